@@ -72,9 +72,9 @@ cross: $(if $(SOLVERS),transpile)
 
 # The fuzz targets of the readers, each for FUZZTIME, two at a time. What one finds is left in testdata/fuzz of its package.
 FUZZTIME     ?= 60s
-FUZZ_READERS  = formats/qps:FuzzRead formats/cbf:FuzzRead formats/sdpa:FuzzRead formats/libsvm:FuzzRead formats/csvfile:FuzzRead \
-	internal/textfile:FuzzDecimal formats/libsvm:FuzzBlocks formats/csvfile:FuzzBlocks \
-	problems/dataset:FuzzRead problems/dataset:FuzzReadFolds problems/groups:FuzzRead problems/matcomp:FuzzReadEntries table:FuzzDecode table:FuzzFormats
+FUZZ_READERS  = formats/qps:FuzzRead formats/cbf:FuzzRead formats/sdpa:FuzzRead table/libsvm:FuzzRead \
+	internal/textfile:FuzzDecimal table/libsvm:FuzzBlocks \
+	table/input:FuzzReadFolds problems/groups:FuzzRead problems/matcomp:FuzzReadEntries table:FuzzDecode table:FuzzFormats
 
 # Go before 1.27 sometimes ends a run whose time is over with "context deadline exceeded" though no input failed
 # (go.dev/issue/75804): only a run that names an input has failed.

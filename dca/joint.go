@@ -57,7 +57,7 @@ func newJoint(p *Program, s *Settings) *joint {
 		return nil
 	}
 	parts := lower.BilevelsOf(p.Fit.Fit())
-	if parts == nil || s.Linearized {
+	if parts == nil {
 		return nil
 	}
 	j := &joint{parts: parts, coarse: lower.CoarseOf(p.Fit.Fit()), workers: s.workers(), sub: parts[0].Subproblem(parts, s.workers()), log: s.Solver.Logger}

@@ -56,12 +56,6 @@ type Program struct {
 	// Starts are values of h that [Settings.PathStart] tries in the place of Path, in this order, by solving
 	// the lower level: for models with other hyperparameters than radii.
 	Starts [][]float64
-	// TrainGradient gives the gradient of l in x and in h where l is smooth: the linearised
-	// variant needs it. The gradient in h may be nil where l does not depend on h. Nil where l
-	// is not smooth.
-	TrainGradient func(x [][]float64, h []float64) (gx [][]float64, gh []float64)
-	// Lipschitz returns a bound for the Lipschitz constant of that gradient; needed with it.
-	Lipschitz func() float64
 }
 
 // builders returns the blocks of the lower level.

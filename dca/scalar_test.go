@@ -32,9 +32,7 @@ func scalar(a, b, r0 float64) dca.Program {
 				Constraints: []convex.Convex{convex.Norm1(x.Expr()).MinusAffine(h)},
 			}
 		},
-		TrainGradient: func(x [][]float64, _ []float64) ([][]float64, []float64) { return [][]float64{{x[0][0] - a}}, nil },
-		Lipschitz:     func() float64 { return 1 },
-		Path:          [][]float64{{1}, {0.5}, {0.25}, {0.125}},
+		Path: [][]float64{{1}, {0.5}, {0.25}, {0.125}},
 	}
 }
 
@@ -43,7 +41,6 @@ func scalar(a, b, r0 float64) dca.Program {
 func TestScalarClosedForm(t *testing.T) {
 	for name, s := range map[string]dca.Settings{
 		"plain":       {Tol: 1e-6, MaxIter: 500},
-		"linearized":  {Tol: 1e-6, MaxIter: 500, Linearized: true},
 		"accelerated": {Tol: 1e-6, GapTol: 1e-7, Agreement: 1},
 		"path":        {Tol: 1e-6, MaxIter: 500, PathStart: true},
 		"full":        {Tol: 1e-6, MaxIter: 500, NoWorkingSets: true},
@@ -136,12 +133,8 @@ func TestLossDependsOnUpperVariable(t *testing.T) {
 				Validation: convex.SumSquares(x.Expr().Minus(convex.Const(-1))).Scale(0.5),
 			}
 		},
-		TrainGradient: func(x [][]float64, h []float64) ([][]float64, []float64) {
-			return [][]float64{{x[0][0] - h[0]}}, []float64{h[0] - x[0][0]}
-		},
-		Lipschitz: func() float64 { return 2 },
 	}
-	for _, s := range []dca.Settings{{Tol: 1e-5, MaxIter: 1000}, {Tol: 1e-5, MaxIter: 2000, Linearized: true}, {Tol: 1e-5, GapTol: 1e-6, Agreement: 1}} {
+	for _, s := range []dca.Settings{{Tol: 1e-5, MaxIter: 1000}, {Tol: 1e-5, GapTol: 1e-6, Agreement: 1}} {
 		s.Backend = native(t)
 		res, err := dca.Solve(context.Background(), p, s)
 		require.NoError(t, err)
@@ -206,18 +199,17 @@ func TestLowerLevelInfeasible(t *testing.T) {
 func TestBadPrograms(t *testing.T) {
 	good := scalar(3, 1, 2)
 	for want, change := range map[string]func(*dca.Program, *dca.Settings){
-		"H0 is empty":           func(p *dca.Program, _ *dca.Settings) { p.H0 = nil },
-		"Build is nil":          func(p *dca.Program, _ *dca.Settings) { p.Build = nil },
-		"Radii is 2":            func(p *dca.Program, _ *dca.Settings) { p.Radii = 2 },
-		"outside its bounds":    func(p *dca.Program, _ *dca.Settings) { p.H0 = []float64{-1} },
-		"Lo has length 2":       func(p *dca.Program, _ *dca.Settings) { p.Lo = []float64{0, 0} },
-		"radius is not neg":     func(p *dca.Program, _ *dca.Settings) { p.Lo = []float64{-1} },
-		"H0[0] is NaN":          func(p *dca.Program, _ *dca.Settings) { p.H0 = []float64{math.NaN()} },
-		"Tol is -1":             func(_ *dca.Program, s *dca.Settings) { s.Tol = -1 },
-		"Rho is NaN":            func(_ *dca.Program, s *dca.Settings) { s.Rho = math.NaN() },
-		"Backend is nil":        func(_ *dca.Program, s *dca.Settings) { s.Backend = nil },
-		"needs Program.Path":    func(p *dca.Program, s *dca.Settings) { p.Path, s.PathStart = nil, true },
-		"Program.TrainGradient": func(p *dca.Program, s *dca.Settings) { p.TrainGradient, s.Linearized = nil, true },
+		"H0 is empty":        func(p *dca.Program, _ *dca.Settings) { p.H0 = nil },
+		"Build is nil":       func(p *dca.Program, _ *dca.Settings) { p.Build = nil },
+		"Radii is 2":         func(p *dca.Program, _ *dca.Settings) { p.Radii = 2 },
+		"outside its bounds": func(p *dca.Program, _ *dca.Settings) { p.H0 = []float64{-1} },
+		"Lo has length 2":    func(p *dca.Program, _ *dca.Settings) { p.Lo = []float64{0, 0} },
+		"radius is not neg":  func(p *dca.Program, _ *dca.Settings) { p.Lo = []float64{-1} },
+		"H0[0] is NaN":       func(p *dca.Program, _ *dca.Settings) { p.H0 = []float64{math.NaN()} },
+		"Tol is -1":          func(_ *dca.Program, s *dca.Settings) { s.Tol = -1 },
+		"Rho is NaN":         func(_ *dca.Program, s *dca.Settings) { s.Rho = math.NaN() },
+		"Backend is nil":     func(_ *dca.Program, s *dca.Settings) { s.Backend = nil },
+		"needs Program.Path": func(p *dca.Program, s *dca.Settings) { p.Path, s.PathStart = nil, true },
 		"no lower-level var": func(p *dca.Program, _ *dca.Settings) {
 			p.Build = func(*convex.Model, convex.Affine) dca.Level { return dca.Level{} }
 		},

@@ -75,9 +75,6 @@ type Settings struct {
 	// smallest, and radii can grow again. With HoldZeros it is a much larger one, as solvers return that, like those of the paper's
 	// experiments, have no reason to prefer the least.
 	HoldZeros bool
-	// Linearized replaces l in V_k by its linearisation at z_k plus Lipschitz/2 |z - z_k|^2,
-	// which keeps V_k an upper bound (remark after Algorithm 1). It needs [Program.TrainGradient].
-	Linearized bool
 	// NoWorkingSets solves every conic program with all its columns. Working sets do not
 	// change the solutions: they are checked on the full program.
 	NoWorkingSets bool
@@ -161,12 +158,6 @@ func (s *Settings) validate(p *Program) error {
 	}
 	if s.EarlyTol > 0 && s.Accelerate {
 		return fmt.Errorf("dca: Settings.EarlyTol does not go with GapTol or Accelerate")
-	}
-	if s.Linearized && p.TrainGradient == nil {
-		return p.errorf("Settings.Linearized needs Program.TrainGradient, which is nil")
-	}
-	if s.Linearized && p.Lipschitz == nil {
-		return p.errorf("Settings.Linearized needs Program.Lipschitz, which is nil")
 	}
 	if s.PathStart && len(p.Path) == 0 && len(p.Starts) == 0 {
 		return p.errorf("Settings.PathStart needs Program.Path or Program.Starts, which are empty")

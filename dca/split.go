@@ -173,7 +173,7 @@ func (b *subproblem) solveSplit(ctx context.Context) (*convex.Result, iterate, e
 		}
 		p := &splitPoint{z: iterate{values(res, b.level.X), slices.Clone(res.Value(b.h))}, eta: eta}
 		e := b.evaluate(p.z)
-		p.slope = e.top - e.worst
+		p.slope = e.value - e.worst
 		try(p.z)
 		if middle, both := at.take(p); both {
 			try(middle)

@@ -23,25 +23,22 @@ type subproblem struct {
 	level    Level
 	lo, hi   []float64
 	h, t     *convex.Variable
-	// Parameters: the centre z_k, -s_k, c_k, alpha; with Linearized the gradient of l.
-	xk                      []*convex.Parameter
-	hk, slope, offset       *convex.Parameter
-	alpha                   *convex.Parameter
-	gx                      []*convex.Parameter
-	gh                      *convex.Parameter
-	value                   *convex.Constraint // V_k <= t; nil with split
-	split                   *split             // nil where the solver takes second-order cones
-	constant                float64            // c_k without what is in linearConstant
-	rows                    []*convex.Constraint
-	compiled                *convex.Program
-	solver                  *convex.Solver // made at the first solve
-	taken                   time.Duration
-	centre                  iterate
-	lower                   *lowerSolution
-	penalty, linearConstant float64
-	lipschitz               float64
-	joint                   *joint // nil where there is no such fit
-	screened                []bool // radii, nil without
+	// Parameters: the centre z_k, -s_k, c_k, alpha.
+	xk                []*convex.Parameter
+	hk, slope, offset *convex.Parameter
+	alpha             *convex.Parameter
+	value             *convex.Constraint // V_k <= t; nil with split
+	split             *split             // nil where the solver takes second-order cones
+	constant          float64            // c_k
+	rows              []*convex.Constraint
+	compiled          *convex.Program
+	solver            *convex.Solver // made at the first solve
+	taken             time.Duration
+	centre            iterate
+	lower             *lowerSolution
+	penalty           float64
+	joint             *joint // nil where there is no such fit
+	screened          []bool // radii, nil without
 }
 
 // iterate is a point z = (x, h).
@@ -66,7 +63,7 @@ func (b *subproblem) compile() error {
 	sequence := b.settings.sequence()
 	compiled, err := b.compileAs(b.settings.splits() || slices.Contains(sequence, backends.SecondOrderCone))
 	if err == nil && !compiled.LowRank() && slices.ContainsFunc(sequence, compiled.Has) {
-		b.xk, b.gx, b.rows, b.split = nil, nil, nil, nil
+		b.xk, b.rows, b.split = nil, nil, nil
 		compiled, err = b.compileAs(false)
 	}
 	b.compiled = compiled
@@ -97,9 +94,6 @@ func (b *subproblem) compileAs(split bool) (*convex.Program, error) {
 
 	// V_k <= t
 	train := b.level.Train
-	if s.Linearized {
-		train = b.linearized(m)
-	}
 	t := b.t.Expr()
 	if split {
 		m.Minimize(objective.Plus(b.lagrangian(m, train)))
@@ -186,25 +180,6 @@ func (b *subproblem) bound(m *convex.Model, bounds []float64, relation func(h, b
 	}
 }
 
-// linearized is <g_k, z> + Lipschitz/2 |(x, u) - (x_k, u_k)|^2; l does not depend on the radii, and
-// the constant l(z_k) - <g_k, z_k> is in c_k.
-func (b *subproblem) linearized(m *convex.Model) convex.Convex {
-	b.lipschitz = b.program.Lipschitz()
-	b.gh = m.Parameter("gradient in h", b.h.Len())
-	linear := b.gh.Dot(b.h.Expr())
-	bend := convex.Linear(convex.Const(0))
-	if from, n := b.program.Radii, b.h.Len(); from < n {
-		bend = convex.SumSquares(b.h.Expr().Minus(b.hk.Expr()).Slice(from, n))
-	}
-	for i, v := range b.level.X {
-		g := m.Parameter("gradient in "+v.Name(), v.Len())
-		b.gx = append(b.gx, g)
-		linear = linear.Plus(g.Dot(v.Expr()))
-		bend = bend.Plus(convex.SumSquares(v.Expr().Minus(b.xk[i].Expr())))
-	}
-	return bend.Scale(b.lipschitz / 2).PlusAffine(linear)
-}
-
 // set takes the centre z_k, the lower level's solution at h_k, and the penalty.
 func (b *subproblem) set(centre iterate, low *lowerSolution, alpha float64) error {
 	b.centre, b.lower, b.penalty = centre, b.hold(low), alpha
@@ -236,27 +211,7 @@ func (b *subproblem) assign() error {
 		}
 		c -= s * low.h[j]
 	}
-	b.linearConstant = 0
-	if b.settings.Linearized {
-		gx, gh := b.program.TrainGradient(centre.x, centre.h)
-		if !finite(gh...) || !allFinite(gx) {
-			return errOverflow
-		}
-		b.linearConstant = b.train(centre)
-		for i, g := range gx {
-			if err := b.gx[i].Set(g); err != nil {
-				return err
-			}
-			b.linearConstant -= dot(g, centre.x[i])
-		}
-		if gh != nil {
-			if err := b.gh.Set(gh); err != nil {
-				return err
-			}
-			b.linearConstant -= dot(gh, centre.h)
-		}
-	}
-	if b.constant = c - b.linearConstant; !finite(b.constant, alpha) || !finite(minus...) {
+	if b.constant = c; !finite(b.constant, alpha) || !finite(minus...) {
 		return errOverflow
 	}
 	for i, p := range b.xk {
@@ -412,7 +367,7 @@ type evaluation struct {
 	value             float64   // V_k, of l itself
 	rows              []float64 // constraints, one after the other
 	t                 float64   // max{0, V_k, rows}
-	top, worst        float64   // V_k as the subproblem has it, max{0, rows}
+	worst             float64   // max{0, rows}
 	objective         float64   // phi_k
 }
 
@@ -425,22 +380,13 @@ func (b *subproblem) evaluate(z iterate) evaluation {
 		linear -= s * (z.h[j] - b.lower.h[j])
 	}
 	e.value = e.train + linear
-	top := e.value
 	dist := b.joint.squaredDistance(z, b.centre)
-	if b.settings.Linearized {
-		from := b.program.Radii
-		l := b.linearConstant + b.lipschitz/2*(dist-squared(z.h[:from], b.centre.h[:from]))
-		for i, g := range b.gx {
-			l += dot(g.Values(), z.x[i])
-		}
-		top = l + dot(b.gh.Values(), z.h) + linear
-	}
 	worst := 0.0
 	for _, c := range e.rows {
 		worst = math.Max(worst, c)
 	}
-	e.top, e.worst = top, worst
+	e.worst = worst
 	e.t = math.Max(worst, math.Max(0, e.value))
-	e.objective = e.validation + b.settings.Rho/2*dist + b.penalty*math.Max(worst, math.Max(0, top))
+	e.objective = e.validation + b.settings.Rho/2*dist + b.penalty*e.t
 	return e
 }

@@ -20,7 +20,7 @@ func TestClasses(t *testing.T) {
 	m := ofClasses()
 	var text bytes.Buffer
 	require.NoError(t, m.Write(&text))
-	got, err := ReadFrom(&text, "m.json", []string{"multinomial"})
+	got, err := ReadFrom(&text, "m.json")
 	require.NoError(t, err)
 	require.True(t, got.Classes())
 	values, err := got.PredictTargets([]float64{2})

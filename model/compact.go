@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/table/libsvm"
 )
 
 // Compact stands in a file of version 3 in the place of features and coefficients of which most are zero.
@@ -33,7 +33,7 @@ func (m Model) compacted() Model {
 		return m
 	}
 	c := &Compact{Features: len(m.Features), Index: []int{}, Coefficients: []float64{}}
-	if !slices.Equal(m.Features, formats.Names(c.Features)) {
+	if !slices.Equal(m.Features, libsvm.Names(c.Features)) {
 		c.Names = m.Features
 	}
 	for j, v := range m.Coefficients {
@@ -56,7 +56,7 @@ func (m *Model) spread() error {
 		return fmt.Errorf("%d features, expected at most %d", c.Features, mostFeatures)
 	}
 	if m.Features = c.Names; c.Names == nil {
-		m.Features = formats.Names(c.Features)
+		m.Features = libsvm.Names(c.Features)
 	}
 	if len(m.Features) != c.Features || len(c.Index) != len(c.Coefficients) {
 		return fmt.Errorf("%d names of %d features, and %d coefficients for %d of them", len(m.Features), c.Features, len(c.Coefficients), len(c.Index))

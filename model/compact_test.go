@@ -7,13 +7,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/table/libsvm"
 )
 
 // wide is a model of many features with three coefficients that are not zero.
 func wide(named bool) Model {
 	m := sample()
-	m.Features, m.Coefficients = formats.Names(100_000), make([]float64, 100_000)
+	m.Features, m.Coefficients = libsvm.Names(100_000), make([]float64, 100_000)
 	if named {
 		m.Features[7] = "other"
 	}
@@ -30,7 +30,7 @@ func TestCompact(t *testing.T) {
 			require.Less(t, len(s), 2000)
 		}
 		require.Contains(t, s, `"version": 3`)
-		got, err := Decode([]byte(s), "m.json", names)
+		got, err := Decode([]byte(s), "m.json")
 		require.NoError(t, err)
 		require.Equal(t, m.Features, got.Features)
 		require.Equal(t, m.Coefficients, got.Coefficients)
@@ -68,9 +68,9 @@ func TestCompactStrict(t *testing.T) {
 		edited := s[:from] + with + s[to:]
 		at := strings.Index(edited, `"sha256:`)
 		edited = edited[:at] + `"` + sum + `"` + edited[at+2+len(sum):]
-		_, err = Decode([]byte(edited), "m.json", names)
+		_, err = Decode([]byte(edited), "m.json")
 		require.ErrorContains(t, err, want)
 	}
-	_, err := Decode([]byte(strings.Replace(s, `"version": 3`, `"version": 2`, 1)), "m.json", names)
+	_, err := Decode([]byte(strings.Replace(s, `"version": 3`, `"version": 2`, 1)), "m.json")
 	require.ErrorContains(t, err, `field "features" is missing`)
 }

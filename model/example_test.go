@@ -20,7 +20,7 @@ func Example() {
 	if err := m.Write(&file); err != nil {
 		log.Fatal(err)
 	}
-	read, err := model.ReadFrom(&file, "model.json", []string{"lasso"})
+	read, err := model.ReadFrom(&file, "model.json")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -20,14 +20,14 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add([]byte(`{"format":"conetune-model","version":1,"model":"svm"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		m, err := Decode(text, "m.json", names)
+		m, err := Decode(text, "m.json")
 		if err != nil {
 			require.NotContains(t, err.Error(), "\n")
 			return
 		}
 		var b bytes.Buffer
 		require.NoError(t, m.Write(&b))
-		again, err := Decode(b.Bytes(), "m.json", names)
+		again, err := Decode(b.Bytes(), "m.json")
 		require.NoError(t, err)
 		m.complete()
 		m.Version, m.Checksum = again.Version, again.Checksum

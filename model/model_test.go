@@ -16,9 +16,6 @@ import (
 	"github.com/conetune/conetune/table"
 )
 
-// names are the models that the tests know.
-var names = []string{"elastic-net", "svm", "multi-task", "matrix-completion"}
-
 func sample() Model {
 	validation, test := 2.0, 2.5
 	return Model{
@@ -69,7 +66,7 @@ func TestRoundTrip(t *testing.T) {
 	for name, m := range samples() {
 		require.Equal(t, text(t, m), text(t, m))
 		for version, s := range map[int]string{1: first(t, m), 2: text(t, m)} {
-			got, err := Read(save(t, s), names)
+			got, err := Read(save(t, s))
 			require.NoError(t, err, name)
 			want := m
 			want.complete()
@@ -218,7 +215,7 @@ func TestChecksum(t *testing.T) {
 	for line := range strings.Lines(s) {
 		compact.WriteString(strings.TrimSpace(line))
 	}
-	_, err := Read(save(t, compact.String()), names)
+	_, err := Read(save(t, compact.String()))
 	require.NoError(t, err)
 	for old, changed := range map[string]string{
 		"-2": "-2.0000000000000004", `"y"`: `"z"`, `"a"`: `"A"`, `"seed": 3`: `"seed": 4`, `"lambda1": 0.5`: `"lambda3": 0.5`, "0.3333333333333333": "0.333333333333333",
@@ -226,7 +223,7 @@ func TestChecksum(t *testing.T) {
 		edited := strings.Replace(s, old, changed, 1)
 		require.NotEqual(t, s, edited)
 		path := save(t, edited)
-		_, err := Read(path, names)
+		_, err := Read(path)
 		line := 1 + strings.Count(edited[:strings.Index(edited, `"checksum"`)], "\n")
 		require.EqualError(t, err, fmt.Sprintf("%s:%d: the checksum does not match: the file was changed after it was saved", path, line))
 	}
@@ -250,7 +247,7 @@ func TestStrict(t *testing.T) {
 	refused := func(s, want string) {
 		t.Helper()
 		path := save(t, s)
-		_, err := Read(path, names)
+		_, err := Read(path)
 		require.ErrorContains(t, err, want)
 		require.ErrorContains(t, err, path)
 		require.NotContains(t, err.Error(), "\n")
@@ -282,7 +279,7 @@ func TestStrict(t *testing.T) {
 	refused(edited(at("seed"), `"seed": -1,`), `field "provenance.seed" is -1, expected a whole number that is not negative`)
 	refused(edited(at("seed"), ""), `field "provenance.seed" is missing`)
 	refused(edited(at("iterations"), `"iterations": 1.5,`), `field "provenance.iterations" is 1.5`)
-	refused(edited(at("model"), `"model": "banana",`), fmt.Sprintf(`:%d: unknown model "banana"; known are: elastic-net, svm`, at("model")+1))
+	refused(edited(at("model"), `"model": "banana",`), fmt.Sprintf(`:%d: unknown model "banana"; known are: elastic-net, lasso`, at("model")+1))
 	refused(edited(at("target"), lines[at("target")]+`"targets": [],`), `field "targets" is an empty list`)
 	refused(edited(at("target"), lines[at("target")]+`"labels": [1, 1],`), "two labels of the value 1")
 	refused(edited(at("version"), `"version": 4,`), "version 4 of the format, this program reads 1 to 3")
@@ -305,14 +302,14 @@ func TestReadErrors(t *testing.T) {
 		{`{"format":"conetune-model","version":"2"}`, "version a JSON string of the format, this program reads 1 to 3"},
 	} {
 		path := save(t, c.text)
-		_, err := Read(path, names)
+		_, err := Read(path)
 		require.ErrorContains(t, err, c.want)
 		require.ErrorContains(t, err, path)
 		require.NotContains(t, err.Error(), "\n")
 	}
-	_, err := Read(t.TempDir(), names)
+	_, err := Read(t.TempDir())
 	require.ErrorContains(t, err, "is a directory")
-	_, err = Read(filepath.Join(t.TempDir(), "none.json"), names)
+	_, err = Read(filepath.Join(t.TempDir(), "none.json"))
 	require.ErrorContains(t, err, "no such file")
 }
 

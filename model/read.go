@@ -20,17 +20,17 @@ const expected = "expected a model that conetune saved"
 const mostBytes = 1 << 29
 
 // Read reads a model from a file, see [Decode].
-func Read(path string, known []string) (*Model, error) {
+func Read(path string) (*Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, openError(path, err)
 	}
 	defer f.Close()
-	return ReadFrom(f, path, known)
+	return ReadFrom(f, path)
 }
 
 // ReadFrom reads a model from a stream that has a name in messages, see [Decode].
-func ReadFrom(r io.Reader, name string, known []string) (*Model, error) {
+func ReadFrom(r io.Reader, name string) (*Model, error) {
 	text, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
 	if err != nil {
 		return nil, openError(name, err)
@@ -38,15 +38,16 @@ func ReadFrom(r io.Reader, name string, known []string) (*Model, error) {
 	if len(text) > mostBytes {
 		return nil, fmt.Errorf("%s: larger than %d MB, %s", name, mostBytes>>20, expected)
 	}
-	return Decode(text, name, known)
+	return Decode(text, name)
 }
 
 // Decode reads a model from the bytes of a file of that name. It takes what [Model.Write] writes, in this version or an
 // earlier one, and nothing else: every field must be there, once, with a value of its kind, there must be no other
-// fields, and from version 2 on the checksum must be that of the content. The model must be one of the known names.
+// fields, and from version 2 on the checksum must be that of the content. The model must be one of [Names],
+// with what such a model has.
 // Errors name file, line and field.
-func Decode(text []byte, name string, known []string) (*Model, error) {
-	m, err := decode(text, known)
+func Decode(text []byte, name string) (*Model, error) {
+	m, err := decode(text)
 	if err == nil {
 		return m, nil
 	}
@@ -58,7 +59,7 @@ func Decode(text []byte, name string, known []string) (*Model, error) {
 	return nil, fmt.Errorf("%s: %w", where, err)
 }
 
-func decode(text []byte, known []string) (*Model, error) {
+func decode(text []byte) (*Model, error) {
 	switch {
 	case len(text) == 0:
 		return nil, fmt.Errorf("the file is empty, %s", expected)
@@ -86,8 +87,9 @@ func decode(text []byte, known []string) (*Model, error) {
 			return nil, lineErrorf(doc.field(checksumField).line, "the checksum does not match: the file was changed after it was saved")
 		}
 	}
-	if !slices.Contains(known, m.Model) {
-		return nil, lineErrorf(doc.field("model").line, "unknown model %q; known are: %s", m.Model, strings.Join(known, ", "))
+	spec, err := Find(m.Model)
+	if err != nil {
+		return nil, &lineError{doc.field("model").line, err}
 	}
 	if err := m.spread(); err != nil {
 		return nil, err
@@ -95,7 +97,34 @@ func decode(text []byte, known []string) (*Model, error) {
 	if err := m.validate(); err != nil {
 		return nil, err
 	}
-	return m, nil
+	return m, m.suit(spec)
+}
+
+// suit rejects a model without what such a model has, and gives a classifier its loss, which files did not have once;
+// those of huber and quantile need a number.
+func (m *Model) suit(s Spec) error {
+	for _, part := range []struct {
+		name        string
+		has, should bool
+	}{
+		{"labels", m.Labels != nil, s.Labels}, {"log_link", m.LogLink, s.LogLink},
+		{"targets", m.Targets != nil, s.Several || s.Classes}, {"matrix", m.Matrix != nil, s.Matrix},
+		{"loss", m.Loss != nil, m.Loss != nil || s.Survival},
+	} {
+		switch {
+		case part.should && !part.has:
+			return fmt.Errorf("field %q is missing: the model is %s", part.name, m.Model)
+		case part.has && !part.should:
+			return fmt.Errorf("field %q does not belong to a model of %s", part.name, m.Model)
+		}
+	}
+	switch {
+	case m.Loss == nil && m.Labels != nil:
+		m.Loss = &Loss{Kind: s.Loss}
+	case m.Loss != nil && m.Loss.Kind != s.Loss:
+		return fmt.Errorf("field \"loss\": %q does not belong to a model of %s", m.Loss.Kind, m.Model)
+	}
+	return nil
 }
 
 // version looks at format and version alone, so that a file of a later version is told as such.

@@ -24,7 +24,7 @@ func TestTimes(t *testing.T) {
 	m := ofTimes()
 	var text bytes.Buffer
 	require.NoError(t, m.Write(&text))
-	got, err := ReadFrom(&text, "m.json", []string{"cox"})
+	got, err := ReadFrom(&text, "m.json")
 	require.NoError(t, err)
 	require.True(t, got.Times())
 	require.Equal(t, m.Baseline, got.Baseline)

@@ -33,6 +33,15 @@ type Encoder struct {
 	Event *Event `json:"event,omitempty"`
 }
 
+// OfNumbers is the encoder of columns that are features as they are: numbers, none of which is missing.
+func OfNumbers(names []string) *Encoder {
+	e := &Encoder{Rule: Reject}
+	for _, name := range names {
+		e.Columns = append(e.Columns, Coding{Column: name, Kind: Number})
+	}
+	return e
+}
+
 // missingLevel is the level of missing values in names of features.
 const missingLevel = "(missing)"
 

@@ -10,14 +10,14 @@ import (
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
 // The settings of the paper, with a look at every iteration.
 func ExampleVFiDCA() {
-	split, err := dataset.ReadDir("../problems/elasticnet/testdata/small")
+	split, err := input.ReadDir("../problems/elasticnet/testdata/small")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -47,7 +47,7 @@ func ExampleVFiDCA() {
 
 // Two methods on the same model, the second one from the choice of the first.
 func ExampleCompare() {
-	split, err := dataset.ReadDir("../problems/elasticnet/testdata/small")
+	split, err := input.ReadDir("../problems/elasticnet/testdata/small")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -103,7 +103,7 @@ func (halving) Tune(ctx context.Context, t *tune.Task) (*tune.Result, error) {
 }
 
 func ExampleRunTuner() {
-	split, err := dataset.ReadDir("../problems/elasticnet/testdata/small")
+	split, err := input.ReadDir("../problems/elasticnet/testdata/small")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -31,13 +31,11 @@ func (m ridge) Penalised() (lower.Penalised, error) { return m.fit, nil }
 type ridgeFit struct {
 	a     []float64
 	gap   float64
-	large bool
 	calls int
 }
 
 func (*ridgeFit) Dim() int           { return 1 }
 func (*ridgeFit) LambdaMax() float64 { return 10 }
-func (f *ridgeFit) Small() bool      { return !f.large }
 
 func (f *ridgeFit) Solve(_ context.Context, lambda []float64, _ float64, _ *lower.Point) (*lower.Point, error) {
 	f.calls++
@@ -64,12 +62,6 @@ func TestSearchesNeedNoDerivative(t *testing.T) {
 		require.Positive(t, conic.BackendSetups, method)
 		require.InDelta(t, conic.Refit.Validation, r.Refit.Validation, 1e-6, method)
 		require.InDelta(t, conic.Lambda[0], r.Lambda[0], 1e-2, method)
-
-		large := newRidge(1e-12)
-		large.fit.large = true
-		_, err = tune.Run(ctx, large, c)
-		require.NoError(t, err, method)
-		require.Zero(t, large.fit.calls, "%s: conic programs are quicker", method)
 	}
 	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG} {
 		_, err := tune.Run(ctx, newRidge(1e-12), tune.Config{Method: method})

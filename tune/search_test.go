@@ -16,11 +16,12 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
 func sample(t testing.TB) *dataset.Split {
-	s, err := dataset.ReadDir("../problems/elasticnet/testdata/small")
+	s, err := input.ReadDir("../problems/elasticnet/testdata/small")
 	require.NoError(t, err)
 	return s
 }

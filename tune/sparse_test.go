@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
@@ -20,6 +19,7 @@ import (
 	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/table/libsvm"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -27,7 +27,7 @@ import (
 func mostlyZeros(seed uint64, n, p int, target func(f float64) float64) *dataset.Data {
 	rng := rand.New(rand.NewPCG(seed, 12))
 	x := mat.NewDense(n, p, nil)
-	d := &dataset.Data{X: x, Y: make([]float64, n), Features: formats.Names(p), Target: "y"}
+	d := &dataset.Data{X: x, Y: make([]float64, n), Features: libsvm.Names(p), Target: "y"}
 	for i := range n {
 		f := 0.3 * rng.NormFloat64()
 		for j := range p {

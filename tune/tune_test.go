@@ -12,14 +12,14 @@ import (
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
 func model(t testing.TB, o elasticnet.Options) *elasticnet.Model {
-	s, err := dataset.ReadDir("../problems/elasticnet/testdata/small")
+	s, err := input.ReadDir("../problems/elasticnet/testdata/small")
 	require.NoError(t, err)
 	m, err := elasticnet.New(s, o)
 	require.NoError(t, err)

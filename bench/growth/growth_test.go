@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/formats/libsvm"
+	"github.com/conetune/conetune/table/libsvm"
 )
 
 // The slope of x^1.5 is 1.5 whatever came before the last decade.

@@ -103,7 +103,7 @@ func (a *app) end(ctx context.Context, err error) int {
 			return code
 		}
 	}
-	if text := err.Error(); text != "" {
+	if text := flagsOf.Replace(err.Error()); text != "" {
 		a.note("conetune: %s", strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
 	}
 	return code

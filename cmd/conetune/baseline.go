@@ -26,7 +26,7 @@ func (j *judge) baseline(from *dataset.Data, f tune.Fit) func(offset float64) fl
 		}
 		rate := from.Mean(from.Y) / from.Mean(exposure)
 		return func(offset float64) float64 { return rate * math.Exp(offset) }
-	case j.spec.name == "quantile":
+	case j.spec.Name == "quantile":
 		q := quantileOf(less, from.Weights, j.level)
 		return func(offset float64) float64 { return q + offset }
 	}

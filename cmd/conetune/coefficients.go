@@ -107,7 +107,7 @@ func origins(e *table.Encoder) map[string]origin {
 // row for each feature and target, and with folds the share of those that have the feature.
 func (job *tuneJob) writeCoefficients(w io.Writer, split *dataset.Split, fit tune.Fit, j *judged) error {
 	text := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	from, deviation := origins(job.data.encoder()), job.spread.of(split.Train)
+	from, deviation := origins(job.rows.Encoder), job.spread.of(split.Train)
 	out := csv.NewWriter(w)
 	head := []string{"feature", "coefficient", "effect", "column", "level", "reference"}
 	targets := []string{""}

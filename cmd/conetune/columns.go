@@ -2,65 +2,108 @@ package main
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/input"
 )
 
-// dialectFlags say how a file is written, where its content does not.
-type dialectFlags struct {
-	table.Options
-	gaps string
-}
+// nameList is the value of a flag of names with commas between them.
+type nameList struct{ names *[]string }
 
-func (d *dialectFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&d.Separator, "sep", "", "what stands between the cells of a table, `C`: , ; | or tab, space, comma, semicolon (default: found from the file)")
-	fs.StringVar(&d.Decimal, "decimal", "", "decimal `POINT` of a table, . or , (default: found from the file)")
-	fs.StringVar(&d.Encoding, "encoding", "", "`NAME` of the encoding of a table: utf-8, latin1, utf-16 (default: found from the file)")
-	fs.StringVar(&d.Comment, "comment", "", "character `C` with which lines begin that are passed over, or none (default: #)")
-	fs.StringVar(&d.Header, "header", "", "`YES` or no: whether the first line of a table names its columns (default: found from the file)")
-	fs.StringVar(&d.Sheet, "sheet", "", "`NAME` of the sheet of a workbook (default: the first one)")
-	fs.StringVar(&d.gaps, "na", "", "texts and numbers that stand for missing values, `A,B,..`, -999 for example, beside the usual ones (docs/tables.md)")
-}
-
-func (d *dialectFlags) check() error {
-	if err := d.Validate(); err != nil {
-		return badInputf("--sep, --decimal, --encoding, --comment, --header: %w", err)
+// Set implements [pflag.Value].
+func (l nameList) Set(text string) error {
+	*l.names = []string{}
+	if text != "" {
+		*l.names = strings.Split(text, ",")
 	}
-	d.Missing = names(d.gaps)
 	return nil
 }
 
-// columnFlags say what the columns of a table are for.
-type columnFlags struct {
-	dialectFlags
-	drop, features, categorical, id, missing string
-	weights, offset, event                   string
-	survival                                 bool // the target is a time
-	division                                 table.Division
-	given                                    string // the first of them that was given
+// String implements [pflag.Value].
+func (l nameList) String() string {
+	if l.names == nil {
+		return ""
+	}
+	return strings.Join(*l.names, ",")
 }
 
-func (c *columnFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&c.features, "features", "", "columns `A,B,..` to use as features (default: all that can be)")
-	fs.StringVar(&c.drop, "drop", "", "columns `A,B,..` to leave out")
-	fs.StringVar(&c.categorical, "categorical", "", "columns `A,B,..` whose numbers are names of categories")
-	fs.StringVar(&c.id, "id", "", "columns `A,B,..` that name the rows and are no features, beside row names and numbers of rows, which are found; none: no column does")
-	fs.StringVar(&c.missing, "missing", "", "`RULE` for missing values of features: "+strings.Join(table.MissingRules(), ", ")+" (default: median, that of the training rows)")
-	c.registerDivision(fs)
-	fs.StringVar(&c.weights, "weights", "", "column `A` of weights of rows, in fits and errors, for all models but multi-task and matrix-completion")
-	fs.StringVar(&c.offset, "offset", "", "column `A` of a known term of the value of rows, in fits, errors and predictions: the logarithm of an exposure for poisson, for example")
-	fs.StringVar(&c.event, "event", "", "column `A` that says whether the time of a row is that of its event, for cox: 0 and 1, 1 and 2, or two texts, or A=VALUE with the value of events; none where all rows have one (default: event or status)")
-	c.dialectFlags.register(fs)
+// Type implements [pflag.Value].
+func (l nameList) Type() string { return "string" }
+
+// foldCount is the value of --folds.
+type foldCount struct{ of *input.Source }
+
+// foldsAll is the value for one fold for each row, or for each group.
+const foldsAll = "all"
+
+// Set implements [pflag.Value].
+func (f *foldCount) Set(text string) (err error) {
+	f.of.Folds, f.of.Each = 0, text == foldsAll
+	if !f.of.Each {
+		f.of.Folds, err = strconv.Atoi(text)
+	}
+	return err
+}
+
+// String implements [pflag.Value].
+func (f *foldCount) String() string {
+	switch {
+	case f.of == nil:
+	case f.of.Each:
+		return foldsAll
+	case f.of.Folds != 0:
+		return strconv.Itoa(f.of.Folds)
+	}
+	return ""
+}
+
+// Type implements [pflag.Value].
+func (f *foldCount) Type() string { return "folds" }
+
+// registerDialect adds the flags that say how a table is written, where its content does not.
+func registerDialect(fs *pflag.FlagSet, o *table.Options) {
+	fs.StringVar(&o.Separator, "sep", "", "what stands between the cells of a table, `C`: , ; | or tab, space, comma, semicolon (default: found from the file)")
+	fs.StringVar(&o.Decimal, "decimal", "", "decimal `POINT` of a table, . or , (default: found from the file)")
+	fs.StringVar(&o.Encoding, "encoding", "", "`NAME` of the encoding of a table: utf-8, latin1, utf-16 (default: found from the file)")
+	fs.StringVar(&o.Comment, "comment", "", "character `C` with which lines begin that are passed over, or none (default: #)")
+	fs.StringVar(&o.Header, "header", "", "`YES` or no: whether the first line of a table names its columns (default: found from the file)")
+	fs.StringVar(&o.Sheet, "sheet", "", "`NAME` of the sheet of a workbook (default: the first one)")
+	fs.Var(nameList{&o.Missing}, "na", "texts and numbers that stand for missing values, `A,B,..`, -999 for example, beside the usual ones (docs/tables.md)")
+}
+
+func checkDialect(o *table.Options) error {
+	if err := o.Validate(); err != nil {
+		return badInputf("--sep, --decimal, --encoding, --comment, --header: %w", err)
+	}
+	return nil
+}
+
+// registerColumns adds the flags that say what the columns of a table are for.
+func (d *dataFlags) registerColumns(fs *pflag.FlagSet) {
+	w := &d.Wanted
+	fs.Var(nameList{&w.Features}, "features", "columns `A,B,..` to use as features (default: all that can be)")
+	fs.Var(nameList{&w.Drop}, "drop", "columns `A,B,..` to leave out")
+	fs.Var(nameList{&w.Categorical}, "categorical", "columns `A,B,..` whose numbers are names of categories")
+	fs.Var(nameList{&w.Labels}, "id", "columns `A,B,..` that name the rows and are no features, beside row names and numbers of rows, which are found; none: no column does")
+	fs.StringVar((*string)(&w.Missing), "missing", "", "`RULE` for missing values of features: "+strings.Join(table.MissingRules(), ", ")+" (default: median, that of the training rows)")
+	fs.StringVar(&w.Division.Fold, "fold-column", "", "column `A` that says in which fold a row validates")
+	fs.StringVar(&w.Division.Group, "group", "", "column `A` whose rows of the same value stay together, in folds and in --split")
+	fs.StringVar(&w.Division.Time, "time", "", "column `A` of numbers or dates: no fold is trained on rows that come later than those it validates, and --split takes the last rows for the test")
+	fs.StringVar(&w.Weights, "weights", "", "column `A` of weights of rows, in fits and errors, for all models but multi-task and matrix-completion")
+	fs.StringVar(&w.Offset, "offset", "", "column `A` of a known term of the value of rows, in fits, errors and predictions: the logarithm of an exposure for poisson, for example")
+	fs.StringVar(&w.Event, "event", "", "column `A` that says whether the time of a row is that of its event, for cox: 0 and 1, 1 and 2, or two texts, or A=VALUE with the value of events; none where all rows have one (default: event or status)")
+	registerDialect(fs, &d.Options)
 }
 
 // columnFlagNames are the flags for tables of columns, which other data do not take.
 var columnFlagNames = []string{"features", "drop", "categorical", "id", "missing", "na", "fold-column", "group", "time", "weights", "offset", "event", "sep", "decimal", "encoding", "comment", "header", "sheet"}
 
-// changed is the first of these flags that was given, or empty.
-func (c *columnFlags) changed(fs *pflag.FlagSet) string {
+// changedColumns is the first of these flags that was given, or empty.
+func changedColumns(fs *pflag.FlagSet) string {
 	for _, name := range columnFlagNames {
 		if fs.Changed(name) {
 			return name
@@ -69,30 +112,54 @@ func (c *columnFlags) changed(fs *pflag.FlagSet) string {
 	return ""
 }
 
-func (c *columnFlags) check(fs *pflag.FlagSet) error {
-	if c.missing != "" && !slices.Contains(table.MissingRules(), c.missing) {
-		return badInputf("--missing is %q, expected one of %s", c.missing, strings.Join(table.MissingRules(), ", "))
+func (d *dataFlags) checkColumns(fs *pflag.FlagSet) error {
+	if rule := string(d.Wanted.Missing); rule != "" && !slices.Contains(table.MissingRules(), rule) {
+		return badInputf("--missing is %q, expected one of %s", rule, strings.Join(table.MissingRules(), ", "))
 	}
-	for name, value := range map[string]string{"features": c.features, "drop": c.drop, "categorical": c.categorical, "id": c.id} {
-		if fs.Changed(name) && slices.Contains(strings.Split(value, ","), "") {
+	for _, name := range []string{"features", "drop", "categorical", "id"} {
+		if value := fs.Lookup(name).Value.String(); fs.Changed(name) && slices.Contains(strings.Split(value, ","), "") {
 			return badInputf("--%s is %q, expected names of columns, separated by commas", name, value)
 		}
 	}
-	return c.dialectFlags.check()
+	return checkDialect(&d.Options)
 }
 
-// wanted says what the columns are for.
-func (c *columnFlags) wanted(targets []string, labels bool, mostClasses int) table.Wanted {
-	return table.Wanted{
-		Targets: targets, Features: names(c.features), Drop: names(c.drop), Labels: names(c.id), Categorical: names(c.categorical),
-		Missing: table.Missing(c.missing), Classes: labels, MostClasses: mostClasses, Division: c.division, Weights: c.weights, Offset: c.offset,
-		Survival: c.survival, Event: c.event,
+// checkDesign rejects contradictions between the flags that say how rows are divided.
+func (d *dataFlags) checkDesign(fs *pflag.FlagSet) error {
+	for _, name := range []string{"weights", "offset"} {
+		if fs.Changed(name) && fs.Lookup(name).Value.String() == "" {
+			return badInputf("--%s is empty", name)
+		}
 	}
-}
-
-func names(list string) []string {
-	if list == "" {
-		return nil
+	if d.Wanted.Weights != "" && d.Wanted.Weights == d.Wanted.Offset {
+		return badInputf("--weights and --offset name the same column")
 	}
-	return strings.Split(list, ",")
+	var given []string
+	for _, name := range []string{"fold-column", "group", "time"} {
+		if fs.Changed(name) {
+			if fs.Lookup(name).Value.String() == "" {
+				return badInputf("--%s is empty", name)
+			}
+			given = append(given, "--"+name)
+		}
+	}
+	switch by := d.Wanted.Division; {
+	case len(given) > 1:
+		return badInputf("%s contradict each other: give one of them", strings.Join(given, " and "))
+	case len(given) == 1 && d.Data == "" && d.Dir == "":
+		return badInputf("%s goes with --data FILE; the rows of --train and --val are divided already", given[0])
+	case by.Fold != "" && fs.Changed("folds"):
+		return badInputf("--fold-column %s says how many folds there are: leave --folds out", by.Fold)
+	case by.Fold != "" && d.Split != "" && d.Split != input.SplitAll:
+		return badInputf("--fold-column %s divides all rows: leave --split out, and name a file of test rows with --test", by.Fold)
+	case fs.Changed("repeats") && (by.Fold != "" || by.Time != "" || d.Each):
+		without := "--folds all"
+		if given != nil && by.Group == "" {
+			without = given[0]
+		}
+		return badInputf("--repeats: chance has no part in %s, so that all deals would be the same", without)
+	case by.Time != "" && d.Each:
+		return badInputf("--folds all and --time contradict each other: give a number of folds")
+	}
+	return nil
 }

@@ -36,7 +36,7 @@ func best(results []*tune.Result) *tune.Result {
 // describeMethods is the table of several methods, with the last points of the methods where the run is verbose.
 func describeMethods(job *tuneJob, results []*tune.Result) string {
 	validation := "validation"
-	if job.data.crossValidation {
+	if job.data.CrossValidates() {
 		validation = trainingRows(job)
 	}
 	t := webpage.Table{Columns: []webpage.Column{{Title: "method"}, {Title: validation, Number: true}, {Title: "test", Number: true}}}
@@ -68,7 +68,7 @@ func describeMethods(job *tuneJob, results []*tune.Result) string {
 	if chosen := best(results); chosen.Refit != nil {
 		least := "validation error"
 		if chosen.Score != nil {
-			least = job.spec.score
+			least = job.spec.Score
 		}
 		text += fmt.Sprintf("The model of %s has the least %s.\n", chosen.Method, least)
 	}

@@ -60,7 +60,7 @@ func TestCompare(t *testing.T) {
 			least, validation = name, v
 		}
 	}
-	saved, err := model.Read(path, modelNames())
+	saved, err := model.Read(path)
 	require.NoError(t, err)
 	require.Equal(t, least, saved.Provenance.Method)
 	require.Equal(t, validation, *saved.ValidationError)

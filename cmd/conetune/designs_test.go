@@ -18,6 +18,7 @@ import (
 
 	"github.com/conetune/conetune/internal/proptest"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/table/split"
 )
 
@@ -38,19 +39,16 @@ const wards = `y,x,ward,day,part
 `
 
 // read reads the rows as conetune tune does with these flags.
-func readDesign(t require.TestingT, labels bool, args ...string) (*tables, error) {
+func readDesign(t require.TestingT, labels bool, args ...string) (*input.Rows, error) {
 	var d dataFlags
 	fs := pflag.NewFlagSet("tune", pflag.ContinueOnError)
 	d.register(fs)
 	require.NoError(t, fs.Parse(args))
-	d.crossValidation, d.once = fs.Changed("folds") || d.dealsByDefault(), true
+	d.Once, d.Seed, d.Wanted.Classes = true, 1, labels
 	if err := d.check(fs); err != nil {
 		return nil, err
 	}
-	if d.crossValidation {
-		return d.readFolds(1, labels)
-	}
-	return d.read(1, labels)
+	return d.Read()
 }
 
 func validating(cv *dataset.CrossValidation) (rows [][]int) {
@@ -88,13 +86,13 @@ func TestFoldsByColumns(t *testing.T) {
 		for k := range c.val {
 			slices.Sort(c.val[k])
 		}
-		require.Equal(t, c.val, validating(rows.cv), c.name)
-		for k, f := range rows.cv.Folds {
+		require.Equal(t, c.val, validating(rows.CV), c.name)
+		for k, f := range rows.CV.Folds {
 			require.Equal(t, others(c.val[k]), f.Train, c.name)
 		}
-		require.Nil(t, rows.cv.Test)
+		require.Nil(t, rows.CV.Test)
 		for _, name := range []string{"ward", "day", "part"} { // of another purpose they are features
-			require.Equal(t, slices.Contains(c.args, name), !slices.ContainsFunc(rows.cv.Data.Features, func(f string) bool { return strings.HasPrefix(f, name) }), c.name)
+			require.Equal(t, slices.Contains(c.args, name), !slices.ContainsFunc(rows.CV.Data.Features, func(f string) bool { return strings.HasPrefix(f, name) }), c.name)
 		}
 	}
 
@@ -106,26 +104,26 @@ func TestFoldsByColumns(t *testing.T) {
 		{Train: []int{1, 3, 5}, Val: []int{7, 9, 10}},
 		{Train: []int{1, 3, 5, 7, 9, 10}, Val: []int{4, 6, 11}},
 		{Train: []int{1, 3, 4, 5, 6, 7, 9, 10, 11}, Val: []int{0, 2, 8}},
-	}, rows.cv.Folds)
+	}, rows.CV.Folds)
 
 	// The last quarter is for the test, and of the others the last two thirds validate.
 	rows, err = readDesign(t, false, "--data", data, "--time", "day", "--folds", "2", "--split", "0.75/rest", "--features", "x")
 	require.NoError(t, err)
-	require.Equal(t, []float64{1, 4, 9}, rows.cv.Test.Y)
-	require.Equal(t, []float64{2, 3, 5, 7, 6, 8, 1, 2, 3}, rows.cv.Data.Y)
-	require.Equal(t, []split.Fold{{Train: []int{0, 1, 3}, Val: []int{5, 6, 7}}, {Train: []int{0, 1, 3, 5, 6, 7}, Val: []int{2, 4, 8}}}, rows.cv.Folds)
+	require.Equal(t, []float64{1, 4, 9}, rows.CV.Test.Y)
+	require.Equal(t, []float64{2, 3, 5, 7, 6, 8, 1, 2, 3}, rows.CV.Data.Y)
+	require.Equal(t, []split.Fold{{Train: []int{0, 1, 3}, Val: []int{5, 6, 7}}, {Train: []int{0, 1, 3, 5, 6, 7}, Val: []int{2, 4, 8}}}, rows.CV.Folds)
 
 	// Without folds --split goes by columns as well.
 	rows, err = readDesign(t, false, "--data", data, "--time", "day", "--split", "6/3/rest")
 	require.NoError(t, err)
-	require.Equal(t, []float64{2, 3, 7, 8, 1, 2}, rows.split.Train.Y)
-	require.Equal(t, []float64{5, 6, 3}, rows.split.Val.Y)
-	require.Equal(t, []float64{1, 4, 9}, rows.split.Test.Y)
+	require.Equal(t, []float64{2, 3, 7, 8, 1, 2}, rows.Split.Train.Y)
+	require.Equal(t, []float64{5, 6, 3}, rows.Split.Val.Y)
+	require.Equal(t, []float64{1, 4, 9}, rows.Split.Test.Y)
 	rows, err = readDesign(t, false, "--data", data, "--group", "ward", "--split", "5/4/3")
 	require.NoError(t, err)
-	require.Equal(t, []float64{2, 7, 6, 9, 1}, rows.split.Train.Y)
-	require.Equal(t, []float64{3, 5, 8, 2}, rows.split.Val.Y)
-	require.Equal(t, []float64{1, 4, 3}, rows.split.Test.Y)
+	require.Equal(t, []float64{2, 7, 6, 9, 1}, rows.Split.Train.Y)
+	require.Equal(t, []float64{3, 5, 8, 2}, rows.Split.Val.Y)
+	require.Equal(t, []float64{1, 4, 3}, rows.Split.Test.Y)
 }
 
 // Without a word about it all rows are dealt out to five folds, or to as many as there are rows, groups and times for.
@@ -150,7 +148,7 @@ func TestDesignByDefault(t *testing.T) {
 		require.NoError(t, err, c.args)
 		var sizes []int
 		var all []int
-		for _, f := range rows.cv.Folds {
+		for _, f := range rows.CV.Folds {
 			sizes = append(sizes, len(f.Val))
 			all = append(all, f.Val...)
 		}
@@ -160,7 +158,7 @@ func TestDesignByDefault(t *testing.T) {
 		require.Equal(t, c.sizes, sizes, c.args)
 		slices.Sort(all)
 		require.Len(t, slices.Compact(all), len(all))
-		n, _ := rows.cv.Test.Dims()
+		n, _ := rows.CV.Test.Dims()
 		require.Equal(t, c.test, n, c.args)
 	}
 	out := conetune(t, "tune", "elastic-net", "--data", data, "--features", "x").ok(t)
@@ -176,10 +174,10 @@ func TestDesignByDefault(t *testing.T) {
 		}
 		rows, err := readDesign(t, true, "--data", write(t, dir, "labels.csv", text))
 		require.NoError(t, err)
-		for _, f := range rows.cv.Folds {
+		for _, f := range rows.CV.Folds {
 			n := 0.0
 			for _, i := range f.Val {
-				n += rows.cv.Data.Y[i]
+				n += rows.CV.Data.Y[i]
 			}
 			require.LessOrEqual(t, int(n), most)
 			require.Len(t, f.Val, 6)
@@ -221,8 +219,8 @@ func TestDesignsKeepApart(t *testing.T) {
 				}
 			}
 		}
-		data := rows.cv.Data
-		for _, f := range rows.cv.Folds {
+		data := rows.CV.Data
+		for _, f := range rows.CV.Folds {
 			apart(keys(data, f.Train), keys(data, f.Val))
 		}
 		if tested {
@@ -230,10 +228,10 @@ func TestDesignsKeepApart(t *testing.T) {
 			for i := range data.Y {
 				all = append(all, i)
 			}
-			for i := range rows.cv.Test.Y {
+			for i := range rows.CV.Test.Y {
 				held = append(held, i)
 			}
-			apart(keys(data, all), keys(rows.cv.Test, held))
+			apart(keys(data, all), keys(rows.CV.Test, held))
 		} else {
 			require.Len(r, data.Y, n)
 		}
@@ -359,11 +357,4 @@ func TestDesignsThatContradict(t *testing.T) {
 		require.Equal(t, exitUsage, o.code)
 		require.Contains(t, o.stderr, want)
 	}
-}
-
-// Folds of one row each of a table that is too large for so many copies are refused before they are made.
-func TestFoldMemory(t *testing.T) {
-	data := &dataset.Data{X: mat.NewDense(1000, 1000, nil), Y: make([]float64, 1000)}
-	require.NoError(t, checkFoldMemory(data, 2))
-	require.ErrorContains(t, checkFoldMemory(data, 1_000_000), "do not fit into the budget of memory")
 }

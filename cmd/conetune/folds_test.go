@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/model"
 )
 
 // Every regression model and the logistic one are chosen by folds, of a table or of a folder; what is saved predicts the test rows with
@@ -17,37 +19,37 @@ func TestTuneByFolds(t *testing.T) {
 	data, test := write(t, dir, "table.csv", csvText(1, 45, 6)), write(t, dir, "test.csv", csvText(2, 30, 6))
 	labels, fresh := write(t, dir, "labels.csv", labelled(1, 45, 6)), write(t, dir, "fresh.csv", labelled(2, 30, 6))
 	times, later := write(t, dir, "times.csv", timed(csvText(1, 45, 6))), write(t, dir, "later.csv", timed(csvText(2, 30, 6)))
-	for _, spec := range models {
-		if spec.folds != nil || spec.matrix != nil {
+	for _, spec := range model.Specs() {
+		if spec.Folds || spec.Matrix {
 			continue // svm_test.go; none for a matrix
 		}
-		t.Run(spec.name, func(t *testing.T) {
+		t.Run(spec.Name, func(t *testing.T) {
 			table, rows := data, test
-			if spec.labels {
+			if spec.Labels {
 				table, rows = labels, fresh
 			}
-			if spec.survival {
+			if spec.Survival {
 				table, rows = times, later
 			}
-			model := filepath.Join(dir, spec.name+".json")
-			args := []string{"tune", spec.name, "--data", table, "--test", rows, "--folds", "3", "--gap-tol", "0", "--tol", "0.1"}
-			if spec.several != nil {
+			model := filepath.Join(dir, spec.Name+".json")
+			args := []string{"tune", spec.Name, "--data", table, "--test", rows, "--folds", "3", "--gap-tol", "0", "--tol", "0.1"}
+			if spec.Several {
 				args = append(args, "--target", "y,f2")
 			}
-			if spec.grouped {
+			if spec.Takes("Groups") {
 				args = append(args, "--groups", "3")
 			}
 			m := conetune(t, append(args, "--json", "--save", model)...).object(t)
 			refit := m["refit"].(map[string]any)
 			require.Equal(t, m["test_error"], refit["test_error"])
 			require.Positive(t, refit["validation_error"])
-			if spec.unit == "" || spec.survival {
+			if strings.HasPrefix(spec.Unit(), "half the mean squared") || spec.Survival {
 				p := conetune(t, "predict", "--model", model, "--data", rows, "--json").object(t)
 				require.InEpsilon(t, refit["test_error"], p["error"], 1e-9)
 			}
 			text := conetune(t, args...).ok(t)
 			deals := "3 folds, 3 repeats, seed 1" // 45 rows are few
-			if spec.folds != nil {
+			if spec.Folds {
 				deals = "3 folds, seed 1"
 			}
 			require.Contains(t, text, deals)

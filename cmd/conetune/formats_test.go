@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/table/input"
 )
 
 // Workbooks, Parquet and Arrow files are tuned and predicted as the same table in CSV, also from standard input.
@@ -21,7 +23,7 @@ func TestFormatsOfTables(t *testing.T) {
 	predicted := conetune(t, "predict", "--model", model, "--data", testdata("mixed.csv")).ok(t)
 	require.Equal(t, 40, strings.Count(predicted, "\n"))
 	names := []string{"mixed.xlsx", "mixed.arrow", "mixed-lz4.feather"}
-	if readsParquet {
+	if input.ReadsParquet {
 		names = append(names, "mixed.parquet")
 	} else {
 		for _, args := range [][]string{tune(testdata("mixed.parquet")), {"predict", "--model", model, "--data", testdata("mixed.parquet")}} {

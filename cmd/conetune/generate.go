@@ -8,14 +8,18 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
+	"github.com/conetune/conetune/problems/multitask"
 )
 
 const generateHelp = `Write synthetic data as in the paper's experiments, in the form that
@@ -56,10 +60,10 @@ func (a *app) generateCommand() *cobra.Command {
 		Long: sprintf(generateHelp, joined(dataset.Presets()), joined(dataset.GroupedPresets()), joined(dataset.LabelledPresets()),
 			joined(matcomp.Presets())),
 		Example:   "  conetune generate elastic-net --preset 100-20-250-p250 --seed 1 --out data",
-		ValidArgs: modelNames(),
+		ValidArgs: model.Names(),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return badInputf("expected one model, got %d arguments; known models are: %s", len(args), joined(modelNames()))
+				return badInputf("expected one model, got %d arguments; known models are: %s", len(args), joined(model.Names()))
 			}
 			return nil
 		},
@@ -74,7 +78,7 @@ func (a *app) generateCommand() *cobra.Command {
 			if err := checkFolder(out); err != nil {
 				return err
 			}
-			if spec.matrix != nil {
+			if spec.Matrix {
 				return a.generateMatrix(cmd.Context(), preset, seed, out)
 			}
 			recipe, err := newRecipe(spec, preset)
@@ -105,9 +109,9 @@ type recipe struct {
 }
 
 // newRecipe looks a preset up; an empty name means the first one of the model.
-func newRecipe(spec modelSpec, preset string) (r recipe, err error) {
-	r.labels, r.counts, r.times = spec.labels, spec.logLink, spec.survival
-	if spec.several != nil {
+func newRecipe(spec model.Spec, preset string) (r recipe, err error) {
+	r.labels, r.counts, r.times = spec.Labels, spec.LogLink, spec.Survival
+	if spec.Several {
 		r.targets = generatedTargets
 	}
 	first := func(presets []string) string {
@@ -116,8 +120,8 @@ func newRecipe(spec modelSpec, preset string) (r recipe, err error) {
 		}
 		return preset
 	}
-	if !spec.grouped {
-		if spec.folds != nil || strings.Contains(preset, "-t") && spec.several == nil {
+	if !spec.Takes("Groups") {
+		if spec.Folds || strings.Contains(preset, "-t") && !spec.Several {
 			r.config, r.folds, err = dataset.LabelledPreset(first(dataset.LabelledPresets()))
 		} else {
 			r.config, err = dataset.Preset(first(dataset.Presets()))
@@ -260,4 +264,32 @@ func discard(dir string, created bool) {
 	for _, e := range entries {
 		_ = os.Remove(filepath.Join(dir, e.Name()))
 	}
+}
+
+// generatedTargets is how many targets are generated.
+const generatedTargets = 3
+
+// severalTargets puts generated targets y1, y2, .. into the tables, the first one as their target and the others before the features.
+func severalTargets(s *dataset.Split, c dataset.Config, q int, seed uint64) (*dataset.Split, error) {
+	train, val, test, _, err := multitask.Generate(c, q, seed)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for k := range q {
+		names = append(names, fmt.Sprintf("y%d", k+1))
+	}
+	table := func(d *multitask.Data) *dataset.Data {
+		if d == nil {
+			return nil
+		}
+		n, p := d.X.Dims()
+		x := mat.NewDense(n, q-1+p, nil)
+		out := &dataset.Data{X: x, Y: mat.Col(nil, 0, d.Y), Target: names[0], Features: append(slices.Clone(names[1:]), s.Train.Features...)}
+		for i := range n {
+			x.SetRow(i, append(slices.Clone(d.Y.RawRowView(i)[1:]), d.X.RawRowView(i)...))
+		}
+		return out
+	}
+	return &dataset.Split{Train: table(train), Val: table(val), Test: table(test)}, nil
 }

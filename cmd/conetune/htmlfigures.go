@@ -142,7 +142,7 @@ func curveFigures(job *tuneJob, r *tune.Result) ([]webpage.Figure, error) {
 	if len(c.chosen.X) > 0 {
 		about += fmt.Sprintf(" At the choice, %s, it is %s.", short(c.scale), short(c.chosen.Y[0]))
 	}
-	return one(onPage("curve", "Validation error ("+job.spec.errorUnit()+") over "+c.label+", with bars of one standard error", about, c.figure()))
+	return one(onPage("curve", "Validation error ("+job.spec.Unit()+") over "+c.label+", with bars of one standard error", about, c.figure()))
 }
 
 // predictionFigures are those that fit the model.
@@ -156,7 +156,7 @@ func predictionFigures(job *tuneJob, j *judged, fit tune.Fit) ([]webpage.Figure,
 	if fit.Labels == nil {
 		return one(residualFigure(j))
 	}
-	names := []string{job.data.label(fit.Labels[0]), job.data.label(fit.Labels[1])}
+	names := []string{job.rows.Label(fit.Labels[0]), job.rows.Label(fit.Labels[1])}
 	var list []webpage.Figure
 	if job.judge.logOdds() {
 		f, err := calibrationFigure(j, names[1])

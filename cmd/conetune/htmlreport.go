@@ -91,10 +91,8 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 	for _, line := range strings.Split(strings.TrimSpace(describeData(job, split)), "\n") {
 		c.Data = append(c.Data, strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "data ")))
 	}
-	if job.data.reading != nil {
-		for _, n := range job.data.reading.notes {
-			c.Findings = append(c.Findings, n.File+": "+strings.ReplaceAll(n.Text, "\n", " "))
-		}
+	for _, n := range job.rows.Notes {
+		c.Findings = append(c.Findings, n.File+": "+strings.ReplaceAll(n.Text, "\n", " "))
 	}
 	c.Made = []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed), madeBy(r), "the model is trained on " + trainedOn(job, split, r)}
 	if c.Trace, err = traceFigures(job, results); err != nil {
@@ -180,15 +178,15 @@ func without(job *tuneJob, j *judged) string {
 	switch {
 	case j.entries:
 		return "the mean of the training entries"
-	case job.spec.survival:
+	case job.spec.Survival:
 		return "rows that are all alike"
-	case job.spec.name == "quantile":
+	case job.spec.Name == "quantile":
 		return "the quantile of the training rows"
-	case job.spec.classes:
+	case job.spec.Classes:
 		return "the shares of the training rows"
-	case job.spec.labels && job.judge.logOdds():
+	case job.spec.Labels && job.judge.logOdds():
 		return "the share of the training rows"
-	case job.spec.labels:
+	case job.spec.Labels:
 		return "the more frequent label"
 	}
 	return "the mean of the training rows"
@@ -241,7 +239,7 @@ func verdict(job *tuneJob, j *judged) []string {
 	list := []string{text}
 	if j.on != onTest {
 		text := "The hyperparameters were chosen by these rows, so that new rows will be predicted a little worse"
-		if job.outside == nil && job.data.crossValidation {
+		if job.outside == nil && job.data.CrossValidates() {
 			text += " (--nested says how much)"
 		}
 		list = append(list, text+".")
@@ -311,7 +309,7 @@ func qualityTable(job *tuneJob, j *judged) *webpage.Table {
 	for _, m := range j.metrics {
 		name := measureNames[m.Name]
 		if m.Name == evaluate.Coverage {
-			name += fmt.Sprintf(" (%g is right)", job.model.level)
+			name += fmt.Sprintf(" (%g is right)", job.model.Level)
 		}
 		cells := []webpage.Cell{{Text: name}, {Text: fine(m.Value), Strong: true}, {Text: errorOf(m)}, {Text: fine(m.Base)}}
 		if j.Plain != nil {
@@ -332,19 +330,19 @@ func errorOf(m evaluate.Metric) string {
 
 // errorsTable has the errors of the refits, a row for each method.
 func errorsTable(job *tuneJob, results []*tune.Result) *webpage.Table {
-	unit := job.spec.errorUnit()
+	unit := job.spec.Unit()
 	t := &webpage.Table{ID: "errors", Caption: strings.ToUpper(unit[:1]) + unit[1:] + " by method", Sortable: len(results) > 1,
 		Columns: []webpage.Column{{Title: "method"}, {Title: "validation", Number: true}, {Title: "test", Number: true}, {Title: "seconds", Number: true}}}
 	chosen := best(results)
-	if job.spec.score != "" {
-		t.Columns = append(t.Columns, webpage.Column{Title: job.spec.score, Number: true})
+	if job.spec.Score != "" {
+		t.Columns = append(t.Columns, webpage.Column{Title: job.spec.Score, Number: true})
 	}
 	for _, r := range results {
 		cells := []webpage.Cell{{Text: r.Method}, {Text: "-", Key: new(string)}, {Text: "-", Key: new(string)}, {Text: short(r.TimeSeconds)}}
 		switch {
-		case job.spec.score != "" && r.Score != nil:
+		case job.spec.Score != "" && r.Score != nil:
 			cells = append(cells, webpage.Cell{Text: number(*r.Score)})
-		case job.spec.score != "":
+		case job.spec.Score != "":
 			cells = append(cells, webpage.Cell{Text: "-", Key: new(string)})
 		}
 		if r.Refit != nil {
@@ -406,15 +404,15 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 	if r.TrainedOn == tune.FinalTrain {
 		c.what = "The same model"
 	}
-	whole := totalWeight(job.judge.rows.split.Train)
+	whole := totalWeight(job.judge.rows.Split.Train)
 	if s := r.Selection; s != nil && s.Weighted && r.TrainedOn != tune.FinalTrain {
 		of, c.what = "of the model", "The same model"
-		whole += totalWeight(job.judge.rows.split.Val)
+		whole += totalWeight(job.judge.rows.Split.Val)
 	}
 	units := "on the features and the target as they are"
-	if job.scaling.standardize {
+	if job.model.Standardize {
 		units = "on standardised features and target"
-		if job.spec.labels || job.spec.logLink || job.spec.survival {
+		if job.spec.Labels || job.spec.LogLink || job.spec.Survival {
 			units = "on standardised features"
 		}
 	}
@@ -432,12 +430,12 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 			add("l1_ratio", ratio(l1, 4), "share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet")
 		}
 		c.same = sameAs(r.Model, lambda, l1, whole)
-		if job.data.columns.weights != "" {
+		if job.data.Wanted.Weights != "" {
 			for k := range c.same {
 				c.same[k].Code = withWeights(c.same[k].Code)
 			}
 		}
-		if job.data.columns.offset != "" {
+		if job.data.Wanted.Offset != "" {
 			c.same = withOffset(r.Model, c.same)
 		}
 		return c

@@ -13,7 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -71,34 +73,34 @@ func TestReportOfEveryModel(t *testing.T) {
 	dir := t.TempDir()
 	data, labels := write(t, dir, "table.csv", csvText(1, 60, 6)), write(t, dir, "labels.csv", labelled(1, 90, 6))
 	times := write(t, dir, "times.csv", timed(csvText(1, 60, 6)))
-	for _, spec := range models {
-		if spec.matrix != nil {
+	for _, spec := range model.Specs() {
+		if spec.Matrix {
 			continue
 		}
-		t.Run(spec.name, func(t *testing.T) {
-			args := []string{spec.name, "--data", data, "--gap-tol", "0", "--tol", "0.1"}
-			want := []string{`id="chosen"`, `id="effects"`, `id="trace"`, "How to repeat it", "conetune tune " + spec.name}
+		t.Run(spec.Name, func(t *testing.T) {
+			args := []string{spec.Name, "--data", data, "--gap-tol", "0", "--tol", "0.1"}
+			want := []string{`id="chosen"`, `id="effects"`, `id="trace"`, "How to repeat it", "conetune tune " + spec.Name}
 			switch {
-			case spec.grouped:
+			case spec.Takes("Groups"):
 				args = append(args, "--groups", "3")
-			case spec.several != nil:
+			case spec.Several:
 				args = append(args, "--target", "y,f2")
-			case spec.survival:
+			case spec.Survival:
 				args[2] = times
 				want = append(want, `id="risks"`)
-			case spec.labels:
+			case spec.Labels:
 				args[2] = labels
-				if want = append(want, `id="confusion"`); !spec.classes {
+				if want = append(want, `id="confusion"`); !spec.Classes {
 					want = append(want, `id="roc"`)
 				}
 			}
-			if spec.several == nil {
+			if !spec.Several {
 				want = append(want, `id="quality"`)
 			}
-			if spec.several == nil && !spec.labels && !spec.survival {
+			if !spec.Several && !spec.Labels && !spec.Survival {
 				want = append(want, `id="residuals"`)
 			}
-			if spec.folds == nil && spec.several == nil {
+			if !spec.Folds && !spec.Several {
 				want = append(want, `id="curve"`, `id="paths"`)
 			}
 			page := reportOf(t, args...)
@@ -165,7 +167,7 @@ func TestReportEscapes(t *testing.T) {
 
 // A coefficient is chosen by the fits in which it counts, whatever the unit of its feature.
 func TestChosenBy(t *testing.T) {
-	table, err := dataset.Read(write(t, t.TempDir(), "t.csv", "y,a,b\n1,1,1000\n2,2,3000\n3,4,2000\n"), "y")
+	table, err := input.ReadFile(write(t, t.TempDir(), "t.csv", "y,a,b\n1,1,1000\n2,2,3000\n3,4,2000\n"), "y")
 	require.NoError(t, err)
 	fits := []tune.Fit{{Coefficients: []float64{1, 1e-5}}, {Coefficients: []float64{1e-12, 1}}, {Coefficients: []float64{0, 0}}}
 	require.InDeltaSlice(t, []float64{1. / 3, 2. / 3}, (&tuneJob{}).stability(&dataset.Split{Train: table}, &judged{folds: fits}), 1e-15)

@@ -40,9 +40,9 @@ func coefficientTable(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judge
 	case fit.LogLink:
 		note += " Effects are on the logarithm of the mean."
 	case fit.Labels != nil:
-		note += onLabel(job.data.label(fit.Labels[1]), job.judge.logOdds())
+		note += onLabel(job.rows.Label(fit.Labels[1]), job.judge.logOdds())
 	}
-	if job.scaling.intercept {
+	if job.model.Intercept {
 		note += interceptNote(fit, len(shown))
 	}
 	for _, e := range list[:min(len(list), most)] {
@@ -164,7 +164,7 @@ func cellCount(v float64) string {
 func confusionTable(job *tuneJob, j *judged, fit tune.Fit) *webpage.Table {
 	var names []string
 	for _, v := range fit.Labels {
-		names = append(names, job.data.label(v))
+		names = append(names, job.rows.Label(v))
 	}
 	n := j.confusion(len(names))
 	caption := "Labels and predicted labels, "

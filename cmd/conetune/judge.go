@@ -4,15 +4,17 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
 // judge scores predictors on rows that they were not trained on.
 type judge struct {
-	rows  *tables
+	rows  *input.Rows
 	model tune.Model
-	spec  modelSpec
+	spec  model.Spec
 	level float64 // of quantile
 	ties  string  // of cox
 	// intercept says that the model has one.
@@ -24,8 +26,8 @@ type judge struct {
 }
 
 // newJudge judges the predictors of a model.
-func (job *tuneJob) newJudge(rows *tables, model tune.Model) *judge {
-	return &judge{rows: rows, model: model, spec: job.spec, level: job.model.level, ties: job.model.ties, intercept: job.scaling.intercept, plain: map[string]unpenalisedFits{}, known: map[*tune.Result]*judged{}}
+func (job *tuneJob) newJudge(rows *input.Rows, model tune.Model) *judge {
+	return &judge{rows: rows, model: model, spec: job.spec, level: job.model.Level, ties: job.model.ties, intercept: job.model.Intercept, plain: map[string]unpenalisedFits{}, known: map[*tune.Result]*judged{}}
 }
 
 // The rows that a predictor is judged by, the best that there are.
@@ -74,14 +76,14 @@ func (j *judge) judge(r *tune.Result) *judged {
 	if r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
 		return nil
 	}
-	split, out := j.rows.split, &judged{}
+	split, out := j.rows.Split, &judged{}
 	var parts []tune.Fit
 	if m, ok := j.model.(interface {
 		FoldFits(x [][]float64) []tune.Fit
 	}); ok && r.Selection != nil && r.Selection.X != nil {
 		parts = m.FoldFits(r.Selection.X)
 	}
-	if j.rows.cv != nil {
+	if j.rows.CV != nil {
 		out.folds = parts
 	}
 	switch {
@@ -94,11 +96,11 @@ func (j *judge) judge(r *tune.Result) *judged {
 		out.add(j, split.Test, r.RefitFit, train)
 	case parts == nil:
 		return nil
-	case j.rows.cv != nil:
+	case j.rows.CV != nil:
 		out.on = onFolds
-		for t, s := range j.rows.cv.Parts() {
+		for t, s := range j.rows.CV.Parts() {
 			out.add(j, s.Val, parts[t], s.Train)
-			out.Row = append(out.Row, j.rows.cv.Folds[t].Val...)
+			out.Row = append(out.Row, j.rows.CV.Folds[t].Val...)
 		}
 	case split.Val != nil:
 		out.on = onValidation
@@ -165,7 +167,7 @@ func (d *judged) measure(j *judge, f tune.Fit) {
 		d.metrics = d.Labels(j.logOdds())
 	case f.LogLink:
 		d.metrics = d.Counts()
-	case j.spec.name == "quantile":
+	case j.spec.Name == "quantile":
 		d.metrics = d.Quantile(j.level)
 	default:
 		d.metrics = d.Regression()
@@ -173,4 +175,4 @@ func (d *judged) measure(j *judge, f tune.Fit) {
 }
 
 // logOdds says that the values of the classifier are log odds, so that it has probabilities.
-func (j *judge) logOdds() bool { return j.spec.name == "logistic" }
+func (j *judge) logOdds() bool { return j.spec.Name == "logistic" }

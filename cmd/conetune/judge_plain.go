@@ -23,7 +23,7 @@ const mostUnpenalised = 1e9
 // kindOf is the loss whose fit without penalty a predictor is compared with; ok is false where there is none.
 func (j *judge) kindOf(f tune.Fit) (kind unpenalised.Kind, ok bool) {
 	switch {
-	case f.Hazard, f.Classes(), f.Matrix != nil, f.Labels != nil && !j.logOdds(), j.spec.name == "quantile":
+	case f.Hazard, f.Classes(), f.Matrix != nil, f.Labels != nil && !j.logOdds(), j.spec.Name == "quantile":
 		return 0, false
 	case f.Labels != nil:
 		return unpenalised.Logistic, true
@@ -87,7 +87,7 @@ func (j *judge) unpenalised(kind unpenalised.Kind, d *judged) (out unpenalisedFi
 	var all *unpenalised.Solution
 	if len(d.learned) > 1 && kind != unpenalised.Squares { // where the rows of all folds have no fit, those of one have none
 		var err error
-		if all, err = fit(j.rows.split.Train, nil); err != nil {
+		if all, err = fit(j.rows.Split.Train, nil); err != nil {
 			return unpenalisedFits{why: err}
 		}
 	}

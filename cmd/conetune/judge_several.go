@@ -1,8 +1,6 @@
 package main
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
@@ -10,7 +8,7 @@ import (
 
 // ofMatrix is of for a completed matrix, on its test entries, or on those for validation by the completion of the training entries.
 func (j *judge) ofMatrix(r *tune.Result) *judged {
-	split, fit := j.rows.split, r.RefitFit
+	split, fit := j.rows.Split, r.RefitFit
 	out := &judged{entries: true, on: onTest, fit: fit}
 	rows, from := split.Test, split.Train
 	switch {
@@ -48,11 +46,11 @@ type judgedTargets struct {
 
 // ofTargets judges the refit of a result of several targets, on the rows of [judge.of]. It is nil for other models and where there are no rows.
 func (j *judge) ofTargets(r *tune.Result) *judgedTargets {
-	if j == nil || j.rows.targets == nil || r.Refit == nil {
+	if j == nil || j.rows.Targets == nil || r.Refit == nil {
 		return nil
 	}
-	t, out := j.rows.targets, &judgedTargets{}
-	samples := make([]evaluate.Sample, len(t.names))
+	t, out := j.rows.Targets, &judgedTargets{}
+	samples := make([]evaluate.Sample, len(t.Names))
 	var parts []tune.Fit
 	if m, ok := j.model.(interface {
 		FoldFits(x [][]float64) []tune.Fit
@@ -60,31 +58,31 @@ func (j *judge) ofTargets(r *tune.Result) *judgedTargets {
 		parts = m.FoldFits(r.Selection.X)
 	}
 	switch {
-	case t.test != nil:
+	case t.Test != nil:
 		out.on = onTest
 		for k := range samples {
-			from := mat.Col(nil, k, t.train.Y)
-			if r.TrainedOn == tune.FinalAll && t.val != nil {
-				from = append(from, mat.Col(nil, k, t.val.Y)...)
+			from := t.Column(k, t.Train)
+			if r.TrainedOn == tune.FinalAll {
+				from = t.Column(k, t.Train, t.Val)
 			}
-			addTarget(&samples[k], k, j.rows.split.Test, mat.Col(nil, k, t.test.Y), r.RefitFit, from)
+			addTarget(&samples[k], k, j.rows.Split.Test, t.Column(k, t.Test), r.RefitFit, from)
 		}
 	case parts == nil:
 		return nil
-	case j.rows.cv != nil:
+	case j.rows.CV != nil:
 		out.on = onFolds
-		for p, s := range j.rows.cv.Parts() {
-			fold := j.rows.cv.Folds[p]
+		for p, s := range j.rows.CV.Parts() {
+			fold := j.rows.CV.Folds[p]
 			for k := range samples {
-				y := mat.Col(nil, k, t.train.Y)
-				addTarget(&samples[k], k, s.Val, pick(y, fold.Val), parts[p], pick(y, fold.Train))
+				y := t.Column(k, t.Train)
+				addTarget(&samples[k], k, s.Val, at(y, fold.Val), parts[p], at(y, fold.Train))
 				samples[k].Row = append(samples[k].Row, fold.Val...)
 			}
 		}
-	case t.val != nil:
+	case t.Val != nil:
 		out.on = onValidation
 		for k := range samples {
-			addTarget(&samples[k], k, j.rows.split.Val, mat.Col(nil, k, t.val.Y), parts[0], mat.Col(nil, k, t.train.Y))
+			addTarget(&samples[k], k, j.rows.Split.Val, t.Column(k, t.Val), parts[0], t.Column(k, t.Train))
 		}
 	}
 	if len(samples[0].Y) == 0 {
@@ -99,7 +97,7 @@ func (j *judge) ofTargets(r *tune.Result) *judgedTargets {
 		out.rows = len(seen)
 	}
 	for k := range samples {
-		out.list = append(out.list, judgedTarget{t.names[k], samples[k].Regression()})
+		out.list = append(out.list, judgedTarget{t.Names[k], samples[k].Regression()})
 	}
 	return out
 }
@@ -111,4 +109,13 @@ func addTarget(s *evaluate.Sample, k int, rows *dataset.Data, y []float64, f tun
 		rows.Fill(row, i)
 		s.Y, s.Value, s.Base = append(s.Y, v), append(s.Value, f.Values(row)[k]), append(s.Base, base)
 	}
+}
+
+// at are the values of some rows.
+func at(y []float64, rows []int) []float64 {
+	out := make([]float64, len(rows))
+	for k, i := range rows {
+		out[k] = y[i]
+	}
+	return out
 }

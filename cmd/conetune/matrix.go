@@ -14,13 +14,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/memory"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/matcomp"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -45,7 +45,7 @@ func entriesAsRows(d *matcomp.Data) *dataset.Split {
 func describeMatrixData(job *tuneJob) string {
 	d := job.entries
 	var b strings.Builder
-	fmt.Fprintf(&b, "data      %s\n", job.data.describe(job.seed))
+	fmt.Fprintf(&b, "data      %s\n", job.data.describe(job.rows))
 	sets := fmt.Sprintf("%d training, %d validation", len(d.Train), len(d.Val))
 	if len(d.Test) > 0 {
 		sets += fmt.Sprintf(", %d test", len(d.Test))
@@ -60,10 +60,10 @@ func describeMatrixData(job *tuneJob) string {
 		}
 	}
 	prepared := []string{"values as they are", "no intercept"}
-	if job.scaling.standardize {
+	if job.model.Standardize {
 		prepared[0] = "values standardised on the training entries, features on all rows and columns"
 	}
-	if job.scaling.intercept {
+	if job.model.Intercept {
 		prepared[1] = "with intercept"
 	}
 	fmt.Fprintf(&b, "          %s\n", strings.Join(prepared, ", "))
@@ -105,25 +105,6 @@ func describeMatrix(fit tune.Fit, intercept bool) string {
 	return b.String()
 }
 
-// savedMatrix is the form of a completed matrix in a file, nil for other models.
-func savedMatrix(m *problems.Matrix) *model.Matrix {
-	if m == nil {
-		return nil
-	}
-	lines := func(a *mat.Dense, n int) [][]float64 {
-		out := make([][]float64, n)
-		for i := range out {
-			out[i] = []float64{}
-			if a != nil {
-				out[i] = a.RawRowView(i)
-			}
-		}
-		return out
-	}
-	rows, cols := m.Dims()
-	return &model.Matrix{RowEffects: m.RowEffects, ColEffects: m.ColEffects, Left: lines(m.Left, rows), Right: lines(m.Right, cols)}
-}
-
 // heatMap shows a completed matrix.
 func heatMap(m *problems.Matrix) *figure.Map {
 	rows, cols := m.Dims()
@@ -152,11 +133,11 @@ func predictEntries(m *model.Model, dataPath string) (*predictions, error) {
 		}
 		return p, nil
 	}
-	table, err := formats.ReadTable(dataPath, formats.Options{Target: m.Target, TargetOptional: true, Columns: []string{"row", "col"}})
+	table, err := input.ReadColumns(dataPath, []string{"row", "col"}, m.Target)
 	if err != nil {
 		return nil, badInput(err)
 	}
-	p.Rows, _ = table.X.Dims()
+	p.Rows, _ = table.Dims()
 	for k := range p.Rows {
 		i, j := table.X.At(k, 0), table.X.At(k, 1)
 		if i != math.Trunc(i) || j != math.Trunc(j) || i < 0 || j < 0 || i >= float64(rows) || j >= float64(cols) {

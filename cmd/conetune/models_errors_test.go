@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/conetune/conetune/tune"
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/tune"
 )
 
 // TestBadInputOfModels: each mistake gives exit status 2 and one line that says where it is and what was expected, whatever the
@@ -33,21 +35,21 @@ func TestBadInputOfModels(t *testing.T) {
 		}
 		require.Equal(t, before, contents(t, dir), "something was written")
 	}
-	for _, spec := range models {
-		if spec.matrix != nil || spec.several != nil {
+	for _, spec := range model.Specs() {
+		if spec.Matrix || spec.Several {
 			continue // matrix_test.go, targets_test.go
 		}
-		t.Run(spec.name, func(t *testing.T) {
+		t.Run(spec.Name, func(t *testing.T) {
 			rows := good
-			if spec.labels {
+			if spec.Labels {
 				rows = labels
 			}
 			tune := func(data string, args ...string) []string {
-				args = append([]string{"tune", spec.name, "--data", data, "--save", filepath.Join(dir, "m.json")}, args...)
-				if spec.grouped {
+				args = append([]string{"tune", spec.Name, "--data", data, "--save", filepath.Join(dir, "m.json")}, args...)
+				if spec.Takes("Groups") {
 					args = append(args, "--groups", "2")
 				}
-				if spec.survival {
+				if spec.Survival {
 					args = append(args, "--event", "none")
 				}
 				return args
@@ -59,9 +61,9 @@ func TestBadInputOfModels(t *testing.T) {
 			refuse(t, tune(rows, "--folds", "25", "--split", "rest/6"), "25 folds", "24 rows")
 			refuse(t, tune(rows, "--folds", "1"), "--folds is 1")
 			refuse(t, tune(rows, "--folds", "two"), `--folds: "two" found, expected an integer`)
-			refuse(t, []string{"tune", spec.name}, "no data")
-			if spec.grouped {
-				refuse(t, []string{"tune", spec.name, "--data", good}, "--groups is missing")
+			refuse(t, []string{"tune", spec.Name}, "no data")
+			if spec.Takes("Groups") {
+				refuse(t, []string{"tune", spec.Name, "--data", good}, "--groups is missing")
 			} else {
 				refuse(t, tune(rows, "--groups", "2"), "--groups", "has no groups")
 			}
@@ -117,29 +119,29 @@ func TestModelsOfHypergradients(t *testing.T) {
 	dir := t.TempDir()
 	good, labels := write(t, dir, "good.csv", csvText(1, 30, 4)), write(t, dir, "labels.csv", labelled(1, 30, 4))
 	for method, others := range map[string][]string{tune.MethodIGJO: {"matrix-completion", "sparse-group-lasso"}, tune.MethodHOAG: {"matrix-completion", "sparse-group-lasso"}, tune.MethodIFDM: nil} {
-		able := ableModels(method)
+		able := model.Able(method)
 		require.ElementsMatch(t, append([]string{"adaptive-lasso", "bounded-elastic-net", "cox", "elastic-net", "lasso", "logistic", "poisson", "ridge", "svm", "weighted-lasso"}, others...), able)
-		for _, spec := range models {
-			if spec.matrix != nil || spec.several != nil {
+		for _, spec := range model.Specs() {
+			if spec.Matrix || spec.Several {
 				continue // matrix_test.go, targets_test.go
 			}
-			args := []string{"tune", spec.name, "--method", method, "--evaluations", "3", "--folds", "3", "--data", good}
-			if spec.labels {
+			args := []string{"tune", spec.Name, "--method", method, "--evaluations", "3", "--folds", "3", "--data", good}
+			if spec.Labels {
 				args[len(args)-1] = labels
 			}
-			if spec.grouped {
+			if spec.Takes("Groups") {
 				args = append(args, "--groups", "2")
 			}
-			if spec.survival {
+			if spec.Survival {
 				args = append(args, "--event", "none")
 			}
 			o := conetune(t, args...)
-			if slices.Contains(able, spec.name) {
+			if slices.Contains(able, spec.Name) {
 				o.ok(t)
 				continue
 			}
 			require.Equal(t, exitUsage, o.code, o.stderr)
-			require.Contains(t, o.stderr, method+" cannot do the model "+spec.name)
+			require.Contains(t, o.stderr, method+" cannot do the model "+spec.Name)
 			require.Contains(t, o.stderr, "which there is for "+joined(able))
 		}
 	}

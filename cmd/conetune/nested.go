@@ -17,7 +17,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/crew"
-	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
@@ -25,14 +25,6 @@ import (
 // Nested cross-validation (Stone 1974; Varma and Simon 2006). The validation error of a choice flatters it, as it is the least of many. So the rows are dealt out to outer
 // folds, by the design of the folds inside, and for each the whole choice is made anew on the other rows, with all that it learns from them: categories, gaps, units, folds,
 // hyperparameters, the final fit. The errors of these models on the rows left out are those of the whole choice.
-
-// outerRows are the rows that are dealt out to outer folds.
-type outerRows struct {
-	data *dataset.Data
-	by   divided
-	// without are some of the rows in folds, with others for the test.
-	without func(train, held []int) (*tables, error)
-}
 
 // nested is what the outer folds gave.
 type nested struct {
@@ -97,29 +89,28 @@ func (n *nested) describe() string {
 
 // outerFold is a choice to be made.
 type outerFold struct {
-	rows  *tables
+	rows  *input.Rows
 	model tune.Model
 }
 
-// outerDeal deals the rows out to outer folds, as those inside are dealt.
-func (job *tuneJob) outerDeal(o *outerRows) ([]split.Fold, error) {
-	d := job.data // a copy
-	d.folds, d.repeats = foldCount{number: job.nested}, 1
-	if d.columns.division.Fold != "" || job.nested == defaultFolds { // as many as rows, groups or times allow
-		d.folds = foldCount{}
+// outerFolds deals the rows out to outer folds, as those inside are dealt.
+func (job *tuneJob) outerFolds(o *input.Outer) ([]split.Fold, error) {
+	n := job.nested
+	if n == input.DefaultFolds { // as many as rows, groups or times allow
+		n = 0
 	}
-	dealt, err := d.deal(o.data, o.by, job.seed, job.spec.labels)
+	folds, err := job.data.OuterFolds(o, n)
 	if err != nil {
 		return nil, fmt.Errorf("--nested: %w", err)
 	}
-	return dealt.folds, nil
+	return folds, nil
 }
 
 // outer makes the tables and the model of an outer fold.
-func (job *tuneJob) outer(o *outerRows, f split.Fold) (*outerFold, error) {
-	rows, err := o.without(f.Train, f.Val)
+func (job *tuneJob) outer(o *input.Outer, f split.Fold) (*outerFold, error) {
+	rows, err := o.Without(f.Train, f.Val)
 	if err == nil {
-		err = rows.cv.Validate()
+		err = rows.CV.Validate()
 	}
 	if err != nil {
 		return nil, err
@@ -139,18 +130,18 @@ func (job *tuneJob) outer(o *outerRows, f split.Fold) (*outerFold, error) {
 }
 
 // checkNested finds out before the work whether each outer fold leaves rows for the choice.
-func (job *tuneJob) checkNested(ctx context.Context, o *outerRows) ([]split.Fold, error) {
-	folds, err := job.outerDeal(o)
+func (job *tuneJob) checkNested(ctx context.Context, o *input.Outer) ([]split.Fold, error) {
+	folds, err := job.outerFolds(o)
 	if err != nil {
 		return nil, badInput(err)
 	}
 	return interruptible(ctx, func() ([]split.Fold, error) {
 		for k, f := range folds {
-			if _, err := job.outer(o, f); err != nil && o.by.group != nil && len(folds) == 2 {
+			if _, err := job.outer(o, f); err != nil && o.Grouped() && len(folds) == 2 {
 				return nil, badInputf("--nested: without outer fold %d: %w; the choice needs two groups of column %q beside those left out, which --nested alone takes one at a time",
-					k, job.data.explain(err), job.data.columns.division.Group)
+					k, job.rows.Explain(err), job.rows.Division.Group)
 			} else if err != nil {
-				return nil, badInputf("--nested: without outer fold %d: %w", k, job.data.explain(err))
+				return nil, badInputf("--nested: without outer fold %d: %w", k, job.rows.Explain(err))
 			}
 		}
 		return folds, nil
@@ -158,7 +149,7 @@ func (job *tuneJob) checkNested(ctx context.Context, o *outerRows) ([]split.Fold
 }
 
 // runNested makes the choice without each outer fold, several side by side; what is done when the context ends is kept.
-func (job *tuneJob) runNested(ctx context.Context, o *outerRows, folds []split.Fold, show *progress) (*nested, error) {
+func (job *tuneJob) runNested(ctx context.Context, o *input.Outer, folds []split.Fold, show *progress) (*nested, error) {
 	var done atomic.Int64
 	show.set(func(time.Time) string {
 		return fmt.Sprintf("nested cross-validation: %d of %d outer folds", done.Load(), len(folds))
@@ -183,8 +174,8 @@ func (job *tuneJob) runNested(ctx context.Context, o *outerRows, folds []split.F
 	if k := slices.IndexFunc(errs, func(err error) bool { return err != nil }); k >= 0 && ctx.Err() == nil {
 		return nil, failed(fmt.Errorf("--nested: outer fold %d: %w", k, errs[k]))
 	}
-	unit := job.spec.errorUnit()
-	if job.spec.name == "svm" { // whose errors on rows left out are not those that it is chosen by
+	unit := job.spec.Unit()
+	if job.spec.Name == "svm" { // whose errors on rows left out are not those that it is chosen by
 		unit = measureNames[evaluate.ErrorRate]
 	}
 	n := &nested{unit: unit, of: len(folds), stopped: ctx.Err() != nil}
@@ -247,15 +238,6 @@ func (n *nested) measure(job *tuneJob, folds []split.Fold) {
 	}
 }
 
-// pick are the elements at some places.
-func pick[T any](list []T, at []int) []T {
-	out := make([]T, len(at))
-	for k, i := range at {
-		out[k] = list[i]
-	}
-	return out
-}
-
 // checkNestedFlags rejects --nested where there is nothing to nest.
 func (f *tuneFlags) checkNestedFlags(given bool) error {
 	switch {
@@ -263,22 +245,22 @@ func (f *tuneFlags) checkNestedFlags(given bool) error {
 		return nil
 	case f.nested < 2:
 		return badInputf("--nested is %d, expected at least 2", f.nested)
-	case f.data.matrix || f.data.data == "" || !f.data.crossValidation:
+	case f.data.matrix || f.data.Data == "" || !f.data.CrossValidates():
 		return badInputf("--nested goes with the folds of --data FILE")
-	case f.data.columns.division.Fold != "" && f.nested != defaultFolds:
-		return badInputf("--fold-column %s says how many outer folds there are: give --nested without a number", f.data.columns.division.Fold)
+	case f.data.Wanted.Division.Fold != "" && f.nested != input.DefaultFolds:
+		return badInputf("--fold-column %s says how many outer folds there are: give --nested without a number", f.data.Wanted.Division.Fold)
 	}
 	return nil
 }
 
 // tellFewer says that there are fewer outer folds than --nested alone has, as the groups or times are few.
-func (a *app) tellFewer(job *tuneJob, o *outerRows, folds int) {
-	by := job.data.columns.division
+func (a *app) tellFewer(job *tuneJob, o *input.Outer, folds int) {
+	by := job.rows.Division
 	switch {
-	case job.nested != defaultFolds || folds >= defaultFolds || by.Fold != "":
-	case o.by.group != nil:
+	case job.nested != input.DefaultFolds || folds >= input.DefaultFolds || by.Fold != "":
+	case o.Grouped():
 		a.note("--nested: %d outer folds, one for each group of column %q", folds, by.Group)
-	case o.by.at != nil:
+	case o.Timed():
 		a.note("--nested: %s, as column %q has no more times", count(folds, "outer fold"), by.Time)
 	default:
 		a.note("--nested: %d outer folds, one for each row", folds)

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
@@ -162,32 +163,32 @@ func TestNestedReport(t *testing.T) {
 }
 
 // outerJob is a job with its rows, and the rows for outer folds.
-func outerJob(t *testing.T, args ...string) (*tuneJob, *outerRows) {
+func outerJob(t *testing.T, args ...string) (*tuneJob, *input.Outer) {
 	t.Helper()
 	spec, err := findModel("elastic-net")
 	require.NoError(t, err)
-	job := &tuneJob{tuneFlags: &tuneFlags{nested: 3, seed: 1}, spec: spec, methods: []string{"grid"}, config: tune.Config{Evaluations: 4, Eps: 1e-8}}
+	job := &tuneJob{tuneFlags: &tuneFlags{nested: 3}, spec: spec, methods: []string{"grid"}, config: tune.Config{Evaluations: 4, Eps: 1e-8}}
 	fs := pflag.NewFlagSet("tune", pflag.ContinueOnError)
 	job.data.register(fs)
 	require.NoError(t, fs.Parse(args))
-	job.data.crossValidation = true
+	job.data.Seed, job.data.Always = 1, true
 	rows, err := job.read()
 	require.NoError(t, err)
-	return job, rows.outer
+	return job, rows.Outer
 }
 
 // Outer folds keep groups together and look ahead of time no more than those inside.
 func TestNestedDesign(t *testing.T) {
 	data := write(t, t.TempDir(), "wards.csv", wards)
 	job, outer := outerJob(t, "--data", data, "--group", "ward", "--features", "x")
-	folds, err := job.outerDeal(outer)
+	folds, err := job.outerFolds(outer)
 	require.NoError(t, err)
 	val := validating(&dataset.CrossValidation{Folds: folds})
 	slices.SortFunc(val, func(a, b []int) int { return len(a) - len(b) })
 	require.Equal(t, [][]int{{0, 2, 11}, {3, 4, 7, 10}, {1, 5, 6, 8, 9}}, val)
 
 	job, outer = outerJob(t, "--data", data, "--time", "day", "--features", "x")
-	folds, err = job.outerDeal(outer)
+	folds, err = job.outerFolds(outer)
 	require.NoError(t, err)
 	require.Equal(t, []split.Fold{
 		{Train: []int{1, 3, 5}, Val: []int{7, 9, 10}},
@@ -196,9 +197,9 @@ func TestNestedDesign(t *testing.T) {
 	}, folds)
 	at, err := job.outer(outer, folds[1])
 	require.NoError(t, err)
-	require.Equal(t, []float64{5, 6, 3}, at.rows.cv.Test.Y)
-	require.Equal(t, []float64{2, 3, 7, 8, 1, 2}, at.rows.cv.Data.Y)
-	for k, f := range at.rows.cv.Folds { // days 2, 1, 3, 5, 4, 6: the next day is predicted by those before
+	require.Equal(t, []float64{5, 6, 3}, at.rows.CV.Test.Y)
+	require.Equal(t, []float64{2, 3, 7, 8, 1, 2}, at.rows.CV.Data.Y)
+	for k, f := range at.rows.CV.Folds { // days 2, 1, 3, 5, 4, 6: the next day is predicted by those before
 		order := []int{1, 0, 2, 4, 3, 5}
 		require.Equal(t, []int{order[k+1]}, f.Val)
 	}
@@ -208,11 +209,11 @@ func TestNestedDesign(t *testing.T) {
 func TestNestedInterrupted(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	job, outer := outerJob(t, "--data", write(t, t.TempDir(), "table.csv", csvText(1, 60, 4)))
-	folds, err := job.outerDeal(outer)
+	folds, err := job.outerFolds(outer)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	without, calls := outer.without, 0
-	outer.without = func(train, held []int) (*tables, error) {
+	without, calls := outer.Without, 0
+	outer.Without = func(train, held []int) (*input.Rows, error) {
 		if calls++; calls == 3 {
 			cancel()
 		}

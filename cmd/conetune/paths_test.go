@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/tune"
@@ -60,27 +61,27 @@ func TestPlotOfEveryModel(t *testing.T) {
 	dir := t.TempDir()
 	data, labels := write(t, dir, "table.csv", csvText(1, 45, 6)), write(t, dir, "labels.csv", labelled(1, 45, 6))
 	times := write(t, dir, "times.csv", timed(csvText(1, 45, 6)))
-	for _, spec := range models {
-		if spec.matrix != nil {
+	for _, spec := range model.Specs() {
+		if spec.Matrix {
 			continue // matrix_test.go
 		}
-		t.Run(spec.name, func(t *testing.T) {
-			path, statistics := filepath.Join(dir, spec.name+".svg"), filepath.Join(dir, spec.name+"-statistics.svg")
-			args := []string{"tune", spec.name, "--data", data, "--gap-tol", "0", "--tol", "0.1", "--plot-trace", path, "--plot", statistics}
+		t.Run(spec.Name, func(t *testing.T) {
+			path, statistics := filepath.Join(dir, spec.Name+".svg"), filepath.Join(dir, spec.Name+"-statistics.svg")
+			args := []string{"tune", spec.Name, "--data", data, "--gap-tol", "0", "--tol", "0.1", "--plot-trace", path, "--plot", statistics}
 			want := []string{">coefficients x s.d., refit<", ">f1<"}
-			if spec.grouped {
+			if spec.Takes("Groups") {
 				args, want = append(args, "--groups", "3"), []string{">norms of groups, refit<", ">group0<"}
 			}
-			if spec.several != nil {
+			if spec.Several {
 				args, want = append(args, "--target", "y,f2"), []string{">norms over targets, refit<", ">f1<"}
 			}
-			if spec.survival {
+			if spec.Survival {
 				args[3] = times
 			}
-			if spec.labels {
+			if spec.Labels {
 				args[3] = labels
 				args = append(args, "--split", "0.8/rest")
-				if spec.classes {
+				if spec.Classes {
 					want[0] = ">norms over labels, refit<"
 				}
 			}
@@ -92,16 +93,16 @@ func TestPlotOfEveryModel(t *testing.T) {
 			}
 			// --plot has the error over the weights, where there is such a curve, and the predictions that fit the model.
 			want = []string{">chosen<", "mean ± s.e.", "error over lambda, with bars of one standard error"}
-			if spec.folds != nil || spec.several != nil {
+			if spec.Folds || spec.Several {
 				want = []string{"validation, chosen"}
 			}
-			if spec.labels {
-				if want = append(want, "confusion, "); !spec.classes {
+			if spec.Labels {
+				if want = append(want, "confusion, "); !spec.Classes {
 					want = append(want, "ROC, ")
 				}
-			} else if spec.survival {
+			} else if spec.Survival {
 				want = append(want, "without an event, by thirds of the hazard")
-			} else if spec.several == nil {
+			} else if !spec.Several {
 				want = append(want, ">targets, by cross-validation<", ">residuals<", ">prediction<")
 			}
 			text, err = os.ReadFile(statistics)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -95,14 +96,12 @@ func chosenWords(r *tune.Result) string {
 
 // errorAxis says in a few words what the errors are.
 func errorAxis(r *tune.Result) string {
-	spec, err := findModel(r.Model)
-	switch {
-	case err != nil || spec.unit == "":
-		return "half mean squared error"
-	case strings.Contains(spec.unit, ","):
+	spec, _ := model.Find(r.Model)
+	unit := spec.Unit()
+	if strings.Contains(unit, ",") {
 		return "error"
 	}
-	return spec.unit
+	return strings.Replace(unit, "the mean sq", "mean sq", 1)
 }
 
 // whereJudged names the rows of predictions that were judged, in a few words.
@@ -121,7 +120,7 @@ func classifierTiles(job *tuneJob, split *dataset.Split, r *tune.Result) []figur
 	}
 	var names []string
 	for _, v := range fit.Labels {
-		names = append(names, job.data.label(v))
+		names = append(names, job.rows.Label(v))
 	}
 	title := "confusion, " + where
 	if d.Weight != nil {

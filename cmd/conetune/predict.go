@@ -10,9 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conetune/conetune/internal/spool"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/input"
 )
 
 const predictHelp = `Predict the target for the rows of a table with a model that conetune tune --save
@@ -58,7 +60,7 @@ type predictions struct {
 	// IDs are the cells of the column of --id.
 	IDs []string `json:"ids,omitempty"`
 	// Findings are what the user should know about the table.
-	Findings []note `json:"findings,omitempty"`
+	Findings []input.Note `json:"findings,omitempty"`
 	// Matrix is the completed matrix, where no entries were asked for.
 	Matrix [][]float64 `json:"matrix,omitempty"`
 	// Targets are the names of several targets, and Lines the predictions of all for each row.
@@ -73,7 +75,7 @@ type predictions struct {
 	form    predictionForm
 
 	// spool has the predictions of the parts of the table before, nil while there is only one; headed says that it has the names of a table.
-	spool  *spool
+	spool  *spool.File
 	headed bool
 }
 
@@ -106,7 +108,7 @@ func (f predictionForm) check(m *model.Model) error {
 func (a *app) predictCommand() *cobra.Command {
 	var modelPath, dataPath, out, times string
 	var asJSON bool
-	var dialect dialectFlags
+	var dialect table.Options
 	var form predictionForm
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL.json --data FILE",
@@ -130,7 +132,7 @@ func (a *app) predictCommand() *cobra.Command {
 					return badInputf("--out: %w", err)
 				}
 			}
-			if err := dialect.check(); err != nil {
+			if err := checkDialect(&dialect); err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("survival") {
@@ -140,14 +142,14 @@ func (a *app) predictCommand() *cobra.Command {
 				}
 			}
 			form.whole = asJSON
-			return a.predict(cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect.Options, in: dataInput{stdin: a.stdin}, form: form}, out, asJSON)
+			return a.predict(cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect, in: input.Input{Stdin: a.stdin}, form: form}, out, asJSON)
 		},
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&modelPath, "model", "", "`MODEL.json` of conetune tune --save, or - for standard input")
 	fs.StringVar(&dataPath, "data", "", "table, `FILE`, or - for standard input, plain or compressed (a model of matrix-completion can do without)")
-	dialect.register(fs)
+	registerDialect(fs, &dialect)
 	fs.BoolVar(&form.prob, "prob", false, "write the probability of the second label in the place of the label, for logistic; those of all labels for multinomial")
 	fs.BoolVar(&form.labels, "labels", false, "write labels, for classifiers: what is written without --prob, and in front of the probability with it")
 	fs.StringVar(&times, "survival", "", "write the probabilities that the event comes after each of the times `T1,T2,..` in the place of the logarithm of the hazard, for cox")
@@ -164,7 +166,7 @@ func (a *app) predict(ctx context.Context, modelPath string, data tableToPredict
 		return err
 	}
 	defer p.close()
-	a.tell(&reading{notes: p.Findings})
+	a.tell(p.Findings)
 	write := p.write
 	if asJSON {
 		write = func(w io.Writer) error { return writeJSON(w, p.shown()) }
@@ -211,7 +213,7 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 	if data.path == "" {
 		return nil, badInputf("--data FILE is missing")
 	}
-	defer data.in.close()
+	defer data.in.Close()
 	var p *predictions
 	var score *model.Score
 	begin := func() {
@@ -226,7 +228,8 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 			p.Target, p.Targets = strings.Join(m.Targets, ","), m.Targets
 		}
 	}
-	unknown, targets := m.Loss == nil && lossKinds[m.Model] != "", false
+	spec, _ := model.Find(m.Model)
+	unknown, targets := m.Loss == nil && spec.Loss != "", false
 	findings, err := data.read(m, begin, func(rows *rowsToPredict) error {
 		targets = targets || rows.targets != nil
 		if unknown {
@@ -242,12 +245,12 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 		}
 		return nil, err
 	}
-	p.Findings = findings
+	p.Findings = flagged(findings)
 	if unknown && targets {
-		p.Findings = append(p.Findings, note{data.path, table.Finding{Kind: "target", Text: "no error: the model was saved by a version that left its loss out"}})
+		p.Findings = append(p.Findings, input.Note{File: data.path, Finding: table.Finding{Kind: "target", Text: "no error: the model was saved by a version that left its loss out"}})
 	}
 	if score.Strange > 0 {
-		p.Findings = append(p.Findings, note{data.path, table.Finding{Kind: "target", Text: count(score.Strange, "row") + " with a label that the model does not have, which the error leaves out"}})
+		p.Findings = append(p.Findings, input.Note{File: data.path, Finding: table.Finding{Kind: "target", Text: count(score.Strange, "row") + " with a label that the model does not have, which the error leaves out"}})
 	}
 	if score.Rows > 0 {
 		p.score(score.Error(), score.Rows)
@@ -361,8 +364,28 @@ func errorUnitOf(m *model.Model) string {
 	case err != nil || m.Loss == nil && !m.LogLink:
 		return "half the mean squared error"
 	}
-	return spec.errorUnit()
+	return spec.Unit()
 }
 
 // score notes the error of the predictions of so many rows; one that is too large for a number is none.
 func (p *predictions) score(e float64, rows int) { p.Error, p.scored = finiteOrNull(e), rows }
+
+// predictTargetsOfRow predicts all targets of row k of a block, and scores it where it has all of them: by
+// the mean over the targets.
+func (p *predictions) predictTargetsOfRow(m *model.Model, block *dataset.Data, k int, actual []float64, _ placed, score *model.Score) error {
+	features := make([]float64, len(m.Features))
+	block.Fill(features, k)
+	line, err := m.PredictTargets(features)
+	if err != nil {
+		return err
+	}
+	p.Lines = append(p.Lines, line)
+	square := 0.0
+	for j, y := range actual {
+		square += (line[j] - y) * (line[j] - y)
+	}
+	if len(actual) > 0 {
+		score.AddSquare(square / float64(len(line)))
+	}
+	return nil
+}

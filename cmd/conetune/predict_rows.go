@@ -4,19 +4,17 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
-	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/input"
 )
 
 // tableToPredict is the table of conetune predict.
 type tableToPredict struct {
 	path    string
 	options table.Options
-	in      dataInput
+	in      input.Input
 	form    predictionForm
 }
 
@@ -34,7 +32,7 @@ type rowsToPredict struct {
 const rowsInBlock = 4096
 
 // read reads a table for a model: through its encoding, a part of the rows after another, or by the names of its features. It calls begin, and again where it begins anew, and then part.
-func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPredict) error) ([]note, error) {
+func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPredict) error) ([]input.Note, error) {
 	names := m.Targets
 	if names == nil || m.Classes() {
 		names = []string{m.Target}
@@ -42,7 +40,7 @@ func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPre
 	if m.Encoding != nil && m.Encoding.Event != nil {
 		names = append(names, m.Encoding.Event.Column)
 	}
-	if m.Encoding == nil || t.in.isLIBSVM(t.path) {
+	if t.in.IsLIBSVM(t.path) {
 		if m.Offset != "" {
 			return nil, fmt.Errorf("%s: has no column %q, the offset that the model adds to the value of a row: a table of columns has", t.path, m.Offset)
 		}
@@ -53,17 +51,21 @@ func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPre
 		}
 		return nil, part(rows)
 	}
-	if id := t.form.id; id != "" && !slices.Contains(names, id) && id != m.Weights && id != m.Offset && !slices.ContainsFunc(m.Encoding.Columns, func(c table.Coding) bool { return c.Column == id }) {
+	encoding := m.Encoding
+	if encoding == nil {
+		encoding, t.options = table.OfNumbers(m.Features), input.Numbers
+	}
+	if id := t.form.id; id != "" && !slices.Contains(names, id) && id != m.Weights && id != m.Offset && !slices.ContainsFunc(encoding.Columns, func(c table.Coding) bool { return c.Column == id }) {
 		t.options.Verbatim = []string{id}
 	}
-	t.options.Missing = slices.Concat(m.Encoding.Spellings, t.options.Missing)
+	t.options.Missing = slices.Concat(encoding.Spellings, t.options.Missing)
 	var last *table.Reading
 	var name string
-	findings, err := t.in.tableParts(t.path, t.options, func() { last = nil; begin() }, func(columns *table.Table) error {
+	findings, err := t.in.Parts(t.path, t.options, func() { last = nil; begin() }, func(columns *table.Table) error {
 		if m.Offset != "" && columns.Index(m.Offset) < 0 {
 			return fmt.Errorf("%s: has no column %q, the offset that the model adds to the value of a row; the columns are: %s", columns.Name(), m.Offset, joined(columns.Names()))
 		}
-		r, err := m.Encoding.Read(columns, names, true)
+		r, err := encoding.Read(columns, names, true)
 		if err != nil {
 			return err
 		}
@@ -80,9 +82,9 @@ func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPre
 	if err != nil {
 		return nil, err
 	}
-	var notes []note
+	var notes []input.Note
 	for _, f := range slices.Concat(findings, last.Findings()) {
-		notes = append(notes, note{name, f})
+		notes = append(notes, input.Note{File: name, Finding: f})
 	}
 	return notes, nil
 }
@@ -114,41 +116,19 @@ func (t *tableToPredict) rowsOf(m *model.Model, columns *table.Table, r *table.R
 	return out, nil
 }
 
-// readNumbers reads a table of numbers, whose columns are the features of the model, or a file of LIBSVM.
+// readNumbers reads a file of LIBSVM, whose features are those of the model.
 func (t *tableToPredict) readNumbers(m *model.Model, targets []string) (*rowsToPredict, error) {
-	read := func(o formats.Options) (*formats.Table, error) {
-		s, err := t.in.source(t.path)
-		if err != nil {
-			return nil, err
-		}
-		defer s.Close()
-		return formats.ReadTableSource(s, o)
-	}
-	table, err := read(formats.Options{Target: targets[0], TargetOptional: true, Columns: m.Features})
-	if err != nil {
-		return nil, err
-	}
 	if t.form.id != "" {
 		return nil, fmt.Errorf("%s: --id goes with a table of columns", t.path)
 	}
-	data := dataset.FromTable(table)
+	data, _, err := t.in.Numbers(t.path, targets[0], m.Features)
+	if err != nil {
+		return nil, err
+	}
 	n, _ := data.Dims()
 	out := &rowsToPredict{n: n, step: max(1, n), block: func(_, _ int) *dataset.Data { return data }}
-	if table.Y == nil {
-		return out, nil
-	}
 	if len(targets) == 1 {
-		out.targets = [][]float64{table.Y}
-		return out, nil
-	}
-	// A table without the other targets is one to predict, not an error.
-	full, err := read(formats.Options{Target: targets[0], Columns: slices.Concat(m.Features, targets[1:])})
-	if err != nil {
-		return out, nil
-	}
-	out.targets = [][]float64{full.Y}
-	for k := range targets[1:] {
-		out.targets = append(out.targets, mat.Col(nil, len(m.Features)+k, full.X))
+		out.targets = [][]float64{data.Y}
 	}
 	return out, nil
 }

@@ -3,15 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
@@ -133,7 +130,7 @@ func TestPredictVerbatimIDs(t *testing.T) {
 	write(t, ".", "long.csv", long.String())
 	lines = strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", "m.json", "--data", "long.csv", "--id", "code").ok(t)), "\n")
 	require.Len(t, lines, 300_001)
-	m, err := model.Read("m.json", modelNames())
+	m, err := model.Read("m.json")
 	require.NoError(t, err)
 	for _, i := range []int{0, 1, 262_143, 262_144, 299_999} {
 		_, text, _ := strings.Cut(lines[i+1], fmt.Sprintf("%07d,", i))
@@ -158,13 +155,16 @@ func TestPredictVerbatimIDs(t *testing.T) {
 	require.NoFileExists(t, "p.txt")
 }
 
+// longInput is the number of bytes from which on a stream is put aside in a temporary file.
+const longInput = 32 << 20
+
 // A long table from standard input gives what it gives from a file, of numbers in the form of LIBSVM, too, and leaves no temporary file.
 func TestPredictLongInput(t *testing.T) {
 	data, model := savedElasticNet(t)
 	raw, err := os.ReadFile(data)
 	require.NoError(t, err)
 	head, rows, _ := strings.Cut(string(raw), "\n")
-	long := head + "\n" + strings.Repeat(rows, spoolFrom/len(rows)+1)
+	long := head + "\n" + strings.Repeat(rows, longInput/len(rows)+1)
 	var libsvm strings.Builder
 	for i := range 60_000 {
 		fmt.Fprintf(&libsvm, "%d.5 1:%d.25 3:-2.%s\n", i%7, i%5, strings.Repeat("0", 600))
@@ -172,7 +172,7 @@ func TestPredictLongInput(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
 	for name, text := range map[string]string{"CSV": long, "LIBSVM": libsvm.String()} {
-		require.Greater(t, len(text), spoolFrom, name)
+		require.Greater(t, len(text), longInput, name)
 		path := write(t, t.TempDir(), "long", text)
 		want := conetune(t, "predict", "--model", model, "--data", path)
 		want.ok(t)
@@ -187,16 +187,4 @@ func TestPredictLongInput(t *testing.T) {
 	left, err := os.ReadDir(temporary)
 	require.NoError(t, err)
 	require.Empty(t, left)
-}
-
-// Standard input that breaks off, or finds no room, is one error.
-func TestSpool(t *testing.T) {
-	broken := io.MultiReader(strings.NewReader(strings.Repeat("1,2\n", spoolFrom/4+9)), iotest.ErrReader(errors.New("gone")))
-	require.EqualError(t, readStream("pipe", broken).err, "pipe: cannot be read: gone")
-	require.EqualError(t, readStream("pipe", iotest.ErrReader(errors.New("gone"))).err, "pipe: cannot be read: gone")
-	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "nowhere"))
-	s := readStream("pipe", strings.NewReader(strings.Repeat("1,2\n", spoolFrom/4+9)))
-	require.NoError(t, s.err)
-	require.Nil(t, s.put)
-	require.EqualValues(t, spoolFrom+36, s.text.Size())
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strconv"
+
+	"github.com/conetune/conetune/internal/spool"
 )
 
 // shown is what JSON shows: the texts of labels in the place of their numbers.
@@ -35,10 +37,10 @@ func (p *predictions) label(v float64) string {
 // write writes all predictions.
 func (p *predictions) write(w io.Writer) error {
 	if p.spool != nil {
-		if _, err := p.spool.file.Seek(0, io.SeekStart); err != nil {
+		if _, err := p.spool.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
-		if _, err := io.Copy(w, p.spool.file); err != nil {
+		if _, err := io.Copy(w, p.spool); err != nil {
 			return err
 		}
 	}
@@ -48,13 +50,13 @@ func (p *predictions) write(w io.Writer) error {
 // spill writes the predictions that are held to a temporary file, so that they do not gather in memory. Where there can be none, they do.
 func (p *predictions) spill() error {
 	if p.spool == nil {
-		s, err := newSpool()
+		s, err := spool.New()
 		if err != nil {
 			return nil
 		}
 		p.spool = s
 	}
-	if err := p.writeHeld(p.spool.file); err != nil {
+	if err := p.writeHeld(p.spool); err != nil {
 		return fmt.Errorf("predictions that are put aside: %w", err)
 	}
 	p.headed = true
@@ -71,7 +73,7 @@ func (p *predictions) close() {
 	if p == nil || p.spool == nil {
 		return
 	}
-	p.spool.close()
+	p.spool.Close()
 	p.spool = nil
 }
 

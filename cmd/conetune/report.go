@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -77,7 +78,7 @@ func describeRun(job *tuneJob, split *dataset.Split, results []*tune.Result, wri
 
 // describeLosses tells the errors that the methods compare, and what else there is to say of the choice.
 func describeLosses(job *tuneJob, r *tune.Result) string {
-	rows, unit, tested := "rows", job.spec.errorUnit(), ""
+	rows, unit, tested := "rows", job.spec.Unit(), ""
 	if job.entries != nil {
 		rows = "entries"
 	}
@@ -85,12 +86,12 @@ func describeLosses(job *tuneJob, r *tune.Result) string {
 		unit, tested = first, strings.TrimSuffix(second, "(test)")
 	}
 	on := "on the validation " + rows
-	if job.data.crossValidation {
+	if job.data.CrossValidates() {
 		on = "in cross-validation"
 	}
 	text := sentence(unit) + ", which the methods compare: "
-	if job.spec.score != "" && r.Score != nil {
-		text = fmt.Sprintf("%s, by which it is chosen: %s. %s: ", sentence(job.spec.score), number(*r.Score), sentence(unit))
+	if job.spec.Score != "" && r.Score != nil {
+		text = fmt.Sprintf("%s, by which it is chosen: %s. %s: ", sentence(job.spec.Score), number(*r.Score), sentence(unit))
 	}
 	text += number(r.Refit.Validation) + " " + on
 	if r.Refit.Test != nil {
@@ -125,12 +126,12 @@ func describeChosen(c choice) string {
 }
 
 // describeUnits says what the hyperparameters of a standardised model are about.
-func describeUnits(job *tuneJob) string { return unitsOf(job.spec, job.scaling.standardize) }
+func describeUnits(job *tuneJob) string { return unitsOf(job.spec, job.model.Standardize) }
 
 // unitsOf says it of a model.
-func unitsOf(spec modelSpec, standardized bool) string {
+func unitsOf(spec model.Spec, standardized bool) string {
 	switch {
-	case standardized && (spec.labels || spec.logLink || spec.survival):
+	case standardized && (spec.Labels || spec.LogLink || spec.Survival):
 		return "in the units of the standardised features\n"
 	case standardized:
 		return "in the units of the standardised features and target\n"
@@ -151,7 +152,7 @@ func describeData(job *tuneJob, split *dataset.Split) string {
 	}
 	_, p := split.Train.Dims()
 	var b strings.Builder
-	fmt.Fprintf(&b, "data      %s\n", job.data.describe(job.seed))
+	fmt.Fprintf(&b, "data      %s\n", job.data.describe(job.rows))
 	var rows []string
 	for _, set := range []struct {
 		name string
@@ -163,25 +164,25 @@ func describeData(job *tuneJob, split *dataset.Split) string {
 		}
 	}
 	target := "target " + split.Train.Target
-	if job.targets != nil {
-		target = "targets " + strings.Join(job.targets.names, ", ")
+	if job.rows.Targets != nil {
+		target = "targets " + strings.Join(job.rows.Targets.Names, ", ")
 	}
-	if name := job.data.columns.weights; name != "" {
+	if name := job.data.Wanted.Weights; name != "" {
 		target += ", rows weighed by " + name
 	}
-	if name := job.data.columns.offset; name != "" {
+	if name := job.data.Wanted.Offset; name != "" {
 		target += ", offset " + name
 	}
-	if job.spec.survival {
+	if job.spec.Survival {
 		target += describeEvents(job, split)
 	}
 	fmt.Fprintf(&b, "          %s; %s rows; %s\n", count(p, "feature"), strings.Join(rows, ", "), target)
 	prepared := []string{"features as they are", "no intercept"}
-	if job.scaling.standardize {
+	if job.model.Standardize {
 		prepared[0] = "features standardised on the " + trainingRows(job) + " rows"
-		of := job.scaling.unit.Of
-		if job.spec.folds != nil {
-			of = job.scaling.unit.OfNorm
+		of := job.model.Scaling.Of
+		if job.spec.Folds {
+			of = job.model.Scaling.OfNorm
 		}
 		switch of(split.Train) {
 		case dataset.ByLargest:
@@ -190,9 +191,9 @@ func describeData(job *tuneJob, split *dataset.Split) string {
 			prepared[0] = "features divided by one number"
 		}
 	}
-	if job.scaling.intercept {
+	if job.model.Intercept {
 		prepared[1] = "with intercept"
-	} else if job.spec.survival {
+	} else if job.spec.Survival {
 		prepared[1] = job.model.ties + " ties"
 	}
 	fmt.Fprintf(&b, "          %s\n", strings.Join(prepared, ", "))
@@ -208,7 +209,7 @@ func describeEvents(job *tuneJob, split *dataset.Split) string {
 		}
 	}
 	text := ", " + count(n, "event")
-	if e := job.data.encoder(); e != nil && e.Event != nil {
+	if e := job.rows.Encoder; e != nil && e.Event != nil {
 		text += " by " + e.Event.Column
 	}
 	return text
@@ -216,7 +217,7 @@ func describeEvents(job *tuneJob, split *dataset.Split) string {
 
 // trainingRows names the rows that are not for the test.
 func trainingRows(job *tuneJob) string {
-	if job.data.crossValidation {
+	if job.data.CrossValidates() {
 		return "cross-validation"
 	}
 	return "training"
@@ -226,10 +227,10 @@ func describeErrors(job *tuneJob, r *tune.Result) string {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 	validation := "validation"
-	if job.data.crossValidation {
+	if job.data.CrossValidates() {
 		validation = trainingRows(job)
 	}
-	fmt.Fprintf(w, "%s\t%s\ttest\n", job.spec.errorUnit(), validation)
+	fmt.Fprintf(w, "%s\t%s\ttest\n", job.spec.Unit(), validation)
 	line := func(name string, e *tune.Errors) {
 		if e == nil {
 			fmt.Fprintf(w, "%s\t-\t-\n", name)
@@ -245,11 +246,11 @@ func describeErrors(job *tuneJob, r *tune.Result) string {
 	line("iterate", &r.Errors)
 	w.Flush()
 	if r.Score != nil && slices.ContainsFunc(r.Trace, func(e tune.Event) bool { return e.Score != nil }) {
-		fmt.Fprintf(&b, "Chosen by the %s, %s.\n", job.spec.score, number(*r.Score))
+		fmt.Fprintf(&b, "Chosen by the %s, %s.\n", job.spec.Score, number(*r.Score))
 	}
 	if r.TrainedOn == tune.FinalFolds {
 		b.WriteString("The run was stopped before the model to use could be trained on all rows of the folds: it is the mean of the folds' fits.\n")
-	} else if job.data.crossValidation {
+	} else if job.data.CrossValidates() {
 		tested := "the test error is its"
 		if r.Refit == nil || r.Refit.Test == nil {
 			tested = "no rows are left to test it (--test, --split; --nested says how good the choice is)"
@@ -341,12 +342,12 @@ func describeUpper(r *tune.Result) string {
 // describeFit lists the coefficients that matter.
 func describeFit(job *tuneJob, split *dataset.Split, fit tune.Fit, j *judged) string {
 	if fit.Matrix != nil {
-		return describeMatrix(fit, job.scaling.intercept)
+		return describeMatrix(fit, job.model.Intercept)
 	}
 	t, note, more := coefficientTable(job, split, fit, j, mostFeatures)
 	if t == nil {
 		text := fmt.Sprintf("No feature of %d is in the model.", len(fit.Features))
-		if job.scaling.intercept {
+		if job.model.Intercept {
 			text += interceptNote(fit, len(shownTargets(fit)))
 		}
 		return wrapped(text)
@@ -367,3 +368,6 @@ func number(v float64) string {
 	}
 	return fmt.Sprintf("%.6g", v)
 }
+
+// mostTargets bounds the columns of that table.
+const mostTargets = 6

@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -40,9 +41,10 @@ func made(n int) (*tuneJob, *dataset.Split, *tune.Result) {
 		r.Trace = append(r.Trace, e)
 	}
 	r.TrainedOn = tune.FinalTrain
-	job := &tuneJob{tuneFlags: &tuneFlags{data: dataFlags{dir: "data"}}}
+	job := &tuneJob{tuneFlags: &tuneFlags{data: dataFlags{Source: input.Source{Dir: "data"}}}}
 	split := &dataset.Split{Train: train, Val: train}
-	job.judge = job.newJudge(&tables{split: split}, nil)
+	job.rows = &input.Rows{Split: split}
+	job.judge = job.newJudge(job.rows, nil)
 	return job, split, r
 }
 
@@ -76,7 +78,7 @@ model in m.json
 `, text)
 
 	// What the optimiser has to say is for those who ask.
-	job.verbose, job.scaling.intercept = true, true
+	job.verbose, job.model.Intercept = true, true
 	text = describeRun(job, split, []*tune.Result{r}, nil)
 	require.Contains(t, text, `
 half the mean squared error   validation   test
@@ -152,9 +154,9 @@ func TestTraceFigure(t *testing.T) {
 }
 
 func TestSavedModel(t *testing.T) {
-	job, split, r := made(2)
+	job, _, r := made(2)
 	r.Hyperparameters = map[string]float64{"lambda1": 0, "lambda2": 0.5}
-	m := savedModel(job, split, r)
+	m := job.saved(r)
 	require.Equal(t, 2.5, *m.ValidationError)
 	require.Equal(t, r.RefitFit.Coefficients, m.Coefficients)
 	require.Equal(t, []string{"data"}, m.Provenance.Files)

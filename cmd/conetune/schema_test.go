@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -82,7 +83,7 @@ func jobOfEveryModel(t *testing.T) [][]string {
 		"sparse-group-lasso": {"--data", "t.csv", "--groups", "4"}, "group-lasso": {"--data", "t.csv", "--groups", "4"},
 	}
 	var jobs [][]string
-	for _, model := range modelNames() {
+	for _, model := range model.Names() {
 		args, ok := of[model]
 		if !ok {
 			args = []string{"--data", "t.csv"}
@@ -200,7 +201,7 @@ func TestSchemaDocuments(t *testing.T) {
 						require.NotEmpty(t, p.(map[string]any)["description"], name)
 						switch names := p.(map[string]any)["enum"]; name {
 						case "model":
-							require.Equal(t, slices.Sorted(slices.Values(modelNames())), texts(names))
+							require.Equal(t, slices.Sorted(slices.Values(model.Names())), texts(names))
 						case "method":
 							require.Equal(t, slices.Sorted(slices.Values(tune.Methods())), texts(names))
 						}

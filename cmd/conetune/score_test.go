@@ -105,7 +105,7 @@ func TestScoreIsThatOfTune(t *testing.T) {
 			p.ok(t)
 			require.InEpsilon(t, tuned, p.object(t)["error"], 1e-9)
 
-			m, err := model.Read(saved, modelNames())
+			m, err := model.Read(saved)
 			require.NoError(t, err)
 			columns, sum := columnsOf(t, test), 0.0
 			for i, y := range columns["y"] {
@@ -165,7 +165,7 @@ func TestLossIsSaved(t *testing.T) {
 			c.args[2] = folder
 		}
 		conetune(t, append([]string{"tune", "--save", saved}, c.args...)...).ok(t)
-		m, err := model.Read(saved, modelNames())
+		m, err := model.Read(saved)
 		require.NoError(t, err)
 		require.Equal(t, c.want, *m.Loss, c.args)
 	}
@@ -212,7 +212,7 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 	data, saved, list := write(t, dir, "t.csv", csvText(4, 120, 10)), filepath.Join(dir, "m.json"), filepath.Join(dir, "c.csv")
 	for _, engine := range []string{"auto", "conic"} {
 		report := conetune(t, "tune", "lasso", "--data", data, "--engine", engine, "--save", saved, "--coefficients", list).ok(t)
-		m, err := model.Read(saved, modelNames())
+		m, err := model.Read(saved)
 		require.NoError(t, err)
 		used := 0
 		for _, v := range m.Coefficients {

@@ -124,7 +124,7 @@ func shownOf(m *model.Model) shownModel {
 // unitOfModel says what the saved errors are.
 func unitOfModel(m *model.Model) string {
 	spec, _ := findModel(m.Model) // as readModel has done
-	return spec.errorUnit()
+	return spec.Unit()
 }
 
 // describeModel is a saved model for people.

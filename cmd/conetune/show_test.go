@@ -17,7 +17,7 @@ func TestShow(t *testing.T) {
 	dir := t.TempDir()
 	data, saved := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
 	conetune(t, "tune", "ridge", "--data", data, "--target", "mpg", "--drop", "am", "--folds", "3", "--test", data, "--save", saved).ok(t)
-	m, err := model.Read(saved, modelNames())
+	m, err := model.Read(saved)
 	require.NoError(t, err)
 	text := conetune(t, "show", saved).ok(t)
 	for _, want := range []string{
@@ -72,7 +72,7 @@ func TestPredictTable(t *testing.T) {
 	dir := t.TempDir()
 	data, saved := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
 	conetune(t, "tune", "logistic", "--data", data, "--target", "am", "--features", "maker,gear", "--folds", "3", "--save", saved).ok(t)
-	m, err := model.Read(saved, modelNames())
+	m, err := model.Read(saved)
 	require.NoError(t, err)
 	b := map[string]float64{}
 	for j, name := range m.Features {

@@ -49,7 +49,7 @@ func TestSparseTable(t *testing.T) {
 			o := conetune(t, "tune", name, "--train", train, "--val", val, "--test", test, "--method", "grid", "--evaluations", "9", "--save", saved, "--json")
 			o.ok(t)
 			refit := o.object(t)["refit"].(map[string]any)
-			m, err := model.Read(saved, modelNames())
+			m, err := model.Read(saved)
 			require.NoError(t, err)
 			require.Len(t, m.Coefficients, 20_000)
 			require.Equal(t, "x20000", m.Features[19_999])

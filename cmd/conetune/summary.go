@@ -30,8 +30,8 @@ func summarize(job *tuneJob, split *dataset.Split, results []*tune.Result) summa
 		s.target = strings.Join(r.RefitFit.Targets, ", ")
 	}
 	s.lead = r.Model
-	if job.spec.name == "quantile" {
-		s.lead += fmt.Sprintf(" (level %g)", job.model.level)
+	if job.spec.Name == "quantile" {
+		s.lead += fmt.Sprintf(" (level %g)", job.model.Level)
 	}
 	if job.entries == nil {
 		s.lead += " for " + s.target

@@ -17,9 +17,9 @@ import (
 
 // regressions are the models whose target is a number.
 func regressions() []string {
-	return slices.DeleteFunc(modelNames(), func(name string) bool {
+	return slices.DeleteFunc(model.Names(), func(name string) bool {
 		spec, err := findModel(name)
-		return err != nil || spec.labels || spec.logLink || spec.survival || spec.matrix != nil || spec.several != nil
+		return err != nil || spec.Labels || spec.LogLink || spec.Survival || spec.Matrix || spec.Several
 	})
 }
 
@@ -167,7 +167,7 @@ func TestPredictSVM(t *testing.T) {
 		require.Contains(t, text, words)
 	}
 	require.FileExists(t, figure)
-	saved, err := model.Read(path, modelNames())
+	saved, err := model.Read(path)
 	require.NoError(t, err)
 	require.Equal(t, []float64{2, 4}, saved.Labels)
 

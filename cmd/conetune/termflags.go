@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/conetune/conetune/formats/csvfile"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/problems/regression"
 )
@@ -209,7 +208,7 @@ func readFactors(s *textfile.Source) (list []termValue, err error) {
 		if textfile.IsBlank(text) {
 			continue
 		}
-		fields, reason := csvfile.Fields(nil, text)
+		fields, reason := textfile.Fields(nil, text)
 		if reason != "" {
 			return nil, s.Errorf(s.LineNumber(), "", "is not CSV: %s", reason)
 		}

@@ -44,7 +44,7 @@ func TestTermFlags(t *testing.T) {
 		path := filepath.Join(dir, "m.json")
 		o := conetune(t, append([]string{"tune", "--data", data, "--save", path}, args...)...)
 		o.ok(t)
-		m, err := model.Read(path, modelNames())
+		m, err := model.Read(path)
 		require.NoError(t, err)
 		out := map[string]float64{}
 		for j, name := range m.Features {
@@ -116,7 +116,7 @@ func TestAdaptiveFlags(t *testing.T) {
 	tune := []string{"tune", "adaptive-lasso", "--data", data, "--target", "y", "--drop", "label,count", "--folds", "3", "--save", path}
 	for _, args := range [][]string{nil, {"--gamma", "2"}, {"--pilot", "lasso", "--method", "grid"}, {"--method", "hoag"}} {
 		conetune(t, append(tune, args...)...).ok(t)
-		m, err := model.Read(path, modelNames())
+		m, err := model.Read(path)
 		require.NoError(t, err)
 		require.InDelta(t, -1, m.Coefficients[0], 0.15)
 		require.InDelta(t, 2, m.Coefficients[1], 0.15)

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -28,7 +30,6 @@ type tuneFlags struct {
 	evaluations, workers            int
 	ranges, scope                   string
 	chain                           bool
-	seed                            uint64
 	timeLimit                       time.Duration
 	standardize, intercept          bool
 	scale                           string
@@ -116,21 +117,21 @@ func (a *app) tuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "tune MODEL|--config FILE",
 		Short:     "Choose hyperparameters for a table",
-		Long:      sprintf(tuneHelp, modelList(), joined(ableModels(tune.MethodIGJO)), joined(ableModels(tune.MethodIFDM))),
+		Long:      sprintf(tuneHelp, modelList(), joined(model.Able(tune.MethodIGJO)), joined(model.Able(tune.MethodIFDM))),
 		Example:   tuneExample,
-		ValidArgs: modelNames(),
+		ValidArgs: model.Names(),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if k := slices.IndexFunc(args, isWhole); len(args) == 2 && k >= 0 && cmd.Flags().Changed("nested") {
 				return badInputf("--nested takes its number as --nested=%s", args[k])
 			}
 			if len(args) > 1 || len(args) == 0 && f.config == "" {
-				return badInputf("expected one model, got %d arguments; known models are: %s", len(args), joined(modelNames()))
+				return badInputf("expected one model, got %d arguments; known models are: %s", len(args), joined(model.Names()))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.data.input.stdin = a.stdin
-			defer f.data.input.close()
+			f.data.Stdin = a.stdin
+			defer f.data.Close()
 			model, err := f.configured(args, cmd.Flags())
 			if err != nil {
 				return err
@@ -159,21 +160,21 @@ func (a *app) tuneCommand() *cobra.Command {
 }
 
 // configured takes the settings of --config, and returns the model, which may be one of them.
-func (f *tuneFlags) configured(args []string, fs *pflag.FlagSet) (model string, err error) {
+func (f *tuneFlags) configured(args []string, fs *pflag.FlagSet) (name string, err error) {
 	if len(args) > 0 {
-		model = args[0]
+		name = args[0]
 	}
 	if f.config == "" {
-		return model, nil
+		return name, nil
 	}
 	list, err := readConfig(f.config, fs)
 	if err != nil {
 		return "", badInput(err)
 	}
-	if model, err = apply(list, f.config, model, fs); err == nil && model == "" {
-		err = badInputf("%s: no model is set; give one, or the line model: NAME; known models are: %s", f.config, joined(modelNames()))
+	if name, err = apply(list, f.config, name, fs); err == nil && name == "" {
+		err = badInputf("%s: no model is set; give one, or the line model: NAME; known models are: %s", f.config, joined(model.Names()))
 	}
-	return model, err
+	return name, err
 }
 
 // register adds the flags.
@@ -201,7 +202,7 @@ func (f *tuneFlags) register(fs *pflag.FlagSet) {
 	fs.IntVar(&f.maxIter, "max-iter", 0, "at most `N` iterations (default: the preset's)")
 	fs.BoolVar(&f.oneSE, "one-se", false, "take the simplest model whose validation error is within one standard error of the least: that with all weights larger by the same factor")
 	fs.IntVar(&f.nested, "nested", 0, "estimate the error of the whole choice: make it anew without each of `T` outer folds, and score it there (--nested alone: 5)")
-	fs.Lookup("nested").NoOptDefVal = strconv.Itoa(defaultFolds)
+	fs.Lookup("nested").NoOptDefVal = strconv.Itoa(input.DefaultFolds)
 	fs.IntVar(&f.stopFolds, "stop-folds", 0, "vf-idca: hold back validation rows in `N` folds to find where hyperparameters begin to follow their noise, and stop there; 1 is off (default: the model's; off with --preset paper, --gap-tol and --max-iter)")
 	fs.StringVar(&f.final, "final", "", "`ROWS` on which the reported refit is trained: train, or all for training and validation rows (default: all; train with --preset paper)")
 	fs.DurationVar(&f.timeLimit, "time-limit", 0, "at most `TIME`, such as 90s or 5m (default: no limit)")
@@ -211,7 +212,7 @@ func (f *tuneFlags) register(fs *pflag.FlagSet) {
 	fs.Float64Var(&f.cAlpha, "c-alpha", 0, "constant `C` of the rule by which the penalty grows (default: the preset's)")
 	fs.Float64Var(&f.epsilon, "epsilon", 0, "relax l(x) - v(r) <= 0 to <= `E` (default 0)")
 	fs.Float64Var(&f.eps, "eps", 1e-8, "tolerance `E` of every conic solve, relative, at most 0.01")
-	fs.Uint64Var(&f.seed, "seed", 1, "seed `N` of the division into rows and of random draws")
+	fs.Uint64Var(&f.data.Seed, "seed", 1, "seed `N` of the division into rows and of random draws")
 	fs.IntVar(&f.threads, "threads", 0, "at most `N` threads in all; results do not depend on it (default: one for each core)")
 	registerMemory(fs)
 	fs.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of a table")

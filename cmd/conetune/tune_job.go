@@ -16,6 +16,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -23,37 +24,30 @@ import (
 type tuneJob struct {
 	spread spread
 	*tuneFlags
-	spec    modelSpec
+	spec    model.Spec
 	methods []string
-	config  tune.Config // without the method
-	scaling scaling
-	weights classWeights
+	config  tune.Config   // without the method
 	entries *matcomp.Data // of a matrix, once they are read
-	targets *targetTables // of a model of several targets, once they are read
+	rows    *input.Rows   // once they are read
 	// groupsOfModel are the groups of features once the model is built; nil without.
 	groupsOfModel *groups.Groups
-	loss          *model.Loss // of the model once it is built, nil for squares and deviances of counts
-	judge         *judge      // of predictors, once the model is built
-	outside       *nested     // the error by outer folds, once it is known; nil without --nested
-	settings      []byte      // for --config
+	judge         *judge  // of predictors, once the model is built
+	outside       *nested // the error by outer folds, once it is known; nil without --nested
+	settings      []byte  // for --config
 }
 
 // newTuneJob checks everything that can be checked without reading the data.
-func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
-	spec, err := findModel(model)
+func newTuneJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
+	spec, err := findModel(name)
 	if err != nil {
 		return nil, err
 	}
 	job := &tuneJob{tuneFlags: f, spec: spec}
-	if f.data.matrix = spec.matrix != nil; !f.data.matrix {
-		f.data.crossValidation = spec.folds != nil || fs.Changed("folds") || f.data.dir != "" && dataset.HasFolds(f.data.dir) || f.data.dealsByDefault()
+	if f.data.matrix = spec.Matrix; f.data.matrix && f.data.Data != "" && f.data.Split == "" {
+		f.data.Split = input.DefaultRule(f.data.Test != "")
 	}
-	f.data.several = spec.several != nil
-	f.data.columns.survival = spec.survival
-	if spec.classes {
-		f.data.mostClasses = dataset.MostClasses
-	}
-	f.data.once = spec.folds != nil || f.preset == tune.PresetPaper
+	f.data.Once = f.preset == tune.PresetPaper
+	spec.Prepare(&f.data.Source)
 	if err := f.check(spec, fs); err != nil {
 		return nil, err
 	}
@@ -70,20 +64,20 @@ func newTuneJob(model string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error)
 		Backend: f.backend, CrossCheck: f.crossCheck, Engine: f.engine, Preset: f.preset,
 		Evaluations: f.evaluations, Ranges: ranges, Scope: tune.Scope(f.scope), Workers: f.workers,
 		Tol: f.tol, GapTol: f.gapTol, IgnoreGap: fs.Changed("gap-tol") && f.gapTol == 0, Rho: f.rho, Delta: f.delta, CAlpha: f.cAlpha, Epsilon: f.epsilon, Eps: f.eps, StopFolds: f.stopFolds, OneSE: f.oneSE, Final: f.final,
-		Init: radii, MaxIter: f.maxIter, TimeLimit: f.timeLimit, Seed: int64(f.seed), Threads: f.threads,
+		Init: radii, MaxIter: f.maxIter, TimeLimit: f.timeLimit, Seed: int64(f.data.Seed), Threads: f.threads,
 	}
 	if err := job.config.Validate(); err != nil {
 		return nil, badInput(err)
 	}
-	if job.weights, err = f.parseClassWeights(spec, fs); err != nil {
+	if err := f.parseClassWeights(spec, fs); err != nil {
 		return nil, err
 	}
-	job.scaling, err = f.scaling(spec, fs)
-	return job, err
+	f.model.Groups = f.readGroups
+	return job, f.parseScaling(spec, fs)
 }
 
 // check looks at the flags for themselves and beside each other.
-func (f *tuneFlags) check(spec modelSpec, fs *pflag.FlagSet) error {
+func (f *tuneFlags) check(spec model.Spec, fs *pflag.FlagSet) error {
 	for _, check := range []func() error{
 		func() error { return f.checkNames() },
 		func() error { return f.checkNumbers(fs) },
@@ -96,95 +90,111 @@ func (f *tuneFlags) check(spec modelSpec, fs *pflag.FlagSet) error {
 			return err
 		}
 	}
-	if f.data.several {
-		if err := f.data.checkTargets(); err != nil {
-			return err
-		}
+	if err := f.data.checkTargets(); err != nil {
+		return err
 	}
 	switch {
-	case fs.Changed("coefficients") && spec.matrix != nil:
-		return badInputf("--coefficients: %s predicts by a matrix; --save has it", spec.name)
-	case fs.Changed("weights") && !spec.weights:
-		return badInputf("--weights: %s takes no weights of rows; those that do are %s", spec.name, joined(weighable()))
-	case fs.Changed("offset") && !spec.offset:
-		return badInputf("--offset: %s takes no offset of rows; those that do are %s", spec.name, joined(shiftable()))
-	case fs.Changed("event") && !spec.survival:
-		return badInputf("--event: %s has no times until an event; cox has", spec.name)
-	case fs.Changed("event") && f.data.columns.event == "":
+	case fs.Changed("coefficients") && spec.Matrix:
+		return badInputf("--coefficients: %s predicts by a matrix; --save has it", spec.Name)
+	case fs.Changed("weights") && !spec.Takes("Weights"):
+		return badInputf("--weights: %s takes no weights of rows; those that do are %s", spec.Name, joined(model.Taking("Weights")))
+	case fs.Changed("offset") && !spec.Takes("Offset"):
+		return badInputf("--offset: %s takes no offset of rows; those that do are %s", spec.Name, joined(model.Taking("Offset")))
+	case fs.Changed("event") && !spec.Survival:
+		return badInputf("--event: %s has no times until an event; cox has", spec.Name)
+	case fs.Changed("event") && f.data.Wanted.Event == "":
 		return badInputf("--event is empty")
-	case fs.Changed("intercept") && spec.survival:
-		return badInputf("--intercept: %s has none, as a constant changes nothing", spec.name)
-	case fs.Changed("groups") && !spec.grouped && spec.matrix == nil:
-		return badInputf("--groups: %s has no groups", spec.name)
+	case fs.Changed("intercept") && spec.Survival:
+		return badInputf("--intercept: %s has none, as a constant changes nothing", spec.Name)
+	case fs.Changed("groups") && !spec.Takes("Groups"):
+		return badInputf("--groups: %s has no groups", spec.Name)
 	case fs.Changed("groups") && f.groups == "":
 		return badInputf("--groups is empty")
-	case !fs.Changed("groups") && spec.grouped && f.data.dir == "":
+	case !fs.Changed("groups") && spec.Takes("Groups") && !spec.Matrix && f.data.Dir == "":
 		return badInputf("--groups is missing: M equal consecutive groups, or a file with the group of each feature")
-	case fs.Changed("final") && f.data.crossValidation:
-		return badInputf("--final: with folds the refit is trained on all of their rows; leave it out, or divide the rows by --split")
 	case fs.Changed("folds") && f.data.matrix:
-		return badInputf("--folds: %s has no folds, its entries are for training, validation or test", spec.name)
+		return badInputf("--folds: %s has no folds, its entries are for training, validation or test", spec.Name)
+	case fs.Changed("final") && f.data.CrossValidates():
+		return badInputf("--final: with folds the refit is trained on all of their rows; leave it out, or divide the rows by --split")
 	}
 	return nil
 }
 
-// scaling is asked for, or that of tables of users, which have columns in units of their own; the paper's data have not.
-func (f *tuneFlags) scaling(spec modelSpec, fs *pflag.FlagSet) (scaling, error) {
-	raw := f.data.dir == "" && f.preset == ""
-	out := scaling{standardize: raw, intercept: raw}
+// parseScaling finds the unit of features and whether there is an intercept: those that are asked for, or those of
+// tables of users, which have columns in units of their own; the paper's data have not.
+func (f *tuneFlags) parseScaling(spec model.Spec, fs *pflag.FlagSet) (err error) {
+	o := &f.model.Options
+	raw := f.data.Dir == "" && f.preset == ""
+	o.Standardize, o.Intercept = raw, raw
 	if fs.Changed("scale") {
-		unit, err := dataset.ParseScaling(f.scale)
+		o.Scaling, err = dataset.ParseScaling(f.scale)
 		switch {
 		case err != nil:
-			return out, badInputf("--scale is %q, expected one of: %s", f.scale, joined(dataset.Scalings()))
-		case spec.matrix != nil:
-			return out, badInputf("--scale: %s always divides by standard deviations", spec.name)
+			return badInputf("--scale is %q, expected one of: %s", f.scale, joined(dataset.Scalings()))
+		case spec.Matrix:
+			return badInputf("--scale: %s always divides by standard deviations", spec.Name)
 		case fs.Changed("standardize") && !f.standardize:
-			return out, badInputf("--scale is about what --standardize=false turns off; leave one of them out")
+			return badInputf("--scale is about what --standardize=false turns off; leave one of them out")
 		}
-		out.standardize, out.unit = true, unit
+		o.Standardize = true
 	}
 	if fs.Changed("standardize") {
-		out.standardize = f.standardize
+		o.Standardize = f.standardize
 	}
 	if fs.Changed("intercept") {
-		out.intercept = f.intercept
+		o.Intercept = f.intercept
 	}
-	if spec.survival {
-		out.intercept = false
+	if spec.Survival {
+		o.Intercept = false
 	}
-	if spec.folds != nil {
+	if spec.Folds {
 		if fs.Changed("intercept") && !f.intercept {
-			return out, badInputf("--intercept=false: %s always has one", spec.name)
+			return badInputf("--intercept=false: %s always has one", spec.Name)
 		}
-		out.intercept = true
+		o.Intercept = true
 	}
-	return out, nil
+	return nil
+}
+
+// readGroups returns the groups that --groups names or counts, by default those of the folder.
+func (f *tuneFlags) readGroups(features []string, overlap bool) (*groups.Groups, error) {
+	if f.groups == "" {
+		return groups.ReadDir(f.data.Dir, features, overlap)
+	}
+	m, err := strconv.Atoi(f.groups)
+	if err != nil {
+		return groups.Read(f.groups, features, overlap)
+	}
+	g, err := groups.Equal(len(features), m)
+	if err != nil {
+		return nil, fmt.Errorf("--groups: %w", err)
+	}
+	return g, nil
 }
 
 // parseClassWeights reads "balanced" or "1,3".
-func (f *tuneFlags) parseClassWeights(spec modelSpec, fs *pflag.FlagSet) (w classWeights, err error) {
+func (f *tuneFlags) parseClassWeights(spec model.Spec, fs *pflag.FlagSet) error {
 	switch {
 	case !fs.Changed("class-weights"):
-		return w, nil
-	case spec.folds == nil && spec.weights && spec.labels:
-		return w, badInputf("--class-weights goes with svm; %s takes a column of weights of rows, --weights", spec.name)
-	case spec.folds == nil:
-		return w, badInputf("--class-weights: %s has no classes", spec.name)
+		return nil
+	case !spec.Takes("ClassWeights") && spec.Takes("Weights") && spec.Labels:
+		return badInputf("--class-weights goes with svm; %s takes a column of weights of rows, --weights", spec.Name)
+	case !spec.Takes("ClassWeights"):
+		return badInputf("--class-weights: %s has no classes", spec.Name)
 	case f.classWeights == "balanced":
-		w.balanced = true
-		return w, nil
+		f.model.Balanced = true
+		return nil
 	}
 	fields := strings.Split(f.classWeights, ",")
 	for _, field := range fields {
 		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
 		if err != nil || !(v >= 1/mostWeight && v <= mostWeight) || len(fields) != 2 {
-			return w, badInputf("--class-weights is %q, expected balanced, or a positive number for the rows of the smaller label and one for those of the larger, from %g to %g",
+			return badInputf("--class-weights is %q, expected balanced, or a positive number for the rows of the smaller label and one for those of the larger, from %g to %g",
 				f.classWeights, 1/mostWeight, mostWeight)
 		}
-		w.weights = append(w.weights, v)
+		f.model.ClassWeights = append(f.model.ClassWeights, v)
 	}
-	return w, nil
+	return nil
 }
 
 func methodNames() []string { return tune.Methods() }
@@ -222,8 +232,8 @@ func (f *tuneFlags) checkNames() error {
 // checkNumbers rejects numbers without meaning. A flag that was not given keeps
 // its zero value, which leaves the preset's.
 func (f *tuneFlags) checkNumbers(fs *pflag.FlagSet) error {
-	if f.seed > math.MaxInt64 {
-		return badInputf("--seed is %d, expected at most %d", f.seed, int64(math.MaxInt64))
+	if f.data.Seed > math.MaxInt64 {
+		return badInputf("--seed is %d, expected at most %d", f.data.Seed, int64(math.MaxInt64))
 	}
 	return checkNumbers(fs, []numberFlag{
 		{"tol", f.tol, false, mostTol}, {"gap-tol", f.gapTol, true, mostTol}, {"rho", f.rho, false, mostWeight}, {"delta", f.delta, false, mostWeight},

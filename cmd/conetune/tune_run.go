@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
-
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
-	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/problems/matcomp"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
@@ -24,18 +25,18 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	show := a.newProgress(job)
 	defer show.clear()
 	show.read(job.data.files())
-	rows, err := interruptible(ctx, func() (*tables, error) { return job.read() })
+	rows, err := interruptible(ctx, func() (*input.Rows, error) { return job.read() })
 	if err != nil {
 		return err
 	}
 	show.clear() // before there are words to say
-	a.tell(job.data.reading)
+	a.tell(rows.Notes)
 
 	start := time.Now()
 	show.at("building the model")
 	model, err := interruptible(ctx, func() (tune.Model, error) {
 		m, err := job.build(rows)
-		return m, job.data.explain(err)
+		return m, rows.Explain(err)
 	})
 	built := time.Since(start)
 	show.clear()
@@ -48,7 +49,6 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	if m, ok := model.(interface{ Groups() *groups.Groups }); ok {
 		job.groupsOfModel = m.Groups()
 	}
-	job.loss = job.lossOf(model)
 	hyperparameters := len(model.Names())
 	if o := job.config.Opens(model); o != nil && slices.Equal(job.methods, []string{tune.MethodVFiDCA}) {
 		hyperparameters -= len(o.Upper)
@@ -56,11 +56,11 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	if radii := model.Program().Radii; len(job.config.Init) > radii {
 		return badInputf("--init: %d radii, but the model has %d", len(job.config.Init), radii)
 	}
-	if val := rows.validationRows(); hyperparameters > val {
+	if val := rows.ValidationRows(); hyperparameters > val {
 		a.note("warning: %d hyperparameters are chosen on %d validation rows; the validation error will be too good to be true, judge by test rows", hyperparameters, val)
 	}
 	if holder, ok := model.(tune.Holder); ok && job.stopFolds > 1 && holder.HoldBack(job.stopFolds) == nil {
-		return badInputf("--stop-folds is %d, too many for the %s", job.stopFolds, count(rows.validationRows(), "validation row"))
+		return badInputf("--stop-folds is %d, too many for the %s", job.stopFolds, count(rows.ValidationRows(), "validation row"))
 	}
 	for _, method := range job.methods {
 		config := job.config
@@ -71,10 +71,10 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	}
 	var outer []split.Fold
 	if job.nested > 0 {
-		if outer, err = job.checkNested(ctx, rows.outer); err != nil {
+		if outer, err = job.checkNested(ctx, rows.Outer); err != nil {
 			return err
 		}
-		a.tellFewer(job, rows.outer, len(outer))
+		a.tellFewer(job, rows.Outer, len(outer))
 	}
 	trace := a.newTraceFile(job.trace)
 	results, err := a.runTune(ctx, job, model, trace, show)
@@ -83,7 +83,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 		return err
 	}
 	if outer != nil && ctx.Err() == nil {
-		if job.outside, err = job.runNested(ctx, rows.outer, outer, show); err != nil {
+		if job.outside, err = job.runNested(ctx, rows.Outer, outer, show); err != nil {
 			return err
 		}
 	}
@@ -91,7 +91,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 		r.TimeSeconds += built.Seconds() // everything after the data are in memory
 	}
 	show.clear()
-	if err := a.report(job, rows.split, results); err != nil {
+	if err := a.report(job, rows.Split, results); err != nil {
 		return err
 	}
 	if traceErr != nil {
@@ -100,105 +100,67 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	return a.outcome(job, results)
 }
 
-// tables are the rows of a run.
-type tables struct {
-	// split are the rows in their parts. With a cross-validation, Train are all rows of
-	// the folds, and Val is nil.
-	split *dataset.Split
-	cv    *dataset.CrossValidation // nil where the rows are divided
-	// targets are there for models of several.
-	targets *targetTables
-	// encoder, unseen and dealt are there for tables of columns in folds: what the rows taught, what was found in others, how they were dealt.
-	encoder *table.Encoder
-	unseen  []table.Finding
-	dealt   *dealt
-	// outer are the rows that --nested deals out; nil where there are none to deal.
-	outer *outerRows
-}
-
-// validationRows counts the rows that validate, those of all folds together.
-func (t *tables) validationRows() int {
-	n, _ := t.split.Val.Dims()
-	if t.cv != nil {
-		for _, f := range t.cv.Folds {
-			n += len(f.Val)
-		}
-	}
-	return n
-}
-
 // read reads the tables.
-func (job *tuneJob) read() (*tables, error) {
-	if job.spec.matrix != nil {
-		var err error
-		if job.entries, err = job.data.readMatrix(job.seed, job.groups); err != nil {
+func (job *tuneJob) read() (rows *input.Rows, err error) {
+	if job.spec.Matrix {
+		if job.entries, err = job.data.readMatrix(job.groups); err != nil {
 			return nil, err
 		}
-		return &tables{split: entriesAsRows(job.entries)}, nil
+		job.rows = &input.Rows{Split: entriesAsRows(job.entries)}
+		return job.rows, nil
 	}
-	read := job.data.read
-	if job.data.crossValidation {
-		read = job.data.readFolds
-	}
-	rows, err := read(job.seed, job.spec.labels)
-	if err != nil {
-		return nil, job.data.explain(err)
+	if rows, err = job.data.Read(); err != nil {
+		return nil, badInput(err)
 	}
 	if err := job.checkTargets(rows); err != nil {
 		return nil, badInputf("%s: %w", job.data.files()[0], err)
 	}
-	job.targets = rows.targets
+	flagged(rows.Notes)
+	job.rows = rows
 	return rows, nil
 }
 
 // checkTargets refuses a target that is the same in all rows that choose a model: every model has it as its intercept,
 // and no measure tells them apart. Labels are checked by their models, and an offset makes the same counts of different
 // rates.
-func (job *tuneJob) checkTargets(t *tables) error {
-	if job.spec.labels || job.data.columns.offset != "" {
+func (job *tuneJob) checkTargets(rows *input.Rows) error {
+	if job.spec.Labels || job.data.Wanted.Offset != "" {
 		return nil
 	}
-	check := func(name string, train, val []float64) error {
-		if all := slices.Concat(train, val); !slices.ContainsFunc(all, func(y float64) bool { return y != all[0] }) {
+	check := func(name string, all []float64) error {
+		if !slices.ContainsFunc(all, func(y float64) bool { return y != all[0] }) {
 			return fmt.Errorf("the target %q is %s in all rows: there is nothing to predict", name, number(all[0]))
 		}
 		return nil
 	}
-	if m := t.targets; m != nil {
-		for k, name := range m.names {
-			var val []float64
-			if m.val != nil {
-				val = mat.Col(nil, k, m.val.Y)
-			}
-			if err := check(name, mat.Col(nil, k, m.train.Y), val); err != nil {
+	if t := rows.Targets; t != nil {
+		for k, name := range t.Names {
+			if err := check(name, t.Column(k, t.Train, t.Val)); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	var val []float64
-	if t.split.Val != nil {
-		val = t.split.Val.Y
+	all := rows.Split.Train.Y
+	if rows.Split.Val != nil {
+		all = slices.Concat(all, rows.Split.Val.Y)
 	}
-	return check(t.split.Train.Target, t.split.Train.Y, val)
+	return check(rows.Split.Train.Target, all)
 }
 
 // build makes the model.
-func (job *tuneJob) build(t *tables) (tune.Model, error) {
+func (job *tuneJob) build(rows *input.Rows) (tune.Model, error) {
 	if job.entries != nil {
-		return job.spec.matrix(job.entries, job.scaling)
+		return matcomp.New(job.entries, matcomp.Options{Standardize: job.model.Standardize, Intercept: job.model.Intercept})
 	}
-	if t.targets != nil {
-		return job.spec.several(t.targets, t.split.Train.Features, job.scaling)
-	}
-	var rows dataset.Division = t.split
-	if t.cv != nil {
-		if job.spec.folds != nil {
-			return job.spec.folds.build(t.cv, job.scaling, job.weights)
-		}
-		rows = t.cv
-	}
-	return job.spec.build(rows, modelOptions{job.scaling, job.model, job.groups, job.data.dir, job.data.label})
+	return job.spec.Build(rows, job.model.Options)
+}
+
+// saved is what --save writes.
+func (job *tuneJob) saved(r *tune.Result) model.Model {
+	m := model.New(&job.data.Source, job.rows, job.judge.model, job.model.Options, r)
+	m.Provenance.Preset, m.Provenance.Files = job.preset, job.data.files()
+	return m
 }
 
 // runTune runs the methods with everything that watches them.
@@ -252,13 +214,11 @@ func (job *tuneJob) told(results []*tune.Result) []toldResult {
 	for i, r := range results {
 		list[i].Result = r
 		list[i].judged, list[i].several = job.judge.of(r), job.judge.ofTargets(r)
-		list[i].stable = job.stability(job.judge.rows.split, list[i].judged)
+		list[i].stable = job.stability(job.judge.rows.Split, list[i].judged)
 		if r == best(results) {
 			list[i].nested = job.outside
 		}
-		if job.data.reading != nil {
-			list[i].notes = job.data.reading.notes
-		}
+		list[i].notes = job.rows.Notes
 	}
 	return list
 }
@@ -292,7 +252,7 @@ func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Res
 		written = append(written, out.what+" in "+placeOf(out.path))
 	}
 	if r := best(results); job.save != "" && r.Refit != nil {
-		if err := a.writeFile(job.save, savedModel(job, split, r).Write); err != nil {
+		if err := a.writeFile(job.save, job.saved(r).Write); err != nil {
 			return written, fileError("--save", err)
 		}
 		written = append(written, "model in "+placeOf(job.save))
@@ -381,4 +341,11 @@ func count(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// tell writes the findings about the tables, a line for each.
+func (a *app) tell(notes []input.Note) {
+	for _, n := range notes {
+		a.note("%s: %s", n.File, strings.ReplaceAll(n.Text, "\n", " "))
+	}
 }

@@ -32,7 +32,7 @@ func TestTuneJSON(t *testing.T) {
 	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
 	for _, model := range regressions() {
 		args := []string{"tune", model, "--data", data, "--split", threeParts, "--json", "--seed", "4"}
-		if spec, err := findModel(model); err == nil && spec.grouped {
+		if spec, err := findModel(model); err == nil && spec.Takes("Groups") {
 			args = append(args, "--groups", "2")
 		}
 		o := conetune(t, args...)
@@ -74,7 +74,7 @@ func TestSaveAndPredict(t *testing.T) {
 	o.ok(t)
 	refit := o.object(t)["refit"].(map[string]any)
 
-	m, err := model.Read(path, modelNames())
+	m, err := model.Read(path)
 	require.NoError(t, err)
 	require.Equal(t, "y", m.Target)
 	require.Equal(t, []string{"f1", "f2", "f3", "f4", "f5", "f6"}, m.Features)
@@ -196,7 +196,7 @@ func TestLimits(t *testing.T) {
 		require.Contains(t, o.stderr, "limit after")
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"))
 	}
-	m, err := model.Read(save, modelNames())
+	m, err := model.Read(save)
 	require.NoError(t, err)
 	require.Equal(t, "iteration_limit", m.Provenance.Status)
 }
@@ -252,7 +252,7 @@ func TestHardTables(t *testing.T) {
 	data := write(t, dir, "table.csv", strings.Join(lines, "\n")+"\n")
 	for _, model := range regressions() {
 		args := []string{"tune", model, "--data", data, "--split", threeParts, "--json"}
-		if spec, err := findModel(model); err == nil && spec.grouped {
+		if spec, err := findModel(model); err == nil && spec.Takes("Groups") {
 			args = append(args, "--groups", "4")
 		}
 		o := conetune(t, args...)
@@ -337,7 +337,7 @@ func TestModelFlags(t *testing.T) {
 		low, top float64
 	}{{nil, 0, 100}, {[]string{"--upper", "0.5"}, -100, 0.5}, {[]string{"--lower", "-0.5", "--upper", "0.5"}, -0.5, 0.5}, {[]string{"--lower", "-inf"}, -100, 100}} {
 		_, path := run(append([]string{"bounded-elastic-net"}, c.args...)...)
-		m, err := model.Read(path, modelNames())
+		m, err := model.Read(path)
 		require.NoError(t, err)
 		for _, b := range m.Coefficients {
 			require.GreaterOrEqual(t, b, c.low-1e-6)

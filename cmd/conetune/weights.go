@@ -1,55 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/table"
 )
-
-// weighable are the names of the models whose rows may have weights.
-func weighable() (names []string) {
-	for _, m := range models {
-		if m.weights {
-			names = append(names, m.name)
-		}
-	}
-	return names
-}
-
-// shiftable are the names of the models that take a known term of predictions.
-func shiftable() (names []string) {
-	for _, m := range models {
-		if m.offset {
-			names = append(names, m.name)
-		}
-	}
-	return names
-}
-
-// weighing are the rows of a further table whose weights are not 0.
-func weighing(t *table.Table, r *table.Reading, name string) (rows []int, err error) {
-	weights, err := r.Numbers(name, r.Rows(), false)
-	if err != nil {
-		return nil, err
-	}
-	for k, w := range weights {
-		i := r.Rows()[k]
-		if w < 0 {
-			return nil, fmt.Errorf("%s:%d: column %q: %g found, expected a weight that is not negative", t.Name(), t.Line(i), name, w)
-		}
-		if w > 0 {
-			rows = append(rows, i)
-		}
-	}
-	if rows == nil {
-		return nil, fmt.Errorf("%s: column %q: no row has a weight above 0", t.Name(), name)
-	}
-	return rows, nil
-}
 
 // totalWeight is the number of rows, or the sum of their weights; 0 for none.
 func totalWeight(d *dataset.Data) float64 {

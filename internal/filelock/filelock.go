@@ -4,6 +4,7 @@ package filelock
 import (
 	"errors"
 	"os"
+	"time"
 )
 
 // ErrLocked says that another process, or another open file of this one, has the lock.
@@ -15,3 +16,16 @@ var ErrUnsupported = errors.New("the file system has no locks")
 // Try takes the lock of a file until it is closed or the process ends, however it ends. It does not wait. The error is
 // [ErrLocked] or [ErrUnsupported].
 func Try(f *os.File) error { return try(f) }
+
+// patience is how long Wait waits, and pause how long between two looks.
+const patience, pause = 5 * time.Second, 20 * time.Millisecond
+
+// Wait is Try, but waits for a process that is just ending: one that was killed has its locks until the system has taken it down,
+// and so has a child that it was starting.
+func Wait(f *os.File) error {
+	for end := time.Now().Add(patience); ; time.Sleep(pause) {
+		if err := try(f); !errors.Is(err, ErrLocked) || time.Now().After(end) {
+			return err
+		}
+	}
+}

@@ -39,6 +39,9 @@ func Available() int64 {
 	return n
 }
 
+// More says how to get more memory, in the sentences of errors.
+const More = "GOMEMLIMIT gives more"
+
 // Default returns the budget: the memory limit of the Go runtime where one is set,
 // otherwise half of [Available].
 func Default() int64 {

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/input"
 )
 
 // Files is a folder of real data: LIBSVM files under the names that they have in the LIBSVM repository, plain or gzipped
@@ -70,7 +71,7 @@ func (f *Files) read(names []string) (*dataset.Data, string, error) {
 	have, ok := f.open[path]
 	if !ok {
 		have = new(file)
-		if have.data, have.err = dataset.Read(path, ""); have.err == nil {
+		if have.data, have.err = input.ReadFile(path, ""); have.err == nil {
 			have.sum, have.err = checksum(path)
 		}
 		f.open[path] = have

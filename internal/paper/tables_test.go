@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -89,7 +90,7 @@ func TestShapes(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "liver-disorders_scale")
 	require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o666))
-	file, err := dataset.Read(path, "")
+	file, err := input.ReadFile(path, "")
 	require.NoError(t, err)
 	for _, table := range []string{"svm3", "svm6"} {
 		r := row(table, "liver-disorders")

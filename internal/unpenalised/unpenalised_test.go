@@ -7,13 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/input"
 )
 
 func diabetes(t *testing.T) *dataset.Data {
 	t.Helper()
-	table, err := formats.ReadTable("../../examples/diabetes.csv", formats.Options{Target: "y"})
+	table, err := input.ReadFile("../../examples/diabetes.csv", "y")
 	require.NoError(t, err)
 	return &dataset.Data{X: table.X, Y: table.Y}
 }

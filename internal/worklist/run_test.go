@@ -51,8 +51,13 @@ func TestOneProcess(t *testing.T) {
 		t.Skip("no file locks here")
 	}
 	require.ErrorContains(t, err, "another process is writing to it")
-	require.NoError(t, s.close())
+	ended, first := make(chan error), s.close
+	go func() { // as a process that was killed has the file until the system has taken it down
+		time.Sleep(100 * time.Millisecond)
+		ended <- first()
+	}()
 	s, err = squares.open(dir, true)
+	require.NoError(t, <-ended)
 	require.NoError(t, err)
 	require.NoError(t, s.close())
 }

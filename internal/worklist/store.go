@@ -54,7 +54,7 @@ func (k *Kind[I, R, P]) open(dir string, resume bool) (s *store[R], err error) {
 			f.Close()
 		}
 	}()
-	if err := filelock.Try(f); errors.Is(err, filelock.ErrLocked) {
+	if err := filelock.Wait(f); errors.Is(err, filelock.ErrLocked) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	text, err := io.ReadAll(f)

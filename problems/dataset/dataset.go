@@ -189,7 +189,7 @@ func (s *Split) Validate() error {
 		if err := set.data.validateLike(s.Train); err != nil {
 			return fmt.Errorf("%w (%s set)", err, set.name)
 		}
-		if diff := difference(s.Train, set.data); diff != "" {
+		if diff := Difference(s.Train, set.data); diff != "" {
 			return fmt.Errorf("dataset: the %s set does not fit the training set: %s", set.name, diff)
 		}
 	}
@@ -219,9 +219,9 @@ func (s *Split) sets() []namedSet {
 	return []namedSet{{"training", s.Train}, {"validation", s.Val}, {"test", s.Test}}
 }
 
-// difference says in which way the columns of d are not those of the training
+// Difference says in which way the columns of d are not those of the training
 // set, or returns the empty string.
-func difference(train, d *Data) string {
+func Difference(train, d *Data) string {
 	if train.Target != d.Target {
 		return fmt.Sprintf("its target is %s, expected %s", textfile.Quote([]byte(d.Target)), textfile.Quote([]byte(train.Target)))
 	}

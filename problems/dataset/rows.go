@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/formats/libsvm"
+	"github.com/conetune/conetune/table/libsvm"
 )
 
 // Sparse says whether X keeps its nonzeros only.
@@ -138,49 +138,6 @@ func (d *Data) MulTrans(r []float64) []float64 {
 		d.AddRow(out, v, i)
 	}
 	return out
-}
-
-// GramBound bounds the row sums of the absolute values of X X', or with ones, of X X' plus ones, from above; the largest
-// eigenvalue is not larger. It is the largest of these sums, of a sparse table the largest of
-//
-//	sum_j |x_ij| sum_k |x_kj| >= sum_k |x_i'x_k|.
-func (d *Data) GramBound(ones bool) float64 {
-	n, p := d.Dims()
-	most := 0.0
-	if !d.Sparse() {
-		var gram mat.Dense
-		gram.Mul(d.X, d.X.T())
-		for i := range n {
-			sum := 0.0
-			for _, v := range gram.RawRowView(i) {
-				if ones {
-					v++
-				}
-				sum += math.Abs(v)
-			}
-			most = math.Max(most, sum)
-		}
-		return most
-	}
-	column := make([]float64, p)
-	for i := range n {
-		index, value := d.Row(i)
-		for k, j := range index {
-			column[j] += math.Abs(value[k])
-		}
-	}
-	for i := range n {
-		index, value := d.Row(i)
-		sum := 0.0
-		for k, j := range index {
-			sum += math.Abs(value[k]) * column[j]
-		}
-		if ones {
-			sum += float64(n)
-		}
-		most = math.Max(most, sum)
-	}
-	return most
 }
 
 // Rows returns the rows with these indices, in this order, to be read only: a copy of them, of a sparse table of their nonzeros, or where these are many
@@ -391,8 +348,8 @@ func (d *Data) Stored() int {
 	return n * p
 }
 
-// like returns the table in the form of another one, sparse or not.
-func (d *Data) like(other *Data) *Data {
+// Like returns the table in the form of another one, sparse or not.
+func (d *Data) Like(other *Data) *Data {
 	switch {
 	case other.Sparse():
 		return d.Compress()
@@ -512,4 +469,38 @@ func (d *Data) each(f func(j int, v float64)) {
 			f(j, value[k])
 		}
 	}
+}
+
+// Widened is the table with zeros for further features, of which so many stand before its own; names are those of all.
+// Sparse tables share their memory with it where there are none before. A dense one becomes sparse where that is
+// smaller.
+func (d *Data) Widened(names []string, before int) *Data {
+	n, p := d.Dims()
+	q := len(names)
+	out := *d
+	out.Features = names
+	if p == q {
+		return &out
+	}
+	if !d.Sparse() && float64(d.Nonzeros()) < float64(n)*float64(q)/4 {
+		out.X = d.Compress().X
+	}
+	if x, ok := out.compressed(); ok {
+		raw := x.RawMatrix()
+		index := raw.Ind
+		if before > 0 {
+			index = slices.Clone(index)
+			for k := range index {
+				index[k] += before
+			}
+		}
+		out.X = sparse.NewCSR(n, q, raw.Indptr, index, raw.Data)
+		return &out
+	}
+	x := mat.NewDense(n, q, nil)
+	for i := range n {
+		d.Fill(x.RawRowView(i)[before:before+p], i)
+	}
+	out.X = x
+	return &out
 }

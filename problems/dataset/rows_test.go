@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bytes"
 	"math"
 	"testing"
 
@@ -12,9 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 
-	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/proptest"
-	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/table/libsvm"
 )
 
 // drawTable draws a table with zeros in any number, whole columns of them, and constant columns.
@@ -36,7 +34,7 @@ func drawTable(t *rapid.T, label string, p int) *Data {
 			}
 		}
 	}
-	d := &Data{X: x, Y: make([]float64, n), Features: formats.Names(p), Target: "y"}
+	d := &Data{X: x, Y: make([]float64, n), Features: libsvm.Names(p), Target: "y"}
 	for i := range d.Y {
 		d.Y[i] = float64(i)
 	}
@@ -76,7 +74,7 @@ func TestSparseIsDense(t *testing.T) {
 		b := rapid.SliceOfN(rapid.Float64Range(-3, 3), p, p).Draw(t, "b")
 		r := rapid.SliceOfN(rapid.Float64Range(-3, 3), n, n).Draw(t, "r")
 		for _, e := range []*Data{d, s} {
-			var xb, xr, gram mat.VecDense
+			var xb, xr mat.VecDense
 			xb.MulVec(d.X, mat.NewVecDense(p, b))
 			xr.MulVec(d.X.T(), mat.NewVecDense(n, r))
 			require.InDeltaSlice(t, xb.RawVector().Data, e.Mul(b), 1e-10)
@@ -90,14 +88,6 @@ func TestSparseIsDense(t *testing.T) {
 			}
 			for j, v := range e.Deviations() {
 				require.InDelta(t, stat.PopStdDev(mat.Col(nil, j, d.X), nil), v, 1e-10)
-			}
-			for _, ones := range []bool{false, true} { // the bound of an eigenvalue holds
-				image := e.Mul(e.MulTrans(r))
-				if ones {
-					floats.AddConst(floats.Sum(r), image)
-				}
-				gram.CloneFromVec(mat.NewVecDense(n, image))
-				require.LessOrEqual(t, mat.Norm(&gram, 2), e.GramBound(ones)*floats.Norm(r, 2)*(1+1e-9)+1e-9)
 			}
 		}
 
@@ -140,55 +130,9 @@ func TestSparseIsDense(t *testing.T) {
 	})
 }
 
-// What is written is read back, in either format.
-func TestWriteSparse(t *testing.T) {
-	proptest.Check(t, func(rt *rapid.T) {
-		d := drawTable(rt, "a", rapid.IntRange(1, 12).Draw(rt, "features")).Compress()
-		for name, encode := range map[string]func(*bytes.Buffer) error{
-			"a.svm": func(b *bytes.Buffer) error { return d.encodeLIBSVM(b) },
-			"a.csv": func(b *bytes.Buffer) error { return d.encodeCSV(b) },
-		} {
-			var out bytes.Buffer
-			require.NoError(rt, encode(&out))
-			s, err := textfile.NewSource(name, &out)
-			require.NoError(rt, err)
-			again, err := formats.ReadTableSource(s, formats.Options{})
-			require.NoError(rt, err)
-			require.Equal(rt, d.MostlyZero(), FromTable(again).Sparse())
-			same(rt, d, FromTable(again), 0)
-		}
-	})
-	dir := t.TempDir() + "/s"
-	s := &Split{}
-	for k, set := range []**Data{&s.Train, &s.Val, &s.Test} {
-		x := sparse.NewCSR(2, 9, []int{0, 1, 2}, []int{k, 2 * k}, []float64{0.1, -1})
-		*set = &Data{X: x, Y: []float64{1, float64(k) / 3}, Features: formats.Names(9), Target: "y"}
-	}
-	require.NoError(t, WriteDir(s, dir))
-	require.FileExists(t, dir+"/train.svm.gz")
-	got, err := ReadDir(dir)
-	require.NoError(t, err)
-	for k, set := range []*Data{s.Train, s.Val, s.Test} {
-		read := []*Data{got.Train, got.Val, got.Test}[k]
-		require.True(t, read.Sparse())
-		same(t, set, read, 0)
-	}
-	// Names that LIBSVM cannot hold.
-	for _, set := range []*Data{s.Train, s.Val, s.Test} {
-		set.Features = append([]string{"a"}, formats.Names(8)...)
-	}
-	named := t.TempDir() + "/s"
-	require.NoError(t, WriteDir(s, named))
-	require.FileExists(t, named+"/train.csv.gz")
-	got, err = ReadDir(named)
-	require.NoError(t, err)
-	require.True(t, got.Test.Sparse())
-	same(t, s.Test, got.Test, 0)
-}
-
 func TestValidateSparse(t *testing.T) {
 	one := func(index []int, value []float64) error {
-		return (&Data{X: sparse.NewCSR(1, 3, []int{0, len(index)}, index, value), Y: []float64{1}, Features: formats.Names(3), Target: "y"}).Validate()
+		return (&Data{X: sparse.NewCSR(1, 3, []int{0, len(index)}, index, value), Y: []float64{1}, Features: libsvm.Names(3), Target: "y"}).Validate()
 	}
 	require.NoError(t, one([]int{0, 2}, []float64{1, 2}))
 	require.NoError(t, one(nil, nil))
@@ -199,19 +143,4 @@ func TestValidateSparse(t *testing.T) {
 	for _, x := range []mat.Matrix{nil, (*mat.Dense)(nil), (*sparse.CSR)(nil)} {
 		require.EqualError(t, (&Data{X: x}).Validate(), "dataset: no data")
 	}
-}
-
-// Rows that validate or test a dense table are dense, those of a sparse one sparse.
-func TestReadLikeKeepsTheKind(t *testing.T) {
-	read := func(text string, train *Data) *Data {
-		s, err := textfile.NewSource("a", bytes.NewReader([]byte(text)))
-		require.NoError(t, err)
-		d, err := readLike(s, train)
-		require.NoError(t, err)
-		return d
-	}
-	dense := &Data{X: mat.NewDense(1, 5, []float64{1, 2, 3, 4, 5}), Y: []float64{1}, Features: formats.Names(5), Target: "y"}
-	require.False(t, read("1 2:7\n", dense).Sparse())
-	require.True(t, read("1 1:1 2:7 3:3 4:4\n", dense.Compress()).Sparse())
-	same(t, read("1 1:1 2:7 3:3 4:4\n", dense), read("1 1:1 2:7 3:3 4:4\n", dense.Compress()), 0)
 }

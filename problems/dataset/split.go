@@ -1,24 +1,8 @@
 package dataset
 
 import (
-	"fmt"
-
 	"github.com/conetune/conetune/table/split"
 )
-
-// ReadAndSplit reads a file and splits its rows at random; see [Read] and
-// [SplitRows].
-func ReadAndSplit(path, spec string, seed uint64, target string) (*Split, error) {
-	d, err := Read(path, target)
-	if err != nil {
-		return nil, err
-	}
-	s, err := SplitRows(d, spec, seed)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return s, nil
-}
 
 // SplitRows deals out the rows of d at random, without overlap, to the sets of spec, see [split.Random].
 func SplitRows(d *Data, spec string, seed uint64) (*Split, error) {

@@ -1,14 +1,13 @@
 package dataset
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"slices"
 
-	"github.com/conetune/conetune/formats"
-	"github.com/conetune/conetune/formats/csvfile"
-	"github.com/conetune/conetune/formats/libsvm"
 	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/table/libsvm"
 	"github.com/conetune/conetune/table/split"
 )
 
@@ -61,14 +60,15 @@ func writeTables(dir string, sets []namedSet, folds []split.Fold) error {
 	})
 }
 
-// encodeCSV writes the table with all its zeros.
+// encodeCSV writes the table with all its zeros, the target first.
 func (d *Data) encodeCSV(w io.Writer) error {
 	n, p := d.Dims()
-	row := make([]float64, p)
-	return csvfile.EncodeRows(w, csvfile.ByRows{N: n, Y: d.Y, Features: d.Features, Target: d.Target, Row: func(i int) []float64 {
-		d.Fill(row, i)
+	row := make([]float64, 1+p)
+	return textfile.EncodeCSV(w, append([]string{d.Target}, d.Features...), n, func(i int) []float64 {
+		row[0] = d.Y[i]
+		d.Fill(row[1:], i)
 		return row
-	}})
+	})
 }
 
 // encodeLIBSVM writes the nonzeros of a sparse table.
@@ -79,5 +79,20 @@ func (d *Data) encodeLIBSVM(w io.Writer) error {
 
 // unnamed says that a file without names gives back those of the table.
 func (d *Data) unnamed() bool {
-	return d.Target == "y" && slices.Equal(d.Features, formats.Names(len(d.Features)))
+	return d.Target == "y" && slices.Equal(d.Features, libsvm.Names(len(d.Features)))
+}
+
+// encodeFolds writes the table of folds: fold by fold, the rows for training first.
+func encodeFolds(w io.Writer, folds []split.Fold) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintln(b, "fold,row,role")
+	for k, f := range folds {
+		for _, i := range f.Train {
+			fmt.Fprintf(b, "%d,%d,train\n", k, i)
+		}
+		for _, i := range f.Val {
+			fmt.Fprintf(b, "%d,%d,val\n", k, i)
+		}
+	}
+	return b.Flush()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/table/input"
 )
 
 func solve(t *testing.T, m *elasticnet.Model, s dca.Settings) *dca.Result {
@@ -28,7 +29,7 @@ func solve(t *testing.T, m *elasticnet.Model, s dca.Settings) *dca.Result {
 }
 
 func small(t testing.TB) *dataset.Split {
-	s, err := dataset.ReadDir("testdata/small")
+	s, err := input.ReadDir("testdata/small")
 	require.NoError(t, err)
 	return s
 }

@@ -5,15 +5,15 @@ import (
 	"fmt"
 
 	_ "github.com/conetune/conetune/backends/native"
-	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
 // Select both hyperparameters of an elastic net on a table that is split into
 // training, validation and test rows.
 func Example() {
-	split, err := dataset.ReadDir("testdata/small")
+	split, err := input.ReadDir("testdata/small")
 	if err != nil {
 		fmt.Println(err)
 		return

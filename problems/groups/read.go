@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/conetune/conetune/formats/csvfile"
 	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/textfile"
 )
@@ -20,7 +19,7 @@ func ReadDir(dir string, features []string, overlap bool) (*Groups, error) {
 	path := filepath.Join(dir, "groups.csv")
 	if _, err := os.Stat(path); err != nil {
 		if _, err := os.Stat(path + ".gz"); err != nil {
-			return nil, &textfile.Error{File: dir, Reason: "lacks groups.csv, which names the group of each feature (or give --groups)"}
+			return nil, &textfile.Error{File: dir, Reason: "lacks groups.csv, which names the group of each feature"}
 		}
 		path += ".gz"
 	}
@@ -95,7 +94,7 @@ func (r *reader) line() ([][]byte, error) {
 		if textfile.IsBlank(text) {
 			continue
 		}
-		fields, reason := csvfile.Fields(r.fields[:0], text)
+		fields, reason := textfile.Fields(r.fields[:0], text)
 		if reason != "" {
 			return nil, r.source.Errorf(r.source.LineNumber(), "", "is not CSV: %s", reason)
 		}

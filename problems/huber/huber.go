@@ -144,5 +144,3 @@ func (l loss) Derivative(f, y, sd float64) float64 {
 	d := l.threshold / sd
 	return math.Max(-d, math.Min(d, f-y))
 }
-
-func (l loss) Curvature() float64 { return 1 }

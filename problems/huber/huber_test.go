@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/huber"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
@@ -109,19 +110,6 @@ func TestUnits(t *testing.T) {
 	require.InEpsilon(t, 1e4*a.Evaluate(x.Refit).Validation, b.Evaluate(y.Refit).Validation, 1e-3)
 }
 
-// The linearised variant has the gradient that it needs: finite differences of the training loss.
-func TestGradient(t *testing.T) {
-	s := outliers()
-	m, err := huber.New(s, huber.Options{Threshold: 0.9, Intercept: true, Standardize: true})
-	require.NoError(t, err)
-	set := m.PaperSettings()
-	set.Linearized, set.MaxIter = true, 3
-	res := modeltest.Solve(t, m, set)
-	for _, it := range res.Trace {
-		require.LessOrEqual(t, it.TrainValue-it.LowerValue, it.T+1e-6) // V_k is an upper bound
-	}
-}
-
 func TestThreshold(t *testing.T) {
 	require.InDelta(t, 1.345/0.6745/2, huber.Threshold([]float64{-2, 0, 0, 1, 2, 3, 400}), 1e-12) // median 1, deviations 0 1 1 1 2 3 399
 	require.Equal(t, 1.0, huber.Threshold([]float64{5, 5, 5, 9}))
@@ -139,7 +127,7 @@ func TestThreshold(t *testing.T) {
 // On this table a subproblem that began at the end of the last one had nothing left of mu, and a residual that fell by a hundredth in ten iterations:
 // where a warm start gets on so slowly, another start has to follow.
 func TestWarmStartThatStalls(t *testing.T) {
-	d, err := dataset.Read("testdata/small.csv", "y")
+	d, err := input.ReadFile("testdata/small.csv", "y")
 	require.NoError(t, err)
 	folds, err := split.RandomFolds(len(d.Y), 3, 3, 1, nil)
 	require.NoError(t, err)

@@ -106,5 +106,3 @@ func (loss) Value(f, y, _ float64) float64 {
 }
 
 func (loss) Derivative(f, y, _ float64) float64 { return -y / (1 + math.Exp(y*f)) }
-
-func (loss) Curvature() float64 { return 0.25 }

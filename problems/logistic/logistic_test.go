@@ -93,17 +93,6 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// The linearised variant keeps V_k an upper bound, which needs gradient and curvature to be right.
-func TestLinearized(t *testing.T) {
-	m, err := logistic.New(split(3, 60, truth), logistic.Options{Intercept: true})
-	require.NoError(t, err)
-	set := m.PaperSettings()
-	set.Linearized, set.MaxIter = true, 3
-	for _, it := range modeltest.Solve(t, m, set).Trace {
-		require.LessOrEqual(t, it.TrainValue-it.LowerValue, it.T+1e-6)
-	}
-}
-
 func TestBadInput(t *testing.T) {
 	with := func(change func(s *dataset.Split)) *dataset.Split {
 		s := split(1, 20, truth)

@@ -13,10 +13,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/formats/csvfile"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/table/input"
 )
 
 // Sets of the column set of a file of entries.
@@ -177,14 +177,14 @@ func (d *Data) sides() []side {
 
 // read reads a table of features and groups them.
 func (f *Features) read(path, side string, grouping Grouping) error {
-	t, err := csvfile.Read(path, csvfile.Options{Target: "\x00", TargetOptional: true, Largest: textfile.LargestEntry}) // no column is a target
+	d, err := input.ReadColumns(path, nil)
 	if err != nil {
 		return err
 	}
 	if grouping == nil {
 		grouping = DefaultGroups
 	}
-	f.X, f.Names = t.X, t.Features
+	f.X, f.Names = d.Dense(), d.Features
 	if f.Groups, err = grouping(side, f.Names); err != nil {
 		return err
 	}
@@ -271,7 +271,7 @@ func (r *entryReader) fields() ([][]byte, error) {
 		if textfile.IsBlank(text) {
 			continue
 		}
-		fields, reason := csvfile.Fields(r.list[:0], text)
+		fields, reason := textfile.Fields(r.list[:0], text)
 		if reason != "" {
 			return nil, r.source.Errorf(r.source.LineNumber(), "", "is not CSV: %s", reason)
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/conetune/conetune/formats/csvfile"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/problems/groups"
 )
@@ -27,8 +26,8 @@ func WriteDir(d *Data, dir string) error {
 			if f.X == nil {
 				continue
 			}
-			table := &csvfile.Table{X: f.X, Features: f.Names}
-			if err := write(side.name+"_features.csv", func(path string) error { return csvfile.Write(path, table) }); err != nil {
+			n, _ := f.X.Dims()
+			if err := text(side.name+"_features.csv", func(w io.Writer) error { return textfile.EncodeCSV(w, f.Names, n, f.X.RawRowView) }); err != nil {
 				return err
 			}
 			if err := text(side.name+"_groups.csv", func(w io.Writer) error { return groups.Encode(w, f.Groups, f.Names) }); err != nil {

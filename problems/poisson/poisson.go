@@ -127,6 +127,3 @@ func (loss) Sum(f convex.Affine, y, weights []float64, _ float64) convex.Convex 
 func (loss) Value(f, y, _ float64) float64 { return deviance.HalfPoisson(y, math.Exp(f), f) }
 
 func (loss) Derivative(f, y, _ float64) float64 { return math.Exp(f) - y }
-
-// Curvature is 0: the derivative is not Lipschitz continuous.
-func (loss) Curvature() float64 { return 0 }

@@ -96,5 +96,3 @@ func (l loss) Derivative(f, y, _ float64) float64 {
 	}
 	return 0
 }
-
-func (l loss) Curvature() float64 { return 0 }

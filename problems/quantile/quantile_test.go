@@ -144,7 +144,4 @@ func TestBadOptions(t *testing.T) {
 	require.Error(t, err)
 	_, err = quantile.New(&dataset.Split{}, quantile.Options{})
 	require.Error(t, err)
-	m, err := quantile.New(s, quantile.Options{})
-	require.NoError(t, err)
-	require.Nil(t, m.Program().TrainGradient)
 }

@@ -304,36 +304,6 @@ func (d *Data) gradient(rows *dataset.Data, f []float64) (gb []float64, g0 float
 	return rows.MulTrans(share), g0
 }
 
-// TrainGradient is the gradient of the training loss, in the shape of x; a subgradient where the loss has a kink.
-func (d *Data) TrainGradient(x [][]float64) [][]float64 {
-	var out [][]float64
-	share := 1 / float64(len(d.parts))
-	for t, p := range d.parts {
-		gb, g0 := d.gradient(p.train, prediction(p.train, of(d, x, t)))
-		floats.Scale(share, gb)
-		out = append(out, gb)
-		if d.options.Intercept {
-			out = append(out, []float64{share * g0})
-		}
-	}
-	return out
-}
-
-// Lipschitz bounds the Lipschitz constant of that gradient, the curvature of the loss times the largest
-// eigenvalue of 1/n [X 1]'[X 1], by the absolute row sums of 1/n [X 1][X 1]', see [dataset.Data.GramBound], and the largest weight. It is 0 where there is none.
-func (d *Data) Lipschitz() float64 {
-	most := 0.0
-	for _, p := range d.parts {
-		n, _ := p.train.Dims()
-		bound := p.train.GramBound(d.options.Intercept) / float64(n)
-		if w := meanOne(p.train); w != nil {
-			bound *= slices.Max(w)
-		}
-		most = math.Max(most, bound)
-	}
-	return most * d.loss.Curvature() / float64(len(d.parts))
-}
-
 // LambdaMax is the smallest weight of an l1 norm at which all coefficients are zero, the
 // largest absolute entry of the gradient at b = 0 and the best b0; with folds, the largest of theirs. With an offset the fit says it, see [Fitted].
 func (d *Data) LambdaMax() float64 { return d.top() }

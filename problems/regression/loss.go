@@ -19,8 +19,6 @@ type Loss interface {
 	// Value is one loss, and Derivative its derivative in f, a subgradient where there is none.
 	Value(f, y, sd float64) float64
 	Derivative(f, y, sd float64) float64
-	// Curvature is the Lipschitz constant of the derivative, 0 where it is not continuous.
-	Curvature() float64
 }
 
 // Squares is half the square of f - y.
@@ -52,9 +50,6 @@ func (Squares) Value(f, y, _ float64) float64 { return (f - y) * (f - y) / 2 }
 
 // Derivative is f - y.
 func (Squares) Derivative(f, y, _ float64) float64 { return f - y }
-
-// Curvature is 1.
-func (Squares) Curvature() float64 { return 1 }
 
 // constant is a prediction c for all rows with the least loss by their weights, nil for equal ones; the mean for squares.
 func constant(l Loss, y, weights []float64, sd float64) float64 {

@@ -130,10 +130,6 @@ func (m *Model) Program() dca.Program {
 		}
 	}
 	p.Outline = m.outline
-	if m.data.loss.Curvature() > 0 {
-		p.TrainGradient = func(x [][]float64, _ []float64) ([][]float64, []float64) { return m.data.TrainGradient(x), nil }
-		p.Lipschitz = m.data.Lipschitz
-	}
 	return p
 }
 

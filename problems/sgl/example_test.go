@@ -5,15 +5,15 @@ import (
 	"fmt"
 
 	_ "github.com/conetune/conetune/backends/native"
-	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/sgl"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
 // Select a weight for each group of features and one for the l1 norm.
 func Example() {
-	split, err := dataset.ReadDir("testdata/small")
+	split, err := input.ReadDir("testdata/small")
 	if err != nil {
 		fmt.Println(err)
 		return

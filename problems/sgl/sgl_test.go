@@ -20,6 +20,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/sgl"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -36,7 +37,7 @@ func solve(t testing.TB, m tune.Model, s dca.Settings) *dca.Result {
 }
 
 func small(t testing.TB) (*dataset.Split, *groups.Groups) {
-	s, err := dataset.ReadDir("testdata/small")
+	s, err := input.ReadDir("testdata/small")
 	require.NoError(t, err)
 	g, err := groups.ReadDir("testdata/small", s.Train.Features, false)
 	require.NoError(t, err)

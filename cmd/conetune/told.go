@@ -1,0 +1,69 @@
+package main
+
+import (
+	"encoding/json"
+
+	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/table/input"
+	"github.com/conetune/conetune/tune"
+)
+
+// toldResult is a result with its coefficients, the findings about its tables, and how good its predictions are.
+type toldResult struct {
+	*tune.Result
+	notes   []input.Note
+	judged  *judged        // nil for nothing to say
+	several *judgedTargets // the same of several targets
+	nested  *nested        // nil without
+	stable  []float64      // the share of the folds that have each feature; nil without folds
+}
+
+// MarshalJSON writes the fields of the result, its coefficients, and the findings and measures where there are any.
+func (r toldResult) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(r.Result)
+	if err != nil {
+		return nil, err
+	}
+	var more struct {
+		*toldCoefficients
+		Chosen   map[string]float64                    `json:"chosen_by_folds,omitempty"`
+		Findings []input.Note                          `json:"findings,omitempty"`
+		On       string                                `json:"metrics_on,omitempty"`
+		Metrics  map[string]evaluate.Metric            `json:"metrics,omitempty"`
+		Targets  map[string]map[string]evaluate.Metric `json:"metrics_of_targets,omitempty"`
+		Nested   *nested                               `json:"nested,omitempty"`
+	}
+	more.Findings, more.Nested = r.notes, r.nested
+	if r.judged != nil {
+		more.On, more.Metrics = r.judged.on, byName(r.judged.metrics)
+	}
+	if r.several != nil {
+		more.On, more.Targets = r.several.on, map[string]map[string]evaluate.Metric{}
+		for _, t := range r.several.list {
+			more.Targets[t.name] = byName(t.metrics)
+		}
+	}
+	if r.Refit != nil && r.RefitFit.Matrix == nil {
+		more.toldCoefficients = tellCoefficients(r.RefitFit)
+		if r.stable != nil {
+			more.Chosen = map[string]float64{}
+			for _, e := range sortedEffects(r.RefitFit, r.stable) {
+				more.Chosen[e.feature] = r.stable[e.at]
+			}
+		}
+	}
+	rest, err := json.Marshal(more)
+	if err != nil || len(rest) == len("{}") {
+		return text, err
+	}
+	return append(append(text[:len(text)-1], ','), rest[1:]...), nil
+}
+
+// byName are measures by their names.
+func byName(list []evaluate.Metric) map[string]evaluate.Metric {
+	out := map[string]evaluate.Metric{}
+	for _, m := range list {
+		out[m.Name] = m
+	}
+	return out
+}

@@ -1,0 +1,101 @@
+package model
+
+import (
+	"math"
+
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/cox"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/huber"
+	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/multinomial"
+	"github.com/conetune/conetune/problems/quantile"
+	"github.com/conetune/conetune/problems/svm"
+	"github.com/conetune/conetune/table/input"
+	"github.com/conetune/conetune/tune"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// New is the refit of a result, and how it came about: from the rows of a source, by the model m that was built of them
+// with these options. The result must have a refit.
+func New(source *input.Source, rows *input.Rows, m tune.Model, o Options, r *tune.Result) Model {
+	count := func(d *dataset.Data) int { n, _ := d.Dims(); return n }
+	split, fit := rows.Split, r.RefitFit
+	out := Model{
+		Model: r.Model, Target: split.Train.Target, Matrix: newMatrix(fit.Matrix),
+		Features: fit.Features, Coefficients: fit.Coefficients, Intercept: fit.Intercept,
+		Targets: fit.Targets, Intercepts: fit.Intercepts, Labels: fit.Labels, LogLink: fit.LogLink,
+		Loss:     lossOf(m, o),
+		Encoding: rows.Encoder, Weights: source.Wanted.Weights, Offset: source.Wanted.Offset,
+		Hyperparameters: r.Hyperparameters, Radii: r.Radii, ValidationError: orNull(&r.Refit.Validation), TestError: orNull(r.Refit.Test),
+		Provenance: Provenance{
+			Program: "conetune " + r.Version, Method: r.Method, Backend: r.Backend,
+			Status: string(r.Status), Iterations: r.Iterations, Seed: r.Seed, Files: source.Files(), Split: source.Rule(),
+			TrainingRows: count(split.Train), ValidationRows: count(split.Val), TestRows: count(split.Test),
+			Folds: rows.Dealt.Count(), Division: rows.Division.String(), Standardize: o.Standardize, Intercept: o.Intercept,
+		},
+	}
+	if fit.Matrix == nil {
+		out.Deviations = split.Train.Deviations()
+	}
+	if rows.Dealt != nil {
+		out.Provenance.Repeats = rows.Dealt.Repeats
+	}
+	if c, ok := m.(*cox.Model); ok {
+		b := c.Baseline(fit)
+		out.Baseline = &b
+	}
+	return out
+}
+
+// lossOf is the loss of a model, with what it takes to work it out anew; nil for squares and deviances of counts.
+func lossOf(m tune.Model, o Options) *Loss {
+	switch m := m.(type) {
+	case *huber.Model:
+		return &Loss{Kind: Huber, Threshold: m.Threshold()}
+	case *quantile.Model:
+		return &Loss{Kind: Pinball, Level: m.Level()}
+	case *logistic.Model:
+		return &Loss{Kind: Logistic}
+	case *multinomial.Model:
+		return &Loss{Kind: Multinomial}
+	case *cox.Model:
+		return &Loss{Kind: Cox, Ties: o.Ties.String()}
+	case *svm.Model:
+		l := &Loss{Kind: Hinge}
+		if w := m.ClassWeights(); w != [2]float64{1, 1} {
+			l.ClassWeights = w[:]
+		}
+		return l
+	}
+	return nil
+}
+
+// newMatrix is the form of a completed matrix in a file, nil for other models.
+func newMatrix(m *problems.Matrix) *Matrix {
+	if m == nil {
+		return nil
+	}
+	lines := func(a *mat.Dense, n int) [][]float64 {
+		out := make([][]float64, n)
+		for i := range out {
+			out[i] = []float64{}
+			if a != nil {
+				out[i] = a.RawRowView(i)
+			}
+		}
+		return out
+	}
+	rows, cols := m.Dims()
+	return &Matrix{RowEffects: m.RowEffects, ColEffects: m.ColEffects, Left: lines(m.Left, rows), Right: lines(m.Right, cols)}
+}
+
+// orNull is a number that may be missing, and is where it is not finite: JSON has no other way to write it.
+func orNull(v *float64) *float64 {
+	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
+		return nil
+	}
+	w := *v
+	return &w
+}

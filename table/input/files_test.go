@@ -1,0 +1,238 @@
+package input
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/libsvm"
+	"github.com/conetune/conetune/table/split"
+)
+
+func put(t testing.TB, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// What is written is read back: dense tables as CSV, sparse ones in the format of LIBSVM where their features have no
+// names.
+func TestReadDir(t *testing.T) {
+	sparseRows := func(names []string) *dataset.Split {
+		s := &dataset.Split{}
+		for k, set := range []**dataset.Data{&s.Train, &s.Val, &s.Test} {
+			x := sparse.NewCSR(2, 9, []int{0, 1, 2}, []int{k, 2 * k}, []float64{0.1, -1})
+			*set = &dataset.Data{X: x, Y: []float64{1, float64(k) / 3}, Features: names, Target: "y"}
+		}
+		return s
+	}
+	dense, _, err := dataset.Generate(dataset.Config{Train: 5, Val: 4, Test: 3, Features: 7}, 1)
+	require.NoError(t, err)
+	untested, _, err := dataset.Generate(dataset.Config{Train: 5, Val: 4, Features: 7}, 1)
+	require.NoError(t, err)
+	for name, want := range map[string]*dataset.Split{
+		"train.csv.gz": dense, "val.csv.gz": untested, "train.svm.gz": sparseRows(libsvm.Names(9)), "test.csv.gz": sparseRows(append([]string{"a"}, libsvm.Names(8)...)),
+	} {
+		dir := filepath.Join(t.TempDir(), "new", "folder")
+		require.NoError(t, dataset.WriteDir(want, dir))
+		require.FileExists(t, filepath.Join(dir, name))
+		got, err := ReadDir(dir)
+		require.NoError(t, err)
+		require.Equal(t, want.Test == nil, got.Test == nil)
+		for k, set := range []*dataset.Data{got.Train, got.Val, got.Test} {
+			from := []*dataset.Data{want.Train, want.Val, want.Test}[k]
+			if from == nil {
+				continue
+			}
+			require.Equal(t, from.Sparse(), set.Sparse())
+			require.True(t, mat.Equal(from.Dense(), set.Dense()))
+			require.Equal(t, from.Y, set.Y)
+			require.Equal(t, from.Features, set.Features)
+			require.Equal(t, from.Target, set.Target)
+		}
+	}
+}
+
+func TestReadDirErrors(t *testing.T) {
+	dir := t.TempDir()
+	missing := filepath.Join(dir, "none")
+	_, err := ReadDir(missing)
+	require.EqualError(t, err, missing+": no such directory")
+
+	_, err = ReadDir(put(t, dir, "file", ""))
+	require.ErrorContains(t, err, "is a file, expected a directory with train.csv and val.csv")
+
+	_, err = ReadDir(dir)
+	require.EqualError(t, err, dir+": lacks train.csv or train.csv.gz (or .svm, .svm.gz)")
+
+	train := put(t, dir, "train.csv", "y,a,b\n1,2,3\n")
+	_, err = ReadDir(dir)
+	require.EqualError(t, err, dir+": lacks val.csv or val.csv.gz (or .svm, .svm.gz)")
+
+	val := put(t, dir, "val.csv", "y,a\n1,2\n")
+	_, err = ReadDir(dir)
+	require.EqualError(t, err, val+`: does not fit the training set: it lacks column "b"`)
+
+	put(t, dir, "val.csv", "y,a,b\n1,2,3\n")
+	s, err := ReadDir(dir)
+	require.NoError(t, err)
+	require.Nil(t, s.Test)
+
+	test := put(t, dir, "test.csv", "y,a,b\n1,2,3\n1,,3\n")
+	_, err = ReadDir(dir)
+	require.ErrorContains(t, err, test+`:3: has a missing value`)
+
+	put(t, dir, "train.csv.gz", "y,a,b\n1,2,3\n")
+	_, err = ReadDir(dir)
+	require.EqualError(t, err, dir+": has both train.csv and train.csv.gz, expected one of them")
+	require.FileExists(t, train)
+}
+
+func TestFoldsDir(t *testing.T) {
+	for _, test := range []int{0, 7} {
+		c, folds, err := dataset.LabelledPreset(fmt.Sprintf("31-%d-p4-t3", test))
+		require.NoError(t, err)
+		want, b, err := dataset.GenerateLabelled(c, folds, 5)
+		require.NoError(t, err)
+		require.Len(t, b, 4)
+		dir := filepath.Join(t.TempDir(), "new")
+		require.NoError(t, dataset.WriteFoldsDir(want, dir))
+		got, err := ReadFoldsDir(dir)
+		require.NoError(t, err)
+		require.Equal(t, want.Folds, got.Folds)
+		require.True(t, mat.Equal(want.Data.X, got.Data.X))
+		require.Equal(t, want.Data.Y, got.Data.Y)
+		require.Subset(t, []float64{-1, 1}, got.Data.Y)
+		require.Equal(t, test == 0, got.Test == nil)
+		require.ErrorContains(t, dataset.WriteFoldsDir(want, dir), "is not empty")
+	}
+	for _, name := range []string{"31-7-p4", "31-7-4-3", "31-7-p4-tx", "-1-7-p4-t3"} {
+		_, _, err := dataset.LabelledPreset(name)
+		require.ErrorContains(t, err, "expected ROWS-TEST-pFEATURES-tFOLDS")
+	}
+	_, _, err := dataset.LabelledPreset("3-1-p4-t5")
+	require.ErrorContains(t, err, "5 folds of 3 rows")
+}
+
+func TestReadFoldsDirErrors(t *testing.T) {
+	const data = "y,a\n1,2\n2,3\n3,4\n4,5\n"
+	const good = "fold,row,role\n0,0,train\n0,1,val\n1,1,train\n1,0,val\n"
+	for _, c := range []struct{ name, data, folds, want string }{
+		{"no folds", data, "", "lacks folds.csv"},
+		{"empty", data, "\n", "folds.csv: is empty"},
+		{"header", data, "fold,line,role\n0,0,train\n", `folds.csv:1: column 2: is "line", expected the name "row"`},
+		{"fields", data, "fold,row,role\n0,0\n", "folds.csv:2: has 2 fields, expected 3"},
+		{"row", data, "fold,row,role\n0,4,val\n", `folds.csv:2: column 2 ("row"): "4" found, expected a number from 0 to 3`},
+		{"fold", data, "fold,row,role\n-1,0,val\n", `folds.csv:2: column 1 ("fold"): "-1" found`},
+		{"role", data, "fold,row,role\n0,0,test\n", `folds.csv:2: column 3 ("role"): "test" found, expected train or val`},
+		{"one fold", data, "fold,row,role\n0,0,train\n0,1,val\n", "folds.csv: 1 folds, expected at least 2"},
+		{"skipped", data, good + "3,0,train\n", "folds.csv: fold 2 has no training rows"},
+		{"twice", data, good + "1,0,train\n", "folds.csv: fold 1 names row 0 twice"},
+		{"data", "y,a\n1,x\n", good, `data.csv:2: column 2 ("a")`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			put(t, dir, "data.csv", c.data)
+			if c.folds != "" {
+				put(t, dir, "folds.csv", c.folds)
+			}
+			_, err := ReadFoldsDir(dir)
+			require.ErrorContains(t, err, c.want)
+			var known *textfile.Error
+			require.ErrorAs(t, err, &known)
+		})
+	}
+	dir := t.TempDir()
+	put(t, dir, "data.csv", data)
+	put(t, dir, "folds.csv", good)
+	cv, err := ReadFoldsDir(dir)
+	require.NoError(t, err)
+	require.Equal(t, []split.Fold{{Train: []int{0}, Val: []int{1}}, {Train: []int{1}, Val: []int{0}}}, cv.Folds)
+	put(t, dir, "test.csv", "y,b\n1,2\n")
+	_, err = ReadFoldsDir(dir)
+	require.ErrorContains(t, err, `test.csv: does not fit the training set: it lacks column "a"`)
+	_, err = ReadFoldsDir(filepath.Join(dir, "none"))
+	require.ErrorContains(t, err, "no such directory")
+	require.NoError(t, os.Remove(filepath.Join(dir, "data.csv")))
+	_, err = ReadFoldsDir(dir)
+	require.ErrorContains(t, err, "lacks data.csv or data.csv.gz")
+}
+
+// A LIBSVM file of training, validation or test rows may lack the last features: there are as many as the largest index
+// of all says. What a table is widened by takes no memory to speak of.
+func TestBeside(t *testing.T) {
+	dir := t.TempDir()
+	train, wide, other := put(t, dir, "train", "1 1:2 3:4\n2 1:1\n"), put(t, dir, "wide", "1 4:2\n"), put(t, dir, "other", "1 1:5 6:3\n2 2:1 3:1 4:1 5:1 6:1\n")
+	rows, err := (&Source{Train: train, Val: wide, Test: other}).Read()
+	require.NoError(t, err)
+	s := rows.Split
+	for d, want := range map[*dataset.Data][]float64{s.Train: {2, 0, 4, 0, 0, 0}, s.Val: {0, 0, 0, 2, 0, 0}, s.Test: {5, 0, 0, 0, 0, 3}} {
+		require.Equal(t, []string{"x1", "x2", "x3", "x4", "x5", "x6"}, d.Features)
+		row := make([]float64, 6)
+		d.Fill(row, 0)
+		require.Equal(t, want, row)
+		require.Equal(t, s.Train.Sparse(), d.Sparse())
+	}
+	table, err := ReadFile(put(t, dir, "dense", "1 1:2 2:3\n2 1:1 2:1\n"), "")
+	require.NoError(t, err)
+	require.False(t, table.Sparse())
+	all, err := new(Input).beside(table, "", put(t, dir, "far", "1 1000000:1\n"))
+	require.NoError(t, err)
+	require.Nil(t, all[1])
+	for _, d := range []*dataset.Data{all[0], all[2]} {
+		_, p := d.Dims()
+		require.Equal(t, 1_000_000, p)
+		require.True(t, d.Sparse())
+	}
+	_, p := table.Dims()
+	require.Equal(t, 2, p, "the table that was given stays")
+
+	named, err := ReadFile(put(t, dir, "named", "y,a,b,c\n1,2,3,4\n"), "")
+	require.NoError(t, err)
+	_, err = new(Input).beside(named, wide)
+	require.ErrorContains(t, err, "wide:1: pair 1: index 4 is larger than 3, the number of features (that of the training data)")
+	order := put(t, dir, "order", "y,b,a,c\n1,2,3,4\n")
+	_, err = new(Input).beside(named, order)
+	require.ErrorContains(t, err, `its feature 1 is "b", expected "a" (the same order of columns)`)
+}
+
+// A library reads what the command reads: decimal commas, texts, and rows divided by a rule.
+func TestReadAndSplit(t *testing.T) {
+	dir := t.TempDir()
+	path := put(t, dir, "t.csv", "y;a;b\n1,5;1;u\n2;2,25;v\n3;3;u\n4;4;v\n5;1;v\n")
+	rows, err := (&Source{Data: path, Split: "3/1/rest", Seed: 1}).Read()
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b=v"}, rows.Split.Train.Features)
+	require.InDelta(t, 15.5, floats.Sum(slices.Concat(rows.Split.Train.Y, rows.Split.Val.Y, rows.Split.Test.Y)), 1e-12)
+	_, err = (&Source{Data: path, Split: "5/rest"}).Read()
+	require.EqualError(t, err, path+`: split "5/rest": leaves the validation set empty, with 5 rows in all`)
+	_, err = (&Source{}).Read()
+	require.ErrorContains(t, err, "no data")
+}
+
+// scikit-learn publishes the example data with each column centred and scaled to norm
+// 1, which is mean 0 and standard deviation 1 over sqrt(n). Its first row:
+func TestStandardizePublished(t *testing.T) {
+	d, err := ReadFile("../../examples/diabetes.csv", "")
+	require.NoError(t, err)
+	n, p := d.Dims()
+	require.Equal(t, []int{442, 10}, []int{n, p})
+	require.InDelta(t, 152.13348416, stat.Mean(d.Y, nil), 1e-8)
+	z, _ := dataset.Standardize(&dataset.Split{Train: d, Val: d}, dataset.ByDeviation, true)
+	want := []float64{0.03807591, 0.05068012, 0.06169621, 0.02187239, -0.0442235, -0.03482076, -0.04340085, -0.00259226, 0.01990749, -0.01764613}
+	for j, v := range want {
+		require.InDelta(t, v, z.Train.X.At(0, j)/math.Sqrt(442), 1e-8, d.Features[j])
+	}
+}

@@ -1,0 +1,205 @@
+package input
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/conetune/conetune/internal/memory"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/split"
+)
+
+// divided are the columns that divide rows, and their values, nil for columns that nobody named.
+type divided struct {
+	table.Division
+	fold, group []int
+	at          []float64
+}
+
+// divided are those of some rows.
+func (c *columns) divided(by table.Division, rows []int) divided {
+	return divided{by, c.design.Numbers(by.Fold, rows), c.design.Numbers(by.Group, rows), c.design.Times(rows)}
+}
+
+// setApart divides the rows of a table by a rule.
+func (s *Source) setApart(c *columns, rule string) (parts [][]int, err error) {
+	switch by := c.divided(s.Wanted.Division, c.rows); {
+	case by.group != nil:
+		parts, err = split.ByGroup(by.group, rule, s.Seed)
+	case by.at != nil:
+		parts, err = split.ByTime(by.at, rule)
+	default:
+		parts, err = split.Random(len(c.rows), rule, s.Seed)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Name(), err)
+	}
+	for _, part := range parts {
+		for k, i := range part {
+			part[k] = c.rows[i]
+		}
+	}
+	return parts, nil
+}
+
+// Dealt are folds as they were dealt, those of each of several deals after the other.
+type Dealt struct {
+	Folds   []split.Fold
+	Repeats int
+}
+
+// Count is the number of folds of a deal; 0 where there are none.
+func (d *Dealt) Count() int {
+	if d == nil {
+		return 0
+	}
+	return len(d.Folds) / d.Repeats
+}
+
+// OuterFolds deals rows out to so many outer folds, as those inside are dealt: 0 for [DefaultFolds], as far as rows,
+// groups or times allow, or as many as the column of folds has.
+func (s *Source) OuterFolds(o *Outer, folds int) ([]split.Fold, error) {
+	outer := *s
+	outer.Folds, outer.Each, outer.Repeats, outer.Once = folds, false, 1, true
+	if s.Wanted.Division.Fold != "" {
+		outer.Folds = 0
+	}
+	dealt, err := outer.deal(o.Data, o.by)
+	if err != nil {
+		return nil, err
+	}
+	return dealt.Folds, nil
+}
+
+// deal deals the rows of a table out to folds.
+func (s *Source) deal(data *dataset.Data, by divided) (*Dealt, error) {
+	n, p := data.Dims()
+	folds := s.foldsOf(n, by)
+	var err error
+	out := &Dealt{Repeats: 1}
+	switch {
+	case by.fold != nil:
+		out.Folds, err = foldsOfValues(by.fold, by.Fold)
+	case s.Each && by.group != nil:
+		out.Folds, err = foldsOfValues(by.group, by.Group)
+	case s.Each, by.group == nil && by.at == nil && folds == n && n > 2:
+		parts := make([][]int, n)
+		for i := range parts {
+			parts[i] = []int{i}
+		}
+		out.Folds, err = split.FoldsOf(parts), checkFoldMemory(data, n)
+	case by.at != nil:
+		if out.Folds, err = split.TimeFolds(by.at, folds); err != nil {
+			err = fmt.Errorf("column %q: %w", by.Time, err)
+		}
+	case by.group == nil && (folds > n || n < 2):
+		err = fmt.Errorf("%d folds, but %s for them", max(folds, 2), thereAre(n, "row"))
+	default:
+		if out.Repeats = s.Repeats; out.Repeats == 0 {
+			if out.Repeats = 1; !s.Once {
+				out.Repeats = split.Repeats(n, p)
+			}
+		}
+		out.Folds, err = s.dealByChance(data, by, folds, out.Repeats)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Data, err)
+	}
+	return out, nil
+}
+
+// thereAre says how many there are of something.
+func thereAre(n int, what string) string {
+	if n == 1 {
+		return "there is 1 " + what
+	}
+	return fmt.Sprintf("there are %d %ss", n, what)
+}
+
+// foldsOf is the number of folds of so many rows: the one that is wanted, or the default as far as there are rows,
+// groups or times for it.
+func (s *Source) foldsOf(n int, by divided) int {
+	if s.Folds != 0 {
+		return s.Folds
+	}
+	switch {
+	case by.group != nil:
+		n = len(split.PartsOf(by.group))
+	case by.at != nil:
+		times := slices.Clone(by.at)
+		slices.Sort(times)
+		n = len(slices.Compact(times)) - 1
+	}
+	return max(2, min(DefaultFolds, n))
+}
+
+// dealByChance deals rows, or groups of them, out at random; those of labels evenly, as far as groups allow.
+func (s *Source) dealByChance(data *dataset.Data, by divided, folds, repeats int) ([]split.Fold, error) {
+	var class []int
+	if by.group != nil {
+		if s.Wanted.Classes {
+			if kinds, err := dataset.FindClasses(data); err == nil { // else the model says why
+				for _, y := range data.Y {
+					class = append(class, slices.Index(kinds, y))
+				}
+			}
+		}
+		list, err := split.GroupFolds(by.group, folds, repeats, s.Seed, class)
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", by.Group, err)
+		}
+		return list, nil
+	}
+	if s.Wanted.Classes {
+		var err error
+		of := dataset.Classes
+		if s.Wanted.MostClasses > 0 {
+			of = dataset.ClassNumbers
+		}
+		if class, err = of(data); err != nil {
+			if rule := s.Rule(); rule != "" {
+				err = fmt.Errorf("of the rows that Source.Split %s leaves for the folds, %w", rule, err)
+			}
+			return nil, err
+		}
+	}
+	n, _ := data.Dims()
+	return split.RandomFolds(n, folds, repeats, s.Seed, class)
+}
+
+// foldsOfValues are folds in each of which the rows of one value of a column validate.
+func foldsOfValues(number []int, column string) ([]split.Fold, error) {
+	parts := split.PartsOf(number)
+	if len(parts) < 2 {
+		return nil, fmt.Errorf("column %q has one value, expected one for each of several folds", column)
+	}
+	return split.FoldsOf(parts), nil
+}
+
+// checkFoldMemory refuses so many folds of a table, of which each has its own, where these are more than the budget of
+// memory.
+func checkFoldMemory(data *dataset.Data, folds int) error {
+	n, p := data.Dims()
+	const bytes = 2 * 8 // as it is, and scaled
+	size := float64(n) * float64(p)
+	if data.Sparse() {
+		size = 2 * float64(data.Nonzeros())
+	}
+	if budget := memory.Default(); float64(folds)*size*bytes > float64(budget) {
+		return fmt.Errorf("Source.Each: %d folds of this table do not fit into the budget of memory, %s (%s): give a number of "+
+			"folds", folds, memory.Format(budget), memory.More)
+	}
+	return nil
+}
+
+// ByChance says whether the seed has a part in the division of rows.
+func (s *Source) ByChance(r *Rows) bool {
+	switch {
+	case r.Division.Fold != "" || r.Division.Time != "" || s.Data == "":
+		return false
+	case s.Rule() != "":
+		return true
+	}
+	return r.CV != nil && !s.Each
+}

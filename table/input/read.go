@@ -1,0 +1,229 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/split"
+)
+
+// ReadFile reads a table of numbers, see [Input.Numbers].
+func ReadFile(path, target string) (*dataset.Data, error) {
+	var in Input
+	defer in.Close()
+	d, _, err := in.Numbers(path, target, nil)
+	return d, err
+}
+
+// ReadColumns reads columns of numbers of a table as features, all where it has no list, and targets that need not be
+// there: where one of them is not, the rows have none, and where a number of them is missing it is NaN.
+func ReadColumns(path string, features []string, targets ...string) (*dataset.Data, error) {
+	var in Input
+	defer in.Close()
+	t, err := in.Table(path, Numbers)
+	if err != nil {
+		return nil, err
+	}
+	if features == nil {
+		features = t.Names()
+	}
+	return numbersOf(t, targets, features, true)
+}
+
+// ReadDir reads a split from the files train, val and test of a folder, each as .csv or .csv.gz, with the target in the
+// column y or the first and numbers in all columns, or in the format of LIBSVM as .svm or .svm.gz. The test file may be
+// missing. [dataset.WriteDir] writes such folders.
+func ReadDir(dir string) (*dataset.Split, error) {
+	all, err := readTables(dir, "train", "val", "test")
+	if err != nil {
+		return nil, err
+	}
+	return &dataset.Split{Train: all[0], Val: all[1], Test: all[2]}, nil
+}
+
+// readTables reads tables of a folder, of which the first says what the columns are and the last may be missing;
+// folds.csv is none.
+func readTables(dir string, names ...string) ([]*dataset.Data, error) {
+	paths, err := tables(dir, names...)
+	if err != nil {
+		return nil, err
+	}
+	var in Input
+	defer in.Close()
+	first, _, err := in.Numbers(paths[0], "", nil)
+	if err != nil {
+		return nil, err
+	}
+	return in.beside(first, paths[1:]...)
+}
+
+// HasFolds says whether a folder has a table of folds, so that [ReadFoldsDir] is for it and not [ReadDir].
+func HasFolds(dir string) bool {
+	path, err := oneOf(dir, "folds", ".csv", ".csv.gz")
+	return err != nil || path != ""
+}
+
+// ReadFoldsDir reads a cross-validation from a folder: the table data, the table folds with the columns fold, row and
+// role, and perhaps the table test, each as .csv or .csv.gz, the tables data and test also as .svm or .svm.gz. Folds
+// count from 0, and so do rows, in data; a role is train or val. The target is the column y or the first.
+// [dataset.WriteFoldsDir] writes such folders.
+func ReadFoldsDir(dir string) (*dataset.CrossValidation, error) {
+	paths, err := tables(dir, "data", "folds", "test")
+	if err != nil {
+		return nil, err
+	}
+	all, err := readTables(dir, "data", "test")
+	if err != nil {
+		return nil, err
+	}
+	cv := &dataset.CrossValidation{Data: all[0], Test: all[1]}
+	n, _ := cv.Data.Dims()
+	cv.Folds, err = readFolds(paths[1], n)
+	return cv, err
+}
+
+// endings are those of the files of a folder.
+var endings = []string{".csv", ".csv.gz", ".svm", ".svm.gz"}
+
+// tables returns the paths of the tables of a folder, each with one of the endings. All but the last one must be
+// there, which is empty where it is missing.
+func tables(dir string, names ...string) ([]string, error) {
+	last := len(names) - 1
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &textfile.Error{File: dir, Reason: "no such directory", Err: err}
+	case err != nil:
+		return nil, &textfile.Error{File: dir, Reason: "cannot be read: " + err.Error(), Err: err}
+	case !info.IsDir():
+		expected := strings.Join(names[:last], ".csv and ") + ".csv"
+		return nil, &textfile.Error{File: dir, Reason: "is a file, expected a directory with " + expected}
+	}
+	paths := make([]string, len(names))
+	for i, name := range names {
+		if paths[i], err = oneOf(dir, name, endings...); err != nil {
+			return nil, err
+		}
+		if paths[i] == "" && i < last {
+			return nil, &textfile.Error{File: dir, Reason: "lacks " + name + ".csv or " + name + ".csv.gz (or .svm, .svm.gz)"}
+		}
+	}
+	return paths, nil
+}
+
+// oneOf returns the path of the one file of that name that is there, or the empty string.
+func oneOf(dir, base string, endings ...string) (string, error) {
+	found := ""
+	for _, ending := range endings {
+		name := base + ending
+		path := filepath.Join(dir, name)
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		if found != "" {
+			both := filepath.Base(found) + " and " + name
+			return "", &textfile.Error{File: dir, Reason: "has both " + both + ", expected one of them"}
+		}
+		found = path
+	}
+	return found, nil
+}
+
+// foldColumns are the columns of a table of folds.
+var foldColumns = []string{"fold", "row", "role"}
+
+// readFolds reads the folds of a table of n rows.
+func readFolds(path string, n int) ([]split.Fold, error) {
+	s, err := textfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return readFoldsSource(s, n)
+}
+
+func readFoldsSource(s *textfile.Source, n int) ([]split.Fold, error) {
+	var folds []split.Fold
+	var fields [][]byte
+	header := false
+	for {
+		line, err := s.Line()
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		if textfile.IsBlank(line) {
+			continue
+		}
+		var reason string
+		if fields, reason = textfile.Fields(fields[:0], line); reason != "" {
+			return nil, s.Errorf(s.LineNumber(), "", "is not CSV: %s", reason)
+		}
+		if len(fields) != len(foldColumns) {
+			return nil, s.Errorf(s.LineNumber(), "", "has %d fields, expected %d: fold,row,role", len(fields), len(foldColumns))
+		}
+		if !header {
+			for i, name := range foldColumns {
+				if string(fields[i]) != name {
+					return nil, s.Errorf(s.LineNumber(), fmt.Sprintf("column %d", i+1), "is %s, expected the name %q",
+						textfile.Quote(fields[i]), name)
+				}
+			}
+			header = true
+			continue
+		}
+		if folds, err = addToFold(s, folds, fields, n); err != nil {
+			return nil, err
+		}
+	}
+	if !header {
+		return nil, s.Errorf(0, "", "is empty, expected a line fold,row,role and lines such as 0,17,train")
+	}
+	if err := split.CheckFolds(folds, n); err != nil {
+		return nil, s.Errorf(0, "", "%v", err)
+	}
+	return folds, nil
+}
+
+// What a fold and a row of a fold take of the budget of memory.
+const (
+	foldBytes = 64
+	rowBytes  = 16
+)
+
+// addToFold adds one line.
+func addToFold(s *textfile.Source, folds []split.Fold, fields [][]byte, n int) ([]split.Fold, error) {
+	var number [2]int
+	for i := range number {
+		v, err := strconv.Atoi(string(fields[i]))
+		if err != nil || v < 0 || v >= n {
+			return nil, s.Errorf(s.LineNumber(), fmt.Sprintf("column %d (%q)", i+1, foldColumns[i]),
+				"%s found, expected a number from 0 to %d", textfile.Quote(fields[i]), n-1)
+		}
+		number[i] = v
+	}
+	fold, row := number[0], number[1]
+	for fold >= len(folds) {
+		s.Take(foldBytes)
+		folds = append(folds, split.Fold{})
+	}
+	s.Take(rowBytes)
+	switch string(fields[2]) {
+	case "train":
+		folds[fold].Train = append(folds[fold].Train, row)
+	case "val":
+		folds[fold].Val = append(folds[fold].Val, row)
+	default:
+		return nil, s.Errorf(s.LineNumber(), `column 3 ("role")`, "%s found, expected train or val", textfile.Quote(fields[2]))
+	}
+	return folds, nil
+}

@@ -1,0 +1,307 @@
+// Package input reads tables of any kind and divides their rows for a choice of hyperparameters, as the command does.
+//
+//	source := input.Source{Data: "table.csv", Wanted: table.Wanted{Targets: []string{"price"}}}
+//	rows, err := source.Read()
+//
+// A table may be text in any dialect, compressed, a workbook, Arrow, Parquet (with the build tag parquet) or in the
+// format of LIBSVM. Errors speak of options by the names that they have here and in package table, Source.Split for
+// example.
+package input
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table"
+)
+
+// Stream is the name of standard input.
+const Stream = "-"
+
+// SplitAll is the [Source.Split] that leaves no rows for a test.
+const SplitAll = "all"
+
+// The division of rows where the caller does not say: folds of one table, or parts where there are to be no folds, the
+// second one where the test rows come from a file of their own.
+const (
+	DefaultFolds       = 5
+	DefaultSplit       = "0.5/0.25/rest"
+	DefaultSplitTested = "0.67/rest"
+)
+
+// Source says where rows come from, what the columns of their table are for, and how they are divided.
+type Source struct {
+	// Data is one table, whose rows are dealt out to folds, or divided by Split. Train and Val are tables that are
+	// divided already. Test is one for a last look, beside either. Dir is a folder with train, val and perhaps test, or
+	// with data, folds and perhaps test, see [ReadDir].
+	Data, Train, Val, Test, Dir string
+	// Stdin is what the file [Stream] is read from.
+	Stdin io.Reader
+	// Options say how tables are written, and Wanted what their columns are for.
+	Options table.Options
+	Wanted  table.Wanted
+	// Several says that all of Wanted.Targets are targets of one model.
+	Several bool
+	// Split is a rule as that of [split.Random]: rows for training, validation and test, or with folds rows for these
+	// and the test. Empty and [SplitAll] leave all rows to the folds.
+	Split string
+	// Folds is their number, 0 for [DefaultFolds], as far as there are rows for it, unless Split divides the rows. Each
+	// says that each row, or each group, is a fold.
+	Folds int
+	Each  bool
+	// Repeats is how often rows are dealt out to folds, 0 for what the table is worth, see [split.Repeats], and once
+	// with Once.
+	Repeats int
+	Once    bool
+	// Always says that there are folds whatever the other fields say.
+	Always bool
+	// Seed is that of chance.
+	Seed uint64
+
+	input Input
+}
+
+// Rows are the rows of a choice.
+type Rows struct {
+	// Split are the rows in their parts. With a cross-validation, Train are all rows of the folds, and Val is nil.
+	Split *dataset.Split
+	CV    *dataset.CrossValidation // nil where the rows are divided
+	// Targets are those of a model of several, nil for others.
+	Targets *Targets
+	// Encoder is what the training rows taught of a table of columns; nil for other data.
+	Encoder *table.Encoder
+	// Dealt says how rows were dealt out to folds; nil without.
+	Dealt *Dealt
+	// Division are the columns by which rows are divided, qid of files of LIBSVM among them.
+	Division table.Division
+	// Notes are what their user should know about the files.
+	Notes []Note
+	// Outer are the rows to deal out for a nested cross-validation; nil where there are none.
+	Outer *Outer
+
+	unseen  []table.Finding
+	targets []string
+}
+
+// Outer are rows that can be dealt out to outer folds.
+type Outer struct {
+	Data *dataset.Data
+	// Without are some of the rows in folds, with others for the test.
+	Without func(train, held []int) (*Rows, error)
+	by      divided
+}
+
+// Grouped and Timed say that the rows are divided by groups or by time.
+func (o *Outer) Grouped() bool { return o.by.group != nil }
+func (o *Outer) Timed() bool   { return o.by.at != nil }
+
+// Note is a finding with the file that it is about.
+type Note struct {
+	File string `json:"file"`
+	table.Finding
+}
+
+// ForModel are the rows as models take them.
+func (r *Rows) ForModel() dataset.Division {
+	if r.CV != nil {
+		return r.CV
+	}
+	return r.Split
+}
+
+// ValidationRows counts the rows that validate, those of all folds together.
+func (r *Rows) ValidationRows() int {
+	n, _ := r.Split.Val.Dims()
+	if r.CV != nil {
+		for _, f := range r.CV.Folds {
+			n += len(f.Val)
+		}
+	}
+	return n
+}
+
+// Label is the text of a label.
+func (r *Rows) Label(v float64) string {
+	if r.Encoder != nil && r.Encoder.Labels != nil {
+		return r.Encoder.Labels[int(v)]
+	}
+	return fmt.Sprintf("%.6g", v)
+}
+
+// Explain adds to an error about labels which texts they stand for.
+func (r *Rows) Explain(err error) error {
+	if err == nil || r.Encoder == nil || r.Encoder.Labels == nil || !strings.Contains(err.Error(), "label") {
+		return err
+	}
+	labels := r.Encoder.Labels
+	if len(labels) > 2 {
+		return fmt.Errorf("%w (label 0 is %q, label 1 %q, and so on)", err, labels[0], labels[1])
+	}
+	return fmt.Errorf("%w (label 0 is %q and label 1 %q)", err, labels[0], labels[1])
+}
+
+// note adds what was found in a table.
+func (r *Rows) note(file string, list []table.Finding) {
+	for _, f := range list {
+		r.Notes = append(r.Notes, Note{file, f})
+	}
+}
+
+// Files are the files or folders as given.
+func (s *Source) Files() []string {
+	var list []string
+	for _, f := range []string{s.Dir, s.Data, s.Train, s.Val, s.Test} {
+		if f != "" {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// CrossValidates says whether a model is chosen by folds.
+func (s *Source) CrossValidates() bool {
+	if s.Always || s.Folds != 0 || s.Each || s.Dir != "" && HasFolds(s.Dir) {
+		return true
+	}
+	all := s.Split == "" || s.Split == SplitAll || s.Wanted.Division.Fold != ""
+	return s.Data != "" && s.Train == "" && s.Val == "" && s.Dir == "" && all
+}
+
+// Rule is the rule by which rows are divided, empty where they are divided already or all go to the folds.
+func (s *Source) Rule() string {
+	switch {
+	case s.Split == SplitAll || s.Wanted.Division.Fold != "":
+		return ""
+	case s.Data == "" || s.Split != "":
+		return s.Split
+	case s.CrossValidates():
+		return ""
+	}
+	return DefaultRule(s.Test != "")
+}
+
+// DefaultRule divides rows into parts where there are no folds; tested says that test rows come from a file of their
+// own.
+func DefaultRule(tested bool) string {
+	if tested {
+		return DefaultSplitTested
+	}
+	return DefaultSplit
+}
+
+// Close gives back what was put aside of streams, so that files can be read no more.
+func (s *Source) Close() { s.input.Close() }
+
+// ofColumns says whether the data are tables of columns, and not those of a folder or of LIBSVM.
+func (s *Source) ofColumns() bool {
+	return s.Data != "" && !s.input.IsLIBSVM(s.Data) || s.Train != "" && !s.input.IsLIBSVM(s.Train)
+}
+
+// forColumns is the first option for tables of columns that is set, which other data do not take; empty for none.
+func (s *Source) forColumns() string {
+	w := &s.Wanted
+	for _, o := range []struct {
+		name string
+		set  bool
+	}{
+		{"Wanted.Features", w.Features != nil}, {"Wanted.Drop", w.Drop != nil}, {"Wanted.Categorical", w.Categorical != nil},
+		{"Wanted.Labels", w.Labels != nil}, {"Wanted.Missing", w.Missing != ""}, {"Options.Missing", s.Options.Missing != nil},
+		{"Division.Fold", w.Division.Fold != ""}, {"Division.Group", w.Division.Group != ""}, {"Division.Time", w.Division.Time != ""},
+		{"Wanted.Weights", w.Weights != ""}, {"Wanted.Offset", w.Offset != ""}, {"Wanted.Event", w.Event != ""},
+		{"Options.Separator", s.Options.Separator != ""}, {"Options.Decimal", s.Options.Decimal != ""},
+		{"Options.Encoding", s.Options.Encoding != ""}, {"Options.Comment", s.Options.Comment != ""},
+		{"Options.Header", s.Options.Header != ""}, {"Options.Sheet", s.Options.Sheet != ""},
+	} {
+		if o.set {
+			return o.name
+		}
+	}
+	return ""
+}
+
+// target is the name of the first target, or empty.
+func (s *Source) target() string {
+	if len(s.Wanted.Targets) == 0 {
+		return ""
+	}
+	return s.Wanted.Targets[0]
+}
+
+// Read reads the tables and divides their rows. An error about labels has the texts that these stand for.
+func (s *Source) Read() (*Rows, error) {
+	s.input.Stdin = s.Stdin
+	r := &Rows{Division: s.Wanted.Division}
+	if err := s.read(r); err != nil {
+		return nil, r.Explain(err)
+	}
+	return r, nil
+}
+
+func (s *Source) read(r *Rows) (err error) {
+	columns, folds := s.ofColumns(), s.CrossValidates()
+	switch option := s.forColumns(); {
+	case s.Data == "" && s.Train == "" && s.Dir == "":
+		return errors.New("no data: Source.Data, Source.Train or Source.Dir says where they are")
+	case columns && folds:
+		err = s.foldColumns(r)
+	case columns:
+		err = s.splitColumns(r)
+	case option != "":
+		return fmt.Errorf("%s goes with a table of columns; %s is in the format of LIBSVM", option, s.Files()[0])
+	case folds:
+		err = s.foldNumbers(r)
+	default:
+		err = s.splitNumbers(r)
+	}
+	if err != nil {
+		return err
+	}
+	if r.CV == nil {
+		if err := r.Split.Validate(); err != nil {
+			return err
+		}
+		// One row has no spread: nothing can be standardised or fitted to it.
+		if n, _ := r.Split.Train.Dims(); n < 2 {
+			return fmt.Errorf("%s: %d training row, expected at least 2", strings.Join(s.Files(), ", "), n)
+		}
+		return nil
+	}
+	if err := r.CV.Validate(); err != nil {
+		return err
+	}
+	for k, f := range r.CV.Folds {
+		if len(f.Train) < 2 {
+			return fmt.Errorf("%s: fold %d has %d training row, expected at least 2",
+				strings.Join(s.Files(), ", "), k, len(f.Train))
+		}
+	}
+	return nil
+}
+
+// checkFoldRule says what is wrong with a rule that leaves so many parts.
+func (s *Source) checkFoldRule(rule string, parts int) error {
+	switch {
+	case parts > 2:
+		return fmt.Errorf("Source.Split %s: expected two parts, rows for the folds and rows for the test", rule)
+	case s.Test != "":
+		return fmt.Errorf("Source.Split %s leaves test rows, but Source.Test names a file with them: leave one of the two out",
+			rule)
+	}
+	return nil
+}
+
+func errTwoTests(rule string) error {
+	return fmt.Errorf("Source.Split %s leaves test rows, but Source.Test names a file with them: give two parts", rule)
+}
+
+// pick are the elements at some places.
+func pick[T any](list []T, at []int) []T {
+	out := make([]T, len(at))
+	for k, i := range at {
+		out[k] = list[i]
+	}
+	return out
+}

@@ -44,7 +44,7 @@
 //     within a factor of 1000 of one: they are what rounding leaves of 0'x = 0. [Solution.Message] says so.
 //   - [Optimal]: the residuals of X, S and Z meet the tolerance, also, less strictly, in units in which the numbers of the
 //     problem are near one, and leave b and q their weight in points that are large. [Solution.Distance] bounds how far the
-//     objective is from the optimal value; where that is more than 1e-4 of the terms of the objective, but for the rounding of its own sums, the point
+//     objective is from the optimal value; where that is more than 1e-4, or 100 tolerances, of the terms of the objective, but for the rounding of its own sums, the point
 //     counts when nothing else is found.
 //   - So does a point whose residuals are at most the square root of the tolerance, and beyond it only by the last places, 16 roundings, of the terms that they
 //     are added up from: it is exact for numbers that differ by so much from those given. No residual times its variable or multiplier may then be

@@ -87,15 +87,6 @@ func withLast(v, d []float64) []float64 {
 	return out
 }
 
-// times returns the product of row e with x.
-func (r *rowLists) times(e int, x []float64) (sum exactSum) {
-	ind, val := r.row(e)
-	for k, j := range ind {
-		sum.addProduct(val[k], x[j])
-	}
-	return sum
-}
-
 // addSum adds what another sum comes to, times v.
 func (s *exactSum) addSum(of exactSum, v float64) {
 	s.addProduct(of.high, v)

@@ -17,16 +17,23 @@ import (
 //
 //	sum_j |r_j| X_j / -V
 //
-// where the last places of the entries of z, of which no certificate is free, do not count in r as long as the residual with them is
-// below 1e-7 and V is no difference of much larger terms, and X_j is the size that the data give x_j, the largest |b_i| / |a_ij| of the
+// where X_j is the size that the data give x_j, the largest |b_i| / |a_ij| of the
 // rows in which it has weight, be it directly or through the other variables of the row. It does not
 // change when rows, columns or b are multiplied by numbers: with a residual of 1e-8 there is no
 // feasible x within 1e8 times the sizes that the data suggest. V and r are computed in twice the working precision, and
-// taken with the bounds of their errors. It panics unless p has a shape and z has length m.
+// taken with the bounds of their errors. Few certificates are numbers of 53 bits: where a vector of 106 bits that differs from z
+// in the last places alone leaves less, the residual is that of it. It panics unless p has a shape and z has length m.
 func CheckPrimalInfeasible(p *Problem, z []float64) (residual float64, err error) {
 	p.mustFit()
-	found, err := new(checker).primalInfeasible(p, z)
-	return found.residual, err
+	var c checker
+	found, err := c.primalInfeasible(p, z, nil)
+	if err != nil || !found.rounded || found.residual == 0 {
+		return found.residual, err
+	}
+	if better, _ := c.polishPrimal(p, found.v, found, nil, 0); sameButPlaces(found.v, better.v) {
+		return better.residual, nil
+	}
+	return found.residual, nil
 }
 
 // CheckDualInfeasible measures how well x proves that the objective falls
@@ -42,28 +49,50 @@ func CheckPrimalInfeasible(p *Problem, z []float64) (residual float64, err error
 //	(sum_j |(Px)_j| U_j + sum_i |(Ax + s)_i| Z_i) / -q'x
 //
 // where U_j and Z_i are the sizes that the data give u_j and z_i, the largest |q_j| / |p_ij| and |q_j| / |a_ij|, as in
-// CheckPrimalInfeasible. It panics unless p has a shape and x has length n.
+// CheckPrimalInfeasible, and x may be taken in 106 bits likewise. It panics unless p has a shape and x has length n.
 func CheckDualInfeasible(p *Problem, x []float64) (residual float64, err error) {
 	p.mustFit()
-	found, err := new(checker).dualInfeasible(p, x)
-	return found.residual, err
+	var c checker
+	found, err := c.dualInfeasible(p, x, nil)
+	if err != nil || !found.rounded || found.residual == 0 {
+		return found.residual, err
+	}
+	if better := c.polishDual(p, newRowLists(p), x, nil, found, 0); sameButPlaces(x, better.v) {
+		return better.residual, nil
+	}
+	return found.residual, nil
 }
+
+// sameButPlaces says whether the entries of a certificate are those of v but for the last places.
+func sameButPlaces(v, of []float64) bool {
+	for i, x := range v {
+		if !(math.Abs(of[i]-x) <= lastPlaces*math.Abs(x)) {
+			return false
+		}
+	}
+	return true
+}
+
+// lastPlaces is the part of the terms of a sum that rounding of its numbers may make of it.
+const lastPlaces = 16 * unitRoundoff
 
 // proof is what a certificate shows.
 type proof struct {
 	residual float64
 	// radius is the R up to which it holds.
 	radius float64
-	// v is the certificate, with z in K*.
+	// v is the certificate, with z in K*, to the working precision.
 	v []float64
 	// value is V or q'x, added up from terms, and negative an upper bound of what is left of it.
 	value, terms, negative float64
+	// rounded says that last places of v could make up for all that is left over, each sum by itself.
+	rounded bool
 }
 
 var errNotFinite = errors.New("backends: certificate is not finite")
 
-// primalInfeasible is CheckPrimalInfeasible.
-func (c *checker) primalInfeasible(p *Problem, z []float64) (proof, error) {
+// primalInfeasible is CheckPrimalInfeasible for z + low, of which low, nil for zero, is below the last places of z.
+func (c *checker) primalInfeasible(p *Problem, z, low []float64) (proof, error) {
 	_, m := p.Dims()
 	mustHave(len(z) == m)
 	if !allFinite(z) {
@@ -71,21 +100,21 @@ func (c *checker) primalInfeasible(p *Problem, z []float64) (proof, error) {
 	}
 	out := proof{v: append([]float64(nil), z...), radius: math.Inf(1)}
 	c.intoDual(p, out.v)
-	rest := c.combination(p, out.v)
+	rest := c.combination(p, out.v, low)
 	if rest == nil {
-		return out, c.outweighed(p, &out, nil)
+		return out, c.outweighed(p, &out, low, nil)
 	}
 	known := c.known.about(p)
 	size, bounds := known.ofX(), known.single()
 	if bounds.absorb(rest, size, out.v) {
 		c.intoDual(p, out.v)
-		if rest = c.combination(p, out.v); rest == nil {
-			return out, c.outweighed(p, &out, nil)
+		if rest = c.combination(p, out.v, low); rest == nil {
+			return out, c.outweighed(p, &out, low, nil)
 		}
 	}
 	// What is left is rounding where a bound has taken in the rest.
-	free, bounded := 0.0, 0.0 // sum |r_j| where no bound serves, and what the others come to
-	var weighed weighing      // with X_j
+	bounded := 0.0    // what comes of the others
+	var left weighing // where no bound serves
 	for j, r := range rest {
 		most := math.Abs(r.value) + r.bound
 		if most == 0 {
@@ -95,42 +124,39 @@ func (c *checker) primalInfeasible(p *Problem, z []float64) (proof, error) {
 			bounded += within + 4*unitRoundoff*math.Abs(within)
 			continue
 		}
-		weighed.add(most, r.terms, size[j])
-		free += most
+		left.add(most, r.terms, size[j])
 	}
-	if err := c.outweighed(p, &out, &bounded); err != nil || free == 0 {
+	if err := c.outweighed(p, &out, low, &bounded); err != nil || left.sum == 0 {
 		return out, err
 	}
-	out.residual, out.radius = weighed.against(&out), -out.negative/free
+	left.against(&out)
 	return out, nil
 }
 
-// weighing adds up what is left over, each times a size, as a whole and beyond the last places of the numbers of a certificate.
-type weighing struct{ whole, beyond float64 }
-
-// lastPlaces is the part of the terms of a sum that the rounding of the certificate may make of it: were each of its numbers changed by so little, the sum could be zero.
-const lastPlaces = 16 * unitRoundoff
-
-// mostPlaces is the residual up to which they do not count: were it 1e-6, solutions 1e6 times as far as the data suggest would be denied by
-// rounding.
-const mostPlaces = 1e-7
+// weighing adds up what is left over, as it is, times sizes, and beyond the last places of the terms.
+type weighing struct{ sum, sized, beyond float64 }
 
 func (w *weighing) add(v, terms, size float64) {
-	w.whole += v * size
+	w.sum += v
+	w.sized += v * size
 	w.beyond += max(0, v-lastPlaces*terms) * size
 }
 
-// against returns the residual of a proof with a value: what is beyond the last places of a certificate, unless these leave too much themselves, or the value is
-// but a small part of its terms: then last places may be what it is made of.
-func (w *weighing) against(p *proof) float64 {
-	if whole := w.whole / -p.negative; whole > mostPlaces || -p.negative < cancelled*p.terms {
-		return whole
+// against completes a proof that has a value. Last places of the numbers of the problem, which make up for no more than mostPlaces, do not count, unless
+// the value is but a small part of its terms: then they may be what it is made of.
+func (w *weighing) against(p *proof) {
+	p.residual, p.radius, p.rounded = w.sized/-p.negative, -p.negative/w.sum, w.beyond == 0
+	if p.residual <= mostPlaces && -p.negative >= cancelled*p.terms {
+		p.residual = w.beyond / -p.negative
 	}
-	return w.beyond / -p.negative
 }
 
-// cancelled is the part of its terms that a value is at least where they do not cancel.
-const cancelled = 1e-4
+const (
+	// The residual up to which last places do not count: solutions so much nearer than its reciprocal are denied in truth.
+	mostPlaces = 2e-9
+	// The part of its terms that a value is at least where they do not cancel.
+	cancelled = 1e-4
+)
 
 // intoDual moves z into K*.
 func (c *checker) intoDual(p *Problem, z []float64) {
@@ -141,8 +167,8 @@ func (c *checker) intoDual(p *Problem, z []float64) {
 	}
 }
 
-// combination returns A'z with bounds of its rounding, nil if it is exactly zero.
-func (c *checker) combination(p *Problem, z []float64) []rounded {
+// combination returns A'(z + low) with bounds of its rounding, nil if it is exactly zero.
+func (c *checker) combination(p *Problem, z, low []float64) []rounded {
 	if p.A == nil {
 		return nil
 	}
@@ -153,6 +179,9 @@ func (c *checker) combination(p *Problem, z []float64) []rounded {
 		var dot exactSum
 		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
 			dot.addProduct(a.Data[k], z[a.Ind[k]])
+			if low != nil {
+				dot.addProduct(a.Data[k], low[a.Ind[k]])
+			}
 		}
 		out[j] = rounded{dot.value(), dot.bound(), dot.size}
 		exact = exact && out[j].value == 0 && out[j].bound == 0
@@ -164,23 +193,28 @@ func (c *checker) combination(p *Problem, z []float64) []rounded {
 }
 
 // outweighed sets value and negative of a proof, to which bounded is added, and returns an error unless they are negative.
-func (c *checker) outweighed(p *Problem, out *proof, bounded *float64) (err error) {
+func (c *checker) outweighed(p *Problem, out *proof, low []float64, bounded *float64) (err error) {
 	var sum exactSum
+	add := func(by float64, i int) {
+		if sum.addProduct(by, out.v[i]); low != nil {
+			sum.addProduct(by, low[i])
+		}
+	}
 	row := 0
 	for _, k := range p.Cones {
 		if k.Kind == BoxCone {
 			for i, v := range out.v[row : row+k.Dim] {
 				if v > 0 {
-					sum.addProduct(-k.Lower[i], v)
+					add(-k.Lower[i], row+i)
 				} else if v < 0 {
-					sum.addProduct(-k.Upper[i], v)
+					add(-k.Upper[i], row+i)
 				}
 			}
 		}
 		row += k.Dim
 	}
 	for i, b := range p.B {
-		sum.addProduct(b, out.v[i])
+		add(b, i)
 	}
 	out.terms = sum.size
 	if out.value, out.negative, err = fallsBelowZero("b'z - beta(z)", &sum); err != nil || bounded == nil {
@@ -227,8 +261,8 @@ func (b *singleBounds) most(j int, r rounded) float64 {
 // A bound of a variable is used where it is nearer than the reciprocal of this times the size that the data suggest.
 const tightBound = 1e-10
 
-// dualInfeasible is CheckDualInfeasible.
-func (c *checker) dualInfeasible(p *Problem, x []float64) (proof, error) {
+// dualInfeasible is CheckDualInfeasible for x + low, of which low, nil for zero, is below the last places of x.
+func (c *checker) dualInfeasible(p *Problem, x, low []float64) (proof, error) {
 	n, m := p.Dims()
 	mustHave(len(x) == n)
 	if !allFinite(x) {
@@ -237,14 +271,16 @@ func (c *checker) dualInfeasible(p *Problem, x []float64) (proof, error) {
 	out := proof{v: x, radius: math.Inf(1)}
 	var sum exactSum
 	for j, q := range p.Q {
-		sum.addProduct(q, x[j])
+		if sum.addProduct(q, x[j]); low != nil {
+			sum.addProduct(q, low[j])
+		}
 	}
 	var err error
 	out.terms = sum.size
 	if out.value, out.negative, err = fallsBelowZero("q'x", &sum); err != nil {
 		return out, err
 	}
-	curved, moved := timesP(p, x), timesA(p, x)
+	curved, moved := timesP(p, x, low), timesA(p, x, low) // nil adds nothing
 	bend, exact := make([]float64, n), true
 	for j := range curved {
 		bend[j] = curved[j].most()
@@ -267,12 +303,10 @@ func (c *checker) dualInfeasible(p *Problem, x []float64) (proof, error) {
 		return out, nil
 	}
 	sizeU, sizeZ := c.known.about(p).ofDual()
-	var weighed weighing
-	free := 0.0
+	var over weighing
 	for j, v := range bend {
 		if v != 0 {
-			weighed.add(v, curved[j].size, sizeU[j])
-			free += v
+			over.add(v, curved[j].size, sizeU[j])
 		}
 	}
 	terms := make([]float64, m)
@@ -282,11 +316,10 @@ func (c *checker) dualInfeasible(p *Problem, x []float64) (proof, error) {
 	Blocks(p.Cones, func(first, dim int) { fillMax(terms[first : first+dim]) })
 	for i, v := range left {
 		if v != 0 {
-			weighed.add(v, terms[i], sizeZ[i])
-			free += v
+			over.add(v, terms[i], sizeZ[i])
 		}
 	}
-	out.residual, out.radius = weighed.against(&out), -out.negative/free
+	over.against(&out)
 	return out, nil
 }
 

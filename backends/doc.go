@@ -36,12 +36,16 @@
 //     point within R is feasible, so that the objective falls without bound wherever the problem is feasible.
 //   - Both are said where the numbers outweigh what is left over for all points that are 1/EpsInfeasible times as large
 //     as the data suggest, whatever the units of rows and columns. Sums are computed in twice the working
-//     precision, with bounds of what is lost. A certificate that misses this is first made better.
+//     precision, with bounds of what is lost. A certificate that misses this is first made better, in 106 bits: what is
+//     returned is that to the working precision. Last places of the numbers of the problem, 16 roundings of the terms of each sum, are no reason to refuse
+//     a certificate which reaches 5e8 times as far as the data suggest; more is none of theirs, as a part of x that A takes to zero can make terms as
+//     large as one likes.
 //   - Equations a'x = 0 whose entries are no more than the rounding of the largest ones in their columns are left out, where all other numbers are
 //     within a factor of 1000 of one: they are what rounding leaves of 0'x = 0. [Solution.Message] says so.
 //   - [Optimal]: the residuals of X, S and Z meet the tolerance, also, less strictly, in units in which the numbers of the
 //     problem are near one, and leave b and q their weight in points that are large. [Solution.Distance] bounds how far the
-//     objective is from the optimal value.
+//     objective is from the optimal value; where that is more than 1e-4, or 100 tolerances, of the terms of the objective, but for the rounding of its own sums, the point
+//     counts when nothing else is found.
 //   - So does a point whose residuals are at most the square root of the tolerance, and beyond it only by the last places, 16 roundings, of the terms that they
 //     are added up from: it is exact for numbers that differ by so much from those given. No residual times its variable or multiplier may then be
 //     more than 1e-6 of the largest term of the objective. [Solution.Message] says so.

@@ -58,7 +58,14 @@ func (s *checkedSolver) judgeClaim(out *Solution) {
 		if at == found.beyond {
 			addMessage(out, "the residuals are no more than the last places of what they are added up from")
 		}
-		out.Distance = s.judged.check.distance(&s.data, out)
+		distance, rounding := s.judged.check.distance(&s.data, out)
+		if size := s.judged.sizeOfObjective(); !s.content && !(distance <= max(mostHidden, inUnitsFactor*s.options.Eps)*size) {
+			out.Status = Inaccurate
+			addMessage(out, fmt.Sprintf(
+				"by its residuals times its variables and multipliers the objective may be off by %.1e, from terms of %.1e", distance, size))
+			return
+		}
+		out.Distance = distance + rounding
 		if s.shift > 0 {
 			s.judgeDoubtful(out)
 		}

@@ -20,7 +20,7 @@ const (
 
 // provePrimal returns the best certificate near z: of z itself with A'z made zero, and of z without its small parts.
 func (c *checker) provePrimal(p *Problem, z []float64, eps float64) (proof, error) {
-	best, err := c.primalInfeasible(p, z)
+	best, err := c.primalInfeasible(p, z, nil)
 	if best.v == nil || err == nil && best.residual <= eps || p.A == nil {
 		return best, err
 	}
@@ -32,9 +32,10 @@ func (c *checker) provePrimal(p *Problem, z []float64, eps float64) (proof, erro
 	return c.polishPrimal(p, small, best, err, eps)
 }
 
-// polishPrimal makes A'z zero and returns the best of what it meets on the way and what was known.
+// polishPrimal makes A'z zero, with z in twice the precision, and returns the best of what it meets on the way and what was known.
 func (c *checker) polishPrimal(p *Problem, z []float64, best proof, err error, eps float64) (proof, error) {
 	z = slices.Clone(z)
+	low, before := make([]float64, len(z)), make([]float64, len(z))
 	a := p.A.RawMatrix()
 	eq, terms, weight := primalEquations(p, z)
 	eq.polish(weight, func(right []float64) {
@@ -42,19 +43,34 @@ func (c *checker) polishPrimal(p *Problem, z []float64, best proof, err error, e
 			var dot exactSum
 			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
 				dot.addProduct(a.Data[k], z[a.Ind[k]])
+				dot.addProduct(a.Data[k], low[a.Ind[k]])
 			}
 			right[e] = -dot.value() / terms[j]
 		}
 	}, func(change *leastChange, right []float64) (enough bool) {
-		change.apply(right, z)
+		change.apply(right, low)
+		carry(z, low)
+		copy(before, z)
 		c.intoDual(p, z)
-		next, nextErr := c.primalInfeasible(p, z)
+		for i, v := range z {
+			if v == 0 || v != before[i] {
+				low[i] = 0
+			}
+		}
+		next, nextErr := c.primalInfeasible(p, z, low)
 		if nextErr == nil && (err != nil || next.residual < best.residual) {
 			best, err = next, nil
 		}
 		return err == nil && best.residual <= eps/16
 	})
 	return best, err
+}
+
+// carry moves what is not below the last places of v from low to v.
+func carry(v, low []float64) {
+	for i, x := range v {
+		v[i], low[i] = twoSum(x, low[i])
+	}
 }
 
 // smallInPrimal returns z without the entries that are on their way to zero, nil where there are none. In a vector on its way to a
@@ -137,7 +153,7 @@ func primalEquations(p *Problem, z []float64) (eq *equations, terms, weight []fl
 
 // proveDual returns the best certificate near x: of x itself with Px and Ax + s made zero, and of x with the small parts of s at zero.
 func (c *checker) proveDual(p *Problem, x []float64, eps float64) (proof, error) {
-	best, err := c.dualInfeasible(p, x)
+	best, err := c.dualInfeasible(p, x, nil)
 	if err != nil || best.residual <= eps {
 		return best, err
 	}
@@ -156,7 +172,7 @@ func (c *checker) smallInDual(p *Problem, rows *rowLists, of proof) []bool {
 		return nil
 	}
 	s := make([]float64, len(p.B))
-	rows.slack(p, of.v, s)
+	rows.slack(p, of.v, nil, s)
 	_, size := c.known.about(p).ofDual()
 	weight := make([]float64, len(s))
 	for i, v := range s {
@@ -173,13 +189,15 @@ func (c *checker) smallInDual(p *Problem, rows *rowLists, of proof) []bool {
 	return out
 }
 
-// polishDual makes Px and Ax + s zero, with s = 0 in the given rows, and returns the best of what it meets on the way and what was known.
+// polishDual makes Px and Ax + s zero, with x in twice the precision and s = 0 in the given rows, and returns the best of what it meets on the way
+// and what was known.
 func (c *checker) polishDual(p *Problem, rows *rowLists, x []float64, zero []bool, best proof, eps float64) proof {
 	n, m := p.Dims()
 	x = slices.Clone(x)
 	s, both := make([]float64, m), make([]float64, n+m)
+	low := both[:n]
 	slack := func() {
-		rows.slack(p, x, s)
+		rows.slack(p, x, low, s)
 		for i, z := range zero {
 			if z {
 				s[i] = 0
@@ -191,21 +209,16 @@ func (c *checker) polishDual(p *Problem, rows *rowLists, x []float64, zero []boo
 	eq.polish(weight, func(right []float64) {
 		slack()
 		for at, e := range eq.of {
-			var dot exactSum
-			ind, val := rows.row(e)
-			for k, j := range ind {
-				dot.addProduct(val[k], x[j])
-			}
+			dot := rows.times(e, x, low)
 			if i := e - rows.curved; i >= 0 {
 				dot.add(s[i])
 			}
 			right[at] = -dot.value() / terms[e]
 		}
 	}, func(change *leastChange, right []float64) (enough bool) {
-		copy(both, x)
 		change.apply(right, both)
-		copy(x, both)
-		next, nextErr := c.dualInfeasible(p, x)
+		carry(x, low)
+		next, nextErr := c.dualInfeasible(p, x, low)
 		if nextErr == nil && next.residual < best.residual {
 			best = next
 			best.v = slices.Clone(x)
@@ -304,14 +317,24 @@ func newRowLists(p *Problem) *rowLists {
 	return r
 }
 
-// slack writes into s the point of the recession cone next to -Ax.
-func (r *rowLists) slack(p *Problem, x, s []float64) {
-	for i := range s {
-		var dot exactSum
-		ind, val := r.row(r.curved + i)
-		for k, j := range ind {
-			dot.addProduct(val[k], x[j])
+// times returns the product of row e with the sum of the vectors.
+func (r *rowLists) times(e int, parts ...[]float64) (sum exactSum) {
+	ind, val := r.row(e)
+	for _, x := range parts {
+		if x == nil {
+			continue
 		}
+		for k, j := range ind {
+			sum.addProduct(val[k], x[j])
+		}
+	}
+	return sum
+}
+
+// slack writes into s the point of the recession cone next to -A(x + low).
+func (r *rowLists) slack(p *Problem, x, low, s []float64) {
+	for i := range s {
+		dot := r.times(r.curved+i, x, low)
 		s[i] = -dot.value()
 	}
 	row := 0

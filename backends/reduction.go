@@ -221,30 +221,37 @@ func (f fixing) value(p *Problem) float64 {
 	return (p.B[f.row] - f.low) / p.A.RawMatrix().Data[f.entry]
 }
 
-// timesP returns Px.
-func timesP(p *Problem, x []float64) []exactSum {
+// timesP returns P times the sum of the vectors.
+func timesP(p *Problem, parts ...[]float64) []exactSum {
 	out := make([]exactSum, len(p.Q))
-	entries(p.P, func(i, j int, v float64) {
-		if out[i].addProduct(v, x[j]); i != j {
-			out[j].addProduct(v, x[i])
+	for _, x := range parts {
+		if x == nil {
+			continue
 		}
-	})
+		entries(p.P, func(i, j int, v float64) {
+			if out[i].addProduct(v, x[j]); i != j {
+				out[j].addProduct(v, x[i])
+			}
+		})
+	}
 	return out
 }
 
-// timesA returns Ax.
-func timesA(p *Problem, x []float64) []exactSum {
+// timesA returns A times the sum of the vectors.
+func timesA(p *Problem, parts ...[]float64) []exactSum {
 	out := make([]exactSum, len(p.B))
 	if p.A == nil {
 		return out
 	}
 	raw := p.A.RawMatrix()
-	for j, xj := range x {
-		if xj == 0 {
-			continue
-		}
-		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			out[raw.Ind[k]].addProduct(raw.Data[k], xj)
+	for _, x := range parts {
+		for j, xj := range x {
+			if xj == 0 {
+				continue
+			}
+			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+				out[raw.Ind[k]].addProduct(raw.Data[k], xj)
+			}
 		}
 	}
 	return out

@@ -144,7 +144,8 @@ func Distance(p *Problem, x, s, z []float64) float64 {
 	out := &Solution{X: x, S: s, Z: z}
 	_, out.Objective, out.DualObjective = c.recheck(p, x, s, z)
 	c.rounding(p, nil, x, z)
-	return c.distance(p, out)
+	distance, rounding := c.distance(p, out)
+	return distance + rounding
 }
 
 // distance bounds how far the objective of the point that recheck and rounding had last is from the optimal value, if there is a solution
@@ -152,9 +153,9 @@ func Distance(p *Problem, x, s, z []float64) float64 {
 //
 //	dual objective - |r|'|x*| <= optimal value <= objective + |t|'|z*|,
 //
-// where s and z that are outside their cones add how far they are, times |z*| and |s*|, and the rounding of all these sums what it can be at
-// most.
-func (c *checker) distance(p *Problem, out *Solution) float64 {
+// where s and z that are outside their cones add how far they are, times |z*| and |s*|. The rounding of all these sums may be as large as the second
+// result.
+func (c *checker) distance(p *Problem, out *Solution) (distance, rounding float64) {
 	var below, above float64
 	for j, q := range p.Q {
 		below += math.Abs((c.px[j] + q + c.atz[j]) * out.X[j])
@@ -173,8 +174,8 @@ func (c *checker) distance(p *Problem, out *Solution) float64 {
 		}
 		row += k.Dim
 	}
-	rounding := c.terms(p, out.S, out.X, out.Z) * float64(4*(len(p.Q)+len(p.B)+4)) * unitRoundoff
-	return max(2*above, out.Objective-out.DualObjective+2*below) + rounding
+	rounding = c.terms(p, out.S, out.X, out.Z) * float64(4*(len(p.Q)+len(p.B)+4)) * unitRoundoff
+	return max(2*above, out.Objective-out.DualObjective+2*below), rounding
 }
 
 // terms adds the absolute values of all terms of x'Px, q'x, b'z, z'Ax and s'z of the point that rounding had last.

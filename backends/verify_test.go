@@ -173,14 +173,14 @@ func TestRadius(t *testing.T) {
 	for _, e := range []float64{1e-3, 1e-6, 1e-9} {
 		a := sparse.NewCSC(2, 2, []int{0, 2, 4}, []int{0, 1, 0, 1}, []float64{-1, 1, -1, 1 + e})
 		p := &Problem{Q: []float64{0, 0}, A: a, B: []float64{-1, 0}, Cones: []Cone{Nonnegative(2)}}
-		found, err := new(checker).primalInfeasible(p, []float64{1, 1})
+		found, err := new(checker).primalInfeasible(p, []float64{1, 1}, nil)
 		assert.NoError(t, err)
 		assert.InEpsilon(t, 1/e, found.radius, 1e-6)
 	}
 	// And an exact one.
 	a := sparse.NewCSC(2, 2, []int{0, 2, 4}, []int{0, 1, 0, 1}, []float64{-1, 1, -0.1, 0.1})
 	p := &Problem{Q: []float64{0, 0}, A: a, B: []float64{-1, 0}, Cones: []Cone{Nonnegative(2)}}
-	found, err := new(checker).primalInfeasible(p, []float64{3, 3})
+	found, err := new(checker).primalInfeasible(p, []float64{3, 3}, nil)
 	assert.NoError(t, err)
 	assert.Equal(t, math.Inf(1), found.radius)
 	assert.Zero(t, found.residual)
@@ -327,4 +327,35 @@ func BenchmarkChecked(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// TestPaddedCertificate has x0 + x1 - 3 x2 = 0 twice, with entries that differ by 1e-9: the dual has a solution of 1e9. (-1/2, 1/2, 0) misses the
+// first equation by so little, and no less where a large part that both equations take to zero gives it terms beside which this is a last place.
+func TestPaddedCertificate(t *testing.T) {
+	const e = 0x1p-30
+	a := sparse.NewCSC(2, 3, []int{0, 2, 4, 6}, []int{0, 1, 0, 1, 0, 1}, []float64{0.375 - e, 1, 0.375, 1, -1.125, -3})
+	p := &Problem{Q: []float64{2, 0, 0}, A: a, B: []float64{1, 1}, Cones: []Cone{Zero(2)}}
+	for _, far := range []float64{0, 1 << 10, 1 << 20} {
+		r, err := CheckDualInfeasible(p, []float64{-0.5, 0.5 + 3*far, far})
+		assert.NoError(t, err)
+		assert.Greater(t, r, e/2) // times 2/0.375, the size of z
+	}
+}
+
+// TestCertificateOf106Bits has z = (1/3, 1), which is no vector of doubles.
+func TestCertificateOf106Bits(t *testing.T) {
+	a := sparse.NewCSC(2, 2, []int{0, 2, 4}, []int{0, 1, 0, 1}, []float64{3, -1, -3e4, 1e4})
+	third := 1. / 3
+	primal := &Problem{Q: []float64{0, 0}, A: a, B: []float64{-1, 0}, Cones: []Cone{Nonnegative(2)}}
+	r, err := CheckPrimalInfeasible(primal, []float64{third, 1})
+	assert.NoError(t, err)
+	assert.Less(t, r, 1e-25)
+	transposed := sparse.NewCSC(2, 2, []int{0, 2, 4}, []int{0, 1, 0, 1}, []float64{3, -3e4, -1, 1e4})
+	dual := &Problem{Q: []float64{-1, 0}, A: transposed, B: []float64{0, 0}, Cones: []Cone{Zero(2)}}
+	r, err = CheckDualInfeasible(dual, []float64{third, 1})
+	assert.NoError(t, err)
+	assert.Less(t, r, 1e-25)
+	r, err = CheckPrimalInfeasible(primal, []float64{third, 1 + 1e-12}) // more than a last place
+	assert.NoError(t, err)
+	assert.Greater(t, r, 1e-13)
 }

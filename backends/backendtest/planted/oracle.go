@@ -77,6 +77,10 @@ func (c *Case) Judge(sol *backends.Solution) Verdict {
 		v.Outcome = Right
 	case backends.DualInfeasible:
 		if c.DualX != nil {
+			if c.rounded(sol.X) {
+				v.Detail = fmt.Sprintf("x = %.6g is a ray beyond the rounding of the planted z", sol.X)
+				return v
+			}
 			v.Beyond = max(maxAbs(c.Z), maxAbs(c.DualX)) > sol.Radius
 			return wrong(FalseUnbounded, "z = %.6g is dual feasible", c.Z)
 		}
@@ -101,6 +105,26 @@ func (c *Case) Judge(sol *backends.Solution) Verdict {
 		v.Outcome = Right
 	}
 	return v
+}
+
+// rounded says whether what rounding leaves of r = Pu + A'z + q at the planted (u, z) makes up for half of a ray x with q'x = -1: such a point is none that contradicts
+// the ray, as -1 = r'x - u'Px - z'Ax.
+func (c *Case) rounded(x []float64) bool {
+	n, most := len(c.Q), 0.0
+	for j, q := range c.Q {
+		var r sum
+		r.add(q)
+		for i, z := range c.Z {
+			r.addProduct(c.A[i*n+j], z)
+		}
+		if c.P != nil {
+			for i, u := range c.DualX {
+				r.addProduct(c.P[i*n+j], u)
+			}
+		}
+		most += math.Abs(r.value() * x[j])
+	}
+	return 2*most >= 1 // the rest is rounding of x
 }
 
 // within says whether the planted solution is one that Solution.Distance speaks about.

@@ -168,6 +168,19 @@ func TestWarmStartsPay(t *testing.T) {
 	}
 }
 
+// TestFarVerdicts has programs of which answers were wrong: certificates that last places let pass, one that rounding of the planted point decides,
+// and an objective whose error Solution.Distance knew.
+func TestFarVerdicts(t *testing.T) {
+	b := native(t)
+	for _, id := range []ID{
+		{Far, 10, General, 31019289}, {Far, 10, General, 31022581}, {Far, 10, General, 31036296}, {Far, 10, General, 31001098}, {Far, 8, General, 31030399},
+	} {
+		if v := Generate(id).Run(b, backends.Options{}); v.Outcome.Wrong() {
+			t.Errorf("%s: %v %s", id, v.Outcome, v.Detail)
+		}
+	}
+}
+
 // TestPlantedGap: where s and z are both far in one cone, s'z is a difference of large numbers, and the planted point not optimal: x = (0, b/a, 0) has s = 0,
 // and no x2 is smaller in a x2 + 3.6e-12 x3 <= b with x3 >= 0, a < 0.
 func TestPlantedGap(t *testing.T) {

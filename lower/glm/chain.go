@@ -63,15 +63,15 @@ func (c *chain) slopes(f *fold) []float64 {
 	return g
 }
 
-// solveChains is [Path.Solve] of chains.
-func (p *Path) solveChains(ctx context.Context, w *Weights, tol float64) {
+// solveChains is [Path.SolveEach] of chains.
+func (p *Path) solveChains(ctx context.Context, tol float64) {
 	d := p.d
 	open := slices.Clone(p.folds)
 	crew.Each(len(open), d.threads, func(i int) { open[i].leave() })
 	for round := 0; round < chainRounds && len(open) > 0 && ctx.Err() == nil; round++ {
-		crew.Each(len(open), d.threads, func(i int) { open[i].chain.round(ctx, open[i], w) })
+		crew.Each(len(open), d.threads, func(i int) { open[i].chain.round(ctx, open[i], open[i].weights) })
 		d.products.gradients(ctx, open)
-		crew.Each(len(open), d.threads, func(i int) { open[i].chain.measure(open[i], w, tol) })
+		crew.Each(len(open), d.threads, func(i int) { open[i].chain.measure(open[i], open[i].weights, tol) })
 		open = slices.DeleteFunc(open, func(f *fold) bool { return f.solved || f.chain.still })
 	}
 	for _, f := range open {

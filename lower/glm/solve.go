@@ -107,7 +107,7 @@ func (p *Path) SolveEach(ctx context.Context, weights []*Weights, tol float64) (
 		return p.solution(ctx), nil
 	}
 	if d.chained {
-		p.solveChains(ctx, w, tol)
+		p.solveChains(ctx, tol)
 		return p.solution(ctx), nil
 	}
 	joins := make([][]int, len(p.folds))

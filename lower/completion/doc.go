@@ -11,7 +11,7 @@
 //
 // # Method
 //
-// Small completions, of at most 1000 known entries and 120 rows and columns, are solved by a primal-dual interior-point method on the dual, which
+// Small completions, of at most 2000 known entries and 120 rows and columns, are solved by a primal-dual interior-point method on the dual, which
 // has an unknown for each known entry, in some ten iterations whatever the rank of G and the weights. What is zero in the limit is then
 // left out. The dual point, always feasible, gives a lower bound.
 //

@@ -95,15 +95,17 @@ func New(d Data, intercept bool) (*Problem, error) {
 	if c.joint, err = newJoint(d, intercept); err != nil {
 		return nil, err
 	}
-	if Small(len(row), m, n) {
+	if Small(len(row), 0, m, n) {
 		c.interior = newInteriorData(c)
 	}
 	return c, nil
 }
 
-// Small says whether so many known entries of an m x n matrix are few enough for the interior-point method. A step factors a matrix of the order of the
-// one, and several of the order of the other.
-func Small(entries, m, n int) bool { return entries <= interiorMost && max(m, n) <= interiorOrder }
+// Small says whether so many training and validation entries of an m x n matrix are few enough for the interior-point method. A step factors a
+// matrix of the order of the one, and several of the order of the other; that of a subproblem has those of both.
+func Small(train, val, m, n int) bool {
+	return train <= interiorMost && train+val <= 2*interiorMost && max(m, n) <= interiorOrder
+}
 
 // LambdaMax is the smallest weight that, common to all penalties, makes G and b zero.
 func (c *Problem) LambdaMax() float64 { return c.joint.LambdaMax() }

@@ -49,7 +49,7 @@ func NewCompletion(train, val Entries, m, n int, groups [][]int, parts []int, in
 		return nil, fmt.Errorf("fits: validation entries of the %s: %w", name, err)
 	}
 	fit := completionFit{completion: c, val: val, m: m, n: n, groups: groups, intercept: intercept}
-	if completion.Small(len(train.Y)+len(val.Y), m, n) {
+	if completion.Small(len(train.Y), len(val.Y), m, n) {
 		return newSmallCompletion(fit, train, parts)
 	}
 	return &factoredCompletion{fit, both}, nil

@@ -71,7 +71,7 @@ func TestFusedPaths(t *testing.T) {
 		d, err := New(context.Background(), table)
 		require.NoError(t, err)
 		tol := []float64{1e-9, 1e-4}[it%2]
-		top := slices.Max(d.GradientNorms(context.Background()))
+		top := slices.Max(slices.Concat(d.GradientNorms(context.Background())...))
 		for k, share := range []float64{1e-8, 1 - 1e-8, 0, 0.1, 0.5, 0.9, 1} {
 			path := d.Path(context.Background())
 			for _, factor := range []float64{1.0001, 0.5, 0.2, 0.05, 0.01, 1e-3, 1e-5} {

@@ -19,7 +19,7 @@ func (m *Model) Penalised() (lower.Penalised, error) {
 
 // factored says whether the points of the fit have factors in the place of Gamma: of large matrices.
 func (m *Model) factored() bool {
-	return !completion.Small(len(m.data.Train)+len(m.data.Val), m.data.Rows, m.data.Cols)
+	return !completion.Small(len(m.data.Train), len(m.data.Val), m.data.Rows, m.data.Cols)
 }
 
 // parts are the lengths of theta and beta, as far as there are such.

@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/augmented"
 	"github.com/conetune/conetune/backends/internal/adapter"
+	"github.com/conetune/conetune/backends/internal/augmented"
 	chighs "github.com/conetune/conetune/internal/cgo/highs"
 )
 

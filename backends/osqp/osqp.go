@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/augmented"
 	"github.com/conetune/conetune/backends/internal/adapter"
+	"github.com/conetune/conetune/backends/internal/augmented"
 	mirror "github.com/conetune/conetune/internal/mirror/osqp"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/augmented"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/backends/internal/augmented"
 	"github.com/conetune/conetune/backends/native"
 )
 

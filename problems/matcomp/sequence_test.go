@@ -7,19 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest/sequences"
 	"github.com/conetune/conetune/backends/native"
-	_ "github.com/conetune/conetune/backends/osqp"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/matcomp"
 )
 
 // TestSubproblemBySequences compares a subproblem by quadratic programs, with a search for the multiplier of the value function, and by conic programs.
 func TestSubproblemBySequences(t *testing.T) {
-	if why := backends.Missing("osqp"); why != "" {
-		t.Skip(why)
-	}
-	osqp, err := backends.Open("osqp")
-	require.NoError(t, err)
 	d, err := matcomp.Generate(matcomp.Config{Rows: 24, Cols: 24, Train: 3, Val: 2}, 5)
 	require.NoError(t, err)
 	p := newModel(t, d, matcomp.Options{}).Program()
@@ -36,7 +31,7 @@ func TestSubproblemBySequences(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, backends.Optimal, want.Status)
 
-	s.Backend, s.Solver.Eps = osqp, 1e-7
+	s.Backend, s.Solver.Eps = sequences.Over(native.Backend{}), 1e-7
 	got, err := at.Solve(context.Background(), dca.StageSubproblem, s)
 	require.NoError(t, err)
 	require.Equal(t, backends.Optimal, got.Status)

@@ -175,14 +175,14 @@ func (b *subproblem) assign() error {
 		}
 	}
 	minus := make([]float64, len(low.slope))
-	c := low.value + b.settings.Epsilon
+	b.constant = low.value + b.settings.Epsilon
 	for j, s := range low.slope {
 		if s != 0 {
 			minus[j] = -s
 		}
-		c -= s * low.h[j]
+		b.constant -= s * low.h[j]
 	}
-	if b.constant = c; !finite(b.constant, alpha) || !finite(minus...) {
+	if !finite(b.constant, alpha) || !finite(minus...) {
 		return errOverflow
 	}
 	for i, p := range b.xk {
@@ -352,12 +352,10 @@ func (b *subproblem) evaluate(z iterate) evaluation {
 	}
 	e.value = e.train + linear
 	dist := b.joint.squaredDistance(z, b.centre)
-	worst := 0.0
 	for _, c := range e.rows {
-		worst = math.Max(worst, c)
+		e.worst = math.Max(e.worst, c)
 	}
-	e.worst = worst
-	e.t = math.Max(worst, math.Max(0, e.value))
+	e.t = math.Max(e.worst, e.value)
 	e.objective = e.validation + b.settings.Rho/2*dist + b.penalty*e.t
 	return e
 }

@@ -20,9 +20,9 @@ func taut(v []float64, by float64, x []float64) {
 		return append(hull, c)
 	}
 	bend := func(hull []corner) []corner {
-		by := slope(hull[0], hull[1])
+		level := slope(hull[0], hull[1])
 		for j := hull[0].at; j < hull[1].at; j++ {
-			x[j] = by
+			x[j] = level
 		}
 		return hull[1:]
 	}

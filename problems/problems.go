@@ -123,17 +123,8 @@ func (f Fit) Label(value float64) float64 {
 	return f.Labels[0]
 }
 
-// Bilevel is a model as far as the selection on held-back rows needs it.
+// Bilevel is a model as far as a [Rung] knows it.
 type Bilevel interface{ Program() dca.Program }
-
-// HeldBack is a model without some of its validation rows.
-type HeldBack struct {
-	// Model makes the model, which has copies of rows.
-	Model func() Bilevel
-	// Error is the error of values of the lower-level variables of Model on the rows that are held back, and Rows is how many there are.
-	Error func(x [][]float64) float64
-	Rows  int
-}
 
 // TrainingError says that a final training on all rows ended without a model.
 type TrainingError struct{ Status backends.Status }

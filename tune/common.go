@@ -43,7 +43,7 @@ func (t *Task) byWeights() bool {
 }
 
 // searchedFirst is the message of a run without iterations, with the reason.
-const searchedFirst = "without iterations: the weights that the folds share are searched for from the best ones of a path, %s; Config.StopFolds 1 iterates first"
+const searchedFirst = "without iterations: the weights that the folds share are searched for from the best ones of a path, %s; Config.MaxIter iterates first"
 
 // common replaces the selection of radii in a result by one of weights, see [Task.byWeights]; start are the weights of the run's start, or nil. It leaves the
 // result alone where none of the weights can be scored.

@@ -69,8 +69,7 @@ func (r Rung) MarshalJSON() ([]byte, error) {
 
 // asks says that the configuration says how far VF-iDCA goes, or where from.
 func (c *Config) asks() bool {
-	return c.Rung == RungFree || c.StopFolds != 0 || c.Preset == PresetPaper || c.GapTol > 0 || c.MaxIter > 0 ||
-		c.Init != nil
+	return c.Rung == RungFree || c.Preset == PresetPaper || c.GapTol > 0 || c.MaxIter > 0 || c.Init != nil
 }
 
 // asked is that of the task, whose start says it, too.

@@ -36,8 +36,8 @@ type Model interface {
 	DefaultSettings() dca.Settings
 }
 
-// Penalised is a model that brings a fast fit of its lower level in penalty form, which the native backend takes in the place of conic programs. Models
-// without some rows, see [Holder], are asked for theirs, too. A type that embeds a model and changes its program has to change its fit.
+// Penalised is a model that brings a fast fit of its lower level in penalty form, which the native backend takes in the place of conic programs.
+// A type that embeds a model and changes its program has to change its fit.
 type Penalised interface {
 	// Penalised returns the fit at h = (lambda, u), whose points have the values of the variables of the program, with folds the mean over theirs, see
 	// [lower.OverFolds]; nil where there is none.
@@ -117,19 +117,6 @@ type CrossValidated interface {
 	Refitter
 	CrossValidated() bool
 }
-
-// Holder is a model that can hold back validation rows, to see when hyperparameters begin to follow the noise of the others.
-type Holder interface {
-	Model
-	// HoldBack returns folds models with validation rows of which one part is held back each, in turn, or nil where there
-	// are too few.
-	HoldBack(folds int) []HeldBack
-	// StopFolds is how many folds the recommended settings stop by; 0 means that they do not.
-	StopFolds() int
-}
-
-// HeldBack is a model without some of its validation rows, and the error on these.
-type HeldBack = problems.HeldBack
 
 // Measured is a [Reweighter] that knows how exact its validation errors are, for [Config.OneSE].
 type Measured interface {

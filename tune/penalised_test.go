@@ -10,7 +10,6 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -152,37 +151,5 @@ func TestDescentsOnAModelOfOnesOwn(t *testing.T) {
 			require.InDelta(t, 2, r.Lambda[0], 0.1, "%s %s", method, preset)
 			require.InDelta(t, 0, r.Refit.Validation, 1e-3, "%s %s", method, preset)
 		}
-	}
-}
-
-// holding holds back validation rows in two ways, by models that bring a fit.
-type holding struct {
-	ridge
-	parts []ridge
-}
-
-func (holding) StopFolds() int { return 0 }
-
-func (m holding) HoldBack(int) []problems.HeldBack {
-	var out []problems.HeldBack
-	for _, part := range m.parts {
-		out = append(out, problems.HeldBack{Model: func() problems.Bilevel { return part }, Rows: 5, Error: func(x [][]float64) float64 { return math.Pow(x[0][0]-1, 2) }})
-	}
-	return out
-}
-
-// Runs on held-back rows take the fits of their models.
-func TestHeldBackModelsBringTheirFits(t *testing.T) {
-	start := func(m ridge) ridge {
-		m.Bilevel.Path = [][]float64{{4}, {2}, {1}}
-		m.Settings.PathStart = true
-		return m
-	}
-	m := holding{start(newRidge(1e-12)), []ridge{start(newRidge(1e-12)), start(newRidge(1e-12))}}
-	r, err := tune.Run(context.Background(), m, tune.Config{StopFolds: 2})
-	require.NoError(t, err)
-	require.Equal(t, dca.Converged, r.Status)
-	for _, part := range append(m.parts, m.ridge) {
-		require.Equal(t, 3, part.fit.calls)
 	}
 }

@@ -139,7 +139,7 @@ func TestSeparableFolds(t *testing.T) {
 	r, err := tune.Run(context.Background(), m, tune.Config{})
 	require.NoError(t, err)
 	require.Contains(t, r.Message, "without iterations")
-	require.Contains(t, r.Message, "Config.StopFolds 1")
+	require.Contains(t, r.Message, "Config.MaxIter iterates first")
 	top := 0.0
 	for j := range 4 {
 		top = math.Max(top, math.Abs(floats.Dot(mat.Col(nil, j, table.X), table.Y))/120)

@@ -347,20 +347,6 @@ func TestRetrain(t *testing.T) {
 	}
 }
 
-// Folds hold back validation entries, each entry in one of them.
-func TestHoldBack(t *testing.T) {
-	d := small(t)
-	m := newModel(t, d, matcomp.Options{})
-	require.Nil(t, m.HoldBack(1))
-	require.Nil(t, m.HoldBack(5)) // four entries each
-	held := 0
-	for _, f := range m.HoldBack(3) {
-		held += f.Rows
-		require.Len(t, f.Model().(*matcomp.Model).Data().Val, len(d.Val)-f.Rows)
-	}
-	require.Equal(t, len(d.Val), held)
-}
-
 func TestBadData(t *testing.T) {
 	for want, spoil := range map[string]func(*matcomp.Data){
 		"no training entries":                             func(d *matcomp.Data) { d.Train = nil },

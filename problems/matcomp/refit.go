@@ -57,34 +57,3 @@ const perEntry = 64
 
 // retrainGap is the relative gap of the final training of large matrices, smallRetrainGap that of small ones.
 const retrainGap, smallRetrainGap = 1e-4, 1e-9
-
-// heldEntries is the least number of entries that a fold holds back.
-const heldEntries = 5
-
-// StopFolds is the number of folds by which the recommended settings stop: with a weight for each group of features the
-// validation entries are soon overfitted.
-func (m *Model) StopFolds() int { return 0 }
-
-// HoldBack returns models without every folds-th validation entry, nil where a fold would have fewer than five.
-func (m *Model) HoldBack(folds int) []problems.HeldBack {
-	val := m.data.Val
-	if folds < 2 || len(val)/folds < heldEntries {
-		return nil
-	}
-	out := make([]problems.HeldBack, folds)
-	for f := range out {
-		var kept, held []Entry
-		for k, e := range val {
-			if k%folds == f {
-				held = append(held, e)
-			} else {
-				kept = append(kept, e)
-			}
-		}
-		out[f] = problems.HeldBack{
-			Model: func() problems.Bilevel { return m.with(m.data.Train, kept) }, Rows: len(held),
-			Error: func(x [][]float64) float64 { return m.predictor(x).halfMeanSquare(held) },
-		}
-	}
-	return out
-}

@@ -163,10 +163,7 @@ func TestGridOverFolds(t *testing.T) {
 }
 
 // model is what all regressions have.
-type model interface {
-	tune.CrossValidated
-	tune.Holder
-}
+type model interface{ tune.CrossValidated }
 
 // builders make all models from any division of rows.
 func builders(t *testing.T) map[string]func(dataset.Division) (model, error) {
@@ -322,8 +319,7 @@ func TestFoldsDerivative(t *testing.T) {
 	}
 }
 
-// VF-iDCA on folds: what it reports is the mean over the folds, and its last fit has all rows. Rows that are held back come from
-// every fold.
+// VF-iDCA on folds: what it reports is the mean over the folds, and its last fit has all rows.
 func TestFoldsTuned(t *testing.T) {
 	cv := crossValidation(t)
 	for name, build := range builders(t) {
@@ -337,11 +333,6 @@ func TestFoldsTuned(t *testing.T) {
 			require.Nil(t, res.LowerLevel)
 			require.Greater(t, math.Abs(res.RefitFit.Coefficients[0]), 0.1)
 			require.Len(t, res.Selection.X, 6)
-			held := m.HoldBack(2)
-			require.Len(t, held, 2)
-			require.Equal(t, 40, held[0].Rows+held[1].Rows)
-			sum := held[0].Error(res.Selection.X) + held[1].Error(res.Selection.X)
-			require.InDelta(t, m.Evaluate(res.Selection.X).Validation, sum/2, 0.1*sum, fmt.Sprint(sum)) // folds of 13 and 14 rows
 		})
 	}
 }

@@ -31,9 +31,6 @@ type Spec struct {
 	Path [][]float64
 	// PathRise is that of [dca.Program].
 	PathRise int
-	// StopFolds is by how many folds of the validation rows the recommended settings stop, 0 for not at all. It is
-	// for models with so many hyperparameters that they can follow the noise of the validation rows.
-	StopFolds int
 	// Fit makes the fast fit to training rows, with the loss on validation rows, both in the unit of the model; nil where there is none.
 	Fit Fit
 	// Weights are those of the penalties at hyperparameters, and Units the features that a norm has together, nil for each alone: see [Model.Together].

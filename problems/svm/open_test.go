@@ -69,7 +69,7 @@ func TestOpen(t *testing.T) {
 	require.InDeltaSlice(t, w, conic, 1e-4)
 	require.InDelta(t, c, d, 1e-4)
 
-	for _, other := range []tune.Config{{StopFolds: 1}, {GapTol: 1e-4}, {Preset: tune.PresetPaper}, {MaxIter: 4}} {
+	for _, other := range []tune.Config{{GapTol: 1e-4}, {Preset: tune.PresetPaper}, {MaxIter: 4}} {
 		r, err := tune.Run(context.Background(), m, other)
 		require.NoError(t, err)
 		require.NotContains(t, r.Message, "without iterations")

@@ -248,7 +248,7 @@ func TestRun(t *testing.T) {
 		require.Less(t, *res.Errors.Test, 0.35)
 		require.Greater(t, math.Abs(res.RefitFit.Coefficients[0]), 0.1)
 
-		closed, err := tune.Run(context.Background(), m, tune.Config{StopFolds: 1})
+		closed, err := tune.Run(context.Background(), m, tune.Config{MaxIter: 200})
 		require.NoError(t, err)
 		require.Equal(t, dca.Converged, closed.Status, closed.Message)
 		require.LessOrEqual(t, closed.LowerGap, 1e-4)

@@ -117,11 +117,11 @@ func (t *Task) solvers(ctx context.Context, p *dca.Program) error {
 	if p.Radii+p.Bounds < len(p.H0) || t.Config.Eps != 0 && t.Config.Eps < directGap {
 		return nil
 	}
-	fit, err := t.quick(func() (lower.Penalised, error) { return t.penalised(ctx) })
+	fit, err := t.quick(func() (lower.Fit, error) { return t.penalised(ctx) })
 	if fit == nil || err != nil {
 		return err
 	}
-	if p.Bounds > 0 && lower.BilevelsOf(fit) == nil {
+	if p.Bounds > 0 && fit.Traits().Parts == nil {
 		return nil
 	}
 	p.Fit = lower.NewChain(fit, gapOf(fit))

@@ -134,7 +134,7 @@ const (
 )
 
 // pilotFit fits a pilot to rows but those of each fold, which may leave out none, by its weight: of dense tables the folds together.
-func pilotFit(ctx context.Context, rows *dataset.Data, folds []split.Fold, kind Pilot, intercept bool) (lower.Penalised, error) {
+func pilotFit(ctx context.Context, rows *dataset.Data, folds []split.Fold, kind Pilot, intercept bool) (lower.Fit, error) {
 	n, p := rows.Dims()
 	if !rows.Sparse() && glm.Fits(n, p, len(folds)) {
 		t := &glm.Table{X: rows.X, Y: [][]float64{rows.Y}, Weights: rows.Weights, Intercept: intercept}
@@ -158,7 +158,7 @@ func pilotFit(ctx context.Context, rows *dataset.Data, folds []split.Fold, kind 
 		out.Weights = d.Weights
 		return out
 	}
-	return lower.OverFolds(len(folds), func(t int) (lower.Penalised, error) {
+	return lower.OverFolds(len(folds), func(t int) (lower.Fit, error) {
 		train, val := fitRows(folds[t].Train), fitRows(folds[t].Train)
 		if len(folds[t].Val) > 0 {
 			val = fitRows(folds[t].Val)

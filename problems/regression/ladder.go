@@ -139,7 +139,7 @@ func (r *rung) penalties(t int, b, radii convex.Affine) []convex.Convex {
 }
 
 // fit is the fit of all folds, whose rows all rungs have in common; nil where package glm does not know the penalties.
-func (r *rung) fit(ctx context.Context) (lower.Penalised, error) {
+func (r *rung) fit(ctx context.Context) (lower.Fit, error) {
 	if r.full.spec.Weights == nil {
 		return nil, nil
 	}
@@ -173,7 +173,7 @@ func (r *rung) fit(ctx context.Context) (lower.Penalised, error) {
 	if len(r.folds) == 1 {
 		return r.folds[0].With(ctx, r.dim(), r.weights), nil
 	}
-	return lower.OverFolds(len(r.folds), func(t int) (lower.Penalised, error) {
+	return lower.OverFolds(len(r.folds), func(t int) (lower.Fit, error) {
 		return r.folds[t].With(ctx, r.dim(), func(lambda []float64) []*glm.Weights {
 			return []*glm.Weights{times(r.factors[t], lambda)}
 		}), nil
@@ -231,7 +231,7 @@ func (r *rung) whole(
 }
 
 // rows is the fit of a rung of all rows.
-func (r *rung) rows(ctx context.Context, data *Data) (lower.Penalised, error) {
+func (r *rung) rows(ctx context.Context, data *Data) (lower.Fit, error) {
 	if r.full.spec.Weights == nil {
 		return nil, nil
 	}

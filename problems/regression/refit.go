@@ -86,7 +86,7 @@ func (m *Model) on(ctx context.Context, data *Data, backend backends.ConicBacken
 }
 
 // alone is the fast fit of the training rows of a split.
-func (m *Model) alone(ctx context.Context) (lower.Penalised, error) {
+func (m *Model) alone(ctx context.Context) (lower.Fit, error) {
 	if m.rung != nil {
 		return m.rung.rows(ctx, m.data)
 	}

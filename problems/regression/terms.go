@@ -104,11 +104,11 @@ func someof(values []float64) bool {
 func (d *Data) Terms() sparse.Terms { return d.terms }
 
 // Fit makes a fit to the training rows of a split or a fold, with the loss on its validation rows, in the unit of the model.
-type Fit func(train, val fits.Rows, intercept bool) (lower.Penalised, error)
+type Fit func(train, val fits.Rows, intercept bool) (lower.Fit, error)
 
 // Fitted returns the fit of data, and the data with their [Data.LambdaMax]: with terms, weights or an offset it takes the fit to know it.
-func Fitted[T lower.Penalised](d *Data, of func(train, val fits.Rows, intercept bool, t sparse.Terms) (T, error)) (*Data, Fit, error) {
-	fit := func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+func Fitted[T lower.Fit](d *Data, of func(train, val fits.Rows, intercept bool, t sparse.Terms) (T, error)) (*Data, Fit, error) {
+	fit := func(train, val fits.Rows, intercept bool) (lower.Fit, error) {
 		return Either(of(train, val, intercept, d.terms))
 	}
 	if d.terms.Plain() && !d.observes() {
@@ -119,7 +119,7 @@ func Fitted[T lower.Penalised](d *Data, of func(train, val fits.Rows, intercept 
 }
 
 // Either is a fit or an error, not both.
-func Either[T lower.Penalised](fit T, err error) (lower.Penalised, error) {
+func Either[T lower.Fit](fit T, err error) (lower.Fit, error) {
 	if err != nil {
 		return nil, err
 	}

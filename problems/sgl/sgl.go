@@ -80,7 +80,7 @@ func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 		Weights: func(lambda []float64) *glm.Weights {
 			return &glm.Weights{Norm: lambda[:g.Len()], L1: slices.Repeat(lambda[g.Len():], p)}
 		},
-		Fit: func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+		Fit: func(train, val fits.Rows, intercept bool) (lower.Fit, error) {
 			return fits.NewSparseGroupLasso(train, val, g.Members, intercept)
 		},
 	})}, nil

@@ -69,7 +69,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{convex.Abs(b).MinusAffine(r)}
 		},
-		Fit: func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+		Fit: func(train, val fits.Rows, intercept bool) (lower.Fit, error) {
 			return fits.NewWeightedLasso(train, val, intercept)
 		},
 	})}, nil

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/dca"
 )
 
 // Errors are the errors of one vector of coefficients on data that it was not
@@ -122,9 +121,6 @@ func (f Fit) Label(value float64) float64 {
 	}
 	return f.Labels[0]
 }
-
-// Bilevel is a model as far as a [Rung] knows it.
-type Bilevel interface{ Program() dca.Program }
 
 // TrainingError says that a final training on all rows ended without a model.
 type TrainingError struct{ Status backends.Status }

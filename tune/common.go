@@ -37,9 +37,8 @@ const (
 
 // byWeights says whether the selection of the task is to be weights that its folds share.
 func (t *Task) byWeights() bool {
-	cv, ok := t.Model.(CrossValidated)
-	_, able := t.Model.(Reweighter)
-	return ok && able && (cv.CrossValidated() || t.rung) && t.Config.Preset != PresetPaper && t.Program.Radii == len(t.Program.H0)
+	a := &t.Advice
+	return a.RetrainWeighted != nil && (a.Folds || a.Rung != nil) && t.Config.Preset != PresetPaper && t.Program.Radii == len(t.Program.H0)
 }
 
 // searchedFirst is the message of a run without iterations, with the reason.

@@ -61,10 +61,10 @@ type Config struct {
 	// Final says on which rows the reported refit is trained, one of [FinalTrain] and [FinalAll]; empty means FinalTrain with
 	// PresetPaper, and otherwise FinalAll where the model can.
 	Final string
-	// Rung takes a rung of a [Laddered] model, by its name, in the place of the one that the rule of ladder.go takes, or [RungFree]. It is for vf-idca.
+	// Rung takes a rung of a model with a ladder, by its name, in the place of the one that the rule of ladder.go takes, or [RungFree]. It is for vf-idca.
 	Rung string
 	// OneSE has the simplest model chosen whose validation error is within one standard error of the least one: that with all weights of the
-	// penalties multiplied by the same factor, as large as possible. The model has to be [Measured].
+	// penalties multiplied by the same factor, as large as possible. The model has to have a standard error.
 	OneSE bool
 	// MaxIter bounds the iterations; 0 leaves the preset's value.
 	MaxIter int

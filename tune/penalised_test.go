@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -24,7 +25,9 @@ func newRidge(gap float64) ridge {
 	return ridge{tune.Custom{Bilevel: folded("ridge", train, val, halfSquares), Settings: dca.Settings{GapTol: 1e-6}}, &ridgeFit{a: train, gap: gap}}
 }
 
-func (m ridge) Penalised() (lower.Fit, error) { return m.fit, nil }
+func (m ridge) Advice() problems.Advice {
+	return problems.Advice{Fit: func() (lower.Fit, error) { return m.fit, nil }}
+}
 
 // ridgeFit knows its gap, or says that it does not by NaN.
 type ridgeFit struct {
@@ -118,8 +121,10 @@ func TestGapsThatAreNotComputed(t *testing.T) {
 // smoothRidge brings a fit with a derivative, too.
 type smoothRidge struct{ ridge }
 
-func (m smoothRidge) Penalised() (lower.Fit, error) { return smoothFit{m.fit}, nil }
-func (smoothRidge) Modes() []lower.Mode             { return []lower.Mode{lower.Adjoint, lower.Forward} }
+func (m smoothRidge) Advice() problems.Advice {
+	return problems.Advice{Fit: func() (lower.Fit, error) { return smoothFit{m.fit}, nil }}
+}
+func (smoothRidge) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Forward} }
 
 // smoothFit has the validation loss to the numbers 1 and 2.
 type smoothFit struct{ *ridgeFit }

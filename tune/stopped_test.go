@@ -143,12 +143,13 @@ type trained struct {
 	train func(ctx context.Context) (tune.Fit, *float64, error)
 }
 
-func (m trained) Retrain(ctx context.Context, _ backends.ConicBackend, _ backends.Options, _ []float64) (tune.Fit, *float64, error) {
-	return m.train(ctx)
-}
-
-func (m trained) RetrainWeighted(ctx context.Context, b backends.ConicBackend, o backends.Options, h []float64) (tune.Fit, *float64, error) {
-	return m.Retrain(ctx, b, o, h)
+func (m trained) Advice() problems.Advice {
+	a := m.Model.Advice()
+	a.Retrain = func(ctx context.Context, _ backends.ConicBackend, _ backends.Options, _ []float64) (tune.Fit, *float64, error) {
+		return m.train(ctx)
+	}
+	a.RetrainWeighted = a.Retrain
+	return a
 }
 
 // After a stop the final training is made if it is fast. One that is not is not waited for: the mean of the folds' fits is the model.
@@ -260,10 +261,14 @@ type blocked struct {
 	wait  chan struct{}
 }
 
-func (m blocked) Penalised() (lower.Fit, error) {
-	m.begun()
-	<-m.wait
-	return nil, nil
+func (m blocked) Advice() problems.Advice {
+	a := m.Model.Advice()
+	a.Fit = func() (lower.Fit, error) {
+		m.begun()
+		<-m.wait
+		return nil, nil
+	}
+	return a
 }
 
 // A run does not wait for a fit that is being made when its context ends, and has nothing then.

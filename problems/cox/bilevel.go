@@ -104,7 +104,7 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors {
 	for t, v := range m.deviances(x) {
 		e.Validation += v / m.parts[t].events / float64(len(m.parts))
 	}
-	if !m.CrossValidated() {
+	if len(m.parts) == 1 {
 		e.Test = m.TestError(m.Fit(x))
 	}
 	return e
@@ -112,7 +112,7 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors {
 
 // StandardError is that of the validation error: by the spread of the folds, of which those of further deals do not count, and of a split by that of the events.
 func (m *Model) StandardError(x [][]float64) float64 {
-	if !m.CrossValidated() {
+	if len(m.parts) == 1 {
 		p := m.parts[0]
 		losses, weights := p.plus.At(values(p.Val, m.Fit(x)), nil).EventLosses()
 		return 2 * regression.StandardError(losses, weights, len(losses))
@@ -132,11 +132,6 @@ func (m *Model) TestError(f problems.Fit) *float64 {
 	e := 2 * m.tests.HalfDeviance(values(m.user.Tests(), f)) / m.tests.Weight()
 	return &e
 }
-
-// Refits says that the lower-level solutions are predictors, see [tune.Refitter].
-//
-// [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
-func (m *Model) Refits() {}
 
 // whole is the program of all rows, with the fast fit, to a gap, in the place of conic programs of our own backend.
 func (m *Model) whole(ctx context.Context, backend backends.ConicBackend, gap float64) (*regression.Data, dca.Program, error) {

@@ -20,8 +20,7 @@ import (
 )
 
 var (
-	_ tune.Model    = (*matcomp.Model)(nil)
-	_ tune.Refitter = (*matcomp.Model)(nil)
+	_ tune.Model = (*matcomp.Model)(nil)
 )
 
 func small(t testing.TB) *matcomp.Data {

@@ -10,11 +10,6 @@ import (
 	"github.com/conetune/conetune/problems"
 )
 
-// Refits says that the model's lower-level solutions are predictors, see [tune.Refitter].
-//
-// [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
-func (m *Model) Refits() {}
-
 // with returns the model on other entries, in the same units.
 func (m *Model) with(train, val []Entry) *Model {
 	d := *m.data

@@ -151,7 +151,7 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors {
 	for t, part := range m.user.Parts() {
 		e.Validation += part.Val.Mean(m.losses(part.Val, m.fold(x, t))) / float64(m.data.Folds())
 	}
-	if !m.CrossValidated() {
+	if m.data.Folds() == 1 {
 		e.Test = m.TestError(m.Fit(x))
 	}
 	return e
@@ -164,7 +164,7 @@ func (m *Model) StandardError(x [][]float64) float64 {
 		losses, weights = append(losses, m.losses(part.Val, m.fold(x, t))...), append(weights, part.Val.Weights...)
 	}
 	n := len(losses)
-	if m.CrossValidated() {
+	if m.data.Folds() > 1 {
 		n = min(n, len(m.user.Table().Y))
 	}
 	return regression.StandardError(losses, weights, n)
@@ -179,11 +179,6 @@ func (m *Model) TestError(f problems.Fit) *float64 {
 	e := rows.Mean(m.losses(rows, f))
 	return &e
 }
-
-// Refits says that the lower-level solutions are predictors, see [tune.Refitter].
-//
-// [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
-func (m *Model) Refits() {}
 
 // whole is the program of all rows, with the fast fit in the place of conic programs of our own backend.
 func (m *Model) whole(ctx context.Context, backend backends.ConicBackend, gap float64) (*regression.Data, dca.Program, error) {

@@ -250,18 +250,18 @@ func (m *Model) lambdaMax() float64 {
 // Name names the model in results.
 func (m *Model) Name() string { return "multi-task" }
 
-// Columns are the features of the training rows, or all rows of folds, see [problems.Columns].
-func (m *Model) Columns() *problems.Columns {
-	return regression.Columns(m.units.rows, m.units.intercept)
+// Advice is what methods ask of the model, which has no fit of single folds.
+func (m *Model) Advice() problems.Advice {
+	folds := len(m.parts) > 1
+	return problems.Advice{
+		Folds: folds, Predicts: !folds, Together: m.Together,
+		Columns: func() *problems.Columns { return regression.Columns(m.units.rows, m.units.intercept) },
+		Retrain: m.Retrain, RetrainWeighted: m.RetrainWeighted, TestError: m.TestError,
+	}
 }
 
 // Names are the names of the two hyperparameters.
 func (m *Model) Names() []string { return []string{"lambda1", "lambda2"} }
-
-// CrossValidated says that the hyperparameters are chosen by folds, see [tune.CrossValidated].
-//
-// [tune.CrossValidated]: https://pkg.go.dev/github.com/conetune/conetune/tune#CrossValidated
-func (m *Model) CrossValidated() bool { return len(m.parts) > 1 }
 
 // Program is the bilevel program, with B row by row as its variable, with folds one B after the other.
 func (m *Model) Program() dca.Program {
@@ -327,9 +327,7 @@ func (m *Model) table(d *Data, left ...[]int) *glm.Table {
 	return t
 }
 
-// Together is the fit of all folds together, nil for a split, see [tune.Together].
-//
-// [tune.Together]: https://pkg.go.dev/github.com/conetune/conetune/tune#Together
+// Together is the fit of all folds together, nil for a split.
 func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
 	n, _ := m.all.X.Dims()
 	if m.left == nil || !glm.Fits(n, m.p, len(m.left)) {
@@ -341,11 +339,6 @@ func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
 	}
 	return fit, nil
 }
-
-// Penalised implements [tune.Penalised]: there is none for single parts.
-//
-// [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
-func (m *Model) Penalised() (lower.Fit, error) { return nil, nil }
 
 // RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
 func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {
@@ -374,7 +367,7 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors {
 	for t, part := range m.parts {
 		e.Validation += score(part.user, m.units.fit(x[t], m.features, m.targets)) / float64(len(m.parts))
 	}
-	if !m.CrossValidated() {
+	if len(m.parts) == 1 {
 		e.Test = m.TestError(m.Fit(x))
 	}
 	return e
@@ -428,11 +421,6 @@ func (m *Model) Predict(b []float64, x mat.Matrix) *mat.Dense {
 	}
 	return y
 }
-
-// Refits says that the lower-level solutions are predictors, see [tune.Refitter].
-//
-// [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
-func (m *Model) Refits() {}
 
 // Retrain solves the lower level at the radii h with training and validation rows together, or all rows of the folds. The test error is nil without test
 // rows. A [*problems.TrainingError] says that the solve ended without a model.

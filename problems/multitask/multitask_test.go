@@ -19,7 +19,7 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-var _ tune.CrossValidated = (*multitask.Model)(nil)
+var _ tune.Model = (*multitask.Model)(nil)
 
 const features, targets = 12, 3
 
@@ -233,7 +233,7 @@ func TestFolds(t *testing.T) {
 	}
 	m, err := multitask.NewFolds(d, folds, test, multitask.Options{R0: []float64{6, 4}})
 	require.NoError(t, err)
-	require.True(t, m.CrossValidated())
+	require.True(t, m.Advice().Folds)
 	p := m.Program()
 	form, err := dca.NewPenalized(p, nil, dca.Settings{Backend: backend})
 	require.NoError(t, err)

@@ -92,7 +92,7 @@ func TestFoldsShareRadii(t *testing.T) {
 		}
 		m, err := elasticnet.New(cv, elasticnet.Options{Intercept: intercept, R0: []float64{2.5, 100}})
 		require.NoError(t, err)
-		require.True(t, m.CrossValidated())
+		require.True(t, m.Advice().Folds)
 		p := m.Program()
 		low, err := dca.LowerLevel(ctx, p, dca.Settings{Backend: backend})
 		require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestGridOverFolds(t *testing.T) {
 }
 
 // model is what all regressions have.
-type model interface{ tune.CrossValidated }
+type model interface{ tune.Model }
 
 // builders make all models from any division of rows.
 func builders(t *testing.T) map[string]func(dataset.Division) (model, error) {

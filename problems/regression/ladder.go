@@ -56,18 +56,16 @@ type rung struct {
 	final   *glm.Weights // the factors of all rows, once they are known
 }
 
-// Ladder are the rungs of a model with many weights, the simplest first; nil for other models. See [tune.Laddered].
-//
-// [tune.Laddered]: https://pkg.go.dev/github.com/conetune/conetune/tune#Laddered
+// Ladder are the rungs of a model with many weights, the simplest first; nil for other models.
 func (m *Model) Ladder() []problems.Rung {
 	if m.spec.Common == nil || !(m.data.LambdaMax() > 0) {
 		return nil
 	}
-	common := func(problems.Bilevel, []float64, [][]float64) []problems.Bilevel {
+	common := func(problems.Model, []float64, [][]float64) []problems.Model {
 		factors := slices.Repeat([]*glm.Weights{m.spec.Common}, m.data.Folds())
-		return []problems.Bilevel{m.onRung(&rung{ladder: &ladder{full: m}, factors: factors})}
+		return []problems.Model{m.onRung(&rung{ladder: &ladder{full: m}, factors: factors})}
 	}
-	adaptive := func(below problems.Bilevel, lambda []float64, x [][]float64) (list []problems.Bilevel) {
+	adaptive := func(below problems.Model, lambda []float64, x [][]float64) (list []problems.Model) {
 		for _, gamma := range exponents {
 			list = append(list, below.(*Model).adaptive(gamma, lambda, x))
 		}

@@ -45,11 +45,6 @@ func (d *Data) All(ctx context.Context) (*Data, error) {
 	return &out, ctx.Err()
 }
 
-// Refits says that the model's lower-level solutions are predictors, see [tune.Refitter].
-//
-// [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
-func (m *Model) Refits() {}
-
 // fitGap is the relative gap of final fits, problems.PathGap that of those to be looked at.
 const fitGap = 1e-9
 
@@ -111,11 +106,8 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	return fit, m.TestError(fit), nil
+	return fit, m.data.test(fit), nil
 }
-
-// TestError is the mean loss of a predictor on the test rows, nil where there are none.
-func (m *Model) TestError(f problems.Fit) *float64 { return m.data.test(f) }
 
 // RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
 func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {
@@ -127,7 +119,7 @@ func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBacke
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	return fit, m.TestError(fit), nil
+	return fit, m.data.test(fit), nil
 }
 
 // RetrainPath is [Model.RetrainWeighted] with each of some weights, each fit from the one before, without scoring them. It ends where the context does, and the list with it.

@@ -18,8 +18,6 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-var _ tune.Opened = (*Model)(nil)
-
 // free trains a machine on some rows with the weight lambda of its squared norm by a conic program without bounds.
 func free(t *testing.T, m *Model, rows []int, lambda float64) (w []float64, c float64) {
 	_, p := m.rows.x.Dims()

@@ -3,7 +3,6 @@ package problems
 import (
 	"context"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -48,14 +47,14 @@ type Advice struct {
 	// RetrainPath is RetrainWeighted with one after the other of several weights, without scoring them. The list ends
 	// where the context does, whose error may come with an empty one; a fit without coefficients stands for weights that
 	// have none.
-	RetrainPath func(ctx context.Context, b backends.ConicBackend, o backends.Options, lambda [][]float64) ([]Fit, error)
+	RetrainPath func(ctx context.Context, s Solver, lambda [][]float64) ([]Fit, error)
 	// TestError is that of a predictor, nil where there are no test rows.
 	TestError func(f Fit) *float64
 }
 
 // Training is a final training: its predictor, and the test error of that, nil where there are no test rows. A
 // [*TrainingError] says that it ended without a model, by a cancellation for example.
-type Training func(ctx context.Context, b backends.ConicBackend, o backends.Options, h []float64) (Fit, *float64, error)
+type Training func(ctx context.Context, s Solver, h []float64) (Fit, *float64, error)
 
 // Paper are the settings of searches and of descents along the gradient of the validation error in the experiments of the paper (Gao, Ye, Yin, Zeng, Zhang,
 // ICML 2022, Supplement C). What is zero or nil is the method's own.

@@ -9,6 +9,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 )
 
 // evaluator solves lower levels in penalty form, each from the one before: by the fit of the model, where the backend is ours,
@@ -81,26 +82,9 @@ func (t *Task) quick(of func() (lower.Fit, error)) (lower.Fit, error) {
 	return of()
 }
 
-// conicOnly is a backend under a name for which no model has a fast fit.
-type conicOnly struct{ backends.ConicBackend }
-
-func (b conicOnly) Name() string { return b.ConicBackend.Name() + " without fits" }
-
-// fitsFirst is a backend under the name for which models have fast fits.
-type fitsFirst struct{ backends.ConicBackend }
-
-func (fitsFirst) Name() string { return backends.Default }
-
-// trainer is the backend for trainings by a model, which takes its fits for ours.
-func (t *Task) trainer() backends.ConicBackend {
-	ours := t.Backend.Name() == backends.Default
-	switch {
-	case t.Config.quick() && !ours:
-		return fitsFirst{t.Backend}
-	case !t.Config.quick() && ours:
-		return conicOnly{t.Backend}
-	}
-	return t.Backend
+// trainer solves the final trainings.
+func (t *Task) trainer() problems.Solver {
+	return problems.Solver{Backend: t.Backend, Options: t.Config.solver(), Fits: t.Config.quick()}
 }
 
 func (e *evaluator) compile() (err error) {

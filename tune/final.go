@@ -163,7 +163,7 @@ func (out *Result) train(ctx context.Context, t *Task) (Fit, *float64, error) {
 		err  error
 	}
 	got, done := stop.WaitFor(ctx, patience, func() (r trained) {
-		r.fit, r.test, r.err = train(ctx, t.trainer(), t.Config.solver(), h)
+		r.fit, r.test, r.err = train(ctx, t.trainer(), h)
 		return r
 	})
 	if !done {

@@ -20,7 +20,7 @@ func (t *Task) path(ctx context.Context, out *Result) error {
 		for k, p := range out.Curve {
 			lambda[k] = p.Lambda
 		}
-		list, err := t.Advice.RetrainPath(ctx, t.trainer(), t.Config.solver(), lambda)
+		list, err := t.Advice.RetrainPath(ctx, t.trainer(), lambda)
 		if err != nil && !ended(err) {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
@@ -192,7 +193,7 @@ func retrained(t *testing.T, m tune.Model, lambda []float64) (tune.Fit, float64)
 	t.Helper()
 	native, err := backends.Open(backends.Default)
 	require.NoError(t, err)
-	fit, test, err := m.Advice().RetrainWeighted(context.Background(), native, backends.Options{}, lambda)
+	fit, test, err := m.Advice().RetrainWeighted(context.Background(), problems.Solver{Backend: native, Fits: true}, lambda)
 	require.NoError(t, err)
 	return fit, *test
 }

@@ -145,7 +145,7 @@ type trained struct {
 
 func (m trained) Advice() problems.Advice {
 	a := m.Model.Advice()
-	a.Retrain = func(ctx context.Context, _ backends.ConicBackend, _ backends.Options, _ []float64) (tune.Fit, *float64, error) {
+	a.Retrain = func(ctx context.Context, _ problems.Solver, _ []float64) (tune.Fit, *float64, error) {
 		return m.train(ctx)
 	}
 	a.RetrainWeighted = a.Retrain

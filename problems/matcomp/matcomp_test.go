@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/tune"
@@ -332,7 +333,7 @@ func TestRetrain(t *testing.T) {
 	b, err := backends.Open("native")
 	require.NoError(t, err)
 	radii := []float64{3, .3, .2, .2, .1}
-	fit, test, err := m.Retrain(context.Background(), b, backends.Options{}, radii)
+	fit, test, err := m.Advice().Retrain(context.Background(), problems.Solver{Backend: b, Fits: true}, radii)
 	require.NoError(t, err)
 	require.NotNil(t, test)
 	all := small(t)

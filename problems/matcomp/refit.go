@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 )
@@ -19,16 +17,16 @@ func (m *Model) with(train, val []Entry) *Model {
 	return &out
 }
 
-// Retrain solves the lower level at the radii h with training and validation entries together: the loss is a
+// retrain solves the lower level at the radii h with training and validation entries together: the loss is a
 // mean over entries, so that what suits the training entries suits all. The test error is nil without test entries. A
 // [*problems.TrainingError] says that the solve ended without a model.
-func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
+func (m *Model) retrain(ctx context.Context, s problems.Solver, h []float64) (problems.Fit, *float64, error) {
 	if err := problems.Prepare(ctx, perEntry*(len(m.data.Train)+len(m.data.Val))); err != nil {
 		return problems.Fit{}, nil, err
 	}
 	all := m.with(slices.Concat(m.data.Train, m.data.Val), m.data.Val)
 	p := all.Program()
-	if backend.Name() == backends.Default {
+	if s.Fits {
 		fit, err := all.Penalised()
 		if err != nil {
 			return problems.Fit{}, nil, err
@@ -40,7 +38,7 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 		p.Fit = lower.NewChain(fit, gap)
 	}
 	var test *float64
-	fit, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h, func(x [][]float64) problems.Fit {
+	fit, err := problems.Train(ctx, p, s, h, func(x [][]float64) problems.Fit {
 		test = m.Evaluate(x).Test
 		return m.Fit(x)
 	})
@@ -51,4 +49,4 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 const perEntry = 64
 
 // retrainGap is the relative gap of the final training of large matrices, smallRetrainGap that of small ones.
-const retrainGap, smallRetrainGap = 1e-4, 1e-9
+const retrainGap, smallRetrainGap = 1e-4, problems.FinalGap

@@ -115,10 +115,11 @@ func (m *Model) Name() string { return "multinomial" }
 // Advice is what methods ask of the model.
 func (m *Model) Advice() problems.Advice {
 	folds := m.data.Folds() > 1
+	all := problems.Trainer{Whole: m.whole, Test: m.test}
 	return problems.Advice{
 		Folds: folds, Predicts: !folds, Separable: true, Fit: m.Penalised, StandardError: m.StandardError,
-		Columns: m.data.Columns, Retrain: m.Retrain, RetrainWeighted: m.RetrainWeighted, RetrainPath: m.RetrainPath,
-		TestError: m.TestError,
+		Columns: m.data.Columns, Retrain: all.Radii, RetrainWeighted: all.Weights, RetrainPath: all.Path,
+		TestError: all.Test,
 	}
 }
 

@@ -111,7 +111,7 @@ func TestFoldsShareRadii(t *testing.T) {
 		require.Nil(t, e.Test)
 
 		b, b0, _ := within(cv.Data, 2.5, intercept)
-		fit, test, err := m.Retrain(ctx, backend, backends.Options{}, p.H0)
+		fit, test, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, p.H0)
 		require.NoError(t, err)
 		require.InDeltaSlice(t, b, fit.Coefficients, 1e-5)
 		require.InDelta(t, b0, fit.Intercept, 1e-5)
@@ -119,7 +119,7 @@ func TestFoldsShareRadii(t *testing.T) {
 
 		// With weights it is the lasso of all rows with that lambda.
 		b, b0 = lasso(cv.Data, 0.1, intercept)
-		fit, test, err = m.RetrainWeighted(ctx, backend, backends.Options{}, []float64{0.1, 0})
+		fit, test, err = m.Advice().RetrainWeighted(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{0.1, 0})
 		require.NoError(t, err)
 		require.InDeltaSlice(t, b, fit.Coefficients, 1e-5)
 		require.InDelta(t, half(cv.Test, b, b0), *test, 1e-5)
@@ -358,7 +358,7 @@ func TestFoldsUnits(t *testing.T) {
 		require.NoError(t, err)
 		low, err := dca.LowerLevel(ctx, m.Program(), dca.Settings{Backend: backend})
 		require.NoError(t, err)
-		fit, test, err := m.Retrain(ctx, backend, backends.Options{}, m.Program().H0)
+		fit, test, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, m.Program().H0)
 		require.NoError(t, err)
 		return fit, m.Evaluate(low.X).Validation, *test
 	}

@@ -9,9 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/lower/glm"
@@ -197,7 +195,7 @@ func upFrom(first, count int) []int {
 
 // whole is the rung of all rows, whose pilots are fits of those below to them.
 func (r *rung) whole(
-	ctx context.Context, data *Data, backend backends.ConicBackend, o backends.Options,
+	ctx context.Context, data *Data, s problems.Solver,
 ) (*rung, error) {
 	out := &rung{ladder: r.ladder, below: r.below, lambda: r.lambda, gamma: r.gamma}
 	r.adapting.Lock()
@@ -205,12 +203,11 @@ func (r *rung) whole(
 	r.adapting.Unlock()
 	if factors == nil {
 		if factors = r.full.spec.Common; r.below != nil {
-			m, p, err := r.below.on(ctx, data, backend, o, fitGap)
+			m, p, err := r.below.on(ctx, data, s, problems.FinalGap)
 			if err != nil {
 				return nil, err
 			}
 			var x [][]float64
-			s := dca.Settings{Backend: backend, Solver: o}
 			_, err = problems.TrainWeighted(ctx, p, s, r.lambda, func(at [][]float64) problems.Fit {
 				x = at
 				return m.Fit(at)

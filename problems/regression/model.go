@@ -117,7 +117,8 @@ func (m *Model) Advice() problems.Advice {
 	if m.rung != nil {
 		a.Rung = &problems.OnRung{Gain: m.Gain, Spread: m.Spread, Used: m.Used}
 	}
-	a.Retrain, a.RetrainWeighted, a.RetrainPath, a.TestError = m.Retrain, m.RetrainWeighted, m.RetrainPath, m.data.test
+	all := problems.Trainer{Whole: m.whole, Test: m.data.test}
+	a.Retrain, a.RetrainWeighted, a.RetrainPath, a.TestError = all.Radii, all.Weights, all.Path, all.Test
 	return a
 }
 

@@ -23,7 +23,7 @@ func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Fo
 func (m *Model) Advice() problems.Advice {
 	return problems.Advice{
 		Fit: m.Penalised, Score: m.Score, Columns: m.Columns, Open: m.Open,
-		Retrain: m.Retrain, RetrainWeighted: m.RetrainWeighted, TestError: m.TestError,
+		Retrain: m.retrain, RetrainWeighted: m.retrainWeighted, TestError: m.TestError,
 		Paper: problems.Paper{
 			Weights: problems.Span{Low: 1e-4, High: 1e4}, Upper: problems.Span{Low: 1e-6, High: 1e2}, Common: true, ParzenEach: 10, Untried: true,
 		},

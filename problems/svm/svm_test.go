@@ -15,6 +15,7 @@ import (
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -184,7 +185,7 @@ func TestRetrain(t *testing.T) {
 			data = z.Train
 		}
 		for _, h := range [][]float64{{10, 0.3}, {0.02, 10}, {10, 10}} {
-			fit, test, err := m.Retrain(context.Background(), native(t), backends.Options{}, h)
+			fit, test, err := m.Advice().Retrain(context.Background(), problems.Solver{Backend: native(t), Fits: true}, h)
 			require.NoError(t, err)
 			loss := meanHinge(cv.Data, seq(60), [2]float64{1, 1}, fit.Coefficients, -fit.Intercept)
 			require.InDelta(t, best(data, math.Min(h[1], math.Sqrt(2*h[0]))), loss, 1e-6)
@@ -207,7 +208,7 @@ func TestRetrain(t *testing.T) {
 	cancel()
 	m, err := New(cv, Options{})
 	require.NoError(t, err)
-	_, _, err = m.Retrain(cancelled, native(t), backends.Options{}, []float64{1, 1})
+	_, _, err = m.Advice().Retrain(cancelled, problems.Solver{Backend: native(t), Fits: true}, []float64{1, 1})
 	require.ErrorContains(t, err, "ended without a model: cancelled")
 }
 

@@ -48,7 +48,7 @@ type BackendRow struct {
 	// Reason says why.
 	Status string `json:"status"`
 	Reason string `json:"reason,omitempty"`
-	// Seconds is the time from the compiled program to the checked solution, or of the whole run; the fastest of the repeats.
+	// Seconds is the time of set-up, solve and check, or of the whole run; the fastest of the repeats.
 	Seconds    float64 `json:"seconds"`
 	Iterations int     `json:"iterations"`
 	Setups     int     `json:"setups"`
@@ -98,7 +98,7 @@ func Backends(ctx context.Context, o BackendsOptions) ([]BackendRow, error) {
 	}
 	all := 0
 	for _, b := range solvers {
-		all += len(apps) * (len(dca.Stages()) + 1) * len(o.tolerances(b))
+		all += len(apps) * (len(stages) + 1) * len(o.tolerances(b))
 	}
 	var rows []BackendRow
 	add := func(r BackendRow) {
@@ -139,18 +139,12 @@ func (o *BackendsOptions) application(ctx context.Context, a Application, m tune
 	if err != nil {
 		return err
 	}
-	p := m.Program()
-	kinds, err := p.Kinds()
-	if err != nil {
-		return err
-	}
-	exact := dca.Settings{Backend: reference, Solver: backends.Options{Eps: referenceEps}}
-	snapshot, err := dca.NewSnapshot(ctx, p, kinds, weights(p, kinds), exact)
+	p, err := newPoint(ctx, m.Program(), reference)
 	if err != nil {
 		return fmt.Errorf("bench: %s %s: %w", a.Model, a.Data, err)
 	}
-	for _, stage := range dca.Stages() {
-		best, err := snapshot.Solve(ctx, stage, exact)
+	for _, stage := range stages {
+		best, err := p.solve(ctx, stage, exact(reference))
 		if err != nil {
 			return fmt.Errorf("bench: %s %s, %s: %w", a.Model, a.Data, stage, err)
 		}
@@ -160,7 +154,7 @@ func (o *BackendsOptions) application(ctx context.Context, a Application, m tune
 					return nil
 				}
 				row := BackendRow{Model: a.Model, Data: a.Data, Stage: string(stage), Backend: b.Name(), Eps: eps}
-				o.stage(ctx, &row, snapshot, stage, b, best.Objective, a)
+				o.stage(ctx, &row, p, stage, b, best.objective, a)
 				add(row)
 			}
 		}
@@ -182,6 +176,88 @@ func (o *BackendsOptions) application(ctx context.Context, a Application, m tune
 	return nil
 }
 
+// exact are the settings of reference solves.
+func exact(b backends.ConicBackend) dca.Settings {
+	return dca.Settings{Backend: b, Solver: backends.Options{Eps: referenceEps}}
+}
+
+// stages are the programs of a single solve.
+var stages = []dca.Stage{dca.StagePenalty, dca.StageConstrained}
+
+// point is where stages are solved, the same for all backends: the weights of the penalties, and the radii of the
+// program, which are the P_i(x) of the reference's solution at these.
+type point struct {
+	program dca.Program
+	kinds   [][]int
+	weights []float64 // one for each kind
+}
+
+func newPoint(ctx context.Context, p dca.Program, reference backends.ConicBackend) (*point, error) {
+	kinds, err := p.Kinds()
+	if err != nil {
+		return nil, err
+	}
+	out := &point{program: p, kinds: kinds, weights: weights(p, kinds)}
+	at, err := out.penalized(ctx, exact(reference))
+	if err != nil {
+		return nil, err
+	}
+	if at.radii == nil {
+		return nil, fmt.Errorf("the penalty form at weights %v ended with %s", out.weights, at.status)
+	}
+	out.program.H0 = p.StartAt(at.radii, nil)
+	return out, nil
+}
+
+// solved is the outcome of a stage, with the largest violation of its radii.
+type solved struct {
+	status                         backends.Status
+	residual, objective, violation float64
+	radii                          []float64
+	stats                          dca.Stats
+}
+
+func (p *point) solve(ctx context.Context, stage dca.Stage, s dca.Settings) (*solved, error) {
+	if stage == dca.StagePenalty {
+		return p.penalized(ctx, s)
+	}
+	at, err := dca.LowerLevel(ctx, p.program, s)
+	if err != nil {
+		return nil, err
+	}
+	out := &solved{status: at.Status, residual: at.Residual, objective: at.Value, stats: at.Stats}
+	if at.X != nil {
+		if out.radii, err = p.program.Penalties(at.X, nil); err != nil {
+			return nil, err
+		}
+		for j, r := range out.radii {
+			out.violation = math.Max(out.violation, r-p.program.H0[j])
+		}
+	}
+	return out, nil
+}
+
+func (p *point) penalized(ctx context.Context, s dca.Settings) (*solved, error) {
+	form, err := dca.NewPenalized(p.program, p.kinds, s)
+	if err != nil {
+		return nil, err
+	}
+	defer form.Close()
+	at, err := form.Solve(ctx, p.weights, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := &solved{status: at.Status, residual: at.Residual, objective: at.Train, radii: at.Radii, stats: form.Stats()}
+	for k, kind := range p.kinds {
+		for _, j := range kind {
+			if at.X != nil {
+				out.objective += p.weights[k] * at.Radii[j]
+			}
+		}
+	}
+	return out, nil
+}
+
 // weights is the middle of the model's own path, one for each kind.
 func weights(p dca.Program, kinds [][]int) []float64 {
 	if len(p.Path) == 0 {
@@ -195,23 +271,24 @@ func weights(p dca.Program, kinds [][]int) []float64 {
 }
 
 // stage solves a stage several times.
-func (o *BackendsOptions) stage(ctx context.Context, row *BackendRow, s *dca.Snapshot, stage dca.Stage, b backends.ConicBackend, best float64, a Application) {
+func (o *BackendsOptions) stage(ctx context.Context, row *BackendRow, p *point, stage dca.Stage, b backends.ConicBackend, best float64, a Application) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(o.Repeats)*o.TimeLimit)
 	defer cancel()
 	row.Seconds = math.Inf(1)
 	c := b.Capabilities()
 	full := !(a.lowRank() && !c.Supports(backends.NuclearNormCone)) && !(a.wide() && len(c.BySequence) > 0)
 	for range o.Repeats {
-		r, err := s.Solve(ctx, stage, dca.Settings{Backend: b, Solver: backends.Options{Eps: row.Eps, TimeLimit: o.TimeLimit}, NoWorkingSets: full})
+		r, err := p.solve(ctx, stage, dca.Settings{Backend: b, Solver: backends.Options{Eps: row.Eps, TimeLimit: o.TimeLimit}, NoWorkingSets: full})
 		if err != nil {
 			row.fail(err)
 			return
 		}
-		row.Status, row.Iterations, row.Setups, row.Updates = r.Status.String(), r.Iterations, r.Setups, r.Updates
-		row.Seconds = math.Min(row.Seconds, r.Time.Seconds())
-		row.Residual = finite(r.Residual)
-		row.Error = finite(math.Abs(r.Objective-best)/math.Max(1, math.Abs(best)) + r.Violation)
-		if r.Time > o.TimeLimit/4 {
+		row.Status, row.Iterations, row.Setups, row.Updates = r.status.String(), r.stats.Iterations, r.stats.Setups, r.stats.Updates
+		taken := r.stats.SetupTime + r.stats.SolveTime
+		row.Seconds = math.Min(row.Seconds, taken.Seconds())
+		row.Residual = finite(r.residual)
+		row.Error = finite(math.Abs(r.objective-best)/math.Max(1, math.Abs(best)) + r.violation)
+		if taken > o.TimeLimit/4 {
 			return
 		}
 	}

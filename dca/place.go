@@ -1,5 +1,18 @@
 package dca
 
+// Stage is one of the convex programs that the method and its competitors solve over and over.
+type Stage string
+
+// The stages, in the order in which they build on each other.
+const (
+	// StagePenalty is the lower level with weighted penalties, see [Penalized].
+	StagePenalty Stage = "penalty form"
+	// StageConstrained is the lower level with radii, see [LowerLevel].
+	StageConstrained Stage = "constrained form"
+	// StageSubproblem is the second program of an iteration.
+	StageSubproblem Stage = "subproblem"
+)
+
 // Place is where a run of [Solve] is: the convex program that it solves next.
 type Place struct {
 	Stage Stage

@@ -1,12 +1,60 @@
 package problems
 
-// Advice is what a model says to the methods that look for its hyperparameters, other than VF-iDCA. The zero value says nothing.
+import (
+	"context"
+
+	"github.com/conetune/conetune/lower"
+)
+
+// Advice is what a model says of itself to the methods that choose its hyperparameters. The zero value says nothing, and
+// a function is nil where the model has none.
 type Advice struct {
-	// Each says that searches give each hyperparameter a value of its own by default; else those of a kind have one in common.
+	// Each says that searches give each hyperparameter a value of its own by default; else those of a kind have one in
+	// common. Axes are where they look, by kind or with an axis for each; nil for the kinds of the program.
 	Each bool
+	Axes func(each bool) []Axis
 	// Paper is what they do with the paper's preset.
 	Paper Paper
+	// Rows are the numbers of training rows, the least of those of several folds, and Features that of features; 0 where
+	// these mean nothing.
+	Rows, Features int
+	// Folds says that folds share the hyperparameters, and Predicts that the lower level's solutions are predictors.
+	Folds, Predicts bool
+	// Separable says that losses fall towards zero with the weights where features tell labels apart, so that no weights
+	// are best by the validation rows of folds though further rows will have errors.
+	Separable bool
+	// Fit is the fast fit of the lower level at h = (lambda, u), which the native backend takes in the place of conic
+	// programs: its points have the values of the variables of the program, with folds the mean over theirs, see
+	// [lower.OverFolds]. Together is one of all folds, at most as exact and far quicker than these one by one. Either may
+	// return nil.
+	Fit      func() (lower.Fit, error)
+	Together func(ctx context.Context) (lower.Fit, error)
+	// Score is what solutions of the lower level are compared by where that is nearer to their use than the validation
+	// error, not negative, the less the better; but for gradients, iterations of VF-iDCA and the paper's preset.
+	Score func(x [][]float64) float64
+	// StandardError is that of the validation error of values of the lower-level variables, in its unit.
+	StandardError func(x [][]float64) float64
+	// Columns are the features over the training rows, for models that select some of them.
+	Columns func() *Columns
+	// Ladder are the rungs from few weights to many, none where the data have none. The models of a rung have a Rung.
+	Ladder func() []Rung
+	Rung   *OnRung
+	// Open is how a model with upper variables is tuned by the weights of its penalties alone; it may return nil.
+	Open func() *Open
+	// Retrain trains the predictor once more, on all rows, with the radii and upper variables h = (r, u), RetrainWeighted
+	// with the weights and upper variables h = (lambda, u): as losses are means over rows, they are the same for more rows.
+	Retrain, RetrainWeighted Training
+	// RetrainPath is RetrainWeighted with one after the other of several weights, without scoring them. The list ends
+	// where the context does, whose error may come with an empty one; a fit without coefficients stands for weights that
+	// have none.
+	RetrainPath func(ctx context.Context, s Solver, lambda [][]float64) ([]Fit, error)
+	// TestError is that of a predictor, nil where there are no test rows.
+	TestError func(f Fit) *float64
 }
+
+// Training is a final training: its predictor, and the test error of that, nil where there are no test rows. A
+// [*TrainingError] says that it ended without a model, by a cancellation for example.
+type Training func(ctx context.Context, s Solver, h []float64) (Fit, *float64, error)
 
 // Paper are the settings of searches and of descents along the gradient of the validation error in the experiments of the paper (Gao, Ye, Yin, Zeng, Zhang,
 // ICML 2022, Supplement C). What is zero or nil is the method's own.

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/dca"
 )
 
 // Errors are the errors of one vector of coefficients on data that it was not
@@ -121,18 +120,6 @@ func (f Fit) Label(value float64) float64 {
 		return f.Labels[1]
 	}
 	return f.Labels[0]
-}
-
-// Bilevel is a model as far as the selection on held-back rows needs it.
-type Bilevel interface{ Program() dca.Program }
-
-// HeldBack is a model without some of its validation rows.
-type HeldBack struct {
-	// Model makes the model, which has copies of rows.
-	Model func() Bilevel
-	// Error is the error of values of the lower-level variables of Model on the rows that are held back, and Rows is how many there are.
-	Error func(x [][]float64) float64
-	Rows  int
 }
 
 // TrainingError says that a final training on all rows ended without a model.

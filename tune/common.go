@@ -37,13 +37,12 @@ const (
 
 // byWeights says whether the selection of the task is to be weights that its folds share.
 func (t *Task) byWeights() bool {
-	cv, ok := t.Model.(CrossValidated)
-	_, able := t.Model.(Reweighter)
-	return ok && able && (cv.CrossValidated() || t.rung) && t.Config.Preset != PresetPaper && t.Program.Radii == len(t.Program.H0)
+	a := &t.Advice
+	return a.RetrainWeighted != nil && (a.Folds || a.Rung != nil) && t.Config.Preset != PresetPaper && t.Program.Radii == len(t.Program.H0)
 }
 
 // searchedFirst is the message of a run without iterations, with the reason.
-const searchedFirst = "without iterations: the weights that the folds share are searched for from the best ones of a path, %s; Config.StopFolds 1 iterates first"
+const searchedFirst = "without iterations: the weights that the folds share are searched for from the best ones of a path, %s; Config.MaxIter iterates first"
 
 // common replaces the selection of radii in a result by one of weights, see [Task.byWeights]; start are the weights of the run's start, or nil. It leaves the
 // result alone where none of the weights can be scored.

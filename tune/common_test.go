@@ -72,7 +72,7 @@ func TestOneStandardError(t *testing.T) {
 		require.NoError(t, err)
 		simple, err := tune.Run(context.Background(), m, tune.Config{Method: method, OneSE: true})
 		require.NoError(t, err)
-		bound := least.Refit.Validation + m.StandardError(least.Selection.X)
+		bound := least.Refit.Validation + m.Advice().StandardError(least.Selection.X)
 		factor := simple.Lambda[0] / least.Lambda[0]
 		require.Greater(t, factor, 1.1, method)
 		require.InEpsilon(t, factor*math.Max(least.Lambda[1], 1e-10*least.Lambda[0]), simple.Lambda[1], 1e-9, method)
@@ -105,7 +105,7 @@ func TestStandardError(t *testing.T) {
 		squares += loss * loss
 	}
 	variance := (squares - sum*sum/10) / 9
-	require.InEpsilon(t, math.Sqrt(variance/10), m.StandardError([][]float64{b}), 1e-12)
+	require.InEpsilon(t, math.Sqrt(variance/10), m.Advice().StandardError([][]float64{b}), 1e-12)
 }
 
 // Rows of separable classes leave weights near zero without a solution; the selection stays among those that have one.
@@ -135,12 +135,12 @@ func TestSharedWeightsWithoutIterations(t *testing.T) {
 	require.NoError(t, err)
 	r, err := tune.Run(context.Background(), large, tune.Config{})
 	require.NoError(t, err)
-	require.Contains(t, r.Message, "Config.StopFolds 1")
+	require.Contains(t, r.Message, "Config.MaxIter iterates first")
 	grid, err := tune.Run(context.Background(), large, tune.Config{Method: tune.MethodGrid})
 	require.NoError(t, err)
 	require.LessOrEqual(t, r.Refit.Validation, grid.Refit.Validation*(1+1e-4))
 
-	small, err := tune.Run(context.Background(), validated(t, 1), tune.Config{StopFolds: 1})
+	small, err := tune.Run(context.Background(), validated(t, 1), tune.Config{MaxIter: 200})
 	require.NoError(t, err)
 	require.Positive(t, small.Iterations)
 	require.Empty(t, small.Message)

@@ -61,14 +61,10 @@ type Config struct {
 	// Final says on which rows the reported refit is trained, one of [FinalTrain] and [FinalAll]; empty means FinalTrain with
 	// PresetPaper, and otherwise FinalAll where the model can.
 	Final string
-	// StopFolds is the number of folds of validation rows that are held back in turn to find the iteration of VF-iDCA
-	// after which hyperparameters follow the noise of the others; the run on all of them then ends there. 1 turns
-	// it off; 0 leaves the model's choice, which is off with PresetPaper, GapTol or MaxIter. Either has iterations in the place of a ladder.
-	StopFolds int
-	// Rung takes a rung of a [Laddered] model, by its name, in the place of the one that the rule of ladder.go takes, or [RungFree]. It is for vf-idca.
+	// Rung takes a rung of a model with a ladder, by its name, in the place of the one that the rule of ladder.go takes, or [RungFree]. It is for vf-idca.
 	Rung string
 	// OneSE has the simplest model chosen whose validation error is within one standard error of the least one: that with all weights of the
-	// penalties multiplied by the same factor, as large as possible. The model has to be [Measured].
+	// penalties multiplied by the same factor, as large as possible. The model has to have a standard error.
 	OneSE bool
 	// MaxIter bounds the iterations; 0 leaves the preset's value.
 	MaxIter int
@@ -142,7 +138,7 @@ func (c Config) Validate() error {
 		{"rho", c.Rho, dca.LeastWeight, dca.MostWeight}, {"c-alpha", c.CAlpha, dca.LeastWeight, dca.MostWeight},
 		{"delta", c.Delta, 0, dca.MostWeight}, {"epsilon", c.Epsilon, 0, dca.MostWeight}, {"eps", c.Eps, 0, math.MaxFloat64},
 		{"max-iter", float64(c.MaxIter), 0, math.MaxInt}, {"time-limit", float64(c.TimeLimit), 0, math.MaxInt}, {"threads", float64(c.Threads), 0, math.MaxInt},
-		{"evaluations", float64(c.Evaluations), 0, math.MaxInt}, {"workers", float64(c.Workers), 0, math.MaxInt}, {"stop-folds", float64(c.StopFolds), 0, math.MaxInt}, {"curve", float64(c.Curve), 0, mostCurve},
+		{"evaluations", float64(c.Evaluations), 0, math.MaxInt}, {"workers", float64(c.Workers), 0, math.MaxInt}, {"curve", float64(c.Curve), 0, mostCurve},
 	} {
 		switch {
 		case !(f.value >= 0) || math.IsInf(f.value, 1):

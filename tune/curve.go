@@ -14,7 +14,7 @@ type CurvePoint struct {
 	// Validation is the error of the lower-level solution at these weights, and StandardError its standard error.
 	Validation, StandardError float64
 	// Fit is the predictor with these weights, trained on the rows of [Result.RefitFit], which it is for the factor 1; without coefficients where there is none, or
-	// where the model is no [PathTrainer].
+	// where the model trains none.
 	Fit Fit
 }
 
@@ -48,7 +48,7 @@ func (t *Task) curve(ctx context.Context, out *Result) error {
 		case tr.X == nil || !finite(tr.Errors.Validation):
 			continue
 		}
-		p := CurvePoint{Factor: factor, Lambda: tr.Lambda, Validation: tr.Errors.Validation, StandardError: t.Model.(Measured).StandardError(tr.X)}
+		p := CurvePoint{Factor: factor, Lambda: tr.Lambda, Validation: tr.Errors.Validation, StandardError: t.Advice.StandardError(tr.X)}
 		if t.keepsPath(out) {
 			p.Fit = t.Model.Fit(tr.X)
 		}

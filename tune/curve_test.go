@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/tune"
@@ -92,7 +93,7 @@ func TestPath(t *testing.T) {
 			}
 			require.InDelta(t, mean/n, r.Curve[0].Fit.Intercept, 1e-6*math.Abs(mean/n)+1e-8)
 			if final == tune.FinalAll {
-				want, _, err := m.RetrainWeighted(context.Background(), native, backends.Options{}, r.Curve[4].Lambda)
+				want, _, err := m.Advice().RetrainWeighted(context.Background(), problems.Solver{Backend: native, Fits: true}, r.Curve[4].Lambda)
 				require.NoError(t, err)
 				require.InDeltaSlice(t, want.Coefficients, r.Curve[4].Fit.Coefficients, 1e-2)
 			}

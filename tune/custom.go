@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems"
 )
 
 // Custom is a [Model] made of a bilevel program that the user writes with the atoms of package convex. Only Bilevel
@@ -22,6 +23,8 @@ type Custom struct {
 	Predictor func(x [][]float64) Fit
 	// Settings are those of a run, with and without a preset. The zero value means those of package dca.
 	Settings dca.Settings
+	// Says is the advice of the model; the zero value says nothing.
+	Says problems.Advice
 }
 
 var _ Model = Custom{}
@@ -63,6 +66,9 @@ func (c Custom) Fit(x [][]float64) Fit {
 	}
 	return Fit{Coefficients: x[0]}
 }
+
+// Advice is Says.
+func (c Custom) Advice() problems.Advice { return c.Says }
 
 // PaperSettings are Settings.
 func (c Custom) PaperSettings() dca.Settings { return c.Settings }

@@ -9,9 +9,10 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 )
 
-// evaluator solves lower levels in penalty form, each from the one before: by the fit of a [Penalised] model, where the backend is ours,
+// evaluator solves lower levels in penalty form, each from the one before: by the fit of the model, where the backend is ours,
 // which takes a tenth of the time of a conic program. The others, and what the fit cannot solve, are conic programs.
 type evaluator struct {
 	task  *Task
@@ -35,24 +36,30 @@ func (t *Task) evaluator(ctx context.Context, s *space) (*evaluator, error) {
 	return e, e.compile()
 }
 
-// penalised returns the fit of the model, made once and shared by all evaluators; nil if there is none.
+// penalised returns the fit of the model, made once and shared by all evaluators; nil if there is none. The error is
+// errStopped where the context ends before it is made.
 func (t *Task) penalised(ctx context.Context) (lower.Fit, error) {
 	if t.fit != nil {
 		return t.fit, nil
 	}
-	var err error
-	t.fit, err = fitOf(ctx, t.Model)
-	return t.fit, err
+	if t.Advice.Fit == nil {
+		return nil, nil
+	}
+	fit, err := stop.Do(ctx, nil, t.Advice.Fit)
+	if fit == nil && err == nil && ctx.Err() != nil {
+		return nil, errStopped
+	}
+	t.fit = fit
+	return fit, err
 }
 
 // searching returns the fit of all folds together, made once and shared by all evaluators, or where there is none that of penalised.
 func (t *Task) searching(ctx context.Context) (lower.Fit, error) {
-	m, ok := t.Model.(Together)
-	if !ok || !t.byWeights() {
+	if t.Advice.Together == nil || !t.byWeights() {
 		return t.penalised(ctx)
 	}
 	if t.together == nil {
-		fit, err := m.Together(ctx)
+		fit, err := t.Advice.Together(ctx)
 		if ctx.Err() != nil || ended(err) {
 			t.short = true
 			return nil, errStopped
@@ -67,19 +74,6 @@ func (t *Task) searching(ctx context.Context) (lower.Fit, error) {
 	return t.together, nil
 }
 
-// fitOf returns the fit of a [Penalised] model, nil for all others. The error is errStopped where the context ends before it is made.
-func fitOf(ctx context.Context, m any) (lower.Fit, error) {
-	p, ok := m.(Penalised)
-	if !ok {
-		return nil, nil
-	}
-	fit, err := stop.Do(ctx, nil, p.Penalised)
-	if fit == nil && err == nil && ctx.Err() != nil {
-		return nil, errStopped
-	}
-	return fit, err
-}
-
 // quick returns a fit where it is to be taken in the place of conic programs: with the native backend. Else it is nil.
 func (t *Task) quick(of func() (lower.Fit, error)) (lower.Fit, error) {
 	if !t.Config.quick() {
@@ -88,26 +82,9 @@ func (t *Task) quick(of func() (lower.Fit, error)) (lower.Fit, error) {
 	return of()
 }
 
-// conicOnly is a backend under a name for which no model has a fast fit.
-type conicOnly struct{ backends.ConicBackend }
-
-func (b conicOnly) Name() string { return b.ConicBackend.Name() + " without fits" }
-
-// fitsFirst is a backend under the name for which models have fast fits.
-type fitsFirst struct{ backends.ConicBackend }
-
-func (fitsFirst) Name() string { return backends.Default }
-
-// trainer is the backend for trainings by a model, which takes its fits for ours.
-func (t *Task) trainer() backends.ConicBackend {
-	ours := t.Backend.Name() == backends.Default
-	switch {
-	case t.Config.quick() && !ours:
-		return fitsFirst{t.Backend}
-	case !t.Config.quick() && ours:
-		return conicOnly{t.Backend}
-	}
-	return t.Backend
+// trainer solves the final trainings.
+func (t *Task) trainer() problems.Solver {
+	return problems.Solver{Backend: t.Backend, Options: t.Config.solver(), Fits: t.Config.quick()}
 }
 
 func (e *evaluator) compile() (err error) {

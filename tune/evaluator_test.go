@@ -10,7 +10,6 @@ import (
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/groups"
@@ -196,7 +195,7 @@ func TestCompletionSolversAreConic(t *testing.T) {
 		p := task.Program
 		conic, err := dca.Solve(ctx, p, s)
 		require.NoError(t, err)
-		require.NoError(t, task.solvers(&p, func() (lower.Fit, error) { return task.penalised(context.Background()) }))
+		require.NoError(t, task.solvers(t.Context(), &p))
 		direct, err := dca.Solve(ctx, p, s)
 		require.NoError(t, err)
 		require.NotEmpty(t, direct.StartWeights)
@@ -209,6 +208,6 @@ func TestCompletionSolversAreConic(t *testing.T) {
 	task, err := newTask(must(matcomp.New(data, matcomp.Options{})), vfidca{name: MethodVFiDCA}, Config{Method: MethodVFiDCA, Eps: 1e-11}, nil, time.Now())
 	require.NoError(t, err)
 	p := task.Program
-	require.NoError(t, task.solvers(&p, func() (lower.Fit, error) { return task.penalised(context.Background()) }))
+	require.NoError(t, task.solvers(t.Context(), &p))
 	require.Nil(t, p.Fit, "conic programs are more accurate")
 }

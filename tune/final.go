@@ -86,23 +86,12 @@ func (out *Result) end(status dca.Status) {
 
 // onlyRetrained says that no lower-level solution is the predictor.
 func (t *Task) onlyRetrained() bool {
-	_, ok := t.Model.(Retrainer)
-	return ok && !t.choice()
-}
-
-// choice says whether lower-level solutions are predictors, too.
-func (t *Task) choice() bool {
-	if cv, ok := t.Model.(CrossValidated); ok && cv.CrossValidated() {
-		return false
-	}
-	_, ok := t.Model.(Refitter)
-	return ok
+	return t.Advice.Retrain != nil && !t.Advice.Predicts
 }
 
 // retrain trains the predictor on all rows, where the model or the configuration wants that.
 func (out *Result) retrain(t *Task, l limits) error {
-	trainer, ok := t.Model.(Retrainer)
-	choice := t.choice()
+	ok, choice := t.Advice.Retrain != nil, t.Advice.Predicts
 	out.TrainedOn = FinalTrain
 	if choice || !ok {
 		out.LowerLevel = out.Refit
@@ -113,7 +102,7 @@ func (out *Result) retrain(t *Task, l limits) error {
 	t.begin(Place{Place: dca.Place{Stage: StageFinal}})
 	ctx, end := l.final()
 	defer end()
-	fit, test, err := out.train(ctx, t, trainer)
+	fit, test, err := out.train(ctx, t)
 	if err == nil && !(fit.Finite() && (test == nil || finite(*test))) {
 		err = &problems.TrainingError{Status: backends.NumericalError}
 	}
@@ -162,11 +151,11 @@ func (out *Result) retrain(t *Task, l limits) error {
 }
 
 // train trains with what was selected. It does not wait for longer than the context and patience.
-func (out *Result) train(ctx context.Context, t *Task, trainer Retrainer) (Fit, *float64, error) {
+func (out *Result) train(ctx context.Context, t *Task) (Fit, *float64, error) {
 	h := slices.Concat(out.Selection.Radii, out.Selection.Upper)
-	train := trainer.Retrain
-	if weighted, ok := t.Model.(Reweighter); ok && out.Selection.Weighted && !(t.Config.Preset == PresetPaper && len(out.Selection.Upper) > 0) {
-		h, train = slices.Concat(out.Selection.Lambda, out.Selection.Upper), weighted.RetrainWeighted
+	train, weighted := t.Advice.Retrain, t.Advice.RetrainWeighted
+	if weighted != nil && out.Selection.Weighted && !(t.Config.Preset == PresetPaper && len(out.Selection.Upper) > 0) {
+		h, train = slices.Concat(out.Selection.Lambda, out.Selection.Upper), weighted
 	}
 	type trained struct {
 		fit  Fit
@@ -174,7 +163,7 @@ func (out *Result) train(ctx context.Context, t *Task, trainer Retrainer) (Fit, 
 		err  error
 	}
 	got, done := stop.WaitFor(ctx, patience, func() (r trained) {
-		r.fit, r.test, r.err = train(ctx, t.trainer(), t.Config.solver(), h)
+		r.fit, r.test, r.err = train(ctx, t.trainer(), h)
 		return r
 	})
 	if !done {
@@ -191,9 +180,9 @@ func (out *Result) unfinished(t *Task, choice bool) {
 	}
 	out.TrainedOn = FinalFolds
 	out.say("stopped before the training on all rows: the model is the mean of the folds' fits")
-	if tester, ok := t.Model.(Tester); ok {
+	if test := t.Advice.TestError; test != nil {
 		refit := *out.Refit
-		refit.Test = tester.TestError(out.RefitFit)
+		refit.Test = test(out.RefitFit)
 		out.Refit = &refit
 	}
 }

@@ -175,7 +175,6 @@ func TestHostileTables(t *testing.T) {
 			Method:      rapid.SampledFrom([]string{"vf-idca", "vf-idca-t", "grid", "random", "tpe", "cma-es", "igjo", "ifdm", "hoag"}).Draw(t, "method"),
 			Preset:      rapid.SampledFrom([]string{"", "paper"}).Draw(t, "preset"),
 			Final:       rapid.SampledFrom([]string{"", tune.FinalTrain}).Draw(t, "final"),
-			StopFolds:   rapid.SampledFrom([]int{0, 0, 1, 2, 1000}).Draw(t, "stop-folds"),
 			Evaluations: 5, Seed: 1, Workers: 1, MaxIter: rapid.SampledFrom([]int{0, 3, 3, 3}).Draw(t, "max-iter"),
 		}
 		r, err := tune.Run(context.Background(), m, c)

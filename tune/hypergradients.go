@@ -126,7 +126,7 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 func (h hypergradients) settings(t *Task, fit lower.Fit) hypergradient.Settings {
 	var s hypergradient.Settings
 	if t.Config.Preset == PresetPaper {
-		h.paper(&s, t.advice().Paper, fit)
+		h.paper(&s, t.Advice.Paper, fit)
 	}
 	if t.Start != nil {
 		s.Start, s.Chosen = slices.Concat(t.Start.Lambda, t.Start.Upper), true

@@ -13,7 +13,7 @@ import (
 // How much freedom.
 //
 // With a weight for each coefficient or group, the least validation error follows the noise of its rows; with one
-// common weight, large coefficients are shrunk as much as noise is. A [Laddered] model has rungs between: one common
+// common weight, large coefficients are shrunk as much as noise is. A model with a ladder has rungs between: one common
 // weight, weights by the sizes of the coefficients of a pilot, weights by those of that, and last free weights. The
 // rule:
 //
@@ -27,26 +27,8 @@ import (
 //  4. Free weights are never taken by themselves: their validation error cannot be compared, as the rows that it is
 //     made of have chosen them. [Config.Rung] takes them.
 
-// Laddered is a model with a ladder of rungs, nil where its data have none. [Config.Rung] names one, or [RungFree].
-type Laddered interface {
-	Model
-	Ladder() []problems.Rung
-}
-
 // RungFree are free weights, by iterations of VF-iDCA.
 const RungFree = "free"
-
-// rungModel is the model of a rung.
-type rungModel interface {
-	Measured
-	// Gain is by how much the mean loss of the validation rows is larger at values x of the variables, of this rung or
-	// another one, than at y, and its standard error.
-	Gain(x, y [][]float64) (mean, se float64)
-	// Spread are the weights of the model that the rung belongs to, at those of the rung.
-	Spread(lambda []float64) []float64
-	// Used is the number of features that values of the variables use, the mean over the folds.
-	Used(x [][]float64) float64
-}
 
 // Rung is what a ladder found on one of its rungs.
 type Rung struct {
@@ -69,25 +51,29 @@ func (r Rung) MarshalJSON() ([]byte, error) {
 
 // asks says that the configuration says how far VF-iDCA goes, or where from.
 func (c *Config) asks() bool {
-	return c.Rung == RungFree || c.StopFolds != 0 || c.Preset == PresetPaper || c.GapTol > 0 || c.MaxIter > 0 ||
-		c.Init != nil
+	return c.Rung == RungFree || c.Preset == PresetPaper || c.GapTol > 0 || c.MaxIter > 0 || c.Init != nil
 }
 
 // asked is that of the task, whose start says it, too.
 func (t *Task) asked() bool { return t.Config.asks() || t.Start != nil }
 
 // Climbs says whether VF-iDCA chooses a rung of the ladder of the model, and not free weights.
-func (c *Config) Climbs(m Model) bool {
-	l, ok := m.(Laddered)
-	return ok && !c.asks() && l.Ladder() != nil
+func (c *Config) Climbs(m Model) bool { return !c.asks() && rungs(m.Advice()) != nil }
+
+// rungs are those of a model, none where it has no ladder.
+func rungs(a problems.Advice) []problems.Rung {
+	if a.Ladder == nil {
+		return nil
+	}
+	return a.Ladder()
 }
 
 // ladder is the model's, nil where free weights are tuned.
 func (t *Task) ladder() []problems.Rung {
-	if t.Start != nil || !t.Config.Climbs(t.Model) {
+	if t.asked() {
 		return nil
 	}
-	return t.Model.(Laddered).Ladder()
+	return rungs(t.Advice)
 }
 
 // checkRung says why there is no rung of the name asked for.
@@ -96,13 +82,13 @@ func (t *Task) checkRung() error {
 	if name == "" {
 		return nil
 	}
-	m, ok := t.Model.(Laddered)
-	if _, vf := t.tuner.(vfidca); !vf || !ok || m.Ladder() == nil {
+	list := rungs(t.Advice)
+	if _, vf := t.tuner.(vfidca); !vf || list == nil {
 		return fmt.Errorf("tune: Config.Rung is %q, but the model %s has no ladder of weights by %s",
 			name, t.Model.Name(), t.tuner.Name())
 	}
 	var names []string
-	for _, r := range m.Ladder() {
+	for _, r := range list {
 		names = append(names, r.Name)
 	}
 	if names = append(names, RungFree); !slices.Contains(names, name) {
@@ -127,7 +113,7 @@ func (t *Task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 	var list []climbed
 	names := make([]string, 0, len(rungs))
 	for _, r := range rungs {
-		var below problems.Bilevel
+		var below Model
 		var from Selection
 		if n := len(list); n > 0 {
 			below, from = list[n-1].task.Model, *list[n-1].out.Selection
@@ -150,7 +136,7 @@ func (t *Task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 	ladder := make([]Rung, len(list))
 	least := 0
 	for k, c := range list {
-		used := c.task.Model.(rungModel).Used(c.x)
+		used := c.task.Advice.Rung.Used(c.x)
 		ladder[k] = Rung{Name: names[k], Validation: c.out.Refit.Validation, Features: used}
 		if ladder[k].Validation < ladder[least].Validation {
 			least = k
@@ -158,7 +144,7 @@ func (t *Task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 	}
 	for k := range ladder {
 		if k != least {
-			ladder[k].Above, ladder[k].StandardError = list[k].task.Model.(rungModel).Gain(list[k].x, list[least].x)
+			ladder[k].Above, ladder[k].StandardError = list[k].task.Advice.Rung.Gain(list[k].x, list[least].x)
 		}
 	}
 	taken := simplest(ladder)
@@ -168,7 +154,7 @@ func (t *Task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 	ladder[taken].Taken = true
 	chosen := list[taken]
 	s := chosen.task
-	t.Model, t.Program, t.fit, t.together, t.rung = s.Model, s.Program, s.fit, s.together, true
+	t.Model, t.Program, t.Advice, t.fit, t.together = s.Model, s.Program, s.Advice, s.fit, s.together
 	t.best, t.leading = s.best, s.leading
 	out, err := t.Finish(ctx, "", why(ladder, t.Config.Rung))
 	if out != nil {
@@ -183,10 +169,10 @@ func simplest(ladder []Rung) int {
 }
 
 // searchRung searches the models of a rung, and returns the best.
-func (t *Task) searchRung(ctx context.Context, models []problems.Bilevel) (best climbed, err error) {
+func (t *Task) searchRung(ctx context.Context, models []Model) (best climbed, err error) {
 	for _, m := range models {
 		s := *t
-		s.Model, s.Program, s.fit, s.together, s.best, s.rung = m.(Model), m.Program(), nil, nil, Trial{}, true
+		s.Model, s.Program, s.Advice, s.fit, s.together, s.best = m, m.Program(), m.Advice(), nil, nil, Trial{}
 		p, err := s.paths(ctx)
 		if err != nil {
 			return best, err
@@ -213,12 +199,12 @@ func (t *Task) searchRung(ctx context.Context, models []problems.Bilevel) (best 
 
 // spread puts the hyperparameters of the model into the result of a rung.
 func (t *Task) spread(out *Result, full Model) {
-	m, ok := t.Model.(rungModel)
-	if !t.rung || !ok || out.Selection == nil {
+	r := t.Advice.Rung
+	if r == nil || out.Selection == nil {
 		return
 	}
 	s := *out.Selection
-	s.Lambda = m.Spread(s.Lambda)
+	s.Lambda = r.Spread(s.Lambda)
 	program := full.Program()
 	if radii, err := program.Penalties(s.X, nil); err == nil {
 		s.Radii = radii
@@ -226,7 +212,7 @@ func (t *Task) spread(out *Result, full Model) {
 	out.Names = full.Names()
 	out.selected(s)
 	for k := range out.Curve {
-		out.Curve[k].Lambda = m.Spread(out.Curve[k].Lambda)
+		out.Curve[k].Lambda = r.Spread(out.Curve[k].Lambda)
 	}
 }
 

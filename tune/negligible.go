@@ -5,23 +5,13 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/conetune/conetune/problems"
 )
-
-// Selective is a model that selects features. What is left of a coefficient within the accuracy of a solver becomes zero
-// in its predictor, so that reports, files and predictions have the same features.
-type Selective interface {
-	Model
-	// Columns are the features over the training rows; nil for a model that keeps all features.
-	Columns() *problems.Columns
-}
 
 // Negligible is the share of the largest effect up to which a coefficient counts as zero, where solves have the tolerance
 // eps: an interior-point solution has no exact zeros. Solvers leave coefficients of some hundred times their tolerance.
 func Negligible(eps float64) float64 { return max(1e-6, 100*eps) }
 
-// dropNegligible sets coefficients of the predictor to zero whose effect, the coefficient times the standard deviation of
+// dropNegligible sets coefficients of the predictor of a model that selects features to zero whose effect, the coefficient times the standard deviation of
 // the feature, or without an intercept its root mean square, is negligible beside the largest, puts their mean into the
 // intercept, and scores the predictor that is left.
 func (out *Result) dropNegligible(t *Task) {
@@ -36,14 +26,10 @@ func (out *Result) dropNegligible(t *Task) {
 		}
 		return
 	}
-	m, ok := t.Model.(Selective)
-	if !ok {
+	if t.Advice.Columns == nil {
 		return
 	}
-	columns := m.Columns()
-	if columns == nil {
-		return
-	}
+	columns := t.Advice.Columns()
 	size := columns.Deviations
 	if !columns.Intercept { // which would take the mean of an effect
 		for j, mean := range columns.Means() {
@@ -71,12 +57,11 @@ func (out *Result) dropNegligible(t *Task) {
 		clear(row)
 	}
 	out.RefitFit = fit
-	tester, ok := t.Model.(interface{ TestError(Fit) *float64 })
-	if !ok || out.Refit.Test == nil {
+	if t.Advice.TestError == nil || out.Refit.Test == nil {
 		return
 	}
 	refit, old := *out.Refit, out.Refit.Test
-	refit.Test = tester.TestError(fit)
+	refit.Test = t.Advice.TestError(fit)
 	out.Refit = &refit
 	if out.Errors.Test == old { // with folds they are the same predictor
 		out.Errors.Test, out.Iterate = refit.Test, fit

@@ -9,19 +9,14 @@ import (
 )
 
 // selective has features of units a thousandfold apart.
-type selective struct {
-	Model
-	keeps bool
+var selective = problems.Advice{
+	Columns: func() *problems.Columns {
+		return &problems.Columns{
+			Deviations: []float64{1, 1000, 1}, Means: func() []float64 { return []float64{0, 0, 4} }, Intercept: true,
+		}
+	},
+	TestError: func(f Fit) *float64 { return &f.Intercept },
 }
-
-func (s selective) Columns() *problems.Columns {
-	if s.keeps {
-		return nil
-	}
-	return &problems.Columns{Deviations: []float64{1, 1000, 1}, Means: func() []float64 { return []float64{0, 0, 4} }, Intercept: true}
-}
-
-func (s selective) TestError(f Fit) *float64 { return &f.Intercept }
 
 // A coefficient is negligible by what it does when its feature moves by one standard deviation; its mean goes into the
 // intercept, and the predictor that is left is scored.
@@ -31,7 +26,7 @@ func TestDropNegligible(t *testing.T) {
 		fit := Fit{Features: []string{"small", "large", "zero"}, Coefficients: []float64{2, 0.001, 1e-7}, Intercept: 7}
 		return &Result{Refit: &Errors{Test: &test}, RefitFit: fit, Errors: Errors{Test: &test}}
 	}
-	task := &Task{Model: selective{}}
+	task := &Task{Advice: selective}
 	r := made()
 	r.dropNegligible(task)
 	require.Equal(t, []float64{2, 0.001, 0}, r.RefitFit.Coefficients)
@@ -44,7 +39,7 @@ func TestDropNegligible(t *testing.T) {
 	r.dropNegligible(task)
 	require.Equal(t, []float64{2, 0.001, 0}, r.RefitFit.Coefficients, "0.001 moves by 1, half of the largest")
 
-	task.Model = selective{keeps: true}
+	task.Advice.Columns = nil // it keeps them all
 	r = made()
 	r.dropNegligible(task)
 	require.Equal(t, made(), r)

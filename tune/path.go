@@ -1,25 +1,13 @@
 package tune
 
-import (
-	"context"
-
-	"github.com/conetune/conetune/backends"
-)
-
-// PathTrainer is a [Measured] model that can do the final training with one after the other of several weights of the penalties, without scoring them. The list ends
-// where the context does, whose error may come with an empty one; a fit without coefficients stands for weights that have none.
-type PathTrainer interface {
-	Measured
-	RetrainPath(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda [][]float64) ([]Fit, error)
-}
+import "context"
 
 // mostPath bounds the coefficients of the fits of a curve that are kept.
 const mostPath = 2e7
 
 // keepsPath says that the fits of a curve are kept.
 func (t *Task) keepsPath(out *Result) bool {
-	_, ok := t.Model.(PathTrainer)
-	return ok && float64(2*t.Config.Curve+1)*float64(len(out.RefitFit.Coefficients)) <= mostPath
+	return t.Advice.RetrainPath != nil && float64(2*t.Config.Curve+1)*float64(len(out.RefitFit.Coefficients)) <= mostPath
 }
 
 // path fills in [CurvePoint.Fit] by fits to the rows that the refit is trained on, which those of the curve are where it is a lower-level solution.
@@ -32,7 +20,7 @@ func (t *Task) path(ctx context.Context, out *Result) error {
 		for k, p := range out.Curve {
 			lambda[k] = p.Lambda
 		}
-		list, err := t.Model.(PathTrainer).RetrainPath(ctx, t.trainer(), t.Config.solver(), lambda)
+		list, err := t.Advice.RetrainPath(ctx, t.trainer(), lambda)
 		if err != nil && !ended(err) {
 			return err
 		}

@@ -97,23 +97,21 @@ func (t *Task) paths(ctx context.Context) (*paths, error) {
 		}
 		out.lines = append(out.lines, line(first, pathLeast*top, step, share, axes))
 	}
-	if m, ok := t.Model.(Counted); ok {
-		_, separable := t.Model.(Separable)
-		rows, features := m.Training()
-		out.far = rows > farRows*features && !separable
+	if rows, features := t.Advice.Rows, t.Advice.Features; rows > 0 {
+		out.far = rows > farRows*features && !t.Advice.Separable
 		out.always = features <= alwaysFeatures
 	}
 	out.low = pathLeast * top
 	return out, nil
 }
 
-// Opens is what VF-iDCA leaves open of a model with this configuration, nil where it does not, see [Opened].
+// Opens is what VF-iDCA leaves open of a model with this configuration, nil where it does not.
 func (c *Config) Opens(m Model) *problems.Open {
-	opened, ok := m.(Opened)
-	if !ok || c.asks() {
+	a := m.Advice()
+	if a.Open == nil || c.asks() {
 		return nil
 	}
-	if o := opened.Open(); o != nil && len(o.Weights) > 0 {
+	if o := a.Open(); o != nil && len(o.Weights) > 0 {
 		return o
 	}
 	return nil

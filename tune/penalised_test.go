@@ -25,7 +25,9 @@ func newRidge(gap float64) ridge {
 	return ridge{tune.Custom{Bilevel: folded("ridge", train, val, halfSquares), Settings: dca.Settings{GapTol: 1e-6}}, &ridgeFit{a: train, gap: gap}}
 }
 
-func (m ridge) Penalised() (lower.Fit, error) { return m.fit, nil }
+func (m ridge) Advice() problems.Advice {
+	return problems.Advice{Fit: func() (lower.Fit, error) { return m.fit, nil }}
+}
 
 // ridgeFit knows its gap, or says that it does not by NaN.
 type ridgeFit struct {
@@ -119,8 +121,10 @@ func TestGapsThatAreNotComputed(t *testing.T) {
 // smoothRidge brings a fit with a derivative, too.
 type smoothRidge struct{ ridge }
 
-func (m smoothRidge) Penalised() (lower.Fit, error) { return smoothFit{m.fit}, nil }
-func (smoothRidge) Modes() []lower.Mode             { return []lower.Mode{lower.Adjoint, lower.Forward} }
+func (m smoothRidge) Advice() problems.Advice {
+	return problems.Advice{Fit: func() (lower.Fit, error) { return smoothFit{m.fit}, nil }}
+}
+func (smoothRidge) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Forward} }
 
 // smoothFit has the validation loss to the numbers 1 and 2.
 type smoothFit struct{ *ridgeFit }
@@ -156,37 +160,5 @@ func TestDescentsOnAModelOfOnesOwn(t *testing.T) {
 			require.InDelta(t, 2, r.Lambda[0], 0.1, "%s %s", method, preset)
 			require.InDelta(t, 0, r.Refit.Validation, 1e-3, "%s %s", method, preset)
 		}
-	}
-}
-
-// holding holds back validation rows in two ways, by models that bring a fit.
-type holding struct {
-	ridge
-	parts []ridge
-}
-
-func (holding) StopFolds() int { return 0 }
-
-func (m holding) HoldBack(int) []problems.HeldBack {
-	var out []problems.HeldBack
-	for _, part := range m.parts {
-		out = append(out, problems.HeldBack{Model: func() problems.Bilevel { return part }, Rows: 5, Error: func(x [][]float64) float64 { return math.Pow(x[0][0]-1, 2) }})
-	}
-	return out
-}
-
-// Runs on held-back rows take the fits of their models.
-func TestHeldBackModelsBringTheirFits(t *testing.T) {
-	start := func(m ridge) ridge {
-		m.Bilevel.Path = [][]float64{{4}, {2}, {1}}
-		m.Settings.PathStart = true
-		return m
-	}
-	m := holding{start(newRidge(1e-12)), []ridge{start(newRidge(1e-12)), start(newRidge(1e-12))}}
-	r, err := tune.Run(context.Background(), m, tune.Config{StopFolds: 2})
-	require.NoError(t, err)
-	require.Equal(t, dca.Converged, r.Status)
-	for _, part := range append(m.parts, m.ridge) {
-		require.Equal(t, 3, part.fit.calls)
 	}
 }

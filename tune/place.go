@@ -7,7 +7,7 @@ import (
 	"github.com/conetune/conetune/dca"
 )
 
-// The stages of a run that are no convex programs of VF-iDCA, see [dca.Stages] for those.
+// The stages of a run that are no convex programs of VF-iDCA, see [dca.Stage] for those.
 const (
 	// StageSearch are the points of a search, StageDescent the lower levels along a hypergradient.
 	StageSearch  dca.Stage = "search"
@@ -23,9 +23,6 @@ type Place struct {
 	// Place is that of VF-iDCA. Other methods fill in the stage, the points that are done and how many there are at most, 0 where
 	// nobody knows.
 	dca.Place
-	// Part of Parts are the rows that the run in progress does without, from 1, in order to choose how the run on all rows is done;
-	// both are 0 in that run itself.
-	Part, Parts int
 	// Tol is the relative step below which VF-iDCA ends; 0 for other methods.
 	Tol float64
 }
@@ -33,9 +30,6 @@ type Place struct {
 // String says it in a few words.
 func (p Place) String() string {
 	var b strings.Builder
-	if p.Parts > 0 {
-		fmt.Fprintf(&b, "held-out part %d of %d, ", p.Part, p.Parts)
-	}
 	switch {
 	case p.Stage == StageSearch:
 		fmt.Fprintf(&b, "point %d of %d", p.Point, p.Points)
@@ -69,12 +63,4 @@ func (t *Task) begin(p Place) {
 		p.Method = t.tuner.Name()
 		t.Config.Begin(p)
 	}
-}
-
-// at makes the callback for [dca.Settings] of a run without the rows of a part, of so many; 0 and 0 are the run on all of them.
-func (t *Task) at(s dca.Settings, part, parts int) func(dca.Place) {
-	if t.Config.Begin == nil {
-		return nil
-	}
-	return func(p dca.Place) { t.begin(Place{Place: p, Part: part, Parts: parts, Tol: s.Tol}) }
 }

@@ -38,8 +38,5 @@ func TestPlaces(t *testing.T) {
 
 	lasso, err := wlasso.New(sample(t), wlasso.Options{})
 	require.NoError(t, err)
-	list = places(lasso, tune.Config{StopFolds: 2, MaxIter: 3})
-	require.Contains(t, list, "held-out part 1 of 2, iteration 1: subproblem")
-	require.Contains(t, list, "held-out part 2 of 2, iteration 1: subproblem")
-	require.Contains(t, list, "iteration 1: subproblem")
+	require.Contains(t, places(lasso, tune.Config{MaxIter: 3}), "iteration 1: subproblem")
 }

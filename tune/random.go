@@ -77,7 +77,7 @@ func tour(block []int, units [][]float64) {
 // groups of coefficients, and far worse ones where each coefficient has its own (refits on 100 validation rows, 3 seeds: 9 to 13 each,
 // 4.37 common).
 func (t *Task) defaultScope() Scope {
-	a := t.advice()
+	a := &t.Advice
 	if a.Each || t.Config.Preset == PresetPaper && !a.Paper.Common {
 		return ScopeEach
 	}

@@ -15,7 +15,7 @@ import (
 // paperRange are the bounds of the paper's searches for weights or for upper variables, 0 for a model
 // that is not in it.
 func (t *Task) paperRange(upper bool) (low, high float64) {
-	p := t.advice().Paper
+	p := t.Advice.Paper
 	span := p.Weights
 	switch method := t.tuner.Name(); {
 	case upper:
@@ -132,13 +132,13 @@ func upperRange(p *dca.Program, j int) (low, high float64, err error) {
 	return low, high, nil
 }
 
-// The ranges of a [Separable] model go on down to farLeast of the largest weight while its error, solved for to farGap, falls by farGain a decade.
+// The ranges of a separable model go on down to farLeast of the largest weight while its error, solved for to farGap, falls by farGain a decade.
 const farLeast, farGain, farGap = 1e-8, 1e-3, 1e-4
 
-// farther moves the lower ends of the ranges of a [Separable] model's weights down by folds, by a decade after the other as long as the validation error falls at the ends by the share that VF-iDCA goes on for: its
+// farther moves the lower ends of the ranges of a separable model's weights down by folds, by a decade after the other as long as the validation error falls at the ends by the share that VF-iDCA goes on for: its
 // searches end where its lists would.
 func (t *Task) farther(ctx context.Context, low, high []float64) error {
-	if _, ok := t.Model.(Separable); !ok || !t.byWeights() {
+	if !t.Advice.Separable || !t.byWeights() {
 		return nil
 	}
 	e, err := t.everyWeight(ctx, nil)

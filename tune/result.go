@@ -21,7 +21,7 @@ type Event struct {
 	// Refit are the errors of the lower-level solution at the radii of this
 	// iteration; nil where it was not computed.
 	Refit *Errors
-	// Score is that of a [Scored] model at the lower-level solution; nil for others. Best then is the validation error of the best one by it.
+	// Score is that of the lower-level solution, nil for models without, see [problems.Advice]. Best then is the validation error of the best one by it.
 	Score *float64
 	// Fit is the lower-level solution as a predictor, with [Config.KeepFits] and VF-iDCA only.
 	Fit *Fit
@@ -87,13 +87,13 @@ type Result struct {
 	// the lower-level solution at the selected radii. Its test error is that of the same solution or, where
 	// TrainedOn is not [FinalTrain], of the model trained once more with the validation rows among the training rows.
 	Refit *Errors `json:"refit"`
-	// Score is what the selection is compared with others by, where the model is [Scored]; else nil, and the validation error of the refit is.
+	// Score is what the selection is compared with others by, where that is a score; else nil, and the validation error of the refit is.
 	Score *float64 `json:"score,omitempty"`
 	// TrainedOn says on which rows the refit is trained, see [Config]: [FinalTrain], [FinalAll] or [FinalFolds].
 	TrainedOn string `json:"trained_on"`
 	// LowerLevel are the errors of the lower-level solution itself; nil where it is no predictor.
 	LowerLevel *Errors `json:"lower_level"`
-	// Ladder are the rungs that were searched, the simplest first, nil for a model or a method without, see [Laddered].
+	// Ladder are the rungs that were searched, the simplest first, nil for a model or a method without.
 	Ladder []Rung `json:"ladder,omitempty"`
 	// Hyperparameters are the multipliers of the radii by name: the lambda of the
 	// penalised form whose solution the refit is.
@@ -127,7 +127,7 @@ type Result struct {
 	// Selection is the choice with its lower-level solution, for a method that goes on from
 	// there; nil if there is none.
 	Selection *Selection `json:"-"`
-	// Curve is the validation error around the selection, where [Config.Curve] asked for it and the model is [Measured].
+	// Curve is the validation error around the selection, where [Config.Curve] asked for it and the model has a standard error.
 	Curve []CurvePoint `json:"-"`
 	// Trace holds one event for each iteration.
 	Trace []Event `json:"-"`

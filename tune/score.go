@@ -2,26 +2,13 @@ package tune
 
 import "math"
 
-// Scored is a [Model] whose hyperparameters are chosen by something nearer to its use than the validation error, by methods that compare solutions of the lower level. With
-// [PresetPaper] they compare validation errors, as they do for all other models; gradients and the iterations of VF-iDCA always are those of the validation error.
-type Scored interface {
-	Model
-	// Score is that of values of the lower-level variables on the validation rows, not negative, the less the better.
-	Score(x [][]float64) float64
-}
-
-// scored is the model where it is compared by a score, else nil.
-func (t *Task) scored() Scored {
-	if m, ok := t.Model.(Scored); ok && t.Config.Preset != PresetPaper {
-		return m
-	}
-	return nil
-}
+// rates says that solutions are compared by a score, see [problems.Advice].
+func (t *Task) rates() bool { return t.Advice.Score != nil && t.Config.Preset != PresetPaper }
 
 // rate gives a trial with errors its score.
 func (t *Task) rate(tr *Trial) {
-	if m := t.scored(); m != nil && tr.X != nil {
-		v := m.Score(tr.X)
+	if t.rates() && tr.X != nil {
+		v := t.Advice.Score(tr.X)
 		tr.score = &v
 	}
 }
@@ -44,8 +31,8 @@ func (tr *Trial) below(other *Trial) bool {
 
 // rate gives a result the score of its selection.
 func (out *Result) rate(t *Task) {
-	if m := t.scored(); m != nil && out.Refit != nil && out.Selection != nil && out.Selection.X != nil {
-		if v := m.Score(out.Selection.X); finite(v) {
+	if t.rates() && out.Refit != nil && out.Selection != nil && out.Selection.X != nil {
+		if v := t.Advice.Score(out.Selection.X); finite(v) {
 			out.Score = &v
 		}
 	}

@@ -9,13 +9,16 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/tune"
 )
 
 // nearTwo has the fit x = 3 / (1 + lambda), the validation error 1/2 (x - 1)^2 and the score |x - 2|.
 type nearTwo struct{ tune.Custom }
 
-func (nearTwo) Score(x [][]float64) float64 { return math.Abs(x[0][0] - 2) }
+func (nearTwo) Advice() problems.Advice {
+	return problems.Advice{Score: func(x [][]float64) float64 { return math.Abs(x[0][0] - 2) }}
+}
 
 func newNearTwo() nearTwo {
 	return nearTwo{tune.Custom{Bilevel: dca.Program{

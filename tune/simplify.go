@@ -22,8 +22,7 @@ const (
 
 // measured says whether the model of the task can be chosen by the rule.
 func (t *Task) measured() bool {
-	_, ok := t.Model.(Measured)
-	return ok && t.Program.Radii == len(t.Program.H0)
+	return t.Advice.StandardError != nil && t.Program.Radii == len(t.Program.H0)
 }
 
 // simplify puts the rule's choice in the place of a result's selection, which stays where nothing simpler is within the bound.
@@ -32,7 +31,7 @@ func (t *Task) simplify(ctx context.Context, out *Result) error {
 	if !t.Config.OneSE || out.Refit == nil || s == nil || s.X == nil || ctx.Err() != nil || !(slices.Max(s.Lambda) > 0) {
 		return nil
 	}
-	se := t.Model.(Measured).StandardError(s.X)
+	se := t.Advice.StandardError(s.X)
 	bound := out.Refit.Validation + se
 	if !finite(bound) {
 		return nil

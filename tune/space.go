@@ -15,12 +15,6 @@ import (
 // Axis is one direction of a search.
 type Axis = problems.Axis
 
-// Spaced is a [Model] that says itself where to search: by kind, or with each set an axis for
-// every hyperparameter.
-type Spaced interface {
-	SearchSpace(preset string, each bool) []Axis
-}
-
 // Scope says how many values a search chooses.
 type Scope string
 
@@ -88,10 +82,8 @@ func (t *Task) space(ctx context.Context, scope Scope) (*space, error) {
 
 // axes are the axes by kind, or one for each hyperparameter, without bounds where the model gives none.
 func (t *Task) axes(each bool) ([]Axis, error) {
-	if m, ok := t.Model.(Spaced); ok {
-		if axes := m.SearchSpace(t.Config.Preset, each); axes != nil {
-			return slices.Clone(axes), nil
-		}
+	if of := t.Advice.Axes; of != nil {
+		return slices.Clone(of(each)), nil
 	}
 	names, radii, n := t.Model.Names(), t.Program.Radii, len(t.Program.H0)
 	name := func(j int) string {

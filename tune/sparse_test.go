@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
@@ -180,7 +181,7 @@ func TestSparseConicProgram(t *testing.T) {
 // solved is the lower-level solution of a model at weights, by its fast fit, in the user's units.
 func solved(t *testing.T, m tune.Model, lambda []float64) (tune.Fit, tune.Errors) {
 	t.Helper()
-	fit, err := m.(tune.Penalised).Penalised()
+	fit, err := m.Advice().Fit()
 	require.NoError(t, err)
 	pt, err := fit.Solve(context.Background(), lambda, 1e-18, nil) // as far as rounding lets it
 	require.NoError(t, err)
@@ -192,7 +193,7 @@ func retrained(t *testing.T, m tune.Model, lambda []float64) (tune.Fit, float64)
 	t.Helper()
 	native, err := backends.Open(backends.Default)
 	require.NoError(t, err)
-	fit, test, err := m.(tune.Reweighter).RetrainWeighted(context.Background(), native, backends.Options{}, lambda)
+	fit, test, err := m.Advice().RetrainWeighted(context.Background(), problems.Solver{Backend: native, Fits: true}, lambda)
 	require.NoError(t, err)
 	return fit, *test
 }

@@ -43,7 +43,7 @@ func labelled(t testing.TB, n, p int) *dataset.CrossValidation {
 	return cv
 }
 
-// stopModels are models of all kinds: with and without folds, with ladders, with folds of validation rows that are held back.
+// stopModels are models of all kinds: with and without folds, with ladders.
 func stopModels(t testing.TB) map[string]tune.Model {
 	cv := labelled(t, 45, 6)
 	cv.Test = cv.Data
@@ -65,11 +65,8 @@ func stopModels(t testing.TB) map[string]tune.Model {
 // are finite, some of the runs of VF-iDCA that are stopped leave a model, and what is not called cancelled is complete.
 func TestStoppedAnywhere(t *testing.T) {
 	for name, m := range stopModels(t) {
-		for _, c := range []tune.Config{{}, {StopFolds: 2}, {Method: "tpe", Evaluations: 6}, {Method: "hoag"}} {
-			at := fmt.Sprintf("%s by %s %d", name, c.Method, c.StopFolds)
-			if _, ok := m.(tune.Holder); c.StopFolds > 0 && !ok {
-				continue
-			}
+		for _, c := range []tune.Config{{}, {MaxIter: 9}, {Method: "tpe", Evaluations: 6}, {Method: "hoag"}} {
+			at := fmt.Sprintf("%s by %s %d", name, c.Method, c.MaxIter)
 			models := 0
 			whole, err := tune.Run(context.Background(), m, c)
 			require.NoError(t, err)
@@ -146,12 +143,13 @@ type trained struct {
 	train func(ctx context.Context) (tune.Fit, *float64, error)
 }
 
-func (m trained) Retrain(ctx context.Context, _ backends.ConicBackend, _ backends.Options, _ []float64) (tune.Fit, *float64, error) {
-	return m.train(ctx)
-}
-
-func (m trained) RetrainWeighted(ctx context.Context, b backends.ConicBackend, o backends.Options, h []float64) (tune.Fit, *float64, error) {
-	return m.Retrain(ctx, b, o, h)
+func (m trained) Advice() problems.Advice {
+	a := m.Model.Advice()
+	a.Retrain = func(ctx context.Context, _ problems.Solver, _ []float64) (tune.Fit, *float64, error) {
+		return m.train(ctx)
+	}
+	a.RetrainWeighted = a.Retrain
+	return a
 }
 
 // After a stop the final training is made if it is fast. One that is not is not waited for: the mean of the folds' fits is the model.
@@ -263,10 +261,14 @@ type blocked struct {
 	wait  chan struct{}
 }
 
-func (m blocked) Penalised() (lower.Fit, error) {
-	m.begun()
-	<-m.wait
-	return nil, nil
+func (m blocked) Advice() problems.Advice {
+	a := m.Model.Advice()
+	a.Fit = func() (lower.Fit, error) {
+		m.begun()
+		<-m.wait
+		return nil, nil
+	}
+	return a
 }
 
 // A run does not wait for a fit that is being made when its context ends, and has nothing then.

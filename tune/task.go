@@ -10,14 +10,16 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 )
 
 // Task is one selection to be made by one method: the model with its data, the budget, and the record of
 // what the method has tried. Its methods are for one goroutine at a time.
 type Task struct {
 	Model Model
-	// Program is the model's, built once.
+	// Program and Advice are the model's, made once.
 	Program dca.Program
+	Advice  problems.Advice
 	Backend backends.ConicBackend
 	// Config is valid. Its numbers that are zero are for the method to fill in.
 	Config Config
@@ -36,7 +38,6 @@ type Task struct {
 	stats     dca.Stats
 	fit       lower.Fit // see penalised
 	together  lower.Fit // see searching
-	rung      bool      // the model is a rung of a ladder
 	short     bool      // the context would have ended before a fit could begin
 }
 
@@ -70,7 +71,7 @@ type Trial struct {
 	Errors  *Errors
 	Elapsed time.Duration
 
-	score *float64  // of a [Scored] model
+	score *float64  // see [problems.Advice]
 	folds []float64 // validation losses of the folds, nil where they are not known
 }
 
@@ -83,7 +84,7 @@ func newTask(m Model, tuner Tuner, c Config, start *Selection, begun time.Time) 
 	if err != nil {
 		return nil, err
 	}
-	t := &Task{Model: m, Program: m.Program(), Backend: backend, Config: c, Start: start, tuner: tuner, begun: begun}
+	t := &Task{Model: m, Program: m.Program(), Advice: m.Advice(), Backend: backend, Config: c, Start: start, tuner: tuner, begun: begun}
 	if err := tuner.Check(t); err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func (t *Task) Elapsed() time.Duration { return time.Since(t.begun) }
 // AddStats adds the work of conic solvers.
 func (t *Task) AddStats(s dca.Stats) { t.stats.Add(s) }
 
-// Record scores a trial, keeps it if its validation error, or the score of a [Scored] model, is the least so far, adds it to the trace,
+// Record scores a trial, keeps it if its validation error, or its score, is the least so far, adds it to the trace,
 // and returns that, +Inf for a failed one. One whose error is not a finite number has failed.
 func (t *Task) Record(tr Trial) float64 {
 	t.trials++

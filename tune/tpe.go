@@ -23,7 +23,7 @@ func (m treeParzen) Check(t *Task) error {
 
 // budget is the scope of the search and the number of its evaluations.
 func (m treeParzen) budget(t *Task) (Scope, int) {
-	each := t.advice().Paper.ParzenEach
+	each := t.Advice.Paper.ParzenEach
 	paper := t.Config.Preset == PresetPaper && each > 0
 	switch {
 	case m.common:

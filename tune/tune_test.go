@@ -150,7 +150,6 @@ func TestBadConfigurations(t *testing.T) {
 		"range of all axes is 1e-300 to":    {Method: tune.MethodTPE, Ranges: []tune.Range{{Low: 1e-300, High: 1e300}}},
 		"range of lambda1 is 1 to 1e+101":   {Method: tune.MethodGrid, Ranges: []tune.Range{{Axis: "lambda1", Low: 1, High: 1e101}}},
 		"range of lambda1 is NaN":           {Method: tune.MethodGrid, Ranges: []tune.Range{{Axis: "lambda1", Low: math.NaN(), High: 1}}},
-		"stop-folds is 1000000, too many":   {StopFolds: 1_000_000},
 		"known are: common, each":           {Method: tune.MethodRandom, Scope: "kind"},
 		"2 axes has more than the 3 points": {Method: tune.MethodGrid, Evaluations: 3},
 	} {

@@ -18,19 +18,10 @@ type vfidca struct {
 
 func (v vfidca) Name() string { return v.name }
 
-// Check accepts every model, with as many folds of validation rows as it can hold back.
+// Check accepts every model.
 func (v vfidca) Check(t *Task) error {
 	if n := len(t.Config.Init); t.Config.Init != nil && (n == 0 || n > t.Program.Radii) {
 		return fmt.Errorf("tune: init has %d radii, expected 1 to %d", n, t.Program.Radii)
-	}
-	if folds := t.Config.StopFolds; folds > 1 {
-		holder, ok := t.Model.(Holder)
-		if !ok {
-			return fmt.Errorf("tune: stop-folds is %d, but the model %s holds no validation rows back", folds, t.Model.Name())
-		}
-		if holder.HoldBack(folds) == nil {
-			return fmt.Errorf("tune: stop-folds is %d, too many for the validation rows", folds)
-		}
 	}
 	return nil
 }
@@ -51,27 +42,14 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if v.tol != 0 && t.Config.Tol == 0 {
 		s.Tol = v.tol
 	}
-	start := func(p *dca.Program) {
-		if from := t.Start; from != nil {
-			p.H0 = p.StartAt(from.Radii, from.Upper)
-		}
-		if init := t.Config.Init; init != nil {
-			p.H0 = spread(init, p.Radii, p.H0)
-		}
+	if from := t.Start; from != nil {
+		p.H0 = p.StartAt(from.Radii, from.Upper)
 	}
-	start(&p)
+	if init := t.Config.Init; init != nil {
+		p.H0 = spread(init, p.Radii, p.H0)
+	}
 	s.PathStart = s.PathStart && t.Start == nil && t.Config.Init == nil
-	stop, message, held, err := t.stopAfter(ctx, s, start)
-	if err != nil {
-		return nil, err
-	}
-	if held != nil && ctx.Err() != nil {
-		return t.heldBack(ctx, held, p.Radii), nil
-	}
-	if stop > 0 {
-		s.MaxIter = stop
-	}
-	if err := t.solvers(&p, func() (lower.Fit, error) { return t.penalised(ctx) }); err != nil { // which takes memory, so after the runs on fewer rows
+	if err := t.solvers(ctx, &p); err != nil {
 		return nil, err
 	}
 	v.watch(t, &s)
@@ -82,9 +60,6 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	out := t.result()
 	out.fill(t.Model, r, p.Radii)
 	out.Early = t.early(r.Early, p.Radii)
-	if stop > 0 && r.Status == dca.IterationLimit {
-		out.Status, out.Message = dca.Converged, message
-	}
 	if err := t.common(ctx, out, r.StartWeights); err != nil {
 		return nil, err
 	}
@@ -110,7 +85,9 @@ func (t *Task) early(r *dca.Result, radii int) *Result {
 // watch scores the iterates of a run and notes them in the trace.
 func (v vfidca) watch(t *Task, s *dca.Settings) {
 	var iterate, solution Errors // of the last point accepted
-	s.Begin = t.at(*s, 0, 0)
+	if t.Config.Begin != nil {
+		s.Begin = func(p dca.Place) { t.begin(Place{Place: p, Tol: s.Tol}) }
+	}
 	s.Accept = func(x, refit [][]float64) bool {
 		a, ok := t.score(x)
 		b, fits := t.score(refit)
@@ -136,11 +113,11 @@ func (v vfidca) watch(t *Task, s *dca.Settings) {
 }
 
 // solvers gives a program a fit in the place of conic programs, where those would be at accuracies that it reaches.
-func (t *Task) solvers(p *dca.Program, of func() (lower.Fit, error)) error {
+func (t *Task) solvers(ctx context.Context, p *dca.Program) error {
 	if p.Radii+p.Bounds < len(p.H0) || t.Config.Eps != 0 && t.Config.Eps < directGap {
 		return nil
 	}
-	fit, err := t.quick(of)
+	fit, err := t.quick(func() (lower.Fit, error) { return t.penalised(ctx) })
 	if fit == nil || err != nil {
 		return err
 	}

@@ -67,17 +67,11 @@ func measure() error {
 	return nil
 }
 
-// model is one whose folds are solved together.
-type model interface {
-	tune.Model
-	tune.Together
-}
-
 // judge returns by which share the error of what is chosen is above the least of a grid, and how many points were looked at.
 func judge(d *dataset.CrossValidation, name string, points int) (above float64, tried int, err error) {
 	ctx := context.Background()
 	shares := []float64{1}
-	var m model
+	var m tune.Model
 	switch name {
 	case "lasso":
 		m, err = lasso.New(d, lasso.Options{Intercept: true, Standardize: true})
@@ -109,13 +103,13 @@ func judge(d *dataset.CrossValidation, name string, points int) (above float64, 
 	if err != nil || r.Selection == nil {
 		return 0, 0, fmt.Errorf("nothing was chosen: %w", err)
 	}
-	fit, err := m.Together(ctx)
+	fit, err := m.Advice().Together(ctx)
 	if err != nil || fit == nil {
 		return 0, 0, fmt.Errorf("folds are not solved together: %w", err)
 	}
 	const gap, decades = 1e-7, 4 // of the grid
 	least, unit := math.Inf(1), 0.0
-	top := fit.(interface{ LambdaMax() float64 }).LambdaMax()
+	top := fit.LambdaMax()
 	for _, share := range shares {
 		chain, first, span := lower.NewChain(fit, gap), top/share, float64(decades)
 		if share == 0 || name == "ridge" { // whose coefficients vanish nowhere

@@ -41,11 +41,11 @@ const benchBackendsHelp = `Compare the conic solvers on each application, on dat
 
   penalty form      the lower level with weighted penalties
   constrained form  the lower level with radii
-  subproblem        the second program of an iteration of VF-iDCA
-  vf-idca           a whole run with the paper's settings
+  vf-idca           a whole run with the paper's settings, whose iterations solve
+                    the constrained form and a second program
 
-Everyone starts with the same numbers. The table has the time from the compiled
-program to the checked solution, the fastest of --repeats; the solver's iterations;
+Everyone starts with the same numbers. The table has the time of set-up, solve
+and check, the fastest of --repeats; the solver's iterations;
 how often it was set up and updated; the largest relative residual, recomputed on
 unscaled data; and the error, the distance of the objective from that of a reference solved to
 1e-10, relative to max(1, |f|), violations of the constraints included. For a run it

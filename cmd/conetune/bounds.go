@@ -26,7 +26,6 @@ const (
 	mostIterations        = 1_000_000_000
 	mostEvaluations       = 1_000_000
 	mostThreads           = 1024
-	mostFolds             = 1000
 	mostRepeats           = 100_000
 )
 

@@ -42,8 +42,6 @@ func TestHostileNumbers(t *testing.T) {
 		{tuned("elastic-net"), "rho", weight}, {tuned("elastic-net"), "delta", weight}, {tuned("elastic-net"), "c-alpha", weight},
 		{tuned("elastic-net"), "epsilon", append([]string{"1e13"}, real...)}, {tuned("elastic-net"), "eps", small},
 		{tuned("elastic-net"), "max-iter", whole}, {tuned("elastic-net"), "threads", whole}, {tuned("elastic-net"), "seed", number},
-		{tuned("elastic-net"), "stop-folds", append([]string{"1000000", "999"}, whole...)},
-		{svm, "stop-folds", append([]string{"1000000"}, whole...)},
 		{tuned("elastic-net"), "time-limit", append([]string{"0s", "-1s", "10"}, whole...)},
 		{tuned("elastic-net"), "init", append([]string{"1e13", "1,,1", "1,"}, real...)},
 		{tuned("elastic-net"), "folds", append([]string{"0", "1", "1000"}, number...)}, {svm, "folds", append([]string{"0", "1", "1000"}, number...)},

@@ -141,7 +141,6 @@ func TestBadInput(t *testing.T) {
 		{"rho beyond its bounds", onGood("--rho", "1e300"), []string{"--rho is 1e+300, expected a positive number, at most 1e+12"}},
 		{"tolerance beyond its bounds", onGood("--tol", "1e9"), []string{"--tol is 1e+09, expected a positive number, at most 1"}},
 		{"range beyond its bounds", onGood("--method", "grid", "--range", "1e-300:1e300"), []string{"--range", "1e-300:1e300", "expected numbers from 1e-30 to 1e+30"}},
-		{"more folds than rows", onGood("--stop-folds", "1000000"), []string{"--stop-folds is 1000000"}},
 		{"negative delta", onGood("--delta", "-1"), []string{"--delta is -1"}},
 		{"negative c-alpha", onGood("--c-alpha", "-1"), []string{"--c-alpha is -1"}},
 		{"negative epsilon", onGood("--epsilon", "-1"), []string{"--epsilon is -1"}},

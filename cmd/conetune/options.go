@@ -15,7 +15,7 @@ var flagsOf = strings.NewReplacer(
 	"Division.Fold", "--fold-column", "Division.Group", "--group", "Division.Time", "--time",
 	"Options.Missing", "--na", "Options.Separator", "--sep", "Options.Decimal", "--decimal", "Options.Encoding", "--encoding",
 	"Options.Comment", "--comment", "Options.Header", "--header", "Options.Sheet", "--sheet",
-	"Config.StopFolds", "--stop-folds", "Config.Rung", "--rung", "Config.MaxIter", "--max-iter",
+	"Config.Rung", "--rung", "Config.MaxIter", "--max-iter",
 	"(GOMEMLIMIT gives more", "(--memory SIZE or GOMEMLIMIT gives more",
 )
 

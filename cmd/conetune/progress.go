@@ -125,7 +125,6 @@ func (p *progress) clear() {
 // rest estimates how long a method still takes:
 //
 //   - of a search, as long for each point that is left as for those before;
-//   - of runs without some rows, as long for each that is left, the one on all rows among them, as for those before;
 //   - of VF-iDCA, as many iterations as the measure of its stopping test takes to fall below the tolerance, where it falls as it did, each as
 //     long as those before; at most those that are left until the bound on their number, where that is near.
 //
@@ -136,8 +135,7 @@ type rest struct {
 	begun  time.Time // the method
 
 	place  tune.Place
-	since  time.Time // the stage or part began
-	first  time.Time // the first of the parts began
+	since  time.Time // the stage began
 	passed time.Time // the last point or iteration ended
 	last   []float64 // the measures of the last iterations
 	times  []time.Duration
@@ -161,10 +159,7 @@ func (r *rest) begin(at tune.Place, now time.Time) (over bool) {
 		before = tune.Place{}
 		over = true
 	}
-	if at.Parts > 0 && before.Parts == 0 {
-		r.first = now
-	}
-	if over || at.Part != before.Part || kind(at) != kind(before) {
+	if over || kind(at) != kind(before) {
 		r.since, r.passed = now, now
 		r.last, r.times = nil, nil
 		return true
@@ -219,10 +214,7 @@ func (r *rest) estimate(now time.Time) (d time.Duration, word string) {
 	switch {
 	case at.Stage == tune.StageSearch && at.Point > 0:
 		return left(r.passed.Sub(r.since), float64(at.Point), float64(at.Points-at.Point), now.Sub(r.passed)), "about"
-	case at.Part > 1:
-		done := at.Part - 1
-		return left(r.since.Sub(r.first), float64(done), float64(at.Parts+1-done), now.Sub(r.since)), "about"
-	case at.Parts > 0 || len(r.last) == 0 || at.Iteration == 0:
+	case len(r.last) == 0 || at.Iteration == 0:
 		return 0, ""
 	}
 	bound := float64(at.MaxIter - at.Iteration + 1)

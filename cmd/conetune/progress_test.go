@@ -73,15 +73,6 @@ func TestTimeLeftOfTheAlgorithm(t *testing.T) {
 	at.MaxIter = at.Iteration + 4
 	iterate(0.1)
 	require.Equal(t, "at most 12s left", r.text(now))
-
-	// Two of three runs without some rows took 10 s each: the third one and that on all rows may take 20.
-	r, now = &rest{}, start
-	for part := 1; part <= 3; part++ {
-		r.begin(tune.Place{Method: "vf-idca", Part: part, Parts: 3, Place: dca.Place{Stage: dca.StageSubproblem, Iteration: 1}}, now)
-		now = now.Add(10 * time.Second)
-	}
-	require.Equal(t, "about 20s left", r.text(start.Add(20*time.Second)))
-	require.Equal(t, "about 15s left", r.text(start.Add(25*time.Second)))
 }
 
 // What is done of a file is where its descriptor stands.
@@ -110,7 +101,7 @@ func TestReadingProgress(t *testing.T) {
 func TestStagesInTheLog(t *testing.T) {
 	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, exitDone, run(context.Background(), []string{"tune", "elastic-net", "--data", data, "-v", "--stop-folds", "1"}, &stdout, &stderr))
+	require.Equal(t, exitDone, run(context.Background(), []string{"tune", "elastic-net", "--data", data, "-v", "--max-iter", "100"}, &stdout, &stderr))
 	text := stderr.String()
 	for _, stage := range []string{
 		"reading ", "building the model", `at="start: point 1 of `, `at="start: lower level"`,

@@ -23,7 +23,7 @@ type tuneFlags struct {
 	tol, gapTol, rho, delta, cAlpha float64
 	epsilon, eps                    float64
 	init                            string
-	maxIter, threads, stopFolds     int
+	maxIter, threads                int
 	nested                          int
 	oneSE                           bool
 	final, rung                     string
@@ -204,7 +204,6 @@ func (f *tuneFlags) register(fs *pflag.FlagSet) {
 	fs.IntVar(&f.nested, "nested", 0, "estimate the error of the whole choice: make it anew without each of `T` outer folds, and score it there (--nested alone: 5)")
 	fs.Lookup("nested").NoOptDefVal = strconv.Itoa(input.DefaultFolds)
 	fs.StringVar(&f.rung, "rung", "", "vf-idca: take the rung `NAME` of the ladder of a model with a weight for each feature or group: common, adaptive, adaptive-twice, or free for weights without one (default: the simplest whose error is within one standard error of the least)")
-	fs.IntVar(&f.stopFolds, "stop-folds", 0, "vf-idca: hold back validation rows in `N` folds to find where hyperparameters begin to follow their noise, and stop there; 1 is off (default: the model's; off with --preset paper, --gap-tol and --max-iter)")
 	fs.StringVar(&f.final, "final", "", "`ROWS` on which the reported refit is trained: train, or all for training and validation rows (default: all; train with --preset paper)")
 	fs.DurationVar(&f.timeLimit, "time-limit", 0, "at most `TIME`, such as 90s or 5m (default: no limit)")
 	fs.StringVar(&f.init, "init", "", "start of the radii, `R0[,R1..]`; the last one repeats (default: the preset's)")

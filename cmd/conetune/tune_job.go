@@ -65,7 +65,7 @@ func newTuneJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) 
 	job.config = tune.Config{
 		Backend: f.backend, CrossCheck: f.crossCheck, Engine: f.engine, Preset: f.preset,
 		Evaluations: f.evaluations, Ranges: ranges, Scope: tune.Scope(f.scope), Workers: f.workers,
-		Tol: f.tol, GapTol: f.gapTol, IgnoreGap: fs.Changed("gap-tol") && f.gapTol == 0, Rho: f.rho, Delta: f.delta, CAlpha: f.cAlpha, Epsilon: f.epsilon, Eps: f.eps, StopFolds: f.stopFolds, Rung: f.rung, OneSE: f.oneSE, Final: f.final,
+		Tol: f.tol, GapTol: f.gapTol, IgnoreGap: fs.Changed("gap-tol") && f.gapTol == 0, Rho: f.rho, Delta: f.delta, CAlpha: f.cAlpha, Epsilon: f.epsilon, Eps: f.eps, Rung: f.rung, OneSE: f.oneSE, Final: f.final,
 		Init: radii, MaxIter: f.maxIter, TimeLimit: f.timeLimit, Seed: int64(f.data.Seed), Threads: f.threads,
 	}
 	if err := job.config.Validate(); err != nil {
@@ -240,7 +240,7 @@ func (f *tuneFlags) checkNumbers(fs *pflag.FlagSet) error {
 	return checkNumbers(fs, []numberFlag{
 		{"tol", f.tol, false, mostTol}, {"gap-tol", f.gapTol, true, mostTol}, {"rho", f.rho, false, mostWeight}, {"delta", f.delta, false, mostWeight},
 		{"c-alpha", f.cAlpha, false, mostWeight}, {"epsilon", f.epsilon, true, mostWeight}, {"eps", f.eps, false, mostEps},
-		{"max-iter", float64(f.maxIter), false, mostIterations}, {"stop-folds", float64(f.stopFolds), false, mostFolds},
+		{"max-iter", float64(f.maxIter), false, mostIterations},
 		{"threads", float64(f.threads), false, mostThreads}, {"time-limit", f.timeLimit.Seconds(), false, 0},
 		{"evaluations", float64(f.evaluations), false, mostEvaluations}, {"workers", float64(f.workers), false, mostThreads},
 	})

@@ -63,9 +63,6 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	if val := rows.ValidationRows(); hyperparameters > val {
 		a.note("warning: %d hyperparameters are chosen on %d validation rows; the validation error will be too good to be true, judge by test rows", hyperparameters, val)
 	}
-	if holder, ok := model.(tune.Holder); ok && job.stopFolds > 1 && holder.HoldBack(job.stopFolds) == nil {
-		return badInputf("--stop-folds is %d, too many for the %s", job.stopFolds, count(rows.ValidationRows(), "validation row"))
-	}
 	for _, method := range job.methods {
 		config := job.config
 		config.Method = method

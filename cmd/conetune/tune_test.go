@@ -361,7 +361,7 @@ func TestModelFlags(t *testing.T) {
 
 func TestVerbose(t *testing.T) {
 	data := write(t, t.TempDir(), "table.csv", csvText(1, 40, 3))
-	o := conetune(t, "tune", "elastic-net", "--data", data, "-v", "--stop-folds", "1")
+	o := conetune(t, "tune", "elastic-net", "--data", data, "-v", "--max-iter", "100")
 	o.ok(t)
 	require.Contains(t, o.stderr, "level=DEBUG")
 	require.NotContains(t, o.stdout, "DEBUG")

@@ -80,10 +80,8 @@ func (m Method) dimension(model tune.Model) (int, error) {
 	if !common {
 		return len(p.H0), nil
 	}
-	if s, ok := model.(tune.Spaced); ok {
-		if axes := s.SearchSpace(m.preset, false); axes != nil {
-			return len(axes), nil
-		}
+	if axes := model.Advice().Axes; axes != nil {
+		return len(axes(false)), nil
 	}
 	kinds, err := p.Kinds()
 	n := len(kinds)

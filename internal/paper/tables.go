@@ -2,7 +2,6 @@ package paper
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/conetune/conetune/problems/dataset"
@@ -62,7 +61,7 @@ func Tables() []Table {
 			},
 		},
 		{
-			Name: "mc", Title: "Low-rank matrix completion, synthetic data", Validation: mse, Test: mse, Methods: able((*matcomp.Model)(nil), grouped),
+			Name: "mc", Title: "Low-rank matrix completion, synthetic data", Validation: mse, Test: mse, Methods: grouped,
 			Rows: []Row{completion("60-60")},
 		},
 		{
@@ -76,11 +75,6 @@ func Tables() []Table {
 		{Name: "svm3", Title: "Support vector machine, 3 folds", Validation: hinge, Test: rate, Methods: machine, Rows: machines(3)},
 		{Name: "svm6", Title: "Support vector machine, 6 folds", Validation: hinge, Test: rate, Methods: machine, Rows: machines(6)},
 	}
-}
-
-// able leaves out the methods that need a derivative that models of a type do not have.
-func able(model tune.Model, names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !tune.Able(name, model) })
 }
 
 // FindTable returns the table of a name.

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
@@ -104,15 +103,15 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors {
 	for t, v := range m.deviances(x) {
 		e.Validation += v / m.parts[t].events / float64(len(m.parts))
 	}
-	if !m.CrossValidated() {
-		e.Test = m.TestError(m.Fit(x))
+	if len(m.parts) == 1 {
+		e.Test = m.test(m.Fit(x))
 	}
 	return e
 }
 
 // StandardError is that of the validation error: by the spread of the folds, of which those of further deals do not count, and of a split by that of the events.
 func (m *Model) StandardError(x [][]float64) float64 {
-	if !m.CrossValidated() {
+	if len(m.parts) == 1 {
 		p := m.parts[0]
 		losses, weights := p.plus.At(values(p.Val, m.Fit(x)), nil).EventLosses()
 		return 2 * regression.StandardError(losses, weights, len(losses))
@@ -124,8 +123,8 @@ func (m *Model) StandardError(x [][]float64) float64 {
 	return stat.StdDev(list, nil) / math.Sqrt(float64(len(list))/math.Max(1, m.deals))
 }
 
-// TestError is the deviance of a predictor on the test rows for each event, nil where there are none or where nobody else is at risk at the events.
-func (m *Model) TestError(f problems.Fit) *float64 {
+// test is the deviance of a predictor on the test rows for each event, nil where there are none or where nobody else is at risk at the events.
+func (m *Model) test(f problems.Fit) *float64 {
 	if m.tests == nil {
 		return nil
 	}
@@ -133,69 +132,23 @@ func (m *Model) TestError(f problems.Fit) *float64 {
 	return &e
 }
 
-// Refits says that the lower-level solutions are predictors, see [tune.Refitter].
-//
-// [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
-func (m *Model) Refits() {}
-
-// whole is the program of all rows, with the fast fit, to a gap, in the place of conic programs of our own backend.
-func (m *Model) whole(ctx context.Context, backend backends.ConicBackend, gap float64) (*regression.Data, dca.Program, error) {
+// whole is the program of all rows as a [problems.Trainer] wants it.
+func (m *Model) whole(ctx context.Context, s problems.Solver, gap float64) (dca.Program, func(x [][]float64) problems.Fit, error) {
 	all, err := m.data.All(ctx)
 	if err != nil {
-		return nil, dca.Program{}, err
+		return dca.Program{}, nil, err
 	}
-	p := m.program(all)
-	if backend == nil || backend.Name() != backends.Default {
-		return all, p, nil
+	p, of := m.program(all), func(x [][]float64) problems.Fit { return m.fit(all, x) }
+	if !s.Fits {
+		return p, of, nil
 	}
 	train, _, _ := all.Rows()
 	fit, err := fits.NewCoxJoint(rowsOf(train), rowsOf(train), fits.CoxOptions{Ties: m.options.Ties, Terms: m.data.Terms()}) // nothing is chosen by it
 	if err != nil {
-		return nil, p, err
+		return p, of, err
 	}
 	p.Fit = lower.NewChain(fit, gap)
-	return all, p, nil
-}
-
-// fitGap is the relative gap of final fits.
-const fitGap = 1e-9
-
-// Retrain solves the lower level at the radii h with training and validation rows together, or all rows of the folds. The test error is nil without test
-// rows. A [*problems.TrainingError] says that the solve ended without a model.
-func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
-	all, p, err := m.whole(ctx, backend, fitGap)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	of := func(x [][]float64) problems.Fit { return m.fit(all, x) }
-	fit, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h, of)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	return fit, m.TestError(fit), nil
-}
-
-// RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
-func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {
-	all, p, err := m.whole(ctx, backend, fitGap)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	of := func(x [][]float64) problems.Fit { return m.fit(all, x) }
-	fit, err := problems.TrainWeighted(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda, of)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	return fit, m.TestError(fit), nil
-}
-
-// RetrainPath is [Model.RetrainWeighted] with each of some weights, each fit from the one before, without scoring them. It ends where the context does, and the list with it.
-func (m *Model) RetrainPath(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda [][]float64) ([]problems.Fit, error) {
-	all, p, err := m.whole(ctx, backend, problems.PathGap)
-	if err != nil {
-		return nil, err
-	}
-	return problems.Path(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda, func(x [][]float64) problems.Fit { return m.fit(all, x) })
+	return p, of, nil
 }
 
 // PaperSettings are those of the paper for the elastic net.

@@ -185,8 +185,16 @@ func both(a, b []float64) []float64 { return append(append([]float64(nil), a...)
 // Name is the name on the command line.
 func (m *Model) Name() string { return "cox" }
 
-// Columns are the features of the training rows, see [problems.Columns].
-func (m *Model) Columns() *problems.Columns { return m.data.Columns() }
+// Advice is what methods ask of the model.
+func (m *Model) Advice() problems.Advice {
+	folds := len(m.parts) > 1
+	all := problems.Trainer{Whole: m.whole, Test: m.test}
+	return problems.Advice{
+		Folds: folds, Predicts: !folds, Fit: m.Penalised, Together: m.Together, StandardError: m.StandardError,
+		Columns: m.data.Columns, Retrain: all.Radii, RetrainWeighted: all.Weights, RetrainPath: all.Path,
+		TestError: all.Test,
+	}
+}
 
 // Names are the names of the two hyperparameters.
 func (m *Model) Names() []string { return []string{"lambda1", "lambda2"} }
@@ -194,18 +202,11 @@ func (m *Model) Names() []string { return []string{"lambda1", "lambda2"} }
 // Modes are those of [fits.Net].
 func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Forward} }
 
-// CrossValidated says that the hyperparameters are chosen by folds, see [tune.CrossValidated].
-//
-// [tune.CrossValidated]: https://pkg.go.dev/github.com/conetune/conetune/tune#CrossValidated
-func (m *Model) CrossValidated() bool { return len(m.parts) > 1 }
-
-// Penalised is the fast fit of the lower level, see [tune.Penalised].
-//
-// [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
+// Penalised is the fast fit of the lower level.
 func (m *Model) Penalised() (lower.Fit, error) {
 	return lower.OverFolds(len(m.parts), func(t int) (lower.Fit, error) {
 		train, val, _ := m.data.Fold(t).Rows()
-		o := fits.CoxOptions{Ties: m.options.Ties, Grouped: m.CrossValidated(), Events: m.parts[t].events, Terms: m.data.Terms()}
+		o := fits.CoxOptions{Ties: m.options.Ties, Grouped: len(m.parts) > 1, Events: m.parts[t].events, Terms: m.data.Terms()}
 		if o.Grouped {
 			return regression.Either(fits.NewCox(rowsOf(train), rowsOf(val), o))
 		}
@@ -213,9 +214,7 @@ func (m *Model) Penalised() (lower.Fit, error) {
 	})
 }
 
-// Together is the fit of all folds together, nil where there is none, see [tune.Together].
-//
-// [tune.Together]: https://pkg.go.dev/github.com/conetune/conetune/tune#Together
+// Together is the fit of all folds together, nil where there is none.
 func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
 	t, err := m.data.FoldTable(ctx)
 	if err != nil || t == nil {
@@ -279,7 +278,7 @@ func (m *Model) deviances(x [][]float64) (list []float64) {
 // Baseline is Breslow's estimate of the cumulative hazard of a row of value 0, by all rows for training and validation.
 func (m *Model) Baseline(f problems.Fit) survival.Baseline {
 	rows := m.user.Table()
-	if !m.CrossValidated() {
+	if len(m.parts) == 1 {
 		rows = dataset.Stack(m.parts[0].Train, m.parts[0].Val)
 	}
 	return m.likelihood(rows).At(values(rows, f), nil).Baseline()

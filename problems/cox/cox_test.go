@@ -21,11 +21,6 @@ import (
 
 var (
 	_ tune.Differentiable = (*cox.Model)(nil)
-	_ tune.CrossValidated = (*cox.Model)(nil)
-	_ tune.Together       = (*cox.Model)(nil)
-	_ tune.Measured       = (*cox.Model)(nil)
-	_ tune.Tester         = (*cox.Model)(nil)
-	_ tune.PathTrainer    = (*cox.Model)(nil)
 )
 
 // timed makes times that fall with the targets, with ties, of which two thirds are events.

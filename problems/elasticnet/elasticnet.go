@@ -58,7 +58,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("elasticnet: %w", err)
 	}
-	spec.Fit, spec.Weights = fit, data.SharedWeights(0, 1)
+	spec.Fit, spec.Weights, spec.Advice = fit, data.SharedWeights(0, 1), advice(data)
 	return &Model{regression.NewModel(data, spec)}, nil
 }
 
@@ -67,11 +67,11 @@ func (*Model) Modes() []lower.Mode {
 	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 }
 
-// Advice are the ranges of the paper, in which trees of Parzen estimators look further than the other searches, and the steps of its
+// advice are the ranges of the paper, in which trees of Parzen estimators look further than the other searches, and the steps of its
 // experiments by gradients. Those of IGJO are in the unit of Feng and Simon's program, whose losses are sums: with n training and m
 // validation rows, its weights are n times ours and its gradient m/n times ours.
-func (m *Model) Advice() problems.Advice {
-	train, val, _ := m.Data().Fold(0).Rows()
+func advice(data *regression.Data) problems.Advice {
+	train, val, _ := data.Fold(0).Rows()
 	n, v := float64(len(train.Y)), float64(len(val.Y))
 	unit := v / (n * n)
 	return problems.Advice{Paper: problems.Paper{

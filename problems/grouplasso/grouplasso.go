@@ -65,7 +65,7 @@ func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 	}
 	paper, standard := sgl.Settings(data)
 	spec := regression.Spec{
-		Name: "group-lasso", Names: g.Names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard, StopFolds: sgl.StopFolds,
+		Name: "group-lasso", Names: g.Names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard,
 		Fit: fit(g, p), Units: g.Members, Common: &glm.Weights{Norm: g.Factors()},
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{convex.GroupNorms(b, g.Members).MinusAffine(r)}

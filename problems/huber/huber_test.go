@@ -133,7 +133,7 @@ func TestWarmStartThatStalls(t *testing.T) {
 	require.NoError(t, err)
 	m, err := huber.New(&dataset.CrossValidation{Data: d, Folds: folds}, huber.Options{Standardize: true, Intercept: true})
 	require.NoError(t, err)
-	r, err := tune.Run(t.Context(), m, tune.Config{StopFolds: 1})
+	r, err := tune.Run(t.Context(), m, tune.Config{MaxIter: 200})
 	require.NoError(t, err)
 	require.Equal(t, dca.Converged, r.Status)
 	require.Empty(t, r.Message)

@@ -76,13 +76,10 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
-	spec.Labels = labels[:]
+	spec.Labels, spec.Advice.Separable = labels[:], true
 	spec.Fit, spec.Weights, spec.Loss = fit, data.SharedWeights(0, 1), func(float64) glm.Loss { return glm.Logistic{} }
 	return &Model{regression.NewModel(data, spec)}, nil
 }
-
-// Separable says that the loss has no least value where features tell the labels apart.
-func (*Model) Separable() {}
 
 // Modes are those of [fits.JointNet].
 func (*Model) Modes() []lower.Mode {

@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/logistic"
 	"github.com/conetune/conetune/tune"
@@ -139,7 +140,7 @@ func TestSeparableFolds(t *testing.T) {
 	r, err := tune.Run(context.Background(), m, tune.Config{})
 	require.NoError(t, err)
 	require.Contains(t, r.Message, "without iterations")
-	require.Contains(t, r.Message, "Config.StopFolds 1")
+	require.Contains(t, r.Message, "Config.MaxIter iterates first")
 	top := 0.0
 	for j := range 4 {
 		top = math.Max(top, math.Abs(floats.Dot(mat.Col(nil, j, table.X), table.Y))/120)
@@ -150,7 +151,7 @@ func TestSeparableFolds(t *testing.T) {
 	require.NoError(t, err)
 	for e := 0.0; e >= -4; e-- {
 		l := top * math.Pow(10, e)
-		_, test, err := m.RetrainWeighted(context.Background(), native, backends.Options{}, []float64{l, l})
+		_, test, err := m.Advice().RetrainWeighted(context.Background(), problems.Solver{Backend: native, Fits: true}, []float64{l, l})
 		require.NoError(t, err)
 		require.Greater(t, *test, *r.Refit.Test, "lambda %g", l)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	lowerfits "github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
 )
@@ -134,7 +135,7 @@ func TestFactoredRetrain(t *testing.T) {
 	m := newModel(t, d, matcomp.Options{})
 	backend, err := backends.Open("native")
 	require.NoError(t, err)
-	fit, test, err := m.Retrain(context.Background(), backend, backends.Options{}, []float64{50})
+	fit, test, err := m.Advice().Retrain(context.Background(), problems.Solver{Backend: backend, Fits: true}, []float64{50})
 	require.NoError(t, err)
 	all := *d
 	all.Train = append(append([]matcomp.Entry{}, d.Train...), d.Val...)

@@ -8,10 +8,8 @@ import (
 	"github.com/conetune/conetune/lower/fits"
 )
 
-// Penalised is the fit of package completion, see [tune.Penalised] and [fits.NewCompletion]. For large matrices its points have factors in the place of
+// Penalised is the fit of package completion, see [fits.NewCompletion]. For large matrices its points have factors in the place of
 // Gamma, which [Model.Evaluate] and [Model.Fit] take, too.
-//
-// [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
 func (m *Model) Penalised() (lower.Fit, error) {
 	d := m.data
 	return fits.NewCompletion(m.entries(d.Train), m.entries(d.Val), d.Rows, d.Cols, m.groups(), m.parts(), m.intercept)

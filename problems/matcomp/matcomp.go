@@ -111,8 +111,8 @@ func (m *Model) Names() []string {
 	return names
 }
 
-// SearchSpace are the axes of searches: the weight of the nuclear norm and a common one of all groups, or each its own.
-func (m *Model) SearchSpace(_ string, each bool) []problems.Axis {
+// axes are those of searches: the weight of the nuclear norm and a common one of all groups, or each its own.
+func (m *Model) axes(each bool) []problems.Axis {
 	axes := []problems.Axis{{Name: "nuclear", Members: []int{0}}}
 	names := m.Names()
 	var all []int
@@ -128,9 +128,12 @@ func (m *Model) SearchSpace(_ string, each bool) []problems.Axis {
 	return axes
 }
 
-// Advice are the range and the start of the paper.
-func (*Model) Advice() problems.Advice {
-	return problems.Advice{Paper: problems.Paper{Weights: problems.Span{Low: math.Pow(10, -3.5), High: 1e-1}, Start: 0.005}}
+// Advice is what methods ask of the model, with the range and the start of the paper.
+func (m *Model) Advice() problems.Advice {
+	return problems.Advice{
+		Axes: m.axes, Predicts: true, Fit: m.Penalised, Retrain: m.retrain,
+		Paper: problems.Paper{Weights: problems.Span{Low: math.Pow(10, -3.5), High: 1e-1}, Start: 0.005},
+	}
 }
 
 // places are the places of the lower-level variables in [dca.Level.X], -1 for those that the model lacks.

@@ -14,14 +14,14 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/tune"
 )
 
 var (
-	_ tune.Model    = (*matcomp.Model)(nil)
-	_ tune.Refitter = (*matcomp.Model)(nil)
+	_ tune.Model = (*matcomp.Model)(nil)
 )
 
 func small(t testing.TB) *matcomp.Data {
@@ -333,7 +333,7 @@ func TestRetrain(t *testing.T) {
 	b, err := backends.Open("native")
 	require.NoError(t, err)
 	radii := []float64{3, .3, .2, .2, .1}
-	fit, test, err := m.Retrain(context.Background(), b, backends.Options{}, radii)
+	fit, test, err := m.Advice().Retrain(context.Background(), problems.Solver{Backend: b, Fits: true}, radii)
 	require.NoError(t, err)
 	require.NotNil(t, test)
 	all := small(t)
@@ -345,20 +345,6 @@ func TestRetrain(t *testing.T) {
 	for j, c := range want.Fit(low.X).Coefficients {
 		require.InDelta(t, c, fit.Coefficients[j], 1e-4)
 	}
-}
-
-// Folds hold back validation entries, each entry in one of them.
-func TestHoldBack(t *testing.T) {
-	d := small(t)
-	m := newModel(t, d, matcomp.Options{})
-	require.Nil(t, m.HoldBack(1))
-	require.Nil(t, m.HoldBack(5)) // four entries each
-	held := 0
-	for _, f := range m.HoldBack(3) {
-		held += f.Rows
-		require.Len(t, f.Model().(*matcomp.Model).Data().Val, len(d.Val)-f.Rows)
-	}
-	require.Equal(t, len(d.Val), held)
 }
 
 func TestBadData(t *testing.T) {

@@ -4,16 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 )
-
-// Refits says that the model's lower-level solutions are predictors, see [tune.Refitter].
-//
-// [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
-func (m *Model) Refits() {}
 
 // with returns the model on other entries, in the same units.
 func (m *Model) with(train, val []Entry) *Model {
@@ -24,16 +17,16 @@ func (m *Model) with(train, val []Entry) *Model {
 	return &out
 }
 
-// Retrain solves the lower level at the radii h with training and validation entries together: the loss is a
+// retrain solves the lower level at the radii h with training and validation entries together: the loss is a
 // mean over entries, so that what suits the training entries suits all. The test error is nil without test entries. A
 // [*problems.TrainingError] says that the solve ended without a model.
-func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
+func (m *Model) retrain(ctx context.Context, s problems.Solver, h []float64) (problems.Fit, *float64, error) {
 	if err := problems.Prepare(ctx, perEntry*(len(m.data.Train)+len(m.data.Val))); err != nil {
 		return problems.Fit{}, nil, err
 	}
 	all := m.with(slices.Concat(m.data.Train, m.data.Val), m.data.Val)
 	p := all.Program()
-	if backend.Name() == backends.Default {
+	if s.Fits {
 		fit, err := all.Penalised()
 		if err != nil {
 			return problems.Fit{}, nil, err
@@ -45,7 +38,7 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 		p.Fit = lower.NewChain(fit, gap)
 	}
 	var test *float64
-	fit, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h, func(x [][]float64) problems.Fit {
+	fit, err := problems.Train(ctx, p, s, h, func(x [][]float64) problems.Fit {
 		test = m.Evaluate(x).Test
 		return m.Fit(x)
 	})
@@ -56,35 +49,4 @@ func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o ba
 const perEntry = 64
 
 // retrainGap is the relative gap of the final training of large matrices, smallRetrainGap that of small ones.
-const retrainGap, smallRetrainGap = 1e-4, 1e-9
-
-// heldEntries is the least number of entries that a fold holds back.
-const heldEntries = 5
-
-// StopFolds is the number of folds by which the recommended settings stop: with a weight for each group of features the
-// validation entries are soon overfitted.
-func (m *Model) StopFolds() int { return 0 }
-
-// HoldBack returns models without every folds-th validation entry, nil where a fold would have fewer than five.
-func (m *Model) HoldBack(folds int) []problems.HeldBack {
-	val := m.data.Val
-	if folds < 2 || len(val)/folds < heldEntries {
-		return nil
-	}
-	out := make([]problems.HeldBack, folds)
-	for f := range out {
-		var kept, held []Entry
-		for k, e := range val {
-			if k%folds == f {
-				held = append(held, e)
-			} else {
-				kept = append(kept, e)
-			}
-		}
-		out[f] = problems.HeldBack{
-			Model: func() problems.Bilevel { return m.with(m.data.Train, kept) }, Rows: len(held),
-			Error: func(x [][]float64) float64 { return m.predictor(x).halfMeanSquare(held) },
-		}
-	}
-	return out
-}
+const retrainGap, smallRetrainGap = 1e-4, problems.FinalGap

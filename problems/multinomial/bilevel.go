@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
@@ -151,8 +150,8 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors {
 	for t, part := range m.user.Parts() {
 		e.Validation += part.Val.Mean(m.losses(part.Val, m.fold(x, t))) / float64(m.data.Folds())
 	}
-	if !m.CrossValidated() {
-		e.Test = m.TestError(m.Fit(x))
+	if m.data.Folds() == 1 {
+		e.Test = m.test(m.Fit(x))
 	}
 	return e
 }
@@ -164,14 +163,14 @@ func (m *Model) StandardError(x [][]float64) float64 {
 		losses, weights = append(losses, m.losses(part.Val, m.fold(x, t))...), append(weights, part.Val.Weights...)
 	}
 	n := len(losses)
-	if m.CrossValidated() {
+	if m.data.Folds() > 1 {
 		n = min(n, len(m.user.Table().Y))
 	}
 	return regression.StandardError(losses, weights, n)
 }
 
-// TestError is the mean loss of a predictor on the test rows, nil where there are none.
-func (m *Model) TestError(f problems.Fit) *float64 {
+// test is the mean loss of a predictor on the test rows, nil where there are none.
+func (m *Model) test(f problems.Fit) *float64 {
 	rows := m.user.Tests()
 	if rows == nil {
 		return nil
@@ -180,68 +179,22 @@ func (m *Model) TestError(f problems.Fit) *float64 {
 	return &e
 }
 
-// Refits says that the lower-level solutions are predictors, see [tune.Refitter].
-//
-// [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
-func (m *Model) Refits() {}
-
-// whole is the program of all rows, with the fast fit in the place of conic programs of our own backend.
-func (m *Model) whole(ctx context.Context, backend backends.ConicBackend, gap float64) (*regression.Data, dca.Program, error) {
+// whole is the program of all rows as a [problems.Trainer] wants it.
+func (m *Model) whole(ctx context.Context, s problems.Solver, gap float64) (dca.Program, func(x [][]float64) problems.Fit, error) {
 	all, err := m.data.All(ctx)
 	if err != nil {
-		return nil, dca.Program{}, err
+		return dca.Program{}, nil, err
 	}
-	p := m.program(all)
-	if backend == nil || backend.Name() != backends.Default {
-		return all, p, nil
+	p, of := m.program(all), func(x [][]float64) problems.Fit { return m.fit(all, x) }
+	if !s.Fits {
+		return p, of, nil
 	}
 	fit, err := m.fits(all)
 	if err != nil {
-		return nil, p, err
+		return p, of, err
 	}
 	p.Fit = lower.NewChain(fit, gap)
-	return all, p, nil
-}
-
-// fitGap is the relative gap of final fits.
-const fitGap = 1e-9
-
-// Retrain solves the lower level at the radii h with training and validation rows together, or all rows of the folds. The test error is nil without test
-// rows. A [*problems.TrainingError] says that the solve ended without a model.
-func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
-	all, p, err := m.whole(ctx, backend, fitGap)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	of := func(x [][]float64) problems.Fit { return m.fit(all, x) }
-	fit, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h, of)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	return fit, m.TestError(fit), nil
-}
-
-// RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
-func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {
-	all, p, err := m.whole(ctx, backend, fitGap)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	of := func(x [][]float64) problems.Fit { return m.fit(all, x) }
-	fit, err := problems.TrainWeighted(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda, of)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	return fit, m.TestError(fit), nil
-}
-
-// RetrainPath is [Model.RetrainWeighted] with each of some weights, each fit from the one before, without scoring them. It ends where the context does, and the list with it.
-func (m *Model) RetrainPath(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda [][]float64) ([]problems.Fit, error) {
-	all, p, err := m.whole(ctx, backend, problems.PathGap)
-	if err != nil {
-		return nil, err
-	}
-	return problems.Path(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda, func(x [][]float64) problems.Fit { return m.fit(all, x) })
+	return p, of, nil
 }
 
 // PaperSettings are those of the paper for the elastic net.

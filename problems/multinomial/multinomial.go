@@ -112,23 +112,21 @@ func (m *Model) Classes() []float64 { return m.classes }
 // Name is the name on the command line.
 func (m *Model) Name() string { return "multinomial" }
 
-// Separable says that the loss has no least value where features tell the labels apart.
-func (m *Model) Separable() {}
-
-// Columns are the features of the training rows, see [problems.Columns].
-func (m *Model) Columns() *problems.Columns { return m.data.Columns() }
+// Advice is what methods ask of the model.
+func (m *Model) Advice() problems.Advice {
+	folds := m.data.Folds() > 1
+	all := problems.Trainer{Whole: m.whole, Test: m.test}
+	return problems.Advice{
+		Folds: folds, Predicts: !folds, Separable: true, Fit: m.Penalised, StandardError: m.StandardError,
+		Columns: m.data.Columns, Retrain: all.Radii, RetrainWeighted: all.Weights, RetrainPath: all.Path,
+		TestError: all.Test,
+	}
+}
 
 // Names are the names of the two hyperparameters.
 func (m *Model) Names() []string { return []string{"lambda1", "lambda2"} }
 
-// CrossValidated says that the hyperparameters are chosen by folds, see [tune.CrossValidated].
-//
-// [tune.CrossValidated]: https://pkg.go.dev/github.com/conetune/conetune/tune#CrossValidated
-func (m *Model) CrossValidated() bool { return m.data.Folds() > 1 }
-
-// Penalised is the fast fit of the lower level, see [tune.Penalised].
-//
-// [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
+// Penalised is the fast fit of the lower level.
 func (m *Model) Penalised() (lower.Fit, error) { return m.fits(m.data) }
 
 // fits are those of the parts of some data.

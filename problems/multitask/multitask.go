@@ -33,7 +33,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
@@ -68,7 +67,7 @@ type Options struct {
 // [tune.Model]: https://pkg.go.dev/github.com/conetune/conetune/tune#Model
 type Model struct {
 	parts             []part // one for a split, one for each fold
-	all, test         *Data  // rows of the final fit in the unit of the model, test rows as given or nil
+	all, tests        *Data  // rows of the final fit in the unit of the model, test rows as given or nil
 	units             units
 	p, q              int
 	r0                []float64
@@ -85,7 +84,7 @@ type part struct {
 
 // New checks the data, of which test may be nil, and the options. It keeps references to the data, which must not change.
 func New(train, val, test *Data, o Options) (*Model, error) {
-	m := &Model{test: test}
+	m := &Model{tests: test}
 	if err := m.checkSets(namedSet{"training", train}, namedSet{"validation", val}, namedSet{"test", test}); err != nil {
 		return nil, err
 	}
@@ -102,7 +101,7 @@ func New(train, val, test *Data, o Options) (*Model, error) {
 // NewFolds is New for a cross-validation: each fold has coefficients of its own, and all share the radii; losses are means over the
 // folds, as in package regression. The final fit is to all rows of d, whose units are those of the model.
 func NewFolds(d *Data, folds []split.Fold, test *Data, o Options) (*Model, error) {
-	m := &Model{test: test}
+	m := &Model{tests: test}
 	if err := m.checkSets(namedSet{"cross-validation", d}, namedSet{"test", test}); err != nil {
 		return nil, err
 	}
@@ -250,18 +249,19 @@ func (m *Model) lambdaMax() float64 {
 // Name names the model in results.
 func (m *Model) Name() string { return "multi-task" }
 
-// Columns are the features of the training rows, or all rows of folds, see [problems.Columns].
-func (m *Model) Columns() *problems.Columns {
-	return regression.Columns(m.units.rows, m.units.intercept)
+// Advice is what methods ask of the model, which has no fit of single folds.
+func (m *Model) Advice() problems.Advice {
+	folds := len(m.parts) > 1
+	all := problems.Trainer{Whole: m.whole, Test: m.test}
+	return problems.Advice{
+		Folds: folds, Predicts: !folds, Together: m.Together,
+		Columns: func() *problems.Columns { return regression.Columns(m.units.rows, m.units.intercept) },
+		Retrain: all.Radii, RetrainWeighted: all.Weights, TestError: all.Test,
+	}
 }
 
 // Names are the names of the two hyperparameters.
 func (m *Model) Names() []string { return []string{"lambda1", "lambda2"} }
-
-// CrossValidated says that the hyperparameters are chosen by folds, see [tune.CrossValidated].
-//
-// [tune.CrossValidated]: https://pkg.go.dev/github.com/conetune/conetune/tune#CrossValidated
-func (m *Model) CrossValidated() bool { return len(m.parts) > 1 }
 
 // Program is the bilevel program, with B row by row as its variable, with folds one B after the other.
 func (m *Model) Program() dca.Program {
@@ -327,9 +327,7 @@ func (m *Model) table(d *Data, left ...[]int) *glm.Table {
 	return t
 }
 
-// Together is the fit of all folds together, nil for a split, see [tune.Together].
-//
-// [tune.Together]: https://pkg.go.dev/github.com/conetune/conetune/tune#Together
+// Together is the fit of all folds together, nil for a split.
 func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
 	n, _ := m.all.X.Dims()
 	if m.left == nil || !glm.Fits(n, m.p, len(m.left)) {
@@ -342,30 +340,18 @@ func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
 	return fit, nil
 }
 
-// Penalised implements [tune.Penalised]: there is none for single parts.
-//
-// [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
-func (m *Model) Penalised() (lower.Fit, error) { return nil, nil }
-
-// RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
-func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {
+// whole is the program of all rows as a [problems.Trainer] wants it.
+func (m *Model) whole(ctx context.Context, s problems.Solver, gap float64) (dca.Program, func(x [][]float64) problems.Fit, error) {
 	p := dca.Program{Name: m.Name(), H0: m.r0, Radii: 2, Build: m.level(m.all, m.parts[0].val, 1)}
-	if backend == nil || backend.Name() == backends.Default {
-		fit, err := fits.NewTogether(ctx, m.table(m.all, nil), len(m.r0), m.weights)
-		if err != nil {
-			return problems.Fit{}, nil, err
-		}
-		p.Fit = lower.NewChain(fit, fitGap)
+	if !s.Fits {
+		return p, m.Fit, nil
 	}
-	fit, err := problems.TrainWeighted(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda, m.Fit)
-	if err != nil {
-		return problems.Fit{}, nil, err
+	fit, err := fits.NewTogether(ctx, m.table(m.all, nil), len(m.r0), m.weights)
+	if err == nil {
+		p.Fit = lower.NewChain(fit, gap)
 	}
-	return fit, m.TestError(fit), nil
+	return p, m.Fit, err
 }
-
-// fitGap is the relative gap of final fits.
-const fitGap = 1e-9
 
 // Evaluate scores B by half the mean squared error over rows and targets, in the user's units; with folds by the mean of theirs, and
 // without a test error, as none of their fits is the predictor.
@@ -374,18 +360,18 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors {
 	for t, part := range m.parts {
 		e.Validation += score(part.user, m.units.fit(x[t], m.features, m.targets)) / float64(len(m.parts))
 	}
-	if !m.CrossValidated() {
-		e.Test = m.TestError(m.Fit(x))
+	if len(m.parts) == 1 {
+		e.Test = m.test(m.Fit(x))
 	}
 	return e
 }
 
-// TestError is nil without test rows.
-func (m *Model) TestError(fit problems.Fit) *float64 {
-	if m.test == nil {
+// test is nil without test rows.
+func (m *Model) test(fit problems.Fit) *float64 {
+	if m.tests == nil {
 		return nil
 	}
-	e := score(m.test, fit)
+	e := score(m.tests, fit)
 	return &e
 }
 
@@ -427,22 +413,6 @@ func (m *Model) Predict(b []float64, x mat.Matrix) *mat.Dense {
 		y.SetRow(i, fit.Values(mat.Row(nil, i, x)))
 	}
 	return y
-}
-
-// Refits says that the lower-level solutions are predictors, see [tune.Refitter].
-//
-// [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
-func (m *Model) Refits() {}
-
-// Retrain solves the lower level at the radii h with training and validation rows together, or all rows of the folds. The test error is nil without test
-// rows. A [*problems.TrainingError] says that the solve ended without a model.
-func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
-	p := dca.Program{Name: m.Name(), H0: m.r0, Radii: 2, Build: m.level(m.all, m.parts[0].val, 1)}
-	fit, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h, m.Fit)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	return fit, m.TestError(fit), nil
 }
 
 func stacked(a, b *mat.Dense) *mat.Dense {

@@ -13,13 +13,14 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/multitask"
 	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
 
-var _ tune.CrossValidated = (*multitask.Model)(nil)
+var _ tune.Model = (*multitask.Model)(nil)
 
 const features, targets = 12, 3
 
@@ -120,7 +121,7 @@ func TestUnitsAndRetrain(t *testing.T) {
 		m, err := multitask.New(sets[0], sets[1], sets[2], o)
 		require.NoError(t, err)
 		x, _ = modeltest.LowerLevel(t, m)
-		final, test, err := m.Retrain(ctx, backend, backends.Options{}, o.R0)
+		final, test, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, o.R0)
 		require.NoError(t, err)
 		return x, m.Evaluate(x).Validation, *test, final.Values(sets[2].X.RawRowView(3))
 	}
@@ -136,7 +137,7 @@ func TestUnitsAndRetrain(t *testing.T) {
 	// Without units, the final fit is the lower level of the union.
 	m, err := multitask.New(sets[0], sets[1], nil, multitask.Options{R0: []float64{5, 50}})
 	require.NoError(t, err)
-	final, test, err := m.Retrain(ctx, backend, backends.Options{}, []float64{5, 50})
+	final, test, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{5, 50})
 	require.NoError(t, err)
 	require.Nil(t, test)
 	var union multitask.Data
@@ -233,7 +234,7 @@ func TestFolds(t *testing.T) {
 	}
 	m, err := multitask.NewFolds(d, folds, test, multitask.Options{R0: []float64{6, 4}})
 	require.NoError(t, err)
-	require.True(t, m.CrossValidated())
+	require.True(t, m.Advice().Folds)
 	p := m.Program()
 	form, err := dca.NewPenalized(p, nil, dca.Settings{Backend: backend})
 	require.NoError(t, err)
@@ -267,7 +268,7 @@ func TestFolds(t *testing.T) {
 	require.InDelta(t, (value(6-step, 4).Value-value(6+step, 4).Value)/(2*step), at.Lambda[0], 1e-4)
 	require.InDelta(t, (value(6, 4-step).Value-value(6, 4+step).Value)/(2*step), at.Lambda[1], 1e-4)
 
-	final, e2, err := m.Retrain(ctx, backend, backends.Options{}, []float64{6, 4})
+	final, e2, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{6, 4})
 	require.NoError(t, err)
 	require.NotNil(t, e2)
 	all, err := multitask.New(d, test, nil, multitask.Options{R0: []float64{6, 4}})

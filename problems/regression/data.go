@@ -380,7 +380,7 @@ func (d *Data) Unit(j int) float64 {
 
 // Evaluate scores values of the variables by the mean loss in the user's units, half the mean squared error for squares.
 // With folds the validation error is the mean of theirs; there is no test error then, as the predictor to test is none of
-// theirs, see [Model.Retrain].
+// theirs.
 func (d *Data) Evaluate(x [][]float64) problems.Errors {
 	var e problems.Errors
 	for t, p := range d.parts {

@@ -35,7 +35,7 @@
 // The lower level falls apart into T blocks that are solved side by side; its value is the mean over the folds, and the
 // multiplier of r_i, which is lambda_i, the mean of the folds' multipliers in min l_t(b) + sum_i lambda_ti P_i(b). In penalty form, as
 // searches and gradient methods have it, lambda is the same in all folds. The predictor is fitted to all
-// rows of the folds within the same radii, see [Model.Retrain]: as losses are means over rows, radii and
+// rows of the folds within the same radii: as losses are means over rows, radii and
 // multipliers need no change for the larger number of rows.
 //
 // # Units

@@ -92,7 +92,7 @@ func TestFoldsShareRadii(t *testing.T) {
 		}
 		m, err := elasticnet.New(cv, elasticnet.Options{Intercept: intercept, R0: []float64{2.5, 100}})
 		require.NoError(t, err)
-		require.True(t, m.CrossValidated())
+		require.True(t, m.Advice().Folds)
 		p := m.Program()
 		low, err := dca.LowerLevel(ctx, p, dca.Settings{Backend: backend})
 		require.NoError(t, err)
@@ -111,7 +111,7 @@ func TestFoldsShareRadii(t *testing.T) {
 		require.Nil(t, e.Test)
 
 		b, b0, _ := within(cv.Data, 2.5, intercept)
-		fit, test, err := m.Retrain(ctx, backend, backends.Options{}, p.H0)
+		fit, test, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, p.H0)
 		require.NoError(t, err)
 		require.InDeltaSlice(t, b, fit.Coefficients, 1e-5)
 		require.InDelta(t, b0, fit.Intercept, 1e-5)
@@ -119,7 +119,7 @@ func TestFoldsShareRadii(t *testing.T) {
 
 		// With weights it is the lasso of all rows with that lambda.
 		b, b0 = lasso(cv.Data, 0.1, intercept)
-		fit, test, err = m.RetrainWeighted(ctx, backend, backends.Options{}, []float64{0.1, 0})
+		fit, test, err = m.Advice().RetrainWeighted(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{0.1, 0})
 		require.NoError(t, err)
 		require.InDeltaSlice(t, b, fit.Coefficients, 1e-5)
 		require.InDelta(t, half(cv.Test, b, b0), *test, 1e-5)
@@ -163,10 +163,7 @@ func TestGridOverFolds(t *testing.T) {
 }
 
 // model is what all regressions have.
-type model interface {
-	tune.CrossValidated
-	tune.Holder
-}
+type model interface{ tune.Model }
 
 // builders make all models from any division of rows.
 func builders(t *testing.T) map[string]func(dataset.Division) (model, error) {
@@ -322,8 +319,7 @@ func TestFoldsDerivative(t *testing.T) {
 	}
 }
 
-// VF-iDCA on folds: what it reports is the mean over the folds, and its last fit has all rows. Rows that are held back come from
-// every fold.
+// VF-iDCA on folds: what it reports is the mean over the folds, and its last fit has all rows.
 func TestFoldsTuned(t *testing.T) {
 	cv := crossValidation(t)
 	for name, build := range builders(t) {
@@ -337,11 +333,6 @@ func TestFoldsTuned(t *testing.T) {
 			require.Nil(t, res.LowerLevel)
 			require.Greater(t, math.Abs(res.RefitFit.Coefficients[0]), 0.1)
 			require.Len(t, res.Selection.X, 6)
-			held := m.HoldBack(2)
-			require.Len(t, held, 2)
-			require.Equal(t, 40, held[0].Rows+held[1].Rows)
-			sum := held[0].Error(res.Selection.X) + held[1].Error(res.Selection.X)
-			require.InDelta(t, m.Evaluate(res.Selection.X).Validation, sum/2, 0.1*sum, fmt.Sprint(sum)) // folds of 13 and 14 rows
 		})
 	}
 }
@@ -367,7 +358,7 @@ func TestFoldsUnits(t *testing.T) {
 		require.NoError(t, err)
 		low, err := dca.LowerLevel(ctx, m.Program(), dca.Settings{Backend: backend})
 		require.NoError(t, err)
-		fit, test, err := m.Retrain(ctx, backend, backends.Options{}, m.Program().H0)
+		fit, test, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, m.Program().H0)
 		require.NoError(t, err)
 		return fit, m.Evaluate(low.X).Validation, *test
 	}

@@ -9,9 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/lower/glm"
@@ -59,19 +57,17 @@ type rung struct {
 	final   *glm.Weights // the factors of all rows, once they are known
 }
 
-// Ladder are the rungs of a model with many weights, the simplest first; nil for other models. See [tune.Laddered].
-//
-// [tune.Laddered]: https://pkg.go.dev/github.com/conetune/conetune/tune#Laddered
+// Ladder are the rungs of a model with many weights, the simplest first; nil for other models.
 func (m *Model) Ladder() []problems.Rung {
 	if m.spec.Common == nil || !(m.data.LambdaMax() > 0) {
 		return nil
 	}
-	common := func(problems.Bilevel, []float64, [][]float64) []problems.Bilevel {
+	common := func(problems.Model, []float64, [][]float64) []problems.Model {
 		factors := slices.Repeat([]*glm.Weights{m.spec.Common}, m.data.Folds())
 		l := &ladder{full: m, base: m.spec.Common, floor: pilotFloor}
-		return []problems.Bilevel{m.onRung(&rung{ladder: l, factors: factors})}
+		return []problems.Model{m.onRung(&rung{ladder: l, factors: factors})}
 	}
-	adaptive := func(below problems.Bilevel, lambda []float64, x [][]float64) (list []problems.Bilevel) {
+	adaptive := func(below problems.Model, lambda []float64, x [][]float64) (list []problems.Model) {
 		for _, gamma := range exponents {
 			list = append(list, below.(*Model).adaptive(gamma, lambda, x))
 		}
@@ -241,7 +237,7 @@ func upFrom(first, count int) []int {
 
 // whole is the rung of all rows, whose pilots are fits of those below to them.
 func (r *rung) whole(
-	ctx context.Context, data *Data, backend backends.ConicBackend, o backends.Options,
+	ctx context.Context, data *Data, s problems.Solver,
 ) (*rung, error) {
 	out := &rung{ladder: r.ladder, below: r.below, lambda: r.lambda, gamma: r.gamma}
 	r.adapting.Lock()
@@ -249,12 +245,11 @@ func (r *rung) whole(
 	r.adapting.Unlock()
 	if factors == nil {
 		if factors = r.base; r.below != nil && r.lambda != nil {
-			m, p, err := r.below.on(ctx, data, backend, o, fitGap)
+			m, p, err := r.below.on(ctx, data, s, problems.FinalGap)
 			if err != nil {
 				return nil, err
 			}
 			var x [][]float64
-			s := dca.Settings{Backend: backend, Solver: o}
 			_, err = problems.TrainWeighted(ctx, p, s, r.lambda, func(at [][]float64) problems.Fit {
 				x = at
 				return m.Fit(at)

@@ -21,7 +21,7 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-var _ tune.Laddered = (*regression.Model)(nil)
+var _ tune.Model = (*regression.Model)(nil)
 
 // climbed are the values of the variables on the rungs common and adaptive, with the exponent 1, at weights.
 func climbed(t *testing.T, m *regression.Model, lambda []float64) (x [2][][]float64, rungs [2]*regression.Model) {

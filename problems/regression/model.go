@@ -31,9 +31,6 @@ type Spec struct {
 	Path [][]float64
 	// PathRise is that of [dca.Program].
 	PathRise int
-	// StopFolds is by how many folds of the validation rows the recommended settings stop, 0 for not at all. It is
-	// for models with so many hyperparameters that they can follow the noise of the validation rows.
-	StopFolds int
 	// Fit makes the fast fit to training rows, with the loss on validation rows, both in the unit of the model; nil where there is none.
 	Fit Fit
 	// Weights are those of the penalties at hyperparameters, and Units the features that a norm has together, nil for each alone: see [Model.Together].
@@ -47,6 +44,9 @@ type Spec struct {
 	// Common are the factors of the weights of the first rung of a ladder, see [Model.Ladder], for the norms of units, which have the first hyperparameters, and where there is
 	// one for each feature's share in a 1-norm, which has the last; nil for a model of few weights.
 	Common *glm.Weights
+	// Advice is what the model says beyond what all of them do. AllFeatures says that it selects none of them.
+	Advice      problems.Advice
+	AllFeatures bool
 	// Labels are nil for a regression, the two labels of a classifier, see [problems.Fit].
 	Labels []float64
 	// LogLink says that predictions are exponentials, see [problems.Fit].
@@ -98,22 +98,35 @@ func Radii(given []float64, names []string, standard ...float64) ([]float64, err
 // Data are the rows of the model.
 func (m *Model) Data() *Data { return m.data }
 
-// Columns are the features, see [tune.Selective].
-//
-// [tune.Selective]: https://pkg.go.dev/github.com/conetune/conetune/tune#Selective
-func (m *Model) Columns() *problems.Columns { return m.data.Columns() }
+// Advice is what methods ask of the model.
+func (m *Model) Advice() problems.Advice {
+	a := m.spec.Advice
+	a.Rows, a.Features = m.data.Dims()
+	for _, part := range m.data.parts {
+		a.Rows = min(a.Rows, len(part.train.Y))
+	}
+	a.Folds = m.data.Folds() > 1
+	a.Predicts = !a.Folds
+	a.Fit, a.Together, a.StandardError = m.Penalised, m.Together, m.data.StandardError
+	if !m.spec.AllFeatures {
+		a.Columns = m.data.Columns
+	}
+	if m.spec.Common != nil {
+		a.Ladder = m.Ladder
+	}
+	if m.rung != nil {
+		a.Rung = &problems.OnRung{Gain: m.Gain, Spread: m.Spread, Used: m.Used}
+	}
+	all := problems.Trainer{Whole: m.whole, Test: m.data.test}
+	a.Retrain, a.RetrainWeighted, a.RetrainPath, a.TestError = all.Radii, all.Weights, all.Path, all.Test
+	return a
+}
 
 // Name is the name on the command line.
 func (m *Model) Name() string { return m.spec.Name }
 
 // Names are the names of the hyperparameters, in the order of the radii.
 func (m *Model) Names() []string { return m.spec.Names }
-
-// CrossValidated says that the hyperparameters are chosen by folds, so that the predictor is trained on all of their rows
-// with those chosen, see [tune.CrossValidated].
-//
-// [tune.CrossValidated]: https://pkg.go.dev/github.com/conetune/conetune/tune#CrossValidated
-func (m *Model) CrossValidated() bool { return m.data.Folds() > 1 }
 
 // Program is the bilevel program. Its variables are the coefficients and, with an
 // intercept, the constant, with folds those of one after the other; its hyperparameters are the radii.
@@ -171,9 +184,7 @@ func (m *Model) level(t int, share float64) func(*convex.Model, convex.Affine) d
 	}
 }
 
-// Penalised is the fast fit of the lower level, nil where there is none, see [tune.Penalised].
-//
-// [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
+// Penalised is the fast fit of the lower level, nil where there is none.
 func (m *Model) Penalised() (lower.Fit, error) {
 	if m.spec.Fit == nil {
 		return nil, nil
@@ -188,9 +199,7 @@ func (m *Model) Penalised() (lower.Fit, error) {
 	})
 }
 
-// Together is the fit of all folds together, nil where there is none: for losses and penalties of package glm, and folds that leave rows out of the same table. See [tune.Together].
-//
-// [tune.Together]: https://pkg.go.dev/github.com/conetune/conetune/tune#Together
+// Together is the fit of all folds together, nil where there is none: for losses and penalties of package glm, and folds that leave rows out of the same table.
 func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
 	if m.rung != nil {
 		return m.rung.fit(ctx)
@@ -256,20 +265,6 @@ func (d *Data) fitRows(rows *dataset.Data) fits.Rows {
 
 // Evaluate scores values of the variables by the mean loss in the user's units, half the mean squared error for squares.
 func (m *Model) Evaluate(x [][]float64) problems.Errors { return m.data.Evaluate(x) }
-
-// StandardError is that of the validation error, see [Data.StandardError].
-func (m *Model) StandardError(x [][]float64) float64 { return m.data.StandardError(x) }
-
-// Training are the numbers of training rows, of folds the least, and of features, see [tune.Counted].
-//
-// [tune.Counted]: https://pkg.go.dev/github.com/conetune/conetune/tune#Counted
-func (m *Model) Training() (rows, features int) {
-	rows, features = m.data.Dims()
-	for _, part := range m.data.parts {
-		rows = min(rows, len(part.train.Y))
-	}
-	return rows, features
-}
 
 // FoldFits are the predictors of the folds in the user's units, in their order; that of a split is its only one.
 func (m *Model) FoldFits(x [][]float64) []problems.Fit {

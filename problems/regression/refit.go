@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/glm"
@@ -38,37 +37,30 @@ func (d *Data) All(ctx context.Context) (*Data, error) {
 	return &out, ctx.Err()
 }
 
-// Refits says that the model's lower-level solutions are predictors, see [tune.Refitter].
-//
-// [tune.Refitter]: https://pkg.go.dev/github.com/conetune/conetune/tune#Refitter
-func (m *Model) Refits() {}
-
-// fitGap is the relative gap of final fits, problems.PathGap that of those to be looked at.
-const fitGap = 1e-9
-
 // largeTable is the number of entries of the training rows from which on what is left of a search is cleared away before the final fit.
 const largeTable = 5e6
 
-// whole is the model of all rows, with its program, which has the fast fit to a relative gap, if there is one, in the place of conic programs of our own backend.
-func (m *Model) whole(ctx context.Context, backend backends.ConicBackend, o backends.Options, gap float64) (*Model, dca.Program, error) {
+// whole is the model of all rows as a [problems.Trainer] wants it.
+func (m *Model) whole(ctx context.Context, s problems.Solver, gap float64) (dca.Program, func(x [][]float64) problems.Fit, error) {
 	data, err := m.data.All(ctx)
 	if err != nil {
-		return nil, dca.Program{}, err
+		return dca.Program{}, nil, err
 	}
-	return m.on(ctx, data, backend, o, gap)
+	all, p, err := m.on(ctx, data, s, gap)
+	return p, all.Fit, err
 }
 
-// on is the model of the training rows of data.
-func (m *Model) on(ctx context.Context, data *Data, backend backends.ConicBackend, o backends.Options, gap float64) (*Model, dca.Program, error) {
+// on is the model of the training rows of data, with its program, which has the fast fit, if there is one.
+func (m *Model) on(ctx context.Context, data *Data, s problems.Solver, gap float64) (*Model, dca.Program, error) {
 	all := &Model{data: data, spec: m.spec}
 	if m.rung != nil {
 		var err error
-		if all.rung, err = m.rung.whole(ctx, data, backend, o); err != nil {
-			return nil, dca.Program{}, err
+		if all.rung, err = m.rung.whole(ctx, data, s); err != nil {
+			return all, dca.Program{}, err
 		}
 	}
 	p := all.Program()
-	if backend == nil || backend.Name() != backends.Default {
+	if !s.Fits {
 		return all, p, nil
 	}
 	fit, err := all.alone(ctx)
@@ -90,44 +82,4 @@ func (m *Model) alone(ctx context.Context) (lower.Fit, error) {
 		return Either(m.together(ctx, t))
 	}
 	return fit, err
-}
-
-// Retrain solves the lower level at the radii h with training and validation rows together, or all rows of the folds: the loss is a mean over
-// rows, so that what suits the training rows suits all. The test error is nil without test rows. A
-// [*problems.TrainingError] says that the solve ended without a model.
-func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
-	all, p, err := m.whole(ctx, backend, o, fitGap)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	fit, err := problems.Train(ctx, p, dca.Settings{Backend: backend, Solver: o}, h, all.Fit)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	return fit, m.TestError(fit), nil
-}
-
-// TestError is the mean loss of a predictor on the test rows, nil where there are none.
-func (m *Model) TestError(f problems.Fit) *float64 { return m.data.test(f) }
-
-// RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
-func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {
-	all, p, err := m.whole(ctx, backend, o, fitGap)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	fit, err := problems.TrainWeighted(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda, all.Fit)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	return fit, m.TestError(fit), nil
-}
-
-// RetrainPath is [Model.RetrainWeighted] with each of some weights, each fit from the one before, without scoring them. It ends where the context does, and the list with it.
-func (m *Model) RetrainPath(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda [][]float64) ([]problems.Fit, error) {
-	all, p, err := m.whole(ctx, backend, o, problems.PathGap)
-	if err != nil {
-		return nil, err
-	}
-	return problems.Path(ctx, p, dca.Settings{Backend: backend, Solver: o}, lambda, all.Fit)
 }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
-	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
@@ -55,6 +54,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}
+	spec.AllFeatures = true
 	spec.Fit, spec.Weights = fit, data.SharedWeights(-1, 0)
 	return &Model{regression.NewModel(data, spec)}, nil
 }
@@ -79,6 +79,3 @@ func path(data *regression.Data) []float64 {
 	}
 	return list
 }
-
-// Columns is nil: ridge regression keeps all features.
-func (m *Model) Columns() *problems.Columns { return nil }

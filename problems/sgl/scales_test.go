@@ -63,7 +63,7 @@ func TestOneLargeWeight(t *testing.T) {
 	require.NoError(t, err)
 	for _, lambda := range [][]float64{{3e12, 1, 0.5, 0.25, 0.1}, {3e12, 1, 0, 1e-9, 0.1}, {3e12, 1e12, 3, 1e-12, 1e-3}} {
 		want := shrunk(a, lambda)
-		fit, _, err := m.RetrainWeighted(ctx, backend, backends.Options{}, lambda)
+		fit, _, err := m.Advice().RetrainWeighted(ctx, problems.Solver{Backend: backend, Fits: true}, lambda)
 		require.NoError(t, err)
 		require.InDeltaSlice(t, want, fit.Coefficients, 1e-5)
 		form, err := dca.NewPenalized(m.Program(), nil, dca.Settings{Backend: backend})
@@ -106,7 +106,7 @@ func TestTrainingSaysHowItEnded(t *testing.T) {
 	m := orthogonal(t, a)
 	inaccurate := 0
 	for most := 1; most < 30; most++ {
-		s := dca.Settings{Backend: backend, Solver: backends.Options{MaxIterations: most}}
+		s := problems.Solver{Backend: backend, Options: backends.Options{MaxIterations: most}}
 		fit, err := problems.TrainWeighted(context.Background(), m.Program(), s, lambda, m.Fit)
 		var failed *problems.TrainingError
 		switch {

@@ -35,7 +35,7 @@ func TestDefault(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, dca.Converged, res.Status)
 	require.Contains(t, res.Message, "without iterations")
-	for _, c := range []tune.Config{{StopFolds: 1, MaxIter: 3}, {Preset: tune.PresetPaper, MaxIter: 3}, {MaxIter: 3}} {
+	for _, c := range []tune.Config{{GapTol: 1e-4, MaxIter: 3}, {Preset: tune.PresetPaper, MaxIter: 3}, {MaxIter: 3}} {
 		other, err := tune.Run(ctx, m, c)
 		require.NoError(t, err)
 		require.NotContains(t, other.Message, "without iterations")

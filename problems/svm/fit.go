@@ -6,9 +6,7 @@ import (
 	"github.com/conetune/conetune/problems"
 )
 
-// Penalised is the mean of the folds' machines, with the hyperparameters lambda and wbar, see [tune.Penalised].
-//
-// [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
+// Penalised is the mean of the folds' machines, with the hyperparameters lambda and wbar.
 func (m *Model) Penalised() (lower.Fit, error) {
 	return lower.OverFolds(len(m.cv.Folds), func(t int) (lower.Fit, error) {
 		f := m.cv.Folds[t]
@@ -20,12 +18,16 @@ func (m *Model) Penalised() (lower.Fit, error) {
 // Modes are those of [fits.SVM].
 func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Forward} }
 
-// Advice are the ranges of the paper, which has no descents on the model. Its searches have one bound for all features, but for a tree of
+// Advice is what methods ask of the model, with the ranges of the paper, which has no descents on it. Its searches have one bound for all features, but for a tree of
 // Parzen estimators, which has few evaluations as it is slow with many axes.
-func (*Model) Advice() problems.Advice {
-	return problems.Advice{Paper: problems.Paper{
-		Weights: problems.Span{Low: 1e-4, High: 1e4}, Upper: problems.Span{Low: 1e-6, High: 1e2}, Common: true, ParzenEach: 10, Untried: true,
-	}}
+func (m *Model) Advice() problems.Advice {
+	return problems.Advice{
+		Fit: m.Penalised, Score: m.Score, Columns: m.Columns, Open: m.Open,
+		Retrain: m.retrain, RetrainWeighted: m.retrainWeighted, TestError: m.TestError,
+		Paper: problems.Paper{
+			Weights: problems.Span{Low: 1e-4, High: 1e4}, Upper: problems.Span{Low: 1e-6, High: 1e2}, Common: true, ParzenEach: 10, Untried: true,
+		},
+	}
 }
 
 // part are some rows in the unit of the model: standardised if the model is.

@@ -10,15 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/machine"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
-
-var _ tune.Opened = (*Model)(nil)
 
 // free trains a machine on some rows with the weight lambda of its squared norm by a conic program without bounds.
 func free(t *testing.T, m *Model, rows []int, lambda float64) (w []float64, c float64) {
@@ -64,12 +62,12 @@ func TestOpen(t *testing.T) {
 	w, c := free(t, m, m.all(), r.Lambda[0])
 	require.InDeltaSlice(t, w, r.RefitFit.Coefficients, 1e-4)
 	require.InDelta(t, -c, r.RefitFit.Intercept, 1e-4)
-	conic, d, err := m.trainWeighted(context.Background(), renamed{native(t)}, backends.Options{}, slices.Concat(r.Lambda, r.Selection.Upper))
+	conic, d, err := m.trainWeighted(context.Background(), problems.Solver{Backend: native(t)}, slices.Concat(r.Lambda, r.Selection.Upper))
 	require.NoError(t, err)
 	require.InDeltaSlice(t, w, conic, 1e-4)
 	require.InDelta(t, c, d, 1e-4)
 
-	for _, other := range []tune.Config{{StopFolds: 1}, {GapTol: 1e-4}, {Preset: tune.PresetPaper}, {MaxIter: 4}} {
+	for _, other := range []tune.Config{{GapTol: 1e-4}, {Preset: tune.PresetPaper}, {MaxIter: 4}} {
 		r, err := tune.Run(context.Background(), m, other)
 		require.NoError(t, err)
 		require.NotContains(t, r.Message, "without iterations")
@@ -116,11 +114,6 @@ func TestOpenLarge(t *testing.T) {
 		}
 	}
 }
-
-// renamed is a backend for which no fits are taken.
-type renamed struct{ backends.ConicBackend }
-
-func (renamed) Name() string { return "renamed" }
 
 // Where the small difference of two features tells the labels apart, weights are as large as that needs: far beyond the bounds of the paper.
 func TestOpenSeparable(t *testing.T) {

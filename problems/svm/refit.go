@@ -18,14 +18,14 @@ const finalGap = 1e-8
 
 // train trains the machine on some rows with the hyperparameters h = (r, wbar): with the native backend by package lower/machine, and with the others, or where that
 // does not come to its end, as a conic program.
-func (m *Model) train(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64, rows []int) ([]float64, float64, error) {
-	if backend.Name() == backends.Default && h[0] > 0 {
+func (m *Model) train(ctx context.Context, s problems.Solver, h []float64, rows []int) ([]float64, float64, error) {
+	if s.Fits && h[0] > 0 {
 		part := m.rows.part(rows, m.weights)
 		g, err := machine.New(part.X, part.Y, part.Weights)
 		if err != nil {
 			return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
 		}
-		within, end := limited(ctx, o)
+		within, end := limited(ctx, s.Options)
 		w, err := g.Within(within, h[0], h[1:], machine.Options{Tol: finalGap})
 		end()
 		if err != nil {
@@ -38,27 +38,27 @@ func (m *Model) train(ctx context.Context, backend backends.ConicBackend, o back
 			return nil, 0, ended(within)
 		}
 	}
-	return m.trainConic(ctx, backend, o, h, rows)
+	return m.trainConic(ctx, s, h, rows)
 }
 
 // trainConic is train by a conic program.
-func (m *Model) trainConic(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64, rows []int) ([]float64, float64, error) {
+func (m *Model) trainConic(ctx context.Context, s problems.Solver, h []float64, rows []int) ([]float64, float64, error) {
 	model := convex.NewModel()
 	w, c := model.Variable("w", len(h)-1), model.Variable("c", 1)
 	model.Minimize(m.rows.design(rows, m.weights).hinge(w, c))
 	for _, b := range bounds(w, convex.Const(h...)) {
 		model.Constrain(convex.LessEqual(b, convex.Const(0)))
 	}
-	return conic(ctx, backend, o, model, w, c)
+	return conic(ctx, s, model, w, c)
 }
 
 // conic solves a program for the machine (w, c).
-func conic(ctx context.Context, backend backends.ConicBackend, o backends.Options, model *convex.Model, w, c *convex.Variable) ([]float64, float64, error) {
+func conic(ctx context.Context, s problems.Solver, model *convex.Model, w, c *convex.Variable) ([]float64, float64, error) {
 	prog, err := model.Compile()
 	if err != nil {
 		return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
 	}
-	solver, err := prog.Solver(convex.SolverOptions{Backend: backend, Options: o, WorkingSets: true})
+	solver, err := prog.Solver(convex.SolverOptions{Backend: s.Backend, Options: s.Options, WorkingSets: true})
 	if err != nil {
 		return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
 	}
@@ -73,12 +73,12 @@ func conic(ctx context.Context, backend backends.ConicBackend, o backends.Option
 	return res.Value(w), res.Value(c)[0], nil
 }
 
-// RetrainWeighted trains the machine on all rows of the cross-validation with h = (lambda, wbar), lambda the weight of the squared norm that the folds share, and returns it with its error rate on
+// retrainWeighted trains the machine on all rows of the cross-validation with h = (lambda, wbar), lambda the weight of the squared norm that the folds share, and returns it with its error rate on
 // the test rows, nil where there are none.
-func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
+func (m *Model) retrainWeighted(ctx context.Context, s problems.Solver, h []float64) (problems.Fit, *float64, error) {
 	h = slices.Clone(h)
 	h[0] = lower.Positive(h[:1])[0]
-	w, c, err := m.trainWeighted(ctx, backend, o, h)
+	w, c, err := m.trainWeighted(ctx, s, h)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
@@ -87,15 +87,15 @@ func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBacke
 }
 
 // trainWeighted is train on all rows with h = (lambda, wbar).
-func (m *Model) trainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) ([]float64, float64, error) {
+func (m *Model) trainWeighted(ctx context.Context, s problems.Solver, h []float64) ([]float64, float64, error) {
 	all := m.all()
-	if backend.Name() == backends.Default {
+	if s.Fits {
 		part := m.rows.part(all, m.weights)
 		g, err := machine.New(part.X, part.Y, part.Weights)
 		if err != nil {
 			return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
 		}
-		within, end := limited(ctx, o)
+		within, end := limited(ctx, s.Options)
 		s, err := g.Solve(within, h[0], h[1:], machine.Options{Tol: finalGap})
 		end()
 		if err != nil {
@@ -112,7 +112,7 @@ func (m *Model) trainWeighted(ctx context.Context, backend backends.ConicBackend
 	w, c := model.Variable("w", len(h)-1), model.Variable("c", 1)
 	model.Minimize(m.rows.design(all, m.weights).hinge(w, c).Plus(convex.SumSquares(w.Expr()).Scale(h[0] / 2)))
 	model.Constrain(convex.LessEqual(convex.Abs(w.Expr()), convex.Const(h[1:]...)))
-	return conic(ctx, backend, o, model, w, c)
+	return conic(ctx, s, model, w, c)
 }
 
 // limited is a context with the time limit of a solve.
@@ -140,10 +140,10 @@ func (m *Model) all() []int {
 	return all
 }
 
-// Retrain trains the machine on all rows of the cross-validation with the hyperparameters h = (r, wbar), and
+// retrain trains the machine on all rows of the cross-validation with the hyperparameters h = (r, wbar), and
 // returns it with its error rate on the test rows, nil where there are none.
-func (m *Model) Retrain(ctx context.Context, backend backends.ConicBackend, o backends.Options, h []float64) (problems.Fit, *float64, error) {
-	w, c, err := m.train(ctx, backend, o, h, m.all())
+func (m *Model) retrain(ctx context.Context, s problems.Solver, h []float64) (problems.Fit, *float64, error) {
+	w, c, err := m.train(ctx, s, h, m.all())
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}

@@ -15,11 +15,12 @@ import (
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
 
-var _ tune.Retrainer = (*Model)(nil)
+var _ tune.Model = (*Model)(nil)
 
 // table has n rows of p features, of which the first tells the labels 3 and 8 apart but for a part; with share, only
 // that share of the other entries is not zero.
@@ -184,7 +185,7 @@ func TestRetrain(t *testing.T) {
 			data = z.Train
 		}
 		for _, h := range [][]float64{{10, 0.3}, {0.02, 10}, {10, 10}} {
-			fit, test, err := m.Retrain(context.Background(), native(t), backends.Options{}, h)
+			fit, test, err := m.Advice().Retrain(context.Background(), problems.Solver{Backend: native(t), Fits: true}, h)
 			require.NoError(t, err)
 			loss := meanHinge(cv.Data, seq(60), [2]float64{1, 1}, fit.Coefficients, -fit.Intercept)
 			require.InDelta(t, best(data, math.Min(h[1], math.Sqrt(2*h[0]))), loss, 1e-6)
@@ -207,7 +208,7 @@ func TestRetrain(t *testing.T) {
 	cancel()
 	m, err := New(cv, Options{})
 	require.NoError(t, err)
-	_, _, err = m.Retrain(cancelled, native(t), backends.Options{}, []float64{1, 1})
+	_, _, err = m.Advice().Retrain(cancelled, problems.Solver{Backend: native(t), Fits: true}, []float64{1, 1})
 	require.ErrorContains(t, err, "ended without a model: cancelled")
 }
 
@@ -248,7 +249,7 @@ func TestRun(t *testing.T) {
 		require.Less(t, *res.Errors.Test, 0.35)
 		require.Greater(t, math.Abs(res.RefitFit.Coefficients[0]), 0.1)
 
-		closed, err := tune.Run(context.Background(), m, tune.Config{StopFolds: 1})
+		closed, err := tune.Run(context.Background(), m, tune.Config{MaxIter: 200})
 		require.NoError(t, err)
 		require.Equal(t, dca.Converged, closed.Status, closed.Message)
 		require.LessOrEqual(t, closed.LowerGap, 1e-4)

@@ -59,13 +59,13 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	}
 	// Those of the tutorial; rho is that of the authors' program.
 	paper := dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
-	// Ours, where the run goes on (Config.StopFolds), start from a path with a penalty that keeps the iterates near the solutions
-	// of the lower level, and take short steps: with a radius for each feature the validation rows are overfitted soon.
+	// Ours, for free weights, start from a path with a penalty that keeps the iterates near the solutions
+	// of the lower level, and close the gap.
 	standard := paper
-	standard.Alpha0, standard.Rho, standard.MaxIter = 100, 1, 20
+	standard.Alpha0, standard.GapTol, standard.MaxIter = 100, 1e-4, 200
 	standard.PathStart = data.LambdaMax() > 0
 	return &Model{regression.NewModel(data, regression.Spec{
-		Name: "weighted-lasso", Names: data.Features(), R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard, StopFolds: 3,
+		Name: "weighted-lasso", Names: data.Features(), R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard,
 		Common: &glm.Weights{Norm: slices.Repeat([]float64{1}, len(r0))}, Weights: func(lambda []float64) *glm.Weights { return &glm.Weights{Norm: lambda} },
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{convex.Abs(b).MinusAffine(r)}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/wlasso"
 	"github.com/conetune/conetune/tune"
@@ -21,48 +20,10 @@ func weighted(t *testing.T, seed uint64) (*dataset.Split, *wlasso.Model) {
 	return split, m
 }
 
-// With a radius for every feature a run to the end follows the noise of the validation rows: over ten seeds the
-// rule that holds rows back predicts better, and the validation error of the run to the end is the lower one.
-func TestStopBeforeOverfitting(t *testing.T) {
-	var stopped, ended float64
-	for seed := range uint64(10) {
-		_, m := weighted(t, seed)
-		c := tune.Config{Final: tune.FinalTrain, StopFolds: 4, Rho: 1e-3}
-		a, err := tune.VFiDCA(context.Background(), m, c)
-		require.NoError(t, err)
-		require.Equal(t, dca.Converged, a.Status)
-		c.StopFolds, c.MaxIter, c.Tol = 1, 20, 1e-4
-		b, err := tune.VFiDCA(context.Background(), m, c)
-		require.NoError(t, err)
-		require.LessOrEqual(t, a.Iterations, b.Iterations)
-		require.GreaterOrEqual(t, a.Refit.Validation, b.Refit.Validation*(1-1e-6))
-		stopped += *a.Refit.Test
-		ended += *b.Refit.Test
-	}
-	require.Less(t, stopped, ended)
-}
-
-// With too few validation rows to hold some back, and where folds interpolate, the run ends after a few iterations and says so.
-func TestStopBlindly(t *testing.T) {
-	split, _ := weighted(t, 1)
-	split.Val = split.Val.Rows([]int{0, 1, 2, 3, 4, 5, 6, 7})
-	m, err := wlasso.New(split, wlasso.Options{})
-	require.NoError(t, err)
-	r, err := tune.VFiDCA(context.Background(), m, tune.Config{Tol: 1e-9, Init: []float64{0.3}}) // a start of one's own is not the cautious one
-	require.NoError(t, err)
-	require.Equal(t, dca.Converged, r.Status)
-	require.Equal(t, 5, r.Iterations)
-	require.Contains(t, r.Message, "the validation rows are too few")
-	r, err = tune.VFiDCA(context.Background(), m, tune.Config{Tol: 1e-9, MaxIter: 7})
-	require.NoError(t, err)
-	require.Equal(t, 7, r.Iterations)
-	require.Equal(t, dca.IterationLimit, r.Status)
-}
-
 // The refit on all rows solves the lower level of the union at the same radii.
 func TestFinalRows(t *testing.T) {
 	split, m := weighted(t, 3)
-	r, err := tune.VFiDCA(context.Background(), m, tune.Config{StopFolds: 3})
+	r, err := tune.VFiDCA(context.Background(), m, tune.Config{Rung: tune.RungFree})
 	require.NoError(t, err)
 	require.Equal(t, tune.FinalAll, r.TrainedOn)
 	require.Equal(t, r.LowerLevel.Validation, r.Refit.Validation)
@@ -109,6 +70,4 @@ func TestFinalRows(t *testing.T) {
 	require.Equal(t, r.LowerLevel, r.Refit)
 	_, err = tune.VFiDCA(context.Background(), m, tune.Config{Final: "some"})
 	require.ErrorContains(t, err, `unknown final rows "some"; known are: train, all`)
-	_, err = tune.VFiDCA(context.Background(), m, tune.Config{StopFolds: 30})
-	require.ErrorContains(t, err, "stop-folds is 30")
 }

@@ -164,16 +164,16 @@ func (s *Score) AddSquare(mean float64) {
 	}
 }
 
-// Error is the error that conetune tune reports of test rows: the mean of the model's loss, for the hinge loss and a
-// classifier without one the share of wrong labels.
+// Error is the error that conetune tune reports of test rows: the mean of the model's loss, for the hinge loss the share
+// of wrong labels.
 func (s *Score) Error() float64 {
-	if s.model.Labels != nil && (s.model.Loss == nil || s.model.Loss.Kind == Hinge) {
+	if s.model.Loss != nil && s.model.Loss.Kind == Hinge {
 		return s.ErrorRate()
 	}
 	return s.Loss()
 }
 
-// Loss is the mean of the model's loss, by the weights of rows and classes; NaN for a classifier without a loss.
+// Loss is the mean of the model's loss, by the weights of rows and classes.
 func (s *Score) Loss() float64 {
 	if s.model.Times() {
 		return s.deviance()

@@ -21,12 +21,10 @@ import (
 	"github.com/conetune/conetune/table"
 )
 
-// Format and Version are written into every file. Version grows when an older program would misread a newer file.
-// Version 2 brought the checksum, version 3 lists of the coefficients that are not zero; a file that has none of these
-// is of version 2.
+// Format and a version are written into every file. The version grows when an older program would misread a newer file:
+// version 3 has lists of the coefficients that are not zero, a file without these is of version 2.
 const (
-	Format  = "conetune-model"
-	Version = 3
+	Format = "conetune-model"
 
 	versionFull, versionCompact = 2, 3
 )
@@ -52,8 +50,7 @@ type Model struct {
 	// Labels are those of a classifier, which predicts the second one where the value
 	// above is positive and the first one elsewhere; a regression has none.
 	Labels []float64 `json:"labels,omitempty"`
-	// Loss is that of the model's errors, where they are no squares, deviances of counts or wrong labels; nil there,
-	// and in files of a classifier from before it was saved.
+	// Loss is that of the model's errors, where they are no squares or deviances of counts; nil there.
 	Loss *Loss `json:"loss,omitempty"`
 	// Deviations are the standard deviations of the features over the training rows, by which effects of coefficients
 	// compare; a file may lack them.
@@ -86,7 +83,7 @@ type Model struct {
 	ValidationError *float64   `json:"validation_error"`
 	TestError       *float64   `json:"test_error"`
 	Provenance      Provenance `json:"provenance"`
-	// Checksum is that of all the other fields, set by Write; a file of version 1 has none.
+	// Checksum is that of all the other fields, set by Write.
 	Checksum string `json:"checksum"`
 }
 

@@ -228,15 +228,7 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 			p.Target, p.Targets = strings.Join(m.Targets, ","), m.Targets
 		}
 	}
-	spec, _ := model.Find(m.Model)
-	unknown, targets := m.Loss == nil && spec.Loss != "", false
-	findings, err := data.read(m, begin, func(rows *rowsToPredict) error {
-		targets = targets || rows.targets != nil
-		if unknown {
-			rows.targets = nil
-		}
-		return p.add(m, data.path, rows, score)
-	})
+	findings, err := data.read(m, begin, func(rows *rowsToPredict) error { return p.add(m, data.path, rows, score) })
 	if err != nil {
 		p.close()
 		var known *exitError
@@ -246,9 +238,6 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 		return nil, err
 	}
 	p.Findings = flagged(findings)
-	if unknown && targets {
-		p.Findings = append(p.Findings, input.Note{File: data.path, Finding: table.Finding{Kind: "target", Text: "no error: the model was saved by a version that left its loss out"}})
-	}
 	if score.Strange > 0 {
 		p.Findings = append(p.Findings, input.Note{File: data.path, Finding: table.Finding{Kind: "target", Text: count(score.Strange, "row") + " with a label that the model does not have, which the error leaves out"}})
 	}
@@ -357,14 +346,10 @@ func (p *predictions) predictRow(m *model.Model, block *dataset.Data, k int, act
 
 // errorUnitOf says what the error of a model is.
 func errorUnitOf(m *model.Model) string {
-	spec, err := findModel(m.Model)
-	switch {
-	case m.Labels != nil && (m.Loss == nil || m.Loss.Kind == model.Hinge):
+	if m.Loss != nil && m.Loss.Kind == model.Hinge {
 		return "share of wrong labels"
-	case err != nil || m.Loss == nil && !m.LogLink:
-		return "half the mean squared error"
 	}
-	return spec.Unit()
+	return unitOfModel(m)
 }
 
 // score notes the error of the predictions of so many rows; one that is too large for a number is none.

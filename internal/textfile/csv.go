@@ -9,19 +9,6 @@ import (
 	"strings"
 )
 
-// Fields appends the fields of a line to into, without the blanks and quotes around them, for readers of other tables
-// than those of numbers. Where the line is not CSV, reason says why. The fields are valid as long as the line is.
-func Fields(into [][]byte, line []byte) (out [][]byte, reason string) {
-	f := fields{rest: line}
-	for f.next() {
-		if f.reason != "" {
-			return nil, f.reason
-		}
-		into = append(into, f.text)
-	}
-	return into, ""
-}
-
 // fields goes through the fields of a line.
 type fields struct {
 	rest   []byte

@@ -65,12 +65,7 @@ func (t *Table) Index(name string) int {
 //
 // [*formats.Error]: https://pkg.go.dev/github.com/conetune/conetune/formats#Error
 func Read(path string, o Options) (*Table, error) {
-	return read(&input{name: path, file: true}, o)
-}
-
-// Decode reads a text, or what is a file's bytes, that has a name in messages, as [Read] does.
-func Decode(name string, text []byte, o Options) (*Table, error) {
-	return read(&input{name: name, text: text}, o)
+	return read(&input{name: path}, o)
 }
 
 // ReadAt is [Read] for so many bytes of r, which have a name in messages.

@@ -69,7 +69,7 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 		c.Errors = nil
 	}
 	var err error
-	if c.Curve, err = curveFigures(job, r); err != nil {
+	if c.Curve, err = onPage(curveDrawing(job, r)); err != nil {
 		return err
 	}
 	if r.Refit != nil && job.entries == nil {
@@ -77,12 +77,12 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 		if c.Coefficients, c.CoefficientsNote, more = coefficientTable(job, split, r.RefitFit, j, mostListed); more > 0 {
 			c.CoefficientsNote += fmt.Sprintf(" The %d largest are shown.", mostListed)
 		}
-		if c.Paths, err = pathFigures(split, r); err != nil {
+		if c.Paths, err = onPage(pathDrawing(split, r)); err != nil {
 			return err
 		}
 	}
 	if j != nil {
-		if c.Figures, err = predictionFigures(job, j, r.RefitFit); err != nil {
+		if c.Figures, err = onPage(predictionDrawings(job, j, r.RefitFit)...); err != nil {
 			return err
 		}
 		if r.RefitFit.Labels != nil {
@@ -96,7 +96,7 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 		c.Findings = append(c.Findings, n.File+": "+strings.ReplaceAll(n.Text, "\n", " "))
 	}
 	c.Made = []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed), madeBy(r), "the model is trained on " + trainedOn(job, split, r)}
-	if c.Trace, err = traceFigures(job, results); err != nil {
+	if c.Trace, err = onPage(traceDrawing(job, results)); err != nil {
 		return err
 	}
 	c.TraceNote = "What the method had reached when. None of this is needed to use the model."
@@ -445,17 +445,12 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 	if r.Selection != nil {
 		values = slices.Concat(values, r.Selection.Upper)
 	}
-	order := make([]int, min(len(values), len(r.Names)))
-	for i := range order {
-		order[i] = i
-	}
-	all := len(order)
+	all := min(len(values), len(r.Names))
+	shown := all
 	if sameUpper(r) {
-		order = order[:len(r.Lambda)]
+		shown = len(r.Lambda)
 	}
-	if len(order) > mostHyperparameters {
-		slices.SortStableFunc(order, func(i, j int) int { return -compareNumbers(values[i], values[j]) })
-	}
+	order := largestFirst(values[:shown])
 	for _, i := range order[:min(len(order), mostListed)] {
 		meaning := meaningOf(r.Model, r.Names[i])
 		if i >= len(r.Lambda) {
@@ -515,16 +510,6 @@ func saidOf(names []string, lambda []float64, n int) string {
 		parts = append(parts, count(bounds, "bound")+" of coefficients")
 	}
 	return strings.Join(parts, ", ")
-}
-
-func compareNumbers(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // sameAs is the model in the words of scikit-learn and glmnet; n is the number of rows that it is trained on, or the sum of their weights.

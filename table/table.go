@@ -208,18 +208,18 @@ func (r *reader) split(line []byte) error {
 	if d.RowNames {
 		t.columns = append(t.columns, Column{Unnamed: true})
 	}
-	f := fieldReader{rest: line, separator: d.Separator}
-	for f.next() {
-		if f.open {
+	f := textfile.Fields{Rest: line, Separator: d.Separator}
+	for f.Next() {
+		if f.Open {
 			return &quoteError{t.header}
 		}
-		name := string(f.text)
+		name := string(f.Text)
 		if r.latin || !utf8.ValidString(name) {
-			name = decodeLatin1(f.text)
+			name = decodeLatin1(f.Text)
 			r.latins++
 		}
 		t.columns = append(t.columns, Column{Name: name, Unnamed: name == ""})
-		if r.source.Take(columnBytes + len(f.text)); r.source.Over() != nil {
+		if r.source.Take(columnBytes + len(f.Text)); r.source.Over() != nil {
 			return r.source.Over()
 		}
 	}

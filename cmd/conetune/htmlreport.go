@@ -430,15 +430,7 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 			c.said += ", l1_ratio " + ratio(l1, 3)
 			add("l1_ratio", ratio(l1, 4), "share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet")
 		}
-		c.same = sameAs(r.Model, lambda, l1, whole)
-		if job.data.Wanted.Weights != "" {
-			for k := range c.same {
-				c.same[k].Code = withWeights(c.same[k].Code)
-			}
-		}
-		if job.data.Wanted.Offset != "" {
-			c.same = withOffset(r.Model, c.same)
-		}
+		c.same = sameAs(r.Model, lambda, l1, whole, job.data.Wanted.Weights != "", job.data.Wanted.Offset != "")
 		return c
 	}
 	values := r.Lambda
@@ -512,8 +504,9 @@ func saidOf(names []string, lambda []float64, n int) string {
 	return strings.Join(parts, ", ")
 }
 
-// sameAs is the model in the words of scikit-learn and glmnet; n is the number of rows that it is trained on, or the sum of their weights.
-func sameAs(model string, lambda, l1, n float64) []sameModel {
+// sameAs is the model in the words of scikit-learn and glmnet; n is the number of rows that it is trained on, or the sum of
+// their weights w. In the place of an offset o, which scikit-learn lacks, it has targets less the offset where that is the same.
+func sameAs(model string, lambda, l1, n float64, weights, offset bool) []sameModel {
 	l, a := strconv.FormatFloat(lambda, 'g', 6, 64), ratio(l1, 6)
 	learn, family := "", "gaussian"
 	switch model {
@@ -533,8 +526,18 @@ func sameAs(model string, lambda, l1, n float64) []sameModel {
 	default:
 		return nil
 	}
-	list := []sameModel{{"glmnet", `glmnet(x, y, family = "` + family + `", alpha = ` + a + ", lambda = " + l + ", standardize = FALSE)"}}
-	if learn != "" {
+	glmnet, y, w := `glmnet(x, y, family = "`+family+`", alpha = `+a+", lambda = "+l, "y", ""
+	if weights {
+		glmnet, w = glmnet+", weights = w", ", sample_weight=w"
+	}
+	if offset {
+		glmnet, y = glmnet+", offset = o", "y - o"
+	}
+	if weights || offset {
+		learn += ".fit(X, " + y + w + ")"
+	}
+	list := []sameModel{{"glmnet", glmnet + ", standardize = FALSE)"}}
+	if family == "gaussian" || learn != "" && !offset && family != "poisson" && family != "cox" {
 		list = append([]sameModel{{"scikit-learn", learn}}, list...)
 	}
 	return list

@@ -60,11 +60,11 @@ func (c *Columns) line() ([][]byte, error) {
 			continue
 		}
 		c.fields = c.fields[:0]
-		for f := (fields{rest: text}); f.next(); {
-			if f.reason != "" {
-				return nil, c.source.Errorf(c.source.LineNumber(), "", "is not CSV: %s", f.reason)
+		for f := (Fields{Rest: text, Separator: ','}); f.Next(); {
+			if f.Open {
+				return nil, c.source.Errorf(c.source.LineNumber(), "", "is not CSV: the quote is not closed on its line")
 			}
-			c.fields = append(c.fields, f.text)
+			c.fields = append(c.fields, f.Text)
 		}
 		return c.fields, nil
 	}

@@ -217,8 +217,10 @@ func TestStrict(t *testing.T) {
 // What has the checksum of its content, and is no model, is refused all the same.
 func TestNoModel(t *testing.T) {
 	for want, spoil := range map[string]func(*Model){
-		`unknown model "banana"; known are: elastic-net, lasso`:       func(m *Model) { m.Model = "banana" },
-		"two labels of the value 1":                                   func(m *Model) { m.Labels = []float64{1, 1} },
+		`unknown model "banana"; known are: elastic-net, lasso`: func(m *Model) { m.Model = "banana" },
+		"two labels of the value 1": func(m *Model) {
+			m.Model, m.Labels, m.Loss = "logistic", []float64{1, 1}, &Loss{Kind: Logistic}
+		},
 		`field "labels" is missing: the model is svm`:                 func(m *Model) { m.Model, m.Loss = "svm", nil },
 		`field "log_link" does not belong to a model of elastic-net`:  func(m *Model) { m.LogLink = true },
 		`field "loss" is missing: the model is quantile`:              func(m *Model) { m.Model = "quantile" },
@@ -284,21 +286,23 @@ func TestEncodingOfOthers(t *testing.T) {
 
 func TestWriteRejectsWhatReadWould(t *testing.T) {
 	for want, spoil := range map[string]func(*Model){
-		"1 coefficients for 2 features":         func(m *Model) { m.Coefficients = m.Coefficients[:1] },
-		`two features of the name "a"`:          func(m *Model) { m.Features = []string{"a", "a"} },
-		"without features":                      func(m *Model) { m.Features, m.Coefficients = nil, nil },
-		"coefficients holds NaN":                func(m *Model) { m.Coefficients[1] = math.NaN() },
-		"hyperparameters.lambda1 holds +Inf":    func(m *Model) { m.Hyperparameters["lambda1"] = math.Inf(1) },
-		`the loss "hinge" does not belong`:      func(m *Model) { m.Loss = &Loss{Kind: Hinge} },
-		`a loss of the kind "cubes"`:            func(m *Model) { m.Loss = &Loss{Kind: "cubes"} },
-		`the loss "pinball" with the level 1`:   func(m *Model) { m.Loss = &Loss{Kind: Pinball, Level: 1} },
-		`the loss "huber" with the threshold 0`: func(m *Model) { m.Loss = &Loss{Kind: Huber} },
-		`the loss "huber" with 2 class weights`: func(m *Model) { m.Loss = &Loss{Kind: Huber, Threshold: 1, ClassWeights: []float64{1, 1}} },
-		"1 deviations for 2 features":           func(m *Model) { m.Deviations = []float64{1} },
-		"1 targets in a list, expected several": func(m *Model) { m.Targets = []string{"y"} },
-		"two of labels, targets, a matrix and a logarithmic link": func(m *Model) {
-			m.Labels, m.Matrix = []float64{0, 1}, samples()["matrix-completion"].Matrix
+		"1 coefficients for 2 features":      func(m *Model) { m.Coefficients = m.Coefficients[:1] },
+		`two features of the name "a"`:       func(m *Model) { m.Features = []string{"a", "a"} },
+		"without features":                   func(m *Model) { m.Features, m.Coefficients = nil, nil },
+		"coefficients holds NaN":             func(m *Model) { m.Coefficients[1] = math.NaN() },
+		"hyperparameters.lambda1 holds +Inf": func(m *Model) { m.Hyperparameters["lambda1"] = math.Inf(1) },
+		`field "loss" does not belong`:       func(m *Model) { m.Loss = &Loss{Kind: Hinge} },
+		`"cubes" does not belong to a`:       func(m *Model) { m.Model, m.Loss = "huber", &Loss{Kind: "cubes"} },
+		`the loss "pinball" with the level 1`: func(m *Model) {
+			m.Model, m.Loss = "quantile", &Loss{Kind: Pinball, Level: 1}
 		},
+		`the loss "huber" with the threshold 0`: func(m *Model) { m.Model, m.Loss = "huber", &Loss{Kind: Huber} },
+		`the loss "huber" with 2 class weights`: func(m *Model) {
+			m.Model, m.Loss = "huber", &Loss{Kind: Huber, Threshold: 1, ClassWeights: []float64{1, 1}}
+		},
+		"1 deviations for 2 features":           func(m *Model) { m.Deviations = []float64{1} },
+		"1 targets in a list, expected several": func(m *Model) { m.Model, m.Targets = "multi-task", []string{"y"} },
+		`field "labels" does not belong`:        func(m *Model) { m.Labels = []float64{0, 1} },
 	} {
 		m := sample()
 		spoil(&m)

@@ -89,16 +89,10 @@ func decode(text []byte) (m *Model, offset int64, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	spec, err := Find(m.Model)
-	for _, step := range []func() error{m.spread, m.validate, func() error { return m.suit(spec) }} {
-		if err == nil {
-			err = step()
-		}
-	}
-	if err != nil {
+	if err := m.spread(); err != nil {
 		return nil, 0, err
 	}
-	return m, 0, nil
+	return m, 0, m.validate()
 }
 
 // jsonError is an error of encoding/json as one of a file, with its place.
@@ -114,29 +108,6 @@ func jsonError(err error) (*Model, int64, error) {
 		return nil, kind.Offset, fmt.Errorf("field %q holds a JSON %s, expected a value of type %s", kind.Field, kind.Value, kind.Type)
 	}
 	return nil, 0, fmt.Errorf("%w, %s", err, expected)
-}
-
-// suit rejects a model without what such a model has.
-func (m *Model) suit(s Spec) error {
-	for _, part := range []struct {
-		name        string
-		has, should bool
-	}{
-		{"labels", m.Labels != nil, s.Labels}, {"log_link", m.LogLink, s.LogLink},
-		{"targets", m.Targets != nil, s.Several || s.Classes}, {"matrix", m.Matrix != nil, s.Matrix},
-		{"loss", m.Loss != nil, s.Loss != ""},
-	} {
-		switch {
-		case part.should && !part.has:
-			return fmt.Errorf("field %q is missing: the model is %s", part.name, m.Model)
-		case part.has && !part.should:
-			return fmt.Errorf("field %q does not belong to a model of %s", part.name, m.Model)
-		}
-	}
-	if m.Loss != nil && m.Loss.Kind != s.Loss {
-		return fmt.Errorf("field \"loss\": %q does not belong to a model of %s", m.Loss.Kind, m.Model)
-	}
-	return nil
 }
 
 func openError(path string, err error) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/conetune/conetune/problems/logistic"
 	"github.com/conetune/conetune/problems/quantile"
 	"github.com/conetune/conetune/table/input"
+	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -129,51 +130,71 @@ func (j *Judge) judge(r *tune.Result) *Judged {
 	if r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
 		return nil
 	}
-	split, out := j.rows.Split, &Judged{losses: j.losses}
-	var parts []tune.Fit
-	if m, ok := j.model.(interface {
-		FoldFits(x [][]float64) []tune.Fit
-	}); ok && r.Selection != nil && r.Selection.X != nil {
-		parts = m.FoldFits(r.Selection.X)
+	out := &Judged{losses: j.losses, Fit: r.RefitFit}
+	var parts []part
+	if out.On, parts = j.parts(r); j.rows.CV != nil {
+		out.Folds = j.foldFits(r)
 	}
-	if j.rows.CV != nil {
-		out.Folds = parts
-	}
-	switch {
-	case split.Test != nil:
-		train := split.Train
-		if r.TrainedOn == tune.FinalAll && split.Val != nil {
-			train = dataset.Stack(split.Train, split.Val)
-		}
-		out.On = OnTest
-		out.add(j, split.Test, r.RefitFit, train)
-	case parts == nil:
-		return nil
-	case j.rows.CV != nil:
-		out.On = OnFolds
-		for t, s := range j.rows.CV.Parts() {
-			out.add(j, s.Val, parts[t], s.Train)
-			out.Row = append(out.Row, j.rows.CV.Folds[t].Val...)
-		}
-	case split.Val != nil:
-		out.On = OnValidation
-		out.add(j, split.Val, parts[0], split.Train)
+	for _, p := range parts {
+		out.add(j, p.rows, p.fit, p.from)
+		out.Row = append(out.Row, p.fold.Val...)
 	}
 	if len(out.Y) == 0 {
 		return nil
 	}
-	out.Rows = len(out.Y)
-	if out.Row != nil {
-		seen := map[int]bool{}
-		for _, i := range out.Row {
-			seen[i] = true
-		}
-		out.Rows = len(seen)
-	}
-	out.Fit = r.RefitFit
+	out.Rows = distinct(out.Row, len(out.Y))
 	j.addUnpenalised(out, r.TrainedOn)
 	out.measure()
 	return out
+}
+
+// part are rows that are predicted by a fit, and those that it learned from; fold are their numbers in a fold.
+type part struct {
+	rows, from *dataset.Data
+	fit        tune.Fit
+	fold       split.Fold
+}
+
+// parts are the rows that the refit of a result is judged by; none where there are none.
+func (j *Judge) parts(r *tune.Result) (on string, parts []part) {
+	rows, fits := j.rows.Split, j.foldFits(r)
+	switch {
+	case rows.Test != nil:
+		train := rows.Train
+		if r.TrainedOn == tune.FinalAll && rows.Val != nil {
+			train = dataset.Stack(rows.Train, rows.Val)
+		}
+		return OnTest, []part{{rows: rows.Test, from: train, fit: r.RefitFit}}
+	case fits == nil:
+	case j.rows.CV != nil:
+		for t, s := range j.rows.CV.Parts() {
+			parts = append(parts, part{s.Val, s.Train, fits[t], j.rows.CV.Folds[t]})
+		}
+		return OnFolds, parts
+	case rows.Val != nil:
+		return OnValidation, []part{{rows: rows.Val, from: rows.Train, fit: fits[0]}}
+	}
+	return "", nil
+}
+
+// foldFits are the fits of folds, or the one to the training rows, with the chosen hyperparameters; nil where they are not
+// known.
+func (j *Judge) foldFits(r *tune.Result) []tune.Fit {
+	m, ok := j.model.(interface {
+		FoldFits(x [][]float64) []tune.Fit
+	})
+	if !ok || r.Selection == nil || r.Selection.X == nil {
+		return nil
+	}
+	return m.FoldFits(r.Selection.X)
+}
+
+// distinct is how many different rows there are; nil stands for n that differ.
+func distinct(rows []int, n int) int {
+	if rows == nil {
+		return n
+	}
+	return len(slices.Compact(slices.Sorted(slices.Values(rows))))
 }
 
 // targetsOf are the targets, weights and offsets of rows of both.

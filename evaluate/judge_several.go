@@ -52,51 +52,30 @@ func (j *Judge) Targets(r *tune.Result) *JudgedTargets {
 	}
 	t, out := j.rows.Targets, &JudgedTargets{}
 	samples := make([]Sample, len(t.Names))
-	var parts []tune.Fit
-	if m, ok := j.model.(interface {
-		FoldFits(x [][]float64) []tune.Fit
-	}); ok && r.Selection != nil && r.Selection.X != nil {
-		parts = m.FoldFits(r.Selection.X)
-	}
-	switch {
-	case t.Test != nil:
-		out.On = OnTest
+	var parts []part
+	out.On, parts = j.parts(r)
+	for _, p := range parts {
 		for k := range samples {
-			from := t.Column(k, t.Train)
-			if r.TrainedOn == tune.FinalAll {
-				from = t.Column(k, t.Train, t.Val)
+			train := t.Column(k, t.Train)
+			var y, from []float64
+			switch out.On {
+			case OnFolds:
+				y, from = at(train, p.fold.Val), at(train, p.fold.Train)
+			case OnValidation:
+				y, from = t.Column(k, t.Val), train
+			default:
+				if y, from = t.Column(k, t.Test), train; r.TrainedOn == tune.FinalAll {
+					from = t.Column(k, t.Train, t.Val)
+				}
 			}
-			addTarget(&samples[k], k, j.rows.Split.Test, t.Column(k, t.Test), r.RefitFit, from)
-		}
-	case parts == nil:
-		return nil
-	case j.rows.CV != nil:
-		out.On = OnFolds
-		for p, s := range j.rows.CV.Parts() {
-			fold := j.rows.CV.Folds[p]
-			for k := range samples {
-				y := t.Column(k, t.Train)
-				addTarget(&samples[k], k, s.Val, at(y, fold.Val), parts[p], at(y, fold.Train))
-				samples[k].Row = append(samples[k].Row, fold.Val...)
-			}
-		}
-	case t.Val != nil:
-		out.On = OnValidation
-		for k := range samples {
-			addTarget(&samples[k], k, j.rows.Split.Val, t.Column(k, t.Val), parts[0], t.Column(k, t.Train))
+			addTarget(&samples[k], k, p.rows, y, p.fit, from)
+			samples[k].Row = append(samples[k].Row, p.fold.Val...)
 		}
 	}
 	if len(samples[0].Y) == 0 {
 		return nil
 	}
-	out.Rows = len(samples[0].Y)
-	if rows := samples[0].Row; rows != nil {
-		seen := map[int]bool{}
-		for _, i := range rows {
-			seen[i] = true
-		}
-		out.Rows = len(seen)
-	}
+	out.Rows = distinct(samples[0].Row, len(samples[0].Y))
 	for k := range samples {
 		out.List = append(out.List, JudgedTarget{t.Names[k], samples[k].Regression()})
 	}

@@ -51,32 +51,23 @@ func (l *Loss) at(f, y float64) float64 {
 	return max(0, 1-y*f)
 }
 
-// labelled says that the loss is that of a classifier.
-func (l *Loss) labelled() bool { return l.Kind == Logistic || l.Kind == Hinge }
-
-// validateLoss rejects a loss that is none, or that of another model.
+// validateLoss rejects a loss with numbers that it does not have, or without those that it has.
 func (m *Model) validateLoss() error {
 	l := m.Loss
 	if l == nil {
 		return nil
 	}
 	switch {
-	case l.Kind == Cox:
-		return m.validateTimes()
-	case l.Ties != "":
-		return fmt.Errorf("the loss %q with a rule for ties", l.Kind)
-	case l.Kind == Multinomial && m.Classes() && l.Threshold == 0 && l.Level == 0 && l.ClassWeights == nil:
-		return nil
-	case l.Kind != Huber && l.Kind != Pinball && l.Kind != Logistic && l.Kind != Hinge && l.Kind != Multinomial:
-		return fmt.Errorf("a loss of the kind %q, expected %s, %s, %s, %s, %s or %s", l.Kind, Huber, Pinball, Logistic, Hinge, Multinomial, Cox)
-	case l.Kind == Multinomial || m.LogLink || m.Targets != nil || m.Matrix != nil || l.labelled() != (m.Labels != nil):
-		return fmt.Errorf("the loss %q does not belong to such a model", l.Kind)
 	case (l.Kind == Huber) != (l.Threshold != 0) || !(l.Threshold >= 0 && l.Threshold <= math.MaxFloat64):
 		return fmt.Errorf("the loss %q with the threshold %v, expected a positive number for %s alone", l.Kind, l.Threshold, Huber)
 	case (l.Kind == Pinball) != (l.Level != 0) || !(l.Level >= 0 && l.Level < 1):
 		return fmt.Errorf("the loss %q with the level %v, expected a number between 0 and 1 for %s alone", l.Kind, l.Level, Pinball)
 	case l.ClassWeights != nil && (l.Kind != Hinge || len(l.ClassWeights) != 2):
 		return fmt.Errorf("the loss %q with %d class weights, expected two for %s alone", l.Kind, len(l.ClassWeights), Hinge)
+	case l.Kind == Cox:
+		return m.validateTimes()
+	case l.Ties != "":
+		return fmt.Errorf("the loss %q with a rule for ties", l.Kind)
 	}
 	for _, w := range l.ClassWeights {
 		if !(w > 0 && w <= math.MaxFloat64) {
@@ -164,16 +155,16 @@ func (s *Score) AddSquare(mean float64) {
 	}
 }
 
-// Error is the error that conetune tune reports of test rows: the mean of the model's loss, for the hinge loss and a
-// classifier without one the share of wrong labels.
+// Error is the error that conetune tune reports of test rows: the mean of the model's loss, for the hinge loss the share
+// of wrong labels.
 func (s *Score) Error() float64 {
-	if s.model.Labels != nil && (s.model.Loss == nil || s.model.Loss.Kind == Hinge) {
+	if s.model.Loss != nil && s.model.Loss.Kind == Hinge {
 		return s.ErrorRate()
 	}
 	return s.Loss()
 }
 
-// Loss is the mean of the model's loss, by the weights of rows and classes; NaN for a classifier without a loss.
+// Loss is the mean of the model's loss, by the weights of rows and classes.
 func (s *Score) Loss() float64 {
 	if s.model.Times() {
 		return s.deviance()

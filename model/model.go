@@ -21,12 +21,10 @@ import (
 	"github.com/conetune/conetune/table"
 )
 
-// Format and Version are written into every file. Version grows when an older program would misread a newer file.
-// Version 2 brought the checksum, version 3 lists of the coefficients that are not zero; a file that has none of these
-// is of version 2.
+// Format and a version are written into every file. The version grows when an older program would misread a newer file:
+// version 3 has lists of the coefficients that are not zero, a file without these is of version 2.
 const (
-	Format  = "conetune-model"
-	Version = 3
+	Format = "conetune-model"
 
 	versionFull, versionCompact = 2, 3
 )
@@ -52,8 +50,7 @@ type Model struct {
 	// Labels are those of a classifier, which predicts the second one where the value
 	// above is positive and the first one elsewhere; a regression has none.
 	Labels []float64 `json:"labels,omitempty"`
-	// Loss is that of the model's errors, where they are no squares, deviances of counts or wrong labels; nil there,
-	// and in files of a classifier from before it was saved.
+	// Loss is that of the model's errors, where they are no squares or deviances of counts; nil there.
 	Loss *Loss `json:"loss,omitempty"`
 	// Deviations are the standard deviations of the features over the training rows, by which effects of coefficients
 	// compare; a file may lack them.
@@ -86,7 +83,7 @@ type Model struct {
 	ValidationError *float64   `json:"validation_error"`
 	TestError       *float64   `json:"test_error"`
 	Provenance      Provenance `json:"provenance"`
-	// Checksum is that of all the other fields, set by Write; a file of version 1 has none.
+	// Checksum is that of all the other fields, set by Write.
 	Checksum string `json:"checksum"`
 }
 
@@ -248,9 +245,13 @@ func (m *Model) PredictTargets(row []float64) ([]float64, error) {
 
 // validate rejects what no model is, whether it is to be written or was read.
 func (m *Model) validate() error {
+	spec, err := Find(m.Model)
+	if err == nil {
+		err = m.suit(spec)
+	}
 	switch {
-	case m.Model == "":
-		return errors.New("a model without a name")
+	case err != nil:
+		return err
 	case len(m.Features) == 0 && m.Matrix == nil:
 		return errors.New("a model without features")
 	case m.Targets != nil && len(m.Targets) < 2:
@@ -267,8 +268,6 @@ func (m *Model) validate() error {
 		return fmt.Errorf("%d labels, expected two or none", len(m.Labels))
 	case m.Labels != nil && m.Labels[0] == m.Labels[1]:
 		return fmt.Errorf("two labels of the value %v", m.Labels[0])
-	case count(m.Labels != nil && !m.Classes(), m.Targets != nil, m.Matrix != nil, m.LogLink) > 1:
-		return errors.New("a model of several kinds: it has two of labels, targets, a matrix and a logarithmic link")
 	}
 	if m.Matrix != nil {
 		if err := m.Matrix.validate(); err != nil {
@@ -294,6 +293,29 @@ func (m *Model) validate() error {
 		return fmt.Errorf("two targets of the name %q", name)
 	}
 	return m.finite()
+}
+
+// suit rejects a model without what such a model has.
+func (m *Model) suit(s Spec) error {
+	for _, part := range []struct {
+		name        string
+		has, should bool
+	}{
+		{"labels", m.Labels != nil, s.Labels}, {"log_link", m.LogLink, s.LogLink},
+		{"targets", m.Targets != nil, s.Several || s.Classes}, {"matrix", m.Matrix != nil, s.Matrix},
+		{"loss", m.Loss != nil, s.Loss != ""},
+	} {
+		switch {
+		case part.should && !part.has:
+			return fmt.Errorf("field %q is missing: the model is %s", part.name, m.Model)
+		case part.has && !part.should:
+			return fmt.Errorf("field %q does not belong to a model of %s", part.name, m.Model)
+		}
+	}
+	if m.Loss != nil && m.Loss.Kind != s.Loss {
+		return fmt.Errorf("field \"loss\": %q does not belong to a model of %s", m.Loss.Kind, m.Model)
+	}
+	return nil
 }
 
 // validateEncoding rejects an encoding that is none, or that leads to other features or labels.
@@ -323,15 +345,6 @@ func numbered(n int) []float64 {
 		out[k] = float64(k)
 	}
 	return out
-}
-
-func count(conditions ...bool) (n int) {
-	for _, c := range conditions {
-		if c {
-			n++
-		}
-	}
-	return n
 }
 
 // finite rejects numbers that are none: JSON has no way to write them.

@@ -13,14 +13,7 @@ func (m *Model) Times() bool { return m.Loss != nil && m.Loss.Kind == Cox }
 
 // validateTimes rejects what no model of times is.
 func (m *Model) validateTimes() error {
-	l := m.Loss
-	if m.LogLink || m.Labels != nil || m.Targets != nil || m.Matrix != nil {
-		return fmt.Errorf("the loss %q does not belong to such a model", l.Kind)
-	}
-	if l.Threshold != 0 || l.Level != 0 || l.ClassWeights != nil {
-		return fmt.Errorf("the loss %q with a threshold, a level or class weights", l.Kind)
-	}
-	if _, err := survival.ParseTies(l.Ties); err != nil {
+	if _, err := survival.ParseTies(m.Loss.Ties); err != nil {
 		return err
 	}
 	b := m.Baseline

@@ -47,11 +47,13 @@ func TestBadTimes(t *testing.T) {
 		"the baseline hazard 0.3 at the":    func(m *Model) { m.Baseline.Times[1] = 1 },
 		"at the time -1 after 0 at 0":       func(m *Model) { m.Baseline.Times[0] = -1 },
 		`unknown rule "exact"`:              func(m *Model) { m.Loss.Ties = "exact" },
-		"with a rule for ties":              func(m *Model) { m.Loss.Kind = Huber },
-		"not of times":                      func(m *Model) { m.Loss = nil },
-		"does not belong":                   func(m *Model) { m.LogLink = true },
-		"with a threshold":                  func(m *Model) { m.Loss.Threshold = 1 },
-		`the column of events "dead"`:       func(m *Model) { m.Encoding.Event.Others = []string{"yes"} },
+		"with a rule for ties": func(m *Model) {
+			m.Model, m.Loss = "huber", &Loss{Kind: Huber, Threshold: 1, Ties: "efron"}
+		},
+		`field "loss" is missing`:     func(m *Model) { m.Loss = nil },
+		"does not belong":             func(m *Model) { m.LogLink = true },
+		"with the threshold 1":        func(m *Model) { m.Loss.Threshold = 1 },
+		`the column of events "dead"`: func(m *Model) { m.Encoding.Event.Others = []string{"yes"} },
 	} {
 		m := ofTimes()
 		change(&m)

@@ -151,12 +151,12 @@ func (p *part) lengthen(b *textfile.Block, at, width int) {
 
 // count notes a line with another number of cells, unless it is an open quote that makes it one.
 func (p *part) count(d *Dialect, line []byte, number int) error {
-	f := fieldReader{rest: line, separator: d.Separator}
+	f := textfile.Fields{Rest: line, Separator: d.Separator}
 	n := 0
-	for f.next() {
+	for f.Next() {
 		n++
 	}
-	if f.open {
+	if f.Open {
 		return &quoteError{number}
 	}
 	p.bad++
@@ -229,15 +229,15 @@ func (p *part) cell(d *Dialect, text []byte, i, j int, last bool, to *float64) (
 	k := i
 	if text[i] == '"' {
 		line := text[i : i+bytes.IndexByte(text[i:], '\n')]
-		f := fieldReader{rest: line, separator: separator}
-		f.next()
-		if f.open {
+		f := textfile.Fields{Rest: line, Separator: separator}
+		f.Next()
+		if f.Open {
 			return 0, false
 		}
-		content = f.text
+		content = f.Text
 		k = i + len(line)
-		if !f.done {
-			k -= len(f.rest)
+		if !f.Done {
+			k -= len(f.Rest)
 			if separator != ' ' {
 				k-- // the separator itself
 			}

@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ type Builder struct {
 	used    int64
 	err     error
 
+	line     int32  // of the row that [Builder.More] added last
 	verbatim []bool // columns whose texts stay as they are; nil for none
 	missing  spellings
 }
@@ -103,6 +105,32 @@ func (b *Builder) Rows(lines []int32) error {
 	return nil
 }
 
+// mostRows bounds the rows, whose numbers have 32 bits.
+const mostRows = 1<<31 - 1
+
+// More adds n rows, on lines that follow each other from 1, in batches: put sets the cells of as many rows of the batch,
+// of which the first is row from of the n.
+func (b *Builder) More(n int, put func(from, rows int) error) error {
+	if n < 0 || n > mostRows-int(b.line) {
+		return fmt.Errorf("a part of it has %d rows", n)
+	}
+	var lines []int32
+	for from := 0; from < n; from += len(lines) {
+		lines = lines[:0]
+		for range min(b.Batch(), n-from) {
+			b.line++
+			lines = append(lines, b.line)
+		}
+		if err := b.Rows(lines); err != nil {
+			return err
+		}
+		if err := put(from, len(lines)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Number sets a cell of row i of the batch; NaN is missing.
 func (b *Builder) Number(i, j int, v float64) {
 	switch {
@@ -138,6 +166,44 @@ func (b *Builder) Float16(i, j int, bits uint16) {
 		x = -x
 	}
 	b.Number(i, j, x)
+}
+
+// MostScale bounds the digits after the point of decimals: those of 256 bits have 76 at most.
+const MostScale = 400
+
+// Decimal sets a cell to the number that is nearest to an integer, in bytes of two's complement of which the highest comes
+// first, over the power of ten of the scale.
+func (b *Builder) Decimal(i, j int, integer []byte, scale int) {
+	negative := len(integer) > 0 && integer[0] >= 0x80
+	const exact, exactScale = 1 << 53, 22 // integers and powers of ten up to these are numbers, and one division rounds once
+	k := int64(0)
+	if negative {
+		k = -1
+	}
+	for at := 0; at < len(integer) && -exact <= k && k <= exact; at++ {
+		k = k<<8 | int64(integer[at])
+	}
+	if -exact <= k && k <= exact && 0 <= scale && scale <= exactScale {
+		b.Number(i, j, float64(k)/math.Pow10(scale))
+		return
+	}
+	n := new(big.Int).SetBytes(integer)
+	if negative {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(integer))))
+	}
+	x, unit := new(big.Rat).SetInt(n), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil)
+	if scale >= 0 {
+		x.SetFrac(n, unit)
+	} else {
+		x.SetInt(n.Mul(n, unit))
+	}
+	v, _ := x.Float64()
+	b.Number(i, j, v)
+}
+
+// Moment sets a cell to the time that is n units after the start of 1970, of which a second has so many.
+func (b *Builder) Moment(i, j int, n, perSecond int64) {
+	b.Time(i, j, time.Unix(n/perSecond, n%perSecond*(1e9/perSecond)).UTC())
 }
 
 // Bool sets a cell to the text True or False.
@@ -249,8 +315,14 @@ func (b *Builder) Take(n int64) error {
 // take counts bytes.
 func (b *Builder) take(n int) {
 	if b.used += int64(n); b.used > b.budget && b.err == nil {
-		b.err = &textfile.Error{File: b.table.name, Reason: "does not fit into the budget of memory, " + memory.Format(b.budget) + " (" + memory.More + ")"}
+		b.err = TooLarge(b.table.name, "")
 	}
+}
+
+// TooLarge is the error about a file of which something, or with an empty name all, does not fit into the budget of memory.
+func TooLarge(file, what string) error {
+	budget := memory.Format(memory.Default()) + " (" + memory.More + ")"
+	return &textfile.Error{File: file, Reason: strings.TrimPrefix(what+" does not fit into the budget of memory, ", " ") + budget}
 }
 
 // settle keeps the rows of the batch.

@@ -265,9 +265,9 @@ func mode(rows [][]string) int {
 // split takes a line apart; a quote that does not end is taken as far as the line goes.
 func (d *Dialect) split(line []byte) []string {
 	var cells []string
-	f := fieldReader{rest: line, separator: d.Separator}
-	for f.next() {
-		cells = append(cells, string(f.text))
+	f := textfile.Fields{Rest: line, Separator: d.Separator}
+	for f.Next() {
+		cells = append(cells, string(f.Text))
 	}
 	return cells
 }

@@ -15,7 +15,7 @@ const visits = "person,day,part,a,y\n" +
 
 // Columns that divide rows are no features unless they are named; numbers come by size, texts by their bytes, dates as days.
 func TestDivisionOfRows(t *testing.T) {
-	table, err := Decode("visits.csv", []byte(visits), Options{})
+	table, err := readText("visits.csv", []byte(visits), Options{})
 	require.NoError(t, err)
 	d := choose(t, table, Wanted{Division: Division{Fold: "part", Group: "person", Time: "day"}})
 	require.Equal(t, []int{0, 1, 2, 3}, d.Rows())

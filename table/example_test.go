@@ -2,6 +2,7 @@ package table_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/conetune/conetune/table"
 )
@@ -14,7 +15,7 @@ func Example() {
 "c",250,4,"Bern"
 "d",180,,"Biel"
 `
-	t, err := table.Decode("houses.csv", []byte(text), table.Options{})
+	t, err := table.ReadAt("houses.csv", strings.NewReader(text), int64(len(text)), table.Options{})
 	if err != nil {
 		panic(err)
 	}

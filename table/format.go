@@ -65,6 +65,13 @@ func (in *input) readFormat(o Options) (t *Table, err error) {
 	return nil, err
 }
 
+// Begins says that a file begins so.
+func Begins(r io.ReaderAt, with string) bool {
+	text := make([]byte, len(with))
+	_, err := r.ReadAt(text, 0)
+	return (err == nil || err == io.EOF) && string(text) == with
+}
+
 // noSheet refuses the name of a sheet for a file that has none.
 func (in *input) noSheet(o Options) error {
 	if o.Sheet == "" {

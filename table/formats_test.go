@@ -24,8 +24,12 @@ import (
 // known are the formats that are not text.
 var known = []table.Format{xlsx.Format(), parquet.Format(), arrow.Format()}
 
+func decode(name string, text []byte, o table.Options) (*table.Table, error) {
+	return table.ReadAt(name, bytes.NewReader(text), int64(len(text)), o)
+}
+
 func decodeKnown(name string, text []byte, sheet string) (*table.Table, error) {
-	return table.Decode(name, text, table.Options{Formats: known, Sheet: sheet})
+	return decode(name, text, table.Options{Formats: known, Sheet: sheet})
 }
 
 func bytesOf(t *testing.T, name string) []byte {
@@ -52,7 +56,7 @@ func TestFormatsEqualCSV(t *testing.T) {
 	text := string(bytesOf(t, "mixed.csv"))
 	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "mixed.arrow", "mixed-zstd.arrow", "mixed-lz4.feather", "mixed.arrows"} {
 		t.Run(name, func(t *testing.T) {
-			csv, err := table.Decode("mixed.csv", []byte(text), table.Options{})
+			csv, err := decode("mixed.csv", []byte(text), table.Options{})
 			require.NoError(t, err)
 			names, x, y := features(t, csv)
 			require.Greater(t, len(names), 8)
@@ -86,7 +90,7 @@ func TestFormatsEqualCSV(t *testing.T) {
 // Truth values are one level in all spellings, and from all formats: those of Excel and R, of pandas and of JSON.
 func TestTruth(t *testing.T) {
 	text := string(bytesOf(t, "mixed.csv"))
-	want, x, _ := features(t, must(table.Decode("mixed.csv", []byte(text), table.Options{})))
+	want, x, _ := features(t, must(decode("mixed.csv", []byte(text), table.Options{})))
 	require.Contains(t, want, "member=True")
 	spellings := [][2]string{{"TRUE", "FALSE"}, {"true", "false"}, {"True", "False"}}
 	for k := range 4 {
@@ -98,7 +102,7 @@ func TestTruth(t *testing.T) {
 			}
 			lines[i] = strings.NewReplacer("True", s[0], "False", s[1]).Replace(lines[i])
 		}
-		names, got, _ := features(t, must(table.Decode("mixed.csv", []byte(strings.Join(lines, "\n")), table.Options{})))
+		names, got, _ := features(t, must(decode("mixed.csv", []byte(strings.Join(lines, "\n")), table.Options{})))
 		require.Equal(t, want, names)
 		require.True(t, mat.Equal(x, got))
 	}
@@ -199,7 +203,7 @@ func TestVerbatimFormats(t *testing.T) {
 			if verbatim {
 				o.Verbatim, first = []string{"ID", "absent"}, "NA"
 			}
-			tab, err := table.Decode(name, text, o)
+			tab, err := decode(name, text, o)
 			require.NoError(t, err, name)
 			for i, want := range [][]string{{first, ""}, {"007", "7"}, {"", "z"}, {"12", "x"}} {
 				for j, cell := range want {
@@ -284,7 +288,7 @@ func TestKindsOfArrow(t *testing.T) {
 	for i, more := range []string{"view,again,span,d64,d256,last", "short,p,1.5,1970-01-01,-12.345,1", ",q,,1970-01-02,,2", `"longer than twelve bytes, in a buffer",p,-0.25,,7,3`} {
 		lines[i] += "," + more
 	}
-	csv, err := table.Decode("kinds.csv", []byte(strings.Join(lines, "\n")+"\n"), table.Options{})
+	csv, err := decode("kinds.csv", []byte(strings.Join(lines, "\n")+"\n"), table.Options{})
 	require.NoError(t, err)
 	for _, name := range []string{"kinds.arrow", "kinds.arrows"} {
 		got, err := table.Read(filepath.Join("testdata", name), table.Options{Formats: known})
@@ -298,7 +302,7 @@ func TestKindsOfArrow(t *testing.T) {
 // A stream of pyarrow in which another dictionary takes the place of the first one; it may end without its mark, but not within a message.
 func TestStream(t *testing.T) {
 	text := bytesOf(t, "replaced.arrows")
-	csv, err := table.Decode("f.csv", []byte("g,y\na,1\nb,2\na,3\nc,4\na,5\n,\n"), table.Options{})
+	csv, err := decode("f.csv", []byte("g,y\na,1\nb,2\na,3\nc,4\na,5\n,\n"), table.Options{})
 	require.NoError(t, err)
 	for _, part := range [][]byte{text, text[:len(text)-8]} {
 		got, err := decodeKnown("f", part, "")

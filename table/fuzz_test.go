@@ -23,7 +23,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		for _, o := range []Options{{}, {Separator: "space", Header: "no"}, {Separator: ";", Decimal: ",", Comment: "none", Encoding: Latin1}} {
-			table, err := Decode("f", text, o)
+			table, err := readText("f", text, o)
 			if err != nil {
 				continue
 			}
@@ -85,7 +85,7 @@ func TestWriteAndRead(t *testing.T) {
 			w.Comma = separator
 			w.UseCRLF = random.IntN(2) == 0
 			require.NoError(t, w.WriteAll(append([][]string{names}, rows...)))
-			table, err := Decode("f", []byte(b.String()), Options{Separator: string(separator), Comment: "none"})
+			table, err := readText("f", []byte(b.String()), Options{Separator: string(separator), Comment: "none"})
 			require.NoError(t, err, b.String())
 			require.Equal(t, names, table.Names())
 			require.Equal(t, n, table.Rows())

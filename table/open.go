@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -18,13 +16,11 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// input is a file, or a text in memory or elsewhere that has a name in messages.
+// input is a file, or bytes elsewhere that have a name in messages.
 type input struct {
 	name string
-	file bool
-	at   io.ReaderAt // nil for a file and for a text in memory
+	at   io.ReaderAt // nil for a file
 	size int64       // of what is there
-	text []byte
 }
 
 // stream is an open input as text in UTF-8 or in an 8-bit encoding, whose lines end with LF or CRLF.
@@ -62,17 +58,11 @@ func (in *input) raw() (r raw, size int64, closing func(), err error) {
 	if in.at != nil {
 		return io.NewSectionReader(in.at, 0, in.size), in.size, func() {}, nil
 	}
-	if !in.file {
-		return bytes.NewReader(in.text), int64(len(in.text)), func() {}, nil
-	}
-	f, err := openFile(in.name)
+	f, info, err := textfile.OpenFile(in.name)
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	if info, err := f.Stat(); err == nil {
-		size = info.Size()
-	}
-	return f, size, func() { f.Close() }, nil
+	return f, info.Size(), func() { f.Close() }, nil
 }
 
 // open opens the input. With joined, line ends inside of quotes become blanks.
@@ -122,29 +112,6 @@ const leastWindow = 8 << 20
 
 // headBytes is how much of a text is looked at to find out what it is.
 const headBytes = 256 << 10
-
-func openFile(path string) (*os.File, error) {
-	f, err := os.Open(path)
-	if err == nil {
-		info, err := f.Stat()
-		if err == nil && info.IsDir() {
-			f.Close()
-			return nil, &textfile.Error{File: path, Reason: "is a directory, expected a file"}
-		}
-		return f, nil
-	}
-	reason := "cannot be read"
-	var cause *fs.PathError
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		reason = "no such file"
-	case errors.Is(err, fs.ErrPermission):
-		reason = "permission denied"
-	case errors.As(err, &cause):
-		reason += ": " + cause.Err.Error()
-	}
-	return nil, &textfile.Error{File: path, Reason: reason, Err: err}
-}
 
 // unpack undoes the compression.
 func (s *stream) unpack(name string, r raw, size int64) (*bufio.Reader, error) {

@@ -73,12 +73,7 @@ func (r *reader) hand() error {
 // ReadParts reads a file as [Read] does, a part of its rows after another, so that memory does not grow with their number. It calls begin and then, for each part, hand with a table that
 // has these rows, and is not to be kept; the kinds of its columns, and what is counted of them, are those of the part. Where line ends in quotes are found on the way, that begins anew. A file that is not text is one part. The findings are those of [Table.Findings].
 func ReadParts(path string, o Options, begin func(), hand func(*Table) error) ([]Finding, error) {
-	return readParts(&input{name: path, file: true}, o, &parts{rows: partRows, cells: partCells, hand: hand}, begin)
-}
-
-// DecodeParts is [ReadParts] for a text that has a name in messages.
-func DecodeParts(name string, text []byte, o Options, begin func(), hand func(*Table) error) ([]Finding, error) {
-	return readParts(&input{name: name, text: text}, o, &parts{rows: partRows, cells: partCells, hand: hand}, begin)
+	return readParts(&input{name: path}, o, &parts{rows: partRows, cells: partCells, hand: hand}, begin)
 }
 
 // ReadPartsAt is [ReadParts] for so many bytes of r, which have a name in messages.

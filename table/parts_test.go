@@ -51,9 +51,9 @@ func textsOf(t *testing.T, table *Table) (list []string) {
 // The parts of a table are the table, and what an encoder makes of them is what it makes of the table.
 func TestParts(t *testing.T) {
 	text := longTable(30_000)
-	whole, err := Decode("t", []byte(text), Options{})
+	whole, err := readText("t", []byte(text), Options{})
 	require.NoError(t, err)
-	few, err := Decode("few", []byte(text[:strings.Index(text, "\n000200")]), Options{})
+	few, err := readText("few", []byte(text[:strings.Index(text, "\n000200")]), Options{})
 	require.NoError(t, err)
 	design, err := Choose(few, Wanted{Targets: []string{"y"}})
 	require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestParts(t *testing.T) {
 			last = r
 			return nil
 		}
-		findings, err := readParts(&input{name: "t", text: []byte(text)}, Options{}, &bounds, func() { begun++ })
+		findings, err := readParts(textInput("t", []byte(text)), Options{}, &bounds, func() { begun++ })
 		require.NoError(t, err)
 		require.Equal(t, 1, begun)
 		require.Equal(t, bounds.rows == math.MaxInt && bounds.cells == math.MaxInt, number == 1)
@@ -103,7 +103,7 @@ func TestParts(t *testing.T) {
 func TestPartsBeginAnew(t *testing.T) {
 	text := longTable(10_000)
 	quoted := text + "x,1,\"north\nwest\",2024-01-01,$1,3\n"
-	whole, err := Decode("t", []byte(quoted), Options{})
+	whole, err := readText("t", []byte(quoted), Options{})
 	require.NoError(t, err)
 	var got []string
 	begun, handed := 0, 0
@@ -112,23 +112,23 @@ func TestPartsBeginAnew(t *testing.T) {
 		got = append(got, textsOf(t, part)...)
 		return nil
 	}}
-	findings, err := readParts(&input{name: "t", text: []byte(quoted)}, Options{}, p, func() { begun++; got = nil })
+	findings, err := readParts(textInput("t", []byte(quoted)), Options{}, p, func() { begun++; got = nil })
 	require.NoError(t, err)
 	require.Equal(t, 2, begun)
 	require.Greater(t, handed, 4)
 	require.Equal(t, whole.Findings(), findings)
 	require.Equal(t, textsOf(t, whole), got)
 
-	_, want := Decode("t", []byte(text+"1,2\n"), Options{})
-	_, err = readParts(&input{name: "t", text: []byte(text + "1,2\n")}, Options{}, p, func() {})
+	_, want := readText("t", []byte(text+"1,2\n"), Options{})
+	_, err = readParts(textInput("t", []byte(text+"1,2\n")), Options{}, p, func() {})
 	require.EqualError(t, err, want.Error())
-	_, want = Decode("t", []byte("a,b\n"), Options{})
-	_, err = DecodeParts("t", []byte("a,b\n"), Options{}, func() {}, func(*Table) error { return nil })
+	_, want = readText("t", []byte("a,b\n"), Options{})
+	_, err = decodeParts("t", []byte("a,b\n"), Options{}, func() {}, func(*Table) error { return nil })
 	require.EqualError(t, err, want.Error())
 	boom := fmt.Errorf("boom")
-	_, err = DecodeParts("t", []byte(text), Options{}, func() {}, func(*Table) error { return boom })
+	_, err = decodeParts("t", []byte(text), Options{}, func() {}, func(*Table) error { return boom })
 	require.ErrorIs(t, err, boom)
-	_, err = DecodeParts("t", []byte(text), Options{}, nil, nil)
+	_, err = decodeParts("t", []byte(text), Options{}, nil, nil)
 	require.Error(t, err)
 	_, err = ReadParts(filepath.Join(t.TempDir(), "absent.csv"), Options{}, func() {}, func(*Table) error { return nil })
 	require.ErrorIs(t, err, os.ErrNotExist)
@@ -146,10 +146,10 @@ func TestPartsMemory(t *testing.T) {
 		text[2*j] = byte('A' + j)
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(50e6)) // parts have 4 M cells and the rest of a block, 35 MB; the table has 80
-	_, err := Decode("t", text, Options{})
+	_, err := readText("t", text, Options{})
 	require.ErrorContains(t, err, "of memory, but the budget is")
 	rows, sum := 0, 0.0
-	_, err = DecodeParts("t", text, Options{}, func() {}, func(part *Table) error {
+	_, err = decodeParts("t", text, Options{}, func() {}, func(part *Table) error {
 		rows += part.Rows()
 		sum += part.cell(part.Rows()-1, 19)
 		return nil
@@ -162,7 +162,7 @@ func TestPartsMemory(t *testing.T) {
 // Columns that are asked for verbatim keep leading zeros, signs and words that are missing values elsewhere.
 func TestVerbatim(t *testing.T) {
 	text := "n;id;z\n1;007;0\n0;+7;0\n2; 1e3 ;0\n3;NA;1\n4;;2\n5;\"0,50\";3\n"
-	table, err := Decode("t", []byte(text), Options{Verbatim: []string{"id", "absent"}})
+	table, err := readText("t", []byte(text), Options{Verbatim: []string{"id", "absent"}})
 	require.NoError(t, err)
 	var got []string
 	for i := range table.Rows() {

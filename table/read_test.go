@@ -18,6 +18,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// textInput is a text as a file's bytes.
+func textInput(name string, text []byte) *input {
+	return &input{name: name, at: bytes.NewReader(text), size: int64(len(text))}
+}
+
+func readText(name string, text []byte, o Options) (*Table, error) {
+	return read(textInput(name, text), o)
+}
+
+func decodeParts(name string, text []byte, o Options, begin func(), hand func(*Table) error) ([]Finding, error) {
+	return ReadPartsAt(name, bytes.NewReader(text), int64(len(text)), o, begin, hand)
+}
+
 // cells are those of a table as texts, NA where they are missing.
 func cells(t *Table) (rows [][]string) {
 	for i := range t.rows {
@@ -39,7 +52,7 @@ func cells(t *Table) (rows [][]string) {
 
 func decode(t testing.TB, text string, o Options) *Table {
 	t.Helper()
-	table, err := Decode("f", []byte(text), o)
+	table, err := readText("f", []byte(text), o)
 	require.NoError(t, err, text)
 	return table
 }
@@ -184,13 +197,13 @@ func TestPacked(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, packed, 0o600))
 		for _, read := range []func() (*Table, error){
 			func() (*Table, error) { return Read(path, Options{}) },
-			func() (*Table, error) { return Decode("f", packed, Options{}) },
+			func() (*Table, error) { return readText("f", packed, Options{}) },
 		} {
 			table, err := read()
 			require.NoError(t, err, name)
 			require.Equal(t, [][]string{{"z", "1"}, {"w", "2"}}, cells(table), name)
 		}
-		_, err := Decode("f", packed[:len(packed)-6], Options{})
+		_, err := readText("f", packed[:len(packed)-6], Options{})
 		require.Error(t, err, name)
 	}
 	var two bytes.Buffer
@@ -200,7 +213,7 @@ func TestPacked(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, z.Close())
-	_, err = Decode("f", two.Bytes(), Options{})
+	_, err = readText("f", two.Bytes(), Options{})
 	require.EqualError(t, err, `f: is a zip archive of 2 files, expected one table: unpack it ("a.csv", "b.csv")`)
 }
 
@@ -304,10 +317,10 @@ func TestReadErrors(t *testing.T) {
 		"PAR1....":                  "f: is a Parquet file",
 		"\xd0\xcf\x11\xe0\xa1":      "f: is an Excel workbook",
 	} {
-		_, err := Decode("f", []byte(text), Options{})
+		_, err := readText("f", []byte(text), Options{})
 		require.ErrorContains(t, err, want, text)
 	}
-	_, err := Decode("f", []byte("a,b\n\xfc,2\n"), Options{Encoding: UTF8})
+	_, err := readText("f", []byte("a,b\n\xfc,2\n"), Options{Encoding: UTF8})
 	require.ErrorContains(t, err, "not UTF-8")
 	_, err = Read(filepath.Join(t.TempDir(), "none"), Options{})
 	require.ErrorContains(t, err, "no such file")
@@ -432,11 +445,11 @@ func TestDamagedPacks(t *testing.T) {
 		{"f.csv", "a,b\n\x00,1\n", "f.csv: is binary, expected text"},
 		{"f.zip", "PK\x05\x06" + strings.Repeat("\x00", 18), "f.zip: is a zip archive without files, expected one with a table"},
 	} {
-		_, err := Decode(c.name, []byte(c.data), Options{})
+		_, err := readText(c.name, []byte(c.data), Options{})
 		require.EqualError(t, err, c.want)
 	}
 	for _, data := range []string{gz, gz + strings.Repeat("\x00", 600), gz + string(packedEmpty(t))} {
-		got, err := Decode("f.gz", []byte(data), Options{})
+		got, err := readText("f.gz", []byte(data), Options{})
 		require.NoError(t, err)
 		require.Equal(t, 3, got.Rows())
 	}

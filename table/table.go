@@ -65,12 +65,7 @@ func (t *Table) Index(name string) int {
 //
 // [*formats.Error]: https://pkg.go.dev/github.com/conetune/conetune/formats#Error
 func Read(path string, o Options) (*Table, error) {
-	return read(&input{name: path, file: true}, o)
-}
-
-// Decode reads a text, or what is a file's bytes, that has a name in messages, as [Read] does.
-func Decode(name string, text []byte, o Options) (*Table, error) {
-	return read(&input{name: name, text: text}, o)
+	return read(&input{name: path}, o)
 }
 
 // ReadAt is [Read] for so many bytes of r, which have a name in messages.
@@ -213,18 +208,18 @@ func (r *reader) split(line []byte) error {
 	if d.RowNames {
 		t.columns = append(t.columns, Column{Unnamed: true})
 	}
-	f := fieldReader{rest: line, separator: d.Separator}
-	for f.next() {
-		if f.open {
+	f := textfile.Fields{Rest: line, Separator: d.Separator}
+	for f.Next() {
+		if f.Open {
 			return &quoteError{t.header}
 		}
-		name := string(f.text)
+		name := string(f.Text)
 		if r.latin || !utf8.ValidString(name) {
-			name = decodeLatin1(f.text)
+			name = decodeLatin1(f.Text)
 			r.latins++
 		}
 		t.columns = append(t.columns, Column{Name: name, Unnamed: name == ""})
-		if r.source.Take(columnBytes + len(f.text)); r.source.Over() != nil {
+		if r.source.Take(columnBytes + len(f.Text)); r.source.Over() != nil {
 			return r.source.Over()
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/table/libsvm"
 )
 
@@ -29,10 +30,14 @@ func TestTables(t *testing.T) {
 			require.NoError(t, shape.write(b, labels))
 			rows, nonzeros := 0, 0
 			for _, name := range []string{"train.svm", "val.svm", "test.svm"} {
-				m, err := libsvm.Read(filepath.Join(a, name), libsvm.Options{Features: shape.features})
-				require.NoError(t, err)
-				same, err := libsvm.Read(filepath.Join(b, name), libsvm.Options{Features: shape.features})
-				require.NoError(t, err)
+				read := func(dir string) *libsvm.Matrix {
+					m, err := textfile.ReadFile(filepath.Join(dir, name), func(s *textfile.Source) (*libsvm.Matrix, error) {
+						return libsvm.ReadSource(s, libsvm.Options{Features: shape.features})
+					})
+					require.NoError(t, err)
+					return m
+				}
+				m, same := read(a), read(b)
 				require.Equal(t, m, same)
 				rows += len(m.Labels)
 				nonzeros += len(m.Value)

@@ -18,13 +18,10 @@ type bar struct {
 	bar       *mpb.Bar
 }
 
-// newCounter shows how much of a known amount of work is done, and what left says about the rest; nil means an estimate of its time.
+// newCounter shows how much of a known amount of work is done, and what left says about the rest.
 func newCounter(w io.Writer, text string, all int64, left func() string) *bar {
 	b := &bar{container: mpb.New(mpb.WithOutput(w), mpb.WithAutoRefresh())}
-	rest := decor.AverageETA(decor.ET_STYLE_GO)
-	if left != nil {
-		rest = decor.Any(func(decor.Statistics) string { return left() })
-	}
+	rest := decor.Any(func(decor.Statistics) string { return left() })
 	b.bar = b.container.AddBar(all, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(text+" ")),
 		mpb.AppendDecorators(decor.CountersNoUnit("%d of %d "), rest))
 	return b

@@ -6,7 +6,6 @@ import (
 	"io"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/bench"
+	"github.com/conetune/conetune/internal/worklist"
 )
 
 func (a *app) benchCommand() *cobra.Command {
@@ -72,7 +72,7 @@ func (a *app) benchBackendsCommand() *cobra.Command {
 			if err := a.claimOutput("--html", f.html, f.asJSON); err != nil {
 				return err
 			}
-			return a.benchBackends(cmd.Context(), &f, o)
+			return a.benchBackends(cmd.Context(), &f, o, commandOf(cmd, "models", "backends", "eps", "repeats", "time-limit"))
 		},
 	}
 	fs := cmd.Flags()
@@ -111,14 +111,10 @@ func (f *benchFlags) options() (o bench.BackendsOptions, err error) {
 			}
 		}
 	}
-	if f.eps != "" {
-		for i, text := range strings.Split(f.eps, ",") {
-			v, err := strconv.ParseFloat(text, 64)
-			if err != nil || !(v > 0 && v <= mostEps) {
-				return o, badInputf("--eps: tolerance %d is %q, expected a positive number, at most %g", i+1, text, mostEps)
-			}
-			o.Eps = append(o.Eps, v)
-		}
+	expected := fmt.Sprintf("a positive number, at most %g", mostEps)
+	o.Eps, err = numbersOf("eps", "tolerance", f.eps, expected, func(v float64) bool { return v > 0 && v <= mostEps })
+	if err != nil {
+		return o, err
 	}
 	if f.html != "" {
 		if err := checkOutput(f.html); err != nil {
@@ -128,9 +124,12 @@ func (f *benchFlags) options() (o bench.BackendsOptions, err error) {
 	return o, nil
 }
 
-func (a *app) benchBackends(ctx context.Context, f *benchFlags, o bench.BackendsOptions) error {
-	bar := a.newCountBar("bench")
-	o.Observe = func(_ bench.BackendRow, done, all int) { bar.show(done, all) }
+func (a *app) benchBackends(ctx context.Context, f *benchFlags, o bench.BackendsOptions, command string) error {
+	bar := a.newWorkBar("bench")
+	begun := time.Now()
+	o.Observe = func(_ bench.BackendRow, done, all int) {
+		bar.show(worklist.Progress{Done: done, All: all, Left: time.Since(begun) * time.Duration(all-done) / time.Duration(max(1, done))})
+	}
 	rows, err := bench.Backends(ctx, o)
 	bar.clear()
 	if err != nil {
@@ -145,7 +144,7 @@ func (a *app) benchBackends(ctx context.Context, f *benchFlags, o bench.Backends
 		}
 	}
 	if err == nil && f.html != "" {
-		page := bench.Page{Version: version(), Machine: machine(), Command: f.command()}
+		page := bench.Page{Version: version(), Machine: machine(), Command: command}
 		err = a.writeFile(f.html, func(w io.Writer) error { return bench.WriteHTML(w, rows, page) })
 		if err != nil {
 			err = failed(fileError("--html", err))
@@ -158,50 +157,18 @@ func (a *app) benchBackends(ctx context.Context, f *benchFlags, o bench.Backends
 	return err
 }
 
-// command is the command line with the flags that change the figures.
-func (f *benchFlags) command() string {
-	s := "conetune bench backends"
-	for _, o := range []struct{ flag, value string }{{"models", f.models}, {"backends", f.backends}, {"eps", f.eps}} {
-		if o.value != "" {
-			s += " --" + o.flag + " " + o.value
+// commandOf is a command with those of its flags that change its figures: the ones that were given, and numbers.
+func commandOf(cmd *cobra.Command, flags ...string) string {
+	s := cmd.CommandPath()
+	for _, name := range flags {
+		if value := cmd.Flags().Lookup(name).Value.String(); value != "" && value != "0" {
+			s += " --" + name + " " + value
 		}
 	}
-	return s + fmt.Sprintf(" --repeats %d --time-limit %v", f.repeats, f.timeLimit)
+	return s
 }
 
 // machine describes where the program runs.
 func machine() string {
 	return fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
-}
-
-// countBar shows on a terminal how much of a known amount of work is done.
-type countBar struct {
-	terminal io.Writer // nil when nobody looks
-	bar      *bar
-	text     string
-}
-
-func (a *app) newCountBar(text string) *countBar {
-	b := &countBar{text: text}
-	if a.terminal() {
-		b.terminal = a.stderr
-	}
-	return b
-}
-
-func (b *countBar) show(done, all int) {
-	if b.terminal == nil {
-		return
-	}
-	if b.bar == nil {
-		b.bar = newCounter(b.terminal, b.text, int64(all), nil)
-	}
-	b.bar.set(int64(done))
-}
-
-// clear removes the bar.
-func (b *countBar) clear() {
-	if b.bar != nil {
-		b.bar.clear()
-	}
 }

@@ -66,7 +66,10 @@ func (a *app) benchPaperCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o.Command = f.command()
+			o.Command = commandOf(cmd, "tables", "rows", "methods", "backends", "repeats", "workers", "shard")
+			if f.data != "" {
+				o.Command += " --data DIR" // which differs from machine to machine
+			}
 			return a.benchPaper(cmd.Context(), o)
 		},
 	}
@@ -101,8 +104,6 @@ func (f *paperFlags) options() (o paper.Options, err error) {
 		return o, badInputf("--repeats is %d, expected a positive number, at most %d", f.repeats, mostRepeats)
 	case f.workers < 0 || f.workers > mostThreads:
 		return o, badInputf("--workers is %d, expected a positive number, at most %d", f.workers, mostThreads)
-	case f.out == "":
-		return o, badInputf("--out is empty, expected a folder")
 	}
 	if err := checkFolder(f.out); err != nil {
 		return o, err
@@ -156,27 +157,6 @@ func namesOf(flag, text string, find func(string) error) ([]string, error) {
 		}
 	}
 	return list, nil
-}
-
-// command is the command line, without the folders, which differ from machine to machine.
-func (f *paperFlags) command() string {
-	s := "conetune bench paper"
-	for _, o := range []struct{ flag, value string }{{"tables", f.tables}, {"rows", f.rows}, {"methods", f.methods}} {
-		if o.value != "" {
-			s += " --" + o.flag + " " + o.value
-		}
-	}
-	s += fmt.Sprintf(" --backends %s --repeats %d", f.backends, f.repeats)
-	if f.data != "" {
-		s += " --data DIR"
-	}
-	if f.workers > 0 {
-		s += fmt.Sprintf(" --workers %d", f.workers)
-	}
-	if f.shard != "" {
-		s += " --shard " + f.shard
-	}
-	return s
 }
 
 func (a *app) benchPaper(ctx context.Context, o paper.Options) error {

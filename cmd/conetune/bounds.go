@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -54,6 +56,21 @@ func checkNumbers(fs *pflag.FlagSet, list []numberFlag) error {
 		return badInputf("--%s is %s, expected %s", n.flag, fs.Lookup(n.flag).Value, expected)
 	}
 	return nil
+}
+
+// numbersOf reads the numbers of a flag, with commas between them, each of which is one of something; nil for an empty text.
+func numbersOf(flag, what, text, expected string, allowed func(v float64) bool) (list []float64, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for i, field := range strings.Split(text, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
+		if err != nil || !allowed(v) {
+			return nil, badInputf("--%s: %s %d is %q, expected %s", flag, what, i+1, field, expected)
+		}
+		list = append(list, v)
+	}
+	return list, nil
 }
 
 // checkEmpty rejects flags that were given without a value, of whatever command: an empty variable of a script is not the default.

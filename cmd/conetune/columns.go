@@ -126,20 +126,12 @@ func (d *dataFlags) checkColumns(fs *pflag.FlagSet) error {
 
 // checkDesign rejects contradictions between the flags that say how rows are divided.
 func (d *dataFlags) checkDesign(fs *pflag.FlagSet) error {
-	for _, name := range []string{"weights", "offset"} {
-		if fs.Changed(name) && fs.Lookup(name).Value.String() == "" {
-			return badInputf("--%s is empty", name)
-		}
-	}
 	if d.Wanted.Weights != "" && d.Wanted.Weights == d.Wanted.Offset {
 		return badInputf("--weights and --offset name the same column")
 	}
 	var given []string
 	for _, name := range []string{"fold-column", "group", "time"} {
 		if fs.Changed(name) {
-			if fs.Lookup(name).Value.String() == "" {
-				return badInputf("--%s is empty", name)
-			}
 			given = append(given, "--"+name)
 		}
 	}

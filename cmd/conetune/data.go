@@ -49,11 +49,6 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 	if err := d.checkColumns(fs); err != nil {
 		return err
 	}
-	for _, name := range []string{"data", "split", "train", "val", "test", "dir", "target", "row-features", "col-features"} {
-		if fs.Changed(name) && fs.Lookup(name).Value.String() == "" {
-			return badInputf("--%s is empty", name)
-		}
-	}
 	var forms []string
 	for _, name := range []string{"data", "train", "dir"} {
 		if fs.Changed(name) {

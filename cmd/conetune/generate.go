@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,14 +79,19 @@ func (a *app) generateCommand() *cobra.Command {
 			if err := checkFolder(out); err != nil {
 				return err
 			}
+			ctx := cmd.Context()
 			if spec.Matrix {
-				return a.generateMatrix(cmd.Context(), preset, seed, out)
+				config, err := matcomp.Preset(cmp.Or(preset, matcomp.Presets()[0]))
+				if err != nil {
+					return badInputf("--preset: %w", err)
+				}
+				return a.generate(ctx, out, func() (string, error) { return writeMatrix(ctx, config, seed, out) })
 			}
 			recipe, err := newRecipe(spec, preset)
 			if err != nil {
 				return badInputf("--preset: %w", err)
 			}
-			return a.generate(cmd.Context(), recipe, seed, out)
+			return a.generate(ctx, out, func() (string, error) { return recipe.write(ctx, seed, out) })
 		},
 	}
 	fs := cmd.Flags()
@@ -114,12 +120,7 @@ func newRecipe(spec model.Spec, preset string) (r recipe, err error) {
 	if spec.Several {
 		r.targets = generatedTargets
 	}
-	first := func(presets []string) string {
-		if preset == "" {
-			return presets[0]
-		}
-		return preset
-	}
+	first := func(presets []string) string { return cmp.Or(preset, presets[0]) }
 	if !spec.Takes("Groups") {
 		if spec.Folds || strings.Contains(preset, "-t") && !spec.Several {
 			r.config, r.folds, err = dataset.LabelledPreset(first(dataset.LabelledPresets()))
@@ -148,27 +149,31 @@ func (r *recipe) count(sets ...*dataset.Data) {
 	}
 }
 
-// generate draws and writes the data.
-func (a *app) generate(ctx context.Context, r recipe, seed uint64, out string) error {
+// generate has data drawn and written into a folder, which is as before where it is interrupted, and prints what they are.
+func (a *app) generate(ctx context.Context, out string, draw func() (text string, err error)) error {
 	entries, err := os.ReadDir(out)
 	created, empty := errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0
-	d, err := interruptible(ctx, func() (drawn, error) {
-		if r.folds > 0 {
-			return r.writeFolds(ctx, seed, out)
-		}
-		return r.writeSplit(ctx, seed, out)
-	})
+	text, err := interruptible(ctx, draw)
 	if errors.Is(err, errInterrupted) && (created || empty) {
 		discard(out, created)
 	}
 	if err != nil {
 		return err
 	}
-	rows := fmt.Sprintf("%d training, %d validation, %d test rows", r.config.Train, r.config.Val, r.config.Test)
+	return a.print(out + ": " + text)
+}
+
+// write draws and writes the data, and says what they are.
+func (r *recipe) write(ctx context.Context, seed uint64, out string) (string, error) {
+	write, rows := r.writeSplit, fmt.Sprintf("%d training, %d validation, %d test rows", r.config.Train, r.config.Val, r.config.Test)
 	if r.folds > 0 {
-		rows = fmt.Sprintf("%d rows in %s, %d test rows", r.config.Train, count(r.folds, "fold"), r.config.Test)
+		write, rows = r.writeFolds, fmt.Sprintf("%d rows in %s, %d test rows", r.config.Train, count(r.folds, "fold"), r.config.Test)
 	}
-	return a.print(fmt.Sprintf("%s: %s of %s, seed %d\n%s, 0 for the others\n", out, rows, count(r.config.Features, "feature"), seed, r.coefficients(d)))
+	d, err := write(ctx, seed, out)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s of %s, seed %d\n%s, 0 for the others\n", rows, count(r.config.Features, "feature"), seed, r.coefficients(d)), nil
 }
 
 // drawn are data, with the coefficients that they were drawn with.

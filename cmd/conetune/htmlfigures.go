@@ -23,8 +23,38 @@ const (
 	tallPanel       = 300 // height in points
 )
 
-// onPage is a figure of the page: the picture, what it says in words, and its numbers, a row for each place of a line.
-func onPage(id, caption, about string, f figure.Figure) (webpage.Figure, error) {
+// drawing is a figure with its words: what it is, and what it says.
+type drawing struct {
+	id, caption, about string
+	figure             figure.Figure
+}
+
+// tiles are the panels of a drawing as tiles of another figure, with titles; their axes are free, or from 0 to 1.
+func (d *drawing) tiles(free bool, titles ...string) (list []figure.Tile) {
+	for k, p := range d.figure.Panels {
+		list = append(list, figure.Tile{Title: titles[k], XLabel: d.figure.XLabel, YLabel: p.YLabel, Free: free, Lines: p.Lines})
+	}
+	return list
+}
+
+// onPage are drawings on the page: the picture, what it says in words, and its numbers.
+func onPage(list ...*drawing) (figures []webpage.Figure, err error) {
+	for _, d := range list {
+		if d == nil {
+			continue
+		}
+		f, err := d.onPage()
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+// onPage has a row of numbers for each place of a line.
+func (d *drawing) onPage() (webpage.Figure, error) {
+	id, caption, about, f := d.id, d.caption, d.about, d.figure
 	var b bytes.Buffer
 	areas, err := f.Draw(&b, "svg")
 	if err != nil {
@@ -88,14 +118,6 @@ func thinned[T any](list []T, most int) []T {
 	return out
 }
 
-// one makes a list of a figure.
-func one(f webpage.Figure, err error) ([]webpage.Figure, error) {
-	if err != nil {
-		return nil, err
-	}
-	return []webpage.Figure{f}, nil
-}
-
 // curve is the validation error around the chosen weights, with bars of one standard error, and the choice; label says what it is over, and scale is the value
 // there of the choice.
 type curve struct {
@@ -130,11 +152,11 @@ func (c *curve) figure() figure.Figure {
 	return figure.Figure{Title: "validation error", XLabel: c.label, LogX: true, PanelHeight: 240, Panels: []figure.Panel{{YLabel: "validation error", Lines: []figure.Line{c.line, c.chosen}}}}
 }
 
-// curveFigures show the validation error around the chosen weights; none where there is no curve.
-func curveFigures(job *tuneJob, r *tune.Result) ([]webpage.Figure, error) {
+// curveDrawing is the validation error around the chosen weights; nil where there is no curve.
+func curveDrawing(job *tuneJob, r *tune.Result) *drawing {
 	c := curveOf(r)
 	if c == nil {
-		return nil, nil
+		return nil
 	}
 	last := len(c.line.X) - 1
 	about := fmt.Sprintf("The validation error from %s %s down to %s, the other hyperparameters in proportion: %s at the largest, %s at the smallest.", c.label, short(c.line.X[0]), short(c.line.X[last]),
@@ -142,32 +164,31 @@ func curveFigures(job *tuneJob, r *tune.Result) ([]webpage.Figure, error) {
 	if len(c.chosen.X) > 0 {
 		about += fmt.Sprintf(" At the choice, %s, it is %s.", short(c.scale), short(c.chosen.Y[0]))
 	}
-	return one(onPage("curve", "Validation error ("+job.spec.Unit()+") over "+c.label+", with bars of one standard error", about, c.figure()))
+	return &drawing{"curve", "Validation error (" + job.spec.Unit() + ") over " + c.label + ", with bars of one standard error", about, c.figure()}
 }
 
-// predictionFigures are those that fit the model.
-func predictionFigures(job *tuneJob, j *evaluate.Judged, fit tune.Fit) ([]webpage.Figure, error) {
-	if fit.Classes() {
-		return nil, nil // the confusion table has it
-	}
-	if fit.Hazard {
-		return one(riskFigure(j))
-	}
-	if fit.Labels == nil {
-		return one(residualFigure(j))
+// predictionDrawings are those that fit the model.
+func predictionDrawings(job *tuneJob, j *evaluate.Judged, fit tune.Fit) []*drawing {
+	switch {
+	case fit.Classes(): // the confusion table has it
+		return nil
+	case fit.Hazard:
+		return []*drawing{risksOf(j)}
+	case fit.Labels == nil:
+		return []*drawing{residualsOf(j)}
 	}
 	names := []string{job.rows.Label(fit.Labels[0]), job.rows.Label(fit.Labels[1])}
-	var list []webpage.Figure
 	if job.logOdds() {
-		f, err := calibrationFigure(j, names[1])
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, f)
+		return []*drawing{calibrationOf(j, names[1]), rocOf(j, names)}
 	}
+	return []*drawing{rocOf(j, names)}
+}
+
+// rocOf is the ROC curve; nil where there is one label alone.
+func rocOf(j *evaluate.Judged, names []string) *drawing {
 	x, y, area := roc(j.Value, j.Y, j.Weight, 1)
-	if last := len(x) - 1; math.IsNaN(area) || x[last] < 1-1e-9 || y[last] < 1-1e-9 { // one label alone
-		return list, nil
+	if last := len(x) - 1; math.IsNaN(area) || x[last] < 1-1e-9 || y[last] < 1-1e-9 {
+		return nil
 	}
 	curve := figure.Line{Name: "model"}
 	at := make([]int, len(x))
@@ -177,15 +198,16 @@ func predictionFigures(job *tuneJob, j *evaluate.Judged, fit tune.Fit) ([]webpag
 	for _, k := range thinned(at, mostPlaces) {
 		curve.X, curve.Y = append(curve.X, x[k]), append(curve.Y, y[k])
 	}
-	f, err := onPage("roc", fmt.Sprintf("ROC curve, area %.3f", area),
+	return &drawing{
+		"roc", fmt.Sprintf("ROC curve, area %.3f", area),
 		fmt.Sprintf("The share of %s that is found over the share of %s that is called %s, for all thresholds. The diagonal is chance. The area below the curve is %.3f.", names[1], names[0], names[1], area),
 		figure.Figure{Title: "ROC curve", XLabel: "share of " + names[0] + " called " + names[1], XFromZero: true, PanelHeight: tallPanel,
-			Panels: []figure.Panel{{YLabel: "share of " + names[1] + " found", Lines: []figure.Line{{X: []float64{0, 1}, Y: []float64{0, 1}, Style: 7}, curve}}}})
-	return append(list, f), err
+			Panels: []figure.Panel{{YLabel: "share of " + names[1] + " found", Lines: []figure.Line{{X: []float64{0, 1}, Y: []float64{0, 1}, Style: 7}, curve}}}},
+	}
 }
 
-// residualFigure has targets and residuals over predictions.
-func residualFigure(j *evaluate.Judged) (webpage.Figure, error) {
+// residualsOf has targets and residuals over predictions.
+func residualsOf(j *evaluate.Judged) *drawing {
 	order := make([]int, len(j.Y))
 	for i := range order {
 		order[i] = i
@@ -209,14 +231,14 @@ func residualFigure(j *evaluate.Judged) (webpage.Figure, error) {
 	}
 	about := fmt.Sprintf("Predictions from %s to %s. Above, the targets, with the line on which they equal the predictions; below, the residuals, with the line of 0. %d of %d targets are below their predictions.",
 		short(lo), short(hi), below, len(shown))
-	return onPage("residuals", caption, about, figure.Figure{Title: "targets and residuals over predictions", XLabel: "prediction", PanelHeight: 220, Panels: []figure.Panel{
+	return &drawing{"residuals", caption, about, figure.Figure{Title: "targets and residuals over predictions", XLabel: "prediction", PanelHeight: 220, Panels: []figure.Panel{
 		{YLabel: "target", Lines: []figure.Line{actual, {X: []float64{lo, hi}, Y: []float64{lo, hi}, Style: 2}}},
 		{YLabel: "residual", Lines: []figure.Line{residual, {X: []float64{lo, hi}, Y: []float64{0, 0}, Style: 2}}},
-	}})
+	}}}
 }
 
-// calibrationFigure has the share of the second label over its predicted probability, in bins of equal size.
-func calibrationFigure(j *evaluate.Judged, label string) (webpage.Figure, error) {
+// calibrationOf has the share of the second label over its predicted probability, in bins of equal size.
+func calibrationOf(j *evaluate.Judged, label string) *drawing {
 	order := make([]int, len(j.Y))
 	for i := range order {
 		order[i] = i
@@ -244,8 +266,8 @@ func calibrationFigure(j *evaluate.Judged, label string) (webpage.Figure, error)
 	caption := fmt.Sprintf("Calibration: share of %s over its predicted probability, in %d bins of equal size, with bars of one standard error", label, len(line.X))
 	about := fmt.Sprintf("In the lowest bin the mean probability is %s and the share %s, in the highest %s and %s. On the diagonal they are equal.",
 		short(line.X[0]), short(line.Y[0]), short(line.X[len(line.X)-1]), short(line.Y[len(line.Y)-1]))
-	return onPage("calibration", caption, about, figure.Figure{Title: "calibration", XLabel: "predicted probability of " + label, XFromZero: true, PanelHeight: tallPanel,
-		Panels: []figure.Panel{{YLabel: "share of " + label, Lines: []figure.Line{{X: []float64{0, 1}, Y: []float64{0, 1}, Style: 7}, line}}}})
+	return &drawing{"calibration", caption, about, figure.Figure{Title: "calibration", XLabel: "predicted probability of " + label, XFromZero: true, PanelHeight: tallPanel,
+		Panels: []figure.Panel{{YLabel: "share of " + label, Lines: []figure.Line{{X: []float64{0, 1}, Y: []float64{0, 1}, Style: 7}, line}}}}}
 }
 
 // weightOf is the sum of the weights of some rows; 0 without weights.
@@ -259,8 +281,8 @@ func weightOf(weight []float64, rows []int) (sum float64) {
 	return sum
 }
 
-// traceFigures show what the methods had reached when; none where there is nothing to draw.
-func traceFigures(job *tuneJob, results []*tune.Result) ([]webpage.Figure, error) {
+// traceDrawing shows what the methods had reached when; nil where there is nothing to draw.
+func traceDrawing(job *tuneJob, results []*tune.Result) *drawing {
 	label, results := overSteps(results)
 	about := "Errors and measures of progress over the seconds of the run."
 	switch label {
@@ -275,7 +297,7 @@ func traceFigures(job *tuneJob, results []*tune.Result) ([]webpage.Figure, error
 	if !slices.ContainsFunc(f.Panels, func(p figure.Panel) bool {
 		return slices.ContainsFunc(p.Lines, func(l figure.Line) bool { return len(l.X) > 0 })
 	}) {
-		return nil, nil
+		return nil
 	}
-	return one(onPage("trace", f.Title, about, f))
+	return &drawing{"trace", f.Title, about, f}
 }

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/figure"
-	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -115,11 +114,11 @@ func shortened(name string) string {
 	return name
 }
 
-// pathFigures show the coefficients over the weights; none where there are none.
-func pathFigures(split *dataset.Split, r *tune.Result) ([]webpage.Figure, error) {
+// pathDrawing shows the coefficients over the weights; nil where there are none.
+func pathDrawing(split *dataset.Split, r *tune.Result) *drawing {
 	p := pathsOf(split, r)
 	if p == nil {
-		return nil, nil
+		return nil
 	}
 	used := func(k int) (n int) {
 		for _, line := range p.effect {
@@ -138,7 +137,7 @@ func pathFigures(split *dataset.Split, r *tune.Result) ([]webpage.Figure, error)
 		about += fmt.Sprintf(", thin and without a name the next %d", more)
 	}
 	caption := "Paths of the coefficients: effects of one standard deviation over " + p.label
-	return one(onPage("paths", caption, about+".", figure.Figure{Title: "paths of the coefficients", XLabel: p.label, LogX: true, PanelHeight: tallPanel, Panels: []figure.Panel{p.panel()}}))
+	return &drawing{"paths", caption, about + ".", figure.Figure{Title: "paths of the coefficients", XLabel: p.label, LogX: true, PanelHeight: tallPanel, Panels: []figure.Panel{p.panel()}}}
 }
 
 // features counts them.

@@ -31,7 +31,7 @@ func TestPathsOf(t *testing.T) {
 	require.Len(t, lines, 3)
 	require.Equal(t, []float64{0.5, 0.5}, lines[2].X)
 	require.Equal(t, []float64{-3.5, 4}, lines[2].Y)
-	figures, err := pathFigures(split, r)
+	figures, err := onPage(pathDrawing(split, r))
 	require.NoError(t, err)
 	require.Contains(t, string(figures[0].SVG), "In use: 0 features at 5, 2 features at 0.005.")
 	r.Curve = r.Curve[:1]

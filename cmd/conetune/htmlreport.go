@@ -69,7 +69,7 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 		c.Errors = nil
 	}
 	var err error
-	if c.Curve, err = curveFigures(job, r); err != nil {
+	if c.Curve, err = onPage(curveDrawing(job, r)); err != nil {
 		return err
 	}
 	if r.Refit != nil && job.entries == nil {
@@ -77,12 +77,12 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 		if c.Coefficients, c.CoefficientsNote, more = coefficientTable(job, split, r.RefitFit, j, mostListed); more > 0 {
 			c.CoefficientsNote += fmt.Sprintf(" The %d largest are shown.", mostListed)
 		}
-		if c.Paths, err = pathFigures(split, r); err != nil {
+		if c.Paths, err = onPage(pathDrawing(split, r)); err != nil {
 			return err
 		}
 	}
 	if j != nil {
-		if c.Figures, err = predictionFigures(job, j, r.RefitFit); err != nil {
+		if c.Figures, err = onPage(predictionDrawings(job, j, r.RefitFit)...); err != nil {
 			return err
 		}
 		if r.RefitFit.Labels != nil {
@@ -96,7 +96,7 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 		c.Findings = append(c.Findings, n.File+": "+strings.ReplaceAll(n.Text, "\n", " "))
 	}
 	c.Made = []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed), madeBy(r), "the model is trained on " + trainedOn(job, split, r)}
-	if c.Trace, err = traceFigures(job, results); err != nil {
+	if c.Trace, err = onPage(traceDrawing(job, results)); err != nil {
 		return err
 	}
 	c.TraceNote = "What the method had reached when. None of this is needed to use the model."
@@ -430,32 +430,19 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 			c.said += ", l1_ratio " + ratio(l1, 3)
 			add("l1_ratio", ratio(l1, 4), "share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet")
 		}
-		c.same = sameAs(r.Model, lambda, l1, whole)
-		if job.data.Wanted.Weights != "" {
-			for k := range c.same {
-				c.same[k].Code = withWeights(c.same[k].Code)
-			}
-		}
-		if job.data.Wanted.Offset != "" {
-			c.same = withOffset(r.Model, c.same)
-		}
+		c.same = sameAs(r.Model, lambda, l1, whole, job.data.Wanted.Weights != "", job.data.Wanted.Offset != "")
 		return c
 	}
 	values := r.Lambda
 	if r.Selection != nil {
 		values = slices.Concat(values, r.Selection.Upper)
 	}
-	order := make([]int, min(len(values), len(r.Names)))
-	for i := range order {
-		order[i] = i
-	}
-	all := len(order)
+	all := min(len(values), len(r.Names))
+	shown := all
 	if sameUpper(r) {
-		order = order[:len(r.Lambda)]
+		shown = len(r.Lambda)
 	}
-	if len(order) > mostHyperparameters {
-		slices.SortStableFunc(order, func(i, j int) int { return -compareNumbers(values[i], values[j]) })
-	}
+	order := largestFirst(values[:shown])
 	for _, i := range order[:min(len(order), mostListed)] {
 		meaning := meaningOf(r.Model, r.Names[i])
 		if i >= len(r.Lambda) {
@@ -517,18 +504,9 @@ func saidOf(names []string, lambda []float64, n int) string {
 	return strings.Join(parts, ", ")
 }
 
-func compareNumbers(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// sameAs is the model in the words of scikit-learn and glmnet; n is the number of rows that it is trained on, or the sum of their weights.
-func sameAs(model string, lambda, l1, n float64) []sameModel {
+// sameAs is the model in the words of scikit-learn and glmnet; n is the number of rows that it is trained on, or the sum of
+// their weights w. In the place of an offset o, which scikit-learn lacks, it has targets less the offset where that is the same.
+func sameAs(model string, lambda, l1, n float64, weights, offset bool) []sameModel {
 	l, a := strconv.FormatFloat(lambda, 'g', 6, 64), ratio(l1, 6)
 	learn, family := "", "gaussian"
 	switch model {
@@ -548,8 +526,18 @@ func sameAs(model string, lambda, l1, n float64) []sameModel {
 	default:
 		return nil
 	}
-	list := []sameModel{{"glmnet", `glmnet(x, y, family = "` + family + `", alpha = ` + a + ", lambda = " + l + ", standardize = FALSE)"}}
-	if learn != "" {
+	glmnet, y, w := `glmnet(x, y, family = "`+family+`", alpha = `+a+", lambda = "+l, "y", ""
+	if weights {
+		glmnet, w = glmnet+", weights = w", ", sample_weight=w"
+	}
+	if offset {
+		glmnet, y = glmnet+", offset = o", "y - o"
+	}
+	if weights || offset {
+		learn += ".fit(X, " + y + w + ")"
+	}
+	list := []sameModel{{"glmnet", glmnet + ", standardize = FALSE)"}}
+	if family == "gaussian" || learn != "" && !offset && family != "poisson" && family != "cox" {
 		list = append([]sameModel{{"scikit-learn", learn}}, list...)
 	}
 	return list

@@ -3,11 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -159,36 +156,18 @@ func predictEntries(m *model.Model, dataPath string) (*predictions, error) {
 	return p, nil
 }
 
-// generateMatrix draws and writes a matrix.
-func (a *app) generateMatrix(ctx context.Context, preset string, seed uint64, out string) error {
-	if preset == "" {
-		preset = matcomp.Presets()[0]
-	}
-	config, err := matcomp.Preset(preset)
+// writeMatrix draws and writes a matrix, and says what it is.
+func writeMatrix(ctx context.Context, config matcomp.Config, seed uint64, out string) (string, error) {
+	data, err := matcomp.Generate(config, seed)
 	if err != nil {
-		return badInputf("--preset: %w", err)
+		return "", badInput(err)
 	}
-	entries, err := os.ReadDir(out)
-	created, empty := errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0
-	data, err := interruptible(ctx, func() (*matcomp.Data, error) {
-		data, err := matcomp.Generate(config, seed)
-		if err != nil {
-			return nil, badInput(err)
-		}
-		if ctx.Err() != nil {
-			return nil, errInterrupted
-		}
-		if err := matcomp.WriteDir(data, out); err != nil {
-			return nil, badInput(err)
-		}
-		return data, nil
-	})
-	if errors.Is(err, errInterrupted) && (created || empty) {
-		discard(out, created)
+	if ctx.Err() != nil {
+		return "", errInterrupted
 	}
-	if err != nil {
-		return err
+	if err := matcomp.WriteDir(data, out); err != nil {
+		return "", badInput(err)
 	}
-	return a.print(fmt.Sprintf("%s: a matrix of %d x %d; %d training, %d validation, %d test entries; %s, seed %d\n",
-		out, data.Rows, data.Cols, len(data.Train), len(data.Val), len(data.Test), "features of rows and columns in 12 groups each", seed))
+	return fmt.Sprintf("a matrix of %d x %d; %d training, %d validation, %d test entries; %s, seed %d\n",
+		data.Rows, data.Cols, len(data.Train), len(data.Val), len(data.Test), "features of rows and columns in 12 groups each", seed), nil
 }

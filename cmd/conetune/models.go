@@ -38,3 +38,11 @@ func modelList() string {
 
 // logOdds says that the values of the classifier are log odds, so that it has probabilities.
 func (job *tuneJob) logOdds() bool { return job.spec.Loss == model.Logistic }
+
+// readModel reads a model file, or one from standard input.
+func (a *app) readModel(path string) (*model.Model, error) {
+	if path == standardStream {
+		return model.ReadFrom(a.stdin, "standard input")
+	}
+	return model.Read(path)
+}

@@ -133,15 +133,11 @@ func classifierTiles(job *tuneJob, split *dataset.Split, r *tune.Result) []figur
 	if fit.Classes() {
 		return []figure.Tile{confusion}
 	}
-	x, y, area := roc(d.Value, d.Y, d.Weight, 1)
-	return []figure.Tile{
-		{
-			Title: fmt.Sprintf("ROC, %s, area %.3f", where, area), XLabel: "share of " + names[0] + " called " + names[1],
-			YLabel: "share of " + names[1] + " found",
-			Lines:  []figure.Line{{X: []float64{0, 1}, Y: []float64{0, 1}, Style: 1}, {X: x, Y: y}},
-		},
-		confusion,
+	curve := rocOf(d, names)
+	if curve == nil {
+		return []figure.Tile{confusion}
 	}
+	return append(curve.tiles(false, strings.Replace(curve.caption, "ROC curve", "ROC, "+where, 1)), confusion)
 }
 
 // roc returns the shares of other rows (x) and of positive rows (y) whose value is above a threshold, for all

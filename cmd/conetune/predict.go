@@ -135,11 +135,10 @@ func (a *app) predictCommand() *cobra.Command {
 			if err := checkDialect(&dialect); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("survival") {
-				var err error
-				if form.times, err = parseTimes(times); err != nil {
-					return err
-				}
+			var err error
+			positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
+			if form.times, err = numbersOf("survival", "time", times, "positive numbers", positive); err != nil {
+				return err
 			}
 			form.whole = asJSON
 			return a.predict(cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect, in: input.Input{Stdin: a.stdin}, form: form}, out, asJSON)
@@ -228,15 +227,7 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 			p.Target, p.Targets = strings.Join(m.Targets, ","), m.Targets
 		}
 	}
-	spec, _ := model.Find(m.Model)
-	unknown, targets := m.Loss == nil && spec.Loss != "", false
-	findings, err := data.read(m, begin, func(rows *rowsToPredict) error {
-		targets = targets || rows.targets != nil
-		if unknown {
-			rows.targets = nil
-		}
-		return p.add(m, data.path, rows, score)
-	})
+	findings, err := data.read(m, begin, func(rows *rowsToPredict) error { return p.add(m, data.path, rows, score) })
 	if err != nil {
 		p.close()
 		var known *exitError
@@ -246,9 +237,6 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 		return nil, err
 	}
 	p.Findings = flagged(findings)
-	if unknown && targets {
-		p.Findings = append(p.Findings, input.Note{File: data.path, Finding: table.Finding{Kind: "target", Text: "no error: the model was saved by a version that left its loss out"}})
-	}
 	if score.Strange > 0 {
 		p.Findings = append(p.Findings, input.Note{File: data.path, Finding: table.Finding{Kind: "target", Text: count(score.Strange, "row") + " with a label that the model does not have, which the error leaves out"}})
 	}
@@ -272,12 +260,6 @@ func (p *predictions) add(m *model.Model, path string, rows *rowsToPredict, scor
 			return failed(err)
 		}
 	}
-	predict := p.predictRow
-	if m.Classes() {
-		predict = p.predictClassOfRow
-	} else if m.Targets != nil {
-		predict = p.predictTargetsOfRow
-	}
 	actual := make([]float64, len(rows.targets))
 	place := placed{weight: 1}
 	for from := 0; from < rows.n; from += rows.step {
@@ -293,7 +275,7 @@ func (p *predictions) add(m *model.Model, path string, rows *rowsToPredict, scor
 			if rows.offset != nil {
 				place.offset = rows.offset[from+k]
 			}
-			if err := predict(m, block, k, actual, place, score); err != nil {
+			if err := p.predictRow(m, block, k, actual, place, score); err != nil {
 				return fmt.Errorf("%s: row %d: %w", path, p.Rows+from+k+1, err)
 			}
 		}
@@ -323,6 +305,9 @@ type placed struct{ weight, offset float64 }
 
 // predictRow predicts row k of a block, and scores it with its weight where it has a target.
 func (p *predictions) predictRow(m *model.Model, block *dataset.Data, k int, actual []float64, at placed, score *model.Score) error {
+	if m.Targets != nil {
+		return p.predictSeveral(m, block, k, actual, at, score)
+	}
 	value, err := m.Value(block.Dot(k, m.Coefficients) + at.offset)
 	if err != nil {
 		return err
@@ -355,37 +340,57 @@ func (p *predictions) predictRow(m *model.Model, block *dataset.Data, k int, act
 	return nil
 }
 
+// predictSeveral is predictRow for a model with a value for each target, or for each label. Targets are scored where a row
+// has all of them, by the mean over these.
+func (p *predictions) predictSeveral(m *model.Model, block *dataset.Data, k int, actual []float64, at placed, score *model.Score) error {
+	features := make([]float64, len(m.Features))
+	block.Fill(features, k)
+	values, err := m.PredictTargets(features)
+	if err != nil {
+		return err
+	}
+	if !m.Classes() {
+		p.Lines = append(p.Lines, values)
+		square := 0.0
+		for j, y := range actual {
+			square += (values[j] - y) * (values[j] - y)
+		}
+		if len(actual) > 0 {
+			score.AddSquare(square / float64(len(values)))
+		}
+		return nil
+	}
+	p.Predictions = append(p.Predictions, m.Class(values))
+	if p.form.prob {
+		p.Labels = p.classes
+		p.ClassProbabilities = append(p.ClassProbabilities, m.Probabilities(values))
+	}
+	if len(actual) > 0 {
+		score.AddClass(values, actual[0], at.weight)
+	}
+	return nil
+}
+
 // errorUnitOf says what the error of a model is.
 func errorUnitOf(m *model.Model) string {
-	spec, err := findModel(m.Model)
-	switch {
-	case m.Labels != nil && (m.Loss == nil || m.Loss.Kind == model.Hinge):
+	if m.Loss != nil && m.Loss.Kind == model.Hinge {
 		return "share of wrong labels"
-	case err != nil || m.Loss == nil && !m.LogLink:
-		return "half the mean squared error"
 	}
-	return spec.Unit()
+	return unitOfModel(m)
 }
 
 // score notes the error of the predictions of so many rows; one that is too large for a number is none.
 func (p *predictions) score(e float64, rows int) { p.Error, p.scored = finiteOrNull(e), rows }
 
-// predictTargetsOfRow predicts all targets of row k of a block, and scores it where it has all of them: by
-// the mean over the targets.
-func (p *predictions) predictTargetsOfRow(m *model.Model, block *dataset.Data, k int, actual []float64, _ placed, score *model.Score) error {
-	features := make([]float64, len(m.Features))
-	block.Fill(features, k)
-	line, err := m.PredictTargets(features)
-	if err != nil {
-		return err
+// probabilities are those of row i that are written with --prob: of all labels, or of the second one; with --survival those of the times.
+func (p *predictions) probabilities(i int) []float64 {
+	switch {
+	case p.form.times != nil:
+		return p.Survival[i]
+	case !p.form.prob:
+		return nil
+	case p.classes != nil:
+		return p.ClassProbabilities[i]
 	}
-	p.Lines = append(p.Lines, line)
-	square := 0.0
-	for j, y := range actual {
-		square += (line[j] - y) * (line[j] - y)
-	}
-	if len(actual) > 0 {
-		score.AddSquare(square / float64(len(line)))
-	}
-	return nil
+	return p.Probabilities[i : i+1]
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,56 +23,42 @@ func savedElasticNet(t *testing.T) (data, model string) {
 	return data, model
 }
 
-// A model that was edited, or that no model of the program can be, predicts nothing.
+// A model that was edited predicts nothing.
 func TestPredictEditedModel(t *testing.T) {
-	data, model := savedElasticNet(t)
-	raw, err := os.ReadFile(model)
+	data, saved := savedElasticNet(t)
+	raw, err := os.ReadFile(saved)
 	require.NoError(t, err)
-	refused := func(change func(m map[string]any), want string) {
-		t.Helper()
-		var m map[string]any
-		require.NoError(t, json.Unmarshal(raw, &m))
-		delete(m, "checksum")
-		m["version"] = 1 // without one
-		change(m)
-		text, err := json.Marshal(m)
-		require.NoError(t, err)
-		path := write(t, t.TempDir(), "edited.json", string(text))
+	for old, edit := range map[string]struct{ to, want string }{
+		`"seed": 1`:      {`"seed": 2`, "the checksum does not match: the file was changed after it was saved"},
+		`"target"`:       {`"comment": "by hand", "target"`, `unknown field "comment"`},
+		`"elastic-net",`: {`"banana",`, "the checksum does not match"},
+		`"intercept": `:  {`"intercept": "a", "x": `, `field "intercept" holds a JSON string`},
+	} {
+		path := write(t, t.TempDir(), "edited.json", strings.Replace(string(raw), old, edit.to, 1))
 		o := conetune(t, "predict", "--model", path, "--data", data)
 		require.Equal(t, exitUsage, o.code)
 		require.Empty(t, o.stdout)
 		require.Contains(t, o.stderr, path)
-		require.Contains(t, o.stderr, want)
+		require.Contains(t, o.stderr, edit.want)
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
 	}
-	refused(func(m map[string]any) { delete(m, "intercept") }, `field "intercept" is missing`)
-	refused(func(m map[string]any) { m["intercept"] = nil }, `field "intercept" holds a JSON null`)
-	refused(func(m map[string]any) { m["coefficients"].([]any)[2] = nil }, `field "coefficients[2]" holds a JSON null`)
-	refused(func(m map[string]any) { m["model"] = "banana" }, `unknown model "banana"; known are: elastic-net`)
-	refused(func(m map[string]any) { m["model"] = "svm" }, `field "labels" is missing: the model is svm`)
-	refused(func(m map[string]any) { m["labels"] = []float64{0, 1} }, `field "labels" does not belong to a model of elastic-net`)
-	refused(func(m map[string]any) { m["comment"] = "by hand" }, `unknown field "comment"`)
+}
 
-	edited := write(t, t.TempDir(), "edited.json", strings.Replace(string(raw), `"seed": 1`, `"seed": 2`, 1))
-	o := conetune(t, "predict", "--model", edited, "--data", data)
-	require.Equal(t, exitUsage, o.code)
-	require.Contains(t, o.stderr, "the checksum does not match: the file was changed after it was saved")
+// resaved is a saved model with other coefficients, and without an intercept.
+func resaved(t *testing.T, path, name string, coefficients ...float64) string {
+	t.Helper()
+	m, err := model.Read(path)
+	require.NoError(t, err)
+	m.Coefficients, m.Intercept = coefficients, 0
+	var b bytes.Buffer
+	require.NoError(t, m.Write(&b))
+	return write(t, t.TempDir(), name, b.String())
 }
 
 // A prediction that is too large for a number is an error that names the row; an error that is, is null.
 func TestPredictOverflow(t *testing.T) {
-	_, model := savedElasticNet(t)
-	raw, err := os.ReadFile(model)
-	require.NoError(t, err)
-	var m map[string]any
-	require.NoError(t, json.Unmarshal(raw, &m))
-	delete(m, "checksum")
-	m["version"], m["coefficients"], m["intercept"] = 1, []float64{0, 1e150, 0, 1e300}, 0
-	text, err := json.Marshal(m)
-	require.NoError(t, err)
-	dir := t.TempDir()
-	model = write(t, dir, "huge.json", string(text))
-
+	_, saved := savedElasticNet(t)
+	model, dir := resaved(t, saved, "huge.json", 0, 1e150, 0, 1e300), t.TempDir()
 	large := write(t, dir, "large.csv", "f1,f2,f3,f4\n1,2,3,4\n1,2,3,1e60\n")
 	o := conetune(t, "predict", "--model", model, "--data", large, "--out", filepath.Join(dir, "p.txt"))
 	require.Equal(t, exitUsage, o.code)
@@ -93,15 +78,7 @@ func TestPredictLossOverflow(t *testing.T) {
 	data := write(t, dir, "l.csv", transformed(t, csvText(1, 60, 2), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 100] }))
 	saved := filepath.Join(dir, "m.json")
 	conetune(t, "tune", "logistic", "--data", data, "--save", saved).ok(t)
-	raw, err := os.ReadFile(saved)
-	require.NoError(t, err)
-	var m map[string]any
-	require.NoError(t, json.Unmarshal(raw, &m))
-	delete(m, "checksum")
-	m["version"], m["coefficients"], m["intercept"] = 1, []float64{1e250, 0}, 0
-	text, err := json.Marshal(m)
-	require.NoError(t, err)
-	huge := write(t, dir, "huge.json", string(text))
+	huge := resaved(t, saved, "huge.json", 1e250, 0)
 	rows := write(t, dir, "rows.csv", "y,f1,f2\n0,1e58,1\n0,1e58,1\n0,1e58,1\n0,-1,1\n")
 	o := conetune(t, "predict", "--model", huge, "--data", rows)
 	require.Equal(t, []string{"1", "1", "1", "0"}, strings.Fields(o.ok(t)))

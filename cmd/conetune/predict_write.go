@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 
@@ -175,4 +176,16 @@ func (p *predictions) writeTable(w io.Writer) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// timeAndEvent are the cells of a time that is negative where it is censored.
+func timeAndEvent(y float64) []string {
+	event := "0"
+	switch {
+	case y != y:
+		return []string{"", ""}
+	case y > 0:
+		event = "1"
+	}
+	return []string{strconv.FormatFloat(math.Abs(y), 'g', -1, 64), event}
 }

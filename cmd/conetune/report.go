@@ -278,31 +278,42 @@ func describeErrors(job *tuneJob, r *tune.Result) string {
 	return b.String()
 }
 
-func describeHyperparameters(r *tune.Result) string {
-	// The order of the radii, or the largest first where there are many.
-	order := make([]int, len(r.Radii))
+// largestFirst are the places of values, in their order, or the largest first where there are many.
+func largestFirst(values []float64) []int {
+	order := make([]int, len(values))
 	for i := range order {
 		order[i] = i
 	}
 	if len(order) > mostHyperparameters {
-		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(r.Radii[j], r.Radii[i]) })
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(values[j], values[i]) })
 	}
+	return order
+}
+
+// listed is a table of hyperparameters, a line of cells for each of the values, of which the last ones are smaller.
+func listed(head string, values []float64, line func(i int) string, smaller string) string {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprint(w, "hyperparameter\tlambda\tradius\n")
+	fmt.Fprintln(w, head)
+	order := largestFirst(values)
 	for _, i := range order[:min(len(order), mostHyperparameters)] {
+		fmt.Fprintln(w, line(i))
+	}
+	w.Flush()
+	if rest := len(order) - mostHyperparameters; rest > 0 {
+		fmt.Fprintf(&b, "and %d more %s, see --json\n", rest, smaller)
+	}
+	return b.String()
+}
+
+func describeHyperparameters(r *tune.Result) string {
+	return listed("hyperparameter\tlambda\tradius", r.Radii, func(i int) string {
 		lambda := "-"
 		if i < len(r.Lambda) {
 			lambda = number(r.Lambda[i])
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", r.Names[i], lambda, number(r.Radii[i]))
-	}
-	w.Flush()
-	if rest := len(order) - mostHyperparameters; rest > 0 {
-		fmt.Fprintf(&b, "and %d more with smaller radii, see --json\n", rest)
-	}
-	b.WriteString(describeUpper(r))
-	return b.String()
+		return r.Names[i] + "\t" + lambda + "\t" + number(r.Radii[i])
+	}, "with smaller radii") + describeUpper(r)
 }
 
 // sameUpper says that there are several hyperparameters that are no radii, all with one value.
@@ -314,33 +325,17 @@ func sameUpper(r *tune.Result) bool {
 	return !slices.ContainsFunc(u, func(v float64) bool { return v != u[0] })
 }
 
-// describeUpper lists the hyperparameters that are no radii, the largest first where there are many.
+// describeUpper lists the hyperparameters that are no radii.
 func describeUpper(r *tune.Result) string {
 	if r.Selection == nil || len(r.Selection.Upper) == 0 {
 		return ""
 	}
-	values := r.Selection.Upper
-	if first := len(r.Radii); sameUpper(r) {
+	values, first := r.Selection.Upper, len(r.Radii)
+	if sameUpper(r) {
 		return fmt.Sprintf("%s to %s, all the same: %s\n", r.Names[first], r.Names[first+len(values)-1], number(values[0]))
 	}
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
-	if len(order) > mostHyperparameters {
-		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(values[j], values[i]) })
-	}
-	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprint(w, "hyperparameter\tvalue\n")
-	for _, i := range order[:min(len(order), mostHyperparameters)] {
-		fmt.Fprintf(w, "%s\t%s\n", r.Names[len(r.Radii)+i], number(values[i]))
-	}
-	w.Flush()
-	if rest := len(order) - mostHyperparameters; rest > 0 {
-		fmt.Fprintf(&b, "and %d more that are smaller, see --json\n", rest)
-	}
-	return b.String()
+	line := func(i int) string { return r.Names[first+i] + "\t" + number(values[i]) }
+	return listed("hyperparameter\tvalue", values, line, "that are smaller")
 }
 
 // describeFit lists the coefficients that matter.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -200,32 +199,21 @@ func describeLoss(l *model.Loss) string {
 
 // describeChoice lists the hyperparameters, the largest first where there are many.
 func describeChoice(m *model.Model) string {
+	spec, _ := findModel(m.Model) // as readModel has done
 	if lambda, l1, ok := mixed(m.Model, m.Hyperparameters["lambda1"], m.Hyperparameters["lambda2"]); ok {
 		t := webpage.Table{Columns: []webpage.Column{{Title: "name"}, {Title: "value", Number: true}, {Title: "meaning"}}}
 		for _, cells := range [][3]string{{"lambda", number(lambda), "weight of the penalty"}, {"l1_ratio", ratio(l1, 6), "share of the 1-norm in the penalty; alpha of glmnet"}} {
 			t.Rows = append(t.Rows, webpage.Row{Cells: []webpage.Cell{{Text: cells[0]}, {Text: cells[1]}, {Text: cells[2]}}})
 		}
-		spec, _ := findModel(m.Model) // as readModel has done
 		return textTable(&t) + unitsOf(spec, m.Provenance.Standardize)
 	}
 	names := slices.Sorted(maps.Keys(m.Hyperparameters))
-	if len(names) > mostHyperparameters {
-		slices.SortStableFunc(names, func(i, j string) int { return cmp.Compare(m.Hyperparameters[j], m.Hyperparameters[i]) })
+	values := make([]float64, len(names))
+	for i, name := range names {
+		values[i] = m.Hyperparameters[name]
 	}
-	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprint(w, "hyperparameter\tlambda\n")
-	for _, name := range names[:min(len(names), mostHyperparameters)] {
-		fmt.Fprintf(w, "%s\t%s\n", name, number(m.Hyperparameters[name]))
-	}
-	w.Flush()
-	if rest := len(names) - mostHyperparameters; rest > 0 {
-		fmt.Fprintf(&b, "and %d more that are smaller, see --json\n", rest)
-	}
-	if spec, err := findModel(m.Model); err == nil {
-		b.WriteString(unitsOf(spec, m.Provenance.Standardize))
-	}
-	return b.String()
+	line := func(i int) string { return names[i] + "\t" + number(values[i]) }
+	return listed("hyperparameter\tlambda", values, line, "that are smaller") + unitsOf(spec, m.Provenance.Standardize)
 }
 
 // mostLevels bounds the levels that are listed.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
@@ -39,10 +38,17 @@ func statisticsFigure(job *tuneJob, split *dataset.Split, results []*tune.Result
 		f.Map = heatMap(r.RefitFit.Matrix)
 	case r.RefitFit.Labels != nil:
 		f.Tiles = classifierTiles(job, split, r)
-	case r.RefitFit.Hazard:
-		f.Tiles = riskTile(job.judge.Of(r))
+	case job.judge.Of(r) == nil: // no rows to judge by
 	default:
-		f.Tiles = predictionTiles(job.judge.Of(r))
+		j := job.judge.Of(r)
+		where := whereJudged[j.On]
+		titles := []string{"targets, " + where, "residuals"}
+		if r.RefitFit.Hazard {
+			titles = []string{"without an event, by thirds of the hazard (orange: highest), " + where}
+		}
+		for _, d := range predictionDrawings(job, j, r.RefitFit) {
+			f.Tiles = append(f.Tiles, d.tiles(true, titles...)...)
+		}
 	}
 	return f
 }
@@ -53,27 +59,6 @@ func traceOfRun(job *tuneJob, split *dataset.Split, results []*tune.Result) figu
 	f := resultFigure(job, split, steps)
 	f.XLabel = strings.Replace(f.XLabel, "seconds", label, 1)
 	return f
-}
-
-// predictionTiles are targets and residuals over the predictions for the rows that the model is judged by; none without such rows.
-func predictionTiles(j *evaluate.Judged) []figure.Tile {
-	if j == nil {
-		return nil
-	}
-	actual, residual := figure.Line{Points: true}, figure.Line{Points: true}
-	order := make([]int, len(j.Y))
-	for i := range order {
-		order[i] = i
-	}
-	for _, i := range thinned(order, mostPoints) {
-		actual.X, actual.Y = append(actual.X, j.Value[i]), append(actual.Y, j.Y[i])
-		residual.X, residual.Y = append(residual.X, j.Value[i]), append(residual.Y, j.Y[i]-j.Value[i])
-	}
-	lo, hi := slices.Min(actual.X), slices.Max(actual.X)
-	return []figure.Tile{
-		{Title: "targets, " + whereJudged[j.On], XLabel: "prediction", YLabel: "target", Free: true, Lines: []figure.Line{{X: []float64{lo, hi}, Y: []float64{lo, hi}, Style: 2}, actual}},
-		{Title: "residuals", XLabel: "prediction", YLabel: "target - prediction", Free: true, Lines: []figure.Line{{X: []float64{lo, hi}, Y: []float64{0, 0}, Style: 2}, residual}},
-	}
 }
 
 // What a run is drawn over.

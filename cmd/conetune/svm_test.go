@@ -238,7 +238,7 @@ func TestBadInputSVM(t *testing.T) {
 		{"fold without training rows", []string{"--dir", folder("untrained", func(i int) string { return fmt.Sprintf("%d,%d,val\n", i%2, i) })}, []string{"folds.csv", "fold 0 has no training rows"}},
 		{"row twice", []string{"--dir", folder("twice", func(i int) string { return twoFolds(i) + twoFolds(i) })}, []string{"folds.csv", "row 0 twice"}},
 		{"role", []string{"--dir", folder("role", func(i int) string { return fmt.Sprintf("0,%d,test\n", i) })}, []string{"folds.csv:2", `"test"`, "train or val"}},
-		{"fold is text", []string{"--dir", folder("text", func(i int) string { return "a,1,val\n" })}, []string{"folds.csv:2", `"fold"`, `"a"`}},
+		{"fold is text", []string{"--dir", folder("text", func(i int) string { return "a,1,val\n" })}, []string{"folds.csv:2: fold:", `"a"`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := conetune(t, append([]string{"tune", "svm"}, c.args...)...)

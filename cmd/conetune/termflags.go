@@ -183,45 +183,22 @@ func (f *termFlags) readFactors() ([]termValue, error) {
 	if !isFile(f.factors) {
 		return f.listedFactors()
 	}
-	s, err := textfile.Open(f.factors)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	return readFactors(s)
+	return textfile.ReadFile(f.factors, readFactors)
 }
 
 // readFactors reads a table with the columns feature and factor.
 func readFactors(s *textfile.Source) (list []termValue, err error) {
-	feature, factor, columns := -1, -1, 0
+	columns, err := textfile.NewColumns(s, "feature and factor", "feature", "factor")
+	if err != nil {
+		return nil, err
+	}
+	feature, factor := columns.Index("feature"), columns.Index("factor")
 	for {
-		text, err := s.Line()
+		fields, err := columns.Next()
 		if err == io.EOF {
-			break
-		}
-		if err != nil {
+			return list, nil
+		} else if err != nil {
 			return nil, err
-		}
-		if textfile.IsBlank(text) {
-			continue
-		}
-		fields, reason := textfile.Fields(nil, text)
-		if reason != "" {
-			return nil, s.Errorf(s.LineNumber(), "", "is not CSV: %s", reason)
-		}
-		if columns == 0 {
-			var names []string
-			for _, name := range fields {
-				names = append(names, string(name))
-			}
-			columns, feature, factor = len(names), slices.Index(names, "feature"), slices.Index(names, "factor")
-			if feature < 0 || factor < 0 {
-				return nil, s.Errorf(s.LineNumber(), "", "has the columns %s, expected feature and factor", textfile.Show(strings.Join(names, ", ")))
-			}
-			continue
-		}
-		if len(fields) != columns {
-			return nil, s.Errorf(s.LineNumber(), "", "has %d fields, expected %d", len(fields), columns)
 		}
 		value, reason := textfile.NumberUpTo(fields[factor], mostWeight)
 		if reason == "" && value < 0 {
@@ -232,8 +209,4 @@ func readFactors(s *textfile.Source) (list []termValue, err error) {
 		}
 		list = append(list, termValue{string(fields[feature]), value})
 	}
-	if columns == 0 {
-		return nil, s.Errorf(0, "", "is empty, expected the columns feature and factor")
-	}
-	return list, nil
 }

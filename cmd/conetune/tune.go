@@ -187,7 +187,7 @@ func (f *tuneFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.groups, "groups", "", "groups of features, for models that have them: `M` equal consecutive ones, or a FILE with columns feature and group (default: groups.csv of --dir)")
 	fs.StringVar(&f.classWeights, "class-weights", "", "weights of the losses of the two labels, for svm: `W1,W2`, or balanced (default: 1,1)")
 	f.model.register(fs)
-	fs.StringVar(&f.method, "method", "vf-idca", "`METHOD` of selection, or several: "+joined(methodNames()))
+	fs.StringVar(&f.method, "method", "vf-idca", "`METHOD` of selection, or several: "+joined(tune.Methods()))
 	fs.BoolVar(&f.chain, "chain", false, "begin each of several methods at the choice of the one before")
 	fs.IntVar(&f.evaluations, "evaluations", 0, "`N` points for a search to try (default 100)")
 	fs.StringVar(&f.ranges, "range", "", "bounds of a search, `LOW:HIGH` for all axes or NAME=LOW:HIGH[,..] (default: by the data; the paper's with --preset paper)")

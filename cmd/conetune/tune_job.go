@@ -53,7 +53,8 @@ func newTuneJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) 
 	if err := f.check(spec, fs); err != nil {
 		return nil, err
 	}
-	radii, err := parseRadii(f.init)
+	least := fmt.Sprintf("a finite number that is not negative, at most %.10g", float64(mostWeight))
+	radii, err := numbersOf("init", "radius", f.init, least, func(v float64) bool { return v >= 0 && v <= mostWeight })
 	if err != nil {
 		return nil, err
 	}
@@ -104,14 +105,10 @@ func (f *tuneFlags) check(spec model.Spec, fs *pflag.FlagSet) error {
 		return badInputf("--offset: %s takes no offset of rows; those that do are %s", spec.Name, joined(model.Taking("Offset")))
 	case fs.Changed("event") && !spec.Survival:
 		return badInputf("--event: %s has no times until an event; cox has", spec.Name)
-	case fs.Changed("event") && f.data.Wanted.Event == "":
-		return badInputf("--event is empty")
 	case fs.Changed("intercept") && spec.Survival:
 		return badInputf("--intercept: %s has none, as a constant changes nothing", spec.Name)
 	case fs.Changed("groups") && !spec.Takes("Groups"):
 		return badInputf("--groups: %s has no groups", spec.Name)
-	case fs.Changed("groups") && f.groups == "":
-		return badInputf("--groups is empty")
 	case !fs.Changed("groups") && spec.Takes("Groups") && !spec.Matrix && f.data.Dir == "":
 		return badInputf("--groups is missing: M equal consecutive groups, or a file with the group of each feature")
 	case fs.Changed("folds") && f.data.matrix:
@@ -199,14 +196,12 @@ func (f *tuneFlags) parseClassWeights(spec model.Spec, fs *pflag.FlagSet) error 
 	return nil
 }
 
-func methodNames() []string { return tune.Methods() }
-
 // checkNames rejects unknown methods, presets and backends, and names those there are.
 func (f *tuneFlags) checkNames() error {
 	seen := map[string]bool{}
 	for _, name := range strings.Split(f.method, ",") {
-		if !slices.Contains(methodNames(), name) {
-			return badInputf("--method: unknown method %q; known are: %s", name, joined(methodNames()))
+		if !slices.Contains(tune.Methods(), name) {
+			return badInputf("--method: unknown method %q; known are: %s", name, joined(tune.Methods()))
 		}
 		if seen[name] {
 			return badInputf("--method %s: %s is named twice", f.method, name)
@@ -244,22 +239,6 @@ func (f *tuneFlags) checkNumbers(fs *pflag.FlagSet) error {
 		{"threads", float64(f.threads), false, mostThreads}, {"time-limit", f.timeLimit.Seconds(), false, 0},
 		{"evaluations", float64(f.evaluations), false, mostEvaluations}, {"workers", float64(f.workers), false, mostThreads},
 	})
-}
-
-// parseRadii reads "10,5".
-func parseRadii(text string) ([]float64, error) {
-	if text == "" {
-		return nil, nil
-	}
-	var radii []float64
-	for i, field := range strings.Split(text, ",") {
-		r, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
-		if err != nil || !(r >= 0) || r > mostWeight {
-			return nil, badInputf("--init: radius %d is %q, expected a finite number that is not negative, at most %.10g", i+1, field, mostWeight)
-		}
-		radii = append(radii, r)
-	}
-	return radii, nil
 }
 
 // parseRanges reads "1e-5:1e-2" or "lambda1=1e-5:1e-2,lambda2=..".

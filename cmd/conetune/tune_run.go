@@ -224,62 +224,51 @@ func (job *tuneJob) told(results []*tune.Result) []toldResult {
 	return list
 }
 
-// writeFiles writes figure and model, where there is something to write, and tells
-// which files there are now.
+// writeFiles writes the files that were asked for and have something to hold, and tells which there are now.
 func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Result) (written []string, err error) {
-	traced := slices.ContainsFunc(results, func(r *tune.Result) bool { return len(r.Trace) > 0 })
-	if job.trace != "" && traced {
-		written = append(written, "trace in "+placeOf(job.trace))
-	} else if job.trace != "" && best(results).Refit != nil {
-		a.note("conetune: --trace: there is nothing to write, as the run had no iterations")
+	r, traced := best(results), slices.ContainsFunc(results, func(r *tune.Result) bool { return len(r.Trace) > 0 })
+	drawn := func(path string, draw func(*tuneJob, *dataset.Split, []*tune.Result) figure.Figure) func(io.Writer) error {
+		return func(w io.Writer) error {
+			format, err := figure.Format(path)
+			if err != nil {
+				return err
+			}
+			return draw(job, split, results).Write(w, format)
+		}
 	}
 	for _, out := range []struct {
-		flag, path, what string
-		draw             func(*tuneJob, *dataset.Split, []*tune.Result) figure.Figure
-	}{{"--plot", job.plot, "figure", statisticsFigure}, {"--plot-trace", job.plotTrace, "figure of the run", traceOfRun}} {
-		if out.path == "" || !traced && (out.flag != "--plot" || curveOf(best(results)) == nil) {
-			if out.path != "" && best(results).Refit != nil {
-				a.note("conetune: %s: there is nothing to draw, as the run had no iterations", out.flag)
-			}
-			continue
-		}
-		format, err := figure.Format(out.path)
-		if err == nil {
-			err = a.writeFile(out.path, func(w io.Writer) error { return out.draw(job, split, results).Write(w, format) })
-		}
-		if err != nil {
-			return written, fileError(out.flag, err)
-		}
-		written = append(written, out.what+" in "+placeOf(out.path))
-	}
-	if r := best(results); job.save != "" && r.Refit != nil {
-		if err := a.writeFile(job.save, job.saved(r).Write); err != nil {
-			return written, fileError("--save", err)
-		}
-		written = append(written, "model in "+placeOf(job.save))
-	}
-	if job.saveConfig != "" {
-		err := a.writeFile(job.saveConfig, func(w io.Writer) error {
+		fileFlag
+		what, lacks string // lacks says what is not done where nothing is there
+		there       bool
+		write       func(io.Writer) error
+	}{
+		{fileFlag{"--trace", job.trace}, "trace", "to write", traced, nil},
+		{fileFlag{"--plot", job.plot}, "figure", "to draw", traced || curveOf(r) != nil, drawn(job.plot, statisticsFigure)},
+		{fileFlag{"--plot-trace", job.plotTrace}, "figure of the run", "to draw", traced, drawn(job.plotTrace, traceOfRun)},
+		{fileFlag{"--save", job.save}, "model", "", r.Refit != nil, func(w io.Writer) error { return job.saved(r).Write(w) }},
+		{fileFlag{"--save-config", job.saveConfig}, "settings", "", true, func(w io.Writer) error {
 			_, err := w.Write(job.settings)
 			return err
-		})
-		if err != nil {
-			return written, fileError("--save-config", err)
+		}},
+		{fileFlag{"--coefficients", job.coefficients}, "coefficients", "", r.Refit != nil, func(w io.Writer) error {
+			return job.writeCoefficients(w, split, r.RefitFit, job.judge.Of(r))
+		}},
+		{fileFlag{"--report", job.report}, "report", "", r.Refit != nil, func(w io.Writer) error {
+			return htmlReport(w, a.args, job, split, results)
+		}},
+	} {
+		switch {
+		case out.path == "":
+		case out.there:
+			if out.write != nil {
+				if err := a.writeFile(out.path, out.write); err != nil {
+					return written, fileError(out.flag, err)
+				}
+			}
+			written = append(written, out.what+" in "+placeOf(out.path))
+		case out.lacks != "" && r.Refit != nil:
+			a.note("conetune: %s: there is nothing %s, as the run had no iterations", out.flag, out.lacks)
 		}
-		written = append(written, "settings in "+placeOf(job.saveConfig))
-	}
-	if r := best(results); job.coefficients != "" && r.Refit != nil {
-		err := a.writeFile(job.coefficients, func(w io.Writer) error { return job.writeCoefficients(w, split, r.RefitFit, job.judge.Of(r)) })
-		if err != nil {
-			return written, fileError("--coefficients", err)
-		}
-		written = append(written, "coefficients in "+placeOf(job.coefficients))
-	}
-	if job.report != "" && best(results).Refit != nil {
-		if err := a.writeFile(job.report, func(w io.Writer) error { return htmlReport(w, a.args, job, split, results) }); err != nil {
-			return written, fileError("--report", err)
-		}
-		written = append(written, "report in "+placeOf(job.report))
 	}
 	return written, nil
 }

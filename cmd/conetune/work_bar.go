@@ -8,7 +8,7 @@ import (
 	"github.com/conetune/conetune/internal/worklist"
 )
 
-// workBar shows on a terminal how much of a list of work is done, and how long the rest may take.
+// workBar shows on a terminal how much of a list of work is done, and how long the rest may take where that is known.
 type workBar struct {
 	terminal io.Writer // nil when nobody looks
 	bar      *bar

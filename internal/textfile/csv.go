@@ -1,88 +1,12 @@
 package textfile
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
 	"strings"
 )
-
-// Fields appends the fields of a line to into, without the blanks and quotes around them, for readers of other tables
-// than those of numbers. Where the line is not CSV, reason says why. The fields are valid as long as the line is.
-func Fields(into [][]byte, line []byte) (out [][]byte, reason string) {
-	f := fields{rest: line}
-	for f.next() {
-		if f.reason != "" {
-			return nil, f.reason
-		}
-		into = append(into, f.text)
-	}
-	return into, ""
-}
-
-// fields goes through the fields of a line.
-type fields struct {
-	rest   []byte
-	done   bool
-	text   []byte // the field without the blanks and quotes around it
-	reason string // what is wrong with the field; then text is nil
-}
-
-// next moves to the next field; false means that there are no more.
-func (f *fields) next() bool {
-	if f.done {
-		return false
-	}
-	f.text, f.reason = nil, ""
-	f.rest = TrimLeft(f.rest)
-	if len(f.rest) > 0 && f.rest[0] == '"' {
-		f.quoted(f.rest[1:])
-		return true
-	}
-	if end := bytes.IndexByte(f.rest, ','); end >= 0 {
-		f.text, f.rest = f.rest[:end], f.rest[end+1:]
-	} else {
-		f.text, f.rest, f.done = f.rest, nil, true
-	}
-	f.text = TrimRight(f.text)
-	return true
-}
-
-// quoted reads a field from after its opening quote; a quote inside is doubled.
-func (f *fields) quoted(rest []byte) {
-	var text []byte
-	for {
-		end := bytes.IndexByte(rest, '"')
-		if end < 0 {
-			f.reason, f.done = "the quote is not closed on its line", true
-			return
-		}
-		if end+1 < len(rest) && rest[end+1] == '"' {
-			text = append(text, rest[:end+1]...)
-			rest = rest[end+2:]
-			continue
-		}
-		if text == nil {
-			text = rest[:end]
-		} else {
-			text = append(text, rest[:end]...)
-		}
-		rest = TrimLeft(rest[end+1:])
-		break
-	}
-	switch {
-	case len(rest) == 0:
-		f.rest, f.done = nil, true
-	case rest[0] == ',':
-		f.rest = rest[1:]
-	default:
-		f.reason, f.done = "text follows the closing quote, expected a comma", true
-		return
-	}
-	f.text = Trim(text)
-}
 
 // EncodeCSV writes a line of names, and n lines of numbers with 17 significant digits, so that reading gives back the same
 // doubles. row is called once for each line, in their order, and may return the same slice each time.

@@ -53,18 +53,9 @@ func (c *counter) Read(p []byte) (int, error) {
 
 // Open opens a file. The error is an [*Error].
 func Open(path string) (*Source, error) {
-	f, err := os.Open(path)
+	f, info, err := OpenFile(path)
 	if err != nil {
-		return nil, openError(path, err)
-	}
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, openError(path, err)
-	}
-	if info.IsDir() {
-		f.Close()
-		return nil, &Error{File: path, Reason: "is a directory, expected a file"}
+		return nil, err
 	}
 	s, err := NewSource(path, f)
 	if err != nil {
@@ -76,6 +67,25 @@ func Open(path string) (*Source, error) {
 		s.size = info.Size()
 	}
 	return s, nil
+}
+
+// OpenFile opens a file, and says what is known of it. The error is an [*Error].
+func OpenFile(path string) (*os.File, fs.FileInfo, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, openError(path, err)
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		err = openError(path, err)
+	case info.IsDir():
+		err = &Error{File: path, Reason: "is a directory, expected a file"}
+	default:
+		return f, info, nil
+	}
+	f.Close()
+	return nil, nil, err
 }
 
 func openError(path string, err error) error {

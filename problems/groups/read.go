@@ -41,19 +41,39 @@ func Read(path string, features []string, overlap bool) (*Groups, error) {
 const memberBytes = 256
 
 func readSource(s *textfile.Source, features []string, overlap bool) (*Groups, error) {
-	r := &reader{source: s, features: features, overlap: overlap, members: map[int][]int{}, seen: make([]int, len(features))}
-	if err := r.header(); err != nil {
+	const expected = "feature and group, or group alone"
+	columns, err := textfile.NewColumns(s, expected, "group")
+	if err != nil {
 		return nil, err
 	}
-	for {
-		fields, err := r.line()
+	feature, group := columns.Index("feature"), columns.Index("group")
+	if feature < 0 && len(columns.Names) > 1 {
+		names := textfile.Show(strings.Join(columns.Names, ", "))
+		return nil, s.Errorf(s.LineNumber(), "", "has the columns %s, expected %s", names, expected)
+	}
+	r := &reader{source: s, features: features, overlap: overlap, members: map[int][]int{}, seen: make([]int, len(features))}
+	index := make(map[string]int, len(features))
+	for j, name := range features {
+		index[name] = j
+	}
+	for next := 0; ; next++ {
+		fields, err := columns.Next()
 		if err == io.EOF {
 			break
-		}
-		if err != nil {
+		} else if err != nil {
 			return nil, err
 		}
-		if err := r.take(fields); err != nil {
+		j, known := next, next < len(features)
+		if feature >= 0 {
+			j, known = index[string(fields[feature])]
+		}
+		switch {
+		case !known && feature >= 0:
+			return nil, s.Errorf(s.LineNumber(), "feature", "%s is not a feature of the table", textfile.Quote(fields[feature]))
+		case !known:
+			return nil, s.Errorf(s.LineNumber(), "", "is one line too many: there are %d features", len(features))
+		}
+		if err := r.take(j, fields[group]); err != nil {
 			return nil, err
 		}
 	}
@@ -69,86 +89,21 @@ func readSource(s *textfile.Source, features []string, overlap bool) (*Groups, e
 	return sorted(r.members), nil
 }
 
-// reader goes through a file of groups.
+// reader gathers the members of groups.
 type reader struct {
 	source   *textfile.Source
 	features []string
 	overlap  bool
-	index    map[string]int // of features; nil: by the number of the line
-	fields   [][]byte       // of the line, kept for its memory
-	columns  int
-	feature  int // its column, or -1
-	group    int
 	members  map[int][]int
 	seen     []int // for each feature the line where it stands last, 0 for none
-	next     int   // feature of the next line, without a column of names
 }
 
-// line returns the fields of the next line that is not blank.
-func (r *reader) line() ([][]byte, error) {
-	for {
-		text, err := r.source.Line()
-		if err != nil {
-			return nil, err
-		}
-		if textfile.IsBlank(text) {
-			continue
-		}
-		fields, reason := textfile.Fields(r.fields[:0], text)
-		if reason != "" {
-			return nil, r.source.Errorf(r.source.LineNumber(), "", "is not CSV: %s", reason)
-		}
-		r.fields = fields
-		return fields, nil
-	}
-}
-
-func (r *reader) header() error {
-	fields, err := r.line()
-	if err == io.EOF {
-		return r.source.Errorf(0, "", "is empty, expected the columns feature and group")
-	}
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, name := range fields {
-		names = append(names, string(name))
-	}
-	r.columns = len(names)
-	r.feature, r.group = slices.Index(names, "feature"), slices.Index(names, "group")
-	if r.group < 0 || r.feature < 0 && r.columns > 1 {
-		return r.source.Errorf(r.source.LineNumber(), "", "has the columns %s, expected feature and group, or group alone", textfile.Show(strings.Join(names, ", ")))
-	}
-	if r.feature >= 0 {
-		r.index = make(map[string]int, len(r.features))
-		for j, name := range r.features {
-			r.index[name] = j
-		}
-	}
-	return nil
-}
-
-// take puts the feature of a line into its group.
-func (r *reader) take(fields [][]byte) error {
+// take puts feature j into the group of a text.
+func (r *reader) take(j int, text []byte) error {
 	line := r.source.LineNumber()
-	if len(fields) != r.columns {
-		return r.source.Errorf(line, "", "has %d fields, expected %d", len(fields), r.columns)
-	}
-	text := fields[r.group]
 	k, err := strconv.ParseUint(string(text), 10, 31)
 	if err != nil {
 		return r.source.Errorf(line, "group", "%s found, expected an integer from 0 to %d", textfile.Quote(text), math.MaxInt32)
-	}
-	j := r.next
-	r.next++
-	if r.feature >= 0 {
-		name, known := fields[r.feature], false
-		if j, known = r.index[string(name)]; !known {
-			return r.source.Errorf(line, "feature", "%s is not a feature of the table", textfile.Quote(name))
-		}
-	} else if j >= len(r.features) {
-		return r.source.Errorf(line, "", "is one line too many: there are %d features", len(r.features))
 	}
 	switch {
 	case r.seen[j] == 0:

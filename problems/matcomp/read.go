@@ -213,18 +213,22 @@ const (
 )
 
 func (d *Data) readSource(s *textfile.Source, withSets bool) ([]Entry, []string, error) {
-	r := &entryReader{source: s, data: d, line: map[[2]int]int{}}
 	names := []string{"row", "col", "value"}
 	if withSets {
 		names = append(names, "set")
 	}
-	if err := r.header(names); err != nil {
+	columns, err := textfile.NewColumns(s, strings.Join(names, ", "), names...)
+	if err != nil {
 		return nil, nil, err
+	}
+	r := &entryReader{source: s, data: d, line: map[[2]int]int{}}
+	for _, name := range names {
+		r.at = append(r.at, columns.Index(name))
 	}
 	var list []Entry
 	var sets []string
 	for {
-		fields, err := r.fields()
+		fields, err := columns.Next()
 		if err == io.EOF {
 			break
 		}
@@ -250,65 +254,18 @@ func (d *Data) readSource(s *textfile.Source, withSets bool) ([]Entry, []string,
 	return list, sets, nil
 }
 
-// entryReader goes through a file of entries.
+// entryReader takes the lines of a file of entries.
 type entryReader struct {
 	source *textfile.Source
 	data   *Data
-	width  int
-	list   [][]byte       // the fields of the line, kept for their memory
 	at     []int          // the columns of row, col, value and perhaps set
 	line   map[[2]int]int // where an entry stands
 	widest int            // the line that made the matrix as large as it is, 0 where features did
 }
 
-// fields returns the fields of the next line that is not blank.
-func (r *entryReader) fields() ([][]byte, error) {
-	for {
-		text, err := r.source.Line()
-		if err != nil {
-			return nil, err
-		}
-		if textfile.IsBlank(text) {
-			continue
-		}
-		fields, reason := textfile.Fields(r.list[:0], text)
-		if reason != "" {
-			return nil, r.source.Errorf(r.source.LineNumber(), "", "is not CSV: %s", reason)
-		}
-		r.list = fields
-		return fields, nil
-	}
-}
-
-func (r *entryReader) header(wanted []string) error {
-	fields, err := r.fields()
-	if err == io.EOF {
-		return r.source.Errorf(0, "", "is empty, expected the columns %s", strings.Join(wanted, ", "))
-	}
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, name := range fields {
-		names = append(names, string(name))
-	}
-	r.width = len(names)
-	for _, name := range wanted {
-		j := slices.Index(names, name)
-		if j < 0 {
-			return r.source.Errorf(r.source.LineNumber(), "", "has the columns %s, expected %s", textfile.Show(strings.Join(names, ", ")), strings.Join(wanted, ", "))
-		}
-		r.at = append(r.at, j)
-	}
-	return nil
-}
-
 // entry reads a line.
 func (r *entryReader) entry(fields [][]byte) (e Entry, set string, err error) {
 	line := r.source.LineNumber()
-	if len(fields) != r.width {
-		return e, "", r.source.Errorf(line, "", "has %d fields, expected %d, one for each column name", len(fields), r.width)
-	}
 	place := [2]int{}
 	for k, side := range r.data.sides() {
 		text := fields[r.at[k]]

@@ -4,9 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"math/big"
 	"slices"
-	"time"
 
 	"github.com/conetune/conetune/table"
 )
@@ -36,7 +34,7 @@ func (b *batch) array(f *field) (*array, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &array{n: size(node.rows, mostRows)}
+	a := &array{n: size(node.rows, math.MaxInt32)}
 	if f.index == nil && f.kind == kindNull {
 		return a, nil
 	}
@@ -202,37 +200,16 @@ func (b *batch) numbers(a *array, f *field, s span) error {
 			out.Number(i, j, math.Float64frombits(binary.LittleEndian.Uint64(data[8*k:])))
 		}
 	case f.kind == kindDate && f.second == 0:
-		a.put = func(out *table.Builder, i, j, k int) { out.Time(i, j, time.Unix(whole(k)*24*60*60, 0).UTC()) }
+		a.put = func(out *table.Builder, i, j, k int) { out.Moment(i, j, whole(k)*24*60*60, 1) }
 	case f.kind == kindDecimal:
-		a.put = decimals(data, f)
-	default:
-		a.put = func(out *table.Builder, i, j, k int) {
-			v := whole(k)
-			out.Time(i, j, time.Unix(v/f.second, v%f.second*(1e9/f.second)).UTC())
+		width := f.bits / 8
+		a.put = func(out *table.Builder, i, j, k int) { // the lowest byte comes first
+			cell := slices.Clone(data[width*k : width*(k+1)])
+			slices.Reverse(cell)
+			out.Decimal(i, j, cell, f.scale)
 		}
+	default:
+		a.put = func(out *table.Builder, i, j, k int) { out.Moment(i, j, whole(k), f.second) }
 	}
 	return nil
-}
-
-// decimals are integers, the lowest byte first, divided by a power of ten. They become the nearest numbers.
-func decimals(data []byte, f *field) func(out *table.Builder, i, j, k int) {
-	width := f.bits / 8
-	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(f.scale, -f.scale))), nil)
-	over := new(big.Int).Lsh(big.NewInt(1), uint(f.bits))
-	return func(out *table.Builder, i, j, k int) {
-		cell := slices.Clone(data[width*k : width*(k+1)])
-		slices.Reverse(cell)
-		n := new(big.Int).SetBytes(cell)
-		if cell[0] >= 0x80 {
-			n.Sub(n, over)
-		}
-		x := new(big.Rat)
-		if f.scale >= 0 {
-			x.SetFrac(n, unit)
-		} else {
-			x.SetInt(n.Mul(n, unit))
-		}
-		v, _ := x.Float64()
-		out.Number(i, j, v)
-	}
 }

@@ -27,24 +27,14 @@ func Format() table.Format {
 }
 
 func is(r io.ReaderAt, _ int64) bool {
-	return begins(r, magic) || begins(r, first) || isStream(r)
+	return table.Begins(r, magic) || table.Begins(r, first) || table.Begins(r, "\xff\xff\xff\xff") // which no text does
 }
-
-// begins says that a file begins so.
-func begins(r io.ReaderAt, with string) bool {
-	text := make([]byte, len(with))
-	_, err := r.ReadAt(text, 0)
-	return (err == nil || err == io.EOF) && string(text) == with
-}
-
-// mostRows bounds the rows, whose numbers have 32 bits.
-const mostRows = 1<<31 - 1
 
 // file is what the parts of a file need.
 type file struct {
 	name         string
 	r            io.ReaderAt
-	size         int64
+	end          int64 // of the messages
 	options      table.Options
 	budget       int64
 	dictionaries map[int64][]*array
@@ -52,72 +42,74 @@ type file struct {
 	sizes        map[int64]int64 // of dictionaries, in bytes
 }
 
-func (f *file) tooLarge() error {
-	return &textfile.Error{File: f.name, Reason: "a column of it does not fit into the budget of memory, " + memory.Format(f.budget) + " (" + memory.More + ")"}
-}
-
-// footer is what the end of a file says of it.
-func (f *file) footer() (object, error) {
-	const ends = 4 + int64(len(magic))
-	var end [ends]byte
-	if f.size < 2*ends {
-		return object{}, io.ErrUnexpectedEOF
-	}
-	if _, err := f.r.ReadAt(end[:], f.size-ends); err != nil && err != io.EOF {
-		return object{}, err
-	}
-	if string(end[4:]) != magic {
-		return object{}, errors.New("it does not end as such files do, is it complete?")
-	}
-	n := size(int64(binary.LittleEndian.Uint32(end[:])), f.size-ends-int64(len(magic)))
-	if int64(n) > f.budget {
-		return object{}, f.tooLarge()
-	}
-	data := make([]byte, n)
-	if _, err := f.r.ReadAt(data, f.size-ends-int64(len(data))); err != nil && err != io.EOF {
-		return object{}, err
-	}
-	return root(data), nil
-}
+func (f *file) tooLarge() error { return table.TooLarge(f.name, "a column of it") }
 
 func read(name string, r io.ReaderAt, size int64, o table.Options) (*table.Table, error) {
-	f := &file{name: name, options: o, r: r, size: size, budget: memory.Default(), dictionaries: map[int64][]*array{}, sizes: map[int64]int64{}}
-	readAll := f.readStream
+	f := &file{name: name, options: o, r: r, end: size, budget: memory.Default(), dictionaries: map[int64][]*array{}, sizes: map[int64]int64{}}
+	from := int64(0)
 	switch {
-	case begins(r, magic):
-		readAll = f.readFile
-	case begins(r, first):
+	case table.Begins(r, magic): // a stream, and a footer that says where its parts are
+		var err error
+		if f.end, err = footer(r, size); err != nil {
+			return nil, err
+		}
+		from = 8
+	case table.Begins(r, first):
 		return nil, &textfile.Error{File: name, Reason: "is a Feather file of version 1, which is not read; write it as one of version 2: pandas.read_feather(FILE).to_feather(NEW), or arrow::write_feather(arrow::read_feather(FILE), NEW) in R"}
 	}
-	if err := readAll(); err != nil {
+	if err := f.read(from); err != nil {
 		return nil, err
 	}
 	return f.builder.Table()
 }
 
-// readFile reads a file with a footer.
-func (f *file) readFile() error {
-	end, err := f.footer()
-	if err != nil {
-		return err
+// footer is where that of a file begins.
+func footer(r io.ReaderAt, size int64) (int64, error) {
+	const ends = 4 + int64(len(magic)) // its length and the mark
+	var end [ends]byte
+	if size < 2*ends {
+		return 0, io.ErrUnexpectedEOF
 	}
-	columns, err := schema(end.object(1), f.budget)
-	if err != nil {
-		return err
+	if _, err := r.ReadAt(end[:], size-ends); err != nil && err != io.EOF {
+		return 0, err
 	}
-	if err := f.begin(columns); err != nil {
-		return err
+	n := int64(binary.LittleEndian.Uint32(end[:]))
+	if string(end[4:]) != magic || n > size-2*ends {
+		return 0, errors.New("it does not end as such files do, is it complete?")
 	}
-	if err := f.readDictionaries(blocks(end, 2), columns); err != nil {
-		return err
-	}
-	line := int32(0)
-	for _, b := range blocks(end, 3) {
-		if line, err = f.readBatch(b, columns, line); err != nil {
+	return size - ends - n, nil
+}
+
+// read reads the messages one after the other: the schema, and dictionaries and rows as they come.
+func (f *file) read(at int64) error {
+	var columns []field
+	for {
+		m, err := f.next(at)
+		switch {
+		case err != nil:
+			return err
+		case m == nil && columns == nil:
+			return io.ErrUnexpectedEOF
+		case m == nil:
+			return nil
+		case columns == nil && m.kind == schemaMessage:
+			if columns, err = schema(m.head, f.budget); err == nil {
+				err = f.begin(columns)
+			}
+		case columns == nil || m.kind == schemaMessage:
+			err = errors.New("it does not have one description of its columns")
+		case m.kind == dictionaryMessage:
+			err = f.readDictionary(m, columns)
+		case m.kind == batchMessage:
+			err = f.readBatch(m, columns)
+		default:
+			err = errors.New("a part of it holds no rows")
+		}
+		if err != nil {
 			return err
 		}
+		at = m.body + m.size // which is larger, and within the file
 	}
-	return nil
 }
 
 // begin begins the table of columns.
@@ -156,91 +148,70 @@ func owners(columns []field, to map[int64]*field) {
 	}
 }
 
-// readDictionaries reads those of columns of the table; one that has the id of one before takes its place, or is added to it.
-func (f *file) readDictionaries(list []block, columns []field) error {
+// readDictionary reads that of a column of the table; one that has the id of one before takes its place, or is added to it.
+func (f *file) readDictionary(m *message, columns []field) error {
 	of := map[int64]*field{}
 	owners(columns, of)
-	for _, at := range list {
-		m, err := f.message(at)
-		if err != nil {
-			return err
-		}
-		id := m.head.long(0)
-		owner := of[id]
-		if m.kind != dictionaryMessage || owner == nil || !owner.readable() {
-			continue
-		}
-		b, err := f.open(m, m.head.object(1))
-		if err != nil {
-			return err
-		}
-		values := *owner
-		values.index = nil
-		a, err := b.array(&values)
-		if err != nil {
-			return err
-		}
-		if m.head.byte(2, 0) == 0 {
-			if err := f.builder.Take(-f.sizes[id]); err != nil {
-				return err
-			}
-			f.dictionaries[id], f.sizes[id] = nil, 0
-		}
-		f.sizes[id] += b.held
-		f.dictionaries[id] = append(f.dictionaries[id], a)
+	id := m.head.long(0)
+	owner := of[id]
+	if owner == nil || !owner.readable() {
+		return nil
 	}
+	b, err := f.open(m, m.head.object(1))
+	if err != nil {
+		return err
+	}
+	values := *owner
+	values.index = nil
+	a, err := b.array(&values)
+	if err != nil {
+		return err
+	}
+	if m.head.byte(2, 0) == 0 {
+		if err := f.builder.Take(-f.sizes[id]); err != nil {
+			return err
+		}
+		f.dictionaries[id], f.sizes[id] = nil, 0
+	}
+	f.sizes[id] += b.held
+	f.dictionaries[id] = append(f.dictionaries[id], a)
 	return nil
 }
 
-// readBatch reads rows after those up to the line, and returns its last one.
-func (f *file) readBatch(at block, columns []field, line int32) (int32, error) {
-	m, err := f.message(at)
-	if err != nil {
-		return line, err
-	}
-	if m.kind != batchMessage {
-		return line, errors.New("a part of it holds no rows")
-	}
+// readBatch reads rows.
+func (f *file) readBatch(m *message, columns []field) error {
 	b, err := f.open(m, m.head)
 	if err != nil {
-		return line, err
+		return err
 	}
 	var arrays []*array
 	for k := range columns {
 		c := &columns[k]
 		if !c.readable() {
 			if err := b.skip(c); err != nil {
-				return line, err
+				return err
 			}
 			continue
 		}
 		a, err := b.array(c)
 		if err != nil {
-			return line, err
+			return err
 		}
 		if a.n != b.rows {
-			return line, errParts
+			return errParts
 		}
 		arrays = append(arrays, a)
 	}
-	if b.rows > mostRows-int(line) {
-		return line, errSize
-	}
-	var lines []int32
-	for from := 0; from < b.rows; from += len(lines) {
-		lines = lines[:0]
-		for range min(f.builder.Batch(), b.rows-from) {
-			line++
-			lines = append(lines, line)
-		}
-		if err := f.builder.Rows(lines); err != nil {
-			return line, err
-		}
+	err = f.builder.More(b.rows, func(from, rows int) error {
 		for j, a := range arrays {
-			for i := range lines {
+			for i := range rows {
 				a.set(f.builder, i, j, from+i)
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	return line, b.hold(-b.held)
+	return b.hold(-b.held)
 }

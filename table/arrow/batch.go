@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/pierrec/lz4/v4"
 
@@ -22,49 +23,55 @@ type message struct {
 
 // The kinds of messages.
 const (
+	schemaMessage     = 1
 	dictionaryMessage = 2
 	batchMessage      = 3
 )
 
-// block is where a message stands.
-type block struct{ at, head, body int64 }
+// continues stands before the length of each message, but for those of Arrow before version 0.15.
+const continues = 1<<32 - 1
 
-// blocks are a list of them in the footer.
-func blocks(o object, k int) (list []block) {
-	const bytes = 24
-	from, n := o.list(k, bytes)
-	for i := range n {
-		at := from + bytes*i
-		list = append(list, block{o.longAt(at), int64(int32(binary.LittleEndian.Uint32(o.data[at+8:]))), o.longAt(at + 16)})
-	}
-	return list
-}
-
-// message reads the head of a block.
-func (f *file) message(b block) (message, error) {
+// next reads the head of the message that begins at a place, nil at the end of the stream, which may have no mark.
+func (f *file) next(at int64) (*message, error) {
 	const most = 1 << 30
-	if b.at < 0 || b.head < 8 || b.head > most || b.body < 0 || b.at > f.size-b.head || b.body > f.size-b.head-b.at {
-		return message{}, errSize
+	var first [8]byte
+	if at >= f.end {
+		return nil, nil
 	}
-	if b.head > f.budget {
-		return message{}, f.tooLarge()
+	switch k, err := f.r.ReadAt(first[:min(8, f.end-at)], at); {
+	case err != nil && err != io.EOF:
+		return nil, err
+	case k < 4:
+		return nil, io.ErrUnexpectedEOF
 	}
-	data := make([]byte, b.head)
-	if _, err := f.r.ReadAt(data, b.at); err != nil && err != io.EOF {
-		return message{}, err
+	n, prefix := int64(binary.LittleEndian.Uint32(first[:])), int64(4)
+	if n == continues {
+		n, prefix = int64(binary.LittleEndian.Uint32(first[4:])), 8
 	}
-	if binary.LittleEndian.Uint32(data) == 1<<32-1 { // which older files do not have
-		data = data[4:]
+	switch {
+	case n == 0:
+		return nil, nil
+	case n > most || at > f.end-prefix-n:
+		return nil, io.ErrUnexpectedEOF
+	case n > f.budget:
+		return nil, f.tooLarge()
 	}
-	n := size(int64(binary.LittleEndian.Uint32(data)), int64(len(data)-4))
-	o := root(data[4 : 4+n])
-	return message{o.object(2), o.byte(1, 0), b.at + b.head, b.body}, nil
+	head := make([]byte, n)
+	if _, err := f.r.ReadAt(head, at+prefix); err != nil && err != io.EOF {
+		return nil, err
+	}
+	o := root(head)
+	m := &message{head: o.object(2), kind: o.byte(1, 0), body: at + prefix + n, size: o.long(3)}
+	if m.size < 0 || m.size > f.end-m.body {
+		return nil, errSize
+	}
+	return m, nil
 }
 
 // batch is a part of the rows, or of a dictionary, whose buffers are taken one after the other.
 type batch struct {
 	f        *file
-	m        message
+	m        *message
 	rows     int
 	nodes    []node
 	buffers  []span
@@ -87,8 +94,8 @@ const (
 )
 
 // open reads the head of a batch.
-func (f *file) open(m message, o object) (*batch, error) {
-	b := &batch{f: f, m: m, rows: size(o.long(0), mostRows)}
+func (f *file) open(m *message, o object) (*batch, error) {
+	b := &batch{f: f, m: m, rows: size(o.long(0), math.MaxInt32)}
 	from, n := o.list(1, 16)
 	for i := range n {
 		b.nodes = append(b.nodes, node{o.longAt(from + 16*i), o.longAt(from + 16*i + 8)})

@@ -1,6 +1,10 @@
 package arrow
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/conetune/conetune/table"
+)
 
 // kind is the type of a column, as the schema numbers them.
 type kind uint8
@@ -143,15 +147,12 @@ func (f *field) readable() bool {
 	case kindTime:
 		return f.bits == 32 || f.bits == 64
 	case kindDecimal:
-		return (f.bits == 32 || f.bits == 64 || f.bits == 128 || f.bits == 256) && f.scale >= -mostScale && f.scale <= mostScale
+		return (f.bits == 32 || f.bits == 64 || f.bits == 128 || f.bits == 256) && f.scale >= -table.MostScale && f.scale <= table.MostScale
 	case kindNull, kindFloat, kindText, kindLargeText, kindTextView, kindBool, kindDate, kindTimestamp, kindDuration:
 		return true
 	}
 	return false
 }
-
-// mostScale bounds the digits after the point of decimals: those of 256 bits have 76 at most.
-const mostScale = 400
 
 // buffers is how many of its own a column has in a part of the rows, apart from those of its children; views have as many more as the part says.
 func (f *field) buffers() int {

@@ -17,11 +17,7 @@ const ReadsParquet = false
 func parquetFormat() table.Format {
 	return table.Format{
 		Name: "a Parquet file",
-		Is: func(r io.ReaderAt, _ int64) bool {
-			var magic [4]byte
-			_, err := r.ReadAt(magic[:], 0)
-			return err == nil && string(magic[:]) == "PAR1"
-		},
+		Is:   func(r io.ReaderAt, _ int64) bool { return table.Begins(r, "PAR1") },
 		Read: func(file string, _ io.ReaderAt, _ int64, _ table.Options) (*table.Table, error) {
 			return nil, &textfile.Error{File: file, Reason: "is a Parquet file, which this build does not read: build the " +
 				"command with make, or with go build -tags parquet ./cmd/conetune, or write the table as CSV"}

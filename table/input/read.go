@@ -2,7 +2,6 @@ package input
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -137,56 +136,49 @@ func oneOf(dir, base string, endings ...string) (string, error) {
 	return found, nil
 }
 
-// foldColumns are the columns of a table of folds.
-var foldColumns = []string{"fold", "row", "role"}
-
 // readFolds reads the folds of a table of n rows.
 func readFolds(path string, n int) ([]split.Fold, error) {
-	s, err := textfile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	return readFoldsSource(s, n)
+	return textfile.ReadFile(path, func(s *textfile.Source) ([]split.Fold, error) { return readFoldsSource(s, n) })
 }
 
 func readFoldsSource(s *textfile.Source, n int) ([]split.Fold, error) {
+	columns, err := textfile.NewColumns(s, "fold, row and role", "fold", "row", "role")
+	if err != nil {
+		return nil, err
+	}
 	var folds []split.Fold
-	var fields [][]byte
-	header := false
 	for {
-		line, err := s.Line()
+		fields, err := columns.Next()
 		if err == io.EOF {
 			break
 		} else if err != nil {
 			return nil, err
 		}
-		if textfile.IsBlank(line) {
-			continue
-		}
-		var reason string
-		if fields, reason = textfile.Fields(fields[:0], line); reason != "" {
-			return nil, s.Errorf(s.LineNumber(), "", "is not CSV: %s", reason)
-		}
-		if len(fields) != len(foldColumns) {
-			return nil, s.Errorf(s.LineNumber(), "", "has %d fields, expected %d: fold,row,role", len(fields), len(foldColumns))
-		}
-		if !header {
-			for i, name := range foldColumns {
-				if string(fields[i]) != name {
-					return nil, s.Errorf(s.LineNumber(), fmt.Sprintf("column %d", i+1), "is %s, expected the name %q",
-						textfile.Quote(fields[i]), name)
-				}
+		number := func(name string) int {
+			text := fields[columns.Index(name)]
+			v, bad := strconv.Atoi(string(text))
+			if bad != nil || v < 0 || v >= n {
+				err = s.Errorf(s.LineNumber(), name, "%s found, expected a number from 0 to %d", textfile.Quote(text), n-1)
 			}
-			header = true
-			continue
+			return v
 		}
-		if folds, err = addToFold(s, folds, fields, n); err != nil {
+		row, fold := number("row"), number("fold")
+		if err != nil {
 			return nil, err
 		}
-	}
-	if !header {
-		return nil, s.Errorf(0, "", "is empty, expected a line fold,row,role and lines such as 0,17,train")
+		for fold >= len(folds) {
+			s.Take(foldBytes)
+			folds = append(folds, split.Fold{})
+		}
+		s.Take(rowBytes)
+		switch role := fields[columns.Index("role")]; string(role) {
+		case "train":
+			folds[fold].Train = append(folds[fold].Train, row)
+		case "val":
+			folds[fold].Val = append(folds[fold].Val, row)
+		default:
+			return nil, s.Errorf(s.LineNumber(), "role", "%s found, expected train or val", textfile.Quote(role))
+		}
 	}
 	if err := split.CheckFolds(folds, n); err != nil {
 		return nil, s.Errorf(0, "", "%v", err)
@@ -199,31 +191,3 @@ const (
 	foldBytes = 64
 	rowBytes  = 16
 )
-
-// addToFold adds one line.
-func addToFold(s *textfile.Source, folds []split.Fold, fields [][]byte, n int) ([]split.Fold, error) {
-	var number [2]int
-	for i := range number {
-		v, err := strconv.Atoi(string(fields[i]))
-		if err != nil || v < 0 || v >= n {
-			return nil, s.Errorf(s.LineNumber(), fmt.Sprintf("column %d (%q)", i+1, foldColumns[i]),
-				"%s found, expected a number from 0 to %d", textfile.Quote(fields[i]), n-1)
-		}
-		number[i] = v
-	}
-	fold, row := number[0], number[1]
-	for fold >= len(folds) {
-		s.Take(foldBytes)
-		folds = append(folds, split.Fold{})
-	}
-	s.Take(rowBytes)
-	switch string(fields[2]) {
-	case "train":
-		folds[fold].Train = append(folds[fold].Train, row)
-	case "val":
-		folds[fold].Val = append(folds[fold].Val, row)
-	default:
-		return nil, s.Errorf(s.LineNumber(), `column 3 ("role")`, "%s found, expected train or val", textfile.Quote(fields[2]))
-	}
-	return folds, nil
-}

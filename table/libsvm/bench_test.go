@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/conetune/conetune/internal/readertest"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // benchmarkText has rows with nonzeros at so many of p features, numbers of a random count of significant digits from low to high.
@@ -39,7 +40,10 @@ func BenchmarkRead(b *testing.B) {
 	} {
 		b.Run(fmt.Sprintf("rows=%s/p=%d/digits=%d-%d", c.rows, c.p, c.low, c.high), func(b *testing.B) {
 			text := benchmarkText(32<<20, c.nonzeros, c.p, c.low, c.high)
-			readertest.Benchmark(b, "f", text, func(path string) error { _, err := Read(path, Options{}); return err })
+			readertest.Benchmark(b, "f", text, func(path string) error {
+				_, err := textfile.ReadFile(path, func(s *textfile.Source) (*Matrix, error) { return ReadSource(s, Options{}) })
+				return err
+			})
 		})
 	}
 }

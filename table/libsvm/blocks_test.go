@@ -184,7 +184,7 @@ func TestMemory(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	m, err := Read(path, Options{})
+	m, err := textfile.ReadFile(path, func(s *textfile.Source) (*Matrix, error) { return ReadSource(s, Options{}) })
 	runtime.ReadMemStats(&after)
 	require.NoError(t, err)
 	table := 12*len(m.Index) + 16*len(m.Labels)

@@ -27,12 +27,12 @@ func FuzzRead(f *testing.F) {
 		if !readertest.Read(t, "f", text, func(s *textfile.Source) (err error) { m, err = ReadSource(s, o); return err }) {
 			return
 		}
-		var x *mat.Dense
-		var labels []float64
-		if !readertest.Read(t, "f", text, func(s *textfile.Source) (err error) { x, labels, err = ReadSourceDense(s, o); return err }) {
+		var x mat.Matrix
+		var same *Matrix
+		if !readertest.Read(t, "f", text, func(s *textfile.Source) (err error) { x, same, err = ReadSourceMatrix(s, o); return err }) || len(m.Labels)*m.Features > 1<<20 {
 			return // too large
 		}
-		checkDense(t, m, x, labels)
+		checkDense(t, m, x, same.Labels)
 		var out []byte
 		for i, y := range m.Labels {
 			out = strconv.AppendFloat(out, y, 'g', -1, 64)
@@ -46,11 +46,11 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkDense(t, again, x, labels)
+		checkDense(t, again, x, same.Labels)
 	})
 }
 
-func checkDense(t *testing.T, m *Matrix, x *mat.Dense, labels []float64) {
+func checkDense(t *testing.T, m *Matrix, x mat.Matrix, labels []float64) {
 	t.Helper()
 	want := mat.NewDense(len(m.Labels), m.Features, nil)
 	for i := range m.Labels {

@@ -54,9 +54,6 @@ type Options struct {
 	// Largest bounds the size of labels and values; 0 takes all finite numbers. For a
 	// table to which a model is fitted, [textfile.LargestEntry] is a bound below which nothing overflows.
 	Largest float64
-	// MaxCells bounds rows times features of a dense matrix, beside the budget of memory
-	// of the source (see package textfile); 0 means no other bound.
-	MaxCells int
 }
 
 // Matrix is a table of n rows with its nonzeros row by row: those of row i are at
@@ -80,57 +77,10 @@ type Matrix struct {
 	widest int // the line with the largest index
 }
 
-// Read reads a file. The error is a *formats.Error.
-func Read(path string, o Options) (*Matrix, error) {
-	s, err := textfile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	return ReadSource(s, o)
-}
-
 // Decode reads from r; name stands for the file in messages. The error is a
 // *formats.Error.
 func Decode(name string, r io.Reader, o Options) (*Matrix, error) {
-	s, err := textfile.NewSource(name, r)
-	if err != nil {
-		return nil, err
-	}
-	return ReadSource(s, o)
-}
-
-// ReadDense reads a file into an n x p matrix and its labels. The error is a
-// *formats.Error.
-func ReadDense(path string, o Options) (*mat.Dense, []float64, error) {
-	s, err := textfile.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer s.Close()
-	return ReadSourceDense(s, o)
-}
-
-// ReadSourceDense reads from a source that stands at its first line into an n x p
-// matrix and its labels. The error is a *formats.Error.
-func ReadSourceDense(s *textfile.Source, o Options) (*mat.Dense, []float64, error) {
-	m, err := ReadSource(s, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	x, err := m.dense(s, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	return x, m.Labels, nil
-}
-
-// shift is what stands between an index from 1 and one of the file.
-func (m *Matrix) shift() int {
-	if m.ZeroBased {
-		return 1
-	}
-	return 0
+	return textfile.Decode(name, r, func(s *textfile.Source) (*Matrix, error) { return ReadSource(s, o) })
 }
 
 // widestField is where the number of features comes from, for messages.
@@ -138,7 +88,11 @@ func (m *Matrix) widestField(o Options) (line int, field string) {
 	if o.Features > 0 {
 		return 0, ""
 	}
-	return m.widest, fmt.Sprintf("index %d", m.Features-m.shift())
+	index := m.Features
+	if m.ZeroBased {
+		index--
+	}
+	return m.widest, fmt.Sprintf("index %d", index)
 }
 
 // dense makes the dense table, in the same memory where there is enough of it; Index and Value cannot be used afterwards.
@@ -146,10 +100,6 @@ func (m *Matrix) dense(s *textfile.Source, o Options) (*mat.Dense, error) {
 	n := len(m.Labels)
 	cells := float64(n) * float64(m.Features)
 	line, field := m.widestField(o)
-	if o.MaxCells > 0 && cells > float64(o.MaxCells) {
-		return nil, s.Errorf(line, field, "%d rows and %d features are too many for a dense table of at most %d numbers, is the index right?",
-			n, m.Features, o.MaxCells)
-	}
 	err := s.Charge(line, field, cellBytes*cells+columnBytes*float64(m.Features), "a dense table of %d rows and %d features", n, m.Features)
 	if err != nil {
 		return nil, err

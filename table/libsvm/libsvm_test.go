@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -102,29 +101,29 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestDenseTooLarge(t *testing.T) {
+func TestTooLarge(t *testing.T) {
 	read := func(text string, memory int64, o Options) error {
 		s, err := textfile.NewSource("wide", strings.NewReader(text))
 		require.NoError(t, err)
 		s.SetMemory(memory)
-		_, _, err = ReadSourceDense(s, o)
+		_, _, err = ReadSourceMatrix(s, o)
 		return err
 	}
 	const wide = "1 1:1\n1 2147483647:1\n"
-	require.EqualError(t, read(wide, 32e9, Options{}), "wide:2: index 2147483647: a dense table of 2 rows and 2147483647 features takes about 1.2 TB of memory, "+
+	require.EqualError(t, read(wide, 32e9, Options{}), "wide:2: index 2147483647: a sparse table of 2 rows, 2147483647 features and 2 nonzeros takes about 1.1 TB of memory, "+
 		"but the budget is 32 GB (GOMEMLIMIT gives more)")
-	require.EqualError(t, read(wide, 32e12, Options{MaxCells: 1 << 30}), "wide:2: index 2147483647: "+
-		"2 rows and 2147483647 features are too many for a dense table of at most 1073741824 numbers, is the index right?")
-	require.ErrorContains(t, read("1 1:1\n", 1e9, Options{Features: 20_000_000}), "wide: a dense table of 1 rows and 20000000 features takes about 10.9 GB")
+	require.ErrorContains(t, read("1 1:1\n", 1e9, Options{Features: 20_000_000}), "wide: a sparse table of 1 rows, 20000000 features and 1 nonzeros takes about 10.2 GB")
+	require.ErrorContains(t, read("1 1:1 2:1\n", 1100, Options{}), "wide:1: index 2: a dense table of 1 rows and 2 features")
 	require.NoError(t, read(wide[:7], 1e4, Options{}))
+}
 
-	// A file of 176 bytes whose table would be 2 GB, and of which a fit made 6.
-	before := new(runtime.MemStats)
-	runtime.ReadMemStats(before)
-	require.ErrorContains(t, read(strings.Repeat("1 20000000:1\n", 13), 12e9, Options{}), "a dense table of 13 rows and 20000000 features")
-	after := new(runtime.MemStats)
-	runtime.ReadMemStats(after)
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20))
+// readMatrix reads a file.
+func readMatrix(path string, o Options) (x mat.Matrix, m *Matrix, err error) {
+	_, err = textfile.ReadFile(path, func(s *textfile.Source) (*Matrix, error) {
+		x, m, err = ReadSourceMatrix(s, o)
+		return m, err
+	})
+	return x, m, err
 }
 
 // Dense rows must be what a plain loop over the text gives, whether they fit into the
@@ -157,10 +156,10 @@ func TestDenseAgainstPlainLoop(t *testing.T) {
 			}
 			path := filepath.Join(t.TempDir(), "f")
 			require.NoError(t, os.WriteFile(path, content, 0o600))
-			got, labels, err := ReadDense(path, Options{Features: p})
+			got, m, err := readMatrix(path, Options{Features: p})
 			require.NoError(t, err)
 			require.True(t, mat.Equal(want, got), "share %g", share)
-			require.Equal(t, float64(n-1), labels[n-1])
+			require.Equal(t, float64(n-1), m.Labels[n-1])
 		}
 	}
 }
@@ -180,7 +179,7 @@ func BenchmarkReadDense(b *testing.B) {
 	b.SetBytes(int64(text.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := ReadDense(path, Options{}); err != nil {
+		if _, _, err := readMatrix(path, Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -13,7 +13,7 @@ func Sparse(nonzeros, n, p int) bool { return 4*float64(nonzeros) < float64(n)*f
 
 // ReadSourceMatrix reads from a source that stands at its first line into an n x p matrix with its labels, and what
 // else a [Matrix] has beside entries: compressed rows (a [*sparse.CSR] without zeros) where that is smaller, see
-// [Sparse], and dense rows (a [*mat.Dense]) else. [Options.MaxCells] is for dense ones. The error is a *formats.Error.
+// [Sparse], and dense rows (a [*mat.Dense]) else. The error is a *formats.Error.
 func ReadSourceMatrix(s *textfile.Source, o Options) (mat.Matrix, *Matrix, error) {
 	m, err := ReadSource(s, o)
 	if err != nil {

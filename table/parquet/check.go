@@ -60,8 +60,8 @@ func checkPages(r io.ReaderAt, size int64, data *format.ColumnMetaData, c *colum
 	return page + dictionary, nil
 }
 
-// errBudget is what does not fit.
-var errBudget = errors.New("a page of it does not fit into the budget of memory")
+// errBudget says that a page does not fit.
+var errBudget = errors.New("a page is larger than the budget of memory")
 
 // headOf reads the head of a page, and how long it is: most are short, but it may have texts.
 func headOf(r *io.SectionReader, at int64) (*format.PageHeader, int64, error) {

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -24,13 +25,9 @@ import (
 
 // Format is that of Parquet files, for [table.Options.Formats].
 func Format() table.Format {
-	return table.Format{Name: "a Parquet file", Is: is, Read: read}
-}
-
-func is(r io.ReaderAt, size int64) bool {
-	var magic [4]byte
-	_, err := r.ReadAt(magic[:], 0)
-	return err == nil && string(magic[:]) == "PAR1"
+	return table.Format{
+		Name: "a Parquet file", Is: func(r io.ReaderAt, _ int64) bool { return table.Begins(r, "PAR1") }, Read: read,
+	}
 }
 
 // column is one that is read, with the values of its cells.
@@ -41,9 +38,6 @@ type column struct {
 	width    int64 // the bytes of a value, of a text those of its length
 	put      func(b *table.Builder, i, j int, v parquet.Value)
 }
-
-// mostRows bounds the rows, whose numbers have 32 bits.
-const mostRows = 1<<31 - 1
 
 func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table, error) {
 	if err := checkFooter(r, size); err != nil {
@@ -67,13 +61,12 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table
 	if len(names) == 0 && len(other) > 0 {
 		return nil, &textfile.Error{File: file, Reason: "has no column of numbers, texts, truth values or dates"}
 	}
-	if f.NumRows() > mostRows {
-		return nil, &textfile.Error{File: file, Reason: fmt.Sprintf("has %d rows, expected at most %d", f.NumRows(), mostRows)}
+	if f.NumRows() > math.MaxInt32 {
+		return nil, &textfile.Error{File: file, Reason: fmt.Sprintf("has %d rows, expected at most %d", f.NumRows(), math.MaxInt32)}
 	}
 	held, err := check(r, size, f, columns)
 	if err == errBudget {
-		budget := memory.Format(memory.Default())
-		return nil, &textfile.Error{File: file, Reason: errBudget.Error() + ", " + budget + " (" + memory.More + ")"}
+		return nil, table.TooLarge(file, "a page of it")
 	}
 	if err != nil {
 		return nil, err
@@ -89,14 +82,17 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table
 	if len(other) > 0 {
 		b.LeftOut(other)
 	}
-	line := int32(0)
+	rows := int64(0)
 	for _, group := range f.RowGroups() {
-		if line, err = readGroup(b, group, columns, line); err != nil {
+		if rows += group.NumRows(); group.NumRows() < 0 || group.NumRows() > math.MaxInt32 {
+			return nil, fmt.Errorf("a part of it has %d rows", group.NumRows())
+		}
+		if err := readGroup(b, group, columns); err != nil {
 			return nil, err
 		}
 	}
-	if int64(line) != f.NumRows() {
-		return nil, fmt.Errorf("its parts have %d rows, but the file %d", line, f.NumRows())
+	if rows != f.NumRows() {
+		return nil, fmt.Errorf("its parts have %d rows, but the file %d", rows, f.NumRows())
 	}
 	return b.Table()
 }
@@ -257,40 +253,26 @@ func (c *cursor) read(values []parquet.Value) error {
 	return nil
 }
 
-// readGroup reads a group of rows after those up to the line, and returns its last one.
-func readGroup(b *table.Builder, group parquet.RowGroup, columns []column, line int32) (int32, error) {
+// readGroup reads a group of rows.
+func readGroup(b *table.Builder, group parquet.RowGroup, columns []column) error {
 	chunks := group.ColumnChunks()
 	cursors := make([]cursor, len(columns))
 	for j, c := range columns {
 		cursors[j].pages = chunks[c.index].Pages()
 		defer cursors[j].close()
 	}
-	left := group.NumRows()
-	if left < 0 || left > mostRows-int64(line) {
-		return line, fmt.Errorf("a part of it has %d rows", left)
-	}
 	values := make([]parquet.Value, 1)
-	var lines []int32
-	for left > 0 {
-		lines = lines[:0]
-		for range min(int64(b.Batch()), left) {
-			line++
-			lines = append(lines, line)
-		}
-		if err := b.Rows(lines); err != nil {
-			return line, err
-		}
-		left -= int64(len(lines))
+	return b.More(int(group.NumRows()), func(_, rows int) error {
 		for j := range columns {
-			for i := range lines {
+			for i := range rows {
 				if err := cursors[j].read(values); err != nil {
-					return line, err
+					return err
 				}
 				if v := values[0]; !v.IsNull() {
 					columns[j].put(b, i, j, v)
 				}
 			}
 		}
-	}
-	return line, nil
+		return nil
+	})
 }

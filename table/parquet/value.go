@@ -2,8 +2,6 @@ package parquet
 
 import (
 	"encoding/binary"
-	"math"
-	"math/big"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
@@ -37,9 +35,10 @@ func putter(c *parquet.Column, halves map[string]bool) func(b *table.Builder, i,
 		case *format.DecimalType:
 			return decimals(int(l.Scale), integer)
 		case *format.DateType:
-			return times(24*60*60, 1)
+			return func(b *table.Builder, i, j int, v parquet.Value) { b.Moment(i, j, whole(v)*24*60*60, 1) }
 		case *format.TimestampType:
-			return times(1, perSecond(l.Unit))
+			unit := perSecond(l.Unit)
+			return func(b *table.Builder, i, j int, v parquet.Value) { b.Moment(i, j, whole(v), unit) }
 		case *format.TimeType:
 			unit := float64(perSecond(l.Unit))
 			return func(b *table.Builder, i, j int, v parquet.Value) { b.Number(i, j, integerOf(v)/unit) }
@@ -88,34 +87,17 @@ func unsigned(b *table.Builder, i, j int, v parquet.Value) {
 	b.Number(i, j, float64(v.Uint64()))
 }
 
-// mostScale bounds the digits after the point of decimals: those of 256 bits have 76 at most.
-const mostScale = 400
-
-// decimals are integers divided by a power of ten, as numbers or in big-endian bytes of two's complement. They become the nearest numbers.
+// decimals are integers divided by a power of ten, as numbers or in big-endian bytes of two's complement.
 func decimals(scale int, integer bool) func(b *table.Builder, i, j int, v parquet.Value) {
-	if scale < 0 || scale > mostScale {
+	if scale < 0 || scale > table.MostScale {
 		return nil
 	}
-	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
-	const exact, exactScale = 1 << 53, 22 // integers and powers of ten up to these are numbers, and one division rounds once
 	return func(b *table.Builder, i, j int, v parquet.Value) {
-		var n *big.Int
+		bytes := v.ByteArray()
 		if integer {
-			k := whole(v)
-			if -exact <= k && k <= exact && scale <= exactScale {
-				b.Number(i, j, float64(k)/math.Pow10(scale))
-				return
-			}
-			n = big.NewInt(k)
-		} else {
-			bytes := v.ByteArray()
-			n = new(big.Int).SetBytes(bytes)
-			if len(bytes) > 0 && bytes[0] >= 0x80 {
-				n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(bytes))))
-			}
+			bytes = binary.BigEndian.AppendUint64(nil, uint64(whole(v)))
 		}
-		x, _ := new(big.Rat).SetFrac(n, unit).Float64()
-		b.Number(i, j, x)
+		b.Decimal(i, j, bytes, scale)
 	}
 }
 
@@ -128,18 +110,6 @@ func perSecond(u format.TimeUnit) int64 {
 		return 1e6
 	}
 	return 1e9
-}
-
-// times are so many seconds for one, or a second for so many.
-func times(seconds, per int64) func(b *table.Builder, i, j int, v parquet.Value) {
-	return func(b *table.Builder, i, j int, v parquet.Value) {
-		n := whole(v)
-		if per > 1 {
-			b.Time(i, j, time.Unix(n/per, n%per*(1e9/per)).UTC())
-			return
-		}
-		b.Time(i, j, time.Unix(n*seconds, 0).UTC())
-	}
 }
 
 // moments are nanoseconds of a day and its Julian number, as older programs write them.

@@ -33,8 +33,7 @@ const mostRows, mostColumns = 1 << 20, 1 << 14
 
 // is says whether bytes are an archive with a workbook.
 func is(r io.ReaderAt, size int64) bool {
-	var magic [4]byte
-	if _, err := r.ReadAt(magic[:], 0); err != nil || string(magic[:]) != "PK\x03\x04" {
+	if !table.Begins(r, "PK\x03\x04") {
 		return false
 	}
 	archive, err := zip.NewReader(r, size)
@@ -310,8 +309,8 @@ func (w *workbook) take(n int) { w.used += int64(n) }
 
 // room says whether what the workbook has beside its sheet is within the budget.
 func (w *workbook) room() error {
-	if budget := memory.Default(); w.used > budget {
-		return &textfile.Error{File: w.file, Reason: "the texts of the workbook do not fit into the budget of memory, " + memory.Format(budget) + " (" + memory.More + ")"}
+	if w.used > memory.Default() {
+		return table.TooLarge(w.file, "the text of the workbook")
 	}
 	return nil
 }

@@ -41,8 +41,7 @@ func (s *shrinker) try(change func(c *Case)) bool {
 	}
 	c := s.best.clone()
 	change(c)
-	c.complete()
-	if len(c.Q) == 0 || c.Verify() != nil {
+	if len(c.Q) == 0 || c.complete() != nil {
 		return false
 	}
 	if same(c, s.best) {
@@ -56,8 +55,12 @@ func (s *shrinker) try(change func(c *Case)) bool {
 	return true
 }
 
-// complete makes b and q follow from the planted points again.
-func (c *Case) complete() {
+// complete makes b and q follow from the planted points again, or finds the truth anew where none were. The error says
+// what does not hold.
+func (c *Case) complete() error {
+	if c.ID.Mode == Exact {
+		return c.decide()
+	}
 	if c.Class == Optimal {
 		c.DualX = c.X
 	}
@@ -68,6 +71,7 @@ func (c *Case) complete() {
 		c.setQ()
 	}
 	c.measure()
+	return c.Verify()
 }
 
 // parts drops P, cones, rows and columns.
@@ -210,6 +214,9 @@ func same(a, b *Case) bool {
 // where they follow from none.
 func (s *shrinker) numbers() {
 	lists := func(c *Case) [][]float64 {
+		if c.ID.Mode == Exact {
+			return [][]float64{c.A, c.B, c.Q}
+		}
 		out := [][]float64{c.A, c.X, c.S, c.Z, c.Ray, c.Farkas}
 		if c.Class != Optimal {
 			out = append(out, c.DualX)

@@ -7,8 +7,9 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/adapter"
 	cclarabel "github.com/conetune/conetune/internal/cgo/clarabel"
-	"github.com/james-bowman/sparse"
+	"github.com/conetune/conetune/internal/mirror"
 )
 
 // row is a row of Clarabel's problem in terms of rows of ours: its s is
@@ -197,20 +198,11 @@ func unitSum(w []float64) []float64 {
 // problem returns what Clarabel is given.
 func (f *form) problem(p *backends.Problem) *cclarabel.Data {
 	n, m := p.Dims()
-	return &cclarabel.Data{P: matrix(p.P, n, n), Q: p.Q, A: f.matrix(matrix(p.A, m, n)), B: f.vector(p.B), Cones: f.cones}
-}
-
-// matrix shares the arrays of a; nil is a matrix without entries.
-func matrix(a *sparse.CSC, rows, cols int) *cclarabel.Matrix {
-	if a == nil {
-		return &cclarabel.Matrix{Rows: rows, Cols: cols, Ptr: make([]int, cols+1)}
-	}
-	raw := a.RawMatrix()
-	return &cclarabel.Matrix{Rows: rows, Cols: cols, Ptr: raw.Indptr, Ind: raw.Ind, Val: raw.Data}
+	return &cclarabel.Data{P: adapter.MatrixOf(p.P, n, n), Q: p.Q, A: f.matrix(adapter.MatrixOf(p.A, m, n)), B: f.vector(p.B), Cones: f.cones}
 }
 
 // matrix returns A' = T A, and keeps where its values come from.
-func (f *form) matrix(a *cclarabel.Matrix) *cclarabel.Matrix {
+func (f *form) matrix(a *mirror.Matrix) *mirror.Matrix {
 	if f.asGiven {
 		return a
 	}
@@ -241,7 +233,7 @@ func (f *form) matrix(a *cclarabel.Matrix) *cclarabel.Matrix {
 		row int
 		entry
 	}
-	out := &cclarabel.Matrix{Rows: len(f.rows), Cols: a.Cols, Ptr: make([]int, a.Cols+1)}
+	out := &mirror.Matrix{Rows: len(f.rows), Cols: a.Cols, Ptr: make([]int, a.Cols+1)}
 	f.entries = f.entries[:0]
 	var column []item
 	for j := range a.Cols {

@@ -7,7 +7,8 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
-	mirror "github.com/conetune/conetune/internal/mirror/scs"
+	"github.com/conetune/conetune/internal/mirror"
+	cscs "github.com/conetune/conetune/internal/mirror/scs"
 	"github.com/james-bowman/sparse"
 )
 
@@ -36,7 +37,7 @@ const closeBounds = 1e-3
 type form struct {
 	m     int // our rows
 	rows  []row
-	cones mirror.Cone
+	cones cscs.Cone
 	// boxes are our rows of boxes, whose s is taken from b - Ax.
 	boxes []boxRow
 	// dummy says that rows is empty and SCS, which wants a row, got 0'x = 0.
@@ -120,7 +121,7 @@ func (f *form) boxCone() {
 		}
 		if f.cones.Box == nil {
 			f.rows = append(f.rows, row{ofScale, 0, 1})
-			f.cones.Box = &mirror.Box{}
+			f.cones.Box = &cscs.Box{}
 		}
 		f.rows = append(f.rows, row{b.ours, 1, 0})
 		f.cones.Box.Lower, f.cones.Box.Upper = append(f.cones.Box.Lower, b.lower), append(f.cones.Box.Upper, b.upper)
@@ -162,16 +163,16 @@ func (f *form) nuclear(c backends.Cone, first int) {
 			f.rows = append(f.rows, row{first + 1 + i*alongLong + j*alongShort, 1, 0})
 		}
 	}
-	f.cones.Nuclear = append(f.cones.Nuclear, mirror.Size{Rows: long, Cols: short})
+	f.cones.Nuclear = append(f.cones.Nuclear, cscs.Size{Rows: long, Cols: short})
 }
 
 // height is the number of rows that SCS sees.
 func (f *form) height() int { return max(1, len(f.rows)) }
 
 // problem returns what SCS is given.
-func (f *form) problem(p *backends.Problem) *mirror.Data {
+func (f *form) problem(p *backends.Problem) *cscs.Data {
 	n, _ := p.Dims()
-	out := &mirror.Data{A: f.matrix(p.A, n), B: f.vector(p.B), C: p.Q}
+	out := &cscs.Data{A: f.matrix(p.A, n), B: f.vector(p.B), C: p.Q}
 	if p.P != nil && p.P.NNZ() > 0 {
 		raw := p.P.RawMatrix()
 		out.P = &mirror.Matrix{Rows: n, Cols: n, Ptr: raw.Indptr, Ind: raw.Ind, Val: raw.Data}

@@ -103,10 +103,10 @@ func (s *solver) Push(data *backends.Problem, u backends.Update) error {
 	}
 	var a, b []float64
 	if u.A != nil {
-		a = s.form.values(adapter.Values(u.A))
+		a = s.form.Values(adapter.Values(u.A))
 	}
 	if u.B != nil {
-		b = s.form.vector(u.B)
+		b = s.form.Vector(u.B)
 	}
 	s.updated = true
 	return s.clarabel.Update(adapter.Values(u.P), u.Q, adapter.Nonempty(a), adapter.Nonempty(b))

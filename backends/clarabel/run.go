@@ -116,7 +116,7 @@ func (r *run) once(ctx context.Context) (*backends.Solution, bool, error) {
 		return nil, false, err
 	}
 	n := len(r.Data.Q)
-	point := &cclarabel.Solution{X: make([]float64, n), S: make([]float64, len(r.form.rows)), Z: make([]float64, len(r.form.rows))}
+	point := &cclarabel.Solution{X: make([]float64, n), S: make([]float64, len(r.form.List)), Z: make([]float64, len(r.form.List))}
 	info, err := r.clarabel.Solve(point, r.interrupt, r.Left())
 	if err != nil { // numbers on which it should not have gone on
 		r.Drop()
@@ -137,14 +137,14 @@ func (r *run) once(ctx context.Context) (*backends.Solution, bool, error) {
 func (r *run) outcome(ctx context.Context, info *cclarabel.Info, point *cclarabel.Solution, spent bool) (*backends.Solution, next) {
 	switch info.Status {
 	case cclarabel.PrimalInfeasible, cclarabel.AlmostPrimalInfeasible:
-		return r.certificate(r.form.dual(point.Z), backends.PrimalInfeasible, info.Status == cclarabel.PrimalInfeasible)
+		return r.certificate(r.form.Dual(point.Z), backends.PrimalInfeasible, info.Status == cclarabel.PrimalInfeasible)
 	case cclarabel.DualInfeasible, cclarabel.AlmostDualInfeasible:
 		return r.certificate(point.X, backends.DualInfeasible, info.Status == cclarabel.DualInfeasible)
 	}
 	if info.Interrupted {
 		return r.Interrupted(ctx), finished
 	}
-	r.Keep(slices.Clone(point.X), r.form.slack(point.S, r.Data, point.X), r.form.dual(point.Z))
+	r.Keep(slices.Clone(point.X), r.form.Slack(point.S, r.Data, point.X), r.form.Dual(point.Z))
 	switch {
 	case r.Excess <= 1:
 		return r.At(backends.Optimal), finished

@@ -144,7 +144,7 @@ func (r *run) start() bool {
 		copy(r.point.X, p.X)
 	}
 	if p.S != nil {
-		copy(r.point.S, r.form.slacks(p.S))
+		copy(r.point.S, r.form.Vector(p.S))
 	}
 	if p.Z != nil {
 		copy(r.point.Y, r.form.multipliers(p.Z))
@@ -153,7 +153,7 @@ func (r *run) start() bool {
 }
 
 func (r *run) zero() {
-	n, m := len(r.seen.Q), r.form.height()
+	n, m := len(r.seen.Q), len(r.form.List)
 	r.point = cscs.Solution{X: make([]float64, n), Y: make([]float64, m), S: make([]float64, m)}
 }
 
@@ -180,7 +180,7 @@ func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
 		}
 		return r.At(backends.Optimal), excess
 	case cscs.Infeasible, cscs.InfeasibleInaccurate:
-		return r.certificate(info, limit, r.tower.Recover(backends.Point{Z: r.form.dual(r.point.Y)}).Z, backends.PrimalInfeasible)
+		return r.certificate(info, limit, r.tower.Recover(backends.Point{Z: r.form.Dual(r.point.Y)}).Z, backends.PrimalInfeasible)
 	case cscs.Unbounded, cscs.UnboundedInaccurate:
 		return r.certificate(info, limit, r.tower.Recover(backends.Point{X: r.point.X}).X, backends.DualInfeasible)
 	}
@@ -193,7 +193,7 @@ func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
 // both.
 func (r *run) keep() float64 {
 	look := func(x, s []float64) float64 {
-		p := r.tower.Recover(backends.Point{X: slices.Clone(x), S: r.form.slack(s, r.seen, x), Z: r.form.dual(r.point.Y)})
+		p := r.tower.Recover(backends.Point{X: slices.Clone(x), S: r.form.Slack(s, r.seen, x), Z: r.form.Dual(r.point.Y)})
 		excess, _ := r.Keep(p.X, p.S, p.Z)
 		return excess
 	}

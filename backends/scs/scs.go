@@ -160,7 +160,7 @@ func (s *solver) Push(data *backends.Problem, u backends.Update) error {
 	if u.P == nil && u.A == nil {
 		next := *s.seen
 		next.Q, next.B = s.tower.Objective(data.Q), s.tower.Rows(data.B)
-		err := s.work.Update(s.form.vector(next.B), next.Q)
+		err := s.work.Update(s.form.Vector(next.B), next.Q)
 		if err == nil {
 			s.seen = &next
 		}

@@ -2,7 +2,6 @@ package backendtest
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/conetune/conetune/backends"
@@ -65,26 +64,5 @@ func generalizedPowerCases() []Case {
 			[]float64{1, 0, 0, 0, 0}),
 		unbounded("dual generalized power", "the norm grows with the others", grows([]float64{0.1, 0.1, 0.1, -1, 0}, backends.DualGeneralizedPower(w, 2)),
 			[]float64{0.2 / 0.9, 0.5 / 0.9, 0.3 / 0.9, 1 / 0.9, 0}),
-	}
-}
-
-// complementaryMean takes s = (x, y) with |y| = prod x_i^w_i in a random direction, and the normal
-// k (w_i |y|/x_i, -y/|y|).
-func complementaryMean(rng *rand.Rand, weights, s, z []float64, amount func() float64) {
-	k, by := len(weights), amount()
-	mean := 1.0
-	for i, w := range weights {
-		s[i] = amount()
-		mean *= math.Pow(s[i], w)
-	}
-	y, norm := normals(rng, len(s)-k), 0.0
-	for _, v := range y {
-		norm = math.Hypot(norm, v)
-	}
-	for i, w := range weights {
-		z[i] = by * w * mean / s[i]
-	}
-	for i, v := range y {
-		s[k+i], z[k+i] = mean*v/norm, -by*v/norm
 	}
 }

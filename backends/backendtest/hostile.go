@@ -12,6 +12,7 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest/planted"
 )
 
 // Hostile gives the backend small programs that no one means seriously: numbers up to
@@ -50,124 +51,71 @@ var extremes = []float64{
 	1e-8, 1e-10, 1e-15, 1e-20, 1e-30, 1e-100, 1e-154, 1e-200, 1e-300, 2.3e-308, math.SmallestNonzeroFloat64,
 }
 
-func (h *hostile) number() float64 {
-	switch {
-	case h.rng.Float64() < h.wild:
-		return math.Copysign(extremes[h.rng.IntN(len(extremes))], h.rng.Float64()-0.5)
-	case h.rng.Float64() < 0.3:
-		return 0
+// spoil replaces some numbers by those of extreme size.
+func (h *hostile) spoil(v []float64) []float64 {
+	for i := range v {
+		if h.rng.Float64() < h.wild {
+			v[i] = math.Copysign(extremes[h.rng.IntN(len(extremes))], h.rng.Float64()-0.5)
+		}
 	}
-	return float64(h.rng.IntN(7) - 3)
+	return v
 }
 
+// vector draws small integers, and spoils them.
 func (h *hostile) vector(n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
-		out[i] = h.number()
+		out[i] = float64((h.rng.IntN(7) - 3) * min(1, h.rng.IntN(4)))
 	}
-	return out
+	return h.spoil(out)
 }
 
-// cones draws factors that take m rows or a few more.
-func (h *hostile) cones(m int) []backends.Cone {
-	var out []backends.Cone
-	for left := m; left > 0; {
-		dim := 1 + h.rng.IntN(left)
-		c := backends.Cone{Kind: backends.ConeKind(h.rng.IntN(int(backends.DualGeneralizedPowerCone) + 1)), Dim: dim}
-		if !h.backend.Capabilities().Supports(c.Kind) {
-			continue
-		}
-		switch c.Kind {
-		case backends.BoxCone:
-			c.Lower, c.Upper = h.vector(dim), h.vector(dim)
-			for i, l := range c.Lower {
-				c.Lower[i], c.Upper[i] = min(l, c.Upper[i]), max(l, c.Upper[i])
-				switch h.rng.IntN(6) {
-				case 0:
-					c.Lower[i] = -inf
-				case 1:
-					c.Upper[i] = inf
-				case 2:
-					c.Upper[i] = c.Lower[i]
-				}
-			}
-		case backends.PSDCone:
-			c = backends.PSD(1 + h.rng.IntN(3))
-		case backends.ExponentialCone, backends.DualExponentialCone:
-			c.Dim = 3
-		case backends.PowerCone, backends.DualPowerCone:
-			c.Dim, c.Alpha = 3, []float64{0.5, 0.3, 1e-9, 1 - 1e-9, math.SmallestNonzeroFloat64}[h.rng.IntN(5)]
-		case backends.NuclearNormCone:
-			c = backends.NuclearNorm(1+h.rng.IntN(2), 1+h.rng.IntN(2))
-		case backends.GeneralizedPowerCone, backends.DualGeneralizedPowerCone:
-			weights := [][]float64{{1}, {0.5, 0.5}, {0.2, 0.5, 0.3}, {1e-9, 1 - 1e-9}, {1, math.SmallestNonzeroFloat64}, {1e-300, 0.5, 0.5}}[h.rng.IntN(6)]
-			c.Weights, c.Dim = weights, len(weights)+1+h.rng.IntN(3)
-		}
-		out, left = append(out, c), left-c.Dim
-	}
-	return out
-}
-
-// rows draws a matrix with rows of zeros, columns of zeros and rows twice.
-func (h *hostile) rows(m, n int) [][]float64 {
-	out := make([][]float64, m)
-	for i := range out {
-		out[i] = h.vector(n)
-		switch h.rng.IntN(8) {
-		case 0:
-			clear(out[i])
-		case 1:
-			out[i] = slices.Clone(out[h.rng.IntN(i+1)])
-		}
-	}
-	if m > 0 && h.rng.IntN(4) == 0 {
-		j := h.rng.IntN(n)
-		for i := range out {
-			out[i][j] = 0
-		}
-	}
-	return out
-}
-
-// quadratic draws the upper triangle of a matrix that is convex half of the time.
-func (h *hostile) quadratic(n int) [][]float64 {
-	out := h.rows(n, n)
-	if h.rng.IntN(2) == 0 { // a Gram matrix
-		root := h.rows(n, n)
-		for i := range n {
-			for j := range n {
-				out[i][j] = 0
-				for k := range n {
-					out[i][j] += root[k][i] * root[k][j]
-				}
-				if math.IsInf(out[i][j], 0) || math.IsNaN(out[i][j]) {
-					out[i][j] = math.MaxFloat64
-				}
-			}
-		}
-	}
-	for i := range n {
-		clear(out[i][:i])
-	}
-	return out
-}
-
+// problem is a planted one, often degenerate, with some of its numbers spoilt; P is often no longer convex.
 func (h *hostile) problem() *backends.Problem {
 	h.wild = []float64{0, 0.05, 0.3, 1}[h.rng.IntN(4)]
-	n, m := 1+h.rng.IntN(6), h.rng.IntN(9)
-	p := &backends.Problem{Q: h.vector(n), Cones: h.cones(m)}
-	m = 0
-	for _, c := range p.Cones {
-		m += c.Dim
+	for {
+		p := planted.Generate(planted.ID{Mode: planted.Verdicts, Mix: planted.MixFor(h.backend), Seed: h.rng.Uint64()}).Problem()
+		if h.backend.Capabilities().Unsupported(h.backend.Name(), p) != nil {
+			continue
+		}
+		h.spoil(p.Q)
+		h.spoil(p.B)
+		if p.A != nil {
+			h.spoil(p.A.RawMatrix().Data)
+		}
+		switch k := h.rng.IntN(2); {
+		case p.P != nil && k == 0:
+			h.spoil(p.P.RawMatrix().Data)
+		case p.P != nil: // as convex as it was, unless it leaves the numbers
+			by := h.spoil([]float64{1})
+			for i, v := range p.P.RawMatrix().Data {
+				p.P.RawMatrix().Data[i] = max(-math.MaxFloat64, min(v*math.Abs(by[0]), math.MaxFloat64))
+			}
+		}
+		for k := range p.Cones {
+			h.spoilCone(&p.Cones[k])
+		}
+		return p
 	}
-	p.B = h.vector(m)
-	if m > 0 {
-		p.A = matrix(n, h.rows(m, n)...)
+}
+
+// spoilCone spoils the bounds of a box and the exponents of a power cone.
+func (h *hostile) spoilCone(c *backends.Cone) {
+	for i, l := range c.Lower {
+		v := h.spoil([]float64{l, c.Upper[i]})
+		c.Lower[i], c.Upper[i] = min(v[0], v[1]), max(v[0], v[1])
 	}
-	if h.backend.Capabilities().Quadratic && h.rng.IntN(2) == 0 {
-		p.P = matrix(n, h.quadratic(n)...)
+	tiny := []float64{1e-9, 1e-300, math.SmallestNonzeroFloat64}[h.rng.IntN(3)]
+	if h.rng.Float64() >= h.wild {
+		return
 	}
-	return p
+	if c.Alpha != 0 {
+		c.Alpha = []float64{tiny, 1 - 1e-9}[h.rng.IntN(2)]
+	}
+	if w := c.Weights; len(w) > 1 {
+		c.Weights = slices.Clone(w)
+		c.Weights[0], c.Weights[1] = tiny, w[0]+w[1]-tiny
+	}
 }
 
 func (h *hostile) run(settings any) {
@@ -266,11 +214,8 @@ func (h *hostile) solution(out *backends.Solution, n, m int) {
 // after which the solver has to find the answer as if nothing had been.
 func Recovery(t *testing.T, b backends.ConicBackend, seeds int, settings any) {
 	b = backends.Checked(b)
-	c := Shapes()[2].NewCase(1)
-	if !b.Capabilities().Quadratic {
-		linear := slices.IndexFunc(Shapes(), func(s Shape) bool { return s.Name == "lp, dense" })
-		c = Shapes()[linear].NewCase(1)
-	}
+	shapes := suite{backend: b}.shapes()
+	c := shapes[min(2, len(shapes)-1)].NewCase(1)
 	n, m := c.Problem.Dims()
 	for seed := range uint64(seeds) {
 		h := hostile{t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 43)), backend: b, wild: 0.5}

@@ -1,12 +1,12 @@
 package backendtest
 
 import (
-	"math"
 	"testing"
 
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest/planted"
 )
 
 func (s suite) known(t *testing.T) {
@@ -65,132 +65,16 @@ func (s suite) scaled(t *testing.T) {
 // and the objective replaced by x_j / col(j) and objective times themselves. All
 // rows of a cone that is no product of intervals get the factor of its first.
 func rescale(c Case, row, col func(int) float64, objective float64) Case {
-	p := clone(c.Problem)
-	n, m := p.Dims()
-	rows := make([]float64, m)
-	at := 0
-	for k, cone := range p.Cones {
-		for i := range cone.Dim {
-			switch cone.Kind {
-			case backends.ZeroCone, backends.NonnegativeCone:
-				rows[at+i] = row(at + i)
-			case backends.BoxCone:
-				rows[at+i] = row(at + i)
-				p.Cones[k].Lower[i] *= rows[at+i]
-				p.Cones[k].Upper[i] *= rows[at+i]
-			default:
-				rows[at+i] = row(at)
-			}
+	factors := func(n int, of func(int) float64) []float64 {
+		out := make([]float64, n)
+		for i := range out {
+			out[i] = of(i)
 		}
-		at += cone.Dim
+		return out
 	}
-	scaleEntries := func(a *sparse.CSC, factor func(i, j int) float64) {
-		if a == nil {
-			return
-		}
-		raw := a.RawMatrix()
-		for j := range n {
-			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-				raw.Data[k] *= factor(raw.Ind[k], j)
-			}
-		}
-	}
-	scaleEntries(p.A, func(i, j int) float64 { return rows[i] * col(j) })
-	scaleEntries(p.P, func(i, j int) float64 { return objective * col(i) * col(j) })
-	for j := range p.Q {
-		p.Q[j] *= objective * col(j)
-	}
-	for i := range p.B {
-		p.B[i] *= rows[i]
-	}
-	out := c
-	out.Problem, out.Objective = p, objective*c.Objective
-	if c.X != nil {
-		out.X = make([]float64, n)
-		for j := range out.X {
-			out.X[j] = c.X[j] / col(j)
-		}
-	}
-	if c.Z != nil {
-		out.Z = make([]float64, m)
-		for i := range out.Z {
-			out.Z[i] = c.Z[i] / rows[i]
-			if c.Status == backends.Optimal {
-				out.Z[i] *= objective
-			}
-		}
-	}
-	if c.Status == backends.DualInfeasible {
-		for j := range out.X {
-			out.X[j] /= objective
-		}
-	}
-	return out
+	n, m := c.Problem.Dims()
+	to := planted.Case{Instance: *planted.Of(c.Problem)}
+	to.Scale(planted.Scaling{Rows: factors(m, row), Columns: factors(n, col), Objective: objective, RightSide: 1})
+	c.Problem, c.Objective = to.Problem(), objective*c.Objective
+	return c
 }
-
-// derivatives compares z and x with central differences of the optimal value:
-// d value / d b_i = -z_i and d value / d q_j = x_j.
-func (s suite) derivatives(t *testing.T) {
-	for _, c := range s.cases {
-		n, _ := c.Problem.Dims()
-		if c.Status != backends.Optimal || !c.UniqueX || !c.UniqueZ || n == 0 {
-			continue
-		}
-		t.Run(c.Name, func(t *testing.T) {
-			solver := s.open(t, c.Problem, s.options.backend())
-			sol := solve(t, solver)
-			if sol.Status != backends.Optimal {
-				t.Fatalf("status %v", sol.Status)
-			}
-			h := s.options.Step
-			slope := func(v []float64, k int, update func() backends.Update) float64 {
-				value := func(at float64) float64 {
-					old := v[k]
-					v[k] = old + at
-					err := solver.Update(update())
-					v[k] = old
-					if err != nil {
-						t.Fatalf("Update: %v", err)
-					}
-					moved := solve(t, solver)
-					if moved.Status != backends.Optimal {
-						t.Fatalf("status %v with entry %d moved by %g; %s", moved.Status, k, at, moved.Message)
-					}
-					return moved.Objective
-				}
-				return (value(h) - value(-h)) / (2 * h)
-			}
-			q, b := cloneSlice(c.Problem.Q), cloneSlice(c.Problem.B)
-			both := func() backends.Update { return backends.Update{Q: q, B: b} }
-			for i := range b {
-				if !s.canMove(c, i) {
-					continue
-				}
-				if d := slope(b, i, both); math.Abs(d+sol.Z[i]) > s.options.DerivativeTol*max(1, math.Abs(sol.Z[i])) {
-					t.Errorf("the value changes by %.8g per unit of b[%d], but z is %.8g", d, i, sol.Z[i])
-				}
-			}
-			for j := range q {
-				if d := slope(q, j, both); math.Abs(d-sol.X[j]) > s.options.DerivativeTol*max(1, math.Abs(sol.X[j])) {
-					t.Errorf("the value changes by %.8g per unit of q[%d], but x is %.8g", d, j, sol.X[j])
-				}
-			}
-		})
-	}
-}
-
-// canMove says whether the value is differentiable in b_i: not on the two rows of
-// a box that is thinner than the step.
-func (s suite) canMove(c Case, i int) bool {
-	row := 0
-	for _, k := range c.Problem.Cones {
-		if k.Kind == backends.BoxCone && i >= row && i < row+k.Dim {
-			width := k.Upper[i-row] - k.Lower[i-row]
-			return width == 0 || width > 10*s.options.Step
-		}
-		row += k.Dim
-	}
-	return true
-}
-
-func cloneSlice(v []float64) []float64 { return append([]float64{}, v...) }

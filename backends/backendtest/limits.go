@@ -302,7 +302,7 @@ func (s suite) concurrency(t *testing.T) {
 // sample is one random problem of each shape and some with certificates.
 func (s suite) sample() []Case {
 	var out []Case
-	for _, shape := range s.updateShapes() {
+	for _, shape := range s.shapes() {
 		out = append(out, shape.NewCase(4))
 	}
 	for _, name := range []string{"primal infeasible/nonnegative", "dual infeasible/nonnegative", "mixed/blocks"} {

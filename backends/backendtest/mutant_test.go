@@ -85,7 +85,7 @@ func mutants() map[string]*mutant {
 			u.B = nil
 			return s.Update(u)
 		}},
-		"forgets A": {part: "UpdatesToInfeasible", update: func(s backends.Solver, u backends.Update) error {
+		"forgets A": {part: "Updates", update: func(s backends.Solver, u backends.Update) error {
 			u.A = nil
 			return s.Update(u)
 		}},

@@ -1,10 +1,6 @@
 package backendtest
 
 import (
-	"math/rand/v2"
-
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/matrices"
 )
@@ -81,36 +77,4 @@ func nuclearCases() []Case {
 			Q: []float64{0, -1, 0, 0, 0}, A: matrices.Identity(5, -1), B: make([]float64, 5), Cones: []backends.Cone{backends.NuclearNorm(2, 2)},
 		}, []float64{1, 1, 0, 0, 0}),
 	}
-}
-
-// complementaryNuclear takes X = U diag(sigma, 0) V', t = |X|_*, and
-// Z = -w U diag(1, tau) V' with |tau| < 1, so that t w + tr X'Z = 0.
-func complementaryNuclear(rng *rand.Rand, c backends.Cone, s, z []float64, amount func() float64) {
-	u, v := orthogonal(rng, c.Rows), orthogonal(rng, c.Cols)
-	k, w := min(c.Rows, c.Cols), amount()
-	rank := 1 + rng.IntN(k)
-	z[0] = w
-	for r := range k {
-		sigma, tau := amount(), 1.0
-		if r >= rank {
-			sigma, tau = 0, 1.8*rng.Float64()-0.9
-		}
-		s[0] += sigma
-		for j := range c.Cols {
-			for i := range c.Rows {
-				uv := u.At(i, r) * v.At(j, r)
-				s[1+i+j*c.Rows] += sigma * uv
-				z[1+i+j*c.Rows] -= w * tau * uv
-			}
-		}
-	}
-}
-
-// orthogonal draws an orthogonal matrix.
-func orthogonal(rng *rand.Rand, n int) *mat.Dense {
-	var qr mat.QR
-	qr.Factorize(mat.NewDense(n, n, normals(rng, n*n)))
-	q := new(mat.Dense)
-	qr.QTo(q)
-	return q
 }

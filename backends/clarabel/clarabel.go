@@ -8,6 +8,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/adapter"
 	cclarabel "github.com/conetune/conetune/internal/cgo/clarabel"
+	"github.com/conetune/conetune/internal/mirror"
 )
 
 func init() { backends.Register(Backend{}) }
@@ -63,7 +64,7 @@ type solver struct {
 // Make sets up in Clarabel, with the settings of with.
 func (s *solver) Make(data *backends.Problem) error {
 	s.form, s.updated = newForm(data), false
-	c := mirror(s.Options, s.with)
+	c := given(s.Options, s.with)
 	var err error
 	s.clarabel, err = cclarabel.New(s.form.problem(data), &c)
 	return refused(err)
@@ -72,7 +73,7 @@ func (s *solver) Make(data *backends.Problem) error {
 // refused says what is wrong with numbers on which Clarabel gives up. Shapes, cones and settings have
 // been looked at.
 func refused(err error) error {
-	var failed *cclarabel.Error
+	var failed *mirror.Error
 	if !errors.As(err, &failed) || !failed.Broken {
 		return err
 	}
@@ -102,10 +103,10 @@ func (s *solver) Push(data *backends.Problem, u backends.Update) error {
 	}
 	var a, b []float64
 	if u.A != nil {
-		a = s.form.values(adapter.Values(u.A))
+		a = s.form.Values(adapter.Values(u.A))
 	}
 	if u.B != nil {
-		b = s.form.vector(u.B)
+		b = s.form.Vector(u.B)
 	}
 	s.updated = true
 	return s.clarabel.Update(adapter.Values(u.P), u.Q, adapter.Nonempty(a), adapter.Nonempty(b))

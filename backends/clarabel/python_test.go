@@ -33,7 +33,7 @@ func BenchmarkPython(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer s.Close()
-			form, set := s.(*solver).form, mirror(o.WithDefaults(), s.(*solver).settings)
+			form, set := s.(*solver).form, given(o.WithDefaults(), s.(*solver).settings)
 			data := form.problem(p)
 			var w *cclarabel.Solver
 			sidebyside.Beside(b, peer(data, &set), func() error {
@@ -76,7 +76,7 @@ func peer(d *cclarabel.Data, s *cclarabel.Settings) any {
 		cones = append(cones, []any{name, arguments})
 	}
 	return map[string]any{
-		"library": "clarabel", "P": (*sidebyside.Matrix)(d.P), "A": (*sidebyside.Matrix)(d.A), "q": d.Q, "b": d.B, "cones": cones,
+		"library": "clarabel", "P": d.P, "A": d.A, "q": d.Q, "b": d.B, "cones": cones,
 		"settings": map[string]any{
 			"tol_feas": s.TolFeas, "tol_gap_abs": s.TolGapAbs, "tol_gap_rel": s.TolGapRel, "tol_infeas_rel": s.TolInfeasRel,
 			"max_threads": s.MaxThreads, "presolve_enable": s.Presolve,

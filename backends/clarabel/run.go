@@ -10,6 +10,7 @@ import (
 	"github.com/conetune/conetune/backends/internal/adapter"
 	"github.com/conetune/conetune/backends/internal/scaling"
 	cclarabel "github.com/conetune/conetune/internal/cgo/clarabel"
+	"github.com/conetune/conetune/internal/mirror"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 type run struct {
 	*solver
 	*adapter.Run
-	interrupt *cclarabel.Interrupt
+	interrupt *mirror.Interrupt
 	then      next // after the last run of Clarabel
 	// tighter divides the tolerances.
 	tighter, tighterInfeasible float64
@@ -47,7 +48,7 @@ var ways = []func(set *Settings){
 
 // Run runs Clarabel, and again where its answer does not hold on the caller's data.
 func (s *solver) Run(ctx context.Context, of *adapter.Run) (*backends.Solution, error) {
-	r := &run{solver: s, Run: of, interrupt: new(cclarabel.Interrupt), tighter: 1, tighterInfeasible: 1}
+	r := &run{solver: s, Run: of, interrupt: new(mirror.Interrupt), tighter: 1, tighterInfeasible: 1}
 	defer r.Watch(ctx, r.interrupt.Raise)()
 	out, err := r.Attempts(adapter.Retries(s.settings.Retries, defaultRetries), r.interrupt.Raised,
 		func() (*backends.Solution, bool, error) { return r.once(ctx) }, r.prepare)
@@ -103,7 +104,7 @@ func (r *run) once(ctx context.Context) (*backends.Solution, bool, error) {
 			return nil, false, err
 		}
 	}
-	set := mirror(r.Options, r.with)
+	set := given(r.Options, r.with)
 	set.TolFeas = max(set.TolFeas*r.tighter, min(set.TolFeas, smallestEps))
 	set.TolGapAbs, set.TolGapRel = set.TolGapAbs*r.tighter, set.TolGapRel*r.tighter
 	set.TolInfeasRel *= r.tighterInfeasible
@@ -115,7 +116,7 @@ func (r *run) once(ctx context.Context) (*backends.Solution, bool, error) {
 		return nil, false, err
 	}
 	n := len(r.Data.Q)
-	point := &cclarabel.Solution{X: make([]float64, n), S: make([]float64, len(r.form.rows)), Z: make([]float64, len(r.form.rows))}
+	point := &cclarabel.Solution{X: make([]float64, n), S: make([]float64, len(r.form.List)), Z: make([]float64, len(r.form.List))}
 	info, err := r.clarabel.Solve(point, r.interrupt, r.Left())
 	if err != nil { // numbers on which it should not have gone on
 		r.Drop()
@@ -136,14 +137,14 @@ func (r *run) once(ctx context.Context) (*backends.Solution, bool, error) {
 func (r *run) outcome(ctx context.Context, info *cclarabel.Info, point *cclarabel.Solution, spent bool) (*backends.Solution, next) {
 	switch info.Status {
 	case cclarabel.PrimalInfeasible, cclarabel.AlmostPrimalInfeasible:
-		return r.certificate(r.form.dual(point.Z), backends.PrimalInfeasible, info.Status == cclarabel.PrimalInfeasible)
+		return r.certificate(r.form.Dual(point.Z), backends.PrimalInfeasible, info.Status == cclarabel.PrimalInfeasible)
 	case cclarabel.DualInfeasible, cclarabel.AlmostDualInfeasible:
 		return r.certificate(point.X, backends.DualInfeasible, info.Status == cclarabel.DualInfeasible)
 	}
 	if info.Interrupted {
 		return r.Interrupted(ctx), finished
 	}
-	r.Keep(slices.Clone(point.X), r.form.slack(point.S, r.Data, point.X), r.form.dual(point.Z))
+	r.Keep(slices.Clone(point.X), r.form.Slack(point.S, r.Data, point.X), r.form.Dual(point.Z))
 	switch {
 	case r.Excess <= 1:
 		return r.At(backends.Optimal), finished

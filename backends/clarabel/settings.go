@@ -39,8 +39,8 @@ const (
 	defaultInfeasible = 1e-8
 )
 
-// mirror translates the options and settings.
-func mirror(o backends.Options, set Settings) cclarabel.Settings {
+// given translates the options and settings.
+func given(o backends.Options, set Settings) cclarabel.Settings {
 	c := cclarabel.DefaultSettings()
 	c.Presolve = false // drops rows, and forbids updates
 	c.MaxThreads = uint32(min(o.Threads, math.MaxInt32))
@@ -49,7 +49,7 @@ func mirror(o backends.Options, set Settings) cclarabel.Settings {
 	c.LinearSolver, c.Merge = linearSolvers[set.LinearSolver], merges[set.Merge]
 	c.Equilibrate, c.Chordal = !set.NoEquilibration, !set.NoChordal
 	c.EquilibrateMaxIter = uint32(adapter.Or(set.EquilibrationRounds, int(c.EquilibrateMaxIter)))
-	c.IterativeRefinementMaxIter = uint32(adapter.Or(set.Refinements, int(c.IterativeRefinementMaxIter)))
+	c.IterativeRefinementIter = uint32(adapter.Or(set.Refinements, int(c.IterativeRefinementIter)))
 	adapter.Replace(&c.MaxStepFraction, set.MaxStep)
 	adapter.Replace(&c.StaticRegularizationConstant, set.StaticRegularization)
 	c.MaxIter = DefaultMaxIterations

@@ -10,6 +10,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/adapter"
 	chighs "github.com/conetune/conetune/internal/cgo/highs"
+	"github.com/conetune/conetune/internal/mirror"
 	"github.com/james-bowman/sparse"
 )
 
@@ -18,7 +19,7 @@ type form struct {
 	adapter.Intervals
 	// p is the pattern of the lower triangle of P, nil without entries, and from says where its values are among those of
 	// the upper triangle.
-	p    *chighs.Matrix
+	p    *mirror.Matrix
 	from []int
 }
 
@@ -34,7 +35,7 @@ func newForm(p *backends.Problem) *form {
 func (f *form) transpose(upper *sparse.CSC) {
 	raw := upper.RawMatrix()
 	n := len(raw.Indptr) - 1
-	f.p = &chighs.Matrix{Rows: n, Cols: n, Ptr: make([]int, n+1), Ind: make([]int, len(raw.Ind))}
+	f.p = &mirror.Matrix{Rows: n, Cols: n, Ptr: make([]int, n+1), Ind: make([]int, len(raw.Ind))}
 	f.from = make([]int, len(raw.Ind))
 	for _, i := range raw.Ind {
 		f.p.Ptr[i+1]++
@@ -72,7 +73,7 @@ func (f *form) problem(p *backends.Problem) (*chighs.Data, error) {
 	}
 	l, u, err := f.OnAx(p.B, chighs.Infinity, "HiGHS")
 	n, m := p.Dims()
-	out := &chighs.Data{Q: p.Q, A: (*chighs.Matrix)(adapter.MatrixOf(p.A, m, n)), Lower: l, Upper: u}
+	out := &chighs.Data{Q: p.Q, A: adapter.MatrixOf(p.A, m, n), Lower: l, Upper: u}
 	if f.p != nil {
 		lower := *f.p
 		lower.Val = f.quadratic(p.P)

@@ -9,6 +9,7 @@ import (
 	"github.com/conetune/conetune/backends/internal/adapter"
 	"github.com/conetune/conetune/backends/internal/augmented"
 	chighs "github.com/conetune/conetune/internal/cgo/highs"
+	"github.com/conetune/conetune/internal/mirror"
 )
 
 func init() { backends.Register(augmented.Over(Backend{})) }
@@ -74,7 +75,7 @@ func (s *solver) Make(data *backends.Problem) error {
 // refused says what is wrong with numbers that HiGHS does not take. Shapes, cones and settings have been
 // looked at.
 func refused(err error) error {
-	var failed *chighs.Error
+	var failed *mirror.Error
 	if !errors.As(err, &failed) {
 		return err
 	}

@@ -33,7 +33,7 @@ func BenchmarkPython(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer s.Close()
-			set := mirror(o.WithDefaults(), s.(*solver).settings, p.Quadratic())
+			set := given(o.WithDefaults(), s.(*solver).settings, p.Quadratic())
 			data, err := s.(*solver).form.problem(p)
 			if err != nil {
 				b.Fatal(err)
@@ -64,7 +64,7 @@ func peer(d *chighs.Data, s *chighs.Settings) any {
 		return out
 	}
 	return map[string]any{
-		"library": "highs", "P": (*sidebyside.Matrix)(d.P), "A": (*sidebyside.Matrix)(d.A), "q": d.Q, "l": bounds(d.Lower), "u": bounds(d.Upper),
+		"library": "highs", "P": d.P, "A": d.A, "q": d.Q, "l": bounds(d.Lower), "u": bounds(d.Upper),
 		"settings": map[string]any{
 			"solver": []string{"simplex", "ipx", "hipo"}[s.Method], "threads": 1, "parallel": "off", "small_matrix_value": 1e-12, "infinite_bound": 1e30,
 			"infinite_cost": 1e30, "allow_unbounded_or_infeasible": false, "run_crossover": "on", "ipm_iteration_limit": 500,

@@ -9,13 +9,14 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/adapter"
 	chighs "github.com/conetune/conetune/internal/cgo/highs"
+	"github.com/conetune/conetune/internal/mirror"
 )
 
 // run is one call of Solve, which may take several runs of HiGHS.
 type run struct {
 	*solver
 	*adapter.Run
-	interrupt *chighs.Interrupt
+	interrupt *mirror.Interrupt
 	set       attempt
 	// tried counts the ways that were taken, of those for quadratic programs or for linear ones.
 	tried     int
@@ -25,8 +26,8 @@ type run struct {
 
 // Run runs HiGHS, and again where its answer does not hold on the caller's data.
 func (s *solver) Run(ctx context.Context, of *adapter.Run) (*backends.Solution, error) {
-	r := &run{solver: s, Run: of, interrupt: new(chighs.Interrupt), quadratic: s.Data.Quadratic()}
-	r.set = attempt{Settings: mirror(s.Options, s.settings, r.quadratic)}
+	r := &run{solver: s, Run: of, interrupt: new(mirror.Interrupt), quadratic: s.Data.Quadratic()}
+	r.set = attempt{Settings: given(s.Options, s.settings, r.quadratic)}
 	defer r.Watch(ctx, r.interrupt.Raise)()
 	if err := r.start(); err != nil {
 		return nil, err

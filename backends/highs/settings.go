@@ -28,8 +28,8 @@ const (
 	smallestIPM       = 1e-12
 )
 
-// mirror translates the options and settings for a linear or quadratic program.
-func mirror(o backends.Options, set Settings, quadratic bool) chighs.Settings {
+// given translates the options and settings for a linear or quadratic program.
+func given(o backends.Options, set Settings, quadratic bool) chighs.Settings {
 	tolerance := min(max(o.Eps/10, smallestTolerance), 1e-3)
 	c := chighs.Settings{
 		PrimalTolerance: adapter.Or(set.PrimalTolerance, tolerance), DualTolerance: adapter.Or(set.DualTolerance, tolerance),

@@ -43,6 +43,3 @@ func BenchmarkBinding(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkScaling runs separate solvers side by side.
-func BenchmarkScaling(b *testing.B) { backendtest.BenchmarkScaling(b, backends.Checked(Backend{})) }

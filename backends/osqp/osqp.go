@@ -3,13 +3,12 @@
 package osqp
 
 import (
-	"errors"
 	"time"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/adapter"
 	"github.com/conetune/conetune/backends/internal/augmented"
-	mirror "github.com/conetune/conetune/internal/mirror/osqp"
+	cosqp "github.com/conetune/conetune/internal/mirror/osqp"
 )
 
 func init() { backends.Register(augmented.Over(Backend{})) }
@@ -57,7 +56,7 @@ type solver struct {
 	adapter.Solver
 	rows     adapter.Intervals // of Data
 	settings Settings
-	osqp     mirror.Solver
+	osqp     *cosqp.Solver
 	// charged is what OSQP counts against the time limit of the next run: the
 	// setup before the first, else the updates since the last.
 	charged time.Duration
@@ -68,12 +67,12 @@ type solver struct {
 }
 
 // mirror translates the options and settings, for a tolerance.
-func (s *solver) mirror(eps, epsInfeasible float64) mirror.Settings {
+func (s *solver) mirror(eps, epsInfeasible float64) cosqp.Settings {
 	c, set := library.DefaultSettings(), s.settings
 	c.EpsAbs, c.EpsRel, c.EpsPrimalInfeasible, c.EpsDualInfeasible = eps, eps, epsInfeasible, epsInfeasible
 	c.Polishing = !set.NoPolishing
 	if set.FixedRho || s.settled {
-		c.AdaptiveRho = mirror.RhoFixed
+		c.AdaptiveRho = cosqp.RhoFixed
 	}
 	c.MaxIterations = DefaultMaxIterations
 	adapter.Replace(&c.Rho, s.rho)
@@ -96,7 +95,7 @@ func (s *solver) Make(data *backends.Problem) error {
 		return err
 	}
 	set := s.mirror(s.Options.Eps/2, s.Options.ClaimEps()/2) // the limits are those of each run
-	if s.osqp, err = library.New(given, &set); err != nil {
+	if s.osqp, err = cosqp.New(library, given, &set); err != nil {
 		return refused(err)
 	}
 	s.charged = s.osqp.Info().SetupTime
@@ -104,17 +103,15 @@ func (s *solver) Make(data *backends.Problem) error {
 }
 
 // given returns what OSQP is given.
-func (s *solver) given(data *backends.Problem) (*mirror.Data, error) {
+func (s *solver) given(data *backends.Problem) (*cosqp.Data, error) {
 	n, m := data.Dims()
-	l, u, err := s.rows.OnAx(data.B, mirror.Infinity, "OSQP")
-	p, a := adapter.MatrixOf(data.P, n, n), adapter.MatrixOf(data.A, m, n)
-	return &mirror.Data{P: (*mirror.Matrix)(p), Q: data.Q, A: (*mirror.Matrix)(a), L: l, U: u}, err
+	l, u, err := s.rows.OnAx(data.B, cosqp.Infinity, "OSQP")
+	return &cosqp.Data{P: adapter.MatrixOf(data.P, n, n), Q: data.Q, A: adapter.MatrixOf(data.A, m, n), L: l, U: u}, err
 }
 
 // refused says what is wrong with matrices that OSQP cannot factor. Shapes and bounds have been looked at.
 func refused(err error) error {
-	var failed *mirror.Error
-	if !errors.As(err, &failed) || !failed.NotFactored() {
+	if !cosqp.NotFactored(err) {
 		return err
 	}
 	return &backends.ProblemError{Field: "P", Reason: "is not positive semidefinite, or its numbers and those of A differ too much in size: OSQP cannot factor the system"}
@@ -148,7 +145,7 @@ func (s *solver) Push(data *backends.Problem, u backends.Update) error {
 	var l, up []float64
 	if u.B != nil {
 		var err error
-		if l, up, err = s.rows.OnAx(u.B, mirror.Infinity, "OSQP"); err != nil {
+		if l, up, err = s.rows.OnAx(u.B, cosqp.Infinity, "OSQP"); err != nil {
 			return err
 		}
 	}

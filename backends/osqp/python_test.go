@@ -39,10 +39,10 @@ func BenchmarkPython(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			var w mirror.Solver
+			var w *mirror.Solver
 			n, m := p.Dims()
 			sidebyside.Beside(b, peer(data, &set), func() error {
-				w, err = library.New(data, &set)
+				w, err = mirror.New(library, data, &set)
 				return err
 			}, func() int {
 				point := &mirror.Solution{X: make([]float64, n), Y: make([]float64, m), PrimalCertificate: make([]float64, m), DualCertificate: make([]float64, n)}
@@ -60,7 +60,7 @@ func BenchmarkPython(b *testing.B) {
 // peer describes the problem to the Python package.
 func peer(d *mirror.Data, s *mirror.Settings) any {
 	return map[string]any{
-		"library": "osqp", "P": (*sidebyside.Matrix)(d.P), "A": (*sidebyside.Matrix)(d.A), "q": d.Q, "l": d.L, "u": d.U,
+		"library": "osqp", "P": d.P, "A": d.A, "q": d.Q, "l": d.L, "u": d.U,
 		"settings": map[string]any{ // rho is left to its default: the package factors anew where it is given
 			"eps_abs": s.EpsAbs, "eps_rel": s.EpsRel, "eps_prim_inf": s.EpsPrimalInfeasible, "eps_dual_inf": s.EpsDualInfeasible,
 			"max_iter": s.MaxIterations, "polishing": 0, "scaling": s.Scaling, "sigma": s.Sigma, "alpha": s.Alpha,

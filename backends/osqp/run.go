@@ -10,7 +10,8 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/adapter"
 	"github.com/conetune/conetune/backends/internal/scaling"
-	mirror "github.com/conetune/conetune/internal/mirror/osqp"
+	"github.com/conetune/conetune/internal/mirror"
+	cosqp "github.com/conetune/conetune/internal/mirror/osqp"
 )
 
 const (
@@ -33,7 +34,7 @@ type run struct {
 	retries     int     // rounds below it that are left
 	patience    int     // the iterations until the step size is looked at
 	polishing   bool    // whether the call polishes
-	point       mirror.Solution
+	point       cosqp.Solution
 	// before is the point before polishing, to which the iterations return.
 	before struct{ x, y []float64 }
 }
@@ -49,7 +50,7 @@ func (s *solver) Run(ctx context.Context, of *adapter.Run) (*backends.Solution, 
 	if s.GoOn && s.lastEps > 0 {
 		r.eps = max(r.target, min(r.eps, tightenFactor*s.lastEps))
 	}
-	r.point = mirror.Solution{
+	r.point = cosqp.Solution{
 		X: make([]float64, n), Y: make([]float64, m), PrimalCertificate: make([]float64, m), DualCertificate: make([]float64, n),
 	}
 	out, err := r.solve(ctx)
@@ -85,11 +86,11 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 			return r.At(backends.TimeLimit), nil
 		}
 		info, err := r.osqp.Solve(&r.point, stop)
-		unpolished := err != nil && r.polishing && info.Status == mirror.Solved
+		unpolished := err != nil && r.polishing && info.Status == cosqp.Solved
 		if err != nil && !unpolished {
 			return r.lost(err), nil
 		}
-		if info.Status != mirror.SigInt {
+		if info.Status != cosqp.SigInt {
 			r.charged = 0
 		}
 		r.Iterations += info.Iterations
@@ -103,7 +104,7 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 		}
 		switch then {
 		case finished:
-			if info.Status == mirror.Solved {
+			if info.Status == cosqp.Solved {
 				r.lastEps = r.eps
 			}
 			return out, nil
@@ -129,10 +130,10 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 	}
 }
 
-func (r *run) log(ctx context.Context, info *mirror.Info) {
+func (r *run) log(ctx context.Context, info *cosqp.Info) {
 	if r.Options.Logger != nil {
 		r.Options.Logger.DebugContext(ctx, "osqp", "status", info.Text, "iterations", info.Iterations, "eps", r.eps, "rho", r.rho,
-			"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "polish", int(info.Polish),
+			"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "polish", info.Polish,
 			"setup", info.SetupTime, "time", info.SolveTime)
 	}
 }
@@ -202,31 +203,31 @@ func (r *run) lost(err error) *backends.Solution {
 }
 
 // outcome maps what OSQP says.
-func (r *run) outcome(ctx context.Context, info *mirror.Info) (*backends.Solution, next) {
+func (r *run) outcome(ctx context.Context, info *cosqp.Info) (*backends.Solution, next) {
 	switch info.Status {
-	case mirror.Solved, mirror.SolvedInaccurate, mirror.MaxIterReached, mirror.TimeLimitReached:
+	case cosqp.Solved, cosqp.SolvedInaccurate, cosqp.MaxIterReached, cosqp.TimeLimitReached:
 		r.keep()
 		switch {
 		case r.Excess <= 1:
 			return r.At(backends.Optimal), finished
-		case info.Status != mirror.Solved:
+		case info.Status != cosqp.Solved:
 			return r.atLimit(info)
 		case r.polishing || r.settings.NoPolishing:
 			return r.Best, tighter
 		}
 		return r.Best, polish
-	case mirror.PrimalInfeasible, mirror.PrimalInfeasibleInaccurate:
+	case cosqp.PrimalInfeasible, cosqp.PrimalInfeasibleInaccurate:
 		return r.certificate(info, r.point.PrimalCertificate, backends.PrimalInfeasible)
-	case mirror.DualInfeasible, mirror.DualInfeasibleInaccurate:
+	case cosqp.DualInfeasible, cosqp.DualInfeasibleInaccurate:
 		return r.certificate(info, r.point.DualCertificate, backends.DualInfeasible)
-	case mirror.SigInt:
+	case cosqp.SigInt:
 		return r.Interrupted(ctx), finished
 	}
 	return &backends.Solution{Status: backends.NumericalError, Message: "OSQP says " + info.Text}, finished
 }
 
 // atLimit tells what ended a call before the tolerances were met.
-func (r *run) atLimit(info *mirror.Info) (*backends.Solution, next) {
+func (r *run) atLimit(info *cosqp.Info) (*backends.Solution, next) {
 	switch {
 	case r.iterationsLeft() == 0:
 		return r.At(backends.IterationLimit), finished
@@ -242,12 +243,12 @@ func (r *run) keep() {
 }
 
 // certificate returns a certificate that holds, as it is or without its rounding.
-func (r *run) certificate(info *mirror.Info, v []float64, claim backends.Status) (*backends.Solution, next) {
+func (r *run) certificate(info *cosqp.Info, v []float64, claim backends.Status) (*backends.Solution, next) {
 	out, excess := r.Certificate(claim, scaling.Clean(v), v)
 	if excess <= 1 {
 		return out, finished
 	}
-	if info.Status == mirror.PrimalInfeasible || info.Status == mirror.DualInfeasible {
+	if info.Status == cosqp.PrimalInfeasible || info.Status == cosqp.DualInfeasible {
 		return out, doubt
 	}
 	return r.atLimit(info)
@@ -256,7 +257,7 @@ func (r *run) certificate(info *mirror.Info, v []float64, claim backends.Status)
 // settle takes the step size out of OSQP's hands. OSQP adapts it every so many
 // iterations for ever, which can cycle, on linear programs above all; with a
 // step size that is fixed for longer and longer the iterations converge.
-func (r *run) settle(info *mirror.Info) error {
+func (r *run) settle(info *cosqp.Info) error {
 	r.patience *= 2
 	if info.RhoEstimate > adaptRatio*r.rho || info.RhoEstimate < r.rho/adaptRatio {
 		r.rho = min(max(info.RhoEstimate, smallestRho), largestRho)
@@ -272,7 +273,7 @@ func (r *run) settle(info *mirror.Info) error {
 		return err
 	}
 	switch info.Status {
-	case mirror.SolvedInaccurate, mirror.MaxIterReached:
+	case cosqp.SolvedInaccurate, cosqp.MaxIterReached:
 		return r.osqp.WarmStart(r.point.X, r.point.Y)
 	}
 	return nil

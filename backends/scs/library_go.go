@@ -4,10 +4,10 @@ package scs
 
 import (
 	golib "github.com/conetune/conetune/internal/ccgo/scs"
-	mirror "github.com/conetune/conetune/internal/mirror/scs"
+	cscs "github.com/conetune/conetune/internal/mirror/scs"
 )
 
 // library is the C library made Go.
-var library mirror.Library = golib.Library{}
+var library cscs.Library = golib.Library{}
 
 const license = "MIT (SCS), Apache-2.0 (its QDLDL), BSD-3-Clause (its AMD), made Go; texts: conetune licenses"

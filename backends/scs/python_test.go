@@ -34,9 +34,9 @@ func BenchmarkPython(b *testing.B) {
 			defer s.Close()
 			form, set := s.(*solver).form, s.(*solver).base
 			data := form.problem(p)
-			var w mirror.Work
+			var w *mirror.Work
 			sidebyside.Beside(b, peer(data, &form.cones, &set), func() error {
-				w, err = library.New(data, &form.cones, &set)
+				w, err = mirror.New(library, data, &form.cones, &set)
 				return err
 			}, func() int {
 				point := &mirror.Solution{X: make([]float64, len(data.C)), Y: make([]float64, len(data.B)), S: make([]float64, len(data.B))}
@@ -72,7 +72,7 @@ func peer(d *mirror.Data, k *mirror.Cone, s *mirror.Settings) any {
 		cone["bl"], cone["bu"] = k.Box.Lower, k.Box.Upper
 	}
 	return map[string]any{
-		"library": "scs", "P": (*sidebyside.Matrix)(d.P), "A": (*sidebyside.Matrix)(d.A), "b": d.B, "c": d.C, "cone": cone,
+		"library": "scs", "P": d.P, "A": d.A, "b": d.B, "c": d.C, "cone": cone,
 		"settings": map[string]any{
 			"linear_solver": "qdldl", "normalize": s.Normalize, "scale": s.Scale, "adaptive_scale": s.AdaptiveScale, "adaptive_diag_scale": flag(s.AdaptiveDiagScale),
 			"rho_x": s.RhoX, "max_iters": s.MaxIters, "eps_abs": s.EpsAbs, "eps_rel": s.EpsRel, "eps_infeas": s.EpsInfeas, "alpha": s.Alpha,

@@ -11,7 +11,8 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/adapter"
 	"github.com/conetune/conetune/backends/internal/scaling"
-	mirror "github.com/conetune/conetune/internal/mirror/scs"
+	"github.com/conetune/conetune/internal/mirror"
+	cscs "github.com/conetune/conetune/internal/mirror/scs"
 )
 
 const (
@@ -39,7 +40,7 @@ const (
 type run struct {
 	*solver
 	*adapter.Run
-	point mirror.Solution // in SCS's rows
+	point cscs.Solution // in SCS's rows
 }
 
 // Run runs SCS, and again with tighter tolerances where the caller's data ask for it, until its answer passes on these,
@@ -66,7 +67,7 @@ func (s *solver) Run(ctx context.Context, of *adapter.Run) (*backends.Solution, 
 			r.Options.Logger.DebugContext(ctx, "scs", "status", info.Text, "iterations", info.Iterations, "eps", r.current.EpsAbs,
 				"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "scale", info.Scale, "setup", info.SetupTime, "time", info.SolveTime)
 		}
-		if stop.Raised() && (info.Status == mirror.SigInt || info.Status == mirror.Failed) {
+		if stop.Raised() && (info.Status == cscs.SigInt || info.Status == cscs.Failed) {
 			return r.stopped(ctx), nil
 		}
 		r.last = nil
@@ -78,7 +79,7 @@ func (s *solver) Run(ctx context.Context, of *adapter.Run) (*backends.Solution, 
 			}
 			return out, nil
 		}
-		if info.Status == mirror.Solved || info.Status == mirror.SolvedInaccurate {
+		if info.Status == cscs.Solved || info.Status == cscs.SolvedInaccurate {
 			r.last = &r.point
 		}
 		if !r.claims(&info) || excess <= 1 || retries == 0 {
@@ -91,7 +92,7 @@ func (s *solver) Run(ctx context.Context, of *adapter.Run) (*backends.Solution, 
 		if err := r.adjust(next); err != nil {
 			return nil, err
 		}
-		if warm = info.Status == mirror.Solved; !warm {
+		if warm = info.Status == cscs.Solved; !warm {
 			r.zero() // a certificate is nothing to start from
 		}
 	}
@@ -143,7 +144,7 @@ func (r *run) start() bool {
 		copy(r.point.X, p.X)
 	}
 	if p.S != nil {
-		copy(r.point.S, r.form.slacks(p.S))
+		copy(r.point.S, r.form.Vector(p.S))
 	}
 	if p.Z != nil {
 		copy(r.point.Y, r.form.multipliers(p.Z))
@@ -152,18 +153,18 @@ func (r *run) start() bool {
 }
 
 func (r *run) zero() {
-	n, m := len(r.seen.Q), r.form.height()
-	r.point = mirror.Solution{X: make([]float64, n), Y: make([]float64, m), S: make([]float64, m)}
+	n, m := len(r.seen.Q), len(r.form.List)
+	r.point = cscs.Solution{X: make([]float64, n), Y: make([]float64, m), S: make([]float64, m)}
 }
 
 // claims says whether SCS is sure of its answer, rather than at a limit.
-func (r *run) claims(info *mirror.Info) bool {
-	return info.Status == mirror.Solved || info.Status == mirror.Infeasible || info.Status == mirror.Unbounded
+func (r *run) claims(info *cscs.Info) bool {
+	return info.Status == cscs.Solved || info.Status == cscs.Infeasible || info.Status == cscs.Unbounded
 }
 
 // outcome maps what SCS says. The second result is the residual on the caller's
 // data in units of the tolerance; above one the claim does not hold, and none is where SCS broke down.
-func (r *run) outcome(info *mirror.Info) (*backends.Solution, float64) {
+func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
 	limit := backends.TimeLimit
 	if info.Iterations >= r.current.MaxIters {
 		limit = backends.IterationLimit
@@ -172,15 +173,15 @@ func (r *run) outcome(info *mirror.Info) (*backends.Solution, float64) {
 		}
 	}
 	switch info.Status {
-	case mirror.Solved, mirror.SolvedInaccurate:
+	case cscs.Solved, cscs.SolvedInaccurate:
 		excess := r.keep()
-		if info.Status == mirror.SolvedInaccurate {
+		if info.Status == cscs.SolvedInaccurate {
 			return r.At(limit), excess
 		}
 		return r.At(backends.Optimal), excess
-	case mirror.Infeasible, mirror.InfeasibleInaccurate:
-		return r.certificate(info, limit, r.tower.Recover(backends.Point{Z: r.form.dual(r.point.Y)}).Z, backends.PrimalInfeasible)
-	case mirror.Unbounded, mirror.UnboundedInaccurate:
+	case cscs.Infeasible, cscs.InfeasibleInaccurate:
+		return r.certificate(info, limit, r.tower.Recover(backends.Point{Z: r.form.Dual(r.point.Y)}).Z, backends.PrimalInfeasible)
+	case cscs.Unbounded, cscs.UnboundedInaccurate:
 		return r.certificate(info, limit, r.tower.Recover(backends.Point{X: r.point.X}).X, backends.DualInfeasible)
 	}
 	r.Message = "SCS says " + info.Text
@@ -192,7 +193,7 @@ func (r *run) outcome(info *mirror.Info) (*backends.Solution, float64) {
 // both.
 func (r *run) keep() float64 {
 	look := func(x, s []float64) float64 {
-		p := r.tower.Recover(backends.Point{X: slices.Clone(x), S: r.form.slack(s, r.seen, x), Z: r.form.dual(r.point.Y)})
+		p := r.tower.Recover(backends.Point{X: slices.Clone(x), S: r.form.Slack(s, r.seen, x), Z: r.form.Dual(r.point.Y)})
 		excess, _ := r.Keep(p.X, p.S, p.Z)
 		return excess
 	}
@@ -205,7 +206,7 @@ func (r *run) keep() float64 {
 
 // certificate returns a certificate, as it is or without its rounding, with the
 // residual in units of the tolerance. One at a limit counts only if it holds.
-func (r *run) certificate(info *mirror.Info, limit backends.Status, v []float64, claim backends.Status) (*backends.Solution, float64) {
+func (r *run) certificate(info *cscs.Info, limit backends.Status, v []float64, claim backends.Status) (*backends.Solution, float64) {
 	out, excess := r.Certificate(claim, v, scaling.Clean(v))
 	if excess > 1 && !r.claims(info) {
 		return &backends.Solution{Status: limit}, math.Inf(1)
@@ -217,7 +218,7 @@ func (r *run) iterationsLeft() int { return r.MaxIterations(DefaultMaxIterations
 
 // tighter returns settings for another run after a residual that many times too
 // large, and false if the limits or the floating-point numbers leave none.
-func (r *run) tighter(info *mirror.Info, excess float64) (mirror.Settings, bool) {
+func (r *run) tighter(info *cscs.Info, excess float64) (cscs.Settings, bool) {
 	next := r.current
 	factor := max(tightenFraction/excess, smallestFactor)
 	left := true
@@ -225,7 +226,7 @@ func (r *run) tighter(info *mirror.Info, excess float64) (mirror.Settings, bool)
 		left = left && *eps > smallestEps
 		*eps = max(*eps*by, smallestEps)
 	}
-	if info.Status == mirror.Solved {
+	if info.Status == cscs.Solved {
 		if info.Iterations == 0 && next.EpsAbs > 0 { // the last tolerance was met from the start, and by so much
 			factor *= min(1, max(info.PrimalResidual, info.DualResidual, info.Gap)/next.EpsAbs)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/adapter"
-	mirror "github.com/conetune/conetune/internal/mirror/scs"
+	cscs "github.com/conetune/conetune/internal/mirror/scs"
 	"github.com/conetune/conetune/internal/tower"
 )
 
@@ -61,10 +61,10 @@ type solver struct {
 	adapter.Solver
 	view     // of Data
 	settings Settings
-	base     mirror.Settings // as the options ask
-	current  mirror.Settings // of work, whose tolerances may be tighter
-	work     mirror.Work
-	last     *mirror.Solution // where the last Solve ended, in SCS's rows; nil for nowhere
+	base     cscs.Settings // as the options ask
+	current  cscs.Settings // of work, whose tolerances may be tighter
+	work     *cscs.Work
+	last     *cscs.Solution // where the last Solve ended, in SCS's rows; nil for nowhere
 }
 
 // view is what SCS sees of a problem.
@@ -83,10 +83,10 @@ func look(data *backends.Problem) view {
 }
 
 // given returns what SCS is given.
-func (v *view) given() *mirror.Data { return v.form.problem(v.seen) }
+func (v *view) given() *cscs.Data { return v.form.problem(v.seen) }
 
 // mirror translates the options and settings.
-func (s *solver) mirror(o backends.Options) mirror.Settings {
+func (s *solver) mirror(o backends.Options) cscs.Settings {
 	c, set := library.DefaultSettings(), s.settings
 	// eps / 2 (1 + size) <= eps max(1, size)
 	c.EpsAbs, c.EpsRel, c.EpsInfeas = adapter.Or(set.EpsAbs, o.Eps/2), adapter.Or(set.EpsRel, o.Eps/2), o.ClaimEps()/2
@@ -107,7 +107,7 @@ func (s *solver) mirror(o backends.Options) mirror.Settings {
 // Make sets up in SCS, with the current settings.
 func (s *solver) Make(data *backends.Problem) error {
 	next := look(data)
-	work, err := library.New(next.given(), &next.form.cones, &s.current)
+	work, err := cscs.New(library, next.given(), &next.form.cones, &s.current)
 	if err != nil {
 		return refused(err, data)
 	}
@@ -118,7 +118,7 @@ func (s *solver) Make(data *backends.Problem) error {
 // refused says what is wrong with numbers that SCS does not take. It has no words for
 // it; shapes, cones and settings have been looked at, which leaves the factorisation.
 func refused(err error, p *backends.Problem) error {
-	if !errors.Is(err, mirror.ErrInit) {
+	if !errors.Is(err, cscs.ErrInit) {
 		return err
 	}
 	if p.P != nil && p.P.NNZ() > 0 {
@@ -138,7 +138,7 @@ func (s *solver) Free() {
 
 // adjust changes the tolerances and limits of work, which keeps its factorisation and
 // what it has learnt about the scale of the rows where the library is ours.
-func (s *solver) adjust(to mirror.Settings) error {
+func (s *solver) adjust(to cscs.Settings) error {
 	if to == s.current || s.work.SetLimits(&to) {
 		s.current = to
 		return nil
@@ -160,7 +160,7 @@ func (s *solver) Push(data *backends.Problem, u backends.Update) error {
 	if u.P == nil && u.A == nil {
 		next := *s.seen
 		next.Q, next.B = s.tower.Objective(data.Q), s.tower.Rows(data.B)
-		err := s.work.Update(s.form.vector(next.B), next.Q)
+		err := s.work.Update(s.form.Vector(next.B), next.Q)
 		if err == nil {
 			s.seen = &next
 		}

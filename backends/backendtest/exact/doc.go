@@ -13,8 +13,6 @@
 // proof, which is checked by multiplication and comparison alone before it is returned.
 //
 // It is for a handful of variables and rows: all tableaux are dense, and the numbers
-// grow with every pivot.
-//
-// [Draw] draws programs with small integers, and [Compare] asks a backend for the answer;
-// the command exactfuzz does so for many.
+// grow with every pivot. The mode "exact" of package planted asks backends for the answers
+// to such programs.
 package exact

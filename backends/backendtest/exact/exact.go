@@ -7,33 +7,16 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// Answer is the truth about a program. Either X, Z and Value are there, or Farkas, or
-// Ray, or both of the last two.
+// Answer is the truth about a program: a feasible point or a proof that there is none, and the same of its dual.
 type Answer struct {
-	// X and Z are a solution and its multipliers, of lengths n and m: Px + q + A'z = 0,
-	// z in K*, complementary to b - Ax. Value is the optimal value.
-	X, Z  []*big.Rat
+	// X, of length n, is feasible, or nil. Farkas, of length m, is nil then, and else has A'z = 0, z in K* and
+	// b'z - beta(z) < 0: no x is feasible.
+	X, Farkas []*big.Rat
+	// DualX and Z, of lengths n and m, have P DualX + q + A'Z = 0 and Z in K*, or are nil. Ray, of length n, is nil then,
+	// and else has Px = 0, -Ax in the recession cone of K and q'x < 0.
+	DualX, Z, Ray []*big.Rat
+	// Value is the optimal value where both X and Z are there: X is a solution then, DualX the same and Z its multipliers.
 	Value *big.Rat
-	// Farkas, of length m, has A'z = 0, z in K* and b'z - beta(z) < 0: no x is feasible.
-	Farkas []*big.Rat
-	// Ray, of length n, has Px = 0, -Ax in the recession cone of K and q'x < 0. Where
-	// there is a feasible point the program is unbounded.
-	Ray []*big.Rat
-}
-
-// Optimal says whether the program has a solution.
-func (a *Answer) Optimal() bool { return a.Value != nil }
-
-// Status is the status that a solver should report. A program that is infeasible and
-// whose dual is infeasible has two; the answer is PrimalInfeasible then.
-func (a *Answer) Status() backends.Status {
-	switch {
-	case a.Optimal():
-		return backends.Optimal
-	case a.Farkas != nil:
-		return backends.PrimalInfeasible
-	}
-	return backends.DualInfeasible
 }
 
 var errUnproved = errors.New("exact: the proof of an answer does not hold")
@@ -50,23 +33,27 @@ func Solve(problem *backends.Problem) (*Answer, error) {
 		if !p.optimal(x, y) {
 			return nil, errUnproved
 		}
-		return &Answer{X: x, Z: p.multipliers(y, m), Value: p.value(x)}, nil
+		return &Answer{X: x, DualX: x, Z: p.multipliers(y, m), Value: p.value(x)}, nil
 	}
 	out := &Answer{}
-	if _, y, solved := p.feasibility().find(); !solved {
-		if !p.infeasible(y) {
-			return nil, errUnproved
-		}
-		out.Farkas = p.multipliers(y, m)
+	feasibility, homogeneous := p.feasibility(), p.homogeneous()
+	x, y, feasible := feasibility.find()
+	proved := false
+	if feasible {
+		out.X, proved = x, feasibility.optimal(x, y)
+	} else {
+		out.Farkas, proved = p.multipliers(y, m), p.infeasible(y)
 	}
-	if d, _, solved := p.homogeneous().find(); !solved {
-		if !p.falls(d) {
-			return nil, errUnproved
-		}
-		out.Ray = d
+	x, y, bounded := homogeneous.find()
+	if bounded {
+		out.DualX, out.Z = x, p.multipliers(y, m)
+		proved = proved && homogeneous.optimal(x, y)
+	} else {
+		out.Ray = x
+		proved = proved && p.falls(x)
 	}
-	if out.Farkas == nil && out.Ray == nil {
-		return nil, errUnproved // feasible on both sides, so solvable
+	if !proved || feasible && bounded { // which is solvable
+		return nil, errUnproved
 	}
 	return out, nil
 }

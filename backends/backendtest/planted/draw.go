@@ -12,6 +12,8 @@ type draw struct {
 	*rand.Rand
 	step    float64 // all numbers are multiples
 	density float64 // the share of nonzeros
+	// regular asks for strictly complementary pairs of numbers that are neither short nor small.
+	regular bool
 	// shape is an instance whose cones and number of variables are taken, and P only if
 	// it has one; nil draws them.
 	shape *Instance
@@ -27,8 +29,14 @@ func newDraw(seed, stream uint64) *draw {
 // chance is true once in k times.
 func (d *draw) chance(k int) bool { return d.IntN(k) == 0 }
 
+// degenerate is the same, but never true of what is to be regular.
+func (d *draw) degenerate(k int) bool { return !d.regular && d.chance(k) }
+
 // number is between -3 and 3 and may be zero.
 func (d *draw) number() float64 {
+	if d.regular {
+		return d.NormFloat64()
+	}
 	return math.RoundToEven((6*d.Float64()-3)/d.step) * d.step
 }
 
@@ -41,13 +49,18 @@ func (d *draw) entry() float64 {
 }
 
 // amount is positive, at most 3.
-func (d *draw) amount() float64 { return d.step * float64(1+d.IntN(int(3/d.step))) }
+func (d *draw) amount() float64 {
+	if d.regular {
+		return 0.5 + d.Float64()
+	}
+	return d.step * float64(1+d.IntN(int(3/d.step)))
+}
 
 func (d *draw) sign() float64 { return float64(2*d.IntN(2) - 1) }
 
 func (d *draw) numbers(n int) []float64 {
 	out := make([]float64, n)
-	if d.chance(12) {
+	if d.degenerate(12) {
 		return out
 	}
 	for i := range out {

@@ -8,8 +8,11 @@ import (
 
 // Generate makes the case of that ID. The class follows from the seed, too.
 func Generate(id ID) *Case {
-	if id.Mode == Far {
+	switch id.Mode {
+	case Far:
 		return far(id)
+	case Exact:
+		return tiny(id)
 	}
 	d := newDraw(id.Seed, 0x70616e74)
 	var c *Case

@@ -32,7 +32,7 @@ func (d *draw) generalizedPowerPair(weights, s, z []float64, exact bool) {
 		binary = binary && 8*w == math.Floor(8*w)
 	}
 	switch {
-	case d.chance(4) || exact && !binary:
+	case d.degenerate(4) || exact && !binary:
 		for i := range k {
 			switch d.IntN(3) {
 			case 0:
@@ -51,7 +51,7 @@ func (d *draw) generalizedPowerPair(weights, s, z []float64, exact bool) {
 		}
 		if !binary { // z is rounded
 			for i := range k {
-				z[i] *= justInside
+				z[i] *= d.inward()
 			}
 		}
 	default:
@@ -65,7 +65,7 @@ func (d *draw) generalizedPowerPair(weights, s, z []float64, exact bool) {
 			z[i] = by * w * mean / s[i]
 		}
 		for i, v := range y {
-			s[k+i], z[k+i] = mean*v/justInside, -by*v/justInside
+			s[k+i], z[k+i] = mean*v/d.inward(), -by*v/d.inward()
 		}
 	}
 }

@@ -46,18 +46,9 @@ func (r Run) lies(id ID, t *Tally) {
 
 // believed judges what the checks make of a claim. Nothing is undecided here: what is not
 // claimed any more is right.
-func (c *Case) believed(lie backends.Solution, o backends.Options) (v Verdict) {
-	defer recovered(&v)
-	solver, err := backends.Checked(liar{lie}).Setup(c.Problem(), o)
-	if err != nil {
-		return Verdict{Outcome: Failed, Detail: "Setup: " + err.Error()}
-	}
-	defer solver.Close()
-	sol, err := solver.Solve(context.Background())
-	if err != nil {
-		return Verdict{Outcome: Failed, Detail: "Solve: " + err.Error()}
-	}
-	if v = c.Judge(sol); v.Outcome == Undecided {
+func (c *Case) believed(lie backends.Solution, o backends.Options) Verdict {
+	v := c.Run(backends.Checked(liar{lie}), o)
+	if v.Outcome == Undecided {
 		v.Outcome = Right
 	}
 	return v
@@ -88,9 +79,7 @@ func (liar) Update(backends.Update) error   { return errors.New("not asked for")
 func (liar) WarmStart(backends.Point) error { return nil }
 func (liar) Close() error                   { return nil }
 
-// falseFarkas draws a z that may look like a certificate: of the dual cone, nearly in
-// the null space of A', with entries that cancel, with weight on rows without entries,
-// or led uphill from there.
+// falseFarkas draws a z that may look like a certificate.
 func (d *draw) falseFarkas(c *Case) []float64 {
 	n, m := c.Dims()
 	var z []float64
@@ -102,77 +91,68 @@ func (d *draw) falseFarkas(c *Case) []float64 {
 			columns[j][i] = c.A[i*n+j]
 		}
 	}
-	switch d.IntN(6) {
-	case 0: // one row alone, a little of others
-		e := make([]float64, m)
-		e[d.IntN(m)] = d.sign()
-		z = combine(e, d.magnitude(12), z)
-	case 1:
-		z = outside(columns, z)
-	case 2: // huge, and cancelling
-		z = combine(z, d.magnitude(15), outside(columns, d.entries(m)))
-	case 3: // large where A has nothing
+	return d.falsify(z, columns, func(z []float64) []float64 { // large where A has nothing
 		for i := range m {
 			if !nonzero(c.A[i*n : (i+1)*n]) {
 				z[i] += d.sign() * d.magnitude(10)
 			}
 		}
-	case 4: // each entry of another size
-		for i := range z {
-			z[i] *= d.magnitude(10)
-		}
-	}
-	if dot(c.B, z)-c.beta(z) > 0 && d.chance(2) {
-		for i := range z {
-			z[i] = -z[i]
-		}
-	}
-	if d.chance(3) {
-		z = d.climb(z, func(z []float64) (float64, error) { return backends.CheckPrimalInfeasible(c.Problem(), z) })
-	}
-	return d.spoil(z)
+		return z
+	}, func(z []float64) float64 { return dot(c.B, z) - c.beta(z) }, func(z []float64) (float64, error) {
+		return backends.CheckPrimalInfeasible(c.Problem(), z)
+	})
 }
 
 // falseRay does the same for a direction.
 func (d *draw) falseRay(c *Case) []float64 {
 	n, m := c.Dims()
-	x := d.entries(n)
 	var across [][]float64
 	for i := range m {
 		across = append(across, c.A[i*n:(i+1)*n])
 	}
-	if c.P != nil {
-		for i := range n {
-			across = append(across, c.P[i*n:(i+1)*n])
-		}
+	for i := range len(c.P) / n {
+		across = append(across, c.P[i*n:(i+1)*n])
 	}
+	return d.falsify(d.entries(n), across, func(x []float64) []float64 { // from the planted point
+		if c.X == nil {
+			return x
+		}
+		return combine(c.X, d.magnitude(10), x)
+	}, func(x []float64) float64 { return dot(c.Q, x) }, func(x []float64) (float64, error) {
+		return backends.CheckDualInfeasible(c.Problem(), x)
+	})
+}
+
+// falsify takes v nearly into the null space of the vectors across, lets entries cancel, puts weight where own does, and
+// leads it uphill from there, with a negative value in the end.
+func (d *draw) falsify(
+	v []float64, across [][]float64, own func([]float64) []float64, value func([]float64) float64, residual func([]float64) (float64, error),
+) []float64 {
 	switch d.IntN(6) {
-	case 0:
-		e := make([]float64, n)
-		e[d.IntN(n)] = d.sign()
-		x = combine(e, d.magnitude(12), x)
+	case 0: // one entry alone, a little of others
+		e := make([]float64, len(v))
+		e[d.IntN(len(v))] = d.sign()
+		v = combine(e, d.magnitude(12), v)
 	case 1:
-		x = outside(across, x)
-	case 2:
-		x = combine(x, d.magnitude(15), outside(across, d.entries(n)))
+		v = outside(across, v)
+	case 2: // huge, and cancelling
+		v = combine(v, d.magnitude(15), outside(across, d.entries(len(v))))
 	case 3:
-		if c.X != nil {
-			x = combine(c.X, d.magnitude(10), x)
-		}
-	case 4:
-		for i := range x {
-			x[i] *= d.magnitude(10)
+		v = own(v)
+	case 4: // each entry of another size
+		for i := range v {
+			v[i] *= d.magnitude(10)
 		}
 	}
-	if dot(c.Q, x) > 0 {
-		for i := range x {
-			x[i] = -x[i]
+	if value(v) > 0 {
+		for i := range v {
+			v[i] = -v[i]
 		}
 	}
 	if d.chance(3) {
-		x = d.climb(x, func(x []float64) (float64, error) { return backends.CheckDualInfeasible(c.Problem(), x) })
+		v = d.climb(v, residual)
 	}
-	return d.spoil(x)
+	return d.spoil(v)
 }
 
 // falsePoint draws a point near the planted one, or far along directions that cost

@@ -208,22 +208,34 @@ func (c *Case) objective(x []float64) (value, size float64) {
 }
 
 // Run sets up and solves the case and judges the answer.
-func (c *Case) Run(b backends.ConicBackend, o backends.Options) (v Verdict) {
+func (c *Case) Run(b backends.ConicBackend, o backends.Options) Verdict {
+	_, v := c.answer(b, o)
+	return v
+}
+
+// answer is Run that returns the solution, too, if there is one.
+func (c *Case) answer(b backends.ConicBackend, o backends.Options) (sol *backends.Solution, v Verdict) {
 	defer recovered(&v)
+	o.NoPresolve = o.NoPresolve || c.Whole
 	solver, err := b.Setup(c.Problem(), o)
 	if err != nil {
-		return c.refused(err)
+		return nil, c.refused(err)
 	}
-	defer func() {
-		if err := solver.Close(); err != nil && !v.Outcome.Wrong() {
-			v = Verdict{Outcome: Failed, Detail: "Close: " + err.Error()}
-		}
-	}()
+	sol, v = c.solve(solver)
+	if err := solver.Close(); err != nil && !v.Outcome.Wrong() {
+		v = Verdict{Outcome: Failed, Detail: "Close: " + err.Error()}
+	}
+	return sol, v
+}
+
+// solve asks a solver that holds the case.
+func (c *Case) solve(solver backends.Solver) (sol *backends.Solution, v Verdict) {
+	defer recovered(&v)
 	sol, err := solver.Solve(context.Background())
 	if err != nil {
-		return Verdict{Outcome: Failed, Detail: "Solve: " + err.Error()}
+		return nil, Verdict{Outcome: Failed, Detail: "Solve: " + err.Error()}
 	}
-	return c.Judge(sol)
+	return sol, c.Judge(sol)
 }
 
 func recovered(v *Verdict) {

@@ -19,10 +19,10 @@ func (d *draw) pair(c backends.Cone, exact bool) (s, z []float64) {
 		return s, z
 	case backends.NonnegativeCone:
 		for i := range s {
-			switch d.IntN(7) {
-			case 0, 1, 2:
+			switch k := d.IntN(7); {
+			case k < 3 || d.regular && k > 4:
 				s[i] = d.amount()
-			case 3, 4, 5:
+			case k < 6:
 				z[i] = d.amount()
 			}
 		}
@@ -33,21 +33,19 @@ func (d *draw) pair(c backends.Cone, exact bool) (s, z []float64) {
 		}
 		return s, z
 	}
-	switch d.IntN(8) {
-	case 0:
-		return d.inside(c), z
-	case 1:
-		return s, d.inside(dual(c))
-	case 2:
-		if s, ok := d.edge(c); ok {
+	if !d.regular {
+		switch d.IntN(8) {
+		case 0:
+			return d.inside(c), z
+		case 1:
+			return s, d.inside(dual(c))
+		case 2:
+			s, _ = d.edge(c)
+			return s, z
+		case 3:
+			z, _ = d.edge(dual(c))
 			return s, z
 		}
-		return s, z
-	case 3:
-		if z, ok := d.edge(dual(c)); ok {
-			return s, z
-		}
-		return s, z
 	}
 	switch c.Kind {
 	case backends.SecondOrderCone:
@@ -91,11 +89,19 @@ func (d *draw) boxPair(lower, upper float64) (s, z float64) {
 	case low && high && lower == upper:
 		return lower, d.number()
 	case low && d.chance(3):
-		return lower, d.amount() * float64(d.IntN(4)/2+d.IntN(2)) // also without a multiplier
+		return lower, d.pressure()
 	case high && d.chance(2):
-		return upper, -d.amount() * float64(d.IntN(4)/2+d.IntN(2))
+		return upper, -d.pressure()
 	}
 	return d.between(lower, upper), 0
+}
+
+// pressure is an amount, often twice that or nothing where that need not be regular.
+func (d *draw) pressure() float64 {
+	if d.regular {
+		return d.amount()
+	}
+	return d.amount() * float64(d.IntN(4)/2+d.IntN(2))
 }
 
 // near says whether a bound is close enough that numbers of size 1 can be planted there
@@ -107,6 +113,9 @@ func (d *draw) between(lower, upper float64) float64 {
 	low, high := near(lower), near(upper)
 	switch {
 	case low && high:
+		if d.regular {
+			return (lower + upper) / 2
+		}
 		return lower + (upper-lower)*float64(d.IntN(5))/4
 	case low:
 		return lower + d.amount()
@@ -230,6 +239,9 @@ func (d *draw) light(n int) []float64 {
 	}
 	s[0], s[1] = 1+square, 1-square
 	k := d.amount()
+	if d.regular { // of size one, whatever its dimension
+		k /= s[0]
+	}
 	for i := range s {
 		s[i] *= k
 		if i > 0 && d.chance(2) {
@@ -248,16 +260,15 @@ func (d *draw) matrixPair(c backends.Cone, s, z []float64, exact bool) {
 	at := func(i, j int) int { // i >= j
 		return j*n - j*(j-1)/2 + i - j
 	}
-	if !exact && d.chance(2) {
+	if d.regular || !exact && d.chance(2) {
 		q := d.orthogonal(n)
 		for r := range n {
-			var out []float64
-			switch d.IntN(5) {
-			case 0, 1:
-				out = s
-			case 2, 3:
+			out := s
+			switch k := d.IntN(5); {
+			case d.regular && r > 0:
+			case d.regular || k == 2 || k == 3:
 				out = z
-			default:
+			case k == 4:
 				continue
 			}
 			weight := d.amount()
@@ -303,24 +314,23 @@ func (d *draw) matrixPair(c backends.Cone, s, z []float64, exact bool) {
 // z = k (-1, u/v - 1, exp(-u/v)), or the flat faces (u, 0, w) with u <= 0 and
 // (0, v, w), which are orthogonal where s or z has w = 0.
 func (d *draw) exponentialPair(s, z []float64, exact bool) {
-	switch d.IntN(4) {
-	case 0:
+	if d.degenerate(4) {
 		s[0], z[1] = -d.amount(), d.amount()
 		if d.chance(2) {
 			s[2] = d.amount()
 		} else {
 			z[2] = d.amount()
 		}
-	default:
-		v, k, r := d.amount(), d.amount(), 0.0
-		if !exact && d.chance(2) {
-			r = 4*d.Float64() - 2
-		}
-		s[0], s[1], s[2] = r*v, v, v*math.Exp(r)
-		z[0], z[1], z[2] = -k, k*(r-1), k*math.Exp(-r)
-		if r != 0 {
-			s[2], z[2] = s[2]*justInside, z[2]*justInside
-		}
+		return
+	}
+	v, k, r := d.amount(), d.amount(), 0.0
+	if !exact && d.chance(2) {
+		r = 4*d.Float64() - 2
+	}
+	s[0], s[1], s[2] = r*v, v, v*math.Exp(r)
+	z[0], z[1], z[2] = -k, k*(r-1), k*math.Exp(-r)
+	if r != 0 {
+		s[2], z[2] = s[2]*d.inward(), z[2]*d.inward()
 	}
 }
 
@@ -328,12 +338,20 @@ func (d *draw) exponentialPair(s, z []float64, exact bool) {
 // cancels would make the program infeasible.
 const justInside = 1 + 0x1p-40
 
+// inward is justInside, but 1 for what is regular, in which nothing cancels.
+func (d *draw) inward() float64 {
+	if d.regular {
+		return 1
+	}
+	return justInside
+}
+
 // powerPair takes s = (u, v, w) with w = +-u^a v^(1-a) and the normal
 // k (a |w|/u, (1-a) |w|/v, -+1), or the edges (u, 0, 0) and (0, v, 0).
 func (d *draw) powerPair(a float64, s, z []float64, exact bool) {
 	i := d.IntN(2)
 	switch {
-	case d.chance(4):
+	case d.degenerate(4):
 		s[i], z[1-i] = d.amount(), d.amount()
 	case exact && a == 0.5: // (p^2, r^2, pr) and (r^2, p^2, -2pr)
 		p, r, sign, k := float64(1+d.IntN(3)), float64(1+d.IntN(3)), d.sign(), d.amount()
@@ -347,8 +365,8 @@ func (d *draw) powerPair(a float64, s, z []float64, exact bool) {
 			u, v = 0.1+3*d.Float64(), 0.1+3*d.Float64()
 		}
 		w := math.Pow(u, a) * math.Pow(v, 1-a)
-		s[0], s[1], s[2] = u, v, sign*w/justInside
-		z[0], z[1], z[2] = k*a*w/u, k*(1-a)*w/v, -k*sign/justInside
+		s[0], s[1], s[2] = u, v, sign*w/d.inward()
+		z[0], z[1], z[2] = k*a*w/u, k*(1-a)*w/v, -k*sign/d.inward()
 	}
 }
 

@@ -1,7 +1,6 @@
 package planted
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -75,21 +74,6 @@ func related(c *Case) (*Case, []string) {
 	}
 	other.measure()
 	return other, names
-}
-
-// answer is Run that returns the solution, too.
-func (c *Case) answer(b backends.ConicBackend, o backends.Options) (sol *backends.Solution, v Verdict) {
-	defer recovered(&v)
-	o.NoPresolve = c.Whole
-	solver, err := b.Setup(c.Problem(), o)
-	if err != nil {
-		return nil, c.refused(err)
-	}
-	defer solver.Close()
-	if sol, err = solver.Solve(context.Background()); err != nil {
-		return nil, Verdict{Outcome: Failed, Detail: "Solve: " + err.Error()}
-	}
-	return sol, c.Judge(sol)
 }
 
 // agree compares the values of two programs that are both called optimal, where none is

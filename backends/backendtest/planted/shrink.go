@@ -41,8 +41,12 @@ func (s *shrinker) try(change func(c *Case)) bool {
 	}
 	c := s.best.clone()
 	change(c)
-	c.complete()
-	if len(c.Q) == 0 || c.Verify() != nil {
+	n := len(c.Q)
+	for k := range c.P { // the upper triangle counts
+		i, j := k/n, k%n
+		c.P[k] = c.P[min(i, j)*n+max(i, j)]
+	}
+	if n == 0 || c.complete() != nil {
 		return false
 	}
 	if same(c, s.best) {
@@ -56,8 +60,12 @@ func (s *shrinker) try(change func(c *Case)) bool {
 	return true
 }
 
-// complete makes b and q follow from the planted points again.
-func (c *Case) complete() {
+// complete makes b and q follow from the planted points again, or finds the truth anew where none were. The error says
+// what does not hold.
+func (c *Case) complete() error {
+	if c.ID.Mode == Exact {
+		return c.decide()
+	}
 	if c.Class == Optimal {
 		c.DualX = c.X
 	}
@@ -68,6 +76,7 @@ func (c *Case) complete() {
 		c.setQ()
 	}
 	c.measure()
+	return c.Verify()
 }
 
 // parts drops P, cones, rows and columns.
@@ -78,22 +87,14 @@ func (s *shrinker) parts() {
 	s.try(func(c *Case) { c.Stored = false })
 	for k := len(s.best.Cones) - 1; k >= 0; k-- {
 		s.try(func(c *Case) {
-			from := 0
-			for _, cone := range c.Cones[:k] {
-				from += cone.Dim
-			}
-			c.dropRows(from, from+c.Cones[k].Dim)
+			c.dropRows(c.rowsOf(k))
 			c.Cones = slices.Delete(c.Cones, k, k+1)
 		})
 	}
 	for k := range s.best.Cones { // no slack, no multiplier
 		for which := 1; which < 4; which++ {
 			s.try(func(c *Case) {
-				from := 0
-				for _, cone := range c.Cones[:k] {
-					from += cone.Dim
-				}
-				to := from + c.Cones[k].Dim
+				from, to := c.rowsOf(k)
 				if which&1 != 0 && c.Z != nil {
 					clear(c.Z[from:to])
 				}
@@ -111,6 +112,14 @@ func (s *shrinker) parts() {
 	for j := len(s.best.Q) - 1; j >= 0; j-- {
 		s.try(func(c *Case) { c.dropColumn(j) })
 	}
+}
+
+// rowsOf returns the rows of cone k.
+func (c *Case) rowsOf(k int) (from, to int) {
+	for _, cone := range c.Cones[:k] {
+		from += cone.Dim
+	}
+	return from, from + c.Cones[k].Dim
 }
 
 func (c *Case) dropRows(from, to int) {
@@ -134,11 +143,8 @@ func (c *Case) dropRow(k, i int) {
 	default:
 		return
 	}
-	from := i
-	for _, before := range c.Cones[:k] {
-		from += before.Dim
-	}
-	c.dropRows(from, from+1)
+	from, _ := c.rowsOf(k)
+	c.dropRows(from+i, from+i+1)
 	if cone.Dim--; cone.Dim == 0 {
 		c.Cones = slices.Delete(c.Cones, k, k+1)
 	}
@@ -210,7 +216,10 @@ func same(a, b *Case) bool {
 // where they follow from none.
 func (s *shrinker) numbers() {
 	lists := func(c *Case) [][]float64 {
-		out := [][]float64{c.A, c.X, c.S, c.Z, c.Ray, c.Farkas}
+		if c.ID.Mode == Exact {
+			return [][]float64{c.P, c.A, c.B, c.Q}
+		}
+		out := [][]float64{c.P, c.A, c.X, c.S, c.Z, c.Ray, c.Farkas}
 		if c.Class != Optimal {
 			out = append(out, c.DualX)
 		}
@@ -228,21 +237,6 @@ func (s *shrinker) numbers() {
 				old := lists(s.best)[k][i]
 				to := simpler(old)
 				if complexity(to) < complexity(old) && s.try(func(c *Case) { lists(c)[k][i] = to }) {
-					break
-				}
-			}
-		}
-	}
-	n := len(s.best.Q)
-	for i := range n {
-		for j := range i + 1 {
-			if s.best.P == nil {
-				break
-			}
-			for _, simpler := range simplifications {
-				old := s.best.P[i*n+j]
-				to := simpler(old)
-				if complexity(to) < complexity(old) && s.try(func(c *Case) { c.P[i*n+j], c.P[j*n+i] = to, to }) {
 					break
 				}
 			}

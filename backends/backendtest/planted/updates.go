@@ -107,7 +107,7 @@ func (s *sequence) run(b backends.ConicBackend, o backends.Options, t *Tally) {
 // solve asks for the answer to what the solver holds, and says whether to go on.
 func (s *sequence) solve(b backends.ConicBackend, solver backends.Solver, o backends.Options, t *Tally) bool {
 	c := s.seen()
-	sol, v := solveAndJudge(c, solver)
+	sol, v := c.solve(solver)
 	s.steps = append(s.steps, "solve")
 	if sol != nil {
 		s.answers = append(s.answers, sol)
@@ -131,12 +131,7 @@ func (s *sequence) beside(c *Case, b backends.ConicBackend, o backends.Options, 
 	if s.eps > 0 {
 		o.Eps = s.eps
 	}
-	fresh, err := b.Setup(c.Problem(), o)
-	if err != nil {
-		return
-	}
-	defer fresh.Close()
-	other, cold := solveAndJudge(c, fresh)
+	other, cold := c.answer(b, o)
 	if other == nil {
 		return
 	}
@@ -152,26 +147,12 @@ func (s *sequence) beside(c *Case, b backends.ConicBackend, o backends.Options, 
 	}
 }
 
-func solveAndJudge(c *Case, solver backends.Solver) (sol *backends.Solution, v Verdict) {
-	defer recovered(&v)
-	sol, err := solver.Solve(context.Background())
-	if err != nil {
-		return nil, Verdict{Outcome: Failed, Detail: "Solve: " + err.Error()}
-	}
-	return sol, c.Judge(sol)
-}
-
 // compare asks a fresh solver, where both say optimal but no value was planted.
 func (s *sequence) compare(c *Case, b backends.ConicBackend, o backends.Options, sol *backends.Solution, v Verdict) Verdict {
 	if c.Class != Weak || sol.Status != backends.Optimal {
 		return v
 	}
-	fresh, err := b.Setup(c.Problem(), o)
-	if err != nil {
-		return Verdict{Outcome: Failed, Detail: "fresh Setup: " + err.Error()}
-	}
-	defer fresh.Close()
-	other, w := solveAndJudge(c, fresh)
+	other, w := c.answer(b, o)
 	if other == nil || w.Outcome.Wrong() {
 		return w
 	}

@@ -5,23 +5,17 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/mirror"
 	"github.com/james-bowman/sparse"
 )
 
-// Matrix is a sparse matrix as the packages of the libraries take it, each by a type of its own.
-type Matrix struct {
-	Rows, Cols int
-	Ptr, Ind   []int
-	Val        []float64
-}
-
 // MatrixOf shares the arrays of a; nil is a matrix without entries.
-func MatrixOf(a *sparse.CSC, rows, cols int) *Matrix {
+func MatrixOf(a *sparse.CSC, rows, cols int) *mirror.Matrix {
 	if a == nil {
-		return &Matrix{Rows: rows, Cols: cols, Ptr: make([]int, cols+1)}
+		return &mirror.Matrix{Rows: rows, Cols: cols, Ptr: make([]int, cols+1)}
 	}
 	raw := a.RawMatrix()
-	return &Matrix{Rows: rows, Cols: cols, Ptr: raw.Indptr, Ind: raw.Ind, Val: raw.Data}
+	return &mirror.Matrix{Rows: rows, Cols: cols, Ptr: raw.Indptr, Ind: raw.Ind, Val: raw.Data}
 }
 
 // Values returns the values of a matrix, nil if there are none.

@@ -119,15 +119,6 @@ func must(b testing.TB, err error) {
 	}
 }
 
-// Matrix is a sparse matrix as peer.py takes it, to which those of the libraries convert.
-type Matrix struct {
-	Rows int       `json:"rows"`
-	Cols int       `json:"cols"`
-	Ptr  []int     `json:"ptr"`
-	Ind  []int     `json:"ind"`
-	Val  []float64 `json:"val"`
-}
-
 // Contest is what is reported of one problem: the least processor time of each
 // contestant, over rounds in which all took their turn.
 type Contest struct {

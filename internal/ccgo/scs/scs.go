@@ -3,13 +3,13 @@
 package scs
 
 import (
-	"runtime"
 	"time"
 	"unsafe"
 
 	"github.com/conetune/conetune/internal/ccgo/libc"
 	"github.com/conetune/conetune/internal/ccgo/scs/lib"
-	mirror "github.com/conetune/conetune/internal/mirror/scs"
+	"github.com/conetune/conetune/internal/mirror"
+	"github.com/conetune/conetune/internal/mirror/scs"
 )
 
 // The file generated.go of package lib is there.
@@ -18,7 +18,7 @@ const _ = lib.RunMakeTranspile
 // Library is SCS made Go.
 type Library struct{}
 
-var _ mirror.Library = Library{}
+var _ scs.Library = Library{}
 
 // Version returns the version of SCS.
 func (Library) Version() string { return libc.Text(lib.Xscs_version(nil)) }
@@ -30,14 +30,14 @@ func (Library) HasNuclear() bool { return true }
 func (Library) SetsNumbers() bool { return true }
 
 // DefaultSettings returns what scs_set_default_settings sets.
-func (Library) DefaultSettings() mirror.Settings {
+func (Library) DefaultSettings() scs.Settings {
 	t := libc.New()
 	defer t.Close()
 	arena := libc.NewArena(t)
 	defer arena.Free()
 	c := libc.NewIn[lib.TScsSettings](arena)
 	lib.Xscs_set_default_settings(t, libc.Address(c))
-	return mirror.Settings{
+	return scs.Settings{
 		Normalize: c.Fnormalize != 0, Scale: c.Fscale, AdaptiveScale: c.Fadaptive_scale != 0, AdaptiveDiagScale: c.Fadaptive_diag_scale != 0,
 		RhoX: c.Frho_x, MaxIters: int(c.Fmax_iters), EpsAbs: c.Feps_abs, EpsRel: c.Feps_rel, EpsInfeas: c.Feps_infeas,
 		Alpha: c.Falpha, TimeLimit: time.Duration(c.Ftime_limit_secs * float64(time.Second)),
@@ -48,84 +48,43 @@ func (Library) DefaultSettings() mirror.Settings {
 
 // work is a ScsWork and the thread of C that its calls run on.
 type work struct {
-	state
-	cleanup runtime.Cleanup
-	m, n    int
-	shape   mirror.Shape
-}
-
-type state struct {
 	tls *libc.TLS
-	ptr uintptr // 0 when closed
+	ptr uintptr
 }
 
-func (s state) free() {
-	lib.Xscs_finish(s.tls, s.ptr)
-	s.tls.Close()
-}
-
-// New calls scs_init, which checks, copies, scales and factors the problem.
-func (Library) New(d *mirror.Data, k *mirror.Cone, s *mirror.Settings) (mirror.Work, error) {
-	if err := d.Check(); err != nil {
-		return nil, err
-	}
-	t := libc.New()
-	arena := libc.NewArena(t)
-	defer arena.Free()
-	data, cone, set := dataOf(d, arena), coneOf(k, arena), settingsOf(t, s, arena)
-	w := &work{state: state{tls: t}, m: d.A.Rows, n: d.A.Cols, shape: mirror.ShapeOf(d)}
+// Init calls scs_init.
+func (Library) Init(d *scs.Data, k *scs.Cone, s *scs.Settings) scs.Calls {
+	w := work{tls: libc.New()}
+	arena := libc.NewArena(w.tls)
+	data, cone, set := dataOf(d, arena), coneOf(k, arena), settingsOf(w.tls, s, arena)
 	if !arena.Failed() {
-		w.ptr = lib.Xscs_init(t, data, cone, set)
+		w.ptr = lib.Xscs_init(w.tls, data, cone, set)
 	}
+	arena.Free()
 	if w.ptr == 0 {
-		arena.Free()
-		t.Close()
-		return nil, mirror.ErrInit
+		w.tls.Close()
+		return nil
 	}
-	// The net under a Close that was forgotten.
-	w.cleanup = runtime.AddCleanup(w, state.free, w.state)
-	return w, nil
+	return w
 }
 
-// Close frees the memory. Further calls do nothing.
-func (w *work) Close() {
-	if w.ptr != 0 {
-		w.cleanup.Stop()
-		w.free()
-		w.ptr = 0
-	}
+func (w work) Finish() {
+	lib.Xscs_finish(w.tls, w.ptr)
+	w.tls.Close()
 }
 
-// Update calls scs_update.
-func (w *work) Update(b, c []float64) error {
-	if w.ptr == 0 {
-		return mirror.ErrClosed
-	}
-	if err := mirror.CheckUpdate(b, c, w.m, w.n); err != nil {
-		return err
-	}
-	defer runtime.KeepAlive(w)
+func (w work) Update(b, c []float64) int {
 	arena := libc.NewArena(w.tls)
 	defer arena.Free()
 	newB, newC := arena.Optional(b), arena.Optional(c)
 	if arena.Failed() {
-		return mirror.UpdateFailed(int(mirror.Failed))
+		return int(scs.Failed)
 	}
-	if status := lib.Xscs_update(w.tls, w.ptr, newB, newC); status != 0 {
-		return mirror.UpdateFailed(int(status))
-	}
-	return nil
+	return int(lib.Xscs_update(w.tls, w.ptr, newB, newC))
 }
 
 // SetNumbers calls the function of ours that is made Go with SCS.
-func (w *work) SetNumbers(d *mirror.Data, scale float64) (bool, error) {
-	if w.ptr == 0 {
-		return false, mirror.ErrClosed
-	}
-	if err := w.shape.Check(d); err != nil {
-		return false, err
-	}
-	defer runtime.KeepAlive(w)
+func (w work) SetNumbers(d *scs.Data, scale float64) int {
 	arena := libc.NewArena(w.tls)
 	defer arena.Free()
 	var p uintptr
@@ -134,66 +93,47 @@ func (w *work) SetNumbers(d *mirror.Data, scale float64) (bool, error) {
 	}
 	a, b, c := arena.Floats(d.A.Val), arena.Floats(d.B), arena.Floats(d.C)
 	if arena.Failed() {
-		return false, nil
+		return 1
 	}
-	status := lib.Xconetune_scs_set_numbers(w.tls, w.ptr, p, a, b, c, scale)
-	if status < 0 {
-		return false, mirror.ErrInit
-	}
-	return status == 0, nil
+	return int(lib.Xconetune_scs_set_numbers(w.tls, w.ptr, p, a, b, c, scale))
 }
 
 // settings are those in the work.
-func (w *work) settings() *lib.TScsSettings {
+func (w work) settings() *lib.TScsSettings {
 	return (*lib.TScsSettings)(libc.Pointer((*lib.TScsWork)(libc.Pointer(w.ptr)).Fstgs))
 }
 
-// SetLimits changes tolerances and limits.
-func (w *work) SetLimits(s *mirror.Settings) bool {
-	if w.ptr == 0 {
-		return false
-	}
+func (w work) SetLimits(s *scs.Settings) bool {
 	to := w.settings()
 	to.Feps_abs, to.Feps_rel, to.Feps_infeas = s.EpsAbs, s.EpsRel, s.EpsInfeas
 	to.Fmax_iters, to.Ftime_limit_secs = int32(s.MaxIters), s.TimeLimit.Seconds()
-	runtime.KeepAlive(w)
 	return true
 }
 
-// Solve calls scs_solve.
-func (w *work) Solve(sol *mirror.Solution, warm bool, stop *mirror.Interrupt) (mirror.Info, error) {
-	if w.ptr == 0 {
-		return mirror.Info{}, mirror.ErrClosed
-	}
-	if err := sol.Check(w.m, w.n); err != nil {
-		return mirror.Info{}, err
-	}
-	defer runtime.KeepAlive(w)
+func (w work) Solve(sol *scs.Solution, warm bool, stop *mirror.Interrupt) scs.Info {
 	arena := libc.NewArena(w.tls)
 	defer arena.Free()
 	c, info := libc.NewIn[lib.TScsSolution](arena), libc.NewIn[lib.TScsInfo](arena)
+	x, y, s := arena.Floats(sol.X), arena.Floats(sol.Y), arena.Floats(sol.S)
 	if arena.Failed() {
-		return mirror.Info{Status: mirror.Failed}, nil
+		return scs.Info{Status: scs.Failed}
 	}
-	c.Fx, c.Fy, c.Fs = arena.Floats(sol.X), arena.Floats(sol.Y), arena.Floats(sol.S)
-	if arena.Failed() {
-		return mirror.Info{Status: mirror.Failed}, nil
-	}
+	c.Fx, c.Fy, c.Fs = x, y, s
 	limit := w.settings().Fmax_iters // which a solve that is asked to finish lowers
 	w.tls.Limit = libc.Address(&w.settings().Fmax_iters)
 	if stop != nil {
 		w.tls.Wish = &stop.Flag
 	}
-	lib.Xscs_solve(w.tls, w.ptr, libc.Address(c), libc.Address(info), flagOf(warm))
+	lib.Xscs_solve(w.tls, w.ptr, libc.Address(c), libc.Address(info), libc.BoolInt32(warm))
 	w.tls.Wish, w.tls.Limit = nil, 0
 	w.settings().Fmax_iters = limit
-	copy(sol.X, libc.Floats(c.Fx, w.n))
-	copy(sol.Y, libc.Floats(c.Fy, w.m))
-	copy(sol.S, libc.Floats(c.Fs, w.m))
-	return infoOf(info), nil
+	copy(sol.X, libc.Floats(x, len(sol.X)))
+	copy(sol.Y, libc.Floats(y, len(sol.Y)))
+	copy(sol.S, libc.Floats(s, len(sol.S)))
+	return infoOf(info)
 }
 
-func dataOf(d *mirror.Data, arena *libc.Arena) uintptr {
+func dataOf(d *scs.Data, arena *libc.Arena) uintptr {
 	c := libc.NewIn[lib.TScsData](arena)
 	if c == nil {
 		return 0
@@ -216,7 +156,7 @@ func matrixOf(a *mirror.Matrix, arena *libc.Arena) uintptr {
 	return libc.Address(c)
 }
 
-func coneOf(k *mirror.Cone, arena *libc.Arena) uintptr {
+func coneOf(k *scs.Cone, arena *libc.Arena) uintptr {
 	c := libc.NewIn[lib.TScsCone](arena)
 	if c == nil {
 		return 0
@@ -232,49 +172,35 @@ func coneOf(k *mirror.Cone, arena *libc.Arena) uintptr {
 		c.Fbl, c.Fbu, c.Fbsize = arena.Floats(k.Box.Lower), arena.Floats(k.Box.Upper), int32(1+len(k.Box.Lower))
 	}
 	if len(k.Nuclear) > 0 {
-		rows, cols := make([]int, len(k.Nuclear)), make([]int, len(k.Nuclear))
-		for i, size := range k.Nuclear {
-			rows[i], cols[i] = size.Rows, size.Cols
-		}
+		rows, cols := k.NuclearSizes()
 		c.Fnuc_m, c.Fnuc_n, c.Fnucsize = arena.Integers(rows), arena.Integers(cols), int32(len(k.Nuclear))
 	}
 	return libc.Address(c)
 }
 
-func settingsOf(t *libc.TLS, s *mirror.Settings, arena *libc.Arena) uintptr {
+func settingsOf(t *libc.TLS, s *scs.Settings, arena *libc.Arena) uintptr {
 	c := libc.NewIn[lib.TScsSettings](arena)
 	if c == nil {
 		return 0
 	}
 	lib.Xscs_set_default_settings(t, libc.Address(c))
-	c.Fnormalize, c.Fscale = flagOf(s.Normalize), s.Scale
-	c.Fadaptive_scale, c.Fadaptive_diag_scale = flagOf(s.AdaptiveScale), flagOf(s.AdaptiveDiagScale)
+	c.Fnormalize, c.Fscale = libc.BoolInt32(s.Normalize), s.Scale
+	c.Fadaptive_scale, c.Fadaptive_diag_scale = libc.BoolInt32(s.AdaptiveScale), libc.BoolInt32(s.AdaptiveDiagScale)
 	c.Frho_x, c.Fmax_iters = s.RhoX, int32(s.MaxIters)
 	c.Feps_abs, c.Feps_rel, c.Feps_infeas = s.EpsAbs, s.EpsRel, s.EpsInfeas
 	c.Falpha, c.Ftime_limit_secs = s.Alpha, s.TimeLimit.Seconds()
 	c.Facceleration_lookback, c.Facceleration_interval = int32(s.AccelerationLookback), int32(s.AccelerationInterval)
-	c.Facceleration_type_1 = flagOf(s.AccelerationType1)
+	c.Facceleration_type_1 = libc.BoolInt32(s.AccelerationType1)
 	c.Facceleration_regularization, c.Facceleration_relaxation = s.AccelerationRegularization, s.AccelerationRelaxation
 	c.Fverbose = 0
 	return libc.Address(c)
 }
 
-func flagOf(b bool) int32 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func infoOf(c *lib.TScsInfo) mirror.Info {
+func infoOf(c *lib.TScsInfo) scs.Info {
 	ms := func(v float64) time.Duration { return time.Duration(v * float64(time.Millisecond)) }
-	return mirror.Info{
-		Status: mirror.Status(c.Fstatus_val), Text: libc.Text(uintptr(unsafe.Pointer(&c.Fstatus[0]))), Iterations: int(c.Fiter),
-		ScaleUpdates: int(c.Fscale_updates), Scale: c.Fscale, PrimalObjective: c.Fpobj, DualObjective: c.Fdobj,
-		PrimalResidual: c.Fres_pri, DualResidual: c.Fres_dual, Gap: c.Fgap,
-		Infeasibility: c.Fres_infeas, UnboundednessA: c.Fres_unbdd_a, UnboundednessP: c.Fres_unbdd_p,
-		AcceptedAcceleration: int(c.Faccepted_accel_steps), RejectedAcceleration: int(c.Frejected_accel_steps),
+	return scs.Info{
+		Status: scs.Status(c.Fstatus_val), Text: libc.Text(uintptr(unsafe.Pointer(&c.Fstatus[0]))), Iterations: int(c.Fiter), Scale: c.Fscale,
+		PrimalObjective: c.Fpobj, PrimalResidual: c.Fres_pri, DualResidual: c.Fres_dual, Gap: c.Fgap,
 		SetupTime: ms(c.Fsetup_time), SolveTime: ms(c.Fsolve_time),
-		LinearSystem: ms(c.Flin_sys_time), Cones: ms(c.Fcone_time), Acceleration: ms(c.Faccel_time),
 	}
 }

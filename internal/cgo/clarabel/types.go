@@ -7,13 +7,7 @@ package clarabel
 */
 import "C"
 
-// Matrix is compressed sparse column, with Ptr of length Cols+1 and increasing row
-// indices in each column.
-type Matrix struct {
-	Rows, Cols int
-	Ptr, Ind   []int
-	Val        []float64
-}
+import "github.com/conetune/conetune/internal/mirror"
 
 // Kind is a cone of Clarabel.
 type Kind int32
@@ -38,9 +32,9 @@ type Cone struct {
 
 // Data are a problem: minimise 1/2 x'Px + q'x subject to Ax + s = b, s in K.
 type Data struct {
-	P     *Matrix // upper triangle
+	P     *mirror.Matrix // upper triangle
 	Q     []float64
-	A     *Matrix
+	A     *mirror.Matrix
 	B     []float64
 	Cones []Cone
 }
@@ -66,22 +60,15 @@ const (
 	NoMerge
 )
 
-// Settings are Clarabel's, without those for printing.
+// Settings are those of Clarabel that this project changes; the others have Clarabel's defaults.
 type Settings struct {
-	MaxStepFraction                                                                                  float64
-	TolGapAbs, TolGapRel, TolFeas, TolInfeasAbs, TolInfeasRel, TolKTRatio                            float64
-	ReducedTolGapAbs, ReducedTolGapRel, ReducedTolFeas                                               float64
-	ReducedTolInfeasAbs, ReducedTolInfeasRel, ReducedTolKTRatio                                      float64
-	EquilibrateMinScaling, EquilibrateMaxScaling                                                     float64
-	LinesearchBacktrackStep, MinSwitchStepLength, MinTerminateStepLength                             float64
-	StaticRegularizationConstant, StaticRegularizationProportional                                   float64
-	DynamicRegularizationEps, DynamicRegularizationDelta                                             float64
-	IterativeRefinementRelTol, IterativeRefinementAbsTol, IterativeRefinementStopRatio               float64
-	MaxIter, MaxThreads, EquilibrateMaxIter, IterativeRefinementMaxIter                              uint32
-	LinearSolver                                                                                     LinearSolver
-	Merge                                                                                            Merge
-	Equilibrate, StaticRegularization, DynamicRegularization, IterativeRefinement, Presolve, Chordal bool
-	ChordalCompact, ChordalCompleteDual                                                              bool
+	MaxStepFraction                                                  float64
+	TolGapAbs, TolGapRel, TolFeas, TolInfeasRel                      float64
+	StaticRegularizationConstant                                     float64
+	MaxIter, MaxThreads, EquilibrateMaxIter, IterativeRefinementIter uint32
+	LinearSolver                                                     LinearSolver
+	Merge                                                            Merge
+	Equilibrate, Presolve, Chordal                                   bool
 }
 
 // DefaultSettings returns Clarabel's defaults.
@@ -90,56 +77,31 @@ func DefaultSettings() Settings {
 	C.conetune_clarabel_defaults(&c)
 	return Settings{
 		MaxStepFraction: float64(c.max_step_fraction),
-		TolGapAbs:       float64(c.tol_gap_abs), TolGapRel: float64(c.tol_gap_rel), TolFeas: float64(c.tol_feas),
-		TolInfeasAbs: float64(c.tol_infeas_abs), TolInfeasRel: float64(c.tol_infeas_rel), TolKTRatio: float64(c.tol_ktratio),
-		ReducedTolGapAbs: float64(c.reduced_tol_gap_abs), ReducedTolGapRel: float64(c.reduced_tol_gap_rel), ReducedTolFeas: float64(c.reduced_tol_feas),
-		ReducedTolInfeasAbs: float64(c.reduced_tol_infeas_abs), ReducedTolInfeasRel: float64(c.reduced_tol_infeas_rel),
-		ReducedTolKTRatio:     float64(c.reduced_tol_ktratio),
-		EquilibrateMinScaling: float64(c.equilibrate_min_scaling), EquilibrateMaxScaling: float64(c.equilibrate_max_scaling),
-		LinesearchBacktrackStep: float64(c.linesearch_backtrack_step), MinSwitchStepLength: float64(c.min_switch_step_length),
-		MinTerminateStepLength:           float64(c.min_terminate_step_length),
-		StaticRegularizationConstant:     float64(c.static_regularization_constant),
-		StaticRegularizationProportional: float64(c.static_regularization_proportional),
-		DynamicRegularizationEps:         float64(c.dynamic_regularization_eps), DynamicRegularizationDelta: float64(c.dynamic_regularization_delta),
-		IterativeRefinementRelTol: float64(c.iterative_refinement_reltol), IterativeRefinementAbsTol: float64(c.iterative_refinement_abstol),
-		IterativeRefinementStopRatio: float64(c.iterative_refinement_stop_ratio),
+		TolGapAbs:       float64(c.tol_gap_abs), TolGapRel: float64(c.tol_gap_rel), TolFeas: float64(c.tol_feas), TolInfeasRel: float64(c.tol_infeas_rel),
+		StaticRegularizationConstant: float64(c.static_regularization_constant),
 		MaxIter:                      uint32(c.max_iter), MaxThreads: uint32(c.max_threads), EquilibrateMaxIter: uint32(c.equilibrate_max_iter),
-		IterativeRefinementMaxIter: uint32(c.iterative_refinement_max_iter),
-		LinearSolver:               LinearSolver(c.linear_solver), Merge: Merge(c.merge),
-		Equilibrate: c.equilibrate != 0, StaticRegularization: c.static_regularization != 0, DynamicRegularization: c.dynamic_regularization != 0,
-		IterativeRefinement: c.iterative_refinement != 0, Presolve: c.presolve != 0, Chordal: c.chordal != 0,
-		ChordalCompact: c.chordal_compact != 0, ChordalCompleteDual: c.chordal_complete_dual != 0,
+		IterativeRefinementIter: uint32(c.iterative_refinement_max_iter), LinearSolver: LinearSolver(c.linear_solver), Merge: Merge(c.merge),
+		Equilibrate: c.equilibrate != 0, Presolve: c.presolve != 0, Chordal: c.chordal != 0,
 	}
 }
 
 func (s *Settings) mirror() *C.conetune_clarabel_settings {
-	f := func(v float64) C.double { return C.double(v) }
 	b := func(v bool) C.int32_t {
 		if v {
 			return 1
 		}
 		return 0
 	}
-	return &C.conetune_clarabel_settings{
-		max_step_fraction: f(s.MaxStepFraction),
-		tol_gap_abs:       f(s.TolGapAbs), tol_gap_rel: f(s.TolGapRel), tol_feas: f(s.TolFeas),
-		tol_infeas_abs: f(s.TolInfeasAbs), tol_infeas_rel: f(s.TolInfeasRel), tol_ktratio: f(s.TolKTRatio),
-		reduced_tol_gap_abs: f(s.ReducedTolGapAbs), reduced_tol_gap_rel: f(s.ReducedTolGapRel), reduced_tol_feas: f(s.ReducedTolFeas),
-		reduced_tol_infeas_abs: f(s.ReducedTolInfeasAbs), reduced_tol_infeas_rel: f(s.ReducedTolInfeasRel), reduced_tol_ktratio: f(s.ReducedTolKTRatio),
-		equilibrate_min_scaling: f(s.EquilibrateMinScaling), equilibrate_max_scaling: f(s.EquilibrateMaxScaling),
-		linesearch_backtrack_step: f(s.LinesearchBacktrackStep), min_switch_step_length: f(s.MinSwitchStepLength),
-		min_terminate_step_length:      f(s.MinTerminateStepLength),
-		static_regularization_constant: f(s.StaticRegularizationConstant), static_regularization_proportional: f(s.StaticRegularizationProportional),
-		dynamic_regularization_eps: f(s.DynamicRegularizationEps), dynamic_regularization_delta: f(s.DynamicRegularizationDelta),
-		iterative_refinement_reltol: f(s.IterativeRefinementRelTol), iterative_refinement_abstol: f(s.IterativeRefinementAbsTol),
-		iterative_refinement_stop_ratio: f(s.IterativeRefinementStopRatio),
-		max_iter:                        C.uint32_t(s.MaxIter), max_threads: C.uint32_t(s.MaxThreads), equilibrate_max_iter: C.uint32_t(s.EquilibrateMaxIter),
-		iterative_refinement_max_iter: C.uint32_t(s.IterativeRefinementMaxIter),
-		linear_solver:                 C.int32_t(s.LinearSolver), merge: C.int32_t(s.Merge),
-		equilibrate: b(s.Equilibrate), static_regularization: b(s.StaticRegularization), dynamic_regularization: b(s.DynamicRegularization),
-		iterative_refinement: b(s.IterativeRefinement), presolve: b(s.Presolve), chordal: b(s.Chordal),
-		chordal_compact: b(s.ChordalCompact), chordal_complete_dual: b(s.ChordalCompleteDual),
-	}
+	c := new(C.conetune_clarabel_settings)
+	C.conetune_clarabel_defaults(c)
+	c.max_step_fraction, c.static_regularization_constant = C.double(s.MaxStepFraction), C.double(s.StaticRegularizationConstant)
+	c.tol_gap_abs, c.tol_gap_rel = C.double(s.TolGapAbs), C.double(s.TolGapRel)
+	c.tol_feas, c.tol_infeas_rel = C.double(s.TolFeas), C.double(s.TolInfeasRel)
+	c.max_iter, c.max_threads = C.uint32_t(s.MaxIter), C.uint32_t(s.MaxThreads)
+	c.equilibrate_max_iter, c.iterative_refinement_max_iter = C.uint32_t(s.EquilibrateMaxIter), C.uint32_t(s.IterativeRefinementIter)
+	c.linear_solver, c.merge = C.int32_t(s.LinearSolver), C.int32_t(s.Merge)
+	c.equilibrate, c.presolve, c.chordal = b(s.Equilibrate), b(s.Presolve), b(s.Chordal)
+	return c
 }
 
 // Status is how Clarabel says that a solve ended.
@@ -180,13 +142,12 @@ type Solution struct{ X, S, Z []float64 }
 
 // Info is what Clarabel tells of a solve.
 type Info struct {
-	Status         Status
-	Interrupted    bool // by an Interrupt
-	TimedOut       bool
-	Iterations     int
-	Primal, Dual   float64 // objectives
-	GapAbs, GapRel float64
-	ResPrimal      float64
-	ResDual        float64
-	Mu, KappaByTau float64
+	Status             Status
+	Interrupted        bool // by an Interrupt
+	TimedOut           bool
+	Iterations         int
+	Primal             float64 // objective
+	GapRel             float64
+	ResPrimal, ResDual float64
+	Mu                 float64
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cgo/highs"
+	"github.com/conetune/conetune/internal/mirror"
 )
 
 var inf = math.Inf(1)
@@ -19,7 +20,7 @@ var inf = math.Inf(1)
 func corner() *highs.Data {
 	return &highs.Data{
 		Q: []float64{-1, -2}, Lower: []float64{-inf, -inf, 0, 0}, Upper: []float64{4, 6, inf, inf},
-		A: &highs.Matrix{Rows: 4, Cols: 2, Ptr: []int{0, 3, 6}, Ind: []int{0, 1, 2, 0, 1, 3}, Val: []float64{1, 1, 1, 1, 3, 1}},
+		A: &mirror.Matrix{Rows: 4, Cols: 2, Ptr: []int{0, 3, 6}, Ind: []int{0, 1, 2, 0, 1, 3}, Val: []float64{1, 1, 1, 1, 3, 1}},
 	}
 }
 
@@ -68,8 +69,8 @@ func TestSolveAndUpdate(t *testing.T) {
 // from before. The point next to 2 with x <= 1 is 1, and that next to -2 with x >= 0 is 0.
 func TestFreeRows(t *testing.T) {
 	d := &highs.Data{
-		P: &highs.Matrix{Rows: 1, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{1}},
-		Q: []float64{-2}, A: &highs.Matrix{Rows: 3, Cols: 1, Ptr: []int{0, 3}, Ind: []int{0, 1, 2}, Val: []float64{1, 1, 1}},
+		P: &mirror.Matrix{Rows: 1, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{1}},
+		Q: []float64{-2}, A: &mirror.Matrix{Rows: 3, Cols: 1, Ptr: []int{0, 3}, Ind: []int{0, 1, 2}, Val: []float64{1, 1, 1}},
 		Lower: []float64{-inf, -inf, 0}, Upper: []float64{inf, inf, 1},
 	}
 	for _, presolve := range []bool{true, false} {
@@ -95,9 +96,9 @@ func TestFreeRows(t *testing.T) {
 // multiplier -1. Then (2, 2), whose nearest is (1/2, 1/2), and twice the weight of y.
 func TestQuadratic(t *testing.T) {
 	d := &highs.Data{
-		P: &highs.Matrix{Rows: 2, Cols: 2, Ptr: []int{0, 1, 2}, Ind: []int{0, 1}, Val: []float64{1, 1}},
+		P: &mirror.Matrix{Rows: 2, Cols: 2, Ptr: []int{0, 1, 2}, Ind: []int{0, 1}, Val: []float64{1, 1}},
 		Q: []float64{-2, -0.5}, Lower: []float64{-inf, 0, 0}, Upper: []float64{1, inf, inf},
-		A: &highs.Matrix{Rows: 3, Cols: 2, Ptr: []int{0, 2, 4}, Ind: []int{0, 1, 0, 2}, Val: []float64{1, 1, 1, 1}},
+		A: &mirror.Matrix{Rows: 3, Cols: 2, Ptr: []int{0, 2, 4}, Ind: []int{0, 1, 0, 2}, Val: []float64{1, 1, 1, 1}},
 	}
 	s, sol, set := open(t, d), highs.NewSolution(2, 3), settings()
 	set.Method = highs.HiPO
@@ -160,7 +161,7 @@ func TestRays(t *testing.T) {
 func TestStops(t *testing.T) {
 	s, sol, set := open(t, corner()), highs.NewSolution(2, 4), settings()
 	set.Presolve = false
-	stop := new(highs.Interrupt)
+	stop := new(mirror.Interrupt)
 	stop.Raise()
 	info, err := s.Solve(set, sol, stop, 0)
 	require.NoError(t, err)
@@ -201,9 +202,9 @@ func TestMisuse(t *testing.T) {
 	d := corner()
 	d.Q = nil
 	_, err := highs.New(d)
-	assert.ErrorContains(t, err, "q, lower, upper have lengths")
+	assert.ErrorContains(t, err, "q has length 0, expected 2")
 	d = corner()
-	d.P = &highs.Matrix{Rows: 2, Cols: 2, Ptr: []int{0}}
+	d.P = &mirror.Matrix{Rows: 2, Cols: 2, Ptr: []int{0}}
 	_, err = highs.New(d)
 	assert.ErrorContains(t, err, "do not fit together")
 	d = corner()
@@ -219,8 +220,8 @@ func TestMisuse(t *testing.T) {
 	s.Close()
 	s.Close()
 	_, err = s.Solve(settings(), highs.NewSolution(2, 4), nil, 0)
-	assert.ErrorIs(t, err, highs.ErrClosed)
-	assert.ErrorIs(t, s.Update(nil, nil, nil, nil, nil), highs.ErrClosed)
-	assert.ErrorIs(t, s.Forget(), highs.ErrClosed)
-	assert.ErrorIs(t, s.Start(highs.Basis{}), highs.ErrClosed)
+	assert.ErrorIs(t, err, mirror.ErrClosed)
+	assert.ErrorIs(t, s.Update(nil, nil, nil, nil, nil), mirror.ErrClosed)
+	assert.ErrorIs(t, s.Forget(), mirror.ErrClosed)
+	assert.ErrorIs(t, s.Start(highs.Basis{}), mirror.ErrClosed)
 }

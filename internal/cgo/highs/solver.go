@@ -14,12 +14,11 @@ import "C"
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"runtime"
-	"sync/atomic"
 	"time"
-	"unsafe"
+
+	"github.com/conetune/conetune/internal/cgo/pin"
+	"github.com/conetune/conetune/internal/mirror"
 )
 
 func init() { C.conetune_highs_one_thread() }
@@ -36,28 +35,6 @@ type Solver struct {
 	pnz     int
 }
 
-// ErrClosed is returned by the methods of a Solver after Close.
-var ErrClosed = errors.New("highs: solver is closed")
-
-// Error is a failure of the library.
-type Error struct {
-	Call string
-	// Broken says that the library gave up where it should not; else it refused its arguments.
-	Broken bool
-	Text   string // its own words, if it has any
-}
-
-func (e *Error) Error() string {
-	what := "refused"
-	if e.Broken {
-		what = "broken"
-	}
-	if e.Text != "" {
-		what += ": " + e.Text
-	}
-	return "highs: " + e.Call + ": " + what
-}
-
 // message is room for a text of the library.
 type message [256]C.char
 
@@ -65,35 +42,30 @@ func (m *message) failed(call string, code C.int) error {
 	if code == C.CONETUNE_HIGHS_OK {
 		return nil
 	}
-	return &Error{Call: call, Broken: code == C.CONETUNE_HIGHS_BROKEN, Text: C.GoString(&m[0])}
+	return &mirror.Error{Library: "highs", Call: call, Code: int(code), Broken: code == C.CONETUNE_HIGHS_BROKEN, Text: C.GoString(&m[0])}
 }
 
 // New checks and copies the problem.
 func New(d *Data) (*Solver, error) {
 	m, n := d.A.Rows, d.A.Cols
-	if len(d.Q) != n || len(d.Lower) != m || len(d.Upper) != m {
-		return nil, fmt.Errorf("highs: A is %d x %d, q, lower, upper have lengths %d, %d, %d", m, n, len(d.Q), len(d.Lower), len(d.Upper))
+	err := errors.Join(d.A.Check("highs", m, n),
+		mirror.Lengths("highs", mirror.Vector("q", d.Q, n), mirror.Vector("lower", d.Lower, m), mirror.Vector("upper", d.Upper, m)))
+	if d.P != nil {
+		err = errors.Join(err, d.P.Check("highs", n, n))
 	}
-	for _, a := range []*Matrix{d.A, d.P} {
-		if a != nil && (a.Cols != n || len(a.Ptr) != n+1 || len(a.Ind) != len(a.Val) || a.Ptr[n] != len(a.Ind)) {
-			return nil, errors.New("highs: column pointers, row indices and values do not fit together")
-		}
-		if a != nil && len(a.Val) > math.MaxInt32 {
-			return nil, fmt.Errorf("highs: a matrix with %d entries is too large for 32-bit integers", len(a.Val))
-		}
-	}
-	if m > math.MaxInt32 || n > math.MaxInt32 {
-		return nil, fmt.Errorf("highs: a %d x %d matrix is too large for 32-bit integers", m, n)
+	if err != nil {
+		return nil, err
 	}
 	var pins runtime.Pinner
 	defer pins.Unpin()
+	integers := func(v []int) *C.int32_t { return pin.Integers[C.int32_t](&pins, v) }
+	floats := func(v []float64) *C.double { return pin.Floats[C.double](&pins, v) }
 	p := &C.conetune_highs_problem{
-		m: C.int32_t(m), n: C.int32_t(n),
-		a_ptr: integers(&pins, d.A.Ptr), a_ind: integers(&pins, d.A.Ind), a_val: room(&pins, d.A.Val),
-		q: room(&pins, d.Q), lower: room(&pins, d.Lower), upper: room(&pins, d.Upper),
+		m: C.int32_t(m), n: C.int32_t(n), a_ptr: integers(d.A.Ptr), a_ind: integers(d.A.Ind), a_val: floats(d.A.Val),
+		q: floats(d.Q), lower: floats(d.Lower), upper: floats(d.Upper),
 	}
 	if d.P != nil {
-		p.p_ptr, p.p_ind, p.p_val = integers(&pins, d.P.Ptr), integers(&pins, d.P.Ind), room(&pins, d.P.Val)
+		p.p_ptr, p.p_ind, p.p_val = integers(d.P.Ptr), integers(d.P.Ind), floats(d.P.Val)
 	}
 	var text message
 	var ptr *C.conetune_highs
@@ -122,16 +94,19 @@ func (s *Solver) Close() {
 // Update changes all values of P, q and A, or both bounds; nil means unchanged. The basis stays. After an
 // error the solver is only good for Close.
 func (s *Solver) Update(p, q, a, lower, upper []float64) error {
-	switch {
-	case s.ptr == nil:
-		return ErrClosed
-	case p != nil && len(p) != s.pnz || q != nil && len(q) != s.n || a != nil && len(a) != s.nnz || len(lower) != len(upper) || lower != nil && len(lower) != s.m:
-		return fmt.Errorf("highs: P, q, A, lower, upper have %d, %d, %d, %d, %d values, expected %d, %d, %d, %d, %d", len(p), len(q), len(a), len(lower), len(upper), s.pnz, s.n, s.nnz, s.m, s.m)
+	if s.ptr == nil {
+		return mirror.ErrClosed
+	}
+	err := errors.Join(mirror.Lengths("highs", mirror.Vector("upper", upper, len(lower))),
+		mirror.Updates("highs", mirror.Vector("P", p, s.pnz), mirror.Vector("q", q, s.n), mirror.Vector("A", a, s.nnz), mirror.Vector("lower", lower, s.m)))
+	if err != nil {
+		return err
 	}
 	var pins runtime.Pinner
 	defer pins.Unpin()
+	optional := func(v []float64) *C.double { return pin.Optional[C.double](&pins, v) }
 	var text message
-	code := C.conetune_highs_update(s.ptr, numbers(&pins, p), numbers(&pins, q), numbers(&pins, a), numbers(&pins, lower), numbers(&pins, upper))
+	code := C.conetune_highs_update(s.ptr, optional(p), optional(q), optional(a), optional(lower), optional(upper))
 	runtime.KeepAlive(s)
 	return text.failed("update", code)
 }
@@ -139,7 +114,7 @@ func (s *Solver) Update(p, q, a, lower, upper []float64) error {
 // Forget makes the next Solve start from nothing.
 func (s *Solver) Forget() error {
 	if s.ptr == nil {
-		return ErrClosed
+		return mirror.ErrClosed
 	}
 	var text message
 	code := C.conetune_highs_forget(s.ptr)
@@ -151,34 +126,34 @@ func (s *Solver) Forget() error {
 func (s *Solver) Start(b Basis) error {
 	switch {
 	case s.ptr == nil:
-		return ErrClosed
+		return mirror.ErrClosed
 	case len(b.Cols) != s.n || len(b.Rows) != s.m:
 		return errors.New("highs: the basis has not the size of the problem")
 	}
 	var pins runtime.Pinner
 	defer pins.Unpin()
 	var text message
-	code := C.conetune_highs_start(s.ptr, places(&pins, b.Cols), places(&pins, b.Rows))
+	code := C.conetune_highs_start(s.ptr, pin.Places[C.int32_t](&pins, b.Cols), pin.Places[C.int32_t](&pins, b.Rows))
 	runtime.KeepAlive(s)
 	return text.failed("basis", code)
 }
 
 // Solve runs HiGHS. A stop that is raised, and a limit above zero, end it. After an error the solver is
 // only good for Close.
-func (s *Solver) Solve(set *Settings, sol *Solution, stop *Interrupt, limit time.Duration) (Info, error) {
+func (s *Solver) Solve(set *Settings, sol *Solution, stop *mirror.Interrupt, limit time.Duration) (Info, error) {
 	switch {
 	case s.ptr == nil:
-		return Info{}, ErrClosed
+		return Info{}, mirror.ErrClosed
 	case len(sol.X) != s.n || len(sol.Y) != s.m || len(sol.Ray) < max(s.n, s.m) || len(sol.Basis.Cols) != s.n || len(sol.Basis.Rows) != s.m:
 		return Info{}, errors.New("highs: a vector of the solution has not the length of the problem")
 	}
 	var pins runtime.Pinner
 	defer pins.Unpin()
-	flag := stop.pinned(&pins)
+	flag := pin.Flag[C.int32_t](&pins, stop)
 	var info C.conetune_highs_info
 	var text message
-	code := C.conetune_highs_solve(s.ptr, set.mirror(), flag, C.double(limit.Seconds()), room(&pins, sol.X), room(&pins, sol.Y), room(&pins, sol.Ray),
-		places(&pins, sol.Basis.Cols), places(&pins, sol.Basis.Rows), &info, &text[0], C.size_t(len(text)))
+	code := C.conetune_highs_solve(s.ptr, set.mirror(), flag, C.double(limit.Seconds()), pin.Floats[C.double](&pins, sol.X), pin.Floats[C.double](&pins, sol.Y), pin.Floats[C.double](&pins, sol.Ray),
+		pin.Places[C.int32_t](&pins, sol.Basis.Cols), pin.Places[C.int32_t](&pins, sol.Basis.Rows), &info, &text[0], C.size_t(len(text)))
 	runtime.KeepAlive(s)
 	if err := text.failed("solve", code); err != nil {
 		return Info{}, err
@@ -188,10 +163,10 @@ func (s *Solver) Solve(set *Settings, sol *Solution, stop *Interrupt, limit time
 
 // Prove looks for a certificate with linear programs, of infeasibility or of unboundedness, and puts it into ray, which
 // has room for the larger of both sizes. Info says whether there is one. After an error the solver is only good for Close.
-func (s *Solver) Prove(set *Settings, infeasible bool, ray []float64, stop *Interrupt, limit time.Duration) (Info, error) {
+func (s *Solver) Prove(set *Settings, infeasible bool, ray []float64, stop *mirror.Interrupt, limit time.Duration) (Info, error) {
 	switch {
 	case s.ptr == nil:
-		return Info{}, ErrClosed
+		return Info{}, mirror.ErrClosed
 	case len(ray) < max(s.n, s.m):
 		return Info{}, errors.New("highs: the ray has not the length of the problem")
 	}
@@ -203,7 +178,7 @@ func (s *Solver) Prove(set *Settings, infeasible bool, ray []float64, stop *Inte
 	}
 	var info C.conetune_highs_info
 	var text message
-	code := C.conetune_highs_prove(s.ptr, set.mirror(), which, stop.pinned(&pins), C.double(limit.Seconds()), room(&pins, ray), &info, &text[0], C.size_t(len(text)))
+	code := C.conetune_highs_prove(s.ptr, set.mirror(), which, pin.Flag[C.int32_t](&pins, stop), C.double(limit.Seconds()), pin.Floats[C.double](&pins, ray), &info, &text[0], C.size_t(len(text)))
 	runtime.KeepAlive(s)
 	if err := text.failed("certificate", code); err != nil {
 		return Info{}, err
@@ -216,59 +191,4 @@ func found(info *C.conetune_highs_info) Info {
 		Status: Status(info.status), Iterations: int(info.iterations), DualRay: info.dual_ray != 0, PrimalRay: info.primal_ray != 0,
 		HasPoint: info.has_point != 0, HasBasis: info.has_basis != 0,
 	}
-}
-
-// Interrupt stops a solve from another goroutine. The zero value lets it run.
-type Interrupt struct {
-	flag int32
-}
-
-// Raise stops the solves that look at i, now and later.
-func (i *Interrupt) Raise() { atomic.StoreInt32(&i.flag, 1) }
-
-// Raised says whether Raise has been called.
-func (i *Interrupt) Raised() bool { return atomic.LoadInt32(&i.flag) != 0 }
-
-// pinned returns the address of the flag, nil without one.
-func (i *Interrupt) pinned(pins *runtime.Pinner) *C.int32_t {
-	if i == nil {
-		return nil
-	}
-	pins.Pin(&i.flag)
-	return (*C.int32_t)(unsafe.Pointer(&i.flag))
-}
-
-// numbers returns the address of the numbers, nil if there are none.
-func numbers(pins *runtime.Pinner, v []float64) *C.double {
-	if len(v) == 0 {
-		return nil
-	}
-	pins.Pin(&v[0])
-	return (*C.double)(unsafe.Pointer(&v[0]))
-}
-
-// room is numbers, but never nil.
-func room(pins *runtime.Pinner, v []float64) *C.double {
-	if len(v) == 0 {
-		v = make([]float64, 1)
-	}
-	return numbers(pins, v)
-}
-
-// places is room for statuses.
-func places(pins *runtime.Pinner, v []BasisStatus) *C.int32_t {
-	if len(v) == 0 {
-		v = make([]BasisStatus, 1)
-	}
-	pins.Pin(&v[0])
-	return (*C.int32_t)(unsafe.Pointer(&v[0]))
-}
-
-func integers(pins *runtime.Pinner, v []int) *C.int32_t {
-	out := make([]int32, max(1, len(v)))
-	for i, x := range v {
-		out[i] = int32(x)
-	}
-	pins.Pin(&out[0])
-	return (*C.int32_t)(unsafe.Pointer(&out[0]))
 }

@@ -7,22 +7,16 @@ package highs
 */
 import "C"
 
+import "github.com/conetune/conetune/internal/mirror"
+
 // Infinity is the size from which on a bound counts as infinite.
 const Infinity = 1e30
 
-// Matrix is compressed sparse column, with Ptr of length Cols+1 and increasing row
-// indices in each column.
-type Matrix struct {
-	Rows, Cols int
-	Ptr, Ind   []int
-	Val        []float64
-}
-
 // Data are a problem: minimise x'Px/2 + q'x subject to Lower <= Ax <= Upper.
 type Data struct {
-	P            *Matrix // its lower triangle, nil for a linear program
+	P            *mirror.Matrix // its lower triangle, nil for a linear program
 	Q            []float64
-	A            *Matrix
+	A            *mirror.Matrix
 	Lower, Upper []float64
 }
 

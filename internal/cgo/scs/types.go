@@ -11,40 +11,36 @@ import (
 	"runtime"
 	"time"
 
-	mirror "github.com/conetune/conetune/internal/mirror/scs"
+	"github.com/conetune/conetune/internal/mirror"
+	"github.com/conetune/conetune/internal/mirror/scs"
 )
 
 // HasNuclear says whether the library was built with the nuclear norm cone.
 func (Library) HasNuclear() bool { return C.conetune_scs_nuclear(new(C.ScsCone), nil, nil, 0) != 0 }
 
-func coneOf(k *mirror.Cone, pins *runtime.Pinner) (*C.ScsCone, error) {
+func coneOf(k *scs.Cone, pins *runtime.Pinner) *C.ScsCone {
 	out := &C.ScsCone{
 		z: C.scs_int(k.Zero), l: C.scs_int(k.Nonnegative),
 		q: integers(pins, k.SecondOrder), qsize: C.scs_int(len(k.SecondOrder)),
 		s: integers(pins, k.PSD), ssize: C.scs_int(len(k.PSD)),
 		ep: C.scs_int(k.Exponential), ed: C.scs_int(k.DualExp),
-		p: pinned(pins, k.Power), psize: C.scs_int(len(k.Power)),
+		p: floats(pins, k.Power), psize: C.scs_int(len(k.Power)),
 	}
 	if k.Box != nil {
-		out.bl, out.bu, out.bsize = pinned(pins, k.Box.Lower), pinned(pins, k.Box.Upper), C.scs_int(1+len(k.Box.Lower))
+		out.bl, out.bu, out.bsize = floats(pins, k.Box.Lower), floats(pins, k.Box.Upper), C.scs_int(1+len(k.Box.Lower))
 	}
 	if len(k.Nuclear) > 0 {
-		rows, cols := make([]int, len(k.Nuclear)), make([]int, len(k.Nuclear))
-		for i, size := range k.Nuclear {
-			rows[i], cols[i] = size.Rows, size.Cols
-		}
-		if C.conetune_scs_nuclear(out, integers(pins, rows), integers(pins, cols), C.scs_int(len(k.Nuclear))) == 0 {
-			return nil, mirror.ErrNuclear
-		}
+		rows, cols := k.NuclearSizes()
+		C.conetune_scs_nuclear(out, integers(pins, rows), integers(pins, cols), C.scs_int(len(k.Nuclear)))
 	}
-	return out, nil
+	return out
 }
 
 // DefaultSettings returns what scs_set_default_settings sets.
-func (Library) DefaultSettings() mirror.Settings {
+func (Library) DefaultSettings() scs.Settings {
 	var c C.ScsSettings
 	C.scs_set_default_settings(&c)
-	return mirror.Settings{
+	return scs.Settings{
 		Normalize: c.normalize != 0, Scale: float64(c.scale), AdaptiveScale: c.adaptive_scale != 0, AdaptiveDiagScale: c.adaptive_diag_scale != 0,
 		RhoX: float64(c.rho_x), MaxIters: int(c.max_iters), EpsAbs: float64(c.eps_abs), EpsRel: float64(c.eps_rel), EpsInfeas: float64(c.eps_infeas),
 		Alpha: float64(c.alpha), TimeLimit: time.Duration(float64(c.time_limit_secs) * float64(time.Second)),
@@ -53,7 +49,7 @@ func (Library) DefaultSettings() mirror.Settings {
 	}
 }
 
-func settingsOf(s *mirror.Settings) *C.ScsSettings {
+func settingsOf(s *scs.Settings) *C.ScsSettings {
 	c := new(C.ScsSettings)
 	C.scs_set_default_settings(c)
 	c.normalize, c.scale = flagOf(s.Normalize), C.scs_float(s.Scale)
@@ -79,26 +75,29 @@ func flagOf(b bool) C.scs_int {
 // The numbers of the mirror are those of C: a difference is an index out of range.
 var same [1]struct{}
 var (
-	_ = same[mirror.Infeasible-C.SCS_INFEASIBLE]
-	_ = same[mirror.InfeasibleInaccurate-C.SCS_INFEASIBLE_INACCURATE]
-	_ = same[mirror.Unbounded-C.SCS_UNBOUNDED]
-	_ = same[mirror.UnboundedInaccurate-C.SCS_UNBOUNDED_INACCURATE]
-	_ = same[mirror.Solved-C.SCS_SOLVED]
-	_ = same[mirror.SolvedInaccurate-C.SCS_SOLVED_INACCURATE]
-	_ = same[mirror.SigInt-C.SCS_SIGINT]
-	_ = same[mirror.Failed-C.SCS_FAILED]
-	_ = same[mirror.Indeterminate-C.SCS_INDETERMINATE]
+	_ = same[scs.Infeasible-C.SCS_INFEASIBLE]
+	_ = same[scs.InfeasibleInaccurate-C.SCS_INFEASIBLE_INACCURATE]
+	_ = same[scs.Unbounded-C.SCS_UNBOUNDED]
+	_ = same[scs.UnboundedInaccurate-C.SCS_UNBOUNDED_INACCURATE]
+	_ = same[scs.Solved-C.SCS_SOLVED]
+	_ = same[scs.SolvedInaccurate-C.SCS_SOLVED_INACCURATE]
+	_ = same[scs.SigInt-C.SCS_SIGINT]
+	_ = same[scs.Failed-C.SCS_FAILED]
+	_ = same[scs.Indeterminate-C.SCS_INDETERMINATE]
 )
 
-func infoOf(c *C.ScsInfo) mirror.Info {
+// What a flag holds is what C looks for.
+var (
+	_ = same[mirror.Run-C.CONETUNE_SCS_RUN]
+	_ = same[mirror.Stop-C.CONETUNE_SCS_STOP]
+	_ = same[mirror.Finish-C.CONETUNE_SCS_FINISH]
+)
+
+func infoOf(c *C.ScsInfo) scs.Info {
 	ms := func(v C.scs_float) time.Duration { return time.Duration(float64(v) * float64(time.Millisecond)) }
-	return mirror.Info{
-		Status: mirror.Status(c.status_val), Text: C.GoString(&c.status[0]), Iterations: int(c.iter), ScaleUpdates: int(c.scale_updates), Scale: float64(c.scale),
-		PrimalObjective: float64(c.pobj), DualObjective: float64(c.dobj),
-		PrimalResidual: float64(c.res_pri), DualResidual: float64(c.res_dual), Gap: float64(c.gap),
-		Infeasibility: float64(c.res_infeas), UnboundednessA: float64(c.res_unbdd_a), UnboundednessP: float64(c.res_unbdd_p),
-		AcceptedAcceleration: int(c.accepted_accel_steps), RejectedAcceleration: int(c.rejected_accel_steps),
+	return scs.Info{
+		Status: scs.Status(c.status_val), Text: C.GoString(&c.status[0]), Iterations: int(c.iter), Scale: float64(c.scale),
+		PrimalObjective: float64(c.pobj), PrimalResidual: float64(c.res_pri), DualResidual: float64(c.res_dual), Gap: float64(c.gap),
 		SetupTime: ms(c.setup_time), SolveTime: ms(c.solve_time),
-		LinearSystem: ms(c.lin_sys_time), Cones: ms(c.cone_time), Acceleration: ms(c.accel_time),
 	}
 }

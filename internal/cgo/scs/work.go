@@ -16,9 +16,10 @@ import "C"
 
 import (
 	"runtime"
-	"unsafe"
 
-	mirror "github.com/conetune/conetune/internal/mirror/scs"
+	"github.com/conetune/conetune/internal/cgo/pin"
+	"github.com/conetune/conetune/internal/mirror"
+	"github.com/conetune/conetune/internal/mirror/scs"
 )
 
 func init() { C.conetune_scs_one_thread() }
@@ -26,7 +27,7 @@ func init() { C.conetune_scs_one_thread() }
 // Library is the C library.
 type Library struct{}
 
-var _ mirror.Library = Library{}
+var _ scs.Library = Library{}
 
 // Version returns the version of the library.
 func (Library) Version() string { return C.GoString(C.scs_version()) }
@@ -35,146 +36,55 @@ func (Library) Version() string { return C.GoString(C.scs_version()) }
 func (Library) SetsNumbers() bool { return C.CONETUNE_SCS_SETS_NUMBERS != 0 }
 
 // work is a ScsWork.
-type work struct {
-	ptr     *C.ScsWork
-	cleanup runtime.Cleanup
-	m, n    int
-	shape   mirror.Shape
-}
+type work struct{ ptr *C.ScsWork }
 
-// New calls scs_init, which checks, copies, scales and factors the problem.
-func (Library) New(d *mirror.Data, k *mirror.Cone, s *mirror.Settings) (mirror.Work, error) {
-	if err := d.Check(); err != nil {
-		return nil, err
-	}
+// Init calls scs_init.
+func (Library) Init(d *scs.Data, k *scs.Cone, s *scs.Settings) scs.Calls {
 	var pins runtime.Pinner
 	defer pins.Unpin()
-	cone, err := coneOf(k, &pins)
-	if err != nil {
-		return nil, err
-	}
-	w := &work{ptr: C.scs_init(dataOf(d, &pins), cone, settingsOf(s)), m: d.A.Rows, n: d.A.Cols, shape: mirror.ShapeOf(d)}
+	w := work{C.scs_init(dataOf(d, &pins), coneOf(k, &pins), settingsOf(s))}
 	if w.ptr == nil {
-		return nil, mirror.ErrInit
+		return nil
 	}
-	// The net under a Close that was forgotten.
-	w.cleanup = runtime.AddCleanup(w, func(ptr *C.ScsWork) { C.scs_finish(ptr) }, w.ptr)
-	return w, nil
+	return w
 }
 
-// Close frees the memory. Further calls do nothing.
-func (w *work) Close() {
-	if w.ptr != nil {
-		w.cleanup.Stop()
-		C.scs_finish(w.ptr)
-		w.ptr = nil
-	}
-}
+func (w work) Finish() { C.scs_finish(w.ptr) }
 
-// Update calls scs_update: new b, new c, or both; nil means unchanged.
-func (w *work) Update(b, c []float64) error {
-	if w.ptr == nil {
-		return mirror.ErrClosed
-	}
-	if err := mirror.CheckUpdate(b, c, w.m, w.n); err != nil {
-		return err
-	}
+func (w work) Update(b, c []float64) int {
 	var pins runtime.Pinner
 	defer pins.Unpin()
-	var cb, cc *C.scs_float
-	if b != nil {
-		cb = pinned(&pins, b)
-	}
-	if c != nil {
-		cc = pinned(&pins, c)
-	}
-	status := C.scs_update(w.ptr, cb, cc)
-	runtime.KeepAlive(w)
-	if status != 0 {
-		return mirror.UpdateFailed(int(status))
-	}
-	return nil
+	return int(C.scs_update(w.ptr, pin.Optional[C.scs_float](&pins, b), pin.Optional[C.scs_float](&pins, c)))
 }
 
 // SetNumbers calls the function of ours that goes into the library.
-func (w *work) SetNumbers(d *mirror.Data, scale float64) (bool, error) {
-	if w.ptr == nil {
-		return false, mirror.ErrClosed
-	}
-	if err := w.shape.Check(d); err != nil {
-		return false, err
-	}
+func (w work) SetNumbers(d *scs.Data, scale float64) int {
 	var pins runtime.Pinner
 	defer pins.Unpin()
-	status := C.conetune_scs_new_numbers(w.ptr, dataOf(d, &pins), C.scs_float(scale))
-	runtime.KeepAlive(w)
-	if status < 0 {
-		return false, mirror.ErrInit
-	}
-	return status == 0, nil
+	return int(C.conetune_scs_new_numbers(w.ptr, dataOf(d, &pins), C.scs_float(scale)))
 }
 
-// SetLimits changes tolerances and limits.
-func (w *work) SetLimits(s *mirror.Settings) bool {
-	if w.ptr == nil {
-		return false
-	}
-	changed := C.conetune_scs_set_limits(w.ptr, settingsOf(s)) != 0
-	runtime.KeepAlive(w)
-	return changed
+func (w work) SetLimits(s *scs.Settings) bool {
+	return C.conetune_scs_set_limits(w.ptr, settingsOf(s)) != 0
 }
 
-// Solve calls scs_solve.
-func (w *work) Solve(sol *mirror.Solution, warm bool, stop *mirror.Interrupt) (mirror.Info, error) {
-	if w.ptr == nil {
-		return mirror.Info{}, mirror.ErrClosed
-	}
-	if err := sol.Check(w.m, w.n); err != nil {
-		return mirror.Info{}, err
-	}
+func (w work) Solve(sol *scs.Solution, warm bool, stop *mirror.Interrupt) scs.Info {
 	var pins runtime.Pinner
 	defer pins.Unpin()
-	csol := &C.ScsSolution{x: pinned(&pins, sol.X), y: pinned(&pins, sol.Y), s: pinned(&pins, sol.S)}
-	var cinfo C.ScsInfo
-	var flag *C.int32_t
-	if stop != nil {
-		pins.Pin(&stop.Flag)
-		flag = (*C.int32_t)(unsafe.Pointer(&stop.Flag))
-	}
-	C.conetune_scs_solve(w.ptr, csol, &cinfo, flagOf(warm), flag)
-	runtime.KeepAlive(w)
-	return infoOf(&cinfo), nil
+	csol := &C.ScsSolution{x: floats(&pins, sol.X), y: floats(&pins, sol.Y), s: floats(&pins, sol.S)}
+	var info C.ScsInfo
+	C.conetune_scs_solve(w.ptr, csol, &info, flagOf(warm), pin.Flag[C.int32_t](&pins, stop))
+	return infoOf(&info)
 }
 
-// What a flag holds is what C looks for.
-var (
-	_ = same[mirror.Run-C.CONETUNE_SCS_RUN]
-	_ = same[mirror.Stop-C.CONETUNE_SCS_STOP]
-	_ = same[mirror.Finish-C.CONETUNE_SCS_FINISH]
-)
-
-// pinned returns the address of the numbers, which is never nil.
-func pinned(pins *runtime.Pinner, v []float64) *C.scs_float {
-	if len(v) == 0 {
-		v = make([]float64, 1)
-	}
-	pins.Pin(&v[0])
-	return (*C.scs_float)(unsafe.Pointer(&v[0]))
-}
-
-// integers returns a pinned copy as scs_int, whose address is never nil.
-func integers(pins *runtime.Pinner, v []int) *C.scs_int {
-	out := make([]C.scs_int, max(1, len(v)))
-	for i, x := range v {
-		out[i] = C.scs_int(x)
-	}
-	pins.Pin(&out[0])
-	return &out[0]
-}
+func floats(pins *runtime.Pinner, v []float64) *C.scs_float { return pin.Floats[C.scs_float](pins, v) }
+func integers(pins *runtime.Pinner, v []int) *C.scs_int     { return pin.Integers[C.scs_int](pins, v) }
 
 // dataOf returns a ScsData with pinned numbers.
-func dataOf(d *mirror.Data, pins *runtime.Pinner) *C.ScsData {
-	return &C.ScsData{m: C.scs_int(d.A.Rows), n: C.scs_int(d.A.Cols), A: matrixOf(d.A, pins), P: matrixOf(d.P, pins), b: pinned(pins, d.B), c: pinned(pins, d.C)}
+func dataOf(d *scs.Data, pins *runtime.Pinner) *C.ScsData {
+	return &C.ScsData{
+		m: C.scs_int(d.A.Rows), n: C.scs_int(d.A.Cols), A: matrixOf(d.A, pins), P: matrixOf(d.P, pins), b: floats(pins, d.B), c: floats(pins, d.C),
+	}
 }
 
 // matrixOf returns a pinned ScsMatrix, nil for nil.
@@ -183,7 +93,7 @@ func matrixOf(a *mirror.Matrix, pins *runtime.Pinner) *C.ScsMatrix {
 		return nil
 	}
 	out := &C.ScsMatrix{
-		x: pinned(pins, a.Val), i: integers(pins, a.Ind), p: integers(pins, a.Ptr),
+		x: floats(pins, a.Val), i: integers(pins, a.Ind), p: integers(pins, a.Ptr),
 		m: C.scs_int(a.Rows), n: C.scs_int(a.Cols),
 	}
 	pins.Pin(out)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/mirror"
 	"github.com/conetune/conetune/internal/mirror/osqp"
 )
 
@@ -22,8 +23,8 @@ func each(t *testing.T, test func(*testing.T, osqp.Library)) {
 	}
 }
 
-func one(v float64) *osqp.Matrix {
-	return &osqp.Matrix{Rows: 1, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{v}}
+func one(v float64) *mirror.Matrix {
+	return &mirror.Matrix{Rows: 1, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{v}}
 }
 
 // projection is min |x|^2/2 - 2x subject to -1 <= x <= 1: x = 1 with the multiplier 1.
@@ -42,9 +43,9 @@ func settings(library osqp.Library) *osqp.Settings {
 	return &set
 }
 
-func open(t *testing.T, library osqp.Library) osqp.Solver {
+func open(t *testing.T, library osqp.Library) *osqp.Solver {
 	t.Helper()
-	s, err := library.New(projection(), settings(library))
+	s, err := osqp.New(library, projection(), settings(library))
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	return s
@@ -103,14 +104,14 @@ func TestInterrupt(t *testing.T) { each(t, testInterrupt) }
 
 func testInterrupt(t *testing.T, library osqp.Library) {
 	s, sol := open(t, library), point()
-	stop := new(osqp.Interrupt)
+	stop := new(mirror.Interrupt)
 	assert.False(t, stop.Raised())
 	stop.Raise()
 	assert.True(t, stop.Raised())
 	info, err := s.Solve(sol, stop)
 	require.NoError(t, err)
 	assert.Equal(t, osqp.SigInt, info.Status)
-	info, err = s.Solve(sol, new(osqp.Interrupt)) // and the solver is still good
+	info, err = s.Solve(sol, new(mirror.Interrupt)) // and the solver is still good
 	require.NoError(t, err)
 	assert.Equal(t, osqp.Solved, info.Status)
 	assert.InDelta(t, 1, sol.X[0], 1e-8)
@@ -139,32 +140,32 @@ func TestMisuse(t *testing.T) { each(t, testMisuse) }
 func testMisuse(t *testing.T, library osqp.Library) {
 	d := projection()
 	d.Q = []float64{1, 2}
-	_, err := library.New(d, settings(library))
-	assert.ErrorContains(t, err, "lengths 2, 1, 1")
+	_, err := osqp.New(library, d, settings(library))
+	assert.ErrorContains(t, err, "q has length 2, expected 1")
 
-	var failed *osqp.Error
+	var failed *mirror.Error
 	d = projection()
 	d.L[0] = 3 // above the upper bound
-	_, err = library.New(d, settings(library))
+	_, err = osqp.New(library, d, settings(library))
 	require.ErrorAs(t, err, &failed)
-	assert.False(t, failed.NotFactored())
+	assert.False(t, osqp.NotFactored(err))
 	assert.NotEmpty(t, failed.Error())
 
 	d = projection()
 	d.P = one(-1)
-	_, err = library.New(d, settings(library))
+	_, err = osqp.New(library, d, settings(library))
 	require.ErrorAs(t, err, &failed)
-	assert.True(t, failed.NotFactored())
+	assert.True(t, osqp.NotFactored(err))
 
 	set := settings(library)
 	set.Alpha = 7
-	_, err = library.New(projection(), set)
+	_, err = osqp.New(library, projection(), set)
 	assert.True(t, errors.As(err, &failed))
 
 	s := open(t, library)
-	assert.ErrorContains(t, s.UpdateVectors([]float64{1, 2}, nil, nil), "lengths 2")
-	assert.ErrorContains(t, s.UpdateMatrices([]float64{1, 2}, nil), "P has 2 values")
-	assert.ErrorContains(t, s.WarmStart(nil, []float64{1, 2}), "lengths 0 and 2")
+	assert.ErrorContains(t, s.UpdateVectors([]float64{1, 2}, nil, nil), "q has length 2")
+	assert.ErrorContains(t, s.UpdateMatrices([]float64{1, 2}, nil), "P has length 2")
+	assert.ErrorContains(t, s.WarmStart(nil, []float64{1, 2}), "y has length 2")
 	assert.Error(t, s.UpdateVectors(nil, []float64{5}, []float64{4}))
 	assert.Error(t, s.UpdateRho(-1))
 	_, err = s.Solve(&osqp.Solution{}, nil)
@@ -172,12 +173,12 @@ func testMisuse(t *testing.T, library osqp.Library) {
 	s.Close()
 	s.Close()
 	_, err = s.Solve(point(), nil)
-	assert.ErrorIs(t, err, osqp.ErrClosed)
-	assert.ErrorIs(t, s.UpdateVectors(nil, nil, nil), osqp.ErrClosed)
-	assert.ErrorIs(t, s.UpdateMatrices(nil, nil), osqp.ErrClosed)
-	assert.ErrorIs(t, s.UpdateSettings(settings(library)), osqp.ErrClosed)
-	assert.ErrorIs(t, s.WarmStart(nil, nil), osqp.ErrClosed)
-	assert.ErrorIs(t, s.ColdStart(), osqp.ErrClosed)
-	assert.ErrorIs(t, s.UpdateRho(1), osqp.ErrClosed)
+	assert.ErrorIs(t, err, mirror.ErrClosed)
+	assert.ErrorIs(t, s.UpdateVectors(nil, nil, nil), mirror.ErrClosed)
+	assert.ErrorIs(t, s.UpdateMatrices(nil, nil), mirror.ErrClosed)
+	assert.ErrorIs(t, s.UpdateSettings(settings(library)), mirror.ErrClosed)
+	assert.ErrorIs(t, s.WarmStart(nil, nil), mirror.ErrClosed)
+	assert.ErrorIs(t, s.ColdStart(), mirror.ErrClosed)
+	assert.ErrorIs(t, s.UpdateRho(1), mirror.ErrClosed)
 	assert.Zero(t, s.Info())
 }

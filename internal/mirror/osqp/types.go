@@ -1,23 +1,19 @@
 package osqp
 
-import "time"
+import (
+	"time"
+
+	"github.com/conetune/conetune/internal/mirror"
+)
 
 // Infinity is the size from which on a bound counts as infinite.
 const Infinity = 1e30
 
-// Matrix is an OSQPCscMatrix: compressed sparse column, with Ptr of length
-// Cols+1 and increasing row indices in each column.
-type Matrix struct {
-	Rows, Cols int
-	Ptr, Ind   []int
-	Val        []float64
-}
-
 // Data is what osqp_setup takes: minimise 1/2 x'Px + q'x subject to l <= Ax <= u.
 type Data struct {
-	P *Matrix // upper triangle
+	P *mirror.Matrix // upper triangle
 	Q []float64
-	A *Matrix
+	A *mirror.Matrix
 	L []float64
 	U []float64
 }
@@ -32,27 +28,21 @@ const (
 	RhoByError      RhoRule = 3
 )
 
-// Settings is an OSQPSettings without its switches for printing, profiling and
-// the indirect linear solver.
+// Settings are those of an OSQPSettings that this project changes; the others have OSQP's defaults.
 type Settings struct {
-	WarmStarting         bool
 	Scaling              int
 	Polishing            bool
 	Rho                  float64
-	RhoIsVector          bool
 	Sigma                float64
 	Alpha                float64
 	AdaptiveRho          RhoRule
 	AdaptiveRhoInterval  int
-	AdaptiveRhoFraction  float64
 	AdaptiveRhoTolerance float64
 	MaxIterations        int
 	EpsAbs, EpsRel       float64
 	EpsPrimalInfeasible  float64
 	EpsDualInfeasible    float64
-	ScaledTermination    bool
 	CheckTermination     int
-	CheckDualGap         bool
 	// TimeLimit bounds a Solve together with the last update, and the first
 	// Solve together with the setup.
 	TimeLimit        time.Duration
@@ -86,26 +76,14 @@ const (
 	Unsolved                   Status = 11
 )
 
-// PolishStatus says how polishing ended.
-type PolishStatus int
-
-// The outcomes of polishing.
-const (
-	PolishLinearSystemError PolishStatus = -2
-	PolishFailed            PolishStatus = -1
-	PolishNotPerformed      PolishStatus = 0
-	PolishSuccess           PolishStatus = 1
-	PolishNoActiveSet       PolishStatus = 2
-)
-
-// Info is an OSQPInfo.
+// Info is what is asked of an OSQPInfo.
 type Info struct {
-	Status                                       Status
-	Text                                         string // in the words of OSQP
-	Polish                                       PolishStatus
-	Objective, DualObjective                     float64
-	PrimalResidual, DualResidual, Gap            float64
-	Iterations, RhoUpdates                       int
-	RhoEstimate                                  float64
-	SetupTime, SolveTime, UpdateTime, PolishTime time.Duration
+	Status                            Status
+	Text                              string // in the words of OSQP
+	Polish                            int    // how polishing ended: 1 well, 0 not tried, 2 without active rows, else badly
+	Objective                         float64
+	PrimalResidual, DualResidual, Gap float64
+	Iterations                        int
+	RhoEstimate                       float64
+	SetupTime, SolveTime, UpdateTime  time.Duration
 }

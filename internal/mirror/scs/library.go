@@ -3,14 +3,14 @@
 //
 // There are two libraries behind it: C, by cgo (package internal/cgo/scs), and the same C made Go (package
 // internal/ccgo/scs). Both copy all data that they are given and keep no pointer to Go memory after a call. They
-// install no signal handler and print nothing, and ask an [Interrupt] in every iteration.
+// install no signal handler and print nothing, and ask a [mirror.Interrupt] in every iteration.
 package scs
 
 import (
 	"errors"
-	"fmt"
-	"math"
-	"sync/atomic"
+	"runtime"
+
+	"github.com/conetune/conetune/internal/mirror"
 )
 
 // Library is SCS.
@@ -23,31 +23,29 @@ type Library interface {
 	SetsNumbers() bool
 	// DefaultSettings returns what scs_set_default_settings sets.
 	DefaultSettings() Settings
-	// New calls scs_init, which checks, copies, scales and factors the problem.
-	New(d *Data, k *Cone, s *Settings) (Work, error)
+	// Init calls scs_init, which checks, copies, scales and factors the problem, and returns nil where it fails.
+	Init(d *Data, k *Cone, s *Settings) Calls
+}
+
+// Calls are the functions of SCS for a problem that has been set up. They take vectors of the right lengths, or nil for
+// what stays as it is.
+type Calls interface {
+	Finish()
+	// Update returns 0, or a code.
+	Update(b, c []float64) int
+	// SetNumbers returns 0; 1, and nothing has changed, if SCS has to be set up again; or -1, and Finish is all that is left.
+	SetNumbers(d *Data, scale float64) int
+	SetLimits(s *Settings) bool
+	Solve(sol *Solution, warm bool, stop *mirror.Interrupt) Info
 }
 
 // Work is a ScsWork: a problem that has been set up. It is for one goroutine at a time.
-type Work interface {
-	// Close frees the memory. Further calls do nothing.
-	Close()
-	// Update calls scs_update: new b, new c, or both; nil means unchanged.
-	Update(b, c []float64) error
-	// SetNumbers gives the work the numbers of d, whose matrices have the patterns of those it was made of, and goes back to
-	// the Scale of its settings: it is then as New would make it, but the order of the factorisation is not looked for again.
-	// SCS has no function for it. It returns false, and changes nothing, if the library is one of the system or there is
-	// a box cone, and ErrInit if the system cannot be factored, after which the work can only be closed.
-	SetNumbers(d *Data, scale float64) (bool, error)
-	// SetLimits changes EpsAbs, EpsRel, EpsInfeas, MaxIters and TimeLimit, for which SCS itself would have to set up
-	// again. It returns false, and changes nothing, if the work is closed or the library is one of the system.
-	SetLimits(s *Settings) bool
-	// Solve calls scs_solve. With warm, it starts from what is in sol; in either case sol holds the outcome afterwards.
-	// A stop that is raised ends it within an iteration, with status SigInt or Failed.
-	Solve(sol *Solution, warm bool, stop *Interrupt) (Info, error)
+type Work struct {
+	calls      Calls // nil when closed
+	cleanup    runtime.Cleanup
+	m, n       int
+	nnzA, nnzP int
 }
-
-// ErrClosed is returned by the methods of a Work after Close.
-var ErrClosed = errors.New("scs: work is closed")
 
 // ErrInit is returned by New if scs_init fails: the data are invalid, or the system cannot be factored, as with a P
 // that is not positive semidefinite.
@@ -56,89 +54,97 @@ var ErrInit = errors.New("scs: scs_init failed: it rejects the data or cannot fa
 // ErrNuclear is returned by New for a nuclear norm cone that the library does not have.
 var ErrNuclear = errors.New("scs: the library was built without the nuclear norm cone")
 
-// Check looks at the lengths of all parts, which SCS cannot see.
-func (d *Data) Check() error {
-	if len(d.B) != d.A.Rows || len(d.C) != d.A.Cols {
-		return fmt.Errorf("scs: A is %d x %d, b has length %d and c %d", d.A.Rows, d.A.Cols, len(d.B), len(d.C))
-	}
-	if err := d.A.check(); err != nil || d.P == nil {
-		return err
-	}
-	return d.P.check()
-}
-
-func (a *Matrix) check() error {
-	if len(a.Ptr) != a.Cols+1 || len(a.Ind) != len(a.Val) || a.Ptr[a.Cols] != len(a.Ind) {
-		return errors.New("scs: column pointers, row indices and values do not fit together")
-	}
-	if len(a.Val) > math.MaxInt32 || a.Rows > math.MaxInt32 || a.Cols > math.MaxInt32 {
-		return fmt.Errorf("scs: a %d x %d matrix with %d entries is too large for 32-bit integers", a.Rows, a.Cols, len(a.Val))
-	}
-	return nil
-}
-
-// CheckUpdate looks at the lengths of new b and c.
-func CheckUpdate(b, c []float64, m, n int) error {
-	if b != nil && len(b) != m || c != nil && len(c) != n {
-		return fmt.Errorf("scs: b has length %d and c %d, expected %d and %d", len(b), len(c), m, n)
-	}
-	return nil
-}
-
-// Shape is what a Work was made of, to look at the lengths of new numbers.
-type Shape struct{ rows, columns, entriesA, entriesP int }
-
-// ShapeOf returns the shape of d.
-func ShapeOf(d *Data) Shape {
-	s := Shape{rows: len(d.B), columns: len(d.C), entriesA: len(d.A.Val)}
+// New sets the problem up.
+func New(l Library, d *Data, k *Cone, s *Settings) (*Work, error) {
+	w := &Work{m: d.A.Rows, n: d.A.Cols, nnzA: len(d.A.Val)}
 	if d.P != nil {
-		s.entriesP = len(d.P.Val)
+		w.nnzP = len(d.P.Val)
 	}
-	return s
+	if err := w.check(d); err != nil {
+		return nil, err
+	}
+	if len(k.Nuclear) > 0 && !l.HasNuclear() {
+		return nil, ErrNuclear
+	}
+	if w.calls = l.Init(d, k, s); w.calls == nil {
+		return nil, ErrInit
+	}
+	// The net under a Close that was forgotten.
+	w.cleanup = runtime.AddCleanup(w, Calls.Finish, w.calls)
+	return w, nil
 }
 
-// Check looks at the lengths of new numbers.
-func (s Shape) Check(d *Data) error {
-	if err := d.Check(); err != nil {
+// check looks at the lengths of all parts, which SCS cannot see.
+func (w *Work) check(d *Data) error {
+	parts := []mirror.Part{mirror.Vector("b", d.B, w.m), mirror.Vector("c", d.C, w.n), mirror.Vector("A", d.A.Val, w.nnzA)}
+	var wrong error
+	if d.P != nil {
+		wrong, parts = d.P.Check("scs", w.n, w.n), append(parts, mirror.Vector("P", d.P.Val, w.nnzP))
+	} else {
+		parts = append(parts, mirror.Vector("P", nil, w.nnzP))
+	}
+	return errors.Join(mirror.Lengths("scs", parts...), d.A.Check("scs", w.m, w.n), wrong)
+}
+
+// Close frees the memory. Further calls do nothing.
+func (w *Work) Close() {
+	if w.calls != nil {
+		w.cleanup.Stop()
+		w.calls.Finish()
+		w.calls = nil
+	}
+}
+
+// Update calls scs_update: new b, new c, or both; nil means unchanged.
+func (w *Work) Update(b, c []float64) error {
+	if w.calls == nil {
+		return mirror.ErrClosed
+	}
+	if err := mirror.Updates("scs", mirror.Vector("b", b, w.m), mirror.Vector("c", c, w.n)); err != nil {
 		return err
 	}
-	if other := ShapeOf(d); other != s {
-		return fmt.Errorf("scs: b, c, A and P have %d, %d, %d and %d numbers, expected %d, %d, %d and %d",
-			other.rows, other.columns, other.entriesA, other.entriesP, s.rows, s.columns, s.entriesA, s.entriesP)
+	defer runtime.KeepAlive(w)
+	if code := w.calls.Update(b, c); code != 0 {
+		return &mirror.Error{Library: "scs", Call: "scs_update", Code: code}
 	}
 	return nil
 }
 
-// UpdateFailed is the error of scs_update, with what it returned.
-func UpdateFailed(code int) error { return fmt.Errorf("scs: scs_update failed with code %d", code) }
-
-// Check looks at the lengths of a solution.
-func (s *Solution) Check(m, n int) error {
-	if len(s.X) != n || len(s.Y) != m || len(s.S) != m {
-		return fmt.Errorf("scs: x, y, s have lengths %d, %d, %d, expected %d, %d, %d", len(s.X), len(s.Y), len(s.S), n, m, m)
+// SetNumbers gives the work the numbers of d, whose matrices have the patterns of those it was made of, and goes back to
+// the Scale of its settings: it is then as New would make it, but the order of the factorisation is not looked for again.
+// SCS has no function for it. It returns false, and changes nothing, if the library is one of the system or there is
+// a box cone, and ErrInit if the system cannot be factored, after which the work can only be closed.
+func (w *Work) SetNumbers(d *Data, scale float64) (bool, error) {
+	if w.calls == nil {
+		return false, mirror.ErrClosed
 	}
-	return nil
+	if err := w.check(d); err != nil {
+		return false, err
+	}
+	defer runtime.KeepAlive(w)
+	code := w.calls.SetNumbers(d, scale)
+	if code < 0 {
+		return false, ErrInit
+	}
+	return code == 0, nil
 }
 
-// What the flag of an [Interrupt] may hold.
-const (
-	Run    = 0
-	Stop   = 1
-	Finish = 2
-)
-
-// Interrupt stops a solve from another goroutine. The zero value lets it run.
-type Interrupt struct {
-	// Flag is Run, Stop or Finish; libraries look at it while others write it.
-	Flag int32
+// SetLimits changes EpsAbs, EpsRel, EpsInfeas, MaxIters and TimeLimit, for which SCS itself would have to set up
+// again. It returns false, and changes nothing, if the work is closed or the library is one of the system.
+func (w *Work) SetLimits(s *Settings) bool {
+	defer runtime.KeepAlive(w)
+	return w.calls != nil && w.calls.SetLimits(s)
 }
 
-// Raise stops the solves that look at i, now and later.
-func (i *Interrupt) Raise() { atomic.StoreInt32(&i.Flag, Stop) }
-
-// Raised says whether Raise has been called.
-func (i *Interrupt) Raised() bool { return atomic.LoadInt32(&i.Flag) == Stop }
-
-// Finish ends the solves that look at i within an iteration, as if it were the last that Settings.MaxIters allows: they
-// return their points. A library of the system goes on.
-func (i *Interrupt) Finish() { atomic.CompareAndSwapInt32(&i.Flag, Run, Finish) }
+// Solve calls scs_solve. With warm, it starts from what is in sol; in either case sol holds the outcome afterwards.
+// A stop that is raised ends it within an iteration, with status SigInt or Failed.
+func (w *Work) Solve(sol *Solution, warm bool, stop *mirror.Interrupt) (Info, error) {
+	if w.calls == nil {
+		return Info{}, mirror.ErrClosed
+	}
+	if err := mirror.Lengths("scs", mirror.Vector("x", sol.X, w.n), mirror.Vector("y", sol.Y, w.m), mirror.Vector("s", sol.S, w.m)); err != nil {
+		return Info{}, err
+	}
+	defer runtime.KeepAlive(w)
+	return w.calls.Solve(sol, warm, stop), nil
+}

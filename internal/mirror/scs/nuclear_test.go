@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/mirror"
 	"github.com/conetune/conetune/internal/mirror/scs"
 )
 
@@ -17,13 +18,13 @@ func TestNuclear(t *testing.T) { each(t, testNuclear) }
 
 func testNuclear(t *testing.T, library scs.Library) {
 	d := &scs.Data{
-		A: &scs.Matrix{Rows: 7, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{-1}},
+		A: &mirror.Matrix{Rows: 7, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{-1}},
 		B: []float64{0, 1, 2, 2, 4, 2, -4}, C: []float64{1},
 	}
 	k := &scs.Cone{Nuclear: []scs.Size{{Rows: 3, Cols: 2}}}
 	set := library.DefaultSettings()
 	set.EpsAbs, set.EpsRel = 1e-9, 1e-9
-	w, err := library.New(d, k, &set)
+	w, err := scs.New(library, d, k, &set)
 	if !library.HasNuclear() {
 		assert.ErrorContains(t, err, "without the nuclear norm cone")
 		return
@@ -38,6 +39,6 @@ func testNuclear(t *testing.T, library scs.Library) {
 	assert.InDeltaSlice(t, []float64{1, -1. / 3, -2. / 3, -2. / 3, -2. / 3, -1. / 3, 2. / 3}, sol.Y, 1e-6)
 
 	k.Nuclear[0] = scs.Size{Rows: 2, Cols: 3}
-	_, err = library.New(d, k, &set)
+	_, err = scs.New(library, d, k, &set)
 	assert.ErrorContains(t, err, "scs_init failed") // more columns than rows
 }

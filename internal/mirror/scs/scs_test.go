@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/mirror"
 	"github.com/conetune/conetune/internal/mirror/scs"
 )
 
@@ -26,8 +27,8 @@ func each(t *testing.T, test func(*testing.T, scs.Library)) {
 
 // projection is min |x|^2/2 - 2x subject to x <= 1: x = 1 with the multiplier 1.
 func projection() (*scs.Data, *scs.Cone) {
-	one := func(v float64) *scs.Matrix {
-		return &scs.Matrix{Rows: 1, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{v}}
+	one := func(v float64) *mirror.Matrix {
+		return &mirror.Matrix{Rows: 1, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{v}}
 	}
 	return &scs.Data{P: one(1), A: one(1), B: []float64{1}, C: []float64{-2}}, &scs.Cone{Nonnegative: 1}
 }
@@ -36,12 +37,12 @@ func point() *scs.Solution {
 	return &scs.Solution{X: make([]float64, 1), Y: make([]float64, 1), S: make([]float64, 1)}
 }
 
-func open(t *testing.T, library scs.Library) scs.Work {
+func open(t *testing.T, library scs.Library) *scs.Work {
 	t.Helper()
 	d, k := projection()
 	set := library.DefaultSettings()
 	set.EpsAbs, set.EpsRel = 1e-9, 1e-9
-	w, err := library.New(d, k, &set)
+	w, err := scs.New(library, d, k, &set)
 	require.NoError(t, err)
 	t.Cleanup(w.Close)
 	return w
@@ -97,7 +98,7 @@ func mixed(seed uint64, quadratic bool) (*scs.Data, *scs.Cone) {
 		}
 		return v
 	}
-	a := &scs.Matrix{Rows: m, Cols: n, Ptr: []int{0}}
+	a := &mirror.Matrix{Rows: m, Cols: n, Ptr: []int{0}}
 	for j := range n {
 		for i := j % 3; i < m; i += 3 {
 			a.Ind = append(a.Ind, i)
@@ -107,7 +108,7 @@ func mixed(seed uint64, quadratic bool) (*scs.Data, *scs.Cone) {
 	a.Val = normal(len(a.Ind))
 	d := &scs.Data{A: a, B: normal(m), C: normal(n)}
 	if quadratic {
-		d.P = &scs.Matrix{Rows: n, Cols: n, Ptr: make([]int, n+1)}
+		d.P = &mirror.Matrix{Rows: n, Cols: n, Ptr: make([]int, n+1)}
 		for j := range n {
 			if j%2 == 1 { // blocks [2 x; x 2] of every other pair, zero columns between
 				d.P.Ind = append(d.P.Ind, j-1, j)
@@ -135,17 +136,17 @@ func testSetNumbers(t *testing.T, library scs.Library) {
 		for _, normalize := range []bool{false, true} {
 			set.Normalize = normalize
 			d, k := mixed(1, quadratic)
-			old, err := library.New(d, k, &set)
+			old, err := scs.New(library, d, k, &set)
 			require.NoError(t, err)
 			defer old.Close()
 			for seed := range uint64(4) {
 				d, k := mixed(seed+2, quadratic)
-				fresh, err := library.New(d, k, &set)
+				fresh, err := scs.New(library, d, k, &set)
 				require.NoError(t, err)
 				defer fresh.Close()
 				var points [2]*scs.Solution
 				var iterations [2]int
-				for i, w := range []scs.Work{old, fresh} {
+				for i, w := range []*scs.Work{old, fresh} {
 					if w == old {
 						done, err := w.SetNumbers(d, set.Scale)
 						require.NoError(t, err)
@@ -186,18 +187,18 @@ func testSetNumbersRefused(t *testing.T, library scs.Library) {
 	d, _ = projection()
 	d.P = nil
 	_, err = w.SetNumbers(d, 0.1)
-	require.ErrorContains(t, err, "P have 1, 1, 1 and 0 numbers, expected 1, 1, 1 and 1")
+	require.ErrorContains(t, err, "P has length 0, expected 1")
 	d, _ = projection()
 	d.P.Val[0] = -1
 	_, err = w.SetNumbers(d, 0.1)
 	require.ErrorIs(t, err, scs.ErrInit)
 	w.Close()
 	_, err = w.SetNumbers(d, 0.1)
-	require.ErrorIs(t, err, scs.ErrClosed)
+	require.ErrorIs(t, err, mirror.ErrClosed)
 
 	set := library.DefaultSettings()
-	boxed := &scs.Data{A: &scs.Matrix{Rows: 2, Cols: 1, Ptr: []int{0, 1}, Ind: []int{1}, Val: []float64{-1}}, B: []float64{1, 0}, C: []float64{1}}
-	w, err = library.New(boxed, &scs.Cone{Box: &scs.Box{Lower: []float64{2}, Upper: []float64{5}}}, &set)
+	boxed := &scs.Data{A: &mirror.Matrix{Rows: 2, Cols: 1, Ptr: []int{0, 1}, Ind: []int{1}, Val: []float64{-1}}, B: []float64{1, 0}, C: []float64{1}}
+	w, err = scs.New(library, boxed, &scs.Cone{Box: &scs.Box{Lower: []float64{2}, Upper: []float64{5}}}, &set)
 	require.NoError(t, err)
 	defer w.Close()
 	done, err = w.SetNumbers(boxed, set.Scale)
@@ -210,12 +211,12 @@ func TestBoxCone(t *testing.T) { each(t, testBoxCone) }
 func testBoxCone(t *testing.T, library scs.Library) {
 	// min x with s = x - 0 in [2, 5]: t = 1 first, then s = -(-x).
 	d := &scs.Data{
-		A: &scs.Matrix{Rows: 2, Cols: 1, Ptr: []int{0, 1}, Ind: []int{1}, Val: []float64{-1}},
+		A: &mirror.Matrix{Rows: 2, Cols: 1, Ptr: []int{0, 1}, Ind: []int{1}, Val: []float64{-1}},
 		B: []float64{1, 0}, C: []float64{1},
 	}
 	set := library.DefaultSettings()
 	set.EpsAbs, set.EpsRel = 1e-9, 1e-9
-	w, err := library.New(d, &scs.Cone{Box: &scs.Box{Lower: []float64{2}, Upper: []float64{5}}}, &set)
+	w, err := scs.New(library, d, &scs.Cone{Box: &scs.Box{Lower: []float64{2}, Upper: []float64{5}}}, &set)
 	require.NoError(t, err)
 	defer w.Close()
 	sol := &scs.Solution{X: make([]float64, 1), Y: make([]float64, 2), S: make([]float64, 2)}
@@ -231,14 +232,14 @@ func TestInterrupt(t *testing.T) { each(t, testInterrupt) }
 
 func testInterrupt(t *testing.T, library scs.Library) {
 	w, sol := open(t, library), point()
-	stop := new(scs.Interrupt)
+	stop := new(mirror.Interrupt)
 	assert.False(t, stop.Raised())
 	stop.Raise()
 	assert.True(t, stop.Raised())
 	info, err := w.Solve(sol, false, stop)
 	require.NoError(t, err)
 	assert.Contains(t, []scs.Status{scs.SigInt, scs.Failed}, info.Status)
-	info, err = w.Solve(sol, false, new(scs.Interrupt)) // and the work is still good
+	info, err = w.Solve(sol, false, new(mirror.Interrupt)) // and the work is still good
 	require.NoError(t, err)
 	assert.Equal(t, scs.Solved, info.Status)
 	assert.InDelta(t, 1, sol.X[0], 1e-7)
@@ -252,14 +253,14 @@ func testFinish(t *testing.T, library scs.Library) {
 	d, k := projection()
 	set := library.DefaultSettings()
 	set.EpsAbs, set.EpsRel, set.MaxIters = 0, 0, 1<<30
-	w, err := library.New(d, k, &set)
+	w, err := scs.New(library, d, k, &set)
 	require.NoError(t, err)
 	defer w.Close()
 	if !w.SetLimits(&set) {
 		t.Skip("a library of the system")
 	}
 	for range 2 {
-		stop, sol := new(scs.Interrupt), point()
+		stop, sol := new(mirror.Interrupt), point()
 		time.AfterFunc(100*time.Millisecond, stop.Finish)
 		info, err := w.Solve(sol, false, stop)
 		require.NoError(t, err)
@@ -270,11 +271,11 @@ func testFinish(t *testing.T, library scs.Library) {
 	}
 	set.EpsAbs, set.MaxIters = 1e-6, 1000
 	require.True(t, w.SetLimits(&set))
-	info, err := w.Solve(point(), false, new(scs.Interrupt))
+	info, err := w.Solve(point(), false, new(mirror.Interrupt))
 	require.NoError(t, err)
 	assert.Equal(t, scs.Solved, info.Status)
 
-	stop := new(scs.Interrupt) // before the first iteration
+	stop := new(mirror.Interrupt) // before the first iteration
 	stop.Finish()
 	info, err = w.Solve(point(), false, stop)
 	require.NoError(t, err)
@@ -289,25 +290,25 @@ func testMisuse(t *testing.T, library scs.Library) {
 	d, k := projection()
 	set := library.DefaultSettings()
 	d.C = []float64{1, 2}
-	_, err := library.New(d, k, &set)
-	assert.ErrorContains(t, err, "c 2")
+	_, err := scs.New(library, d, k, &set)
+	assert.ErrorContains(t, err, "c has length 2")
 	d, _ = projection()
-	_, err = library.New(d, &scs.Cone{Nonnegative: 2}, &set)
+	_, err = scs.New(library, d, &scs.Cone{Nonnegative: 2}, &set)
 	assert.ErrorContains(t, err, "scs_init failed")
 	d.A.Val[0] = math.NaN()
-	_, err = library.New(d, k, &set)
+	_, err = scs.New(library, d, k, &set)
 	assert.ErrorContains(t, err, "scs_init failed")
 	d.A.Ptr = []int{0}
-	_, err = library.New(d, k, &set)
+	_, err = scs.New(library, d, k, &set)
 	assert.ErrorContains(t, err, "do not fit together")
 
 	w := open(t, library)
-	assert.ErrorContains(t, w.Update([]float64{1, 2}, nil), "length 2")
+	assert.ErrorContains(t, w.Update([]float64{1, 2}, nil), "b has length 2")
 	_, err = w.Solve(&scs.Solution{}, false, nil)
-	assert.ErrorContains(t, err, "expected 1, 1, 1")
+	assert.ErrorContains(t, err, "x has length 0, expected 1")
 	w.Close()
 	w.Close()
 	_, err = w.Solve(point(), false, nil)
-	assert.ErrorIs(t, err, scs.ErrClosed)
-	assert.ErrorIs(t, w.Update(nil, nil), scs.ErrClosed)
+	assert.ErrorIs(t, err, mirror.ErrClosed)
+	assert.ErrorIs(t, w.Update(nil, nil), mirror.ErrClosed)
 }

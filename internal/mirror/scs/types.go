@@ -1,19 +1,15 @@
 package scs
 
-import "time"
+import (
+	"time"
 
-// Matrix is a ScsMatrix: compressed sparse column, with Ptr of length Cols+1 and
-// increasing row indices in each column.
-type Matrix struct {
-	Rows, Cols int
-	Ptr, Ind   []int
-	Val        []float64
-}
+	"github.com/conetune/conetune/internal/mirror"
+)
 
 // Data is a ScsData: minimise 1/2 x'Px + c'x subject to Ax + s = b, s in K.
 type Data struct {
-	A *Matrix
-	P *Matrix // upper triangle; nil means zero
+	A *mirror.Matrix
+	P *mirror.Matrix // upper triangle; nil means zero
 	B []float64
 	C []float64
 }
@@ -35,6 +31,14 @@ type Cone struct {
 // and then X by columns. SCS wants Rows >= Cols.
 type Size struct {
 	Rows, Cols int
+}
+
+// NuclearSizes returns the rows and the columns of Nuclear.
+func (k *Cone) NuclearSizes() (rows, cols []int) {
+	for _, size := range k.Nuclear {
+		rows, cols = append(rows, size.Rows), append(cols, size.Cols)
+	}
+	return rows, cols
 }
 
 // Box is the cone {(t, s): t Lower <= s <= t Upper, t >= 0}, whose first row is t.
@@ -83,18 +87,13 @@ const (
 	SolvedInaccurate     Status = 2
 )
 
-// Info is a ScsInfo.
+// Info is what is asked of a ScsInfo.
 type Info struct {
-	Status                                     Status
-	Text                                       string // in the words of SCS
-	Iterations                                 int
-	ScaleUpdates                               int
-	Scale                                      float64
-	PrimalObjective, DualObjective             float64
-	PrimalResidual, DualResidual, Gap          float64
-	Infeasibility                              float64 // residual of the certificate
-	UnboundednessA, UnboundednessP             float64 // residuals of the certificate
-	AcceptedAcceleration, RejectedAcceleration int
-	SetupTime, SolveTime                       time.Duration
-	LinearSystem, Cones, Acceleration          time.Duration // parts of SolveTime
+	Status                            Status
+	Text                              string // in the words of SCS
+	Iterations                        int
+	Scale                             float64
+	PrimalObjective                   float64
+	PrimalResidual, DualResidual, Gap float64
+	SetupTime, SolveTime              time.Duration
 }

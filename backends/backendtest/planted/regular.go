@@ -1,0 +1,97 @@
+package planted
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/conetune/conetune/backends"
+)
+
+// Shape describes optimal programs of one kind whose solution is a regular point with probability one: s and z are
+// strictly complementary, and no number is small.
+type Shape struct {
+	Name  string
+	N     int             // variables
+	Cones []backends.Cone // bounds of boxes are drawn
+	// Rank is the rank of P; 0 means none.
+	Rank int
+	// Density is the share of nonzeros of A.
+	Density float64
+	// Vertex asks for as many binding rows as there are variables, which makes the
+	// solution of a linear program unique.
+	Vertex bool
+}
+
+// Draw draws a program of that shape. Those of all seeds have the same places of entries and the same bounds, so that one
+// can be updated to another.
+func (sh Shape) Draw(seed uint64) *Case {
+	d := &draw{Rand: rand.New(rand.NewPCG(seed, 17)), density: 1, regular: true}
+	same := &draw{Rand: rand.New(rand.NewPCG(0, 18)), density: sh.Density, regular: true}
+	n := sh.N
+	c := &Case{Truth: Truth{Class: Optimal, S: []float64{}, Z: []float64{}}}
+	for _, k := range sh.Cones {
+		if k.Kind == backends.BoxCone {
+			k = same.box(k.Dim)
+		}
+		s, z := d.pair(k, false)
+		if sh.Vertex && k.Kind == backends.NonnegativeCone {
+			d.vertex(s, z, n-len(c.S))
+		}
+		c.Cones, c.S, c.Z = append(c.Cones, k), append(c.S, s...), append(c.Z, z...)
+	}
+	m := len(c.S)
+	c.B, c.Q, c.A = make([]float64, m), make([]float64, n), same.entries(m*n)
+	for i := range m { // no row is empty
+		c.A[i*n+same.IntN(n)] = 1
+	}
+	for k, v := range c.A {
+		if v != 0 {
+			c.A[k] = d.number()
+		}
+	}
+	factor := make([][]float64, sh.Rank) // P = F'F / rank, plus I / 10 when of full rank
+	for r := range factor {
+		factor[r] = d.entries(n)
+		scaled(factor[r], 1/math.Sqrt(float64(sh.Rank)))
+	}
+	if sh.Rank > 0 {
+		c.square(factor)
+	}
+	for i := 0; sh.Rank == n && i < n; i++ {
+		c.P[i*n+i] += 0.1
+	}
+	c.X = d.entries(n)
+	c.DualX = c.X
+	c.setB()
+	c.setQ()
+	c.measure()
+	return c
+}
+
+// vertex binds k random rows.
+func (d *draw) vertex(s, z []float64, k int) {
+	clear(s)
+	clear(z)
+	for place, i := range d.Perm(len(s)) {
+		if place < k {
+			z[i] = d.amount()
+		} else {
+			s[i] = d.amount()
+		}
+	}
+}
+
+// Of returns the instance of a problem, whose numbers it copies.
+func Of(p *backends.Problem) *Instance {
+	n, m := p.Dims()
+	in := &Instance{Q: slices.Clone(p.Q), A: make([]float64, m*n), B: slices.Clone(p.B), Cones: slices.Clone(p.Cones)}
+	if p.A != nil {
+		p.A.DoNonZero(func(i, j int, v float64) { in.A[i*n+j] = v })
+	}
+	if p.P != nil {
+		in.P = make([]float64, n*n)
+		p.P.DoNonZero(func(i, j int, v float64) { in.P[i*n+j], in.P[j*n+i] = v, v })
+	}
+	return in.clone()
+}

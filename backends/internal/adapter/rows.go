@@ -1,0 +1,191 @@
+package adapter
+
+import (
+	"slices"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/mirror"
+)
+
+// Row is a row of a library's problem in terms of rows of ours: its s is By s_Of + ByAlso s_Also + Shift.
+type Row struct {
+	Of, Also   int // None where there is none
+	By, ByAlso float64
+	Shift      float64
+}
+
+// None is no row.
+const None = -1
+
+// Rows is the order in which a library sees the rows of a problem, and what it sees of them: A' = TA and b' = Tb + t.
+type Rows struct {
+	List []Row
+
+	m       int // our rows
+	asGiven bool
+	boxes   []boxRow
+	entries []entry // where the values of A' come from
+}
+
+// boxRow is our row of a box, whose s is taken from b - Ax.
+type boxRow struct {
+	ours         int
+	lower, upper float64
+}
+
+// entry is By A_at + byAlso A_also, by places in the values of A.
+type entry struct {
+	at, also   int
+	by, byAlso float64
+}
+
+// Add appends a row that is by s_of + shift of ours.
+func (r *Rows) Add(of int, by, shift float64) {
+	r.List = append(r.List, Row{Of: of, Also: None, By: by, Shift: shift})
+}
+
+// Plain appends our rows from first on as they are.
+func (r *Rows) Plain(first, dim int) {
+	for i := range dim {
+		r.Add(first+i, 1, 0)
+	}
+}
+
+// Box notes that rows from first on are those of a box, however the library sees them.
+func (r *Rows) Box(c backends.Cone, first int) {
+	for i, l := range c.Lower {
+		r.boxes = append(r.boxes, boxRow{first + i, l, c.Upper[i]})
+	}
+}
+
+// Close ends the list, for a problem of m rows.
+func (r *Rows) Close(m int) {
+	r.m, r.asGiven = m, len(r.List) == m
+	for i, row := range r.List {
+		r.asGiven = r.asGiven && row == Row{Of: i, Also: None, By: 1}
+	}
+}
+
+// terms visits those of a row.
+func (row Row) terms(visit func(of int, by float64)) {
+	if row.Of != None {
+		visit(row.Of, row.By)
+	}
+	if row.Also != None {
+		visit(row.Also, row.ByAlso)
+	}
+}
+
+// Matrix returns A', and keeps where its values come from.
+func (r *Rows) Matrix(a *mirror.Matrix) *mirror.Matrix {
+	if r.asGiven {
+		return a
+	}
+	// By rows first: entries of row i are at [start[i], start[i+1]).
+	start := make([]int, r.m+1)
+	for _, i := range a.Ind {
+		start[i+1]++
+	}
+	for i := range r.m {
+		start[i+1] += start[i]
+	}
+	next := slices.Clone(start[:r.m])
+	col, at := make([]int, len(a.Ind)), make([]int, len(a.Ind))
+	for j := range a.Cols {
+		for k := a.Ptr[j]; k < a.Ptr[j+1]; k++ {
+			p := next[a.Ind[k]]
+			next[a.Ind[k]]++
+			col[p], at[p] = j, k
+		}
+	}
+	// In each column the rows of A' come in their order, and those with two terms in one entry.
+	each := func(visit func(i, j, at int, by float64, again bool)) {
+		last := slices.Repeat([]int{None}, a.Cols)
+		for i, row := range r.List {
+			row.terms(func(of int, by float64) {
+				for p := start[of]; p < start[of+1]; p++ {
+					visit(i, col[p], at[p], by, last[col[p]] == i)
+					last[col[p]] = i
+				}
+			})
+		}
+	}
+	out := &mirror.Matrix{Rows: len(r.List), Cols: a.Cols, Ptr: make([]int, a.Cols+1)}
+	each(func(_, j, _ int, _ float64, again bool) {
+		if !again {
+			out.Ptr[j+1]++
+		}
+	})
+	for j := range a.Cols {
+		out.Ptr[j+1] += out.Ptr[j]
+	}
+	fill := slices.Clone(out.Ptr[:a.Cols])
+	out.Ind, r.entries = make([]int, out.Ptr[a.Cols]), make([]entry, out.Ptr[a.Cols])
+	each(func(i, j, at int, by float64, again bool) {
+		if again {
+			e := &r.entries[fill[j]-1]
+			e.also, e.byAlso = at, by
+			return
+		}
+		out.Ind[fill[j]], r.entries[fill[j]] = i, entry{at: at, also: None, by: by}
+		fill[j]++
+	})
+	out.Val = r.Values(a.Val)
+	return out
+}
+
+// Values returns the values of A' from those of A, after Matrix.
+func (r *Rows) Values(a []float64) []float64 {
+	if r.asGiven {
+		return a
+	}
+	out := make([]float64, len(r.entries))
+	for i, e := range r.entries {
+		out[i] = e.by * a[e.at]
+		if e.also != None {
+			out[i] += e.byAlso * a[e.also]
+		}
+	}
+	return out
+}
+
+// Vector returns Tb + t.
+func (r *Rows) Vector(b []float64) []float64 {
+	out := make([]float64, len(r.List))
+	for i, row := range r.List {
+		out[i] = row.Shift
+		row.terms(func(of int, by float64) { out[i] += by * b[of] })
+	}
+	return out
+}
+
+// Dual returns our z = T'z'.
+func (r *Rows) Dual(y []float64) []float64 {
+	z := make([]float64, r.m)
+	for i, row := range r.List {
+		row.terms(func(of int, by float64) { z[of] += by * y[i] })
+	}
+	return z
+}
+
+// Slack returns our s, where rows are in boxes b - Ax taken into them. Of two terms of a row the first has a row of its own.
+func (r *Rows) Slack(s []float64, p *backends.Problem, x []float64) []float64 {
+	out := make([]float64, r.m)
+	for i, row := range r.List {
+		if row.Of != None && row.Also == None {
+			out[row.Of] = (s[i] - row.Shift) / row.By
+		}
+	}
+	for i, row := range r.List {
+		if row.Also != None {
+			out[row.Also] = (s[i] - row.Shift - row.By*out[row.Of]) / row.ByAlso
+		}
+	}
+	if len(r.boxes) > 0 {
+		residual := p.Slack(x)
+		for _, b := range r.boxes {
+			out[b.ours] = min(max(residual[b.ours], b.lower), b.upper)
+		}
+	}
+	return out
+}

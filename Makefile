@@ -31,35 +31,37 @@ build: $(NEEDS)
 
 test: test-go $(if $(filter scs osqp,$(TAG_LIST)),test-transpiled)
 
-# What go test would vet is left to make check, which vets all of it.
+# What go test would vet is left to make check, which vets all of it. Go ends a package's tests after ten minutes by the
+# clock, which is no bound of their work where other processes have the processors.
+UNHURRIED = -vet=off -timeout 60m
 test-go: $(NEEDS)
-	$(GO) test -vet=off -tags '$(TAGS)' ./...
+	$(GO) test $(UNHURRIED) -tags '$(TAGS)' ./...
 
 # The C solvers made Go: the suite of all backends, and side by side with C.
 test-transpiled: deps transpile
-	$(GO) test -vet=off -tags $(TRANSPILED_TAGS) $(MADE_GO)
-	$(GO) test -vet=off -tags $(CGO_TAGS),$(TRANSPILED_TAGS) ./internal/mirror/... ./internal/ccgo/scs ./internal/ccgo/osqp
+	$(GO) test $(UNHURRIED) -tags $(TRANSPILED_TAGS) $(MADE_GO)
+	$(GO) test $(UNHURRIED) -tags $(CGO_TAGS),$(TRANSPILED_TAGS) ./internal/mirror/... ./internal/ccgo/scs ./internal/ccgo/osqp
 
 # The numeric packages at the levels of the assembly below that of the processor: AVX2, and none, which is the portable kernels.
 # The levels are chosen where the program begins, so that nothing is compiled anew.
 LEVELS = cpu.avx512f=off cpu.avx2=off
 test-levels: $(NEEDS)
 	@set -e; for level in $(LEVELS); do echo "go test with GODEBUG=$$level"; \
-		GODEBUG=$$level $(GO) test -short -vet=off -tags '$(TAGS)' ./internal/dense/... ./backends/internal/... ./backends/native/... ./convex/... ./lower/... ./dca; done
+		GODEBUG=$$level $(GO) test -short $(UNHURRIED) -tags '$(TAGS)' ./internal/dense/... ./backends/internal/... ./backends/native/... ./convex/... ./lower/... ./dca; done
 
 # The same built without any assembly, as on other architectures.
 test-noasm:
-	$(GO) test -vet=off -tags noasm ./internal/dense/... ./backends/internal/... ./backends/native/...
+	$(GO) test $(UNHURRIED) -tags noasm ./internal/dense/... ./backends/internal/... ./backends/native/...
 
 # The native solver, the readers and the modelling layer with integers of 32 bits.
 test-386:
-	CGO_ENABLED=0 GOARCH=386 $(GO) test -short -vet=off ./backends/native/... ./backends/internal/... ./formats/... ./convex/... ./problems/dataset ./problems/groups
+	CGO_ENABLED=0 GOARCH=386 $(GO) test -short $(UNHURRIED) ./backends/native/... ./backends/internal/... ./formats/... ./convex/... ./problems/dataset ./problems/groups
 
 # The numeric packages and the readers on another architecture, in an emulator of its instructions (Debian: qemu-user-static). Not part of
 # make check: it takes most of an hour.
 EMULATOR ?= qemu-aarch64-static
 test-arm64:
-	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -exec $(EMULATOR) -short -vet=off -timeout 60m \
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -exec $(EMULATOR) -short $(UNHURRIED) \
 		./internal/dense/... ./backends ./backends/internal/... ./backends/native/... ./convex/... ./lower/... ./formats/...
 
 # All packages build without C, once for each thing that differs: 32 bits, without solvers, tests included; and, with the solvers made Go, which
@@ -102,7 +104,7 @@ staticcheck: $(NEEDS) $(if $(SOLVERS),transpile)
 check: vet fmt-check staticcheck
 
 race: $(NEEDS)
-	$(GO) test -race -short -vet=off -timeout 30m -tags '$(TAGS)' -run '$(RACE_TESTS)' $(RACE)
+	$(GO) test -race -short $(UNHURRIED) -tags '$(TAGS)' -run '$(RACE_TESTS)' $(RACE)
 
 bench: $(NEEDS)
 	$(GO) test -tags '$(TAGS)' -run '^$$' -bench . -benchmem ./bench/... ./internal/paper

@@ -28,7 +28,6 @@ import (
 	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/split"
 )
@@ -45,70 +44,38 @@ const (
 // Pilots are those there are.
 func Pilots() []string { return []string{string(Ridge), string(Lasso)} }
 
-// Options of the model.
-type Options struct {
-	// Intercept adds a free constant that is not penalised.
-	Intercept bool
-	// Standardize works on features and targets of standard deviation 1, and undoes it in the result.
-	Standardize bool
-	// Scaling is what Standardize brings features to; empty means by the table, see [dataset.Scaling].
-	Scaling dataset.Scaling
-	// R0 is the start value of the radius, in the unit of the model. 0 means 10.
-	R0 float64
-	// Gamma is the exponent of the weights, positive; 0 means 1.
-	Gamma float64
-	// Pilot is where the weights come from; empty means [Ridge].
-	Pilot Pilot
-}
+// Options are [regression.Options].
+type Options = regression.Options
 
 // Model is the adaptive lasso with its data.
-type Model struct{ *regression.Model }
+type Model = regression.Differentiable
 
-// New checks the rows, split or in folds, and the options, and fits the pilots. It keeps a reference to the data, which
-// must not change.
-func New(s dataset.Division, o Options) (*Model, error) {
-	if o.Gamma == 0 {
-		o.Gamma = 1
+// New checks the rows, split or in folds, the pilot, where none means [Ridge], the exponent gamma of the weights, where 0
+// means 1, and the options, and fits the pilots. It keeps a reference to the data, which must not change.
+func New(s dataset.Division, from Pilot, gamma float64, o Options) (*Model, error) {
+	if gamma == 0 {
+		gamma = 1
 	}
-	if o.Pilot == "" {
-		o.Pilot = Ridge
+	if from == "" {
+		from = Ridge
 	}
 	switch {
-	case !(o.Gamma > 0) || math.IsInf(o.Gamma, 1):
-		return nil, fmt.Errorf("adaptive: gamma is %v, expected a positive number", o.Gamma)
-	case o.Pilot != Ridge && o.Pilot != Lasso:
-		return nil, fmt.Errorf("adaptive: unknown pilot %q, expected one of %v", o.Pilot, Pilots())
+	case !(gamma > 0) || math.IsInf(gamma, 1):
+		return nil, fmt.Errorf("adaptive: gamma is %v, expected a positive number", gamma)
+	case from != Ridge && from != Lasso:
+		return nil, fmt.Errorf("adaptive: unknown pilot %q, expected one of %v", from, Pilots())
 	}
-	data, err := regression.New(s, regression.Options{
-		Intercept: o.Intercept, Weighing: true, Standardize: o.Standardize, Scaling: o.Scaling,
-		Multipliers: func(train *dataset.Data, intercept bool) ([]float64, error) { return multipliers(train, intercept, o) },
+	return regression.NewNet(s, o, regression.Net{
+		Name: "adaptive-lasso", Penalties: regression.Norm1Alone, Fit: regression.Making(fits.Lasso),
+		Kind: regression.Kind{Weighing: true, Multipliers: func(train *dataset.Data, intercept bool) ([]float64, error) {
+			return multipliers(train, intercept, from, gamma)
+		}},
 	})
-	if err != nil {
-		return nil, fmt.Errorf("adaptive: %w", err)
-	}
-	data, fit, err := regression.Fitted(data, fits.Lasso)
-	if err != nil {
-		return nil, fmt.Errorf("adaptive: %w", err)
-	}
-	spec, err := elasticnet.Single("adaptive-lasso", data, o.R0, 10, data.Path(pathPoints), data.Norm1)
-	if err != nil {
-		return nil, fmt.Errorf("adaptive: %w", err)
-	}
-	spec.Fit = fit
-	return &Model{regression.NewModel(data, spec)}, nil
 }
-
-// Modes are those of [fits.JointNet].
-func (*Model) Modes() []lower.Mode {
-	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
-}
-
-// pathPoints is the length of the path for the data-driven start.
-const pathPoints = 20
 
 // multipliers are 1/w_j.
-func multipliers(train *dataset.Data, intercept bool, o Options) ([]float64, error) {
-	b, err := pilot(context.Background(), train, intercept, o.Pilot)
+func multipliers(train *dataset.Data, intercept bool, from Pilot, gamma float64) ([]float64, error) {
+	b, err := pilot(context.Background(), train, intercept, from)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +86,7 @@ func multipliers(train *dataset.Data, intercept bool, o Options) ([]float64, err
 	out := make([]float64, len(b))
 	for j, v := range b {
 		if out[j] = 1; top > 0 {
-			out[j] = math.Pow(math.Abs(v)/top, o.Gamma)
+			out[j] = math.Pow(math.Abs(v)/top, gamma)
 		}
 	}
 	return out, nil

@@ -211,7 +211,7 @@ func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
 // where there is no memory.
 func (d *Data) FoldTable(ctx context.Context) (*glm.Table, error) {
 	cv, ok := d.user.(*dataset.CrossValidation)
-	if !ok || cv.Gaps != nil || d.options.Multipliers != nil {
+	if !ok || cv.Gaps != nil || d.kind.Multipliers != nil {
 		return nil, nil
 	}
 	n, p := cv.Data.Dims()

@@ -4,10 +4,10 @@ import "github.com/conetune/conetune/problems/dataset"
 
 // multiplied takes rows in the unit of the model, with their weights, and multiplies their features by what the rows for training say, if the options ask for that.
 func (d *Data) multiplied(fit, choose, user *dataset.Data) (part, error) {
-	if d.options.Multipliers == nil {
+	if d.kind.Multipliers == nil {
 		return d.newPart(fit, choose, user), nil
 	}
-	m, err := d.options.Multipliers(fit, d.options.Intercept)
+	m, err := d.kind.Multipliers(fit, d.options.Intercept)
 	if err != nil {
 		return part{}, err
 	}

@@ -106,10 +106,20 @@ func (d *Data) Terms() sparse.Terms { return d.terms }
 // Fit makes a fit to the training rows of a split or a fold, with the loss on its validation rows, in the unit of the model.
 type Fit func(train, val fits.Rows, intercept bool) (lower.Fit, error)
 
-// Fitted returns the fit of data, and the data with their [Data.LambdaMax]: with terms, weights or an offset it takes the fit to know it.
-func Fitted[T lower.Fit](d *Data, of func(train, val fits.Rows, intercept bool, t sparse.Terms) (T, error)) (*Data, Fit, error) {
+// Maker makes a fit to training rows, with the loss on validation rows, in the unit of the model, by terms of features.
+type Maker func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error)
+
+// Making is the [Maker] of fits of a type.
+func Making[T lower.Fit](of func(train, val fits.Rows, intercept bool, t sparse.Terms) (T, error)) Maker {
+	return func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error) {
+		return Either(of(train, val, intercept, t))
+	}
+}
+
+// fitted returns the fit of data, and the data with their [Data.LambdaMax]: with terms, weights or an offset it takes the fit to know it.
+func (d *Data) fitted(of Maker) (*Data, Fit, error) {
 	fit := func(train, val fits.Rows, intercept bool) (lower.Fit, error) {
-		return Either(of(train, val, intercept, d.terms))
+		return of(train, val, intercept, d.terms)
 	}
 	if d.terms.Plain() && !d.observes() {
 		return d, fit, nil

@@ -91,10 +91,10 @@ func Applications() []Application {
 		{"weighted-lasso", "100-100-250-p250", split("100-100-250-p250", weighted)},
 		{"sparse-group-lasso", "100-100-100-p600-m30", grouped("100-100-100-p600-m30", sparseGroups)},
 		{"group-lasso", "100-100-100-p60-m20", grouped("100-100-100-p60-m20", wholeGroups)},
-		{"fused-lasso", small, split(small, func(d *dataset.Split) (tune.Model, error) { return fused.New(d, fused.Options{}) })},
+		{"fused-lasso", small, split(small, func(d *dataset.Split) (tune.Model, error) { return fused.New(d, 0, fused.Options{}) })},
 		{"bounded-elastic-net", small, split(small, func(d *dataset.Split) (tune.Model, error) { return bounded.New(d, bounded.Options{}) })},
-		{"huber", small, split(small, func(d *dataset.Split) (tune.Model, error) { return huber.New(d, huber.Options{}) })},
-		{"quantile", small, split(small, func(d *dataset.Split) (tune.Model, error) { return quantile.New(d, quantile.Options{}) })},
+		{"huber", small, split(small, func(d *dataset.Split) (tune.Model, error) { return huber.New(d, 0, huber.Options{}) })},
+		{"quantile", small, split(small, func(d *dataset.Split) (tune.Model, error) { return quantile.New(d, 0, quantile.Options{}) })},
 		{"logistic", small + ", signs", split(small, func(d *dataset.Split) (tune.Model, error) {
 			return logistic.New(d.Map(func(y float64) float64 { return math.Copysign(1, y) }), logistic.Options{})
 		})},

@@ -43,7 +43,7 @@ type Spec struct {
 	Labels, Classes, LogLink, Survival, Several, Matrix, Folds bool
 	// Loss is the kind of the loss, see [Loss], empty for squares, and for counts.
 	Loss string
-	// Score says by what a model is chosen that is [tune.Scored].
+	// Score says by what a model is chosen that has a score.
 	Score string
 
 	kind    tune.Model // a nil pointer of the model's type, see [tune.Able]
@@ -80,6 +80,11 @@ type Options struct {
 	label func(v float64) string
 }
 
+// common are those that all regressions have.
+func (o *Options) common() regression.Options {
+	return regression.Options{Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept, Terms: o.terms}
+}
+
 // regressions are the options of most models.
 var regressions = []string{"Weights", "Offset"}
 
@@ -89,37 +94,35 @@ var specs = []Spec{
 		Name: "elastic-net", kind: (*elasticnet.Model)(nil), options: append(regressions, "Terms"),
 		Summary: "linear regression, bounds on the 1-norm and the squared 2-norm of the coefficients",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return elasticnet.New(s, elasticnet.Options{Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept, Terms: o.terms})
+			return elasticnet.New(s, o.common())
 		},
 	},
 	{
 		Name: "lasso", kind: (*lasso.Model)(nil), options: append(regressions, "Terms"),
 		Summary: "linear regression, a bound on the 1-norm of the coefficients",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return lasso.New(s, lasso.Options{Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept, Terms: o.terms})
+			return lasso.New(s, o.common())
 		},
 	},
 	{
 		Name: "ridge", kind: (*ridge.Model)(nil), options: append(regressions, "Terms"),
 		Summary: "linear regression, a bound on the squared 2-norm of the coefficients",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return ridge.New(s, ridge.Options{Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept, Terms: o.terms})
+			return ridge.New(s, o.common())
 		},
 	},
 	{
 		Name: "adaptive-lasso", kind: (*adaptive.Model)(nil), options: append(regressions, "Gamma", "Pilot"),
 		Summary: "the lasso with a penalty that is the smaller the larger a coefficient is in a pilot, ridge regression or the lasso",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return adaptive.New(s, adaptive.Options{
-				Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept, Gamma: o.Gamma, Pilot: o.Pilot,
-			})
+			return adaptive.New(s, o.Pilot, o.Gamma, o.common())
 		},
 	},
 	{
 		Name: "weighted-lasso", kind: (*wlasso.Model)(nil), options: regressions,
 		Summary: "linear regression, a bound of its own on each coefficient",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return wlasso.New(s, wlasso.Options{Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept})
+			return wlasso.New(s, o.common())
 		},
 	},
 	{
@@ -130,7 +133,7 @@ var specs = []Spec{
 			if err != nil {
 				return nil, err
 			}
-			return sgl.New(s, g, sgl.Options{Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept})
+			return sgl.New(s, g, o.common())
 		},
 	},
 	{
@@ -141,24 +144,21 @@ var specs = []Spec{
 			if err != nil {
 				return nil, err
 			}
-			return grouplasso.New(s, g, grouplasso.Options{Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept})
+			return grouplasso.New(s, g, o.common())
 		},
 	},
 	{
 		Name: "fused-lasso", kind: (*fused.Model)(nil), options: append(regressions, "Order"),
 		Summary: "linear regression, bounds on the 1-norms of the coefficients and of their differences in the order of the features",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return fused.New(s, fused.Options{Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept, Order: o.Order})
+			return fused.New(s, o.Order, o.common())
 		},
 	},
 	{
 		Name: "bounded-elastic-net", kind: (*bounded.Model)(nil), options: append(regressions, "Terms"),
 		Summary: "the elastic net with coefficients that are not negative, or within bounds",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return bounded.New(s, bounded.Options{
-				Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept,
-				Lower: o.terms.Lower, Upper: o.terms.Upper, Factors: o.terms.Factors,
-			})
+			return bounded.New(s, o.common())
 		},
 	},
 	{
@@ -166,9 +166,7 @@ var specs = []Spec{
 		Loss: Huber, unit: "mean Huber loss",
 		Summary: "the elastic net with a loss that grows linearly beyond a threshold, for targets with outliers",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return huber.New(s, huber.Options{
-				Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept, Threshold: o.Threshold,
-			})
+			return huber.New(s, o.Threshold, o.common())
 		},
 	},
 	{
@@ -176,7 +174,7 @@ var specs = []Spec{
 		Loss: Pinball, unit: "mean pinball loss",
 		Summary: "the elastic net for a quantile of the target instead of its mean, by default the median",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return quantile.New(s, quantile.Options{Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept, Level: o.Level})
+			return quantile.New(s, o.Level, o.common())
 		},
 	},
 	{
@@ -184,7 +182,7 @@ var specs = []Spec{
 		Labels: true, Loss: Logistic, unit: "mean logistic loss",
 		Summary: "classifier of two labels, the elastic net with the logistic loss",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return logistic.New(s, logistic.Options{Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept, Terms: o.terms})
+			return logistic.New(s, o.common())
 		},
 	},
 	{
@@ -202,7 +200,7 @@ var specs = []Spec{
 		LogLink: true, unit: "half the mean Poisson deviance",
 		Summary: "counts, whose mean is the exponential of the value: the elastic net with the Poisson deviance",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return poisson.New(s, poisson.Options{Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept, Terms: o.terms})
+			return poisson.New(s, o.common())
 		},
 	},
 	{

@@ -128,11 +128,11 @@ func hostileModel(t *rapid.T) (tune.Model, func(rows *dataset.Data, f tune.Fit) 
 	case "group-lasso":
 		m, err = grouplasso.New(division, g, grouplasso.Options{Intercept: intercept, Standardize: standardize})
 	case "fused-lasso":
-		m, err = fused.New(division, fused.Options{Intercept: intercept, Standardize: standardize})
+		m, err = fused.New(division, 0, fused.Options{Intercept: intercept, Standardize: standardize})
 	case "bounded":
 		m, err = bounded.New(division, bounded.Options{Intercept: intercept, Standardize: standardize})
 	case "huber":
-		m, err = huber.New(division, huber.Options{Intercept: intercept, Standardize: standardize, Threshold: 2})
+		m, err = huber.New(division, 2, huber.Options{Intercept: intercept, Standardize: standardize})
 		loss = func(f, y float64) float64 {
 			if r := math.Abs(f - y); r > 2 {
 				return 2*r - 2
@@ -140,7 +140,7 @@ func hostileModel(t *rapid.T) (tune.Model, func(rows *dataset.Data, f tune.Fit) 
 			return (f - y) * (f - y) / 2
 		}
 	case "quantile":
-		m, err = quantile.New(division, quantile.Options{Intercept: intercept, Standardize: standardize, Level: 0.3})
+		m, err = quantile.New(division, 0.3, quantile.Options{Intercept: intercept, Standardize: standardize})
 		loss = func(f, y float64) float64 { return math.Max(0.3*(y-f), 0.7*(f-y)) }
 	case "logistic":
 		m, err = logistic.New(division, logistic.Options{Intercept: intercept, Standardize: standardize})

@@ -195,9 +195,7 @@ func (p *problem) fit(name string, bySplit bool) (tune.Fit, error) {
 	case "lasso":
 		m, err = lasso.New(rows, lasso.Options{Intercept: true, Standardize: true})
 	case "adaptive-lasso":
-		m, err = adaptive.New(rows, adaptive.Options{
-			Intercept: true, Standardize: true, Pilot: adaptive.Lasso, Gamma: 2,
-		})
+		m, err = adaptive.New(rows, adaptive.Lasso, 2, adaptive.Options{Intercept: true, Standardize: true})
 	default:
 		m, err = wlasso.New(rows, wlasso.Options{Intercept: true, Standardize: true})
 		switch name {

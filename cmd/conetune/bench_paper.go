@@ -35,7 +35,7 @@ All have the paper's settings and ranges, but %s and %s: VF-iDCA with ours,
 and the same until the lower-level gap is closed.
 
 The folder --out gets results.jsonl, one line for each run as it ends; manifest.json;
-tables/ with the tables of errors and of times as Markdown, CSV and LaTeX; and at the end
+tables/ with the tables of errors and of times as Markdown and CSV; and at the end
 figures/ as SVG and PNG, and report.html with all of it, which needs no other file. A run that
 was stopped, by whatever, goes on with --resume; the tables of errors are
 then the same, byte by byte, as those of a run that was not stopped. --resume with more

@@ -15,7 +15,7 @@
 //
 //	manifest.json   what was asked for, by which program, on which machine: a [Manifest]
 //	results.jsonl   one line for each item that ended, a [Record], in the order in which they ended
-//	tables/         the tables: errors.md .csv .tex and times.md .csv .tex
+//	tables/         the tables: errors.md .csv and times.md .csv
 //	figures/        the figures, and
 //	report.html     the page with tables and figures, both by package report
 //

@@ -50,7 +50,7 @@ func small(t *testing.T, data string, repeats int) Options {
 func errorTables(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for _, name := range []string{"errors.md", "errors.csv", "errors.tex"} {
+	for _, name := range []string{"errors.md", "errors.csv"} {
 		text, err := os.ReadFile(filepath.Join(dir, TablesDir, name))
 		require.NoError(t, err)
 		out[name] = string(text)

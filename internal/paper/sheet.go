@@ -13,19 +13,16 @@ type sheet struct {
 	notes       []string
 }
 
-// sheetRow is a line; first says that it begins a row of the paper's table.
-type sheetRow struct {
-	first bool
-	cells []sheetCell
-}
+// sheetRow is a line.
+type sheetRow []sheetCell
 
 type sheetCell struct {
 	text string
 	bold bool
 }
 
-// label is the method of a line, with its backend where there are several.
-func (p *Plan) label(l *Line) string {
+// Label is the method of a line, with its backend where there are several.
+func (p *Plan) Label(l *Line) string {
 	if len(p.Backends) > 1 && l.Method.conic {
 		return l.Method.Title + ", " + l.Backend
 	}
@@ -49,22 +46,22 @@ func (p *Plan) errorSheet(s *Summary) *sheet {
 			row := p.begin(&r, k, fmt.Sprint(l.Dimension))
 			for at := range measures {
 				m := &measures[at]
-				cell := sheetCell{text: m.of(l).text()}
+				cell := sheetCell{text: m.of(l).String()}
 				if best := m.best(r.Lines); best != nil && m.of(l).N > 0 {
 					cell.bold = m.of(l).mean() == m.of(best).mean()
 				}
-				row.cells = append(row.cells, cell)
+				row = append(row, cell)
 				switch {
 				case at >= 2:
 				case l.Paper == nil:
-					row.cells = append(row.cells, sheetCell{text: "-"})
+					row = append(row, sheetCell{text: "-"})
 				case at == 0:
-					row.cells = append(row.cells, sheetCell{text: l.Paper.Validation.text()})
+					row = append(row, sheetCell{text: l.Paper.Validation.String()})
 				default:
-					row.cells = append(row.cells, sheetCell{text: l.Paper.Test.text()})
+					row = append(row, sheetCell{text: l.Paper.Test.String()})
 				}
 			}
-			row.cells = append(row.cells, sheetCell{text: l.Remarks()})
+			row = append(row, sheetCell{text: l.Remarks()})
 			out.rows = append(out.rows, row)
 		}
 		var said []string
@@ -80,13 +77,13 @@ func (p *Plan) errorSheet(s *Summary) *sheet {
 
 // begin makes the cells that all sheets begin with. The title of a row stands on its first line.
 func (p *Plan) begin(r *RowSummary, k int, cells ...string) sheetRow {
-	row := sheetRow{first: k == 0}
+	var row sheetRow
 	title := ""
 	if k == 0 {
 		title = r.Row.Title
 	}
-	for _, text := range append([]string{title, p.label(&r.Lines[k])}, cells...) {
-		row.cells = append(row.cells, sheetCell{text: text})
+	for _, text := range append([]string{title, p.Label(&r.Lines[k])}, cells...) {
+		row = append(row, sheetCell{text: text})
 	}
 	return row
 }
@@ -104,11 +101,11 @@ func (p *Plan) timeSheet(s *Summary) *sheet {
 			total += sum
 			paper := "-"
 			if l.Paper != nil {
-				paper = l.Paper.Seconds.text()
+				paper = l.Paper.Seconds.String()
 			}
 			best := fastest.best(r.Lines)
-			row.cells = append(row.cells, sheetCell{text: l.Seconds.text(), bold: best == l}, sheetCell{text: l.CPU.text()}, sheetCell{text: paper},
-				sheetCell{text: l.Iterations.text()}, sheetCell{text: fmt.Sprintf("%.1f s", sum)})
+			row = append(row, sheetCell{text: l.Seconds.String(), bold: best == l}, sheetCell{text: l.CPU.String()}, sheetCell{text: paper},
+				sheetCell{text: l.Iterations.String()}, sheetCell{text: fmt.Sprintf("%.1f s", sum)})
 			out.rows = append(out.rows, row)
 		}
 	}
@@ -116,8 +113,8 @@ func (p *Plan) timeSheet(s *Summary) *sheet {
 	return out
 }
 
-// text writes a figure of the paper.
-func (f Figure) text() string { return fmt.Sprintf("%.2f ± %.2f", f.Mean, f.Spread) }
+// String writes a figure of the paper.
+func (f Figure) String() string { return fmt.Sprintf("%.2f ± %.2f", f.Mean, f.Spread) }
 
 // markdown writes a sheet as a section.
 func (s *sheet) markdown(b *strings.Builder) {
@@ -125,7 +122,7 @@ func (s *sheet) markdown(b *strings.Builder) {
 	if len(s.rows) > 0 {
 		fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(s.columns, " | "), strings.Repeat("---|", len(s.columns)))
 		for _, r := range s.rows {
-			for _, c := range r.cells {
+			for _, c := range r {
 				text := strings.ReplaceAll(c.text, "|", `\|`)
 				if c.bold {
 					text = "**" + text + "**"
@@ -142,43 +139,4 @@ func (s *sheet) markdown(b *strings.Builder) {
 	if len(s.notes) > 0 {
 		b.WriteString("\n")
 	}
-}
-
-// latex writes a sheet as a tabular with the rules of the package booktabs.
-func (s *sheet) latex(b *strings.Builder) {
-	fmt.Fprintf(b, "%% %s\n", s.title)
-	if len(s.rows) > 0 {
-		fmt.Fprintf(b, "\\begin{tabular}{ll%s}\n\\toprule\n%s \\\\\n", strings.Repeat("r", len(s.columns)-2), tex(strings.Join(s.columns, " & "), true))
-		for _, r := range s.rows {
-			if r.first {
-				b.WriteString("\\midrule\n")
-			}
-			for k, c := range r.cells {
-				if k > 0 {
-					b.WriteString(" & ")
-				}
-				text := tex(c.text, false)
-				if c.bold {
-					text = "\\textbf{" + text + "}"
-				}
-				b.WriteString(text)
-			}
-			b.WriteString(" \\\\\n")
-		}
-		b.WriteString("\\bottomrule\n\\end{tabular}\n")
-	}
-	for _, n := range s.notes {
-		fmt.Fprintf(b, "%% %s\n", n)
-	}
-	b.WriteString("\n")
-}
-
-// tex escapes a text; columns keeps the &.
-func tex(text string, columns bool) string {
-	pairs := []string{`\`, `\textbackslash{}`, "%", `\%`, "#", `\#`, "_", `\_`, "$", `\$`, "{", `\{`, "}", `\}`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`,
-		"±", `$\pm$`, "λ", `$\lambda$`}
-	if !columns {
-		pairs = append(pairs, "&", `\&`)
-	}
-	return strings.NewReplacer(pairs...).Replace(text)
 }

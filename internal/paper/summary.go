@@ -181,7 +181,7 @@ func (l *Line) Remarks() string {
 		}
 	}
 	if l.Deployed.N > 0 {
-		parts = append(parts, "test of the refit to all rows "+l.Deployed.text())
+		parts = append(parts, "test of the refit to all rows "+l.Deployed.String())
 	}
 	return strings.Join(parts, "; ")
 }
@@ -214,8 +214,20 @@ func (m *measure) best(lines []Line) *Line {
 	return best
 }
 
-// text writes a mean with its standard error, both with as many decimals as the mean has.
-func (s Stat) text() string {
+// Best says which lines have the least mean of a number, or one that looks the same in the tables.
+func Best(lines []Line, of func(*Line) Stat) []bool {
+	m := measure{of: of}
+	best := m.best(lines)
+	out := make([]bool, len(lines))
+	for k := range lines {
+		s := of(&lines[k])
+		out[k] = s.N > 0 && s.mean() == of(best).mean()
+	}
+	return out
+}
+
+// String writes a mean with its standard error, both with as many decimals as the mean has.
+func (s Stat) String() string {
 	switch s.N {
 	case 0:
 		return "-"

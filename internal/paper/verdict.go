@@ -48,7 +48,7 @@ func (v *Verdict) String() string {
 	case Close:
 		return text + fmt.Sprintf("within one standard error of the best other method, %s", v.Best.Method.Title)
 	}
-	return text + fmt.Sprintf("not within one standard error of the best other method, %s: %s against %s", v.Best.Method.Title, v.ours.text(), v.least.text())
+	return text + fmt.Sprintf("not within one standard error of the best other method, %s: %s against %s", v.Best.Method.Title, v.ours.String(), v.least.String())
 }
 
 // MeasureNames are the names of the columns of errors in the order of the tables.

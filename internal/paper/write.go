@@ -35,10 +35,8 @@ func WriteTables(dir string, p Plan, records []Record) error {
 	}
 	for _, f := range []struct{ name, text string }{
 		{"errors.md", markdown("Errors", head, errors)},
-		{"errors.tex", latex(errors)},
 		{"errors.csv", errorsCSV(summaries)},
 		{"times.md", markdown("Times", headTimes, times)},
-		{"times.tex", latex(times)},
 		{"times.csv", timesCSV(summaries)},
 	} {
 		err := atomicfile.Write(filepath.Join(dir, f.name), func(w io.Writer) error {
@@ -59,15 +57,6 @@ func markdown(title, text string, sheets []*sheet) string {
 		s.markdown(&b)
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
-}
-
-func latex(sheets []*sheet) string {
-	var b strings.Builder
-	b.WriteString("% needs the package booktabs\n\n")
-	for _, s := range sheets {
-		s.latex(&b)
-	}
-	return b.String()
 }
 
 // errorsCSV has a line for each method on each row, numbers with all their digits.

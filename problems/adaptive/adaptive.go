@@ -16,7 +16,7 @@
 //
 // The pilot is ridge regression or the lasso, of each fold fitted to its training rows and in the final training to all
 // rows, with one weight, that of the least validation error. It is the rung below on a ladder, see
-// [regression.Adaptive].
+// [regression.NewAdaptive].
 package adaptive
 
 import (
@@ -24,11 +24,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
 )
 
@@ -44,76 +41,34 @@ const (
 // Pilots are those there are.
 func Pilots() []string { return []string{string(Ridge), string(Lasso)} }
 
-// Options of the model.
-type Options struct {
-	// Intercept adds a free constant that is not penalised.
-	Intercept bool
-	// Standardize works on features and targets of standard deviation 1, and undoes it in the result.
-	Standardize bool
-	// Scaling is what Standardize brings features to; empty means by the table, see [dataset.Scaling].
-	Scaling dataset.Scaling
-	// R0 is the start value of the radius, in the unit of the model. 0 means 10.
-	R0 float64
-	// Gamma is the exponent of the weights, positive; 0 means 1.
-	Gamma float64
-	// Pilot is where the weights come from; empty means [Ridge].
-	Pilot Pilot
-}
+// Options are [regression.Options].
+type Options = regression.Options
 
 // Model is the adaptive lasso with its data.
-type Model struct{ *regression.Model }
+type Model = regression.Differentiable
 
-// New checks the rows, split or in folds, and the options, and fits the pilots. It keeps a reference to the data, which
-// must not change.
-func New(s dataset.Division, o Options) (*Model, error) {
-	if o.Gamma == 0 {
-		o.Gamma = 1
+// New checks the rows, split or in folds, the pilot, where none means [Ridge], the exponent gamma of the weights, where 0
+// means 1, and the options, and fits the pilots. It keeps a reference to the data, which must not change.
+func New(s dataset.Division, from Pilot, gamma float64, o Options) (*Model, error) {
+	if gamma == 0 {
+		gamma = 1
 	}
-	if o.Pilot == "" {
-		o.Pilot = Ridge
+	if from == "" {
+		from = Ridge
 	}
 	switch {
-	case !(o.Gamma > 0) || math.IsInf(o.Gamma, 1):
-		return nil, fmt.Errorf("adaptive: gamma is %v, expected a positive number", o.Gamma)
-	case o.Pilot != Ridge && o.Pilot != Lasso:
-		return nil, fmt.Errorf("adaptive: unknown pilot %q, expected one of %v", o.Pilot, Pilots())
+	case !(gamma > 0) || math.IsInf(gamma, 1):
+		return nil, fmt.Errorf("adaptive: gamma is %v, expected a positive number", gamma)
+	case from != Ridge && from != Lasso:
+		return nil, fmt.Errorf("adaptive: unknown pilot %q, expected one of %v", from, Pilots())
 	}
-	data, err := regression.New(s, regression.Options{
-		Intercept: o.Intercept, Weighing: true, Standardize: o.Standardize, Scaling: o.Scaling,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("adaptive: %w", err)
+	n := regression.Net{
+		Name: "adaptive-lasso", Penalties: regression.Norm1Alone, Fit: regression.Making(fits.Lasso),
+		Kind: regression.Kind{Weighing: true},
 	}
-	data, fit, err := regression.Fitted(data, fits.Lasso)
-	if err != nil {
-		return nil, fmt.Errorf("adaptive: %w", err)
+	pilot := n
+	if from == Ridge {
+		pilot.Penalties, pilot.Fit = regression.SquaresAlone, regression.Making(fits.Ridge)
 	}
-	spec, err := elasticnet.Single("adaptive-lasso", data, o.R0, 10, data.Path(pathPoints), data.Norm1)
-	if err != nil {
-		return nil, fmt.Errorf("adaptive: %w", err)
-	}
-	spec.Fit, spec.Weights = fit, data.SharedWeights(0, -1)
-	pilot := spec
-	if o.Pilot == Ridge {
-		if _, pilot.Fit, err = regression.Fitted(data, fits.Ridge); err != nil {
-			return nil, fmt.Errorf("adaptive: %w", err)
-		}
-		pilot.Weights = data.SharedWeights(-1, 0)
-		pilot.Penalties = func(b, r convex.Affine) []convex.Convex {
-			return []convex.Convex{data.HalfSquares(b).MinusAffine(r)}
-		}
-	}
-	m, err := regression.Adaptive(context.Background(), data, spec, pilot, o.Gamma)
-	if err != nil {
-		return nil, fmt.Errorf("adaptive: %w", err)
-	}
-	return &Model{m}, nil
+	return regression.NewAdaptive(context.Background(), s, o, n, pilot, gamma)
 }
-
-// Modes are those of [fits.JointNet].
-func (*Model) Modes() []lower.Mode {
-	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
-}
-
-// pathPoints is the length of the path for the data-driven start.
-const pathPoints = 20

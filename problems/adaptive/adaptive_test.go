@@ -40,7 +40,7 @@ func TestOrthogonalClosedForm(t *testing.T) {
 	s := orthogonal(40, a, a) // so that pilots have next to no penalty
 	for _, gamma := range []float64{0.5, 1, 2} {
 		for _, pilot := range []adaptive.Pilot{adaptive.Ridge, adaptive.Lasso} {
-			m, err := adaptive.New(s, adaptive.Options{Gamma: gamma, Pilot: pilot})
+			m, err := adaptive.New(s, pilot, gamma, adaptive.Options{})
 			require.NoError(t, err)
 			fit, err := m.Penalised()
 			require.NoError(t, err)
@@ -65,7 +65,7 @@ func TestAgainstConic(t *testing.T) {
 	for _, division := range []dataset.Division{s, cv} {
 		var results []*tune.Result
 		for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
-			m, err := adaptive.New(division, adaptive.Options{Intercept: true, Standardize: true})
+			m, err := adaptive.New(division, "", 0, adaptive.Options{Intercept: true, Standardize: true})
 			require.NoError(t, err)
 			r, err := tune.VFiDCA(context.Background(), m, tune.Config{Engine: engine, GapTol: 1e-6})
 			require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestPilotsSeeTrainingRows(t *testing.T) {
 		for i := range s.Val.Y {
 			s.Val.Y[i] *= change
 		}
-		m, err := adaptive.New(s, adaptive.Options{Intercept: true})
+		m, err := adaptive.New(s, "", 0, adaptive.Options{Intercept: true})
 		require.NoError(t, err)
 		f, err := m.Penalised()
 		require.NoError(t, err)
@@ -97,23 +97,22 @@ func TestPilotsSeeTrainingRows(t *testing.T) {
 
 func TestBadOptions(t *testing.T) {
 	s := modeltest.Split(5, 20, 10, 10, []float64{2, -1}, 0.7)
-	for want, o := range map[string]adaptive.Options{
-		"gamma is -1":          {Gamma: -1},
-		"gamma is +Inf":        {Gamma: math.Inf(1)},
-		`unknown pilot "tree"`: {Pilot: "tree"},
-		"radius of":            {R0: -1},
-	} {
-		_, err := adaptive.New(s, o)
+	for want, gamma := range map[string]float64{"gamma is -1": -1, "gamma is +Inf": math.Inf(1)} {
+		_, err := adaptive.New(s, "", gamma, adaptive.Options{})
 		require.ErrorContains(t, err, want)
 	}
-	_, err := adaptive.New(nil, adaptive.Options{})
+	_, err := adaptive.New(s, "tree", 0, adaptive.Options{})
+	require.ErrorContains(t, err, `unknown pilot "tree"`)
+	_, err = adaptive.New(s, "", 0, adaptive.Options{R0: []float64{-1}})
+	require.ErrorContains(t, err, "radius of")
+	_, err = adaptive.New(nil, "", 0, adaptive.Options{})
 	require.ErrorContains(t, err, "no data")
 }
 
 // Without any relation to the targets the pilot is nothing, and the model, too.
 func TestNothingToFind(t *testing.T) {
 	s := modeltest.Split(5, 20, 10, 10, []float64{0, 0}, 0)
-	m, err := adaptive.New(s, adaptive.Options{Intercept: true})
+	m, err := adaptive.New(s, "", 0, adaptive.Options{Intercept: true})
 	require.NoError(t, err)
 	f, err := m.Penalised()
 	require.NoError(t, err)

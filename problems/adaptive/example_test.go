@@ -17,7 +17,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	model, err := adaptive.New(split, adaptive.Options{})
+	model, err := adaptive.New(split, "", 0, adaptive.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

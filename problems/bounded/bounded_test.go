@@ -10,6 +10,7 @@ import (
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -27,13 +28,13 @@ func TestOptimality(t *testing.T) {
 	for _, o := range []bounded.Options{
 		{R0: []float64{3, 50}},
 		{R0: []float64{50, 2}},
-		{R0: []float64{2, 3}, Lower: []float64{-1}, Upper: []float64{2}},
-		{R0: []float64{9, 3}, Upper: []float64{1, 2, 3, inf, 0.5, inf, 0, 1}},
+		{R0: []float64{2, 3}, Terms: regression.Terms{Lower: []float64{-1}, Upper: []float64{2}}},
+		{R0: []float64{9, 3}, Terms: regression.Terms{Upper: []float64{1, 2, 3, inf, 0.5, inf, 0, 1}}},
 	} {
 		m, err := bounded.New(s, o)
 		require.NoError(t, err)
 		x, lambda := modeltest.LowerLevel(t, m)
-		lower, upper := o.Lower, o.Upper
+		lower, upper := o.Terms.Lower, o.Terms.Upper
 		if lower == nil && upper == nil {
 			lower = []float64{0}
 		}
@@ -73,7 +74,7 @@ func TestUnits(t *testing.T) {
 			d.Dense().Set(i, 0, 1000*d.X.At(i, 0)+3)
 		}
 	}
-	m, err := bounded.New(s, bounded.Options{Intercept: true, Standardize: true, Lower: []float64{-1}, Upper: []float64{0.002, 1, 1, 1, 0.5, 1, 1, 1}})
+	m, err := bounded.New(s, bounded.Options{Intercept: true, Standardize: true, Terms: regression.Terms{Lower: []float64{-1}, Upper: []float64{0.002, 1, 1, 1, 0.5, 1, 1, 1}}})
 	require.NoError(t, err)
 	res := modeltest.Solve(t, m, m.DefaultSettings())
 	require.Equal(t, dca.Converged, res.Status, res.Message)
@@ -101,11 +102,11 @@ func TestNonnegative(t *testing.T) {
 func TestBadOptions(t *testing.T) {
 	s := split()
 	for want, o := range map[string]bounded.Options{
-		"2 lower bounds, expected one or 8":                        {Lower: []float64{0, 0}},
-		`upper bound of "x2" is -1, which leaves no room for 0`:    {Upper: []float64{1, -1, 1, 1, 1, 1, 1, 1}},
-		`lower bound of "x1" is 0.5, which leaves no room for 0`:   {Lower: []float64{0.5}},
-		`lower bound of "x1" is NaN, which leaves no room for 0`:   {Lower: []float64{math.NaN()}},
-		"1 radii to start from, expected 2 (l1, l2)":               {R0: []float64{1}},
+		"2 lower bounds, expected one or 8":                        {Terms: regression.Terms{Lower: []float64{0, 0}}},
+		`upper bound of "x2" is -1, which leaves no room for 0`:    {Terms: regression.Terms{Upper: []float64{1, -1, 1, 1, 1, 1, 1, 1}}},
+		`lower bound of "x1" is 0.5, which leaves no room for 0`:   {Terms: regression.Terms{Lower: []float64{0.5}}},
+		`lower bound of "x1" is NaN, which leaves no room for 0`:   {Terms: regression.Terms{Lower: []float64{math.NaN()}}},
+		"3 radii to start from, expected one or 2":                 {R0: []float64{1, 1, 1}},
 		`radius of "lambda2" is -1, expected a finite number that`: {R0: []float64{1, -1}},
 	} {
 		_, err := bounded.New(s, o)

@@ -8,6 +8,7 @@ import (
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -18,7 +19,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	model, err := bounded.New(split, bounded.Options{Lower: []float64{0}, Upper: []float64{0.8}})
+	model, err := bounded.New(split, bounded.Options{Terms: regression.Terms{Lower: []float64{0}, Upper: []float64{0.8}}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -152,13 +152,9 @@ func (m *Model) whole(ctx context.Context, s problems.Solver, gap float64) (dca.
 }
 
 // PaperSettings are those of the paper for the elastic net.
-func (m *Model) PaperSettings() dca.Settings {
-	return dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
-}
+func (m *Model) PaperSettings() dca.Settings { return regression.PaperSettings() }
 
 // DefaultSettings start from a path and close the lower-level gap.
 func (m *Model) DefaultSettings() dca.Settings {
-	s := m.PaperSettings()
-	s.GapTol, s.MaxIter, s.PathStart = 1e-4, 200, len(m.path) > 0
-	return s
+	return regression.Closing(m.PaperSettings(), len(m.path) > 0)
 }

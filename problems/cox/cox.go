@@ -82,10 +82,7 @@ type part struct {
 
 // New checks the rows, split or in folds, and the options. Each set of training rows needs an event with others at risk. New keeps a reference to the features, which must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
-	if s == nil {
-		return nil, fmt.Errorf("cox: no data")
-	}
-	if err := s.Validate(); err != nil {
+	if err := dataset.Check(s); err != nil {
 		return nil, fmt.Errorf("cox: %w", err)
 	}
 	m := &Model{user: s, options: o}
@@ -94,11 +91,8 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	}
 	var err error
 	// Features are centred as with an intercept, which rounds less.
-	if m.data, err = regression.New(s, regression.Options{Intercept: true, Standardize: o.Standardize, Scaling: o.Scaling, KeepTarget: true, Terms: o.Terms}); err != nil {
+	if m.data, err = regression.New(s, regression.Options{Intercept: true, Standardize: o.Standardize, Scaling: o.Scaling, Terms: o.Terms}, regression.Kind{KeepTarget: true, Terms: true}); err != nil {
 		return nil, fmt.Errorf("cox: %w", err)
-	}
-	if o.R0 != nil && len(o.R0) != 2 {
-		return nil, fmt.Errorf("cox: %d radii to start from, expected 2 (l1, l2)", len(o.R0))
 	}
 	if m.r0, err = regression.Radii(o.R0, m.Names(), 10, 5); err != nil {
 		return nil, fmt.Errorf("cox: %w", err)

@@ -294,8 +294,8 @@ func TestBadInput(t *testing.T) {
 		_, err := cox.New(s, cox.Options{})
 		require.ErrorContains(t, err, want)
 	}
-	_, err := cox.New(split(3, 50), cox.Options{R0: []float64{1}})
-	require.ErrorContains(t, err, "1 radii to start from, expected 2")
+	_, err := cox.New(split(3, 50), cox.Options{R0: []float64{1, 1, 1}})
+	require.ErrorContains(t, err, "3 radii to start from, expected one or 2")
 	_, err = cox.New(nil, cox.Options{})
 	require.ErrorContains(t, err, "no data")
 }

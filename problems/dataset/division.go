@@ -1,6 +1,9 @@
 package dataset
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 // Division is a table whose rows are divided for the choice of hyperparameters: a [Split], or a [CrossValidation].
 type Division interface {
@@ -15,6 +18,14 @@ type Division interface {
 	Tests() *Data
 	// Map returns the same division with the targets f(y).
 	Map(f func(y float64) float64) Division
+}
+
+// Check says why rows cannot be those of a model; nil if they can.
+func Check(s Division) error {
+	if s == nil {
+		return errors.New("no data")
+	}
+	return s.Validate()
 }
 
 var (

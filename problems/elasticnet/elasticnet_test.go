@@ -277,7 +277,7 @@ func TestLeastNormRefit(t *testing.T) {
 }
 
 func TestBadOptions(t *testing.T) {
-	for _, r0 := range [][]float64{{1}, {1, 2, 3}, {-1, 1}, {math.NaN(), 1}} {
+	for _, r0 := range [][]float64{{1, 2, 3}, {-1, 1}, {math.NaN(), 1}} {
 		_, err := elasticnet.New(small(t), elasticnet.Options{R0: r0})
 		require.Error(t, err)
 	}

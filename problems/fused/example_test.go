@@ -18,7 +18,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	model, err := fused.New(split, fused.Options{})
+	model, err := fused.New(split, 0, fused.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -24,55 +24,40 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )
 
-// Options of the model.
-type Options struct {
-	// Intercept adds a free constant that is not penalised.
-	Intercept bool
-	// Standardize works on features and targets in units of their own, the features in that of Scaling, and undoes it in the result.
-	Standardize bool
-	// Scaling is the unit of the features; the zero value is that of the table.
-	Scaling dataset.Scaling
-	// R0 are the start values of the two radii, in the unit of the model. Nil means 10.
-	R0 []float64
-	// Order is the order k of the differences. 0 means 1, piecewise constant coefficients; 2 makes them piecewise linear.
-	Order int
-}
+// Options are [regression.Options].
+type Options = regression.Options
 
 // Model is a fused lasso with its data.
-type Model struct{ *regression.Model }
+type Model = regression.Model
 
-// New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
-// must not change.
-func New(s dataset.Division, o Options) (*Model, error) {
-	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling})
+// New checks the rows, split or in folds, the order of the differences, where 0 means 1, piecewise constant coefficients,
+// and 2 makes them piecewise linear, and the options. It keeps a reference to the data, which must not change.
+func New(s dataset.Division, order int, o Options) (*Model, error) {
+	data, err := regression.New(s, o, regression.Kind{})
 	if err != nil {
 		return nil, fmt.Errorf("fused: %w", err)
 	}
-	if o.Order == 0 {
-		o.Order = 1
+	if order == 0 {
+		order = 1
 	}
 	_, p := data.Dims()
-	if o.Order < 1 || o.Order >= p {
-		return nil, fmt.Errorf("fused: differences of order %d of %d coefficients, expected an order from 1 to %d", o.Order, p, p-1)
+	if order < 1 || order >= p {
+		return nil, fmt.Errorf("fused: differences of order %d of %d coefficients, expected an order from 1 to %d", order, p, p-1)
 	}
 	names := []string{"l1", "fusion"}
 	r0, err := regression.Radii(o.R0, names, 10)
 	if err != nil {
 		return nil, fmt.Errorf("fused: %w", err)
 	}
-	d := differences(p, o.Order)
-	paper := dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100} // the paper's for the elastic net
-	standard := paper
-	standard.GapTol, standard.MaxIter = 1e-4, 200
-	standard.PathStart = data.LambdaMax() > 0
+	d := differences(p, order)
+	paper := regression.PaperSettings()
 	spec := regression.Spec{
-		Name: "fused-lasso", Names: names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard,
+		Name: "fused-lasso", Names: names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: regression.Closing(paper, data.LambdaMax() > 0),
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{
 				convex.Norm1(b).MinusAffine(r.At(0)),
@@ -80,12 +65,12 @@ func New(s dataset.Division, o Options) (*Model, error) {
 			}
 		},
 	}
-	if n, _ := data.Dims(); o.Order == 1 && glm.Fits(n, p, 1) {
+	if n, _ := data.Dims(); order == 1 && glm.Fits(n, p, 1) {
 		spec.Chained, spec.Weights = true, func(lambda []float64) *glm.Weights {
 			return &glm.Weights{Norm: slices.Repeat(lambda[:1], p), Fusion: lambda[1]}
 		}
 	}
-	return &Model{regression.NewModel(data, spec)}, nil
+	return regression.NewModel(data, spec), nil
 }
 
 // differences is the (p-k) x p matrix of differences of order k, whose rows hold the binomial coefficients

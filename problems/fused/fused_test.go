@@ -90,7 +90,7 @@ func TestProximalMap(t *testing.T) {
 			d.Y[j] = math.Sqrt(p) * noisy[j]
 		}
 		for _, r0 := range [][]float64{{8, 6}, {20, 3}, {10, 12}, {4, 9}} {
-			m, err := fused.New(&dataset.Split{Train: d, Val: d}, fused.Options{R0: r0, Order: order})
+			m, err := fused.New(&dataset.Split{Train: d, Val: d}, order, fused.Options{R0: r0})
 			require.NoError(t, err)
 			x, lambda := modeltest.LowerLevel(t, m)
 			want := prox(noisy, lambda[0], lambda[1], order)
@@ -102,7 +102,7 @@ func TestProximalMap(t *testing.T) {
 // On piecewise constant coefficients the model beats what it is without fusion.
 func TestSelection(t *testing.T) {
 	s := steps(25)
-	m, err := fused.New(s, fused.Options{})
+	m, err := fused.New(s, 0, fused.Options{})
 	require.NoError(t, err)
 	res := modeltest.Solve(t, m, m.DefaultSettings())
 	require.Equal(t, dca.Converged, res.Status, res.Message)
@@ -119,11 +119,11 @@ func TestSelection(t *testing.T) {
 func TestBadOptions(t *testing.T) {
 	s := modeltest.Split(1, 5, 5, 5, []float64{1, 2, 3}, 1)
 	for _, order := range []int{-1, 3, 9} {
-		_, err := fused.New(s, fused.Options{Order: order})
+		_, err := fused.New(s, order, fused.Options{})
 		require.ErrorContains(t, err, "expected an order from 1 to 2")
 	}
-	_, err := fused.New(s, fused.Options{R0: []float64{1, 2, 3}})
+	_, err := fused.New(s, 0, fused.Options{R0: []float64{1, 2, 3}})
 	require.Error(t, err)
-	_, err = fused.New(&dataset.Split{}, fused.Options{})
+	_, err = fused.New(&dataset.Split{}, 0, fused.Options{})
 	require.Error(t, err)
 }

@@ -20,7 +20,7 @@ func Example() {
 	for i := range 10 {
 		split.Train.Y[i] += 100
 	}
-	model, err := huber.New(split, huber.Options{Intercept: true, Standardize: true})
+	model, err := huber.New(split, 0, huber.Options{Intercept: true, Standardize: true})
 	if err != nil {
 		fmt.Println(err)
 		return

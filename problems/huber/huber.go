@@ -28,23 +28,11 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
 )
 
-// Options of the model.
-type Options struct {
-	// Intercept adds a free constant that is not penalised.
-	Intercept bool
-	// Standardize works on features and targets in units of their own, the features in that of Scaling, and undoes it in the result.
-	Standardize bool
-	// Scaling is the unit of the features; the zero value is that of the table.
-	Scaling dataset.Scaling
-	// R0 are the start values of the two radii, in the unit of the model. Nil means (10, 5).
-	R0 []float64
-	// Threshold is d, in the unit of the user's target. 0 means [Threshold] of the training targets.
-	Threshold float64
-}
+// Options are [regression.Options].
+type Options = regression.Options
 
 // Model is a Huber regression with its data.
 type Model struct {
@@ -52,33 +40,27 @@ type Model struct {
 	threshold float64
 }
 
-// New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
-// must not change.
-func New(s dataset.Division, o Options) (*Model, error) {
-	if !(o.Threshold >= 0) || math.IsInf(o.Threshold, 1) {
-		return nil, fmt.Errorf("huber: threshold %v, expected a positive number", o.Threshold)
+// New checks the rows, split or in folds, the threshold d, in the unit of the user's target, where 0 means [Threshold] of
+// the training targets, and the options. It keeps a reference to the data, which must not change.
+func New(s dataset.Division, d float64, o Options) (*Model, error) {
+	if !(d >= 0) || math.IsInf(d, 1) {
+		return nil, fmt.Errorf("huber: threshold %v, expected a positive number", d)
 	}
-	if s == nil {
-		return nil, fmt.Errorf("huber: no data")
-	}
-	if err := s.Validate(); err != nil {
+	if err := dataset.Check(s); err != nil {
 		return nil, fmt.Errorf("huber: %w", err)
 	}
-	d := o.Threshold
 	if d == 0 {
 		table := dataset.WithoutOffset(s).Table()
 		d = threshold(table.Y, table.Weights)
 	}
-	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Loss: loss{d}})
+	net, err := regression.NewNet(s, o, regression.Net{
+		Name: "huber", Kind: regression.Kind{Loss: loss{d}},
+		Engine: func(sd float64) glm.Loss { return glm.Huber{Threshold: d / sd} },
+	})
 	if err != nil {
-		return nil, fmt.Errorf("huber: %w", err)
+		return nil, err
 	}
-	spec, err := elasticnet.Spec("huber", data, o.R0)
-	if err != nil {
-		return nil, fmt.Errorf("huber: %w", err)
-	}
-	spec.Weights, spec.Loss = data.SharedWeights(0, 1), func(sd float64) glm.Loss { return glm.Huber{Threshold: d / sd} }
-	return &Model{regression.NewModel(data, spec), d}, nil
+	return &Model{net.Model, d}, nil
 }
 
 // Threshold is the d of the model, in the unit of the user's target.

@@ -35,7 +35,7 @@ func outliers() *dataset.Split {
 func TestOptimality(t *testing.T) {
 	s := outliers()
 	for _, r0 := range [][]float64{{4, 50}, {50, 3}, {4, 3}} {
-		m, err := huber.New(s, huber.Options{R0: r0, Threshold: 0.9})
+		m, err := huber.New(s, 0.9, huber.Options{R0: r0})
 		require.NoError(t, err)
 		x, lambda := modeltest.LowerLevel(t, m)
 		psi := modeltest.Residuals(s.Train, x[0])
@@ -66,7 +66,7 @@ func TestRobust(t *testing.T) {
 		}
 		return sum
 	}
-	m, err := huber.New(s, huber.Options{Threshold: 1})
+	m, err := huber.New(s, 1, huber.Options{})
 	require.NoError(t, err)
 	res := modeltest.Solve(t, m, m.DefaultSettings())
 	require.Equal(t, dca.Converged, res.Status, res.Message)
@@ -97,9 +97,9 @@ func TestUnits(t *testing.T) {
 		}
 	}
 	o := huber.Options{Intercept: true, Standardize: true}
-	a, err := huber.New(s, o)
+	a, err := huber.New(s, 0, o)
 	require.NoError(t, err)
-	b, err := huber.New(scaled, o)
+	b, err := huber.New(scaled, 0, o)
 	require.NoError(t, err)
 	require.InEpsilon(t, 100*a.Threshold(), b.Threshold(), 1e-12)
 	x, y := modeltest.Solve(t, a, a.PaperSettings()), modeltest.Solve(t, b, b.PaperSettings())
@@ -115,12 +115,12 @@ func TestThreshold(t *testing.T) {
 	require.Equal(t, 1.0, huber.Threshold([]float64{5, 5, 5, 9}))
 	require.Equal(t, 1.0, huber.Threshold([]float64{5}))
 	for _, d := range []float64{-1, math.NaN(), math.Inf(1)} {
-		_, err := huber.New(outliers(), huber.Options{Threshold: d})
+		_, err := huber.New(outliers(), d, huber.Options{})
 		require.ErrorContains(t, err, "expected a positive number")
 	}
-	_, err := huber.New(outliers(), huber.Options{R0: []float64{1}})
-	require.ErrorContains(t, err, "expected 2 (l1, l2)")
-	_, err = huber.New(&dataset.Split{}, huber.Options{})
+	_, err := huber.New(outliers(), 0, huber.Options{R0: []float64{1, 1, 1}})
+	require.ErrorContains(t, err, "expected one or 2")
+	_, err = huber.New(&dataset.Split{}, 0, huber.Options{})
 	require.Error(t, err)
 }
 
@@ -131,7 +131,7 @@ func TestWarmStartThatStalls(t *testing.T) {
 	require.NoError(t, err)
 	folds, err := split.RandomFolds(len(d.Y), 3, 3, 1, nil)
 	require.NoError(t, err)
-	m, err := huber.New(&dataset.CrossValidation{Data: d, Folds: folds}, huber.Options{Standardize: true, Intercept: true})
+	m, err := huber.New(&dataset.CrossValidation{Data: d, Folds: folds}, 0, huber.Options{Standardize: true, Intercept: true})
 	require.NoError(t, err)
 	r, err := tune.Run(t.Context(), m, tune.Config{MaxIter: 200})
 	require.NoError(t, err)

@@ -28,35 +28,24 @@ import (
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/lower/glm"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
 )
 
-// Options of the model.
-type Options struct {
-	// Intercept adds a free constant that is not penalised.
-	Intercept bool
-	// Standardize works on features in the unit of Scaling, and undoes it in the result.
-	Standardize bool
-	// Scaling is the unit of the features; the zero value is that of the table.
-	Scaling dataset.Scaling
-	// R0 are the start values of the two radii, in the unit of the model. Nil means (10, 5).
-	R0 []float64
-	// Terms are penalty factors and bounds of single features.
-	Terms regression.Terms
-}
+// Options are [regression.Options].
+type Options = regression.Options
 
 // Model is a logistic regression with its data.
 type Model struct{ *regression.Model }
 
-// New checks the rows, split or in folds, and the options. The training rows need both labels, and the others may have no third one. New keeps a
-// reference to the features, which must not change.
+// Modes are those of [regression.Differentiable].
+func (*Model) Modes() []lower.Mode { return (*regression.Differentiable)(nil).Modes() }
+
+// New checks the rows, split or in folds, and the options. The training rows need both labels, and the others may have no
+// third one. New keeps a reference to the features, which must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
-	if s == nil {
-		return nil, fmt.Errorf("logistic: no data")
-	}
-	if err := s.Validate(); err != nil {
+	if err := dataset.Check(s); err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
 	labels, err := dataset.CheckLabels(s)
@@ -64,26 +53,15 @@ func New(s dataset.Division, o Options) (*Model, error) {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
 	coded := s.Map(func(y float64) float64 { return float64(2*labels.Class(y) - 1) })
-	data, err := regression.New(coded, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Loss: loss{}, KeepTarget: true, Terms: o.Terms})
+	net, err := regression.NewNet(coded, o, regression.Net{
+		Name: "logistic", Kind: regression.Kind{Loss: loss{}, KeepTarget: true, Terms: true},
+		Fit: regression.Making(fits.Logistic), Engine: func(float64) glm.Loss { return glm.Logistic{} }, Labels: labels[:],
+		Advice: func(*regression.Data) problems.Advice { return problems.Advice{Separable: true} },
+	})
 	if err != nil {
-		return nil, fmt.Errorf("logistic: %w", err)
+		return nil, err
 	}
-	data, fit, err := regression.Fitted(data, fits.Logistic)
-	if err != nil {
-		return nil, fmt.Errorf("logistic: %w", err)
-	}
-	spec, err := elasticnet.Spec("logistic", data, o.R0)
-	if err != nil {
-		return nil, fmt.Errorf("logistic: %w", err)
-	}
-	spec.Labels, spec.Advice.Separable = labels[:], true
-	spec.Fit, spec.Weights, spec.Loss = fit, data.SharedWeights(0, 1), func(float64) glm.Loss { return glm.Logistic{} }
-	return &Model{regression.NewModel(data, spec)}, nil
-}
-
-// Modes are those of [fits.JointNet].
-func (*Model) Modes() []lower.Mode {
-	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
+	return &Model{net.Model}, nil
 }
 
 // loss is the logistic loss of targets -1 and 1.

@@ -115,8 +115,8 @@ func TestBadInput(t *testing.T) {
 		_, err := logistic.New(s, logistic.Options{})
 		require.ErrorContains(t, err, want)
 	}
-	_, err := logistic.New(split(1, 20, truth), logistic.Options{R0: []float64{1}})
-	require.ErrorContains(t, err, "expected 2 (l1, l2)")
+	_, err := logistic.New(split(1, 20, truth), logistic.Options{R0: []float64{1, 1, 1}})
+	require.ErrorContains(t, err, "expected one or 2")
 }
 
 // Where the rows of each fold tell the labels apart, the selected weights are small, but not below eight decades of the largest of interest, |X'y|_max / (2n), rows

@@ -61,10 +61,7 @@ type Model struct {
 // New checks the rows, split or in folds, and the options. Each class needs a training row, in each fold, and the others may have no other one. New keeps a
 // reference to the features, which must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
-	if s == nil {
-		return nil, fmt.Errorf("multinomial: no data")
-	}
-	if err := s.Validate(); err != nil {
+	if err := dataset.Check(s); err != nil {
 		return nil, fmt.Errorf("multinomial: %w", err)
 	}
 	classes, err := dataset.CheckClasses(s)
@@ -83,11 +80,8 @@ func New(s dataset.Division, o Options) (*Model, error) {
 		}
 	}
 	coded := s.Map(func(y float64) float64 { return float64(m.class(y)) })
-	if m.data, err = regression.New(coded, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, KeepTarget: true, Terms: o.Terms}); err != nil {
+	if m.data, err = regression.New(coded, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Terms: o.Terms}, regression.Kind{KeepTarget: true, Terms: true}); err != nil {
 		return nil, fmt.Errorf("multinomial: %w", err)
-	}
-	if o.R0 != nil && len(o.R0) != 2 {
-		return nil, fmt.Errorf("multinomial: %d radii to start from, expected 2 (l1, l2)", len(o.R0))
 	}
 	if m.r0, err = regression.Radii(o.R0, m.Names(), 10, 5); err != nil {
 		return nil, fmt.Errorf("multinomial: %w", err)

@@ -110,7 +110,7 @@ func TestBadInput(t *testing.T) {
 	}
 	s = sample(3, 50)
 	for want, o := range map[string]multinomial.Options{
-		"1 radii to start from, expected 2": {R0: []float64{1}},
+		"3 radii to start from, expected one or 2": {R0: []float64{1, 1, 1}},
 	} {
 		_, err := multinomial.New(s, o)
 		require.ErrorContains(t, err, want)

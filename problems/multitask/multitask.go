@@ -153,11 +153,7 @@ func (m *Model) prepare(o Options) (err error) {
 	if m.targets, err = named(o.Targets, "y", m.q); err != nil {
 		return err
 	}
-	given := o.R0
-	if given != nil && len(given) != 2 {
-		return fmt.Errorf("multitask: %d radii to start from, expected 2 (rows, l2)", len(given))
-	}
-	if m.r0, err = regression.Radii(given, m.Names(), 10, 5); err != nil {
+	if m.r0, err = regression.Radii(o.R0, m.Names(), 10, 5); err != nil {
 		return fmt.Errorf("multitask: %w", err)
 	}
 	const points = 10
@@ -422,13 +418,9 @@ func stacked(a, b *mat.Dense) *mat.Dense {
 }
 
 // PaperSettings are those of the paper for the elastic net.
-func (m *Model) PaperSettings() dca.Settings {
-	return dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
-}
+func (m *Model) PaperSettings() dca.Settings { return regression.PaperSettings() }
 
 // DefaultSettings start from a path and close the lower-level gap.
 func (m *Model) DefaultSettings() dca.Settings {
-	s := m.PaperSettings()
-	s.GapTol, s.MaxIter, s.PathStart = 1e-4, 200, len(m.path) > 0
-	return s
+	return regression.Closing(m.PaperSettings(), len(m.path) > 0)
 }

@@ -192,7 +192,7 @@ func TestBadInput(t *testing.T) {
 		{d(2, 2, 2), d(2, 2, 2), d(2, 2, 1), multitask.Options{}, "test rows: 1 targets, expected 2"},
 		{&multitask.Data{X: mat.NewDense(2, 2, nil), Y: mat.NewDense(3, 2, nil)}, d(2, 2, 2), nil, multitask.Options{}, "3 rows of targets for 2 rows of features"},
 		{d(2, 2, 2), bad, nil, multitask.Options{}, "target 1 of row 1 is NaN"},
-		{d(2, 2, 2), d(2, 2, 2), nil, multitask.Options{R0: []float64{1}}, "expected 2 (rows, l2)"},
+		{d(2, 2, 2), d(2, 2, 2), nil, multitask.Options{R0: []float64{1, 1, 1}}, "expected one or 2"},
 		{d(2, 2, 2), d(2, 2, 2), nil, multitask.Options{R0: []float64{1, -1}}, `radius of "lambda2" is -1`},
 		{d(2, 2, 2), d(2, 2, 2), nil, multitask.Options{Features: []string{"a"}}, "1 names of x, expected 2"},
 	} {

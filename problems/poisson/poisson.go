@@ -24,38 +24,22 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/deviance"
-	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
 )
 
-// Options of the model.
-type Options struct {
-	// Intercept adds a free constant that is not penalised.
-	Intercept bool
-	// Standardize works on features in the unit of Scaling, and undoes it in the result.
-	Standardize bool
-	// Scaling is the unit of the features; the zero value is that of the table.
-	Scaling dataset.Scaling
-	// R0 are the start values of the two radii, in the unit of the model. Nil means (10, 5).
-	R0 []float64
-	// Terms are penalty factors and bounds of single features.
-	Terms regression.Terms
-}
+// Options are [regression.Options].
+type Options = regression.Options
 
 // Model is a Poisson regression with its data.
-type Model struct{ *regression.Model }
+type Model = regression.Differentiable
 
-// New checks the rows, split or in folds, and the options. Targets must not be negative, those for training not all zero, and offsets be logarithms. New keeps a
-// reference to the features, which must not change.
+// New checks the rows, split or in folds, and the options. Targets must not be negative, those for training not all zero,
+// and offsets be logarithms. New keeps a reference to the features, which must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
-	if s == nil {
-		return nil, fmt.Errorf("poisson: no data")
-	}
-	if err := s.Validate(); err != nil {
+	if err := dataset.Check(s); err != nil {
 		return nil, fmt.Errorf("poisson: %w", err)
 	}
 	var negative error
@@ -71,21 +55,10 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err := logarithms(s.Table().Offset); err != nil {
 		return nil, err
 	}
-	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Loss: loss{}, KeepTarget: true, Terms: o.Terms})
-	if err != nil {
-		return nil, fmt.Errorf("poisson: %w", err)
-	}
-	data, fit, err := regression.Fitted(data, fits.Poisson)
-	if err != nil {
-		return nil, fmt.Errorf("poisson: %w", err)
-	}
-	spec, err := elasticnet.Spec("poisson", data, o.R0)
-	if err != nil {
-		return nil, fmt.Errorf("poisson: %w", err)
-	}
-	spec.LogLink = true
-	spec.Fit, spec.Weights, spec.Loss = fit, data.SharedWeights(0, 1), func(float64) glm.Loss { return glm.Poisson{} }
-	return &Model{regression.NewModel(data, spec)}, nil
+	return regression.NewNet(s, o, regression.Net{
+		Name: "poisson", Kind: regression.Kind{Loss: loss{}, KeepTarget: true, Terms: true},
+		Fit: regression.Making(fits.Poisson), Engine: func(float64) glm.Loss { return glm.Poisson{} }, LogLink: true,
+	})
 }
 
 // mostOffsets bounds by how much offsets differ: means of which one is exp(35) times the other have no digit in common.
@@ -100,11 +73,6 @@ func logarithms(offset []float64) error {
 		return fmt.Errorf("poisson: the offset goes from %g to %g, expected the logarithm of the exposure, which differs by %d at most", lo, hi, mostOffsets)
 	}
 	return nil
-}
-
-// Modes are those of [fits.JointNet].
-func (*Model) Modes() []lower.Mode {
-	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 }
 
 // loss is half the deviance.

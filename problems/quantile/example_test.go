@@ -17,7 +17,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	model, err := quantile.New(split, quantile.Options{Intercept: true, Standardize: true, Level: 0.9})
+	model, err := quantile.New(split, 0.9, quantile.Options{Intercept: true, Standardize: true})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -26,23 +26,11 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
 )
 
-// Options of the model.
-type Options struct {
-	// Intercept adds a free constant that is not penalised. Without it, predictions seldom have the level.
-	Intercept bool
-	// Standardize works on features and targets in units of their own, the features in that of Scaling, and undoes it in the result.
-	Standardize bool
-	// Scaling is the unit of the features; the zero value is that of the table.
-	Scaling dataset.Scaling
-	// R0 are the start values of the two radii, in the unit of the model. Nil means (10, 5).
-	R0 []float64
-	// Level is q. 0 means 1/2, the median.
-	Level float64
-}
+// Options are [regression.Options].
+type Options = regression.Options
 
 // Model is a quantile regression with its data.
 type Model struct {
@@ -50,25 +38,23 @@ type Model struct {
 	level float64
 }
 
-// New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
-// must not change.
-func New(s dataset.Division, o Options) (*Model, error) {
-	if o.Level == 0 {
-		o.Level = 0.5
+// New checks the rows, split or in folds, the level q, where 0 means 1/2, the median, and the options; without an
+// intercept, predictions seldom have the level. It keeps a reference to the data, which must not change.
+func New(s dataset.Division, q float64, o Options) (*Model, error) {
+	if q == 0 {
+		q = 0.5
 	}
-	if !(o.Level > 0 && o.Level < 1) {
-		return nil, fmt.Errorf("quantile: level %v, expected a number between 0 and 1", o.Level)
+	if !(q > 0 && q < 1) {
+		return nil, fmt.Errorf("quantile: level %v, expected a number between 0 and 1", q)
 	}
-	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Loss: loss{o.Level}})
+	net, err := regression.NewNet(s, o, regression.Net{
+		Name: "quantile", Kind: regression.Kind{Loss: loss{q}},
+		Engine: func(float64) glm.Loss { return glm.Pinball{Level: q} },
+	})
 	if err != nil {
-		return nil, fmt.Errorf("quantile: %w", err)
+		return nil, err
 	}
-	spec, err := elasticnet.Spec("quantile", data, o.R0)
-	if err != nil {
-		return nil, fmt.Errorf("quantile: %w", err)
-	}
-	spec.Weights, spec.Loss = data.SharedWeights(0, 1), func(float64) glm.Loss { return glm.Pinball{Level: o.Level} }
-	return &Model{regression.NewModel(data, spec), o.Level}, nil
+	return &Model{net.Model, q}, nil
 }
 
 // Level is the q of the model.

@@ -44,7 +44,7 @@ func TestAgainstEnumeration(t *testing.T) {
 				}
 			}
 		}
-		m, err := quantile.New(s, quantile.Options{Level: level, R0: []float64{100, 100}})
+		m, err := quantile.New(s, level, quantile.Options{R0: []float64{100, 100}})
 		require.NoError(t, err)
 		x, _ := modeltest.LowerLevel(t, m)
 		require.InEpsilon(t, best, pinball(level, modeltest.Residuals(s.Train, x[0])), 1e-6)
@@ -58,7 +58,7 @@ func TestOptimality(t *testing.T) {
 	b[0], b[1], b[5] = 3, -2, 1
 	s := modeltest.Split(4, 30, 20, 10, b, 1)
 	const level = 0.7
-	m, err := quantile.New(s, quantile.Options{Level: level, R0: []float64{4, 4.5}})
+	m, err := quantile.New(s, level, quantile.Options{R0: []float64{4, 4.5}})
 	require.NoError(t, err)
 	x, lambda := modeltest.LowerLevel(t, m)
 	require.Greater(t, lambda[0], 0.01)
@@ -111,7 +111,7 @@ func TestOptimality(t *testing.T) {
 func TestLevel(t *testing.T) {
 	s := modeltest.Split(5, 400, 200, 2000, []float64{1, 0, 0, -1}, 1)
 	for _, level := range []float64{0.1, 0.5, 0.8} {
-		m, err := quantile.New(s, quantile.Options{Level: level, Intercept: true, Standardize: true})
+		m, err := quantile.New(s, level, quantile.Options{Intercept: true, Standardize: true})
 		require.NoError(t, err)
 		res := modeltest.Solve(t, m, m.DefaultSettings())
 		require.Equal(t, dca.Converged, res.Status, res.Message)
@@ -137,11 +137,11 @@ func TestLevel(t *testing.T) {
 func TestBadOptions(t *testing.T) {
 	s := modeltest.Split(1, 5, 5, 5, []float64{1, 2}, 1)
 	for _, level := range []float64{-0.1, 1, 2, math.NaN()} {
-		_, err := quantile.New(s, quantile.Options{Level: level})
+		_, err := quantile.New(s, level, quantile.Options{})
 		require.ErrorContains(t, err, "expected a number between 0 and 1")
 	}
-	_, err := quantile.New(s, quantile.Options{R0: []float64{1, 2, 3}})
+	_, err := quantile.New(s, 0, quantile.Options{R0: []float64{1, 2, 3}})
 	require.Error(t, err)
-	_, err = quantile.New(&dataset.Split{}, quantile.Options{})
+	_, err = quantile.New(&dataset.Split{}, 0, quantile.Options{})
 	require.Error(t, err)
 }

@@ -15,22 +15,32 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 )
 
-// Options say in which units, and with which free terms, to work.
+// Options are those of all models; the zero value is the model of the paper.
 type Options struct {
-	// Intercept adds a free constant to the model.
+	// Intercept adds a free constant to the model, which is neither penalised nor bounded.
 	Intercept bool
 	// Standardize brings features to the unit of Scaling and targets to standard deviation 1 over the training
-	// rows, and with Intercept targets and dense features to mean 0. Constant columns stay as wide as they are.
+	// rows, and with Intercept targets and dense features to mean 0, and undoes it in the result. Constant columns stay
+	// as wide as they are.
 	Standardize bool
 	// Scaling is the unit of the features; the zero value is that of the table.
 	Scaling dataset.Scaling
+	// R0 are the start values of the radii, in the unit of the model: one for each, or one for all. Nil means those of
+	// the paper, or of the model.
+	R0 []float64
+	// Terms are what is said of single features, for models that know penalty factors and bounds.
+	Terms Terms
+}
+
+// Kind is what a model makes of rows.
+type Kind struct {
 	// Loss is the loss of a prediction. Nil means [Squares].
 	Loss Loss
 	// KeepTarget leaves the targets as they are, whatever is done to the features, for targets that stand for labels or counts. Else an offset of rows is taken
 	// from their targets, and the loss must depend on the difference of target and prediction alone.
 	KeepTarget bool
-	// Terms are what is said of single features, for models whose fits and penalties know them, see [Data.Norm1].
-	Terms Terms
+	// Terms says that fits and penalties know those of the options, see [Data.Norm1].
+	Terms bool
 	// Weighing says that the fits of the model take rows with weights as they are, see [fits.Rows].
 	Weighing bool
 }
@@ -39,6 +49,7 @@ type Options struct {
 // each fold of a cross-validation.
 type Data struct {
 	options   Options
+	kind      Kind
 	loss      Loss
 	user      dataset.Division
 	parts     []part
@@ -59,17 +70,17 @@ type part struct {
 // New prepares a split or a cross-validation. It keeps references to the data, which must not change, and
 // copies them only to standardise or for folds. Units are those of the training rows, with folds those of all rows, so
 // that they are the same in all folds.
-func New(s dataset.Division, o Options) (*Data, error) {
-	if s == nil {
-		return nil, fmt.Errorf("no data")
-	}
-	if err := s.Validate(); err != nil {
+func New(s dataset.Division, o Options, k Kind) (*Data, error) {
+	if err := dataset.Check(s); err != nil {
 		return nil, err
 	}
-	if !o.KeepTarget {
+	if !k.Terms && (o.Terms.Factors != nil || o.Terms.Lower != nil || o.Terms.Upper != nil) {
+		return nil, fmt.Errorf("the model knows no penalty factors and bounds of single features")
+	}
+	if !k.KeepTarget {
 		s = dataset.WithoutOffset(s)
 	}
-	d := &Data{options: o, loss: o.Loss, user: s, sd: 1}
+	d := &Data{options: o, kind: k, loss: k.Loss, user: s, sd: 1}
 	if d.loss == nil {
 		d.loss = Squares{}
 	}
@@ -79,7 +90,7 @@ func New(s dataset.Division, o Options) (*Data, error) {
 	}
 	if o.Standardize {
 		d.transform = dataset.NewTransform(s.Table(), o.Scaling, o.Intercept)
-		if !o.KeepTarget {
+		if !k.KeepTarget {
 			d.shift, d.sd = targetUnit(s.Table(), o.Intercept)
 		}
 	}

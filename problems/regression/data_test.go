@@ -72,7 +72,7 @@ func half(d *dataset.Data, c []float64, c0 float64) float64 {
 func TestUnits(t *testing.T) {
 	for _, o := range all {
 		s := sample()
-		d, err := New(s, o)
+		d, err := New(s, o, Kind{})
 		require.NoError(t, err)
 		vars, x, pt := values(d)
 		f := d.Fit(x)
@@ -95,7 +95,7 @@ func TestUnits(t *testing.T) {
 }
 
 func TestStandardizedData(t *testing.T) {
-	d, err := New(sample(), Options{Intercept: true, Standardize: true})
+	d, err := New(sample(), Options{Intercept: true, Standardize: true}, Kind{})
 	require.NoError(t, err)
 	n, p := d.Dims()
 	for j := range p {
@@ -128,7 +128,7 @@ func trainGradient(d *Data, x [][]float64) (out [][]float64) {
 
 func TestGradient(t *testing.T) {
 	for _, o := range all {
-		d, err := New(sample(), o)
+		d, err := New(sample(), o, Kind{})
 		require.NoError(t, err)
 		vars, x, pt := values(d)
 		g := trainGradient(d, x)
@@ -152,7 +152,7 @@ func TestGradient(t *testing.T) {
 // One feature: the lasso's coefficient is soft thresholding of x'y/n at lambda.
 func TestLambdaMax(t *testing.T) {
 	one := &dataset.Data{X: mat.NewDense(4, 1, []float64{1, 2, -1, 0}), Y: []float64{2, 3, 1, 0}, Features: []string{"a"}, Target: "y"}
-	d, err := New(&dataset.Split{Train: one, Val: one}, Options{})
+	d, err := New(&dataset.Split{Train: one, Val: one}, Options{}, Kind{})
 	require.NoError(t, err)
 	require.InDelta(t, (2.0+6-1)/4, d.LambdaMax(), 1e-15)
 	path := d.Path(3)
@@ -161,12 +161,12 @@ func TestLambdaMax(t *testing.T) {
 	require.InDelta(t, path[1]/path[0], path[2]/path[1], 1e-12)
 
 	// With an intercept only the centred target counts: y - 1.5 = 0.5, 1.5, -0.5, -1.5.
-	d, err = New(&dataset.Split{Train: one, Val: one}, Options{Intercept: true})
+	d, err = New(&dataset.Split{Train: one, Val: one}, Options{Intercept: true}, Kind{})
 	require.NoError(t, err)
 	require.InDelta(t, (0.5+3+0.5)/4, d.LambdaMax(), 1e-15)
 
 	flat := &dataset.Data{X: one.X, Y: []float64{1, 1, 1, 1}, Features: one.Features, Target: "y"}
-	d, err = New(&dataset.Split{Train: flat, Val: flat}, Options{Intercept: true, Standardize: true})
+	d, err = New(&dataset.Split{Train: flat, Val: flat}, Options{Intercept: true, Standardize: true}, Kind{})
 	require.NoError(t, err)
 	require.Nil(t, d.Path(3))
 }
@@ -183,9 +183,9 @@ func TestPredictSkipsZeros(t *testing.T) {
 func TestRejectsBadSplits(t *testing.T) {
 	s := sample()
 	s.Val.Features = []string{"v", "w", "x", "y", "z"}
-	_, err := New(s, Options{})
+	_, err := New(s, Options{}, Kind{})
 	require.Error(t, err)
-	_, err = New(&dataset.Split{Train: table(1, 3, 2)}, Options{})
+	_, err = New(&dataset.Split{Train: table(1, 3, 2)}, Options{}, Kind{})
 	require.Error(t, err)
 }
 
@@ -206,8 +206,7 @@ func (bowl) Derivative(f, y, sd float64) float64 {
 func TestOtherLoss(t *testing.T) {
 	for _, o := range all {
 		s := sample()
-		o.Loss = bowl{}
-		d, err := New(s, o)
+		d, err := New(s, o, Kind{Loss: bowl{}})
 		require.NoError(t, err)
 		_, x, _ := values(d)
 		f := d.Fit(x)
@@ -250,7 +249,7 @@ func TestOtherLoss(t *testing.T) {
 // Coefficients of 1 in the unit of the model are Unit in the user's.
 func TestUnit(t *testing.T) {
 	for _, o := range all {
-		d, err := New(sample(), o)
+		d, err := New(sample(), o, Kind{})
 		require.NoError(t, err)
 		_, x, _ := values(d)
 		for j, c := range d.Fit(x).Coefficients {

@@ -178,12 +178,12 @@ func builders(t *testing.T) map[string]func(dataset.Division) (model, error) {
 		"group-lasso": func(d dataset.Division) (model, error) {
 			return grouplasso.New(d, g, grouplasso.Options{Intercept: true})
 		},
-		"fused-lasso": func(d dataset.Division) (model, error) { return fused.New(d, fused.Options{Intercept: true}) },
+		"fused-lasso": func(d dataset.Division) (model, error) { return fused.New(d, 0, fused.Options{Intercept: true}) },
 		"bounded":     func(d dataset.Division) (model, error) { return bounded.New(d, bounded.Options{Intercept: true}) },
 		"huber": func(d dataset.Division) (model, error) {
-			return huber.New(d, huber.Options{Intercept: true, Threshold: 0.5})
+			return huber.New(d, 0.5, huber.Options{Intercept: true})
 		},
-		"quantile": func(d dataset.Division) (model, error) { return quantile.New(d, quantile.Options{Intercept: true}) },
+		"quantile": func(d dataset.Division) (model, error) { return quantile.New(d, 0, quantile.Options{Intercept: true}) },
 		"logistic": func(d dataset.Division) (model, error) {
 			return logistic.New(d.Map(func(y float64) float64 { return math.Copysign(1, y) }), logistic.Options{Intercept: true})
 		},

@@ -36,9 +36,9 @@ func TestOffsetOfDifferences(t *testing.T) {
 		"elastic-net": func(d dataset.Division) (tune.Model, error) {
 			return elasticnet.New(d, elasticnet.Options{Standardize: true, Intercept: true})
 		},
-		"huber": func(d dataset.Division) (tune.Model, error) { return huber.New(d, huber.Options{Intercept: true}) },
+		"huber": func(d dataset.Division) (tune.Model, error) { return huber.New(d, 0, huber.Options{Intercept: true}) },
 		"quantile": func(d dataset.Division) (tune.Model, error) {
-			return quantile.New(d, quantile.Options{Intercept: true, Level: 0.3})
+			return quantile.New(d, 0.3, quantile.Options{Intercept: true})
 		},
 	} {
 		with, less := offset(t), offset(t)

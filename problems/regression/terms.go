@@ -107,16 +107,11 @@ func (d *Data) Terms() sparse.Terms { return d.terms }
 // all in the unit of the model.
 type Fit func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error)
 
-// Fitted returns the fit of data, and the data with their [Data.LambdaMax]: with terms, weights or an offset it takes the fit to know it.
-func Fitted[T lower.Fit](d *Data, of func(train, val fits.Rows, intercept bool, t sparse.Terms) (T, error)) (*Data, Fit, error) {
-	fit := func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error) {
+// Making is the [Fit] of fits of a type.
+func Making[T lower.Fit](of func(train, val fits.Rows, intercept bool, t sparse.Terms) (T, error)) Fit {
+	return func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error) {
 		return Either(of(train, val, intercept, t))
 	}
-	if d.terms.Plain() && !d.observes() {
-		return d, fit, nil
-	}
-	out, err := d.measured(fit)
-	return out, fit, err
 }
 
 // Either is a fit or an error, not both.
@@ -127,8 +122,12 @@ func Either[T lower.Fit](fit T, err error) (lower.Fit, error) {
 	return fit, nil
 }
 
-// measured returns the data with the LambdaMax of a fit, the largest of the folds.
+// measured returns the data with their [Data.LambdaMax]: with terms, weights or an offset that of a fit, the largest of
+// the folds.
 func (d *Data) measured(fit Fit) (*Data, error) {
+	if d.terms.Plain() && !d.observes() {
+		return d, nil
+	}
 	top := 0.0
 	for _, p := range d.parts {
 		f, err := fit(d.fitRows(p.train), d.fitRows(p.val), d.options.Intercept, d.terms)

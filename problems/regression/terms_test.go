@@ -32,7 +32,7 @@ var termedModels = map[string]func(s *dataset.Split, standardize bool) (tune.Mod
 		return elasticnet.New(s, elasticnet.Options{Intercept: true, Standardize: standardize, Terms: termsOfTests})
 	},
 	"bounded": func(s *dataset.Split, standardize bool) (tune.Model, error) {
-		return bounded.New(s, bounded.Options{Intercept: true, Standardize: standardize, Lower: termsOfTests.Lower, Upper: termsOfTests.Upper, Factors: termsOfTests.Factors})
+		return bounded.New(s, bounded.Options{Intercept: true, Standardize: standardize, Terms: regression.Terms{Lower: termsOfTests.Lower, Upper: termsOfTests.Upper, Factors: termsOfTests.Factors}})
 	},
 	"lasso": func(s *dataset.Split, standardize bool) (tune.Model, error) {
 		return lassos.New(s, lassos.Options{Intercept: true, Standardize: standardize, Terms: termsOfTests})

@@ -158,10 +158,10 @@ func TestWeightsOfOtherLosses(t *testing.T) {
 			return poisson.New(count(d), poisson.Options{Standardize: true, Intercept: true})
 		},
 		"huber": func(d dataset.Division) (tune.Model, error) {
-			return huber.New(d, huber.Options{Standardize: true, Intercept: true})
+			return huber.New(d, 0, huber.Options{Standardize: true, Intercept: true})
 		},
 		"quantile": func(d dataset.Division) (tune.Model, error) {
-			return quantile.New(d, quantile.Options{Intercept: true, Level: 0.3})
+			return quantile.New(d, 0.3, quantile.Options{Intercept: true})
 		},
 		"svm": func(d dataset.Division) (tune.Model, error) {
 			return svm.New(classified(d, 2), svm.Options{Standardize: true, Balanced: true})
@@ -232,7 +232,7 @@ func TestWeightsOfAdaptive(t *testing.T) {
 		if scale == 0 {
 			cv.Data.Weights = nil
 		}
-		m, err := adaptive.New(cv, adaptive.Options{Intercept: true})
+		m, err := adaptive.New(cv, "", 0, adaptive.Options{Intercept: true})
 		require.NoError(t, err)
 		r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 9, Ranges: []tune.Range{{Low: 1e-3, High: 0.3}}})
 		require.NoError(t, err)

@@ -12,70 +12,21 @@
 package ridge
 
 import (
-	"fmt"
-	"math"
-
-	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
 )
 
-// Options of the model.
-type Options struct {
-	// Intercept adds a free constant that is not penalised.
-	Intercept bool
-	// Standardize works on features and targets of standard deviation 1, and undoes it in the result.
-	Standardize bool
-	// Scaling is what Standardize brings features to; empty means by the table, see [dataset.Scaling].
-	Scaling dataset.Scaling
-	// R0 is the start value of the radius, in the unit of the model. 0 means 5.
-	R0 float64
-	// Terms are penalty factors and bounds of single features.
-	Terms regression.Terms
-}
+// Options are [regression.Options].
+type Options = regression.Options
 
-// Model is ridge regression, with half the squared l2 norm of the coefficients with its data.
-type Model struct{ *regression.Model }
+// Model is ridge regression with its data.
+type Model = regression.Differentiable
 
-// New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
-// must not change.
+// New checks the rows, split or in folds, and the options. It keeps a reference to the data, which must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
-	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Weighing: true, Standardize: o.Standardize, Scaling: o.Scaling, Terms: o.Terms})
-	if err != nil {
-		return nil, fmt.Errorf("ridge: %w", err)
-	}
-	data, fit, err := regression.Fitted(data, fits.Ridge)
-	if err != nil {
-		return nil, fmt.Errorf("ridge: %w", err)
-	}
-	spec, err := elasticnet.Single("ridge", data, o.R0, 5, path(data), data.HalfSquares)
-	if err != nil {
-		return nil, fmt.Errorf("ridge: %w", err)
-	}
-	spec.AllFeatures = true
-	spec.Fit, spec.Weights = fit, data.SharedWeights(-1, 0)
-	return &Model{regression.NewModel(data, spec)}, nil
-}
-
-// Modes are those of [fits.JointNet].
-func (*Model) Modes() []lower.Mode {
-	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
-}
-
-// The path for the data-driven start: its points, and how far above and below the least weight of the l1 norm at which nothing is left
-// it goes. A ridge leaves all coefficients, and weights far larger than that may be the best ones.
-const pathPoints, pathRatio = 20, 1e6
-
-func path(data *regression.Data) []float64 {
-	top := data.LambdaMax()
-	if !(top > 0) {
-		return nil
-	}
-	var list []float64
-	for i := range pathPoints {
-		list = append(list, top*100*math.Pow(pathRatio, -float64(i)/(pathPoints-1)))
-	}
-	return list
+	return regression.NewNet(s, o, regression.Net{
+		Name: "ridge", Kind: regression.Kind{Weighing: true, Terms: true}, Fit: regression.Making(fits.Ridge),
+		Penalties: regression.SquaresAlone,
+	})
 }

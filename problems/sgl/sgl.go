@@ -33,18 +33,8 @@ import (
 	"github.com/conetune/conetune/problems/regression"
 )
 
-// Options of the model; the zero value is the model of the paper.
-type Options struct {
-	// Intercept adds a free constant that is not penalised.
-	Intercept bool
-	// Standardize works on features and targets in units of their own, the features in that of Scaling, and undoes it in the result.
-	Standardize bool
-	// Scaling is the unit of the features; the zero value is that of the table.
-	Scaling dataset.Scaling
-	// R0 are the start values of the radii, in the unit of the model: one for each group and one for
-	// the l1 norm, or one for all. Nil means 10, the paper's.
-	R0 []float64
-}
+// Options are [regression.Options].
+type Options = regression.Options
 
 // Model is a sparse group lasso with its data.
 type Model struct {
@@ -55,7 +45,7 @@ type Model struct {
 // New checks the rows, split or in folds, the groups and the options. Each feature must be in one group. New keeps
 // references to data and groups, which must not change.
 func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
-	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling})
+	data, err := regression.New(s, o, regression.Kind{})
 	if err != nil {
 		return nil, fmt.Errorf("sgl: %w", err)
 	}

@@ -23,7 +23,7 @@
 //
 // # The model that comes out
 //
-// The machine to use is trained on all rows of the cross-validation with the selected r and wbar ([Model.Retrain]).
+// The machine to use is trained on all rows of the cross-validation with the selected r and wbar.
 // Errors: validation is the mean hinge loss above, test the share of wrong labels on the test rows by that machine.
 package svm
 
@@ -226,7 +226,7 @@ func bounds(w *convex.Variable, h convex.Affine) []convex.Convex {
 }
 
 // Evaluate gives the validation error of values of the variables. There is no test error: the
-// machine that would be tested is none of theirs, see [Model.Retrain].
+// machine that would be tested is none of theirs.
 func (m *Model) Evaluate(x [][]float64) problems.Errors {
 	sum := 0.0
 	for t, f := range m.cv.Folds {
@@ -239,11 +239,9 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors {
 // machines differ where no value is near 0.
 const scoreMargin, scoreHinge = 0.5, 0.2
 
-// Score is what machines are compared by, see [tune.Scored]: the mean over the folds and their validation rows of the ramp of above, and a fifth of the validation error. On 75 tables
+// Score is what machines are compared by: the mean over the folds and their validation rows of the ramp of above, and a fifth of the validation error. On 75 tables
 // of R with 60 to 1500 rows, two sets of four divisions each, the machines that the ramp chooses have 0.988 (standard error 0.006) and 0.996 (0.004) of the wrong labels of those that the hinge
 // loss alone does, better on 45 of these means and worse on 19.
-//
-// [tune.Scored]: https://pkg.go.dev/github.com/conetune/conetune/tune#Scored
 func (m *Model) Score(x [][]float64) float64 {
 	sum := 0.0
 	for t, f := range m.cv.Folds {

@@ -21,7 +21,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/lower/glm"
@@ -30,26 +29,16 @@ import (
 	"github.com/conetune/conetune/problems/regression"
 )
 
-// Options of the model; the zero value is the model of the tutorial.
-type Options struct {
-	// Intercept adds a free constant that is not bounded.
-	Intercept bool
-	// Standardize works on features and targets in units of their own, the features in that of Scaling, and undoes it in the result.
-	Standardize bool
-	// Scaling is the unit of the features; the zero value is that of the table.
-	Scaling dataset.Scaling
-	// R0 are the start values of the radii, in the unit of the model: one for each feature, or
-	// one for all. Nil means 1.
-	R0 []float64
-}
+// Options are [regression.Options].
+type Options = regression.Options
 
 // Model is a weighted lasso with its data.
-type Model struct{ *regression.Model }
+type Model = regression.Differentiable
 
 // New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
 // must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
-	data, err := regression.New(s, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling})
+	data, err := regression.New(s, o, regression.Kind{})
 	if err != nil {
 		return nil, fmt.Errorf("wlasso: %w", err)
 	}
@@ -57,14 +46,13 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wlasso: %w", err)
 	}
-	// Those of the tutorial; rho is that of the authors' program.
-	paper := dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
+	// Those of the tutorial are the paper's for the elastic net.
+	paper := regression.PaperSettings()
 	// Ours, for free weights, start from a path with a penalty that keeps the iterates near the solutions
 	// of the lower level, and close the gap.
-	standard := paper
-	standard.Alpha0, standard.GapTol, standard.MaxIter = 100, 1e-4, 200
-	standard.PathStart = data.LambdaMax() > 0
-	return &Model{regression.NewModel(data, regression.Spec{
+	standard := regression.Closing(paper, data.LambdaMax() > 0)
+	standard.Alpha0 = 100
+	return &Model{Model: regression.NewModel(data, regression.Spec{
 		Name: "weighted-lasso", Names: data.Features(), R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard,
 		Common: &glm.Weights{Norm: slices.Repeat([]float64{1}, len(r0))}, Weights: func(lambda []float64) *glm.Weights { return &glm.Weights{Norm: lambda} },
 		Penalties: func(b, r convex.Affine) []convex.Convex {
@@ -74,9 +62,4 @@ func New(s dataset.Division, o Options) (*Model, error) {
 			return fits.NewWeightedLasso(train, val, intercept)
 		},
 	})}, nil
-}
-
-// Modes are those of [fits.Grouped] of single features.
-func (*Model) Modes() []lower.Mode {
-	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 }

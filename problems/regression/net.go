@@ -1,0 +1,178 @@
+package regression
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/glm"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
+)
+
+// Penalties are those of a [Net].
+type Penalties int
+
+// The penalties: |b|_1 and 1/2 |b|^2, or one of them.
+const (
+	Both Penalties = iota
+	Norm1Alone
+	SquaresAlone
+)
+
+// Net describes a relative of the elastic net, the bilevel program
+//
+//	minimize   L(b)   over b and r >= 0
+//	subject to b solves  min { l(b) : |b|_1 <= r1, 1/2 |b|_2^2 <= r2, b within bounds }
+//
+// or the same with one of the penalties, by its name on the command line, what it does to rows, and its penalties.
+type Net struct {
+	Name string
+	Kind
+	Penalties Penalties
+	// Fit makes the fast fit; nil where there is none.
+	Fit Fit
+	// Engine is the loss of package glm, of targets divided by sd; nil for squares.
+	Engine func(sd float64) glm.Loss
+	// Advice, Labels and LogLink are those of [Spec].
+	Advice  func(d *Data) problems.Advice
+	Labels  []float64
+	LogLink bool
+}
+
+// Differentiable is a model whose fit has a derivative in every way.
+type Differentiable struct{ *Model }
+
+// Modes are those of package fits for nets, and for norms of single features.
+func (*Differentiable) Modes() []lower.Mode {
+	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
+}
+
+// NewNet checks the rows, split or in folds, and the options. It keeps a reference to the data, which must not change.
+func NewNet(s dataset.Division, o Options, n Net) (*Differentiable, error) {
+	data, err := New(s, o, n.Kind)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n.Name, err)
+	}
+	m, err := data.net(o, n)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n.Name, err)
+	}
+	return &Differentiable{m}, nil
+}
+
+// net is such a model of the data.
+func (d *Data) net(o Options, n Net) (*Model, error) {
+	data, err := d, error(nil)
+	spec := Spec{
+		Name: n.Name, Names: []string{"lambda1", "lambda2"}, Loss: n.Engine, Labels: n.Labels, LogLink: n.LogLink,
+		Set: data.Set(), Paper: PaperSettings(), AllFeatures: n.Penalties == SquaresAlone,
+	}
+	if spec.Fit = n.Fit; n.Fit != nil {
+		if data, err = data.measured(n.Fit); err != nil {
+			return nil, err
+		}
+	}
+	first, second := 0, 1 // the places of the weights
+	start := []float64{10, 5}
+	switch n.Penalties {
+	case Norm1Alone:
+		second, start, spec.Path = -1, start[:1], single(data.Path(longPath))
+	case SquaresAlone:
+		first, second, start, spec.Path = -1, 0, start[1:], single(squaresPath(data))
+	default:
+		spec.Path = netPath(data)
+		if _, p := data.Dims(); p > manyFeatures {
+			spec.PathRise = pathRise
+		}
+	}
+	if n.Penalties != Both {
+		spec.Names = []string{"lambda"}
+	}
+	if spec.R0, err = Radii(o.R0, spec.Names, start...); err != nil {
+		return nil, err
+	}
+	spec.Default = Closing(spec.Paper, data.LambdaMax() > 0)
+	spec.Penalties = func(b, r convex.Affine) (list []convex.Convex) {
+		if first >= 0 {
+			list = append(list, data.Norm1(b).MinusAffine(r.At(first)))
+		}
+		if second >= 0 {
+			list = append(list, data.HalfSquares(b).MinusAffine(r.At(second)))
+		}
+		return list
+	}
+	spec.Weights = data.SharedWeights(first, second)
+	if n.Advice != nil {
+		spec.Advice = n.Advice(data)
+	}
+	return NewModel(data, spec), nil
+}
+
+// PaperSettings are those of the paper's experiments with the elastic net. rho is not in the paper but in its authors'
+// program.
+func PaperSettings() dca.Settings {
+	return dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
+}
+
+// Closing are our settings: a start from a path, where there is one, and a lower-level gap that is closed, so that the
+// iterate and the refit agree.
+func Closing(s dca.Settings, path bool) dca.Settings {
+	s.GapTol, s.MaxIter, s.PathStart = 1e-4, 200, path
+	return s
+}
+
+// netPoints is the length of each path of two weights, longPath that of one.
+const netPoints, longPath = 10, 20
+
+// manyFeatures is the number of features from which on fits with many coefficients in use take so long that the path
+// keeps away from them: it goes down twice, and each time no farther than pathRise points beyond the best one.
+const manyFeatures, pathRise = 2000, 2
+
+// netPath goes down with both weights equal, up again with almost no l2 weight, and down once more with the least l1
+// weight: the validation error often has a minimum near each end.
+func netPath(data *Data) (path [][]float64) {
+	down := data.Path(netPoints)
+	for _, l := range down {
+		path = append(path, []float64{l, l})
+	}
+	if _, p := data.Dims(); p > manyFeatures {
+		for _, l := range down {
+			path = append(path, []float64{l, l / 100})
+		}
+		return path
+	}
+	for _, l := range slices.Backward(down) {
+		path = append(path, []float64{l, l / 100})
+	}
+	for _, l := range down[:min(len(down), netPoints/2)] {
+		path = append(path, []float64{down[len(down)-1], l})
+	}
+	return path
+}
+
+// squaresRatio is how far the path of squares alone goes: from a hundred times the least weight of the 1-norm at which
+// nothing is left. Squares leave all coefficients, and weights far larger than that may be the best ones.
+const squaresRatio = 1e6
+
+func squaresPath(data *Data) (list []float64) {
+	top := data.LambdaMax()
+	if !(top > 0) {
+		return nil
+	}
+	for i := range longPath {
+		list = append(list, top*100*math.Pow(squaresRatio, -float64(i)/(longPath-1)))
+	}
+	return list
+}
+
+// single are points of one weight.
+func single(path []float64) (list [][]float64) {
+	for _, l := range path {
+		list = append(list, []float64{l})
+	}
+	return list
+}

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/csv"
 	"io"
-	"strconv"
 
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/model"
@@ -61,7 +60,6 @@ func origins(e *table.Encoder) map[string]origin {
 // writeCoefficients writes the intercept and the coefficients that are not zero as CSV, those of the largest effect first; with several targets a
 // row for each feature and target, and with folds the share of those that have the feature.
 func (job *tuneJob) writeCoefficients(w io.Writer, fit tune.Fit, j *evaluate.Judged) error {
-	text := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	from, deviation := origins(job.rows.Encoder), job.deviations()
 	out := csv.NewWriter(w)
 	head := []string{"feature", "coefficient", "effect", "column", "level", "reference"}
@@ -81,7 +79,7 @@ func (job *tuneJob) writeCoefficients(w io.Writer, fit tune.Fit, j *evaluate.Jud
 		if stable != nil {
 			share := ""
 			if feature >= 0 {
-				share = text(stable[feature])
+				share = exact(stable[feature])
 			}
 			cells = append(cells, share)
 		}
@@ -92,7 +90,7 @@ func (job *tuneJob) writeCoefficients(w io.Writer, fit tune.Fit, j *evaluate.Jud
 		if fit.Targets != nil {
 			intercept = fit.Intercepts[k]
 		}
-		line(k, -1, "(intercept)", text(intercept), "", "", "", "")
+		line(k, -1, "(intercept)", exact(intercept), "", "", "", "")
 	}
 	for _, f := range job.effects(fit) {
 		o, there := from[f.Feature]
@@ -101,7 +99,7 @@ func (job *tuneJob) writeCoefficients(w io.Writer, fit tune.Fit, j *evaluate.Jud
 		}
 		for k, v := range fit.Of(f.Index) {
 			if v != 0 {
-				line(k, f.Index, f.Feature, text(v), text(v*deviation[f.Index]), o.column, o.level, o.reference)
+				line(k, f.Index, f.Feature, exact(v), exact(v*deviation[f.Index]), o.column, o.level, o.reference)
 			}
 		}
 	}

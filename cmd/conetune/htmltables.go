@@ -47,19 +47,19 @@ func coefficientTable(job *tuneJob, fit tune.Fit, j *evaluate.Judged, most int) 
 		if fit.Targets != nil {
 			effect = e.Size
 		}
-		key := strconv.FormatFloat(effect, 'g', -1, 64)
+		key := exact(effect)
 		cells := []webpage.Cell{{Text: e.Feature}, {Text: fine(effect), Key: &key}}
 		for k := range shown {
 			v := e.Coefficient
 			if fit.Targets != nil {
 				v = fit.Coefficients[e.Index*len(fit.Targets)+k]
 			}
-			own := strconv.FormatFloat(v, 'g', -1, 64)
+			own := exact(v)
 			cells = append(cells, webpage.Cell{Text: fine(v), Key: &own})
 		}
 		if stable != nil {
 			share := stable[e.Index]
-			k := strconv.FormatFloat(share, 'g', -1, 64)
+			k := exact(share)
 			cells = append(cells, webpage.Cell{Text: fmt.Sprintf("%.0f %%", 100*share), Key: &k})
 		}
 		cells = append(cells, webpage.Cell{Picture: effectBar(effect / list[0].Size), Key: &key})

@@ -1,9 +1,10 @@
 package evaluate
 
 import (
-	"cmp"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
@@ -62,22 +63,7 @@ func labelShare(from *dataset.Data, yes []float64) func(offset float64) float64 
 
 // quantileOf is the least value at or below which there is a share of the weight, nil for equal ones.
 func quantileOf(values, weights []float64, level float64) float64 {
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(values[i], values[j]) })
-	if weights == nil {
-		return values[order[max(0, int(math.Ceil(level*float64(len(order))))-1)]]
-	}
-	total, sum := 0.0, 0.0
-	for _, w := range weights {
-		total += w
-	}
-	for _, i := range order {
-		if sum += weights[i]; sum >= level*total*(1-1e-12) {
-			return values[i]
-		}
-	}
-	return values[order[len(order)-1]]
+	values, weights = slices.Clone(values), slices.Clone(weights)
+	stat.SortWeighted(values, weights)
+	return stat.Quantile(level, stat.Empirical, values, weights)
 }

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -246,12 +247,12 @@ func formatNumber(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// levels are those of a column in the rows, in order: numbers by size, then texts by their bytes.
+// levels are those of a column in the rows, nil for all, in order: numbers by size, then texts by their bytes.
 func (t *Table) levels(j int, rows []int) (levels []string, missing int) {
 	c := &t.columns[j]
 	numbers, texts := map[float64]bool{}, make([]bool, len(c.texts)+1)
-	for _, i := range rows {
-		switch v := t.cell(i, j); {
+	count := func(_ int, v float64) bool {
+		switch {
 		case v == v:
 			numbers[v+0] = true
 		case isMissing(v):
@@ -260,13 +261,15 @@ func (t *Table) levels(j int, rows []int) (levels []string, missing int) {
 			code, _ := textCode(v)
 			texts[min(int(code), len(c.texts))] = true
 		}
+		return true
 	}
-	var sorted []float64
-	for v := range numbers {
-		sorted = append(sorted, v)
+	for _, i := range rows {
+		count(i, t.cell(i, j))
 	}
-	slices.Sort(sorted)
-	for _, v := range sorted {
+	if rows == nil {
+		t.eachOf(j, count)
+	}
+	for _, v := range slices.Sorted(maps.Keys(numbers)) {
 		levels = append(levels, formatNumber(v))
 	}
 	var words []string

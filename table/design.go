@@ -327,11 +327,7 @@ func (d *Design) checkClasses(j int) {
 	if c.Kind == Number && c.Texts == 0 {
 		return // its values are the labels
 	}
-	all := make([]int, t.rows)
-	for i := range all {
-		all[i] = i
-	}
-	levels, _ := t.levels(j, all)
+	levels, _ := t.levels(j, nil)
 	switch {
 	case len(levels) == 1:
 		d.wrong.add(0, t.field(j), "all rows have the label %s, expected two labels", quote(levels[0]))
@@ -409,18 +405,13 @@ func (d *Design) checkFeatures() {
 func (d *Design) findRows() {
 	t := d.table
 	gone, goneFeature := FoundColumn{}, FoundColumn{}
-	note := func(f *FoundColumn, line int) {
-		if f.Count++; len(f.Lines) < firstLines {
-			f.Lines = append(f.Lines, line)
-		}
-	}
 	targets, features := t.withGaps(d.targets), t.withGaps(d.features)
 	for i := range t.rows {
 		switch {
 		case t.lacks(i, targets):
-			note(&gone, t.Line(i))
+			gone.add(t.Line(i))
 		case d.wanted.Missing == DropRows && t.lacks(i, features):
-			note(&goneFeature, t.Line(i))
+			goneFeature.add(t.Line(i))
 		default:
 			d.rows = append(d.rows, i)
 		}

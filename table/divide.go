@@ -48,9 +48,7 @@ func (d *Design) checkDivisors() {
 		missing := FoundColumn{}
 		for _, i := range d.rows {
 			if isMissing(t.cell(i, j)) {
-				if missing.Count++; len(missing.Lines) < firstLines {
-					missing.Lines = append(missing.Lines, t.Line(i))
-				}
+				missing.add(t.Line(i))
 			}
 		}
 		time, number := c.Name == d.wanted.Division.Time, c.Name == d.wanted.Weights || c.Name == d.wanted.Offset
@@ -91,14 +89,4 @@ func (d *Design) Numbers(name string, rows []int) []int {
 		list[k] = number[level]
 	}
 	return list
-}
-
-// Times are the numbers of a column in the rows, or its dates in days since 1970-01-01; nil without a name. The column must be the Time of the wanted
-// [Division].
-func (d *Design) Times(rows []int) []float64 {
-	j := d.table.Index(d.wanted.Division.Time)
-	if d.wanted.Division.Time == "" || j < 0 {
-		return nil
-	}
-	return d.numbersOf(j, rows)
 }

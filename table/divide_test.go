@@ -21,7 +21,7 @@ func TestDivisionOfRows(t *testing.T) {
 	require.Equal(t, []int{0, 1, 2, 3}, d.Rows())
 	require.Equal(t, []int{0, 1, 2, 1}, d.Numbers("part", d.Rows()))
 	require.Equal(t, []int{1, 0, 1, 2}, d.Numbers("person", d.Rows()))
-	require.Equal(t, []float64{18264, 18262, 18263, 18262}, d.Times(d.Rows())) // days of 2020
+	require.Equal(t, []float64{18264, 18262, 18263, 18262}, d.Values("day", d.Rows())) // days of 2020
 	e, _ := readThrough(t, d, d.Rows())
 	require.Equal(t, []string{"a"}, e.Features())
 	d = choose(t, table, Wanted{Features: []string{"day", "a"}, Division: Division{Time: "day"}})

@@ -85,11 +85,7 @@ func (d *Design) checkEvents() {
 	t := d.table
 	j := d.targets[1]
 	c := &t.columns[j]
-	all := make([]int, t.rows)
-	for i := range all {
-		all[i] = i
-	}
-	levels, _ := t.levels(j, all)
+	levels, _ := t.levels(j, nil)
 	if c.overflow || len(levels) == 0 {
 		d.wrong.add(0, t.field(j), "%d values, expected 0 and 1, or two texts, for censored rows and events", len(levels))
 		return

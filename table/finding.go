@@ -26,6 +26,13 @@ type FoundColumn struct {
 	Lines []int  `json:"lines,omitempty"`
 }
 
+// add counts a row, and notes its line as one of the first.
+func (f *FoundColumn) add(line int) {
+	if f.Count++; len(f.Lines) < firstLines {
+		f.Lines = append(f.Lines, line)
+	}
+}
+
 // Errors is all that is wrong with a table.
 type Errors struct {
 	File string

@@ -89,9 +89,9 @@ func (in *input) open(o Options, joined bool, quoteSeparator byte) (_ *stream, e
 		}
 	}
 	var lines io.Reader = text
-	if order := utf16Order(head, o.Encoding); order != nil {
+	if wide := utf16Text(head, o.Encoding); wide != nil {
 		s.encoding = "UTF-16"
-		decoded := bufio.NewReaderSize(&utf16Reader{r: text, order: *order}, headBytes)
+		decoded := bufio.NewReaderSize(wide.NewDecoder().Reader(text), headBytes)
 		lines, head = decoded, nil
 		head, _ = decoded.Peek(headBytes)
 	}

@@ -325,10 +325,8 @@ func (s *slot) emit(list []entry, t *Table, row int, v float64) []entry {
 	if s.coding.Kind == Category {
 		f := s.feature(v)
 		if f == stranger {
-			if s.unseen.Count++; len(s.unseen.Lines) < firstLines {
-				s.unseen.Name = s.coding.Column
-				s.unseen.Lines = append(s.unseen.Lines, t.Line(row))
-			}
+			s.unseen.Name = s.coding.Column
+			s.unseen.add(t.Line(row))
 		}
 		if f >= 0 {
 			list = append(list, entry{int(f), 1})

@@ -39,9 +39,7 @@ func (d *Design) missingCode(j int) (code float64, where FoundColumn) {
 		for _, i := range d.rows {
 			switch u := value(i); {
 			case u == v:
-				if where.Count++; len(where.Lines) < firstLines {
-					where.Lines = append(where.Lines, t.Line(i))
-				}
+				where.add(t.Line(i))
 			case u == u:
 				if others++; others == 1 {
 					low, high = u, u

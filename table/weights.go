@@ -28,51 +28,52 @@ func (d *Design) weigh() {
 	if j < 0 {
 		return
 	}
-	c := &t.columns[j]
-	kept, gone := make([]int, 0, len(d.rows)), FoundColumn{Name: c.Name}
-	for _, i := range d.rows {
-		switch w := c.value(t.cell(i, j)); {
-		case w < 0:
-			d.wrong.add(t.Line(i), t.field(j), "%s found, expected a weight that is not negative", formatNumber(w))
-			return
-		case w == 0:
-			if gone.Count++; len(gone.Lines) < firstLines {
-				gone.Lines = append(gone.Lines, t.Line(i))
-			}
-		default:
-			kept = append(kept, i)
-		}
-	}
-	if len(kept) == 0 && gone.Count > 0 {
-		d.wrong.add(0, t.field(j), "no row has a weight above 0")
-		return
-	}
+	kept, gone := t.weighing(j, d.rows, d.wrong)
 	if gone.Count > 0 {
 		d.rows = kept
 		d.findings = found(d.findings, "rows", []FoundColumn{gone}, "%s: rows of weight 0, left out")
 	}
 }
 
-// Weights are those of the rows by the wanted column; nil without one.
-func (d *Design) Weights(rows []int) []float64 {
-	j := d.table.Index(d.wanted.Weights)
-	if d.wanted.Weights == "" || j < 0 {
-		return nil
+// weighing are those of some rows whose weights, the numbers of a column, are not 0, and what it found of the others.
+func (t *Table) weighing(j int, rows []int, wrong *Errors) (kept []int, gone FoundColumn) {
+	c := &t.columns[j]
+	gone.Name = c.Name
+	for _, i := range rows {
+		switch w := c.value(t.cell(i, j)); {
+		case w < 0:
+			wrong.add(t.Line(i), t.field(j), "%s found, expected a weight that is not negative", formatNumber(w))
+			return kept, gone
+		case w == 0:
+			gone.add(t.Line(i))
+		default:
+			kept = append(kept, i)
+		}
 	}
-	return d.numbersOf(j, rows)
+	if kept == nil && gone.Count > 0 {
+		wrong.add(0, t.field(j), "no row has a weight above 0")
+	}
+	return kept, gone
 }
 
-// Offset is that of the rows by the wanted column; nil without one.
-func (d *Design) Offset(rows []int) []float64 {
-	j := d.table.Index(d.wanted.Offset)
-	if d.wanted.Offset == "" || j < 0 {
-		return nil
+// Weighing are the rows of the reading whose weights, in a column of that name, are not 0; all without a name. The error is
+// an [*Errors].
+func (r *Reading) Weighing(name string) ([]int, error) {
+	if _, err := r.Numbers(name, r.rows, false); err != nil || name == "" {
+		return r.rows, err
 	}
-	return d.numbersOf(j, rows)
+	wrong := &Errors{File: r.table.name}
+	kept, _ := r.table.weighing(r.table.Index(name), r.rows, wrong)
+	return kept, wrong.err()
 }
 
-// numbersOf are the numbers of a column in the rows.
-func (d *Design) numbersOf(j int, rows []int) []float64 {
+// Values are the numbers of a column in the rows, or its dates in days since 1970-01-01; nil without a name. The column is
+// that of the wanted weights, offset or time.
+func (d *Design) Values(name string, rows []int) []float64 {
+	j := d.table.Index(name)
+	if name == "" || j < 0 {
+		return nil
+	}
 	list := make([]float64, len(rows))
 	for k, i := range rows {
 		list[k] = d.table.columns[j].value(d.table.cell(i, j))

@@ -12,11 +12,11 @@ func TestWeights(t *testing.T) {
 	require.NoError(t, err)
 	d := choose(t, table, Wanted{Weights: "n", Drop: []string{"less", "word", "nil"}})
 	require.Equal(t, []int{0, 2, 4}, d.Rows())
-	require.Equal(t, []float64{3, 0.5, 2}, d.Weights(d.Rows()))
+	require.Equal(t, []float64{3, 0.5, 2}, d.Values("n", d.Rows()))
 	e, _ := readThrough(t, d, d.Rows())
 	require.Equal(t, []string{"a"}, e.Features())
 	require.Equal(t, "column \"n\" (1, line 3): rows of weight 0, left out", d.Findings()[1].Text)
-	require.Nil(t, choose(t, table, Wanted{}).Weights([]int{0}))
+	require.Nil(t, choose(t, table, Wanted{}).Values("", []int{0}))
 	for text, name := range map[string]string{
 		`counts.csv: column 6 ("nil"): no row has a weight above 0`:    "nil",
 		`counts.csv:3: column 4 ("less"): -1 found, expected a weight`: "less",

@@ -9,11 +9,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )
 
@@ -118,6 +120,20 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 	require.Contains(t, conetune(t, "tune", "--help").stdout, "weighted-lasso")
 	require.True(t, strings.HasPrefix(conetune(t, "--version").ok(t), "conetune "+release))
+}
+
+// The help of tune has the flags that most need, and another one has all of them, each once.
+func TestTuneHelp(t *testing.T) {
+	some, all := conetune(t, "tune", "--help").ok(t), conetune(t, "tune", "--help-all").ok(t)
+	cmd := (&app{}).tuneCommand()
+	shown := 0
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		line := regexp.MustCompile(`(?m)^ +(-\w, |    )--` + f.Name + `[\[ ]`)
+		require.Len(t, line.FindAllString(all, -1), 1, f.Name)
+		shown += len(line.FindAllString(some, -1))
+	})
+	require.InDelta(t, 30, shown, 5)
+	require.Contains(t, some, "--help-all lists all flags")
 }
 
 func TestBackends(t *testing.T) {

@@ -1,79 +1,32 @@
 package main
 
 import (
-	"cmp"
 	"encoding/csv"
 	"io"
-	"math"
-	"slices"
-	"strconv"
-	"sync"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/evaluate"
-	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/tune"
 )
 
-func absolutes(v []float64) []float64 {
-	out := make([]float64, len(v))
-	for j, x := range v {
-		out[j] = math.Abs(x)
-	}
-	return out
-}
-
-// spread keeps the standard deviations of the rows that it was asked for last, as the parts of a report all need those of the training rows.
-type spread struct {
-	lock   sync.Mutex
-	rows   *dataset.Data
-	values []float64
-}
-
-// of are the standard deviations of the features over some rows, to be read only.
-func (s *spread) of(rows *dataset.Data) []float64 {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	if s.rows != rows {
-		s.rows, s.values = rows, rows.Deviations()
-	}
-	return s.values
-}
-
-// sizes are what features do when they move by one standard deviation over the training rows.
-func (job *tuneJob) sizes(split *dataset.Split, fit tune.Fit) []float64 {
-	out := slices.Clone(job.spread.of(split.Train))
-	for j := range out {
-		out[j] *= floats.Norm(fit.Of(j), 2)
-	}
-	return out
-}
-
-// effect is a coefficient, and what it does when its feature moves by one standard
-// deviation: the coefficients of different units compare by that. With several targets it is the norm of what it does to them.
-type effect struct {
-	feature           string
-	at                int // of the features
-	coefficient, size float64
+// deviations are the standard deviations of the features over the training rows, to be read only.
+func (job *tuneJob) deviations() []float64 {
+	job.once.Do(func() { job.deviation = job.rows.Split.Train.Deviations() })
+	return job.deviation
 }
 
 // effects lists the features whose coefficients are not zero, the largest effect first.
-func (job *tuneJob) effects(split *dataset.Split, fit tune.Fit) []effect {
-	return sortedEffects(fit, job.sizes(split, fit))
+func (job *tuneJob) effects(fit tune.Fit) []model.Effect {
+	return model.Effects(fit, model.Sizes(fit, job.deviations()))
 }
 
-// sortedEffects lists the features of nonzero coefficients by the sizes of their effects.
-func sortedEffects(fit tune.Fit, sizes []float64) []effect {
-	var list []effect
-	for j, size := range sizes {
-		if row := fit.Of(j); floats.Norm(row, 1) > 0 {
-			list = append(list, effect{fit.Features[j], j, row[0], size})
-		}
+// stability is the share of the fits of folds that have each feature; nil without folds.
+func (job *tuneJob) stability(j *evaluate.Judged) []float64 {
+	if j == nil || j.Folds == nil {
+		return nil
 	}
-	slices.SortStableFunc(list, func(a, b effect) int { return cmp.Compare(b.size, a.size) })
-	return list
+	return model.Stability(j.Folds, job.deviations())
 }
 
 // origin is where a feature comes from: the level of a category and the reference that it is compared with.
@@ -106,16 +59,15 @@ func origins(e *table.Encoder) map[string]origin {
 
 // writeCoefficients writes the intercept and the coefficients that are not zero as CSV, those of the largest effect first; with several targets a
 // row for each feature and target, and with folds the share of those that have the feature.
-func (job *tuneJob) writeCoefficients(w io.Writer, split *dataset.Split, fit tune.Fit, j *evaluate.Judged) error {
-	text := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	from, deviation := origins(job.rows.Encoder), job.spread.of(split.Train)
+func (job *tuneJob) writeCoefficients(w io.Writer, fit tune.Fit, j *evaluate.Judged) error {
+	from, deviation := origins(job.rows.Encoder), job.deviations()
 	out := csv.NewWriter(w)
 	head := []string{"feature", "coefficient", "effect", "column", "level", "reference"}
 	targets := []string{""}
 	if fit.Targets != nil {
 		targets, head = fit.Targets, append(head, "target")
 	}
-	stable := job.stability(split, j)
+	stable := job.stability(j)
 	if stable != nil {
 		head = append(head, "chosen_by_folds")
 	}
@@ -127,7 +79,7 @@ func (job *tuneJob) writeCoefficients(w io.Writer, split *dataset.Split, fit tun
 		if stable != nil {
 			share := ""
 			if feature >= 0 {
-				share = text(stable[feature])
+				share = exact(stable[feature])
 			}
 			cells = append(cells, share)
 		}
@@ -138,16 +90,16 @@ func (job *tuneJob) writeCoefficients(w io.Writer, split *dataset.Split, fit tun
 		if fit.Targets != nil {
 			intercept = fit.Intercepts[k]
 		}
-		line(k, -1, "(intercept)", text(intercept), "", "", "", "")
+		line(k, -1, "(intercept)", exact(intercept), "", "", "", "")
 	}
-	for _, f := range job.effects(split, fit) {
-		o, there := from[f.feature]
+	for _, f := range job.effects(fit) {
+		o, there := from[f.Feature]
 		if !there {
-			o.column = f.feature
+			o.column = f.Feature
 		}
-		for k, v := range fit.Of(f.at) {
+		for k, v := range fit.Of(f.Index) {
 			if v != 0 {
-				line(k, f.at, f.feature, text(v), text(v*deviation[f.at]), o.column, o.level, o.reference)
+				line(k, f.Index, f.Feature, exact(v), exact(v*deviation[f.Index]), o.column, o.level, o.reference)
 			}
 		}
 	}

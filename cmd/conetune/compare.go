@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/problems/dataset"
@@ -25,12 +26,6 @@ func progressOf(r *tune.Result) string {
 		return count(r.Iterations, "evaluation")
 	}
 	return count(r.Iterations, "iteration")
-}
-
-// best is the result whose refit has the least validation error, or score where the model has one, the first of equals; that without a
-// refit only where there is no other.
-func best(results []*tune.Result) *tune.Result {
-	return slices.MinFunc(results, func(a, b *tune.Result) int { return cmp.Compare(a.Value(), b.Value()) })
 }
 
 // describeMethods is the table of several methods, with the last points of the methods where the run is verbose.
@@ -65,7 +60,7 @@ func describeMethods(job *tuneJob, results []*tune.Result) string {
 		t.Rows = append(t.Rows, webpage.Row{Cells: append(cells, webpage.Cell{Text: seconds(r.TimeSeconds)}, webpage.Cell{Text: progressOf(r)}, webpage.Cell{Text: describeEnd(r)})})
 	}
 	text := textTable(&t)
-	if chosen := best(results); chosen.Refit != nil {
+	if chosen := evaluate.Best(results); chosen.Refit != nil {
 		least := "validation error"
 		if chosen.Score != nil {
 			least = job.spec.Score
@@ -100,7 +95,7 @@ func progressFigure(job *tuneJob, results []*tune.Result) figure.Figure {
 	}
 	f := figure.Figure{
 		Title:  fmt.Sprintf("%s by %s", results[0].Model, strings.Join(job.methods, ", ")),
-		XLabel: "seconds" + chosenWords(best(results)), XFromZero: true,
+		XLabel: "seconds" + chosenWords(evaluate.Best(results)), XFromZero: true,
 		Panels: []figure.Panel{{YLabel: "best validation error, refit"}, {YLabel: "its test error"}},
 	}
 	for i, r := range results {
@@ -109,7 +104,7 @@ func progressFigure(job *tuneJob, results []*tune.Result) figure.Figure {
 		f.Panels[0].Lines = append(f.Panels[0].Lines, validation)
 		f.Panels[1].Lines = append(f.Panels[1].Lines, test)
 	}
-	for k, point := range chosenPoints(best(results)) {
+	for k, point := range chosenPoints(evaluate.Best(results)) {
 		point.Name, point.Style = "chosen", len(results)
 		f.Panels[k].Lines = append(f.Panels[k].Lines, point)
 	}

@@ -26,7 +26,7 @@ const settingModel = "model"
 var listFlags = []string{"features", "drop", "categorical", "id", "method", "target", "init", "range", "class-weights"}
 
 // unsaved are the flags that say nothing about the choice: files that are written, and what is printed.
-var unsaved = []string{"config", "save-config", "save", "report", "plot", "plot-trace", "trace", "coefficients", "json", "verbose", "help"}
+var unsaved = []string{"config", "save-config", "save", "report", "plot", "plot-trace", "trace", "coefficients", "json", "verbose", "help", "help-all"}
 
 // readConfig reads a file of settings: a mapping of names of flags, without dashes, to a value or a list of values.
 func readConfig(path string, known *pflag.FlagSet) ([]setting, error) {

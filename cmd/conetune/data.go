@@ -22,7 +22,7 @@ type dataFlags struct {
 }
 
 func (d *dataFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&d.Data, "data", "", "one table, `FILE`, that is dealt out to folds, or divided by --split")
+	fs.StringVar(&d.Data, "data", "", "one table, `FILE`, that is split into folds, or divided by --split")
 	fs.StringVar(&d.Split, "split", "", "rows for `TRAIN/VAL/TEST`, or with --folds FOLDS/TEST: numbers (50), shares (0.5 or 50%) or the word rest (default: all, folds of all rows; for entries of a matrix "+input.DefaultSplit+", with --test "+input.DefaultSplitTested+")")
 	fs.StringVar(&d.Train, "train", "", "training table, `FILE`")
 	fs.StringVar(&d.Val, "val", "", "validation table, `FILE`")
@@ -32,8 +32,8 @@ func (d *dataFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&d.colFeatures, "col-features", "", "the same for each column, `FILE`")
 	fs.StringVar(&d.target, "target", "", "`NAME` of the target column (default: y); for multi-task those of all targets, A,B,..")
 	d.registerColumns(fs)
-	fs.Var(&foldCount{&d.Source}, "folds", fmt.Sprintf("choose by cross-validation: deal the rows of --data out to `T` folds, or all: each row, or group of --group, is one (default: %d, as many as there are rows for, unless --split divides the rows)", input.DefaultFolds))
-	fs.IntVar(&d.Repeats, "repeats", 0, "deal the rows out to folds `R` times, and choose by the mean (default: 1 to 3 by the size of the table; 1 for svm and with --preset paper)")
+	fs.Var(&foldCount{&d.Source}, "folds", fmt.Sprintf("choose by cross-validation: split the rows of --data into `T` folds, or all: each row, or group of --group, is one (default: %d, as many as there are rows for, unless --split divides the rows)", input.DefaultFolds))
+	fs.IntVar(&d.Repeats, "repeats", 0, "split the rows into folds `R` times, and choose by the mean (default: 1 to 3 by the size of the table; 1 for svm and with --preset paper)")
 }
 
 // check rejects contradictions, before any file is opened.

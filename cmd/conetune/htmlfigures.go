@@ -186,10 +186,10 @@ func predictionDrawings(job *tuneJob, j *evaluate.Judged, fit tune.Fit) []*drawi
 
 // rocOf is the ROC curve; nil where there is one label alone.
 func rocOf(j *evaluate.Judged, names []string) *drawing {
-	x, y, area := roc(j.Value, j.Y, j.Weight, 1)
-	if last := len(x) - 1; math.IsNaN(area) || x[last] < 1-1e-9 || y[last] < 1-1e-9 {
+	if !slices.Contains(j.Y, 0) || !slices.Contains(j.Y, 1) {
 		return nil
 	}
+	x, y, area := roc(j.Value, j.Y, j.Weight)
 	curve := figure.Line{Name: "model"}
 	at := make([]int, len(x))
 	for k := range at {

@@ -41,7 +41,7 @@ func TestPathsOf(t *testing.T) {
 
 // Rows of weight 2 count twice in the ROC curve: (0,0), (0,1/2), (1/3,1/2), (1/3,1), (1,1).
 func TestWeightedROC(t *testing.T) {
-	x, y, area := roc([]float64{4, 3, 2, 1}, []float64{1, 0, 1, 0}, []float64{2, 1, 2, 2}, 1)
+	x, y, area := roc([]float64{4, 3, 2, 1}, []float64{1, 0, 1, 0}, []float64{2, 1, 2, 2})
 	require.InDeltaSlice(t, []float64{0, 0, 1. / 3, 1. / 3, 1}, x, 1e-15)
 	require.InDeltaSlice(t, []float64{0, 0.5, 0.5, 1, 1}, y, 1e-15)
 	require.InDelta(t, 1./6+2./3, area, 1e-15)

@@ -74,7 +74,7 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 	}
 	if r.Refit != nil && job.entries == nil {
 		var more int
-		if c.Coefficients, c.CoefficientsNote, more = coefficientTable(job, split, r.RefitFit, j, mostListed); more > 0 {
+		if c.Coefficients, c.CoefficientsNote, more = coefficientTable(job, r.RefitFit, j, mostListed); more > 0 {
 			c.CoefficientsNote += fmt.Sprintf(" The %d largest are shown.", mostListed)
 		}
 		if c.Paths, err = onPage(pathDrawing(split, r)); err != nil {
@@ -334,7 +334,7 @@ func errorsTable(job *tuneJob, results []*tune.Result) *webpage.Table {
 	unit := job.spec.Unit()
 	t := &webpage.Table{ID: "errors", Caption: strings.ToUpper(unit[:1]) + unit[1:] + " by method", Sortable: len(results) > 1,
 		Columns: []webpage.Column{{Title: "method"}, {Title: "validation", Number: true}, {Title: "test", Number: true}, {Title: "seconds", Number: true}}}
-	chosen := best(results)
+	chosen := evaluate.Best(results)
 	if job.spec.Score != "" {
 		t.Columns = append(t.Columns, webpage.Column{Title: job.spec.Score, Number: true})
 	}

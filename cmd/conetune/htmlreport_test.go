@@ -15,8 +15,6 @@ import (
 
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/model"
-	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -164,15 +162,6 @@ func TestReportEscapes(t *testing.T) {
 	require.Contains(t, page, "&lt;b&gt;&amp;x")
 	require.NotContains(t, page, "<i>")
 	require.Equal(t, `conetune tune lasso --data 'it'\''s a $.csv' ''`, commandLine([]string{"tune", "lasso", "--data", "it's a $.csv", ""}))
-}
-
-// A coefficient is chosen by the fits in which it counts, whatever the unit of its feature.
-func TestChosenBy(t *testing.T) {
-	table, err := input.ReadFile(write(t, t.TempDir(), "t.csv", "y,a,b\n1,1,1000\n2,2,3000\n3,4,2000\n"), "y")
-	require.NoError(t, err)
-	fits := []tune.Fit{{Coefficients: []float64{1, 1e-5}}, {Coefficients: []float64{1e-12, 1}}, {Coefficients: []float64{0, 0}}}
-	require.InDeltaSlice(t, []float64{1. / 3, 2. / 3}, (&tuneJob{}).stability(&dataset.Split{Train: table}, &evaluate.Judged{Folds: fits}), 1e-15)
-	require.Nil(t, (&tuneJob{}).stability(&dataset.Split{Train: table}, &evaluate.Judged{}), "no folds")
 }
 
 // lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2) is the penalty of the elastic net in one parametrisation.

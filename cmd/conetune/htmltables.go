@@ -4,21 +4,17 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/webpage"
-	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
 
 // coefficientTable lists the coefficients in use, the largest effect first and as far as most allows, with a bar for each and how many folds choose it; more are left out.
-func coefficientTable(job *tuneJob, split *dataset.Split, fit tune.Fit, j *evaluate.Judged, most int) (t *webpage.Table, note string, more int) {
-	list := job.effects(split, fit)
+func coefficientTable(job *tuneJob, fit tune.Fit, j *evaluate.Judged, most int) (t *webpage.Table, note string, more int) {
+	list := job.effects(fit)
 	note = fmt.Sprintf("%s in the model. An effect is what the prediction changes by when the feature rises by one standard deviation; a coefficient is in the unit of the table.",
 		someOf(len(list), count(len(fit.Features), "feature")))
 	t = &webpage.Table{ID: "effects", Caption: "Effects of one standard deviation", Sortable: true,
@@ -27,7 +23,7 @@ func coefficientTable(job *tuneJob, split *dataset.Split, fit tune.Fit, j *evalu
 	for _, name := range shown {
 		t.Columns = append(t.Columns, webpage.Column{Title: name, Number: true})
 	}
-	stable := job.stability(split, j)
+	stable := job.stability(j)
 	if stable != nil {
 		t.Columns = append(t.Columns, webpage.Column{Title: "chosen by folds", Number: true})
 		note += fmt.Sprintf(" The last number is the share of the %d fits of the folds that have the feature.", len(j.Folds))
@@ -47,26 +43,26 @@ func coefficientTable(job *tuneJob, split *dataset.Split, fit tune.Fit, j *evalu
 		note += interceptNote(fit, len(shown))
 	}
 	for _, e := range list[:min(len(list), most)] {
-		effect := math.Copysign(e.size, e.coefficient)
+		effect := math.Copysign(e.Size, e.Coefficient)
 		if fit.Targets != nil {
-			effect = e.size
+			effect = e.Size
 		}
-		key := strconv.FormatFloat(effect, 'g', -1, 64)
-		cells := []webpage.Cell{{Text: e.feature}, {Text: fine(effect), Key: &key}}
+		key := exact(effect)
+		cells := []webpage.Cell{{Text: e.Feature}, {Text: fine(effect), Key: &key}}
 		for k := range shown {
-			v := e.coefficient
+			v := e.Coefficient
 			if fit.Targets != nil {
-				v = fit.Coefficients[e.at*len(fit.Targets)+k]
+				v = fit.Coefficients[e.Index*len(fit.Targets)+k]
 			}
-			own := strconv.FormatFloat(v, 'g', -1, 64)
+			own := exact(v)
 			cells = append(cells, webpage.Cell{Text: fine(v), Key: &own})
 		}
 		if stable != nil {
-			share := stable[e.at]
-			k := strconv.FormatFloat(share, 'g', -1, 64)
+			share := stable[e.Index]
+			k := exact(share)
 			cells = append(cells, webpage.Cell{Text: fmt.Sprintf("%.0f %%", 100*share), Key: &k})
 		}
-		cells = append(cells, webpage.Cell{Picture: effectBar(effect / list[0].size), Key: &key})
+		cells = append(cells, webpage.Cell{Picture: effectBar(effect / list[0].Size), Key: &key})
 		t.Rows = append(t.Rows, webpage.Row{Cells: cells})
 	}
 	if len(list) == 0 {
@@ -121,26 +117,6 @@ func someOf(n int, of string) string {
 		return "1 of " + of + " is"
 	}
 	return fmt.Sprintf("%d of %s are", n, of)
-}
-
-// stability is the share of the fits of folds that have each feature; nil without folds.
-func (job *tuneJob) stability(split *dataset.Split, d *evaluate.Judged) []float64 {
-	if d == nil || d.Folds == nil {
-		return nil
-	}
-	_, p := split.Train.Dims()
-	share := make([]float64, p)
-	for _, f := range d.Folds {
-		size := job.sizes(split, f)
-		bound := tune.Negligible(0) * slices.Max(size)
-		for j, v := range size {
-			if v > bound {
-				share[j]++
-			}
-		}
-	}
-	floats.Scale(1/float64(len(d.Folds)), share)
-	return share
 }
 
 // effectBar is a bar from the middle to a share of the half width, from -1 to 1; the number beside it is its text.

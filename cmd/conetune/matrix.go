@@ -73,7 +73,7 @@ func describeMatrix(fit tune.Fit, intercept bool) string {
 	rows, cols := m.Dims()
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "the completed matrix of %d x %d: a part of rank %d", rows, cols, m.Rank())
-	used := sortedEffects(fit, absolutes(fit.Coefficients))
+	used := model.Effects(fit, model.Sizes(fit, nil))
 	if len(fit.Coefficients) > 0 {
 		fmt.Fprintf(&b, " and %d of %d features", len(used), len(fit.Coefficients))
 	}
@@ -90,7 +90,7 @@ func describeMatrix(fit tune.Fit, intercept bool) string {
 		fmt.Fprint(w, "feature\tcoefficient\n")
 	}
 	for _, e := range used[:min(len(used), mostFeatures)] {
-		fmt.Fprintf(w, "%s\t%s\n", e.feature, number(e.coefficient))
+		fmt.Fprintf(w, "%s\t%s\n", e.Feature, number(e.Coefficient))
 	}
 	if intercept {
 		fmt.Fprintf(w, "intercept\t%s\n", number(fit.Intercept))

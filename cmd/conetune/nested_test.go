@@ -195,11 +195,11 @@ func TestNestedDesign(t *testing.T) {
 		{Train: []int{1, 3, 5, 7, 9, 10}, Val: []int{4, 6, 11}},
 		{Train: []int{1, 3, 4, 5, 6, 7, 9, 10, 11}, Val: []int{0, 2, 8}},
 	}, folds)
-	at, err := job.outer(outer, folds[1])
+	at, _, err := job.choice().Without(outer, folds[1])
 	require.NoError(t, err)
-	require.Equal(t, []float64{5, 6, 3}, at.rows.CV.Test.Y)
-	require.Equal(t, []float64{2, 3, 7, 8, 1, 2}, at.rows.CV.Data.Y)
-	for k, f := range at.rows.CV.Folds { // days 2, 1, 3, 5, 4, 6: the next day is predicted by those before
+	require.Equal(t, []float64{5, 6, 3}, at.CV.Test.Y)
+	require.Equal(t, []float64{2, 3, 7, 8, 1, 2}, at.CV.Data.Y)
+	for k, f := range at.CV.Folds { // days 2, 1, 3, 5, 4, 6: the next day is predicted by those before
 		order := []int{1, 0, 2, 4, 3, 5}
 		require.Equal(t, []int{order[k+1]}, f.Val)
 	}
@@ -221,9 +221,9 @@ func TestNestedInterrupted(t *testing.T) {
 	}
 	n, err := job.runNested(ctx, outer, folds, &progress{})
 	require.NoError(t, err)
-	require.True(t, n.stopped)
-	require.Len(t, n.folds, 2)
-	require.Contains(t, n.describe(), "2 of 3 outer folds")
+	require.True(t, n.Stopped)
+	require.Len(t, n.Folds, 2)
+	require.Contains(t, describeNested(job, n), "2 of 3 outer folds")
 	var stderr strings.Builder
 	a := &app{stderr: &stderr}
 	require.Equal(t, exitInterrupted, a.tellNested(n))

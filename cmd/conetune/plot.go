@@ -1,11 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/integrate"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
@@ -140,48 +141,14 @@ func classifierTiles(job *tuneJob, split *dataset.Split, r *tune.Result) []figur
 	return append(curve.tiles(false, strings.Replace(curve.caption, "ROC curve", "ROC, "+where, 1)), confusion)
 }
 
-// roc returns the shares of other rows (x) and of positive rows (y) whose value is above a threshold, for all
-// thresholds, and the area below the curve, by the weights of the rows, nil for equal ones. Rows of one value are one step of the curve.
-func roc(value, label, weight []float64, positive float64) (x, y []float64, area float64) {
-	of := func(i int) float64 {
-		if weight == nil {
-			return 1
-		}
-		return weight[i]
+// roc returns the shares of other rows (x) and of rows of label 1 (y) whose value is above a threshold, for all thresholds,
+// and the area below the curve, by the weights of the rows, nil for equal ones. There are rows of both.
+func roc(value, label, weight []float64) (x, y []float64, area float64) {
+	v, w, positive := slices.Clone(value), slices.Clone(weight), make([]bool, len(label))
+	for i, l := range label {
+		positive[i] = l == 1
 	}
-	order := make([]int, len(value))
-	positives, others := 0.0, 0.0
-	for i := range order {
-		order[i] = i
-		if label[i] == positive {
-			positives += of(i)
-		} else {
-			others += of(i)
-		}
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(value[j], value[i]) })
-	x, y = []float64{0}, []float64{0}
-	found, wrong := 0.0, 0.0
-	for k, i := range order {
-		if label[i] == positive {
-			found += of(i)
-		} else {
-			wrong += of(i)
-		}
-		if k+1 < len(order) && value[order[k+1]] == value[i] {
-			continue
-		}
-		x, y = append(x, shareOf(wrong, others)), append(y, shareOf(found, positives))
-		last := len(x) - 1
-		area += (x[last] - x[last-1]) * (y[last] + y[last-1]) / 2
-	}
-	return x, y, area
-}
-
-// shareOf is a part of a sum, at most 1 whatever the rounding; 0 where there is no sum.
-func shareOf(part, sum float64) float64 {
-	if sum == 0 {
-		return 0
-	}
-	return math.Min(1, part/sum)
+	stat.SortWeightedLabeled(v, positive, w)
+	y, x, _ = stat.ROC(nil, v, positive, w)
+	return x, y, integrate.Trapezoidal(x, y)
 }

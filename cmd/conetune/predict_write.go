@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/conetune/conetune/internal/spool"
@@ -32,8 +31,11 @@ func (p *predictions) label(v float64) string {
 	if p.labels != nil {
 		return p.labels[int(v)]
 	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	return exact(v)
 }
+
+// exact writes a number with as many digits as it takes to read it back.
+func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // write writes all predictions.
 func (p *predictions) write(w io.Writer) error {
@@ -78,40 +80,50 @@ func (p *predictions) close() {
 	p.spool = nil
 }
 
+// cells are what is written of row i: predictions, but where probabilities stand in their place, and these.
+func (p *predictions) cells(list []string, i int, prediction bool) []string {
+	if p.Targets != nil {
+		for _, v := range p.Lines[i] {
+			list = append(list, exact(v))
+		}
+		return list
+	}
+	if prediction {
+		list = append(list, p.label(p.Predictions[i]))
+	}
+	for _, v := range p.probabilities(i) {
+		list = append(list, exact(v))
+	}
+	return list
+}
+
 // writeHeld writes what is in memory: one number a line, with as many digits as it takes to read it back, or the table of --id.
 func (p *predictions) writeHeld(w io.Writer) error {
 	if p.form.id != "" {
 		return p.writeTable(w)
 	}
 	b := bufio.NewWriter(w)
-	var line []byte
-	for _, row := range append(slices.Clip(p.Matrix), p.Lines...) {
-		line = line[:0]
-		for j, v := range row {
-			if j > 0 {
-				line = append(line, ',')
+	var cells []string
+	put := func() {
+		for k, cell := range cells {
+			if k > 0 {
+				b.WriteByte(',')
 			}
-			line = strconv.AppendFloat(line, v, 'g', -1, 64)
+			b.WriteString(cell)
 		}
-		if _, err := b.Write(append(line, '\n')); err != nil {
-			return err
-		}
+		b.WriteByte('\n') // a failure stays until Flush
 	}
-	for i, v := range p.Predictions {
-		if line = line[:0]; p.labels != nil && (p.form.labels || !p.form.prob) {
-			line = append(line, p.labels[int(v)]...)
-		} else if p.form.labels || !p.form.prob && p.form.times == nil {
-			line = strconv.AppendFloat(line, v, 'g', -1, 64)
+	for _, row := range p.Matrix {
+		cells = cells[:0]
+		for _, v := range row {
+			cells = append(cells, p.label(v))
 		}
-		for k, v := range p.probabilities(i) {
-			if k > 0 || p.form.labels {
-				line = append(line, ',')
-			}
-			line = strconv.AppendFloat(line, v, 'g', -1, 64)
-		}
-		if _, err := b.Write(append(line, '\n')); err != nil {
-			return err
-		}
+		put()
+	}
+	instead := p.form.prob || p.form.times != nil // of the predictions
+	for i := range max(len(p.Predictions), len(p.Lines)) {
+		cells = p.cells(cells[:0], i, p.form.labels || !instead)
+		put()
 	}
 	return b.Flush()
 }
@@ -144,7 +156,7 @@ func (p *predictions) writeTable(w io.Writer) error {
 		line = append(line, "probability_"+p.classes[k])
 	}
 	for _, t := range p.form.times {
-		line = append(line, "survival_"+strconv.FormatFloat(t, 'g', -1, 64))
+		line = append(line, "survival_"+exact(t))
 	}
 	if !p.headed {
 		_ = out.Write(line) // the error is that of Flush
@@ -162,17 +174,7 @@ func (p *predictions) writeTable(w io.Writer) error {
 			}
 			line = append(line, cell)
 		}
-		if p.Targets != nil {
-			for _, v := range p.Lines[i] {
-				line = append(line, p.label(v))
-			}
-		} else {
-			line = append(line, p.label(p.Predictions[i]))
-		}
-		for _, v := range p.probabilities(i) {
-			line = append(line, strconv.FormatFloat(v, 'g', -1, 64))
-		}
-		_ = out.Write(line)
+		_ = out.Write(p.cells(line, i, true))
 	}
 	out.Flush()
 	return out.Error()
@@ -187,5 +189,5 @@ func timeAndEvent(y float64) []string {
 	case y > 0:
 		event = "1"
 	}
-	return []string{strconv.FormatFloat(math.Abs(y), 'g', -1, 64), event}
+	return []string{exact(math.Abs(y)), event}
 }

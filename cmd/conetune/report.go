@@ -54,7 +54,7 @@ func describeRun(job *tuneJob, split *dataset.Split, results []*tune.Result, wri
 		if t := ladderTable(r); t != nil {
 			b.WriteString("\n" + textTable(t))
 		}
-		b.WriteString("\n" + describeFit(job, split, r.RefitFit, what.judged))
+		b.WriteString("\n" + describeFit(job, r.RefitFit, what.judged))
 	}
 	b.WriteString("\n" + describeData(job, split))
 	made := madeBy(r)
@@ -339,11 +339,11 @@ func describeUpper(r *tune.Result) string {
 }
 
 // describeFit lists the coefficients that matter.
-func describeFit(job *tuneJob, split *dataset.Split, fit tune.Fit, j *evaluate.Judged) string {
+func describeFit(job *tuneJob, fit tune.Fit, j *evaluate.Judged) string {
 	if fit.Matrix != nil {
 		return describeMatrix(fit, job.model.Intercept)
 	}
-	t, note, more := coefficientTable(job, split, fit, j, mostFeatures)
+	t, note, more := coefficientTable(job, fit, j, mostFeatures)
 	if t == nil {
 		text := fmt.Sprintf("No feature of %d is in the model.", len(fit.Features))
 		if job.model.Intercept {

@@ -14,7 +14,6 @@ import (
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/table"
-	"github.com/conetune/conetune/tune"
 )
 
 const showHelp = `Print a model that conetune tune --save wrote: what it predicts, how it was made, its errors, the
@@ -70,25 +69,9 @@ type shownModel struct {
 	Effects map[string]float64 `json:"effects,omitempty"`
 }
 
-// fitOf is the predictor of a saved model.
-func fitOf(m *model.Model) tune.Fit {
-	return tune.Fit{Features: m.Features, Coefficients: m.Coefficients, Intercept: m.Intercept, Labels: m.Labels, Targets: m.Targets, Intercepts: m.Intercepts}
-}
-
 // effectsOf lists the coefficients of a saved model by their effects, or by their sizes where the file lacks the deviations.
-func effectsOf(m *model.Model) []effect {
-	fit := fitOf(m)
-	size := make([]float64, len(m.Features))
-	for j := range size {
-		sum := 0.0
-		for _, v := range fit.Of(j) {
-			sum = math.Hypot(sum, v)
-		}
-		if size[j] = sum; m.Deviations != nil {
-			size[j] *= m.Deviations[j]
-		}
-	}
-	return sortedEffects(fit, size)
+func effectsOf(m *model.Model) []model.Effect {
+	return model.Effects(m.Fit(), model.Sizes(m.Fit(), m.Deviations))
 }
 
 // labelsOf are the texts of the labels.
@@ -106,7 +89,7 @@ func shownOf(m *model.Model) shownModel {
 	out := shownModel{
 		Model: m.Model, Target: m.Target, Targets: m.Targets, Labels: labelsOf(m), Loss: m.Loss, ErrorUnit: unitOfModel(m),
 		ValidationError: m.ValidationError, TestError: m.TestError, Hyperparameters: m.Hyperparameters,
-		Features: len(m.Features), Encoding: m.Encoding, Provenance: m.Provenance, toldCoefficients: tellCoefficients(fitOf(m)),
+		Features: len(m.Features), Encoding: m.Encoding, Provenance: m.Provenance, toldCoefficients: tellCoefficients(m.Fit()),
 	}
 	if m.Matrix != nil {
 		out.Rows, out.Columns = len(m.Matrix.RowEffects), len(m.Matrix.ColEffects)
@@ -114,7 +97,7 @@ func shownOf(m *model.Model) shownModel {
 	if m.Deviations != nil {
 		out.Effects = map[string]float64{}
 		for _, e := range effectsOf(m) {
-			out.Effects[e.feature] = e.size
+			out.Effects[e.Feature] = e.Size
 		}
 	}
 	return out
@@ -258,7 +241,7 @@ func describeEncoding(e *table.Encoder) string {
 
 // describeCoefficients lists those that are not zero.
 func describeCoefficients(m *model.Model) string {
-	fit, list := fitOf(m), effectsOf(m)
+	fit, list := m.Fit(), effectsOf(m)
 	var b bytes.Buffer
 	if m.Matrix != nil {
 		fmt.Fprintf(&b, "a matrix of %d x %d, which has the effects of the features in it\n", len(m.Matrix.RowEffects), len(m.Matrix.ColEffects))
@@ -285,16 +268,16 @@ func describeCoefficients(m *model.Model) string {
 	}
 	fmt.Fprintln(w, strings.Join(head, "\t"))
 	for _, e := range list {
-		cells := []string{e.feature}
-		for _, v := range fit.Of(e.at) {
+		cells := []string{e.Feature}
+		for _, v := range fit.Of(e.Index) {
 			cells = append(cells, number(v))
 		}
 		switch {
 		case m.Deviations == nil:
 		case m.Targets != nil:
-			cells = append(cells, number(e.size))
+			cells = append(cells, number(e.Size))
 		default:
-			cells = append(cells, number(math.Copysign(e.size, e.coefficient)))
+			cells = append(cells, number(math.Copysign(e.Size, e.Coefficient)))
 		}
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}

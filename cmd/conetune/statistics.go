@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
@@ -15,7 +16,7 @@ import (
 // residuals, or the ROC curve and the confusion table of a classifier, or the matrix. Where the weights have no curve, as those of a support vector
 // machine and of a matrix, what the run had reached stands above.
 func statisticsFigure(job *tuneJob, split *dataset.Split, results []*tune.Result) figure.Figure {
-	r := best(results)
+	r := evaluate.Best(results)
 	var f figure.Figure
 	if c := curveOf(r); c != nil {
 		f = c.figure()

@@ -25,7 +25,7 @@ type summary struct {
 }
 
 func summarize(job *tuneJob, split *dataset.Split, results []*tune.Result) summary {
-	r := best(results)
+	r := evaluate.Best(results)
 	s := summary{chosen: r, target: split.Train.Target, judged: job.judge.Of(r)}
 	if r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
 		s.target = strings.Join(r.RefitFit.Targets, ", ")
@@ -57,7 +57,7 @@ func summarize(job *tuneJob, split *dataset.Split, results []*tune.Result) summa
 		s.quality = targetsTable(job.judge.Targets(r))
 	}
 	if job.outside != nil {
-		s.verdict = append(s.verdict, "Nested cross-validation: "+job.outside.describe()+".")
+		s.verdict = append(s.verdict, "Nested cross-validation: "+describeNested(job, job.outside)+".")
 	}
 	return s
 }

@@ -264,7 +264,7 @@ func TestROC(t *testing.T) {
 		label[i] = float64(random.IntN(2))
 		value[i] = float64(random.IntN(8)) + 2*label[i]
 	}
-	x, y, area := roc(value, label, nil, 1)
+	x, y, area := roc(value, label, nil)
 	require.Equal(t, []float64{0, 1}, []float64{x[0], x[len(x)-1]})
 	require.Equal(t, []float64{0, 1}, []float64{y[0], y[len(y)-1]})
 	inOrder, pairs := 0.0, 0.0

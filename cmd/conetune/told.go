@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
@@ -14,7 +15,7 @@ type toldResult struct {
 	notes   []input.Note
 	judged  *evaluate.Judged        // nil for nothing to say
 	several *evaluate.JudgedTargets // the same of several targets
-	nested  *nested                 // nil without
+	nested  *evaluate.Nested        // nil without
 	stable  []float64               // the share of the folds that have each feature; nil without folds
 }
 
@@ -31,24 +32,24 @@ func (r toldResult) MarshalJSON() ([]byte, error) {
 		On       string                                `json:"metrics_on,omitempty"`
 		Metrics  map[string]evaluate.Metric            `json:"metrics,omitempty"`
 		Targets  map[string]map[string]evaluate.Metric `json:"metrics_of_targets,omitempty"`
-		Nested   *nested                               `json:"nested,omitempty"`
+		Nested   *evaluate.Nested                      `json:"nested,omitempty"`
 	}
 	more.Findings, more.Nested = r.notes, r.nested
 	if r.judged != nil {
-		more.On, more.Metrics = r.judged.On, byName(r.judged.Metrics)
+		more.On, more.Metrics = r.judged.On, evaluate.ByName(r.judged.Metrics)
 	}
 	if r.several != nil {
 		more.On, more.Targets = r.several.On, map[string]map[string]evaluate.Metric{}
 		for _, t := range r.several.List {
-			more.Targets[t.Name] = byName(t.Metrics)
+			more.Targets[t.Name] = evaluate.ByName(t.Metrics)
 		}
 	}
 	if r.Refit != nil && r.RefitFit.Matrix == nil {
 		more.toldCoefficients = tellCoefficients(r.RefitFit)
 		if r.stable != nil {
 			more.Chosen = map[string]float64{}
-			for _, e := range sortedEffects(r.RefitFit, r.stable) {
-				more.Chosen[e.feature] = r.stable[e.at]
+			for _, e := range model.Effects(r.RefitFit, r.stable) {
+				more.Chosen[e.Feature] = r.stable[e.Index]
 			}
 		}
 	}
@@ -57,13 +58,4 @@ func (r toldResult) MarshalJSON() ([]byte, error) {
 		return text, err
 	}
 	return append(append(text[:len(text)-1], ','), rest[1:]...), nil
-}
-
-// byName are measures by their names.
-func byName(list []evaluate.Metric) map[string]evaluate.Metric {
-	out := map[string]evaluate.Metric{}
-	for _, m := range list {
-		out[m.Name] = m
-	}
-	return out
 }

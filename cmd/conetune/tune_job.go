@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -23,7 +24,8 @@ import (
 
 // tuneJob is a checked command line of conetune tune.
 type tuneJob struct {
-	spread spread
+	once      sync.Once // for the next field
+	deviation []float64 // of the features over the training rows
 	*tuneFlags
 	spec    model.Spec
 	methods []string
@@ -32,10 +34,10 @@ type tuneJob struct {
 	rows    *input.Rows   // once they are read
 	// groupsOfModel are the groups of features once the model is built; nil without.
 	groupsOfModel *groups.Groups
-	built         tune.Model      // of the rows
-	judge         *evaluate.Judge // of predictors, once the model is built
-	outside       *nested         // the error by outer folds, once it is known; nil without --nested
-	settings      []byte          // for --config
+	built         tune.Model       // of the rows
+	judge         *evaluate.Judge  // of predictors, once the model is built
+	outside       *evaluate.Nested // the error by outer folds, once it is known; nil without --nested
+	settings      []byte           // for --config
 }
 
 // newTuneJob checks everything that can be checked without reading the data.

@@ -215,8 +215,8 @@ func (job *tuneJob) told(results []*tune.Result) []toldResult {
 	for i, r := range results {
 		list[i].Result = r
 		list[i].judged, list[i].several = job.judge.Of(r), job.judge.Targets(r)
-		list[i].stable = job.stability(job.rows.Split, list[i].judged)
-		if r == best(results) {
+		list[i].stable = job.stability(list[i].judged)
+		if r == evaluate.Best(results) {
 			list[i].nested = job.outside
 		}
 		list[i].notes = job.rows.Notes
@@ -226,7 +226,7 @@ func (job *tuneJob) told(results []*tune.Result) []toldResult {
 
 // writeFiles writes the files that were asked for and have something to hold, and tells which there are now.
 func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Result) (written []string, err error) {
-	r, traced := best(results), slices.ContainsFunc(results, func(r *tune.Result) bool { return len(r.Trace) > 0 })
+	r, traced := evaluate.Best(results), slices.ContainsFunc(results, func(r *tune.Result) bool { return len(r.Trace) > 0 })
 	drawn := func(path string, draw func(*tuneJob, *dataset.Split, []*tune.Result) figure.Figure) func(io.Writer) error {
 		return func(w io.Writer) error {
 			format, err := figure.Format(path)
@@ -251,7 +251,7 @@ func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Res
 			return err
 		}},
 		{fileFlag{"--coefficients", job.coefficients}, "coefficients", "", r.Refit != nil, func(w io.Writer) error {
-			return job.writeCoefficients(w, split, r.RefitFit, job.judge.Of(r))
+			return job.writeCoefficients(w, r.RefitFit, job.judge.Of(r))
 		}},
 		{fileFlag{"--report", job.report}, "report", "", r.Refit != nil, func(w io.Writer) error {
 			return htmlReport(w, a.args, job, split, results)
@@ -288,7 +288,7 @@ func (a *app) outcome(job *tuneJob, results []*tune.Result) error {
 		if r.Message != "" {
 			text += ": " + r.Message
 		}
-		if job.save != "" && best(results).Refit == nil {
+		if job.save != "" && evaluate.Best(results).Refit == nil {
 			text += "; there is no model to write to " + job.save + " yet"
 		} else if r.Iterations > 0 {
 			text += "; what was reached is reported and kept"

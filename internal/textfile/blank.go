@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,30 +33,10 @@ func LeadingBlank(text []byte) int {
 }
 
 // TrimLeft takes the blanks at the start away.
-func TrimLeft(text []byte) []byte {
-	for {
-		n := LeadingBlank(text)
-		if n == 0 {
-			return text
-		}
-		text = text[n:]
-	}
-}
+func TrimLeft(text []byte) []byte { return bytes.TrimLeftFunc(text, isBlank) }
 
 // TrimRight takes the blanks at the end away.
-func TrimRight(text []byte) []byte {
-	for len(text) > 0 {
-		c, size := rune(text[len(text)-1]), 1
-		if c >= utf8.RuneSelf {
-			c, size = utf8.DecodeLastRune(text)
-		}
-		if !isBlank(c) {
-			break
-		}
-		text = text[:len(text)-size]
-	}
-	return text
-}
+func TrimRight(text []byte) []byte { return bytes.TrimRightFunc(text, isBlank) }
 
 // Trim takes the blanks at both ends away.
 func Trim(text []byte) []byte { return TrimRight(TrimLeft(text)) }
@@ -81,27 +62,10 @@ func Word(text []byte) (word, rest []byte) {
 
 // Words appends the words of a line, which blanks separate, to into.
 func Words(into [][]byte, line []byte) [][]byte {
-	start := -1
-	for i := 0; i < len(line); {
-		blank, size := false, 1
-		if c := line[i]; c < utf8.RuneSelf {
-			blank = blankASCII[c]
-		} else {
-			var r rune
-			r, size = utf8.DecodeRune(line[i:])
-			blank = isBlank(r)
-		}
-		switch {
-		case !blank && start < 0:
-			start = i
-		case blank && start >= 0:
-			into = append(into, line[start:i])
-			start = -1
-		}
-		i += size
-	}
-	if start >= 0 {
-		into = append(into, line[start:])
+	for rest := TrimLeft(line); len(rest) > 0; {
+		var word []byte
+		word, rest = Word(rest)
+		into = append(into, word)
 	}
 	return into
 }

@@ -1,8 +1,6 @@
 package input
 
 import (
-	"fmt"
-
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table"
 )
@@ -40,9 +38,9 @@ func (c *columns) fit(train []int) (*table.Encoder, *table.Reading, error) {
 }
 
 // encode are rows of a table with their weights and offsets.
-func (c *columns) encode(r *table.Reading, rows []int, sparse bool) *dataset.Data {
+func (s *Source) encode(c *columns, r *table.Reading, rows []int, sparse bool) *dataset.Data {
 	data := r.Encode(rows, sparse)
-	data.Weights, data.Offset = c.design.Weights(rows), c.design.Offset(rows)
+	data.Weights, data.Offset = c.design.Values(s.Wanted.Weights, rows), c.design.Values(s.Wanted.Offset, rows)
 	return data
 }
 
@@ -56,11 +54,9 @@ func (s *Source) other(r *Rows, path string, sparse bool) (*dataset.Data, [][]fl
 	if err != nil {
 		return nil, nil, err
 	}
-	rows := read.Rows()
-	if name := s.Wanted.Weights; name != "" {
-		if rows, err = weighing(t, read, name); err != nil {
-			return nil, nil, err
-		}
+	rows, err := read.Weighing(s.Wanted.Weights)
+	if err != nil {
+		return nil, nil, err
 	}
 	data := read.Encode(rows, sparse)
 	values := read.Targets(rows)
@@ -73,28 +69,6 @@ func (s *Source) other(r *Rows, path string, sparse bool) (*dataset.Data, [][]fl
 	r.note(t.Name(), t.Findings())
 	r.note(t.Name(), read.Findings())
 	return data, values, nil
-}
-
-// weighing are the rows of a further table whose weights are not 0.
-func weighing(t *table.Table, r *table.Reading, name string) (rows []int, err error) {
-	weights, err := r.Numbers(name, r.Rows(), false)
-	if err != nil {
-		return nil, err
-	}
-	for k, w := range weights {
-		i := r.Rows()[k]
-		if w < 0 {
-			return nil, fmt.Errorf("%s:%d: column %q: %g found, expected a weight that is not negative",
-				t.Name(), t.Line(i), name, w)
-		}
-		if w > 0 {
-			rows = append(rows, i)
-		}
-	}
-	if rows == nil {
-		return nil, fmt.Errorf("%s: column %q: no row has a weight above 0", t.Name(), name)
-	}
-	return rows, nil
 }
 
 // splitColumns reads and divides tables of columns.
@@ -124,7 +98,7 @@ func (s *Source) splitColumns(r *Rows) error {
 	sparse := read.Sparse()
 	values := make([][][]float64, 3)
 	for k, set := range []**dataset.Data{&r.Split.Train, &r.Split.Val, &r.Split.Test}[:len(parts)] {
-		*set, values[k] = c.encode(read, parts[k], sparse), read.Targets(parts[k])
+		*set, values[k] = s.encode(c, read, parts[k], sparse), read.Targets(parts[k])
 	}
 	r.note(c.Name(), read.Unseen())
 	if s.Val != "" {
@@ -193,10 +167,10 @@ func (s *Source) foldRows(c *columns, rows, held []int) (*Rows, error) {
 	}
 	sparse := read.Sparse()
 	out := &Rows{Division: s.Wanted.Division, Encoder: encoder, unseen: read.Unseen()}
-	out.Split = &dataset.Split{Train: c.encode(read, rows, sparse)}
+	out.Split = &dataset.Split{Train: s.encode(c, read, rows, sparse)}
 	values := [][][]float64{read.Targets(rows), nil, nil}
 	if held != nil {
-		out.Split.Test, values[2] = c.encode(read, held, sparse), read.Targets(held)
+		out.Split.Test, values[2] = s.encode(c, read, held, sparse), read.Targets(held)
 	}
 	out.CV = &dataset.CrossValidation{Data: out.Split.Train, Test: out.Split.Test}
 	if out.CV.Folds, out.Repeats, err = s.splitFolds(out.CV.Data, c.divided(s.Wanted.Division, rows)); err != nil {

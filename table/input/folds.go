@@ -19,7 +19,7 @@ type divided struct {
 
 // divided are those of some rows.
 func (c *columns) divided(by table.Division, rows []int) divided {
-	return divided{by, c.design.Numbers(by.Fold, rows), c.design.Numbers(by.Group, rows), c.design.Times(rows)}
+	return divided{by, c.design.Numbers(by.Fold, rows), c.design.Numbers(by.Group, rows), c.design.Values(by.Time, rows)}
 }
 
 // setApart divides the rows of a table by a rule.

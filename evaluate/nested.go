@@ -1,0 +1,173 @@
+package evaluate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/table/input"
+	"github.com/conetune/conetune/table/split"
+	"github.com/conetune/conetune/tune"
+)
+
+// Choice is how hyperparameters are chosen, for a nested cross-validation (Stone 1974; Varma and Simon 2006). The
+// validation error of a choice flatters it, as it is the least of many. So the rows are split into outer folds, by the
+// design of the folds inside, and for each the whole choice is made anew on the other rows, with all that it learns from
+// them: categories, gaps, units, folds, hyperparameters, the final fit. The errors of these models on the rows left out
+// are those of the whole choice.
+type Choice struct {
+	// Build makes the model of rows; Intercept says that it has one.
+	Build     func(*input.Rows) (tune.Model, error)
+	Intercept bool
+	// Methods, Chain and Config are those of [tune.Compare].
+	Methods []string
+	Chain   bool
+	Config  tune.Config
+}
+
+// Nested is what the outer folds gave. Mean is the mean of their errors and StandardError its standard error: NaN without,
+// or with one.
+type Nested struct {
+	Of      int // outer folds
+	Folds   []NestedFold
+	Stopped bool // by the end of the context
+	// Metrics are the measures on all rows left out; nil where there is nothing to say.
+	Metrics             []Metric
+	Mean, StandardError float64
+}
+
+// NestedFold is the choice without an outer fold.
+type NestedFold struct {
+	Fold   int        `json:"fold"` // from 0
+	Rows   int        `json:"rows"` // left out
+	Error  float64    `json:"error"`
+	Method string     `json:"method"`
+	Status dca.Status `json:"status"`
+
+	judged *Judged // on the rows left out; nil where there is nothing to say
+}
+
+// MarshalJSON writes null for numbers that are not finite.
+func (n *Nested) MarshalJSON() ([]byte, error) {
+	finite := func(v float64) *float64 {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+		return &v
+	}
+	return json.Marshal(struct {
+		Error         *float64          `json:"error"`
+		StandardError *float64          `json:"standard_error"`
+		Metrics       map[string]Metric `json:"metrics,omitempty"`
+		Of            int               `json:"of"`
+		Folds         []NestedFold      `json:"folds"`
+	}{finite(n.Mean), finite(n.StandardError), ByName(n.Metrics), n.Of, n.Folds})
+}
+
+// ByName are measures by their names.
+func ByName(list []Metric) map[string]Metric {
+	out := map[string]Metric{}
+	for _, m := range list {
+		out[m.Name] = m
+	}
+	return out
+}
+
+// Best is the result whose refit has the least validation error, or score where the model has one, the first of equals;
+// that without a refit only where there is no other.
+func Best(results []*tune.Result) *tune.Result {
+	return slices.MinFunc(results, func(a, b *tune.Result) int { return cmp.Compare(a.Value(), b.Value()) })
+}
+
+// Without are the rows and the model of the choice without an outer fold. The error says why there can be none.
+func (c *Choice) Without(o *input.Outer, f split.Fold) (*input.Rows, tune.Model, error) {
+	rows, err := o.Without(f.Train, f.Val)
+	if err == nil {
+		err = rows.CV.Validate()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	model, err := c.Build(rows)
+	for _, method := range c.Methods {
+		config := c.Config
+		if config.Method = method; err == nil {
+			err = tune.Check(model, config)
+		}
+	}
+	return rows, model, err
+}
+
+// Nested makes the choice without each of the outer folds, several side by side; what is done when the context ends is
+// kept. Observe, if not nil, is told how many are done.
+func (c *Choice) Nested(ctx context.Context, o *input.Outer, folds []split.Fold, observe func(done int)) (*Nested, error) {
+	var done atomic.Int64
+	results, errs := make([]*NestedFold, len(folds)), make([]error, len(folds))
+	var reading sync.Mutex // of the tables
+	crew.Each(len(folds), runtime.GOMAXPROCS(0), func(k int) {
+		if ctx.Err() != nil {
+			return
+		}
+		reading.Lock()
+		rows, model, err := c.Without(o, folds[k])
+		reading.Unlock()
+		if err == nil {
+			results[k], err = c.choose(ctx, rows, model)
+		}
+		if errs[k] = err; results[k] != nil {
+			results[k].Fold, results[k].Rows = k, len(folds[k].Val)
+			if n := done.Add(1); observe != nil {
+				observe(int(n))
+			}
+		}
+	})
+	if k := slices.IndexFunc(errs, func(err error) bool { return err != nil }); k >= 0 && ctx.Err() == nil {
+		return nil, fmt.Errorf("outer fold %d: %w", k, errs[k])
+	}
+	n := &Nested{Of: len(folds), Stopped: ctx.Err() != nil, Mean: math.NaN(), StandardError: math.NaN()}
+	var values []float64
+	var parts []*Judged
+	var left [][]int
+	for k, f := range results {
+		if f != nil {
+			n.Folds = append(n.Folds, *f)
+			values, parts, left = append(values, f.Error), append(parts, f.judged), append(left, folds[k].Val)
+		}
+	}
+	if all := Together(parts, left); all != nil {
+		n.Metrics = all.Metrics
+	}
+	if len(values) > 0 {
+		n.Mean = stat.Mean(values, nil)
+	}
+	if len(values) > 1 {
+		n.StandardError = stat.StdErr(stat.StdDev(values, nil), float64(len(values)))
+	}
+	return n, nil
+}
+
+// choose makes the whole choice for an outer fold; nil where the context ended before.
+func (c *Choice) choose(ctx context.Context, rows *input.Rows, model tune.Model) (*NestedFold, error) {
+	config := c.Config
+	config.Workers = cmp.Or(config.Workers, 1) // the outer folds are side by side
+	results, err := tune.Compare(ctx, model, c.Methods, c.Chain, config)
+	if err != nil || ctx.Err() != nil {
+		return nil, err
+	}
+	r := Best(results)
+	if r.Refit == nil || r.Refit.Test == nil {
+		return nil, fmt.Errorf("a choice without an outer fold came to no model: %s", r.Status)
+	}
+	j := NewJudge(rows, model, c.Intercept)
+	return &NestedFold{Error: *r.Refit.Test, Method: r.Method, Status: r.Status, judged: j.Of(r)}, nil
+}

@@ -108,15 +108,6 @@ func (s suite) supports(p *backends.Problem) bool {
 	return s.backend.Capabilities().Unsupported(s.backend.Name(), p) == nil
 }
 
-// named returns the case of that name, and false if the backend does not support it.
-func (s suite) named(name string) (Case, bool) {
-	i := slices.IndexFunc(s.cases, func(c Case) bool { return c.Name == name })
-	if i < 0 {
-		return Case{}, false
-	}
-	return s.cases[i], true
-}
-
 // open sets up a solver that is closed with the test.
 func (s suite) open(t *testing.T, p *backends.Problem, o backends.Options) backends.Solver {
 	t.Helper()

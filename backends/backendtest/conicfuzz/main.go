@@ -87,7 +87,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	switch {
 	case ctx.Err() != nil:
 		return 130
-	case tally.Wrong() > 0:
+	case tally.All().Wrong() > 0:
 		return 1
 	}
 	return 0
@@ -199,7 +199,7 @@ func (c *command) again(out, errOut io.Writer) int {
 			fmt.Fprint(out, f.Case.GoLiteral())
 		}
 	}
-	if tally.Wrong() > 0 {
+	if tally.All().Wrong() > 0 {
 		return 1
 	}
 	return 0

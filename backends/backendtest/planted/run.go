@@ -97,22 +97,13 @@ type Tally struct {
 	keep bool // Run.Undecided
 }
 
-// Wrong is the number of wrong answers.
-func (t *Tally) Wrong() int {
-	n := 0
+// All adds the counts up.
+func (t *Tally) All() *Count {
+	all := &Count{}
 	for _, c := range t.Counts {
-		n += c.Wrong()
+		all.merge(c)
 	}
-	return n
-}
-
-// Total is the number of answers.
-func (t *Tally) Total() int {
-	n := 0
-	for _, c := range t.Counts {
-		n += c.Total()
-	}
-	return n
+	return all
 }
 
 // record counts a verdict on the case.

@@ -2,7 +2,6 @@ package backendtest
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"math"
 	"sync"
@@ -258,30 +257,22 @@ func (s suite) concurrency(t *testing.T) {
 		serial[i] = s.once(t, c.Problem)
 	}
 	var group sync.WaitGroup
-	failures := make(chan string, 4*len(cases))
 	for range 4 {
 		for i, c := range cases {
 			group.Go(func() {
 				solver, err := s.backend.Setup(c.Problem, s.options.backend())
 				if err != nil {
-					failures <- fmt.Sprintf("%s: Setup: %v", c.Name, err)
+					t.Errorf("%s: Setup: %v", c.Name, err)
 					return
 				}
 				defer solver.Close()
-				sol, err := solver.Solve(context.Background())
-				if err != nil {
-					failures <- fmt.Sprintf("%s: Solve: %v", c.Name, err)
-				} else if !sameAnswer(sol, serial[i]) {
-					failures <- fmt.Sprintf("%s: the answer differs from that of a serial run", c.Name)
+				if sol, err := solver.Solve(context.Background()); err != nil || !sameAnswer(sol, serial[i]) {
+					t.Errorf("%s: the answer differs from that of a serial run; %v", c.Name, err)
 				}
 			})
 		}
 	}
 	group.Wait()
-	close(failures)
-	for f := range failures {
-		t.Error(f)
-	}
 }
 
 // sample is one random problem of each shape and some with certificates.

@@ -30,7 +30,7 @@ func newProgram(p *backends.Problem) (*program, error) {
 		return nil, err
 	}
 	n, m := p.Dims()
-	out := &program{p: square(n), q: rationals(p.Q)}
+	out := &program{p: square(n), q: Rationals(p.Q)}
 	if p.P != nil {
 		raw := p.P.RawMatrix()
 		for j := range n {
@@ -40,7 +40,7 @@ func newProgram(p *backends.Problem) (*program, error) {
 			}
 		}
 	}
-	if !semidefinite(out.p) {
+	if !Semidefinite(out.p) {
 		return nil, fmt.Errorf("exact: P is not positive semidefinite")
 	}
 	a := make([][]*big.Rat, m)
@@ -154,8 +154,8 @@ func (p *program) homogeneous() *program {
 	return out
 }
 
-// semidefinite decides by elimination.
-func semidefinite(p [][]*big.Rat) bool {
+// Semidefinite decides by elimination whether a symmetric matrix is positive semidefinite.
+func Semidefinite(p [][]*big.Rat) bool {
 	n := len(p)
 	a := square(n)
 	for i := range n {
@@ -193,7 +193,8 @@ func square(n int) [][]*big.Rat {
 	return out
 }
 
-func rationals(v []float64) []*big.Rat {
+// Rationals returns finite numbers as they are.
+func Rationals(v []float64) []*big.Rat {
 	out := zeros(len(v))
 	for i, x := range v {
 		out[i].SetFloat64(x)

@@ -28,11 +28,11 @@ func (f Finding) Shrink(b backends.ConicBackend, o backends.Options, budget int)
 	if c == nil {
 		c = Generate(f.ID)
 	}
-	fails := FailsLike(b, o, f.Outcome)
+	fails := func(c *Case) bool { return c.Run(b, o).Outcome == f.Outcome }
 	if !fails(c) {
 		return c, false
 	}
-	return Shrink(c, budget, fails), true
+	return shrink(c, budget, fails), true
 }
 
 // Count counts outcomes.

@@ -39,16 +39,10 @@ func (Backend) Capabilities() backends.Capabilities {
 
 // Setup lets OSQP copy, scale and factor the problem.
 func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
-	set, err := adapter.Settings(o, b.Name(), Settings.checks)
-	if err != nil {
-		return nil, err
-	}
-	s := &solver{settings: set.withDefaults()}
-	s.rho = s.settings.Rho
-	if err := s.Setup(b, s, p, o, set.NoRescaling); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return adapter.Setup(b, p, o, Settings.checks, func(set Settings, _ backends.Options) adapter.Library {
+		set = set.withDefaults()
+		return &solver{Solver: adapter.Solver{NoRescaling: set.NoRescaling}, settings: set, rho: set.Rho}
+	})
 }
 
 // solver is a problem that has been set up.

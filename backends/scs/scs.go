@@ -44,16 +44,11 @@ func (Backend) Capabilities() backends.Capabilities {
 
 // Setup sorts the rows and lets SCS copy, scale and factor the problem.
 func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
-	set, err := adapter.Settings(o, b.Name(), Settings.checks)
-	if err != nil {
-		return nil, err
-	}
-	s := &solver{settings: set}
-	s.base = s.mirror(o.WithDefaults())
-	if err := s.Setup(b, s, p, o, set.NoRescaling); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return adapter.Setup(b, p, o, Settings.checks, func(set Settings, o backends.Options) adapter.Library {
+		s := &solver{Solver: adapter.Solver{NoRescaling: set.NoRescaling}, settings: set}
+		s.base = s.mirror(o)
+		return s
+	})
 }
 
 // solver is a problem that has been set up.

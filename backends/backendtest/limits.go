@@ -14,14 +14,11 @@ import (
 )
 
 // long returns a problem that needs several iterations, of a size to be
-// interrupted, and false if the backend takes none of the kinds at hand.
+// interrupted, and false if the backend takes none of the shapes at hand.
 func (s suite) long() (Case, bool) {
-	for _, shape := range []Shape{
-		{"long qp", 60, []backends.Cone{backends.Zero(10), backends.Nonnegative(80)}, 60, 0.5, false},
-		{"long lp", 60, []backends.Cone{backends.Zero(30), backends.Nonnegative(90)}, 0, 0.5, true},
-	} {
-		if c := shape.NewCase(3); s.supports(c.Problem) {
-			return c, true
+	for _, shape := range s.shapes() {
+		if shape.N >= 50 {
+			return shape.NewCase(3), true
 		}
 	}
 	return Case{}, false

@@ -117,8 +117,12 @@ func (s *sequence) solve(b backends.ConicBackend, solver backends.Solver, o back
 		}
 	}
 	s.warm = false
-	if sol != nil && !v.Outcome.Wrong() && s.chance(4) {
-		v = s.compare(c, b, o, sol, v)
+	if sol != nil && !v.Outcome.Wrong() && s.chance(4) && c.Class == Weak && sol.Status == backends.Optimal {
+		if other, w := c.answer(b, o); w.Outcome.Wrong() { // afresh
+			v = w
+		} else {
+			v = c.agree(other, sol, 1, v)
+		}
 	}
 	if v.Outcome.Wrong() {
 		v.Detail += " (after " + strings.Join(s.steps, ", ") + ")"
@@ -146,22 +150,6 @@ func (s *sequence) beside(c *Case, b backends.ConicBackend, o backends.Options, 
 	case decided:
 		w.Won++
 	}
-}
-
-// compare asks a fresh solver, where both say optimal but no value was planted.
-func (s *sequence) compare(c *Case, b backends.ConicBackend, o backends.Options, sol *backends.Solution, v Verdict) Verdict {
-	if c.Class != Weak || sol.Status != backends.Optimal {
-		return v
-	}
-	other, w := c.answer(b, o)
-	if other == nil || w.Outcome.Wrong() {
-		return w
-	}
-	_, size := c.objective(sol.X)
-	if off := math.Abs(sol.Objective - other.Objective); other.Status == backends.Optimal && !(off <= Tolerance*max(1, size)) {
-		return Verdict{Outcome: Off, Status: sol.Status, Detail: fmt.Sprintf("objective %.12g, but %.12g by a fresh solver", sol.Objective, other.Objective)}
-	}
-	return v
 }
 
 // update changes some of the numbers, and says whether to go on.

@@ -31,18 +31,18 @@ import (
 	"github.com/conetune/conetune/outcome"
 )
 
-// Options say how accurate the backend promises to be. Zero values mean the
-// defaults.
+const (
+	// eps is the tolerance that is asked of the backend, also for certificates.
+	eps = 1e-8
+	// objectiveTol bounds |objective - known| / max(1, |known|).
+	objectiveTol = 1e-6
+	// pointTol bounds the error of an entry of a unique x or z, relative to
+	// max(1, |x|): where the objective is curved, a gap of eps leaves sqrt(eps) in the point.
+	pointTol = 3e-4
+)
+
+// Options say what the backend promises. Zero values mean the defaults.
 type Options struct {
-	// Eps is the tolerance that is asked of the backend, also for certificates.
-	// Default 1e-8.
-	Eps float64
-	// ObjectiveTol bounds |objective - known| / max(1, |known|). Default 1e-6.
-	ObjectiveTol float64
-	// PointTol bounds the error of an entry of a unique x or z, relative to
-	// max(1, |x|). Default 3 sqrt(Eps): where the objective is curved, a gap of Eps
-	// leaves sqrt(Eps) in the point.
-	PointTol float64
 	// Scale is how far apart the rows, columns and objectives of badly scaled problems
 	// are. Default 1e6.
 	Scale float64
@@ -59,15 +59,9 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	set := func(v *float64, to float64) {
-		if *v == 0 {
-			*v = to
-		}
+	if o.Scale == 0 {
+		o.Scale = 1e6
 	}
-	set(&o.Eps, 1e-8)
-	set(&o.ObjectiveTol, 1e-6)
-	set(&o.PointTol, 3*math.Sqrt(o.Eps))
-	set(&o.Scale, 1e6)
 	if o.Seeds == 0 {
 		o.Seeds = 8
 	}
@@ -75,7 +69,7 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) backend() backends.Options {
-	return backends.Options{Eps: o.Eps, EpsInfeasible: o.Eps, Settings: o.Settings}
+	return backends.Options{Eps: eps, EpsInfeasible: eps, Settings: o.Settings}
 }
 
 // Run runs the suite on b, behind the checks of backends.Open.
@@ -106,15 +100,6 @@ type suite struct {
 
 func (s suite) supports(p *backends.Problem) bool {
 	return s.backend.Capabilities().Unsupported(s.backend.Name(), p) == nil
-}
-
-// named returns the case of that name, and false if the backend does not support it.
-func (s suite) named(name string) (Case, bool) {
-	i := slices.IndexFunc(s.cases, func(c Case) bool { return c.Name == name })
-	if i < 0 {
-		return Case{}, false
-	}
-	return s.cases[i], true
 }
 
 // open sets up a solver that is closed with the test.
@@ -196,8 +181,8 @@ func (s suite) checkPoint(t *testing.T, p *backends.Problem, sol *backends.Solut
 		return
 	}
 	r, primal, dual := backends.Recheck(p, sol.X, sol.S, sol.Z)
-	if !(r.Max() <= s.options.Eps) {
-		t.Errorf("rechecked residuals %.2e miss %.1e", r, s.options.Eps)
+	if !(r.Max() <= eps) {
+		t.Errorf("rechecked residuals %.2e miss %.1e", r, eps)
 	}
 	if r != sol.Residuals || primal != sol.Objective || dual != sol.DualObjective {
 		t.Errorf("residuals %v and objectives %v, %v differ from the rechecked %v, %v, %v",
@@ -213,7 +198,7 @@ func (s suite) checkPrimalInfeasible(t *testing.T, p *backends.Problem, sol *bac
 		return
 	}
 	residual, err := backends.CheckPrimalInfeasible(p, sol.Z)
-	if err != nil || !(residual <= s.options.Eps) {
+	if err != nil || !(residual <= eps) {
 		t.Errorf("certificate of primal infeasibility: residual %.2e, error %v", residual, err)
 	}
 	// With x = 0 and s = 0 the dual objective is -(b'z - beta(z)).
@@ -230,7 +215,7 @@ func (s suite) checkDualInfeasible(t *testing.T, p *backends.Problem, sol *backe
 		return
 	}
 	residual, err := backends.CheckDualInfeasible(p, sol.X)
-	if err != nil || !(residual <= s.options.Eps) {
+	if err != nil || !(residual <= eps) {
 		t.Errorf("certificate of dual infeasibility: residual %.2e, error %v", residual, err)
 	}
 	value := 0.0
@@ -249,7 +234,7 @@ func (s suite) checkDualInfeasible(t *testing.T, p *backends.Problem, sol *backe
 
 // off says whether an optimal value is not the expected one.
 func (s suite) off(got, want float64) bool {
-	return got != want && !(math.Abs(got-want) <= s.options.ObjectiveTol*max(1, math.Abs(want)))
+	return got != want && !(math.Abs(got-want) <= objectiveTol*max(1, math.Abs(want)))
 }
 
 func (s suite) near(t *testing.T, name string, got, want []float64) {
@@ -259,7 +244,7 @@ func (s suite) near(t *testing.T, name string, got, want []float64) {
 		size = max(size, math.Abs(v))
 	}
 	for i := range want {
-		if !(math.Abs(got[i]-want[i]) <= s.options.PointTol*size) {
+		if !(math.Abs(got[i]-want[i]) <= pointTol*size) {
 			t.Errorf("%s[%d] = %.10g, expected %.10g", name, i, got[i], want[i])
 			return
 		}

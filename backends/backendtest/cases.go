@@ -74,12 +74,6 @@ func linearCases() []Case {
 				A: matrix(3, []float64{1, 1, 1}, []float64{-1, 0, 0}, []float64{0, -1, 0}, []float64{0, 0, -1}),
 				B: []float64{1, 0, 0, 0}, Cones: []backends.Cone{backends.Zero(1), backends.Nonnegative(3)},
 			}, []float64{1, 0, 0}, []float64{-1, 0, 1, 2}),
-		optimal("lp/absolute value", "min |x - 3| with x = 5, in the variables x and the bound t", 2,
-			&backends.Problem{
-				Q: []float64{0, 1},
-				A: matrix(2, []float64{1, -1}, []float64{-1, -1}, []float64{1, 0}),
-				B: []float64{3, -3, 5}, Cones: []backends.Cone{backends.Nonnegative(2), backends.Zero(1)},
-			}, []float64{5, 2}, []float64{1, 0, -1}),
 		optimal("lp/one bound", "min x with x >= -b has the value -b and the derivative -1 in b", -0.5,
 			&backends.Problem{Q: []float64{1}, A: matrix(1, []float64{-1}), B: []float64{0.5}, Cones: []backends.Cone{backends.Nonnegative(1)}},
 			[]float64{-0.5}, []float64{1}),
@@ -103,11 +97,6 @@ func quadraticCases() []Case {
 			}, []float64{2, 0}, []float64{0, 3}),
 		optimal("qp/unconstrained", "m = 0: 2x + y = 4, x + 3y = 7", -9,
 			&backends.Problem{P: upper([]float64{2, 1}, []float64{1, 3}), Q: []float64{-4, -7}}, []float64{1, 2}, []float64{}),
-		optimal("qp/rank one", "x + y = 1 by the objective, x - y = 1 by the equation", -0.5,
-			&backends.Problem{
-				P: upper([]float64{1, 1}, []float64{1, 1}), Q: []float64{-1, -1},
-				A: matrix(2, []float64{1, -1}), B: []float64{1}, Cones: []backends.Cone{backends.Zero(1)},
-			}, []float64{1, 0}, []float64{0}),
 		optimal("qp/least squares", "residuals e = Mx - y with P = I on e; the mean of 1, 2, 6 is 3", 7,
 			&backends.Problem{
 				P: upper([]float64{0, 0, 0, 0}, []float64{0, 1, 0, 0}, []float64{0, 0, 1, 0}, []float64{0, 0, 0, 1}), Q: []float64{0, 0, 0, 0},
@@ -134,11 +123,6 @@ func boxCases() []Case {
 				P: matrices.Identity(2, 1), Q: []float64{-3, -3}, A: matrix(2, []float64{-1, -1}), B: []float64{0},
 				Cones: []backends.Cone{backends.Box([]float64{1}, []float64{3})},
 			}, []float64{1.5, 1.5}, []float64{-1.5}),
-		optimal("box/linear objective", "the corner (2, -1) of [-1, 2]^2; z = q", -4,
-			&backends.Problem{
-				Q: []float64{-1, 2}, A: matrices.Identity(2, -1), B: make([]float64, 2),
-				Cones: []backends.Cone{backends.Box([]float64{-1, -1}, []float64{2, 2})},
-			}, []float64{2, -1}, []float64{-1, 2}),
 		optimal("box/shifted", "1 <= 5 - x <= 4 is 1 <= x <= 4; s = 4 at its upper bound", 1,
 			&backends.Problem{
 				Q: []float64{1}, A: matrix(1, []float64{1}), B: []float64{5},
@@ -158,14 +142,7 @@ func boxCases() []Case {
 }
 
 func secondOrderCases() []Case {
-	h := math.Sqrt2 / 2
 	return []Case{
-		optimal("soc/distance to a line", "(1, 2) is sqrt 2 from x + y = 1; z = (1, -v/|v|)", math.Sqrt2,
-			&backends.Problem{
-				Q: []float64{1, 0, 0},
-				A: matrix(3, []float64{-1, 0, 0}, []float64{0, -1, 0}, []float64{0, 0, -1}, []float64{0, 1, 1}), B: []float64{0, -1, -2, 1},
-				Cones: []backends.Cone{backends.SecondOrder(3), backends.Zero(1)},
-			}, []float64{math.Sqrt2, 0, 1}, []float64{1, h, h, h}),
 		optimal("soc/projection", "(0, 3, 4) goes to (t + |v|)/2 (1, v/|v|); z = x - c", -6.25,
 			&backends.Problem{
 				P: matrices.Identity(3, 1), Q: []float64{0, -3, -4}, A: matrices.Identity(3, -1), B: make([]float64, 3), Cones: []backends.Cone{backends.SecondOrder(3)},
@@ -175,11 +152,6 @@ func secondOrderCases() []Case {
 				Q: []float64{1, 1}, A: matrix(2, []float64{-1, -1}, []float64{-1, 1}, []float64{0, 0}), B: []float64{0, 0, 2},
 				Cones: []backends.Cone{backends.SecondOrder(3)},
 			}, []float64{1, 1}, []float64{1, 0, -1}),
-		optimal("soc/squared norm", "x^2 <= r as |(x, (r - 1)/2)| <= (r + 1)/2; min r - 2x at x = r = 1", -1,
-			&backends.Problem{
-				Q: []float64{-2, 1}, A: matrix(2, []float64{0, -0.5}, []float64{0, -0.5}, []float64{-1, 0}), B: []float64{0.5, -0.5, 0},
-				Cones: []backends.Cone{backends.SecondOrder(3)},
-			}, []float64{1, 1}, []float64{2, 0, -2}),
 		optimal("soc/inactive", "the minimum (1, 0) lies inside |x| <= 5", -0.5,
 			&backends.Problem{
 				P: matrices.Identity(2, 1), Q: []float64{-1, 0}, A: matrix(2, []float64{0, 0}, []float64{-1, 0}, []float64{0, -1}), B: []float64{5, 0, 0},
@@ -197,54 +169,5 @@ func secondOrderCases() []Case {
 				Q: []float64{2, -1}, A: matrix(2, []float64{-1, 0}, []float64{0, -1}, []float64{0, 1}), B: []float64{0, 0, 1},
 				Cones: []backends.Cone{backends.SecondOrder(2), backends.Zero(1)},
 			}, []float64{1, 1}, []float64{2, -2, -1}),
-		join("mixed/blocks", linearCases()[1], boxCases()[1], secondOrderCases1(), quadraticCases()[1]),
 	}
-}
-
-// secondOrderCases1 is min -x - y on the disc |(x, y)| <= 2.
-func secondOrderCases1() Case {
-	r := math.Sqrt2
-	return optimal("soc/disc", "the point of the disc of radius 2 furthest along (1, 1)", -2*r,
-		&backends.Problem{
-			Q: []float64{-1, -1}, A: matrix(2, []float64{0, 0}, []float64{-1, 0}, []float64{0, -1}), B: []float64{2, 0, 0},
-			Cones: []backends.Cone{backends.SecondOrder(3)},
-		}, []float64{r, r}, []float64{r, -1, -1})
-}
-
-// join puts independent problems side by side: solutions and values add up.
-func join(name string, parts ...Case) Case {
-	out := Case{Name: name, Reason: "independent blocks, each with its own answer", Problem: &backends.Problem{}, Status: backends.Optimal, UniqueX: true, UniqueZ: true}
-	type entry struct {
-		i, j int
-		v    float64
-	}
-	var pEntries, aEntries []entry
-	for _, c := range parts {
-		n, m := out.Problem.Dims()
-		if c.Problem.P != nil {
-			c.Problem.P.DoNonZero(func(i, j int, v float64) { pEntries = append(pEntries, entry{n + i, n + j, v}) })
-		}
-		if c.Problem.A != nil {
-			c.Problem.A.DoNonZero(func(i, j int, v float64) { aEntries = append(aEntries, entry{m + i, n + j, v}) })
-		}
-		out.Problem.Q = append(out.Problem.Q, c.Problem.Q...)
-		out.Problem.B = append(out.Problem.B, c.Problem.B...)
-		out.Problem.Cones = append(out.Problem.Cones, c.Problem.Cones...)
-		out.X, out.Z = append(out.X, c.X...), append(out.Z, c.Z...)
-		out.Objective += c.Objective
-		out.UniqueX, out.UniqueZ = out.UniqueX && c.UniqueX, out.UniqueZ && c.UniqueZ
-	}
-	fill := func(rows, cols int, entries []entry) *sparse.CSC {
-		dense := make([][]float64, rows)
-		for i := range dense {
-			dense[i] = make([]float64, cols)
-		}
-		for _, e := range entries {
-			dense[e.i][e.j] = e.v
-		}
-		return matrix(cols, dense...)
-	}
-	n, m := out.Problem.Dims()
-	out.Problem.P, out.Problem.A = fill(n, n, pEntries), fill(m, n, aEntries)
-	return out
 }

@@ -20,32 +20,6 @@ func degenerateCases() []Case {
 			P: sparse.NewCSC(2, 2, []int{0, 1, 3}, []int{0, 0, 1}, []float64{1, 0, 1}), Q: []float64{0, 0},
 			A: sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{1, 0}), B: []float64{2}, Cones: []backends.Cone{backends.Zero(1)},
 		}, []float64{2, 0}, []float64{-2}),
-		anyDual(optimal("degenerate/duplicate rows", "each row twice shares its multiplier", -11, &backends.Problem{
-			Q: []float64{-3, -2},
-			A: matrix(2, []float64{1, 1}, []float64{1, 1}, []float64{1, 0}, []float64{1, 0}, []float64{-1, 0}, []float64{-1, 0}, []float64{0, -1}),
-			B: []float64{4, 4, 3, 3, 0, 0, 0}, Cones: []backends.Cone{nonneg(7)},
-		}, []float64{3, 1}, []float64{1, 1, 0.5, 0.5, 0, 0, 0})),
-		anyDual(optimal("degenerate/redundant equations", "x + y = 2 three times over", 1, &backends.Problem{
-			P: matrices.Identity(2, 1), Q: []float64{0, 0}, A: matrix(2, []float64{1, 1}, []float64{1, 1}, []float64{2, 2}), B: []float64{2, 2, 4},
-			Cones: []backends.Cone{backends.Zero(3)},
-		}, []float64{1, 1}, []float64{-1, 0, 0})),
-		anyDual(optimal("degenerate/redundant equations, linear", "x + y = 1 twice, and x >= 0, y >= 0", 1, &backends.Problem{
-			Q: []float64{1, 2}, A: matrix(2, []float64{1, 1}, []float64{-1, -1}, []float64{-1, 0}, []float64{0, -1}), B: []float64{1, -1, 0, 0},
-			Cones: []backends.Cone{backends.Zero(2), nonneg(2)},
-		}, []float64{1, 0}, []float64{-1, 0, 0, 1})),
-		anyDual(optimal("degenerate/vertex with too many faces", "three lines through (1, 1)", -2, &backends.Problem{
-			Q: []float64{-1, -1}, A: matrix(2, []float64{1, 0}, []float64{0, 1}, []float64{1, 1}), B: []float64{1, 1, 2}, Cones: []backends.Cone{nonneg(3)},
-		}, []float64{1, 1}, []float64{0.5, 0.5, 0.5})),
-		anyDual(optimal("degenerate/fixed variable", "x = 2 by an equation and by a box with l = u", 3, &backends.Problem{
-			Q: []float64{1, 1}, A: matrix(2, []float64{1, 0}, []float64{-1, 0}, []float64{0, -1}), B: []float64{2, 0, 0},
-			Cones: []backends.Cone{backends.Zero(1), box([]float64{2, 1}, []float64{2, inf})},
-		}, []float64{2, 1}, []float64{-1, 0, 1})),
-		anyPrimal(optimal("degenerate/unused variable", "the second column of P, q and A is empty", 1, &backends.Problem{
-			Q: []float64{1, 0}, A: matrix(2, []float64{-1, 0}), B: []float64{-1}, Cones: []backends.Cone{nonneg(1)},
-		}, []float64{1, 0}, []float64{1})),
-		anyPrimal(optimal("degenerate/rank-deficient A", "only x + y is determined", 2, &backends.Problem{
-			Q: []float64{1, 1}, A: matrix(2, []float64{-1, -1}, []float64{-2, -2}), B: []float64{-2, -3}, Cones: []backends.Cone{nonneg(2)},
-		}, []float64{1, 1}, []float64{1, 0})),
 		optimal("degenerate/not strictly complementary", "the minimum of x^2/2 lies on the bound x >= 0", 0, &backends.Problem{
 			P: matrices.Identity(1, 1), Q: []float64{0}, A: matrices.Identity(1, -1), B: []float64{0}, Cones: []backends.Cone{nonneg(1)},
 		}, []float64{0}, []float64{0}).loosely(),

@@ -34,31 +34,16 @@ func infeasibleCases() []Case {
 		infeasible("zero", "x = 0 and x = 1", &backends.Problem{
 			Q: []float64{1}, A: matrix(1, []float64{1}, []float64{1}), B: []float64{0, 1}, Cones: []backends.Cone{backends.Zero(2)},
 		}, []float64{1, -1}),
-		infeasible("zero, quadratic", "x + y = 0 and 2x + 2y = 2", &backends.Problem{
-			P: matrices.Identity(2, 1), Q: []float64{1, 0}, A: matrix(2, []float64{1, 1}, []float64{2, 2}), B: []float64{0, 2}, Cones: []backends.Cone{backends.Zero(2)},
-		}, []float64{1, -0.5}),
 		infeasible("nonnegative", "x <= -1 and x >= 0", &backends.Problem{
 			Q: []float64{1}, A: matrix(1, []float64{1}, []float64{-1}), B: []float64{-1, 0}, Cones: []backends.Cone{backends.Nonnegative(2)},
 		}, []float64{1, 1}),
-		infeasible("nonnegative, quadratic", "x + y <= -1 with x, y >= 0", &backends.Problem{
-			P: matrices.Identity(2, 1), Q: []float64{0, -1}, A: matrix(2, []float64{1, 1}, []float64{-1, 0}, []float64{0, -1}), B: []float64{-1, 0, 0},
-			Cones: []backends.Cone{backends.Nonnegative(3)},
-		}, []float64{1, 1, 1}),
 		infeasible("box", "x in [0, 1] and in [2, 3]", &backends.Problem{
 			Q: []float64{1}, A: matrix(1, []float64{-1}, []float64{-1}), B: []float64{0, 0},
 			Cones: []backends.Cone{backends.Box([]float64{0, 2}, []float64{1, 3})},
 		}, []float64{-1, 1}),
-		infeasible("box, one-sided", "x <= 1 and x >= 2", &backends.Problem{
-			P: matrices.Identity(1, 1), Q: []float64{1}, A: matrix(1, []float64{-1}, []float64{-1}), B: []float64{0, 0},
-			Cones: []backends.Cone{backends.Box([]float64{-inf, 2}, []float64{1, inf})},
-		}, []float64{-1, 1}),
 		infeasible("second-order", "|(x, 2)| <= 1", &backends.Problem{
 			Q: []float64{1}, A: matrix(1, []float64{0}, []float64{-1}, []float64{0}), B: []float64{1, 0, 2}, Cones: []backends.Cone{backends.SecondOrder(3)},
 		}, []float64{1, 0, -1}),
-		infeasible("second-order and nonnegative", "|x| <= t <= -1", &backends.Problem{
-			P: matrices.Identity(2, 1), Q: []float64{0, 1}, A: matrix(2, []float64{-1, 0}, []float64{0, -1}, []float64{1, 0}), B: []float64{0, 0, -1},
-			Cones: []backends.Cone{backends.SecondOrder(2), backends.Nonnegative(1)},
-		}, []float64{1, 0, 1}),
 		infeasible("psd", "[x 2; 2 y] >= 0 with x + y = 2, which needs xy >= 4", &backends.Problem{
 			Q: []float64{1, 0}, A: matrix(2, []float64{1, 1}, []float64{-1, 0}, []float64{0, 0}, []float64{0, -1}), B: []float64{2, 0, 2 * r, 0},
 			Cones: []backends.Cone{backends.Zero(1), backends.PSD(2)},
@@ -87,10 +72,6 @@ func unboundedCases() []Case {
 			Q: []float64{1, 0}, A: matrix(2, []float64{1, 1}), B: []float64{0}, Cones: []backends.Cone{backends.Zero(1)},
 		}, []float64{-1, 1}),
 		unbounded("nonnegative", "min -x with x >= -1", shifted(self([]float64{-1}, backends.Nonnegative(1)), 1), []float64{1}),
-		unbounded("nonnegative, quadratic", "(x - y)^2/2 - x - y is linear along x = y", &backends.Problem{
-			P: upper([]float64{1, -1}, []float64{-1, 1}), Q: []float64{-1, -1}, A: matrices.Identity(2, -1), B: []float64{0, 0},
-			Cones: []backends.Cone{backends.Nonnegative(2)},
-		}, []float64{0.5, 0.5}),
 		unbounded("box", "x has no upper bound, y in [0, 1]", self([]float64{-1, 1}, backends.Box([]float64{0, 0}, []float64{inf, 1})), []float64{1, 0}),
 		unbounded("box, upper bound alone", "x <= 1 and min x", self([]float64{1}, backends.Box([]float64{-inf}, []float64{1})), []float64{-1}),
 		unbounded("box, no bounds", "a row without bounds holds nothing", self([]float64{1}, backends.Box([]float64{-inf}, []float64{inf})), []float64{-1}),

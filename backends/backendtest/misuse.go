@@ -151,7 +151,7 @@ func (s suite) updateErrors(t *testing.T) {
 		}
 	}
 	got := solve(t, solver)
-	if got.Status != backends.Optimal || math.Abs(got.Objective-want.Objective) > s.options.ObjectiveTol*max(1, math.Abs(want.Objective)) {
+	if got.Status != backends.Optimal || s.off(got.Objective, want.Objective) {
 		t.Errorf("%v with %.12g after the errors, %.12g before", got.Status, got.Objective, want.Objective)
 	}
 	if err := solver.Update(backends.Update{}); err != nil {

@@ -90,13 +90,13 @@ func (s suite) tightening(t *testing.T) {
 				if loose := solve(t, solver); loose.Status == backends.Optimal && !(loose.Residuals.Max() <= o.Eps) {
 					t.Errorf("residuals %.1e at the tolerance %.1e", loose.Residuals, o.Eps)
 				}
-				if err := errors.Join(solver.Update(u), setEps(s.options.Eps)); err != nil {
+				if err := errors.Join(solver.Update(u), setEps(eps)); err != nil {
 					t.Fatal(err)
 				}
-				for _, eps := range []float64{0, -1, math.NaN()} {
+				for _, bad := range []float64{0, -1, math.NaN()} {
 					var wrong *backends.ProblemError
-					if err := setEps(eps); !errors.As(err, &wrong) {
-						t.Errorf("SetEps(%v): error %v, expected a ProblemError", eps, err)
+					if err := setEps(bad); !errors.As(err, &wrong) {
+						t.Errorf("SetEps(%v): error %v, expected a ProblemError", bad, err)
 					}
 				}
 				s.check(t, c, solve(t, solver))

@@ -40,15 +40,9 @@ func (Backend) Capabilities() backends.Capabilities {
 
 // Setup lets Clarabel copy, scale and analyse the problem.
 func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
-	set, err := adapter.Settings(o, b.Name(), Settings.checks)
-	if err != nil {
-		return nil, err
-	}
-	s := &solver{settings: set, with: set}
-	if err := s.Setup(b, s, p, o, set.NoRescaling); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return adapter.Setup(b, p, o, Settings.checks, func(set Settings, _ backends.Options) adapter.Library {
+		return &solver{Solver: adapter.Solver{NoRescaling: set.NoRescaling}, settings: set, with: set}
+	})
 }
 
 // solver is a problem that has been set up.
@@ -109,5 +103,5 @@ func (s *solver) Push(data *backends.Problem, u backends.Update) error {
 		b = s.form.Vector(u.B)
 	}
 	s.updated = true
-	return s.clarabel.Update(adapter.Values(u.P), u.Q, adapter.Nonempty(a), adapter.Nonempty(b))
+	return s.clarabel.Update(adapter.Values(u.P), u.Q, a, b)
 }

@@ -79,7 +79,7 @@ func peer(d *cclarabel.Data, s *cclarabel.Settings) any {
 		"library": "clarabel", "P": d.P, "A": d.A, "q": d.Q, "b": d.B, "cones": cones,
 		"settings": map[string]any{
 			"tol_feas": s.TolFeas, "tol_gap_abs": s.TolGapAbs, "tol_gap_rel": s.TolGapRel, "tol_infeas_rel": s.TolInfeasRel,
-			"max_threads": s.MaxThreads, "presolve_enable": s.Presolve,
+			"max_threads": s.MaxThreads, "presolve_enable": !s.NoPresolve,
 		},
 	}
 }

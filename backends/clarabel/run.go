@@ -110,7 +110,7 @@ func (r *run) once(ctx context.Context) (*backends.Solution, bool, error) {
 	set.TolInfeasRel *= r.tighterInfeasible
 	bounded := r.Options.MaxIterations > 0
 	if bounded {
-		set.MaxIter = uint32(r.MaxIterations(0))
+		set.MaxIter = r.MaxIterations(0)
 	}
 	if err := r.clarabel.Set(&set); err != nil {
 		return nil, false, err
@@ -128,7 +128,7 @@ func (r *run) once(ctx context.Context) (*backends.Solution, bool, error) {
 		r.Options.Logger.DebugContext(ctx, "clarabel", "status", info.Status.String(), "iterations", info.Iterations, "eps", set.TolFeas,
 			"primal", info.ResPrimal, "dual", info.ResDual, "gap", info.GapRel, "mu", info.Mu)
 	}
-	out, then := r.outcome(ctx, &info, point, bounded && info.Iterations >= int(set.MaxIter))
+	out, then := r.outcome(ctx, &info, point, bounded && info.Iterations >= set.MaxIter)
 	r.then = then
 	return out, then == finished, nil
 }

@@ -41,17 +41,14 @@ const (
 
 // given translates the options and settings.
 func given(o backends.Options, set Settings) cclarabel.Settings {
-	c := cclarabel.DefaultSettings()
-	c.Presolve = false // drops rows, and forbids updates
-	c.MaxThreads = uint32(min(o.Threads, math.MaxInt32))
-	c.TolFeas, c.TolGapAbs, c.TolGapRel = adapter.Or(set.EpsFeasible, o.Eps/2), adapter.Or(set.EpsGap, o.Eps/2), adapter.Or(set.EpsGap, o.Eps/2)
-	c.TolInfeasRel = adapter.Or(set.EpsInfeasible, min(defaultInfeasible, o.EpsInfeasible/2))
-	c.LinearSolver, c.Merge = linearSolvers[set.LinearSolver], merges[set.Merge]
-	c.Equilibrate, c.Chordal = !set.NoEquilibration, !set.NoChordal
-	c.EquilibrateMaxIter = uint32(adapter.Or(set.EquilibrationRounds, int(c.EquilibrateMaxIter)))
-	c.IterativeRefinementIter = uint32(adapter.Or(set.Refinements, int(c.IterativeRefinementIter)))
-	adapter.Replace(&c.MaxStepFraction, set.MaxStep)
-	adapter.Replace(&c.StaticRegularizationConstant, set.StaticRegularization)
-	c.MaxIter = DefaultMaxIterations
-	return c
+	return cclarabel.Settings{
+		NoPresolve: true, // it drops rows, and forbids updates
+		MaxThreads: min(o.Threads, math.MaxInt32), MaxIter: DefaultMaxIterations,
+		TolFeas:   adapter.Or(set.EpsFeasible, o.Eps/2),
+		TolGapAbs: adapter.Or(set.EpsGap, o.Eps/2), TolGapRel: adapter.Or(set.EpsGap, o.Eps/2),
+		TolInfeasRel: adapter.Or(set.EpsInfeasible, min(defaultInfeasible, o.EpsInfeasible/2)),
+		LinearSolver: linearSolvers[set.LinearSolver], Merge: merges[set.Merge], NoEquilibration: set.NoEquilibration, NoChordal: set.NoChordal,
+		EquilibrateMaxIter: set.EquilibrationRounds, IterativeRefinementIter: set.Refinements,
+		MaxStepFraction: set.MaxStep, StaticRegularizationConstant: set.StaticRegularization,
+	}
 }

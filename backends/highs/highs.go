@@ -40,15 +40,9 @@ func (Backend) Capabilities() backends.Capabilities {
 
 // Setup lets HiGHS copy and check the problem.
 func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
-	set, err := adapter.Settings(o, b.Name(), Settings.checks)
-	if err != nil {
-		return nil, err
-	}
-	s := &solver{settings: set}
-	if err := s.Setup(b, s, p, o, set.NoRescaling); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return adapter.Setup(b, p, o, Settings.checks, func(set Settings, _ backends.Options) adapter.Library {
+		return &solver{Solver: adapter.Solver{NoRescaling: set.NoRescaling}, settings: set}
+	})
 }
 
 // solver is a problem that has been set up.
@@ -102,5 +96,5 @@ func (s *solver) Push(_ *backends.Problem, u backends.Update) error {
 			return err
 		}
 	}
-	return s.highs.Update(s.form.quadratic(u.P), u.Q, adapter.Values(u.A), adapter.Nonempty(l), adapter.Nonempty(up))
+	return s.highs.Update(s.form.quadratic(u.P), u.Q, adapter.Values(u.A), l, up)
 }

@@ -4,7 +4,6 @@ package highs
 
 import (
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/internal/adapter"
 	chighs "github.com/conetune/conetune/internal/cgo/highs"
 )
 
@@ -75,12 +74,12 @@ func (r *run) call(set *chighs.Settings, point *chighs.Solution) (chighs.Info, e
 		return chighs.Info{}, err
 	}
 	heldL, heldU := r.form.held(l, u, r.Scale.Scale(backends.Point{S: r.Best.S, Z: r.Best.Z}))
-	if err := r.highs.Update(nil, nil, nil, adapter.Nonempty(heldL), adapter.Nonempty(heldU)); err != nil {
+	if err := r.highs.Update(nil, nil, nil, heldL, heldU); err != nil {
 		return chighs.Info{}, err
 	}
 	info, err := r.highs.Solve(set, point, r.interrupt, r.Left())
 	if err != nil {
 		return info, err
 	}
-	return info, r.highs.Update(nil, nil, nil, adapter.Nonempty(l), adapter.Nonempty(u))
+	return info, r.highs.Update(nil, nil, nil, l, u)
 }

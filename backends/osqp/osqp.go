@@ -39,16 +39,10 @@ func (Backend) Capabilities() backends.Capabilities {
 
 // Setup lets OSQP copy, scale and factor the problem.
 func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
-	set, err := adapter.Settings(o, b.Name(), Settings.checks)
-	if err != nil {
-		return nil, err
-	}
-	s := &solver{settings: set.withDefaults()}
-	s.rho = s.settings.Rho
-	if err := s.Setup(b, s, p, o, set.NoRescaling); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return adapter.Setup(b, p, o, Settings.checks, func(set Settings, _ backends.Options) adapter.Library {
+		set = set.withDefaults()
+		return &solver{Solver: adapter.Solver{NoRescaling: set.NoRescaling}, settings: set, rho: set.Rho}
+	})
 }
 
 // solver is a problem that has been set up.
@@ -68,23 +62,14 @@ type solver struct {
 
 // mirror translates the options and settings, for a tolerance.
 func (s *solver) mirror(eps, epsInfeasible float64) cosqp.Settings {
-	c, set := library.DefaultSettings(), s.settings
-	c.EpsAbs, c.EpsRel, c.EpsPrimalInfeasible, c.EpsDualInfeasible = eps, eps, epsInfeasible, epsInfeasible
-	c.Polishing = !set.NoPolishing
-	if set.FixedRho || s.settled {
-		c.AdaptiveRho = cosqp.RhoFixed
+	set := s.settings
+	return cosqp.Settings{
+		EpsAbs: eps, EpsRel: eps, EpsPrimalInfeasible: epsInfeasible, EpsDualInfeasible: epsInfeasible,
+		Polishing: !set.NoPolishing, Delta: set.Delta, PolishRefineIter: set.PolishRefinements,
+		Rho: s.rho, FixedRho: set.FixedRho || s.settled, AdaptiveRhoTolerance: set.AdaptiveRhoTolerance, AdaptiveRhoInterval: set.AdaptiveRhoInterval,
+		Sigma: set.Sigma, Alpha: set.Alpha, Scaling: set.Scaling,
+		MaxIterations: DefaultMaxIterations, CheckTermination: set.CheckTermination,
 	}
-	c.MaxIterations = DefaultMaxIterations
-	adapter.Replace(&c.Rho, s.rho)
-	adapter.Replace(&c.Sigma, set.Sigma)
-	adapter.Replace(&c.Alpha, set.Alpha)
-	adapter.Replace(&c.AdaptiveRhoTolerance, set.AdaptiveRhoTolerance)
-	adapter.Replace(&c.Delta, set.Delta)
-	adapter.Replace(&c.AdaptiveRhoInterval, set.AdaptiveRhoInterval)
-	adapter.Replace(&c.CheckTermination, set.CheckTermination)
-	adapter.Replace(&c.PolishRefineIter, set.PolishRefinements)
-	c.Scaling = max(0, adapter.Or(set.Scaling, c.Scaling))
-	return c
 }
 
 // Make sets up in OSQP.

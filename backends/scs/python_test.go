@@ -53,12 +53,6 @@ func BenchmarkPython(b *testing.B) {
 
 // peer describes the problem to the Python package, with the same linear solver.
 func peer(d *mirror.Data, k *mirror.Cone, s *mirror.Settings) any {
-	flag := func(b bool) int {
-		if b {
-			return 1
-		}
-		return 0
-	}
 	cone := map[string]any{"z": k.Zero, "l": k.Nonnegative, "ep": k.Exponential, "ed": k.DualExp}
 	for name, v := range map[string][]int{"q": k.SecondOrder, "s": k.PSD} {
 		if len(v) > 0 {
@@ -74,10 +68,7 @@ func peer(d *mirror.Data, k *mirror.Cone, s *mirror.Settings) any {
 	return map[string]any{
 		"library": "scs", "P": d.P, "A": d.A, "b": d.B, "c": d.C, "cone": cone,
 		"settings": map[string]any{
-			"linear_solver": "qdldl", "normalize": s.Normalize, "scale": s.Scale, "adaptive_scale": s.AdaptiveScale, "adaptive_diag_scale": flag(s.AdaptiveDiagScale),
-			"rho_x": s.RhoX, "max_iters": s.MaxIters, "eps_abs": s.EpsAbs, "eps_rel": s.EpsRel, "eps_infeas": s.EpsInfeas, "alpha": s.Alpha,
-			"acceleration_lookback": s.AccelerationLookback, "acceleration_interval": s.AccelerationInterval, "acceleration_type_1": flag(s.AccelerationType1),
-			"acceleration_regularization": s.AccelerationRegularization, "acceleration_relaxation": s.AccelerationRelaxation,
+			"linear_solver": "qdldl", "scale": s.Scale, "max_iters": s.MaxIters, "eps_abs": s.EpsAbs, "eps_rel": s.EpsRel, "eps_infeas": s.EpsInfeas,
 		},
 	}
 }

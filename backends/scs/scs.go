@@ -44,16 +44,11 @@ func (Backend) Capabilities() backends.Capabilities {
 
 // Setup sorts the rows and lets SCS copy, scale and factor the problem.
 func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
-	set, err := adapter.Settings(o, b.Name(), Settings.checks)
-	if err != nil {
-		return nil, err
-	}
-	s := &solver{settings: set}
-	s.base = s.mirror(o.WithDefaults())
-	if err := s.Setup(b, s, p, o, set.NoRescaling); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return adapter.Setup(b, p, o, Settings.checks, func(set Settings, o backends.Options) adapter.Library {
+		s := &solver{Solver: adapter.Solver{NoRescaling: set.NoRescaling}, settings: set}
+		s.base = s.mirror(o)
+		return s
+	})
 }
 
 // solver is a problem that has been set up.
@@ -87,22 +82,20 @@ func (v *view) given() *cscs.Data { return v.form.problem(v.seen) }
 
 // mirror translates the options and settings.
 func (s *solver) mirror(o backends.Options) cscs.Settings {
-	c, set := library.DefaultSettings(), s.settings
-	// eps / 2 (1 + size) <= eps max(1, size)
-	c.EpsAbs, c.EpsRel, c.EpsInfeas = adapter.Or(set.EpsAbs, o.Eps/2), adapter.Or(set.EpsRel, o.Eps/2), o.ClaimEps()/2
-	adapter.Replace(&c.Scale, set.Scale)
-	adapter.Replace(&c.RhoX, set.RhoX)
-	adapter.Replace(&c.Alpha, set.Alpha)
-	c.Normalize, c.AdaptiveScale, c.AdaptiveDiagScale = !set.NoNormalize, !set.NoAdaptiveScale, !set.NoAdaptiveDiagScale
-	c.AccelerationLookback = max(0, adapter.Or(set.AccelerationLookback, c.AccelerationLookback))
-	adapter.Replace(&c.AccelerationInterval, set.AccelerationInterval)
-	if set.AccelerationTypeII {
-		c.AccelerationType1 = false
+	set := s.settings
+	return cscs.Settings{
+		// eps / 2 (1 + size) <= eps max(1, size)
+		EpsAbs: adapter.Or(set.EpsAbs, o.Eps/2), EpsRel: adapter.Or(set.EpsRel, o.Eps/2), EpsInfeas: o.ClaimEps() / 2,
+		NoNormalize: set.NoNormalize, NoAdaptiveScale: set.NoAdaptiveScale, NoAdaptiveDiagScale: set.NoAdaptiveDiagScale,
+		Scale: adapter.Or(set.Scale, defaultScale), RhoX: set.RhoX, Alpha: set.Alpha,
+		AccelerationLookback: set.AccelerationLookback, AccelerationInterval: set.AccelerationInterval, AccelerationType2: set.AccelerationTypeII,
+		MaxIters:  min(adapter.Or(o.MaxIterations, DefaultMaxIterations), math.MaxInt32), // the integers of SCS
+		TimeLimit: o.TimeLimit,
 	}
-	c.MaxIters = min(adapter.Or(o.MaxIterations, DefaultMaxIterations), math.MaxInt32) // the integers of SCS
-	c.TimeLimit = o.TimeLimit
-	return c
 }
+
+// defaultScale is SCS's own.
+const defaultScale = 0.1
 
 // Make sets up in SCS, with the current settings.
 func (s *solver) Make(data *backends.Problem) error {

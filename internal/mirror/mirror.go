@@ -75,6 +75,20 @@ func (e *Error) Error() string {
 	return e.Library + ": " + e.Call + ": " + what
 }
 
+// Set changes a setting of C. Zero leaves the library's default, and what is negative is none.
+func Set[T ~int32 | ~int64 | ~uint32 | ~float64, V int | float64](to *T, v V) {
+	if v != 0 {
+		*to = T(max(0, v))
+	}
+}
+
+// Off turns a switch of C off.
+func Off[T ~int32 | ~int64](to *T, off bool) {
+	if off {
+		*to = 0
+	}
+}
+
 // What the flag of an [Interrupt] may hold.
 const (
 	Run    = 0

@@ -87,7 +87,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	switch {
 	case ctx.Err() != nil:
 		return 130
-	case tally.Wrong() > 0:
+	case tally.All().Wrong() > 0:
 		return 1
 	}
 	return 0
@@ -108,7 +108,7 @@ func parse(args []string, errOut io.Writer) (*command, error) {
 	f.IntVar(&c.Options.MaxIterations, "max-iterations", 0, "iterations of one solve; 0 is the default of the backend")
 	f.IntVar(&c.show, "show", 50, "wrong answers to list")
 	f.BoolVar(&c.Undecided, "undecided", false, "list undecided answers, too")
-	f.StringVar(&c.out, "out", "", "a directory for wrong answers as shrunk programs: a Go literal, and CBF where it can hold them")
+	f.StringVar(&c.out, "out", "", "a directory for wrong answers as shrunk programs, Go literals with all that is known about them")
 	f.IntVar(&c.shrink, "shrink", 3, "wrong answers of a kind to shrink")
 	f.StringVar(&c.replay, "replay", "", "the ID of one case to run again and print")
 	if err := f.Parse(args); err != nil {
@@ -199,7 +199,7 @@ func (c *command) again(out, errOut io.Writer) int {
 			fmt.Fprint(out, f.Case.GoLiteral())
 		}
 	}
-	if tally.Wrong() > 0 {
+	if tally.All().Wrong() > 0 {
 		return 1
 	}
 	return 0

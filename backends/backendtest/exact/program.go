@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/adapter"
 )
 
 // program is min 1/2 x'Px + q'x with Gx <= h, whose x is free. An equation is two rows.
@@ -30,17 +31,14 @@ func newProgram(p *backends.Problem) (*program, error) {
 		return nil, err
 	}
 	n, m := p.Dims()
-	out := &program{p: square(n), q: rationals(p.Q)}
+	out := &program{p: square(n), q: Rationals(p.Q)}
 	if p.P != nil {
-		raw := p.P.RawMatrix()
-		for j := range n {
-			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-				out.p[raw.Ind[k]][j].SetFloat64(raw.Data[k])
-				out.p[j][raw.Ind[k]].SetFloat64(raw.Data[k])
-			}
-		}
+		p.P.DoNonZero(func(i, j int, v float64) {
+			out.p[i][j].SetFloat64(v)
+			out.p[j][i].SetFloat64(v)
+		})
 	}
-	if !semidefinite(out.p) {
+	if !Semidefinite(out.p) {
 		return nil, fmt.Errorf("exact: P is not positive semidefinite")
 	}
 	a := make([][]*big.Rat, m)
@@ -48,29 +46,16 @@ func newProgram(p *backends.Problem) (*program, error) {
 		a[i] = zeros(n)
 	}
 	if p.A != nil {
-		raw := p.A.RawMatrix()
-		for j := range n {
-			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-				a[raw.Ind[k]][j].SetFloat64(raw.Data[k])
-			}
+		p.A.DoNonZero(func(i, j int, v float64) { a[i][j].SetFloat64(v) })
+	}
+	for _, c := range p.Cones {
+		if c.Dim > 0 && !c.Kind.Intervals() {
+			return nil, fmt.Errorf("exact: no %v cones", c.Kind)
 		}
 	}
-	first := 0
-	for _, c := range p.Cones {
-		for i := range c.Dim {
-			lower, upper := 0.0, 0.0
-			switch c.Kind {
-			case backends.ZeroCone:
-			case backends.NonnegativeCone:
-				upper = math.Inf(1)
-			case backends.BoxCone:
-				lower, upper = c.Lower[i], c.Upper[i]
-			default:
-				return nil, fmt.Errorf("exact: no %v cones", c.Kind)
-			}
-			out.bound(first+i, a[first+i], p.B[first+i], lower, upper)
-		}
-		first += c.Dim
+	s := adapter.IntervalsOf(p)
+	for i, b := range p.B {
+		out.bound(i, a[i], b, s.Lower[i], s.Upper[i])
 	}
 	return out, nil
 }
@@ -154,8 +139,8 @@ func (p *program) homogeneous() *program {
 	return out
 }
 
-// semidefinite decides by elimination.
-func semidefinite(p [][]*big.Rat) bool {
+// Semidefinite decides by elimination whether a symmetric matrix is positive semidefinite.
+func Semidefinite(p [][]*big.Rat) bool {
 	n := len(p)
 	a := square(n)
 	for i := range n {
@@ -193,7 +178,8 @@ func square(n int) [][]*big.Rat {
 	return out
 }
 
-func rationals(v []float64) []*big.Rat {
+// Rationals returns finite numbers as they are.
+func Rationals(v []float64) []*big.Rat {
 	out := zeros(len(v))
 	for i, x := range v {
 		out[i].SetFloat64(x)

@@ -99,30 +99,29 @@ const (
 // Mixes returns all mixes.
 func Mixes() []Mix { return []Mix{Linear, Conic, Matrix, Curved, All, Nuclear, General, Every} }
 
+// kinds are the cones of a mix beside zero, nonnegative and box rows.
 func (m Mix) kinds() []backends.ConeKind {
-	curved := []backends.ConeKind{backends.ExponentialCone, backends.DualExponentialCone, backends.PowerCone, backends.DualPowerCone}
+	all := []backends.ConeKind{
+		backends.ExponentialCone, backends.DualExponentialCone, backends.PowerCone, backends.DualPowerCone, backends.SecondOrderCone, backends.PSDCone,
+	}
+	general := []backends.ConeKind{backends.GeneralizedPowerCone, backends.DualGeneralizedPowerCone}
 	switch m {
 	case Linear:
 		return nil
 	case Conic:
-		return []backends.ConeKind{backends.SecondOrderCone}
+		return all[4:5]
 	case Matrix:
-		return []backends.ConeKind{backends.SecondOrderCone, backends.PSDCone}
+		return all[4:]
 	case Curved:
-		return append(curved, backends.SecondOrderCone)
-	}
-	curved = append(curved, backends.SecondOrderCone, backends.PSDCone)
-	general := []backends.ConeKind{backends.GeneralizedPowerCone, backends.DualGeneralizedPowerCone}
-	switch m {
+		return all[:5]
 	case All:
-		return curved
+		return all
 	case Nuclear:
-		return append(curved, backends.NuclearNormCone)
+		return append(all, backends.NuclearNormCone)
 	case General:
-		return append(curved, general...)
-	default:
-		return slices.Concat(curved, []backends.ConeKind{backends.NuclearNormCone}, general)
+		return append(all, general...)
 	}
+	return slices.Concat(all, []backends.ConeKind{backends.NuclearNormCone}, general)
 }
 
 // MixFor returns the widest mix that the backends take together: programs that one

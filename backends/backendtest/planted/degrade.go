@@ -52,16 +52,8 @@ func (c *Case) interval(i int) (k backends.Cone, ok bool) {
 }
 
 // addRow adds a row with its entries of s, z and the certificate.
-func (c *Case) addRow(a []float64, b float64, k backends.Cone, s, z, farkas float64) {
-	c.A, c.B, c.Cones = append(c.A, a...), append(c.B, b), append(c.Cones, k)
-	for _, v := range []struct {
-		to  *[]float64
-		val float64
-	}{{&c.S, s}, {&c.Z, z}, {&c.Farkas, farkas}} {
-		if *v.to != nil {
-			*v.to = append(*v.to, v.val)
-		}
-	}
+func (c *Case) addRow(l line, k backends.Cone) {
+	c.setLines(append(c.lines(), l), append(c.Cones, k))
 }
 
 // repeatRow adds a copy of a row, which takes half of the multiplier.
@@ -70,19 +62,13 @@ func (d *draw) repeatRow(c *Case, i int) {
 	if !ok {
 		return
 	}
-	n := len(c.Q)
-	at := func(v []float64) float64 {
-		if v == nil {
-			return 0
-		}
-		return v[i]
-	}
-	z := 0.0
+	l := c.lines()[i]
+	l.z, l.farkas = 0, 0
 	if c.Z != nil && d.chance(2) {
 		c.Z[i] /= 2
-		z = c.Z[i]
+		l.z = c.Z[i]
 	}
-	c.addRow(append([]float64{}, c.A[i*n:(i+1)*n]...), c.B[i], k, at(c.S), z, 0)
+	c.addRow(l, k)
 }
 
 // addZeroRow adds a row of zeros with b in its cone.
@@ -90,14 +76,14 @@ func (d *draw) addZeroRow(c *Case) {
 	zeros := make([]float64, len(c.Q))
 	switch d.IntN(3) {
 	case 0:
-		c.addRow(zeros, 0, backends.Zero(1), 0, 0, 0)
+		c.addRow(line{a: zeros}, backends.Zero(1))
 	case 1:
 		b := d.amount() * float64(d.IntN(2))
-		c.addRow(zeros, b, backends.Nonnegative(1), b, 0, 0)
+		c.addRow(line{a: zeros, b: b, s: b}, backends.Nonnegative(1))
 	default:
 		k := d.box(1)
 		b := d.between(k.Lower[0], k.Upper[0])
-		c.addRow(zeros, b, k, b, 0, 0)
+		c.addRow(line{a: zeros, b: b, s: b}, k)
 	}
 }
 
@@ -154,15 +140,12 @@ func (d *draw) sumRows(c *Case) {
 	if i == l || !okA || !okB || a.Kind != b.Kind || a.Kind == backends.BoxCone {
 		return
 	}
+	x, y := c.lines()[i], c.lines()[l]
 	row := make([]float64, n)
 	for j := range row {
-		row[j] = c.A[i*n+j] + c.A[l*n+j]
+		row[j] = x.a[j] + y.a[j]
 	}
-	s := 0.0
-	if c.S != nil {
-		s = c.S[i] + c.S[l]
-	}
-	c.addRow(row, c.B[i]+c.B[l], a, s, 0, 0)
+	c.addRow(line{a: row, b: x.b + y.b, s: x.s + y.s}, a)
 }
 
 // farBounds puts bounds where a box has none, far away, unless something planted goes
@@ -198,5 +181,5 @@ func (d *draw) fix(c *Case, j int) {
 	}
 	row := make([]float64, len(c.Q))
 	row[j] = d.sign()
-	c.addRow(row, row[j]*c.X[j], backends.Zero(1), 0, 0, 0)
+	c.addRow(line{a: row, b: row[j] * c.X[j]}, backends.Zero(1))
 }

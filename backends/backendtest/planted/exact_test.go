@@ -15,8 +15,8 @@ func TestExact(t *testing.T) {
 		undecided += c.Outcomes[Undecided]
 		classes[row.Class] += c.Total()
 	}
-	if tally.Wrong() > 0 || undecided > 10 {
-		t.Errorf("%d wrong, %d undecided", tally.Wrong(), undecided)
+	if tally.All().Wrong() > 0 || undecided > 10 {
+		t.Errorf("%d wrong, %d undecided", tally.All().Wrong(), undecided)
 	}
 	for _, class := range []Class{Optimal, Infeasible, Unbounded, Both} {
 		if classes[class] < 50 {

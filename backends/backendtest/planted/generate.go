@@ -104,17 +104,32 @@ func (c *Case) each(f func(k backends.Cone, from, to int)) {
 func (d *draw) optimal(mix Mix) *Case {
 	c, factor := d.start(mix)
 	c.square(factor)
+	d.pairs(c)
+	c.solution(d.numbers(len(c.Q)))
+	return c
+}
+
+// pairs draws s and z of all cones.
+func (d *draw) pairs(c *Case) {
 	c.S, c.Z = []float64{}, []float64{}
 	c.each(func(k backends.Cone, _, _ int) {
 		s, z := d.pair(k, false)
 		c.S, c.Z = append(c.S, s...), append(c.Z, z...)
 	})
-	c.X = d.numbers(len(c.Q))
+}
+
+// solution plants x with s and z.
+func (c *Case) solution(x []float64) {
+	c.X, c.DualX, c.Class = x, x, Optimal
 	c.setB()
-	c.DualX = c.X
 	c.setQ()
-	c.Class = Optimal
-	return c
+}
+
+// feasible plants a feasible point, by b.
+func (d *draw) feasible(c *Case) {
+	c.X, c.S = d.numbers(len(c.Q)), []float64{}
+	c.each(func(k backends.Cone, _, _ int) { c.S = append(c.S, d.member(k)...) })
+	c.setB()
 }
 
 // spread moves the solution of an optimal program far away or makes its curvature small,
@@ -174,11 +189,8 @@ func (d *draw) infeasible(mix Mix) *Case {
 	c.square(factor)
 	c.each(func(k backends.Cone, _, _ int) { c.Farkas = append(c.Farkas, d.multiplier(k)...) })
 	d.makeInfeasible(c, d.pivot(c))
-	c.each(func(k backends.Cone, _, _ int) {
-		_, z := d.pair(k, false)
-		c.Z = append(c.Z, z...)
-	})
-	c.DualX = d.numbers(len(c.Q))
+	d.pairs(c)
+	c.S, c.DualX = nil, d.numbers(len(c.Q))
 	c.setQ()
 	c.Class = Infeasible
 	return c
@@ -233,12 +245,19 @@ func (d *draw) makeInfeasible(c *Case, p int) {
 	for j, v := range c.timesAT(z) {
 		c.A[p*n+j] = -v / z[p]
 	}
-	for i := range c.B {
-		c.B[i] = d.number()
+	d.against(c.B, z, p, c.beta(z), d.margin)
+}
+
+// margin is what a certificate or a ray comes to.
+func (d *draw) margin() float64 { return []float64{1, 1, 3, 0.25, 0.0625, 16}[d.IntN(6)] }
+
+// against draws v with v'direction - beta = -margin, by entry p.
+func (d *draw) against(v, direction []float64, p int, beta float64, margin func() float64) {
+	for i := range v {
+		v[i] = d.number()
 	}
-	margin := []float64{1, 1, 3, 0.25, 0.0625, 16}[d.IntN(6)]
-	value := dot(c.B, z) - c.beta(z)
-	c.B[p] -= (value + margin) / z[p]
+	by := margin()
+	v[p] -= (dot(v, direction) - beta + by) / direction[p]
 }
 
 // unbounded plants a ray and a feasible point.
@@ -250,9 +269,7 @@ func (d *draw) unbounded(mix Mix) *Case {
 	c.each(func(k backends.Cone, _, _ int) { r = append(r, d.recession(k)...) })
 	c.setColumn(j, r)
 	d.makeUnbounded(c, j)
-	c.X, c.S = d.numbers(len(c.Q)), []float64{}
-	c.each(func(k backends.Cone, _, _ int) { c.S = append(c.S, d.member(k)...) })
-	c.setB()
+	d.feasible(c)
 	c.Class = Unbounded
 	return c
 }
@@ -285,11 +302,7 @@ func (c *Case) setColumn(j int, r []float64) {
 
 // makeUnbounded sets q with q'x < 0 for the ray x.
 func (d *draw) makeUnbounded(c *Case, j int) {
-	for i := range c.Q {
-		c.Q[i] = d.number()
-	}
-	margin := []float64{1, 1, 3, 0.25, 0.0625, 16}[d.IntN(6)]
-	c.Q[j] -= (dot(c.Q, c.Ray) + margin) / c.Ray[j]
+	d.against(c.Q, c.Ray, j, 0, d.margin)
 }
 
 // both plants a certificate and a ray, which needs r'z = 0 for r = -Ax.

@@ -1,13 +1,11 @@
 package planted
 
 import (
-	"bytes"
 	"context"
 	"math"
 	"testing"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/formats/cbf"
 )
 
 // TestTruth checks what is planted without any solver.
@@ -115,47 +113,6 @@ func TestRelationTruth(t *testing.T) {
 		if seen[k.name] < 200 {
 			t.Errorf("%s: %d times", k.name, seen[k.name])
 		}
-	}
-}
-
-// TestCBF writes and reads cases, whose values must stay.
-func TestCBF(t *testing.T) {
-	written := 0
-	for seed := range uint64(300) {
-		c := Generate(ID{Verdicts, 0, All, seed})
-		m, ok := c.CBF()
-		if !ok || c.Class != Optimal {
-			continue
-		}
-		var file bytes.Buffer
-		if err := cbf.Encode(&file, m); err != nil {
-			t.Fatalf("%v: %v", c.ID, err)
-		}
-		m, err := cbf.Decode("case", &file)
-		if err != nil {
-			t.Fatalf("%v: %v", c.ID, err)
-		}
-		program, err := m.Conic()
-		if err != nil {
-			t.Fatalf("%v: %v", c.ID, err)
-		}
-		solver, err := native(t).Setup(program.Problem, backends.Options{})
-		if err != nil {
-			t.Fatalf("%v: %v", c.ID, err)
-		}
-		sol, err := solver.Solve(context.Background())
-		if err != nil {
-			t.Fatalf("%v: %v", c.ID, err)
-		}
-		if sol.Status == backends.Optimal && !(math.Abs(sol.Objective-c.Value) <= Tolerance*max(1, c.Unit)) {
-			t.Errorf("%v: value %v, expected %v", c.ID, sol.Objective, c.Value)
-		}
-		if sol.Status == backends.Optimal {
-			written++
-		}
-	}
-	if written < 20 {
-		t.Errorf("%d cases", written)
 	}
 }
 

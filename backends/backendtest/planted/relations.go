@@ -52,8 +52,8 @@ func (r Run) relations(id ID, t *Tally) {
 		first, v := c.answer(b, r.Options)
 		t.recordCase(c, b.Name(), v)
 		second, w := other.answer(b, r.Options)
-		if first != nil && second != nil && !v.Outcome.Wrong() && !w.Outcome.Wrong() {
-			w = agree(c, other, names, first, second, w)
+		if sign := signOf(names); sign != 0 && second != nil && !v.Outcome.Wrong() {
+			w = c.agree(first, second, sign, w)
 		}
 		if w.Outcome.Wrong() {
 			w.Detail += fmt.Sprintf(" %q", names)
@@ -76,20 +76,25 @@ func related(c *Case) (*Case, []string) {
 	return other, names
 }
 
-// agree compares the values of two programs that are both called optimal, where none is
-// known and nothing but the order and the way of writing was changed.
-func agree(c, other *Case, names []string, first, second *backends.Solution, v Verdict) Verdict {
-	if c.Class != Weak || first.Status != backends.Optimal || second.Status != backends.Optimal {
-		return v
-	}
+// signOf is -1 for the dual program, and 0 where values are not the same.
+func signOf(names []string) float64 {
 	sign := 1.0
 	for _, name := range names {
 		switch name {
 		case "dual":
 			sign = -sign
 		case "scaled":
-			return v
+			return 0
 		}
+	}
+	return sign
+}
+
+// agree compares the values of two programs that are both called optimal, the second one sign times the first, where none
+// is known: v is the verdict on the second.
+func (c *Case) agree(first, second *backends.Solution, sign float64, v Verdict) Verdict {
+	if c.Class != Weak || v.Outcome.Wrong() || first == nil || first.Status != backends.Optimal || second.Status != backends.Optimal {
+		return v
 	}
 	_, size := c.objective(first.X)
 	if off := math.Abs(first.Objective - sign*second.Objective); !(off <= Tolerance*max(1, size)) {

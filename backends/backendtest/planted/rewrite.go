@@ -30,28 +30,19 @@ func (c *Case) lines() []line {
 
 // setLines replaces the rows and the cones.
 func (c *Case) setLines(list []line, cones []backends.Cone) {
-	s, z, farkas := c.S != nil, c.Z != nil, c.Farkas != nil
 	c.Cones, c.A, c.B = cones, []float64{}, []float64{}
-	c.S, c.Z, c.Farkas = nil, nil, nil
-	if s {
-		c.S = []float64{}
-	}
-	if z {
-		c.Z = []float64{}
-	}
-	if farkas {
-		c.Farkas = []float64{}
+	known := c.vectors()[3:] // S, Z and Farkas
+	for _, v := range known {
+		if *v != nil {
+			*v = []float64{}
+		}
 	}
 	for _, l := range list {
 		c.A, c.B = append(c.A, l.a...), append(c.B, l.b)
-		if s {
-			c.S = append(c.S, l.s)
-		}
-		if z {
-			c.Z = append(c.Z, l.z)
-		}
-		if farkas {
-			c.Farkas = append(c.Farkas, l.farkas)
+		for k, x := range []float64{l.s, l.z, l.farkas} {
+			if *known[k] != nil {
+				*known[k] = append(*known[k], x)
+			}
 		}
 	}
 }

@@ -28,11 +28,11 @@ func (f Finding) Shrink(b backends.ConicBackend, o backends.Options, budget int)
 	if c == nil {
 		c = Generate(f.ID)
 	}
-	fails := FailsLike(b, o, f.Outcome)
+	fails := func(c *Case) bool { return c.Run(b, o).Outcome == f.Outcome }
 	if !fails(c) {
 		return c, false
 	}
-	return Shrink(c, budget, fails), true
+	return shrink(c, budget, fails), true
 }
 
 // Count counts outcomes.
@@ -97,22 +97,13 @@ type Tally struct {
 	keep bool // Run.Undecided
 }
 
-// Wrong is the number of wrong answers.
-func (t *Tally) Wrong() int {
-	n := 0
+// All adds the counts up.
+func (t *Tally) All() *Count {
+	all := &Count{}
 	for _, c := range t.Counts {
-		n += c.Wrong()
+		all.merge(c)
 	}
-	return n
-}
-
-// Total is the number of answers.
-func (t *Tally) Total() int {
-	n := 0
-	for _, c := range t.Counts {
-		n += c.Total()
-	}
-	return n
+	return all
 }
 
 // record counts a verdict on the case.

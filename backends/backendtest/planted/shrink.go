@@ -7,11 +7,11 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// Shrink returns a smaller and simpler case for which fails still holds, and of which
+// shrink returns a smaller and simpler case for which fails still holds, and of which
 // all that is said to be known still holds, too. It drops cones, rows and columns,
 // undoes scalings, and makes numbers 0, 1 or short, until nothing helps or budget calls
 // of fails are used up. The case itself must fail.
-func Shrink(c *Case, budget int, fails func(*Case) bool) *Case {
+func shrink(c *Case, budget int, fails func(*Case) bool) *Case {
 	s := &shrinker{best: c.clone(), left: budget, fails: fails}
 	for s.moved = true; s.moved && s.left > 0; {
 		s.moved = false
@@ -20,11 +20,6 @@ func Shrink(c *Case, budget int, fails func(*Case) bool) *Case {
 		s.numbers()
 	}
 	return s.best
-}
-
-// FailsLike returns whether backend b gives the same wrong answer, for Shrink.
-func FailsLike(b backends.ConicBackend, o backends.Options, want Outcome) func(*Case) bool {
-	return func(c *Case) bool { return c.Run(b, o).Outcome == want }
 }
 
 type shrinker struct {

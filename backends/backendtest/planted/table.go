@@ -58,19 +58,16 @@ func (t *Tally) Print(out io.Writer) error {
 		fmt.Fprintf(out, "warm starts: %d; undecided where a fresh solver decides: %d, the other way round: %d; iterations: %d, of fresh solvers %d (%.3f)\n",
 			x.Starts, x.Lost, x.Won, x.Iterations, x.IterationsCold, float64(x.Iterations)/float64(max(1, x.IterationsCold)))
 	}
+	all := t.All()
 	seconds := max(t.Time.Seconds(), 1e-9)
-	_, err := fmt.Fprintf(out, "%d answers, %d wrong, in %.1f s (%.0f a second)\nundecided: %s\n", t.Total(), t.Wrong(), seconds, float64(t.Total())/seconds, t.undecided())
+	_, err := fmt.Fprintf(out, "%d answers, %d wrong, in %.1f s (%.0f a second)\nundecided: %s\n", all.Total(), all.Wrong(), seconds, float64(all.Total())/seconds, all.undecided())
 	return err
 }
 
 // undecided counts the statuses of what is undecided.
-func (t *Tally) undecided() string {
-	all := &Count{}
-	for _, c := range t.Counts {
-		all.merge(c)
-	}
+func (c *Count) undecided() string {
 	var parts []string
-	for s, n := range all.Statuses {
+	for s, n := range c.Statuses {
 		if n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %v", n, backends.Status(s)))
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/james-bowman/sparse"
@@ -116,8 +117,12 @@ func (s *sequence) solve(b backends.ConicBackend, solver backends.Solver, o back
 		}
 	}
 	s.warm = false
-	if sol != nil && !v.Outcome.Wrong() && s.chance(4) {
-		v = s.compare(c, b, o, sol, v)
+	if sol != nil && !v.Outcome.Wrong() && s.chance(4) && c.Class == Weak && sol.Status == backends.Optimal {
+		if other, w := c.answer(b, o); w.Outcome.Wrong() { // afresh
+			v = w
+		} else {
+			v = c.agree(other, sol, 1, v)
+		}
 	}
 	if v.Outcome.Wrong() {
 		v.Detail += " (after " + strings.Join(s.steps, ", ") + ")"
@@ -147,22 +152,6 @@ func (s *sequence) beside(c *Case, b backends.ConicBackend, o backends.Options, 
 	}
 }
 
-// compare asks a fresh solver, where both say optimal but no value was planted.
-func (s *sequence) compare(c *Case, b backends.ConicBackend, o backends.Options, sol *backends.Solution, v Verdict) Verdict {
-	if c.Class != Weak || sol.Status != backends.Optimal {
-		return v
-	}
-	other, w := c.answer(b, o)
-	if other == nil || w.Outcome.Wrong() {
-		return w
-	}
-	_, size := c.objective(sol.X)
-	if off := math.Abs(sol.Objective - other.Objective); other.Status == backends.Optimal && !(off <= Tolerance*max(1, size)) {
-		return Verdict{Outcome: Off, Status: sol.Status, Detail: fmt.Sprintf("objective %.12g, but %.12g by a fresh solver", sol.Objective, other.Objective)}
-	}
-	return v
-}
-
 // update changes some of the numbers, and says whether to go on.
 func (s *sequence) update(b backends.ConicBackend, solver backends.Solver, t *Tally) bool {
 	before, null, flat := s.now, s.null, s.flat
@@ -178,19 +167,19 @@ func (s *sequence) update(b backends.ConicBackend, solver backends.Solver, t *Ta
 	c := s.seen()
 	p := c.Problem()
 	u := backends.Update{Q: p.Q, B: p.B}
-	if c.Stored || !sameNumbers(before.P, next.P) || !sameNumbers(before.A, next.A) {
+	if c.Stored || !slices.Equal(before.P, next.P) || !slices.Equal(before.A, next.A) {
 		u.P, u.A = p.P, p.A
 	}
-	if sameNumbers(before.P, next.P) && s.chance(2) {
+	if slices.Equal(before.P, next.P) && s.chance(2) {
 		u.P = nil
 	}
-	if sameNumbers(before.A, next.A) && s.chance(2) {
+	if slices.Equal(before.A, next.A) && s.chance(2) {
 		u.A = nil
 	}
-	if sameNumbers(before.Q, next.Q) && s.chance(2) {
+	if slices.Equal(before.Q, next.Q) && s.chance(2) {
 		u.Q = nil
 	}
-	if sameNumbers(before.B, next.B) && s.chance(2) {
+	if slices.Equal(before.B, next.B) && s.chance(2) {
 		u.B = nil
 	}
 	if len(c.B) == 0 {
@@ -240,18 +229,6 @@ func (c *Case) updated(err error) Verdict {
 	return c.refused(err)
 }
 
-func sameNumbers(a, b []float64) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // next draws the program after this one, with the same cones and the same places of
 // entries, and a word for the change.
 func (s *sequence) next() (*Case, string) {
@@ -284,56 +261,42 @@ func (s *sequence) next() (*Case, string) {
 		c.Truth = Truth{Class: Nonconvex}
 		return c, "P to nonconvex"
 	case k < 7: // q and b to an optimal program
-		c.Truth = Truth{Class: Optimal, X: s.numbers(n), S: []float64{}, Z: []float64{}}
-		c.each(func(k backends.Cone, _, _ int) {
-			sk, zk := s.pair(k, false)
-			c.S, c.Z = append(c.S, sk...), append(c.Z, zk...)
-		})
-		c.DualX = c.X
-		c.setB()
-		c.setQ()
+		c.Truth = Truth{X: s.numbers(n)}
+		s.pairs(c)
+		c.solution(c.X)
 		return c, "q and b to optimal"
 	case k < 8: // b to a feasible program
-		c.Farkas, c.X, c.S = nil, s.numbers(n), []float64{}
-		c.each(func(k backends.Cone, _, _ int) { c.S = append(c.S, s.member(k)...) })
-		c.setB()
+		c.Farkas = nil
+		s.feasible(c)
 		c.reclass()
 		return c, "b to " + c.Class.String()
 	case k < 9: // q to a bounded program
-		c.Ray, c.DualX, c.Z = nil, s.numbers(n), []float64{}
-		c.each(func(k backends.Cone, _, _ int) {
-			_, z := s.pair(k, false)
-			c.Z = append(c.Z, z...)
-		})
+		slack := c.S
+		c.Ray, c.DualX = nil, s.numbers(n)
+		s.pairs(c)
+		c.S = slack
 		c.setQ()
 		c.reclass()
 		return c, "q to " + c.Class.String()
 	case k < 10 && s.null != nil: // b to an infeasible program
 		c.X, c.S, c.Farkas = nil, nil, s.null
-		for i := range c.B {
-			c.B[i] = s.number()
-		}
-		p := 0
-		for math.Abs(s.null[p]) != maxAbs(s.null) {
-			p++
-		}
-		c.B[p] -= (dot(c.B, s.null) - c.beta(s.null) + 1) / s.null[p]
+		s.against(c.B, s.null, largest(s.null), c.beta(s.null), one)
 		c.reclass()
 		return c, "b to " + c.Class.String()
 	case k >= 10 && s.flat != nil: // q to an unbounded program
 		c.DualX, c.Z, c.Ray = nil, nil, s.flat
-		for j := range c.Q {
-			c.Q[j] = s.number()
-		}
-		p := 0
-		for math.Abs(s.flat[p]) != maxAbs(s.flat) {
-			p++
-		}
-		c.Q[p] -= (dot(c.Q, s.flat) + 1) / s.flat[p]
+		s.against(c.Q, s.flat, largest(s.flat), 0, one)
 		c.reclass()
 		return c, "q to " + c.Class.String()
 	}
 	return nil, ""
+}
+
+func one() float64 { return 1 }
+
+// largest is the place of the largest entry.
+func largest(v []float64) int {
+	return slices.IndexFunc(v, func(x float64) bool { return math.Abs(x) == maxAbs(v) })
 }
 
 // reclass sets the class by what is known. A program of which feasible points of both

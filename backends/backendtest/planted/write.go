@@ -3,6 +3,8 @@ package planted
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -99,4 +101,16 @@ func number(x float64) string {
 		return "-inf"
 	}
 	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// Save writes GoLiteral into a file of the directory, whose name starts with name.
+func (c *Case) Save(dir, name string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("planted: %w", err)
+	}
+	path := filepath.Join(dir, strings.NewReplacer(":", "-", " ", "-", "/", "-").Replace(name)+".go.txt")
+	if err := os.WriteFile(path, []byte(c.GoLiteral()), 0o666); err != nil {
+		return fmt.Errorf("planted: %w", err)
+	}
+	return nil
 }

@@ -18,6 +18,8 @@ import (
 // Library is a solver library with one problem. The data that it is given are those of the caller in the scale of the
 // library.
 type Library interface {
+	backends.Solver // by a [Solver] that is embedded
+	common() *Solver
 	// Make sets the problem up anew.
 	Make(data *backends.Problem) error
 	// Push gives a problem that is set up the new numbers u of data. After an error it is set up anew.
@@ -39,9 +41,11 @@ type Solver struct {
 	Warm *backends.Point
 	GoOn bool
 
-	library     Library
-	noRescaling bool
-	ended       bool // a Run, and neither numbers nor start have changed since
+	// NoRescaling gives the library badly scaled problems as they are.
+	NoRescaling bool
+
+	library Library
+	ended   bool // a Run, and neither numbers nor start have changed since
 }
 
 var (
@@ -49,21 +53,33 @@ var (
 	_ backends.Tightener = (*Solver)(nil)
 )
 
-// Setup makes s a solver for p. With noRescaling the library gets badly scaled problems as they are.
-func (s *Solver) Setup(
-	b backends.ConicBackend, l Library, p *backends.Problem, o backends.Options, noRescaling bool,
-) error {
+// Setup sets p up with the library that open returns for the settings of the options, which pass the checks.
+func Setup[T any](
+	b backends.ConicBackend, p *backends.Problem, o backends.Options, checks func(T) []Check, open func(set T, o backends.Options) Library,
+) (backends.Solver, error) {
+	set, err := settings(o, b.Name(), checks)
+	if err != nil {
+		return nil, err
+	}
 	if len(p.Q) == 0 {
-		return &backends.ProblemError{Field: "Q", Reason: fmt.Sprintf("is empty, %s wants a variable", b.Name())}
+		return nil, &backends.ProblemError{Field: "Q", Reason: fmt.Sprintf("is empty, %s wants a variable", b.Name())}
 	}
 	for _, c := range p.Cones {
 		if !b.Capabilities().Supports(c.Kind) {
-			return &backends.UnsupportedError{Backend: b.Name(), Feature: fmt.Sprintf("the %s cone", c.Kind)}
+			return nil, &backends.UnsupportedError{Backend: b.Name(), Feature: fmt.Sprintf("the %s cone", c.Kind)}
 		}
 	}
-	s.User, s.Options, s.library, s.noRescaling = *p, o.WithDefaults(), l, noRescaling
-	return s.Renew()
+	o = o.WithDefaults()
+	l := open(set, o)
+	s := l.common()
+	s.User, s.Options, s.library = *p, o, l
+	if err := s.Renew(); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
+
+func (s *Solver) common() *Solver { return s }
 
 // Renew sets up anew from the caller's problem.
 func (s *Solver) Renew() error {
@@ -78,7 +94,7 @@ func (s *Solver) Renew() error {
 }
 
 func (s *Solver) scaling(p *backends.Problem) *scaling.Scaling {
-	if s.noRescaling {
+	if s.NoRescaling {
 		return nil
 	}
 	return scaling.New(p)

@@ -18,20 +18,12 @@ func MatrixOf(a *sparse.CSC, rows, cols int) *mirror.Matrix {
 	return &mirror.Matrix{Rows: rows, Cols: cols, Ptr: raw.Indptr, Ind: raw.Ind, Val: raw.Data}
 }
 
-// Values returns the values of a matrix, nil if there are none.
+// Values returns the values of a matrix, nil for nil.
 func Values(a *sparse.CSC) []float64 {
 	if a == nil {
 		return nil
 	}
-	return Nonempty(a.RawMatrix().Data)
-}
-
-// Nonempty returns nil where there is nothing.
-func Nonempty(v []float64) []float64 {
-	if len(v) == 0 {
-		return nil
-	}
-	return v
+	return a.RawMatrix().Data
 }
 
 // Finite says whether all numbers are.

@@ -25,8 +25,8 @@ func Count(field string, v int) Check {
 	return Check{field, v >= 0 && v <= math.MaxInt32, v, "a number > 0"}
 }
 
-// Settings returns those of the options, or what is wrong with them.
-func Settings[T any](o backends.Options, backend string, checks func(T) []Check) (T, error) {
+// settings returns those of the options, or what is wrong with them.
+func settings[T any](o backends.Options, backend string, checks func(T) []Check) (T, error) {
 	set, err := backends.SettingsOf[T](o, backend)
 	if err != nil {
 		return set, err

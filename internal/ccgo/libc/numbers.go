@@ -27,14 +27,6 @@ func Xisnan(_ *TLS, x float64) int32 { return BoolInt32(math.IsNaN(x)) }
 // Xisless is 1 where x < y.
 func Xisless(_ *TLS, x, y float64) int32 { return BoolInt32(x < y) }
 
-// Xabs is the absolute value.
-func Xabs(_ *TLS, x int32) int32 {
-	if x < 0 {
-		return -x
-	}
-	return x
-}
-
 // What ccgo writes for the conversions of C between numbers; integers lose their high bits.
 
 func BoolInt32(b bool) int32 {

@@ -31,24 +31,6 @@ func (Library) Text(code int) string {
 	return libc.Text(lib.Xosqp_error_message(nil, int32(code)))
 }
 
-// DefaultSettings returns what osqp_set_default_settings sets.
-func (Library) DefaultSettings() osqp.Settings {
-	t := libc.New()
-	defer t.Close()
-	arena := libc.NewArena(t)
-	defer arena.Free()
-	c := libc.NewIn[lib.TOSQPSettings](arena)
-	lib.Xosqp_set_default_settings(t, libc.Address(c))
-	return osqp.Settings{
-		Scaling: int(c.Fscaling), Polishing: c.Fpolishing != 0, Rho: c.Frho, Sigma: c.Fsigma, Alpha: c.Falpha,
-		AdaptiveRho: osqp.RhoRule(c.Fadaptive_rho), AdaptiveRhoInterval: int(c.Fadaptive_rho_interval),
-		AdaptiveRhoTolerance: c.Fadaptive_rho_tolerance,
-		MaxIterations:        int(c.Fmax_iter), EpsAbs: c.Feps_abs, EpsRel: c.Feps_rel,
-		EpsPrimalInfeasible: c.Feps_prim_inf, EpsDualInfeasible: c.Feps_dual_inf,
-		CheckTermination: int(c.Fcheck_termination), Delta: c.Fdelta, PolishRefineIter: int(c.Fpolish_refine_iter),
-	}
-}
-
 // solver is an OSQPSolver and the thread of C that its calls run on.
 type solver struct {
 	tls *libc.TLS
@@ -169,17 +151,25 @@ func settingsOf(t *libc.TLS, s *osqp.Settings, arena *libc.Arena) uintptr {
 	}
 	lib.Xosqp_set_default_settings(t, libc.Address(c))
 	c.Fverbose = 0
-	c.Fscaling, c.Fpolishing = int32(s.Scaling), libc.BoolInt32(s.Polishing)
-	c.Frho, c.Fsigma, c.Falpha = s.Rho, s.Sigma, s.Alpha
-	c.Fadaptive_rho, c.Fadaptive_rho_interval = int32(s.AdaptiveRho), int32(s.AdaptiveRhoInterval)
-	c.Fadaptive_rho_tolerance = s.AdaptiveRhoTolerance
-	c.Fmax_iter, c.Feps_abs, c.Feps_rel = int32(s.MaxIterations), s.EpsAbs, s.EpsRel
-	c.Feps_prim_inf, c.Feps_dual_inf = s.EpsPrimalInfeasible, s.EpsDualInfeasible
-	c.Fcheck_termination = int32(s.CheckTermination)
-	if s.TimeLimit > 0 {
-		c.Ftime_limit = s.TimeLimit.Seconds()
+	mirror.Set(&c.Fscaling, s.Scaling)
+	mirror.Set(&c.Frho, s.Rho)
+	mirror.Set(&c.Fsigma, s.Sigma)
+	mirror.Set(&c.Falpha, s.Alpha)
+	mirror.Set(&c.Fadaptive_rho_interval, s.AdaptiveRhoInterval)
+	mirror.Set(&c.Fadaptive_rho_tolerance, s.AdaptiveRhoTolerance)
+	mirror.Set(&c.Fmax_iter, s.MaxIterations)
+	mirror.Set(&c.Feps_abs, s.EpsAbs)
+	mirror.Set(&c.Feps_rel, s.EpsRel)
+	mirror.Set(&c.Feps_prim_inf, s.EpsPrimalInfeasible)
+	mirror.Set(&c.Feps_dual_inf, s.EpsDualInfeasible)
+	mirror.Set(&c.Fcheck_termination, s.CheckTermination)
+	mirror.Set(&c.Ftime_limit, s.TimeLimit.Seconds())
+	mirror.Set(&c.Fdelta, s.Delta)
+	mirror.Set(&c.Fpolish_refine_iter, s.PolishRefineIter)
+	mirror.Off(&c.Fadaptive_rho, s.FixedRho)
+	if s.Polishing {
+		c.Fpolishing = 1
 	}
-	c.Fdelta, c.Fpolish_refine_iter = s.Delta, int32(s.PolishRefineIter)
 	return libc.Address(c)
 }
 

@@ -29,23 +29,6 @@ func (Library) HasNuclear() bool { return true }
 // SetsNumbers is true.
 func (Library) SetsNumbers() bool { return true }
 
-// DefaultSettings returns what scs_set_default_settings sets.
-func (Library) DefaultSettings() scs.Settings {
-	t := libc.New()
-	defer t.Close()
-	arena := libc.NewArena(t)
-	defer arena.Free()
-	c := libc.NewIn[lib.TScsSettings](arena)
-	lib.Xscs_set_default_settings(t, libc.Address(c))
-	return scs.Settings{
-		Normalize: c.Fnormalize != 0, Scale: c.Fscale, AdaptiveScale: c.Fadaptive_scale != 0, AdaptiveDiagScale: c.Fadaptive_diag_scale != 0,
-		RhoX: c.Frho_x, MaxIters: int(c.Fmax_iters), EpsAbs: c.Feps_abs, EpsRel: c.Feps_rel, EpsInfeas: c.Feps_infeas,
-		Alpha: c.Falpha, TimeLimit: time.Duration(c.Ftime_limit_secs * float64(time.Second)),
-		AccelerationLookback: int(c.Facceleration_lookback), AccelerationInterval: int(c.Facceleration_interval), AccelerationType1: c.Facceleration_type_1 != 0,
-		AccelerationRegularization: c.Facceleration_regularization, AccelerationRelaxation: c.Facceleration_relaxation,
-	}
-}
-
 // work is a ScsWork and the thread of C that its calls run on.
 type work struct {
 	tls *libc.TLS
@@ -104,9 +87,15 @@ func (w work) settings() *lib.TScsSettings {
 }
 
 func (w work) SetLimits(s *scs.Settings) bool {
-	to := w.settings()
-	to.Feps_abs, to.Feps_rel, to.Feps_infeas = s.EpsAbs, s.EpsRel, s.EpsInfeas
-	to.Fmax_iters, to.Ftime_limit_secs = int32(s.MaxIters), s.TimeLimit.Seconds()
+	arena := libc.NewArena(w.tls)
+	defer arena.Free()
+	from := settingsOf(w.tls, s, arena)
+	if arena.Failed() {
+		return false
+	}
+	to, set := w.settings(), (*lib.TScsSettings)(libc.Pointer(from))
+	to.Feps_abs, to.Feps_rel, to.Feps_infeas = set.Feps_abs, set.Feps_rel, set.Feps_infeas
+	to.Fmax_iters, to.Ftime_limit_secs = set.Fmax_iters, set.Ftime_limit_secs
 	return true
 }
 
@@ -184,14 +173,20 @@ func settingsOf(t *libc.TLS, s *scs.Settings, arena *libc.Arena) uintptr {
 		return 0
 	}
 	lib.Xscs_set_default_settings(t, libc.Address(c))
-	c.Fnormalize, c.Fscale = libc.BoolInt32(s.Normalize), s.Scale
-	c.Fadaptive_scale, c.Fadaptive_diag_scale = libc.BoolInt32(s.AdaptiveScale), libc.BoolInt32(s.AdaptiveDiagScale)
-	c.Frho_x, c.Fmax_iters = s.RhoX, int32(s.MaxIters)
-	c.Feps_abs, c.Feps_rel, c.Feps_infeas = s.EpsAbs, s.EpsRel, s.EpsInfeas
-	c.Falpha, c.Ftime_limit_secs = s.Alpha, s.TimeLimit.Seconds()
-	c.Facceleration_lookback, c.Facceleration_interval = int32(s.AccelerationLookback), int32(s.AccelerationInterval)
-	c.Facceleration_type_1 = libc.BoolInt32(s.AccelerationType1)
-	c.Facceleration_regularization, c.Facceleration_relaxation = s.AccelerationRegularization, s.AccelerationRelaxation
+	mirror.Off(&c.Fnormalize, s.NoNormalize)
+	mirror.Off(&c.Fadaptive_scale, s.NoAdaptiveScale)
+	mirror.Off(&c.Fadaptive_diag_scale, s.NoAdaptiveDiagScale)
+	mirror.Off(&c.Facceleration_type_1, s.AccelerationType2)
+	mirror.Set(&c.Fscale, s.Scale)
+	mirror.Set(&c.Frho_x, s.RhoX)
+	mirror.Set(&c.Fmax_iters, s.MaxIters)
+	mirror.Set(&c.Feps_abs, s.EpsAbs)
+	mirror.Set(&c.Feps_rel, s.EpsRel)
+	mirror.Set(&c.Feps_infeas, s.EpsInfeas)
+	mirror.Set(&c.Falpha, s.Alpha)
+	mirror.Set(&c.Ftime_limit_secs, s.TimeLimit.Seconds())
+	mirror.Set(&c.Facceleration_lookback, s.AccelerationLookback)
+	mirror.Set(&c.Facceleration_interval, s.AccelerationInterval)
 	c.Fverbose = 0
 	return libc.Address(c)
 }

@@ -60,47 +60,34 @@ const (
 	NoMerge
 )
 
-// Settings are those of Clarabel that this project changes; the others have Clarabel's defaults.
+// Settings are those of Clarabel that this project changes. The others, and what is zero, have Clarabel's defaults.
 type Settings struct {
 	MaxStepFraction                                                  float64
 	TolGapAbs, TolGapRel, TolFeas, TolInfeasRel                      float64
 	StaticRegularizationConstant                                     float64
-	MaxIter, MaxThreads, EquilibrateMaxIter, IterativeRefinementIter uint32
+	MaxIter, MaxThreads, EquilibrateMaxIter, IterativeRefinementIter int
 	LinearSolver                                                     LinearSolver
 	Merge                                                            Merge
-	Equilibrate, Presolve, Chordal                                   bool
-}
-
-// DefaultSettings returns Clarabel's defaults.
-func DefaultSettings() Settings {
-	var c C.conetune_clarabel_settings
-	C.conetune_clarabel_defaults(&c)
-	return Settings{
-		MaxStepFraction: float64(c.max_step_fraction),
-		TolGapAbs:       float64(c.tol_gap_abs), TolGapRel: float64(c.tol_gap_rel), TolFeas: float64(c.tol_feas), TolInfeasRel: float64(c.tol_infeas_rel),
-		StaticRegularizationConstant: float64(c.static_regularization_constant),
-		MaxIter:                      uint32(c.max_iter), MaxThreads: uint32(c.max_threads), EquilibrateMaxIter: uint32(c.equilibrate_max_iter),
-		IterativeRefinementIter: uint32(c.iterative_refinement_max_iter), LinearSolver: LinearSolver(c.linear_solver), Merge: Merge(c.merge),
-		Equilibrate: c.equilibrate != 0, Presolve: c.presolve != 0, Chordal: c.chordal != 0,
-	}
+	NoEquilibration, NoPresolve, NoChordal                           bool
 }
 
 func (s *Settings) mirror() *C.conetune_clarabel_settings {
-	b := func(v bool) C.int32_t {
-		if v {
-			return 1
-		}
-		return 0
-	}
 	c := new(C.conetune_clarabel_settings)
 	C.conetune_clarabel_defaults(c)
-	c.max_step_fraction, c.static_regularization_constant = C.double(s.MaxStepFraction), C.double(s.StaticRegularizationConstant)
-	c.tol_gap_abs, c.tol_gap_rel = C.double(s.TolGapAbs), C.double(s.TolGapRel)
-	c.tol_feas, c.tol_infeas_rel = C.double(s.TolFeas), C.double(s.TolInfeasRel)
-	c.max_iter, c.max_threads = C.uint32_t(s.MaxIter), C.uint32_t(s.MaxThreads)
-	c.equilibrate_max_iter, c.iterative_refinement_max_iter = C.uint32_t(s.EquilibrateMaxIter), C.uint32_t(s.IterativeRefinementIter)
+	mirror.Set(&c.max_step_fraction, s.MaxStepFraction)
+	mirror.Set(&c.static_regularization_constant, s.StaticRegularizationConstant)
+	mirror.Set(&c.tol_gap_abs, s.TolGapAbs)
+	mirror.Set(&c.tol_gap_rel, s.TolGapRel)
+	mirror.Set(&c.tol_feas, s.TolFeas)
+	mirror.Set(&c.tol_infeas_rel, s.TolInfeasRel)
+	mirror.Set(&c.max_iter, s.MaxIter)
+	mirror.Set(&c.max_threads, s.MaxThreads)
+	mirror.Set(&c.equilibrate_max_iter, s.EquilibrateMaxIter)
+	mirror.Set(&c.iterative_refinement_max_iter, s.IterativeRefinementIter)
+	mirror.Off(&c.equilibrate, s.NoEquilibration)
+	mirror.Off(&c.presolve, s.NoPresolve)
+	mirror.Off(&c.chordal, s.NoChordal)
 	c.linear_solver, c.merge = C.int32_t(s.LinearSolver), C.int32_t(s.Merge)
-	c.equilibrate, c.presolve, c.chordal = b(s.Equilibrate), b(s.Presolve), b(s.Chordal)
 	return c
 }
 

@@ -36,31 +36,23 @@ func coneOf(k *scs.Cone, pins *runtime.Pinner) *C.ScsCone {
 	return out
 }
 
-// DefaultSettings returns what scs_set_default_settings sets.
-func (Library) DefaultSettings() scs.Settings {
-	var c C.ScsSettings
-	C.scs_set_default_settings(&c)
-	return scs.Settings{
-		Normalize: c.normalize != 0, Scale: float64(c.scale), AdaptiveScale: c.adaptive_scale != 0, AdaptiveDiagScale: c.adaptive_diag_scale != 0,
-		RhoX: float64(c.rho_x), MaxIters: int(c.max_iters), EpsAbs: float64(c.eps_abs), EpsRel: float64(c.eps_rel), EpsInfeas: float64(c.eps_infeas),
-		Alpha: float64(c.alpha), TimeLimit: time.Duration(float64(c.time_limit_secs) * float64(time.Second)),
-		AccelerationLookback: int(c.acceleration_lookback), AccelerationInterval: int(c.acceleration_interval), AccelerationType1: c.acceleration_type_1 != 0,
-		AccelerationRegularization: float64(c.acceleration_regularization), AccelerationRelaxation: float64(c.acceleration_relaxation),
-	}
-}
-
 func settingsOf(s *scs.Settings) *C.ScsSettings {
 	c := new(C.ScsSettings)
 	C.scs_set_default_settings(c)
-	c.normalize, c.scale = flagOf(s.Normalize), C.scs_float(s.Scale)
-	c.adaptive_scale, c.adaptive_diag_scale = flagOf(s.AdaptiveScale), flagOf(s.AdaptiveDiagScale)
-	c.rho_x, c.max_iters = C.scs_float(s.RhoX), C.scs_int(s.MaxIters)
-	c.eps_abs, c.eps_rel, c.eps_infeas = C.scs_float(s.EpsAbs), C.scs_float(s.EpsRel), C.scs_float(s.EpsInfeas)
-	c.alpha, c.time_limit_secs = C.scs_float(s.Alpha), C.scs_float(s.TimeLimit.Seconds())
-	c.acceleration_lookback, c.acceleration_interval = C.scs_int(s.AccelerationLookback), C.scs_int(s.AccelerationInterval)
-	c.acceleration_type_1 = flagOf(s.AccelerationType1)
-	c.acceleration_regularization = C.scs_float(s.AccelerationRegularization)
-	c.acceleration_relaxation = C.scs_float(s.AccelerationRelaxation)
+	mirror.Off(&c.normalize, s.NoNormalize)
+	mirror.Off(&c.adaptive_scale, s.NoAdaptiveScale)
+	mirror.Off(&c.adaptive_diag_scale, s.NoAdaptiveDiagScale)
+	mirror.Off(&c.acceleration_type_1, s.AccelerationType2)
+	mirror.Set(&c.scale, s.Scale)
+	mirror.Set(&c.rho_x, s.RhoX)
+	mirror.Set(&c.max_iters, s.MaxIters)
+	mirror.Set(&c.eps_abs, s.EpsAbs)
+	mirror.Set(&c.eps_rel, s.EpsRel)
+	mirror.Set(&c.eps_infeas, s.EpsInfeas)
+	mirror.Set(&c.alpha, s.Alpha)
+	mirror.Set(&c.time_limit_secs, s.TimeLimit.Seconds())
+	mirror.Set(&c.acceleration_lookback, s.AccelerationLookback)
+	mirror.Set(&c.acceleration_interval, s.AccelerationInterval)
 	c.verbose = 0
 	return c
 }

@@ -17,8 +17,6 @@ import (
 type Library interface {
 	// Version returns the version of the library.
 	Version() string
-	// DefaultSettings returns what osqp_set_default_settings sets.
-	DefaultSettings() Settings
 	// Setup calls osqp_setup, which checks, copies, scales and factors the problem.
 	Setup(d *Data, s *Settings) (Calls, int)
 	// Text returns what osqp_error_message says of an exit flag, if anything.

@@ -37,15 +37,13 @@ func point() *osqp.Solution {
 	return &osqp.Solution{X: v(), Y: v(), PrimalCertificate: v(), DualCertificate: v()}
 }
 
-func settings(library osqp.Library) *osqp.Settings {
-	set := library.DefaultSettings()
-	set.EpsAbs, set.EpsRel, set.Polishing = 1e-9, 1e-9, true
-	return &set
+func settings() *osqp.Settings {
+	return &osqp.Settings{EpsAbs: 1e-9, EpsRel: 1e-9, Polishing: true}
 }
 
 func open(t *testing.T, library osqp.Library) *osqp.Solver {
 	t.Helper()
-	s, err := osqp.New(library, projection(), settings(library))
+	s, err := osqp.New(library, projection(), settings())
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	return s
@@ -53,17 +51,6 @@ func open(t *testing.T, library osqp.Library) *osqp.Solver {
 
 func TestVersion(t *testing.T) {
 	each(t, func(t *testing.T, library osqp.Library) { assert.Equal(t, "1.0.0", library.Version()) })
-}
-
-func TestDefaults(t *testing.T) { each(t, testDefaults) }
-
-func testDefaults(t *testing.T, library osqp.Library) {
-	set := library.DefaultSettings() // as the documentation of OSQP has them
-	assert.Equal(t, 0.1, set.Rho)
-	assert.Equal(t, 1.6, set.Alpha)
-	assert.Equal(t, 4000, set.MaxIterations)
-	assert.Equal(t, osqp.RhoByIterations, set.AdaptiveRho) // and not by the clock
-	assert.False(t, set.Polishing)
 }
 
 func TestSolveAndUpdate(t *testing.T) { each(t, testSolveAndUpdate) }
@@ -126,7 +113,7 @@ func testStatusIsOfThisSolve(t *testing.T, library osqp.Library) {
 	info, err := s.Solve(sol, nil)
 	require.NoError(t, err)
 	assert.Equal(t, osqp.Solved, info.Status)
-	set := settings(library)
+	set := settings()
 	set.MaxIterations, set.EpsAbs, set.EpsRel = 2, 1e-14, 1e-14
 	require.NoError(t, s.UpdateSettings(set))
 	require.NoError(t, s.WarmStart([]float64{1e6}, []float64{1e6}))
@@ -140,24 +127,24 @@ func TestMisuse(t *testing.T) { each(t, testMisuse) }
 func testMisuse(t *testing.T, library osqp.Library) {
 	d := projection()
 	d.Q = []float64{1, 2}
-	_, err := osqp.New(library, d, settings(library))
+	_, err := osqp.New(library, d, settings())
 	assert.ErrorContains(t, err, "q has length 2, expected 1")
 
 	var failed *mirror.Error
 	d = projection()
 	d.L[0] = 3 // above the upper bound
-	_, err = osqp.New(library, d, settings(library))
+	_, err = osqp.New(library, d, settings())
 	require.ErrorAs(t, err, &failed)
 	assert.False(t, osqp.NotFactored(err))
 	assert.NotEmpty(t, failed.Error())
 
 	d = projection()
 	d.P = one(-1)
-	_, err = osqp.New(library, d, settings(library))
+	_, err = osqp.New(library, d, settings())
 	require.ErrorAs(t, err, &failed)
 	assert.True(t, osqp.NotFactored(err))
 
-	set := settings(library)
+	set := settings()
 	set.Alpha = 7
 	_, err = osqp.New(library, projection(), set)
 	assert.True(t, errors.As(err, &failed))
@@ -176,7 +163,7 @@ func testMisuse(t *testing.T, library osqp.Library) {
 	assert.ErrorIs(t, err, mirror.ErrClosed)
 	assert.ErrorIs(t, s.UpdateVectors(nil, nil, nil), mirror.ErrClosed)
 	assert.ErrorIs(t, s.UpdateMatrices(nil, nil), mirror.ErrClosed)
-	assert.ErrorIs(t, s.UpdateSettings(settings(library)), mirror.ErrClosed)
+	assert.ErrorIs(t, s.UpdateSettings(settings()), mirror.ErrClosed)
 	assert.ErrorIs(t, s.WarmStart(nil, nil), mirror.ErrClosed)
 	assert.ErrorIs(t, s.ColdStart(), mirror.ErrClosed)
 	assert.ErrorIs(t, s.UpdateRho(1), mirror.ErrClosed)

@@ -18,24 +18,14 @@ type Data struct {
 	U []float64
 }
 
-// RhoRule says when rho is adapted.
-type RhoRule int
-
-// The rules that do not look at the clock.
-const (
-	RhoFixed        RhoRule = 0
-	RhoByIterations RhoRule = 1
-	RhoByError      RhoRule = 3
-)
-
-// Settings are those of an OSQPSettings that this project changes; the others have OSQP's defaults.
+// Settings are those of an OSQPSettings that this project changes. The others, and what is zero, have OSQP's defaults.
 type Settings struct {
-	Scaling              int
+	Scaling              int // negative for none
 	Polishing            bool
 	Rho                  float64
 	Sigma                float64
 	Alpha                float64
-	AdaptiveRho          RhoRule
+	FixedRho             bool
 	AdaptiveRhoInterval  int
 	AdaptiveRhoTolerance float64
 	MaxIterations        int

@@ -21,8 +21,6 @@ type Library interface {
 	HasNuclear() bool
 	// SetsNumbers says whether Work.SetNumbers does anything.
 	SetsNumbers() bool
-	// DefaultSettings returns what scs_set_default_settings sets.
-	DefaultSettings() Settings
 	// Init calls scs_init, which checks, copies, scales and factors the problem, and returns nil where it fails.
 	Init(d *Data, k *Cone, s *Settings) Calls
 }

@@ -22,7 +22,7 @@ func testNuclear(t *testing.T, library scs.Library) {
 		B: []float64{0, 1, 2, 2, 4, 2, -4}, C: []float64{1},
 	}
 	k := &scs.Cone{Nuclear: []scs.Size{{Rows: 3, Cols: 2}}}
-	set := library.DefaultSettings()
+	var set scs.Settings
 	set.EpsAbs, set.EpsRel = 1e-9, 1e-9
 	w, err := scs.New(library, d, k, &set)
 	if !library.HasNuclear() {

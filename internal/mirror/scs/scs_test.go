@@ -40,7 +40,7 @@ func point() *scs.Solution {
 func open(t *testing.T, library scs.Library) *scs.Work {
 	t.Helper()
 	d, k := projection()
-	set := library.DefaultSettings()
+	var set scs.Settings
 	set.EpsAbs, set.EpsRel = 1e-9, 1e-9
 	w, err := scs.New(library, d, k, &set)
 	require.NoError(t, err)
@@ -50,18 +50,6 @@ func open(t *testing.T, library scs.Library) *scs.Work {
 
 func TestVersion(t *testing.T) {
 	each(t, func(t *testing.T, library scs.Library) { assert.Equal(t, "3.3.1", library.Version()) })
-}
-
-func TestDefaults(t *testing.T) { each(t, testDefaults) }
-
-func testDefaults(t *testing.T, library scs.Library) {
-	set := library.DefaultSettings() // as the documentation of SCS has them
-	assert.Equal(t, 1.5, set.Alpha)
-	assert.Equal(t, 1e-4, set.EpsAbs)
-	assert.Equal(t, 1e-7, set.EpsInfeas)
-	assert.Equal(t, 100_000, set.MaxIters)
-	assert.True(t, set.Normalize && set.AdaptiveScale)
-	assert.Zero(t, set.TimeLimit)
 }
 
 func TestSolveAndUpdate(t *testing.T) { each(t, testSolveAndUpdate) }
@@ -130,11 +118,11 @@ func testSetNumbers(t *testing.T, library scs.Library) {
 	if !library.SetsNumbers() {
 		t.Skip("a library of the system")
 	}
-	set := library.DefaultSettings()
+	var set scs.Settings
 	set.EpsAbs, set.EpsRel, set.MaxIters = 1e-7, 1e-7, 20_000
 	for _, quadratic := range []bool{false, true} {
 		for _, normalize := range []bool{false, true} {
-			set.Normalize = normalize
+			set.NoNormalize = !normalize
 			d, k := mixed(1, quadratic)
 			old, err := scs.New(library, d, k, &set)
 			require.NoError(t, err)
@@ -148,7 +136,7 @@ func testSetNumbers(t *testing.T, library scs.Library) {
 				var iterations [2]int
 				for i, w := range []*scs.Work{old, fresh} {
 					if w == old {
-						done, err := w.SetNumbers(d, set.Scale)
+						done, err := w.SetNumbers(d, 0.1)
 						require.NoError(t, err)
 						require.True(t, done)
 					}
@@ -196,12 +184,12 @@ func testSetNumbersRefused(t *testing.T, library scs.Library) {
 	_, err = w.SetNumbers(d, 0.1)
 	require.ErrorIs(t, err, mirror.ErrClosed)
 
-	set := library.DefaultSettings()
+	var set scs.Settings
 	boxed := &scs.Data{A: &mirror.Matrix{Rows: 2, Cols: 1, Ptr: []int{0, 1}, Ind: []int{1}, Val: []float64{-1}}, B: []float64{1, 0}, C: []float64{1}}
 	w, err = scs.New(library, boxed, &scs.Cone{Box: &scs.Box{Lower: []float64{2}, Upper: []float64{5}}}, &set)
 	require.NoError(t, err)
 	defer w.Close()
-	done, err = w.SetNumbers(boxed, set.Scale)
+	done, err = w.SetNumbers(boxed, 0.1)
 	require.NoError(t, err)
 	require.False(t, done)
 }
@@ -214,7 +202,7 @@ func testBoxCone(t *testing.T, library scs.Library) {
 		A: &mirror.Matrix{Rows: 2, Cols: 1, Ptr: []int{0, 1}, Ind: []int{1}, Val: []float64{-1}},
 		B: []float64{1, 0}, C: []float64{1},
 	}
-	set := library.DefaultSettings()
+	var set scs.Settings
 	set.EpsAbs, set.EpsRel = 1e-9, 1e-9
 	w, err := scs.New(library, d, &scs.Cone{Box: &scs.Box{Lower: []float64{2}, Upper: []float64{5}}}, &set)
 	require.NoError(t, err)
@@ -251,8 +239,8 @@ func TestFinish(t *testing.T) { each(t, testFinish) }
 
 func testFinish(t *testing.T, library scs.Library) {
 	d, k := projection()
-	set := library.DefaultSettings()
-	set.EpsAbs, set.EpsRel, set.MaxIters = 0, 0, 1<<30
+	var set scs.Settings
+	set.EpsAbs, set.EpsRel, set.MaxIters = -1, -1, 1<<30
 	w, err := scs.New(library, d, k, &set)
 	require.NoError(t, err)
 	defer w.Close()
@@ -288,7 +276,7 @@ func TestMisuse(t *testing.T) { each(t, testMisuse) }
 
 func testMisuse(t *testing.T, library scs.Library) {
 	d, k := projection()
-	set := library.DefaultSettings()
+	var set scs.Settings
 	d.C = []float64{1, 2}
 	_, err := scs.New(library, d, k, &set)
 	assert.ErrorContains(t, err, "c has length 2")

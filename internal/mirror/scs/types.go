@@ -46,24 +46,21 @@ type Box struct {
 	Lower, Upper []float64
 }
 
-// Settings is a ScsSettings without its switches for printing and files.
+// Settings are those of a ScsSettings that this project changes. The others, and what is zero, have SCS's defaults.
 type Settings struct {
-	Normalize         bool
-	Scale             float64
-	AdaptiveScale     bool
-	AdaptiveDiagScale bool
-	RhoX              float64
-	MaxIters          int
-	EpsAbs, EpsRel    float64
-	EpsInfeas         float64
-	Alpha             float64
-	TimeLimit         time.Duration // 0 means none
-
-	AccelerationLookback       int
-	AccelerationInterval       int
-	AccelerationType1          bool
-	AccelerationRegularization float64
-	AccelerationRelaxation     float64
+	NoNormalize          bool
+	Scale                float64
+	NoAdaptiveScale      bool
+	NoAdaptiveDiagScale  bool
+	RhoX                 float64
+	MaxIters             int
+	EpsAbs, EpsRel       float64
+	EpsInfeas            float64
+	Alpha                float64
+	TimeLimit            time.Duration // 0 means none
+	AccelerationLookback int           // negative for none
+	AccelerationInterval int
+	AccelerationType2    bool
 }
 
 // Solution is a ScsSolution: x, y and s of lengths n, m and m.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/internal/radii"
 )
 
 // Subproblem solves the subproblems of an iteration, each time from the multipliers of the one before. It is for one goroutine at a time.
@@ -162,7 +163,7 @@ func (w *work) reached(ctx context.Context) (*reached, error) {
 	}
 	r.value = w.objective(r.state)
 	if r.value-r.bound > w.c.Tol && !r.grew && w.solvers[0].Quadratic() {
-		settled := state{r.x, w.settle(r.state), r.values}
+		settled := state{r.x, radii.Best(w.c, r.values, r.r), r.values}
 		if v := w.objective(settled); v < r.value {
 			r.state, r.value = settled, v
 		}
@@ -319,22 +320,11 @@ func (w *work) at(ctx context.Context, m []float64) (*dualPoint, error) {
 
 // objective is that of the subproblem, with the least t.
 func (w *work) objective(z state) float64 {
-	c, share := w.c, 1/float64(len(w.solvers))
-	sum, value, worst := 0.0, -c.Value-c.Epsilon, 0.0
-	for j, g := range c.Gamma {
-		d := z.r[j] - c.R[j]
-		sum += c.Rho / 2 * d * d
-		value += g * d
+	apart := 0.0
+	for t, x := range z.x {
+		apart += lower.Squared(w.fits[t], x, w.c.X[t])
 	}
-	for t, v := range z.values {
-		sum += share * v.Validation
-		value += share * v.Train
-		for j, p := range v.Penalties {
-			worst = math.Max(worst, p-z.r[j])
-		}
-		sum += c.Rho / 2 * lower.Squared(w.fits[t], z.x[t], c.X[t])
-	}
-	return sum + c.Alpha*math.Max(worst, math.Max(0, value))
+	return radii.Objective(w.c, z.values, apart, z.r)
 }
 
 // between is the middle of two points.

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
 // ascent maximises the dual function of a program from one point on.
@@ -19,9 +18,7 @@ type ascent struct {
 	slopes  slopes
 	newton  []system // of each part; the room in them is of use for the next ascent
 	steps   int
-	hot     []int        // room for level
-	known   []*spectrum  // of the centre of each part, where that is known
-	ahead   []*mat.Dense // by how much R(u) of each part is ahead of what its point was made for; nil for nothing
+	hot     []int // room for level
 }
 
 // slopes are the derivatives in the few multipliers.
@@ -118,7 +115,7 @@ const (
 
 // step takes a step of Newton's method; it says whether there is progress.
 func (a *ascent) step() bool {
-	d := a.direction(nil)
+	d := a.direction()
 	if d == nil {
 		return false
 	}

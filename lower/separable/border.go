@@ -15,8 +15,7 @@ type border struct {
 	tied    []int // the group of each of the last entries
 	first   int   // the entry of the first of them
 	columns [][][]float64
-	m       *mat.Dense  // second derivatives
-	ahead   [][]float64 // what X b changes by X'u being ahead
+	m       *mat.Dense // second derivatives
 	slope   []float64
 }
 
@@ -31,23 +30,13 @@ type border struct {
 //	            tied:    db = across dsoft + e (dt + dr_g),  r_g an entry of the border
 //
 // with dsoft = -(X'du + sign(b) dm_k) / rho where it is not zero, dc_g = -gamma_g dm_0 / rho, and across = (r_g + t) / q (I - e e').
-func (a *ascent) fill(b *border, kind [][]uint8, free []bool, reach float64, ahead [][]float64) {
+func (a *ascent) fill(b *border, kind [][]uint8, free []bool, reach float64) {
 	b.m = mat.NewDense(max(1, b.n), max(1, b.n), nil)
 	b.slope = make([]float64, b.n)
 	b.columns = make([][][]float64, len(a.parts))
 	tie := a.corner(b, free, reach)
-	if ahead != nil {
-		b.ahead = make([][]float64, len(a.parts))
-		for t := range a.parts {
-			b.ahead[t] = a.follow(t, kind[t], ahead[t])
-		}
-	}
 	for t := range a.parts {
-		var of []float64
-		if ahead != nil {
-			of = ahead[t]
-		}
-		a.edge(b, t, kind[t], tie, of)
+		a.edge(b, t, kind[t], tie)
 	}
 }
 
@@ -113,8 +102,8 @@ func (a *ascent) corner(b *border, free []bool, reach float64) map[int]int {
 // moves are the derivatives of the coefficients of a part in t, m_0 and the multiplier of |b|_1, nil for what does not move.
 type moves struct{ t, m0, ms []float64 }
 
-// edge sets what a part has in the columns, with what X'u of it is ahead, nil for nothing.
-func (a *ascent) edge(b *border, t int, kind []uint8, tie map[int]int, ahead []float64) {
+// edge sets what a part has in the columns.
+func (a *ascent) edge(b *border, t int, kind []uint8, tie map[int]int) {
 	s := &a.at.of[t]
 	b.columns[t] = make([][]float64, b.n)
 	var by moves
@@ -135,11 +124,11 @@ func (a *ascent) edge(b *border, t int, kind []uint8, tie map[int]int, ahead []f
 		default:
 			l1 := a.above(b, t, g, kind[g] == loose, &by)
 			if i, ok := tie[g]; ok {
-				a.tied(b, t, g, i, l1, ahead)
+				a.tied(b, t, g, i, l1)
 			}
 		}
 	}
-	a.products(b, t, &by, ahead)
+	a.products(b, t, &by)
 }
 
 // below is a group whose coefficients are not bounded.
@@ -208,7 +197,7 @@ func (a *ascent) above(b *border, t, g int, isLoose bool, by *moves) float64 {
 }
 
 // tied is a group whose radius is entry i of the border.
-func (a *ascent) tied(b *border, t, g, i int, l1 float64, ahead []float64) {
+func (a *ascent) tied(b *border, t, g, i int, l1 float64) {
 	s, p, rho, members := &a.at.of[t], a.parts[t], a.rho, a.groups.of(g)
 	q := s.norms[g]
 	c := make([]float64, p.rows)
@@ -217,9 +206,6 @@ func (a *ascent) tied(b *border, t, g, i int, l1 float64, ahead []float64) {
 			for k := range p.sets {
 				set := &p.sets[k]
 				set.X.Axpy(v/q, j, set.of(c))
-			}
-			if ahead != nil {
-				b.slope[i] += v / q * ahead[j]
 			}
 		}
 	}
@@ -232,23 +218,16 @@ func (a *ascent) tied(b *border, t, g, i int, l1 float64, ahead []float64) {
 }
 
 // products makes columns of the derivatives of the coefficients.
-func (a *ascent) products(b *border, t int, by *moves, ahead []float64) {
+func (a *ascent) products(b *border, t int, by *moves) {
 	at, s, p := a.at, &a.at.of[t], a.parts[t]
-	lead := func(i int, by []float64) {
-		if ahead != nil {
-			b.slope[i] += floats.Dot(by, ahead)
-		}
-	}
 	if by.t != nil {
 		c := make([]float64, p.rows)
 		p.mul(c, by.t, 0)
-		lead(b.t, by.t)
 		b.columns[t][b.t] = c
 	}
 	if by.m0 != nil {
 		c := make([]float64, p.rows)
 		p.mul(c, by.m0, 0)
-		lead(b.m0, by.m0)
 		for i := range p.sets {
 			if set := &p.sets[i]; set.training {
 				floats.AddScaled(set.of(c), 1/(set.by(at.m0)*at.m0), set.of(s.u))
@@ -261,52 +240,13 @@ func (a *ascent) products(b *border, t int, by *moves, ahead []float64) {
 		c := make([]float64, p.rows)
 		if a.matrix == nil {
 			p.mul(c, by.ms, 0)
-			lead(b.ms[t], by.ms)
 		} else {
 			k := s.z.rank(a.least(s))
-			signs := s.z.signs(k)
-			floats.AddScaled(c, -1/a.rho, p.pick(signs))
+			floats.AddScaled(c, -1/a.rho, p.pick(s.z.signs(k)))
 			b.plus(b.ms[t], b.ms[t], -float64(k)/a.rho)
-			if a.ahead != nil && a.ahead[t] != nil {
-				b.slope[b.ms[t]] -= floats.Dot(signs.RawMatrix().Data, a.ahead[t].RawMatrix().Data) / a.rho
-			}
 		}
 		b.columns[t][b.ms[t]] = c
 	}
-}
-
-// follow is what X b of a part changes to first order by X'u being ahead.
-func (a *ascent) follow(t int, kind []uint8, ahead []float64) []float64 {
-	s, rho := &a.at.of[t], a.rho
-	by := make([]float64, len(s.b))
-	for g := range a.groups.len() {
-		q := s.norms[g]
-		if q == 0 {
-			continue
-		}
-		across, along := 1.0, 1.0
-		if kind[g] != below {
-			across, along = (a.at.r[g]+a.at.t)/q, 0
-			if kind[g] == loose {
-				along = 0.5
-			}
-		}
-		inner := 0.0
-		for _, j := range a.groups.of(g) {
-			inner += s.soft[j] * ahead[j] / q
-		}
-		for _, j := range a.groups.of(g) {
-			if v := s.soft[j]; v != 0 {
-				by[j] = -(across*(ahead[j]-inner*v/q) + along*inner*v/q) / rho
-			}
-		}
-	}
-	out := make([]float64, a.parts[t].rows)
-	a.parts[t].mul(out, by, 0)
-	if a.matrix != nil && a.ahead[t] != nil {
-		floats.AddScaled(out, -1/rho, a.parts[t].pick(s.z.derivative(a.ahead[t], a.least(s))))
-	}
-	return out
 }
 
 func (p *program) gammaOf(g int) float64 {

@@ -54,13 +54,6 @@ type Joint interface {
 	Joint() JointSolver
 }
 
-// Anchored is a [Joint] that says without a fit how little there is to gain near a point.
-type Anchored interface {
-	Joint
-	// Anchored bounds L(z) + rho/2 |z - x|^2 from below, over all z, for a positive rho.
-	Anchored(rho float64, x [][]float64) float64
-}
-
 // Working is a solver whose solves may be long where many variables are in use, so that programs made of many of them are given up at some work. The work of others is
 // bounded by their number.
 type Working interface {

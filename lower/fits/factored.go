@@ -37,11 +37,6 @@ func (c *factoredCompletion) Values(x [][]float64) lower.Values { return c.both.
 // Squared implements [lower.Compact].
 func (c *factoredCompletion) Squared(x, y [][]float64) float64 { return c.both.Squared(x, y) }
 
-// Anchored implements [lower.Anchored].
-func (c *factoredCompletion) Anchored(rho float64, x [][]float64) float64 {
-	return c.both.Anchored(rho, x)
-}
-
 // Joint implements [lower.Joint].
 func (c *factoredCompletion) Joint() lower.JointSolver { return c.both.Joint() }
 
@@ -130,5 +125,4 @@ var (
 	_ lower.Bilevel        = (*factoredCompletion)(nil)
 	_ lower.Joint          = (*factoredCompletion)(nil)
 	_ lower.Compact        = (*factoredCompletion)(nil)
-	_ lower.Anchored       = (*factoredCompletion)(nil)
 )

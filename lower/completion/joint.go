@@ -168,7 +168,7 @@ func (j *Joint) Largest() (nuclear, groups float64) {
 	f.w[training] = 1 / float64(len(f.side(training).y))
 	f.refresh()
 	f.centreIntercept()
-	nuclear, _ = f.lanczos(0, 0)
+	nuclear, _ = f.lanczos(0)
 	for g, group := range j.members {
 		if j.sides[training].lipschitz[g] > 0 {
 			groups = math.Max(groups, floats.Norm(f.correlations(group), 2))

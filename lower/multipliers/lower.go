@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/numerics"
 )
 
 // Lower solves the lower level within radii, each time from the solve before. It is for one goroutine at a time.
@@ -117,7 +118,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		s.known, f.short = true, true
 	}
 	merit, from := math.Inf(1), s.solver.X()
-	least, idle := math.Inf(1), 0
+	var stall numerics.Stall
 	far, floor := reach(firstReach), f.floor
 	for range rounds {
 		f.floor = far.floors(s.m, floor)
@@ -148,9 +149,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 			return out, nil
 		}
 		gap := c.Gap + math.Abs(slack)
-		if idle++; gap < 0.9*least {
-			least, idle = gap, 0
-		}
+		idle := stall.Idle(gap)
 		within := over <= violated || s.loose
 		if gap < out.Gap && within || out.X == nil {
 			*out = lower.Within{X: s.solver.X(), Lambda: slices.Clone(s.m), Loss: c.Train - slack, Gap: gap}
@@ -171,7 +170,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		}
 		x, value := s.shorten(from, s.merit(c.Values, radii), merit, radii)
 		if value < merit-fell*math.Abs(merit) { // a bound that is far off, as with multipliers near zero, says nothing of the steps
-			idle = 0
+			stall.Restart()
 		}
 		merit, from = value, x
 		if err := s.solver.Model(ctx, x); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/internal/radii"
+	"github.com/conetune/conetune/lower/numerics"
 )
 
 // Subproblem solves the subproblems of an iteration, each time from the multipliers of the one before. It is for one goroutine at a time.
@@ -73,7 +74,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		}
 	}
 	out := &lower.Subsolution{Gap: math.Inf(1)}
-	least, idle := math.Inf(1), 0
+	var stall numerics.Stall
 	far, floor := reach(firstReach), f.floor
 	for range rounds {
 		f.floor = far.floors(s.m, floor)
@@ -88,9 +89,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 			return out, err
 		}
 		now, value, gap, grew := r.state, r.value, r.value-r.bound, r.grew
-		if idle++; gap < 0.9*least {
-			least, idle = gap, 0
-		}
+		idle := stall.Idle(gap)
 		if gap < out.Gap {
 			*out = lower.Subsolution{X: now.x, R: now.r, M0: s.m[0], Objective: value, Gap: gap, Solved: gap <= c.Tol}
 			for t := range s.fits {

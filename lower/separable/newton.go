@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/crew"
-	"github.com/conetune/conetune/lower/internal/boxed"
+	"github.com/conetune/conetune/lower/numerics"
 )
 
 // direction is a step in the multipliers.
@@ -207,7 +207,7 @@ func (a *ascent) few(b *border, outer int, right []float64) []float64 {
 
 // boxed is the step of the multipliers within their bounds.
 func (a *ascent) boxed(b *border, g []float64, k *mat.Dense, n int) []float64 {
-	q := boxed.Program{G: g, Lo: make([]float64, n), Hi: make([]float64, n), Most: math.Inf(1)}
+	q := numerics.Boxed{G: g, Lo: make([]float64, n), Hi: make([]float64, n), Most: math.Inf(1)}
 	for i := range n {
 		row := make([]float64, n)
 		for j := range n {

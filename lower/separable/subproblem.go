@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/internal/radii"
+	"github.com/conetune/conetune/lower/numerics"
 )
 
 // Subproblem solves the subproblems of an iteration, each time from the multipliers of the one before. It is for one goroutine at a time.
@@ -64,16 +65,14 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	a := &ascent{program: p, ctx: ctx, workers: s.workers, newton: s.room}
 	a.begin(s.start(c))
 	out := &lower.Subsolution{Gap: math.Inf(1)}
-	least, idle := math.Inf(1), 0
+	var stall numerics.Stall
 	for range most {
 		if ctx.Err() != nil {
 			return out, nil
 		}
 		value := a.objective(c)
 		gap := value - a.at.value
-		if idle++; gap < 0.9*least {
-			least, idle = gap, 0
-		}
+		idle := stall.Idle(gap)
 		if gap <= c.Tol || idle > patience || gap <= enough*c.Tol && idle > 1 {
 			break
 		}

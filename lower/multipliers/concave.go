@@ -19,8 +19,6 @@ type dual struct {
 	// tol is an increase of the function that is of no interest: steps that promise less are taken as long as each promises half as much as the one
 	// before, as the values of the constraints go with the root of it.
 	tol float64
-	// short takes a few steps only, while what the function is made of is still to change.
-	short bool
 	// loose ends with a step that promises less than tol.
 	loose bool
 }
@@ -34,14 +32,12 @@ type dualPoint struct {
 }
 
 const (
-	// steps bounds the Newton steps, fewSteps those of short, searches the points on one of them.
-	steps, fewSteps, searches = 100, 2, 30
+	// steps bounds the Newton steps, searches the points on one of them.
+	steps, searches = 100, 30
 	// exactShare of the function is an increase that nobody can want.
 	exactShare = 1e-28
 	// retries bounds how often multipliers are made larger until the fit can be solved.
 	retries = 6
-	// shortStretch is stretch for steps that are few.
-	shortStretch = 3
 	// stretch bounds how much a multiplier grows or falls in one step.
 	stretch = 10
 )
@@ -57,11 +53,7 @@ func (f *dual) maximize(ctx context.Context, start []float64) (*dualPoint, error
 	}
 	at, err := f.first(ctx, m)
 	before := math.Inf(1)
-	most := steps
-	if f.short {
-		most = fewSteps
-	}
-	for range most {
+	for range steps {
 		if at == nil || err != nil || at.enough {
 			return at, err
 		}
@@ -103,17 +95,13 @@ func (f *dual) newton(at *dualPoint) []float64 {
 	if unit == 0 {
 		unit = math.Min(1, f.most)
 	}
-	by := float64(stretch)
-	if f.short {
-		by = shortStretch
-	}
 	for i, v := range at.m {
 		floor := f.floor[i]
 		if floor > 0 {
-			floor = math.Max(floor, v/by)
+			floor = math.Max(floor, v/stretch)
 		}
 		b.Lo[i] = math.Min(0, floor-v)
-		b.Hi[i] = by * math.Max(v, unit)
+		b.Hi[i] = stretch * math.Max(v, unit)
 	}
 	return b.Solve()
 }

@@ -16,7 +16,6 @@ type Lower struct {
 	fit    lower.Joint
 	solver lower.JointSolver
 	m      []float64
-	known  bool // the solver works with the variables of a solution at m
 	loose  bool // penalties may be above their radii by what the tolerance of the loss allows
 }
 
@@ -33,23 +32,6 @@ func (s *Lower) First(weight float64) { s.m = slices.Repeat([]float64{weight}, s
 func (s *Lower) Begin(ctx context.Context, m []float64, x [][]float64) error {
 	s.m = slices.Clone(m)
 	return s.solver.Model(ctx, x)
-}
-
-// meet has the solver take in the variables of the solution at the first multipliers.
-func (s *Lower) meet(ctx context.Context, tol float64) error {
-	for range rounds {
-		at := weighted(s.m, tol)
-		at.Flat = true
-		pt, err := s.solver.Solve(ctx, at)
-		if pt == nil || err != nil {
-			return err
-		}
-		c, err := s.solver.Check(ctx, weighted(s.m, tol))
-		if err != nil || !c.Grew {
-			return err
-		}
-	}
-	return nil
 }
 
 const (
@@ -111,12 +93,6 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 	if err := s.solver.Model(ctx, nil); err != nil {
 		return nil, err
 	}
-	if !s.known {
-		if err := s.meet(ctx, tol); err != nil {
-			return nil, err
-		}
-		s.known, f.short = true, true
-	}
 	merit, from := math.Inf(1), s.solver.X()
 	var stall numerics.Stall
 	far, floor := reach(firstReach), f.floor
@@ -159,12 +135,11 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 			return out, nil
 		}
 		held := far.holds(s.m, f.floor, floor)
-		if !held && !c.Grew && (idle > patience || s.solver.Quadratic() && !f.short) {
+		if !held && !c.Grew && (idle > patience || s.solver.Quadratic()) {
 			out.Solved = out.Gap <= enough*tol
 			return out, nil
 		}
 		far = far.next(c.Grew)
-		f.short = c.Grew
 		if s.solver.Quadratic() {
 			continue
 		}

@@ -102,16 +102,15 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		}
 		held := far.holds(s.m, f.floor, floor)
 		far = far.next(grew)
-		if f.loose && !held && !grew && !f.short { // the gap needs the multipliers after all
+		if f.loose && !held && !grew { // the gap needs the multipliers after all
 			f.loose = false
 			continue
 		}
-		if !held && !grew && (idle > patience || s.solvers[0].Quadratic() && !f.short) {
+		if !held && !grew && (idle > patience || s.solvers[0].Quadratic()) {
 			// Constraints are known to rounding, which counts Alpha times.
 			out.Solved = out.Gap <= math.Max(enough*c.Tol, exactly*c.Alpha*math.Max(1, math.Abs(c.Value)))
 			return out, nil
 		}
-		f.short = grew
 		if s.solvers[0].Quadratic() {
 			continue
 		}

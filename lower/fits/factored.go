@@ -18,16 +18,6 @@ type factoredCompletion struct {
 	both *completion.Joint
 }
 
-// Solve implements [lower.Penalised].
-func (c *factoredCompletion) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
-	pt, s, err := c.solve(ctx, lambda, tol, start)
-	if err != nil {
-		return nil, err
-	}
-	pt.X = c.both.Point(s)
-	return pt, nil
-}
-
 // Shape implements [lower.Valued].
 func (c *factoredCompletion) Shape() []int { return c.both.Shape() }
 

@@ -16,6 +16,7 @@ import (
 // Subproblem solves the subproblems of an iteration, each time from the multipliers of the one before. It is for one goroutine at a time.
 type Subproblem struct {
 	fits    []lower.Joint
+	traits  []lower.Traits // of the fits
 	solvers []lower.JointSolver
 	workers int
 	dims    int
@@ -27,9 +28,9 @@ type Subproblem struct {
 // NewSubproblem takes the fits of the parts, which have the same penalties. So many parts at most are solved at once.
 func NewSubproblem(fits []lower.Joint, workers int) *Subproblem {
 	s := &Subproblem{fits: fits, workers: workers, dims: fits[0].Dim()}
-	_, s.loose = fits[0].(lower.Compact)
+	s.loose = fits[0].Traits().Compact()
 	for _, f := range fits {
-		s.solvers = append(s.solvers, f.Joint())
+		s.solvers, s.traits = append(s.solvers, f.Joint()), append(s.traits, f.Traits())
 	}
 	return s
 }
@@ -49,7 +50,7 @@ type state struct {
 	values []lower.Values
 }
 
-// Solve implements [lower.SubproblemSolver].
+// Solve is a [lower.Subproblem].
 func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
 	k := 1 + len(s.fits)*s.dims
 	w := &work{Subproblem: s, c: c}
@@ -59,7 +60,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	}
 	best := w.objective(from)
 	for _, solver := range s.solvers {
-		w.most = append(w.most, workOf(solver)+mostWork)
+		w.most = append(w.most, solver.Work()+mostWork)
 	}
 	if s.m == nil {
 		s.m = w.first()
@@ -244,7 +245,7 @@ func (w *work) points(ctx context.Context, m []float64, flat bool) ([]*lower.Joi
 // at is the dual function.
 func (w *work) at(ctx context.Context, m []float64) (*dualPoint, error) {
 	for t, s := range w.solvers {
-		if workOf(s) > w.most[t] {
+		if s.Work() > w.most[t] {
 			return nil, nil
 		}
 	}
@@ -303,7 +304,7 @@ func (w *work) at(ctx context.Context, m []float64) (*dualPoint, error) {
 func (w *work) objective(z state) float64 {
 	apart := 0.0
 	for t, x := range z.x {
-		apart += lower.Squared(w.fits[t], x, w.c.X[t])
+		apart += w.traits[t].Distance(x, w.c.X[t])
 	}
 	return radii.Objective(w.c, z.values, apart, z.r)
 }

@@ -29,13 +29,12 @@ func (f *factored) certify(least float64) (objective, gap float64, grew bool) {
 		}
 	}
 	objective = f.objective()
-	bound := f.bounds()
-	top, rest, found := f.spectral(vectors, f.room(bound, objective-roomShare*least))
+	top, rest, found := f.spectral(vectors)
 	if f.over() {
 		return objective, math.Inf(1), false
 	}
 	f.shift = math.Max(0, rest-f.nuclear)
-	gap = math.Max(0, objective-bound(top))
+	gap = math.Max(0, objective-f.bound(top))
 	missing := gap > least && len(found.values) > 0
 	if f.k > rank && (missing || rest < f.nuclear*(1-idle)) {
 		f.setFactors(rank, slices.Concat(columnsOf(scaled[0], f.j.m, rank), columnsOf(scaled[1], f.j.n, rank)))
@@ -63,26 +62,13 @@ func columnsOf(a *mat.Dense, rows, k int) []float64 {
 	return out
 }
 
-const (
-	// roomShare of a gap is what the norm of the rest of T may take of it.
-	roomShare = 0.7
-	// roomHalvings bounds how often the room is halved.
-	roomHalvings = 16
-)
-
-// room is about the largest norm of T, m_0 at least, at which the bound is not below least.
-func (f *factored) room(bound func(top float64) float64, least float64) float64 {
-	for share, try := 0.5, 0; try < roomHalvings; share, try = share/2, try+1 {
-		if top := f.nuclear * (1 + share); bound(top) >= least {
-			return top
-		}
-	}
-	return f.nuclear
-}
-
-// bounds is the value of the dual, for a bound of |R(u) - Z|_2, at the multipliers t (u, Z) with t the largest for which that is at most m_0; those of the groups
+// bound is the value of the dual, for a bound of |R(u) - Z|_2, at the multipliers t (u, Z) with t the largest for which that is at most m_0; those of the groups
 // are shortened too or, with rho, changed until they fit.
-func (f *factored) bounds() func(top float64) float64 {
+func (f *factored) bound(top float64) float64 {
+	t := 1.0
+	if top > f.nuclear {
+		t = f.nuclear / top
+	}
 	linear, square := 0.0, 0.0
 	for s, w := range f.w {
 		if w > 0 {
@@ -90,28 +76,18 @@ func (f *factored) bounds() func(top float64) float64 {
 			square += w * floats.Dot(f.r[s], f.r[s])
 		}
 	}
-	shorten := func(top float64) float64 {
-		if top > f.nuclear {
-			return f.nuclear / top
-		}
-		return 1
-	}
 	correlations, sizes := make([][]float64, len(f.j.members)), make([]float64, len(f.j.members))
 	for g, group := range f.j.members {
 		correlations[g] = f.correlations(group)
 		sizes[g] = floats.Norm(correlations[g], 2)
 	}
 	if f.rho == 0 {
-		most := 1.0
 		for g, size := range sizes {
 			if size > f.norm[g] {
-				most = math.Min(most, f.norm[g]/size)
+				t = math.Min(t, f.norm[g]/size)
 			}
 		}
-		return func(top float64) float64 {
-			t := math.Min(most, shorten(top))
-			return t*linear - t*t/2*square
-		}
+		return t*linear - t*t/2*square
 	}
 	// Z = rho (G - C): <Z, C> and |Z|^2 / rho.
 	cc := floats.Dot(gram(f.ca, f.kc, f.ca, f.kc), gram(f.cb, f.kc, f.cb, f.kc))
@@ -119,25 +95,22 @@ func (f *factored) bounds() func(top float64) float64 {
 	gg := floats.Dot(gram(f.a, f.k, f.a, f.k), gram(f.b, f.k, f.b, f.k))
 	linear -= f.rho * (gc - cc)
 	square += f.rho * math.Max(0, gg-2*gc+cc)
-	return func(top float64) float64 {
-		t := shorten(top)
-		value := t*linear - t*t/2*square
-		for g, group := range f.j.members {
-			over := 0.0
-			if t*sizes[g] > f.norm[g] {
-				over = t - f.norm[g]/sizes[g]
-			}
-			for i, l := range group {
-				z := t*f.rho*(f.x[l]-f.cx[l]) + over*correlations[g][i]
-				value -= z*f.cx[l] + z*z/(2*f.rho)
-			}
+	value := t*linear - t*t/2*square
+	for g, group := range f.j.members {
+		over := 0.0
+		if t*sizes[g] > f.norm[g] {
+			over = t - f.norm[g]/sizes[g]
 		}
-		if f.j.intercept {
-			z := t * f.rho * (f.b0 - f.c0)
-			value -= z*f.c0 + z*z/(2*f.rho)
+		for i, l := range group {
+			z := t*f.rho*(f.x[l]-f.cx[l]) + over*correlations[g][i]
+			value -= z*f.cx[l] + z*z/(2*f.rho)
 		}
-		return value
 	}
+	if f.j.intercept {
+		z := t * f.rho * (f.b0 - f.c0)
+		value -= z*f.c0 + z*z/(2*f.rho)
+	}
+	return value
 }
 
 // grow takes in columns by a step along the sum of (sigma - m_0) u v' over what was found.

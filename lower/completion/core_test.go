@@ -172,7 +172,7 @@ func TestFactoredAgainstProximal(t *testing.T) {
 	}
 }
 
-// The norm outside of the singular vectors of G is bounded, by what is enough where that is above it, and the room that a gap leaves is used to half of it at least.
+// The norm outside of the singular vectors of G is bounded, and the bound is one of the objective.
 func TestNormOfTheRest(t *testing.T) {
 	d := sampled(60, 75, 2200, 3, 4)
 	c, err := New(d, false)
@@ -200,22 +200,9 @@ func TestNormOfTheRest(t *testing.T) {
 	var svd mat.SVD
 	require.True(t, svd.Factorize(T, mat.SVDNone))
 	norm := svd.Values(nil)[0]
-	for _, enough := range []float64{weight, 1.02 * norm, 1.5 * norm, 3 * norm} {
-		rest, found := f.lanczos(weight, math.Max(weight, enough), vectors[0], vectors[1])
-		require.GreaterOrEqual(t, rest, norm*(1-1e-9))
-		if enough > norm {
-			require.LessOrEqual(t, rest, math.Max(weight, enough))
-		}
-		require.LessOrEqual(t, len(found.values), 1)
-	}
-	bound := f.bounds()
-	require.LessOrEqual(t, bound(weight), f.objective())
-	for _, gap := range []float64{1e-2, 1e-3, s.Gap + 1e-5} {
-		least := f.objective() - gap
-		room := f.room(bound, least)
-		require.Greater(t, room, weight)
-		require.GreaterOrEqual(t, bound(room), least)
-		require.Less(t, bound(2*room-weight), least)
-	}
-	require.Equal(t, weight, f.room(bound, f.objective()+1))
+	rest, found := f.lanczos(weight, vectors[0], vectors[1])
+	require.GreaterOrEqual(t, rest, norm*(1-1e-9))
+	require.LessOrEqual(t, rest, norm+0.01*math.Abs(norm-weight))
+	require.LessOrEqual(t, len(found.values), 1)
+	require.LessOrEqual(t, f.bound(weight), f.objective())
 }

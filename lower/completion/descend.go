@@ -88,18 +88,18 @@ func (f *factored) descend(tol float64, grows bool) {
 		}
 		f.use()
 		g := f.gradient()
-		if len(g.A)+len(g.S) == 0 {
+		if len(g.all) == 0 {
 			return
 		}
 		f.prepare()
-		steep := g.dot(f.precondition(g))
+		steep := floats.Dot(g.all, f.precondition(g).all)
 		if !(steep > steepShare*last) {
 			return
 		}
 		accuracy := math.Min(forcing, math.Sqrt(steep/unit))
 		accuracy = math.Max(accuracy, math.Min(coarsest, 0.5*tol*math.Sqrt(unit/steep)))
 		d := f.conjugate(g, accuracy, jointCG)
-		promise := g.dot(d)
+		promise := floats.Dot(g.all, d.all)
 		if !(promise > 0) || !f.move(d, promise, steep) || promise <= last && f.bent == 0 {
 			return
 		}
@@ -133,7 +133,7 @@ func (f *factored) move(d tangent, slope, steep float64) bool {
 			return true
 		}
 		if t == 1 && after <= before*(1+1e-13) {
-			if g := f.gradient(); g.dot(f.precondition(g)) < steep/4 {
+			if g := f.gradient(); floats.Dot(g.all, f.precondition(g).all) < steep/4 {
 				return true
 			}
 		}

@@ -145,13 +145,5 @@ func (f *factored) use() {
 	}
 }
 
-func (f *factored) zero() tangent {
-	n := len(f.set)
-	if f.j.intercept {
-		n++
-	}
-	return tangent{make([]float64, len(f.a)), make([]float64, len(f.b)), make([]float64, n)}
-}
-
 // over says that the context has ended.
 func (f *factored) over() bool { return f.end.Look() }

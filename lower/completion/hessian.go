@@ -4,13 +4,15 @@ import (
 	"math"
 	"slices"
 
-	"github.com/conetune/conetune/internal/dense"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/lower/numerics"
 )
 
 // hessian sets out to the second derivative of F along t, with the shift.
 func (f *factored) hessian(out, t tangent) {
-	out.clear()
+	clear(out.all)
 	k := f.k
 	f.left, f.right = pairs(f.left, t.A, f.a, k), pairs(f.right, f.b, t.B, k)
 	left, right := f.left, f.right
@@ -26,7 +28,7 @@ func (f *factored) hessian(out, t tangent) {
 		for e := range change {
 			change[e] = shift
 		}
-		of.push(change, 1, of.x, f.set, t.S)
+		of.push(change, 1, f.set, t.S)
 		if k > 0 {
 			of.each(6*k, func(from, to int) {
 				var x [2]float64
@@ -42,7 +44,7 @@ func (f *factored) hessian(out, t tangent) {
 				}
 			})
 		}
-		of.pull(out.S, w, of.x, f.set, change)
+		of.pull(out.S, w, f.set, change)
 		if f.j.intercept {
 			out.S[len(f.set)] += w * floats.Sum(change)
 		}
@@ -123,55 +125,18 @@ func (f *factored) hold(out, t tangent) {
 }
 
 // conjugate returns t with H t = q by preconditioned conjugate gradients, for q orthogonal to the kernel of the Hessian H, the
-// rotations of A and B, and t too, as a term that penalises them is added to H. It
-// stops when the residual is below tol relative to q, after a number of steps, or at a direction of
-// no positive curvature, with what it has: at least the preconditioned q.
+// rotations of A and B, and t too, as a term that penalises them is added to H. bent is how negative the curvature was, where that ended it.
 func (f *factored) conjugate(q tangent, tol float64, steps int) tangent {
-	return f.conjugateFrom(tangent{}, q, tol, steps)
-}
-
-// conjugateFrom is conjugate from the best multiple of a tangent, the empty one for none.
-func (f *factored) conjugateFrom(start, q tangent, tol float64, steps int) tangent {
+	system := numerics.Linear{
+		Multiply:     func(out, t []float64) { f.hessian(f.tangent(out), f.tangent(t)) },
+		Precondition: f.preconditionTo,
+		Ended:        f.end.Look,
+	}
+	t, d, curvature := system.ConjugateGradient(q.all, tol, steps)
 	f.bent = 0
-	t, res := f.zero(), q.copy()
-	z, hd := f.precondition(res), f.zero()
-	first := res.dot(z)
-	cold := true
-	if start.A != nil {
-		f.hessian(hd, start)
-		if curvature := start.dot(hd); curvature > 0 {
-			cold = false
-			along := start.dot(q) / curvature
-			t.add(along, start)
-			res.add(-along, hd)
-			f.preconditionTo(z, res)
-		}
+	if d != nil {
+		both := d[:len(f.a)+len(f.b)]
+		f.bent = math.Max(math.SmallestNonzeroFloat64, -curvature/floats.Dot(both, both))
 	}
-	d := z.copy()
-	rz := res.dot(z)
-	for step := range steps {
-		if !(rz > tol*tol*first) || f.end.Look() {
-			break
-		}
-		f.hessian(hd, d)
-		curvature := d.dot(hd)
-		if !(curvature > 1e-14*math.Abs(d.dot(res))) {
-			f.bent = math.Max(math.SmallestNonzeroFloat64, -curvature/(floats.Dot(d.A, d.A)+floats.Dot(d.B, d.B)))
-			if step == 0 && cold {
-				t.add(1, d)
-			} else if curvature < 0 {
-				t.add(math.Min(rz/-curvature, 1), d)
-			}
-			break
-		}
-		alpha := rz / curvature
-		t.add(alpha, d)
-		res.add(-alpha, hd)
-		f.preconditionTo(z, res)
-		next := res.dot(z)
-		d.scale(next / rz)
-		d.add(1, z)
-		rz = next
-	}
-	return t
+	return f.tangent(t)
 }

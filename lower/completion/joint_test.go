@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -178,7 +179,9 @@ func TestJointAgainstConic(t *testing.T) {
 					for i := range values {
 						h := 1e-3 * base[i]
 						at := func(sign float64) *lower.JointPoint {
-							u := clone(w)
+							v := *w
+							u := &v
+							u.Penalties = slices.Clone(w.Penalties)
 							if i == 0 {
 								u.Train += sign * h
 							} else {

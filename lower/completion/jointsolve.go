@@ -3,7 +3,8 @@ package completion
 import (
 	"context"
 	"math"
-	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
 )
@@ -43,13 +44,8 @@ const (
 
 // JointSolver solves a [Joint], each time from the solve before. It implements [lower.JointSolver].
 type JointSolver struct {
-	f *factored
-	// of the last solve; nil where there was none since the point was changed
-	weights *lower.JointWeights
-	point   *lower.JointPoint
-	// of the last point that had some, minus the derivatives in the weights, from which others are begun, and S
-	tangents []tangent
-	set      []int
+	f   *factored
+	met bool // the columns at the point are those of a solution
 }
 
 // Joint implements [lower.Joint].
@@ -59,7 +55,7 @@ func (j *Joint) Joint() *JointSolver { return &JointSolver{f: newFactored(j)} }
 func (s *JointSolver) Model(_ context.Context, x [][]float64) error {
 	if x != nil {
 		s.f.take(x)
-		s.weights = nil
+		s.met = false
 	}
 	return nil
 }
@@ -75,55 +71,24 @@ func (s *JointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 	f := s.f
 	f.end.Begin(ctx, 0)
 	defer f.end.End()
-	if s.weights != nil && same(s.weights, w) {
-		if s.point.Curvature == nil && !w.Flat {
-			return s.curved(s.point), nil
-		}
-		return s.point, nil
-	}
 	f.weigh(w)
-	if s.weights == nil && w.Tol > 0 { // the columns, to a gap that Newton's method on the weights is not much off by
+	if !s.met && w.Tol > 0 { // the columns, to a gap that Newton's method on the weights is not much off by
 		f.minimize(math.Min(meetGap*f.j.unit, meetShare*w.Tol*meetTol))
 	}
 	f.descend(math.Max(f.least(w), descended), false)
-	if f.over() {
-		s.weights = nil
+	pt := &lower.JointPoint{Values: s.values(), Objective: f.objective()}
+	if !w.Flat {
+		s.differentiate(pt)
+	}
+	if s.met = !f.over(); !s.met {
 		return nil, nil
 	}
-	pt := &lower.JointPoint{Values: s.values(), Objective: f.objective()}
-	s.weights, s.point = clone(w), pt
-	if !w.Flat {
-		return s.curved(pt), nil
-	}
 	return pt, nil
-}
-
-// curved is the point with second derivatives, nil where the context ended.
-func (s *JointSolver) curved(pt *lower.JointPoint) *lower.JointPoint {
-	s.differentiate(pt)
-	if s.f.over() {
-		s.weights = nil
-		return nil
-	}
-	return pt
 }
 
 // least is the tolerance of Newton's method at which the objective is known to that of the weights.
 func (f *factored) least(w *lower.JointWeights) float64 {
 	return math.Max(jointTol, math.Sqrt(jointShare*w.Tol/math.Max(f.j.unit, math.SmallestNonzeroFloat64)))
-}
-
-// clone copies weights; the centre is shared.
-func clone(w *lower.JointWeights) *lower.JointWeights {
-	out := *w
-	out.Penalties = slices.Clone(w.Penalties)
-	return &out
-}
-
-// same says whether weights are the same.
-func same(a, b *lower.JointWeights) bool {
-	centred := a.Rho == b.Rho && (a.Rho == 0 || len(a.Centre) == len(b.Centre) && &a.Centre[0] == &b.Centre[0])
-	return centred && a.Validation == b.Validation && a.Train == b.Train && slices.Equal(a.Penalties, b.Penalties)
 }
 
 // values are the functions at the point.
@@ -145,12 +110,7 @@ func (s *JointSolver) differentiate(pt *lower.JointPoint) {
 	for i := range pt.Curvature {
 		pt.Curvature[i] = make([]float64, n)
 	}
-	gradients := make([]tangent, n)
-	before, tangents := s.tangents, make([]tangent, n)
-	if !slices.Equal(s.set, f.set) {
-		before = nil
-	}
-	s.tangents, s.set = tangents, slices.Clone(f.set)
+	gradients, tangents := make([]tangent, n), make([]tangent, n)
 	if f.w[training] > 0 {
 		gradients[0] = f.zero()
 		f.pullSide(gradients[0], -1/float64(len(f.r[training])), training, f.r[training])
@@ -169,28 +129,23 @@ func (s *JointSolver) differentiate(pt *lower.JointPoint) {
 	f.prepare()
 	f.shift = 0
 	for i, g := range gradients {
-		if g.A == nil || g.dot(g) == 0 || f.rho == 0 && i == 0 && f.w[validating] == 0 {
+		if g.all == nil || floats.Norm(g.all, 2) == 0 || f.rho == 0 && i == 0 && f.w[validating] == 0 {
 			continue // without validation rows and centre only the ratios count, and the weight of the training rows stays
 		}
 		accuracy := derivatives
 		if i > 1 {
 			accuracy = groupDerivatives
 		}
-		start := tangent{}
-		if before != nil && len(before[i].A) == len(f.a) {
-			start = before[i]
-		}
-		tangents[i] = f.conjugateFrom(start, g, accuracy, jointCG)
-		if f.over() {
+		if tangents[i] = f.conjugate(g, accuracy, jointCG); f.over() {
 			return
 		}
 	}
 	for i := range n {
 		for l := range i + 1 {
-			if tangents[i].A == nil || tangents[l].A == nil {
+			if tangents[i].all == nil || tangents[l].all == nil {
 				continue
 			}
-			v := (gradients[i].dot(tangents[l]) + gradients[l].dot(tangents[i])) / 2
+			v := (floats.Dot(gradients[i].all, tangents[l].all) + floats.Dot(gradients[l].all, tangents[i].all)) / 2
 			pt.Curvature[i][l], pt.Curvature[l][i] = v, v
 		}
 	}
@@ -211,9 +166,7 @@ func (s *JointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower
 		f.descend(tol, false)
 		c.Objective, c.Gap, c.Grew = f.certify(wanted)
 	}
-	if c.Grew || k != f.k || s.weights == nil || !same(s.weights, w) {
-		s.weights = nil
-	}
+	s.met = s.met && !c.Grew && k == f.k
 	c.Values = s.values()
 	if f.over() {
 		c.Gap = math.Inf(1)

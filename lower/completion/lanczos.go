@@ -39,9 +39,8 @@ type lanczos struct {
 }
 
 // lanczos bounds the largest singular value of (I - QQ') T (I - PP'), and returns the vectors that it knows of with values above the threshold. It ends as soon as
-// the bound is at most enough, which is no less than the threshold, or the largest value is known to a hundredth of its distance from one or the other; threshold 0 asks for the
-// largest value to rounding. From a random start the largest Ritz value converges to the largest value; it and its residual are the bound.
-func (f *factored) lanczos(threshold, enough float64, vectors ...*mat.Dense) (bound float64, found triplets) {
+// the largest value is known to a hundredth of its distance from the threshold; threshold 0 asks for it to rounding. From a random start the largest Ritz value converges to the largest value; it and its residual are the bound.
+func (f *factored) lanczos(threshold float64, vectors ...*mat.Dense) (bound float64, found triplets) {
 	z := lanczos{f: f, known: vectors}
 	m, n, known := f.j.m, f.j.n, 0
 	if len(vectors) > 0 {
@@ -64,7 +63,7 @@ func (f *factored) lanczos(threshold, enough float64, vectors ...*mat.Dense) (bo
 			return math.Inf(1), found
 		}
 		over = over || f.end.Look()
-		if over || r.ends(threshold, enough) {
+		if over || r.ends(threshold) {
 			return math.Max(r.values[0]+r.residual, 0), z.triplets(r, threshold*(1+growth))
 		}
 	}
@@ -166,16 +165,10 @@ func (z *lanczos) ritz() (r ritz, ok bool) {
 }
 
 // ends says that the largest value is known well enough.
-func (r *ritz) ends(threshold, enough float64) bool {
+func (r *ritz) ends(threshold float64) bool {
 	top := r.values[0]
-	switch {
-	case threshold > 0 && top <= enough && r.residual <= 0.01*(enough-top):
-	case threshold > 0 && top > enough && r.residual <= 0.01*(top-threshold) && complete(r.values, threshold):
-	case r.residual <= 1e-12*top:
-	default:
-		return false
-	}
-	return true
+	known := threshold > 0 && r.residual <= 0.01*math.Abs(top-threshold)
+	return known && (top <= threshold || complete(r.values, threshold)) || r.residual <= 1e-12*top
 }
 
 // triplets are those of values above least.

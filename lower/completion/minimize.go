@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/numerics"
 )
 
 // stays is the share of the gap of the round before above which it has hardly changed, and aimed that of the gap that the next round aims at.
@@ -16,7 +17,8 @@ const roundingGap = 1e-11
 // minimize solves the objective to an absolute gap.
 func (f *factored) minimize(gap float64) (objective, reached float64, status lower.Status, rounds int) {
 	unit := math.Max(f.j.unit, math.SmallestNonzeroFloat64)
-	least, last, idle := math.Inf(1), math.Inf(1), 0
+	var stall numerics.Stall
+	last := math.Inf(1)
 	grew := true
 	f.refresh()
 	tol := gap / unit
@@ -28,9 +30,7 @@ func (f *factored) minimize(gap float64) (objective, reached float64, status low
 		objective, reached, grew = f.certify(gap)
 		before := last
 		last = reached
-		if idle++; reached < 0.9*least {
-			least, idle = reached, 0
-		}
+		idle := stall.Idle(reached)
 		// The gap goes with the gradient, what a step promises with its square. While columns are missing they are most of the gap, unless it stays.
 		switch {
 		case !grew && f.bent == 0:

@@ -123,9 +123,11 @@ func (f *factored) prepareCoefficients(b *blocks) {
 	for i := range b.last {
 		b.last[i] = f.rho
 		for s, w := range f.w {
-			if i < len(f.set) {
+			switch {
+			case w == 0: // perhaps without features
+			case i < len(f.set):
 				b.last[i] += w * f.side(s).norm2[f.set[i]]
-			} else {
+			default:
 				b.last[i] += w * float64(len(f.side(s).y))
 			}
 		}
@@ -139,16 +141,15 @@ func (f *factored) prepareCoefficients(b *blocks) {
 // precondition returns M^-1 t.
 func (f *factored) precondition(t tangent) tangent {
 	out := f.zero()
-	f.preconditionTo(out, t)
+	f.preconditionTo(out.all, t.all)
 	return out
 }
 
-// preconditionTo sets out to M^-1 t.
-func (f *factored) preconditionTo(out, t tangent) {
+// preconditionTo sets to to M^-1 t.
+func (f *factored) preconditionTo(to, t []float64) {
 	b := f.blocks
-	copy(out.A, t.A)
-	copy(out.B, t.B)
-	copy(out.S, t.S)
+	copy(to, t)
+	out := f.tangent(to)
 	for s, to := range [][]float64{out.A, out.B} {
 		floats.Div(to, b.rows[s])
 	}

@@ -39,14 +39,13 @@ func (f *factored) apply(to, x []float64, transposed bool) {
 	low(f.rho, f.ca, f.cb, f.kc)
 }
 
-// spectral bounds the norm of T by those of its blocks, with singular vectors of G, nil for none; rest is that of the last block, which is not looked into further
-// once it is at most enough.
-func (f *factored) spectral(vectors [2]*mat.Dense, enough float64) (bound, rest float64, found triplets) {
+// spectral bounds the norm of T by those of its blocks, with singular vectors of G, nil for none; rest is that of the last block.
+func (f *factored) spectral(vectors [2]*mat.Dense) (bound, rest float64, found triplets) {
 	if vectors[0] == nil {
-		rest, found = f.lanczos(f.nuclear, enough)
+		rest, found = f.lanczos(f.nuclear)
 		return rest, rest, found
 	}
-	rest, found = f.lanczos(f.nuclear, enough, vectors[0], vectors[1])
+	rest, found = f.lanczos(f.nuclear, vectors[0], vectors[1])
 	_, k := vectors[0].Dims()
 	q, p := vectors[0].RawMatrix().Data, vectors[1].RawMatrix().Data
 	tp, tq := f.times(p, k, false), f.times(q, k, true)

@@ -18,6 +18,7 @@ type completionFit struct {
 	m, n       int
 	groups     [][]int
 	intercept  bool
+	point      func(*completion.Solution) [][]float64 // the values of the variables
 }
 
 // NewCompletion returns the fit of matrix completion, with a hyperparameter for the nuclear norm of an m x n matrix G, followed by one for each
@@ -48,7 +49,7 @@ func NewCompletion(train, val Entries, m, n int, groups [][]int, parts []int, in
 	if err != nil {
 		return nil, fmt.Errorf("fits: validation entries of the %s: %w", name, err)
 	}
-	fit := completionFit{completion: c, val: val, m: m, n: n, groups: groups, intercept: intercept}
+	fit := completionFit{completion: c, val: val, m: m, n: n, groups: groups, intercept: intercept, point: both.Point}
 	if completion.Small(len(train.Y), len(val.Y), m, n) {
 		return newSmallCompletion(fit, train, parts)
 	}
@@ -79,12 +80,10 @@ type completionState struct {
 	residual []float64 // predictions less values over the validation entries
 }
 
-// solve returns the solution, and a point with all but the values.
-func (m *completionFit) solve(
-	ctx context.Context, lambda []float64, tol float64, start *lower.Point,
-) (*lower.Point, *completion.Solution, error) {
+// Solve implements [lower.Fit].
+func (m *completionFit) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	if len(lambda) != m.Dim() {
-		return nil, nil, fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.Dim())
+		return nil, fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.Dim())
 	}
 	pt := &lower.Point{Lambda: slices.Clone(lambda)}
 	w := completion.Weights{Nuclear: pt.Lambda[0], Norm: pt.Lambda[1:]}
@@ -94,7 +93,7 @@ func (m *completionFit) solve(
 	}
 	s, err := m.completion.Solve(ctx, w, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r := make([]float64, len(m.val.Y))
 	m.val.X.Mul(r, s.B)
@@ -106,8 +105,8 @@ func (m *completionFit) solve(
 	}
 	pt.Validation = floats.Dot(r, r) / (2 * float64(len(r)))
 	pt.Gap, pt.Solved = m.completion.Relative(s.Gap), s.Status == lower.Optimal || s.Status == lower.Exhausted
-	pt.State = &completionState{s, w, r}
-	return pt, s, nil
+	pt.X, pt.State = m.point(s), &completionState{s, w, r}
+	return pt, nil
 }
 
 // Gradient is that of [lower.Traits].

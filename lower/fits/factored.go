@@ -18,19 +18,9 @@ type factoredCompletion struct {
 	both *completion.Joint
 }
 
-// Solve implements [lower.Fit].
-func (c *factoredCompletion) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
-	pt, s, err := c.solve(ctx, lambda, tol, start)
-	if err != nil {
-		return nil, err
-	}
-	pt.X = c.both.Point(s)
-	return pt, nil
-}
-
 // Traits implements [lower.Fit].
 func (c *factoredCompletion) Traits() lower.Traits {
-	return lower.Traits{Path: c.Path, Gradient: c.Gradient, Parts: []lower.Bilevel{c}, Squared: c.both.Squared, Anchored: c.both.Anchored}
+	return lower.Traits{Path: c.Path, Gradient: c.Gradient, Parts: []lower.Bilevel{c}, Squared: c.both.Squared}
 }
 
 // Shape implements [lower.Bilevel].

@@ -32,7 +32,9 @@ func newSmallCompletion(of completionFit, train Entries, parts []int) (*smallCom
 	if err != nil {
 		return nil, fmt.Errorf("fits: matrix completion: %w", err)
 	}
-	return &smallCompletion{of, both, parts}, nil
+	c := &smallCompletion{of, both, parts}
+	c.point = c.values
+	return c, nil
 }
 
 // Traits implements [lower.Fit].
@@ -74,16 +76,6 @@ func (c *smallCompletion) Values(x [][]float64) lower.Values {
 	v := c.both.Values(c.join(x))
 	v.Penalties = toFirst(v.Penalties)
 	return v
-}
-
-// Solve implements [lower.Fit].
-func (c *smallCompletion) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
-	pt, s, err := c.solve(ctx, lambda, tol, start)
-	if err != nil {
-		return nil, err
-	}
-	pt.X = c.values(s)
-	return pt, nil
 }
 
 // values are the values of the variables.

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/lower/internal/boxed"
+	"github.com/conetune/conetune/lower/numerics"
 )
 
 // dual is a concave function of multipliers m >= floor whose sum is at most most.
@@ -19,8 +19,6 @@ type dual struct {
 	// tol is an increase of the function that is of no interest: steps that promise less are taken as long as each promises half as much as the one
 	// before, as the values of the constraints go with the root of it.
 	tol float64
-	// short takes a few steps only, while what the function is made of is still to change.
-	short bool
 	// loose ends with a step that promises less than tol.
 	loose bool
 }
@@ -34,14 +32,12 @@ type dualPoint struct {
 }
 
 const (
-	// steps bounds the Newton steps, fewSteps those of short, searches the points on one of them.
-	steps, fewSteps, searches = 100, 2, 30
+	// steps bounds the Newton steps, searches the points on one of them.
+	steps, searches = 100, 30
 	// exactShare of the function is an increase that nobody can want.
 	exactShare = 1e-28
 	// retries bounds how often multipliers are made larger until the fit can be solved.
 	retries = 6
-	// shortStretch is stretch for steps that are few.
-	shortStretch = 3
 	// stretch bounds how much a multiplier grows or falls in one step.
 	stretch = 10
 )
@@ -57,11 +53,7 @@ func (f *dual) maximize(ctx context.Context, start []float64) (*dualPoint, error
 	}
 	at, err := f.first(ctx, m)
 	before := math.Inf(1)
-	most := steps
-	if f.short {
-		most = fewSteps
-	}
-	for range most {
+	for range steps {
 		if at == nil || err != nil || at.enough {
 			return at, err
 		}
@@ -95,7 +87,7 @@ func (f *dual) first(ctx context.Context, m []float64) (at *dualPoint, err error
 // newton is the step that the second derivative suggests.
 func (f *dual) newton(at *dualPoint) []float64 {
 	n := len(at.m)
-	b := boxed.Program{G: at.slope, K: at.curvature, Lo: make([]float64, n), Hi: make([]float64, n), Most: math.Max(0, f.most-floats.Sum(at.m))}
+	b := numerics.Boxed{G: at.slope, K: at.curvature, Lo: make([]float64, n), Hi: make([]float64, n), Most: math.Max(0, f.most-floats.Sum(at.m))}
 	if b.Most <= 1e-15*f.most && !math.IsInf(f.most, 1) {
 		b.Most = 0
 	}
@@ -103,65 +95,42 @@ func (f *dual) newton(at *dualPoint) []float64 {
 	if unit == 0 {
 		unit = math.Min(1, f.most)
 	}
-	by := float64(stretch)
-	if f.short {
-		by = shortStretch
-	}
 	for i, v := range at.m {
 		floor := f.floor[i]
 		if floor > 0 {
-			floor = math.Max(floor, v/by)
+			floor = math.Max(floor, v/stretch)
 		}
 		b.Lo[i] = math.Min(0, floor-v)
-		b.Hi[i] = by * math.Max(v, unit)
+		b.Hi[i] = stretch * math.Max(v, unit)
 	}
 	return b.Solve()
 }
 
+// flat is the share of the slope that a search leaves.
+const flat = 0.3
+
 // search goes along d until the slope has all but gone; nil where nothing is better.
 func (f *dual) search(ctx context.Context, from *dualPoint, d []float64) (*dualPoint, error) {
 	slope := floats.Dot(from.slope, d)
-	lo, hi, slopeLo := 0.0, 1.0, slope
-	t := 1.0
-	var best *dualPoint
-	for range searches {
+	var last, best *dualPoint
+	var err error
+	found := numerics.Search(slope, flat, searches, func(t float64) (s float64, ok, done bool) {
 		m := make([]float64, len(d))
 		floats.AddScaledTo(m, from.m, t, d)
 		for i := range m {
 			m[i] = math.Max(m[i], f.floor[i])
 		}
-		next, err := f.at(ctx, m)
-		if err != nil {
-			return nil, err
+		if last, err = f.at(ctx, m); last == nil {
+			return 0, false, err != nil || ctx.Err() != nil
 		}
-		if next == nil {
-			if ctx.Err() != nil {
-				return best, nil
-			}
-			hi = t
-			t = (lo + t) / 2
-			continue
+		if last.value > from.value && (best == nil || last.value > best.value) {
+			best = last
 		}
-		if next.value > from.value && (best == nil || next.value > best.value) {
-			best = next
-		}
-		s := floats.Dot(next.slope, d)
-		if s >= 0 && t == 1 || math.Abs(s) <= 0.3*slope || slope <= f.tol || next.enough {
-			return next, nil // also where the value cannot tell any more
-		}
-		if s > 0 {
-			lo, slopeLo = t, s
-		} else {
-			hi = t
-		}
-		span, secant := hi-lo, (lo+hi)/2
-		if span < 1e-12 {
-			return best, nil
-		}
-		if s < 0 {
-			secant = lo + (t-lo)*slopeLo/(slopeLo-s)
-		}
-		t = math.Min(math.Max(secant, lo+0.05*span), hi-0.05*span)
+		// Also where the value cannot tell any more.
+		return floats.Dot(last.slope, d), true, slope <= f.tol || last.enough
+	})
+	if found && last != nil || err != nil {
+		return last, err
 	}
 	return best, nil
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/numerics"
 )
 
 // Lower solves the lower level within radii, each time from the solve before. It is for one goroutine at a time.
@@ -15,7 +16,6 @@ type Lower struct {
 	fit    lower.Joint
 	solver lower.JointSolver
 	m      []float64
-	known  bool // the solver works with the variables of a solution at m
 	loose  bool // penalties may be above their radii by what the tolerance of the loss allows
 }
 
@@ -31,23 +31,6 @@ func (s *Lower) First(weight float64) { s.m = slices.Repeat([]float64{weight}, s
 func (s *Lower) Begin(ctx context.Context, m []float64, x [][]float64) error {
 	s.m = slices.Clone(m)
 	return s.solver.Model(ctx, x)
-}
-
-// meet has the solver take in the variables of the solution at the first multipliers.
-func (s *Lower) meet(ctx context.Context, tol float64) error {
-	for range rounds {
-		at := weighted(s.m, tol)
-		at.Flat = true
-		pt, err := s.solver.Solve(ctx, at)
-		if pt == nil || err != nil {
-			return err
-		}
-		c, err := s.solver.Check(ctx, weighted(s.m, tol))
-		if err != nil || !c.Grew {
-			return err
-		}
-	}
-	return nil
 }
 
 const (
@@ -109,14 +92,8 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 	if err := s.solver.Model(ctx, nil); err != nil {
 		return nil, err
 	}
-	if !s.known {
-		if err := s.meet(ctx, tol); err != nil {
-			return nil, err
-		}
-		s.known, f.short = true, true
-	}
 	merit, from := math.Inf(1), s.solver.X()
-	least, idle := math.Inf(1), 0
+	var stall numerics.Stall
 	far, floor := reach(firstReach), f.floor
 	for range rounds {
 		f.floor = far.floors(s.m, floor)
@@ -147,9 +124,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 			return out, nil
 		}
 		gap := c.Gap + math.Abs(slack)
-		if idle++; gap < 0.9*least {
-			least, idle = gap, 0
-		}
+		idle := stall.Idle(gap)
 		within := over <= violated || s.loose
 		if gap < out.Gap && within || out.X == nil {
 			*out = lower.Within{X: s.solver.X(), Lambda: slices.Clone(s.m), Loss: c.Train - slack, Gap: gap}
@@ -159,18 +134,17 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 			return out, nil
 		}
 		held := far.holds(s.m, f.floor, floor)
-		if !held && !c.Grew && (idle > patience || s.solver.Quadratic() && !f.short) {
+		if !held && !c.Grew && (idle > patience || s.solver.Quadratic()) {
 			out.Solved = out.Gap <= enough*tol
 			return out, nil
 		}
 		far = far.next(c.Grew)
-		f.short = c.Grew
 		if s.solver.Quadratic() {
 			continue
 		}
 		x, value := s.shorten(from, s.merit(c.Values, radii), merit, radii)
 		if value < merit-fell*math.Abs(merit) { // a bound that is far off, as with multipliers near zero, says nothing of the steps
-			idle = 0
+			stall.Restart()
 		}
 		merit, from = value, x
 		if err := s.solver.Model(ctx, x); err != nil {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/internal/radii"
+	"github.com/conetune/conetune/lower/numerics"
 )
 
 // Subproblem solves the subproblems of an iteration, each time from the multipliers of the one before. It is for one goroutine at a time.
@@ -57,9 +59,6 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		from.values = append(from.values, s.fits[t].Values(x))
 	}
 	best := w.objective(from)
-	if gap := best - w.floor(); gap <= c.Tol {
-		return &lower.Subsolution{X: c.X, R: c.R, M: slices.Repeat([][]float64{make([]float64, s.dims)}, len(s.fits)), Objective: best, Gap: gap, Solved: true}, nil
-	}
 	for _, solver := range s.solvers {
 		w.most = append(w.most, solver.Work()+mostWork)
 	}
@@ -76,7 +75,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		}
 	}
 	out := &lower.Subsolution{Gap: math.Inf(1)}
-	least, idle := math.Inf(1), 0
+	var stall numerics.Stall
 	far, floor := reach(firstReach), f.floor
 	for range rounds {
 		f.floor = far.floors(s.m, floor)
@@ -91,9 +90,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 			return out, err
 		}
 		now, value, gap, grew := r.state, r.value, r.value-r.bound, r.grew
-		if idle++; gap < 0.9*least {
-			least, idle = gap, 0
-		}
+		idle := stall.Idle(gap)
 		if gap < out.Gap {
 			*out = lower.Subsolution{X: now.x, R: now.r, M0: s.m[0], Objective: value, Gap: gap, Solved: gap <= c.Tol}
 			for t := range s.fits {
@@ -106,16 +103,15 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		}
 		held := far.holds(s.m, f.floor, floor)
 		far = far.next(grew)
-		if f.loose && !held && !grew && !f.short { // the gap needs the multipliers after all
+		if f.loose && !held && !grew { // the gap needs the multipliers after all
 			f.loose = false
 			continue
 		}
-		if !held && !grew && (idle > patience || s.solvers[0].Quadratic() && !f.short) {
+		if !held && !grew && (idle > patience || s.solvers[0].Quadratic()) {
 			// Constraints are known to rounding, which counts Alpha times.
 			out.Solved = out.Gap <= math.Max(enough*c.Tol, exactly*c.Alpha*math.Max(1, math.Abs(c.Value)))
 			return out, nil
 		}
-		f.short = grew
 		if s.solvers[0].Quadratic() {
 			continue
 		}
@@ -163,25 +159,12 @@ func (w *work) reached(ctx context.Context) (*reached, error) {
 	}
 	r.value = w.objective(r.state)
 	if r.value-r.bound > w.c.Tol && !r.grew && w.solvers[0].Quadratic() {
-		settled := state{r.x, w.settle(r.state), r.values}
+		settled := state{r.x, radii.Best(w.c, r.values, r.r), r.values}
 		if v := w.objective(settled); v < r.value {
 			r.state, r.value = settled, v
 		}
 	}
 	return r, nil
-}
-
-// floor is the dual function at multipliers of zero, a bound that fits know without a solve: of L and the proximal terms alone. It is minus infinity where one
-// does not.
-func (w *work) floor() float64 {
-	sum, share := 0.0, 1/float64(len(w.fits))
-	for t, f := range w.traits {
-		if f.Anchored == nil {
-			return math.Inf(-1)
-		}
-		sum += share * f.Anchored(w.c.Rho/share, w.c.X[t])
-	}
-	return sum
 }
 
 // first are the multipliers of a penalty so large that the lower level's solution is the subproblem's.
@@ -319,22 +302,11 @@ func (w *work) at(ctx context.Context, m []float64) (*dualPoint, error) {
 
 // objective is that of the subproblem, with the least t.
 func (w *work) objective(z state) float64 {
-	c, share := w.c, 1/float64(len(w.solvers))
-	sum, value, worst := 0.0, -c.Value-c.Epsilon, 0.0
-	for j, g := range c.Gamma {
-		d := z.r[j] - c.R[j]
-		sum += c.Rho / 2 * d * d
-		value += g * d
+	apart := 0.0
+	for t, x := range z.x {
+		apart += w.traits[t].Distance(x, w.c.X[t])
 	}
-	for t, v := range z.values {
-		sum += share * v.Validation
-		value += share * v.Train
-		for j, p := range v.Penalties {
-			worst = math.Max(worst, p-z.r[j])
-		}
-		sum += c.Rho / 2 * w.traits[t].Distance(z.x[t], c.X[t])
-	}
-	return sum + c.Alpha*math.Max(worst, math.Max(0, value))
+	return radii.Objective(w.c, z.values, apart, z.r)
 }
 
 // between is the middle of two points.

@@ -5,7 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/lower/numerics"
 )
 
 // ascent maximises the dual function of a program from one point on.
@@ -19,9 +20,7 @@ type ascent struct {
 	slopes  slopes
 	newton  []system // of each part; the room in them is of use for the next ascent
 	steps   int
-	hot     []int        // room for level
-	known   []*spectrum  // of the centre of each part, where that is known
-	ahead   []*mat.Dense // by how much R(u) of each part is ahead of what its point was made for; nil for nothing
+	hot     []int // room for level
 }
 
 // slopes are the derivatives in the few multipliers.
@@ -118,7 +117,7 @@ const (
 
 // step takes a step of Newton's method; it says whether there is progress.
 func (a *ascent) step() bool {
-	d := a.direction(nil)
+	d := a.direction()
 	if d == nil {
 		return false
 	}
@@ -132,36 +131,21 @@ func (a *ascent) step() bool {
 	}
 	noise := rounded * (math.Abs(a.at.value) + a.magnitude())
 	steep := a.steepness()
-	lo, hi, slopeLo, size := 0.0, 1.0, promise, 1.0
-	for range searches {
+	last, rounding := 1.0, false
+	found := numerics.Search(promise, flat, searches, func(size float64) (slope float64, ok, done bool) {
 		a.move(d, size)
+		last = size
 		gain := a.try.value - a.at.value
-		if promise*size <= noise && gain >= -noise { // rounding decides
-			a.take()
-			return size < 1 || a.steepness() < steep/2 // a shorter step met a kink, which the next one knows of
+		if rounding = promise*size <= noise && gain >= -noise; rounding {
+			return 0, true, true
 		}
-		slope := a.along(d)
-		if gain >= gained*size*promise && (math.Abs(slope) <= flat*promise || slope > 0 && size == 1) {
-			a.take()
-			return true
-		}
-		if slope > 0 && gain > 0 {
-			lo, slopeLo = size, slope
-			size = (lo + hi) / 2
-		} else {
-			hi = size
-			size = lo + (hi-lo)*slopeLo/(slopeLo-math.Min(slope, 0))
-			size = math.Min(math.Max(size, lo+0.05*(hi-lo)), lo+0.95*(hi-lo))
-		}
-		if hi-lo < 1e-12 {
-			break
-		}
+		return a.along(d), gain >= gained*size*promise, false
+	})
+	if !found && !(a.try.value > a.at.value) {
+		return false
 	}
-	if a.try.value > a.at.value {
-		a.take()
-		return true
-	}
-	return false
+	a.take()
+	return !rounding || last < 1 || a.steepness() < steep/2 // a shorter step met a kink, which the next one knows of
 }
 
 // take moves to the point that was tried.

@@ -15,8 +15,7 @@ type border struct {
 	tied    []int // the group of each of the last entries
 	first   int   // the entry of the first of them
 	columns [][][]float64
-	m       *mat.Dense  // second derivatives
-	ahead   [][]float64 // what X b changes by X'u being ahead
+	m       *mat.Dense // second derivatives
 	slope   []float64
 }
 
@@ -31,23 +30,13 @@ type border struct {
 //	            tied:    db = across dsoft + e (dt + dr_g),  r_g an entry of the border
 //
 // with dsoft = -(X'du + sign(b) dm_k) / rho where it is not zero, dc_g = -gamma_g dm_0 / rho, and across = (r_g + t) / q (I - e e').
-func (a *ascent) fill(b *border, kind [][]uint8, free []bool, reach float64, ahead [][]float64) {
+func (a *ascent) fill(b *border, kind [][]uint8, free []bool, reach float64) {
 	b.m = mat.NewDense(max(1, b.n), max(1, b.n), nil)
 	b.slope = make([]float64, b.n)
 	b.columns = make([][][]float64, len(a.parts))
 	tie := a.corner(b, free, reach)
-	if ahead != nil {
-		b.ahead = make([][]float64, len(a.parts))
-		for t := range a.parts {
-			b.ahead[t] = a.follow(t, kind[t], ahead[t])
-		}
-	}
 	for t := range a.parts {
-		var of []float64
-		if ahead != nil {
-			of = ahead[t]
-		}
-		a.edge(b, t, kind[t], tie, of)
+		a.edge(b, t, kind[t], tie)
 	}
 }
 
@@ -110,208 +99,93 @@ func (a *ascent) corner(b *border, free []bool, reach float64) map[int]int {
 	return tie
 }
 
-// moves are the derivatives of the coefficients of a part in t, m_0 and the multiplier of |b|_1, nil for what does not move.
-type moves struct{ t, m0, ms []float64 }
-
-// edge sets what a part has in the columns, with what X'u of it is ahead, nil for nothing.
-func (a *ascent) edge(b *border, t int, kind []uint8, tie map[int]int, ahead []float64) {
-	s := &a.at.of[t]
-	b.columns[t] = make([][]float64, b.n)
-	var by moves
-	if b.t >= 0 {
-		by.t = make([]float64, len(s.b))
-	}
-	if b.m0 >= 0 {
-		by.m0 = make([]float64, len(s.b))
-	}
+// edge sets what a part has in the columns.
+func (a *ascent) edge(b *border, t int, kind []uint8, tie map[int]int) {
+	at, s, p, rho := a.at, &a.at.of[t], a.parts[t], a.rho
+	ms := -1
 	if b.ms != nil {
-		by.ms = make([]float64, len(s.b))
+		ms = b.ms[t]
 	}
+	shrunk := ms >= 0 && a.matrix == nil
+	b.columns[t] = make([][]float64, b.n)
+	byT, by0, byS := make([]float64, len(s.b)), make([]float64, len(s.b)), make([]float64, len(s.b)) // the derivatives of b in t, m_0 and m_k
 	for g := range a.groups.len() {
-		switch {
-		case s.norms[g] == 0:
-		case kind[g] == below:
-			a.below(b, t, g, &by)
-		default:
-			l1 := a.above(b, t, g, kind[g] == loose, &by)
-			if i, ok := tie[g]; ok {
-				a.tied(b, t, g, i, l1, ahead)
-			}
-		}
-	}
-	a.products(b, t, &by, ahead)
-}
-
-// below is a group whose coefficients are not bounded.
-func (a *ascent) below(b *border, t, g int, by *moves) {
-	s, rho, members := &a.at.of[t], a.rho, a.groups.of(g)
-	if by.ms != nil && a.matrix == nil {
-		for _, j := range members {
-			if v := s.soft[j]; v != 0 {
-				by.ms[j] = -math.Copysign(1/rho, v)
-				b.plus(b.ms[t], b.ms[t], -1/rho)
-			}
-		}
-	}
-}
-
-// above is a group at its bound or above it; it returns |e|_1.
-func (a *ascent) above(b *border, t, g int, isLoose bool, by *moves) float64 {
-	s, rho, members := &a.at.of[t], a.rho, a.groups.of(g)
-	q := s.norms[g]
-	l1 := 0.0 // of the direction
-	for _, j := range members {
-		l1 += math.Abs(s.soft[j]) / q
-	}
-	if a.matrix != nil {
-		l1 = 0
-	}
-	along, alone := 0.0, 0.0
-	if isLoose {
-		along, alone = 0.5, 1
-		b.plus(b.m0, b.m0, -a.gammaOf(g)*a.gammaOf(g)/(2*rho))
-		b.plus(b.m0, b.t, -a.gammaOf(g)/2)
-	}
-	across := (a.at.r[g] + a.at.t) / q
-	for _, j := range members {
-		v := s.soft[j]
-		if v == 0 {
+		q, members, gamma := s.norms[g], a.groups.of(g), a.gamma[g]
+		if q == 0 {
 			continue
 		}
-		e := v / q
-		if by.t != nil {
-			by.t[j] = e * (1 - along)
+		across, along, inT, alone := 1.0, 1.0, 0.0, 0.0 // the parts of the formulas of fill
+		if kind[g] != below {
+			across, along, inT = (at.r[g]+at.t)/q, 0, 1
 		}
-		if by.m0 != nil {
-			by.m0[j] = -alone * e * a.gammaOf(g) / (2 * rho)
+		if kind[g] == loose {
+			along, inT, alone = 0.5, 0.5, 0.5
+			b.plus(b.m0, b.m0, -gamma*gamma/(2*rho))
+			b.plus(b.m0, b.t, -gamma/2)
 		}
-		if by.ms != nil && a.matrix == nil {
-			by.ms[j] = -(across*(math.Copysign(1, v)-e*l1) + along*e*l1) / rho
+		l1 := 0.0 // |e|_1
+		if shrunk {
+			for _, j := range members {
+				l1 += math.Abs(s.soft[j]) / q
+			}
 		}
-	}
-	if by.ms != nil && a.matrix == nil {
-		own := 0.0
 		for _, j := range members {
-			if v := s.soft[j]; v != 0 {
-				own += math.Copysign(1, v) * by.ms[j]
+			v := s.soft[j]
+			if v == 0 {
+				continue
+			}
+			e := v / q
+			byT[j], by0[j] = e*inT, -e*alone*gamma/rho
+			if shrunk {
+				sign := math.Copysign(1, v)
+				byS[j] = -(across*(sign-e*l1) + along*e*l1) / rho
+				b.plus(ms, ms, sign*byS[j])
 			}
 		}
-		b.plus(b.ms[t], b.ms[t], own)
-		if b.t >= 0 {
-			b.plus(b.ms[t], b.t, l1*(1-along))
-		}
-		if b.m0 >= 0 {
-			b.plus(b.m0, b.ms[t], -alone*l1*a.gammaOf(g)/(2*rho))
-		}
-	}
-	return l1
-}
-
-// tied is a group whose radius is entry i of the border.
-func (a *ascent) tied(b *border, t, g, i int, l1 float64, ahead []float64) {
-	s, p, rho, members := &a.at.of[t], a.parts[t], a.rho, a.groups.of(g)
-	q := s.norms[g]
-	c := make([]float64, p.rows)
-	for _, j := range members {
-		if v := s.soft[j]; v != 0 {
-			for k := range p.sets {
-				set := &p.sets[k]
-				set.X.Axpy(v/q, j, set.of(c))
-			}
-			if ahead != nil {
-				b.slope[i] += v / q * ahead[j]
-			}
+		b.plus(ms, b.t, l1*inT)
+		b.plus(b.m0, ms, -alone*l1*gamma/rho)
+		if i, ok := tie[g]; ok && kind[g] != below {
+			b.columns[t][i] = a.radial(t, g)
+			b.plus(i, i, rho)
+			b.plus(b.t, i, rho)
+			b.plus(ms, i, l1)
 		}
 	}
-	b.columns[t][i] = c
-	b.plus(i, i, rho)
-	b.plus(b.t, i, rho)
-	if b.ms != nil {
-		b.plus(b.ms[t], i, l1)
-	}
-}
-
-// products makes columns of the derivatives of the coefficients.
-func (a *ascent) products(b *border, t int, by *moves, ahead []float64) {
-	at, s, p := a.at, &a.at.of[t], a.parts[t]
-	lead := func(i int, by []float64) {
-		if ahead != nil {
-			b.slope[i] += floats.Dot(by, ahead)
-		}
-	}
-	if by.t != nil {
+	column := func(i int, by []float64) []float64 {
 		c := make([]float64, p.rows)
-		p.mul(c, by.t, 0)
-		lead(b.t, by.t)
-		b.columns[t][b.t] = c
+		if i >= 0 {
+			p.mul(c, by, 0)
+			b.columns[t][i] = c
+		}
+		return c
 	}
-	if by.m0 != nil {
-		c := make([]float64, p.rows)
-		p.mul(c, by.m0, 0)
-		lead(b.m0, by.m0)
+	column(b.t, byT)
+	if c := column(b.m0, by0); b.m0 >= 0 {
 		for i := range p.sets {
 			if set := &p.sets[i]; set.training {
 				floats.AddScaled(set.of(c), 1/(set.by(at.m0)*at.m0), set.of(s.u))
 				b.plus(b.m0, b.m0, -floats.Dot(set.of(s.u), set.of(s.u))/(set.by(at.m0)*at.m0*at.m0))
 			}
 		}
-		b.columns[t][b.m0] = c
 	}
-	if by.ms != nil {
-		c := make([]float64, p.rows)
-		if a.matrix == nil {
-			p.mul(c, by.ms, 0)
-			lead(b.ms[t], by.ms)
-		} else {
-			k := s.z.rank(a.least(s))
-			signs := s.z.signs(k)
-			floats.AddScaled(c, -1/a.rho, p.pick(signs))
-			b.plus(b.ms[t], b.ms[t], -float64(k)/a.rho)
-			if a.ahead != nil && a.ahead[t] != nil {
-				b.slope[b.ms[t]] -= floats.Dot(signs.RawMatrix().Data, a.ahead[t].RawMatrix().Data) / a.rho
-			}
-		}
-		b.columns[t][b.ms[t]] = c
+	if c := column(ms, byS); ms >= 0 && a.matrix != nil {
+		k := s.z.rank(a.least(s))
+		floats.AddScaled(c, -1/rho, p.pick(s.z.signs(k)))
+		b.plus(ms, ms, -float64(k)/rho)
 	}
 }
 
-// follow is what X b of a part changes to first order by X'u being ahead.
-func (a *ascent) follow(t int, kind []uint8, ahead []float64) []float64 {
-	s, rho := &a.at.of[t], a.rho
-	by := make([]float64, len(s.b))
-	for g := range a.groups.len() {
-		q := s.norms[g]
-		if q == 0 {
-			continue
-		}
-		across, along := 1.0, 1.0
-		if kind[g] != below {
-			across, along = (a.at.r[g]+a.at.t)/q, 0
-			if kind[g] == loose {
-				along = 0.5
-			}
-		}
-		inner := 0.0
-		for _, j := range a.groups.of(g) {
-			inner += s.soft[j] * ahead[j] / q
-		}
-		for _, j := range a.groups.of(g) {
-			if v := s.soft[j]; v != 0 {
-				by[j] = -(across*(ahead[j]-inner*v/q) + along*inner*v/q) / rho
+// radial is X b_g / |b_g| of a part.
+func (a *ascent) radial(t, g int) []float64 {
+	s, p := &a.at.of[t], a.parts[t]
+	c := make([]float64, p.rows)
+	for _, j := range a.groups.of(g) {
+		if v := s.soft[j]; v != 0 {
+			for k := range p.sets {
+				set := &p.sets[k]
+				set.X.Axpy(v/s.norms[g], j, set.of(c))
 			}
 		}
 	}
-	out := make([]float64, a.parts[t].rows)
-	a.parts[t].mul(out, by, 0)
-	if a.matrix != nil && a.ahead[t] != nil {
-		floats.AddScaled(out, -1/rho, a.parts[t].pick(s.z.derivative(a.ahead[t], a.least(s))))
-	}
-	return out
-}
-
-func (p *program) gammaOf(g int) float64 {
-	if p.fixed {
-		return 0
-	}
-	return p.gamma[g]
+	return c
 }

@@ -28,8 +28,6 @@
 // Both are the maximum of a concave function of (u, m), one entry for each row and a few more, which is differentiable and has a generalised second derivative
 // everywhere: Newton's method with a search along each step (semismooth Newton; Li, Sun, Toh, SIAM J. Optim. 2018). Its matrix is factored at the order of the
 // rows or of the coefficients that are free to move, whichever is smaller.
-// The first step is from the centre with the multipliers that are known, instead of from the minimiser of
-// the Lagrangian, which is far from it where rho is small.
 //
 // Subproblems of small matrix completions are solved in the same way: |G|_* of a matrix G takes the place of |b|_1, and singular value thresholding of
 // X - R(u) / rho, with R(u) the matrix of the residuals, that of the shrinkage. See matrix.go.

@@ -15,7 +15,6 @@ import (
 type Lower struct {
 	data *Regression
 	ms   float64
-	m    []float64 // the multipliers of the groups
 	b    []float64
 	b0   float64
 	room []system
@@ -23,7 +22,7 @@ type Lower struct {
 
 // NewLower begins at zero.
 func NewLower(data *Regression) *Lower {
-	return &Lower{data: data, room: make([]system, 1), m: make([]float64, data.groups.len()), b: make([]float64, data.train.X.Columns())}
+	return &Lower{data: data, room: make([]system, 1), b: make([]float64, data.train.X.Columns())}
 }
 
 // Begin implements [lower.WithinSolver].
@@ -34,12 +33,6 @@ func (s *Lower) Begin(_ context.Context, lambda []float64, x [][]float64) error 
 	s.take(x)
 	if s.data.shared {
 		s.ms = lambda[len(lambda)-1]
-	}
-	// At a solution in penalty form whose norms become the radii all weights are multipliers, but for those of zero coefficients.
-	for g := range s.m {
-		if s.m[g] = 0; size(s.data.groups.of(g), s.b) > 0 {
-			s.m[g] = lambda[g]
-		}
 	}
 	return nil
 }
@@ -80,7 +73,6 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		p.rho, p.centre, p.centre0 = rho, [][]float64{s.b}, []float64{s.b0}
 		a := &ascent{program: p, ctx: ctx, workers: 1, newton: s.room}
 		a.begin(1, []float64{s.ms}, p.centre, p.centre0)
-		a.jump([][]float64{s.m}, 0)
 		near := innerShare * tol
 		if out.X == nil {
 			near = math.Max(near, earlyShare*halfMean(a.images[0], g.train.Y))
@@ -117,9 +109,6 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 			continue
 		}
 		s.b, s.b0, s.ms = slices.Clone(at.b), at.b0, at.ms
-		for g, q := range at.norms {
-			s.m[g] = rho * math.Max(0, q-radii[g])
-		}
 		next := slowRho
 		if a.steps <= fewSteps {
 			next = nextRho
@@ -128,9 +117,8 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 	}
 	if out.X != nil {
 		s.take(out.X)
-		copy(s.m, out.Lambda[:len(s.m)])
 		if g.shared {
-			s.ms = out.Lambda[len(s.m)]
+			s.ms = out.Lambda[len(radii)-1]
 		}
 	}
 	return out, nil

@@ -3,7 +3,6 @@ package separable
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -81,13 +80,6 @@ func (z *spectrum) lead(k int) (u, v mat.Matrix) {
 	return z.u.Slice(0, m, 0, k), z.v.Slice(0, n, 0, k)
 }
 
-// rest are the singular vectors from k on.
-func (z *spectrum) rest(k int) (u, v mat.Matrix) {
-	m, _ := z.u.Dims()
-	n, _ := z.v.Dims()
-	return z.u.Slice(0, m, k, m), z.v.Slice(0, n, k, n)
-}
-
 // cut sets g to the matrix with singular values that are smaller by least, and returns their sum.
 func (z *spectrum) cut(least float64, g *mat.Dense) (sum float64) {
 	k := z.rank(least)
@@ -134,34 +126,6 @@ func (z *spectrum) weights(p, q int, least float64) (e, o float64) {
 	}
 	b := (z.s[p] - least + math.Max(0, z.s[q]-least)) / (z.s[p] + z.s[q])
 	return (a + b) / 2, (a - b) / 2
-}
-
-// derivative is D of a matrix.
-func (z *spectrum) derivative(of *mat.Dense, least float64) *mat.Dense {
-	m, n := z.u.RawMatrix().Rows, z.v.RawMatrix().Rows
-	k, few := z.rank(least), min(m, n)
-	var half, h, out mat.Dense
-	half.Mul(z.u.T(), of)
-	h.Mul(&half, z.v)
-	d := mat.NewDense(m, n, nil)
-	for p := range k {
-		for q := range max(m, n) {
-			e, o := z.weights(p, q, least)
-			switch {
-			case q >= few && n > m:
-				d.Set(p, q, e*h.At(p, q))
-			case q >= few:
-				d.Set(q, p, e*h.At(q, p))
-			default:
-				d.Set(p, q, e*h.At(p, q)+o*h.At(q, p))
-				d.Set(q, p, e*h.At(q, p)+o*h.At(p, q))
-			}
-		}
-	}
-	half.Reset()
-	half.Mul(z.u, d)
-	out.Mul(&half, z.v.T())
-	return &out
 }
 
 // pick are the entries of a matrix at the places of a part.
@@ -215,89 +179,4 @@ func (p *ascent) fold(t int, s *portion) (value float64) {
 	}
 	d := floats.Distance(s.g.RawMatrix().Data, p.centreG[t], 2)
 	return value + p.rho/2*d*d
-}
-
-// folded is a matrix with its spectrum.
-type folded struct {
-	g []float64
-	z *spectrum
-}
-
-// remember keeps the matrices of the last point.
-func (s *Subproblem) remember(a *ascent) {
-	s.last = nil
-	if a.matrix == nil {
-		return
-	}
-	for t := range a.at.of {
-		of := &a.at.of[t]
-		z := &spectrum{u: of.z.u, v: of.z.v}
-		for _, v := range of.z.s {
-			z.s = append(z.s, math.Max(0, v-a.least(of)))
-		}
-		s.last = append(s.last, &folded{of.g.RawMatrix().Data, z})
-	}
-}
-
-// known is the spectrum of a matrix, if it is the last one of the part.
-func (s *Subproblem) known(t int, g []float64) *spectrum {
-	if s.last == nil || !slices.Equal(s.last[t].g, g) {
-		return nil
-	}
-	return s.last[t].z
-}
-
-// turn takes Z such that G is its centre, and returns by how much R(u) is ahead of that.
-func (a *ascent) turn(t int, s *portion) *mat.Dense {
-	p, least := a.parts[t], a.least(s)
-	c := a.known[t]
-	if c == nil {
-		c = decompose(a.centreOf(t))
-	}
-	ahead := mat.NewDense(a.matrix.m, a.matrix.n, nil)
-	p.spread(ahead, 1, s.u)
-	if c == nil {
-		return nil
-	}
-	k := c.rank(math.Max(apart*c.s[0], 1e-300))
-	if k == len(c.s) {
-		return nil
-	}
-	// The part of R(u) outside of the singular vectors of the centre, cut to the norm of the multiplier.
-	u, v := c.rest(k)
-	var half, inner mat.Dense
-	half.Mul(u.T(), ahead)
-	inner.Mul(&half, v)
-	w := decompose(&inner)
-	if w == nil {
-		return nil
-	}
-	var wu, wv mat.Dense
-	wu.Mul(u, w.u)
-	wv.Mul(v, w.v)
-	z := &spectrum{u: mat.DenseCopyOf(c.u), v: mat.DenseCopyOf(c.v), s: make([]float64, len(c.s))}
-	for q := range z.s {
-		if q < k {
-			z.s[q] = c.s[q] + least
-			continue
-		}
-		z.s[q] = math.Min(w.s[q-k]/a.rho, (1-apart)*least)
-	}
-	m, n := a.matrix.m, a.matrix.n
-	z.u.Slice(0, m, k, m).(*mat.Dense).Scale(-1, &wu)
-	z.v.Slice(0, n, k, n).(*mat.Dense).Copy(&wv)
-	s.z = z
-	// R(u) - rho (C - Z)
-	var scaled, whole mat.Dense
-	scaled.CloneFrom(z.u.Slice(0, m, 0, len(z.s)))
-	for q, v := range z.s {
-		for i := range m {
-			scaled.Set(i, q, scaled.At(i, q)*v)
-		}
-	}
-	whole.Mul(&scaled, z.v.Slice(0, n, 0, len(z.s)).T())
-	whole.Sub(&whole, a.centreOf(t))
-	whole.Scale(a.rho, &whole)
-	ahead.Add(ahead, &whole)
-	return ahead
 }

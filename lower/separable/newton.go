@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/crew"
-	"github.com/conetune/conetune/lower/internal/boxed"
+	"github.com/conetune/conetune/lower/numerics"
 )
 
 // direction is a step in the multipliers.
@@ -66,8 +66,8 @@ func (a *ascent) classify() (kind [][]uint8, free []bool, ties []int, reach floa
 	return kind, free, ties, reach
 }
 
-// direction is the step of Newton's method, nil where there is none. Where X'u differs from the correlations of the point, ahead is by how much.
-func (a *ascent) direction(ahead [][]float64) *direction {
+// direction is the step of Newton's method, nil where there is none.
+func (a *ascent) direction() *direction {
 	at := a.at
 	kind, free, ties, reach := a.classify()
 	ok := make([]bool, len(a.parts))
@@ -91,16 +91,13 @@ func (a *ascent) direction(ahead [][]float64) *direction {
 	}
 	b.first = b.n
 	b.n += len(ties)
-	a.fill(b, kind, free, reach, ahead)
+	a.fill(b, kind, free, reach)
 
 	out := &direction{of: make([]shift, len(a.parts))}
 	solved := make([][][]float64, len(a.parts)) // B^-1 of the columns
 	crew.Each(len(a.parts), a.workers, func(t int) {
 		s := &a.newton[t]
 		out.of[t].u = slices.Clone(a.slope[t])
-		if b.ahead != nil {
-			floats.Add(out.of[t].u, b.ahead[t])
-		}
 		s.solve(out.of[t].u)
 		solved[t] = make([][]float64, b.n)
 		for i, c := range b.columns[t] {
@@ -210,7 +207,7 @@ func (a *ascent) few(b *border, outer int, right []float64) []float64 {
 
 // boxed is the step of the multipliers within their bounds.
 func (a *ascent) boxed(b *border, g []float64, k *mat.Dense, n int) []float64 {
-	q := boxed.Program{G: g, Lo: make([]float64, n), Hi: make([]float64, n), Most: math.Inf(1)}
+	q := numerics.Boxed{G: g, Lo: make([]float64, n), Hi: make([]float64, n), Most: math.Inf(1)}
 	for i := range n {
 		row := make([]float64, n)
 		for j := range n {

@@ -229,11 +229,6 @@ func (p *ascent) evaluate(at *point) {
 		p.soften(t, &at.of[t])
 	}
 	p.level(at)
-	p.settle(at)
-}
-
-// settle is evaluate at the t of the point.
-func (p *ascent) settle(at *point) {
 	value := 0.0
 	if !p.fixed {
 		value = p.rest(at)*at.t - at.m0*p.offset
@@ -278,14 +273,6 @@ func (p *ascent) settle(at *point) {
 
 // soften sets the coefficients before their norms are bounded, and Z.
 func (p *ascent) soften(t int, s *portion) {
-	p.shorten(t, s)
-	if p.matrix != nil {
-		p.unfold(t, s)
-	}
-}
-
-// shorten sets the coefficients before their norms are bounded.
-func (p *ascent) shorten(t int, s *portion) {
 	centre, l := p.centre[t], p.threshold(s)/p.rho
 	for g := range p.groups.len() {
 		group := p.groups.of(g)
@@ -293,6 +280,9 @@ func (p *ascent) shorten(t int, s *portion) {
 			s.soft[j] = soft(centre[j]-s.c[j]/p.rho, l)
 		}
 		s.norms[g] = size(group, s.soft)
+	}
+	if p.matrix != nil {
+		p.unfold(t, s)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/internal/radii"
+	"github.com/conetune/conetune/lower/numerics"
 )
 
 // Subproblem solves the subproblems of an iteration, each time from the multipliers of the one before. It is for one goroutine at a time.
@@ -19,7 +21,6 @@ type Subproblem struct {
 	m0      float64
 	ms      []float64
 	room    []system
-	last    []*folded // the last matrix of each part
 }
 
 // NewSubproblem takes the data of the parts, which have the same penalties. So many parts at most are solved at once.
@@ -62,22 +63,16 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		}
 	}
 	a := &ascent{program: p, ctx: ctx, workers: s.workers, newton: s.room}
-	for t := range p.centreG {
-		a.known = append(a.known, s.known(t, p.centreG[t]))
-	}
 	a.begin(s.start(c))
-	a.jump(a.guess())
 	out := &lower.Subsolution{Gap: math.Inf(1)}
-	least, idle := math.Inf(1), 0
+	var stall numerics.Stall
 	for range most {
 		if ctx.Err() != nil {
 			return out, nil
 		}
-		value := a.objective()
+		value := a.objective(c)
 		gap := value - a.at.value
-		if idle++; gap < 0.9*least {
-			least, idle = gap, 0
-		}
+		idle := stall.Idle(gap)
 		if gap <= c.Tol || idle > patience || gap <= enough*c.Tol && idle > 1 {
 			break
 		}
@@ -85,68 +80,24 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 			break
 		}
 	}
-	value := a.objective()
-	if dual := a.at.value; value-dual > c.Tol {
-		value = a.balance(value)
-		a.at.value = dual
+	value := a.objective(c)
+	r := a.at.r
+	if value-a.at.value > c.Tol { // the multipliers leave radii uncertain by the rounding of norms, which counts with alpha
+		values, apart := a.values()
+		best := radii.Best(c, values, r)
+		if v := radii.Objective(c, values, apart, best); v < value {
+			value, r = v, best
+		}
 	}
-	s.report(a, value, value-a.at.value, out)
+	s.report(a, r, value, value-a.at.value, out)
 	out.Solved = out.Gap <= enough*c.Tol // above the tolerance only where rounding ended it
 	out.Fits = a.steps
 	s.m0, s.ms = a.at.m0, nil
-	s.remember(a)
 	for t := range a.at.of {
 		s.ms = append(s.ms, a.at.of[t].ms)
 	}
 	return out, nil
 }
-
-// guess are multipliers of the groups at the centre, and t there: those that leave the radii where they are.
-func (a *ascent) guess() (m [][]float64, t float64) {
-	norms := make([][]float64, len(a.parts))
-	m = make([][]float64, len(a.parts))
-	for k := range a.parts {
-		norms[k], m[k] = make([]float64, a.groups.len()), make([]float64, a.groups.len())
-		for g := range norms[k] {
-			norms[k][g] = size(a.groups.of(g), a.centre[k])
-			t = math.Max(t, norms[k][g]-a.radius[g])
-		}
-	}
-	for g := range a.groups.len() {
-		sum, count := 0.0, 0.0
-		for k := range a.parts {
-			s := &a.at.of[k]
-			if norms[k][g] < (a.radius[g]+t)*(1-touching) {
-				continue
-			}
-			own := 0.0
-			for _, j := range a.groups.of(g) {
-				x := a.centre[k][j]
-				own -= s.c[j]*x + a.threshold(s)*math.Abs(x)
-			}
-			m[k][g] = math.Max(0, own/norms[k][g])
-			sum += m[k][g]
-			count++
-		}
-		want := a.at.m0 * a.gamma[g]
-		if a.radius[g] <= a.low[g] && sum < want || a.radius[g] >= a.high[g] && sum > want {
-			continue
-		}
-		for k := range a.parts {
-			switch {
-			case norms[k][g] < (a.radius[g]+t)*(1-touching):
-			case sum > 0:
-				m[k][g] *= want / sum
-			default:
-				m[k][g] = want / count
-			}
-		}
-	}
-	return m, t
-}
-
-// touching is the share of a radius that a norm may be below it and count as held by it.
-const touching = 1e-6
 
 // start are the multipliers to begin with, and the centre.
 func (s *Subproblem) start(c *lower.Centre) (m0 float64, ms []float64, b [][]float64, b0 []float64) {
@@ -175,111 +126,60 @@ func (s *Subproblem) start(c *lower.Centre) (m0 float64, ms []float64, b [][]flo
 	return math.Max(m0, leastShare*c.Alpha), ms, b, b0
 }
 
-// objective is that of the subproblem at the minimiser of the Lagrangian, with the least t. The radius of |b|_1 makes up for what |b|_1 is above, as
-// rounding of so many coefficients would count with alpha.
-func (a *ascent) objective() float64 {
-	at := a.at
-	if a.shared {
-		s, most := a.groups.len(), 0.0
-		for t := range at.of {
-			most = math.Max(most, at.of[t].l1-at.t)
-		}
-		if over := most - at.r[s]; over > 0 && over < 1e-6*most {
-			at.r[s] = math.Min(most, a.high[s])
-		}
-	}
-	sum, value, worst := 0.0, -a.offset, 0.0
-	for g, v := range a.gamma {
-		d := at.r[g] - a.radius[g]
-		sum += a.rho / 2 * d * d
-		value += v * d
-	}
+// values are those of the minimiser of the Lagrangian, with its squared distance from the centre.
+func (a *ascent) values() (values []lower.Values, apart float64) {
+	square := func(x, y float64) float64 { return (x - y) * (x - y) }
 	for t, p := range a.parts {
-		s := &at.of[t]
+		s := &a.at.of[t]
+		v := lower.Values{Penalties: make([]float64, len(a.radius))}
 		for i := range p.sets {
 			rows := &p.sets[i]
-			loss := rows.weight * float64(len(rows.Y)) * halfMean(rows.of(a.images[t]), rows.Y)
-			if rows.training {
-				value += loss
+			if loss := halfMean(rows.of(a.images[t]), rows.Y); rows.training {
+				v.Train = loss
 			} else {
-				sum += loss
+				v.Validation = loss
 			}
-		}
-		for j, b := range s.b {
-			d := b - a.centre[t][j]
-			sum += a.rho / 2 * d * d
-		}
-		if p.intercept {
-			d := s.b0 - a.centre0[t]
-			sum += a.rho / 2 * d * d
-		}
-		if a.matrix != nil {
-			d := floats.Distance(s.g.RawMatrix().Data, a.centreG[t], 2)
-			sum += a.rho / 2 * d * d
 		}
 		for g, q := range s.norms {
-			worst = math.Max(worst, math.Min(q, at.r[g]+at.t)-at.r[g])
+			v.Penalties[g] = math.Min(q, a.at.r[g]+a.at.t)
 		}
 		if a.shared {
-			worst = math.Max(worst, s.l1-at.r[a.groups.len()])
+			v.Penalties[a.groups.len()] = s.l1
 		}
+		for j, b := range s.b {
+			apart += square(b, a.centre[t][j])
+		}
+		if p.intercept {
+			apart += square(s.b0, a.centre0[t])
+		}
+		if a.matrix != nil {
+			apart += square(floats.Distance(s.g.RawMatrix().Data, a.centreG[t], 2), 0)
+		}
+		values = append(values, v)
 	}
-	return sum + a.alpha*math.Max(worst, math.Max(0, value))
+	return values, apart
 }
 
-// balances bounds the steps of balance.
-const balances = 4
-
-// balance is the least objective along t, the radii and all else that makes the coefficients as it is. The multipliers leave t uncertain by the rounding of
-// norms that may be many times the radii, which the objective counts with alpha. There what the training loss and the norms are above is the same.
-func (a *ascent) balance(least float64) float64 {
-	at := a.at
-	best := at.t
-	rest := math.Max(0, a.rest(at))
-	to := func(t float64) {
-		at.t = t
-		for k := range at.of {
-			a.shrink(k, at)
+// objective is that of the subproblem at the minimiser of the Lagrangian, with the least t. The radius of |b|_1 makes up for what |b|_1 is above, as
+// rounding of so many coefficients would count with alpha.
+func (a *ascent) objective(c *lower.Centre) float64 {
+	values, apart := a.values()
+	if a.shared {
+		s, most := a.groups.len(), 0.0
+		for _, v := range values {
+			most = math.Max(most, v.Penalties[s]-a.at.t)
 		}
-		a.differentiate()
-	}
-	for range balances {
-		next := at.t + (a.violated()-at.t)/(1+rest/at.m0)
-		if !(next >= 0) || next == at.t {
-			break
-		}
-		to(next)
-		if value := a.objective(); value < least {
-			least, best = value, next
+		if over := most - a.at.r[s]; over > 0 && over < 1e-6*most {
+			a.at.r[s] = math.Min(most, a.high[s])
 		}
 	}
-	if at.t != best {
-		to(best)
-		a.objective()
-	}
-	return least
-}
-
-// violated is by how much the value constraint is.
-func (a *ascent) violated() float64 {
-	value := -a.offset
-	for g, v := range a.gamma {
-		value += v * (a.at.r[g] - a.radius[g])
-	}
-	for t, p := range a.parts {
-		for i := range p.sets {
-			if rows := &p.sets[i]; rows.training {
-				value += rows.weight * float64(len(rows.Y)) * halfMean(rows.of(a.images[t]), rows.Y)
-			}
-		}
-	}
-	return value
+	return radii.Objective(c, values, apart, a.at.r)
 }
 
 // report takes the point.
-func (s *Subproblem) report(a *ascent, value, gap float64, out *lower.Subsolution) {
+func (s *Subproblem) report(a *ascent, r []float64, value, gap float64, out *lower.Subsolution) {
 	at := a.at
-	*out = lower.Subsolution{R: slices.Clone(at.r), M0: at.m0, Objective: value, Gap: gap}
+	*out = lower.Subsolution{R: slices.Clone(r), M0: at.m0, Objective: value, Gap: gap}
 	for t := range at.of {
 		of := &at.of[t]
 		x := [][]float64{slices.Clone(of.b)}

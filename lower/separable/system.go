@@ -19,10 +19,11 @@ import (
 type system struct {
 	root   []float64 // V^(-1/2)
 	k      int
-	narrow bool      // the factor is of order k, and G is kept by rows
-	g      []float64 // entry (i, j) is g[j+i*k] if narrow, and else g[i+j*rows]
+	narrow bool      // the factor is of order k
+	g      []float64 // by columns
 	factor factor.Definite
 	work   []float64
+	turned []float64 // G by rows, if narrow
 	matrix []float64 // minus what is factored
 
 	nuclear *nuclear // the derivative of the matrix, which is added to G G'; nil without one
@@ -35,14 +36,14 @@ func (s *system) solve(v []float64) {
 	if s.narrow {
 		h := s.work[:s.k]
 		clear(h)
-		dense.GemvN(s.k, n, s.g, max(1, s.k), v, h) // -G'v
+		dense.GemvT(n, s.k, s.g, n, v, h) // -G'v
 		if s.k > 0 {
 			s.factor.Solve(h)
 		}
 		for i := range h {
 			h[i] = -h[i]
 		}
-		dense.GemvT(s.k, n, s.g, max(1, s.k), h, v)
+		dense.GemvN(n, s.k, s.g, n, h, v)
 	} else {
 		s.factor.Solve(v)
 	}
@@ -52,7 +53,7 @@ func (s *system) solve(v []float64) {
 // build sets up the matrix of a part and factors it.
 func (a *ascent) build(t int, kind []uint8) bool {
 	p, s := a.parts[t], &a.newton[t]
-	a.prepare(t, a.width(t, kind))
+	a.prepare(t)
 	w := writer{system: s, part: p, weight: slices.Clone(s.root), column: make([]float64, p.rows), radial: make([]float64, p.rows)}
 	floats.Scale(1/math.Sqrt(a.rho), w.weight)
 	for g := range a.groups.len() {
@@ -70,6 +71,9 @@ func (a *ascent) build(t int, kind []uint8) bool {
 		}
 		w.put()
 	}
+	s.k = len(s.g) / p.rows
+	s.narrow = s.k <= p.rows && a.matrix == nil
+	s.work = resize(s.work, max(p.rows, s.k))
 	if a.matrix != nil {
 		of := &a.at.of[t]
 		if s.nuclear == nil {
@@ -80,22 +84,8 @@ func (a *ascent) build(t int, kind []uint8) bool {
 	return s.decompose(p.rows, a.rho)
 }
 
-// width is the number of columns of G: those of the coefficients, or of the direction of a group, and of the intercept.
-func (a *ascent) width(t int, kind []uint8) (count int) {
-	at := &a.at.of[t]
-	for g := range a.groups.len() {
-		if at.norms[g] > 0 {
-			count += columns(kind[g], a.groups.of(g), at.soft)
-		}
-	}
-	if a.parts[t].intercept {
-		count++
-	}
-	return count
-}
-
-// prepare makes room for so many columns, at the weights of the point.
-func (a *ascent) prepare(t, count int) {
+// prepare takes the weights of the point.
+func (a *ascent) prepare(t int) {
 	p, s := a.parts[t], &a.newton[t]
 	n := p.rows
 	if s.factor.End == nil {
@@ -112,15 +102,7 @@ func (a *ascent) prepare(t, count int) {
 			root[k] = math.Sqrt(set.by(a.at.m0))
 		}
 	}
-	s.k, s.narrow = count, count <= n && a.matrix == nil
-	if need := count * n; cap(s.g) < need {
-		s.g = make([]float64, need)
-	}
-	s.g = s.g[:count*n]
-	if need := max(n, count); cap(s.work) < need {
-		s.work = make([]float64, need)
-	}
-	s.work = s.work[:max(n, count)]
+	s.g = s.g[:0]
 }
 
 // writer fills G column by column.
@@ -128,42 +110,14 @@ type writer struct {
 	*system
 	part           *part
 	weight         []float64 // V^(-1/2) / rho^(1/2)
-	index          int
 	column, radial []float64
-	few            []float64 // the last columns if narrow, which are written together: line by line of the memory
 }
-
-// together is how many columns are written at once if narrow.
-const together = 8
 
 // put writes the column, with its weights.
 func (w *writer) put() {
-	n := len(w.column)
-	if !w.narrow {
-		floats.MulTo(w.g[w.index*n:(w.index+1)*n], w.column, w.weight)
-		w.index++
-		return
-	}
-	if w.few == nil {
-		w.few = make([]float64, together*n)
-	}
-	k := w.index % together
-	floats.MulTo(w.few[k*n:(k+1)*n], w.column, w.weight)
-	w.index++
-	if k == together-1 || w.index == w.k {
-		w.flush(k + 1)
-	}
-}
-
-// flush writes the last columns.
-func (w *writer) flush(count int) {
-	n, at := len(w.column), w.index-count
-	for i := range n {
-		to := w.g[i*w.k+at : i*w.k+w.index]
-		for c := range to {
-			to[c] = w.few[i+c*n]
-		}
-	}
+	from := len(w.g)
+	w.g = append(w.g, w.column...)
+	floats.Mul(w.g[from:], w.weight)
 }
 
 // take adds a multiple of x_j.
@@ -217,42 +171,29 @@ func (w *writer) bounded(members []int, soft []float64, q, top float64, moves bo
 	}
 }
 
-// columns is how many a group has.
-func columns(kind uint8, members []int, soft []float64) int {
-	if kind != below && len(members) == 1 {
-		if kind == loose {
-			return 1
-		}
-		return 0
-	}
-	k := 0
-	for _, j := range members {
-		if soft[j] != 0 {
-			k++
-		}
-	}
-	return k
-}
-
 // decompose factors I + G'G or I + GG'.
 func (s *system) decompose(n int, rho float64) bool {
-	order, inner := n, s.k
+	order, inner, g := n, s.k, s.g
 	if s.narrow {
-		order, inner = s.k, n
+		order, inner, g = s.k, n, resize(s.turned, len(s.g))
+		for j := range s.k {
+			for i, v := range s.g[j*n : (j+1)*n] {
+				g[j+i*s.k] = v
+			}
+		}
+		s.turned = g
 	}
 	if order == 0 {
 		return true
 	}
-	if cap(s.matrix) < order*order {
-		s.matrix = make([]float64, order*order)
-	}
-	m := s.matrix[:order*order]
+	s.matrix = resize(s.matrix, order*order)
+	m := s.matrix
 	clear(m)
 	for i := range order {
 		m[i+i*order] = -1
 	}
 	within := dense.Within{Stop: s.factor.End}
-	within.SyrkNT(order, inner, s.g, order, s.g, order, m, order)
+	within.SyrkNT(order, inner, g, order, g, order, m, order)
 	if s.nuclear != nil {
 		s.nuclear.subtract(m, s.root, rho)
 	}

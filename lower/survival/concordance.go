@@ -45,70 +45,43 @@ func concordant(p Part) (less, pairs []float64) {
 	order := sorted(y)
 	rank := ranks(p.F)
 	less, pairs = make([]float64, len(y)), make([]float64, len(y))
-	count := func(sign float64, at []int, now, to func(i int) bool) {
+	count := func(sign float64, rows []int, now, to func(i int) bool) {
 		tree := make(counts, len(y)+1)
-		for _, i := range at {
-			if to(i) {
-				below, equal := tree.below(rank[i])
-				above := tree.total() - below - equal
-				if sign > 0 {
+		for len(rows) > 0 {
+			same := 1 // rows of one time, all events or all censored, which are not compared with each other
+			for same < len(rows) && y[rows[same]] == y[rows[0]] && math.Signbit(y[rows[same]]) == math.Signbit(y[rows[0]]) {
+				same++
+			}
+			for _, i := range rows[:same] {
+				if to(i) {
+					below, equal := tree.below(rank[i])
+					if sign < 0 {
+						below = tree.total() - below - equal
+					}
 					less[i] += below + equal/2
-				} else {
-					less[i] += above + equal/2
+					pairs[i] += tree.total()
 				}
-				pairs[i] += tree.total()
 			}
-			if now(i) {
-				tree.add(rank[i], p.weight(i))
+			for _, i := range rows[:same] {
+				if now(i) {
+					tree.add(rank[i], p.weight(i))
+				}
 			}
+			rows = rows[same:]
 		}
 	}
 	any, event := func(int) bool { return true }, func(i int) bool { return !math.Signbit(y[i]) }
-	// Events with the later rows, and rows with the earlier events; pairs of events at one time are in neither.
+	// Events with the later rows, and rows with the earlier events.
 	backward := slices.Clone(order)
 	slices.Reverse(backward)
 	count(1, backward, any, event)
 	count(-1, order, event, any)
-	p.untie(rank, order, less, pairs)
 	for i := range y {
 		if w := p.weight(i); w != 1 {
 			less[i], pairs[i] = w*less[i], w*pairs[i]
 		}
 	}
 	return less, pairs
-}
-
-// untie takes the pairs of events at one time off.
-func (p Part) untie(rank, order []int, less, pairs []float64) {
-	y := p.Y
-	for at := 0; at < len(order); {
-		from := at
-		censored := math.Signbit(y[order[from]])
-		for at < len(order) && y[order[at]] == y[order[from]] && math.Signbit(y[order[at]]) == censored {
-			at++
-		}
-		if censored || at == from+1 {
-			continue
-		}
-		rows := order[from:at]
-		for _, way := range []bool{true, false} { // each pair was counted from both sides
-			tree := make(counts, len(y)+1)
-			for k := range rows {
-				i := rows[k]
-				if way {
-					i = rows[len(rows)-1-k]
-				}
-				below, equal := tree.below(rank[i])
-				if way {
-					less[i] -= below + equal/2
-				} else {
-					less[i] -= tree.total() - below - equal/2
-				}
-				pairs[i] -= tree.total()
-				tree.add(rank[i], p.weight(i))
-			}
-		}
-	}
 }
 
 // ranks number the different values from 1 on.

@@ -1,5 +1,4 @@
-// Package boxed solves the small quadratic programs of Newton's method over multipliers.
-package boxed
+package numerics
 
 import (
 	"math"
@@ -7,12 +6,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Program is the step of Newton's method,
+// Boxed is the step of Newton's method,
 //
 //	maximize over d   g'd - 1/2 d'Kd   subject to lo <= d <= hi,  sum d <= most,
 //
 // with lo <= 0 <= hi and most >= 0, by an active-set method from d = 0. K is positive semidefinite.
-type Program struct {
+type Boxed struct {
 	G, Lo, Hi []float64
 	K         [][]float64
 	Most      float64
@@ -29,7 +28,7 @@ const (
 const ridge, leastRidge = 1e-13, 1e-290
 
 // Solve returns d.
-func (b *Program) Solve() []float64 {
+func (b *Boxed) Solve() []float64 {
 	n := len(b.G)
 	d, held := make([]float64, n), make([]int, n)
 	top := 0.0
@@ -100,7 +99,7 @@ const (
 )
 
 // gradient is g - Kd.
-func (b *Program) gradient(d []float64) []float64 {
+func (b *Boxed) gradient(d []float64) []float64 {
 	out := make([]float64, len(d))
 	for i, row := range b.K {
 		out[i] = b.G[i]
@@ -112,7 +111,7 @@ func (b *Program) gradient(d []float64) []float64 {
 }
 
 // direction goes to the best point of the loose coordinates; nu is the multiplier of the sum.
-func (b *Program) direction(held []int, tight bool, grad []float64, plus float64) (p []float64, nu float64) {
+func (b *Boxed) direction(held []int, tight bool, grad []float64, plus float64) (p []float64, nu float64) {
 	p = make([]float64, len(held))
 	var free []int
 	for i, h := range held {
@@ -162,7 +161,7 @@ func (b *Program) direction(held []int, tight bool, grad []float64, plus float64
 }
 
 // longest is the longest step along p up to 1, and what ends it before.
-func (b *Program) longest(d, p []float64, held []int, tight bool) (step float64, blocker int) {
+func (b *Boxed) longest(d, p []float64, held []int, tight bool) (step float64, blocker int) {
 	step, blocker = 1, none
 	total, rise := 0.0, 0.0
 	for i, v := range p {

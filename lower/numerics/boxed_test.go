@@ -1,4 +1,4 @@
-package boxed
+package numerics
 
 import (
 	"math"
@@ -13,7 +13,7 @@ func TestAgainstGrid(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		a, b, c := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
-		p := Program{
+		p := Boxed{
 			G: []float64{3 * rng.NormFloat64(), 3 * rng.NormFloat64()}, Lo: []float64{-rng.Float64(), 0}, Hi: []float64{rng.Float64(), 2},
 			K: [][]float64{{a*a + b*b, a * c}, {a * c, c * c}}, Most: 2 * rng.Float64(),
 		}
@@ -45,7 +45,7 @@ func TestAgainstGrid(t *testing.T) {
 func TestNotANumber(t *testing.T) {
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		for _, k := range [][][]float64{{{v, 0}, {0, 1}}, {{1, v}, {v, 1}}, {{1, 0}, {0, v}}} {
-			p := Program{G: []float64{1, 1}, Lo: []float64{-1, -1}, Hi: []float64{1, 1}, K: k, Most: math.Inf(1)}
+			p := Boxed{G: []float64{1, 1}, Lo: []float64{-1, -1}, Hi: []float64{1, 1}, K: k, Most: math.Inf(1)}
 			for i, d := range p.Solve() {
 				require.True(t, d >= p.Lo[i] && d <= p.Hi[i], "%v: %v", k, d)
 			}

@@ -1,4 +1,5 @@
-package multipliers
+// Package radii has what does not depend on how the subproblems of VF-iDCA are solved: their objective, and the best radii for given points.
+package radii
 
 import (
 	"math"
@@ -9,10 +10,21 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// bisections bounds those of [work.settle], which come to rounding.
+// Objective is that of a subproblem with the least t, for parts with these values of the functions at a squared distance from their centres.
+func Objective(c *lower.Centre, values []lower.Values, apart float64, r []float64) float64 {
+	b := newBest(c, values)
+	d := floats.Distance(r, c.R, 2)
+	sum := c.Rho/2*(d*d+apart) + c.Alpha*b.above(r)
+	for _, v := range values {
+		sum += v.Validation / float64(len(values))
+	}
+	return sum
+}
+
+// bisections bounds those of [Best], which come to rounding.
 const bisections = 200
 
-// settle returns the best radii for the points of a state, which minimise
+// Best returns the best radii for the points of parts with these values of the functions, given some radii. They minimise
 //
 //	rho/2 |r - R|^2 + alpha t   over Low <= r <= High and t >= 0   subject to   V + gamma'(r - R) <= t,   P_j - r_j <= t,
 //
@@ -20,21 +32,14 @@ const bisections = 200
 // the rounding of the multipliers, times alpha: where many coefficients are in use and alpha is large that is more than a gap may be.
 //
 // The objective is convex in t, with the derivative alpha - eta - sum_j mu_j, where eta and mu are the multipliers of the constraints at the best r for t.
-func (w *work) settle(z state) []float64 {
-	b := &best{c: w.c, value: -w.c.Value - w.c.Epsilon, most: make([]float64, w.dims), r: make([]float64, w.dims)}
+func Best(c *lower.Centre, values []lower.Values, r []float64) []float64 {
+	b := newBest(c, values)
 	least := 0.0
-	for j := range b.most {
-		b.most[j] = math.Inf(-1)
-		for _, v := range z.values {
-			b.most[j] = math.Max(b.most[j], v.Penalties[j])
-		}
-		least = math.Max(least, b.most[j]-w.c.High[j])
+	for j, p := range b.most {
+		least = math.Max(least, p-c.High[j])
 	}
-	for _, v := range z.values {
-		b.value += v.Train / float64(len(z.values))
-	}
-	distance := floats.Distance(z.r, w.c.R, 2)
-	lo, hi := least, least+w.c.Rho/2*distance*distance/w.c.Alpha+b.above(z.r)
+	distance := floats.Distance(r, c.R, 2)
+	lo, hi := least, least+c.Rho/2*distance*distance/c.Alpha+b.above(r)
 	for range bisections {
 		t := (lo + hi) / 2
 		if t <= lo || t >= hi {
@@ -56,6 +61,17 @@ type best struct {
 	value float64   // V
 	most  []float64 // P
 	r     []float64
+}
+
+func newBest(c *lower.Centre, values []lower.Values) *best {
+	b := &best{c: c, value: -c.Value - c.Epsilon, most: slices.Clone(values[0].Penalties), r: make([]float64, len(c.R))}
+	for _, v := range values {
+		b.value += v.Train / float64(len(values))
+		for j, p := range v.Penalties {
+			b.most[j] = math.Max(b.most[j], p)
+		}
+	}
+	return b
 }
 
 // above is the least t for radii.

@@ -1,4 +1,4 @@
-package multipliers
+package radii
 
 import (
 	"context"
@@ -16,33 +16,33 @@ import (
 )
 
 // radiiCase is a subproblem whose points are fixed.
-func radiiCase(rng *rand.Rand, dims, parts int) (*work, state) {
-	c := &lower.Centre{Value: rng.Float64(), Epsilon: 0.01, Alpha: math.Exp(3 * rng.NormFloat64()), Rho: math.Exp(rng.NormFloat64())}
-	z := state{values: make([]lower.Values, parts)}
+func radiiCase(rng *rand.Rand, dims, parts int) (c *lower.Centre, values []lower.Values, r []float64) {
+	c = &lower.Centre{Value: rng.Float64(), Epsilon: 0.01, Alpha: math.Exp(3 * rng.NormFloat64()), Rho: math.Exp(rng.NormFloat64())}
+	values = make([]lower.Values, parts)
 	for range dims {
 		c.R = append(c.R, 1+rng.Float64())
 		c.Gamma = append(c.Gamma, math.Max(0, rng.NormFloat64()))
 		c.Low, c.High = append(c.Low, rng.Float64()), append(c.High, 2+2*rng.Float64())
-		z.r = append(z.r, 1+rng.Float64())
+		r = append(r, 1+rng.Float64())
 	}
-	for k := range z.values {
-		v := &z.values[k]
+	for k := range values {
+		v := &values[k]
 		v.Train = c.Value + 0.5*rng.NormFloat64()
 		for j := range dims {
 			v.Penalties = append(v.Penalties, c.R[j]+0.5*rng.NormFloat64())
 		}
 	}
-	return &work{Subproblem: &Subproblem{dims: dims}, c: c}, z
+	return c, values, r
 }
 
 // conicRadii is the least objective by a conic program.
-func conicRadii(t *testing.T, c *lower.Centre, z state) float64 {
+func conicRadii(t *testing.T, c *lower.Centre, values []lower.Values) float64 {
 	m := convex.NewModel()
 	r, s := m.Variable("r", len(c.R)), m.Variable("t", 1)
 	move := r.Expr().Minus(convex.Const(c.R...))
 	above := -c.Value - c.Epsilon
-	for _, v := range z.values {
-		above += v.Train / float64(len(z.values))
+	for _, v := range values {
+		above += v.Train / float64(len(values))
 		for j, p := range v.Penalties {
 			m.Constrain(convex.GreaterEqual(s.Expr(), convex.Const(p).Minus(r.Expr().At(j))))
 		}
@@ -66,37 +66,30 @@ func conicRadii(t *testing.T, c *lower.Centre, z state) float64 {
 }
 
 // The best radii are those of the conic program.
-func TestSettleAgainstConic(t *testing.T) {
+func TestBestAgainstConic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for k := range 60 {
 		t.Run(fmt.Sprint(k), func(t *testing.T) {
-			w, z := radiiCase(rng, 1+k%4, 1+k%3)
-			r := w.settle(z)
-			sum := 0.0
+			c, values, r := radiiCase(rng, 1+k%4, 1+k%3)
+			r = Best(c, values, r)
 			for j, v := range r {
-				require.GreaterOrEqual(t, v, w.c.Low[j])
-				require.LessOrEqual(t, v, w.c.High[j])
-				sum += w.c.Rho / 2 * (v - w.c.R[j]) * (v - w.c.R[j])
+				require.GreaterOrEqual(t, v, c.Low[j])
+				require.LessOrEqual(t, v, c.High[j])
 			}
-			b := &best{c: w.c, value: -w.c.Value - w.c.Epsilon, most: make([]float64, w.dims)}
-			for _, v := range z.values {
-				b.value += v.Train / float64(len(z.values))
-				for j, p := range v.Penalties {
-					b.most[j] = math.Max(b.most[j], p)
-				}
+			for k := range values {
+				values[k].Validation = 0
 			}
-			want := conicRadii(t, w.c, z)
-			require.InDelta(t, want, sum+w.c.Alpha*b.above(r), 1e-6*(1+math.Abs(want)))
+			want := conicRadii(t, c, values)
+			require.InDelta(t, want, Objective(c, values, 0, r), 1e-6*(1+math.Abs(want)))
 		})
 	}
 }
 
 // With one radius and no slope of the lower level the constraint on the penalty is all there is: the radius grows by alpha / rho, or as far as the penalty.
-func TestSettleClosedForm(t *testing.T) {
+func TestBestClosedForm(t *testing.T) {
 	for _, alpha := range []float64{0.5, 2, 1e6} {
 		c := &lower.Centre{R: []float64{1}, Gamma: []float64{0}, Low: []float64{0}, High: []float64{10}, Alpha: alpha, Rho: 1, Value: 1}
-		w := &work{Subproblem: &Subproblem{dims: 1}, c: c}
-		z := state{r: []float64{2}, values: []lower.Values{{Penalties: []float64{2.5}}}}
-		require.InDelta(t, math.Min(2.5, 1+alpha), w.settle(z)[0], 1e-12)
+		values := []lower.Values{{Penalties: []float64{2.5}}}
+		require.InDelta(t, math.Min(2.5, 1+alpha), Best(c, values, []float64{2})[0], 1e-12)
 	}
 }

@@ -1,0 +1,76 @@
+package numerics
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Conjugate gradients meet the solution by a factor; without positive curvature they stop with what they have, or the preconditioned right-hand side.
+func TestConjugateGradient(t *testing.T) {
+	const n = 12
+	rng := rand.New(rand.NewPCG(1, 2))
+	a, q := mat.NewDense(n, n, nil), make([]float64, n)
+	a.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, a)
+	for i := range q {
+		q[i] = rng.NormFloat64()
+	}
+	h := mat.NewSymDense(n, nil)
+	h.SymOuterK(1, a)
+	system := Linear{
+		Multiply:     func(out, v []float64) { mat.NewVecDense(n, out).MulVec(h, mat.NewVecDense(n, v)) },
+		Precondition: func(out, v []float64) { floats.ScaleTo(out, 0.5, v) },
+		Ended:        func() bool { return false },
+	}
+	x, d, _ := system.ConjugateGradient(q, 1e-12, 10*n)
+	require.Nil(t, d)
+	var want mat.VecDense
+	require.NoError(t, want.SolveVec(h, mat.NewVecDense(n, q)))
+	require.InDeltaSlice(t, want.RawVector().Data, x, 1e-6*floats.Norm(x, 2))
+	for i := range n {
+		h.SetSym(i, i, h.At(i, i)-1e3)
+	}
+	x, d, curvature := system.ConjugateGradient(q, 1e-12, 10*n)
+	floats.Scale(2, x)
+	require.Equal(t, q, x)
+	product := make([]float64, n)
+	system.Multiply(product, d)
+	require.InEpsilon(t, floats.Dot(d, product), curvature, 1e-12)
+	require.Negative(t, curvature)
+}
+
+// Along t - t^2 / (2 s) the unit step is taken up to s = 1, and else the slope 1 - t / s falls to a tenth; where there are no points beyond an end, none is taken.
+func TestSearch(t *testing.T) {
+	for _, s := range []float64{2, 1, 0.7, 0.03, 1e-6} {
+		last := 0.0
+		require.True(t, Search(1, 0.1, 60, func(step float64) (float64, bool, bool) {
+			last = step
+			return 1 - step/s, true, false
+		}))
+		if s >= 1 {
+			require.Equal(t, 1.0, last)
+		} else {
+			require.InDelta(t, s, last, 0.1*s)
+		}
+	}
+	last := 0.0
+	require.True(t, Search(1, 0.9, 60, func(step float64) (float64, bool, bool) {
+		last = step
+		return 1 - step, step < 0.4, false
+	}))
+	require.Less(t, last, 0.4)
+	require.False(t, Search(1, 0.9, 60, func(float64) (float64, bool, bool) { return 0, false, false }))
+}
+
+func TestStall(t *testing.T) {
+	var s Stall
+	for k, want := range []int{0, 1, 0, 1, 2, 0} {
+		require.Equal(t, want, s.Idle([]float64{math.Inf(1), math.Inf(1), 1, 0.95, 0.91, 0.85}[k]))
+	}
+	s.Restart()
+	require.Equal(t, 1, s.Idle(0.85))
+}

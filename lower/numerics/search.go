@@ -1,0 +1,38 @@
+package numerics
+
+import "math"
+
+// inside is how far a point of a search keeps from the ends of what is left, as a share of that, and narrow what is too short to go on.
+const inside, narrow = 0.05, 1e-12
+
+// Search looks along a direction for the maximum of a concave function: it takes the step 1 if the function still rises there, and else one at which the slope
+// is at most flat times that at 0. at returns the slope at a step, whether there is a point to go to at all, and whether it is good enough whatever its slope. The
+// result says whether the last step is one.
+func Search(slope, flat float64, most int, at func(step float64) (slope float64, ok, done bool)) bool {
+	lo, hi, slopeLo, step := 0.0, 1.0, slope, 1.0
+	for range most {
+		s, ok, done := at(step)
+		if done || ok && (s >= 0 && step == 1 || math.Abs(s) <= flat*slope) {
+			return true
+		}
+		next := math.NaN()
+		switch {
+		case !ok:
+			hi = step
+		case s > 0:
+			lo, slopeLo = step, s
+		default:
+			next = lo + (step-lo)*slopeLo/(slopeLo-s)
+			hi = step
+		}
+		if math.IsNaN(next) {
+			next = (lo + hi) / 2
+		}
+		span := hi - lo
+		if span < narrow {
+			return false
+		}
+		step = math.Min(math.Max(next, lo+inside*span), hi-inside*span)
+	}
+	return false
+}

@@ -59,7 +59,7 @@ func NewCox(train, val Rows, o CoxOptions) (*Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.dense = true; o.Grouped {
+	if o.Grouped {
 		m.loss = added(train, val, o.Ties, events)
 	}
 	return m, nil

@@ -68,7 +68,6 @@ type Net struct {
 	penalised
 	train, val Rows
 	bend       float64 // a size of the second derivative of the loss of a row
-	dense      bool    // the system of the derivatives is one of second derivatives that are formed
 	// loss is the validation loss, with its derivatives in the coefficients and, if there is one, the constant where
 	// they are wanted.
 	loss func(x [][]float64, wanted bool) (value float64, gradient []float64)
@@ -162,55 +161,6 @@ func (m *Net) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 	return pt, nil
 }
 
-// inverse returns the function that solves systems with the second derivatives at a solution, on what is free and the
-// intercept.
-func (m *Net) inverse(ctx context.Context, s *netState, o lower.GradientOptions) (func(q []float64) []float64, error) {
-	x := [][]float64{s.B, s.B0}
-	if m.dense {
-		h := m.fit.System(ctx, x[:1], s.w2)
-		if h == nil && ctx.Err() == nil {
-			return nil, fmt.Errorf("fits: lower level: the second derivatives are no numbers")
-		}
-		return func(q []float64) []float64 {
-			v := slices.Clone(q)
-			if h != nil { // else nobody looks at it
-				h.Solve(v)
-			}
-			return v
-		}, nil
-	}
-	g, centred, err := m.fit.Local(x)
-	if err != nil {
-		return nil, err
-	}
-	set, w2, k := slices.Clone(s.free), make([]float64, len(s.B)+1), len(s.free)
-	for j := range s.B {
-		w2[j] = m.fit.Factor(j) * s.w2
-	}
-	if m.intercept && !centred {
-		set = append(set, len(s.B))
-	}
-	h, err := newSystem(ctx, g, set, w2, o)
-	if err != nil {
-		return nil, err
-	}
-	return func(q []float64) []float64 {
-		if !centred {
-			return h.solve(ctx, q)
-		}
-		// The last equation is that of the constant: the means times v add up to q_0 less v_0.
-		right, last := slices.Clone(q[:k]), q[k]
-		for i, j := range s.free {
-			right[i] -= g.Mean(j) * q[k]
-		}
-		v := h.solve(ctx, right)
-		for i, j := range s.free {
-			last -= g.Mean(j) * v[i]
-		}
-		return append(v, last)
-	}, nil
-}
-
 // Gradient implements [lower.Differentiable]: dL/dlambda_1 = -v' sign(b_S), dL/dlambda_2 = -v' b_S with H v = grad L,
 // with factors times these.
 func (m *Net) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
@@ -219,10 +169,11 @@ func (m *Net) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOpt
 	if len(s.free) == 0 {
 		return out, nil
 	}
-	solve, err := m.inverse(ctx, s, o)
+	h, err := m.fit.System(ctx, s.Solution, s.w2, o.Accuracy())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("fits: lower level: %w", err)
 	}
+	solve := func(q []float64) []float64 { return h.Solve(ctx, q, innerOf(ctx, o)) }
 	v, columns := s.gradient, o.Mode == lower.Forward || o.Mode == lower.Truncated
 	if !columns {
 		v = solve(v)

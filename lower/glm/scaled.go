@@ -60,7 +60,13 @@ func (l *lent) give(c *columns) {
 
 // takeOwn has the curvatures of a fold in its model.
 func (f *fold) takeOwn() {
-	d, pt := f.d, f.point
+	s := f.scaledBy(f.point.curve)
+	f.point.model, f.point.unit = s.curve, f.point.total/s.weight
+}
+
+// scaledBy is the model of a fold with some curvatures of its training rows.
+func (f *fold) scaledBy(curve []float64) *scaled {
+	d := f.d
 	s, ok := f.products.(*scaled)
 	if !ok {
 		s = &scaled{place: make([]int, d.p), at32: make([]int32, d.n), curve: make([]float64, d.n)}
@@ -73,23 +79,32 @@ func (f *fold) takeOwn() {
 		s.root, s.r = make([]float64, len(s.list)), make([]float64, len(s.list))
 		f.products = s
 	}
-	copy(s.curve, pt.curve)
+	copy(s.curve, curve)
 	raise(s.curve, d.train[f.number])
 	s.weight = floats.Sum(s.curve)
 	for l, i := range s.list {
 		s.root[l] = math.Sqrt(s.curve[i])
 	}
 	f.part = &part{weight: s.weight}
-	pt.model, pt.unit = s.curve, pt.total/s.weight
+	return s
 }
 
 // begin implements products.
 func (s *scaled) begin(f *fold) {
 	f.work = s
-	d, pt := f.d, f.point
-	x, features, n := d.columns(), f.features(), len(s.list)
-	s.columns = d.curved.lent.take()
-	c := s.columns
+	pt := f.point
+	s.columns = f.d.curved.lent.take()
+	s.load(f, f.features())
+	s.shift = -pt.slant * pt.unit
+	for l, i := range s.list {
+		s.r[l] = pt.pull[i] / s.root[l]
+	}
+}
+
+// load makes the columns of features.
+func (s *scaled) load(f *fold, features []int) {
+	d, c, n := f.d, s.columns, len(s.list)
+	x := d.columns()
 	c.n, c.value, c.index, c.start = n, c.value[:0], c.index[:0], append(c.start[:0], 0)
 	c.mean, c.squares = c.mean[:0], c.squares[:0]
 	for k, j := range features {
@@ -119,10 +134,6 @@ func (s *scaled) begin(f *fold) {
 		}
 		c.mean, c.squares = append(c.mean, mean), append(c.squares, max(squares/s.weight-mean*mean, 0))
 	}
-	s.shift = -pt.slant * pt.unit
-	for l, i := range s.list {
-		s.r[l] = pt.pull[i] / s.root[l]
-	}
 }
 
 // end gives the columns back.
@@ -133,6 +144,15 @@ func (s *scaled) end(f *fold) {
 
 // dense says that all of the table's numbers are stored.
 func (c *columns) dense() bool { return len(c.start) == 1 }
+
+// entries counts those of feature j.
+func (s *scaled) entries(j int) int {
+	if s.columns.dense() {
+		return s.columns.n
+	}
+	k := s.place[j]
+	return s.columns.start[k+1] - s.columns.start[k]
+}
 
 // dot is the product of column k and r.
 func (c *columns) dot(k int, r []float64) (sum float64) {
@@ -247,16 +267,4 @@ func (s *scaled) block(_ *fold, features []int) [][]float64 {
 		}
 	}
 	return h
-}
-
-// centred are columns of a dense table less their means, times the roots of the curvatures.
-func (s *scaled) centred(features []int) []float64 {
-	rows, c := len(s.list), s.columns
-	block := make([]float64, rows*len(features))
-	for a, j := range features {
-		to, k := block[a*rows:(a+1)*rows], s.place[j]
-		copy(to, c.value[k*rows:(k+1)*rows])
-		dense.Axpy(-c.mean[k], s.root, to)
-	}
-	return block
 }

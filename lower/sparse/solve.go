@@ -66,13 +66,18 @@ func (g *Fit) Solve(ctx context.Context, w1, w2, tol float64, start *Solution) (
 
 // path is Solve by package glm.
 func (g *Fit) path(ctx context.Context, w1, w2 float64, o Options) (*Solution, error) {
+	o.Tol *= g.scale / g.null
+	return g.table.solve(ctx, g.null, g.weights(w1, w2), o)
+}
+
+// weights are those of package glm.
+func (g *Fit) weights(w1, w2 float64) *glm.Weights {
 	w := &glm.Weights{Norm: make([]float64, g.p), L2: make([]float64, g.p)}
 	for j := range g.p {
 		f := g.terms.weight(j)
 		w.Norm[j], w.L2[j] = f*w1, f*w2
 	}
-	o.Tol *= g.scale / g.null
-	return g.table.solve(ctx, g.null, w, o)
+	return w
 }
 
 // At is the objective at a solution for other weights, with other weights.

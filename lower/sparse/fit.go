@@ -50,7 +50,7 @@ type Fit struct {
 	scale     float64     // the objective there
 	null      float64     // without coefficients
 	table     *table      // for package glm; nil for classes
-	reach     []float64 // of features: the inverses of their root mean squares
+	reach     []float64   // of features: the inverses of their root mean squares
 }
 
 // The sets of a [Fit].
@@ -312,11 +312,11 @@ func (g *Fit) Free(b []float64) (free []int) {
 	return free
 }
 
-// System is that of the second derivatives of the objective at a solution for the weight w2, see [glm.System].
-func (g *Fit) System(ctx context.Context, s *Solution, w2, tol float64) (*glm.System, error) {
+// System is that of the second derivatives of the objective at a solution for some weights, see [glm.System].
+func (g *Fit) System(ctx context.Context, s *Solution, w *glm.Weights, tol float64) (*glm.System, error) {
 	d, err := g.table.ready(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return d.System(ctx, 0, s.B, s.B0[0], g.weights(0, w2), tol)
+	return d.System(ctx, 0, s.B, s.B0[0], w, tol)
 }

@@ -23,6 +23,7 @@ type scaled struct {
 	weight  float64   // sum of the curvatures
 	r       []float64 // residuals
 	shift   float64
+	linear  []float64 // what is added to gradients, nil for none
 }
 
 // columns are those of a model while it is solved.
@@ -190,7 +191,11 @@ func (c *columns) axpy(a float64, k int, r []float64) {
 // at implements work.
 func (s *scaled) at(j, _ int) float64 {
 	k := s.place[j]
-	return s.columns.dot(k, s.r)/s.weight + s.shift*s.columns.mean[k]
+	g := s.columns.dot(k, s.r)/s.weight + s.shift*s.columns.mean[k]
+	if s.linear != nil {
+		g += s.linear[k]
+	}
+	return g
 }
 
 // move implements work.

@@ -77,7 +77,7 @@ func (d *Data) System(ctx context.Context, t int, b []float64, b0 float64, w *We
 			return nil, fmt.Errorf("glm: the second derivative in feature %d is %g", j, v)
 		}
 	}
-	s.newton = f.system(s.Features, unit, w)
+	s.newton = f.system(s.Features, unit, w, mostFactor)
 	return s, ctx.Err()
 }
 
@@ -110,7 +110,9 @@ type newton struct {
 	factor         *definite // of all coefficients, or of those inside
 	rows           *wide
 	inside         []int     // places of the features of the factor, where the others are left to conjugate gradients
+	prepare        func()    // for the first solution
 	diagonal       []float64 // of all, then
+	product, spent float64   // multiplications of a product, and of all
 }
 
 const (
@@ -122,32 +124,41 @@ const (
 	leastSecond = 1e-9
 )
 
-// system has the second derivatives in coefficients of features, whose units are listed, in the best of the three ways.
-func (f *fold) system(features, unit []int, w *Weights) *newton {
+// system has the second derivatives in coefficients of features, whose units are listed, in the best of the three ways,
+// of which factors have the order most at most.
+func (f *fold) system(features, unit []int, w *Weights, most int) *newton {
 	s, n := &newton{f: f, features: features, unit: unit, w: w}, len(features)
 	scaled, ok := f.work.(*scaled)
 	least, size := math.Inf(1), 0.0
 	for _, j := range features {
 		least, size = min(least, w.second(j)), size+f.work.diagonal(j)
-	}
-	switch {
-	case ok && n > len(scaled.list) && len(scaled.list) <= mostFactor && least*float64(n) > leastSecond*size && !f.coupled(unit, w):
-		s.rows = scaled.wide(features, w)
-	case n <= mostFactor || f.coupled(unit, w):
-		s.factor = s.of(nil)
-	default:
-		s.diagonal, s.inside = make([]float64, n), upTo(n)
-		for i, j := range features {
-			s.diagonal[i] = f.work.diagonal(j) + w.second(j)
-		}
 		if ok {
-			slices.SortStableFunc(s.inside, func(a, b int) int { return scaled.entries(features[b]) - scaled.entries(features[a]) })
+			s.product += 2 * float64(scaled.entries(j))
 		}
-		s.inside = s.inside[:heavyColumns]
-		slices.Sort(s.inside)
-		s.factor = s.of(s.inside)
+	}
+	s.prepare = func() { s.factor = s.of(nil) }
+	switch {
+	case ok && n > len(scaled.list) && len(scaled.list) <= most && least*float64(n) > leastSecond*size && !f.coupled(unit, w):
+		s.prepare = func() { s.rows = scaled.wide(features, w) }
+	case n > most && !f.coupled(unit, w):
+		s.prepare = s.iterate
 	}
 	return s
+}
+
+// iterate leaves solutions to conjugate gradients, with a factor of the columns with most entries.
+func (s *newton) iterate() {
+	n := len(s.features)
+	s.diagonal, s.inside = make([]float64, n), upTo(n)
+	for i, j := range s.features {
+		s.diagonal[i] = s.f.work.diagonal(j) + s.w.second(j)
+	}
+	if of, ok := s.f.work.(*scaled); ok {
+		slices.SortStableFunc(s.inside, func(a, b int) int { return of.entries(s.features[b]) - of.entries(s.features[a]) })
+	}
+	s.inside = s.inside[:heavyColumns]
+	slices.Sort(s.inside)
+	s.factor = s.of(s.inside)
 }
 
 // of factors the matrix of the features at some places, nil for all.
@@ -212,6 +223,9 @@ func (s *newton) times(out, v []float64) {
 // solve returns the solution for a right-hand side, to a relative accuracy where it is not direct.
 func (s *newton) solve(ctx context.Context, right []float64, accuracy float64) []float64 {
 	v := slices.Clone(right)
+	if s.factor == nil && s.rows == nil {
+		s.prepare()
+	}
 	switch {
 	case s.rows != nil:
 		s.rows.solve(v)
@@ -239,6 +253,7 @@ func (s *newton) conjugate(ctx context.Context, rest []float64, accuracy float64
 	goal := accuracy * accuracy * now
 	fall, known, idle := 0.0, 0.0, 0 // of the function, twice, and where that was large last
 	for range conjugateSteps {
+		s.spent += s.product + float64(len(s.inside)*len(s.inside))
 		if !(now > goal) || ctx.Err() != nil {
 			break
 		}

@@ -306,6 +306,9 @@ func (s *singleSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower
 	}
 	out := *pt
 	out.Values = s.fit.values(pt.Values)
+	if pt.Curvature == nil {
+		return &out, nil
+	}
 	k := 1 + s.fit.kept[0]
 	out.Curvature = [][]float64{{pt.Curvature[0][0], pt.Curvature[0][k]}, {pt.Curvature[k][0], pt.Curvature[k][k]}}
 	return &out, nil

@@ -253,8 +253,11 @@ func (f *fold) within(from, to float64, j, u int, w *Weights) float64 {
 	return to
 }
 
-// norms are those of the coefficients of units.
-func (f *fold) norms(features, unit []int) map[int]float64 {
+// norms are those of the coefficients of units, nil where no penalty is one of several coefficients.
+func (f *fold) norms(features, unit []int, w *Weights) map[int]float64 {
+	if !f.coupled(unit, w) {
+		return nil
+	}
 	norms := map[int]float64{}
 	for i, j := range features {
 		for _, b := range f.b[j*f.d.q : (j+1)*f.d.q] {
@@ -274,7 +277,7 @@ func (f *fold) alone(u int) bool { return len(f.d.units[u]) == 1 && f.d.q == 1 }
 func (f *fold) descents(features, unit []int, w *Weights) []float64 {
 	q := f.d.q
 	g := make([]float64, len(features)*q)
-	norms := f.norms(features, unit)
+	norms := f.norms(features, unit, w)
 	for i, j := range features {
 		for k := range q {
 			b := f.b[j*q+k]

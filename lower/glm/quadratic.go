@@ -23,6 +23,7 @@ type Quadratic struct {
 	Spent float64
 
 	f      *fold
+	stack  columns
 	renew  func() // has the work begin from the coefficients, without the rounding of steps
 	system *newton
 	size   float64 // of the gradients
@@ -46,12 +47,11 @@ const (
 	curvatureAccuracy = 1e-6
 )
 
-// SolveProducts solves for the lower triangle of H by columns, from b on, which it changes. It says whether it came to
-// an end.
+// SolveProducts solves for H by its columns, from b on, which it changes. It says whether it came to an end.
 func (p *Quadratic) SolveProducts(ctx context.Context, h, q, b []float64) bool {
 	n := len(b)
-	mirror(h, n)
-	l := &local{q: 1, features: upTo(n), place: upTo(n), h: h, lda: n}
+	p.ready(n)
+	l := &local{q: 1, features: p.f.d.all, place: p.f.d.all, h: h, lda: n}
 	p.renew = func() {
 		l.r = append(l.r[:0], q...)
 		for j, v := range b {
@@ -67,7 +67,8 @@ func (p *Quadratic) SolveProducts(ctx context.Context, h, q, b []float64) bool {
 // SolveRows is SolveProducts where 1/2 b'Hb - q'b are models of losses at a point, by their rows, of some of the columns,
 // less linear'b.
 func (p *Quadratic) SolveRows(ctx context.Context, rows []Rows, columns []int, point, linear, b []float64) bool {
-	s := stack(rows, columns)
+	p.ready(len(b))
+	s := p.stacked(rows, columns)
 	s.linear = linear
 	first := slices.Clone(s.r)
 	p.renew = func() {
@@ -85,9 +86,11 @@ func (p *Quadratic) SolveRows(ctx context.Context, rows []Rows, columns []int, p
 	return p.solve(ctx, s, b)
 }
 
-// stack are the columns of models one below the other, times the roots of the curvatures.
-func stack(rows []Rows, list []int) *scaled {
-	s := &scaled{place: upTo(len(list)), weight: 1, columns: &columns{start: []int{0}, mean: make([]float64, len(list))}}
+// stacked are the columns of models one below the other, times the roots of the curvatures.
+func (p *Quadratic) stacked(rows []Rows, list []int) *scaled {
+	c := &p.stack
+	*c = columns{value: c.value[:0], index: c.index[:0], start: append(c.start[:0], 0), squares: c.squares[:0], mean: make([]float64, len(list))}
+	s := &scaled{place: p.f.d.all, weight: 1, columns: c}
 	full := true
 	for _, of := range rows {
 		full = full && of.X.Dense()
@@ -96,7 +99,6 @@ func stack(rows []Rows, list []int) *scaled {
 			s.root, s.r = append(s.root, root), append(s.r, of.Pull[i]/root)
 		}
 	}
-	c := s.columns
 	c.n = len(s.root)
 	s.list = upTo(c.n)
 	for _, j := range list {
@@ -132,16 +134,19 @@ func stack(rows []Rows, list []int) *scaled {
 	return s
 }
 
-// solve solves by some work.
-func (p *Quadratic) solve(ctx context.Context, work work, b []float64) bool {
-	n := len(b)
-	if p.f == nil || len(p.f.b) != n {
+// ready has room for n coefficients.
+func (p *Quadratic) ready(n int) {
+	if p.f == nil || p.f.d.p != n {
 		d := &Data{p: n, q: 1, n: math.MaxInt, units: make([][]int, n), plain: true, single: true, all: upTo(n)}
 		for j := range n {
-			d.units[j] = []int{j}
+			d.units[j] = d.all[j : j+1]
 		}
 		p.f = &fold{d: d, step: make([]float64, 1), working: d.all, part: new(part)}
 	}
+}
+
+// solve solves by some work.
+func (p *Quadratic) solve(ctx context.Context, work work, b []float64) bool {
 	f, w := p.f, &Weights{Norm: p.First, L2: p.Second}
 	f.d.lower, f.d.upper = p.Lower, p.Upper
 	f.b, f.work, f.weights, p.system = b, work, w, nil
@@ -186,9 +191,11 @@ func (p *Quadratic) solve(ctx context.Context, work work, b []float64) bool {
 
 // systemOf is that of Newton steps of some features.
 func (p *Quadratic) systemOf(features []int) *newton {
-	most := mostFactor
-	if _, ok := p.f.work.(*local); ok {
-		most = math.MaxInt
+	most := math.MaxInt
+	if s, ok := p.f.work.(*scaled); ok && s.columns.dense() {
+		most = mostFactor
+	} else if ok {
+		most = heavyColumns
 	}
 	return p.f.system(features, features, p.f.weights, most)
 }

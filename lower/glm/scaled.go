@@ -155,6 +155,9 @@ func (s *scaled) entries(j int) int {
 	return s.columns.start[k+1] - s.columns.start[k]
 }
 
+// rows are those of the entries of column k of a sparse table.
+func (c *columns) rows(k int) []int32 { return c.index[c.start[k]:c.start[k+1]] }
+
 // dot is the product of column k and r.
 func (c *columns) dot(k int, r []float64) (sum float64) {
 	if c.dense() {
@@ -253,15 +256,31 @@ func (s *scaled) block(_ *fold, features []int) [][]float64 {
 			copy(h[a][a:], lower[a*n+a:(a+1)*n])
 		}
 	} else {
-		spread := make([]float64, len(s.list))
-		for a, j := range features {
-			k := s.place[j]
-			c.axpy(1, k, spread)
-			for b := a; b < n; b++ {
-				h[a][b] = c.dot(s.place[features[b]], spread)
+		// By rows, whose entries are those of the features so far.
+		begin := make([]int, len(s.list)+1)
+		for _, j := range features {
+			for _, i := range c.rows(s.place[j]) {
+				begin[i+1]++
 			}
-			for _, i := range c.index[c.start[k]:c.start[k+1]] {
-				spread[i] = 0
+		}
+		for i := range s.list {
+			begin[i+1] += begin[i]
+		}
+		end, at, value := slices.Clone(begin), make([]int32, begin[len(s.list)]), make([]float64, begin[len(s.list)])
+		for b, j := range features {
+			k := s.place[j]
+			for m, i := range c.rows(k) {
+				v, to := c.value[c.start[k]+m], end[i]
+				at[to], value[to] = int32(b), v
+				end[i]++
+				for l := begin[i]; l <= to; l++ {
+					h[b][at[l]] += v * value[l]
+				}
+			}
+		}
+		for b := range n {
+			for a := range b {
+				h[a][b] = h[b][a]
 			}
 		}
 	}

@@ -91,7 +91,17 @@ func (s *System) Solve(ctx context.Context, q []float64, inner func(times func(o
 	}
 	floats.Scale(1/s.curve, v)
 	if inner != nil {
-		v = inner(s.newton.times, v)
+		times := s.newton.times
+		if k <= mostFactor {
+			h, _, _ := s.newton.matrix(nil)
+			mirror(h, k)
+			times = func(out, v []float64) {
+				clear(out)
+				dense.GemvN(k, k, h, k, v, out) // less that
+				floats.Scale(-1, out)
+			}
+		}
+		v = inner(times, v)
 	} else {
 		v = s.newton.solve(ctx, v, s.tol)
 	}
@@ -109,7 +119,7 @@ type newton struct {
 	w              *Weights
 	factor         *definite // of all coefficients, or of those inside
 	rows           *wide
-	inside         []int     // places of the features of the factor, where the others are left to conjugate gradients
+	inside         []int     // places of the features of the factor, -1 for others, where solutions are left to conjugate gradients
 	prepare        func()    // for the first solution
 	diagonal       []float64 // of all, then
 	product, spent float64   // multiplications of a product, and of all
@@ -119,6 +129,8 @@ const (
 	// mostFactor bounds the order of factors for derivatives, heavyColumns is that of the one that preconditions
 	// conjugate gradients, of the columns with most entries.
 	mostFactor, heavyColumns = 1500, 200
+	// heavyShare: one of so many columns may be missing in that.
+	heavyShare = 20
 	// leastSecond is the share of the mean curvature of the loss that all half squares have where the order is that of
 	// the rows: what rounding leaves is relative to them.
 	leastSecond = 1e-9
@@ -146,23 +158,51 @@ func (f *fold) system(features, unit []int, w *Weights, most int) *newton {
 	return s
 }
 
-// iterate leaves solutions to conjugate gradients, with a factor of the columns with most entries.
+// iterate leaves solutions to conjugate gradients, with a factor of the columns with most entries, or that of another
+// system that has nearly all of them.
 func (s *newton) iterate() {
-	n := len(s.features)
+	n, f := len(s.features), s.f
 	s.diagonal, s.inside = make([]float64, n), upTo(n)
 	for i, j := range s.features {
-		s.diagonal[i] = s.f.work.diagonal(j) + s.w.second(j)
+		s.diagonal[i] = f.work.diagonal(j) + s.w.second(j)
 	}
-	if of, ok := s.f.work.(*scaled); ok {
+	if of, ok := f.work.(*scaled); ok {
 		slices.SortStableFunc(s.inside, func(a, b int) int { return of.entries(s.features[b]) - of.entries(s.features[a]) })
 	}
 	s.inside = s.inside[:heavyColumns]
 	slices.Sort(s.inside)
+	heavy := make([]int, heavyColumns)
+	for i, l := range s.inside {
+		heavy[i] = s.features[l]
+	}
+	if t := f.heavy; t != nil {
+		inside, known := make([]int, heavyColumns), 0
+		for i, j := range t.features {
+			if inside[i] = -1; slices.Contains(heavy, j) {
+				known++
+			}
+			if l, in := slices.BinarySearch(s.features, j); in {
+				inside[i] = l
+			}
+		}
+		if known*heavyShare >= heavyColumns*(heavyShare-1) {
+			s.factor, s.inside = t.factor, inside
+			return
+		}
+	}
 	s.factor = s.of(s.inside)
+	f.heavy = &newton{features: heavy, factor: s.factor}
 }
 
 // of factors the matrix of the features at some places, nil for all.
 func (s *newton) of(places []int) *definite {
+	h, order, pivot := s.matrix(places)
+	return factorise(order, h, pivot)
+}
+
+// matrix is the lower triangle of that of the features at some places, by columns, with what a pivot is taken for that is
+// rounding.
+func (s *newton) matrix(places []int) (h []float64, order int, pivot float64) {
 	features, unit := s.features, s.unit
 	if places != nil {
 		features, unit = make([]int, len(places)), make([]int, len(places))
@@ -171,10 +211,10 @@ func (s *newton) of(places []int) *definite {
 		}
 	}
 	f, w, n, q := s.f, s.w, len(features), s.f.d.q
-	order := n * q
-	h := make([]float64, order*order)
+	order, pivot = n*q, slight
+	h = make([]float64, order*order)
 	f.work.system(features, h)
-	norms, pivot := f.norms(features, unit), slight
+	norms := f.norms(features, unit, w)
 	for i, j := range features {
 		norm, weight := norms[unit[i]], w.Norm[unit[i]]
 		for k := range q {
@@ -195,7 +235,7 @@ func (s *newton) of(places []int) *definite {
 			}
 		}
 	}
-	return factorise(order, h, pivot)
+	return h, order, pivot
 }
 
 // times sets out to the matrix times v, of one target.
@@ -209,7 +249,7 @@ func (s *newton) times(out, v []float64) {
 	if !f.coupled(s.unit, w) {
 		return
 	}
-	norms, along := f.norms(s.features, s.unit), map[int]float64{}
+	norms, along := f.norms(s.features, s.unit, w), map[int]float64{}
 	for i, j := range s.features {
 		along[s.unit[i]] += f.b[j] * v[i]
 	}
@@ -285,7 +325,9 @@ func (s *newton) conjugate(ctx context.Context, rest []float64, accuracy float64
 func (s *newton) precondition(z, r []float64) {
 	part := make([]float64, len(s.inside))
 	for i, l := range s.inside {
-		part[i] = r[l]
+		if l >= 0 {
+			part[i] = r[l]
+		}
 	}
 	s.factor.solve(part)
 	for i, v := range s.diagonal {
@@ -294,7 +336,9 @@ func (s *newton) precondition(z, r []float64) {
 		}
 	}
 	for i, l := range s.inside {
-		z[l] = part[i]
+		if l >= 0 {
+			z[l] = part[i]
+		}
 	}
 }
 

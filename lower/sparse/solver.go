@@ -108,7 +108,7 @@ func (s *solver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.Joint
 	if len(w.Penalties) != 2 {
 		return nil, fmt.Errorf("sparse: %d weights of penalties, expected 2", len(w.Penalties))
 	}
-	if s.last != nil && same(w, &s.lastWeights) && ctx.Err() == nil {
+	if s.last != nil && same(w, &s.lastWeights) && (w.Flat || s.last.Curvature != nil) && ctx.Err() == nil {
 		return s.last, nil
 	}
 	s.last = nil
@@ -120,7 +120,9 @@ func (s *solver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.Joint
 		pt.Validation = s.modelled(validating)
 	}
 	pt.Objective = s.objective(w, pt.Values)
-	pt.Curvature = s.curvature(w)
+	if !w.Flat {
+		pt.Curvature = s.curvature(w)
+	}
 	s.last, s.lastWeights = pt, *w
 	s.lastWeights.Penalties = slices.Clone(w.Penalties)
 	return pt, nil

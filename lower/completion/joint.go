@@ -119,8 +119,8 @@ func newSide(d Data, groups [][]int) (*side, error) {
 		}
 	}
 	s := &side{row: d.Row, col: d.Col, y: d.Y, x: d.X, norm2: linear.Norm2}
-	for _, l := range grouped.Lipschitz {
-		s.lipschitz = append(s.lipschitz, l*float64(len(d.Y)))
+	for k := range groups {
+		s.lipschitz = append(s.lipschitz, grouped.LargestEigenvalue(k)*float64(len(d.Y)))
 	}
 	p := d.X.Columns()
 	s.grid = newGrid(d.M, d.N, d.Row, d.Col)

@@ -59,17 +59,17 @@ func NewCox(train, val Rows, o CoxOptions) (*Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.dense = true; o.Grouped {
+	if o.Grouped {
 		m.loss = added(train, val, o.Ties, events)
 	}
 	return m, nil
 }
 
 // added is the validation loss that is what rows add to the deviance of others.
-func added(train, val Rows, ties survival.Ties, events float64) func(x [][]float64, wanted bool) (float64, []float64) {
+func added(train, val Rows, ties survival.Ties, events float64) func(x [][]float64, of []int) (float64, []float64) {
 	plus := survival.New(slices.Concat(train.Y, val.Y), bothWeights(train, val), ties)
 	minus := survival.New(train.Y, train.Weights, ties)
-	return func(x [][]float64, wanted bool) (value float64, gradient []float64) {
+	return func(x [][]float64, of []int) (value float64, gradient []float64) {
 		var f []float64
 		for _, r := range []Rows{train, val} {
 			g := make([]float64, len(r.Y))
@@ -78,21 +78,16 @@ func added(train, val Rows, ties survival.Ties, events float64) func(x [][]float
 			}
 			f = append(f, g...)
 		}
-		if wanted {
-			gradient = make([]float64, len(x[0]))
-		}
+		gradient = make([]float64, len(of))
 		add := func(l *survival.Likelihood, f []float64, factor float64, to ...*design.Matrix) {
 			p := l.At(f, nil)
 			value += factor * p.HalfDeviance
-			if !wanted {
-				return
-			}
 			u := make([]float64, len(f))
 			p.Slopes(u, make([]float64, len(f)))
 			for _, x := range to {
 				n := x.Rows()
-				for j := range gradient {
-					gradient[j] -= factor * x.Dot(j, u[:n])
+				for i, j := range of {
+					gradient[i] -= factor * x.Dot(j, u[:n])
 				}
 				u = u[n:]
 			}

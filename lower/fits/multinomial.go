@@ -26,10 +26,11 @@ func NewMultinomial(train, val Rows, classes int, intercept bool, t sparse.Terms
 	if err := check("multinomial regression", train, val); err != nil {
 		return nil, err
 	}
-	if g, err = g.With(sparse.Sample(val), 0); err != nil {
-		return nil, fmt.Errorf("fits: validation rows of the multinomial regression: %w", err)
+	of, err := newPenalised("multinomial regression", g, val, 0, intercept, both)
+	if err != nil {
+		return nil, err
 	}
-	m := &Multinomial{penalised: penalised{g, both, intercept}}
+	m := &Multinomial{penalised: *of}
 	m.joint = joint{&m.penalised}
 	return m, nil
 }
@@ -56,10 +57,14 @@ func (m *Multinomial) Solve(ctx context.Context, lambda []float64, tol float64, 
 	if start != nil {
 		from = start.State.(*sparse.Solution)
 	}
-	pt, s, err := m.solve(ctx, lambda, tol, from)
+	if err := m.check(lambda); err != nil {
+		return nil, err
+	}
+	s, err := m.fit.Solve(ctx, lambda[0], lambda[1], tol, from)
 	if err != nil {
 		return nil, err
 	}
+	pt := m.pointOf(lambda, s)
 	pt.State = s
 	pt.Validation, _ = m.fit.Validation(pt.X)
 	return pt, nil

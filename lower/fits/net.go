@@ -3,11 +3,13 @@ package fits
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/lower/multipliers"
 	"github.com/conetune/conetune/lower/sparse"
 )
@@ -21,18 +23,29 @@ import (
 // with an intercept the constants.
 type penalised struct {
 	fit       *sparse.Fit // with validation rows
-	kept      []int       // which of the penalties there are
+	dim       int         // number of penalties
+	kept      []int       // which of the two there are
 	intercept bool
+	top       float64
 }
 
 // both and single are what is kept.
 var both, first, second = []int{0, 1}, []int{0}, []int{1}
 
+// newPenalised takes the fit of training rows. The validation loss of a partial likelihood is divided by n.
+func newPenalised(name string, g *sparse.Fit, val Rows, n float64, intercept bool, kept []int) (*penalised, error) {
+	g, err := g.With(sparse.Sample(val), n)
+	if err != nil {
+		return nil, fmt.Errorf("fits: validation rows of the %s: %w", name, err)
+	}
+	return &penalised{g, len(kept), kept, intercept, g.LambdaMax()}, nil
+}
+
 // Dim is the number of penalties.
-func (m *penalised) Dim() int { return len(m.kept) }
+func (m *penalised) Dim() int { return m.dim }
 
 // LambdaMax is the least lambda_1 at which all coefficients are zero.
-func (m *penalised) LambdaMax() float64 { return m.fit.LambdaMax() }
+func (m *penalised) LambdaMax() float64 { return m.top }
 
 // all are the weights of both penalties.
 func (m *penalised) all(lambda []float64) []float64 {
@@ -43,59 +56,62 @@ func (m *penalised) all(lambda []float64) []float64 {
 	return out
 }
 
-// solve is the lower level, from the solution behind a point.
-func (m *penalised) solve(ctx context.Context, lambda []float64, tol float64, start *sparse.Solution) (
-	*lower.Point, *sparse.Solution, error,
-) {
-	if len(lambda) != m.Dim() {
-		return nil, nil, fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.Dim())
+// check says what is wrong with hyperparameters.
+func (m *penalised) check(lambda []float64) error {
+	if len(lambda) != m.dim {
+		return fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.dim)
 	}
-	w := m.all(lambda)
-	s, err := m.fit.Solve(ctx, w[0], w[1], tol, start)
-	if err != nil {
-		return nil, nil, err
-	}
+	return nil
+}
+
+// pointOf is that of a solution.
+func (m *penalised) pointOf(lambda []float64, s *sparse.Solution) *lower.Point {
 	pt := &lower.Point{Lambda: slices.Clone(lambda), X: [][]float64{s.B}, Gap: m.fit.Relative(s.Gap)}
 	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted
 	if m.intercept {
 		pt.X = append(pt.X, s.B0)
 	}
-	return pt, s, nil
+	return pt
 }
 
-// Net is such a regression with a loss of one prediction for each row, whose validation loss has derivatives.
+// Net is such a regression with a loss of one prediction for each row, whose validation loss has derivatives. Its
+// penalties may be others.
 type Net struct {
 	penalised
-	train, val Rows
-	bend       float64 // a size of the second derivative of the loss of a row
-	dense      bool    // the system of the derivatives is one of second derivatives that are formed
-	// loss is the validation loss, with its derivatives in the coefficients and, if there is one, the constant where
-	// they are wanted.
-	loss func(x [][]float64, wanted bool) (value float64, gradient []float64)
+	val  Rows
+	bend float64 // a size of the second derivative of the loss
+	// weights are those of package glm, and grad sets what is zero to the gradient of penalty i in what is free.
+	weights func(lambda []float64) (*glm.Weights, error)
+	grad    func(s *netState, i int, to []float64)
+	// loss is the validation loss, with its derivatives in some coefficients and, if there is one, the constant.
+	loss func(x [][]float64, of []int) (value float64, gradient []float64)
 }
 
-// newNet takes the fit of training rows. The validation loss of a partial likelihood is divided by n.
+// newNet is [newPenalised].
 func newNet(name string, g *sparse.Fit, train, val Rows, n float64, intercept bool, kept []int) (*Net, error) {
-	g, err := g.With(sparse.Sample(val), n)
+	of, err := newPenalised(name, g, val, n, intercept, kept)
 	if err != nil {
-		return nil, fmt.Errorf("fits: validation rows of the %s: %w", name, err)
+		return nil, err
 	}
-	m := &Net{penalised: penalised{g, kept, intercept}, train: train, val: val, bend: 1}
-	m.loss = m.mean
+	m := &Net{penalised: *of, val: val, bend: curvature(train.X)}
+	m.loss, m.grad = m.mean, m.absoluteOrSquare
+	m.weights = func(lambda []float64) (*glm.Weights, error) {
+		w := m.all(lambda)
+		return m.fit.Weights(w[0], w[1])
+	}
 	return m, nil
 }
 
 // mean is the validation loss of the fit.
-func (m *Net) mean(x [][]float64, wanted bool) (value float64, gradient []float64) {
+func (m *Net) mean(x [][]float64, of []int) (value float64, gradient []float64) {
 	value, slopes := m.fit.Validation(x)
-	if wanted {
-		gradient = make([]float64, len(x[0]))
-		m.val.X.MulTrans(gradient, slopes[0])
-		if m.intercept {
-			gradient = append(gradient, floats.Sum(slopes[0]))
-		}
-		floats.Scale(-1, gradient)
+	for _, j := range of {
+		gradient = append(gradient, m.val.X.Dot(j, slopes[0]))
 	}
+	if m.intercept {
+		gradient = append(gradient, floats.Sum(slopes[0]))
+	}
+	floats.Scale(-1, gradient)
 	return value, gradient
 }
 
@@ -107,15 +123,15 @@ func (m *Net) Bounds() (low, high []float64) {
 			squares = append(squares, i)
 		}
 	}
-	return ridgeBounds(m.LambdaMax(), m.bend*curvature(m.train.X), m.Dim(), squares)
+	return ridgeBounds(m.top, m.bend, m.dim, squares)
 }
 
 // Path goes down with the weights, see [elasticPath].
 func (m *Net) Path() [][]float64 {
-	if m.Dim() == 1 {
-		return commonPath(1, m.LambdaMax())
+	if len(m.kept) < 2 {
+		return commonPath(m.dim, m.top)
 	}
-	return elasticPath(m.LambdaMax())
+	return elasticPath(m.top)
 }
 
 // elasticPath is every second point of a path of common values, and then up again with a hundredth of it for the
@@ -140,120 +156,74 @@ func (m *Net) Traits() lower.Traits {
 // netState is the solution behind a point.
 type netState struct {
 	*sparse.Solution
-	w2       float64
+	weights  *glm.Weights
 	free     []int     // coefficients that move with the weights
 	gradient []float64 // of L in these, and in the intercept
 }
 
 // Solve implements [lower.Fit].
 func (m *Net) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
+	if err := m.check(lambda); err != nil {
+		return nil, err
+	}
 	var from *sparse.Solution
 	if start != nil {
 		from = start.State.(*netState).Solution
 	}
-	pt, s, err := m.solve(ctx, lambda, tol, from)
+	w, err := m.weights(lambda)
 	if err != nil {
 		return nil, err
 	}
-	value, all := m.loss(pt.X, true)
-	state := &netState{Solution: s, w2: m.all(lambda)[1], free: m.fit.Free(s.B)}
-	for _, j := range state.free {
-		state.gradient = append(state.gradient, all[j])
+	s, err := m.fit.SolveAt(ctx, w, tol, from)
+	if err != nil {
+		return nil, err
 	}
-	if m.intercept {
-		state.gradient = append(state.gradient, all[len(s.B)])
-	}
-	pt.Validation, pt.State = value, state
+	pt, state := m.pointOf(lambda, s), &netState{Solution: s, weights: w, free: m.fit.Free(s.B)}
+	pt.Validation, state.gradient = m.loss(pt.X, state.free)
+	pt.State = state
 	return pt, nil
 }
 
-// inverse returns the function that solves systems with the second derivatives at a solution, on what is free and the
-// intercept.
-func (m *Net) inverse(ctx context.Context, s *netState, o lower.GradientOptions) (func(q []float64) []float64, error) {
-	x := [][]float64{s.B, s.B0}
-	if m.dense {
-		h := m.fit.System(ctx, x[:1], s.w2)
-		if h == nil && ctx.Err() == nil {
-			return nil, fmt.Errorf("fits: lower level: the second derivatives are no numbers")
-		}
-		return func(q []float64) []float64 {
-			v := slices.Clone(q)
-			if h != nil { // else nobody looks at it
-				h.Solve(v)
-			}
-			return v
-		}, nil
-	}
-	g, centred, err := m.fit.Local(x)
-	if err != nil {
-		return nil, err
-	}
-	set, w2, k := slices.Clone(s.free), make([]float64, len(s.B)+1), len(s.free)
-	for j := range s.B {
-		w2[j] = m.fit.Factor(j) * s.w2
-	}
-	if m.intercept && !centred {
-		set = append(set, len(s.B))
-	}
-	h, err := newSystem(ctx, g, set, w2, o)
-	if err != nil {
-		return nil, err
-	}
-	return func(q []float64) []float64 {
-		if !centred {
-			return h.solve(ctx, q)
-		}
-		// The last equation is that of the constant: the means times v add up to q_0 less v_0.
-		right, last := slices.Clone(q[:k]), q[k]
-		for i, j := range s.free {
-			right[i] -= g.Mean(j) * q[k]
-		}
-		v := h.solve(ctx, right)
-		for i, j := range s.free {
-			last -= g.Mean(j) * v[i]
-		}
-		return append(v, last)
-	}, nil
-}
-
-// Gradient is that of [lower.Traits]: dL/dlambda_1 = -v' sign(b_S), dL/dlambda_2 = -v' b_S with H v = grad L,
-// with factors times these.
+// Gradient is that of [lower.Traits]: dL/dlambda_i = -v' grad P_i with H v = grad L, on what is free.
 func (m *Net) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
 	s := at.State.(*netState)
-	out := make([]float64, m.Dim())
+	out := make([]float64, m.dim)
 	if len(s.free) == 0 {
 		return out, nil
 	}
-	solve, err := m.inverse(ctx, s, o)
+	h, err := m.fit.System(ctx, s.Solution, s.weights, o.Accuracy())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("fits: lower level: %w", err)
 	}
-	v, columns := s.gradient, o.Mode == lower.Forward || o.Mode == lower.Truncated
+	solve := func(q []float64) []float64 { return h.Solve(ctx, q, innerOf(ctx, o)) }
+	v, columns := s.gradient, m.kept != nil && (o.Mode == lower.Forward || o.Mode == lower.Truncated)
 	if !columns {
 		v = solve(v)
 	}
+	q := make([]float64, len(v))
 	for i := range out {
-		q := m.right(s, i)
+		clear(q)
+		m.grad(s, i, q)
 		if columns {
 			q = solve(q)
 		}
-		out[i] = floats.Dot(q, v)
+		out[i] = -floats.Dot(q, v)
 	}
 	return out, nil
 }
 
-// right is H times the derivatives in hyperparameter i: -sign(b_S) or -b_S, and 0 for the intercept.
-func (m *Net) right(s *netState, i int) []float64 {
-	q := make([]float64, len(s.gradient))
+// absoluteOrSquare has the gradient of sum_j f_j |b_j| or of that of half squares.
+func (m *Net) absoluteOrSquare(s *netState, i int, q []float64) {
 	for k, j := range s.free {
 		v := s.B[j]
 		if m.kept[i] == 0 {
 			v = sign(v)
 		}
-		q[k] = -m.fit.Factor(j) * v
+		q[k] = m.fit.Factor(j) * v
 	}
-	return q
 }
+
+func sign(v float64) float64 { return math.Copysign(1, v) }
 
 // JointNet is a [Net] that also solves both programs of an iteration of VF-iDCA.
 type JointNet struct {
@@ -298,7 +268,7 @@ func (m *penalised) values(v lower.Values) lower.Values {
 // Joint implements [lower.Joint].
 func (j joint) Joint() lower.JointSolver {
 	s := j.of.fit.Joint()
-	if j.of.Dim() == 1 {
+	if j.of.dim == 1 {
 		return &singleSolver{s, j.of}
 	}
 	return s
@@ -348,6 +318,9 @@ func (s *singleSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower
 	}
 	out := *pt
 	out.Values = s.fit.values(pt.Values)
+	if pt.Curvature == nil {
+		return &out, nil
+	}
 	k := 1 + s.fit.kept[0]
 	out.Curvature = [][]float64{{pt.Curvature[0][0], pt.Curvature[0][k]}, {pt.Curvature[k][0], pt.Curvature[k][k]}}
 	return &out, nil

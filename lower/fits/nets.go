@@ -26,6 +26,7 @@ func Ridge(train, val Rows, intercept bool, t sparse.Terms) (*JointNet, error) {
 // ElasticNetFit is an elastic net, w1_j = lambda_0 and w2_j = lambda_1.
 type ElasticNetFit struct {
 	*JointNet
+	train Rows
 	plain bool
 }
 
@@ -33,7 +34,7 @@ type ElasticNetFit struct {
 func ElasticNet(train, val Rows, intercept bool, t sparse.Terms) (*ElasticNetFit, error) {
 	g, err := sparse.Squares(sparse.Sample(train), intercept, t)
 	m, err := newJoint("elastic net", g, err, train, val, intercept, both)
-	return &ElasticNetFit{m, t.Plain() && plainRows("elastic net", train) == nil}, err
+	return &ElasticNetFit{m, train, t.Plain() && plainRows("elastic net", train) == nil}, err
 }
 
 // Traits implements [lower.Fit].
@@ -88,6 +89,6 @@ func Poisson(train, val Rows, intercept bool, t sparse.Terms) (*JointNet, error)
 	if err != nil {
 		return nil, err
 	}
-	m.bend += floats.Sum(train.Y) / float64(len(train.Y)) // exp(f) at the mean
+	m.bend *= 1 + floats.Sum(train.Y)/float64(len(train.Y)) // exp(f) at the mean
 	return m, nil
 }

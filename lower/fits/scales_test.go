@@ -173,14 +173,12 @@ var scaled = []struct {
 		})
 	}},
 	{"groups", func(t *testing.T, d *instance, tol float64) []answer {
-		r, err := sparse.NewRegression(d.x(), d.signal, d.intercept)
-		require.NoError(t, err)
 		members := lowertest.EqualGroups(d.p, 3)
-		g, err := sparse.NewGroups(r, members)
+		g, err := sparse.NewGroups(sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, members)
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			w := sparse.GroupWeights{Norm: spread(d.rng, len(members), 12), L1: d.weights(d.p)}
-			s, err := g.Solve(context.Background(), w, sparse.Options{Tol: tol, Start: start})
+			s, err := g.Solve(context.Background(), w, tol, start)
 			require.NoError(t, err)
 			u, scale := d.squares(s.B, s.B0[0])
 			c := lowertest.Coefficients{Groups: members, Norm: w.Norm, L1: full(w.L1, d.p)}

@@ -5,7 +5,21 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/lower"
 )
+
+// innerOf solves systems of derivatives in the truncated mode, by as many steps as they have unknowns; nil else.
+func innerOf(ctx context.Context, o lower.GradientOptions) func(multiply func(out, v []float64), q []float64) []float64 {
+	if o.Mode != lower.Truncated {
+		return nil
+	}
+	return func(multiply func(out, v []float64), q []float64) []float64 {
+		v := make([]float64, len(q))
+		truncated(ctx, multiply, q, v, len(q))
+		return v
+	}
+}
 
 // truncatedTol is the relative size of the residual H v - q, and of its product with H, at which truncated ends.
 const truncatedTol = 1e-6

@@ -212,7 +212,7 @@ func (c *chain) newton(f *fold, w *Weights) (cut bool) {
 	}
 	step, full := slices.Clone(fall), slices.Clone(system)
 	mirror(full, k)
-	solveDefinite(k, system, step, slight)
+	factorise(k, system, slight).solve(step)
 	values, cut := c.follow(list, full, fall, step, w)
 	to := slices.Clone(c.b)
 	for i, s := range list {

@@ -28,6 +28,7 @@ type fold struct {
 	last             *Weights // at which it was solved, nil for none
 	working          []int    // units
 	past             past     // of sweeps
+	heavy            *newton  // some features, with a factor
 	chain            *chain   // of a chained table
 	inWork           []bool
 	gap              float64

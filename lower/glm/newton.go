@@ -253,8 +253,11 @@ func (f *fold) within(from, to float64, j, u int, w *Weights) float64 {
 	return to
 }
 
-// norms are those of the coefficients of units.
-func (f *fold) norms(features, unit []int) map[int]float64 {
+// norms are those of the coefficients of units, nil where no penalty is one of several coefficients.
+func (f *fold) norms(features, unit []int, w *Weights) map[int]float64 {
+	if !f.coupled(unit, w) {
+		return nil
+	}
 	norms := map[int]float64{}
 	for i, j := range features {
 		for _, b := range f.b[j*f.d.q : (j+1)*f.d.q] {
@@ -274,7 +277,7 @@ func (f *fold) alone(u int) bool { return len(f.d.units[u]) == 1 && f.d.q == 1 }
 func (f *fold) descents(features, unit []int, w *Weights) []float64 {
 	q := f.d.q
 	g := make([]float64, len(features)*q)
-	norms := f.norms(features, unit)
+	norms := f.norms(features, unit, w)
 	for i, j := range features {
 		for k := range q {
 			b := f.b[j*q+k]
@@ -290,8 +293,9 @@ func (f *fold) descents(features, unit []int, w *Weights) []float64 {
 	return g
 }
 
-// mostOrder bounds the order of the systems of Newton steps, as do mostTimesRows times the rows where that is more than fewOrder: beyond, each step takes out little of what is too many. mostSparse
-// does where their products are of sparse columns, for each fold, and leastRidge is the weight of squares beside the curvature of the loss where there are more coefficients than rows.
+// mostOrder bounds the order of the systems of Newton steps, as do mostTimesRows times the rows where that is more than fewOrder: beyond, each step takes out
+// little of what is too many. mostSparse does where their products are of sparse columns, for each fold, and leastRidge is the weight of squares beside the curvature
+// of the loss where there are more coefficients than rows.
 const mostOrder, mostTimesRows, fewOrder, mostSparse, leastRidge = 4000, 4, 1000, 100, 1e-4
 
 // direction is Newton's for the coefficients of features, nil where their system is too large.
@@ -301,52 +305,30 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 	if order == 0 {
 		return nil
 	}
-	if s, ok := f.work.(*scaled); ok && n > len(s.list) && s.columns.dense() && !slices.ContainsFunc(unit, func(u int) bool { return !f.alone(u) }) {
-		second := make([]float64, n)
-		for i, j := range features {
-			second[i] = w.second(j)
-		}
+	y := &newton{f: f, features: features, unit: unit, w: w}
+	s, ok := f.work.(*scaled)
+	if ok && n > len(s.list) && s.columns.dense() && !slices.ContainsFunc(unit, func(u int) bool { return !f.alone(u) }) {
 		bends := slices.ContainsFunc(unit, func(u int) bool { return w.Norm[u] > 0 })
-		least := slices.Min(second)
+		least := math.Inf(1)
+		for _, j := range features {
+			least = min(least, w.second(j))
+		}
 		if least > 0 && (!bends || least >= leastRidge*s.diagonal(features[0])) && len(s.list) <= mostOrder {
-			return wide(s.centred(features), len(s.list), s.weight, second, g)
+			y.rows = s.wide(features, w)
+			return y.solve(nil, g, 0)
 		}
 		if f.point.envelope == nil {
 			return nil // the rows do not determine a direction
 		}
 	}
-	if s, ok := f.work.(*scaled); ok && !s.columns.dense() && n > mostSparse {
+	if ok && !s.columns.dense() && n > mostSparse {
 		return f.past.extrapolate(f, features)
 	}
 	if r, ok := f.products.(*rows); order > min(mostOrder, max(fewOrder, mostTimesRows*f.d.n)) || ok && !r.x.Dense() && !f.d.single && n > mostSparse {
 		return nil
 	}
-	h := make([]float64, order*order)
-	f.work.system(features, h)
-	norms, pivot := f.norms(features, unit), slight
-	for i, j := range features {
-		norm, weight := norms[unit[i]], w.Norm[unit[i]]
-		for k := range q {
-			to := h[(i*q+k)*order:]
-			to[i*q+k] += w.second(j)
-			if f.alone(unit[i]) || norm == 0 || weight == 0 {
-				continue
-			}
-			pivot = 1
-			to[i*q+k] += weight / norm
-			b := f.b[j*q+k]
-			for l := i; l < n && unit[l] == unit[i]; l++ {
-				for m := range q {
-					if l*q+m >= i*q+k {
-						to[l*q+m] -= weight * b * f.b[features[l]*q+m] / (norm * norm * norm)
-					}
-				}
-			}
-		}
-	}
-	step := slices.Clone(g)
-	solveDefinite(order, h, step, pivot)
-	return step
+	y.factor = y.of(nil)
+	return y.solve(nil, g, 0)
 }
 
 // extrapolates says that sweeps over active units are sped up by where the last ones point: sparse columns, and groups of more features than rows, have Newton steps
@@ -414,7 +396,7 @@ func (p *past) extrapolate(f *fold, features []int) []float64 {
 	for k := range m {
 		gram[k*m+k] += 1e-10 * trace
 	}
-	solveDefinite(m, gram, ones, slight)
+	factorise(m, gram, slight).solve(ones)
 	floats.Scale(1/floats.Sum(ones), ones)
 	to := make([]float64, len(p.list))
 	for k, c := range ones {
@@ -430,63 +412,6 @@ func (p *past) extrapolate(f *fold, features []int) []float64 {
 	}
 	p.values = p.values[:0]
 	return step
-}
-
-// wide returns the solution of (diag(second) + H) step = g for the products H of more features than there are training rows, by a system of the order of
-// the rows (Woodbury's formula): with H = B'B / W for the rows B about their means, times the roots of their weights,
-//
-//	step = D (g - B' (W I + B D B')^-1 B D g),   D = diag(second)^-1.
-func wide(block []float64, n int, weight float64, second, right []float64) []float64 {
-	scaled := make([]float64, len(block)) // B D, by columns
-	system, v := make([]float64, n*n), make([]float64, n)
-	for a, m := range second {
-		by := scaled[a*n : (a+1)*n]
-		dense.Axpy(1/m, block[a*n:(a+1)*n], by)
-		dense.Axpy(right[a], by, v)
-	}
-	dense.SyrkNT(n, len(second), block, n, scaled, n, system, n) // less the products
-	for k := range system {
-		system[k] = -system[k]
-	}
-	for i := range n {
-		system[i*n+i] += weight
-	}
-	solveDefinite(n, system, v, slight)
-	step := make([]float64, len(second))
-	for a, m := range second {
-		step[a] = (right[a] - dense.Dot(block[a*n:(a+1)*n], v)) / m
-	}
-	return step
-}
-
-// dependent is the share of its diagonal entry up to which a pivot is that of a column that depends on those before it, and slight the share that it is taken
-// for: the solution then is long in a direction without curvature.
-const dependent, slight = 1e-12, 1e-10
-
-// solveDefinite overwrites x with the solution of the positive semidefinite system whose lower triangle is h, by columns, which it destroys.
-func solveDefinite(n int, h, x []float64, pivot float64) {
-	d, sign, root := make([]float64, n), make([]int8, n), make([]float64, n)
-	for i := range n {
-		sign[i], root[i] = 1, 1
-		if v := h[i*n+i]; v > 0 {
-			root[i] = 1 / math.Sqrt(v)
-		}
-	}
-	for j := range n {
-		for i := j; i < n; i++ {
-			h[j*n+i] *= root[i] * root[j]
-		}
-		x[j] *= root[j]
-	}
-	dense.LDL(n, h, n, d, sign, dependent, pivot)
-	dense.TrsvN(n, h, n, x)
-	for i := range x {
-		x[i] /= d[i]
-	}
-	dense.TrsvT(n, h, n, x)
-	for i := range x {
-		x[i] *= root[i]
-	}
 }
 
 // atBound says that the coefficient of a feature is at a bound.

@@ -23,6 +23,7 @@ type scaled struct {
 	weight  float64   // sum of the curvatures
 	r       []float64 // residuals
 	shift   float64
+	linear  []float64 // what is added to gradients, nil for none
 }
 
 // columns are those of a model while it is solved.
@@ -60,7 +61,13 @@ func (l *lent) give(c *columns) {
 
 // takeOwn has the curvatures of a fold in its model.
 func (f *fold) takeOwn() {
-	d, pt := f.d, f.point
+	s := f.scaledBy(f.point.curve)
+	f.point.model, f.point.unit = s.curve, f.point.total/s.weight
+}
+
+// scaledBy is the model of a fold with some curvatures of its training rows.
+func (f *fold) scaledBy(curve []float64) *scaled {
+	d := f.d
 	s, ok := f.products.(*scaled)
 	if !ok {
 		s = &scaled{place: make([]int, d.p), at32: make([]int32, d.n), curve: make([]float64, d.n)}
@@ -73,23 +80,32 @@ func (f *fold) takeOwn() {
 		s.root, s.r = make([]float64, len(s.list)), make([]float64, len(s.list))
 		f.products = s
 	}
-	copy(s.curve, pt.curve)
+	copy(s.curve, curve)
 	raise(s.curve, d.train[f.number])
 	s.weight = floats.Sum(s.curve)
 	for l, i := range s.list {
 		s.root[l] = math.Sqrt(s.curve[i])
 	}
 	f.part = &part{weight: s.weight}
-	pt.model, pt.unit = s.curve, pt.total/s.weight
+	return s
 }
 
 // begin implements products.
 func (s *scaled) begin(f *fold) {
 	f.work = s
-	d, pt := f.d, f.point
-	x, features, n := d.columns(), f.features(), len(s.list)
-	s.columns = d.curved.lent.take()
-	c := s.columns
+	pt := f.point
+	s.columns = f.d.curved.lent.take()
+	s.load(f, f.features())
+	s.shift = -pt.slant * pt.unit
+	for l, i := range s.list {
+		s.r[l] = pt.pull[i] / s.root[l]
+	}
+}
+
+// load makes the columns of features.
+func (s *scaled) load(f *fold, features []int) {
+	d, c, n := f.d, s.columns, len(s.list)
+	x := d.columns()
 	c.n, c.value, c.index, c.start = n, c.value[:0], c.index[:0], append(c.start[:0], 0)
 	c.mean, c.squares = c.mean[:0], c.squares[:0]
 	for k, j := range features {
@@ -119,10 +135,6 @@ func (s *scaled) begin(f *fold) {
 		}
 		c.mean, c.squares = append(c.mean, mean), append(c.squares, max(squares/s.weight-mean*mean, 0))
 	}
-	s.shift = -pt.slant * pt.unit
-	for l, i := range s.list {
-		s.r[l] = pt.pull[i] / s.root[l]
-	}
 }
 
 // end gives the columns back.
@@ -133,6 +145,18 @@ func (s *scaled) end(f *fold) {
 
 // dense says that all of the table's numbers are stored.
 func (c *columns) dense() bool { return len(c.start) == 1 }
+
+// entries counts those of feature j.
+func (s *scaled) entries(j int) int {
+	if s.columns.dense() {
+		return s.columns.n
+	}
+	k := s.place[j]
+	return s.columns.start[k+1] - s.columns.start[k]
+}
+
+// rows are those of the entries of column k of a sparse table.
+func (c *columns) rows(k int) []int32 { return c.index[c.start[k]:c.start[k+1]] }
 
 // dot is the product of column k and r.
 func (c *columns) dot(k int, r []float64) (sum float64) {
@@ -170,7 +194,11 @@ func (c *columns) axpy(a float64, k int, r []float64) {
 // at implements work.
 func (s *scaled) at(j, _ int) float64 {
 	k := s.place[j]
-	return s.columns.dot(k, s.r)/s.weight + s.shift*s.columns.mean[k]
+	g := s.columns.dot(k, s.r)/s.weight + s.shift*s.columns.mean[k]
+	if s.linear != nil {
+		g += s.linear[k]
+	}
+	return g
 }
 
 // move implements work.
@@ -228,15 +256,31 @@ func (s *scaled) block(_ *fold, features []int) [][]float64 {
 			copy(h[a][a:], lower[a*n+a:(a+1)*n])
 		}
 	} else {
-		spread := make([]float64, len(s.list))
-		for a, j := range features {
-			k := s.place[j]
-			c.axpy(1, k, spread)
-			for b := a; b < n; b++ {
-				h[a][b] = c.dot(s.place[features[b]], spread)
+		// By rows, whose entries are those of the features so far.
+		begin := make([]int, len(s.list)+1)
+		for _, j := range features {
+			for _, i := range c.rows(s.place[j]) {
+				begin[i+1]++
 			}
-			for _, i := range c.index[c.start[k]:c.start[k+1]] {
-				spread[i] = 0
+		}
+		for i := range s.list {
+			begin[i+1] += begin[i]
+		}
+		end, at, value := slices.Clone(begin), make([]int32, begin[len(s.list)]), make([]float64, begin[len(s.list)])
+		for b, j := range features {
+			k := s.place[j]
+			for m, i := range c.rows(k) {
+				v, to := c.value[c.start[k]+m], end[i]
+				at[to], value[to] = int32(b), v
+				end[i]++
+				for l := begin[i]; l <= to; l++ {
+					h[b][at[l]] += v * value[l]
+				}
+			}
+		}
+		for b := range n {
+			for a := range b {
+				h[a][b] = h[b][a]
 			}
 		}
 	}
@@ -247,16 +291,4 @@ func (s *scaled) block(_ *fold, features []int) [][]float64 {
 		}
 	}
 	return h
-}
-
-// centred are columns of a dense table less their means, times the roots of the curvatures.
-func (s *scaled) centred(features []int) []float64 {
-	rows, c := len(s.list), s.columns
-	block := make([]float64, rows*len(features))
-	for a, j := range features {
-		to, k := block[a*rows:(a+1)*rows], s.place[j]
-		copy(to, c.value[k*rows:(k+1)*rows])
-		dense.Axpy(-c.mean[k], s.root, to)
-	}
-	return block
 }

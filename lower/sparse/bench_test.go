@@ -32,11 +32,11 @@ func BenchmarkRegression(b *testing.B) {
 				data = design.New(lowertest.Compress(x))
 			}
 			for b.Loop() {
-				g, err := NewRegression(data, y, true)
+				g, err := newRegression(data, y, true)
 				require.NoError(b, err)
-				o := Options{Tol: 1e-8}
+				o := options{tol: 1e-8}
 				for l1 := g.LambdaMax(); l1 > 1e-3*g.LambdaMax(); l1 *= 0.8 {
-					o.Start, err = g.Solve(context.Background(), Weights{[]float64{l1}, []float64{shape.l2 * l1}}, o)
+					o.start, err = g.solve(weights{[]float64{l1}, []float64{shape.l2 * l1}}, o)
 					require.NoError(b, err)
 				}
 			}
@@ -48,13 +48,13 @@ func BenchmarkRegression(b *testing.B) {
 func BenchmarkGroups(b *testing.B) {
 	x, y := lowertest.Sample(3, 100, 600, 10, 1)
 	for b.Loop() {
-		g, err := NewRegression(design.New(x), y, true)
+		g, err := newRegression(design.New(x), y, true)
 		require.NoError(b, err)
-		q, err := NewGroups(g, lowertest.EqualGroups(600, 10))
+		q, err := grouped(g, lowertest.EqualGroups(600, 10))
 		require.NoError(b, err)
-		o := Options{Tol: 1e-8}
-		for l := q.LambdaMax(); l > 1e-2*q.LambdaMax(); l *= 0.7 {
-			o.Start, err = q.Solve(context.Background(), GroupWeights{[]float64{l}, []float64{l}}, o)
+		o := options{tol: 1e-8}
+		for l := q.LambdaMax(true); l > 1e-2*q.LambdaMax(true); l *= 0.7 {
+			o.start, err = q.Solve(context.Background(), GroupWeights{[]float64{l}, []float64{l}}, o.tol, o.start)
 			require.NoError(b, err)
 		}
 	}

@@ -1,7 +1,6 @@
 package sparse
 
 import (
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"os"
@@ -74,19 +73,19 @@ func TestCompare(t *testing.T) {
 			var u0, u1 syscall.Rusage
 			_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u0)
 			start := time.Now()
-			var g *Regression
+			var g regression
 			var s *Solution
 			for range jobs.Batch {
 				var err error
-				g, err = NewRegression(data(), y, jobs.Intercept)
+				g, err = newRegression(data(), y, jobs.Intercept)
 				require.NoError(t, err)
-				s, err = g.Solve(context.Background(), Weights{L1: []float64{job.Lambda}}, Options{Tol: job.Tol})
+				s, err = g.solve(weights{l1: []float64{job.Lambda}}, options{tol: job.Tol})
 				require.NoError(t, err)
 			}
 			seconds := time.Since(start).Seconds() / float64(jobs.Batch)
 			_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u1)
 			if cpu := float64(u1.Utime.Nano()-u0.Utime.Nano()) / 1e9 / float64(jobs.Batch); cpu < best.CPU {
-				best = result{seconds, cpu, s.Objective, s.Gap / g.data.Scale, len(s.Support)}
+				best = result{seconds, cpu, s.Objective, s.Gap / g.scale, len(s.Support)}
 			}
 		}
 		results = append(results, best)

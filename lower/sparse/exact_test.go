@@ -1,7 +1,6 @@
 package sparse
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -27,7 +26,7 @@ func TestExact(t *testing.T) {
 						if storage == "sparse" {
 							data = design.New(lowertest.Compress(x))
 						}
-						g, err := NewRegression(data, y, intercept)
+						g, err := newRegression(data, y, intercept)
 						require.NoError(t, err)
 						top, rng := g.LambdaMax(), rand.New(rand.NewPCG(7, uint64(shape.p)))
 						l1, l2 := make([]float64, shape.p), make([]float64, shape.p)
@@ -35,21 +34,21 @@ func TestExact(t *testing.T) {
 							l1[j], l2[j] = ratio*top*float64(1+j%3)/2, 1e-3*float64(1+j%2)
 						}
 						l1[shape.p/2] = 0
-						o := Options{Start: &Solution{B: make([]float64, shape.p)}}
+						o := options{start: &Solution{B: make([]float64, shape.p)}}
 						switch start {
 						case "neighbour":
 							near := append([]float64(nil), l1...)
 							floats.Scale(1.3, near)
-							o.Start, err = g.Solve(context.Background(), Weights{near, l2}, Options{})
+							o.start, err = g.solve(weights{near, l2}, options{})
 							require.NoError(t, err)
 						case "random":
 							for j := range min(shape.n, shape.p) / 2 {
-								o.Start.B[j] = rng.NormFloat64()
+								o.start.B[j] = rng.NormFloat64()
 							}
 						}
 						name := fmt.Sprint(intercept, storage, shape, ratio, start)
-						o.Tol = 1e-18
-						s, err := g.Solve(context.Background(), Weights{l1, l2}, o)
+						o.tol = 1e-18
+						s, err := g.solve(weights{l1, l2}, o)
 						require.NoError(t, err)
 						at := func(w []float64) func(int) float64 { return func(j int) float64 { return w[j] } }
 						require.Less(t, violation(x, y, intercept, at(l1), at(l2), s), 1e-11*top, name)
@@ -65,19 +64,19 @@ func TestEqualColumns(t *testing.T) {
 	x, y := lowertest.Sample(8, 30, 20, 4, 1)
 	twice := mat.NewDense(30, 40, nil)
 	twice.Augment(x, x)
-	g, err := NewRegression(design.New(twice), y, false)
+	g, err := newRegression(design.New(twice), y, false)
 	require.NoError(t, err)
-	w := Weights{L1: []float64{1e-3 * g.LambdaMax()}}
+	w := weights{l1: []float64{1e-3 * g.LambdaMax()}}
 	start := &Solution{B: make([]float64, 40)}
 	for j := range start.B {
 		start.B[j] = 1
 	}
-	s, err := g.Solve(context.Background(), w, Options{Start: start, Tol: 1e-12})
+	s, err := g.solve(w, options{start: start, tol: 1e-12})
 	require.NoError(t, err)
 	require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
-	once, err := NewRegression(design.New(x), y, false)
+	once, err := newRegression(design.New(x), y, false)
 	require.NoError(t, err)
-	want, err := once.Solve(context.Background(), w, Options{Tol: 1e-12})
+	want, err := once.solve(w, options{tol: 1e-12})
 	require.NoError(t, err)
 	require.InEpsilon(t, want.Objective, s.Objective, 1e-10)
 }
@@ -96,14 +95,14 @@ func TestManyCoefficients(t *testing.T) {
 		}
 	}
 	for _, intercept := range []bool{false, true} {
-		g, err := NewRegression(design.New(lowertest.Compress(x)), y, intercept)
+		g, err := newRegression(design.New(lowertest.Compress(x)), y, intercept)
 		require.NoError(t, err)
-		w := Weights{[]float64{0.01 * g.LambdaMax()}, []float64{1e-4 * g.LambdaMax()}}
-		s, err := g.Solve(context.Background(), w, Options{Tol: 1e-12})
+		w := weights{[]float64{0.01 * g.LambdaMax()}, []float64{1e-4 * g.LambdaMax()}}
+		s, err := g.solve(w, options{tol: 1e-12})
 		require.NoError(t, err)
 		require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
 		require.Greater(t, len(s.Support), 1000)
 		all := func(v []float64) func(int) float64 { return func(int) float64 { return v[0] } }
-		require.Less(t, violation(x, y, intercept, all(w.L1), all(w.L2), s), 1e-6*g.LambdaMax())
+		require.Less(t, violation(x, y, intercept, all(w.l1), all(w.l2), s), 1e-6*g.LambdaMax())
 	}
 }

@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/glm"
 )
 
 // Fit is a penalised regression of training rows, perhaps with validation rows in it, with coefficients b_jk of
@@ -49,9 +49,8 @@ type Fit struct {
 	start     [][]float64 // the solution with what has no penalty alone
 	scale     float64     // the objective there
 	null      float64     // without coefficients
-	table     *table      // for package glm; nil for losses that are no sums over rows
-	local     func() (*Regression, error)
-	reach     []float64 // of features: the inverses of their root mean squares
+	table     *table      // for package glm; nil for classes
+	reach     []float64   // of features: the inverses of their root mean squares
 }
 
 // The sets of a [Fit].
@@ -313,61 +312,11 @@ func (g *Fit) Free(b []float64) (free []int) {
 	return free
 }
 
-// Local returns the regression whose loss is this one, a sum over rows, around a point up to second order. If there is
-// a constant, its last column stands for it, without a penalty, or of squares of equal weights its columns are
-// centred.
-func (g *Fit) Local(x [][]float64) (r *Regression, centred bool, err error) {
-	if g.quadratic && g.table.of.Weights == nil {
-		r, err = g.local()
-		return r, g.intercept, err
+// System is that of the second derivatives of the objective at a solution for some weights, see [glm.System].
+func (g *Fit) System(ctx context.Context, s *Solution, w *glm.Weights, tol float64) (*glm.System, error) {
+	d, err := g.table.ready(ctx)
+	if err != nil {
+		return nil, err
 	}
-	root := g.look(training, x).curve[0]
-	for i, v := range root {
-		root[i] = math.Sqrt(v * float64(len(root)))
-	}
-	r, err = NewRegression(g.sets[training].features().ScaleRows(root, g.intercept), make([]float64, len(root)), false)
-	return r, false, err
-}
-
-// System solves systems with the second derivatives of the objective at a point over what is [Fit.Free].
-type System struct {
-	// Set are these.
-	Set    []int
-	factor factor.Definite
-}
-
-// System is that at weight w2, with a ridge of rounding size where the derivatives are singular. It is nil where the
-// context ended, or they are no numbers.
-func (g *Fit) System(ctx context.Context, x [][]float64, w2 float64) *System {
-	out := &System{Set: g.Free(x[0])}
-	k := len(out.Set)
-	if k == 0 {
-		return out
-	}
-	set := make([]entry, k)
-	for i, e := range out.Set {
-		set[i] = entry{e / g.k, e % g.k}
-	}
-	h := g.sets[training].second(ctx, g.look(training, x), set, 0)
-	largest := 0.0
-	for i, e := range set {
-		h[i*k+i] += w2 * g.terms.weight(e.feature)
-		largest = math.Max(largest, h[i*k+i])
-	}
-	for ridge := leastRidge * leastRidge; ridge <= mostRidge && ctx.Err() == nil; ridge *= 100 {
-		if out.factor.Factor(k, func(j int, column []float64) {
-			copy(column[j:k], h[j*k+j:(j+1)*k])
-			column[j] += ridge * largest
-		}) {
-			return out
-		}
-	}
-	return nil
-}
-
-// Solve puts the solution of the system in the place of its right side.
-func (s *System) Solve(v []float64) {
-	if len(s.Set) > 0 {
-		s.factor.Solve(v)
-	}
+	return d.System(ctx, 0, s.B, s.B0[0], w, tol)
 }

@@ -5,22 +5,20 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/lower/internal/leastsquares"
 )
 
-// Groups is a regression whose features are divided into groups, for the sparse group lasso
+// Groups is a fit of squares whose features are divided into groups, for the sparse group lasso
 //
 //	minimize over b (and b0)   1/(2n) |y - X b - b0|^2 + sum_g w_g |b^(g)|_2 + sum_j w1_j |b_j|
 //
-// with the weights of [GroupWeights]. A dual point u is feasible where |soft(X_g'u / n, w1)|_2 <= w_g for all g
-// (Ndiaye, Fercoq, Gramfort, Salmon, NIPS 2016).
+// with the weights of [GroupWeights].
 type Groups struct {
-	*Regression
-	groups *leastsquares.Groups
-	table  *table
+	*Fit
+	of      []int // the group of each feature
+	members [][]int
+	slope   []float64 // of the loss without coefficients
 }
 
 // GroupWeights are those of the penalties. Each feature needs a positive one of the two.
@@ -31,41 +29,45 @@ type GroupWeights struct {
 	L1 []float64
 }
 
-// NewGroups divides the features of a regression: members lists those of each group, and each feature is
-// in one. The lists are kept.
-func NewGroups(g *Regression, members [][]int) (*Groups, error) {
-	groups, err := leastsquares.NewGroups(g.data, members)
+// NewGroups divides the features: members lists those of each group, and each feature is in one. The lists are kept.
+func NewGroups(s Sample, intercept bool, members [][]int) (*Groups, error) {
+	g, err := Squares(s, intercept, Terms{})
 	if err != nil {
+		return nil, err
+	}
+	q := &Groups{Fit: g, members: members, slope: make([]float64, g.p)}
+	if q.of, err = leastsquares.Divide(members, g.p); err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
-	t := single(Sample{X: g.data.X, Y: g.y}, g.data.Intercept)
 	for k, group := range members {
 		if len(group) != 1 || group[0] != k { // else they are features
-			t.of.Units = members
+			g.table.of.Units = members
 		}
 	}
-	return &Groups{g, groups, t}, nil
+	s.X.MulTrans(q.slope, g.look(training, g.start).slopes[0])
+	return q, nil
 }
 
-// LambdaMax is the smallest weight that, common to all norms and to w1, makes all coefficients zero.
-func (q *Groups) LambdaMax() float64 {
+// LambdaMax is the smallest weight that, common to all norms and to w1, makes all coefficients zero, or to the norms
+// alone.
+func (q *Groups) LambdaMax(shared bool) float64 {
 	top := 0.0
-	c := make([]float64, len(q.data.XtY))
-	for j, v := range q.data.XtY {
-		c[j] = v / float64(q.data.X.Rows())
-	}
-	for _, group := range q.groups.Members {
+	for _, group := range q.members {
+		if !shared {
+			top = math.Max(top, q.norm(group, 0))
+			continue
+		}
 		// The root of |soft(c, l)| = l lies below |c|_inf.
 		lo, hi := top, 0.0
 		for _, j := range group {
-			hi = math.Max(hi, math.Abs(c[j]))
+			hi = math.Max(hi, math.Abs(q.slope[j]))
 		}
 		for hi-lo > 1e-15*hi {
 			l := (lo + hi) / 2
 			if l == lo || l == hi {
 				break
 			}
-			if leastsquares.SoftNorm(group, c, 1, func(int) float64 { return l }) > l {
+			if q.norm(group, l) > l {
 				lo = l
 			} else {
 				hi = l
@@ -76,42 +78,31 @@ func (q *Groups) LambdaMax() float64 {
 	return top
 }
 
-// NormMax is the smallest weight that, common to all norms, makes all coefficients zero without w1.
-func (q *Groups) NormMax() float64 {
-	top := 0.0
-	for _, group := range q.groups.Members {
-		squares := 0.0
-		for _, j := range group {
-			c := q.data.XtY[j] / float64(q.data.X.Rows())
-			squares += c * c
+// norm is that of the slopes of a group, less what absolute values of a weight hold back.
+func (q *Groups) norm(group []int, w1 float64) float64 {
+	sum := 0.0
+	for _, j := range group {
+		if v := math.Abs(q.slope[j]) - w1; v > 0 {
+			sum += v * v
 		}
-		top = math.Max(top, math.Sqrt(squares))
 	}
-	return top
+	return math.Sqrt(sum)
 }
 
-func (q *Groups) weights(w GroupWeights) (norm, l1 []float64, err error) {
-	if norm, l1, err = q.groups.Weights(w.Norm, w.L1); err != nil {
-		return nil, nil, fmt.Errorf("sparse: %w", err)
+// Weights are those of package glm.
+func (q *Groups) Weights(w GroupWeights) (out *glm.Weights, err error) {
+	out = new(glm.Weights)
+	if out.Norm, out.L1, err = leastsquares.GroupWeights(w.Norm, w.L1, len(q.members), q.of); err != nil {
+		return nil, fmt.Errorf("sparse: %w", err)
 	}
-	return norm, l1, nil
+	return out, nil
 }
 
 // Solve returns a solution at the weights w, as [Fit.Solve] does.
-func (q *Groups) Solve(ctx context.Context, w GroupWeights, o Options) (*Solution, error) {
-	norm, l1, err := q.weights(w)
+func (q *Groups) Solve(ctx context.Context, w GroupWeights, tol float64, start *Solution) (*Solution, error) {
+	weights, err := q.Weights(w)
 	if err != nil {
 		return nil, err
 	}
-	return q.table.solve(ctx, q.data.Scale, &glm.Weights{Norm: norm, L1: l1}, o)
-}
-
-// Hessian is that of the objective in the coefficients S, none of them zero: the matrix of
-// [Regression.Hessian] and, within each group, w_g (I / |b_g| - b_g b_g' / |b_g|^3).
-func (q *Groups) Hessian(set []int, b []float64, w GroupWeights) (*mat.SymDense, error) {
-	norm, _, err := q.weights(w)
-	if err != nil {
-		return nil, err
-	}
-	return q.groups.NormHessian(set, b, norm), nil
+	return q.Fit.SolveAt(ctx, weights, tol, start)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -22,12 +21,7 @@ func Squares(s Sample, intercept bool, t Terms) (*Fit, error) {
 			return nil, fmt.Errorf("sparse: target of row %d is %g, expected a finite number", i, v)
 		}
 	}
-	g, err := fitOf(glm.Huber{Threshold: math.Inf(1)}, s, intercept, true, t)
-	if err != nil {
-		return nil, err
-	}
-	g.local = sync.OnceValues(func() (*Regression, error) { return NewRegression(s.X, g.table.of.Y[0], intercept) })
-	return g, nil
+	return fitOf(glm.Huber{Threshold: math.Inf(1)}, s, intercept, true, t)
 }
 
 // Logistic has the loss log(1 + exp(-y f)) of labels y of -1 and 1, and both if there is an intercept.
@@ -129,7 +123,9 @@ func Cox(s Sample, ties survival.Ties, t Terms) (*Fit, error) {
 	if !(rows.risk.HalfDeviance(make([]float64, n)) > 0) {
 		return nil, fmt.Errorf("sparse: no event has other rows at risk, so that there is nothing to fit")
 	}
-	return newFit(&Fit{}, rows, []float64{0}, t)
+	of := single(s, false)
+	of.of.Weights, of.of.Loss = weights, glm.Hazards{Ties: ties, Unit: 1}
+	return newFit(&Fit{table: of}, rows, []float64{0}, t)
 }
 
 // Multinomial has minus the logarithm of the probability exp(f_y) / sum_k exp(f_k) of the class y of a row, an integer

@@ -12,13 +12,12 @@ import (
 
 // model is a loss up to second order around the point a: with d = b - a, its value there less g'd plus d'Gd/2.
 type model struct {
-	ready    bool
-	look     *look     // at a
-	curve    *look     // what G is made of: that, or one of before where the curvatures have changed little
-	second   []float64 // G, by rows
-	descent  []float64 // g
-	implicit implicitModel
-	reused   int // models made with these curvatures
+	ready   bool
+	look    *look     // at a
+	curve   *look     // what G is made of: that, or one of before where the curvatures have changed little
+	second  []float64 // G, by rows
+	descent []float64 // g
+	reused  int       // models made with these curvatures
 }
 
 const (
@@ -78,7 +77,7 @@ func (s *solver) prepare(k int) {
 			m.look = s.lookAt(k, s.a)
 		}
 		if m.reused++; m.curve == nil || !s.explicit() || m.reused > mostReused || !near(m.look.curve, m.curve.curve) {
-			m.reused, m.curve, m.second, m.implicit = 0, m.look, nil, implicitModel{}
+			m.reused, m.curve, m.second = 0, m.look, nil
 		}
 		m.ready, m.descent = true, m.descent[:0]
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/lower/internal/lowertest"
 )
 
@@ -54,7 +55,7 @@ func TestOptimalityConditions(t *testing.T) {
 						if storage == "sparse" {
 							data = design.New(lowertest.Compress(x))
 						}
-						g, err := NewRegression(data, y, intercept)
+						g, err := newRegression(data, y, intercept)
 						require.NoError(t, err)
 						top := g.LambdaMax()
 						l1, l2 := []float64{ratio * top}, []float64{0}
@@ -72,14 +73,14 @@ func TestOptimalityConditions(t *testing.T) {
 								}
 							}
 						}
-						s, err := g.Solve(context.Background(), Weights{l1, l2}, Options{Tol: 1e-12})
+						s, err := g.solve(weights{l1, l2}, options{tol: 1e-12})
 						require.NoError(t, err)
 						require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, name)
 						at := func(w []float64) func(int) float64 {
 							return func(j int) float64 { return w[min(j, len(w)-1)] }
 						}
 						require.Less(t, violation(x, y, intercept, at(l1), at(l2), s), 2e-6*top, name)
-						require.LessOrEqual(t, s.Gap, 1e-12*g.data.Scale, name)
+						require.LessOrEqual(t, s.Gap, 1e-12*g.scale, name)
 					}
 				}
 			}
@@ -95,10 +96,10 @@ func TestOrthogonalDesign(t *testing.T) {
 		x.SetRow(i, []float64{sgn(i & 1), sgn(i & 2), sgn(i&1 ^ i&2>>1)})
 	}
 	y := []float64{3, 1, -2, 4, 0.5, -1, 2, 6}
-	g, err := NewRegression(design.New(x), y, false)
+	g, err := newRegression(design.New(x), y, false)
 	require.NoError(t, err)
 	const l1, l2 = 0.4, 0.25
-	s, err := g.Solve(context.Background(), Weights{[]float64{l1}, []float64{l2}}, Options{})
+	s, err := g.solve(weights{[]float64{l1}, []float64{l2}}, options{})
 	require.NoError(t, err)
 	for j := range 3 {
 		c := mat.Dot(x.ColView(j), mat.NewVecDense(n, y)) / n
@@ -117,13 +118,13 @@ func sgn(bit int) float64 {
 func TestLambdaMax(t *testing.T) {
 	x, y := lowertest.Sample(5, 40, 70, 4, 1)
 	for _, intercept := range []bool{false, true} {
-		g, err := NewRegression(design.New(x), y, intercept)
+		g, err := newRegression(design.New(x), y, intercept)
 		require.NoError(t, err)
 		top := g.LambdaMax()
-		s, err := g.Solve(context.Background(), Weights{L1: []float64{top}}, Options{})
+		s, err := g.solve(weights{l1: []float64{top}}, options{})
 		require.NoError(t, err)
 		require.Empty(t, s.Support)
-		s, err = g.Solve(context.Background(), Weights{L1: []float64{0.999 * top}}, Options{})
+		s, err = g.solve(weights{l1: []float64{0.999 * top}}, options{})
 		require.NoError(t, err)
 		require.Len(t, s.Support, 1)
 	}
@@ -132,36 +133,36 @@ func TestLambdaMax(t *testing.T) {
 // The gap bounds the error of the objective at any tolerance.
 func TestGapBoundsTheError(t *testing.T) {
 	x, y := lowertest.Sample(6, 80, 200, 6, 1)
-	g, err := NewRegression(design.New(x), y, true)
+	g, err := newRegression(design.New(x), y, true)
 	require.NoError(t, err)
-	w := Weights{[]float64{0.02 * g.LambdaMax()}, []float64{1e-3}}
-	exact, err := g.Solve(context.Background(), w, Options{Tol: 1e-14})
+	w := weights{[]float64{0.02 * g.LambdaMax()}, []float64{1e-3}}
+	exact, err := g.solve(w, options{tol: 1e-14})
 	require.NoError(t, err)
 	for _, tol := range []float64{0.3, 1e-1, 1e-2, 1e-4} {
-		s, err := g.Solve(context.Background(), w, Options{Tol: tol})
+		s, err := g.solve(w, options{tol: tol})
 		require.NoError(t, err)
-		require.LessOrEqual(t, s.Gap, tol*g.data.Scale)
-		require.LessOrEqual(t, s.Objective-exact.Objective, s.Gap*(1+1e-9)+1e-14*g.data.Scale)
+		require.LessOrEqual(t, s.Gap, tol*g.scale)
+		require.LessOrEqual(t, s.Objective-exact.Objective, s.Gap*(1+1e-9)+1e-14*g.scale)
 		require.GreaterOrEqual(t, s.Objective, exact.Objective*(1-1e-12))
 	}
 }
 
 func TestWarmStartAtTheSameTime(t *testing.T) {
 	x, y := lowertest.Sample(7, 120, 2000, 8, 1)
-	g, err := NewRegression(design.New(x), y, true)
+	g, err := newRegression(design.New(x), y, true)
 	require.NoError(t, err)
 	top := g.LambdaMax()
-	first, err := g.Solve(context.Background(), Weights{L1: []float64{0.1 * top}}, Options{Tol: 1e-12})
+	first, err := g.solve(weights{l1: []float64{0.1 * top}}, options{tol: 1e-12})
 	require.NoError(t, err)
-	w := Weights{L1: []float64{0.09 * top}}
-	cold, err := g.Solve(context.Background(), w, Options{Tol: 1e-12})
+	w := weights{l1: []float64{0.09 * top}}
+	cold, err := g.solve(w, options{tol: 1e-12})
 	require.NoError(t, err)
-	warm, err := g.Solve(context.Background(), w, Options{Tol: 1e-12, Start: first})
+	warm, err := g.solve(w, options{tol: 1e-12, start: first})
 	require.NoError(t, err)
 	require.InDeltaSlice(t, cold.B, warm.B, 1e-7)
 	var again [4]*Solution
 	crew.Each(len(again), len(again), func(i int) {
-		again[i], _ = g.Solve(context.Background(), w, Options{Tol: 1e-12, Start: first})
+		again[i], _ = g.solve(w, options{tol: 1e-12, start: first})
 	})
 	for _, s := range again {
 		require.Equal(t, warm, s)
@@ -177,22 +178,22 @@ func TestDegenerateColumns(t *testing.T) {
 		x.Set(i, 5, x.At(i, 4))
 		x.Set(i, 6, -2*x.At(i, 4))
 	}
-	for _, kind := range []Weights{{L1: []float64{1e-3}}, {}, {L2: []float64{1e-4}}} {
-		g, err := NewRegression(design.New(x), y, true)
+	for _, kind := range []weights{{l1: []float64{1e-3}}, {}, {l2: []float64{1e-4}}} {
+		g, err := newRegression(design.New(x), y, true)
 		require.NoError(t, err)
-		s, err := g.Solve(context.Background(), kind, Options{Tol: 1e-12})
+		s, err := g.solve(kind, options{tol: 1e-12})
 		require.NoError(t, err)
 		require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
 		at := func(w []float64) func(int) float64 {
 			return func(int) float64 { return floats.Sum(w) }
 		}
-		require.Less(t, violation(x, y, true, at(kind.L1), at(kind.L2), s), 1e-6)
+		require.Less(t, violation(x, y, true, at(kind.l1), at(kind.l2), s), 1e-6)
 		require.Zero(t, s.B[1])
 		require.Zero(t, s.B[2])
 	}
-	g, err := NewRegression(design.New(x), make([]float64, 50), true)
+	g, err := newRegression(design.New(x), make([]float64, 50), true)
 	require.NoError(t, err)
-	s, err := g.Solve(context.Background(), Weights{L1: []float64{1}}, Options{})
+	s, err := g.solve(weights{l1: []float64{1}}, options{})
 	require.NoError(t, err)
 	require.Equal(t, lower.Optimal, s.Status)
 	require.Empty(t, s.Support)
@@ -201,27 +202,27 @@ func TestDegenerateColumns(t *testing.T) {
 // Weights near zero and more features than rows: the solution all but interpolates.
 func TestTinyWeights(t *testing.T) {
 	x, y := lowertest.Sample(9, 50, 300, 5, 1)
-	g, err := NewRegression(design.New(x), y, false)
+	g, err := newRegression(design.New(x), y, false)
 	require.NoError(t, err)
 	top := g.LambdaMax()
 	for _, l1 := range []float64{1e-4, 1e-6} {
 		for _, l2 := range []float64{0, 1e-5, 1e-2} {
-			s, err := g.Solve(context.Background(), Weights{[]float64{l1 * top}, []float64{l2 * top}}, Options{Tol: 1e-10})
+			s, err := g.solve(weights{[]float64{l1 * top}, []float64{l2 * top}}, options{tol: 1e-10})
 			require.NoError(t, err)
 			require.Equal(t, lower.Optimal, s.Status, "%g %g", l1, l2)
-			require.LessOrEqual(t, s.Gap, 1e-10*g.data.Scale)
+			require.LessOrEqual(t, s.Gap, 1e-10*g.scale)
 		}
 	}
 }
 
 func TestCancelled(t *testing.T) {
 	x, y := lowertest.Sample(10, 50, 300, 5, 1)
-	g, err := NewRegression(design.New(x), y, false)
+	g, err := newRegression(design.New(x), y, false)
 	require.NoError(t, err)
-	w := Weights{L1: []float64{1e-3 * g.LambdaMax()}}
+	w := weights{l1: []float64{1e-3 * g.LambdaMax()}}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	s, err := g.Solve(ctx, w, Options{})
+	s, err := g.solveIn(ctx, w, options{})
 	require.NoError(t, err)
 	require.Equal(t, lower.Cancelled, s.Status)
 }
@@ -229,111 +230,39 @@ func TestCancelled(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	x, y := lowertest.Sample(11, 5, 3, 1, 1)
 	for want, make := range map[string]func() error{
-		"4 targets for 5 rows": func() error { _, err := NewRegression(design.New(x), y[:4], false); return err },
+		"4 targets for 5 rows": func() error { _, err := newRegression(design.New(x), y[:4], false); return err },
 		"target of row 2 is NaN": func() error {
-			_, err := NewRegression(design.New(x), []float64{0, 1, math.NaN(), 3, 4}, false)
+			_, err := newRegression(design.New(x), []float64{0, 1, math.NaN(), 3, 4}, false)
 			return err
 		},
 		"column 1": func() error {
 			z := mat.DenseCopyOf(x)
 			z.Set(2, 1, math.Inf(1))
-			_, err := NewRegression(design.New(z), y, false)
+			_, err := newRegression(design.New(z), y, false)
 			return err
 		},
-		"no rows": func() error { _, err := NewRegression(design.FromColumns(0, 3, nil), nil, false); return err },
-		"L1[0] is -1": func() error {
-			g, _ := NewRegression(design.New(x), y, false)
-			_, err := g.Solve(context.Background(), Weights{L1: []float64{-1}}, Options{})
+		"no rows": func() error { _, err := newRegression(design.FromColumns(0, 3, nil), nil, false); return err },
+		"weight 0 is -1": func() error {
+			g, _ := newRegression(design.New(x), y, false)
+			_, err := g.solve(weights{l1: []float64{-1}}, options{})
 			return err
 		},
-		"2 weights L2 for 3 features": func() error {
-			g, _ := NewRegression(design.New(x), y, false)
-			_, err := g.Solve(context.Background(), Weights{L2: []float64{1, 2}}, Options{})
+		"3, 0 and 2 weights for 3 units": func() error {
+			g, _ := newRegression(design.New(x), y, false)
+			_, err := g.SolveAt(context.Background(), &glm.Weights{Norm: make([]float64, 3), L2: make([]float64, 2)}, 0, nil)
 			return err
 		},
 		"tolerance NaN": func() error {
-			g, _ := NewRegression(design.New(x), y, false)
-			_, err := g.Solve(context.Background(), Weights{}, Options{Tol: math.NaN()})
+			g, _ := newRegression(design.New(x), y, false)
+			_, err := g.solve(weights{}, options{tol: math.NaN()})
 			return err
 		},
 		"start has 2 coefficients": func() error {
-			g, _ := NewRegression(design.New(x), y, false)
-			_, err := g.Solve(context.Background(), Weights{}, Options{Start: &Solution{B: []float64{1, 2}}})
+			g, _ := newRegression(design.New(x), y, false)
+			_, err := g.solve(weights{}, options{start: &Solution{B: []float64{1, 2}}})
 			return err
 		},
 	} {
 		require.ErrorContains(t, make(), want)
 	}
-}
-
-// The linear systems against the factored matrix of the definition.
-func TestLinearSystems(t *testing.T) {
-	x, y := lowertest.Sample(12, 60, 30, 3, 0.5)
-	for _, data := range []*design.Matrix{design.New(x), design.New(lowertest.Compress(x))} {
-		for _, intercept := range []bool{false, true} {
-			g, err := NewRegression(data, y, intercept)
-			require.NoError(t, err)
-			set, w2 := []int{0, 3, 4, 11, 29}, make([]float64, 30)
-			for j := range w2 {
-				w2[j] = 0.01 * float64(j)
-			}
-			want, q := mat.NewDense(5, 5, nil), mat.NewVecDense(5, []float64{1, -2, 0.5, 3, 1})
-			for a, i := range set {
-				for b, j := range set {
-					ci, cj := mat.Col(nil, i, x), mat.Col(nil, j, x)
-					if intercept {
-						floats.AddConst(-floats.Sum(ci)/60, ci)
-						floats.AddConst(-floats.Sum(cj)/60, cj)
-					}
-					want.Set(a, b, floats.Dot(ci, cj)/60)
-				}
-				want.Set(a, a, want.At(a, a)+w2[i])
-			}
-			require.True(t, mat.EqualApprox(want, g.Hessian(set, w2), 1e-12))
-			var v mat.VecDense
-			require.NoError(t, v.SolveVec(want, q))
-			cg := make([]float64, 5)
-			require.Less(t, g.ConjugateGradient(context.Background(), set, w2, q.RawVector().Data, cg, 1e-13, 100), 100)
-			inverse, err := g.Inverse(context.Background(), set, w2)
-			require.NoError(t, err)
-			direct := append([]float64(nil), q.RawVector().Data...)
-			inverse.Solve(direct)
-			require.InDeltaSlice(t, v.RawVector().Data, direct, 1e-10)
-			require.InDeltaSlice(t, v.RawVector().Data, cg, 1e-10)
-		}
-	}
-}
-
-// With more coefficients than rows the factor has the order of the rows; conjugate gradients know the solution.
-func TestInverseOfManyColumns(t *testing.T) {
-	x, y := lowertest.Sample(13, 20, 90, 3, 0.5)
-	for _, data := range []*design.Matrix{design.New(x), design.New(lowertest.Compress(x))} {
-		for _, intercept := range []bool{false, true} {
-			g, err := NewRegression(data, y, intercept)
-			require.NoError(t, err)
-			var set []int
-			w2, q := make([]float64, 90), make([]float64, 60)
-			for i := range q {
-				set = append(set, i+i/2)
-				q[i] = math.Sin(float64(i))
-			}
-			for j := range w2 {
-				w2[j] = 0.01 * float64(1+j)
-			}
-			require.True(t, g.byRows(set, w2))
-			inverse, err := g.Inverse(context.Background(), set, w2)
-			require.NoError(t, err)
-			want := make([]float64, 60)
-			g.ConjugateGradient(context.Background(), set, w2, q, want, 1e-14, 1000)
-			inverse.Solve(q)
-			require.InDeltaSlice(t, want, q, 1e-9*floats.Norm(want, 2))
-			// Tiny weights are left to the matrix of the coefficients.
-			for j := range w2 {
-				w2[j] = 1e-13
-			}
-			require.False(t, g.byRows(set, w2))
-		}
-	}
-	_, err := InverseOf(mat.NewSymDense(3, nil))
-	require.ErrorContains(t, err, "vanishes or overflows on the 3 coefficients")
 }

@@ -72,6 +72,14 @@ func featuresOf(set []entry) []int {
 	return out
 }
 
+func indices(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
 // rowSet are rows with their loss, a function of the predictions of each class that is convex and not negative. It is
 // not changed.
 type rowSet interface {

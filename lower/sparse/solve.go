@@ -33,6 +33,22 @@ func (s *Solution) x(constants bool) [][]float64 {
 	return [][]float64{s.B}
 }
 
+// defaultTol is the tolerance that 0 stands for. Solves of squares are to mostTol at least, which takes a Newton step more: derivatives want the support.
+const defaultTol, mostTol = 1e-8, 1e-9
+
+// check says what is wrong with the tolerance, which may be the default, and the start for p coefficients.
+func check(tol *float64, start *Solution, p int) error {
+	switch {
+	case !(*tol >= 0) || math.IsInf(*tol, 1):
+		return fmt.Errorf("sparse: tolerance %g, expected a finite number that is not negative", *tol)
+	case start != nil && len(start.B) != p:
+		return fmt.Errorf("sparse: the start has %d coefficients, expected %d", len(start.B), p)
+	case *tol == 0:
+		*tol = defaultTol
+	}
+	return nil
+}
+
 const (
 	// exhaustedGap is a relative gap below which rounding may keep it from falling.
 	exhaustedGap = 1e-8
@@ -47,32 +63,42 @@ const (
 // Solve returns a solution at the weights w1 and w2, one of them positive, to a gap of tol relative to that at b = 0,
 // from the start, which may be nil. The error is for input without meaning.
 func (g *Fit) Solve(ctx context.Context, w1, w2, tol float64, start *Solution) (*Solution, error) {
-	if !(w1 >= 0) || !(w2 >= 0) || !(w1+w2 > 0) || math.IsInf(w1+w2, 1) {
-		return nil, fmt.Errorf("sparse: weights %g and %g, expected finite numbers that are not negative, one of them positive", w1, w2)
-	}
-	o := Options{Tol: tol, Start: start}
-	if err := o.check(g.p * g.k); err != nil {
+	w, err := g.Weights(w1, w2)
+	if err != nil {
 		return nil, err
 	}
 	if g.table != nil {
-		return g.path(ctx, w1, w2, o)
+		return g.SolveAt(ctx, w, tol, start)
+	}
+	if err := check(&tol, start, g.p*g.k); err != nil {
+		return nil, err
 	}
 	s, err := g.begin(start)
 	if err != nil {
 		return nil, err
 	}
-	return s.fit(ctx, &lower.JointWeights{Train: 1, Penalties: []float64{w1, w2}}, o.Tol*g.scale)
+	return s.fit(ctx, &lower.JointWeights{Train: 1, Penalties: []float64{w1, w2}}, tol*g.scale)
 }
 
-// path is Solve by package glm.
-func (g *Fit) path(ctx context.Context, w1, w2 float64, o Options) (*Solution, error) {
+// SolveAt is Solve for other losses than that of classes, at weights of package glm.
+func (g *Fit) SolveAt(ctx context.Context, w *glm.Weights, tol float64, start *Solution) (*Solution, error) {
+	if err := check(&tol, start, g.p); err != nil {
+		return nil, err
+	}
+	return g.table.solve(ctx, g.null, w, tol*g.scale/g.null, start)
+}
+
+// Weights are those of package glm for w1 and w2.
+func (g *Fit) Weights(w1, w2 float64) (*glm.Weights, error) {
+	if !(w1 >= 0) || !(w2 >= 0) || !(w1+w2 > 0) || math.IsInf(w1+w2, 1) {
+		return nil, fmt.Errorf("sparse: weights %g and %g, expected finite numbers that are not negative, one of them positive", w1, w2)
+	}
 	w := &glm.Weights{Norm: make([]float64, g.p), L2: make([]float64, g.p)}
 	for j := range g.p {
 		f := g.terms.weight(j)
 		w.Norm[j], w.L2[j] = f*w1, f*w2
 	}
-	o.Tol *= g.scale / g.null
-	return g.table.solve(ctx, g.null, w, o)
+	return w, nil
 }
 
 // At is the objective at a solution for other weights, with other weights.

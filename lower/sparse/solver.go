@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/lower/glm"
 )
 
 // solver implements [lower.JointSolver]. Positions 0 to n-1 stand for the entries that it works with: the constants
@@ -22,9 +23,7 @@ type solver struct {
 	models  [2]model
 	a, b    []float64 // by positions: where the models are made, and the last solution
 	most    int       // positions up to which matrices are formed
-	problem quadratic
-	without implicit // the problem where there are more, or where the matrix is singular
-	bare    bool     // the last problem was without
+	problem glm.Quadratic
 	// The last solution and its weights where they may be asked for again; nil where there are other entries or models.
 	last        *lower.JointPoint
 	lastWeights lower.JointWeights
@@ -37,14 +36,13 @@ const (
 	// newFeatures is how many missing entries are taken in at once, or as many as there are already, and wholeFeatures
 	// is the number of entries up to which all are worked with from the beginning.
 	newFeatures, wholeFeatures = 32, 128
-	// denseMost and sparseMost are the columns of dense and sparse designs up to which matrices are formed. On sparse
-	// ones a product with the design costs less than one with the matrix of a few thousand columns, and the factor of
-	// that as much as hundreds of them. Dense designs of few rows are left to [byRows] from as many columns on as that
-	// takes, rowShare times the rows, and 256.
-	denseMost, sparseMost = 3000, 600
-	// leastRidge and mostRidge are the shares of the diagonal that are added to second derivatives of losses that are
-	// no sums over rows, which may be singular. They do not change where steps end.
-	leastRidge, mostRidge = 1e-9, 1e-2
+	// denseMost and sparseMost are the columns of dense and sparse designs up to which matrices are formed, as are
+	// rowShare times the rows and 256 of dense ones. On sparse ones a product with the design costs less than one with
+	// the matrix of a few thousand columns, and the factor of that as much as hundreds of them.
+	denseMost, sparseMost, rowShare = 3000, 600, 3
+	// leastRidge is the share of the diagonal that is added to second derivatives of losses that are no sums over rows,
+	// which may be singular. It does not change where steps end.
+	leastRidge = 1e-9
 )
 
 // Joint implements [lower.Joint].
@@ -110,7 +108,7 @@ func (s *solver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.Joint
 	if len(w.Penalties) != 2 {
 		return nil, fmt.Errorf("sparse: %d weights of penalties, expected 2", len(w.Penalties))
 	}
-	if s.last != nil && same(w, &s.lastWeights) && ctx.Err() == nil {
+	if s.last != nil && same(w, &s.lastWeights) && (w.Flat || s.last.Curvature != nil) && ctx.Err() == nil {
 		return s.last, nil
 	}
 	s.last = nil
@@ -122,11 +120,11 @@ func (s *solver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.Joint
 		pt.Validation = s.modelled(validating)
 	}
 	pt.Objective = s.objective(w, pt.Values)
-	pt.Curvature = s.curvature(w)
-	if s.bare { // which is long
-		s.last, s.lastWeights = pt, *w
-		s.lastWeights.Penalties = slices.Clone(w.Penalties)
+	if !w.Flat {
+		pt.Curvature = s.curvature(w)
 	}
+	s.last, s.lastWeights = pt, *w
+	s.lastWeights.Penalties = slices.Clone(w.Penalties)
 	return pt, nil
 }
 
@@ -139,7 +137,7 @@ func same(v, w *lower.JointWeights) bool {
 }
 
 // Work implements [lower.JointSolver].
-func (s *solver) Work() float64 { return s.without.spent }
+func (s *solver) Work() float64 { return s.problem.Spent }
 
 // minimise solves with the models. It says whether it came to its end.
 func (s *solver) minimise(ctx context.Context, w *lower.JointWeights) bool {
@@ -155,98 +153,70 @@ func (s *solver) minimise(ctx context.Context, w *lower.JointWeights) bool {
 		return false
 	}
 	s.seen = [2]*look{}
-	s.bare = !s.explicit()
-	start, ridge := slices.Clone(s.b), leastRidge
-	for !s.bare {
-		if s.assemble(w, ridge); s.problem.solve(ctx, s.b) {
-			return true
-		}
-		// The matrix is singular to rounding, as where more entries are in use than there are rows.
-		copy(s.b, start)
-		if ridge *= 100; ctx.Err() != nil || ridge > mostRidge && !s.adds {
-			return false
-		}
-		s.bare = s.adds
+	linear := s.penalise(w)
+	if s.explicit() {
+		h, q := s.assemble(w)
+		floats.Add(q, linear)
+		return s.problem.SolveProducts(ctx, h, q, s.b)
 	}
-	s.assembleImplicit(w)
-	return s.without.solve(ctx, s.b, s.a)
+	var rows []glm.Rows
+	for k, share := range shares(w) {
+		if m := &s.models[k]; share > 0 {
+			of := glm.Rows{X: s.sets[k].features(), Pull: slices.Clone(m.look.slopes[0]), Curve: slices.Clone(m.curve.curve[0])}
+			floats.Scale(share, of.Pull)
+			floats.Scale(share, of.Curve)
+			rows = append(rows, of)
+		}
+	}
+	return s.problem.SolveRows(ctx, rows, featuresOf(s.set), s.a, linear, s.b)
 }
 
-// assemble makes the quadratic problem at some weights. A ridge of second derivatives is about the point of the models.
-func (s *solver) assemble(w *lower.JointWeights, ridge float64) {
-	n, q, share := len(s.set), &s.problem, shares(w)
-	q.resize(n)
-	q.box = s.terms.of(featuresOf(s.set))
-	clear(q.a)
-	clear(q.q)
-	for k := range s.models {
-		if m := &s.models[k]; share[k] > 0 {
-			dense.Axpy(share[k], m.second, q.a)
-			dense.Axpy(share[k], m.descent, q.q)
+// penalise sets the penalties of the problem, and returns the linear term of the distance from the centre.
+func (s *solver) penalise(w *lower.JointWeights) (linear []float64) {
+	n, p := len(s.set), &s.problem
+	p.First, p.Second, linear = make([]float64, n), slices.Repeat([]float64{w.Rho}, n), make([]float64, n)
+	p.Lower, p.Upper = s.terms.of(featuresOf(s.set))
+	for i, e := range s.set {
+		if w.Rho > 0 {
+			linear[i] = w.Rho * s.centre(w, e)
+		}
+		if e.feature != design.Ones {
+			f := s.terms.weight(e.feature)
+			p.First[i] = f * w.Penalties[0]
+			p.Second[i] += f * w.Penalties[1]
+		}
+	}
+	return linear
+}
+
+// assemble returns the matrix and the linear term of the models. Of losses that are no sums over rows it has a ridge
+// about their point, as it may be singular, and the constants of classes add up to 0.
+func (s *solver) assemble(w *lower.JointWeights) (h, q []float64) {
+	n := len(s.set)
+	h, q = make([]float64, n*n), make([]float64, n)
+	for k, share := range shares(w) {
+		if m := &s.models[k]; share > 0 {
+			dense.Axpy(share, m.second, h)
+			dense.Axpy(share, m.descent, q)
 		}
 	}
 	largest := 0.0
 	for i := range n {
-		largest = math.Max(largest, q.a[i*n+i])
+		largest = math.Max(largest, h[i*n+i])
 	}
-	origin := !slices.ContainsFunc(s.a, func(v float64) bool { return v != 0 })
 	for i, e := range s.set {
-		row := q.a[i*n : (i+1)*n]
+		row := h[i*n : (i+1)*n]
 		if !s.adds {
-			row[i] += ridge * (math.Abs(row[i]) + ridge*largest)
+			row[i] += leastRidge * (row[i] + leastRidge*largest)
 		}
-		if !origin {
-			q.q[i] += dense.Dot(row, s.a)
-		}
-		q.w[i] = 0
-		if row[i] += w.Rho; w.Rho > 0 {
-			q.q[i] += w.Rho * s.centre(w, e)
-		}
-		if e.feature != design.Ones {
-			f := s.terms.weight(e.feature)
-			row[i] += f * w.Penalties[1]
-			q.w[i] = f * w.Penalties[0]
-			continue
-		}
-		if s.k > 1 {
-			for l := range s.k { // the constants add up to 0
+		q[i] += dense.Dot(row, s.a)
+		if e.feature == design.Ones && s.k > 1 {
+			for l := range s.k {
 				row[l] += largest / float64(n)
 			}
 		}
 	}
-}
-
-// assembleImplicit is assemble without the matrix.
-func (s *solver) assembleImplicit(w *lower.JointWeights) {
-	n := len(s.set)
-	p := &s.without
-	p.columns, p.parts = featuresOf(s.set), p.parts[:0]
-	p.ridge, p.linear, p.w = make([]float64, n), make([]float64, n), make([]float64, n)
-	share := shares(w)
-	p.box = s.terms.of(p.columns)
-	for k := range s.models {
-		if share[k] == 0 {
-			continue
-		}
-		m := &s.models[k]
-		part := implicitPart{x: s.sets[k].features(), share: share[k], curvature: &m.implicit}
-		part.omega, part.e0 = slices.Clone(m.curve.curve[0]), slices.Clone(m.look.slopes[0])
-		floats.Scale(share[k], part.omega)
-		floats.Scale(share[k], part.e0)
-		p.parts = append(p.parts, part)
-	}
-	for i, e := range s.set {
-		p.ridge[i] = w.Rho
-		if e.feature != design.Ones {
-			f := s.terms.weight(e.feature)
-			p.ridge[i] += f * w.Penalties[1]
-			p.w[i] = f * w.Penalties[0]
-		}
-		if w.Rho > 0 {
-			p.linear[i] = w.Rho * s.centre(w, e)
-		}
-	}
-	p.prepare()
+	return h, q
 }
 
 // centre is that of an entry.
@@ -293,10 +263,7 @@ func (s *solver) objective(w *lower.JointWeights, v lower.Values) float64 {
 
 // curvature is -F”: with the gradients J of l and the penalties on what is free to move, J'A^-1 J.
 func (s *solver) curvature(w *lower.JointWeights) [][]float64 {
-	free := s.problem.free
-	if s.bare {
-		free = s.without.free
-	}
+	free := s.problem.Free()
 	var j, solved [3][]float64
 	j[0] = s.gradient(free)
 	for _, i := range free {
@@ -311,27 +278,16 @@ func (s *solver) curvature(w *lower.JointWeights) [][]float64 {
 	if len(free) == 0 {
 		return out
 	}
-	switch {
-	case !s.bare:
-		for r := range j {
-			solved[r] = slices.Clone(j[r])
-			s.problem.factor.Solve(solved[r])
+	for r := range j {
+		if r > 0 || w.Rho > 0 || w.Validation > 0 {
+			solved[r] = s.problem.Divide(s.ctx, free, j[r])
 		}
-	case s.without.precondition():
-		for r := range j {
-			if r == 0 && w.Rho == 0 && w.Validation == 0 { // the gradients of all terms add up to zero
-				continue
-			}
-			solved[r] = s.without.conjugate(j[r], curvatureAccuracy)
+	}
+	if solved[0] == nil { // the gradients of all terms add up to zero
+		solved[0] = make([]float64, len(free))
+		for r, m := range w.Penalties {
+			floats.AddScaled(solved[0], -m/w.Train, solved[1+r])
 		}
-		if solved[0] == nil {
-			solved[0] = make([]float64, len(free))
-			for r, m := range w.Penalties {
-				floats.AddScaled(solved[0], -m/w.Train, solved[1+r])
-			}
-		}
-	default:
-		return out // the context ended
 	}
 	for r := range out {
 		for c := range r + 1 {

@@ -61,7 +61,12 @@ func (t terms) weight(j int) float64 {
 }
 
 // room are the bounds of a feature.
-func (t terms) room(j int) (lo, hi float64) { return box{t.lower, t.upper}.room(j) }
+func (t terms) room(j int) (lo, hi float64) {
+	if t.lower == nil {
+		return math.Inf(-1), math.Inf(1)
+	}
+	return t.lower[j], t.upper[j]
+}
 
 // always says that a feature is not penalised, so that it is in use like an intercept.
 func (t terms) always(j int) bool {
@@ -69,32 +74,33 @@ func (t terms) always(j int) bool {
 	return t.weight(j) == 0 && lo < hi
 }
 
-// of are the bounds of columns, an intercept among them perhaps, whose index is negative.
-func (t terms) of(columns []int) (x box) {
+// of are the bounds of columns, an intercept among them perhaps, whose index is negative; nil for none.
+func (t terms) of(columns []int) (lower, upper []float64) {
 	if t.lower == nil {
-		return x
+		return nil, nil
 	}
 	for _, j := range columns {
 		lo, hi := math.Inf(-1), math.Inf(1)
 		if j >= 0 {
 			lo, hi = t.room(j)
 		}
-		x.lower, x.upper = append(x.lower, lo), append(x.upper, hi)
+		lower, upper = append(lower, lo), append(upper, hi)
 	}
-	return x
+	return lower, upper
 }
 
 // off is by how much a coefficient at v of a feature misses the conditions of optimality, where its absolute value has
 // the weight w and g is minus the derivative of what is smooth.
 func (t terms) off(j int, v, w, g float64) float64 {
-	bounds := box{t.lower, t.upper}
-	switch {
-	case !bounds.free(j, v, w):
-		return math.Max(0, bounds.over(j, v, w, g))
-	case v == 0: // without a penalty
-		return math.Abs(g)
+	switch lo, hi := t.room(j); {
+	case lo < v && v < hi && v != 0:
+		return math.Abs(g - w*sign(v))
+	case v != 0:
+		return math.Max(0, w-g*sign(v))
+	case g > 0 && hi > 0 || g < 0 && lo < 0:
+		return math.Max(0, math.Abs(g)-w)
 	}
-	return math.Abs(g - w*sign(v))
+	return 0
 }
 
 // conjugate is the largest c b - w1 |b| - w2/2 b^2 of a feature within its bounds, and no farther from 0 than far.

@@ -194,14 +194,14 @@ func TestUnpenalisedProjectedOut(t *testing.T) {
 		project(column)
 		rest.SetCol(j-k, column)
 	}
-	plain, err := NewRegression(design.New(rest), residual, false)
+	plain, err := newRegression(design.New(rest), residual, false)
 	require.NoError(t, err)
 	require.InEpsilon(t, plain.LambdaMax(), g.LambdaMax(), 1e-9)
 	for _, ratio := range []float64{0.5, 0.1, 0.02} {
-		w := Weights{L1: []float64{ratio * g.LambdaMax()}, L2: []float64{0.01}}
-		s, err := g.Solve(context.Background(), w.L1[0], w.L2[0], 1e-12, nil)
+		w := weights{l1: []float64{ratio * g.LambdaMax()}, l2: []float64{0.01}}
+		s, err := g.Solve(context.Background(), w.l1[0], w.l2[0], 1e-12, nil)
 		require.NoError(t, err)
-		want, err := plain.Solve(context.Background(), w, Options{Tol: 1e-12})
+		want, err := plain.solve(w, options{tol: 1e-12})
 		require.NoError(t, err)
 		require.InEpsilon(t, want.Objective, s.Objective, 1e-9)
 		require.InDeltaSlice(t, want.B, s.B[k:], 1e-5)

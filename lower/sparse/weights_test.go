@@ -2,44 +2,49 @@ package sparse
 
 import (
 	"context"
-	"fmt"
-	"math"
+	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
+	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/lower/glm"
-	"github.com/conetune/conetune/lower/internal/leastsquares"
 )
 
-// Weights are those of the penalties: each nil for 0, of length 1 for a common one, or
-// of length p.
-type Weights struct {
-	// L1 holds w1, L2 holds w2.
-	L1, L2 []float64
+// regression is a fit of squares with weights of each feature.
+type regression struct {
+	*Fit
+	of        Sample
+	intercept bool
 }
 
-// LambdaMax is the smallest common L1 weight at which all coefficients are zero.
-func (g *Regression) LambdaMax() float64 {
-	return floats.Norm(g.data.XtY, math.Inf(1)) / float64(g.data.X.Rows())
+func newRegression(x *design.Matrix, y []float64, intercept bool) (regression, error) {
+	s := Sample{X: x, Y: y}
+	g, err := Squares(s, intercept, Terms{})
+	return regression{g, s, intercept}, err
 }
 
-// spread returns the weights of p features.
-func (w Weights) spread(p int) (w1, w2 []float64, err error) {
-	if w1, err = leastsquares.Spread("L1", w.L1, p); err == nil {
-		w2, err = leastsquares.Spread("L2", w.L2, p)
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("sparse: %w", err)
-	}
-	return w1, w2, nil
+// grouped are groups of its features.
+func grouped(g regression, members [][]int) (*Groups, error) {
+	return NewGroups(g.of, g.intercept, members)
 }
 
-// Solve returns a solution at weights of each feature. The error is for weights or options without meaning;
-// how the solve ended is the status of the solution.
-func (g *Regression) Solve(ctx context.Context, w Weights, o Options) (*Solution, error) {
-	w1, w2, err := w.spread(g.data.X.Columns())
-	if err != nil {
-		return nil, err
+// weights are those of the penalties: each nil for 0, of length 1 for a common one, or of length p.
+type weights struct{ l1, l2 []float64 }
+
+// options are those of a solve.
+type options struct {
+	tol   float64
+	start *Solution
+}
+
+func (g regression) solve(w weights, o options) (*Solution, error) {
+	return g.solveIn(context.Background(), w, o)
+}
+
+func (g regression) solveIn(ctx context.Context, w weights, o options) (*Solution, error) {
+	spread := func(w []float64) []float64 {
+		if len(w) == g.p {
+			return w
+		}
+		return slices.Repeat(append(w, 0)[:1], g.p)
 	}
-	return single(Sample{X: g.data.X, Y: g.y}, g.data.Intercept).solve(ctx, g.data.Scale, &glm.Weights{Norm: w1, L2: w2}, o)
+	return g.SolveAt(ctx, &glm.Weights{Norm: spread(w.l1), L2: spread(w.l2)}, o.tol, o.start)
 }

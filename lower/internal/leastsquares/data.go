@@ -18,7 +18,6 @@ type Data struct {
 	Mean      []float64 // means of the columns; nil without intercept
 	Norm2     []float64 // squared norms of the (centred) columns
 	Scale     float64   // the objective at zero
-	XtY       []float64 // X'y of the (centred) data
 }
 
 // New checks and prepares the data: y has a target for each row of x. It keeps a
@@ -36,7 +35,7 @@ func New(x *design.Matrix, y []float64, intercept bool) (*Data, error) {
 			return nil, fmt.Errorf("target of row %d is %g, expected a finite number", i, v)
 		}
 	}
-	g := &Data{X: x, Y: y, Intercept: intercept, Norm2: make([]float64, p), XtY: make([]float64, p)}
+	g := &Data{X: x, Y: y, Intercept: intercept, Norm2: make([]float64, p)}
 	if intercept {
 		g.YMean = floats.Sum(y) / float64(n)
 		g.Y = make([]float64, n)
@@ -58,18 +57,9 @@ func New(x *design.Matrix, y []float64, intercept bool) (*Data, error) {
 				g.Norm2[j] = 0
 			}
 		}
-		g.XtY[j] = x.Dot(j, g.Y)
 	}
 	g.Scale = floats.Dot(g.Y, g.Y) / (2 * float64(n))
 	return g, nil
-}
-
-// Shift is the mean of column j if there is an intercept, and 0 else.
-func (g *Data) Shift(j int) float64 {
-	if g.Mean == nil {
-		return 0
-	}
-	return g.Mean[j]
 }
 
 // Relative is a gap in units of the objective at b = 0.

@@ -1,0 +1,436 @@
+package glm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/dense"
+)
+
+// System is that of a Newton step for the objective of a fold at a point,
+//
+//	(sum_i c_i (x_i, 1)(x_i, 1)' + D) v = q,
+//
+// over the coefficients that are free to move and, if there is one, the constant, with the curvatures c of the rows and
+// the second derivatives D of the penalties. Where its matrix is singular a solution is one of those that there are, if
+// there is one.
+type System struct {
+	// Features are those of the coefficients, which are not zero and not at a bound.
+	Features []int
+	newton   *newton
+	constant bool
+	mean     []float64 // of the features by the curvatures
+	curve    float64   // sum of these
+	tol      float64
+}
+
+// System is that of fold t, of one target, at coefficients b and the constant b0. Iterative solutions are to tol, relative.
+func (d *Data) System(ctx context.Context, t int, b []float64, b0 float64, w *Weights, tol float64) (*System, error) {
+	if err := d.check(w); err != nil {
+		return nil, err
+	}
+	f := d.newFold(t)
+	s := &System{constant: d.intercept, curve: 1, tol: tol}
+	var units, unit []int
+	for u, list := range d.units {
+		if !slices.ContainsFunc(list, func(j int) bool { return b[j] != 0 }) {
+			continue
+		}
+		units = append(units, u)
+		for _, j := range list {
+			if f.b[j] = b[j]; b[j] != 0 && !f.atBound(j) {
+				s.Features, unit = append(s.Features, j), append(unit, u)
+			}
+		}
+	}
+	f.join(units)
+	curve := d.trainWeights(t)
+	if curve == nil {
+		curve = slices.Repeat([]float64{1}, d.n)
+	}
+	total := floats.Sum(curve)
+	if pt := f.point; pt != nil {
+		for _, j := range f.features() {
+			d.columns().Axpy(b[j], j, pt.eta)
+		}
+		floats.AddConst(b0-pt.b0, pt.eta)
+		d.look(pt)
+		curve, total = pt.curve, pt.total
+		if pt.means != nil {
+			s.constant = false
+			(&whole{gram{d: d}, pt.means}).begin(f)
+		}
+	}
+	if f.work == nil {
+		of := f.scaledBy(curve)
+		of.columns = new(columns)
+		of.load(f, s.Features)
+		f.work, s.mean, s.curve = of, of.columns.mean, of.weight/total
+		w = w.scaled(new(Weights), 1/s.curve)
+	}
+	for _, j := range s.Features {
+		if v := f.work.diagonal(j) + w.second(j); !(v >= 0) || math.IsInf(v, 1) {
+			return nil, fmt.Errorf("glm: the second derivative in feature %d is %g", j, v)
+		}
+	}
+	s.newton = f.system(s.Features, unit, w, mostFactor)
+	return s, ctx.Err()
+}
+
+// Solve returns the solution, of the coefficients and then the constant. The system of the coefficients alone, centred,
+// may be left to inner, given its products with directions.
+func (s *System) Solve(ctx context.Context, q []float64, inner func(times func(out, v []float64), q []float64) []float64) []float64 {
+	k := len(s.Features)
+	v := slices.Clone(q[:k])
+	if s.constant { // whose equation says that the means times v add up to q_0 / curve less v_0
+		floats.AddScaled(v, -q[k], s.mean)
+	}
+	floats.Scale(1/s.curve, v)
+	if inner != nil {
+		times := s.newton.times
+		if k <= mostFactor {
+			h, _, _ := s.newton.matrix(nil)
+			mirror(h, k)
+			times = func(out, v []float64) {
+				clear(out)
+				dense.GemvN(k, k, h, k, v, out) // less that
+				floats.Scale(-1, out)
+			}
+		}
+		v = inner(times, v)
+	} else {
+		v = s.newton.solve(ctx, v, s.tol)
+	}
+	if s.constant {
+		v = append(v, q[k]/s.curve-floats.Dot(s.mean, v))
+	}
+	return v
+}
+
+// newton are the second derivatives of the objective of a fold in some coefficients: by a factor of their matrix, where
+// they are few, of one of the order of the rows, where these are, or by their products with directions.
+type newton struct {
+	f              *fold
+	features, unit []int
+	w              *Weights
+	factor         *definite // of all coefficients, or of those inside
+	rows           *wide
+	inside         []int     // places of the features of the factor, -1 for others, where solutions are left to conjugate gradients
+	prepare        func()    // for the first solution
+	diagonal       []float64 // of all, then
+	product, spent float64   // multiplications of a product, and of all
+}
+
+const (
+	// mostFactor bounds the order of factors for derivatives, heavyColumns is that of the one that preconditions
+	// conjugate gradients, of the columns with most entries.
+	mostFactor, heavyColumns = 1500, 200
+	// heavyShare: one of so many columns may be missing in that.
+	heavyShare = 20
+	// leastSecond is the share of the mean curvature of the loss that all half squares have where the order is that of
+	// the rows: what rounding leaves is relative to them.
+	leastSecond = 1e-9
+)
+
+// system has the second derivatives in coefficients of features, whose units are listed, in the best of the three ways,
+// of which factors have the order most at most.
+func (f *fold) system(features, unit []int, w *Weights, most int) *newton {
+	s, n := &newton{f: f, features: features, unit: unit, w: w}, len(features)
+	scaled, ok := f.work.(*scaled)
+	least, size := math.Inf(1), 0.0
+	for _, j := range features {
+		least, size = min(least, w.second(j)), size+f.work.diagonal(j)
+		if ok {
+			s.product += 2 * float64(scaled.entries(j))
+		}
+	}
+	s.prepare = func() { s.factor = s.of(nil) }
+	switch {
+	case ok && n > len(scaled.list) && len(scaled.list) <= most && least*float64(n) > leastSecond*size && !f.coupled(unit, w):
+		s.prepare = func() { s.rows = scaled.wide(features, w) }
+	case n > most && !f.coupled(unit, w):
+		s.prepare = s.iterate
+	}
+	return s
+}
+
+// iterate leaves solutions to conjugate gradients, with a factor of the columns with most entries, or that of another
+// system that has nearly all of them.
+func (s *newton) iterate() {
+	n, f := len(s.features), s.f
+	s.diagonal, s.inside = make([]float64, n), upTo(n)
+	for i, j := range s.features {
+		s.diagonal[i] = f.work.diagonal(j) + s.w.second(j)
+	}
+	if of, ok := f.work.(*scaled); ok {
+		slices.SortStableFunc(s.inside, func(a, b int) int { return of.entries(s.features[b]) - of.entries(s.features[a]) })
+	}
+	s.inside = s.inside[:heavyColumns]
+	slices.Sort(s.inside)
+	heavy := make([]int, heavyColumns)
+	for i, l := range s.inside {
+		heavy[i] = s.features[l]
+	}
+	if t := f.heavy; t != nil {
+		inside, known := make([]int, heavyColumns), 0
+		for i, j := range t.features {
+			if inside[i] = -1; slices.Contains(heavy, j) {
+				known++
+			}
+			if l, in := slices.BinarySearch(s.features, j); in {
+				inside[i] = l
+			}
+		}
+		if known*heavyShare >= heavyColumns*(heavyShare-1) {
+			s.factor, s.inside = t.factor, inside
+			return
+		}
+	}
+	s.factor = s.of(s.inside)
+	f.heavy = &newton{features: heavy, factor: s.factor}
+}
+
+// of factors the matrix of the features at some places, nil for all.
+func (s *newton) of(places []int) *definite {
+	h, order, pivot := s.matrix(places)
+	return factorise(order, h, pivot)
+}
+
+// matrix is the lower triangle of that of the features at some places, by columns, with what a pivot is taken for that is
+// rounding.
+func (s *newton) matrix(places []int) (h []float64, order int, pivot float64) {
+	features, unit := s.features, s.unit
+	if places != nil {
+		features, unit = make([]int, len(places)), make([]int, len(places))
+		for i, l := range places {
+			features[i], unit[i] = s.features[l], s.unit[l]
+		}
+	}
+	f, w, n, q := s.f, s.w, len(features), s.f.d.q
+	order, pivot = n*q, slight
+	h = make([]float64, order*order)
+	f.work.system(features, h)
+	norms := f.norms(features, unit, w)
+	for i, j := range features {
+		norm, weight := norms[unit[i]], w.Norm[unit[i]]
+		for k := range q {
+			to := h[(i*q+k)*order:]
+			to[i*q+k] += w.second(j)
+			if f.alone(unit[i]) || norm == 0 || weight == 0 {
+				continue
+			}
+			pivot = 1
+			to[i*q+k] += weight / norm
+			b := f.b[j*q+k]
+			for l := i; l < n && unit[l] == unit[i]; l++ {
+				for m := range q {
+					if l*q+m >= i*q+k {
+						to[l*q+m] -= weight * b * f.b[features[l]*q+m] / (norm * norm * norm)
+					}
+				}
+			}
+		}
+	}
+	return h, order, pivot
+}
+
+// times sets out to the matrix times v, of one target.
+func (s *newton) times(out, v []float64) {
+	f, w := s.f, s.w
+	clear(out)
+	f.work.times(s.features, v, out)
+	for i, j := range s.features {
+		out[i] += w.second(j) * v[i]
+	}
+	if !f.coupled(s.unit, w) {
+		return
+	}
+	norms, along := f.norms(s.features, s.unit, w), map[int]float64{}
+	for i, j := range s.features {
+		along[s.unit[i]] += f.b[j] * v[i]
+	}
+	for i, j := range s.features {
+		if u := s.unit[i]; !f.alone(u) && w.Norm[u] > 0 {
+			out[i] += w.Norm[u] / norms[u] * (v[i] - f.b[j]*along[u]/(norms[u]*norms[u]))
+		}
+	}
+}
+
+// solve returns the solution for a right-hand side, to a relative accuracy where it is not direct.
+func (s *newton) solve(ctx context.Context, right []float64, accuracy float64) []float64 {
+	v := slices.Clone(right)
+	if s.factor == nil && s.rows == nil {
+		s.prepare()
+	}
+	switch {
+	case s.rows != nil:
+		s.rows.solve(v)
+	case s.inside == nil:
+		s.factor.solve(v)
+	default:
+		return s.conjugate(ctx, v, accuracy)
+	}
+	return v
+}
+
+const (
+	// conjugateSteps bounds the steps of conjugate gradients, conjugatePatience those in a row that lower the function
+	// by no more than the share of the accuracy.
+	conjugateSteps, conjugatePatience = 5000, 100
+)
+
+// conjugate is solve by conjugate gradients, of a right-hand side that it changes.
+func (s *newton) conjugate(ctx context.Context, rest []float64, accuracy float64) []float64 {
+	n := len(rest)
+	x, z, image := make([]float64, n), make([]float64, n), make([]float64, n)
+	s.precondition(z, rest)
+	d := slices.Clone(z)
+	now := dense.Dot(rest, z)
+	goal := accuracy * accuracy * now
+	fall, known, idle := 0.0, 0.0, 0 // of the function, twice, and where that was large last
+	for range conjugateSteps {
+		s.spent += s.product + float64(len(s.inside)*len(s.inside))
+		if !(now > goal) || ctx.Err() != nil {
+			break
+		}
+		s.times(image, d)
+		curve := dense.Dot(d, image)
+		if !(curve > 0) || math.IsInf(curve, 1) {
+			break // a direction in the kernel
+		}
+		by := now / curve
+		dense.Axpy(by, d, x)
+		dense.Axpy(-by, image, rest)
+		fall += by * now
+		if idle++; fall-known > accuracy*fall {
+			known, idle = fall, 0
+		}
+		if idle > conjugatePatience {
+			break
+		}
+		s.precondition(z, rest)
+		before := now
+		now = dense.Dot(rest, z)
+		floats.Scale(now/before, d)
+		floats.Add(d, z)
+	}
+	return x
+}
+
+// precondition sets z to r divided by the factor of what is inside, and by the diagonal elsewhere.
+func (s *newton) precondition(z, r []float64) {
+	part := make([]float64, len(s.inside))
+	for i, l := range s.inside {
+		if l >= 0 {
+			part[i] = r[l]
+		}
+	}
+	s.factor.solve(part)
+	for i, v := range s.diagonal {
+		if z[i] = 0; v > 0 {
+			z[i] = r[i] / v
+		}
+	}
+	for i, l := range s.inside {
+		if l >= 0 {
+			z[l] = part[i]
+		}
+	}
+}
+
+// wide solves (diag(second) + H) v = q for the products H of more features than there are rows, by a system of the
+// order of the rows (Woodbury's formula): with H = B'B / W for the rows B about their means, times the roots of their
+// weights,
+//
+//	v = D (q - B' (W I + B D B')^-1 B D q),   D = diag(second)^-1.
+type wide struct {
+	s        *scaled
+	features []int
+	second   []float64
+	factor   *definite
+}
+
+// wide takes features with squares.
+func (s *scaled) wide(features []int, w *Weights) *wide {
+	const panel = 64 // columns
+	n := len(s.list)
+	y := &wide{s: s, features: features}
+	h, left, right := make([]float64, n*n), make([]float64, n*panel), make([]float64, n*panel)
+	for _, j := range features {
+		y.second = append(y.second, w.second(j))
+	}
+	for first := 0; first < len(features); first += panel {
+		some := features[first:min(len(features), first+panel)]
+		clear(left)
+		for i, j := range some {
+			column, k := left[i*n:(i+1)*n], s.place[j]
+			s.columns.axpy(1, k, column)
+			dense.Axpy(-s.columns.mean[k], s.root, column)
+			floats.ScaleTo(right[i*n:(i+1)*n], -1/y.second[first+i], column)
+		}
+		dense.SyrkNT(n, len(some), left, n, right, n, h, n)
+	}
+	for i := range n {
+		h[i*n+i] += s.weight
+	}
+	y.factor = factorise(n, h, slight)
+	return y
+}
+
+// solve puts the solution in the place of its right-hand side.
+func (y *wide) solve(v []float64) {
+	s := y.s
+	image := make([]float64, len(s.list))
+	floats.Div(v, y.second)
+	mean := 0.0
+	for i, j := range y.features {
+		s.columns.axpy(v[i], s.place[j], image)
+		mean += v[i] * s.columns.mean[s.place[j]]
+	}
+	dense.Axpy(-mean, s.root, image)
+	y.factor.solve(image)
+	along := dense.Dot(s.root, image)
+	for i, j := range y.features {
+		k := s.place[j]
+		v[i] -= (s.columns.dot(k, image) - s.columns.mean[k]*along) / y.second[i]
+	}
+}
+
+// definite is the factor of a positive semidefinite matrix, scaled until its diagonal is 1.
+type definite struct{ h, d, root []float64 }
+
+// dependent is the share of its diagonal entry up to which a pivot is that of a column that depends on those before it,
+// and slight the share that it is taken for: a solution then is long in a direction without curvature.
+const dependent, slight = 1e-12, 1e-10
+
+// factorise factors the matrix whose lower triangle is h, by columns, which it keeps.
+func factorise(n int, h []float64, pivot float64) *definite {
+	f, sign := &definite{h, make([]float64, n), make([]float64, n)}, make([]int8, n)
+	for i := range n {
+		sign[i], f.root[i] = 1, 1
+		if v := h[i*n+i]; v > 0 {
+			f.root[i] = 1 / math.Sqrt(v)
+		}
+	}
+	for j := range n {
+		for i := j; i < n; i++ {
+			h[j*n+i] *= f.root[i] * f.root[j]
+		}
+	}
+	dense.LDL(n, h, n, f.d, sign, dependent, pivot)
+	return f
+}
+
+// solve puts the solution in the place of its right-hand side.
+func (f *definite) solve(x []float64) {
+	n := len(f.d)
+	floats.Mul(x, f.root)
+	dense.TrsvN(n, f.h, n, x)
+	floats.Div(x, f.d)
+	dense.TrsvT(n, f.h, n, x)
+	floats.Mul(x, f.root)
+}

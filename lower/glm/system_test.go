@@ -1,0 +1,85 @@
+package glm
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	csc "github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Systems of squares are those of their definition: by factors of the order of the coefficients and of the rows, and by
+// conjugate gradients; of dense and of sparse tables.
+func TestSystem(t *testing.T) {
+	for _, c := range []struct {
+		n, p, every int // every so many-th entry is not zero
+		second      float64
+	}{{60, 30, 1, 0.1}, {20, 90, 1, 0.1}, {20, 90, 3, 0.1}, {60, 30, 3, 0}, {2400, 1700, 40, 1e-3}} {
+		rng := rand.New(rand.NewPCG(uint64(c.n), uint64(c.p)))
+		x := mat.NewDense(c.n, c.p, nil)
+		stored := csc.NewCOO(c.n, c.p, nil, nil, nil)
+		for i := range c.n {
+			for j := range c.p {
+				if (i*7+j*3)%c.every == rng.IntN(2)%c.every {
+					v := 1 + rng.NormFloat64()
+					x.Set(i, j, v)
+					stored.Set(i, j, v)
+				}
+			}
+		}
+		table := &Table{X: x, Y: [][]float64{make([]float64, c.n)}, Folds: [][]int{nil}, Weights: make([]float64, c.n)}
+		if c.every > 1 {
+			table.X = stored.ToCSR()
+		}
+		total := 0.0
+		for i := range c.n {
+			table.Weights[i] = 1 + float64(i%3)
+			total += table.Weights[i]
+			table.Y[0][i] = rng.NormFloat64()
+		}
+		for _, intercept := range []bool{false, true} {
+			table.Intercept = intercept
+			d, err := New(context.Background(), table)
+			require.NoError(t, err)
+			b, w := make([]float64, c.p), &Weights{Norm: make([]float64, c.p), L2: make([]float64, c.p)}
+			for j := range b {
+				b[j], w.L2[j] = float64(j%5), c.second*float64(1+j%2)
+			}
+			s, err := d.System(context.Background(), 0, b, 0.5, w, 1e-13)
+			require.NoError(t, err)
+			k := len(s.Features)
+			require.Len(t, s.Features, c.p-(c.p+4)/5)
+			size := k
+			if intercept {
+				size++
+			}
+			root := mat.NewDense(c.n, size, nil) // rows times the roots of their shares
+			q := make([]float64, size)
+			for i := range c.n {
+				share := math.Sqrt(table.Weights[i] / total)
+				for l, j := range s.Features {
+					root.Set(i, l, share*x.At(i, j))
+				}
+				if intercept {
+					root.Set(i, k, share)
+				}
+			}
+			for l := range q {
+				q[l] = math.Sin(float64(l))
+			}
+			v := s.Solve(context.Background(), q, nil)
+			var image, back mat.VecDense
+			image.MulVec(root, mat.NewVecDense(size, v))
+			back.MulVec(root.T(), &image)
+			for l, j := range s.Features {
+				back.SetVec(l, back.AtVec(l)+w.L2[j]*v[l])
+			}
+			floats.Sub(back.RawVector().Data, q)
+			require.Less(t, floats.Norm(back.RawVector().Data, 2), 1e-9*floats.Norm(q, 2), "%v %v", c, intercept)
+		}
+	}
+}

@@ -21,6 +21,13 @@ func self(q []float64, c backends.Cone) *backends.Problem {
 	return &backends.Problem{Q: q, A: matrices.Identity(len(q), -1), B: make([]float64, len(q)), Cones: []backends.Cone{c}}
 }
 
+// projection is min |x|^2/2 + q'x for x in the cone.
+func projection(q []float64, c backends.Cone) *backends.Problem {
+	p := self(q, c)
+	p.P = matrices.Identity(len(q), 1)
+	return p
+}
+
 // fixed has the point at in the cone.
 func fixed(at []float64, c backends.Cone) *backends.Problem {
 	n := len(at)

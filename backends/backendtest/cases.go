@@ -92,9 +92,7 @@ func quadraticCases() []Case {
 				P: matrices.Identity(2, 1), Q: []float64{0, 0}, A: matrix(2, []float64{1, 1}), B: []float64{2}, Cones: []backends.Cone{backends.Zero(1)},
 			}, []float64{1, 1}, []float64{-1}),
 		optimal("qp/nonnegative projection", "the positive part of c = (2, -3); z = x - c", -2,
-			&backends.Problem{
-				P: matrices.Identity(2, 1), Q: []float64{-2, 3}, A: matrices.Identity(2, -1), B: []float64{0, 0}, Cones: []backends.Cone{backends.Nonnegative(2)},
-			}, []float64{2, 0}, []float64{0, 3}),
+			projection([]float64{-2, 3}, backends.Nonnegative(2)), []float64{2, 0}, []float64{0, 3}),
 		optimal("qp/unconstrained", "m = 0: 2x + y = 4, x + 3y = 7", -9,
 			&backends.Problem{P: upper([]float64{2, 1}, []float64{1, 3}), Q: []float64{-4, -7}}, []float64{1, 2}, []float64{}),
 		optimal("qp/least squares", "residuals e = Mx - y with P = I on e; the mean of 1, 2, 6 is 3", 7,
@@ -109,15 +107,9 @@ func quadraticCases() []Case {
 func boxCases() []Case {
 	return []Case{
 		optimal("box/projection", "c = (2, -3, 0.5) clipped to [-1, 1]; z = x - c", -4.125,
-			&backends.Problem{
-				P: matrices.Identity(3, 1), Q: []float64{-2, 3, -0.5}, A: matrices.Identity(3, -1), B: make([]float64, 3),
-				Cones: []backends.Cone{backends.Box([]float64{-1, -1, -1}, []float64{1, 1, 1})},
-			}, []float64{1, -1, 0.5}, []float64{-1, 2, 0}),
+			projection([]float64{-2, 3, -0.5}, backends.Box([]float64{-1, -1, -1}, []float64{1, 1, 1})), []float64{1, -1, 0.5}, []float64{-1, 2, 0}),
 		optimal("box/every kind of bound", "zero projected on [1, inf), (-inf, -2], the line and [3, 3]; z = x", 7,
-			&backends.Problem{
-				P: matrices.Identity(4, 1), Q: make([]float64, 4), A: matrices.Identity(4, -1), B: make([]float64, 4),
-				Cones: []backends.Cone{backends.Box([]float64{1, -inf, -inf, 3}, []float64{inf, -2, inf, 3})},
-			}, []float64{1, -2, 0, 3}, []float64{1, -2, 0, 3}),
+			projection(make([]float64, 4), backends.Box([]float64{1, -inf, -inf, 3}, []float64{inf, -2, inf, 3})), []float64{1, -2, 0, 3}, []float64{1, -2, 0, 3}),
 		optimal("box/range row", "(3, 3) projected on 1 <= x + y <= 3", -6.75,
 			&backends.Problem{
 				P: matrices.Identity(2, 1), Q: []float64{-3, -3}, A: matrix(2, []float64{-1, -1}), B: []float64{0},
@@ -129,10 +121,7 @@ func boxCases() []Case {
 				Cones: []backends.Cone{backends.Box([]float64{1}, []float64{4})},
 			}, []float64{1}, []float64{-1}),
 		optimal("box/thin", "[1, 1 + 1e-5] with the objective pulling down", 1,
-			&backends.Problem{
-				Q: []float64{1}, A: matrices.Identity(1, -1), B: []float64{0},
-				Cones: []backends.Cone{backends.Box([]float64{1}, []float64{1 + 1e-5})},
-			}, []float64{1}, []float64{1}),
+			self([]float64{1}, backends.Box([]float64{1}, []float64{1 + 1e-5})), []float64{1}, []float64{1}),
 		optimal("box/all rows free", "rows without bounds do nothing: x = -q", -2.5,
 			&backends.Problem{
 				P: matrices.Identity(2, 1), Q: []float64{1, 2}, A: matrix(2, []float64{1, 1}, []float64{1, -1}), B: []float64{1, 2},
@@ -144,9 +133,7 @@ func boxCases() []Case {
 func secondOrderCases() []Case {
 	return []Case{
 		optimal("soc/projection", "(0, 3, 4) goes to (t + |v|)/2 (1, v/|v|); z = x - c", -6.25,
-			&backends.Problem{
-				P: matrices.Identity(3, 1), Q: []float64{0, -3, -4}, A: matrices.Identity(3, -1), B: make([]float64, 3), Cones: []backends.Cone{backends.SecondOrder(3)},
-			}, []float64{2.5, 1.5, 2}, []float64{2.5, -1.5, -2}),
+			projection([]float64{0, -3, -4}, backends.SecondOrder(3)), []float64{2.5, 1.5, 2}, []float64{2.5, -1.5, -2}),
 		optimal("soc/rotated", "xy >= 1 as |(x - y, 2)| <= x + y", 2,
 			&backends.Problem{
 				Q: []float64{1, 1}, A: matrix(2, []float64{-1, -1}, []float64{-1, 1}, []float64{0, 0}), B: []float64{0, 0, 2},
@@ -158,9 +145,7 @@ func secondOrderCases() []Case {
 				Cones: []backends.Cone{backends.SecondOrder(3)},
 			}, []float64{1, 0}, []float64{0, 0, 0}),
 		optimal("soc/apex", "(-5, 3, 0) is in the polar cone and goes to zero; z = -c", 0,
-			&backends.Problem{
-				P: matrices.Identity(3, 1), Q: []float64{5, -3, 0}, A: matrices.Identity(3, -1), B: make([]float64, 3), Cones: []backends.Cone{backends.SecondOrder(3)},
-			}, []float64{0, 0, 0}, []float64{5, -3, 0}),
+			projection([]float64{5, -3, 0}, backends.SecondOrder(3)), []float64{0, 0, 0}, []float64{5, -3, 0}),
 		optimal("soc/dimension 1", "t - 2 >= 0", 2,
 			&backends.Problem{Q: []float64{1}, A: matrices.Identity(1, -1), B: []float64{-2}, Cones: []backends.Cone{backends.SecondOrder(1)}},
 			[]float64{2}, []float64{1}),

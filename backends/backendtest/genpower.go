@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/internal/matrices"
 )
 
 func generalizedPowerCases() []Case {
@@ -28,23 +27,6 @@ func generalizedPowerCases() []Case {
 		}
 		return &backends.Problem{Q: q, A: matrix(n, rows...), B: append([]float64{1}, make([]float64, n)...), Cones: []backends.Cone{backends.Zero(1), c}}
 	}
-	fixed := func(at []float64, c backends.Cone) *backends.Problem {
-		n := len(at)
-		p := &backends.Problem{Q: slices.Repeat([]float64{1}, n), B: append(slices.Clone(at), make([]float64, n)...), Cones: []backends.Cone{backends.Zero(n), c}}
-		p.A = matrices.Of(2*n, n, func(i, j int) float64 {
-			switch i {
-			case j:
-				return 1
-			case n + j:
-				return -1
-			}
-			return 0
-		})
-		return p
-	}
-	grows := func(q []float64, c backends.Cone) *backends.Problem {
-		return &backends.Problem{Q: q, A: matrices.Identity(len(q), -1), B: make([]float64, len(q)), Cones: []backends.Cone{c}}
-	}
 	own, dual := []float64{0.2, 0.5, 0.3, -0.6, -0.8}, []float64{1, 1, 1, -0.6, -0.8}
 	return []Case{
 		optimal("generalized power/geometric mean", "that of four numbers of sum 1 is largest where they are equal", -0.25,
@@ -60,9 +42,9 @@ func generalizedPowerCases() []Case {
 			slices.Concat(own, own)),
 		infeasible("dual generalized power", "prod (w_i/w_i)^w_i is below |(1.2, 1.6)| = 2", fixed([]float64{0.2, 0.5, 0.3, 1.2, 1.6}, backends.DualGeneralizedPower(w, 2)),
 			slices.Concat(dual, dual)),
-		unbounded("generalized power", "the first entry grows from any point of the cone", grows([]float64{-1, 0, 0, 0, 0}, backends.GeneralizedPower(w, 2)),
+		unbounded("generalized power", "the first entry grows from any point of the cone", self([]float64{-1, 0, 0, 0, 0}, backends.GeneralizedPower(w, 2)),
 			[]float64{1, 0, 0, 0, 0}),
-		unbounded("dual generalized power", "the norm grows with the others", grows([]float64{0.1, 0.1, 0.1, -1, 0}, backends.DualGeneralizedPower(w, 2)),
+		unbounded("dual generalized power", "the norm grows with the others", self([]float64{0.1, 0.1, 0.1, -1, 0}, backends.DualGeneralizedPower(w, 2)),
 			[]float64{0.2 / 0.9, 0.5 / 0.9, 0.3 / 0.9, 1 / 0.9, 0}),
 	}
 }

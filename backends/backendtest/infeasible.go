@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/matrices"
@@ -15,18 +16,41 @@ func unbounded(name, reason string, p *backends.Problem, x []float64) Case {
 	return Case{Name: "dual infeasible/" + name, Reason: reason, Problem: p, Status: backends.DualInfeasible, X: x}
 }
 
+// self is min q'x for x in the cone.
+func self(q []float64, c backends.Cone) *backends.Problem {
+	return &backends.Problem{Q: q, A: matrices.Identity(len(q), -1), B: make([]float64, len(q)), Cones: []backends.Cone{c}}
+}
+
+// projection is min |x|^2/2 + q'x for x in the cone.
+func projection(q []float64, c backends.Cone) *backends.Problem {
+	p := self(q, c)
+	p.P = matrices.Identity(len(q), 1)
+	return p
+}
+
+// fixed has the point at in the cone.
+func fixed(at []float64, c backends.Cone) *backends.Problem {
+	n := len(at)
+	a := matrices.Of(2*n, n, func(i, j int) float64 {
+		switch i {
+		case j:
+			return 1
+		case n + j:
+			return -1
+		}
+		return 0
+	})
+	return &backends.Problem{
+		Q: slices.Repeat([]float64{1}, n), A: a, B: append(slices.Clone(at), make([]float64, n)...), Cones: []backends.Cone{backends.Zero(n), c},
+	}
+}
+
 func infeasibleCases() []Case {
 	e, r := math.E, math.Sqrt2
 	k, l := 1/(1-2/e), 1/(1-0.1*e)
 	const a = 0.3
-	fixed := func(u, v, w float64, c backends.Cone) *backends.Problem {
-		return &backends.Problem{
-			Q: []float64{1, 1, 1}, B: []float64{u, v, w, 0, 0, 0}, Cones: []backends.Cone{backends.Zero(3), c},
-			A: matrix(3, []float64{1, 0, 0}, []float64{0, 1, 0}, []float64{0, 0, 1}, []float64{-1, 0, 0}, []float64{0, -1, 0}, []float64{0, 0, -1}),
-		}
-	}
 	limited := func(u, v, w float64, c backends.Cone) *backends.Problem {
-		p := fixed(u, v, w, c)
+		p := fixed([]float64{u, v, w}, c)
 		p.Cones = []backends.Cone{backends.Zero(2), backends.Nonnegative(1), c}
 		return p
 	}
@@ -53,15 +77,12 @@ func infeasibleCases() []Case {
 			[]float64{-k, 0, k / e, -k, 0, k / e}),
 		infeasible("dual exponential", "(-1, 0, w) with w <= 0.1 < 1/e", limited(-1, 0, 0.1, backends.DualExponential()),
 			[]float64{l, l, l * e, l, l, l * e}),
-		infeasible("power", "1^a 1^(1-a) < 2", fixed(1, 1, 2, backends.Power(a)), []float64{a, 1 - a, -1, a, 1 - a, -1}),
-		infeasible("dual power", "(a/a)^a ((1-a)/(1-a))^(1-a) < 2", fixed(a, 1-a, 2, backends.DualPower(a)), []float64{1, 1, -1, 1, 1, -1}),
+		infeasible("power", "1^a 1^(1-a) < 2", fixed([]float64{1, 1, 2}, backends.Power(a)), []float64{a, 1 - a, -1, a, 1 - a, -1}),
+		infeasible("dual power", "(a/a)^a ((1-a)/(1-a))^(1-a) < 2", fixed([]float64{a, 1 - a, 2}, backends.DualPower(a)), []float64{1, 1, -1, 1, 1, -1}),
 	}
 }
 
 func unboundedCases() []Case {
-	self := func(q []float64, c backends.Cone) *backends.Problem {
-		return &backends.Problem{Q: q, A: matrices.Identity(len(q), -1), B: make([]float64, len(q)), Cones: []backends.Cone{c}}
-	}
 	shifted := func(p *backends.Problem, b ...float64) *backends.Problem { p.B = b; return p }
 	return []Case{
 		unbounded("free", "min x without a row", &backends.Problem{Q: []float64{1}}, []float64{-1}),

@@ -16,13 +16,9 @@ func psdCases() []Case {
 				B: []float64{1, 0, 0, 0}, Cones: []backends.Cone{backends.Zero(1), backends.PSD(2)},
 			}, []float64{0.5, -r / 2, 0.5}, []float64{-1, 1, r, 1}),
 		optimal("psd/projection", "[0 2; 2 0] has the eigenvalues 2 and -2; X = [1 1; 1 1], Z = X - C", -2,
-			&backends.Problem{
-				P: matrices.Identity(3, 1), Q: []float64{0, -2 * r, 0}, A: matrices.Identity(3, -1), B: make([]float64, 3), Cones: []backends.Cone{backends.PSD(2)},
-			}, []float64{1, r, 1}, []float64{1, -r, 1}),
+			projection([]float64{0, -2 * r, 0}, backends.PSD(2)), []float64{1, r, 1}, []float64{1, -r, 1}),
 		optimal("psd/diagonal of order 3", "diag(1, -2, 3) goes to diag(1, 0, 3)", -5,
-			&backends.Problem{
-				P: matrices.Identity(6, 1), Q: []float64{-1, 0, 0, 2, 0, -3}, A: matrices.Identity(6, -1), B: make([]float64, 6), Cones: []backends.Cone{backends.PSD(3)},
-			}, []float64{1, 0, 0, 0, 0, 3}, []float64{0, 0, 0, 2, 0, 0}),
+			projection([]float64{-1, 0, 0, 2, 0, -3}, backends.PSD(3)), []float64{1, 0, 0, 0, 0, 3}, []float64{0, 0, 0, 2, 0, 0}),
 		optimal("psd/order 1", "a 1 x 1 matrix is a nonnegative number", 2,
 			&backends.Problem{Q: []float64{1}, A: matrices.Identity(1, -1), B: []float64{-2}, Cones: []backends.Cone{backends.PSD(1)}},
 			[]float64{2}, []float64{1}),

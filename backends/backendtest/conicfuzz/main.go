@@ -195,9 +195,7 @@ func (c *command) again(out, errOut io.Writer) int {
 	}
 	for _, f := range tally.Findings {
 		fmt.Fprintf(out, "%s %s %v: %v: %s\n", f.ID, f.Backend, f.Class, f.Outcome, f.Detail)
-		if f.Case != nil {
-			fmt.Fprint(out, f.Case.GoLiteral())
-		}
+		fmt.Fprint(out, f.Case.GoLiteral())
 	}
 	if tally.All().Wrong() > 0 {
 		return 1

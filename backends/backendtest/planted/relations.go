@@ -50,7 +50,7 @@ func (r Run) relations(id ID, t *Tally) {
 			continue
 		}
 		first, v := c.answer(b, r.Options)
-		t.recordCase(c, b.Name(), v)
+		t.record(c, b.Name(), v)
 		second, w := other.answer(b, r.Options)
 		if sign := signOf(names); sign != 0 && second != nil && !v.Outcome.Wrong() {
 			w = c.agree(first, second, sign, w)
@@ -58,7 +58,7 @@ func (r Run) relations(id ID, t *Tally) {
 		if w.Outcome.Wrong() {
 			w.Detail += fmt.Sprintf(" %q", names)
 		}
-		t.recordCase(other, b.Name(), w)
+		t.record(other, b.Name(), w)
 	}
 }
 

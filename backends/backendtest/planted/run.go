@@ -17,7 +17,7 @@ type Finding struct {
 	Backend string
 	Class   Class
 	Verdict
-	// Case is what the backend was asked, where that is not the case of the ID.
+	// Case is what the backend was asked, which need not be the case of the ID.
 	Case *Case
 }
 
@@ -25,9 +25,6 @@ type Finding struct {
 // asked once and cold, and false where it does not take that alone.
 func (f Finding) Shrink(b backends.ConicBackend, o backends.Options, budget int) (*Case, bool) {
 	c := f.Case
-	if c == nil {
-		c = Generate(f.ID)
-	}
 	fails := func(c *Case) bool { return c.Run(b, o).Outcome == f.Outcome }
 	if !fails(c) {
 		return c, false
@@ -106,7 +103,7 @@ func (t *Tally) All() *Count {
 	return all
 }
 
-// record counts a verdict on the case.
+// record counts a verdict on the case, and keeps it if it is wrong.
 func (t *Tally) record(c *Case, backend string, v Verdict) {
 	row := Row{c.ID.Mode, backend, c.ID.Scale, c.Class}
 	if t.Counts[row] == nil {
@@ -114,17 +111,7 @@ func (t *Tally) record(c *Case, backend string, v Verdict) {
 	}
 	t.Counts[row].add(v)
 	if v.Outcome.Wrong() || t.keep && v.Outcome == Undecided {
-		t.Findings = append(t.Findings, Finding{ID: c.ID, Backend: backend, Class: c.Class, Verdict: v})
-	}
-}
-
-// recordCase counts a verdict on a case that is not the one of its ID, and keeps it if
-// it is wrong.
-func (t *Tally) recordCase(c *Case, backend string, v Verdict) {
-	before := len(t.Findings)
-	t.record(c, backend, v)
-	if len(t.Findings) > before {
-		t.Findings[before].Case = c
+		t.Findings = append(t.Findings, Finding{ID: c.ID, Backend: backend, Class: c.Class, Verdict: v, Case: c})
 	}
 }
 

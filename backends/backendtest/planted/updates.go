@@ -127,7 +127,7 @@ func (s *sequence) solve(b backends.ConicBackend, solver backends.Solver, o back
 	if v.Outcome.Wrong() {
 		v.Detail += " (after " + strings.Join(s.steps, ", ") + ")"
 	}
-	t.recordCase(c, b.Name(), v)
+	t.record(c, b.Name(), v)
 	return v.Outcome != Panicked && v.Outcome != Failed
 }
 
@@ -197,13 +197,13 @@ func (s *sequence) update(b backends.ConicBackend, solver backends.Solver, t *Ta
 	if next.Class == Nonconvex {
 		s.now = before // nothing has changed
 		if v := c.updated(err); v.Outcome != Right {
-			t.recordCase(c, b.Name(), v)
+			t.record(c, b.Name(), v)
 			return false
 		}
 		return true
 	}
 	if err != nil {
-		t.recordCase(c, b.Name(), Verdict{Outcome: Failed, Detail: "Update: " + err.Error() + " (after " + strings.Join(s.steps, ", ") + ")"})
+		t.record(c, b.Name(), Verdict{Outcome: Failed, Detail: "Update: " + err.Error() + " (after " + strings.Join(s.steps, ", ") + ")"})
 		return false
 	}
 	// The caller may change the arrays afterwards.

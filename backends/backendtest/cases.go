@@ -107,9 +107,11 @@ func quadraticCases() []Case {
 func boxCases() []Case {
 	return []Case{
 		optimal("box/projection", "c = (2, -3, 0.5) clipped to [-1, 1]; z = x - c", -4.125,
-			projection([]float64{-2, 3, -0.5}, backends.Box([]float64{-1, -1, -1}, []float64{1, 1, 1})), []float64{1, -1, 0.5}, []float64{-1, 2, 0}),
+			projection([]float64{-2, 3, -0.5}, backends.Box([]float64{-1, -1, -1}, []float64{1, 1, 1})), []float64{1, -1, 0.5},
+			[]float64{-1, 2, 0}),
 		optimal("box/every kind of bound", "zero projected on [1, inf), (-inf, -2], the line and [3, 3]; z = x", 7,
-			projection(make([]float64, 4), backends.Box([]float64{1, -inf, -inf, 3}, []float64{inf, -2, inf, 3})), []float64{1, -2, 0, 3}, []float64{1, -2, 0, 3}),
+			projection(make([]float64, 4), backends.Box([]float64{1, -inf, -inf, 3}, []float64{inf, -2, inf, 3})),
+			[]float64{1, -2, 0, 3}, []float64{1, -2, 0, 3}),
 		optimal("box/range row", "(3, 3) projected on 1 <= x + y <= 3", -6.75,
 			&backends.Problem{
 				P: matrices.Identity(2, 1), Q: []float64{-3, -3}, A: matrix(2, []float64{-1, -1}), B: []float64{0},

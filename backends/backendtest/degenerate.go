@@ -20,7 +20,8 @@ func degenerateCases() []Case {
 			P: sparse.NewCSC(2, 2, []int{0, 1, 3}, []int{0, 0, 1}, []float64{1, 0, 1}), Q: []float64{0, 0},
 			A: sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{1, 0}), B: []float64{2}, Cones: []backends.Cone{backends.Zero(1)},
 		}, []float64{2, 0}, []float64{-2}),
-		optimal("degenerate/not strictly complementary", "the minimum of x^2/2 lies on the bound x >= 0", 0, projection([]float64{0}, nonneg(1)), []float64{0}, []float64{0}).loosely(),
+		optimal("degenerate/not strictly complementary", "the minimum of x^2/2 lies on the bound x >= 0", 0,
+			projection([]float64{0}, nonneg(1)), []float64{0}, []float64{0}).loosely(),
 		anyDual(optimal("degenerate/no interior", "x <= 1 and x >= 1", 0.5, &backends.Problem{
 			P: matrices.Identity(1, 1), Q: []float64{0}, A: matrix(1, []float64{1}, []float64{-1}), B: []float64{1, -1}, Cones: []backends.Cone{nonneg(2)},
 		}, []float64{1}, []float64{0, 1})),

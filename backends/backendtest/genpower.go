@@ -42,9 +42,11 @@ func generalizedPowerCases() []Case {
 			slices.Concat(own, own)),
 		infeasible("dual generalized power", "prod (w_i/w_i)^w_i is below |(1.2, 1.6)| = 2", fixed([]float64{0.2, 0.5, 0.3, 1.2, 1.6}, backends.DualGeneralizedPower(w, 2)),
 			slices.Concat(dual, dual)),
-		unbounded("generalized power", "the first entry grows from any point of the cone", self([]float64{-1, 0, 0, 0, 0}, backends.GeneralizedPower(w, 2)),
+		unbounded("generalized power", "the first entry grows from any point of the cone",
+			self([]float64{-1, 0, 0, 0, 0}, backends.GeneralizedPower(w, 2)),
 			[]float64{1, 0, 0, 0, 0}),
-		unbounded("dual generalized power", "the norm grows with the others", self([]float64{0.1, 0.1, 0.1, -1, 0}, backends.DualGeneralizedPower(w, 2)),
+		unbounded("dual generalized power", "the norm grows with the others",
+			self([]float64{0.1, 0.1, 0.1, -1, 0}, backends.DualGeneralizedPower(w, 2)),
 			[]float64{0.2 / 0.9, 0.5 / 0.9, 0.3 / 0.9, 1 / 0.9, 0}),
 	}
 }

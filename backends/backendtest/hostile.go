@@ -74,7 +74,8 @@ func (h *hostile) vector(n int) []float64 {
 func (h *hostile) problem() *backends.Problem {
 	h.wild = []float64{0, 0.05, 0.3, 1}[h.rng.IntN(4)]
 	for {
-		p := planted.Generate(planted.ID{Mode: planted.Verdicts, Mix: planted.MixFor(h.backend), Seed: h.rng.Uint64()}).Problem()
+		p := planted.Generate(planted.ID{Mode: planted.Verdicts, Mix: planted.MixFor(h.backend),
+			Seed: h.rng.Uint64()}).Problem()
 		if h.backend.Capabilities().Unsupported(h.backend.Name(), p) != nil {
 			continue
 		}

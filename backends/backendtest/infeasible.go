@@ -41,7 +41,8 @@ func fixed(at []float64, c backends.Cone) *backends.Problem {
 		return 0
 	})
 	return &backends.Problem{
-		Q: slices.Repeat([]float64{1}, n), A: a, B: append(slices.Clone(at), make([]float64, n)...), Cones: []backends.Cone{backends.Zero(n), c},
+		Q: slices.Repeat([]float64{1}, n), A: a, B: append(slices.Clone(at), make([]float64, n)...),
+		Cones: []backends.Cone{backends.Zero(n), c},
 	}
 }
 
@@ -77,8 +78,10 @@ func infeasibleCases() []Case {
 			[]float64{-k, 0, k / e, -k, 0, k / e}),
 		infeasible("dual exponential", "(-1, 0, w) with w <= 0.1 < 1/e", limited(-1, 0, 0.1, backends.DualExponential()),
 			[]float64{l, l, l * e, l, l, l * e}),
-		infeasible("power", "1^a 1^(1-a) < 2", fixed([]float64{1, 1, 2}, backends.Power(a)), []float64{a, 1 - a, -1, a, 1 - a, -1}),
-		infeasible("dual power", "(a/a)^a ((1-a)/(1-a))^(1-a) < 2", fixed([]float64{a, 1 - a, 2}, backends.DualPower(a)), []float64{1, 1, -1, 1, 1, -1}),
+		infeasible("power", "1^a 1^(1-a) < 2", fixed([]float64{1, 1, 2}, backends.Power(a)),
+			[]float64{a, 1 - a, -1, a, 1 - a, -1}),
+		infeasible("dual power", "(a/a)^a ((1-a)/(1-a))^(1-a) < 2", fixed([]float64{a, 1 - a, 2}, backends.DualPower(a)),
+			[]float64{1, 1, -1, 1, 1, -1}),
 	}
 }
 

@@ -152,7 +152,8 @@ func Suite(b backends.ConicBackend) map[string]*backends.Problem {
 // returns of the solver, its factorisation, the same. It runs on the backend as it is, without the checks of
 // backends.Open.
 func GoesOn(t *testing.T, b backends.ConicBackend, kept func(backends.Solver) any) {
-	shape := Shape{Name: "qp", N: 50, Cones: []backends.Cone{backends.Zero(30), backends.Nonnegative(100)}, Rank: 50, Density: 0.2}
+	shape := Shape{Name: "qp", N: 50, Cones: []backends.Cone{backends.Zero(30), backends.Nonnegative(100)}, Rank: 50,
+		Density: 0.2}
 	atOnce, inSteps, again := 0, 0, 0
 	for seed := range uint64(5) {
 		p := shape.NewCase(seed).Problem

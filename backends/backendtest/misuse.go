@@ -50,7 +50,8 @@ func (s suite) errors(t *testing.T) {
 	if _, err := s.backend.Setup(nil, s.options.backend()); err == nil {
 		t.Error("no problem, but no error")
 	}
-	for name, o := range map[string]backends.Options{"negative eps": {Eps: -1}, "negative iterations": {MaxIterations: -1}, "negative time": {TimeLimit: -1}} {
+	for name, o := range map[string]backends.Options{"negative eps": {Eps: -1}, "negative iterations": {MaxIterations: -1},
+		"negative time": {TimeLimit: -1}} {
 		if _, err := s.backend.Setup(s.example(), o); err == nil {
 			t.Errorf("%s: no error", name)
 		}

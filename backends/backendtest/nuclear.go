@@ -57,6 +57,7 @@ func nuclearCases() []Case {
 		infeasible("no variables, nuclear norm", "n = 0 and |C|_* = 9 is not below 8", &backends.Problem{
 			A: matrices.Of(7, 0, nil), B: of(8, twoColumns(1, 2)), Cones: []backends.Cone{backends.NuclearNorm(3, 2)},
 		}, of(1, twoColumns(-1./3, -1./3))),
-		unbounded("nuclear norm", "t grows with X", self([]float64{0, -1, 0, 0, 0}, backends.NuclearNorm(2, 2)), []float64{1, 1, 0, 0, 0}),
+		unbounded("nuclear norm", "t grows with X", self([]float64{0, -1, 0, 0, 0}, backends.NuclearNorm(2, 2)),
+			[]float64{1, 1, 0, 0, 0}),
 	}
 }

@@ -46,8 +46,9 @@ func Shapes() []Shape {
 func (sh Shape) NewCase(seed uint64) Case {
 	c := planted.Shape(sh).Draw(seed)
 	return Case{
-		Name: fmt.Sprintf("%s, seed %d", sh.Name, seed), Reason: "the problem was built from its solution", Problem: c.Problem(),
-		Status: backends.Optimal, X: c.X, Z: c.Z, Objective: c.Value,
+		Name: fmt.Sprintf("%s, seed %d", sh.Name, seed), Reason: "the problem was built from its solution",
+		Problem: c.Problem(),
+		Status:  backends.Optimal, X: c.X, Z: c.Z, Objective: c.Value,
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // warmStart starts from the solution, from parts of it, and from garbage, for the problem itself and for one nearby. It
-// must do no harm. From the solution of the problem, and from that of one nearby where all cones are linear, it takes no
-// more iterations than from nothing.
+// must do no harm. From the solution of the problem, and from that of one nearby where all cones are linear, it takes
+// no more iterations than from nothing.
 func (s suite) warmStart(t *testing.T) {
 	for _, shape := range s.shapes() {
 		t.Run(shape.Name, func(t *testing.T) {

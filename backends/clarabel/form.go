@@ -155,5 +155,6 @@ func unitSum(w []float64) []float64 {
 // problem returns what Clarabel is given.
 func (f *form) problem(p *backends.Problem) *cclarabel.Data {
 	n, m := p.Dims()
-	return &cclarabel.Data{P: adapter.MatrixOf(p.P, n, n), Q: p.Q, A: f.Matrix(adapter.MatrixOf(p.A, m, n)), B: f.Vector(p.B), Cones: f.cones}
+	return &cclarabel.Data{P: adapter.MatrixOf(p.P, n, n), Q: p.Q, A: f.Matrix(adapter.MatrixOf(p.A, m, n)),
+		B: f.Vector(p.B), Cones: f.cones}
 }

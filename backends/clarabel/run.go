@@ -116,7 +116,8 @@ func (r *run) once(ctx context.Context) (*backends.Solution, bool, error) {
 		return nil, false, err
 	}
 	n := len(r.Data.Q)
-	point := &cclarabel.Solution{X: make([]float64, n), S: make([]float64, len(r.form.List)), Z: make([]float64, len(r.form.List))}
+	point := &cclarabel.Solution{X: make([]float64, n), S: make([]float64, len(r.form.List)),
+		Z: make([]float64, len(r.form.List))}
 	info, err := r.clarabel.Solve(point, r.interrupt, r.Left())
 	if err != nil { // numbers on which it should not have gone on
 		r.Drop()

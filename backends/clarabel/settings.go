@@ -47,7 +47,8 @@ func given(o backends.Options, set Settings) cclarabel.Settings {
 		TolFeas:   adapter.Or(set.EpsFeasible, o.Eps/2),
 		TolGapAbs: adapter.Or(set.EpsGap, o.Eps/2), TolGapRel: adapter.Or(set.EpsGap, o.Eps/2),
 		TolInfeasRel: adapter.Or(set.EpsInfeasible, min(defaultInfeasible, o.EpsInfeasible/2)),
-		LinearSolver: linearSolvers[set.LinearSolver], Merge: merges[set.Merge], NoEquilibration: set.NoEquilibration, NoChordal: set.NoChordal,
+		LinearSolver: linearSolvers[set.LinearSolver], Merge: merges[set.Merge], NoEquilibration: set.NoEquilibration,
+		NoChordal:          set.NoChordal,
 		EquilibrateMaxIter: set.EquilibrationRounds, IterativeRefinementIter: set.Refinements,
 		MaxStepFraction: set.MaxStep, StaticRegularizationConstant: set.StaticRegularization,
 	}

@@ -66,8 +66,9 @@ func (s *solver) mirror(eps, epsInfeasible float64) cosqp.Settings {
 	return cosqp.Settings{
 		EpsAbs: eps, EpsRel: eps, EpsPrimalInfeasible: epsInfeasible, EpsDualInfeasible: epsInfeasible,
 		Polishing: !set.NoPolishing, Delta: set.Delta, PolishRefineIter: set.PolishRefinements,
-		Rho: s.rho, FixedRho: set.FixedRho || s.settled, AdaptiveRhoTolerance: set.AdaptiveRhoTolerance, AdaptiveRhoInterval: set.AdaptiveRhoInterval,
-		Sigma: set.Sigma, Alpha: set.Alpha, Scaling: set.Scaling,
+		Rho: s.rho, FixedRho: set.FixedRho || s.settled, AdaptiveRhoTolerance: set.AdaptiveRhoTolerance,
+		AdaptiveRhoInterval: set.AdaptiveRhoInterval,
+		Sigma:               set.Sigma, Alpha: set.Alpha, Scaling: set.Scaling,
 		MaxIterations: DefaultMaxIterations, CheckTermination: set.CheckTermination,
 	}
 }

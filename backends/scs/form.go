@@ -11,8 +11,8 @@ import (
 	cscs "github.com/conetune/conetune/internal/mirror/scs"
 )
 
-// close says whether two bounds are so close, for their size, that their row goes to SCS's box cone. As two rows it would
-// have two multipliers of which only the difference matters, and SCS takes very long to settle them.
+// close says whether two bounds are so close, for their size, that their row goes to SCS's box cone. As two rows it
+// would have two multipliers of which only the difference matters, and SCS takes very long to settle them.
 func close(lower, upper float64) bool {
 	return lower < upper && upper-lower <= closeBounds*max(math.Abs(lower), math.Abs(upper))
 }

@@ -68,7 +68,8 @@ func peer(d *mirror.Data, k *mirror.Cone, s *mirror.Settings) any {
 	return map[string]any{
 		"library": "scs", "P": d.P, "A": d.A, "b": d.B, "c": d.C, "cone": cone,
 		"settings": map[string]any{
-			"linear_solver": "qdldl", "scale": s.Scale, "max_iters": s.MaxIters, "eps_abs": s.EpsAbs, "eps_rel": s.EpsRel, "eps_infeas": s.EpsInfeas,
+			"linear_solver": "qdldl", "scale": s.Scale, "max_iters": s.MaxIters, "eps_abs": s.EpsAbs, "eps_rel": s.EpsRel,
+			"eps_infeas": s.EpsInfeas,
 		},
 	}
 }

@@ -180,7 +180,8 @@ func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
 		}
 		return r.At(backends.Optimal), excess
 	case cscs.Infeasible, cscs.InfeasibleInaccurate:
-		return r.certificate(info, limit, r.tower.Recover(backends.Point{Z: r.form.Dual(r.point.Y)}).Z, backends.PrimalInfeasible)
+		return r.certificate(info, limit, r.tower.Recover(backends.Point{Z: r.form.Dual(r.point.Y)}).Z,
+			backends.PrimalInfeasible)
 	case cscs.Unbounded, cscs.UnboundedInaccurate:
 		return r.certificate(info, limit, r.tower.Recover(backends.Point{X: r.point.X}).X, backends.DualInfeasible)
 	}
@@ -206,7 +207,8 @@ func (r *run) keep() float64 {
 
 // certificate returns a certificate, as it is or without its rounding, with the
 // residual in units of the tolerance. One at a limit counts only if it holds.
-func (r *run) certificate(info *cscs.Info, limit backends.Status, v []float64, claim backends.Status) (*backends.Solution, float64) {
+func (r *run) certificate(info *cscs.Info, limit backends.Status, v []float64,
+	claim backends.Status) (*backends.Solution, float64) {
 	out, excess := r.Certificate(claim, v, scaling.Clean(v))
 	if excess > 1 && !r.claims(info) {
 		return &backends.Solution{Status: limit}, math.Inf(1)

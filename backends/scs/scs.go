@@ -88,9 +88,10 @@ func (s *solver) mirror(o backends.Options) cscs.Settings {
 		EpsAbs: adapter.Or(set.EpsAbs, o.Eps/2), EpsRel: adapter.Or(set.EpsRel, o.Eps/2), EpsInfeas: o.ClaimEps() / 2,
 		NoNormalize: set.NoNormalize, NoAdaptiveScale: set.NoAdaptiveScale, NoAdaptiveDiagScale: set.NoAdaptiveDiagScale,
 		Scale: adapter.Or(set.Scale, defaultScale), RhoX: set.RhoX, Alpha: set.Alpha,
-		AccelerationLookback: set.AccelerationLookback, AccelerationInterval: set.AccelerationInterval, AccelerationType2: set.AccelerationTypeII,
-		MaxIters:  min(adapter.Or(o.MaxIterations, DefaultMaxIterations), math.MaxInt32), // the integers of SCS
-		TimeLimit: o.TimeLimit,
+		AccelerationLookback: set.AccelerationLookback, AccelerationInterval: set.AccelerationInterval,
+		AccelerationType2: set.AccelerationTypeII,
+		MaxIters:          min(adapter.Or(o.MaxIterations, DefaultMaxIterations), math.MaxInt32), // the integers of SCS
+		TimeLimit:         o.TimeLimit,
 	}
 }
 

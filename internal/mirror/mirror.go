@@ -26,7 +26,8 @@ func (a *Matrix) Check(library string, rows, cols int) error {
 	case len(a.Ptr) != a.Cols+1 || len(a.Ind) != len(a.Val) || a.Ptr[a.Cols] != len(a.Ind):
 		return fmt.Errorf("%s: column pointers, row indices and values do not fit together", library)
 	case len(a.Val) > math.MaxInt32 || a.Rows > math.MaxInt32 || a.Cols > math.MaxInt32:
-		return fmt.Errorf("%s: a %d x %d matrix with %d entries is too large for 32-bit integers", library, a.Rows, a.Cols, len(a.Val))
+		return fmt.Errorf("%s: a %d x %d matrix with %d entries is too large for 32-bit integers", library, a.Rows, a.Cols,
+			len(a.Val))
 	}
 	return nil
 }
@@ -108,6 +109,6 @@ func (i *Interrupt) Raise() { atomic.StoreInt32(&i.Flag, Stop) }
 // Raised says whether Raise has been called.
 func (i *Interrupt) Raised() bool { return atomic.LoadInt32(&i.Flag) == Stop }
 
-// Finish ends the solves of SCS that look at i within an iteration, as if it were the last that Settings.MaxIters allows:
-// they return their points. A library of the system goes on.
+// Finish ends the solves of SCS that look at i within an iteration, as if it were the last that Settings.MaxIters
+// allows: they return their points. A library of the system goes on.
 func (i *Interrupt) Finish() { atomic.CompareAndSwapInt32(&i.Flag, Run, Finish) }

@@ -108,7 +108,7 @@ func parse(args []string, errOut io.Writer) (*command, error) {
 	f.IntVar(&c.Options.MaxIterations, "max-iterations", 0, "iterations of one solve; 0 is the default of the backend")
 	f.IntVar(&c.show, "show", 50, "wrong answers to list")
 	f.BoolVar(&c.Undecided, "undecided", false, "list undecided answers, too")
-	f.StringVar(&c.out, "out", "", "a directory for wrong answers as shrunk programs, Go literals with all that is known about them")
+	f.StringVar(&c.out, "out", "", "a directory for wrong answers as shrunk programs, which are Go literals")
 	f.IntVar(&c.shrink, "shrink", 3, "wrong answers of a kind to shrink")
 	f.StringVar(&c.replay, "replay", "", "the ID of one case to run again and print")
 	if err := f.Parse(args); err != nil {

@@ -72,7 +72,8 @@ func draw(seed uint64, n, most int) tiny {
 	}
 	for range rng.IntN(most + 1) {
 		l := number()
-		t.R = append(t.R, line{vector(), number(), []backends.Cone{zero, leq, leq, box(l, l+float64(rng.IntN(3)))}[rng.IntN(4)]})
+		t.R = append(t.R, line{vector(), number(), []backends.Cone{zero, leq, leq,
+			box(l, l+float64(rng.IntN(3)))}[rng.IntN(4)]})
 	}
 	return t
 }
@@ -93,7 +94,8 @@ func TestByHand(t *testing.T) {
 		{"0 = -3", tiny{Q: []float64{0}, R: []line{{[]float64{0}, -3, zero}}}, "", false, true},
 		{"0 = -3 and a slope", tiny{Q: []float64{1}, R: []line{{[]float64{0}, -3, zero}}}, "", false, false},
 		{"flat along (1, 1)", tiny{P: [][]float64{{4, -4}, {-4, 4}}, Q: []float64{-3, 1}}, "", true, false},
-		{"flat along (1, 1), level", tiny{P: [][]float64{{4, -4}, {-4, 4}}, Q: []float64{-3, 3}}, "-9/8", true, true}, // u = x1 - x2: 2u^2 - 3u
+		// u = x1 - x2: 2u^2 - 3u
+		{"flat along (1, 1), level", tiny{P: [][]float64{{4, -4}, {-4, 4}}, Q: []float64{-3, 3}}, "-9/8", true, true},
 		{"in a box", tiny{Q: []float64{1, -1}, R: []line{
 			{[]float64{1, 0}, 0, box(-2, 3)}, {[]float64{0, 1}, 0, box(-2, 3)}, // -3 <= x <= 2
 		}}, "-5", true, true},

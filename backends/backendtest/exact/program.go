@@ -6,7 +6,6 @@ import (
 	"math/big"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/internal/adapter"
 )
 
 // program is min 1/2 x'Px + q'x with Gx <= h, whose x is free. An equation is two rows.
@@ -48,14 +47,22 @@ func newProgram(p *backends.Problem) (*program, error) {
 	if p.A != nil {
 		p.A.DoNonZero(func(i, j int, v float64) { a[i][j].SetFloat64(v) })
 	}
+	row := 0
 	for _, c := range p.Cones {
-		if c.Dim > 0 && !c.Kind.Intervals() {
-			return nil, fmt.Errorf("exact: no %v cones", c.Kind)
+		for i := range c.Dim {
+			lower, upper := 0.0, 0.0 // an equation
+			switch c.Kind {
+			case backends.ZeroCone:
+			case backends.NonnegativeCone:
+				upper = math.Inf(1)
+			case backends.BoxCone:
+				lower, upper = c.Lower[i], c.Upper[i]
+			default:
+				return nil, fmt.Errorf("exact: no %v cones", c.Kind)
+			}
+			out.bound(row, a[row], p.B[row], lower, upper)
+			row++
 		}
-	}
-	s := adapter.IntervalsOf(p)
-	for i, b := range p.B {
-		out.bound(i, a[i], b, s.Lower[i], s.Upper[i])
 	}
 	return out, nil
 }

@@ -102,7 +102,8 @@ func Mixes() []Mix { return []Mix{Linear, Conic, Matrix, Curved, All, Nuclear, G
 // kinds are the cones of a mix beside zero, nonnegative and box rows.
 func (m Mix) kinds() []backends.ConeKind {
 	all := []backends.ConeKind{
-		backends.ExponentialCone, backends.DualExponentialCone, backends.PowerCone, backends.DualPowerCone, backends.SecondOrderCone, backends.PSDCone,
+		backends.ExponentialCone, backends.DualExponentialCone, backends.PowerCone, backends.DualPowerCone,
+		backends.SecondOrderCone, backends.PSDCone,
 	}
 	general := []backends.ConeKind{backends.GeneralizedPowerCone, backends.DualGeneralizedPowerCone}
 	switch m {

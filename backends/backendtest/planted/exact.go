@@ -6,8 +6,8 @@ import (
 	"github.com/conetune/conetune/backends/backendtest/exact"
 )
 
-// Exact is the mode in which nothing is planted: it draws programs of a few small integers, with equations, inequalities
-// and boxes, and what is known about them is found in rational arithmetic (package exact).
+// Exact is the mode in which nothing is planted: it draws programs of a few small integers, with equations,
+// inequalities and boxes, and what is known about them is found in rational arithmetic (package exact).
 const Exact = "exact"
 
 // tiny draws the program of that ID.
@@ -38,7 +38,8 @@ func (c *Case) decide() error {
 		return err
 	}
 	c.Truth = Truth{
-		X: floats(answer.X), DualX: floats(answer.DualX), Z: floats(answer.Z), Farkas: floats(answer.Farkas), Ray: floats(answer.Ray),
+		X: floats(answer.X), DualX: floats(answer.DualX), Z: floats(answer.Z), Farkas: floats(answer.Farkas),
+		Ray: floats(answer.Ray),
 	}
 	if c.X != nil {
 		c.S = c.Problem().Slack(c.X)

@@ -9,7 +9,8 @@ import (
 
 // TestExact has the truth of rational arithmetic beside the answers of the native backend, in short numbers and scaled.
 func TestExact(t *testing.T) {
-	tally := Run{Backends: []backends.ConicBackend{native(t)}, Mode: Exact, Scales: []int{0, 6}, N: 1000}.Do(context.Background())
+	tally := Run{Backends: []backends.ConicBackend{native(t)}, Mode: Exact, Scales: []int{0, 6},
+		N: 1000}.Do(context.Background())
 	undecided, classes := 0, map[Class]int{}
 	for row, c := range tally.Counts {
 		undecided += c.Outcomes[Undecided]
@@ -25,12 +26,14 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// TestShrinkExact shrinks a false answer to the smallest program that has it: 0 = 1 or 0 <= -1, in a variable without cost.
+// TestShrinkExact shrinks a false answer to the smallest program that has it: 0 = 1 or 0 <= -1, in a variable without
+// cost.
 func TestShrinkExact(t *testing.T) {
 	b := mutant{ConicBackend: native(t), edit: func(p *backends.Problem, sol *backends.Solution) {
 		n, m := p.Dims()
 		if sol.Status == backends.PrimalInfeasible {
-			*sol = backends.Solution{Status: backends.Optimal, X: make([]float64, n), S: make([]float64, m), Z: make([]float64, m)}
+			*sol = backends.Solution{Status: backends.Optimal, X: make([]float64, n), S: make([]float64, m),
+				Z: make([]float64, m)}
 		}
 	}}
 	tally := Run{Backends: []backends.ConicBackend{b}, Mode: Exact, N: 100}.Do(context.Background())

@@ -123,10 +123,11 @@ func (d *draw) falseRay(c *Case) []float64 {
 	})
 }
 
-// falsify takes v nearly into the null space of the vectors across, lets entries cancel, puts weight where own does, and
-// leads it uphill from there, with a negative value in the end.
+// falsify takes v nearly into the null space of the vectors across, lets entries cancel, puts weight where own does,
+// and leads it uphill from there, with a negative value in the end.
 func (d *draw) falsify(
-	v []float64, across [][]float64, own func([]float64) []float64, value func([]float64) float64, residual func([]float64) (float64, error),
+	v []float64, across [][]float64, own func([]float64) []float64, value func([]float64) float64,
+	residual func([]float64) (float64, error),
 ) []float64 {
 	switch d.IntN(6) {
 	case 0: // one entry alone, a little of others

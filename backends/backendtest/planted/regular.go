@@ -23,8 +23,8 @@ type Shape struct {
 	Vertex bool
 }
 
-// Draw draws a program of that shape. Those of all seeds have the same places of entries and the same bounds, so that one
-// can be updated to another.
+// Draw draws a program of that shape. Those of all seeds have the same places of entries and the same bounds, so that
+// one can be updated to another.
 func (sh Shape) Draw(seed uint64) *Case {
 	d := &draw{Rand: rand.New(rand.NewPCG(seed, 17)), density: 1, regular: true}
 	same := &draw{Rand: rand.New(rand.NewPCG(0, 18)), density: sh.Density, regular: true}

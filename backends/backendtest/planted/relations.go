@@ -90,10 +90,11 @@ func signOf(names []string) float64 {
 	return sign
 }
 
-// agree compares the values of two programs that are both called optimal, the second one sign times the first, where none
-// is known: v is the verdict on the second.
+// agree compares the values of two programs that are both called optimal, the second one sign times the first, where
+// none is known: v is the verdict on the second.
 func (c *Case) agree(first, second *backends.Solution, sign float64, v Verdict) Verdict {
-	if c.Class != Weak || v.Outcome.Wrong() || first == nil || first.Status != backends.Optimal || second.Status != backends.Optimal {
+	if c.Class != Weak || v.Outcome.Wrong() || first == nil || first.Status != backends.Optimal ||
+		second.Status != backends.Optimal {
 		return v
 	}
 	_, size := c.objective(first.X)

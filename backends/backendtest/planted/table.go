@@ -60,7 +60,8 @@ func (t *Tally) Print(out io.Writer) error {
 	}
 	all := t.All()
 	seconds := max(t.Time.Seconds(), 1e-9)
-	_, err := fmt.Fprintf(out, "%d answers, %d wrong, in %.1f s (%.0f a second)\nundecided: %s\n", all.Total(), all.Wrong(), seconds, float64(all.Total())/seconds, all.undecided())
+	_, err := fmt.Fprintf(out, "%d answers, %d wrong, in %.1f s (%.0f a second)\nundecided: %s\n", all.Total(),
+		all.Wrong(), seconds, float64(all.Total())/seconds, all.undecided())
 	return err
 }
 

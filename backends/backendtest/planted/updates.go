@@ -203,7 +203,8 @@ func (s *sequence) update(b backends.ConicBackend, solver backends.Solver, t *Ta
 		return true
 	}
 	if err != nil {
-		t.record(c, b.Name(), Verdict{Outcome: Failed, Detail: "Update: " + err.Error() + " (after " + strings.Join(s.steps, ", ") + ")"})
+		t.record(c, b.Name(), Verdict{Outcome: Failed,
+			Detail: "Update: " + err.Error() + " (after " + strings.Join(s.steps, ", ") + ")"})
 		return false
 	}
 	// The caller may change the arrays afterwards.

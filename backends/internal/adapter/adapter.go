@@ -55,7 +55,8 @@ var (
 
 // Setup sets p up with the library that open returns for the settings of the options, which pass the checks.
 func Setup[T any](
-	b backends.ConicBackend, p *backends.Problem, o backends.Options, checks func(T) []Check, open func(set T, o backends.Options) Library,
+	b backends.ConicBackend, p *backends.Problem, o backends.Options, checks func(T) []Check,
+	open func(set T, o backends.Options) Library,
 ) (backends.Solver, error) {
 	set, err := settings(o, b.Name(), checks)
 	if err != nil {

@@ -52,7 +52,8 @@ func (countingBackend) Capabilities() backends.Capabilities { return backends.Ca
 
 func set(t *testing.T) *counting {
 	l, p := &counting{}, &backends.Problem{P: matrices.Identity(1, 1), Q: []float64{1}}
-	_, err := Setup(countingBackend{}, p, backends.Options{}, func(struct{}) []Check { return nil }, func(struct{}, backends.Options) Library { return l })
+	_, err := Setup(countingBackend{}, p, backends.Options{}, func(struct{}) []Check { return nil },
+		func(struct{}, backends.Options) Library { return l })
 	require.NoError(t, err)
 	return l
 }

@@ -168,7 +168,8 @@ func (r *Rows) Dual(y []float64) []float64 {
 	return z
 }
 
-// Slack returns our s, where rows are in boxes b - Ax taken into them. Of two terms of a row the first has a row of its own.
+// Slack returns our s, where rows are in boxes b - Ax taken into them. Of two terms of a row the first has a row of its
+// own.
 func (r *Rows) Slack(s []float64, p *backends.Problem, x []float64) []float64 {
 	out := make([]float64, r.m)
 	for i, row := range r.List {

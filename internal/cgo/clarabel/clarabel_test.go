@@ -86,7 +86,8 @@ func TestStops(t *testing.T) {
 // TestPanics has weights whose sum is not one, on which Clarabel panics: that is an error with its text, nothing is
 // printed, and other solvers go on.
 func TestPanics(t *testing.T) {
-	d := &clarabel.Data{P: &mirror.Matrix{Rows: 1, Cols: 1, Ptr: []int{0, 0}}, Q: []float64{1}, A: &mirror.Matrix{Rows: 3, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{-1}},
+	d := &clarabel.Data{P: &mirror.Matrix{Rows: 1, Cols: 1, Ptr: []int{0, 0}}, Q: []float64{1},
+		A: &mirror.Matrix{Rows: 3, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{-1}},
 		B: []float64{0, 1, 1}, Cones: []clarabel.Cone{{Kind: clarabel.GeneralizedPower, Dim: 2, Extra: 1, Weights: []float64{0.5, 0.6}}}}
 	var set clarabel.Settings
 	_, err := clarabel.New(d, &set)
@@ -134,7 +135,8 @@ func TestMisuse(t *testing.T) {
 
 // TestNothingToPoint has no rows, where there is nothing to take the address of.
 func TestNothingToPoint(t *testing.T) {
-	s, sol := open(t, &clarabel.Data{P: one(2), Q: []float64{-2}, A: &mirror.Matrix{Cols: 1, Ptr: []int{0, 0}}}), point(1, 0)
+	s, sol := open(t, &clarabel.Data{P: one(2), Q: []float64{-2}, A: &mirror.Matrix{Cols: 1, Ptr: []int{0, 0}}}),
+		point(1, 0)
 	info, err := s.Solve(sol, nil, 0)
 	require.NoError(t, err)
 	assert.Equal(t, clarabel.Solved, info.Status)

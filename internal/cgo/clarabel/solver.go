@@ -41,7 +41,8 @@ func (m *message) failed(call string, code C.int) error {
 	if code == C.CONETUNE_CLARABEL_OK {
 		return nil
 	}
-	return &mirror.Error{Library: "clarabel", Call: call, Code: int(code), Broken: code == C.CONETUNE_CLARABEL_BROKEN, Text: C.GoString(&m[0])}
+	return &mirror.Error{Library: "clarabel", Call: call, Code: int(code), Broken: code == C.CONETUNE_CLARABEL_BROKEN,
+		Text: C.GoString(&m[0])}
 }
 
 // New checks, copies, scales and factors the problem.
@@ -51,7 +52,8 @@ func New(d *Data, s *Settings) (*Solver, error) {
 		d.P.Check("clarabel", n, n), d.A.Check("clarabel", m, n)); err != nil {
 		return nil, err
 	}
-	kinds, dims, extras, weights := make([]int, len(d.Cones)), make([]int, len(d.Cones)), make([]int, len(d.Cones)), []float64{}
+	kinds, dims, extras, weights := make([]int, len(d.Cones)), make([]int, len(d.Cones)), make([]int, len(d.Cones)),
+		[]float64{}
 	for i, c := range d.Cones {
 		if c.Kind == Power && len(c.Weights) != 1 || c.Kind == GeneralizedPower && len(c.Weights) != c.Dim {
 			return nil, errors.New("clarabel: a cone has not the weights of its dimension")
@@ -66,7 +68,8 @@ func New(d *Data, s *Settings) (*Solver, error) {
 		m: C.size_t(m), n: C.size_t(n),
 		p_ptr: sizes(d.P.Ptr), p_ind: sizes(d.P.Ind), p_val: floats(d.P.Val),
 		a_ptr: sizes(d.A.Ptr), a_ind: sizes(d.A.Ind), a_val: floats(d.A.Val), q: floats(d.Q), b: floats(d.B),
-		cones: C.size_t(len(d.Cones)), kinds: pin.Integers[C.int32_t](&pins, kinds), dims: sizes(dims), extras: sizes(extras), weights: floats(weights),
+		cones: C.size_t(len(d.Cones)), kinds: pin.Integers[C.int32_t](&pins, kinds), dims: sizes(dims), extras: sizes(extras),
+		weights: floats(weights),
 	}
 	out := &Solver{m: m, n: n, nnzP: len(d.P.Val), nnzA: len(d.A.Val)}
 	var text message
@@ -105,7 +108,8 @@ func (s *Solver) Update(p, q, a, b []float64) error {
 	if s.ptr == nil {
 		return mirror.ErrClosed
 	}
-	if err := mirror.Updates("clarabel", mirror.Vector("P", p, s.nnzP), mirror.Vector("q", q, s.n), mirror.Vector("A", a, s.nnzA), mirror.Vector("b", b, s.m)); err != nil {
+	if err := mirror.Updates("clarabel", mirror.Vector("P", p, s.nnzP), mirror.Vector("q", q, s.n),
+		mirror.Vector("A", a, s.nnzA), mirror.Vector("b", b, s.m)); err != nil {
 		return err
 	}
 	var pins runtime.Pinner
@@ -135,7 +139,8 @@ func (s *Solver) Solve(sol *Solution, stop *mirror.Interrupt, limit time.Duratio
 	if s.ptr == nil {
 		return Info{}, mirror.ErrClosed
 	}
-	if err := mirror.Lengths("clarabel", mirror.Vector("x", sol.X, s.n), mirror.Vector("s", sol.S, s.m), mirror.Vector("z", sol.Z, s.m)); err != nil {
+	if err := mirror.Lengths("clarabel", mirror.Vector("x", sol.X, s.n), mirror.Vector("s", sol.S, s.m),
+		mirror.Vector("z", sol.Z, s.m)); err != nil {
 		return Info{}, err
 	}
 	var pins runtime.Pinner
@@ -150,7 +155,9 @@ func (s *Solver) Solve(sol *Solution, stop *mirror.Interrupt, limit time.Duratio
 		return Info{}, err
 	}
 	return Info{
-		Status: Status(info.status), Interrupted: info.stopped == 1, TimedOut: info.stopped == 2, Iterations: int(info.iterations), Primal: float64(info.primal),
-		GapRel: float64(info.gap_rel), ResPrimal: float64(info.res_primal), ResDual: float64(info.res_dual), Mu: float64(info.mu),
+		Status: Status(info.status), Interrupted: info.stopped == 1, TimedOut: info.stopped == 2,
+		Iterations: int(info.iterations), Primal: float64(info.primal),
+		GapRel: float64(info.gap_rel), ResPrimal: float64(info.res_primal), ResDual: float64(info.res_dual),
+		Mu: float64(info.mu),
 	}, nil
 }

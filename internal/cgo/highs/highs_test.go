@@ -20,7 +20,8 @@ var inf = math.Inf(1)
 func corner() *highs.Data {
 	return &highs.Data{
 		Q: []float64{-1, -2}, Lower: []float64{-inf, -inf, 0, 0}, Upper: []float64{4, 6, inf, inf},
-		A: &mirror.Matrix{Rows: 4, Cols: 2, Ptr: []int{0, 3, 6}, Ind: []int{0, 1, 2, 0, 1, 3}, Val: []float64{1, 1, 1, 1, 3, 1}},
+		A: &mirror.Matrix{Rows: 4, Cols: 2, Ptr: []int{0, 3, 6}, Ind: []int{0, 1, 2, 0, 1, 3},
+			Val: []float64{1, 1, 1, 1, 3, 1}},
 	}
 }
 

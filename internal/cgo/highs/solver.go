@@ -42,14 +42,16 @@ func (m *message) failed(call string, code C.int) error {
 	if code == C.CONETUNE_HIGHS_OK {
 		return nil
 	}
-	return &mirror.Error{Library: "highs", Call: call, Code: int(code), Broken: code == C.CONETUNE_HIGHS_BROKEN, Text: C.GoString(&m[0])}
+	return &mirror.Error{Library: "highs", Call: call, Code: int(code), Broken: code == C.CONETUNE_HIGHS_BROKEN,
+		Text: C.GoString(&m[0])}
 }
 
 // New checks and copies the problem.
 func New(d *Data) (*Solver, error) {
 	m, n := d.A.Rows, d.A.Cols
 	err := errors.Join(d.A.Check("highs", m, n),
-		mirror.Lengths("highs", mirror.Vector("q", d.Q, n), mirror.Vector("lower", d.Lower, m), mirror.Vector("upper", d.Upper, m)))
+		mirror.Lengths("highs", mirror.Vector("q", d.Q, n), mirror.Vector("lower", d.Lower, m),
+			mirror.Vector("upper", d.Upper, m)))
 	if d.P != nil {
 		err = errors.Join(err, d.P.Check("highs", n, n))
 	}
@@ -98,7 +100,8 @@ func (s *Solver) Update(p, q, a, lower, upper []float64) error {
 		return mirror.ErrClosed
 	}
 	err := errors.Join(mirror.Lengths("highs", mirror.Vector("upper", upper, len(lower))),
-		mirror.Updates("highs", mirror.Vector("P", p, s.pnz), mirror.Vector("q", q, s.n), mirror.Vector("A", a, s.nnz), mirror.Vector("lower", lower, s.m)))
+		mirror.Updates("highs", mirror.Vector("P", p, s.pnz), mirror.Vector("q", q, s.n), mirror.Vector("A", a, s.nnz),
+			mirror.Vector("lower", lower, s.m)))
 	if err != nil {
 		return err
 	}
@@ -152,8 +155,10 @@ func (s *Solver) Solve(set *Settings, sol *Solution, stop *mirror.Interrupt, lim
 	flag := pin.Flag[C.int32_t](&pins, stop)
 	var info C.conetune_highs_info
 	var text message
-	code := C.conetune_highs_solve(s.ptr, set.mirror(), flag, C.double(limit.Seconds()), pin.Floats[C.double](&pins, sol.X), pin.Floats[C.double](&pins, sol.Y), pin.Floats[C.double](&pins, sol.Ray),
-		pin.Places[C.int32_t](&pins, sol.Basis.Cols), pin.Places[C.int32_t](&pins, sol.Basis.Rows), &info, &text[0], C.size_t(len(text)))
+	code := C.conetune_highs_solve(s.ptr, set.mirror(), flag, C.double(limit.Seconds()),
+		pin.Floats[C.double](&pins, sol.X), pin.Floats[C.double](&pins, sol.Y), pin.Floats[C.double](&pins, sol.Ray),
+		pin.Places[C.int32_t](&pins, sol.Basis.Cols), pin.Places[C.int32_t](&pins, sol.Basis.Rows), &info, &text[0],
+		C.size_t(len(text)))
 	runtime.KeepAlive(s)
 	if err := text.failed("solve", code); err != nil {
 		return Info{}, err
@@ -163,7 +168,8 @@ func (s *Solver) Solve(set *Settings, sol *Solution, stop *mirror.Interrupt, lim
 
 // Prove looks for a certificate with linear programs, of infeasibility or of unboundedness, and puts it into ray, which
 // has room for the larger of both sizes. Info says whether there is one. After an error the solver is only good for Close.
-func (s *Solver) Prove(set *Settings, infeasible bool, ray []float64, stop *mirror.Interrupt, limit time.Duration) (Info, error) {
+func (s *Solver) Prove(set *Settings, infeasible bool, ray []float64, stop *mirror.Interrupt,
+	limit time.Duration) (Info, error) {
 	switch {
 	case s.ptr == nil:
 		return Info{}, mirror.ErrClosed
@@ -178,7 +184,8 @@ func (s *Solver) Prove(set *Settings, infeasible bool, ray []float64, stop *mirr
 	}
 	var info C.conetune_highs_info
 	var text message
-	code := C.conetune_highs_prove(s.ptr, set.mirror(), which, pin.Flag[C.int32_t](&pins, stop), C.double(limit.Seconds()), pin.Floats[C.double](&pins, ray), &info, &text[0], C.size_t(len(text)))
+	code := C.conetune_highs_prove(s.ptr, set.mirror(), which, pin.Flag[C.int32_t](&pins, stop), C.double(limit.Seconds()),
+		pin.Floats[C.double](&pins, ray), &info, &text[0], C.size_t(len(text)))
 	runtime.KeepAlive(s)
 	if err := text.failed("certificate", code); err != nil {
 		return Info{}, err

@@ -46,7 +46,8 @@ func (Library) Setup(d *osqp.Data, set *osqp.Settings) (osqp.Calls, int) {
 	var pins runtime.Pinner
 	defer pins.Unpin()
 	var s solver
-	code := C.osqp_setup(&s.ptr, matrixOf(d.P, &pins), floats(&pins, d.Q), matrixOf(d.A, &pins), floats(&pins, d.L), floats(&pins, d.U),
+	code := C.osqp_setup(&s.ptr, matrixOf(d.P, &pins), floats(&pins, d.Q), matrixOf(d.A, &pins), floats(&pins, d.L),
+		floats(&pins, d.U),
 		C.OSQPInt(d.A.Rows), C.OSQPInt(d.A.Cols), settingsOf(set))
 	if code != 0 {
 		s.Free() // what had been allocated until then
@@ -65,7 +66,8 @@ func (s solver) UpdateVectors(q, l, u []float64) int {
 func (s solver) UpdateMatrices(p, a []float64) int {
 	var pins runtime.Pinner
 	defer pins.Unpin()
-	return int(C.osqp_update_data_mat(s.ptr, optional(&pins, p), nil, C.OSQPInt(len(p)), optional(&pins, a), nil, C.OSQPInt(len(a))))
+	return int(C.osqp_update_data_mat(s.ptr, optional(&pins, p), nil, C.OSQPInt(len(p)), optional(&pins, a), nil,
+		C.OSQPInt(len(a))))
 }
 
 func (s solver) UpdateSettings(set *osqp.Settings) int {
@@ -113,7 +115,8 @@ func optional(pins *runtime.Pinner, v []float64) *C.OSQPFloat {
 
 func matrixOf(a *mirror.Matrix, pins *runtime.Pinner) *C.OSQPCscMatrix {
 	out := &C.OSQPCscMatrix{
-		m: C.OSQPInt(a.Rows), n: C.OSQPInt(a.Cols), p: pin.Integers[C.OSQPInt](pins, a.Ptr), i: pin.Integers[C.OSQPInt](pins, a.Ind),
+		m: C.OSQPInt(a.Rows), n: C.OSQPInt(a.Cols), p: pin.Integers[C.OSQPInt](pins, a.Ptr),
+		i: pin.Integers[C.OSQPInt](pins, a.Ind),
 		x: floats(pins, a.Val), nzmax: C.OSQPInt(len(a.Val)), nz: -1,
 	}
 	pins.Pin(out)

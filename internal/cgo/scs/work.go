@@ -83,7 +83,8 @@ func integers(pins *runtime.Pinner, v []int) *C.scs_int     { return pin.Integer
 // dataOf returns a ScsData with pinned numbers.
 func dataOf(d *scs.Data, pins *runtime.Pinner) *C.ScsData {
 	return &C.ScsData{
-		m: C.scs_int(d.A.Rows), n: C.scs_int(d.A.Cols), A: matrixOf(d.A, pins), P: matrixOf(d.P, pins), b: floats(pins, d.B), c: floats(pins, d.C),
+		m: C.scs_int(d.A.Rows), n: C.scs_int(d.A.Cols), A: matrixOf(d.A, pins), P: matrixOf(d.P, pins), b: floats(pins, d.B),
+		c: floats(pins, d.C),
 	}
 }
 

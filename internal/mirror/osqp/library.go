@@ -23,8 +23,8 @@ type Library interface {
 	Text(code int) string
 }
 
-// Calls are the functions of OSQP for a problem that has been set up. They take vectors of the right lengths, or nil for
-// what stays as it is, and return exit flags.
+// Calls are the functions of OSQP for a problem that has been set up. They take vectors of the right lengths, or nil
+// for what stays as it is, and return exit flags.
 type Calls interface {
 	Free()
 	Info() Info
@@ -97,7 +97,8 @@ const (
 func NotFactored(err error) bool {
 	var e *mirror.Error
 	return errors.As(err, &e) &&
-		(e.Code == NonConvexError || e.Code == LinearSolverError || e.Call == "osqp_update_data_mat" || e.Call == "osqp_update_rho")
+		(e.Code == NonConvexError || e.Code == LinearSolverError || e.Call == "osqp_update_data_mat" ||
+			e.Call == "osqp_update_rho")
 }
 
 func (s *Solver) failed(call string, code int) error {
@@ -161,7 +162,8 @@ func (s *Solver) Solve(sol *Solution, stop *mirror.Interrupt) (Info, error) {
 		return Info{}, mirror.ErrClosed
 	}
 	if err := mirror.Lengths("osqp", mirror.Vector("x", sol.X, s.n), mirror.Vector("y", sol.Y, s.m),
-		mirror.Vector("the certificate", sol.PrimalCertificate, s.m), mirror.Vector("the ray", sol.DualCertificate, s.n)); err != nil {
+		mirror.Vector("the certificate", sol.PrimalCertificate, s.m),
+		mirror.Vector("the ray", sol.DualCertificate, s.n)); err != nil {
 		return Info{}, err
 	}
 	defer runtime.KeepAlive(s)

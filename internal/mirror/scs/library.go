@@ -31,7 +31,8 @@ type Calls interface {
 	Finish()
 	// Update returns 0, or a code.
 	Update(b, c []float64) int
-	// SetNumbers returns 0; 1, and nothing has changed, if SCS has to be set up again; or -1, and Finish is all that is left.
+	// SetNumbers returns 0; 1, and nothing has changed, if SCS has to be set up again; or -1, and Finish is all that is
+	// left.
 	SetNumbers(d *Data, scale float64) int
 	SetLimits(s *Settings) bool
 	Solve(sol *Solution, warm bool, stop *mirror.Interrupt) Info
@@ -140,7 +141,8 @@ func (w *Work) Solve(sol *Solution, warm bool, stop *mirror.Interrupt) (Info, er
 	if w.calls == nil {
 		return Info{}, mirror.ErrClosed
 	}
-	if err := mirror.Lengths("scs", mirror.Vector("x", sol.X, w.n), mirror.Vector("y", sol.Y, w.m), mirror.Vector("s", sol.S, w.m)); err != nil {
+	if err := mirror.Lengths("scs", mirror.Vector("x", sol.X, w.n), mirror.Vector("y", sol.Y, w.m),
+		mirror.Vector("s", sol.S, w.m)); err != nil {
 		return Info{}, err
 	}
 	defer runtime.KeepAlive(w)

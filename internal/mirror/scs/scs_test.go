@@ -185,7 +185,8 @@ func testSetNumbersRefused(t *testing.T, library scs.Library) {
 	require.ErrorIs(t, err, mirror.ErrClosed)
 
 	var set scs.Settings
-	boxed := &scs.Data{A: &mirror.Matrix{Rows: 2, Cols: 1, Ptr: []int{0, 1}, Ind: []int{1}, Val: []float64{-1}}, B: []float64{1, 0}, C: []float64{1}}
+	boxed := &scs.Data{A: &mirror.Matrix{Rows: 2, Cols: 1, Ptr: []int{0, 1}, Ind: []int{1}, Val: []float64{-1}},
+		B: []float64{1, 0}, C: []float64{1}}
 	w, err = scs.New(library, boxed, &scs.Cone{Box: &scs.Box{Lower: []float64{2}, Upper: []float64{5}}}, &set)
 	require.NoError(t, err)
 	defer w.Close()

@@ -99,19 +99,6 @@ func (d *dataFlags) registerColumns(fs *pflag.FlagSet) {
 	registerDialect(fs, &d.Options)
 }
 
-// columnFlagNames are the flags for tables of columns, which other data do not take.
-var columnFlagNames = []string{"features", "drop", "categorical", "id", "missing", "na", "fold-column", "group", "time", "weights", "offset", "event", "sep", "decimal", "encoding", "comment", "header", "sheet"}
-
-// changedColumns is the first of these flags that was given, or empty.
-func changedColumns(fs *pflag.FlagSet) string {
-	for _, name := range columnFlagNames {
-		if fs.Changed(name) {
-			return name
-		}
-	}
-	return ""
-}
-
 func (d *dataFlags) checkColumns(fs *pflag.FlagSet) error {
 	if rule := string(d.Wanted.Missing); rule != "" && !slices.Contains(table.MissingRules(), rule) {
 		return badInputf("--missing is %q, expected one of %s", rule, strings.Join(table.MissingRules(), ", "))

@@ -56,13 +56,13 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 		}
 	}
 	if d.matrix {
-		if name := changedColumns(fs); name != "" {
-			return badInputf("--%s goes with tables of features, not with entries of a matrix", name)
+		if option := d.ForColumns(); option != "" {
+			return badInputf("%s goes with tables of features, not with entries of a matrix", option)
 		}
 		return d.checkMatrix(forms)
 	}
-	if name := changedColumns(fs); name != "" && d.Dir != "" {
-		return badInputf("--%s goes with --data or --train; the tables of a folder are ready as they are", name)
+	if option := d.ForColumns(); option != "" && d.Dir != "" {
+		return badInputf("%s goes with --data or --train; the tables of a folder are ready as they are", option)
 	}
 	if streams := d.streams(); streams > 1 {
 		return badInputf("standard input, -, is named %d times: it can be one of the tables", streams)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"strings"
 	"sync"
 	"time"
 
@@ -52,18 +51,6 @@ func (p *progress) at(stage string) {
 		p.log.Info("stage", "at", stage)
 	}
 	p.set(func(time.Time) string { return stage })
-}
-
-// read shows how much of the tables is read.
-func (p *progress) read(paths []string) {
-	if p.log != nil {
-		p.log.Info("stage", "at", "reading "+strings.Join(paths, ", "))
-	}
-	if p.line == nil {
-		return
-	}
-	r := newReading(paths)
-	p.set(r.text)
 }
 
 // begin shows where a method is.

@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"context"
 	"math"
-	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -73,28 +70,6 @@ func TestTimeLeftOfTheAlgorithm(t *testing.T) {
 	at.MaxIter = at.Iteration + 4
 	iterate(0.1)
 	require.Equal(t, "at most 12s left", r.text(now))
-}
-
-// What is done of a file is where its descriptor stands.
-func TestReadingProgress(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "table.csv")
-	require.NoError(t, os.WriteFile(path, make([]byte, 4e6), 0o600))
-	now := time.Now()
-	whole := newReading([]string{path})
-	require.Equal(t, "reading table.csv", whole.text(now))
-	f, err := os.Open(path)
-	require.NoError(t, err)
-	defer f.Close()
-	_, err = f.Seek(1e6, 0)
-	require.NoError(t, err)
-	if runtime.GOOS != "linux" {
-		return
-	}
-	for _, r := range []*readingStage{whole, newReading([]string{dir})} {
-		require.Equal(t, "reading table.csv  25 % of 4 MB", r.text(now))
-		require.Equal(t, "reading table.csv  25 % of 4 MB  about 30s left", r.text(now.Add(10*time.Second)))
-	}
 }
 
 // The log of a run has its stages in their order; without -v nothing is written where nobody looks.

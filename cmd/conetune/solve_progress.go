@@ -5,16 +5,18 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
-	"time"
+	"sync"
 )
 
-// solveProgress is the line on a terminal that says how far a solve is. It is a
-// handler of the solver's log records, one an iteration.
+// solveProgress is the line on a terminal that says how far a solve is. It is a handler of the solver's log records, one an
+// iteration.
 type solveProgress struct {
-	w     io.Writer // nil when nobody looks
-	shown time.Time
-	any   bool
+	w io.Writer // nil when nobody looks
+
+	sync.Mutex // of the rest, as a solver that nobody waits for goes on
+	bar        *bar
+	text       string
+	over       bool
 }
 
 func (a *app) newSolveProgress(verbose bool) *solveProgress {
@@ -32,36 +34,32 @@ func (p *solveProgress) logger() *slog.Logger {
 	return slog.New(p)
 }
 
-// The time between two updates of the line.
-const refresh = 100 * time.Millisecond
-
-// clearLine goes to the start of the line and empties it.
-const clearLine = "\r\x1b[K"
-
 // Enabled, Handle, WithAttrs and WithGroup are those of slog.Handler.
 func (p *solveProgress) Enabled(context.Context, slog.Level) bool { return true }
 
 func (p *solveProgress) Handle(_ context.Context, r slog.Record) error {
-	if now := time.Now(); now.Sub(p.shown) < refresh {
-		return nil
-	} else {
-		p.shown, p.any = now, true
-	}
-	var b strings.Builder
-	b.WriteString(clearLine + r.Message)
+	text := r.Message
 	r.Attrs(func(a slog.Attr) bool {
 		switch a.Key {
 		case "iteration", "objective", "primal", "dual", "gap":
 			if v, ok := a.Value.Any().(float64); ok {
-				fmt.Fprintf(&b, "  %s %.3g", a.Key, v)
+				text += fmt.Sprintf("  %s %.3g", a.Key, v)
 			} else {
-				fmt.Fprintf(&b, "  %s %v", a.Key, a.Value)
+				text += fmt.Sprintf("  %s %v", a.Key, a.Value)
 			}
 		}
 		return true
 	})
-	_, err := io.WriteString(p.w, b.String())
-	return err
+	p.Lock()
+	defer p.Unlock()
+	if p.text = text; p.bar == nil && !p.over {
+		p.bar = newSpinner(p.w, func() string {
+			p.Lock()
+			defer p.Unlock()
+			return p.text
+		})
+	}
+	return nil
 }
 
 func (p *solveProgress) WithAttrs([]slog.Attr) slog.Handler { return p }
@@ -69,7 +67,11 @@ func (p *solveProgress) WithGroup(string) slog.Handler      { return p }
 
 // clear removes the line.
 func (p *solveProgress) clear() {
-	if p.any {
-		_, _ = io.WriteString(p.w, clearLine)
+	p.Lock()
+	bar := p.bar
+	p.over = true
+	p.Unlock()
+	if bar != nil {
+		bar.clear()
 	}
 }

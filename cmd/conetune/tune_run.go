@@ -25,7 +25,7 @@ import (
 func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	show := a.newProgress(job)
 	defer show.clear()
-	show.read(job.data.files())
+	show.at("reading " + strings.Join(job.data.files(), ", "))
 	rows, err := interruptible(ctx, func() (*input.Rows, error) { return job.read() })
 	if err != nil {
 		return err

@@ -200,8 +200,8 @@ func (s *Source) ofColumns() bool {
 	return s.Data != "" && !s.input.IsLIBSVM(s.Data) || s.Train != "" && !s.input.IsLIBSVM(s.Train)
 }
 
-// forColumns is the first option for tables of columns that is set, which other data do not take; empty for none.
-func (s *Source) forColumns() string {
+// ForColumns is the first option for tables of columns that is set, which other data do not take; empty for none.
+func (s *Source) ForColumns() string {
 	w := &s.Wanted
 	for _, o := range []struct {
 		name string
@@ -242,7 +242,7 @@ func (s *Source) Read() (*Rows, error) {
 
 func (s *Source) read(r *Rows) (err error) {
 	columns, folds := s.ofColumns(), s.CrossValidates()
-	switch option := s.forColumns(); {
+	switch option := s.ForColumns(); {
 	case s.Data == "" && s.Train == "" && s.Dir == "":
 		return errors.New("no data: Source.Data, Source.Train or Source.Dir says where they are")
 	case columns && folds:

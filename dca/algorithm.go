@@ -28,14 +28,7 @@ type run struct {
 	accelerated bool
 	extra       Stats // of solvers closed already
 	result      Result
-	early       *ending // see [Settings.EarlyTol]
-	at          int     // the iteration, 0 for the start
-}
-
-// ending is where a run ends: its result, and the lower level at the point of it.
-type ending struct {
-	result   Result
-	reported *lowerSolution
+	at          int // the iteration, 0 for the start
 }
 
 // Solve runs VF-iDCA on p. The error is for a program or settings without meaning and for
@@ -211,8 +204,7 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 	r.result.X, r.result.H = z.x, z.h
 	r.settle(e.train, e.validation, next)
 
-	moved := math.Max(it.Step, it.T)
-	done := moved < r.settings.Tol
+	done := math.Max(it.Step, it.T) < r.settings.Tol
 	if r.accelerated {
 		done, err = r.accelerate(ctx, z, next, &it)
 		if err != nil {
@@ -240,26 +232,21 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 		}
 		r.settings.Observe(&r.result.Trace[k-1], z.x, refit)
 	}
-	if r.early == nil && moved < r.settings.EarlyTol {
-		r.early = &ending{r.result, next}
-		r.early.result.Trace, r.early.result.Stats = slices.Clone(r.result.Trace), after
-		r.converged(&r.early.result, res, next)
-	}
 	if done {
-		r.converged(&r.result, res, next)
+		r.converged(res, next)
 	}
 	return !done, nil
 }
 
 // converged is the end of a run by its stopping test, after programs that may have missed their tolerances.
-func (r *run) converged(out *Result, res *answer, next *lowerSolution) {
-	out.Status = Converged
+func (r *run) converged(res *answer, next *lowerSolution) {
+	r.result.Status = Converged
 	missed := func(status backends.Status, residual float64) bool {
 		return status != backends.Optimal && !(residual <= Nearly*r.settings.Solver.WithDefaults().Eps)
 	}
 	if missed(res.status, res.residual) || missed(next.conic.status, next.conic.residual) {
-		out.Status = Inaccurate
-		out.Message = fmt.Sprintf("last conic residual %.1e", largest(res.residual, next.conic.residual))
+		r.result.Status = Inaccurate
+		r.result.Message = fmt.Sprintf("last conic residual %.1e", largest(res.residual, next.conic.residual))
 	}
 }
 
@@ -365,29 +352,13 @@ func (r *run) stats() Stats {
 	return s
 }
 
-// finish replaces refits that are not unique and adds up the statistics.
+// finish replaces a refit that is not unique and adds up the statistics.
 func (r *run) finish(ctx context.Context) error {
-	if e := r.early; e != nil {
-		late := ending{r.result, r.reported}
-		r.result, r.reported = e.result, e.reported
-		if err := r.unique(ctx); err != nil {
+	if r.reported != nil && r.interpolates(r.reported) {
+		if err := r.leastNorm(ctx, r.reported); err != nil {
 			return err
 		}
-		e.result = r.result
-		r.result, r.reported = late.result, late.reported
-		r.result.Early = &e.result
-	}
-	if err := r.unique(ctx); err != nil {
-		return err
 	}
 	r.result.Stats = r.stats()
 	return nil
-}
-
-// unique replaces a refit that is not unique.
-func (r *run) unique(ctx context.Context) error {
-	if r.reported == nil || !r.interpolates(r.reported) {
-		return nil
-	}
-	return r.leastNorm(ctx, r.reported)
 }

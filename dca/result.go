@@ -77,8 +77,6 @@ type Result struct {
 	StartWeights []float64
 	// Alpha is the penalty of the last iteration.
 	Alpha float64
-	// Early is the result of a run that ends at [Settings.EarlyTol]; nil without, and where this one ended before.
-	Early *Result
 	// Trace holds one record for each iteration.
 	Trace []Iteration
 	// Stats add up what the conic solvers did, start and refit included.

@@ -41,9 +41,6 @@ type Settings struct {
 	// Agreement bounds |L(x~, h) - L(x, h)| / |L(x~, h)| of the refit x~ and the iterate x when GapTol
 	// is positive. Default 0.01.
 	Agreement float64
-	// EarlyTol, if larger than Tol, has [Result.Early] be what a run with this Tol would have ended with: its iterations are the first ones of this
-	// run, but where fits solve subproblems of compact points to a share of Tol. It does not go with GapTol or Accelerate, which end by other tests.
-	EarlyTol float64
 	// MaxIter bounds the iterations. Default 100, with GapTol 500.
 	MaxIter int
 	// Accelerate starts every iteration from the refit (x~(h_k), h_k), which has no lower-level
@@ -123,7 +120,7 @@ func (s *Settings) validate(p *Program) error {
 		value      float64
 		least, top float64
 	}{
-		{"Tol", s.Tol, 0, MostTol}, {"EarlyTol", s.EarlyTol, 0, MostTol}, {"GapTol", s.GapTol, 0, MostTol}, {"Agreement", s.Agreement, 0, MostTol},
+		{"Tol", s.Tol, 0, MostTol}, {"GapTol", s.GapTol, 0, MostTol}, {"Agreement", s.Agreement, 0, MostTol},
 		{"Rho", s.Rho, LeastWeight, MostWeight}, {"Alpha0", s.Alpha0, LeastWeight, MostWeight}, {"CAlpha", s.CAlpha, LeastWeight, MostWeight},
 		{"Delta", s.Delta, 0, MostWeight}, {"Epsilon", s.Epsilon, 0, MostWeight},
 		{"MaxIter", float64(s.MaxIter), 0, math.MaxInt}, {"Workers", float64(s.Workers), 0, math.MaxInt},
@@ -137,9 +134,6 @@ func (s *Settings) validate(p *Program) error {
 	}
 	if s.Backend == nil {
 		return fmt.Errorf("dca: Settings.Backend is nil; get one from backends.Open")
-	}
-	if s.EarlyTol > 0 && s.Accelerate {
-		return fmt.Errorf("dca: Settings.EarlyTol does not go with GapTol or Accelerate")
 	}
 	if s.PathStart && len(p.Path) == 0 {
 		return p.errorf("Settings.PathStart needs Program.Path, which is empty")

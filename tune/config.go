@@ -51,8 +51,6 @@ type Config struct {
 	// Tol, GapTol, Rho, Delta, CAlpha and Epsilon override the fields of
 	// [dca.Settings] of that name, whose bounds they keep, see [dca.MostTol] and [dca.MostWeight]; 0 leaves the preset's value.
 	Tol, GapTol, Rho, Delta, CAlpha, Epsilon float64
-	// EarlyTol, if larger than the tolerance, asks for [Result.Early], see [dca.Settings]; 0 for none. It is for vf-idca with [PresetPaper], without GapTol.
-	EarlyTol float64
 	// IgnoreGap turns the GapTol of the preset off. It does not go with GapTol.
 	IgnoreGap bool
 	// Init is the start of the radii; where it is shorter than their number its last
@@ -134,7 +132,7 @@ func (c Config) Validate() error {
 		value      float64
 		least, top float64 // of what is not 0, which leaves the preset's
 	}{
-		{"tol", c.Tol, 0, dca.MostTol}, {"early-tol", c.EarlyTol, 0, dca.MostTol}, {"gap-tol", c.GapTol, 0, dca.MostTol},
+		{"tol", c.Tol, 0, dca.MostTol}, {"gap-tol", c.GapTol, 0, dca.MostTol},
 		{"rho", c.Rho, dca.LeastWeight, dca.MostWeight}, {"c-alpha", c.CAlpha, dca.LeastWeight, dca.MostWeight},
 		{"delta", c.Delta, 0, dca.MostWeight}, {"epsilon", c.Epsilon, 0, dca.MostWeight}, {"eps", c.Eps, 0, math.MaxFloat64},
 		{"max-iter", float64(c.MaxIter), 0, math.MaxInt}, {"time-limit", float64(c.TimeLimit), 0, math.MaxInt}, {"threads", float64(c.Threads), 0, math.MaxInt},
@@ -154,9 +152,6 @@ func (c Config) Validate() error {
 	}
 	if !slices.Contains([]string{"", FinalTrain, FinalAll}, c.Final) {
 		return fmt.Errorf("tune: unknown final rows %q; known are: %s, %s", c.Final, FinalTrain, FinalAll)
-	}
-	if c.EarlyTol > 0 && (c.Preset != PresetPaper || c.GapTol > 0) {
-		return fmt.Errorf("tune: early-tol is %v, which goes with the preset %s alone, and without gap-tol", c.EarlyTol, PresetPaper)
 	}
 	if c.IgnoreGap && c.GapTol > 0 {
 		return fmt.Errorf("tune: gap-tol is %v, but the gap is to be ignored", c.GapTol)
@@ -250,7 +245,6 @@ func (c Config) override(s dca.Settings) dca.Settings {
 		from float64
 	}{
 		{&s.Tol, c.Tol}, {&s.GapTol, c.GapTol}, {&s.Rho, c.Rho}, {&s.Delta, c.Delta}, {&s.CAlpha, c.CAlpha}, {&s.Epsilon, c.Epsilon},
-		{&s.EarlyTol, c.EarlyTol},
 	} {
 		if o.from != 0 {
 			*o.to = o.from

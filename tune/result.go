@@ -131,9 +131,6 @@ type Result struct {
 	Curve []CurvePoint `json:"-"`
 	// Trace holds one event for each iteration.
 	Trace []Event `json:"-"`
-	// Early is what the run would have ended with at [Config.EarlyTol]; nil without, and where it ended before. Its TimeSeconds are those until then, and
-	// of its final training.
-	Early *Result `json:"-"`
 
 	measured bool // LowerGap and Stationarity, which are numbers then
 }

@@ -55,22 +55,7 @@ func RunTuner(ctx context.Context, m Model, tuner Tuner, c Config, start *Select
 	out.settle()
 	out.dropNegligible(t)
 	out.TimeSeconds = time.Since(begun).Seconds()
-	return out, t.conclude(out.Early, limits)
-}
-
-// conclude trains the predictor of an early result.
-func (t *Task) conclude(early *Result, l limits) error {
-	if early == nil {
-		return nil
-	}
-	begun := time.Now()
-	if err := early.retrain(t, l); err != nil {
-		return err
-	}
-	early.settle()
-	early.dropNegligible(t)
-	early.TimeSeconds += time.Since(begun).Seconds()
-	return nil
+	return out, nil
 }
 
 // Compare runs several methods one after the other on the same model with the same configuration, each with its own

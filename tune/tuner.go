@@ -31,14 +31,14 @@ const (
 	MethodCMAES   = "cma-es"
 )
 
-// VFiDCATTol is the tolerance of [MethodVFiDCAT], which ends earlier than [MethodVFiDCA] on the same way (paper).
-const VFiDCATTol = 0.1
+// earlyTol is the tolerance of [MethodVFiDCAT], which ends earlier than [MethodVFiDCA] on the same way (paper).
+const earlyTol = 0.1
 
 // tuners returns the methods, in any order.
 func tuners() []Tuner {
 	return append([]Tuner{
 		vfidca{name: MethodVFiDCA},
-		vfidca{name: MethodVFiDCAT, tol: VFiDCATTol},
+		vfidca{name: MethodVFiDCAT, tol: earlyTol},
 		grid{},
 		random{},
 		treeParzen{name: MethodTPE},

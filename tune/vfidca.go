@@ -59,7 +59,6 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	}
 	out := t.result()
 	out.fill(t.Model, r, p.Radii)
-	out.Early = t.early(r.Early, p.Radii)
 	if err := t.common(ctx, out, r.StartWeights); err != nil {
 		return nil, err
 	}
@@ -67,19 +66,6 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	stats.Add(t.stats)
 	out.count(stats)
 	return out, nil
-}
-
-// early is the result of a run that ended before, as far as its final training.
-func (t *Task) early(r *dca.Result, radii int) *Result {
-	if r == nil {
-		return nil
-	}
-	out := t.result()
-	out.fill(t.Model, r, radii)
-	out.count(r.Stats)
-	out.Trace = slices.Clone(t.trace[:slices.IndexFunc(t.trace, func(e Event) bool { return e.K == r.Iterations })+1])
-	out.TimeSeconds = out.Trace[len(out.Trace)-1].Elapsed.Seconds()
-	return out
 }
 
 // watch scores the iterates of a run and notes them in the trace.

@@ -15,23 +15,6 @@ import (
 // failed is the status of an item that ended with an error.
 const failed = "failed"
 
-// Execute does an item and returns its record, without the version. A run that ends with an error has it in its record. The
-// error is for a cancelled context, for names that are not known, and for data that cannot be read.
-func Execute(ctx context.Context, i Item, files *Files) (*Record, error) {
-	records, err := execute(ctx, []Item{i}, files)
-	if err != nil {
-		return nil, err
-	}
-	return records[0], nil
-}
-
-// bundled says that one run does both items: VF-iDCA-t ends earlier on the way of VF-iDCA.
-func bundled(late, early Item) bool {
-	same := late
-	same.Method = early.Method
-	return same == early && late.Method == tune.MethodVFiDCA && early.Method == tune.MethodVFiDCAT
-}
-
 // task is what an item says by names.
 type task struct {
 	row      Row
@@ -61,60 +44,36 @@ func taskOf(i Item, files *Files) (t task, err error) {
 	return t, err
 }
 
-// execute is Execute for one item or for two that are bundled.
-func execute(ctx context.Context, items []Item, files *Files) ([]*Record, error) {
-	t, err := taskOf(items[0], files)
+// Execute does an item and returns its record, without the version. A run that ends with an error has it in its record. The
+// error is for a cancelled context, for names that are not known, and for data that cannot be read.
+func Execute(ctx context.Context, i Item, files *Files) (*Record, error) {
+	t, err := taskOf(i, files)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]*Record, len(items))
-	for n, i := range items {
-		out[n] = &Record{Schema: Schema, Item: i, Settings: t.settings}
-	}
-	build, err := t.row.data(t.rows, items[0].Seed)
+	r := &Record{Schema: Schema, Item: i, Settings: t.settings}
+	build, err := t.row.data(t.rows, i.Seed)
 	if err != nil { // the file is not one for this row
-		fail(out, err)
-		return out, nil
-	}
-	c := t.method.config(items[0], t.row)
-	if len(items) > 1 {
-		c.EarlyTol = tune.VFiDCATTol
+		r.Status, r.Message = failed, err.Error()
+		return r, nil
 	}
 	used, known := processorTime()
 	begun := time.Now()
-	result, dimension, built, err := guarded(ctx, build, t.method, c, begun)
-	for _, r := range out {
-		r.Seconds = time.Since(begun).Seconds()
-	}
+	result, dimension, err := guarded(ctx, build, t.method, t.method.config(i, t.row), begun)
+	r.Seconds = time.Since(begun).Seconds()
 	if now, ok := processorTime(); ok && known {
-		out[0].CPU = now - used
+		r.CPU = now - used
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		fail(out, err)
-		return out, nil
-	}
-	for n, r := range out {
-		r.Dimension = dimension
-		from := result
-		if n > 0 && result.Early != nil {
-			from = result.Early
-		}
-		if len(out) > 1 { // what it would have taken alone
-			r.Seconds = built.Seconds() + from.TimeSeconds
-		}
-		r.fill(t.method, from)
-	}
-	return out, nil
-}
-
-// fail notes the error of a run.
-func fail(records []*Record, err error) {
-	for _, r := range records {
 		r.Status, r.Message = failed, err.Error()
+		return r, nil
 	}
+	r.Dimension = dimension
+	r.fill(t.method, result)
+	return r, nil
 }
 
 // settingsOf says what the record of a row depends on beyond its names.
@@ -127,7 +86,7 @@ func settingsOf(row Row, files *Files) (string, error) {
 }
 
 // guarded builds the model and tunes it. A panic is a bug of ours, and no reason to lose the other items.
-func guarded(ctx context.Context, make build, m Method, c tune.Config, begun time.Time) (r *tune.Result, dimension int, built time.Duration, err error) {
+func guarded(ctx context.Context, make build, m Method, c tune.Config, begun time.Time) (r *tune.Result, dimension int, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("internal error: %v\n%s", p, debug.Stack())
@@ -135,19 +94,17 @@ func guarded(ctx context.Context, make build, m Method, c tune.Config, begun tim
 	}()
 	model, err := make()
 	if err != nil {
-		return nil, 0, 0, err
+		return nil, 0, err
 	}
-	built = time.Since(begun)
+	built := time.Since(begun)
 	if r, err = tune.Run(ctx, model, c); err != nil {
-		return nil, 0, 0, err
+		return nil, 0, err
 	}
-	for one := r; one != nil; one = one.Early {
-		for k := range one.Trace {
-			one.Trace[k].Elapsed += built
-		}
+	for k := range r.Trace {
+		r.Trace[k].Elapsed += built
 	}
 	dimension, err = m.dimension(model)
-	return r, dimension, built, err
+	return r, dimension, err
 }
 
 // fill copies what the tables need.

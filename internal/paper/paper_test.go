@@ -14,7 +14,6 @@ import (
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/internal/worklist"
-	"github.com/conetune/conetune/tune"
 )
 
 // tabular writes small tables under the names of real ones, and returns their folder. Labels follow a plane, with noise.
@@ -121,7 +120,7 @@ func TestWorkers(t *testing.T) {
 	a.Workers, b.Workers = 1, 3
 	for _, r := range do(t, a).Records {
 		_, known := processorTime()
-		require.Equal(t, known && r.Method != tune.MethodVFiDCAT, r.CPU > 0)
+		require.Equal(t, known, r.CPU > 0)
 	}
 	for _, r := range do(t, b).Records {
 		require.Zero(t, r.CPU)
@@ -254,21 +253,4 @@ func TestUnreadableData(t *testing.T) {
 		require.Equal(t, failed, r.Status)
 		require.Contains(t, r.Message, "expected")
 	}
-}
-
-// What VF-iDCA-t ends with is the same on the way of VF-iDCA and alone.
-func TestBundled(t *testing.T) {
-	o := small(t, tabular(t), 1)
-	bundles := 0
-	for _, r := range do(t, o).Records {
-		alone, err := Execute(context.Background(), r.Item, o.Files)
-		require.NoError(t, err)
-		require.True(t, same(alone, &r), r.String())
-		require.Positive(t, r.Seconds)
-		require.Equal(t, len(alone.Trace), len(r.Trace), r.String())
-		if r.Method == tune.MethodVFiDCAT {
-			bundles++
-		}
-	}
-	require.Equal(t, 2, bundles)
 }

@@ -94,7 +94,7 @@ func TestShards(t *testing.T) {
 
 // The figures that the paper's text and tables are quoted with most often.
 func TestPaper(t *testing.T) {
-	require.Len(t, published, 128)
+	require.Len(t, published(), 128)
 	for _, c := range []struct {
 		table, row, method  string
 		seconds, validation float64

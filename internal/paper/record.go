@@ -49,7 +49,7 @@ type Record struct {
 	// solves, scoring, the refit. Only the times differ between two runs of an item.
 	Seconds float64 `json:"seconds"`
 	// CPU is the processor time that the process used during the item, in seconds. On a machine that does other work it tells
-	// more than Seconds. It is known with one worker only, and 0 otherwise, as for VF-iDCA-t where the run of VF-iDCA gives it, too.
+	// more than Seconds. It is known with one worker only, and 0 otherwise.
 	CPU float64 `json:"cpu_seconds,omitempty"`
 	// Iterations counts those of VF-iDCA, or the evaluations of a search or a descent.
 	Iterations int `json:"iterations"`

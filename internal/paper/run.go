@@ -29,7 +29,6 @@ var experiments = &worklist.Kind[Item, Record, Plan]{
 		return i
 	},
 	Together:   func(a, b Item) bool { return a.Table == b.Table && a.Row == b.Row && a.Seed == b.Seed },
-	Bundled:    bundled,
 	Same:       same,
 	Agree:      sameSettings,
 	Difference: difference,
@@ -72,33 +71,20 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 		Version: o.Version, Machine: o.Machine, Command: o.Command, Observe: o.Observe,
 		Check: o.checkSettings,
 		Do: func(ctx context.Context, i Item) (*Record, error) {
-			records, err := o.do(ctx, []Item{i}, workers)
+			r, err := Execute(ctx, i, o.Files)
 			if err != nil {
 				return nil, err
 			}
-			return records[0], nil
+			if r.Version = o.Version; workers > 1 {
+				r.CPU = 0 // that of several items
+			}
+			return r, nil
 		},
-		DoBundle: func(ctx context.Context, items []Item) ([]*Record, error) { return o.do(ctx, items, workers) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	return out, WriteTables(o.Dir, o.Plan, out.Records)
-}
-
-// do does an item or a bundle with so many workers.
-func (o *Options) do(ctx context.Context, items []Item, workers int) ([]*Record, error) {
-	records, err := execute(ctx, items, o.Files)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range records {
-		r.Version = o.Version
-		if workers > 1 {
-			r.CPU = 0 // that of several items
-		}
-	}
-	return records, nil
 }
 
 // checkSettings rejects records of earlier runs that were made with other settings. All files are read here, so that

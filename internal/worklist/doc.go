@@ -35,8 +35,6 @@ type Kind[I comparable, R, P any] struct {
 	Line func(I) I
 	// Together says whether an item and the next one of the list are of one group, see [Kind.Of]. Nil means never.
 	Together func(a, b I) bool
-	// Bundled says whether an item and the next one of the list are done by one piece of work, see [Options.DoBundle]. Nil means never.
-	Bundled func(a, b I) bool
 	// Same says whether two records of one item agree in all but times.
 	Same func(a, b *R) bool
 	// Replaces says whether a record takes the place of an earlier one of its item; nil means never.
@@ -74,8 +72,6 @@ type Options[I comparable, R, P any] struct {
 	Again func(*R) bool
 	// Do does an item. An error ends the whole work: what only this item is about belongs in its record.
 	Do func(context.Context, I) (*R, error)
-	// DoBundle does two items or more that are bundled, and returns a record for each. It is needed where [Kind.Bundled] is there.
-	DoBundle func(context.Context, []I) ([]*R, error)
 	// Observe, if not nil, is called at the start and after each item.
 	Observe func(Progress)
 }

@@ -79,7 +79,7 @@ func Run[I comparable, R, P any](ctx context.Context, k *Kind[I, R, P], o Option
 func (o *Options[I, R, P]) work(ctx context.Context, k *Kind[I, R, P], s *store[R], todo []I, e *estimate[I]) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	queue := make(chan []I)
+	queue := make(chan I)
 	workers := crew.Crew{Failed: func() { stop(errWorker) }}
 	var mu sync.Mutex
 	observe := func() {
@@ -90,32 +90,28 @@ func (o *Options[I, R, P]) work(ctx context.Context, k *Kind[I, R, P], s *store[
 	observe()
 	for range min(o.Workers, max(1, len(todo))) {
 		workers.Go(func() {
-			for items := range queue {
+			for i := range queue {
 				if ctx.Err() != nil {
 					continue
 				}
-				records, err := o.do(ctx, items)
-				for _, r := range records {
-					if err == nil {
-						err = s.add(r)
-					}
+				r, err := o.Do(ctx, i)
+				if err == nil {
+					err = s.add(r)
 				}
 				if err != nil {
 					stop(err) // the first cause stays
 					continue
 				}
 				mu.Lock()
-				for n, i := range items {
-					e.add(i, k.Head(records[n]).Seconds, true)
-					observe()
-				}
+				e.add(i, k.Head(r).Seconds, true)
+				observe()
 				mu.Unlock()
 			}
 		})
 	}
-	for _, items := range k.bundles(todo) {
+	for _, i := range todo {
 		select {
-		case queue <- items:
+		case queue <- i:
 			continue
 		case <-ctx.Done():
 		}
@@ -127,27 +123,4 @@ func (o *Options[I, R, P]) work(ctx context.Context, k *Kind[I, R, P], s *store[
 		return err
 	}
 	return nil
-}
-
-// do does a bundle.
-func (o *Options[I, R, P]) do(ctx context.Context, items []I) ([]*R, error) {
-	if len(items) > 1 {
-		return o.DoBundle(ctx, items)
-	}
-	r, err := o.Do(ctx, items[0])
-	return []*R{r}, err
-}
-
-// bundles divides a list into bundles, in its order.
-func (k *Kind[I, R, P]) bundles(items []I) [][]I {
-	var out [][]I
-	for n, i := range items {
-		if n > 0 && k.Bundled != nil && k.Bundled(items[n-1], i) {
-			last := &out[len(out)-1]
-			*last = append(*last, i)
-			continue
-		}
-		out = append(out, []I{i})
-	}
-	return out
 }

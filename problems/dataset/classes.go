@@ -34,17 +34,26 @@ func CheckClasses(v Division) ([]float64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("training rows: %w", err)
 	}
+	return classes, trainable(v, classes)
+}
+
+// trainable says why a classifier of the classes cannot be trained.
+func trainable(v Division, classes []float64) error {
 	known := func(name string, d *Data) error {
 		for i, y := range d.Y {
 			if _, ok := slices.BinarySearch(classes, y); !ok {
-				return fmt.Errorf("%s rows: row %d has the label %v, which no training row has", name, i, y)
+				expected := "which no training row has"
+				if len(classes) == 2 {
+					expected = fmt.Sprintf("expected %v or %v", classes[0], classes[1])
+				}
+				return fmt.Errorf("%s rows: row %d has the label %v, %s", name, i, y, expected)
 			}
 		}
 		return nil
 	}
 	for t, p := range v.Parts() {
 		if err := known("validation", p.Val); err != nil {
-			return nil, err
+			return err
 		}
 		seen := make([]bool, len(classes))
 		for _, y := range p.Train.Y {
@@ -52,15 +61,13 @@ func CheckClasses(v Division) ([]float64, error) {
 			seen[k] = true
 		}
 		if k := slices.Index(seen, false); k >= 0 {
-			return nil, fmt.Errorf("fold %d has no training row with the label %v: deal the rows of each label out to several folds", t, classes[k])
+			return fmt.Errorf("fold %d has no training row with the label %v: deal the rows of each label out to several folds", t, classes[k])
 		}
 	}
 	if test := v.Tests(); test != nil {
-		if err := known("test", test); err != nil {
-			return nil, err
-		}
+		return known("test", test)
 	}
-	return classes, nil
+	return nil
 }
 
 // ClassNumbers returns the number of the class of each row, for [CrossValidate]. The error says why they are no classes, or that one has one row only,

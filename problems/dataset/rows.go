@@ -373,17 +373,18 @@ func (d *Data) moments() moments {
 	if n == 0 {
 		return m
 	}
-	if d.Weights != nil {
-		return d.weightedMoments()
-	}
-	if !d.Sparse() {
+	if d.Weights == nil && !d.Sparse() {
 		return d.denseMoments()
 	}
-	size := float64(n)
+	total := float64(n)
+	if d.Weights != nil {
+		total = floats.Sum(d.Weights)
+	}
 	// Row by row, as X lies in memory. First the means and half the ranges ..
-	lo, hi, stored := make([]float64, p), make([]float64, p), make([]int, p)
-	d.each(func(j int, v float64) {
-		m.mean[j] += v / size
+	lo, hi, stored, weight := make([]float64, p), make([]float64, p), make([]int, p), make([]float64, p)
+	d.each(func(j int, v, w float64) {
+		m.mean[j] += w * v / total
+		weight[j] += w
 		if stored[j]++; stored[j] == 1 {
 			lo[j], hi[j] = v, v
 		}
@@ -398,10 +399,10 @@ func (d *Data) moments() moments {
 	}
 	// .. then the variances, in units of the half range, whose squares stay in the
 	// range of a float64 whatever the unit of the column.
-	d.each(func(j int, v float64) {
+	d.each(func(j int, v, w float64) {
 		if half[j] > 0 {
 			u := (v - m.mean[j]) / half[j]
-			m.deviation[j] += u * u / size
+			m.deviation[j] += w * u * u / total
 		}
 	})
 	for j, h := range half {
@@ -409,9 +410,9 @@ func (d *Data) moments() moments {
 			m.mean[j] = lo[j] // without the rounding of the sum
 			continue
 		}
-		if zeros := n - stored[j]; zeros > 0 {
+		if stored[j] < n {
 			u := m.mean[j] / h
-			m.deviation[j] += float64(zeros) * (u * u / size)
+			m.deviation[j] += math.Max(0, total-weight[j]) * (u * u / total)
 		}
 		m.deviation[j] = math.Sqrt(m.deviation[j]) * h
 	}
@@ -454,19 +455,21 @@ func (d *Data) denseMoments() moments {
 	return m
 }
 
-// each calls f for the stored entries, row by row.
-func (d *Data) each(f func(j int, v float64)) {
+// each calls f for the stored entries, row by row, with the weight of their row.
+func (d *Data) each(f func(j int, v, w float64)) {
 	n, _ := d.Dims()
 	for i := range n {
-		index, value := d.Row(i)
-		if index == nil {
-			for j, v := range value {
-				f(j, v)
-			}
-			continue
+		w := 1.0
+		if d.Weights != nil {
+			w = d.Weights[i]
 		}
-		for k, j := range index {
-			f(j, value[k])
+		index, value := d.Row(i)
+		for k, v := range value {
+			if index == nil {
+				f(k, v, w)
+			} else {
+				f(index[k], v, w)
+			}
 		}
 	}
 }

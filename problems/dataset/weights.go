@@ -65,61 +65,6 @@ func (d *Data) Mean(v []float64) float64 {
 	return floats.Dot(d.Weights, v) / floats.Sum(d.Weights)
 }
 
-// weightedMoments are the moments of rows with weights.
-func (d *Data) weightedMoments() moments {
-	n, p := d.Dims()
-	m := moments{make([]float64, p), make([]float64, p)}
-	total := floats.Sum(d.Weights)
-	lo, hi, stored, share := make([]float64, p), make([]float64, p), make([]int, p), make([]float64, p)
-	d.eachShare(total, func(j int, v, w float64) {
-		m.mean[j] += w * v
-		share[j] += w
-		if stored[j]++; stored[j] == 1 {
-			lo[j], hi[j] = v, v
-		}
-		lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
-	})
-	half := make([]float64, p)
-	for j := range half {
-		if stored[j] < n {
-			lo[j], hi[j] = min(lo[j], 0), max(hi[j], 0)
-		}
-		half[j] = hi[j]/2 - lo[j]/2
-	}
-	d.eachShare(total, func(j int, v, w float64) {
-		if half[j] > 0 {
-			u := (v - m.mean[j]) / half[j] // as in moments
-			m.deviation[j] += w * u * u
-		}
-	})
-	for j, h := range half {
-		if !(h > 0) {
-			m.mean[j] = lo[j]
-			continue
-		}
-		if stored[j] < n {
-			u := m.mean[j] / h
-			m.deviation[j] += math.Max(0, 1-share[j]) * u * u
-		}
-		m.deviation[j] = math.Sqrt(m.deviation[j]) * h
-	}
-	return m
-}
-
-// eachShare calls f for the stored entries, row by row, with the share that their row has of the total weight.
-func (d *Data) eachShare(total float64, f func(j int, v, w float64)) {
-	for i, w := range d.Weights {
-		index, value := d.Row(i)
-		for k, v := range value {
-			if index == nil {
-				f(k, v, w/total)
-			} else {
-				f(index[k], v, w/total)
-			}
-		}
-	}
-}
-
 // EqualWeights returns rows without weights whose mean squares are those of d by its weights, for all coefficients b and, with constant, for all constants b0:
 //
 //	1/n sum_i (y'_i - x'_i b - b0)^2 = 1/W sum_i w_i (y_i - x_i b - b0)^2,   W = sum_i w_i.

@@ -86,16 +86,8 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 	}
 	m := &Model{cv: cv, started: o.R0 != 0 || o.WBar0 != 0}
 	var err error
-	if m.labels, err = dataset.FindLabels(cv.Data); err != nil {
+	if m.labels, err = dataset.CheckLabels(cv); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
-	}
-	if err := m.labels.CheckFolds(cv); err != nil {
-		return nil, fmt.Errorf("svm: %w", err)
-	}
-	if cv.Test != nil {
-		if err := m.labels.Check(cv.Test); err != nil {
-			return nil, fmt.Errorf("svm: test set: %w", err)
-		}
 	}
 	if err := m.weigh(o); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)

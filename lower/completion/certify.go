@@ -62,8 +62,8 @@ func columnsOf(a *mat.Dense, rows, k int) []float64 {
 	return out
 }
 
-// bound is the value of the dual, for a bound of |R(u) - Z|_2, at the multipliers t (u, Z) with t the largest for which that is at most m_0; those of the groups
-// are shortened too or, with rho, changed until they fit.
+// bound is the value of the dual, for a bound of |R(u) - Z|_2, at the multipliers t (u, Z) with t the largest for which
+// that is at most m_0; those of the groups are shortened too or, with rho, changed until they fit.
 func (f *factored) bound(top float64) float64 {
 	t := 1.0
 	if top > f.nuclear {

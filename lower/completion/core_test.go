@@ -206,3 +206,18 @@ func TestNormOfTheRest(t *testing.T) {
 	require.LessOrEqual(t, len(found.values), 1)
 	require.LessOrEqual(t, f.bound(weight), f.objective())
 }
+
+// With more features than have a block of the preconditioner factors have the solution of the interior-point method.
+func TestManyFeatures(t *testing.T) {
+	d := draw(5, 20, 20, blockMost+10, 0.9)
+	small, large := d.problem(t, false), d.problem(t, false)
+	large.interior = nil
+	w := Weights{0.3 * small.LambdaMax(), []float64{0.3 * small.LambdaMax()}}
+	a, err := small.Solve(context.Background(), w, Options{Tol: 1e-9})
+	require.NoError(t, err)
+	b, err := large.Solve(context.Background(), w, Options{Tol: 1e-7})
+	require.NoError(t, err)
+	require.Equal(t, lower.Optimal, b.Status)
+	require.InDelta(t, a.Objective, b.Objective, 2e-7*small.groups.Scale)
+	require.NotEmpty(t, b.Support)
+}

@@ -124,8 +124,9 @@ func (f *factored) hold(out, t tangent) {
 	addProduct(out.B, 1, f.b, k, turn, k)
 }
 
-// conjugate returns t with H t = q by preconditioned conjugate gradients, for q orthogonal to the kernel of the Hessian H, the
-// rotations of A and B, and t too, as a term that penalises them is added to H. bent is how negative the curvature was, where that ended it.
+// conjugate returns t with H t = q by preconditioned conjugate gradients, for q orthogonal to the kernel of the Hessian
+// H, the rotations of A and B, and t too, as a term that penalises them is added to H. bent is how negative the
+// curvature was, where that ended it.
 func (f *factored) conjugate(q tangent, tol float64, steps int) tangent {
 	system := numerics.Linear{
 		Multiply:     func(out, t []float64) { f.hessian(f.tangent(out), f.tangent(t)) },

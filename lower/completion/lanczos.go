@@ -38,8 +38,10 @@ type lanczos struct {
 	least         float64   // a length that is rounding
 }
 
-// lanczos bounds the largest singular value of (I - QQ') T (I - PP'), and returns the vectors that it knows of with values above the threshold. It ends as soon as
-// the largest value is known to a hundredth of its distance from the threshold; threshold 0 asks for it to rounding. From a random start the largest Ritz value converges to the largest value; it and its residual are the bound.
+// lanczos bounds the largest singular value of (I - QQ') T (I - PP'), and returns the vectors that it knows of with
+// values above the threshold. It ends as soon as the largest value is known to a hundredth of its distance from the
+// threshold; threshold 0 asks for it to rounding. From a random start the largest Ritz value converges to the largest
+// value; it and its residual are the bound.
 func (f *factored) lanczos(threshold float64, vectors ...*mat.Dense) (bound float64, found triplets) {
 	z := lanczos{f: f, known: vectors}
 	m, n, known := f.j.m, f.j.n, 0

@@ -39,7 +39,8 @@ func (f *factored) apply(to, x []float64, transposed bool) {
 	low(f.rho, f.ca, f.cb, f.kc)
 }
 
-// spectral bounds the norm of T by those of its blocks, with singular vectors of G, nil for none; rest is that of the last block.
+// spectral bounds the norm of T by those of its blocks, with singular vectors of G, nil for none; rest is that of the
+// last block.
 func (f *factored) spectral(vectors [2]*mat.Dense) (bound, rest float64, found triplets) {
 	if vectors[0] == nil {
 		rest, found = f.lanczos(f.nuclear)

@@ -81,7 +81,9 @@ type completionState struct {
 }
 
 // Solve implements [lower.Fit].
-func (m *completionFit) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
+func (m *completionFit) Solve(
+	ctx context.Context, lambda []float64, tol float64, start *lower.Point,
+) (*lower.Point, error) {
 	if len(lambda) != m.Dim() {
 		return nil, fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.Dim())
 	}

@@ -87,7 +87,10 @@ func (f *dual) first(ctx context.Context, m []float64) (at *dualPoint, err error
 // newton is the step that the second derivative suggests.
 func (f *dual) newton(at *dualPoint) []float64 {
 	n := len(at.m)
-	b := numerics.Boxed{G: at.slope, K: at.curvature, Lo: make([]float64, n), Hi: make([]float64, n), Most: math.Max(0, f.most-floats.Sum(at.m))}
+	b := numerics.Boxed{
+		G: at.slope, K: at.curvature, Lo: make([]float64, n), Hi: make([]float64, n),
+		Most: math.Max(0, f.most-floats.Sum(at.m)),
+	}
 	if b.Most <= 1e-15*f.most && !math.IsInf(f.most, 1) {
 		b.Most = 0
 	}

@@ -17,9 +17,10 @@ type Linear struct {
 // flat is the curvature, relative to what a step gains, that is none.
 const flat = 1e-14
 
-// ConjugateGradient returns an x with H x = q, by conjugate gradients from 0 (Hestenes and Stiefel 1952). It stops where the residual, in the norm of the
-// preconditioner, is at most tol relative to q, and after so many steps. A direction d without positive curvature, at which it stops, too, is returned with
-// d'H d; it is x itself where it is the first one (Nocedal and Wright, Numerical Optimization, algorithm 7.1).
+// ConjugateGradient returns an x with H x = q, by conjugate gradients from 0 (Hestenes and Stiefel 1952). It stops
+// where the residual, in the norm of the preconditioner, is at most tol relative to q, and after so many steps. A
+// direction d without positive curvature, at which it stops, too, is returned with d'H d; it is x itself where it is
+// the first one (Nocedal and Wright, Numerical Optimization, algorithm 7.1).
 func (l *Linear) ConjugateGradient(q []float64, tol float64, steps int) (x, d []float64, curvature float64) {
 	n := len(q)
 	x, d = make([]float64, n), make([]float64, n)

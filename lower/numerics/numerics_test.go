@@ -10,7 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Conjugate gradients meet the solution by a factor; without positive curvature they stop with what they have, or the preconditioned right-hand side.
+// Conjugate gradients meet the solution by a factor; without positive curvature they stop with what they have, or the
+// preconditioned right-hand side.
 func TestConjugateGradient(t *testing.T) {
 	const n = 12
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -43,7 +44,8 @@ func TestConjugateGradient(t *testing.T) {
 	require.Negative(t, curvature)
 }
 
-// Along t - t^2 / (2 s) the unit step is taken up to s = 1, and else the slope 1 - t / s falls to a tenth; where there are no points beyond an end, none is taken.
+// Along t - t^2 / (2 s) the unit step is taken up to s = 1, and else the slope 1 - t / s falls to a tenth; where there
+// are no points beyond an end, none is taken.
 func TestSearch(t *testing.T) {
 	for _, s := range []float64{2, 1, 0.7, 0.03, 1e-6} {
 		last := 0.0

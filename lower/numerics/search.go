@@ -2,12 +2,14 @@ package numerics
 
 import "math"
 
-// inside is how far a point of a search keeps from the ends of what is left, as a share of that, and narrow what is too short to go on.
+// inside is how far a point of a search keeps from the ends of what is left, as a share of that, and narrow what is too
+// short to go on.
 const inside, narrow = 0.05, 1e-12
 
-// Search looks along a direction for the maximum of a concave function: it takes the step 1 if the function still rises there, and else one at which the slope
-// is at most flat times that at 0. at returns the slope at a step, whether there is a point to go to at all, and whether it is good enough whatever its slope. The
-// result says whether the last step is one.
+// Search looks along a direction for the maximum of a concave function: it takes the step 1 if the function still rises
+// there, and else one at which the slope is at most flat times that at 0. at returns the slope at a step, whether there
+// is a point to go to at all, and whether it is good enough whatever its slope. The result says whether the last step
+// is one.
 func Search(slope, flat float64, most int, at func(step float64) (slope float64, ok, done bool)) bool {
 	lo, hi, slopeLo, step := 0.0, 1.0, slope, 1.0
 	for range most {

@@ -108,7 +108,8 @@ func (a *ascent) edge(b *border, t int, kind []uint8, tie map[int]int) {
 	}
 	shrunk := ms >= 0 && a.matrix == nil
 	b.columns[t] = make([][]float64, b.n)
-	byT, by0, byS := make([]float64, len(s.b)), make([]float64, len(s.b)), make([]float64, len(s.b)) // the derivatives of b in t, m_0 and m_k
+	// The derivatives of b in t, m_0 and m_k.
+	byT, by0, byS := make([]float64, len(s.b)), make([]float64, len(s.b)), make([]float64, len(s.b))
 	for g := range a.groups.len() {
 		q, members, gamma := s.norms[g], a.groups.of(g), a.gamma[g]
 		if q == 0 {

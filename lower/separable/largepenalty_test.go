@@ -14,8 +14,9 @@ import (
 	"github.com/conetune/conetune/lower/separable"
 )
 
-// With a large penalty beside a small rho radii are differences of numbers that are many times as large, and the objective counts alpha times their rounding:
-// with the best ones for the coefficients that is a tenth, in the median. The objective is what the point has from the definition.
+// With a large penalty beside a small rho radii are differences of numbers that are many times as large, and the
+// objective counts alpha times their rounding: with the best ones for the coefficients that is a tenth, in the median.
+// The objective is what the point has from the definition.
 func TestLargePenalty(t *testing.T) {
 	const rho, epsilon, tol = 1e-3, 0, 1e-9
 	m := model{members: [][]int{{0, 1}, {2, 3}, {4, 5, 6}, {7}}}

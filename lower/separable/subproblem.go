@@ -160,8 +160,8 @@ func (a *ascent) values() (values []lower.Values, apart float64) {
 	return values, apart
 }
 
-// objective is that of the subproblem at the minimiser of the Lagrangian, with the least t. The radius of |b|_1 makes up for what |b|_1 is above, as
-// rounding of so many coefficients would count with alpha.
+// objective is that of the subproblem at the minimiser of the Lagrangian, with the least t. The radius of |b|_1 makes
+// up for what |b|_1 is above, as rounding of so many coefficients would count with alpha.
 func (a *ascent) objective(c *lower.Centre) float64 {
 	values, apart := a.values()
 	if a.shared {

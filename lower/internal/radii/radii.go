@@ -1,4 +1,5 @@
-// Package radii has what does not depend on how the subproblems of VF-iDCA are solved: their objective, and the best radii for given points.
+// Package radii has what does not depend on how the subproblems of VF-iDCA are solved: their objective, and the best
+// radii for given points.
 package radii
 
 import (
@@ -10,7 +11,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// Objective is that of a subproblem with the least t, for parts with these values of the functions at a squared distance from their centres.
+// Objective is that of a subproblem with the least t, for parts with these values of the functions at a squared
+// distance from their centres.
 func Objective(c *lower.Centre, values []lower.Values, apart float64, r []float64) float64 {
 	b := newBest(c, values)
 	d := floats.Distance(r, c.R, 2)
@@ -24,14 +26,17 @@ func Objective(c *lower.Centre, values []lower.Values, apart float64, r []float6
 // bisections bounds those of [Best], which come to rounding.
 const bisections = 200
 
-// Best returns the best radii for the points of parts with these values of the functions, given some radii. They minimise
+// Best returns the best radii for the points of parts with these values of the functions, given some radii. They
+// minimise
 //
 //	rho/2 |r - R|^2 + alpha t   over Low <= r <= High and t >= 0   subject to   V + gamma'(r - R) <= t,   P_j - r_j <= t,
 //
-// with V what the loss is above the lower level's, and P_j the largest penalty of the parts. Radii that follow from the multipliers meet their constraints only to
-// the rounding of the multipliers, times alpha: where many coefficients are in use and alpha is large that is more than a gap may be.
+// with V what the loss is above the lower level's, and P_j the largest penalty of the parts. Radii that follow from the
+// multipliers meet their constraints only to the rounding of the multipliers, times alpha: where many coefficients are
+// in use and alpha is large that is more than a gap may be.
 //
-// The objective is convex in t, with the derivative alpha - eta - sum_j mu_j, where eta and mu are the multipliers of the constraints at the best r for t.
+// The objective is convex in t, with the derivative alpha - eta - sum_j mu_j, where eta and mu are the multipliers of
+// the constraints at the best r for t.
 func Best(c *lower.Centre, values []lower.Values, r []float64) []float64 {
 	b := newBest(c, values)
 	least := 0.0

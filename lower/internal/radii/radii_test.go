@@ -17,7 +17,9 @@ import (
 
 // radiiCase is a subproblem whose points are fixed.
 func radiiCase(rng *rand.Rand, dims, parts int) (c *lower.Centre, values []lower.Values, r []float64) {
-	c = &lower.Centre{Value: rng.Float64(), Epsilon: 0.01, Alpha: math.Exp(3 * rng.NormFloat64()), Rho: math.Exp(rng.NormFloat64())}
+	c = &lower.Centre{
+		Value: rng.Float64(), Epsilon: 0.01, Alpha: math.Exp(3 * rng.NormFloat64()), Rho: math.Exp(rng.NormFloat64()),
+	}
 	values = make([]lower.Values, parts)
 	for range dims {
 		c.R = append(c.R, 1+rng.Float64())

@@ -95,7 +95,12 @@ func (m *Grouped) norm(s *netState, i int, q []float64) {
 	}
 }
 
-// Gradient implements [lower.Differentiable].
+// Traits implements [lower.Fit].
+func (m *Grouped) Traits() lower.Traits {
+	return lower.Traits{Path: m.Path, Gradient: m.Gradient, Parts: []lower.Bilevel{m}, LeastNorm: m.LeastNorm}
+}
+
+// Gradient is that of [lower.Traits].
 func (m *Grouped) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
 	if o.Mode == lower.Forward && (m.shared || len(m.members) < m.val.X.Columns()) {
 		return nil, fmt.Errorf("fits: the (sparse) group lasso has no forward mode, only %s", lower.Adjoint)

@@ -76,13 +76,6 @@ func newGrouped(name string, train, val Rows, members [][]int, shared, intercept
 	return m, nil
 }
 
-// Traits implements [lower.Fit].
-func (m *Grouped) Traits() lower.Traits {
-	t := m.Net.Traits()
-	t.Gradient, t.Parts, t.LeastNorm = m.Gradient, []lower.Bilevel{m}, m.LeastNorm
-	return t
-}
-
 // norm has the gradient of the norm of a group, or of the l1 norm.
 func (m *Grouped) norm(s *netState, i int, q []float64) {
 	if i == len(m.members) {
@@ -100,6 +93,11 @@ func (m *Grouped) norm(s *netState, i int, q []float64) {
 			q[k] = s.B[j] / math.Sqrt(size)
 		}
 	}
+}
+
+// Traits implements [lower.Fit].
+func (m *Grouped) Traits() lower.Traits {
+	return lower.Traits{Path: m.Path, Gradient: m.Gradient, Parts: []lower.Bilevel{m}, LeastNorm: m.LeastNorm}
 }
 
 // Gradient is that of [lower.Traits].

@@ -27,6 +27,7 @@ type point struct {
 	sum         Sum       // of the training rows
 	envelope    *envelope // nil but of a pinball loss
 	means       means     // nil but of a joint loss
+	renew       func() (Sum, means)
 	total       float64   // their weight
 	null        float64   // mean loss without coefficients
 	eta         []float64 // of all rows
@@ -84,7 +85,8 @@ func (d *Data) bend(t *Table) {
 			return
 		}
 		if added {
-			pt.sum, pt.means = j.joint(d.y[0], train)
+			pt.renew = j.joint(d.y[0], train)
+			pt.sum, pt.means = pt.renew()
 		} else {
 			pt.sum = t.Loss.Rows(d.y[0], train)
 		}
@@ -117,6 +119,9 @@ func (d *Data) start(t int) *point {
 		e := *pt.envelope
 		e.about = slices.Clone(e.about)
 		pt.envelope, pt.sum = &e, e.sum
+	}
+	if pt.renew != nil {
+		pt.sum, pt.means = pt.renew()
 	}
 	return &pt
 }

@@ -15,18 +15,18 @@ import (
 // which changes nothing, makes the model that of rows alone.
 type Hazards struct {
 	Ties survival.Ties
-	// Unit is what half deviances of validation rows are divided by.
+	// Unit is what half deviances of validation rows are divided by, 0 for none of interest.
 	Unit float64
 }
 
 // Rows implements [Loss].
 func (h Hazards) Rows(y, weights []float64) Sum {
-	sum, _ := h.joint(y, weights)
+	sum, _ := h.joint(y, weights)()
 	return sum
 }
 
 // joint implements [joint].
-func (h Hazards) joint(y, weights []float64) (Sum, means) {
+func (h Hazards) joint(y, weights []float64) func() (Sum, means) {
 	var list []int
 	var times, weight []float64
 	ones := true
@@ -40,12 +40,17 @@ func (h Hazards) joint(y, weights []float64) (Sum, means) {
 		weight = nil
 	}
 	likelihood := survival.New(times, weight, h.Ties)
-	n := len(list)
-	values, slopes, shares := make([]float64, n), make([]float64, n), make([]float64, n)
 	roots := likelihood.Weights()
 	for k, m := range roots {
 		roots[k] = math.Sqrt(m)
 	}
+	return func() (Sum, means) { return sumOf(likelihood, list, roots) }
+}
+
+// sumOf is the half deviance of the rows of a list, with the roots of the weights of its terms.
+func sumOf(likelihood *survival.Likelihood, list []int, roots []float64) (Sum, means) {
+	n := len(list)
+	values, slopes, shares := make([]float64, n), make([]float64, n), make([]float64, n)
 	var at *survival.Point
 	sum := func(eta, pull, curve []float64) float64 {
 		for k, i := range list {
@@ -78,8 +83,9 @@ func (h Hazards) added() float64 { return h.Unit }
 type joint interface {
 	Loss
 	added() (unit float64)
-	// joint is Rows, with what its second derivatives are less than those of the rows alone.
-	joint(y, weights []float64) (Sum, means)
+	// joint makes what Rows is, with what its second derivatives are less than those of the rows alone, for one goroutine
+	// at a time.
+	joint(y, weights []float64) func() (Sum, means)
 }
 
 // means are numbers of a column of the table at the last predictions of a sum, whose products with those of others are what the second derivatives are less.

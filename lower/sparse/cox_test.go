@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/lower/survival"
@@ -206,5 +207,27 @@ func TestCoxWeighted(t *testing.T) {
 		s, err := g.Solve(context.Background(), 1e-10, 0, 1e-13, nil)
 		require.NoError(t, err)
 		require.InDelta(t, want, s.B[0], 5e-8)
+	}
+}
+
+// Solves of a fit may run at the same time.
+func TestCoxAtTheSameTime(t *testing.T) {
+	x, y := tiedRows()
+	g, err := Cox(Sample{X: design.New(x), Y: y}, survival.Efron, Terms{})
+	require.NoError(t, err)
+	var all, alone [6]*Solution
+	solve := func(i int) *Solution {
+		s, err := g.Solve(context.Background(), 0.002*float64(1+i), 0.01, 1e-10, nil)
+		require.NoError(t, err)
+		return s
+	}
+	for i := range alone {
+		alone[i] = solve(i)
+	}
+	for range 20 {
+		crew.Each(len(all), len(all), func(i int) { all[i] = solve(i) })
+		for i, s := range all {
+			require.Equal(t, alone[i].B, s.B)
+		}
 	}
 }

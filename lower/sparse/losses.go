@@ -124,7 +124,7 @@ func Cox(s Sample, ties survival.Ties, t Terms) (*Fit, error) {
 		return nil, fmt.Errorf("sparse: no event has other rows at risk, so that there is nothing to fit")
 	}
 	of := single(s, false)
-	of.of.Weights, of.of.Loss = weights, glm.Hazards{Ties: ties, Unit: 1}
+	of.of.Weights, of.of.Loss = weights, glm.Hazards{Ties: ties}
 	return newFit(&Fit{table: of}, rows, []float64{0}, t)
 }
 

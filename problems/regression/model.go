@@ -114,7 +114,7 @@ func (m *Model) Advice() problems.Advice {
 	if m.spec.Common != nil {
 		a.Ladder = m.Ladder
 	}
-	if m.rung != nil {
+	if m.rung != nil && m.rung.full != m { // of a ladder of another model
 		a.Rung = &problems.OnRung{Gain: m.Gain, Spread: m.Spread, Used: m.Used}
 	}
 	all := problems.Trainer{Whole: m.whole, Test: m.data.test}
@@ -177,6 +177,9 @@ func (m *Model) level(t int, share float64) func(*convex.Model, convex.Affine) d
 		if m.spec.Set != nil {
 			level.Set = m.spec.Set(x[0].Expr())
 		}
+		if m.rung != nil {
+			level.Set = append(level.Set, m.rung.set(t, x[0].Expr())...)
+		}
 		return level
 	}
 }
@@ -188,7 +191,11 @@ func (m *Model) Penalised() (lower.Fit, error) {
 	}
 	return lower.OverFolds(len(m.data.parts), func(t int) (lower.Fit, error) {
 		p := m.data.parts[t]
-		return m.spec.Fit(m.data.fitRows(p.train), m.data.fitRows(p.val), m.data.options.Intercept)
+		terms := m.data.terms
+		if m.rung != nil {
+			terms = m.rung.terms(t)
+		}
+		return m.spec.Fit(m.data.fitRows(p.train), m.data.fitRows(p.val), m.data.options.Intercept, terms)
 	})
 }
 
@@ -211,7 +218,7 @@ func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
 // where there is no memory.
 func (d *Data) FoldTable(ctx context.Context) (*glm.Table, error) {
 	cv, ok := d.user.(*dataset.CrossValidation)
-	if !ok || cv.Gaps != nil || d.kind.Multipliers != nil {
+	if !ok || cv.Gaps != nil {
 		return nil, nil
 	}
 	n, p := cv.Data.Dims()

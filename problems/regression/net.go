@@ -33,8 +33,8 @@ type Net struct {
 	Name string
 	Kind
 	Penalties Penalties
-	// Fit makes the fast fit, see [Maker]; nil where there is none.
-	Fit Maker
+	// Fit makes the fast fit; nil where there is none.
+	Fit Fit
 	// Engine is the loss of package glm, of targets divided by sd; nil for squares.
 	Engine func(sd float64) glm.Loss
 	// Advice, Labels and LogLink are those of [Spec].
@@ -57,13 +57,24 @@ func NewNet(s dataset.Division, o Options, n Net) (*Differentiable, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n.Name, err)
 	}
+	data, spec, err := n.spec(data, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n.Name, err)
+	}
+	return &Differentiable{NewModel(data, spec)}, nil
+}
+
+// spec returns what tells the model of data apart, and the data with their [Data.LambdaMax].
+func (n *Net) spec(data *Data, o Options) (*Data, Spec, error) {
+	var err error
 	spec := Spec{
 		Name: n.Name, Names: []string{"lambda1", "lambda2"}, Loss: n.Engine, Labels: n.Labels, LogLink: n.LogLink,
 		Set: data.Set(), Paper: PaperSettings(), AllFeatures: n.Penalties == SquaresAlone,
 	}
 	if n.Fit != nil {
-		if data, spec.Fit, err = data.fitted(n.Fit); err != nil {
-			return nil, fmt.Errorf("%s: %w", n.Name, err)
+		spec.Fit = n.Fit
+		if data, err = data.fitted(n.Fit); err != nil {
+			return nil, spec, err
 		}
 	}
 	first, second := 0, 1 // the places of the weights
@@ -83,7 +94,7 @@ func NewNet(s dataset.Division, o Options, n Net) (*Differentiable, error) {
 		spec.Names = []string{"lambda"}
 	}
 	if spec.R0, err = Radii(o.R0, spec.Names, start...); err != nil {
-		return nil, fmt.Errorf("%s: %w", n.Name, err)
+		return nil, spec, err
 	}
 	spec.Default = Closing(spec.Paper, data.LambdaMax() > 0)
 	spec.Penalties = func(b, r convex.Affine) (list []convex.Convex) {
@@ -95,13 +106,11 @@ func NewNet(s dataset.Division, o Options, n Net) (*Differentiable, error) {
 		}
 		return list
 	}
-	if n.Multipliers == nil {
-		spec.Weights = data.SharedWeights(first, second)
-	}
+	spec.Weights = data.SharedWeights(first, second)
 	if n.Advice != nil {
 		spec.Advice = n.Advice(data)
 	}
-	return &Differentiable{NewModel(data, spec)}, nil
+	return data, spec, nil
 }
 
 // PaperSettings are those of the paper's experiments with the elastic net. rho is not in the paper but in its authors'

@@ -103,29 +103,23 @@ func someof(values []float64) bool {
 // Terms are those of the options, in the unit of the model, for fits.
 func (d *Data) Terms() sparse.Terms { return d.terms }
 
-// Fit makes a fit to the training rows of a split or a fold, with the loss on its validation rows, in the unit of the model.
-type Fit func(train, val fits.Rows, intercept bool) (lower.Fit, error)
+// Fit makes a fit to the training rows of a split or a fold, with the loss on its validation rows and terms of features,
+// all in the unit of the model.
+type Fit func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error)
 
-// Maker makes a fit to training rows, with the loss on validation rows, in the unit of the model, by terms of features.
-type Maker func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error)
-
-// Making is the [Maker] of fits of a type.
-func Making[T lower.Fit](of func(train, val fits.Rows, intercept bool, t sparse.Terms) (T, error)) Maker {
+// Making is the [Fit] of fits of a type.
+func Making[T lower.Fit](of func(train, val fits.Rows, intercept bool, t sparse.Terms) (T, error)) Fit {
 	return func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error) {
 		return Either(of(train, val, intercept, t))
 	}
 }
 
-// fitted returns the fit of data, and the data with their [Data.LambdaMax]: with terms, weights or an offset it takes the fit to know it.
-func (d *Data) fitted(of Maker) (*Data, Fit, error) {
-	fit := func(train, val fits.Rows, intercept bool) (lower.Fit, error) {
-		return of(train, val, intercept, d.terms)
-	}
+// fitted returns the data with their [Data.LambdaMax]: with terms, weights or an offset it takes the fit to know it.
+func (d *Data) fitted(of Fit) (*Data, error) {
 	if d.terms.Plain() && !d.observes() {
-		return d, fit, nil
+		return d, nil
 	}
-	out, err := d.measured(fit)
-	return out, fit, err
+	return d.measured(of)
 }
 
 // Either is a fit or an error, not both.
@@ -140,7 +134,7 @@ func Either[T lower.Fit](fit T, err error) (lower.Fit, error) {
 func (d *Data) measured(fit Fit) (*Data, error) {
 	top := 0.0
 	for _, p := range d.parts {
-		f, err := fit(d.fitRows(p.train), d.fitRows(p.val), d.options.Intercept)
+		f, err := fit(d.fitRows(p.train), d.fitRows(p.val), d.options.Intercept, d.terms)
 		if err != nil {
 			return nil, err
 		}

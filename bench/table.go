@@ -5,34 +5,47 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/conetune/conetune/internal/webpage"
 )
 
-// columns are the headings of the table of backends.
-var columns = []string{"stage", "backend", "eps", "time", "iterations", "set-ups", "updates", "residual", "error", "status"}
+// columns are the headings of the table of backends; those between the name of the backend and the status are numbers.
+var columns = []string{
+	"stage", "backend", "eps", "time", "iterations", "set-ups", "updates", "residual", "error", "status",
+}
 
 // cells are the entries of a row below [columns].
-func (r *BackendRow) cells() []string {
-	number := func(v *float64) string {
-		if v == nil {
-			return "-"
-		}
-		return strconv.FormatFloat(*v, 'e', 1, 64)
-	}
-	if r.Status == unsupported {
-		return []string{r.Stage, r.Backend, "any", "-", "-", "-", "-", "-", "-", r.Status + ": " + r.Reason}
-	}
-	if r.Status == failed {
-		return []string{r.Stage, r.Backend, eps(r.Eps), "-", "-", "-", "-", "-", "-", r.Status + ": " + r.Reason}
-	}
+func (r *BackendRow) cells() []webpage.Cell {
+	exact := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	status := r.Status
 	if r.Reason != "" {
 		status += ": " + r.Reason
 	}
-	return []string{r.Stage, r.Backend, eps(r.Eps), duration(r.Seconds), strconv.Itoa(r.Iterations), strconv.Itoa(r.Setups), strconv.Itoa(r.Updates),
-		number(r.Residual), number(r.Error), status}
+	of := []string{r.Stage, r.Backend, exact(r.Eps), "-", "-", "-", "-", "-", "-", status}
+	switch r.Status {
+	case unsupported:
+		of[2] = "any"
+	case failed:
+	default:
+		of[3], of[4], of[5], of[6] = duration(r.Seconds), strconv.Itoa(r.Iterations), strconv.Itoa(r.Setups), strconv.Itoa(r.Updates)
+		for k, v := range []*float64{r.Residual, r.Error} {
+			if v != nil {
+				of[7+k] = strconv.FormatFloat(*v, 'e', 1, 64)
+			}
+		}
+	}
+	out := make([]webpage.Cell, len(of))
+	for k, text := range of {
+		out[k].Text = text
+		if text == "-" || text == "any" {
+			out[k].Key = new(string)
+		} else if k == 3 { // without its unit
+			key := exact(r.Seconds)
+			out[k].Key = &key
+		}
+	}
+	return out
 }
-
-func eps(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // duration writes seconds with three digits and a unit.
 func duration(s float64) string {
@@ -45,35 +58,24 @@ func duration(s float64) string {
 	return fmt.Sprintf("%.3g s", s)
 }
 
-// group is the rows of one application, in the order of the stages.
-type group struct {
-	Title string
-	Rows  [][]string
-}
-
-// distinct are the rows of the tables: where a backend cannot take a stage at any tolerance, one row says so.
-func distinct(rows []BackendRow) []*BackendRow {
-	var out []*BackendRow
+// tables has one for each application, its rows in the order of the stages: where a backend cannot take a stage at any
+// tolerance, one row says so.
+func tables(rows []BackendRow) (out []webpage.Table) {
 	for i := range rows {
 		r := &rows[i]
 		if i > 0 && r.Status == unsupported && rows[i-1].Status == unsupported && rows[i-1].Backend == r.Backend && rows[i-1].Stage == r.Stage {
 			continue
 		}
-		out = append(out, r)
-	}
-	return out
-}
-
-// applications puts the rows of an application together.
-func applications(rows []BackendRow) []group {
-	var out []group
-	for _, r := range distinct(rows) {
 		title := r.Model + " " + r.Data
-		if len(out) == 0 || out[len(out)-1].Title != title {
-			out = append(out, group{Title: title})
+		if len(out) == 0 || out[len(out)-1].Caption != title {
+			t := webpage.Table{ID: fmt.Sprintf("table-%d", len(out)+1), Caption: title, Sortable: true}
+			for k, name := range columns {
+				t.Columns = append(t.Columns, webpage.Column{Title: name, Number: k >= 2 && k < len(columns)-1})
+			}
+			out = append(out, t)
 		}
-		g := &out[len(out)-1]
-		g.Rows = append(g.Rows, r.cells())
+		t := &out[len(out)-1]
+		t.Rows = append(t.Rows, webpage.Row{Cells: r.cells()})
 	}
 	return out
 }
@@ -81,34 +83,54 @@ func applications(rows []BackendRow) []group {
 // WriteMarkdown writes a table for each application.
 func WriteMarkdown(w io.Writer, rows []BackendRow) error {
 	var b strings.Builder
-	for i, g := range applications(rows) {
+	for i, t := range tables(rows) {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "%s\n\n", g.Title)
+		fmt.Fprintf(&b, "%s\n\n", t.Caption)
 		width := make([]int, len(columns))
 		for k, c := range columns {
 			width[k] = len(c)
-			for _, r := range g.Rows {
-				width[k] = max(width[k], len(r[k]))
+			for _, r := range t.Rows {
+				if k < len(columns)-1 {
+					width[k] = max(width[k], len(r.Cells[k].Text))
+				}
 			}
 		}
-		width[len(width)-1] = len(columns[len(columns)-1])
-		line := func(cells []string) {
-			for k, c := range cells {
-				fmt.Fprintf(&b, "| %-*s ", width[k], c)
-			}
-			b.WriteString("|\n")
+		for k, c := range columns {
+			fmt.Fprintf(&b, "| %-*s ", width[k], c)
 		}
-		line(columns)
+		b.WriteString("|\n")
 		for _, n := range width {
 			b.WriteString("|" + strings.Repeat("-", n+2))
 		}
 		b.WriteString("|\n")
-		for _, r := range g.Rows {
-			line(r)
+		for _, r := range t.Rows {
+			for k, c := range r.Cells {
+				fmt.Fprintf(&b, "| %-*s ", width[k], c.Text)
+			}
+			b.WriteString("|\n")
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// Page is what the HTML page says around the tables.
+type Page struct {
+	// Version is the program's, Machine describes where it ran, Command how.
+	Version, Machine, Command string
+}
+
+// WriteHTML writes one page that needs nothing else, with tables that can be sorted.
+func WriteHTML(w io.Writer, rows []BackendRow, p Page) error {
+	return webpage.Write(w, page, "Backends compared", struct {
+		Page
+		Tables []webpage.Table
+	}{p, tables(rows)})
+}
+
+var page = webpage.New("backends", `<p>Time of set-up, solve and check, the fastest of several solves; residual: largest relative
+residual on unscaled data; error: distance of the objective from that of a reference solved to 1e-10, violations included. The headings of the tables sort them.</p>
+<p>conetune {{.Version}}, {{.Machine}}<br><code>{{.Command}}</code></p>
+{{range .Tables}}{{template "table" .}}{{end}}`)

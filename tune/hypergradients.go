@@ -141,7 +141,7 @@ func (h hypergradients) settings(t *Task, fit lower.Fit) hypergradient.Settings 
 	return s
 }
 
-// paper puts the settings of the paper's experiments into s. Those with IGJO have steps in the hyperparameters themselves.
+// paper puts the settings of the paper's experiments into s.
 func (h hypergradients) paper(s *hypergradient.Settings, p problems.Paper, fit lower.Fit) {
 	if p.Untried {
 		return
@@ -155,9 +155,6 @@ func (h hypergradients) paper(s *hypergradient.Settings, p problems.Paper, fit l
 		if p.IGJO != nil {
 			steps := hypergradient.Backtracking(p.IGJO.Steps)
 			s.Start[0], s.MaxIter, s.Backtracking = p.IGJO.Start, p.IGJO.MaxIter, &steps
-		}
-		if fit.Dim() == 2 {
-			s.Scale = hypergradient.Plain
 		}
 	}
 	if p.Start > 0 {

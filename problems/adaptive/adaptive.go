@@ -16,7 +16,7 @@
 //
 // The pilot is ridge regression or the lasso, of each fold fitted to its training rows and in the final training to all
 // rows, with one weight, that of the least validation error. It is the rung below on a ladder, see
-// [regression.NewAdaptive].
+// [regression.Adaptive].
 package adaptive
 
 import (
@@ -53,22 +53,18 @@ func New(s dataset.Division, from Pilot, gamma float64, o Options) (*Model, erro
 	if gamma == 0 {
 		gamma = 1
 	}
-	if from == "" {
-		from = Ridge
+	net := regression.Net{
+		Name: "adaptive-lasso", Kind: regression.Kind{Weighing: true}, Penalties: regression.Norm1Alone,
+		Fit: regression.Making(fits.Lasso),
 	}
+	pilot := net
 	switch {
 	case !(gamma > 0) || math.IsInf(gamma, 1):
 		return nil, fmt.Errorf("adaptive: gamma is %v, expected a positive number", gamma)
-	case from != Ridge && from != Lasso:
+	case from == "" || from == Ridge:
+		pilot.Penalties, pilot.Fit = regression.SquaresAlone, regression.Making(fits.Ridge)
+	case from != Lasso:
 		return nil, fmt.Errorf("adaptive: unknown pilot %q, expected one of %v", from, Pilots())
 	}
-	n := regression.Net{
-		Name: "adaptive-lasso", Penalties: regression.Norm1Alone, Fit: regression.Making(fits.Lasso),
-		Kind: regression.Kind{Weighing: true},
-	}
-	pilot := n
-	if from == Ridge {
-		pilot.Penalties, pilot.Fit = regression.SquaresAlone, regression.Making(fits.Ridge)
-	}
-	return regression.NewAdaptive(context.Background(), s, o, n, pilot, gamma)
+	return regression.NewAdaptive(context.Background(), s, o, net, pilot, gamma)
 }

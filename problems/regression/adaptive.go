@@ -19,42 +19,43 @@ const (
 	pilotGap, searchGap = 1e-8, 1e-4
 )
 
-// NewAdaptive is the model of a lasso n whose penalty on a feature has the factor (max |b| / |b_j|)^gamma, with b a pilot
-// of one weight on the same data: the rung of a ladder, see [Model.Ladder], with a given exponent and without delta, so
-// that what has next to no pilot is left out. The weight of the pilot is that of the least validation error. The final
-// training has a pilot of all rows with the same weight.
-func NewAdaptive(ctx context.Context, s dataset.Division, o Options, n, pilot Net, gamma float64) (*Differentiable, error) {
+// NewAdaptive is the model of a lasso, n, whose penalty on a feature has the factor (max |b| / |b_j|)^gamma, with b a
+// pilot of one weight on the same data: the rung of a ladder, see [Model.Ladder], with a given exponent and without
+// delta, so that what has next to no pilot is left out. The weight of the pilot is that of the least validation error,
+// and its points go down as far as that does. The final training has a pilot of all rows with the same weight.
+func NewAdaptive(ctx context.Context, s dataset.Division, o Options, n, from Net, gamma float64) (*Differentiable, error) {
 	data, err := New(s, o, n.Kind)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n.Name, err)
 	}
-	m, err := data.net(o, n)
-	if err == nil {
-		err = m.adapt(ctx, pilot, gamma)
+	data, spec, err := n.spec(data, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n.Name, err)
 	}
+	_, pilot, err := from.spec(data, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n.Name, err)
+	}
+	m, err := adapt(ctx, data, spec, pilot, gamma)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n.Name, err)
 	}
 	return &Differentiable{m}, nil
 }
 
-// adapt gives the model its pilots.
-func (m *Model) adapt(ctx context.Context, pilot Net, gamma float64) error {
-	data := m.data
-	below, err := data.net(Options{}, pilot)
-	if err != nil {
-		return err
-	}
+// adapt chooses the pilots.
+func adapt(ctx context.Context, data *Data, spec, pilot Spec, gamma float64) (*Model, error) {
 	_, p := data.Dims()
-	l := &ladder{full: m, base: &glm.Weights{Norm: slices.Repeat([]float64{1}, p)}, alone: true}
-	m.rung = &rung{ladder: l, below: below, gamma: gamma}
-	fit, err := l.fit(ctx, 1, func(_ int, lambda []float64) *glm.Weights { return below.spec.Weights(lambda) })
+	m := &Model{data: data, spec: spec}
+	l := &ladder{full: m, base: &glm.Weights{Norm: slices.Repeat([]float64{1}, p)}}
+	m.rung = &rung{ladder: l, below: &Model{data: data, spec: pilot}, gamma: gamma}
+	fit, err := l.fit(ctx, 1, func(_ int, lambda []float64) *glm.Weights { return pilot.Weights(lambda) })
 	if err != nil {
-		return err
+		return nil, err
 	}
 	at, err := choosePilot(ctx, fit)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for t := range data.Folds() {
 		factors := l.base
@@ -66,12 +67,15 @@ func (m *Model) adapt(ctx context.Context, pilot Net, gamma float64) error {
 	}
 	top, err := m.rung.fit(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	out := *data
 	out.top = top.LambdaMax
-	m.data, m.spec.Path = &out, single(out.Path(longPath))
-	return nil
+	m.data, m.spec.Path = &out, nil
+	for _, v := range out.Path(len(spec.Path)) {
+		m.spec.Path = append(m.spec.Path, []float64{v})
+	}
+	return m, nil
 }
 
 // choosePilot is the pilot of least validation error; nil where no weight has any.

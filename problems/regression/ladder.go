@@ -42,7 +42,6 @@ type ladder struct {
 	full     *Model
 	base     *glm.Weights     // the factors of the first rung
 	floor    float64          // delta over the largest pilot; without, what has no pilot is left out
-	alone    bool             // its one rung is a model of its own, see [NewAdaptive]
 	adapting sync.Mutex       // of what follows
 	folds    []*fits.Together // the rows of all folds, or of each
 	all      *fits.Together   // all rows

@@ -114,7 +114,7 @@ func (m *Model) Advice() problems.Advice {
 	if m.spec.Common != nil {
 		a.Ladder = m.Ladder
 	}
-	if m.rung != nil && !m.rung.alone {
+	if m.rung != nil && m.rung.full != m { // of a ladder of another model
 		a.Rung = &problems.OnRung{Gain: m.Gain, Spread: m.Spread, Used: m.Used}
 	}
 	all := problems.Trainer{Whole: m.whole, Test: m.data.test}

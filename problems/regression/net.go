@@ -57,23 +57,24 @@ func NewNet(s dataset.Division, o Options, n Net) (*Differentiable, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n.Name, err)
 	}
-	m, err := data.net(o, n)
+	data, spec, err := n.spec(data, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n.Name, err)
 	}
-	return &Differentiable{m}, nil
+	return &Differentiable{NewModel(data, spec)}, nil
 }
 
-// net is such a model of the data.
-func (d *Data) net(o Options, n Net) (*Model, error) {
-	data, err := d, error(nil)
+// spec returns what tells the model of data apart, and the data with their [Data.LambdaMax].
+func (n *Net) spec(data *Data, o Options) (*Data, Spec, error) {
+	var err error
 	spec := Spec{
 		Name: n.Name, Names: []string{"lambda1", "lambda2"}, Loss: n.Engine, Labels: n.Labels, LogLink: n.LogLink,
 		Set: data.Set(), Paper: PaperSettings(), AllFeatures: n.Penalties == SquaresAlone,
 	}
-	if spec.Fit = n.Fit; n.Fit != nil {
-		if data, err = data.measured(n.Fit); err != nil {
-			return nil, err
+	if n.Fit != nil {
+		spec.Fit = n.Fit
+		if data, err = data.fitted(n.Fit); err != nil {
+			return nil, spec, err
 		}
 	}
 	first, second := 0, 1 // the places of the weights
@@ -93,7 +94,7 @@ func (d *Data) net(o Options, n Net) (*Model, error) {
 		spec.Names = []string{"lambda"}
 	}
 	if spec.R0, err = Radii(o.R0, spec.Names, start...); err != nil {
-		return nil, err
+		return nil, spec, err
 	}
 	spec.Default = Closing(spec.Paper, data.LambdaMax() > 0)
 	spec.Penalties = func(b, r convex.Affine) (list []convex.Convex) {
@@ -109,7 +110,7 @@ func (d *Data) net(o Options, n Net) (*Model, error) {
 	if n.Advice != nil {
 		spec.Advice = n.Advice(data)
 	}
-	return NewModel(data, spec), nil
+	return data, spec, nil
 }
 
 // PaperSettings are those of the paper's experiments with the elastic net. rho is not in the paper but in its authors'

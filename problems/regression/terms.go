@@ -114,6 +114,14 @@ func Making[T lower.Fit](of func(train, val fits.Rows, intercept bool, t sparse.
 	}
 }
 
+// fitted returns the data with their [Data.LambdaMax]: with terms, weights or an offset it takes the fit to know it.
+func (d *Data) fitted(of Fit) (*Data, error) {
+	if d.terms.Plain() && !d.observes() {
+		return d, nil
+	}
+	return d.measured(of)
+}
+
 // Either is a fit or an error, not both.
 func Either[T lower.Fit](fit T, err error) (lower.Fit, error) {
 	if err != nil {
@@ -122,12 +130,8 @@ func Either[T lower.Fit](fit T, err error) (lower.Fit, error) {
 	return fit, nil
 }
 
-// measured returns the data with their [Data.LambdaMax]: with terms, weights or an offset that of a fit, the largest of
-// the folds.
+// measured returns the data with the LambdaMax of a fit, the largest of the folds.
 func (d *Data) measured(fit Fit) (*Data, error) {
-	if d.terms.Plain() && !d.observes() {
-		return d, nil
-	}
 	top := 0.0
 	for _, p := range d.parts {
 		f, err := fit(d.fitRows(p.train), d.fitRows(p.val), d.options.Intercept, d.terms)

@@ -82,12 +82,8 @@ func (s *search) descend(ctx context.Context, at *lower.Point) error {
 	var memory curvature
 	rate, idle, begun := 0.0, 0, s.out.Iterations
 	for s.out.Status == "" {
-		unit := 1.0 // of a step
-		if s.Scale == Plain {
-			unit = floats.Max(at.Lambda)
-		}
 		size := floats.Norm(g, math.Inf(1))
-		if size*unit <= s.Tol*at.Validation {
+		if size <= s.Tol*at.Validation {
 			s.out.Status = Stationary
 			break
 		}
@@ -99,12 +95,10 @@ func (s *search) descend(ctx context.Context, at *lower.Point) error {
 		switch {
 		case len(memory.s) > 0:
 			rate = 1
-		case s.Scale == Log && rate == 0:
-			rate = firstMove / size
 		case rate == 0:
-			rate = 1 // the paper's
+			rate = firstMove / size
 		}
-		line := line{s: s, at: at, g: g, d: d, unit: unit, wolfe: s.Direction == QuasiNewton}
+		line := line{s: s, at: at, g: g, d: d}
 		next, nextG, used, err := line.search(ctx, rate)
 		if err != nil {
 			return err
@@ -119,9 +113,7 @@ func (s *search) descend(ctx context.Context, at *lower.Point) error {
 			}
 			break
 		}
-		if s.Direction == QuasiNewton {
-			memory.add(s.difference(next.Lambda, at.Lambda), subtract(nextG, g))
-		}
+		memory.add(difference(next.Lambda, at.Lambda), subtract(nextG, g))
 		rate = 2 * used
 		if at.Validation-next.Validation <= s.Tol*at.Validation {
 			idle++
@@ -136,14 +128,11 @@ func (s *search) descend(ctx context.Context, at *lower.Point) error {
 	return nil
 }
 
-// difference is a - b in the scale of the search.
-func (s *search) difference(a, b []float64) []float64 {
+// difference is a - b in the logarithms.
+func difference(a, b []float64) []float64 {
 	out := make([]float64, len(a))
 	for i := range out {
-		out[i] = a[i] - b[i]
-		if s.Scale == Log {
-			out[i] = math.Log(a[i] / b[i])
-		}
+		out[i] = math.Log(a[i] / b[i])
 	}
 	return out
 }
@@ -156,30 +145,26 @@ func subtract(a, b []float64) []float64 {
 
 // line is a search along d from a point with gradient g.
 type line struct {
-	s     *search
-	at    *lower.Point
-	g, d  []float64
-	unit  float64
-	wolfe bool
+	s    *search
+	at   *lower.Point
+	g, d []float64
 }
 
 // search returns a point of sufficient decrease, its gradient and its rate, or nil where there is none.
 // It brackets the rates that meet both conditions between one that is too short and one that is too long.
 func (l *line) search(ctx context.Context, rate float64) (*lower.Point, []float64, float64, error) {
 	size := floats.Norm(l.d, math.Inf(1))
-	if l.s.Scale == Log {
-		rate = math.Min(rate, mostMove/size)
-	}
+	rate = math.Min(rate, mostMove/size)
 	short, long := 0.0, math.Inf(1)
 	var found *lower.Point
 	var foundG []float64
 	var foundRate float64
 	for range mostTrials {
-		if rate*size < leastMove*l.unit {
+		if rate*size < leastMove {
 			break
 		}
 		lambda := l.s.move(l.at.Lambda, l.d, rate)
-		step := l.s.difference(lambda, l.at.Lambda) // not rate d where the least value cuts it
+		step := difference(lambda, l.at.Lambda) // not rate d where the least value cuts it
 		slope := floats.Dot(l.g, step)
 		if slope >= 0 {
 			long, rate = rate, (short+rate)/2
@@ -198,7 +183,7 @@ func (l *line) search(ctx context.Context, rate float64) (*lower.Point, []float6
 			if found != nil {
 				break
 			}
-			long, rate = rate, short+(rate-short)*l.cut()
+			long, rate = rate, short+(rate-short)/2
 			continue
 		}
 		g, err := l.s.gradient(ctx, next, 0)
@@ -210,26 +195,15 @@ func (l *line) search(ctx context.Context, rate float64) (*lower.Point, []float6
 		}
 		l.s.observe(next, true)
 		found, foundG, foundRate = next, g, rate
-		if !l.wolfe || floats.Dot(g, step) >= wolfe*slope || l.s.Scale == Log && rate*size >= mostMove {
+		if floats.Dot(g, step) >= wolfe*slope || rate*size >= mostMove {
 			break
 		}
 		short = rate
 		if math.IsInf(long, 1) {
-			rate *= 2
-			if l.s.Scale == Log {
-				rate = math.Min(rate, mostMove/size)
-			}
+			rate = math.Min(2*rate, mostMove/size)
 		} else {
 			rate = (short + long) / 2
 		}
 	}
 	return found, foundG, foundRate, nil
-}
-
-// cut is what remains of a rate that was too long.
-func (l *line) cut() float64 {
-	if l.wolfe {
-		return 0.5
-	}
-	return 0.25
 }

@@ -45,7 +45,7 @@ func TestNotFinite(t *testing.T) {
 		"gradient +Inf": {edge: 30, slope: math.Inf(1)},
 	} {
 		for _, method := range methods {
-			for _, o := range []Settings{{}, {Start: []float64{90}}, {Scale: Plain}} {
+			for _, o := range []Settings{{}, {Start: []float64{90}}} {
 				r, err := method.run(context.Background(), m, o)
 				require.NoError(t, err, "%s: %s", name, method.name)
 				require.Equal(t, NotFinite, r.Status, "%s: %s", name, method.name)

@@ -77,20 +77,16 @@ func (s *search) approximate(ctx context.Context, at *lower.Point, o approximati
 			s.out.Status = IterationLimit
 			break
 		}
-		unit := 1.0
-		if s.Scale == Plain {
-			unit = floats.Max(at.Lambda)
-		}
 		size := floats.Norm(g, math.Inf(1))
-		if size*unit <= s.Tol*at.Validation {
+		if size <= s.Tol*at.Validation {
 			s.out.Status = Stationary
 			break
 		}
 		if rate == 0 {
-			rate = o.move * unit / size
+			rate = o.move / size
 		}
-		rate = math.Min(rate, mostMove*unit/size)
-		if rate*size < leastMove*unit {
+		rate = math.Min(rate, mostMove/size)
+		if rate*size < leastMove {
 			s.out.Status = Stationary
 			break
 		}

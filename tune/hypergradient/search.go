@@ -14,29 +14,6 @@ import (
 	"github.com/conetune/conetune/outcome"
 )
 
-// Scale is what a method takes its steps in.
-type Scale string
-
-// The scales.
-const (
-	// Log is the logarithm of lambda.
-	Log Scale = "log"
-	// Plain is lambda itself, kept positive.
-	Plain Scale = "plain"
-)
-
-// Direction is where a method steps to.
-type Direction string
-
-// The directions.
-const (
-	// QuasiNewton multiplies the gradient by an approximation of the inverse Hessian from the last
-	// gradients (L-BFGS), which follows valleys along kinks of the loss without zigzag.
-	QuasiNewton Direction = "quasi-newton"
-	// Gradient is the negative gradient.
-	Gradient Direction = "gradient"
-)
-
 // Status says how a search ended. What it shares with other computations are the reasons of package outcome.
 type Status = outcome.Stop
 
@@ -65,14 +42,10 @@ type Settings struct {
 	Start []float64
 	// Chosen says that Start is a choice made before, which the search is never to end above: HOAG solves it to LowerTol, too.
 	Chosen bool
-	// Scale is Log by default.
-	Scale Scale
-	// Direction is QuasiNewton by default; HOAG has the gradient only.
-	Direction Direction
-	// Backtracking asks IGJO for the steps of its authors' program in the place of Scale and Direction, and of the default of Tol.
-	// Nil asks for those of the other fields.
+	// Backtracking asks IGJO for the steps of its authors' program in the place of those along a line, and of the default
+	// of Tol; nil asks for the latter.
 	Backtracking *Backtracking
-	// Normalised asks IFDM for those of its authors' program, in the place of Direction and Tol.
+	// Normalised asks IFDM for those of its authors' program, in the place of those along a line and of Tol.
 	Normalised *Normalised
 	// Mode is that of the hypergradient: Forward for IFDM, Truncated with Backtracking, Adjoint for the others.
 	Mode lower.Mode
@@ -108,12 +81,6 @@ type Result struct {
 }
 
 func (s Settings) withDefaults(m lower.Fit) (Settings, error) {
-	if s.Scale == "" {
-		s.Scale = Log
-	}
-	if s.Scale != Log && s.Scale != Plain {
-		return s, fmt.Errorf("hypergradient: unknown scale %q, expected %s or %s", s.Scale, Log, Plain)
-	}
 	if s.Mode != "" && s.Mode != lower.Adjoint && s.Mode != lower.Forward && s.Mode != lower.Truncated {
 		return s, fmt.Errorf("hypergradient: unknown mode %q, expected %s, %s or %s", s.Mode, lower.Adjoint, lower.Forward, lower.Truncated)
 	}
@@ -121,18 +88,11 @@ func (s Settings) withDefaults(m lower.Fit) (Settings, error) {
 		if err := s.Normalised.check(); err != nil {
 			return s, err
 		}
-		s.Scale = Log
 	}
 	if s.Backtracking != nil {
 		if err := s.Backtracking.check(); err != nil {
 			return s, err
 		}
-	}
-	if s.Direction == "" {
-		s.Direction = QuasiNewton
-	}
-	if s.Direction != QuasiNewton && s.Direction != Gradient {
-		return s, fmt.Errorf("hypergradient: unknown direction %q, expected %s or %s", s.Direction, QuasiNewton, Gradient)
 	}
 	for _, f := range []struct {
 		name  string
@@ -234,7 +194,7 @@ func (s *search) observe(pt *lower.Point, accepted bool) {
 	}
 }
 
-// gradient is the hypergradient in the scale of the search. It is nil where the search has to end.
+// gradient is the hypergradient in the logarithms, with Settings.Backtracking in the hyperparameters themselves. It is nil where the search has to end.
 func (s *search) gradient(ctx context.Context, at *lower.Point, tol float64) ([]float64, error) {
 	g, err := stop.Do(ctx, nil, func() ([]float64, error) {
 		return s.model.Traits().Gradient(ctx, at, lower.GradientOptions{Mode: s.Mode, Tol: tol})
@@ -246,7 +206,7 @@ func (s *search) gradient(ctx context.Context, at *lower.Point, tol float64) ([]
 	case err != nil:
 		return nil, err
 	}
-	if s.Scale == Log && s.Backtracking == nil {
+	if s.Backtracking == nil {
 		floats.Mul(g, at.Lambda) // df/dlog(lambda) = lambda df/dlambda
 	}
 	if !finite(g...) {
@@ -315,18 +275,11 @@ func (s *search) begin(ctx context.Context, tol float64) ([]*lower.Point, error)
 	return starts[:min(mostStarts, len(starts))], nil
 }
 
-// leastFactor is the least share of a hyperparameter that a step in plain scale leaves of it.
-const leastFactor = 0.1
-
-// move returns lambda + t d, in the scale of the search, between the bounds of the model; what is outside of them goes no further out.
+// move returns lambda + t d, in the logarithms, between the bounds of the model; what is outside of them goes no further out.
 func (s *search) move(lambda, d []float64, t float64) []float64 {
 	out := make([]float64, len(lambda))
 	for i, l := range lambda {
-		if s.Scale == Log {
-			out[i] = l * math.Exp(t*d[i])
-		} else {
-			out[i] = math.Max(l+t*d[i], leastFactor*l)
-		}
+		out[i] = l * math.Exp(t*d[i])
 		out[i] = math.Max(s.below(out[i], l, i), math.Min(s.low[i], l))
 	}
 	return out

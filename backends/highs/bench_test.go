@@ -26,7 +26,7 @@ func BenchmarkLinear(b *testing.B) {
 		name := filepath.Base(file)
 		b.Run(name, func(b *testing.B) {
 			p := sidebyside.Problem(b, "lp/"+name)
-			var c sidebyside.Contest
+			c := sidebyside.Contest{}
 			for b.Loop() {
 				for _, way := range []struct {
 					name, backend string

@@ -60,7 +60,7 @@ func BenchmarkMadeGo(b *testing.B) {
 		}
 		p := shape.NewCase(1).Problem
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			var contest sidebyside.Contest
+			contest := sidebyside.Contest{}
 			var sol *backends.Solution
 			for b.Loop() {
 				contest.Time(b, "c", func() { sol = with(b, clib.Library{}, p, backends.Options{Eps: 1e-6}) })

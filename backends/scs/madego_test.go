@@ -63,7 +63,7 @@ func BenchmarkMadeGo(b *testing.B) {
 	} {
 		p := shape.NewCase(1).Problem
 		b.Run(shape.Name, func(b *testing.B) {
-			var contest sidebyside.Contest
+			contest := sidebyside.Contest{}
 			var c, g *backends.Solution
 			o := backends.Options{Eps: 1e-5, Settings: Settings{Retries: -1}}
 			for b.Loop() {

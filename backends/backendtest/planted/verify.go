@@ -145,7 +145,7 @@ func (c *Case) verifyConvexity() error {
 		p[i] = exact.Rationals(c.P[i*n : (i+1)*n])
 	}
 	if convex := exact.Semidefinite(p); convex == (c.Class == Nonconvex) {
-		return fmt.Errorf("P of the class %v is convex: %v", c.Class, convex)
+		return fmt.Errorf("a program of the class %v has a convex P: %v", c.Class, convex)
 	}
 	return nil
 }

@@ -46,33 +46,32 @@ func (c *Case) GoLiteral() string {
 	return b.String()
 }
 
+// constructors are those of the kinds, in their order.
+var constructors = [...]string{
+	backends.ZeroCone: "Zero", backends.NonnegativeCone: "Nonnegative", backends.BoxCone: "Box",
+	backends.SecondOrderCone: "SecondOrder", backends.PSDCone: "PSD",
+	backends.ExponentialCone: "Exponential", backends.DualExponentialCone: "DualExponential",
+	backends.PowerCone: "Power", backends.DualPowerCone: "DualPower", backends.NuclearNormCone: "NuclearNorm",
+	backends.GeneralizedPowerCone: "GeneralizedPower", backends.DualGeneralizedPowerCone: "DualGeneralizedPower",
+}
+
 func coneLiteral(k backends.Cone) string {
-	switch k.Kind {
-	case backends.ZeroCone:
-		return fmt.Sprintf("backends.Zero(%d)", k.Dim)
-	case backends.NonnegativeCone:
-		return fmt.Sprintf("backends.Nonnegative(%d)", k.Dim)
-	case backends.BoxCone:
-		return fmt.Sprintf("backends.Box([]float64{%s}, []float64{%s})", numbers(k.Lower), numbers(k.Upper))
-	case backends.SecondOrderCone:
-		return fmt.Sprintf("backends.SecondOrder(%d)", k.Dim)
-	case backends.PSDCone:
-		return fmt.Sprintf("backends.PSD(%d)", backends.PSDOrder(k.Dim))
-	case backends.ExponentialCone:
-		return "backends.Exponential()"
-	case backends.DualExponentialCone:
-		return "backends.DualExponential()"
-	case backends.PowerCone:
-		return fmt.Sprintf("backends.Power(%s)", number(k.Alpha))
-	case backends.DualPowerCone:
-		return fmt.Sprintf("backends.DualPower(%s)", number(k.Alpha))
-	case backends.GeneralizedPowerCone:
-		return fmt.Sprintf("backends.GeneralizedPower([]float64{%s}, %d)", numbers(k.Weights), k.Dim-len(k.Weights))
-	case backends.DualGeneralizedPowerCone:
-		return fmt.Sprintf("backends.DualGeneralizedPower([]float64{%s}, %d)", numbers(k.Weights), k.Dim-len(k.Weights))
-	default:
-		return fmt.Sprintf("backends.NuclearNorm(%d, %d)", k.Rows, k.Cols)
+	arguments := strconv.Itoa(k.Dim)
+	switch {
+	case k.Kind == backends.BoxCone:
+		arguments = fmt.Sprintf("[]float64{%s}, []float64{%s}", numbers(k.Lower), numbers(k.Upper))
+	case k.Kind == backends.PSDCone:
+		arguments = strconv.Itoa(backends.PSDOrder(k.Dim))
+	case k.Kind == backends.ExponentialCone || k.Kind == backends.DualExponentialCone:
+		arguments = ""
+	case k.Alpha != 0:
+		arguments = number(k.Alpha)
+	case k.Weights != nil:
+		arguments = fmt.Sprintf("[]float64{%s}, %d", numbers(k.Weights), k.Dim-len(k.Weights))
+	case k.Kind == backends.NuclearNormCone:
+		arguments = fmt.Sprintf("%d, %d", k.Rows, k.Cols)
 	}
+	return "backends." + constructors[k.Kind] + "(" + arguments + ")"
 }
 
 func rows(a []float64, m, n int) string {

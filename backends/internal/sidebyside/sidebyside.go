@@ -30,26 +30,22 @@ import (
 //go:embed peer.py
 var script string
 
-// Python is a process with one problem.
-type Python struct {
-	// Version of the package.
-	Version string
-	in      io.Writer
-	out     *json.Decoder
+// python is a process with one problem.
+type python struct {
+	in  io.Writer
+	out *json.Decoder
 }
 
-// Run is one set-up and solve.
-type Run struct {
-	Seconds    float64
-	Processor  float64
+// run is one set-up and solve.
+type run struct {
+	Processor  float64 // seconds
 	Setup      float64 // of Processor
 	Iterations int
-	Objective  float64
 }
 
-// Start gives the problem, the JSON object that peer.py describes, to a process
+// start gives the problem, the JSON object that peer.py describes, to a process
 // that ends with the benchmark.
-func Start(b testing.TB, problem any) *Python {
+func start(b testing.TB, problem any) *python {
 	b.Helper()
 	program := os.Getenv("CONETUNE_BENCH_PYTHON")
 	if program == "" {
@@ -67,20 +63,18 @@ func Start(b testing.TB, problem any) *Python {
 		_ = in.Close()
 		_ = cmd.Wait()
 	})
-	p := &Python{in: in, out: json.NewDecoder(bufio.NewReader(out))}
+	p := &python{in: in, out: json.NewDecoder(bufio.NewReader(out))}
 	w := bufio.NewWriter(in)
 	must(b, json.NewEncoder(w).Encode(problem))
 	must(b, w.Flush())
-	must(b, p.out.Decode(p))
+	must(b, p.out.Decode(&struct{}{})) // its version
 	return p
 }
 
-// Solve sets up and solves once.
-func (p *Python) Solve(b testing.TB) Run {
-	b.Helper()
+// solve sets up and solves once.
+func (p *python) solve(b testing.TB) (r run) {
 	_, err := io.WriteString(p.in, "again\n")
 	must(b, err)
-	var r Run
 	must(b, p.out.Decode(&r))
 	return r
 }
@@ -119,55 +113,44 @@ func must(b testing.TB, err error) {
 	}
 }
 
-// Contest is what is reported of one problem: the least processor time of each
-// contestant, over rounds in which all took their turn.
-type Contest struct {
-	least  map[string]time.Duration
-	rounds int
-}
-
-// Round runs each contestant once, in each round beginning with another: who comes after a wait finds caches cold.
-func (c *Contest) Round(contestants ...func()) {
-	for i := range contestants {
-		contestants[(i+c.rounds)%len(contestants)]()
-	}
-	c.rounds++
-}
+// Contest is the least processor time of each contestant, over rounds in which all took their turn.
+type Contest map[string]time.Duration
 
 // Time runs f, and returns the processor time of the process, all threads together, which it keeps if
 // it is the least of that name.
-func (c *Contest) Time(b testing.TB, name string, f func()) time.Duration {
+func (c Contest) Time(b testing.TB, name string, f func()) time.Duration {
 	begin := processor(b)
 	f()
 	d := processor(b) - begin
-	c.Add(name, d)
+	c.add(name, d)
 	return d
-}
-
-// Python is Time for a package of Python, under the names python and python-setup.
-func (c *Contest) Python(b testing.TB, p *Python) Run {
-	r := p.Solve(b)
-	c.Add("python", time.Duration(r.Processor*1e9))
-	c.Add("python-setup", time.Duration(r.Setup*1e9))
-	return r
 }
 
 // Beside runs the Python package, the mirror of its library in Go and backends.Open on one problem, in turns, and
 // reports the least processor time of each. setup and solve are of the mirror; solve and open return their iterations,
 // which must be those of Python.
 func Beside(b *testing.B, problem any, setup func() error, solve, open func() int) {
-	python := Start(b, problem)
-	var c Contest
+	python, c := start(b, problem), Contest{}
 	var theirs, ours, opened int
-	for b.Loop() {
-		c.Round(func() { theirs = c.Python(b, python).Iterations }, func() {
+	turns := []func(){
+		func() {
+			r := python.solve(b)
+			theirs = r.Iterations
+			c.add("python", time.Duration(r.Processor*1e9))
+			c.add("python-setup", time.Duration(r.Setup*1e9))
+		}, func() {
 			var err error
 			took := c.Time(b, "mirror-setup", func() { err = setup() })
 			must(b, err)
-			c.Add("mirror", took+c.Time(b, "mirror-solve", func() { ours = solve() }))
+			c.add("mirror", took+c.Time(b, "mirror-solve", func() { ours = solve() }))
 		}, func() {
 			c.Time(b, "open", func() { opened = open() })
-		})
+		},
+	}
+	for round := 0; b.Loop(); round++ { // each begins with another: who comes after a wait finds caches cold
+		for i := range turns {
+			turns[(i+round)%len(turns)]()
+		}
 		if ours != theirs || opened != theirs {
 			b.Fatalf("%d and %d iterations, Python %d", ours, opened, theirs)
 		}
@@ -186,20 +169,17 @@ func processor(b testing.TB) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// Add keeps a time if it is the least of that name.
-func (c *Contest) Add(name string, d time.Duration) {
-	if c.least == nil {
-		c.least = map[string]time.Duration{}
-	}
-	if old, ok := c.least[name]; !ok || d < old {
-		c.least[name] = d
+// add keeps a time if it is the least of that name.
+func (c Contest) add(name string, d time.Duration) {
+	if old, ok := c[name]; !ok || d < old {
+		c[name] = d
 	}
 }
 
 // Report gives the time of a name, and its ratio to that of another.
-func (c *Contest) Report(b *testing.B, name, to string) {
-	b.ReportMetric(float64(c.least[name])/1e6, name+"-ms")
+func (c Contest) Report(b *testing.B, name, to string) {
+	b.ReportMetric(float64(c[name])/1e6, name+"-ms")
 	if to != "" {
-		b.ReportMetric(float64(c.least[name])/float64(c.least[to]), name+"/"+to)
+		b.ReportMetric(float64(c[name])/float64(c[to]), name+"/"+to)
 	}
 }

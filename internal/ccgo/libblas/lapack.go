@@ -75,12 +75,11 @@ func finiteTriangle(a []float64, n, ld int, uplo byte) bool {
 
 // Xdsyevr_ is dsyev with the eigenvectors in z, for all eigenvalues. It goes through dsyev: gonum has no other method.
 func Xdsyevr_(t *libc.TLS, jobz, _, uplo, n, a, lda, _, _, _, _, _, m, w, z, ldz, _, work, lwork, iwork, _, info uintptr) {
+	Xdsyev_(t, jobz, uplo, n, a, lda, w, work, lwork, info)
 	if integer(lwork) == -1 {
-		Xdsyev_(t, jobz, uplo, n, a, lda, w, work, lwork, info)
 		set(iwork, 1)
 		return
 	}
-	Xdsyev_(t, jobz, uplo, n, a, lda, w, work, lwork, info)
 	order, ld, to := integer(n), integer(lda), integer(ldz)
 	set(m, order)
 	from, into := matrix(a, order, order, ld), matrix(z, order, order, to)

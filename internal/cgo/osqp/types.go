@@ -28,9 +28,7 @@ var (
 	_ = same[osqp.DualInfeasibleInaccurate-C.OSQP_DUAL_INFEASIBLE_INACCURATE]
 	_ = same[osqp.MaxIterReached-C.OSQP_MAX_ITER_REACHED]
 	_ = same[osqp.TimeLimitReached-C.OSQP_TIME_LIMIT_REACHED]
-	_ = same[osqp.NonConvex-C.OSQP_NON_CVX]
 	_ = same[osqp.SigInt-C.OSQP_SIGINT]
-	_ = same[osqp.Unsolved-C.OSQP_UNSOLVED]
 )
 
 func settingsOf(s *osqp.Settings) *C.OSQPSettings {

@@ -75,7 +75,6 @@ var (
 	_ = same[scs.SolvedInaccurate-C.SCS_SOLVED_INACCURATE]
 	_ = same[scs.SigInt-C.SCS_SIGINT]
 	_ = same[scs.Failed-C.SCS_FAILED]
-	_ = same[scs.Indeterminate-C.SCS_INDETERMINATE]
 )
 
 // What a flag holds is what C looks for.

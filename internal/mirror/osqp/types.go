@@ -61,9 +61,7 @@ const (
 	DualInfeasibleInaccurate   Status = 6
 	MaxIterReached             Status = 7
 	TimeLimitReached           Status = 8
-	NonConvex                  Status = 9
 	SigInt                     Status = 10
-	Unsolved                   Status = 11
 )
 
 // Info is what is asked of an OSQPInfo.

@@ -77,7 +77,6 @@ const (
 	UnboundedInaccurate  Status = -6
 	SigInt               Status = -5
 	Failed               Status = -4
-	Indeterminate        Status = -3
 	Infeasible           Status = -2
 	Unbounded            Status = -1
 	Solved               Status = 1

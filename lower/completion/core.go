@@ -50,25 +50,6 @@ func singular(a *mat.Dense) (u *mat.Dense, values []float64, v *mat.Dense) {
 	u, v = new(mat.Dense), new(mat.Dense)
 	svd.UTo(u)
 	svd.VTo(v)
-	rows, k := u.Dims()
-	below, _ := v.Dims()
-	for l := range k { // the largest number of a left vector is positive: those of matrices near to each other are near
-		most := 0.0
-		for i := range rows {
-			if x := u.At(i, l); math.Abs(x) > math.Abs(most) {
-				most = x
-			}
-		}
-		if most >= 0 {
-			continue
-		}
-		for i := range rows {
-			u.Set(i, l, -u.At(i, l))
-		}
-		for i := range below {
-			v.Set(i, l, -v.At(i, l))
-		}
-	}
 	return u, svd.Values(nil), v
 }
 

@@ -20,7 +20,7 @@ type factoredCompletion struct {
 
 // Traits implements [lower.Fit].
 func (c *factoredCompletion) Traits() lower.Traits {
-	return lower.Traits{Path: c.Path, Gradient: c.Gradient, Parts: []lower.Bilevel{c}, Squared: c.both.Squared}
+	return lower.Traits{Path: c.Path, Gradient: c.Gradient, Parts: []lower.Bilevel{c}, Squared: c.both.Squared, Anchored: c.both.Anchored}
 }
 
 // Shape implements [lower.Bilevel].

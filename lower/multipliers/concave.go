@@ -109,15 +109,12 @@ func (f *dual) newton(at *dualPoint) []float64 {
 	return b.Solve()
 }
 
-// flat is the share of the slope that a search leaves.
-const flat = 0.3
-
 // search goes along d until the slope has all but gone; nil where nothing is better.
 func (f *dual) search(ctx context.Context, from *dualPoint, d []float64) (*dualPoint, error) {
 	slope := floats.Dot(from.slope, d)
 	var last, best *dualPoint
 	var err error
-	found := numerics.Search(slope, flat, searches, func(t float64) (s float64, ok, done bool) {
+	found := numerics.Search(slope, searches, func(t float64) (s float64, ok, done bool) {
 		m := make([]float64, len(d))
 		floats.AddScaledTo(m, from.m, t, d)
 		for i := range m {

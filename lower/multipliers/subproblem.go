@@ -59,6 +59,12 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		from.values = append(from.values, s.fits[t].Values(x))
 	}
 	best := w.objective(from)
+	if gap := best - w.floor(); gap <= c.Tol {
+		return &lower.Subsolution{
+			X: c.X, R: c.R, M: slices.Repeat([][]float64{make([]float64, s.dims)}, len(s.fits)),
+			Objective: best, Gap: gap, Solved: true,
+		}, nil
+	}
 	for _, solver := range s.solvers {
 		w.most = append(w.most, solver.Work()+mostWork)
 	}
@@ -165,6 +171,19 @@ func (w *work) reached(ctx context.Context) (*reached, error) {
 		}
 	}
 	return r, nil
+}
+
+// floor is the dual function at multipliers of zero, a bound that fits know without a solve: of L and the proximal terms
+// alone. It is minus infinity where one does not.
+func (w *work) floor() float64 {
+	sum, share := 0.0, 1/float64(len(w.fits))
+	for t, f := range w.traits {
+		if f.Anchored == nil {
+			return math.Inf(-1)
+		}
+		sum += share * f.Anchored(w.c.Rho/share, w.c.X[t])
+	}
+	return sum
 }
 
 // first are the multipliers of a penalty so large that the lower level's solution is the subproblem's.

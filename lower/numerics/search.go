@@ -6,15 +6,18 @@ import "math"
 // short to go on.
 const inside, narrow = 0.05, 1e-12
 
+// left is the share of the slope at 0 that a step may leave.
+const left = 0.3
+
 // Search looks along a direction for the maximum of a concave function: it takes the step 1 if the function still rises
-// there, and else one at which the slope is at most flat times that at 0. at returns the slope at a step, whether there
+// there, and else one at which the slope is little beside that at 0. at returns the slope at a step, whether there
 // is a point to go to at all, and whether it is good enough whatever its slope. The result says whether the last step
 // is one.
-func Search(slope, flat float64, most int, at func(step float64) (slope float64, ok, done bool)) bool {
+func Search(slope float64, most int, at func(step float64) (slope float64, ok, done bool)) bool {
 	lo, hi, slopeLo, step := 0.0, 1.0, slope, 1.0
 	for range most {
 		s, ok, done := at(step)
-		if done || ok && (s >= 0 && step == 1 || math.Abs(s) <= flat*slope) {
+		if done || ok && (s >= 0 && step == 1 || math.Abs(s) <= left*slope) {
 			return true
 		}
 		next := math.NaN()

@@ -107,8 +107,8 @@ func (a *ascent) steepness() float64 {
 }
 
 const (
-	// gained of the increase that the slope promises has to come true on a step, and flat of the slope may be left at its end.
-	gained, flat = 1e-4, 0.1
+	// gained of the increase that the slope promises has to come true on a step.
+	gained = 1e-4
 	// searches bounds the points on a step.
 	searches = 40
 	// rounded is a share of the terms of the dual function that is rounding.
@@ -132,7 +132,7 @@ func (a *ascent) step() bool {
 	noise := rounded * (math.Abs(a.at.value) + a.magnitude())
 	steep := a.steepness()
 	last, rounding := 1.0, false
-	found := numerics.Search(promise, flat, searches, func(size float64) (slope float64, ok, done bool) {
+	found := numerics.Search(promise, searches, func(size float64) (slope float64, ok, done bool) {
 		a.move(d, size)
 		last = size
 		gain := a.try.value - a.at.value

@@ -12,9 +12,10 @@ import (
 
 // lastResort is called where a run has ended without a verdict. It tries the problem without far bounds, and then asks whether there is a
 // point at all, for a direction of descent without end, and for a solution along what these have led to; what is found counts as far as the
-// judge agrees.
+// judge agrees. Of a point that meets the tolerance there is doubt in small problems alone, where another one costs next to nothing.
 func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution {
-	if s.simple {
+	n, m := s.data.Dims()
+	if s.simple || s.second != nil && n+m+nonzeros(s.data.A)+nonzeros(s.data.P) > worthDoubting {
 		return out
 	}
 	spent := out.Iterations
@@ -91,6 +92,8 @@ func (s *checkedSolver) alongside(ctx context.Context, out *Solution, spent *int
 }
 
 const (
+	// The rows, columns and entries of a small problem.
+	worthDoubting = 10_000
 	// So many programs are solved along a point. Where one leaves more than worthwhileAlong of what the point before misses the tolerance by, the next is along the
 	// change of the multipliers.
 	alongRounds     = 8

@@ -108,7 +108,9 @@ type checkedSolver struct {
 	solved    bool       // inner has solved before, and may go on from where it ended
 	mistaken  bool       // the last run said optimal of a point that is not even near: it may have had another problem in mind
 	simple    bool       // the problem is one of lastResort
-	second    *Solution  // a point of lastResort that meets the tolerance, but is unfinished, or meets it beyond last places alone
+	second    *Solution  // the most settled point that meets the tolerance, but is unfinished, or meets it beyond last places alone
+	worst     float64    // how much so, or how far off the objective may be, as a multiple of what passes
+	off       float64    // the latter, of the optimal point that was judged last
 	content   bool       // such points are optimal, as nothing else has been found
 }
 
@@ -425,12 +427,11 @@ func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
 	ctx, cancel := s.within(ctx, begin)
 	defer cancel()
 	s.second = nil
-	if out = s.lastResort(ctx, out); !out.Status.decided() {
-		if !s.settleFor(out) && s.second != nil {
-			second := s.second
-			second.Iterations, second.SetupTime, second.SolveTime = out.Iterations, out.SetupTime, out.SolveTime
-			return second, nil
-		}
+	first := *out
+	s.consider(&first)
+	if out = s.lastResort(ctx, out); !out.Status.decided() && s.second != nil {
+		s.second.Iterations, s.second.SetupTime, s.second.SolveTime = out.Iterations, out.SetupTime, out.SolveTime
+		return s.second, nil
 	}
 	return out, nil
 }

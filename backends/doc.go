@@ -56,7 +56,7 @@
 //   - Where a backend comes to no verdict it is asked again: for the problem without bounds that are far from all other
 //     numbers, for the point nearest to the constraints, for a direction of endless descent, and for a solution along what these runs
 //     led to. Their iterations are counted, and keep to the limits. A point that meets the tolerance where a run got stuck, with residuals
-//     of more than a hundredth of it, counts when nothing else is found.
+//     of more than a thousandth of it that are no last places, or whose objective may be off by 1e-4 of itself, counts when nothing else is found: the most settled one.
 //
 // [Recheck], [CheckPrimalInfeasible], [CheckDualInfeasible], [Judge.ProvePrimalInfeasible] and [Judge.ProveDualInfeasible] are the
 // same checks for the caller's own use, [Judge] the whole test of optimal points.

@@ -59,10 +59,11 @@ func (s *checkedSolver) judgeClaim(out *Solution) {
 			addMessage(out, "the residuals are no more than the last places of what they are added up from")
 		}
 		distance, rounding := s.judged.check.distance(&s.data, out)
-		if size := s.judged.sizeOfObjective(); !s.content && !(distance <= max(mostHidden, inUnitsFactor*s.options.Eps)*size) {
+		most := max(mostHidden, inUnitsFactor*s.options.Eps)
+		size := s.judged.unitsOf().ofObjective(found.primal, found.dual)
+		if s.off = distance / size / most; !s.content && !(s.off <= 1) {
 			out.Status = Inaccurate
-			addMessage(out, fmt.Sprintf(
-				"by its residuals times its variables and multipliers the objective may be off by %.1e, from terms of %.1e", distance, size))
+			addMessage(out, fmt.Sprintf("by its residuals times its variables and multipliers the objective may be off by %.1e of %.1e", distance, size))
 			return
 		}
 		out.Distance = distance + rounding
@@ -77,11 +78,10 @@ func (s *checkedSolver) judgeClaim(out *Solution) {
 	}
 }
 
-// unfinished says that a point which meets the tolerance is where a run has got stuck, with residuals that polishing would have left less of: there may be another solution, far
-// away. It is optimal only when nothing else is found.
+// unfinished says that a point which meets the tolerance is where a run has got stuck unsettled: there may be another solution, far away. It is optimal only when nothing else is
+// found.
 func (s *checkedSolver) unfinished(out *Solution) bool {
-	s.judged.measure(out.X, out.S, out.Z)
-	return !s.judged.solved(polished * s.options.Eps)
+	return s.judged.Unsettled(out.X, out.S, out.Z, s.options.Eps) > 1
 }
 
 func (s *checkedSolver) judgePrimalInfeasible(out *Solution) {

@@ -12,13 +12,13 @@ import (
 
 // lastResort is called where a run has ended without a verdict. It tries the problem without far bounds, and then asks whether there is a
 // point at all, for a direction of descent without end, and for a solution along what these have led to; what is found counts as far as the
-// judge agrees. Where the run got stuck at a point that meets the tolerance, but is unfinished, it looks less far.
+// judge agrees. Of a point that meets the tolerance there is doubt in small problems alone, where another one costs next to nothing.
 func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution {
-	if s.simple {
+	n, m := s.data.Dims()
+	if s.simple || s.second != nil && n+m+nonzeros(s.data.A)+nonzeros(s.data.P) > worthDoubting {
 		return out
 	}
 	spent := out.Iterations
-	near := out.X != nil && s.judged.Excess(out.X, out.S, out.Z, s.options.Eps) <= 1 // it is only unfinished
 	if closer := withoutFar(&s.data); closer != nil {
 		if found := s.ask(ctx, closer, out, &spent, func(sol *Solution) *Solution { return sol }); found != nil {
 			return found
@@ -49,25 +49,18 @@ func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution
 	if s.mistaken {
 		return out
 	}
-	if !near {
-		if found := s.alongside(ctx, out, &spent, Point{X: out.X, Z: out.Z}, alongRounds); found != nil {
+	for _, from := range []Point{{X: out.X, Z: out.Z}, {X: x, Z: s.tightOnly(z)}} {
+		if found := s.alongside(ctx, out, &spent, from); found != nil {
 			return found
 		}
-	}
-	rounds := alongRounds
-	if near {
-		rounds = roundsIfNear
-	}
-	if found := s.alongside(ctx, out, &spent, Point{X: x, Z: s.tightOnly(z)}, rounds); found != nil {
-		return found
 	}
 	return out
 }
 
 // alongside asks for a solution along x and z of a point, and then along the point that this leads to, as long as that is near.
-func (s *checkedSolver) alongside(ctx context.Context, out *Solution, spent *int, from Point, rounds int) *Solution {
+func (s *checkedSolver) alongside(ctx context.Context, out *Solution, spent *int, from Point) *Solution {
 	last := math.Inf(1)
-	for range rounds {
+	for range alongRounds {
 		if s.data.A == nil || from.X == nil || from.Z == nil || !allFinite(from.X) || !allFinite(from.Z) {
 			return nil
 		}
@@ -99,10 +92,11 @@ func (s *checkedSolver) alongside(ctx context.Context, out *Solution, spent *int
 }
 
 const (
-	// So many programs are solved along a point, and roundsIfNear where there is one that meets the tolerance. Where one leaves more than worthwhileAlong of what the point before misses the tolerance by, the next is along the
+	// The rows, columns and entries of a small problem.
+	worthDoubting = 10_000
+	// So many programs are solved along a point. Where one leaves more than worthwhileAlong of what the point before misses the tolerance by, the next is along the
 	// change of the multipliers.
 	alongRounds     = 8
-	roundsIfNear    = 2
 	worthwhileAlong = 0.5
 )
 
@@ -136,26 +130,28 @@ func (s *checkedSolver) ask(ctx context.Context, p *Problem, out *Solution, spen
 	if claim == Optimal {
 		s.polish(found)
 	}
-	if found.Status != claim {
-		if claim == Optimal && s.settleFor(found) {
-			s.second = found
-		}
+	if claim == Optimal && (found.Status != claim || s.unfinished(found)) {
+		s.consider(found)
 		return nil
 	}
-	if claim == Optimal && s.unfinished(found) {
-		s.second = found
+	if found.Status != claim {
 		return nil
 	}
 	found.Iterations, found.SetupTime, found.SolveTime = *spent, out.SetupTime, out.SolveTime+sol.SetupTime+sol.SolveTime
 	return found
 }
 
-// settleFor judges a point again where nothing else has been found, and says whether it is optimal then.
-func (s *checkedSolver) settleFor(out *Solution) bool {
+// consider judges a point again as one that counts where nothing else is found, and keeps it as the second best if it is the most settled of those.
+func (s *checkedSolver) consider(out *Solution) {
 	s.content = true
 	s.judge(out)
 	s.content = false
-	return out.Status == Optimal
+	if out.Status != Optimal {
+		return
+	}
+	if worst := max(s.off, s.judged.Unsettled(out.X, out.S, out.Z, s.options.Eps)); s.second == nil || worst < s.worst {
+		s.second, s.worst = out, worst
+	}
 }
 
 // tightOnly returns z without the parts that are next to nothing of the largest one in units of the rows: what an interior point has of rows that are not

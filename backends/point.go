@@ -33,7 +33,7 @@ func (j *Judge) Polish(pt Point, eps float64) (Point, bool) {
 			change.apply(right, both)
 			copy(t.x, both)
 			copy(t.z, both[len(t.x):])
-			if s := t.slacks(); j.Optimal(t.x, s, t.z, eps) && j.solved(polished*eps) {
+			if s := t.slacks(); j.Optimal(t.x, s, t.z, eps) && j.Unsettled(t.x, s, t.z, eps) <= 1 {
 				pt, ok = Point{X: t.x, S: s, Z: t.z}, true
 			}
 			return ok
@@ -42,18 +42,23 @@ func (j *Judge) Polish(pt Point, eps float64) (Point, bool) {
 	return pt, ok
 }
 
-// polished is the part of the tolerance that the residuals of the equations, primal and dual, may be after they have been solved: where more is left they contradict each other,
-// and the point is one of another problem.
-const polished = 0.01
+// polished is the part of the tolerance that the residuals of a settled point may be: where more is left and cannot be taken out, the equations contradict each other by as much, and the
+// solution may be another one, with multipliers or variables as large as the reciprocal.
+const polished = 1e-3
 
-// solved says whether the residuals, primal and dual, of the point that measure had last are at most eps, beyond the last places at least.
-func (j *Judge) solved(eps float64) bool {
-	within := func(w *weighed) bool { return max(w.Primal, w.Dual) <= eps }
-	if within(&j.last.weighed) {
-		return true
+// Unsettled returns how many times larger than in a settled point the residuals are, primal and dual, at the tolerance eps. Last places of what they are added up from do not
+// count. A point that passes as optimal but is not settled is worth looking for another one. It panics unless the vectors have the lengths of the problem.
+func (j *Judge) Unsettled(x, s, z []float64, eps float64) float64 {
+	n, m := j.problem().Dims()
+	mustHave(len(x) == n && len(s) == m && len(z) == m)
+	found := j.measure(x, s, z)
+	if max(found.Primal, found.Dual) <= polished*eps {
+		return max(found.Primal, found.Dual) / (polished * eps)
 	}
-	w := j.beyondPlaces()
-	return w != nil && within(w)
+	j.move(found)
+	t := j.moved.tally(j.p, x, s, z)
+	r, _, _ := t.Residuals()
+	return max(r.Primal, r.Dual) / (polished * eps)
 }
 
 // nearPoint is the residual, primal and dual, up to which a point is worth being polished.

@@ -437,29 +437,12 @@ func (j *Judge) beyondPlaces() *weighed {
 func (j *Judge) beyond(m *measured) *weighed {
 	p, c, to := j.p, &j.check, &j.moved
 	least := j.unitsOf().ofObjective(m.primal, m.dual)
-	byRows, byColumns, rows, columns := 0., 0., 0., 0.
-	c.rounding(p, nil, m.x, m.z)
-	to.ax, to.px, to.atz = append(to.ax[:0], c.ax...), append(to.px[:0], c.px...), append(to.atz[:0], c.atz...)
-	within := func(v, terms float64) float64 { return max(-lastPlaces*terms, min(v, lastPlaces*terms)) }
-	for i, b := range p.B {
-		left, terms := b-m.s[i]-c.ax[i], c.ofRows[i]+math.Abs(m.s[i])+math.Abs(b)
-		move := within(left, terms)
-		to.ax[i] += move
-		rows = max(rows, share(math.Abs(left-move), terms, 0))
-		byRows += math.Abs(left * m.z[i])
-	}
-	for k, q := range p.Q {
-		left, terms := -q-c.px[k]-c.atz[k], c.ofCols[k]+math.Abs(q)
-		move := within(left, terms)
-		to.atz[k] += move
-		columns = max(columns, share(math.Abs(left-move), terms, 0))
-		byColumns += math.Abs(left * m.x[k])
-	}
+	rows, columns, byRows, byColumns := j.move(m)
 	ofX, ofZ := c.largestTerms(p, m.x, m.z)
 	if !(byColumns <= mostChange*max(least, ofX) && byRows <= mostChange*max(least, ofZ) && math.Abs(m.primal-m.dual) <= mostChange*max(least, ofX, ofZ)) {
 		return nil
 	}
-	dual := m.dual + within(m.primal-m.dual, c.terms(p, m.s, m.x, m.z))
+	dual := m.dual + lastPlacesOf(m.primal-m.dual, c.terms(p, m.s, m.x, m.z))
 	t := to.tally(p, m.x, m.s, m.z)
 	out := &weighed{}
 	out.Residuals, _, _ = t.Residuals()
@@ -468,6 +451,32 @@ func (j *Judge) beyond(m *measured) *weighed {
 	out.right, out.cost = m.right, m.cost
 	return out
 }
+
+// move moves the products of the point that measure had last to where the residuals are least, by at most the last places of the terms that they are added up from. It
+// returns what is left, as a part of the terms, at most, and the sums of the residuals times the multipliers and times the variables.
+func (j *Judge) move(m *measured) (rows, columns, byRows, byColumns float64) {
+	c, to := &j.check, &j.moved
+	c.rounding(j.p, nil, m.x, m.z)
+	to.ax, to.px, to.atz = append(to.ax[:0], c.ax...), append(to.px[:0], c.px...), append(to.atz[:0], c.atz...)
+	for i, b := range j.p.B {
+		left, terms := b-m.s[i]-c.ax[i], c.ofRows[i]+math.Abs(m.s[i])+math.Abs(b)
+		move := lastPlacesOf(left, terms)
+		to.ax[i] += move
+		rows = max(rows, share(math.Abs(left-move), terms, 0))
+		byRows += math.Abs(left * m.z[i])
+	}
+	for k, q := range j.p.Q {
+		left, terms := -q-c.px[k]-c.atz[k], c.ofCols[k]+math.Abs(q)
+		move := lastPlacesOf(left, terms)
+		to.atz[k] += move
+		columns = max(columns, share(math.Abs(left-move), terms, 0))
+		byColumns += math.Abs(left * m.x[k])
+	}
+	return rows, columns, byRows, byColumns
+}
+
+// lastPlacesOf is the part of v that the last places of terms are.
+func lastPlacesOf(v, terms float64) float64 { return max(-lastPlaces*terms, min(v, lastPlaces*terms)) }
 
 // The sums of a point are added up in twice the precision where their rounding may be more than this part of the objective.
 const roundingDecides = 1e-10

@@ -78,6 +78,43 @@ func TestFarSides(t *testing.T) {
 	}
 }
 
+// TestFarMultipliers: programs whose multipliers are 1e9 times as large as their data. Points that miss a constraint by 1e-10 meet the tolerance, with an objective that is off by as much as the
+// sizes of the data. The values follow from x and z with s'z = 0 and q + Px + A'z = 0, to the last bit.
+func TestFarMultipliers(t *testing.T) {
+	for _, c := range []struct {
+		p    *backends.Problem
+		want float64
+	}{
+		{ // x = 0, z = (7.04643072e8, 5.36870912e8, 0)
+			&backends.Problem{
+				Q: []float64{-0.625, 0.5}, B: []float64{0, 0, 2.125}, Cones: []backends.Cone{backends.Nonnegative(3)},
+				A: rowsOf(2, []float64{-0.375, -0.625}, []float64{0.4921875011641532, 0.8203124990686774}, []float64{2.875, -2.875}).csc(3, 2),
+			}, 0,
+		},
+		{ // x = (1, 0, -1), z = (5.36870912e8, 2.68435456e8)
+			&backends.Problem{
+				P: rowsOf(3, []float64{6, 5, 5}, []float64{0, 17, -7}, []float64{0, 0, 22}).csc(3, 3),
+				Q: []float64{-1, -9, 17}, B: []float64{0, 0}, Cones: []backends.Cone{backends.PSD(1), backends.Nonnegative(1)},
+				A: rowsOf(3, []float64{-1, 0, -1}, []float64{2, -1.1175870895385742e-08, 2}).csc(2, 3),
+			}, -9,
+		},
+		{ // x = (1, 0, 1), z = (0, 0, 0, 0, 8.05306368e8, 5.36870912e8)
+			&backends.Problem{
+				Q: []float64{1, 2, 2}, B: []float64{-2, -6, 5, -2, 0, -5.587935447692871e-09},
+				A: rowsOf(3, []float64{3, -1, -2}, []float64{-1, -2, -1}, []float64{2, -1, -1}, []float64{-2, 2, -1}, []float64{-1, 3, 1},
+					[]float64{1.4999999981373549, -4.50000000372529, -1.5000000037252903}).csc(6, 3),
+				Cones: []backends.Cone{
+					backends.Box([]float64{-3, math.Inf(-1), 1, -1}, []float64{-2, -1, math.Inf(1), 1}), backends.PSD(1), backends.Zero(1),
+				},
+			}, 3,
+		},
+	} {
+		sol := solveChecked(t, c.p)
+		require.Equal(t, backends.Optimal, sol.Status, sol.Message)
+		assert.InDelta(t, c.want, sol.Objective, 1e-6)
+	}
+}
+
 // TestCertificateReach: a certificate that reaches 1e7 times as far as the data is none at the default tolerance, and one that is asked for no more is told.
 func TestCertificateReach(t *testing.T) {
 	const d = 1e-13

@@ -6,9 +6,6 @@ import "math"
 type progress struct {
 	primal, dual, gap float64 // as in backends.Residuals, the gap at least s'z
 	objective, bound  float64
-	// doubt bounds what the residuals can hide of the objective, sum |rd_j x_j| +
-	// sum |rp_i z_i|, relative to it.
-	doubt float64
 	// columns and equations are the largest residuals of the scaled problem there that can make an error of one, in the dual or
 	// primal residual, and in the gap.
 	columns, equations float64
@@ -44,14 +41,6 @@ func (it *iterate) measure() progress {
 	if f.stop.Reached(2 * f.m) {
 		return progress{}
 	}
-	doubt := 0.0
-	for j, v := range it.rx {
-		doubt += math.Abs(v * it.x[j])
-	}
-	for i, v := range it.rz {
-		doubt += math.Abs(v * it.z[i])
-	}
-	p.doubt = doubt / (tau * tau * c) / max(1, math.Abs(p.objective))
 	size := max(1, min(math.Abs(p.objective), math.Abs(p.bound)))
 	p.gap = gap / size
 	p.columns = min(dualSize*sc.leastD, size*tau*tau*c/norm1(it.x))

@@ -18,10 +18,7 @@ const (
 	acceptFraction = 0.5
 	// Certificates are measured by the recheck itself.
 	acceptProof = 0.9
-	// With many variables residuals within the tolerance may add up to a wrong
-	// objective. Where they could by more than doubtful times the tolerance, up to
-	// furtherIterations more are made.
-	doubtful          = 100
+	// Up to furtherIterations more are made from a point that is optimal but not settled.
 	furtherIterations = 5
 	// So many iterations without a better point, late in the run, mean a stall.
 	stallIterations = 10
@@ -52,6 +49,7 @@ type runner struct {
 	options    backends.Options
 	iterations int
 	watch      watch
+	answer     *backends.Solution // the last one that passed as optimal
 }
 
 // watch sees whether a run gets on.
@@ -79,7 +77,7 @@ func (r *runner) run(ctx context.Context, o backends.Options, set Settings, warm
 	if r.options = o; o.MaxIterations == 0 {
 		r.options.MaxIterations = defaultMaxIterations
 	}
-	r.iterations = 0
+	r.iterations, r.answer = 0, nil
 	r.proof, r.nearPrimal, r.nearDual = nil, math.Inf(1), math.Inf(1)
 	from, unused := resumed, ""
 	if !resume {
@@ -97,7 +95,6 @@ func (r *runner) run(ctx context.Context, o backends.Options, set Settings, warm
 	if err != nil {
 		sol.Stopped, sol.Message = outcome.Stalled, err.Error()
 	}
-	r.settle(sol)
 	r.polish(sol)
 	if unused != "" {
 		sol.Message = strings.TrimPrefix(sol.Message+"; "+unused, "; ")
@@ -213,10 +210,15 @@ func (r *runner) log(ctx context.Context, p progress) {
 func (r *runner) verdict(p progress) backends.Status {
 	o := &r.options
 	if p.worst <= acceptFraction*o.Eps {
-		if (p.doubt <= doubtful*o.Eps || r.watch.further >= furtherIterations) && r.accepted() {
-			return backends.Optimal
+		if sol := r.accepted(); sol != nil {
+			r.settle(sol)
+			if r.answer = sol; r.judge.Unsettled(sol.X, sol.S, sol.Z, o.Eps) <= 1 || r.strategy == strategy(r.direct) {
+				return backends.Optimal
+			}
+			if r.watch.further++; r.watch.further > furtherIterations {
+				return backends.Inaccurate
+			}
 		}
-		r.watch.further++
 	}
 	eps := acceptProof * o.EpsInfeasible
 	status := r.infeasible(p.noPoint, p.noBound, eps)
@@ -226,11 +228,14 @@ func (r *runner) verdict(p progress) backends.Status {
 	return status
 }
 
-// accepted says whether the best point passes as optimal on the caller's data.
-func (r *runner) accepted() bool {
+// accepted returns the best point if it passes as optimal on the caller's data.
+func (r *runner) accepted() *backends.Solution {
 	b := &r.best
 	sol := r.f.expand(b.x, b.s, b.z, b.tau)
-	return r.judge.Optimal(sol.X, sol.S, sol.Z, r.options.Eps)
+	if !r.judge.Optimal(sol.X, sol.S, sol.Z, r.options.Eps) {
+		return nil
+	}
+	return sol
 }
 
 // stopped says whether the context or the time has ended, and what was under way is unfinished.
@@ -268,6 +273,10 @@ func (r *runner) solution(status backends.Status) *backends.Solution {
 		return &backends.Solution{Status: status, X: r.proof}
 	case backends.Unsolved:
 		status = backends.Inaccurate
+	}
+	if r.answer != nil {
+		r.answer.Status = status
+		return r.answer
 	}
 	if math.IsInf(b.error, 1) {
 		if status == backends.Inaccurate {

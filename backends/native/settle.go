@@ -1,29 +1,57 @@
 package native
 
-import "github.com/conetune/conetune/backends"
+import (
+	"slices"
 
-// settle takes what is left of the residuals out of an optimal point: by one more direction with the factors at hand, along which complementarity
+	"github.com/conetune/conetune/backends"
+)
+
+const (
+	// settleSteps is how many directions settle takes at most, and no more once one leaves over worthwhileSettling of the residuals.
+	settleSteps        = 3
+	worthwhileSettling = 0.5
+)
+
+// settle takes what is left of the residuals out of an optimal point: by further directions with the factors at hand, along which complementarity
 // stays as it is to first order. In the embedding the residuals fall no faster than mu, and x may be outside of constraints that bind at
-// zero by more than inside of them.
+// zero by more than inside of them. Residuals that stay contradict each other, or belong to a solution far away. The iterate is as before.
 func (r *runner) settle(sol *backends.Solution) {
-	e := r.embedding
-	if sol.Status != backends.Optimal || r.strategy != strategy(e) || !e.constant {
+	e, eps := r.embedding, r.options.Eps
+	left := r.judge.Unsettled(sol.X, sol.S, sol.Z, eps)
+	if left <= 1 || r.iterations == 0 || r.rooted() {
 		return
 	}
+	x, s, z := slices.Clone(e.x), slices.Clone(e.s), slices.Clone(e.z)
 	e.dtau, e.dkap = 0, 0
-	clear(e.d)
-	if e.newton(1, 1, e.target) != nil {
-		return
+	for range settleSteps {
+		clear(e.d)
+		if e.newton(1, 1, refined) != nil {
+			break
+		}
+		e.slacks(1)
+		a := e.longest()
+		if a < 1 {
+			a *= stepFraction
+		}
+		axpy(a, e.dx, e.x)
+		axpy(a, e.ds, e.s)
+		axpy(a, e.dz, e.z)
+		e.residuals()
+		better := e.f.expand(e.x, e.s, e.z, e.tau)
+		if !r.judge.Optimal(better.X, better.S, better.Z, eps) {
+			break
+		}
+		now := r.judge.Unsettled(better.X, better.S, better.Z, eps)
+		if now < left {
+			sol.X, sol.S, sol.Z = better.X, better.S, better.Z
+		}
+		if now <= 1 || !(now < worthwhileSettling*left) {
+			break
+		}
+		left = now
 	}
-	e.slacks(1)
-	if e.longest() < 1 {
-		return
-	}
-	axpy(1, e.x, e.dx)
-	axpy(1, e.s, e.ds)
-	axpy(1, e.z, e.dz)
-	better, eps := e.f.expand(e.dx, e.ds, e.dz, e.tau), r.options.Eps
-	if last := e.judge.Excess(sol.X, sol.S, sol.Z, eps); e.judge.Excess(better.X, better.S, better.Z, eps) < last {
-		sol.X, sol.S, sol.Z = better.X, better.S, better.Z
-	}
+	copy(e.x, x)
+	copy(e.s, s)
+	copy(e.z, z)
+	e.residuals()
 }

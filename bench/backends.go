@@ -182,14 +182,15 @@ func exact(b backends.ConicBackend) dca.Settings {
 }
 
 // stages are the programs of a single solve.
-var stages = []dca.Stage{dca.StagePenalty, dca.StageConstrained}
+var stages = []dca.Stage{dca.StagePenalty, dca.StageConstrained, dca.StageSubproblem}
 
 // point is where stages are solved, the same for all backends: the weights of the penalties, and the radii of the
 // program, which are the P_i(x) of the reference's solution at these.
 type point struct {
 	program dca.Program
 	kinds   [][]int
-	weights []float64 // one for each kind
+	weights []float64          // one for each kind
+	low     *dca.LowerSolution // the reference's at these radii, the centre of the subproblem
 }
 
 func newPoint(ctx context.Context, p dca.Program, reference backends.ConicBackend) (*point, error) {
@@ -206,7 +207,10 @@ func newPoint(ctx context.Context, p dca.Program, reference backends.ConicBacken
 		return nil, fmt.Errorf("the penalty form at weights %v ended with %s", out.weights, at.status)
 	}
 	out.program.H0 = p.StartAt(at.radii, nil)
-	return out, nil
+	if out.low, err = dca.LowerLevel(ctx, out.program, exact(reference)); err == nil && out.low.X == nil {
+		err = fmt.Errorf("the lower level at radii %v ended with %s", at.radii, out.low.Status)
+	}
+	return out, err
 }
 
 // solved is the outcome of a stage, with the largest violation of its radii.
@@ -218,8 +222,15 @@ type solved struct {
 }
 
 func (p *point) solve(ctx context.Context, stage dca.Stage, s dca.Settings) (*solved, error) {
-	if stage == dca.StagePenalty {
+	switch stage {
+	case dca.StagePenalty:
 		return p.penalized(ctx, s)
+	case dca.StageSubproblem:
+		at, err := p.low.Subproblem(ctx, p.program, s)
+		if err != nil {
+			return nil, err
+		}
+		return &solved{status: at.Status, residual: at.Residual, objective: at.Objective, stats: at.Stats}, nil
 	}
 	at, err := dca.LowerLevel(ctx, p.program, s)
 	if err != nil {

@@ -82,7 +82,7 @@ var flagGroups = []struct{ title, names string }{
 	{"Model", "groups standardize intercept one-se"},
 	{"Output", "report plot coefficients save json config verbose time-limit memory"},
 	{"Tables", "na sep decimal encoding comment header sheet row-features col-features offset event"},
-	{"Single models", "level threshold order ties penalty-factors nonnegative lower upper gamma pilot class-weights scale final rung stop-folds"},
+	{"Single models", "level threshold order ties penalty-factors nonnegative lower upper gamma pilot class-weights scale final rung"},
 	{"Files and processes", "trace plot-trace save-config threads workers"},
 }
 

@@ -90,8 +90,8 @@ const (
 	workShare, bandShare = 20, 10
 	// farMove and farthest are shares of the radius: how far a margin goes before all are computed anew, and at most.
 	farMove, farthest = 0.5, 2
-	// enough is the share of the regularisation that what a step takes off is small against, and flatEnough that of its slope where a search ends.
-	enough, flatEnough = 0.1, 0.1
+	// enough is the share of the regularisation that what a step takes off is small against.
+	enough = 0.1
 	// sampled is the number of rows that quantiles are found from.
 	sampled = 2000
 )
@@ -208,7 +208,7 @@ func (a *augmented) multipliers() bool {
 	for _, i := range a.work {
 		t := a.prox[i] + a.margins[i]/a.width
 		a.banded[i] = t > 0 && t < 1 && a.u[i] > 0
-		if t = math.Max(0, math.Min(1, t)); t != a.shares[i] && !a.put(i, t) {
+		if t = max(0, min(1, t)); t != a.shares[i] && !a.put(i, t) {
 			return false
 		}
 	}
@@ -307,7 +307,7 @@ func (a *augmented) run() lower.Status {
 		}
 		if whole && same || fall <= enough*far || since >= mostInner {
 			for _, i := range a.work {
-				a.prox[i] = math.Max(0, math.Min(1, a.prox[i]+a.margins[i]/a.width))
+				a.prox[i] = max(0, min(1, a.prox[i]+a.margins[i]/a.width))
 			}
 			if a.h.stored() || a.gap <= a.reached/2 {
 				a.narrow(since)
@@ -327,7 +327,7 @@ func (a *augmented) compare() (same bool, far float64) {
 		b := a.prox[i]
 		t := b + a.margins[i]/a.width
 		same = same && (t > 0 && t < 1 && a.u[i] > 0) == a.banded[i]
-		t = math.Max(0, math.Min(1, t)) - b
+		t = max(0, min(1, t)) - b
 		far += a.u[i] * t * t
 	}
 	return same, far * a.width / 2
@@ -384,7 +384,7 @@ func (a *augmented) step() (fall float64, whole, ok bool) {
 	if len(a.work) < a.rows.n && most > 0 {
 		t = math.Min(t, math.Max(farthest*a.radius-a.moved, 0.1*a.radius)/most)
 	}
-	t = a.search(t, d)
+	t = flatten(t, a.along(0), a.along)
 	for j, x := range a.inner.at[:p] {
 		if t == 1 {
 			a.w[j] = x // a limit is met exactly
@@ -415,32 +415,9 @@ func (a *augmented) hold() float64 {
 	return 1 / a.width
 }
 
-// search returns how far along d, up to t, the augmented function falls.
-func (a *augmented) search(t float64, d []float64) float64 {
-	first, last := a.along(0, d), a.along(t, d)
-	if last <= flatEnough*math.Abs(first) {
-		return t
-	}
-	lo, hi, atLo, atHi := 0.0, t, first, last
-	for range 30 {
-		t = lo + (hi-lo)*math.Max(0.02, math.Min(0.98, -atLo/(atHi-atLo)))
-		switch at := a.along(t, d); {
-		case math.Abs(at) <= flatEnough*math.Abs(first):
-			return t
-		case at < 0:
-			lo, atLo = t, at
-			atHi /= 2
-		default:
-			hi, atHi = t, at
-			atLo /= 2
-		}
-	}
-	return t
-}
-
-// along is the derivative of the augmented function t along d.
-func (a *augmented) along(t float64, d []float64) float64 {
-	p := len(a.w)
+// along is the derivative of the augmented function t along the step.
+func (a *augmented) along(t float64) float64 {
+	p, d := len(a.w), a.inner.d
 	sum := d[p] * a.rest.balance
 	for j, v := range d[:p] {
 		if v != 0 {

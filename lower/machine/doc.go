@@ -17,7 +17,7 @@
 //
 // # Method
 //
-// Up to 500 rows, or twice as many as features, an active-set path, as in parametric methods for quadratic programs (Best 1996; Ferreau, Bock, Diehl 2008). A point whose
+// Up to 500 rows, and up to 2000 where that is less work, an active-set path, as in parametric methods for quadratic programs (Best 1996; Ferreau, Bock, Diehl 2008). A point whose
 // alpha meet their bounds and their equation is the solution of the program with the linear term, right sides and bounds moved; as they go
 // back, w, c and alpha are piecewise linear, and where a row reaches its kink, an alpha its bound, or a feature the box or its inside, it
 // changes sides. What the path solves are systems of the order of the number of rows at their kinks, whose Cholesky factor is changed and

@@ -177,7 +177,7 @@ func (f *fold) classify(width float64, measured bool) bool {
 		s := f.margins[i]
 		t := f.prox[i] + s/width
 		f.banded[i] = t > 0 && t < 1
-		t = math.Max(0, math.Min(1, t))
+		t = max(0, min(1, t))
 		away := t - f.prox[i]
 		smooth := t*s - width/2*away*away
 		for k, part := range f.part {
@@ -268,19 +268,15 @@ func (f *fold) rates() bool {
 	return true
 }
 
-// smoothed are the smoothed losses t along d, and their rates.
-func (f *fold) smoothed(t, width float64) (value, rate [2]float64) {
-	for k := range value {
-		value[k] = f.others[k] - floats.Dot(f.rest[k], f.z) - t*f.along[k]
-		rate[k] = -f.along[k]
-	}
+// smoothed are the smoothed training loss t along d, and the rates of both losses.
+func (f *fold) smoothed(t, width float64) (value float64, rate [2]float64) {
+	value = f.others[1] - floats.Dot(f.rest[1], f.z) - t*f.along[1]
+	rate[0], rate[1] = -f.along[0], -f.along[1]
 	for _, i := range f.work {
 		s := f.margins[i] + t*f.rate[i]
-		x := math.Max(0, math.Min(1, f.prox[i]+s/width))
-		away := x - f.prox[i]
-		v, r := x*s-width/2*away*away, x*f.rate[i]
-		value[0] += f.part[0][i] * v
-		value[1] += f.part[1][i] * v
+		x := max(0, min(1, f.prox[i]+s/width))
+		away, r := x-f.prox[i], x*f.rate[i]
+		value += f.part[1][i] * (x*s - width/2*away*away)
 		rate[0] += f.part[0][i] * r
 		rate[1] += f.part[1][i] * r
 	}

@@ -63,7 +63,6 @@ type augmented struct {
 	rate    []float64 // of the margins along a step
 	z       []float64 // w and c
 	slope   []float64 // the gradient in z
-	sizes   []float64
 	h       curvature
 	inner   *inner
 	settled bool    // the last step was whole, or took off little, so that the next is to be precise
@@ -92,8 +91,6 @@ const (
 	farMove, farthest = 0.5, 2
 	// enough is the share of the regularisation that what a step takes off is small against.
 	enough = 0.1
-	// sampled is the number of rows that quantiles are found from.
-	sampled = 2000
 )
 
 // narrowing is the share of the width that is left after so many steps at most.
@@ -114,15 +111,7 @@ func newAugmented(g *program, from point, tol float64) *augmented {
 }
 
 // measure computes all margins.
-func (a *augmented) measure() bool {
-	if !a.rows.products(a.margins, a.w, &a.end) {
-		return false
-	}
-	for i, v := range a.margins {
-		a.margins[i] = 1 - v + a.rows.y[i]*a.c
-	}
-	return true
-}
+func (a *augmented) measure() bool { return a.rows.margins(a.margins, a.w, a.c, &a.end) }
 
 // sum computes the sums of the shares.
 func (a *augmented) sum() bool {
@@ -161,10 +150,10 @@ func (a *augmented) choose() bool {
 			kinks++ // their margins are 0
 		}
 	}
-	a.radius, a.moved = a.quantile(kinks+min(workShare*unknowns, n/2)), 0
+	a.radius, a.moved = quantile(a.margins, kinks+min(workShare*unknowns, n/2)), 0
 	if a.width == 0 {
 		// Where the gap is large, margins have far to go.
-		a.width = math.Max(narrowest, math.Min(widest, math.Max(a.gap/a.unit, a.quantile(kinks+min(bandShare*unknowns, n/8)))))
+		a.width = math.Max(narrowest, math.Min(widest, math.Max(a.gap/a.unit, quantile(a.margins, kinks+min(bandShare*unknowns, n/8)))))
 	}
 	a.work = a.work[:0]
 	for i, s := range a.margins {
@@ -190,17 +179,6 @@ func (a *augmented) choose() bool {
 		}
 	}
 	return true
-}
-
-// quantile is about the size of margins that so many rows do not exceed, found from a part of the rows.
-func (a *augmented) quantile(count int) float64 {
-	stride := 1 + len(a.margins)/sampled
-	a.sizes = a.sizes[:0]
-	for i := 0; i < len(a.margins); i += stride {
-		a.sizes = append(a.sizes, math.Abs(a.margins[i]))
-	}
-	slices.Sort(a.sizes)
-	return a.sizes[min(len(a.sizes)-1, count/stride)]
 }
 
 // multipliers sets the shares of the working rows to their t_i, and the band.

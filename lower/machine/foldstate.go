@@ -69,13 +69,7 @@ func newFold(g *Problem, number, folds int) *fold {
 // measure computes all margins.
 func (f *fold) measure() bool {
 	p := f.rows.p
-	if !f.rows.products(f.margins, f.z[:p], &f.end) {
-		return false
-	}
-	for i, v := range f.margins {
-		f.margins[i] = 1 - v + f.rows.y[i]*f.z[p]
-	}
-	return true
+	return f.rows.margins(f.margins, f.z[:p], f.z[p], &f.end)
 }
 
 // put gives row i a share.
@@ -111,17 +105,6 @@ func (f *fold) sum() bool {
 	return true
 }
 
-// quantile is about the size of margins that so many rows do not exceed, found from a part of the rows.
-func (f *fold) quantile(count int) float64 {
-	stride := 1 + len(f.margins)/sampled
-	var sizes []float64
-	for i := 0; i < len(f.margins); i += stride {
-		sizes = append(sizes, math.Abs(f.margins[i]))
-	}
-	slices.Sort(sizes)
-	return sizes[min(len(sizes)-1, count/stride)]
-}
-
 // kinks is the number of rows at their kinks.
 func (f *fold) kinks() (n int) {
 	for _, b := range f.shares {
@@ -134,13 +117,13 @@ func (f *fold) kinks() (n int) {
 
 // band is the size of margins in a first band.
 func (f *fold) band() float64 {
-	return f.quantile(f.kinks() + min(bandShare*(f.rows.p+1), f.rows.n/8))
+	return quantile(f.margins, f.kinks()+min(bandShare*(f.rows.p+1), f.rows.n/8))
 }
 
 // choose puts the rows near their kinks to work, and the others on the sides where their margins are.
 func (f *fold) choose() bool {
 	n := f.rows.n
-	f.radius, f.moved = f.quantile(f.kinks()+min(jointShare*(f.rows.p+1), n/2)), 0
+	f.radius, f.moved = quantile(f.margins, f.kinks()+min(jointShare*(f.rows.p+1), n/2)), 0
 	f.work = f.work[:0]
 	for i, s := range f.margins {
 		if math.Abs(s) <= f.radius || inside(f.shares[i]) {

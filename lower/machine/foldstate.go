@@ -6,13 +6,12 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/internal/dense"
-	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/internal/stop"
 )
 
 // fold is the machine of one fold in a [Subproblem]: z = (w, c) with its rows b_i = (a_i, -y_i) and margins s_i = 1 - b_i'z. Its rows are treated as [augmented] treats them.
 type fold struct {
+	number  int
 	rows    *signedRows
 	part    [2][]float64 // the weights of the rows in the validation and in the training loss, over the number of folds
 	end     stop.Stop
@@ -38,19 +37,16 @@ type fold struct {
 
 	loss, smooth [2]float64 // the losses, and those that are smoothed
 
-	curve                        curvature
-	chol                         factor.Definite
-	gradient, d                  []float64
-	byRight, byValue, byT, byR   []float64 // the system's solutions for the gradient and the columns of V, t and r
-	inverse, scratch, scratchToo []float64
-	rate                         []float64 // of the margins along d
-	along                        [2]float64
-	most                         float64
+	curve       curvature
+	gradient, d []float64
+	rate        []float64 // of the margins along d
+	along       [2]float64
+	most        float64
 }
 
-func newFold(g *Problem, folds int) *fold {
+func newFold(g *Problem, number, folds int) *fold {
 	n, p := g.rows.n, g.rows.p
-	f := &fold{rows: g.rows}
+	f := &fold{rows: g.rows, number: number}
 	f.part = [2][]float64{make([]float64, n), make([]float64, n)}
 	share := 1 / float64(folds)
 	floats.AddScaled(f.part[0], share, g.parts.validation)
@@ -59,7 +55,7 @@ func newFold(g *Problem, folds int) *fold {
 		*v = make([]float64, n)
 	}
 	f.banded = make([]bool, n)
-	for _, v := range []*[]float64{&f.z, &f.sums[0], &f.sums[1], &f.rest[0], &f.rest[1], &f.gradient, &f.d, &f.byRight, &f.byValue, &f.byT, &f.byR} {
+	for _, v := range []*[]float64{&f.z, &f.sums[0], &f.sums[1], &f.rest[0], &f.rest[1], &f.gradient, &f.d} {
 		*v = make([]float64, p+1)
 	}
 	for _, v := range []*[]float64{&f.over, &f.under, &f.overNow, &f.underNow} {
@@ -73,13 +69,7 @@ func newFold(g *Problem, folds int) *fold {
 // measure computes all margins.
 func (f *fold) measure() bool {
 	p := f.rows.p
-	if !f.rows.products(f.margins, f.z[:p], &f.end) {
-		return false
-	}
-	for i, v := range f.margins {
-		f.margins[i] = 1 - v + f.rows.y[i]*f.z[p]
-	}
-	return true
+	return f.rows.margins(f.margins, f.z[:p], f.z[p], &f.end)
 }
 
 // put gives row i a share.
@@ -115,17 +105,6 @@ func (f *fold) sum() bool {
 	return true
 }
 
-// quantile is about the size of margins that so many rows do not exceed, found from a part of the rows.
-func (f *fold) quantile(count int) float64 {
-	stride := 1 + len(f.margins)/sampled
-	var sizes []float64
-	for i := 0; i < len(f.margins); i += stride {
-		sizes = append(sizes, math.Abs(f.margins[i]))
-	}
-	slices.Sort(sizes)
-	return sizes[min(len(sizes)-1, count/stride)]
-}
-
 // kinks is the number of rows at their kinks.
 func (f *fold) kinks() (n int) {
 	for _, b := range f.shares {
@@ -138,13 +117,13 @@ func (f *fold) kinks() (n int) {
 
 // band is the size of margins in a first band.
 func (f *fold) band() float64 {
-	return f.quantile(f.kinks() + min(bandShare*(f.rows.p+1), f.rows.n/8))
+	return quantile(f.margins, f.kinks()+min(bandShare*(f.rows.p+1), f.rows.n/8))
 }
 
 // choose puts the rows near their kinks to work, and the others on the sides where their margins are.
 func (f *fold) choose() bool {
 	n := f.rows.n
-	f.radius, f.moved = f.quantile(f.kinks()+min(jointShare*(f.rows.p+1), n/2)), 0
+	f.radius, f.moved = quantile(f.margins, f.kinks()+min(jointShare*(f.rows.p+1), n/2)), 0
 	f.work = f.work[:0]
 	for i, s := range f.margins {
 		if math.Abs(s) <= f.radius || inside(f.shares[i]) {
@@ -181,7 +160,7 @@ func (f *fold) classify(width float64, measured bool) bool {
 		s := f.margins[i]
 		t := f.prox[i] + s/width
 		f.banded[i] = t > 0 && t < 1
-		t = math.Max(0, math.Min(1, t))
+		t = max(0, min(1, t))
 		away := t - f.prox[i]
 		smooth := t*s - width/2*away*away
 		for k, part := range f.part {
@@ -255,56 +234,7 @@ func (f *fold) bands(m0, width float64) {
 	}
 }
 
-// factor factors the fold's part of the matrix of a Newton step, and solves for the gradient and the columns that all folds have in common.
-func (f *fold) factor(m0, rho, width, box, ball float64, inverse bool) bool {
-	p := f.rows.p
-	n := p + 1
-	f.bands(m0, width)
-	clear(f.byT)
-	for j := range p {
-		sign, count := f.sign(j)
-		f.curve.curve[j] = rho + f.ballNow + box*count
-		f.byT[j] = -box * sign
-	}
-	f.curve.curve[p] = rho
-	if !f.curve.set() {
-		return false
-	}
-	clear(f.byR)
-	if f.balled {
-		for j, w := range f.z[:p] {
-			f.byR[j] = -ball * w
-			if w != 0 {
-				dense.Axpy(ball*w, f.z[:p], f.curve.full[j*n:j*n+p])
-			}
-		}
-		floats.Add(f.byT, f.byR)
-	}
-	f.chol.End = &f.end
-	if !f.chol.Factor(n, func(j int, column []float64) {
-		copy(column[j:], f.curve.full[j*n+j:(j+1)*n])
-		column[j] += 1e-15 * column[j]
-	}) {
-		return false
-	}
-	floats.ScaleTo(f.byRight, -1, f.gradient)
-	floats.ScaleTo(f.byValue, -1, f.sums[1])
-	for _, v := range [][]float64{f.byRight, f.byValue, f.byT} {
-		f.chol.Solve(v)
-	}
-	if f.balled {
-		f.chol.Solve(f.byR)
-	}
-	if inverse {
-		if f.inverse == nil {
-			f.inverse, f.scratch, f.scratchToo = make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
-		}
-		f.chol.Inverse(f.inverse, f.scratch, f.scratchToo)
-	}
-	return !f.end.Reached(0)
-}
-
-// go along d: the rates of the margins.
+// rates are those of the margins along d.
 func (f *fold) rates() bool {
 	p := f.rows.p
 	f.most = 0
@@ -321,19 +251,15 @@ func (f *fold) rates() bool {
 	return true
 }
 
-// smoothed are the smoothed losses t along d, and their rates.
-func (f *fold) smoothed(t, width float64) (value, rate [2]float64) {
-	for k := range value {
-		value[k] = f.others[k] - floats.Dot(f.rest[k], f.z) - t*f.along[k]
-		rate[k] = -f.along[k]
-	}
+// smoothed are the smoothed training loss t along d, and the rates of both losses.
+func (f *fold) smoothed(t, width float64) (value float64, rate [2]float64) {
+	value = f.others[1] - floats.Dot(f.rest[1], f.z) - t*f.along[1]
+	rate[0], rate[1] = -f.along[0], -f.along[1]
 	for _, i := range f.work {
 		s := f.margins[i] + t*f.rate[i]
-		x := math.Max(0, math.Min(1, f.prox[i]+s/width))
-		away := x - f.prox[i]
-		v, r := x*s-width/2*away*away, x*f.rate[i]
-		value[0] += f.part[0][i] * v
-		value[1] += f.part[1][i] * v
+		x := max(0, min(1, f.prox[i]+s/width))
+		away, r := x-f.prox[i], x*f.rate[i]
+		value += f.part[1][i] * (x*s - width/2*away*away)
 		rate[0] += f.part[0][i] * r
 		rate[1] += f.part[1][i] * r
 	}

@@ -9,9 +9,10 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// fewRows is the largest number of rows for which paths are followed: beyond, they take longer than the method for many rows. With more than mostStored features, where the
-// rows' products take most of the time of a path, it is fewWideRows.
-const fewRows, fewWideRows = 2000, 500
+// Up to fewRows rows paths are followed, and up to manyRows where they take less work than Newton steps: about as many
+// exchanges as there are rows, each of which looks at all stored entries, against tens of factors of order p, whose work
+// is pathWork p^3 in this measure. Beyond they take longer, hundreds of times as long where w = 0 is the solution.
+const fewRows, manyRows, pathWork = 500, 2000, 8
 
 // mostMargins is the largest number of rows whose margins a solution keeps, 1 MB of them.
 const mostMargins = 1 << 17
@@ -94,7 +95,16 @@ func (m *Solution) sides(g *Problem) *state {
 			}
 		}
 		s.kinks.scale(g, s.box, held)
+		unknowns := 1 // w_j inside the box, and c
+		for _, b := range s.box {
+			if b == 0 {
+				unknowns++
+			}
+		}
 		for _, i := range held {
+			if len(s.kinks.held) == unknowns {
+				break // the others depend on these
+			}
 			if !s.kinks.hold(g, s.box, i) {
 				// It depends on the others, at whose kinks it is at its own.
 				s.kinks.held = s.kinks.held[:s.kinks.chol.Order()]

@@ -229,7 +229,7 @@ func TestBadInputSVM(t *testing.T) {
 		{"folds of a folder", []string{"--dir", folder("fine", twoFolds), "--folds", "3"}, []string{"--folds goes with --data"}},
 		{"three parts", []string{"--data", good, "--split", "10/10/rest"}, []string{"10/10/rest", "two parts"}},
 		{"two tests", []string{"--data", good, "--split", "10/rest", "--test", good}, []string{"--split", "--test"}},
-		{"another label in the test", []string{"--data", good, "--test", otherTest}, []string{"test set", "label 5", "2 or 4"}},
+		{"another label in the test", []string{"--data", good, "--test", otherTest}, []string{"test rows", "label 5", "2 or 4"}},
 		{"no intercept", []string{"--data", good, "--intercept=false"}, []string{"--intercept=false"}},
 		{"weights", []string{"--data", good, "--class-weights", "1,-1"}, []string{"--class-weights", "1,-1"}},
 		{"no folder", []string{"--dir", bare}, []string{"bare", "data.csv"}},

@@ -89,9 +89,6 @@ func (r *run) stay() {
 // message says so unless they agree.
 func (r *run) need(next *lowerSolution, it *Iteration) (need float64, flat bool) {
 	r.result.Message = ""
-	if r.settings.GapTol == 0 {
-		return 1, false
-	}
 	violation := math.Max(it.Gap, it.T/math.Max(1, math.Abs(next.value)))
 	need = math.Sqrt(math.Max(0, violation) / r.settings.GapTol)
 	difference := math.Abs(next.upper-it.UpperValue) / math.Max(math.Abs(next.upper), math.SmallestNonzeroFloat64)

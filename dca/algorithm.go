@@ -142,7 +142,7 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 		}
 		return false, nil
 	}
-	if r.settings.Accelerate {
+	if r.settings.accelerates() {
 		// Without such rows nothing is made slack, which is all that they are for.
 		if r.low.joint != nil {
 			r.bounded = r.low.joint.bounded()
@@ -151,7 +151,7 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 			r.bounded = slices.Concat(rows...)
 		}
 	}
-	if r.accelerated = r.settings.Accelerate && !r.settings.PlainFirst; r.accelerated {
+	if r.accelerated = r.settings.accelerates() && !r.settings.PlainFirst; r.accelerated {
 		r.centre.x = r.current.x
 	}
 	r.best = r.current
@@ -216,7 +216,7 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 		}
 		r.centre, r.current = z, next
 		r.alpha = r.settings.grow(r.alpha, it.T, it.Step)
-		if done && r.settings.Accelerate {
+		if done && r.settings.accelerates() {
 			done, r.accelerated = false, true
 			r.current = r.relax(r.best)
 			r.centre = iterate{r.best.x, r.current.h}

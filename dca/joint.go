@@ -283,7 +283,7 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 
 // stopTol is the gap of a subproblem that moves the stopping test by a share. The accelerated iteration has other tests.
 func (j *joint) stopTol(b *subproblem) float64 {
-	if b.settings.Accelerate {
+	if b.settings.accelerates() {
 		return 0
 	}
 	share := stepShare * b.settings.Tol

@@ -36,21 +36,18 @@ type Settings struct {
 	Epsilon float64
 	// GapTol, if positive, asks for more: the run ends only when also
 	// (l(x, h) - v(h)) / max(1, |v(h)|) <= GapTol and the validation value of the refit
-	// is within Agreement of that of the iterate. See [Settings.Accelerate] for the way there.
+	// is within Agreement of that of the iterate. Every iteration then starts from the refit
+	// (x~(h_k), h_k), which has no lower-level gap, searches along the step in h for a lower value of L(x~(h), h), and raises
+	// the penalty geometrically, see accelerate.go.
 	GapTol float64
 	// Agreement bounds |L(x~, h) - L(x, h)| / |L(x~, h)| of the refit x~ and the iterate x when GapTol
 	// is positive. Default 0.01.
 	Agreement float64
 	// MaxIter bounds the iterations. Default 100, with GapTol 500.
 	MaxIter int
-	// Accelerate starts every iteration from the refit (x~(h_k), h_k), which has no lower-level
-	// gap, and searches along the step in h for a lower value of L(x~(h), h); it raises
-	// the penalty geometrically, see accelerate.go. It is how GapTol is reached, and is
-	// always on when GapTol is positive.
-	Accelerate bool
 	// PlainFirst keeps the iterations plain until their stopping test holds, and accelerates from the best refit that
 	// they met. The plain method takes many small steps from where it starts, and passes by the local minima of
-	// L(x~(h), h) near the start in which a search along large steps may end. It needs Accelerate or GapTol.
+	// L(x~(h), h) near the start in which a search along large steps may end. It needs GapTol.
 	PlainFirst bool
 	// PathStart takes the start from the data: among the weights of [Program.Path] the penalised solution with the least validation value, and its P_i(x) as radii.
 	PathStart bool
@@ -99,11 +96,11 @@ func (s Settings) withDefaults() Settings {
 			s.MaxIter = 500
 		}
 	}
-	if s.GapTol > 0 {
-		s.Accelerate = true
-	}
 	return s
 }
+
+// accelerates says whether iterations are those of accelerate.go.
+func (s *Settings) accelerates() bool { return s.GapTol > 0 }
 
 // workers is Workers with its default filled in.
 func (s *Settings) workers() int {

@@ -37,48 +37,36 @@ const maxCells int64 = min(1<<31, math.MaxInt/16)
 
 // presets are the sizes of the paper's table for the elastic net: training rows,
 // validation rows, test rows, features.
-var presets = []struct {
-	name   string
-	config Config
-}{
-	{"100-20-250-p250", Config{Train: 100, Val: 20, Test: 250, Features: 250}},
-	{"100-100-250-p250", Config{Train: 100, Val: 100, Test: 250, Features: 250}},
-	{"100-100-100-p2500", Config{Train: 100, Val: 100, Test: 100, Features: 2500}},
-}
+var presets = []string{"100-20-250-p250", "100-100-250-p250", "100-100-100-p2500"}
 
 // Presets returns the names of the data of the paper: rows for training,
 // validation and test, then p and the number of features.
-func Presets() []string {
-	names := make([]string, len(presets))
-	for k, p := range presets {
-		names[k] = p.name
-	}
-	return names
-}
+func Presets() []string { return slices.Clone(presets) }
 
 // Preset returns the shape behind a name of [Presets], or behind any name of that
 // form, such as "200-100-100-p50"; "200-100-0-p50" has no test rows.
-func Preset(name string) (Config, error) {
-	for _, p := range presets {
-		if p.name == name {
-			return p.config, nil
-		}
-	}
-	fail := fmt.Errorf("unknown preset %q, expected TRAIN-VAL-TEST-pFEATURES such as %s", name, strings.Join(Presets(), ", "))
-	parts := strings.Split(name, "-")
-	if len(parts) != 4 || !strings.HasPrefix(parts[3], "p") {
-		return Config{}, fail
-	}
-	parts[3] = parts[3][1:]
-	var c Config
-	for k, to := range []*int{&c.Train, &c.Val, &c.Test, &c.Features} {
-		v, err := strconv.ParseUint(parts[k], 10, 31)
-		if err != nil {
-			return Config{}, fail
-		}
-		*to = int(v)
+func Preset(name string) (c Config, err error) {
+	if !parse(name, []string{"", "", "", "p"}, &c.Train, &c.Val, &c.Test, &c.Features) {
+		return Config{}, fmt.Errorf("unknown preset %q, expected TRAIN-VAL-TEST-pFEATURES such as %s", name, strings.Join(presets, ", "))
 	}
 	return c, c.validate()
+}
+
+// parse reads a name of whole numbers with dashes between and a letter before some; false where it is none.
+func parse(name string, letters []string, to ...*int) bool {
+	parts := strings.Split(name, "-")
+	if len(parts) != len(to) {
+		return false
+	}
+	for k, part := range parts {
+		digits, found := strings.CutPrefix(part, letters[k])
+		v, err := strconv.ParseUint(digits, 10, 31)
+		if !found || err != nil {
+			return false
+		}
+		*to[k] = int(v)
+	}
+	return true
 }
 
 func (c Config) withDefaults() Config {

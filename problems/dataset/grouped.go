@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -17,17 +16,11 @@ func GroupedPresets() []string { return append([]string(nil), groupedPresets...)
 // form. Features are independent; the coefficients are three blocks of p/3 features that begin
 // with 1, 2, 3, 4, 5 and are 0 from there on (Supplement D of the paper), whatever the groups.
 func GroupedPreset(name string) (c Config, groups int, err error) {
-	fail := fmt.Errorf("unknown preset %q, expected TRAIN-VAL-TEST-pFEATURES-mGROUPS such as %s", name, strings.Join(groupedPresets, ", "))
-	shape, count, found := strings.Cut(name, "-m")
-	m, err := strconv.ParseUint(count, 10, 31)
-	if !found || err != nil {
-		return Config{}, 0, fail
+	if !parse(name, []string{"", "", "", "p", "m"}, &c.Train, &c.Val, &c.Test, &c.Features, &groups) {
+		return Config{}, 0, fmt.Errorf("unknown preset %q, expected TRAIN-VAL-TEST-pFEATURES-mGROUPS such as %s", name, strings.Join(groupedPresets, ", "))
 	}
-	if c, err = Preset(shape); err != nil {
-		if c.Features > 0 {
-			return Config{}, 0, err
-		}
-		return Config{}, 0, fail
+	if err := c.validate(); err != nil {
+		return Config{}, 0, err
 	}
 	const blocks, nonzeros = 3, 5
 	if c.Features < blocks*nonzeros {
@@ -40,5 +33,5 @@ func GroupedPreset(name string) (c Config, groups int, err error) {
 			c.Coefficients[b*(c.Features/blocks)+k] = float64(k + 1)
 		}
 	}
-	return c, int(m), nil
+	return c, groups, nil
 }

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -14,18 +13,8 @@ func LabelledPresets() []string { return append([]string(nil), labelledPresets..
 
 // LabelledPreset returns the shape behind a name ROWS-TEST-pFEATURES-tFOLDS, for [GenerateLabelled] and [GenerateFolds].
 func LabelledPreset(name string) (c Config, folds int, err error) {
-	fail := fmt.Errorf("unknown preset %q, expected ROWS-TEST-pFEATURES-tFOLDS such as %s", name, strings.Join(labelledPresets, ", "))
-	parts := strings.Split(name, "-")
-	if len(parts) != 4 || !strings.HasPrefix(parts[2], "p") || !strings.HasPrefix(parts[3], "t") {
-		return Config{}, 0, fail
-	}
-	parts[2], parts[3] = parts[2][1:], parts[3][1:]
-	for k, to := range []*int{&c.Train, &c.Test, &c.Features, &folds} {
-		v, err := strconv.ParseUint(parts[k], 10, 31)
-		if err != nil {
-			return Config{}, 0, fail
-		}
-		*to = int(v)
+	if !parse(name, []string{"", "", "p", "t"}, &c.Train, &c.Test, &c.Features, &folds) {
+		return Config{}, 0, fmt.Errorf("unknown preset %q, expected ROWS-TEST-pFEATURES-tFOLDS such as %s", name, strings.Join(labelledPresets, ", "))
 	}
 	c.Val = 1 // not used
 	if folds < 2 || folds > c.Train {

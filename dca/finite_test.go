@@ -22,6 +22,8 @@ func (b broken) Solve(context.Context, []float64, float64, *lower.Point) (*lower
 	return &lower.Point{X: [][]float64{{b.bad}}, Solved: true}, nil
 }
 
+func (b broken) Traits() lower.Traits { return lower.Traits{Within: b.Within} }
+
 func (b broken) Within(_ context.Context, radii []float64, _ float64) (*lower.Within, error) {
 	return &lower.Within{X: [][]float64{{radii[0]}}, Lambda: []float64{b.bad}, Loss: 0.5, Solved: true}, nil
 }

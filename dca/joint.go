@@ -20,11 +20,11 @@ import (
 type joint struct {
 	parts   []lower.Bilevel
 	lows    []lower.WithinSolver
-	sub     lower.SubproblemSolver
+	sub     lower.Subproblem
 	workers int
 	scale   []float64 // l of each part at x = 0
 	fits    int       // that were solved
-	coarse  float64   // the gap that is enough for them, see [lower.CoarseOf]
+	coarse  float64   // the gap that is enough for them, see [lower.Traits]
 	log     *slog.Logger
 }
 
@@ -56,11 +56,12 @@ func newJoint(p *Program, s *Settings) *joint {
 	if p.Fit == nil {
 		return nil
 	}
-	parts := lower.BilevelsOf(p.Fit.Fit())
+	traits := p.Fit.Traits()
+	parts := traits.Parts
 	if parts == nil {
 		return nil
 	}
-	j := &joint{parts: parts, coarse: lower.CoarseOf(p.Fit.Fit()), workers: s.workers(), sub: parts[0].Subproblem(parts, s.workers()), log: s.Solver.Logger}
+	j := &joint{parts: parts, coarse: traits.Coarse, workers: s.workers(), sub: parts[0].Subproblem(parts, s.workers()), log: s.Solver.Logger}
 	for t, zero := range j.each(j.zeros()) {
 		j.scale = append(j.scale, math.Max(parts[t].Values(zero).Train, math.SmallestNonzeroFloat64))
 		j.lows = append(j.lows, parts[t].Within())
@@ -73,8 +74,7 @@ func (j *joint) compact() bool {
 	if j == nil {
 		return false
 	}
-	_, yes := j.parts[0].(lower.Compact)
-	return yes
+	return j.parts[0].Traits().Compact()
 }
 
 // zeros returns x = 0.
@@ -251,7 +251,7 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 		X: j.each(b.centre.x), R: b.centre.h, Value: value, Gamma: gamma, Epsilon: b.settings.Epsilon,
 		Alpha: b.penalty, Rho: b.settings.Rho, Low: b.lo, High: b.hi, Tol: tol * scale,
 	}
-	s, err := stop.Do(ctx, &lower.Subsolution{Gap: math.Inf(1)}, func() (*lower.Subsolution, error) { return j.sub.Solve(ctx, centre) })
+	s, err := stop.Do(ctx, &lower.Subsolution{Gap: math.Inf(1)}, func() (*lower.Subsolution, error) { return j.sub(ctx, centre) })
 	if err != nil {
 		return nil, iterate{}, err
 	}

@@ -17,6 +17,8 @@ type sized struct {
 	n int
 }
 
+func (sized) Traits() lower.Traits { return lower.Traits{} }
+
 func (s sized) Shape() []int { return []int{s.n} }
 
 // An answer that misses its tolerance is taken where no conic program can be asked, up to the gap that is accepted of those.
@@ -58,7 +60,9 @@ func TestRetries(t *testing.T) {
 // compacted has compact points.
 type compacted struct{ sized }
 
-func (compacted) Squared(x, y [][]float64) float64 { return 0 }
+func (compacted) Traits() lower.Traits {
+	return lower.Traits{Squared: func(x, y [][]float64) float64 { return 0 }}
+}
 
 // A step that leaves the radii where they are needs no second lower level where points are compact.
 func TestKnownWhereRadiiStay(t *testing.T) {

@@ -167,6 +167,8 @@ func (d direct) Solve(_ context.Context, weights []float64, _ float64, _ *lower.
 	return &lower.Point{X: x, Gap: 1e-10, Solved: x != nil}, nil
 }
 
+func (d direct) Traits() lower.Traits { return lower.Traits{Within: d.Within} }
+
 func (d direct) Within(_ context.Context, radii []float64, _ float64) (*lower.Within, error) {
 	return d.within(radii), nil
 }

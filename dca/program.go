@@ -45,7 +45,7 @@ type Program struct {
 	// where the first weight grows. It is for models whose solutions take long at small weights.
 	PathRise int
 	// Fit, if not nil, solves the lower level faster than conic programs: the penalty form, with a weight for each radius, and where the fit
-	// is a [lower.Constrained] the constrained form at radii that are all positive. Its points have the values of the variables of Level.X.
+	// has it the constrained form at radii that are all positive. Its points have the values of the variables of Level.X.
 	// What it does not solve is left for conic programs. For programs whose h are radii only, or radii and Bounds where the fit is a
 	// [lower.Bilevel] with all of them as its hyperparameters; the penalty form is then left to conic programs. Programs that are solved side by side
 	// need a [lower.Chain.Fresh] each.
@@ -141,7 +141,7 @@ func (p *Program) validate() error {
 		return p.errorf("Radii is %d, expected 0 to %d, the length of H0", p.Radii, n)
 	case p.Bounds < 0 || p.Radii+p.Bounds > n:
 		return p.errorf("Bounds is %d, expected 0 to %d, the length of H0 without the radii", p.Bounds, n-p.Radii)
-	case p.Fit != nil && p.Radii < n && !(p.Radii+p.Bounds == n && p.Fit.Fit().Dim() == n && lower.BilevelsOf(p.Fit.Fit()) != nil):
+	case p.Fit != nil && p.Radii < n && !(p.Radii+p.Bounds == n && p.Fit.Fit().Dim() == n && p.Fit.Traits().Parts != nil):
 		return p.errorf("Fit is for programs whose hyperparameters are radii, or radii and bounds where it is a lower.Bilevel with as many; there are %d radii and %d hyperparameters", p.Radii, n)
 	case p.Lo != nil && len(p.Lo) != n:
 		return p.errorf("Lo has length %d, H0 has %d", len(p.Lo), n)

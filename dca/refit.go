@@ -7,7 +7,6 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/stop"
-	"github.com/conetune/conetune/lower"
 )
 
 const (
@@ -106,11 +105,11 @@ func (r *run) leastNormByFits(ctx context.Context, low *lowerSolution) (x [][]fl
 		return nil, nil
 	}
 	for t, part := range j.parts {
-		of, ok := part.(lower.Interpolating)
-		if !ok || !(low.parts[t]*float64(len(j.parts)) <= slack*j.scale[t]) {
+		least := part.Traits().LeastNorm
+		if least == nil || !(low.parts[t]*float64(len(j.parts)) <= slack*j.scale[t]) {
 			return nil, nil
 		}
-		found, err := stop.Do(ctx, nil, func() ([][]float64, error) { return of.LeastNorm(ctx, low.h, slack*j.scale[t]) })
+		found, err := stop.Do(ctx, nil, func() ([][]float64, error) { return least(ctx, low.h, slack*j.scale[t]) })
 		if found == nil || err != nil {
 			return nil, err
 		}

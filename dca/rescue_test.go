@@ -28,9 +28,19 @@ func (h hopeless) Solve(ctx context.Context, lambda []float64, tol float64, star
 	return pt, err
 }
 
+func (h hopeless) Traits() lower.Traits {
+	t := h.Bilevel.Traits()
+	t.Parts = []lower.Bilevel{h}
+	return t
+}
+
 func (hopeless) Within() lower.WithinSolver { return unsolved{} }
 
-func (hopeless) Subproblem([]lower.Bilevel, int) lower.SubproblemSolver { return noSubproblem{} }
+func (hopeless) Subproblem([]lower.Bilevel, int) lower.Subproblem {
+	return func(context.Context, *lower.Centre) (*lower.Subsolution, error) {
+		return &lower.Subsolution{Gap: math.Inf(1)}, nil
+	}
+}
 
 type unsolved struct{}
 
@@ -38,12 +48,6 @@ func (unsolved) Begin(context.Context, []float64, [][]float64) error { return ni
 
 func (unsolved) Solve(context.Context, []float64, float64) (*lower.Within, error) {
 	return &lower.Within{Gap: math.Inf(1)}, nil
-}
-
-type noSubproblem struct{}
-
-func (noSubproblem) Solve(context.Context, *lower.Centre) (*lower.Subsolution, error) {
-	return &lower.Subsolution{Gap: math.Inf(1)}, nil
 }
 
 // What fits do not solve is left to conic programs, and where these would take too much memory, the status and the message say so.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/lower"
 )
 
 // accept bounds the residuals with which a solve that missed its tolerances is
@@ -42,7 +41,7 @@ func (j *joint) squaredX(a, b [][]float64) float64 {
 	if j.compact() {
 		first, second := j.each(a), j.each(b)
 		for t, f := range j.parts {
-			sum += lower.Squared(f, first[t], second[t])
+			sum += f.Traits().Distance(first[t], second[t])
 		}
 		return sum
 	}

@@ -1,56 +1,26 @@
 package lower
 
-import (
-	"context"
-	"math"
-)
+import "context"
 
 // Bilevel is a fit that solves the two programs of an iteration of VF-iDCA without a conic program: the lower level within radii h, and the subproblem.
 // Each answer has a gap, a bound of its error in the objective.
 type Bilevel interface {
-	Valued
+	Fit
+	// Shape is the number of values of each variable of a point.
+	Shape() []int
+	// Values are the functions at x, which has the shape.
+	Values(x [][]float64) Values
 	// Within returns a solver of the lower level, for one goroutine at a time.
 	Within() WithinSolver
 	// Subproblem returns a solver of subproblems of several fits of this kind, the parts, which are the folds of a cross-validation and share the radii;
 	// so many at most are solved at once. It is for one goroutine at a time.
-	Subproblem(parts []Bilevel, workers int) SubproblemSolver
+	Subproblem(parts []Bilevel, workers int) Subproblem
 }
 
-// Scaled is a [Bilevel] that takes less time than conic programs for some sizes alone. The others are left to these.
-type Scaled interface {
-	Bilevel
-	// Quick says whether so many parts like this one do.
-	Quick(parts int) bool
-}
-
-// Interpolating is a [Bilevel] with a least-squares loss, of whose many solutions with the loss zero it finds the shortest.
-type Interpolating interface {
-	Bilevel
-	// LeastNorm returns the x of least |x|^2 that meets all training rows within radii, which may be zero, of a training loss of at most loss; nil where it
-	// finds none.
-	LeastNorm(ctx context.Context, radii []float64, loss float64) ([][]float64, error)
-}
-
-// Coarse is a fit on data so large that the last digits of a solution cost most of its time and tell nothing of the hyperparameters. Its validation loss is not negative.
-type Coarse interface {
-	Penalised
-	// Coarse is the relative gap that is enough for a search and for the programs of VF-iDCA, 0 for none in particular.
-	Coarse() float64
-}
-
-// CoarseOf is the gap that is enough for a fit, 0 where it is not [Coarse]; of folds the smallest one.
-func CoarseOf(p Penalised) float64 {
-	if f, ok := p.(interface{ mean() *Folds }); ok {
-		least := math.Inf(1)
-		for _, part := range f.mean().parts {
-			least = math.Min(least, CoarseOf(part))
-		}
-		return least
-	}
-	if c, ok := p.(Coarse); ok {
-		return c.Coarse()
-	}
-	return 0
+// Values are the functions of a fit at a point: the losses L on validation and l on training rows, and the penalties P_i.
+type Values struct {
+	Validation, Train float64
+	Penalties         []float64
 }
 
 // WithinSolver solves the constrained form at one vector of radii after the other, each from the solve before.
@@ -62,11 +32,9 @@ type WithinSolver interface {
 	Solve(ctx context.Context, radii []float64, tol float64) (*Within, error)
 }
 
-// SubproblemSolver solves one subproblem after the other, each from the one before.
-type SubproblemSolver interface {
-	// Solve returns a solution, without X where there is none.
-	Solve(ctx context.Context, c *Centre) (*Subsolution, error)
-}
+// Subproblem solves one subproblem after the other, each from the one before. The solution is without X where there is
+// none.
+type Subproblem func(ctx context.Context, c *Centre) (*Subsolution, error)
 
 // Centre is what a subproblem is made of, with x = (x^1, .., x^T) of the parts and losses that are means over them:
 //

@@ -8,37 +8,40 @@ import (
 	"github.com/conetune/conetune/internal/stop"
 )
 
-// Chain solves a fit at one lambda after the other, each from the point before or, where the fit is a [Starter], from the best of the last
+// Chain solves a fit at one lambda after the other, each from the point before or, where the fit knows it, from the best of the last
 // ones. It is for one goroutine at a time; several chains may share a fit.
 type Chain struct {
-	fit     Penalised
-	tol     float64
-	last    *Point
-	starter Starter  // nil if the last point is where to start from
-	points  []*Point // for the starter, at most keptPoints
+	fit    Fit
+	tol    float64
+	last   *Point
+	traits Traits
+	points []*Point // for its start, at most keptPoints
 }
 
 // keptPoints and keptNumbers bound the memory for points to start from, of which two are kept at least.
 const keptPoints, keptNumbers = 64, 1 << 24
 
 // NewChain solves to the relative gap tol.
-func NewChain(fit Penalised, tol float64) *Chain {
-	return &Chain{fit: fit, tol: tol, starter: StarterOf(fit)}
+func NewChain(fit Fit, tol float64) *Chain {
+	return &Chain{fit: fit, tol: tol, traits: fit.Traits()}
 }
 
 // Fit is the fit.
-func (c *Chain) Fit() Penalised { return c.fit }
+func (c *Chain) Fit() Fit { return c.fit }
+
+// Traits are those of the fit.
+func (c *Chain) Traits() Traits { return c.traits }
 
 // Fresh returns a chain of the same fit that begins afresh, nil for nil.
 func (c *Chain) Fresh() *Chain {
 	if c == nil {
 		return nil
 	}
-	return &Chain{fit: c.fit, tol: c.tol, starter: c.starter}
+	return &Chain{fit: c.fit, tol: c.tol, traits: c.traits}
 }
 
-// Chooses says whether the fit is a [Starter], so that one chain is enough for lambdas that are far apart.
-func (c *Chain) Chooses() bool { return c.starter != nil }
+// Chooses says whether the fit knows what to start from, so that one chain is enough for lambdas that are far apart.
+func (c *Chain) Chooses() bool { return c.traits.Start != nil }
 
 // Solve solves the penalised form. A point that is not solved is returned, but none starts from it.
 func (c *Chain) Solve(ctx context.Context, lambda []float64) (*Point, error) {
@@ -49,14 +52,14 @@ func (c *Chain) Solve(ctx context.Context, lambda []float64) (*Point, error) {
 func (c *Chain) SolveTo(ctx context.Context, lambda []float64, tol float64) (*Point, error) {
 	start := c.last
 	if len(c.points) > 0 {
-		start = c.starter.Start(lambda, c.points)
+		start = c.traits.Start(lambda, c.points)
 	}
 	pt, err := SolveUntil(ctx, c.fit, lambda, tol, start)
 	if err != nil || !pt.Solved {
 		return pt, err
 	}
 	c.last = pt
-	if c.starter != nil {
+	if c.traits.Start != nil {
 		size := 1
 		for _, x := range pt.X {
 			size += len(x)
@@ -69,17 +72,17 @@ func (c *Chain) SolveTo(ctx context.Context, lambda []float64, tol float64) (*Po
 	return pt, nil
 }
 
-// Within solves the constrained form; it returns nil where the fit is not [Constrained].
+// Within solves the constrained form; it returns nil where the fit cannot.
 func (c *Chain) Within(ctx context.Context, radii []float64) (*Within, error) {
-	if w := ConstrainedOf(c.fit); w != nil {
-		return stop.Do(ctx, &Within{Gap: math.Inf(1)}, func() (*Within, error) { return w.Within(ctx, radii, c.tol) })
+	if w := c.traits.Within; w != nil {
+		return stop.Do(ctx, &Within{Gap: math.Inf(1)}, func() (*Within, error) { return w(ctx, radii, c.tol) })
 	}
 	return nil, nil
 }
 
-// SolveUntil is [Penalised].Solve, which is left to itself where it takes more than a moment to notice that its context has ended: the point then
+// SolveUntil is [Fit.Solve], which is left to itself where it takes more than a moment to notice that its context has ended: the point then
 // is not solved.
-func SolveUntil(ctx context.Context, fit Penalised, lambda []float64, tol float64, start *Point) (*Point, error) {
+func SolveUntil(ctx context.Context, fit Fit, lambda []float64, tol float64, start *Point) (*Point, error) {
 	lambda = slices.Clone(lambda)
 	return stop.Do(ctx, &Point{Lambda: lambda, Gap: math.Inf(1)}, func() (*Point, error) { return fit.Solve(ctx, lambda, tol, start) })
 }

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -12,10 +11,10 @@ import (
 
 // Folds is the mean of several fits that share their hyperparameters, as the folds of a cross-validation do: each has a
 // lower level of its own, and the validation loss is the mean of theirs.
-type Folds struct{ parts []Penalised }
+type Folds struct{ parts []Fit }
 
 // NewFolds takes fits with the same number of hyperparameters.
-func NewFolds(parts []Penalised) (*Folds, error) {
+func NewFolds(parts []Fit) (*Folds, error) {
 	if len(parts) == 0 {
 		return nil, fmt.Errorf("lower: no folds")
 	}
@@ -28,8 +27,8 @@ func NewFolds(parts []Penalised) (*Folds, error) {
 }
 
 // OverFolds makes the fit of a model from those of its folds, of which a split has one: that fit itself, or the mean of several.
-func OverFolds(folds int, fit func(t int) (Penalised, error)) (Penalised, error) {
-	parts := make([]Penalised, folds)
+func OverFolds(folds int, fit func(t int) (Fit, error)) (Fit, error) {
+	parts := make([]Fit, folds)
 	for t := range parts {
 		var err error
 		if parts[t], err = fit(t); err != nil {
@@ -41,9 +40,6 @@ func OverFolds(folds int, fit func(t int) (Penalised, error)) (Penalised, error)
 	}
 	return NewFolds(parts)
 }
-
-// mean is what [DifferentiableOf], [StarterOf] and [ConstrainedOf] know folds by, whatever they are wrapped in.
-func (f *Folds) mean() *Folds { return f }
 
 // Dim is that of each fold.
 func (f *Folds) Dim() int { return f.parts[0].Dim() }
@@ -57,8 +53,8 @@ func (f *Folds) LambdaMax() float64 {
 	return most
 }
 
-// Bounds implements [Bounded]: the narrowest of the folds'.
-func (f *Folds) Bounds() (low, high []float64) {
+// bounds are the narrowest of the folds'.
+func (f *Folds) bounds() (low, high []float64) {
 	low, high = BoundsOf(f.parts[0])
 	low, high = slices.Clone(low), slices.Clone(high)
 	for _, p := range f.parts[1:] {
@@ -70,7 +66,7 @@ func (f *Folds) Bounds() (low, high []float64) {
 	return low, high
 }
 
-// Solve implements [Penalised], fold by fold; the values of the variables of one fold follow those of the fold before. The gap is the
+// Solve implements [Fit], fold by fold; the values of the variables of one fold follow those of the fold before. The gap is the
 // largest of theirs.
 func (f *Folds) Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
 	out := &Point{Lambda: slices.Clone(lambda), Solved: true}
@@ -87,118 +83,69 @@ func (f *Folds) Solve(ctx context.Context, lambda []float64, tol float64, start 
 		points[t] = pt
 		out.X = append(out.X, pt.X...)
 		out.Validation += pt.Validation / float64(len(f.parts))
+		out.Folds = append(out.Folds, pt.Validation)
 		out.Gap, out.Solved = math.Max(out.Gap, pt.Gap), out.Solved && pt.Solved
 	}
 	out.State = points
 	return out, nil
 }
 
-// FoldLosses are the validation losses of the folds at a point, nil for a fit without folds.
-func FoldLosses(pt *Point) []float64 {
-	points, ok := pt.State.([]*Point)
-	if !ok {
-		if s, ok := pt.State.(interface{ FoldLosses() []float64 }); ok {
-			return s.FoldLosses()
+// Traits implements [Fit]: what all folds can. The path is that of the fold with the largest LambdaMax, the gradient the
+// mean of theirs, the start the best of each.
+func (f *Folds) Traits() Traits {
+	each := make([]Traits, len(f.parts))
+	out := Traits{Bounds: f.bounds, Coarse: math.Inf(1)}
+	gradient, start, within, quick := true, true, true, true
+	for t, p := range f.parts {
+		each[t] = p.Traits()
+		out.Coarse = math.Min(out.Coarse, each[t].Coarse)
+		gradient, start, within = gradient && each[t].Gradient != nil, start && each[t].Start != nil, within && each[t].Within != nil
+		out.Parts = append(out.Parts, each[t].Parts...)
+		quick = quick && len(each[t].Parts) > 0 && (each[t].Quick == nil || each[t].Quick(len(f.parts)))
+	}
+	if !quick {
+		out.Parts = nil
+	}
+	if gradient {
+		largest := 0
+		for t, p := range f.parts {
+			if p.LambdaMax() > f.parts[largest].LambdaMax() {
+				largest = t
+			}
 		}
-		return nil
-	}
-	losses := make([]float64, len(points))
-	for t, p := range points {
-		losses[t] = p.Validation
-	}
-	return losses
-}
-
-// DifferentiableOf returns a fit as a [Differentiable], nil where it is none. Folds are one if all of theirs are.
-func DifferentiableOf(p Penalised) Differentiable {
-	f, ok := p.(interface{ mean() *Folds })
-	if !ok {
-		d, _ := p.(Differentiable)
-		return d
-	}
-	out := differentiableFolds{Folds: f.mean()}
-	for _, part := range out.Folds.parts {
-		d := DifferentiableOf(part)
-		if d == nil {
-			return nil
+		out.Path = each[largest].Path
+		out.Gradient = func(ctx context.Context, at *Point, o GradientOptions) ([]float64, error) {
+			return f.gradient(ctx, each, at, o)
 		}
-		out.parts = append(out.parts, d)
+	}
+	if start {
+		out.Start = func(lambda []float64, points []*Point) *Point { return f.start(each, lambda, points) }
+	}
+	if within {
+		out.Within = func(ctx context.Context, radii []float64, tol float64) (*Within, error) {
+			return f.within(ctx, each, radii, tol)
+		}
 	}
 	return out
 }
 
-// differentiableFolds are folds of fits that can be differentiated.
-type differentiableFolds struct {
-	*Folds
-	parts []Differentiable
-}
-
-// Path is that of the fold with the largest LambdaMax.
-func (f differentiableFolds) Path() [][]float64 {
-	return slices.MaxFunc(f.parts, func(a, b Differentiable) int { return cmp.Compare(a.LambdaMax(), b.LambdaMax()) }).Path()
-}
-
-// Gradient implements [Differentiable]: the mean of the folds' gradients.
-func (f differentiableFolds) Gradient(ctx context.Context, at *Point, o GradientOptions) ([]float64, error) {
+// gradient is the mean of the folds' gradients.
+func (f *Folds) gradient(ctx context.Context, each []Traits, at *Point, o GradientOptions) ([]float64, error) {
 	sum := make([]float64, f.Dim())
-	for t, p := range f.parts {
+	for t, p := range each {
 		g, err := p.Gradient(ctx, at.State.([]*Point)[t], o)
 		if err != nil {
 			return nil, err
 		}
-		floats.AddScaled(sum, 1/float64(len(f.parts)), g)
+		floats.AddScaled(sum, 1/float64(len(each)), g)
 	}
 	return sum, nil
 }
 
-// BilevelsOf returns a fit as a [Bilevel], folds as one for each of theirs; nil where there is one that is none, or a [Scaled] that is not quick.
-func BilevelsOf(p Penalised) []Bilevel {
-	parts := []Penalised{p}
-	if f, ok := p.(interface{ mean() *Folds }); ok {
-		parts = f.mean().parts
-	}
-	var out []Bilevel
-	for _, part := range parts {
-		j, ok := part.(Bilevel)
-		if !ok {
-			return nil
-		}
-		if s, ok := part.(Scaled); ok && !s.Quick(len(parts)) {
-			return nil
-		}
-		out = append(out, j)
-	}
-	return out
-}
-
-// StarterOf returns a fit as a [Starter], nil where it is none. Folds are one if all of theirs are, and take the best start of each.
-func StarterOf(p Penalised) Starter {
-	f, ok := p.(interface{ mean() *Folds })
-	if !ok {
-		s, _ := p.(Starter)
-		return s
-	}
-	out := startingFolds{Folds: f.mean()}
-	for _, part := range out.Folds.parts {
-		s := StarterOf(part)
-		if s == nil {
-			return nil
-		}
-		out.parts = append(out.parts, s)
-	}
-	return out
-}
-
-// startingFolds are folds of starters.
-type startingFolds struct {
-	*Folds
-	parts []Starter
-}
-
-// Start implements [Starter].
-func (f startingFolds) Start(lambda []float64, points []*Point) *Point {
-	starts, of := make([]*Point, len(f.parts)), make([]*Point, len(points))
-	for t, p := range f.parts {
+// start has the best start of each fold.
+func (f *Folds) start(each []Traits, lambda []float64, points []*Point) *Point {
+	starts, of := make([]*Point, len(each)), make([]*Point, len(points))
+	for t, p := range each {
 		for k, pt := range points {
 			of[k] = pt.State.([]*Point)[t]
 		}
@@ -207,39 +154,11 @@ func (f startingFolds) Start(lambda []float64, points []*Point) *Point {
 	return &Point{State: starts}
 }
 
-// ConstrainedOf returns a fit as a [Constrained], nil where it is none. Folds are one if all of theirs are, and a [Bilevel] says by a method
-// Constrained which one it is.
-func ConstrainedOf(p Penalised) Constrained {
-	if b, ok := p.(interface{ Constrained() Constrained }); ok {
-		return b.Constrained()
-	}
-	f, ok := p.(interface{ mean() *Folds })
-	if !ok {
-		c, _ := p.(Constrained)
-		return c
-	}
-	out := constrainedFolds{Folds: f.mean()}
-	for _, part := range out.Folds.parts {
-		c := ConstrainedOf(part)
-		if c == nil {
-			return nil
-		}
-		out.parts = append(out.parts, c)
-	}
-	return out
-}
-
-// constrainedFolds are folds of fits within radii.
-type constrainedFolds struct {
-	*Folds
-	parts []Constrained
-}
-
-// Within implements [Constrained]: each fold within the radii, with the means of the losses and multipliers. The gap is the largest of theirs.
-func (f constrainedFolds) Within(ctx context.Context, radii []float64, tol float64) (*Within, error) {
+// within has each fold within the radii, with the means of the losses and multipliers. The gap is the largest of theirs.
+func (f *Folds) within(ctx context.Context, each []Traits, radii []float64, tol float64) (*Within, error) {
 	out := &Within{Lambda: make([]float64, len(radii)), Solved: true}
-	share := 1 / float64(len(f.parts))
-	for _, p := range f.parts {
+	share := 1 / float64(len(each))
+	for _, p := range each {
 		w, err := p.Within(ctx, radii, tol)
 		if err != nil {
 			return nil, err

@@ -16,6 +16,8 @@ type ridge struct{ target, gap float64 }
 func (ridge) Dim() int             { return 1 }
 func (r ridge) LambdaMax() float64 { return 10 * r.target }
 
+func (ridge) Traits() lower.Traits { return lower.Traits{} }
+
 func (r ridge) Solve(_ context.Context, lambda []float64, _ float64, start *lower.Point) (*lower.Point, error) {
 	x, from := r.target/(1+lambda[0]), 0.0
 	if start != nil {
@@ -28,6 +30,10 @@ func (r ridge) Solve(_ context.Context, lambda []float64, _ float64, start *lowe
 type smooth struct {
 	ridge
 	low, high float64
+}
+
+func (s smooth) Traits() lower.Traits {
+	return lower.Traits{Path: s.Path, Bounds: s.Bounds, Gradient: s.Gradient, Start: s.Start}
 }
 
 func (s smooth) Path() [][]float64             { return [][]float64{{s.LambdaMax()}} }
@@ -49,8 +55,8 @@ func (smooth) Start(lambda []float64, points []*lower.Point) *lower.Point {
 
 func TestFoldsAreTheMeanOfTheirParts(t *testing.T) {
 	ctx := context.Background()
-	parts := []lower.Penalised{smooth{ridge{3, 1e-9}, 0.1, 8}, smooth{ridge{6, 1e-10}, 0.2, 9}}
-	mean, err := lower.OverFolds(2, func(t int) (lower.Penalised, error) { return parts[t], nil })
+	parts := []lower.Fit{smooth{ridge{3, 1e-9}, 0.1, 8}, smooth{ridge{6, 1e-10}, 0.2, 9}}
+	mean, err := lower.OverFolds(2, func(t int) (lower.Fit, error) { return parts[t], nil })
 	require.NoError(t, err)
 	require.Equal(t, 60., mean.LambdaMax())
 	at, err := mean.Solve(ctx, []float64{2}, 1e-8, nil)
@@ -61,17 +67,14 @@ func TestFoldsAreTheMeanOfTheirParts(t *testing.T) {
 	low, high := lower.BoundsOf(mean)
 	require.Equal(t, [][]float64{{0.2}, {8}}, [][]float64{low, high})
 
-	d := lower.DifferentiableOf(mean)
+	d := mean.Traits()
 	require.Equal(t, [][]float64{{60}}, d.Path())
 	g, err := d.Gradient(ctx, at, lower.GradientOptions{})
 	require.NoError(t, err)
 	require.InDelta(t, -(1*3./9+2*6./9)/2, g[0], 1e-15)
-	for _, p := range []lower.Penalised{mean, d} { // whatever they are wrapped in
-		require.NotNil(t, lower.StarterOf(p))
-		require.NotNil(t, lower.DifferentiableOf(p))
-	}
+	require.NotNil(t, d.Start)
 
-	one, err := lower.OverFolds(1, func(t int) (lower.Penalised, error) { return parts[t], nil })
+	one, err := lower.OverFolds(1, func(t int) (lower.Fit, error) { return parts[t], nil })
 	require.NoError(t, err)
 	require.Equal(t, parts[0], one, "a split has one part")
 }
@@ -79,10 +82,11 @@ func TestFoldsAreTheMeanOfTheirParts(t *testing.T) {
 // One fold without a derivative, or that says no start, and the mean has none. A gap that a fold does not know is not known.
 func TestFoldsOfUnlikeParts(t *testing.T) {
 	ctx := context.Background()
-	mean, err := lower.NewFolds([]lower.Penalised{smooth{ridge{3, 1e-9}, 0.1, 8}, ridge{6, math.NaN()}})
+	mean, err := lower.NewFolds([]lower.Fit{smooth{ridge{3, 1e-9}, 0.1, 8}, ridge{6, math.NaN()}})
 	require.NoError(t, err)
-	require.Nil(t, lower.DifferentiableOf(mean))
-	require.Nil(t, lower.StarterOf(mean))
+	require.Nil(t, mean.Traits().Gradient)
+	require.Nil(t, mean.Traits().Path)
+	require.Nil(t, mean.Traits().Start)
 	at, err := mean.Solve(ctx, []float64{2}, 1e-8, nil)
 	require.NoError(t, err)
 	require.True(t, math.IsNaN(at.Gap))

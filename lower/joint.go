@@ -1,46 +1,6 @@
 package lower
 
-import (
-	"context"
-
-	"gonum.org/v1/gonum/floats"
-)
-
-// Valued is a fit that says what its functions are at any point.
-type Valued interface {
-	Penalised
-	// Shape is the number of values of each variable of a point.
-	Shape() []int
-	// Values are the functions at x, which has the shape.
-	Values(x [][]float64) Values
-}
-
-// Compact is a fit whose points are a shorter form of the values of the variables that a conic program would have, factors of a large matrix for
-// example: of any length, [Valued.Shape] being that of the point zero. Conic programs cannot take its place, and no sums of points mean anything.
-type Compact interface {
-	Valued
-	// Squared is |x - y|^2 over the values that two points stand for.
-	Squared(x, y [][]float64) float64
-}
-
-// Squared is |x - y|^2 for points of a fit.
-func Squared(f Valued, x, y [][]float64) float64 {
-	if c, ok := f.(Compact); ok {
-		return c.Squared(x, y)
-	}
-	sum := 0.0
-	for k := range x {
-		d := floats.Distance(x[k], y[k], 2)
-		sum += d * d
-	}
-	return sum
-}
-
-// Values are the functions of a fit at a point: the losses L on validation and l on training rows, and the penalties P_i.
-type Values struct {
-	Validation, Train float64
-	Penalties         []float64
-}
+import "context"
 
 // Joint is a fit that can be solved with its validation rows in it, as the subproblems of VF-iDCA need it:
 //
@@ -49,24 +9,9 @@ type Values struct {
 // F is concave in the weights, and its derivatives are L, l and the P_i at the minimiser: weights that are multipliers of constraints on these
 // give a lower bound, and Newton's method finds the best one. See package multipliers.
 type Joint interface {
-	Valued
+	Bilevel
 	// Joint returns a solver that begins at zero. Several may work at the same time.
 	Joint() JointSolver
-}
-
-// Anchored is a [Joint] that says without a fit how little there is to gain near a point.
-type Anchored interface {
-	Joint
-	// Anchored bounds L(z) + rho/2 |z - x|^2 from below, over all z, for a positive rho.
-	Anchored(rho float64, x [][]float64) float64
-}
-
-// Working is a solver whose solves may be long where many variables are in use, so that programs made of many of them are given up at some work. The work of others is
-// bounded by their number.
-type Working interface {
-	JointSolver
-	// Work counts the multiplications of all such solves since the solver was made.
-	Work() float64
 }
 
 // JointWeights are those of [Joint], none of them negative. Centre has the shape of a point; it may be nil where Rho is 0, and then all penalties
@@ -96,6 +41,9 @@ type JointSolver interface {
 	Check(ctx context.Context, w *JointWeights) (c JointCheck, err error)
 	// Quadratic says that the models are the losses.
 	Quadratic() bool
+	// Work counts the multiplications, since the solver was made, of solves that may be long where many variables are in use, so that programs made of
+	// many of them are given up at some work. That of others, which their number bounds, is 0.
+	Work() float64
 }
 
 // JointPoint is a solution of a [JointSolver].

@@ -3,16 +3,15 @@
 //
 // # Formulation
 //
-// With a training loss l, penalties P_i and weights lambda_i >= 0, one for each hyperparameter, a [Penalised] fit is
+// With a training loss l, penalties P_i and weights lambda_i >= 0, one for each hyperparameter, a [Fit] is
 //
 //	x(lambda) = argmin over x of  l(x) + sum_i lambda_i P_i(x),
 //
-// and a [Constrained] one, at radii r_i > 0,
+// and in its constrained form, at radii r_i > 0,
 //
 //	v(r) = min over x of  l(x)   subject to P_i(x) <= r_i.
 //
-// A [Differentiable] fit also has the derivative of a validation loss L(x(lambda)) in lambda. What more a fit may say of itself is
-// in [Bounded] and [Starter].
+// What more a fit can do is in its [Traits]: the derivative of a validation loss L(x(lambda)) in lambda, for example.
 //
 // # Certificates
 //
@@ -39,10 +38,12 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
-// Penalised is a fit at given weights. Its methods may be called at the same time.
-type Penalised interface {
+// Fit is a fit at given weights. Its methods may be called at the same time.
+type Fit interface {
 	// Dim is the number of hyperparameters.
 	Dim() int
 	// LambdaMax is a weight that, given to all penalties, makes the solution trivial. It is the unit
@@ -52,6 +53,61 @@ type Penalised interface {
 	// the objective at the trivial solution. start is a point of the same fit to start from, or nil. The
 	// error is for input without meaning; whether the tolerance was met is in the point, which is nil with an error only.
 	Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error)
+	// Traits say what more the fit can do.
+	Traits() Traits
+}
+
+// Traits are what a fit says of itself and can do beside [Fit.Solve]. A function is nil where it cannot.
+type Traits struct {
+	// Bounds are those of the hyperparameters in a search, the lower ones positive; nil stands for [LeastShare] and
+	// [MostShare] of LambdaMax.
+	Bounds func() (low, high []float64)
+	// Path is a sequence of hyperparameters, neighbours in it not far apart, that a search without a start
+	// tries to find out where to start.
+	Path func() [][]float64
+	// Gradient is the gradient of the validation loss in lambda, the hypergradient, at a point of this fit.
+	Gradient func(ctx context.Context, at *Point, o GradientOptions) ([]float64, error)
+	// Start returns the best of the points, of which there is one at least, to start from at lambda, where any point
+	// is a better start than none, however far it is.
+	Start func(lambda []float64, points []*Point) *Point
+	// Within solves the constrained form at radii, all positive, to a relative gap of tol, as Solve does.
+	Within func(ctx context.Context, radii []float64, tol float64) (*Within, error)
+	// Penalties are the P_i at values of the variables.
+	Penalties func(x [][]float64) []float64
+	// Coarse is a relative gap that is enough for a search and for the programs of VF-iDCA, for data so large that the
+	// last digits of a solution cost most of its time and tell nothing of the hyperparameters; 0 for none in
+	// particular. The validation loss then is not negative.
+	Coarse float64
+	// Parts are the fit, or those of its folds, where it solves the programs of VF-iDCA faster than conic programs. Quick
+	// says of one fold whether so many together do; nil that any number does.
+	Parts []Bilevel
+	Quick func(parts int) bool
+	// Squared is |x - y|^2 over the values that two points of a [Bilevel] stand for, where these are a shorter form of
+	// the values of the variables that a conic program would have, factors of a large matrix for example: of any
+	// length, [Bilevel.Shape] being that of the point zero. Conic programs cannot take its place, and no sums of points
+	// mean anything. Else it is nil.
+	Squared func(x, y [][]float64) float64
+	// LeastNorm, of a [Bilevel] of squares, returns the x of least |x|^2 that meets all training rows within radii,
+	// which may be zero, of a training loss of at most loss; nil where it finds none.
+	LeastNorm func(ctx context.Context, radii []float64, loss float64) ([][]float64, error)
+	// Anchored, of a [Joint], bounds L(z) + rho/2 |z - x|^2 from below, over all z, for a positive rho, without a fit.
+	Anchored func(rho float64, x [][]float64) float64
+}
+
+// Compact says that points are a shorter form of values, see Squared.
+func (t Traits) Compact() bool { return t.Squared != nil }
+
+// Distance is |x - y|^2 for points of a fit.
+func (t Traits) Distance(x, y [][]float64) float64 {
+	if t.Squared != nil {
+		return t.Squared(x, y)
+	}
+	sum := 0.0
+	for k := range x {
+		d := floats.Distance(x[k], y[k], 2)
+		sum += d * d
+	}
+	return sum
 }
 
 // Point is a solution of the penalised form.
@@ -66,18 +122,10 @@ type Point struct {
 	// met the tolerance or the limits of rounding. A fit that computes no such bound leaves NaN, not 0.
 	Gap    float64
 	Solved bool
+	// Folds are the validation losses of the folds that Validation is the mean of; nil without folds.
+	Folds []float64
 	// State is what the fit needs to differentiate, and to start from this point.
 	State any
-}
-
-// Differentiable is a fit whose validation loss can be differentiated in the hyperparameters.
-type Differentiable interface {
-	Penalised
-	// Path is a sequence of hyperparameters, neighbours in it not far apart, that a search without a start
-	// tries to find out where to start.
-	Path() [][]float64
-	// Gradient is the gradient of the validation loss in lambda, the hypergradient, at a point of this fit.
-	Gradient(ctx context.Context, at *Point, o GradientOptions) ([]float64, error)
 }
 
 // Mode is a way to differentiate the lower level.
@@ -85,7 +133,7 @@ type Mode string
 
 // The modes.
 const (
-	// Adjoint solves one linear system with the transposed Jacobian's matrix. Every [Differentiable] has it.
+	// Adjoint solves one linear system with the transposed Jacobian's matrix. Every fit with a gradient has it.
 	Adjoint Mode = "adjoint"
 	// Forward computes the Jacobian, a column for each hyperparameter.
 	Forward Mode = "forward"
@@ -110,13 +158,6 @@ func (o GradientOptions) Accuracy() float64 {
 	return 1e-10
 }
 
-// Constrained is a fit that can also be solved within radii.
-type Constrained interface {
-	Penalised
-	// Within solves the constrained form at radii, all positive, to a relative gap of tol, as Solve does.
-	Within(ctx context.Context, radii []float64, tol float64) (*Within, error)
-}
-
 // Within is a solution of the constrained form. As v is convex, Loss - Lambda'(r' - r) bounds v(r') from below for all radii r', up to the gap.
 type Within struct {
 	// X are the values of the lower-level variables, one slice for each variable.
@@ -131,30 +172,16 @@ type Within struct {
 	Solved bool
 }
 
-// Starter is a fit for which any point is a better start than none, however far it is, and which says which.
-type Starter interface {
-	Penalised
-	// Start returns the best of the points, of which there is one at least, to start from at lambda.
-	Start(lambda []float64, points []*Point) *Point
-}
-
-// Bounded is a fit whose hyperparameters stay between bounds in a search; the lower ones are positive.
-type Bounded interface {
-	Penalised
-	Bounds() (low, high []float64)
-}
-
 // LeastShare of LambdaMax is the least value of a hyperparameter in a search, and MostShare the largest one of the
 // weight of a norm: the dual norm of the gradient at zero, times a factor for what the coefficients of other
 // penalties can turn it by. The norm is zero there, and at every larger weight, of which a search could only learn
 // that nothing changes.
 const LeastShare, MostShare = 1e-5, 1e5
 
-// BoundsOf returns the bounds of the hyperparameters of a fit: its own where it is [Bounded], and else
-// [LeastShare] and [MostShare] of LambdaMax. Those of folds are the narrowest of theirs.
-func BoundsOf(p Penalised) (low, high []float64) {
-	if b, ok := p.(Bounded); ok {
-		return b.Bounds()
+// BoundsOf returns the bounds of the hyperparameters of a fit, see [Traits].
+func BoundsOf(p Fit) (low, high []float64) {
+	if bounds := p.Traits().Bounds; bounds != nil {
+		return bounds()
 	}
 	top := p.LambdaMax()
 	return slices.Repeat([]float64{LeastShare * top}, p.Dim()), slices.Repeat([]float64{MostShare * top}, p.Dim())

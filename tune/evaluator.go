@@ -24,7 +24,7 @@ type evaluator struct {
 
 func (t *Task) evaluator(ctx context.Context, s *space) (*evaluator, error) {
 	e := &evaluator{task: t, space: s}
-	fit, err := t.quick(func() (lower.Penalised, error) { return t.searching(ctx) })
+	fit, err := t.quick(func() (lower.Fit, error) { return t.searching(ctx) })
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (t *Task) evaluator(ctx context.Context, s *space) (*evaluator, error) {
 }
 
 // penalised returns the fit of the model, made once and shared by all evaluators; nil if there is none.
-func (t *Task) penalised(ctx context.Context) (lower.Penalised, error) {
+func (t *Task) penalised(ctx context.Context) (lower.Fit, error) {
 	if t.fit != nil {
 		return t.fit, nil
 	}
@@ -46,7 +46,7 @@ func (t *Task) penalised(ctx context.Context) (lower.Penalised, error) {
 }
 
 // searching returns the fit of all folds together, made once and shared by all evaluators, or where there is none that of penalised.
-func (t *Task) searching(ctx context.Context) (lower.Penalised, error) {
+func (t *Task) searching(ctx context.Context) (lower.Fit, error) {
 	m, ok := t.Model.(Together)
 	if !ok || !t.byWeights() {
 		return t.penalised(ctx)
@@ -68,7 +68,7 @@ func (t *Task) searching(ctx context.Context) (lower.Penalised, error) {
 }
 
 // fitOf returns the fit of a [Penalised] model, nil for all others. The error is errStopped where the context ends before it is made.
-func fitOf(ctx context.Context, m any) (lower.Penalised, error) {
+func fitOf(ctx context.Context, m any) (lower.Fit, error) {
 	p, ok := m.(Penalised)
 	if !ok {
 		return nil, nil
@@ -81,7 +81,7 @@ func fitOf(ctx context.Context, m any) (lower.Penalised, error) {
 }
 
 // quick returns a fit where it is to be taken in the place of conic programs: with the native backend. Else it is nil.
-func (t *Task) quick(of func() (lower.Penalised, error)) (lower.Penalised, error) {
+func (t *Task) quick(of func() (lower.Fit, error)) (lower.Fit, error) {
 	if !t.Config.quick() {
 		return nil, nil
 	}
@@ -117,15 +117,16 @@ func (e *evaluator) compile() (err error) {
 	return err
 }
 
-// directGap is the relative gap of direct solves, compactGap that of large fits with compact points, see [lower.Compact].
+// directGap is the relative gap of direct solves, compactGap that of large fits with compact points, see [lower.Traits].
 const directGap, compactGap = 1e-9, 3e-3
 
 // gapOf is the relative gap to which a fit is solved.
-func gapOf(fit lower.Penalised) float64 {
-	if _, compact := fit.(lower.Compact); compact {
+func gapOf(fit lower.Fit) float64 {
+	traits := fit.Traits()
+	if traits.Compact() {
 		return compactGap
 	}
-	return math.Max(directGap, lower.CoarseOf(fit))
+	return math.Max(directGap, traits.Coarse)
 }
 
 // known is a gap as it is reported: nil where it was not computed.
@@ -163,10 +164,10 @@ func (e *evaluator) descend(ctx context.Context, tr *Trial) (bool, error) {
 	}
 	pt, err := e.fit.SolveTo(ctx, slices.Concat(tr.Lambda, tr.Upper), math.Max(e.gap, gapOf(e.fit.Fit())))
 	if err != nil || !pt.Solved {
-		_, compact := e.fit.Fit().(lower.Compact) // whose points are not mixed with those of conic programs
-		return ctx.Err() != nil || compact || e.alone, err
+		// Compact points are not mixed with those of conic programs.
+		return ctx.Err() != nil || e.fit.Traits().Compact() || e.alone, err
 	}
-	tr.X, tr.Gap, tr.folds = pt.X, known(pt.Gap), lower.FoldLosses(pt)
+	tr.X, tr.Gap, tr.folds = pt.X, known(pt.Gap), pt.Folds
 	return true, nil
 }
 

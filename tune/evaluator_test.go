@@ -196,7 +196,7 @@ func TestCompletionSolversAreConic(t *testing.T) {
 		p := task.Program
 		conic, err := dca.Solve(ctx, p, s)
 		require.NoError(t, err)
-		require.NoError(t, task.solvers(&p, func() (lower.Penalised, error) { return task.penalised(context.Background()) }))
+		require.NoError(t, task.solvers(&p, func() (lower.Fit, error) { return task.penalised(context.Background()) }))
 		direct, err := dca.Solve(ctx, p, s)
 		require.NoError(t, err)
 		require.NotEmpty(t, direct.StartWeights)
@@ -209,6 +209,6 @@ func TestCompletionSolversAreConic(t *testing.T) {
 	task, err := newTask(must(matcomp.New(data, matcomp.Options{})), vfidca{name: MethodVFiDCA}, Config{Method: MethodVFiDCA, Eps: 1e-11}, nil, time.Now())
 	require.NoError(t, err)
 	p := task.Program
-	require.NoError(t, task.solvers(&p, func() (lower.Penalised, error) { return task.penalised(context.Background()) }))
+	require.NoError(t, task.solvers(&p, func() (lower.Fit, error) { return task.penalised(context.Background()) }))
 	require.Nil(t, p.Fit, "conic programs are more accurate")
 }

@@ -22,7 +22,7 @@ const (
 // the fit of the model and not by the conic backend.
 type hypergradients struct {
 	name string
-	run  func(context.Context, lower.Differentiable, hypergradient.Settings) (*hypergradient.Result, error)
+	run  func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error)
 	// mode is what the fit has to have.
 	mode lower.Mode
 	// share of LambdaMax is the paper's start; 0 stands for plainStart.
@@ -79,8 +79,7 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tune: %s: %w", h.name, err)
 	}
-	fit := lower.DifferentiableOf(p)
-	if fit == nil {
+	if p == nil || p.Traits().Gradient == nil {
 		return nil, fmt.Errorf("tune: %s: the fit of the model %s cannot be differentiated", h.name, t.Model.Name())
 	}
 	radii := t.Program.Radii
@@ -91,7 +90,7 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 		}
 		return tr
 	}
-	s := h.settings(t, fit)
+	s := h.settings(t, p)
 	begin := func(solved int) {
 		t.begin(Place{Place: dca.Place{Stage: StageDescent, Point: solved, Points: s.MaxSolves}})
 	}
@@ -102,7 +101,7 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 			t.Record(trial(step.Point))
 		}
 	}
-	r, err := h.run(ctx, fit, s)
+	r, err := h.run(ctx, p, s)
 	if err != nil {
 		return nil, fmt.Errorf("tune: %s: %w", h.name, err)
 	}
@@ -124,7 +123,7 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 }
 
 // settings are those of the task.
-func (h hypergradients) settings(t *Task, fit lower.Differentiable) hypergradient.Settings {
+func (h hypergradients) settings(t *Task, fit lower.Fit) hypergradient.Settings {
 	var s hypergradient.Settings
 	if t.Config.Preset == PresetPaper {
 		h.paper(&s, t.advice().Paper, fit)
@@ -143,7 +142,7 @@ func (h hypergradients) settings(t *Task, fit lower.Differentiable) hypergradien
 }
 
 // paper puts the settings of the paper's experiments into s. Those with IGJO have steps in the hyperparameters themselves.
-func (h hypergradients) paper(s *hypergradient.Settings, p problems.Paper, fit lower.Differentiable) {
+func (h hypergradients) paper(s *hypergradient.Settings, p problems.Paper, fit lower.Fit) {
 	if p.Untried {
 		return
 	}

@@ -41,17 +41,17 @@ type Model interface {
 type Penalised interface {
 	// Penalised returns the fit at h = (lambda, u), whose points have the values of the variables of the program, with folds the mean over theirs, see
 	// [lower.OverFolds]; nil where there is none.
-	Penalised() (lower.Penalised, error)
+	Penalised() (lower.Fit, error)
 }
 
 // Together is a [Penalised] model chosen by folds that has one fit of all of them, at most as exact and far quicker than the folds one by one, for searches. It is nil where
 // there is none for the data.
 type Together interface {
 	Penalised
-	Together(ctx context.Context) (lower.Penalised, error)
+	Together(ctx context.Context) (lower.Fit, error)
 }
 
-// Differentiable is a [Penalised] model whose fit can be differentiated, see [lower.DifferentiableOf], for the methods along a hypergradient. They take it whatever
+// Differentiable is a [Penalised] model whose fit can be differentiated, see [lower.Traits], for the methods along a hypergradient. They take it whatever
 // its size.
 type Differentiable interface {
 	Model

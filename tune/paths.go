@@ -74,7 +74,7 @@ func (t *Task) paths(ctx context.Context) (*paths, error) {
 	if axes > compassMost {
 		return nil, nil
 	}
-	fit, err := t.quick(func() (lower.Penalised, error) { return t.searching(ctx) })
+	fit, err := t.quick(func() (lower.Fit, error) { return t.searching(ctx) })
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func newRidge(gap float64) ridge {
 	return ridge{tune.Custom{Bilevel: folded("ridge", train, val, halfSquares), Settings: dca.Settings{GapTol: 1e-6}}, &ridgeFit{a: train, gap: gap}}
 }
 
-func (m ridge) Penalised() (lower.Penalised, error) { return m.fit, nil }
+func (m ridge) Penalised() (lower.Fit, error) { return m.fit, nil }
 
 // ridgeFit knows its gap, or says that it does not by NaN.
 type ridgeFit struct {
@@ -36,6 +36,8 @@ type ridgeFit struct {
 
 func (*ridgeFit) Dim() int           { return 1 }
 func (*ridgeFit) LambdaMax() float64 { return 10 }
+
+func (*ridgeFit) Traits() lower.Traits { return lower.Traits{} }
 
 func (f *ridgeFit) Solve(_ context.Context, lambda []float64, _ float64, _ *lower.Point) (*lower.Point, error) {
 	f.calls++
@@ -117,11 +119,13 @@ func TestGapsThatAreNotComputed(t *testing.T) {
 // smoothRidge brings a fit with a derivative, too.
 type smoothRidge struct{ ridge }
 
-func (m smoothRidge) Penalised() (lower.Penalised, error) { return smoothFit{m.fit}, nil }
-func (smoothRidge) Modes() []lower.Mode                   { return []lower.Mode{lower.Adjoint, lower.Forward} }
+func (m smoothRidge) Penalised() (lower.Fit, error) { return smoothFit{m.fit}, nil }
+func (smoothRidge) Modes() []lower.Mode             { return []lower.Mode{lower.Adjoint, lower.Forward} }
 
 // smoothFit has the validation loss to the numbers 1 and 2.
 type smoothFit struct{ *ridgeFit }
+
+func (f smoothFit) Traits() lower.Traits { return lower.Traits{Path: f.Path, Gradient: f.Gradient} }
 
 func (smoothFit) Path() [][]float64 { return [][]float64{{8}, {4}, {1}, {0.5}} }
 

@@ -87,17 +87,19 @@ func (t *Task) dataRanges(ctx context.Context) (low, high []float64, err error) 
 
 // tight returns the multipliers of the radii of the constrained form at H0: of the fit of the model, where it has them, and else of the conic program.
 func (t *Task) tight(ctx context.Context, p dca.Program) ([]float64, error) {
-	fit, err := t.quick(func() (lower.Penalised, error) { return t.penalised(ctx) })
+	fit, err := t.quick(func() (lower.Fit, error) { return t.penalised(ctx) })
 	if err != nil {
 		return nil, err
 	}
-	if w := lower.ConstrainedOf(fit); w != nil {
-		at, err := w.Within(ctx, p.H0, directGap)
-		if err != nil {
-			return nil, err
-		}
-		if at.Solved {
-			return at.Lambda[:p.Radii], nil
+	if fit != nil {
+		if within := fit.Traits().Within; within != nil {
+			at, err := within(ctx, p.H0, directGap)
+			if err != nil {
+				return nil, err
+			}
+			if at.Solved {
+				return at.Lambda[:p.Radii], nil
+			}
 		}
 	}
 	at, err := dca.LowerLevel(ctx, p, t.settings())

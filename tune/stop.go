@@ -74,7 +74,7 @@ func (t *Task) stopAfter(ctx context.Context, s dca.Settings, h0 func(*dca.Progr
 		model := back.Model()
 		p := model.Program()
 		h0(&p)
-		if err := t.solvers(&p, func() (lower.Penalised, error) { return fitOf(ctx, model) }); errors.Is(err, errStopped) && reached != nil {
+		if err := t.solvers(&p, func() (lower.Fit, error) { return fitOf(ctx, model) }); errors.Is(err, errStopped) && reached != nil {
 			return 0, "", reached, nil
 		} else if err != nil {
 			return 0, "", nil, err

@@ -263,7 +263,7 @@ type blocked struct {
 	wait  chan struct{}
 }
 
-func (m blocked) Penalised() (lower.Penalised, error) {
+func (m blocked) Penalised() (lower.Fit, error) {
 	m.begun()
 	<-m.wait
 	return nil, nil

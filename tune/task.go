@@ -34,10 +34,10 @@ type Task struct {
 	leading   Errors
 	trace     []Event
 	stats     dca.Stats
-	fit       lower.Penalised // see penalised
-	together  lower.Penalised // see searching
-	rung      bool            // the model is a rung of a ladder
-	short     bool            // the context would have ended before a fit could begin
+	fit       lower.Fit // see penalised
+	together  lower.Fit // see searching
+	rung      bool      // the model is a rung of a ladder
+	short     bool      // the context would have ended before a fit could begin
 }
 
 // Selection is a choice of hyperparameters with its lower-level solution.
@@ -191,16 +191,26 @@ func (t *Task) Finish(ctx context.Context, status dca.Status, message string) (*
 
 // penalties are the P_i(x) of a trial, by its fit where that has them all: conic programs copy large tables.
 func (t *Task) penalties(at Trial) ([]float64, error) {
-	if f, ok := t.together.(interface{ Penalties(x [][]float64) []float64 }); ok {
-		return f.Penalties(at.X), nil
+	if t.together != nil {
+		if penalties := t.together.Traits().Penalties; penalties != nil {
+			return penalties(at.X), nil
+		}
 	}
-	if fits := lower.BilevelsOf(t.fit); t.fit != nil && len(fits) == 1 {
+	if fits := t.parts(); len(fits) == 1 {
 		f := fits[0]
-		if _, compact := f.(lower.Compact); compact || len(t.Program.H0) == t.Program.Radii && f.Dim() == t.Program.Radii {
+		if f.Traits().Compact() || len(t.Program.H0) == t.Program.Radii && f.Dim() == t.Program.Radii {
 			return f.Values(at.X).Penalties, nil
 		}
 	}
 	return t.Program.Penalties(at.X, at.Upper)
+}
+
+// parts are those of the fit, if there is one.
+func (t *Task) parts() []lower.Bilevel {
+	if t.fit == nil {
+		return nil
+	}
+	return t.fit.Traits().Parts
 }
 
 // status tells how a run that did not say so itself has ended.

@@ -71,7 +71,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if stop > 0 {
 		s.MaxIter = stop
 	}
-	if err := t.solvers(&p, func() (lower.Penalised, error) { return t.penalised(ctx) }); err != nil { // which takes memory, so after the runs on fewer rows
+	if err := t.solvers(&p, func() (lower.Fit, error) { return t.penalised(ctx) }); err != nil { // which takes memory, so after the runs on fewer rows
 		return nil, err
 	}
 	v.watch(t, &s)
@@ -136,7 +136,7 @@ func (v vfidca) watch(t *Task, s *dca.Settings) {
 }
 
 // solvers gives a program a fit in the place of conic programs, where those would be at accuracies that it reaches.
-func (t *Task) solvers(p *dca.Program, of func() (lower.Penalised, error)) error {
+func (t *Task) solvers(p *dca.Program, of func() (lower.Fit, error)) error {
 	if p.Radii+p.Bounds < len(p.H0) || t.Config.Eps != 0 && t.Config.Eps < directGap {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (t *Task) solvers(p *dca.Program, of func() (lower.Penalised, error)) error
 	if fit == nil || err != nil {
 		return err
 	}
-	if p.Bounds > 0 && lower.BilevelsOf(fit) == nil {
+	if p.Bounds > 0 && fit.Traits().Parts == nil {
 		return nil
 	}
 	p.Fit = lower.NewChain(fit, gapOf(fit))

@@ -210,7 +210,7 @@ func (j *Joint) Values(x [][]float64) lower.Values {
 	return v
 }
 
-// Anchored implements [lower.Anchored]. With A for the map from (b, G, b0) to the entries and r for their residuals at x, any multipliers u give the bound
+// Anchored is that of [lower.Traits]. With A for the map from (b, G, b0) to the entries and r for their residuals at x, any multipliers u give the bound
 // u'r - n |u|^2 / 2 - |A'u|^2 / (2 rho); those along r, the best where entries are in the set once and there is nothing but G, give
 //
 //	|r|^4 / (2 (n |r|^2 + |A'r|^2 / rho)).

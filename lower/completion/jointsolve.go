@@ -220,3 +220,6 @@ func (s *JointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower
 	}
 	return c, nil
 }
+
+// Work implements [lower.JointSolver].
+func (s *JointSolver) Work() float64 { return 0 }

@@ -22,12 +22,12 @@ func TestAnchoredSubproblem(t *testing.T) {
 	c := &lower.Centre{
 		X: [][][]float64{at.X}, R: v.Penalties, Value: v.Train, Gamma: at.Lambda, Alpha: 10, Rho: 1e-2, Low: []float64{1e-3}, High: []float64{1e6}, Tol: 1e-6,
 	}
-	exact, err := fit.Subproblem([]lower.Bilevel{fit}, 1).Solve(context.Background(), c)
+	exact, err := fit.Subproblem([]lower.Bilevel{fit}, 1)(context.Background(), c)
 	require.NoError(t, err)
 	require.True(t, exact.Solved)
 	require.Positive(t, exact.Fits)
 	c.Tol = v.Validation
-	rough, err := fit.Subproblem([]lower.Bilevel{fit}, 1).Solve(context.Background(), c)
+	rough, err := fit.Subproblem([]lower.Bilevel{fit}, 1)(context.Background(), c)
 	require.NoError(t, err)
 	require.True(t, rough.Solved)
 	require.Zero(t, rough.Fits)

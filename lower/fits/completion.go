@@ -27,8 +27,8 @@ type completionFit struct {
 //
 // The validation loss is half the mean squared error over other entries. Designs without features have no columns, and groups then is nil; else
 // each feature is in one group. Points have the coefficients, divided into variables of the lengths parts, then G and with an intercept b0. With
-// [completion.Small] G is there by rows; else the fit is [lower.Compact], and has factors A and B with G = A B' in its place, both by rows, one
-// after the other in one slice, of as many columns as the length says. It is [lower.Differentiable], in the adjoint mode only.
+// [completion.Small] G is there by rows; else the points are compact, see [lower.Traits], and have factors A and B with G = A B' in its place, both by rows, one
+// after the other in one slice, of as many columns as the length says. The gradient has the adjoint mode only.
 //
 // Near almost all hyperparameters the rank of G stays as it is, and G = A B' moves on the matrices of that rank, where the
 // nuclear norm is smooth (Feng and Simon differentiate the same through the singular vectors in use).
@@ -110,7 +110,7 @@ func (m *completionFit) solve(
 	return pt, s, nil
 }
 
-// Gradient implements [lower.Differentiable].
+// Gradient is that of [lower.Traits].
 func (m *completionFit) Gradient(_ context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
 	if o.Mode == lower.Forward {
 		return nil, fmt.Errorf("fits: matrix completion has no forward mode, only %s", lower.Adjoint)

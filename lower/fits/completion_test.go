@@ -63,7 +63,7 @@ func TestCompletionHypergradient(t *testing.T) {
 				}
 				fit, err := NewCompletion(train, val, 14, 11, groups, []int{p}, intercept)
 				require.NoError(t, err)
-				m := fit.(lower.Differentiable)
+				m := fit.(lower.Fit)
 				lambda := make([]float64, m.Dim())
 				for i := range lambda {
 					lambda[i] = share * m.LambdaMax() / float64(1+i)
@@ -71,7 +71,7 @@ func TestCompletionHypergradient(t *testing.T) {
 				at, err := m.Solve(context.Background(), lambda, 1e-12, nil)
 				require.NoError(t, err)
 				require.True(t, at.Solved)
-				g, err := m.Gradient(context.Background(), at, lower.GradientOptions{Tol: 1e-12})
+				g, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Tol: 1e-12})
 				require.NoError(t, err)
 				scale := floats.Norm(g, math.Inf(1))
 				require.Positive(t, scale)
@@ -89,13 +89,13 @@ func TestCompletionRotations(t *testing.T) {
 	train, val := entries(3, 14, 11, 0)
 	fit, err := NewCompletion(train, val, 14, 11, nil, nil, true)
 	require.NoError(t, err)
-	m := fit.(lower.Differentiable)
+	m := fit.(lower.Fit)
 	for _, tol := range []float64{1e-6, 1e-8, 1e-10, 1e-12} {
 		at, err := m.Solve(context.Background(), []float64{0.1 * m.LambdaMax()}, tol, nil)
 		require.NoError(t, err)
-		rough, err := m.Gradient(context.Background(), at, lower.GradientOptions{Tol: 1e-6})
+		rough, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Tol: 1e-6})
 		require.NoError(t, err)
-		fine, err := m.Gradient(context.Background(), at, lower.GradientOptions{Tol: 1e-14})
+		fine, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Tol: 1e-14})
 		require.NoError(t, err)
 		require.InEpsilon(t, rough[0], fine[0], 1e-4, "tolerance %g", tol)
 	}
@@ -105,14 +105,14 @@ func TestCompletionSearch(t *testing.T) {
 	train, val := entries(4, 14, 14, 6)
 	fit, err := NewCompletion(train, val, 14, 14, triples(6), []int{6}, false)
 	require.NoError(t, err)
-	m := fit.(lower.Differentiable)
+	m := fit.(lower.Fit)
 	path := math.Inf(1)
-	for _, lambda := range m.Path() {
+	for _, lambda := range m.Traits().Path() {
 		at, err := m.Solve(context.Background(), lambda, 1e-10, nil)
 		require.NoError(t, err)
 		path = min(path, at.Validation)
 	}
-	for _, run := range []func(context.Context, lower.Differentiable, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.HOAG} {
+	for _, run := range []func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.HOAG} {
 		r, err := run(context.Background(), m, hypergradient.Settings{MaxIter: 10})
 		require.NoError(t, err)
 		require.Less(t, r.Best.Validation, path)

@@ -38,9 +38,9 @@ func TestCoxHypergradient(t *testing.T) {
 				at, err := m.Solve(context.Background(), lambda, tol, nil)
 				require.NoError(t, err)
 				require.True(t, at.Solved)
-				adjoint, err := m.Gradient(context.Background(), at, lower.GradientOptions{})
+				adjoint, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{})
 				require.NoError(t, err)
-				forward, err := m.Gradient(context.Background(), at, lower.GradientOptions{Mode: lower.Forward})
+				forward, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Mode: lower.Forward})
 				require.NoError(t, err)
 				scale := floats.Norm(adjoint, math.Inf(1))
 				require.Positive(t, scale)
@@ -76,9 +76,9 @@ func TestCoxTermsHypergradient(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, at.Solved)
 		require.Contains(t, at.X[0], 0.05)
-		adjoint, err := m.Gradient(context.Background(), at, lower.GradientOptions{})
+		adjoint, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{})
 		require.NoError(t, err)
-		forward, err := m.Gradient(context.Background(), at, lower.GradientOptions{Mode: lower.Forward})
+		forward, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Mode: lower.Forward})
 		require.NoError(t, err)
 		scale := floats.Norm(adjoint, math.Inf(1))
 		for i := range lambda {
@@ -122,13 +122,13 @@ func TestCoxSearch(t *testing.T) {
 	m, err := NewCox(timed(train), timed(val), CoxOptions{Grouped: true})
 	require.NoError(t, err)
 	least := math.Inf(1)
-	for _, lambda := range m.Path() {
+	for _, lambda := range m.Traits().Path() {
 		at, err := m.Solve(context.Background(), lambda, 1e-10, nil)
 		require.NoError(t, err)
 		require.True(t, at.Solved)
 		least = min(least, at.Validation)
 	}
-	for _, run := range []func(context.Context, lower.Differentiable, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG} {
+	for _, run := range []func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG} {
 		r, err := run(context.Background(), m, hypergradient.Settings{})
 		require.NoError(t, err)
 		require.LessOrEqual(t, r.Best.Validation, least*(1+1e-8))

@@ -18,7 +18,7 @@ type factoredCompletion struct {
 	both *completion.Joint
 }
 
-// Solve implements [lower.Penalised].
+// Solve implements [lower.Fit].
 func (c *factoredCompletion) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	pt, s, err := c.solve(ctx, lambda, tol, start)
 	if err != nil {
@@ -28,19 +28,16 @@ func (c *factoredCompletion) Solve(ctx context.Context, lambda []float64, tol fl
 	return pt, nil
 }
 
-// Shape implements [lower.Valued].
+// Traits implements [lower.Fit].
+func (c *factoredCompletion) Traits() lower.Traits {
+	return lower.Traits{Path: c.Path, Gradient: c.Gradient, Parts: []lower.Bilevel{c}, Squared: c.both.Squared, Anchored: c.both.Anchored}
+}
+
+// Shape implements [lower.Bilevel].
 func (c *factoredCompletion) Shape() []int { return c.both.Shape() }
 
-// Values implements [lower.Valued].
+// Values implements [lower.Bilevel].
 func (c *factoredCompletion) Values(x [][]float64) lower.Values { return c.both.Values(x) }
-
-// Squared implements [lower.Compact].
-func (c *factoredCompletion) Squared(x, y [][]float64) float64 { return c.both.Squared(x, y) }
-
-// Anchored implements [lower.Anchored].
-func (c *factoredCompletion) Anchored(rho float64, x [][]float64) float64 {
-	return c.both.Anchored(rho, x)
-}
 
 // Joint implements [lower.Joint].
 func (c *factoredCompletion) Joint() lower.JointSolver { return c.both.Joint() }
@@ -121,14 +118,8 @@ func (s *factoredWithin) approach(ctx context.Context, radius float64) error {
 }
 
 // Subproblem implements [lower.Bilevel].
-func (c *factoredCompletion) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
+func (c *factoredCompletion) Subproblem(parts []lower.Bilevel, workers int) lower.Subproblem {
 	return subproblem(parts, workers)
 }
 
-var (
-	_ lower.Differentiable = (*factoredCompletion)(nil)
-	_ lower.Bilevel        = (*factoredCompletion)(nil)
-	_ lower.Joint          = (*factoredCompletion)(nil)
-	_ lower.Compact        = (*factoredCompletion)(nil)
-	_ lower.Anchored       = (*factoredCompletion)(nil)
-)
+var _ lower.Joint = (*factoredCompletion)(nil)

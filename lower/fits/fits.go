@@ -104,14 +104,6 @@ type Entries struct {
 	Row, Col []int
 }
 
-var (
-	_ lower.Differentiable = (*Grouped)(nil)
-	_ lower.Differentiable = (*SVM)(nil)
-	_ lower.Starter        = (*SVM)(nil)
-	_ lower.Bounded        = (*SVM)(nil)
-	_ lower.Constrained    = constrainedSVM{}
-)
-
 // pathPoints is the number of points of a path with common values from pathTop to pathBottom times LambdaMax.
 const (
 	pathPoints          = 25

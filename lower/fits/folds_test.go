@@ -25,7 +25,7 @@ func TestFolds(t *testing.T) {
 		return Rows{X: design.New(d.X), Y: d.Y}
 	}
 	for _, kind := range kinds {
-		var models []lower.Penalised
+		var models []lower.Fit
 		for _, f := range cv.Folds {
 			m, err := kind.make(rows(f.Train), rows(f.Val), true)
 			require.NoError(t, err)
@@ -33,7 +33,7 @@ func TestFolds(t *testing.T) {
 		}
 		mean, err := lower.NewFolds(models)
 		require.NoError(t, err)
-		folds := lower.DifferentiableOf(mean)
+		folds := mean
 		lambda := slices.Repeat([]float64{0.07 * folds.LambdaMax()}, folds.Dim())
 		at, err := folds.Solve(ctx, lambda, 1e-15, nil)
 		require.NoError(t, err)
@@ -48,9 +48,9 @@ func TestFolds(t *testing.T) {
 		}
 		require.InDelta(t, sum, at.Validation, 1e-9)
 		require.Equal(t, most, folds.LambdaMax())
-		require.Len(t, folds.Path()[0], folds.Dim())
+		require.Len(t, folds.Traits().Path()[0], folds.Dim())
 		for _, mode := range []lower.Mode{lower.Adjoint, lower.Forward} {
-			g, err := folds.Gradient(ctx, at, lower.GradientOptions{Mode: mode})
+			g, err := folds.Traits().Gradient(ctx, at, lower.GradientOptions{Mode: mode})
 			require.NoError(t, err)
 			for i := range g {
 				require.InDelta(t, difference(t, folds, at, i), g[i], 1e-4, "%s %s %d", kind.name, mode, i)
@@ -63,6 +63,6 @@ func TestFolds(t *testing.T) {
 	require.NoError(t, err)
 	two, err := ElasticNet(rows([]int{0, 1, 2}), rows([]int{3, 4}), false, sparse.Terms{})
 	require.NoError(t, err)
-	_, err = lower.NewFolds([]lower.Penalised{one, two})
+	_, err = lower.NewFolds([]lower.Fit{one, two})
 	require.ErrorContains(t, err, "fold 1 has 2 hyperparameters, fold 0 has 1")
 }

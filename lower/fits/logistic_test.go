@@ -33,7 +33,7 @@ func counted(r Rows) Rows {
 }
 
 func TestPoissonHypergradient(t *testing.T) {
-	smoothHypergradient(t, 1e-14, 1e-5, func(train, val Rows, intercept bool) (lower.Differentiable, error) {
+	smoothHypergradient(t, 1e-14, 1e-5, func(train, val Rows, intercept bool) (lower.Fit, error) {
 		return Poisson(counted(train), counted(val), intercept, sparse.Terms{})
 	})
 }
@@ -47,25 +47,25 @@ func TestTermsHypergradient(t *testing.T) {
 		terms.Upper = append(terms.Upper, []float64{math.Inf(1), 0.1}[j%2])
 	}
 	terms.Factors[2], terms.Factors[7] = 0, 0
-	smoothHypergradient(t, 1e-18, 1e-3, func(train, val Rows, intercept bool) (lower.Differentiable, error) {
+	smoothHypergradient(t, 1e-18, 1e-3, func(train, val Rows, intercept bool) (lower.Fit, error) {
 		return ElasticNet(train, val, intercept, terms)
 	})
-	smoothHypergradient(t, 1e-18, 1e-3, func(train, val Rows, intercept bool) (lower.Differentiable, error) {
+	smoothHypergradient(t, 1e-18, 1e-3, func(train, val Rows, intercept bool) (lower.Fit, error) {
 		return Logistic(labelled(train), labelled(val), intercept, terms)
 	})
-	smoothHypergradient(t, 1e-18, 1e-3, func(train, val Rows, intercept bool) (lower.Differentiable, error) {
+	smoothHypergradient(t, 1e-18, 1e-3, func(train, val Rows, intercept bool) (lower.Fit, error) {
 		return Poisson(counted(train), counted(val), intercept, terms)
 	})
 }
 
 func TestLogisticHypergradient(t *testing.T) {
-	smoothHypergradient(t, 1e-14, 1e-5, func(train, val Rows, intercept bool) (lower.Differentiable, error) {
+	smoothHypergradient(t, 1e-14, 1e-5, func(train, val Rows, intercept bool) (lower.Fit, error) {
 		return Logistic(labelled(train), labelled(val), intercept, sparse.Terms{})
 	})
 }
 
 // smoothHypergradient checks that hypergradients in both modes are finite differences, of relative length h, of the validation loss of refits.
-func smoothHypergradient(t *testing.T, tol, h float64, of func(train, val Rows, intercept bool) (lower.Differentiable, error)) {
+func smoothHypergradient(t *testing.T, tol, h float64, of func(train, val Rows, intercept bool) (lower.Fit, error)) {
 	for _, intercept := range []bool{false, true} {
 		for _, compressed := range []bool{false, true} {
 			for _, share := range []float64{0.3, 0.05} {
@@ -76,9 +76,9 @@ func smoothHypergradient(t *testing.T, tol, h float64, of func(train, val Rows, 
 				at, err := m.Solve(context.Background(), lambda, tol, nil)
 				require.NoError(t, err)
 				require.True(t, at.Solved)
-				adjoint, err := m.Gradient(context.Background(), at, lower.GradientOptions{})
+				adjoint, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{})
 				require.NoError(t, err)
-				forward, err := m.Gradient(context.Background(), at, lower.GradientOptions{Mode: lower.Forward, Tol: 1e-13})
+				forward, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Mode: lower.Forward, Tol: 1e-13})
 				require.NoError(t, err)
 				scale := floats.Norm(adjoint, math.Inf(1))
 				require.Positive(t, scale)
@@ -96,13 +96,13 @@ func TestLogisticSearch(t *testing.T) {
 	m, err := Logistic(labelled(train), labelled(val), true, sparse.Terms{})
 	require.NoError(t, err)
 	least := math.Inf(1)
-	for _, lambda := range m.Path() {
+	for _, lambda := range m.Traits().Path() {
 		at, err := m.Solve(context.Background(), lambda, 1e-10, nil)
 		require.NoError(t, err)
 		require.True(t, at.Solved)
 		least = min(least, at.Validation)
 	}
-	for _, run := range []func(context.Context, lower.Differentiable, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG} {
+	for _, run := range []func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG} {
 		r, err := run(context.Background(), m, hypergradient.Settings{})
 		require.NoError(t, err)
 		require.LessOrEqual(t, r.Best.Validation, least*(1+1e-8))

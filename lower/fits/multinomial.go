@@ -34,7 +34,12 @@ func NewMultinomial(train, val Rows, classes int, intercept bool, t sparse.Terms
 	return m, nil
 }
 
-// Start implements [lower.Starter]: the point with the least objective.
+// Traits implements [lower.Fit].
+func (m *Multinomial) Traits() lower.Traits {
+	return lower.Traits{Start: m.Start, Parts: []lower.Bilevel{m}}
+}
+
+// Start is that of [lower.Traits]: the point with the least objective.
 func (m *Multinomial) Start(lambda []float64, points []*lower.Point) *lower.Point {
 	best, least := points[0], math.Inf(1)
 	for _, pt := range points {
@@ -45,7 +50,7 @@ func (m *Multinomial) Start(lambda []float64, points []*lower.Point) *lower.Poin
 	return best
 }
 
-// Solve implements [lower.Penalised].
+// Solve implements [lower.Fit].
 func (m *Multinomial) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	var from *sparse.Solution
 	if start != nil {
@@ -63,8 +68,4 @@ func (m *Multinomial) Solve(ctx context.Context, lambda []float64, tol float64, 
 // Within implements [lower.Bilevel].
 func (m *Multinomial) Within() lower.WithinSolver { return multipliers.NewLower(m) }
 
-var (
-	_ lower.Bilevel = (*Multinomial)(nil)
-	_ lower.Joint   = (*Multinomial)(nil)
-	_ lower.Starter = (*Multinomial)(nil)
-)
+var _ lower.Joint = (*Multinomial)(nil)

@@ -28,7 +28,7 @@ func TestMultinomialStart(t *testing.T) {
 	factors := []float64{1, 2, 0.5, 1}
 	m, err := NewMultinomial(rows, rows, k, true, sparse.Terms{Factors: factors})
 	require.NoError(t, err)
-	require.NotNil(t, lower.StarterOf(m))
+	require.NotNil(t, m.Traits().Start)
 	var points []*lower.Point
 	for _, lambda := range [][]float64{{0.05, 0.01}, {0.01, 0.01}, {1e-3, 1}, {1e-3, 1e-3}} {
 		pt, err := m.Solve(ctx, lambda, 1e-10, nil)

@@ -99,7 +99,7 @@ func (m *Net) mean(x [][]float64, wanted bool) (value float64, gradient []float6
 	return value, gradient
 }
 
-// Bounds implements [lower.Bounded].
+// Bounds is that of [lower.Traits].
 func (m *Net) Bounds() (low, high []float64) {
 	var squares []int
 	for i, k := range m.kept {
@@ -132,6 +132,11 @@ func elasticPath(top float64) [][]float64 {
 	return out
 }
 
+// Traits implements [lower.Fit].
+func (m *Net) Traits() lower.Traits {
+	return lower.Traits{Bounds: m.Bounds, Path: m.Path, Gradient: m.Gradient}
+}
+
 // netState is the solution behind a point.
 type netState struct {
 	*sparse.Solution
@@ -140,7 +145,7 @@ type netState struct {
 	gradient []float64 // of L in these, and in the intercept
 }
 
-// Solve implements [lower.Differentiable].
+// Solve implements [lower.Fit].
 func (m *Net) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	var from *sparse.Solution
 	if start != nil {
@@ -211,7 +216,7 @@ func (m *Net) inverse(ctx context.Context, s *netState, o lower.GradientOptions)
 	}, nil
 }
 
-// Gradient implements [lower.Differentiable]: dL/dlambda_1 = -v' sign(b_S), dL/dlambda_2 = -v' b_S with H v = grad L,
+// Gradient is that of [lower.Traits]: dL/dlambda_1 = -v' sign(b_S), dL/dlambda_2 = -v' b_S with H v = grad L,
 // with factors times these.
 func (m *Net) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
 	s := at.State.(*netState)
@@ -274,10 +279,10 @@ func newJoint(name string, g *sparse.Fit, err error, train, val Rows, intercept 
 // joint has the programs of a fit.
 type joint struct{ of *penalised }
 
-// Shape implements [lower.Valued].
+// Shape implements [lower.Bilevel].
 func (j joint) Shape() []int { return j.of.fit.Shape() }
 
-// Values implements [lower.Valued].
+// Values implements [lower.Bilevel].
 func (j joint) Values(x [][]float64) lower.Values { return j.of.values(j.of.fit.Values(x)) }
 
 // values have the penalties that are kept.
@@ -300,19 +305,26 @@ func (j joint) Joint() lower.JointSolver {
 }
 
 // subproblem solves the subproblems of parts that are joint fits.
-func subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
+func subproblem(parts []lower.Bilevel, workers int) lower.Subproblem {
 	joints := make([]lower.Joint, len(parts))
 	for t, p := range parts {
 		joints[t] = p.(lower.Joint)
 	}
-	return multipliers.NewSubproblem(joints, workers)
+	return multipliers.NewSubproblem(joints, workers).Solve
+}
+
+// Traits implements [lower.Fit].
+func (m *JointNet) Traits() lower.Traits {
+	t := m.Net.Traits()
+	t.Parts = []lower.Bilevel{m}
+	return t
 }
 
 // Within implements [lower.Bilevel].
 func (m *JointNet) Within() lower.WithinSolver { return multipliers.NewLower(m) }
 
 // Subproblem implements [lower.Bilevel].
-func (j joint) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
+func (j joint) Subproblem(parts []lower.Bilevel, workers int) lower.Subproblem {
 	return subproblem(parts, workers)
 }
 
@@ -351,8 +363,6 @@ func (s *singleSolver) Check(ctx context.Context, w *lower.JointWeights) (lower.
 }
 
 var (
-	_ lower.Bilevel        = (*JointNet)(nil)
-	_ lower.Joint          = (*JointNet)(nil)
-	_ lower.Differentiable = (*Net)(nil)
-	_ lower.Differentiable = (*JointNet)(nil)
+	_ lower.Fit   = (*Net)(nil)
+	_ lower.Joint = (*JointNet)(nil)
 )

@@ -36,10 +36,17 @@ func ElasticNet(train, val Rows, intercept bool, t sparse.Terms) (*ElasticNetFit
 	return &ElasticNetFit{m, t.Plain() && plainRows("elastic net", train) == nil}, err
 }
 
+// Traits implements [lower.Fit].
+func (m *ElasticNetFit) Traits() lower.Traits {
+	t := m.JointNet.Traits()
+	t.Parts, t.LeastNorm = []lower.Bilevel{m}, m.LeastNorm
+	return t
+}
+
 // roundedSquare is how much of its radius 1/2 |b|^2 may be above it by rounding.
 const roundedSquare = 1e-8
 
-// LeastNorm implements [lower.Interpolating], of fits without terms and weights. The radius of 1/2 |b|^2 holds nothing
+// LeastNorm is that of [lower.Traits], of fits without terms and weights. The radius of 1/2 |b|^2 holds nothing
 // back: the shortest b is within it, or none is.
 func (m *ElasticNetFit) LeastNorm(ctx context.Context, radii []float64, loss float64) ([][]float64, error) {
 	if len(radii) != m.Dim() {
@@ -84,5 +91,3 @@ func Poisson(train, val Rows, intercept bool, t sparse.Terms) (*JointNet, error)
 	m.bend += floats.Sum(train.Y) / float64(len(train.Y)) // exp(f) at the mean
 	return m, nil
 }
-
-var _ lower.Interpolating = (*ElasticNetFit)(nil)

@@ -41,26 +41,26 @@ func generated(t testing.TB, shape string, seed uint64, compressed bool) (train,
 
 var kinds = []struct {
 	name string
-	make func(train, val Rows, intercept bool) (lower.Differentiable, error)
+	make func(train, val Rows, intercept bool) (lower.Fit, error)
 }{
-	{"lasso", func(train, val Rows, intercept bool) (lower.Differentiable, error) {
+	{"lasso", func(train, val Rows, intercept bool) (lower.Fit, error) {
 		return Lasso(train, val, intercept, sparse.Terms{})
 	}},
-	{"elastic net", func(train, val Rows, intercept bool) (lower.Differentiable, error) {
+	{"elastic net", func(train, val Rows, intercept bool) (lower.Fit, error) {
 		return ElasticNet(train, val, intercept, sparse.Terms{})
 	}},
-	{"weighted lasso", func(train, val Rows, intercept bool) (lower.Differentiable, error) {
+	{"weighted lasso", func(train, val Rows, intercept bool) (lower.Fit, error) {
 		return NewWeightedLasso(train, val, intercept)
 	}},
 }
 
 // difference is the central difference of the refitted validation loss in hyperparameter i.
-func difference(t testing.TB, m lower.Differentiable, at *lower.Point, i int) float64 {
+func difference(t testing.TB, m lower.Fit, at *lower.Point, i int) float64 {
 	return differenceAt(t, m, at, i, 1e-5, 1e-15)
 }
 
 // differenceAt has steps of a share h of the hyperparameter, and lower levels solved to tol.
-func differenceAt(t testing.TB, m lower.Differentiable, at *lower.Point, i int, h, tol float64) float64 {
+func differenceAt(t testing.TB, m lower.Fit, at *lower.Point, i int, h, tol float64) float64 {
 	value := func(factor float64) float64 {
 		lambda := slices.Clone(at.Lambda)
 		lambda[i] *= factor
@@ -88,7 +88,7 @@ func TestHypergradientsAreFiniteDifferences(t *testing.T) {
 					require.NoError(t, err)
 					require.True(t, at.Solved)
 					for _, mode := range []lower.Mode{lower.Adjoint, lower.Forward} {
-						g, err := m.Gradient(context.Background(), at, lower.GradientOptions{Mode: mode, Tol: 1e-13})
+						g, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Mode: mode, Tol: 1e-13})
 						require.NoError(t, err)
 						scale := floats.Norm(g, math.Inf(1))
 						require.Positive(t, scale)
@@ -133,9 +133,9 @@ func TestSingularSupport(t *testing.T) {
 	b, err := two.Solve(context.Background(), lambda, 1e-10, &lower.Point{State: &netState{Solution: &sparse.Solution{B: half}}})
 	require.NoError(t, err)
 	require.Greater(t, len(b.State.(*netState).Support), len(a.State.(*netState).Support))
-	want, err := one.Gradient(context.Background(), a, lower.GradientOptions{})
+	want, err := one.Traits().Gradient(context.Background(), a, lower.GradientOptions{})
 	require.NoError(t, err)
-	got, err := two.Gradient(context.Background(), b, lower.GradientOptions{})
+	got, err := two.Traits().Gradient(context.Background(), b, lower.GradientOptions{})
 	require.NoError(t, err)
 	require.InEpsilon(t, want[0], got[0], 1e-4)
 }

@@ -27,27 +27,25 @@ type separables interface{ rows() *separable.Regression }
 
 func (s separated) rows() *separable.Regression { return s.data }
 
-// Shape implements [lower.Valued].
+// Shape implements [lower.Bilevel].
 func (s separated) Shape() []int { return s.data.Shape() }
 
-// Values implements [lower.Valued].
+// Values implements [lower.Bilevel].
 func (s separated) Values(x [][]float64) lower.Values { return s.data.Values(x) }
 
 // Within implements [lower.Bilevel].
 func (s separated) Within() lower.WithinSolver { return separable.NewLower(s.data) }
 
-// LeastNorm implements [lower.Interpolating].
+// LeastNorm is that of [lower.Traits].
 func (s separated) LeastNorm(ctx context.Context, radii []float64, loss float64) ([][]float64, error) {
 	return s.data.LeastNorm(ctx, radii, loss)
 }
 
 // Subproblem implements [lower.Bilevel].
-func (s separated) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
+func (s separated) Subproblem(parts []lower.Bilevel, workers int) lower.Subproblem {
 	data := make([]*separable.Regression, len(parts))
 	for t, p := range parts {
 		data[t] = p.(separables).rows()
 	}
-	return separable.NewSubproblem(data, workers)
+	return separable.NewSubproblem(data, workers).Solve
 }
-
-var _ lower.Interpolating = (*Grouped)(nil)

@@ -35,6 +35,11 @@ func newSmallCompletion(of completionFit, train Entries, parts []int) (*smallCom
 	return &smallCompletion{of, both, parts}, nil
 }
 
+// Traits implements [lower.Fit].
+func (c *smallCompletion) Traits() lower.Traits {
+	return lower.Traits{Path: c.Path, Gradient: c.Gradient, Parts: []lower.Bilevel{c}}
+}
+
 // divide puts the coefficients, which come first, into their variables; join is the way back.
 func (c *smallCompletion) divide(x [][]float64) [][]float64 {
 	var out [][]float64
@@ -59,19 +64,19 @@ func toFirst(v []float64) []float64 {
 	return append([]float64{v[last]}, v[:last]...)
 }
 
-// Shape implements [lower.Valued].
+// Shape implements [lower.Bilevel].
 func (c *smallCompletion) Shape() []int {
 	return append(slices.Clone(c.parts), c.both.Shape()[1:]...)
 }
 
-// Values implements [lower.Valued].
+// Values implements [lower.Bilevel].
 func (c *smallCompletion) Values(x [][]float64) lower.Values {
 	v := c.both.Values(c.join(x))
 	v.Penalties = toFirst(v.Penalties)
 	return v
 }
 
-// Solve implements [lower.Penalised].
+// Solve implements [lower.Fit].
 func (c *smallCompletion) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	pt, s, err := c.solve(ctx, lambda, tol, start)
 	if err != nil {
@@ -119,12 +124,12 @@ func (s smallWithin) Solve(ctx context.Context, radii []float64, tol float64) (*
 }
 
 // Subproblem implements [lower.Bilevel].
-func (c *smallCompletion) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
+func (c *smallCompletion) Subproblem(parts []lower.Bilevel, workers int) lower.Subproblem {
 	data := make([]*separable.Regression, len(parts))
 	for t, p := range parts {
 		data[t] = p.(*smallCompletion).both
 	}
-	return &smallSubproblem{c, separable.NewSubproblem(data, workers)}
+	return (&smallSubproblem{c, separable.NewSubproblem(data, workers)}).solve
 }
 
 type smallSubproblem struct {
@@ -132,8 +137,8 @@ type smallSubproblem struct {
 	solver *separable.Subproblem
 }
 
-// Solve implements [lower.SubproblemSolver].
-func (s *smallSubproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
+// solve is a [lower.Subproblem].
+func (s *smallSubproblem) solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
 	other := *c
 	other.X = make([][][]float64, len(c.X))
 	for t, x := range c.X {
@@ -151,7 +156,4 @@ func (s *smallSubproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Su
 	return out, nil
 }
 
-var (
-	_ lower.Differentiable = (*smallCompletion)(nil)
-	_ lower.Bilevel        = (*smallCompletion)(nil)
-)
+var _ lower.Bilevel = (*smallCompletion)(nil)

@@ -192,7 +192,7 @@ func TestSmallCompletionAgainstConic(t *testing.T) {
 					}
 					c.Value += value / float64(folds)
 				}
-				got, err := solver.Solve(context.Background(), c)
+				got, err := solver(context.Background(), c)
 				require.NoError(t, err)
 				require.True(t, got.Solved, "%s: gap %g after %d", name, got.Gap, got.Fits)
 				value, r, x := q.subproblem(t, train, val, joined(c, q))

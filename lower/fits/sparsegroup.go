@@ -104,6 +104,11 @@ func (m *Grouped) LambdaMax() float64 {
 // Path goes down with a common value.
 func (m *Grouped) Path() [][]float64 { return commonPath(m.Dim(), m.LambdaMax()) }
 
+// Traits implements [lower.Fit].
+func (m *Grouped) Traits() lower.Traits {
+	return lower.Traits{Path: m.Path, Gradient: m.Gradient, Parts: []lower.Bilevel{m}, LeastNorm: m.LeastNorm}
+}
+
 // groupState is the solution behind a point.
 type groupState struct {
 	*sparse.Solution
@@ -111,7 +116,7 @@ type groupState struct {
 	gradient []float64
 }
 
-// Solve implements [lower.Differentiable].
+// Solve implements [lower.Fit].
 func (m *Grouped) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	if len(lambda) != m.Dim() {
 		return nil, fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.Dim())
@@ -134,7 +139,7 @@ func (m *Grouped) Solve(ctx context.Context, lambda []float64, tol float64, star
 	return pt, nil
 }
 
-// Gradient implements [lower.Differentiable]. With H the Hessian of the lower level on the support S and H v = grad_S
+// Gradient is that of [lower.Traits]. With H the Hessian of the lower level on the support S and H v = grad_S
 // L,
 //
 //	dL/dlambda_g = -v_g'b_g / |b_g|,   dL/dlambda_{M+1} = -v' sign(b_S).

@@ -33,7 +33,7 @@ func TestSparseGroupHypergradient(t *testing.T) {
 			at, err := m.Solve(context.Background(), lambda, 1e-15, nil)
 			require.NoError(t, err)
 			require.True(t, at.Solved)
-			g, err := m.Gradient(context.Background(), at, lower.GradientOptions{})
+			g, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{})
 			require.NoError(t, err)
 			scale := floats.Norm(g, math.Inf(1))
 			for i := range g {
@@ -48,14 +48,14 @@ func TestSparseGroupSearch(t *testing.T) {
 	m, err := NewSparseGroupLasso(train, val, triples(90), false)
 	require.NoError(t, err)
 	var path float64
-	for i, lambda := range m.Path() {
+	for i, lambda := range m.Traits().Path() {
 		at, err := m.Solve(context.Background(), lambda, 1e-10, nil)
 		require.NoError(t, err)
 		if i == 0 || at.Validation < path {
 			path = at.Validation
 		}
 	}
-	for _, run := range []func(context.Context, lower.Differentiable, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.HOAG} {
+	for _, run := range []func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.HOAG} {
 		r, err := run(context.Background(), m, hypergradient.Settings{MaxIter: 40})
 		require.NoError(t, err)
 		require.Less(t, r.Best.Validation, 0.95*path)

@@ -100,14 +100,14 @@ func (m *SVM) Path() [][]float64 {
 	return path
 }
 
-// Bounds implements [lower.Bounded].
+// Bounds is that of [lower.Traits].
 func (m *SVM) Bounds() (low, high []float64) {
 	low, high = slices.Repeat([]float64{m.low}, m.Dim()), slices.Repeat([]float64{m.high}, m.Dim())
 	low[0], high[0] = lower.LeastShare*m.LambdaMax(), lower.MostShare*m.LambdaMax()
 	return low, high
 }
 
-// Start implements [lower.Starter]: the point whose multipliers give the largest lower bound at lambda.
+// Start is that of [lower.Traits]: the point whose multipliers give the largest lower bound at lambda.
 func (m *SVM) Start(lambda []float64, points []*lower.Point) *lower.Point {
 	best, most := points[0], math.Inf(-1)
 	for _, pt := range points {
@@ -118,6 +118,22 @@ func (m *SVM) Start(lambda []float64, points []*lower.Point) *lower.Point {
 	return best
 }
 
+// Traits implements [lower.Fit]. Within radii it has that of |w|^2/2 and the wbar_j, whose multipliers are those of the
+// bounds.
+func (m *SVM) Traits() lower.Traits {
+	t := lower.Traits{Bounds: m.Bounds, Path: m.Path, Gradient: m.Gradient, Start: m.Start, Quick: m.train.Quick}
+	t.Within = func(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
+		return (&svmWithin{fit: m}).solve(ctx, radii, tol)
+	}
+	if m.train.Wide() {
+		t.Coarse = coarseGap
+	}
+	if m.train.Quick(1) {
+		t.Parts = []lower.Bilevel{m}
+	}
+	return t
+}
+
 // svmState is the solution behind a point.
 type svmState struct {
 	*machine.Solution
@@ -125,7 +141,7 @@ type svmState struct {
 	slope    float64   // and in c
 }
 
-// Solve implements [lower.Differentiable].
+// Solve implements [lower.Fit].
 func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	if len(lambda) != m.Dim() {
 		return nil, fmt.Errorf("fits: %d hyperparameters of the support vector machine, expected lambda and %d bounds", len(lambda), m.Dim()-1)
@@ -148,7 +164,7 @@ func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 	return pt, nil
 }
 
-// Gradient implements [lower.Differentiable].
+// Gradient is that of [lower.Traits].
 func (m *SVM) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
 	s := at.State.(*svmState)
 	if o.Mode != lower.Forward {

@@ -47,7 +47,7 @@ func machines(t *testing.T, folds int) []*SVM {
 
 func TestSVMGradientsAreFiniteDifferences(t *testing.T) {
 	ctx := context.Background()
-	var parts []lower.Penalised
+	var parts []lower.Fit
 	for _, m := range machines(t, 3) {
 		parts = append(parts, m)
 	}
@@ -58,13 +58,13 @@ func TestSVMGradientsAreFiniteDifferences(t *testing.T) {
 		for j := range 8 {
 			h = append(h, math.Pow(10, -float64(j%4)/2)*(0.9+0.01*float64(j)))
 		}
-		for _, m := range []lower.Differentiable{lower.DifferentiableOf(parts[0]), lower.DifferentiableOf(folds)} {
+		for _, m := range []lower.Fit{parts[0], folds} {
 			at, err := m.Solve(ctx, h, 1e-14, nil)
 			require.NoError(t, err)
 			require.True(t, at.Solved)
-			adjoint, err := m.Gradient(ctx, at, lower.GradientOptions{})
+			adjoint, err := m.Traits().Gradient(ctx, at, lower.GradientOptions{})
 			require.NoError(t, err)
-			forward, err := m.Gradient(ctx, at, lower.GradientOptions{Mode: lower.Forward})
+			forward, err := m.Traits().Gradient(ctx, at, lower.GradientOptions{Mode: lower.Forward})
 			require.NoError(t, err)
 			require.InDeltaSlice(t, adjoint, forward, 1e-9)
 			require.Positive(t, floats.Norm(adjoint, 1))
@@ -81,7 +81,7 @@ func TestSVMSearch(t *testing.T) {
 	m := machines(t, 1)[0]
 	val := classified(20, 40, 8)
 	least := math.Inf(1)
-	for _, h := range m.Path() {
+	for _, h := range m.Traits().Path() {
 		pt, err := m.Solve(context.Background(), h, 1e-10, nil)
 		require.NoError(t, err)
 		least = math.Min(least, pt.Validation)
@@ -92,7 +92,7 @@ func TestSVMSearch(t *testing.T) {
 		}
 		require.InDelta(t, sum, pt.Validation, 1e-12)
 	}
-	for _, run := range []func(context.Context, lower.Differentiable, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG} {
+	for _, run := range []func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG} {
 		out, err := run(context.Background(), m, hypergradient.Settings{Observe: func(s hypergradient.Step) {
 			require.LessOrEqual(t, slices.Max(s.Lambda[1:]), 10.0)
 			require.GreaterOrEqual(t, slices.Min(s.Lambda[1:]), 1e-6)
@@ -111,14 +111,12 @@ func TestSVMSearch(t *testing.T) {
 // Of several points each fold starts from the one solved nearby.
 func TestSVMStart(t *testing.T) {
 	ctx := context.Background()
-	var parts []lower.Penalised
+	var parts []lower.Fit
 	for _, m := range machines(t, 2) {
 		parts = append(parts, m)
 	}
 	all, err := lower.NewFolds(parts)
 	require.NoError(t, err)
-	starter := lower.StarterOf(all)
-	require.NotNil(t, starter)
 	var points []*lower.Point
 	at := func(lambda, wbar float64) []float64 {
 		h := slices.Repeat([]float64{wbar}, all.Dim())
@@ -130,7 +128,7 @@ func TestSVMStart(t *testing.T) {
 		require.NoError(t, err)
 		points = append(points, pt)
 	}
-	from := starter.Start(at(0.11, 0.29), points)
+	from := all.Traits().Start(at(0.11, 0.29), points)
 	for k, pt := range from.State.([]*lower.Point) {
 		require.Same(t, points[1].State.([]*lower.Point)[k], pt)
 	}
@@ -140,10 +138,10 @@ func TestSVMStart(t *testing.T) {
 
 	logistic, err := Logistic(labelled(Rows{X: design.FromColumns(4, 1, []float64{1, 2, 3, 4}), Y: []float64{1, 3, 2, 5}}), labelled(Rows{X: design.FromColumns(1, 1, []float64{1}), Y: []float64{1}}), false, sparse.Terms{})
 	require.NoError(t, err)
-	require.Nil(t, lower.StarterOf(logistic))
-	mixed, err := lower.NewFolds([]lower.Penalised{logistic})
+	require.Nil(t, logistic.Traits().Start)
+	mixed, err := lower.NewFolds([]lower.Fit{logistic})
 	require.NoError(t, err)
-	require.Nil(t, lower.StarterOf(mixed))
+	require.Nil(t, mixed.Traits().Start)
 }
 
 func TestSVMErrors(t *testing.T) {
@@ -172,16 +170,16 @@ func TestSVMErrors(t *testing.T) {
 // Within radii, the multipliers are the derivatives of the loss, and folds have the means of theirs.
 func TestSVMWithin(t *testing.T) {
 	ctx := context.Background()
-	var parts []lower.Penalised
+	var parts []lower.Fit
 	for _, m := range machines(t, 2) {
 		parts = append(parts, m)
 	}
 	all, err := lower.NewFolds(parts)
 	require.NoError(t, err)
-	for _, c := range []lower.Constrained{lower.ConstrainedOf(parts[0]), lower.ConstrainedOf(all)} {
-		require.NotNil(t, c)
+	for _, m := range []lower.Fit{parts[0], all} {
+		within := m.Traits().Within
 		radii := []float64{0.2, 0.5, 0.3, 0.4, 0.1, 0.02, 0.3, 0.05, 1}
-		at, err := c.Within(ctx, radii, 1e-10)
+		at, err := within(ctx, radii, 1e-10)
 		require.NoError(t, err)
 		require.True(t, at.Solved)
 		require.LessOrEqual(t, at.Gap, 1e-9)
@@ -189,7 +187,7 @@ func TestSVMWithin(t *testing.T) {
 			loss := func(h float64) float64 {
 				r := slices.Clone(radii)
 				r[i] *= 1 + h
-				w, err := c.Within(ctx, r, 1e-10)
+				w, err := within(ctx, r, 1e-10)
 				require.NoError(t, err)
 				return w.Loss
 			}
@@ -197,19 +195,21 @@ func TestSVMWithin(t *testing.T) {
 			require.InDelta(t, (loss(-1e-4)-loss(1e-4))/2e-4, at.Lambda[i]*radii[i], 1e-5, i)
 		}
 	}
-	one, err := lower.ConstrainedOf(parts[0]).Within(ctx, slices.Repeat([]float64{0.1}, 9), 1e-10)
+	one, err := parts[0].Traits().Within(ctx, slices.Repeat([]float64{0.1}, 9), 1e-10)
 	require.NoError(t, err)
-	two, err := lower.ConstrainedOf(parts[1]).Within(ctx, slices.Repeat([]float64{0.1}, 9), 1e-10)
+	two, err := parts[1].Traits().Within(ctx, slices.Repeat([]float64{0.1}, 9), 1e-10)
 	require.NoError(t, err)
-	both, err := lower.ConstrainedOf(all).Within(ctx, slices.Repeat([]float64{0.1}, 9), 1e-10)
+	both, err := all.Traits().Within(ctx, slices.Repeat([]float64{0.1}, 9), 1e-10)
 	require.NoError(t, err)
 	require.InDelta(t, (one.Loss+two.Loss)/2, both.Loss, 1e-14)
 	require.Equal(t, [][]float64{one.X[0], one.X[1], two.X[0], two.X[1]}, both.X)
-	_, err = lower.ConstrainedOf(parts[0]).Within(ctx, []float64{1}, 1e-10)
+	_, err = parts[0].Traits().Within(ctx, []float64{1}, 1e-10)
 	require.ErrorContains(t, err, "1 radii")
-	mixed, err := lower.NewFolds([]lower.Penalised{parts[0], onlyPenalised{parts[1]}})
+	mixed, err := lower.NewFolds([]lower.Fit{parts[0], onlyPenalised{parts[1]}})
 	require.NoError(t, err)
-	require.Nil(t, lower.ConstrainedOf(mixed))
+	require.Nil(t, mixed.Traits().Within)
 }
 
-type onlyPenalised struct{ lower.Penalised }
+type onlyPenalised struct{ lower.Fit }
+
+func (onlyPenalised) Traits() lower.Traits { return lower.Traits{} }

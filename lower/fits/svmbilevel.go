@@ -13,10 +13,10 @@ import (
 	"github.com/conetune/conetune/lower/machine"
 )
 
-// Shape implements [lower.Valued].
+// Shape implements [lower.Bilevel].
 func (m *SVM) Shape() []int { return []int{m.Dim() - 1, 1} }
 
-// Values implements [lower.Valued], with the penalties |w|^2/2 and |w_j|.
+// Values implements [lower.Bilevel], with the penalties |w|^2/2 and |w_j|.
 func (m *SVM) Values(x [][]float64) lower.Values {
 	w, c := x[0], x[1][0]
 	out := lower.Values{Train: m.train.Loss(w, c), Penalties: make([]float64, m.Dim())}
@@ -43,19 +43,8 @@ func (m *SVM) validation(w []float64, c float64) (loss float64, rate []float64) 
 	return loss, rate
 }
 
-// Quick implements [lower.Scaled].
-func (m *SVM) Quick(parts int) bool { return m.train.Quick(parts) }
-
 // coarseGap is that of machines on wide rows: of the validation loss it leaves four digits, more than the validation rows know of it.
 const coarseGap = 1e-5
-
-// Coarse implements [lower.Coarse].
-func (m *SVM) Coarse() float64 {
-	if m.train.Wide() {
-		return coarseGap
-	}
-	return 0
-}
 
 // svmWithin solves the lower levels of one fold.
 type svmWithin struct {
@@ -98,12 +87,12 @@ func (s *svmWithin) solve(ctx context.Context, radii []float64, tol float64) (*l
 }
 
 // Subproblem implements [lower.Bilevel].
-func (m *SVM) Subproblem(parts []lower.Bilevel, workers int) lower.SubproblemSolver {
+func (m *SVM) Subproblem(parts []lower.Bilevel, workers int) lower.Subproblem {
 	out := &svmSubproblem{workers: workers}
 	for _, f := range parts {
 		out.parts = append(out.parts, f.(*SVM))
 	}
-	return out
+	return out.solve
 }
 
 // svmSubproblem stacks the rows when it is first asked for a solution.
@@ -113,8 +102,8 @@ type svmSubproblem struct {
 	solver  *machine.Subproblem
 }
 
-// Solve implements [lower.SubproblemSolver].
-func (s *svmSubproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
+// solve is a [lower.Subproblem].
+func (s *svmSubproblem) solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
 	if s.solver == nil {
 		stacks := make([]*machine.Problem, len(s.parts))
 		for t, f := range s.parts {
@@ -134,15 +123,4 @@ func (s *svmSubproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subs
 // stack has the rows of training and of validation in one problem, the first with the weights of the first.
 func (m *SVM) stack() (*machine.Problem, error) {
 	return machine.NewStacked(design.Stack(m.rows.X, m.val.X), slices.Concat(m.rows.Y, m.val.Y), slices.Concat(m.rows.Weights, m.val.Weights), len(m.rows.Y))
-}
-
-// constrainedSVM is an SVM within radii.
-type constrainedSVM struct{ *SVM }
-
-// Constrained is the machine as a [lower.Constrained], with the radius of |w|^2/2 and the wbar_j, whose multipliers are those of the bounds.
-func (m *SVM) Constrained() lower.Constrained { return constrainedSVM{m} }
-
-// Within implements [lower.Constrained].
-func (m constrainedSVM) Within(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
-	return (&svmWithin{fit: m.SVM}).solve(ctx, radii, tol)
 }

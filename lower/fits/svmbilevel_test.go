@@ -227,7 +227,7 @@ func TestSVMSubproblemAgainstConic(t *testing.T) {
 							c.Gamma[j] += l / float64(folds)
 						}
 					}
-					got, err := sub.Solve(context.Background(), c)
+					got, err := sub(context.Background(), c)
 					require.NoError(t, err)
 					if shape[1] < shape[0] && kind != "binary" {
 						require.True(t, got.Solved, "%s: gap %g", name, got.Gap)
@@ -262,22 +262,22 @@ func TestSVMSubproblemWorkers(t *testing.T) {
 	for range parts {
 		c.X = append(c.X, [][]float64{{0.1, -0.1, 0.1, 0, 0, 0.05}, {0.1}})
 	}
-	one, err := parts[0].Subproblem(parts, 1).Solve(context.Background(), c)
+	one, err := parts[0].Subproblem(parts, 1)(context.Background(), c)
 	require.NoError(t, err)
 	require.True(t, one.Solved)
-	three, err := parts[0].Subproblem(parts, 3).Solve(context.Background(), c)
+	three, err := parts[0].Subproblem(parts, 3)(context.Background(), c)
 	require.NoError(t, err)
 	require.Equal(t, one, three)
-	ended, err := parts[0].Subproblem(parts, 1).Solve(ctx, c)
+	ended, err := parts[0].Subproblem(parts, 1)(ctx, c)
 	require.NoError(t, err)
 	require.False(t, ended.Solved)
-	_, err = parts[0].Subproblem(parts, 1).Solve(context.Background(), &lower.Centre{R: c.R})
+	_, err = parts[0].Subproblem(parts, 1)(context.Background(), &lower.Centre{R: c.R})
 	require.ErrorContains(t, err, "0 folds")
 	_, err = parts[0].Within().Solve(context.Background(), []float64{1}, 1e-9)
 	require.ErrorContains(t, err, "1 radii")
-	require.Len(t, lower.BilevelsOf(parts[0]), 1)
+	require.Len(t, parts[0].Traits().Parts, 1)
 	wide, _, _ := bilevels(t, rng, "normal", 3, 30, 300)
-	require.Nil(t, lower.BilevelsOf(wide[0]), "conic programs are quicker on so few rows of so many features")
-	require.True(t, parts[0].(*SVM).Quick(33))
-	require.False(t, parts[0].(*SVM).Quick(34), "and in so many folds: 246 variables")
+	require.Nil(t, wide[0].Traits().Parts, "conic programs are quicker on so few rows of so many features")
+	require.True(t, parts[0].Traits().Quick(33))
+	require.False(t, parts[0].Traits().Quick(34), "and in so many folds: 246 variables")
 }

@@ -81,13 +81,12 @@ func (m *Together) Penalties(x [][]float64) []float64 {
 type togetherState struct {
 	path  *glm.Path
 	steps int
-	folds []float64
 }
 
-// FoldLosses are the validation losses of the folds.
-func (s *togetherState) FoldLosses() []float64 { return s.folds }
+// Traits implements [lower.Fit].
+func (m *Together) Traits() lower.Traits { return lower.Traits{Penalties: m.Penalties} }
 
-// Solve implements [lower.Penalised]. It starts from the point before, and from nothing where another solve has gone on from that.
+// Solve implements [lower.Fit]. It starts from the point before, and from nothing where another solve has gone on from that.
 func (m *Together) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	if len(lambda) != m.dim {
 		return nil, fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.dim)
@@ -111,7 +110,7 @@ func (m *Together) Solve(ctx context.Context, lambda []float64, tol float64, sta
 	if err != nil {
 		return nil, fmt.Errorf("fits: %w", err)
 	}
-	pt := &lower.Point{Lambda: slices.Clone(lambda), Gap: s.Gap, Solved: s.Solved, State: &togetherState{path, path.Steps(), s.Validation}}
+	pt := &lower.Point{Lambda: slices.Clone(lambda), Gap: s.Gap, Solved: s.Solved, Folds: s.Validation, State: &togetherState{path, path.Steps()}}
 	for t := range s.B {
 		pt.X = append(pt.X, s.B[t])
 		if m.intercept {

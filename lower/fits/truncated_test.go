@@ -75,16 +75,16 @@ func TestTruncatedGradient(t *testing.T) {
 	require.NoError(t, err)
 	grouped, err := NewSparseGroupLasso(train, val, groups, true)
 	require.NoError(t, err)
-	for _, m := range []lower.Differentiable{lasso, net, grouped} {
+	for _, m := range []lower.Fit{lasso, net, grouped} {
 		lambda := make([]float64, m.Dim())
 		for i := range lambda {
 			lambda[i] = 0.7 * m.LambdaMax()
 		}
 		at, err := m.Solve(context.Background(), lambda, 1e-12, nil)
 		require.NoError(t, err)
-		want, err := m.Gradient(context.Background(), at, lower.GradientOptions{})
+		want, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{})
 		require.NoError(t, err)
-		got, err := m.Gradient(context.Background(), at, lower.GradientOptions{Mode: lower.Truncated})
+		got, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Mode: lower.Truncated})
 		require.NoError(t, err)
 		require.Positive(t, floats.Norm(want, 2))
 		require.InDeltaSlice(t, want, got, 1e-4*floats.Norm(want, 2), "%T", m)

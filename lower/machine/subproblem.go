@@ -31,7 +31,7 @@ import (
 // The multipliers, made smaller until those of all constraints are alpha at most, give a lower bound of the optimum, as for them the Lagrangian falls apart into parabolas. The least
 // h at which the bounds of the features hold, but for t, gives an upper one. The difference is the gap.
 
-// Subproblem solves one subproblem after the other, each from the one before. It implements [lower.SubproblemSolver], for one goroutine at a time.
+// Subproblem solves one subproblem after the other, each from the one before. It implements [lower.Subproblem], for one goroutine at a time.
 type Subproblem struct {
 	folds   []*fold
 	workers int
@@ -134,7 +134,7 @@ func (s *solving) each(f func(f *fold) bool) bool {
 	return !slices.Contains(ok, false)
 }
 
-// Solve implements [lower.SubproblemSolver].
+// Solve is a [lower.Subproblem].
 func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
 	p := s.p
 	if len(c.X) != len(s.folds) || len(c.R) != p+1 {

@@ -21,8 +21,7 @@ type Lower struct {
 
 // NewLower begins at multipliers that are far too large for most radii.
 func NewLower(fit lower.Joint) *Lower {
-	_, compact := fit.(lower.Compact)
-	return &Lower{loose: compact, fit: fit, solver: fit.Joint(), m: slices.Repeat([]float64{firstShare * fit.LambdaMax()}, fit.Dim())}
+	return &Lower{loose: fit.Traits().Compact(), fit: fit, solver: fit.Joint(), m: slices.Repeat([]float64{firstShare * fit.LambdaMax()}, fit.Dim())}
 }
 
 // First takes another weight for the first multipliers, common to all.
@@ -59,7 +58,7 @@ const (
 	// idleShare is the share of the tolerance that multipliers do at their floors at most, and fineShare that of the increase of the dual
 	// function that is worth a step.
 	idleShare, fineShare = 0.1, 1e-4
-	// mostWork bounds the multiplications that one program may take, for each part, see [lower.Working]: about a quarter of a minute. Programs that are solved take a
+	// mostWork bounds the multiplications that one program may take, for each part, see [lower.JointSolver]: about a quarter of a minute. Programs that are solved take a
 	// hundredth of it; those that come there, on tables whose solutions have thousands of coefficients, would take minutes.
 	mostWork = 1e10
 	// violated is how much of a radius a penalty may be above it.
@@ -83,9 +82,9 @@ func (s *Lower) dual(radii []float64, tol float64) *dual {
 		floor[j] = idleShare * tol / (r * float64(len(radii)))
 	}
 	f := &dual{floor: floor, most: math.Inf(1), tol: fineShare * tol, loose: s.loose}
-	most := workOf(s.solver) + mostWork
+	most := s.solver.Work() + mostWork
 	f.at = func(ctx context.Context, m []float64) (*dualPoint, error) {
-		if workOf(s.solver) > most {
+		if s.solver.Work() > most {
 			return nil, nil
 		}
 		pt, err := s.solver.Solve(ctx, weighted(m, tol))
@@ -201,14 +200,6 @@ func (s *Lower) merit(v lower.Values, radii []float64) float64 {
 		sum += 2 * s.m[j] * math.Max(0, p-radii[j])
 	}
 	return sum
-}
-
-// workOf is what a solver has done.
-func workOf(s lower.JointSolver) float64 {
-	if w, ok := s.(lower.Working); ok {
-		return w.Work()
-	}
-	return 0
 }
 
 // weighted are the weights of l + m'P, whose least value is wanted to a small share of tol.

@@ -14,6 +14,7 @@ import (
 // Subproblem solves the subproblems of an iteration, each time from the multipliers of the one before. It is for one goroutine at a time.
 type Subproblem struct {
 	fits    []lower.Joint
+	traits  []lower.Traits // of the fits
 	solvers []lower.JointSolver
 	workers int
 	dims    int
@@ -25,9 +26,9 @@ type Subproblem struct {
 // NewSubproblem takes the fits of the parts, which have the same penalties. So many parts at most are solved at once.
 func NewSubproblem(fits []lower.Joint, workers int) *Subproblem {
 	s := &Subproblem{fits: fits, workers: workers, dims: fits[0].Dim()}
-	_, s.loose = fits[0].(lower.Compact)
+	s.loose = fits[0].Traits().Compact()
 	for _, f := range fits {
-		s.solvers = append(s.solvers, f.Joint())
+		s.solvers, s.traits = append(s.solvers, f.Joint()), append(s.traits, f.Traits())
 	}
 	return s
 }
@@ -47,7 +48,7 @@ type state struct {
 	values []lower.Values
 }
 
-// Solve implements [lower.SubproblemSolver].
+// Solve is a [lower.Subproblem].
 func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
 	k := 1 + len(s.fits)*s.dims
 	w := &work{Subproblem: s, c: c}
@@ -60,7 +61,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		return &lower.Subsolution{X: c.X, R: c.R, M: slices.Repeat([][]float64{make([]float64, s.dims)}, len(s.fits)), Objective: best, Gap: gap, Solved: true}, nil
 	}
 	for _, solver := range s.solvers {
-		w.most = append(w.most, workOf(solver)+mostWork)
+		w.most = append(w.most, solver.Work()+mostWork)
 	}
 	if s.m == nil {
 		s.m = w.first()
@@ -174,12 +175,11 @@ func (w *work) reached(ctx context.Context) (*reached, error) {
 // does not.
 func (w *work) floor() float64 {
 	sum, share := 0.0, 1/float64(len(w.fits))
-	for t, f := range w.fits {
-		a, ok := f.(lower.Anchored)
-		if !ok {
+	for t, f := range w.traits {
+		if f.Anchored == nil {
 			return math.Inf(-1)
 		}
-		sum += share * a.Anchored(w.c.Rho/share, w.c.X[t])
+		sum += share * f.Anchored(w.c.Rho/share, w.c.X[t])
 	}
 	return sum
 }
@@ -262,7 +262,7 @@ func (w *work) points(ctx context.Context, m []float64, flat bool) ([]*lower.Joi
 // at is the dual function.
 func (w *work) at(ctx context.Context, m []float64) (*dualPoint, error) {
 	for t, s := range w.solvers {
-		if workOf(s) > w.most[t] {
+		if s.Work() > w.most[t] {
 			return nil, nil
 		}
 	}
@@ -332,7 +332,7 @@ func (w *work) objective(z state) float64 {
 		for j, p := range v.Penalties {
 			worst = math.Max(worst, p-z.r[j])
 		}
-		sum += c.Rho / 2 * lower.Squared(w.fits[t], z.x[t], c.X[t])
+		sum += c.Rho / 2 * w.traits[t].Distance(z.x[t], c.X[t])
 	}
 	return sum + c.Alpha*math.Max(worst, math.Max(0, value))
 }

@@ -45,7 +45,7 @@ const patience, most = 40, 200
 // enough times the tolerance is a gap that is taken where rounding lets it get no smaller.
 const enough = 20
 
-// Solve implements [lower.SubproblemSolver].
+// Solve is a [lower.Subproblem].
 func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
 	g := s.data[0]
 	if len(c.X) != len(s.data) || len(c.R) != g.Penalties() {

@@ -138,7 +138,7 @@ func same(v, w *lower.JointWeights) bool {
 	return w.Rho == 0 || slices.EqualFunc(v.Centre, w.Centre, slices.Equal[[]float64])
 }
 
-// Work implements [lower.Working].
+// Work implements [lower.JointSolver].
 func (s *solver) Work() float64 { return s.without.spent }
 
 // minimise solves with the models. It says whether it came to its end.

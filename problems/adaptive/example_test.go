@@ -34,5 +34,5 @@ func Example() {
 		}
 	}
 	fmt.Println(res.Status, used)
-	// Output: converged 9
+	// Output: converged 10
 }

@@ -202,8 +202,8 @@ func (m *Model) CrossValidated() bool { return len(m.parts) > 1 }
 // Penalised is the fast fit of the lower level, see [tune.Penalised].
 //
 // [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
-func (m *Model) Penalised() (lower.Penalised, error) {
-	return lower.OverFolds(len(m.parts), func(t int) (lower.Penalised, error) {
+func (m *Model) Penalised() (lower.Fit, error) {
+	return lower.OverFolds(len(m.parts), func(t int) (lower.Fit, error) {
 		train, val, _ := m.data.Fold(t).Rows()
 		o := fits.CoxOptions{Ties: m.options.Ties, Grouped: m.CrossValidated(), Events: m.parts[t].events, Terms: m.data.Terms()}
 		if o.Grouped {
@@ -216,7 +216,7 @@ func (m *Model) Penalised() (lower.Penalised, error) {
 // Together is the fit of all folds together, nil where there is none, see [tune.Together].
 //
 // [tune.Together]: https://pkg.go.dev/github.com/conetune/conetune/tune#Together
-func (m *Model) Together(ctx context.Context) (lower.Penalised, error) {
+func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
 	t, err := m.data.FoldTable(ctx)
 	if err != nil || t == nil {
 		return nil, err

@@ -338,7 +338,7 @@ func TestTogether(t *testing.T) {
 				require.NoError(t, err)
 				require.True(t, all.Solved, "weights %g of %+v: gap %g", lambda, o, all.Gap)
 				require.InEpsilon(t, one.Validation, all.Validation, 1e-5)
-				require.InEpsilonSlice(t, lower.FoldLosses(one), lower.FoldLosses(all), 1e-4)
+				require.InEpsilonSlice(t, one.Folds, all.Folds, 1e-4)
 				require.InEpsilon(t, m.Evaluate(all.X).Validation, all.Validation, 1e-9)
 				for f := range one.X {
 					require.InDeltaSlice(t, one.X[f], all.X[f], 1e-3)

@@ -23,6 +23,7 @@ import (
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/lower/glm"
+	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
@@ -77,7 +78,7 @@ func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 }
 
 // fit is the fast fit of the p features where no groups overlap.
-func fit(g *groups.Groups, p int) func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+func fit(g *groups.Groups, p int) regression.Fit {
 	size := 0
 	for _, members := range g.Members {
 		size += len(members)
@@ -85,7 +86,7 @@ func fit(g *groups.Groups, p int) func(train, val fits.Rows, intercept bool) (lo
 	if size > p { // each feature is in one at least
 		return nil
 	}
-	return func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+	return func(train, val fits.Rows, intercept bool, _ sparse.Terms) (lower.Fit, error) {
 		return fits.NewGroupLasso(train, val, g.Members, intercept)
 	}
 }

@@ -93,7 +93,7 @@ func TestFit(t *testing.T) {
 		require.NoError(t, err)
 		p, err := m.Penalised()
 		require.NoError(t, err)
-		fit := lower.DifferentiableOf(p)
+		fit := p
 		require.Equal(t, 4, fit.Dim())
 		top := fit.LambdaMax()
 		form, err := dca.NewPenalized(m.Program(), nil, dca.Settings{Backend: backend, Solver: backends.Options{Eps: 1e-10}})
@@ -109,14 +109,14 @@ func TestFit(t *testing.T) {
 			require.True(t, at.Solved)
 			conic, err := form.Solve(ctx, lambda, nil)
 			require.NoError(t, err)
-			v, objective := fit.(lower.Valued).Values(at.X), conic.Train
+			v, objective := fit.(lower.Bilevel).Values(at.X), conic.Train
 			for k, l := range lambda {
 				objective += l * (conic.Radii[k] - v.Penalties[k])
 			}
 			require.InEpsilon(t, objective, v.Train, 1e-8)
 			require.InDeltaSlice(t, conic.X[0], at.X[0], 1e-5) // of a group that is next to zero the program has five digits
 			require.InEpsilon(t, conic.Validation, at.Validation, 1e-6)
-			slope, err := fit.Gradient(ctx, at, lower.GradientOptions{})
+			slope, err := fit.Traits().Gradient(ctx, at, lower.GradientOptions{})
 			require.NoError(t, err)
 			for k := range lambda {
 				step := 1e-5 * lambda[k]

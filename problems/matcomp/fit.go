@@ -12,7 +12,7 @@ import (
 // Gamma, which [Model.Evaluate] and [Model.Fit] take, too.
 //
 // [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
-func (m *Model) Penalised() (lower.Penalised, error) {
+func (m *Model) Penalised() (lower.Fit, error) {
 	d := m.data
 	return fits.NewCompletion(m.entries(d.Train), m.entries(d.Val), d.Rows, d.Cols, m.groups(), m.parts(), m.intercept)
 }

@@ -129,11 +129,11 @@ func (m *Model) CrossValidated() bool { return m.data.Folds() > 1 }
 // Penalised is the fast fit of the lower level, see [tune.Penalised].
 //
 // [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
-func (m *Model) Penalised() (lower.Penalised, error) { return m.fits(m.data) }
+func (m *Model) Penalised() (lower.Fit, error) { return m.fits(m.data) }
 
 // fits are those of the parts of some data.
-func (m *Model) fits(data *regression.Data) (lower.Penalised, error) {
-	return lower.OverFolds(data.Folds(), func(t int) (lower.Penalised, error) {
+func (m *Model) fits(data *regression.Data) (lower.Fit, error) {
+	return lower.OverFolds(data.Folds(), func(t int) (lower.Fit, error) {
 		train, val, intercept := data.Fold(t).Rows()
 		return fits.NewMultinomial(classRows(train), classRows(val), len(m.classes), intercept, data.Terms())
 	})

@@ -330,7 +330,7 @@ func (m *Model) table(d *Data, left ...[]int) *glm.Table {
 // Together is the fit of all folds together, nil for a split, see [tune.Together].
 //
 // [tune.Together]: https://pkg.go.dev/github.com/conetune/conetune/tune#Together
-func (m *Model) Together(ctx context.Context) (lower.Penalised, error) {
+func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
 	n, _ := m.all.X.Dims()
 	if m.left == nil || !glm.Fits(n, m.p, len(m.left)) {
 		return nil, nil
@@ -345,7 +345,7 @@ func (m *Model) Together(ctx context.Context) (lower.Penalised, error) {
 // Penalised implements [tune.Penalised]: there is none for single parts.
 //
 // [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
-func (m *Model) Penalised() (lower.Penalised, error) { return nil, nil }
+func (m *Model) Penalised() (lower.Fit, error) { return nil, nil }
 
 // RetrainWeighted is [Model.Retrain] with the weights lambda of the penalties in the place of radii.
 func (m *Model) RetrainWeighted(ctx context.Context, backend backends.ConicBackend, o backends.Options, lambda []float64) (problems.Fit, *float64, error) {

@@ -33,9 +33,6 @@ type Options struct {
 	Terms Terms
 	// Weighing says that the fits of the model take rows with weights as they are, see [fits.Rows].
 	Weighing bool
-	// Multipliers, if not nil, say by what the features are multiplied, from 0 on, given training rows in the unit of the model: of each fold by its own, and of
-	// the final training by all. Coefficients in the user's units are multiplied, too.
-	Multipliers func(train *dataset.Data, intercept bool) ([]float64, error) // the rows have their weights
 }
 
 // Data are training and validation rows in the unit of the model, and the way back: one pair of them for a split, one for
@@ -57,9 +54,6 @@ type part struct {
 	user       *dataset.Data // the validation rows as given
 	// fit and choose are the same rows as train and val with their weights.
 	fit, choose *dataset.Data
-	// Where features are multiplied: by what, and the rows with weights before.
-	multipliers           []float64
-	plainFit, plainChoose *dataset.Data
 }
 
 // New prepares a split or a cross-validation. It keeps references to the data, which must not change, and
@@ -94,11 +88,7 @@ func New(s dataset.Division, o Options) (*Data, error) {
 		return nil, err
 	}
 	for _, p := range parts {
-		rows, err := d.multiplied(d.inUnits(p.Train), d.inUnits(p.Val), p.Val)
-		if err != nil {
-			return nil, err
-		}
-		d.parts = append(d.parts, rows)
+		d.parts = append(d.parts, d.newPart(d.inUnits(p.Train), d.inUnits(p.Val), p.Val))
 	}
 	d.top = sync.OnceValue(d.largestGradient)
 	return d, nil
@@ -164,7 +154,7 @@ func (d *Data) inFeatureUnits(rows *dataset.Data) *dataset.Data {
 // folded says that the rows of the parts are those of folds of a table without gaps of their own.
 func (d *Data) folded() bool {
 	cv, ok := d.user.(*dataset.CrossValidation)
-	return ok && cv.Gaps == nil && d.options.Multipliers == nil
+	return ok && cv.Gaps == nil
 }
 
 // Columns are the features of training rows, see [problems.Columns].
@@ -368,12 +358,7 @@ func (d *Data) Fit(x [][]float64) problems.Fit {
 	share := 1 / float64(len(d.parts))
 	for t := range d.parts {
 		v := of(d, x, t)
-		b := v[0]
-		if m := d.parts[t].multipliers; m != nil {
-			b = slices.Clone(b)
-			floats.Mul(b, m)
-		}
-		floats.AddScaled(c, share*d.sd, b)
+		floats.AddScaled(c, share*d.sd, v[0])
 		if len(v) > 1 {
 			b0 += share * v[1][0]
 		}

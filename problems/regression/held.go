@@ -70,9 +70,8 @@ func (m *Model) holdBack(folds, f int) problems.HeldBack {
 		data.parts = slices.Clone(parts)
 		for t, p := range parts {
 			data.parts[t] = m.data.newPart(p.fit, p.choose.Rows(kept[t]), p.user)
-			data.parts[t].multipliers = p.multipliers
 		}
-		return &Model{data: &data, spec: m.spec}
+		return &Model{data: &data, spec: m.spec, rung: m.rung}
 	}
 	out.Error = func(x [][]float64) float64 {
 		sum := 0.0

@@ -15,6 +15,7 @@ import (
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/lower/glm"
+	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 )
@@ -41,6 +42,8 @@ const pilotFloor = 0.01
 // ladder is what the rungs of a model have in common.
 type ladder struct {
 	full     *Model
+	base     *glm.Weights     // the factors of the first rung
+	floor    float64          // delta over the largest pilot; without, what has no pilot is left out
 	adapting sync.Mutex       // of what follows
 	folds    []*fits.Together // the rows of all folds, or of each
 	all      *fits.Together   // all rows
@@ -51,7 +54,7 @@ type rung struct {
 	*ladder
 	factors []*glm.Weights // of each fold
 	below   *Model         // the pilots', nil for the first rung
-	lambda  []float64      // of below
+	lambda  []float64      // of below; nil where no weight leaves it anything
 	gamma   float64
 	final   *glm.Weights // the factors of all rows, once they are known
 }
@@ -65,7 +68,8 @@ func (m *Model) Ladder() []problems.Rung {
 	}
 	common := func(problems.Bilevel, []float64, [][]float64) []problems.Bilevel {
 		factors := slices.Repeat([]*glm.Weights{m.spec.Common}, m.data.Folds())
-		return []problems.Bilevel{m.onRung(&rung{ladder: &ladder{full: m}, factors: factors})}
+		l := &ladder{full: m, base: m.spec.Common, floor: pilotFloor}
+		return []problems.Bilevel{m.onRung(&rung{ladder: l, factors: factors})}
 	}
 	adaptive := func(below problems.Bilevel, lambda []float64, x [][]float64) (list []problems.Bilevel) {
 		for _, gamma := range exponents {
@@ -100,18 +104,9 @@ func (m *Model) onRung(r *rung) *Model {
 func (m *Model) adaptive(gamma float64, lambda []float64, x [][]float64) *Model {
 	r := &rung{ladder: m.rung.ladder, below: m, lambda: lambda, gamma: gamma}
 	for t := range m.data.Folds() {
-		r.factors = append(r.factors, r.full.spec.adapted(of(m.data, x, t)[0], gamma))
+		r.factors = append(r.factors, r.adapted(of(m.data, x, t)[0], gamma))
 	}
 	return r.full.onRung(r)
-}
-
-// weights are those of each fold.
-func (r *rung) weights(lambda []float64) []*glm.Weights {
-	out := make([]*glm.Weights, len(r.factors))
-	for t, f := range r.factors {
-		out[t] = times(f, lambda)
-	}
-	return out
 }
 
 // times are the weights of factors at those of their kinds.
@@ -131,15 +126,56 @@ func (r *rung) penalties(t int, b, radii convex.Affine) []convex.Convex {
 	if units := r.full.spec.Units; units != nil {
 		norms = convex.GroupNorms(b, units)
 	}
-	list := []convex.Convex{norms.Dot(f.Norm).MinusAffine(radii.At(0))}
+	weights := slices.Clone(f.Norm)
+	for _, u := range r.excluded(t) {
+		weights[u] = 0
+	}
+	list := []convex.Convex{norms.Dot(weights).MinusAffine(radii.At(0))}
 	if f.L1 != nil {
 		list = append(list, convex.Abs(b).Dot(f.L1).MinusAffine(radii.At(1)))
 	}
 	return list
 }
 
+// excluded are the units that fold t leaves out.
+func (r *rung) excluded(t int) (list []int) {
+	for u, f := range r.factors[t].Norm {
+		if f == leftOut {
+			list = append(list, u)
+		}
+	}
+	return list
+}
+
+// set holds the coefficients of features that fold t leaves out at 0.
+func (r *rung) set(t int, b convex.Affine) []*convex.Constraint {
+	out := r.excluded(t)
+	if len(out) == 0 {
+		return nil
+	}
+	return []*convex.Constraint{convex.Equal(b.Pick(out), convex.Const(make([]float64, len(out))...))}
+}
+
+// terms are those of fold t for a fit of single features.
+func (r *rung) terms(t int) sparse.Terms {
+	p := len(r.factors[t].Norm)
+	out := sparse.Terms{Factors: slices.Clone(r.factors[t].Norm)}
+	if list := r.excluded(t); len(list) > 0 {
+		out.Lower, out.Upper = slices.Repeat([]float64{math.Inf(-1)}, p), slices.Repeat([]float64{math.Inf(1)}, p)
+		for _, j := range list {
+			out.Factors[j], out.Lower[j], out.Upper[j] = 1, 0, 0
+		}
+	}
+	return out
+}
+
 // fit is the fit of all folds, whose rows all rungs have in common; nil where package glm does not know the penalties.
-func (r *rung) fit(ctx context.Context) (lower.Penalised, error) {
+func (r *rung) fit(ctx context.Context) (lower.Fit, error) {
+	return r.ladder.fit(ctx, r.dim(), func(t int, lambda []float64) *glm.Weights { return times(r.factors[t], lambda) })
+}
+
+// fit is that with dim hyperparameters, which give the weights of each fold.
+func (r *ladder) fit(ctx context.Context, dim int, weights func(t int, lambda []float64) *glm.Weights) (lower.Fit, error) {
 	if r.full.spec.Weights == nil {
 		return nil, nil
 	}
@@ -171,18 +207,24 @@ func (r *rung) fit(ctx context.Context) (lower.Penalised, error) {
 		}
 	}
 	if len(r.folds) == 1 {
-		return r.folds[0].With(ctx, r.dim(), r.weights), nil
+		return r.folds[0].With(ctx, dim, func(lambda []float64) []*glm.Weights {
+			out := make([]*glm.Weights, data.Folds())
+			for t := range out {
+				out[t] = weights(t, lambda)
+			}
+			return out
+		}), nil
 	}
-	return lower.OverFolds(len(r.folds), func(t int) (lower.Penalised, error) {
-		return r.folds[t].With(ctx, r.dim(), func(lambda []float64) []*glm.Weights {
-			return []*glm.Weights{times(r.factors[t], lambda)}
+	return lower.OverFolds(len(r.folds), func(t int) (lower.Fit, error) {
+		return r.folds[t].With(ctx, dim, func(lambda []float64) []*glm.Weights {
+			return []*glm.Weights{weights(t, lambda)}
 		}), nil
 	})
 }
 
 // dim is the number of kinds of weights.
-func (r *rung) dim() int {
-	if r.full.spec.Common.L1 != nil {
+func (l *ladder) dim() int {
+	if l.base.L1 != nil {
 		return 2
 	}
 	return 1
@@ -206,7 +248,7 @@ func (r *rung) whole(
 	factors := r.final
 	r.adapting.Unlock()
 	if factors == nil {
-		if factors = r.full.spec.Common; r.below != nil {
+		if factors = r.base; r.below != nil && r.lambda != nil {
 			m, p, err := r.below.on(ctx, data, backend, o, fitGap)
 			if err != nil {
 				return nil, err
@@ -220,7 +262,7 @@ func (r *rung) whole(
 			if err != nil {
 				return nil, err
 			}
-			factors = r.full.spec.adapted(x[0], r.gamma)
+			factors = r.adapted(x[0], r.gamma)
 		}
 		r.adapting.Lock()
 		r.final = factors
@@ -231,7 +273,7 @@ func (r *rung) whole(
 }
 
 // rows is the fit of a rung of all rows.
-func (r *rung) rows(ctx context.Context, data *Data) (lower.Penalised, error) {
+func (r *rung) rows(ctx context.Context, data *Data) (lower.Fit, error) {
 	if r.full.spec.Weights == nil {
 		return nil, nil
 	}
@@ -246,7 +288,9 @@ func (r *rung) rows(ctx context.Context, data *Data) (lower.Penalised, error) {
 			return nil, err
 		}
 	}
-	return r.all.With(ctx, r.dim(), r.weights), nil
+	return r.all.With(ctx, r.dim(), func(lambda []float64) []*glm.Weights {
+		return []*glm.Weights{times(r.factors[0], lambda)}
+	}), nil
 }
 
 // Spread are the weights of the hyperparameters of the model whose rung it is, at those of the rung: of the fit to all
@@ -299,38 +343,44 @@ func (m *Model) Used(x [][]float64) float64 {
 }
 
 // adapted are the factors of a rung whose pilot has the coefficients b.
-func (s *Spec) adapted(b []float64, gamma float64) *glm.Weights {
-	sizes := make([]float64, len(s.Common.Norm))
+func (l *ladder) adapted(b []float64, gamma float64) *glm.Weights {
+	units, sizes := l.full.spec.Units, make([]float64, len(l.base.Norm))
 	for u := range sizes {
-		if s.Units == nil {
+		if units == nil {
 			sizes[u] = math.Abs(b[u])
 			continue
 		}
-		for _, j := range s.Units[u] {
-			sizes[u] += b[j] * b[j] / float64(len(s.Units[u]))
+		for _, j := range units[u] {
+			sizes[u] += b[j] * b[j] / float64(len(units[u]))
 		}
 		sizes[u] = math.Sqrt(sizes[u])
 	}
-	out := &glm.Weights{Norm: inverse(s.Common.Norm, sizes, gamma)}
-	if s.Common.L1 != nil {
+	out := &glm.Weights{Norm: l.inverse(l.base.Norm, sizes, gamma)}
+	if l.base.L1 != nil {
 		each := make([]float64, len(b))
 		for j, v := range b {
 			each[j] = math.Abs(v)
 		}
-		out.L1 = inverse(s.Common.L1, each, gamma)
+		out.L1 = l.inverse(l.base.L1, each, gamma)
 	}
 	return out
 }
 
+// leftOut is the factor of what is left out, which no weight lets in.
+const leftOut = 1e30
+
 // inverse are factors times powers of the sizes of pilots, beside the largest one; the factors themselves where there
-// is no pilot.
-func inverse(factors, sizes []float64, gamma float64) []float64 {
+// is no pilot. What has so small a pilot that its factor would be more than [excludedFactor] is left out.
+func (l *ladder) inverse(factors, sizes []float64, gamma float64) []float64 {
 	out, top := slices.Clone(factors), slices.Max(sizes)
 	if !(top > 0) {
 		return out
 	}
 	for u, v := range sizes {
-		out[u] *= math.Pow((v/top+pilotFloor)/(1+pilotFloor), -gamma)
+		power := math.Pow((v/top+l.floor)/(1+l.floor), -gamma)
+		if out[u] *= power; power > excludedFactor {
+			out[u] = leftOut
+		}
 	}
 	return out
 }

@@ -164,6 +164,9 @@ func (m *Model) level(t int, share float64) func(*convex.Model, convex.Affine) d
 		if m.spec.Set != nil {
 			level.Set = m.spec.Set(x[0].Expr())
 		}
+		if m.rung != nil {
+			level.Set = append(level.Set, m.rung.set(t, x[0].Expr())...)
+		}
 		return level
 	}
 }
@@ -171,20 +174,24 @@ func (m *Model) level(t int, share float64) func(*convex.Model, convex.Affine) d
 // Penalised is the fast fit of the lower level, nil where there is none, see [tune.Penalised].
 //
 // [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
-func (m *Model) Penalised() (lower.Penalised, error) {
+func (m *Model) Penalised() (lower.Fit, error) {
 	if m.spec.Fit == nil {
 		return nil, nil
 	}
-	return lower.OverFolds(len(m.data.parts), func(t int) (lower.Penalised, error) {
+	return lower.OverFolds(len(m.data.parts), func(t int) (lower.Fit, error) {
 		p := m.data.parts[t]
-		return m.spec.Fit(m.data.fitRows(p.train), m.data.fitRows(p.val), m.data.options.Intercept)
+		terms := m.data.terms
+		if m.rung != nil {
+			terms = m.rung.terms(t)
+		}
+		return m.spec.Fit(m.data.fitRows(p.train), m.data.fitRows(p.val), m.data.options.Intercept, terms)
 	})
 }
 
 // Together is the fit of all folds together, nil where there is none: for losses and penalties of package glm, and folds that leave rows out of the same table. See [tune.Together].
 //
 // [tune.Together]: https://pkg.go.dev/github.com/conetune/conetune/tune#Together
-func (m *Model) Together(ctx context.Context) (lower.Penalised, error) {
+func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
 	if m.rung != nil {
 		return m.rung.fit(ctx)
 	}
@@ -202,7 +209,7 @@ func (m *Model) Together(ctx context.Context) (lower.Penalised, error) {
 // where there is no memory.
 func (d *Data) FoldTable(ctx context.Context) (*glm.Table, error) {
 	cv, ok := d.user.(*dataset.CrossValidation)
-	if !ok || cv.Gaps != nil || d.options.Multipliers != nil {
+	if !ok || cv.Gaps != nil {
 		return nil, nil
 	}
 	n, p := cv.Data.Dims()

@@ -31,17 +31,10 @@ func (d *Data) All(ctx context.Context) (*Data, error) {
 		rows = d.inUnits(d.user.Table())
 		val = rows
 	} else {
-		fit := d.parts[0].fit
-		if val = d.parts[0].choose; d.parts[0].multipliers != nil {
-			fit, val = d.parts[0].plainFit, d.parts[0].plainChoose
-		}
-		rows = dataset.Stack(fit, val)
+		val = d.parts[0].choose
+		rows = dataset.Stack(d.parts[0].fit, val)
 	}
-	all, err := d.multiplied(rows, val, nil)
-	if err != nil {
-		return nil, err
-	}
-	out.parts = []part{all}
+	out.parts = []part{d.newPart(rows, val, nil)}
 	return &out, ctx.Err()
 }
 
@@ -86,7 +79,7 @@ func (m *Model) on(ctx context.Context, data *Data, backend backends.ConicBacken
 }
 
 // alone is the fast fit of the training rows of a split.
-func (m *Model) alone(ctx context.Context) (lower.Penalised, error) {
+func (m *Model) alone(ctx context.Context) (lower.Fit, error) {
 	if m.rung != nil {
 		return m.rung.rows(ctx, m.data)
 	}

@@ -23,7 +23,7 @@ func TestSampleWeights(t *testing.T) {
 		return &dataset.Split{Train: d, Val: d}
 	}
 	solve := func(m interface {
-		Penalised() (lower.Penalised, error)
+		Penalised() (lower.Fit, error)
 	}, err error, lambda2 float64) [][]float64 {
 		require.NoError(t, err)
 		fit, err := m.Penalised()

@@ -103,13 +103,14 @@ func someof(values []float64) bool {
 // Terms are those of the options, in the unit of the model, for fits.
 func (d *Data) Terms() sparse.Terms { return d.terms }
 
-// Fit makes a fit to the training rows of a split or a fold, with the loss on its validation rows, in the unit of the model.
-type Fit func(train, val fits.Rows, intercept bool) (lower.Penalised, error)
+// Fit makes a fit to the training rows of a split or a fold, with the loss on its validation rows and terms of features,
+// all in the unit of the model.
+type Fit func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error)
 
 // Fitted returns the fit of data, and the data with their [Data.LambdaMax]: with terms, weights or an offset it takes the fit to know it.
-func Fitted[T lower.Penalised](d *Data, of func(train, val fits.Rows, intercept bool, t sparse.Terms) (T, error)) (*Data, Fit, error) {
-	fit := func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
-		return Either(of(train, val, intercept, d.terms))
+func Fitted[T lower.Fit](d *Data, of func(train, val fits.Rows, intercept bool, t sparse.Terms) (T, error)) (*Data, Fit, error) {
+	fit := func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error) {
+		return Either(of(train, val, intercept, t))
 	}
 	if d.terms.Plain() && !d.observes() {
 		return d, fit, nil
@@ -119,7 +120,7 @@ func Fitted[T lower.Penalised](d *Data, of func(train, val fits.Rows, intercept 
 }
 
 // Either is a fit or an error, not both.
-func Either[T lower.Penalised](fit T, err error) (lower.Penalised, error) {
+func Either[T lower.Fit](fit T, err error) (lower.Fit, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +131,7 @@ func Either[T lower.Penalised](fit T, err error) (lower.Penalised, error) {
 func (d *Data) measured(fit Fit) (*Data, error) {
 	top := 0.0
 	for _, p := range d.parts {
-		f, err := fit(d.fitRows(p.train), d.fitRows(p.val), d.options.Intercept)
+		f, err := fit(d.fitRows(p.train), d.fitRows(p.val), d.options.Intercept, d.terms)
 		if err != nil {
 			return nil, err
 		}

@@ -26,6 +26,7 @@ import (
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/lower/glm"
+	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -80,7 +81,7 @@ func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 		Weights: func(lambda []float64) *glm.Weights {
 			return &glm.Weights{Norm: lambda[:g.Len()], L1: slices.Repeat(lambda[g.Len():], p)}
 		},
-		Fit: func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+		Fit: func(train, val fits.Rows, intercept bool, _ sparse.Terms) (lower.Fit, error) {
 			return fits.NewSparseGroupLasso(train, val, g.Members, intercept)
 		},
 	})}, nil

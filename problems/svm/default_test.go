@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -17,13 +16,13 @@ func TestWide(t *testing.T) {
 	require.NoError(t, err)
 	fit, err := m.Penalised()
 	require.NoError(t, err)
-	require.Len(t, lower.BilevelsOf(fit), 3)
-	require.Equal(t, 1e-5, lower.CoarseOf(fit))
+	require.Len(t, fit.Traits().Parts, 3)
+	require.Equal(t, 1e-5, fit.Traits().Coarse)
 	m, err = New(folded(t, 4, 750, 20, 3, 0.5), Options{})
 	require.NoError(t, err)
 	fit, err = m.Penalised()
 	require.NoError(t, err)
-	require.Zero(t, lower.CoarseOf(fit))
+	require.Zero(t, fit.Traits().Coarse)
 }
 
 // The default leaves the bounds open however few the rows are; settings of iterations, and a start, do not.

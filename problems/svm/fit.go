@@ -9,8 +9,8 @@ import (
 // Penalised is the mean of the folds' machines, with the hyperparameters lambda and wbar, see [tune.Penalised].
 //
 // [tune.Penalised]: https://pkg.go.dev/github.com/conetune/conetune/tune#Penalised
-func (m *Model) Penalised() (lower.Penalised, error) {
-	return lower.OverFolds(len(m.cv.Folds), func(t int) (lower.Penalised, error) {
+func (m *Model) Penalised() (lower.Fit, error) {
+	return lower.OverFolds(len(m.cv.Folds), func(t int) (lower.Fit, error) {
 		f := m.cv.Folds[t]
 		rows := m.folds[t]
 		return fits.NewSVM(rows.part(f.Train, m.weights), rows.part(f.Val, m.weights), lowest, highest)

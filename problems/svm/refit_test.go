@@ -8,7 +8,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/lower"
 )
 
 // The final training by the fast fit is that of the conic program.
@@ -47,7 +46,7 @@ func TestWithinIsLowerLevel(t *testing.T) {
 	fit, err := m.Penalised()
 	require.NoError(t, err)
 	for _, h := range [][]float64{{0.01, 10, 10, 10, 10, 10}, {10, 0.5, 0.2, 0.1, 0.01, 1}, {0.1, 0.3, 0.2, 0.1, 0.01, 1}} {
-		w, err := lower.ConstrainedOf(fit).Within(context.Background(), h, 1e-10)
+		w, err := fit.Traits().Within(context.Background(), h, 1e-10)
 		require.NoError(t, err)
 		require.True(t, w.Solved)
 		p := m.Program()

@@ -25,6 +25,7 @@ import (
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/lower/glm"
+	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )
@@ -69,7 +70,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 		Penalties: func(b, r convex.Affine) []convex.Convex {
 			return []convex.Convex{convex.Abs(b).MinusAffine(r)}
 		},
-		Fit: func(train, val fits.Rows, intercept bool) (lower.Penalised, error) {
+		Fit: func(train, val fits.Rows, intercept bool, _ sparse.Terms) (lower.Fit, error) {
 			return fits.NewWeightedLasso(train, val, intercept)
 		},
 	})}, nil

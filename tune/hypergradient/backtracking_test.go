@@ -22,6 +22,8 @@ func (parabola) Solve(_ context.Context, lambda []float64, _ float64, _ *lower.P
 	return &lower.Point{Lambda: lambda, Validation: d*d + 1, Solved: true}, nil
 }
 
+func (m parabola) Traits() lower.Traits { return lower.Traits{Path: m.Path, Gradient: m.Gradient} }
+
 func (parabola) Gradient(_ context.Context, at *lower.Point, _ lower.GradientOptions) ([]float64, error) {
 	return []float64{2 * (at.Lambda[0] - 3)}, nil
 }

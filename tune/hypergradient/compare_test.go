@@ -48,12 +48,12 @@ func TestCompare(t *testing.T) {
 		Coefficients, Lambda     []float64
 	}
 	results := map[string]result{}
-	makers := map[string]func(train, val fits.Rows, intercept bool) (lower.Differentiable, error){
-		"lasso": func(train, val fits.Rows, intercept bool) (lower.Differentiable, error) {
+	makers := map[string]func(train, val fits.Rows, intercept bool) (lower.Fit, error){
+		"lasso": func(train, val fits.Rows, intercept bool) (lower.Fit, error) {
 			return fits.Lasso(train, val, intercept, sparse.Terms{})
-		}, "weighted lasso": func(train, val fits.Rows, intercept bool) (lower.Differentiable, error) {
+		}, "weighted lasso": func(train, val fits.Rows, intercept bool) (lower.Fit, error) {
 			return fits.NewWeightedLasso(train, val, intercept)
-		}, "elastic net": func(train, val fits.Rows, intercept bool) (lower.Differentiable, error) {
+		}, "elastic net": func(train, val fits.Rows, intercept bool) (lower.Fit, error) {
 			return fits.ElasticNet(train, val, intercept, sparse.Terms{})
 		},
 	}

@@ -11,7 +11,7 @@ import (
 
 // IGJO descends with a line search on exact lower-level solutions, with hypergradients by implicit
 // differentiation on the support. The method of the paper, as its authors' program has it, has Settings.Backtracking.
-func IGJO(ctx context.Context, m lower.Differentiable, o Settings) (*Result, error) {
+func IGJO(ctx context.Context, m lower.Fit, o Settings) (*Result, error) {
 	if o.Backtracking != nil && o.Mode == "" {
 		o.Mode = lower.Truncated
 	}
@@ -20,7 +20,7 @@ func IGJO(ctx context.Context, m lower.Differentiable, o Settings) (*Result, err
 
 // IFDM is the same descent with hypergradients from the forward-differentiated coordinate
 // descent, 50 steps by default.
-func IFDM(ctx context.Context, m lower.Differentiable, o Settings) (*Result, error) {
+func IFDM(ctx context.Context, m lower.Fit, o Settings) (*Result, error) {
 	if o.Mode == "" {
 		o.Mode = lower.Forward
 	}
@@ -47,7 +47,7 @@ const (
 )
 
 // descend minimises the validation loss by steps along a direction of descent.
-func descend(ctx context.Context, m lower.Differentiable, o Settings) (*Result, error) {
+func descend(ctx context.Context, m lower.Fit, o Settings) (*Result, error) {
 	o, err := o.withDefaults(m)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@
 //
 //	minimize   f(lambda) = L(x(lambda)),   x(lambda) = argmin over x of l(x) + sum_i lambda_i P_i(x).
 //
-// It asks a [lower.Differentiable] for x(lambda) and for the gradient of f, which package fits documents.
+// It asks a [lower.Fit] for x(lambda) and for the gradient of f, which package fits documents.
 //
 // # Methods
 //

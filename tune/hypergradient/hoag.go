@@ -32,7 +32,7 @@ const (
 // holds, and shrinks where it does not. Losses with several minima may let it end elsewhere than near the best point on its
 // way: it then returns to that one, with smaller steps that have to go down. The best point is solved to
 // Settings.LowerTol at the end.
-func HOAG(ctx context.Context, m lower.Differentiable, o Settings) (*Result, error) {
+func HOAG(ctx context.Context, m lower.Fit, o Settings) (*Result, error) {
 	o, err := o.withDefaults(m)
 	if err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ type Settings struct {
 	// Tol ends the search when an iteration lowers the validation loss by less than this share of it, several times in a
 	// row, and when the hypergradient in the logarithms is below this share of the loss. Default 1e-5.
 	Tol float64
-	// LowerTol is the accuracy of the lower levels, as in [lower.Penalised]. Default 1e-10.
+	// LowerTol is the accuracy of the lower levels, as in [lower.Fit]. Default 1e-10.
 	LowerTol float64
 	// Observe, if not nil, is called for each lower-level solution, in order.
 	Observe func(Step)
@@ -107,7 +107,7 @@ type Result struct {
 	Iterations, Solves int
 }
 
-func (s Settings) withDefaults(m lower.Differentiable) (Settings, error) {
+func (s Settings) withDefaults(m lower.Fit) (Settings, error) {
 	if s.Scale == "" {
 		s.Scale = Log
 	}
@@ -174,14 +174,14 @@ func (s Settings) withDefaults(m lower.Differentiable) (Settings, error) {
 // search is a run of any of the methods.
 type search struct {
 	Settings
-	model lower.Differentiable
+	model lower.Fit
 	// low and high bound the hyperparameters.
 	low, high []float64
 	out       Result
 	exact     *lower.Point // the best of those solved to LowerTol
 }
 
-func newSearch(o Settings, m lower.Differentiable) *search {
+func newSearch(o Settings, m lower.Fit) *search {
 	s := &search{Settings: o, model: m}
 	s.low, s.high = lower.BoundsOf(m)
 	return s
@@ -237,7 +237,7 @@ func (s *search) observe(pt *lower.Point, accepted bool) {
 // gradient is the hypergradient in the scale of the search. It is nil where the search has to end.
 func (s *search) gradient(ctx context.Context, at *lower.Point, tol float64) ([]float64, error) {
 	g, err := stop.Do(ctx, nil, func() ([]float64, error) {
-		return s.model.Gradient(ctx, at, lower.GradientOptions{Mode: s.Mode, Tol: tol})
+		return s.model.Traits().Gradient(ctx, at, lower.GradientOptions{Mode: s.Mode, Tol: tol})
 	})
 	switch {
 	case ctx.Err() != nil: // what there is may not be the whole
@@ -289,7 +289,7 @@ func (s *search) begin(ctx context.Context, tol float64) ([]*lower.Point, error)
 	}
 	var path []*lower.Point
 	var last *lower.Point
-	points := s.model.Path()
+	points := s.model.Traits().Path()
 	if most := max(1, s.MaxSolves/3); s.MaxSolves > 0 && most < len(points) {
 		for i := range most { // the middles of parts of the same size
 			points[i] = points[(2*i+1)*len(points)/(2*most)]

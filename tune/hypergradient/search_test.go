@@ -16,7 +16,7 @@ import (
 
 var methods = []struct {
 	name string
-	run  func(context.Context, lower.Differentiable, Settings) (*Result, error)
+	run  func(context.Context, lower.Fit, Settings) (*Result, error)
 }{
 	{"IGJO", IGJO}, {"IFDM", IFDM}, {"HOAG", HOAG},
 }

@@ -216,7 +216,7 @@ func TestSVMSubproblemAgainstConic(t *testing.T) {
 					lows = append(lows, parts[i].Within())
 					c.X[i] = [][]float64{make([]float64, p), {0}}
 				}
-				for _, alpha := range []float64{1, 1, 6, 40, 40, 80} { // the last two begin with exchanges
+				for _, alpha := range []float64{1, 1, 6, 40, 40, 80} {
 					name := fmt.Sprint(kind, folds, shape, alpha)
 					c.Alpha, c.Value, c.Gamma = alpha, 0, make([]float64, p+1)
 					for i := range lows {

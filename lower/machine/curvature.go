@@ -29,12 +29,17 @@ type curvature struct {
 
 	chol                 factor.Definite
 	columns, scaled, way []float64
+	row                  []int32 // the entries of a row in some coordinates, see gram
+	part                 []float64
 	local                local // of solves by conjugate gradients
 }
 
 const (
 	// mostStored is the largest number of features for which H is stored and factored.
 	mostStored = 1000
+	// sparseRow is the ratio of the entries of a matrix to those that a row has in it from which on these are added one
+	// by one.
+	sparseRow = 10
 	// blockRows is how many rows of the band are added to H at a time.
 	blockRows = 256
 	// mostKinks is the largest number of rows in the band for which, where H is not stored, a matrix of their order is factored.
@@ -49,47 +54,11 @@ func (h *curvature) set() bool {
 	n := len(h.curve)
 	if !h.stored() {
 		h.diag = append(h.diag[:0], h.curve...)
-		for k, i := range h.band {
-			index, value := h.rows.stored(i)
-			for q, v := range value {
-				j := q
-				if index != nil {
-					j = index[q]
-				}
-				h.diag[j] += h.weight[k] * v * v
-			}
-			h.diag[n-1] += h.weight[k]
-			if h.end.Reached(len(value)) {
-				return false
-			}
-		}
-		return true
+		return h.diagonal(h.diag)
 	}
-	if h.full == nil {
-		h.full = make([]float64, n*n)
-		h.columns, h.scaled = make([]float64, n*blockRows), make([]float64, n*blockRows)
-	}
-	clear(h.full)
-	for from := 0; from < len(h.band); from += blockRows {
-		part := h.band[from:min(len(h.band), from+blockRows)]
-		for k, i := range part {
-			column := h.columns[k*n : (k+1)*n]
-			index, value := h.rows.stored(i)
-			if index == nil {
-				copy(column, value)
-			} else {
-				clear(column)
-				for q, j := range index {
-					column[j] = value[q]
-				}
-			}
-			column[n-1] = -h.rows.y[i]
-			floats.ScaleTo(h.scaled[k*n:(k+1)*n], -h.weight[from+k], column)
-		}
-		dense.SyrkNT(n, len(part), h.columns, n, h.scaled, n, h.full, n)
-		if h.end.Reached(len(part) * n * n / 8) {
-			return false
-		}
+	h.full = zeros(h.full, n*n)
+	if !h.gram(h.full, n, nil) {
+		return false
 	}
 	for j := range n {
 		h.full[j*n+j] += h.curve[j]
@@ -98,6 +67,93 @@ func (h *curvature) set() bool {
 		}
 	}
 	return true
+}
+
+// diagonal adds that of the rows in the band; false where it was ended.
+func (h *curvature) diagonal(to []float64) bool {
+	for k, i := range h.band {
+		index, value := h.rows.stored(i)
+		for q, v := range value {
+			j := q
+			if index != nil {
+				j = index[q]
+			}
+			to[j] += h.weight[k] * v * v
+		}
+		to[len(to)-1] += h.weight[k]
+		if h.end.Reached(len(value)) {
+			return false
+		}
+	}
+	return true
+}
+
+// gram adds the lower triangle of sum_i weight_i b_i b_i', by columns, in some of the coordinates: in says of each of them
+// which one it is, from 1 on, in increasing order, and 0 of the others; nil stands for all. It is false where it was ended.
+func (h *curvature) gram(to []float64, order int, in []int32) bool {
+	h.columns = slices.Grow(h.columns[:0], order*blockRows)[:order*blockRows]
+	h.scaled = slices.Grow(h.scaled[:0], order*blockRows)[:order*blockRows]
+	count := 0
+	add := func() {
+		dense.SyrkNT(order, count, h.columns, order, h.scaled, order, to, order)
+		count = 0
+	}
+	for k, i := range h.band {
+		column, entries := h.columns[count*order:(count+1)*order], order
+		if in == nil && h.rows.dense != nil {
+			column[copy(column, h.rows.values(i))] = -h.rows.y[i]
+		} else if entries = h.gather(i, in); entries*entries*sparseRow > order*order {
+			clear(column)
+			for e, q := range h.row {
+				column[q] = h.part[e]
+			}
+			entries = order
+		}
+		if entries == order {
+			floats.ScaleTo(h.scaled[count*order:(count+1)*order], -h.weight[k], column)
+			if count++; count == blockRows {
+				add()
+			}
+		} else {
+			for e, q := range h.row {
+				w, to := h.weight[k]*h.part[e], to[int(q)*order:(int(q)+1)*order]
+				for o := e; o < entries; o++ {
+					to[h.row[o]] += w * h.part[o]
+				}
+			}
+		}
+		work := entries * entries
+		h.work += float64(work)
+		if h.end.Reached(work / 8) {
+			return false
+		}
+	}
+	add()
+	return true
+}
+
+// gather makes the entries of b_i in some of the coordinates, see gram, and returns their number.
+func (h *curvature) gather(i int, in []int32) int {
+	h.row, h.part = h.row[:0], h.part[:0]
+	last := int32(len(h.curve) - 1)
+	index, value := h.rows.stored(i)
+	for q, v := range value {
+		j := int32(q)
+		if index != nil {
+			j = int32(index[q])
+		}
+		if in != nil {
+			j = in[j] - 1
+		}
+		if j >= 0 && v != 0 {
+			h.row, h.part = append(h.row, j), append(h.part, v)
+		}
+	}
+	if in != nil {
+		last = in[last] - 1
+	}
+	h.row, h.part = append(h.row, last), append(h.part, -h.rows.y[i])
+	return len(h.row)
 }
 
 // times sets out to H v.
@@ -129,7 +185,7 @@ func (h *curvature) solve(free []int, right, x []float64, accuracy float64) bool
 	case h.full == nil && len(h.band) <= mostKinks:
 		return h.byRows(free, right, x)
 	case h.full == nil:
-		return h.conjugate(free, right, x, accuracy)
+		return h.byProducts(free, right, x, accuracy)
 	}
 	n, k := len(right), len(free)
 	h.chol.End = h.end

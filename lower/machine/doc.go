@@ -17,7 +17,7 @@
 //
 // # Method
 //
-// Up to 2000 rows, an active-set path, as in parametric methods for quadratic programs (Best 1996; Ferreau, Bock, Diehl 2008). A point whose
+// Up to 500 rows, or twice as many as features, an active-set path, as in parametric methods for quadratic programs (Best 1996; Ferreau, Bock, Diehl 2008). A point whose
 // alpha meet their bounds and their equation is the solution of the program with the linear term, right sides and bounds moved; as they go
 // back, w, c and alpha are piecewise linear, and where a row reaches its kink, an alpha its bound, or a feature the box or its inside, it
 // changes sides. What the path solves are systems of the order of the number of rows at their kinks, whose Cholesky factor is changed and
@@ -25,6 +25,4 @@
 //
 // Beyond, the method of multipliers with semismooth Newton steps (Rockafellar 1976; Yan and Li 2020), each of which takes the rows near their kinks alone: a system of the order
 // of the features where these are at most 1000, and else of those rows where they are few, or by conjugate gradients, the pieces of the box changed by gradient steps between (Moré, Toraldo 1991). All rows are gone through a few times in a fit. What does not come to its end so is solved by a path.
-//
-// Small subproblems of VF-iDCA are solved from the constraints that held with equality in the one before, by exchanges (package activeset), the first four from where Newton steps lead to.
 package machine

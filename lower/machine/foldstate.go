@@ -6,13 +6,12 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/internal/dense"
-	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/internal/stop"
 )
 
 // fold is the machine of one fold in a [Subproblem]: z = (w, c) with its rows b_i = (a_i, -y_i) and margins s_i = 1 - b_i'z. Its rows are treated as [augmented] treats them.
 type fold struct {
+	number  int
 	rows    *signedRows
 	part    [2][]float64 // the weights of the rows in the validation and in the training loss, over the number of folds
 	end     stop.Stop
@@ -38,19 +37,16 @@ type fold struct {
 
 	loss, smooth [2]float64 // the losses, and those that are smoothed
 
-	curve                        curvature
-	chol                         factor.Definite
-	gradient, d                  []float64
-	byRight, byValue, byT, byR   []float64 // the system's solutions for the gradient and the columns of V, t and r
-	inverse, scratch, scratchToo []float64
-	rate                         []float64 // of the margins along d
-	along                        [2]float64
-	most                         float64
+	curve       curvature
+	gradient, d []float64
+	rate        []float64 // of the margins along d
+	along       [2]float64
+	most        float64
 }
 
-func newFold(g *Problem, folds int) *fold {
+func newFold(g *Problem, number, folds int) *fold {
 	n, p := g.rows.n, g.rows.p
-	f := &fold{rows: g.rows}
+	f := &fold{rows: g.rows, number: number}
 	f.part = [2][]float64{make([]float64, n), make([]float64, n)}
 	share := 1 / float64(folds)
 	floats.AddScaled(f.part[0], share, g.parts.validation)
@@ -59,7 +55,7 @@ func newFold(g *Problem, folds int) *fold {
 		*v = make([]float64, n)
 	}
 	f.banded = make([]bool, n)
-	for _, v := range []*[]float64{&f.z, &f.sums[0], &f.sums[1], &f.rest[0], &f.rest[1], &f.gradient, &f.d, &f.byRight, &f.byValue, &f.byT, &f.byR} {
+	for _, v := range []*[]float64{&f.z, &f.sums[0], &f.sums[1], &f.rest[0], &f.rest[1], &f.gradient, &f.d} {
 		*v = make([]float64, p+1)
 	}
 	for _, v := range []*[]float64{&f.over, &f.under, &f.overNow, &f.underNow} {
@@ -255,56 +251,7 @@ func (f *fold) bands(m0, width float64) {
 	}
 }
 
-// factor factors the fold's part of the matrix of a Newton step, and solves for the gradient and the columns that all folds have in common.
-func (f *fold) factor(m0, rho, width, box, ball float64, inverse bool) bool {
-	p := f.rows.p
-	n := p + 1
-	f.bands(m0, width)
-	clear(f.byT)
-	for j := range p {
-		sign, count := f.sign(j)
-		f.curve.curve[j] = rho + f.ballNow + box*count
-		f.byT[j] = -box * sign
-	}
-	f.curve.curve[p] = rho
-	if !f.curve.set() {
-		return false
-	}
-	clear(f.byR)
-	if f.balled {
-		for j, w := range f.z[:p] {
-			f.byR[j] = -ball * w
-			if w != 0 {
-				dense.Axpy(ball*w, f.z[:p], f.curve.full[j*n:j*n+p])
-			}
-		}
-		floats.Add(f.byT, f.byR)
-	}
-	f.chol.End = &f.end
-	if !f.chol.Factor(n, func(j int, column []float64) {
-		copy(column[j:], f.curve.full[j*n+j:(j+1)*n])
-		column[j] += 1e-15 * column[j]
-	}) {
-		return false
-	}
-	floats.ScaleTo(f.byRight, -1, f.gradient)
-	floats.ScaleTo(f.byValue, -1, f.sums[1])
-	for _, v := range [][]float64{f.byRight, f.byValue, f.byT} {
-		f.chol.Solve(v)
-	}
-	if f.balled {
-		f.chol.Solve(f.byR)
-	}
-	if inverse {
-		if f.inverse == nil {
-			f.inverse, f.scratch, f.scratchToo = make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
-		}
-		f.chol.Inverse(f.inverse, f.scratch, f.scratchToo)
-	}
-	return !f.end.Reached(0)
-}
-
-// go along d: the rates of the margins.
+// rates are those of the margins along d.
 func (f *fold) rates() bool {
 	p := f.rows.p
 	f.most = 0

@@ -81,7 +81,7 @@ func (q *inner) minimise(z, gradient []float64, precise bool) (fall float64, ok 
 		if !ok {
 			return fall, false
 		}
-		if !(off > 0) || q.h.work >= q.most {
+		if !(off > 0) || !q.h.stored() && q.h.work >= q.most {
 			return fall + off, true
 		}
 		fall += off

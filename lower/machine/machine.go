@@ -73,10 +73,10 @@ func New(x *design.Matrix, y, weights []float64) (*Problem, error) {
 func (g *Problem) Dims() (n, p int) { return g.rows.n, g.rows.p }
 
 // Many says whether the rows that differ are so many that the method for many rows is taken.
-func (g *Problem) Many() bool { return g.rows.n > fewRows || g.Wide() }
+func (g *Problem) Many() bool { return g.rows.n > max(fewRows, 2*g.rows.p) || g.Wide() }
 
 // Wide says whether the features are so many, of more than a few rows, that Newton steps are found by conjugate gradients.
-func (g *Problem) Wide() bool { return g.rows.n > fewWideRows && g.rows.p > mostStored }
+func (g *Problem) Wide() bool { return g.rows.n > fewRows && g.rows.p > mostStored }
 
 // Loss is the mean hinge loss of the decision value x.w - c, which has a w for each feature.
 func (g *Problem) Loss(w []float64, c float64) float64 {
@@ -133,8 +133,8 @@ type Solution struct {
 	flat   bool
 }
 
-// Solve returns the solution for lambda > 0 and the bounds, one for all features or one for each, positive or +Inf: by a path up to 2000 rows that differ, of more than 1000 features 500, by the method for
-// many rows beyond, and by a path again where that stalls. An error is for input without meaning; how the solve ended is the status.
+// Solve returns the solution for lambda > 0 and the bounds, one for all features or one for each, positive or +Inf: by the
+// method for many rows where they are that (see [Problem.Many]), else, and where that stalls, by a path. An error is for input without meaning; how the solve ended is the status.
 func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o Options) (*Solution, error) {
 	if !(lambda > 0) || math.IsInf(lambda, 1) {
 		return nil, fmt.Errorf("machine: lambda is %g, expected a positive number", lambda)
@@ -184,7 +184,7 @@ func (g *Problem) manyOrPath(ctx context.Context, lambda float64, bound []float6
 	out := g.solveMany(ctx, lambda, bound, o)
 	switch {
 	case out.Status != lower.Stalled:
-	case g.rows.n > fewRows && g.rows.p > mostStored:
+	case g.Wide():
 		out.Status = lower.EpochLimit
 	default:
 		out = g.fromNothing(ctx, lambda, bound, o, out.Exchanges)

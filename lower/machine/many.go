@@ -9,9 +9,11 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// fewRows is the largest number of rows for which paths are followed: beyond, they take longer than the method for many rows. With more than mostStored features, where the
-// rows' products take most of the time of a path, it is fewWideRows.
-const fewRows, fewWideRows = 2000, 500
+// fewRows is the largest number of rows for which paths are followed in any case: beyond, they take longer than the
+// method for many rows, and hundreds of times as long where w = 0 is the solution. With so many features that the matrix
+// of a Newton step is no smaller than what the rows have in common, they are followed for up to twice as many rows as
+// features, but for more than mostStored, whose products take most of the time of a path.
+const fewRows = 500
 
 // mostMargins is the largest number of rows whose margins a solution keeps, 1 MB of them.
 const mostMargins = 1 << 17
@@ -94,7 +96,16 @@ func (m *Solution) sides(g *Problem) *state {
 			}
 		}
 		s.kinks.scale(g, s.box, held)
+		unknowns := 1 // w_j inside the box, and c
+		for _, b := range s.box {
+			if b == 0 {
+				unknowns++
+			}
+		}
 		for _, i := range held {
+			if len(s.kinks.held) == unknowns {
+				break // the others depend on these
+			}
 			if !s.kinks.hold(g, s.box, i) {
 				// It depends on the others, at whose kinks it is at its own.
 				s.kinks.held = s.kinks.held[:s.kinks.chol.Order()]

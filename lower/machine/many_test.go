@@ -279,7 +279,7 @@ func TestCurvature(t *testing.T) {
 	require.True(t, h.byRows(free, right, got))
 	check("rows")
 	clear(got)
-	require.True(t, h.conjugate(free, right, got, tightest))
+	require.True(t, h.byProducts(free, right, got, tightest))
 	check("conjugate gradients")
 	require.True(t, h.set())
 	require.True(t, h.solve(free, right, got, tightest))

@@ -12,11 +12,8 @@ import (
 const leastDifference = 1e-300
 
 // fresh begins along the difference d of the classes' means: at the w = t d, cut to the box, of least value among t in powers of ten,
-// with the best c for it. All rows have then their sides, and one of them is at its kink. Where w = 0 is the solution it begins there.
+// with the best c for it. All rows have then their sides, and one of them is at its kink.
 func (s *path) fresh() {
-	if s.nothing() {
-		return
-	}
 	rows := s.g.rows
 	n, p := rows.n, rows.p
 	s.alpha, s.side, s.box = make([]float64, n), make([]int8, n), make([]int8, p)

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/crew"
-	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -25,8 +24,7 @@ import (
 //
 //	(max(0, m + stiffness g)^2 - m^2) / (2 stiffness)   for  g <= 0 with the multiplier m.
 //
-// The matrix of a Newton step has a block for each fold, made of the rows in its band, and a border: h_j where a bound of feature j holds, t, and the multiplier of V. Each block
-// is factored, and what is left of the border solved with the bounds of h and t by active sets.
+// Newton steps are those of [newton], with the bounds of h and t by active sets.
 //
 // The multipliers, made smaller until those of all constraints are alpha at most, give a lower bound of the optimum, as for them the Lagrangian falls apart into parabolas. The least
 // h at which the bounds of the features hold, but for t, gives an upper one. The difference is the gap.
@@ -36,14 +34,9 @@ type Subproblem struct {
 	folds   []*fold
 	workers int
 	p       int
-	scale   float64       // of alpha in the last solve, 0 before the first
-	m0      float64       // the multiplier of V
-	last    *lower.Centre // X and R alone
-	near    *exchange     // nil where the subproblems are too large for it
-	many    bool          // the rows of all folds
-	solves  int
-
-	products bool // take products where a matrix would be stored, for tests
+	scale   float64 // of alpha in the last solve, 0 before the first
+	m0      float64 // the multiplier of V
+	block   int     // the features that the preconditioner of Newton steps has in its block at most: manyHeavy, but in tests
 }
 
 // common is what the folds have in common.
@@ -68,18 +61,16 @@ const (
 	// boxStiffness is that of the bounds of the features, relative to the others.
 	boxStiffness = 0.3
 
-	// earlySolves are those in whose time the centres move far, so that exchanges would be hundreds, where about forty Newton steps come near the next solution.
-	earlySolves = 4
-
-	// inexact is the share of the gap at which the inexactness test of the paper holds that subproblems are solved to at most.
-	inexact = 0.01
+	// fewVariables and quickRows are the limits of Quick. On the tables of R and generated ones, subproblems of up to
+	// 240 variables take half to all of the time of conic programs, larger ones of few rows up to ten times as much.
+	fewVariables, quickRows = 240, 2000
 	// mostFixes bounds the changes of the active set of h in one step.
 	mostFixes = 20
 )
 
 // NewSubproblem takes the stacked rows of the folds, see [NewStacked], with the same features, and the number of folds that are computed with at once.
 func NewSubproblem(parts []*Problem, workers int) (*Subproblem, error) {
-	s := &Subproblem{workers: workers, many: true}
+	s := &Subproblem{workers: workers, block: manyHeavy}
 	for t, g := range parts {
 		if g.parts == nil {
 			return nil, fmt.Errorf("machine: the rows of fold %d are not divided into training and validation rows, see NewStacked", t)
@@ -87,16 +78,16 @@ func NewSubproblem(parts []*Problem, workers int) (*Subproblem, error) {
 		if s.p = parts[0].rows.p; g.rows.p != s.p {
 			return nil, fmt.Errorf("machine: %d features in fold %d and %d in fold 0", g.rows.p, t, s.p)
 		}
-		s.folds = append(s.folds, newFold(g, len(parts)))
-		s.many = s.many && g.Many()
+		s.folds = append(s.folds, newFold(g, t, len(parts)))
 	}
-	s.near = newExchange(s)
 	return s, nil
 }
 
-// Quick says whether a subproblem of so many folds, with the training rows of g in one of them, takes less time than a conic program: where all folds together are small, or the rows are many, see [Problem.Many].
+// Quick says whether a subproblem of so many folds, with the training rows of g in one of them, takes less time than a
+// conic program: where it has few variables, or many rows.
 func (g *Problem) Quick(folds int) bool {
-	return g.Many() || variables(folds, g.rows.p) <= mostExchangeVariables
+	variables := folds*(g.rows.p+1) + g.rows.p + 2
+	return variables <= fewVariables || g.rows.n > quickRows || g.Wide()
 }
 
 // solving is one solve.
@@ -113,9 +104,7 @@ type solving struct {
 	slopeT    float64
 	dh        []float64
 	dt        float64
-	chol      factor.Definite
-	wide      *wide // nil where matrices of the order of the features are factored
-	tol       float64
+	newton    *newton
 	gap       float64 // at the point now
 	least     float64 // the largest lower bound so far
 	damp      float64 // what the curvature is enlarged by where steps are short
@@ -124,8 +113,8 @@ type solving struct {
 	out       *lower.Subsolution
 }
 
-// large says whether it takes conjugate gradients.
-func (s *Subproblem) large() bool { return s.p > mostStored || s.products }
+// large says whether its Newton steps take many conjugate gradients.
+func (s *Subproblem) large() bool { return s.p > mostStored }
 
 // each calls f for the folds, side by side, and says whether all were.
 func (s *solving) each(f func(f *fold) bool) bool {
@@ -142,31 +131,18 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	}
 	out := &lower.Subsolution{Gap: math.Inf(1), Objective: math.Inf(1)}
 	q := &solving{Subproblem: s, c: c, common: common{h: slices.Clone(c.R)}, slope: make([]float64, p+1), dh: make([]float64, p+1), least: math.Inf(-1), out: out}
-	if s.large() {
-		q.wide = newWide(len(s.folds), p)
-	}
+	q.newton = newNewton(q)
 	for _, f := range s.folds {
 		f.end.Begin(ctx, 0)
 		defer f.end.End()
 		f.radius = math.Inf(1)
 	}
-	q.tol = s.tolerance(c)
-	s.last = &lower.Centre{X: c.X, R: c.R}
-	if s.solves++; s.solves > earlySolves && s.near.solve(ctx, q) {
-		return out, nil
-	}
 	if !q.begin() {
 		return out, nil
 	}
-	q.run(s.near.enough(q))
-	if s.near.learn(q) && out.Gap > c.Tol && s.near.solve(ctx, q) {
-		return out, nil
-	}
-	if out.Gap > q.tol {
-		q.run(q.tol)
-	}
+	q.run()
 	out.Fits = len(s.folds) * q.steps
-	if out.Solved = out.Gap <= q.tol; !out.Solved {
+	if out.Solved = out.Gap <= q.c.Tol; !out.Solved {
 		s.forget()
 	}
 	return out, nil
@@ -211,7 +187,7 @@ func (q *solving) begin() bool {
 		q.width = math.Max(q.width, f.band())
 	}
 	q.width = math.Min(widest, q.width)
-	if first && q.wide != nil {
+	if first && q.large() {
 		q.width *= firstBand
 	}
 	q.width = math.Max(narrowest, q.width)
@@ -226,23 +202,6 @@ func (s *Subproblem) forget() {
 		clear(f.over)
 		clear(f.under)
 	}
-}
-
-// tolerance is that of the centre or, where the centres move far, a share of what the inexactness test of VF-iDCA asks for: with rho-strong convexity the
-// distance of zero from the subdifferential is sqrt(rho gap) at most, and has to be rho |z_k - z_k-1| / sqrt(2).
-func (s *Subproblem) tolerance(c *lower.Centre) float64 {
-	moved := 0.0
-	if s.last != nil {
-		d := floats.Distance(c.R, s.last.R, 2)
-		moved = d * d
-		for t, x := range c.X {
-			for k := range x {
-				d := floats.Distance(x[k], s.last.X[t][k], 2)
-				moved += d * d
-			}
-		}
-	}
-	return math.Max(c.Tol, inexact*c.Rho/2*moved)
 }
 
 // start makes the multipliers those of the last solve, in the measure of alpha.
@@ -403,8 +362,8 @@ func (q *solving) bound() float64 {
 	return out
 }
 
-// run takes Newton steps until the gap is tol at most.
-func (q *solving) run(tol float64) {
+// run takes Newton steps until the gap is small enough.
+func (q *solving) run() {
 	since, updated := 0, math.Inf(1)
 	measured := true
 	for {
@@ -415,13 +374,13 @@ func (q *solving) run(tol float64) {
 		q.gap = gap
 		over := q.steps >= mostJointSteps
 		far := slices.ContainsFunc(q.folds, func(f *fold) bool { return f.moved > farMove*f.radius && len(f.work) < f.rows.n })
-		if !measured && (best <= tol || far || over) {
+		if !measured && (best <= q.c.Tol || far || over) {
 			if measured = q.remeasure(); !measured {
 				return
 			}
 			continue
 		}
-		if q.out.Gap <= tol || over {
+		if q.out.Gap <= q.c.Tol || over {
 			return
 		}
 		fall, whole, ok := q.step()

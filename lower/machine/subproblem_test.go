@@ -50,7 +50,7 @@ func centre(t *testing.T, trains []*Problem, h []float64, alpha, rho float64) *l
 	return c
 }
 
-// By conjugate gradients the subproblem has the solutions that it has by factors, which are those of conic programs, see package fits.
+// By conjugate gradients with few features in the block the subproblem has the solutions that it has with all, which are those of conic programs, see package fits.
 func TestSubproblemByProducts(t *testing.T) {
 	compared := 0
 	for _, count := range []int{1, 3} {
@@ -68,10 +68,10 @@ func TestSubproblemByProducts(t *testing.T) {
 						name := fmt.Sprint(count, shape, wbar, alpha, rho)
 						c := centre(t, trains, h, alpha, rho)
 						var found [2]*lower.Subsolution
-						for k, products := range []bool{false, true} {
+						for k, block := range []int{manyHeavy, 3} {
 							s, err := NewSubproblem(stacks, 1)
 							require.NoError(t, err)
-							s.products = products
+							s.block = block
 							found[k], err = s.Solve(context.Background(), c)
 							require.NoError(t, err)
 							t.Log(name, found[k].Solved, found[k].Gap, found[k].Fits)
@@ -97,11 +97,11 @@ func TestSubproblemByProducts(t *testing.T) {
 func TestSubproblemEarly(t *testing.T) {
 	stacks, trains := folds(t, 3, 60, 30, 6)
 	c := centre(t, trains, append([]float64{0.7}, slices.Repeat([]float64{0.3}, 30)...), 5, 1)
-	for _, products := range []bool{false, true} {
+	for _, block := range []int{manyHeavy, 3} {
 		solve := func(tol float64) *lower.Subsolution {
 			s, err := NewSubproblem(stacks, 1)
 			require.NoError(t, err)
-			s.products = products
+			s.block = block
 			c.Tol = tol
 			out, err := s.Solve(context.Background(), c)
 			require.NoError(t, err)

@@ -125,16 +125,3 @@ func TestWithin(t *testing.T) {
 	_, err = g.Within(ctx, 1, []float64{0}, Options{})
 	require.ErrorContains(t, err, "bound 0 is 0")
 }
-
-// Small subproblems are solved by exchanges, those of many rows are not: each exchange looks at all of them.
-func TestExchangesOfFewRows(t *testing.T) {
-	for n, want := range map[int]bool{80: true, fewRows + 500: false} {
-		x, y, u := sample(6, n, 5, false)
-		g, err := NewStacked(design.New(x), y, u, n/2)
-		require.NoError(t, err)
-		s, err := NewSubproblem([]*Problem{g, g}, 1)
-		require.NoError(t, err)
-		require.Equal(t, want, s.near != nil, n)
-		require.True(t, g.Quick(2))
-	}
-}

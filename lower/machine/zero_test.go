@@ -2,6 +2,7 @@ package machine
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -15,12 +16,12 @@ import (
 
 // Labels that the features tell nothing of: the solution is w = 0 with the label of more weight for all rows, so that the value is twice the share of the other
 // one. Its multipliers are those of the optimality conditions.
-func TestNothing(t *testing.T) {
+func TestZero(t *testing.T) {
 	for _, c := range []struct {
 		n, p   int
 		whole  bool // numbers with many that are the same
 		weighs bool
-	}{{200, 3, false, false}, {300, 12, false, true}, {150, 4, true, false}, {400, 40, false, false}} {
+	}{{200, 3, false, false}, {300, 12, false, true}, {150, 4, true, false}, {400, 40, false, false}, {900, 6, false, true}, {3000, 5, true, false}} {
 		random := rand.New(rand.NewPCG(uint64(c.n), uint64(c.p)))
 		x, y, u := mat.NewDense(c.n, c.p, nil), make([]float64, c.n), make([]float64, c.n)
 		for i := range c.n {
@@ -50,10 +51,8 @@ func TestNothing(t *testing.T) {
 			s, err := g.Solve(context.Background(), lambda, []float64{50}, Options{Tol: 1e-9})
 			require.NoError(t, err)
 			require.Equal(t, lower.Optimal, s.Status)
-			require.Zero(t, s.Exchanges)
-			require.InDelta(t, 2*less, s.Objective, 1e-12)
-			require.Equal(t, make([]float64, c.p), s.W)
-			require.Equal(t, -1.0, s.C)
+			require.InDelta(t, 2*less, s.Objective, 1e-9)
+			require.LessOrEqual(t, lambda/2*floats.Dot(s.W, s.W), 1e-9)
 			sum, balance := make([]float64, c.p), 0.0
 			for i, a := range g.Multipliers(s) {
 				require.GreaterOrEqual(t, a, 0.0)
@@ -62,7 +61,7 @@ func TestNothing(t *testing.T) {
 				floats.AddScaled(sum, a*y[i], x.RawRowView(i))
 			}
 			require.InDelta(t, 0, balance, 1e-10)
-			require.InDelta(t, 0, floats.Norm(sum, 2), 1e-9)
+			require.InDelta(t, 0, floats.Norm(sum, 2), math.Sqrt(2*lambda*1e-9))
 			// And from there to other hyperparameters.
 			next, err := g.Solve(context.Background(), lambda/7, []float64{0.3}, Options{Tol: 1e-9, Start: s})
 			require.NoError(t, err)
@@ -72,7 +71,7 @@ func TestNothing(t *testing.T) {
 }
 
 // Of labels that the features tell something of it is not the solution, however few of one there are.
-func TestSomething(t *testing.T) {
+func TestNotZero(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	x, y := mat.NewDense(200, 3, nil), make([]float64, 200)
 	for i := range y {

@@ -2,11 +2,10 @@ package machine
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
-	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/factor"
+	"github.com/conetune/conetune/lower/internal/conjugate"
 )
 
 const (
@@ -26,46 +25,47 @@ type local struct {
 	index []int32
 	value []float64
 
-	diagonal, heavy     []float64 // the part of H that is diagonal, and the diagonal of the rest
-	order               []int     // the coordinates of the block
-	block               []float64 // that of H
-	in                  []int32   // of each number here, that in the block + 1, or 0
-	row                 []int32
-	chol                factor.Definite
-	part                []float64
-	x, r, z, way, image []float64
+	diagonal, heavy []float64 // the part of H that is diagonal, and the diagonal of the rest
+	order           []int     // the coordinates of the block
+	block           []float64 // that of H
+	in              []int32   // of each coordinate, its number in the block + 1, or 0
+	chol            factor.Definite
+	part            []float64
+	x, r            []float64
+	system          conjugate.System
 }
 
-// conjugate is solve by conjugate gradients. The preconditioner is H in the coordinates in which the band weighs most, c among them, and the diagonal of H in the others: where columns are
-// of very different lengths, as those of words are, little else is left.
-func (h *curvature) conjugate(free []int, right, x []float64, accuracy float64) bool {
+// byProducts is solve by conjugate gradients. The preconditioner is H in the coordinates in which the band weighs most, c
+// among them, and the diagonal of H in the others: where columns are of very different lengths, as those of words are,
+// little else is left.
+func (h *curvature) byProducts(free []int, right, x []float64, accuracy float64) bool {
 	l := &h.local
-	h.gather(free)
+	h.localise(free)
 	for _, j := range free {
 		if l.at[j] == 0 {
 			x[j] = right[j] / h.curve[j]
 		}
 	}
 	m := len(l.of)
-	for _, v := range []*[]float64{&l.x, &l.r, &l.z, &l.way, &l.image} {
-		*v = slices.Grow((*v)[:0], m)[:m]
-		clear(*v)
-	}
+	l.x, l.r = zeros(l.x, m), zeros(l.r, m)
 	for k, j := range l.of {
 		l.r[k] = right[j]
 	}
 	h.work += float64(4*len(l.index) + m)
-	ok := !h.end.Reached(len(l.index)) && h.precondition() && h.descend(l.x, accuracy)
+	ok := !h.end.Reached(len(l.index)) && h.precondition()
+	if ok {
+		l.system.Multiply, l.system.Divide = h.multiply, l.divide
+		_, ok = l.system.Solve(l.x, l.r, accuracy, mostProducts)
+	}
 	for k, j := range l.of {
 		x[j] = l.x[k]
 		l.at[j] = 0
-		ok = ok && !math.IsNaN(x[j])
 	}
 	return ok
 }
 
-// gather finds the coordinates, and the entries of the rows in them.
-func (h *curvature) gather(free []int) {
+// localise finds the coordinates, and the entries of the rows in them.
+func (h *curvature) localise(free []int) {
 	l, n := &h.local, len(h.curve)
 	if l.at == nil {
 		l.at = make([]int32, n)
@@ -123,110 +123,61 @@ func (h *curvature) precondition() bool {
 	}
 	slices.SortFunc(l.order, func(a, b int) int { return cmp.Or(cmp.Compare(l.heavy[b], l.heavy[a]), cmp.Compare(l.of[a], l.of[b])) })
 	l.order = append(l.order[:min(len(l.order), mostHeavy-1, len(h.band))], m-1)
+	slices.SortFunc(l.order, func(a, b int) int { return cmp.Compare(l.of[a], l.of[b]) })
 	b := len(l.order)
-	l.in = slices.Grow(l.in[:0], m)[:m]
+	l.in = slices.Grow(l.in[:0], len(h.curve))[:len(h.curve)]
 	clear(l.in)
 	for q, k := range l.order {
-		l.in[k] = int32(q + 1)
+		l.in[l.of[k]] = int32(q + 1)
 	}
-	l.block = slices.Grow(l.block[:0], b*b)[:b*b]
-	clear(l.block)
-	for k, i := range h.band {
-		l.row, l.part = l.row[:0], l.part[:0]
-		for e := l.start[k]; e < l.start[k+1]; e++ {
-			if q := l.in[l.index[e]]; q > 0 {
-				l.row, l.part = append(l.row, q-1), append(l.part, l.value[e])
-			}
-		}
-		l.row, l.part = append(l.row, int32(b-1)), append(l.part, -h.rows.y[i])
-		for s, q := range l.row {
-			w := h.weight[k] * l.part[s]
-			column := l.block[int(q)*b : (int(q)+1)*b]
-			for o, r := range l.row {
-				column[r] += w * l.part[o]
-			}
-		}
-		h.work += float64(len(l.row) * len(l.row))
-		if h.end.Reached(len(l.row) * len(l.row)) {
-			return false
-		}
+	l.block = zeros(l.block, b*b)
+	if !h.gram(l.block, b, l.in) {
+		return false
 	}
 	h.work += float64(b) * float64(b) * float64(b) / 3
-	l.part = slices.Grow(l.part[:0], b)[:b]
+	l.part = zeros(l.part, b)
 	l.chol.End = h.end
 	return l.chol.Factor(b, func(q int, column []float64) {
 		copy(column[q:], l.block[q*b+q:(q+1)*b])
-		column[q] += l.diagonal[l.order[q]] + 1e-15*column[q]
+		column[q] += l.diagonal[l.order[q]] + roundedPivot*column[q]
 	})
 }
 
 // divide sets z to the preconditioner's inverse times r.
-func (l *local) divide() {
-	for k, r := range l.r {
-		l.z[k] = r / (l.diagonal[k] + l.heavy[k])
+func (l *local) divide(z, r []float64) {
+	for k, v := range r {
+		z[k] = v / (l.diagonal[k] + l.heavy[k])
 	}
 	for q, k := range l.order {
-		l.part[q] = l.r[k]
+		l.part[q] = r[k]
 	}
 	l.chol.Solve(l.part)
 	for q, k := range l.order {
-		l.z[k] = l.part[q]
+		z[k] = l.part[q]
 	}
 }
 
-// multiply sets image to H way.
-func (h *curvature) multiply() {
+// multiply sets image to H way; false where it was ended.
+func (h *curvature) multiply(image, way []float64) bool {
 	l := &h.local
 	last := len(l.of) - 1
-	for k, v := range l.way {
-		l.image[k] = l.diagonal[k] * v
+	for k, v := range way {
+		image[k] = l.diagonal[k] * v
 	}
 	for k, i := range h.band {
 		index, value := l.index[l.start[k]:l.start[k+1]], l.value[l.start[k]:l.start[k+1]]
 		y := h.rows.y[i]
-		sum := -y * l.way[last]
+		sum := -y * way[last]
 		for e, j := range index {
-			sum += value[e] * l.way[j]
+			sum += value[e] * way[j]
 		}
 		sum *= h.weight[k]
 		for e, j := range index {
-			l.image[j] += sum * value[e]
+			image[j] += sum * value[e]
 		}
-		l.image[last] -= y * sum
+		image[last] -= y * sum
 	}
-}
-
-// descend adds the solution for the right side r to x; false where it was ended.
-func (h *curvature) descend(x []float64, accuracy float64) bool {
-	l := &h.local
-	first, last := 0.0, 0.0
-	for step := range mostProducts {
-		l.divide()
-		now := dense.Dot(l.r, l.z)
-		if step == 0 {
-			first = now
-		}
-		if !(now > accuracy*accuracy*first) {
-			break
-		}
-		turn := 0.0
-		if step > 0 {
-			turn = now / last
-		}
-		for k, z := range l.z {
-			l.way[k] = z + turn*l.way[k]
-		}
-		last = now
-		h.multiply()
-		curve := dense.Dot(l.way, l.image)
-		work := 2*len(l.index) + 8*len(l.of) + len(l.order)*len(l.order)
-		h.work += float64(work)
-		if !(curve > 0) || h.end.Reached(work) {
-			break
-		}
-		t := now / curve
-		dense.Axpy(t, l.way, x)
-		dense.Axpy(-t, l.image, l.r)
-	}
-	return !h.end.Reached(0)
+	work := 2*len(l.index) + 8*len(l.of) + len(l.order)*len(l.order)
+	h.work += float64(work)
+	return !h.end.Reached(work)
 }

@@ -1,0 +1,134 @@
+package machine
+
+import (
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/factor"
+)
+
+// arrow is the factor of a positive definite matrix with blocks A_t on the diagonal and a border E of order k, which C_t
+// couples with block t. With A_t = L_t D_t L_t' it is eliminated block by block:
+//
+//	X_t = C_t' L_t^-T,   S = E - sum_t X_t D_t^-1 X_t'.
+type arrow struct {
+	arms   []arm
+	k      int
+	border []float64 // the lower triangle of E, then of S
+	held   []bool    // the unknowns of the border that stay 0
+	free   []int     // the others
+	chol   factor.Definite
+	right  []float64 // of the border
+	part   []float64
+}
+
+// arm is one of the blocks.
+type arm struct {
+	full       []float64 // the lower triangle of A_t
+	coupling   []float64 // C_t', by columns, then X_t
+	chol       factor.Definite
+	right      []float64
+	part, sums []float64
+	scaled     []float64
+}
+
+// begin makes room for a border of order k, with zeros.
+func (a *arrow) begin(k int) {
+	a.k = k
+	a.border, a.held = zeros(a.border, k*k), slices.Grow(a.held[:0], k)[:k]
+	a.right, a.part = zeros(a.right, k), zeros(a.part, k)
+}
+
+// begin makes room for a block of an order, with zeros.
+func (b *arm) begin(order, k int) {
+	b.full, b.coupling = zeros(b.full, order*order), zeros(b.coupling, order*k)
+	b.right, b.part = zeros(b.right, order), zeros(b.part, order)
+}
+
+// zeros are n of them, in the room of v where it is large enough.
+func zeros(v []float64, n int) []float64 {
+	v = slices.Grow(v[:0], n)[:n]
+	clear(v)
+	return v
+}
+
+// factor factors a block and makes X_t and what it takes from the border; false where it is not positive definite.
+func (b *arm) factor(k int) bool {
+	m := len(b.right)
+	if !b.chol.Factor(m, func(j int, column []float64) {
+		copy(column[j:], b.full[j*m+j:(j+1)*m])
+		column[j] += roundedPivot * column[j]
+	}) {
+		return false
+	}
+	dense.TrsmRightLT(k, m, b.chol.L, m, b.coupling, k)
+	b.scaled, b.sums = slices.Grow(b.scaled[:0], k*m)[:k*m], zeros(b.sums, k*k)
+	for j, d := range b.chol.D[:m] {
+		for i := j * k; i < (j+1)*k; i++ {
+			b.scaled[i] = b.coupling[i] / d
+		}
+	}
+	dense.SyrkNT(k, m, b.coupling, k, b.scaled, k, b.sums, k)
+	return !b.chol.End.Reached(k * m)
+}
+
+// eliminate adds up the border when all blocks have their factors.
+func (a *arrow) eliminate() {
+	for t := range a.arms {
+		for i, v := range a.arms[t].sums {
+			a.border[i] += v
+		}
+	}
+}
+
+// factor factors the border without the unknowns that are held.
+func (a *arrow) factor() bool {
+	a.free = a.free[:0]
+	for i, held := range a.held {
+		if !held {
+			a.free = append(a.free, i)
+		}
+	}
+	return a.chol.Factor(len(a.free), func(q int, column []float64) {
+		from := a.border[a.free[q]*a.k:]
+		for s := q; s < len(a.free); s++ {
+			column[s] = from[a.free[s]]
+		}
+		column[q] += roundedPivot * math.Abs(column[q])
+	})
+}
+
+// roundedPivot is the share of a pivot that is put back for what rounding takes from it.
+const roundedPivot = 1e-15
+
+// solve sets the right sides of blocks and border to the solution.
+func (a *arrow) solve() {
+	for t := range a.arms {
+		b := &a.arms[t]
+		m := len(b.right)
+		dense.TrsvN(m, b.chol.L, m, b.right)
+		for i, d := range b.chol.D[:m] {
+			b.right[i] /= d
+		}
+		dense.GemvN(a.k, m, b.coupling, a.k, b.right, a.right)
+	}
+	for q, i := range a.free {
+		a.part[q] = a.right[i]
+	}
+	a.chol.Solve(a.part[:len(a.free)])
+	clear(a.right)
+	for q, i := range a.free {
+		a.right[i] = a.part[q]
+	}
+	for t := range a.arms {
+		b := &a.arms[t]
+		m := len(b.right)
+		clear(b.part)
+		dense.GemvT(a.k, m, b.coupling, a.k, a.right, b.part)
+		for i, d := range b.chol.D[:m] {
+			b.right[i] += b.part[i] / d
+		}
+		dense.TrsvT(m, b.chol.L, m, b.right)
+	}
+}

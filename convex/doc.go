@@ -77,17 +77,11 @@
 // min 1/2 (x-a)^2 subject to x <= h with h < a the solution is x = h, the
 // multiplier a - h, and the sensitivity in the parameter h is h - a.
 //
-// # Engines
-//
-// A [Solver] has several ways of solving a program. They are a chain, which
-// [Solver.Chain] shows, with a reason for each that does not take the program: exchanges of active constraints, working sets of
-// singular vectors and of columns, and the backend with the whole program. Each solve asks them in this order; an engine
-// may pass a program on at its current numbers. [Result.Engine] is the one that has answered, and Options.Logger hears of all.
-//
 // # Working sets
 //
 // With [SolverOptions.WorkingSets] a solver looks for a small program with the same solution: entries of a variable v to which
 // Norm1(v.Expr()) is applied, anywhere in the model, are fixed at zero outside a working set; matrices to which NuclearNorm is applied as a whole have few singular vectors. A
 // result is optimal only if the point completed to the full program meets the tolerance there; [Result.Conic] returns
-// that point for an independent check.
+// that point for an independent check. [Result.Engine] says what has answered: the rounds of a working set or, where there is
+// none or they do not settle, the backend with the whole program. Options.Logger hears of all.
 package convex

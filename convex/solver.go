@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/restrict"
 	"github.com/conetune/conetune/convex/internal/restrict/singular"
 	"github.com/conetune/conetune/convex/internal/solve"
 )
@@ -21,11 +22,8 @@ type SolverOptions struct {
 	// solution is sparse: entries of a variable v to which Norm1(v.Expr()) is
 	// applied are fixed at zero outside a working set, which grows until the
 	// multipliers prove that all entries outside are zero at the optimum of the
-	// full program. Where the numbers of a program with hinges change a little,
-	// constraints that hold with equality are exchanged without the backend, as
-	// long as the residuals of the full program are within Options.Eps. Nuclear
-	// norms of large matrices have working sets of singular vectors instead. It
-	// changes nothing for other models.
+	// full program. Nuclear norms of large matrices have working sets of singular
+	// vectors instead. It changes nothing for other models.
 	WorkingSets bool
 	// Active is a first guess of the entries that are not zero, for the first
 	// Solve with WorkingSets. Without it, the guess is made from the gradient at zero.
@@ -38,7 +36,7 @@ type SolverOptions struct {
 type Stats struct {
 	// Setups counts conic programs set up, Updates changes of numbers without a
 	// set-up, Solves the calls of Solve, Rounds the conic programs solved, and
-	// Iterations the backend's iterations and the exchanges of constraints.
+	// Iterations the backend's iterations.
 	Setups, Updates, Solves, Rounds, Iterations int
 	// SetupTime is the time of set-ups and updates, here and in the backend, and
 	// SolveTime the time of the backend's solves.
@@ -50,8 +48,10 @@ type Stats struct {
 type Solver struct {
 	vars    []*Variable
 	session *solve.Session
-	chain   []link
 	closed  bool
+
+	restricted Engine           // what rounds are
+	rounds     *restrict.Rounds // nil: the whole program
 }
 
 // Solver prepares to solve the program. Nothing is built before the first Solve. The error is for options out of
@@ -115,14 +115,7 @@ func (s *Solver) SetEps(eps float64) error {
 
 // Cold makes the next Solve begin without the point of the one before, for
 // parameters that are far from the last ones.
-func (s *Solver) Cold() {
-	s.of().Forget()
-	for _, l := range s.chain {
-		if e, ok := l.engine.(learner); ok {
-			e.Forget()
-		}
-	}
-}
+func (s *Solver) Cold() { s.of().Forget() }
 
 // Close frees what the solver holds. Further calls do nothing.
 func (s *Solver) Close() error {

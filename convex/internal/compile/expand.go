@@ -226,7 +226,6 @@ func (c *compiler) squaresBelow(squares []AtomTerm, h affine.Expr, to sink) {
 	half := h.Times(0.5)
 	shift := affine.Constant(scale / 2)
 	g := c.emit(backends.SecondOrderCone, affine.Stack(append([]affine.Expr{half.Plus(shift), half.Minus(shift)}, parts...)...))
-	g.Squared = scale
 	c.refer(to, g, 0, 1, 0.5)
 	c.refer(to, g, 1, 1, 0.5)
 	for k := range curves {
@@ -258,9 +257,6 @@ func (c *compiler) bound(t AtomTerm) affine.Expr {
 		c.expand(whole, u.Expr().Neg(), sink{})
 		if t.sel == nil && t.Sum {
 			c.noteSparse(t.Atom, u, first)
-		}
-		if t.sel == nil {
-			c.noteHinge(t.Atom, u, first)
 		}
 	}
 	return u.Expr()

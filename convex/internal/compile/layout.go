@@ -172,24 +172,6 @@ func (l *Layout) Row(i, r int) int {
 	return l.First[i] + r
 }
 
-// FullRow returns the row of row r of group i of the full program, -1 if it is left out.
-func (l *Layout) FullRow(i, r int) int {
-	if g := l.Program.Groups[i]; g.Place != nil {
-		if r = g.Place[r]; r < 0 {
-			return -1
-		}
-	}
-	return l.Row(i, r)
-}
-
-// Size is the number of rows of the group of the full program.
-func (g *Group) Size() int {
-	if g.Place != nil {
-		return len(g.Place)
-	}
-	return g.Expr.N
-}
-
 // Same says that the layout has these working sets.
 func (l *Layout) Same(active [][]int) bool {
 	for k, have := range l.active {

@@ -20,12 +20,6 @@ type change struct {
 	coef    float64
 }
 
-// Len is the number of numbers.
-func (n *Parametric) Len() int { return len(n.base) }
-
-// Append adds a number, zero, at the end.
-func (n *Parametric) Append() { n.base = append(n.base, 0) }
-
 // Put adds coef, times entry at of p where there is one, to a number.
 func (n *Parametric) Put(pos int, p *affine.Parameter, at int, coef float64) {
 	if p == nil {

@@ -27,7 +27,6 @@ type Program struct {
 	weights   []*affine.Parameter // weights of atoms, which must not be negative
 	Sparse    []*SparseVariable
 	Boxes     [][2]*Group // the two sides of boxes
-	Kinks     []*Hinge    // hinges whose weights are plain numbers
 	SparseOf  []int       // for each variable, the sparse variable whose entries it follows, or -1
 	Matrices  []*MatrixVariable
 	Curves    []Curve
@@ -53,16 +52,11 @@ type Group struct {
 	From *Group
 	// Own marks the two row groups of an epigraph u >= |v| of a sparse variable.
 	Own bool
-	// Squared is not 0 for a cone that stands for a sum of squares, see squaresBelow: its constant c.
-	Squared float64
 	// Overlap says that two terms may meet in one entry of A.
 	Overlap bool
 	// DropOf and drop say, for each row, which entry of which sparse variable takes the row with it when it is excluded; dropOf
 	// is -1 for rows that always stay. Nil when all stay.
 	DropOf, Drop []int
-	// Kept are the rows of the group of the full program that are rows of this one, place is
-	// the inverse, -1 for rows left out. Nil when all are.
-	Kept, Place []int
 }
 
 // Square is weight * |arg|^2 in the objective, where each entry of arg has at most one entry of a variable.
@@ -117,7 +111,6 @@ func Compile(vars []*affine.Variable, params []*affine.Parameter, objective *Fun
 	c.order()
 	c.sparsity()
 	c.opposite()
-	c.findHinges()
 	if err := c.finite(); err != nil {
 		return nil, err
 	}

@@ -51,33 +51,30 @@ const (
 // Rounds is the engine of a working set: it solves restricted programs until the completed point is optimal for the full one.
 type Rounds struct {
 	s   *solve.Session
-	set Set // nil once it has passed the program on
+	set Set
 }
 
 func New(s *solve.Session, set Set) *Rounds { return &Rounds{s, set} }
 
-func (e *Rounds) Solve(ctx context.Context) (*solve.Outcome, string, error) {
-	if e.set == nil {
-		return nil, "the rounds have not settled before", nil
-	}
+// Solve returns nil where the rounds do not settle.
+func (e *Rounds) Solve(ctx context.Context) (*solve.Outcome, error) {
 	at := Round{Number: 1, Eps: e.set.Begin()}
 	e.s.Stats.Rounds++
 	for {
 		sol, err := e.set.Solve(ctx, at.Eps)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		r, next, err := e.set.Price(sol, &at)
 		switch {
 		case r != nil || err != nil:
-			return r, "", err
+			return r, err
 		case next == StepRepeat:
 			continue
 		case next == StepExtend:
 			e.set.Extend(&at)
 		case !e.set.Fill():
-			e.set = nil
-			return nil, "the rounds do not settle", nil
+			return nil, nil
 		}
 		at.Number++
 		e.s.Stats.Rounds++

@@ -34,8 +34,6 @@ type Outcome struct {
 	// the residual of stationarity in a sparse variable.
 	Multiplier func(g *compile.Group, r int) float64
 	Excess     func(sparse int) []float64
-	// Extend completes a point where rows are left out, nil otherwise.
-	Extend func(as *compile.Assembled, from backends.Point) backends.Point
 }
 
 // Stopped is the result of a solve that the context ended before there was anything.
@@ -132,7 +130,7 @@ func (r *Outcome) Dual(c *compile.Constraint) []float64 {
 	out := make([]float64, c.N)
 	for _, ref := range r.Assembled.Program.Refs[c] {
 		for k := range ref.Rows {
-			row := r.Assembled.FullRow(ref.G.Index, ref.Row+k)
+			row := r.Assembled.Row(ref.G.Index, ref.Row+k)
 			value := 0.0
 			if row >= 0 {
 				value = r.Z[row]
@@ -208,19 +206,15 @@ func (r *Outcome) DualResidual(v *affine.Variable) []float64 {
 // Conic returns the point of the full conic program.
 func (r *Outcome) Conic() backends.Point {
 	own := r.Assembled.Layout
-	pt := own.Program.NewLayout(nil).Carry(own, backends.Point{X: r.X, S: r.S, Z: r.Z}, r.Multiplier)
-	if r.Extend != nil && r.X != nil {
-		return r.Extend(r.Assembled, pt)
-	}
-	return pt
+	return own.Program.NewLayout(nil).Carry(own, backends.Point{X: r.X, S: r.S, Z: r.Z}, r.Multiplier)
 }
 
 // separate cleans the multipliers of opposite rows up.
 func (r *Outcome) separate(p *compile.Program, b []float64) {
 	own := false
 	for _, pair := range p.Boxes {
-		for k := range pair[0].Size() {
-			i, j := r.Assembled.FullRow(pair[0].Index, k), r.Assembled.FullRow(pair[1].Index, k)
+		for k := range pair[0].Expr.N {
+			i, j := r.Assembled.Row(pair[0].Index, k), r.Assembled.Row(pair[1].Index, k)
 			if i < 0 || j < 0 {
 				continue
 			}

@@ -3,7 +3,6 @@ package columns
 import (
 	"math"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
 	"github.com/conetune/conetune/convex/internal/solve"
@@ -20,10 +19,9 @@ import (
 // multipliers do not appear in the restricted program, and what |g_j| exceeds the threshold by is the residual of stationarity
 // that no choice of them can avoid.
 type completion struct {
-	p     *compile.Program
-	g     [][]float64   // for each sparse variable
-	h     [][][]float64 // for each sparse variable and epigraph
-	extra [][]float64   // for each group with dropped rows in a second-order cone, their multipliers
+	p *compile.Program
+	g [][]float64   // for each sparse variable
+	h [][][]float64 // for each sparse variable and epigraph
 	// excess is the signed residual of v outside the working sets, 0 inside.
 	excess [][]float64
 	// worst is the largest residual outside, and q the largest linear term there.
@@ -75,7 +73,7 @@ func places(p *compile.Program) [][]place {
 func (w *Sets) Complete(as *compile.Assembled, x, z []float64) *completion {
 	p := w.p
 	c := &completion{p: p, g: make([][]float64, len(p.Sparse)), h: make([][][]float64, len(p.Sparse)),
-		excess: make([][]float64, len(p.Sparse)), extra: make([][]float64, len(p.Groups))}
+		excess: make([][]float64, len(p.Sparse))}
 	for k, sv := range p.Sparse {
 		g := make([]float64, sv.V.N)
 		h := make([][]float64, len(sv.Uses))
@@ -117,9 +115,6 @@ func (w *Sets) Complete(as *compile.Assembled, x, z []float64) *completion {
 		c.g[k], c.h[k], c.excess[k] = g, h, make([]float64, sv.V.N)
 	}
 	c.measure(as)
-	if !(c.worst <= 0) {
-		c.fillCones(as, z)
-	}
 	return c
 }
 
@@ -143,62 +138,6 @@ func (c *completion) measure(as *compile.Assembled) {
 				c.excess[k][j] = 0
 			}
 		}
-	}
-}
-
-// fillCones gives the dropped rows of second-order cones multipliers that lower the excess: the cone allows |(z_kept, z_dropped)|
-// <= z_0, and with s = 0 in dropped rows any such choice leaves s'z and the dual objective alone. This is what decides about
-// whole groups in a sparse group norm.
-func (c *completion) fillCones(as *compile.Assembled, z []float64) {
-	changed := false
-	for i, g := range c.p.Groups {
-		if g.Kind != backends.SecondOrderCone || as.RowOf[i] == nil {
-			continue
-		}
-		head, kept, wanted := z[as.First[i]], 0.0, 0.0
-		for _, v := range z[as.First[i]+1 : as.First[i]+as.Rows(i)] {
-			kept += v * v
-		}
-		// A small part of the slack stays, so that rounding leaves z in the cone.
-		slack := (1 - 1e-12) * math.Sqrt(max(0, head*head-kept))
-		if slack == 0 {
-			continue
-		}
-		extra, factor := make([]float64, g.Expr.N), make([]float64, g.Expr.N)
-		for _, term := range g.Expr.Vars {
-			if term.Mat != nil || term.Sum || term.W != nil {
-				continue
-			}
-			for r := range term.Rows {
-				row := term.Off + r
-				if as.RowOf[i][row] < 0 && c.p.Sparse[g.DropOf[row]].V == term.V {
-					factor[row] += term.Fixed(r)
-				}
-			}
-		}
-		for row, f := range factor { // g falls by f z: z = excess / f removes the excess
-			if f != 0 {
-				extra[row] = c.excess[g.DropOf[row]][g.Drop[row]] / f
-				wanted += extra[row] * extra[row]
-			}
-		}
-		if wanted == 0 {
-			continue
-		}
-		shrink := min(1, slack/math.Sqrt(wanted))
-		for row, z := range extra {
-			if z != 0 {
-				k, j := g.DropOf[row], g.Drop[row]
-				extra[row] = shrink * z
-				c.g[k][j] -= factor[row] * extra[row]
-				c.excess[k][j] -= factor[row] * extra[row]
-			}
-		}
-		c.extra[i] = extra
-		changed = true
-	}
-	if changed {
-		c.measure(as)
 	}
 }
 
@@ -237,9 +176,6 @@ func (c *completion) complete(r *solve.Outcome) {
 // multiplier returns the completed multiplier of a dropped row of a group.
 func (c *completion) multiplier(g *compile.Group, r int) float64 {
 	if !g.Own {
-		if c.extra[g.Index] != nil {
-			return c.extra[g.Index][r]
-		}
 		return 0
 	}
 	k, j := g.DropOf[r], g.Drop[r]

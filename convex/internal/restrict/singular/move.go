@@ -1,7 +1,6 @@
 package singular
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -13,8 +12,8 @@ import (
 const (
 	// turning is the share of the largest singular value from which on the vectors of one are turned by a
 	// Newton step. Those of smaller ones are better found anew, as they are singular vectors of the
-	// gradient. Of a cautious one it is at most mostTurning.
-	turning, mostTurning = 1e-4, 0.01
+	// gradient.
+	turning = 1e-4
 	// leastShare is the share below which a matrix has no part of a pair.
 	leastShare = 1e-7
 	// nearNorm is the share of the multiplier of the norm from which on a singular
@@ -102,15 +101,11 @@ func (w *Sets) nonzero(s *pairs, part *matrixPart, inner float64) (t, rest tripl
 		return t, rest
 	}
 	top := slices.Max(part.t.s)
-	least := turning
-	if w.cautious {
-		least = max(least, min(mostTurning, 0.1*math.Sqrt(part.over)))
-	}
 	turned := pairs{mv: s.mv, u: part.t.u, v: part.t.v}
 	slope := turned.along(part.gradient)
 	for a, c := range part.t.s {
 		to := &t
-		if share := c / top; !(share > least) || share*max(part.g, 100*inner) < part.g+slope[a] {
+		if share := c / top; !(share > turning) || share*max(part.g, 100*inner) < part.g+slope[a] {
 			if to = &rest; !(share > leastShare) {
 				continue
 			}
@@ -148,14 +143,12 @@ func (w *Sets) aim(f *fullPoint, inner float64) {
 		if len(t.s) > 0 {
 			forcing := min(mostForcing, max(leastForcing, forced*part.over))
 			below := (1 - min(mostRough, max(leastRough, rough*part.over))) * part.g
-			top := triplets{slices.Clone(entering.s), entering.u, entering.v}
 			for i, sigma := range entering.s { // they have pairs of their own
 				if sigma > below {
 					normal.RankOne(normal, below-sigma, entering.u.ColView(i), entering.v.ColView(i))
-					top.s[i] = below
 				}
 			}
-			n := newTangent(w.curves[k], t, part.g, normal, top, weights)
+			n := newTangent(w.curves[k], t, part.g, normal, weights)
 			n.damping = w.damping
 			n.others = newResponse(w.p, f, w.curves[k], n, weights)
 			w.moves[k] = move{n: n, gradient: part.gradient, forcing: forcing, step: n.step(part.gradient, forcing)}

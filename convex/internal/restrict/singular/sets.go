@@ -32,11 +32,7 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
 	"github.com/conetune/conetune/convex/internal/restrict"
 	"github.com/conetune/conetune/convex/internal/solve"
@@ -56,9 +52,6 @@ const (
 	// factors after a step that was too long and after another.
 	firstDamping, leastDamping, mostDamping = 0.03, 1e-6, 1e4
 	moreDamping, lessDamping, leastLess     = 16, 1e4, 8
-	// weightless is the number of pairs that are kept where the norm has no weight: what it does
-	// to the objective is less than the share slight of it.
-	weightless, slight = 24, 1e-6
 	// diagonalRounds is the number of rounds with a diagonal C, and maxRounds that of all. A whole C has a coefficient for each
 	// of its entries in each row of the program that reads the matrix; there are faceEntries of them at most, which is 32 MB.
 	diagonalRounds, maxRounds = 9, 40
@@ -90,8 +83,6 @@ type Sets struct {
 	first   float64 // the damping with which a solve begins
 	// rejected says that a step of this solve was too long.
 	rejected bool
-	// cautious leaves small singular values out of Newton steps, where steps were too long before.
-	cautious bool
 	last     *fullPoint // the last point, for warm starts
 }
 
@@ -157,7 +148,6 @@ func (w *Sets) Price(sol *backends.Solution, at *restrict.Round) (*solve.Outcome
 	case restrict.Ended(sol):
 		return w.finish(sol, sol.Status), 0, nil
 	case w.found != nil && w.found.residuals.Max() <= w.s.Eps:
-		w.shrink(w.found)
 		return w.finish(sol, backends.Optimal), 0, nil
 	case w.found != nil:
 		return w.judge(sol, at)
@@ -219,7 +209,7 @@ func (w *Sets) Extend(at *restrict.Round) {
 		return
 	}
 	if w.tooLong(f, w.inner) {
-		w.rejected, w.cautious = true, true
+		w.rejected = true
 		w.damping *= moreDamping
 		w.again()
 		w.turn(true)
@@ -297,21 +287,4 @@ func (w *Sets) missed(f *fullPoint) float64 {
 		worst = max(worst, part.missed)
 	}
 	return worst / f.scale
-}
-
-// shrink prepares the next solve: the pairs stay, so that the program set up can be used again. Only where the norm has no
-// weight, which spreads an interior point over all pairs, those of which X has the largest parts are kept.
-func (w *Sets) shrink(f *fullPoint) {
-	for k, s := range w.pairs {
-		part := &f.parts[k]
-		if s.size() <= weightless || part.g*floats.Sum(part.t.s) > slight*max(1, math.Abs(f.objective)) {
-			continue
-		}
-		order := affine.Consecutive(0, len(part.t.s))
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(part.t.s[b], part.t.s[a]) })
-		s.u, s.v, s.face = nil, nil, false
-		for _, a := range order[:weightless] {
-			s.u, s.v = widen(s.u, mat.Col(nil, a, part.t.u)), widen(s.v, mat.Col(nil, a, part.t.v))
-		}
-	}
 }

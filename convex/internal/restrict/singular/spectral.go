@@ -84,19 +84,6 @@ func (t triplets) first(r int) triplets {
 	return triplets{t.s[:r], t.u.Slice(0, rows, 0, r).(*mat.Dense), t.v.Slice(0, cols, 0, r).(*mat.Dense)}
 }
 
-// directSize is the smaller dimension up to which singular vectors come from the
-// eigenvalues of the Gram matrix, which takes a millisecond there.
-const directSize = 100
-
-// leading returns the largest singular triplets of a matrix by rows: those above the threshold, at most limit.
-func leading(x []float64, rows int, threshold float64, limit int) triplets {
-	cols := len(x) / rows
-	if min(rows, cols) <= directSize {
-		return leadingDirect(x, rows, threshold, limit)
-	}
-	return leadingIterated(x, rows, threshold, limit)
-}
-
 // smaller returns A'A for tall matrices and AA' for others.
 func smaller(a *mat.Dense) (gram *mat.SymDense, tall bool) {
 	rows, cols := a.Dims()
@@ -109,7 +96,9 @@ func smaller(a *mat.Dense) (gram *mat.SymDense, tall bool) {
 	return gram, tall
 }
 
-func leadingDirect(x []float64, rows int, threshold float64, limit int) triplets {
+// leading returns the largest singular triplets of a matrix by rows: those above the threshold, at most limit. They come from
+// the eigenvalues of the smaller Gram matrix.
+func leading(x []float64, rows int, threshold float64, limit int) triplets {
 	a := mat.NewDense(rows, len(x)/rows, x)
 	gram, tall := smaller(a)
 	var eig mat.EigenSym
@@ -151,58 +140,6 @@ func leadingDirect(x []float64, rows int, threshold float64, limit int) triplets
 		t.u, t.v = one, other
 	}
 	return t
-}
-
-// leadingIterated is subspace iteration with a Rayleigh-Ritz step, started from fixed pseudo-random vectors.
-func leadingIterated(x []float64, rows int, threshold float64, limit int) triplets {
-	const (
-		spare      = 8
-		iterations = 40
-		settled    = 1e-4 // relative change of the singular values at which to stop
-	)
-	a := mat.NewDense(rows, len(x)/rows, x)
-	_, cols := a.Dims()
-	size := min(limit+spare, rows, cols)
-	start := mat.NewDense(cols, size, nil)
-	state := uint64(1)
-	for i := range cols {
-		row := start.RawRowView(i)
-		for j := range row { // a linear congruential generator (Knuth)
-			state = state*6364136223846793005 + 1442695040888963407
-			row[j] = float64(int64(state)>>11) / (1 << 52)
-		}
-	}
-	v := orthonormal(cols, start)
-	var t triplets
-	var last []float64
-	for range iterations {
-		var av, back mat.Dense
-		av.Mul(a, v)
-		u := orthonormal(rows, &av)
-		if u == nil {
-			return triplets{}
-		}
-		back.Mul(a.T(), u) // = R' with U'A = R
-		_, r := u.Dims()
-		t = compactSVD(back.RawMatrix().Data, cols) // A'U = V S W', so that A is near (UW) S V'
-		var uw mat.Dense
-		uw.Mul(u, t.v)
-		t.v, t.u = t.u, &uw
-		v = t.v
-		done := last != nil && len(last) == r
-		for k := 0; done && k < r && k < limit && t.s[k] > threshold/2; k++ {
-			done = math.Abs(t.s[k]-last[k]) <= settled*t.s[0]
-		}
-		last = t.s
-		if done {
-			break
-		}
-	}
-	count := 0
-	for count < min(limit, len(t.s)) && t.s[count] > threshold && t.s[count] > 0 {
-		count++
-	}
-	return t.first(count)
 }
 
 // spectralBound returns an upper bound of the largest singular value of a matrix by rows that is at least low, and no larger than

@@ -35,9 +35,7 @@ type tangent struct {
 	h        *curvature
 	weights  []float64 // of the rows of h
 	identity float64
-	mean     float64  // of H over the entries of X
-	top      triplets // of N, for the preconditioner
-	w, q     panel    // its vectors
+	mean     float64 // of H over the entries of X
 	// damping is a share of the diagonal, g/s in B and A and the mean of H, that is added to the
 	// Hessian (Levenberg 1944, Marquardt 1963). It shortens steps, and where the matrix is not
 	// unique, as it may be in a row with few data, it keeps them finite.
@@ -49,12 +47,9 @@ type tangent struct {
 	cross                panel
 }
 
-// newTangent prepares the system. top are the leading triplets of N.
-func newTangent(h *curvature, t triplets, g float64, normal *mat.Dense, top triplets, weights []float64) *tangent {
-	n := &tangent{t: t, u: panelOf(t.u), v: panelOf(t.v), g: g, normal: normal, h: h, top: top}
-	if len(top.s) > 0 {
-		n.w, n.q = panelOf(top.u), panelOf(top.v)
-	}
+// newTangent prepares the system.
+func newTangent(h *curvature, t triplets, g float64, normal *mat.Dense, weights []float64) *tangent {
+	n := &tangent{t: t, u: panelOf(t.u), v: panelOf(t.v), g: g, normal: normal, h: h}
 	n.weights, n.identity = h.weigh(weights)
 	for r, w := range n.weights {
 		n.mean += w * h.x.squares(r)
@@ -266,24 +261,10 @@ func (n *tangent) precondition(d vector) vector {
 	out := d.clone()
 	rank := len(n.t.s)
 	c := out.p.without(n.u)
-	var w, q []float64
-	if len(n.top.s) > 0 {
-		w, q = n.w.inner(out.p), n.q.inner(out.a)
-	}
 	for j, s := range n.t.s {
 		e := (1 + n.damping) * (n.g/s + n.mean)
 		out.p.scale(j, 1/e)
 		out.a.scale(j, 1/e)
-		// In the plane of w_i and q_i the diagonal is e, and N adds f = sigma_i/s_j beside it: [e f; f e]^-1 - 1/e.
-		for i, sigma := range n.top.s {
-			f, at := sigma/s, i*rank+j
-			det := e*e - f*f
-			w[at], q[at] = (e*w[at]-f*q[at])/det-w[at]/e, (e*q[at]-f*w[at])/det-q[at]/e
-		}
-	}
-	if len(n.top.s) > 0 {
-		out.p.addProduct(1, n.w, w)
-		out.a.addProduct(1, n.q, q)
 	}
 	// The norm bends along the antisymmetric part of C alone.
 	turned := make([]float64, rank*rank)

@@ -24,5 +24,5 @@
 // not made anew. From the solution at other lambda and bounds the cost is that of what the two solutions differ by.
 //
 // Beyond, the method of multipliers with semismooth Newton steps (Rockafellar 1976; Yan and Li 2020), each of which takes the rows near their kinks alone: a system of the order
-// of the features where these are at most 1000, and else of those rows where they are few, or by conjugate gradients, the pieces of the box changed by gradient steps between (Moré, Toraldo 1991). All rows are gone through a few times in a fit. What does not come to its end so is solved by a path.
+// of the features where these are at most 1000, and else by conjugate gradients, the pieces of the box changed by gradient steps between (Moré, Toraldo 1991). All rows are gone through a few times in a fit. What does not come to its end so is solved by a path.
 package machine

@@ -10,16 +10,16 @@ import (
 	"github.com/conetune/conetune/lower/internal/conjugate"
 )
 
-// newton computes Newton steps of a subproblem by conjugate gradients in all unknowns at once: z of each fold, h and t, in
-// this order. With the rows in the bands, and the constraints that hold, the matrix is
+// newton computes Newton steps of a subproblem by conjugate gradients in all unknowns at once: z of each fold, h and
+// t, in this order. With the rows in the bands, and the constraints that hold, the matrix is
 //
 //	rho + sum_i weight_i b_i b_i' + box sum of e e' + ball sum of k k' + stiff v v',
 //
-// e = (+-e_j, -e_j of h, -1 of t) of a bound, k = (w, -1 of r, -1 of t) of a ball, v = (-sums of the fold, gamma, -1 of t)
-// of V. The preconditioner has as a block the features, all of them or those with most weight in the bands: the parts of
-// the folds in these and c, with a border of r, t and the h_j of bounds that hold (see [arrow]), and v by the formula of
-// Sherman and Morrison. Of each other feature it has the diagonal in the folds with its h_j. With all features in the
-// block it is the matrix, and there is nothing to iterate.
+// e = (+-e_j, -e_j of h, -1 of t) of a bound, k = (w, -1 of r, -1 of t) of a ball, v = (-sums of the fold, gamma, -1
+// of t) of V. The preconditioner has as a block the features, all of them or those with most weight in the bands: the
+// parts of the folds in these and c, with a border of r, t and the h_j of bounds that hold (see [arrow]), and v by the
+// formula of Sherman and Morrison. Of each other feature it has the diagonal in the folds with its h_j. With all
+// features in the block it is the matrix, and there is nothing to iterate.
 type newton struct {
 	p, n     int // p features, n unknowns of a fold
 	x, right []float64

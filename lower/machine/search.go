@@ -5,8 +5,9 @@ import "math"
 // flatEnough is the share of its slope at the begin of a step at which a search along it ends.
 const flatEnough = 0.1
 
-// flatten returns how far along a step, up to t, a convex function falls: where its derivative, below 0 at the begin, is
-// near 0 or else still negative at the end. It is the rule of false position in its Illinois form (Dowell, Jarratt 1971).
+// flatten returns how far along a step, up to t, a convex function falls: where its derivative, below 0 at the begin,
+// is near 0 or else still negative at the end. It is the rule of false position in its Illinois form (Dowell, Jarratt
+// 1971).
 func flatten(t, slope float64, derivative func(t float64) float64) float64 {
 	last := derivative(t)
 	if last <= flatEnough*math.Abs(slope) {

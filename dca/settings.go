@@ -37,8 +37,8 @@ type Settings struct {
 	// GapTol, if positive, asks for more: the run ends only when also
 	// (l(x, h) - v(h)) / max(1, |v(h)|) <= GapTol and the validation value of the refit
 	// is within Agreement of that of the iterate. Every iteration then starts from the refit
-	// (x~(h_k), h_k), which has no lower-level gap, searches along the step in h for a lower value of L(x~(h), h), and raises
-	// the penalty geometrically, see accelerate.go.
+	// (x~(h_k), h_k), which has no lower-level gap, searches along the step in h for a lower value of L(x~(h), h), and
+	// raises the penalty geometrically, see accelerate.go.
 	GapTol float64
 	// Agreement bounds |L(x~, h) - L(x, h)| / |L(x~, h)| of the refit x~ and the iterate x when GapTol
 	// is positive. Default 0.01.

@@ -28,7 +28,7 @@ func (f *factored) hessian(out, t tangent) {
 		for e := range change {
 			change[e] = shift
 		}
-		of.push(change, 1, f.set, t.S)
+		of.push(change, 1, of.x, f.set, t.S)
 		if k > 0 {
 			of.each(6*k, func(from, to int) {
 				var x [2]float64
@@ -44,7 +44,7 @@ func (f *factored) hessian(out, t tangent) {
 				}
 			})
 		}
-		of.pull(out.S, w, f.set, change)
+		of.pull(out.S, w, of.x, f.set, change)
 		if f.j.intercept {
 			out.S[len(f.set)] += w * floats.Sum(change)
 		}

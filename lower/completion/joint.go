@@ -56,6 +56,7 @@ const (
 // side is one set of entries, in the order of its blocks where there are no features.
 type side struct {
 	*grid
+	*lines
 	row, col  []int
 	y         []float64
 	x         *design.Matrix
@@ -97,7 +98,7 @@ func newJoint(d Data, intercept bool) (*Joint, error) {
 			j.of[l] = g
 		}
 	}
-	j.sides[validating] = &side{grid: newGrid(d.M, d.N, nil, nil), x: design.FromColumns(0, j.p, nil)}
+	j.sides[validating] = &side{grid: newGrid(d.M, d.N, nil, nil), lines: &lines{}, x: design.FromColumns(0, j.p, nil)}
 	j.unit = floats.Dot(d.Y, d.Y) / (2 * float64(len(d.Y)))
 	return j, nil
 }
@@ -124,6 +125,7 @@ func newSide(d Data, groups [][]int) (*side, error) {
 		s.lipschitz = append(s.lipschitz, grouped.LargestEigenvalue(k)*float64(len(d.Y)))
 	}
 	p := d.X.Columns()
+	s.lines = newLines(&d)
 	s.grid = newGrid(d.M, d.N, d.Row, d.Col)
 	for at, run := 0, 0.0; at < len(s.order); at++ {
 		e := s.order[at]

@@ -18,11 +18,7 @@ func (f *factored) refresh() {
 func (f *factored) residual(s int) {
 	of, r := f.side(s), f.r[s]
 	copy(r, of.y)
-	for l, b := range f.x {
-		if b != 0 {
-			of.x.Axpy(-b, l, r)
-		}
-	}
+	of.push(r, -1, of.x, of.all, f.x)
 	if f.b0 != 0 {
 		floats.AddConst(-f.b0, r)
 	}
@@ -136,22 +132,8 @@ func (f *factored) pullSide(g tangent, c float64, s int, v []float64) {
 			}
 		})
 	}
-	of.pull(g.S, c, f.set, v)
+	of.pull(g.S, c, of.x, f.set, v)
 	if f.j.intercept {
 		g.S[len(f.set)] += c * floats.Sum(v)
-	}
-}
-
-// push adds c X_set t to the numbers of the entries.
-func (s *side) push(to []float64, c float64, set []int, t []float64) {
-	for i, l := range set {
-		s.x.Axpy(c*t[i], l, to)
-	}
-}
-
-// pull adds c X_set'v to out.
-func (s *side) pull(out []float64, c float64, set []int, v []float64) {
-	for i, l := range set {
-		out[i] += c * s.x.Dot(l, v)
 	}
 }

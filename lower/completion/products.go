@@ -9,10 +9,15 @@ import (
 // gram is A'B, k x l by rows, of matrices with as many rows.
 func gram(a []float64, k int, b []float64, l int) []float64 {
 	out := make([]float64, k*l)
-	if k > 0 && l > 0 {
-		dense.GemmNT(l, k, len(a)/k, b, l, a, k, out, l) // by columns it is -B'A
-		floats.Scale(-1, out)
+	if k == 0 || l == 0 {
+		return out
 	}
+	if rows := len(a) / k; l == 1 {
+		dense.GemvN(k, rows, a, k, b, out) // -A'b
+	} else {
+		dense.GemmNT(l, k, rows, b, l, a, k, out, l) // by columns it is -B'A
+	}
+	floats.Scale(-1, out)
 	return out
 }
 
@@ -22,8 +27,13 @@ func addProduct(to []float64, c float64, a []float64, k int, m []float64, l int)
 		return
 	}
 	rows := len(a) / k
-	minus, turned := make([]float64, k*l), make([]float64, len(a))
+	minus := make([]float64, k*l)
 	floats.AddScaled(minus, -c, m[:k*l])
+	if l == 1 {
+		dense.GemvT(k, rows, a, k, minus, to)
+		return
+	}
+	turned := make([]float64, len(a))
 	transpose(turned, a, k, rows)
 	dense.GemmNT(l, rows, k, minus, l, turned, rows, to, l) // by columns
 }

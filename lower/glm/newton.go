@@ -293,9 +293,10 @@ func (f *fold) descents(features, unit []int, w *Weights) []float64 {
 	return g
 }
 
-// mostOrder bounds the order of the systems of Newton steps, as do mostTimesRows times the rows where that is more than fewOrder: beyond, each step takes out
-// little of what is too many. mostSparse does where their products are of sparse columns, for each fold, and leastRidge is the weight of squares beside the curvature
-// of the loss where there are more coefficients than rows.
+// mostOrder bounds the order of the systems of Newton steps, as do mostTimesRows times the rows where that is more than
+// fewOrder: beyond, each step takes out little of what is too many. mostSparse does where their products are of sparse
+// columns, for each fold, and leastRidge is the weight of squares beside the curvature of the loss where there are more
+// coefficients than rows.
 const mostOrder, mostTimesRows, fewOrder, mostSparse, leastRidge = 4000, 4, 1000, 100, 1e-4
 
 // direction is Newton's for the coefficients of features, nil where their system is too large.

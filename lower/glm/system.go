@@ -96,7 +96,7 @@ func (s *System) Solve(ctx context.Context, q []float64, inner Inner) []float64 
 	floats.Scale(1/s.curve, v)
 	if inner != nil {
 		times := s.newton.times
-		if k <= mostFactor {
+		if f := s.newton.f; f.coupled(s.newton.unit, s.newton.w) { // whose products cost more
 			h, _, _ := s.newton.matrix(nil)
 			mirror(h, k)
 			times = func(out, v []float64) {

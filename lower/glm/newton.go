@@ -316,7 +316,7 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 		}
 		if least > 0 && (!bends || least >= leastRidge*s.diagonal(features[0])) && len(s.list) <= mostOrder {
 			y.rows = s.wide(features, w)
-			return y.solve(nil, g, 0)
+			return y.direct(g)
 		}
 		if f.point.envelope == nil {
 			return nil // the rows do not determine a direction
@@ -329,7 +329,7 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 		return nil
 	}
 	y.factor = y.of(nil)
-	return y.solve(nil, g, 0)
+	return y.direct(g)
 }
 
 // extrapolates says that sweeps over active units are sped up by where the last ones point: sparse columns, and groups of more features than rows, have Newton steps

@@ -267,17 +267,22 @@ func (s *newton) times(out, v []float64) {
 
 // solve returns the solution for a right-hand side, to a relative accuracy where it is not direct.
 func (s *newton) solve(ctx context.Context, right []float64, accuracy float64) []float64 {
-	v := slices.Clone(right)
 	if s.factor == nil && s.rows == nil {
 		s.prepare()
 	}
-	switch {
-	case s.rows != nil:
+	if s.inside != nil {
+		return s.conjugate(ctx, slices.Clone(right), accuracy)
+	}
+	return s.direct(right)
+}
+
+// direct is solve by the factor of all coefficients or of the rows.
+func (s *newton) direct(right []float64) []float64 {
+	v := slices.Clone(right)
+	if s.rows != nil {
 		s.rows.solve(v)
-	case s.inside == nil:
+	} else {
 		s.factor.solve(v)
-	default:
-		return s.conjugate(ctx, v, accuracy)
 	}
 	return v
 }

@@ -7,10 +7,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/lower/glm"
 )
 
 // innerOf solves systems of derivatives in the truncated mode, by as many steps as they have unknowns; nil else.
-func innerOf(ctx context.Context, o lower.GradientOptions) func(multiply func(out, v []float64), q []float64) []float64 {
+func innerOf(ctx context.Context, o lower.GradientOptions) glm.Inner {
 	if o.Mode != lower.Truncated {
 		return nil
 	}

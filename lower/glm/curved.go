@@ -26,8 +26,8 @@ type curved struct {
 type point struct {
 	sum         Sum       // of the training rows
 	envelope    *envelope // nil but of a pinball loss
-	means       means     // nil but of a joint loss
-	renew       func() (Sum, means)
+	means       Means     // nil but of a joint loss
+	renew       func() (Sum, Means)
 	total       float64   // their weight
 	null        float64   // mean loss without coefficients
 	eta         []float64 // of all rows
@@ -85,7 +85,7 @@ func (d *Data) bend(t *Table) {
 			return
 		}
 		if added {
-			pt.renew = j.joint(d.y[0], train)
+			pt.renew = j.Joint(d.y[0], train)
 			pt.sum, pt.means = pt.renew()
 		} else {
 			pt.sum = t.Loss.Rows(d.y[0], train)

@@ -26,6 +26,10 @@
 //
 // A single fit is one fold that leaves nothing out. It may begin at any coefficients, see [Path.From], and many may be solved at the same time.
 //
+// Systems of Newton steps have a factor of the order of the features in use, or of the rows, or are solved by conjugate
+// gradients; they also give the derivatives of fits, see [System]. Sums of models of losses, as joint fits of training
+// and validation rows have them, are solved by the same sweeps and steps, see [Quadratic].
+//
 // Other losses are solved by quadratic models, a fit of squares each, see curved: with the curvatures of all folds together where there are products, and of the
 // fold else. As they are not negative, the gap needs no conjugates. A solve to any gap ends by Newton steps.
 package glm

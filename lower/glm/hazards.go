@@ -21,12 +21,12 @@ type Hazards struct {
 
 // Rows implements [Loss].
 func (h Hazards) Rows(y, weights []float64) Sum {
-	sum, _ := h.joint(y, weights)()
+	sum, _ := h.Joint(y, weights)()
 	return sum
 }
 
-// joint implements [joint].
-func (h Hazards) joint(y, weights []float64) func() (Sum, means) {
+// Joint is Rows with the means, for one goroutine at a time.
+func (h Hazards) Joint(y, weights []float64) func() (Sum, Means) {
 	var list []int
 	var times, weight []float64
 	ones := true
@@ -44,11 +44,11 @@ func (h Hazards) joint(y, weights []float64) func() (Sum, means) {
 	for k, m := range roots {
 		roots[k] = math.Sqrt(m)
 	}
-	return func() (Sum, means) { return sumOf(likelihood, list, roots) }
+	return func() (Sum, Means) { return sumOf(likelihood, list, roots) }
 }
 
 // sumOf is the half deviance of the rows of a list, with the roots of the weights of its terms.
-func sumOf(likelihood *survival.Likelihood, list []int, roots []float64) (Sum, means) {
+func sumOf(likelihood *survival.Likelihood, list []int, roots []float64) (Sum, Means) {
 	n := len(list)
 	values, slopes, shares := make([]float64, n), make([]float64, n), make([]float64, n)
 	var at *survival.Point
@@ -83,18 +83,19 @@ func (h Hazards) added() float64 { return h.Unit }
 type joint interface {
 	Loss
 	added() (unit float64)
-	// joint makes what Rows is, with what its second derivatives are less than those of the rows alone, for one goroutine
+	// Joint makes what Rows is, with what its second derivatives are less than those of the rows alone, for one goroutine
 	// at a time.
-	joint(y, weights []float64) func() (Sum, means)
+	Joint(y, weights []float64) func() (Sum, Means)
 }
 
-// means are numbers of a column of the table at the last predictions of a sum, whose products with those of others are what the second derivatives are less.
-type means func(column []float64) []float64
+// Means are numbers of a column of the table at the last predictions of a sum, whose products with those of others are
+// what the second derivatives are less.
+type Means func(column []float64) []float64
 
 // whole are the products of the working set with all second derivatives of a joint loss.
 type whole struct {
 	gram
-	means means
+	means Means
 }
 
 // begin implements products.

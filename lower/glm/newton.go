@@ -293,9 +293,10 @@ func (f *fold) descents(features, unit []int, w *Weights) []float64 {
 	return g
 }
 
-// mostOrder bounds the order of the systems of Newton steps, as do mostTimesRows times the rows where that is more than fewOrder: beyond, each step takes out
-// little of what is too many. mostSparse does where their products are of sparse columns, for each fold, and leastRidge is the weight of squares beside the curvature
-// of the loss where there are more coefficients than rows.
+// mostOrder bounds the order of the systems of Newton steps, as do mostTimesRows times the rows where that is more than
+// fewOrder: beyond, each step takes out little of what is too many. mostSparse does where their products are of sparse
+// columns, for each fold, and leastRidge is the weight of squares beside the curvature of the loss where there are more
+// coefficients than rows.
 const mostOrder, mostTimesRows, fewOrder, mostSparse, leastRidge = 4000, 4, 1000, 100, 1e-4
 
 // direction is Newton's for the coefficients of features, nil where their system is too large.
@@ -315,7 +316,7 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 		}
 		if least > 0 && (!bends || least >= leastRidge*s.diagonal(features[0])) && len(s.list) <= mostOrder {
 			y.rows = s.wide(features, w)
-			return y.solve(nil, g, 0)
+			return y.direct(g)
 		}
 		if f.point.envelope == nil {
 			return nil // the rows do not determine a direction
@@ -328,7 +329,7 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 		return nil
 	}
 	y.factor = y.of(nil)
-	return y.solve(nil, g, 0)
+	return y.direct(g)
 }
 
 // extrapolates says that sweeps over active units are sped up by where the last ones point: sparse columns, and groups of more features than rows, have Newton steps

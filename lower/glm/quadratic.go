@@ -15,8 +15,8 @@ import (
 //
 //	minimize over b   1/2 b'Hb - q'b + sum_j (Second_j / 2 b_j^2 + First_j |b_j|)   subject to Lower <= b <= Upper
 //
-// of models of losses to second order, as subproblems of VF-iDCA have it. It is solved by Newton steps along which zeros
-// and bounds are followed, and sweeps that let others in, until these find none: exactly but for rounding.
+// of models of losses to second order, as subproblems of VF-iDCA have it. It is solved by Newton steps past the zeros
+// and bounds on their way, and sweeps that let others in, until these find none: exactly but for rounding.
 type Quadratic struct {
 	First, Second, Lower, Upper []float64 // the latter nil for no bounds
 	// Spent counts the multiplications of products with directions, of all solves.
@@ -64,8 +64,8 @@ func (p *Quadratic) SolveProducts(ctx context.Context, h, q, b []float64) bool {
 	return p.solve(ctx, l, b)
 }
 
-// SolveRows is SolveProducts where 1/2 b'Hb - q'b are models of losses at a point, by their rows, of some of the columns,
-// less linear'b.
+// SolveRows is SolveProducts where 1/2 b'Hb - q'b are models of losses at a point, by their rows, of some of the
+// columns, less linear'b.
 func (p *Quadratic) SolveRows(ctx context.Context, rows []Rows, columns []int, point, linear, b []float64) bool {
 	p.ready(len(b))
 	s := p.stacked(rows, columns)
@@ -89,7 +89,10 @@ func (p *Quadratic) SolveRows(ctx context.Context, rows []Rows, columns []int, p
 // stacked are the columns of models one below the other, times the roots of the curvatures.
 func (p *Quadratic) stacked(rows []Rows, list []int) *scaled {
 	c := &p.stack
-	*c = columns{value: c.value[:0], index: c.index[:0], start: append(c.start[:0], 0), squares: c.squares[:0], mean: make([]float64, len(list))}
+	*c = columns{
+		value: c.value[:0], index: c.index[:0], start: append(c.start[:0], 0),
+		squares: c.squares[:0], mean: make([]float64, len(list)),
+	}
 	s := &scaled{place: p.f.d.all, weight: 1, columns: c}
 	full := true
 	for _, of := range rows {
@@ -166,7 +169,8 @@ func (p *Quadratic) solve(ctx context.Context, work work, b []float64) bool {
 		}
 		free, held := p.violations()
 		if direct := p.system == nil || p.system.inside == nil; !cut && held <= roundedShare*p.size {
-			if direct || free <= solvedShare*p.size || accuracy == bestAccuracy && free > least/2 && (free <= solvedEnough*p.size || idle > 0) {
+			stalled := accuracy == bestAccuracy && free > least/2
+			if direct || free <= solvedShare*p.size || stalled && (free <= solvedEnough*p.size || idle > 0) {
 				break
 			}
 			if idle++; free <= least/2 {

@@ -28,7 +28,8 @@ type System struct {
 	tol      float64
 }
 
-// System is that of fold t, of one target, at coefficients b and the constant b0. Iterative solutions are to tol, relative.
+// System is that of fold t, of one target, at coefficients b and the constant b0. Iterative solutions are to a relative
+// accuracy of tol.
 func (d *Data) System(ctx context.Context, t int, b []float64, b0 float64, w *Weights, tol float64) (*System, error) {
 	if err := d.check(w); err != nil {
 		return nil, err
@@ -81,9 +82,12 @@ func (d *Data) System(ctx context.Context, t int, b []float64, b0 float64, w *We
 	return s, ctx.Err()
 }
 
+// Inner solves a system, given the products of its matrix with directions.
+type Inner func(times func(out, v []float64), q []float64) []float64
+
 // Solve returns the solution, of the coefficients and then the constant. The system of the coefficients alone, centred,
-// may be left to inner, given its products with directions.
-func (s *System) Solve(ctx context.Context, q []float64, inner func(times func(out, v []float64), q []float64) []float64) []float64 {
+// may be left to inner, nil for not.
+func (s *System) Solve(ctx context.Context, q []float64, inner Inner) []float64 {
 	k := len(s.Features)
 	v := slices.Clone(q[:k])
 	if s.constant { // whose equation says that the means times v add up to q_0 / curve less v_0
@@ -92,7 +96,7 @@ func (s *System) Solve(ctx context.Context, q []float64, inner func(times func(o
 	floats.Scale(1/s.curve, v)
 	if inner != nil {
 		times := s.newton.times
-		if k <= mostFactor {
+		if f := s.newton.f; f.coupled(s.newton.unit, s.newton.w) { // whose products cost more
 			h, _, _ := s.newton.matrix(nil)
 			mirror(h, k)
 			times = func(out, v []float64) {
@@ -119,7 +123,7 @@ type newton struct {
 	w              *Weights
 	factor         *definite // of all coefficients, or of those inside
 	rows           *wide
-	inside         []int     // places of the features of the factor, -1 for others, where solutions are left to conjugate gradients
+	inside         []int     // places of the features of the factor, -1 for others, of conjugate gradients
 	prepare        func()    // for the first solution
 	diagonal       []float64 // of all, then
 	product, spent float64   // multiplications of a product, and of all
@@ -150,9 +154,10 @@ func (f *fold) system(features, unit []int, w *Weights, most int) *newton {
 	}
 	s.prepare = func() { s.factor = s.of(nil) }
 	switch {
-	case ok && n > len(scaled.list) && len(scaled.list) <= most && least*float64(n) > leastSecond*size && !f.coupled(unit, w):
+	case f.coupled(unit, w):
+	case ok && n > len(scaled.list) && len(scaled.list) <= most && least*float64(n) > leastSecond*size:
 		s.prepare = func() { s.rows = scaled.wide(features, w) }
-	case n > most && !f.coupled(unit, w):
+	case n > most:
 		s.prepare = s.iterate
 	}
 	return s
@@ -200,8 +205,8 @@ func (s *newton) of(places []int) *definite {
 	return factorise(order, h, pivot)
 }
 
-// matrix is the lower triangle of that of the features at some places, by columns, with what a pivot is taken for that is
-// rounding.
+// matrix is the lower triangle of that of the features at some places, by columns, with what a pivot is taken for that
+// is rounding.
 func (s *newton) matrix(places []int) (h []float64, order int, pivot float64) {
 	features, unit := s.features, s.unit
 	if places != nil {
@@ -262,17 +267,22 @@ func (s *newton) times(out, v []float64) {
 
 // solve returns the solution for a right-hand side, to a relative accuracy where it is not direct.
 func (s *newton) solve(ctx context.Context, right []float64, accuracy float64) []float64 {
-	v := slices.Clone(right)
 	if s.factor == nil && s.rows == nil {
 		s.prepare()
 	}
-	switch {
-	case s.rows != nil:
+	if s.inside != nil {
+		return s.conjugate(ctx, slices.Clone(right), accuracy)
+	}
+	return s.direct(right)
+}
+
+// direct is solve by the factor of all coefficients or of the rows.
+func (s *newton) direct(right []float64) []float64 {
+	v := slices.Clone(right)
+	if s.rows != nil {
 		s.rows.solve(v)
-	case s.inside == nil:
+	} else {
 		s.factor.solve(v)
-	default:
-		return s.conjugate(ctx, v, accuracy)
 	}
 	return v
 }

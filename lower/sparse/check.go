@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"runtime"
@@ -146,4 +147,16 @@ func (s *solver) bound(loss float64, descent, ascent []float64, one, two float64
 		best = math.Max(best, at(1, !(two > 0)))
 	}
 	return best
+}
+
+// ranked is an entry that is missing from what is worked with, and how much it wants to move.
+type ranked struct {
+	over float64
+	j    int
+}
+
+// foremost are the entries that want to move most, so many of them at most, the first of equal ones first.
+func foremost(list []ranked, most int) []ranked {
+	slices.SortFunc(list, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.over, a.over), a.j-b.j) })
+	return list[:min(len(list), most)]
 }

@@ -27,7 +27,7 @@ import (
 // The losses are replaced by their models to second order, whose matrices over a working set of entries are formed
 // once; for squares they are exact for ever, and else they are formed anew when the curvatures have changed (proximal
 // Newton steps: Lee, Sun, Saunders, SIAM J. Optim. 24, 2014). Over the working set the problem then is one of its
-// order whatever the rows, see [quadratic]. Entries that are missing are found by their derivatives.
+// order whatever the rows, see [glm.Quadratic]. Entries that are missing are found by their derivatives.
 //
 // As the losses are convex and not negative, with F their weighted sum at a point, q minus its derivatives there and s
 // <= 1 such that s |q_j| <= f_j w1 where w2 = 0,

@@ -63,7 +63,8 @@ func Poisson(s Sample, intercept bool, t Terms) (*Fit, error) {
 
 // fitOf is the fit of a loss that is a sum over the rows of a sample, which were checked.
 func fitOf(l glm.Loss, s Sample, intercept, quadratic bool, t Terms) (*Fit, error) {
-	rows, constants := newSummed(l, s), []float64{0}
+	n := len(s.Y)
+	rows, constants := newSummed(l, s, meanOne(s.Weights, n), float64(n)), []float64{0}
 	if intercept {
 		constants[0] = rows.level()
 	}
@@ -86,13 +87,14 @@ func (r *summed) level() float64 {
 	constant, n := 0.0, r.x.Rows()
 	eta, pull, curve := make([]float64, n), make([]float64, n), make([]float64, n)
 	_, squares := r.loss.(glm.Huber)
+	sum, _ := r.of()
 	for range steps {
 		for i := range eta {
 			if eta[i] = constant; r.offset != nil {
 				eta[i] += r.offset[i]
 			}
 		}
-		r.sum(eta, pull, curve)
+		sum(eta, pull, curve)
 		step := floats.Sum(pull) / floats.Sum(curve)
 		if !squares {
 			step = math.Max(-most, math.Min(most, step))
@@ -114,17 +116,14 @@ func Cox(s Sample, ties survival.Ties, t Terms) (*Fit, error) {
 	if err := survival.Check(s.Y); err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
-	n := len(s.Y)
+	n, loss := len(s.Y), glm.Hazards{Ties: ties}
 	weights := meanOne(s.Weights, n)
-	if s.Weights == nil {
-		weights = nil
-	}
-	rows := &atRisk{s.X, survival.New(s.Y, weights, ties), s.Offset, float64(n), ties}
-	if !(rows.risk.HalfDeviance(make([]float64, n)) > 0) {
+	rows := newSummed(loss, s, weights, float64(n))
+	if !(rows.look([][]float64{make([]float64, n)}).value > 0) {
 		return nil, fmt.Errorf("sparse: no event has other rows at risk, so that there is nothing to fit")
 	}
 	of := single(s, false)
-	of.of.Weights, of.of.Loss = weights, glm.Hazards{Ties: ties}
+	of.of.Weights, of.of.Loss = weights, loss
 	return newFit(&Fit{table: of}, rows, []float64{0}, t)
 }
 
@@ -166,19 +165,24 @@ func newClassed(s Sample, classes int) (*classed, error) {
 	return rows, nil
 }
 
-// with are other rows of the same loss, here of a mean.
-func (r *summed) with(s Sample, _ float64) (rowSet, error) { return newSummed(r.loss, s), nil }
-
-// with has a mean.
-func (r *classed) with(s Sample, _ float64) (rowSet, error) { return newClassed(s, r.classes) }
-
-// with has the half deviance by the weights as they are, over n.
-func (r *atRisk) with(s Sample, n float64) (rowSet, error) {
+// with are other rows of the same loss: of a mean, or times whose half deviance, by the weights as they are, is divided
+// by n.
+func (r *summed) with(s Sample, n float64) (rowSet, error) {
+	if _, ok := r.loss.(glm.Hazards); !ok {
+		return newSummed(r.loss, s, meanOne(s.Weights, len(s.Y)), float64(len(s.Y))), nil
+	}
 	if err := survival.Check(s.Y); err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
 	if !(n > 0) {
 		return nil, fmt.Errorf("sparse: half deviances are shared out to %g, expected a positive number", n)
 	}
-	return &atRisk{s.X, survival.New(s.Y, s.Weights, r.ties), s.Offset, n, r.ties}, nil
+	weights := s.Weights
+	if weights == nil {
+		weights = meanOne(nil, len(s.Y))
+	}
+	return newSummed(r.loss, s, weights, n), nil
 }
+
+// with has a mean.
+func (r *classed) with(s Sample, _ float64) (rowSet, error) { return newClassed(s, r.classes) }

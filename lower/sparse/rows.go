@@ -11,7 +11,6 @@ import (
 
 	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/lower/glm"
-	"github.com/conetune/conetune/lower/survival"
 )
 
 // Sample are rows of features with a target for each. The means over the rows that an objective has are by the
@@ -99,22 +98,30 @@ type look struct {
 	// Minus its derivatives in the predictions of each class, and what second derivatives are made of: of a sum over
 	// rows these themselves, of classes their probabilities.
 	slopes, curve [][]float64
-	point         *survival.Point // of a partial likelihood
+	means         glm.Means // of a partial likelihood
 	// Of all features with the slopes, by features and classes; nil where they are not known.
 	products []float64
 }
 
-// summed are rows whose losses add up.
+// summed are rows of one prediction each, whose losses add up, or of times.
 type summed struct {
 	x      *design.Matrix
 	loss   glm.Loss
-	sum    glm.Sum
+	of     func() (glm.Sum, glm.Means)
 	offset []float64
+	n      float64 // by which the sum is divided
 }
 
-// newSummed takes a sample that was checked.
-func newSummed(l glm.Loss, s Sample) *summed {
-	return &summed{s.X, l, l.Rows(s.Y, meanOne(s.Weights, len(s.Y))), s.Offset}
+// newSummed takes a sample that was checked, with the weights that count.
+func newSummed(l glm.Loss, s Sample, weights []float64, n float64) *summed {
+	r := &summed{s.X, l, nil, s.Offset, n}
+	if of, ok := l.(glm.Hazards); ok {
+		r.of = of.Joint(s.Y, weights)
+	} else {
+		sum := l.Rows(s.Y, weights)
+		r.of = func() (glm.Sum, glm.Means) { return sum, nil }
+	}
+	return r
 }
 
 func (r *summed) features() *design.Matrix { return r.x }
@@ -128,67 +135,37 @@ func (r *summed) look(f [][]float64) *look {
 		eta = slices.Clone(eta)
 		floats.Add(eta, r.offset)
 	}
-	n := float64(len(eta))
 	pull, curve := make([]float64, len(eta)), make([]float64, len(eta))
-	value := r.sum(eta, pull, curve) / n
+	sum, means := r.of()
+	value := sum(eta, pull, curve) / r.n
 	for i, v := range curve {
-		pull[i], curve[i] = pull[i]/n, max(leastCurvature, v)/n
+		pull[i], curve[i] = pull[i]/r.n, max(leastCurvature, v)/r.n
 	}
-	return &look{value: value, slopes: [][]float64{pull}, curve: [][]float64{curve}}
+	return &look{value: value, slopes: [][]float64{pull}, curve: [][]float64{curve}, means: means}
 }
 
+// second are those of the rows alone, less the products of the means.
 func (r *summed) second(ctx context.Context, at *look, set []entry, from int) []float64 {
-	threads := runtime.GOMAXPROCS(0)
-	columns := featuresOf(set)
-	if from > 0 {
-		return r.x.Products(ctx, columns[from:], columns, at.curve[0], threads)
-	}
-	out := make([]float64, 0, len(set)*len(set))
-	for _, row := range r.x.Gram(ctx, columns, at.curve[0], threads) {
-		out = append(out, row...)
-	}
-	return out
-}
-
-// atRisk are rows of times, whose loss is the half deviance of the partial likelihood divided by n.
-type atRisk struct {
-	x      *design.Matrix
-	risk   *survival.Likelihood
-	offset []float64
-	n      float64
-	ties   survival.Ties
-}
-
-func (r *atRisk) features() *design.Matrix { return r.x }
-
-func (r *atRisk) look(f [][]float64) *look {
-	eta := f[0]
-	if r.offset != nil {
-		eta = slices.Clone(eta)
-		floats.Add(eta, r.offset)
-	}
-	at := r.risk.At(eta, nil)
-	slopes, curve := make([]float64, len(eta)), make([]float64, len(eta))
-	at.Slopes(slopes, curve)
-	floats.Scale(1/r.n, slopes)
-	floats.Scale(1/r.n, curve)
-	return &look{value: at.HalfDeviance / r.n, slopes: [][]float64{slopes}, curve: [][]float64{curve}, point: at}
-}
-
-// second are 1/n (X'diag(a)X - M'diag(m)M), in which a row of M is the mean of the features over the rows at risk.
-func (r *atRisk) second(ctx context.Context, at *look, set []entry, from int) []float64 {
 	threads, columns, k := runtime.GOMAXPROCS(0), featuresOf(set), len(set)
-	out := r.x.Products(ctx, columns[from:], columns, at.curve[0], threads)
-	terms, all := r.risk.Terms(), make([]int, k)
-	means, column := make([]float64, terms*k), make([]float64, r.x.Rows())
-	for i, j := range columns {
-		clear(column)
-		r.x.Axpy(1, j, column)
-		at.point.Means(means[i*terms:(i+1)*terms], column)
-		all[i] = i
+	if from == 0 && at.means == nil {
+		out := make([]float64, 0, k*k)
+		for _, row := range r.x.Gram(ctx, columns, at.curve[0], threads) {
+			out = append(out, row...)
+		}
+		return out
 	}
-	weights := r.risk.Weights()
-	floats.Scale(-1/r.n, weights)
-	floats.Add(out, design.FromColumns(terms, k, means).Products(ctx, all[from:], all, weights, threads))
+	out := r.x.Products(ctx, columns[from:], columns, at.curve[0], threads)
+	if at.means == nil {
+		return out
+	}
+	var means []float64
+	for _, j := range columns {
+		column := make([]float64, r.x.Rows())
+		r.x.Axpy(1, j, column)
+		means = append(means, at.means(column)...)
+	}
+	floats.Scale(1/math.Sqrt(r.n), means)
+	all, terms := indices(k), len(means)/max(k, 1)
+	floats.Sub(out, design.FromColumns(terms, k, means).Products(ctx, all[from:], all, nil, threads))
 	return out
 }

@@ -33,7 +33,8 @@ func (s *Solution) x(constants bool) [][]float64 {
 	return [][]float64{s.B}
 }
 
-// defaultTol is the tolerance that 0 stands for. Solves of squares are to mostTol at least, which takes a Newton step more: derivatives want the support.
+// defaultTol is the tolerance that 0 stands for. Solves of squares are to mostTol at least, which takes a Newton step
+// more: derivatives want the support.
 const defaultTol, mostTol = 1e-8, 1e-9
 
 // check says what is wrong with the tolerance, which may be the default, and the start for p coefficients.
@@ -91,7 +92,7 @@ func (g *Fit) SolveAt(ctx context.Context, w *glm.Weights, tol float64, start *S
 // Weights are those of package glm for w1 and w2.
 func (g *Fit) Weights(w1, w2 float64) (*glm.Weights, error) {
 	if !(w1 >= 0) || !(w2 >= 0) || !(w1+w2 > 0) || math.IsInf(w1+w2, 1) {
-		return nil, fmt.Errorf("sparse: weights %g and %g, expected finite numbers that are not negative, one of them positive", w1, w2)
+		return nil, fmt.Errorf("sparse: weights %g and %g, expected finite numbers, not negative, one of them positive", w1, w2)
 	}
 	w := &glm.Weights{Norm: make([]float64, g.p), L2: make([]float64, g.p)}
 	for j := range g.p {

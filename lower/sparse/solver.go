@@ -37,9 +37,9 @@ const (
 	// is the number of entries up to which all are worked with from the beginning.
 	newFeatures, wholeFeatures = 32, 128
 	// denseMost and sparseMost are the columns of dense and sparse designs up to which matrices are formed, as are
-	// rowShare times the rows and 256 of dense ones. On sparse ones a product with the design costs less than one with
-	// the matrix of a few thousand columns, and the factor of that as much as hundreds of them.
-	denseMost, sparseMost, rowShare = 3000, 600, 3
+	// rowShare times the rows and leastFormed of dense ones. On sparse ones a product with the design costs less than
+	// one with the matrix of a few thousand columns, and the factor of that as much as hundreds of them.
+	denseMost, sparseMost, leastFormed, rowShare = 3000, 600, 1000, 3
 	// leastRidge is the share of the diagonal that is added to second derivatives of losses that are no sums over rows,
 	// which may be singular. It does not change where steps end.
 	leastRidge = 1e-9
@@ -60,7 +60,7 @@ func (g *Fit) solver() *solver {
 	case !x.Dense():
 		s.most = sparseMost
 	default:
-		s.most = min(denseMost, max(2*wholeFeatures, rowShare*rows))
+		s.most = min(denseMost, max(leastFormed, rowShare*rows))
 	}
 	var first []entry
 	for k := range g.k {

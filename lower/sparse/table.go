@@ -20,7 +20,9 @@ type table struct {
 
 // single is one fold that leaves nothing out.
 func single(s Sample, intercept bool) *table {
-	return &table{of: glm.Table{X: s.X, Y: [][]float64{s.Y}, Weights: s.Weights, Offset: s.Offset, Intercept: intercept, Folds: [][]int{nil}}}
+	return &table{of: glm.Table{
+		X: s.X, Y: [][]float64{s.Y}, Weights: s.Weights, Offset: s.Offset, Intercept: intercept, Folds: [][]int{nil},
+	}}
 }
 
 func (t *table) ready(ctx context.Context) (d *glm.Data, err error) {
@@ -33,7 +35,9 @@ func (t *table) ready(ctx context.Context) (d *glm.Data, err error) {
 }
 
 // solve returns a solution to a gap relative to scale, the objective without coefficients.
-func (t *table) solve(ctx context.Context, scale float64, w *glm.Weights, tol float64, start *Solution) (*Solution, error) {
+func (t *table) solve(
+	ctx context.Context, scale float64, w *glm.Weights, tol float64, start *Solution,
+) (*Solution, error) {
 	p := t.of.X.(*design.Matrix).Columns()
 	out := &Solution{Status: lower.Cancelled, B: make([]float64, p), B0: []float64{0}, Objective: scale, Gap: scale}
 	if t.of.Intercept {

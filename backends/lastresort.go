@@ -92,8 +92,8 @@ func (s *checkedSolver) alongside(ctx context.Context, out *Solution, spent *int
 }
 
 const (
-	// The rows, columns and entries of a small problem.
-	worthDoubting = 10_000
+	// The rows, columns and entries of a small problem, together, at most.
+	worthDoubting = 2_000
 	// So many programs are solved along a point. Where one leaves more than worthwhileAlong of what the point before misses the tolerance by, the next is along the
 	// change of the multipliers.
 	alongRounds     = 8

@@ -60,10 +60,10 @@ func (s *checkedSolver) judgeClaim(out *Solution) {
 		}
 		distance, rounding := s.judged.check.distance(&s.data, out)
 		most := max(mostHidden, inUnitsFactor*s.options.Eps)
-		size := s.judged.unitsOf().ofObjective(found.primal, found.dual)
-		if s.off = distance / size / most; !s.content && !(s.off <= 1) {
+		size, terms := s.judged.unitsOf().ofObjective(found.primal, found.dual), s.judged.sizeOfObjective()
+		if s.off = distance / size / most; !s.content && !(s.off <= 1) || s.small() && !(distance <= most*terms) {
 			out.Status = Inaccurate
-			addMessage(out, fmt.Sprintf("by its residuals times its variables and multipliers the objective may be off by %.1e of %.1e", distance, size))
+			addMessage(out, fmt.Sprintf("by its residuals times its variables and multipliers the objective may be off by %.1e, from terms of %.1e", distance, terms))
 			return
 		}
 		out.Distance = distance + rounding

@@ -14,8 +14,7 @@ import (
 // point at all, for a direction of descent without end, and for a solution along what these have led to; what is found counts as far as the
 // judge agrees. Of a point that meets the tolerance there is doubt in small problems alone, where another one costs next to nothing.
 func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution {
-	n, m := s.data.Dims()
-	if s.simple || s.second != nil && n+m+nonzeros(s.data.A)+nonzeros(s.data.P) > worthDoubting {
+	if s.simple || s.second != nil && !s.small() {
 		return out
 	}
 	spent := out.Iterations
@@ -92,8 +91,8 @@ func (s *checkedSolver) alongside(ctx context.Context, out *Solution, spent *int
 }
 
 const (
-	// The rows, columns and entries of a small problem.
-	worthDoubting = 10_000
+	// The rows, columns and entries of a small problem, together, at most.
+	worthDoubting = 2_000
 	// So many programs are solved along a point. Where one leaves more than worthwhileAlong of what the point before misses the tolerance by, the next is along the
 	// change of the multipliers.
 	alongRounds     = 8
@@ -139,6 +138,12 @@ func (s *checkedSolver) ask(ctx context.Context, p *Problem, out *Solution, spen
 	}
 	found.Iterations, found.SetupTime, found.SolveTime = *spent, out.SetupTime, out.SolveTime+sol.SetupTime+sol.SolveTime
 	return found
+}
+
+// small says that the problem is so small that nothing is told that is in doubt.
+func (s *checkedSolver) small() bool {
+	n, m := s.data.Dims()
+	return n+m+nonzeros(s.data.A)+nonzeros(s.data.P) <= worthDoubting
 }
 
 // consider judges a point again as one that counts where nothing else is found, and keeps it as the second best if it is the most settled of those.

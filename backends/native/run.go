@@ -18,7 +18,7 @@ const (
 	acceptFraction = 0.5
 	// Certificates are measured by the recheck itself.
 	acceptProof = 0.9
-	// Up to furtherIterations more are made from a point that is optimal but not settled.
+	// Up to furtherIterations more are made from a point that is optimal but not settled, as long as they lead to better ones.
 	furtherIterations = 5
 	// So many iterations without a better point, late in the run, mean a stall.
 	stallIterations = 10
@@ -215,9 +215,11 @@ func (r *runner) verdict(p progress) backends.Status {
 			if r.answer = sol; r.judge.Unsettled(sol.X, sol.S, sol.Z, o.Eps) <= 1 || r.strategy == strategy(r.direct) {
 				return backends.Optimal
 			}
-			if r.watch.further++; r.watch.further > furtherIterations {
-				return backends.Inaccurate
-			}
+		}
+	}
+	if r.answer != nil {
+		if r.watch.further++; r.watch.further > furtherIterations || p.worst > r.best.error {
+			return backends.Inaccurate
 		}
 	}
 	eps := acceptProof * o.EpsInfeasible

@@ -8,8 +8,8 @@ import (
 	"github.com/conetune/conetune/internal/factor"
 )
 
-// arrow is the factor of a positive definite matrix with blocks A_t on the diagonal and a border E of order k, which C_t
-// couples with block t. With A_t = L_t D_t L_t' it is eliminated block by block:
+// arrow is the factor of a positive definite matrix with blocks A_t on the diagonal and a border E of order k, which
+// C_t couples with block t. With A_t = L_t D_t L_t' it is eliminated block by block:
 //
 //	X_t = C_t' L_t^-T,   S = E - sum_t X_t D_t^-1 X_t'.
 type arrow struct {

@@ -63,7 +63,6 @@ type augmented struct {
 	rate    []float64 // of the margins along a step
 	z       []float64 // w and c
 	slope   []float64 // the gradient in z
-	sizes   []float64
 	h       curvature
 	inner   *inner
 	settled bool    // the last step was whole, or took off little, so that the next is to be precise
@@ -90,10 +89,8 @@ const (
 	workShare, bandShare = 20, 10
 	// farMove and farthest are shares of the radius: how far a margin goes before all are computed anew, and at most.
 	farMove, farthest = 0.5, 2
-	// enough is the share of the regularisation that what a step takes off is small against, and flatEnough that of its slope where a search ends.
-	enough, flatEnough = 0.1, 0.1
-	// sampled is the number of rows that quantiles are found from.
-	sampled = 2000
+	// enough is the share of the regularisation that what a step takes off is small against.
+	enough = 0.1
 )
 
 // narrowing is the share of the width that is left after so many steps at most.
@@ -114,15 +111,7 @@ func newAugmented(g *program, from point, tol float64) *augmented {
 }
 
 // measure computes all margins.
-func (a *augmented) measure() bool {
-	if !a.rows.products(a.margins, a.w, &a.end) {
-		return false
-	}
-	for i, v := range a.margins {
-		a.margins[i] = 1 - v + a.rows.y[i]*a.c
-	}
-	return true
-}
+func (a *augmented) measure() bool { return a.rows.margins(a.margins, a.w, a.c, &a.end) }
 
 // sum computes the sums of the shares.
 func (a *augmented) sum() bool {
@@ -161,10 +150,10 @@ func (a *augmented) choose() bool {
 			kinks++ // their margins are 0
 		}
 	}
-	a.radius, a.moved = a.quantile(kinks+min(workShare*unknowns, n/2)), 0
+	a.radius, a.moved = quantile(a.margins, kinks+min(workShare*unknowns, n/2)), 0
 	if a.width == 0 {
 		// Where the gap is large, margins have far to go.
-		a.width = math.Max(narrowest, math.Min(widest, math.Max(a.gap/a.unit, a.quantile(kinks+min(bandShare*unknowns, n/8)))))
+		a.width = math.Max(narrowest, math.Min(widest, math.Max(a.gap/a.unit, quantile(a.margins, kinks+min(bandShare*unknowns, n/8)))))
 	}
 	a.work = a.work[:0]
 	for i, s := range a.margins {
@@ -192,23 +181,12 @@ func (a *augmented) choose() bool {
 	return true
 }
 
-// quantile is about the size of margins that so many rows do not exceed, found from a part of the rows.
-func (a *augmented) quantile(count int) float64 {
-	stride := 1 + len(a.margins)/sampled
-	a.sizes = a.sizes[:0]
-	for i := 0; i < len(a.margins); i += stride {
-		a.sizes = append(a.sizes, math.Abs(a.margins[i]))
-	}
-	slices.Sort(a.sizes)
-	return a.sizes[min(len(a.sizes)-1, count/stride)]
-}
-
 // multipliers sets the shares of the working rows to their t_i, and the band.
 func (a *augmented) multipliers() bool {
 	for _, i := range a.work {
 		t := a.prox[i] + a.margins[i]/a.width
 		a.banded[i] = t > 0 && t < 1 && a.u[i] > 0
-		if t = math.Max(0, math.Min(1, t)); t != a.shares[i] && !a.put(i, t) {
+		if t = max(0, min(1, t)); t != a.shares[i] && !a.put(i, t) {
 			return false
 		}
 	}
@@ -307,7 +285,7 @@ func (a *augmented) run() lower.Status {
 		}
 		if whole && same || fall <= enough*far || since >= mostInner {
 			for _, i := range a.work {
-				a.prox[i] = math.Max(0, math.Min(1, a.prox[i]+a.margins[i]/a.width))
+				a.prox[i] = max(0, min(1, a.prox[i]+a.margins[i]/a.width))
 			}
 			if a.h.stored() || a.gap <= a.reached/2 {
 				a.narrow(since)
@@ -327,7 +305,7 @@ func (a *augmented) compare() (same bool, far float64) {
 		b := a.prox[i]
 		t := b + a.margins[i]/a.width
 		same = same && (t > 0 && t < 1 && a.u[i] > 0) == a.banded[i]
-		t = math.Max(0, math.Min(1, t)) - b
+		t = max(0, min(1, t)) - b
 		far += a.u[i] * t * t
 	}
 	return same, far * a.width / 2
@@ -384,7 +362,7 @@ func (a *augmented) step() (fall float64, whole, ok bool) {
 	if len(a.work) < a.rows.n && most > 0 {
 		t = math.Min(t, math.Max(farthest*a.radius-a.moved, 0.1*a.radius)/most)
 	}
-	t = a.search(t, d)
+	t = flatten(t, a.along(0), a.along)
 	for j, x := range a.inner.at[:p] {
 		if t == 1 {
 			a.w[j] = x // a limit is met exactly
@@ -415,32 +393,9 @@ func (a *augmented) hold() float64 {
 	return 1 / a.width
 }
 
-// search returns how far along d, up to t, the augmented function falls.
-func (a *augmented) search(t float64, d []float64) float64 {
-	first, last := a.along(0, d), a.along(t, d)
-	if last <= flatEnough*math.Abs(first) {
-		return t
-	}
-	lo, hi, atLo, atHi := 0.0, t, first, last
-	for range 30 {
-		t = lo + (hi-lo)*math.Max(0.02, math.Min(0.98, -atLo/(atHi-atLo)))
-		switch at := a.along(t, d); {
-		case math.Abs(at) <= flatEnough*math.Abs(first):
-			return t
-		case at < 0:
-			lo, atLo = t, at
-			atHi /= 2
-		default:
-			hi, atHi = t, at
-			atLo /= 2
-		}
-	}
-	return t
-}
-
-// along is the derivative of the augmented function t along d.
-func (a *augmented) along(t float64, d []float64) float64 {
-	p := len(a.w)
+// along is the derivative of the augmented function t along the step.
+func (a *augmented) along(t float64) float64 {
+	p, d := len(a.w), a.inner.d
 	sum := d[p] * a.rest.balance
 	for j, v := range d[:p] {
 		if v != 0 {

@@ -42,8 +42,6 @@ const (
 	sparseRow = 10
 	// blockRows is how many rows of the band are added to H at a time.
 	blockRows = 256
-	// mostKinks is the largest number of rows in the band for which, where H is not stored, a matrix of their order is factored.
-	mostKinks = 200
 )
 
 // stored says whether H is.
@@ -181,10 +179,7 @@ func (h *curvature) times(out, v []float64) {
 // whether there is one, to rounding or, where products are all that is known of H, to an accuracy.
 func (h *curvature) solve(free []int, right, x []float64, accuracy float64) bool {
 	clear(x)
-	switch {
-	case h.full == nil && len(h.band) <= mostKinks:
-		return h.byRows(free, right, x)
-	case h.full == nil:
+	if h.full == nil {
 		return h.byProducts(free, right, x, accuracy)
 	}
 	n, k := len(right), len(free)
@@ -217,62 +212,4 @@ func (h *curvature) solve(free []int, right, x []float64, accuracy float64) bool
 		}
 	}
 	return true
-}
-
-// byRows is solve by the multipliers mu of the rows: with E the diagonal of the features, A the rows in the free ones, W their weights, and r the right side,
-//
-//	(A E^-1 A' + W^-1) mu = A E^-1 r_w - y c,   E w = r_w - A'mu,   curve_c c - y'mu = r_c.
-func (h *curvature) byRows(free []int, right, x []float64) bool {
-	p, k := len(right)-1, len(h.band)
-	inverse, row := make([]float64, p), make([]float64, p)
-	for _, j := range free {
-		if j < p {
-			inverse[j] = 1 / h.curve[j]
-			x[j] = right[j] * inverse[j]
-		}
-	}
-	h.chol.End = h.end
-	g, y := make([]float64, k), make([]float64, k)
-	ok := h.chol.Factor(k, func(q int, column []float64) {
-		i := h.band[q]
-		g[q], y[q] = h.rows.dot(i, x[:p]), h.rows.y[i]
-		if h.end.Reached((k - q) * h.rows.length(i)) {
-			return
-		}
-		index, value := h.rows.stored(i)
-		for e, v := range value {
-			j := e
-			if index != nil {
-				j = index[e]
-			}
-			row[j] = v * inverse[j]
-		}
-		for s := q; s < k; s++ {
-			column[s] = h.rows.dot(h.band[s], row)
-		}
-		column[q] += 1/h.weight[q] + 1e-15*column[q]
-		if index == nil {
-			clear(row)
-		}
-		for _, j := range index {
-			row[j] = 0
-		}
-	})
-	if !ok {
-		return false
-	}
-	ys := slices.Clone(y)
-	h.chol.Solve(g)
-	h.chol.Solve(ys)
-	c := (right[p] + floats.Dot(y, g)) / (h.curve[p] + floats.Dot(y, ys))
-	for q, i := range h.band {
-		h.rows.add(i, -(g[q] - ys[q]*c), row)
-	}
-	for _, j := range free {
-		if j < p {
-			x[j] += row[j] * inverse[j]
-		}
-	}
-	x[p] = c
-	return !math.IsNaN(c) && !math.IsInf(c, 0)
 }

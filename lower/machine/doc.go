@@ -17,12 +17,12 @@
 //
 // # Method
 //
-// Up to 500 rows, or twice as many as features, an active-set path, as in parametric methods for quadratic programs (Best 1996; Ferreau, Bock, Diehl 2008). A point whose
+// Up to 500 rows, and up to 2000 where that is less work, an active-set path, as in parametric methods for quadratic programs (Best 1996; Ferreau, Bock, Diehl 2008). A point whose
 // alpha meet their bounds and their equation is the solution of the program with the linear term, right sides and bounds moved; as they go
 // back, w, c and alpha are piecewise linear, and where a row reaches its kink, an alpha its bound, or a feature the box or its inside, it
 // changes sides. What the path solves are systems of the order of the number of rows at their kinks, whose Cholesky factor is changed and
 // not made anew. From the solution at other lambda and bounds the cost is that of what the two solutions differ by.
 //
 // Beyond, the method of multipliers with semismooth Newton steps (Rockafellar 1976; Yan and Li 2020), each of which takes the rows near their kinks alone: a system of the order
-// of the features where these are at most 1000, and else of those rows where they are few, or by conjugate gradients, the pieces of the box changed by gradient steps between (Moré, Toraldo 1991). All rows are gone through a few times in a fit. What does not come to its end so is solved by a path.
+// of the features where these are at most 1000, and else by conjugate gradients, the pieces of the box changed by gradient steps between (Moré, Toraldo 1991). All rows are gone through a few times in a fit. What does not come to its end so is solved by a path.
 package machine

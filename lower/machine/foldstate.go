@@ -69,13 +69,7 @@ func newFold(g *Problem, number, folds int) *fold {
 // measure computes all margins.
 func (f *fold) measure() bool {
 	p := f.rows.p
-	if !f.rows.products(f.margins, f.z[:p], &f.end) {
-		return false
-	}
-	for i, v := range f.margins {
-		f.margins[i] = 1 - v + f.rows.y[i]*f.z[p]
-	}
-	return true
+	return f.rows.margins(f.margins, f.z[:p], f.z[p], &f.end)
 }
 
 // put gives row i a share.
@@ -111,17 +105,6 @@ func (f *fold) sum() bool {
 	return true
 }
 
-// quantile is about the size of margins that so many rows do not exceed, found from a part of the rows.
-func (f *fold) quantile(count int) float64 {
-	stride := 1 + len(f.margins)/sampled
-	var sizes []float64
-	for i := 0; i < len(f.margins); i += stride {
-		sizes = append(sizes, math.Abs(f.margins[i]))
-	}
-	slices.Sort(sizes)
-	return sizes[min(len(sizes)-1, count/stride)]
-}
-
 // kinks is the number of rows at their kinks.
 func (f *fold) kinks() (n int) {
 	for _, b := range f.shares {
@@ -134,13 +117,13 @@ func (f *fold) kinks() (n int) {
 
 // band is the size of margins in a first band.
 func (f *fold) band() float64 {
-	return f.quantile(f.kinks() + min(bandShare*(f.rows.p+1), f.rows.n/8))
+	return quantile(f.margins, f.kinks()+min(bandShare*(f.rows.p+1), f.rows.n/8))
 }
 
 // choose puts the rows near their kinks to work, and the others on the sides where their margins are.
 func (f *fold) choose() bool {
 	n := f.rows.n
-	f.radius, f.moved = f.quantile(f.kinks()+min(jointShare*(f.rows.p+1), n/2)), 0
+	f.radius, f.moved = quantile(f.margins, f.kinks()+min(jointShare*(f.rows.p+1), n/2)), 0
 	f.work = f.work[:0]
 	for i, s := range f.margins {
 		if math.Abs(s) <= f.radius || inside(f.shares[i]) {
@@ -177,7 +160,7 @@ func (f *fold) classify(width float64, measured bool) bool {
 		s := f.margins[i]
 		t := f.prox[i] + s/width
 		f.banded[i] = t > 0 && t < 1
-		t = math.Max(0, math.Min(1, t))
+		t = max(0, min(1, t))
 		away := t - f.prox[i]
 		smooth := t*s - width/2*away*away
 		for k, part := range f.part {
@@ -268,19 +251,15 @@ func (f *fold) rates() bool {
 	return true
 }
 
-// smoothed are the smoothed losses t along d, and their rates.
-func (f *fold) smoothed(t, width float64) (value, rate [2]float64) {
-	for k := range value {
-		value[k] = f.others[k] - floats.Dot(f.rest[k], f.z) - t*f.along[k]
-		rate[k] = -f.along[k]
-	}
+// smoothed are the smoothed training loss t along d, and the rates of both losses.
+func (f *fold) smoothed(t, width float64) (value float64, rate [2]float64) {
+	value = f.others[1] - floats.Dot(f.rest[1], f.z) - t*f.along[1]
+	rate[0], rate[1] = -f.along[0], -f.along[1]
 	for _, i := range f.work {
 		s := f.margins[i] + t*f.rate[i]
-		x := math.Max(0, math.Min(1, f.prox[i]+s/width))
-		away := x - f.prox[i]
-		v, r := x*s-width/2*away*away, x*f.rate[i]
-		value[0] += f.part[0][i] * v
-		value[1] += f.part[1][i] * v
+		x := max(0, min(1, f.prox[i]+s/width))
+		away, r := x-f.prox[i], x*f.rate[i]
+		value += f.part[1][i] * (x*s - width/2*away*away)
 		rate[0] += f.part[0][i] * r
 		rate[1] += f.part[1][i] * r
 	}

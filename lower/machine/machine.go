@@ -17,6 +17,7 @@ type Problem struct {
 	rows  *signedRows
 	tau   float64  // the mean squared length of the rows
 	scale float64  // the optimal value at w = 0
+	many  bool     // the rows that differ
 	parts *stacked // of NewStacked
 	// mostWork bounds the multiplications in Newton systems of one solve where these are not stored: it is that of the package, but in tests.
 	mostWork float64
@@ -66,6 +67,7 @@ func New(x *design.Matrix, y, weights []float64) (*Problem, error) {
 	if g.tau == 0 {
 		g.tau = 1
 	}
+	g.many = g.hasMany()
 	return g, nil
 }
 
@@ -73,7 +75,17 @@ func New(x *design.Matrix, y, weights []float64) (*Problem, error) {
 func (g *Problem) Dims() (n, p int) { return g.rows.n, g.rows.p }
 
 // Many says whether the rows that differ are so many that the method for many rows is taken.
-func (g *Problem) Many() bool { return g.rows.n > max(fewRows, 2*g.rows.p) || g.Wide() }
+func (g *Problem) Many() bool { return g.many }
+
+// hasMany is [Problem.Many].
+func (g *Problem) hasMany() bool {
+	entries, p := 0, float64(g.rows.p)
+	for i := range g.rows.n {
+		entries += g.rows.length(i)
+	}
+	quick := float64(g.rows.n)*float64(entries) > pathWork*p*p*p
+	return g.rows.n > manyRows || g.Wide() || g.rows.n > fewRows && quick
+}
 
 // Wide says whether the features are so many, of more than a few rows, that Newton steps are found by conjugate gradients.
 func (g *Problem) Wide() bool { return g.rows.n > fewRows && g.rows.p > mostStored }

@@ -9,11 +9,10 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// fewRows is the largest number of rows for which paths are followed in any case: beyond, they take longer than the
-// method for many rows, and hundreds of times as long where w = 0 is the solution. With so many features that the matrix
-// of a Newton step is no smaller than what the rows have in common, they are followed for up to twice as many rows as
-// features, but for more than mostStored, whose products take most of the time of a path.
-const fewRows = 500
+// Up to fewRows rows paths are followed, and up to manyRows where they take less work than Newton steps: about as many
+// exchanges as there are rows, each of which looks at all stored entries, against tens of factors of order p, whose work
+// is pathWork p^3 in this measure. Beyond they take longer, hundreds of times as long where w = 0 is the solution.
+const fewRows, manyRows, pathWork = 500, 2000, 8
 
 // mostMargins is the largest number of rows whose margins a solution keeps, 1 MB of them.
 const mostMargins = 1 << 17

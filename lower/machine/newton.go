@@ -10,28 +10,28 @@ import (
 	"github.com/conetune/conetune/lower/internal/conjugate"
 )
 
-// newton computes Newton steps of a subproblem by conjugate gradients in all unknowns at once: z of each fold, h and t, in
-// this order. With the rows in the bands, and the constraints that hold, the matrix is
+// newton computes Newton steps of a subproblem by conjugate gradients in all unknowns at once: z of each fold, h and
+// t, in this order. With the rows in the bands, and the constraints that hold, the matrix is
 //
 //	rho + sum_i weight_i b_i b_i' + box sum of e e' + ball sum of k k' + stiff v v',
 //
-// e = (+-e_j, -e_j of h, -1 of t) of a bound, k = (w, -1 of r, -1 of t) of a ball, v = (-sums of the fold, gamma, -1 of t)
-// of V. The preconditioner has as a block the features, all of them or those with most weight in the bands: the parts of
-// the folds in these and c, with a border of r, t and the h_j of bounds that hold (see [arrow]), and v by the formula of
-// Sherman and Morrison. Of each other feature it has the diagonal in the folds with its h_j. With all features in the
-// block it is the matrix, and one step is enough.
+// e = (+-e_j, -e_j of h, -1 of t) of a bound, k = (w, -1 of r, -1 of t) of a ball, v = (-sums of the fold, gamma, -1
+// of t) of V. The preconditioner has as a block the features, all of them or those with most weight in the bands: the
+// parts of the folds in these and c, with a border of r, t and the h_j of bounds that hold (see [arrow]), and v by the
+// formula of Sherman and Morrison. Of each other feature it has the diagonal in the folds with its h_j. With all
+// features in the block it is the matrix, and there is nothing to iterate.
 type newton struct {
 	p, n     int // p features, n unknowns of a fold
 	x, right []float64
-	r        []float64
+	r, image []float64
 	free     []bool
-	curve    []float64   // the diagonal part, and
-	heavy    []float64   // the diagonal of the rows, where not all features are in the block
-	in       []int32     // of each feature, its number in the block + 1, or 0; nil for all
-	features []int       // of the block
-	others   []int       // that are not in the block
-	of       []int       // the unknowns of the border
-	at       map[int]int // of those, their number there
+	curve    []float64 // the diagonal part, and
+	heavy    []float64 // the diagonal of the rows, where not all features are in the block
+	in       []int32   // of each feature, its number in the block + 1, or 0; nil for all
+	features []int     // of the block
+	others   []int     // that are not in the block
+	of       []int     // the unknowns of the border
+	at       []int     // of each feature, the number of h_j in the border, or 0
 	arrow    arrow
 	v, by    []float64 // the row of V, and the preconditioner's inverse without V times it
 	pivot    float64   // of V, 0 where it has none
@@ -52,9 +52,9 @@ const (
 
 func newNewton(q *solving) *newton {
 	p := q.p
-	s := &newton{p: p, n: p + 1, at: map[int]int{}}
+	s := &newton{p: p, n: p + 1, at: make([]int, p)}
 	all := (len(q.folds)+1)*s.n + 1
-	for _, v := range []*[]float64{&s.x, &s.right, &s.r, &s.curve, &s.heavy, &s.v, &s.by} {
+	for _, v := range []*[]float64{&s.x, &s.right, &s.r, &s.image, &s.curve, &s.heavy, &s.v, &s.by} {
 		*v = make([]float64, all)
 	}
 	s.free = make([]bool, all)
@@ -107,8 +107,8 @@ func (q *solving) direction() bool {
 	if q.choose(); !q.precondition() {
 		return false
 	}
-	for range mostFixes {
-		if !q.descend(accuracy) {
+	for round := range mostFixes {
+		if !q.descend(accuracy, round > 0) {
 			return false
 		}
 		changed := false
@@ -135,16 +135,21 @@ func (q *solving) direction() bool {
 	return true
 }
 
-// descend solves for the free unknowns with the others as they are.
-func (q *solving) descend(accuracy float64) bool {
+// descend solves for the free unknowns with the others as they are, all at 0 but again.
+func (q *solving) descend(accuracy float64, again bool) bool {
 	s := q.newton
 	for b, i := range s.of {
 		s.arrow.held[b] = !s.free[i]
 	}
-	if !s.arrow.factor() || !q.multiply(s.r, s.x) {
+	if !s.arrow.factor() {
 		return false
 	}
-	floats.SubTo(s.r, s.right, s.r)
+	if copy(s.r, s.right); again {
+		if !q.multiply(s.image, s.x) {
+			return false
+		}
+		floats.Sub(s.r, s.image)
+	}
 	s.mask(s.r)
 	if s.pivot = 0; q.between(q.m0Now) {
 		for k, f := range q.folds {
@@ -155,6 +160,11 @@ func (q *solving) descend(accuracy float64) bool {
 		s.mask(s.v)
 		q.divide(s.by, s.v)
 		s.pivot = 1/q.stiff + floats.Dot(s.v, s.by)
+	}
+	if len(s.others) == 0 {
+		q.divide(s.image, s.r)
+		floats.Add(s.x, s.image)
+		return !math.IsNaN(floats.Sum(s.x))
 	}
 	steps, ok := s.system.Solve(s.x, s.r, accuracy, mostIterations)
 	s.iterations = max(s.iterations, steps)

@@ -239,6 +239,31 @@ func (r *signedRows) products(out, v []float64, end *stop.Stop) bool {
 	return true
 }
 
+// margins sets out to 1 - a_i'w + y_i c. It says whether it came to the end.
+func (r *signedRows) margins(out, w []float64, c float64, end *stop.Stop) bool {
+	if !r.products(out, w, end) {
+		return false
+	}
+	for i, v := range out {
+		out[i] = 1 - v + r.y[i]*c
+	}
+	return true
+}
+
+// sampled is the number of rows that quantiles are found from.
+const sampled = 2000
+
+// quantile is about the size of margins that so many rows do not exceed, found from a part of the rows.
+func quantile(margins []float64, count int) float64 {
+	stride := 1 + len(margins)/sampled
+	var sizes []float64
+	for i := 0; i < len(margins); i += stride {
+		sizes = append(sizes, math.Abs(margins[i]))
+	}
+	slices.Sort(sizes)
+	return sizes[min(len(sizes)-1, count/stride)]
+}
+
 // length is the number of entries of row i that are stored.
 func (r *signedRows) length(i int) int {
 	if r.dense != nil {

@@ -59,11 +59,11 @@ const (
 	// of the first band that these begin with: the centre is a solution of the lower level, so that rows are near their kinks or far from them.
 	startShare, wideShare, firstBand = 0.5, 0.2, 0.1
 	// boxStiffness is that of the bounds of the features, relative to the others.
-	boxStiffness = 0.3
+	boxStiffness = 0.1
 
-	// fewVariables and quickRows are the limits of Quick. On the tables of R and generated ones, subproblems of up to
+	// fewVariables is the limit of Quick. On the tables of R and generated ones, subproblems of up to
 	// 240 variables take half to all of the time of conic programs, larger ones of few rows up to ten times as much.
-	fewVariables, quickRows = 240, 2000
+	fewVariables = 240
 	// mostFixes bounds the changes of the active set of h in one step.
 	mostFixes = 20
 )
@@ -87,7 +87,7 @@ func NewSubproblem(parts []*Problem, workers int) (*Subproblem, error) {
 // conic program: where it has few variables, or many rows.
 func (g *Problem) Quick(folds int) bool {
 	variables := folds*(g.rows.p+1) + g.rows.p + 2
-	return variables <= fewVariables || g.rows.n > quickRows || g.Wide()
+	return variables <= fewVariables || g.rows.n > manyRows || g.Wide()
 }
 
 // solving is one solve.
@@ -103,6 +103,8 @@ type solving struct {
 	slope     []float64 // of h
 	slopeT    float64
 	dh        []float64
+	height    []float64 // h, and
+	rate      []float64 // its rates, of along
 	dt        float64
 	newton    *newton
 	gap       float64 // at the point now
@@ -130,7 +132,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		return nil, fmt.Errorf("machine: the centre has %d folds and %d radii, expected %d and %d", len(c.X), len(c.R), len(s.folds), p+1)
 	}
 	out := &lower.Subsolution{Gap: math.Inf(1), Objective: math.Inf(1)}
-	q := &solving{Subproblem: s, c: c, common: common{h: slices.Clone(c.R)}, slope: make([]float64, p+1), dh: make([]float64, p+1), least: math.Inf(-1), out: out}
+	q := &solving{Subproblem: s, c: c, common: common{h: slices.Clone(c.R)}, slope: make([]float64, p+1), dh: make([]float64, p+1), height: make([]float64, p+1), rate: make([]float64, p+1), least: math.Inf(-1), out: out}
 	q.newton = newNewton(q)
 	for _, f := range s.folds {
 		f.end.Begin(ctx, 0)
@@ -172,7 +174,7 @@ func (q *solving) begin() bool {
 	if first {
 		for _, f := range s.folds {
 			for i, v := range f.margins {
-				f.shares[i] = math.Max(0, math.Min(1, v))
+				f.shares[i] = max(0, min(1, v))
 			}
 		}
 	}
@@ -421,7 +423,7 @@ func (q *solving) compare() (same bool, far float64) {
 			b := f.prox[i]
 			t := b + f.margins[i]/q.width
 			same = same && (t > 0 && t < 1) == f.banded[i]
-			t = math.Max(0, math.Min(1, t)) - b
+			t = max(0, min(1, t)) - b
 			far += (f.part[0][i] + q.m0Now*f.part[1][i]) * t * t * q.width / 2
 		}
 		for j, w := range f.z[:q.p] {

@@ -50,7 +50,7 @@ func (q *solving) move() (fall float64, whole, ok bool) {
 			t = math.Min(t, math.Max(farthest*f.radius-f.moved, 0.1*f.radius)/f.most)
 		}
 	}
-	t = q.search(t)
+	t = flatten(t, slope, q.along)
 	for j, d := range q.dh {
 		q.h[j] = q.heightAt(j, t, d)
 	}
@@ -86,29 +86,6 @@ func (q *solving) held(j int) bool {
 	return q.h[j] <= q.c.Low[j] && q.slope[j] >= 0 || q.h[j] >= q.c.High[j] && q.slope[j] <= 0
 }
 
-// search returns how far along the step, up to t, the augmented function falls.
-func (q *solving) search(t float64) float64 {
-	first, last := q.along(0), q.along(t)
-	if last <= flatEnough*math.Abs(first) {
-		return t
-	}
-	lo, hi, atLo, atHi := 0.0, t, first, last
-	for range 30 {
-		t = lo + (hi-lo)*math.Max(0.02, math.Min(0.98, -atLo/(atHi-atLo)))
-		switch at := q.along(t); {
-		case math.Abs(at) <= flatEnough*math.Abs(first):
-			return t
-		case at < 0:
-			lo, atLo = t, at
-			atHi /= 2
-		default:
-			hi, atHi = t, at
-			atLo /= 2
-		}
-	}
-	return t
-}
-
 // along is the derivative of the augmented function along the step.
 func (q *solving) along(t float64) float64 {
 	c := q.c
@@ -118,10 +95,10 @@ func (q *solving) along(t float64) float64 {
 	}
 	value, rateValue := -c.Value-c.Epsilon-top, -rateTop
 	sum := c.Alpha * rateTop
-	h, rate := make([]float64, q.p+1), make([]float64, q.p+1)
+	h, rate := q.height, q.rate
 	for j, d := range q.dh {
 		h[j] = q.heightAt(j, t, d)
-		if x := q.h[j] + t*d; x >= c.Low[j] && x <= c.High[j] {
+		if rate[j] = 0; h[j] == q.h[j]+t*d {
 			rate[j] = d
 		}
 		value += c.Gamma[j] * (h[j] - c.R[j])
@@ -130,7 +107,7 @@ func (q *solving) along(t float64) float64 {
 	}
 	for k, f := range q.folds {
 		v, r := f.smoothed(t, q.width)
-		value += v[1]
+		value += v
 		rateValue += r[1]
 		sum += r[0]
 		half, way := 0.0, 0.0

@@ -41,11 +41,11 @@ func TestBackends(t *testing.T) {
 		Observe: func(_ BackendRow, done, all int) {
 			seen++
 			require.Equal(t, seen, done)
-			require.Equal(t, 6, all)
+			require.Equal(t, 8, all)
 		},
 	})
 	require.NoError(t, err)
-	require.Len(t, rows, 6)
+	require.Len(t, rows, 8)
 	for i, r := range rows {
 		stage := i / 2
 		want := append(stageNames(), Run)[stage]

@@ -15,7 +15,7 @@ func TestBenchBackends(t *testing.T) {
 	out := conetune(t, "bench", "backends", "--models", "weighted-lasso", "--backends", "native", "--eps", "1e-7", "--repeats", "1", "--json", "--html", page).ok(t)
 	var rows []map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &rows))
-	require.Len(t, rows, 3)
+	require.Len(t, rows, 4)
 	for _, r := range rows {
 		require.Equal(t, "native", r["backend"])
 		require.Equal(t, 1e-7, r["eps"])

@@ -107,13 +107,15 @@ func (f *Folds) Traits() Traits {
 		out.Parts = nil
 	}
 	if gradient {
-		largest := 0
-		for t, p := range f.parts {
-			if p.LambdaMax() > f.parts[largest].LambdaMax() {
-				largest = t
+		out.Path = func() [][]float64 {
+			largest, most := 0, 0.0
+			for t, p := range f.parts {
+				if top := p.LambdaMax(); top > most {
+					largest, most = t, top
+				}
 			}
+			return each[largest].Path()
 		}
-		out.Path = each[largest].Path
 		out.Gradient = func(ctx context.Context, at *Point, o GradientOptions) ([]float64, error) {
 			return f.gradient(ctx, each, at, o)
 		}

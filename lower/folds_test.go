@@ -97,3 +97,24 @@ func TestFoldsOfUnlikeParts(t *testing.T) {
 	require.InEpsilon(t, 60*lower.LeastShare, low[0], 1e-15)
 	require.InEpsilon(t, 60*lower.MostShare, high[0], 1e-15)
 }
+
+// counted counts how often its LambdaMax is asked for, which goes through all rows of a machine.
+type counted struct {
+	smooth
+	asked *int
+}
+
+func (c counted) LambdaMax() float64 {
+	*c.asked++
+	return c.smooth.LambdaMax()
+}
+
+// Traits of folds are asked for at every step of a search: that asks no fold for more than its own.
+func TestTraitsOfFoldsCostNothing(t *testing.T) {
+	asked := 0
+	mean, err := lower.NewFolds([]lower.Fit{counted{smooth{ridge{3, 0}, 1, 2}, &asked}, counted{smooth{ridge{6, 0}, 1, 2}, &asked}})
+	require.NoError(t, err)
+	require.NotNil(t, mean.Traits().Gradient)
+	require.Zero(t, asked)
+	require.Equal(t, [][]float64{{60}}, mean.Traits().Path())
+}

@@ -30,7 +30,7 @@ func (t *Task) evaluator(ctx context.Context, s *space) (*evaluator, error) {
 		return nil, err
 	}
 	if fit != nil {
-		e.fit = lower.NewChain(fit, gapOf(fit))
+		e.fit = lower.NewChain(fit, gapOf(fit.Traits()))
 		return e, nil
 	}
 	return e, e.compile()
@@ -98,8 +98,7 @@ func (e *evaluator) compile() (err error) {
 const directGap, compactGap = 1e-9, 3e-3
 
 // gapOf is the relative gap to which a fit is solved.
-func gapOf(fit lower.Fit) float64 {
-	traits := fit.Traits()
+func gapOf(traits lower.Traits) float64 {
 	if traits.Compact() {
 		return compactGap
 	}
@@ -139,7 +138,7 @@ func (e *evaluator) descend(ctx context.Context, tr *Trial) (bool, error) {
 	if e.fit == nil {
 		return false, nil
 	}
-	pt, err := e.fit.SolveTo(ctx, slices.Concat(tr.Lambda, tr.Upper), math.Max(e.gap, gapOf(e.fit.Fit())))
+	pt, err := e.fit.SolveTo(ctx, slices.Concat(tr.Lambda, tr.Upper), math.Max(e.gap, gapOf(e.fit.Traits())))
 	if err != nil || !pt.Solved {
 		// Compact points are not mixed with those of conic programs.
 		return ctx.Err() != nil || e.fit.Traits().Compact() || e.alone, err

@@ -110,7 +110,7 @@ func (t *Task) solvers(ctx context.Context, p *dca.Program) error {
 	if p.Bounds > 0 && fit.Traits().Parts == nil {
 		return nil
 	}
-	p.Fit = lower.NewChain(fit, gapOf(fit))
+	p.Fit = lower.NewChain(fit, gapOf(fit.Traits()))
 	return nil
 }
 

@@ -28,10 +28,10 @@ type Subproblem struct {
 // NewSubproblem takes the fits of the parts, which have the same penalties. So many parts at most are solved at once.
 func NewSubproblem(fits []lower.Joint, workers int) *Subproblem {
 	s := &Subproblem{fits: fits, workers: workers, dims: fits[0].Dim()}
-	s.loose = fits[0].Traits().Compact()
 	for _, f := range fits {
 		s.solvers, s.traits = append(s.solvers, f.Joint()), append(s.traits, f.Traits())
 	}
+	s.loose = s.traits[0].Compact()
 	return s
 }
 

@@ -134,7 +134,8 @@ func (s Settings) withDefaults(m lower.Fit) (Settings, error) {
 // search is a run of any of the methods.
 type search struct {
 	Settings
-	model lower.Fit
+	model  lower.Fit
+	traits lower.Traits // of the model
 	// low and high bound the hyperparameters.
 	low, high []float64
 	out       Result
@@ -142,7 +143,7 @@ type search struct {
 }
 
 func newSearch(o Settings, m lower.Fit) *search {
-	s := &search{Settings: o, model: m}
+	s := &search{Settings: o, model: m, traits: m.Traits()}
 	s.low, s.high = lower.BoundsOf(m)
 	return s
 }
@@ -197,7 +198,7 @@ func (s *search) observe(pt *lower.Point, accepted bool) {
 // gradient is the hypergradient in the logarithms, with Settings.Backtracking in the hyperparameters themselves. It is nil where the search has to end.
 func (s *search) gradient(ctx context.Context, at *lower.Point, tol float64) ([]float64, error) {
 	g, err := stop.Do(ctx, nil, func() ([]float64, error) {
-		return s.model.Traits().Gradient(ctx, at, lower.GradientOptions{Mode: s.Mode, Tol: tol})
+		return s.traits.Gradient(ctx, at, lower.GradientOptions{Mode: s.Mode, Tol: tol})
 	})
 	switch {
 	case ctx.Err() != nil: // what there is may not be the whole
@@ -249,7 +250,7 @@ func (s *search) begin(ctx context.Context, tol float64) ([]*lower.Point, error)
 	}
 	var path []*lower.Point
 	var last *lower.Point
-	points := s.model.Traits().Path()
+	points := s.traits.Path()
 	if most := max(1, s.MaxSolves/3); s.MaxSolves > 0 && most < len(points) {
 		for i := range most { // the middles of parts of the same size
 			points[i] = points[(2*i+1)*len(points)/(2*most)]

@@ -24,19 +24,10 @@ const (
 // delta, so that what has next to no pilot is left out. The weight of the pilot is that of the least validation error,
 // and its points go down as far as that does. The final training has a pilot of all rows with the same weight.
 func NewAdaptive(ctx context.Context, s dataset.Division, o Options, n, from Net, gamma float64) (*Differentiable, error) {
-	data, err := New(s, o, n.Kind)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", n.Name, err)
+	m, err := n.model(s, o)
+	if err == nil {
+		err = m.adapt(ctx, from, o, gamma)
 	}
-	data, spec, err := n.spec(data, o)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", n.Name, err)
-	}
-	_, pilot, err := from.spec(data, o)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", n.Name, err)
-	}
-	m, err := adapt(ctx, data, spec, pilot, gamma)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n.Name, err)
 	}
@@ -44,18 +35,22 @@ func NewAdaptive(ctx context.Context, s dataset.Division, o Options, n, from Net
 }
 
 // adapt chooses the pilots.
-func adapt(ctx context.Context, data *Data, spec, pilot Spec, gamma float64) (*Model, error) {
+func (m *Model) adapt(ctx context.Context, from Net, o Options, gamma float64) error {
+	data := m.data
+	_, pilot, err := from.spec(data, o)
+	if err != nil {
+		return err
+	}
 	_, p := data.Dims()
-	m := &Model{data: data, spec: spec}
 	l := &ladder{full: m, base: &glm.Weights{Norm: slices.Repeat([]float64{1}, p)}}
-	m.rung = &rung{ladder: l, below: &Model{data: data, spec: pilot}, gamma: gamma}
+	m.rung = &rung{ladder: l, below: NewModel(data, pilot), gamma: gamma}
 	fit, err := l.fit(ctx, 1, func(_ int, lambda []float64) *glm.Weights { return pilot.Weights(lambda) })
 	if err != nil {
-		return nil, err
+		return err
 	}
 	at, err := choosePilot(ctx, fit)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for t := range data.Folds() {
 		factors := l.base
@@ -67,15 +62,12 @@ func adapt(ctx context.Context, data *Data, spec, pilot Spec, gamma float64) (*M
 	}
 	top, err := m.rung.fit(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	out := *data
 	out.top = top.LambdaMax
-	m.data, m.spec.Path = &out, nil
-	for _, v := range out.Path(len(spec.Path)) {
-		m.spec.Path = append(m.spec.Path, []float64{v})
-	}
-	return m, nil
+	m.data, m.spec.Path = &out, single(out.Path(longPath))
+	return nil
 }
 
 // choosePilot is the pilot of least validation error; nil where no weight has any.

@@ -53,15 +53,24 @@ func (*Differentiable) Modes() []lower.Mode {
 
 // NewNet checks the rows, split or in folds, and the options. It keeps a reference to the data, which must not change.
 func NewNet(s dataset.Division, o Options, n Net) (*Differentiable, error) {
-	data, err := New(s, o, n.Kind)
+	m, err := n.model(s, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", n.Name, err)
+	}
+	return &Differentiable{m}, nil
+}
+
+// model is that of the rows.
+func (n *Net) model(s dataset.Division, o Options) (*Model, error) {
+	data, err := New(s, o, n.Kind)
+	if err != nil {
+		return nil, err
 	}
 	data, spec, err := n.spec(data, o)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", n.Name, err)
+		return nil, err
 	}
-	return &Differentiable{NewModel(data, spec)}, nil
+	return NewModel(data, spec), nil
 }
 
 // spec returns what tells the model of data apart, and the data with their [Data.LambdaMax].

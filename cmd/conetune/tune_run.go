@@ -174,7 +174,7 @@ func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace
 	config.KeepFits = job.plotTrace != "" && len(job.methods) == 1
 	config.Progress = func(e tune.Event) {
 		trace.write(e)
-		show.show(e)
+		show.iterated(e)
 	}
 	config.Begin = show.begin
 	results, err := tune.Compare(ctx, model, job.methods, job.chain, config)

@@ -17,9 +17,9 @@ type cursor struct {
 	builder *table.Builder
 	column  *column
 	codec   int64
-	text    *thrift // the pages
-	size    int64   // of all of them
-	left    int64   // values of the pages to come
+	text    *bufio.Reader // the pages
+	size    int64         // of all of them
+	left    int64         // values of the pages to come
 
 	values int64         // of the page, to come
 	levels *runs         // of the page: 0 for a value that is missing; nil where none is
@@ -32,24 +32,24 @@ type cursor struct {
 // close gives back what was counted.
 func (c *cursor) close() error { return c.builder.Take(-c.held - c.kept) }
 
-// open begins with the first page.
-func (c *column) open(file string, r io.ReaderAt, size int64, b *table.Builder, g *group) (*cursor, error) {
-	if c.index >= len(g.chunks) {
+// open begins with the first page of a column in a group of so many rows, whose chunks of columns are these.
+func (c *column) open(file string, r io.ReaderAt, size int64, b *table.Builder, rows int64, chunks []node) (*cursor, error) {
+	if c.index >= len(chunks) {
 		return nil, errors.New("a part of it lacks a column")
 	}
-	part := &g.chunks[c.index]
-	from := part.data
-	if part.dictionary > 0 && part.dictionary < from {
-		from = part.dictionary
+	part := chunks[c.index].at(3)
+	values, length, from := part.at(5).number, part.at(7).number, part.at(9).number
+	if dictionary := part.at(11).number; dictionary > 0 {
+		from = min(from, dictionary)
 	}
 	switch {
-	case part.values != g.rows:
-		return nil, fmt.Errorf("a column has %d values in %d rows", part.values, g.rows)
-	case from < 0 || part.size < 0 || from > size-part.size:
+	case values != rows:
+		return nil, fmt.Errorf("a column has %d values in %d rows", values, rows)
+	case from < 0 || length < 0 || from > size-length:
 		return nil, errors.New("a column of it stands outside of the file")
 	}
-	text := &thrift{r: bufio.NewReader(io.NewSectionReader(r, from, part.size)), items: mostText}
-	return &cursor{file: file, builder: b, column: c, codec: part.codec, text: text, size: part.size, left: part.values}, nil
+	text := bufio.NewReader(io.NewSectionReader(r, from, length))
+	return &cursor{file: file, builder: b, column: c, codec: part.at(4).number, text: text, size: length, left: values}, nil
 }
 
 // value is the next one; false where it is missing. It is valid until the next call.
@@ -84,62 +84,73 @@ func (c *cursor) page() error {
 		return err
 	}
 	c.held, c.levels, c.next = 0, nil, nil
-	h := c.text.pageHead()
-	if h.packed < 0 || h.packed > c.size || h.size < 0 {
-		return fmt.Errorf("a page says that it has %d bytes", h.packed)
+	head := node{parts: (&thrift{r: c.text, room: mostHead}).structure()}
+	size, packed := head.at(2).number, head.at(3).number
+	if packed < 0 || packed > c.size || size < 0 {
+		return fmt.Errorf("a page says that it has %d bytes", packed)
 	}
-	if h.values < 0 || h.kind != dictionaryPage && h.values > c.left {
-		return fmt.Errorf("a page says that it has %d values", h.values)
-	}
-	if err := c.hold(h.packed + h.size); err != nil {
+	if err := c.hold(packed + size); err != nil {
 		return err
 	}
-	data := make([]byte, h.packed)
-	if _, err := io.ReadFull(c.text.r, data); err != nil {
+	data := make([]byte, packed)
+	if _, err := io.ReadFull(c.text, data); err != nil {
 		return io.ErrUnexpectedEOF
 	}
+	const dataPage, dictionaryPage, secondPage = 0, 2, 3
 	var err error
-	var levels []byte
-	switch h.kind {
+	switch head.at(1).number {
 	case dataPage:
-		if data, err = unpacked(c.codec, data, h.size); err != nil {
+		if data, err = unpacked(c.codec, data, size); err != nil {
 			return err
 		}
+		levels := 0
 		if c.column.optional {
-			n := binary.LittleEndian.Uint32(data)
-			levels, data = data[4:4+n], data[4+n:]
+			levels, data = int(binary.LittleEndian.Uint32(data)), data[4:]
 		}
-	case secondPage:
-		if h.nested != 0 {
+		return c.begin(head.at(5, 1).number, data[:levels], data[levels:], head.at(5, 2).number)
+	case secondPage: // in the second version of the format: levels are not compressed
+		of := head.at(8)
+		levels := of.at(5).number
+		if of.at(6).number != 0 { // bytes of lists
 			return errPage
 		}
-		levels, data = data[:h.levels], data[h.levels:]
-		if !h.plain && len(data) > 0 {
-			if data, err = unpacked(c.codec, data, h.size-h.levels); err != nil {
+		rest := data[levels:]
+		if of.at(7).number != no && len(rest) > 0 {
+			if rest, err = unpacked(c.codec, rest, size-levels); err != nil {
 				return err
 			}
 		}
+		return c.begin(of.at(1).number, data[:levels], rest, of.at(4).number)
 	case dictionaryPage:
-		if data, err = unpacked(c.codec, data, h.size); err != nil {
+		if data, err = unpacked(c.codec, data, size); err != nil {
 			return err
 		}
-		return c.dictionary(data, h.values)
-	default: // which others pass over, too
-		return nil
+		return c.dictionary(data, head.at(7, 1).number)
+	}
+	return nil // others are passed over
+}
+
+// mostHead bounds what the head of a page takes, which may have texts.
+const mostHead = 16 << 20
+
+// begin begins with so many values of a page, some of which levels say are missing.
+func (c *cursor) begin(values int64, levels, data []byte, encoding int64) error {
+	if values < 0 || values > c.left {
+		return fmt.Errorf("a page says that it has %d values", values)
 	}
 	if c.column.optional {
 		c.levels = &runs{data: levels, width: 1}
 	}
-	c.left -= h.values
-	c.values = h.values
-	return c.decode(data, h.encoding)
+	c.left -= values
+	c.values = values
+	return c.decode(data, encoding)
 }
 
 var errPage = errors.New("the values of a page are not as it says")
 
 // dictionary keeps the words of a page.
 func (c *cursor) dictionary(data []byte, n int64) error {
-	if n > int64(len(data))/int64(c.column.width) {
+	if n < 0 || n > int64(len(data))/int64(c.column.width) {
 		return fmt.Errorf("a dictionary of %d bytes says that it has %d values", len(data), n)
 	}
 	width := c.column.width

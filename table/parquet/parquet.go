@@ -37,10 +37,10 @@ type column struct {
 }
 
 // columns are those that a table can have with their names, and the names of the others.
-func (d *description) columns() (columns []column, names, other []string) {
-	rest, index := d.elements[1:], 0
-	for range d.elements[0].children {
-		e := &rest[0]
+func columnsOf(elements []node) (columns []column, names, other []string) {
+	rest, index := elements[1:], 0
+	for range elementOf(&elements[0]).children {
+		e := elementOf(&rest[0])
 		if put := e.putter(); put != nil {
 			names = append(names, e.name)
 			columns = append(columns, column{index, e.kind, e.width(), e.repeats == optional, put})
@@ -48,9 +48,14 @@ func (d *description) columns() (columns []column, names, other []string) {
 			other = append(other, e.name)
 		}
 		for within := int64(1); within > 0; rest = rest[1:] { // the column, and those in it
-			if within += rest[0].children - 1; rest[0].children == 0 {
+			children := rest[0].at(5).number
+			if children == 0 {
 				index++
 			}
+			if within--; children < 0 || children > int64(len(rest)) {
+				panic(errDescription)
+			}
+			within += children
 		}
 	}
 	return columns, names, other
@@ -61,12 +66,13 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table
 	if err != nil {
 		return nil, err
 	}
-	columns, names, other := d.columns()
+	columns, names, other := columnsOf(d.at(2).parts)
 	if len(names) == 0 && len(other) > 0 {
 		return nil, &textfile.Error{File: file, Reason: "has no column of numbers, texts, truth values or dates"}
 	}
-	if d.rows > math.MaxInt32 {
-		return nil, &textfile.Error{File: file, Reason: fmt.Sprintf("has %d rows, expected at most %d", d.rows, math.MaxInt32)}
+	all := d.at(3).number
+	if all > math.MaxInt32 {
+		return nil, &textfile.Error{File: file, Reason: fmt.Sprintf("has %d rows, expected at most %d", all, math.MaxInt32)}
 	}
 	b, err := table.NewBuilder(file, names, 0, false)
 	if err != nil {
@@ -77,23 +83,24 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table
 		b.LeftOut(other)
 	}
 	rows := int64(0)
-	for k := range d.groups {
-		g := &d.groups[k]
-		if rows += g.rows; g.rows < 0 || g.rows > math.MaxInt32 {
-			return nil, fmt.Errorf("a part of it has %d rows", g.rows)
+	for k := range d.at(4).parts {
+		group := &d.at(4).parts[k]
+		n := group.at(3).number
+		if rows += n; n < 0 || n > math.MaxInt32 {
+			return nil, fmt.Errorf("a part of it has %d rows", n)
 		}
 		cursors := make([]*cursor, len(columns))
 		for j := range columns {
-			if cursors[j], err = columns[j].open(file, r, size, b, g); err != nil {
+			if cursors[j], err = columns[j].open(file, r, size, b, n, group.at(1).parts); err != nil {
 				return nil, err
 			}
 		}
-		if err := readGroup(b, int(g.rows), cursors); err != nil {
+		if err := readGroup(b, int(n), cursors); err != nil {
 			return nil, err
 		}
 	}
-	if rows != d.rows {
-		return nil, fmt.Errorf("its parts have %d rows, but the file %d", rows, d.rows)
+	if rows != all {
+		return nil, fmt.Errorf("its parts have %d rows, but the file %d", rows, all)
 	}
 	return b.Table()
 }

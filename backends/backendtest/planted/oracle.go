@@ -110,17 +110,15 @@ func (c *Case) Judge(sol *backends.Solution) Verdict {
 // rounded says whether what rounding leaves of r = Pu + A'z + q at the planted (u, z) makes up for half of a ray x with q'x = -1: such a point is none that contradicts
 // the ray, as -1 = r'x - u'Px - z'Ax.
 func (c *Case) rounded(x []float64) bool {
-	n, most := len(c.Q), 0.0
+	most := 0.0
 	for j, q := range c.Q {
 		var r sum
 		r.add(q)
 		for i, z := range c.Z {
-			r.addProduct(c.A[i*n+j], z)
+			r.addProduct(c.A[i][j], z)
 		}
-		if c.P != nil {
-			for i, u := range c.DualX {
-				r.addProduct(c.P[i*n+j], u)
-			}
+		for i, row := range c.P {
+			r.addProduct(row[j], c.DualX[i])
 		}
 		most += math.Abs(r.value() * x[j])
 	}
@@ -191,7 +189,6 @@ func (c *Case) malformed(sol *backends.Solution) string {
 
 // objective returns 1/2 x'Px + q'x and the size of its largest term.
 func (c *Case) objective(x []float64) (value, size float64) {
-	n := len(c.Q)
 	var s sum
 	for j, v := range x {
 		s.addProduct(c.Q[j], v)
@@ -199,8 +196,8 @@ func (c *Case) objective(x []float64) (value, size float64) {
 		if c.P == nil || v == 0 {
 			continue
 		}
-		s.addProduct(v/2, dot(c.P[j*n:(j+1)*n], x))
-		for i, p := range c.P[j*n : (j+1)*n] {
+		s.addProduct(v/2, dot(c.P[j], x))
+		for i, p := range c.P[j] {
 			size = max(size, math.Abs(v*p*x[i]))
 		}
 	}

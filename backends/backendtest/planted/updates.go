@@ -48,7 +48,7 @@ func newSequence(id ID) *sequence {
 	s.now.ID = id
 	s.now.Stored = s.chance(2)
 	if s.now.P == nil && s.now.Stored && s.chance(2) {
-		s.now.P = make([]float64, len(s.now.Q)*len(s.now.Q))
+		s.now.P = zeroRows(len(s.now.Q), len(s.now.Q))
 	}
 	s.null, s.flat = s.now.Farkas, s.now.Ray
 	if id.Scale > 0 {
@@ -167,13 +167,13 @@ func (s *sequence) update(b backends.ConicBackend, solver backends.Solver, t *Ta
 	c := s.seen()
 	p := c.Problem()
 	u := backends.Update{Q: p.Q, B: p.B}
-	if c.Stored || !slices.Equal(before.P, next.P) || !slices.Equal(before.A, next.A) {
+	if c.Stored || !sameRows(before.P, next.P) || !sameRows(before.A, next.A) {
 		u.P, u.A = p.P, p.A
 	}
-	if slices.Equal(before.P, next.P) && s.chance(2) {
+	if sameRows(before.P, next.P) && s.chance(2) {
 		u.P = nil
 	}
-	if slices.Equal(before.A, next.A) && s.chance(2) {
+	if sameRows(before.A, next.A) && s.chance(2) {
 		u.A = nil
 	}
 	if slices.Equal(before.Q, next.Q) && s.chance(2) {
@@ -248,7 +248,7 @@ func (s *sequence) next() (*Case, string) {
 			return nil, ""
 		}
 		if c.P != nil && fresh.P == nil {
-			fresh.P = make([]float64, n*n)
+			fresh.P = zeroRows(n, n)
 		}
 		fresh.Stored, fresh.ID = true, c.ID
 		s.null, s.flat = fresh.Farkas, fresh.Ray
@@ -258,7 +258,7 @@ func (s *sequence) next() (*Case, string) {
 			return nil, ""
 		}
 		i := s.IntN(n)
-		c.P[i*n+i] = -s.amount()
+		c.P[i][i] = -s.amount()
 		c.Truth = Truth{Class: Nonconvex}
 		return c, "P to nonconvex"
 	case k < 7: // q and b to an optimal program

@@ -1,10 +1,12 @@
 package planted
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/backends"
 )
@@ -127,17 +129,8 @@ func (c *Case) rounded(x []float64) bool {
 
 // within says whether the planted solution is one that Solution.Distance speaks about.
 func (c *Case) within(sol *backends.Solution) bool {
-	for j, x := range c.X {
-		if !(math.Abs(x) <= 2*math.Abs(sol.X[j])) {
-			return false
-		}
-	}
-	for i, z := range c.Z {
-		if !(math.Abs(z) <= 2*math.Abs(sol.Z[i])) {
-			return false
-		}
-	}
-	return true
+	twice := func(x, y float64) bool { return math.Abs(x) <= 2*math.Abs(y) }
+	return slices.EqualFunc(c.X, sol.X, twice) && slices.EqualFunc(c.Z, sol.Z, twice)
 }
 
 // malformed says what in sol is not what [backends.Solution] promises.
@@ -154,14 +147,6 @@ func (c *Case) malformed(sol *backends.Solution) string {
 		}
 		return ""
 	}
-	first := func(reasons ...string) string {
-		for _, r := range reasons {
-			if r != "" {
-				return r
-			}
-		}
-		return ""
-	}
 	switch sol.Status {
 	case backends.Unsolved:
 		return "unsolved"
@@ -174,9 +159,9 @@ func (c *Case) malformed(sol *backends.Solution) string {
 		if sol.Z != nil || !math.IsInf(sol.Objective, -1) {
 			return fmt.Sprintf("dual_infeasible with z or the objective %g", sol.Objective)
 		}
-		return first(point("x", sol.X, n), point("s", sol.S, m))
+		return cmp.Or(point("x", sol.X, n), point("s", sol.S, m))
 	case backends.Optimal:
-		if r := first(point("x", sol.X, n), point("s", sol.S, m), point("z", sol.Z, m)); r != "" {
+		if r := cmp.Or(point("x", sol.X, n), point("s", sol.S, m), point("z", sol.Z, m)); r != "" {
 			return r
 		}
 		value, size := c.objective(sol.X)
@@ -216,7 +201,7 @@ func (c *Case) answer(b backends.ConicBackend, o backends.Options) (sol *backend
 	o.NoPresolve = o.NoPresolve || c.Whole
 	solver, err := b.Setup(c.Problem(), o)
 	if err != nil {
-		return nil, c.refused(err)
+		return nil, c.refused("Setup", err)
 	}
 	sol, v = c.solve(solver)
 	if err := solver.Close(); err != nil && !v.Outcome.Wrong() {
@@ -241,8 +226,8 @@ func recovered(v *Verdict) {
 	}
 }
 
-// refused judges an error of Setup.
-func (c *Case) refused(err error) Verdict {
+// refused judges an error of a call that is given the case.
+func (c *Case) refused(call string, err error) Verdict {
 	var nonconvex *backends.NonconvexError
 	if errors.As(err, &nonconvex) && c.Class == Nonconvex {
 		if d := nonconvex.Direction; len(d) != len(c.Q) || !(dot(d, c.timesP(d)) < 0) {
@@ -250,5 +235,5 @@ func (c *Case) refused(err error) Verdict {
 		}
 		return Verdict{Outcome: Right}
 	}
-	return Verdict{Outcome: Failed, Detail: "Setup: " + err.Error()}
+	return Verdict{Outcome: Failed, Detail: call + ": " + err.Error()}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table/libsvm"
 )
 
@@ -30,9 +31,9 @@ func TestTables(t *testing.T) {
 			require.NoError(t, shape.write(b, labels))
 			rows, nonzeros := 0, 0
 			for _, name := range []string{"train.svm", "val.svm", "test.svm"} {
-				read := func(dir string) *libsvm.Matrix {
-					m, err := textfile.ReadFile(filepath.Join(dir, name), func(s *textfile.Source) (*libsvm.Matrix, error) {
-						return libsvm.ReadSource(s, libsvm.Options{Features: shape.features})
+				read := func(dir string) *libsvm.Table {
+					m, err := textfile.ReadFile(filepath.Join(dir, name), func(s *textfile.Source) (*libsvm.Table, error) {
+						return libsvm.Read(s, libsvm.Options{Features: shape.features})
 					})
 					require.NoError(t, err)
 					return m
@@ -40,7 +41,7 @@ func TestTables(t *testing.T) {
 				m, same := read(a), read(b)
 				require.Equal(t, m, same)
 				rows += len(m.Labels)
-				nonzeros += len(m.Value)
+				nonzeros += (&dataset.Data{X: m.X}).Nonzeros()
 				if labels {
 					for _, y := range m.Labels {
 						require.Equal(t, 1.0, math.Abs(y))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/formats/cbf"
 	"github.com/conetune/conetune/internal/readertest"
 )
 
@@ -215,7 +216,7 @@ func lower(i, j, n int) int {
 }
 
 func TestConicTooLarge(t *testing.T) {
-	for _, blocks := range [][]int{{30000}, {math.MaxInt32}, {-MaxRows, -1}, {20000, 20000}} {
+	for _, blocks := range [][]int{{30000}, {math.MaxInt32}, {-cbf.MaxSize, -1}, {20000, 20000}} {
 		_, err := (&Model{Blocks: blocks}).Conic()
 		assert.ErrorContains(t, err, "too large")
 	}

@@ -16,7 +16,7 @@ func TestAnchored(t *testing.T) {
 	for k, p := range []int{0, 4} {
 		for _, intercept := range []bool{false, true} {
 			d := draw(uint64(30+k), 9, 7, p, 0.6)
-			j, train, val := newJointOf(t, d, []int{p}, intercept)
+			j, train, val := newJointOf(t, d, intercept)
 			rng := rand.New(rand.NewPCG(uint64(k), 5))
 			factors, cb := normals(rng, 2*(d.m+d.n)), normals(rng, p)
 			var full mat.Dense
@@ -38,7 +38,7 @@ func TestAnchored(t *testing.T) {
 				if p > 0 {
 					continue
 				}
-				again, err := jointOf(train, Data{X: design.FromColumns(len(twice.Y), 0, nil), Row: twice.Row, Col: twice.Col, Y: twice.Y}, []int{0}, intercept)
+				again, err := jointOf(train, Data{X: design.FromColumns(len(twice.Y), 0, nil), Row: twice.Row, Col: twice.Col, Y: twice.Y}, intercept)
 				require.NoError(t, err)
 				require.InEpsilon(t, got, again.Anchored(rho, centre), 1e-9) // each entry with half of the weight, twice
 			}

@@ -58,14 +58,10 @@ func (f *factored) side(s int) *side { return f.j.sides[s] }
 
 // take goes to a point.
 func (f *factored) take(x [][]float64) {
-	at := 0
-	for i := range f.j.parts {
-		at += copy(f.x[at:], x[i])
-	}
-	factors := x[len(f.j.parts)]
-	f.setFactors(f.j.columns(x), slices.Clone(factors))
+	copy(f.x, x[0])
+	f.setFactors(f.j.columns(x), slices.Clone(x[1]))
 	if f.j.intercept {
-		f.b0 = x[len(f.j.parts)+1][0]
+		f.b0 = x[2][0]
 	}
 }
 
@@ -77,13 +73,7 @@ func (f *factored) setFactors(k int, both []float64) {
 
 // point is the point, in new slices.
 func (f *factored) point() [][]float64 {
-	var out [][]float64
-	at := 0
-	for _, n := range f.j.parts {
-		out = append(out, slices.Clone(f.x[at:at+n]))
-		at += n
-	}
-	out = append(out, f.j.join(f.k, f.a, f.b))
+	out := [][]float64{slices.Clone(f.x), f.j.join(f.k, f.a, f.b)}
 	if f.j.intercept {
 		out = append(out, []float64{f.b0})
 	}
@@ -108,15 +98,11 @@ func (f *factored) weigh(w *lower.JointWeights) {
 
 // centre takes (c, C, c0).
 func (f *factored) centre(c [][]float64) {
-	at := 0
-	for i := range f.j.parts {
-		at += copy(f.cx[at:], c[i])
-	}
+	copy(f.cx, c[0])
 	f.kc = f.j.columns(c)
-	both := c[len(f.j.parts)]
-	f.ca, f.cb = both[:f.j.m*f.kc], both[f.j.m*f.kc:]
+	f.ca, f.cb = c[1][:f.j.m*f.kc], c[1][f.j.m*f.kc:]
 	if f.j.intercept {
-		f.c0 = c[len(f.j.parts)+1][0]
+		f.c0 = c[2][0]
 	}
 }
 

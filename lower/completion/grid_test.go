@@ -46,7 +46,7 @@ func TestGrid(t *testing.T) {
 // Products are those of one block, also where features hold the entries in their order.
 func TestProductsByBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
-	j, _, _ := newJointOf(t, draw(5, 30, 24, 6, 0.6), []int{6}, true)
+	j, _, _ := newJointOf(t, draw(5, 30, 24, 6, 0.6), true)
 	centre := [][]float64{normals(rng, 6), normals(rng, 2*(30+24)), {0.3}}
 	w := lower.JointWeights{Validation: 1, Train: 2, Rho: 0.1, Centre: centre, Penalties: append([]float64{0.2}, repeat(0.1, len(j.members))...)}
 	point := [][]float64{normals(rng, 6), normals(rng, 3*(30+24)), {-0.2}}

@@ -21,8 +21,8 @@ import (
 // with L and l half the mean squared errors over the entries of each set, as subproblems of VF-iDCA have it, see [lower.Joint]. Nothing of the size
 // of G is formed: G = A B' is kept by its factors, and so is C.
 //
-// Points are the coefficients in one or more variables, the factors in one, A by rows followed by B by rows, and with an intercept b0. The
-// number of columns of the factors is what the length of theirs says.
+// Points are the coefficients, the factors, A by rows followed by B by rows, and with an intercept b0. The number of columns of the factors is
+// what their length says.
 //
 // # Method
 //
@@ -42,7 +42,6 @@ type Joint struct {
 	sides     [2]*side // validation, training
 	members   [][]int
 	of        []int // the group of each coefficient
-	parts     []int
 	intercept bool
 	unit      float64 // l at zero
 }
@@ -66,28 +65,18 @@ type side struct {
 	copies    float64     // the most times that an entry is there
 }
 
-// Joint is the completion with these validation entries, whose groups and size are those of the known ones. The coefficients are divided into variables of
-// the lengths parts, which sum up to the number of features.
-func (c *Problem) Joint(val Data, parts []int) (*Joint, error) {
+// Joint is the completion with these validation entries, whose groups and size are those of the known ones.
+func (c *Problem) Joint(val Data) (*Joint, error) {
 	j := *c.joint
-	sum := 0
-	for _, n := range parts {
-		sum += n
-	}
-	if sum != j.p {
-		return nil, fmt.Errorf("completion: variables of %d coefficients for %d features", sum, j.p)
-	}
-	j.parts = parts
 	val.M, val.N, val.Groups = j.m, j.n, j.members
 	var err error
 	j.sides[validating], err = newSide(val, j.members)
 	return &j, err
 }
 
-// newJoint is one without validation entries, with all coefficients in one variable.
+// newJoint is one without validation entries.
 func newJoint(d Data, intercept bool) (*Joint, error) {
 	j := &Joint{m: d.M, n: d.N, p: d.X.Columns(), members: d.Groups, intercept: intercept}
-	j.parts = []int{j.p}
 	j.of = make([]int, j.p)
 	var err error
 	if j.sides[training], err = newSide(d, d.Groups); err != nil {
@@ -159,11 +148,10 @@ func (s *side) sort() {
 
 // Shape are the lengths of the variables of the point zero, whose factors have no columns.
 func (j *Joint) Shape() []int {
-	shape := append(slices.Clone(j.parts), 0)
 	if j.intercept {
-		shape = append(shape, 1)
+		return []int{j.p, 0, 1}
 	}
-	return shape
+	return []int{j.p, 0}
 }
 
 // LambdaMax is the smallest weight that, common to all penalties, makes G and b zero.
@@ -243,7 +231,7 @@ func (j *Joint) Squared(x, y [][]float64) float64 {
 }
 
 // columns is the number of columns of the factors of a point.
-func (j *Joint) columns(x [][]float64) int { return len(x[len(j.parts)]) / (j.m + j.n) }
+func (j *Joint) columns(x [][]float64) int { return len(x[1]) / (j.m + j.n) }
 
 // Balanced returns L and R with L R' = A B' for factors of k columns by rows, in the form U S^(1/2) and V S^(1/2) of the singular value decomposition, without singular values up to
 // the share of the largest; nil for zero.

@@ -20,16 +20,16 @@ import (
 )
 
 // jointOf is the completion with training and validation entries.
-func jointOf(train, val Data, parts []int, intercept bool) (*Joint, error) {
+func jointOf(train, val Data, intercept bool) (*Joint, error) {
 	c, err := New(train, intercept)
 	if err != nil {
 		return nil, err
 	}
-	return c.Joint(val, parts)
+	return c.Joint(val)
 }
 
 // newJointOf divides the entries of a sample among training and validation.
-func newJointOf(t testing.TB, d sample, parts []int, intercept bool) (j *Joint, train, val Data) {
+func newJointOf(t testing.TB, d sample, intercept bool) (j *Joint, train, val Data) {
 	t.Helper()
 	pick := func(rest int) Data {
 		out := Data{M: d.m, N: d.n, Groups: d.groups}
@@ -50,7 +50,7 @@ func newJointOf(t testing.TB, d sample, parts []int, intercept bool) (j *Joint, 
 		return out
 	}
 	train, val = pick(0), pick(1)
-	j, err := jointOf(train, val, parts, intercept)
+	j, err := jointOf(train, val, intercept)
 	require.NoError(t, err)
 	return j, train, val
 }
@@ -124,7 +124,7 @@ func TestJointAgainstConic(t *testing.T) {
 	for k, shape := range []struct{ m, n, p int }{{9, 7, 0}, {6, 11, 6}, {10, 8, 3}} {
 		for _, intercept := range []bool{false, true} {
 			d := draw(uint64(20+k), shape.m, shape.n, shape.p, 0.6)
-			j, train, val := newJointOf(t, d, []int{shape.p}, intercept)
+			j, train, val := newJointOf(t, d, intercept)
 			rng := rand.New(rand.NewPCG(uint64(k), 4))
 			normal := func(n int) []float64 {
 				v := make([]float64, n)
@@ -324,7 +324,7 @@ func TestFactoredDerivative(t *testing.T) {
 // Distances between points are those of what the factors stand for.
 func TestSquared(t *testing.T) {
 	d := draw(15, 7, 5, 0, 0.7)
-	j, _, _ := newJointOf(t, d, []int{0}, true)
+	j, _, _ := newJointOf(t, d, true)
 	rng := rand.New(rand.NewPCG(3, 3))
 	draw := func(k int) ([][]float64, *mat.Dense) {
 		v := make([]float64, k*12)

@@ -80,6 +80,15 @@ type Solution struct {
 	Outer, Newton int
 }
 
+// Dense is G of a solution, by rows.
+func (c *Problem) Dense(s *Solution) []float64 {
+	g := mat.NewDense(c.m, c.n, nil)
+	if s.Left != nil {
+		g.Mul(s.Left, s.Right.T())
+	}
+	return g.RawMatrix().Data
+}
+
 // New checks and prepares the data, whose slices are kept.
 func New(d Data, intercept bool) (*Problem, error) {
 	linear, err := leastsquares.New(d.X, d.Y, intercept)

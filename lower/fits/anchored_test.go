@@ -14,7 +14,7 @@ func TestAnchoredSubproblem(t *testing.T) {
 	const m, n = 80, 70
 	train, val := entries(5, m, n, 0)
 	require.Greater(t, len(val.Y), 100)
-	fit, err := NewCompletion(again(train), val, m, n, nil, nil, false)
+	fit, err := NewCompletion(again(train), val, m, n, nil, false)
 	require.NoError(t, err)
 	at, err := fit.Solve(context.Background(), []float64{0.1 * fit.LambdaMax()}, 1e-7, nil)
 	require.NoError(t, err)

@@ -10,16 +10,17 @@ import (
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/completion"
+	"github.com/conetune/conetune/lower/separable"
 )
 
-// completionFit is what fits of matrix completion share.
+// completionFit solves the penalised form by package completion, and the programs of an iteration of VF-iDCA by that or, of small matrices, the
+// subproblem by package separable.
 type completionFit struct {
 	completion *completion.Problem
+	both       *completion.Joint
+	small      *separable.Regression // nil if large
 	val        Entries
-	m, n       int
 	groups     [][]int
-	intercept  bool
-	point      func(*completion.Solution) [][]float64 // the values of the variables
 }
 
 // NewCompletion returns the fit of matrix completion, with a hyperparameter for the nuclear norm of an m x n matrix G, followed by one for each
@@ -28,13 +29,13 @@ type completionFit struct {
 //	min over b, G, b0 of  1/(2N) |y - X b - G_known - b0|^2 + lambda_1 |G|_* + sum_g lambda_{g+1} |b^(g)|_2.
 //
 // The validation loss is half the mean squared error over other entries. Designs without features have no columns, and groups then is nil; else
-// each feature is in one group. Points have the coefficients, divided into variables of the lengths parts, then G and with an intercept b0. With
-// [completion.Small] G is there by rows; else the points are compact, see [lower.Traits], and have factors A and B with G = A B' in its place, both by rows, one
-// after the other in one slice, of as many columns as the length says. The gradient has the adjoint mode only.
+// each feature is in one group. Points have the coefficients, then G and with an intercept b0. With [completion.Small] G is there by rows; else the
+// points are compact, see [lower.Traits], and have factors A and B with G = A B' in its place, both by rows, one after the other in one slice, of as
+// many columns as the length says. The gradient has the adjoint mode only.
 //
 // Near almost all hyperparameters the rank of G stays as it is, and G = A B' moves on the matrices of that rank, where the
 // nuclear norm is smooth (Feng and Simon differentiate the same through the singular vectors in use).
-func NewCompletion(train, val Entries, m, n int, groups [][]int, parts []int, intercept bool) (lower.Bilevel, error) {
+func NewCompletion(train, val Entries, m, n int, groups [][]int, intercept bool) (lower.Joint, error) {
 	const name = "matrix completion"
 	data := func(e Entries) completion.Data {
 		return completion.Data{M: m, N: n, Row: e.Row, Col: e.Col, Y: e.Y, X: e.X, Groups: groups}
@@ -46,15 +47,34 @@ func NewCompletion(train, val Entries, m, n int, groups [][]int, parts []int, in
 	if err := check(name, train.Rows, val.Rows); err != nil {
 		return nil, err
 	}
-	both, err := c.Joint(data(val), parts)
-	if err != nil {
+	f := &completionFit{completion: c, val: val, groups: groups}
+	if f.both, err = c.Joint(data(val)); err != nil {
 		return nil, fmt.Errorf("fits: validation entries of the %s: %w", name, err)
 	}
-	fit := completionFit{completion: c, val: val, m: m, n: n, groups: groups, intercept: intercept, point: both.Point}
-	if completion.Small(len(train.Y), len(val.Y), m, n) {
-		return newSmallCompletion(fit, train, parts)
+	if !completion.Small(len(train.Y), len(val.Y), m, n) {
+		return f, nil
 	}
-	return &factoredCompletion{fit, both}, nil
+	places := func(e Entries) (at []int) {
+		for k, i := range e.Row {
+			at = append(at, i*n+e.Col[k])
+		}
+		return at
+	}
+	f.small, err = separable.NewCompletion(
+		separable.Rows{X: train.X, Y: train.Y}, separable.Rows{X: val.X, Y: val.Y}, places(train), places(val), m, n, groups, intercept)
+	if err != nil {
+		return nil, fmt.Errorf("fits: %s: %w", name, err)
+	}
+	return f, nil
+}
+
+// Traits implements [lower.Fit].
+func (m *completionFit) Traits() lower.Traits {
+	t := lower.Traits{Path: m.path, Gradient: m.gradient, Parts: []lower.Bilevel{m}}
+	if m.small == nil {
+		t.Squared, t.Anchored = m.both.Squared, m.both.Anchored
+	}
+	return t
 }
 
 // Dim is the number of groups plus one.
@@ -63,9 +83,9 @@ func (m *completionFit) Dim() int { return len(m.groups) + 1 }
 // LambdaMax is the least common value at which b and G are zero.
 func (m *completionFit) LambdaMax() float64 { return m.completion.LambdaMax() }
 
-// Path goes down with a common value, in steps twice as long as elsewhere and as far as the matrix is not yet of
+// path goes down with a common value, in steps twice as long as elsewhere and as far as the matrix is not yet of
 // full rank in general: a lower level costs more here.
-func (m *completionFit) Path() [][]float64 {
+func (m *completionFit) path() [][]float64 {
 	common := commonPath(m.Dim(), m.LambdaMax())
 	var path [][]float64
 	for i := 1; i < len(common)*4/5; i += 2 {
@@ -115,8 +135,8 @@ func (m *completionFit) Solve(
 // gapShare of the root of its gap, to which a solution is known, is an accuracy of its derivative that is of no use.
 const gapShare = 0.1
 
-// Gradient is that of [lower.Traits].
-func (m *completionFit) Gradient(_ context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
+// gradient is that of [lower.Traits].
+func (m *completionFit) gradient(_ context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
 	if o.Mode == lower.Forward {
 		return nil, fmt.Errorf("fits: matrix completion has no forward mode, only %s", lower.Adjoint)
 	}
@@ -129,4 +149,13 @@ func (m *completionFit) Gradient(_ context.Context, at *lower.Point, o lower.Gra
 		return nil, err
 	}
 	return append([]float64{nuclear}, groups...), nil
+}
+
+// point has the values of a solution.
+func (m *completionFit) point(s *completion.Solution) [][]float64 {
+	x := m.both.Point(s)
+	if m.small != nil {
+		x[1] = m.completion.Dense(s)
+	}
+	return x
 }

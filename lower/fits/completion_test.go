@@ -61,9 +61,8 @@ func TestCompletionHypergradient(t *testing.T) {
 				if p > 0 {
 					groups = triples(p)
 				}
-				fit, err := NewCompletion(train, val, 14, 11, groups, []int{p}, intercept)
+				m, err := NewCompletion(train, val, 14, 11, groups, intercept)
 				require.NoError(t, err)
-				m := fit.(lower.Fit)
 				lambda := make([]float64, m.Dim())
 				for i := range lambda {
 					lambda[i] = share * m.LambdaMax() / float64(1+i)
@@ -87,9 +86,8 @@ func TestCompletionHypergradient(t *testing.T) {
 // the factors, along which the Hessian vanishes at an exact solution only, stay out of the hypergradient.
 func TestCompletionRotations(t *testing.T) {
 	train, val := entries(3, 14, 11, 0)
-	fit, err := NewCompletion(train, val, 14, 11, nil, nil, true)
+	m, err := NewCompletion(train, val, 14, 11, nil, true)
 	require.NoError(t, err)
-	m := fit.(lower.Fit)
 	for _, tol := range []float64{1e-6, 1e-8, 1e-10, 1e-12} {
 		at, err := m.Solve(context.Background(), []float64{0.1 * m.LambdaMax()}, tol, nil)
 		require.NoError(t, err)
@@ -103,9 +101,8 @@ func TestCompletionRotations(t *testing.T) {
 
 func TestCompletionSearch(t *testing.T) {
 	train, val := entries(4, 14, 14, 6)
-	fit, err := NewCompletion(train, val, 14, 14, triples(6), []int{6}, false)
+	m, err := NewCompletion(train, val, 14, 14, triples(6), false)
 	require.NoError(t, err)
-	m := fit.(lower.Fit)
 	path := math.Inf(1)
 	for _, lambda := range m.Traits().Path() {
 		at, err := m.Solve(context.Background(), lambda, 1e-10, nil)
@@ -119,6 +116,6 @@ func TestCompletionSearch(t *testing.T) {
 	}
 	val.Row = append([]int(nil), val.Row...)
 	val.Row[3] = 14
-	_, err = NewCompletion(train, val, 14, 14, triples(6), []int{6}, false)
+	_, err = NewCompletion(train, val, 14, 14, triples(6), false)
 	require.ErrorContains(t, err, "validation entries of the matrix completion: completion: known entry 3")
 }

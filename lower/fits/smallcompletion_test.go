@@ -24,22 +24,11 @@ type conicCompletion struct {
 }
 
 func (q conicCompletion) variables(c *convex.Model) []*convex.Variable {
-	var x []*convex.Variable
-	if q.p > 0 {
-		x = append(x, c.Variable("b", q.p))
-	}
-	x = append(x, c.Variable("G", q.m*q.n))
+	x := []*convex.Variable{c.Variable("b", q.p), c.Variable("G", q.m*q.n)}
 	if q.intercept {
 		x = append(x, c.Variable("b0", 1))
 	}
 	return x
-}
-
-func (q conicCompletion) matrix(x []*convex.Variable) convex.Affine {
-	if q.p > 0 {
-		return x[1].Expr()
-	}
-	return x[0].Expr()
 }
 
 func (q conicCompletion) loss(e Entries, x []*convex.Variable) convex.Convex {
@@ -47,7 +36,7 @@ func (q conicCompletion) loss(e Entries, x []*convex.Variable) convex.Convex {
 	for k, i := range e.Row {
 		at = append(at, i*q.n+e.Col[k])
 	}
-	f := q.matrix(x).Pick(at).Minus(convex.Const(e.Y...))
+	f := x[1].Expr().Pick(at).Minus(convex.Const(e.Y...))
 	if q.p > 0 {
 		features := mat.NewDense(len(e.Y), q.p, nil)
 		for j := range q.p {
@@ -58,14 +47,14 @@ func (q conicCompletion) loss(e Entries, x []*convex.Variable) convex.Convex {
 		f = f.Plus(x[0].Expr().MulMat(features))
 	}
 	if q.intercept {
-		f = f.Plus(x[len(x)-1].Expr())
+		f = f.Plus(x[2].Expr())
 	}
 	return convex.SumSquares(f).Scale(1 / (2 * float64(len(e.Y))))
 }
 
 // rows are the penalties within bounds, that of the nuclear norm first.
 func (q conicCompletion) rows(x []*convex.Variable, bound convex.Affine) []*convex.Constraint {
-	rows := []*convex.Constraint{convex.LessEqual(convex.NuclearNorm(q.matrix(x), q.m, q.n), bound.At(0))}
+	rows := []*convex.Constraint{convex.LessEqual(convex.NuclearNorm(x[1].Expr(), q.m, q.n), bound.At(0))}
 	if q.p > 0 {
 		rows = append(rows, convex.LessEqual(convex.GroupNorms(x[0].Expr(), q.groups), bound.Slice(1, 1+len(q.groups))))
 	}
@@ -148,13 +137,9 @@ func TestSmallCompletionAgainstConic(t *testing.T) {
 			name := fmt.Sprint(q, folds)
 			var train, val []Entries
 			var parts []lower.Bilevel
-			var split []int
-			if q.p > 0 {
-				split = []int{2, 4}
-			}
 			for f := range folds {
 				a, b := entries(uint64(7+f), q.m, q.n, q.p)
-				fit, err := NewCompletion(a, b, q.m, q.n, q.groups, split, q.intercept)
+				fit, err := NewCompletion(a, b, q.m, q.n, q.groups, q.intercept)
 				require.NoError(t, err)
 				train, val, parts = append(train, a), append(val, b), append(parts, fit)
 			}
@@ -195,11 +180,10 @@ func TestSmallCompletionAgainstConic(t *testing.T) {
 				got, err := solver(context.Background(), c)
 				require.NoError(t, err)
 				require.True(t, got.Solved, "%s: gap %g after %d", name, got.Gap, got.Fits)
-				value, r, x := q.subproblem(t, train, val, joined(c, q))
+				value, r, x := q.subproblem(t, train, val, c)
 				require.InDelta(t, value, got.Objective, 1e-6*(1+value), name)
 				require.InDeltaSlice(t, r, got.R, 1e-3, name)
-				flat := &lower.Centre{X: got.X}
-				for f, of := range joined(flat, q).X {
+				for f, of := range got.X {
 					for i := range of {
 						require.InDeltaSlice(t, x[f][i], of[i], 2e-3, name)
 					}
@@ -212,23 +196,4 @@ func TestSmallCompletionAgainstConic(t *testing.T) {
 		}
 	}
 	require.Greater(t, solved, 15)
-}
-
-// joined is a centre whose coefficients are one variable, none where there are no features.
-func joined(c *lower.Centre, q conicCompletion) *lower.Centre {
-	out := *c
-	out.X = nil
-	for _, x := range c.X {
-		if q.p > 0 {
-			x = append([][]float64{slices.Concat(x[0], x[1])}, x[2:]...)
-		}
-		out.X = append(out.X, x)
-	}
-	return &out
-}
-
-func TestCompletionRefuses(t *testing.T) {
-	train, val := entries(1, 6, 7, 4)
-	_, err := NewCompletion(train, val, 6, 7, [][]int{{0, 1}, {2, 3}}, []int{3}, false)
-	require.ErrorContains(t, err, "variables of 3 coefficients for 4 features")
 }

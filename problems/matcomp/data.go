@@ -35,6 +35,24 @@ type Features struct {
 	Groups *groups.Groups
 }
 
+// side is what is known of the rows of the matrix, or of its columns.
+type side struct {
+	*Features
+	name     string
+	size     *int            // how many there are
+	of       func(Entry) int // that of an entry
+	x        *mat.Dense      // the features in the unit of the model, (feature - mean) / sd; nil without
+	mean, sd []float64       // nil where the units are the same
+}
+
+// sides are the rows and the columns, in the units of the data.
+func (d *Data) sides() [2]side {
+	return [2]side{
+		{Features: &d.Row, name: "row", size: &d.Rows, of: func(e Entry) int { return e.Row }, x: d.Row.X},
+		{Features: &d.Col, name: "col", size: &d.Cols, of: func(e Entry) int { return e.Col }, x: d.Col.X},
+	}
+}
+
 // count is the number of features.
 func (f *Features) count() int {
 	if f.X == nil {
@@ -42,14 +60,6 @@ func (f *Features) count() int {
 	}
 	_, p := f.X.Dims()
 	return p
-}
-
-// norms is the number of groups.
-func (f *Features) norms() int {
-	if f.X == nil {
-		return 0
-	}
-	return f.Groups.Len()
 }
 
 // Validate checks sizes, indices, groups, and that all numbers are finite.

@@ -48,12 +48,12 @@ func large() *matcomp.Data {
 
 // dense is a point with Gamma by rows in the place of its factors.
 func dense(d *matcomp.Data, x [][]float64) [][]float64 {
-	k := len(x[0]) / (d.Rows + d.Cols)
+	k := len(x[1]) / (d.Rows + d.Cols)
 	full := mat.NewDense(d.Rows, d.Cols, nil)
 	if k > 0 {
-		full.Mul(mat.NewDense(d.Rows, k, x[0][:d.Rows*k]), mat.NewDense(d.Cols, k, x[0][d.Rows*k:]).T())
+		full.Mul(mat.NewDense(d.Rows, k, x[1][:d.Rows*k]), mat.NewDense(d.Cols, k, x[1][d.Rows*k:]).T())
 	}
-	return append([][]float64{full.RawMatrix().Data}, x[1:]...)
+	return append([][]float64{x[0], full.RawMatrix().Data}, x[2:]...)
 }
 
 // Factors are scored, predicted from and saved as the matrix that they stand for.
@@ -145,8 +145,8 @@ func TestFactoredRetrain(t *testing.T) {
 	require.NoError(t, err)
 	sum := 0.0
 	for _, e := range d.Test {
-		r := e.Value - want.X[0][e.Row*d.Cols+e.Col]
-		require.InDelta(t, want.X[0][e.Row*d.Cols+e.Col], fit.Matrix.At(e.Row, e.Col), 1e-3)
+		r := e.Value - want.X[1][e.Row*d.Cols+e.Col]
+		require.InDelta(t, want.X[1][e.Row*d.Cols+e.Col], fit.Matrix.At(e.Row, e.Col), 1e-3)
 		sum += r * r
 	}
 	require.InEpsilon(t, sum/float64(2*len(d.Test)), *test, 1e-4)

@@ -1,8 +1,6 @@
 package matcomp
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/completion"
 	"github.com/conetune/conetune/lower/fits"
@@ -12,7 +10,7 @@ import (
 // Gamma, which [Model.Evaluate] and [Model.Fit] take, too.
 func (m *Model) Penalised() (lower.Fit, error) {
 	d := m.data
-	return fits.NewCompletion(m.entries(d.Train), m.entries(d.Val), d.Rows, d.Cols, m.groups(), m.parts(), m.intercept)
+	return fits.NewCompletion(m.entries(d.Train), m.entries(d.Val), d.Rows, d.Cols, m.groups(), m.intercept)
 }
 
 // factored says whether the points of the fit have factors in the place of Gamma: of large matrices.
@@ -20,21 +18,10 @@ func (m *Model) factored() bool {
 	return !completion.Small(len(m.data.Train), len(m.data.Val), m.data.Rows, m.data.Cols)
 }
 
-// parts are the lengths of theta and beta, as far as there are such.
-func (m *Model) parts() (out []int) {
-	for _, f := range []*Features{&m.data.Row, &m.data.Col} {
-		if f.X != nil {
-			out = append(out, f.count())
-		}
-	}
-	return out
-}
-
 // Modes are those of [fits.NewCompletion].
 func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint} }
 
-// entries are some entries as the rows of a regression on theta and beta, to which Gamma and b0 add: with the features of the row of an entry
-// followed by those of its column.
+// entries are some entries as the rows of a regression on theta and beta, to which Gamma and b0 add.
 func (m *Model) entries(of []Entry) fits.Entries {
 	var y []float64
 	var out fits.Entries
@@ -42,20 +29,10 @@ func (m *Model) entries(of []Entry) fits.Entries {
 		y = append(y, m.u.value(e.Value))
 		out.Row, out.Col = append(out.Row, e.Row), append(out.Col, e.Col)
 	}
-	p, q := m.data.Row.count(), m.data.Col.count()
-	if p+q == 0 {
+	x := m.u.features(of)
+	if x == nil {
 		out.Rows = fits.NewRows(nil, y)
 		return out
-	}
-	x := mat.NewDense(len(of), p+q, nil)
-	for k, e := range of {
-		row := x.RawRowView(k)
-		if p > 0 {
-			copy(row, m.u.x.RawRowView(e.Row))
-		}
-		if q > 0 {
-			copy(row[p:], m.u.z.RawRowView(e.Col))
-		}
 	}
 	out.Rows = fits.NewRows(x, y)
 	return out
@@ -65,18 +42,18 @@ func (m *Model) entries(of []Entry) fits.Entries {
 func (m *Model) groups() [][]int {
 	var all [][]int
 	offset := 0
-	for _, f := range []*Features{&m.data.Row, &m.data.Col} {
-		if f.X == nil {
+	for _, s := range m.u.sides {
+		if s.X == nil {
 			continue
 		}
-		for _, members := range f.Groups.Members {
+		for _, members := range s.Groups.Members {
 			var moved []int
 			for _, j := range members {
 				moved = append(moved, j+offset)
 			}
 			all = append(all, moved)
 		}
-		offset += f.count()
+		offset += s.count()
 	}
 	return all
 }

@@ -74,11 +74,12 @@ func New(d *Data, o Options) (*Model, error) {
 	if given == nil {
 		given = []float64{1, 0.1}
 	}
-	radii := 1 + d.Row.norms() + d.Col.norms()
+	m := &Model{data: d, intercept: o.Intercept, u: d.units(o)}
+	radii := len(m.Names())
+	m.r0 = make([]float64, radii)
 	if len(given) == 0 || o.R0 != nil && len(given) > radii {
 		return nil, fmt.Errorf("matcomp: %d radii to start from, expected 1 to %d", len(given), radii)
 	}
-	m := &Model{data: d, intercept: o.Intercept, r0: make([]float64, radii), u: d.units(o)}
 	for j := range m.r0 {
 		m.r0[j] = given[min(j, len(given)-1)]
 		if !(m.r0[j] >= 0) || math.IsInf(m.r0[j], 1) {
@@ -98,13 +99,10 @@ func (m *Model) Data() *Data { return m.data }
 // the names of the groups.
 func (m *Model) Names() []string {
 	names := []string{"nuclear"}
-	for _, side := range []struct {
-		prefix string
-		f      *Features
-	}{{"row_", &m.data.Row}, {"col_", &m.data.Col}} {
-		if side.f.X != nil {
-			for _, g := range side.f.Groups.Names {
-				names = append(names, side.prefix+g)
+	for _, s := range m.u.sides {
+		if s.X != nil {
+			for _, g := range s.Groups.Names {
+				names = append(names, s.name+"_"+g)
 			}
 		}
 	}
@@ -136,47 +134,21 @@ func (m *Model) Advice() problems.Advice {
 	}
 }
 
-// places are the places of the lower-level variables in [dca.Level.X], -1 for those that the model lacks.
-type places struct{ theta, beta, gamma, b0 int }
-
-func (m *Model) places() places {
-	next := -1
-	take := func(there bool) int {
-		if !there {
-			return -1
-		}
-		next++
-		return next
-	}
-	return places{theta: take(m.u.x != nil), beta: take(m.u.z != nil), gamma: take(true), b0: take(m.intercept)}
-}
-
-// Program is the bilevel program. Its variables are theta, beta, Gamma by rows, and b0, as far as the
-// model has them.
+// Program is the bilevel program. Its variables are the coefficients, theta and then beta, none without features, Gamma
+// by rows, and with an intercept b0.
 func (m *Model) Program() dca.Program {
 	d := m.data
 	return dca.Program{
 		Name: m.Name(), H0: m.r0, Radii: len(m.r0), Path: m.path(), PathRise: m.rise(),
 		Build: func(model *convex.Model, h convex.Affine) dca.Level {
-			var x []*convex.Variable
-			bounds := make([]convex.Convex, 1, 3)
-			next := 1
-			side := func(name string, f *Features) {
-				if f.X == nil {
-					return
-				}
-				v := model.Variable(name, f.count())
-				x = append(x, v)
-				bounds = append(bounds, convex.GroupNorms(v.Expr(), f.Groups.Members).MinusAffine(h.Slice(next, next+f.norms())))
-				next += f.norms()
-			}
-			side("theta", &d.Row)
-			side("beta", &d.Col)
-			gamma := model.Variable("Gamma", d.Rows*d.Cols)
-			x = append(x, gamma)
-			bounds[0] = convex.NuclearNorm(gamma.Expr(), d.Rows, d.Cols).MinusAffine(h.At(0))
+			p := d.Row.count() + d.Col.count()
+			x := []*convex.Variable{model.Variable("coefficients", p), model.Variable("Gamma", d.Rows*d.Cols)}
 			if m.intercept {
 				x = append(x, model.Variable("b0", 1))
+			}
+			bounds := []convex.Convex{convex.NuclearNorm(x[1].Expr(), d.Rows, d.Cols).MinusAffine(h.At(0))}
+			if p > 0 {
+				bounds = append(bounds, convex.GroupNorms(x[0].Expr(), m.groups()).MinusAffine(h.Slice(1, len(m.r0))))
 			}
 			train := m.residuals(d.Train, x)
 			return dca.Level{
@@ -194,20 +166,16 @@ func meanSquare(r convex.Affine) convex.Convex {
 
 // residuals are those of some entries in the unit of the model.
 func (m *Model) residuals(entries []Entry, vars []*convex.Variable) convex.Affine {
-	at := m.places()
 	index, y := make([]int, len(entries)), make([]float64, len(entries))
 	for k, e := range entries {
 		index[k], y[k] = e.Row*m.data.Cols+e.Col, m.u.value(e.Value)
 	}
-	r := vars[at.gamma].Expr().Pick(index).Minus(convex.Const(y...))
-	if at.theta >= 0 {
-		r = r.Plus(vars[at.theta].Expr().MulMat(pick(m.u.x, entries, func(e Entry) int { return e.Row })))
+	r := vars[1].Expr().Pick(index).Minus(convex.Const(y...))
+	if x := m.u.features(entries); x != nil {
+		r = r.Plus(vars[0].Expr().MulMat(x))
 	}
-	if at.beta >= 0 {
-		r = r.Plus(vars[at.beta].Expr().MulMat(pick(m.u.z, entries, func(e Entry) int { return e.Col })))
-	}
-	if at.b0 >= 0 {
-		r = r.Plus(vars[at.b0].Expr())
+	if m.intercept {
+		r = r.Plus(vars[2].Expr())
 	}
 	return r
 }
@@ -229,11 +197,10 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors {
 func (m *Model) Fit(x [][]float64) problems.Fit {
 	p := m.predictor(x)
 	fit := problems.Fit{Intercept: p.b0, Matrix: p.matrix(m.data)}
-	for j, c := range p.theta {
-		fit.Coefficients, fit.Features = append(fit.Coefficients, c), append(fit.Features, "row:"+m.data.Row.Names[j])
-	}
-	for j, c := range p.beta {
-		fit.Coefficients, fit.Features = append(fit.Coefficients, c), append(fit.Features, "col:"+m.data.Col.Names[j])
+	for k, s := range m.u.sides {
+		for j, c := range p.coefficients[k] {
+			fit.Coefficients, fit.Features = append(fit.Coefficients, c), append(fit.Features, s.name+":"+s.Names[j])
+		}
 	}
 	return fit
 }

@@ -53,11 +53,12 @@ func lower(t testing.TB, m *matcomp.Model, radii []float64) *dca.LowerSolution {
 
 // gradients are those of the training loss of the small data in theta, beta and Gamma, and the loss.
 func gradients(d *matcomp.Data, x [][]float64) (theta, beta []float64, gamma *mat.Dense, loss float64) {
-	theta, beta, gamma = make([]float64, len(x[0])), make([]float64, len(x[1])), mat.NewDense(d.Rows, d.Cols, nil)
+	p := len(d.Row.Names)
+	theta, beta, gamma = make([]float64, p), make([]float64, len(x[0])-p), mat.NewDense(d.Rows, d.Cols, nil)
 	n := float64(len(d.Train))
 	for _, e := range d.Train {
 		row, col := d.Row.X.RawRowView(e.Row), d.Col.X.RawRowView(e.Col)
-		r := floats.Dot(row, x[0]) + floats.Dot(col, x[1]) + x[2][e.Row*d.Cols+e.Col] - e.Value
+		r := floats.Dot(row, x[0][:p]) + floats.Dot(col, x[0][p:]) + x[1][e.Row*d.Cols+e.Col] - e.Value
 		loss += r * r / (2 * n)
 		floats.AddScaled(theta, r/n, row)
 		floats.AddScaled(beta, r/n, col)
@@ -84,7 +85,7 @@ func TestLowerLevelIsOptimal(t *testing.T) {
 		low := lower(t, m, radii)
 		theta, beta, gamma, loss := gradients(d, low.X)
 		require.InDelta(t, loss, low.Value, 1e-6)
-		x := mat.NewDense(d.Rows, d.Cols, low.X[2])
+		x := mat.NewDense(d.Rows, d.Cols, low.X[1])
 		norm, inner := floats.Sum(singular(x)), 0.0
 		for i := range d.Rows {
 			inner += floats.Dot(gamma.RawRowView(i), x.RawRowView(i))
@@ -96,7 +97,7 @@ func TestLowerLevelIsOptimal(t *testing.T) {
 		for s, side := range []struct {
 			x, g   []float64
 			groups [][]int
-		}{{low.X[0], theta, d.Row.Groups.Members}, {low.X[1], beta, d.Col.Groups.Members}} {
+		}{{low.X[0][:len(theta)], theta, d.Row.Groups.Members}, {low.X[0][len(theta):], beta, d.Col.Groups.Members}} {
 			for k, members := range side.groups {
 				size, slope, inner := 0.0, 0.0, 0.0
 				for _, j := range members {
@@ -208,11 +209,11 @@ func TestTransposed(t *testing.T) {
 	low := lower(t, newModel(t, d, matcomp.Options{}), []float64{3, .3, .2, .25, .1})
 	other := lower(t, newModel(t, turned, matcomp.Options{}), []float64{3, .25, .1, .3, .2})
 	require.InDelta(t, low.Value, other.Value, 1e-7)
-	require.InDeltaSlice(t, low.X[0], other.X[1], 1e-4)
-	require.InDeltaSlice(t, low.X[1], other.X[0], 1e-4)
+	p, q := len(d.Row.Names), len(d.Col.Names)
+	require.InDeltaSlice(t, low.X[0], append(other.X[0][q:q+p:q+p], other.X[0][:q]...), 1e-4)
 	for i := range d.Rows {
 		for j := range d.Cols {
-			require.InDelta(t, low.X[2][i*d.Cols+j], other.X[2][j*d.Rows+i], 1e-3)
+			require.InDelta(t, low.X[1][i*d.Cols+j], other.X[1][j*d.Rows+i], 1e-3)
 		}
 	}
 }
@@ -224,10 +225,10 @@ func TestWithoutFeatures(t *testing.T) {
 	m := newModel(t, d, matcomp.Options{Intercept: true})
 	require.Equal(t, []string{"nuclear"}, m.Names())
 	low := lower(t, m, []float64{3})
-	require.Len(t, low.X, 2)
+	require.Empty(t, low.X[0])
 	g, sum, loss := mat.NewDense(d.Rows, d.Cols, nil), 0.0, 0.0
 	for _, e := range d.Train {
-		r := low.X[0][e.Row*d.Cols+e.Col] + low.X[1][0] - e.Value
+		r := low.X[1][e.Row*d.Cols+e.Col] + low.X[2][0] - e.Value
 		g.Set(e.Row, e.Col, r/float64(len(d.Train)))
 		sum += r
 		loss += r * r / float64(2*len(d.Train))
@@ -240,7 +241,7 @@ func TestWithoutFeatures(t *testing.T) {
 	require.Empty(t, fit.Coefficients)
 	require.NotNil(t, fit.Matrix)
 	for _, e := range d.Test {
-		require.InDelta(t, low.X[0][e.Row*d.Cols+e.Col]+low.X[1][0], fit.Matrix.At(e.Row, e.Col), 1e-4)
+		require.InDelta(t, low.X[1][e.Row*d.Cols+e.Col]+low.X[2][0], fit.Matrix.At(e.Row, e.Col), 1e-4)
 	}
 }
 
@@ -292,7 +293,7 @@ func TestFitAndEvaluate(t *testing.T) {
 	rows, cols := fit.Matrix.Dims()
 	require.Equal(t, []int{d.Rows, d.Cols}, []int{rows, cols})
 	d.Test = nil
-	require.Nil(t, newModel(t, d, matcomp.Options{}).Evaluate(low.X[:3]).Test)
+	require.Nil(t, newModel(t, d, matcomp.Options{}).Evaluate(low.X[:2]).Test)
 }
 
 // The start of the path is where everything becomes zero, by the definition of the weights.
@@ -301,7 +302,7 @@ func TestPathStartsAtZero(t *testing.T) {
 	m := newModel(t, d, matcomp.Options{})
 	path := m.Program().Path
 	require.NotEmpty(t, path)
-	theta, beta, gamma, _ := gradients(d, [][]float64{make([]float64, 4), make([]float64, 4), make([]float64, d.Rows*d.Cols)})
+	theta, beta, gamma, _ := gradients(d, [][]float64{make([]float64, 8), make([]float64, d.Rows*d.Cols)})
 	group := 0.0
 	for k := range 2 {
 		for _, g := range [][]float64{theta, beta} {

@@ -74,25 +74,22 @@ func (m *Model) largestWeights() (nuclear, group float64) {
 			mean += m.u.value(e.Value) / n
 		}
 	}
-	rows, cols := make([]float64, d.Rows), make([]float64, d.Cols)
 	g := make([]float64, len(d.Train))
 	for k, e := range d.Train {
 		g[k] = (mean - m.u.value(e.Value)) / n
-		rows[e.Row] += g[k]
-		cols[e.Col] += g[k]
 	}
 	nuclear = spectralNorm(d.Rows, d.Cols, d.Train, g)
-	for _, side := range []struct {
-		x    *mat.Dense
-		f    *Features
-		sums []float64
-	}{{m.u.x, &d.Row, rows}, {m.u.z, &d.Col, cols}} {
-		if side.x == nil {
+	for _, s := range m.u.sides {
+		if s.x == nil {
 			continue
 		}
+		sums := make([]float64, *s.size)
+		for k, e := range d.Train {
+			sums[s.of(e)] += g[k]
+		}
 		var slope mat.VecDense // X' sums
-		slope.MulVec(side.x.T(), mat.NewVecDense(len(side.sums), side.sums))
-		for _, members := range side.f.Groups.Members {
+		slope.MulVec(s.x.T(), mat.NewVecDense(len(sums), sums))
+		for _, members := range s.Groups.Members {
 			sum := 0.0
 			for _, j := range members {
 				sum += slope.AtVec(j) * slope.AtVec(j)

@@ -69,7 +69,7 @@ func ReadDir(dir string, grouping Grouping) (*Data, error) {
 		if file := inDir(dir, side.name+"_groups"); file != "" && grouping == nil {
 			choose = func(_ string, names []string) (*groups.Groups, error) { return groups.Read(file, names, false) }
 		}
-		if err := side.features.read(features, side.name, choose); err != nil {
+		if err := side.Features.read(features, side.name, choose); err != nil {
 			return nil, err
 		}
 	}
@@ -128,7 +128,7 @@ func ReadAndSplit(f Files, rule string, seed uint64, grouping Grouping) (*Data, 
 		if path == "" {
 			continue
 		}
-		if err := side.features.read(path, side.name, grouping); err != nil {
+		if err := side.Features.read(path, side.name, grouping); err != nil {
 			return nil, err
 		}
 	}
@@ -165,16 +165,6 @@ func ReadAndSplit(f Files, rule string, seed uint64, grouping Grouping) (*Data, 
 	return d, d.Validate()
 }
 
-type side struct {
-	name     string
-	features *Features
-	size     *int
-}
-
-func (d *Data) sides() []side {
-	return []side{{"row", &d.Row, &d.Rows}, {"col", &d.Col, &d.Cols}}
-}
-
 // read reads a table of features and groups them.
 func (f *Features) read(path, side string, grouping Grouping) error {
 	d, err := input.ReadColumns(path, nil)
@@ -194,8 +184,8 @@ func (f *Features) read(path, side string, grouping Grouping) error {
 // readEntries reads entries, and with sets the set of each. It sets the size of the matrix where features do not.
 func (d *Data) readEntries(path string, withSets bool) ([]Entry, []string, error) {
 	for _, side := range d.sides() {
-		if side.features.X != nil {
-			*side.size, _ = side.features.X.Dims()
+		if side.X != nil {
+			*side.size, _ = side.X.Dims()
 		}
 	}
 	s, err := textfile.Open(path)
@@ -274,7 +264,7 @@ func (r *entryReader) entry(fields [][]byte) (e Entry, set string, err error) {
 		switch {
 		case err != nil:
 			return e, "", r.source.Errorf(line, side.name, "%s found, expected an index from 0", textfile.Quote(text))
-		case side.features.X != nil && i >= *side.size:
+		case side.X != nil && i >= *side.size:
 			return e, "", r.source.Errorf(line, side.name, "%d is outside of the matrix: there are features of %d, 0 to %d", i, *side.size, *side.size-1)
 		case i >= maxSide:
 			return e, "", r.source.Errorf(line, side.name, "%d found, expected an index below %d", i, maxSide)

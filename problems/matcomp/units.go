@@ -2,6 +2,7 @@ package matcomp
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -12,17 +13,15 @@ import (
 
 // units are features and values in the unit of the model, and the way back.
 type units struct {
-	x, z       *mat.Dense // nil: no features
-	shift, sd  float64    // the value of the model is (value - shift) / sd
-	xMean, xSD []float64  // a feature of the model is (feature - mean) / sd
-	zMean, zSD []float64
+	shift, sd float64 // the value of the model is (value - shift) / sd
+	sides     [2]side // rows, columns
 }
 
 func (u *units) value(v float64) float64 { return (v - u.shift) / u.sd }
 
 // units prepares the data. Constant columns stay as wide as they are.
 func (d *Data) units(o Options) units {
-	u := units{x: d.Row.X, z: d.Col.X, sd: 1}
+	u := units{sd: 1, sides: d.sides()}
 	if !o.Standardize {
 		return u
 	}
@@ -31,8 +30,10 @@ func (d *Data) units(o Options) units {
 		values[k] = e.Value
 	}
 	u.shift, u.sd = spread(values, o.Intercept)
-	u.x, u.xMean, u.xSD = standardized(d.Row.X, o.Intercept)
-	u.z, u.zMean, u.zSD = standardized(d.Col.X, o.Intercept)
+	for k := range u.sides {
+		s := &u.sides[k]
+		s.x, s.mean, s.sd = standardized(s.x, o.Intercept)
+	}
 	return u
 }
 
@@ -71,75 +72,78 @@ func standardized(a *mat.Dense, center bool) (out *mat.Dense, mean, sd []float64
 	return out, mean, sd
 }
 
-// pick returns the rows of a that belong to the entries.
-func pick(a *mat.Dense, entries []Entry, row func(Entry) int) *mat.Dense {
-	_, cols := a.Dims()
-	out := mat.NewDense(len(entries), cols, nil)
-	for k, e := range entries {
-		out.SetRow(k, a.RawRowView(row(e)))
+// features are those of the rows of entries followed by those of their columns; nil without.
+func (u *units) features(of []Entry) *mat.Dense {
+	p, q := u.sides[0].count(), u.sides[1].count()
+	if p+q == 0 {
+		return nil
 	}
-	return out
+	x := mat.NewDense(len(of), p+q, nil)
+	for k, e := range of {
+		to := x.RawRowView(k)
+		for _, s := range u.sides {
+			if s.x != nil {
+				to = to[copy(to, s.x.RawRowView(s.of(e))):]
+			}
+		}
+	}
+	return x
 }
 
 // predictor is a model of entries in the user's units.
 type predictor struct {
-	theta, beta []float64
-	rows, cols  []float64 // effects of rows and columns
-	gamma       []float64 // by rows, nil where it is given by factors
-	rank        int       // of the factors
-	left, right []float64 // by rows
-	b0          float64
+	coefficients [2][]float64 // of the features of rows and columns
+	effects      [2][]float64 // of rows and columns
+	gamma        []float64    // by rows, nil where it is given by factors
+	rank         int          // of the factors
+	left, right  []float64    // by rows
+	b0           float64
 }
 
 // predictor undoes the units.
 func (m *Model) predictor(x [][]float64) *predictor {
-	d, at := m.data, m.places()
-	p := &predictor{rows: make([]float64, d.Rows), cols: make([]float64, d.Cols), b0: m.u.shift}
-	if at.b0 >= 0 {
-		p.b0 += m.u.sd * x[at.b0][0]
+	d := m.data
+	p := &predictor{b0: m.u.shift}
+	if m.intercept {
+		p.b0 += m.u.sd * x[2][0]
 	}
-	coefficients := func(place int, features *mat.Dense, mean, sd, effects []float64) []float64 {
-		if place < 0 {
-			return nil
+	rest := x[0]
+	for k, s := range m.u.sides {
+		p.effects[k] = make([]float64, *s.size)
+		if s.x == nil {
+			continue
 		}
-		c := make([]float64, len(x[place]))
-		for j, v := range x[place] {
-			c[j] = m.u.sd * v
-			if sd != nil {
-				c[j] /= sd[j]
-				p.b0 -= c[j] * mean[j]
+		c := slices.Clone(rest[:s.count()])
+		rest = rest[len(c):]
+		for j := range c {
+			c[j] *= m.u.sd
+			if s.sd != nil {
+				c[j] /= s.sd[j]
+				p.b0 -= c[j] * s.mean[j]
 			}
 		}
-		for i := range effects {
-			effects[i] = floats.Dot(features.RawRowView(i), c)
+		for i := range p.effects[k] {
+			p.effects[k][i] = floats.Dot(s.X.RawRowView(i), c)
 		}
-		return c
+		p.coefficients[k] = c
 	}
-	p.theta = coefficients(at.theta, d.Row.X, m.u.xMean, m.u.xSD, p.rows)
-	p.beta = coefficients(at.beta, d.Col.X, m.u.zMean, m.u.zSD, p.cols)
-	gamma := x[at.gamma]
-	if len(gamma) != d.Rows*d.Cols {
-		p.rank = len(gamma) / (d.Rows + d.Cols)
-		cut := d.Rows * p.rank
-		p.left, p.right = gamma[:cut:cut], gamma[cut:]
-		if m.u.sd != 1 {
-			p.left = make([]float64, cut)
-			floats.AddScaled(p.left, m.u.sd, gamma[:cut])
-		}
+	gamma := slices.Clone(x[1])
+	if len(gamma) == d.Rows*d.Cols {
+		floats.Scale(m.u.sd, gamma)
+		p.gamma = gamma
 		return p
 	}
-	p.gamma = gamma
-	if m.u.sd != 1 {
-		p.gamma = make([]float64, len(gamma))
-		floats.AddScaled(p.gamma, m.u.sd, gamma)
-	}
+	p.rank = len(gamma) / (d.Rows + d.Cols)
+	cut := d.Rows * p.rank
+	p.left, p.right = gamma[:cut:cut], gamma[cut:]
+	floats.Scale(m.u.sd, p.left)
 	return p
 }
 
 func (p *predictor) at(i, j int) float64 {
-	sum := p.b0 + p.rows[i] + p.cols[j]
+	sum := p.b0 + p.effects[0][i] + p.effects[1][j]
 	if p.gamma != nil {
-		return sum + p.gamma[i*len(p.cols)+j]
+		return sum + p.gamma[i*len(p.effects[1])+j]
 	}
 	k := p.rank
 	return sum + floats.Dot(p.left[i*k:(i+1)*k], p.right[j*k:(j+1)*k])
@@ -160,7 +164,7 @@ const rankShare = 1e-6
 
 // matrix brings the predictor into the form of factors.
 func (p *predictor) matrix(d *Data) *problems.Matrix {
-	out := &problems.Matrix{Intercept: p.b0, RowEffects: p.rows, ColEffects: p.cols}
+	out := &problems.Matrix{Intercept: p.b0, RowEffects: p.effects[0], ColEffects: p.effects[1]}
 	left, right, rank := p.left, p.right, p.rank
 	if p.gamma != nil { // times the identity
 		left, right, rank = p.gamma, make([]float64, d.Cols*d.Cols), d.Cols

@@ -22,7 +22,7 @@ func WriteDir(d *Data, dir string) error {
 			return write(name, func(path string) error { return textfile.Write(path, encode) })
 		}
 		for _, side := range d.sides() {
-			f := side.features
+			f := side.Features
 			if f.X == nil {
 				continue
 			}

@@ -23,15 +23,15 @@ const (
 	EngineBackend Engine = "backend"
 )
 
-// connect chooses working sets for the program, if it has any. Nuclear norms up to the size small need none.
-func (s *Solver) connect(o SolverOptions, small singular.Size) (err error) {
+// connect chooses working sets for the program, if it has any. Small nuclear norms need none where direct is set.
+func (s *Solver) connect(o SolverOptions, direct bool) (err error) {
 	se, p := s.session, s.session.Program
-	restricted := o.WorkingSets && len(p.Matrices) > 0 && !singular.Direct(p, se.Capabilities, small)
+	restricted := o.WorkingSets && singular.Takes(p, se.Capabilities) && !(direct && singular.Direct(p, se.Capabilities))
 	se.Lift(restricted)
 	switch {
 	case restricted:
 		s.restricted = EngineSingularVectors
-		s.rounds = restrict.New(se, singular.New(se, singular.Direct(p, se.Capabilities, singular.SecondSize)))
+		s.rounds = restrict.New(se, singular.New(se))
 	case o.WorkingSets && len(p.Sparse) > 0 && !p.Nuclear():
 		guess := make(map[*affine.Variable][]int)
 		for v, list := range o.Active {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/restrict"
-	"github.com/conetune/conetune/convex/internal/restrict/singular"
 	"github.com/conetune/conetune/convex/internal/solve"
 )
 
@@ -56,10 +55,10 @@ type Solver struct {
 
 // Solver prepares to solve the program. Nothing is built before the first Solve. The error is for options out of
 // range, without a backend, or with variables of another model.
-func (p *Program) Solver(o SolverOptions) (*Solver, error) { return p.solver(o, singular.WholeSize) }
+func (p *Program) Solver(o SolverOptions) (*Solver, error) { return p.solver(o, true) }
 
-// solver is Solver with a bound for nuclear norms that are solved without working sets.
-func (p *Program) solver(o SolverOptions, small singular.Size) (*Solver, error) {
+// solver is Solver, which solves small nuclear norms without working sets where direct is set.
+func (p *Program) solver(o SolverOptions, direct bool) (*Solver, error) {
 	if p == nil || p.p == nil {
 		return nil, errors.New(noProgram)
 	}
@@ -75,7 +74,7 @@ func (p *Program) solver(o SolverOptions, small singular.Size) (*Solver, error) 
 		return nil, err
 	}
 	s := &Solver{vars: p.vars, session: solve.New(p.p, o.Backend, o.Options, o.ColdStart)}
-	if err := s.connect(o, small); err != nil {
+	if err := s.connect(o, direct); err != nil {
 		return nil, err
 	}
 	return s, nil

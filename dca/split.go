@@ -20,8 +20,7 @@ import (
 //
 // where D is concave, its minimiser z(eta) is unique as F is strongly convex, and
 // D'(eta) = V_k(z(eta)) - W(z(eta)). One quadratic program gives D and D'; the root of D' is found by safeguarded
-// secants from the eta of the subproblem before. Programs of low-rank matrices are solved so, too, by solvers that take second-order cones by a sequence of programs: those that W has are
-// easier without V_k, which has no interior. D falls short of the minimum and phi_k is above it, so that their
+// secants from the eta of the subproblem before. D falls short of the minimum and phi_k is above it, so that their
 // difference, of the largest D and the smallest phi_k so far, says when to stop. With a large penalty D' is steep, and
 // phi_k(z(eta)) is far off before eta is near: the point between two z(eta) at which D' vanishes on a straight
 // line is tried, too.

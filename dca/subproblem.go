@@ -61,7 +61,7 @@ func (b *subproblem) compile() error {
 	}
 	sequence := b.settings.sequence()
 	compiled, err := b.compileAs(b.settings.splits() || slices.Contains(sequence, backends.SecondOrderCone))
-	if err == nil && !compiled.LowRank() && slices.ContainsFunc(sequence, compiled.Has) {
+	if err == nil && slices.ContainsFunc(sequence, compiled.Has) {
 		b.xk, b.rows, b.split = nil, nil, nil
 		compiled, err = b.compileAs(false)
 	}

@@ -317,15 +317,11 @@ func (c *compiler) minimize(f Function) {
 // of a is one entry of a variable, and otherwise as |e|^2 with a - e = 0.
 func (c *compiler) minimizeSquares(t AtomTerm) {
 	a := t.Atom.Arg
-	of := Curve{Arg: a, Scale: t.Scale, W: t.W}
+	e := a
 	if !a.Selection() {
 		a = affine.Compress(a)
-		of.Arg = a
-		of.Residual = c.auxiliary("residuals", a.N)
-		e := of.Residual.Expr()
-		of.Rows = c.emit(backends.ZeroCone, a.Minus(e))
-		a = e
+		e = c.Residual(a)
 	}
-	c.Curves = append(c.Curves, of)
-	c.Squares = append(c.Squares, Square{Arg: a, Scale: t.Scale, W: t.W})
+	c.Curves = append(c.Curves, Curve{Arg: a, Scale: t.Scale, W: t.W})
+	c.Squares = append(c.Squares, Square{Arg: e, Scale: t.Scale, W: t.W})
 }

@@ -29,7 +29,7 @@ func (p *Program) Derived(visit func(d *Program, g *Group) []*Group) *Program {
 		d.Refs[c] = list
 	}
 	for _, c := range p.Curves {
-		c.Cone, c.Rows = head[c.Cone], head[c.Rows]
+		c.Cone = head[c.Cone]
 		d.Curves = append(d.Curves, c)
 	}
 	return d

@@ -30,10 +30,6 @@ type Curve struct {
 	Scale float64
 	W     *affine.Parameter // nil: 1
 	Cone  *Group            // nil: of the objective
-	// Residual and rows are the variable and the equations in which the objective has the
-	// squares of arg, if it has not those of variables themselves.
-	Residual *affine.Variable
-	Rows     *Group
 }
 
 // Weight is the factor of |arg|^2 in the Lagrangian, given the multipliers of the rows of the cone, if there is one.

@@ -1,38 +1,30 @@
 package singular
 
 import (
+	"slices"
+
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
 )
 
-// Programs with nuclear norms that are solved as they are.
-//
-// Working sets of singular vectors are for large matrices. A semidefinite matrix of order n = rows + columns on
-// whose entries nothing else stands than a few rows costs an interior-point method a few products of n x n matrices
-// and a system of the number of these rows, and it takes a dozen iterations whatever the rank is. At 60 x 60 with 220 known
-// entries that is 60 ms, where working sets take from 30 ms to a second.
+// Programs are solved as they are up to semidefinite matrices of directOrder, on whose entries nothing else stands than
+// directRows rows: they cost an interior-point method a few products of matrices and a system of the order of the rows
+// in an iteration, 20 ms at most, and take a dozen iterations whatever the rank is.
+const directOrder, directRows = 200, 500
 
-// Size is an order of semidefinite matrices and a number of rows.
-type Size struct{ order, rows int }
+// Takes says that a program has matrices to restrict, on a backend that could solve the whole of it.
+func Takes(p *compile.Program, c backends.Capabilities) bool {
+	return len(p.Matrices) > 0 && (c.Supports(backends.PSDCone) || c.Supports(backends.NuclearNormCone))
+}
 
-var (
-	// Always solved as they are: up to wholeSize, at which an iteration takes 20 ms.
-	WholeSize = Size{200, 500}
-	// Solved as they are once working sets have not settled in hardRounds rounds: up to secondSize,
-	// at which an iteration takes half a second.
-	SecondSize = Size{400, 2000}
-)
-
-const hardRounds = 12
-
-// touching returns the order of the largest semidefinite matrix that the nuclear norms of whole variables need, and the number of rows
-// of squares and constraints in which these variables stand otherwise. whole says that there is a square of all entries of one, which
-// leaves no system of few rows.
-func touching(p *compile.Program) (order, rows int, whole bool) {
-	for _, mv := range p.Matrices {
-		order = max(order, mv.Rows+mv.Cols)
+// Direct says that a program is solved as it is, on a backend with semidefinite matrices. A square of all entries of a
+// matrix leaves no system of few rows.
+func Direct(p *compile.Program, c backends.Capabilities) bool {
+	if !c.Supports(backends.PSDCone) || c.Supports(backends.NuclearNormCone) {
+		return false
 	}
+	rows := 0
 	count := func(a *affine.Expr) {
 		for k := range a.Vars {
 			if t := &a.Vars[k]; p.MatrixOf(t.V) {
@@ -47,17 +39,12 @@ func touching(p *compile.Program) (order, rows int, whole bool) {
 	}
 	for i := range p.Squares {
 		a := &p.Squares[i].Arg
-		whole = whole || a.Whole() && p.MatrixOf(a.Vars[0].V)
+		if a.Whole() && p.MatrixOf(a.Vars[0].V) {
+			return false
+		}
 		count(a)
 	}
-	return order, rows, whole
-}
-
-// Direct says that the program is within the bounds for being solved as it is, on a backend with semidefinite matrices.
-func Direct(p *compile.Program, c backends.Capabilities, most Size) bool {
-	if !c.Supports(backends.PSDCone) || c.Supports(backends.NuclearNormCone) {
-		return false
-	}
-	order, rows, whole := touching(p)
-	return order <= most.order && rows <= most.rows && !whole
+	return rows <= directRows && !slices.ContainsFunc(p.Matrices, func(mv *compile.MatrixVariable) bool {
+		return mv.Rows+mv.Cols > directOrder
+	})
 }

@@ -1,27 +1,29 @@
 package singular
 
 import (
-	"math"
-	"slices"
-
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
 )
 
-// pairs are the directions in which a matrix variable may move in a restricted program: X = U C V' with orthonormal columns u_a
-// and v_a of U (m x k) and V (n x k). By default C is diagonal with nonnegative entries; with face it is symmetric and positive
-// semidefinite, so that X runs through a face of the ball of the nuclear norm. In both cases
+const (
+	// firstPairs bounds the pairs that each part of the objective puts into the first guess.
+	firstPairs = 4
+	// sizePairs is the step in which the number of pairs grows, so that programs have few sizes, and with these patterns.
+	sizePairs = 8
+	// apart is the least part of a new pair's vectors that is orthogonal to the others.
+	apart = 0.1
+)
+
+// pairs are the directions in which a matrix variable may move in a restricted program: X = sum_a c_a u_a v_a' with
+// orthonormal columns u_a and v_a of U (m x k) and V (n x k) and c >= 0, so that
 //
-//	|X|_* = tr C,   |X - A|^2 = |C - (U'AV + V'A'U)/2|^2 + constant
-//
-// (in the first one with the diagonal of the second C). C is a vector of its entries on and
-// below the diagonal, column by column, those below times sqrt 2; without face it is its diagonal.
+//	|X|_* = sum_a c_a,   |X - A|^2 = sum_a (c_a - u_a'A v_a)^2 + constant.
 type pairs struct {
 	mv   *compile.MatrixVariable
 	u, v *mat.Dense // nil where there are none
-	face bool
 }
 
 // size is the number k of pairs.
@@ -33,113 +35,29 @@ func (s *pairs) size() int {
 	return k
 }
 
-// length is the number of unknowns in C.
-func (s *pairs) length() int {
-	if k := s.size(); s.face {
-		return k * (k + 1) / 2
-	}
-	return s.size()
-}
-
-// below is the number of unknowns in column b of C.
-func (s *pairs) below(b int) int {
-	if s.face {
-		return s.size() - b
-	}
-	return 1
-}
-
-// trace returns the coefficients of f tr C.
-func (s *pairs) trace(f float64) []float64 {
-	out := make([]float64, s.length())
-	for b, at := 0, 0; b < s.size(); at, b = at+s.below(b), b+1 {
-		out[at] = f
-	}
-	return out
-}
-
-// along returns the C that is nearest to U'AV, for A by rows, without the bound on its eigenvalues.
+// along returns the u_a'A v_a, for A by rows.
 func (s *pairs) along(a []float64) []float64 {
-	out := make([]float64, 0, s.length())
-	k := s.size()
-	if k == 0 {
+	out := make([]float64, s.size())
+	if len(out) == 0 {
 		return out
 	}
-	var av, c mat.Dense
+	var av mat.Dense
 	av.Mul(mat.NewDense(s.mv.Rows, s.mv.Cols, a), s.v)
-	c.Mul(s.u.T(), &av)
-	for b := range k {
-		for a := b; a < b+s.below(b); a++ {
-			if a == b {
-				out = append(out, c.At(a, a))
-			} else {
-				out = append(out, (c.At(a, b)+c.At(b, a))/math.Sqrt2)
-			}
+	for i := range s.mv.Rows {
+		for a, x := range s.u.RawRowView(i) {
+			out[a] += x * av.At(i, a)
 		}
 	}
 	return out
 }
 
-// diagonalize returns the pairs turned so that C is diagonal, with its diagonal.
-func (s *pairs) diagonalize(c []float64) triplets {
-	k := s.size()
-	if !s.face || k == 0 {
-		return triplets{slices.Clone(c), s.u, s.v}
-	}
-	full := mat.NewSymDense(k, nil)
-	for b, at := 0, 0; b < k; b++ {
-		for a := b; a < k; a, at = a+1, at+1 {
-			if a == b {
-				full.SetSym(a, a, c[at])
-			} else {
-				full.SetSym(a, b, c[at]/math.Sqrt2)
-			}
-		}
-	}
-	var eig mat.EigenSym
-	if !eig.Factorize(full, true) {
-		return triplets{make([]float64, k), s.u, s.v}
-	}
-	var q, u, v mat.Dense
-	eig.VectorsTo(&q)
-	u.Mul(s.u, &q)
-	v.Mul(s.v, &q)
-	return triplets{eig.Values(nil), &u, &v}
-}
-
-// matrix returns the sum of the triplets by rows.
-func (t triplets) matrix(rows, cols int) []float64 {
-	if len(t.s) == 0 {
-		return make([]float64, rows*cols)
-	}
-	var x mat.Dense
-	uc := mat.DenseCopyOf(t.u)
-	scaleColumns(uc, func(a int) float64 { return t.s[a] })
-	x.Mul(uc, t.v.T())
-	return x.RawMatrix().Data
-}
-
-// addEntry adds f times the coefficients of C in entry e of X to row.
+// addEntry adds f times the coefficients of c in entry e of X to row.
 func (s *pairs) addEntry(row []float64, f float64, e int) {
-	ui, vj := s.u.RawRowView(e/s.mv.Cols), s.v.RawRowView(e%s.mv.Cols)
-	if !s.face {
-		for a, x := range ui {
-			row[a] += f * x * vj[a]
-		}
-		return
-	}
-	at := 0
-	for b := range ui {
-		row[at] += f * ui[b] * vj[b]
-		at++
-		for a := b + 1; a < len(ui); a, at = a+1, at+1 {
-			row[at] += f * (ui[a]*vj[b] + ui[b]*vj[a]) / math.Sqrt2
-		}
+	v := s.v.RawRowView(e % s.mv.Cols)
+	for a, x := range s.u.RawRowView(e / s.mv.Cols) {
+		row[a] += f * x * v[a]
 	}
 }
-
-// apart is the least part of a new pair's vectors that is orthogonal to the others.
-const apart = 0.1
 
 // join adds pairs of vectors to the pairs, those with which the sum moves by -u v' where
 // minus is set. Pairs that are too near to what is there are left out.
@@ -196,4 +114,69 @@ func widen(q *mat.Dense, x []float64) *mat.Dense {
 		row[cols] = x[i]
 	}
 	return out
+}
+
+// guess makes the first pairs from the gradients at zero of what depends on the matrices.
+func (w *Sets) guess() {
+	for _, s := range w.pairs {
+		part := make([]float64, s.mv.V.N)
+		add := func(a *affine.Expr, z []float64) {
+			a.Adjoint(1, z, func(v *affine.Variable) []float64 {
+				if v == s.mv.V {
+					return part
+				}
+				return nil
+			})
+			if norm := floats.Norm(part, 2); norm > 0 {
+				s.join(leading(part, s.mv.Rows, norm/10, firstPairs), true)
+			}
+			clear(part)
+		}
+		for i := range w.p.Curves {
+			a := &w.p.Curves[i].Arg
+			add(a, a.Constant())
+		}
+		add(&w.p.Objective, []float64{1})
+	}
+}
+
+// centre puts the pairs of A first where the objective has a square |X - A|^2 whose A is not in their span.
+func (w *Sets) centre() {
+	for i := range w.p.Squares {
+		arg := &w.p.Squares[i].Arg
+		if !arg.Whole() {
+			continue
+		}
+		for _, s := range w.pairs {
+			if arg.Vars[0].V != s.mv.V {
+				continue
+			}
+			a := arg.Constant()
+			norm, inside := floats.Norm(a, 2), floats.Norm(s.along(a), 2)
+			if norm*norm-inside*inside <= 1e-6*norm*norm {
+				continue
+			}
+			old := *s
+			s.u, s.v = nil, nil
+			s.join(leading(a, s.mv.Rows, 1e-3*norm, old.size()+2*firstPairs), arg.Vars[0].Scale > 0)
+			if n := old.size(); n > 0 {
+				s.join(triplets{make([]float64, n), old.u, old.v}, false)
+			}
+		}
+	}
+}
+
+// oppose lets pairs enter along which a certificate of infeasibility does not hold, and says whether there are any.
+func (w *Sets) oppose(f *fullPoint, eps float64) bool {
+	some := false
+	for k, s := range w.pairs {
+		part := &f.parts[k]
+		if !(part.missed > eps) {
+			continue
+		}
+		before := s.size()
+		s.join(leading(part.gradient, s.mv.Rows, part.g, max(sizePairs, before)), true)
+		some = some || s.size() > before
+	}
+	return some
 }

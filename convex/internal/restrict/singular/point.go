@@ -25,8 +25,7 @@ func (w *Sets) start(f *fullPoint) backends.Point {
 		v := w.small.Vars[s.mv.V.ID]
 		copy(pt.X[w.layout.Start[v.ID]:], s.along(f.of(f.x, s.mv.V)))
 		slope[v] = s.along(f.parts[k].gradient)
-		trace := s.trace(f.parts[k].g)
-		floats.Add(slope[v], trace)
+		floats.AddConst(f.parts[k].g, slope[v])
 	}
 	for i, g := range w.small.Groups {
 		s, z := pt.S[w.layout.First[i]:][:g.Expr.N], pt.Z[w.layout.First[i]:][:g.Expr.N]
@@ -37,7 +36,7 @@ func (w *Sets) start(f *fullPoint) backends.Point {
 			if norm, own := f.norm(w.p, g.From); own {
 				s[0] = max(0, s[0]-norm)
 			}
-		case len(g.Expr.Vars) == 1 && slope[g.Expr.Vars[0].V] != nil: // C in its cone
+		case len(g.Expr.Vars) == 1 && slope[g.Expr.Vars[0].V] != nil: // c >= 0
 			v := g.Expr.Vars[0].V
 			copy(s, pt.X[w.layout.Start[v.ID]:])
 			copy(z, slope[v])
@@ -69,7 +68,7 @@ func (w *Sets) expand(sol *backends.Solution, objective bool) *fullPoint {
 	return f
 }
 
-// carry copies what the small program has, and makes X of C.
+// carry copies what the small program has, and makes X of c.
 func (w *Sets) carry(f *fullPoint, sol *backends.Solution) {
 	if sol.X != nil {
 		for i, v := range w.p.Vars {
@@ -78,7 +77,7 @@ func (w *Sets) carry(f *fullPoint, sol *backends.Solution) {
 			}
 		}
 		for k, s := range w.pairs {
-			t := s.diagonalize(sol.X[w.layout.Start[s.mv.V.ID]:][:s.length()])
+			t := triplets{slices.Clone(sol.X[w.layout.Start[s.mv.V.ID]:][:s.size()]), s.u, s.v}
 			for a := range t.s {
 				t.s[a] = max(0, t.s[a])
 			}

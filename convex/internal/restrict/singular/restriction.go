@@ -4,9 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
@@ -47,20 +44,20 @@ func (s *pairs) term(t *affine.Term, c *affine.Variable) affine.Term {
 	return out
 }
 
-// pairing is a program in the making in which the variable of every matrix is the C of its pairs.
+// pairing is a program in the making in which the variable of every matrix is the c of its pairs.
 type pairing struct {
 	p, d  *compile.Program
 	space map[*affine.Variable]*pairs
-	small map[*affine.Variable]*affine.Variable // C
+	small map[*affine.Variable]*affine.Variable // c
 }
 
-// restrictTo returns the program in which the variable of every matrix is the C of its
+// restrictTo returns the program in which the variable of every matrix is the c of its
 // pairs. Constants of the objective are not kept.
 func restrictTo(p *compile.Program, all []*pairs) *compile.Program {
 	f := &pairing{p: p, space: make(map[*affine.Variable]*pairs), small: make(map[*affine.Variable]*affine.Variable)}
 	for _, s := range all {
 		v := s.mv.V
-		f.small[v] = &affine.Variable{ID: v.ID, Name: v.Name, N: s.length()}
+		f.small[v] = &affine.Variable{ID: v.ID, Name: v.Name, N: s.size()}
 		f.space[v] = s
 	}
 	f.d = p.Derived(func(_ *compile.Program, g *compile.Group) []*compile.Group { return []*compile.Group{f.group(g)} })
@@ -68,11 +65,7 @@ func restrictTo(p *compile.Program, all []*pairs) *compile.Program {
 		c := f.small[s.mv.V]
 		f.d.Vars[c.ID] = c
 		if c.N > 0 {
-			cone := &compile.Group{Kind: backends.NonnegativeCone, Expr: c.Expr()}
-			if s.face {
-				cone.Kind = backends.PSDCone
-			}
-			f.d.Groups = append(f.d.Groups, cone)
+			f.d.Groups = append(f.d.Groups, &compile.Group{Kind: backends.NonnegativeCone, Expr: c.Expr()})
 		}
 	}
 	f.d.Objective = f.rewrite(p.Objective)
@@ -84,7 +77,7 @@ func restrictTo(p *compile.Program, all []*pairs) *compile.Program {
 	return f.d.Finish()
 }
 
-// rewrite puts C in the place of X.
+// rewrite puts c in the place of X.
 func (f *pairing) rewrite(a affine.Expr) affine.Expr {
 	out := a
 	out.Vars = make([]affine.Term, 0, len(a.Vars))
@@ -99,7 +92,7 @@ func (f *pairing) rewrite(a affine.Expr) affine.Expr {
 	return out
 }
 
-// group rewrites a group: |scale X|_* <= h becomes |scale| tr C <= h.
+// group rewrites a group: |scale X|_* <= h becomes |scale| sum_a c_a <= h.
 func (f *pairing) group(g *compile.Group) *compile.Group {
 	use, k := f.p.Restricted(g)
 	if use == nil {
@@ -110,12 +103,12 @@ func (f *pairing) group(g *compile.Group) *compile.Group {
 	v := f.p.Matrices[k].V
 	c := &compile.Group{Kind: backends.NonnegativeCone, From: g, Expr: f.rewrite(g.Expr.At(0))}
 	if s := f.space[v]; s.size() > 0 {
-		c.Expr = c.Expr.Minus(f.small[v].Expr().Dot(s.trace(math.Abs(use.Scale))))
+		c.Expr = c.Expr.Minus(f.small[v].Expr().Sum().Times(math.Abs(use.Scale)))
 	}
 	return c
 }
 
-// square rewrites the argument of a square: that of a whole X is one of C, and other ones with X get residuals.
+// square rewrites the argument of a square: that of a whole X is one of c, and other ones with X get residuals.
 func (f *pairing) square(arg affine.Expr) affine.Expr {
 	touched := slices.ContainsFunc(arg.Vars, func(t affine.Term) bool { return f.space[t.V] != nil })
 	switch {
@@ -131,16 +124,4 @@ func (f *pairing) square(arg affine.Expr) affine.Expr {
 		return out
 	}
 	return f.d.Residual(f.rewrite(arg))
-}
-
-// scaleColumns multiplies column j by f(j).
-func scaleColumns(x *mat.Dense, f func(j int) float64) {
-	rows, cols := x.Dims()
-	factors := make([]float64, cols)
-	for j := range factors {
-		factors[j] = f(j)
-	}
-	for i := range rows {
-		floats.Mul(x.RawRowView(i), factors)
-	}
 }

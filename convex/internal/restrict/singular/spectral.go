@@ -7,81 +7,24 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// orthonormal returns an orthonormal basis of the columns of the given matrices, which may be nil: those of the first, which are
-// orthonormal already, and what the others add. A column that is in the span of those before it up to independent times its
-// length adds nothing.
-func orthonormal(rows int, parts ...*mat.Dense) *mat.Dense {
-	const independent = 1e-6
-	var basis [][]float64
-	for _, part := range parts {
-		if part == nil {
-			continue
-		}
-		_, cols := part.Dims()
-		for j := range cols {
-			if len(basis) == rows {
-				break
-			}
-			v := mat.Col(nil, j, part)
-			norm := floats.Norm(v, 2)
-			if !(norm > 0) || math.IsInf(norm, 1) {
-				continue
-			}
-			floats.Scale(1/norm, v)
-			for range 2 { // the second pass removes what rounding left
-				for _, b := range basis {
-					floats.AddScaled(v, -floats.Dot(b, v), b)
-				}
-			}
-			if norm = floats.Norm(v, 2); norm < independent {
-				continue
-			}
-			floats.Scale(1/norm, v)
-			for _, b := range basis { // as v was short, once more
-				floats.AddScaled(v, -floats.Dot(b, v), b)
-			}
-			floats.Scale(1/floats.Norm(v, 2), v)
-			basis = append(basis, v)
-		}
-	}
-	if len(basis) == 0 {
-		return nil
-	}
-	q := mat.NewDense(rows, len(basis), nil)
-	for j, b := range basis {
-		q.SetCol(j, b)
-	}
-	return q
-}
-
 // triplets are singular values of a matrix, in decreasing order, with their vectors as columns.
 type triplets struct {
 	s    []float64
 	u, v *mat.Dense // nil where there are none
 }
 
-// compactSVD returns the singular triplets of a small matrix by rows.
-func compactSVD(x []float64, rows int) triplets {
-	if len(x) == 0 {
-		return triplets{}
+// matrix returns the sum of the triplets by rows.
+func (t triplets) matrix(rows, cols int) []float64 {
+	out := make([]float64, rows*cols)
+	if len(t.s) == 0 {
+		return out
 	}
-	var svd mat.SVD
-	if !svd.Factorize(mat.NewDense(rows, len(x)/rows, x), mat.SVDThin) {
-		return triplets{}
+	scaled := mat.DenseCopyOf(t.u)
+	for i := range rows {
+		floats.Mul(scaled.RawRowView(i), t.s)
 	}
-	t := triplets{s: svd.Values(nil), u: new(mat.Dense), v: new(mat.Dense)}
-	svd.UTo(t.u)
-	svd.VTo(t.v)
-	return t
-}
-
-// first keeps the first r triplets.
-func (t triplets) first(r int) triplets {
-	if r == 0 || t.u == nil {
-		return triplets{}
-	}
-	rows, cols := t.u.RawMatrix().Rows, t.v.RawMatrix().Rows
-	return triplets{t.s[:r], t.u.Slice(0, rows, 0, r).(*mat.Dense), t.v.Slice(0, cols, 0, r).(*mat.Dense)}
+	mat.NewDense(rows, cols, out).Mul(scaled, t.v.T())
+	return out
 }
 
 // smaller returns A'A for tall matrices and AA' for others.
@@ -175,12 +118,4 @@ func spectralBound(x []float64, rows int, low float64) float64 {
 		bound *= 1 + 1e-7
 	}
 	return math.Sqrt(mat.Norm(gram, 1)) // |A|_2^2 <= |A'A|_1
-}
-
-// without removes from x what is in the span of the orthonormal columns of q.
-func without(x, q *mat.Dense) {
-	var c, back mat.Dense
-	c.Mul(q.T(), x)
-	back.Mul(q, &c)
-	x.Sub(x, &back)
 }

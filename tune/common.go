@@ -92,7 +92,6 @@ func (t *Task) everyWeight(ctx context.Context, upper []float64) (*evaluator, er
 	s := &space{radii: t.Program.Radii, upper: upper}
 	for j := range s.radii {
 		s.axes = append(s.axes, Axis{Members: []int{j}})
-		s.kinds = append(s.kinds, []int{j})
 	}
 	e, err := t.evaluator(ctx, s)
 	if errors.Is(err, errStopped) {

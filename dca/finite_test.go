@@ -29,7 +29,7 @@ func (b broken) Solve(context.Context, []float64, float64, *lower.Point) (*lower
 }
 
 func (b broken) Traits() lower.Traits       { return lower.Traits{Parts: []lower.Bilevel{b}} }
-func (b broken) Within() lower.WithinSolver { return brokenWithin{b.bad} }
+func (b broken) Within() lower.WithinSolver { return brokenWithin(b) }
 
 func (broken) Subproblem(parts []lower.Bilevel, workers int) lower.Subproblem {
 	return hopeless{}.Subproblem(parts, workers)

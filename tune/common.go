@@ -13,12 +13,12 @@ import (
 
 // Weights that the folds share, after VF-iDCA.
 //
-// In VF-iDCA the folds of a cross-validation share the radii, in all other methods the weights. A shared radius fits the size of each fold's
-// coefficients to its validation rows, so that the error is the smaller one for the same test error: the two cannot be compared. And
-// the final fit to all rows has more rows than a fold, for which weights keep their meaning, as losses are means over rows, and radii do not. So
-// VF-iDCA goes on to weights: its multipliers and the weights of its start are scored with the same weights in each fold, a compass
-// search in their logarithms goes on from the better ones, and the best are the selection. A search on all of the weights finds from the
-// start what it finds from the multipliers, so that one or two weights are searched for without iterations, see paths.go, unless these are asked for.
+// In VF-iDCA the folds of a cross-validation share the radii, in all other methods the weights. A shared radius fits the
+// size of each fold's coefficients to its validation rows, so that the error is the smaller one for the same test error:
+// the two cannot be compared. And the final fit to all rows has more rows than a fold, for which weights keep their
+// meaning, as losses are means over rows, and radii do not. So VF-iDCA goes on to weights: its multipliers and the
+// weights of its start are scored with the same weights in each fold, and the best are the selection. One or two are
+// searched for on paths, see paths.go, which find the minimum without iterations, unless these are asked for.
 
 const (
 	// compassMost is the largest number of weights that are searched on: more of them follow the noise of the validation rows.
@@ -218,12 +218,15 @@ func (c *compass) along(axis int, step float64) (gained bool, err error) {
 	}
 }
 
-// moved is the best point with all weights, or on axis 1 the odds of the first of two, times a factor. All together were
-// tried on a line, so that they take steps of a quarter.
+// moved is the best point with all weights, or on axis 1 the odds of the first of two, times a factor. Two together were
+// refined on a line before, so that they take steps of a quarter.
 func (c *compass) moved(axis int, step float64) []float64 {
 	next := slices.Clone(c.point)
 	if axis == 0 {
-		floats.Scale(math.Exp(step/4), next)
+		if len(next) > 1 {
+			step /= 4
+		}
+		floats.Scale(math.Exp(step), next)
 		return next
 	}
 	next[0] *= math.Exp(step)

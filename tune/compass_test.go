@@ -23,7 +23,7 @@ func TestCompass(t *testing.T) {
 			seen[key] = true
 			return Trial{X: [][]float64{{0}}, Lambda: l, Errors: &Errors{Validation: f(l)}}, nil
 		}}
-		require.NoError(t, c.try([]float64{1, 1}))
+		require.NoError(t, c.try([]float64{4, 1}))
 		require.NoError(t, c.search())
 		require.Less(t, c.best.Errors.Validation, 1.001)
 		require.Less(t, c.trials, compassTrials)

@@ -16,11 +16,12 @@ import (
 
 // Paths of weights, by folds.
 //
-// One or two weights that the folds share are chosen on paths: from weights with which nothing is selected down, all folds together, each
-// fit from the one before. A path ends by itself, where its error has risen in all folds, or falls no more. Two weights have a path
-// for the first alone; those of other shares are looked at where the best one so far is, and that of the second alone in steps of decades. Between points of the
-// best path there are more where the bend of its errors lets one be lower, and a compass search refines two weights. Iterations of VF-iDCA could
-// only find the same minimum again, so there are none unless they are asked for.
+// One or two weights that the folds share are chosen on paths: from weights with which nothing is selected down, all
+// folds together, each fit from the one before. A path ends by itself, where its error has risen in all folds, or falls
+// no more. Two weights have a path for the first alone; those of other shares are looked at from the sum of the best one
+// so far on, and that of the second alone in long steps. Between points of the best path there are more where the bend
+// of its errors lets one be lower, and a compass search refines two weights. Iterations of VF-iDCA could only find the
+// same minimum again, so there are none unless they are asked for.
 
 const (
 	// pathStep is the factor from point to point, 4 points to a decade.
@@ -216,6 +217,9 @@ func (c *compass) down(e *evaluator, p *paths) error {
 		if err := c.descend(p.lines[0], p); err != nil {
 			return err
 		}
+	}
+	if c.best.X == nil {
+		return nil
 	}
 	if p.ends {
 		if err := c.refine(c.point); err != nil {

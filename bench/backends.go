@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/tune"
@@ -188,17 +190,12 @@ var stages = []dca.Stage{dca.StagePenalty, dca.StageConstrained, dca.StageSubpro
 // program, which are the P_i(x) of the reference's solution at these.
 type point struct {
 	program dca.Program
-	kinds   [][]int
-	weights []float64          // one for each kind
+	weights []float64          // one for each radius
 	low     *dca.LowerSolution // the reference's at these radii, the centre of the subproblem
 }
 
 func newPoint(ctx context.Context, p dca.Program, reference backends.ConicBackend) (*point, error) {
-	kinds, err := p.Kinds()
-	if err != nil {
-		return nil, err
-	}
-	out := &point{program: p, kinds: kinds, weights: weights(p, kinds)}
+	out := &point{program: p, weights: weights(p)}
 	at, err := out.penalized(ctx, exact(reference))
 	if err != nil {
 		return nil, err
@@ -249,7 +246,7 @@ func (p *point) solve(ctx context.Context, stage dca.Stage, s dca.Settings) (*so
 }
 
 func (p *point) penalized(ctx context.Context, s dca.Settings) (*solved, error) {
-	form, err := dca.NewPenalized(p.program, p.kinds, s)
+	form, err := dca.NewPenalized(p.program, s)
 	if err != nil {
 		return nil, err
 	}
@@ -259,26 +256,22 @@ func (p *point) penalized(ctx context.Context, s dca.Settings) (*solved, error) 
 		return nil, err
 	}
 	out := &solved{status: at.Status, residual: at.Residual, objective: at.Train, radii: at.Radii, stats: form.Stats()}
-	for k, kind := range p.kinds {
-		for _, j := range kind {
-			if at.X != nil {
-				out.objective += p.weights[k] * at.Radii[j]
-			}
-		}
+	if at.X != nil {
+		out.objective += floats.Dot(p.weights, at.Radii)
 	}
 	return out, nil
 }
 
-// weights is the middle of the model's own path, one for each kind.
-func weights(p dca.Program, kinds [][]int) []float64 {
+// weights is the middle of the model's own path, one for each radius.
+func weights(p dca.Program) []float64 {
 	if len(p.Path) == 0 {
-		return slices.Repeat([]float64{0.1}, len(kinds))
+		return slices.Repeat([]float64{0.1}, p.Radii)
 	}
 	middle := p.Path[len(p.Path)/2]
-	if len(middle) == len(kinds) {
+	if len(middle) == p.Radii {
 		return middle
 	}
-	return slices.Repeat(middle[:1], len(kinds))
+	return slices.Repeat(middle[:1], p.Radii)
 }
 
 // stage solves a stage several times.

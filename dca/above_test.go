@@ -28,7 +28,7 @@ func (l looked) Solve(_ context.Context, lambda []float64, tol float64, _ *lower
 func TestAbove(t *testing.T) {
 	var gaps []float64
 	fit := looked{gaps: &gaps}
-	q := &Penalized{program: &Program{Radii: 1, Fit: lower.NewChain(fit, 1e-9)}, kindOf: []int{0}, joint: &joint{parts: []lower.Bilevel{fit}}}
+	q := &Penalized{program: &Program{Radii: 1, Fit: lower.NewChain(fit, 1e-9)}, joint: &joint{parts: []lower.Bilevel{fit}}}
 	for _, c := range []struct {
 		value float64
 		want  bool

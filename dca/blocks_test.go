@@ -92,16 +92,13 @@ func TestBlocksShareWeights(t *testing.T) {
 		{shared(a, a, 2), []float64{1.5}, []float64{2.5, 3.5, 4.5}},
 		{p, []float64{1, 0.7}, []float64{2.5, 3.5, 4.3}},
 	} {
-		q, err := NewPenalized(c.p, nil, Settings{Backend: backend})
+		q, err := NewPenalized(c.p, Settings{Backend: backend})
 		require.NoError(t, err)
 		s, err := q.Solve(context.Background(), c.weights, nil)
 		require.NoError(t, err)
-		objective := s.Train
 		for i, want := range c.want {
 			require.InDelta(t, want, s.X[i][0], 1e-4)
-			objective += (a[i] - want) * want
 		}
-		require.InDelta(t, objective, q.objective(s.X), 1e-3) // the multiplier of block t is a_t - x_t
 		require.NoError(t, q.Close())
 	}
 }

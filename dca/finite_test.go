@@ -12,19 +12,35 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// broken is a fit with an entry that is not a number.
+// broken is the fit of a [scalar] with a = 3 and b = 1, of an entry that is not a number.
 type broken struct{ bad float64 }
 
 func (broken) Dim() int           { return 1 }
 func (broken) LambdaMax() float64 { return 1 }
+func (broken) Shape() []int       { return []int{1} }
+
+func (broken) Values(x [][]float64) lower.Values {
+	v := x[0][0]
+	return lower.Values{Validation: (v - 1) * (v - 1) / 2, Train: (v - 3) * (v - 3) / 2, Penalties: []float64{math.Abs(v)}}
+}
 
 func (b broken) Solve(context.Context, []float64, float64, *lower.Point) (*lower.Point, error) {
 	return &lower.Point{X: [][]float64{{b.bad}}, Solved: true}, nil
 }
 
-func (b broken) Traits() lower.Traits { return lower.Traits{Within: b.Within} }
+func (b broken) Traits() lower.Traits       { return lower.Traits{Parts: []lower.Bilevel{b}} }
+func (b broken) Within() lower.WithinSolver { return brokenWithin(b) }
 
-func (b broken) Within(_ context.Context, radii []float64, _ float64) (*lower.Within, error) {
+func (broken) Subproblem(parts []lower.Bilevel, workers int) lower.Subproblem {
+	return hopeless{}.Subproblem(parts, workers)
+}
+
+// brokenWithin has a multiplier that is not a number.
+type brokenWithin struct{ bad float64 }
+
+func (brokenWithin) Begin(context.Context, []float64, [][]float64) error { return nil }
+
+func (b brokenWithin) Solve(_ context.Context, radii []float64, _ float64) (*lower.Within, error) {
 	return &lower.Within{X: [][]float64{{radii[0]}}, Lambda: []float64{b.bad}, Loss: 0.5, Solved: true}, nil
 }
 

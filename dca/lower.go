@@ -181,43 +181,23 @@ func (l *lowerForm) add(out *lowerSolution, results []*convex.Result) {
 	out.check()
 }
 
-// direct is by [Program.Fit]; nil where there is none, or where it cannot.
+// direct is by the fits of [Program.Fit]; nil where there are none, or where they cannot.
 func (l *lowerForm) direct(ctx context.Context, h []float64) (*lowerSolution, error) {
-	if l.program.Fit == nil || !(slices.Min(h) > 0) {
+	if l.joint == nil || !(slices.Min(h) > 0) {
 		return nil, nil
 	}
 	start := time.Now()
-	if l.joint != nil {
-		out, err := l.joint.lower(ctx, h)
-		l.taken = time.Since(start)
-		if err != nil {
-			return nil, l.program.errorf("lower level: %w", err)
-		}
-		if out != nil && out.x != nil {
-			if out.check(); out.x == nil && !l.joint.alone() {
-				return nil, nil
-			}
-			l.judge(out)
-		}
-		return out, nil
-	}
-	s, err := l.program.Fit.Within(ctx, h)
+	out, err := l.joint.lower(ctx, h)
+	l.taken = time.Since(start)
 	if err != nil {
 		return nil, l.program.errorf("lower level: %w", err)
 	}
-	if s == nil || !s.Solved {
-		return nil, nil
+	if out != nil && out.x != nil {
+		if out.check(); out.x == nil && !l.joint.alone() {
+			return nil, nil
+		}
+		l.judge(out)
 	}
-	l.taken = time.Since(start)
-	out := &lowerSolution{
-		conic: conic{status: backends.Optimal, residual: math.NaN()}, gap: s.Gap, h: slices.Clone(h),
-		value: s.Loss, parts: []float64{s.Loss}, x: s.X, slope: make([]float64, len(h)),
-	}
-	floats.AddScaled(out.slope, -1, s.Lambda)
-	if out.check(); out.x == nil {
-		return nil, nil
-	}
-	l.judge(out)
 	return out, nil
 }
 

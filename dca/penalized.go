@@ -9,9 +9,9 @@ import (
 	"github.com/conetune/conetune/convex"
 )
 
-// Penalized is the lower level of a program in penalty form,
+// Penalized is the lower level of a program in penalty form, with a weight w_i for each radius,
 //
-//	minimize over x  l(x, u) + sum_k w_k sum_{i in kind k} P_i(x)   s.t.  g(x, u) <= 0,  x in X,
+//	minimize over x  l(x, u) + sum_i w_i P_i(x)   s.t.  g(x, u) <= 0,  x in X,
 //
 // compiled once with the weights w and the upper variables u as parameters. A solution for the
 // multipliers of the constrained form as weights solves that form, and the other way round with r_i = P_i(x).
@@ -22,32 +22,28 @@ import (
 type Penalized struct {
 	program *Program
 	blocks  []*penalizedBlock
-	kindOf  []int     // of each radius
-	share   []float64 // of each radius, one over the number of blocks that have it
-	kinds   int
 	options convex.SolverOptions
 	workers int
-	open    bool
+	closed  bool
 	joint   *joint // evaluates the functions in the place of the blocks, which are not compiled before they are needed; nil where there is none
-	closed  Stats  // of solvers that were forgotten
+	work    Stats  // of solvers that were forgotten
 }
 
 // penalizedBlock is the penalty form of one block.
 type penalizedBlock struct {
 	level    Level
 	rows     [][]int // for each constraint of the level, the radius of each row, or -1
-	weights  []*convex.Parameter
-	vectors  []weightVector
+	weights  []rowWeights
 	upper    *convex.Parameter // nil without upper variables
 	compiled *convex.Program
-	solver   *convex.Solver
+	solver   *convex.Solver // nil before it is needed
 }
 
-// weightVector are the weights of the rows of one constraint.
-type weightVector struct {
-	parameter *convex.Parameter
-	kinds     []int     // of the rows
-	share     []float64 // of the radii of the rows
+// rowWeights are the weights of rows of a constraint, those of their radii times shares.
+type rowWeights struct {
+	*convex.Parameter
+	radii []int
+	share []float64
 }
 
 // PenalizedSolution is the outcome at one vector of weights.
@@ -71,45 +67,24 @@ type PenalizedSolution struct {
 // settings: it is then set up once for all weights, which saves more than small programs would.
 const wholeBelow = 400
 
-// NewPenalized compiles the penalty form with one weight for each kind; a kind is a list
-// of radii, which have to be in one kind each. Nil means one weight for each radius. Of the settings, those of
-// the conic solver count.
-func NewPenalized(p Program, kinds [][]int, s Settings) (*Penalized, error) {
+// NewPenalized prepares the penalty form. Of the settings, those of the conic solver count.
+func NewPenalized(p Program, s Settings) (*Penalized, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
 	if p.Radii < len(p.H0) {
 		p.Fit = nil // has no penalty form with weights of the radii alone
 	}
-	if kinds == nil {
-		for j := range p.Radii {
-			kinds = append(kinds, []int{j})
-		}
-	}
-	q := &Penalized{program: &p, kinds: len(kinds), workers: s.Workers, kindOf: make([]int, p.Radii), open: true, joint: newJoint(&p, &s)}
+	q := &Penalized{program: &p, workers: s.Workers, joint: newJoint(&p, &s)}
 	q.options = q.joint.bound(s.convex())
-	for j := range q.kindOf {
-		q.kindOf[j] = -1
-	}
-	for k, kind := range kinds {
-		for _, j := range kind {
-			if j < 0 || j >= p.Radii || q.kindOf[j] >= 0 {
-				return nil, p.errorf("kind %d of penalties has radius %d, which is another kind's or none of the %d", k, j, p.Radii)
-			}
-			q.kindOf[j] = k
-		}
-	}
-	if j := slices.Index(q.kindOf, -1); j >= 0 {
-		return nil, p.errorf("radius %d is in no kind of penalties", j)
-	}
 	if q.joint != nil {
 		return q, nil
 	}
-	return q, q.compileAll()
+	return q, q.compile()
 }
 
-// compileAll compiles the conic programs, unless that was done before.
-func (q *Penalized) compileAll() error {
+// compile compiles the conic programs, unless that was done before.
+func (q *Penalized) compile() error {
 	if q.blocks != nil {
 		return nil
 	}
@@ -117,54 +92,37 @@ func (q *Penalized) compileAll() error {
 	if err != nil {
 		return err
 	}
-	var models []*convex.Model
-	var blocks []*penalizedBlock
-	for _, build := range q.program.builders() {
-		m := convex.NewModel()
-		b, err := q.block(m, build, q.kinds)
-		if err != nil {
+	blocks, models := make([]*penalizedBlock, len(q.program.builders())), make([]*convex.Model, len(q.program.builders()))
+	share := make([]float64, q.program.Radii) // one over the number of blocks that have the radius
+	for i, build := range q.program.builders() {
+		models[i] = convex.NewModel()
+		if blocks[i], err = q.block(models[i], build); err != nil {
 			return err
 		}
-		n := len(b.level.Constraints)
-		b.rows, rows = rows[:n], rows[n:]
-		blocks, models = append(blocks, b), append(models, m)
-	}
-	q.blocks = blocks
-	q.share = q.shares()
-	for i, b := range q.blocks {
-		if err := q.compile(models[i], b); err != nil {
-			return err
-		}
-	}
-	return q.reopen()
-}
-
-// shares are one over the number of blocks that have a radius, for each radius.
-func (q *Penalized) shares() []float64 {
-	share := make([]float64, q.program.Radii)
-	for _, b := range q.blocks {
-		has := make([]bool, len(share))
-		for _, rows := range b.rows {
-			for _, j := range rows {
-				if j >= 0 && !has[j] {
-					has[j] = true
-					share[j]++
-				}
+		n := len(blocks[i].level.Constraints)
+		blocks[i].rows, rows = rows[:n], rows[n:]
+		own := slices.Concat(blocks[i].rows...)
+		for j := range share {
+			if slices.Contains(own, j) {
+				share[j]++
 			}
 		}
 	}
 	for j, n := range share {
 		share[j] = 1 / n
 	}
-	return share
+	for i, b := range blocks {
+		if err := b.compile(models[i], share); err != nil {
+			return q.program.errorf("penalty form: %w", err)
+		}
+	}
+	q.blocks = blocks
+	return nil
 }
 
 // block builds the functions of a block into m.
-func (q *Penalized) block(m *convex.Model, build func(m *convex.Model, h convex.Affine) Level, kinds int) (*penalizedBlock, error) {
+func (q *Penalized) block(m *convex.Model, build func(m *convex.Model, h convex.Affine) Level) (*penalizedBlock, error) {
 	p, b := q.program, &penalizedBlock{}
-	for range kinds {
-		b.weights = append(b.weights, m.Parameter("lambda", 1))
-	}
 	h := convex.Const(make([]float64, p.Radii)...)
 	if n := len(p.H0) - p.Radii; n > 0 {
 		b.upper = m.Parameter("u", n)
@@ -178,67 +136,58 @@ func (q *Penalized) block(m *convex.Model, build func(m *convex.Model, h convex.
 }
 
 // compile compiles a block with its rows.
-func (q *Penalized) compile(m *convex.Model, b *penalizedBlock) error {
+func (b *penalizedBlock) compile(m *convex.Model, share []float64) (err error) {
 	objective := b.level.Train
 	for c, constraint := range b.level.Constraints {
-		penalties, joint := b.split(m, constraint, b.rows[c], q)
-		for _, penalty := range penalties {
-			objective = objective.Plus(penalty)
-		}
-		for _, g := range joint {
-			m.Constrain(convex.LessEqual(g, convex.Const(0)))
+		for _, part := range separate(constraint, b.rows[c]) {
+			if part.radii == nil {
+				m.Constrain(convex.LessEqual(part.of, convex.Const(0)))
+				continue
+			}
+			w := rowWeights{m.Parameter("lambda", len(part.radii)), part.radii, nil}
+			for _, j := range w.radii {
+				w.share = append(w.share, share[j])
+			}
+			b.weights = append(b.weights, w)
+			if len(w.radii) == 1 {
+				objective = objective.Plus(part.of.Weight(w.Parameter))
+			} else {
+				objective = objective.Plus(part.of.WeightedSum(w.Parameter))
+			}
 		}
 	}
 	m.Minimize(objective)
 	m.Constrain(b.level.Set...)
-	var err error
-	if b.compiled, err = m.Compile(); err != nil {
-		return q.program.errorf("penalty form: %w", err)
-	}
-	return nil
+	b.compiled, err = m.Compile()
+	return err
 }
 
-// split divides the rows of a constraint into weighted penalties and constraints g(x, u). A constraint
-// that goes as a whole is not taken apart: norms of whole variables are what working sets need.
-func (b *penalizedBlock) split(m *convex.Model, constraint convex.Convex, rows []int, q *Penalized) (penalties, joint []convex.Convex) {
-	if len(rows) == 0 {
-		return nil, nil
-	}
-	kind := func(i int) int {
-		if rows[i] < 0 {
-			return -1
-		}
-		return q.kindOf[rows[i]]
-	}
-	whole := true
-	kinds, share := make([]int, len(rows)), make([]float64, len(rows))
-	for i, j := range rows {
-		kinds[i] = kind(i)
-		if j >= 0 {
-			share[i] = q.share[j]
-		}
-		whole = whole && kinds[i] == kinds[0] && share[i] == share[0]
-	}
+// separated are rows of a constraint that all have radii, or none.
+type separated struct {
+	of    convex.Convex
+	radii []int // nil for none
+}
+
+// separate takes a constraint apart as far as it must be: norms of whole variables are what working sets need.
+func separate(constraint convex.Convex, rows []int) (parts []separated) {
 	switch {
-	case whole && kind(0) < 0:
-		return nil, []convex.Convex{constraint}
-	case whole:
-		return []convex.Convex{constraint.Sum().Weight(b.weights[kind(0)]).Scale(share[0])}, nil
-	case slices.Min(kinds) >= 0:
-		v := m.Parameter("lambda", len(rows))
-		if sum := constraint.WeightedSum(v); sum.Err() == nil {
-			b.vectors = append(b.vectors, weightVector{v, kinds, share})
-			return []convex.Convex{sum}, nil
-		}
+	case len(rows) == 0:
+		return nil
+	case slices.Max(rows) < 0:
+		return []separated{{constraint, nil}}
+	case len(rows) == 1:
+		return []separated{{constraint, rows}}
+	case slices.Min(rows) >= 0 && constraint.WeightedSum(convex.NewModel().Parameter("", len(rows))).Err() == nil:
+		return []separated{{constraint, rows}}
 	}
-	for i := range rows {
-		if k := kind(i); k >= 0 {
-			penalties = append(penalties, constraint.At(i).Weight(b.weights[k]).Scale(share[i]))
-		} else {
-			joint = append(joint, constraint.At(i))
+	for i, j := range rows {
+		var radii []int
+		if j >= 0 {
+			radii = []int{j}
 		}
+		parts = append(parts, separated{constraint.At(i), radii})
 	}
-	return penalties, joint
+	return parts
 }
 
 // Forget makes the next solve independent of those before, as that of a new Penalized.
@@ -246,16 +195,18 @@ func (q *Penalized) Forget() error {
 	if fit := q.program.Fit; fit != nil {
 		fit.Forget()
 	}
-	return q.reopen()
+	return q.release()
 }
 
-// reopen sets up new solvers.
-func (q *Penalized) reopen() error {
-	if err := q.Close(); err != nil {
+// ready makes the solvers that there are not.
+func (q *Penalized) ready() error {
+	if err := q.compile(); err != nil {
 		return err
 	}
-	q.open = true
 	for _, b := range q.blocks {
+		if b.solver != nil {
+			continue
+		}
 		size := 0
 		for _, v := range b.level.X {
 			size += v.Len()
@@ -270,32 +221,14 @@ func (q *Penalized) reopen() error {
 	return nil
 }
 
-// Cold makes the next solve begin without the point of the one before, for weights
-// that are far from the last ones. What was set up stays.
-func (q *Penalized) Cold() {
-	if fit := q.program.Fit; fit != nil {
-		fit.Cold()
-	}
-	for _, b := range q.blocks {
-		if b.solver != nil {
-			b.solver.Cold()
-		}
-	}
-}
-
 // set gives the parameters of the block their values.
 func (b *penalizedBlock) set(weights, upper []float64) error {
-	for k, w := range b.weights {
-		if err := w.Set(weights[k : k+1]); err != nil {
-			return err
+	for _, of := range b.weights {
+		w := make([]float64, len(of.radii))
+		for i, j := range of.radii {
+			w[i] = of.share[i] * weights[j]
 		}
-	}
-	for _, v := range b.vectors {
-		w := make([]float64, len(v.kinds))
-		for i, k := range v.kinds {
-			w[i] = v.share[i] * weights[k]
-		}
-		if err := v.parameter.Set(w); err != nil {
+		if err := of.Set(w); err != nil {
 			return err
 		}
 	}
@@ -305,13 +238,13 @@ func (b *penalizedBlock) set(weights, upper []float64) error {
 	return nil
 }
 
-// Solve solves the penalty form at the weights, positive and one for each kind, and the
+// Solve solves the penalty form at the weights, positive and one for each radius, and the
 // upper variables, of which nil leaves the last. It starts from the solve before.
 func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*PenalizedSolution, error) {
-	if !q.open {
+	if q.closed {
 		return nil, backends.ErrClosed
 	}
-	if n := q.kinds; len(weights) != n {
+	if n := q.program.Radii; len(weights) != n {
 		return nil, q.program.errorf("penalty form: %d weights, expected %d", len(weights), n)
 	}
 	for k, w := range weights {
@@ -322,7 +255,7 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 	if s, err := q.direct(ctx, weights); s != nil || err != nil {
 		return s, err
 	}
-	if err := q.compileAll(); err != nil {
+	if err := q.ready(); err != nil {
 		return nil, err
 	}
 	weights = q.clipped(weights)
@@ -353,7 +286,7 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 		s.X = append(s.X, values(results[i], b.level.X)...)
 	}
 	q.score(s)
-	if !s.finite() || q.worse(s.X) {
+	if !s.finite() {
 		s.refuse()
 	}
 	return s, nil
@@ -371,15 +304,6 @@ func (s *PenalizedSolution) refuse() {
 	s.conic.status = s.Status
 }
 
-// each are the weights of the radii.
-func (q *Penalized) each(weights []float64) []float64 {
-	each := make([]float64, q.program.Radii)
-	for j, k := range q.kindOf {
-		each[j] = weights[k]
-	}
-	return each
-}
-
 // looseGap is the relative gap of fits that only tell whether a validation loss is above another by the factor clearly.
 const looseGap, clearly = 3e-2, 1.01
 
@@ -389,7 +313,7 @@ func (q *Penalized) above(ctx context.Context, weights []float64, value float64)
 	if q.program.Fit == nil || !q.joint.compact() || math.IsInf(value, 1) {
 		return false, nil
 	}
-	pt, err := q.program.Fit.SolveTo(ctx, q.each(weights), looseGap)
+	pt, err := q.program.Fit.SolveTo(ctx, weights, looseGap)
 	if err != nil {
 		return false, q.program.errorf("penalty form: %w", err)
 	}
@@ -401,7 +325,7 @@ func (q *Penalized) direct(ctx context.Context, weights []float64) (*PenalizedSo
 	if q.program.Fit == nil {
 		return nil, nil
 	}
-	pt, err := q.program.Fit.Solve(ctx, q.each(weights))
+	pt, err := q.program.Fit.Solve(ctx, weights)
 	if err != nil {
 		return nil, q.program.errorf("penalty form: %w", err)
 	}
@@ -451,7 +375,7 @@ func (q *Penalized) score(s *PenalizedSolution) {
 
 // Stats adds up what the conic solvers did.
 func (q *Penalized) Stats() Stats {
-	s := q.closed
+	s := q.work
 	for _, b := range q.blocks {
 		if b.solver != nil {
 			s.add(b.solver.Stats())
@@ -460,19 +384,23 @@ func (q *Penalized) Stats() Stats {
 	return s
 }
 
-// Close frees the solvers. Further calls do nothing.
-func (q *Penalized) Close() error {
-	q.open = false
-	var first error
+// release frees the solvers.
+func (q *Penalized) release() (first error) {
 	for _, b := range q.blocks {
 		if b.solver == nil {
 			continue
 		}
-		q.closed.add(b.solver.Stats())
+		q.work.add(b.solver.Stats())
 		if err := b.solver.Close(); err != nil && first == nil {
 			first = err
 		}
 		b.solver = nil
 	}
 	return first
+}
+
+// Close frees the solvers. Further calls do nothing.
+func (q *Penalized) Close() error {
+	q.closed = true
+	return q.release()
 }

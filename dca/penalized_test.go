@@ -65,34 +65,21 @@ func TestPenalizedClosedForm(t *testing.T) {
 	y := []float64{3, -2, 4}
 	p := separable(y)
 	soft := func(v, w float64) float64 { return math.Copysign(math.Max(0, math.Abs(v)-w), v) }
-	for name, kinds := range map[string][][]int{"each": nil, "kinds": {{0, 1}, {2}}, "mixed": {{2, 1}, {0}}} {
-		t.Run(name, func(t *testing.T) {
-			q, err := NewPenalized(p, kinds, Settings{Backend: backend})
-			require.NoError(t, err)
-			defer q.Close()
-			if kinds == nil {
-				kinds = [][]int{{0}, {1}, {2}}
-			}
-			for i, weights := range [][]float64{{0.5, 0.2, 0.3}, {2, 0.7, 0.1}, {5, 1, 4}} {
-				lambda := make([]float64, 3)
-				for k, kind := range kinds {
-					for _, j := range kind {
-						lambda[j] = weights[k]
-					}
-				}
-				u := []float64{5, 1.5, 0.1}[i]
-				s, err := q.Solve(context.Background(), weights[:len(kinds)], []float64{u})
-				require.NoError(t, err)
-				want := []float64{soft(y[0], lambda[0]), soft(y[1], lambda[1]) / (1 + lambda[2]), math.Min(u, y[2]/(1+lambda[2]))}
-				require.InDeltaSlice(t, want, s.X[0], 1e-4) // where |.| has its kink, x is off by the root of the gap
-				radii := []float64{math.Abs(want[0]), math.Abs(want[1]), 0.5 * (want[1]*want[1] + want[2]*want[2])}
-				require.InDeltaSlice(t, radii, s.Radii, 1e-3)
-				require.InDelta(t, want[0]*want[0]+want[1]*want[1]+want[2]*want[2], s.Validation, 1e-3)
-				again, err := p.Penalties(s.X, []float64{u})
-				require.NoError(t, err)
-				require.Equal(t, s.Radii, again)
-			}
-		})
+	q, err := NewPenalized(p, Settings{Backend: backend})
+	require.NoError(t, err)
+	defer q.Close()
+	for i, lambda := range [][]float64{{0.5, 0.2, 0.3}, {2, 0.7, 0.1}, {5, 1, 4}, {0.4, 0.4, 2}} {
+		u := []float64{5, 1.5, 0.1, 0.1}[i]
+		s, err := q.Solve(context.Background(), lambda, []float64{u})
+		require.NoError(t, err)
+		want := []float64{soft(y[0], lambda[0]), soft(y[1], lambda[1]) / (1 + lambda[2]), math.Min(u, y[2]/(1+lambda[2]))}
+		require.InDeltaSlice(t, want, s.X[0], 1e-4) // where |.| has its kink, x is off by the root of the gap
+		radii := []float64{math.Abs(want[0]), math.Abs(want[1]), 0.5 * (want[1]*want[1] + want[2]*want[2])}
+		require.InDeltaSlice(t, radii, s.Radii, 1e-3)
+		require.InDelta(t, want[0]*want[0]+want[1]*want[1]+want[2]*want[2], s.Validation, 1e-3)
+		again, err := p.Penalties(s.X, []float64{u})
+		require.NoError(t, err)
+		require.Equal(t, s.Radii, again)
 	}
 }
 
@@ -102,12 +89,12 @@ func TestForget(t *testing.T) {
 	require.NoError(t, err)
 	p := separable([]float64{3, -2, 4})
 	solve := func(q *Penalized, w float64) []float64 {
-		s, err := q.Solve(context.Background(), []float64{w, 2 * w}, nil)
+		s, err := q.Solve(context.Background(), []float64{w, w, 2 * w}, nil)
 		require.NoError(t, err)
 		return s.X[0]
 	}
 	fresh := func() *Penalized {
-		q, err := NewPenalized(p, [][]int{{0, 1}, {2}}, Settings{Backend: backend})
+		q, err := NewPenalized(p, Settings{Backend: backend})
 		require.NoError(t, err)
 		return q
 	}
@@ -119,27 +106,13 @@ func TestForget(t *testing.T) {
 	require.NoError(t, q.Forget())
 	require.Equal(t, solve(r, 0.7), solve(q, 0.7))
 	require.Equal(t, 3, q.Stats().Solves)
-	solve(q, 0.1)
-	q.Cold()
-	other := fresh()
-	defer other.Close()
-	require.Equal(t, solve(other, 0.7), solve(q, 0.7))
-	require.Equal(t, []int{2, 3}, []int{q.Stats().Setups, q.Stats().Updates})
 }
 
 func TestPenalizedMisuse(t *testing.T) {
 	backend, err := backends.Open("native")
 	require.NoError(t, err)
 	p := separable([]float64{3, -2, 4})
-	for want, kinds := range map[string][][]int{
-		"radius 2 is in no kind": {{0, 1}},
-		"another kind":           {{0, 1}, {1, 2}},
-		"none of the 3":          {{0, 1, 2, 3}},
-	} {
-		_, err := NewPenalized(p, kinds, Settings{Backend: backend})
-		require.ErrorContains(t, err, want)
-	}
-	q, err := NewPenalized(p, nil, Settings{Backend: backend})
+	q, err := NewPenalized(p, Settings{Backend: backend})
 	require.NoError(t, err)
 	_, err = q.Solve(context.Background(), []float64{1, 1}, nil)
 	require.ErrorContains(t, err, "2 weights, expected 3")
@@ -153,10 +126,9 @@ func TestPenalizedMisuse(t *testing.T) {
 	require.ErrorContains(t, err, "1 values of variable x, expected 3")
 }
 
-// direct is a fit by functions that give X, nil where they cannot.
+// direct is a fit by a function that gives X, nil where it cannot.
 type direct struct {
 	penalty func(weights []float64) [][]float64
-	within  func(radii []float64) *lower.Within
 }
 
 func (direct) Dim() int           { return 1 }
@@ -167,11 +139,7 @@ func (d direct) Solve(_ context.Context, weights []float64, _ float64, _ *lower.
 	return &lower.Point{X: x, Gap: 1e-10, Solved: x != nil}, nil
 }
 
-func (d direct) Traits() lower.Traits { return lower.Traits{Within: d.Within} }
-
-func (d direct) Within(_ context.Context, radii []float64, _ float64) (*lower.Within, error) {
-	return d.within(radii), nil
-}
+func (d direct) Traits() lower.Traits { return lower.Traits{} }
 
 // Solutions of [Program.Fit] are scored as those of the conic program, which is there for what it leaves.
 func TestPenaltyOfTheProgram(t *testing.T) {
@@ -179,7 +147,7 @@ func TestPenaltyOfTheProgram(t *testing.T) {
 	require.NoError(t, err)
 	p := separable([]float64{3, -2, 4})
 	p.Fit = lower.NewChain(direct{}, 1e-9)
-	_, err = NewPenalized(p, nil, Settings{Backend: backend})
+	_, err = NewPenalized(p, Settings{Backend: backend})
 	require.ErrorContains(t, err, "3 radii and 4 hyperparameters")
 	p.H0, p.Lo, p.Hi = p.H0[:3], nil, nil
 	build := p.Build
@@ -188,7 +156,6 @@ func TestPenaltyOfTheProgram(t *testing.T) {
 		l.Constraints = l.Constraints[:2]
 		return l
 	}
-	kinds := [][]int{{2}, {0, 1}}
 	p.Fit = lower.NewChain(direct{penalty: func(w []float64) [][]float64 {
 		require.Equal(t, w[0], w[1])
 		if w[0] == 1 {
@@ -196,12 +163,12 @@ func TestPenaltyOfTheProgram(t *testing.T) {
 		}
 		return [][]float64{{3 - w[0], -(2 - w[0]) / (1 + w[2]), 4 / (1 + w[2])}}
 	}}, 1e-9)
-	fast, err := NewPenalized(p, kinds, Settings{Backend: backend})
+	fast, err := NewPenalized(p, Settings{Backend: backend})
 	require.NoError(t, err)
 	p.Fit = nil
-	slow, err := NewPenalized(p, kinds, Settings{Backend: backend})
+	slow, err := NewPenalized(p, Settings{Backend: backend})
 	require.NoError(t, err)
-	for _, w := range [][]float64{{0.5, 0.7}, {0.2, 1}, {2, 0.1}} {
+	for _, w := range [][]float64{{0.7, 0.7, 0.5}, {1, 1, 0.2}, {0.1, 0.1, 2}} {
 		a, err := fast.Solve(context.Background(), w, nil)
 		require.NoError(t, err)
 		b, err := slow.Solve(context.Background(), w, nil)
@@ -211,7 +178,7 @@ func TestPenaltyOfTheProgram(t *testing.T) {
 		require.InDeltaSlice(t, b.Radii, a.Radii, 1e-6)
 		require.InDelta(t, b.Train, a.Train, 1e-6)
 		require.InDelta(t, b.Validation, a.Validation, 1e-5)
-		if w[1] != 1 { // what was not computed is not 0
+		if w[0] != 1 { // what was not computed is not 0
 			require.True(t, math.IsNaN(a.Residual))
 			require.Equal(t, 1e-10, a.Gap)
 		}
@@ -220,51 +187,4 @@ func TestPenaltyOfTheProgram(t *testing.T) {
 	}
 	require.NoError(t, fast.Close())
 	require.NoError(t, slow.Close())
-}
-
-// The lower level of [Program.Fit] is taken as that of the conic program, which is there for what it leaves.
-func TestLowerOfTheProgram(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
-	y := []float64{3, -2}
-	p := Program{
-		Name: "clipped", H0: []float64{1, 0.5}, Radii: 2,
-		Build: func(m *convex.Model, h convex.Affine) Level {
-			x := m.Variable("x", 2)
-			return Level{
-				X:           []*convex.Variable{x},
-				Train:       convex.SumSquares(x.Expr().Minus(convex.Const(y...))).Scale(0.5),
-				Validation:  convex.SumSquares(x.Expr()),
-				Constraints: []convex.Convex{convex.Abs(x.Expr()).MinusAffine(h)},
-			}
-		},
-	}
-	calls, able := 0, true
-	p.Fit = lower.NewChain(direct{within: func(r []float64) *lower.Within {
-		calls++
-		a, b := math.Max(0, 3-r[0]), math.Max(0, 2-r[1])
-		return &lower.Within{X: [][]float64{{3 - a, b - 2}}, Lambda: []float64{a, b}, Loss: (a*a + b*b) / 2, Gap: 1e-11, Solved: able}
-	}}, 1e-9)
-	ctx, s := context.Background(), Settings{Backend: backend}
-	direct, err := LowerLevel(ctx, p, s)
-	require.NoError(t, err)
-	require.Equal(t, 1, calls)
-	require.Zero(t, direct.Stats.Iterations)
-	require.True(t, math.IsNaN(direct.Residual))
-	require.Equal(t, 1e-11, direct.Gap)
-	able = false
-	conic, err := LowerLevel(ctx, p, s)
-	require.NoError(t, err)
-	require.Equal(t, 2, calls)
-	require.Positive(t, conic.Stats.Iterations)
-	require.Less(t, conic.Residual, 1e-6)
-	require.True(t, math.IsNaN(conic.Gap))
-	require.InDeltaSlice(t, conic.X[0], direct.X[0], 1e-6)
-	require.InDeltaSlice(t, conic.Lambda, direct.Lambda, 1e-6)
-	require.InDelta(t, conic.Value, direct.Value, 1e-6)
-	p.H0[1] = 0
-	able = true
-	_, err = LowerLevel(ctx, p, s)
-	require.NoError(t, err)
-	require.Equal(t, 2, calls, "radii of zero are not for it")
 }

@@ -75,7 +75,7 @@ func TestConicProgramsInThePlaceOfFits(t *testing.T) {
 		require.Equal(t, dca.SolverFailed, out.Status)
 		require.Contains(t, out.Message, "not solved by the fit, and the conic program in its place needs")
 	}
-	form, err := dca.NewPenalized(p, nil, dca.Settings{Backend: ours(t), Solver: backends.Options{Memory: 100_000}})
+	form, err := dca.NewPenalized(p, dca.Settings{Backend: ours(t), Solver: backends.Options{Memory: 100_000}})
 	require.NoError(t, err)
 	defer form.Close()
 	s, err := form.Solve(context.Background(), []float64{0.1, 0.1}, nil)

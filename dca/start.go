@@ -19,11 +19,7 @@ func (r *run) pathStart(ctx context.Context) error {
 	if radii := len(r.program.H0); r.program.Radii != radii {
 		return r.program.errorf("PathStart needs hyperparameters that are all radii; there are %d radii and %d hyperparameters", r.program.Radii, radii)
 	}
-	var kinds [][]int // one for each radius
-	if len(r.program.Path[0]) == 1 {
-		kinds = [][]int{indices(r.program.Radii)}
-	}
-	penalized, err := NewPenalized(*r.program, kinds, r.settings)
+	penalized, err := NewPenalized(*r.program, r.settings)
 	if err != nil {
 		return err
 	}
@@ -33,6 +29,9 @@ func (r *run) pathStart(ctx context.Context) error {
 	best := math.Inf(1)
 	part, idle := math.Inf(1), 0 // the least validation value of this part of the path, and the points since then
 	for k, lambda := range r.program.Path {
+		if len(lambda) == 1 {
+			lambda = slices.Repeat(lambda, r.program.Radii)
+		}
 		if k > 0 && lambda[0] > r.program.Path[k-1][0] {
 			part, idle = math.Inf(1), 0
 		}
@@ -92,11 +91,8 @@ func (r *run) takeStart() {
 
 // startAt starts at a solution in penalty form.
 func (r *run) startAt(s *PenalizedSolution, weights []float64) {
-	r.result.StartWeights = make([]float64, r.program.Radii)
-	for j := range r.result.StartWeights {
-		r.result.StartWeights[j] = weights[min(j, len(weights)-1)]
-	}
-	r.found = &foundStart{x: s.X, h: s.Radii, lambda: slices.Clone(r.result.StartWeights), train: s.Train, validation: s.Validation}
+	r.result.StartWeights = weights
+	r.found = &foundStart{x: s.X, h: s.Radii, lambda: slices.Clone(weights), train: s.Train, validation: s.Validation}
 	r.centre = iterate{s.X, r.program.StartAt(s.Radii, nil)}
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/conetune/conetune/internal/stop"
 )
 
-// Chain solves a fit at one lambda after the other, each from the point before or, where the fit knows it, from the best of the last
-// ones. It is for one goroutine at a time; several chains may share a fit.
+// Chain solves a fit at one lambda after the other, each from the point before or, where the fit knows it, from the best
+// of the last ones. It is for one goroutine at a time; several chains may share a fit.
 type Chain struct {
 	fit    Fit
 	tol    float64
@@ -40,9 +40,6 @@ func (c *Chain) Fresh() *Chain {
 	return &Chain{fit: c.fit, tol: c.tol, traits: c.traits}
 }
 
-// Chooses says whether the fit knows what to start from, so that one chain is enough for lambdas that are far apart.
-func (c *Chain) Chooses() bool { return c.traits.Start != nil }
-
 // Solve solves the penalised form. A point that is not solved is returned, but none starts from it.
 func (c *Chain) Solve(ctx context.Context, lambda []float64) (*Point, error) {
 	return c.SolveTo(ctx, lambda, c.tol)
@@ -72,23 +69,12 @@ func (c *Chain) SolveTo(ctx context.Context, lambda []float64, tol float64) (*Po
 	return pt, nil
 }
 
-// Within solves the constrained form; it returns nil where the fit cannot.
-func (c *Chain) Within(ctx context.Context, radii []float64) (*Within, error) {
-	if w := c.traits.Within; w != nil {
-		return stop.Do(ctx, &Within{Gap: math.Inf(1)}, func() (*Within, error) { return w(ctx, radii, c.tol) })
-	}
-	return nil, nil
-}
-
 // SolveUntil is [Fit.Solve], which is left to itself where it takes more than a moment to notice that its context has ended: the point then
 // is not solved.
 func SolveUntil(ctx context.Context, fit Fit, lambda []float64, tol float64, start *Point) (*Point, error) {
 	lambda = slices.Clone(lambda)
 	return stop.Do(ctx, &Point{Lambda: lambda, Gap: math.Inf(1)}, func() (*Point, error) { return fit.Solve(ctx, lambda, tol, start) })
 }
-
-// Cold makes the next solve start without the point before, for a lambda that is far from the last. A starter still has its points.
-func (c *Chain) Cold() { c.last = nil }
 
 // Forget makes the next solve independent of those before.
 func (c *Chain) Forget() { c.last, c.points = nil, nil }

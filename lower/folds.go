@@ -95,11 +95,11 @@ func (f *Folds) Solve(ctx context.Context, lambda []float64, tol float64, start 
 func (f *Folds) Traits() Traits {
 	each := make([]Traits, len(f.parts))
 	out := Traits{Bounds: f.bounds, Coarse: math.Inf(1)}
-	gradient, start, within, quick := true, true, true, true
+	gradient, start, quick := true, true, true
 	for t, p := range f.parts {
 		each[t] = p.Traits()
 		out.Coarse = math.Min(out.Coarse, each[t].Coarse)
-		gradient, start, within = gradient && each[t].Gradient != nil, start && each[t].Start != nil, within && each[t].Within != nil
+		gradient, start = gradient && each[t].Gradient != nil, start && each[t].Start != nil
 		out.Parts = append(out.Parts, each[t].Parts...)
 		quick = quick && len(each[t].Parts) > 0 && (each[t].Quick == nil || each[t].Quick(len(f.parts)))
 	}
@@ -122,11 +122,6 @@ func (f *Folds) Traits() Traits {
 	}
 	if start {
 		out.Start = func(lambda []float64, points []*Point) *Point { return f.start(each, lambda, points) }
-	}
-	if within {
-		out.Within = func(ctx context.Context, radii []float64, tol float64) (*Within, error) {
-			return f.within(ctx, each, radii, tol)
-		}
 	}
 	return out
 }
@@ -154,21 +149,4 @@ func (f *Folds) start(each []Traits, lambda []float64, points []*Point) *Point {
 		starts[t] = p.Start(lambda, of)
 	}
 	return &Point{State: starts}
-}
-
-// within has each fold within the radii, with the means of the losses and multipliers. The gap is the largest of theirs.
-func (f *Folds) within(ctx context.Context, each []Traits, radii []float64, tol float64) (*Within, error) {
-	out := &Within{Lambda: make([]float64, len(radii)), Solved: true}
-	share := 1 / float64(len(each))
-	for _, p := range each {
-		w, err := p.Within(ctx, radii, tol)
-		if err != nil {
-			return nil, err
-		}
-		out.X = append(out.X, w.X...)
-		floats.AddScaled(out.Lambda, share, w.Lambda)
-		out.Loss += share * w.Loss
-		out.Gap, out.Solved = math.Max(out.Gap, w.Gap), out.Solved && w.Solved
-	}
-	return out, nil
 }

@@ -70,8 +70,6 @@ type Traits struct {
 	// Start returns the best of the points, of which there is one at least, to start from at lambda, where any point
 	// is a better start than none, however far it is.
 	Start func(lambda []float64, points []*Point) *Point
-	// Within solves the constrained form at radii, all positive, to a relative gap of tol, as Solve does.
-	Within func(ctx context.Context, radii []float64, tol float64) (*Within, error)
 	// Penalties are the P_i at values of the variables.
 	Penalties func(x [][]float64) []float64
 	// Coarse is a relative gap that is enough for a search and for the programs of VF-iDCA, for data so large that the

@@ -59,7 +59,7 @@ func (t Trainer) Path(ctx context.Context, s Solver, lambda [][]float64) ([]Fit,
 	if err != nil {
 		return nil, err
 	}
-	form, err := dca.NewPenalized(p, nil, s.settings())
+	form, err := dca.NewPenalized(p, s.settings())
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func Train(ctx context.Context, p dca.Program, s Solver, h []float64, of func(x 
 // TrainWeighted is [Train] in penalty form, with the weights lambda of the penalties in the place of radii. A weight of 0
 // is a very small one, see [lower.Positive].
 func TrainWeighted(ctx context.Context, p dca.Program, s Solver, lambda []float64, of func(x [][]float64) Fit) (Fit, error) {
-	form, err := dca.NewPenalized(p, nil, s.settings())
+	form, err := dca.NewPenalized(p, s.settings())
 	if err != nil {
 		return Fit{}, err
 	}

@@ -13,12 +13,12 @@ import (
 
 // Weights that the folds share, after VF-iDCA.
 //
-// In VF-iDCA the folds of a cross-validation share the radii, in all other methods the weights. A shared radius fits the size of each fold's
-// coefficients to its validation rows, so that the error is the smaller one for the same test error: the two cannot be compared. And
-// the final fit to all rows has more rows than a fold, for which weights keep their meaning, as losses are means over rows, and radii do not. So
-// VF-iDCA goes on to weights: its multipliers and the weights of its start are scored with the same weights in each fold, a compass
-// search in their logarithms goes on from the better ones, and the best are the selection. A search on all of the weights finds from the
-// start what it finds from the multipliers, so that one or two weights are searched for without iterations, see paths.go, unless these are asked for.
+// In VF-iDCA the folds of a cross-validation share the radii, in all other methods the weights. A shared radius fits the
+// size of each fold's coefficients to its validation rows, so that the error is the smaller one for the same test error:
+// the two cannot be compared. And the final fit to all rows has more rows than a fold, for which weights keep their
+// meaning, as losses are means over rows, and radii do not. So VF-iDCA goes on to weights: its multipliers and the
+// weights of its start are scored with the same weights in each fold, and the best are the selection. One or two are
+// searched for on paths, see paths.go, which find the minimum without iterations, unless these are asked for.
 
 const (
 	// compassMost is the largest number of weights that are searched on: more of them follow the noise of the validation rows.
@@ -27,8 +27,6 @@ const (
 	compassTrials = 60
 	// compassFirst and compassLast are the first and the last factor of its steps.
 	compassFirst, compassLast = 2, 1.01
-	// compassAlone is the first factor of its steps with one weight alone.
-	compassAlone = 4
 	// compassFloor is the share of the largest weight below which none goes down.
 	compassFloor = 1e-5
 	// compassGain is the share of the validation error below which there is nothing left to gain: a fraction of its standard error on any table.
@@ -55,22 +53,31 @@ func (t *Task) common(ctx context.Context, out *Result, start []float64) error {
 		return err
 	}
 	defer e.close()
-	c := compass{ctx: ctx, at: e.at}
-	if err := c.try(out.Lambda); err != nil {
+	p, err := t.lines(ctx)
+	if err != nil {
 		return err
 	}
-	if start != nil {
-		if err := c.try(start); err != nil {
+	c := compass{ctx: ctx, at: e.at}
+	for _, lambda := range [][]float64{out.Lambda, start} {
+		if lambda == nil {
+			continue
+		}
+		if err := c.try(lambda); err != nil {
+			return err
+		}
+	}
+	if p != nil {
+		if err := c.down(e, p); err != nil {
+			return err
+		}
+	}
+	if c.best.X != nil && p != nil {
+		if c.best, err = e.exactly(ctx, p, c.best); err != nil {
 			return err
 		}
 	}
 	if c.best.X == nil {
 		return nil
-	}
-	if len(out.Lambda) <= compassMost {
-		if err := c.search(); err != nil {
-			return err
-		}
 	}
 	return out.choose(t, c.best)
 }
@@ -92,7 +99,6 @@ func (t *Task) everyWeight(ctx context.Context, upper []float64) (*evaluator, er
 	s := &space{radii: t.Program.Radii, upper: upper}
 	for j := range s.radii {
 		s.axes = append(s.axes, Axis{Members: []int{j}})
-		s.kinds = append(s.kinds, []int{j})
 	}
 	e, err := t.evaluator(ctx, s)
 	if errors.Is(err, errStopped) {
@@ -108,7 +114,6 @@ type compass struct {
 	fallen func(to float64) // is told to which share of the first of its path the least error has fallen
 	scale  float64          // of errors: below it, gains are shares of it
 	low    float64          // least value of the largest weight
-	listed bool             // weights alone are among those tried
 	best   Trial
 	point  []float64 // of the best
 	trials int
@@ -156,19 +161,11 @@ func (c *compass) known(point []float64) float64 {
 }
 
 // left is the share of the best validation error by which the parabolas through it and its neighbours at a step along each axis are below it; +Inf where a neighbour
-// was not scored. A weight at its floor has none below.
-func (c *compass) left(step, floor float64) float64 {
+// was not scored.
+func (c *compass) left(step float64) float64 {
 	best, sum := c.best.value(), 0.0
 	for k := range c.point {
-		value := func(way float64) float64 {
-			next := slices.Clone(c.point)
-			next[k] *= math.Exp(way * step)
-			return c.known(next)
-		}
-		up, down := value(1), value(-1)
-		if c.point[k] <= 2*floor && (up >= best || c.listed && len(c.point) > 1) {
-			continue
-		}
+		up, down := c.known(c.moved(k, step)), c.known(c.moved(k, -step))
 		if bend := up + down - 2*best; bend > 0 {
 			sum += (up - down) * (up - down) / (8 * bend)
 		} else if math.IsNaN(bend) {
@@ -178,70 +175,27 @@ func (c *compass) left(step, floor float64) float64 {
 	return sum / math.Max(math.Abs(best), c.scale)
 }
 
-// alone scores each weight alone, the others at their floor, along its axis: the error may have a minimum near each axis that no step from the others leads to,
-// as that of ridge regression with a weight a hundred times that of the best lasso.
-func (c *compass) alone() error {
-	from, best, point := slices.Max(c.point), c.best, c.point
-	for k := range point {
-		c.best = Trial{}
-		weights := make([]float64, len(point))
-		for j := range weights {
-			weights[j] = compassFloor * from
-		}
-		weights[k] = from
-		if err := c.try(weights); err != nil {
-			return err
-		}
-		if c.best.X != nil {
-			gained, err := c.along(k, math.Log(compassAlone), compassFloor*from)
-			if err == nil && !gained {
-				_, err = c.along(k, -math.Log(compassAlone), compassFloor*from)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if c.best.X == nil || best.value() <= c.best.value() {
-			c.best, c.point = best, point
-		}
-		best, point = c.best, c.point
-	}
-	return nil
-}
-
-// search begins at the best weights, or at a better one alone, and goes along one axis after the other, up or down, in steps that double while they lead
-// down and shrink where none does, until there is nothing left to gain.
+// search goes on from the best point, with one or two weights: all together, and along the odds of the first, up or
+// down, in steps that double while they lead down and shrink where none does, until there is nothing left to gain.
 func (c *compass) search() error {
-	if len(c.point) > 1 && slices.Max(c.point) > 0 && !c.listed {
-		if err := c.alone(); err != nil {
-			return err
-		}
-	}
-	floor := compassFloor * slices.Max(c.point)
-	if !(floor > 0) {
-		return nil
-	}
 	idle := 0
 	for step := math.Log(compassFirst); step > math.Log(compassLast); step /= 2 {
 		for moved := true; moved; {
 			moved = false
 			for k := range c.point {
-				if c.listed && len(c.point) > 1 && c.point[k] <= 2*floor { // of no weight beside the other
-					continue
-				}
 				for _, way := range []float64{1, -1} {
-					gained, err := c.along(k, way*step, floor)
+					gained, err := c.along(k, way*step)
 					if err != nil {
 						return err
 					}
-					moved = moved || gained
 					if gained {
+						moved = true
 						break
 					}
 				}
 			}
 		}
-		if c.left(step, floor) >= compassGain {
+		if c.left(step) >= compassGain {
 			idle = 0
 		} else if idle++; idle == 2 { // at one step, a curve with small waves may hide them
 			return nil
@@ -250,24 +204,34 @@ func (c *compass) search() error {
 	return nil
 }
 
-// along goes on along axis k while that leads down, and says whether it did.
-func (c *compass) along(k int, step, floor float64) (bool, error) {
-	gained := false
+// along goes on along an axis while that leads down, and says whether it did.
+func (c *compass) along(axis int, step float64) (gained bool, err error) {
 	for {
-		before := c.best.value()
-		next := slices.Clone(c.point)
-		next[k] = math.Max(next[k]*math.Exp(step), floor)
-		if next[k] <= c.point[k] && step > 0 || next[k] >= c.point[k] && step < 0 {
+		before, next := c.best.value(), c.moved(axis, step)
+		if slices.Min(next) < compassFloor*slices.Max(next) {
 			return gained, nil
 		}
-		if err := c.try(next); err != nil {
+		if err := c.try(next); err != nil || !(c.best.value() < before) {
 			return gained, err
-		}
-		if !(c.best.value() < before) {
-			return gained, nil
 		}
 		gained, step = true, 2*step
 	}
+}
+
+// moved is the best point with all weights, or on axis 1 the odds of the first of two, times a factor. Two together were
+// refined on a line before, so that they take steps of a quarter.
+func (c *compass) moved(axis int, step float64) []float64 {
+	next := slices.Clone(c.point)
+	if axis == 0 {
+		if len(next) > 1 {
+			step /= 4
+		}
+		floats.Scale(math.Exp(step), next)
+		return next
+	}
+	next[0] *= math.Exp(step)
+	floats.Scale(floats.Sum(c.point)/floats.Sum(next), next)
+	return next
 }
 
 // scaled are weights without zeros times a factor.

@@ -92,9 +92,9 @@ type Config struct {
 	Threads int
 	// Logger gets the conic solver's iterations at level debug; nil means silence.
 	Logger *slog.Logger
-	// Progress, if not nil, is called after each iteration, from the goroutine of the run.
+	// Progress, if not nil, is called after each iteration, one call at a time.
 	Progress func(Event)
-	// Begin, if not nil, is told where the run is before each piece of work, from the goroutine of the run.
+	// Begin, if not nil, is told where the run is before each piece of work, one call at a time.
 	Begin func(Place)
 }
 

@@ -90,7 +90,7 @@ func (t *Task) trainer() problems.Solver {
 func (e *evaluator) compile() (err error) {
 	p := e.task.Program
 	p.Fit = p.Fit.Fresh() // evaluators work side by side
-	e.conic, err = dca.NewPenalized(p, e.space.kinds, e.task.settings())
+	e.conic, err = dca.NewPenalized(p, e.task.settings())
 	return err
 }
 
@@ -115,11 +115,11 @@ func known(gap float64) *float64 {
 
 // at solves and scores the lower level at values of the axes. The trial has no X where the solve failed.
 func (e *evaluator) at(ctx context.Context, values []float64) (Trial, error) {
-	weights, lambda, upper := e.space.hyper(values)
+	lambda, upper := e.space.hyper(values)
 	tr := Trial{Lambda: lambda, Upper: upper}
 	solved, err := e.descend(ctx, &tr)
 	if err == nil && !solved {
-		err = e.solve(ctx, &tr, weights)
+		err = e.solve(ctx, &tr)
 	}
 	if err != nil {
 		return tr, err
@@ -149,7 +149,7 @@ func (e *evaluator) descend(ctx context.Context, tr *Trial) (bool, error) {
 
 // solve solves it as a conic program. After solves by the fit that begins afresh, so that the result does not depend on which of the
 // points before were solved this way.
-func (e *evaluator) solve(ctx context.Context, tr *Trial, weights []float64) error {
+func (e *evaluator) solve(ctx context.Context, tr *Trial) error {
 	var err error
 	switch {
 	case e.conic == nil:
@@ -160,7 +160,7 @@ func (e *evaluator) solve(ctx context.Context, tr *Trial, weights []float64) err
 	if err != nil {
 		return err
 	}
-	s, err := e.conic.Solve(ctx, weights, tr.Upper)
+	s, err := e.conic.Solve(ctx, tr.Lambda, tr.Upper)
 	if err != nil {
 		return err
 	}
@@ -179,16 +179,6 @@ func (e *evaluator) forget() error {
 		return nil
 	}
 	return e.conic.Forget()
-}
-
-// cold makes the next solve start from nothing.
-func (e *evaluator) cold() {
-	if e.fit != nil {
-		e.fit.Cold()
-	}
-	if e.conic != nil {
-		e.conic.Cold()
-	}
 }
 
 // close frees the solver and counts its work.

@@ -123,7 +123,7 @@ func TestMachineMethods(t *testing.T) {
 		}
 		task, err := newTask(m, random{}, Config{Method: MethodRandom, Eps: 1e-10}, nil, time.Now())
 		require.NoError(t, err)
-		conic, err := dca.NewPenalized(task.Program, nil, task.settings())
+		conic, err := dca.NewPenalized(task.Program, task.settings())
 		require.NoError(t, err)
 		b, err := conic.Solve(ctx, first.Lambda, first.Selection.Upper)
 		require.NoError(t, err)
@@ -154,7 +154,7 @@ func TestCompletionIsConic(t *testing.T) {
 		a, err := direct.Solve(ctx, lambda, 1e-10, nil)
 		require.NoError(t, err)
 		require.True(t, a.Solved)
-		conic, err := dca.NewPenalized(task.Program, nil, task.settings())
+		conic, err := dca.NewPenalized(task.Program, task.settings())
 		require.NoError(t, err)
 		b, err := conic.Solve(ctx, lambda, nil)
 		require.NoError(t, err)

@@ -82,7 +82,7 @@ func (halving) Name() string { return "halving" }
 func (halving) Check(*tune.Task) error { return nil }
 
 func (halving) Tune(ctx context.Context, t *tune.Task) (*tune.Result, error) {
-	lower, err := dca.NewPenalized(t.Program, nil, dca.Settings{Backend: t.Backend})
+	lower, err := dca.NewPenalized(t.Program, dca.Settings{Backend: t.Backend})
 	if err != nil {
 		return nil, err
 	}

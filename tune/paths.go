@@ -16,11 +16,12 @@ import (
 
 // Paths of weights, by folds.
 //
-// One or two weights that the folds share are chosen on paths: from weights with which nothing is selected down, all folds together, each
-// fit from the one before. A path ends by itself, where its error has risen in all folds, or falls no more. Two weights have a path
-// for the first alone; those of other shares are looked at where the best one so far is, and that of the second alone in steps of decades. Between points of the
-// best path there are more where the bend of its errors lets one be lower, and a compass search refines two weights. Iterations of VF-iDCA could
-// only find the same minimum again, so there are none unless they are asked for.
+// One or two weights that the folds share are chosen on paths: from weights with which nothing is selected down, all
+// folds together, each fit from the one before. A path ends by itself, where its error has risen in all folds, or falls
+// no more. Two weights have a path for the first alone; those of other shares are looked at from the sum of the best one
+// so far on, and that of the second alone in long steps. Between points of the best path there are more where the bend
+// of its errors lets one be lower, and a compass search refines two weights. Iterations of VF-iDCA could only find the
+// same minimum again, so there are none unless they are asked for.
 
 const (
 	// pathStep is the factor from point to point, 4 points to a decade.
@@ -66,14 +67,16 @@ func (t *Task) paths(ctx context.Context) (*paths, error) {
 	if o := t.Config.Opens(t.Model); o != nil {
 		return &paths{lines: [][][]float64{o.Weights}, upper: o.Upper, rise: o.Rise, gap: o.Gap, why: o.Why}, nil
 	}
-	if !t.byWeights() || len(t.Program.Path) == 0 {
+	return t.lines(ctx)
+}
+
+// lines are the paths of one or two weights that the folds share, nil where there are others.
+func (t *Task) lines(ctx context.Context) (*paths, error) {
+	axes := t.Program.Radii
+	if !t.byWeights() || len(t.Program.Path) == 0 || axes > compassMost {
 		return nil, nil
 	}
 	out := &paths{gap: pathGap, why: "which has the minimum that they would end in"}
-	axes := t.Program.Radii
-	if axes > compassMost {
-		return nil, nil
-	}
 	fit, err := t.quick(func() (lower.Fit, error) { return t.searching(ctx) })
 	if err != nil {
 		return nil, err
@@ -92,7 +95,10 @@ func (t *Task) paths(ctx context.Context) (*paths, error) {
 	}
 	for _, share := range shares {
 		first, step := top/share, pathStep
-		if share == compassFloor { // squares, with which no coefficient is zero at any weight, and the error bends little
+		switch {
+		case share == compassFloor && t.Advice.Rung != nil:
+			first, step = top, pathStep*pathStep
+		case share == compassFloor: // squares, with which no coefficient is zero at any weight, and the error bends little
 			first, step = lastFirst*top, lastStep
 		}
 		out.lines = append(out.lines, line(first, pathLeast*top, step, share, axes))
@@ -136,19 +142,59 @@ func (t *Task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 		return t.Finish(ctx, "", "")
 	}
 	defer e.close()
-	e.gap, e.alone = p.gap, p.ends && t.together != nil // what all folds together cannot solve is no point to choose
-	c := compass{ctx: ctx, low: p.low, listed: true}
-	points := 0
+	points := compassTrials
 	for _, l := range p.lines {
 		points += len(l)
 	}
-	c.at = t.recorded(e, points+compassTrials)
+	c := compass{ctx: ctx, at: t.recorded(e, points)}
+	if err := c.down(e, p); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil || t.failed > 0 {
+		return t.Finish(ctx, "", "")
+	}
+	if t.best.X != nil {
+		last, err := e.exactly(ctx, p, t.best)
+		if err != nil {
+			return nil, err
+		}
+		t.best, t.leading = last, *last.Errors
+	}
+	return t.Finish(ctx, "", fmt.Sprintf(searchedFirst, p.why))
+}
+
+// exactly is the best trial of paths solved to the end, where rounding lets it.
+func (e *evaluator) exactly(ctx context.Context, p *paths, best Trial) (Trial, error) {
+	if e.gap = 0; p.gap == 0 {
+		return best, nil
+	}
+	for _, lambda := range [][]float64{p.whole(best.Lambda), best.Lambda} {
+		last, err := e.at(ctx, lambda)
+		if err != nil {
+			return best, err
+		}
+		if ctx.Err() == nil && last.X != nil && !last.Inaccurate && finite(last.Errors.Validation) {
+			return last, nil
+		}
+	}
+	return best, nil
+}
+
+// down goes along the paths, and from the best point of them on.
+func (c *compass) down(e *evaluator, p *paths) error {
+	e.gap, e.alone = p.gap, p.ends && e.task.together != nil // what all folds together cannot solve is no point to choose
+	c.low = p.low
 	c.fallen = func(to float64) { e.gap = p.gap * to } // or an error would be made of it
 	rises := false
 	for k, l := range p.lines {
 		last := k > 0 && k == len(p.lines)-1
 		if rises && !(p.always && last) {
 			continue
+		}
+		if last {
+			if err := c.refine(c.point); err != nil {
+				return err
+			}
 		}
 		before := c.best
 		least := &c.best // of the path
@@ -162,46 +208,29 @@ func (t *Task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 			err = c.refine(l[0])
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		rises = k > 0 && before.X != nil && (least == nil || least.value() > before.value()+pathGain*math.Max(math.Abs(before.value()), c.scale)) // with the share
 	}
-	if c.best.X == nil && e.alone && ctx.Err() == nil {
+	if c.best.X == nil && e.alone && c.ctx.Err() == nil {
 		e.alone = false
 		if err := c.descend(p.lines[0], p); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if c.best.X != nil {
-		c.trials = 0
-		if p.ends {
-			if err := c.refine(c.point); err != nil {
-				return nil, err
-			}
+	if c.best.X == nil {
+		return nil
+	}
+	if p.ends {
+		if err := c.refine(c.point); err != nil {
+			return err
 		}
-		if !p.ends || len(c.point) > 1 && slices.Min(c.point) > 2*compassFloor*slices.Max(c.point) {
-			if err := c.search(); err != nil {
-				return nil, err
-			}
+		if len(c.point) < 2 || slices.Min(c.point) <= 2*compassFloor*slices.Max(c.point) {
+			return nil
 		}
 	}
-	if ctx.Err() != nil || t.failed > 0 {
-		return t.Finish(ctx, "", "")
-	}
-	e.gap = 0
-	if p.gap > 0 && t.best.X != nil { // to the end, where rounding lets it
-		for _, lambda := range [][]float64{p.whole(t.best.Lambda), t.best.Lambda} {
-			last, err := e.at(ctx, lambda)
-			if err != nil {
-				return nil, err
-			}
-			if ctx.Err() == nil && last.X != nil && !last.Inaccurate && finite(last.Errors.Validation) {
-				t.best, t.leading = last, *last.Errors
-				break
-			}
-		}
-	}
-	return t.Finish(ctx, "", fmt.Sprintf(searchedFirst, p.why))
+	c.trials = 0
+	return c.search()
 }
 
 // whole are weights without one that is next to nothing beside the other, as at the ends of the shares.
@@ -284,7 +313,8 @@ func (c *compass) beside(points [][]float64) (least *Trial, err error) {
 	if c.best.X == nil {
 		return nil, nil
 	}
-	from := slices.IndexFunc(points, func(p []float64) bool { return p[0] <= c.point[0]*math.Sqrt(1/pathStep) })
+	same := floats.Sum(c.point) * math.Sqrt(1/pathStep)
+	from := slices.IndexFunc(points, func(p []float64) bool { return floats.Sum(p) <= same })
 	if from < 0 {
 		return nil, nil
 	}
@@ -322,7 +352,7 @@ func (c *compass) walk(points [][]float64, from int, first *Trial) (best *Trial,
 // as far as its bend goes: on an interval of length h it is above the chord less M t (1-t) h^2 / 2 with M the second derivative. For that stands twice the larger one of
 // the divided differences at both ends, as the curve has kinks.
 func (c *compass) refine(of []float64) error {
-	for c.best.X != nil {
+	for c.trials = 0; c.best.X != nil; {
 		xs, values := c.line(of)
 		least, at := c.best.value()-compassGain*math.Max(math.Abs(c.best.value()), c.scale), math.NaN()
 		for i := 1; i < len(xs); i++ {

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/lower"
 )
 
 // paperRange are the bounds of the paper's searches for weights or for upper variables, 0 for a model
@@ -67,14 +66,15 @@ func (t *Task) dataRanges(ctx context.Context) (low, high []float64, err error) 
 			tightened.H0[j] = tightShare
 		}
 	}
-	multipliers, err := t.tight(ctx, tightened)
+	if err := t.solvers(ctx, &tightened); err != nil {
+		return nil, nil, err
+	}
+	at, err := dca.LowerLevel(ctx, tightened, t.settings())
 	if err != nil {
 		return nil, nil, err
 	}
-	top := 0.0
-	for _, l := range multipliers {
-		top = math.Max(top, l)
-	}
+	t.AddStats(at.Stats)
+	top := slices.Max(append([]float64{0}, at.Lambda...))
 	if !(top > 0) {
 		top = 1 // nothing is held back, so that any weight will do
 	}
@@ -83,31 +83,6 @@ func (t *Task) dataRanges(ctx context.Context) (low, high []float64, err error) 
 		low[j] = top * math.Pow(10, -decades)
 	}
 	return low, high, nil
-}
-
-// tight returns the multipliers of the radii of the constrained form at H0: of the fit of the model, where it has them, and else of the conic program.
-func (t *Task) tight(ctx context.Context, p dca.Program) ([]float64, error) {
-	fit, err := t.quick(func() (lower.Fit, error) { return t.penalised(ctx) })
-	if err != nil {
-		return nil, err
-	}
-	if fit != nil {
-		if within := fit.Traits().Within; within != nil {
-			at, err := within(ctx, p.H0, directGap)
-			if err != nil {
-				return nil, err
-			}
-			if at.Solved {
-				return at.Lambda[:p.Radii], nil
-			}
-		}
-	}
-	at, err := dca.LowerLevel(ctx, p, t.settings())
-	if err != nil {
-		return nil, err
-	}
-	t.AddStats(at.Stats)
-	return at.Lambda, nil
 }
 
 // upperRange are the bounds of hyperparameter j, an upper variable.

@@ -58,7 +58,6 @@ type space struct {
 	axes  []Axis
 	radii int
 	upper []float64 // upper variables where no axis has them
-	kinds [][]int   // the radii of each weight of the penalty form, which are those of an axis
 }
 
 // space works out where the method of the task searches.
@@ -225,8 +224,7 @@ func listed(axes []Axis) string {
 	return text
 }
 
-// check rejects axes that do not divide the hyperparameters among them, and sorts those of weights from those
-// of upper variables.
+// check rejects axes that do not divide the hyperparameters among them.
 func (s *space) check(n int) error {
 	owner := make([]bool, n)
 	for _, a := range s.axes {
@@ -241,9 +239,6 @@ func (s *space) check(n int) error {
 				return fmt.Errorf("axis %s of the search has hyperparameter %d, which is another axis's, of another sort, or none of the %d", a.Name, j, n)
 			}
 			owner[j] = true
-		}
-		if a.Members[0] < s.radii {
-			s.kinds = append(s.kinds, a.Members)
 		}
 	}
 	if j := slices.Index(owner[:s.radii], false); j >= 0 {
@@ -282,16 +277,13 @@ func (s *space) values(unit []float64) []float64 {
 	return v
 }
 
-// hyper turns values into the weights of the penalty form, the weight of each radius, and the upper variables.
-func (s *space) hyper(values []float64) (weights, lambda, upper []float64) {
+// hyper turns values into the weight of each radius, and the upper variables.
+func (s *space) hyper(values []float64) (lambda, upper []float64) {
 	lambda = make([]float64, s.radii)
 	if len(s.upper) > 0 {
 		upper = slices.Clone(s.upper)
 	}
 	for k, a := range s.axes {
-		if a.Members[0] < s.radii {
-			weights = append(weights, values[k])
-		}
 		for _, j := range a.Members {
 			if j < s.radii {
 				lambda[j] = values[k]
@@ -300,5 +292,5 @@ func (s *space) hyper(values []float64) (weights, lambda, upper []float64) {
 			}
 		}
 	}
-	return weights, lambda, upper
+	return lambda, upper
 }

@@ -3,7 +3,7 @@ package tune
 import (
 	"context"
 	"runtime"
-	"slices"
+	"sync"
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/crew"
@@ -26,95 +26,82 @@ func (t *Task) sweep(ctx context.Context, s *space, points [][]float64, chains [
 		workers = runtime.GOMAXPROCS(0)
 	}
 	workers = max(1, min(workers, len(chains)))
-	evaluators := make([]*evaluator, workers)
-	for w := range evaluators {
+	free := make(chan *evaluator, workers)
+	for range workers {
 		e, err := t.evaluator(ctx, s) // here, as models need not build their programs side by side
 		if err != nil {
 			return err
 		}
 		defer e.close()
-		evaluators[w] = e
-	}
-
-	type outcome struct {
-		point int
-		trial Trial
-		err   error
+		free <- e
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	next := make(chan []int)
-	outcomes := make(chan outcome)
-	running := crew.Crew{Failed: stop}
-	go func() {
-		defer close(next)
-		for _, chain := range chains {
-			select {
-			case next <- chain:
-			case <-ctx.Done():
-				return
-			}
+	r := recorder{task: t, trials: make([]*Trial, len(points))}
+	r.count()
+	errs := make([]error, len(chains))
+	crew.Each(len(chains), workers, func(k int) {
+		e := <-free
+		defer func() { free <- e }()
+		if errs[k] = e.forget(); errs[k] == nil {
+			errs[k] = r.chain(ctx, e, points, chains[k])
 		}
-	}()
-	for _, e := range evaluators {
-		running.Go(func() {
-			for chain := range next {
-				err := e.forget()
-				for _, i := range chain {
-					var tr Trial
-					if err == nil {
-						tr, err = e.at(ctx, points[i])
-					}
-					if err == nil && ctx.Err() != nil {
-						return // the solve was cut short
-					}
-					outcomes <- outcome{i, tr, err}
-					if err != nil {
-						return
-					}
-				}
-			}
-		})
-	}
-	go func() {
-		running.Settle()
-		close(outcomes)
-	}()
-
-	// Trials are recorded as soon as those before them are; after an early end, what is there.
-	waiting := make(map[int]Trial)
-	recorded, done := 0, 0
-	count := func() { t.begin(Place{Place: dca.Place{Stage: StageSearch, Point: done, Points: len(points)}}) }
-	count()
-	var failed error
-	for o := range outcomes {
-		if o.err != nil {
-			if failed == nil {
-				failed = o.err
-			}
+		if errs[k] != nil {
 			stop()
-			continue
 		}
-		waiting[o.point] = o.trial
-		done++
-		count()
-		for tr, ok := waiting[recorded]; ok; tr, ok = waiting[recorded] {
-			delete(waiting, recorded)
-			t.Record(tr)
-			recorded++
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
 		}
 	}
-	running.Wait() // for the panic of one of them
-	if failed != nil {
-		return failed
-	}
-	var rest []int
-	for i := range waiting {
-		rest = append(rest, i)
-	}
-	slices.Sort(rest)
-	for _, i := range rest {
-		t.Record(waiting[i])
+	r.rest()
+	return nil
+}
+
+// recorder records trials as soon as those before them are.
+type recorder struct {
+	task     *Task
+	working  sync.Mutex // of what follows
+	trials   []*Trial   // of each point, nil before it is done
+	done     int
+	recorded int // of them the first
+}
+
+// chain tries the points of a chain up to the end of the context.
+func (r *recorder) chain(ctx context.Context, e *evaluator, points [][]float64, chain []int) error {
+	for _, i := range chain {
+		tr, err := e.at(ctx, points[i])
+		if err != nil || ctx.Err() != nil { // the solve was cut short
+			return err
+		}
+		r.take(i, tr)
 	}
 	return nil
+}
+
+// take takes the trial of a point.
+func (r *recorder) take(point int, tr Trial) {
+	r.working.Lock()
+	defer r.working.Unlock()
+	r.trials[point] = &tr
+	r.done++
+	r.count()
+	for ; r.recorded < len(r.trials) && r.trials[r.recorded] != nil; r.recorded++ {
+		r.task.Record(*r.trials[r.recorded])
+	}
+}
+
+// count tells how many points are done.
+func (r *recorder) count() {
+	r.task.begin(Place{Place: dca.Place{Stage: StageSearch, Point: r.done, Points: len(r.trials)}})
+}
+
+// rest records what is there after an early end.
+func (r *recorder) rest() {
+	for _, tr := range r.trials[r.recorded:] {
+		if tr != nil {
+			r.task.Record(*tr)
+		}
+	}
 }

@@ -118,13 +118,9 @@ func (m *SVM) Start(lambda []float64, points []*lower.Point) *lower.Point {
 	return best
 }
 
-// Traits implements [lower.Fit]. Within radii it has that of |w|^2/2 and the wbar_j, whose multipliers are those of the
-// bounds.
+// Traits implements [lower.Fit].
 func (m *SVM) Traits() lower.Traits {
 	t := lower.Traits{Bounds: m.Bounds, Path: m.Path, Gradient: m.Gradient, Start: m.Start, Quick: m.train.Quick}
-	t.Within = func(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
-		return (&svmWithin{fit: m}).solve(ctx, radii, tol)
-	}
 	if m.train.Wide() {
 		t.Coarse = coarseGap
 	}

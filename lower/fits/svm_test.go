@@ -167,49 +167,26 @@ func TestSVMErrors(t *testing.T) {
 	require.ErrorContains(t, err, "1 hyperparameters of the support vector machine, expected lambda and 2 bounds")
 }
 
-// Within radii, the multipliers are the derivatives of the loss, and folds have the means of theirs.
+// Within radii, the multipliers are the derivatives of the loss.
 func TestSVMWithin(t *testing.T) {
 	ctx := context.Background()
-	var parts []lower.Fit
-	for _, m := range machines(t, 2) {
-		parts = append(parts, m)
-	}
-	all, err := lower.NewFolds(parts)
+	within := machines(t, 1)[0].Within()
+	radii := []float64{0.2, 0.5, 0.3, 0.4, 0.1, 0.02, 0.3, 0.05, 1}
+	at, err := within.Solve(ctx, radii, 1e-10)
 	require.NoError(t, err)
-	for _, m := range []lower.Fit{parts[0], all} {
-		within := m.Traits().Within
-		radii := []float64{0.2, 0.5, 0.3, 0.4, 0.1, 0.02, 0.3, 0.05, 1}
-		at, err := within(ctx, radii, 1e-10)
-		require.NoError(t, err)
-		require.True(t, at.Solved)
-		require.LessOrEqual(t, at.Gap, 1e-9)
-		for i := range radii {
-			loss := func(h float64) float64 {
-				r := slices.Clone(radii)
-				r[i] *= 1 + h
-				w, err := within(ctx, r, 1e-10)
-				require.NoError(t, err)
-				return w.Loss
-			}
-			require.GreaterOrEqual(t, at.Lambda[i], 0.0)
-			require.InDelta(t, (loss(-1e-4)-loss(1e-4))/2e-4, at.Lambda[i]*radii[i], 1e-5, i)
+	require.True(t, at.Solved)
+	require.LessOrEqual(t, at.Gap, 1e-9)
+	for i := range radii {
+		loss := func(h float64) float64 {
+			r := slices.Clone(radii)
+			r[i] *= 1 + h
+			w, err := within.Solve(ctx, r, 1e-10)
+			require.NoError(t, err)
+			return w.Loss
 		}
+		require.GreaterOrEqual(t, at.Lambda[i], 0.0)
+		require.InDelta(t, (loss(-1e-4)-loss(1e-4))/2e-4, at.Lambda[i]*radii[i], 1e-5, i)
 	}
-	one, err := parts[0].Traits().Within(ctx, slices.Repeat([]float64{0.1}, 9), 1e-10)
-	require.NoError(t, err)
-	two, err := parts[1].Traits().Within(ctx, slices.Repeat([]float64{0.1}, 9), 1e-10)
-	require.NoError(t, err)
-	both, err := all.Traits().Within(ctx, slices.Repeat([]float64{0.1}, 9), 1e-10)
-	require.NoError(t, err)
-	require.InDelta(t, (one.Loss+two.Loss)/2, both.Loss, 1e-14)
-	require.Equal(t, [][]float64{one.X[0], one.X[1], two.X[0], two.X[1]}, both.X)
-	_, err = parts[0].Traits().Within(ctx, []float64{1}, 1e-10)
+	_, err = within.Solve(ctx, []float64{1}, 1e-10)
 	require.ErrorContains(t, err, "1 radii")
-	mixed, err := lower.NewFolds([]lower.Fit{parts[0], onlyPenalised{parts[1]}})
-	require.NoError(t, err)
-	require.Nil(t, mixed.Traits().Within)
 }
-
-type onlyPenalised struct{ lower.Fit }
-
-func (onlyPenalised) Traits() lower.Traits { return lower.Traits{} }

@@ -60,25 +60,15 @@ func (s *svmWithin) Begin(context.Context, []float64, [][]float64) error { retur
 
 // Solve implements [lower.WithinSolver].
 func (s *svmWithin) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
-	unit := s.fit.train.Relative(1)
-	w, err := s.solve(ctx, radii, tol*unit)
-	if w != nil {
-		w.Gap /= unit
-	}
-	return w, err
-}
-
-// solve is Solve with a relative tolerance and gap.
-func (s *svmWithin) solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
 	f := s.fit
 	if len(radii) != f.Dim() {
 		return nil, fmt.Errorf("fits: %d radii of the support vector machine, expected that of the norm and %d bounds", len(radii), f.Dim()-1)
 	}
-	w, err := f.train.Within(ctx, radii[0], radii[1:], machine.Options{Tol: tol, Start: s.last})
+	w, err := f.train.Within(ctx, radii[0], radii[1:], machine.Options{Tol: f.train.Relative(tol), Start: s.last})
 	if err != nil {
 		return nil, err
 	}
-	out := &lower.Within{X: [][]float64{w.W, {w.C}}, Lambda: append([]float64{w.Lambda}, w.Bound...), Loss: w.Loss, Gap: f.train.Relative(w.Gap)}
+	out := &lower.Within{X: [][]float64{w.W, {w.C}}, Lambda: append([]float64{w.Lambda}, w.Bound...), Loss: w.Loss, Gap: w.Gap}
 	if w.Status == lower.Optimal || w.Status == lower.Exhausted {
 		out.Solved = true
 		s.last = w.Solution

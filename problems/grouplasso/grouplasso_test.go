@@ -96,7 +96,7 @@ func TestFit(t *testing.T) {
 		fit := p
 		require.Equal(t, 4, fit.Dim())
 		top := fit.LambdaMax()
-		form, err := dca.NewPenalized(m.Program(), nil, dca.Settings{Backend: backend, Solver: backends.Options{Eps: 1e-10}})
+		form, err := dca.NewPenalized(m.Program(), dca.Settings{Backend: backend, Solver: backends.Options{Eps: 1e-10}})
 		require.NoError(t, err)
 		defer form.Close()
 		for _, share := range [][]float64{{0.5, 0.5, 0.5, 0.5}, {0.1, 0.3, 0.01, 0.2}, {0.02, 0.02, 0.9, 0.02}} {

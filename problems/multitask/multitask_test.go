@@ -236,7 +236,7 @@ func TestFolds(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, m.Advice().Folds)
 	p := m.Program()
-	form, err := dca.NewPenalized(p, nil, dca.Settings{Backend: backend})
+	form, err := dca.NewPenalized(p, dca.Settings{Backend: backend})
 	require.NoError(t, err)
 	defer form.Close()
 	s, err := form.Solve(ctx, []float64{0.1, 0.05}, nil)

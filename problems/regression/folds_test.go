@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -252,16 +253,10 @@ func TestFoldsAreSplits(t *testing.T) {
 			require.NoError(t, err)
 			solve := func(m tune.Model) *dca.PenalizedSolution {
 				p := m.Program()
-				kinds, err := p.Kinds()
-				require.NoError(t, err)
-				q, err := dca.NewPenalized(p, kinds, dca.Settings{Backend: backend})
+				q, err := dca.NewPenalized(p, dca.Settings{Backend: backend})
 				require.NoError(t, err)
 				defer q.Close()
-				weights := make([]float64, len(kinds))
-				for i := range weights {
-					weights[i] = 0.05
-				}
-				s, err := q.Solve(ctx, weights, nil)
+				s, err := q.Solve(ctx, slices.Repeat([]float64{0.05}, p.Radii), nil)
 				require.NoError(t, err)
 				require.Equal(t, backends.Optimal, s.Status)
 				return s

@@ -88,7 +88,7 @@ func (m *Model) onRung(r *rung) *Model {
 		Paper: m.spec.Paper, Default: m.spec.Default,
 	}
 	if m.spec.Common.L1 != nil {
-		spec.Names, spec.R0 = []string{"lambda", "l1"}, []float64{1, 1}
+		spec.Names, spec.R0 = []string{"l1", "lambda"}, []float64{1, 1}
 	}
 	for _, row := range m.data.CommonPath() {
 		spec.Path = append(spec.Path, slices.Repeat(row, len(spec.R0)))
@@ -108,10 +108,10 @@ func (m *Model) adaptive(gamma float64, lambda []float64, x [][]float64) *Model 
 // times are the weights of factors at those of their kinds.
 func times(f *glm.Weights, lambda []float64) *glm.Weights {
 	out := &glm.Weights{Norm: slices.Clone(f.Norm)}
-	floats.Scale(lambda[0], out.Norm)
+	floats.Scale(lambda[len(lambda)-1], out.Norm)
 	if f.L1 != nil {
 		out.L1 = slices.Clone(f.L1)
-		floats.Scale(lambda[1], out.L1)
+		floats.Scale(lambda[0], out.L1)
 	}
 	return out
 }
@@ -126,11 +126,11 @@ func (r *rung) penalties(t int, b, radii convex.Affine) []convex.Convex {
 	for _, u := range r.excluded(t) {
 		weights[u] = 0
 	}
-	list := []convex.Convex{norms.Dot(weights).MinusAffine(radii.At(0))}
+	var list []convex.Convex
 	if f.L1 != nil {
-		list = append(list, convex.Abs(b).Dot(f.L1).MinusAffine(radii.At(1)))
+		list = append(list, convex.Abs(b).Dot(f.L1).MinusAffine(radii.At(0)))
 	}
-	return list
+	return append(list, norms.Dot(weights).MinusAffine(radii.At(radii.Len()-1)))
 }
 
 // excluded are the units that fold t leaves out.

@@ -98,7 +98,7 @@ func TestGainAndSpread(t *testing.T) {
 	require.NoError(t, err)
 	m, err := sgl.New(s, g, sgl.Options{})
 	require.NoError(t, err)
-	lambda := []float64{0.2, 0.1}
+	lambda := []float64{0.1, 0.2}
 	x, rungs := climbed(t, m.Model, lambda)
 	var differences []float64
 	for i, y := range s.Val.Y {

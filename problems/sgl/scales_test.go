@@ -66,7 +66,7 @@ func TestOneLargeWeight(t *testing.T) {
 		fit, _, err := m.Advice().RetrainWeighted(ctx, problems.Solver{Backend: backend, Fits: true}, lambda)
 		require.NoError(t, err)
 		require.InDeltaSlice(t, want, fit.Coefficients, 1e-5)
-		form, err := dca.NewPenalized(m.Program(), nil, dca.Settings{Backend: backend})
+		form, err := dca.NewPenalized(m.Program(), dca.Settings{Backend: backend})
 		require.NoError(t, err)
 		s, err := form.Solve(ctx, lower.Positive(lambda), nil)
 		require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestConicWeightsOfManyScales(t *testing.T) {
 			lambda[j] = math.Pow(10, 24*rng.Float64()-12)
 		}
 		lambda[4] = math.Min(lambda[4], 1)
-		form, err := dca.NewPenalized(orthogonal(t, a).Program(), nil, dca.Settings{Backend: backend})
+		form, err := dca.NewPenalized(orthogonal(t, a).Program(), dca.Settings{Backend: backend})
 		require.NoError(t, err)
 		s, err := form.Solve(context.Background(), lambda, nil)
 		require.NoError(t, err)

@@ -25,6 +25,8 @@ type model struct {
 
 	whole  []int     // the curves that are multiples of X, and
 	factor []float64 // the squares of the multiples
+
+	last, step []float64 // the last minimum and what it differs by from the one before, nil where there are none
 }
 
 const (
@@ -32,6 +34,8 @@ const (
 	modelSteps = 200
 	// modelShare of the first of them is what the last one still moves.
 	modelShare = 0.1
+	// mostAhead bounds how far the minima are extrapolated.
+	mostAhead = 30
 )
 
 // newModel collects the squares in which the matrix stands. What has parameters as factors is left out.
@@ -100,6 +104,7 @@ func (m *model) minimise(x, gradient []float64, g float64, weights []float64) tr
 			first = moved
 		}
 		if moved <= modelShare*first || step == modelSteps {
+			m.extrapolate(to)
 			return leading(to, m.mv.Rows, 0, (len(t.s)+2+sizePairs-1)/sizePairs*sizePairs)
 		}
 		push := math.Min((1-root)/(1+root), float64(step-1)/float64(step+2))
@@ -108,6 +113,22 @@ func (m *model) minimise(x, gradient []float64, g float64, weights []float64) tr
 		}
 		last = next
 	}
+}
+
+// extrapolate goes on from the last minima as far as a geometric series of their differences would (Aitken): the
+// multipliers and the other variables, which a model leaves where they are, follow X slowly.
+func (m *model) extrapolate(x []float64) {
+	now, step := slices.Clone(x), []float64(nil)
+	if m.last != nil {
+		step = floats.SubTo(make([]float64, len(x)), x, m.last)
+		if m.step != nil {
+			if rate := floats.Dot(step, m.step) / floats.Dot(m.step, m.step); rate > 0.3 && rate < 1 {
+				floats.AddScaled(x, math.Min(rate/(1-rate), mostAhead), step)
+				now, step = nil, nil
+			}
+		}
+	}
+	m.last, m.step = now, step
 }
 
 // slope sets out to the gradient of the rows' squares at z.

@@ -97,6 +97,9 @@ func (w *Sets) Begin() (eps float64) {
 		w.started = true
 	}
 	w.centre()
+	for _, m := range w.models {
+		m.last, m.step = nil, nil
+	}
 	w.small, w.best, w.bestSolution, w.least = nil, nil, nil, math.Inf(1)
 	return w.firstEps()
 }

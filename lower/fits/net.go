@@ -106,10 +106,10 @@ func newNet(name string, g *sparse.Fit, train, val Rows, n float64, intercept bo
 func (m *Net) mean(x [][]float64, of []int) (value float64, gradient []float64) {
 	value, slopes := m.fit.Validation(x)
 	for _, j := range of {
-		gradient = append(gradient, m.val.X.Dot(j, slopes[0]))
+		gradient = append(gradient, m.val.X.Dot(j, slopes))
 	}
 	if m.intercept {
-		gradient = append(gradient, floats.Sum(slopes[0]))
+		gradient = append(gradient, floats.Sum(slopes))
 	}
 	floats.Scale(-1, gradient)
 	return value, gradient

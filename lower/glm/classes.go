@@ -19,15 +19,14 @@ type Multinomial struct{ Classes int }
 
 // Rows implements [Loss]. The curvatures are the probabilities times the weights.
 func (m Multinomial) Rows(y, weights []float64) Sum {
-	sum, _ := m.Joint(y, weights)()
-	return sum
+	return m.Joint(y, weights)().Sum
 }
 
 // Joint implements [joint]. With the probabilities p_i of the classes in a row and its entries x_i, the second
 // derivatives are the sums of w_i (p_i x_i)(x_i)' within a class, less those of w_i (p_i x_i)(p_i x_i)'.
-func (m Multinomial) Joint(y, weights []float64) func() (Sum, Second) {
+func (m Multinomial) Joint(y, weights []float64) func() Coupled {
 	n := len(y)
-	return func() (Sum, Second) {
+	return func() Coupled {
 		var last []float64
 		f := make([]float64, m.Classes)
 		sum := func(eta, pull, curve []float64) (sum float64) {
@@ -58,9 +57,27 @@ func (m Multinomial) Joint(y, weights []float64) func() (Sum, Second) {
 			}
 			return sum
 		}
-		return sum, func(ctx context.Context, x design.Classes, entries []int, from, threads int) []float64 {
+		second := func(ctx context.Context, x design.Classes, entries []int, from, threads int) []float64 {
 			return secondOfClasses(ctx, x, entries, last, weights, threads)[from*len(entries):]
 		}
+		return Coupled{sum, second, func(v []float64) {
+			mean := make([]float64, n)
+			for k := range f {
+				for i, c := range last[k*n : (k+1)*n] {
+					mean[i] += c * v[k*n+i]
+				}
+			}
+			for i, w := range weights {
+				if w > 0 {
+					mean[i] /= w
+				}
+			}
+			for k := range f {
+				for i, c := range last[k*n : (k+1)*n] {
+					v[k*n+i] = c * (v[k*n+i] - mean[i])
+				}
+			}
+		}}
 	}
 }
 

@@ -26,8 +26,10 @@ type curved struct {
 type point struct {
 	sum         Sum       // of the training rows
 	envelope    *envelope // nil but of a pinball loss
-	second      Second    // nil but of a joint loss
-	renew       func() (Sum, Second)
+	coupled     Coupled   // of a joint loss
+	renew       func() Coupled
+	products    int       // of truncated steps, in this solve
+	truncated   bool      // as the last step was
 	looked      bool      // the second derivatives are at the predictions
 	whole       *whole    // products, where they are these
 	total       float64   // their weight
@@ -90,7 +92,8 @@ func (d *Data) bend(t *Table) {
 		}
 		if whole {
 			pt.renew = j.Joint(d.y[0], train)
-			pt.sum, pt.second = pt.renew()
+			pt.coupled = pt.renew()
+			pt.sum = pt.coupled.Sum
 		} else {
 			pt.sum = t.Loss.Rows(d.y[0], train)
 		}
@@ -131,7 +134,8 @@ func (d *Data) start(t int) *point {
 		pt.envelope, pt.sum = &e, e.sum
 	}
 	if pt.renew != nil {
-		pt.sum, pt.second = pt.renew()
+		pt.coupled = pt.renew()
+		pt.sum = pt.coupled.Sum
 		pt.looked = false
 	}
 	pt.own = d.classes > 1 // whose curvatures alone bound the second derivatives badly
@@ -202,7 +206,7 @@ func (p *Path) share(ctx context.Context) {
 		p.model = &q
 	}
 	for _, f := range p.folds {
-		if pt := f.point; renewed || !begun || pt.own && pt.second != nil {
+		if pt := f.point; renewed || !begun || pt.own && pt.renew != nil {
 			f.products, f.part, f.local, pt.own = p.model.products, p.model.parts[f.number], nil, false
 			pt.model, pt.unit = p.model.weights, pt.total/f.part.weight
 		}
@@ -241,7 +245,7 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 	}
 	if pt.envelope != nil && d.curved.shared {
 		pt.model, pt.unit = slices.Clone(pt.curve), 1
-	} else if pt.own && pt.second != nil {
+	} else if pt.own && pt.renew != nil {
 		if f.products != products(pt.whole) {
 			pt.whole = &whole{gram: gram{d: d}}
 			f.products = pt.whole
@@ -259,14 +263,16 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 	for _, j := range features {
 		pt.before = append(pt.before, f.b[j])
 	}
-	f.products.begin(f)
-	share := modelShare
-	if pt.last {
-		share = lastShare
-	}
-	f.settle(ctx, w.scaled(&pt.inner, pt.unit), ending{share: share, again: pt.own && (pt.envelope != nil || pt.second != nil)})
-	if s, ok := f.work.(*scaled); ok {
-		s.end(f)
+	if pt.truncated = f.truncated(ctx, w); !pt.truncated {
+		f.products.begin(f)
+		share := modelShare
+		if pt.last {
+			share = lastShare
+		}
+		f.settle(ctx, w.scaled(&pt.inner, pt.unit), ending{share: share, again: pt.own && (pt.envelope != nil || pt.renew != nil)})
+		if s, ok := f.work.(*scaled); ok {
+			s.end(f)
+		}
 	}
 	change := make([]float64, d.n)
 	for i, j := range features {
@@ -363,7 +369,7 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 	}
 	crew.Each(len(p.folds), d.threads, func(t int) {
 		f := p.folds[t]
-		f.solved, f.gap, f.point.last, f.point.own = false, math.Inf(1), false, f.point.own && f.point.envelope == nil
+		f.solved, f.gap, f.point.last, f.point.products, f.point.own = false, math.Inf(1), false, 0, f.point.own && f.point.envelope == nil
 		if f.point.envelope != nil {
 			joins[t] = f.afresh(f.weights)
 			return
@@ -391,6 +397,9 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 			if len(joins[t]) == 0 && fell >= stallShare*last[t] {
 				slow[t]++
 			}
+			if pt.truncated && !(fell > 0) {
+				pt.products = math.MaxInt
+			}
 			last[t] = fell
 		})
 		d.slopes(ctx, open)
@@ -406,7 +415,7 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 			}
 			moves := pt.envelope.moves(f.inner * f.point.total)
 			// Where the objective has no more digits, the gap still has, as it falls by the root of what that does.
-			ended[t] = pt.own && !moves && len(joins[t]) == 0 && last[t] <= roundedFall*f.null() && f.gap > before/2
+			ended[t] = pt.own && !pt.truncated && !moves && len(joins[t]) == 0 && last[t] <= roundedFall*f.null() && f.gap > before/2
 			f.solved = ended[t] && f.gap <= roundingGap*f.null()
 		})
 		open = slices.DeleteFunc(open, func(f *fold) bool { return f.solved || ended[f.number] })

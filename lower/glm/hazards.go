@@ -22,12 +22,11 @@ type Hazards struct {
 
 // Rows implements [Loss].
 func (h Hazards) Rows(y, weights []float64) Sum {
-	sum, _ := h.Joint(y, weights)()
-	return sum
+	return h.Joint(y, weights)().Sum
 }
 
 // Joint implements [joint].
-func (h Hazards) Joint(y, weights []float64) func() (Sum, Second) {
+func (h Hazards) Joint(y, weights []float64) func() Coupled {
 	var list []int
 	var times, weight []float64
 	ones := true
@@ -45,11 +44,11 @@ func (h Hazards) Joint(y, weights []float64) func() (Sum, Second) {
 	for k, m := range roots {
 		roots[k] = math.Sqrt(m)
 	}
-	return func() (Sum, Second) { return sumOf(likelihood, list, roots) }
+	return func() Coupled { return sumOf(likelihood, list, roots) }
 }
 
 // sumOf is the half deviance of the rows of a list, with the roots of the weights of its terms.
-func sumOf(likelihood *survival.Likelihood, list []int, roots []float64) (Sum, Second) {
+func sumOf(likelihood *survival.Likelihood, list []int, roots []float64) Coupled {
 	n := len(list)
 	values, slopes, shares := make([]float64, n), make([]float64, n), make([]float64, n)
 	var at *survival.Point
@@ -68,7 +67,7 @@ func sumOf(likelihood *survival.Likelihood, list []int, roots []float64) (Sum, S
 		}
 		return at.HalfDeviance
 	}
-	return sum, func(ctx context.Context, x design.Classes, entries []int, from, threads int) []float64 {
+	return Coupled{Sum: sum, Second: func(ctx context.Context, x design.Classes, entries []int, from, threads int) []float64 {
 		columns, all := x.Features(entries), upTo(len(entries))
 		out := x.X.Products(ctx, columns[from:], columns, last, threads)
 		var means []float64 // of the rows at risk, times the roots
@@ -86,19 +85,24 @@ func sumOf(likelihood *survival.Likelihood, list []int, roots []float64) (Sum, S
 		}
 		floats.Sub(out, design.FromColumns(len(roots), len(all), means).Products(ctx, all[from:], all, nil, threads))
 		return out
-	}
+	}}
 }
 
 // joint is a loss whose second derivatives are not those of its rows alone.
 type joint interface {
 	Loss
 	// Joint makes what Rows is, with its second derivatives, for one goroutine at a time.
-	Joint(y, weights []float64) func() (Sum, Second)
+	Joint(y, weights []float64) func() Coupled
 }
 
-// Second are the second derivatives of a sum of losses at its last predictions, while the curvatures there are as it has
-// left them, in entries of a table, by rows from one on.
-type Second func(ctx context.Context, x design.Classes, entries []int, from, threads int) []float64
+// Coupled is a sum of losses with its second derivatives at the last predictions, while the curvatures there are as it
+// has left them: by rows from one on in entries of a table, and times a vector of predictions, which it takes the place
+// of. The latter is nil where it is not known.
+type Coupled struct {
+	Sum    Sum
+	Second func(ctx context.Context, x design.Classes, entries []int, from, threads int) []float64
+	Times  func(v []float64)
+}
 
 // whole are the products of the working set with all second derivatives of a joint loss, which are made anew where the
 // curvatures have changed.
@@ -115,7 +119,7 @@ func (g *whole) begin(f *fold) {
 	known := func(j int) bool { return g.l.place[j] < len(g.l.features) && g.l.features[g.l.place[j]] == j }
 	l := &local{q: 1, features: features, place: make([]int, d.p), lda: len(features)}
 	if g.curve == nil || floats.Distance(g.curve, pt.curve, 1) > renew*floats.Sum(pt.curve) || slices.ContainsFunc(features, func(j int) bool { return !known(j) }) {
-		l.h = pt.second(context.Background(), d.entries(), features, 0, 1)
+		l.h = pt.coupled.Second(context.Background(), d.entries(), features, 0, 1)
 		floats.Scale(1/pt.total, l.h)
 		g.curve = slices.Clone(pt.curve)
 	} else {

@@ -87,7 +87,7 @@ func (r *rowSet) level() float64 {
 	constant, n := 0.0, r.x.X.Rows()
 	eta, pull, curve := make([]float64, n), make([]float64, n), make([]float64, n)
 	_, squares := r.loss.(glm.Huber)
-	sum, _ := r.of()
+	sum := r.of().Sum
 	for range steps {
 		for i := range eta {
 			if eta[i] = constant; r.offset != nil {

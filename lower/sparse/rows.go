@@ -72,7 +72,7 @@ func indices(n int) []int {
 type rowSet struct {
 	x      design.Classes
 	loss   glm.Loss
-	of     func() (glm.Sum, glm.Second)
+	of     func() glm.Coupled
 	offset []float64
 	n      float64 // by which the sum is divided
 }
@@ -81,9 +81,9 @@ type rowSet struct {
 type look struct {
 	x     design.Classes
 	value float64
-	// Minus its derivatives in the predictions, and second ones, of rows alone where second is nil.
+	// Minus its derivatives in the predictions, and second ones, of rows alone where none are coupled.
 	slopes, curve []float64
-	second        glm.Second
+	coupled       glm.Coupled
 	n             float64 // by which that is divided
 	// Of all entries with the slopes; nil where they are not known.
 	products []float64
@@ -96,12 +96,12 @@ func newRows(l glm.Loss, s Sample, weights []float64, n float64) *rowSet {
 		r.x.K = m.Classes
 	}
 	if of, ok := l.(interface {
-		Joint(y, weights []float64) func() (glm.Sum, glm.Second)
+		Joint(y, weights []float64) func() glm.Coupled
 	}); ok {
 		r.of = of.Joint(s.Y, weights)
 	} else {
 		sum := l.Rows(s.Y, weights)
-		r.of = func() (glm.Sum, glm.Second) { return sum, nil }
+		r.of = func() glm.Coupled { return glm.Coupled{Sum: sum} }
 	}
 	return r
 }
@@ -127,22 +127,22 @@ func (r *rowSet) look(eta []float64) *look {
 		floats.Add(eta, r.offset)
 	}
 	pull, curve := make([]float64, len(eta)), make([]float64, len(eta))
-	sum, second := r.of()
-	value := sum(eta, pull, curve) / r.n
+	of := r.of()
+	value := of.Sum(eta, pull, curve) / r.n
 	floats.Scale(1/r.n, pull)
 	for i, v := range curve {
-		if second == nil {
+		if of.Second == nil {
 			curve[i] = max(leastCurvature, v) / r.n
 		}
 	}
-	return &look{x: r.x, value: value, slopes: pull, curve: curve, second: second, n: r.n}
+	return &look{x: r.x, value: value, slopes: pull, curve: curve, coupled: of, n: r.n}
 }
 
 // matrix are the rows from one on of the second derivatives over a set of entries.
 func (l *look) matrix(ctx context.Context, set []int, from int) []float64 {
 	threads, columns, k := runtime.GOMAXPROCS(0), l.x.Features(set), len(set)
-	if l.second != nil {
-		out := l.second(ctx, l.x, set, from, threads)
+	if l.coupled.Second != nil {
+		out := l.coupled.Second(ctx, l.x, set, from, threads)
 		floats.Scale(1/l.n, out)
 		return out
 	}

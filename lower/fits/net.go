@@ -83,10 +83,10 @@ func (m *Net) all(lambda []float64) []float64 {
 func (m *Net) mean(x [][]float64, of []int) (value float64, gradient []float64) {
 	value, slopes := m.fit.Validation(x)
 	for _, j := range of {
-		gradient = append(gradient, m.val.X.Dot(j, slopes[0]))
+		gradient = append(gradient, m.val.X.Dot(j, slopes))
 	}
 	if m.intercept {
-		gradient = append(gradient, floats.Sum(slopes[0]))
+		gradient = append(gradient, floats.Sum(slopes))
 	}
 	floats.Scale(-1, gradient)
 	return value, gradient

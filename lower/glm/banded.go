@@ -16,7 +16,7 @@ import (
 //
 // are about the mean by both.
 type banded struct {
-	whole
+	gram
 	l    local
 	rows []int     // of the band
 	root []float64 // of their c_i
@@ -27,7 +27,7 @@ type banded struct {
 func (p *Path) band(t int) {
 	g := p.model.products.(*gram)
 	f := p.folds[t]
-	f.products, f.part = &banded{whole: whole{gram: *g}, l: local{q: 1, place: make([]int, p.d.p)}}, p.model.parts[t]
+	f.products, f.part = &banded{gram: *g, l: local{q: 1, place: make([]int, p.d.p)}}, p.model.parts[t]
 }
 
 // begin implements products.
@@ -70,6 +70,9 @@ func (g *banded) begin(f *fold) {
 	mirror(l.h, n)
 	f.local, f.work = l, l
 }
+
+// block implements products.
+func (*banded) block(f *fold, features []int) [][]float64 { return f.local.block(features) }
 
 // pack sets z to sqrt(c_i) z_i of the working set, one row after the other, and s.
 func (g *banded) pack(f *fold) {

@@ -26,13 +26,18 @@ type curved struct {
 type point struct {
 	sum         Sum       // of the training rows
 	envelope    *envelope // nil but of a pinball loss
-	means       Means     // nil but of a joint loss
-	renew       func() (Sum, Means)
+	coupled     Coupled   // of a joint loss
+	renew       func() Coupled
+	products    int       // of truncated steps, in this solve
+	truncated   bool      // as the last step was
+	looked      bool      // the second derivatives are at the predictions
+	whole       *whole    // products, where they are these
 	total       float64   // their weight
 	null        float64   // mean loss without coefficients
 	eta         []float64 // of all rows
 	pull, curve []float64 // derivatives of the training rows, 0 for others
 	b0, value   float64   // constant, and mean loss
+	constants   []float64 // of classes, where the fit starts
 	slant       float64   // mean of the pulls, 0 without intercept
 	own         bool      // the model has the curvatures of the fold
 	last        bool      // the round is the last one, to all digits
@@ -47,10 +52,11 @@ const renew, leastCurve = 0.05, 1e-7
 
 // bend makes the data ready for a loss.
 func (d *Data) bend(t *Table) {
-	j, added := t.Loss.(joint)
+	j, whole := t.Loss.(joint)
+	hazards, added := t.Loss.(Hazards)
 	d.intercept = d.intercept || added
 	d.curved = &curved{
-		shared: byProducts(d.n, d.p, len(d.folds)) && !Sparse(d.x), added: added,
+		shared: byProducts(d.n, d.p, len(d.folds)) && !Sparse(d.x) && d.classes == 1, added: added,
 		train: make([]point, len(d.folds)), val: make([]Sum, len(d.folds)), unit: make([]float64, len(d.folds)),
 	}
 	d.center = make([]float64, d.p)
@@ -58,7 +64,7 @@ func (d *Data) bend(t *Table) {
 		d.center = d.someMeans()
 	}
 	d.each(func(k int) {
-		train, val := make([]float64, d.n), make([]float64, d.n)
+		train, val := make([]float64, len(d.y[0])), make([]float64, len(d.y[0]))
 		total := 0.0
 		for i, trains := range d.train[k] {
 			w := d.weight(i)
@@ -72,7 +78,7 @@ func (d *Data) bend(t *Table) {
 		}
 		d.curved.val[k], d.curved.unit[k] = t.Loss.Rows(d.y[0], val), floats.Sum(val)
 		if added {
-			d.curved.unit[k] = j.added()
+			d.curved.unit[k] = hazards.Unit
 		}
 		pt := point{total: total, eta: make([]float64, d.n), pull: make([]float64, d.n), curve: make([]float64, d.n)}
 		if pinball, ok := t.Loss.(Pinball); ok {
@@ -84,13 +90,20 @@ func (d *Data) bend(t *Table) {
 			d.curved.train[k] = pt
 			return
 		}
-		if added {
+		if whole {
 			pt.renew = j.Joint(d.y[0], train)
-			pt.sum, pt.means = pt.renew()
+			pt.coupled = pt.renew()
+			pt.sum = pt.coupled.Sum
 		} else {
 			pt.sum = t.Loss.Rows(d.y[0], train)
 		}
 		copy(pt.eta, t.Offset)
+		if m, ok := t.Loss.(Multinomial); ok && t.Intercept {
+			pt.constants = m.frequencies(d.y[0], train)
+			for c, v := range pt.constants {
+				d.entries().Axpy(v, d.p-len(pt.constants)+c, pt.eta)
+			}
+		}
 		d.level(&pt)
 		pt.null = pt.value
 		d.curved.train[k] = pt
@@ -121,14 +134,17 @@ func (d *Data) start(t int) *point {
 		pt.envelope, pt.sum = &e, e.sum
 	}
 	if pt.renew != nil {
-		pt.sum, pt.means = pt.renew()
+		pt.coupled = pt.renew()
+		pt.sum = pt.coupled.Sum
+		pt.looked = false
 	}
+	pt.own = d.classes > 1 // whose curvatures alone bound the second derivatives badly
 	return &pt
 }
 
 // look computes the loss at the predictions, and its derivatives.
 func (d *Data) look(pt *point) {
-	pt.value, pt.slant = pt.sum(pt.eta, pt.pull, pt.curve)/pt.total, 0
+	pt.value, pt.slant, pt.looked = pt.sum(pt.eta, pt.pull, pt.curve)/pt.total, 0, true
 	if d.intercept {
 		pt.slant = floats.Sum(pt.pull) / pt.total
 	}
@@ -190,7 +206,7 @@ func (p *Path) share(ctx context.Context) {
 		p.model = &q
 	}
 	for _, f := range p.folds {
-		if pt := f.point; renewed || !begun || pt.own && pt.means != nil {
+		if pt := f.point; renewed || !begun || pt.own && pt.renew != nil {
 			f.products, f.part, f.local, pt.own = p.model.products, p.model.parts[f.number], nil, false
 			pt.model, pt.unit = p.model.weights, pt.total/f.part.weight
 		}
@@ -229,9 +245,14 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 	}
 	if pt.envelope != nil && d.curved.shared {
 		pt.model, pt.unit = slices.Clone(pt.curve), 1
-	} else if pt.own && pt.means != nil {
-		d.look(pt) // of which the means are
-		f.products = &whole{gram{d: d}, pt.means}
+	} else if pt.own && pt.renew != nil {
+		if f.products != products(pt.whole) {
+			pt.whole = &whole{gram: gram{d: d}}
+			f.products = pt.whole
+		}
+		if !pt.looked {
+			d.look(pt)
+		}
 		pt.model, pt.unit, f.part = slices.Clone(pt.curve), 1, new(part)
 	} else if pt.own || !d.curved.shared {
 		f.takeOwn()
@@ -242,19 +263,21 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 	for _, j := range features {
 		pt.before = append(pt.before, f.b[j])
 	}
-	f.products.begin(f)
-	share := modelShare
-	if pt.last {
-		share = lastShare
-	}
-	f.settle(ctx, w.scaled(&pt.inner, pt.unit), ending{share: share, again: pt.envelope != nil && pt.own})
-	if s, ok := f.work.(*scaled); ok {
-		s.end(f)
+	if pt.truncated = f.truncated(ctx, w); !pt.truncated {
+		f.products.begin(f)
+		share := modelShare
+		if pt.last {
+			share = lastShare
+		}
+		f.settle(ctx, w.scaled(&pt.inner, pt.unit), ending{share: share, again: pt.own && (pt.envelope != nil || pt.renew != nil)})
+		if s, ok := f.work.(*scaled); ok {
+			s.end(f)
+		}
 	}
 	change := make([]float64, d.n)
 	for i, j := range features {
 		if s := f.b[j] - pt.before[i]; s != 0 {
-			d.columns().Axpy(s, j, change)
+			d.entries().Axpy(s, j, change)
 		}
 	}
 	step := 0.0
@@ -312,7 +335,7 @@ func (f *fold) features() (list []int) {
 
 // slopes fills in the gradients of all features for some folds, with one pass over the columns.
 func (d *Data) slopes(ctx context.Context, folds []*fold) {
-	x := d.columns()
+	x := d.entries()
 	d.columnwise(ctx, func(from, to int) {
 		for _, f := range folds {
 			x.Dots(from, f.point.pull, f.gradient[from:to])
@@ -346,7 +369,7 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 	}
 	crew.Each(len(p.folds), d.threads, func(t int) {
 		f := p.folds[t]
-		f.solved, f.gap, f.point.last, f.point.own = false, math.Inf(1), false, f.point.own && f.point.envelope == nil
+		f.solved, f.gap, f.point.last, f.point.products, f.point.own = false, math.Inf(1), false, 0, f.point.own && f.point.envelope == nil
 		if f.point.envelope != nil {
 			joins[t] = f.afresh(f.weights)
 			return
@@ -358,7 +381,7 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 		p.share(ctx)
 	}
 	const passes, entries = 1000, 200_000 // of a table
-	whole := len(p.folds) == 1 && p.folds[0].point.envelope == nil && d.columns().Stored() < entries
+	whole := len(p.folds) == 1 && d.classes == 1 && p.folds[0].point.envelope == nil && d.columns().Stored() < entries
 	open := slices.Clone(p.folds)
 	last := slices.Repeat([]float64{math.Inf(1)}, len(p.folds)) // decreases of the last rounds
 	slow, ended := make([]int, len(p.folds)), make([]bool, len(p.folds))
@@ -367,10 +390,15 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 			f := open[i]
 			t, pt := f.number, f.point
 			f.join(joins[t])
-			pt.own = pt.own || slow[t] > 1
+			if pt.own = pt.own || slow[t] > 1; pt.whole != nil && slow[t] > 0 {
+				pt.whole.curve = nil
+			}
 			fell := f.round(ctx, f.weights)
 			if len(joins[t]) == 0 && fell >= stallShare*last[t] {
 				slow[t]++
+			}
+			if pt.truncated && !(fell > 0) {
+				pt.products = math.MaxInt
 			}
 			last[t] = fell
 		})
@@ -387,7 +415,7 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 			}
 			moves := pt.envelope.moves(f.inner * f.point.total)
 			// Where the objective has no more digits, the gap still has, as it falls by the root of what that does.
-			ended[t] = pt.own && !moves && len(joins[t]) == 0 && last[t] <= roundedFall*f.null() && f.gap > before/2
+			ended[t] = pt.own && !pt.truncated && !moves && len(joins[t]) == 0 && last[t] <= roundedFall*f.null() && f.gap > before/2
 			f.solved = ended[t] && f.gap <= roundingGap*f.null()
 		})
 		open = slices.DeleteFunc(open, func(f *fold) bool { return f.solved || ended[f.number] })

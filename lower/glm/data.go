@@ -32,7 +32,8 @@ type Table struct {
 	// Chained says that the features, of squares and one target, stand in an order, and neighbours have the penalty
 	// Fusion of [Weights].
 	Chained bool
-	// Loss is nil for squares. Others are of one target, with an Offset of each row's prediction, nil for none.
+	// Loss is nil for squares. Others are of one target, with an Offset of each prediction, nil for none. The features,
+	// units and bounds of [Multinomial] are entries.
 	Loss   Loss
 	Offset []float64
 	// Threads bounds how many folds are solved at once.
@@ -54,7 +55,8 @@ type Data struct {
 	x         mat.Matrix
 	y         [][]float64
 	weights   []float64
-	n, p, q   int
+	n, p, q   int // predictions, coefficients of each target, and targets
+	classes   int
 	intercept bool
 	units     [][]int
 	plain     bool // each feature is a unit, of one target
@@ -125,13 +127,19 @@ func byProducts(n, p, folds int) bool {
 // New makes a table ready. It keeps a reference to the features, which must not change.
 func New(ctx context.Context, t *Table) (*Data, error) {
 	n, p := t.X.Dims()
-	d := &Data{x: t.X, weights: t.Weights, n: n, p: p, q: len(t.Y), intercept: t.Intercept, units: t.Units, lower: t.Lower, upper: t.Upper, threads: max(1, t.Threads)}
+	d := &Data{x: t.X, weights: t.Weights, n: n, p: p, q: len(t.Y), classes: 1, intercept: t.Intercept, units: t.Units, lower: t.Lower, upper: t.Upper, threads: max(1, t.Threads)}
 	if d.q == 0 || n == 0 || p == 0 || len(t.Folds) == 0 {
 		return nil, fmt.Errorf("glm: %d rows of %d features and %d targets in %d folds, expected one at least of each", n, p, d.q, len(t.Folds))
 	}
+	if m, ok := t.Loss.(Multinomial); ok {
+		d.classes, d.intercept = m.Classes, false
+		if d.n, d.p = d.n*m.Classes, d.p*m.Classes; t.Intercept {
+			d.p += m.Classes - 1
+		}
+	}
 	if d.plain = d.units == nil && d.q == 1; d.units == nil {
-		d.units = make([][]int, p)
-		for j := range p {
+		d.units = make([][]int, d.p)
+		for j := range d.p {
 			d.units[j] = []int{j}
 		}
 	}
@@ -183,6 +191,9 @@ func New(ctx context.Context, t *Table) (*Data, error) {
 	}
 	return d, nil
 }
+
+// entries are the columns of the coefficients.
+func (d *Data) entries() design.Classes { return design.Classes{X: d.columns(), K: d.classes} }
 
 func upTo(n int) []int {
 	out := make([]int, n)

@@ -31,5 +31,7 @@
 // and validation rows have them, are solved by the same sweeps and steps, see [Quadratic].
 //
 // Other losses are solved by quadratic models, a fit of squares each, see curved: with the curvatures of all folds together where there are products, and of the
-// fold else. As they are not negative, the gap needs no conjugates. A solve to any gap ends by Newton steps.
+// fold else. As they are not negative, the gap needs no conjugates. A solve to any gap ends by Newton steps. Proportional
+// hazards and classes have second derivatives that are not those of rows alone, see [Coupled]: the working set
+// has a matrix of these, or truncated steps.
 package glm

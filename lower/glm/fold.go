@@ -47,6 +47,10 @@ func (d *Data) newFold(t int) *fold {
 	if d.curved != nil {
 		f.point = d.start(t)
 		f.noise = 1e-14 * floats.Norm(f.point.pull, 2) / math.Sqrt(float64(d.n))
+		if first := d.p - len(f.point.constants); first < d.p {
+			copy(f.b[first:], f.point.constants)
+			f.join(d.all[first:])
+		}
 		return f
 	}
 	f.part = d.parts[t]
@@ -360,11 +364,12 @@ const farthest = 10
 
 // far is that of feature j.
 func (f *fold) far(j int) float64 {
-	_, squares, err := f.d.columns().Sums(j)
+	x := f.d.entries()
+	squares, err := x.Squares(j)
 	if err != nil || squares == 0 {
 		return 0
 	}
-	return farthest * math.Sqrt(2*f.null()*float64(f.d.n)/squares)
+	return farthest * math.Sqrt(2*f.null()*float64(x.X.Rows())/squares)
 }
 
 // roundedGradient times the noise of a gradient is what sums of products may leave of it.

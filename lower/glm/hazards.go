@@ -3,10 +3,11 @@ package glm
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/lower/survival"
 )
 
@@ -21,12 +22,11 @@ type Hazards struct {
 
 // Rows implements [Loss].
 func (h Hazards) Rows(y, weights []float64) Sum {
-	sum, _ := h.Joint(y, weights)()
-	return sum
+	return h.Joint(y, weights)().Sum
 }
 
-// Joint is Rows with the means, for one goroutine at a time.
-func (h Hazards) Joint(y, weights []float64) func() (Sum, Means) {
+// Joint implements [joint].
+func (h Hazards) Joint(y, weights []float64) func() Coupled {
 	var list []int
 	var times, weight []float64
 	ones := true
@@ -44,15 +44,17 @@ func (h Hazards) Joint(y, weights []float64) func() (Sum, Means) {
 	for k, m := range roots {
 		roots[k] = math.Sqrt(m)
 	}
-	return func() (Sum, Means) { return sumOf(likelihood, list, roots) }
+	return func() Coupled { return sumOf(likelihood, list, roots) }
 }
 
 // sumOf is the half deviance of the rows of a list, with the roots of the weights of its terms.
-func sumOf(likelihood *survival.Likelihood, list []int, roots []float64) (Sum, Means) {
+func sumOf(likelihood *survival.Likelihood, list []int, roots []float64) Coupled {
 	n := len(list)
 	values, slopes, shares := make([]float64, n), make([]float64, n), make([]float64, n)
 	var at *survival.Point
+	var last []float64
 	sum := func(eta, pull, curve []float64) float64 {
+		last = curve
 		for k, i := range list {
 			values[k] = eta[i]
 		}
@@ -65,71 +67,69 @@ func sumOf(likelihood *survival.Likelihood, list []int, roots []float64) (Sum, M
 		}
 		return at.HalfDeviance
 	}
-	return sum, func(column []float64) []float64 {
-		for k, i := range list {
-			slopes[k] = column[i]
+	return Coupled{Sum: sum, Second: func(ctx context.Context, x design.Classes, entries []int, from, threads int) []float64 {
+		columns, all := x.Features(entries), upTo(len(entries))
+		out := x.X.Products(ctx, columns[from:], columns, last, threads)
+		var means []float64 // of the rows at risk, times the roots
+		column := make([]float64, x.X.Rows())
+		for _, e := range entries {
+			clear(column)
+			x.Axpy(1, e, column)
+			for k, i := range list {
+				slopes[k] = column[i]
+			}
+			one := make([]float64, len(roots))
+			at.Means(one, slopes)
+			floats.Mul(one, roots)
+			means = append(means, one...)
 		}
-		out := make([]float64, len(roots))
-		at.Means(out, slopes)
-		floats.Mul(out, roots)
+		floats.Sub(out, design.FromColumns(len(roots), len(all), means).Products(ctx, all[from:], all, nil, threads))
 		return out
-	}
+	}}
 }
 
-// added implements [joint].
-func (h Hazards) added() float64 { return h.Unit }
-
-// joint is a loss of all rows together, which a constant does not change. What validation rows add to that of the training rows, over a unit, is the validation loss.
+// joint is a loss whose second derivatives are not those of its rows alone.
 type joint interface {
 	Loss
-	added() (unit float64)
-	// Joint makes what Rows is, with what its second derivatives are less than those of the rows alone, for one goroutine
-	// at a time.
-	Joint(y, weights []float64) func() (Sum, Means)
+	// Joint makes what Rows is, with its second derivatives, for one goroutine at a time.
+	Joint(y, weights []float64) func() Coupled
 }
 
-// Means are numbers of a column of the table at the last predictions of a sum, whose products with those of others are
-// what the second derivatives are less.
-type Means func(column []float64) []float64
+// Coupled is a sum of losses with its second derivatives at the last predictions, while the curvatures there are as it
+// has left them: by rows from one on in entries of a table, and times a vector of predictions, which it takes the place
+// of. The latter is nil where it is not known.
+type Coupled struct {
+	Sum    Sum
+	Second func(ctx context.Context, x design.Classes, entries []int, from, threads int) []float64
+	Times  func(v []float64)
+}
 
-// whole are the products of the working set with all second derivatives of a joint loss.
+// whole are the products of the working set with all second derivatives of a joint loss, which are made anew where the
+// curvatures have changed.
 type whole struct {
 	gram
-	means Means
+	l     *local
+	curve []float64 // at which they were made
 }
 
 // begin implements products.
 func (g *whole) begin(f *fold) {
-	d, pt, x := g.d, f.point, g.d.columns()
+	d, pt := g.d, f.point
 	features := f.features()
-	n := len(features)
-	l := &local{q: 1, features: features, place: make([]int, d.p), h: x.Products(context.Background(), features, features, pt.curve, 1), lda: n}
-	column, block := make([]float64, d.n), []float64(nil)
+	known := func(j int) bool { return g.l.place[j] < len(g.l.features) && g.l.features[g.l.place[j]] == j }
+	l := &local{q: 1, features: features, place: make([]int, d.p), lda: len(features)}
+	if g.curve == nil || floats.Distance(g.curve, pt.curve, 1) > renew*floats.Sum(pt.curve) || slices.ContainsFunc(features, func(j int) bool { return !known(j) }) {
+		l.h = pt.coupled.Second(context.Background(), d.entries(), features, 0, 1)
+		floats.Scale(1/pt.total, l.h)
+		g.curve = slices.Clone(pt.curve)
+	} else {
+		l.h = slices.Concat(g.l.block(features)...)
+	}
 	for a, j := range features {
-		clear(column)
-		x.Axpy(1, j, column)
-		values := g.means(column)
-		if a == 0 {
-			block = make([]float64, n*len(values))
-		}
-		for k, v := range values {
-			block[k*n+a] = v
-		}
 		l.place[j], l.r, l.b = a, append(l.r, f.gradient[j]), append(l.b, f.b[j])
 	}
-	if n > 0 {
-		dense.SyrkNT(n, len(block)/n, block, n, block, n, l.h, n)
-	}
-	floats.Scale(1/pt.total, l.h)
-	mirror(l.h, n)
-	f.local, f.work = l, l
+	g.l, f.local, f.work = l, l, l
 }
 
 // block implements products.
-func (*whole) block(f *fold, features []int) [][]float64 {
-	at := make([]int, len(features))
-	for a, j := range features {
-		at[a] = f.local.place[j]
-	}
-	return pick(f.local.h, f.local.lda, at)
-}
+func (*whole) block(f *fold, features []int) [][]float64 { return f.local.block(features) }

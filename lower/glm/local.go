@@ -67,6 +67,15 @@ func (l *local) take(all []float64, known int) {
 	}
 }
 
+// block are the products of some features with each other.
+func (l *local) block(features []int) [][]float64 {
+	at := make([]int, len(features))
+	for a, j := range features {
+		at[a] = l.place[j]
+	}
+	return pick(l.h, l.lda, at)
+}
+
 func (l *local) at(j, k int) float64 { return l.r[l.place[j]*l.q+k] }
 
 func (l *local) move(j int, step []float64) { less(l.r, l.column(l.place[j]), step, l.q) }

@@ -43,7 +43,7 @@ func (d *Data) Path(ctx context.Context) *Path {
 	return p
 }
 
-// From begins at the coefficients b, with what is known of curvatures from another path, nil for nothing.
+// From begins at the coefficients b, of classes with the constants after them, with what is known of curvatures from another path, nil for nothing.
 func (p *Path) From(ctx context.Context, b []float64, known *Path) {
 	d := p.d
 	if known != nil {
@@ -53,15 +53,15 @@ func (p *Path) From(ctx context.Context, b []float64, known *Path) {
 		f := p.folds[t]
 		var used []int
 		for u, members := range d.units {
-			if slices.ContainsFunc(members, func(j int) bool { return nonzero(b[j*d.q : (j+1)*d.q]) }) {
+			if !f.inWork[u] && slices.ContainsFunc(members, func(j int) bool { return nonzero(b[j*d.q : (j+1)*d.q]) }) {
 				used = append(used, u)
 			}
 		}
 		f.join(used)
 		if pt := f.point; pt != nil {
 			for _, j := range f.features() {
+				d.entries().Axpy(b[j]-f.b[j], j, pt.eta)
 				f.b[j] = b[j]
-				d.columns().Axpy(b[j], j, pt.eta)
 			}
 			d.level(pt)
 			return
@@ -189,6 +189,10 @@ func (p *Path) solution(ctx context.Context) *Solution {
 		s.B[t], s.Objective[t] = b, f.objective
 		if pt := f.point; pt != nil {
 			s.Validation[t], s.B0[t] = d.losses(f), []float64{pt.b0}
+			if d.classes > 1 {
+				first := d.p - len(pt.constants)
+				s.B[t], s.B0[t] = b[:first:first], append(b[first:], 0)
+			}
 			return
 		}
 		b0 := f.intercepts()

@@ -56,14 +56,14 @@ func (d *Data) System(ctx context.Context, t int, b []float64, b0 float64, w *We
 	total := floats.Sum(curve)
 	if pt := f.point; pt != nil {
 		for _, j := range f.features() {
-			d.columns().Axpy(b[j], j, pt.eta)
+			d.entries().Axpy(b[j], j, pt.eta)
 		}
 		floats.AddConst(b0-pt.b0, pt.eta)
 		d.look(pt)
 		curve, total = pt.curve, pt.total
-		if pt.means != nil {
+		if pt.renew != nil {
 			s.constant = false
-			(&whole{gram{d: d}, pt.means}).begin(f)
+			(&whole{gram: gram{d: d}}).begin(f)
 		}
 	}
 	if f.work == nil {

@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/design"
 )
 
 // missingShare of the weight is what an entry's derivative has to be above it to be missing.
@@ -24,7 +24,7 @@ func (s *solver) Check(ctx context.Context, w *lower.JointWeights) (c lower.Join
 	if s.ctx = ctx; ctx.Err() != nil {
 		return c, nil
 	}
-	descent, ascent, losses := s.descents(w)
+	descent, losses := s.descents(w)
 	c.Values = lower.Values{Validation: losses[validating], Train: losses[training], Penalties: s.penaltiesAt()}
 	c.Objective = s.objective(w, c.Values)
 	if ctx.Err() != nil {
@@ -39,7 +39,7 @@ func (s *solver) Check(ctx context.Context, w *lower.JointWeights) (c lower.Join
 			v = s.b[i]
 		}
 		if w.Rho > 0 {
-			g += w.Rho * (w.Centre[0][e] - v)
+			g += w.Rho * (s.centre(w, e) - v)
 		}
 		if v == 0 && math.Abs(g) <= f*one { // most of them
 			continue
@@ -52,13 +52,8 @@ func (s *solver) Check(ctx context.Context, w *lower.JointWeights) (c lower.Join
 			missing = append(missing, ranked{off, e})
 		}
 	}
-	if w.Rho > 0 {
-		for k, g := range ascent {
-			g += w.Rho * (w.Centre[1][k] - s.b[k])
-			gap += g * g / (2 * w.Rho)
-		}
-	} else {
-		gap = math.Max(0, c.Objective-s.bound(w.Validation*losses[validating]+w.Train*losses[training], descent, ascent, one, two))
+	if w.Rho == 0 {
+		gap = math.Max(0, c.Objective-s.bound(w.Validation*losses[validating]+w.Train*losses[training], descent, one, two))
 	}
 	c.Gap = gap
 	if c.Grew = len(missing) > 0; c.Grew {
@@ -67,60 +62,44 @@ func (s *solver) Check(ctx context.Context, w *lower.JointWeights) (c lower.Join
 			list = append(list, r.j)
 		}
 		slices.Sort(list)
-		entries := make([]entry, len(list))
-		for i, e := range list {
-			entries[i] = entry{e / s.k, e % s.k}
-		}
-		s.take(entries)
+		s.take(list)
 	}
 	return c, nil
 }
 
-// descents are minus the derivatives of the weighted losses at the last solution, in the coefficients and the
-// constants, and the losses.
-func (s *solver) descents(w *lower.JointWeights) (descent, ascent []float64, losses [2]float64) {
+// descents are minus the derivatives of the weighted losses at the last solution, and the losses.
+func (s *solver) descents(w *lower.JointWeights) (descent []float64, losses [2]float64) {
 	descent = make([]float64, len(s.at))
-	if s.intercept {
-		ascent = make([]float64, s.k)
-	}
 	for k, share := range shares(w) {
 		if share == 0 && k == validating {
 			continue
 		}
-		x, at := s.sets[k].features(), s.seen[k]
+		at := s.seen[k]
 		if at == nil {
 			at = s.lookAt(k, s.b)
 		}
 		at.products = make([]float64, len(s.at))
-		of := at.products
-		for class, u := range at.slopes {
-			if s.k > 1 {
-				of = make([]float64, s.p)
+		crew.Each((len(s.at)+productColumns-1)/productColumns, runtime.GOMAXPROCS(0), func(part int) {
+			if from := part * productColumns; s.ctx.Err() == nil {
+				at.x.Dots(from, at.slopes, at.products[from:min(len(s.at), from+productColumns)])
 			}
-			x.MulTransIn(s.ctx, of, u, runtime.GOMAXPROCS(0))
-			for j := 0; s.k > 1 && j < s.p; j++ {
-				at.products[j*s.k+class] = of[j]
-			}
-		}
+		})
 		floats.AddScaled(descent, share, at.products)
-		for class := range ascent {
-			ascent[class] += share * at.descent(x, entry{design.Ones, class}, s.k)
-		}
 		losses[k] = at.value
 		s.seen[k] = at
 	}
-	return descent, ascent, losses
+	return descent, losses
 }
 
+// productColumns are those of one part of a product.
+const productColumns = 256
+
 // bound is that of [Fit] at the last solution, where the losses have some value and derivatives.
-func (s *solver) bound(loss float64, descent, ascent []float64, one, two float64) float64 {
+func (s *solver) bound(loss float64, descent []float64, one, two float64) float64 {
 	distance := farther * math.Sqrt(2*s.scale)
-	share, total := 1.0, loss
-	for k, q := range ascent {
-		total -= math.Abs(q) * (math.Abs(s.b[k]) + distance)
-	}
+	share := 1.0
 	at := func(share float64, near bool) float64 {
-		sum := share * total
+		sum := share * loss
 		for e, q := range descent {
 			j, v, far := e/s.k, 0.0, math.Inf(1)
 			if i := s.at[e]; i >= 0 {

@@ -14,8 +14,8 @@
 //
 // # Method
 //
-// Losses of one prediction for each row are fitted by package glm, of a single fold that leaves nothing out. Classes,
-// and fits with validation rows in them, have models to second order, see [Fit] (Lee, Sun, Saunders, Proximal
-// Newton-type methods for minimizing composite functions, SIAM J. Optim. 24, 2014), which are solved by glm's Newton
-// steps ([glm.Quadratic]); derivatives are by the systems of these ([glm.System]).
+// Training rows are fitted by package glm, of a single fold that leaves nothing out. Fits with validation rows in them
+// have models to second order, see [Fit] (Lee, Sun, Saunders, Proximal Newton-type methods for minimizing composite
+// functions, SIAM J. Optim. 24, 2014), which are solved by glm's Newton steps ([glm.Quadratic]); derivatives are by the
+// systems of these ([glm.System]).
 package sparse

@@ -24,10 +24,11 @@ import (
 //
 // # Method
 //
-// The losses are replaced by their models to second order, whose matrices over a working set of entries are formed
-// once; for squares they are exact for ever, and else they are formed anew when the curvatures have changed (proximal
-// Newton steps: Lee, Sun, Saunders, SIAM J. Optim. 24, 2014). Over the working set the problem then is one of its
-// order whatever the rows, see [glm.Quadratic]. Entries that are missing are found by their derivatives.
+// Fits of training rows alone are those of package glm. In joint ones the losses are replaced by their models to second
+// order, whose matrices over a working set of entries are formed once; for squares they are exact for ever, and else
+// they are formed anew when the curvatures have changed (proximal Newton steps: Lee, Sun, Saunders, SIAM J. Optim. 24,
+// 2014). Over the working set the problem then is one of its order whatever the rows, see [glm.Quadratic]. Entries that
+// are missing are found by their derivatives.
 //
 // As the losses are convex and not negative, with F their weighted sum at a point, q minus its derivatives there and s
 // <= 1 such that s |q_j| <= f_j w1 where w2 = 0,
@@ -40,17 +41,18 @@ import (
 // most k times as large as it is said to be. Where w2 = 0 the same distance bounds the others with s = 1, if that is
 // better: weights may be next to nothing.
 type Fit struct {
-	sets      [2]rowSet // validation, nil for none, and training
-	p, k      int       // features, and coefficients of each
+	sets      [2]*rowSet // validation, nil for none, and training
+	p, k      int        // features, and coefficients of each
+	all       []int      // entries, the constants after the coefficients
 	intercept bool
 	quadratic bool // the loss is squares
 	adds      bool // the loss is a sum over rows
 	terms     terms
-	start     [][]float64 // the solution with what has no penalty alone
-	scale     float64     // the objective there
-	null      float64     // without coefficients
-	table     *table      // for package glm; nil for classes
-	reach     []float64   // of features: the inverses of their root mean squares
+	start     []float64 // the solution with what has no penalty alone
+	scale     float64   // the objective there
+	null      float64   // without coefficients
+	table     *table    // for package glm
+	reach     []float64 // of features: the inverses of their root mean squares
 }
 
 // The sets of a [Fit].
@@ -63,10 +65,10 @@ const (
 const farther = 10
 
 // newFit takes the loss of training rows, with the best constants where there are no features: one for each class.
-func newFit(g *Fit, rows rowSet, constants []float64, t Terms) (*Fit, error) {
-	x := rows.features()
+func newFit(g *Fit, rows *rowSet, constants []float64, t Terms) (*Fit, error) {
+	x := rows.x.X
 	g.sets[training], g.p, g.k = rows, x.Columns(), len(constants)
-	g.reach = make([]float64, g.p)
+	g.reach, g.terms.p = make([]float64, g.p), g.p
 	for j := range g.p {
 		_, squares, err := x.Sums(j)
 		if err != nil {
@@ -76,15 +78,16 @@ func newFit(g *Fit, rows rowSet, constants []float64, t Terms) (*Fit, error) {
 			g.reach[j] = math.Sqrt(float64(x.Rows()) / squares)
 		}
 	}
-	g.start = [][]float64{make([]float64, g.p*g.k)}
+	g.start = make([]float64, g.p*g.k)
 	if g.intercept {
-		g.start = append(g.start, constants)
+		g.reach, g.start = append(g.reach, 1), append(g.start, constants...)
 	}
+	g.all = indices(len(g.start))
 	least := rounded
 	if g.quadratic {
 		least = nothingLeft
 	}
-	if g.scale = g.loss(training, g.start); !(g.scale > least*g.loss(training, g.zero())) { // the constants are all targets
+	if g.scale = g.look(training, g.start).value; !(g.scale > least*g.look(training, nil).value) { // the constants are all targets
 		g.scale = 1
 	}
 	g.null = g.scale
@@ -99,7 +102,7 @@ func newFit(g *Fit, rows rowSet, constants []float64, t Terms) (*Fit, error) {
 	if t.Lower != nil || t.Upper != nil {
 		g.terms.lower, g.terms.upper = full.Lower, full.Upper
 	}
-	g.bound()
+	g.bound(full)
 	if !slices.ContainsFunc(indices(g.p), g.terms.always) {
 		return g, nil
 	}
@@ -117,7 +120,7 @@ const (
 // unpenalised fits what has no penalty, and leaves out what depends on the rest of it. At so large a weight no
 // penalised feature wants to move.
 func (g *Fit) unpenalised(full Terms) error {
-	x := g.sets[training].features()
+	x := g.sets[training].x.X
 	var basis basis
 	if g.intercept {
 		basis.grow(slices.Repeat([]float64{1}, x.Rows()))
@@ -136,7 +139,7 @@ func (g *Fit) unpenalised(full Terms) error {
 		}
 		g.terms.lower[j], g.terms.upper[j] = 0, 0
 	}
-	g.bound()
+	g.bound(full)
 	top, _ := g.largest()
 	s, err := g.Solve(context.Background(), mostFactor*max(top, math.SmallestNonzeroFloat64), 0, defaultTol*defaultTol, nil)
 	if err != nil {
@@ -146,22 +149,38 @@ func (g *Fit) unpenalised(full Terms) error {
 	if g.quadratic {
 		share = nothingLeft
 	}
-	g.start = s.x(g.intercept)
-	if g.scale = g.loss(training, g.start); !(g.scale > share*g.loss(training, g.zero())) {
+	g.start = g.vector(s.x(g.intercept))
+	if g.scale = g.look(training, g.start).value; !(g.scale > share*g.look(training, nil).value) {
 		return fmt.Errorf("sparse: the features without a penalty explain the targets by themselves; penalise some of them")
 	}
 	return nil
 }
 
-// bound tells the table of the bounds.
-func (g *Fit) bound() {
-	if g.table != nil {
-		g.table.of.Lower, g.table.of.Upper = g.terms.lower, g.terms.upper
+// bound tells the table of the bounds, of which the full ones may be none.
+func (g *Fit) bound(full Terms) {
+	t := g.terms
+	if t.lower == nil && slices.ContainsFunc(indices(g.p), g.shared) {
+		t.lower, t.upper = full.Lower, full.Upper
+	}
+	of := &g.table.of
+	of.Lower, of.Upper = t.of(g.all[:g.units()], g.k)
+	for j := range g.p {
+		if last := (j+1)*g.k - 1; g.shared(j) {
+			of.Lower[last], of.Upper[last] = 0, 0
+		}
 	}
 }
 
-// zero is the point zero.
-func (g *Fit) zero() [][]float64 { return [][]float64{make([]float64, g.p*g.k), make([]float64, g.k)} }
+// vector has the coefficients of a point and then the constants, and point is a point of these.
+func (g *Fit) vector(x [][]float64) []float64 { return slices.Concat(x...)[:len(g.all)] }
+
+func (g *Fit) point(b []float64) [][]float64 {
+	n := g.p * g.k
+	if x := [][]float64{b[:n:n], b[n:]}; g.intercept {
+		return x
+	}
+	return [][]float64{b}
+}
 
 // basis is an orthonormal basis of columns.
 type basis struct{ q [][]float64 }
@@ -213,9 +232,10 @@ func (g *Fit) Shape() []int {
 
 // Values are the losses, sum_jk f_j |b_jk| and 1/2 sum_jk f_j b_jk^2.
 func (g *Fit) Values(x [][]float64) lower.Values {
-	out := lower.Values{Train: g.loss(training, x), Penalties: g.penalties(x[0])}
+	b := g.vector(x)
+	out := lower.Values{Train: g.look(training, b).value, Penalties: g.penalties(b)}
 	if g.sets[validating] != nil {
-		out.Validation = g.loss(validating, x)
+		out.Validation = g.look(validating, b).value
 	}
 	return out
 }
@@ -233,31 +253,16 @@ func (g *Fit) penalties(b []float64) []float64 {
 	return []float64{one, two}
 }
 
-// loss is that of a set at a point.
-func (g *Fit) loss(set int, x [][]float64) float64 { return g.look(set, x).value }
-
-// look is what there is to see of a set at a point.
-func (g *Fit) look(set int, x [][]float64) *look {
+// look is what there is to see of a set at coefficients, nil for zeros.
+func (g *Fit) look(set int, b []float64) *look {
 	rows := g.sets[set]
-	f := make([][]float64, g.k)
-	for k := range f {
-		f[k] = make([]float64, rows.features().Rows())
-		if len(x) > 1 {
-			floats.AddConst(x[1][k], f[k])
-		}
-	}
-	for e, v := range x[0] {
-		if v != 0 {
-			rows.features().Axpy(v, e/g.k, f[e%g.k])
-		}
-	}
-	return rows.look(f)
+	return rows.look(rows.predictions(g.all, b))
 }
 
-// Validation is the loss of a point over the validation rows, and minus its derivatives in the predictions of each
-// class.
-func (g *Fit) Validation(x [][]float64) (value float64, slopes [][]float64) {
-	at := g.look(validating, x)
+// Validation is the loss of a point over the validation rows, and minus its derivatives in the predictions of one class
+// after the other.
+func (g *Fit) Validation(x [][]float64) (value float64, slopes []float64) {
+	at := g.look(validating, g.vector(x))
 	return at.value, at.slopes
 }
 
@@ -277,17 +282,16 @@ func (g *Fit) LambdaMax() float64 {
 // largest is the largest derivative at the start in units of its factor, of those that have room to move that way, and
 // of all.
 func (g *Fit) largest() (top, beyond float64) {
-	at, x := g.look(training, g.start), g.sets[training].features()
-	for j := range g.p {
+	at := g.look(training, g.start)
+	for _, e := range g.all {
+		j := e / g.k
 		f := g.terms.weight(j)
 		if f == 0 {
 			continue
 		}
-		for _, u := range at.slopes {
-			c := x.Dot(j, u) / f
-			if beyond = math.Max(beyond, math.Abs(c)); g.moves(j, c) {
-				top = math.Max(top, math.Abs(c))
-			}
+		c := at.descent(e) / f
+		if beyond = math.Max(beyond, math.Abs(c)); g.moves(j, c) {
+			top = math.Max(top, math.Abs(c))
 		}
 	}
 	return top, beyond

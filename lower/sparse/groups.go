@@ -44,7 +44,7 @@ func NewGroups(s Sample, intercept bool, members [][]int) (*Groups, error) {
 			g.table.of.Units = members
 		}
 	}
-	s.X.MulTrans(q.slope, g.look(training, g.start).slopes[0])
+	s.X.MulTrans(q.slope, g.look(training, g.start).slopes)
 	return q, nil
 }
 

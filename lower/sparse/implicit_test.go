@@ -128,8 +128,8 @@ func stationary(t *testing.T, s *solver, w *lower.JointWeights, train, val *mat.
 		for i, e := range s.set {
 			for r := range n {
 				wide.Set(r, i, 1)
-				if e.feature != design.Ones {
-					wide.Set(r, i, x.At(r, e.feature))
+				if e < s.p {
+					wide.Set(r, i, x.At(r, e))
 				}
 			}
 		}
@@ -140,7 +140,7 @@ func stationary(t *testing.T, s *solver, w *lower.JointWeights, train, val *mat.
 		var f, g mat.VecDense
 		f.MulVec(wide, mat.NewVecDense(len(d), d))
 		for r := range n {
-			f.SetVec(r, shares(w)[k]*(s.models[k].curve.curve[0][r]*f.AtVec(r)-s.models[k].look.slopes[0][r]))
+			f.SetVec(r, shares(w)[k]*(s.models[k].curve.curve[r]*f.AtVec(r)-s.models[k].look.slopes[r]))
 		}
 		g.MulVec(wide.T(), &f)
 		for i := range slope {
@@ -152,7 +152,7 @@ func stationary(t *testing.T, s *solver, w *lower.JointWeights, train, val *mat.
 		if w.Rho > 0 {
 			slope[i] += w.Rho * (b - s.centre(w, e))
 		}
-		if e.feature == design.Ones {
+		if e == s.p {
 			require.InDelta(t, 0, slope[i], 1e-10)
 			continue
 		}

@@ -64,7 +64,7 @@ func Poisson(s Sample, intercept bool, t Terms) (*Fit, error) {
 // fitOf is the fit of a loss that is a sum over the rows of a sample, which were checked.
 func fitOf(l glm.Loss, s Sample, intercept, quadratic bool, t Terms) (*Fit, error) {
 	n := len(s.Y)
-	rows, constants := newSummed(l, s, meanOne(s.Weights, n), float64(n)), []float64{0}
+	rows, constants := newRows(l, s, meanOne(s.Weights, n), float64(n)), []float64{0}
 	if intercept {
 		constants[0] = rows.level()
 	}
@@ -82,12 +82,12 @@ func fitOf(l glm.Loss, s Sample, intercept, quadratic bool, t Terms) (*Fit, erro
 }
 
 // level is the best constant without features, by Newton's method with steps that are cut.
-func (r *summed) level() float64 {
+func (r *rowSet) level() float64 {
 	const steps, most, exact = 100, 2, 1e-15
-	constant, n := 0.0, r.x.Rows()
+	constant, n := 0.0, r.x.X.Rows()
 	eta, pull, curve := make([]float64, n), make([]float64, n), make([]float64, n)
 	_, squares := r.loss.(glm.Huber)
-	sum, _ := r.of()
+	sum := r.of().Sum
 	for range steps {
 		for i := range eta {
 			if eta[i] = constant; r.offset != nil {
@@ -118,8 +118,8 @@ func Cox(s Sample, ties survival.Ties, t Terms) (*Fit, error) {
 	}
 	n, loss := len(s.Y), glm.Hazards{Ties: ties}
 	weights := meanOne(s.Weights, n)
-	rows := newSummed(loss, s, weights, float64(n))
-	if !(rows.look([][]float64{make([]float64, n)}).value > 0) {
+	rows := newRows(loss, s, weights, float64(n))
+	if !(rows.look(make([]float64, n)).value > 0) {
 		return nil, fmt.Errorf("sparse: no event has other rows at risk, so that there is nothing to fit")
 	}
 	of := single(s, false)
@@ -136,13 +136,13 @@ func Multinomial(s Sample, classes int, intercept bool, t Terms) (*Fit, error) {
 	if classes < 2 {
 		return nil, fmt.Errorf("sparse: %d classes, expected at least 2", classes)
 	}
-	rows, err := newClassed(s, classes)
-	if err != nil {
+	if err := checkClasses(s.Y, classes); err != nil {
 		return nil, err
 	}
-	constants := make([]float64, classes)
-	for i, k := range rows.class {
-		constants[k] += rows.weights[i]
+	n, loss := len(s.Y), glm.Multinomial{Classes: classes}
+	weights, constants := meanOne(s.Weights, n), make([]float64, classes)
+	for i, k := range s.Y {
+		constants[int(k)] += weights[i]
 	}
 	for k, v := range constants {
 		if v == 0 {
@@ -151,38 +151,41 @@ func Multinomial(s Sample, classes int, intercept bool, t Terms) (*Fit, error) {
 		constants[k] = math.Log(v)
 	}
 	floats.AddConst(-floats.Sum(constants)/float64(classes), constants)
-	return newFit(&Fit{intercept: intercept}, rows, constants, t)
+	of := single(s, intercept)
+	of.of.Loss = loss
+	return newFit(&Fit{intercept: intercept, table: of}, newRows(loss, s, weights, float64(n)), constants, t)
 }
 
-// newClassed takes a sample that was checked.
-func newClassed(s Sample, classes int) (*classed, error) {
-	rows := &classed{s.X, make([]int, len(s.Y)), meanOne(s.Weights, len(s.Y)), classes}
-	for i, y := range s.Y {
-		if rows.class[i] = int(y); y < 0 || y >= float64(classes) || y != math.Trunc(y) {
-			return nil, fmt.Errorf("sparse: class of row %d is %g, expected 0 to %d", i, y, classes-1)
+// checkClasses says which of the classes of rows is none.
+func checkClasses(y []float64, classes int) error {
+	for i, v := range y {
+		if v < 0 || v >= float64(classes) || v != math.Trunc(v) {
+			return fmt.Errorf("sparse: class of row %d is %g, expected 0 to %d", i, v, classes-1)
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // with are other rows of the same loss: of a mean, or times whose half deviance, by the weights as they are, is divided
 // by n.
-func (r *summed) with(s Sample, n float64) (rowSet, error) {
-	if _, ok := r.loss.(glm.Hazards); !ok {
-		return newSummed(r.loss, s, meanOne(s.Weights, len(s.Y)), float64(len(s.Y))), nil
+func (r *rowSet) with(s Sample, n float64) (*rowSet, error) {
+	switch r.loss.(type) {
+	case glm.Multinomial:
+		if err := checkClasses(s.Y, r.x.K); err != nil {
+			return nil, err
+		}
+	case glm.Hazards:
+		if err := survival.Check(s.Y); err != nil {
+			return nil, fmt.Errorf("sparse: %w", err)
+		}
+		if !(n > 0) {
+			return nil, fmt.Errorf("sparse: half deviances are shared out to %g, expected a positive number", n)
+		}
+		weights := s.Weights
+		if weights == nil {
+			weights = meanOne(nil, len(s.Y))
+		}
+		return newRows(r.loss, s, weights, n), nil
 	}
-	if err := survival.Check(s.Y); err != nil {
-		return nil, fmt.Errorf("sparse: %w", err)
-	}
-	if !(n > 0) {
-		return nil, fmt.Errorf("sparse: half deviances are shared out to %g, expected a positive number", n)
-	}
-	weights := s.Weights
-	if weights == nil {
-		weights = meanOne(nil, len(s.Y))
-	}
-	return newSummed(r.loss, s, weights, n), nil
+	return newRows(r.loss, s, meanOne(s.Weights, len(s.Y)), float64(len(s.Y))), nil
 }
-
-// with has a mean.
-func (r *classed) with(s Sample, _ float64) (rowSet, error) { return newClassed(s, r.classes) }

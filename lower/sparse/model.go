@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/dense"
-	"github.com/conetune/conetune/lower/design"
 )
 
 // model is a loss up to second order around the point a: with d = b - a, its value there less g'd plus d'Gd/2.
@@ -48,23 +47,20 @@ func (s *solver) Model(ctx context.Context, x [][]float64) error {
 
 // move goes to x.
 func (s *solver) move(x [][]float64) error {
-	if len(x) != len(s.Shape()) || len(x[0]) != len(s.at) {
+	if len(x) != len(s.Shape()) || len(x[0]) != s.p*s.k {
 		return fmt.Errorf("sparse: a point of another shape")
 	}
-	var missing []entry
-	for e, v := range x[0] {
+	var missing []int
+	b := s.vector(x)
+	for e, v := range b {
 		if v != 0 && s.at[e] < 0 {
-			missing = append(missing, entry{e / s.k, e % s.k})
+			missing = append(missing, e)
 		}
 	}
 	s.take(missing)
 	s.seen = [2]*look{}
 	for i, e := range s.set {
-		if e.feature == design.Ones {
-			s.b[i] = x[1][e.class]
-		} else {
-			s.b[i] = x[0][e.feature*s.k+e.class]
-		}
+		s.b[i] = b[e]
 	}
 	return nil
 }
@@ -87,20 +83,13 @@ func (s *solver) prepare(k int) {
 }
 
 // near says whether curvatures have changed little.
-func near(a, b [][]float64) bool {
-	change, size := 0.0, 0.0
-	for k := range a {
-		change += floats.Distance(a[k], b[k], 1)
-		size += floats.Sum(b[k])
-	}
-	return change <= sameCurvature*size
-}
+func near(a, b []float64) bool { return floats.Distance(a, b, 1) <= sameCurvature*floats.Sum(b) }
 
 // extend brings the matrix and the gradient of a model to all positions.
 func (s *solver) extend(k int) {
 	m, all := &s.models[k], len(s.set)
 	for _, e := range s.set[len(m.descent):] {
-		m.descent = append(m.descent, m.look.descent(s.sets[k].features(), e, s.k))
+		m.descent = append(m.descent, m.look.descent(e))
 	}
 	from := 0
 	for from*from < len(m.second) {
@@ -109,7 +98,7 @@ func (s *solver) extend(k int) {
 	if from == all {
 		return
 	}
-	rows := s.sets[k].second(s.ctx, m.curve, s.set, from)
+	rows := m.curve.matrix(s.ctx, s.set, from)
 	second := make([]float64, all*all)
 	for i := range from {
 		copy(second[i*all:], m.second[i*from:(i+1)*from])
@@ -123,37 +112,9 @@ func (s *solver) extend(k int) {
 	m.second = second
 }
 
-// descent is minus the derivative in an entry of k classes.
-func (l *look) descent(x *design.Matrix, e entry, k int) float64 {
-	switch {
-	case e.feature == design.Ones:
-		return floats.Sum(l.slopes[e.class])
-	case l.products != nil:
-		return l.products[e.feature*k+e.class]
-	}
-	return x.Dot(e.feature, l.slopes[e.class])
-}
-
 // lookAt is what there is to see of a set at coefficients by positions.
-func (s *solver) lookAt(k int, b []float64) *look { return s.sets[k].look(s.predictions(k, b)) }
-
-// predictions are those on the rows of a set at coefficients by positions, by classes.
-func (s *solver) predictions(k int, b []float64) [][]float64 {
-	x := s.sets[k].features()
-	f := make([][]float64, s.k)
-	for class := range f {
-		f[class] = make([]float64, x.Rows())
-	}
-	for i, v := range b {
-		switch e := s.set[i]; {
-		case v == 0:
-		case e.feature == design.Ones:
-			floats.AddConst(v, f[e.class])
-		default:
-			x.Axpy(v, e.feature, f[e.class])
-		}
-	}
-	return f
+func (s *solver) lookAt(k int, b []float64) *look {
+	return s.sets[k].look(s.sets[k].predictions(s.set, b))
 }
 
 // moved is the last solution less the point of the models.
@@ -174,8 +135,8 @@ func (s *solver) modelled(k int) float64 {
 		}
 		return sum
 	}
-	for i, v := range s.predictions(k, d)[0] {
-		sum += v * (m.curve.curve[0][i]*v/2 - m.look.slopes[0][i])
+	for i, v := range s.sets[k].predictions(s.set, d) {
+		sum += v * (m.curve.curve[i]*v/2 - m.look.slopes[i])
 	}
 	return sum
 }
@@ -189,13 +150,13 @@ func (s *solver) gradient(at []int) (g []float64) {
 		}
 		return g
 	}
-	v := s.predictions(training, d)[0]
+	x := s.sets[training].x
+	v := s.sets[training].predictions(s.set, d)
 	for i := range v {
-		v[i] = m.look.slopes[0][i] - m.curve.curve[0][i]*v[i]
+		v[i] = m.look.slopes[i] - m.curve.curve[i]*v[i]
 	}
-	rest := &look{slopes: [][]float64{v}}
 	for _, i := range at {
-		g = append(g, -rest.descent(s.sets[training].features(), s.set[i], 1))
+		g = append(g, -x.Dot(s.set[i], v))
 	}
 	return g
 }

@@ -125,8 +125,8 @@ func TestBound(t *testing.T) {
 					lo, hi := g.terms.room(e / g.k)
 					start.B[e] = math.Max(lo, math.Min(hi, b[e/g.k]/float64(1+e%g.k)))
 				}
-				s, err := g.begin(start)
-				require.NoError(t, err)
+				s := g.solver()
+				require.NoError(t, s.move(start.x(g.intercept)))
 				c, err := s.Check(context.Background(), &lower.JointWeights{Train: 1, Penalties: w})
 				require.NoError(t, err)
 				require.LessOrEqual(t, c.Objective-c.Gap, best.Objective+1e-10, "%s %v", name, w)

@@ -59,18 +59,6 @@ func meanOne(weights []float64, n int) []float64 {
 	return out
 }
 
-// entry is a coefficient of a feature, or of [design.Ones], and a class.
-type entry struct{ feature, class int }
-
-// featuresOf are those of a set of entries.
-func featuresOf(set []entry) []int {
-	out := make([]int, len(set))
-	for i, e := range set {
-		out[i] = e.feature
-	}
-	return out
-}
-
 func indices(n int) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -79,93 +67,99 @@ func indices(n int) []int {
 	return out
 }
 
-// rowSet are rows with their loss, a function of the predictions of each class that is convex and not negative. It is
-// not changed.
-type rowSet interface {
-	// features are those of the rows.
-	features() *design.Matrix
-	// look is the loss at predictions without the offset, by classes, which belong to the caller.
-	look(f [][]float64) *look
-	// second are the rows from a position on of the second derivatives over a set of entries.
-	second(ctx context.Context, at *look, set []entry, from int) []float64
-	// with are other rows of the same loss. A partial likelihood is divided by n.
-	with(s Sample, n float64) (rowSet, error)
-}
-
-// look is a loss at some predictions.
-type look struct {
-	value float64
-	// Minus its derivatives in the predictions of each class, and what second derivatives are made of: of a sum over
-	// rows these themselves, of classes their probabilities.
-	slopes, curve [][]float64
-	means         glm.Means // of a partial likelihood
-	// Of all features with the slopes, by features and classes; nil where they are not known.
-	products []float64
-}
-
-// summed are rows of one prediction each, whose losses add up, or of times.
-type summed struct {
-	x      *design.Matrix
+// rowSet are rows with their loss, a function of the predictions, of one class after the other, that is convex and not
+// negative. It is not changed.
+type rowSet struct {
+	x      design.Classes
 	loss   glm.Loss
-	of     func() (glm.Sum, glm.Means)
+	of     func() glm.Coupled
 	offset []float64
 	n      float64 // by which the sum is divided
 }
 
-// newSummed takes a sample that was checked, with the weights that count.
-func newSummed(l glm.Loss, s Sample, weights []float64, n float64) *summed {
-	r := &summed{s.X, l, nil, s.Offset, n}
-	if of, ok := l.(glm.Hazards); ok {
+// look is a loss at some predictions.
+type look struct {
+	x     design.Classes
+	value float64
+	// Minus its derivatives in the predictions, and second ones, of rows alone where none are coupled.
+	slopes, curve []float64
+	coupled       glm.Coupled
+	n             float64 // by which that is divided
+	// Of all entries with the slopes; nil where they are not known.
+	products []float64
+}
+
+// newRows takes a sample that was checked, with the weights that count.
+func newRows(l glm.Loss, s Sample, weights []float64, n float64) *rowSet {
+	r := &rowSet{x: design.Classes{X: s.X, K: 1}, loss: l, offset: s.Offset, n: n}
+	if m, ok := l.(glm.Multinomial); ok {
+		r.x.K = m.Classes
+	}
+	if of, ok := l.(interface {
+		Joint(y, weights []float64) func() glm.Coupled
+	}); ok {
 		r.of = of.Joint(s.Y, weights)
 	} else {
 		sum := l.Rows(s.Y, weights)
-		r.of = func() (glm.Sum, glm.Means) { return sum, nil }
+		r.of = func() glm.Coupled { return glm.Coupled{Sum: sum} }
 	}
 	return r
 }
 
-func (r *summed) features() *design.Matrix { return r.x }
-
 // leastCurvature bounds second derivatives of the loss of a row from below.
 const leastCurvature = 1e-8
 
-func (r *summed) look(f [][]float64) *look {
-	eta := f[0]
+// predictions are those of entries with coefficients, without the offset.
+func (r *rowSet) predictions(entries []int, b []float64) []float64 {
+	eta := make([]float64, r.x.K*r.x.X.Rows())
+	for i, v := range b {
+		if v != 0 {
+			r.x.Axpy(v, entries[i], eta)
+		}
+	}
+	return eta
+}
+
+// look is the loss at predictions without the offset, which belong to the caller.
+func (r *rowSet) look(eta []float64) *look {
 	if r.offset != nil {
 		eta = slices.Clone(eta)
 		floats.Add(eta, r.offset)
 	}
 	pull, curve := make([]float64, len(eta)), make([]float64, len(eta))
-	sum, means := r.of()
-	value := sum(eta, pull, curve) / r.n
+	of := r.of()
+	value := of.Sum(eta, pull, curve) / r.n
+	floats.Scale(1/r.n, pull)
 	for i, v := range curve {
-		pull[i], curve[i] = pull[i]/r.n, max(leastCurvature, v)/r.n
+		if of.Second == nil {
+			curve[i] = max(leastCurvature, v) / r.n
+		}
 	}
-	return &look{value: value, slopes: [][]float64{pull}, curve: [][]float64{curve}, means: means}
+	return &look{x: r.x, value: value, slopes: pull, curve: curve, coupled: of, n: r.n}
 }
 
-// second are those of the rows alone, less the products of the means.
-func (r *summed) second(ctx context.Context, at *look, set []entry, from int) []float64 {
-	threads, columns, k := runtime.GOMAXPROCS(0), featuresOf(set), len(set)
-	if from == 0 && at.means == nil {
-		out := make([]float64, 0, k*k)
-		for _, row := range r.x.Gram(ctx, columns, at.curve[0], threads) {
-			out = append(out, row...)
-		}
+// matrix are the rows from one on of the second derivatives over a set of entries.
+func (l *look) matrix(ctx context.Context, set []int, from int) []float64 {
+	threads, columns, k := runtime.GOMAXPROCS(0), l.x.Features(set), len(set)
+	if l.coupled.Second != nil {
+		out := l.coupled.Second(ctx, l.x, set, from, threads)
+		floats.Scale(1/l.n, out)
 		return out
 	}
-	out := r.x.Products(ctx, columns[from:], columns, at.curve[0], threads)
-	if at.means == nil {
-		return out
+	if from > 0 {
+		return l.x.X.Products(ctx, columns[from:], columns, l.curve, threads)
 	}
-	var means []float64
-	for _, j := range columns {
-		column := make([]float64, r.x.Rows())
-		r.x.Axpy(1, j, column)
-		means = append(means, at.means(column)...)
+	out := make([]float64, 0, k*k)
+	for _, row := range l.x.X.Gram(ctx, columns, l.curve, threads) {
+		out = append(out, row...)
 	}
-	floats.Scale(1/math.Sqrt(r.n), means)
-	all, terms := indices(k), len(means)/max(k, 1)
-	floats.Sub(out, design.FromColumns(terms, k, means).Products(ctx, all[from:], all, nil, threads))
 	return out
+}
+
+// descent is minus the derivative in an entry.
+func (l *look) descent(entry int) float64 {
+	if l.products != nil {
+		return l.products[entry]
+	}
+	return l.x.Dot(entry, l.slopes)
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/lower/glm"
 )
 
@@ -18,8 +17,8 @@ import (
 // first, if there are any, then coefficients in the order in which they came.
 type solver struct {
 	*Fit
-	set     []entry // of each position
-	at      []int   // position of each coefficient, -1 for none
+	set     []int // entry of each position
+	at      []int // position of each entry, -1 for none
 	models  [2]model
 	a, b    []float64 // by positions: where the models are made, and the last solution
 	most    int       // positions up to which matrices are formed
@@ -29,7 +28,6 @@ type solver struct {
 	lastWeights lower.JointWeights
 	seen        [2]*look        // at b; nil where it is not known
 	ctx         context.Context // of the call at work
-	products    int             // with directions, of truncated steps
 }
 
 const (
@@ -49,10 +47,11 @@ const (
 func (g *Fit) Joint() lower.JointSolver { return g.solver() }
 
 func (g *Fit) solver() *solver {
-	s := &solver{Fit: g, ctx: context.Background(), at: slices.Repeat([]int{-1}, g.p*g.k), most: denseMost}
-	x, rows := g.sets[training].features(), g.sets[training].features().Rows()
+	s := &solver{Fit: g, ctx: context.Background(), at: slices.Repeat([]int{-1}, len(g.all)), most: denseMost}
+	x := g.sets[training].x.X
+	rows := x.Rows()
 	if val := g.sets[validating]; val != nil {
-		rows += val.features().Rows()
+		rows += val.x.X.Rows()
 	}
 	switch {
 	case !g.adds:
@@ -62,15 +61,11 @@ func (g *Fit) solver() *solver {
 	default:
 		s.most = min(denseMost, max(leastFormed, rowShare*rows))
 	}
-	var first []entry
-	for k := range g.k {
-		if g.intercept {
-			first = append(first, entry{design.Ones, k})
-		}
-	}
-	for e := range s.at {
-		if lo, hi := g.terms.room(e / g.k); lo < hi && (len(s.at) <= wholeFeatures || g.terms.always(e/g.k)) {
-			first = append(first, entry{e / g.k, e % g.k})
+	coefficients := g.p * g.k
+	first := slices.Clone(g.all[coefficients:])
+	for e := range coefficients {
+		if lo, hi := g.terms.room(e / g.k); lo < hi && (coefficients <= wholeFeatures || g.terms.always(e/g.k)) {
+			first = append(first, e)
 		}
 	}
 	s.take(first)
@@ -78,12 +73,10 @@ func (g *Fit) solver() *solver {
 }
 
 // take adds entries to the positions, with zeros.
-func (s *solver) take(entries []entry) {
+func (s *solver) take(entries []int) {
 	s.last = nil
 	for _, e := range entries {
-		if e.feature >= 0 {
-			s.at[e.feature*s.k+e.class] = len(s.set)
-		}
+		s.at[e] = len(s.set)
 		s.set = append(s.set, e)
 		s.a, s.b = append(s.a, 0), append(s.b, 0)
 	}
@@ -162,29 +155,27 @@ func (s *solver) minimise(ctx context.Context, w *lower.JointWeights) bool {
 	var rows []glm.Rows
 	for k, share := range shares(w) {
 		if m := &s.models[k]; share > 0 {
-			of := glm.Rows{X: s.sets[k].features(), Pull: slices.Clone(m.look.slopes[0]), Curve: slices.Clone(m.curve.curve[0])}
+			of := glm.Rows{X: s.sets[k].x.X, Pull: slices.Clone(m.look.slopes), Curve: slices.Clone(m.curve.curve)}
 			floats.Scale(share, of.Pull)
 			floats.Scale(share, of.Curve)
 			rows = append(rows, of)
 		}
 	}
-	return s.problem.SolveRows(ctx, rows, featuresOf(s.set), s.a, linear, s.b)
+	return s.problem.SolveRows(ctx, rows, s.sets[training].x.Features(s.set), s.a, linear, s.b)
 }
 
 // penalise sets the penalties of the problem, and returns the linear term of the distance from the centre.
 func (s *solver) penalise(w *lower.JointWeights) (linear []float64) {
 	n, p := len(s.set), &s.problem
 	p.First, p.Second, linear = make([]float64, n), slices.Repeat([]float64{w.Rho}, n), make([]float64, n)
-	p.Lower, p.Upper = s.terms.of(featuresOf(s.set))
+	p.Lower, p.Upper = s.terms.of(s.set, s.k)
 	for i, e := range s.set {
 		if w.Rho > 0 {
 			linear[i] = w.Rho * s.centre(w, e)
 		}
-		if e.feature != design.Ones {
-			f := s.terms.weight(e.feature)
-			p.First[i] = f * w.Penalties[0]
-			p.Second[i] += f * w.Penalties[1]
-		}
+		f := s.terms.weight(e / s.k)
+		p.First[i] = f * w.Penalties[0]
+		p.Second[i] += f * w.Penalties[1]
 	}
 	return linear
 }
@@ -210,7 +201,7 @@ func (s *solver) assemble(w *lower.JointWeights) (h, q []float64) {
 			row[i] += leastRidge * (row[i] + leastRidge*largest)
 		}
 		q[i] += dense.Dot(row, s.a)
-		if e.feature == design.Ones && s.k > 1 {
+		if e >= s.p*s.k && s.k > 1 {
 			for l := range s.k {
 				row[l] += largest / float64(n)
 			}
@@ -220,19 +211,19 @@ func (s *solver) assemble(w *lower.JointWeights) (h, q []float64) {
 }
 
 // centre is that of an entry.
-func (s *solver) centre(w *lower.JointWeights, e entry) float64 {
-	if e.feature == design.Ones {
-		return w.Centre[1][e.class]
+func (s *solver) centre(w *lower.JointWeights, e int) float64 {
+	if first := s.p * s.k; e >= first {
+		return w.Centre[1][e-first]
 	}
-	return w.Centre[0][e.feature*s.k+e.class]
+	return w.Centre[0][e]
 }
 
 // penaltiesAt are those of the last solution.
 func (s *solver) penaltiesAt() []float64 {
 	one, two := 0.0, 0.0
 	for i, e := range s.set {
-		if v := s.b[i]; v != 0 && e.feature != design.Ones {
-			f := s.terms.weight(e.feature)
+		if v := s.b[i]; v != 0 {
+			f := s.terms.weight(e / s.k)
 			one += f * math.Abs(v)
 			two += f * v * v / 2
 		}
@@ -247,16 +238,12 @@ func (s *solver) objective(w *lower.JointWeights, v lower.Values) float64 {
 		return sum
 	}
 	square := 0.0
-	for e, d := range w.Centre[0] {
-		if i := s.at[e]; i >= 0 {
+	for e, i := range s.at {
+		d := s.centre(w, e)
+		if i >= 0 {
 			d -= s.b[i]
 		}
 		square += d * d
-	}
-	if s.intercept {
-		for k, d := range w.Centre[1] {
-			square += (d - s.b[k]) * (d - s.b[k])
-		}
 	}
 	return sum + w.Rho/2*square
 }
@@ -267,12 +254,8 @@ func (s *solver) curvature(w *lower.JointWeights) [][]float64 {
 	var j, solved [3][]float64
 	j[0] = s.gradient(free)
 	for _, i := range free {
-		one, two := 0.0, 0.0
-		if e := s.set[i]; e.feature != design.Ones {
-			f := s.terms.weight(e.feature)
-			one, two = f*sign(s.b[i]), f*s.b[i]
-		}
-		j[1], j[2] = append(j[1], one), append(j[2], two)
+		f := s.terms.weight(s.set[i] / s.k)
+		j[1], j[2] = append(j[1], f*sign(s.b[i])), append(j[2], f*s.b[i])
 	}
 	out := [][]float64{make([]float64, 3), make([]float64, 3), make([]float64, 3)}
 	if len(free) == 0 {
@@ -301,18 +284,10 @@ func (s *solver) curvature(w *lower.JointWeights) [][]float64 {
 func sign(v float64) float64 { return math.Copysign(1, v) }
 
 // X implements [lower.JointSolver].
-func (s *solver) X() [][]float64 { return s.full(s.b) }
-
-// full is the point of coefficients by positions.
-func (s *solver) full(b []float64) [][]float64 {
-	x := [][]float64{make([]float64, len(s.at))}
-	if s.intercept {
-		x = append(x, slices.Clone(b[:s.k]))
-	}
+func (s *solver) X() [][]float64 {
+	b := make([]float64, len(s.at))
 	for i, e := range s.set {
-		if e.feature != design.Ones {
-			x[0][e.feature*s.k+e.class] = b[i]
-		}
+		b[e] = s.b[i]
 	}
-	return x
+	return s.point(b)
 }

@@ -2,12 +2,13 @@ package sparse
 
 import (
 	"context"
+	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/lower/glm"
 )
 
@@ -34,20 +35,18 @@ func (t *table) ready(ctx context.Context) (d *glm.Data, err error) {
 	return t.data, err
 }
 
-// solve returns a solution to a gap relative to scale, the objective without coefficients.
-func (t *table) solve(
-	ctx context.Context, scale float64, w *glm.Weights, tol float64, start *Solution,
-) (*Solution, error) {
-	p := t.of.X.(*design.Matrix).Columns()
-	out := &Solution{Status: lower.Cancelled, B: make([]float64, p), B0: []float64{0}, Objective: scale, Gap: scale}
-	if t.of.Intercept {
-		out.B0[0] = floats.Sum(t.of.Y[0]) / float64(len(t.of.Y[0]))
+// solve returns a solution to a gap relative to the objective without coefficients.
+func (g *Fit) solve(ctx context.Context, w *glm.Weights, tol float64, start *Solution) (*Solution, error) {
+	n := g.p * g.k
+	out := &Solution{
+		Status: lower.Cancelled, B: make([]float64, n), B0: make([]float64, g.k), Objective: g.null, Gap: g.null,
 	}
-	if p == 0 {
+	copy(out.B0, g.start[n:])
+	if g.p == 0 {
 		out.Status, out.Gap = lower.Optimal, 0
 		return out, nil
 	}
-	d, err := t.ready(ctx)
+	d, err := g.table.ready(ctx)
 	if ctx.Err() != nil {
 		return out, nil
 	}
@@ -56,22 +55,42 @@ func (t *table) solve(
 	}
 	path := d.Path(ctx)
 	if start != nil {
-		path.From(ctx, start.B, start.path)
+		b := slices.Concat(start.B, start.B0)
+		for j := range g.p + 1 {
+			if g.shared(j) {
+				floats.AddConst(-b[(j+1)*g.k-1], b[j*g.k:(j+1)*g.k])
+			}
+		}
+		path.From(ctx, b, start.path)
 	}
-	s, err := path.Solve(ctx, w, min(tol, mostTol))
+	least := tol
+	if g.k == 1 { // whose derivatives are asked for
+		least = min(tol, mostTol)
+	}
+	s, err := path.Solve(ctx, w, least)
 	if err != nil {
 		return nil, err
 	}
 	if ctx.Err() != nil {
 		return out, nil
 	}
-	out.B, out.B0, out.Objective, out.Gap = s.B[0], s.B0[0], s.Objective[0], s.Gap*scale
-	if t.of.Loss != nil {
+	out.B, out.Objective, out.Gap = s.B[0], s.Objective[0], s.Gap*g.null
+	copy(out.B0, s.B0[0])
+	if g.table.of.Loss != nil && g.k == 1 { // with curvatures that are of use to others
 		out.path = path
 	}
-	for j, v := range out.B {
+	for j := range g.p + 1 {
+		if g.shared(j) {
+			b := out.B0
+			if j < g.p {
+				b = out.B[j*g.k : (j+1)*g.k]
+			}
+			floats.AddConst(-floats.Sum(b)/float64(len(b)), b)
+		}
+	}
+	for e, v := range out.B {
 		if v != 0 {
-			out.Support = append(out.Support, j)
+			out.Support = append(out.Support, e)
 		}
 	}
 	switch {
@@ -83,4 +102,11 @@ func (t *table) solve(
 		out.Status = lower.Stalled
 	}
 	return out, nil
+}
+
+// shared says that what adds the same to the coefficients of a feature in all of several classes changes nothing: they
+// add up to 0, and in package glm the last is 0.
+func (g *Fit) shared(j int) bool {
+	lo, hi := g.terms.room(j)
+	return g.k > 1 && g.terms.always(j) && math.IsInf(lo, -1) && math.IsInf(hi, 1)
 }

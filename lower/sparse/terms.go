@@ -46,15 +46,19 @@ func (t Terms) check(p int) (Terms, error) {
 	return out, nil
 }
 
-// terms are checked, nil slices where there are none.
+// terms are checked, nil slices where there are none. Feature p, after the others, is an intercept.
 type terms struct {
+	p            int
 	factor       []float64
 	lower, upper []float64
 }
 
 // weight is the factor of a feature.
 func (t terms) weight(j int) float64 {
-	if t.factor == nil {
+	switch {
+	case j == t.p:
+		return 0
+	case t.factor == nil:
 		return 1
 	}
 	return t.factor[j]
@@ -62,28 +66,25 @@ func (t terms) weight(j int) float64 {
 
 // room are the bounds of a feature.
 func (t terms) room(j int) (lo, hi float64) {
-	if t.lower == nil {
+	if t.lower == nil || j == t.p {
 		return math.Inf(-1), math.Inf(1)
 	}
 	return t.lower[j], t.upper[j]
 }
 
-// always says that a feature is not penalised, so that it is in use like an intercept.
+// always says that a feature is not penalised, so that it is in use.
 func (t terms) always(j int) bool {
 	lo, hi := t.room(j)
 	return t.weight(j) == 0 && lo < hi
 }
 
-// of are the bounds of columns, an intercept among them perhaps, whose index is negative; nil for none.
-func (t terms) of(columns []int) (lower, upper []float64) {
+// of are the bounds of entries of k classes; nil for none.
+func (t terms) of(entries []int, k int) (lower, upper []float64) {
 	if t.lower == nil {
 		return nil, nil
 	}
-	for _, j := range columns {
-		lo, hi := math.Inf(-1), math.Inf(1)
-		if j >= 0 {
-			lo, hi = t.room(j)
-		}
+	for _, e := range entries {
+		lo, hi := t.room(e / k)
 		lower, upper = append(lower, lo), append(upper, hi)
 	}
 	return lower, upper

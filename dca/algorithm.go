@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/finite"
 )
 
 // run is the state of Algorithm 1.
@@ -69,7 +70,7 @@ func (r *run) lower(ctx context.Context, h []float64) (*lowerSolution, error) {
 		l, err = r.low.solve(ctx, h)
 	}
 	if err == nil && l.x != nil {
-		if l.upper = r.sub.validation(iterate{l.x, l.h}); !finite(l.upper) {
+		if l.upper = r.sub.validation(iterate{l.x, l.h}); !finite.All(l.upper) {
 			l.refuse()
 		}
 	}

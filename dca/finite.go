@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/finite"
 )
 
 // Numbers that are none.
@@ -16,26 +17,6 @@ import (
 // errOverflow says that numbers of a subproblem are not finite.
 var errOverflow = errors.New("dca: a number of the subproblem is not finite")
 
-// finite says that all values are numbers.
-func finite(values ...float64) bool {
-	for _, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
-}
-
-// allFinite says that all entries of some vectors are numbers.
-func allFinite(x [][]float64) bool {
-	for _, v := range x {
-		if !finite(v...) {
-			return false
-		}
-	}
-	return true
-}
-
 // refuse makes a solution one that was not found.
 func (s *lowerSolution) refuse() {
 	s.x, s.conic.status = nil, backends.NumericalError
@@ -43,15 +24,15 @@ func (s *lowerSolution) refuse() {
 
 // check refuses a solution with entries that are not numbers.
 func (s *lowerSolution) check() {
-	if s.x != nil && !(finite(s.value) && finite(s.slope...) && allFinite(s.x)) {
+	if s.x != nil && !(finite.All(s.value) && finite.All(s.slope...) && finite.Every(s.x)) {
 		s.refuse()
 	}
 }
 
 // finite says that all numbers of an iteration are.
 func (it *Iteration) finite() bool {
-	return finite(it.Objective, it.UpperValue, it.TrainValue, it.LowerValue, it.Step, it.T, it.Alpha, it.Gap, it.Distance, it.Bound,
-		it.Stationarity) && !math.IsInf(it.Residual, 0) && finite(it.H...) && finite(it.Lambda...)
+	return finite.All(it.Objective, it.UpperValue, it.TrainValue, it.LowerValue, it.Step, it.T, it.Alpha, it.Gap, it.Distance, it.Bound,
+		it.Stationarity) && !math.IsInf(it.Residual, 0) && finite.All(it.H...) && finite.All(it.Lambda...)
 }
 
 // notNumbers ends the run.

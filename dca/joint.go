@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
 )
@@ -320,7 +321,7 @@ func (b *subproblem) solveJoint(ctx context.Context) (*answer, iterate, error) {
 	if out == nil || !out.usable {
 		return out, iterate{}, nil
 	}
-	if !finite(z.h...) || !allFinite(z.x) {
+	if !finite.All(z.h...) || !finite.Every(z.x) {
 		return nil, iterate{}, nil
 	}
 	b.clip(z.h)

@@ -3,7 +3,6 @@ package dca
 import (
 	"context"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -60,7 +59,7 @@ type conic struct {
 }
 
 func newLower(p *Program, s *Settings) (*lowerForm, error) {
-	l := &lowerForm{program: p, workers: s.Workers, eps: s.Solver.WithDefaults().Eps, joint: newJoint(p, s)}
+	l := &lowerForm{program: p, workers: s.workers(), eps: s.Solver.WithDefaults().Eps, joint: newJoint(p, s)}
 	l.options = l.joint.bound(s.convex())
 	if l.joint != nil {
 		l.scale = floats.Sum(l.joint.scale) / float64(len(l.joint.scale))
@@ -239,15 +238,8 @@ func (l *lowerForm) reach(h []float64) []float64 {
 	return reach
 }
 
-// sideBySide calls f(0) to f(n-1), as many at a time as there are workers, or processors where workers is 0, and returns the
-// first error.
+// sideBySide calls f(0) to f(n-1), as many at a time as there are workers, and returns the first error.
 func sideBySide(n, workers int, f func(i int) error) error {
-	if n == 1 {
-		return f(0)
-	}
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
 	errs := make([]error, n)
 	crew.Each(n, workers, func(i int) { errs[i] = f(i) })
 	for _, err := range errs {

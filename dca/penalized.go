@@ -7,6 +7,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/finite"
 )
 
 // Penalized is the lower level of a program in penalty form, with a weight w_i for each radius,
@@ -75,7 +76,7 @@ func NewPenalized(p Program, s Settings) (*Penalized, error) {
 	if p.Radii < len(p.H0) {
 		p.Fit = nil // has no penalty form with weights of the radii alone
 	}
-	q := &Penalized{program: &p, workers: s.Workers, joint: newJoint(&p, &s)}
+	q := &Penalized{program: &p, workers: s.workers(), joint: newJoint(&p, &s)}
 	q.options = q.joint.bound(s.convex())
 	if q.joint != nil {
 		return q, nil
@@ -294,7 +295,7 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 
 // finite says that all numbers of a solution are.
 func (s *PenalizedSolution) finite() bool {
-	return finite(s.Train, s.Validation) && finite(s.Radii...) && allFinite(s.X)
+	return finite.All(s.Train, s.Validation) && finite.All(s.Radii...) && finite.Every(s.X)
 }
 
 // refuse makes a solution one that was not found.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/finite"
 )
 
 // The subproblem without second-order cones.
@@ -218,7 +219,7 @@ func (b *subproblem) solveAt(ctx context.Context, eta float64) (*convex.Result, 
 			scaled[j] = -eta * v
 		}
 	}
-	if !finite(scaled...) {
+	if !finite.All(scaled...) {
 		return nil, errOverflow
 	}
 	for _, o := range []struct {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/finite"
 )
 
 // subproblem is, compiled once with h a variable,
@@ -155,7 +156,7 @@ func (b *subproblem) bound(m *convex.Model, bounds []float64, relation func(h, b
 func (b *subproblem) set(centre iterate, low *lowerSolution, alpha float64) error {
 	b.centre, b.lower, b.penalty = centre, b.hold(low), alpha
 	if b.joint != nil {
-		if !finite(b.lower.value, alpha) || !finite(b.lower.slope...) {
+		if !finite.All(b.lower.value, alpha) || !finite.All(b.lower.slope...) {
 			return errOverflow
 		}
 		return nil
@@ -182,7 +183,7 @@ func (b *subproblem) assign() error {
 		}
 		b.constant -= s * low.h[j]
 	}
-	if !finite(b.constant, alpha) || !finite(minus...) {
+	if !finite.All(b.constant, alpha) || !finite.All(minus...) {
 		return errOverflow
 	}
 	for i, p := range b.xk {
@@ -279,7 +280,7 @@ func (b *subproblem) solveConic(ctx context.Context) (*convex.Result, iterate, e
 		z = iterate{x: values(res, b.level.X), h: slices.Clone(res.Value(b.h))}
 		b.clip(z.h)
 	}
-	if !finite(z.h...) || !allFinite(z.x) {
+	if !finite.All(z.h...) || !finite.Every(z.x) {
 		return res, iterate{}, nil
 	}
 	return res, z, nil

@@ -5,12 +5,12 @@ package problems
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/finite"
 )
 
 // Errors are the errors of one vector of coefficients on data that it was not
@@ -48,24 +48,17 @@ type Fit struct {
 }
 
 // Finite says that the errors are numbers.
-func (e Errors) Finite() bool { return finite(e.Validation) && (e.Test == nil || finite(*e.Test)) }
+func (e Errors) Finite() bool {
+	return finite.All(e.Validation) && (e.Test == nil || finite.All(*e.Test))
+}
 
 // Finite says that all coefficients are numbers.
 func (f Fit) Finite() bool {
-	if !finite(f.Intercept) || !finite(f.Coefficients...) || !finite(f.Intercepts...) {
+	if !finite.All(f.Intercept) || !finite.All(f.Coefficients...) || !finite.All(f.Intercepts...) {
 		return false
 	}
 	m := f.Matrix
-	return m == nil || finite(m.Intercept) && finite(m.RowEffects...) && finite(m.ColEffects...) && finiteMatrix(m.Left) && finiteMatrix(m.Right)
-}
-
-func finite(values ...float64) bool {
-	for _, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
+	return m == nil || finite.All(m.Intercept) && finite.All(m.RowEffects...) && finite.All(m.ColEffects...) && finiteMatrix(m.Left) && finiteMatrix(m.Right)
 }
 
 func finiteMatrix(m *mat.Dense) bool {
@@ -74,7 +67,7 @@ func finiteMatrix(m *mat.Dense) bool {
 	}
 	rows, _ := m.Dims()
 	for i := range rows {
-		if !finite(m.RawRowView(i)...) {
+		if !finite.All(m.RawRowView(i)...) {
 			return false
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -140,7 +141,7 @@ func (c *compass) score(point []float64) (*Trial, error) {
 	c.trials++
 	point = lower.Positive(point)
 	tr, err := c.at(c.ctx, point)
-	if err != nil || tr.X == nil || c.ctx.Err() != nil || !finite(tr.Errors.Validation, tr.value()) || !finite(tr.Lambda...) {
+	if err != nil || tr.X == nil || c.ctx.Err() != nil || !finite.All(tr.Errors.Validation, tr.value()) || !finite.All(tr.Lambda...) {
 		return nil, err
 	}
 	c.tried = append(c.tried, tried{point, tr.value()})

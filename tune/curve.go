@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/conetune/conetune/internal/finite"
 )
 
 // CurvePoint is the validation error where all weights of the penalties are the same multiple of those selected.
@@ -36,7 +38,7 @@ func (t *Task) curve(ctx context.Context, out *Result) error {
 	for k := -n; k <= n; k++ {
 		factor := math.Pow(10, -curveDecades*float64(k)/float64(n))
 		lambda := scaled(s.Lambda, factor)
-		if !finite(lambda...) {
+		if !finite.All(lambda...) {
 			continue
 		}
 		tr, err := e.at(ctx, lambda)
@@ -45,7 +47,7 @@ func (t *Task) curve(ctx context.Context, out *Result) error {
 			return nil
 		case err != nil:
 			return err
-		case tr.X == nil || !finite(tr.Errors.Validation):
+		case tr.X == nil || !finite.All(tr.Errors.Validation):
 			continue
 		}
 		p := CurvePoint{Factor: factor, Lambda: tr.Lambda, Validation: tr.Errors.Validation, StandardError: t.Advice.StandardError(tr.X)}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/problems"
 )
@@ -103,7 +104,7 @@ func (out *Result) retrain(t *Task, l limits) error {
 	ctx, end := l.final()
 	defer end()
 	fit, test, err := out.train(ctx, t)
-	if err == nil && !(fit.Finite() && (test == nil || finite(*test))) {
+	if err == nil && !(fit.Finite() && (test == nil || finite.All(*test))) {
 		err = &problems.TrainingError{Status: backends.NumericalError}
 	}
 	var failed *problems.TrainingError

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/finite"
 )
 
 // Numbers that are none.
@@ -15,37 +16,25 @@ import (
 // notFinite is the message of a run without a finite error.
 const notFinite = "the validation error is not a finite number; are there targets or features too large to square?"
 
-// finite says that all values are numbers.
-func finite(values ...float64) bool {
-	for _, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
-}
-
 // score evaluates values of the lower-level variables. It is not ok if they or the validation error are not finite.
 func (t *Task) score(x [][]float64) (e Errors, ok bool) {
-	for _, v := range x {
-		if !finite(v...) {
-			return Errors{Validation: math.NaN()}, false
-		}
+	if !finite.Every(x) {
+		return Errors{Validation: math.NaN()}, false
 	}
 	e = t.Model.Evaluate(x)
-	return e, finite(e.Validation)
+	return e, finite.All(e.Validation)
 }
 
 // settle takes what is not finite for what was not found: a refit is none then, and a run with such a number, or without a refit, has
 // not converged.
 func (out *Result) settle() {
-	if out.Refit != nil && (!finite(out.Refit.Validation) || !out.RefitFit.Finite()) {
+	if out.Refit != nil && (!finite.All(out.Refit.Validation) || !out.RefitFit.Finite()) {
 		out.Refit, out.LowerLevel, out.RefitFit, out.Selection = nil, nil, Fit{}, nil
 	}
 	fine := out.Refit != nil && out.Refit.Finite() && (out.LowerLevel == nil || out.LowerLevel.Finite()) && out.Errors.Finite() && out.Iterate.Finite() &&
-		finite(out.Alpha) && (!out.measured || finite(out.LowerGap, out.Stationarity)) && finite(out.Radii...) && finite(out.Lambda...)
+		finite.All(out.Alpha) && (!out.measured || finite.All(out.LowerGap, out.Stationarity)) && finite.All(out.Radii...) && finite.All(out.Lambda...)
 	for _, v := range out.Hyperparameters {
-		fine = fine && finite(v)
+		fine = fine && finite.All(v)
 	}
 	switch out.Status {
 	case dca.Converged, dca.Inaccurate, dca.IterationLimit:

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 )
@@ -173,7 +174,7 @@ func (e *evaluator) exactly(ctx context.Context, p *paths, best Trial) (Trial, e
 		if err != nil {
 			return best, err
 		}
-		if ctx.Err() == nil && last.X != nil && !last.Inaccurate && finite(last.Errors.Validation) {
+		if ctx.Err() == nil && last.X != nil && !last.Inaccurate && finite.All(last.Errors.Validation) {
 			return last, nil
 		}
 	}

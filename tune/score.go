@@ -1,6 +1,10 @@
 package tune
 
-import "math"
+import (
+	"math"
+
+	"github.com/conetune/conetune/internal/finite"
+)
 
 // rates says that solutions are compared by a score, see [problems.Advice].
 func (t *Task) rates() bool { return t.Advice.Score != nil && t.Config.Preset != PresetPaper }
@@ -32,7 +36,7 @@ func (tr *Trial) below(other *Trial) bool {
 // rate gives a result the score of its selection.
 func (out *Result) rate(t *Task) {
 	if t.rates() && out.Refit != nil && out.Selection != nil && out.Selection.X != nil {
-		if v := t.Advice.Score(out.Selection.X); finite(v) {
+		if v := t.Advice.Score(out.Selection.X); finite.All(v) {
 			out.Score = &v
 		}
 	}
@@ -40,23 +44,22 @@ func (out *Result) rate(t *Task) {
 
 // Value is what lower-level solutions are compared by, the less the better: the score, the validation error where there is none, and +Inf where there is no solution.
 func (e *Event) Value() float64 {
-	switch {
-	case e.Refit == nil || math.IsNaN(e.Refit.Validation):
-		return math.Inf(1)
-	case e.Score != nil:
-		return *e.Score
-	}
-	return e.Refit.Validation
+	return valueOf(e.Refit, e.Score)
 }
 
 // Value is what results of the same model and configuration are compared by, the less the better: the score, the validation error of the refit where there is none,
 // and +Inf without a refit.
 func (out *Result) Value() float64 {
+	return valueOf(out.Refit, out.Score)
+}
+
+// valueOf is the score of a solution, its validation error where there is none, and +Inf without a solution.
+func valueOf(refit *Errors, score *float64) float64 {
 	switch {
-	case out.Refit == nil || math.IsNaN(out.Refit.Validation):
+	case refit == nil || math.IsNaN(refit.Validation):
 		return math.Inf(1)
-	case out.Score != nil:
-		return *out.Score
+	case score != nil:
+		return *score
 	}
-	return out.Refit.Validation
+	return refit.Validation
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/conetune/conetune/internal/finite"
 )
 
 // The rule of one standard error (Breiman, Friedman, Olshen, Stone, Classification and Regression Trees, 1984, section 3.4.3).
@@ -33,7 +35,7 @@ func (t *Task) simplify(ctx context.Context, out *Result) error {
 	}
 	se := t.Advice.StandardError(s.X)
 	bound := out.Refit.Validation + se
-	if !finite(bound) {
+	if !finite.All(bound) {
 		return nil
 	}
 	e, err := t.everyWeight(ctx, nil)

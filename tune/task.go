@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 )
@@ -121,7 +122,7 @@ func (t *Task) Record(tr Trial) float64 {
 		if tr.score == nil {
 			t.rate(&tr)
 		}
-		if !finite(tr.value()) || !finite(tr.Errors.Validation) || !finite(tr.Lambda...) || !finite(tr.Upper...) {
+		if !finite.All(tr.value()) || !finite.All(tr.Errors.Validation) || !finite.All(tr.Lambda...) || !finite.All(tr.Upper...) {
 			tr.X = nil
 			t.notFinite++
 		}

@@ -325,7 +325,11 @@ func (d *Data) largestGradient() float64 {
 // Path returns a geometric sequence of weights from below [Data.LambdaMax] down to a
 // thousandth of it; nil where nothing depends on the features.
 func (d *Data) Path(points int) []float64 {
-	top := d.LambdaMax()
+	return downFrom(d.LambdaMax(), points)
+}
+
+// downFrom is the path from below top.
+func downFrom(top float64, points int) []float64 {
 	if !(top > 0) {
 		return nil
 	}
@@ -339,23 +343,13 @@ func (d *Data) Path(points int) []float64 {
 // CommonPath is a [Data.Path] of a few weights that all penalties have in common, for
 // the data-driven start.
 func (d *Data) CommonPath() [][]float64 {
-	const points = 10
-	var path [][]float64
-	for _, l := range d.Path(points) {
-		path = append(path, []float64{l})
-	}
-	return path
+	return single(d.Path(netPoints))
 }
 
 // TwoPaths are weights of the two penalties of an elastic net that go down from top with both equal, and down again with almost no l2 weight.
 func TwoPaths(top float64) (list [][]float64) {
-	const points = 10
-	if !(top > 0) {
-		return nil
-	}
 	for _, share := range []float64{1, 0.01} {
-		for i := range points {
-			l := top * math.Pow(1e-3, float64(i+1)/points)
+		for _, l := range downFrom(top, netPoints) {
 			list = append(list, []float64{l, share * l})
 		}
 	}

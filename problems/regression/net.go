@@ -145,15 +145,12 @@ const manyFeatures, pathRise = 2000, 2
 // netPath goes down with both weights equal, up again with almost no l2 weight, and down once more with the least l1
 // weight: the validation error often has a minimum near each end.
 func netPath(data *Data) (path [][]float64) {
+	if _, p := data.Dims(); p > manyFeatures {
+		return TwoPaths(data.LambdaMax())
+	}
 	down := data.Path(netPoints)
 	for _, l := range down {
 		path = append(path, []float64{l, l})
-	}
-	if _, p := data.Dims(); p > manyFeatures {
-		for _, l := range down {
-			path = append(path, []float64{l, l / 100})
-		}
-		return path
 	}
 	for _, l := range slices.Backward(down) {
 		path = append(path, []float64{l, l / 100})

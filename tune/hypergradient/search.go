@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
@@ -159,7 +160,7 @@ func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start
 		s.out.Status = SolveLimit
 		return nil, nil
 	}
-	if !finite(lambda...) {
+	if !finite.All(lambda...) {
 		s.out.Status = NotFinite
 		return nil, nil
 	}
@@ -168,7 +169,7 @@ func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start
 		return nil, err
 	}
 	switch {
-	case pt.Solved && finite(pt.Validation):
+	case pt.Solved && finite.All(pt.Validation):
 	case ctx.Err() != nil:
 		s.out.Status = Cancelled
 		return nil, nil
@@ -210,21 +211,11 @@ func (s *search) gradient(ctx context.Context, at *lower.Point, tol float64) ([]
 	if s.Backtracking == nil {
 		floats.Mul(g, at.Lambda) // df/dlog(lambda) = lambda df/dlambda
 	}
-	if !finite(g...) {
+	if !finite.All(g...) {
 		s.out.Status = NotFinite
 		return nil, nil
 	}
 	return g, nil
-}
-
-// finite says that all values are numbers.
-func finite(values ...float64) bool {
-	for _, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
 }
 
 // running says that nothing but a start's own end has ended the search.

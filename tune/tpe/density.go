@@ -59,23 +59,19 @@ func newDensity(a *axis, order, age []int) *density {
 			width = 0.5
 		}
 		width = math.Max(floor, math.Min(1, width))
-		w, inside := 1.0, priorInside
+		w := 1.0
 		if i == prior {
 			width = 1
 		} else {
-			p := number(i)
-			w, inside = weight[age[p]], a.within(p, width)
+			w = weight[age[number(i)]]
 		}
 		w /= sum
 		last += w
 		d.width[i], d.height[i], d.total[i] = width, w/width, last
-		d.mass += w * inside
+		d.mass += w * inside(c, width)
 	}
 	return d
 }
-
-// priorInside is the share of the prior within [0, 1).
-var priorInside = inside(0.5, 1)
 
 // inside is the share of a normal distribution within [0, 1).
 func inside(centre, width float64) float64 {
@@ -113,39 +109,15 @@ func (d *density) draw(source *rand.Rand) float64 {
 // far is the distance, in widths, from which on a component is less than the rounding error of the prior's part: exp(-50) is 2e-22.
 const far = 10
 
-// nearby components on each side of x are most of the density there.
-const nearby = 3
-
-// at returns the density at x in [0, 1), or infinity if it is larger than most.
-func (d *density) at(x, most float64) float64 {
-	unit := math.Sqrt(2*math.Pi) * d.mass
-	most *= unit
-	if !math.IsInf(most, 1) { // where a part of it is larger, all of it is, but for rounding
-		i, _ := slices.BinarySearch(d.centre, x)
-		from, to := max(0, i-nearby), min(len(d.centre), i+nearby)
-		if d.sum(x, from, to, most) > most*(1+1e-9) {
-			return math.Inf(1)
+// at returns the density at x in [0, 1).
+func (d *density) at(x float64) float64 {
+	sum := 0.0
+	for i, c := range d.centre {
+		if z := (x - c) / d.width[i]; z <= far && z >= -far {
+			sum += d.height[i] * math.Exp(-z*z/2)
 		}
 	}
-	sum := d.sum(x, 0, len(d.centre), most)
-	if sum > most {
-		return math.Inf(1)
-	}
-	return sum / unit
-}
-
-// sum is that of some components at x, times the unit, or a part of it that is larger than most.
-func (d *density) sum(x float64, from, to int, most float64) (sum float64) {
-	for i, c := range d.centre[from:to] {
-		z := (x - c) / d.width[from+i]
-		if z > far || z < -far {
-			continue
-		}
-		if sum += d.height[from+i] * math.Exp(-z*z/2); sum > most {
-			return sum
-		}
-	}
-	return sum
+	return sum / (math.Sqrt(2*math.Pi) * d.mass)
 }
 
 // normal is the distribution function of N(0, 1), which is 0 or 1 to rounding far from 0.

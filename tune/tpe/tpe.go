@@ -89,23 +89,13 @@ type Sampler struct {
 type axis struct {
 	at    []float64
 	order []int // from the smallest on, the older first
-	// The last width of each and the share within [0, 1), which most keep from one proposal to the next.
-	width, share []float64
 }
 
 // add takes one more point.
 func (a *axis) add(x float64) {
 	i := sort.Search(len(a.order), func(i int) bool { return a.at[a.order[i]] > x })
 	a.order = slices.Insert(a.order, i, len(a.at))
-	a.at, a.width, a.share = append(a.at, x), append(a.width, 0), append(a.share, 0)
-}
-
-// within is the share of the component at a point within [0, 1).
-func (a *axis) within(point int, width float64) float64 {
-	if a.width[point] != width {
-		a.width[point], a.share[point] = width, inside(a.at[point], width)
-	}
-	return a.share[point]
+	a.at = append(a.at, x)
 }
 
 // New returns a sampler of dim axes, whose draws come from source. It panics if dim is
@@ -185,8 +175,7 @@ func (s *Sampler) propose(a *axis, age []int, isBest []bool) float64 {
 	winner, most := 0.5, 0.0
 	for range s.settings.Candidates {
 		x := l.draw(s.source)
-		value := l.at(x, math.Inf(1))
-		if gain := value / g.at(x, value/most); gain > most {
+		if gain := l.at(x) / g.at(x); gain > most {
 			winner, most = x, gain
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/conetune/conetune/internal/finitejson"
@@ -136,33 +135,6 @@ program itself failed, which is a bug; 71 out of memory; 130 interrupted.`,
 	root.SetVersionTemplate("conetune {{.Version}}\n")
 	root.AddCommand(a.tuneCommand(), a.batchCommand(), a.predictCommand(), a.showCommand(), a.generateCommand(), a.solveCommand(), a.backendsCommand(), a.benchCommand(), a.versionCommand(), a.licensesCommand())
 	return root
-}
-
-// flagError says what a flag expects, in place of the message of the parser that
-// read it.
-func flagError(fs *pflag.FlagSet, err error) error {
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) {
-		return fmt.Errorf("%w%s", err, suggest(unknown.GetSpecifiedName(), "--", flagNames(fs)))
-	}
-	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) {
-		return err
-	}
-	expected := map[string]string{
-		"float64": "a number", "int": "an integer", "uint64": "an integer that is not negative",
-		"duration": "a time with its unit such as 90s or 5m", "bool": "true or false", "size": "a size such as 4GB or 500MB", "folds": "an integer, or all",
-	}[invalid.GetFlag().Value.Type()]
-	if expected == "" {
-		return err
-	}
-	return fmt.Errorf("--%s: %q found, expected %s", invalid.GetFlag().Name, invalid.GetValue(), expected)
-}
-
-// flagNames are the names of flags, without dashes.
-func flagNames(fs *pflag.FlagSet) (names []string) {
-	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return names
 }
 
 // note writes a line to standard error; a message is all it is, so nothing is

@@ -46,7 +46,6 @@ or a flag is at fault; 130 interrupted.`
 
 func (a *app) batchCommand() *cobra.Command {
 	var f batchFlags
-	var defaults tuneFlags
 	cmd := &cobra.Command{
 		Use:   "batch JOBS.csv|PATTERN... --out DIR",
 		Short: "Tune many tables, and go on where it was stopped",
@@ -86,9 +85,7 @@ func (a *app) batchCommand() *cobra.Command {
 	for k, o := range batch.Outputs {
 		fs.BoolVar(&f.outputs[k], o.Flag, false, "write a file for each job as conetune tune --"+o.Flag+" does, to "+o.Folder+"/JOB"+o.Ending)
 	}
-	all := pflag.NewFlagSet("", pflag.ContinueOnError)
-	all.SortFlags = false
-	defaults.register(all)
+	_, all := jobFlags()
 	all.VisitAll(func(flag *pflag.Flag) {
 		if jobFlag(flag.Name) == nil {
 			fs.AddFlag(flag)
@@ -123,7 +120,8 @@ func jobFlag(name string) error {
 
 // jobFlags are the flags of conetune tune as one job has them.
 func jobFlags() (*tuneFlags, *pflag.FlagSet) {
-	f, fs := new(tuneFlags), pflag.NewFlagSet("", pflag.ContinueOnError)
+	f, fs := newTuneFlags(), pflag.NewFlagSet("", pflag.ContinueOnError)
+	fs.SortFlags = false
 	f.register(fs)
 	return f, fs
 }

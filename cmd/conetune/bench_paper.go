@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -140,23 +139,6 @@ func (f *paperFlags) options() (o paper.Options, err error) {
 	o.Dir, o.Resume, o.Workers = f.out, f.resume, f.workers
 	o.Version, o.Machine = version(), machine()
 	return o, nil
-}
-
-// namesOf reads a list of names that are known and differ; nil if it is empty.
-func namesOf(flag, text string, find func(string) error) ([]string, error) {
-	if text == "" {
-		return nil, nil
-	}
-	list := strings.Split(text, ",")
-	for i, name := range list {
-		if err := find(name); err != nil {
-			return nil, badInputf("--%s: %w", flag, err)
-		}
-		if slices.Contains(list[:i], name) {
-			return nil, badInputf("--%s: %s is named twice", flag, name)
-		}
-	}
-	return list, nil
 }
 
 func (a *app) benchPaper(ctx context.Context, o paper.Options) error {

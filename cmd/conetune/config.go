@@ -22,12 +22,6 @@ type setting struct {
 // settingModel is the name of the setting that is no flag.
 const settingModel = "model"
 
-// listFlags are the flags whose values are written as lists where they have several parts.
-var listFlags = []string{"features", "drop", "categorical", "id", "method", "target", "init", "range", "class-weights"}
-
-// unsaved are the flags that say nothing about the choice: files that are written, and what is printed.
-var unsaved = []string{"config", "save-config", "save", "report", "plot", "plot-trace", "trace", "coefficients", "json", "verbose", "help", "help-all"}
-
 // readConfig reads a file of settings: a mapping of names of flags, without dashes, to a value or a list of values.
 func readConfig(path string, known *pflag.FlagSet) ([]setting, error) {
 	text, err := os.ReadFile(path)
@@ -129,28 +123,29 @@ func apply(list []setting, path, model string, fs *pflag.FlagSet) (string, error
 	return model, nil
 }
 
-// settingsOf is a file for --config with what was given for a tune, and its seed.
-func settingsOf(model string, fs *pflag.FlagSet) ([]byte, error) {
+// settings is a file for --config with what was given for a tune, and its seed.
+func (f *tuneFlags) settings(model string, fs *pflag.FlagSet) ([]byte, error) {
 	root := &yaml.Node{Kind: yaml.MappingNode, HeadComment: "conetune " + version() + "; conetune tune --config FILE does the same"}
 	add := func(name string, value *yaml.Node) {
 		root.Content = append(root.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, value)
 	}
 	add(settingModel, scalar("string", model))
-	fs.VisitAll(func(f *pflag.Flag) {
-		if !(f.Changed || f.Name == "seed") || slices.Contains(unsaved, f.Name) {
-			return
+	for _, r := range f.rows() {
+		flag := fs.Lookup(r.name)
+		if r.unsaved || !flag.Changed && r.name != "seed" {
+			continue
 		}
-		value := f.Value.String()
-		if parts := strings.Split(value, ","); slices.Contains(listFlags, f.Name) && len(parts) > 1 && !slices.Contains(parts, "") {
-			list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-			for _, part := range parts {
-				list.Content = append(list.Content, scalar("string", part))
-			}
-			add(f.Name, list)
-			return
+		parts := strings.Split(flag.Value.String(), ",")
+		if !r.list || len(parts) == 1 || slices.Contains(parts, "") {
+			add(r.name, scalar(flag.Value.Type(), flag.Value.String()))
+			continue
 		}
-		add(f.Name, scalar(f.Value.Type(), value))
-	})
+		list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+		for _, part := range parts {
+			list.Content = append(list.Content, scalar("string", part))
+		}
+		add(r.name, list)
+	}
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)
 	err := enc.Encode(root)

@@ -26,13 +26,13 @@ data: t.csv
 target: y
 drop: [f5, f6]
 folds: 3
+seed: 1
 standardize: true
+time-limit: 1m30s
+memory: 1234567890
 method: [grid, random]
 evaluations: 9
 range: 1e-4:1
-time-limit: 1m30s
-seed: 1
-memory: 1234567890
 `, rest)
 	page, err := os.ReadFile("a.html")
 	require.NoError(t, err)

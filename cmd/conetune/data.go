@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
+	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/table/input"
 )
 
@@ -21,81 +22,95 @@ type dataFlags struct {
 	matrix                   bool   // the data are entries of a matrix
 }
 
-func (d *dataFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&d.Data, "data", "", "one table, `FILE`, that is split into folds, or divided by --split")
-	fs.StringVar(&d.Split, "split", "", "rows for `TRAIN/VAL/TEST`, or with --folds FOLDS/TEST: numbers (50), shares (0.5 or 50%) or the word rest (default: all, folds of all rows; for entries of a matrix "+input.DefaultSplit+", with --test "+input.DefaultSplitTested+")")
-	fs.StringVar(&d.Train, "train", "", "training table, `FILE`")
-	fs.StringVar(&d.Val, "val", "", "validation table, `FILE`")
-	fs.StringVar(&d.Test, "test", "", "test table, `FILE`, with --train or --data (default: none, or the part of --data that --split leaves)")
-	fs.StringVar(&d.Dir, "dir", "", "folder `DIR` with train, val and perhaps test")
-	fs.StringVar(&d.rowFeatures, "row-features", "", "table with a line of features for each row of the matrix, `FILE`, for matrix-completion with --data")
-	fs.StringVar(&d.colFeatures, "col-features", "", "the same for each column, `FILE`")
-	fs.StringVar(&d.target, "target", "", "`NAME` of the target column (default: y); for multi-task those of all targets, A,B,..")
-	d.registerColumns(fs)
-	fs.Var(&foldCount{&d.Source}, "folds", fmt.Sprintf("choose by cross-validation: split the rows of --data into `T` folds, or all: each row, or group of --group, is one (default: %d, as many as there are rows for, unless --split divides the rows)", input.DefaultFolds))
-	fs.IntVar(&d.Repeats, "repeats", 0, "split the rows into folds `R` times, and choose by the mean (default: 1 to 3 by the size of the table; 1 for svm and with --preset paper)")
-}
-
 // check rejects contradictions, before any file is opened.
 func (d *dataFlags) check(fs *pflag.FlagSet) error {
+	forms := given(fs, "data", "train", "dir")
+	tables := d.Train != "" || d.Val != ""
 	switch {
+	case d.Wanted.Missing != "" && !slices.Contains(table.MissingRules(), string(d.Wanted.Missing)):
+		return badInputf("--missing is %q, expected one of %s", d.Wanted.Missing, joined(table.MissingRules()))
 	case fs.Changed("folds") && !d.Each && d.Folds < 2:
 		return badInputf("--folds is %d, expected at least 2", d.Folds)
 	case fs.Changed("repeats") && d.Repeats < 1:
 		return badInputf("--repeats is %d, expected at least 1", d.Repeats)
-	case fs.Changed("repeats") && (!d.CrossValidates() || d.Dir != ""):
-		return badInputf("--repeats goes with the folds of --data FILE")
+	case d.streams() > 1:
+		return badInputf("standard input, -, is named %d times: it can be one of the tables", d.streams())
 	}
-	if err := d.checkColumns(fs); err != nil {
+	for _, name := range []string{"features", "drop", "categorical", "id"} {
+		if value := fs.Lookup(name).Value.String(); fs.Changed(name) && slices.Contains(strings.Split(value, ","), "") {
+			return badInputf("--%s is %q, expected names of columns, separated by commas", name, value)
+		}
+	}
+	if err := checkDialect(&d.Options); err != nil {
 		return err
 	}
-	var forms []string
-	for _, name := range []string{"data", "train", "dir"} {
-		if fs.Changed(name) {
-			forms = append(forms, "--"+name)
-		}
-	}
-	if d.matrix {
-		if option := d.ForColumns(); option != "" {
-			return badInputf("%s goes with tables of features, not with entries of a matrix", option)
-		}
-		return d.checkMatrix(forms)
-	}
-	if option := d.ForColumns(); option != "" && d.Dir != "" {
+	if option := d.ForColumns(); option != "" && d.matrix {
+		return badInputf("%s goes with tables of features, not with entries of a matrix", option)
+	} else if option != "" && d.Dir != "" {
 		return badInputf("%s goes with --data or --train; the tables of a folder are ready as they are", option)
 	}
-	if streams := d.streams(); streams > 1 {
-		return badInputf("standard input, -, is named %d times: it can be one of the tables", streams)
+	folder, other, folds := d.Dir != "", "the target is the column y, or the first", d.CrossValidates()
+	if d.Several {
+		other = "the targets are the columns y1, y2, .."
+	}
+	entries := " and --val: entries of a matrix come in one file, which is divided; give --data FILE, or --dir DIR"
+	chosen := " and --val: the model is chosen by cross-validation; give --data FILE and --folds T, or --dir DIR"
+	if err := checkUse(fs, []misuse{
+		{"repeats", !folds || folder, " goes with the folds of --data FILE"},
+		{"row-features", !d.matrix, " goes with matrix-completion"},
+		{"col-features", !d.matrix, " goes with matrix-completion"},
+		{"row-features", folder, " goes with --data; --dir takes the features of the folder"},
+		{"col-features", folder, " goes with --data; --dir takes the features of the folder"},
+		{"train", d.matrix, entries},
+		{"split", d.matrix && d.Split == input.SplitAll, " all is for folds; entries of a matrix are for training, validation or test"},
+		{"target", d.matrix, ": the value of an entry is in the column value"},
+		{"train", folds, chosen},
+		{"val", folds && d.Train == "" && d.Data == "" && !folder, " goes with --train: the model is chosen by cross-validation; give --data FILE and --folds T, or --dir DIR"},
+		{"folds", folds && folder, " goes with --data; --dir takes the folds of the folder"},
+		{"val", len(forms) == 0, " needs --train"},
+	}); err != nil {
+		return err
 	}
 	switch {
-	case fs.Changed("row-features") || fs.Changed("col-features"):
-		return badInputf("--row-features and --col-features go with matrix-completion")
-	case d.CrossValidates() && (d.Train != "" || d.Val != ""):
-		return badInputf("--train and --val: the model is chosen by cross-validation; give --data FILE and --folds T, or --dir DIR")
-	case d.CrossValidates() && len(forms) == 0:
+	case len(forms) == 0 && (d.matrix || folds):
 		return badInputf("no data: give --data FILE, or --dir DIR")
-	case d.CrossValidates() && d.Dir != "" && fs.Changed("folds"):
-		return badInputf("--folds goes with --data; --dir takes the folds of the folder")
-	case len(forms) == 0 && d.Val != "":
-		return badInputf("--val needs --train")
 	case len(forms) == 0:
 		return badInputf("no data: give --data FILE, or --train FILE and --val FILE, or --dir DIR")
 	case len(forms) > 1:
 		return badInputf("%s contradict each other: give one of --data, --train, --dir", strings.Join(forms, " and "))
-	case d.Train != "" && d.Val == "":
-		return badInputf("--train needs --val FILE, the rows on which hyperparameters are chosen (or give --data FILE, which is divided)")
-	case d.Train == "" && d.Val != "":
-		return badInputf("--val goes with --train, not with %s", forms[0])
-	case d.Dir != "" && d.Test != "":
-		return badInputf("--test goes with --data or --train; --dir takes the test rows of the folder")
-	case d.Dir != "" && d.target != "" && d.Several:
-		return badInputf("--target goes with --data or --train; in a folder the targets are the columns y1, y2, ..")
-	case d.Dir != "" && d.target != "":
-		return badInputf("--target goes with --data or --train; in a folder the target is the column y, or the first")
-	case d.Data == "" && d.Split != "":
-		return badInputf("--split goes with --data, not with %s", forms[0])
+	}
+	if err := checkUse(fs, []misuse{
+		{"train", d.Val == "", " needs --val FILE, the rows on which hyperparameters are chosen (or give --data FILE, which is divided)"},
+		{"val", d.Train == "", " goes with --train, not with " + forms[0]},
+		{"test", folder, " goes with --data or --train; --dir takes the test rows of the folder"},
+		{"target", folder, " goes with --data or --train; in a folder " + other},
+		{"split", d.Data == "" && (tables || folder), " goes with --data, not with " + forms[0]},
+	}); err != nil {
+		return err
 	}
 	return d.checkDesign(fs)
+}
+
+// checkDesign rejects contradictions between the flags that say how rows are divided.
+func (d *dataFlags) checkDesign(fs *pflag.FlagSet) error {
+	by, columns := d.Wanted.Division, given(fs, "fold-column", "group", "time")
+	if d.Wanted.Weights != "" && d.Wanted.Weights == d.Wanted.Offset {
+		return badInputf("--weights and --offset name the same column")
+	} else if len(columns) > 1 {
+		return badInputf("%s contradict each other: give one of them", strings.Join(columns, " and "))
+	} else if len(columns) == 1 && d.Data == "" && d.Dir == "" {
+		return badInputf("%s goes with --data FILE; the rows of --train and --val are divided already", columns[0])
+	}
+	without := "--folds all"
+	if columns != nil && by.Group == "" {
+		without = columns[0]
+	}
+	return checkUse(fs, []misuse{
+		{"fold-column", fs.Changed("folds"), " " + by.Fold + " says how many folds there are: leave --folds out"},
+		{"fold-column", d.Split != "" && d.Split != input.SplitAll, " " + by.Fold + " divides all rows: leave --split out, and name a file of test rows with --test"},
+		{"repeats", by.Fold != "" || by.Time != "" || d.Each, ": chance has no part in " + without + ", so that all deals would be the same"},
+		{"folds", by.Time != "" && d.Each, " all and --time contradict each other: give a number of folds"},
+	})
 }
 
 // checkTargets reads the names of the targets.
@@ -109,43 +124,17 @@ func (d *dataFlags) checkTargets() error {
 		d.Wanted.Targets = []string{d.target}
 		return nil
 	}
-	list := strings.Split(d.target, ",")
-	for k, name := range list {
-		switch {
-		case name == "":
-			return badInputf("--target %s: target %d has no name", d.target, k+1)
-		case slices.Contains(list[:k], name):
-			return badInputf("--target %s: %q is named twice", d.target, name)
+	list, err := namesOf("target", d.target, func(name string) error {
+		if name == "" {
+			return fmt.Errorf("a target of %q has no name", d.target)
 		}
-	}
-	if len(list) < 2 {
-		return badInputf("--target %s: one target, expected several, such as --target a,b", d.target)
+		return nil
+	})
+	if err == nil && len(list) < 2 {
+		err = badInputf("--target %s: one target, expected several, such as --target a,b", d.target)
 	}
 	d.Wanted.Targets = list
-	return nil
-}
-
-// checkMatrix is check for entries of a matrix.
-func (d *dataFlags) checkMatrix(forms []string) error {
-	switch {
-	case d.Train != "" || d.Val != "":
-		return badInputf("--train and --val: entries of a matrix come in one file, which is divided; give --data FILE, or --dir DIR")
-	case d.Split == input.SplitAll:
-		return badInputf("--split all is for folds; entries of a matrix are for training, validation or test")
-	case d.target != "":
-		return badInputf("--target: the value of an entry is in the column value")
-	case len(forms) == 0:
-		return badInputf("no data: give --data FILE, or --dir DIR")
-	case len(forms) > 1:
-		return badInputf("%s contradict each other: give one of --data, --dir", strings.Join(forms, " and "))
-	case d.Dir != "" && d.Test != "":
-		return badInputf("--test goes with --data; --dir takes the test entries of the folder")
-	case d.Dir != "" && (d.rowFeatures != "" || d.colFeatures != ""):
-		return badInputf("--row-features and --col-features go with --data; --dir takes the features of the folder")
-	case d.Dir != "" && d.Split != "":
-		return badInputf("--split goes with --data, not with --dir")
-	}
-	return nil
+	return err
 }
 
 // readMatrix reads the entries and features of a matrix. groups is the value of --groups.

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
@@ -40,9 +39,8 @@ const wards = `y,x,ward,day,part
 
 // read reads the rows as conetune tune does with these flags.
 func readDesign(t require.TestingT, labels bool, args ...string) (*input.Rows, error) {
-	var d dataFlags
-	fs := pflag.NewFlagSet("tune", pflag.ContinueOnError)
-	d.register(fs)
+	f, fs := jobFlags()
+	d := &f.data
 	require.NoError(t, fs.Parse(args))
 	d.Once, d.Seed, d.Wanted.Classes = true, 1, labels
 	if err := d.check(fs); err != nil {

@@ -35,5 +35,5 @@ func TestPagesNameModels(t *testing.T) {
 		}
 	}
 	o := conetune(t, "tune", "logistic", "--data", "t.csv", "--class-weights", "1,2")
-	require.Equal(t, "conetune: --class-weights goes with svm; logistic takes a column of weights of rows, --weights\n", o.stderr)
+	require.Equal(t, "conetune: --class-weights is not for logistic; it is for svm\n", o.stderr)
 }

@@ -167,7 +167,7 @@ func TestBadInput(t *testing.T) {
 		{"upper bound without 0", []string{"tune", "bounded-elastic-net", "--data", good, "--upper", "-1"}, []string{"--upper is -1, expected a number that is not negative"}},
 		{"groups are missing", []string{"tune", "sparse-group-lasso", "--data", good}, []string{"--groups is missing"}},
 		{"folder without groups", []string{"tune", "sparse-group-lasso", "--dir", noGroups}, []string{noGroups, "lacks groups.csv"}},
-		{"groups for a model without", onGood("--groups", "2"), []string{"--groups: elastic-net has no groups"}},
+		{"groups for a model without", onGood("--groups", "2"), []string{"--groups is not for elastic-net"}},
 		{"more groups than features", []string{"tune", "sparse-group-lasso", "--data", good, "--groups", "5"}, []string{"--groups: 5 groups of 4 features"}},
 		{"groups of different sizes by number", []string{"tune", "sparse-group-lasso", "--data", good, "--groups", "3"}, []string{"--groups: 4 features cannot be divided into 3 groups"}},
 		{"no such file of groups", []string{"tune", "sparse-group-lasso", "--data", good, "--groups", missing}, []string{missing, "no such file"}},

@@ -170,5 +170,5 @@ func TestBadInputMatrix(t *testing.T) {
 		})
 	}
 	o := conetune(t, "tune", "elastic-net", "--data", table, "--row-features", features)
-	require.Contains(t, o.stderr, "go with matrix-completion")
+	require.Contains(t, o.stderr, "goes with matrix-completion")
 }

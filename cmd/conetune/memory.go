@@ -30,7 +30,9 @@ func (m *memoryLimit) String() string {
 	return text
 }
 
-// registerMemory adds the flag --memory. run takes back what it sets.
-func registerMemory(fs *pflag.FlagSet) {
-	fs.Var(&memoryLimit{}, "memory", "refuse what would take more than `SIZE` of memory, such as 4GB or 500MB (default: half of what the process may use, or GOMEMLIMIT)")
+// memoryFlag is the flag --memory. run takes back what it sets.
+func memoryFlag() flagRow {
+	return flagRow{"memory", &memoryLimit{}, "refuse what would take more than `SIZE` of memory, such as 4GB or 500MB (default: half of what the process may use, or GOMEMLIMIT)", flagTraits{}}
 }
+
+func registerMemory(fs *pflag.FlagSet) { register(fs, []flagRow{memoryFlag()}) }

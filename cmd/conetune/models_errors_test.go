@@ -65,7 +65,7 @@ func TestBadInputOfModels(t *testing.T) {
 			if spec.Takes("Groups") {
 				refuse(t, []string{"tune", spec.Name, "--data", good}, "--groups is missing")
 			} else {
-				refuse(t, tune(rows, "--groups", "2"), "--groups", "has no groups")
+				refuse(t, tune(rows, "--groups", "2"), "--groups", "--groups is not for")
 			}
 		})
 	}

@@ -96,21 +96,6 @@ func describeNested(job *tuneJob, n *evaluate.Nested) string {
 	return text
 }
 
-// checkNestedFlags rejects --nested where there is nothing to nest.
-func (f *tuneFlags) checkNestedFlags(given bool) error {
-	switch {
-	case !given:
-		return nil
-	case f.nested < 2:
-		return badInputf("--nested is %d, expected at least 2", f.nested)
-	case f.data.matrix || f.data.Data == "" || !f.data.CrossValidates():
-		return badInputf("--nested goes with the folds of --data FILE")
-	case f.data.Wanted.Division.Fold != "" && f.nested != input.DefaultFolds:
-		return badInputf("--fold-column %s says how many outer folds there are: give --nested without a number", f.data.Wanted.Division.Fold)
-	}
-	return nil
-}
-
 // tellFewer says that there are fewer outer folds than --nested alone has, as the groups or times are few.
 func (a *app) tellFewer(job *tuneJob, o *input.Outer, folds int) {
 	by := job.rows.Division

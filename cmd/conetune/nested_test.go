@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
@@ -167,9 +166,9 @@ func outerJob(t *testing.T, args ...string) (*tuneJob, *input.Outer) {
 	t.Helper()
 	spec, err := findModel("elastic-net")
 	require.NoError(t, err)
-	job := &tuneJob{tuneFlags: &tuneFlags{nested: 3}, spec: spec, methods: []string{"grid"}, config: tune.Config{Evaluations: 4, Eps: 1e-8}}
-	fs := pflag.NewFlagSet("tune", pflag.ContinueOnError)
-	job.data.register(fs)
+	f, fs := jobFlags()
+	f.nested = 3
+	job := &tuneJob{tuneFlags: f, spec: spec, methods: []string{"grid"}, config: tune.Config{Evaluations: 4, Eps: 1e-8}}
 	require.NoError(t, fs.Parse(args))
 	job.data.Seed, job.data.Always = 1, true
 	rows, err := job.read()

@@ -68,8 +68,8 @@ func TestOffset(t *testing.T) {
 		`svm.libsvm: has no column "log_exposure"`:                                           {"predict", "--model", saved, "--data", write(t, dir, "svm.libsvm", "1 1:2\n0 1:3\n")},
 		`1 missing value (line 3) in a column that has their offset`:                         {"tune", "poisson", "--data", write(t, dir, "gaps.csv", "claims,group,o\n1,0,2\n2,1,NA\n"), "--target", "claims", "--offset", "o"},
 		`expected known terms of predictions: numbers`:                                       {"tune", "poisson", "--data", write(t, dir, "text.csv", "claims,group,o\n1,0,2\n2,1,x\n"), "--target", "claims", "--offset", "o"},
-		"--offset: multinomial takes no offset of rows; those that do are elastic-net":       {"tune", "multinomial", "--data", data, "--target", "group", "--offset", "log_exposure"},
-		"--offset: svm takes no offset":                                                      {"tune", "svm", "--data", data, "--target", "group", "--offset", "log_exposure"},
+		"--offset is not for multinomial; it is for elastic-net":                             {"tune", "multinomial", "--data", data, "--target", "group", "--offset", "log_exposure"},
+		"--offset is not for svm":                                                            {"tune", "svm", "--data", data, "--target", "group", "--offset", "log_exposure"},
 		"--offset is empty":                                                                  {"tune", "poisson", "--data", data, "--offset", ""},
 		"--weights and --offset name the same column":                                        {"tune", "poisson", "--data", data, "--target", "claims", "--offset", "noise", "--weights", "noise"},
 	} {

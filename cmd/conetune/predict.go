@@ -148,7 +148,7 @@ func (a *app) predictCommand() *cobra.Command {
 	fs.SortFlags = false
 	fs.StringVar(&modelPath, "model", "", "`MODEL.json` of conetune tune --save, or - for standard input")
 	fs.StringVar(&dataPath, "data", "", "table, `FILE`, or - for standard input, plain or compressed (a model of matrix-completion can do without)")
-	registerDialect(fs, &dialect)
+	register(fs, dialectFlags(&dialect))
 	fs.BoolVar(&form.prob, "prob", false, "write the probability of the second label in the place of the label, for logistic; those of all labels for multinomial")
 	fs.BoolVar(&form.labels, "labels", false, "write labels, for classifiers: what is written without --prob, and in front of the probability with it")
 	fs.StringVar(&times, "survival", "", "write the probabilities that the event comes after each of the times `T1,T2,..` in the place of the logarithm of the hazard, for cox")

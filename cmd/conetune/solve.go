@@ -28,6 +28,22 @@ type solveFlags struct {
 	out              string
 }
 
+// rows are the flags.
+func (f *solveFlags) rows() []flagRow {
+	return []flagRow{
+		{"backend", &f.backend, "conic solver, `NAME`, see conetune backends; auto for one that suits the program, A,B for the first answer of both", flagTraits{}},
+		{"cross-check", &f.crossCheck, "with --backend A,B: both must agree", flagTraits{}},
+		{"eps", &f.eps, "accuracy `E` that residuals and gap must meet, at most 0.01", flagTraits{most: mostEps}},
+		{"time-limit", &f.timeLimit, "at most `TIME` after the file was read, such as 60s or 5m (default: no limit)", flagTraits{most: anyNumber}},
+		{"max-iter", &f.maxIter, "at most `N` iterations (default: the solver's)", flagTraits{most: mostIterations}},
+		{"threads", &f.threads, "at most `N` threads; no solver of this program uses more than one yet", flagTraits{most: mostThreads}},
+		memoryFlag(),
+		{"json", &f.asJSON, "print one JSON object instead of a table", flagTraits{}},
+		{"out", &f.out, "write that JSON object to `FILE` too, or to - for standard output", flagTraits{}},
+		{"verbose", &f.verbose, "log the iterations on standard error", flagTraits{short: "v"}},
+	}
+}
+
 const solveHelp = `Solve a convex program from a file in one of the standard formats:
 %s
 plain or compressed by gzip (with .gz at the end). Integer variables are not supported.
@@ -51,7 +67,7 @@ const solveExample = `  conetune solve afiro.mps.gz
   conetune solve portfolio.qps --out solution.json -v`
 
 func (a *app) solveCommand() *cobra.Command {
-	var f solveFlags
+	f := solveFlags{backend: "native", eps: 1e-8, threads: 1}
 	cmd := &cobra.Command{
 		Use:     "solve FILE",
 		Short:   "Solve a program from a QPS, MPS, SDPA or CBF file",
@@ -70,22 +86,15 @@ func (a *app) solveCommand() *cobra.Command {
 			if err := a.claimOutput("--out", f.out, f.asJSON); err != nil {
 				return err
 			}
-			a.checkThreads(f.backend, f.threads)
+			if f.threads > 1 {
+				a.note("conetune: --threads %d: a solve on the %s backend runs on one thread", f.threads, f.backend)
+			}
 			return a.solve(cmd.Context(), args[0], &f)
 		},
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.backend, "backend", "native", "conic solver, `NAME`, see conetune backends; auto for one that suits the program, A,B for the first answer of both")
-	fs.BoolVar(&f.crossCheck, "cross-check", false, "with --backend A,B: both must agree")
-	fs.Float64Var(&f.eps, "eps", 1e-8, "accuracy `E` that residuals and gap must meet, at most 0.01")
-	fs.DurationVar(&f.timeLimit, "time-limit", 0, "at most `TIME` after the file was read, such as 60s or 5m (default: no limit)")
-	fs.IntVar(&f.maxIter, "max-iter", 0, "at most `N` iterations (default: the solver's)")
-	fs.IntVar(&f.threads, "threads", 1, "at most `N` threads; no solver of this program uses more than one yet")
-	registerMemory(fs)
-	fs.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of a table")
-	fs.StringVar(&f.out, "out", "", "write that JSON object to `FILE` too, or to - for standard output")
-	fs.BoolVarP(&f.verbose, "verbose", "v", false, "log the iterations on standard error")
+	register(fs, f.rows())
 	return cmd
 }
 
@@ -94,10 +103,7 @@ func (f *solveFlags) check(fs *pflag.FlagSet, file string) error {
 	if _, err := openBackend(f.backend, f.crossCheck); err != nil {
 		return err
 	}
-	if err := checkNumbers(fs, []numberFlag{
-		{"eps", f.eps, false, mostEps}, {"time-limit", f.timeLimit.Seconds(), false, 0},
-		{"max-iter", float64(f.maxIter), false, mostIterations}, {"threads", float64(f.threads), false, mostThreads},
-	}); err != nil {
+	if err := checkNumbers(fs, f.rows()); err != nil {
 		return err
 	}
 	if f.out != "" {

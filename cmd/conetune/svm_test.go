@@ -231,7 +231,7 @@ func TestBadInputSVM(t *testing.T) {
 		{"two tests", []string{"--data", good, "--split", "10/rest", "--test", good}, []string{"--split", "--test"}},
 		{"another label in the test", []string{"--data", good, "--test", otherTest}, []string{"test rows", "label 5", "2 or 4"}},
 		{"no intercept", []string{"--data", good, "--intercept=false"}, []string{"--intercept=false"}},
-		{"weights", []string{"--data", good, "--class-weights", "1,-1"}, []string{"--class-weights", "1,-1"}},
+		{"weights", []string{"--data", good, "--class-weights", "1,-1"}, []string{"--class-weights", `weight 2 is "-1"`}},
 		{"no folder", []string{"--dir", bare}, []string{"bare", "data.csv"}},
 		{"fold without positive label", []string{"--dir", folder("positives", positives)}, []string{"fold 0", "training", "label 4"}},
 		{"row outside", []string{"--dir", folder("outside", func(i int) string { return fmt.Sprintf("0,%d,val\n", i+1) })}, []string{"folds.csv:31", `"30"`}},
@@ -252,7 +252,7 @@ func TestBadInputSVM(t *testing.T) {
 	}
 	o := conetune(t, "tune", "elastic-net", "--data", good, "--class-weights", "1,2")
 	require.Equal(t, exitUsage, o.code)
-	require.Contains(t, o.stderr, "no classes")
+	require.Contains(t, o.stderr, "--class-weights is not for elastic-net")
 }
 
 // The area below the ROC curve is the share of pairs of a positive and another row that the values put in order, ties

@@ -61,8 +61,8 @@ func TestBadInputOfSeveralTargets(t *testing.T) {
 	}{
 		{"no target", []string{"--data", good}, []string{"--target is missing", "--target a,b"}},
 		{"one target", []string{"--data", good, "--target", "y"}, []string{"one target, expected several"}},
-		{"target twice", []string{"--data", good, "--target", "f1,f1"}, []string{`"f1" is named twice`}},
-		{"target without name", []string{"--data", good, "--target", "f1,"}, []string{"target 2 has no name"}},
+		{"target twice", []string{"--data", good, "--target", "f1,f1"}, []string{"f1 is named twice"}},
+		{"target without name", []string{"--data", good, "--target", "f1,"}, []string{`a target of "f1," has no name`}},
 		{"missing first target", []string{"--data", good, "--target", "g1,f1"}, []string{"good.csv", `"g1"`}},
 		{"missing second target", []string{"--data", good, "--target", "f1,g1"}, []string{"good.csv", `no column "g1" for a target`}},
 		{"only targets", []string{"--data", one, "--target", "a,b"}, []string{"one.csv", "all 2 columns are targets"}},
@@ -70,7 +70,7 @@ func TestBadInputOfSeveralTargets(t *testing.T) {
 		{"missing target with folds", []string{"--data", good, "--target", "f1,g2", "--folds", "3"}, []string{`no column "g2" for a target`}},
 		{"folder without targets", []string{"--dir", folder}, []string{"folder", "y1, y2"}},
 		{"target of a folder", []string{"--dir", folder, "--target", "f1,f2"}, []string{"--target goes with --data or --train", "y1, y2"}},
-		{"groups", []string{"--data", good, "--target", "f1,f2", "--groups", "2"}, []string{"multi-task has no groups"}},
+		{"groups", []string{"--data", good, "--target", "f1,f2", "--groups", "2"}, []string{"--groups is not for multi-task"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := conetune(t, append([]string{"tune", "multi-task"}, c.args...)...)

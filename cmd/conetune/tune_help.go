@@ -74,59 +74,27 @@ const tuneExample = `  conetune tune elastic-net --data table.csv --target price
   conetune tune elastic-net --dir DIR --preset paper --trace run.jsonl
   conetune tune elastic-net --data table.csv --method grid,random,tpe,vf-idca --plot-trace methods.png`
 
-// flagGroups are the flags of conetune tune by what they are about. The first ones are those of --help; flags that are in
-// none are about methods and solvers.
-var flagGroups = []struct{ title, names string }{
-	{"Data", "data test train val dir target drop features categorical id missing weights"},
-	{"Validation", "split folds repeats group time fold-column nested seed"},
-	{"Model", "groups standardize intercept one-se"},
-	{"Output", "report plot coefficients save json config verbose time-limit memory"},
-	{"Tables", "na sep decimal encoding comment header sheet row-features col-features offset event"},
-	{"Single models", "level threshold order ties penalty-factors nonnegative lower upper gamma pilot class-weights scale final rung"},
-	{"Files and processes", "trace plot-trace save-config threads workers"},
-}
-
-// shownGroups are those of --help.
-const shownGroups = 4
-
-// printTuneHelp prints the help of conetune tune, with all flags or those that most need.
-func printTuneHelp(cmd *cobra.Command, all bool) error {
+// printHelp prints the help of conetune tune, with all flags or those that most need.
+func (f *tuneFlags) printHelp(cmd *cobra.Command, all bool) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, tuneHelp, modelList())
 	if all {
 		fmt.Fprintf(&b, tuneHelpAll, joined(model.Able(tune.MethodIGJO)), joined(model.Able(tune.MethodIFDM)))
 	}
 	fmt.Fprintf(&b, "\n\nUsage:\n  %s\n\nExamples:\n%s\n", cmd.UseLine(), cmd.Example)
-	grouped := map[string]bool{}
-	print := func(title string, flags []*pflag.Flag) {
+	for _, g := range append(f.table(), flagGroup{"Help", false, []flagRow{{name: "help-all"}, {name: "help"}}}) {
+		if !g.shown && !all {
+			continue
+		}
 		fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 		fs.SortFlags = false
-		for _, f := range flags {
-			fs.AddFlag(f)
-			grouped[f.Name] = true
+		for _, r := range g.rows {
+			fs.AddFlag(cmd.Flags().Lookup(r.name))
 		}
-		fmt.Fprintf(&b, "\n%s:\n%s", title, fs.FlagUsages())
+		fmt.Fprintf(&b, "\n%s:\n%s", g.title, fs.FlagUsages())
 	}
-	for k, g := range flagGroups {
-		if !all && k == shownGroups {
-			break
-		}
-		var flags []*pflag.Flag
-		for _, name := range strings.Fields(g.names) {
-			flags = append(flags, cmd.Flags().Lookup(name))
-		}
-		print(g.title, flags)
-	}
-	var rest []*pflag.Flag
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !grouped[f.Name] {
-			rest = append(rest, f)
-		}
-	})
-	if all {
-		print("Methods and solvers", rest)
-	} else {
-		fmt.Fprintf(&b, "\n--help-all lists all flags, those of tables, single models, methods and solvers among them.\n")
+	if !all {
+		b.WriteString("\n--help-all lists all flags, those of tables, single models, methods and solvers among them.\n")
 	}
 	_, err := io.WriteString(cmd.OutOrStdout(), b.String())
 	return err

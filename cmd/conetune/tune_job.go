@@ -14,7 +14,9 @@ import (
 
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems/adaptive"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
@@ -68,13 +70,14 @@ func newTuneJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) 
 	job.config = tune.Config{
 		Backend: f.backend, CrossCheck: f.crossCheck, Engine: f.engine, Preset: f.preset,
 		Evaluations: f.evaluations, Ranges: ranges, Scope: tune.Scope(f.scope), Workers: f.workers,
-		Tol: f.tol, GapTol: f.gapTol, IgnoreGap: fs.Changed("gap-tol") && f.gapTol == 0, Rho: f.rho, Delta: f.delta, CAlpha: f.cAlpha, Epsilon: f.epsilon, Eps: f.eps, Rung: f.rung, OneSE: f.oneSE, Final: f.final,
+		Tol: f.tol, GapTol: f.gapTol, IgnoreGap: fs.Changed("gap-tol") && f.gapTol == 0, Rho: f.rho, Delta: f.delta,
+		CAlpha: f.cAlpha, Epsilon: f.epsilon, Eps: f.eps, Rung: f.rung, OneSE: f.oneSE, Final: f.final,
 		Init: radii, MaxIter: f.maxIter, TimeLimit: f.timeLimit, Seed: int64(f.data.Seed), Threads: f.threads,
 	}
 	if err := job.config.Validate(); err != nil {
 		return nil, badInput(err)
 	}
-	if err := f.parseClassWeights(spec, fs); err != nil {
+	if err := f.parseClassWeights(); err != nil {
 		return nil, err
 	}
 	f.model.Groups = f.readGroups
@@ -83,59 +86,73 @@ func newTuneJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) 
 
 // check looks at the flags for themselves and beside each other.
 func (f *tuneFlags) check(spec model.Spec, fs *pflag.FlagSet) error {
+	rows := f.rows()
 	for _, check := range []func() error{
-		func() error { return f.checkNames() },
-		func() error { return f.checkNumbers(fs) },
-		func() error { return f.model.check(spec, fs) },
+		f.checkNames,
+		func() error { return checkNumbers(fs, rows) },
+		func() error { return f.checkModel(spec, fs, rows) },
 		func() error { return f.data.check(fs) },
-		func() error { return f.checkNestedFlags(fs.Changed("nested")) },
-		func() error { return f.checkOutputs() },
+		f.checkOutputs,
+		f.data.checkTargets,
 	} {
 		if err := check(); err != nil {
 			return err
 		}
 	}
-	if err := f.data.checkTargets(); err != nil {
+	if !fs.Changed("groups") && spec.Takes("Groups") && !spec.Matrix && f.data.Dir == "" {
+		return badInputf("--groups is missing: M equal consecutive groups, or a file with the group of each feature")
+	}
+	fold, folds := f.data.Wanted.Division.Fold, f.data.CrossValidates()
+	return checkUse(fs, []misuse{
+		{"nested", f.nested < 2, fmt.Sprintf(" is %d, expected at least 2", f.nested)},
+		{"nested", f.data.matrix || f.data.Data == "" || !folds, " goes with the folds of --data FILE"},
+		{"fold-column", f.nested != 0 && f.nested != input.DefaultFolds, " " + fold + " says how many outer folds there are: give --nested without a number"},
+		{"coefficients", spec.Matrix, ": " + spec.Name + " predicts by a matrix; --save has it"},
+		{"folds", f.data.matrix, ": " + spec.Name + " has no folds, its entries are for training, validation or test"},
+		{"final", folds, ": with folds the refit is trained on all of their rows; leave it out, or divide the rows by --split"},
+	})
+}
+
+// checkModel rejects flags of other models, and numbers without meaning.
+func (f *tuneFlags) checkModel(spec model.Spec, fs *pflag.FlagSet, rows []flagRow) (err error) {
+	for _, r := range rows {
+		if r.of != "" && fs.Changed(r.name) && !spec.Takes(r.of) {
+			return badInputf("--%s is not for %s; it is for %s", r.name, spec.Name, joined(model.Taking(r.of)))
+		}
+	}
+	m := &f.model
+	m.Terms = m.terms.terms
+	m.Ties, err = survival.ParseTies(m.ties)
+	switch {
+	case err != nil:
+		return badInputf("--ties is %q, expected one of: %s", m.ties, joined(survival.TieRules()))
+	case !(m.Level > 0 && m.Level < 1):
+		return badInputf("--level is %v, expected a number between 0 and 1", m.Level)
+	case m.Order < 1:
+		return badInputf("--order is %d, expected at least 1", m.Order)
+	case !slices.Contains(adaptive.Pilots(), string(m.Pilot)):
+		return badInputf("--pilot: unknown model %q; known are: %s", m.Pilot, joined(adaptive.Pilots()))
+	}
+	if err := checkUse(fs, []misuse{
+		{"event", !spec.Survival, ": " + spec.Name + " has no times until an event; cox has"},
+		{"intercept", spec.Survival, ": " + spec.Name + " has none, as a constant changes nothing"},
+		{"intercept", spec.Folds && !f.intercept, "=false: " + spec.Name + " always has one"},
+		{"scale", spec.Matrix, ": " + spec.Name + " always divides by standard deviations"},
+		{"scale", fs.Changed("standardize") && !f.standardize, " is about what --standardize=false turns off; leave one of them out"},
+	}); err != nil {
 		return err
 	}
-	switch {
-	case fs.Changed("coefficients") && spec.Matrix:
-		return badInputf("--coefficients: %s predicts by a matrix; --save has it", spec.Name)
-	case fs.Changed("weights") && !spec.Takes("Weights"):
-		return badInputf("--weights: %s takes no weights of rows; those that do are %s", spec.Name, joined(model.Taking("Weights")))
-	case fs.Changed("offset") && !spec.Takes("Offset"):
-		return badInputf("--offset: %s takes no offset of rows; those that do are %s", spec.Name, joined(model.Taking("Offset")))
-	case fs.Changed("event") && !spec.Survival:
-		return badInputf("--event: %s has no times until an event; cox has", spec.Name)
-	case fs.Changed("intercept") && spec.Survival:
-		return badInputf("--intercept: %s has none, as a constant changes nothing", spec.Name)
-	case fs.Changed("groups") && !spec.Takes("Groups"):
-		return badInputf("--groups: %s has no groups", spec.Name)
-	case !fs.Changed("groups") && spec.Takes("Groups") && !spec.Matrix && f.data.Dir == "":
-		return badInputf("--groups is missing: M equal consecutive groups, or a file with the group of each feature")
-	case fs.Changed("folds") && f.data.matrix:
-		return badInputf("--folds: %s has no folds, its entries are for training, validation or test", spec.Name)
-	case fs.Changed("final") && f.data.CrossValidates():
-		return badInputf("--final: with folds the refit is trained on all of their rows; leave it out, or divide the rows by --split")
-	}
-	return nil
+	return m.terms.check(fs)
 }
 
 // parseScaling finds the unit of features and whether there is an intercept: those that are asked for, or those of
 // tables of users, which have columns in units of their own; the paper's data have not.
 func (f *tuneFlags) parseScaling(spec model.Spec, fs *pflag.FlagSet) (err error) {
-	o := &f.model.Options
-	raw := f.data.Dir == "" && f.preset == ""
+	o, raw := &f.model.Options, f.data.Dir == "" && f.preset == ""
 	o.Standardize, o.Intercept = raw, raw
 	if fs.Changed("scale") {
-		o.Scaling, err = dataset.ParseScaling(f.scale)
-		switch {
-		case err != nil:
+		if o.Scaling, err = dataset.ParseScaling(f.scale); err != nil {
 			return badInputf("--scale is %q, expected one of: %s", f.scale, joined(dataset.Scalings()))
-		case spec.Matrix:
-			return badInputf("--scale: %s always divides by standard deviations", spec.Name)
-		case fs.Changed("standardize") && !f.standardize:
-			return badInputf("--scale is about what --standardize=false turns off; leave one of them out")
 		}
 		o.Standardize = true
 	}
@@ -145,15 +162,7 @@ func (f *tuneFlags) parseScaling(spec model.Spec, fs *pflag.FlagSet) (err error)
 	if fs.Changed("intercept") {
 		o.Intercept = f.intercept
 	}
-	if spec.Survival {
-		o.Intercept = false
-	}
-	if spec.Folds {
-		if fs.Changed("intercept") && !f.intercept {
-			return badInputf("--intercept=false: %s always has one", spec.Name)
-		}
-		o.Intercept = true
-	}
+	o.Intercept = (o.Intercept || spec.Folds) && !spec.Survival
 	return nil
 }
 
@@ -174,73 +183,50 @@ func (f *tuneFlags) readGroups(features []string, overlap bool) (*groups.Groups,
 }
 
 // parseClassWeights reads "balanced" or "1,3".
-func (f *tuneFlags) parseClassWeights(spec model.Spec, fs *pflag.FlagSet) error {
-	switch {
-	case !fs.Changed("class-weights"):
-		return nil
-	case !spec.Takes("ClassWeights") && spec.Takes("Weights") && spec.Labels:
-		return badInputf("--class-weights goes with svm; %s takes a column of weights of rows, --weights", spec.Name)
-	case !spec.Takes("ClassWeights"):
-		return badInputf("--class-weights: %s has no classes", spec.Name)
-	case f.classWeights == "balanced":
-		f.model.Balanced = true
+func (f *tuneFlags) parseClassWeights() (err error) {
+	if f.model.Balanced = f.classWeights == "balanced"; f.model.Balanced {
 		return nil
 	}
-	fields := strings.Split(f.classWeights, ",")
-	for _, field := range fields {
-		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
-		if err != nil || !(v >= 1/mostWeight && v <= mostWeight) || len(fields) != 2 {
-			return badInputf("--class-weights is %q, expected balanced, or a positive number for the rows of the smaller label and one for those of the larger, from %g to %g",
-				f.classWeights, 1/mostWeight, mostWeight)
-		}
-		f.model.ClassWeights = append(f.model.ClassWeights, v)
+	const least, expected = 1 / mostWeight, "balanced, or a positive number for the rows of the smaller label and one for those of the larger, from %g to %g"
+	f.model.ClassWeights, err = numbersOf("class-weights", "weight", f.classWeights, sprintf(expected, least, mostWeight), func(v float64) bool { return v >= least && v <= mostWeight })
+	if n := len(f.model.ClassWeights); err == nil && n != 0 && n != 2 {
+		err = badInputf("--class-weights is %q, expected "+expected, f.classWeights, least, mostWeight)
 	}
-	return nil
+	return err
 }
 
 // checkNames rejects unknown methods, presets and backends, and names those there are.
 func (f *tuneFlags) checkNames() error {
-	seen := map[string]bool{}
-	for _, name := range strings.Split(f.method, ",") {
-		if !slices.Contains(tune.Methods(), name) {
-			return badInputf("--method: unknown method %q; known are: %s", name, joined(tune.Methods()))
+	known := func(what string, names []string) func(string) error {
+		return func(name string) error {
+			if slices.Contains(names, name) {
+				return nil
+			}
+			return fmt.Errorf("unknown %s %q; known are: %s", what, name, joined(names))
 		}
-		if seen[name] {
-			return badInputf("--method %s: %s is named twice", f.method, name)
-		}
-		seen[name] = true
 	}
-	if f.chain && len(seen) == 1 {
-		return badInputf("--chain needs several methods, such as --method grid,vf-idca")
+	methods, err := namesOf("method", f.method, known("method", tune.Methods()))
+	if err != nil {
+		return err
 	}
-	if f.preset != "" && !slices.Contains(tune.Presets(), f.preset) {
-		return badInputf("--preset: unknown preset %q; known are: %s", f.preset, joined(tune.Presets()))
+	if _, err := namesOf("preset", f.preset, known("preset", tune.Presets())); err != nil {
+		return err
+	}
+	if _, err := namesOf("engine", f.engine, known("engine", tune.Engines())); err != nil {
+		return err
 	}
 	if _, err := openBackend(f.backend, f.crossCheck); err != nil {
 		return err
 	}
-	if !f.crossCheck && strings.Contains(f.backend, ",") {
+	switch {
+	case f.chain && len(methods) == 1:
+		return badInputf("--chain needs several methods, such as --method grid,vf-idca")
+	case !f.crossCheck && strings.Contains(f.backend, ","):
 		return badInputf("--backend %s: the first answer of several depends on the time, and a run on it: add --cross-check, or name one, or auto", f.backend)
-	}
-	if !slices.Contains(tune.Engines(), f.engine) {
-		return badInputf("--engine: unknown engine %q; known are: %s", f.engine, strings.Join(tune.Engines(), ", "))
-	}
-	return nil
-}
-
-// checkNumbers rejects numbers without meaning. A flag that was not given keeps
-// its zero value, which leaves the preset's.
-func (f *tuneFlags) checkNumbers(fs *pflag.FlagSet) error {
-	if f.data.Seed > math.MaxInt64 {
+	case f.data.Seed > math.MaxInt64:
 		return badInputf("--seed is %d, expected at most %d", f.data.Seed, int64(math.MaxInt64))
 	}
-	return checkNumbers(fs, []numberFlag{
-		{"tol", f.tol, false, mostTol}, {"gap-tol", f.gapTol, true, mostTol}, {"rho", f.rho, false, mostWeight}, {"delta", f.delta, false, mostWeight},
-		{"c-alpha", f.cAlpha, false, mostWeight}, {"epsilon", f.epsilon, true, mostWeight}, {"eps", f.eps, false, mostEps},
-		{"max-iter", float64(f.maxIter), false, mostIterations},
-		{"threads", float64(f.threads), false, mostThreads}, {"time-limit", f.timeLimit.Seconds(), false, 0},
-		{"evaluations", float64(f.evaluations), false, mostEvaluations}, {"workers", float64(f.workers), false, mostThreads},
-	})
+	return nil
 }
 
 // parseRanges reads "1e-5:1e-2" or "lambda1=1e-5:1e-2,lambda2=..".

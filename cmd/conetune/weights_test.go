@@ -151,14 +151,14 @@ func TestBadWeights(t *testing.T) {
 	negative := write(t, dir, "negative.csv", strings.ReplaceAll(weighted, ",2\n", ",-2\n"))
 	zero := write(t, dir, "zero.csv", "y,f1,f2,f3,f4,part,times\n1,2,3,4,5,6,0\n")
 	for want, args := range map[string][]string{
-		"--weights: multi-task takes no weights of rows; those that do are elastic-net, lasso": {"multi-task", "--data", data, "--target", "y,f1", "--weights", "times"},
+		"--weights is not for multi-task; it is for elastic-net, lasso": {"multi-task", "--data", data, "--target", "y,f1", "--weights", "times"},
 		"--weights is empty":                                                                   {"lasso", "--data", data, "--weights", ""},
 		`data.csv:1: has no column "time" for --weights`:                                       {"lasso", "--data", data, "--weights", "time"},
 		`-2 found, expected a weight that is not negative`:                                     {"lasso", "--data", negative, "--weights", "times"},
 		`negative.csv:4: column 7 ("times"): -2 found, expected a weight that is not negative`: {"lasso", "--data", data, "--test", negative, "--weights", "times"},
 		`zero.csv: column 7 ("times"): no row has a weight above 0`:                            {"lasso", "--data", data, "--test", zero, "--weights", "times"},
 		"--weights goes with --data or --train":                                                {"lasso", "--dir", dir, "--weights", "times"},
-		"--weights goes with tables of features":                                               {"matrix-completion", "--data", data, "--weights", "times"},
+		"--weights is not for matrix-completion":                                               {"matrix-completion", "--data", data, "--weights", "times"},
 	} {
 		o := conetune(t, append([]string{"tune"}, args...)...)
 		require.Equal(t, exitUsage, o.code, "%v: %s", args, o.stderr)

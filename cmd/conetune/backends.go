@@ -1,15 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/portfolio"
+	"github.com/conetune/conetune/internal/webpage"
 )
 
 // backendInfo is what is told about a backend. A backend that this build lacks
@@ -70,10 +68,7 @@ func listBackends() ([]backendInfo, error) {
 			return nil, err
 		}
 		c := b.Capabilities()
-		info := backendInfo{Name: name, Available: true, Version: c.Version, License: c.License}
-		for _, cone := range c.Cones {
-			info.Cones = append(info.Cones, cone.String())
-		}
+		info := backendInfo{Name: name, Available: true, Version: c.Version, License: c.License, Cones: coneNames(c.Cones)}
 		for _, f := range []struct {
 			has  bool
 			name string
@@ -86,31 +81,29 @@ func listBackends() ([]backendInfo, error) {
 			}
 		}
 		if len(c.BySequence) > 0 {
-			var cones []string
-			for _, cone := range c.BySequence {
-				cones = append(cones, cone.String())
-			}
-			info.Features = append(info.Features, "by the method of multipliers: "+strings.Join(cones, ", "))
+			info.Features = append(info.Features, "by the method of multipliers: "+joined(coneNames(c.BySequence)))
 		}
 		list = append(list, info)
 	}
 	return list, nil
 }
 
+func coneNames(kinds []backends.ConeKind) (names []string) {
+	for _, k := range kinds {
+		names = append(names, k.String())
+	}
+	return names
+}
+
 func backendTable(list []backendInfo) string {
-	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "name\tversion\tlicense\tcones\tfeatures")
+	t := webpage.NewTable("", "", webpage.Text("name"), webpage.Text("version"), webpage.Text("license"), webpage.Text("cones"), webpage.Text("features"))
+	missing := ""
 	for _, i := range list {
 		if i.Available {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", i.Name, i.Version, i.License, strings.Join(i.Cones, ", "), strings.Join(i.Features, ", "))
+			t.AddTexts(i.Name, i.Version, i.License, joined(i.Cones), joined(i.Features))
+		} else {
+			missing += fmt.Sprintf("%s is not in this build; to get it: %s\n", i.Name, i.HowToGet)
 		}
 	}
-	w.Flush()
-	for _, i := range list {
-		if !i.Available {
-			fmt.Fprintf(&b, "%s is not in this build; to get it: %s\n", i.Name, i.HowToGet)
-		}
-	}
-	return b.String()
+	return t.String() + missing
 }

@@ -1,17 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
 	"strings"
-	"text/tabwriter"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/memory"
+	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/matcomp"
@@ -69,31 +68,31 @@ func describeMatrixData(job *tuneJob) string {
 func describeMatrix(fit tune.Fit, intercept bool) string {
 	m := fit.Matrix
 	rows, cols := m.Dims()
-	var b bytes.Buffer
+	var b strings.Builder
 	fmt.Fprintf(&b, "the completed matrix of %d x %d: a part of rank %d", rows, cols, m.Rank())
 	used := model.Effects(fit, model.Sizes(fit, nil))
 	if len(fit.Coefficients) > 0 {
 		fmt.Fprintf(&b, " and %d of %d features", len(used), len(fit.Coefficients))
 	}
 	b.WriteString("\n")
-	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	t := webpage.NewTable("", "", webpage.Text(""), webpage.Text(""))
 	if k := m.Rank(); k > 0 {
 		sizes := make([]string, min(k, mostHyperparameters))
 		for i := range sizes {
 			sizes[i] = number(floats.Norm(mat.Col(nil, i, m.Left), 2) * floats.Norm(mat.Col(nil, i, m.Right), 2))
 		}
-		fmt.Fprintf(w, "singular values\t%s\n", strings.Join(sizes, ", "))
+		t.AddTexts("singular values", joined(sizes))
 	}
 	if len(used) > 0 {
-		fmt.Fprint(w, "feature\tcoefficient\n")
+		t.AddTexts("feature", "coefficient")
 	}
 	for _, e := range used[:min(len(used), mostFeatures)] {
-		fmt.Fprintf(w, "%s\t%s\n", e.Feature, number(e.Coefficient))
+		t.AddTexts(e.Feature, number(e.Coefficient))
 	}
 	if intercept {
-		fmt.Fprintf(w, "intercept\t%s\n", number(fit.Intercept))
+		t.AddTexts("intercept", number(fit.Intercept))
 	}
-	w.Flush()
+	b.WriteString(t.String())
 	if rest := len(used) - mostFeatures; rest > 0 {
 		fmt.Fprintf(&b, "and %d more that are smaller\n", rest)
 	}
@@ -101,9 +100,9 @@ func describeMatrix(fit tune.Fit, intercept bool) string {
 }
 
 // predictEntries predicts the entries of a table, or all of them where there is none.
-func predictEntries(m *model.Model, dataPath string) (*predictions, error) {
+func predictEntries(m *model.Model, dataPath string, form predictionForm) (*predictions, error) {
 	rows, cols := len(m.Matrix.RowEffects), len(m.Matrix.ColEffects)
-	p := &predictions{Model: m.Model, Target: m.Target, Rows: rows, unit: "half the mean squared error"}
+	p := &predictions{Model: m.Model, Target: m.Target, Rows: rows, unit: "half the mean squared error", form: form}
 	if dataPath == "" {
 		const each = 32 // a number, and its text
 		if size := each * float64(rows) * float64(cols); size > float64(memory.Default()) {
@@ -118,7 +117,11 @@ func predictEntries(m *model.Model, dataPath string) (*predictions, error) {
 					return nil, badInputf("entry (%d, %d) of the matrix: %w", i, j, err)
 				}
 			}
-			p.Matrix = append(p.Matrix, line)
+			if form.json {
+				p.Matrix = append(p.Matrix, line)
+			} else {
+				p.writeRow(line, nil, "", nil)
+			}
 		}
 		return p, nil
 	}
@@ -127,6 +130,7 @@ func predictEntries(m *model.Model, dataPath string) (*predictions, error) {
 		return nil, badInput(err)
 	}
 	p.Rows, _ = table.Dims()
+	score := m.NewScore()
 	for k := range p.Rows {
 		i, j := table.X.At(k, 0), table.X.At(k, 1)
 		if i != math.Trunc(i) || j != math.Trunc(j) || i < 0 || j < 0 || i >= float64(rows) || j >= float64(cols) {
@@ -136,13 +140,16 @@ func predictEntries(m *model.Model, dataPath string) (*predictions, error) {
 		if err != nil {
 			return nil, badInputf("%s: row %d: %w", dataPath, k+1, err)
 		}
-		p.Predictions = append(p.Predictions, v)
+		if form.json {
+			p.keep([]float64{v}, nil, "")
+		} else {
+			p.writeRow([]float64{v}, nil, "", nil)
+		}
+		if table.Y != nil {
+			score.Add(v, table.Y[k])
+		}
 	}
 	if table.Y != nil {
-		score := m.NewScore()
-		for k, y := range table.Y {
-			score.Add(p.Predictions[k], y)
-		}
 		p.score(score.Error(), score.Rows)
 	}
 	return p, nil

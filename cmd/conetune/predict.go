@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/conetune/conetune/internal/spool"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table"
@@ -37,13 +36,14 @@ With a model of several targets a line has a number for each, separated by comma
 With a model of matrix-completion the table has the columns row and col, with indices from 0, and
 perhaps value. Without --data the completed matrix is written, a row a line, separated by commas.`
 
-// predictions is the outcome of conetune predict as JSON.
+// predictions is the outcome of conetune predict, as JSON has it; else lines of text are held in the place of lists.
 type predictions struct {
-	Model       string    `json:"model"`
-	Target      string    `json:"target"`
-	Rows        int       `json:"rows"`
-	Error       *float64  `json:"error"` // the mean of the model's loss, or the error rate; null without targets
-	Predictions []float64 `json:"predictions"`
+	Model  string   `json:"model"`
+	Target string   `json:"target"`
+	Rows   int      `json:"rows"`
+	Error  *float64 `json:"error"` // the mean of the model's loss, or the error rate; null without targets
+	// Predictions are numbers, or texts of labels.
+	Predictions any `json:"predictions"`
 	// Loss and ErrorRate are those of a classifier, the mean of the loss that it was fitted by and the share of wrong labels.
 	Loss      *float64 `json:"mean_loss,omitempty"`
 	ErrorRate *float64 `json:"error_rate,omitempty"`
@@ -66,17 +66,14 @@ type predictions struct {
 	// Targets are the names of several targets, and Lines the predictions of all for each row.
 	Targets []string    `json:"targets,omitempty"`
 	Lines   [][]float64 `json:"predictions_of_targets,omitempty"`
-	unit    string
-	times   bool        // the model is of times
-	scored  int         // rows that have targets
-	labels  []string    // texts of labels, nil where they are numbers
-	classes []string    // names of the labels of a model with a value for each
-	actual  [][]float64 // with --id the targets of the rows, one list for each target; nil without
-	form    predictionForm
 
-	// spool has the predictions of the parts of the table before, nil while there is only one; headed says that it has the names of a table.
-	spool  *spool.File
-	headed bool
+	unit   string
+	times  bool     // the model is of times
+	scored int      // rows that have targets
+	labels []string // texts of labels, nil where they are numbers
+	form   predictionForm
+	text   heldText
+	csv    *csv.Writer // to it
 }
 
 // predictionForm says what is written for a row.
@@ -84,7 +81,7 @@ type predictionForm struct {
 	prob, labels bool
 	times        []float64 // at which survival is written
 	id           string    // a column; empty for none
-	whole        bool      // all predictions are in memory, for JSON
+	json         bool
 }
 
 // check rejects what a model does not have.
@@ -140,7 +137,7 @@ func (a *app) predictCommand() *cobra.Command {
 			if form.times, err = numbersOf("survival", "time", times, "positive numbers", positive); err != nil {
 				return err
 			}
-			form.whole = asJSON
+			form.json = asJSON
 			return a.predict(cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect, in: input.Input{Stdin: a.stdin}, form: form}, out, asJSON)
 		},
 	}
@@ -164,11 +161,11 @@ func (a *app) predict(ctx context.Context, modelPath string, data tableToPredict
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.text.close()
 	a.tell(p.Findings)
-	write := p.write
+	write := p.text.writeTo
 	if asJSON {
-		write = func(w io.Writer) error { return writeJSON(w, p.shown()) }
+		write = func(w io.Writer) error { return writeJSON(w, p) }
 	}
 	if out == "" {
 		out = standardStream
@@ -207,7 +204,7 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 		return nil, err
 	}
 	if m.Matrix != nil {
-		return predictEntries(m, data.path)
+		return predictEntries(m, data.path, data.form)
 	}
 	if data.path == "" {
 		return nil, badInputf("--data FILE is missing")
@@ -216,20 +213,16 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 	var p *predictions
 	var score *model.Score
 	begin := func() {
-		p.close()
-		p, score = &predictions{Model: m.Model, Target: m.Target, unit: errorUnitOf(m), times: m.Times(), form: data.form}, m.NewScore()
-		if m.Encoding != nil {
-			p.labels = m.Encoding.Labels
+		if p != nil {
+			p.text.close()
 		}
-		if m.Classes() {
-			p.classes = labelsOf(m)
-		} else if m.Targets != nil {
-			p.Target, p.Targets = strings.Join(m.Targets, ","), m.Targets
-		}
+		p, score = newPredictions(m, data.form), m.NewScore()
 	}
 	findings, err := data.read(m, begin, func(rows *rowsToPredict) error { return p.add(m, data.path, rows, score) })
 	if err != nil {
-		p.close()
+		if p != nil {
+			p.text.close()
+		}
 		var known *exitError
 		if !errors.As(err, &known) {
 			err = badInput(err)
@@ -253,122 +246,141 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 	return p, nil
 }
 
+// newPredictions are those of no rows yet.
+func newPredictions(m *model.Model, form predictionForm) *predictions {
+	p := &predictions{Model: m.Model, Target: m.Target, unit: errorUnitOf(m), times: m.Times(), form: form, Times: form.times}
+	if m.Encoding != nil {
+		p.labels = m.Encoding.Labels
+	}
+	switch {
+	case m.Classes() && form.prob:
+		p.Labels = labelsOf(m)
+	case m.Targets != nil && !m.Classes():
+		p.Target, p.Targets = joined(m.Targets), m.Targets
+	}
+	return p
+}
+
 // add predicts a part of the rows.
 func (p *predictions) add(m *model.Model, path string, rows *rowsToPredict, score *model.Score) error {
-	if p.Rows > 0 && !p.form.whole {
-		if err := p.spill(); err != nil {
-			return failed(err)
-		}
+	if err := p.text.spill(); err != nil {
+		return failed(err)
+	}
+	if p.Rows == 0 && !p.form.json {
+		p.writeHead(rows)
 	}
 	actual := make([]float64, len(rows.targets))
-	place := placed{weight: 1}
+	weight, offset := 1.0, 0.0
 	for from := 0; from < rows.n; from += rows.step {
 		block := rows.block(from, min(rows.n, from+rows.step))
 		height, _ := block.Dims()
 		for k := range height {
+			i := from + k
 			for j, column := range rows.targets {
-				actual[j] = column[from+k]
+				actual[j] = column[i]
 			}
 			if rows.weights != nil {
-				place.weight = rows.weights[from+k]
+				weight = rows.weights[i]
 			}
 			if rows.offset != nil {
-				place.offset = rows.offset[from+k]
+				offset = rows.offset[i]
 			}
-			if err := p.predictRow(m, block, k, actual, place, score); err != nil {
-				return fmt.Errorf("%s: row %d: %w", path, p.Rows+from+k+1, err)
+			id := ""
+			values, more, err := p.predictRow(m, block, k, offset, weight, actual, score)
+			if err != nil {
+				return fmt.Errorf("%s: row %d: %w", path, p.Rows+i+1, err)
+			}
+			if rows.id != nil {
+				if id, err = rows.id(i); err != nil {
+					return err
+				}
+			}
+			if p.form.json {
+				p.keep(values, more, id)
+			} else {
+				p.writeRow(values, more, id, actual)
 			}
 		}
 	}
 	p.Rows += rows.n
-	if rows.id == nil {
-		return nil
-	}
-	for i := range rows.n {
-		text, err := rows.id(i)
-		if err != nil {
-			return err
-		}
-		p.IDs = append(p.IDs, text)
-	}
-	for j, column := range rows.targets {
-		if len(p.actual) <= j {
-			p.actual = append(p.actual, nil)
-		}
-		p.actual[j] = append(p.actual[j], column...)
-	}
 	return nil
 }
 
-// placed are the weight and the offset of a row.
-type placed struct{ weight, offset float64 }
-
-// predictRow predicts row k of a block, and scores it with its weight where it has a target.
-func (p *predictions) predictRow(m *model.Model, block *dataset.Data, k int, actual []float64, at placed, score *model.Score) error {
+// predictRow predicts row k of a block, which has an offset, and scores it with its weight where it has a target: the
+// prediction, or those of several targets, and the probabilities that are asked for.
+func (p *predictions) predictRow(m *model.Model, block *dataset.Data, k int, offset, weight float64, actual []float64, score *model.Score) (values, more []float64, err error) {
 	if m.Targets != nil {
-		return p.predictSeveral(m, block, k, actual, at, score)
+		features := make([]float64, len(m.Features))
+		block.Fill(features, k)
+		if values, err = m.PredictTargets(features); err != nil {
+			return nil, nil, err
+		}
+		if !m.Classes() { // scored where a row has all targets, by the mean over these
+			square := 0.0
+			for j, y := range actual {
+				square += (values[j] - y) * (values[j] - y)
+			}
+			if len(actual) > 0 {
+				score.AddSquare(square / float64(len(values)))
+			}
+			return values, nil, nil
+		}
+		if len(actual) > 0 {
+			score.AddClass(values, actual[0], weight)
+		}
+		if p.form.prob {
+			more = m.Probabilities(values)
+		}
+		return []float64{m.Class(values)}, more, nil
 	}
-	value, err := m.Value(block.Dot(k, m.Coefficients) + at.offset)
+	value, err := m.Value(block.Dot(k, m.Coefficients) + offset)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	v, err := m.Prediction(value)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	p.Predictions = append(p.Predictions, v)
-	if p.form.prob {
-		switch {
-		case m.Times():
-			v = math.Min(math.MaxFloat64, math.Exp(value))
-		case m.Labels != nil:
-			v = m.Probability(value)
-		}
-		p.Probabilities = append(p.Probabilities, v)
+	switch {
+	case p.form.prob && m.Times():
+		more = []float64{math.Min(math.MaxFloat64, math.Exp(value))}
+	case p.form.prob && m.Labels != nil:
+		more = []float64{m.Probability(value)}
+	case p.form.prob:
+		more = []float64{v}
 	}
-	if p.form.times != nil {
-		p.Times = p.form.times
-		later := make([]float64, len(p.Times))
-		for j, t := range p.Times {
-			later[j] = m.Baseline.Survival(value, t)
-		}
-		p.Survival = append(p.Survival, later)
+	for _, t := range p.form.times {
+		more = append(more, m.Baseline.Survival(value, t))
 	}
 	if len(actual) > 0 {
-		score.AddWeighted(value, actual[0], at.weight)
+		score.AddWeighted(value, actual[0], weight)
 	}
-	return nil
+	return []float64{v}, more, nil
 }
 
-// predictSeveral is predictRow for a model with a value for each target, or for each label. Targets are scored where a row
-// has all of them, by the mean over these.
-func (p *predictions) predictSeveral(m *model.Model, block *dataset.Data, k int, actual []float64, at placed, score *model.Score) error {
-	features := make([]float64, len(m.Features))
-	block.Fill(features, k)
-	values, err := m.PredictTargets(features)
-	if err != nil {
-		return err
-	}
-	if !m.Classes() {
+// keep adds a row to the lists of JSON.
+func (p *predictions) keep(values, more []float64, id string) {
+	switch {
+	case p.Targets != nil:
 		p.Lines = append(p.Lines, values)
-		square := 0.0
-		for j, y := range actual {
-			square += (values[j] - y) * (values[j] - y)
-		}
-		if len(actual) > 0 {
-			score.AddSquare(square / float64(len(values)))
-		}
-		return nil
+	case p.labels != nil:
+		texts, _ := p.Predictions.([]string)
+		p.Predictions = append(texts, p.label(values[0]))
+	default:
+		numbers, _ := p.Predictions.([]float64)
+		p.Predictions = append(numbers, values[0])
 	}
-	p.Predictions = append(p.Predictions, m.Class(values))
-	if p.form.prob {
-		p.Labels = p.classes
-		p.ClassProbabilities = append(p.ClassProbabilities, m.Probabilities(values))
+	switch {
+	case p.form.times != nil:
+		p.Survival = append(p.Survival, more)
+	case p.Labels != nil:
+		p.ClassProbabilities = append(p.ClassProbabilities, more)
+	default:
+		p.Probabilities = append(p.Probabilities, more...)
 	}
-	if len(actual) > 0 {
-		score.AddClass(values, actual[0], at.weight)
+	if p.form.id != "" {
+		p.IDs = append(p.IDs, id)
 	}
-	return nil
 }
 
 // errorUnitOf says what the error of a model is.
@@ -381,16 +393,3 @@ func errorUnitOf(m *model.Model) string {
 
 // score notes the error of the predictions of so many rows; one that is too large for a number is none.
 func (p *predictions) score(e float64, rows int) { p.Error, p.scored = finiteOrNull(e), rows }
-
-// probabilities are those of row i that are written with --prob: of all labels, or of the second one; with --survival those of the times.
-func (p *predictions) probabilities(i int) []float64 {
-	switch {
-	case p.form.times != nil:
-		return p.Survival[i]
-	case !p.form.prob:
-		return nil
-	case p.classes != nil:
-		return p.ClassProbabilities[i]
-	}
-	return p.Probabilities[i : i+1]
-}

@@ -1,28 +1,59 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/conetune/conetune/internal/spool"
 )
 
-// shown is what JSON shows: the texts of labels in the place of their numbers.
-func (p *predictions) shown() any {
-	if p.labels == nil {
-		return p
+// heldText is a text that is written when no error can come any more.
+type heldText struct {
+	bytes.Buffer
+	file *spool.File // has what was there before; nil while all is in memory
+}
+
+// spill puts what is there aside in a temporary file, so that it does not gather in memory. Where there can be none, it does.
+func (h *heldText) spill() (err error) {
+	if h.Len() == 0 {
+		return nil
 	}
-	words := make([]string, len(p.Predictions))
-	for i, v := range p.Predictions {
-		words[i] = p.labels[int(v)]
+	if h.file == nil {
+		if h.file, err = spool.New(); err != nil {
+			h.file = nil
+			return nil
+		}
 	}
-	return struct {
-		*predictions
-		Predictions []string `json:"predictions"`
-	}{p, words}
+	if _, err = h.WriteTo(h.file); err != nil {
+		return fmt.Errorf("predictions that are put aside: %w", err)
+	}
+	return nil
+}
+
+// writeTo writes all of it.
+func (h *heldText) writeTo(w io.Writer) error {
+	if h.file != nil {
+		if _, err := h.file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		if _, err := io.Copy(w, h.file); err != nil {
+			return err
+		}
+	}
+	_, err := h.WriteTo(w)
+	return err
+}
+
+// close gives the temporary file back.
+func (h *heldText) close() {
+	if h.file != nil {
+		h.file.Close()
+		h.file = nil
+	}
 }
 
 // label is the text of a prediction.
@@ -33,100 +64,12 @@ func (p *predictions) label(v float64) string {
 	return exact(v)
 }
 
-// write writes all predictions.
-func (p *predictions) write(w io.Writer) error {
-	if p.spool != nil {
-		if _, err := p.spool.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-		if _, err := io.Copy(w, p.spool); err != nil {
-			return err
-		}
-	}
-	return p.writeHeld(w)
-}
-
-// spill writes the predictions that are held to a temporary file, so that they do not gather in memory. Where there can be none, they do.
-func (p *predictions) spill() error {
-	if p.spool == nil {
-		s, err := spool.New()
-		if err != nil {
-			return nil
-		}
-		p.spool = s
-	}
-	if err := p.writeHeld(p.spool); err != nil {
-		return fmt.Errorf("predictions that are put aside: %w", err)
-	}
-	p.headed = true
-	p.Predictions, p.Probabilities, p.Lines, p.IDs = p.Predictions[:0], p.Probabilities[:0], p.Lines[:0], p.IDs[:0]
-	p.ClassProbabilities, p.Survival = p.ClassProbabilities[:0], p.Survival[:0]
-	for j := range p.actual {
-		p.actual[j] = p.actual[j][:0]
-	}
-	return nil
-}
-
-// close gives the temporary file back.
-func (p *predictions) close() {
-	if p == nil || p.spool == nil {
+// writeHead writes the names of the table of --id: id, target, prediction and probability, of several targets target_NAME and
+// prediction_NAME.
+func (p *predictions) writeHead(rows *rowsToPredict) {
+	if p.form.id == "" {
 		return
 	}
-	p.spool.Close()
-	p.spool = nil
-}
-
-// cells are what is written of row i: predictions, but where probabilities stand in their place, and these.
-func (p *predictions) cells(list []string, i int, prediction bool) []string {
-	if p.Targets != nil {
-		for _, v := range p.Lines[i] {
-			list = append(list, exact(v))
-		}
-		return list
-	}
-	if prediction {
-		list = append(list, p.label(p.Predictions[i]))
-	}
-	for _, v := range p.probabilities(i) {
-		list = append(list, exact(v))
-	}
-	return list
-}
-
-// writeHeld writes what is in memory: one number a line, with as many digits as it takes to read it back, or the table of --id.
-func (p *predictions) writeHeld(w io.Writer) error {
-	if p.form.id != "" {
-		return p.writeTable(w)
-	}
-	b := bufio.NewWriter(w)
-	var cells []string
-	put := func() {
-		for k, cell := range cells {
-			if k > 0 {
-				b.WriteByte(',')
-			}
-			b.WriteString(cell)
-		}
-		b.WriteByte('\n') // a failure stays until Flush
-	}
-	for _, row := range p.Matrix {
-		cells = cells[:0]
-		for _, v := range row {
-			cells = append(cells, p.label(v))
-		}
-		put()
-	}
-	instead := p.form.prob || p.form.times != nil // of the predictions
-	for i := range max(len(p.Predictions), len(p.Lines)) {
-		cells = p.cells(cells[:0], i, p.form.labels || !instead)
-		put()
-	}
-	return b.Flush()
-}
-
-// writeTable writes a CSV table with names: id, target, prediction and probability, of several targets target_NAME and prediction_NAME.
-func (p *predictions) writeTable(w io.Writer) error {
-	out := csv.NewWriter(w)
 	suffix := []string{""}
 	if p.Targets != nil {
 		suffix = suffix[:0]
@@ -135,55 +78,77 @@ func (p *predictions) writeTable(w io.Writer) error {
 		}
 	}
 	line := []string{"id"}
-	for _, what := range []string{"target", "prediction"} {
-		for _, s := range suffix {
-			if what != "target" || p.actual != nil {
-				line = append(line, what+s)
-			}
-			if what == "target" && p.actual != nil && p.times {
-				line = append(line, "event")
-			}
+	for k := 0; rows.targets != nil && k < len(suffix); k++ {
+		line = append(line, "target"+suffix[k])
+		if p.times {
+			line = append(line, "event")
 		}
 	}
-	if p.form.prob && p.classes == nil {
+	for _, s := range suffix {
+		line = append(line, "prediction"+s)
+	}
+	if p.form.prob && p.Labels == nil {
 		line = append(line, "probability")
 	}
-	for k := 0; p.form.prob && k < len(p.classes); k++ {
-		line = append(line, "probability_"+p.classes[k])
+	for _, name := range p.Labels {
+		line = append(line, "probability_"+name)
 	}
 	for _, t := range p.form.times {
 		line = append(line, "survival_"+exact(t))
 	}
-	if !p.headed {
-		_ = out.Write(line) // the error is that of Flush
-	}
-	for i, id := range p.IDs {
-		line = append(line[:0], id)
-		for _, column := range p.actual {
-			cell := ""
-			if p.times {
-				line = append(line, timeAndEvent(column[i])...)
-				continue
-			}
-			if v := column[i]; v == v {
-				cell = p.label(v)
-			}
-			line = append(line, cell)
-		}
-		_ = out.Write(p.cells(line, i, true))
-	}
-	out.Flush()
-	return out.Error()
+	p.writeCSV(line)
 }
 
-// timeAndEvent are the cells of a time that is negative where it is censored.
-func timeAndEvent(y float64) []string {
-	event := "0"
-	switch {
-	case y != y:
-		return []string{"", ""}
-	case y > 0:
-		event = "1"
+// writeCSV writes a line of CSV.
+func (p *predictions) writeCSV(line []string) {
+	if p.csv == nil {
+		p.csv = csv.NewWriter(&p.text)
 	}
-	return []string{exact(math.Abs(y)), event}
+	_ = p.csv.Write(line) // memory takes everything
+	p.csv.Flush()
+}
+
+// writeRow writes a row: its predictions, but where probabilities stand in their place, and these, with as many digits as it
+// takes to read them back; or its line of the table of --id.
+func (p *predictions) writeRow(values, more []float64, id string, actual []float64) {
+	var cells []string
+	table := p.form.id != ""
+	if table {
+		cells = append(cells, id)
+		for _, y := range actual {
+			cells = append(cells, p.targetCells(y)...)
+		}
+	}
+	if table || more == nil || p.form.labels {
+		for _, v := range values {
+			if p.Targets != nil {
+				cells = append(cells, exact(v))
+			} else {
+				cells = append(cells, p.label(v))
+			}
+		}
+	}
+	for _, v := range more {
+		cells = append(cells, exact(v))
+	}
+	if table {
+		p.writeCSV(cells)
+	} else {
+		p.text.WriteString(strings.Join(cells, ",") + "\n")
+	}
+}
+
+// targetCells are those of a target, empty where it is missing: of times, negative where they are censored, also the event.
+func (p *predictions) targetCells(y float64) []string {
+	switch {
+	case y != y && p.times:
+		return []string{"", ""}
+	case y != y:
+		return []string{""}
+	case !p.times:
+		return []string{p.label(y)}
+	case y > 0:
+		return []string{exact(y), "1"}
+	}
+	return []string{exact(math.Abs(y)), "0"}
 }

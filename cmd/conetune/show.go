@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -204,11 +202,9 @@ const mostLevels = 8
 
 // describeEncoding says how columns become features.
 func describeEncoding(e *table.Encoder) string {
-	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprint(w, "column\tkind\tlevels, the reference first\tmissing values\n")
+	t := webpage.NewTable("", "", webpage.Text("column"), webpage.Text("kind"), webpage.Text("levels, the reference first"), webpage.Text("missing values"))
 	for _, c := range e.Columns {
-		levels := strings.Join(c.Levels[:min(len(c.Levels), mostLevels)], ", ")
+		levels := joined(c.Levels[:min(len(c.Levels), mostLevels)])
 		if rest := len(c.Levels) - mostLevels; rest > 0 {
 			levels += fmt.Sprintf(" and %d more", rest)
 		}
@@ -224,9 +220,10 @@ func describeEncoding(e *table.Encoder) string {
 		case c.Missing:
 			missing += ", with a feature of their own"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Column, c.Kind, levels, missing)
+		t.AddTexts(c.Column, string(c.Kind), levels, missing)
 	}
-	w.Flush()
+	var b strings.Builder
+	b.WriteString(t.String())
 	if e.Spellings != nil {
 		fmt.Fprintf(&b, "missing, beside the usual: %s\n", strings.Join(e.Spellings, ", "))
 	}
@@ -242,7 +239,7 @@ func describeEncoding(e *table.Encoder) string {
 // describeCoefficients lists those that are not zero.
 func describeCoefficients(m *model.Model) string {
 	fit, list := m.Fit(), effectsOf(m)
-	var b bytes.Buffer
+	var b strings.Builder
 	if m.Matrix != nil {
 		fmt.Fprintf(&b, "a matrix of %d x %d, which has the effects of the features in it\n", len(m.Matrix.RowEffects), len(m.Matrix.ColEffects))
 	}
@@ -258,15 +255,17 @@ func describeCoefficients(m *model.Model) string {
 		b.WriteString("the prediction is the exponential of the sum\n")
 	}
 	fmt.Fprintf(&b, "features with a coefficient: %d of %d\n", len(list), len(m.Features))
-	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	head := []string{"feature", "coefficient"}
+	heads := []string{"feature", "coefficient"}
 	if m.Targets != nil {
-		head = append(head[:1], m.Targets...)
+		heads = append(heads[:1], m.Targets...)
 	}
 	if m.Deviations != nil {
-		head = append(head, "effect of one standard deviation")
+		heads = append(heads, "effect of one standard deviation")
 	}
-	fmt.Fprintln(w, strings.Join(head, "\t"))
+	t := webpage.NewTable("", "")
+	for _, head := range heads {
+		t.Columns = append(t.Columns, webpage.Text(head))
+	}
 	for _, e := range list {
 		cells := []string{e.Feature}
 		for _, v := range fit.Of(e.Index) {
@@ -279,7 +278,7 @@ func describeCoefficients(m *model.Model) string {
 		default:
 			cells = append(cells, number(math.Copysign(e.Size, e.Coefficient)))
 		}
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
+		t.AddTexts(cells...)
 	}
 	last := []string{"intercept"}
 	if m.Targets == nil {
@@ -288,7 +287,7 @@ func describeCoefficients(m *model.Model) string {
 	for _, v := range m.Intercepts {
 		last = append(last, number(v))
 	}
-	fmt.Fprintln(w, strings.Join(last, "\t"))
-	w.Flush()
+	t.AddTexts(last...)
+	b.WriteString(t.String())
 	return b.String()
 }

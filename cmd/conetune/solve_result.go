@@ -1,12 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/webpage"
 )
 
 // solveResult is the outcome of conetune solve as JSON. What does not exist is null.
@@ -71,21 +70,20 @@ const mostValues = 12
 
 // describeSolve is the table for people; written says that the file of --out is there.
 func describeSolve(p *loadedProgram, r *solveResult, f *solveFlags, written bool) string {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s on the %s backend: %s after %s, %s\n\n", r.Name, r.Backend, solveStatus(r.status), count(r.Iterations, "iteration"), seconds(r.SetupSeconds+r.SolveSeconds))
-	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(w, "problem\t%s\n", p.describe)
+	head := fmt.Sprintf("%s on the %s backend: %s after %s, %s\n\n", r.Name, r.Backend, solveStatus(r.status), count(r.Iterations, "iteration"), seconds(r.SetupSeconds+r.SolveSeconds))
+	t := webpage.NewTable("", "", webpage.Text(""), webpage.Text(""))
+	t.AddTexts("problem", p.describe)
 	if r.Choice != "" {
-		fmt.Fprintf(w, "backend\t%s, %s\n", r.Backend, r.Choice)
+		t.AddTexts("backend", r.Backend+", "+r.Choice)
 	}
 	if p.built != nil {
-		fmt.Fprintf(w, "cones\t%s\n", describeCones(p.built.problem.Cones))
+		t.AddTexts("cones", describeCones(p.built.problem.Cones))
 	}
 	if r.Objective != nil {
-		fmt.Fprintf(w, "objective\t%.10g\n", *r.Objective)
+		t.AddTexts("objective", significant(*r.Objective, 10))
 	}
 	if r.DualObjective != nil {
-		fmt.Fprintf(w, "dual objective\t%.10g\n", *r.DualObjective)
+		t.AddTexts("dual objective", significant(*r.DualObjective, 10))
 	}
 	var residuals []string
 	for _, part := range []struct {
@@ -96,25 +94,25 @@ func describeSolve(p *loadedProgram, r *solveResult, f *solveFlags, written bool
 			residuals = append(residuals, fmt.Sprintf("%s %.1e", part.name, *part.value))
 		}
 	}
-	if len(residuals) > 0 {
-		what := "residuals"
-		if r.Certificate != nil {
-			what = "residual of the proof"
-		}
-		fmt.Fprintf(w, "%s\t%s\n", what, strings.Join(residuals, ", "))
+	what := "residuals"
+	if r.Certificate != nil {
+		what = "residual of the proof"
+	}
+	if residuals != nil {
+		t.AddTexts(what, joined(residuals))
 	}
 	if r.Certificate != nil {
-		fmt.Fprintf(w, "proof\t%s\n", describeRadius(r.status, r.Certificate.Radius))
+		t.AddTexts("proof", describeRadius(r.status, r.Certificate.Radius))
 	}
-	fmt.Fprintf(w, "time\tsetup %s, solve %s\n", seconds(r.SetupSeconds), seconds(r.SolveSeconds))
-	w.Flush()
+	t.AddTexts("time", "setup "+seconds(r.SetupSeconds)+", solve "+seconds(r.SolveSeconds))
+	text := head + t.String()
 	if len(r.X) > 0 {
-		fmt.Fprint(&b, "\n"+describeValues(p, r.X))
+		text += "\n" + describeValues(p, r.X)
 	}
 	if f.out != "" && written {
-		fmt.Fprintf(&b, "\nsolution in %s\n", placeOf(f.out))
+		text += "\nsolution in " + placeOf(f.out) + "\n"
 	}
-	return b.String()
+	return text
 }
 
 // describeRadius says what a proof excludes.
@@ -130,21 +128,19 @@ func describeRadius(s backends.Status, radius *float64) string {
 }
 
 func describeValues(p *loadedProgram, x []float64) string {
-	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprint(w, "variable\tvalue\n")
+	t := webpage.NewTable("", "", webpage.Text("variable"), webpage.Text("value"))
 	for j, v := range x[:min(len(x), mostValues)] {
 		name := fmt.Sprint(j + 1)
 		if p.columns != nil {
 			name = p.columns[j]
 		}
-		fmt.Fprintf(w, "%s\t%.10g\n", name, v)
+		t.AddTexts(name, significant(v, 10))
 	}
-	w.Flush()
+	text := t.String()
 	if rest := len(x) - mostValues; rest > 0 {
-		fmt.Fprintf(&b, "and %d more; --json and --out have all\n", rest)
+		text += fmt.Sprintf("and %d more; --json and --out have all\n", rest)
 	}
-	return b.String()
+	return text
 }
 
 // describeCones counts the cones of each kind and their rows.

@@ -14,16 +14,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/conetune/conetune/internal/batch"
-	"github.com/conetune/conetune/internal/worklist"
 )
 
 // batchFlags are the flags of conetune batch beside those of conetune tune, which are defaults for all jobs.
 type batchFlags struct {
-	out, model, shard string
-	config            string
-	atOnce            int
-	resume, retry     bool
-	outputs           [4]bool // as batch.Outputs
+	workFlags
+	model, config string
+	retry         bool
+	outputs       [4]bool // as batch.Outputs
 }
 
 const batchHelp = `Tune many tables: JOBS.csv has a row for each job and a column for each flag of conetune tune, such as
@@ -66,10 +64,6 @@ func (a *app) batchCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o.Command = "conetune batch"
-			if f.shard != "" {
-				o.Command += " --shard " + f.shard
-			}
 			return a.batch(cmd.Context(), o)
 		},
 	}
@@ -78,7 +72,7 @@ func (a *app) batchCommand() *cobra.Command {
 	fs.StringVar(&f.out, "out", "", "folder `DIR` for the results")
 	fs.StringVar(&f.model, "model", "", "`MODEL` of jobs that do not name one, see conetune tune --help")
 	fs.StringVar(&f.config, "config", "", "settings of all jobs that do not say otherwise, from `FILE.yaml`, see conetune tune --config")
-	fs.IntVar(&f.atOnce, "jobs", 0, "`N` jobs at once, each with its share of processors and memory (default: as many as there are processors)")
+	fs.IntVar(&f.workers, "jobs", 0, "`N` jobs at once, each with its share of processors and memory (default: as many as there are processors)")
 	fs.BoolVar(&f.resume, "resume", false, "go on with the results in --out")
 	fs.BoolVar(&f.retry, "retry-failed", false, "with --resume: do jobs that failed once more")
 	fs.StringVar(&f.shard, "shard", "", "do part `I/N` of the jobs, I from 1 to N")
@@ -128,19 +122,15 @@ func jobFlags() (*tuneFlags, *pflag.FlagSet) {
 
 // options checks the flags and reads the list of jobs.
 func (f *batchFlags) options(args []string, flags *pflag.FlagSet) (o batch.Options, err error) {
-	switch {
-	case f.out == "":
-		return o, badInputf("--out DIR is missing")
-	case f.atOnce < 0 || f.atOnce > mostThreads:
-		return o, badInputf("--jobs is %d, expected a positive number, at most %d", f.atOnce, mostThreads)
-	case f.retry && !f.resume:
-		return o, badInputf("--retry-failed goes with --resume")
+	command := "conetune batch"
+	if f.shard != "" {
+		command += " --shard " + f.shard
 	}
-	if err := checkFolder(f.out); err != nil {
+	if o.Options, err = workOptions[batch.Plan](&f.workFlags, "jobs", command); err != nil {
 		return o, err
 	}
-	if o.Shard, err = worklist.ParseShard(f.shard); err != nil {
-		return o, badInputf("--shard: %w", err)
+	if o.Retry = f.retry; f.retry && !f.resume {
+		return o, badInputf("--retry-failed goes with --resume")
 	}
 	_, known := jobFlags()
 	defaults := map[string]string{}
@@ -175,14 +165,8 @@ func (f *batchFlags) options(args []string, flags *pflag.FlagSet) (o batch.Optio
 			o.Outputs = append(o.Outputs, out)
 		}
 	}
-	o.Dir, o.Resume, o.Retry, o.Version, o.Machine = f.out, f.resume, f.retry, version(), machine()
-	jobs := 0
-	for k := range o.Plan.Jobs {
-		if k%o.Shard.Count == o.Shard.Index-1 {
-			jobs++
-		}
-	}
-	share := newShare(f.atOnce, jobs, defaults)
+	jobs := (len(o.Plan.Jobs) - o.Shard.Index + o.Shard.Count) / o.Shard.Count // of the shard
+	share := newShare(f.workers, jobs, defaults)
 	o.Workers, o.Program = share.jobs, share.program
 	return o, nil
 }
@@ -261,22 +245,17 @@ func (a *app) batch(ctx context.Context, o batch.Options) error {
 	o.Observe = bar.work
 	out, err := batch.Run(ctx, o)
 	bar.clear()
-	var damage *worklist.DamageError
 	var file *fs.PathError
-	switch {
-	case errors.Is(err, worklist.ErrExists), errors.Is(err, batch.ErrOther), errors.As(err, &damage):
-		return badInput(err)
-	case errors.As(err, &file) && (file.Op == "mkdir" || errors.Is(err, fs.ErrPermission)):
+	if errors.As(err, &file) && (file.Op == "mkdir" || errors.Is(err, fs.ErrPermission)) {
 		return badInputf("--out: %w", err)
-	case err != nil:
-		return failed(err)
+	} else if err != nil {
+		return workError(err, batch.ErrOther)
 	}
 	if err := a.reportBatch(out, o.Dir); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
-		a.note("conetune: interrupted; what was done is kept, --resume goes on")
-		return &exitError{code: exitInterrupted}
+		return a.interruptedWork("what was done is kept, --resume goes on")
 	}
 	if n := batch.Failures(out); n > 0 && o.Shard.Count == 1 {
 		return failed(fmt.Errorf("%s failed; --resume --retry-failed does them once more", count(n, "job")))
@@ -285,10 +264,7 @@ func (a *app) batch(ctx context.Context, o batch.Options) error {
 }
 
 func (a *app) reportBatch(out *batch.Outcome, dir string) error {
-	for _, n := range out.Notes {
-		a.note("conetune: %s", n)
-	}
-	return a.print(batch.Describe(out) + "results in " + dir + "\n")
+	return a.reportWork(out.Notes, batch.Describe(out)+"results in "+dir+"\n")
 }
 
 const batchMergeHelp = `Put the parts of conetune batch --shard together: the folders must be of the same list of jobs. --out gets

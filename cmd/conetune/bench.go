@@ -151,8 +151,7 @@ func (a *app) benchBackends(ctx context.Context, f *benchFlags, o bench.Backends
 		}
 	}
 	if err == nil && ctx.Err() != nil {
-		a.note("conetune: interrupted; what was measured is reported")
-		return &exitError{code: exitInterrupted}
+		return a.interruptedWork("what was measured is reported")
 	}
 	return err
 }

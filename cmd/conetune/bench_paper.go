@@ -14,14 +14,13 @@ import (
 	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/paper"
 	"github.com/conetune/conetune/internal/paper/report"
-	"github.com/conetune/conetune/internal/worklist"
 )
 
 // paperFlags are the flags of conetune bench paper.
 type paperFlags struct {
-	tables, rows, methods, backends, shard, data, out string
-	repeats, workers                                  int
-	resume                                            bool
+	workFlags
+	tables, rows, methods, backends, data string
+	repeats                               int
 }
 
 const benchPaperHelp = `Repeat the experiments of the paper (Gao, Ye, Yin, Zeng, Zhang, ICML 2022): every method on
@@ -61,13 +60,13 @@ func (a *app) benchPaperCommand() *cobra.Command {
   conetune bench paper --shard 2/4 --out part2`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := f.options()
+			command := commandOf(cmd, "tables", "rows", "methods", "backends", "repeats", "workers", "shard")
+			if f.data != "" {
+				command += " --data DIR" // which differs from machine to machine
+			}
+			o, err := f.options(command)
 			if err != nil {
 				return err
-			}
-			o.Command = commandOf(cmd, "tables", "rows", "methods", "backends", "repeats", "workers", "shard")
-			if f.data != "" {
-				o.Command += " --data DIR" // which differs from machine to machine
 			}
 			return a.benchPaper(cmd.Context(), o)
 		},
@@ -97,18 +96,12 @@ func paperMethods() []string {
 }
 
 // options checks the flags.
-func (f *paperFlags) options() (o paper.Options, err error) {
-	switch {
-	case f.repeats < 1 || f.repeats > mostRepeats:
+func (f *paperFlags) options(command string) (o paper.Options, err error) {
+	if f.repeats < 1 || f.repeats > mostRepeats {
 		return o, badInputf("--repeats is %d, expected a positive number, at most %d", f.repeats, mostRepeats)
-	case f.workers < 0 || f.workers > mostThreads:
-		return o, badInputf("--workers is %d, expected a positive number, at most %d", f.workers, mostThreads)
 	}
-	if err := checkFolder(f.out); err != nil {
+	if o.Options, err = workOptions[paper.Plan](&f.workFlags, "workers", command); err != nil {
 		return o, err
-	}
-	if o.Shard, err = worklist.ParseShard(f.shard); err != nil {
-		return o, badInputf("--shard: %w", err)
 	}
 	if f.data != "" {
 		if info, err := os.Stat(f.data); err != nil || !info.IsDir() {
@@ -136,8 +129,6 @@ func (f *paperFlags) options() (o paper.Options, err error) {
 			return o, badInputf("--rows: %w", err)
 		}
 	}
-	o.Dir, o.Resume, o.Workers = f.out, f.resume, f.workers
-	o.Version, o.Machine = version(), machine()
 	return o, nil
 }
 
@@ -147,46 +138,35 @@ func (a *app) benchPaper(ctx context.Context, o paper.Options) error {
 	out, err := paper.Run(ctx, o)
 	bar.clear()
 	var file *formats.Error
-	var damage *worklist.DamageError
-	switch {
-	case errors.Is(err, worklist.ErrExists), errors.As(err, &file), errors.As(err, &damage):
+	if errors.As(err, &file) {
 		return badInput(err)
-	case err != nil:
-		return failed(err)
+	} else if err != nil {
+		return workError(err)
 	}
 	for _, s := range o.Plan.Skipped {
-		if s.Reason == paper.NotAsked {
-			continue
+		if s.Reason != paper.NotAsked {
+			a.note("conetune: %s %s is left out: %s", s.Table, s.Row, s.Reason)
 		}
-		a.note("conetune: %s %s is left out: %s", s.Table, s.Row, s.Reason)
 	}
 	if err := a.reportOutcome(out, o.Dir); err != nil {
 		return err
 	}
-	if ctx.Err() == nil {
-		err = report.Write(o.Dir, out)
-	}
-	if err != nil {
-		return failed(err)
-	}
 	if ctx.Err() != nil {
-		a.note("conetune: interrupted; what was done is kept, --resume goes on")
-		return &exitError{code: exitInterrupted}
+		return a.interruptedWork("what was done is kept, --resume goes on")
+	}
+	if err := report.Write(o.Dir, out); err != nil {
+		return failed(err)
 	}
 	return nil
 }
 
 // reportOutcome says what is where, and prints the tables.
 func (a *app) reportOutcome(out *paper.Outcome, dir string) error {
-	for _, n := range out.Notes {
-		a.note("conetune: %s", n)
-	}
 	text, err := os.ReadFile(filepath.Join(dir, paper.TablesDir, "errors.md"))
 	if err != nil {
 		return failed(err)
 	}
-	text = append(text, fmt.Sprintf("\n%d runs, %d of the plan are missing; results and tables in %s\n", len(out.Records), out.Missing, dir)...)
-	return a.print(string(text))
+	return a.reportWork(out.Notes, fmt.Sprintf("%s\n%d runs, %d of the plan are missing; results and tables in %s\n", text, len(out.Records), out.Missing, dir))
 }
 
 const benchMergeHelp = `Put the parts of conetune bench paper --shard together: the folders must be of the same

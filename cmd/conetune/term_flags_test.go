@@ -102,7 +102,7 @@ func TestTermFlagErrors(t *testing.T) {
 		{[]string{"--lower", "1,2"}, []string{"expected NAME=NUMBER"}},
 		{[]string{"--upper", "q=1"}, []string{`--upper: "q" is not a feature`}},
 		{[]string{"--nonnegative", "--lower", "0"}, []string{"leave one of them out"}},
-		{[]string{"--penalty-factors", filepath.Join(dir, "minus.csv"), "--save", filepath.Join(dir, "minus.csv")}, []string{"would overwrite the penalty factors"}},
+		{[]string{"--penalty-factors", write(t, dir, "fine.csv", "feature,factor\na,1\n"), "--save", filepath.Join(dir, "fine.csv")}, []string{"would overwrite the penalty factors"}},
 	} {
 		refuse(append([]string{"tune", "lasso", "--data", data, "--target", "y", "--drop", "label,count"}, c.args...), c.want...)
 	}

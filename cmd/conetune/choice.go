@@ -57,13 +57,13 @@ func newChoices() *webpage.Table {
 	return webpage.NewTable("chosen", "Hyperparameters", webpage.Text("name"), webpage.Number("value"), webpage.Text("meaning"))
 }
 
-func choiceOf(job *tuneJob, r *tune.Result) choice {
+func choiceOf(run *Run, r *tune.Result) choice {
 	c := choice{table: newChoices()}
 	add := func(name, value, meaning string) {
 		c.table.Add(webpage.Cell{Text: name}, webpage.Cell{Text: value, Strong: true}, webpage.Cell{Text: meaning})
 	}
 	rows := "rows"
-	if job.entries != nil {
+	if run.entries != nil {
 		rows = "entries"
 	}
 	of := "of the fit to the training " + rows
@@ -71,14 +71,14 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 	if r.TrainedOn == tune.FinalTrain {
 		c.what = "The same model"
 	}
-	whole := totalWeight(job.rows.Split.Train)
+	whole := totalWeight(run.rows.Split.Train)
 	if s := r.Selection; s != nil && s.Weighted && r.TrainedOn != tune.FinalTrain {
 		of, c.what = "of the model", "The same model"
-		whole += totalWeight(job.rows.Split.Val)
+		whole += totalWeight(run.rows.Split.Val)
 	}
 	units := "on the features and the target as they are"
-	if job.model.Standardize {
-		units = "on " + standardised(job.spec)
+	if run.options.Standardize {
+		units = "on " + standardised(run.spec)
 	}
 	if len(r.Lambda) == 2 && slices.Contains(mixing, r.Model) && r.Lambda[0] == 0 && r.Lambda[1] == 0 {
 		c.said = "no penalty"
@@ -93,7 +93,7 @@ func choiceOf(job *tuneJob, r *tune.Result) choice {
 			c.said += ", l1_ratio " + ratio(l1, 3)
 			add("l1_ratio", ratio(l1, 4), "share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet")
 		}
-		c.same = sameAs(r.Model, lambda, l1, whole, job.data.Wanted.Weights != "", job.data.Wanted.Offset != "")
+		c.same = sameAs(r.Model, lambda, l1, whole, run.source.Wanted.Weights != "", run.source.Wanted.Offset != "")
 		return c
 	}
 	values := r.Lambda

@@ -64,7 +64,7 @@ func (c *curve) figure() figure.Figure {
 }
 
 // curveDrawing is the validation error around the chosen weights; nil where there is no curve.
-func curveDrawing(job *tuneJob, r *tune.Result) *drawing {
+func curveDrawing(run *Run, r *tune.Result) *drawing {
 	c := curveOf(r)
 	if c == nil {
 		return nil
@@ -75,7 +75,7 @@ func curveDrawing(job *tuneJob, r *tune.Result) *drawing {
 	if len(c.chosen.X) > 0 {
 		about += fmt.Sprintf(" At the choice, %s, it is %s.", short(c.scale), short(c.chosen.Y[0]))
 	}
-	return &drawing{"curve", "Validation error (" + job.spec.Unit() + ") over " + c.label + ", with bars of one standard error", about, c.figure()}
+	return &drawing{"curve", "Validation error (" + run.spec.Unit() + ") over " + c.label + ", with bars of one standard error", about, c.figure()}
 }
 
 // paths are the effects of one standard deviation of features, or the norms of those of groups, over the weights or the

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/table"
@@ -224,4 +226,21 @@ func (d *dataFlags) streams() (n int) {
 		}
 	}
 	return n
+}
+
+// entriesAsRows is a table of the entries, for what counts rows.
+func entriesAsRows(d *matcomp.Data) *dataset.Split {
+	table := func(entries []matcomp.Entry) *dataset.Data {
+		if len(entries) == 0 {
+			return nil
+		}
+		x := mat.NewDense(len(entries), 2, nil)
+		t := &dataset.Data{X: x, Features: []string{"row", "col"}, Target: "value"}
+		for k, e := range entries {
+			x.SetRow(k, []float64{float64(e.Row), float64(e.Col)})
+			t.Y = append(t.Y, e.Value)
+		}
+		return t
+	}
+	return &dataset.Split{Train: table(d.Train), Val: table(d.Val), Test: table(d.Test)}
 }

@@ -51,7 +51,7 @@ func (d *drawing) tiles(free bool, titles ...string) (list []figure.Tile) {
 // lambda, and below them the predictions: targets and residuals, or the ROC curve and the confusion table of a classifier, or
 // the matrix. Where the weights have no curve, as those of a support vector machine and of a matrix, what the run had reached
 // stands above.
-func statisticsFigure(job *tuneJob, split *dataset.Split, results []*tune.Result) figure.Figure {
+func statisticsFigure(run *Run, split *dataset.Split, results []*tune.Result) figure.Figure {
 	r := evaluate.Best(results)
 	var f figure.Figure
 	if c := curveOf(r); c != nil {
@@ -61,21 +61,21 @@ func statisticsFigure(job *tuneJob, split *dataset.Split, results []*tune.Result
 		if p, c := pathsOf(split, r); p != nil {
 			f.Panels = append(f.Panels, p.around(c))
 		}
-	} else if f = progressFigure(job, results); len(results) == 1 && !searches(r.Method) {
+	} else if f = progressFigure(run, results); len(results) == 1 && !searches(r.Method) {
 		f.Panels = f.Panels[:1] // the others are about the method
 	}
-	switch j := job.judge.Of(r); {
+	switch j := run.judge.Of(r); {
 	case r.Refit == nil:
 	case r.RefitFit.Matrix != nil:
 		f.Map = heatMap(r.RefitFit.Matrix)
 	case r.RefitFit.Labels != nil:
-		f.Tiles = classifierTiles(job, split, r)
+		f.Tiles = classifierTiles(run, split, r)
 	case j != nil:
 		titles := []string{"targets, " + whereJudged[j.On], "residuals"}
 		if r.RefitFit.Hazard {
 			titles = []string{"without an event, by thirds of the hazard (orange: highest), " + whereJudged[j.On]}
 		}
-		f.Tiles = predictionDrawings(job, j, r.RefitFit)[0].tiles(true, titles...)
+		f.Tiles = predictionDrawings(run, j, r.RefitFit)[0].tiles(true, titles...)
 	}
 	return f
 }
@@ -91,13 +91,13 @@ var whereJudged = map[string]string{evaluate.OnTest: "test rows", evaluate.OnFol
 
 // classifierTiles are the ROC curve, of two labels, and the confusion table of a classifier: on the rows that it is judged
 // by, or, where there are none, on those that it was trained on.
-func classifierTiles(job *tuneJob, split *dataset.Split, r *tune.Result) (tiles []figure.Tile) {
-	fit, names, where := r.RefitFit, job.labels(r.RefitFit), trainingRows(job)+" rows"
-	d := job.judge.Of(r)
+func classifierTiles(run *Run, split *dataset.Split, r *tune.Result) (tiles []figure.Tile) {
+	fit, names, where := r.RefitFit, run.labels(r.RefitFit), trainingRows(run)+" rows"
+	d := run.judge.Of(r)
 	if d != nil {
 		where = whereJudged[d.On]
 	} else {
-		d = job.judge.Trained(split.Train, fit)
+		d = run.judge.Trained(split.Train, fit)
 	}
 	if !fit.Classes() {
 		if curve := rocOf(d, names); curve != nil {
@@ -112,7 +112,7 @@ func classifierTiles(job *tuneJob, split *dataset.Split, r *tune.Result) (tiles 
 }
 
 // predictionDrawings are those that fit the model.
-func predictionDrawings(job *tuneJob, j *evaluate.Judged, fit tune.Fit) []*drawing {
+func predictionDrawings(run *Run, j *evaluate.Judged, fit tune.Fit) []*drawing {
 	switch {
 	case fit.Classes(): // the confusion table has it
 		return nil
@@ -121,8 +121,8 @@ func predictionDrawings(job *tuneJob, j *evaluate.Judged, fit tune.Fit) []*drawi
 	case fit.Labels == nil:
 		return []*drawing{residualsOf(j)}
 	}
-	names := job.labels(fit)
-	if job.logOdds() {
+	names := run.labels(fit)
+	if run.logOdds() {
 		return []*drawing{calibrationOf(j, names[1]), rocOf(j, names)}
 	}
 	return []*drawing{rocOf(j, names)}

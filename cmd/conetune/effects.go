@@ -15,28 +15,28 @@ import (
 )
 
 // deviations are the standard deviations of the features over the training rows, to be read only.
-func (job *tuneJob) deviations() []float64 {
-	job.once.Do(func() { job.deviation = job.rows.Split.Train.Deviations() })
-	return job.deviation
+func (run *Run) deviations() []float64 {
+	run.once.Do(func() { run.deviation = run.rows.Split.Train.Deviations() })
+	return run.deviation
 }
 
 // effects lists the features whose coefficients are not zero, the largest effect first.
-func (job *tuneJob) effects(fit tune.Fit) []model.Effect {
-	return model.Effects(fit, model.Sizes(fit, job.deviations()))
+func (run *Run) effects(fit tune.Fit) []model.Effect {
+	return model.Effects(fit, model.Sizes(fit, run.deviations()))
 }
 
 // stability is the share of the fits of folds that have each feature; nil without folds.
-func (job *tuneJob) stability(j *evaluate.Judged) []float64 {
+func (run *Run) stability(j *evaluate.Judged) []float64 {
 	if j == nil || j.Folds == nil {
 		return nil
 	}
-	return model.Stability(j.Folds, job.deviations())
+	return model.Stability(j.Folds, run.deviations())
 }
 
 // coefficientTable lists the coefficients in use, the largest effect first and as far as most allows, with a bar for each
 // and how many folds choose it; more are left out.
-func coefficientTable(job *tuneJob, fit tune.Fit, j *evaluate.Judged, most int) (t *webpage.Table, note string, more int) {
-	list := job.effects(fit)
+func coefficientTable(run *Run, fit tune.Fit, j *evaluate.Judged, most int) (t *webpage.Table, note string, more int) {
+	list := run.effects(fit)
 	if len(list) == 0 {
 		return nil, "", 0
 	}
@@ -46,7 +46,7 @@ func coefficientTable(job *tuneJob, fit tune.Fit, j *evaluate.Judged, most int) 
 	for _, name := range shown {
 		t.Columns = append(t.Columns, webpage.Number(name))
 	}
-	stable := job.stability(j)
+	stable := run.stability(j)
 	if stable != nil {
 		t.Columns = append(t.Columns, webpage.Number("chosen by folds"))
 	}
@@ -68,12 +68,12 @@ func coefficientTable(job *tuneJob, fit tune.Fit, j *evaluate.Judged, most int) 
 		bar.Picture = effectBar(effect / list[0].Size)
 		t.Add(append(cells, bar)...)
 	}
-	return t, effectsNote(job, fit, len(list), len(shown), j), len(list) - len(t.Rows)
+	return t, effectsNote(run, fit, len(list), len(shown), j), len(list) - len(t.Rows)
 }
 
 // effectsNote says what the numbers of that table are, of a model with so many features in use, and so many of several
 // targets or labels that are shown.
-func effectsNote(job *tuneJob, fit tune.Fit, used, shown int, j *evaluate.Judged) string {
+func effectsNote(run *Run, fit tune.Fit, used, shown int, j *evaluate.Judged) string {
 	of := count(len(fit.Features), "feature")
 	note := fmt.Sprintf("%d of %s are in the model.", used, of)
 	if used == 1 {
@@ -102,19 +102,19 @@ func effectsNote(job *tuneJob, fit tune.Fit, used, shown int, j *evaluate.Judged
 	case fit.LogLink:
 		note += " Effects are on the logarithm of the mean."
 	case fit.Labels != nil:
-		label, what := job.rows.Label(fit.Labels[1]), "that sum."
-		if job.logOdds() {
+		label, what := run.rows.Label(fit.Labels[1]), "that sum."
+		if run.logOdds() {
 			what = fmt.Sprintf("the log odds of %s, which are that sum.", label)
 		}
 		note += fmt.Sprintf(" The label is %s where features times coefficients and the intercept sum up to more than 0. Effects are on %s", label, what)
 	}
-	return note + interceptNote(job, fit, shown)
+	return note + interceptNote(run, fit, shown)
 }
 
 // interceptNote tells the constants, of several targets or labels those that are shown.
-func interceptNote(job *tuneJob, fit tune.Fit, shown int) string {
+func interceptNote(run *Run, fit tune.Fit, shown int) string {
 	switch {
-	case !job.model.Intercept:
+	case !run.options.Intercept:
 		return ""
 	case fit.Targets == nil:
 		return " The intercept is " + fine(fit.Intercept) + "."
@@ -181,8 +181,8 @@ func origins(e *table.Encoder) map[string]origin {
 
 // writeCoefficients writes the intercept and the coefficients that are not zero as CSV, those of the largest effect first;
 // with several targets a row for each feature and target, and with folds the share of those that have the feature.
-func (job *tuneJob) writeCoefficients(w io.Writer, fit tune.Fit, j *evaluate.Judged) error {
-	from, deviation, stable := origins(job.rows.Encoder), job.deviations(), job.stability(j)
+func (run *Run) writeCoefficients(w io.Writer, fit tune.Fit, j *evaluate.Judged) error {
+	from, deviation, stable := origins(run.rows.Encoder), run.deviations(), run.stability(j)
 	lines := [][]string{{"feature", "coefficient", "effect", "column", "level", "reference"}}
 	line := func(target, share string, cells ...string) {
 		if fit.Targets != nil {
@@ -202,7 +202,7 @@ func (job *tuneJob) writeCoefficients(w io.Writer, fit tune.Fit, j *evaluate.Jud
 	for k, v := range intercepts {
 		line(targets[k], "", "(intercept)", exact(v), "", "", "", "")
 	}
-	for _, f := range job.effects(fit) {
+	for _, f := range run.effects(fit) {
 		o, there := from[f.Feature]
 		if !there {
 			o.column = f.Feature

@@ -27,9 +27,9 @@ func TestPathPanel(t *testing.T) {
 		return tune.Event{Fit: &tune.Fit{Coefficients: c, Features: split.Train.Features}}
 	}
 	r := &tune.Result{Method: tune.MethodGrid, Trace: []tune.Event{event(5, 1, -1), {}, event(0, 2, -3)}}
-	job := &tuneJob{methods: []string{r.Method}}
+	run := &Run{methods: []string{r.Method}}
 	last := func() []figure.Line {
-		panels := traceOfRun(job, split, []*tune.Result{r}).Panels
+		panels := traceOfRun(run, split, []*tune.Result{r}).Panels
 		return panels[len(panels)-1].Lines
 	}
 	require.Equal(t, []figure.Line{
@@ -37,12 +37,12 @@ func TestPathPanel(t *testing.T) {
 		{Name: "b", X: []float64{1, 3}, Y: []float64{2, 4}, Style: 1},
 		{Name: "a", X: []float64{1, 3}, Y: []float64{5, 0}, Style: 2},
 	}, last())
-	job.groupsOfModel = &groups.Groups{Names: []string{"first", "second"}, Members: [][]int{{0}, {1, 2}}}
+	run.groups = &groups.Groups{Names: []string{"first", "second"}, Members: [][]int{{0}, {1, 2}}}
 	lines := last()
 	require.InDeltaSlice(t, []float64{math.Sqrt(13), math.Sqrt(97)}, lines[0].Y, 1e-14)
 	require.Equal(t, []string{"second", "first"}, []string{lines[0].Name, lines[1].Name})
 	r.Trace = nil
-	require.Len(t, traceOfRun(job, split, []*tune.Result{r}).Panels, 2, "no coefficients")
+	require.Len(t, traceOfRun(run, split, []*tune.Result{r}).Panels, 2, "no coefficients")
 }
 
 // timed is a table whose targets, in the first column, are times, which are censored where they were negative.

@@ -298,3 +298,19 @@ func severalTargets(s *dataset.Split, c dataset.Config, q int, seed uint64) (*da
 	}
 	return &dataset.Split{Train: table(train), Val: table(val), Test: table(test)}, nil
 }
+
+// writeMatrix draws and writes a matrix, and says what it is.
+func writeMatrix(ctx context.Context, config matcomp.Config, seed uint64, out string) (string, error) {
+	data, err := matcomp.Generate(config, seed)
+	if err != nil {
+		return "", badInput(err)
+	}
+	if ctx.Err() != nil {
+		return "", errInterrupted
+	}
+	if err := matcomp.WriteDir(data, out); err != nil {
+		return "", badInput(err)
+	}
+	return fmt.Sprintf("a matrix of %d x %d; %d training, %d validation, %d test entries; %s, seed %d\n",
+		data.Rows, data.Cols, len(data.Train), len(data.Val), len(data.Test), "features of rows and columns in 12 groups each", seed), nil
+}

@@ -36,9 +36,6 @@ func modelList() string {
 	return b.String()
 }
 
-// logOdds says that the values of the classifier are log odds, so that it has probabilities.
-func (job *tuneJob) logOdds() bool { return job.spec.Loss == model.Logistic }
-
 // readModel reads a model file, or one from standard input.
 func (a *app) readModel(path string) (*model.Model, error) {
 	if path == standardStream {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 
 // choice is how the hyperparameters are chosen.
 func (job *tuneJob) choice() *evaluate.Choice {
-	return &evaluate.Choice{Build: job.build, Intercept: job.model.Intercept, Methods: job.methods, Chain: job.chain, Config: job.config}
+	return &evaluate.Choice{Build: job.build, Intercept: job.model.Intercept, Methods: job.run.methods, Chain: job.chain, Config: job.config}
 }
 
 // outerFolds splits the rows into outer folds, by the design of those inside.
@@ -42,10 +41,10 @@ func (job *tuneJob) checkNested(ctx context.Context, o *input.Outer) ([]split.Fo
 			_, _, err := job.choice().Without(o, f)
 			more := ""
 			if o.Grouped() && len(folds) == 2 {
-				more = fmt.Sprintf("; the choice needs two groups of column %q beside those left out, which --nested alone takes one at a time", job.rows.Division.Group)
+				more = fmt.Sprintf("; the choice needs two groups of column %q beside those left out, which --nested alone takes one at a time", job.run.rows.Division.Group)
 			}
 			if err != nil {
-				return nil, badInputf("--nested: without outer fold %d: %w%s", k, job.rows.Explain(err), more)
+				return nil, badInputf("--nested: without outer fold %d: %w%s", k, job.run.rows.Explain(err), more)
 			}
 		}
 		return folds, nil
@@ -67,38 +66,9 @@ func (job *tuneJob) runNested(ctx context.Context, o *input.Outer, folds []split
 	return n, nil
 }
 
-// describeNested is a line about the error of the whole choice.
-func describeNested(job *tuneJob, n *evaluate.Nested) string {
-	unit := job.spec.Unit()
-	if job.spec.Name == "svm" { // whose errors on rows left out are not those that it is chosen by
-		unit = measureNames[evaluate.ErrorRate]
-	}
-	folds := count(len(n.Folds), "outer fold")
-	if len(n.Folds) < n.Of {
-		folds = fmt.Sprintf("%d of %d outer folds", len(n.Folds), n.Of)
-	}
-	text := fmt.Sprintf("%s of the whole choice, made anew without each of %s: %s", unit, folds, plusMinus(n.Mean, n.StandardError))
-	if len(n.Metrics) == 0 {
-		return text
-	}
-	said := []evaluate.Metric{headline(n.Metrics)}
-	if first := n.Metrics[0]; first.Name != said[0].Name {
-		said = append(said, first)
-	}
-	for k, m := range said {
-		text += []string{"; on all rows left out ", "; "}[k]
-		plain := ""
-		if !math.IsNaN(m.Plain) {
-			plain = ", without penalty " + toError(m.Plain, m.StandardError)
-		}
-		text += fmt.Sprintf("%s: %s (without features %s%s)", measureNames[m.Name], plusMinus(m.Value, m.StandardError), toError(m.Base, m.StandardError), plain)
-	}
-	return text
-}
-
 // tellFewer says that there are fewer outer folds than --nested alone has, as the groups or times are few.
 func (a *app) tellFewer(job *tuneJob, o *input.Outer, folds int) {
-	by := job.rows.Division
+	by := job.run.rows.Division
 	switch {
 	case job.nested != input.DefaultFolds || folds >= input.DefaultFolds || by.Fold != "":
 	case o.Grouped():

@@ -168,7 +168,7 @@ func outerJob(t *testing.T, args ...string) (*tuneJob, *input.Outer) {
 	require.NoError(t, err)
 	f, fs := jobFlags()
 	f.nested = 3
-	job := &tuneJob{tuneFlags: f, spec: spec, methods: []string{"grid"}, config: tune.Config{Evaluations: 4, Eps: 1e-8}}
+	job := &tuneJob{tuneFlags: f, run: &Run{spec: spec, methods: []string{"grid"}, options: &f.model.Options, source: &f.data.Source}, config: tune.Config{Evaluations: 4, Eps: 1e-8}}
 	require.NoError(t, fs.Parse(args))
 	job.data.Seed, job.data.Always = 1, true
 	rows, err := job.read()
@@ -222,7 +222,7 @@ func TestNestedInterrupted(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, n.Stopped)
 	require.Len(t, n.Folds, 2)
-	require.Contains(t, describeNested(job, n), "2 of 3 outer folds")
+	require.Contains(t, describeNested(job.run, n), "2 of 3 outer folds")
 	var stderr strings.Builder
 	a := &app{stderr: &stderr}
 	require.Equal(t, exitInterrupted, a.tellNested(n))

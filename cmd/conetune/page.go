@@ -43,13 +43,13 @@ type reportContents struct {
 }
 
 // htmlReport writes the page of a run, about the choice of the best of its methods.
-func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, results []*tune.Result) (err error) {
-	what := summarize(job, split, results)
+func htmlReport(w io.Writer, args []string, run *Run, split *dataset.Split, results []*tune.Result) (err error) {
+	what := summarize(run, split, results)
 	r, j := what.chosen, what.judged
 	c := reportContents{
-		Command: commandLine(args), Settings: string(job.settings), Lead: what.lead, Verdict: what.verdict, Quality: what.quality,
+		Command: commandLine(args), Settings: string(run.settings), Lead: what.lead, Verdict: what.verdict, Quality: what.quality,
 		ChoiceNote: what.choice.note, Ladder: ladderTable(r), Same: what.choice.same, SameWhat: what.choice.what,
-		Made: []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed), madeBy(r), "the model is trained on " + trainedOn(job, split, r)},
+		Made: []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed), madeBy(r), "the model is trained on " + trainedOn(run, split, r)},
 	}
 	draw := func(list ...*drawing) (figures []webpage.Figure) {
 		for _, d := range list {
@@ -67,30 +67,30 @@ func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, 
 	}
 	switch {
 	case len(results) > 1:
-		c.Methods = methodsTable(job, results)
+		c.Methods = methodsTable(run, results)
 	case j == nil || j.Entries:
-		c.Errors = methodsTable(job, results)
+		c.Errors = methodsTable(run, results)
 	}
-	c.Curve = draw(curveDrawing(job, r))
-	if job.entries == nil {
-		if c.Coefficients, c.CoefficientsNote, more = coefficientTable(job, r.RefitFit, j, mostListed); more > 0 {
+	c.Curve = draw(curveDrawing(run, r))
+	if run.entries == nil {
+		if c.Coefficients, c.CoefficientsNote, more = coefficientTable(run, r.RefitFit, j, mostListed); more > 0 {
 			c.CoefficientsNote += fmt.Sprintf(" The %d largest are shown.", mostListed)
 		}
 		c.Paths = draw(pathDrawing(split, r))
 	}
 	if j != nil {
-		c.On, c.Figures = judgedOn(j), draw(predictionDrawings(job, j, r.RefitFit)...)
+		c.On, c.Figures = judgedOn(j), draw(predictionDrawings(run, j, r.RefitFit)...)
 		if r.RefitFit.Labels != nil {
-			c.Confusion = confusionTable(job, j, r.RefitFit)
+			c.Confusion = confusionTable(run, j, r.RefitFit)
 		}
 	}
-	for line := range strings.Lines(describeData(job, split)) {
+	for line := range strings.Lines(describeData(run, split)) {
 		c.Data = append(c.Data, strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "data ")))
 	}
-	for _, n := range job.rows.Notes {
+	for _, n := range run.rows.Notes {
 		c.Findings = append(c.Findings, n.File+": "+strings.ReplaceAll(n.Text, "\n", " "))
 	}
-	if c.Trace = draw(traceDrawing(job, results)); err != nil {
+	if c.Trace = draw(traceDrawing(run, results)); err != nil {
 		return err
 	}
 	return webpage.Write(w, reportPage, "How "+what.target+" was modelled", c)

@@ -47,19 +47,19 @@ func onRows(many, on, what string) string {
 }
 
 // without is what is predicted without any feature.
-func without(job *tuneJob, j *evaluate.Judged) string {
+func without(run *Run, j *evaluate.Judged) string {
 	switch {
 	case j.Entries:
 		return "the mean of the training entries"
-	case job.spec.Survival:
+	case run.spec.Survival:
 		return "rows that are all alike"
-	case job.spec.Name == "quantile":
+	case run.spec.Name == "quantile":
 		return "the quantile of the training rows"
-	case job.spec.Classes:
+	case run.spec.Classes:
 		return "the shares of the training rows"
-	case job.spec.Labels && job.logOdds():
+	case run.spec.Labels && run.logOdds():
 		return "the share of the training rows"
-	case job.spec.Labels:
+	case run.spec.Labels:
 		return "the more frequent label"
 	}
 	return "the mean of the training rows"
@@ -77,9 +77,9 @@ func headline(list []evaluate.Metric) evaluate.Metric {
 }
 
 // verdict puts the measures into sentences.
-func verdict(job *tuneJob, j *evaluate.Judged) []string {
+func verdict(run *Run, j *evaluate.Judged) []string {
 	m := headline(j.Metrics)
-	text := fmt.Sprintf("On %s: %s %s, against %s for %s", judgedOn(j), measureNames[m.Name], plusMinus(m.Value, m.StandardError), toError(m.Base, m.StandardError), without(job, j))
+	text := fmt.Sprintf("On %s: %s %s, against %s for %s", judgedOn(j), measureNames[m.Name], plusMinus(m.Value, m.StandardError), toError(m.Base, m.StandardError), without(run, j))
 	switch change := 100 * (m.Value/m.Base - 1); {
 	case m.Name == evaluate.Concordance && change <= 0:
 		text += ". The features do not help on these rows."
@@ -107,7 +107,7 @@ func verdict(job *tuneJob, j *evaluate.Judged) []string {
 	list := []string{text}
 	if j.On != evaluate.OnTest {
 		text := "The hyperparameters were chosen by these rows, so that new rows will be predicted a little worse"
-		if job.outside == nil && job.data.CrossValidates() {
+		if run.outside == nil && run.source.CrossValidates() {
 			text += " (--nested says how much)"
 		}
 		list = append(list, text+".")
@@ -116,7 +116,7 @@ func verdict(job *tuneJob, j *evaluate.Judged) []string {
 }
 
 // qualityTable has the measures.
-func qualityTable(job *tuneJob, j *evaluate.Judged) *webpage.Table {
+func qualityTable(run *Run, j *evaluate.Judged) *webpage.Table {
 	t := webpage.NewTable("quality", "How good it is on these rows", webpage.Text("measure"), webpage.Number("model"),
 		webpage.Number("standard error"), webpage.Number("without features"))
 	if j.Plain != nil {
@@ -129,7 +129,7 @@ func qualityTable(job *tuneJob, j *evaluate.Judged) *webpage.Table {
 	for _, m := range j.Metrics {
 		name, se := measureNames[m.Name], short(m.StandardError)
 		if m.Name == evaluate.Coverage {
-			name += fmt.Sprintf(" (%g is right)", job.model.Level)
+			name += fmt.Sprintf(" (%g is right)", run.options.Level)
 		}
 		if m.StandardError < 1e-12*math.Abs(m.Value) { // the rounding of one
 			se = "0"
@@ -175,17 +175,17 @@ func progressOf(r *tune.Result) string {
 }
 
 // methodsTable has the errors of the refits, a line for each method, and where the run is verbose those of its last points.
-func methodsTable(job *tuneJob, results []*tune.Result) *webpage.Table {
+func methodsTable(run *Run, results []*tune.Result) *webpage.Table {
 	validation := "validation"
-	if job.data.CrossValidates() {
-		validation = trainingRows(job)
+	if run.source.CrossValidates() {
+		validation = trainingRows(run)
 	}
-	t := webpage.NewTable("errors", sentence(job.spec.Unit())+" by method", webpage.Text("method"), webpage.Number(validation), webpage.Number("test"))
+	t := webpage.NewTable("errors", sentence(run.spec.Unit())+" by method", webpage.Text("method"), webpage.Number(validation), webpage.Number("test"))
 	t.Sortable = len(results) > 1
-	if job.spec.Score != "" {
-		t.Columns = append(t.Columns, webpage.Number(job.spec.Score))
+	if run.spec.Score != "" {
+		t.Columns = append(t.Columns, webpage.Number(run.spec.Score))
 	}
-	if job.verbose {
+	if run.verbose {
 		t.Columns = append(t.Columns, webpage.Number("iterate, "+validation), webpage.Number("iterate, test"))
 	}
 	t.Columns = append(t.Columns, webpage.Number("time"), webpage.Text("steps"), webpage.Text("status"))
@@ -205,10 +205,10 @@ func methodsTable(job *tuneJob, results []*tune.Result) *webpage.Table {
 	for _, r := range results {
 		cells := append([]webpage.Cell{{Text: r.Method}}, both(r.Refit)...)
 		cells[1].Strong = r == chosen && r.Refit != nil
-		if job.spec.Score != "" {
+		if run.spec.Score != "" {
 			cells = append(cells, cell(r.Score))
 		}
-		if job.verbose {
+		if run.verbose {
 			last := &r.Errors
 			if r.Iterations == 0 || r.Refit == nil && searches(r.Method) {
 				last = nil
@@ -225,12 +225,12 @@ func methodsTable(job *tuneJob, results []*tune.Result) *webpage.Table {
 }
 
 // describeMethods is that table, with the method of several whose model is taken.
-func describeMethods(job *tuneJob, results []*tune.Result) string {
-	text := methodsTable(job, results).String()
+func describeMethods(run *Run, results []*tune.Result) string {
+	text := methodsTable(run, results).String()
 	if chosen := evaluate.Best(results); chosen.Refit != nil && len(results) > 1 {
 		least := "validation error"
 		if chosen.Score != nil {
-			least = job.spec.Score
+			least = run.spec.Score
 		}
 		text += fmt.Sprintf("The model of %s has the least %s.\n", chosen.Method, least)
 	}
@@ -262,8 +262,8 @@ func describeStatus(s dca.Status) string {
 func ended(r *tune.Result) string { return strings.TrimSuffix(describeStatus(r.Status), ",") }
 
 // confusionTable counts labels and predicted labels, or sums up the weights of their rows.
-func confusionTable(job *tuneJob, j *evaluate.Judged, fit tune.Fit) *webpage.Table {
-	names := job.labels(fit)
+func confusionTable(run *Run, j *evaluate.Judged, fit tune.Fit) *webpage.Table {
+	names := run.labels(fit)
 	n := j.Confusion(len(names))
 	by, each := "", ""
 	if j.Weight != nil {
@@ -296,9 +296,38 @@ func confusionTable(job *tuneJob, j *evaluate.Judged, fit tune.Fit) *webpage.Tab
 }
 
 // labels are the texts of the labels of a fit.
-func (job *tuneJob) labels(fit tune.Fit) (names []string) {
+func (run *Run) labels(fit tune.Fit) (names []string) {
 	for _, v := range fit.Labels {
-		names = append(names, job.rows.Label(v))
+		names = append(names, run.rows.Label(v))
 	}
 	return names
+}
+
+// describeNested is a line about the error of the whole choice.
+func describeNested(run *Run, n *evaluate.Nested) string {
+	unit := run.spec.Unit()
+	if run.spec.Name == "svm" { // whose errors on rows left out are not those that it is chosen by
+		unit = measureNames[evaluate.ErrorRate]
+	}
+	folds := count(len(n.Folds), "outer fold")
+	if len(n.Folds) < n.Of {
+		folds = fmt.Sprintf("%d of %d outer folds", len(n.Folds), n.Of)
+	}
+	text := fmt.Sprintf("%s of the whole choice, made anew without each of %s: %s", unit, folds, plusMinus(n.Mean, n.StandardError))
+	if len(n.Metrics) == 0 {
+		return text
+	}
+	said := []evaluate.Metric{headline(n.Metrics)}
+	if first := n.Metrics[0]; first.Name != said[0].Name {
+		said = append(said, first)
+	}
+	for k, m := range said {
+		text += []string{"; on all rows left out ", "; "}[k]
+		plain := ""
+		if !math.IsNaN(m.Plain) {
+			plain = ", without penalty " + toError(m.Plain, m.StandardError)
+		}
+		text += fmt.Sprintf("%s: %s (without features %s%s)", measureNames[m.Name], plusMinus(m.Value, m.StandardError), toError(m.Base, m.StandardError), plain)
+	}
+	return text
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/evaluate"
@@ -10,6 +11,9 @@ import (
 	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/matcomp"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -18,6 +22,28 @@ const (
 	mostFeatures        = 12
 	mostHyperparameters = 8
 )
+
+// Run is a run of conetune tune that is to be reported.
+type Run struct {
+	spec           model.Spec
+	options        *model.Options
+	source         *input.Source
+	from           string // where the rows come from, in a few words
+	methods        []string
+	chain, verbose bool
+	rows           *input.Rows
+	entries        *matcomp.Data    // of a matrix; nil for rows
+	groups         *groups.Groups   // of features; nil without
+	judge          *evaluate.Judge  // of predictors
+	outside        *evaluate.Nested // the error by outer folds; nil without --nested
+	settings       []byte           // for --config
+
+	once      sync.Once // for the next field
+	deviation []float64 // of the features over the training rows
+}
+
+// logOdds says that the values of the classifier are log odds, so that it has probabilities.
+func (run *Run) logOdds() bool { return run.spec.Loss == model.Logistic }
 
 // summary is what is said of a run first, at the terminal and on the page: what was chosen, and how good it is.
 type summary struct {
@@ -32,24 +58,24 @@ type summary struct {
 	choice  choice
 }
 
-func summarize(job *tuneJob, split *dataset.Split, results []*tune.Result) summary {
+func summarize(run *Run, split *dataset.Split, results []*tune.Result) summary {
 	r := evaluate.Best(results)
-	s := summary{chosen: r, target: split.Train.Target, judged: job.judge.Of(r)}
+	s := summary{chosen: r, target: split.Train.Target, judged: run.judge.Of(r)}
 	if r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
 		s.target = joined(r.RefitFit.Targets)
 	}
 	s.lead = r.Model
-	if job.spec.Name == "quantile" {
-		s.lead += fmt.Sprintf(" (level %g)", job.model.Level)
+	if run.spec.Name == "quantile" {
+		s.lead += fmt.Sprintf(" (level %g)", run.options.Level)
 	}
-	if job.entries == nil {
+	if run.entries == nil {
 		s.lead += " for " + s.target
 	}
 	if r.Refit == nil {
 		s.lead += fmt.Sprintf(" by %s: %s after %s, without a model.", r.Method, ended(r), progressOf(r))
 		return s
 	}
-	s.choice = choiceOf(job, r)
+	s.choice = choiceOf(run, r)
 	s.lead += ", chosen by " + r.Method
 	if s.choice.said != "" {
 		s.lead += ": " + s.choice.said
@@ -59,20 +85,20 @@ func summarize(job *tuneJob, split *dataset.Split, results []*tune.Result) summa
 		s.verdict = append(s.verdict, fmt.Sprintf("The run did not end by itself: it was %s. What follows is what it had reached.", ended(r)))
 	}
 	if s.judged != nil {
-		s.verdict = append(s.verdict, verdict(job, s.judged)...)
-		s.quality = qualityTable(job, s.judged)
+		s.verdict = append(s.verdict, verdict(run, s.judged)...)
+		s.quality = qualityTable(run, s.judged)
 	} else {
-		s.quality = targetsTable(job.judge.Targets(r))
+		s.quality = targetsTable(run.judge.Targets(r))
 	}
-	if job.outside != nil {
-		s.verdict = append(s.verdict, "Nested cross-validation: "+describeNested(job, job.outside)+".")
+	if run.outside != nil {
+		s.verdict = append(s.verdict, "Nested cross-validation: "+describeNested(run, run.outside)+".")
 	}
 	return s
 }
 
 // describeRun is the report for people; written tells which files there are.
-func describeRun(job *tuneJob, split *dataset.Split, results []*tune.Result, written []string) string {
-	what := summarize(job, split, results)
+func describeRun(run *Run, split *dataset.Split, results []*tune.Result, written []string) string {
+	what := summarize(run, split, results)
 	r := what.chosen
 	var b strings.Builder
 	for _, text := range append([]string{what.lead}, what.verdict...) {
@@ -89,26 +115,26 @@ func describeRun(job *tuneJob, split *dataset.Split, results []*tune.Result, wri
 		}
 	}
 	if r.Refit != nil {
-		b.WriteString(wrapped(describeLosses(job, r)))
+		b.WriteString(wrapped(describeLosses(run, r)))
 	}
-	if len(results) > 1 || job.verbose && r.Refit != nil {
-		b.WriteString("\n" + describeMethods(job, results))
+	if len(results) > 1 || run.verbose && r.Refit != nil {
+		b.WriteString("\n" + describeMethods(run, results))
 	}
 	if r.Refit != nil {
-		if job.verbose && len(results) == 1 {
-			b.WriteString(describeIterate(job, r))
+		if run.verbose && len(results) == 1 {
+			b.WriteString(describeIterate(run, r))
 		}
 		b.WriteString("\n" + what.choice.describe())
 		if t := ladderTable(r); t != nil {
 			b.WriteString("\n" + t.String())
 		}
-		b.WriteString("\n" + describeFit(job, r.RefitFit, what.judged))
+		b.WriteString("\n" + describeFit(run, r.RefitFit, what.judged))
 	}
-	b.WriteString("\n" + describeData(job, split))
+	b.WriteString("\n" + describeData(run, split))
 	made := madeBy(r)
 	if len(results) > 1 {
-		made = joined(job.methods) + " on the " + r.Backend + " backend"
-		if job.chain {
+		made = joined(run.methods) + " on the " + r.Backend + " backend"
+		if run.chain {
 			made += ", each begun at the choice of the one before"
 		}
 	} else if r.Status == dca.Converged && r.Message != "" { // else it is in the note about the status
@@ -116,7 +142,7 @@ func describeRun(job *tuneJob, split *dataset.Split, results []*tune.Result, wri
 	}
 	fmt.Fprintf(&b, "made by   %s\n", made)
 	if r.Refit != nil {
-		fmt.Fprintf(&b, "          the model is trained on %s\n", trainedOn(job, split, r))
+		fmt.Fprintf(&b, "          the model is trained on %s\n", trainedOn(run, split, r))
 	}
 	if len(written) > 0 {
 		b.WriteString("\n" + strings.Join(written, "\n") + "\n")
@@ -125,21 +151,21 @@ func describeRun(job *tuneJob, split *dataset.Split, results []*tune.Result, wri
 }
 
 // describeLosses tells the errors that the methods compare, and what else there is to say of the choice.
-func describeLosses(job *tuneJob, r *tune.Result) string {
-	rows, unit, tested := "rows", job.spec.Unit(), ""
-	if job.entries != nil {
+func describeLosses(run *Run, r *tune.Result) string {
+	rows, unit, tested := "rows", run.spec.Unit(), ""
+	if run.entries != nil {
 		rows = "entries"
 	}
 	if first, second, two := strings.Cut(unit, " (validation), "); two { // svm
 		unit, tested = first, strings.TrimSuffix(second, "(test)")
 	}
 	on := "on the validation " + rows
-	if job.data.CrossValidates() {
+	if run.source.CrossValidates() {
 		on = "in cross-validation"
 	}
 	text := sentence(unit) + ", which the methods compare: "
-	if job.spec.Score != "" && r.Score != nil {
-		text = fmt.Sprintf("%s, by which it is chosen: %s. %s: ", sentence(job.spec.Score), number(*r.Score), sentence(unit))
+	if run.spec.Score != "" && r.Score != nil {
+		text = fmt.Sprintf("%s, by which it is chosen: %s. %s: ", sentence(run.spec.Score), number(*r.Score), sentence(unit))
 	}
 	text += number(r.Refit.Validation) + " " + on
 	if r.Refit.Test != nil {
@@ -153,7 +179,7 @@ func describeLosses(job *tuneJob, r *tune.Result) string {
 }
 
 // describeIterate says what the last point of a method is, with the radii that are largest.
-func describeIterate(job *tuneJob, r *tune.Result) string {
+func describeIterate(run *Run, r *tune.Result) string {
 	if searches(r.Method) || !finite(r.LowerGap) {
 		return wrapped("The method tries fits to the training rows only: its iterate is the best of them.")
 	}
@@ -191,13 +217,13 @@ func standardised(spec model.Spec) string {
 }
 
 // trainedOn says which rows the model is trained on.
-func trainedOn(job *tuneJob, split *dataset.Split, r *tune.Result) string {
+func trainedOn(run *Run, split *dataset.Split, r *tune.Result) string {
 	switch {
 	case r.TrainedOn == tune.FinalTrain:
 		return "the training rows"
 	case r.TrainedOn == tune.FinalFolds:
 		return "the folds, whose mean it is"
-	case split.Test == nil && job.entries == nil:
+	case split.Test == nil && run.entries == nil:
 		return "all rows"
 	}
 	return "all rows but those of the test"
@@ -208,9 +234,9 @@ func madeBy(r *tune.Result) string {
 	return fmt.Sprintf("%s on the %s backend, %s after %s, %s", r.Method, r.Backend, ended(r), progressOf(r), seconds(r.TimeSeconds))
 }
 
-func describeData(job *tuneJob, split *dataset.Split) string {
-	if job.entries != nil {
-		return describeMatrixData(job)
+func describeData(run *Run, split *dataset.Split) string {
+	if run.entries != nil {
+		return describeMatrixData(run)
 	}
 	_, p := split.Train.Dims()
 	var rows []string
@@ -218,67 +244,67 @@ func describeData(job *tuneJob, split *dataset.Split) string {
 	for _, set := range []struct {
 		name string
 		data *dataset.Data
-	}{{trainingRows(job), split.Train}, {"validation", split.Val}, {"test", split.Test}} {
+	}{{trainingRows(run), split.Train}, {"validation", split.Val}, {"test", split.Test}} {
 		if set.data != nil {
 			n, _ := set.data.Dims()
 			rows, events = append(rows, fmt.Sprintf("%d %s", n, set.name)), events+survival.Events(set.data.Y)
 		}
 	}
 	target := "target " + split.Train.Target
-	if job.rows.Targets != nil {
-		target = "targets " + joined(job.rows.Targets.Names)
+	if run.rows.Targets != nil {
+		target = "targets " + joined(run.rows.Targets.Names)
 	}
-	if name := job.data.Wanted.Weights; name != "" {
+	if name := run.source.Wanted.Weights; name != "" {
 		target += ", rows weighed by " + name
 	}
-	if name := job.data.Wanted.Offset; name != "" {
+	if name := run.source.Wanted.Offset; name != "" {
 		target += ", offset " + name
 	}
-	if job.spec.Survival {
+	if run.spec.Survival {
 		target += ", " + count(events, "event")
-		if e := job.rows.Encoder; e != nil && e.Event != nil {
+		if e := run.rows.Encoder; e != nil && e.Event != nil {
 			target += " by " + e.Event.Column
 		}
 	}
 	features, constant := "features as they are", "no intercept"
-	if job.model.Standardize {
-		features = "features standardised on the " + trainingRows(job) + " rows"
-		of := job.model.Scaling.Of
-		if job.spec.Folds {
-			of = job.model.Scaling.OfNorm
+	if run.options.Standardize {
+		features = "features standardised on the " + trainingRows(run) + " rows"
+		of := run.options.Scaling.Of
+		if run.spec.Folds {
+			of = run.options.Scaling.OfNorm
 		}
 		switch of(split.Train) {
 		case dataset.ByLargest:
-			features = "features divided by their largest absolute values on the " + trainingRows(job) + " rows"
+			features = "features divided by their largest absolute values on the " + trainingRows(run) + " rows"
 		case dataset.Together:
 			features = "features divided by one number"
 		}
 	}
-	if job.model.Intercept {
+	if run.options.Intercept {
 		constant = "with intercept"
-	} else if job.spec.Survival {
-		constant = job.model.ties + " ties"
+	} else if run.spec.Survival {
+		constant = run.options.Ties.String() + " ties"
 	}
-	return fmt.Sprintf("data      %s\n          %s; %s rows; %s\n          %s, %s\n", job.data.describe(job.rows),
+	return fmt.Sprintf("data      %s\n          %s; %s rows; %s\n          %s, %s\n", run.from,
 		count(p, "feature"), joined(rows), target, features, constant)
 }
 
 // trainingRows names the rows that are not for the test.
-func trainingRows(job *tuneJob) string {
-	if job.data.CrossValidates() {
+func trainingRows(run *Run) string {
+	if run.source.CrossValidates() {
 		return "cross-validation"
 	}
 	return "training"
 }
 
 // describeFit lists the coefficients that matter.
-func describeFit(job *tuneJob, fit tune.Fit, j *evaluate.Judged) string {
+func describeFit(run *Run, fit tune.Fit, j *evaluate.Judged) string {
 	if fit.Matrix != nil {
-		return describeMatrix(fit, job.model.Intercept)
+		return describeMatrix(fit, run.options.Intercept)
 	}
-	t, note, more := coefficientTable(job, fit, j, mostFeatures)
+	t, note, more := coefficientTable(run, fit, j, mostFeatures)
 	if t == nil {
-		return wrapped(fmt.Sprintf("No feature of %d is in the model.", len(fit.Features)) + interceptNote(job, fit, len(shownTargets(fit))))
+		return wrapped(fmt.Sprintf("No feature of %d is in the model.", len(fit.Features)) + interceptNote(run, fit, len(shownTargets(fit))))
 	}
 	text := t.String()
 	if more > 0 {

@@ -12,13 +12,14 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
 // made is a result with two features, of units a thousandfold apart, and n radii.
-func made(n int) (*tuneJob, *dataset.Split, *tune.Result) {
+func made(n int) (*Run, *dataset.Split, *tune.Result) {
 	test := 3.25
 	train := &dataset.Data{
 		X: mat.NewDense(2, 3, []float64{-1, -1000, 1, 1, 1000, -1}), Y: []float64{1, 2},
@@ -42,16 +43,14 @@ func made(n int) (*tuneJob, *dataset.Split, *tune.Result) {
 		r.Trace = append(r.Trace, e)
 	}
 	r.TrainedOn = tune.FinalTrain
-	job := &tuneJob{tuneFlags: &tuneFlags{data: dataFlags{Source: input.Source{Dir: "data"}}}}
 	split := &dataset.Split{Train: train, Val: train}
-	job.rows = &input.Rows{Split: split}
-	job.judge = evaluate.NewJudge(job.rows, nil, false)
-	return job, split, r
+	source, rows := &input.Source{Dir: "data"}, &input.Rows{Split: split}
+	return &Run{source: source, from: "data", options: &model.Options{}, rows: rows, judge: evaluate.NewJudge(rows, nil, false)}, split, r
 }
 
 func TestReport(t *testing.T) {
-	job, split, r := made(2)
-	text := describeRun(job, split, []*tune.Result{r}, []string{"model in m.json"})
+	run, split, r := made(2)
+	text := describeRun(run, split, []*tune.Result{r}, []string{"model in m.json"})
 	require.Equal(t, `elastic-net for y, chosen by vf-idca: lambda 0.5, l1_ratio 0.
 Half the mean squared error, which the methods compare: 2.5 on the validation rows.
 
@@ -79,8 +78,8 @@ model in m.json
 `, text)
 
 	// What the optimiser has to say is for those who ask.
-	job.verbose, job.model.Intercept = true, true
-	text = describeRun(job, split, []*tune.Result{r}, nil)
+	run.verbose, run.options.Intercept = true, true
+	text = describeRun(run, split, []*tune.Result{r}, nil)
 	require.Contains(t, text, `
 method    validation   test   iterate, validation   iterate, test      time   steps          status
 vf-idca          2.5      -                   1.5            3.25   0.250 s   2 iterations   converged
@@ -90,16 +89,16 @@ vf-idca          2.5      -                   1.5            3.25   0.250 s   2 
 	require.Contains(t, text, "The intercept is 7.")
 
 	// Many hyperparameters: the largest come first.
-	job, split, r = made(20)
+	run, split, r = made(20)
 	r.Model = "group-lasso"
-	text = choiceOf(job, r).describe()
+	text = choiceOf(run, r).describe()
 	require.Regexp(t, `(?m)^lambda20 +9.5 `, text)
 	require.NotContains(t, text, "lambda5 ")
 	require.Contains(t, text, "and 12 more")
 
 	// A run that ended before its first iteration has only its status.
 	early := &tune.Result{Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: dca.Cancelled}
-	text = describeRun(job, split, []*tune.Result{early}, nil)
+	text = describeRun(run, split, []*tune.Result{early}, nil)
 	require.Contains(t, text, "interrupted after 0 iterations, without a model")
 	require.NotContains(t, text, "refit")
 }
@@ -117,10 +116,10 @@ func TestOutcome(t *testing.T) {
 		dca.LowerInfeasible: {exitUnsolved, "the lower level became infeasible"},
 		dca.Cancelled:       {exitInterrupted, "interrupted after 2 iterations"},
 	} {
-		job, _, r := made(2)
+		run, _, r := made(2)
 		r.Status = status
 		var stderr bytes.Buffer
-		err := (&app{stderr: &stderr}).outcome(job, []*tune.Result{r})
+		err := (&app{stderr: &stderr}).outcome(&tuneJob{tuneFlags: &tuneFlags{}, run: run}, []*tune.Result{r})
 		if want.code == exitDone {
 			require.NoError(t, err)
 			require.Empty(t, stderr.String())
@@ -133,9 +132,10 @@ func TestOutcome(t *testing.T) {
 		require.Equal(t, 1, strings.Count(stderr.String(), "\n"))
 	}
 	// A run without a refit has no model to save.
-	job, _, r := made(2)
-	job.save, r.Refit, r.Status = "m.json", nil, dca.Cancelled
+	run, _, r := made(2)
+	r.Refit, r.Status = nil, dca.Cancelled
 	var stderr bytes.Buffer
+	job := &tuneJob{tuneFlags: &tuneFlags{save: "m.json"}, run: run}
 	require.Error(t, (&app{stderr: &stderr}).outcome(job, []*tune.Result{r}))
 	require.Contains(t, stderr.String(), "no model to write to m.json")
 }
@@ -154,7 +154,8 @@ func TestTraceFigure(t *testing.T) {
 }
 
 func TestSavedModel(t *testing.T) {
-	job, _, r := made(2)
+	run, _, r := made(2)
+	job := &tuneJob{tuneFlags: &tuneFlags{data: dataFlags{Source: *run.source}}, run: run}
 	r.Hyperparameters = map[string]float64{"lambda1": 0, "lambda2": 0.5}
 	m := job.saved(r)
 	require.Equal(t, 2.5, *m.ValidationError)
@@ -165,11 +166,11 @@ func TestSavedModel(t *testing.T) {
 
 // The figure ends at the errors of the report, which may be those of a model trained on more rows than the fits of the trace.
 func TestFigureEndsAtReport(t *testing.T) {
-	job, split, r := made(2)
+	run, split, r := made(2)
 	final := 9.75
 	r.Refit, r.TrainedOn, r.LowerLevel = &tune.Errors{Validation: 2.5, Test: &final}, tune.FinalAll, r.Refit
-	job.methods = []string{"vf-idca"}
-	f := traceOfRun(job, split, []*tune.Result{r})
+	run.methods = []string{"vf-idca"}
+	f := traceOfRun(run, split, []*tune.Result{r})
 	points := f.Panels[0].Lines[4:]
 	require.Len(t, points, 2)
 	for k, want := range []float64{2.5, 9.75} {
@@ -179,8 +180,8 @@ func TestFigureEndsAtReport(t *testing.T) {
 	}
 	require.Contains(t, f.XLabel, "training on training and validation rows")
 
-	r.Method, job.methods = "grid", []string{"grid"}
-	f = traceOfRun(job, split, []*tune.Result{r})
+	r.Method, run.methods = "grid", []string{"grid"}
+	f = traceOfRun(run, split, []*tune.Result{r})
 	for k, want := range []float64{2.5, 9.75} {
 		lines := f.Panels[k].Lines
 		require.Equal(t, want, lines[0].Y[len(lines[0].Y)-1])

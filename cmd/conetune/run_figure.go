@@ -15,8 +15,8 @@ import (
 )
 
 // traceOfRun is what --plot-trace draws: how the run went, of one method with the paths of the coefficients.
-func traceOfRun(job *tuneJob, split *dataset.Split, results []*tune.Result) figure.Figure {
-	f := progressFigure(job, results)
+func traceOfRun(run *Run, split *dataset.Split, results []*tune.Result) figure.Figure {
+	f := progressFigure(run, results)
 	r := results[0]
 	if len(results) > 1 || split.Train == nil || r.RefitFit.Matrix != nil {
 		return f
@@ -27,7 +27,7 @@ func traceOfRun(job *tuneJob, split *dataset.Split, results []*tune.Result) figu
 		label = "norms over labels, refit"
 	case r.RefitFit.Targets != nil:
 		label = "norms over targets, refit"
-	case job.groupsOfModel != nil:
+	case run.groups != nil:
 		label = "norms of groups, refit"
 	}
 	var fits []tune.Fit
@@ -37,7 +37,7 @@ func traceOfRun(job *tuneJob, split *dataset.Split, results []*tune.Result) figu
 			fits, x = append(fits, *e.Fit), append(x, float64(k+1))
 		}
 	}
-	if p := newPaths(x, fits, len(fits)-1, split.Train.Deviations(), job.groupsOfModel); p != nil {
+	if p := newPaths(x, fits, len(fits)-1, split.Train.Deviations(), run.groups); p != nil {
 		f.Panels = append(f.Panels, p.panel(label))
 	}
 	return f
@@ -45,16 +45,16 @@ func traceOfRun(job *tuneJob, split *dataset.Split, results []*tune.Result) figu
 
 // progressFigure shows how a run went: of VF-iDCA errors, penalty, gap and step over its iterations, of a search the best
 // errors over its evaluations, of several methods over the seconds, which are alike for all.
-func progressFigure(job *tuneJob, results []*tune.Result) figure.Figure {
+func progressFigure(run *Run, results []*tune.Result) figure.Figure {
 	r := results[0]
 	words := chosenWords(evaluate.Best(results))
-	if len(job.methods) == 1 && !searches(job.methods[0]) {
+	if len(run.methods) == 1 && !searches(run.methods[0]) {
 		f := traceFigure(r)
 		f.XLabel += words
 		return f
 	}
 	f := figure.Figure{
-		Title: fmt.Sprintf("%s by %s", r.Model, joined(job.methods)), XLabel: "seconds" + words, XFromZero: true,
+		Title: fmt.Sprintf("%s by %s", r.Model, joined(run.methods)), XLabel: "seconds" + words, XFromZero: true,
 		Panels: []figure.Panel{{YLabel: "best validation error, refit"}, {YLabel: "its test error"}},
 	}
 	if len(results) == 1 {
@@ -204,8 +204,8 @@ func errorAxis(r *tune.Result) string {
 }
 
 // traceDrawing shows what the methods had reached when; nil where there is nothing to draw.
-func traceDrawing(job *tuneJob, results []*tune.Result) *drawing {
-	f := progressFigure(job, results)
+func traceDrawing(run *Run, results []*tune.Result) *drawing {
+	f := progressFigure(run, results)
 	about := "Errors and measures of progress over the seconds of the run."
 	switch {
 	case len(results) > 1:

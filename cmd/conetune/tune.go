@@ -45,7 +45,7 @@ func (a *app) tuneCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if job.settings, err = f.settings(model, cmd.Flags()); err != nil {
+			if job.run.settings, err = f.settings(model, cmd.Flags()); err != nil {
 				return err
 			}
 			for _, out := range f.outputs() {

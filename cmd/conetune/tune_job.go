@@ -8,38 +8,25 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/spf13/pflag"
 
-	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/adaptive"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
-	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
 // tuneJob is a checked command line of conetune tune.
 type tuneJob struct {
-	once      sync.Once // for the next field
-	deviation []float64 // of the features over the training rows
 	*tuneFlags
-	spec    model.Spec
-	methods []string
-	config  tune.Config   // without the method
-	entries *matcomp.Data // of a matrix, once they are read
-	rows    *input.Rows   // once they are read
-	// groupsOfModel are the groups of features once the model is built; nil without.
-	groupsOfModel *groups.Groups
-	built         tune.Model       // of the rows
-	judge         *evaluate.Judge  // of predictors, once the model is built
-	outside       *evaluate.Nested // the error by outer folds, once it is known; nil without --nested
-	settings      []byte           // for --config
+	run    *Run
+	config tune.Config // without the method
+	built  tune.Model  // of the rows
 }
 
 // newTuneJob checks everything that can be checked without reading the data.
@@ -48,7 +35,7 @@ func newTuneJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) 
 	if err != nil {
 		return nil, err
 	}
-	job := &tuneJob{tuneFlags: f, spec: spec}
+	job := &tuneJob{tuneFlags: f, run: &Run{spec: spec, options: &f.model.Options, source: &f.data.Source, chain: f.chain, verbose: f.verbose}}
 	if f.data.matrix = spec.Matrix; f.data.matrix && f.data.Data != "" && f.data.Split == "" {
 		f.data.Split = input.DefaultRule(f.data.Test != "")
 	}
@@ -66,7 +53,7 @@ func newTuneJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) 
 	if err != nil {
 		return nil, err
 	}
-	job.methods = strings.Split(f.method, ",")
+	job.run.methods = strings.Split(f.method, ",")
 	job.config = tune.Config{
 		Backend: f.backend, CrossCheck: f.crossCheck, Engine: f.engine, Preset: f.preset,
 		Evaluations: f.evaluations, Ranges: ranges, Scope: tune.Scope(f.scope), Workers: f.workers,

@@ -46,15 +46,15 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	} else if err != nil {
 		return badInput(err)
 	}
-	job.built, job.judge = model, evaluate.NewJudge(rows, model, job.model.Intercept)
+	job.built, job.run.judge = model, evaluate.NewJudge(rows, model, job.model.Intercept)
 	if m, ok := model.(interface{ Groups() *groups.Groups }); ok {
-		job.groupsOfModel = m.Groups()
+		job.run.groups = m.Groups()
 	}
 	hyperparameters := len(model.Names())
-	if o := job.config.Opens(model); o != nil && slices.Equal(job.methods, []string{tune.MethodVFiDCA}) {
+	if o := job.config.Opens(model); o != nil && slices.Equal(job.run.methods, []string{tune.MethodVFiDCA}) {
 		hyperparameters -= len(o.Upper)
 	}
-	if slices.Equal(job.methods, []string{tune.MethodVFiDCA}) && job.config.Climbs(model) {
+	if slices.Equal(job.run.methods, []string{tune.MethodVFiDCA}) && job.config.Climbs(model) {
 		hyperparameters = 0 // but for one or two of each rung
 	}
 	if radii := model.Program().Radii; len(job.config.Init) > radii {
@@ -63,7 +63,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	if val := rows.ValidationRows(); hyperparameters > val {
 		a.note("warning: %d hyperparameters are chosen on %d validation rows; the validation error will be too good to be true, judge by test rows", hyperparameters, val)
 	}
-	for _, method := range job.methods {
+	for _, method := range job.run.methods {
 		config := job.config
 		config.Method = method
 		if err := tune.Check(model, config); err != nil {
@@ -84,7 +84,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 		return err
 	}
 	if outer != nil && ctx.Err() == nil {
-		if job.outside, err = job.runNested(ctx, rows.Outer, outer, show); err != nil {
+		if job.run.outside, err = job.runNested(ctx, rows.Outer, outer, show); err != nil {
 			return err
 		}
 	}
@@ -103,12 +103,13 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 
 // read reads the tables.
 func (job *tuneJob) read() (rows *input.Rows, err error) {
-	if job.spec.Matrix {
-		if job.entries, err = job.data.readMatrix(job.groups); err != nil {
+	if job.run.spec.Matrix {
+		if job.run.entries, err = job.data.readMatrix(job.groups); err != nil {
 			return nil, err
 		}
-		job.rows = &input.Rows{Split: entriesAsRows(job.entries)}
-		return job.rows, nil
+		job.run.rows = &input.Rows{Split: entriesAsRows(job.run.entries)}
+		job.run.from = job.data.describe(job.run.rows)
+		return job.run.rows, nil
 	}
 	if rows, err = job.data.Read(); err != nil {
 		return nil, badInput(err)
@@ -117,7 +118,7 @@ func (job *tuneJob) read() (rows *input.Rows, err error) {
 		return nil, badInputf("%s: %w", job.data.files()[0], err)
 	}
 	flagged(rows.Notes)
-	job.rows = rows
+	job.run.rows, job.run.from = rows, job.data.describe(rows)
 	return rows, nil
 }
 
@@ -125,7 +126,7 @@ func (job *tuneJob) read() (rows *input.Rows, err error) {
 // and no measure tells them apart. Labels are checked by their models, and an offset makes the same counts of different
 // rates.
 func (job *tuneJob) checkTargets(rows *input.Rows) error {
-	if job.spec.Labels || job.data.Wanted.Offset != "" {
+	if job.run.spec.Labels || job.data.Wanted.Offset != "" {
 		return nil
 	}
 	check := func(name string, all []float64) error {
@@ -151,15 +152,15 @@ func (job *tuneJob) checkTargets(rows *input.Rows) error {
 
 // build makes the model.
 func (job *tuneJob) build(rows *input.Rows) (tune.Model, error) {
-	if job.entries != nil {
-		return matcomp.New(job.entries, matcomp.Options{Standardize: job.model.Standardize, Intercept: job.model.Intercept})
+	if job.run.entries != nil {
+		return matcomp.New(job.run.entries, matcomp.Options{Standardize: job.model.Standardize, Intercept: job.model.Intercept})
 	}
-	return job.spec.Build(rows, job.model.Options)
+	return job.run.spec.Build(rows, job.model.Options)
 }
 
 // saved is what --save writes.
 func (job *tuneJob) saved(r *tune.Result) model.Model {
-	m := model.New(&job.data.Source, job.rows, job.built, job.model.Options, r)
+	m := model.New(&job.data.Source, job.run.rows, job.built, job.model.Options, r)
 	m.Provenance.Preset, m.Provenance.Files = job.preset, job.data.files()
 	return m
 }
@@ -171,13 +172,13 @@ func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace
 	if job.report != "" || job.plot != "" {
 		config.Curve = curvePoints
 	}
-	config.KeepFits = job.plotTrace != "" && len(job.methods) == 1
+	config.KeepFits = job.plotTrace != "" && len(job.run.methods) == 1
 	config.Progress = func(e tune.Event) {
 		trace.write(e)
 		show.iterated(e)
 	}
 	config.Begin = show.begin
-	results, err := tune.Compare(ctx, model, job.methods, job.chain, config)
+	results, err := tune.Compare(ctx, model, job.run.methods, job.chain, config)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, errInterrupted
@@ -196,12 +197,12 @@ func (a *app) report(job *tuneJob, split *dataset.Split, results []*tune.Result)
 	written, fileErr := a.writeFiles(job, split, results)
 	var err error
 	switch {
-	case job.asJSON && len(job.methods) > 1:
+	case job.asJSON && len(job.run.methods) > 1:
 		err = a.printJSON(job.told(results))
 	case job.asJSON:
 		err = a.printJSON(job.told(results)[0])
 	default:
-		err = a.print(describeRun(job, split, results, written))
+		err = a.print(describeRun(job.run, split, results, written))
 	}
 	if fileErr != nil {
 		return failed(fileErr)
@@ -214,12 +215,12 @@ func (job *tuneJob) told(results []*tune.Result) []toldResult {
 	list := make([]toldResult, len(results))
 	for i, r := range results {
 		list[i].Result = r
-		list[i].judged, list[i].several = job.judge.Of(r), job.judge.Targets(r)
-		list[i].stable = job.stability(list[i].judged)
+		list[i].judged, list[i].several = job.run.judge.Of(r), job.run.judge.Targets(r)
+		list[i].stable = job.run.stability(list[i].judged)
 		if r == evaluate.Best(results) {
-			list[i].nested = job.outside
+			list[i].nested = job.run.outside
 		}
-		list[i].notes = job.rows.Notes
+		list[i].notes = job.run.rows.Notes
 	}
 	return list
 }
@@ -227,13 +228,13 @@ func (job *tuneJob) told(results []*tune.Result) []toldResult {
 // writeFiles writes the files that were asked for and have something to hold, and tells which there are now.
 func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Result) (written []string, err error) {
 	r, traced := evaluate.Best(results), slices.ContainsFunc(results, func(r *tune.Result) bool { return len(r.Trace) > 0 })
-	drawn := func(path string, draw func(*tuneJob, *dataset.Split, []*tune.Result) figure.Figure) func(io.Writer) error {
+	drawn := func(path string, draw func(*Run, *dataset.Split, []*tune.Result) figure.Figure) func(io.Writer) error {
 		return func(w io.Writer) error {
 			format, err := figure.Format(path)
 			if err != nil {
 				return err
 			}
-			return draw(job, split, results).Write(w, format)
+			return draw(job.run, split, results).Write(w, format)
 		}
 	}
 	for _, out := range []struct {
@@ -247,14 +248,14 @@ func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Res
 		{fileFlag{"--plot-trace", job.plotTrace}, "figure of the run", "to draw", traced, drawn(job.plotTrace, traceOfRun)},
 		{fileFlag{"--save", job.save}, "model", "", r.Refit != nil, func(w io.Writer) error { return job.saved(r).Write(w) }},
 		{fileFlag{"--save-config", job.saveConfig}, "settings", "", true, func(w io.Writer) error {
-			_, err := w.Write(job.settings)
+			_, err := w.Write(job.run.settings)
 			return err
 		}},
 		{fileFlag{"--coefficients", job.coefficients}, "coefficients", "", r.Refit != nil, func(w io.Writer) error {
-			return job.writeCoefficients(w, r.RefitFit, job.judge.Of(r))
+			return job.run.writeCoefficients(w, r.RefitFit, job.run.judge.Of(r))
 		}},
 		{fileFlag{"--report", job.report}, "report", "", r.Refit != nil, func(w io.Writer) error {
-			return htmlReport(w, a.args, job, split, results)
+			return htmlReport(w, a.args, job.run, split, results)
 		}},
 	} {
 		switch {
@@ -276,13 +277,13 @@ func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Res
 // outcome turns the statuses into an exit status, and says what runs that ended
 // early leave behind.
 func (a *app) outcome(job *tuneJob, results []*tune.Result) error {
-	code := a.tellNested(job.outside)
+	code := a.tellNested(job.run.outside)
 	for _, r := range results {
 		if r.Status == dca.Converged {
 			continue
 		}
 		text := fmt.Sprintf("%s after %s", describeStatus(r.Status), progressOf(r))
-		if len(job.methods) > 1 {
+		if len(job.run.methods) > 1 {
 			text = r.Method + " " + text
 		}
 		if r.Message != "" {

@@ -7,15 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/conetune/conetune/internal/finitejson"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/table/input"
 )
 
 // The exit statuses of the command line.
@@ -52,34 +51,19 @@ func badInputf(format string, args ...any) error { return badInput(fmt.Errorf(fo
 // failed says that the run is at fault.
 func failed(err error) error { return &exitError{exitUnsolved, err} }
 
-var errInterrupted = &exitError{exitInterrupted, errors.New("interrupted")}
+// errInterrupted ends a command, errMemory is the cause of a context that the watchdog has cancelled.
+var (
+	errInterrupted = &exitError{exitInterrupted, errors.New("interrupted")}
+	errMemory      = errors.New("out of memory")
+)
 
 // app is where a command reads and writes.
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	claimed        string   // the flag whose file goes to standard output
-	args           []string // the command line
-}
-
-// run runs one command line and returns its exit status.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
-	out := &output{w: stdout}
-	a := &app{stdin: os.Stdin, stdout: out, stderr: stderr, args: args}
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // --memory is for this command line
-	defer func() {
-		if p := recover(); p != nil {
-			a.note("conetune: internal error: %v\n%s", p, debug.Stack())
-			code = exitInternal
-		}
-	}()
-	root := a.rootCommand()
-	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if err == nil {
-		err = out.err // of what was written without looking
-	}
-	return a.end(ctx, err)
+	args           []string          // the command line
+	flags          *strings.Replacer // puts flags in the place of options
+	claimed        string            // the flag whose file goes to standard output
 }
 
 // end turns the error of a command into the exit status, and says what there is to say.
@@ -102,39 +86,10 @@ func (a *app) end(ctx context.Context, err error) int {
 			return code
 		}
 	}
-	if text := flagsOf.Replace(err.Error()); text != "" {
+	if text := a.flags.Replace(err.Error()); text != "" {
 		a.note("conetune: %s", strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
 	}
 	return code
-}
-
-func (a *app) rootCommand() *cobra.Command {
-	root := &cobra.Command{
-		Use:   "conetune",
-		Short: "Choose the hyperparameters of a model by bilevel optimisation",
-		Long: `conetune chooses the hyperparameters of a regression model: those whose model,
-fitted to the training rows, has the smallest error on the validation rows. It
-solves that bilevel program with VF-iDCA, a sequence of convex conic programs.
-
-Results go to standard output, everything else to standard error.
-Where a file is written, - is standard output.
-Exit status: 0 done; 1 ended without an answer of the asked quality (the status
-says why), or a result could not be written; 2 bad usage or bad input; 70 the
-program itself failed, which is a bug; 71 out of memory; 130 interrupted.`,
-		Version:       version(),
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-
-		PersistentPreRunE: checkEmpty,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return badInput(flagError(cmd.Flags(), err)) })
-	root.SetVersionTemplate("conetune {{.Version}}\n")
-	root.AddCommand(a.tuneCommand(), a.batchCommand(), a.predictCommand(), a.showCommand(), a.generateCommand(), a.solveCommand(), a.backendsCommand(), a.benchCommand(), a.versionCommand(), a.licensesCommand())
-	return root
 }
 
 // note writes a line to standard error; a message is all it is, so nothing is
@@ -203,4 +158,19 @@ func interruptible[T any](ctx context.Context, work func() (T, error)) (T, error
 		return o.value, errInterrupted
 	}
 	return o.value, o.err
+}
+
+// tell writes the findings about the tables, a line for each.
+func (a *app) tell(notes []input.Note) {
+	for _, n := range notes {
+		a.note("%s: %s", n.File, strings.ReplaceAll(n.Text, "\n", " "))
+	}
+}
+
+// flagged are findings with flags in the place of options.
+func flagged(flags *strings.Replacer, notes []input.Note) []input.Note {
+	for k := range notes {
+		notes[k].Text = flags.Replace(notes[k].Text)
+	}
+	return notes
 }

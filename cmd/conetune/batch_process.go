@@ -3,19 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"runtime"
-	"syscall"
 
 	"github.com/conetune/conetune/internal/batch"
 	"github.com/conetune/conetune/internal/memory"
 )
-
-// jobProcess is set in a process that does a job of a batch.
-const jobProcess = "CONETUNE_JOB"
 
 // share is what each of several jobs at once has of the machine.
 type share struct {
@@ -55,18 +49,4 @@ func (s share) program(ctx context.Context, j *batch.Job, args []string) *exec.C
 		cmd.Env = append(cmd.Env, fmt.Sprintf("GOMEMLIMIT=%d", s.memory))
 	}
 	return cmd
-}
-
-// obeyParent makes the process of a job of a batch end with the one that started it, that is at the end of standard input, and leaves
-// signals to that one, which decides what becomes of its jobs. It says whether this is such a process.
-func obeyParent() bool {
-	if os.Getenv(jobProcess) == "" {
-		return false
-	}
-	signal.Ignore(os.Interrupt, syscall.SIGTERM)
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		os.Exit(exitInterrupted)
-	}()
-	return true
 }

@@ -18,7 +18,7 @@ import (
 func TestSearchJSON(t *testing.T) {
 	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
 	for _, method := range tune.Methods() {
-		if !searches(method) {
+		if method == tune.MethodVFiDCA || method == tune.MethodVFiDCAT {
 			continue
 		}
 		o := conetune(t, "tune", "elastic-net", "--data", data, "--split", threeParts, "--json", "--seed", "4", "--method", method, "--evaluations", "9")

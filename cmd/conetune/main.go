@@ -27,7 +27,7 @@ import (
 func main() {
 	ctx, stdout := begin()
 	ctx, stop := watchProcess(ctx, os.Stderr)
-	code := run(ctx, os.Args[1:], stdout, os.Stderr)
+	code := run(ctx, os.Args[1:], os.Stdin, stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }

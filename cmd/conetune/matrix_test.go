@@ -100,7 +100,7 @@ func TestPredictMatrix(t *testing.T) {
 		require.NoError(t, err)
 		sum += math.Pow(got-want, 2) / 120
 	}
-	require.Contains(t, some.stderr, number(sum)+" on 60 rows")
+	require.Contains(t, some.stderr, fmt.Sprintf("%.6g", sum)+" on 60 rows")
 
 	bad := write(t, dir, "bad.csv", "row,col\n0,0\n3,12\n")
 	o = conetune(t, "predict", "--model", model, "--data", bad)

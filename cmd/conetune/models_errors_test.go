@@ -142,7 +142,7 @@ func TestModelsOfHypergradients(t *testing.T) {
 			}
 			require.Equal(t, exitUsage, o.code, o.stderr)
 			require.Contains(t, o.stderr, method+" cannot do the model "+spec.Name)
-			require.Contains(t, o.stderr, "which there is for "+joined(able))
+			require.Contains(t, o.stderr, "which there is for "+strings.Join(able, ", "))
 		}
 	}
 }

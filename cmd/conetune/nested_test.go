@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,11 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/table/input"
-	"github.com/conetune/conetune/table/split"
-	"github.com/conetune/conetune/tune"
 )
 
 // nestedOf is the field nested of a JSON object.
@@ -159,74 +152,6 @@ func TestNestedReport(t *testing.T) {
 	loss := n["metrics"].(map[string]any)["log_loss"].(map[string]any)["value"].(float64)
 	require.InDelta(t, sum/90, loss, 1e-9)
 	require.Less(t, loss, math.Log(3)*0.75)
-}
-
-// outerJob is a job with its rows, and the rows for outer folds.
-func outerJob(t *testing.T, args ...string) (*tuneJob, *input.Outer) {
-	t.Helper()
-	spec, err := findModel("elastic-net")
-	require.NoError(t, err)
-	f, fs := jobFlags()
-	f.nested = 3
-	job := &tuneJob{tuneFlags: f, run: &Run{spec: spec, methods: []string{"grid"}, options: &f.model.Options, source: &f.data.Source}, config: tune.Config{Evaluations: 4, Eps: 1e-8}}
-	require.NoError(t, fs.Parse(args))
-	job.data.Seed, job.data.Always = 1, true
-	rows, err := job.read()
-	require.NoError(t, err)
-	return job, rows.Outer
-}
-
-// Outer folds keep groups together and look ahead of time no more than those inside.
-func TestNestedDesign(t *testing.T) {
-	data := write(t, t.TempDir(), "wards.csv", wards)
-	job, outer := outerJob(t, "--data", data, "--group", "ward", "--features", "x")
-	folds, err := job.outerFolds(outer)
-	require.NoError(t, err)
-	val := validating(&dataset.CrossValidation{Folds: folds})
-	slices.SortFunc(val, func(a, b []int) int { return len(a) - len(b) })
-	require.Equal(t, [][]int{{0, 2, 11}, {3, 4, 7, 10}, {1, 5, 6, 8, 9}}, val)
-
-	job, outer = outerJob(t, "--data", data, "--time", "day", "--features", "x")
-	folds, err = job.outerFolds(outer)
-	require.NoError(t, err)
-	require.Equal(t, []split.Fold{
-		{Train: []int{1, 3, 5}, Val: []int{7, 9, 10}},
-		{Train: []int{1, 3, 5, 7, 9, 10}, Val: []int{4, 6, 11}},
-		{Train: []int{1, 3, 4, 5, 6, 7, 9, 10, 11}, Val: []int{0, 2, 8}},
-	}, folds)
-	at, _, err := job.choice().Without(outer, folds[1])
-	require.NoError(t, err)
-	require.Equal(t, []float64{5, 6, 3}, at.CV.Test.Y)
-	require.Equal(t, []float64{2, 3, 7, 8, 1, 2}, at.CV.Data.Y)
-	for k, f := range at.CV.Folds { // days 2, 1, 3, 5, 4, 6: the next day is predicted by those before
-		order := []int{1, 0, 2, 4, 3, 5}
-		require.Equal(t, []int{order[k+1]}, f.Val)
-	}
-}
-
-// An end of the context keeps what is done.
-func TestNestedInterrupted(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	job, outer := outerJob(t, "--data", write(t, t.TempDir(), "table.csv", csvText(1, 60, 4)))
-	folds, err := job.outerFolds(outer)
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	without, calls := outer.Without, 0
-	outer.Without = func(train, held []int) (*input.Rows, error) {
-		if calls++; calls == 3 {
-			cancel()
-		}
-		return without(train, held)
-	}
-	n, err := job.runNested(ctx, outer, folds, &progress{status: &status{}})
-	require.NoError(t, err)
-	require.True(t, n.Stopped)
-	require.Len(t, n.Folds, 2)
-	require.Contains(t, describeNested(job.run, n), "2 of 3 outer folds")
-	var stderr strings.Builder
-	a := &app{stderr: &stderr}
-	require.Equal(t, exitInterrupted, a.tellNested(n))
-	require.Equal(t, "conetune: --nested: interrupted after 2 of 3 outer folds\n", stderr.String())
 }
 
 // With fewer than five groups --nested alone has an outer fold for each, as --nested=3 does.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -183,24 +182,8 @@ func (b *brokenAfter) Write(p []byte) (int, error) {
 
 func TestOutputRemembers(t *testing.T) {
 	var stderr bytes.Buffer
-	require.Equal(t, exitDone, run(context.Background(), []string{"--help"}, &brokenAfter{1 << 20}, &stderr))
+	require.Equal(t, exitDone, run(context.Background(), []string{"--help"}, nil, &brokenAfter{1 << 20}, &stderr))
 	require.Empty(t, stderr.String())
-	require.Equal(t, exitUnsolved, run(context.Background(), []string{"--help"}, &brokenAfter{10}, &stderr))
+	require.Equal(t, exitUnsolved, run(context.Background(), []string{"--help"}, nil, &brokenAfter{10}, &stderr))
 	require.Equal(t, 1, strings.Count(stderr.String(), "\n"))
-}
-
-// One number that is not finite is null, and the others are there.
-func TestJSONNull(t *testing.T) {
-	var b bytes.Buffer
-	nan := math.NaN()
-	require.NoError(t, writeJSON(&b, &predictions{Model: "a&b", Predictions: []float64{1, nan, math.Inf(-1)}, Lines: [][]float64{{nan}}, Error: &nan}))
-	var m map[string]any
-	require.NoError(t, json.Unmarshal(b.Bytes(), &m), b.String())
-	require.Equal(t, []any{1.0, nil, nil}, m["predictions"])
-	require.Nil(t, m["error"])
-	b.Reset()
-	require.NoError(t, writeJSON(&b, &solveResult{Name: "p", X: []float64{nan, 2}, SolveSeconds: nan, Certificate: &certificate{Y: []float64{nan}}}))
-	require.NoError(t, json.Unmarshal(b.Bytes(), &m), b.String())
-	require.Equal(t, []any{nil, 2.0}, m["x"])
-	require.Equal(t, "p", m["name"])
 }

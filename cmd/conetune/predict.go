@@ -229,7 +229,7 @@ func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, 
 		}
 		return nil, err
 	}
-	p.Findings = flagged(findings)
+	p.Findings = flagged(a.flags, findings)
 	if score.Strange > 0 {
 		p.Findings = append(p.Findings, input.Note{File: data.path, Finding: table.Finding{Kind: "target", Text: count(score.Strange, "row") + " with a label that the model does not have, which the error leaves out"}})
 	}

@@ -154,10 +154,7 @@ func TestPredictLongInput(t *testing.T) {
 		want := conetune(t, "predict", "--model", model, "--data", path)
 		want.ok(t)
 		var stdout, stderr bytes.Buffer
-		a := &app{stdin: strings.NewReader(text), stdout: &stdout, stderr: &stderr}
-		root := a.rootCommand()
-		root.SetArgs([]string{"predict", "--model", model, "--data", "-"})
-		require.Zero(t, a.end(t.Context(), root.ExecuteContext(t.Context())), stderr.String())
+		require.Zero(t, run(t.Context(), []string{"predict", "--model", model, "--data", "-"}, strings.NewReader(text), &stdout, &stderr), stderr.String())
 		require.True(t, want.stdout == stdout.String(), name)
 		require.Equal(t, want.stderr, stderr.String())
 	}

@@ -78,3 +78,20 @@ func memoryInUse() (used, limit int64) {
 	mine := int64(sample[0].Value.Uint64()) - int64(sample[1].Value.Uint64())
 	return max(mine, residentMemory()), int64(sample[2].Value.Uint64())
 }
+
+// jobProcess is set in a process that does a job of a batch.
+const jobProcess = "CONETUNE_JOB"
+
+// obeyParent makes the process of a job of a batch end with the one that started it, that is at the end of standard input, and leaves
+// signals to that one, which decides what becomes of its jobs. It says whether this is such a process.
+func obeyParent() bool {
+	if os.Getenv(jobProcess) == "" {
+		return false
+	}
+	signal.Ignore(os.Interrupt, syscall.SIGTERM)
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(exitInterrupted)
+	}()
+	return true
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -22,7 +23,7 @@ func TestShow(t *testing.T) {
 	text := conetune(t, "show", saved).ok(t)
 	for _, want := range []string{
 		"ridge, target mpg", "trained on  " + data, "60 training, 60 test rows, 3 folds", "converged, seed 1",
-		"validation " + number(*m.ValidationError) + ", test " + number(*m.TestError), "in the units of the standardised features and target",
+		"validation " + fmt.Sprintf("%.6g", *m.ValidationError) + ", test " + fmt.Sprintf("%.6g", *m.TestError), "in the units of the standardised features and target",
 	} {
 		require.Contains(t, text, want)
 	}
@@ -30,9 +31,9 @@ func TestShow(t *testing.T) {
 	require.Regexp(t, `(?m)^maker +category +Fiat, Opel, Volvo +are the reference$`, text)
 	require.Len(t, m.Hyperparameters, 1)
 	for name, lambda := range m.Hyperparameters {
-		require.Regexp(t, `(?m)^`+name+` +`+number(lambda)+`$`, text)
+		require.Regexp(t, `(?m)^`+name+` +`+fmt.Sprintf("%.6g", lambda)+`$`, text)
 	}
-	require.Regexp(t, `(?m)^intercept +`+number(m.Intercept)+`$`, text)
+	require.Regexp(t, `(?m)^intercept +`+fmt.Sprintf("%.6g", m.Intercept)+`$`, text)
 
 	// The gears are 3, 6, 5, 4 in turns: their standard deviation is that of four numbers in a row.
 	shown := conetune(t, "show", saved, "--json").object(t)

@@ -11,11 +11,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/conetune/conetune/backends"
 )
 
 func solvedFile(format, name string) string {
@@ -206,47 +203,11 @@ func TestSolveBadInput(t *testing.T) {
 	}
 }
 
-// TestSolveUnsupported asks a backend for a cone that it lacks.
-func TestSolveUnsupported(t *testing.T) {
-	err := solverError(&loadedProgram{path: "f.cbf"}, &backends.UnsupportedError{Backend: "b", Feature: "the psd cone", Others: []string{"c"}})
-	require.ErrorContains(t, err, "f.cbf: backends: b does not support the psd cone; these do: c")
-	require.Equal(t, exitUsage, err.(*exitError).code)
-	err = solverError(&loadedProgram{path: "f.cbf"}, &backends.UnsupportedError{Backend: "b", Feature: "the psd cone"})
-	require.ErrorContains(t, err, "conetune backends says how to get others")
-	require.Equal(t, exitUsage, err.(*exitError).code)
-}
-
-// endless is a backend, and a solver, that goes on until the test is over and does not watch anything: whoever waits for it waits for ever.
-type endless struct {
-	backends.ConicBackend
-	backends.Solver
-	over chan struct{}
-}
-
-func newEndless(t *testing.T) endless {
-	e := endless{over: make(chan struct{})}
-	t.Cleanup(func() { close(e.over) })
-	return e
-}
-
-func (e endless) Solve(context.Context) (*backends.Solution, error) {
-	<-e.over
-	return nil, nil
-}
-
-func (e endless) Setup(*backends.Problem, backends.Options) (backends.Solver, error) {
-	<-e.over
-	return nil, nil
-}
-
 func TestSolveInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	o := conetuneUntil(t, ctx, "solve", solvedFile("qps", "small.qps"), "--json")
 	require.Equal(t, exitInterrupted, o.code)
-
-	_, err := solveUntil(ctx, newEndless(t), patience)
-	require.ErrorIs(t, err, errInterrupted)
 }
 
 // TestSolveTimeLimit: the limit is for everything after the reading of the file.
@@ -262,17 +223,6 @@ func TestSolveTimeLimit(t *testing.T) {
 	require.Nil(t, m["objective"])
 	text := conetune(t, "solve", file, "--time-limit", "1ns").stdout
 	require.Contains(t, text, "stopped by the time limit")
-
-	never := newEndless(t)
-	for name, slow := range map[string]*loadedProgram{
-		"building": {build: func() (*builtProgram, error) { <-never.over; return nil, nil }},
-		"set-up":   {build: func() (*builtProgram, error) { return &builtProgram{}, nil }},
-	} {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
-		_, _, err := (&app{}).solveBuilt(ctx, slow, never, backends.Options{}, &solveFlags{})
-		require.ErrorIs(t, err, errInterrupted, name)
-		cancel()
-	}
 }
 
 // TestSolveMemory has a program for which a budget is too small; it is not the file's fault.
@@ -292,22 +242,5 @@ func TestSolveMemory(t *testing.T) {
 	require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
 	for _, want := range []string{path, "the matrices of the cones would take the memory of this problem to", "67.1 MB are allowed", "--memory SIZE"} {
 		require.Contains(t, o.stderr, want)
-	}
-}
-
-func TestSolveProgress(t *testing.T) {
-	p := &status{w: new(bytes.Buffer)}
-	p.logger().Debug("native", "iteration", 3, "objective", 1.25, "mu", 2.0)
-	p.end()
-	require.Equal(t, "native  iteration 3  objective 1.25", p.text(time.Now()))
-	require.Nil(t, (&status{}).logger())
-}
-
-func TestDescribeCones(t *testing.T) {
-	text := describeCones([]backends.Cone{backends.Zero(2), backends.SecondOrder(3), backends.SecondOrder(4), backends.PSD(2)})
-	require.Equal(t, "2 zero, 2 second-order (7 rows), 1 psd (3 rows)", text)
-	require.Equal(t, "none", describeCones(nil))
-	for s := backends.Optimal; s <= backends.NumericalError; s++ {
-		require.NotEmpty(t, solveStatus(s), fmt.Sprint(s))
 	}
 }

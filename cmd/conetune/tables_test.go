@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -91,7 +90,7 @@ func TestTextLabels(t *testing.T) {
 			}
 		}
 		require.Less(t, wrong, 15, name)
-		share := number(float64(wrong) / 60)
+		share := fmt.Sprintf("%.6g", float64(wrong)/60)
 		require.Contains(t, o.stderr, map[string]string{"svm": "error " + share + " on 60 rows (share of wrong labels)", "logistic": "on 60 rows (mean logistic loss), share of wrong labels " + share}[name])
 		shown := conetune(t, "predict", "--model", model, "--data", data, "--json").object(t)["predictions"].([]any)
 		require.Equal(t, words[0], shown[0])
@@ -119,10 +118,7 @@ func TestSeveralTargetsWithGaps(t *testing.T) {
 func TestTableOnStandardInput(t *testing.T) {
 	pipe := func(text string, args ...string) (code int, out, errs string) {
 		var stdout, stderr bytes.Buffer
-		a := &app{stdin: strings.NewReader(text), stdout: &stdout, stderr: &stderr}
-		root := a.rootCommand()
-		root.SetArgs(args)
-		code = a.end(context.Background(), root.ExecuteContext(context.Background()))
+		code = run(context.Background(), args, strings.NewReader(text), &stdout, &stderr)
 		return code, stdout.String(), stderr.String()
 	}
 	model := filepath.Join(t.TempDir(), "m.json")
@@ -171,11 +167,8 @@ func TestColumnFlags(t *testing.T) {
 // What is piped in counts against the budget of memory, as files do.
 func TestBudgetOfStandardInput(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	a := &app{stdin: strings.NewReader(cars(20000)), stdout: &stdout, stderr: &stderr}
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	root := a.rootCommand()
-	root.SetArgs([]string{"tune", "elastic-net", "--data", "-", "--target", "mpg", "--memory", "500kB"})
-	require.Equal(t, exitUsage, a.end(context.Background(), root.ExecuteContext(context.Background())))
+	args := []string{"tune", "elastic-net", "--data", "-", "--target", "mpg", "--memory", "500kB"}
+	require.Equal(t, exitUsage, run(context.Background(), args, strings.NewReader(cars(20000)), &stdout, &stderr))
 	require.Regexp(t, `standard input:\d+: what was read up to here takes about .* of memory, but the budget is`, stderr.String())
 }
 

@@ -213,14 +213,6 @@ var flagsOf = func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }()
 
-// flagged are findings with flags in the place of options.
-func flagged(notes []input.Note) []input.Note {
-	for k := range notes {
-		notes[k].Text = flagsOf.Replace(notes[k].Text)
-	}
-	return notes
-}
-
 // foldCount is the value of --folds.
 type foldCount struct{ of *input.Source }
 

@@ -117,7 +117,7 @@ func (job *tuneJob) read() (rows *input.Rows, err error) {
 	if err := job.checkTargets(rows); err != nil {
 		return nil, badInputf("%s: %w", job.data.files()[0], err)
 	}
-	flagged(rows.Notes)
+	flagged(flagsOf, rows.Notes)
 	job.run.rows, job.run.from = rows, job.data.describe(rows)
 	return rows, nil
 }
@@ -304,11 +304,4 @@ func (a *app) outcome(job *tuneJob, results []*tune.Result) error {
 		return nil
 	}
 	return &exitError{code: code}
-}
-
-// tell writes the findings about the tables, a line for each.
-func (a *app) tell(notes []input.Note) {
-	for _, n := range notes {
-		a.note("%s: %s", n.File, strings.ReplaceAll(n.Text, "\n", " "))
-	}
 }

@@ -2,14 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/conetune/conetune/internal/memory"
 )
-
-// errMemory is the cause of a context that the watchdog has cancelled.
-var errMemory = errors.New("out of memory")
 
 // The times of the watchdog.
 const (

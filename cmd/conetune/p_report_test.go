@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -12,8 +14,10 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
@@ -103,43 +107,6 @@ vf-idca          2.5      -                   1.5            3.25   0.250 s   2 
 	require.NotContains(t, text, "refit")
 }
 
-func TestOutcome(t *testing.T) {
-	for status, want := range map[dca.Status]struct {
-		code int
-		text string
-	}{
-		dca.Converged:       {exitDone, ""},
-		dca.IterationLimit:  {exitUnsolved, "stopped by the iteration limit after 2 iterations"},
-		dca.TimeLimit:       {exitUnsolved, "stopped by the time limit"},
-		dca.Inaccurate:      {exitUnsolved, "missed their tolerances"},
-		dca.SolverFailed:    {exitUnsolved, "stopped by a numerical error"},
-		dca.LowerInfeasible: {exitUnsolved, "the lower level became infeasible"},
-		dca.Cancelled:       {exitInterrupted, "interrupted after 2 iterations"},
-	} {
-		run, _, r := made(2)
-		r.Status = status
-		var stderr bytes.Buffer
-		err := (&app{stderr: &stderr}).outcome(&tuneJob{tuneFlags: &tuneFlags{}, run: run}, []*tune.Result{r})
-		if want.code == exitDone {
-			require.NoError(t, err)
-			require.Empty(t, stderr.String())
-			continue
-		}
-		var e *exitError
-		require.ErrorAs(t, err, &e)
-		require.Equal(t, want.code, e.code)
-		require.Contains(t, stderr.String(), want.text)
-		require.Equal(t, 1, strings.Count(stderr.String(), "\n"))
-	}
-	// A run without a refit has no model to save.
-	run, _, r := made(2)
-	r.Refit, r.Status = nil, dca.Cancelled
-	var stderr bytes.Buffer
-	job := &tuneJob{tuneFlags: &tuneFlags{save: "m.json"}, run: run}
-	require.Error(t, (&app{stderr: &stderr}).outcome(job, []*tune.Result{r}))
-	require.Contains(t, stderr.String(), "no model to write to m.json")
-}
-
 func TestTraceFigure(t *testing.T) {
 	_, _, r := made(2)
 	f := traceFigure(r)
@@ -151,17 +118,6 @@ func TestTraceFigure(t *testing.T) {
 	require.Empty(t, f.Panels[0].Lines[3].X, "there is no test error of the refit")
 	var b bytes.Buffer
 	require.NoError(t, f.Write(&b, "png"))
-}
-
-func TestSavedModel(t *testing.T) {
-	run, _, r := made(2)
-	job := &tuneJob{tuneFlags: &tuneFlags{data: dataFlags{Source: *run.source}}, run: run}
-	r.Hyperparameters = map[string]float64{"lambda1": 0, "lambda2": 0.5}
-	m := job.saved(r)
-	require.Equal(t, 2.5, *m.ValidationError)
-	require.Equal(t, r.RefitFit.Coefficients, m.Coefficients)
-	require.Equal(t, []string{"data"}, m.Provenance.Files)
-	require.Equal(t, 0, m.Provenance.TestRows)
 }
 
 // The figure ends at the errors of the report, which may be those of a model trained on more rows than the fits of the trace.
@@ -188,4 +144,114 @@ func TestFigureEndsAtReport(t *testing.T) {
 		require.Equal(t, "chosen", lines[1].Name)
 		require.Equal(t, []float64{want}, lines[1].Y)
 	}
+}
+
+// The lines are coefficients times the deviations of their features, 1, 2 and 3 here, the largest at the end first, or
+// the norms of their groups.
+func TestPathPanel(t *testing.T) {
+	split := &dataset.Split{Train: &dataset.Data{
+		X: mat.NewDense(2, 3, []float64{1, 2, 3, -1, -2, -3}), Y: []float64{1, 2}, Features: []string{"a", "b", "c"}, Target: "y",
+	}}
+	event := func(c ...float64) tune.Event {
+		return tune.Event{Fit: &tune.Fit{Coefficients: c, Features: split.Train.Features}}
+	}
+	r := &tune.Result{Method: tune.MethodGrid, Trace: []tune.Event{event(5, 1, -1), {}, event(0, 2, -3)}}
+	run := &Run{methods: []string{r.Method}}
+	last := func() []figure.Line {
+		panels := traceOfRun(run, split, []*tune.Result{r}).Panels
+		return panels[len(panels)-1].Lines
+	}
+	require.Equal(t, []figure.Line{
+		{Name: "c", X: []float64{1, 3}, Y: []float64{-3, -9}, Style: 0},
+		{Name: "b", X: []float64{1, 3}, Y: []float64{2, 4}, Style: 1},
+		{Name: "a", X: []float64{1, 3}, Y: []float64{5, 0}, Style: 2},
+	}, last())
+	run.groups = &groups.Groups{Names: []string{"first", "second"}, Members: [][]int{{0}, {1, 2}}}
+	lines := last()
+	require.InDeltaSlice(t, []float64{math.Sqrt(13), math.Sqrt(97)}, lines[0].Y, 1e-14)
+	require.Equal(t, []string{"second", "first"}, []string{lines[0].Name, lines[1].Name})
+	r.Trace = nil
+	require.Len(t, traceOfRun(run, split, []*tune.Result{r}).Panels, 2, "no coefficients")
+}
+
+// Of two features, effects are coefficients times standard deviations, the larger one at the choice first, and a feature that is nowhere in use is left out.
+func TestPathsOf(t *testing.T) {
+	x := mat.NewDense(4, 3, []float64{1, 10, 1, -1, -10, 0, 1, -10, 1, -1, 10, 0}) // standard deviations 1, 10 and 1/2
+	split := &dataset.Split{Train: &dataset.Data{X: x, Y: make([]float64, 4), Features: []string{"a", "b", "c"}}}
+	fit := func(b ...float64) tune.Fit { return tune.Fit{Coefficients: b, Features: split.Train.Features} }
+	r := &tune.Result{Model: "lasso", Refit: &tune.Errors{}, RefitFit: fit(1, -0.3, 0)}
+	r.Lambda = []float64{0.5}
+	for k, f := range []tune.Fit{fit(0, 0, 0), fit(1, -0.3, 0), {}, fit(4, -0.35, 0)} {
+		r.Curve = append(r.Curve, tune.CurvePoint{Factor: math.Pow(10, float64(1-k)), Validation: 1, Fit: f})
+	}
+	p, c := pathsOf(split, r)
+	require.Equal(t, []string{"b", "a"}, p.name)
+	require.InDeltaSlice(t, []float64{5, 0.5, 0.005}, p.x, 1e-12)
+	require.InDeltaSlice(t, []float64{0, -3, -3.5}, p.effect[0], 1e-12)
+	require.InDeltaSlice(t, []float64{0, 1, 4}, p.effect[1], 1e-12)
+	lines := p.around(c).Lines
+	require.Len(t, lines, 3)
+	require.Equal(t, []float64{0.5, 0.5}, lines[2].X)
+	require.Equal(t, []float64{-3.5, 4}, lines[2].Y)
+	drawn, err := pathDrawing(split, r).onPage()
+	require.NoError(t, err)
+	require.Contains(t, string(drawn.SVG), "In use: 0 features at 5, 2 features at 0.005.")
+	r.Curve = r.Curve[:1]
+	require.Nil(t, pathDrawing(split, r))
+	require.Equal(t, strings.Repeat("x", 18)+"..", shortened(strings.Repeat("x", 30)))
+}
+
+// Rows of weight 2 count twice in the ROC curve: (0,0), (0,1/2), (1/3,1/2), (1/3,1), (1,1).
+func TestWeightedROC(t *testing.T) {
+	x, y, area := roc([]float64{4, 3, 2, 1}, []float64{1, 0, 1, 0}, []float64{2, 1, 2, 2})
+	require.InDeltaSlice(t, []float64{0, 0, 1. / 3, 1. / 3, 1}, x, 1e-15)
+	require.InDeltaSlice(t, []float64{0, 0.5, 0.5, 1, 1}, y, 1e-15)
+	require.InDelta(t, 1./6+2./3, area, 1e-15)
+}
+
+// lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2) is the penalty of the elastic net in one parametrisation.
+func TestParametrised(t *testing.T) {
+	r := &tune.Result{Model: "elastic-net", Refit: &tune.Errors{}, Lambda: []float64{0.3, 0.1}}
+	lambda, l1, ok := parametrised(r)
+	require.True(t, ok)
+	require.InDelta(t, 0.4, lambda, 1e-15)
+	require.InDelta(t, 0.75, l1, 1e-15)
+	require.Contains(t, sameAs("elastic-net", lambda, l1, 10, false, false)[0].Code, "ElasticNet(alpha=0.4, l1_ratio=0.75)")
+	require.Contains(t, sameAs("logistic", lambda, l1, 10, false, false)[0].Code, "C=0.25, l1_ratio=0.75")
+	require.Equal(t, []string{"0", "1", "0.25", "0.999", "0.00008", "0.99999"}, []string{ratio(1e-10, 3), ratio(1-1e-10, 3), ratio(0.25, 3), ratio(0.999, 3), ratio(8e-5, 3), ratio(0.99999, 3)})
+	_, _, ok = parametrised(&tune.Result{Model: "weighted-lasso", Refit: &tune.Errors{}, Lambda: []float64{0.3, 0.1}})
+	require.False(t, ok)
+}
+
+// The area below the ROC curve is the share of pairs of a positive and another row that the values put in order, ties
+// counting half.
+func TestROC(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	value, label := make([]float64, 60), make([]float64, 60)
+	for i := range value {
+		label[i] = float64(random.IntN(2))
+		value[i] = float64(random.IntN(8)) + 2*label[i]
+	}
+	x, y, area := roc(value, label, nil)
+	require.Equal(t, []float64{0, 1}, []float64{x[0], x[len(x)-1]})
+	require.Equal(t, []float64{0, 1}, []float64{y[0], y[len(y)-1]})
+	inOrder, pairs := 0.0, 0.0
+	for i := range value {
+		for j := range value {
+			if label[i] == 1 && label[j] == 0 {
+				pairs++
+				switch {
+				case value[i] > value[j]:
+					inOrder++
+				case value[i] == value[j]:
+					inOrder += 0.5
+				}
+			}
+		}
+	}
+	require.InDelta(t, inOrder/pairs, area, 1e-12)
+}
+
+func TestCommandLine(t *testing.T) {
+	require.Equal(t, `conetune tune lasso --data 'it'\''s a $.csv' ''`, commandLine([]string{"tune", "lasso", "--data", "it's a $.csv", ""}))
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/portfolio"
 	"github.com/conetune/conetune/internal/webpage"
 )
 
@@ -41,19 +40,6 @@ func (a *app) backendsCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
-}
-
-// openBackend opens what --backend names, and --cross-check puts together.
-func openBackend(names string, crossCheck bool) (backends.ConicBackend, error) {
-	flag, open := "--backend", portfolio.Open
-	if crossCheck {
-		flag, open = "--cross-check", portfolio.OpenCrossCheck
-	}
-	b, err := open(names)
-	if err != nil {
-		return nil, badInputf("%s: %w", flag, err)
-	}
-	return b, nil
 }
 
 func listBackends() ([]backendInfo, error) {

@@ -112,14 +112,6 @@ func jobFlag(name string) error {
 	return nil
 }
 
-// jobFlags are the flags of conetune tune as one job has them.
-func jobFlags() (*tuneFlags, *pflag.FlagSet) {
-	f, fs := newTuneFlags(), pflag.NewFlagSet("", pflag.ContinueOnError)
-	fs.SortFlags = false
-	f.register(fs)
-	return f, fs
-}
-
 // options checks the flags and reads the list of jobs.
 func (f *batchFlags) options(args []string, flags *pflag.FlagSet) (o batch.Options, err error) {
 	command := "conetune batch"

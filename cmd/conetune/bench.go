@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -165,9 +164,4 @@ func commandOf(cmd *cobra.Command, flags ...string) string {
 		}
 	}
 	return s
-}
-
-// machine describes where the program runs.
-func machine() string {
-	return fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 }

@@ -57,20 +57,20 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 	}
 	entries := " and --val: entries of a matrix come in one file, which is divided; give --data FILE, or --dir DIR"
 	chosen := " and --val: the model is chosen by cross-validation; give --data FILE and --folds T, or --dir DIR"
-	if err := checkUse(fs, []misuse{
-		{"repeats", !folds || folder, " goes with the folds of --data FILE"},
-		{"row-features", !d.matrix, " goes with matrix-completion"},
-		{"col-features", !d.matrix, " goes with matrix-completion"},
-		{"row-features", folder, " goes with --data; --dir takes the features of the folder"},
-		{"col-features", folder, " goes with --data; --dir takes the features of the folder"},
-		{"train", d.matrix, entries},
-		{"split", d.matrix && d.Split == input.SplitAll, " all is for folds; entries of a matrix are for training, validation or test"},
-		{"target", d.matrix, ": the value of an entry is in the column value"},
-		{"train", folds, chosen},
-		{"val", folds && d.Train == "" && d.Data == "" && !folder, " goes with --train: the model is chosen by cross-validation; give --data FILE and --folds T, or --dir DIR"},
-		{"folds", folds && folder, " goes with --data; --dir takes the folds of the folder"},
-		{"val", len(forms) == 0, " needs --train"},
-	}); err != nil {
+	if err := checkUse(fs,
+		when("repeats", !folds || folder, " goes with the folds of --data FILE"),
+		when("row-features", !d.matrix, " goes with matrix-completion"),
+		when("col-features", !d.matrix, " goes with matrix-completion"),
+		when("row-features", folder, " goes with --data; --dir takes the features of the folder"),
+		when("col-features", folder, " goes with --data; --dir takes the features of the folder"),
+		when("train", d.matrix, entries),
+		when("split", d.matrix && d.Split == input.SplitAll, " all is for folds; entries of a matrix are for training, validation or test"),
+		when("target", d.matrix, ": the value of an entry is in the column value"),
+		when("train", folds, chosen),
+		when("val", folds && d.Train == "" && d.Data == "" && !folder, " goes with --train: the model is chosen by cross-validation; give --data FILE and --folds T, or --dir DIR"),
+		when("folds", folds && folder, " goes with --data; --dir takes the folds of the folder"),
+		when("val", len(forms) == 0, " needs --train"),
+	); err != nil {
 		return err
 	}
 	switch {
@@ -81,13 +81,13 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 	case len(forms) > 1:
 		return badInputf("%s contradict each other: give one of --data, --train, --dir", strings.Join(forms, " and "))
 	}
-	if err := checkUse(fs, []misuse{
-		{"train", d.Val == "", " needs --val FILE, the rows on which hyperparameters are chosen (or give --data FILE, which is divided)"},
-		{"val", d.Train == "", " goes with --train, not with " + forms[0]},
-		{"test", folder, " goes with --data or --train; --dir takes the test rows of the folder"},
-		{"target", folder, " goes with --data or --train; in a folder " + other},
-		{"split", d.Data == "" && (tables || folder), " goes with --data, not with " + forms[0]},
-	}); err != nil {
+	if err := checkUse(fs,
+		when("train", d.Val == "", " needs --val FILE, the rows on which hyperparameters are chosen (or give --data FILE, which is divided)"),
+		when("val", d.Train == "", " goes with --train, not with "+forms[0]),
+		when("test", folder, " goes with --data or --train; --dir takes the test rows of the folder"),
+		when("target", folder, " goes with --data or --train; in a folder "+other),
+		when("split", d.Data == "" && (tables || folder), " goes with --data, not with "+forms[0]),
+	); err != nil {
 		return err
 	}
 	return d.checkDesign(fs)
@@ -107,12 +107,12 @@ func (d *dataFlags) checkDesign(fs *pflag.FlagSet) error {
 	if columns != nil && by.Group == "" {
 		without = columns[0]
 	}
-	return checkUse(fs, []misuse{
-		{"fold-column", fs.Changed("folds"), " " + by.Fold + " says how many folds there are: leave --folds out"},
-		{"fold-column", d.Split != "" && d.Split != input.SplitAll, " " + by.Fold + " divides all rows: leave --split out, and name a file of test rows with --test"},
-		{"repeats", by.Fold != "" || by.Time != "" || d.Each, ": chance has no part in " + without + ", so that all deals would be the same"},
-		{"folds", by.Time != "" && d.Each, " all and --time contradict each other: give a number of folds"},
-	})
+	return checkUse(fs,
+		when("fold-column", fs.Changed("folds"), " "+by.Fold+" says how many folds there are: leave --folds out"),
+		when("fold-column", d.Split != "" && d.Split != input.SplitAll, " "+by.Fold+" divides all rows: leave --split out, and name a file of test rows with --test"),
+		when("repeats", by.Fold != "" || by.Time != "" || d.Each, ": chance has no part in "+without+", so that all deals would be the same"),
+		when("folds", by.Time != "" && d.Each, " all and --time contradict each other: give a number of folds"),
+	)
 }
 
 // checkTargets reads the names of the targets.

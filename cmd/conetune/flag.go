@@ -54,6 +54,15 @@ type flagTraits struct {
 	unsaved bool    // says nothing about the choice: what is written and printed
 }
 
+// newFlag is a row.
+func newFlag(name string, value any, help string, traits ...flagTraits) flagRow {
+	r := flagRow{name: name, value: value, help: help}
+	if traits != nil {
+		r.flagTraits = traits[0]
+	}
+	return r
+}
+
 // register adds flags.
 func register(fs *pflag.FlagSet, rows []flagRow) {
 	for _, r := range rows {
@@ -113,8 +122,11 @@ type misuse struct {
 	words string // after its name
 }
 
+// when is a misuse.
+func when(flag string, wrong bool, words string) misuse { return misuse{flag, wrong, words} }
+
 // checkUse rejects the first flag that was given although something is wrong with it.
-func checkUse(fs *pflag.FlagSet, list []misuse) error {
+func checkUse(fs *pflag.FlagSet, list ...misuse) error {
 	for _, m := range list {
 		if m.wrong && fs.Changed(m.flag) {
 			return badInputf("--%s%s", m.flag, m.words)
@@ -205,6 +217,8 @@ func flagNames(fs *pflag.FlagSet) (names []string) {
 
 // nameList is the value of a flag of names with commas between them.
 type nameList struct{ names *[]string }
+
+func newNameList(names *[]string) nameList { return nameList{names} }
 
 // Set, String and Type implement [pflag.Value].
 func (l nameList) Set(text string) error {

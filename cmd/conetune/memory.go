@@ -32,7 +32,7 @@ func (m *memoryLimit) String() string {
 
 // memoryFlag is the flag --memory. run takes back what it sets.
 func memoryFlag() flagRow {
-	return flagRow{"memory", &memoryLimit{}, "refuse what would take more than `SIZE` of memory, such as 4GB or 500MB (default: half of what the process may use, or GOMEMLIMIT)", flagTraits{}}
+	return newFlag("memory", &memoryLimit{}, "refuse what would take more than `SIZE` of memory, such as 4GB or 500MB (default: half of what the process may use, or GOMEMLIMIT)")
 }
 
 func registerMemory(fs *pflag.FlagSet) { register(fs, []flagRow{memoryFlag()}) }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/portfolio"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/tune"
 )
@@ -42,4 +44,17 @@ func (a *app) readModel(path string) (*model.Model, error) {
 		return model.ReadFrom(a.stdin, "standard input")
 	}
 	return model.Read(path)
+}
+
+// openBackend opens what --backend names, and --cross-check puts together.
+func openBackend(names string, crossCheck bool) (backends.ConicBackend, error) {
+	flag, open := "--backend", portfolio.Open
+	if crossCheck {
+		flag, open = "--cross-check", portfolio.OpenCrossCheck
+	}
+	b, err := open(names)
+	if err != nil {
+		return nil, badInputf("%s: %w", flag, err)
+	}
+	return b, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/conetune/conetune/internal/atomicfile"
 )
@@ -102,3 +103,16 @@ func checkFolder(path string) error {
 	}
 	return nil
 }
+
+// absolute returns a path by which two names of a file can be compared.
+func absolute(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return filepath.Clean(path)
+}
+
+func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }

@@ -47,18 +47,18 @@ func traceOfRun(run *Run, split *dataset.Split, results []*tune.Result) figure.F
 // errors over its evaluations, of several methods over the seconds, which are alike for all.
 func progressFigure(run *Run, results []*tune.Result) figure.Figure {
 	r := results[0]
-	words := chosenWords(evaluate.Best(results))
+	note := chosenWords(evaluate.Best(results))
 	if len(run.methods) == 1 && !searches(run.methods[0]) {
 		f := traceFigure(r)
-		f.XLabel += words
+		f.XLabel += note
 		return f
 	}
 	f := figure.Figure{
-		Title: fmt.Sprintf("%s by %s", r.Model, joined(run.methods)), XLabel: "seconds" + words, XFromZero: true,
+		Title: fmt.Sprintf("%s by %s", r.Model, joined(run.methods)), XLabel: "seconds" + note, XFromZero: true,
 		Panels: []figure.Panel{{YLabel: "best validation error, refit"}, {YLabel: "its test error"}},
 	}
 	if len(results) == 1 {
-		f.XLabel = "evaluation" + words
+		f.XLabel = "evaluation" + note
 	}
 	for i, r := range results {
 		validation, test := reached(r, len(results) == 1)

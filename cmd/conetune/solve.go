@@ -31,16 +31,16 @@ type solveFlags struct {
 // rows are the flags.
 func (f *solveFlags) rows() []flagRow {
 	return []flagRow{
-		{"backend", &f.backend, "conic solver, `NAME`, see conetune backends; auto for one that suits the program, A,B for the first answer of both", flagTraits{}},
-		{"cross-check", &f.crossCheck, "with --backend A,B: both must agree", flagTraits{}},
-		{"eps", &f.eps, "accuracy `E` that residuals and gap must meet, at most 0.01", flagTraits{most: mostEps}},
-		{"time-limit", &f.timeLimit, "at most `TIME` after the file was read, such as 60s or 5m (default: no limit)", flagTraits{most: anyNumber}},
-		{"max-iter", &f.maxIter, "at most `N` iterations (default: the solver's)", flagTraits{most: mostIterations}},
-		{"threads", &f.threads, "at most `N` threads; no solver of this program uses more than one yet", flagTraits{most: mostThreads}},
+		newFlag("backend", &f.backend, "conic solver, `NAME`, see conetune backends; auto for one that suits the program, A,B for the first answer of both"),
+		newFlag("cross-check", &f.crossCheck, "with --backend A,B: both must agree"),
+		newFlag("eps", &f.eps, "accuracy `E` that residuals and gap must meet, at most 0.01", flagTraits{most: mostEps}),
+		newFlag("time-limit", &f.timeLimit, "at most `TIME` after the file was read, such as 60s or 5m (default: no limit)", flagTraits{most: anyNumber}),
+		newFlag("max-iter", &f.maxIter, "at most `N` iterations (default: the solver's)", flagTraits{most: mostIterations}),
+		newFlag("threads", &f.threads, "at most `N` threads; no solver of this program uses more than one yet", flagTraits{most: mostThreads}),
 		memoryFlag(),
-		{"json", &f.asJSON, "print one JSON object instead of a table", flagTraits{}},
-		{"out", &f.out, "write that JSON object to `FILE` too, or to - for standard output", flagTraits{}},
-		{"verbose", &f.verbose, "log the iterations on standard error", flagTraits{short: "v"}},
+		newFlag("json", &f.asJSON, "print one JSON object instead of a table"),
+		newFlag("out", &f.out, "write that JSON object to `FILE` too, or to - for standard output"),
+		newFlag("verbose", &f.verbose, "log the iterations on standard error", flagTraits{short: "v"}),
 	}
 }
 

@@ -106,3 +106,11 @@ func (i iterations) Handle(_ context.Context, r slog.Record) error {
 
 func (i iterations) WithAttrs([]slog.Attr) slog.Handler { return i }
 func (i iterations) WithGroup(string) slog.Handler      { return i }
+
+// logger writes the solver's iterations to standard error, if asked to.
+func (a *app) logger(verbose bool) *slog.Logger {
+	if !verbose {
+		return nil
+	}
+	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}

@@ -82,7 +82,7 @@ func (f *tuneFlags) printHelp(cmd *cobra.Command, all bool) error {
 		fmt.Fprintf(&b, tuneHelpAll, joined(model.Able(tune.MethodIGJO)), joined(model.Able(tune.MethodIFDM)))
 	}
 	fmt.Fprintf(&b, "\n\nUsage:\n  %s\n\nExamples:\n%s\n", cmd.UseLine(), cmd.Example)
-	for _, g := range append(f.table(), flagGroup{"Help", false, []flagRow{{name: "help-all"}, {name: "help"}}}) {
+	for _, g := range append(f.table(), flagGroup{"Help", false, []flagRow{newFlag("help-all", nil, ""), newFlag("help", nil, "")}}) {
 		if !g.shown && !all {
 			continue
 		}

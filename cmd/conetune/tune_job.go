@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"log/slog"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,14 +88,14 @@ func (f *tuneFlags) check(spec model.Spec, fs *pflag.FlagSet) error {
 		return badInputf("--groups is missing: M equal consecutive groups, or a file with the group of each feature")
 	}
 	fold, folds := f.data.Wanted.Division.Fold, f.data.CrossValidates()
-	return checkUse(fs, []misuse{
-		{"nested", f.nested < 2, fmt.Sprintf(" is %d, expected at least 2", f.nested)},
-		{"nested", f.data.matrix || f.data.Data == "" || !folds, " goes with the folds of --data FILE"},
-		{"fold-column", f.nested != 0 && f.nested != input.DefaultFolds, " " + fold + " says how many outer folds there are: give --nested without a number"},
-		{"coefficients", spec.Matrix, ": " + spec.Name + " predicts by a matrix; --save has it"},
-		{"folds", f.data.matrix, ": " + spec.Name + " has no folds, its entries are for training, validation or test"},
-		{"final", folds, ": with folds the refit is trained on all of their rows; leave it out, or divide the rows by --split"},
-	})
+	return checkUse(fs,
+		when("nested", f.nested < 2, fmt.Sprintf(" is %d, expected at least 2", f.nested)),
+		when("nested", f.data.matrix || f.data.Data == "" || !folds, " goes with the folds of --data FILE"),
+		when("fold-column", f.nested != 0 && f.nested != input.DefaultFolds, " "+fold+" says how many outer folds there are: give --nested without a number"),
+		when("coefficients", spec.Matrix, ": "+spec.Name+" predicts by a matrix; --save has it"),
+		when("folds", f.data.matrix, ": "+spec.Name+" has no folds, its entries are for training, validation or test"),
+		when("final", folds, ": with folds the refit is trained on all of their rows; leave it out, or divide the rows by --split"),
+	)
 }
 
 // checkModel rejects flags of other models, and numbers without meaning.
@@ -120,13 +118,13 @@ func (f *tuneFlags) checkModel(spec model.Spec, fs *pflag.FlagSet, rows []flagRo
 	case !slices.Contains(adaptive.Pilots(), string(m.Pilot)):
 		return badInputf("--pilot: unknown model %q; known are: %s", m.Pilot, joined(adaptive.Pilots()))
 	}
-	if err := checkUse(fs, []misuse{
-		{"event", !spec.Survival, ": " + spec.Name + " has no times until an event; cox has"},
-		{"intercept", spec.Survival, ": " + spec.Name + " has none, as a constant changes nothing"},
-		{"intercept", spec.Folds && !f.intercept, "=false: " + spec.Name + " always has one"},
-		{"scale", spec.Matrix, ": " + spec.Name + " always divides by standard deviations"},
-		{"scale", fs.Changed("standardize") && !f.standardize, " is about what --standardize=false turns off; leave one of them out"},
-	}); err != nil {
+	if err := checkUse(fs,
+		when("event", !spec.Survival, ": "+spec.Name+" has no times until an event; cox has"),
+		when("intercept", spec.Survival, ": "+spec.Name+" has none, as a constant changes nothing"),
+		when("intercept", spec.Folds && !f.intercept, "=false: "+spec.Name+" always has one"),
+		when("scale", spec.Matrix, ": "+spec.Name+" always divides by standard deviations"),
+		when("scale", fs.Changed("standardize") && !f.standardize, " is about what --standardize=false turns off; leave one of them out"),
+	); err != nil {
 		return err
 	}
 	return m.terms.check(fs)
@@ -288,25 +286,4 @@ type fileFlag struct{ flag, path string }
 // outputs are the files to write, those without a name among them.
 func (f *tuneFlags) outputs() []fileFlag {
 	return []fileFlag{{"--trace", f.trace}, {"--plot", f.plot}, {"--plot-trace", f.plotTrace}, {"--save", f.save}, {"--coefficients", f.coefficients}, {"--report", f.report}, {"--save-config", f.saveConfig}}
-}
-
-// absolute returns a path by which two names of a file can be compared.
-func absolute(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return filepath.Clean(path)
-}
-
-func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
-
-// logger writes the solver's iterations to standard error, if asked to.
-func (a *app) logger(verbose bool) *slog.Logger {
-	if !verbose {
-		return nil
-	}
-	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }

@@ -1,6 +1,10 @@
 package main
 
-import "runtime/debug"
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
 
 // release is the version that the source tree leads to.
 const release = "0.1.0"
@@ -19,4 +23,9 @@ func version() string {
 		}
 	}
 	return v
+}
+
+// machine describes where the program runs.
+func machine() string {
+	return fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 }

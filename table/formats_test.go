@@ -350,7 +350,7 @@ func TestDamagedTakesLittle(t *testing.T) {
 	}
 }
 
-// A description of a Parquet file whose list has more elements than the description has bytes, which parquet-go makes room for.
+// A description of a Parquet file whose list has more elements than the description has bytes.
 func TestLongListTakesLittle(t *testing.T) {
 	const version, schema = "\x15\x02", "\x19\xfc\xff\xff\xff\xff\x07" // 1, and 2^31 - 1 structures
 	file := []byte("PAR1" + version + schema + "\x09\x00\x00\x00PAR1")

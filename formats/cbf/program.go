@@ -2,12 +2,11 @@ package cbf
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/formats/internal/coo"
+	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/tower"
 )
 
@@ -66,7 +65,7 @@ func (p *Program) objective(at places) []float64 {
 		q[c.Index] += p.sign * c.Value
 	}
 	for _, e := range m.ObjectiveMatrix {
-		j, weight := vectorPlace(e.Row, e.Col, m.PSDVar[e.Owner])
+		j, weight := program.Place(e.Row, e.Col, m.PSDVar[e.Owner])
 		q[at.variableColumn[e.Owner]+j] += p.sign * weight * e.Value
 	}
 	return q
@@ -75,7 +74,7 @@ func (p *Program) objective(at places) []float64 {
 // matrix returns A, with s = b - Ax.
 func (p *Program) matrix(at places, uses *users) *sparse.CSC {
 	m := p.model
-	a := coo.New(len(p.rows) + len(m.A) + len(m.F) + len(m.H))
+	a := program.NewEntries(len(p.rows) + len(m.A) + len(m.F) + len(m.H))
 	for k, r := range p.rows {
 		if e := int(r.e1); e >= 0 && e < p.variables {
 			a.Add(k, e, -r.c1)
@@ -88,7 +87,7 @@ func (p *Program) matrix(at places, uses *users) *sparse.CSC {
 		uses.each(e.Row, func(k int, c float64) { a.Add(k, e.Col, -c*e.Value) })
 	}
 	for _, e := range m.F {
-		j, weight := vectorPlace(e.Row, e.Col, m.PSDVar[e.Other])
+		j, weight := program.Place(e.Row, e.Col, m.PSDVar[e.Other])
 		uses.each(e.Owner, func(k int, c float64) { a.Add(k, at.variableColumn[e.Other]+j, -c*weight*e.Value) })
 	}
 	for j, n := range m.PSDVar {
@@ -97,7 +96,7 @@ func (p *Program) matrix(at places, uses *users) *sparse.CSC {
 		}
 	}
 	for _, e := range m.H {
-		k, weight := vectorPlace(e.Row, e.Col, m.PSDCon[e.Owner])
+		k, weight := program.Place(e.Row, e.Col, m.PSDCon[e.Owner])
 		a.Add(at.constraintRow[e.Owner]+k, e.Other, -weight*e.Value)
 	}
 	return a.CSC(len(p.rows), at.columns)
@@ -110,20 +109,10 @@ func (p *Program) right(at places, uses *users) []float64 {
 		uses.each(e.Index, func(k int, c float64) { b[k] += c * e.Value })
 	}
 	for _, e := range m.D {
-		k, weight := vectorPlace(e.Row, e.Col, m.PSDCon[e.Owner])
+		k, weight := program.Place(e.Row, e.Col, m.PSDCon[e.Owner])
 		b[at.constraintRow[e.Owner]+k] += weight * e.Value
 	}
 	return b
-}
-
-// vectorPlace is the place of an entry in the vector of a matrix, and its weight: with
-// X as the vector v, <F, X> is the sum of weight F_ij v_k over the given triangle.
-func vectorPlace(i, j, n int) (k int, weight float64) {
-	k = j*n - j*(j-1)/2 + i - j
-	if i == j {
-		return k, 1
-	}
-	return k, math.Sqrt2
 }
 
 // users lists the rows that refer to each constraint.
@@ -197,19 +186,8 @@ func (p *Program) Solution(s *backends.Solution) Solution {
 		out.X = at.X[:p.variables:p.variables]
 		first := p.variables
 		for _, n := range p.model.PSDVar {
-			x := make([]float64, triangle(n))
-			k := 0
-			for j := range n {
-				for i := j; i < n; i++ {
-					x[k] = at.X[first+k]
-					if i != j {
-						x[k] /= math.Sqrt2
-					}
-					k++
-				}
-			}
-			first += k
-			out.Matrices = append(out.Matrices, x)
+			out.Matrices = append(out.Matrices, program.Unscaled(at.X[first:], n))
+			first += triangle(n)
 		}
 	}
 	if at.Z != nil {

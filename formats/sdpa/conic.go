@@ -2,10 +2,9 @@ package sdpa
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/formats/internal/coo"
+	"github.com/conetune/conetune/formats/internal/program"
 )
 
 // MaxRows is the largest number of rows of a conic program, those of a matrix of
@@ -55,12 +54,10 @@ func (m *Model) Conic() (*Program, error) {
 		}
 		cones = append(cones, backends.PSD(n))
 	}
-	a, b := coo.New(len(m.Entries)), make([]float64, rows)
+	a, b := program.NewEntries(len(m.Entries)), make([]float64, rows)
 	for _, e := range m.Entries {
-		row, v := p.row(e), -e.Value
-		if e.Row != e.Col {
-			v *= math.Sqrt2
-		}
+		row, weight := p.row(e)
+		v := -weight * e.Value
 		if e.Matrix == 0 {
 			b[row] += v
 		} else {
@@ -81,13 +78,14 @@ func tooLarge() error {
 // isDiagonal says whether a block of that size is part of the nonnegative cone.
 func isDiagonal(n int) bool { return n < 0 || n == 1 }
 
-// row is the place of an entry: the lower triangle is stored by columns.
-func (p *Program) row(e Entry) int {
-	i, j, n := int(e.Row), int(e.Col), p.model.Blocks[e.Block]
+// row is the place of an entry, and its weight.
+func (p *Program) row(e Entry) (k int, weight float64) {
+	n := p.model.Blocks[e.Block]
 	if isDiagonal(n) {
-		return p.offset[e.Block] + i
+		return p.offset[e.Block] + int(e.Row), 1
 	}
-	return p.offset[e.Block] + j*n - j*(j-1)/2 + i - j
+	k, weight = program.Place(int(e.Row), int(e.Col), n)
+	return p.offset[e.Block] + k, weight
 }
 
 // Solution is a point in the terms of the model.
@@ -114,18 +112,7 @@ func (p *Program) Solution(s *backends.Solution) Solution {
 			out.Y = append(out.Y, s.Z[from:from+abs(n):from+abs(n)])
 			continue
 		}
-		y := make([]float64, n*(n+1)/2)
-		at := 0
-		for j := range n {
-			for i := j; i < n; i++ {
-				y[at] = s.Z[from+at]
-				if i != j {
-					y[at] /= math.Sqrt2
-				}
-				at++
-			}
-		}
-		out.Y = append(out.Y, y)
+		out.Y = append(out.Y, program.Unscaled(s.Z[from:], n))
 	}
 	return out
 }

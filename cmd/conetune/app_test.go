@@ -13,6 +13,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/root"
 )
 
 // outcome is what a command line gave.
@@ -29,7 +32,7 @@ func conetune(t *testing.T, args ...string) outcome {
 func conetuneUntil(t *testing.T, ctx context.Context, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := run(ctx, args, nil, &stdout, &stderr)
+	code := root.Run(ctx, args, nil, &stdout, &stderr)
 	return outcome{code, stdout.String(), stderr.String()}
 }
 
@@ -80,7 +83,7 @@ func TestHelpAndVersion(t *testing.T) {
 		require.Empty(t, o.stderr)
 	}
 	require.Contains(t, conetune(t, "tune", "--help").stdout, "weighted-lasso")
-	require.True(t, strings.HasPrefix(conetune(t, "--version").ok(t), "conetune "+release))
+	require.True(t, strings.HasPrefix(conetune(t, "--version").ok(t), "conetune "+cli.Release))
 }
 
 func TestBackends(t *testing.T) {
@@ -111,8 +114,8 @@ func TestBackends(t *testing.T) {
 // TestWriteFailure: results that do not reach their reader are not a success.
 func TestWriteFailure(t *testing.T) {
 	var stderr bytes.Buffer
-	code := run(context.Background(), []string{"backends", "--json"}, nil, brokenWriter{}, &stderr)
-	require.Equal(t, exitUnsolved, code)
+	code := root.Run(context.Background(), []string{"backends", "--json"}, nil, brokenWriter{}, &stderr)
+	require.Equal(t, cli.ExitUnsolved, code)
 	require.Contains(t, stderr.String(), "standard output: no space")
 }
 
@@ -122,6 +125,6 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("no space"
 
 func TestUnknownCommand(t *testing.T) {
 	o := conetune(t, "tnue")
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Equal(t, 1, strings.Count(o.stderr, "\n"), "not one line: %s", o.stderr)
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
 )
 
 // sonar writes a small LIBSVM table of one row of the tables of the support vector machine.
@@ -31,7 +33,7 @@ func TestBenchPaper(t *testing.T) {
 	require.Contains(t, o.stderr, "svm3 w1a is left out: no file w1a_scale or w1a")
 
 	o = conetune(t, args("whole")...)
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, "go on with --resume, or choose another folder")
 	conetune(t, args("whole", "--resume")...).ok(t)
 
@@ -46,13 +48,13 @@ func TestBenchPaper(t *testing.T) {
 		require.Equal(t, string(want), string(got))
 	}
 	o = conetune(t, "bench", "merge", filepath.Join(root, "a"), "--out", filepath.Join(root, "half"))
-	require.Equal(t, exitUnsolved, o.code)
+	require.Equal(t, cli.ExitUnsolved, o.code)
 	require.Contains(t, o.stderr, "still missing: 2 runs of the plan; the shards here are 1/2")
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	o = conetuneUntil(t, ctx, args("stopped")...)
-	require.Equal(t, exitInterrupted, o.code)
+	require.Equal(t, cli.ExitInterrupted, o.code)
 	require.Contains(t, o.stderr, "--resume goes on")
 }
 
@@ -74,7 +76,7 @@ func TestBenchPaperBadInput(t *testing.T) {
 		"expected folders of conetune bench paper":     {"merge", "no/such/folder", "--out", "x"},
 	} {
 		o := conetune(t, append([]string{"bench"}, args...)...)
-		require.Equal(t, exitUsage, o.code)
+		require.Equal(t, cli.ExitUsage, o.code)
 		require.Contains(t, o.stderr, want)
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
 		require.Empty(t, o.stdout)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
 )
 
 func TestBenchBackends(t *testing.T) {
@@ -38,7 +40,7 @@ func TestBenchBadInput(t *testing.T) {
 		`unknown command "x" for "conetune bench backends"`: {"backends", "x"},
 	} {
 		o := conetune(t, append([]string{"bench"}, args...)...)
-		require.Equal(t, exitUsage, o.code)
+		require.Equal(t, cli.ExitUsage, o.code)
 		require.Contains(t, o.stderr, want)
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
 		require.Empty(t, o.stdout)

@@ -7,14 +7,17 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // TestHostileNumbers gives every numeric flag of every command what it cannot mean: each is bad usage, and one line names the flag.
 func TestHostileNumbers(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "table.csv", csvText(1, 40, 4))
-	labels := write(t, dir, "labels.csv", labelled(1, 40, 3))
-	program := write(t, dir, "tiny.qps", tinyQPS)
+	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 40, 4))
+	labels := clitest.Write(t, dir, "labels.csv", labelled(1, 40, 3))
+	program := clitest.Write(t, dir, "tiny.qps", tinyQPS)
 	out := filepath.Join(dir, "out")
 	tuned := func(model string) []string { return []string{"tune", model, "--data", data} }
 	random := append(tuned("elastic-net"), "--method", "random", "--evaluations", "4")
@@ -61,7 +64,7 @@ func TestHostileNumbers(t *testing.T) {
 		for _, v := range c.values {
 			before := contents(t, dir)
 			o := conetune(t, append(append([]string{}, c.args...), "--"+c.flag+"="+v)...)
-			require.Equal(t, exitUsage, o.code, "%v --%s=%s: %s%s", c.args, c.flag, v, o.stdout, o.stderr)
+			require.Equal(t, cli.ExitUsage, o.code, "%v --%s=%s: %s%s", c.args, c.flag, v, o.stdout, o.stderr)
 			require.Empty(t, o.stdout)
 			require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
 			require.Contains(t, strings.ReplaceAll(o.stderr, "_", "-"), c.flag, "%s=%s", c.flag, v)
@@ -73,7 +76,7 @@ func TestHostileNumbers(t *testing.T) {
 // --threads is told to do nothing where it does nothing, and only there.
 func TestThreads(t *testing.T) {
 	dir := t.TempDir()
-	data, program := write(t, dir, "table.csv", csvText(1, 40, 4)), write(t, dir, "tiny.qps", tinyQPS)
+	data, program := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 40, 4)), clitest.Write(t, dir, "tiny.qps", tinyQPS)
 	o := conetune(t, "solve", program, "--threads", "4")
 	o.ok(t)
 	require.Equal(t, "conetune: --threads 4: a solve on the native backend runs on one thread\n", o.stderr)

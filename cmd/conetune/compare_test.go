@@ -10,13 +10,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/tune"
 )
 
 // Every search gives the documented fields, its refit is its iterate, and the budget is kept.
 func TestSearchJSON(t *testing.T) {
-	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
+	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
 	for _, method := range tune.Methods() {
 		if method == tune.MethodVFiDCA || method == tune.MethodVFiDCAT {
 			continue
@@ -45,7 +46,7 @@ func TestSearchJSON(t *testing.T) {
 // Several methods: an array, a table, one trace, a figure, and the best model in the file.
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "table.csv", csvText(1, 90, 6))
+	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 90, 6))
 	trace, plot, path := filepath.Join(dir, "t.jsonl"), filepath.Join(dir, "p.png"), filepath.Join(dir, "m.json")
 	args := []string{"tune", "elastic-net", "--data", data, "--method", "grid,random,vf-idca", "--evaluations", "9", "--seed", "2"}
 	o := conetune(t, append(args, "--json", "--trace", trace, "--plot", plot, "--save", path)...)
@@ -92,7 +93,7 @@ func TestCompare(t *testing.T) {
 
 // One after the other: vf-idca begins at the choice of the grid, and needs no path.
 func TestChain(t *testing.T) {
-	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
+	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
 	o := conetune(t, "tune", "elastic-net", "--data", data, "--method", "grid,vf-idca,random", "--chain", "--evaluations", "16", "--json")
 	o.ok(t)
 	var results []tune.Result

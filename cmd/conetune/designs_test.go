@@ -12,14 +12,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // The error by leaving out one row of a ridge regression has a closed form (Allen 1974): the residuals of the fit to all rows, with the weight for one row less, over
 // one minus the diagonal of its hat matrix.
 func TestLeaveOneOutOfRidge(t *testing.T) {
 	const n, p = 25, 3
-	text := csvText(5, n, p)
-	data := write(t, t.TempDir(), "table.csv", text)
+	text := clitest.CsvText(5, n, p)
+	data := clitest.Write(t, t.TempDir(), "table.csv", text)
 	m := conetune(t, "tune", "ridge", "--data", data, "--folds", "all", "--split", "all", "--standardize=false", "--intercept", "--json").object(t)
 	lambda := m["hyperparameters"].(map[string]any)["lambda"].(float64)
 
@@ -58,7 +61,7 @@ func TestLeaveOneOutOfRidge(t *testing.T) {
 // Classifiers take folds that validate rows of one label.
 func TestLeaveOneOutOfLabels(t *testing.T) {
 	dir := t.TempDir()
-	data, saved := write(t, dir, "table.csv", labelled(1, 24, 2)), filepath.Join(dir, "m.json")
+	data, saved := clitest.Write(t, dir, "table.csv", labelled(1, 24, 2)), filepath.Join(dir, "m.json")
 	for _, name := range []string{"logistic", "svm"} {
 		out := conetune(t, "tune", name, "--data", data, "--folds", "all", "--split", "all", "--tol", "0.1", "--gap-tol", "0", "--save", saved).ok(t)
 		require.Contains(t, out, "(24 folds of one row)")
@@ -71,7 +74,7 @@ func TestLeaveOneOutOfLabels(t *testing.T) {
 // Folds of a column and the same folds in a folder give the same numbers, and so do rows by their numbers and by --folds all.
 func TestFoldColumnAndFolder(t *testing.T) {
 	dir := t.TempDir()
-	text := csvText(3, 30, 4)
+	text := clitest.CsvText(3, 30, 4)
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	with, folds := lines[0]+",part,number\n", "fold,row,role\n"
 	for i, line := range lines[1:] {
@@ -80,10 +83,10 @@ func TestFoldColumnAndFolder(t *testing.T) {
 			folds += fmt.Sprintf("%d,%d,%s\n", k, i, map[bool]string{true: "val", false: "train"}[k == i*7%3])
 		}
 	}
-	data := write(t, dir, "table.csv", with)
+	data := clitest.Write(t, dir, "table.csv", with)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
-	write(t, dir, "folder/data.csv", text)
-	write(t, dir, "folder/folds.csv", folds)
+	clitest.Write(t, dir, "folder/data.csv", text)
+	clitest.Write(t, dir, "folder/folds.csv", folds)
 	numbers := func(args ...string) any {
 		m := conetune(t, append([]string{"tune", "elastic-net", "--json", "--standardize", "--intercept"}, args...)...).object(t)
 		return []any{m["refit"], m["coefficients"], m["hyperparameters"]}
@@ -95,9 +98,9 @@ func TestFoldColumnAndFolder(t *testing.T) {
 // What contradicts itself is said in one line.
 func TestDesignsThatContradict(t *testing.T) {
 	dir := t.TempDir()
-	data, other := write(t, dir, "wards.csv", wards), write(t, dir, "other.csv", wards)
-	entries := write(t, dir, "entries.csv", "row,col,value\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n2,0,1\n2,1,3\n")
-	numbers := write(t, dir, "table.svm", "1 1:2 2:3\n2 1:1\n3 2:4\n4 1:5\n")
+	data, other := clitest.Write(t, dir, "wards.csv", clitest.Wards), clitest.Write(t, dir, "other.csv", clitest.Wards)
+	entries := clitest.Write(t, dir, "entries.csv", "row,col,value\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n2,0,1\n2,1,3\n")
+	numbers := clitest.Write(t, dir, "table.svm", "1 1:2 2:3\n2 1:1\n3 2:4\n4 1:5\n")
 	for _, c := range []struct {
 		args []string
 		want string
@@ -118,7 +121,7 @@ func TestDesignsThatContradict(t *testing.T) {
 		{[]string{"--time", "day", "--folds", "11", "--split", "all"}, `wards.csv: column "day": split: 11 folds of 11 different times`},
 	} {
 		o := conetune(t, append([]string{"tune", "elastic-net", "--data", data}, c.args...)...)
-		require.Equal(t, exitUsage, o.code, "%v: %s", c.args, o.stderr)
+		require.Equal(t, cli.ExitUsage, o.code, "%v: %s", c.args, o.stderr)
 		require.Contains(t, o.stderr, c.want)
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
 	}
@@ -130,14 +133,14 @@ func TestDesignsThatContradict(t *testing.T) {
 		"--split all is for folds":                                                 {"matrix-completion", "--data", entries, "--split", "all"},
 	} {
 		o := conetune(t, append([]string{"tune"}, args...)...)
-		require.Equal(t, exitUsage, o.code)
+		require.Equal(t, cli.ExitUsage, o.code)
 		require.Contains(t, o.stderr, want)
 	}
 }
 
 // The report says how rows were divided without a word about it.
 func TestReportOfDefaultDesign(t *testing.T) {
-	out := conetune(t, "tune", "elastic-net", "--data", write(t, t.TempDir(), "wards.csv", wards), "--features", "x").ok(t)
+	out := conetune(t, "tune", "elastic-net", "--data", clitest.Write(t, t.TempDir(), "wards.csv", clitest.Wards), "--features", "x").ok(t)
 	for _, words := range []string{"(5 folds, 3 repeats, seed 1)", "12 cross-validation rows", "The hyperparameters were chosen by these rows", "the model is trained on all rows\n"} {
 		require.Contains(t, out, words)
 	}

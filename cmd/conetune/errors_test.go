@@ -7,51 +7,54 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // TestBadInput: each mistake gives exit status 2 and one line that says what is
 // wrong, and leaves no trace in the file system.
 func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
-	good := write(t, dir, "good.csv", csvText(1, 30, 4))
-	lines := strings.SplitAfter(csvText(1, 30, 4), "\n")
+	good := clitest.Write(t, dir, "good.csv", clitest.CsvText(1, 30, 4))
+	lines := strings.SplitAfter(clitest.CsvText(1, 30, 4), "\n")
 	with := func(name string, line int, text string) string {
 		changed := append([]string(nil), lines...)
 		changed[line-1] = text + "\n"
-		return write(t, dir, name, strings.Join(changed, ""))
+		return clitest.Write(t, dir, name, strings.Join(changed, ""))
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "full"), 0o700))
-	write(t, dir, "full/x", "x")
+	clitest.Write(t, dir, "full/x", "x")
 	folder, full := filepath.Join(dir, "folder"), filepath.Join(dir, "full")
 	missing := filepath.Join(dir, "missing.csv")
-	empty := write(t, dir, "empty.csv", "")
-	header := write(t, dir, "header.csv", lines[0])
-	oneRow := write(t, dir, "one.csv", lines[0]+lines[1])
+	empty := clitest.Write(t, dir, "empty.csv", "")
+	header := clitest.Write(t, dir, "header.csv", lines[0])
+	oneRow := clitest.Write(t, dir, "one.csv", lines[0]+lines[1])
 	ragged := with("ragged.csv", 7, "1,2,3")
 	word := with("word.csv", 9, "1,2,three,4,5")
 	nan := with("nan.csv", 4, "1,2,3,NaN,5")
 	inf := with("inf.csv", 4, "1,2,3,4,-inf")
 	huge := with("huge.csv", 4, "1,2,3,4,1e999")
-	fewer := write(t, dir, "fewer.csv", csvText(2, 10, 3))
+	fewer := clitest.Write(t, dir, "fewer.csv", clitest.CsvText(2, 10, 3))
 	other := with("other.csv", 1, "y,f1,f2,g3,f4")
-	badIndex := write(t, dir, "bad.svm", "1 1:2 2:3\n-1 -1:1\n")
-	good2 := write(t, dir, "val.csv", csvText(3, 30, 4))
-	fewGroups := write(t, dir, "groups.csv", "feature,group\nf1,0\nf2,0\nf3,1\n")
+	badIndex := clitest.Write(t, dir, "bad.svm", "1 1:2 2:3\n-1 -1:1\n")
+	good2 := clitest.Write(t, dir, "val.csv", clitest.CsvText(3, 30, 4))
+	fewGroups := clitest.Write(t, dir, "groups.csv", "feature,group\nf1,0\nf2,0\nf3,1\n")
 	noGroups := filepath.Join(dir, "bare")
 	require.NoError(t, os.Mkdir(noGroups, 0o700))
-	write(t, dir, "bare/train.csv", csvText(1, 30, 4))
-	write(t, dir, "bare/val.csv", csvText(2, 30, 4))
+	clitest.Write(t, dir, "bare/train.csv", clitest.CsvText(1, 30, 4))
+	clitest.Write(t, dir, "bare/val.csv", clitest.CsvText(2, 30, 4))
 	folds := func(name, lines string) string {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.Mkdir(path, 0o700))
-		write(t, dir, name+"/data.csv", csvText(1, 30, 4))
-		write(t, dir, name+"/folds.csv", "fold,row,role\n"+lines)
+		clitest.Write(t, dir, name+"/data.csv", clitest.CsvText(1, 30, 4))
+		clitest.Write(t, dir, name+"/folds.csv", "fold,row,role\n"+lines)
 		return path
 	}
 	emptyFold := folds("emptyFold", "0,0,train\n0,1,train\n0,2,val\n1,0,train\n1,1,train\n")
 	outsideFold := folds("outsideFold", "0,30,train\n")
-	notModel := write(t, dir, "not.json", "{}")
+	notModel := clitest.Write(t, dir, "not.json", "{}")
 	saved := filepath.Join(dir, "saved.json")
 	conetune(t, "tune", "elastic-net", "--data", good, "--save", saved).ok(t)
 	out := filepath.Join(dir, "out")
@@ -190,7 +193,7 @@ func TestBadInput(t *testing.T) {
 			}
 			before := contents(t, dir)
 			o := conetune(t, args...)
-			require.Equal(t, exitUsage, o.code, o.stderr)
+			require.Equal(t, cli.ExitUsage, o.code, o.stderr)
 			require.Empty(t, o.stdout)
 			require.True(t, strings.HasPrefix(o.stderr, "conetune: "), o.stderr)
 			require.Equal(t, 1, strings.Count(o.stderr, "\n"), "not one line: %s", o.stderr)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/model"
 )
 
@@ -31,8 +32,8 @@ func TestPlotOfEveryModel(t *testing.T) {
 		t.Skip("the report of every model is as much")
 	}
 	dir := t.TempDir()
-	data, labels := write(t, dir, "table.csv", csvText(1, 45, 6)), write(t, dir, "labels.csv", labelled(1, 45, 6))
-	times := write(t, dir, "times.csv", timed(csvText(1, 45, 6)))
+	data, labels := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 45, 6)), clitest.Write(t, dir, "labels.csv", labelled(1, 45, 6))
+	times := clitest.Write(t, dir, "times.csv", timed(clitest.CsvText(1, 45, 6)))
 	for _, spec := range model.Specs() {
 		if spec.Matrix {
 			continue // matrix_test.go

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/model"
 )
 
@@ -16,9 +17,9 @@ import (
 // the test error that was reported.
 func TestTuneByFolds(t *testing.T) {
 	dir := t.TempDir()
-	data, test := write(t, dir, "table.csv", csvText(1, 45, 6)), write(t, dir, "test.csv", csvText(2, 30, 6))
-	labels, fresh := write(t, dir, "labels.csv", labelled(1, 45, 6)), write(t, dir, "fresh.csv", labelled(2, 30, 6))
-	times, later := write(t, dir, "times.csv", timed(csvText(1, 45, 6))), write(t, dir, "later.csv", timed(csvText(2, 30, 6)))
+	data, test := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 45, 6)), clitest.Write(t, dir, "test.csv", clitest.CsvText(2, 30, 6))
+	labels, fresh := clitest.Write(t, dir, "labels.csv", labelled(1, 45, 6)), clitest.Write(t, dir, "fresh.csv", labelled(2, 30, 6))
+	times, later := clitest.Write(t, dir, "times.csv", timed(clitest.CsvText(1, 45, 6))), clitest.Write(t, dir, "later.csv", timed(clitest.CsvText(2, 30, 6)))
 	for _, spec := range model.Specs() {
 		if spec.Folds || spec.Matrix {
 			continue // svm_test.go; none for a matrix

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // Workbooks, Parquet and Arrow files are tuned and predicted as the same table in CSV, also from standard input.
@@ -34,7 +36,7 @@ func TestFormatsOfTables(t *testing.T) {
 	require.Contains(t, o.stderr, "is no workbook")
 	text, err := os.ReadFile(testdata("mixed.xlsx"))
 	require.NoError(t, err)
-	broken := write(t, dir, "broken.xlsx", string(text[:len(text)-200]))
+	broken := clitest.Write(t, dir, "broken.xlsx", string(text[:len(text)-200]))
 	o = conetune(t, tune(broken)...)
 	require.NotZero(t, o.code)
 	require.Equal(t, 1, strings.Count(o.stderr, broken), o.stderr)

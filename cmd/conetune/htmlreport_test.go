@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/model"
 )
 
@@ -69,8 +70,8 @@ func first(page string) string {
 
 func TestReportOfEveryModel(t *testing.T) {
 	dir := t.TempDir()
-	data, labels := write(t, dir, "table.csv", csvText(1, 60, 6)), write(t, dir, "labels.csv", labelled(1, 90, 6))
-	times := write(t, dir, "times.csv", timed(csvText(1, 60, 6)))
+	data, labels := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 60, 6)), clitest.Write(t, dir, "labels.csv", labelled(1, 90, 6))
+	times := clitest.Write(t, dir, "times.csv", timed(clitest.CsvText(1, 60, 6)))
 	for _, spec := range model.Specs() {
 		if spec.Matrix {
 			continue
@@ -113,7 +114,7 @@ func TestReportOfEveryModel(t *testing.T) {
 			entries += fmt.Sprintf("%d,%d,%g\n", i, k, math.Sin(float64(i))*float64(k))
 		}
 	}
-	page := reportOf(t, "matrix-completion", "--data", write(t, dir, "entries.csv", entries), "--tol", "0.1")
+	page := reportOf(t, "matrix-completion", "--data", clitest.Write(t, dir, "entries.csv", entries), "--tol", "0.1")
 	require.Contains(t, page, `id="errors"`)
 }
 
@@ -144,8 +145,8 @@ func TestReportFirstScreen(t *testing.T) {
 
 // What comes from the data is text, whatever it looks like, and so is the command line.
 func TestReportEscapes(t *testing.T) {
-	text := strings.Replace(csvText(1, 60, 6), "f1,", "<b>&x,", 1)
-	page := reportOf(t, "lasso", "--data", write(t, t.TempDir(), "a <i> table.csv", text))
+	text := strings.Replace(clitest.CsvText(1, 60, 6), "f1,", "<b>&x,", 1)
+	page := reportOf(t, "lasso", "--data", clitest.Write(t, t.TempDir(), "a <i> table.csv", text))
 	require.NotContains(t, page, "<b>&x")
 	require.Contains(t, page, "&lt;b&gt;&amp;x")
 	require.NotContains(t, page, "<i>")

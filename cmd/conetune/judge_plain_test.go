@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // Beside the measures of a model stand those of the fit without penalty: by LinearRegression, LogisticRegression (C=inf) and PoissonRegressor (alpha=0) of
@@ -31,8 +33,8 @@ func TestWithoutPenalty(t *testing.T) {
 		if model == "logistic" {
 			table = ill
 		}
-		train := write(t, dir, "train.csv", strings.Join(table[:301], "\n")+"\n")
-		test := write(t, dir, "test.csv", strings.Join(append([]string{table[0]}, table[301:]...), "\n")+"\n")
+		train := clitest.Write(t, dir, "train.csv", strings.Join(table[:301], "\n")+"\n")
+		test := clitest.Write(t, dir, "test.csv", strings.Join(append([]string{table[0]}, table[301:]...), "\n")+"\n")
 		m := conetune(t, "tune", model, "--data", train, "--test", test, "--json").object(t)
 		require.Equal(t, "test", m["metrics_on"])
 		for name, v := range want {
@@ -43,7 +45,7 @@ func TestWithoutPenalty(t *testing.T) {
 
 // Where there is no such fit the report says why.
 func TestNoFitWithoutPenalty(t *testing.T) {
-	wide := write(t, t.TempDir(), "wide.csv", csvText(1, 20, 30))
+	wide := clitest.Write(t, t.TempDir(), "wide.csv", clitest.CsvText(1, 20, 30))
 	o := conetune(t, "tune", "elastic-net", "--data", wide)
 	require.Contains(t, strings.Join(strings.Fields(o.ok(t)), " "), "Least squares, without a penalty, has no answer here: no more rows than coefficients.")
 	m := conetune(t, "tune", "elastic-net", "--data", wide, "--json").object(t)

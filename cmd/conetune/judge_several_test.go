@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // twoTargets is a table with a second target, and the values of both.
 func twoTargets(seed uint64, n int) (string, [2][]float64) {
-	lines := strings.Split(strings.TrimSpace(csvText(seed, n, 4)), "\n")
+	lines := strings.Split(strings.TrimSpace(clitest.CsvText(seed, n, 4)), "\n")
 	out, y := "z,"+lines[0]+"\n", [2][]float64{}
 	for i, line := range lines[1:] {
 		var first float64
@@ -30,7 +32,7 @@ func TestMetricsOfTargets(t *testing.T) {
 	dir := t.TempDir()
 	text, _ := twoTargets(1, 60)
 	tests, actual := twoTargets(2, 40)
-	data, test, saved, page := write(t, dir, "d.csv", text), write(t, dir, "t.csv", tests), filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
+	data, test, saved, page := clitest.Write(t, dir, "d.csv", text), clitest.Write(t, dir, "t.csv", tests), filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
 	o := conetune(t, "tune", "multi-task", "--data", data, "--test", test, "--target", "y,z", "--json", "--save", saved, "--report", page)
 	o.ok(t)
 	r := o.object(t)
@@ -82,7 +84,7 @@ func TestMetricsOfMatrix(t *testing.T) {
 			entries += fmt.Sprintf("%d,%d,%g\n", i, k, 3+math.Sin(float64(i))*float64(k)+0.1*math.Cos(float64(7*i+3*k)))
 		}
 	}
-	data := write(t, dir, "e.csv", entries)
+	data := clitest.Write(t, dir, "e.csv", entries)
 	for on, split := range map[string]string{"test": "0.5/0.25/rest", "validation": "0.7/rest"} {
 		page := filepath.Join(dir, on+".html")
 		o := conetune(t, "tune", "matrix-completion", "--data", data, "--split", split, "--json", "--report", page)

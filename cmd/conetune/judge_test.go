@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // measured are the metrics of a JSON object.
@@ -28,7 +29,7 @@ func measured(t *testing.T, o outcome) (on string, metrics map[string]map[string
 // The measures of each model are about the rows that the errors of the refit are about, and agree with these.
 func TestMetricsInJSON(t *testing.T) {
 	dir := t.TempDir()
-	data, labels := write(t, dir, "table.csv", csvText(1, 90, 6)), write(t, dir, "labels.csv", labelled(1, 300, 6))
+	data, labels := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 90, 6)), clitest.Write(t, dir, "labels.csv", labelled(1, 300, 6))
 	counts := "y,a\n"
 	for i := range 90 {
 		x := math.Sin(float64(i))
@@ -44,9 +45,9 @@ func TestMetricsInJSON(t *testing.T) {
 		{"elastic-net", data, "rmse", "--split " + threeParts, "test", func(v float64) float64 { return v * v / 2 }},
 		{"elastic-net", data, "rmse", "--final train --split 0.6/rest", "validation", func(v float64) float64 { return v * v / 2 }},
 		{"elastic-net", data, "rmse", "", "cross-validation", func(v float64) float64 { return v * v / 2 }},
-		{"lasso", "", "rmse", "--standardize --intercept --dir " + foldsDir(t, csvText(1, 90, 6), 3), "cross-validation", func(v float64) float64 { return v * v / 2 }},
+		{"lasso", "", "rmse", "--standardize --intercept --dir " + foldsDir(t, clitest.CsvText(1, 90, 6), 3), "cross-validation", func(v float64) float64 { return v * v / 2 }},
 		{"quantile", data, "pinball", "--level 0.8 --split " + threeParts, "test", func(v float64) float64 { return v }},
-		{"poisson", write(t, dir, "counts.csv", counts), "deviance", "--split " + threeParts, "test", func(v float64) float64 { return v / 2 }},
+		{"poisson", clitest.Write(t, dir, "counts.csv", counts), "deviance", "--split " + threeParts, "test", func(v float64) float64 { return v / 2 }},
 		{"logistic", labels, "log_loss", "--split " + threeParts, "test", func(v float64) float64 { return v }},
 		{"svm", labels, "error_rate", "--split 0.7/rest", "test", func(v float64) float64 { return v }},
 	} {
@@ -73,7 +74,7 @@ func TestMetricsInJSON(t *testing.T) {
 
 // With several targets there are none of all together, but those of each target, whose squared errors are the validation error.
 func TestMetricsOfSeveralTargets(t *testing.T) {
-	data := write(t, t.TempDir(), "table.csv", csvText(1, 45, 6))
+	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 45, 6))
 	o := conetune(t, "tune", "multi-task", "--data", data, "--target", "y,f2", "--json")
 	require.NotContains(t, o.ok(t), `"metrics":`)
 	r, sum := o.object(t), 0.0
@@ -88,7 +89,7 @@ func TestMetricsOfSeveralTargets(t *testing.T) {
 func foldsDir(t *testing.T, text string, folds int) string {
 	t.Helper()
 	dir := t.TempDir()
-	write(t, dir, "data.csv", text)
+	clitest.Write(t, dir, "data.csv", text)
 	list := "fold,row,role\n"
 	for k := range folds {
 		for i := range strings.Count(text, "\n") - 1 {
@@ -99,7 +100,7 @@ func foldsDir(t *testing.T, text string, folds int) string {
 			list += fmt.Sprintf("%d,%d,%s\n", k, i, role)
 		}
 	}
-	write(t, dir, "folds.csv", list)
+	clitest.Write(t, dir, "folds.csv", list)
 	return dir
 }
 

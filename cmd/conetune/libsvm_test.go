@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // numbersText are rows of a target and p features, of which a third is not zero, in the format of LIBSVM with indices
@@ -56,7 +59,7 @@ func numbersText(n, p, first int, query func(i int) string) string {
 // told.
 func TestIndicesFromZero(t *testing.T) {
 	dir := t.TempDir()
-	zero, one := write(t, dir, "zero.svm", numbersText(60, 6, 0, nil)), write(t, dir, "one.svm", numbersText(60, 6, 1, nil))
+	zero, one := clitest.Write(t, dir, "zero.svm", numbersText(60, 6, 0, nil)), clitest.Write(t, dir, "one.svm", numbersText(60, 6, 1, nil))
 	saved := filepath.Join(dir, "m.json")
 	run := func(args ...string) map[string]any {
 		return conetune(t, append([]string{"tune", "elastic-net", "--method", "grid", "--evaluations", "9", "--json"}, args...)...).object(t)
@@ -74,7 +77,7 @@ func TestIndicesFromZero(t *testing.T) {
 	// Rows without the index 0 belong to a file that has it.
 	lines := strings.SplitAfter(numbersText(60, 6, 0, nil), "\n")
 	lacks := func(line string) bool { return !strings.Contains(line, " 0:") }
-	rest := write(t, dir, "rest.svm", strings.Join(slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return !lacks(s) }), ""))
+	rest := clitest.Write(t, dir, "rest.svm", strings.Join(slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return !lacks(s) }), ""))
 	whole := strings.Split(conetune(t, "predict", "--model", saved, "--data", zero).ok(t), "\n")
 	var want []string
 	for k, line := range lines[:60] {
@@ -97,7 +100,7 @@ func TestIndicesFromZero(t *testing.T) {
 func TestQueries(t *testing.T) {
 	dir := t.TempDir()
 	query := func(i int) string { return fmt.Sprint(3 + i*7%11) }
-	svm, csv := write(t, dir, "q.svm", numbersText(66, 6, 1, query)), write(t, dir, "q.csv", numbersText(66, 6, -1, query))
+	svm, csv := clitest.Write(t, dir, "q.svm", numbersText(66, 6, 1, query)), clitest.Write(t, dir, "q.csv", numbersText(66, 6, -1, query))
 	for _, more := range [][]string{nil, {"--folds", "all"}, {"--split", "0.5/0.25/rest"}, {"--split", "0.7/rest", "--folds", "3"}, {"--nested=3"}} {
 		run := func(args ...string) map[string]any {
 			return conetune(t, append(append([]string{"tune", "elastic-net", "--method", "grid", "--evaluations", "4", "--json"}, args...), more...)...).object(t)
@@ -120,14 +123,14 @@ func TestConstantTarget(t *testing.T) {
 		svm += fmt.Sprintf("3.5 1:%d 2:%d\n", 1+i*7%11, 1+i*5%13)
 		two += fmt.Sprintf("%d,7,%d,%d\n", i*i%17, i*7%11, i*5%13)
 	}
-	data, several := write(t, dir, "t.csv", csv), write(t, dir, "two.csv", two)
+	data, several := clitest.Write(t, dir, "t.csv", csv), clitest.Write(t, dir, "two.csv", two)
 	for want, args := range map[string][]string{
 		"t.csv: the target \"y\" is 3.5 in all rows: there is nothing to predict":  {"tune", "elastic-net", "--data", data},
-		"t.svm: the target \"y\" is 3.5 in all rows: there is nothing to predict":  {"tune", "huber", "--data", write(t, dir, "t.svm", svm), "--split", "0.5/0.25/rest"},
+		"t.svm: the target \"y\" is 3.5 in all rows: there is nothing to predict":  {"tune", "huber", "--data", clitest.Write(t, dir, "t.svm", svm), "--split", "0.5/0.25/rest"},
 		"two.csv: the target \"y2\" is 7 in all rows: there is nothing to predict": {"tune", "multi-task", "--data", several, "--target", "y1,y2"},
 	} {
 		o := conetune(t, args...)
-		require.Equal(t, exitUsage, o.code)
+		require.Equal(t, cli.ExitUsage, o.code)
 		require.Contains(t, o.stderr, want)
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"))
 	}

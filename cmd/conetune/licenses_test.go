@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/licenses"
 )
 
@@ -24,5 +25,5 @@ func TestLicenses(t *testing.T) {
 		require.Contains(t, text, "=== C library: OpenBLAS\n")
 	}
 	require.Equal(t, conetune(t, "--version").ok(t), conetune(t, "version").ok(t))
-	require.Equal(t, exitUsage, conetune(t, "licenses", "x").code)
+	require.Equal(t, cli.ExitUsage, conetune(t, "licenses", "x").code)
 }

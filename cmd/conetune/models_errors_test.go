@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/tune"
 )
@@ -16,17 +18,17 @@ import (
 // model, and for what single models take.
 func TestBadInputOfModels(t *testing.T) {
 	dir := t.TempDir()
-	table := csvText(1, 30, 4)
+	table := clitest.CsvText(1, 30, 4)
 	kinds := labelled(1, 30, 4)
 	lines := strings.SplitAfter(table, "\n")
-	good, labels := write(t, dir, "good.csv", table), write(t, dir, "labels.csv", kinds)
-	word := write(t, dir, "word.csv", strings.Replace(table, lines[4], "1,2,three,4,5\n", 1))
+	good, labels := clitest.Write(t, dir, "good.csv", table), clitest.Write(t, dir, "labels.csv", kinds)
+	word := clitest.Write(t, dir, "word.csv", strings.Replace(table, lines[4], "1,2,three,4,5\n", 1))
 	header := strings.SplitN(table, "\n", 2)[0]
 	refuse := func(t *testing.T, args []string, want ...string) {
 		t.Helper()
 		before := contents(t, dir)
 		o := conetune(t, args...)
-		require.Equal(t, exitUsage, o.code, o.stderr)
+		require.Equal(t, cli.ExitUsage, o.code, o.stderr)
 		require.Empty(t, o.stdout)
 		require.True(t, strings.HasPrefix(o.stderr, "conetune: "), o.stderr)
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"), "not one line: %s", o.stderr)
@@ -57,7 +59,7 @@ func TestBadInputOfModels(t *testing.T) {
 			refuse(t, tune(rows, "--target", "nothing"), filepath.Base(rows), `"nothing"`)
 			refuse(t, tune(word), "word.csv:5", "column 3", "three")
 			refuse(t, tune(filepath.Join(dir, "missing.csv")), "missing.csv", "no such file")
-			refuse(t, tune(write(t, dir, "header.csv", header+"\n")), "header.csv")
+			refuse(t, tune(clitest.Write(t, dir, "header.csv", header+"\n")), "header.csv")
 			refuse(t, tune(rows, "--folds", "25", "--split", "rest/6"), "25 folds", "24 rows")
 			refuse(t, tune(rows, "--folds", "1"), "--folds is 1")
 			refuse(t, tune(rows, "--folds", "two"), `--folds: "two" found, expected an integer`)
@@ -70,7 +72,7 @@ func TestBadInputOfModels(t *testing.T) {
 		})
 	}
 
-	groups := func(name, text string) string { return write(t, dir, name, "feature,group\n"+text) }
+	groups := func(name, text string) string { return clitest.Write(t, dir, name, "feature,group\n"+text) }
 	overlap := groups("overlap.csv", "f1,0\nf2,0\nf2,1\nf3,1\nf4,1\n")
 	missing := groups("few.csv", "f1,0\nf2,0\nf4,1\n")
 	unknown := groups("unknown.csv", "f1,0\nf2,0\nf3,1\nf9,1\n")
@@ -80,7 +82,7 @@ func TestBadInputOfModels(t *testing.T) {
 		for i := 1; i < len(changed); i++ {
 			changed[i] = label(i-1) + changed[i][strings.Index(changed[i], ","):]
 		}
-		return write(t, dir, name, strings.Join(changed, "\n")+"\n")
+		return clitest.Write(t, dir, name, strings.Join(changed, "\n")+"\n")
 	}
 	one := relabel("one.csv", func(int) string { return "7" })
 	three := relabel("three.csv", func(i int) string { return string(rune('1' + i%3)) })
@@ -117,7 +119,7 @@ func TestBadInputOfModels(t *testing.T) {
 // A method along a hypergradient takes the models that the help names, and refuses the others with that list.
 func TestModelsOfHypergradients(t *testing.T) {
 	dir := t.TempDir()
-	good, labels := write(t, dir, "good.csv", csvText(1, 30, 4)), write(t, dir, "labels.csv", labelled(1, 30, 4))
+	good, labels := clitest.Write(t, dir, "good.csv", clitest.CsvText(1, 30, 4)), clitest.Write(t, dir, "labels.csv", labelled(1, 30, 4))
 	for method, others := range map[string][]string{tune.MethodIGJO: {"matrix-completion", "sparse-group-lasso"}, tune.MethodHOAG: {"matrix-completion", "sparse-group-lasso"}, tune.MethodIFDM: nil} {
 		able := model.Able(method)
 		require.ElementsMatch(t, append([]string{"adaptive-lasso", "bounded-elastic-net", "cox", "elastic-net", "lasso", "logistic", "poisson", "ridge", "svm", "weighted-lasso"}, others...), able)
@@ -140,7 +142,7 @@ func TestModelsOfHypergradients(t *testing.T) {
 				o.ok(t)
 				continue
 			}
-			require.Equal(t, exitUsage, o.code, o.stderr)
+			require.Equal(t, cli.ExitUsage, o.code, o.stderr)
 			require.Contains(t, o.stderr, method+" cannot do the model "+spec.Name)
 			require.Contains(t, o.stderr, "which there is for "+strings.Join(able, ", "))
 		}

@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // flowersText are rows of three kinds that two of the columns tell apart, not without errors.
@@ -29,7 +32,7 @@ func flowersText(n int) string {
 // TestMultinomial: text labels of three kinds, from a table to labels, probabilities and back.
 func TestMultinomial(t *testing.T) {
 	dir := t.TempDir()
-	data, model := write(t, dir, "data.csv", flowersText(200)), filepath.Join(dir, "m.json")
+	data, model := clitest.Write(t, dir, "data.csv", flowersText(200)), filepath.Join(dir, "m.json")
 	tune := []string{"tune", "multinomial", "--data", data, "--target", "kind", "--id", "id", "--save", model}
 	for _, args := range [][]string{{"--method", "grid", "--evaluations", "16"}, {"--method", "tpe", "--evaluations", "16"}, {"--folds", "4", "--repeats", "1", "--split", "0.8/rest"}, nil} {
 		o := conetune(t, append(append(tune, "--json"), args...)...)
@@ -92,8 +95,8 @@ func TestMultinomial(t *testing.T) {
 
 func TestMultinomialErrors(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "data.csv", flowersText(60))
-	rare := write(t, dir, "rare.csv", flowersText(60)+"r99,1,1,1,lily\n")
+	data := clitest.Write(t, dir, "data.csv", flowersText(60))
+	rare := clitest.Write(t, dir, "rare.csv", flowersText(60)+"r99,1,1,1,lily\n")
 	many := "x,kind\n"
 	for i := range 300 {
 		many += fmt.Sprintf("%d,k%d\n", i, i%150)
@@ -104,10 +107,10 @@ func TestMultinomialErrors(t *testing.T) {
 	}{
 		{[]string{"tune", "logistic", "--data", data, "--target", "kind", "--drop", "id"}, "expected two; multinomial takes more"},
 		{[]string{"tune", "multinomial", "--data", rare, "--target", "kind", "--drop", "id", "--folds", "3", "--repeats", "1", "--split", "rest/1", "--seed", "2"}, "one row has the label"},
-		{[]string{"tune", "multinomial", "--data", write(t, dir, "many.csv", many), "--target", "kind"}, "expected 100 at most"},
+		{[]string{"tune", "multinomial", "--data", clitest.Write(t, dir, "many.csv", many), "--target", "kind"}, "expected 100 at most"},
 	} {
 		o := conetune(t, c.args...)
-		require.Equal(t, exitUsage, o.code, o.stderr)
+		require.Equal(t, cli.ExitUsage, o.code, o.stderr)
 		require.Contains(t, o.stderr, c.want)
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // rates is a table of counts of two groups over exposures.
@@ -27,7 +30,7 @@ func rates() (table string, exposure, counts [2]float64) {
 func TestOffset(t *testing.T) {
 	dir := t.TempDir()
 	text, exposure, counts := rates()
-	data, saved, page := write(t, dir, "claims.csv", text), filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
+	data, saved, page := clitest.Write(t, dir, "claims.csv", text), filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
 	run := func(args ...string) outcome {
 		return conetune(t, append([]string{"tune", "poisson", "--data", data, "--target", "claims", "--offset", "log_exposure", "--method", "grid", "--evaluations", "1", "--range", "1e-8:1e-8"}, args...)...)
 	}
@@ -63,18 +66,18 @@ func TestOffset(t *testing.T) {
 	require.NotContains(t, contents(t, dir)[page], "PoissonRegressor")
 
 	for want, args := range map[string][]string{
-		`has no column "log_exposure", the offset that the model adds to the value of a row`: {"predict", "--model", saved, "--data", write(t, dir, "bare.csv", "claims,group\n1,0\n2,1\n")},
-		`gap.csv:3: column 3 ("log_exposure"): missing value, expected a number`:             {"predict", "--model", saved, "--data", write(t, dir, "gap.csv", "claims,group,log_exposure\n1,0,2\n2,1,NA\n")},
-		`svm.libsvm: has no column "log_exposure"`:                                           {"predict", "--model", saved, "--data", write(t, dir, "svm.libsvm", "1 1:2\n0 1:3\n")},
-		`1 missing value (line 3) in a column that has their offset`:                         {"tune", "poisson", "--data", write(t, dir, "gaps.csv", "claims,group,o\n1,0,2\n2,1,NA\n"), "--target", "claims", "--offset", "o"},
-		`expected known terms of predictions: numbers`:                                       {"tune", "poisson", "--data", write(t, dir, "text.csv", "claims,group,o\n1,0,2\n2,1,x\n"), "--target", "claims", "--offset", "o"},
+		`has no column "log_exposure", the offset that the model adds to the value of a row`: {"predict", "--model", saved, "--data", clitest.Write(t, dir, "bare.csv", "claims,group\n1,0\n2,1\n")},
+		`gap.csv:3: column 3 ("log_exposure"): missing value, expected a number`:             {"predict", "--model", saved, "--data", clitest.Write(t, dir, "gap.csv", "claims,group,log_exposure\n1,0,2\n2,1,NA\n")},
+		`svm.libsvm: has no column "log_exposure"`:                                           {"predict", "--model", saved, "--data", clitest.Write(t, dir, "svm.libsvm", "1 1:2\n0 1:3\n")},
+		`1 missing value (line 3) in a column that has their offset`:                         {"tune", "poisson", "--data", clitest.Write(t, dir, "gaps.csv", "claims,group,o\n1,0,2\n2,1,NA\n"), "--target", "claims", "--offset", "o"},
+		`expected known terms of predictions: numbers`:                                       {"tune", "poisson", "--data", clitest.Write(t, dir, "text.csv", "claims,group,o\n1,0,2\n2,1,x\n"), "--target", "claims", "--offset", "o"},
 		"--offset is not for multinomial; it is for elastic-net":                             {"tune", "multinomial", "--data", data, "--target", "group", "--offset", "log_exposure"},
 		"--offset is not for svm":                                                            {"tune", "svm", "--data", data, "--target", "group", "--offset", "log_exposure"},
 		"--offset is empty":                                                                  {"tune", "poisson", "--data", data, "--offset", ""},
 		"--weights and --offset name the same column":                                        {"tune", "poisson", "--data", data, "--target", "claims", "--offset", "noise", "--weights", "noise"},
 	} {
 		o := conetune(t, args...)
-		require.Equal(t, exitUsage, o.code, "%v: %s", args, o.stderr)
+		require.Equal(t, cli.ExitUsage, o.code, "%v: %s", args, o.stderr)
 		require.Contains(t, o.stderr, want)
 	}
 }
@@ -82,7 +85,7 @@ func TestOffset(t *testing.T) {
 // With squares the offset is taken from the target: errors, measures and the saved model are those of the difference, in all models that take it.
 func TestOffsetOfSquares(t *testing.T) {
 	dir := t.TempDir()
-	lines := strings.Split(strings.TrimSpace(csvText(3, 60, 4)), "\n")
+	lines := strings.Split(strings.TrimSpace(clitest.CsvText(3, 60, 4)), "\n")
 	with, less := lines[0]+",o\n", lines[0]+"\n"
 	for i, line := range lines[1:] {
 		first, rest, _ := strings.Cut(line, ",")
@@ -92,7 +95,7 @@ func TestOffsetOfSquares(t *testing.T) {
 		with += fmt.Sprintf("%.17g,%s,%d\n", y+float64(i%11), rest, i%11)
 		less += fmt.Sprintf("%.17g,%s\n", y, rest)
 	}
-	a, b := write(t, dir, "with.csv", with), write(t, dir, "less.csv", less)
+	a, b := clitest.Write(t, dir, "with.csv", with), clitest.Write(t, dir, "less.csv", less)
 	for _, args := range [][]string{
 		{"elastic-net"}, {"huber", "--method", "random", "--evaluations", "5"}, {"quantile", "--method", "random", "--evaluations", "5"}, {"adaptive-lasso"}, {"fused-lasso", "--method", "random", "--evaluations", "3"},
 	} {

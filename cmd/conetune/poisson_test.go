@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // TestPoisson: counts, from a table to means and back.
@@ -62,9 +65,9 @@ func TestPoisson(t *testing.T) {
 		require.InEpsilon(t, math.Exp(value), got, 1e-9)
 	}
 
-	bad := conetune(t, "tune", "poisson", "--data", write(t, dir, "bad.csv", "y,a\n1,2\n-1,3\n"+strings.Repeat("2,5\n", 20)))
-	require.Equal(t, exitUsage, bad.code)
+	bad := conetune(t, "tune", "poisson", "--data", clitest.Write(t, dir, "bad.csv", "y,a\n1,2\n-1,3\n"+strings.Repeat("2,5\n", 20)))
+	require.Equal(t, cli.ExitUsage, bad.code)
 	require.Contains(t, bad.stderr, "a target is -1, expected numbers that are not negative")
-	wrong := write(t, dir, "wrong.json", strings.Replace(string(text), `"model": "poisson"`, `"model": "huber"`, 1))
+	wrong := clitest.Write(t, dir, "wrong.json", strings.Replace(string(text), `"model": "poisson"`, `"model": "huber"`, 1))
 	require.NotEqual(t, 0, conetune(t, "predict", "--model", wrong, "--data", test).code)
 }

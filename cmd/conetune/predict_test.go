@@ -11,6 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
+	"github.com/conetune/conetune/internal/cli/root"
 	"github.com/conetune/conetune/model"
 )
 
@@ -18,7 +21,7 @@ import (
 func savedElasticNet(t *testing.T) (data, model string) {
 	t.Helper()
 	dir := t.TempDir()
-	data, model = write(t, dir, "table.csv", csvText(1, 40, 4)), filepath.Join(dir, "m.json")
+	data, model = clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 40, 4)), filepath.Join(dir, "m.json")
 	conetune(t, "tune", "elastic-net", "--data", data, "--save", model).ok(t)
 	return data, model
 }
@@ -34,9 +37,9 @@ func TestPredictEditedModel(t *testing.T) {
 		`"elastic-net",`: {`"banana",`, "the checksum does not match"},
 		`"intercept": `:  {`"intercept": "a", "x": `, `field "intercept" holds a JSON string`},
 	} {
-		path := write(t, t.TempDir(), "edited.json", strings.Replace(string(raw), old, edit.to, 1))
+		path := clitest.Write(t, t.TempDir(), "edited.json", strings.Replace(string(raw), old, edit.to, 1))
 		o := conetune(t, "predict", "--model", path, "--data", data)
-		require.Equal(t, exitUsage, o.code)
+		require.Equal(t, cli.ExitUsage, o.code)
 		require.Empty(t, o.stdout)
 		require.Contains(t, o.stderr, path)
 		require.Contains(t, o.stderr, edit.want)
@@ -52,20 +55,20 @@ func resaved(t *testing.T, path, name string, coefficients ...float64) string {
 	m.Coefficients, m.Intercept = coefficients, 0
 	var b bytes.Buffer
 	require.NoError(t, m.Write(&b))
-	return write(t, t.TempDir(), name, b.String())
+	return clitest.Write(t, t.TempDir(), name, b.String())
 }
 
 // A prediction that is too large for a number is an error that names the row; an error that is, is null.
 func TestPredictOverflow(t *testing.T) {
 	_, saved := savedElasticNet(t)
 	model, dir := resaved(t, saved, "huge.json", 0, 1e150, 0, 1e300), t.TempDir()
-	large := write(t, dir, "large.csv", "f1,f2,f3,f4\n1,2,3,4\n1,2,3,1e60\n")
+	large := clitest.Write(t, dir, "large.csv", "f1,f2,f3,f4\n1,2,3,4\n1,2,3,1e60\n")
 	o := conetune(t, "predict", "--model", model, "--data", large, "--out", filepath.Join(dir, "p.txt"))
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, "large.csv: row 2: the prediction is not a finite number")
 	require.NoFileExists(t, filepath.Join(dir, "p.txt"))
 
-	target := write(t, dir, "target.csv", "y,f1,f2,f3,f4\n1,2,1e20,4,0\n")
+	target := clitest.Write(t, dir, "target.csv", "y,f1,f2,f3,f4\n1,2,1e20,4,0\n")
 	o = conetune(t, "predict", "--model", model, "--data", target, "--json")
 	o.ok(t)
 	require.Nil(t, o.object(t)["error"])
@@ -75,11 +78,11 @@ func TestPredictOverflow(t *testing.T) {
 // The logistic loss of values that are too large to be added is no number, and the share of wrong labels is told all the same.
 func TestPredictLossOverflow(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "l.csv", transformed(t, csvText(1, 60, 2), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 100] }))
+	data := clitest.Write(t, dir, "l.csv", transformed(t, clitest.CsvText(1, 60, 2), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 100] }))
 	saved := filepath.Join(dir, "m.json")
 	conetune(t, "tune", "logistic", "--data", data, "--save", saved).ok(t)
 	huge := resaved(t, saved, "huge.json", 1e250, 0)
-	rows := write(t, dir, "rows.csv", "y,f1,f2\n0,1e58,1\n0,1e58,1\n0,1e58,1\n0,-1,1\n")
+	rows := clitest.Write(t, dir, "rows.csv", "y,f1,f2\n0,1e58,1\n0,1e58,1\n0,1e58,1\n0,-1,1\n")
 	o := conetune(t, "predict", "--model", huge, "--data", rows)
 	require.Equal(t, []string{"1", "1", "1", "0"}, strings.Fields(o.ok(t)))
 	require.Contains(t, o.stderr, "error too large for a number on 4 rows (mean logistic loss), share of wrong labels 0.75")
@@ -89,9 +92,9 @@ func TestPredictLossOverflow(t *testing.T) {
 // IDs are as they stand in the file, unless the column is a feature, and predictions do not depend on where parts of the table end.
 func TestPredictVerbatimIDs(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write(t, ".", "t.csv", csvText(1, 60, 2))
+	clitest.Write(t, ".", "t.csv", clitest.CsvText(1, 60, 2))
 	conetune(t, "tune", "ridge", "--data", "t.csv", "--save", "m.json").ok(t)
-	write(t, ".", "new.csv", "code,f2,f1\n007,1,2\n1e3,3,4\nNA,5,6\n")
+	clitest.Write(t, ".", "new.csv", "code,f2,f1\n007,1,2\n1e3,3,4\nNA,5,6\n")
 	lines := strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", "m.json", "--data", "new.csv", "--id", "code").ok(t)), "\n")
 	require.Len(t, lines, 4)
 	for i, id := range []string{"id", "007", "1e3", "NA"} {
@@ -104,7 +107,7 @@ func TestPredictVerbatimIDs(t *testing.T) {
 	for i := range 300_000 { // two parts
 		fmt.Fprintf(&long, "%07d,%d,%d\n", i, i%7, i%11)
 	}
-	write(t, ".", "long.csv", long.String())
+	clitest.Write(t, ".", "long.csv", long.String())
 	lines = strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", "m.json", "--data", "long.csv", "--id", "code").ok(t)), "\n")
 	require.Len(t, lines, 300_001)
 	m, err := model.Read("m.json")
@@ -124,9 +127,9 @@ func TestPredictVerbatimIDs(t *testing.T) {
 	}
 	require.True(t, want == conetune(t, "predict", "--model", "m.json", "--data", "long.csv", "--id", "code").ok(t))
 	require.True(t, plain == conetune(t, "predict", "--model", "m.json", "--data", "long.csv").ok(t))
-	write(t, ".", "wrong.csv", long.String()+"1,2,many\n")
+	clitest.Write(t, ".", "wrong.csv", long.String()+"1,2,many\n")
 	o := conetune(t, "predict", "--model", "m.json", "--data", "wrong.csv", "--out", "p.txt")
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, `wrong.csv:300002: column 3 ("f2"): "many" found, expected a number`)
 	require.Empty(t, o.stdout)
 	require.NoFileExists(t, "p.txt")
@@ -150,11 +153,11 @@ func TestPredictLongInput(t *testing.T) {
 	t.Setenv("TMPDIR", temporary)
 	for name, text := range map[string]string{"CSV": long, "LIBSVM": libsvm.String()} {
 		require.Greater(t, len(text), longInput, name)
-		path := write(t, t.TempDir(), "long", text)
+		path := clitest.Write(t, t.TempDir(), "long", text)
 		want := conetune(t, "predict", "--model", model, "--data", path)
 		want.ok(t)
 		var stdout, stderr bytes.Buffer
-		require.Zero(t, run(t.Context(), []string{"predict", "--model", model, "--data", "-"}, strings.NewReader(text), &stdout, &stderr), stderr.String())
+		require.Zero(t, root.Run(t.Context(), []string{"predict", "--model", model, "--data", "-"}, strings.NewReader(text), &stdout, &stderr), stderr.String())
 		require.True(t, want.stdout == stdout.String(), name)
 		require.Equal(t, want.stderr, stderr.String())
 	}

@@ -8,6 +8,9 @@ import (
 	"unicode"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // requireHarmless says that a text has no control characters but line ends and tabs, and no bidirectional marks.
@@ -33,7 +36,7 @@ func TestNamesCannotCommand(t *testing.T) {
 		fmt.Fprintf(&text, "%d.%d,%d,%s\n", 3*(i%7)+5*(i%2), i%10, i%7, name)
 	}
 	dir := t.TempDir()
-	data := write(t, dir, "d\x1b[2J\u202e.csv", text.String())
+	data := clitest.Write(t, dir, "d\x1b[2J\u202e.csv", text.String())
 	file := func(name string) string { return filepath.Join(dir, "\x07"+name) }
 	tune := []string{"tune", "elastic-net", "--method", "grid", "--evaluations", "4", "--data", data, "--target", target}
 	o := conetune(t, append(tune, "--save", file("m.json"), "--report", file("r.html"), "--coefficients", file("c.csv"), "-v")...)
@@ -55,7 +58,7 @@ func TestNamesCannotCommand(t *testing.T) {
 
 	for _, args := range [][]string{append(tune, "--features", "z\x1b[31m"), {"show", file("none.json")}, {"tune", "lasso", "--data", data}, {"tune", "\x1b[31m"}, {"\x1b[31m"}, {"solve", file("a.mps")}} {
 		o := conetune(t, args...)
-		require.Equal(t, exitUsage, o.code)
+		require.Equal(t, cli.ExitUsage, o.code)
 		requireHarmless(t, o.stderr)
 	}
 }

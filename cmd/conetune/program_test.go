@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/table/input"
@@ -18,8 +20,8 @@ import (
 // A Go program gets the model that the command saves, of every kind, to the last bit.
 func TestProgramAsCommand(t *testing.T) {
 	dir := t.TempDir()
-	data, labels := write(t, dir, "table.csv", csvText(1, 45, 6)), write(t, dir, "labels.csv", labelled(1, 45, 6))
-	times := write(t, dir, "times.csv", timed(csvText(1, 45, 6)))
+	data, labels := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 45, 6)), clitest.Write(t, dir, "labels.csv", labelled(1, 45, 6))
+	times := clitest.Write(t, dir, "times.csv", timed(clitest.CsvText(1, 45, 6)))
 	for _, spec := range model.Specs() {
 		if spec.Matrix {
 			continue
@@ -51,7 +53,7 @@ func TestProgramAsCommand(t *testing.T) {
 			require.NoError(t, err)
 			result, err := tune.Run(t.Context(), built, tune.Config{Seed: 1})
 			require.NoError(t, err)
-			result.Version = version()
+			result.Version = cli.Version()
 			var file bytes.Buffer
 			require.NoError(t, model.New(&source, rows, built, options, result).Write(&file))
 			got, err := model.ReadFrom(&file, "model.json")

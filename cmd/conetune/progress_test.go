@@ -7,13 +7,17 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
+	"github.com/conetune/conetune/internal/cli/root"
 )
 
 // The log of a run has its stages in their order; without -v nothing is written where nobody looks.
 func TestStagesInTheLog(t *testing.T) {
-	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
+	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, exitDone, run(context.Background(), []string{"tune", "elastic-net", "--data", data, "-v", "--max-iter", "100"}, nil, &stdout, &stderr))
+	require.Equal(t, cli.ExitDone, root.Run(context.Background(), []string{"tune", "elastic-net", "--data", data, "-v", "--max-iter", "100"}, nil, &stdout, &stderr))
 	text := stderr.String()
 	for _, stage := range []string{
 		"reading ", "building the model", `at="start: point 1 of `, `at="start: lower level"`,
@@ -24,6 +28,6 @@ func TestStagesInTheLog(t *testing.T) {
 		text = rest
 	}
 	stderr.Reset()
-	require.Equal(t, exitDone, run(context.Background(), []string{"tune", "elastic-net", "--data", data, "--method", "grid"}, nil, &stdout, &stderr))
+	require.Equal(t, cli.ExitDone, root.Run(context.Background(), []string{"tune", "elastic-net", "--data", data, "--method", "grid"}, nil, &stdout, &stderr))
 	require.Empty(t, stderr.String())
 }

@@ -10,13 +10,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
+	"github.com/conetune/conetune/internal/cli/predict"
 	"github.com/conetune/conetune/model"
 )
 
 // show prints what is in the file: levels with their reference, the choice, errors, and effects by the spread of the table's columns.
 func TestShow(t *testing.T) {
 	dir := t.TempDir()
-	data, saved := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
+	data, saved := clitest.Write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
 	conetune(t, "tune", "ridge", "--data", data, "--target", "mpg", "--drop", "am", "--folds", "3", "--test", data, "--save", saved).ok(t)
 	m, err := model.Read(saved)
 	require.NoError(t, err)
@@ -62,16 +65,16 @@ func TestShow(t *testing.T) {
 	require.Regexp(t, `(?m)^feature +mpg +gear +effect of one standard deviation$`, conetune(t, "show", saved).ok(t))
 	require.Contains(t, conetune(t, "show", saved, "--json").object(t)["coefficients"].(map[string]any)["wt"], "gear")
 
-	require.Equal(t, exitUsage, conetune(t, "show").code)
+	require.Equal(t, cli.ExitUsage, conetune(t, "show").code)
 	o := conetune(t, "show", data)
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, "expected a model that conetune saved")
 }
 
 // Probabilities, labels, and a table with an ID and the target, whose rows are worked out by hand.
 func TestPredictTable(t *testing.T) {
 	dir := t.TempDir()
-	data, saved := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
+	data, saved := clitest.Write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
 	conetune(t, "tune", "logistic", "--data", data, "--target", "am", "--features", "maker,gear", "--folds", "3", "--save", saved).ok(t)
 	m, err := model.Read(saved)
 	require.NoError(t, err)
@@ -82,7 +85,7 @@ func TestPredictTable(t *testing.T) {
 	probability := func(maker string, gear float64) float64 {
 		return 1 / (1 + math.Exp(-m.Intercept-b["maker="+maker]-b["gear"]*gear))
 	}
-	rows := write(t, dir, "new.csv", "name;maker;gear;am\n\"a, first\";Fiat;3;manual\nb;Volvo;6;\nc;Opel;4,0;automatic\n")
+	rows := clitest.Write(t, dir, "new.csv", "name;maker;gear;am\n\"a, first\";Fiat;3;manual\nb;Volvo;6;\nc;Opel;4,0;automatic\n")
 	out := strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", saved, "--data", rows, "--id", "name", "--prob").ok(t)), "\n")
 	require.Equal(t, "id,target,prediction,probability", out[0])
 	require.Len(t, out, 4)
@@ -109,20 +112,20 @@ func TestPredictTable(t *testing.T) {
 	require.InEpsilon(t, loss, told["error"], 1e-9)
 
 	o := conetune(t, "predict", "--model", saved, "--data", rows, "--id", "nme")
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, `new.csv: has no column "nme" for --id; the columns are: name, maker, gear, am`)
 	conetune(t, "tune", "elastic-net", "--data", data, "--target", "mpg", "--drop", "am", "--save", saved).ok(t)
 	require.Contains(t, conetune(t, "predict", "--model", saved, "--data", data, "--prob").stderr, "--prob: elastic-net gives no probabilities")
 	require.Contains(t, conetune(t, "predict", "--model", saved, "--data", data, "--labels").stderr, "--labels: elastic-net predicts numbers")
 
 	// More rows than a block has, in the order of the table.
-	many := write(t, dir, "many.csv", cars(2*rowsInBlock+17))
+	many := clitest.Write(t, dir, "many.csv", cars(2*predict.RowsInBlock+17))
 	all := strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", saved, "--data", many, "--id", "Unnamed: 0").ok(t)), "\n")
-	require.Len(t, all, 2*rowsInBlock+18)
+	require.Len(t, all, 2*predict.RowsInBlock+18)
 	few := strings.Fields(conetune(t, "predict", "--model", saved, "--data", data).ok(t))
 	for i, want := range few {
 		require.True(t, strings.HasPrefix(all[i+1], "car "+strconv.Itoa(i)+","), all[i+1])
 		require.True(t, strings.HasSuffix(all[i+1], ","+want))
 	}
-	require.True(t, strings.HasPrefix(all[rowsInBlock+5], "car "+strconv.Itoa(rowsInBlock+4)+","))
+	require.True(t, strings.HasPrefix(all[predict.RowsInBlock+5], "car "+strconv.Itoa(predict.RowsInBlock+4)+","))
 }

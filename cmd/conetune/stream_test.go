@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // fifo is a named pipe that gives a text to the first who opens it, and nothing to the second.
@@ -62,7 +64,7 @@ func TestPipes(t *testing.T) {
 	for i := range 40 {
 		numbers += fmt.Sprintf("%d 1:%d 2:%d\n", i%7+i%5, i%5, i%3)
 	}
-	file := write(t, dir, "numbers.svm", numbers)
+	file := clitest.Write(t, dir, "numbers.svm", numbers)
 	lasso := func(data, test string) any {
 		return conetune(t, "tune", "lasso", "--data", data, "--test", test, "--json").object(t)["refit"]
 	}

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // A generated folder is tuned, and the saved model predicts the test rows with the error that was reported; the other forms of data
@@ -37,23 +40,23 @@ func TestTuneSeveralTargets(t *testing.T) {
 	require.Contains(t, text, "targets y1, y2, y3")
 
 	// A table of one's own: columns by name, rows without targets to predict.
-	data := write(t, dir, "table.csv", csvText(1, 60, 6))
+	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 60, 6))
 	text = conetune(t, "tune", "multi-task", "--data", data, "--split", threeParts, "--target", "f2,y", "--save", model).ok(t)
 	require.Contains(t, text, "5 features; 30 training, 15 validation, 15 test rows; targets f2, y")
 	require.Contains(t, text, "intercept")
-	bare := write(t, dir, "bare.csv", "f6,f5,f4,f3,f1\n1,2,3,4,5\n")
+	bare := clitest.Write(t, dir, "bare.csv", "f6,f5,f4,f3,f1\n1,2,3,4,5\n")
 	require.Len(t, strings.Split(conetune(t, "predict", "--model", model, "--data", bare).ok(t), ","), 2)
 	conetune(t, "tune", "multi-task", "--train", data, "--val", data, "--test", data, "--target", "f2,y", "--final", "train").ok(t)
 }
 
 func TestBadInputOfSeveralTargets(t *testing.T) {
 	dir := t.TempDir()
-	good := write(t, dir, "good.csv", csvText(1, 30, 4))
-	one := write(t, dir, "one.csv", "a,b\n1,2\n3,4\n5,6\n7,8\n1,3\n2,5\n")
+	good := clitest.Write(t, dir, "good.csv", clitest.CsvText(1, 30, 4))
+	one := clitest.Write(t, dir, "one.csv", "a,b\n1,2\n3,4\n5,6\n7,8\n1,3\n2,5\n")
 	folder := filepath.Join(dir, "folder")
 	require.NoError(t, os.Mkdir(folder, 0o700))
-	write(t, folder, "train.csv", csvText(1, 30, 4))
-	write(t, folder, "val.csv", csvText(2, 30, 4))
+	clitest.Write(t, folder, "train.csv", clitest.CsvText(1, 30, 4))
+	clitest.Write(t, folder, "val.csv", clitest.CsvText(2, 30, 4))
 	for _, c := range []struct {
 		name string
 		args []string
@@ -74,7 +77,7 @@ func TestBadInputOfSeveralTargets(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := conetune(t, append([]string{"tune", "multi-task"}, c.args...)...)
-			require.Equal(t, exitUsage, o.code, o.stderr)
+			require.Equal(t, cli.ExitUsage, o.code, o.stderr)
 			require.Empty(t, o.stdout)
 			require.Equal(t, 1, strings.Count(o.stderr, "\n"), "not one line: %s", o.stderr)
 			for _, text := range c.want {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/model"
 )
 
@@ -37,8 +39,8 @@ func householdText(n int) string {
 // Flags about single features hold in the saved model, for each model that takes them and whatever the method; a column of categories stands for its levels.
 func TestTermFlags(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "data.csv", householdText(150))
-	factors := write(t, dir, "factors.csv", "feature,factor\nregion,0\nb,3\n")
+	data := clitest.Write(t, dir, "data.csv", householdText(150))
+	factors := clitest.Write(t, dir, "factors.csv", "feature,factor\nregion,0\nb,3\n")
 	run := func(args ...string) map[string]float64 {
 		t.Helper()
 		path := filepath.Join(dir, "m.json")
@@ -75,11 +77,11 @@ func TestTermFlags(t *testing.T) {
 
 func TestTermFlagErrors(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "data.csv", householdText(60))
+	data := clitest.Write(t, dir, "data.csv", householdText(60))
 	refuse := func(args []string, want ...string) {
 		t.Helper()
 		o := conetune(t, args...)
-		require.Equal(t, exitUsage, o.code, o.stderr)
+		require.Equal(t, cli.ExitUsage, o.code, o.stderr)
 		require.Empty(t, o.stdout)
 		for _, text := range want {
 			require.Contains(t, o.stderr, text)
@@ -94,15 +96,15 @@ func TestTermFlagErrors(t *testing.T) {
 		{[]string{"--penalty-factors", "a=-1"}, []string{"factor of a is -1"}},
 		{[]string{"--penalty-factors", "a=x"}, []string{`"a=x" found, expected NAME=NUMBER`}},
 		{[]string{"--penalty-factors", "a=0,b=0,c=0,region=0"}, []string{"all penalty factors are 0"}},
-		{[]string{"--penalty-factors", write(t, dir, "none.csv", "")}, []string{"none.csv", "is empty"}},
-		{[]string{"--penalty-factors", write(t, dir, "names.csv", "name,factor\na,1\n")}, []string{"names.csv", "expected feature and factor"}},
-		{[]string{"--penalty-factors", write(t, dir, "minus.csv", "feature,factor\na,-1\n")}, []string{"minus.csv:2", "not negative"}},
-		{[]string{"--penalty-factors", write(t, dir, "long.csv", "feature,factor\na,1,2\n")}, []string{"long.csv:2", "has 3 fields, expected 2"}},
+		{[]string{"--penalty-factors", clitest.Write(t, dir, "none.csv", "")}, []string{"none.csv", "is empty"}},
+		{[]string{"--penalty-factors", clitest.Write(t, dir, "names.csv", "name,factor\na,1\n")}, []string{"names.csv", "expected feature and factor"}},
+		{[]string{"--penalty-factors", clitest.Write(t, dir, "minus.csv", "feature,factor\na,-1\n")}, []string{"minus.csv:2", "not negative"}},
+		{[]string{"--penalty-factors", clitest.Write(t, dir, "long.csv", "feature,factor\na,1,2\n")}, []string{"long.csv:2", "has 3 fields, expected 2"}},
 		{[]string{"--lower", "a=1"}, []string{"--lower is 1, expected a number that is not positive"}},
 		{[]string{"--lower", "1,2"}, []string{"expected NAME=NUMBER"}},
 		{[]string{"--upper", "q=1"}, []string{`--upper: "q" is not a feature`}},
 		{[]string{"--nonnegative", "--lower", "0"}, []string{"leave one of them out"}},
-		{[]string{"--penalty-factors", write(t, dir, "fine.csv", "feature,factor\na,1\n"), "--save", filepath.Join(dir, "fine.csv")}, []string{"would overwrite the penalty factors"}},
+		{[]string{"--penalty-factors", clitest.Write(t, dir, "fine.csv", "feature,factor\na,1\n"), "--save", filepath.Join(dir, "fine.csv")}, []string{"would overwrite the penalty factors"}},
 	} {
 		refuse(append([]string{"tune", "lasso", "--data", data, "--target", "y", "--drop", "label,count"}, c.args...), c.want...)
 	}
@@ -112,7 +114,7 @@ func TestTermFlagErrors(t *testing.T) {
 // The adaptive lasso, with folds: the pilot decides which features are cheap, and the saved model predicts in the user's units.
 func TestAdaptiveFlags(t *testing.T) {
 	dir := t.TempDir()
-	data, path := write(t, dir, "data.csv", householdText(150)), filepath.Join(dir, "m.json")
+	data, path := clitest.Write(t, dir, "data.csv", householdText(150)), filepath.Join(dir, "m.json")
 	tune := []string{"tune", "adaptive-lasso", "--data", data, "--target", "y", "--drop", "label,count", "--folds", "3", "--save", path}
 	for _, args := range [][]string{nil, {"--gamma", "2"}, {"--pilot", "lasso", "--method", "grid"}, {"--method", "hoag"}} {
 		conetune(t, append(tune, args...)...).ok(t)
@@ -134,7 +136,7 @@ func TestAdaptiveFlags(t *testing.T) {
 			line[1], args = "lasso", args[1:]
 		}
 		o := conetune(t, append(line, args...)...)
-		require.Equal(t, exitUsage, o.code)
+		require.Equal(t, cli.ExitUsage, o.code)
 		require.Contains(t, o.stderr, want)
 	}
 }

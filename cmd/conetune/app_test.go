@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -14,8 +15,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/internal/cli/root"
+	"github.com/conetune/conetune/internal/licenses"
+	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/table/input"
+	"github.com/conetune/conetune/tune"
 )
 
 // outcome is what a command line gave.
@@ -127,4 +135,122 @@ func TestUnknownCommand(t *testing.T) {
 	o := conetune(t, "tnue")
 	require.Equal(t, cli.ExitUsage, o.code)
 	require.Equal(t, 1, strings.Count(o.stderr, "\n"), "not one line: %s", o.stderr)
+}
+
+// The pages name all models, and which of them take an offset.
+func TestPagesNameModels(t *testing.T) {
+	page := func(path string) string {
+		text, err := os.ReadFile("../../" + path)
+		require.NoError(t, err)
+		return string(text)
+	}
+	words := map[int]string{17: "seventeen", 18: "eighteen", 19: "nineteen", 20: "twenty"}
+	require.Contains(t, page("README.md"), "There are "+words[len(model.Specs())]+" models")
+	_, refusing, _ := strings.Cut(page("docs/command.md"), "The column has no missing values, is no feature and is not scaled; `predict` needs it. ")
+	refusing, _, _ = strings.Cut(refusing, " refuse.")
+	table := page("docs/models.md")
+	_, features, _ := strings.Cut(table, "| models | `--weights` | `--offset` |")
+	features, _, _ = strings.Cut(features, "\n\n")
+	for _, m := range model.Specs() {
+		require.Contains(t, table, "\n| `"+m.Name+"`, ")
+		require.Equal(t, !m.Takes("Offset"), strings.Contains(refusing, "`"+m.Name+"`"), m.Name)
+		for line := range strings.Lines(features) {
+			if cells := strings.Split(line, "|"); len(cells) > 3 && strings.Contains(cells[1], "`"+m.Name+"`") {
+				require.Equal(t, m.Takes("Weights"), strings.TrimSpace(cells[2]) == "yes", m.Name)
+				require.Equal(t, m.Takes("Offset"), strings.TrimSpace(cells[3]) == "yes", m.Name)
+			}
+		}
+	}
+	o := conetune(t, "tune", "logistic", "--data", "t.csv", "--class-weights", "1,2")
+	require.Equal(t, "conetune: --class-weights is not for logistic; it is for svm\n", o.stderr)
+}
+
+// The first command of the README compiles all that it links: without build tags it links no network, and no more packages than this.
+func TestPackagesOfFirstCommand(t *testing.T) {
+	const most = 330
+	out, err := exec.Command("go", "list", "-deps", "-tags=", ".").Output()
+	if err != nil {
+		t.Skip("no go command here:", err)
+	}
+	packages := strings.Fields(string(out))
+	require.NotContains(t, packages, "net/http")
+	require.NotContains(t, packages, "crypto/tls")
+	require.LessOrEqual(t, len(packages), most)
+}
+
+// The texts reach whoever has the program, those of the C libraries in builds that have them.
+func TestLicenses(t *testing.T) {
+	text := conetune(t, "licenses").ok(t)
+	require.Equal(t, licenses.Text(), text)
+	for _, words := range []string{"=== conetune\n", "Apache License", "=== Go, runtime", "=== gonum.org/v1/gonum v", "The Gonum Authors"} {
+		require.Contains(t, text, words)
+	}
+	for name, words := range map[string]string{"scs": "=== C library: SCS\n", "osqp": "=== C library: OSQP\n", "clarabel": "=== C library: Clarabel\n", "highs": "=== C library: HiGHS\n"} {
+		require.Equal(t, backends.Missing(name) == "", strings.Contains(text, words), name)
+	}
+	if backends.Missing("clarabel") == "" {
+		require.Contains(t, text, "=== C library: OpenBLAS\n")
+	}
+	require.Equal(t, conetune(t, "--version").ok(t), conetune(t, "version").ok(t))
+	require.Equal(t, cli.ExitUsage, conetune(t, "licenses", "x").code)
+}
+
+// A Go program gets the model that the command saves, of every kind, to the last bit.
+func TestProgramAsCommand(t *testing.T) {
+	dir := t.TempDir()
+	data, labels := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 45, 6)), clitest.Write(t, dir, "labels.csv", labelled(1, 45, 6))
+	times := clitest.Write(t, dir, "times.csv", timed(clitest.CsvText(1, 45, 6)))
+	for _, spec := range model.Specs() {
+		if spec.Matrix {
+			continue
+		}
+		t.Run(spec.Name, func(t *testing.T) {
+			source := input.Source{Data: data, Seed: 1}
+			options := model.Options{Standardize: true, Intercept: !spec.Survival}
+			saved := filepath.Join(dir, spec.Name+".json")
+			args := []string{"tune", spec.Name, "--save", saved}
+			switch {
+			case spec.Labels:
+				source.Data = labels
+			case spec.Survival:
+				source.Data = times
+			case spec.Several:
+				source.Wanted.Targets, args = []string{"y", "f2"}, append(args, "--target", "y,f2")
+			case spec.Takes("Groups"):
+				args = append(args, "--groups", "3")
+				options.Groups = func(features []string, _ bool) (*groups.Groups, error) { return groups.Equal(len(features), 3) }
+			}
+			conetune(t, append(args, "--data", source.Data)...).ok(t)
+			want, err := model.Read(saved)
+			require.NoError(t, err)
+
+			spec.Prepare(&source)
+			rows, err := source.Read()
+			require.NoError(t, err)
+			built, err := spec.Build(rows, options)
+			require.NoError(t, err)
+			result, err := tune.Run(t.Context(), built, tune.Config{Seed: 1})
+			require.NoError(t, err)
+			result.Version = cli.Version()
+			var file bytes.Buffer
+			require.NoError(t, model.New(&source, rows, built, options, result).Write(&file))
+			got, err := model.ReadFrom(&file, "model.json")
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		})
+	}
+}
+
+// The program of the README is the example of package model.
+func TestProgramOfReadme(t *testing.T) {
+	text := func(path, after, before string) string {
+		raw, err := os.ReadFile("../../" + path)
+		require.NoError(t, err)
+		_, text, _ := strings.Cut(string(raw), after)
+		text, _, _ = strings.Cut(text, before)
+		return text
+	}
+	want := strings.ReplaceAll(text("model/program_test.go", "func Example_program() {\n", "\t// Output"), "../examples", "examples")
+	require.NotEmpty(t, want)
+	require.Equal(t, want, text("README.md", "func main() {\n", "}\n```"))
 }

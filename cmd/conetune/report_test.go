@@ -10,10 +10,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/model"
 )
@@ -150,4 +152,130 @@ func TestReportEscapes(t *testing.T) {
 	require.NotContains(t, page, "<b>&x")
 	require.Contains(t, page, "&lt;b&gt;&amp;x")
 	require.NotContains(t, page, "<i>")
+}
+
+// requireHarmless says that a text has no control characters but line ends and tabs, and no bidirectional marks.
+func requireHarmless(t *testing.T, text string) {
+	t.Helper()
+	require.NotEmpty(t, text)
+	for _, c := range text {
+		require.False(t, c != '\n' && c != '\t' && unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c), "%q in %q", c, text)
+	}
+}
+
+// Names of columns, levels, targets and files cannot command a terminal, nor turn the order of what is beside them, in
+// what is said to people; what programs read has the names as they are.
+func TestNamesCannotCommand(t *testing.T) {
+	const feature, level, target = "x\x1b]0;title\x07", "z\u202eb\u009b2J", "y\x1b[31m\u2066"
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s,%s,group\n", target, feature)
+	for i := range 60 {
+		name := "plain"
+		if i%2 == 1 {
+			name = level
+		}
+		fmt.Fprintf(&text, "%d.%d,%d,%s\n", 3*(i%7)+5*(i%2), i%10, i%7, name)
+	}
+	dir := t.TempDir()
+	data := clitest.Write(t, dir, "d\x1b[2J\u202e.csv", text.String())
+	file := func(name string) string { return filepath.Join(dir, "\x07"+name) }
+	tune := []string{"tune", "elastic-net", "--method", "grid", "--evaluations", "4", "--data", data, "--target", target}
+	o := conetune(t, append(tune, "--save", file("m.json"), "--report", file("r.html"), "--coefficients", file("c.csv"), "-v")...)
+	requireHarmless(t, o.ok(t))
+	requireHarmless(t, o.stderr)
+	require.Contains(t, o.stdout, `x\x1b]0;title\a`)
+	require.Contains(t, o.stdout, `group=z\u202eb\u009b2J`)
+	files := contents(t, dir)
+	requireHarmless(t, files[file("r.html")])
+	require.Contains(t, files[file("c.csv")], feature)
+	require.Contains(t, files[file("c.csv")], level)
+
+	shown := conetune(t, "show", file("m.json"))
+	requireHarmless(t, shown.ok(t))
+	require.Contains(t, shown.stdout, `y\x1b[31m\u2066`)
+	coefficients := conetune(t, append(tune, "--json")...).object(t)["coefficients"].(map[string]any)
+	require.Contains(t, coefficients, feature)
+	require.Contains(t, coefficients, "group="+level)
+
+	for _, args := range [][]string{append(tune, "--features", "z\x1b[31m"), {"show", file("none.json")}, {"tune", "lasso", "--data", data}, {"tune", "\x1b[31m"}, {"\x1b[31m"}, {"solve", file("a.mps")}} {
+		o := conetune(t, args...)
+		require.Equal(t, cli.ExitUsage, o.code)
+		requireHarmless(t, o.stderr)
+	}
+}
+
+// timed is a table whose targets, in the first column, are times, which are censored where they were negative.
+func timed(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	lines[0] += ",event"
+	for i, line := range lines[1:] {
+		if rest, negative := strings.CutPrefix(line, "-"); negative {
+			lines[i+1] = rest + ",0"
+		} else {
+			lines[i+1] = line + ",1"
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// Every model draws its coefficients or the norms of its groups; a classifier has ROC and confusion on the rows there are.
+func TestPlotOfEveryModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the report of every model is as much")
+	}
+	dir := t.TempDir()
+	data, labels := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 45, 6)), clitest.Write(t, dir, "labels.csv", labelled(1, 45, 6))
+	times := clitest.Write(t, dir, "times.csv", timed(clitest.CsvText(1, 45, 6)))
+	for _, spec := range model.Specs() {
+		if spec.Matrix {
+			continue // matrix_test.go
+		}
+		t.Run(spec.Name, func(t *testing.T) {
+			path, statistics := filepath.Join(dir, spec.Name+".svg"), filepath.Join(dir, spec.Name+"-statistics.svg")
+			args := []string{"tune", spec.Name, "--data", data, "--gap-tol", "0", "--tol", "0.1", "--plot-trace", path, "--plot", statistics}
+			want := []string{">coefficients x s.d., refit<", ">f1<"}
+			if spec.Takes("Groups") {
+				args, want = append(args, "--groups", "3"), []string{">norms of groups, refit<", ">group0<"}
+			}
+			if spec.Several {
+				args, want = append(args, "--target", "y,f2"), []string{">norms over targets, refit<", ">f1<"}
+			}
+			if spec.Survival {
+				args[3] = times
+			}
+			if spec.Labels {
+				args[3] = labels
+				args = append(args, "--split", "0.8/rest")
+				if spec.Classes {
+					want[0] = ">norms over labels, refit<"
+				}
+			}
+			conetune(t, args...).ok(t)
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			for _, words := range want {
+				require.Contains(t, string(text), words)
+			}
+			// --plot has the error over the weights, where there is such a curve, and the predictions that fit the model.
+			want = []string{">chosen<", "mean ± s.e.", "error over lambda, with bars of one standard error"}
+			if spec.Folds || spec.Several {
+				want = []string{"validation, chosen"}
+			}
+			if spec.Labels {
+				if want = append(want, "confusion, "); !spec.Classes {
+					want = append(want, "ROC, ")
+				}
+			} else if spec.Survival {
+				want = append(want, "without an event, by thirds of the hazard")
+			} else if !spec.Several {
+				want = append(want, ">targets, by cross-validation<", ">residuals<", ">prediction<")
+			}
+			text, err = os.ReadFile(statistics)
+			require.NoError(t, err)
+			for _, words := range want {
+				require.Contains(t, string(text), words)
+			}
+			require.NotContains(t, string(text), "penalty alpha")
+		})
+	}
 }

@@ -5,18 +5,25 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
+	"github.com/conetune/conetune/internal/cli/root"
+	"github.com/conetune/conetune/internal/licenses"
+	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/table/input"
+	"github.com/conetune/conetune/tune"
 )
 
 // outcome is what a command line gave.
@@ -33,7 +40,7 @@ func conetune(t *testing.T, args ...string) outcome {
 func conetuneUntil(t *testing.T, ctx context.Context, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := run(ctx, args, &stdout, &stderr)
+	code := root.Run(ctx, args, nil, &stdout, &stderr)
 	return outcome{code, stdout.String(), stderr.String()}
 }
 
@@ -51,41 +58,6 @@ func (o outcome) object(t *testing.T) map[string]any {
 	var m map[string]any
 	require.NoError(t, json.Unmarshal([]byte(o.stdout), &m), o.stdout)
 	return m
-}
-
-// csvText makes a regression table: p normal features, of which the first three
-// count, in different units.
-func csvText(seed uint64, n, p int) string {
-	random := rand.New(rand.NewPCG(seed, 7))
-	var b strings.Builder
-	b.WriteString("y")
-	for j := range p {
-		fmt.Fprintf(&b, ",f%d", j+1)
-	}
-	b.WriteString("\n")
-	for range n {
-		x := make([]float64, p)
-		y := 100 + random.NormFloat64()
-		for j := range x {
-			x[j] = random.NormFloat64()
-			if j < 3 {
-				y += float64(3-j) * x[j]
-			}
-		}
-		fmt.Fprintf(&b, "%.6g", y)
-		for j, v := range x {
-			fmt.Fprintf(&b, ",%.6g", v*float64(1+j)+5)
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
-}
-
-func write(t *testing.T, dir, name, text string) string {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	return path
 }
 
 // contents maps the files of a folder to what is in them.
@@ -119,28 +91,19 @@ func TestHelpAndVersion(t *testing.T) {
 		require.Empty(t, o.stderr)
 	}
 	require.Contains(t, conetune(t, "tune", "--help").stdout, "weighted-lasso")
-	require.True(t, strings.HasPrefix(conetune(t, "--version").ok(t), "conetune "+release))
-}
-
-// The help of tune has the flags that most need, and another one has all of them, each once.
-func TestTuneHelp(t *testing.T) {
-	some, all := conetune(t, "tune", "--help").ok(t), conetune(t, "tune", "--help-all").ok(t)
-	cmd := (&app{}).tuneCommand()
-	shown := 0
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		line := regexp.MustCompile(`(?m)^ +(-\w, |    )--` + f.Name + `[\[ ]`)
-		require.Len(t, line.FindAllString(all, -1), 1, f.Name)
-		shown += len(line.FindAllString(some, -1))
-	})
-	require.InDelta(t, 30, shown, 5)
-	require.Contains(t, some, "--help-all lists all flags")
+	require.True(t, strings.HasPrefix(conetune(t, "--version").ok(t), "conetune "+cli.Release))
 }
 
 func TestBackends(t *testing.T) {
 	text := conetune(t, "backends").ok(t)
 	require.Contains(t, text, "native")
 	require.Contains(t, text, "second-order")
-	var list []backendInfo
+	var list []struct {
+		Name, Version   string
+		Available       bool
+		Cones, Features []string
+		HowToGet        string `json:"how_to_get"`
+	}
 	require.NoError(t, json.Unmarshal([]byte(conetune(t, "backends", "--json").ok(t)), &list))
 	require.NotEmpty(t, list)
 	for _, b := range list {
@@ -154,25 +117,13 @@ func TestBackends(t *testing.T) {
 			require.Equal(t, b.Name == "osqp" || b.Name == "highs", slices.Contains(b.Features, "by the method of multipliers: second-order, exponential, dual exponential"), b.Name)
 		}
 	}
-	lacking := backendTable([]backendInfo{{Name: "other", HowToGet: "build with -tags other"}})
-	require.Contains(t, lacking, "other is not in this build; to get it: build with -tags other\n")
-}
-
-func TestExitStatusOfErrors(t *testing.T) {
-	boom := errors.New("boom")
-	require.ErrorIs(t, badInput(boom), boom)
-	require.Equal(t, "boom", failed(boom).Error())
-	require.Equal(t, "", (&exitError{code: exitInterrupted}).Error())
-	o := conetune(t, "tnue")
-	require.Equal(t, exitUsage, o.code)
-	require.Equal(t, 1, strings.Count(o.stderr, "\n"), "not one line: %s", o.stderr)
 }
 
 // TestWriteFailure: results that do not reach their reader are not a success.
 func TestWriteFailure(t *testing.T) {
 	var stderr bytes.Buffer
-	code := run(context.Background(), []string{"backends", "--json"}, brokenWriter{}, &stderr)
-	require.Equal(t, exitUnsolved, code)
+	code := root.Run(context.Background(), []string{"backends", "--json"}, nil, brokenWriter{}, &stderr)
+	require.Equal(t, cli.ExitUnsolved, code)
 	require.Contains(t, stderr.String(), "standard output: no space")
 }
 
@@ -180,17 +131,127 @@ type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
-func TestInterruptible(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	v, err := interruptible(ctx, func() (int, error) { return 3, nil })
-	require.NoError(t, err)
-	require.Equal(t, 3, v)
-	cancel()
-	block := make(chan struct{})
-	defer close(block)
-	_, err = interruptible(ctx, func() (int, error) { <-block; return 0, nil })
-	require.ErrorIs(t, err, errInterrupted)
-	require.PanicsWithValue(t, "bug", func() {
-		_, _ = interruptible(context.Background(), func() (int, error) { panic("bug") })
-	})
+func TestUnknownCommand(t *testing.T) {
+	o := conetune(t, "tnue")
+	require.Equal(t, cli.ExitUsage, o.code)
+	require.Equal(t, 1, strings.Count(o.stderr, "\n"), "not one line: %s", o.stderr)
+}
+
+// The pages name all models, and which of them take an offset.
+func TestPagesNameModels(t *testing.T) {
+	page := func(path string) string {
+		text, err := os.ReadFile("../../" + path)
+		require.NoError(t, err)
+		return string(text)
+	}
+	words := map[int]string{17: "seventeen", 18: "eighteen", 19: "nineteen", 20: "twenty"}
+	require.Contains(t, page("README.md"), "There are "+words[len(model.Specs())]+" models")
+	_, refusing, _ := strings.Cut(page("docs/command.md"), "The column has no missing values, is no feature and is not scaled; `predict` needs it. ")
+	refusing, _, _ = strings.Cut(refusing, " refuse.")
+	table := page("docs/models.md")
+	_, features, _ := strings.Cut(table, "| models | `--weights` | `--offset` |")
+	features, _, _ = strings.Cut(features, "\n\n")
+	for _, m := range model.Specs() {
+		require.Contains(t, table, "\n| `"+m.Name+"`, ")
+		require.Equal(t, !m.Takes("Offset"), strings.Contains(refusing, "`"+m.Name+"`"), m.Name)
+		for line := range strings.Lines(features) {
+			if cells := strings.Split(line, "|"); len(cells) > 3 && strings.Contains(cells[1], "`"+m.Name+"`") {
+				require.Equal(t, m.Takes("Weights"), strings.TrimSpace(cells[2]) == "yes", m.Name)
+				require.Equal(t, m.Takes("Offset"), strings.TrimSpace(cells[3]) == "yes", m.Name)
+			}
+		}
+	}
+	o := conetune(t, "tune", "logistic", "--data", "t.csv", "--class-weights", "1,2")
+	require.Equal(t, "conetune: --class-weights is not for logistic; it is for svm\n", o.stderr)
+}
+
+// The first command of the README compiles all that it links: without build tags it links no network, and beside
+// those of the command itself no more packages than this.
+func TestPackagesOfFirstCommand(t *testing.T) {
+	const most = 330
+	out, err := exec.Command("go", "list", "-deps", "-tags=", ".").Output()
+	if err != nil {
+		t.Skip("no go command here:", err)
+	}
+	packages := slices.DeleteFunc(strings.Fields(string(out)), func(p string) bool { return strings.Contains(p, "/internal/cli/") })
+	require.NotContains(t, packages, "net/http")
+	require.NotContains(t, packages, "crypto/tls")
+	require.LessOrEqual(t, len(packages), most)
+}
+
+// The texts reach whoever has the program, those of the C libraries in builds that have them.
+func TestLicenses(t *testing.T) {
+	text := conetune(t, "licenses").ok(t)
+	require.Equal(t, licenses.Text(), text)
+	for _, words := range []string{"=== conetune\n", "Apache License", "=== Go, runtime", "=== gonum.org/v1/gonum v", "The Gonum Authors"} {
+		require.Contains(t, text, words)
+	}
+	for name, words := range map[string]string{"scs": "=== C library: SCS\n", "osqp": "=== C library: OSQP\n", "clarabel": "=== C library: Clarabel\n", "highs": "=== C library: HiGHS\n"} {
+		require.Equal(t, backends.Missing(name) == "", strings.Contains(text, words), name)
+	}
+	if backends.Missing("clarabel") == "" {
+		require.Contains(t, text, "=== C library: OpenBLAS\n")
+	}
+	require.Equal(t, conetune(t, "--version").ok(t), conetune(t, "version").ok(t))
+	require.Equal(t, cli.ExitUsage, conetune(t, "licenses", "x").code)
+}
+
+// A Go program gets the model that the command saves, of every kind, to the last bit.
+func TestProgramAsCommand(t *testing.T) {
+	dir := t.TempDir()
+	data, labels := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 45, 6)), clitest.Write(t, dir, "labels.csv", labelled(1, 45, 6))
+	times := clitest.Write(t, dir, "times.csv", timed(clitest.CsvText(1, 45, 6)))
+	for _, spec := range model.Specs() {
+		if spec.Matrix {
+			continue
+		}
+		t.Run(spec.Name, func(t *testing.T) {
+			source := input.Source{Data: data, Seed: 1}
+			options := model.Options{Standardize: true, Intercept: !spec.Survival}
+			saved := filepath.Join(dir, spec.Name+".json")
+			args := []string{"tune", spec.Name, "--save", saved}
+			switch {
+			case spec.Labels:
+				source.Data = labels
+			case spec.Survival:
+				source.Data = times
+			case spec.Several:
+				source.Wanted.Targets, args = []string{"y", "f2"}, append(args, "--target", "y,f2")
+			case spec.Takes("Groups"):
+				args = append(args, "--groups", "3")
+				options.Groups = func(features []string, _ bool) (*groups.Groups, error) { return groups.Equal(len(features), 3) }
+			}
+			conetune(t, append(args, "--data", source.Data)...).ok(t)
+			want, err := model.Read(saved)
+			require.NoError(t, err)
+
+			spec.Prepare(&source)
+			rows, err := source.Read()
+			require.NoError(t, err)
+			built, err := spec.Build(rows, options)
+			require.NoError(t, err)
+			result, err := tune.Run(t.Context(), built, tune.Config{Seed: 1})
+			require.NoError(t, err)
+			result.Version = cli.Version()
+			var file bytes.Buffer
+			require.NoError(t, model.New(&source, rows, built, options, result).Write(&file))
+			got, err := model.ReadFrom(&file, "model.json")
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		})
+	}
+}
+
+// The program of the README is the example of package model.
+func TestProgramOfReadme(t *testing.T) {
+	text := func(path, after, before string) string {
+		raw, err := os.ReadFile("../../" + path)
+		require.NoError(t, err)
+		_, text, _ := strings.Cut(string(raw), after)
+		text, _, _ = strings.Cut(text, before)
+		return text
+	}
+	want := strings.ReplaceAll(text("model/program_test.go", "func Example_program() {\n", "\t// Output"), "../examples", "examples")
+	require.NotEmpty(t, want)
+	require.Equal(t, want, text("README.md", "func main() {\n", "}\n```"))
 }

@@ -18,6 +18,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
+	"github.com/conetune/conetune/internal/cli/process"
 )
 
 // batchOf writes tables and a list of jobs, in the working folder of the test, and returns how many jobs there are. Two of them fail.
@@ -29,11 +33,11 @@ func batchOf(t *testing.T, tables int) int {
 	list.WriteString("job,data,model,method,target\n")
 	for k := range tables {
 		name := fmt.Sprintf("t%d.csv", k)
-		write(t, ".", name, csvText(uint64(k), 30, 4))
+		clitest.Write(t, ".", name, clitest.CsvText(uint64(k), 30, 4))
 		fmt.Fprintf(&list, "grid-%d,%s,elastic-net,grid,\nridge-%d,%s,ridge,,f1\n", k, name, k, name)
 	}
 	list.WriteString("absent,absent.csv,lasso,,y\nwrong,t0.csv,lasso,,price\n")
-	write(t, ".", "jobs.csv", list.String())
+	clitest.Write(t, ".", "jobs.csv", list.String())
 	return 2*tables + 2
 }
 
@@ -78,13 +82,13 @@ func batchFiles(t *testing.T, dir string) map[string]string {
 func TestBatch(t *testing.T) {
 	n := batchOf(t, 2)
 	o := conetune(t, batchArgs("one", "--jobs", "1")...)
-	require.Equal(t, exitUnsolved, o.code, o.stderr)
+	require.Equal(t, cli.ExitUnsolved, o.code, o.stderr)
 	require.Contains(t, o.stdout, "6 jobs: 4 converged, 2 failed\nabsent: absent.csv: no such file\nwrong: ")
 	require.Contains(t, o.stderr, "2 jobs failed; --resume --retry-failed does them once more")
 	records := batchRecords(t, "one")
 	require.Len(t, records, n)
 	require.Equal(t, map[string]any{
-		"schema": 1.0, "job": "absent", "version": version(), "status": "failed", "message": "absent.csv: no such file", "exit_status": 2.0,
+		"schema": 1.0, "job": "absent", "version": cli.Version(), "status": "failed", "message": "absent.csv: no such file", "exit_status": 2.0,
 		"settings": map[string]any{"data": "absent.csv", "evaluations": "4", "folds": "3", "model": "lasso", "target": "y"},
 	}, records["absent"])
 
@@ -100,31 +104,31 @@ func TestBatch(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(saved), batchFiles(t, "one")[filepath.Join("models", "grid-1.json")])
 
-	require.Equal(t, exitUnsolved, conetune(t, batchArgs("three", "--jobs", "3")...).code)
+	require.Equal(t, cli.ExitUnsolved, conetune(t, batchArgs("three", "--jobs", "3")...).code)
 	require.Equal(t, records, batchRecords(t, "three"))
 	require.Equal(t, batchFiles(t, "one"), batchFiles(t, "three"))
 
 	o = conetune(t, batchArgs("one")...)
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, "go on with --resume, or choose another folder")
 }
 
 // Parts together are the whole, byte for byte but for times; a part with jobs that failed is done all the same.
 func TestBatchShards(t *testing.T) {
 	batchOf(t, 3)
-	require.Equal(t, exitUnsolved, conetune(t, batchArgs("whole")...).code)
+	require.Equal(t, cli.ExitUnsolved, conetune(t, batchArgs("whole")...).code)
 	conetune(t, batchArgs("a", "--shard", "1/2")...).ok(t)
 	o := conetune(t, "batch", "merge", "a", "--out", "half")
-	require.Equal(t, exitUnsolved, o.code)
+	require.Equal(t, cli.ExitUnsolved, o.code)
 	require.Contains(t, o.stderr, "still missing: 4 jobs of the list; the shards here are 1/2")
 	conetune(t, batchArgs("b", "--shard", "2/2")...).ok(t)
 	conetune(t, "batch", "merge", "b", "a", "--out", "both").ok(t)
 	require.Equal(t, batchRecords(t, "whole"), batchRecords(t, "both"))
 	require.Equal(t, batchFiles(t, "whole"), batchFiles(t, "both"))
 	o = conetune(t, "batch", "merge", "b", "nowhere", "--out", "other")
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, "expected folders of conetune batch")
-	write(t, ".", "jobs.csv", "job,data,model\na,t0.csv,ridge\n")
+	clitest.Write(t, ".", "jobs.csv", "job,data,model\na,t0.csv,ridge\n")
 	conetune(t, batchArgs("c")...).ok(t)
 	o = conetune(t, "batch", "merge", "a", "c", "--out", "other")
 	require.Contains(t, o.stderr, "not parts of the same work: 8 jobs and 1")
@@ -134,7 +138,7 @@ func TestBatchShards(t *testing.T) {
 func TestBatchResume(t *testing.T) {
 	batchOf(t, 1)
 	text := conetune(t, "batch", "jobs.csv", "--out", "out", "--folds", "3", "--evaluations", "4")
-	require.Equal(t, exitUnsolved, text.code)
+	require.Equal(t, cli.ExitUnsolved, text.code)
 	lines := func() int {
 		return len(slices.Collect(strings.Lines(contents(t, "out")[filepath.Join("out", "results.jsonl")])))
 	}
@@ -145,18 +149,18 @@ func TestBatchResume(t *testing.T) {
 	conetune(t, batchArgs("out", "--resume")...)
 	require.Equal(t, 6, lines())
 
-	write(t, ".", "absent.csv", csvText(9, 30, 2))
-	write(t, ".", "jobs.csv", strings.Replace(contents(t, ".")["jobs.csv"], "price", "y", 1))
+	clitest.Write(t, ".", "absent.csv", clitest.CsvText(9, 30, 2))
+	clitest.Write(t, ".", "jobs.csv", strings.Replace(contents(t, ".")["jobs.csv"], "price", "y", 1))
 	o := conetune(t, batchArgs("out", "--resume")...)
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, `job wrong is done already with other settings, target "price" and "y"`)
 	o = conetune(t, batchArgs("out", "--resume", "--retry-failed")...)
 	require.Contains(t, o.ok(t), "4 jobs: 4 converged\n")
 	require.Equal(t, 8, lines())
 
-	write(t, ".", "t0.csv", csvText(77, 30, 4))
+	clitest.Write(t, ".", "t0.csv", clitest.CsvText(77, 30, 4))
 	o = conetune(t, batchArgs("out", "--resume")...)
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, "job grid-0 is done already with other data under the same name")
 }
 
@@ -185,7 +189,7 @@ func TestBatchKill(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	o := conetune(t, batchArgs("killed", "--resume")...)
-	require.Equal(t, exitUnsolved, o.code, o.stderr)
+	require.Equal(t, cli.ExitUnsolved, o.code, o.stderr)
 	require.Contains(t, o.stderr, "2 jobs failed")
 	require.Equal(t, batchFiles(t, "whole"), batchFiles(t, "killed"))
 	sorted := func(dir string) []string {
@@ -201,34 +205,34 @@ func TestBatchKill(t *testing.T) {
 func TestBatchOrphan(t *testing.T) {
 	t.Setenv(command, "1")
 	cmd := exec.Command(os.Args[0], "generate", "elastic-net", "--help")
-	cmd.Env = append(os.Environ(), jobProcess+"=1")
+	cmd.Env = append(os.Environ(), process.JobProcess+"=1")
 	hold, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Run()) // alone, it does its work
 	hold.Close()
 
 	dir := t.TempDir()
-	write(t, dir, "t.csv", csvText(1, 4000, 60))
+	clitest.Write(t, dir, "t.csv", clitest.CsvText(1, 4000, 60))
 	var stderr bytes.Buffer
 	cmd = exec.Command(os.Args[0], "tune", "weighted-lasso", "--data", filepath.Join(dir, "t.csv"), "--engine", "conic", "--method", "random", "--evaluations", "1000000")
-	cmd.Env, cmd.Stderr = append(os.Environ(), jobProcess+"=1"), &stderr
+	cmd.Env, cmd.Stderr = append(os.Environ(), process.JobProcess+"=1"), &stderr
 	hold, err = cmd.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	time.Sleep(100 * time.Millisecond)
 	require.NoError(t, hold.Close()) // as the end of a process does
 	_ = cmd.Wait()
-	require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode(), stderr.String())
+	require.Equal(t, cli.ExitInterrupted, cmd.ProcessState.ExitCode(), stderr.String())
 }
 
 // Each job has its own limits of memory and time.
 func TestBatchLimits(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv(command, "1")
-	write(t, ".", "t.csv", csvText(1, 2000, 30))
-	write(t, ".", "jobs.csv", "job,memory,time-limit,method\nsmall,200KB,,\nshort,,1ms,random\nfine,,,\n")
+	clitest.Write(t, ".", "t.csv", clitest.CsvText(1, 2000, 30))
+	clitest.Write(t, ".", "jobs.csv", "job,memory,time-limit,method\nsmall,200KB,,\nshort,,1ms,random\nfine,,,\n")
 	o := conetune(t, "batch", "jobs.csv", "--data", "t.csv", "--model", "elastic-net", "--out", "out")
-	require.Equal(t, exitUnsolved, o.code)
+	require.Equal(t, cli.ExitUnsolved, o.code)
 	records := batchRecords(t, "out")
 	require.Contains(t, []any{"out_of_memory", "failed"}, records["small"]["status"]) // by the watch, or by the reader
 	require.Contains(t, records["small"]["message"], "200 kB")
@@ -241,9 +245,9 @@ func TestBatchInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	o := conetuneUntil(t, ctx, batchArgs("out")...)
-	require.Equal(t, exitInterrupted, o.code)
+	require.Equal(t, cli.ExitInterrupted, o.code)
 	require.Contains(t, o.stderr, "--resume goes on")
-	require.Equal(t, exitUnsolved, conetune(t, batchArgs("out", "--resume")...).code)
+	require.Equal(t, cli.ExitUnsolved, conetune(t, batchArgs("out", "--resume")...).code)
 	require.Len(t, batchRecords(t, "out"), 4)
 }
 
@@ -260,9 +264,9 @@ func TestBatchPattern(t *testing.T) {
 
 func TestBatchBadInput(t *testing.T) {
 	batchOf(t, 1)
-	write(t, ".", "odd.csv", "data,tarket\nt0.csv,y\n")
-	write(t, ".", "saved.csv", "data,save\nt0.csv,y\n")
-	write(t, ".", "stdin.csv", "data,model\n-,ridge\n")
+	clitest.Write(t, ".", "odd.csv", "data,tarket\nt0.csv,y\n")
+	clitest.Write(t, ".", "saved.csv", "data,save\nt0.csv,y\n")
+	clitest.Write(t, ".", "stdin.csv", "data,model\n-,ridge\n")
 	for want, args := range map[string][]string{
 		`odd.csv: line 1, column 2: "tarket" is no flag of conetune tune (did you mean target?)`: {"odd.csv", "--out", "x"},
 		"--save is given on the command line: each job has its file in models/":                  {"saved.csv", "--out", "x"},
@@ -281,7 +285,7 @@ func TestBatchBadInput(t *testing.T) {
 		"expected the folders of the parts":                                                      {"merge", "--out", "x"},
 	} {
 		o := conetune(t, append([]string{"batch"}, args...)...)
-		require.Equal(t, exitUsage, o.code, o.stderr)
+		require.Equal(t, cli.ExitUsage, o.code, o.stderr)
 		require.Contains(t, o.stderr, want)
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
 		require.Empty(t, o.stdout)
@@ -353,10 +357,10 @@ func TestBatchFullDisk(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	t.Setenv(command, "1")
-	write(t, ".", "wide.csv", csvText(1, 30, 300))
-	write(t, ".", "slim.csv", csvText(2, 30, 4))
+	clitest.Write(t, ".", "wide.csv", clitest.CsvText(1, 30, 300))
+	clitest.Write(t, ".", "slim.csv", clitest.CsvText(2, 30, 4))
 	args := []string{"batch", "wide.csv", "slim.csv", "absent.csv", "--model", "ridge", "--method", "grid", "--evaluations", "4", "--folds", "3", "--save", "--out", "out"}
-	write(t, ".", "absent.csv", "no table\n")
+	clitest.Write(t, ".", "absent.csv", "no table\n")
 	full := exec.Command("sh", append([]string{"-c", `ulimit -f 16; exec "$0" "$@"`, os.Args[0]}, args...)...) // files of 8 kB
 	text, err := full.CombinedOutput()
 	require.Error(t, err)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"image/png"
 	"os"
@@ -10,15 +12,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
+	"github.com/conetune/conetune/internal/cli/root"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/tune"
 )
 
 // Every search gives the documented fields, its refit is its iterate, and the budget is kept.
 func TestSearchJSON(t *testing.T) {
-	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
+	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
 	for _, method := range tune.Methods() {
-		if !searches(method) {
+		if method == tune.MethodVFiDCA || method == tune.MethodVFiDCAT {
 			continue
 		}
 		o := conetune(t, "tune", "elastic-net", "--data", data, "--split", threeParts, "--json", "--seed", "4", "--method", method, "--evaluations", "9")
@@ -45,7 +50,7 @@ func TestSearchJSON(t *testing.T) {
 // Several methods: an array, a table, one trace, a figure, and the best model in the file.
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "table.csv", csvText(1, 90, 6))
+	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 90, 6))
 	trace, plot, path := filepath.Join(dir, "t.jsonl"), filepath.Join(dir, "p.png"), filepath.Join(dir, "m.json")
 	args := []string{"tune", "elastic-net", "--data", data, "--method", "grid,random,vf-idca", "--evaluations", "9", "--seed", "2"}
 	o := conetune(t, append(args, "--json", "--trace", trace, "--plot", plot, "--save", path)...)
@@ -92,7 +97,7 @@ func TestCompare(t *testing.T) {
 
 // One after the other: vf-idca begins at the choice of the grid, and needs no path.
 func TestChain(t *testing.T) {
-	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
+	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
 	o := conetune(t, "tune", "elastic-net", "--data", data, "--method", "grid,vf-idca,random", "--chain", "--evaluations", "16", "--json")
 	o.ok(t)
 	var results []tune.Result
@@ -100,4 +105,23 @@ func TestChain(t *testing.T) {
 	require.Len(t, results, 3)
 	require.LessOrEqual(t, results[1].Refit.Validation, results[0].Refit.Validation*1.0001)
 	require.LessOrEqual(t, results[2].Refit.Validation, results[0].Refit.Validation*1.01)
+}
+
+// The log of a run has its stages in their order; without -v nothing is written where nobody looks.
+func TestStagesInTheLog(t *testing.T) {
+	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, cli.ExitDone, root.Run(context.Background(), []string{"tune", "elastic-net", "--data", data, "-v", "--max-iter", "100"}, nil, &stdout, &stderr))
+	text := stderr.String()
+	for _, stage := range []string{
+		"reading ", "building the model", `at="start: point 1 of `, `at="start: lower level"`,
+		`at="iteration 1: subproblem"`, `at="iteration 1: lower level"`, `at="final fit"`,
+	} {
+		_, rest, found := strings.Cut(text, stage)
+		require.True(t, found, stage)
+		text = rest
+	}
+	stderr.Reset()
+	require.Equal(t, cli.ExitDone, root.Run(context.Background(), []string{"tune", "elastic-net", "--data", data, "--method", "grid"}, nil, &stdout, &stderr))
+	require.Empty(t, stderr.String())
 }

@@ -7,12 +7,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // The settings of a tune, written and read again, give the same choice; the command line goes first.
 func TestConfig(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write(t, ".", "t.csv", csvText(3, 60, 6))
+	clitest.Write(t, ".", "t.csv", clitest.CsvText(3, 60, 6))
 	args := []string{"tune", "elastic-net", "--data", "t.csv", "--drop", "f5,f6", "--method", "grid,random", "--evaluations", "9", "--folds", "3", "--range", "1e-4:1",
 		"--time-limit", "1m30s", "--standardize=true", "--memory", "1234567890", "--target", "y"}
 	o := conetune(t, append(args, "--save-config", "s.yaml", "--save", "a.json", "--report", "a.html")...)
@@ -20,19 +23,19 @@ func TestConfig(t *testing.T) {
 	text, err := os.ReadFile("s.yaml")
 	require.NoError(t, err)
 	head, rest, _ := strings.Cut(string(text), "\n")
-	require.Contains(t, head, "# conetune "+version())
+	require.Contains(t, head, "# conetune "+cli.Version())
 	require.Equal(t, `model: elastic-net
 data: t.csv
 target: y
 drop: [f5, f6]
 folds: 3
+seed: 1
 standardize: true
+time-limit: 1m30s
+memory: 1234567890
 method: [grid, random]
 evaluations: 9
 range: 1e-4:1
-time-limit: 1m30s
-seed: 1
-memory: 1234567890
 `, rest)
 	page, err := os.ReadFile("a.html")
 	require.NoError(t, err)
@@ -50,7 +53,7 @@ memory: 1234567890
 	require.Equal(t, "vf-idca", r["method"])
 	require.Equal(t, 4.0, r["seed"])
 
-	write(t, ".", "jobs.csv", "job,seed,method\na,,\nb,2,vf-idca\n")
+	clitest.Write(t, ".", "jobs.csv", "job,seed,method\na,,\nb,2,vf-idca\n")
 	t.Setenv(command, "1")
 	conetune(t, "batch", "jobs.csv", "--config", "s.yaml", "--folds", "4", "--out", "out").ok(t)
 	records := batchRecords(t, "out")
@@ -60,7 +63,7 @@ memory: 1234567890
 
 func TestConfigErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write(t, ".", "t.csv", csvText(3, 60, 6))
+	clitest.Write(t, ".", "t.csv", clitest.CsvText(3, 60, 6))
 	for text, want := range map[string]string{
 		"model: ridge\nfolsd: 5\n":             `s.yaml: line 2: "folsd" is no setting of conetune tune (did you mean folds?)`,
 		"model: ridge\nfolds: five\n":          `s.yaml: line 2: --folds: "five" found, expected an integer`,
@@ -78,18 +81,18 @@ func TestConfigErrors(t *testing.T) {
 		"model: a\n---\nmodel: b\n":            "more than one document",
 		"model: rigde\n":                       "s.yaml: line 1: unknown model \"rigde\" (did you mean ridge?)",
 	} {
-		write(t, ".", "s.yaml", text)
+		clitest.Write(t, ".", "s.yaml", text)
 		o := conetune(t, "tune", "--config", "s.yaml", "--data", "t.csv")
-		require.Equal(t, exitUsage, o.code, text)
+		require.Equal(t, cli.ExitUsage, o.code, text)
 		require.Contains(t, o.stderr, want)
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
 	}
 	o := conetune(t, "tune", "--config", "absent.yaml", "--data", "t.csv")
 	require.Contains(t, o.stderr, "--config: open absent.yaml")
-	write(t, ".", "s.yaml", "model: ridge\n")
+	clitest.Write(t, ".", "s.yaml", "model: ridge\n")
 	o = conetune(t, "tune", "--config", "s.yaml", "--data", "t.csv", "--save-config", filepath.Join(".", "s.yaml"))
 	require.Contains(t, o.stderr, "would overwrite the file of --config")
-	write(t, ".", "b.yaml", "model: ridge\nsave: x.json\n")
+	clitest.Write(t, ".", "b.yaml", "model: ridge\nsave: x.json\n")
 	o = conetune(t, "batch", "t*.csv", "--config", "b.yaml", "--out", "x")
 	require.Contains(t, o.stderr, "b.yaml: line 2: --save is given on the command line")
 }

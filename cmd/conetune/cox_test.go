@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/lower/survival"
 )
 
@@ -80,10 +82,10 @@ func TestCox(t *testing.T) {
 	require.InDelta(t, want, object["error"], 1e-9)
 	c, _ := survival.Concordance(survival.Part{Y: y, F: values})
 	require.InDelta(t, c, object["concordance"], 1e-12)
-	one := conetune(t, "predict", "--model", model, "--data", write(t, dir, "one.csv", "age,sex,ph.ecog,time,status\n50,1,1,10,2\n"))
+	one := conetune(t, "predict", "--model", model, "--data", clitest.Write(t, dir, "one.csv", "age,sex,ph.ecog,time,status\n50,1,1,10,2\n"))
 	require.Equal(t, fmt.Sprintf("%.9g", saved.Intercept+50*saved.Coefficients[0]+saved.Coefficients[1]+saved.Coefficients[2]), fmt.Sprintf("%.9g", value(strings.Fields(one.ok(t)), 0)))
 	require.Contains(t, one.stderr, "no error: no event of the 1 row has others at risk")
-	require.NotContains(t, conetune(t, "predict", "--model", model, "--data", write(t, dir, "bare.csv", "age,sex,ph.ecog\n50,1,1\n")).stderr, "error")
+	require.NotContains(t, conetune(t, "predict", "--model", model, "--data", clitest.Write(t, dir, "bare.csv", "age,sex,ph.ecog\n50,1,1\n")).stderr, "error")
 }
 
 // A row of weight 2 is two rows, with an offset, penalty factors and bounds, in the choice, the measures and predict.
@@ -97,7 +99,7 @@ func TestCoxWeights(t *testing.T) {
 		weighted += fmt.Sprintf("%s,%d%s", head, 1+i%3, tail)
 		repeated += strings.Repeat(head+tail, 1+i%3)
 	}
-	with, without := write(t, dir, "with.csv", weighted), write(t, dir, "without.csv", repeated)
+	with, without := clitest.Write(t, dir, "with.csv", weighted), clitest.Write(t, dir, "without.csv", repeated)
 	saved, page := filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
 	for _, design := range []func(file string) []string{
 		func(file string) []string { return []string{"--fold-column", "part", "--data", file} },
@@ -135,7 +137,7 @@ func TestCoxEvents(t *testing.T) {
 	}
 	rows = strings.ReplaceAll(rows, ",2\n", ",1\n")
 	tuned := func(text string, args ...string) any {
-		o := conetune(t, append([]string{"tune", "cox", "--json", "--data", write(t, dir, "t.csv", text)}, args...)...)
+		o := conetune(t, append([]string{"tune", "cox", "--json", "--data", clitest.Write(t, dir, "t.csv", text)}, args...)...)
 		o.ok(t)
 		return o.object(t)["validation_error"]
 	}
@@ -171,7 +173,7 @@ func TestCoxEvents(t *testing.T) {
 	}
 	saved := filepath.Join(dir, "m.json")
 	require.Equal(t, tuned(moved(5)), tuned(moved(-4), "--save", saved))
-	require.NotEmpty(t, conetune(t, "predict", "--model", saved, "--data", write(t, dir, "t.csv", moved(-4)), "--survival", "5").ok(t))
+	require.NotEmpty(t, conetune(t, "predict", "--model", saved, "--data", clitest.Write(t, dir, "t.csv", moved(-4)), "--survival", "5").ok(t))
 
 	for want, args := range map[string][]string{
 		`it is not clear which of the values "x", "z" is the event`:     {texts},
@@ -184,25 +186,25 @@ func TestCoxEvents(t *testing.T) {
 		`--intercept: cox has none`:                                     {rows, "--intercept"},
 		`--ties is "exact", expected one of: breslow, efron`:            {rows, "--ties", "exact"},
 	} {
-		o := conetune(t, append([]string{"tune", "cox", "--data", write(t, dir, "t.csv", args[0])}, args[1:]...)...)
-		require.Equal(t, exitUsage, o.code, want)
+		o := conetune(t, append([]string{"tune", "cox", "--data", clitest.Write(t, dir, "t.csv", args[0])}, args[1:]...)...)
+		require.Equal(t, cli.ExitUsage, o.code, want)
 		require.Contains(t, o.stderr, want)
 	}
 	for want, args := range map[string][]string{
 		"--event: lasso has no times": {"--event", "event"},
 		"--ties is not for lasso":     {"--ties", "efron"},
 	} {
-		o := conetune(t, append([]string{"tune", "lasso", "--target", "time", "--data", write(t, dir, "t.csv", rows)}, args...)...)
-		require.Equal(t, exitUsage, o.code)
+		o := conetune(t, append([]string{"tune", "lasso", "--target", "time", "--data", clitest.Write(t, dir, "t.csv", rows)}, args...)...)
+		require.Equal(t, cli.ExitUsage, o.code)
 		require.Contains(t, o.stderr, want)
 	}
 	// A table for validation and one to predict have to mean the same by it.
-	train, model := write(t, dir, "t.csv", rows), filepath.Join(dir, "m.json")
+	train, model := clitest.Write(t, dir, "t.csv", rows), filepath.Join(dir, "m.json")
 	conetune(t, "tune", "cox", "--train", train, "--val", train, "--test", train, "--save", model).ok(t)
-	other := write(t, dir, "o.csv", strings.NewReplacer(",0\n", ",1\n", ",1\n", ",2\n").Replace(rows))
+	other := clitest.Write(t, dir, "o.csv", strings.NewReplacer(",0\n", ",1\n", ",1\n", ",2\n").Replace(rows))
 	for _, args := range [][]string{{"tune", "cox", "--train", train, "--val", other}, {"predict", "--model", model, "--data", other}} {
 		o := conetune(t, args...)
-		require.Equal(t, exitUsage, o.code)
+		require.Equal(t, cli.ExitUsage, o.code)
 		require.Contains(t, o.stderr, `"2" found, expected one of "1", "0"`)
 	}
 	require.Contains(t, conetune(t, "predict", "--model", model, "--data", train, "--survival", "1,-2").stderr, `--survival: time 2 is "-2", expected positive numbers`)

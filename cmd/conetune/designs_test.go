@@ -2,272 +2,29 @@ package main
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
-	"pgregory.net/rapid"
 
-	"github.com/conetune/conetune/internal/proptest"
-	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/table/input"
-	"github.com/conetune/conetune/table/split"
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
+	"github.com/conetune/conetune/model"
 )
-
-// wards are twelve visits: three wards, days that are not in order with one twice, and folds that are given by name.
-const wards = `y,x,ward,day,part
-1,5,north,2024-01-09,b
-2,3,south,2024-01-02,a
-4,4,north,2024-01-11,a
-3,1,east,2024-01-01,c
-5,9,east,2024-01-07,c
-7,2,south,2024-01-03,b
-6,6,south,2024-01-08,a
-8,5,east,2024-01-05,c
-9,3,south,2024-01-10,b
-1,7,south,2024-01-04,a
-2,8,east,2024-01-06,b
-3,0,north,2024-01-07,c
-`
-
-// read reads the rows as conetune tune does with these flags.
-func readDesign(t require.TestingT, labels bool, args ...string) (*input.Rows, error) {
-	var d dataFlags
-	fs := pflag.NewFlagSet("tune", pflag.ContinueOnError)
-	d.register(fs)
-	require.NoError(t, fs.Parse(args))
-	d.Once, d.Seed, d.Wanted.Classes = true, 1, labels
-	if err := d.check(fs); err != nil {
-		return nil, err
-	}
-	return d.Read()
-}
-
-func validating(cv *dataset.CrossValidation) (rows [][]int) {
-	for _, f := range cv.Folds {
-		rows = append(rows, f.Val)
-	}
-	return rows
-}
-
-// The folds of a small table are those that a person writes down.
-func TestFoldsByColumns(t *testing.T) {
-	data := write(t, t.TempDir(), "wards.csv", wards)
-	north, south, east := []int{0, 2, 11}, []int{1, 5, 6, 8, 9}, []int{3, 4, 7, 10}
-	others := func(val []int) (train []int) {
-		for i := range 12 {
-			if !slices.Contains(val, i) {
-				train = append(train, i)
-			}
-		}
-		return train
-	}
-	for _, c := range []struct {
-		name string
-		args []string
-		val  [][]int
-	}{
-		{"fold column", []string{"--fold-column", "part"}, [][]int{{1, 2, 6, 9}, {0, 5, 8, 10}, {3, 4, 7, 11}}},
-		{"fold column and all rows", []string{"--fold-column", "part", "--split", "all"}, [][]int{{1, 2, 6, 9}, {0, 5, 8, 10}, {3, 4, 7, 11}}},
-		{"a group in each fold", []string{"--group", "ward", "--folds", "all", "--split", "all"}, [][]int{east, north, south}},
-		{"groups in two folds", []string{"--group", "ward", "--folds", "2", "--split", "all"}, [][]int{append(slices.Clone(north), east...), south}},
-		{"rows", []string{"--folds", "all", "--split", "all"}, [][]int{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}, {10}, {11}}},
-	} {
-		rows, err := readDesign(t, false, append([]string{"--data", data}, c.args...)...)
-		require.NoError(t, err, c.name)
-		for k := range c.val {
-			slices.Sort(c.val[k])
-		}
-		require.Equal(t, c.val, validating(rows.CV), c.name)
-		for k, f := range rows.CV.Folds {
-			require.Equal(t, others(c.val[k]), f.Train, c.name)
-		}
-		require.Nil(t, rows.CV.Test)
-		for _, name := range []string{"ward", "day", "part"} { // of another purpose they are features
-			require.Equal(t, slices.Contains(c.args, name), !slices.ContainsFunc(rows.CV.Data.Features, func(f string) bool { return strings.HasPrefix(f, name) }), c.name)
-		}
-	}
-
-	// By days: 3, 1, 5, 9, 7, 10, {4, 11}, 6, 0, 8, 2. In four blocks of three these are the rows
-	// 3 1 5 | 9 7 10 | 4 11 6 | 0 8 2.
-	rows, err := readDesign(t, false, "--data", data, "--time", "day", "--folds", "3", "--split", "all")
-	require.NoError(t, err)
-	require.Equal(t, []split.Fold{
-		{Train: []int{1, 3, 5}, Val: []int{7, 9, 10}},
-		{Train: []int{1, 3, 5, 7, 9, 10}, Val: []int{4, 6, 11}},
-		{Train: []int{1, 3, 4, 5, 6, 7, 9, 10, 11}, Val: []int{0, 2, 8}},
-	}, rows.CV.Folds)
-
-	// The last quarter is for the test, and of the others the last two thirds validate.
-	rows, err = readDesign(t, false, "--data", data, "--time", "day", "--folds", "2", "--split", "0.75/rest", "--features", "x")
-	require.NoError(t, err)
-	require.Equal(t, []float64{1, 4, 9}, rows.CV.Test.Y)
-	require.Equal(t, []float64{2, 3, 5, 7, 6, 8, 1, 2, 3}, rows.CV.Data.Y)
-	require.Equal(t, []split.Fold{{Train: []int{0, 1, 3}, Val: []int{5, 6, 7}}, {Train: []int{0, 1, 3, 5, 6, 7}, Val: []int{2, 4, 8}}}, rows.CV.Folds)
-
-	// Without folds --split goes by columns as well.
-	rows, err = readDesign(t, false, "--data", data, "--time", "day", "--split", "6/3/rest")
-	require.NoError(t, err)
-	require.Equal(t, []float64{2, 3, 7, 8, 1, 2}, rows.Split.Train.Y)
-	require.Equal(t, []float64{5, 6, 3}, rows.Split.Val.Y)
-	require.Equal(t, []float64{1, 4, 9}, rows.Split.Test.Y)
-	rows, err = readDesign(t, false, "--data", data, "--group", "ward", "--split", "5/4/3")
-	require.NoError(t, err)
-	require.Equal(t, []float64{2, 7, 6, 9, 1}, rows.Split.Train.Y)
-	require.Equal(t, []float64{3, 5, 8, 2}, rows.Split.Val.Y)
-	require.Equal(t, []float64{1, 4, 3}, rows.Split.Test.Y)
-}
-
-// Without a word about it all rows are dealt out to five folds, or to as many as there are rows, groups and times for.
-func TestDesignByDefault(t *testing.T) {
-	dir := t.TempDir()
-	data := write(t, dir, "wards.csv", wards)
-	few := write(t, dir, "few.csv", strings.Join(strings.SplitAfter(wards, "\n")[:4], ""))
-	for _, c := range []struct {
-		args  []string
-		sizes []int // of the validation rows of the folds
-		test  int
-	}{
-		{[]string{"--data", data}, []int{3, 3, 2, 2, 2}, 0},
-		{[]string{"--data", data, "--split", "all"}, []int{3, 3, 2, 2, 2}, 0},
-		{[]string{"--data", data, "--test", few}, []int{3, 3, 2, 2, 2}, 3},
-		{[]string{"--data", data, "--split", "10/rest", "--folds", "5"}, []int{2, 2, 2, 2, 2}, 2},
-		{[]string{"--data", few}, []int{1, 1, 1}, 0},
-		{[]string{"--data", data, "--group", "ward"}, []int{3, 4, 5}, 0},
-		{[]string{"--data", data, "--time", "day"}, []int{2, 2, 2, 2, 2}, 0},
-	} {
-		rows, err := readDesign(t, false, c.args...)
-		require.NoError(t, err, c.args)
-		var sizes []int
-		var all []int
-		for _, f := range rows.CV.Folds {
-			sizes = append(sizes, len(f.Val))
-			all = append(all, f.Val...)
-		}
-		if slices.Contains(c.args, "--group") {
-			slices.Sort(sizes)
-		}
-		require.Equal(t, c.sizes, sizes, c.args)
-		slices.Sort(all)
-		require.Len(t, slices.Compact(all), len(all))
-		n, _ := rows.CV.Test.Dims()
-		require.Equal(t, c.test, n, c.args)
-	}
-	out := conetune(t, "tune", "elastic-net", "--data", data, "--features", "x").ok(t)
-	for _, words := range []string{"(5 folds, 3 repeats, seed 1)", "12 cross-validation rows", "The hyperparameters were chosen by these rows", "the model is trained on all rows\n"} {
-		require.Contains(t, out, words)
-	}
-
-	// A class of ten rows in thirty is dealt out two to a fold; one of two rows to two of them.
-	for size, most := range map[int]int{10: 2, 2: 1} {
-		text := "y,x\n"
-		for i := range 30 {
-			text += fmt.Sprintf("%v,%d\n", i < size, i)
-		}
-		rows, err := readDesign(t, true, "--data", write(t, dir, "labels.csv", text))
-		require.NoError(t, err)
-		for _, f := range rows.CV.Folds {
-			n := 0.0
-			for _, i := range f.Val {
-				n += rows.CV.Data.Y[i]
-			}
-			require.LessOrEqual(t, int(n), most)
-			require.Len(t, f.Val, 6)
-		}
-	}
-}
-
-// Whatever the table, no group is on both sides of a fold or of the split, and no row is trained on that is not older than all that it validates.
-func TestDesignsKeepApart(t *testing.T) {
-	dir := t.TempDir()
-	proptest.Check(t, func(r *rapid.T) {
-		n := rapid.IntRange(12, 40).Draw(r, "rows")
-		key := rapid.SliceOfN(rapid.IntRange(0, 9), n, n).Draw(r, "key")
-		text := "y,x,key\n"
-		for i, k := range key {
-			text += fmt.Sprintf("%d,%d,%d\n", i, i*i%7, k)
-		}
-		path := filepath.Join(dir, "table.csv")
-		require.NoError(r, os.WriteFile(path, []byte(text), 0o600))
-		kind := rapid.SampledFrom([]string{"group", "time"}).Draw(r, "kind")
-		args := []string{"--data", path, "--" + kind, "key", "--folds", strconv.Itoa(rapid.IntRange(2, 4).Draw(r, "folds"))}
-		tested := rapid.Bool().Draw(r, "tested")
-		args = append(args, "--split", map[bool]string{true: "0.75/rest", false: "all"}[tested])
-		rows, err := readDesign(r, false, args...)
-		if err != nil {
-			r.Skip("too few values")
-		}
-		keys := func(d *dataset.Data, index []int) (list []int) {
-			for _, i := range index {
-				list = append(list, key[int(d.Y[i])])
-			}
-			return list
-		}
-		apart := func(train, val []int) {
-			for _, k := range val {
-				require.NotContains(r, train, k)
-				if kind == "time" {
-					require.Less(r, slices.Max(train), k)
-				}
-			}
-		}
-		data := rows.CV.Data
-		for _, f := range rows.CV.Folds {
-			apart(keys(data, f.Train), keys(data, f.Val))
-		}
-		if tested {
-			var all, held []int
-			for i := range data.Y {
-				all = append(all, i)
-			}
-			for i := range rows.CV.Test.Y {
-				held = append(held, i)
-			}
-			apart(keys(data, all), keys(rows.CV.Test, held))
-		} else {
-			require.Len(r, data.Y, n)
-		}
-	})
-}
-
-// Folds of a column and the same folds in a folder give the same numbers, and so do rows by their numbers and by --folds all.
-func TestFoldColumnAndFolder(t *testing.T) {
-	dir := t.TempDir()
-	text := csvText(3, 30, 4)
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	with, folds := lines[0]+",part,number\n", "fold,row,role\n"
-	for i, line := range lines[1:] {
-		with += fmt.Sprintf("%s,%d,%d\n", line, i*7%3, i+100)
-		for k := range 3 {
-			folds += fmt.Sprintf("%d,%d,%s\n", k, i, map[bool]string{true: "val", false: "train"}[k == i*7%3])
-		}
-	}
-	data := write(t, dir, "table.csv", with)
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
-	write(t, dir, "folder/data.csv", text)
-	write(t, dir, "folder/folds.csv", folds)
-	numbers := func(args ...string) any {
-		m := conetune(t, append([]string{"tune", "elastic-net", "--json", "--standardize", "--intercept"}, args...)...).object(t)
-		return []any{m["refit"], m["coefficients"], m["hyperparameters"]}
-	}
-	require.Equal(t, numbers("--dir", filepath.Join(dir, "folder")), numbers("--data", data, "--fold-column", "part", "--drop", "number"))
-	require.Equal(t, numbers("--data", data, "--folds", "all", "--split", "all", "--drop", "part,number"), numbers("--data", data, "--fold-column", "number", "--drop", "part"))
-}
 
 // The error by leaving out one row of a ridge regression has a closed form (Allen 1974): the residuals of the fit to all rows, with the weight for one row less, over
 // one minus the diagonal of its hat matrix.
 func TestLeaveOneOutOfRidge(t *testing.T) {
 	const n, p = 25, 3
-	text := csvText(5, n, p)
-	data := write(t, t.TempDir(), "table.csv", text)
+	text := clitest.CsvText(5, n, p)
+	data := clitest.Write(t, t.TempDir(), "table.csv", text)
 	m := conetune(t, "tune", "ridge", "--data", data, "--folds", "all", "--split", "all", "--standardize=false", "--intercept", "--json").object(t)
 	lambda := m["hyperparameters"].(map[string]any)["lambda"].(float64)
 
@@ -306,7 +63,7 @@ func TestLeaveOneOutOfRidge(t *testing.T) {
 // Classifiers take folds that validate rows of one label.
 func TestLeaveOneOutOfLabels(t *testing.T) {
 	dir := t.TempDir()
-	data, saved := write(t, dir, "table.csv", labelled(1, 24, 2)), filepath.Join(dir, "m.json")
+	data, saved := clitest.Write(t, dir, "table.csv", labelled(1, 24, 2)), filepath.Join(dir, "m.json")
 	for _, name := range []string{"logistic", "svm"} {
 		out := conetune(t, "tune", name, "--data", data, "--folds", "all", "--split", "all", "--tol", "0.1", "--gap-tol", "0", "--save", saved).ok(t)
 		require.Contains(t, out, "(24 folds of one row)")
@@ -316,12 +73,36 @@ func TestLeaveOneOutOfLabels(t *testing.T) {
 	}
 }
 
+// Folds of a column and the same folds in a folder give the same numbers, and so do rows by their numbers and by --folds all.
+func TestFoldColumnAndFolder(t *testing.T) {
+	dir := t.TempDir()
+	text := clitest.CsvText(3, 30, 4)
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	with, folds := lines[0]+",part,number\n", "fold,row,role\n"
+	for i, line := range lines[1:] {
+		with += fmt.Sprintf("%s,%d,%d\n", line, i*7%3, i+100)
+		for k := range 3 {
+			folds += fmt.Sprintf("%d,%d,%s\n", k, i, map[bool]string{true: "val", false: "train"}[k == i*7%3])
+		}
+	}
+	data := clitest.Write(t, dir, "table.csv", with)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
+	clitest.Write(t, dir, "folder/data.csv", text)
+	clitest.Write(t, dir, "folder/folds.csv", folds)
+	numbers := func(args ...string) any {
+		m := conetune(t, append([]string{"tune", "elastic-net", "--json", "--standardize", "--intercept"}, args...)...).object(t)
+		return []any{m["refit"], m["coefficients"], m["hyperparameters"]}
+	}
+	require.Equal(t, numbers("--dir", filepath.Join(dir, "folder")), numbers("--data", data, "--fold-column", "part", "--drop", "number"))
+	require.Equal(t, numbers("--data", data, "--folds", "all", "--split", "all", "--drop", "part,number"), numbers("--data", data, "--fold-column", "number", "--drop", "part"))
+}
+
 // What contradicts itself is said in one line.
 func TestDesignsThatContradict(t *testing.T) {
 	dir := t.TempDir()
-	data, other := write(t, dir, "wards.csv", wards), write(t, dir, "other.csv", wards)
-	entries := write(t, dir, "entries.csv", "row,col,value\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n2,0,1\n2,1,3\n")
-	numbers := write(t, dir, "table.svm", "1 1:2 2:3\n2 1:1\n3 2:4\n4 1:5\n")
+	data, other := clitest.Write(t, dir, "wards.csv", clitest.Wards), clitest.Write(t, dir, "other.csv", clitest.Wards)
+	entries := clitest.Write(t, dir, "entries.csv", "row,col,value\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n2,0,1\n2,1,3\n")
+	numbers := clitest.Write(t, dir, "table.svm", "1 1:2 2:3\n2 1:1\n3 2:4\n4 1:5\n")
 	for _, c := range []struct {
 		args []string
 		want string
@@ -342,7 +123,7 @@ func TestDesignsThatContradict(t *testing.T) {
 		{[]string{"--time", "day", "--folds", "11", "--split", "all"}, `wards.csv: column "day": split: 11 folds of 11 different times`},
 	} {
 		o := conetune(t, append([]string{"tune", "elastic-net", "--data", data}, c.args...)...)
-		require.Equal(t, exitUsage, o.code, "%v: %s", c.args, o.stderr)
+		require.Equal(t, cli.ExitUsage, o.code, "%v: %s", c.args, o.stderr)
 		require.Contains(t, o.stderr, c.want)
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
 	}
@@ -354,7 +135,121 @@ func TestDesignsThatContradict(t *testing.T) {
 		"--split all is for folds":                                                 {"matrix-completion", "--data", entries, "--split", "all"},
 	} {
 		o := conetune(t, append([]string{"tune"}, args...)...)
-		require.Equal(t, exitUsage, o.code)
+		require.Equal(t, cli.ExitUsage, o.code)
 		require.Contains(t, o.stderr, want)
+	}
+}
+
+// The report says how rows were divided without a word about it.
+func TestReportOfDefaultDesign(t *testing.T) {
+	out := conetune(t, "tune", "elastic-net", "--data", clitest.Write(t, t.TempDir(), "wards.csv", clitest.Wards), "--features", "x").ok(t)
+	for _, words := range []string{"(5 folds, 3 repeats, seed 1)", "12 cross-validation rows", "The hyperparameters were chosen by these rows", "the model is trained on all rows\n"} {
+		require.Contains(t, out, words)
+	}
+}
+
+// Every regression model and the logistic one are chosen by folds, of a table or of a folder; what is saved predicts the test rows with
+// the test error that was reported.
+func TestTuneByFolds(t *testing.T) {
+	dir := t.TempDir()
+	data, test := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 45, 6)), clitest.Write(t, dir, "test.csv", clitest.CsvText(2, 30, 6))
+	labels, fresh := clitest.Write(t, dir, "labels.csv", labelled(1, 45, 6)), clitest.Write(t, dir, "fresh.csv", labelled(2, 30, 6))
+	times, later := clitest.Write(t, dir, "times.csv", timed(clitest.CsvText(1, 45, 6))), clitest.Write(t, dir, "later.csv", timed(clitest.CsvText(2, 30, 6)))
+	for _, spec := range model.Specs() {
+		if spec.Folds || spec.Matrix {
+			continue // svm_test.go; none for a matrix
+		}
+		t.Run(spec.Name, func(t *testing.T) {
+			table, rows := data, test
+			if spec.Labels {
+				table, rows = labels, fresh
+			}
+			if spec.Survival {
+				table, rows = times, later
+			}
+			model := filepath.Join(dir, spec.Name+".json")
+			args := []string{"tune", spec.Name, "--data", table, "--test", rows, "--folds", "3", "--gap-tol", "0", "--tol", "0.1"}
+			if spec.Several {
+				args = append(args, "--target", "y,f2")
+			}
+			if spec.Takes("Groups") {
+				args = append(args, "--groups", "3")
+			}
+			m := conetune(t, append(args, "--json", "--save", model)...).object(t)
+			refit := m["refit"].(map[string]any)
+			require.Equal(t, m["test_error"], refit["test_error"])
+			require.Positive(t, refit["validation_error"])
+			if strings.HasPrefix(spec.Unit(), "half the mean squared") || spec.Survival {
+				p := conetune(t, "predict", "--model", model, "--data", rows, "--json").object(t)
+				require.InEpsilon(t, refit["test_error"], p["error"], 1e-9)
+			}
+			text := conetune(t, args...).ok(t)
+			deals := "3 folds, 3 repeats, seed 1" // 45 rows are few
+			if spec.Folds {
+				deals = "3 folds, seed 1"
+			}
+			require.Contains(t, text, deals)
+			require.Contains(t, text, "45 cross-validation, 30 test rows")
+			require.Contains(t, text, "the model is trained on all rows but those of the test")
+		})
+	}
+}
+
+// All methods take folds and choose one lambda for all of them. They agree, and none finds a better one than vf-idca.
+func TestMethodsOnFolds(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "data")
+	require.Contains(t, conetune(t, "generate", "elastic-net", "--preset", "60-40-p8-t3", "--out", out).ok(t), "60 rows in 3 folds, 40 test rows of 8 features")
+	o := conetune(t, "tune", "elastic-net", "--dir", out, "--json", "--method", "vf-idca,grid,random,tpe,igjo,ifdm,hoag", "--plot", filepath.Join(dir, "f.svg"))
+	var list []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(o.stdout), &list), o.stderr)
+	require.Len(t, list, 7)
+	least := list[0]["refit"].(map[string]any)["validation_error"].(float64)
+	for _, m := range list[1:] {
+		e := m["refit"].(map[string]any)["validation_error"]
+		require.InEpsilon(t, list[4]["refit"].(map[string]any)["validation_error"], e, 0.02, m["method"])
+		require.Less(t, least, 1.0001*e.(float64))
+	}
+	text, err := os.ReadFile(filepath.Join(out, "folds.csv"))
+	require.NoError(t, err)
+	require.Equal(t, 1+3*60, strings.Count(string(text), "\n"))
+}
+
+// As many folds as rows are one deal, not several of the same: those of --folds all.
+func TestAsManyFoldsAsRows(t *testing.T) {
+	dir := t.TempDir()
+	data := clitest.Write(t, dir, "data.csv", clitest.CsvText(1, 14, 3))
+	error := func(folds string) any {
+		o := conetune(t, "tune", "elastic-net", "--data", data, "--folds", folds, "--json")
+		o.ok(t)
+		return o.object(t)["refit"].(map[string]any)["validation_error"]
+	}
+	require.Equal(t, error("all"), error("14"))
+	require.Contains(t, conetune(t, "tune", "elastic-net", "--data", data, "--folds", "14").ok(t), "(14 folds, seed 1)")
+}
+
+// Wrong uses that a statistician would make end with a line that says what to do.
+func TestMisuse(t *testing.T) {
+	dir := t.TempDir()
+	var zero, numbers strings.Builder
+	zero.WriteString("y,a,w\n")
+	numbers.WriteString("y,a\n")
+	for i := range 30 {
+		fmt.Fprintf(&zero, "%d,%d,0\n", i*i%17, i*7%23)
+		fmt.Fprintf(&numbers, "%d.5,%d\n", i*i, i*7%23)
+	}
+	noWeight, continuous := clitest.Write(t, dir, "zero.csv", zero.String()), clitest.Write(t, dir, "numbers.csv", numbers.String())
+	one := clitest.Write(t, dir, "one.csv", "y,a\n1,2\n")
+	for want, args := range map[string][]string{
+		`column 3 ("w"): no row has a weight above 0`:                                         {"elastic-net", "--data", noWeight, "--weights", "w"},
+		`"y" has 30 values, 30 of them in one row each: these are numbers rather than labels`: {"multinomial", "--data", continuous},
+		"it is for elastic-net, lasso, ridge, ":                                               {"svm", "--data", continuous, "--penalty-factors", "a=0"},
+		"2 folds, but there is 1 row for them":                                                {"elastic-net", "--data", one},
+		"31 folds, but there are 30 rows for them":                                            {"elastic-net", "--data", continuous, "--folds", "31"},
+	} {
+		o := conetune(t, append([]string{"tune"}, args...)...)
+		require.Equal(t, cli.ExitUsage, o.code, o.stderr)
+		require.Contains(t, o.stderr, want)
+		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
 	}
 }

@@ -1,12 +1,19 @@
 package main
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // Workbooks, Parquet and Arrow files are tuned and predicted as the same table in CSV, also from standard input.
@@ -34,8 +41,200 @@ func TestFormatsOfTables(t *testing.T) {
 	require.Contains(t, o.stderr, "is no workbook")
 	text, err := os.ReadFile(testdata("mixed.xlsx"))
 	require.NoError(t, err)
-	broken := write(t, dir, "broken.xlsx", string(text[:len(text)-200]))
+	broken := clitest.Write(t, dir, "broken.xlsx", string(text[:len(text)-200]))
 	o = conetune(t, tune(broken)...)
 	require.NotZero(t, o.code)
 	require.Equal(t, 1, strings.Count(o.stderr, broken), o.stderr)
+}
+
+// fifo is a named pipe that gives a text to the first who opens it, and nothing to the second.
+func fifo(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for _, part := range []string{text, ""} {
+			if w, err := os.OpenFile(path, os.O_WRONLY, 0); err == nil {
+				_, _ = w.WriteString(part)
+				w.Close()
+			}
+		}
+	}()
+	t.Cleanup(func() { // nobody waits for the second
+		r, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		require.NoError(t, err)
+		<-done
+		r.Close()
+	})
+	return path
+}
+
+// Pipes are read once, and give what files give: tables of columns, packed ones, workbooks and files of LIBSVM, for training, test and prediction, and programs.
+func TestPipes(t *testing.T) {
+	dir := t.TempDir()
+	bytesOf := func(path ...string) string {
+		text, err := os.ReadFile(filepath.Join(path...))
+		require.NoError(t, err)
+		return string(text)
+	}
+	mixed, model := filepath.Join("..", "..", "table", "testdata"), filepath.Join(dir, "m.json")
+	ridge := func(data string, more ...string) any {
+		return conetune(t, append([]string{"tune", "ridge", "--data", data, "--target", "y", "--drop", "member", "--json"}, more...)...).object(t)["refit"]
+	}
+	want := ridge(filepath.Join(mixed, "mixed.csv"), "--save", model)
+	for _, name := range []string{"mixed.csv", "mixed.xlsx", "mixed.arrow"} {
+		require.Equal(t, want, ridge(fifo(t, name, bytesOf(mixed, name))), name)
+	}
+	predicted := conetune(t, "predict", "--model", model, "--data", filepath.Join(mixed, "mixed.csv")).ok(t)
+	require.Equal(t, predicted, conetune(t, "predict", "--model", model, "--data", fifo(t, "table", bytesOf(mixed, "mixed.csv"))).ok(t))
+	split := []string{"--split", "0.6/rest", "--test"}
+	require.Equal(t, ridge(filepath.Join(mixed, "mixed.csv"), append(split, filepath.Join(mixed, "mixed.csv"))...),
+		ridge(fifo(t, "a", bytesOf(mixed, "mixed.csv")), append(split, fifo(t, "b", bytesOf(mixed, "mixed.csv")))...))
+
+	numbers := ""
+	for i := range 40 {
+		numbers += fmt.Sprintf("%d 1:%d 2:%d\n", i%7+i%5, i%5, i%3)
+	}
+	file := clitest.Write(t, dir, "numbers.svm", numbers)
+	lasso := func(data, test string) any {
+		return conetune(t, "tune", "lasso", "--data", data, "--test", test, "--json").object(t)["refit"]
+	}
+	require.Equal(t, lasso(file, file), lasso(fifo(t, "numbers", numbers), fifo(t, "more", numbers)))
+
+	r, w, err := os.Pipe() // as <(..) of a shell gives it
+	require.NoError(t, err)
+	_, err = w.WriteString(bytesOf(mixed, "mixed.csv"))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	defer r.Close()
+	require.Equal(t, want, ridge(fmt.Sprintf("/dev/fd/%d", r.Fd())))
+
+	qps := "NAME\nROWS\n N c\n G r\nCOLUMNS\n x c 2 r 1\nRHS\n rhs r 3\nENDATA\n"
+	require.InDelta(t, 6, conetune(t, "solve", fifo(t, "program.qps", qps), "--json").object(t)["objective"], 1e-6)
+}
+
+// numbersText are rows of a target and p features, of which a third is not zero, in the format of LIBSVM with indices
+// from first, or in CSV with the query in the first column where first is negative.
+func numbersText(n, p, first int, query func(i int) string) string {
+	random := rand.New(rand.NewPCG(3, 3))
+	var b strings.Builder
+	if first < 0 {
+		b.WriteString("qid,y")
+		for j := range p {
+			fmt.Fprintf(&b, ",x%d", j+1)
+		}
+		b.WriteString("\n")
+	}
+	for i := range n {
+		x := make([]float64, p)
+		for j := range x {
+			if random.IntN(3) > 0 {
+				x[j] = float64(random.IntN(200)-100) / 50
+			}
+		}
+		y := 2*x[0] - x[1] + x[p-1] + random.NormFloat64()
+		if first < 0 {
+			fmt.Fprintf(&b, "%s,%.3f", query(i), y)
+			for j := range x {
+				fmt.Fprintf(&b, ",%g", x[j])
+			}
+		} else {
+			fmt.Fprintf(&b, "%.3f", y)
+			if query != nil {
+				b.WriteString(" qid:" + query(i))
+			}
+			for j := range x {
+				if x[j] != 0 {
+					fmt.Fprintf(&b, " %d:%g", j+first, x[j])
+				}
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// A file with indices from 0 is the one with indices from 1, in training, beside other files and in predictions; it is
+// told.
+func TestIndicesFromZero(t *testing.T) {
+	dir := t.TempDir()
+	zero, one := clitest.Write(t, dir, "zero.svm", numbersText(60, 6, 0, nil)), clitest.Write(t, dir, "one.svm", numbersText(60, 6, 1, nil))
+	saved := filepath.Join(dir, "m.json")
+	run := func(args ...string) map[string]any {
+		return conetune(t, append([]string{"tune", "elastic-net", "--method", "grid", "--evaluations", "9", "--json"}, args...)...).object(t)
+	}
+	a, b := run("--data", zero, "--save", saved), run("--data", one)
+	require.Equal(t, b["refit"], a["refit"])
+	require.Nil(t, b["findings"])
+	require.Contains(t, a["findings"].([]any)[0].(map[string]any)["text"], "the index 0 occurs")
+	renamed := map[string]any{}
+	for name, v := range a["coefficients"].(map[string]any) {
+		renamed[fmt.Sprintf("x%d", int(name[1]-'0')+1)] = v
+	}
+	require.Equal(t, b["coefficients"], renamed)
+
+	// Rows without the index 0 belong to a file that has it.
+	lines := strings.SplitAfter(numbersText(60, 6, 0, nil), "\n")
+	lacks := func(line string) bool { return !strings.Contains(line, " 0:") }
+	rest := clitest.Write(t, dir, "rest.svm", strings.Join(slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return !lacks(s) }), ""))
+	whole := strings.Split(conetune(t, "predict", "--model", saved, "--data", zero).ok(t), "\n")
+	var want []string
+	for k, line := range lines[:60] {
+		if lacks(line) {
+			want = append(want, whole[k])
+		}
+	}
+	require.Greater(t, len(want), 5)
+	require.Equal(t, strings.Join(want, "\n")+"\n", conetune(t, "predict", "--model", saved, "--data", rest).ok(t))
+	c, d := run("--train", rest, "--val", zero), run("--train", zero, "--val", rest)
+	for _, r := range []map[string]any{c, d} {
+		require.Contains(t, r["findings"].([]any)[0].(map[string]any)["text"], "the index 0 occurs")
+		require.NotContains(t, r["coefficients"], "x6")
+	}
+	require.Contains(t, d["coefficients"], "x0")
+	require.NotContains(t, c["coefficients"], "x0", "which no training row has")
+}
+
+// Rows of a query stay together as those of a group of a table of columns do.
+func TestQueries(t *testing.T) {
+	dir := t.TempDir()
+	query := func(i int) string { return fmt.Sprint(3 + i*7%11) }
+	svm, csv := clitest.Write(t, dir, "q.svm", numbersText(66, 6, 1, query)), clitest.Write(t, dir, "q.csv", numbersText(66, 6, -1, query))
+	for _, more := range [][]string{nil, {"--folds", "all"}, {"--split", "0.5/0.25/rest"}, {"--split", "0.7/rest", "--folds", "3"}, {"--nested=3"}} {
+		run := func(args ...string) map[string]any {
+			return conetune(t, append(append([]string{"tune", "elastic-net", "--method", "grid", "--evaluations", "4", "--json"}, args...), more...)...).object(t)
+		}
+		a, b := run("--data", svm), run("--data", csv, "--group", "qid")
+		require.Equal(t, b["refit"], a["refit"], more)
+		require.Equal(t, b["nested"], a["nested"], more)
+		require.Contains(t, a["findings"].([]any)[0].(map[string]any)["text"], "rows of the same qid: stay together")
+	}
+	require.Contains(t, conetune(t, "tune", "ridge", "--data", svm).ok(t), "by group qid")
+}
+
+// A target that is the same in all rows cannot be predicted better by one model than by another, from whatever it is
+// read.
+func TestConstantTarget(t *testing.T) {
+	dir := t.TempDir()
+	csv, svm, two := "y,a,b\n", "", "y1,y2,a,b\n"
+	for i := range 30 {
+		csv += fmt.Sprintf("3.5,%d,%d\n", i*7%11, i*5%13)
+		svm += fmt.Sprintf("3.5 1:%d 2:%d\n", 1+i*7%11, 1+i*5%13)
+		two += fmt.Sprintf("%d,7,%d,%d\n", i*i%17, i*7%11, i*5%13)
+	}
+	data, several := clitest.Write(t, dir, "t.csv", csv), clitest.Write(t, dir, "two.csv", two)
+	for want, args := range map[string][]string{
+		"t.csv: the target \"y\" is 3.5 in all rows: there is nothing to predict":  {"tune", "elastic-net", "--data", data},
+		"t.svm: the target \"y\" is 3.5 in all rows: there is nothing to predict":  {"tune", "huber", "--data", clitest.Write(t, dir, "t.svm", svm), "--split", "0.5/0.25/rest"},
+		"two.csv: the target \"y2\" is 7 in all rows: there is nothing to predict": {"tune", "multi-task", "--data", several, "--target", "y1,y2"},
+	} {
+		o := conetune(t, args...)
+		require.Equal(t, cli.ExitUsage, o.code)
+		require.Contains(t, o.stderr, want)
+		require.Equal(t, 1, strings.Count(o.stderr, "\n"))
+	}
+	// The same counts of different exposures are different rates.
+	conetune(t, "tune", "poisson", "--data", data, "--offset", "a", "--method", "grid", "--evaluations", "4").ok(t)
 }

@@ -6,12 +6,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // measured are the metrics of a JSON object.
@@ -28,7 +30,7 @@ func measured(t *testing.T, o outcome) (on string, metrics map[string]map[string
 // The measures of each model are about the rows that the errors of the refit are about, and agree with these.
 func TestMetricsInJSON(t *testing.T) {
 	dir := t.TempDir()
-	data, labels := write(t, dir, "table.csv", csvText(1, 90, 6)), write(t, dir, "labels.csv", labelled(1, 300, 6))
+	data, labels := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 90, 6)), clitest.Write(t, dir, "labels.csv", labelled(1, 300, 6))
 	counts := "y,a\n"
 	for i := range 90 {
 		x := math.Sin(float64(i))
@@ -44,9 +46,9 @@ func TestMetricsInJSON(t *testing.T) {
 		{"elastic-net", data, "rmse", "--split " + threeParts, "test", func(v float64) float64 { return v * v / 2 }},
 		{"elastic-net", data, "rmse", "--final train --split 0.6/rest", "validation", func(v float64) float64 { return v * v / 2 }},
 		{"elastic-net", data, "rmse", "", "cross-validation", func(v float64) float64 { return v * v / 2 }},
-		{"lasso", "", "rmse", "--standardize --intercept --dir " + foldsDir(t, csvText(1, 90, 6), 3), "cross-validation", func(v float64) float64 { return v * v / 2 }},
+		{"lasso", "", "rmse", "--standardize --intercept --dir " + foldsDir(t, clitest.CsvText(1, 90, 6), 3), "cross-validation", func(v float64) float64 { return v * v / 2 }},
 		{"quantile", data, "pinball", "--level 0.8 --split " + threeParts, "test", func(v float64) float64 { return v }},
-		{"poisson", write(t, dir, "counts.csv", counts), "deviance", "--split " + threeParts, "test", func(v float64) float64 { return v / 2 }},
+		{"poisson", clitest.Write(t, dir, "counts.csv", counts), "deviance", "--split " + threeParts, "test", func(v float64) float64 { return v / 2 }},
 		{"logistic", labels, "log_loss", "--split " + threeParts, "test", func(v float64) float64 { return v }},
 		{"svm", labels, "error_rate", "--split 0.7/rest", "test", func(v float64) float64 { return v }},
 	} {
@@ -73,7 +75,7 @@ func TestMetricsInJSON(t *testing.T) {
 
 // With several targets there are none of all together, but those of each target, whose squared errors are the validation error.
 func TestMetricsOfSeveralTargets(t *testing.T) {
-	data := write(t, t.TempDir(), "table.csv", csvText(1, 45, 6))
+	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 45, 6))
 	o := conetune(t, "tune", "multi-task", "--data", data, "--target", "y,f2", "--json")
 	require.NotContains(t, o.ok(t), `"metrics":`)
 	r, sum := o.object(t), 0.0
@@ -88,7 +90,7 @@ func TestMetricsOfSeveralTargets(t *testing.T) {
 func foldsDir(t *testing.T, text string, folds int) string {
 	t.Helper()
 	dir := t.TempDir()
-	write(t, dir, "data.csv", text)
+	clitest.Write(t, dir, "data.csv", text)
 	list := "fold,row,role\n"
 	for k := range folds {
 		for i := range strings.Count(text, "\n") - 1 {
@@ -99,7 +101,7 @@ func foldsDir(t *testing.T, text string, folds int) string {
 			list += fmt.Sprintf("%d,%d,%s\n", k, i, role)
 		}
 	}
-	write(t, dir, "folds.csv", list)
+	clitest.Write(t, dir, "folds.csv", list)
 	return dir
 }
 
@@ -113,4 +115,140 @@ func TestMetricsOfFolds(t *testing.T) {
 	require.InDelta(t, 0.5012, metrics["r2"]["value"], 0.0005)
 	require.InDelta(t, 0, metrics["r2"]["baseline"], 0.02) // the means of the folds' training rows
 	require.InDelta(t, 0.04, metrics["r2"]["standard_error"], 0.02)
+}
+
+// Beside the measures of a model stand those of the fit without penalty: by LinearRegression, LogisticRegression (C=inf) and PoissonRegressor (alpha=0) of
+// scikit-learn 1.9.1, fitted to the first 300 patients and measured on the others.
+func TestWithoutPenalty(t *testing.T) {
+	raw, err := os.ReadFile("../../examples/diabetes.csv")
+	require.NoError(t, err)
+	rows := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	ill := []string{rows[0]}
+	for _, row := range rows[1:] {
+		y, rest, _ := strings.Cut(row, ",")
+		v, err := strconv.ParseFloat(y, 64)
+		require.NoError(t, err)
+		ill = append(ill, map[bool]string{true: "yes,", false: "no,"}[v > 140]+rest)
+	}
+	for model, want := range map[string]map[string]float64{
+		"elastic-net": {"rmse": 52.863853442917865, "mae": 41.2035144971547, "r2": 0.5071960134667436},
+		"logistic":    {"log_loss": 0.4977546174281718, "auc": 0.8443781094527363, "brier": 0.1626062328137925, "error_rate": 0.2676056338028169},
+		"poisson":     {"deviance": 18.557794059796855},
+	} {
+		dir, table := t.TempDir(), rows
+		if model == "logistic" {
+			table = ill
+		}
+		train := clitest.Write(t, dir, "train.csv", strings.Join(table[:301], "\n")+"\n")
+		test := clitest.Write(t, dir, "test.csv", strings.Join(append([]string{table[0]}, table[301:]...), "\n")+"\n")
+		m := conetune(t, "tune", model, "--data", train, "--test", test, "--json").object(t)
+		require.Equal(t, "test", m["metrics_on"])
+		for name, v := range want {
+			require.InEpsilon(t, v, m["metrics"].(map[string]any)[name].(map[string]any)["without_penalty"], 1e-6, "%s, %s", model, name)
+		}
+	}
+}
+
+// Where there is no such fit the report says why.
+func TestNoFitWithoutPenalty(t *testing.T) {
+	wide := clitest.Write(t, t.TempDir(), "wide.csv", clitest.CsvText(1, 20, 30))
+	o := conetune(t, "tune", "elastic-net", "--data", wide)
+	require.Contains(t, strings.Join(strings.Fields(o.ok(t)), " "), "Least squares, without a penalty, has no answer here: no more rows than coefficients.")
+	m := conetune(t, "tune", "elastic-net", "--data", wide, "--json").object(t)
+	require.Nil(t, m["metrics"].(map[string]any)["rmse"].(map[string]any)["without_penalty"])
+}
+
+// twoTargets is a table with a second target, and the values of both.
+func twoTargets(seed uint64, n int) (string, [2][]float64) {
+	lines := strings.Split(strings.TrimSpace(clitest.CsvText(seed, n, 4)), "\n")
+	out, y := "z,"+lines[0]+"\n", [2][]float64{}
+	for i, line := range lines[1:] {
+		var first float64
+		fmt.Sscan(strings.Split(line, ",")[0], &first)
+		z := 2*first + math.Sin(float64(i))
+		out += fmt.Sprintf("%.17g,%s\n", z, line)
+		y[0], y[1] = append(y[0], first), append(y[1], z)
+	}
+	return out, y
+}
+
+// The measures of each target are those of the predictions of predict; they are there for folds, a split and a test, and in the report.
+func TestMetricsOfTargets(t *testing.T) {
+	dir := t.TempDir()
+	text, _ := twoTargets(1, 60)
+	tests, actual := twoTargets(2, 40)
+	data, test, saved, page := clitest.Write(t, dir, "d.csv", text), clitest.Write(t, dir, "t.csv", tests), filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
+	o := conetune(t, "tune", "multi-task", "--data", data, "--test", test, "--target", "y,z", "--json", "--save", saved, "--report", page)
+	o.ok(t)
+	r := o.object(t)
+	require.Equal(t, "test", r["metrics_on"])
+	require.NotContains(t, r, "metrics")
+	p := conetune(t, "predict", "--model", saved, "--data", test, "--json").object(t)["predictions_of_targets"].([]any)
+	for k, name := range []string{"y", "z"} {
+		mean, squares, total, absolute := 0.0, 0.0, 0.0, 0.0
+		for _, v := range actual[k] {
+			mean += v / 40
+		}
+		for i, v := range actual[k] {
+			off := v - p[i].([]any)[k].(float64)
+			squares, absolute, total = squares+off*off, absolute+math.Abs(off), total+(v-mean)*(v-mean)
+		}
+		m := r["metrics_of_targets"].(map[string]any)[name].(map[string]any)
+		value := func(name string) any { return m[name].(map[string]any)["value"] }
+		require.InEpsilon(t, math.Sqrt(squares/40), value("rmse"), 1e-4)
+		require.InEpsilon(t, absolute/40, value("mae"), 1e-4)
+		require.InEpsilon(t, 1-squares/total, value("r2"), 1e-4)
+	}
+	report, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Contains(t, string(report), "How good it is on 40 rows for the test")
+	for on, args := range map[string][]string{"cross-validation": {"--folds", "4"}, "validation": {"--split", "0.7/rest"}} {
+		r := conetune(t, append([]string{"tune", "multi-task", "--data", data, "--target", "y,z", "--json"}, args...)...).object(t)
+		require.Equal(t, on, r["metrics_on"])
+		m := r["metrics_of_targets"].(map[string]any)["z"].(map[string]any)["r2"].(map[string]any)
+		require.Greater(t, m["value"], 0.8)
+		require.Less(t, m["baseline"], 0.01)
+	}
+	// On validation rows half the mean squared error over both targets is the validation error.
+	o = conetune(t, "tune", "multi-task", "--data", data, "--target", "y,z", "--json", "--split", "0.7/rest", "--method", "grid", "--evaluations", "9")
+	r = o.object(t)
+	sum := 0.0
+	for _, m := range r["metrics_of_targets"].(map[string]any) {
+		rmse := m.(map[string]any)["rmse"].(map[string]any)["value"].(float64)
+		sum += rmse * rmse / 4
+	}
+	require.InEpsilon(t, r["lower_level"].(map[string]any)["validation_error"], sum, 1e-6)
+}
+
+// The measures of a completed matrix are on its test entries, whose mean squared error is twice the test error, or else on those for validation.
+func TestMetricsOfMatrix(t *testing.T) {
+	dir := t.TempDir()
+	entries := "row,col,value\n"
+	for i := range 12 {
+		for k := range 10 {
+			entries += fmt.Sprintf("%d,%d,%g\n", i, k, 3+math.Sin(float64(i))*float64(k)+0.1*math.Cos(float64(7*i+3*k)))
+		}
+	}
+	data := clitest.Write(t, dir, "e.csv", entries)
+	for on, split := range map[string]string{"test": "0.5/0.25/rest", "validation": "0.7/rest"} {
+		page := filepath.Join(dir, on+".html")
+		o := conetune(t, "tune", "matrix-completion", "--data", data, "--split", split, "--json", "--report", page)
+		o.ok(t)
+		r := o.object(t)
+		require.Equal(t, on, r["metrics_on"])
+		m := r["metrics"].(map[string]any)
+		rmse := m["rmse"].(map[string]any)["value"].(float64)
+		want := r["refit"].(map[string]any)["validation_error"]
+		if on == "test" {
+			want = r["refit"].(map[string]any)["test_error"]
+		} else if lower, ok := r["lower_level"].(map[string]any); ok {
+			want = lower["validation_error"]
+		}
+		require.InEpsilon(t, want, rmse*rmse/2, 1e-6, on)
+		require.Less(t, m["mae"].(map[string]any)["value"], m["mae"].(map[string]any)["baseline"])
+		report, err := os.ReadFile(page)
+		require.NoError(t, err)
+		require.Contains(t, string(report), "the mean of the training entries")
+		require.Contains(t, string(report), `id="residuals"`)
+	}
 }

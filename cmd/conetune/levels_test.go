@@ -17,6 +17,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest/planted"
+	"github.com/conetune/conetune/internal/cli"
 )
 
 // answersTo names a file that a child of TestLevels writes its answers to.
@@ -91,7 +92,7 @@ func levelAnswers(t *testing.T) string {
 	require.NoError(t, err)
 	for _, args := range jobOfEveryModel(t) {
 		o := conetune(t, append([]string{"tune", "--json"}, args...)...)
-		require.LessOrEqual(t, o.code, exitUnsolved, "%v: %s", args, o.stderr)
+		require.LessOrEqual(t, o.code, cli.ExitUnsolved, "%v: %s", args, o.stderr)
 		sum("model", args[0], untimed(o.object(t)))
 	}
 	native, err := backends.Open("native")

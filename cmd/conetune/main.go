@@ -22,12 +22,14 @@ import (
 	_ "github.com/conetune/conetune/backends/native"
 	_ "github.com/conetune/conetune/backends/osqp" // with -tags osqp
 	_ "github.com/conetune/conetune/backends/scs"  // with -tags scs
+	"github.com/conetune/conetune/internal/cli/process"
+	"github.com/conetune/conetune/internal/cli/root"
 )
 
 func main() {
-	ctx, stdout := begin()
-	ctx, stop := watchProcess(ctx, os.Stderr)
-	code := run(ctx, os.Args[1:], stdout, os.Stderr)
+	ctx, stdout := process.Begin()
+	ctx, stop := process.Watch(ctx, os.Stderr)
+	code := root.Run(ctx, os.Args[1:], os.Stdin, stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }

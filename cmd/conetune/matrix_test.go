@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/problems/matcomp"
 )
 
@@ -33,12 +35,12 @@ func ratings(seed uint64, from, to int) string {
 
 func TestTuneMatrix(t *testing.T) {
 	dir := t.TempDir()
-	data, test := write(t, dir, "entries.csv", ratings(1, 0, 120)), write(t, dir, "test.csv", ratings(2, 120, 180))
+	data, test := clitest.Write(t, dir, "entries.csv", ratings(1, 0, 120)), clitest.Write(t, dir, "test.csv", ratings(2, 120, 180))
 	features := "a,b\n"
 	for i := range 15 {
 		features += fmt.Sprintf("%d,%d\n", i, (i*i)%5)
 	}
-	rows := write(t, dir, "rows.csv", features)
+	rows := clitest.Write(t, dir, "rows.csv", features)
 	folder := filepath.Join("..", "..", "problems", "matcomp", "testdata", "small")
 	for name, c := range map[string]struct {
 		args   []string
@@ -70,7 +72,7 @@ func TestTuneMatrix(t *testing.T) {
 // What predict writes has the error that tune told.
 func TestPredictMatrix(t *testing.T) {
 	dir := t.TempDir()
-	data, test := write(t, dir, "entries.csv", ratings(1, 0, 120)), write(t, dir, "test.csv", ratings(2, 120, 180))
+	data, test := clitest.Write(t, dir, "entries.csv", ratings(1, 0, 120)), clitest.Write(t, dir, "test.csv", ratings(2, 120, 180))
 	model, plot := filepath.Join(dir, "m.json"), filepath.Join(dir, "f.svg")
 	o := conetune(t, "tune", "matrix-completion", "--data", data, "--test", test, "--save", model, "--plot", plot)
 	text := o.ok(t)
@@ -100,11 +102,11 @@ func TestPredictMatrix(t *testing.T) {
 		require.NoError(t, err)
 		sum += math.Pow(got-want, 2) / 120
 	}
-	require.Contains(t, some.stderr, number(sum)+" on 60 rows")
+	require.Contains(t, some.stderr, fmt.Sprintf("%.6g", sum)+" on 60 rows")
 
-	bad := write(t, dir, "bad.csv", "row,col\n0,0\n3,12\n")
+	bad := clitest.Write(t, dir, "bad.csv", "row,col\n0,0\n3,12\n")
 	o = conetune(t, "predict", "--model", model, "--data", bad)
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, "entry 2 is (3, 12), expected whole numbers from (0, 0) to (14, 11)")
 }
 
@@ -120,19 +122,19 @@ func TestGenerateMatrix(t *testing.T) {
 	require.Equal(t, want.Row, got.Row)
 	require.ElementsMatch(t, want.Train, got.Train)
 	o := conetune(t, args...)
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, "is not empty")
 }
 
 func TestBadInputMatrix(t *testing.T) {
 	dir := t.TempDir()
 	text := ratings(1, 0, 60)
-	good := write(t, dir, "good.csv", text)
-	features := write(t, dir, "features.csv", "a\n1\n2\n3\n")
-	twice := write(t, dir, "twice.csv", text+strings.Split(text, "\n")[1]+"\n")
-	word := write(t, dir, "word.csv", text+"1,x,1\n")
-	negative := write(t, dir, "negative.csv", text+"-1,1,1\n")
-	table := write(t, dir, "table.csv", csvText(1, 30, 4))
+	good := clitest.Write(t, dir, "good.csv", text)
+	features := clitest.Write(t, dir, "features.csv", "a\n1\n2\n3\n")
+	twice := clitest.Write(t, dir, "twice.csv", text+strings.Split(text, "\n")[1]+"\n")
+	word := clitest.Write(t, dir, "word.csv", text+"1,x,1\n")
+	negative := clitest.Write(t, dir, "negative.csv", text+"-1,1,1\n")
+	table := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 30, 4))
 	bare := filepath.Join(dir, "bare")
 	require.NoError(t, os.Mkdir(bare, 0o700))
 	for _, c := range []struct {
@@ -160,7 +162,7 @@ func TestBadInputMatrix(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			out := filepath.Join(dir, "out.json")
 			o := conetune(t, append([]string{"tune", "matrix-completion", "--save", out}, c.args...)...)
-			require.Equal(t, exitUsage, o.code, o.stderr)
+			require.Equal(t, cli.ExitUsage, o.code, o.stderr)
 			require.Empty(t, o.stdout)
 			require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
 			for _, words := range c.want {
@@ -170,5 +172,5 @@ func TestBadInputMatrix(t *testing.T) {
 		})
 	}
 	o := conetune(t, "tune", "elastic-net", "--data", table, "--row-features", features)
-	require.Contains(t, o.stderr, "go with matrix-completion")
+	require.Contains(t, o.stderr, "goes with matrix-completion")
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"math"
 	"runtime"
 	"runtime/debug"
@@ -8,17 +10,21 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
+	"github.com/conetune/conetune/internal/cli/root"
 )
 
 // Small files that ask for gigabytes are refused, with file, line and the budget, before anything is allocated.
 func TestMemoryIsBounded(t *testing.T) {
 	dir := t.TempDir()
-	sdpa := write(t, dir, "one.dat-s", "1\n1\n23000\n1\n0 1 1 1 1\n1 1 1 1 1\n")
-	wide := write(t, dir, "wide.svm", strings.Repeat("1 20000000:1\n", 13))
-	entries := write(t, dir, "entries.csv", "row,col,value\n0,0,1\n0,1,2\n1,0,3\n1048575,1048575,4\n1,1,5\n2,2,2\n")
+	sdpa := clitest.Write(t, dir, "one.dat-s", "1\n1\n23000\n1\n0 1 1 1 1\n1 1 1 1 1\n")
+	wide := clitest.Write(t, dir, "wide.svm", strings.Repeat("1 20000000:1\n", 13))
+	entries := clitest.Write(t, dir, "entries.csv", "row,col,value\n0,0,1\n0,1,2\n1,0,3\n1048575,1048575,4\n1,1,5\n2,2,2\n")
 	const cbfHead = "VER\n1\nOBJSENSE\nMIN\n"
-	long := write(t, dir, "long.cbf", cbfHead+"VAR\n200000000 1\nL+ 200000000\n")
-	large := write(t, dir, "large.cbf", cbfHead+"PSDVAR\n1\n20000\n")
+	long := clitest.Write(t, dir, "long.cbf", cbfHead+"VAR\n200000000 1\nL+ 200000000\n")
+	large := clitest.Write(t, dir, "large.cbf", cbfHead+"PSDVAR\n1\n20000\n")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for _, c := range []struct {
@@ -32,7 +38,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		{"tune matrix-completion --data " + entries, entries + ":5: a matrix of 1048576 x 1048576 takes about 70.4 TB of memory"},
 	} {
 		o := conetune(t, append(strings.Fields(c.args), "--memory", "4GB")...)
-		require.Equal(t, exitUsage, o.code, c.args)
+		require.Equal(t, cli.ExitUsage, o.code, c.args)
 		require.Empty(t, o.stdout)
 		require.Contains(t, o.stderr, "conetune: "+c.want)
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
@@ -47,7 +53,7 @@ func TestMemoryFlag(t *testing.T) {
 	conetune(t, "solve", small, "--memory", "1.5GiB").ok(t)
 	for _, size := range []string{"much", "-1GB", "0", ""} {
 		o := conetune(t, "solve", small, "--memory", size)
-		require.Equal(t, exitUsage, o.code)
+		require.Equal(t, cli.ExitUsage, o.code)
 		require.Contains(t, o.stderr, `conetune: --memory: "`+size+`" found, expected a size such as 4GB or 500MB`)
 	}
 	for _, command := range []string{"solve", "tune", "predict", "bench backends", "bench paper"} {
@@ -71,16 +77,16 @@ func TestNumbersThatOverflow(t *testing.T) {
 		libsvm.WriteString("1 1:" + x[i%5] + " 2:" + y + "\n")
 		large.WriteString(strings.ReplaceAll(y, "154", "69") + "," + x[i%5] + "," + x[i%3] + "\n")
 	}
-	csv, svm := write(t, dir, "t.csv", table.String()), write(t, dir, "t.svm", libsvm.String())
+	csv, svm := clitest.Write(t, dir, "t.csv", table.String()), clitest.Write(t, dir, "t.svm", libsvm.String())
 	o := conetune(t, "tune", "elastic-net", "--data", csv)
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, csv+`:2: column 1 ("y"): "-2e154" found, expected numbers up to 1e+70 in size`)
 	o = conetune(t, "tune", "elastic-net", "--data", svm)
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, svm+`:1: pair 2: value of index 2: "-2e154" found, expected numbers up to 1e+70 in size`)
 
 	// What is just within the bound can be fitted.
-	m := conetune(t, "tune", "elastic-net", "--data", write(t, dir, "large.csv", large.String()), "--json").object(t)
+	m := conetune(t, "tune", "elastic-net", "--data", clitest.Write(t, dir, "large.csv", large.String()), "--json").object(t)
 	require.Greater(t, m["validation_error"], 1e130)
 	require.Less(t, m["validation_error"], 1e140)
 }
@@ -90,7 +96,49 @@ func TestBlankLines(t *testing.T) {
 	dir := t.TempDir()
 	for _, blank := range []string{"\f", "\v", "\u00a0", "\r", "\ufeff", "\u2003\t"} {
 		lines := []string{"NAME t", "ROWS", " N c", " G r", "COLUMNS", " x c 1 r 1", "RHS", " r 3", "ENDATA", ""}
-		o := conetune(t, "solve", write(t, dir, "t.qps", blank+"\n"+strings.Join(lines, "\n"+blank+"\n")), "--json")
+		o := conetune(t, "solve", clitest.Write(t, dir, "t.qps", blank+"\n"+strings.Join(lines, "\n"+blank+"\n")), "--json")
 		require.InDelta(t, 3, o.object(t)["objective"], 1e-6, "%q", blank)
 	}
 }
+
+// What a run has when memory ends is reported, with a status of its own.
+func TestOutOfMemory(t *testing.T) {
+	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 60, 5))
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	var out stopAfterLine
+	out.stop = func() { cancel(cli.ErrMemory) }
+	var stderr bytes.Buffer
+	code := root.Run(ctx, []string{"tune", "weighted-lasso", "--data", data, "--tol", "1e-300", "--gap-tol", "1e-300", "--max-iter", "1000000", "--trace", "-"}, nil, &out, &stderr)
+	require.Equal(t, cli.ExitMemory, code)
+	require.Contains(t, out.text.String(), `"validation_error"`)
+	require.Contains(t, stderr.String(), "what was reached is reported and kept")
+
+	stderr.Reset()
+	code = root.Run(ctx, []string{"tune", "weighted-lasso", "--data", data}, nil, &out, &stderr)
+	require.Equal(t, cli.ExitMemory, code)
+	require.Empty(t, stderr.String(), "the watchdog has said it")
+}
+
+// stopAfterLine calls stop after the first line.
+type stopAfterLine struct {
+	text bytes.Buffer
+	stop func()
+}
+
+func (s *stopAfterLine) Write(p []byte) (int, error) {
+	s.stop()
+	return s.text.Write(p)
+}
+
+// A panic is a failure of the program, and not of its input.
+func TestInternalFailure(t *testing.T) {
+	var stderr bytes.Buffer
+	code := root.Run(context.Background(), []string{"backends"}, nil, panicWriter{}, &stderr)
+	require.Equal(t, cli.ExitInternal, code)
+	require.Contains(t, stderr.String(), "conetune: internal error: bug")
+}
+
+type panicWriter struct{}
+
+func (panicWriter) Write([]byte) (int, error) { panic("bug") }

@@ -1,25 +1,20 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/table/input"
-	"github.com/conetune/conetune/table/split"
-	"github.com/conetune/conetune/tune"
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // nestedOf is the field nested of a JSON object.
@@ -58,12 +53,12 @@ func TestNestedByHand(t *testing.T) {
 			}
 		}
 	}
-	data := write(t, dir, "cars.csv", all)
+	data := clitest.Write(t, dir, "cars.csv", all)
 	for _, method := range []string{"vf-idca", "grid,random"} {
 		args := []string{"tune", "elastic-net", "--target", "mpg", "--fold-column", "part", "--method", method, "--evaluations", "9"}
 		var want []float64
 		for k := range parts {
-			o := conetune(t, append(slices.Clone(args), "--data", write(t, dir, "rest.csv", rest[k]), "--test", write(t, dir, "held.csv", held[k]), "--json")...)
+			o := conetune(t, append(slices.Clone(args), "--data", clitest.Write(t, dir, "rest.csv", rest[k]), "--test", clitest.Write(t, dir, "held.csv", held[k]), "--json")...)
 			o.ok(t)
 			var results []map[string]any
 			if text := o.stdout; strings.HasPrefix(text, "[") {
@@ -123,7 +118,7 @@ func targetsOfCars(t *testing.T, lines []string) (list []float64) {
 // The same bytes on one thread and on several; the report says the error, for every kind of table and model.
 func TestNestedReport(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "table.csv", csvText(1, 60, 4))
+	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 60, 4))
 	var list []string
 	for _, threads := range []string{"1", "4"} {
 		o := conetune(t, "tune", "elastic-net", "--data", data, "--nested=3", "--threads", threads, "--json")
@@ -139,18 +134,18 @@ func TestNestedReport(t *testing.T) {
 	require.Contains(t, contents(t, dir)[page], "made anew without each of 3 outer folds")
 	require.Contains(t, strings.Join(strings.Fields(conetune(t, "tune", "elastic-net", "--data", data, "--method", "grid,random", "--evaluations", "4", "--nested=2").ok(t)), " "), "without each of 2 outer folds")
 
-	numbers := write(t, dir, "table.svm", sparseText(1, 60, func(f float64) float64 { return f }))
+	numbers := clitest.Write(t, dir, "table.svm", sparseText(1, 60, func(f float64) float64 { return f }))
 	_, _, errors := nestedOf(t, conetune(t, "tune", "lasso", "--data", numbers, "--nested", "--json"))
 	require.Len(t, errors, 5)
 	_, _, errors = nestedOf(t, conetune(t, "tune", "multi-task", "--data", data, "--target", "y,f4", "--nested=3", "--json"))
 	require.Len(t, errors, 3)
 	for _, name := range []string{"logistic", "svm"} {
-		mean, _, _ := nestedOf(t, conetune(t, "tune", name, "--data", write(t, dir, "labels.csv", labelled(1, 60, 3)), "--nested=3", "--json"))
+		mean, _, _ := nestedOf(t, conetune(t, "tune", name, "--data", clitest.Write(t, dir, "labels.csv", labelled(1, 60, 3)), "--nested=3", "--json"))
 		require.Less(t, mean, 0.6)
 	}
 
 	// Of several labels the measure of all rows left out is the mean of the folds' errors by their rows, and better than equal shares.
-	o := conetune(t, "tune", "multinomial", "--data", write(t, dir, "flowers.csv", flowersText(90)), "--target", "kind", "--id", "id", "--nested=3", "--json")
+	o := conetune(t, "tune", "multinomial", "--data", clitest.Write(t, dir, "flowers.csv", flowersText(90)), "--target", "kind", "--id", "id", "--nested=3", "--json")
 	_, _, errors = nestedOf(t, o)
 	n := o.object(t)["nested"].(map[string]any)
 	sum := 0.0
@@ -162,79 +157,11 @@ func TestNestedReport(t *testing.T) {
 	require.Less(t, loss, math.Log(3)*0.75)
 }
 
-// outerJob is a job with its rows, and the rows for outer folds.
-func outerJob(t *testing.T, args ...string) (*tuneJob, *input.Outer) {
-	t.Helper()
-	spec, err := findModel("elastic-net")
-	require.NoError(t, err)
-	job := &tuneJob{tuneFlags: &tuneFlags{nested: 3}, spec: spec, methods: []string{"grid"}, config: tune.Config{Evaluations: 4, Eps: 1e-8}}
-	fs := pflag.NewFlagSet("tune", pflag.ContinueOnError)
-	job.data.register(fs)
-	require.NoError(t, fs.Parse(args))
-	job.data.Seed, job.data.Always = 1, true
-	rows, err := job.read()
-	require.NoError(t, err)
-	return job, rows.Outer
-}
-
-// Outer folds keep groups together and look ahead of time no more than those inside.
-func TestNestedDesign(t *testing.T) {
-	data := write(t, t.TempDir(), "wards.csv", wards)
-	job, outer := outerJob(t, "--data", data, "--group", "ward", "--features", "x")
-	folds, err := job.outerFolds(outer)
-	require.NoError(t, err)
-	val := validating(&dataset.CrossValidation{Folds: folds})
-	slices.SortFunc(val, func(a, b []int) int { return len(a) - len(b) })
-	require.Equal(t, [][]int{{0, 2, 11}, {3, 4, 7, 10}, {1, 5, 6, 8, 9}}, val)
-
-	job, outer = outerJob(t, "--data", data, "--time", "day", "--features", "x")
-	folds, err = job.outerFolds(outer)
-	require.NoError(t, err)
-	require.Equal(t, []split.Fold{
-		{Train: []int{1, 3, 5}, Val: []int{7, 9, 10}},
-		{Train: []int{1, 3, 5, 7, 9, 10}, Val: []int{4, 6, 11}},
-		{Train: []int{1, 3, 4, 5, 6, 7, 9, 10, 11}, Val: []int{0, 2, 8}},
-	}, folds)
-	at, _, err := job.choice().Without(outer, folds[1])
-	require.NoError(t, err)
-	require.Equal(t, []float64{5, 6, 3}, at.CV.Test.Y)
-	require.Equal(t, []float64{2, 3, 7, 8, 1, 2}, at.CV.Data.Y)
-	for k, f := range at.CV.Folds { // days 2, 1, 3, 5, 4, 6: the next day is predicted by those before
-		order := []int{1, 0, 2, 4, 3, 5}
-		require.Equal(t, []int{order[k+1]}, f.Val)
-	}
-}
-
-// An end of the context keeps what is done.
-func TestNestedInterrupted(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	job, outer := outerJob(t, "--data", write(t, t.TempDir(), "table.csv", csvText(1, 60, 4)))
-	folds, err := job.outerFolds(outer)
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	without, calls := outer.Without, 0
-	outer.Without = func(train, held []int) (*input.Rows, error) {
-		if calls++; calls == 3 {
-			cancel()
-		}
-		return without(train, held)
-	}
-	n, err := job.runNested(ctx, outer, folds, &progress{status: &status{}})
-	require.NoError(t, err)
-	require.True(t, n.Stopped)
-	require.Len(t, n.Folds, 2)
-	require.Contains(t, describeNested(job, n), "2 of 3 outer folds")
-	var stderr strings.Builder
-	a := &app{stderr: &stderr}
-	require.Equal(t, exitInterrupted, a.tellNested(n))
-	require.Equal(t, "conetune: --nested: interrupted after 2 of 3 outer folds\n", stderr.String())
-}
-
 // With fewer than five groups --nested alone has an outer fold for each, as --nested=3 does.
 func TestNestedFewGroups(t *testing.T) {
 	dir := t.TempDir()
 	weighted, _ := weightedText(1, 60) // in three parts
-	data := write(t, dir, "t.csv", weighted)
+	data := clitest.Write(t, dir, "t.csv", weighted)
 	args := []string{"tune", "lasso", "--data", data, "--drop", "times", "--group", "part", "--json"}
 	few, same := conetune(t, append(args, "--nested")...), conetune(t, append(args, "--nested=3")...)
 	require.Equal(t, same.object(t)["nested"], few.object(t)["nested"])
@@ -247,7 +174,7 @@ func TestNestedFewGroups(t *testing.T) {
 // What cannot be nested is said before any work.
 func TestBadNested(t *testing.T) {
 	dir := t.TempDir()
-	data, rare := write(t, dir, "table.csv", csvText(1, 30, 3)), write(t, dir, "rare.csv", "y,x\n0,1\n0,2\n0,4\n0,5\n0,3\n0,2\n1,5\n1,6\n")
+	data, rare := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 30, 3)), clitest.Write(t, dir, "rare.csv", "y,x\n0,1\n0,2\n0,4\n0,5\n0,3\n0,2\n1,5\n1,6\n")
 	for want, args := range map[string][]string{
 		"--nested is 1, expected at least 2":          {"elastic-net", "--data", data, "--nested=1"},
 		"--nested goes with the folds of --data FILE": {"elastic-net", "--data", data, "--split", threeParts, "--nested"},
@@ -259,7 +186,7 @@ func TestBadNested(t *testing.T) {
 		"--nested takes its number as --nested=3":     {"elastic-net", "--data", data, "--nested", "3"},
 	} {
 		o := conetune(t, append([]string{"tune"}, args...)...)
-		require.Equal(t, exitUsage, o.code, "%v: %s%s", args, o.stdout, o.stderr)
+		require.Equal(t, cli.ExitUsage, o.code, "%v: %s%s", args, o.stdout, o.stderr)
 		require.Contains(t, o.stderr, want)
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
+	"github.com/conetune/conetune/internal/cli/root"
 )
 
 // command is set in a process that is the program itself.
@@ -48,7 +51,7 @@ const tinyQPS = "NAME tiny\nROWS\n N c\n G r\nCOLUMNS\n x c 1 r 1\nRHS\n RHS r 1
 func everyCommand(t *testing.T) []string {
 	dir := t.TempDir()
 	data, model := savedElasticNet(t)
-	program := write(t, dir, "tiny.qps", tinyQPS)
+	program := clitest.Write(t, dir, "tiny.qps", tinyQPS)
 	return []string{
 		"--help", "--version", "tune --help", "bench paper --help", "backends", "backends --json", "version", "licenses",
 		"tune elastic-net --data " + data, "tune elastic-net --json --data " + data, "tune elastic-net --method grid,random --evaluations 4 --data " + data,
@@ -71,20 +74,20 @@ func TestLostOutput(t *testing.T) {
 	for _, args := range everyCommand(t) {
 		for redirection, want := range outputs {
 			o := shell(t, `"$0" `+args+" "+redirection)
-			require.Equal(t, exitUnsolved, o.code, "%s %s: %s", args, redirection, o.stderr)
+			require.Equal(t, cli.ExitUnsolved, o.code, "%s %s: %s", args, redirection, o.stderr)
 			require.Contains(t, o.stderr, want, args)
 			require.Equal(t, 1, strings.Count(o.stderr, "conetune: "), o.stderr)
 		}
 		o := shell(t, `"$0" `+args+" >/dev/null <&-")
-		require.Equal(t, exitDone, o.code, "%s: %s", args, o.stderr)
+		require.Equal(t, cli.ExitDone, o.code, "%s: %s", args, o.stderr)
 	}
 }
 
 // The size of files is limited (ulimit -f) to less than the trace, which the model is not part of: each file is whole or old.
 func TestFileSizeLimit(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "table.csv", csvText(1, 60, 4))
-	save, trace := write(t, dir, "m.json", "old"), filepath.Join(dir, "t.jsonl")
+	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 60, 4))
+	save, trace := clitest.Write(t, dir, "m.json", "old"), filepath.Join(dir, "t.jsonl")
 	o := shell(t, `ulimit -f 1; "$0" tune elastic-net --data `+data+" --save "+save+" --trace "+trace+" | cat")
 	if strings.Contains(o.stderr, "ulimit") {
 		t.Skip("no limit of file sizes here:", o.stderr)
@@ -103,15 +106,15 @@ func TestFileSizeLimit(t *testing.T) {
 // The name - is standard output where a file is written, and the table goes to standard error then.
 func TestStandardOutput(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "table.csv", csvText(1, 60, 4))
-	program := write(t, dir, "tiny.qps", tinyQPS)
+	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 60, 4))
+	program := clitest.Write(t, dir, "tiny.qps", tinyQPS)
 	t.Chdir(dir)
 	before := contents(t, dir)
 
 	o := conetune(t, "tune", "elastic-net", "--data", data, "--save", "-")
 	model := o.ok(t)
 	require.Contains(t, o.stderr, "model in standard output")
-	path := write(t, t.TempDir(), "m.json", model)
+	path := clitest.Write(t, t.TempDir(), "m.json", model)
 	want := conetune(t, "predict", "--model", path, "--data", data).ok(t)
 	require.Equal(t, want, conetune(t, "predict", "--model", path, "--data", data, "--out", "-").ok(t))
 
@@ -140,7 +143,7 @@ func TestStandardOutput(t *testing.T) {
 		"-: unknown kind of file, expected a name that ends in .": {"solve", "-"},
 	} {
 		o := conetune(t, args...)
-		require.Equal(t, exitUsage, o.code, args)
+		require.Equal(t, cli.ExitUsage, o.code, args)
 		require.Contains(t, o.stderr, want)
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
 		require.Equal(t, before, contents(t, dir), "something was written")
@@ -155,7 +158,7 @@ func TestStandardInput(t *testing.T) {
 	require.Equal(t, want, o.ok(t))
 	for _, in := range []string{"</dev/null", "<&-"} {
 		o = shell(t, `"$0" predict --model - --data `+data+" "+in)
-		require.Equal(t, exitUsage, o.code)
+		require.Equal(t, cli.ExitUsage, o.code)
 		require.Equal(t, "conetune: standard input: the file is empty, expected a model that conetune saved\n", o.stderr)
 	}
 }
@@ -165,8 +168,8 @@ func TestSolveKeepsWhatItHas(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no full device here")
 	}
-	o := conetune(t, "solve", write(t, t.TempDir(), "tiny.qps", tinyQPS), "--json", "--out", "/dev/full")
-	require.Equal(t, exitUnsolved, o.code)
+	o := conetune(t, "solve", clitest.Write(t, t.TempDir(), "tiny.qps", tinyQPS), "--json", "--out", "/dev/full")
+	require.Equal(t, cli.ExitUnsolved, o.code)
 	require.Equal(t, "optimal", o.object(t)["status"])
 	require.Equal(t, "conetune: --out: /dev/full: cannot be written: no space left on device\n", o.stderr)
 }
@@ -183,24 +186,8 @@ func (b *brokenAfter) Write(p []byte) (int, error) {
 
 func TestOutputRemembers(t *testing.T) {
 	var stderr bytes.Buffer
-	require.Equal(t, exitDone, run(context.Background(), []string{"--help"}, &brokenAfter{1 << 20}, &stderr))
+	require.Equal(t, cli.ExitDone, root.Run(context.Background(), []string{"--help"}, nil, &brokenAfter{1 << 20}, &stderr))
 	require.Empty(t, stderr.String())
-	require.Equal(t, exitUnsolved, run(context.Background(), []string{"--help"}, &brokenAfter{10}, &stderr))
+	require.Equal(t, cli.ExitUnsolved, root.Run(context.Background(), []string{"--help"}, nil, &brokenAfter{10}, &stderr))
 	require.Equal(t, 1, strings.Count(stderr.String(), "\n"))
-}
-
-// One number that is not finite is null, and the others are there.
-func TestJSONNull(t *testing.T) {
-	var b bytes.Buffer
-	nan := math.NaN()
-	require.NoError(t, writeJSON(&b, &predictions{Model: "a&b", Predictions: []float64{1, nan, math.Inf(-1)}, Lines: [][]float64{{nan}}, Error: &nan}))
-	var m map[string]any
-	require.NoError(t, json.Unmarshal(b.Bytes(), &m), b.String())
-	require.Equal(t, []any{1.0, nil, nil}, m["predictions"])
-	require.Nil(t, m["error"])
-	b.Reset()
-	require.NoError(t, writeJSON(&b, &solveResult{Name: "p", X: []float64{nan, 2}, SolveSeconds: nan, Certificate: &certificate{Y: []float64{nan}}}))
-	require.NoError(t, json.Unmarshal(b.Bytes(), &m), b.String())
-	require.Equal(t, []any{nil, 2.0}, m["x"])
-	require.Equal(t, "p", m["name"])
 }

@@ -1,190 +1,281 @@
 package main
 
 import (
-	"bytes"
+	"encoding/xml"
 	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
-	"time"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/evaluate"
-	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/table/input"
-	"github.com/conetune/conetune/tune"
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
+	"github.com/conetune/conetune/model"
 )
 
-// made is a result with two features, of units a thousandfold apart, and n radii.
-func made(n int) (*tuneJob, *dataset.Split, *tune.Result) {
-	test := 3.25
-	train := &dataset.Data{
-		X: mat.NewDense(2, 3, []float64{-1, -1000, 1, 1, 1000, -1}), Y: []float64{1, 2},
-		Features: []string{"small", "large", "zero"}, Target: "y",
+// reportOf runs tune and returns its page, in which ids are there once and what is labelled by one has it.
+func reportOf(t *testing.T, args ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "report.html")
+	o := conetune(t, append(append([]string{"tune"}, args...), "--report", path)...)
+	require.Contains(t, o.ok(t), "report in "+path)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	page := string(text)
+	require.NotContains(t, page, "ZgotmplZ")
+	require.NotContains(t, page, "NaN")
+	for _, address := range regexp.MustCompile(`https?://[^"' )<]*`).FindAllString(page, -1) {
+		require.Equal(t, "http://www.w3.org/2000/svg", address)
 	}
-	r := &tune.Result{
-		Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: dca.Converged, TimeSeconds: 0.25, Iterations: 2,
-		Errors: tune.Errors{Validation: 1.5, Test: &test}, Refit: &tune.Errors{Validation: 2.5}, LowerGap: 0.01,
-		RefitFit: tune.Fit{Features: train.Features, Coefficients: []float64{2, 0.001, 0}, Intercept: 7},
-	}
-	for i := range n {
-		r.Names = append(r.Names, fmt.Sprintf("lambda%d", i+1))
-		r.Lambda = append(r.Lambda, 0.5*float64(i))
-		r.Radii = append(r.Radii, float64(i))
-	}
-	for k := 1; k <= 3; k++ {
-		e := tune.Event{Iteration: dca.Iteration{K: k, Alpha: 1, Gap: 0.1, Step: 0.2}, Errors: r.Errors, Elapsed: time.Duration(k) * time.Millisecond}
-		if k == 2 {
-			e.Refit = r.Refit
+	ids, labels := map[string]bool{}, []string{}
+	d := xml.NewDecoder(strings.NewReader(regexp.MustCompile(`(?s)<script>.*</script>`).ReplaceAllString(page, "")))
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	for {
+		token, err := d.RawToken()
+		if err == io.EOF {
+			break
 		}
-		r.Trace = append(r.Trace, e)
-	}
-	r.TrainedOn = tune.FinalTrain
-	job := &tuneJob{tuneFlags: &tuneFlags{data: dataFlags{Source: input.Source{Dir: "data"}}}}
-	split := &dataset.Split{Train: train, Val: train}
-	job.rows = &input.Rows{Split: split}
-	job.judge = evaluate.NewJudge(job.rows, nil, false)
-	return job, split, r
-}
-
-func TestReport(t *testing.T) {
-	job, split, r := made(2)
-	text := describeRun(job, split, []*tune.Result{r}, []string{"model in m.json"})
-	require.Equal(t, `elastic-net for y, chosen by vf-idca: lambda 0.5, l1_ratio 0.
-Half the mean squared error, which the methods compare: 2.5 on the validation rows.
-
-name       value   meaning
-lambda       0.5   weight of the penalty
-l1_ratio       0   share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet
-The weight is that of the fit to the training rows, on the features and the target as they are.
-The same model elsewhere:
-  ElasticNet(alpha=0.5, l1_ratio=0)
-  glmnet(x, y, family = "gaussian", alpha = 0, lambda = 0.5, standardize = FALSE)
-
-feature   effect   coefficient
-small          2             2
-large          1         0.001
-2 of 3 features are in the model. An effect is what the prediction changes by when the feature rises by one
-standard deviation; a coefficient is in the unit of the table.
-
-data      data
-          3 features; 2 training, 2 validation rows; target y
-          features as they are, no intercept
-made by   vf-idca on the native backend, converged after 2 iterations, 0.250 s
-          the model is trained on the training rows
-
-model in m.json
-`, text)
-
-	// What the optimiser has to say is for those who ask.
-	job.verbose, job.model.Intercept = true, true
-	text = describeRun(job, split, []*tune.Result{r}, nil)
-	require.Contains(t, text, `
-method    validation   test   iterate, validation   iterate, test      time   steps          status
-vf-idca          2.5      -                   1.5            3.25   0.250 s   2 iterations   converged
-`)
-	require.Contains(t, text, "lower gap, 0.01, is small (--gap-tol).")
-	require.Regexp(t, `(?m)^lambda2 +0.5 +1$`, text)
-	require.Contains(t, text, "The intercept is 7.")
-
-	// Many hyperparameters: the largest come first.
-	job, split, r = made(20)
-	r.Model = "group-lasso"
-	text = choiceOf(job, r).describe()
-	require.Regexp(t, `(?m)^lambda20 +9.5 `, text)
-	require.NotContains(t, text, "lambda5 ")
-	require.Contains(t, text, "and 12 more")
-
-	// A run that ended before its first iteration has only its status.
-	early := &tune.Result{Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: dca.Cancelled}
-	text = describeRun(job, split, []*tune.Result{early}, nil)
-	require.Contains(t, text, "interrupted after 0 iterations, without a model")
-	require.NotContains(t, text, "refit")
-}
-
-func TestOutcome(t *testing.T) {
-	for status, want := range map[dca.Status]struct {
-		code int
-		text string
-	}{
-		dca.Converged:       {exitDone, ""},
-		dca.IterationLimit:  {exitUnsolved, "stopped by the iteration limit after 2 iterations"},
-		dca.TimeLimit:       {exitUnsolved, "stopped by the time limit"},
-		dca.Inaccurate:      {exitUnsolved, "missed their tolerances"},
-		dca.SolverFailed:    {exitUnsolved, "stopped by a numerical error"},
-		dca.LowerInfeasible: {exitUnsolved, "the lower level became infeasible"},
-		dca.Cancelled:       {exitInterrupted, "interrupted after 2 iterations"},
-	} {
-		job, _, r := made(2)
-		r.Status = status
-		var stderr bytes.Buffer
-		err := (&app{stderr: &stderr}).outcome(job, []*tune.Result{r})
-		if want.code == exitDone {
-			require.NoError(t, err)
-			require.Empty(t, stderr.String())
+		require.NoError(t, err)
+		e, ok := token.(xml.StartElement)
+		if !ok {
 			continue
 		}
-		var e *exitError
-		require.ErrorAs(t, err, &e)
-		require.Equal(t, want.code, e.code)
-		require.Contains(t, stderr.String(), want.text)
-		require.Equal(t, 1, strings.Count(stderr.String(), "\n"))
+		for _, a := range e.Attr {
+			switch a.Name.Local {
+			case "id":
+				require.False(t, ids[a.Value], "id %s twice", a.Value)
+				ids[a.Value] = true
+			case "aria-labelledby":
+				labels = append(labels, strings.Fields(a.Value)...)
+			}
+		}
 	}
-	// A run without a refit has no model to save.
-	job, _, r := made(2)
-	job.save, r.Refit, r.Status = "m.json", nil, dca.Cancelled
-	var stderr bytes.Buffer
-	require.Error(t, (&app{stderr: &stderr}).outcome(job, []*tune.Result{r}))
-	require.Contains(t, stderr.String(), "no model to write to m.json")
-}
-
-func TestTraceFigure(t *testing.T) {
-	_, _, r := made(2)
-	f := traceFigure(r)
-	require.Equal(t, "elastic-net by vf-idca: converged after 2 iterations", f.Title)
-	require.Len(t, f.Panels, 4)
-	refit := f.Panels[0].Lines[1]
-	require.Equal(t, []float64{2}, refit.X)
-	require.Equal(t, []float64{2.5}, refit.Y)
-	require.Empty(t, f.Panels[0].Lines[3].X, "there is no test error of the refit")
-	var b bytes.Buffer
-	require.NoError(t, f.Write(&b, "png"))
-}
-
-func TestSavedModel(t *testing.T) {
-	job, _, r := made(2)
-	r.Hyperparameters = map[string]float64{"lambda1": 0, "lambda2": 0.5}
-	m := job.saved(r)
-	require.Equal(t, 2.5, *m.ValidationError)
-	require.Equal(t, r.RefitFit.Coefficients, m.Coefficients)
-	require.Equal(t, []string{"data"}, m.Provenance.Files)
-	require.Equal(t, 0, m.Provenance.TestRows)
-}
-
-// The figure ends at the errors of the report, which may be those of a model trained on more rows than the fits of the trace.
-func TestFigureEndsAtReport(t *testing.T) {
-	job, split, r := made(2)
-	final := 9.75
-	r.Refit, r.TrainedOn, r.LowerLevel = &tune.Errors{Validation: 2.5, Test: &final}, tune.FinalAll, r.Refit
-	job.methods = []string{"vf-idca"}
-	f := traceOfRun(job, split, []*tune.Result{r})
-	points := f.Panels[0].Lines[4:]
-	require.Len(t, points, 2)
-	for k, want := range []float64{2.5, 9.75} {
-		require.Equal(t, []float64{want}, points[k].Y)
-		require.Equal(t, []float64{3}, points[k].X)
-		require.Contains(t, points[k].Name, "chosen")
+	for _, name := range labels {
+		require.True(t, ids[name], name)
 	}
-	require.Contains(t, f.XLabel, "training on training and validation rows")
+	return page
+}
 
-	r.Method, job.methods = "grid", []string{"grid"}
-	f = traceOfRun(job, split, []*tune.Result{r})
-	for k, want := range []float64{2.5, 9.75} {
-		lines := f.Panels[k].Lines
-		require.Equal(t, want, lines[0].Y[len(lines[0].Y)-1])
-		require.Equal(t, "chosen", lines[1].Name)
-		require.Equal(t, []float64{want}, lines[1].Y)
+// first is what stands before the first heading of a section.
+func first(page string) string {
+	_, body, _ := strings.Cut(page, "<h1>")
+	head, _, _ := strings.Cut(body, "<h2")
+	return head
+}
+
+func TestReportOfEveryModel(t *testing.T) {
+	dir := t.TempDir()
+	data, labels := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 60, 6)), clitest.Write(t, dir, "labels.csv", labelled(1, 90, 6))
+	times := clitest.Write(t, dir, "times.csv", timed(clitest.CsvText(1, 60, 6)))
+	for _, spec := range model.Specs() {
+		if spec.Matrix {
+			continue
+		}
+		t.Run(spec.Name, func(t *testing.T) {
+			args := []string{spec.Name, "--data", data, "--gap-tol", "0", "--tol", "0.1"}
+			want := []string{`id="chosen"`, `id="effects"`, `id="trace"`, "How to repeat it", "conetune tune " + spec.Name}
+			switch {
+			case spec.Takes("Groups"):
+				args = append(args, "--groups", "3")
+			case spec.Several:
+				args = append(args, "--target", "y,f2")
+			case spec.Survival:
+				args[2] = times
+				want = append(want, `id="risks"`)
+			case spec.Labels:
+				args[2] = labels
+				if want = append(want, `id="confusion"`); !spec.Classes {
+					want = append(want, `id="roc"`)
+				}
+			}
+			if !spec.Several {
+				want = append(want, `id="quality"`)
+			}
+			if !spec.Several && !spec.Labels && !spec.Survival {
+				want = append(want, `id="residuals"`)
+			}
+			if !spec.Folds && !spec.Several {
+				want = append(want, `id="curve"`, `id="paths"`)
+			}
+			page := reportOf(t, args...)
+			for _, text := range want {
+				require.Contains(t, page, text)
+			}
+		})
+	}
+	entries := "row,col,value\n"
+	for i := range 12 {
+		for k := range 10 {
+			entries += fmt.Sprintf("%d,%d,%g\n", i, k, math.Sin(float64(i))*float64(k))
+		}
+	}
+	page := reportOf(t, "matrix-completion", "--data", clitest.Write(t, dir, "entries.csv", entries), "--tol", "0.1")
+	require.Contains(t, page, `id="errors"`)
+}
+
+// The first screen says what was chosen and how good it is, in the numbers of --json; the call of scikit-learn is the
+// same model: of ridge regression the penalty times the rows.
+func TestReportFirstScreen(t *testing.T) {
+	table := filepath.Join("..", "..", "examples", "diabetes.csv")
+	args := []string{"ridge", "--data", table, "--folds", "5", "--split", "0.75/rest"}
+	page := reportOf(t, args...)
+	o := conetune(t, append(append([]string{"tune"}, args...), "--json")...)
+	on, m := measured(t, o)
+	require.Equal(t, evaluate.OnTest, on)
+	lambda := o.object(t)["hyperparameters"].(map[string]any)["lambda"]
+	if lambda == nil {
+		lambda = o.object(t)["hyperparameters"].(map[string]any)["lambda2"]
+	}
+	head := first(page)
+	for _, want := range []string{
+		"ridge for y, chosen by vf-idca: lambda " + fmt.Sprintf("%.3g", lambda),
+		"On 110 rows for the test, which were used for nothing else: root mean squared error " + fmt.Sprintf("%.1f ± %.1f, against %.1f", m["rmse"]["value"], m["rmse"]["standard_error"], m["rmse"]["baseline"]) + " for the mean of the training rows",
+		fmt.Sprintf("%.4g", m["r2"]["value"]), fmt.Sprintf("%.4g", m["mae"]["value"]),
+	} {
+		require.Contains(t, head, want)
+	}
+	require.Contains(t, page, fmt.Sprintf("Ridge(alpha=%.6g)", lambda.(float64)*332))
+	require.Contains(t, page, "100 %", "ridge has all coefficients in all folds")
+}
+
+// What comes from the data is text, whatever it looks like, and so is the command line.
+func TestReportEscapes(t *testing.T) {
+	text := strings.Replace(clitest.CsvText(1, 60, 6), "f1,", "<b>&x,", 1)
+	page := reportOf(t, "lasso", "--data", clitest.Write(t, t.TempDir(), "a <i> table.csv", text))
+	require.NotContains(t, page, "<b>&x")
+	require.Contains(t, page, "&lt;b&gt;&amp;x")
+	require.NotContains(t, page, "<i>")
+}
+
+// requireHarmless says that a text has no control characters but line ends and tabs, and no bidirectional marks.
+func requireHarmless(t *testing.T, text string) {
+	t.Helper()
+	require.NotEmpty(t, text)
+	for _, c := range text {
+		require.False(t, c != '\n' && c != '\t' && unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c), "%q in %q", c, text)
+	}
+}
+
+// Names of columns, levels, targets and files cannot command a terminal, nor turn the order of what is beside them, in
+// what is said to people; what programs read has the names as they are.
+func TestNamesCannotCommand(t *testing.T) {
+	const feature, level, target = "x\x1b]0;title\x07", "z\u202eb\u009b2J", "y\x1b[31m\u2066"
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s,%s,group\n", target, feature)
+	for i := range 60 {
+		name := "plain"
+		if i%2 == 1 {
+			name = level
+		}
+		fmt.Fprintf(&text, "%d.%d,%d,%s\n", 3*(i%7)+5*(i%2), i%10, i%7, name)
+	}
+	dir := t.TempDir()
+	data := clitest.Write(t, dir, "d\x1b[2J\u202e.csv", text.String())
+	file := func(name string) string { return filepath.Join(dir, "\x07"+name) }
+	tune := []string{"tune", "elastic-net", "--method", "grid", "--evaluations", "4", "--data", data, "--target", target}
+	o := conetune(t, append(tune, "--save", file("m.json"), "--report", file("r.html"), "--coefficients", file("c.csv"), "-v")...)
+	requireHarmless(t, o.ok(t))
+	requireHarmless(t, o.stderr)
+	require.Contains(t, o.stdout, `x\x1b]0;title\a`)
+	require.Contains(t, o.stdout, `group=z\u202eb\u009b2J`)
+	files := contents(t, dir)
+	requireHarmless(t, files[file("r.html")])
+	require.Contains(t, files[file("c.csv")], feature)
+	require.Contains(t, files[file("c.csv")], level)
+
+	shown := conetune(t, "show", file("m.json"))
+	requireHarmless(t, shown.ok(t))
+	require.Contains(t, shown.stdout, `y\x1b[31m\u2066`)
+	coefficients := conetune(t, append(tune, "--json")...).object(t)["coefficients"].(map[string]any)
+	require.Contains(t, coefficients, feature)
+	require.Contains(t, coefficients, "group="+level)
+
+	for _, args := range [][]string{append(tune, "--features", "z\x1b[31m"), {"show", file("none.json")}, {"tune", "lasso", "--data", data}, {"tune", "\x1b[31m"}, {"\x1b[31m"}, {"solve", file("a.mps")}} {
+		o := conetune(t, args...)
+		require.Equal(t, cli.ExitUsage, o.code)
+		requireHarmless(t, o.stderr)
+	}
+}
+
+// timed is a table whose targets, in the first column, are times, which are censored where they were negative.
+func timed(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	lines[0] += ",event"
+	for i, line := range lines[1:] {
+		if rest, negative := strings.CutPrefix(line, "-"); negative {
+			lines[i+1] = rest + ",0"
+		} else {
+			lines[i+1] = line + ",1"
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// Every model draws its coefficients or the norms of its groups; a classifier has ROC and confusion on the rows there are.
+func TestPlotOfEveryModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the report of every model is as much")
+	}
+	dir := t.TempDir()
+	data, labels := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 45, 6)), clitest.Write(t, dir, "labels.csv", labelled(1, 45, 6))
+	times := clitest.Write(t, dir, "times.csv", timed(clitest.CsvText(1, 45, 6)))
+	for _, spec := range model.Specs() {
+		if spec.Matrix {
+			continue // matrix_test.go
+		}
+		t.Run(spec.Name, func(t *testing.T) {
+			path, statistics := filepath.Join(dir, spec.Name+".svg"), filepath.Join(dir, spec.Name+"-statistics.svg")
+			args := []string{"tune", spec.Name, "--data", data, "--gap-tol", "0", "--tol", "0.1", "--plot-trace", path, "--plot", statistics}
+			want := []string{">coefficients x s.d., refit<", ">f1<"}
+			if spec.Takes("Groups") {
+				args, want = append(args, "--groups", "3"), []string{">norms of groups, refit<", ">group0<"}
+			}
+			if spec.Several {
+				args, want = append(args, "--target", "y,f2"), []string{">norms over targets, refit<", ">f1<"}
+			}
+			if spec.Survival {
+				args[3] = times
+			}
+			if spec.Labels {
+				args[3] = labels
+				args = append(args, "--split", "0.8/rest")
+				if spec.Classes {
+					want[0] = ">norms over labels, refit<"
+				}
+			}
+			conetune(t, args...).ok(t)
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			for _, words := range want {
+				require.Contains(t, string(text), words)
+			}
+			// --plot has the error over the weights, where there is such a curve, and the predictions that fit the model.
+			want = []string{">chosen<", "mean ± s.e.", "error over lambda, with bars of one standard error"}
+			if spec.Folds || spec.Several {
+				want = []string{"validation, chosen"}
+			}
+			if spec.Labels {
+				if want = append(want, "confusion, "); !spec.Classes {
+					want = append(want, "ROC, ")
+				}
+			} else if spec.Survival {
+				want = append(want, "without an event, by thirds of the hazard")
+			} else if !spec.Several {
+				want = append(want, ">targets, by cross-validation<", ">residuals<", ">prediction<")
+			}
+			text, err = os.ReadFile(statistics)
+			require.NoError(t, err)
+			for _, words := range want {
+				require.Contains(t, string(text), words)
+			}
+			require.NotContains(t, string(text), "penalty alpha")
+		})
 	}
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/model"
 )
 
@@ -91,12 +93,12 @@ func TestScoreIsThatOfTune(t *testing.T) {
 	} {
 		t.Run(c.model+strings.Join(c.flags, " "), func(t *testing.T) {
 			dir := t.TempDir()
-			train, test := transformed(t, csvText(1, 60, 8), c.target), transformed(t, csvText(2, 25, 8), c.target)
-			paths := []string{"--train", write(t, dir, "train.csv", train), "--val", write(t, dir, "val.csv", transformed(t, csvText(3, 30, 8), c.target))}
+			train, test := transformed(t, clitest.CsvText(1, 60, 8), c.target), transformed(t, clitest.CsvText(2, 25, 8), c.target)
+			paths := []string{"--train", clitest.Write(t, dir, "train.csv", train), "--val", clitest.Write(t, dir, "val.csv", transformed(t, clitest.CsvText(3, 30, 8), c.target))}
 			if c.model == "svm" {
-				paths = []string{"--data", write(t, dir, "train.csv", train), "--folds", "3"}
+				paths = []string{"--data", clitest.Write(t, dir, "train.csv", train), "--folds", "3"}
 			}
-			testPath, saved := write(t, dir, "test.csv", test), filepath.Join(dir, "m.json")
+			testPath, saved := clitest.Write(t, dir, "test.csv", test), filepath.Join(dir, "m.json")
 			o := conetune(t, append(append([]string{"tune", c.model, "--test", testPath, "--save", saved, "--json"}, paths...), c.flags...)...)
 			o.ok(t)
 			told := o.object(t)
@@ -136,10 +138,10 @@ func TestLossIsSaved(t *testing.T) {
 		t.Skip("runs by conic programs")
 	}
 	dir := t.TempDir()
-	data, saved := write(t, dir, "t.csv", csvText(1, 60, 4)), filepath.Join(dir, "m.json")
-	labelled := write(t, dir, "l.csv", transformed(t, csvText(1, 60, 4), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 101] }))
+	data, saved := clitest.Write(t, dir, "t.csv", clitest.CsvText(1, 60, 4)), filepath.Join(dir, "m.json")
+	labelled := clitest.Write(t, dir, "l.csv", transformed(t, clitest.CsvText(1, 60, 4), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 101] }))
 	ones := 0
-	for _, y := range columnsOf(t, transformed(t, csvText(1, 60, 4), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 101] }))["y"] {
+	for _, y := range columnsOf(t, transformed(t, clitest.CsvText(1, 60, 4), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 101] }))["y"] {
 		ones += int(y)
 	}
 	for _, c := range []struct {
@@ -160,8 +162,8 @@ func TestLossIsSaved(t *testing.T) {
 					fmt.Fprintf(&folds, "%d,%d,%s\n", f, i, map[bool]string{true: "val", false: "train"}[i%3 == f])
 				}
 			}
-			write(t, folder, "data.csv", transformed(t, csvText(1, 60, 4), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 101] }))
-			write(t, folder, "folds.csv", folds.String())
+			clitest.Write(t, folder, "data.csv", transformed(t, clitest.CsvText(1, 60, 4), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 101] }))
+			clitest.Write(t, folder, "folds.csv", folds.String())
 			c.args[2] = folder
 		}
 		conetune(t, append([]string{"tune", "--save", saved}, c.args...)...).ok(t)
@@ -174,12 +176,12 @@ func TestLossIsSaved(t *testing.T) {
 // A model of several targets and one of a matrix are scored as they were tuned, too.
 func TestScoreOfSeveral(t *testing.T) {
 	dir := t.TempDir()
-	data, test, saved := write(t, dir, "t.csv", csvText(1, 60, 5)), write(t, dir, "test.csv", csvText(2, 25, 5)), filepath.Join(dir, "m.json")
-	o := conetune(t, "tune", "multi-task", "--target", "y,f5", "--train", data, "--val", write(t, dir, "val.csv", csvText(3, 30, 5)), "--test", test, "--save", saved, "--json")
+	data, test, saved := clitest.Write(t, dir, "t.csv", clitest.CsvText(1, 60, 5)), clitest.Write(t, dir, "test.csv", clitest.CsvText(2, 25, 5)), filepath.Join(dir, "m.json")
+	o := conetune(t, "tune", "multi-task", "--target", "y,f5", "--train", data, "--val", clitest.Write(t, dir, "val.csv", clitest.CsvText(3, 30, 5)), "--test", test, "--save", saved, "--json")
 	o.ok(t)
 	p := conetune(t, "predict", "--model", saved, "--data", test, "--json").object(t)
 	require.InEpsilon(t, o.object(t)["refit"].(map[string]any)["test_error"], p["error"], 1e-9)
-	columns, sum := columnsOf(t, csvText(2, 25, 5)), 0.0
+	columns, sum := columnsOf(t, clitest.CsvText(2, 25, 5)), 0.0
 	for i, line := range p["predictions_of_targets"].([]any) {
 		for k, name := range []string{"y", "f5"} {
 			d := line.([]any)[k].(float64) - columns[name][i]
@@ -198,8 +200,8 @@ func TestScoreOfSeveral(t *testing.T) {
 			}
 		}
 	}
-	test = write(t, dir, "known.csv", "row,col,value\n"+known.String())
-	o = conetune(t, "tune", "matrix-completion", "--data", write(t, dir, "entries.csv", "row,col,value\n"+entries.String()), "--test", test, "--save", saved, "--json")
+	test = clitest.Write(t, dir, "known.csv", "row,col,value\n"+known.String())
+	o = conetune(t, "tune", "matrix-completion", "--data", clitest.Write(t, dir, "entries.csv", "row,col,value\n"+entries.String()), "--test", test, "--save", saved, "--json")
 	o.ok(t)
 	p = conetune(t, "predict", "--model", saved, "--data", test, "--json").object(t)
 	// The file has factors, without singular values within the solver's accuracy.
@@ -209,7 +211,7 @@ func TestScoreOfSeveral(t *testing.T) {
 // What the report leaves out is zero in the file, in JSON and in predictions, whatever solver leaves noise.
 func TestDroppedFeaturesAreZero(t *testing.T) {
 	dir := t.TempDir()
-	data, saved, list := write(t, dir, "t.csv", csvText(4, 120, 10)), filepath.Join(dir, "m.json"), filepath.Join(dir, "c.csv")
+	data, saved, list := clitest.Write(t, dir, "t.csv", clitest.CsvText(4, 120, 10)), filepath.Join(dir, "m.json"), filepath.Join(dir, "c.csv")
 	for _, engine := range []string{"auto", "conic"} {
 		report := conetune(t, "tune", "lasso", "--data", data, "--engine", engine, "--save", saved, "--coefficients", list).ok(t)
 		m, err := model.Read(saved)
@@ -244,7 +246,7 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 		}
 	}
 	o := conetune(t, "tune", "matrix-completion", "--data", data, "--coefficients", list)
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, "--coefficients: matrix-completion predicts by a matrix")
 }
 

@@ -11,11 +11,11 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 func solvedFile(format, name string) string {
@@ -83,7 +83,7 @@ func TestSolveFormats(t *testing.T) {
 	_, err := w.Write([]byte("1\n1\n-2\n1\n0 1 1 1 3\n1 1 1 1 1\n1 1 2 2 1\n"))
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
-	m = conetune(t, "solve", write(t, t.TempDir(), "LP.DAT-S.GZ", packed.String()), "--json").object(t)
+	m = conetune(t, "solve", clitest.Write(t, t.TempDir(), "LP.DAT-S.GZ", packed.String()), "--json").object(t)
 	require.Equal(t, "LP", m["name"])
 	require.InDeltaSlice(t, []float64{3}, numbers(t, m["x"]), 1e-6)
 	require.InDeltaSlice(t, []float64{1, 0}, numbers(t, m["y"]), 1e-6)
@@ -91,7 +91,7 @@ func TestSolveFormats(t *testing.T) {
 
 func TestSolveInfeasible(t *testing.T) {
 	dir := t.TempDir()
-	o := conetune(t, "solve", write(t, dir, "none.mps", "ROWS\n N c\n L r\n G s\nCOLUMNS\n x c 1 r 1\n x s 1\nRHS\n S r 1 s 2\nENDATA\n"), "--json")
+	o := conetune(t, "solve", clitest.Write(t, dir, "none.mps", "ROWS\n N c\n L r\n G s\nCOLUMNS\n x c 1 r 1\n x s 1\nRHS\n S r 1 s 2\nENDATA\n"), "--json")
 	require.Zero(t, o.code, "an infeasibility that is proven")
 	m := o.object(t)
 	require.Equal(t, "primal_infeasible", m["status"])
@@ -111,7 +111,7 @@ func TestSolveInfeasible(t *testing.T) {
 	radius, there := proof["radius"]
 	require.True(t, there && radius == nil, "the proof is exact")
 
-	o = conetune(t, "solve", write(t, dir, "unbounded.mps", "ROWS\n N c\n G r\nCOLUMNS\n x c -1 r 1\nENDATA\n"), "--json")
+	o = conetune(t, "solve", clitest.Write(t, dir, "unbounded.mps", "ROWS\n N c\n G r\nCOLUMNS\n x c -1 r 1\nENDATA\n"), "--json")
 	require.Zero(t, o.code)
 	m = o.object(t)
 	require.Equal(t, "dual_infeasible", m["status"])
@@ -125,7 +125,7 @@ func TestSolveInfeasible(t *testing.T) {
 
 	// 0.1 x + 0.7 y <= 1, 0.3 x + 2.1 y >= 4: three times the first row contradicts the second but for the rounding of
 	// the numbers, which leaves y = 1 / (3*0.7 - 2.1 + 7 (3*0.1 - 0.3)) = 2.4e15, x = -7 y as the nearest points.
-	file := write(t, dir, "nearly.mps", "ROWS\n N c\n L r\n G s\nCOLUMNS\n x c 0.3 r 0.1\n x s 0.3\n y c 2.1 r 0.7\n y s 2.1\nRHS\n RHS r 1 s 4\nBOUNDS\n FR B x\n FR B y\nENDATA\n")
+	file := clitest.Write(t, dir, "nearly.mps", "ROWS\n N c\n L r\n G s\nCOLUMNS\n x c 0.3 r 0.1\n x s 0.3\n y c 2.1 r 0.7\n y s 2.1\nRHS\n RHS r 1 s 4\nBOUNDS\n FR B x\n FR B y\nENDATA\n")
 	m = conetune(t, "solve", file, "--json").object(t)
 	require.Equal(t, "primal_infeasible", m["status"])
 	radius = m["certificate"].(map[string]any)["radius"]
@@ -155,7 +155,7 @@ func TestSolveOut(t *testing.T) {
 func TestSolveLimits(t *testing.T) {
 	file := solvedFile("qps", "small.qps")
 	o := conetune(t, "solve", file, "--max-iter", "2", "--json")
-	require.Equal(t, exitUnsolved, o.code)
+	require.Equal(t, cli.ExitUnsolved, o.code)
 	require.Contains(t, o.stderr, "not solved, iteration_limit after 2 iterations")
 	m := o.object(t)
 	require.Equal(t, "iteration_limit", m["status"])
@@ -170,8 +170,8 @@ func TestSolveLimits(t *testing.T) {
 func TestSolveBadInput(t *testing.T) {
 	dir := t.TempDir()
 	good := solvedFile("qps", "small.qps")
-	bad := write(t, dir, "bad.qps", "ROWS\n N c\nCOLUMNS\n x d 1\nENDATA\n")
-	integer := write(t, dir, "int.mps", "ROWS\n N c\nCOLUMNS\n M 'MARKER' 'INTORG'\n x c 1\nENDATA\n")
+	bad := clitest.Write(t, dir, "bad.qps", "ROWS\n N c\nCOLUMNS\n x d 1\nENDATA\n")
+	integer := clitest.Write(t, dir, "int.mps", "ROWS\n N c\nCOLUMNS\n M 'MARKER' 'INTORG'\n x c 1\nENDATA\n")
 	for _, c := range []struct {
 		args []string
 		want []string
@@ -183,7 +183,7 @@ func TestSolveBadInput(t *testing.T) {
 		{[]string{filepath.Join(dir, "x.lp")}, []string{"x.lp", ".qps, .mps, .dat-s, .cbf"}},
 		{[]string{bad}, []string{"bad.qps:4", `"d"`}},
 		{[]string{integer}, []string{"int.mps:4", "integer"}},
-		{[]string{write(t, dir, "empty.cbf", "")}, []string{"empty.cbf", "empty"}},
+		{[]string{clitest.Write(t, dir, "empty.cbf", "")}, []string{"empty.cbf", "empty"}},
 		{[]string{good, "--backend", "gurobi"}, []string{`"gurobi"`, "native"}},
 		{[]string{good, "--backend", "native,nobody"}, []string{`unknown backend "nobody"`}},
 		{[]string{good, "--backend", "native,native"}, []string{"named twice"}},
@@ -197,7 +197,7 @@ func TestSolveBadInput(t *testing.T) {
 		{[]string{good, "--out", filepath.Join(dir, "none", "x.json")}, []string{"--out", "no directory"}},
 	} {
 		o := conetune(t, append([]string{"solve"}, c.args...)...)
-		require.Equal(t, exitUsage, o.code, "%v", c.args)
+		require.Equal(t, cli.ExitUsage, o.code, "%v", c.args)
 		require.Empty(t, o.stdout)
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
 		for _, want := range c.want {
@@ -206,54 +206,18 @@ func TestSolveBadInput(t *testing.T) {
 	}
 }
 
-// TestSolveUnsupported asks a backend for a cone that it lacks.
-func TestSolveUnsupported(t *testing.T) {
-	err := solverError(&loadedProgram{path: "f.cbf"}, &backends.UnsupportedError{Backend: "b", Feature: "the psd cone", Others: []string{"c"}})
-	require.ErrorContains(t, err, "f.cbf: backends: b does not support the psd cone; these do: c")
-	require.Equal(t, exitUsage, err.(*exitError).code)
-	err = solverError(&loadedProgram{path: "f.cbf"}, &backends.UnsupportedError{Backend: "b", Feature: "the psd cone"})
-	require.ErrorContains(t, err, "conetune backends says how to get others")
-	require.Equal(t, exitUsage, err.(*exitError).code)
-}
-
-// endless is a backend, and a solver, that goes on until the test is over and does not watch anything: whoever waits for it waits for ever.
-type endless struct {
-	backends.ConicBackend
-	backends.Solver
-	over chan struct{}
-}
-
-func newEndless(t *testing.T) endless {
-	e := endless{over: make(chan struct{})}
-	t.Cleanup(func() { close(e.over) })
-	return e
-}
-
-func (e endless) Solve(context.Context) (*backends.Solution, error) {
-	<-e.over
-	return nil, nil
-}
-
-func (e endless) Setup(*backends.Problem, backends.Options) (backends.Solver, error) {
-	<-e.over
-	return nil, nil
-}
-
 func TestSolveInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	o := conetuneUntil(t, ctx, "solve", solvedFile("qps", "small.qps"), "--json")
-	require.Equal(t, exitInterrupted, o.code)
-
-	_, err := solveUntil(ctx, newEndless(t), patience)
-	require.ErrorIs(t, err, errInterrupted)
+	require.Equal(t, cli.ExitInterrupted, o.code)
 }
 
 // TestSolveTimeLimit: the limit is for everything after the reading of the file.
 func TestSolveTimeLimit(t *testing.T) {
 	file := solvedFile("qps", "small.qps")
 	o := conetune(t, "solve", file, "--time-limit", "1ns", "--json")
-	require.Equal(t, exitUnsolved, o.code)
+	require.Equal(t, cli.ExitUnsolved, o.code)
 	require.Contains(t, o.stderr, "not solved, time_limit after 0 iterations")
 	m := o.object(t)
 	require.Equal(t, "time_limit", m["status"])
@@ -262,17 +226,6 @@ func TestSolveTimeLimit(t *testing.T) {
 	require.Nil(t, m["objective"])
 	text := conetune(t, "solve", file, "--time-limit", "1ns").stdout
 	require.Contains(t, text, "stopped by the time limit")
-
-	never := newEndless(t)
-	for name, slow := range map[string]*loadedProgram{
-		"building": {build: func() (*builtProgram, error) { <-never.over; return nil, nil }},
-		"set-up":   {build: func() (*builtProgram, error) { return &builtProgram{}, nil }},
-	} {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
-		_, _, err := (&app{}).solveBuilt(ctx, slow, never, backends.Options{}, &solveFlags{})
-		require.ErrorIs(t, err, errInterrupted, name)
-		cancel()
-	}
 }
 
 // TestSolveMemory has a program for which a budget is too small; it is not the file's fault.
@@ -285,29 +238,12 @@ func TestSolveMemory(t *testing.T) {
 	for i := range order {
 		fmt.Fprintf(&file, "1 1 %d %d 1\n", i+1, i+1)
 	}
-	path := write(t, t.TempDir(), "large.dat-s", file.String())
+	path := clitest.Write(t, t.TempDir(), "large.dat-s", file.String())
 	o := conetune(t, "solve", path)
-	require.Equal(t, exitUnsolved, o.code)
+	require.Equal(t, cli.ExitUnsolved, o.code)
 	require.Empty(t, o.stdout)
 	require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
 	for _, want := range []string{path, "the matrices of the cones would take the memory of this problem to", "67.1 MB are allowed", "--memory SIZE"} {
 		require.Contains(t, o.stderr, want)
-	}
-}
-
-func TestSolveProgress(t *testing.T) {
-	p := &status{w: new(bytes.Buffer)}
-	p.logger().Debug("native", "iteration", 3, "objective", 1.25, "mu", 2.0)
-	p.end()
-	require.Equal(t, "native  iteration 3  objective 1.25", p.text(time.Now()))
-	require.Nil(t, (&status{}).logger())
-}
-
-func TestDescribeCones(t *testing.T) {
-	text := describeCones([]backends.Cone{backends.Zero(2), backends.SecondOrder(3), backends.SecondOrder(4), backends.PSD(2)})
-	require.Equal(t, "2 zero, 2 second-order (7 rows), 1 psd (3 rows)", text)
-	require.Equal(t, "none", describeCones(nil))
-	for s := backends.Optimal; s <= backends.NumericalError; s++ {
-		require.NotEmpty(t, solveStatus(s), fmt.Sprint(s))
 	}
 }

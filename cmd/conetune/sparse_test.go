@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/model"
 )
 
@@ -40,11 +41,11 @@ func TestSparseTable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			train := write(t, dir, "train.svm", "0 20000:0 # names the number of features\n"+sparseText(1, 80, target))
+			train := clitest.Write(t, dir, "train.svm", "0 20000:0 # names the number of features\n"+sparseText(1, 80, target))
 			if name == "logistic" {
-				train = write(t, dir, "train.svm", "1 20000:0\n"+sparseText(1, 80, target))
+				train = clitest.Write(t, dir, "train.svm", "1 20000:0\n"+sparseText(1, 80, target))
 			}
-			val, test := write(t, dir, "val.svm", sparseText(2, 40, target)), write(t, dir, "test.svm", sparseText(3, 40, target))
+			val, test := clitest.Write(t, dir, "val.svm", sparseText(2, 40, target)), clitest.Write(t, dir, "test.svm", sparseText(3, 40, target))
 			saved := dir + "/model.json"
 			o := conetune(t, "tune", name, "--train", train, "--val", val, "--test", test, "--method", "grid", "--evaluations", "9", "--save", saved, "--json")
 			o.ok(t)
@@ -94,7 +95,7 @@ func TestSparseTable(t *testing.T) {
 func TestScale(t *testing.T) {
 	dir := t.TempDir()
 	target := func(f float64) float64 { return 3 + f }
-	data := write(t, dir, "data.svm", sparseText(1, 80, target))
+	data := clitest.Write(t, dir, "data.svm", sparseText(1, 80, target))
 	args := []string{"tune", "elastic-net", "--data", data, "--split", threeParts, "--method", "grid", "--evaluations", "4", "--json"}
 	radii := func(more ...string) any {
 		o := conetune(t, append(slices.Clone(args), more...)...)
@@ -111,7 +112,7 @@ func TestScale(t *testing.T) {
 	text.ok(t)
 	require.Contains(t, text.stdout, "features standardised on the training rows")
 
-	labels := write(t, dir, "labels.svm", sparseText(1, 80, func(f float64) float64 { return math.Copysign(1, f) }))
+	labels := clitest.Write(t, dir, "labels.svm", sparseText(1, 80, func(f float64) float64 { return math.Copysign(1, f) }))
 	text = conetune(t, "tune", "svm", "--data", labels, "--method", "grid", "--evaluations", "4")
 	text.ok(t)
 	require.Contains(t, text.stdout, "features divided by one number")

@@ -12,13 +12,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/model"
 )
 
 // regressions are the models whose target is a number.
 func regressions() []string {
 	return slices.DeleteFunc(model.Names(), func(name string) bool {
-		spec, err := findModel(name)
+		spec, err := cli.FindModel(name)
 		return err != nil || spec.Labels || spec.LogLink || spec.Survival || spec.Matrix || spec.Several
 	})
 }
@@ -26,7 +28,7 @@ func regressions() []string {
 // TestLogistic: a classifier on divided rows, from a table to labels and back.
 func TestLogistic(t *testing.T) {
 	dir := t.TempDir()
-	data, fresh := write(t, dir, "table.csv", labelled(1, 90, 5)), write(t, dir, "new.csv", labelled(2, 100, 5))
+	data, fresh := clitest.Write(t, dir, "table.csv", labelled(1, 90, 5)), clitest.Write(t, dir, "new.csv", labelled(2, 100, 5))
 	path := filepath.Join(dir, "m.json")
 	o := conetune(t, "tune", "logistic", "--data", data, "--save", path, "--json")
 	o.ok(t)
@@ -47,8 +49,8 @@ func TestLogistic(t *testing.T) {
 	conetune(t, "generate", "logistic", "--preset", "60-30-30-p20", "--out", made).ok(t)
 	o = conetune(t, "tune", "logistic", "--dir", made, "--preset", "paper", "--json")
 	o.ok(t)
-	bad := conetune(t, "tune", "logistic", "--data", write(t, dir, "bad.csv", csvText(1, 30, 4)))
-	require.Equal(t, exitUsage, bad.code)
+	bad := conetune(t, "tune", "logistic", "--data", clitest.Write(t, dir, "bad.csv", clitest.CsvText(1, 30, 4)))
+	require.Equal(t, cli.ExitUsage, bad.code)
 	require.Contains(t, bad.stderr, "expected two labels")
 }
 
@@ -83,14 +85,14 @@ func labelled(seed uint64, n, p int) string {
 func svmDir(t *testing.T, dir, table, test string, folds func(row int) string) string {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o700))
-	write(t, dir, "data.csv", table)
-	write(t, dir, "test.csv", test)
+	clitest.Write(t, dir, "data.csv", table)
+	clitest.Write(t, dir, "test.csv", test)
 	var b strings.Builder
 	b.WriteString("fold,row,role\n")
 	for i := range strings.Count(table, "\n") - 1 {
 		b.WriteString(folds(i))
 	}
-	write(t, dir, "folds.csv", b.String())
+	clitest.Write(t, dir, "folds.csv", b.String())
 	return dir
 }
 
@@ -101,7 +103,7 @@ func twoFolds(i int) string {
 func TestTuneSVM(t *testing.T) {
 	dir := t.TempDir()
 	table, fresh := labelled(1, 80, 5), labelled(2, 60, 5)
-	data, test := write(t, dir, "table.csv", table), write(t, dir, "test.csv", fresh)
+	data, test := clitest.Write(t, dir, "table.csv", table), clitest.Write(t, dir, "test.csv", fresh)
 	folder := svmDir(t, filepath.Join(dir, "folder"), table, fresh, twoFolds)
 	for name, args := range map[string][]string{
 		"data":    {"--data", data, "--folds", "3", "--split", "0.75/rest"},
@@ -135,7 +137,7 @@ func TestBadLabels(t *testing.T) {
 		for i, y := range labels {
 			fmt.Fprintf(&b, "%d 1:%d 2:%d\n", y, i, i*i%7)
 		}
-		return write(t, dir, name, b.String())
+		return clitest.Write(t, dir, name, b.String())
 	}
 	rare := table("rare.svm", -1, -1, -1, -1, -1, 1)
 	few := table("few.svm", -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 1, 1)
@@ -150,7 +152,7 @@ func TestBadLabels(t *testing.T) {
 		{[]string{"--data", few, "--test", few, "--folds", "13"}, "few.svm: 13 folds, but there are 12 rows"},
 	} {
 		o := conetune(t, append([]string{"tune", "svm"}, c.args...)...)
-		require.Equal(t, exitUsage, o.code)
+		require.Equal(t, cli.ExitUsage, o.code)
 		require.Contains(t, o.stderr, c.want)
 		require.Len(t, strings.Split(strings.TrimSpace(o.stderr), "\n"), 1)
 	}
@@ -159,7 +161,7 @@ func TestBadLabels(t *testing.T) {
 // The labels that predict writes are wrong as often as tune said.
 func TestPredictSVM(t *testing.T) {
 	dir := t.TempDir()
-	data, test := write(t, dir, "table.csv", labelled(1, 80, 5)), write(t, dir, "test.csv", labelled(2, 60, 5))
+	data, test := clitest.Write(t, dir, "table.csv", labelled(1, 80, 5)), clitest.Write(t, dir, "test.csv", labelled(2, 60, 5))
 	path, figure := filepath.Join(dir, "m.json"), filepath.Join(dir, "f.svg")
 	o := conetune(t, "tune", "svm", "--data", data, "--test", test, "--save", path, "--plot", figure)
 	text := o.ok(t)
@@ -182,26 +184,26 @@ func TestPredictSVM(t *testing.T) {
 		}
 	}
 	require.InDelta(t, *saved.TestError, float64(wrong)/60, 1e-12)
-	require.Contains(t, o.stderr, number(*saved.TestError)+" on 60 rows (share of wrong labels)")
+	require.Contains(t, o.stderr, fmt.Sprintf("%.6g", *saved.TestError)+" on 60 rows (share of wrong labels)")
 }
 
 func TestBadInputSVM(t *testing.T) {
 	dir := t.TempDir()
 	table := labelled(1, 30, 3)
-	good := write(t, dir, "good.csv", table)
+	good := clitest.Write(t, dir, "good.csv", table)
 	lines := strings.Split(strings.TrimSpace(table), "\n")
 	relabel := func(name string, label func(row int) string) string {
 		changed := slices.Clone(lines)
 		for i := 1; i < len(changed); i++ {
 			changed[i] = label(i-1) + changed[i][1:]
 		}
-		return write(t, dir, name, strings.Join(changed, "\n")+"\n")
+		return clitest.Write(t, dir, name, strings.Join(changed, "\n")+"\n")
 	}
 	one := relabel("one.csv", func(int) string { return "2" })
 	three := relabel("three.csv", func(i int) string { return strconv.Itoa(i % 3) })
 	many := relabel("many.csv", func(i int) string { return strconv.Itoa(i) })
 	rare := relabel("rare.csv", func(i int) string { return strconv.Itoa(1 - min(i, 1)) })
-	otherTest := write(t, dir, "test.csv", strings.Replace(table, "\n4,", "\n5,", 1))
+	otherTest := clitest.Write(t, dir, "test.csv", strings.Replace(table, "\n4,", "\n5,", 1))
 	folder := func(name string, line func(int) string) string {
 		return svmDir(t, filepath.Join(dir, name), table, table, line)
 	}
@@ -231,7 +233,7 @@ func TestBadInputSVM(t *testing.T) {
 		{"two tests", []string{"--data", good, "--split", "10/rest", "--test", good}, []string{"--split", "--test"}},
 		{"another label in the test", []string{"--data", good, "--test", otherTest}, []string{"test rows", "label 5", "2 or 4"}},
 		{"no intercept", []string{"--data", good, "--intercept=false"}, []string{"--intercept=false"}},
-		{"weights", []string{"--data", good, "--class-weights", "1,-1"}, []string{"--class-weights", "1,-1"}},
+		{"weights", []string{"--data", good, "--class-weights", "1,-1"}, []string{"--class-weights", `weight 2 is "-1"`}},
 		{"no folder", []string{"--dir", bare}, []string{"bare", "data.csv"}},
 		{"fold without positive label", []string{"--dir", folder("positives", positives)}, []string{"fold 0", "training", "label 4"}},
 		{"row outside", []string{"--dir", folder("outside", func(i int) string { return fmt.Sprintf("0,%d,val\n", i+1) })}, []string{"folds.csv:31", `"30"`}},
@@ -242,7 +244,7 @@ func TestBadInputSVM(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := conetune(t, append([]string{"tune", "svm"}, c.args...)...)
-			require.Equal(t, exitUsage, o.code, o.stderr)
+			require.Equal(t, cli.ExitUsage, o.code, o.stderr)
 			require.Empty(t, o.stdout)
 			require.Equal(t, 1, strings.Count(o.stderr, "\n"), "not one line: %s", o.stderr)
 			for _, text := range c.want {
@@ -251,37 +253,8 @@ func TestBadInputSVM(t *testing.T) {
 		})
 	}
 	o := conetune(t, "tune", "elastic-net", "--data", good, "--class-weights", "1,2")
-	require.Equal(t, exitUsage, o.code)
-	require.Contains(t, o.stderr, "no classes")
-}
-
-// The area below the ROC curve is the share of pairs of a positive and another row that the values put in order, ties
-// counting half.
-func TestROC(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 1))
-	value, label := make([]float64, 60), make([]float64, 60)
-	for i := range value {
-		label[i] = float64(random.IntN(2))
-		value[i] = float64(random.IntN(8)) + 2*label[i]
-	}
-	x, y, area := roc(value, label, nil)
-	require.Equal(t, []float64{0, 1}, []float64{x[0], x[len(x)-1]})
-	require.Equal(t, []float64{0, 1}, []float64{y[0], y[len(y)-1]})
-	inOrder, pairs := 0.0, 0.0
-	for i := range value {
-		for j := range value {
-			if label[i] == 1 && label[j] == 0 {
-				pairs++
-				switch {
-				case value[i] > value[j]:
-					inOrder++
-				case value[i] == value[j]:
-					inOrder += 0.5
-				}
-			}
-		}
-	}
-	require.InDelta(t, inOrder/pairs, area, 1e-12)
+	require.Equal(t, cli.ExitUsage, o.code)
+	require.Contains(t, o.stderr, "--class-weights is not for elastic-net")
 }
 
 // Generated data are read back, tuned, and drawn with ROC and confusion.
@@ -296,6 +269,6 @@ func TestGenerateSVM(t *testing.T) {
 		require.Contains(t, string(text), words)
 	}
 	o := conetune(t, "generate", "svm", "--preset", "60-40-p5", "--out", filepath.Join(dir, "other"))
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, "ROWS-TEST-pFEATURES-tFOLDS")
 }

@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
+	"github.com/conetune/conetune/internal/cli/root"
 )
 
 // cars is a table as R writes it: row names, texts, gaps, a column of numbers that names the gear box.
@@ -34,7 +37,7 @@ func cars(n int) string {
 // other columns, another order and another dialect.
 func TestTableAsItComes(t *testing.T) {
 	dir := t.TempDir()
-	data, model := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
+	data, model := clitest.Write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
 	features := []any{"wt", "wt=(missing)", "maker=Opel", "maker=Volvo", "gear"}
 	for name, args := range map[string][]string{
 		"split":  {"--data", data, "--split", threeParts},
@@ -61,22 +64,22 @@ func TestTableAsItComes(t *testing.T) {
 	require.Len(t, all, 60)
 
 	// The first row again, by name, with a decimal comma; a row without a weight, and one of a maker that is not known.
-	other := write(t, dir, "new.tsv", "gear\tmaker\tcolour\twt\n3\tFiat\tred\t2,0\n6\tOpel\tred\tNULL\n3\tLada\tred\t2,0\n")
+	other := clitest.Write(t, dir, "new.tsv", "gear\tmaker\tcolour\twt\n3\tFiat\tred\t2,0\n6\tOpel\tred\tNULL\n3\tLada\tred\t2,0\n")
 	o := conetune(t, "predict", "--model", model, "--data", other)
 	got := strings.Fields(o.ok(t))
 	require.Equal(t, all[0], got[0])
 	require.Equal(t, all[0], got[2], "a level that is not known is the reference, Fiat")
 	require.Contains(t, o.stderr, `column "maker" (1, line 4): levels that the training rows do not have`)
 
-	o = conetune(t, "predict", "--model", model, "--data", write(t, dir, "less.csv", "gear,maker\n3,Fiat\n"))
-	require.Equal(t, exitUsage, o.code)
+	o = conetune(t, "predict", "--model", model, "--data", clitest.Write(t, dir, "less.csv", "gear,maker\n3,Fiat\n"))
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, `less.csv:1: lacks column "wt"; there are: "gear", "maker"`)
 }
 
 // Labels are texts on the way in and on the way out.
 func TestTextLabels(t *testing.T) {
 	dir := t.TempDir()
-	data, model := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
+	data, model := clitest.Write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
 	for _, name := range []string{"logistic", "svm"} {
 		o := conetune(t, "tune", name, "--data", data, "--target", "am", "--drop", "mpg", "--categorical", "gear", "--folds", "3", "--save", model)
 		require.Contains(t, o.ok(t), "The label is manual where")
@@ -91,13 +94,13 @@ func TestTextLabels(t *testing.T) {
 			}
 		}
 		require.Less(t, wrong, 15, name)
-		share := number(float64(wrong) / 60)
+		share := fmt.Sprintf("%.6g", float64(wrong)/60)
 		require.Contains(t, o.stderr, map[string]string{"svm": "error " + share + " on 60 rows (share of wrong labels)", "logistic": "on 60 rows (mean logistic loss), share of wrong labels " + share}[name])
 		shown := conetune(t, "predict", "--model", model, "--data", data, "--json").object(t)["predictions"].([]any)
 		require.Equal(t, words[0], shown[0])
 	}
 	o := conetune(t, "tune", "elastic-net", "--data", data, "--target", "am")
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, `the target holds texts ("automatic", "manual"), expected numbers; logistic and svm`)
 	o = conetune(t, "tune", "logistic", "--data", data, "--target", "maker")
 	require.Contains(t, o.stderr, `the target has 3 labels ("Fiat", "Opel", "Volvo"), expected two`)
@@ -106,7 +109,7 @@ func TestTextLabels(t *testing.T) {
 // Several targets are taken out of such a table, divided and by folds.
 func TestSeveralTargetsWithGaps(t *testing.T) {
 	dir := t.TempDir()
-	data, model := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
+	data, model := clitest.Write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
 	for _, args := range [][]string{{}, {"--folds", "3"}} {
 		m := conetune(t, append([]string{"tune", "multi-task", "--data", data, "--target", "mpg,gear", "--json", "--save", model}, args...)...).object(t)
 		require.Equal(t, "converged", m["status"])
@@ -119,10 +122,7 @@ func TestSeveralTargetsWithGaps(t *testing.T) {
 func TestTableOnStandardInput(t *testing.T) {
 	pipe := func(text string, args ...string) (code int, out, errs string) {
 		var stdout, stderr bytes.Buffer
-		a := &app{stdin: strings.NewReader(text), stdout: &stdout, stderr: &stderr}
-		root := a.rootCommand()
-		root.SetArgs(args)
-		code = a.end(context.Background(), root.ExecuteContext(context.Background()))
+		code = root.Run(context.Background(), args, strings.NewReader(text), &stdout, &stderr)
 		return code, stdout.String(), stderr.String()
 	}
 	model := filepath.Join(t.TempDir(), "m.json")
@@ -134,14 +134,14 @@ func TestTableOnStandardInput(t *testing.T) {
 	code, _, errs = pipe("1 1:2 2:3\n0 1:1\n1 2:2\n3 1:1 2:1\n2 1:4\n0 2:4\n1 1:2\n2 2:2\n", "tune", "elastic-net", "--data", "-")
 	require.Zero(t, code, errs)
 	code, _, errs = pipe("", "tune", "elastic-net", "--train", "-", "--val", "-")
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, errs, "standard input, -, is named 2 times")
 }
 
 func TestColumnFlags(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "cars.csv", cars(60))
-	libsvm := write(t, dir, "t.txt", "1 1:2 2:3\n0 1:1\n")
+	data := clitest.Write(t, dir, "cars.csv", cars(60))
+	libsvm := clitest.Write(t, dir, "t.txt", "1 1:2 2:3\n0 1:1\n")
 	for _, c := range []struct {
 		args []string
 		want string
@@ -158,7 +158,7 @@ func TestColumnFlags(t *testing.T) {
 		{[]string{"--data", data, "--targt", "mpg"}, "unknown flag: --targt (did you mean --target?)"},
 	} {
 		o := conetune(t, append([]string{"tune", "elastic-net"}, c.args...)...)
-		require.Equal(t, exitUsage, o.code, c.want)
+		require.Equal(t, cli.ExitUsage, o.code, c.want)
 		require.Contains(t, o.stderr, c.want)
 	}
 	require.Contains(t, conetune(t, "tune", "elasticnet", "--data", data).stderr, `unknown model "elasticnet" (did you mean elastic-net?)`)
@@ -171,11 +171,8 @@ func TestColumnFlags(t *testing.T) {
 // What is piped in counts against the budget of memory, as files do.
 func TestBudgetOfStandardInput(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	a := &app{stdin: strings.NewReader(cars(20000)), stdout: &stdout, stderr: &stderr}
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	root := a.rootCommand()
-	root.SetArgs([]string{"tune", "elastic-net", "--data", "-", "--target", "mpg", "--memory", "500kB"})
-	require.Equal(t, exitUsage, a.end(context.Background(), root.ExecuteContext(context.Background())))
+	args := []string{"tune", "elastic-net", "--data", "-", "--target", "mpg", "--memory", "500kB"}
+	require.Equal(t, cli.ExitUsage, root.Run(context.Background(), args, strings.NewReader(cars(20000)), &stdout, &stderr))
 	require.Regexp(t, `standard input:\d+: what was read up to here takes about .* of memory, but the budget is`, stderr.String())
 }
 
@@ -184,7 +181,7 @@ func TestSpelledGaps(t *testing.T) {
 	dir := t.TempDir()
 	table := func(gap string) string { return strings.ReplaceAll(cars(60), ",NA,", ","+gap+",") }
 	tuned := func(name, text string, more ...string) (coefficients, model, data string) {
-		data, model = write(t, dir, name+".csv", text), filepath.Join(dir, name+".json")
+		data, model = clitest.Write(t, dir, name+".csv", text), filepath.Join(dir, name+".json")
 		o := conetune(t, append([]string{"tune", "elastic-net", "--target", "mpg", "--drop", "am", "--json", "--data", data, "--save", model}, more...)...)
 		return fmt.Sprint(o.object(t)["refit"].(map[string]any)["coefficients"]), model, data
 	}

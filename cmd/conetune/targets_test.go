@@ -1,6 +1,10 @@
 package main
 
 import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -8,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // A generated folder is tuned, and the saved model predicts the test rows with the error that was reported; the other forms of data
@@ -37,23 +44,23 @@ func TestTuneSeveralTargets(t *testing.T) {
 	require.Contains(t, text, "targets y1, y2, y3")
 
 	// A table of one's own: columns by name, rows without targets to predict.
-	data := write(t, dir, "table.csv", csvText(1, 60, 6))
+	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 60, 6))
 	text = conetune(t, "tune", "multi-task", "--data", data, "--split", threeParts, "--target", "f2,y", "--save", model).ok(t)
 	require.Contains(t, text, "5 features; 30 training, 15 validation, 15 test rows; targets f2, y")
 	require.Contains(t, text, "intercept")
-	bare := write(t, dir, "bare.csv", "f6,f5,f4,f3,f1\n1,2,3,4,5\n")
+	bare := clitest.Write(t, dir, "bare.csv", "f6,f5,f4,f3,f1\n1,2,3,4,5\n")
 	require.Len(t, strings.Split(conetune(t, "predict", "--model", model, "--data", bare).ok(t), ","), 2)
 	conetune(t, "tune", "multi-task", "--train", data, "--val", data, "--test", data, "--target", "f2,y", "--final", "train").ok(t)
 }
 
 func TestBadInputOfSeveralTargets(t *testing.T) {
 	dir := t.TempDir()
-	good := write(t, dir, "good.csv", csvText(1, 30, 4))
-	one := write(t, dir, "one.csv", "a,b\n1,2\n3,4\n5,6\n7,8\n1,3\n2,5\n")
+	good := clitest.Write(t, dir, "good.csv", clitest.CsvText(1, 30, 4))
+	one := clitest.Write(t, dir, "one.csv", "a,b\n1,2\n3,4\n5,6\n7,8\n1,3\n2,5\n")
 	folder := filepath.Join(dir, "folder")
 	require.NoError(t, os.Mkdir(folder, 0o700))
-	write(t, folder, "train.csv", csvText(1, 30, 4))
-	write(t, folder, "val.csv", csvText(2, 30, 4))
+	clitest.Write(t, folder, "train.csv", clitest.CsvText(1, 30, 4))
+	clitest.Write(t, folder, "val.csv", clitest.CsvText(2, 30, 4))
 	for _, c := range []struct {
 		name string
 		args []string
@@ -61,8 +68,8 @@ func TestBadInputOfSeveralTargets(t *testing.T) {
 	}{
 		{"no target", []string{"--data", good}, []string{"--target is missing", "--target a,b"}},
 		{"one target", []string{"--data", good, "--target", "y"}, []string{"one target, expected several"}},
-		{"target twice", []string{"--data", good, "--target", "f1,f1"}, []string{`"f1" is named twice`}},
-		{"target without name", []string{"--data", good, "--target", "f1,"}, []string{"target 2 has no name"}},
+		{"target twice", []string{"--data", good, "--target", "f1,f1"}, []string{"f1 is named twice"}},
+		{"target without name", []string{"--data", good, "--target", "f1,"}, []string{`a target of "f1," has no name`}},
 		{"missing first target", []string{"--data", good, "--target", "g1,f1"}, []string{"good.csv", `"g1"`}},
 		{"missing second target", []string{"--data", good, "--target", "f1,g1"}, []string{"good.csv", `no column "g1" for a target`}},
 		{"only targets", []string{"--data", one, "--target", "a,b"}, []string{"one.csv", "all 2 columns are targets"}},
@@ -70,16 +77,115 @@ func TestBadInputOfSeveralTargets(t *testing.T) {
 		{"missing target with folds", []string{"--data", good, "--target", "f1,g2", "--folds", "3"}, []string{`no column "g2" for a target`}},
 		{"folder without targets", []string{"--dir", folder}, []string{"folder", "y1, y2"}},
 		{"target of a folder", []string{"--dir", folder, "--target", "f1,f2"}, []string{"--target goes with --data or --train", "y1, y2"}},
-		{"groups", []string{"--data", good, "--target", "f1,f2", "--groups", "2"}, []string{"multi-task has no groups"}},
+		{"groups", []string{"--data", good, "--target", "f1,f2", "--groups", "2"}, []string{"--groups is not for multi-task"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := conetune(t, append([]string{"tune", "multi-task"}, c.args...)...)
-			require.Equal(t, exitUsage, o.code, o.stderr)
+			require.Equal(t, cli.ExitUsage, o.code, o.stderr)
 			require.Empty(t, o.stdout)
 			require.Equal(t, 1, strings.Count(o.stderr, "\n"), "not one line: %s", o.stderr)
 			for _, text := range c.want {
 				require.Contains(t, o.stderr, text)
 			}
 		})
+	}
+}
+
+// flowersText are rows of three kinds that two of the columns tell apart, not without errors.
+func flowersText(n int) string {
+	rng := rand.New(rand.NewPCG(5, 5))
+	var text strings.Builder
+	text.WriteString("id,long,wide,noise,kind\n")
+	for i := range n {
+		k := rng.IntN(3)
+		fmt.Fprintf(&text, "r%d,%.4f,%.4f,%.4f,%s\n", i, float64(k)+0.6*rng.NormFloat64(), math.Abs(float64(k)-1)+0.6*rng.NormFloat64(), rng.NormFloat64(),
+			[]string{`"iris, blue"`, "rose", "tulip"}[k])
+	}
+	return text.String()
+}
+
+// TestMultinomial: text labels of three kinds, from a table to labels, probabilities and back.
+func TestMultinomial(t *testing.T) {
+	dir := t.TempDir()
+	data, model := clitest.Write(t, dir, "data.csv", flowersText(200)), filepath.Join(dir, "m.json")
+	tune := []string{"tune", "multinomial", "--data", data, "--target", "kind", "--id", "id", "--save", model}
+	for _, args := range [][]string{{"--method", "grid", "--evaluations", "16"}, {"--method", "tpe", "--evaluations", "16"}, {"--folds", "4", "--repeats", "1", "--split", "0.8/rest"}, nil} {
+		o := conetune(t, append(append(tune, "--json"), args...)...)
+		o.ok(t)
+		r := o.object(t)
+		require.Equal(t, "converged", r["status"], args)
+		require.Less(t, r["validation_error"], math.Log(3)*0.75)
+		measures := r["metrics"].(map[string]any)
+		require.Less(t, measures["error_rate"].(map[string]any)["value"], 0.35)
+		require.Less(t, measures["log_loss"].(map[string]any)["value"], measures["log_loss"].(map[string]any)["baseline"])
+		if r["metrics_on"] == "test" {
+			require.InDelta(t, r["refit"].(map[string]any)["test_error"], measures["log_loss"].(map[string]any)["value"].(float64), 1e-9)
+		}
+	}
+	require.Contains(t, conetune(t, tune...).ok(t), "coefficients are those of each, of the logarithms of their odds")
+	shown := conetune(t, "show", model).ok(t)
+	require.Contains(t, shown, "labels: iris, blue, then rose, then tulip")
+	require.Contains(t, shown, "the label is that of the largest sum")
+
+	predict := []string{"predict", "--model", model, "--data", data}
+	plain := conetune(t, predict...)
+	labels := strings.Split(strings.TrimSpace(plain.ok(t)), "\n")
+	require.Len(t, labels, 200)
+	require.Contains(t, plain.stderr, "mean multinomial loss")
+	require.Contains(t, plain.stderr, "share of wrong labels")
+	table, err := csv.NewReader(strings.NewReader(conetune(t, append(predict, "--id", "id", "--prob")...).ok(t))).ReadAll()
+	require.NoError(t, err)
+	require.Equal(t, []string{"id", "target", "prediction", "probability_iris, blue", "probability_rose", "probability_tulip"}, table[0])
+	names, loss, wrong := []string{"iris, blue", "rose", "tulip"}, 0.0, 0
+	for i, row := range table[1:] {
+		require.Equal(t, labels[i], row[2])
+		sum, most := 0.0, 0
+		var p [3]float64
+		for k := range p {
+			p[k], err = strconv.ParseFloat(row[3+k], 64)
+			require.NoError(t, err)
+			if sum += p[k]; p[k] > p[most] {
+				most = k
+			}
+			if names[k] == row[1] {
+				loss -= math.Log(p[k]) / 200
+			}
+		}
+		require.InDelta(t, 1, sum, 1e-12)
+		require.Equal(t, names[most], row[2])
+		if row[1] != row[2] {
+			wrong++
+		}
+	}
+	o := conetune(t, append(predict, "--json", "--prob")...)
+	o.ok(t)
+	r := o.object(t)
+	require.InDelta(t, loss, r["error"].(float64), 1e-12)
+	require.InDelta(t, float64(wrong)/200, r["error_rate"].(float64), 1e-12)
+	require.Len(t, r["probabilities_of_labels"], 200)
+	require.Equal(t, []any{"iris, blue", "rose", "tulip"}, r["labels"])
+	lines := strings.Split(strings.TrimSpace(conetune(t, append(predict, "--prob")...).ok(t)), "\n")
+	require.Equal(t, strings.Join(table[1][3:], ","), lines[0])
+}
+
+func TestMultinomialErrors(t *testing.T) {
+	dir := t.TempDir()
+	data := clitest.Write(t, dir, "data.csv", flowersText(60))
+	rare := clitest.Write(t, dir, "rare.csv", flowersText(60)+"r99,1,1,1,lily\n")
+	many := "x,kind\n"
+	for i := range 300 {
+		many += fmt.Sprintf("%d,k%d\n", i, i%150)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"tune", "logistic", "--data", data, "--target", "kind", "--drop", "id"}, "expected two; multinomial takes more"},
+		{[]string{"tune", "multinomial", "--data", rare, "--target", "kind", "--drop", "id", "--folds", "3", "--repeats", "1", "--split", "rest/1", "--seed", "2"}, "one row has the label"},
+		{[]string{"tune", "multinomial", "--data", clitest.Write(t, dir, "many.csv", many), "--target", "kind"}, "expected 100 at most"},
+	} {
+		o := conetune(t, c.args...)
+		require.Equal(t, cli.ExitUsage, o.code, o.stderr)
+		require.Contains(t, o.stderr, c.want)
 	}
 }

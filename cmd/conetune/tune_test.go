@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/model"
 )
 
@@ -29,10 +31,10 @@ var documented = []string{
 const threeParts = "0.5/0.25/rest"
 
 func TestTuneJSON(t *testing.T) {
-	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
+	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
 	for _, model := range regressions() {
 		args := []string{"tune", model, "--data", data, "--split", threeParts, "--json", "--seed", "4"}
-		if spec, err := findModel(model); err == nil && spec.Takes("Groups") {
+		if spec, err := cli.FindModel(model); err == nil && spec.Takes("Groups") {
 			args = append(args, "--groups", "2")
 		}
 		o := conetune(t, args...)
@@ -47,7 +49,7 @@ func TestTuneJSON(t *testing.T) {
 		require.Equal(t, "native", m["backend"])
 		require.Equal(t, "converged", m["status"])
 		require.Equal(t, 4.0, m["seed"])
-		require.Equal(t, version(), m["version"])
+		require.Equal(t, cli.Version(), m["version"])
 		require.Len(t, m["hyperparameters"], len(m["radii"].([]any)))
 		refit := m["refit"].(map[string]any)
 		require.Equal(t, []string{"test_error", "validation_error"}, keys(refit))
@@ -72,7 +74,7 @@ func TestTuneJSON(t *testing.T) {
 // test rows is what tune said, and the predictions are those of the coefficients.
 func TestSaveAndPredict(t *testing.T) {
 	dir := t.TempDir()
-	train, val, test := write(t, dir, "train.csv", csvText(1, 60, 6)), write(t, dir, "val.csv", csvText(2, 30, 6)), write(t, dir, "test.csv", csvText(3, 20, 6))
+	train, val, test := clitest.Write(t, dir, "train.csv", clitest.CsvText(1, 60, 6)), clitest.Write(t, dir, "val.csv", clitest.CsvText(2, 30, 6)), clitest.Write(t, dir, "test.csv", clitest.CsvText(3, 20, 6))
 	path := filepath.Join(dir, "model.json")
 	o := conetune(t, "tune", "elastic-net", "--train", train, "--val", val, "--test", test, "--json", "--save", path)
 	o.ok(t)
@@ -98,7 +100,7 @@ func TestSaveAndPredict(t *testing.T) {
 	lines := strings.Fields(p.ok(t))
 	require.Len(t, lines, 20)
 	require.Contains(t, p.stderr, "20 rows")
-	first := strings.Split(strings.Split(csvText(3, 20, 6), "\n")[1], ",")
+	first := strings.Split(strings.Split(clitest.CsvText(3, 20, 6), "\n")[1], ",")
 	want := m.Intercept
 	for j, c := range m.Coefficients {
 		v, err := strconv.ParseFloat(first[1+j], 64)
@@ -110,7 +112,7 @@ func TestSaveAndPredict(t *testing.T) {
 	require.InDelta(t, want, got, 1e-10)
 
 	// The same rows with other columns first, another one among them, and no target.
-	shuffled := write(t, dir, "shuffled.csv", "f3,f1,name,f2,f6,f5,f4\n"+strings.Join([]string{first[3], first[1], "7", first[2], first[6], first[5], first[4]}, ",")+"\n")
+	shuffled := clitest.Write(t, dir, "shuffled.csv", "f3,f1,name,f2,f6,f5,f4\n"+strings.Join([]string{first[3], first[1], "7", first[2], first[6], first[5], first[4]}, ",")+"\n")
 	p = conetune(t, "predict", "--model", path, "--data", shuffled)
 	require.Equal(t, lines[0]+"\n", p.ok(t))
 	require.Empty(t, p.stderr)
@@ -121,7 +123,7 @@ func TestSaveAndPredict(t *testing.T) {
 	for j := range 6 {
 		svm.WriteString(" " + strconv.Itoa(j+1) + ":" + first[1+j])
 	}
-	p = conetune(t, "predict", "--model", path, "--data", write(t, dir, "row.svm", svm.String()+"\n"))
+	p = conetune(t, "predict", "--model", path, "--data", clitest.Write(t, dir, "row.svm", svm.String()+"\n"))
 	require.Equal(t, lines[0]+"\n", p.ok(t))
 
 	out := filepath.Join(dir, "predictions.txt")
@@ -130,9 +132,9 @@ func TestSaveAndPredict(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, lines, strings.Fields(string(written)))
 
-	lacking := write(t, dir, "lacking.csv", "f1,f2,f3,f4\n1,2,3,4\n")
+	lacking := clitest.Write(t, dir, "lacking.csv", "f1,f2,f3,f4\n1,2,3,4\n")
 	p = conetune(t, "predict", "--model", path, "--data", lacking)
-	require.Equal(t, exitUsage, p.code)
+	require.Equal(t, cli.ExitUsage, p.code)
 	require.Contains(t, p.stderr, `"f5"`)
 	require.Empty(t, p.stdout)
 }
@@ -140,7 +142,7 @@ func TestSaveAndPredict(t *testing.T) {
 // TestSameBytes: a seed decides everything but the times.
 func TestSameBytes(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "table.csv", csvText(1, 60, 8))
+	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 60, 8))
 	times := regexp.MustCompile(`("[a-z]*_?seconds"):[0-9.e+-]+`)
 	once := func(seed string) [3]string {
 		trace, save := filepath.Join(dir, "trace.jsonl"), filepath.Join(dir, "model.json")
@@ -156,7 +158,7 @@ func TestSameBytes(t *testing.T) {
 
 func TestTableTraceAndFigure(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "table.csv", csvText(1, 90, 6))
+	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 90, 6))
 	trace, plot, save := filepath.Join(dir, "t.jsonl"), filepath.Join(dir, "p.png"), filepath.Join(dir, "m.json")
 	text := conetune(t, "tune", "elastic-net", "--data", data, "--split", threeParts, "--trace", trace, "--plot", plot, "--save", save).ok(t)
 	for _, want := range []string{
@@ -188,14 +190,14 @@ func TestTableTraceAndFigure(t *testing.T) {
 // TestLimits: a run that a limit ends has status 1, says so, and keeps what it has.
 func TestLimits(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "table.csv", csvText(1, 90, 6))
+	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 90, 6))
 	save := filepath.Join(dir, "m.json")
 	for status, limit := range map[string][]string{
 		"iteration_limit": {"--max-iter", "1"},
 		"time_limit":      {"--time-limit", "1ns"},
 	} {
 		o := conetune(t, append([]string{"tune", "elastic-net", "--data", data, "--json", "--tol", "1e-12", "--save", save}, limit...)...)
-		require.Equal(t, exitUnsolved, o.code)
+		require.Equal(t, cli.ExitUnsolved, o.code)
 		require.Equal(t, status, o.object(t)["status"])
 		require.Contains(t, o.stderr, "limit after")
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"))
@@ -208,7 +210,7 @@ func TestLimits(t *testing.T) {
 // TestInterrupt cancels a run that would go on for long after its first line of trace.
 func TestInterrupt(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "table.csv", csvText(1, 300, 100))
+	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 300, 100))
 	trace := filepath.Join(dir, "t.jsonl")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -225,7 +227,7 @@ func TestInterrupt(t *testing.T) {
 		}
 	}()
 	o := conetuneUntil(t, ctx, "tune", "weighted-lasso", "--data", data, "--json", "--tol", "1e-300", "--gap-tol", "1e-300", "--max-iter", "1000000", "--trace", trace)
-	require.Equal(t, exitInterrupted, o.code, o.stderr)
+	require.Equal(t, cli.ExitInterrupted, o.code, o.stderr)
 	require.Contains(t, o.stderr, "interrupted after")
 	m := o.object(t)
 	require.Equal(t, "cancelled", m["status"])
@@ -236,7 +238,7 @@ func TestInterrupt(t *testing.T) {
 	// Interrupted before it begins, it says so and writes nothing.
 	before := contents(t, dir)
 	o = conetuneUntil(t, ctx, "tune", "elastic-net", "--data", data, "--save", filepath.Join(dir, "m.json"))
-	require.Equal(t, exitInterrupted, o.code)
+	require.Equal(t, cli.ExitInterrupted, o.code)
 	require.Contains(t, o.stderr, "interrupted")
 	require.Equal(t, before, contents(t, dir))
 }
@@ -244,7 +246,7 @@ func TestInterrupt(t *testing.T) {
 // TestHardTables: constant and duplicate columns are nothing unusual.
 func TestHardTables(t *testing.T) {
 	dir := t.TempDir()
-	lines := strings.Split(strings.TrimSpace(csvText(1, 90, 6)), "\n")
+	lines := strings.Split(strings.TrimSpace(clitest.CsvText(1, 90, 6)), "\n")
 	for i := range lines {
 		fields := strings.Split(lines[i], ",")
 		if i == 0 {
@@ -253,10 +255,10 @@ func TestHardTables(t *testing.T) {
 			lines[i] += ",7," + fields[1]
 		}
 	}
-	data := write(t, dir, "table.csv", strings.Join(lines, "\n")+"\n")
+	data := clitest.Write(t, dir, "table.csv", strings.Join(lines, "\n")+"\n")
 	for _, model := range regressions() {
 		args := []string{"tune", model, "--data", data, "--split", threeParts, "--json"}
-		if spec, err := findModel(model); err == nil && spec.Takes("Groups") {
+		if spec, err := cli.FindModel(model); err == nil && spec.Takes("Groups") {
 			args = append(args, "--groups", "4")
 		}
 		o := conetune(t, args...)
@@ -317,7 +319,7 @@ func TestModelFlags(t *testing.T) {
 	if testing.Short() {
 		t.Skip("ten runs by conic programs")
 	}
-	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
+	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
 	run := func(args ...string) (map[string]any, string) {
 		dir := t.TempDir()
 		model := filepath.Join(dir, "m.json")
@@ -360,7 +362,7 @@ func TestModelFlags(t *testing.T) {
 }
 
 func TestVerbose(t *testing.T) {
-	data := write(t, t.TempDir(), "table.csv", csvText(1, 40, 3))
+	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 40, 3))
 	o := conetune(t, "tune", "elastic-net", "--data", data, "-v", "--max-iter", "100")
 	o.ok(t)
 	require.Contains(t, o.stderr, "level=DEBUG")
@@ -376,7 +378,7 @@ func TestGenerateInterrupted(t *testing.T) {
 			require.NoError(t, os.Mkdir(out, 0o700))
 		}
 		o := conetuneUntil(t, ctx, "generate", "elastic-net", "--preset", "300-300-300-p3000", "--out", out)
-		require.Equal(t, exitInterrupted, o.code)
+		require.Equal(t, cli.ExitInterrupted, o.code)
 		entries, err := os.ReadDir(out)
 		require.Equal(t, made, err == nil)
 		require.Empty(t, entries)
@@ -386,7 +388,7 @@ func TestGenerateInterrupted(t *testing.T) {
 // Folds are searched without iterations: there are statistics to draw all the same, and the points of the paths.
 func TestFigureWithoutIterations(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "large.csv", csvText(3, 5200, 250))
+	data := clitest.Write(t, dir, "large.csv", clitest.CsvText(3, 5200, 250))
 	plot, trace := filepath.Join(dir, "p.svg"), filepath.Join(dir, "t.png")
 	o := conetune(t, "tune", "elastic-net", "--data", data, "--plot", plot, "--plot-trace", trace, "--trace", filepath.Join(dir, "t.jsonl"))
 	require.Contains(t, o.ok(t), "without iterations")

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // updateTutorials is set to write what the commands of the tutorials print into the pages; read the difference.
@@ -115,7 +117,7 @@ func TestTutorials(t *testing.T) {
 			for _, table := range tables {
 				text, err := os.ReadFile(table)
 				require.NoError(t, err)
-				write(t, dir, filepath.Base(table), string(text))
+				clitest.Write(t, dir, filepath.Base(table), string(text))
 			}
 			program := filepath.Join(t.TempDir(), "conetune")
 			require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\nexec "+os.Args[0]+` "$@"`+"\n"), 0o777))

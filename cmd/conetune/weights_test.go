@@ -11,11 +11,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // weightedText is a table with the folds and the weights, 0 to 3, of its rows, and the table with each row as often as its weight says.
 func weightedText(seed uint64, rows int) (weighted, repeated string) {
-	lines := strings.Split(strings.TrimSpace(csvText(seed, rows, 4)), "\n")
+	lines := strings.Split(strings.TrimSpace(clitest.CsvText(seed, rows, 4)), "\n")
 	weighted, repeated = lines[0]+",part,times\n", lines[0]+",part\n"
 	for i, line := range lines[1:] {
 		row, times := fmt.Sprintf("%s,%d", line, i*7%3), i*5%4
@@ -30,8 +33,8 @@ func TestWeightsAreRows(t *testing.T) {
 	dir := t.TempDir()
 	weighted, repeated := weightedText(1, 60)
 	testWeighted, testRepeated := weightedText(2, 40)
-	with, without := write(t, dir, "with.csv", weighted), write(t, dir, "without.csv", repeated)
-	testWith, testWithout := write(t, dir, "test.csv", testWeighted), write(t, dir, "test2.csv", testRepeated)
+	with, without := clitest.Write(t, dir, "with.csv", weighted), clitest.Write(t, dir, "without.csv", repeated)
+	testWith, testWithout := clitest.Write(t, dir, "test.csv", testWeighted), clitest.Write(t, dir, "test2.csv", testRepeated)
 	for _, c := range []struct {
 		model      string
 		args       []string
@@ -103,8 +106,8 @@ func TestWeightsOfOtherLosses(t *testing.T) {
 	} {
 		weighted, repeated := weightedText(1, 90)
 		testWeighted, testRepeated := weightedText(2, 60)
-		with, without := write(t, dir, "with.csv", relabelled(weighted, c.as)), write(t, dir, "without.csv", relabelled(repeated, c.as))
-		testWith, testWithout := write(t, dir, "test.csv", relabelled(testWeighted, c.as)), write(t, dir, "test2.csv", relabelled(testRepeated, c.as))
+		with, without := clitest.Write(t, dir, "with.csv", relabelled(weighted, c.as)), clitest.Write(t, dir, "without.csv", relabelled(repeated, c.as))
+		testWith, testWithout := clitest.Write(t, dir, "test.csv", relabelled(testWeighted, c.as)), clitest.Write(t, dir, "test2.csv", relabelled(testRepeated, c.as))
 		saved := filepath.Join(dir, "m.json")
 		run := func(data, test string, more ...string) map[string]any {
 			args := slices.Concat([]string{"tune", model, "--json", "--method", "random", "--evaluations", "12", "--fold-column", "part", "--data", data, "--test", test, "--save", saved}, c.args, more)
@@ -147,21 +150,21 @@ func near(t *testing.T, want, got any, where string) {
 func TestBadWeights(t *testing.T) {
 	dir := t.TempDir()
 	weighted, _ := weightedText(1, 30)
-	data := write(t, dir, "data.csv", weighted)
-	negative := write(t, dir, "negative.csv", strings.ReplaceAll(weighted, ",2\n", ",-2\n"))
-	zero := write(t, dir, "zero.csv", "y,f1,f2,f3,f4,part,times\n1,2,3,4,5,6,0\n")
+	data := clitest.Write(t, dir, "data.csv", weighted)
+	negative := clitest.Write(t, dir, "negative.csv", strings.ReplaceAll(weighted, ",2\n", ",-2\n"))
+	zero := clitest.Write(t, dir, "zero.csv", "y,f1,f2,f3,f4,part,times\n1,2,3,4,5,6,0\n")
 	for want, args := range map[string][]string{
-		"--weights: multi-task takes no weights of rows; those that do are elastic-net, lasso": {"multi-task", "--data", data, "--target", "y,f1", "--weights", "times"},
+		"--weights is not for multi-task; it is for elastic-net, lasso": {"multi-task", "--data", data, "--target", "y,f1", "--weights", "times"},
 		"--weights is empty":                                                                   {"lasso", "--data", data, "--weights", ""},
 		`data.csv:1: has no column "time" for --weights`:                                       {"lasso", "--data", data, "--weights", "time"},
 		`-2 found, expected a weight that is not negative`:                                     {"lasso", "--data", negative, "--weights", "times"},
 		`negative.csv:4: column 7 ("times"): -2 found, expected a weight that is not negative`: {"lasso", "--data", data, "--test", negative, "--weights", "times"},
 		`zero.csv: column 7 ("times"): no row has a weight above 0`:                            {"lasso", "--data", data, "--test", zero, "--weights", "times"},
 		"--weights goes with --data or --train":                                                {"lasso", "--dir", dir, "--weights", "times"},
-		"--weights goes with tables of features":                                               {"matrix-completion", "--data", data, "--weights", "times"},
+		"--weights is not for matrix-completion":                                               {"matrix-completion", "--data", data, "--weights", "times"},
 	} {
 		o := conetune(t, append([]string{"tune"}, args...)...)
-		require.Equal(t, exitUsage, o.code, "%v: %s", args, o.stderr)
+		require.Equal(t, cli.ExitUsage, o.code, "%v: %s", args, o.stderr)
 		require.Contains(t, o.stderr, want)
 	}
 }
@@ -188,7 +191,7 @@ func TestWeightedConfusion(t *testing.T) {
 		var tables []string
 		for k, c := range [][]string{{label(weighted), label(testWeighted)}, {label(repeated), label(testRepeated)}} {
 			page := filepath.Join(dir, "r.html")
-			args := []string{"tune", model, "--train", write(t, dir, "train.csv", c[0]), "--val", write(t, dir, "val.csv", c[1]), "--test", write(t, dir, "test.csv", c[1]), "--drop", "part", "--report", page}
+			args := []string{"tune", model, "--train", clitest.Write(t, dir, "train.csv", c[0]), "--val", clitest.Write(t, dir, "val.csv", c[1]), "--test", clitest.Write(t, dir, "test.csv", c[1]), "--drop", "part", "--report", page}
 			if k == 0 {
 				args = append(args, "--weights", "times")
 			}

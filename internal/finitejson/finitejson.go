@@ -115,8 +115,10 @@ func fields(b *bytes.Buffer, v reflect.Value, first *bool) error {
 		switch {
 		case f.Tag.Get("json") == "-", !f.IsExported() && !f.Anonymous:
 			continue
-		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
-			if err := fields(b, v.Field(i), first); err != nil {
+		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Pointer && v.Field(i).IsNil():
+			continue
+		case f.Anonymous && name == "" && reflect.Indirect(v.Field(i)).Kind() == reflect.Struct:
+			if err := fields(b, reflect.Indirect(v.Field(i)), first); err != nil {
 				return err
 			}
 			continue

@@ -1,0 +1,178 @@
+// Package cli has what all commands of conetune share: where they read and write, their errors and exit statuses, flags,
+// the line of status, and lists of work.
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/conetune/conetune/internal/finitejson"
+	"github.com/conetune/conetune/internal/stop"
+	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/table/input"
+)
+
+// The exit statuses of the command line.
+const (
+	ExitDone        = 0
+	ExitUnsolved    = 1
+	ExitUsage       = 2
+	ExitInternal    = 70 // EX_SOFTWARE of sysexits.h
+	ExitMemory      = 71 // EX_OSERR
+	ExitInterrupted = 130
+)
+
+// ExitError is an error with the exit status that it leads to. An error without
+// one comes from the parsing of the command line and means bad usage.
+type ExitError struct {
+	Code int
+	err  error // nil when everything has been said already
+}
+
+func (e *ExitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *ExitError) Unwrap() error { return e.err }
+
+// BadInput says that the command line or a file is at fault.
+func BadInput(err error) error { return &ExitError{ExitUsage, err} }
+
+func BadInputf(format string, args ...any) error { return BadInput(fmt.Errorf(format, args...)) }
+
+// Failed says that the run is at fault.
+func Failed(err error) error { return &ExitError{ExitUnsolved, err} }
+
+// errInterrupted ends a command, errMemory is the cause of a context that the watchdog has cancelled.
+var (
+	ErrInterrupted = &ExitError{ExitInterrupted, errors.New("interrupted")}
+	ErrMemory      = errors.New("out of memory")
+)
+
+// App is where a command reads and writes.
+type App struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Args           []string          // the command line
+	Flags          *strings.Replacer // puts flags in the place of options
+	claimed        string            // the flag whose file goes to standard output
+}
+
+// End turns the error of a command into the exit status, and says what there is to say.
+func (a *App) End(ctx context.Context, err error) int {
+	if err == nil {
+		return ExitDone
+	}
+	code := ExitUsage
+	var known *ExitError
+	var lost *outputError
+	switch {
+	case errors.As(err, &known):
+		code = known.Code
+	case errors.As(err, &lost):
+		code = ExitUnsolved
+	}
+	if code == ExitInterrupted && context.Cause(ctx) == ErrMemory {
+		code = ExitMemory // and the watchdog has said so
+		if errors.Is(err, ErrInterrupted) {
+			return code
+		}
+	}
+	if text := a.Flags.Replace(err.Error()); text != "" {
+		a.Note("conetune: %s", strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
+	}
+	return code
+}
+
+// Note writes a line to standard error; a message is all it is, so nothing is
+// done about a failure. Names of files and columns in it cannot command a terminal.
+func (a *App) Note(format string, args ...any) {
+	_, _ = io.WriteString(a.Stderr, textfile.Printable(fmt.Sprintf(format, args...))+"\n")
+}
+
+// PrintJSON writes one object on one line to standard output.
+func (a *App) PrintJSON(v any) error {
+	if err := WriteJSON(a.Stdout, v); err != nil {
+		return Failed(err)
+	}
+	return nil
+}
+
+// WriteJSON writes one object on one line. Numbers that are not finite, which JSON has no way to write, are null: one of them is no
+// reason to lose the others.
+func WriteJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	var unsupported *json.UnsupportedValueError
+	if !errors.As(err, &unsupported) {
+		return err
+	}
+	text, err := finitejson.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
+
+// Print writes a finished text for people to standard output, or to standard error where a file goes to standard
+// output. Names in it cannot command a terminal.
+func (a *App) Print(text string) error {
+	w := a.Stdout
+	if a.claimed != "" {
+		w = a.Stderr
+	}
+	if _, err := io.WriteString(w, textfile.Printable(text)); err != nil {
+		return Failed(err)
+	}
+	return nil
+}
+
+// terminal says whether standard error is one.
+func (a *App) terminal() bool {
+	f, ok := a.Stderr.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Interruptible runs work that does not watch a context, such as reading a file,
+// and stops waiting for it when the context ends.
+func Interruptible[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	o, done := stop.WaitFor(ctx, 0, func() (o outcome) {
+		o.value, o.err = work()
+		return o
+	})
+	if !done {
+		return o.value, ErrInterrupted
+	}
+	return o.value, o.err
+}
+
+// Tell writes the findings about the tables, a line for each.
+func (a *App) Tell(notes []input.Note) {
+	for _, n := range notes {
+		a.Note("%s: %s", n.File, strings.ReplaceAll(n.Text, "\n", " "))
+	}
+}
+
+// Flagged are findings with flags in the place of options.
+func Flagged(flags *strings.Replacer, notes []input.Note) []input.Note {
+	for k := range notes {
+		notes[k].Text = flags.Replace(notes[k].Text)
+	}
+	return notes
+}

@@ -1,0 +1,176 @@
+// Package bench is the command conetune bench: the conic solvers compared, and the experiments of the paper.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/bench"
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/words"
+	"github.com/conetune/conetune/internal/worklist"
+)
+
+// app is that of the command line, with what this command does.
+type app struct{ *cli.App }
+
+// Command is the command.
+func Command(a *cli.App) *cobra.Command { return (&app{a}).benchCommand() }
+
+func (a *app) benchCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure the conic solvers, and repeat the paper's experiments",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cli.BadInputf("bench: expected a subcommand: backends, paper or merge")
+		},
+	}
+	cmd.AddCommand(a.benchBackendsCommand(), a.benchPaperCommand(), a.benchMergeCommand())
+	return cmd
+}
+
+// benchFlags are the flags of conetune bench backends.
+type benchFlags struct {
+	models, backends, eps, html string
+	repeats                     int
+	timeLimit                   time.Duration
+	asJSON                      bool
+}
+
+const benchBackendsHelp = `Compare the conic solvers on each application, on data that are made up by a seed:
+
+  penalty form      the lower level with weighted penalties
+  constrained form  the lower level with radii
+  vf-idca           a whole run with the paper's settings, whose iterations solve
+                    the constrained form and a second program
+
+Everyone starts with the same numbers. The table has the time of set-up, solve
+and check, the fastest of --repeats; the solver's iterations;
+how often it was set up and updated; the largest relative residual, recomputed on
+unscaled data; and the error, the distance of the objective from that of a reference solved to
+1e-10, relative to max(1, |f|), violations of the constraints included. For a run it
+is that of the validation error.
+
+First-order solvers, and those that take cones by sequences of programs, run at tolerances 1e-3, 1e-5 and 1e-8, so that the table says which
+accuracy a time has bought, the others at 1e-8; --eps sets other ones for all.
+What a solver cannot take is in the table, with the reason.`
+
+func (a *app) benchBackendsCommand() *cobra.Command {
+	var f benchFlags
+	cmd := &cobra.Command{
+		Use:   "backends",
+		Short: "Compare the conic solvers on each application: time, accuracy, iterations",
+		Long:  benchBackendsHelp,
+		Example: `  conetune bench backends
+  conetune bench backends --models elastic-net --backends native,scs --html backends.html`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := f.options()
+			if err != nil {
+				return err
+			}
+			if err := a.ClaimOutput("--html", f.html, f.asJSON); err != nil {
+				return err
+			}
+			return a.benchBackends(cmd.Context(), &f, o, commandOf(cmd, "models", "backends", "eps", "repeats", "time-limit"))
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.models, "models", "", "`NAMES` of models, comma-separated: "+words.Joined(bench.Models())+" (default: all)")
+	fs.StringVar(&f.backends, "backends", "", "`NAMES` of conic solvers, see conetune backends (default: all of this build)")
+	fs.StringVar(&f.eps, "eps", "", "tolerances `E[,E..]` for all solvers (default: 1e-3,1e-5,1e-8 for first-order solvers and for sequences of programs, 1e-8 for the others)")
+	fs.IntVar(&f.repeats, "repeats", 3, "solve `N` times, the fastest counts")
+	fs.DurationVar(&f.timeLimit, "time-limit", time.Minute, "at most `TIME` for a solve or a run")
+	cli.RegisterMemory(fs)
+	fs.BoolVar(&f.asJSON, "json", false, "print a JSON array instead of tables")
+	fs.StringVar(&f.html, "html", "", "write the tables as a page to `FILE.html`")
+	return cmd
+}
+
+// options checks the flags.
+func (f *benchFlags) options() (o bench.BackendsOptions, err error) {
+	if f.repeats < 1 || f.repeats > cli.MostRepeats {
+		return o, cli.BadInputf("--repeats is %d, expected a positive number, at most %d", f.repeats, cli.MostRepeats)
+	}
+	if f.timeLimit <= 0 {
+		return o, cli.BadInputf("--time-limit is %v, expected a positive time", f.timeLimit)
+	}
+	o.Repeats, o.TimeLimit = f.repeats, f.timeLimit
+	if f.models != "" {
+		o.Models = strings.Split(f.models, ",")
+		if _, err := bench.Select(o.Models); err != nil {
+			return o, cli.BadInputf("--models: %w", err)
+		}
+	}
+	if f.backends != "" {
+		o.Backends = strings.Split(f.backends, ",")
+		for _, name := range o.Backends {
+			if _, err := backends.Open(name); err != nil {
+				return o, cli.BadInputf("--backends: %w", err)
+			}
+		}
+	}
+	expected := fmt.Sprintf("a positive number, at most %g", cli.MostEps)
+	o.Eps, err = cli.NumbersOf("eps", "tolerance", f.eps, expected, func(v float64) bool { return v > 0 && v <= cli.MostEps })
+	if err != nil {
+		return o, err
+	}
+	if f.html != "" {
+		if err := cli.CheckOutput(f.html); err != nil {
+			return o, cli.BadInputf("--html: %w", err)
+		}
+	}
+	return o, nil
+}
+
+func (a *app) benchBackends(ctx context.Context, f *benchFlags, o bench.BackendsOptions, command string) error {
+	bar := a.NewStatus(false)
+	begun := time.Now()
+	o.Observe = func(_ bench.BackendRow, done, all int) {
+		bar.Work(worklist.Progress{Done: done, All: all, Left: time.Since(begun) * time.Duration(all-done) / time.Duration(max(1, done))})
+	}
+	rows, err := bench.Backends(ctx, o)
+	bar.Clear()
+	if err != nil {
+		return cli.Failed(err)
+	}
+	if f.asJSON {
+		err = a.PrintJSON(slices.Concat([]bench.BackendRow{}, rows)) // [] and not null
+	} else {
+		var b strings.Builder
+		if err = bench.WriteMarkdown(&b, rows); err == nil {
+			err = a.Print(b.String())
+		}
+	}
+	if err == nil && f.html != "" {
+		page := bench.Page{Version: cli.Version(), Machine: cli.Machine(), Command: command}
+		err = a.WriteFile(f.html, func(w io.Writer) error { return bench.WriteHTML(w, rows, page) })
+		if err != nil {
+			err = cli.Failed(cli.FileError("--html", err))
+		}
+	}
+	if err == nil && ctx.Err() != nil {
+		return a.InterruptedWork("what was measured is reported")
+	}
+	return err
+}
+
+// commandOf is a command with those of its flags that change its figures: the ones that were given, and numbers.
+func commandOf(cmd *cobra.Command, flags ...string) string {
+	s := cmd.CommandPath()
+	for _, name := range flags {
+		if value := cmd.Flags().Lookup(name).Value.String(); value != "" && value != "0" {
+			s += " --" + name + " " + value
+		}
+	}
+	return s
+}

@@ -1,0 +1,191 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/paper"
+	"github.com/conetune/conetune/internal/paper/report"
+	"github.com/conetune/conetune/internal/words"
+)
+
+// paperFlags are the flags of conetune bench paper.
+type paperFlags struct {
+	cli.WorkFlags
+	tables, rows, methods, backends, data string
+	repeats                               int
+}
+
+const benchPaperHelp = `Repeat the experiments of the paper (Gao, Ye, Yin, Zeng, Zhang, ICML 2022): every method on
+every data set, --repeats times with other data or another split, and put the means
+beside the paper's figures. Tables:
+
+%s
+Methods: %s.
+All have the paper's settings and ranges, but %s and %s: VF-iDCA with ours,
+and the same until the lower-level gap is closed.
+
+The folder --out gets results.jsonl, one line for each run as it ends; manifest.json;
+tables/ with the tables of errors and of times as Markdown and CSV; and at the end
+figures/ as SVG and PNG, and report.html with all of it, which needs no other file. A run that
+was stopped, by whatever, goes on with --resume; the tables of errors are
+then the same, byte by byte, as those of a run that was not stopped. --resume with more
+--repeats adds to what is there.
+
+--shard I/N does one of N parts; conetune bench merge puts the parts together.
+
+Real data come from --data DIR: LIBSVM files with the names of the LIBSVM page, plain or
+gzipped, such as duke-breast-cancer.gz, diabetes_scale and a1a. Rows without a file are
+left out, and the tables say so.`
+
+func (a *app) benchPaperCommand() *cobra.Command {
+	var f paperFlags
+	var tables strings.Builder
+	for _, t := range paper.Tables() {
+		fmt.Fprintf(&tables, "  %-8s %s\n", t.Name, t.Title)
+	}
+	cmd := &cobra.Command{
+		Use:   "paper",
+		Short: "Repeat the experiments of the paper: all methods on all its data sets",
+		Long:  cli.Sprintf(benchPaperHelp, tables.String(), words.Joined(paperMethods()), paper.OurDefaults, paper.GapClosed),
+		Example: `  conetune bench paper --tables en --repeats 5 --out results
+  conetune bench paper --data libsvm --out results --resume
+  conetune bench paper --shard 2/4 --out part2`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			command := commandOf(cmd, "tables", "rows", "methods", "backends", "repeats", "workers", "shard")
+			if f.data != "" {
+				command += " --data DIR" // which differs from machine to machine
+			}
+			o, err := f.options(command)
+			if err != nil {
+				return err
+			}
+			return a.benchPaper(cmd.Context(), o)
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.Out, "out", "paper-results", "folder `DIR` for the results")
+	fs.StringVar(&f.tables, "tables", "", "`NAMES` of tables, comma-separated (default: all)")
+	fs.StringVar(&f.rows, "rows", "", "`NAMES` of rows, such as 100-20-250-p250,w1a (default: all of the tables)")
+	fs.StringVar(&f.methods, "methods", "", "`NAMES` of methods, comma-separated (default: all)")
+	fs.StringVar(&f.backends, "backends", "native", "`NAMES` of conic solvers, comma-separated, see conetune backends")
+	fs.IntVar(&f.repeats, "repeats", 30, "run with `N` seeds, 1 to N")
+	fs.StringVar(&f.data, "data", "", "folder `DIR` with the real data")
+	fs.IntVar(&f.Workers, "workers", 0, "`N` runs at once, each on one thread (default: as many as there are processors)")
+	fs.StringVar(&f.Shard, "shard", "", "do part `I/N` of the work, I from 1 to N")
+	cli.RegisterMemory(fs)
+	fs.BoolVar(&f.Resume, "resume", false, "go on with the results in --out")
+	return cmd
+}
+
+func paperMethods() []string {
+	var names []string
+	for _, m := range paper.Methods() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// options checks the flags.
+func (f *paperFlags) options(command string) (o paper.Options, err error) {
+	if f.repeats < 1 || f.repeats > cli.MostRepeats {
+		return o, cli.BadInputf("--repeats is %d, expected a positive number, at most %d", f.repeats, cli.MostRepeats)
+	}
+	if o.Options, err = cli.WorkOptions[paper.Plan](&f.WorkFlags, "workers", command); err != nil {
+		return o, err
+	}
+	if f.data != "" {
+		if info, err := os.Stat(f.data); err != nil || !info.IsDir() {
+			return o, cli.BadInputf("--data %s: expected a folder with LIBSVM files", f.data)
+		}
+	}
+	tables, err := cli.NamesOf("tables", f.tables, func(name string) error { _, err := paper.FindTable(name); return err })
+	if err != nil {
+		return o, err
+	}
+	methods, err := cli.NamesOf("methods", f.methods, func(name string) error { _, err := paper.FindMethod(name); return err })
+	if err != nil {
+		return o, err
+	}
+	solvers, err := cli.NamesOf("backends", f.backends, func(name string) error { _, err := backends.Open(name); return err })
+	if err != nil {
+		return o, err
+	}
+	o.Files = &paper.Files{Dir: f.data}
+	if o.Plan, err = paper.NewPlan(tables, methods, solvers, f.repeats, o.Files); err != nil {
+		return o, cli.BadInput(err)
+	}
+	if f.rows != "" {
+		if o.Plan, err = o.Plan.Only(strings.Split(f.rows, ",")); err != nil {
+			return o, cli.BadInputf("--rows: %w", err)
+		}
+	}
+	return o, nil
+}
+
+func (a *app) benchPaper(ctx context.Context, o paper.Options) error {
+	bar := a.NewStatus(false)
+	o.Observe = bar.Work
+	out, err := paper.Run(ctx, o)
+	bar.Clear()
+	var file *formats.Error
+	if errors.As(err, &file) {
+		return cli.BadInput(err)
+	} else if err != nil {
+		return cli.WorkError(err)
+	}
+	for _, s := range o.Plan.Skipped {
+		if s.Reason != paper.NotAsked {
+			a.Note("conetune: %s %s is left out: %s", s.Table, s.Row, s.Reason)
+		}
+	}
+	if err := a.reportOutcome(out, o.Dir); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return a.InterruptedWork("what was done is kept, --resume goes on")
+	}
+	if err := report.Write(o.Dir, out); err != nil {
+		return cli.Failed(err)
+	}
+	return nil
+}
+
+// reportOutcome says what is where, and prints the tables.
+func (a *app) reportOutcome(out *paper.Outcome, dir string) error {
+	text, err := os.ReadFile(filepath.Join(dir, paper.TablesDir, "errors.md"))
+	if err != nil {
+		return cli.Failed(err)
+	}
+	return a.ReportWork(out.Notes, fmt.Sprintf("%s\n%d runs, %d of the plan are missing; results and tables in %s\n", text, len(out.Records), out.Missing, dir))
+}
+
+const benchMergeHelp = `Put the parts of conetune bench paper --shard together: the folders must be of the same
+work. --out gets results, manifest, tables, figures and report.html. The tables of errors are
+the same as if the work had been done in one piece. Exit status 1 says that runs are
+missing still.`
+
+func (a *app) benchMergeCommand() *cobra.Command {
+	return cli.Merging[paper.Record, paper.Plan]{
+		Of: "conetune bench paper", Long: benchMergeHelp, Example: "  conetune bench merge part1 part2 --out results",
+		Merge: paper.Merge,
+		Report: func(out *paper.Outcome, dir string) error {
+			if err := report.Write(dir, out); err != nil {
+				return cli.Failed(err)
+			}
+			return a.reportOutcome(out, dir)
+		},
+		Missing: func(n int) string { return fmt.Sprintf("%d runs of the plan", n) },
+	}.Command()
+}

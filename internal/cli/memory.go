@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"runtime/debug"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"github.com/conetune/conetune/internal/memory"
+)
+
+// memoryLimit is the value of --memory. Setting it sets the memory limit of the Go runtime, which is
+// the budget of all readers and solvers (package memory) and makes the garbage collector keep to it.
+type memoryLimit struct{ memory.Size }
+
+func (m *memoryLimit) Set(text string) error {
+	if err := m.Size.Set(text); err != nil {
+		return err
+	}
+	debug.SetMemoryLimit(int64(m.Size))
+	return nil
+}
+
+// String is a text that Set reads as the same size.
+func (m *memoryLimit) String() string {
+	text := m.Size.String()
+	if again, err := memory.Parse(text); err == nil && again != int64(m.Size) {
+		return strconv.FormatInt(int64(m.Size), 10)
+	}
+	return text
+}
+
+// MemoryFlag is the flag --memory. run takes back what it sets.
+func MemoryFlag() Flag {
+	return NewFlag("memory", &memoryLimit{}, "refuse what would take more than `SIZE` of memory, such as 4GB or 500MB (default: half of what the process may use, or GOMEMLIMIT)")
+}
+
+func RegisterMemory(fs *pflag.FlagSet) { Register(fs, []Flag{MemoryFlag()}) }

@@ -1,0 +1,406 @@
+// Package predict has the commands about saved models: conetune predict and conetune show.
+package predict
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/tune"
+	"github.com/conetune/conetune/internal/words"
+	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/input"
+)
+
+// app is that of the command line, with what this command does.
+type app struct{ *cli.App }
+
+// Command is conetune predict, Show conetune show.
+func Command(a *cli.App) *cobra.Command { return (&app{a}).predictCommand() }
+func Show(a *cli.App) *cobra.Command    { return (&app{a}).showCommand() }
+
+const predictHelp = `Predict the target for the rows of a table with a model that conetune tune --save
+wrote: one number a line, for a classifier the label, in the order of the rows.
+
+The columns of a table are found by name, in any order; others may be there too. Texts and
+missing values are taken as in training: a level that the training rows do not have as the
+reference, a missing number as their median. In a LIBSVM file, index 1 is the model's first
+feature (index 0 where its features are x0, x1, ..). Where rows have targets (in a table the column that the model was trained on), the mean of
+the model's loss is told on standard error, as conetune tune tells it of test rows: half the squared error, the
+Huber, pinball or logistic loss, half the Poisson deviance, for svm the share of wrong labels.
+
+--prob writes what logistic makes of a row, the probability of the second label (of poisson, the mean; of cox, whose
+predictions are logarithms of hazards, the relative risk; of multinomial, those of all labels, separated by commas), with --labels after the label. --id COLUMN makes a CSV table: id as it is in the file,
+target where it is there, prediction, and with --prob probability. Of cox, target is the time and event 1 or 0, --survival T1,T2
+writes the probabilities that the event comes after these times, and the error is the deviance of the rows for each event.
+
+With a model of several targets a line has a number for each, separated by commas.
+
+With a model of matrix-completion the table has the columns row and col, with indices from 0, and
+perhaps value. Without --data the completed matrix is written, a row a line, separated by commas.`
+
+// predictions is the outcome of conetune predict, as JSON has it; else lines of text are held in the place of lists.
+type predictions struct {
+	Model  string   `json:"model"`
+	Target string   `json:"target"`
+	Rows   int      `json:"rows"`
+	Error  *float64 `json:"error"` // the mean of the model's loss, or the error rate; null without targets
+	// Predictions are numbers, or texts of labels.
+	Predictions any `json:"predictions"`
+	// Loss and ErrorRate are those of a classifier, the mean of the loss that it was fitted by and the share of wrong labels.
+	Loss      *float64 `json:"mean_loss,omitempty"`
+	ErrorRate *float64 `json:"error_rate,omitempty"`
+	// Probabilities are those of the second label, with --prob.
+	Probabilities []float64 `json:"probabilities,omitempty"`
+	// ClassProbabilities are those of all labels, in the order of Labels, of a model of several, with --prob.
+	Labels             []string    `json:"labels,omitempty"`
+	ClassProbabilities [][]float64 `json:"probabilities_of_labels,omitempty"`
+	// Survival are the probabilities that the event comes after each of the Times, for each row, with --survival.
+	Times    []float64   `json:"times,omitempty"`
+	Survival [][]float64 `json:"survival,omitempty"`
+	// Concordance is that of the rows, of a model of times.
+	Concordance *float64 `json:"concordance,omitempty"`
+	// IDs are the cells of the column of --id.
+	IDs []string `json:"ids,omitempty"`
+	// Findings are what the user should know about the table.
+	Findings []input.Note `json:"findings,omitempty"`
+	// Matrix is the completed matrix, where no entries were asked for.
+	Matrix [][]float64 `json:"matrix,omitempty"`
+	// Targets are the names of several targets, and Lines the predictions of all for each row.
+	Targets []string    `json:"targets,omitempty"`
+	Lines   [][]float64 `json:"predictions_of_targets,omitempty"`
+
+	unit   string
+	times  bool     // the model is of times
+	scored int      // rows that have targets
+	labels []string // texts of labels, nil where they are numbers
+	form   predictionForm
+	text   heldText
+	csv    *csv.Writer // to it
+}
+
+// predictionForm says what is written for a row.
+type predictionForm struct {
+	prob, labels bool
+	times        []float64 // at which survival is written
+	id           string    // a column; empty for none
+	json         bool
+}
+
+// check rejects what a model does not have.
+func (f predictionForm) check(m *model.Model) error {
+	logistic := m.Classes() || m.Loss != nil && m.Loss.Kind == model.Logistic
+	switch {
+	case f.prob && !logistic && !m.LogLink && !m.Times():
+		return cli.BadInputf("--prob: %s gives no probabilities; logistic and multinomial do", m.Model)
+	case f.times != nil && !m.Times():
+		return cli.BadInputf("--survival: %s has no times until an event; cox has", m.Model)
+	case f.times != nil && f.prob:
+		return cli.BadInputf("--survival and --prob: one of them, the probabilities at times or the relative risk")
+	case f.labels && m.Labels == nil:
+		return cli.BadInputf("--labels: %s predicts numbers", m.Model)
+	case f.id != "" && m.Encoding == nil:
+		return cli.BadInputf("--id goes with a model that was trained on tables of columns by --data or --train")
+	}
+	return nil
+}
+
+func (a *app) predictCommand() *cobra.Command {
+	var modelPath, dataPath, out, times string
+	var asJSON bool
+	var dialect table.Options
+	var form predictionForm
+	cmd := &cobra.Command{
+		Use:   "predict --model MODEL.json --data FILE",
+		Short: "Predict the rows of a table with a saved model",
+		Long:  predictHelp,
+		Example: `  conetune predict --model model.json --data new.csv > predictions.txt
+  conetune predict --model model.json --data new.csv.gz --id patient --prob --out risks.csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if modelPath == "" {
+				return cli.BadInputf("--model FILE is missing")
+			}
+			if modelPath == cli.StandardStream && dataPath == cli.StandardStream {
+				return cli.BadInputf("--data -: standard input is for --model")
+			}
+			if out != "" {
+				if same := cli.Absolute(out); out != cli.StandardStream && same == cli.Absolute(modelPath) || dataPath != "" && same == cli.Absolute(dataPath) {
+					return cli.BadInputf("--out %s: would overwrite the model or the data", out)
+				}
+				if err := cli.CheckOutput(out); err != nil {
+					return cli.BadInputf("--out: %w", err)
+				}
+			}
+			if err := tune.CheckDialect(&dialect); err != nil {
+				return err
+			}
+			var err error
+			positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
+			if form.times, err = cli.NumbersOf("survival", "time", times, "positive numbers", positive); err != nil {
+				return err
+			}
+			form.json = asJSON
+			return a.predict(cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect, in: input.Input{Stdin: a.Stdin}, form: form}, out, asJSON)
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&modelPath, "model", "", "`MODEL.json` of conetune tune --save, or - for standard input")
+	fs.StringVar(&dataPath, "data", "", "table, `FILE`, or - for standard input, plain or compressed (a model of matrix-completion can do without)")
+	cli.Register(fs, tune.DialectFlags(&dialect))
+	fs.BoolVar(&form.prob, "prob", false, "write the probability of the second label in the place of the label, for logistic; those of all labels for multinomial")
+	fs.BoolVar(&form.labels, "labels", false, "write labels, for classifiers: what is written without --prob, and in front of the probability with it")
+	fs.StringVar(&times, "survival", "", "write the probabilities that the event comes after each of the times `T1,T2,..` in the place of the logarithm of the hazard, for cox")
+	fs.StringVar(&form.id, "id", "", "write a CSV table with the cells of this `COLUMN` as id, the target where it is there, and the prediction")
+	fs.StringVar(&out, "out", "", "write the predictions to `FILE` instead of standard output")
+	cli.RegisterMemory(fs)
+	fs.BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (a *app) predict(ctx context.Context, modelPath string, data tableToPredict, out string, asJSON bool) error {
+	p, err := cli.Interruptible(ctx, func() (*predictions, error) { return a.predictFile(modelPath, data) })
+	if err != nil {
+		return err
+	}
+	defer p.text.close()
+	a.Tell(p.Findings)
+	write := p.text.writeTo
+	if asJSON {
+		write = func(w io.Writer) error { return cli.WriteJSON(w, p) }
+	}
+	if out == "" {
+		out = cli.StandardStream
+	}
+	if err := a.WriteFile(out, write); err != nil {
+		return cli.Failed(cli.FileError("--out", err))
+	}
+	if asJSON && out == cli.StandardStream {
+		return nil
+	}
+	also := ""
+	if p.ErrorRate != nil && (p.Error == nil || *p.ErrorRate != *p.Error) {
+		also = ", share of wrong labels " + words.Number(*p.ErrorRate)
+	}
+	if p.Concordance != nil {
+		also = ", concordance " + words.Number(*p.Concordance)
+	}
+	switch {
+	case p.Error != nil:
+		a.Note("error %s on %s (%s)%s", words.Number(*p.Error), words.Count(p.scored, "row"), p.unit, also)
+	case p.scored > 0 && p.times:
+		a.Note("no error: no event of the %s has others at risk", words.Count(p.scored, "row"))
+	case p.scored > 0:
+		a.Note("error too large for a number on %s (%s)%s", words.Count(p.scored, "row"), p.unit, also)
+	}
+	return nil
+}
+
+// predictFile reads both files and predicts.
+func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, error) {
+	m, err := a.ReadModel(modelPath)
+	if err != nil {
+		return nil, cli.BadInput(err)
+	}
+	if err := data.form.check(m); err != nil {
+		return nil, err
+	}
+	if m.Matrix != nil {
+		return predictEntries(m, data.path, data.form)
+	}
+	if data.path == "" {
+		return nil, cli.BadInputf("--data FILE is missing")
+	}
+	defer data.in.Close()
+	var p *predictions
+	var score *model.Score
+	begin := func() {
+		if p != nil {
+			p.text.close()
+		}
+		p, score = newPredictions(m, data.form), m.NewScore()
+	}
+	findings, err := data.read(m, begin, func(rows *rowsToPredict) error { return p.add(m, data.path, rows, score) })
+	if err != nil {
+		if p != nil {
+			p.text.close()
+		}
+		var known *cli.ExitError
+		if !errors.As(err, &known) {
+			err = cli.BadInput(err)
+		}
+		return nil, err
+	}
+	p.Findings = cli.Flagged(a.Flags, findings)
+	if score.Strange > 0 {
+		p.Findings = append(p.Findings, input.Note{File: data.path, Finding: table.Finding{Kind: "target", Text: words.Count(score.Strange, "row") + " with a label that the model does not have, which the error leaves out"}})
+	}
+	if score.Rows > 0 {
+		p.score(score.Error(), score.Rows)
+		if c, _ := score.Concordance(); m.Times() {
+			p.Concordance = words.FiniteOrNull(c)
+		}
+		if m.Labels != nil {
+			p.ErrorRate = words.FiniteOrNull(score.ErrorRate())
+			p.Loss = words.FiniteOrNull(score.Loss())
+		}
+	}
+	return p, nil
+}
+
+// newPredictions are those of no rows yet.
+func newPredictions(m *model.Model, form predictionForm) *predictions {
+	p := &predictions{Model: m.Model, Target: m.Target, unit: errorUnitOf(m), times: m.Times(), form: form, Times: form.times}
+	if m.Encoding != nil {
+		p.labels = m.Encoding.Labels
+	}
+	switch {
+	case m.Classes() && form.prob:
+		p.Labels = labelsOf(m)
+	case m.Targets != nil && !m.Classes():
+		p.Target, p.Targets = words.Joined(m.Targets), m.Targets
+	}
+	return p
+}
+
+// add predicts a part of the rows.
+func (p *predictions) add(m *model.Model, path string, rows *rowsToPredict, score *model.Score) error {
+	if err := p.text.spill(); err != nil {
+		return cli.Failed(err)
+	}
+	if p.Rows == 0 && !p.form.json {
+		p.writeHead(rows)
+	}
+	actual := make([]float64, len(rows.targets))
+	weight, offset := 1.0, 0.0
+	for from := 0; from < rows.n; from += rows.step {
+		block := rows.block(from, min(rows.n, from+rows.step))
+		height, _ := block.Dims()
+		for k := range height {
+			i := from + k
+			for j, column := range rows.targets {
+				actual[j] = column[i]
+			}
+			if rows.weights != nil {
+				weight = rows.weights[i]
+			}
+			if rows.offset != nil {
+				offset = rows.offset[i]
+			}
+			id := ""
+			values, more, err := p.predictRow(m, block, k, offset, weight, actual, score)
+			if err != nil {
+				return fmt.Errorf("%s: row %d: %w", path, p.Rows+i+1, err)
+			}
+			if rows.id != nil {
+				if id, err = rows.id(i); err != nil {
+					return err
+				}
+			}
+			if p.form.json {
+				p.keep(values, more, id)
+			} else {
+				p.writeRow(values, more, id, actual)
+			}
+		}
+	}
+	p.Rows += rows.n
+	return nil
+}
+
+// predictRow predicts row k of a block, which has an offset, and scores it with its weight where it has a target: the
+// prediction, or those of several targets, and the probabilities that are asked for.
+func (p *predictions) predictRow(m *model.Model, block *dataset.Data, k int, offset, weight float64, actual []float64, score *model.Score) (values, more []float64, err error) {
+	if m.Targets != nil {
+		features := make([]float64, len(m.Features))
+		block.Fill(features, k)
+		if values, err = m.PredictTargets(features); err != nil {
+			return nil, nil, err
+		}
+		if !m.Classes() { // scored where a row has all targets, by the mean over these
+			square := 0.0
+			for j, y := range actual {
+				square += (values[j] - y) * (values[j] - y)
+			}
+			if len(actual) > 0 {
+				score.AddSquare(square / float64(len(values)))
+			}
+			return values, nil, nil
+		}
+		if len(actual) > 0 {
+			score.AddClass(values, actual[0], weight)
+		}
+		if p.form.prob {
+			more = m.Probabilities(values)
+		}
+		return []float64{m.Class(values)}, more, nil
+	}
+	value, err := m.Value(block.Dot(k, m.Coefficients) + offset)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := m.Prediction(value)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case p.form.prob && m.Times():
+		more = []float64{math.Min(math.MaxFloat64, math.Exp(value))}
+	case p.form.prob && m.Labels != nil:
+		more = []float64{m.Probability(value)}
+	case p.form.prob:
+		more = []float64{v}
+	}
+	for _, t := range p.form.times {
+		more = append(more, m.Baseline.Survival(value, t))
+	}
+	if len(actual) > 0 {
+		score.AddWeighted(value, actual[0], weight)
+	}
+	return []float64{v}, more, nil
+}
+
+// keep adds a row to the lists of JSON.
+func (p *predictions) keep(values, more []float64, id string) {
+	switch {
+	case p.Targets != nil:
+		p.Lines = append(p.Lines, values)
+	case p.labels != nil:
+		texts, _ := p.Predictions.([]string)
+		p.Predictions = append(texts, p.label(values[0]))
+	default:
+		numbers, _ := p.Predictions.([]float64)
+		p.Predictions = append(numbers, values[0])
+	}
+	switch {
+	case p.form.times != nil:
+		p.Survival = append(p.Survival, more)
+	case p.Labels != nil:
+		p.ClassProbabilities = append(p.ClassProbabilities, more)
+	default:
+		p.Probabilities = append(p.Probabilities, more...)
+	}
+	if p.form.id != "" {
+		p.IDs = append(p.IDs, id)
+	}
+}
+
+// errorUnitOf says what the error of a model is.
+func errorUnitOf(m *model.Model) string {
+	if m.Loss != nil && m.Loss.Kind == model.Hinge {
+		return "share of wrong labels"
+	}
+	return unitOfModel(m)
+}
+
+// score notes the error of the predictions of so many rows; one that is too large for a number is none.
+func (p *predictions) score(e float64, rows int) { p.Error, p.scored = words.FiniteOrNull(e), rows }

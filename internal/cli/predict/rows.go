@@ -1,0 +1,135 @@
+package predict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/conetune/conetune/internal/words"
+	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/input"
+)
+
+// tableToPredict is the table of conetune predict.
+type tableToPredict struct {
+	path    string
+	options table.Options
+	in      input.Input
+	form    predictionForm
+}
+
+// rowsToPredict are rows of a table with the features of a model, in blocks.
+type rowsToPredict struct {
+	n, step int // rows in all, and in a block
+	block   func(from, to int) *dataset.Data
+	targets [][]float64 // one list for each, NaN in rows without; nil where they are not there
+	weights []float64   // of the rows; nil without
+	offset  []float64   // of the rows; nil without
+	id      func(i int) (string, error)
+}
+
+// RowsInBlock bounds the features in memory.
+const RowsInBlock = 4096
+
+// read reads a table for a model: through its encoding, a part of the rows after another, or by the names of its features. It calls begin, and again where it begins anew, and then part.
+func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPredict) error) ([]input.Note, error) {
+	names := m.Targets
+	if names == nil || m.Classes() {
+		names = []string{m.Target}
+	}
+	if m.Encoding != nil && m.Encoding.Event != nil {
+		names = append(names, m.Encoding.Event.Column)
+	}
+	if t.in.IsLIBSVM(t.path) {
+		if m.Offset != "" {
+			return nil, fmt.Errorf("%s: has no column %q, the offset that the model adds to the value of a row: a table of columns has", t.path, m.Offset)
+		}
+		begin()
+		rows, err := t.readNumbers(m, names)
+		if err != nil {
+			return nil, err
+		}
+		return nil, part(rows)
+	}
+	encoding := m.Encoding
+	if encoding == nil {
+		encoding, t.options = table.OfNumbers(m.Features), input.Numbers
+	}
+	if id := t.form.id; id != "" && !slices.Contains(names, id) && id != m.Weights && id != m.Offset && !slices.ContainsFunc(encoding.Columns, func(c table.Coding) bool { return c.Column == id }) {
+		t.options.Verbatim = []string{id}
+	}
+	t.options.Missing = slices.Concat(encoding.Spellings, t.options.Missing)
+	var last *table.Reading
+	var name string
+	findings, err := t.in.Parts(t.path, t.options, func() { last = nil; begin() }, func(columns *table.Table) error {
+		if m.Offset != "" && columns.Index(m.Offset) < 0 {
+			return fmt.Errorf("%s: has no column %q, the offset that the model adds to the value of a row; the columns are: %s", columns.Name(), m.Offset, words.Joined(columns.Names()))
+		}
+		r, err := encoding.Read(columns, names, true)
+		if err != nil {
+			return err
+		}
+		rows, err := t.rowsOf(m, columns, r)
+		if err == nil {
+			err = part(rows)
+		}
+		if last != nil {
+			r.Follow(last)
+		}
+		last, name = r, columns.Name()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var notes []input.Note
+	for _, f := range slices.Concat(findings, last.Findings()) {
+		notes = append(notes, input.Note{File: name, Finding: f})
+	}
+	return notes, nil
+}
+
+// rowsOf are the rows of a part of a table.
+func (t *tableToPredict) rowsOf(m *model.Model, columns *table.Table, r *table.Reading) (*rowsToPredict, error) {
+	index, compressed := r.Rows(), r.Sparse()
+	out := &rowsToPredict{n: len(index), step: RowsInBlock, targets: r.Targets(index)}
+	if y := r.Survival(index); y != nil {
+		out.targets = [][]float64{y}
+	}
+	var err error
+	if out.targets != nil && columns.Index(m.Weights) >= 0 {
+		if out.weights, err = r.Numbers(m.Weights, index, true); err != nil {
+			return nil, err
+		}
+	}
+	if out.offset, err = r.Numbers(m.Offset, index, false); err != nil {
+		return nil, err
+	}
+	out.block = func(from, to int) *dataset.Data { return r.Encode(index[from:to], compressed) }
+	if t.form.id != "" {
+		j := columns.Index(t.form.id)
+		if j < 0 {
+			return nil, fmt.Errorf("%s: has no column %q for --id; the columns are: %s", columns.Name(), t.form.id, words.Joined(columns.Names()))
+		}
+		out.id = func(i int) (string, error) { return columns.Text(index[i], j) }
+	}
+	return out, nil
+}
+
+// readNumbers reads a file of LIBSVM, whose features are those of the model.
+func (t *tableToPredict) readNumbers(m *model.Model, targets []string) (*rowsToPredict, error) {
+	if t.form.id != "" {
+		return nil, fmt.Errorf("%s: --id goes with a table of columns", t.path)
+	}
+	data, _, err := t.in.Numbers(t.path, targets[0], m.Features)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := data.Dims()
+	out := &rowsToPredict{n: n, step: max(1, n), block: func(_, _ int) *dataset.Data { return data }}
+	if len(targets) == 1 {
+		out.targets = [][]float64{data.Y}
+	}
+	return out, nil
+}

@@ -1,0 +1,155 @@
+package predict
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/conetune/conetune/internal/spool"
+	"github.com/conetune/conetune/internal/words"
+)
+
+// heldText is a text that is written when no error can come any more.
+type heldText struct {
+	bytes.Buffer
+	file *spool.File // has what was there before; nil while all is in memory
+}
+
+// spill puts what is there aside in a temporary file, so that it does not gather in memory. Where there can be none, it does.
+func (h *heldText) spill() (err error) {
+	if h.Len() == 0 {
+		return nil
+	}
+	if h.file == nil {
+		if h.file, err = spool.New(); err != nil {
+			h.file = nil
+			return nil
+		}
+	}
+	if _, err = h.WriteTo(h.file); err != nil {
+		return fmt.Errorf("predictions that are put aside: %w", err)
+	}
+	return nil
+}
+
+// writeTo writes all of it.
+func (h *heldText) writeTo(w io.Writer) error {
+	if h.file != nil {
+		if _, err := h.file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		if _, err := io.Copy(w, h.file); err != nil {
+			return err
+		}
+	}
+	_, err := h.WriteTo(w)
+	return err
+}
+
+// close gives the temporary file back.
+func (h *heldText) close() {
+	if h.file != nil {
+		h.file.Close()
+		h.file = nil
+	}
+}
+
+// label is the text of a prediction.
+func (p *predictions) label(v float64) string {
+	if p.labels != nil {
+		return p.labels[int(v)]
+	}
+	return words.Exact(v)
+}
+
+// writeHead writes the names of the table of --id: id, target, prediction and probability, of several targets target_NAME and
+// prediction_NAME.
+func (p *predictions) writeHead(rows *rowsToPredict) {
+	if p.form.id == "" {
+		return
+	}
+	suffix := []string{""}
+	if p.Targets != nil {
+		suffix = suffix[:0]
+		for _, name := range p.Targets {
+			suffix = append(suffix, "_"+name)
+		}
+	}
+	line := []string{"id"}
+	for k := 0; rows.targets != nil && k < len(suffix); k++ {
+		line = append(line, "target"+suffix[k])
+		if p.times {
+			line = append(line, "event")
+		}
+	}
+	for _, s := range suffix {
+		line = append(line, "prediction"+s)
+	}
+	if p.form.prob && p.Labels == nil {
+		line = append(line, "probability")
+	}
+	for _, name := range p.Labels {
+		line = append(line, "probability_"+name)
+	}
+	for _, t := range p.form.times {
+		line = append(line, "survival_"+words.Exact(t))
+	}
+	p.writeCSV(line)
+}
+
+// writeCSV writes a line of CSV.
+func (p *predictions) writeCSV(line []string) {
+	if p.csv == nil {
+		p.csv = csv.NewWriter(&p.text)
+	}
+	_ = p.csv.Write(line) // memory takes everything
+	p.csv.Flush()
+}
+
+// writeRow writes a row: its predictions, but where probabilities stand in their place, and these, with as many digits as it
+// takes to read them back; or its line of the table of --id.
+func (p *predictions) writeRow(values, more []float64, id string, actual []float64) {
+	var cells []string
+	table := p.form.id != ""
+	if table {
+		cells = append(cells, id)
+		for _, y := range actual {
+			cells = append(cells, p.targetCells(y)...)
+		}
+	}
+	if table || more == nil || p.form.labels {
+		for _, v := range values {
+			if p.Targets != nil {
+				cells = append(cells, words.Exact(v))
+			} else {
+				cells = append(cells, p.label(v))
+			}
+		}
+	}
+	for _, v := range more {
+		cells = append(cells, words.Exact(v))
+	}
+	if table {
+		p.writeCSV(cells)
+	} else {
+		p.text.WriteString(strings.Join(cells, ",") + "\n")
+	}
+}
+
+// targetCells are those of a target, empty where it is missing: of times, negative where they are censored, also the event.
+func (p *predictions) targetCells(y float64) []string {
+	switch {
+	case y != y && p.times:
+		return []string{"", ""}
+	case y != y:
+		return []string{""}
+	case !p.times:
+		return []string{p.label(y)}
+	case y > 0:
+		return []string{words.Exact(y), "1"}
+	}
+	return []string{words.Exact(math.Abs(y)), "0"}
+}

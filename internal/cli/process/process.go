@@ -1,0 +1,99 @@
+// Package process prepares the process of a command line, and ends it when it takes too much memory.
+package process
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"runtime/metrics"
+	"syscall"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/memory"
+	"github.com/conetune/conetune/internal/stdfd"
+)
+
+// Begin prepares the process for a command line: signals, standard output, and what becomes of a failure of the runtime.
+func Begin() (context.Context, io.Writer) {
+	// A panic in a goroutine of a library, or memory that the system does not give, ends a program of Go with status 2, which
+	// is bad input here; so it ends by the signal SIGABRT.
+	debug.SetTraceback("crash")
+	prepareSystem()
+	ctx, stop := context.Background(), context.CancelFunc(func() {})
+	if !obeyParent() {
+		ctx, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	}
+	// After the first signal the next one ends the program at once.
+	context.AfterFunc(ctx, stop)
+	if stdfd.Closed(1) {
+		return ctx, cli.ClosedOutput{}
+	}
+	return ctx, os.Stdout
+}
+
+// Watch ends the process when it takes too much memory, see [watchdog]. The watch is over with stop.
+func Watch(ctx context.Context, stderr io.Writer) (watched context.Context, stop func()) {
+	// Nearly all that the machine or the container gives: beyond, the system kills without a word.
+	hundredth := memory.Available() / 100
+	thrift := thrift{set: func(percent int) { debug.SetGCPercent(percent) }}
+	w := &watchdog{
+		look: func() (used, limit, last int64) {
+			used, limit = memoryInUse()
+			if os.Getenv("GOGC") == "" {
+				thrift.look(used)
+			}
+			limit = min(limit, 90*hundredth)
+			return used, limit, min(limit+max(limit/8, 64<<20), 97*hundredth)
+		},
+		collect: debug.FreeOSMemory, exit: os.Exit, note: (&cli.App{Stderr: stderr}).Note,
+	}
+	return w.start(ctx)
+}
+
+// thrift has garbage collected more often where much memory is in use. What takes it then are numbers, in which a collection has nothing to look
+// for, so that it costs little.
+type thrift struct {
+	set func(percent int)
+	on  bool
+}
+
+// From so many bytes on, so many percent of garbage are let come together.
+const (
+	thriftFrom    = 128 << 20
+	thriftPercent = 30
+)
+
+func (t *thrift) look(used int64) {
+	if !t.on && used > thriftFrom {
+		t.on = true
+		t.set(thriftPercent)
+	}
+}
+
+// memoryInUse is the memory of the process: that of the Go runtime, which counts what it has promised and not yet used, or with that of
+// C libraries the resident one, whichever is more. limit is that of the Go runtime, which --memory or GOMEMLIMIT sets.
+func memoryInUse() (used, limit int64) {
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/gc/gomemlimit:bytes"}}
+	metrics.Read(sample)
+	mine := int64(sample[0].Value.Uint64()) - int64(sample[1].Value.Uint64())
+	return max(mine, residentMemory()), int64(sample[2].Value.Uint64())
+}
+
+// JobProcess is set in a process that does a job of a batch.
+const JobProcess = "CONETUNE_JOB"
+
+// obeyParent makes the process of a job of a batch end with the one that started it, that is at the end of standard input, and leaves
+// signals to that one, which decides what becomes of its jobs. It says whether this is such a process.
+func obeyParent() bool {
+	if os.Getenv(JobProcess) == "" {
+		return false
+	}
+	signal.Ignore(os.Interrupt, syscall.SIGTERM)
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(cli.ExitInterrupted)
+	}()
+	return true
+}

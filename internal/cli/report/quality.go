@@ -1,0 +1,334 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/internal/words"
+	"github.com/conetune/conetune/tune"
+)
+
+// measureNames are the measures in words.
+var measureNames = map[string]string{
+	evaluate.R2: "R², share of the variance explained", evaluate.RMSE: "root mean squared error", evaluate.MAE: "mean absolute error",
+	evaluate.LogLoss: "log loss", evaluate.Brier: "Brier score", evaluate.AUC: "area under the ROC curve", evaluate.ErrorRate: "share of wrong labels",
+	evaluate.DevianceExplained: "share of the deviance explained", evaluate.Deviance: "mean Poisson deviance",
+	evaluate.Pinball: "mean pinball loss", evaluate.Coverage: "share of targets at or below the prediction",
+	evaluate.Concordance: "concordance, share of pairs in the right order", evaluate.PartialDeviance: "partial-likelihood deviance for each event",
+}
+
+// briefNames are measures of regressions in heads of narrow columns.
+var briefNames = map[string]string{evaluate.R2: "R²", evaluate.RMSE: "RMSE", evaluate.MAE: "MAE"}
+
+// judgedOn says which rows a predictor is judged by.
+func judgedOn(j *evaluate.Judged) string {
+	if !j.Entries {
+		return onRows(words.Count(j.Rows, "row"), j.On, "rows")
+	}
+	if j.Rows == 1 {
+		return onRows("1 entry", j.On, "entries")
+	}
+	return onRows(fmt.Sprintf("%d entries", j.Rows), j.On, "entries")
+}
+
+// onRows says which so many rows, or what they are, are.
+func onRows(many, on, what string) string {
+	switch on {
+	case evaluate.OnTest:
+		return many + " for the test, which were used for nothing else"
+	case evaluate.OnFolds:
+		return many + " of the cross-validation, each predicted by fits that were made without it"
+	}
+	return many + " for validation, predicted by the fit to the training " + what
+}
+
+// without is what is predicted without any feature.
+func without(run *Run, j *evaluate.Judged) string {
+	switch {
+	case j.Entries:
+		return "the mean of the training entries"
+	case run.Spec.Survival:
+		return "rows that are all alike"
+	case run.Spec.Name == "quantile":
+		return "the quantile of the training rows"
+	case run.Spec.Classes:
+		return "the shares of the training rows"
+	case run.Spec.Labels && run.logOdds():
+		return "the share of the training rows"
+	case run.Spec.Labels:
+		return "the more frequent label"
+	}
+	return "the mean of the training rows"
+}
+
+// headline is the measure that a verdict is about.
+func headline(list []evaluate.Metric) evaluate.Metric {
+	m := list[len(list)-1]
+	for _, name := range []string{evaluate.RMSE, evaluate.ErrorRate, evaluate.Pinball, evaluate.Deviance, evaluate.Concordance, evaluate.LogLoss} {
+		if k := slices.IndexFunc(list, func(m evaluate.Metric) bool { return m.Name == name }); k >= 0 {
+			m = list[k]
+		}
+	}
+	return m
+}
+
+// verdict puts the measures into sentences.
+func verdict(run *Run, j *evaluate.Judged) []string {
+	m := headline(j.Metrics)
+	text := fmt.Sprintf("On %s: %s %s, against %s for %s", judgedOn(j), measureNames[m.Name], words.PlusMinus(m.Value, m.StandardError), words.ToError(m.Base, m.StandardError), without(run, j))
+	switch change := 100 * (m.Value/m.Base - 1); {
+	case m.Name == evaluate.Concordance && change <= 0:
+		text += ". The features do not help on these rows."
+	case m.Name == evaluate.Concordance:
+		text += "; 1 is the best."
+	case !words.Finite(change):
+		text += "."
+	case math.Abs(change) < 0.5:
+		text += ": no better. The features do not help on these rows."
+	case change < 0:
+		text += fmt.Sprintf(": %.0f %% less.", -change)
+	default:
+		text += fmt.Sprintf(": %.0f %% more. The features do not help on these rows.", change)
+	}
+	plain := "The fit without a penalty"
+	if j.LeastSquares() {
+		plain = "Least squares, without a penalty,"
+	}
+	switch {
+	case j.Plain != nil:
+		text += fmt.Sprintf(" %s has %s.", plain, words.ToError(m.Plain, m.StandardError))
+	case j.WhyNotPlain != nil:
+		text += fmt.Sprintf(" %s has no answer here: %s.", plain, j.WhyNotPlain)
+	}
+	list := []string{text}
+	if j.On != evaluate.OnTest {
+		text := "The hyperparameters were chosen by these rows, so that new rows will be predicted a little worse"
+		if run.Outside == nil && run.Source.CrossValidates() {
+			text += " (--nested says how much)"
+		}
+		list = append(list, text+".")
+	}
+	return list
+}
+
+// qualityTable has the measures.
+func qualityTable(run *Run, j *evaluate.Judged) *webpage.Table {
+	t := webpage.NewTable("quality", "How good it is on these rows", webpage.Text("measure"), webpage.Number("model"),
+		webpage.Number("standard error"), webpage.Number("without features"))
+	if j.Plain != nil {
+		name := "without penalty"
+		if j.LeastSquares() {
+			name = "least squares"
+		}
+		t.Columns = append(t.Columns, webpage.Number(name))
+	}
+	for _, m := range j.Metrics {
+		name, se := measureNames[m.Name], words.Short(m.StandardError)
+		if m.Name == evaluate.Coverage {
+			name += fmt.Sprintf(" (%g is right)", run.Options.Level)
+		}
+		if m.StandardError < 1e-12*math.Abs(m.Value) { // the rounding of one
+			se = "0"
+		}
+		cells := []webpage.Cell{{Text: name}, {Text: words.Fine(m.Value), Strong: true}, {Text: se}, {Text: words.Fine(m.Base)}, {Text: words.Fine(m.Plain)}}
+		t.Add(cells[:len(t.Columns)]...)
+	}
+	return t
+}
+
+// targetsTable has the measures of several targets, a row for each; nil without.
+func targetsTable(j *evaluate.JudgedTargets) *webpage.Table {
+	if j == nil {
+		return nil
+	}
+	t := webpage.NewTable("quality", "How good it is on "+onRows(words.Count(j.Rows, "row"), j.On, "rows"), webpage.Text("target"))
+	for _, m := range j.List[0].Metrics {
+		t.Columns = append(t.Columns, webpage.Number(briefNames[m.Name]), webpage.Column{Title: "s.e.", Spoken: "standard error of " + briefNames[m.Name], Number: true})
+	}
+	t.Columns = append(t.Columns, webpage.Number("RMSE without features"))
+	for _, target := range j.List {
+		cells := []webpage.Cell{{Text: target.Name}}
+		for _, m := range target.Metrics {
+			cells = append(cells, webpage.Cell{Text: words.Fine(m.Value), Strong: true}, webpage.Cell{Text: words.Short(m.StandardError)})
+		}
+		k := slices.IndexFunc(target.Metrics, func(m evaluate.Metric) bool { return m.Name == evaluate.RMSE })
+		t.Add(append(cells, webpage.Cell{Text: words.Fine(target.Metrics[k].Base)})...)
+	}
+	return t
+}
+
+// searches says whether a method only looks at solutions of the lower level, as all but VF-iDCA do.
+func searches(method string) bool {
+	return method != tune.MethodVFiDCA && method != tune.MethodVFiDCAT
+}
+
+// Progress says how far a run went.
+func Progress(r *tune.Result) string {
+	if searches(r.Method) {
+		return words.Count(r.Iterations, "evaluation")
+	}
+	return words.Count(r.Iterations, "iteration")
+}
+
+// methodsTable has the errors of the refits, a line for each method, and where the run is verbose those of its last points.
+func methodsTable(run *Run, results []*tune.Result) *webpage.Table {
+	validation := "validation"
+	if run.Source.CrossValidates() {
+		validation = trainingRows(run)
+	}
+	t := webpage.NewTable("errors", words.Sentence(run.Spec.Unit())+" by method", webpage.Text("method"), webpage.Number(validation), webpage.Number("test"))
+	t.Sortable = len(results) > 1
+	if run.Spec.Score != "" {
+		t.Columns = append(t.Columns, webpage.Number(run.Spec.Score))
+	}
+	if run.Verbose {
+		t.Columns = append(t.Columns, webpage.Number("iterate, "+validation), webpage.Number("iterate, test"))
+	}
+	t.Columns = append(t.Columns, webpage.Number("time"), webpage.Text("steps"), webpage.Text("status"))
+	cell := func(v *float64) webpage.Cell {
+		if v == nil {
+			return webpage.Sorted("-", "")
+		}
+		return webpage.Cell{Text: words.Number(*v)}
+	}
+	both := func(e *tune.Errors) []webpage.Cell {
+		if e == nil {
+			return []webpage.Cell{cell(nil), cell(nil)}
+		}
+		return []webpage.Cell{cell(&e.Validation), cell(e.Test)}
+	}
+	chosen := evaluate.Best(results)
+	for _, r := range results {
+		cells := append([]webpage.Cell{{Text: r.Method}}, both(r.Refit)...)
+		cells[1].Strong = r == chosen && r.Refit != nil
+		if run.Spec.Score != "" {
+			cells = append(cells, cell(r.Score))
+		}
+		if run.Verbose {
+			last := &r.Errors
+			if r.Iterations == 0 || r.Refit == nil && searches(r.Method) {
+				last = nil
+			}
+			cells = append(cells, both(last)...)
+		}
+		status := Status(r.Status)
+		if r.Status == dca.Converged && r.Message != "" {
+			status += "; " + r.Message
+		}
+		t.Add(append(cells, webpage.Sorted(words.Seconds(r.TimeSeconds), words.Exact(r.TimeSeconds)), webpage.Cell{Text: Progress(r)}, webpage.Cell{Text: status})...)
+	}
+	return t
+}
+
+// describeMethods is that table, with the method of several whose model is taken.
+func describeMethods(run *Run, results []*tune.Result) string {
+	text := methodsTable(run, results).String()
+	if chosen := evaluate.Best(results); chosen.Refit != nil && len(results) > 1 {
+		least := "validation error"
+		if chosen.Score != nil {
+			least = run.Spec.Score
+		}
+		text += fmt.Sprintf("The model of %s has the least %s.\n", chosen.Method, least)
+	}
+	return text
+}
+
+// Status puts a status into words.
+func Status(s dca.Status) string {
+	switch s {
+	case dca.Converged:
+		return "converged"
+	case dca.Inaccurate:
+		return "converged, but the last conic solves missed their tolerances,"
+	case dca.IterationLimit:
+		return "stopped by the iteration limit"
+	case dca.TimeLimit:
+		return "stopped by the time limit"
+	case dca.Cancelled:
+		return "interrupted"
+	case dca.LowerInfeasible:
+		return "the lower level became infeasible"
+	case dca.SolverFailed:
+		return "stopped by a numerical error"
+	}
+	return string(s)
+}
+
+// ended is a status in words, at the end of a clause.
+func ended(r *tune.Result) string { return strings.TrimSuffix(Status(r.Status), ",") }
+
+// confusionTable counts labels and predicted labels, or sums up the weights of their rows.
+func confusionTable(run *Run, j *evaluate.Judged, fit tune.Fit) *webpage.Table {
+	names := run.labels(fit)
+	n := j.Confusion(len(names))
+	by, each := "", ""
+	if j.Weight != nil {
+		by = " by the weights of rows"
+	}
+	if j.Rows != len(j.Y) {
+		each = "each row once for each deal, "
+	}
+	t := webpage.NewTable("confusion", "Labels and predicted labels"+by+", "+each+judgedOn(j), webpage.Text("label"))
+	for _, name := range names {
+		t.Columns = append(t.Columns, webpage.Number("predicted "+name))
+	}
+	t.Columns = append(t.Columns, webpage.Number("share right"))
+	for k, name := range names {
+		share, sum := "-", 0.0
+		cells := []string{name}
+		for _, v := range n[k] {
+			text := words.Short(v) // a sum of weights
+			if v == math.Trunc(v) {
+				text = fmt.Sprintf("%.0f", v)
+			}
+			cells, sum = append(cells, text), sum+v
+		}
+		if sum > 0 {
+			share = fmt.Sprintf("%.1f %%", 100*n[k][k]/sum)
+		}
+		t.AddTexts(append(cells, share)...)
+	}
+	return t
+}
+
+// labels are the texts of the labels of a fit.
+func (run *Run) labels(fit tune.Fit) (names []string) {
+	for _, v := range fit.Labels {
+		names = append(names, run.Rows.Label(v))
+	}
+	return names
+}
+
+// DescribeNested is a line about the error of the whole choice.
+func DescribeNested(run *Run, n *evaluate.Nested) string {
+	unit := run.Spec.Unit()
+	if run.Spec.Name == "svm" { // whose errors on rows left out are not those that it is chosen by
+		unit = measureNames[evaluate.ErrorRate]
+	}
+	folds := words.Count(len(n.Folds), "outer fold")
+	if len(n.Folds) < n.Of {
+		folds = fmt.Sprintf("%d of %d outer folds", len(n.Folds), n.Of)
+	}
+	text := fmt.Sprintf("%s of the whole choice, made anew without each of %s: %s", unit, folds, words.PlusMinus(n.Mean, n.StandardError))
+	if len(n.Metrics) == 0 {
+		return text
+	}
+	said := []evaluate.Metric{headline(n.Metrics)}
+	if first := n.Metrics[0]; first.Name != said[0].Name {
+		said = append(said, first)
+	}
+	for k, m := range said {
+		text += []string{"; on all rows left out ", "; "}[k]
+		plain := ""
+		if !math.IsNaN(m.Plain) {
+			plain = ", without penalty " + words.ToError(m.Plain, m.StandardError)
+		}
+		text += fmt.Sprintf("%s: %s (without features %s%s)", measureNames[m.Name], words.PlusMinus(m.Value, m.StandardError), words.ToError(m.Base, m.StandardError), plain)
+	}
+	return text
+}

@@ -1,0 +1,316 @@
+// Package report says what a run of conetune tune chose and how good it is: as text, as a page, and in figures.
+package report
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/internal/words"
+	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/matcomp"
+	"github.com/conetune/conetune/table/input"
+	"github.com/conetune/conetune/tune"
+)
+
+// The lengths of the lists in the report.
+const (
+	mostFeatures        = 12
+	MostHyperparameters = 8
+)
+
+// Run is a run of conetune tune that is to be reported.
+type Run struct {
+	Spec           model.Spec
+	Options        *model.Options
+	Source         *input.Source
+	From           string // where the rows come from, in a few words
+	Methods        []string
+	Chain, Verbose bool
+	Rows           *input.Rows
+	Entries        *matcomp.Data    // of a matrix; nil for rows
+	Groups         *groups.Groups   // of features; nil without
+	Judge          *evaluate.Judge  // of predictors
+	Outside        *evaluate.Nested // the error by outer folds; nil without --nested
+	Settings       []byte           // for --config
+
+	once      sync.Once // for the next field
+	deviation []float64 // of the features over the training rows
+}
+
+// logOdds says that the values of the classifier are log odds, so that it has probabilities.
+func (run *Run) logOdds() bool { return run.Spec.Loss == model.Logistic }
+
+// summary is what is said of a run first, at the terminal and on the page: what was chosen, and how good it is.
+type summary struct {
+	chosen *tune.Result // the best of the methods
+	target string
+	judged *evaluate.Judged // nil for several targets, and without rows to judge by
+	// lead says what was chosen, and verdict how good it is, in sentences.
+	lead    string
+	verdict []string
+	// quality has the measures; nil without them.
+	quality *webpage.Table
+	choice  choice
+}
+
+func summarize(run *Run, split *dataset.Split, results []*tune.Result) summary {
+	r := evaluate.Best(results)
+	s := summary{chosen: r, target: split.Train.Target, judged: run.Judge.Of(r)}
+	if r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
+		s.target = words.Joined(r.RefitFit.Targets)
+	}
+	s.lead = r.Model
+	if run.Spec.Name == "quantile" {
+		s.lead += fmt.Sprintf(" (level %g)", run.Options.Level)
+	}
+	if run.Entries == nil {
+		s.lead += " for " + s.target
+	}
+	if r.Refit == nil {
+		s.lead += fmt.Sprintf(" by %s: %s after %s, without a model.", r.Method, ended(r), Progress(r))
+		return s
+	}
+	s.choice = choiceOf(run, r)
+	s.lead += ", chosen by " + r.Method
+	if s.choice.said != "" {
+		s.lead += ": " + s.choice.said
+	}
+	s.lead += "."
+	if r.Status != dca.Converged {
+		s.verdict = append(s.verdict, fmt.Sprintf("The run did not end by itself: it was %s. What follows is what it had reached.", ended(r)))
+	}
+	if s.judged != nil {
+		s.verdict = append(s.verdict, verdict(run, s.judged)...)
+		s.quality = qualityTable(run, s.judged)
+	} else {
+		s.quality = targetsTable(run.Judge.Targets(r))
+	}
+	if run.Outside != nil {
+		s.verdict = append(s.verdict, "Nested cross-validation: "+DescribeNested(run, run.Outside)+".")
+	}
+	return s
+}
+
+// Text is the report for people; written tells which files there are.
+func Text(run *Run, split *dataset.Split, results []*tune.Result, written []string) string {
+	what := summarize(run, split, results)
+	r := what.chosen
+	var b strings.Builder
+	for _, text := range append([]string{what.lead}, what.verdict...) {
+		b.WriteString(words.Wrapped(text))
+	}
+	if what.quality != nil {
+		shown, rest := what.quality.First(mostTargets)
+		if what.judged == nil { // of several targets, with no sentence about them
+			b.WriteString(words.Wrapped(shown.Caption + "."))
+		}
+		b.WriteString("\n" + shown.String())
+		if rest > 0 {
+			fmt.Fprintf(&b, "and %s\n", words.Count(rest, "more target"))
+		}
+	}
+	if r.Refit != nil {
+		b.WriteString(words.Wrapped(describeLosses(run, r)))
+	}
+	if len(results) > 1 || run.Verbose && r.Refit != nil {
+		b.WriteString("\n" + describeMethods(run, results))
+	}
+	if r.Refit != nil {
+		if run.Verbose && len(results) == 1 {
+			b.WriteString(describeIterate(run, r))
+		}
+		b.WriteString("\n" + what.choice.describe())
+		if t := ladderTable(r); t != nil {
+			b.WriteString("\n" + t.String())
+		}
+		b.WriteString("\n" + describeFit(run, r.RefitFit, what.judged))
+	}
+	b.WriteString("\n" + describeData(run, split))
+	made := madeBy(r)
+	if len(results) > 1 {
+		made = words.Joined(run.Methods) + " on the " + r.Backend + " backend"
+		if run.Chain {
+			made += ", each begun at the choice of the one before"
+		}
+	} else if r.Status == dca.Converged && r.Message != "" { // else it is in the note about the status
+		made += ": " + r.Message
+	}
+	fmt.Fprintf(&b, "made by   %s\n", made)
+	if r.Refit != nil {
+		fmt.Fprintf(&b, "          the model is trained on %s\n", trainedOn(run, split, r))
+	}
+	if len(written) > 0 {
+		b.WriteString("\n" + strings.Join(written, "\n") + "\n")
+	}
+	return b.String()
+}
+
+// describeLosses tells the errors that the methods compare, and what else there is to say of the choice.
+func describeLosses(run *Run, r *tune.Result) string {
+	rows, unit, tested := "rows", run.Spec.Unit(), ""
+	if run.Entries != nil {
+		rows = "entries"
+	}
+	if first, second, two := strings.Cut(unit, " (validation), "); two { // svm
+		unit, tested = first, strings.TrimSuffix(second, "(test)")
+	}
+	on := "on the validation " + rows
+	if run.Source.CrossValidates() {
+		on = "in cross-validation"
+	}
+	text := words.Sentence(unit) + ", which the methods compare: "
+	if run.Spec.Score != "" && r.Score != nil {
+		text = fmt.Sprintf("%s, by which it is chosen: %s. %s: ", words.Sentence(run.Spec.Score), words.Number(*r.Score), words.Sentence(unit))
+	}
+	text += words.Number(r.Refit.Validation) + " " + on
+	if r.Refit.Test != nil {
+		text += fmt.Sprintf(", %s%s on the test %s", tested, words.Number(*r.Refit.Test), rows)
+	}
+	text += "."
+	if r.LeastNorm {
+		text += " The model can interpolate the training rows; it is the one of least norm."
+	}
+	return text
+}
+
+// describeIterate says what the last point of a method is, with the radii that are largest.
+func describeIterate(run *Run, r *tune.Result) string {
+	if searches(r.Method) || !words.Finite(r.LowerGap) {
+		return words.Wrapped("The method tries fits to the training rows only: its iterate is the best of them.")
+	}
+	text := words.Wrapped(fmt.Sprintf("The iterate is the method's last point, which need not be a fit to the training rows; the two agree where the lower gap, %.2g, is small (--gap-tol).", r.LowerGap))
+	t := webpage.NewTable("", "", webpage.Text("hyperparameter"), webpage.Number("lambda"), webpage.Number("radius"))
+	for _, i := range LargestFirst(r.Radii) {
+		lambda := "-"
+		if i < len(r.Lambda) {
+			lambda = words.Number(r.Lambda[i])
+		}
+		t.AddTexts(r.Names[i], lambda, words.Number(r.Radii[i]))
+	}
+	t, rest := t.First(MostHyperparameters)
+	text += "\n" + t.String()
+	if rest > 0 {
+		text += fmt.Sprintf("and %d more with smaller radii, see --json\n", rest)
+	}
+	return text
+}
+
+// UnitsOf says what the hyperparameters of a model are about.
+func UnitsOf(spec model.Spec, standardized bool) string {
+	if !standardized {
+		return ""
+	}
+	return "in the units of the " + standardised(spec) + "\n"
+}
+
+// standardised is what a model standardises.
+func standardised(spec model.Spec) string {
+	if spec.Labels || spec.LogLink || spec.Survival {
+		return "standardised features"
+	}
+	return "standardised features and target"
+}
+
+// trainedOn says which rows the model is trained on.
+func trainedOn(run *Run, split *dataset.Split, r *tune.Result) string {
+	switch {
+	case r.TrainedOn == tune.FinalTrain:
+		return "the training rows"
+	case r.TrainedOn == tune.FinalFolds:
+		return "the folds, whose mean it is"
+	case split.Test == nil && run.Entries == nil:
+		return "all rows"
+	}
+	return "all rows but those of the test"
+}
+
+// madeBy says by what a result was made, and how far it went.
+func madeBy(r *tune.Result) string {
+	return fmt.Sprintf("%s on the %s backend, %s after %s, %s", r.Method, r.Backend, ended(r), Progress(r), words.Seconds(r.TimeSeconds))
+}
+
+func describeData(run *Run, split *dataset.Split) string {
+	if run.Entries != nil {
+		return describeMatrixData(run)
+	}
+	_, p := split.Train.Dims()
+	var rows []string
+	events := 0
+	for _, set := range []struct {
+		name string
+		data *dataset.Data
+	}{{trainingRows(run), split.Train}, {"validation", split.Val}, {"test", split.Test}} {
+		if set.data != nil {
+			n, _ := set.data.Dims()
+			rows, events = append(rows, fmt.Sprintf("%d %s", n, set.name)), events+survival.Events(set.data.Y)
+		}
+	}
+	target := "target " + split.Train.Target
+	if run.Rows.Targets != nil {
+		target = "targets " + words.Joined(run.Rows.Targets.Names)
+	}
+	if name := run.Source.Wanted.Weights; name != "" {
+		target += ", rows weighed by " + name
+	}
+	if name := run.Source.Wanted.Offset; name != "" {
+		target += ", offset " + name
+	}
+	if run.Spec.Survival {
+		target += ", " + words.Count(events, "event")
+		if e := run.Rows.Encoder; e != nil && e.Event != nil {
+			target += " by " + e.Event.Column
+		}
+	}
+	features, constant := "features as they are", "no intercept"
+	if run.Options.Standardize {
+		features = "features standardised on the " + trainingRows(run) + " rows"
+		of := run.Options.Scaling.Of
+		if run.Spec.Folds {
+			of = run.Options.Scaling.OfNorm
+		}
+		switch of(split.Train) {
+		case dataset.ByLargest:
+			features = "features divided by their largest absolute values on the " + trainingRows(run) + " rows"
+		case dataset.Together:
+			features = "features divided by one number"
+		}
+	}
+	if run.Options.Intercept {
+		constant = "with intercept"
+	} else if run.Spec.Survival {
+		constant = run.Options.Ties.String() + " ties"
+	}
+	return fmt.Sprintf("data      %s\n          %s; %s rows; %s\n          %s, %s\n", run.From,
+		words.Count(p, "feature"), words.Joined(rows), target, features, constant)
+}
+
+// trainingRows names the rows that are not for the test.
+func trainingRows(run *Run) string {
+	if run.Source.CrossValidates() {
+		return "cross-validation"
+	}
+	return "training"
+}
+
+// describeFit lists the coefficients that matter.
+func describeFit(run *Run, fit tune.Fit, j *evaluate.Judged) string {
+	if fit.Matrix != nil {
+		return describeMatrix(fit, run.Options.Intercept)
+	}
+	t, note, more := coefficientTable(run, fit, j, mostFeatures)
+	if t == nil {
+		return words.Wrapped(fmt.Sprintf("No feature of %d is in the model.", len(fit.Features)) + interceptNote(run, fit, len(shownTargets(fit))))
+	}
+	text := t.String()
+	if more > 0 {
+		text += fmt.Sprintf("and %d more of smaller effect; all are in the file of --coefficients\n", more)
+	}
+	return text + words.Wrapped(note)
+}

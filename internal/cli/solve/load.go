@@ -1,0 +1,178 @@
+package solve
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/formats/cbf"
+	"github.com/conetune/conetune/formats/qps"
+	"github.com/conetune/conetune/formats/sdpa"
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/words"
+)
+
+// loadedProgram is a program from a file of any format.
+type loadedProgram struct {
+	path, name string
+	describe   string   // its size in the terms of the file
+	columns    []string // the names of the variables; nil when they have none
+	build      func() (*builtProgram, error)
+	built      *builtProgram // nil until then
+}
+
+// builtProgram is a program in the form of the backends, with the way back.
+type builtProgram struct {
+	problem   *backends.Problem
+	translate func(*backends.Solution) translated
+}
+
+// translated is a solution in the terms of the file.
+type translated struct {
+	x, y, bounds    []float64
+	matrices        [][]float64
+	objective, dual float64
+}
+
+// fileFormat is a format of the files that can be solved.
+type fileFormat struct {
+	endings []string
+	summary string
+	load    func(path string) (*loadedProgram, error)
+}
+
+var fileFormats = []fileFormat{
+	{[]string{".qps", ".mps"}, "linear and quadratic programs, fixed or free format", loadQPS},
+	{[]string{".dat-s"}, "semidefinite programs, SDPA sparse format", loadSDPA},
+	{[]string{".cbf"}, "conic programs, conic benchmark format", loadCBF},
+}
+
+// fileFormatList describes the formats, for help texts.
+func fileFormatList() string {
+	var b strings.Builder
+	for _, f := range fileFormats {
+		fmt.Fprintf(&b, "  %-12s %s\n", strings.Join(f.endings, " "), f.summary)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// withoutEnding takes .gz and the ending of the format away from the name of a file.
+func withoutEnding(path string) (name, ending string) {
+	name = filepath.Base(path)
+	if gz := ".gz"; strings.HasSuffix(strings.ToLower(name), gz) {
+		name = name[:len(name)-len(gz)]
+	}
+	ending = filepath.Ext(name)
+	return strings.TrimSuffix(name, ending), strings.ToLower(ending)
+}
+
+// findFileFormat goes by the ending of the name.
+func findFileFormat(path string) (fileFormat, error) {
+	_, ending := withoutEnding(path)
+	var known []string
+	for _, f := range fileFormats {
+		for _, e := range f.endings {
+			if e == ending {
+				return f, nil
+			}
+			known = append(known, e)
+		}
+	}
+	return fileFormat{}, cli.BadInputf("%s: unknown kind of file, expected a name that ends in %s, with or without .gz", path, strings.Join(known, ", "))
+}
+
+// loadProgram reads a file.
+func loadProgram(path string) (*loadedProgram, error) {
+	f, err := findFileFormat(path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.load(path)
+	if err != nil {
+		return nil, cli.BadInput(err)
+	}
+	p.path = path
+	p.name, _ = withoutEnding(path)
+	return p, nil
+}
+
+func loadQPS(path string) (*loadedProgram, error) {
+	m, err := qps.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	p := &loadedProgram{columns: m.Columns}
+	p.describe = fmt.Sprintf("%s, %s, %s", words.Count(len(m.Rows), "row"), words.Count(len(m.Columns), "column"), words.Count(m.A.NNZ(), "nonzero"))
+	if m.P != nil {
+		p.describe += fmt.Sprintf(", quadratic objective with %s", words.Count(m.P.NNZ(), "nonzero"))
+	}
+	p.describe += sense(m.Maximize)
+	p.build = func() (*builtProgram, error) {
+		c := m.Conic()
+		return &builtProgram{c.Problem, func(s *backends.Solution) translated {
+			t := c.Solution(s)
+			return translated{x: t.X, y: t.Y, bounds: t.Z, objective: t.Objective, dual: t.DualObjective}
+		}}, nil
+	}
+	return p, nil
+}
+
+func loadSDPA(path string) (*loadedProgram, error) {
+	m, err := sdpa.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	p := &loadedProgram{}
+	p.describe = fmt.Sprintf("%s, %s, %s", words.Count(len(m.C), "variable"), words.Count(len(m.Blocks), "block"), words.Count(len(m.Entries), "nonzero")) + sense(false)
+	p.build = func() (*builtProgram, error) {
+		c, err := m.Conic()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		return &builtProgram{c.Problem, func(s *backends.Solution) translated {
+			t := c.Solution(s)
+			out := translated{x: t.X, objective: t.Objective, dual: t.DualObjective}
+			for _, block := range t.Y {
+				out.y = append(out.y, block...)
+			}
+			return out
+		}}, nil
+	}
+	return p, nil
+}
+
+func loadCBF(path string) (*loadedProgram, error) {
+	m, err := cbf.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	variables, constraints := m.Dims()
+	p := &loadedProgram{}
+	p.describe = fmt.Sprintf("%s, %s, %s", words.Count(variables, "variable"), words.Count(constraints, "constraint"), words.Count(len(m.A), "nonzero"))
+	if n := len(m.PSDVar); n > 0 {
+		p.describe += fmt.Sprintf(", %s", words.Count(n, "matrix variable"))
+	}
+	if n := len(m.PSDCon); n > 0 {
+		p.describe += fmt.Sprintf(", %s", words.Count(n, "matrix constraint"))
+	}
+	p.describe += sense(m.Maximize)
+	p.build = func() (*builtProgram, error) {
+		c, err := m.Conic()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		return &builtProgram{c.Problem, func(s *backends.Solution) translated {
+			t := c.Solution(s)
+			return translated{x: t.X, y: t.Y, matrices: t.Matrices, objective: t.Objective, dual: t.DualObjective}
+		}}, nil
+	}
+	return p, nil
+}
+
+func sense(maximize bool) string {
+	if maximize {
+		return "; to maximise"
+	}
+	return "; to minimise"
+}

@@ -1,0 +1,292 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/report"
+	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/internal/words"
+	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems/adaptive"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/table/input"
+	"github.com/conetune/conetune/tune"
+)
+
+// tuneJob is a checked command line of conetune tune.
+type tuneJob struct {
+	*tuneFlags
+	run    *report.Run
+	config tune.Config // without the method
+	built  tune.Model  // of the rows
+}
+
+// NewJob checks everything that can be checked without reading the data.
+func NewJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
+	spec, err := cli.FindModel(name)
+	if err != nil {
+		return nil, err
+	}
+	job := &tuneJob{tuneFlags: f, run: &report.Run{Spec: spec, Options: &f.model.Options, Source: &f.Data.Source, Chain: f.chain, Verbose: f.verbose}}
+	if f.Data.matrix = spec.Matrix; f.Data.matrix && f.Data.Data != "" && f.Data.Split == "" {
+		f.Data.Split = input.DefaultRule(f.Data.Test != "")
+	}
+	f.Data.Once = f.preset == tune.PresetPaper
+	spec.Prepare(&f.Data.Source)
+	if err := f.check(spec, fs); err != nil {
+		return nil, err
+	}
+	least := fmt.Sprintf("a finite number that is not negative, at most %.10g", float64(cli.MostWeight))
+	radii, err := cli.NumbersOf("init", "radius", f.init, least, func(v float64) bool { return v >= 0 && v <= cli.MostWeight })
+	if err != nil {
+		return nil, err
+	}
+	ranges, err := parseRanges(f.ranges)
+	if err != nil {
+		return nil, err
+	}
+	job.run.Methods = strings.Split(f.method, ",")
+	job.config = tune.Config{
+		Backend: f.backend, CrossCheck: f.crossCheck, Engine: f.engine, Preset: f.preset,
+		Evaluations: f.evaluations, Ranges: ranges, Scope: tune.Scope(f.scope), Workers: f.workers,
+		Tol: f.tol, GapTol: f.gapTol, IgnoreGap: fs.Changed("gap-tol") && f.gapTol == 0, Rho: f.rho, Delta: f.delta,
+		CAlpha: f.cAlpha, Epsilon: f.epsilon, Eps: f.eps, Rung: f.rung, OneSE: f.oneSE, Final: f.final,
+		Init: radii, MaxIter: f.maxIter, TimeLimit: f.timeLimit, Seed: int64(f.Data.Seed), Threads: f.threads,
+	}
+	if err := job.config.Validate(); err != nil {
+		return nil, cli.BadInput(err)
+	}
+	if err := f.parseClassWeights(); err != nil {
+		return nil, err
+	}
+	f.model.Groups = f.readGroups
+	return job, f.parseScaling(spec, fs)
+}
+
+// check looks at the flags for themselves and beside each other.
+func (f *tuneFlags) check(spec model.Spec, fs *pflag.FlagSet) error {
+	rows := f.rows()
+	for _, check := range []func() error{
+		f.checkNames,
+		func() error { return cli.CheckNumbers(fs, rows) },
+		func() error { return f.checkModel(spec, fs, rows) },
+		func() error { return f.Data.check(fs) },
+		f.checkOutputs,
+		f.Data.checkTargets,
+	} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	if !fs.Changed("groups") && spec.Takes("Groups") && !spec.Matrix && f.Data.Dir == "" {
+		return cli.BadInputf("--groups is missing: M equal consecutive groups, or a file with the group of each feature")
+	}
+	fold, folds := f.Data.Wanted.Division.Fold, f.Data.CrossValidates()
+	return cli.CheckUse(fs,
+		cli.When("nested", f.nested < 2, fmt.Sprintf(" is %d, expected at least 2", f.nested)),
+		cli.When("nested", f.Data.matrix || f.Data.Data == "" || !folds, " goes with the folds of --data FILE"),
+		cli.When("fold-column", f.nested != 0 && f.nested != input.DefaultFolds, " "+fold+" says how many outer folds there are: give --nested without a number"),
+		cli.When("coefficients", spec.Matrix, ": "+spec.Name+" predicts by a matrix; --save has it"),
+		cli.When("folds", f.Data.matrix, ": "+spec.Name+" has no folds, its entries are for training, validation or test"),
+		cli.When("final", folds, ": with folds the refit is trained on all of their rows; leave it out, or divide the rows by --split"),
+	)
+}
+
+// checkModel rejects flags of other models, and numbers without meaning.
+func (f *tuneFlags) checkModel(spec model.Spec, fs *pflag.FlagSet, rows []cli.Flag) (err error) {
+	for _, r := range rows {
+		if r.Of != "" && fs.Changed(r.Name) && !spec.Takes(r.Of) {
+			return cli.BadInputf("--%s is not for %s; it is for %s", r.Name, spec.Name, words.Joined(model.Taking(r.Of)))
+		}
+	}
+	m := &f.model
+	m.Terms = m.terms.terms
+	m.Ties, err = survival.ParseTies(m.ties)
+	switch {
+	case err != nil:
+		return cli.BadInputf("--ties is %q, expected one of: %s", m.ties, words.Joined(survival.TieRules()))
+	case !(m.Level > 0 && m.Level < 1):
+		return cli.BadInputf("--level is %v, expected a number between 0 and 1", m.Level)
+	case m.Order < 1:
+		return cli.BadInputf("--order is %d, expected at least 1", m.Order)
+	case !slices.Contains(adaptive.Pilots(), string(m.Pilot)):
+		return cli.BadInputf("--pilot: unknown model %q; known are: %s", m.Pilot, words.Joined(adaptive.Pilots()))
+	}
+	if err := cli.CheckUse(fs,
+		cli.When("event", !spec.Survival, ": "+spec.Name+" has no times until an event; cox has"),
+		cli.When("intercept", spec.Survival, ": "+spec.Name+" has none, as a constant changes nothing"),
+		cli.When("intercept", spec.Folds && !f.intercept, "=false: "+spec.Name+" always has one"),
+		cli.When("scale", spec.Matrix, ": "+spec.Name+" always divides by standard deviations"),
+		cli.When("scale", fs.Changed("standardize") && !f.standardize, " is about what --standardize=false turns off; leave one of them out"),
+	); err != nil {
+		return err
+	}
+	return m.terms.check(fs)
+}
+
+// parseScaling finds the unit of features and whether there is an intercept: those that are asked for, or those of
+// tables of users, which have columns in units of their own; the paper's data have not.
+func (f *tuneFlags) parseScaling(spec model.Spec, fs *pflag.FlagSet) (err error) {
+	o, raw := &f.model.Options, f.Data.Dir == "" && f.preset == ""
+	o.Standardize, o.Intercept = raw, raw
+	if fs.Changed("scale") {
+		if o.Scaling, err = dataset.ParseScaling(f.scale); err != nil {
+			return cli.BadInputf("--scale is %q, expected one of: %s", f.scale, words.Joined(dataset.Scalings()))
+		}
+		o.Standardize = true
+	}
+	if fs.Changed("standardize") {
+		o.Standardize = f.standardize
+	}
+	if fs.Changed("intercept") {
+		o.Intercept = f.intercept
+	}
+	o.Intercept = (o.Intercept || spec.Folds) && !spec.Survival
+	return nil
+}
+
+// readGroups returns the groups that --groups names or counts, by default those of the folder.
+func (f *tuneFlags) readGroups(features []string, overlap bool) (*groups.Groups, error) {
+	if f.groups == "" {
+		return groups.ReadDir(f.Data.Dir, features, overlap)
+	}
+	m, err := strconv.Atoi(f.groups)
+	if err != nil {
+		return groups.Read(f.groups, features, overlap)
+	}
+	g, err := groups.Equal(len(features), m)
+	if err != nil {
+		return nil, fmt.Errorf("--groups: %w", err)
+	}
+	return g, nil
+}
+
+// parseClassWeights reads "balanced" or "1,3".
+func (f *tuneFlags) parseClassWeights() (err error) {
+	if f.model.Balanced = f.classWeights == "balanced"; f.model.Balanced {
+		return nil
+	}
+	const least, expected = 1 / cli.MostWeight, "balanced, or a positive number for the rows of the smaller label and one for those of the larger, from %g to %g"
+	f.model.ClassWeights, err = cli.NumbersOf("class-weights", "weight", f.classWeights, cli.Sprintf(expected, least, cli.MostWeight), func(v float64) bool { return v >= least && v <= cli.MostWeight })
+	if n := len(f.model.ClassWeights); err == nil && n != 0 && n != 2 {
+		err = cli.BadInputf("--class-weights is %q, expected "+expected, f.classWeights, least, cli.MostWeight)
+	}
+	return err
+}
+
+// checkNames rejects unknown methods, presets and backends, and names those there are.
+func (f *tuneFlags) checkNames() error {
+	known := func(what string, names []string) func(string) error {
+		return func(name string) error {
+			if slices.Contains(names, name) {
+				return nil
+			}
+			return fmt.Errorf("unknown %s %q; known are: %s", what, name, words.Joined(names))
+		}
+	}
+	methods, err := cli.NamesOf("method", f.method, known("method", tune.Methods()))
+	if err != nil {
+		return err
+	}
+	if _, err := cli.NamesOf("preset", f.preset, known("preset", tune.Presets())); err != nil {
+		return err
+	}
+	if _, err := cli.NamesOf("engine", f.engine, known("engine", tune.Engines())); err != nil {
+		return err
+	}
+	if _, err := cli.OpenBackend(f.backend, f.crossCheck); err != nil {
+		return err
+	}
+	switch {
+	case f.chain && len(methods) == 1:
+		return cli.BadInputf("--chain needs several methods, such as --method grid,vf-idca")
+	case !f.crossCheck && strings.Contains(f.backend, ","):
+		return cli.BadInputf("--backend %s: the first answer of several depends on the time, and a run on it: add --cross-check, or name one, or auto", f.backend)
+	case f.Data.Seed > math.MaxInt64:
+		return cli.BadInputf("--seed is %d, expected at most %d", f.Data.Seed, int64(math.MaxInt64))
+	}
+	return nil
+}
+
+// parseRanges reads "1e-5:1e-2" or "lambda1=1e-5:1e-2,lambda2=..".
+func parseRanges(text string) ([]tune.Range, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var ranges []tune.Range
+	for _, field := range strings.Split(text, ",") {
+		r := tune.Range{}
+		bounds := field
+		if i := strings.LastIndex(field, "="); i >= 0 {
+			r.Axis, bounds = field[:i], field[i+1:]
+		}
+		low, high, found := strings.Cut(bounds, ":")
+		var errLow, errHigh error
+		r.Low, errLow = strconv.ParseFloat(low, 64)
+		r.High, errHigh = strconv.ParseFloat(high, 64)
+		if !found || errLow != nil || errHigh != nil || strings.HasPrefix(field, "=") {
+			return nil, cli.BadInputf("--range: %q found, expected LOW:HIGH or NAME=LOW:HIGH, such as lambda1=1e-5:1e-2", field)
+		}
+		if r.Low > 0 && r.Low < cli.LeastRange || r.High > cli.MostRange {
+			return nil, cli.BadInputf("--range: %q found, expected numbers from %g to %g", field, cli.LeastRange, cli.MostRange)
+		}
+		ranges = append(ranges, r)
+	}
+	return ranges, nil
+}
+
+// checkOutputs finds out before the work whether its files can be written, and
+// that none of them would replace another one or the data.
+func (f *tuneFlags) checkOutputs() error {
+	for _, out := range []fileFlag{{"--plot", f.plot}, {"--plot-trace", f.plotTrace}} {
+		if out.path == "" {
+			continue
+		}
+		if _, err := figure.Format(out.path); err != nil {
+			return cli.BadInputf("%s: %w", out.flag, err)
+		}
+	}
+	taken := map[string]string{}
+	for _, in := range f.Data.AllFiles() {
+		taken[cli.Absolute(in)] = "the data"
+	}
+	if f.groups != "" {
+		taken[cli.Absolute(f.groups)] = "the groups"
+	}
+	if f.config != "" {
+		taken[cli.Absolute(f.config)] = "the file of --config"
+	}
+	for _, in := range f.model.terms.files() {
+		taken[cli.Absolute(in)] = "the penalty factors"
+	}
+	for _, out := range f.outputs() {
+		if out.path == "" || out.path == cli.StandardStream {
+			continue
+		}
+		if other, ok := taken[cli.Absolute(out.path)]; ok {
+			return cli.BadInputf("%s %s: would overwrite %s", out.flag, out.path, other)
+		}
+		taken[cli.Absolute(out.path)] = "the file of " + out.flag
+		if err := cli.CheckOutput(out.path); err != nil {
+			return cli.BadInputf("%s: %w", out.flag, err)
+		}
+	}
+	return nil
+}
+
+// fileFlag is a flag that names a file.
+type fileFlag struct{ flag, path string }
+
+// outputs are the files to write, those without a name among them.
+func (f *tuneFlags) outputs() []fileFlag {
+	return []fileFlag{{"--trace", f.trace}, {"--plot", f.plot}, {"--plot-trace", f.plotTrace}, {"--save", f.save}, {"--coefficients", f.coefficients}, {"--report", f.report}, {"--save-config", f.saveConfig}}
+}

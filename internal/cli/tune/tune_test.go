@@ -1,0 +1,403 @@
+package tune
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/clitest"
+	"github.com/conetune/conetune/internal/cli/report"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/proptest"
+	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table/input"
+	"github.com/conetune/conetune/table/split"
+	"github.com/conetune/conetune/tune"
+)
+
+// endedRun is one of two iterations.
+func endedRun() (*report.Run, *tune.Result) {
+	train := &dataset.Data{X: mat.NewDense(2, 2, []float64{-1, 1, 1, -1}), Y: []float64{1, 2}, Features: []string{"a", "b"}, Target: "y"}
+	r := &tune.Result{
+		Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: dca.Converged, Iterations: 2,
+		Refit: &tune.Errors{Validation: 2.5}, RefitFit: tune.Fit{Features: train.Features, Coefficients: []float64{2, 0}}, Radii: []float64{0, 1},
+	}
+	return &report.Run{Source: &input.Source{Dir: "data"}, Options: &model.Options{}, Rows: &input.Rows{Split: &dataset.Split{Train: train, Val: train}}}, r
+}
+
+func TestOutcome(t *testing.T) {
+	for status, want := range map[dca.Status]struct {
+		code int
+		text string
+	}{
+		dca.Converged:       {cli.ExitDone, ""},
+		dca.IterationLimit:  {cli.ExitUnsolved, "stopped by the iteration limit after 2 iterations"},
+		dca.TimeLimit:       {cli.ExitUnsolved, "stopped by the time limit"},
+		dca.Inaccurate:      {cli.ExitUnsolved, "missed their tolerances"},
+		dca.SolverFailed:    {cli.ExitUnsolved, "stopped by a numerical error"},
+		dca.LowerInfeasible: {cli.ExitUnsolved, "the lower level became infeasible"},
+		dca.Cancelled:       {cli.ExitInterrupted, "interrupted after 2 iterations"},
+	} {
+		run, r := endedRun()
+		r.Status = status
+		var stderr bytes.Buffer
+		err := (&app{&cli.App{Stderr: &stderr}}).outcome(&tuneJob{tuneFlags: &tuneFlags{}, run: run}, []*tune.Result{r})
+		if want.code == cli.ExitDone {
+			require.NoError(t, err)
+			require.Empty(t, stderr.String())
+			continue
+		}
+		var e *cli.ExitError
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, want.code, e.Code)
+		require.Contains(t, stderr.String(), want.text)
+		require.Equal(t, 1, strings.Count(stderr.String(), "\n"))
+	}
+	// A run without a refit has no model to save.
+	run, r := endedRun()
+	r.Refit, r.Status = nil, dca.Cancelled
+	var stderr bytes.Buffer
+	job := &tuneJob{tuneFlags: &tuneFlags{save: "m.json"}, run: run}
+	require.Error(t, (&app{&cli.App{Stderr: &stderr}}).outcome(job, []*tune.Result{r}))
+	require.Contains(t, stderr.String(), "no model to write to m.json")
+}
+
+func TestSavedModel(t *testing.T) {
+	run, r := endedRun()
+	job := &tuneJob{tuneFlags: &tuneFlags{Data: dataFlags{Source: *run.Source}}, run: run}
+	r.Hyperparameters = map[string]float64{"lambda1": 0, "lambda2": 0.5}
+	m := job.saved(r)
+	require.Equal(t, 2.5, *m.ValidationError)
+	require.Equal(t, r.RefitFit.Coefficients, m.Coefficients)
+	require.Equal(t, []string{"data"}, m.Provenance.Files)
+	require.Equal(t, 0, m.Provenance.TestRows)
+}
+
+// read reads the rows as conetune tune does with these flags.
+func readDesign(t require.TestingT, labels bool, args ...string) (*input.Rows, error) {
+	f, fs := JobFlags()
+	d := &f.Data
+	require.NoError(t, fs.Parse(args))
+	d.Once, d.Seed, d.Wanted.Classes = true, 1, labels
+	if err := d.check(fs); err != nil {
+		return nil, err
+	}
+	return d.Read()
+}
+
+func validating(cv *dataset.CrossValidation) (rows [][]int) {
+	for _, f := range cv.Folds {
+		rows = append(rows, f.Val)
+	}
+	return rows
+}
+
+// The folds of a small table are those that a person writes down.
+func TestFoldsByColumns(t *testing.T) {
+	data := clitest.Write(t, t.TempDir(), "wards.csv", clitest.Wards)
+	north, south, east := []int{0, 2, 11}, []int{1, 5, 6, 8, 9}, []int{3, 4, 7, 10}
+	others := func(val []int) (train []int) {
+		for i := range 12 {
+			if !slices.Contains(val, i) {
+				train = append(train, i)
+			}
+		}
+		return train
+	}
+	for _, c := range []struct {
+		name string
+		args []string
+		val  [][]int
+	}{
+		{"fold column", []string{"--fold-column", "part"}, [][]int{{1, 2, 6, 9}, {0, 5, 8, 10}, {3, 4, 7, 11}}},
+		{"fold column and all rows", []string{"--fold-column", "part", "--split", "all"}, [][]int{{1, 2, 6, 9}, {0, 5, 8, 10}, {3, 4, 7, 11}}},
+		{"a group in each fold", []string{"--group", "ward", "--folds", "all", "--split", "all"}, [][]int{east, north, south}},
+		{"groups in two folds", []string{"--group", "ward", "--folds", "2", "--split", "all"}, [][]int{append(slices.Clone(north), east...), south}},
+		{"rows", []string{"--folds", "all", "--split", "all"}, [][]int{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}, {10}, {11}}},
+	} {
+		rows, err := readDesign(t, false, append([]string{"--data", data}, c.args...)...)
+		require.NoError(t, err, c.name)
+		for k := range c.val {
+			slices.Sort(c.val[k])
+		}
+		require.Equal(t, c.val, validating(rows.CV), c.name)
+		for k, f := range rows.CV.Folds {
+			require.Equal(t, others(c.val[k]), f.Train, c.name)
+		}
+		require.Nil(t, rows.CV.Test)
+		for _, name := range []string{"ward", "day", "part"} { // of another purpose they are features
+			require.Equal(t, slices.Contains(c.args, name), !slices.ContainsFunc(rows.CV.Data.Features, func(f string) bool { return strings.HasPrefix(f, name) }), c.name)
+		}
+	}
+
+	// By days: 3, 1, 5, 9, 7, 10, {4, 11}, 6, 0, 8, 2. In four blocks of three these are the rows
+	// 3 1 5 | 9 7 10 | 4 11 6 | 0 8 2.
+	rows, err := readDesign(t, false, "--data", data, "--time", "day", "--folds", "3", "--split", "all")
+	require.NoError(t, err)
+	require.Equal(t, []split.Fold{
+		{Train: []int{1, 3, 5}, Val: []int{7, 9, 10}},
+		{Train: []int{1, 3, 5, 7, 9, 10}, Val: []int{4, 6, 11}},
+		{Train: []int{1, 3, 4, 5, 6, 7, 9, 10, 11}, Val: []int{0, 2, 8}},
+	}, rows.CV.Folds)
+
+	// The last quarter is for the test, and of the others the last two thirds validate.
+	rows, err = readDesign(t, false, "--data", data, "--time", "day", "--folds", "2", "--split", "0.75/rest", "--features", "x")
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 4, 9}, rows.CV.Test.Y)
+	require.Equal(t, []float64{2, 3, 5, 7, 6, 8, 1, 2, 3}, rows.CV.Data.Y)
+	require.Equal(t, []split.Fold{{Train: []int{0, 1, 3}, Val: []int{5, 6, 7}}, {Train: []int{0, 1, 3, 5, 6, 7}, Val: []int{2, 4, 8}}}, rows.CV.Folds)
+
+	// Without folds --split goes by columns as well.
+	rows, err = readDesign(t, false, "--data", data, "--time", "day", "--split", "6/3/rest")
+	require.NoError(t, err)
+	require.Equal(t, []float64{2, 3, 7, 8, 1, 2}, rows.Split.Train.Y)
+	require.Equal(t, []float64{5, 6, 3}, rows.Split.Val.Y)
+	require.Equal(t, []float64{1, 4, 9}, rows.Split.Test.Y)
+	rows, err = readDesign(t, false, "--data", data, "--group", "ward", "--split", "5/4/3")
+	require.NoError(t, err)
+	require.Equal(t, []float64{2, 7, 6, 9, 1}, rows.Split.Train.Y)
+	require.Equal(t, []float64{3, 5, 8, 2}, rows.Split.Val.Y)
+	require.Equal(t, []float64{1, 4, 3}, rows.Split.Test.Y)
+}
+
+// Without a word about it all rows are dealt out to five folds, or to as many as there are rows, groups and times for.
+func TestDesignByDefault(t *testing.T) {
+	dir := t.TempDir()
+	data := clitest.Write(t, dir, "wards.csv", clitest.Wards)
+	few := clitest.Write(t, dir, "few.csv", strings.Join(strings.SplitAfter(clitest.Wards, "\n")[:4], ""))
+	for _, c := range []struct {
+		args  []string
+		sizes []int // of the validation rows of the folds
+		test  int
+	}{
+		{[]string{"--data", data}, []int{3, 3, 2, 2, 2}, 0},
+		{[]string{"--data", data, "--split", "all"}, []int{3, 3, 2, 2, 2}, 0},
+		{[]string{"--data", data, "--test", few}, []int{3, 3, 2, 2, 2}, 3},
+		{[]string{"--data", data, "--split", "10/rest", "--folds", "5"}, []int{2, 2, 2, 2, 2}, 2},
+		{[]string{"--data", few}, []int{1, 1, 1}, 0},
+		{[]string{"--data", data, "--group", "ward"}, []int{3, 4, 5}, 0},
+		{[]string{"--data", data, "--time", "day"}, []int{2, 2, 2, 2, 2}, 0},
+	} {
+		rows, err := readDesign(t, false, c.args...)
+		require.NoError(t, err, c.args)
+		var sizes []int
+		var all []int
+		for _, f := range rows.CV.Folds {
+			sizes = append(sizes, len(f.Val))
+			all = append(all, f.Val...)
+		}
+		if slices.Contains(c.args, "--group") {
+			slices.Sort(sizes)
+		}
+		require.Equal(t, c.sizes, sizes, c.args)
+		slices.Sort(all)
+		require.Len(t, slices.Compact(all), len(all))
+		n, _ := rows.CV.Test.Dims()
+		require.Equal(t, c.test, n, c.args)
+	}
+
+	// A class of ten rows in thirty is dealt out two to a fold; one of two rows to two of them.
+	for size, most := range map[int]int{10: 2, 2: 1} {
+		text := "y,x\n"
+		for i := range 30 {
+			text += fmt.Sprintf("%v,%d\n", i < size, i)
+		}
+		rows, err := readDesign(t, true, "--data", clitest.Write(t, dir, "labels.csv", text))
+		require.NoError(t, err)
+		for _, f := range rows.CV.Folds {
+			n := 0.0
+			for _, i := range f.Val {
+				n += rows.CV.Data.Y[i]
+			}
+			require.LessOrEqual(t, int(n), most)
+			require.Len(t, f.Val, 6)
+		}
+	}
+}
+
+// Whatever the table, no group is on both sides of a fold or of the split, and no row is trained on that is not older than all that it validates.
+func TestDesignsKeepApart(t *testing.T) {
+	dir := t.TempDir()
+	proptest.Check(t, func(r *rapid.T) {
+		n := rapid.IntRange(12, 40).Draw(r, "rows")
+		key := rapid.SliceOfN(rapid.IntRange(0, 9), n, n).Draw(r, "key")
+		text := "y,x,key\n"
+		for i, k := range key {
+			text += fmt.Sprintf("%d,%d,%d\n", i, i*i%7, k)
+		}
+		path := filepath.Join(dir, "table.csv")
+		require.NoError(r, os.WriteFile(path, []byte(text), 0o600))
+		kind := rapid.SampledFrom([]string{"group", "time"}).Draw(r, "kind")
+		args := []string{"--data", path, "--" + kind, "key", "--folds", strconv.Itoa(rapid.IntRange(2, 4).Draw(r, "folds"))}
+		tested := rapid.Bool().Draw(r, "tested")
+		args = append(args, "--split", map[bool]string{true: "0.75/rest", false: "all"}[tested])
+		rows, err := readDesign(r, false, args...)
+		if err != nil {
+			r.Skip("too few values")
+		}
+		keys := func(d *dataset.Data, index []int) (list []int) {
+			for _, i := range index {
+				list = append(list, key[int(d.Y[i])])
+			}
+			return list
+		}
+		apart := func(train, val []int) {
+			for _, k := range val {
+				require.NotContains(r, train, k)
+				if kind == "time" {
+					require.Less(r, slices.Max(train), k)
+				}
+			}
+		}
+		data := rows.CV.Data
+		for _, f := range rows.CV.Folds {
+			apart(keys(data, f.Train), keys(data, f.Val))
+		}
+		if tested {
+			var all, held []int
+			for i := range data.Y {
+				all = append(all, i)
+			}
+			for i := range rows.CV.Test.Y {
+				held = append(held, i)
+			}
+			apart(keys(data, all), keys(rows.CV.Test, held))
+		} else {
+			require.Len(r, data.Y, n)
+		}
+	})
+}
+
+// outerJob is a job with its rows, and the rows for outer folds.
+func outerJob(t *testing.T, args ...string) (*tuneJob, *input.Outer) {
+	t.Helper()
+	spec, err := cli.FindModel("elastic-net")
+	require.NoError(t, err)
+	f, fs := JobFlags()
+	f.nested = 3
+	job := &tuneJob{tuneFlags: f, run: &report.Run{Spec: spec, Methods: []string{"grid"}, Options: &f.model.Options, Source: &f.Data.Source}, config: tune.Config{Evaluations: 4, Eps: 1e-8}}
+	require.NoError(t, fs.Parse(args))
+	job.Data.Seed, job.Data.Always = 1, true
+	rows, err := job.read()
+	require.NoError(t, err)
+	return job, rows.Outer
+}
+
+// Outer folds keep groups together and look ahead of time no more than those inside.
+func TestNestedDesign(t *testing.T) {
+	data := clitest.Write(t, t.TempDir(), "wards.csv", clitest.Wards)
+	job, outer := outerJob(t, "--data", data, "--group", "ward", "--features", "x")
+	folds, err := job.outerFolds(outer)
+	require.NoError(t, err)
+	val := validating(&dataset.CrossValidation{Folds: folds})
+	slices.SortFunc(val, func(a, b []int) int { return len(a) - len(b) })
+	require.Equal(t, [][]int{{0, 2, 11}, {3, 4, 7, 10}, {1, 5, 6, 8, 9}}, val)
+
+	job, outer = outerJob(t, "--data", data, "--time", "day", "--features", "x")
+	folds, err = job.outerFolds(outer)
+	require.NoError(t, err)
+	require.Equal(t, []split.Fold{
+		{Train: []int{1, 3, 5}, Val: []int{7, 9, 10}},
+		{Train: []int{1, 3, 5, 7, 9, 10}, Val: []int{4, 6, 11}},
+		{Train: []int{1, 3, 4, 5, 6, 7, 9, 10, 11}, Val: []int{0, 2, 8}},
+	}, folds)
+	at, _, err := job.choice().Without(outer, folds[1])
+	require.NoError(t, err)
+	require.Equal(t, []float64{5, 6, 3}, at.CV.Test.Y)
+	require.Equal(t, []float64{2, 3, 7, 8, 1, 2}, at.CV.Data.Y)
+	for k, f := range at.CV.Folds { // days 2, 1, 3, 5, 4, 6: the next day is predicted by those before
+		order := []int{1, 0, 2, 4, 3, 5}
+		require.Equal(t, []int{order[k+1]}, f.Val)
+	}
+}
+
+// An end of the context keeps what is done.
+func TestNestedInterrupted(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	job, outer := outerJob(t, "--data", clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 60, 4)))
+	folds, err := job.outerFolds(outer)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	without, calls := outer.Without, 0
+	outer.Without = func(train, held []int) (*input.Rows, error) {
+		if calls++; calls == 3 {
+			cancel()
+		}
+		return without(train, held)
+	}
+	n, err := job.runNested(ctx, outer, folds, &progress{Status: &cli.Status{}})
+	require.NoError(t, err)
+	require.True(t, n.Stopped)
+	require.Len(t, n.Folds, 2)
+	require.Contains(t, report.DescribeNested(job.run, n), "2 of 3 outer folds")
+	var stderr strings.Builder
+	a := &app{&cli.App{Stderr: &stderr}}
+	require.Equal(t, cli.ExitInterrupted, a.tellNested(n))
+	require.Equal(t, "conetune: --nested: interrupted after 2 of 3 outer folds\n", stderr.String())
+}
+
+// A search that takes 2 seconds for a point has 2 seconds left for each point that is left.
+func TestTimeLeftOfASearch(t *testing.T) {
+	start := time.Now()
+	after := func(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
+	r := &rest{}
+	at := func(k int) tune.Place {
+		return tune.Place{Method: "grid", Place: dca.Place{Stage: tune.StageSearch, Point: k, Points: 100}}
+	}
+	r.begin(at(0), after(0))
+	require.Empty(t, r.text(after(1)), "nothing is done yet")
+	for k := 1; k <= 40; k++ {
+		r.begin(at(k), after(2*float64(k)))
+	}
+	require.Equal(t, "about 2m0s left", r.text(after(80)))
+	require.Equal(t, "about 1m59s left", r.text(after(81)), "it counts down between points")
+	r.limit = 100 * time.Second
+	require.Equal(t, "at most 20s left", r.text(after(80)))
+	require.Equal(t, "less than 1s left", r.text(after(99.5)))
+
+	// The next method has its own clock.
+	r.begin(tune.Place{Method: "hoag", Place: dca.Place{Stage: tune.StageDescent}}, after(100))
+	require.Equal(t, "at most 1m30s left", r.text(after(110)))
+	r.limit = 0
+	require.Empty(t, r.text(after(110)))
+}
+
+// Every flag is in the help of all flags once, and some are in the other.
+func TestHelp(t *testing.T) {
+	help := func(flag string) string {
+		var b strings.Builder
+		cmd := (&app{&cli.App{}}).tuneCommand()
+		cmd.SetOut(&b)
+		cmd.SetArgs([]string{flag})
+		require.NoError(t, cmd.Execute())
+		return b.String()
+	}
+	some, all := help("--help"), help("--help-all")
+	cmd, shown := (&app{&cli.App{}}).tuneCommand(), 0
+	cmd.InitDefaultHelpFlag()
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		line := regexp.MustCompile(`(?m)^ +(-\w, |    )--` + f.Name + `[\[ ]`)
+		require.Len(t, line.FindAllString(all, -1), 1, f.Name)
+		shown += len(line.FindAllString(some, -1))
+	})
+	require.InDelta(t, 30, shown, 5)
+	require.Contains(t, some, "--help-all lists all flags")
+}

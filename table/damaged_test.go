@@ -83,6 +83,16 @@ func TestParquetCodecs(t *testing.T) {
 	}
 }
 
+// A value that was changed in a page that is not compressed is noticed by the checksum of its page.
+func TestParquetChecksum(t *testing.T) {
+	text := ofCodec(t, "plain", 2)
+	k := bytes.Index(text, []byte("text 123"))
+	require.Positive(t, k)
+	text[k]++
+	_, err := decodeKnown("f.parquet", text, "")
+	require.ErrorContains(t, err, "checksum")
+}
+
 // packs are texts in all ways of compression.
 func packs(t testing.TB, text []byte) map[string][]byte {
 	t.Helper()

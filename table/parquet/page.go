@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 
 	"github.com/conetune/conetune/internal/memory"
@@ -96,6 +97,9 @@ func (c *cursor) page() error {
 	if _, err := io.ReadFull(c.text, data); err != nil {
 		return io.ErrUnexpectedEOF
 	}
+	if sum := head.at(4); sum.id > 0 && uint32(sum.number) != crc32.ChecksumIEEE(data) {
+		return errors.New("a page has another checksum than its header says")
+	}
 	const dataPage, dictionaryPage, secondPage = 0, 2, 3
 	var err error
 	switch head.at(1).number {
@@ -111,9 +115,8 @@ func (c *cursor) page() error {
 	case secondPage: // in the second version of the format: levels are not compressed
 		of := head.at(8)
 		levels := of.at(5).number
-		if of.at(6).number != 0 { // bytes of lists
-			return errPage
-		}
+		lists := of.at(6).number // bytes of levels of lists, which say nothing here
+		data, size = data[lists:], size-lists
 		rest := data[levels:]
 		if of.at(7).number != no && len(rest) > 0 {
 			if rest, err = unpacked(c.codec, rest, size-levels); err != nil {

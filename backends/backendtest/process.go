@@ -5,9 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -18,6 +18,9 @@ import (
 // Process tests what a library does with the process: it keeps no memory of the problems, leaves signals to the program
 // during a solve of slow, which ends at its time limit, and prints nothing.
 func Process(t *testing.T, b backends.ConicBackend, slow func() backends.Solver, problems ...*backends.Problem) {
+	if runtime.GOOS != "linux" {
+		t.Skip("asks Linux for memory and signals")
+	}
 	t.Run("Memory", func(t *testing.T) {
 		memory(t, func() {
 			for _, p := range problems {
@@ -84,7 +87,11 @@ func signalled(t *testing.T, s backends.Solver) {
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, os.Interrupt)
 	defer signal.Stop(got)
-	time.AfterFunc(50*time.Millisecond, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGINT) })
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(50*time.Millisecond, func() { _ = self.Signal(os.Interrupt) })
 	sol, err := s.Solve(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -19,18 +19,18 @@ func TestStopAnywhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			wantPerm := p.amd()
 			q := p.permuted(wantPerm)
-			wantParent := Etree(q.n, q.colptr, q.rowidx)
-			wantPost := Postorder(wantParent)
-			wantCounts := ColCounts(q.n, q.colptr, q.rowidx, wantParent, wantPost)
+			wantParent := Etree(q.n, q.colptr, q.rowidx, nil)
+			wantPost := Postorder(wantParent, nil)
+			wantCounts := ColCounts(q.n, q.colptr, q.rowidx, wantParent, wantPost, nil)
 			s := stop.Every(1)
 			for name, c := range map[string]struct {
 				want []int32
 				run  func() []int32
 			}{
-				"AMD":       {wantPerm, func() []int32 { return AMDWith(p.n, p.colptr, p.rowidx, Options{Stop: s}) }},
-				"Etree":     {wantParent, func() []int32 { return Within{s}.Etree(q.n, q.colptr, q.rowidx) }},
-				"Postorder": {wantPost, func() []int32 { return Within{s}.Postorder(wantParent) }},
-				"ColCounts": {wantCounts, func() []int32 { return Within{s}.ColCounts(q.n, q.colptr, q.rowidx, wantParent, wantPost) }},
+				"AMD":       {wantPerm, func() []int32 { return AMD(p.n, p.colptr, p.rowidx, Options{Stop: s}) }},
+				"Etree":     {wantParent, func() []int32 { return Etree(q.n, q.colptr, q.rowidx, s) }},
+				"Postorder": {wantPost, func() []int32 { return Postorder(wantParent, s) }},
+				"ColCounts": {wantCounts, func() []int32 { return ColCounts(q.n, q.colptr, q.rowidx, wantParent, wantPost, s) }},
 			} {
 				at := 0
 				for {

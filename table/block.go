@@ -61,7 +61,6 @@ type part struct {
 	x       []float64
 	n       int
 	lines   []int32
-	follow  bool    // rows stand on lines one after the other
 	texts   []int   // cells of x that are texts
 	columns []int32 // and their columns
 	words   []dictionary
@@ -75,7 +74,7 @@ type part struct {
 
 // read replaces the rows by those of a block.
 func (p *part) read(r *reader, b *textfile.Block) error {
-	p.x, p.n, p.lines, p.follow = p.x[:0], 0, p.lines[:0], true
+	p.x, p.n, p.lines = p.x[:0], 0, p.lines[:0]
 	p.texts, p.columns, p.ragged, p.bad, p.comments = p.texts[:0], p.columns[:0], p.ragged[:0], 0, 0
 	if p.words == nil {
 		p.words, p.verbatim = make([]dictionary, r.width), r.verbatim
@@ -121,7 +120,6 @@ func (p *part) read(r *reader, b *textfile.Block) error {
 			at = end
 			continue
 		}
-		p.follow = p.follow && (p.n == 0 || int(p.lines[0])+p.n == number)
 		p.lines = append(p.lines, int32(number))
 		p.x, p.n, at = p.x[:len(p.x)+r.width], p.n+1, next
 	}
@@ -345,13 +343,7 @@ func (r *reader) merge(p *part) error {
 	if p.n == 0 {
 		return nil
 	}
-	b := block{first: t.rows, n: p.n, line: int(p.lines[0])}
-	if !p.follow {
-		b.lines = slices.Clone(p.lines)
-	}
-	r.take(b.settle(p.x, r.width) + 4*len(b.lines))
-	t.rows += p.n
-	t.blocks = append(t.blocks, b)
+	r.take(t.addRows(p.x, p.lines))
 	if r.parts.full(t) && r.bad == 0 {
 		return r.hand()
 	}

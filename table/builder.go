@@ -310,18 +310,8 @@ func (b *Builder) settle() {
 	if len(b.lines) == 0 || b.err != nil {
 		return
 	}
-	t, n := b.table, len(b.lines)
-	kept := block{first: t.rows, n: n, line: int(b.lines[0])}
-	for k, line := range b.lines {
-		if int(line) != kept.line+k {
-			kept.lines = append([]int32(nil), b.lines...)
-			break
-		}
-	}
 	b.missing.clear(b.batch, b.verbatim, len(b.columns))
-	b.take(kept.settle(b.batch, len(b.columns)) + 4*len(kept.lines))
-	t.rows += n
-	t.blocks = append(t.blocks, kept)
+	b.take(b.table.addRows(b.batch, b.lines))
 	b.lines, b.batch = b.lines[:0], b.batch[:0]
 }
 

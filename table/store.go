@@ -62,6 +62,21 @@ func (b *block) settle(x []float64, width int) (bytes int) {
 	return 12*nonzero + 4*b.n
 }
 
+// addRows appends rows of cells that stand on these lines, and returns the bytes that they take.
+func (t *Table) addRows(x []float64, lines []int32) (bytes int) {
+	b := block{first: t.rows, n: len(lines), line: int(lines[0])}
+	for k, line := range lines {
+		if int(line) != b.line+k {
+			b.lines = slices.Clone(lines)
+			break
+		}
+	}
+	bytes = b.settle(x, len(t.columns)) + 4*len(b.lines)
+	t.rows += b.n
+	t.blocks = append(t.blocks, b)
+	return bytes
+}
+
 // at returns the block of a row, and the row in it.
 func (t *Table) at(i int) (b *block, k int) {
 	s := sort.Search(len(t.blocks), func(s int) bool { return t.blocks[s].first > i }) - 1

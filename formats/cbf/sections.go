@@ -90,43 +90,26 @@ func (l *limits) matrix(m *Model, kind index, i int) {
 }
 
 // entries reads the section. Places of matrices are kept in the lower triangle.
-func (r *reader) entries(s *section) error {
+func (r *reader) entries(s *section) {
 	what := make([]string, len(s.indices))
 	for k, kind := range s.indices {
 		what[k] = indexNames[kind]
 	}
 	words, list := len(what)+1, strings.Join(what, ", ")+" and value"
 	limits := r.m.limits()
-	return r.counted("entries", func() error {
-		if err := r.line(words, list); err != nil {
-			return err
-		}
+	r.counted("entries", func() {
+		r.line(words, list)
 		var e entry
-		var err error
 		for k, kind := range s.indices {
-			if e.i[k], err = r.index(k, limits[kind], what[k]); err != nil {
-				return err
-			}
+			e.i[k] = r.index(k, limits[kind], what[k])
 			limits.matrix(r.m, kind, e.i[k])
 			if kind == aColumn && e.i[k] > e.i[k-1] {
 				e.i[k], e.i[k-1] = e.i[k-1], e.i[k]
 			}
 		}
-		if e.v, err = r.number(words - 1); err != nil {
-			return err
-		}
-		s.add(r.s, r.m, e)
-		return nil
+		e.v = r.Number(r.Words[words-1])
+		s.add(r.Source, r.m, e)
 	})
-}
-
-// constant reads OBJBCOORD.
-func (r *reader) constant() (err error) {
-	if err := r.line(1, "a number"); err != nil {
-		return err
-	}
-	r.m.Constant, err = r.number(0)
-	return err
 }
 
 // check finds an entry that is out of range, above the diagonal or not finite.

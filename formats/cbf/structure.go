@@ -12,60 +12,40 @@ import (
 
 // powerCones reads POWCONES or POW*CONES: the number of entries and of powers, and
 // for each entry its number of powers and then those.
-func (r *reader) powerCones() error {
+func (r *reader) powerCones() {
 	list := &r.powers
-	if r.section == "POW*CONES" {
+	if r.Field == "POW*CONES" {
 		list = &r.dualPower
 	}
 	if r.seen["VAR"] || r.seen["CON"] {
-		return r.fail("comes after VAR or CON, expected before")
+		r.Fail("comes after VAR or CON, expected before")
 	}
-	if err := r.line(2, "the number of cones and of powers"); err != nil {
-		return err
-	}
-	cones, err := r.count(0, "the number of cones")
-	if err != nil {
-		return err
-	}
-	sum, err := r.count(1, "the number of powers")
-	if err != nil {
-		return err
-	}
+	r.line(2, "the number of cones and of powers")
+	cones, sum := r.count(0, "the number of cones"), r.count(1, "the number of powers")
 	for range cones {
-		if err := r.line(1, "the number of powers of a cone"); err != nil {
-			return err
-		}
-		n, err := r.count(0, "the number of powers of a cone")
-		if err != nil {
-			return err
-		}
+		r.line(1, "the number of powers of a cone")
+		n := r.count(0, "the number of powers of a cone")
 		if n == 0 || n > sum {
-			return r.fail("a cone with %d powers, expected at least one and %d in all", n, sum)
+			r.Fail("a cone with %d powers, expected at least one and %d in all", n, sum)
 		}
 		sum -= n
 		var powers []float64
 		for range n {
-			if err := r.line(1, "a power"); err != nil {
-				return err
-			}
-			v, err := r.number(0)
-			if err != nil {
-				return err
-			}
+			r.line(1, "a power")
+			v := r.Number(r.Words[0])
 			if !(v > 0) {
-				return r.fail("power %g found, expected a positive number", v)
+				r.Fail("power %g found, expected a positive number", v)
 			}
-			powers = append(textfile.Grow(r.s, powers, 1), v)
+			powers = append(textfile.Grow(r.Source, powers, 1), v)
 		}
 		if reason := badPowers(powers); reason != "" {
-			return r.fail("%s", reason)
+			r.Fail("%s", reason)
 		}
-		*list = append(textfile.Grow(r.s, *list, 1), powers)
+		*list = append(textfile.Grow(r.Source, *list, 1), powers)
 	}
 	if sum != 0 {
-		return r.fail("%d powers fewer than announced", sum)
+		r.Fail("%d powers fewer than announced", sum)
 	}
-	return nil
 }
 
 // badPowers says what is wrong with the powers of a cone: divided by their sum, each
@@ -87,49 +67,30 @@ func badPowers(powers []float64) string {
 }
 
 // scalarCones reads VAR or CON: the dimension, the number of cones, and the cones.
-func (r *reader) scalarCones() error {
+func (r *reader) scalarCones() {
 	list := &r.m.Var
-	if r.section == "CON" {
+	if r.Field == "CON" {
 		list = &r.m.Con
 	}
-	if err := r.line(2, "the dimension and the number of cones"); err != nil {
-		return err
-	}
-	dim, err := r.count(0, "the dimension")
-	if err != nil {
-		return err
-	}
-	count, err := r.count(1, "the number of cones")
-	if err != nil {
-		return err
-	}
-	if err := r.charge(float64(dim), program.Scalar, "%d found: so many entries", dim); err != nil {
-		return err
-	}
+	r.line(2, "the dimension and the number of cones")
+	dim, count := r.count(0, "the dimension"), r.count(1, "the number of cones")
+	r.Charge(float64(dim), program.Scalar, "%d found: so many entries", dim)
 	left := dim
 	for range count {
-		if err := r.line(2, "a cone and its dimension"); err != nil {
-			return err
-		}
-		c, err := r.cone()
-		if err != nil {
-			return err
-		}
+		r.line(2, "a cone and its dimension")
+		c := r.cone()
 		if c.Dim > left {
-			return r.fail("the cones up to here have more dimensions than %d, which was announced", dim)
+			r.Fail("the cones up to here have more dimensions than %d, which was announced", dim)
 		}
 		left -= c.Dim
 		if len(c.Powers) > 2 || c.Kind == GeometricMean || c.Kind == DualGeometricMean {
-			if err := r.charge(float64(c.Dim), program.PowerScalar, "%d found: a cone with so many powers", c.Dim); err != nil {
-				return err
-			}
+			r.Charge(float64(c.Dim), program.PowerScalar, "%d found: a cone with so many powers", c.Dim)
 		}
-		*list = append(textfile.Grow(r.s, *list, 1), c)
+		*list = append(textfile.Grow(r.Source, *list, 1), c)
 	}
 	if left != 0 {
-		return r.fail("the cones have %d dimensions, but %d were announced", dim-left, dim)
+		r.Fail("the cones have %d dimensions, but %d were announced", dim-left, dim)
 	}
-	return nil
 }
 
 // kinds are the cones without powers.
@@ -139,38 +100,32 @@ var kinds = map[string]Kind{
 }
 
 // cone reads the current line.
-func (r *reader) cone() (c Cone, err error) {
-	if c.Dim, err = r.count(1, "the dimension of a cone"); err != nil {
-		return c, err
-	}
-	word := r.words[0]
-	if word[0] != '@' {
-		kind, ok := kinds[string(word)]
-		if !ok {
-			return c, r.fail("unknown cone %s", textfile.Quote(word))
-		}
+func (r *reader) cone() (c Cone) {
+	c.Dim = r.count(1, "the dimension of a cone")
+	word := r.Words[0]
+	if kind, ok := kinds[string(word)]; ok {
 		c.Kind = kind
 	} else {
-		text, name, _ := bytes.Cut(word[1:], []byte(":"))
+		text, name, _ := bytes.Cut(bytes.TrimPrefix(word, []byte("@")), []byte(":"))
 		list := r.powers
-		switch string(name) {
-		case "POW":
+		switch {
+		case word[0] == '@' && string(name) == "POW":
 			c.Kind = Power
-		case "POW*":
+		case word[0] == '@' && string(name) == "POW*":
 			c.Kind, list = DualPower, r.dualPower
 		default:
-			return c, r.fail("unknown cone %s", textfile.Quote(word))
+			r.Fail("unknown cone %s", textfile.Quote(word))
 		}
 		k, ok := program.Int(text)
 		if !ok || k < 0 || k >= len(list) {
-			return c, r.fail("cone %s, but there are %d entries of %sCONES (they count from 0)", textfile.Quote(word), len(list), c.Kind)
+			r.Fail("cone %s, but there are %d entries of %sCONES (they count from 0)", textfile.Quote(word), len(list), c.Kind)
 		}
 		c.Powers = list[k]
 	}
 	if reason := badDim(c); reason != "" {
-		return c, r.fail("cone %s of dimension %d, expected %s", textfile.Quote(word), c.Dim, reason)
+		r.Fail("cone %s of dimension %d, expected %s", textfile.Quote(word), c.Dim, reason)
 	}
-	return c, nil
+	return c
 }
 
 // badDim says which dimension a cone must have, if it has another one.
@@ -201,31 +156,18 @@ func badDim(c Cone) string {
 }
 
 // psdOrders reads PSDVAR or PSDCON.
-func (r *reader) psdOrders() error {
+func (r *reader) psdOrders() {
 	list, each := &r.m.PSDVar, float64(program.MatrixVariable)
-	if r.section == "PSDCON" {
+	if r.Field == "PSDCON" {
 		list, each = &r.m.PSDCon, program.MatrixRow
 	}
-	return r.counted("matrices", func() error {
-		if err := r.line(1, "the order of a matrix"); err != nil {
-			return err
-		}
-		n, err := r.count(0, "the order of a matrix")
-		if err != nil {
-			return err
-		}
+	r.counted("matrices", func() {
+		r.line(1, "the order of a matrix")
+		n := r.count(0, "the order of a matrix")
 		if n == 0 {
-			return r.fail("a matrix of order 0, expected at least 1")
+			r.Fail("a matrix of order 0, expected at least 1")
 		}
-		if err := r.charge(program.Triangle(n), each, "%d found: a matrix with %.0f entries", n, program.Triangle(n)); err != nil {
-			return err
-		}
-		*list = append(textfile.Grow(r.s, *list, 1), n)
-		return nil
+		r.Charge(program.Triangle(n), each, "%d found: a matrix with %.0f entries", n, program.Triangle(n))
+		*list = append(textfile.Grow(r.Source, *list, 1), n)
 	})
-}
-
-// charge takes the memory of n things from the budget, for the number on the current line that what names.
-func (r *reader) charge(n, each float64, what string, args ...any) error {
-	return r.s.Charge(r.s.LineNumber(), r.section, each*n, what, args...)
 }

@@ -87,33 +87,31 @@ func (r *reader) boundFields() (kind string, set, name, number []byte, err error
 		return "", nil, nil, nil, r.fail("BOUNDS", "expected a kind of bound, a column and a number")
 	}
 	kind = strings.ToUpper(string(f[0]))
+	f[0] = nil // the set of a column before which none stands
+	fields := len(f) - 1
 	switch kind {
 	case "LO", "UP", "FX":
-		switch len(f) {
-		case 3:
-			return kind, nil, f[1], f[2], nil
-		case 4:
-			return kind, f[1], f[2], f[3], nil
+		if fields == 2 || fields == 3 {
+			return kind, f[fields-2], f[fields-1], f[fields], nil
 		}
-		return "", nil, nil, nil, r.fail("BOUNDS", "%s with %d fields, expected perhaps the name of a set, a column, and a number", kind, len(f)-1)
+		return kind, nil, nil, nil, r.fail("BOUNDS", "%s with %d fields, expected perhaps the name of a set, a column, and a number", kind, fields)
 	case "FR", "MI", "PL":
-		switch len(f) {
-		case 2:
-			return kind, nil, f[1], nil, nil
-		case 3: // with the name of a set or, before nothing that counts, with a number
-			if _, ok := r.columns[string(f[2])]; ok {
-				return kind, f[1], f[2], nil, nil
+		at := fields // of the column
+		switch fields {
+		case 2: // with the name of a set or, before nothing that counts, with a number
+			_, last := r.columns[string(f[2])]
+			if _, first := r.columns[string(f[1])]; first && !last {
+				at = 1
 			}
-			if _, ok := r.columns[string(f[1])]; ok {
-				return kind, nil, f[1], nil, nil
-			}
-			return kind, f[1], f[2], nil, nil
-		case 4:
-			return kind, f[1], f[2], nil, nil
+		case 3: // with both
+			at = 2
 		}
-		return "", nil, nil, nil, r.fail("BOUNDS", "%s with %d fields, expected perhaps the name of a set, and a column", kind, len(f)-1)
+		if fields >= 1 && fields <= 3 {
+			return kind, f[at-1], f[at], nil, nil
+		}
+		return kind, nil, nil, nil, r.fail("BOUNDS", "%s with %d fields, expected perhaps the name of a set, and a column", kind, fields)
 	case "BV", "LI", "UI", "SC":
-		return "", nil, nil, nil, r.fail("BOUNDS", "%s is a bound of integer or semi-continuous columns, which are not supported", kind)
+		return kind, nil, nil, nil, r.fail("BOUNDS", "%s is a bound of integer or semi-continuous columns, which are not supported", kind)
 	}
-	return "", nil, nil, nil, r.fail("BOUNDS", "%s found, expected LO, UP, FX, FR, MI or PL", textfile.Quote(f[0]))
+	return kind, nil, nil, nil, r.fail("BOUNDS", "%s found, expected LO, UP, FX, FR, MI or PL", textfile.Quote([]byte(kind)))
 }

@@ -3,7 +3,6 @@ package sdpa
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/conetune/conetune/formats/internal/program"
@@ -11,41 +10,50 @@ import (
 )
 
 // read reads from a source that stands at its first line.
-func read(s *textfile.Source) (*Model, error) {
-	r := &reader{s: s, m: &Model{}}
-	for _, step := range []func() error{r.sizes, r.objective, r.entries, r.checkTriangles} {
-		if err := step(); err != nil {
-			return nil, err
+func read(s *textfile.Source) (m *Model, err error) {
+	defer program.Catch(&err)
+	r := &reader{Lines: program.Lines{Source: s}, m: &Model{C: []float64{}}}
+	r.sizes()
+	for k := range r.rows {
+		w := r.word("the objective")
+		r.Field = fmt.Sprintf("objective of variable %d", k+1)
+		r.m.C = append(textfile.Grow(s, r.m.C, 1), r.Number(w))
+		r.Field = ""
+	}
+	for len(r.Words) > 0 || r.next() {
+		if e := r.entry(); e.Value != 0 {
+			r.m.Entries = append(textfile.Grow(s, r.m.Entries, 1), e)
 		}
+	}
+	if err := r.checkTriangles(); err != nil {
+		return nil, err
 	}
 	return r.m, nil
 }
 
 // reader goes through the file word by word.
 type reader struct {
-	s     *textfile.Source
-	m     *Model
-	words [][]byte // what is left of the line
-	buf   [][]byte
-	begun bool // a line that is not a comment has been seen
+	program.Lines // Words are what is left of the line
+	buf           [][]byte
+	m             *Model
+	begun         bool // a line that is not a comment has been seen
 
 	above, below bool // which triangles the entries were in
 	rows         int  // m
 }
 
-func (r *reader) fail(field, format string, args ...any) error {
-	return r.s.Errorf(r.s.LineNumber(), field, format, args...)
+// fail ends the reading with what is wrong with a part of the line.
+func (r *reader) fail(field, format string, args ...any) {
+	r.Field = field
+	r.Fail(format, args...)
 }
 
-// nextLine moves to the next line with words on it. At the end it returns io.EOF.
-func (r *reader) nextLine() error {
-	for {
-		line, err := r.s.Line()
-		if err != nil {
-			return err
-		}
+// next moves to the next line with words on it, false at the end.
+func (r *reader) next() bool {
+	r.Words = r.buf[:0]
+	found := r.Next(func(line []byte) bool {
 		if !r.begun && len(line) > 0 && (line[0] == '"' || line[0] == '*') {
-			continue
+			return false
 		}
 		for i, c := range line { // the line is ours until the next one
 			switch c {
@@ -53,26 +61,20 @@ func (r *reader) nextLine() error {
 				line[i] = ' '
 			}
 		}
-		r.buf = textfile.Words(r.buf[:0], line)
-		if r.words = r.buf; len(r.words) > 0 {
-			r.begun = true
-			return nil
-		}
-	}
+		return true
+	})
+	r.begun, r.buf = true, r.Words
+	return found
 }
 
 // word returns the next word; what says in the message what it should have been.
-func (r *reader) word(what string) ([]byte, error) {
-	if len(r.words) == 0 {
-		if err := r.nextLine(); err == io.EOF {
-			return nil, r.fail("", "the file ends where %s is expected", what)
-		} else if err != nil {
-			return nil, err
-		}
+func (r *reader) word(what string) []byte {
+	if len(r.Words) == 0 && !r.next() {
+		r.Fail("the file ends where %s is expected", what)
 	}
-	w := r.words[0]
-	r.words = r.words[1:]
-	return w, nil
+	w := r.Words[0]
+	r.Words = r.Words[1:]
+	return w
 }
 
 // leading returns the digits, with a sign, at the start of the word: numbers are
@@ -86,103 +88,49 @@ func leading(word []byte) []byte {
 }
 
 // count reads a number that stands first on its line, whose rest is not read.
-func (r *reader) count(what string) (int, error) {
-	r.words = nil
-	w, err := r.word(what)
-	if err != nil {
-		return 0, err
-	}
-	r.words = nil
+func (r *reader) count(what string) int {
+	w := r.word(what)
+	r.Words = nil
 	n, ok := program.Int(leading(w))
 	if !ok || n < 0 {
-		return 0, r.fail(what, "%s found, expected a whole number", textfile.Quote(w))
+		r.fail(what, "%s found, expected a whole number", textfile.Quote(w))
 	}
-	return n, nil
+	return n
 }
 
 // sizes reads m, the number of blocks, and their sizes.
-func (r *reader) sizes() error {
-	m, err := r.count("the number of variables")
-	if err != nil {
-		return err
-	}
-	r.rows = m
-	blocks, err := r.count("the number of blocks")
-	if err != nil {
-		return err
-	}
+func (r *reader) sizes() {
+	r.rows = r.count("the number of variables")
+	blocks := r.count("the number of blocks")
 	if blocks == 0 {
-		return r.fail("the number of blocks", "is 0, expected at least one")
+		r.fail("the number of blocks", "is 0, expected at least one")
 	}
 	for k := range blocks {
-		w, err := r.word(fmt.Sprintf("the size of block %d", k+1))
-		if err != nil {
-			return err
-		}
+		what := fmt.Sprintf("the size of block %d", k+1)
+		w := r.word(what)
+		r.Field = what
 		n, ok := program.Int(leading(w))
 		if !ok || n == 0 {
-			return r.fail("the size of block "+fmt.Sprint(k+1), "%s found, expected a whole number, negative for a diagonal block", textfile.Quote(w))
+			r.Fail("%s found, expected a whole number, negative for a diagonal block", textfile.Quote(w))
 		}
-		field, rows, each := "the size of block "+fmt.Sprint(k+1), float64(abs(n)), float64(program.Scalar)
+		rows, each := float64(abs(n)), float64(program.Scalar)
 		if !isDiagonal(n) {
 			rows, each = program.Triangle(n), program.MatrixRow
 		}
-		if err := r.s.Charge(r.s.LineNumber(), field, each*rows, "%d found: a block with %.0f entries", n, rows); err != nil {
-			return err
-		}
-		r.m.Blocks = append(textfile.Grow(r.s, r.m.Blocks, 1), n)
+		r.Charge(rows, each, "%d found: a block with %.0f entries", n, rows)
+		r.m.Blocks = append(textfile.Grow(r.Source, r.m.Blocks, 1), n)
+		r.Field = ""
 	}
-	r.words = nil // an explanation may follow
-	return nil
-}
-
-// objective reads c.
-func (r *reader) objective() error {
-	r.m.C = []float64{}
-	for k := range r.rows {
-		w, err := r.word("the objective")
-		if err != nil {
-			return err
-		}
-		v, reason := program.Number(w)
-		if reason != "" {
-			return r.fail(fmt.Sprintf("objective of variable %d", k+1), "%s", reason)
-		}
-		r.m.C = append(textfile.Grow(r.s, r.m.C, 1), v)
-	}
-	return nil
-}
-
-// entries reads the rest of the file.
-func (r *reader) entries() error {
-	for {
-		if len(r.words) == 0 {
-			if err := r.nextLine(); err == io.EOF {
-				return nil
-			} else if err != nil {
-				return err
-			}
-		}
-		e, err := r.entry()
-		if err != nil {
-			return err
-		}
-		if e.Value != 0 {
-			r.m.Entries = append(textfile.Grow(r.s, r.m.Entries, 1), e)
-		}
-	}
+	r.Words = nil // an explanation may follow
 }
 
 // the numbers of an entry, and their names
 var entryFields = [4]string{"the matrix of an entry", "the block of an entry", "the row of an entry", "the column of an entry"}
 
-func (r *reader) entry() (e Entry, err error) {
+func (r *reader) entry() Entry {
 	var index [4]int
 	for k, what := range entryFields {
-		w, err := r.word(what)
-		if err != nil {
-			return e, err
-		}
+		w := r.word(what)
 		v, ok := program.Int(w)
 		limit := 0
 		switch k {
@@ -194,30 +142,25 @@ func (r *reader) entry() (e Entry, err error) {
 			limit = abs(r.m.Blocks[index[1]-1])
 		}
 		if least := min(k, 1); !ok || v < least || v > limit {
-			return e, r.fail(what, "%s found, expected a whole number from %d to %d", textfile.Quote(w), least, limit)
+			r.fail(what, "%s found, expected a whole number from %d to %d", textfile.Quote(w), least, limit)
 		}
 		index[k] = v
 	}
-	w, err := r.word("the value of an entry")
-	if err != nil {
-		return e, err
-	}
+	const value = "the value of an entry"
+	w := r.word(value)
 	v, reason := program.Number(w)
 	if reason != "" {
-		return e, r.fail("the value of an entry", "%s", reason)
+		r.fail(value, "%s", reason)
 	}
 	i, j := index[2], index[3]
 	if i != j && v != 0 {
 		if r.m.Blocks[index[1]-1] < 0 {
-			return e, r.fail("entry", "(%d, %d) is off the diagonal of block %d, which is diagonal", i, j, index[1])
+			r.fail("entry", "(%d, %d) is off the diagonal of block %d, which is diagonal", i, j, index[1])
 		}
 		r.below, r.above = r.below || i > j, r.above || i < j
 	}
-	e = Entry{Matrix: int32(index[0]), Block: int32(index[1] - 1), Row: int32(max(i, j) - 1), Col: int32(min(i, j) - 1), Value: v}
-	if i < j {
-		e.Row, e.Col = e.Col, e.Row // until checkTriangles has seen it
-	}
-	return e, nil
+	// Rows and columns as they are, until checkTriangles has seen them.
+	return Entry{Matrix: int32(index[0]), Block: int32(index[1] - 1), Row: int32(i - 1), Col: int32(j - 1), Value: v}
 }
 
 // checkTriangles puts all entries into the lower triangle and makes sure that none
@@ -232,7 +175,7 @@ func (r *reader) checkTriangles() error {
 		slices.SortFunc(order, compare)
 		for k := 1; k < len(order); k++ {
 			if a, b := order[k-1], order[k]; compare(a, b) == 0 && a.Row != b.Row {
-				return r.s.Errorf(0, fmt.Sprintf("matrix %d, block %d", a.Matrix, a.Block+1), "holds the entry (%d, %d) and its mirror image, expected one triangle", a.Row+1, a.Col+1)
+				return r.Errorf(0, fmt.Sprintf("matrix %d, block %d", a.Matrix, a.Block+1), "holds the entry (%d, %d) and its mirror image, expected one triangle", a.Row+1, a.Col+1)
 			}
 		}
 	}

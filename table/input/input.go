@@ -65,40 +65,34 @@ func formats() []table.Format {
 // Table reads a table of columns.
 func (in *Input) Table(path string, o table.Options) (*table.Table, error) {
 	o.Formats = formats()
-	s := in.stream(path)
-	switch {
-	case s == nil:
-		return table.Read(path, o)
-	case s.err != nil:
+	if s := in.stream(path); s != nil && s.err != nil {
 		return nil, s.err
+	} else if s != nil {
+		return table.ReadAt(s.name, s.text, s.text.Size(), o)
 	}
-	return table.ReadAt(s.name, s.text, s.text.Size(), o)
+	return table.Read(path, o)
 }
 
 // Parts reads a table of columns a part after another, see [table.ReadParts].
 func (in *Input) Parts(path string, o table.Options, begin func(), hand func(*table.Table) error,
 ) ([]table.Finding, error) {
 	o.Formats = formats()
-	s := in.stream(path)
-	switch {
-	case s == nil:
-		return table.ReadParts(path, o, begin, hand)
-	case s.err != nil:
+	if s := in.stream(path); s != nil && s.err != nil {
 		return nil, s.err
+	} else if s != nil {
+		return table.ReadPartsAt(s.name, s.text, s.text.Size(), o, begin, hand)
 	}
-	return table.ReadPartsAt(s.name, s.text, s.text.Size(), o, begin, hand)
+	return table.ReadParts(path, o, begin, hand)
 }
 
 // source opens a file in the format of LIBSVM.
 func (in *Input) source(path string) (*textfile.Source, error) {
-	s := in.stream(path)
-	switch {
-	case s == nil:
-		return textfile.Open(path)
-	case s.err != nil:
+	if s := in.stream(path); s != nil && s.err != nil {
 		return nil, s.err
+	} else if s != nil {
+		return textfile.NewSource(s.name, io.NewSectionReader(s.text, 0, s.text.Size()))
 	}
-	return textfile.NewSource(s.name, io.NewSectionReader(s.text, 0, s.text.Size()))
+	return textfile.Open(path)
 }
 
 // IsLIBSVM says whether a file is in that format; one that cannot be read is not, and its reader says why.

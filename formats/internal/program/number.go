@@ -5,7 +5,6 @@ package program
 import (
 	"bytes"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/conetune/conetune/internal/textfile"
@@ -15,7 +14,10 @@ import (
 // reason says why.
 func Number(text []byte) (value float64, reason string) {
 	value, reason = textfile.Number(text)
-	if at := bytes.IndexAny(text, "dD"); reason != "" && at > 0 {
+	if reason == "" {
+		return value, ""
+	}
+	if at := bytes.IndexAny(text, "dD"); at > 0 {
 		changed := bytes.Clone(text)
 		changed[at] = 'e'
 		if v, again := textfile.Number(changed); again == "" {
@@ -42,8 +44,20 @@ func IsInfinity(text []byte) (sign float64, ok bool) {
 
 // Int reads a whole number from -MaxInt32 to MaxInt32.
 func Int(text []byte) (value int, ok bool) {
-	v, err := strconv.ParseInt(string(text), 10, 32)
-	return int(v), err == nil && v >= -math.MaxInt32
+	digits := text
+	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
+		digits = text[1:]
+	}
+	for _, c := range digits {
+		if c -= '0'; c > 9 || value > (math.MaxInt32-int(c))/10 {
+			return 0, false
+		}
+		value = 10*value + int(c)
+	}
+	if len(digits) > 0 && text[0] == '-' {
+		value = -value
+	}
+	return value, len(digits) > 0
 }
 
 // Finite says that a number is neither infinite nor NaN.

@@ -67,23 +67,21 @@ func (in *Input) libsvm(path, target string, names []string) (*dataset.Data, []i
 		return nil, nil, s.Errorf(0, "", "is a LIBSVM file, whose columns have no names: the target %s cannot be looked up",
 			textfile.Quote([]byte(target)))
 	}
-	x, m, err := libsvm.ReadSourceMatrix(s, libsvm.Options{
-		Features: len(names), ZeroBased: libsvm.CountFromZero(names), Largest: textfile.LargestEntry,
-	})
+	t, err := libsvm.Read(s, libsvm.Options{Features: len(names), ZeroBased: libsvm.CountFromZero(names)})
 	if err != nil {
 		return nil, nil, err
 	}
 	if names == nil {
 		first := 1
-		if m.ZeroBased {
+		if t.ZeroBased {
 			first = 0
 		}
-		names = libsvm.NamesFrom(first, m.Features)
+		names = libsvm.NamesFrom(first, t.Features)
 	}
 	if target == "" {
 		target = "y"
 	}
-	return &dataset.Data{X: x, Y: m.Labels, Features: slices.Clone(names), Target: target}, m.Queries, nil
+	return &dataset.Data{X: t.X, Y: t.Labels, Features: slices.Clone(names), Target: target}, t.Queries, nil
 }
 
 // openNumbers reads files of LIBSVM, and notes what their user should know.

@@ -128,16 +128,22 @@ func (f *factored) hold(out, t tangent) {
 // H, the rotations of A and B, and t too, as a term that penalises them is added to H. bent is how negative the
 // curvature was, where that ended it.
 func (f *factored) conjugate(q tangent, tol float64, steps int) tangent {
-	system := numerics.Linear{
-		Multiply:     func(out, t []float64) { f.hessian(f.tangent(out), f.tangent(t)) },
-		Precondition: f.preconditionTo,
-		Ended:        f.end.Look,
+	system := numerics.System{
+		Multiply: func(out, t []float64) bool {
+			f.hessian(f.tangent(out), f.tangent(t))
+			return !f.end.Look()
+		},
+		Divide: f.preconditionTo,
 	}
-	t, d, curvature := system.ConjugateGradient(q.all, tol, steps)
+	t := make([]float64, len(q.all))
+	taken, _ := system.Solve(t, slices.Clone(q.all), tol, steps)
 	f.bent = 0
-	if d != nil {
-		both := d[:len(f.a)+len(f.b)]
-		f.bent = math.Max(math.SmallestNonzeroFloat64, -curvature/floats.Dot(both, both))
+	if system.Bent {
+		if taken == 0 {
+			copy(t, system.Way)
+		}
+		both := system.Way[:len(f.a)+len(f.b)]
+		f.bent = math.Max(math.SmallestNonzeroFloat64, -system.Curve/floats.Dot(both, both))
 	}
 	return f.tangent(t)
 }

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/lower/internal/conjugate"
+	"github.com/conetune/conetune/lower/numerics"
 )
 
 // newton computes Newton steps of a subproblem by conjugate gradients in all unknowns at once: z of each fold, h and
@@ -35,7 +35,7 @@ type newton struct {
 	arrow    arrow
 	v, by    []float64 // the row of V, and the preconditioner's inverse without V times it
 	pivot    float64   // of V, 0 where it has none
-	system   conjugate.System
+	system   numerics.System
 
 	iterations int // of the system that took most, since the last one with a small block
 }

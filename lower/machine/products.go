@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/internal/factor"
-	"github.com/conetune/conetune/lower/internal/conjugate"
+	"github.com/conetune/conetune/lower/numerics"
 )
 
 const (
@@ -32,7 +32,7 @@ type local struct {
 	chol            factor.Definite
 	part            []float64
 	x, r            []float64
-	system          conjugate.System
+	system          numerics.System
 }
 
 // byProducts is solve by conjugate gradients. The preconditioner is H in the coordinates in which the band weighs most, c

@@ -3,6 +3,7 @@ package numerics
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Conjugate gradients meet the solution by a factor; without positive curvature they stop with what they have, or the
-// preconditioned right-hand side.
+// Conjugate gradients meet the solution by a factor; without positive curvature they stop with what they have and say in
+// which direction.
 func TestConjugateGradient(t *testing.T) {
 	const n = 12
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -22,26 +23,35 @@ func TestConjugateGradient(t *testing.T) {
 	}
 	h := mat.NewSymDense(n, nil)
 	h.SymOuterK(1, a)
-	system := Linear{
-		Multiply:     func(out, v []float64) { mat.NewVecDense(n, out).MulVec(h, mat.NewVecDense(n, v)) },
-		Precondition: func(out, v []float64) { floats.ScaleTo(out, 0.5, v) },
-		Ended:        func() bool { return false },
+	system := System{
+		Multiply: func(out, v []float64) bool {
+			mat.NewVecDense(n, out).MulVec(h, mat.NewVecDense(n, v))
+			return true
+		},
+		Divide: func(out, v []float64) { floats.ScaleTo(out, 0.5, v) },
 	}
-	x, d, _ := system.ConjugateGradient(q, 1e-12, 10*n)
-	require.Nil(t, d)
+	x := make([]float64, n)
+	_, ok := system.Solve(x, slices.Clone(q), 1e-12, 10*n)
+	require.True(t, ok)
+	require.False(t, system.Bent)
 	var want mat.VecDense
 	require.NoError(t, want.SolveVec(h, mat.NewVecDense(n, q)))
 	require.InDeltaSlice(t, want.RawVector().Data, x, 1e-6*floats.Norm(x, 2))
 	for i := range n {
 		h.SetSym(i, i, h.At(i, i)-1e3)
 	}
-	x, d, curvature := system.ConjugateGradient(q, 1e-12, 10*n)
-	floats.Scale(2, x)
-	require.Equal(t, q, x)
+	clear(x)
+	steps, _ := system.Solve(x, slices.Clone(q), 1e-12, 10*n)
+	require.Zero(t, steps)
+	require.True(t, system.Bent)
+	require.Equal(t, make([]float64, n), x)
+	d := slices.Clone(system.Way)
+	floats.Scale(2, d)
+	require.Equal(t, q, d)
 	product := make([]float64, n)
-	system.Multiply(product, d)
-	require.InEpsilon(t, floats.Dot(d, product), curvature, 1e-12)
-	require.Negative(t, curvature)
+	system.Multiply(product, system.Way)
+	require.InEpsilon(t, floats.Dot(system.Way, product), system.Curve, 1e-12)
+	require.Negative(t, system.Curve)
 }
 
 // Along t - t^2 / (2 s) the unit step is taken up to s = 1, and else the slope 1 - t / s falls to three tenths; where there

@@ -56,8 +56,8 @@ func (f *fold) truncated(ctx context.Context, w *Weights) bool {
 		diagonal = append(diagonal, curve[j%x.K]*squares/float64(x.X.Rows())+w.second(j)+math.SmallestNonzeroFloat64)
 	}
 	image := make([]float64, f.d.n)
-	system := numerics.Linear{
-		Multiply: func(out, v []float64) {
+	system := numerics.System{
+		Multiply: func(out, v []float64) bool {
 			pt.products++
 			clear(image)
 			for i, j := range free {
@@ -67,12 +67,13 @@ func (f *fold) truncated(ctx context.Context, w *Weights) bool {
 			for i, j := range free {
 				out[i] = x.Dot(j, image)/pt.total + w.second(j)*v[i]
 			}
+			return ctx.Err() == nil
 		},
-		Precondition: func(out, v []float64) { floats.DivTo(out, v, diagonal) },
-		Ended:        func() bool { return ctx.Err() != nil },
+		Divide: func(out, v []float64) { floats.DivTo(out, v, diagonal) },
 	}
 	accuracy := math.Min(truncatedLoosest, math.Sqrt(f.gap/f.null()))
-	step, _, _ := system.ConjugateGradient(down, accuracy, truncatedProducts)
+	step := make([]float64, len(free))
+	system.Solve(step, down, accuracy, truncatedProducts)
 	for i, j := range free {
 		lo, hi := f.d.bounds(j)
 		if f.b[j] = max(lo, min(hi, f.b[j]+step[i])); f.b[j]*side[i] < 0 {

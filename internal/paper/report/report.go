@@ -52,15 +52,6 @@ func Write(dir string, o *paper.Outcome) error {
 	return atomicfile.Write(filepath.Join(dir, File), func(w io.Writer) error { return writePage(w, o, figures) })
 }
 
-// WritePage writes the page alone.
-func WritePage(w io.Writer, o *paper.Outcome) error {
-	figures, err := figuresOf(o)
-	if err != nil {
-		return err
-	}
-	return writePage(w, o, figures)
-}
-
 // contents is what the body of the page is made of.
 type contents struct {
 	Manifest paper.Manifest

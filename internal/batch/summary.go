@@ -23,8 +23,8 @@ const (
 // mostLambda is how many names hyperparameters may have in all to have columns in the summary.
 const mostLambda = 12
 
-// WriteSummary writes a line for each record: settings, status, errors, measures with their standard errors, and the chosen weights if they
-// are few.
+// WriteSummary writes a line for each record: settings, status, errors, measures with their standard errors, and the
+// chosen weights if they are few.
 func WriteSummary(dir string, records []Record) error {
 	settings, measures, lambda := columnsOf(records)
 	head := slices.Concat([]string{columnJob}, settings, []string{"status", "chosen_method", "validation_error", "test_error", "measured_on"})
@@ -71,7 +71,8 @@ func WriteSummary(dir string, records []Record) error {
 	return nil
 }
 
-// columnsOf are the names of flags, measures and hyperparameters in records, each kind in order; no hyperparameters where they are many.
+// columnsOf are the names of flags, measures and hyperparameters in records, each kind in order; no hyperparameters
+// where they are many.
 func columnsOf(records []Record) (settings, measures, lambda []string) {
 	s, m, l := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for k := range records {

@@ -1,5 +1,5 @@
-// Package report writes what a person looks at after the experiments of package paper: figures as SVG and PNG, and one page,
-// report.html, which holds all tables and figures and needs no other file.
+// Package report writes what a person looks at after the experiments of package paper: figures as SVG and PNG, and one
+// page, report.html, which holds all tables and figures and needs no other file.
 //
 //	figures/TABLE-ROW-iterate.svg .png   validation and test error of the iterate over time, as in the paper
 //	figures/TABLE-ROW-refit.svg .png     the same of the best solution of the lower level so far

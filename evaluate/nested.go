@@ -3,7 +3,6 @@ package evaluate
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"runtime"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/internal/finitejson"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
@@ -59,19 +59,13 @@ type NestedFold struct {
 
 // MarshalJSON writes null for numbers that are not finite.
 func (n *Nested) MarshalJSON() ([]byte, error) {
-	finite := func(v float64) *float64 {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil
-		}
-		return &v
-	}
-	return json.Marshal(struct {
-		Error         *float64          `json:"error"`
-		StandardError *float64          `json:"standard_error"`
+	return finitejson.Marshal(struct {
+		Error         float64           `json:"error"`
+		StandardError float64           `json:"standard_error"`
 		Metrics       map[string]Metric `json:"metrics,omitempty"`
 		Of            int               `json:"of"`
 		Folds         []NestedFold      `json:"folds"`
-	}{finite(n.Mean), finite(n.StandardError), ByName(n.Metrics), n.Of, n.Folds})
+	}{n.Mean, n.StandardError, ByName(n.Metrics), n.Of, n.Folds})
 }
 
 // ByName are measures by their names.

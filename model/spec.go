@@ -85,6 +85,17 @@ func (o *Options) common() regression.Options {
 	return regression.Options{Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept, Terms: o.terms}
 }
 
+// common builds a model that takes these alone.
+func common[M tune.Model](build func(dataset.Division, regression.Options) (M, error)) func(dataset.Division, Options) (tune.Model, error) {
+	return func(s dataset.Division, o Options) (tune.Model, error) {
+		m, err := build(s, o.common())
+		if err != nil {
+			return nil, err
+		}
+		return m, nil
+	}
+}
+
 // regressions are the options of most models.
 var regressions = []string{"Weights", "Offset"}
 
@@ -93,23 +104,17 @@ var specs = []Spec{
 	{
 		Name: "elastic-net", kind: (*elasticnet.Model)(nil), options: append(regressions, "Terms"),
 		Summary: "linear regression, bounds on the 1-norm and the squared 2-norm of the coefficients",
-		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return elasticnet.New(s, o.common())
-		},
+		build:   common(elasticnet.New),
 	},
 	{
 		Name: "lasso", kind: (*lasso.Model)(nil), options: append(regressions, "Terms"),
 		Summary: "linear regression, a bound on the 1-norm of the coefficients",
-		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return lasso.New(s, o.common())
-		},
+		build:   common(lasso.New),
 	},
 	{
 		Name: "ridge", kind: (*ridge.Model)(nil), options: append(regressions, "Terms"),
 		Summary: "linear regression, a bound on the squared 2-norm of the coefficients",
-		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return ridge.New(s, o.common())
-		},
+		build:   common(ridge.New),
 	},
 	{
 		Name: "adaptive-lasso", kind: (*adaptive.Model)(nil), options: append(regressions, "Gamma", "Pilot"),
@@ -121,9 +126,7 @@ var specs = []Spec{
 	{
 		Name: "weighted-lasso", kind: (*wlasso.Model)(nil), options: regressions,
 		Summary: "linear regression, a bound of its own on each coefficient",
-		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return wlasso.New(s, o.common())
-		},
+		build:   common(wlasso.New),
 	},
 	{
 		Name: "sparse-group-lasso", kind: (*sgl.Model)(nil), options: append(regressions, "Groups"),
@@ -157,9 +160,7 @@ var specs = []Spec{
 	{
 		Name: "bounded-elastic-net", kind: (*bounded.Model)(nil), options: append(regressions, "Terms"),
 		Summary: "the elastic net with coefficients that are not negative, or within bounds",
-		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return bounded.New(s, o.common())
-		},
+		build:   common(bounded.New),
 	},
 	{
 		Name: "huber", kind: (*huber.Model)(nil), options: append(regressions, "Threshold"),
@@ -181,9 +182,7 @@ var specs = []Spec{
 		Name: "logistic", kind: (*logistic.Model)(nil), options: append(regressions, "Terms"),
 		Labels: true, Loss: Logistic, unit: "mean logistic loss",
 		Summary: "classifier of two labels, the elastic net with the logistic loss",
-		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return logistic.New(s, o.common())
-		},
+		build:   common(logistic.New),
 	},
 	{
 		Name: "multinomial", kind: (*multinomial.Model)(nil), options: []string{"Weights", "Terms"},
@@ -199,9 +198,7 @@ var specs = []Spec{
 		Name: "poisson", kind: (*poisson.Model)(nil), options: append(regressions, "Terms"),
 		LogLink: true, unit: "half the mean Poisson deviance",
 		Summary: "counts, whose mean is the exponential of the value: the elastic net with the Poisson deviance",
-		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return poisson.New(s, o.common())
-		},
+		build:   common(poisson.New),
 	},
 	{
 		Name: "cox", kind: (*cox.Model)(nil), options: append(regressions, "Terms", "Ties"),

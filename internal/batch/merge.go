@@ -11,8 +11,8 @@ import (
 	"github.com/conetune/conetune/internal/worklist"
 )
 
-// Merge puts the results of several folders, parts of one plan, into a new one, with the files of the jobs and the summary of all. The
-// outcome says how many jobs are missing still.
+// Merge puts the results of several folders, parts of one plan, into a new one, with the files of the jobs and the
+// summary of all. The outcome says how many jobs are missing still.
 func Merge(dirs []string, into string) (*Outcome, error) {
 	out, err := worklist.Merge(jobs, dirs, into)
 	if err != nil {

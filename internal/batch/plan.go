@@ -1,9 +1,10 @@
-// Package batch tunes many tables, as conetune batch does: a list of jobs, each the command line of one conetune tune, is worked
-// off by package worklist, each job in a process of its own.
+// Package batch tunes many tables, as conetune batch does: a list of jobs, each the command line of one conetune tune,
+// is worked off by package worklist, each job in a process of its own.
 //
-// A folder of results has manifest.json and results.jsonl of package worklist, with a [Plan] and [Record]s; summary.csv and
-// times.csv, with a line for each job in the order of the plan; and a folder for each kind of file that was asked for, with a
-// file for each job (see [Output]). Everything but seconds is a function of a job, its data and the version of the program.
+// A folder of results has manifest.json and results.jsonl of package worklist, with a [Plan] and [Record]s; summary.csv
+// and times.csv, with a line for each job in the order of the plan; and a folder for each kind of file that was asked
+// for, with a file for each job (see [Output]). Everything but seconds is a function of a job, its data and the version
+// of the program.
 package batch
 
 import (
@@ -59,9 +60,9 @@ func (j *Job) with(defaults map[string]string) {
 	}
 }
 
-// ReadJobs reads a list of jobs, CSV with a column for each flag and a row for each job; empty cells leave a flag to the
-// defaults. A column job has the names of the jobs, without it they are the numbers of the rows. known says what is wrong with the name of a
-// column, nil for nothing.
+// ReadJobs reads a list of jobs, CSV with a column for each flag and a row for each job; empty cells leave a flag to
+// the defaults. A column job has the names of the jobs, without it they are the numbers of the rows. known says what is
+// wrong with the name of a column, nil for nothing.
 func ReadJobs(path string, defaults map[string]string, known func(name string) error) (Plan, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -18,8 +18,8 @@ const (
 	OutOfMemory = "out_of_memory"
 )
 
-// Record is what became of a job, one line of results.jsonl. Fields without a value are left out; errors are means of the loss of the
-// model, as conetune tune --json has them.
+// Record is what became of a job, one line of results.jsonl. Fields without a value are left out; errors are means of
+// the loss of the model, as conetune tune --json has them.
 type Record struct {
 	Schema  int    `json:"schema"`
 	Job     string `json:"job"`

@@ -14,7 +14,8 @@ import (
 	"github.com/conetune/conetune/internal/worklist"
 )
 
-// Output is a kind of file that each job may write: the flag of conetune tune that asks for it, the folder for it, and the ending of its name.
+// Output is a kind of file that each job may write: the flag of conetune tune that asks for it, the folder for it, and
+// the ending of its name.
 type Output struct{ Flag, Folder, Ending string }
 
 // Outputs are the kinds of files of jobs.
@@ -92,7 +93,8 @@ func (o *Options) again(r *Record) bool {
 // ErrOther says that a folder has a job of the same name that is another one.
 var ErrOther = errors.New("choose another folder, or another name for the job")
 
-// checkRecords rejects records of earlier runs that were made with other settings or data. Data that are gone are none of other content.
+// checkRecords rejects records of earlier runs that were made with other settings or data. Data that are gone are none
+// of other content.
 func checkRecords(p Plan, have map[string]*Record, sums *checksums) error {
 	for k := range p.Jobs {
 		j := &p.Jobs[k]

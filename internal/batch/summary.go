@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"bytes"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -10,9 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/conetune/conetune/internal/atomicfile"
+	"github.com/conetune/conetune/internal/webpage"
 )
 
 // The files of the summary: SummaryFile is the same for the same jobs, TimesFile has what is not.
@@ -24,8 +23,8 @@ const (
 // mostLambda is how many names hyperparameters may have in all to have columns in the summary.
 const mostLambda = 12
 
-// WriteSummary writes a line for each record: settings, status, errors, measures with their standard errors, and the chosen weights if they
-// are few.
+// WriteSummary writes a line for each record: settings, status, errors, measures with their standard errors, and the
+// chosen weights if they are few.
 func WriteSummary(dir string, records []Record) error {
 	settings, measures, lambda := columnsOf(records)
 	head := slices.Concat([]string{columnJob}, settings, []string{"status", "chosen_method", "validation_error", "test_error", "measured_on"})
@@ -72,7 +71,8 @@ func WriteSummary(dir string, records []Record) error {
 	return nil
 }
 
-// columnsOf are the names of flags, measures and hyperparameters in records, each kind in order; no hyperparameters where they are many.
+// columnsOf are the names of flags, measures and hyperparameters in records, each kind in order; no hyperparameters
+// where they are many.
 func columnsOf(records []Record) (settings, measures, lambda []string) {
 	s, m, l := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for k := range records {
@@ -119,18 +119,20 @@ var leading = []string{"r2", "auc", "deviance_explained", "pinball", "error_rate
 
 // Describe is the summary for people: the first jobs, how many there are of each status, and why some failed.
 func Describe(o *Outcome) string {
-	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprint(w, "job\tmodel\tstatus\tvalidation\ttest\tmeasure\tfeatures\n")
+	t := webpage.NewTable("", "")
+	for _, title := range []string{"job", "model", "status", "validation", "test", "measure", "features"} {
+		t.Columns = append(t.Columns, webpage.Text(title))
+	}
 	for k := range o.Records[:min(len(o.Records), mostLines)] {
 		r := &o.Records[k]
 		used := "-"
 		if r.Features != nil {
 			used = strconv.Itoa(*r.Features)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Job, r.Settings[columnModel], r.Status, short(r.Validation), short(r.Test), r.measure(), used)
+		t.AddTexts(r.Job, r.Settings[columnModel], r.Status, short(r.Validation), short(r.Test), r.measure(), used)
 	}
-	w.Flush()
+	var b strings.Builder
+	b.WriteString(t.String())
 	if rest := len(o.Records) - mostLines; rest > 0 {
 		fmt.Fprintf(&b, "and %d more, see %s\n", rest, SummaryFile)
 	}

@@ -1,5 +1,5 @@
-// Package cli has what all commands of conetune share: where they read and write, their errors and exit statuses, flags,
-// the line of status, and lists of work.
+// Package cli has what all commands of conetune share: where they read and write, their errors and exit statuses,
+// flags, the line of status, and lists of work.
 package cli
 
 import (
@@ -108,8 +108,8 @@ func (a *App) PrintJSON(v any) error {
 	return nil
 }
 
-// WriteJSON writes one object on one line. Numbers that are not finite, which JSON has no way to write, are null: one of them is no
-// reason to lose the others.
+// WriteJSON writes one object on one line. Numbers that are not finite, which JSON has no way to write, are null: one
+// of them is no reason to lose the others.
 func WriteJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

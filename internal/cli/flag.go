@@ -145,7 +145,8 @@ func Given(fs *pflag.FlagSet, names ...string) (list []string) {
 	return list
 }
 
-// NumbersOf reads the numbers of a flag, with commas between them, each of which is one of something; nil for an empty text.
+// NumbersOf reads the numbers of a flag, with commas between them, each of which is one of something; nil for an empty
+// text.
 func NumbersOf(flag, what, text, expected string, allowed func(v float64) bool) (list []float64, err error) {
 	if text == "" {
 		return nil, nil
@@ -177,8 +178,8 @@ func NamesOf(flag, text string, find func(string) error) ([]string, error) {
 	return list, nil
 }
 
-// CheckEmpty rejects flags that were given without a value, of whatever command: an empty variable of a script is not the
-// default.
+// CheckEmpty rejects flags that were given without a value, of whatever command: an empty variable of a script is not
+// the default.
 func CheckEmpty(cmd *cobra.Command, _ []string) error {
 	var err error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -262,7 +263,8 @@ func suggest(name, prefix string, known []string) string {
 	return " (did you mean " + prefix + best + "?)"
 }
 
-// distance is how many letters must be put in, taken out or replaced to make one text the other (V. I. Levenshtein, 1966).
+// distance is how many letters must be put in, taken out or replaced to make one text the other (V. I. Levenshtein,
+// 1966).
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

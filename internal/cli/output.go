@@ -19,8 +19,8 @@ type outputError struct{ err error }
 func (e *outputError) Error() string { return "standard output: " + e.err.Error() }
 func (e *outputError) Unwrap() error { return e.err }
 
-// Output is a standard output that remembers its first failure, so that what a library writes without looking, such as a
-// help text, is not lost silently.
+// Output is a standard output that remembers its first failure, so that what a library writes without looking, such as
+// a help text, is not lost silently.
 type Output struct {
 	W   io.Writer
 	Err error
@@ -73,8 +73,8 @@ func FileError(flag string, err error) error {
 	return fmt.Errorf("%s: %w", flag, err)
 }
 
-// ClaimOutput takes standard output for the file of a flag, if that is where it goes: what would be printed there goes to standard error
-// then. It cannot be for two, nor for --json as well.
+// ClaimOutput takes standard output for the file of a flag, if that is where it goes: what would be printed there goes
+// to standard error then. It cannot be for two, nor for --json as well.
 func (a *App) ClaimOutput(flag, path string, asJSON bool) error {
 	switch {
 	case path != StandardStream:

@@ -140,49 +140,15 @@ func (a *axes) draw(c *canvas, frame, margins rectangle) rectangle {
 	if a.title != "" {
 		c.write(a.title, point{middle.x, area.top - textSize/2 - 4}, textSize, 0.5)
 	}
-	if !a.x.hidden {
-		y := area.bottom + axisGap
-		for _, t := range a.x.ticks.Ticks(a.x.min, a.x.max) {
-			x := at(point{t.value, a.y.min}).x
-			length := a.x.tickLength()
-			switch {
-			case t.label == "":
-				length /= 2
-			case a.grid:
-				c.line([]point{{x, area.top}, {x, area.bottom}}, gridColor, axisWidth)
-			}
-			if length > 0 {
-				c.line([]point{{x, y}, {x, y + length}}, color.Black, axisWidth)
-			}
-			if !a.x.bare && t.label != "" {
-				c.write(t.label, point{x, y + length + labelGap + textSize/2}, textSize, 0.5)
-			}
-		}
-		c.line([]point{{area.left, y}, {area.right, y}}, color.Black, axisWidth)
-	}
+	a.x.draw(c, a.grid, area.bottom-area.top, func(v, out float64) point {
+		return point{at(point{v, a.y.min}).x, area.bottom + axisGap + out}
+	}, func(text string, p point) { c.write(text, point{p.x, p.y + textSize/2}, textSize, 0.5) })
 	if a.xLabel != "" {
 		c.write(a.xLabel, point{middle.x, area.bottom + margins.bottom - textSize/2}, textSize, 0.5)
 	}
-	if !a.y.hidden {
-		x := area.left - axisGap
-		for _, t := range a.y.ticks.Ticks(a.y.min, a.y.max) {
-			y := at(point{a.x.min, t.value}).y
-			length := a.y.tickLength()
-			switch {
-			case t.label == "":
-				length /= 2
-			case a.grid:
-				c.line([]point{{area.left, y}, {area.right, y}}, gridColor, axisWidth)
-			}
-			if length > 0 {
-				c.line([]point{{x - length, y}, {x, y}}, color.Black, axisWidth)
-			}
-			if t.label != "" {
-				c.write(t.label, point{x - length - labelGap, y}, textSize, 1)
-			}
-		}
-		c.line([]point{{x, area.top}, {x, area.bottom}}, color.Black, axisWidth)
-	}
+	a.y.draw(c, a.grid, area.right-area.left, func(v, out float64) point {
+		return point{area.left - axisGap - out, at(point{a.x.min, v}).y}
+	}, func(text string, p point) { c.write(text, p, textSize, 1) })
 	if a.yLabel != "" {
 		c.writeUp(a.yLabel, point{frame.left + textSize/2, middle.y}, textSize)
 	}
@@ -190,4 +156,28 @@ func (a *axes) draw(c *canvas, frame, margins rectangle) rectangle {
 		draw(c, at)
 	}
 	return area
+}
+
+// draw draws an axis with its ticks and labels, and a grid across the data where there is one. place is the point at a value,
+// so far out from the axis.
+func (a *axis) draw(c *canvas, grid bool, across float64, place func(v, out float64) point, write func(label string, at point)) {
+	if a.hidden {
+		return
+	}
+	for _, t := range a.ticks.Ticks(a.min, a.max) {
+		length := a.tickLength()
+		switch {
+		case t.label == "":
+			length /= 2
+		case grid:
+			c.line([]point{place(t.value, -axisGap-across), place(t.value, -axisGap)}, gridColor, axisWidth)
+		}
+		if length > 0 {
+			c.line([]point{place(t.value, 0), place(t.value, length)}, color.Black, axisWidth)
+		}
+		if !a.bare && t.label != "" {
+			write(t.label, place(t.value, length+labelGap))
+		}
+	}
+	c.line([]point{place(a.min, 0), place(a.max, 0)}, color.Black, axisWidth)
 }

@@ -33,7 +33,8 @@ func ink(t *testing.T, draw func(c *canvas)) float64 {
 	return sum / (perPoint * perPoint)
 }
 
-// What is drawn has the area that geometry says: lines, whole and in dashes, polygons, circles and their outlines, inside of the picture alone.
+// What is drawn has the area that geometry says: lines, whole and in dashes, polygons, circles and their outlines,
+// inside of the picture alone.
 func TestInk(t *testing.T) {
 	for name, c := range map[string]struct {
 		draw func(c *canvas)

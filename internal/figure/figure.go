@@ -350,7 +350,8 @@ func (l Line) points(logX, logY bool) ([]point, error) {
 	return points, nil
 }
 
-// bars returns the vertical bars of the points that can be shown; on a logarithmic axis those that reach below 0 are left out.
+// bars returns the vertical bars of the points that can be shown; on a logarithmic axis those that reach below 0 are
+// left out.
 func (l Line) bars(logX, logY bool) (bars [][]point, err error) {
 	if l.Error != nil && len(l.Error) != len(l.X) {
 		return nil, fmt.Errorf("figure: line %q has %d abscissae and %d bars", l.Name, len(l.X), len(l.Error))

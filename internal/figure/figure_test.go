@@ -67,8 +67,8 @@ func TestWriteSVG(t *testing.T) {
 	}
 }
 
-// Points without a line have a mark each, bars of one standard error stand where the axes say, and panels are as high as asked.
-// Names with characters that XML has no place for give an SVG that a reader of XML takes.
+// Points without a line have a mark each, bars of one standard error stand where the axes say, and panels are as high
+// as asked. Names with characters that XML has no place for give an SVG that a reader of XML takes.
 func TestNamesInSVG(t *testing.T) {
 	const name = "x\x1b[31m\a\u202e<&\x00\xff"
 	f := Figure{Title: name, XLabel: name, Panels: []Panel{{YLabel: name, Lines: []Line{{Name: name, X: []float64{1, 2}, Y: []float64{3, 4}}}}}}

@@ -22,7 +22,8 @@ const (
 	shades      = 64
 )
 
-// cells is a matrix whose entry (i, j) is drawn in the rectangle from (left + j wide, top - i high) to the right and down.
+// cells is a matrix whose entry (i, j) is drawn in the rectangle from (left + j wide, top - i high) to the right and
+// down.
 type cells struct {
 	rows, cols            int
 	left, top, wide, high float64

@@ -132,8 +132,8 @@ func circle(at point, r float64) []point {
 	return points
 }
 
-// stroke makes a line a part: the polygon around it, whose corners are mitred up to turns of 120 degrees and else cut. Parts that cover each other would be too dark at
-// their edges.
+// stroke makes a line a part: the polygon around it, whose corners are mitred up to turns of 120 degrees and else cut.
+// Parts that cover each other would be too dark at their edges.
 func (p *painter) stroke(points []point, width float64) {
 	points = slices.Compact(slices.Clone(points))
 	n := len(points) - 1

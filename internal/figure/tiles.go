@@ -14,8 +14,8 @@ type Tile struct {
 	// Lines are drawn on axes from 0 to 1, or, if Free, on axes that hold their points.
 	Lines []Line
 	Free  bool
-	// Counts, in the place of lines, are rows of cells, of numbers that are not negative, the darker the larger their share of the row; Columns and
-	// Rows are their names.
+	// Counts, in the place of lines, are rows of cells, of numbers that are not negative, the darker the larger their
+	// share of the row; Columns and Rows are their names.
 	Counts        [][]float64
 	Columns, Rows []string
 }

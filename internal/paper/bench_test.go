@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkItem does the first seed of every line of the tables with drawn data, and reports the errors of the refit beside
-// the time.
+// BenchmarkItem does the first seed of every line of the tables with drawn data, and reports the errors of the refit
+// beside the time.
 func BenchmarkItem(b *testing.B) {
 	p, err := NewPlan(nil, nil, nil, 1, nil)
 	require.NoError(b, err)

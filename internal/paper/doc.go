@@ -26,10 +26,10 @@
 //
 // # What is measured
 //
-// Errors are half the mean squared error for regressions; for the support vector machine they are the mean hinge loss over
-// the folds (validation) and the error rate of the machine retrained on all rows of the folds (test). There are two
-// of each: of the iterate, as in the paper, and of the refit, the solution of the lower level at the selected
-// hyperparameters, which a user would deploy. They are the same for searches. Means are over the seeds, with the standard
-// error of the mean, s / sqrt(n) with s^2 the sample variance. The paper does not say what its +- is; by its size it is
-// the standard deviation.
+// Errors are half the mean squared error for regressions; for the support vector machine they are the mean hinge loss
+// over the folds (validation) and the error rate of the machine retrained on all rows of the folds (test). There are
+// two of each: of the iterate, as in the paper, and of the refit, the solution of the lower level at the selected
+// hyperparameters, which a user would deploy. They are the same for searches. Means are over the seeds, with the
+// standard error of the mean, s / sqrt(n) with s^2 the sample variance. The paper does not say what its +- is; by its
+// size it is the standard deviation.
 package paper

@@ -44,8 +44,8 @@ func taskOf(i Item, files *Files) (t task, err error) {
 	return t, err
 }
 
-// Execute does an item and returns its record, without the version. A run that ends with an error has it in its record. The
-// error is for a cancelled context, for names that are not known, and for data that cannot be read.
+// Execute does an item and returns its record, without the version. A run that ends with an error has it in its record.
+// The error is for a cancelled context, for names that are not known, and for data that cannot be read.
 func Execute(ctx context.Context, i Item, files *Files) (*Record, error) {
 	t, err := taskOf(i, files)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/conetune/conetune/table/input"
 )
 
-// Files is a folder of real data: LIBSVM files under the names that they have in the LIBSVM repository, plain or gzipped
-// (then with or without the ending .gz). Each is read once. It is safe for use by several goroutines. The empty folder has
-// none.
+// Files is a folder of real data: LIBSVM files under the names that they have in the LIBSVM repository, plain or
+// gzipped (then with or without the ending .gz). Each is read once. It is safe for use by several goroutines. The empty
+// folder has none.
 type Files struct {
 	Dir string
 

@@ -7,8 +7,8 @@ import (
 	"github.com/conetune/conetune/internal/worklist"
 )
 
-// Merge puts the results of several folders, shards of one plan, into a new one, with the tables of all. An item may be in several
-// folders if it came out alike. The outcome says how many items are missing still.
+// Merge puts the results of several folders, shards of one plan, into a new one, with the tables of all. An item may be
+// in several folders if it came out alike. The outcome says how many items are missing still.
 func Merge(dirs []string, into string) (*Outcome, error) {
 	out, err := worklist.Merge(experiments, dirs, into)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 // OurDefaults is the name of VF-iDCA with the settings that this project recommends, in the place of the paper's.
 const OurDefaults = "vf-idca-default"
 
-// GapClosed is the name of VF-iDCA with our settings that goes on until the lower-level gap is closed, where our defaults stop
-// earlier in favour of the prediction: it shows how well the bilevel program can be solved.
+// GapClosed is the name of VF-iDCA with our settings that goes on until the lower-level gap is closed, where our
+// defaults stop earlier in favour of the prediction: it shows how well the bilevel program can be solved.
 const GapClosed = "vf-idca-closed"
 
 // The settings of [GapClosed].
@@ -30,8 +30,8 @@ type Method struct {
 	conic  bool // the method solves conic programs, so that the backend matters
 }
 
-// Methods are all methods in the order of the tables. All but [OurDefaults] and [GapClosed] have the paper's settings, search
-// ranges and starts. HOAG is not in the paper; it is what a user of sparse models may pick today.
+// Methods are all methods in the order of the tables. All but [OurDefaults] and [GapClosed] have the paper's settings,
+// search ranges and starts. HOAG is not in the paper; it is what a user of sparse models may pick today.
 func Methods() []Method {
 	return []Method{
 		{Name: "grid", Title: "Grid", tuner: tune.MethodGrid, preset: tune.PresetPaper, conic: true},
@@ -72,8 +72,8 @@ func (m Method) config(i Item, r Row) tune.Config {
 	return c
 }
 
-// dimension is how many hyperparameters the method chooses: one for each kind where it gives all of a kind the same value, as the
-// paper's random search does for the support vector machine alone.
+// dimension is how many hyperparameters the method chooses: one for each kind where it gives all of a kind the same
+// value, as the paper's random search does for the support vector machine alone.
 func (m Method) dimension(model tune.Model) (int, error) {
 	common := m.tuner == tune.MethodGrid || m.tuner == tune.MethodTPE2 || m.tuner == tune.MethodRandom && model.Name() == "svm"
 	p := model.Program()

@@ -16,7 +16,8 @@ import (
 	"github.com/conetune/conetune/internal/worklist"
 )
 
-// tabular writes small tables under the names of real ones, and returns their folder. Labels follow a plane, with noise.
+// tabular writes small tables under the names of real ones, and returns their folder. Labels follow a plane, with
+// noise.
 func tabular(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -8,8 +8,8 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// NewPlan makes a plan of names; nil means all tables, all methods, and the native backend. Rows without their file in data are
-// left out, with the reason.
+// NewPlan makes a plan of names; nil means all tables, all methods, and the native backend. Rows without their file in
+// data are left out, with the reason.
 func NewPlan(tables, methods, conic []string, repeats int, data *Files) (Plan, error) {
 	p := Plan{Tables: tables, Methods: methods, Backends: conic, Repeats: repeats}
 	if tables == nil {

@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// Figure is a number of the paper with what stands behind its +-, which by its size is the standard deviation over 30 repeats.
+// Figure is a number of the paper with what stands behind its +-, which by its size is the standard deviation over 30
+// repeats.
 type Figure struct{ Mean, Spread float64 }
 
 // String writes it with two decimals.

@@ -2,8 +2,8 @@ package paper
 
 import "fmt"
 
-// Schema is the version of the form of [Record] and [Manifest]. It changes when a field changes its meaning or goes; a reader
-// must take fields that it does not know.
+// Schema is the version of the form of [Record] and [Manifest]. It changes when a field changes its meaning or goes; a
+// reader must take fields that it does not know.
 const Schema = 1
 
 // Item is one piece of work: a method with a backend on the data of a row, drawn by a seed. All names are those of
@@ -48,8 +48,8 @@ type Record struct {
 	// Seconds is the wall time of everything after the data are in memory: building the programs, all
 	// solves, scoring, the refit. Only the times differ between two runs of an item.
 	Seconds float64 `json:"seconds"`
-	// CPU is the processor time that the process used during the item, in seconds. On a machine that does other work it tells
-	// more than Seconds. It is known with one worker only, and 0 otherwise.
+	// CPU is the processor time that the process used during the item, in seconds. On a machine that does other work it
+	// tells more than Seconds. It is known with one worker only, and 0 otherwise.
 	CPU float64 `json:"cpu_seconds,omitempty"`
 	// Iterations counts those of VF-iDCA, or the evaluations of a search or a descent.
 	Iterations int `json:"iterations"`
@@ -62,8 +62,8 @@ type Record struct {
 	Deployed *float64 `json:"deployed,omitempty"`
 	// Gap is (l(x) - v(r)) / max(1, |v(r)|) of the iterate, nil for methods that only look at solutions.
 	Gap *float64 `json:"gap"`
-	// Hyperparameters are the weights lambda of the penalties, in the order of the model, then the upper
-	// variables. Dimension is how many of them the method chooses apart: fewer where it gives all of a kind the same value.
+	// Hyperparameters are the weights lambda of the penalties, in the order of the model, then the upper variables.
+	// Dimension is how many of them the method chooses apart: fewer where it gives all of a kind the same value.
 	Hyperparameters []float64 `json:"hyperparameters"`
 	Dimension       int       `json:"dimension"`
 	// Trace is what had been reached when, in the order of time, at most [TracePoints] points. The last point is at

@@ -73,8 +73,8 @@ type RowSummary struct {
 	// Skipped says why there are no lines; empty where there are.
 	Skipped string
 	Lines   []Line
-	// Verdicts say, where both are there, how VF-iDCA stands to the best of the other methods: its iterate with the paper's
-	// settings, its refit with ours.
+	// Verdicts say, where both are there, how VF-iDCA stands to the best of the other methods: its iterate with the
+	// paper's settings, its refit with ours.
 	Verdicts []Verdict
 }
 
@@ -84,7 +84,8 @@ type Summary struct {
 	Rows  []RowSummary
 }
 
-// Summarise makes the tables of a plan from records in any order. It takes records that are not of the plan for nothing.
+// Summarise makes the tables of a plan from records in any order. It takes records that are not of the plan for
+// nothing.
 func Summarise(p Plan, records []Record) []Summary {
 	have := make(map[Item]*Record, len(records))
 	for k := range records {

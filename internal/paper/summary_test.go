@@ -24,8 +24,8 @@ func TestStat(t *testing.T) {
 	require.Equal(t, "0.125 ± 0.125", statOf([]float64{0, 0.25}).String())
 }
 
-// made are records of two seeds on one row: grid at (4, 5) and (6, 7), VF-iDCA at (1, 2) and (3, 4) with the refit 1 worse in
-// both, one run by ours that failed.
+// made are records of two seeds on one row: grid at (4, 5) and (6, 7), VF-iDCA at (1, 2) and (3, 4) with the refit 1
+// worse in both, one run by ours that failed.
 func made() (Plan, []Record) {
 	p := Plan{Tables: []string{"en"}, Methods: []string{"grid", "vf-idca", OurDefaults}, Backends: []string{"native"}, Repeats: 2}
 	for _, r := range []string{"100-100-250-p250", "100-100-100-p2500"} {

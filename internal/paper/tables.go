@@ -158,8 +158,8 @@ func shape(preset string) string {
 	return title
 }
 
-// realNet is a row of the elastic net on real data, divided at random. All searches look further than on drawn data, and
-// IFDM does fewer steps (Supplement D of the paper).
+// realNet is a row of the elastic net on real data, divided at random. All searches look further than on drawn data,
+// and IFDM does fewer steps (Supplement D of the paper).
 func realNet(name, split string, files ...string) Row {
 	adjust := func(c *tune.Config) {
 		switch c.Method {

@@ -7,7 +7,8 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// trace is what a run had reached when: of VF-iDCA every iteration, of other methods every improvement, and the end of the run.
+// trace is what a run had reached when: of VF-iDCA every iteration, of other methods every improvement, and the end of
+// the run.
 func trace(r *tune.Result, seconds float64) []Point {
 	events := slices.Clone(r.Trace)
 	slices.SortStableFunc(events, func(a, b tune.Event) int { return cmp.Compare(a.Elapsed, b.Elapsed) })

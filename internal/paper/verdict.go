@@ -60,8 +60,9 @@ func MeasureNames() []string {
 	return names
 }
 
-// verdicts compare VF-iDCA with the best line of another method, measure by measure: the iterate of the paper's settings, the
-// refit of ours; and its validation error, where our defaults leave the gap open, of the run that closes it.
+// verdicts compare VF-iDCA with the best line of another method, measure by measure: the iterate of the paper's
+// settings, the refit of ours; and its validation error, where our defaults leave the gap open, of the run that closes
+// it.
 func verdicts(lines []Line) []Verdict {
 	var out []Verdict
 	others := slices.DeleteFunc(slices.Clone(lines), func(l Line) bool { return strings.HasPrefix(l.Method.Name, "vf-idca") })

@@ -25,8 +25,8 @@ type Figure struct {
 	Numbers Table
 }
 
-// Draw puts a figure on a page: the picture, what it says in words, and its numbers, a row for each place of a line. A line
-// without a name beside others is a guide to the eye.
+// Draw puts a figure on a page: the picture, what it says in words, and its numbers, a row for each place of a line. A
+// line without a name beside others is a guide to the eye.
 func Draw(id, title, caption, about string, f figure.Figure) (Figure, error) {
 	var b bytes.Buffer
 	areas, err := f.Draw(&b, "svg")

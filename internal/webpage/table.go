@@ -116,8 +116,8 @@ func (t *Table) String() string {
 	return b.String()
 }
 
-// Markdown is the table in Markdown, without caption and pictures: what stands out is bold, and the headings above those of
-// the columns are before these. The last column is as wide as it is.
+// Markdown is the table in Markdown, without caption and pictures: what stands out is bold, and the headings above
+// those of the columns are before these. The last column is as wide as it is.
 func (t *Table) Markdown() string {
 	var above []string
 	for _, g := range t.Groups {

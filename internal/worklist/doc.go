@@ -1,5 +1,5 @@
-// Package worklist does long lists of independent work: each item becomes a record, a line of a file, and work that was stopped
-// goes on where it was. The experiments of the paper and the jobs of conetune batch are such lists.
+// Package worklist does long lists of independent work: each item becomes a record, a line of a file, and work that was
+// stopped goes on where it was. The experiments of the paper and the jobs of conetune batch are such lists.
 //
 // # Results
 //
@@ -8,9 +8,9 @@
 //	manifest.json   what was asked for, by which program, on which machine: a [Manifest]
 //	results.jsonl   one line for each item that ended, in the order in which they ended
 //
-// A line is written in one piece and forced to disk before the next item begins, so that a kill loses the items in work and
-// nothing else; a line cut off in its middle by it is removed on resuming. The last field of a line, checksum, is the SHA-256 of
-// the line without that field. One process at a time writes to a folder.
+// A line is written in one piece and forced to disk before the next item begins, so that a kill loses the items in work
+// and nothing else; a line cut off in its middle by it is removed on resuming. The last field of a line, checksum, is
+// the SHA-256 of the line without that field. One process at a time writes to a folder.
 //
 // # Parts
 //

@@ -51,8 +51,8 @@ func (k *Kind[I, R, P]) ReadManifest(dir string) (*Manifest[P], error) {
 	return m, nil
 }
 
-// manifestOf returns the manifest of a folder, or an empty one. A manifest that is cut off is no reason to lose the results: the note
-// says what is not known any more.
+// manifestOf returns the manifest of a folder, or an empty one. A manifest that is cut off is no reason to lose the
+// results: the note says what is not known any more.
 func (k *Kind[I, R, P]) manifestOf(dir string) (m *Manifest[P], note string, err error) {
 	m, err = k.ReadManifest(dir)
 	switch {

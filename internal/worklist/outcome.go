@@ -24,7 +24,8 @@ func (k *Kind[I, R, P]) outcome(m Manifest[P], records []R) (*Outcome[R, P], err
 	return out, nil
 }
 
-// byItem are the records of the items. An item may have several that came out alike, and one that takes the place of those before.
+// byItem are the records of the items. An item may have several that came out alike, and one that takes the place of
+// those before.
 func (k *Kind[I, R, P]) byItem(records []R) (map[I]*R, error) {
 	have := make(map[I]*R, len(records))
 	for n := range records {

@@ -22,8 +22,9 @@ func ParseShard(text string) (Shard, error) {
 	return s, nil
 }
 
-// Of is the part of a list that a shard does. From one group of the list to the next the part that has its first
-// item moves on by one, so that every part gets its share of what is slow at the same place of each group, and of the slow groups.
+// Of is the part of a list that a shard does. From one group of the list to the next the part that has its first item
+// moves on by one, so that every part gets its share of what is slow at the same place of each group, and of the slow
+// groups.
 func (k *Kind[I, R, P]) Of(s Shard, items []I) []I {
 	var part []I
 	group, at := 0, 0

@@ -158,7 +158,8 @@ func (r *recipe) count(sets ...*dataset.Data) {
 	}
 }
 
-// generate has data drawn and written into a folder, which is as before where it is interrupted, and prints what they are.
+// generate has data drawn and written into a folder, which is as before where it is interrupted, and prints what they
+// are.
 func (a *app) generate(ctx context.Context, out string, draw func() (text string, err error)) error {
 	entries, err := os.ReadDir(out)
 	created, empty := errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0
@@ -283,7 +284,8 @@ func discard(dir string, created bool) {
 // generatedTargets is how many targets are generated.
 const generatedTargets = 3
 
-// severalTargets puts generated targets y1, y2, .. into the tables, the first one as their target and the others before the features.
+// severalTargets puts generated targets y1, y2, .. into the tables, the first one as their target and the others before
+// the features.
 func severalTargets(s *dataset.Split, c dataset.Config, q int, seed uint64) (*dataset.Split, error) {
 	train, val, test, _, err := multitask.Generate(c, q, seed)
 	if err != nil {

@@ -55,7 +55,8 @@ type predictions struct {
 	Error  *float64 `json:"error"` // the mean of the model's loss, or the error rate; null without targets
 	// Predictions are numbers, or texts of labels.
 	Predictions any `json:"predictions"`
-	// Loss and ErrorRate are those of a classifier, the mean of the loss that it was fitted by and the share of wrong labels.
+	// Loss and ErrorRate are those of a classifier, the mean of the loss that it was fitted by and the share of wrong
+	// labels.
 	Loss      *float64 `json:"mean_loss,omitempty"`
 	ErrorRate *float64 `json:"error_rate,omitempty"`
 	// Probabilities are those of the second label, with --prob.

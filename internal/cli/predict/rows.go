@@ -32,7 +32,8 @@ type rowsToPredict struct {
 // RowsInBlock bounds the features in memory.
 const RowsInBlock = 4096
 
-// read reads a table for a model: through its encoding, a part of the rows after another, or by the names of its features. It calls begin, and again where it begins anew, and then part.
+// read reads a table for a model: through its encoding, a part of the rows after another, or by the names of its
+// features. It calls begin, and again where it begins anew, and then part.
 func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPredict) error) ([]input.Note, error) {
 	names := m.Targets
 	if names == nil || m.Classes() {

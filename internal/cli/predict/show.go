@@ -70,7 +70,8 @@ type shownModel struct {
 	Effects map[string]float64 `json:"effects,omitempty"`
 }
 
-// effectsOf lists the coefficients of a saved model by their effects, or by their sizes where the file lacks the deviations.
+// effectsOf lists the coefficients of a saved model by their effects, or by their sizes where the file lacks the
+// deviations.
 func effectsOf(m *model.Model) []model.Effect {
 	return model.Effects(m.Fit(), model.Sizes(m.Fit(), m.Deviations))
 }

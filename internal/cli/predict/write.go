@@ -18,7 +18,8 @@ type heldText struct {
 	file *spool.File // has what was there before; nil while all is in memory
 }
 
-// spill puts what is there aside in a temporary file, so that it does not gather in memory. Where there can be none, it does.
+// spill puts what is there aside in a temporary file, so that it does not gather in memory. Where there can be none, it
+// does.
 func (h *heldText) spill() (err error) {
 	if h.Len() == 0 {
 		return nil
@@ -65,8 +66,8 @@ func (p *predictions) label(v float64) string {
 	return words.Exact(v)
 }
 
-// writeHead writes the names of the table of --id: id, target, prediction and probability, of several targets target_NAME and
-// prediction_NAME.
+// writeHead writes the names of the table of --id: id, target, prediction and probability, of several targets
+// target_NAME and prediction_NAME.
 func (p *predictions) writeHead(rows *rowsToPredict) {
 	if p.form.id == "" {
 		return
@@ -109,8 +110,8 @@ func (p *predictions) writeCSV(line []string) {
 	p.csv.Flush()
 }
 
-// writeRow writes a row: its predictions, but where probabilities stand in their place, and these, with as many digits as it
-// takes to read them back; or its line of the table of --id.
+// writeRow writes a row: its predictions, but where probabilities stand in their place, and these, with as many digits
+// as it takes to read them back; or its line of the table of --id.
 func (p *predictions) writeRow(values, more []float64, id string, actual []float64) {
 	var cells []string
 	table := p.form.id != ""
@@ -139,7 +140,8 @@ func (p *predictions) writeRow(values, more []float64, id string, actual []float
 	}
 }
 
-// targetCells are those of a target, empty where it is missing: of times, negative where they are censored, also the event.
+// targetCells are those of a target, empty where it is missing: of times, negative where they are censored, also the
+// event.
 func (p *predictions) targetCells(y float64) []string {
 	switch {
 	case y != y && p.times:

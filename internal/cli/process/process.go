@@ -15,10 +15,11 @@ import (
 	"github.com/conetune/conetune/internal/stdfd"
 )
 
-// Begin prepares the process for a command line: signals, standard output, and what becomes of a failure of the runtime.
+// Begin prepares the process for a command line: signals, standard output, and what becomes of a failure of the
+// runtime.
 func Begin() (context.Context, io.Writer) {
-	// A panic in a goroutine of a library, or memory that the system does not give, ends a program of Go with status 2, which
-	// is bad input here; so it ends by the signal SIGABRT.
+	// A panic in a goroutine of a library, or memory that the system does not give, ends a program of Go with status 2,
+	// which is bad input here; so it ends by the signal SIGABRT.
 	debug.SetTraceback("crash")
 	prepareSystem()
 	ctx, stop := context.Background(), context.CancelFunc(func() {})
@@ -52,8 +53,8 @@ func Watch(ctx context.Context, stderr io.Writer) (watched context.Context, stop
 	return w.start(ctx)
 }
 
-// thrift has garbage collected more often where much memory is in use. What takes it then are numbers, in which a collection has nothing to look
-// for, so that it costs little.
+// thrift has garbage collected more often where much memory is in use. What takes it then are numbers, in which a
+// collection has nothing to look for, so that it costs little.
 type thrift struct {
 	set func(percent int)
 	on  bool
@@ -72,8 +73,9 @@ func (t *thrift) look(used int64) {
 	}
 }
 
-// memoryInUse is the memory of the process: that of the Go runtime, which counts what it has promised and not yet used, or with that of
-// C libraries the resident one, whichever is more. limit is that of the Go runtime, which --memory or GOMEMLIMIT sets.
+// memoryInUse is the memory of the process: that of the Go runtime, which counts what it has promised and not yet used,
+// or with that of C libraries the resident one, whichever is more. limit is that of the Go runtime, which --memory or
+// GOMEMLIMIT sets.
 func memoryInUse() (used, limit int64) {
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/gc/gomemlimit:bytes"}}
 	metrics.Read(sample)
@@ -84,8 +86,9 @@ func memoryInUse() (used, limit int64) {
 // JobProcess is set in a process that does a job of a batch.
 const JobProcess = "CONETUNE_JOB"
 
-// obeyParent makes the process of a job of a batch end with the one that started it, that is at the end of standard input, and leaves
-// signals to that one, which decides what becomes of its jobs. It says whether this is such a process.
+// obeyParent makes the process of a job of a batch end with the one that started it, that is at the end of standard
+// input, and leaves signals to that one, which decides what becomes of its jobs. It says whether this is such a
+// process.
 func obeyParent() bool {
 	if os.Getenv(JobProcess) == "" {
 		return false

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// prepareSystem leaves no core dumps, which would be as large as the memory, and makes a file beyond the limit of its size
-// (ulimit -f) an error of writing.
+// prepareSystem leaves no core dumps, which would be as large as the memory, and makes a file beyond the limit of its
+// size (ulimit -f) an error of writing.
 func prepareSystem() {
 	signal.Ignore(syscall.SIGXFSZ)
 	var core syscall.Rlimit

@@ -15,10 +15,12 @@ const (
 	memoryPatience = 5 * time.Second
 )
 
-// watchdog compares the memory in use with a limit. Over the limit it cancels the run, which then keeps and reports what it has; where
-// that does not help in time, it ends the process, before the system or the Go runtime does so without a clear word.
+// watchdog compares the memory in use with a limit. Over the limit it cancels the run, which then keeps and reports
+// what it has; where that does not help in time, it ends the process, before the system or the Go runtime does so
+// without a clear word.
 type watchdog struct {
-	// look returns bytes: what is in use, the limit, which a flag may set later, and what a run that was told to stop may go to.
+	// look returns bytes: what is in use, the limit, which a flag may set later, and what a run that was told to stop may
+	// go to.
 	look    func() (used, limit, last int64)
 	collect func() // frees what is not in use any more
 	exit    func(code int)

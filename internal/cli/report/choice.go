@@ -26,7 +26,8 @@ type choice struct {
 // sameModel is how another program names the model.
 type sameModel struct{ Where, Code string }
 
-// mixing are the models with the penalty lambda1 |b|_1 + lambda2/2 |b|^2 = lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2).
+// mixing are the models with the penalty lambda1 |b|_1 + lambda2/2 |b|^2 = lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2
+// |b|^2).
 var mixing = []string{"elastic-net", "bounded-elastic-net", "huber", "quantile", "logistic", "multinomial", "poisson", "cox"}
 
 // parametrised are lambda and l1_ratio of a result, in this parametrisation of glmnet and scikit-learn; ok is false for
@@ -45,7 +46,8 @@ func parametrised(r *tune.Result) (lambda, l1 float64, ok bool) {
 	return 0, 0, false
 }
 
-// Mixed are lambda and l1_ratio of the weights of a mixing model; ok is false for others, and where there is no penalty.
+// Mixed are lambda and l1_ratio of the weights of a mixing model; ok is false for others, and where there is no
+// penalty.
 func Mixed(model string, lambda1, lambda2 float64) (lambda, l1 float64, ok bool) {
 	if lambda = lambda1 + lambda2; !slices.Contains(mixing, model) || !(lambda > 0) {
 		return 0, 0, false
@@ -211,9 +213,9 @@ func ladderTable(r *tune.Result) *webpage.Table {
 	return t
 }
 
-// sameAs is the model in the words of scikit-learn and glmnet; n is the number of rows that it is trained on, or the sum
-// of their weights w. In the place of an offset o, which scikit-learn lacks, it has targets less the offset where that is
-// the same.
+// sameAs is the model in the words of scikit-learn and glmnet; n is the number of rows that it is trained on, or the
+// sum of their weights w. In the place of an offset o, which scikit-learn lacks, it has targets less the offset where
+// that is the same.
 func sameAs(model string, lambda, l1, n float64, weights, offset bool) []sameModel {
 	digits := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 	l, a := digits(lambda), words.Ratio(l1, 6)

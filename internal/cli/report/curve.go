@@ -18,8 +18,8 @@ import (
 const (
 	// curvePoints is how many points the curve has to each side of the selection.
 	CurvePoints = 12
-	// namedPaths are the coefficients of a path that are drawn with a name, those of the largest effects, and morePaths the
-	// next ones, thin and without.
+	// namedPaths are the coefficients of a path that are drawn with a name, those of the largest effects, and morePaths
+	// the next ones, thin and without.
 	namedPaths, morePaths = 7, 60
 	// mostNamed is the length of a name in a legend.
 	mostNamed = 20
@@ -27,8 +27,8 @@ const (
 	guideStyle = 7
 )
 
-// curve is the validation error around the chosen weights, with bars of one standard error, and the choice; label says what
-// it is over, and scale is the value there of the choice.
+// curve is the validation error around the chosen weights, with bars of one standard error, and the choice; label says
+// what it is over, and scale is the value there of the choice.
 type curve struct {
 	label        string
 	scale        float64
@@ -87,8 +87,8 @@ type paths struct {
 	effect [][]float64
 }
 
-// newPaths are those of fits at places, in the order of the fit at one of these; nil where no effect is not zero. Groups
-// are nil for single features, whose effects have signs but for several targets.
+// newPaths are those of fits at places, in the order of the fit at one of these; nil where no effect is not zero.
+// Groups are nil for single features, whose effects have signs but for several targets.
 func newPaths(x []float64, fits []tune.Fit, at int, deviation []float64, g *groups.Groups) *paths {
 	if len(fits) == 0 {
 		return nil
@@ -133,7 +133,8 @@ func newPaths(x []float64, fits []tune.Fit, at int, deviation []float64, g *grou
 	return out
 }
 
-// pathsOf are those of a result over the weights of its curve, whose label and choice they have; nil where there are none.
+// pathsOf are those of a result over the weights of its curve, whose label and choice they have; nil where there are
+// none.
 func pathsOf(split *dataset.Split, r *tune.Result) (*paths, *curve) {
 	c := CurveOf(r)
 	if c == nil || r.RefitFit.Coefficients == nil || r.RefitFit.Matrix != nil {

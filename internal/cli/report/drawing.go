@@ -49,9 +49,9 @@ func (d *drawing) tiles(free bool, titles ...string) (list []figure.Tile) {
 }
 
 // Statistics is what --plot draws, about the choice of the best method: the validation error and the coefficients over
-// lambda, and below them the predictions: targets and residuals, or the ROC curve and the confusion table of a classifier, or
-// the matrix. Where the weights have no curve, as those of a support vector machine and of a matrix, what the run had reached
-// stands above.
+// lambda, and below them the predictions: targets and residuals, or the ROC curve and the confusion table of a
+// classifier, or the matrix. Where the weights have no curve, as those of a support vector machine and of a matrix,
+// what the run had reached stands above.
 func Statistics(run *Run, split *dataset.Split, results []*tune.Result) figure.Figure {
 	r := evaluate.Best(results)
 	var f figure.Figure
@@ -90,8 +90,8 @@ func heatMap(m *problems.Matrix) *figure.Map {
 // whereJudged names the rows of predictions that were judged, in a few words.
 var whereJudged = map[string]string{evaluate.OnTest: "test rows", evaluate.OnFolds: "by cross-validation", evaluate.OnValidation: "validation rows"}
 
-// classifierTiles are the ROC curve, of two labels, and the confusion table of a classifier: on the rows that it is judged
-// by, or, where there are none, on those that it was trained on.
+// classifierTiles are the ROC curve, of two labels, and the confusion table of a classifier: on the rows that it is
+// judged by, or, where there are none, on those that it was trained on.
 func classifierTiles(run *Run, split *dataset.Split, r *tune.Result) (tiles []figure.Tile) {
 	fit, names, where := r.RefitFit, run.labels(r.RefitFit), trainingRows(run)+" rows"
 	d := run.Judge.Of(r)
@@ -129,8 +129,8 @@ func predictionDrawings(run *Run, j *evaluate.Judged, fit tune.Fit) []*drawing {
 	return []*drawing{rocOf(j, names)}
 }
 
-// roc returns the shares of other rows (x) and of rows of label 1 (y) whose value is above a threshold, for all thresholds,
-// and the area below the curve, by the weights of the rows, nil for equal ones. There are rows of both.
+// roc returns the shares of other rows (x) and of rows of label 1 (y) whose value is above a threshold, for all
+// thresholds, and the area below the curve, by the weights of the rows, nil for equal ones. There are rows of both.
 func roc(value, label, weight []float64) (x, y []float64, area float64) {
 	v, w, positive := slices.Clone(value), slices.Clone(weight), make([]bool, len(label))
 	for i, l := range label {

@@ -34,8 +34,8 @@ func (run *Run) Stability(j *evaluate.Judged) []float64 {
 	return model.Stability(j.Folds, run.deviations())
 }
 
-// coefficientTable lists the coefficients in use, the largest effect first and as far as most allows, with a bar for each
-// and how many folds choose it; more are left out.
+// coefficientTable lists the coefficients in use, the largest effect first and as far as most allows, with a bar for
+// each and how many folds choose it; more are left out.
 func coefficientTable(run *Run, fit tune.Fit, j *evaluate.Judged, most int) (t *webpage.Table, note string, more int) {
 	list := run.effects(fit)
 	if len(list) == 0 {
@@ -180,8 +180,9 @@ func origins(e *table.Encoder) map[string]origin {
 	return out
 }
 
-// WriteCoefficients writes the intercept and the coefficients that are not zero as CSV, those of the largest effect first;
-// with several targets a row for each feature and target, and with folds the share of those that have the feature.
+// WriteCoefficients writes the intercept and the coefficients that are not zero as CSV, those of the largest effect
+// first; with several targets a row for each feature and target, and with folds the share of those that have the
+// feature.
 func (run *Run) WriteCoefficients(w io.Writer, fit tune.Fit, j *evaluate.Judged) error {
 	from, deviation, stable := origins(run.Rows.Encoder), run.deviations(), run.Stability(j)
 	lines := [][]string{{"feature", "coefficient", "effect", "column", "level", "reference"}}

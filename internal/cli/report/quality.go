@@ -175,7 +175,8 @@ func Progress(r *tune.Result) string {
 	return words.Count(r.Iterations, "iteration")
 }
 
-// methodsTable has the errors of the refits, a line for each method, and where the run is verbose those of its last points.
+// methodsTable has the errors of the refits, a line for each method, and where the run is verbose those of its last
+// points.
 func methodsTable(run *Run, results []*tune.Result) *webpage.Table {
 	validation := "validation"
 	if run.Source.CrossValidates() {

@@ -121,7 +121,8 @@ func TestTraceFigure(t *testing.T) {
 	require.NoError(t, f.Write(&b, "png"))
 }
 
-// The figure ends at the errors of the report, which may be those of a model trained on more rows than the fits of the trace.
+// The figure ends at the errors of the report, which may be those of a model trained on more rows than the fits of the
+// trace.
 func TestFigureEndsAtReport(t *testing.T) {
 	run, split, r := made(2)
 	final := 9.75
@@ -175,7 +176,8 @@ func TestPathPanel(t *testing.T) {
 	require.Len(t, Trace(run, split, []*tune.Result{r}).Panels, 2, "no coefficients")
 }
 
-// Of two features, effects are coefficients times standard deviations, the larger one at the choice first, and a feature that is nowhere in use is left out.
+// Of two features, effects are coefficients times standard deviations, the larger one at the choice first, and a
+// feature that is nowhere in use is left out.
 func TestPathsOf(t *testing.T) {
 	x := mat.NewDense(4, 3, []float64{1, 10, 1, -1, -10, 0, 1, -10, 1, -1, 10, 0}) // standard deviations 1, 10 and 1/2
 	split := &dataset.Split{Train: &dataset.Data{X: x, Y: make([]float64, 4), Features: []string{"a", "b", "c"}}}

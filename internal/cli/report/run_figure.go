@@ -44,8 +44,8 @@ func Trace(run *Run, split *dataset.Split, results []*tune.Result) figure.Figure
 	return f
 }
 
-// progressFigure shows how a run went: of VF-iDCA errors, penalty, gap and step over its iterations, of a search the best
-// errors over its evaluations, of several methods over the seconds, which are alike for all.
+// progressFigure shows how a run went: of VF-iDCA errors, penalty, gap and step over its iterations, of a search the
+// best errors over its evaluations, of several methods over the seconds, which are alike for all.
 func progressFigure(run *Run, results []*tune.Result) figure.Figure {
 	r := results[0]
 	note := chosenWords(evaluate.Best(results))
@@ -79,8 +79,8 @@ func progressFigure(run *Run, results []*tune.Result) figure.Figure {
 	return f
 }
 
-// reached is, over the evaluations or the time of a run, the validation error of the best refit so far, and the test error
-// of that refit; at the end those of the report, whose model may be trained on more rows.
+// reached is, over the evaluations or the time of a run, the validation error of the best refit so far, and the test
+// error of that refit; at the end those of the report, whose model may be trained on more rows.
 func reached(r *tune.Result, steps bool) (validation, test figure.Line) {
 	type event struct {
 		at float64
@@ -166,7 +166,8 @@ func traceFigure(r *tune.Result) figure.Figure {
 	return f
 }
 
-// chosenPoints are the validation and the test error of the model to use, as the report has them, at the end of the run.
+// chosenPoints are the validation and the test error of the model to use, as the report has them, at the end of the
+// run.
 func chosenPoints(r *tune.Result, end float64) (points []figure.Line) {
 	if r.Refit == nil {
 		return nil

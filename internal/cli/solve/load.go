@@ -3,6 +3,7 @@ package solve
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/conetune/conetune/backends"
@@ -102,12 +103,10 @@ func loadQPS(path string) (*loadedProgram, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &loadedProgram{columns: m.Columns}
-	p.describe = fmt.Sprintf("%s, %s, %s", words.Count(len(m.Rows), "row"), words.Count(len(m.Columns), "column"), words.Count(m.A.NNZ(), "nonzero"))
+	p := &loadedProgram{columns: m.Columns, describe: sizes(m.Maximize, []int{len(m.Rows), len(m.Columns), m.A.NNZ()}, "row", "column", "nonzero")}
 	if m.P != nil {
-		p.describe += fmt.Sprintf(", quadratic objective with %s", words.Count(m.P.NNZ(), "nonzero"))
+		p.describe = strings.Replace(p.describe, ";", fmt.Sprintf(", quadratic objective with %s;", words.Count(m.P.NNZ(), "nonzero")), 1)
 	}
-	p.describe += sense(m.Maximize)
 	p.build = func() (*builtProgram, error) {
 		c := m.Conic()
 		return &builtProgram{c.Problem, func(s *backends.Solution) translated {
@@ -123,8 +122,7 @@ func loadSDPA(path string) (*loadedProgram, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &loadedProgram{}
-	p.describe = fmt.Sprintf("%s, %s, %s", words.Count(len(m.C), "variable"), words.Count(len(m.Blocks), "block"), words.Count(len(m.Entries), "nonzero")) + sense(false)
+	p := &loadedProgram{describe: sizes(false, []int{len(m.C), len(m.Blocks), len(m.Entries)}, "variable", "block", "nonzero")}
 	p.build = func() (*builtProgram, error) {
 		c, err := m.Conic()
 		if err != nil {
@@ -132,11 +130,7 @@ func loadSDPA(path string) (*loadedProgram, error) {
 		}
 		return &builtProgram{c.Problem, func(s *backends.Solution) translated {
 			t := c.Solution(s)
-			out := translated{x: t.X, objective: t.Objective, dual: t.DualObjective}
-			for _, block := range t.Y {
-				out.y = append(out.y, block...)
-			}
-			return out
+			return translated{x: t.X, y: slices.Concat(t.Y...), objective: t.Objective, dual: t.DualObjective}
 		}}, nil
 	}
 	return p, nil
@@ -148,15 +142,8 @@ func loadCBF(path string) (*loadedProgram, error) {
 		return nil, err
 	}
 	variables, constraints := m.Dims()
-	p := &loadedProgram{}
-	p.describe = fmt.Sprintf("%s, %s, %s", words.Count(variables, "variable"), words.Count(constraints, "constraint"), words.Count(len(m.A), "nonzero"))
-	if n := len(m.PSDVar); n > 0 {
-		p.describe += fmt.Sprintf(", %s", words.Count(n, "matrix variable"))
-	}
-	if n := len(m.PSDCon); n > 0 {
-		p.describe += fmt.Sprintf(", %s", words.Count(n, "matrix constraint"))
-	}
-	p.describe += sense(m.Maximize)
+	counts := []int{variables, constraints, len(m.A), len(m.PSDVar), len(m.PSDCon)}
+	p := &loadedProgram{describe: sizes(m.Maximize, counts, "variable", "constraint", "nonzero", "matrix variable", "matrix constraint")}
 	p.build = func() (*builtProgram, error) {
 		c, err := m.Conic()
 		if err != nil {
@@ -170,9 +157,16 @@ func loadCBF(path string) (*loadedProgram, error) {
 	return p, nil
 }
 
-func sense(maximize bool) string {
-	if maximize {
-		return "; to maximise"
+// sizes says how many there are of what; from the fourth on only where there are some.
+func sizes(maximize bool, counts []int, of ...string) string {
+	var list []string
+	for k, n := range counts {
+		if k < 3 || n > 0 {
+			list = append(list, words.Count(n, of[k]))
+		}
 	}
-	return "; to minimise"
+	if maximize {
+		return words.Joined(list) + "; to maximise"
+	}
+	return words.Joined(list) + "; to minimise"
 }

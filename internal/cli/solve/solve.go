@@ -194,7 +194,8 @@ func (a *app) runSolver(ctx context.Context, p *loadedProgram, f *solveFlags, ba
 	return r, nil
 }
 
-// solveBuilt builds the program, sets up and solves. Where ctx ends before there is anything to return, the error is errInterrupted.
+// solveBuilt builds the program, sets up and solves. Where ctx ends before there is anything to return, the error is
+// errInterrupted.
 func (a *app) solveBuilt(ctx context.Context, p *loadedProgram, backend backends.ConicBackend, o backends.Options, f *solveFlags) (*backends.Solution, backends.Solver, error) {
 	built, err := cli.Interruptible(ctx, p.build)
 	if errors.Is(err, cli.ErrInterrupted) {

@@ -21,7 +21,8 @@ func TestDescribeCones(t *testing.T) {
 	}
 }
 
-// endless is a backend, and a solver, that goes on until the test is over and does not watch anything: whoever waits for it waits for ever.
+// endless is a backend, and a solver, that goes on until the test is over and does not watch anything: whoever waits
+// for it waits for ever.
 type endless struct {
 	backends.ConicBackend
 	backends.Solver

@@ -105,8 +105,8 @@ func valueOf(node *yaml.Node) (string, error) {
 	return strings.Join(parts, ","), nil
 }
 
-// apply takes settings for the flags that the command line does not give, and returns the model, which is that of the command line if there
-// is one.
+// apply takes settings for the flags that the command line does not give, and returns the model, which is that of the
+// command line if there is one.
 func apply(list []setting, path, model string, fs *pflag.FlagSet) (string, error) {
 	for _, s := range list {
 		switch {

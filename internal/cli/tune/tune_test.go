@@ -233,7 +233,8 @@ func TestDesignByDefault(t *testing.T) {
 	}
 }
 
-// Whatever the table, no group is on both sides of a fold or of the split, and no row is trained on that is not older than all that it validates.
+// Whatever the table, no group is on both sides of a fold or of the split, and no row is trained on that is not older
+// than all that it validates.
 func TestDesignsKeepApart(t *testing.T) {
 	dir := t.TempDir()
 	proptest.Check(t, func(r *rapid.T) {

@@ -32,8 +32,8 @@ func alpha(p *paper.Point) *float64 {
 // runs are the traces of a method on a row, in the order of the seeds.
 type runs [][]paper.Point
 
-// span is the range in which the mean of a reading is defined and may still change: from where every run that has the reading at
-// all has reached one to the end of the last run. ok is false where no run has it.
+// span is the range in which the mean of a reading is defined and may still change: from where every run that has the
+// reading at all has reached one to the end of the last run. ok is false where no run has it.
 func (r runs) span(x func(*paper.Point) float64, value reading) (from, to float64, ok bool) {
 	from, to = math.Inf(-1), math.Inf(-1)
 	for _, trace := range r {
@@ -48,8 +48,8 @@ func (r runs) span(x func(*paper.Point) float64, value reading) (from, to float6
 	return from, to, ok
 }
 
-// mean is the mean over the runs of what each had last reached at a place; not a number where a run had nothing yet. Runs that never
-// have the reading, such as failed ones, are left out.
+// mean is the mean over the runs of what each had last reached at a place; not a number where a run had nothing yet.
+// Runs that never have the reading, such as failed ones, are left out.
 func (r runs) mean(at float64, x func(*paper.Point) float64, value reading) float64 {
 	sum, n := 0.0, 0
 	for _, trace := range r {

@@ -1,5 +1,5 @@
-// Package report writes what a person looks at after the experiments of package paper: figures as SVG and PNG, and one page,
-// report.html, which holds all tables and figures and needs no other file.
+// Package report writes what a person looks at after the experiments of package paper: figures as SVG and PNG, and one
+// page, report.html, which holds all tables and figures and needs no other file.
 //
 //	figures/TABLE-ROW-iterate.svg .png   validation and test error of the iterate over time, as in the paper
 //	figures/TABLE-ROW-refit.svg .png     the same of the best solution of the lower level so far
@@ -50,15 +50,6 @@ func Write(dir string, o *paper.Outcome) error {
 		}
 	}
 	return atomicfile.Write(filepath.Join(dir, File), func(w io.Writer) error { return writePage(w, o, figures) })
-}
-
-// WritePage writes the page alone.
-func WritePage(w io.Writer, o *paper.Outcome) error {
-	figures, err := figuresOf(o)
-	if err != nil {
-		return err
-	}
-	return writePage(w, o, figures)
 }
 
 // contents is what the body of the page is made of.

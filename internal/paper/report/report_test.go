@@ -52,7 +52,9 @@ func outcome() *paper.Outcome {
 func pageOf(t *testing.T, o *paper.Outcome) string {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, WritePage(&b, o))
+	figures, err := figuresOf(o)
+	require.NoError(t, err)
+	require.NoError(t, writePage(&b, o, figures))
 	return b.String()
 }
 

@@ -1,9 +1,8 @@
-// Package size says what the parts of a program take of the budget of memory that a reader has
-// (see package textfile): its arrays, and what a solver then holds for them. The figures are half
-// of the peak that the process of conetune solve reaches with the native solver, the other half being what
-// the garbage collector leaves lying about.
-package size
+package program
 
+// What the parts of a program take of the budget of memory that a reader has (see package textfile): its arrays, and what a
+// solver then holds for them. The figures are half of the peak that the process of conetune solve reaches with the native
+// solver, the other half being what the garbage collector leaves lying about.
 const (
 	// Scalar is for a row or a column with its bounds, and its part of matrices and points.
 	Scalar = 256

@@ -80,46 +80,34 @@ func TestFetchKeepsWhatIsThere(t *testing.T) {
 	assert.Empty(t, out)
 }
 
-func TestFetchStopsAtAWrongSum(t *testing.T) {
-	s := newStore(t)
-	s.pin("scs", pinOf(scsFile, "the source"))
-	s.put(scsFile, []byte("another source"))
-	s.refused("scs-3.3.1.tar.gz has the sha256 sum", "scs")
-	s.refused(fmt.Sprintf("%x", sha256.Sum256([]byte("another source"))), "scs")
-	s.refused(fmt.Sprintf("%x", sha256.Sum256([]byte("the source"))), "scs")
-}
-
-func TestFetchStopsWithoutASum(t *testing.T) {
-	s := newStore(t)
-	s.pin("scs", "# file: scs-3.3.1.tar.gz\nscs==3.3.1\n")
-	s.refused("pins/scs.txt holds no sha256 sum", "scs")
-	s.put(scsFile, []byte("a source"))
-	s.refused("pins/scs.txt holds no sha256 sum", "scs")
-}
-
-func TestFetchStopsWithoutAName(t *testing.T) {
-	s := newStore(t)
-	s.put(scsFile, []byte("the source"))
-	_, sum, _ := strings.Cut(pinOf(scsFile, "the source"), "\n")
-	s.pin("scs", sum)
-	s.refused("pins/scs.txt does not name one file for each sum", "scs")
-	s.pin("scs", "# file: ../scs-3.3.1.tar.gz\n"+sum)
-	s.refused("pins/scs.txt does not name one file for each sum", "scs")
-}
-
-func TestFetchSaysWhatItNeeds(t *testing.T) {
-	s := newStore(t)
-	s.pin("scs", pinOf(scsFile, "the source"))
-	s.refused("fetching scs needs python3 with pip; or put scs-3.3.1.tar.gz into", "scs")
-}
-
-// TestFetchLooksAtTheNameOfThePin has a file that any pattern for sources of SCS fits,
-// with a content that the pin allows, under another name.
-func TestFetchLooksAtTheNameOfThePin(t *testing.T) {
-	s := newStore(t)
-	s.pin("scs", pinOf(scsFile, "the source"))
-	s.put("scs-3.3.0.tar.gz", []byte("the source"))
-	s.refused("fetching scs needs python3", "scs")
+// TestFetchStops has a pin, a file, and what is said about the two.
+func TestFetchStops(t *testing.T) {
+	pin := pinOf(scsFile, "the source")
+	_, nameless, _ := strings.Cut(pin, "\n")
+	sum := func(content string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(content))) }
+	for name, c := range map[string]struct {
+		pin, file, content string
+		words              []string
+	}{
+		"wrong sum": {pin, scsFile, "another source", []string{scsFile + " has the sha256 sum", sum("another source"), sum("the source")}},
+		"no sum":    {"# file: scs-3.3.1.tar.gz\nscs==3.3.1\n", scsFile, "a source", []string{"pins/scs.txt holds no sha256 sum"}},
+		"no name":   {nameless, scsFile, "the source", []string{"pins/scs.txt does not name one file for each sum"}},
+		"a path":    {"# file: ../scs-3.3.1.tar.gz\n" + nameless, scsFile, "the source", []string{"pins/scs.txt does not name one file for each sum"}},
+		"no file":   {pin, "", "", []string{"fetching scs needs python3 with pip; or put scs-3.3.1.tar.gz into"}},
+		// Any pattern for sources of SCS fits its name, and the pin its content.
+		"another name": {pin, "scs-3.3.0.tar.gz", "the source", []string{"fetching scs needs python3"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t)
+			s.pin("scs", c.pin)
+			if c.file != "" {
+				s.put(c.file, []byte(c.content))
+			}
+			for _, words := range c.words {
+				s.refused(words, "scs")
+			}
+		})
+	}
 }
 
 // archive is a source package with a file, and with what more is said.
@@ -147,11 +135,16 @@ func archive(t *testing.T, more ...tar.Header) []byte {
 	return out.Bytes()
 }
 
+// packed puts a source package with its right pin.
+func (s store) packed(source []byte) {
+	s.pin("scs", pinOf(scsFile, string(source)))
+	s.put(scsFile, source)
+}
+
 func TestFetchUnpacks(t *testing.T) {
 	s, dir := newStore(t), t.TempDir()
 	source := archive(t)
-	s.pin("scs", pinOf(scsFile, string(source)))
-	s.put(scsFile, source)
+	s.packed(source)
 	out, err := s.fetch("-d", dir, "scs")
 	require.NoError(t, err, out)
 	text, err := os.ReadFile(filepath.Join(dir, "scs", "scs.c"))
@@ -181,8 +174,7 @@ func TestFetchRefusesOddArchives(t *testing.T) {
 	} {
 		s, dir := newStore(t), t.TempDir()
 		source := archive(t, odd.header)
-		s.pin("scs", pinOf(scsFile, string(source)))
-		s.put(scsFile, source)
+		s.packed(source)
 		s.refused(odd.words, "-d", dir, "scs")
 		assert.NoDirExists(t, filepath.Join(dir, "scs"), odd.header.Name)
 		assert.NoDirExists(t, filepath.Join(dir, "scs-3.3.1"), odd.header.Name)
@@ -326,8 +318,7 @@ func TestFetchRefusesOddTrees(t *testing.T) {
 func TestFetchChecksWhatItBuilds(t *testing.T) {
 	s, dir, bin := newStore(t), t.TempDir(), t.TempDir()
 	source := archive(t)
-	s.pin("scs", pinOf(scsFile, string(source)))
-	s.put(scsFile, source)
+	s.packed(source)
 	s.put("other", archive(t, tar.Header{Name: "scs-3.3.1/more.c"}))
 	real, err := exec.LookPath("cp")
 	require.NoError(t, err)

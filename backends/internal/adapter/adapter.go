@@ -62,6 +62,11 @@ func Setup[T any](
 	if err != nil {
 		return nil, err
 	}
+	return Begin(open(set, o.WithDefaults()), b, p, o)
+}
+
+// Begin sets p up with a library.
+func Begin(l Library, b backends.ConicBackend, p *backends.Problem, o backends.Options) (backends.Solver, error) {
 	if len(p.Q) == 0 {
 		return nil, &backends.ProblemError{Field: "Q", Reason: fmt.Sprintf("is empty, %s wants a variable", b.Name())}
 	}
@@ -70,10 +75,8 @@ func Setup[T any](
 			return nil, &backends.UnsupportedError{Backend: b.Name(), Feature: fmt.Sprintf("the %s cone", c.Kind)}
 		}
 	}
-	o = o.WithDefaults()
-	l := open(set, o)
 	s := l.common()
-	s.User, s.Options, s.library = *p, o, l
+	s.User, s.Options, s.library = *p, o.WithDefaults(), l
 	if err := s.Renew(); err != nil {
 		return nil, err
 	}

@@ -2,10 +2,9 @@ package augmented
 
 import (
 	"slices"
-	"time"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/internal/scaling"
+	"github.com/conetune/conetune/backends/internal/adapter"
 )
 
 // Over returns b with second-order and exponential cones, and the dual ones of these, besides its own. Problems without them go to b as they are. The backend has to take quadratic objectives, zero
@@ -35,12 +34,5 @@ func (b backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver
 	if !slices.ContainsFunc(p.Cones, func(c backends.Cone) bool { return !own(c) }) || slices.ContainsFunc(p.Cones, beyond) {
 		return b.inner.Setup(p, o)
 	}
-	begin := time.Now()
-	o = o.WithDefaults()
-	s := &solver{inner: b.inner, user: *p, options: o, form: newForm(p), sigma: 1, weight: firstWeight, length: 1}
-	s.judge = o.Judge(&s.user)
-	s.scale = scaling.New(&s.user)
-	s.take()
-	s.setupTime = time.Since(begin)
-	return s, nil
+	return adapter.Begin(&solver{inner: b.inner, sigma: 1, weight: firstWeight, length: 1}, b, p, o)
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/internal/adapter"
 )
 
 const (
@@ -46,28 +47,29 @@ const (
 // run is what one Solve knows.
 type run struct {
 	*solver
+	*adapter.Run
 	size, sigma, weight float64 // size is that of the objective
 	at                  *point
 	z                   []float64 // multipliers of the cones
 	lines               []float64 // and of the intervals
 	inside, again       bool      // the intervals hold at x; it has started from zero
-	best                *backends.Solution
-	least               float64 // Excess of best
-	before              float64 // the distance from the cones when the multipliers last changed
-	rounds              int     // steps since then
-	fine                float64 // the share of the tolerance that stalled steps have left
-	steep               float64 // the gradient of F, relative, before the step
-	iterations          int     // of the quadratic programs
-	hidden              bool    // the residuals are small, but not beside single rows or columns
-	stale               int     // see tired
-	short               int     // short steps in a row
-	limited             int     // quadratic programs in a row that ended at the bound of iterations
+	before              float64   // the distance from the cones when the multipliers last changed
+	rounds              int       // steps since then
+	fine                float64   // the share of the tolerance that stalled steps have left
+	steep               float64   // the gradient of F, relative, before the step
+	hidden              bool      // the residuals are small, but not beside single rows or columns
+	stale               int       // see tired
+	short               int       // short steps in a row
+	limited             int       // quadratic programs in a row that ended at the bound of iterations
 }
 
 // begin starts from where the last Solve ended, or from what WarmStart gave.
-func (s *solver) begin() (*run, error) {
-	r := &run{solver: s, size: s.objective(), z: make([]float64, len(s.form.rows)), lines: make([]float64, len(s.form.linear)), least: math.Inf(1), before: math.Inf(1), steep: math.Inf(1)}
-	p := s.scale.Scale(s.start)
+func (s *solver) begin(of *adapter.Run) *run {
+	r := &run{
+		solver: s, Run: of, size: objective(s.Data), z: make([]float64, len(s.form.rows)), lines: make([]float64, len(s.form.linear)),
+		before: math.Inf(1), steep: math.Inf(1), fine: 1,
+	}
+	p := s.Scale.Scale(s.start)
 	x := make([]float64, s.form.n)
 	copy(x, p.X)
 	if p.Z != nil {
@@ -79,9 +81,20 @@ func (s *solver) begin() (*run, error) {
 		}
 	}
 	r.sigma, r.weight = s.sigma*r.size, s.weight*r.size
-	r.at = s.form.look(s.problem, x, r.z, r.sigma)
-	r.fine = 1
-	return r, nil
+	r.at = s.form.look(s.Data, x, r.z, r.sigma)
+	return r
+}
+
+// objective is the largest entry of P and q, or 1 where all are zero.
+func objective(p *backends.Problem) float64 {
+	most := 0.0
+	for _, v := range slices.Concat(p.Q, adapter.Values(p.P)) {
+		most = max(most, math.Abs(v))
+	}
+	if most == 0 {
+		return 1
+	}
+	return most
 }
 
 // step is one of Newton's, and what follows from it. It returns the solution where there is one.
@@ -89,7 +102,7 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 	if err := r.setInnerEps(r.tolerance()); err != nil {
 		return nil, err
 	}
-	r.form.model(r.problem, r.at, r.sigma, r.weight)
+	r.form.model(r.Data, r.at, r.sigma, r.weight)
 	answer, err := r.solveQP(ctx)
 	var refused *backends.ProblemError
 	if errors.As(err, &refused) {
@@ -98,16 +111,15 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.iterations += max(1, answer.Iterations)
-	if err := r.lengthen(answer.Status == backends.IterationLimit); err != nil {
-		return nil, err
-	}
+	r.Iterations += max(1, answer.Iterations)
+	r.lengthen(answer.Status == backends.IterationLimit)
 	switch {
 	case answer.Status == backends.PrimalInfeasible && len(answer.Z) > 0:
 		return r.infeasible(answer.Z[:len(r.lines)], make([]float64, len(r.z))), nil
 	case len(answer.X) == 0 || floats.HasNaN(answer.X):
 		r.weight = min(mostWeight*r.size, 100*r.weight)
-		return nil, r.forget()
+		r.Free()
+		return nil, nil
 	}
 	next := answer.X[:r.form.n]
 	copy(r.lines, answer.Z)
@@ -119,29 +131,30 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 	r.rounds++
 	if share := r.search(next); share < 1 {
 		r.weight = min(mostWeight*r.size, r.weight*math.Min(mostHeavier, 1/math.Sqrt(share)))
-		return nil, r.soften()
+		r.soften()
+		return nil, nil
 	}
 	zigzag := r.short > 0
 	r.short = 0
 	r.rest(answer.Status == backends.Optimal)
 	if r.excess() <= 1 {
-		return r.best, nil
+		return r.At(backends.Optimal), nil
 	}
 	if r.hidden && r.tired() {
-		return r.best, nil
+		return r.At(backends.Inaccurate), nil
 	}
-	return r.follow(zigzag)
+	return r.follow(zigzag), nil
 }
 
 // soften lowers sigma after many short steps: where F bends as often as that, its model is good only for less of it.
-func (r *run) soften() error {
+func (r *run) soften() {
 	if r.short++; r.short < mostShort {
-		return nil
+		return
 	}
 	r.short, r.rounds, r.before, r.steep = 0, 0, math.Inf(1), math.Inf(1)
 	r.sigma, r.weight = max(r.size, softer*r.sigma), firstWeight*r.size
-	r.at = r.form.look(r.problem, r.at.x, r.z, r.sigma)
-	return r.forget()
+	r.at = r.form.look(r.Data, r.at.x, r.z, r.sigma)
+	r.Free()
 }
 
 // refused follows a quadratic program with numbers that the backend does not take, which are ours and not the caller's: it starts from zero, once.
@@ -154,20 +167,21 @@ func (r *run) refused(why error) (*backends.Solution, error) {
 	clear(r.lines)
 	r.before, r.rounds, r.steep = math.Inf(1), 0, math.Inf(1)
 	r.sigma, r.weight = r.size, firstWeight*r.size
-	r.at = r.form.look(r.problem, make([]float64, r.form.n), r.z, r.sigma)
-	return nil, r.forget()
+	r.at = r.form.look(r.Data, make([]float64, r.form.n), r.z, r.sigma)
+	r.Free()
+	return nil, nil
 }
 
 // solveQP solves the quadratic program of the step.
 func (r *run) solveQP(ctx context.Context) (*backends.Solution, error) {
 	qp := &r.form.qp
 	if r.qp == nil {
-		o := backends.Options{Eps: r.innerEps, EpsInfeasible: r.options.EpsInfeasible, Threads: r.options.Threads, Memory: r.options.Memory, Settings: r.options.Settings}
+		o := backends.Options{Eps: r.innerEps, EpsInfeasible: r.Options.EpsInfeasible, Threads: r.Options.Threads, Memory: r.Options.Memory, Settings: r.Options.Settings}
 		most := mostInterior
 		if r.inner.Capabilities().FirstOrder {
 			most = mostInner * r.length
 		}
-		if o.MaxIterations = r.options.MaxIterations; o.MaxIterations == 0 || o.MaxIterations > most {
+		if o.MaxIterations = r.Options.MaxIterations; o.MaxIterations == 0 || o.MaxIterations > most {
 			o.MaxIterations = most
 		}
 		solver, err := r.inner.Setup(qp, o)
@@ -185,28 +199,28 @@ func (r *run) solveQP(ctx context.Context) (*backends.Solution, error) {
 }
 
 // lengthen gives a first-order method more iterations for the next quadratic programs where it left some in a row at their bound.
-func (r *run) lengthen(limited bool) error {
+func (r *run) lengthen(limited bool) {
 	if !limited || !r.inner.Capabilities().FirstOrder {
 		r.limited = 0
-		return nil
+		return
 	}
 	if r.limited++; r.limited < mostLimited || r.length >= longest {
-		return nil
+		return
 	}
 	r.limited, r.length = 0, r.length*longer
-	return r.forget()
+	r.Free()
 }
 
 // search goes from x towards next as far as F falls, and returns the share of the way. A first x outside of the intervals is left in any case.
 func (r *run) search(next []float64) float64 {
 	at := r.at
-	gradient, _ := backends.Stationarity(r.problem, at.x, r.form.spread(make([]float64, len(r.lines)), at.z))
+	gradient, _ := backends.Stationarity(r.Data, at.x, r.form.spread(make([]float64, len(r.lines)), at.z))
 	slope := 0.0
 	for j, g := range gradient {
 		slope += g * (next[j] - at.x[j])
 	}
 	// F is known up to the tolerance of the quadratic program, and at points that miss the intervals it may be too small.
-	known := innerShare*r.options.Eps*math.Max(1, math.Abs(at.value)) + r.gained(at.x)
+	known := innerShare*r.Options.Eps*math.Max(1, math.Abs(at.value)) + r.gained(at.x)
 	for share := 1.0; ; share /= 2 {
 		x := slices.Clone(at.x)
 		floats.AddScaled(x, share, next)
@@ -214,7 +228,7 @@ func (r *run) search(next []float64) float64 {
 		if share == 1 {
 			copy(x, next)
 		}
-		found := r.form.look(r.problem, x, r.z, r.sigma)
+		found := r.form.look(r.Data, x, r.z, r.sigma)
 		if !r.inside || found.value <= at.value+armijo*share*math.Min(0, slope)+known || share < shortest {
 			r.at, r.inside = found, true
 			return share
@@ -224,8 +238,8 @@ func (r *run) search(next []float64) float64 {
 
 // gained is what x may gain by missing the intervals: the sizes of their multipliers times the distances from them.
 func (r *run) gained(x []float64) float64 {
-	slack, sum := r.problem.Slack(x), 0.0
-	for k, v := range r.form.inLines(r.problem, x) {
+	slack, sum := r.Data.Slack(x), 0.0
+	for k, v := range r.form.inLines(r.Data, x) {
 		sum += math.Abs(r.lines[k] * (slack[r.form.linear[k]] - v))
 	}
 	return sum
@@ -233,48 +247,46 @@ func (r *run) gained(x []float64) float64 {
 
 // excess is how far the point misses the tolerance. It keeps the best point.
 func (r *run) excess() float64 {
-	x, slack, z := slices.Clone(r.at.x), r.form.spread(r.form.inLines(r.problem, r.at.x), r.at.in), r.form.spread(r.lines, r.at.z)
-	r.scale.Unscale(x, slack, z)
-	e := r.judge.Excess(x, slack, z, r.options.Eps)
+	x, slack, z := slices.Clone(r.at.x), r.form.spread(r.form.inLines(r.Data, r.at.x), r.at.in), r.form.spread(r.lines, r.at.z)
+	e, best := r.Keep(x, slack, z)
 	r.hidden = math.IsInf(e, 1)
-	if r.best == nil || e < r.least {
+	if best {
 		r.stale = 0
-		r.least, r.best = e, &backends.Solution{Status: backends.Optimal, X: x, S: slack, Z: z}
 	}
 	return e
 }
 
 // follow changes the multipliers where F is near its least value. It returns a certificate where they prove that there is no point in the cones.
-func (r *run) follow(zigzag bool) (*backends.Solution, error) {
-	gradient, scale := backends.Stationarity(r.problem, r.at.x, r.form.spread(r.lines, r.at.z))
+func (r *run) follow(zigzag bool) *backends.Solution {
+	gradient, scale := backends.Stationarity(r.Data, r.at.x, r.form.spread(r.lines, r.at.z))
 	dual := floats.Norm(gradient, math.Inf(1)) / math.Max(1, scale)
 	before := r.steep
 	r.steep = dual
 	primal := r.at.gap / math.Max(1, floats.Norm(r.at.s, math.Inf(1)))
-	if dual > math.Max(inexact*primal, innerShare*r.options.Eps) && r.rounds < mostRounds {
+	if dual > math.Max(inexact*primal, innerShare*r.Options.Eps) && r.rounds < mostRounds {
 		if dual > stalled*before && !zigzag {
 			r.fine *= finer
 		}
-		return nil, nil
+		return nil
 	}
 	if primal > shrink*r.before {
 		if proof := r.infeasible(r.lines, r.at.z); proof != nil {
-			return proof, nil
+			return proof
 		}
-		if primal > innerShare*r.options.Eps || r.hidden && primal > hiddenShare*r.options.Eps {
+		if primal > innerShare*r.Options.Eps || r.hidden && primal > hiddenShare*r.Options.Eps {
 			r.sigma = min(largest*r.size, grown(primal/r.before)*r.sigma)
 		}
 	}
 	copy(r.z, r.at.z)
 	r.before, r.rounds, r.steep = primal, 0, math.Inf(1)
-	r.at = r.form.look(r.problem, r.at.x, r.z, r.sigma)
-	if math.Max(dual, primal) <= innerShare*r.options.Eps { // it is the intervals that the point misses
+	r.at = r.form.look(r.Data, r.at.x, r.z, r.sigma)
+	if math.Max(dual, primal) <= innerShare*r.Options.Eps { // it is the intervals that the point misses
 		r.fine *= finer
 	}
 	if !r.hidden && r.tired() {
-		return r.best, nil
+		return r.At(backends.Inaccurate)
 	}
-	return nil, nil
+	return nil
 }
 
 // tired says that the finest quadratic programs have not found a better point for long. The best one is then what there is.
@@ -282,14 +294,12 @@ func (r *run) tired() bool {
 	if r.innerEps > r.finest() {
 		return false
 	}
-	if r.stale++; r.stale > mostStale {
-		r.best.Status = backends.Inaccurate
-	}
+	r.stale++
 	return r.stale > mostStale
 }
 
 // finest is the smallest tolerance of the quadratic programs.
-func (r *run) finest() float64 { return min(finest*innerShare*r.options.Eps, finestEps) }
+func (r *run) finest() float64 { return min(finest*innerShare*r.Options.Eps, finestEps) }
 
 // grown is the factor of sigma where the distance from the cones has shrunk to a share of what it was.
 func grown(share float64) float64 {
@@ -302,10 +312,10 @@ func grown(share float64) float64 {
 // tolerance is that of the next quadratic program: a share of how far F is from its least value, or of what the multipliers wait for, and no less than what the caller's
 // tolerance needs.
 func (r *run) tolerance() float64 {
-	gradient, scale := backends.Stationarity(r.problem, r.at.x, r.form.spread(r.lines, r.at.z))
+	gradient, scale := backends.Stationarity(r.Data, r.at.x, r.form.spread(r.lines, r.at.z))
 	dual := floats.Norm(gradient, math.Inf(1)) / math.Max(1, scale)
 	primal := r.at.gap / math.Max(1, floats.Norm(r.at.s, math.Inf(1)))
-	least := innerShare * r.options.Eps
+	least := innerShare * r.Options.Eps
 	eps := min(coarsest, max(least, dualShare*dual, innerShare*inexact*primal))
 	return max(r.finest(), r.fine*eps)
 }
@@ -335,28 +345,26 @@ func (r *run) setInnerEps(eps float64) error {
 	if t, ok := r.qp.(backends.Tightener); ok {
 		return t.SetEps(r.innerEps)
 	}
-	return r.forget()
+	r.Free()
+	return nil
 }
 
 // infeasible returns a certificate where multipliers prove that there is no point.
 func (r *run) infeasible(lines, cones []float64) *backends.Solution {
-	z := r.form.spread(lines, cones)
-	r.scale.Unscale(nil, nil, z)
-	better, residual, err := r.judge.ProvePrimalInfeasible(z, r.options.EpsInfeasible)
-	if err != nil || !(residual <= r.options.EpsInfeasible) {
-		return nil
-	}
-	return &backends.Solution{Status: backends.PrimalInfeasible, Z: better}
+	return r.proof(backends.PrimalInfeasible, r.form.spread(lines, cones))
 }
 
 // unbounded returns a certificate where the way to a point proves that the objective has no bound.
 func (r *run) unbounded(next []float64) *backends.Solution {
 	x := slices.Clone(next)
 	floats.Sub(x, r.at.x)
-	r.scale.Unscale(x, nil, nil)
-	better, residual, err := r.judge.ProveDualInfeasible(x, r.options.EpsInfeasible)
-	if err != nil || !(residual <= r.options.EpsInfeasible) {
-		return nil
+	return r.proof(backends.DualInfeasible, x)
+}
+
+// proof is a certificate that holds, or nil.
+func (r *run) proof(claim backends.Status, v []float64) *backends.Solution {
+	if out, excess := r.Certificate(claim, v); excess <= 1 {
+		return out
 	}
-	return &backends.Solution{Status: backends.DualInfeasible, X: better}
+	return nil
 }

@@ -7,77 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
-	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
-
-// searches says whether a method only looks at solutions of the lower level, as all but VF-iDCA do.
-func searches(method string) bool {
-	return method != tune.MethodVFiDCA && method != tune.MethodVFiDCAT
-}
-
-// progressOf says how far a run went.
-func progressOf(r *tune.Result) string {
-	if searches(r.Method) {
-		return count(r.Iterations, "evaluation")
-	}
-	return count(r.Iterations, "iteration")
-}
-
-// describeMethods is the table of several methods, with the last points of the methods where the run is verbose.
-func describeMethods(job *tuneJob, results []*tune.Result) string {
-	validation := "validation"
-	if job.data.CrossValidates() {
-		validation = trainingRows(job)
-	}
-	t := webpage.Table{Columns: []webpage.Column{{Title: "method"}, {Title: validation, Number: true}, {Title: "test", Number: true}}}
-	if job.verbose {
-		t.Columns = append(t.Columns, webpage.Column{Title: "iterate, " + validation, Number: true}, webpage.Column{Title: "iterate, test", Number: true})
-	}
-	t.Columns = append(t.Columns, webpage.Column{Title: "time", Number: true}, webpage.Column{Title: "steps"}, webpage.Column{Title: "status"})
-	put := func(cells []webpage.Cell, e *tune.Errors) []webpage.Cell {
-		both := []webpage.Cell{{Text: "-"}, {Text: "-"}}
-		if e != nil {
-			if both[0].Text = number(e.Validation); e.Test != nil {
-				both[1].Text = number(*e.Test)
-			}
-		}
-		return append(cells, both...)
-	}
-	for _, r := range results {
-		cells := put([]webpage.Cell{{Text: r.Method}}, r.Refit)
-		if job.verbose {
-			last := &r.Errors
-			if r.Iterations == 0 || r.Refit == nil && searches(r.Method) {
-				last = nil
-			}
-			cells = put(cells, last)
-		}
-		t.Rows = append(t.Rows, webpage.Row{Cells: append(cells, webpage.Cell{Text: seconds(r.TimeSeconds)}, webpage.Cell{Text: progressOf(r)}, webpage.Cell{Text: describeEnd(r)})})
-	}
-	text := textTable(&t)
-	if chosen := evaluate.Best(results); chosen.Refit != nil {
-		least := "validation error"
-		if chosen.Score != nil {
-			least = job.spec.Score
-		}
-		text += fmt.Sprintf("The model of %s has the least %s.\n", chosen.Method, least)
-	}
-	return text
-}
-
-// describeEnd puts a status into words, with the message where nothing else tells it.
-func describeEnd(r *tune.Result) string {
-	text := describeStatus(r.Status)
-	if r.Status == dca.Converged && r.Message != "" {
-		text += "; " + r.Message
-	}
-	return text
-}
 
 // resultFigure is the trace of VF-iDCA with the paths of the coefficients, or for searches and several methods what each had reached when.
 func resultFigure(job *tuneJob, split *dataset.Split, results []*tune.Result) figure.Figure {

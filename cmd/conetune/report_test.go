@@ -82,18 +82,17 @@ model in m.json
 	job.verbose, job.model.Intercept = true, true
 	text = describeRun(job, split, []*tune.Result{r}, nil)
 	require.Contains(t, text, `
-half the mean squared error   validation   test
-refit                         2.5          -
-iterate                       1.5          3.25
+method    validation   test   iterate, validation   iterate, test      time   steps          status
+vf-idca          2.5      -                   1.5            3.25   0.250 s   2 iterations   converged
 `)
-	require.Contains(t, text, "the two agree where the lower gap, 0.01, is small (--gap-tol).")
+	require.Contains(t, text, "lower gap, 0.01, is small (--gap-tol).")
 	require.Regexp(t, `(?m)^lambda2 +0.5 +1$`, text)
 	require.Contains(t, text, "The intercept is 7.")
 
 	// Many hyperparameters: the largest come first.
 	job, split, r = made(20)
 	r.Model = "group-lasso"
-	text = describeChosen(choiceOf(job, r))
+	text = choiceOf(job, r).describe()
 	require.Regexp(t, `(?m)^lambda20 +9.5 `, text)
 	require.NotContains(t, text, "lambda5 ")
 	require.Contains(t, text, "and 12 more")

@@ -1,6 +1,6 @@
 //go:build unix
 
-package child
+package main
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Peak is the largest resident set of a process that has ended, in bytes.
-func Peak(state *os.ProcessState) float64 {
+// peak is the largest resident set of a process that has ended, in bytes.
+func peak(state *os.ProcessState) float64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	switch {
 	case !ok:

@@ -28,8 +28,8 @@ func (c *Problem) interiorSolve(ctx context.Context, nuclear float64, norm []flo
 	out := &Solution{Status: lower.Exhausted, B: make([]float64, g.X.Columns())}
 	p := newInterior(c, nuclear, norm)
 	if !p.begin() {
-		c.look(out, nuclear, norm)
-		out.Status = lower.Optimal
+		c.finish(out)
+		out.Objective, out.Status = c.penalised(out, nuclear, norm), lower.Optimal
 		return out
 	}
 	least := math.Max(tol, interiorTol)
@@ -39,7 +39,8 @@ func (c *Problem) interiorSolve(ctx context.Context, nuclear float64, norm []flo
 		reached := p.run(ctx, target)
 		out.Newton = p.steps
 		p.write(out)
-		c.look(out, nuclear, norm)
+		c.finish(out)
+		out.Objective = c.penalised(out, nuclear, norm)
 		bound = math.Max(bound, (floats.Dot(g.Y, p.u)-floats.Dot(p.u, p.u)/2)/n)
 		out.Gap = math.Max(0, out.Objective-bound)
 		switch {
@@ -59,35 +60,17 @@ func (c *Problem) interiorSolve(ctx context.Context, nuclear float64, norm []flo
 	return out
 }
 
-// look computes the residual, the intercept, the support and the objective of a solution with balanced factors.
-func (c *Problem) look(s *Solution, nuclear float64, norm []float64) {
-	g := c.groups
-	s.Residual, s.Support = make([]float64, len(g.Y)), nil
-	g.X.Mul(s.Residual, s.B)
-	for k, v := range s.Residual {
-		if s.Left != nil {
-			v += floats.Dot(s.Left.RawRowView(c.row[k]), s.Right.RawRowView(c.col[k]))
-		}
-		s.Residual[k] = g.Y[k] - v
-	}
-	if s.B0 = 0; g.Intercept {
-		mean := floats.Sum(s.Residual) / float64(len(g.Y))
-		floats.AddConst(-mean, s.Residual)
-		s.B0 = g.YMean + mean
-	}
-	s.Objective = floats.Dot(s.Residual, s.Residual) / (2 * float64(len(g.Y)))
+// penalised is the objective of a solution with balanced factors.
+func (c *Problem) penalised(s *Solution, nuclear float64, norm []float64) float64 {
+	sum := floats.Dot(s.Residual, s.Residual) / (2 * float64(len(s.Residual)))
 	for k, w := range norm {
-		s.Objective += w * g.Size(k, s.B)
+		sum += w * c.groups.Size(k, s.B)
 	}
 	if s.Left != nil { // |G|_* is (|A|^2 + |B|^2) / 2
 		a, b := mat.Norm(s.Left, 2), mat.Norm(s.Right, 2)
-		s.Objective += nuclear * (a*a + b*b) / 2
+		sum += nuclear * (a*a + b*b) / 2
 	}
-	for j, v := range s.B {
-		if v != 0 {
-			s.Support = append(s.Support, j)
-		}
-	}
+	return sum
 }
 
 // write sets coefficients and factors to those of the iterate, without what is zero in the limit.

@@ -175,14 +175,6 @@ func (j *Joint) Largest() (nuclear, groups float64) {
 	return nuclear, groups
 }
 
-// Relative is a gap in units of the training loss at zero.
-func (j *Joint) Relative(gap float64) float64 {
-	if j.unit == 0 {
-		return 0
-	}
-	return gap / j.unit
-}
-
 // Values are the functions at a point.
 func (j *Joint) Values(x [][]float64) lower.Values {
 	f := newFactored(j)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/lower"
@@ -177,20 +178,32 @@ func (c *Problem) solveFactored(ctx context.Context, nuclear float64, norm []flo
 	f.weigh(&lower.JointWeights{Train: 1, Penalties: append([]float64{nuclear}, norm...)})
 	out := &Solution{B: f.x}
 	out.Objective, out.Gap, out.Status, out.Outer = f.minimize(o.Tol * c.groups.Scale)
-	out.B0 = f.b0
 	if f.k > 0 {
 		out.Left, out.Right = mat.NewDense(c.m, f.k, f.a), mat.NewDense(c.n, f.k, f.b)
 	}
-	for l, v := range f.x {
+	c.finish(out)
+	return out
+}
+
+// finish computes the residual, the intercept, which is the best one, and the support of a solution.
+func (c *Problem) finish(s *Solution) {
+	g := c.groups
+	s.Residual, s.Support = make([]float64, len(g.Y)), nil
+	g.X.Mul(s.Residual, s.B)
+	for k, v := range s.Residual {
+		if s.Left != nil {
+			v += floats.Dot(s.Left.RawRowView(c.row[k]), s.Right.RawRowView(c.col[k]))
+		}
+		s.Residual[k] = g.Y[k] - v
+	}
+	if s.B0 = 0; g.Intercept {
+		mean := floats.Sum(s.Residual) / float64(len(g.Y))
+		floats.AddConst(-mean, s.Residual)
+		s.B0 = g.YMean + mean
+	}
+	for j, v := range s.B {
 		if v != 0 {
-			out.Support = append(out.Support, l)
+			s.Support = append(s.Support, j)
 		}
 	}
-	out.Residual = make([]float64, len(c.row)) // in the order of the entries
-	c.groups.X.Mul(out.Residual, f.x)
-	for e, i := range c.row {
-		l := c.col[e]
-		out.Residual[e] = c.groups.Y[e] + c.groups.YMean - f.b0 - out.Residual[e] - inner(f.a[i*f.k:(i+1)*f.k], f.b[l*f.k:(l+1)*f.k])
-	}
-	return out
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/internal/leastsquares"
@@ -45,10 +44,10 @@ func (c *Problem) Within(ctx context.Context, r Bounds, o Options) (*Solution, *
 	}
 	p := newInteriorWithin(c, r.Nuclear, norm)
 	N, scale := float64(len(c.row)), c.groups.Scale
-	out := &Solution{Status: lower.Optimal, B: make([]float64, c.groups.X.Columns()), B0: c.groups.YMean}
+	out := &Solution{Status: lower.Optimal, B: make([]float64, c.groups.X.Columns())}
 	target := interiorShare * o.Tol * scale * N
 	if !p.beginWithin() { // y is zero
-		out.Residual = append([]float64(nil), c.groups.Y...)
+		c.finish(out)
 		return out, &Weights{0, make([]float64, len(norm))}, nil
 	}
 	gap := p.run(ctx, target)
@@ -100,9 +99,7 @@ func (s *interior) within(out *Solution) {
 		a := -s.shorten(1+g, floats.Norm(b, 2))
 		for j, v := range b {
 			at := s.c.interior.order[s.c.interior.start[g]+j]
-			if out.B[at] = a * v; out.B[at] != 0 {
-				out.Support = append(out.Support, at)
-			}
+			out.B[at] = a * v
 		}
 	}
 	a, b := s.factors(0)
@@ -115,23 +112,6 @@ func (s *interior) within(out *Solution) {
 		}
 		out.Left, out.Right = a, b
 	}
-	var full mat.Dense
-	if a != nil {
-		full.Mul(a, b.T())
-	}
-	r := append([]float64(nil), s.c.groups.Y...)
-	fit := make([]float64, len(r))
-	s.c.groups.X.Mul(fit, out.B)
-	for k := range r {
-		if a != nil {
-			fit[k] += full.At(s.c.row[k], s.c.col[k])
-		}
-		r[k] -= fit[k]
-	}
-	if s.c.groups.Intercept {
-		mean := floats.Sum(r) / float64(len(r))
-		floats.AddConst(-mean, r)
-		out.B0 += mean
-	}
-	out.Residual, out.Objective = r, floats.Dot(r, r)/(2*float64(len(r)))
+	s.c.finish(out)
+	out.Objective = floats.Dot(out.Residual, out.Residual) / (2 * float64(len(out.Residual)))
 }

@@ -2,12 +2,10 @@ package fits
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/lower"
@@ -67,16 +65,7 @@ func TestCompletionHypergradient(t *testing.T) {
 				for i := range lambda {
 					lambda[i] = share * m.LambdaMax() / float64(1+i)
 				}
-				at, err := m.Solve(context.Background(), lambda, 1e-12, nil)
-				require.NoError(t, err)
-				require.True(t, at.Solved)
-				g, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Tol: 1e-12})
-				require.NoError(t, err)
-				scale := floats.Norm(g, math.Inf(1))
-				require.Positive(t, scale)
-				for i := range g {
-					require.InDelta(t, differenceAt(t, m, at, i, 1e-4, 1e-12), g[i], 1e-5*scale, "%v %d %g %d", intercept, p, share, i)
-				}
+				gradients{tol: 1e-12, h: 1e-4, share: 1e-5, accuracy: 1e-12}.check(t, m, lambda, intercept, p, share)
 			}
 		}
 	}
@@ -103,17 +92,7 @@ func TestCompletionSearch(t *testing.T) {
 	train, val := entries(4, 14, 14, 6)
 	m, err := NewCompletion(train, val, 14, 14, triples(6), false)
 	require.NoError(t, err)
-	path := math.Inf(1)
-	for _, lambda := range m.Traits().Path() {
-		at, err := m.Solve(context.Background(), lambda, 1e-10, nil)
-		require.NoError(t, err)
-		path = min(path, at.Validation)
-	}
-	for _, run := range []func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.HOAG} {
-		r, err := run(context.Background(), m, hypergradient.Settings{MaxIter: 10})
-		require.NoError(t, err)
-		require.Less(t, r.Best.Validation, path)
-	}
+	descend(t, m, 1, hypergradient.Settings{MaxIter: 10}, hypergradient.IGJO, hypergradient.HOAG)
 	val.Row = append([]int(nil), val.Row...)
 	val.Row[3] = 14
 	_, err = NewCompletion(train, val, 14, 14, triples(6), false)

@@ -7,9 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/lower/survival"
@@ -25,9 +23,10 @@ func timed(r Rows) Rows {
 	return Rows{X: r.X, Y: y}
 }
 
+var coxGradients = gradients{tol: 1e-15, h: 1e-4, share: 1e-4, forward: 1e-9}
+
 // Hypergradients in both modes are finite differences of the validation loss of refits, in both forms of it.
 func TestCoxHypergradient(t *testing.T) {
-	const h, tol = 1e-4, 1e-15
 	for _, o := range []CoxOptions{{}, {Grouped: true}, {Ties: survival.Efron, Grouped: true, Events: 7}, {Ties: survival.Efron}} {
 		for _, compressed := range []bool{false, true} {
 			for _, share := range []float64{0.3, 0.05} {
@@ -35,19 +34,7 @@ func TestCoxHypergradient(t *testing.T) {
 				m, err := NewCox(timed(train), timed(val), o)
 				require.NoError(t, err)
 				lambda := []float64{share * m.LambdaMax(), 0.5 * share * m.LambdaMax()}
-				at, err := m.Solve(context.Background(), lambda, tol, nil)
-				require.NoError(t, err)
-				require.True(t, at.Solved)
-				adjoint, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{})
-				require.NoError(t, err)
-				forward, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Mode: lower.Forward})
-				require.NoError(t, err)
-				scale := floats.Norm(adjoint, math.Inf(1))
-				require.Positive(t, scale)
-				for i := range lambda {
-					require.InDelta(t, differenceAt(t, m, at, i, h, tol), adjoint[i], 1e-4*scale)
-					require.InDelta(t, adjoint[i], forward[i], 1e-9*scale)
-				}
+				coxGradients.check(t, m, lambda, o, compressed, share)
 			}
 		}
 	}
@@ -55,7 +42,6 @@ func TestCoxHypergradient(t *testing.T) {
 
 // So they are with weights, an offset, factors and bounds, which some coefficients are at.
 func TestCoxTermsHypergradient(t *testing.T) {
-	const h, tol = 1e-4, 1e-15
 	train, val := generated(t, "60-30-0-p40", 4, false)
 	train, val = timed(train), timed(val)
 	for _, r := range []*Rows{&train, &val} {
@@ -72,19 +58,7 @@ func TestCoxTermsHypergradient(t *testing.T) {
 		m, err := NewCox(train, val, o)
 		require.NoError(t, err)
 		lambda := []float64{0.1 * m.LambdaMax(), 0.05 * m.LambdaMax()}
-		at, err := m.Solve(context.Background(), lambda, tol, nil)
-		require.NoError(t, err)
-		require.True(t, at.Solved)
-		require.Contains(t, at.X[0], 0.05)
-		adjoint, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{})
-		require.NoError(t, err)
-		forward, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Mode: lower.Forward})
-		require.NoError(t, err)
-		scale := floats.Norm(adjoint, math.Inf(1))
-		for i := range lambda {
-			require.InDelta(t, differenceAt(t, m, at, i, h, tol), adjoint[i], 1e-4*scale)
-			require.InDelta(t, adjoint[i], forward[i], 1e-9*scale)
-		}
+		require.Contains(t, coxGradients.check(t, m, lambda, o).X[0], 0.05)
 	}
 }
 
@@ -121,16 +95,5 @@ func TestCoxSearch(t *testing.T) {
 	train, val := generated(t, "60-60-0-p40", 4, false)
 	m, err := NewCox(timed(train), timed(val), CoxOptions{Grouped: true})
 	require.NoError(t, err)
-	least := math.Inf(1)
-	for _, lambda := range m.Traits().Path() {
-		at, err := m.Solve(context.Background(), lambda, 1e-10, nil)
-		require.NoError(t, err)
-		require.True(t, at.Solved)
-		least = min(least, at.Validation)
-	}
-	for _, run := range []func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG} {
-		r, err := run(context.Background(), m, hypergradient.Settings{})
-		require.NoError(t, err)
-		require.LessOrEqual(t, r.Best.Validation, least*(1+1e-8))
-	}
+	descend(t, m, 1+1e-8, hypergradient.Settings{}, hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG)
 }

@@ -1,13 +1,11 @@
 package fits
 
 import (
-	"context"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/sparse"
@@ -73,19 +71,7 @@ func smoothHypergradient(t *testing.T, tol, h float64, of func(train, val Rows, 
 				m, err := of(train, val, intercept)
 				require.NoError(t, err)
 				lambda := []float64{share * m.LambdaMax(), 0.5 * share * m.LambdaMax()}
-				at, err := m.Solve(context.Background(), lambda, tol, nil)
-				require.NoError(t, err)
-				require.True(t, at.Solved)
-				adjoint, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{})
-				require.NoError(t, err)
-				forward, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Mode: lower.Forward, Tol: 1e-13})
-				require.NoError(t, err)
-				scale := floats.Norm(adjoint, math.Inf(1))
-				require.Positive(t, scale)
-				for i := range lambda {
-					require.InDelta(t, differenceAt(t, m, at, i, h, tol), adjoint[i], 1e-4*scale)
-					require.InDelta(t, adjoint[i], forward[i], 1e-7*scale)
-				}
+				gradients{tol: tol, h: h, share: 1e-4, forward: 1e-7}.check(t, m, lambda, intercept, compressed, share)
 			}
 		}
 	}
@@ -95,18 +81,7 @@ func TestLogisticSearch(t *testing.T) {
 	train, val := generated(t, "60-60-0-p40", 4, false)
 	m, err := Logistic(labelled(train), labelled(val), true, sparse.Terms{})
 	require.NoError(t, err)
-	least := math.Inf(1)
-	for _, lambda := range m.Traits().Path() {
-		at, err := m.Solve(context.Background(), lambda, 1e-10, nil)
-		require.NoError(t, err)
-		require.True(t, at.Solved)
-		least = min(least, at.Validation)
-	}
-	for _, run := range []func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG} {
-		r, err := run(context.Background(), m, hypergradient.Settings{})
-		require.NoError(t, err)
-		require.LessOrEqual(t, r.Best.Validation, least*(1+1e-8))
-	}
+	descend(t, m, 1+1e-8, hypergradient.Settings{}, hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG)
 	_, err = Logistic(train, val, true, sparse.Terms{})
 	require.ErrorContains(t, err, "expected -1 or 1")
 }

@@ -54,24 +54,6 @@ var kinds = []struct {
 	}},
 }
 
-// difference is the central difference of the refitted validation loss in hyperparameter i.
-func difference(t testing.TB, m lower.Fit, at *lower.Point, i int) float64 {
-	return differenceAt(t, m, at, i, 1e-5, 1e-15)
-}
-
-// differenceAt has steps of a share h of the hyperparameter, and lower levels solved to tol.
-func differenceAt(t testing.TB, m lower.Fit, at *lower.Point, i int, h, tol float64) float64 {
-	value := func(factor float64) float64 {
-		lambda := slices.Clone(at.Lambda)
-		lambda[i] *= factor
-		pt, err := m.Solve(context.Background(), lambda, tol, at)
-		require.NoError(t, err)
-		require.True(t, pt.Solved)
-		return pt.Validation
-	}
-	return (value(1+h) - value(1-h)) / (2 * h * at.Lambda[i])
-}
-
 func TestHypergradientsAreFiniteDifferences(t *testing.T) {
 	for _, kind := range kinds {
 		for _, intercept := range []bool{false, true} {
@@ -80,11 +62,7 @@ func TestHypergradientsAreFiniteDifferences(t *testing.T) {
 					train, val := generated(t, "60-30-0-p80", 4, compressed)
 					m, err := kind.make(train, val, intercept)
 					require.NoError(t, err)
-					lambda := make([]float64, m.Dim())
-					for i := range lambda {
-						lambda[i] = share * m.LambdaMax() * (1 + 0.1*math.Sin(float64(i)))
-					}
-					at, err := m.Solve(context.Background(), lambda, 1e-15, nil)
+					at, err := m.Solve(context.Background(), rolling(m, share), 1e-15, nil)
 					require.NoError(t, err)
 					require.True(t, at.Solved)
 					for _, mode := range []lower.Mode{lower.Adjoint, lower.Forward} {

@@ -79,35 +79,54 @@ func TestFactorsAndMatrix(t *testing.T) {
 	}
 }
 
+// comparison is a completion with an intercept as a conic program and by its fit, at the radii, with the solutions of the lower level.
+type comparison struct {
+	m            *matcomp.Model
+	fit          lowerfits.Fit
+	conic, quick dca.Program
+	settings     dca.Settings
+	want, got    *dca.LowerSolution
+}
+
+func compare(t *testing.T, d *matcomp.Data, radii []float64, iterations int) (c comparison) {
+	c.m = newModel(t, d, matcomp.Options{Intercept: true})
+	var err error
+	c.fit, err = c.m.Penalised()
+	require.NoError(t, err)
+	require.True(t, c.fit.Traits().Compact())
+	c.settings = c.m.DefaultSettings()
+	c.settings.MaxIter = iterations
+	c.settings.Backend, err = backends.Open("native")
+	require.NoError(t, err)
+	c.conic = c.m.Program()
+	c.conic.H0 = radii
+	c.quick = c.conic
+	c.quick.Fit = lowerfits.NewChain(c.fit, 1e-9)
+	c.want, err = dca.LowerLevel(context.Background(), c.conic, c.settings)
+	require.NoError(t, err)
+	c.got, err = dca.LowerLevel(context.Background(), c.quick, c.settings)
+	require.NoError(t, err)
+	require.False(t, math.IsNaN(c.got.Gap))
+	c.conic.PathRise, c.quick.PathRise = 1, 1
+	return c
+}
+
+// solve runs the method by conic programs and by the fit.
+func (c comparison) solve(t *testing.T) (a, b *dca.Result) {
+	a, err := dca.Solve(context.Background(), c.conic, c.settings)
+	require.NoError(t, err)
+	b, err = dca.Solve(context.Background(), c.quick, c.settings)
+	require.NoError(t, err)
+	return a, b
+}
+
 // The lower level and the whole method by factors are those by conic programs.
 func TestFactoredAgainstConic(t *testing.T) {
-	d := large()
-	m := newModel(t, d, matcomp.Options{Intercept: true})
-	fit, err := m.Penalised()
-	require.NoError(t, err)
-	require.True(t, fit.Traits().Compact())
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
-	s := m.DefaultSettings()
-	s.Backend, s.MaxIter = backend, 2
+	of := compare(t, large(), []float64{35}, 2)
+	require.InEpsilon(t, of.want.Value, of.got.Value, 1e-5)
+	require.InEpsilon(t, of.want.Lambda[0], of.got.Lambda[0], 1e-4)
 
-	conic := m.Program()
-	conic.H0 = []float64{35}
-	quick := conic
-	quick.Fit = lowerfits.NewChain(fit, 1e-9)
-	want, err := dca.LowerLevel(context.Background(), conic, s)
-	require.NoError(t, err)
-	got, err := dca.LowerLevel(context.Background(), quick, s)
-	require.NoError(t, err)
-	require.False(t, math.IsNaN(got.Gap))
-	require.InEpsilon(t, want.Value, got.Value, 1e-5)
-	require.InEpsilon(t, want.Lambda[0], got.Lambda[0], 1e-4)
-
-	conic.PathRise, quick.PathRise = 1, 1
-	a, err := dca.Solve(context.Background(), conic, s)
-	require.NoError(t, err)
-	b, err := dca.Solve(context.Background(), quick, s)
-	require.NoError(t, err)
+	a, b := of.solve(t)
 	require.Equal(t, a.Iterations, b.Iterations)
 	require.Equal(t, a.StartWeights, b.StartWeights, "also where loose fits say that the path has risen")
 	for k, it := range a.Trace {
@@ -120,10 +139,9 @@ func TestFactoredAgainstConic(t *testing.T) {
 	require.InEpsilon(t, a.RefitValue, b.RefitValue, 1e-4)
 
 	// the same bytes again, with other numbers of workers
-	s.Workers = 2
-	again := quick
-	again.Fit = lowerfits.NewChain(fit, 1e-9)
-	c, err := dca.Solve(context.Background(), again, s)
+	of.settings.Workers = 2
+	of.quick.Fit = lowerfits.NewChain(of.fit, 1e-9)
+	c, err := dca.Solve(context.Background(), of.quick, of.settings)
 	require.NoError(t, err)
 	require.Equal(t, b.X, c.X)
 	require.Equal(t, b.H, c.H)
@@ -184,25 +202,8 @@ func TestFactoredFeatures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a conic program beside the fits")
 	}
-	d := featured(t)
-	m := newModel(t, d, matcomp.Options{Intercept: true})
-	fit, err := m.Penalised()
-	require.NoError(t, err)
-	require.True(t, fit.Traits().Compact())
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
-	s := m.DefaultSettings()
-	s.Backend, s.MaxIter = backend, 1
-
-	conic := m.Program()
-	conic.H0 = []float64{30, 0.7, 0.05, 0.4, 0.2}
-	quick := conic
-	quick.Fit = lowerfits.NewChain(fit, 1e-9)
-	want, err := dca.LowerLevel(context.Background(), conic, s)
-	require.NoError(t, err)
-	got, err := dca.LowerLevel(context.Background(), quick, s)
-	require.NoError(t, err)
-	require.False(t, math.IsNaN(got.Gap))
+	of := compare(t, featured(t), []float64{30, 0.7, 0.05, 0.4, 0.2}, 1)
+	m, want, got := of.m, of.want, of.got
 	require.InEpsilon(t, want.Value, got.Value, 1e-4)
 	require.InDeltaSlice(t, want.Lambda, got.Lambda, 2e-3)
 	a, b := m.Evaluate(want.X), m.Evaluate(got.X)
@@ -212,11 +213,7 @@ func TestFactoredFeatures(t *testing.T) {
 	require.Equal(t, p.Features, q.Features)
 	require.InDeltaSlice(t, p.Coefficients, q.Coefficients, 1e-2)
 
-	conic.PathRise, quick.PathRise = 1, 1
-	x, err := dca.Solve(context.Background(), conic, s)
-	require.NoError(t, err)
-	y, err := dca.Solve(context.Background(), quick, s)
-	require.NoError(t, err)
+	x, y := of.solve(t)
 	require.Equal(t, "fit", y.Trace[0].SubEngine)
 	require.InDelta(t, x.Trace[0].Objective, y.Trace[0].Objective, 5e-4*x.Trace[0].Objective)
 	require.InEpsilon(t, x.RefitValue, y.RefitValue, 2e-3)

@@ -77,7 +77,7 @@ func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 	})}, nil
 }
 
-// Modes are those of [fits.Grouped].
+// Modes are those of [fits.NewSparseGroupLasso].
 func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Truncated} }
 
 // advice are the range of the paper, the steps of Feng and Simon's program for IGJO, and a value for each group in searches: refits on 100

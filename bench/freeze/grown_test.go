@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table/libsvm"
 )
 
@@ -30,10 +31,10 @@ func TestGrown(t *testing.T) {
 		require.NoError(t, shape.write(b))
 		rows, nonzeros := 0, 0
 		for _, name := range parts {
-			read := func(dir string) *libsvm.Matrix {
+			read := func(dir string) *libsvm.Table {
 				path := filepath.Join(dir, shape.folder(), name+".svm")
-				m, err := textfile.ReadFile(path, func(s *textfile.Source) (*libsvm.Matrix, error) {
-					return libsvm.ReadSource(s, libsvm.Options{Features: shape.features})
+				m, err := textfile.ReadFile(path, func(s *textfile.Source) (*libsvm.Table, error) {
+					return libsvm.Read(s, libsvm.Options{Features: shape.features})
 				})
 				require.NoError(t, err)
 				return m
@@ -41,7 +42,7 @@ func TestGrown(t *testing.T) {
 			m, same := read(a), read(b)
 			require.Equal(t, m, same)
 			rows += len(m.Labels)
-			nonzeros += len(m.Value)
+			nonzeros += (&dataset.Data{X: m.X}).Nonzeros()
 			for _, y := range m.Labels {
 				require.True(t, !shape.labels || math.Abs(y) == 1)
 			}

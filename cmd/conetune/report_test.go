@@ -146,7 +146,7 @@ func TestTraceFigure(t *testing.T) {
 	require.Equal(t, "elastic-net by vf-idca: converged after 2 iterations", f.Title)
 	require.Len(t, f.Panels, 4)
 	refit := f.Panels[0].Lines[1]
-	require.Equal(t, []float64{0.002}, refit.X)
+	require.Equal(t, []float64{2}, refit.X)
 	require.Equal(t, []float64{2.5}, refit.Y)
 	require.Empty(t, f.Panels[0].Lines[3].X, "there is no test error of the refit")
 	var b bytes.Buffer
@@ -169,18 +169,18 @@ func TestFigureEndsAtReport(t *testing.T) {
 	final := 9.75
 	r.Refit, r.TrainedOn, r.LowerLevel = &tune.Errors{Validation: 2.5, Test: &final}, tune.FinalAll, r.Refit
 	job.methods = []string{"vf-idca"}
-	f := resultFigure(job, split, []*tune.Result{r})
+	f := traceOfRun(job, split, []*tune.Result{r})
 	points := f.Panels[0].Lines[4:]
 	require.Len(t, points, 2)
 	for k, want := range []float64{2.5, 9.75} {
 		require.Equal(t, []float64{want}, points[k].Y)
-		require.Equal(t, []float64{r.TimeSeconds}, points[k].X)
+		require.Equal(t, []float64{3}, points[k].X)
 		require.Contains(t, points[k].Name, "chosen")
 	}
 	require.Contains(t, f.XLabel, "training on training and validation rows")
 
 	r.Method, job.methods = "grid", []string{"grid"}
-	f = resultFigure(job, split, []*tune.Result{r})
+	f = traceOfRun(job, split, []*tune.Result{r})
 	for k, want := range []float64{2.5, 9.75} {
 		lines := f.Panels[k].Lines
 		require.Equal(t, want, lines[0].Y[len(lines[0].Y)-1])

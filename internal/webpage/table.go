@@ -115,3 +115,48 @@ func (t *Table) String() string {
 	}
 	return b.String()
 }
+
+// Markdown is the table in Markdown, without caption and pictures: what stands out is bold, and the headings above those of
+// the columns are before these. The last column is as wide as it is.
+func (t *Table) Markdown() string {
+	var above []string
+	for _, g := range t.Groups {
+		above = append(above, slices.Repeat([]string{strings.TrimPrefix(g.Title+" ", " ")}, g.Span)...)
+	}
+	head := make([]string, len(t.Columns))
+	for k, c := range t.Columns {
+		if head[k] = c.Title; above != nil {
+			head[k] = above[k] + c.Title
+		}
+	}
+	lines := [][]string{head, make([]string, len(head))}
+	for _, r := range t.Rows {
+		var line []string
+		for _, c := range r.Cells {
+			text := strings.ReplaceAll(c.Text, "|", `\|`)
+			if c.Strong {
+				text = "**" + text + "**"
+			}
+			line = append(line, text)
+		}
+		lines = append(lines, line)
+	}
+	for k := range head {
+		width := 0
+		for _, line := range lines {
+			width = max(width, utf8.RuneCountInString(line[k]))
+		}
+		if k == len(head)-1 {
+			width = utf8.RuneCountInString(head[k])
+		}
+		lines[1][k] = strings.Repeat("-", width)
+		for _, line := range lines {
+			line[k] += strings.Repeat(" ", max(0, width-utf8.RuneCountInString(line[k])))
+		}
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString("| " + strings.Join(line, " | ") + " |\n")
+	}
+	return b.String()
+}

@@ -25,6 +25,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems"
@@ -36,7 +37,10 @@ import (
 type Options = regression.Options
 
 // Model is a logistic regression with its data.
-type Model = regression.Differentiable
+type Model struct{ *regression.Model }
+
+// Modes are those of [regression.Differentiable].
+func (*Model) Modes() []lower.Mode { return (*regression.Differentiable)(nil).Modes() }
 
 // New checks the rows, split or in folds, and the options. The training rows need both labels, and the others may have no
 // third one. New keeps a reference to the features, which must not change.
@@ -49,11 +53,15 @@ func New(s dataset.Division, o Options) (*Model, error) {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
 	coded := s.Map(func(y float64) float64 { return float64(2*labels.Class(y) - 1) })
-	return regression.NewNet(coded, o, regression.Net{
+	net, err := regression.NewNet(coded, o, regression.Net{
 		Name: "logistic", Kind: regression.Kind{Loss: loss{}, KeepTarget: true, Terms: true},
 		Fit: regression.Making(fits.Logistic), Engine: func(float64) glm.Loss { return glm.Logistic{} }, Labels: labels[:],
 		Advice: func(*regression.Data) problems.Advice { return problems.Advice{Separable: true} },
 	})
+	if err != nil {
+		return nil, err
+	}
+	return &Model{net.Model}, nil
 }
 
 // loss is the logistic loss of targets -1 and 1.

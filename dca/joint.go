@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
 )
@@ -115,7 +116,7 @@ func (j *joint) values(z iterate) (validation, train float64, rows []float64) {
 // bounded is the hyperparameter of each of the rows.
 func (j *joint) bounded() (out []int) {
 	for range j.parts {
-		out = append(out, indices(j.parts[0].Dim())...)
+		out = append(out, indices.Range(0, j.parts[0].Dim())...)
 	}
 	return out
 }

@@ -305,22 +305,6 @@ func (s *PenalizedSolution) refuse() {
 	s.conic.status = s.Status
 }
 
-// looseGap is the relative gap of fits that only tell whether a validation loss is above another by the factor clearly.
-const looseGap, clearly = 3e-2, 1.01
-
-// above says whether the validation loss at the weights is clearly above a value, of fits of compact points, which take long. A solve at these weights
-// begins where this ends.
-func (q *Penalized) above(ctx context.Context, weights []float64, value float64) (bool, error) {
-	if q.program.Fit == nil || !q.joint.compact() || math.IsInf(value, 1) {
-		return false, nil
-	}
-	pt, err := q.program.Fit.SolveTo(ctx, weights, looseGap)
-	if err != nil {
-		return false, q.program.errorf("penalty form: %w", err)
-	}
-	return pt.Solved && pt.Validation > clearly*value, nil
-}
-
 // direct is by [Program.Fit]; nil where there is none, or where it cannot.
 func (q *Penalized) direct(ctx context.Context, weights []float64) (*PenalizedSolution, error) {
 	if q.program.Fit == nil {

@@ -39,14 +39,6 @@ func (r *run) pathStart(ctx context.Context) error {
 			continue
 		}
 		r.begin(StagePenalty, k+1, len(r.program.Path))
-		risen, err := penalized.above(ctx, lambda, part)
-		if err != nil {
-			return err
-		}
-		if risen {
-			idle++
-			continue
-		}
 		s, err := penalized.Solve(ctx, lambda, nil)
 		if err != nil {
 			return err
@@ -114,12 +106,4 @@ func (p *Program) StartAt(radii, upper []float64) []float64 {
 		h[j] = math.Max(lo[j], math.Min(hi[j], h[j]))
 	}
 	return h
-}
-
-func indices(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
 }

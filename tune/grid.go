@@ -102,12 +102,3 @@ func snake(k, axes int) []int {
 	}
 	return order
 }
-
-// span is first, first+1, .., end-1.
-func span(first, end int) []int {
-	list := make([]int, end-first)
-	for i := range list {
-		list[i] = first + i
-	}
-	return list
-}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/indices"
 )
 
 // A snake passes every point of the grid once, in steps of one along one axis.
@@ -15,7 +17,7 @@ func TestSnake(t *testing.T) {
 		order := snake(grid.k, grid.axes)
 		require.Zero(t, order[0])
 		sorted := slices.Sorted(slices.Values(order))
-		require.Equal(t, span(0, int(power(grid.k, grid.axes))), sorted)
+		require.Equal(t, indices.Range(0, int(power(grid.k, grid.axes))), sorted)
 		for n := 1; n < len(order); n++ {
 			a, b, steps := order[n-1], order[n], 0
 			for range grid.axes {
@@ -34,7 +36,7 @@ func TestTour(t *testing.T) {
 	block := []int{0, 1, 2, 3, 4}
 	tour(block, units)
 	require.Equal(t, 1, block[0])
-	require.Equal(t, span(0, 5), slices.Sorted(slices.Values(block)))
+	require.Equal(t, indices.Range(0, 5), slices.Sorted(slices.Values(block)))
 	for n := range len(block) - 1 {
 		step := floats.Distance(units[block[n]], units[block[n+1]], 2)
 		for _, later := range block[n+1:] {

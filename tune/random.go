@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/indices"
 )
 
 // random tries points drawn uniformly in the logarithms.
@@ -46,7 +48,7 @@ func (random) Tune(ctx context.Context, t *Task) (*Result, error) {
 		}
 		points[i] = s.values(units[i])
 	}
-	chains := slices.Collect(slices.Chunk(span(0, len(points)), chainLength))
+	chains := slices.Collect(slices.Chunk(indices.Range(0, len(points)), chainLength))
 	for _, chain := range chains {
 		tour(chain, units)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -96,11 +97,7 @@ func (t *Task) axes(each bool) ([]Axis, error) {
 		return nil, err
 	}
 	if radii < n {
-		var upper []int
-		for j := radii; j < n; j++ {
-			upper = append(upper, j)
-		}
-		kinds = append(kinds, upper)
+		kinds = append(kinds, indices.Range(radii, n))
 	}
 	var axes []Axis
 	for k, kind := range kinds {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/lower/glm"
@@ -189,7 +190,7 @@ func (r *ladder) fit(ctx context.Context, dim int, weights func(t int, lambda []
 			for _, p := range data.parts {
 				t := new(glm.Table)
 				data.fill(t, dataset.Stack(p.fit, p.choose))
-				t.Folds = [][]int{upFrom(len(p.fit.Y), len(p.choose.Y))}
+				t.Folds = [][]int{indices.Range(len(p.fit.Y), len(p.fit.Y)+len(p.choose.Y))}
 				tables = append(tables, t)
 			}
 		}
@@ -224,15 +225,6 @@ func (l *ladder) dim() int {
 		return 2
 	}
 	return 1
-}
-
-// upFrom are the numbers from first on.
-func upFrom(first, count int) []int {
-	out := make([]int, count)
-	for i := range out {
-		out[i] = first + i
-	}
-	return out
 }
 
 // whole is the rung of all rows, whose pilots are fits of those below to them.

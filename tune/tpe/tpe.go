@@ -36,6 +36,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+
+	"github.com/conetune/conetune/internal/indices"
 )
 
 // Settings steer a [Sampler]. Zero fields mean those of [Optuna].
@@ -139,10 +141,7 @@ func (s *Sampler) Tell(x []float64, value float64) {
 
 // divide says which points are the best, and of how many points on the same side each is newer.
 func (s *Sampler) divide() (age []int, best []bool) {
-	order := make([]int, len(s.values))
-	for i := range order {
-		order[i] = i
-	}
+	order := indices.Range(0, len(s.values))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(s.values[i], s.values[j]) })
 	n := max(0, min(len(order), s.settings.Best(len(order))))
 	age, best = make([]int, len(order)), make([]bool, len(order))

@@ -98,7 +98,9 @@ func (m Multinomial) frequencies(y, weights []float64) []float64 {
 const classColumns = 128
 
 // secondOfClasses are the second derivatives of [Multinomial] of such curvatures, by rows.
-func secondOfClasses(ctx context.Context, x design.Classes, entries []int, curve, weights []float64, threads int) []float64 {
+func secondOfClasses(
+	ctx context.Context, x design.Classes, entries []int, curve, weights []float64, threads int,
+) []float64 {
 	size := len(entries)
 	order := upTo(size) // by classes, so that the entries of two of them are a block
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(entries[a]%x.K, entries[b]%x.K) })
@@ -126,9 +128,12 @@ func secondOfClasses(ctx context.Context, x design.Classes, entries []int, curve
 }
 
 // denseClasses adds what columns have of which those of class k are from begin[k] on.
-func denseClasses(ctx context.Context, x design.Classes, columns, begin []int, curve, weights, h []float64, threads int) {
+func denseClasses(
+	ctx context.Context, x design.Classes, columns, begin []int, curve, weights, h []float64, threads int,
+) {
 	size, n := len(columns), len(weights)
-	minus, likely, weighted := make([]float64, size*rowBlock), make([]float64, size*rowBlock), make([]float64, size*rowBlock)
+	room := func() []float64 { return make([]float64, size*rowBlock) }
+	minus, likely, weighted := room(), room(), room()
 	for first := 0; first < n && ctx.Err() == nil; first += rowBlock {
 		rows := min(rowBlock, n-first)
 		x.X.Pack(minus, columns, first, rows, -1)

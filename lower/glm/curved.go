@@ -503,6 +503,20 @@ func (f *fold) measureCurved(w *Weights) {
 	f.gap, f.inner = max(primal-f.bound, 0), primal-max(best, 0)+beyond
 }
 
+// Gap bounds how far the objective of a convex loss that is not negative is from its least, where the loss has some value
+// and gradients, less their signs, in the coefficients b, of classes with the constants after them, and in the constant
+// b0 the slope slant. null is its value without coefficients.
+func (d *Data) Gap(loss, null float64, gradient, b []float64, slant, b0 float64, w *Weights) float64 {
+	f := &fold{d: d, b: b, gradient: gradient, bound: math.Inf(-1), point: &point{value: loss, null: null, slant: slant, b0: b0}}
+	for u := range d.units {
+		if f.inUse(u) {
+			f.working = append(f.working, u)
+		}
+	}
+	f.measureCurved(w)
+	return f.gap
+}
+
 // losses are the mean losses on the validation rows of a fold.
 func (d *Data) losses(f *fold) float64 {
 	c, t := d.curved, f.number

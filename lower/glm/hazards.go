@@ -116,9 +116,9 @@ type whole struct {
 func (g *whole) begin(f *fold) {
 	d, pt := g.d, f.point
 	features := f.features()
-	known := func(j int) bool { return g.l.place[j] < len(g.l.features) && g.l.features[g.l.place[j]] == j }
+	unknown := func(j int) bool { return g.l.place[j] >= len(g.l.features) || g.l.features[g.l.place[j]] != j }
 	l := &local{q: 1, features: features, place: make([]int, d.p), lda: len(features)}
-	if g.curve == nil || floats.Distance(g.curve, pt.curve, 1) > renew*floats.Sum(pt.curve) || slices.ContainsFunc(features, func(j int) bool { return !known(j) }) {
+	if g.curve == nil || floats.Distance(g.curve, pt.curve, 1) > renew*floats.Sum(pt.curve) || slices.ContainsFunc(features, unknown) {
 		l.h = pt.coupled.Second(context.Background(), d.entries(), features, 0, 1)
 		floats.Scale(1/pt.total, l.h)
 		g.curve = slices.Clone(pt.curve)

@@ -18,7 +18,7 @@ const missingShare = 1e-9
 
 // Check implements [lower.JointSolver]. With rho > 0 the objective is strongly convex, so that its least subgradient e
 // at the solution bounds the gap: e_j^2 / (2 (rho + f_j m_2)) in a coefficient, e_0^2 / (2 rho) in a constant. Else
-// the bound is that of [Fit].
+// the bound is that of package glm.
 func (s *solver) Check(ctx context.Context, w *lower.JointWeights) (c lower.JointCheck, err error) {
 	c.Gap = math.Inf(1)
 	if s.ctx = ctx; ctx.Err() != nil {
@@ -53,7 +53,9 @@ func (s *solver) Check(ctx context.Context, w *lower.JointWeights) (c lower.Join
 		}
 	}
 	if w.Rho == 0 {
-		gap = math.Max(0, c.Objective-s.bound(w.Validation*losses[validating]+w.Train*losses[training], descent, one, two))
+		if gap, err = s.gap(w.Validation*losses[validating]+w.Train*losses[training], descent, w); err != nil {
+			return c, err
+		}
 	}
 	c.Gap = gap
 	if c.Grew = len(missing) > 0; c.Grew {
@@ -94,38 +96,22 @@ func (s *solver) descents(w *lower.JointWeights) (descent []float64, losses [2]f
 // productColumns are those of one part of a product.
 const productColumns = 256
 
-// bound is that of [Fit] at the last solution, where the losses have some value and derivatives.
-func (s *solver) bound(loss float64, descent []float64, one, two float64) float64 {
-	distance := farther * math.Sqrt(2*s.scale)
-	share := 1.0
-	at := func(share float64, near bool) float64 {
-		sum := share * loss
-		for e, q := range descent {
-			j, v, far := e/s.k, 0.0, math.Inf(1)
-			if i := s.at[e]; i >= 0 {
-				v = s.b[i]
-			}
-			f := s.terms.weight(j)
-			if v == 0 && math.Abs(q) <= f*one {
-				continue
-			}
-			if near || s.terms.always(j) {
-				far = 2*math.Abs(v) + distance*s.reach[j]
-			}
-			sum += share*q*v - s.terms.conjugate(j, share*q, f*one, f*two, far)
-		}
-		return sum
+// gap is that of [glm.Data.Gap] at the last solution, where the losses have some value and derivatives.
+func (s *solver) gap(loss float64, descent []float64, w *lower.JointWeights) (float64, error) {
+	d, err := s.table.ready(s.ctx)
+	if err != nil {
+		return 0, err
 	}
-	for e, q := range descent {
-		if most := s.terms.weight(e/s.k) * one; math.Abs(q) > most {
-			share = math.Min(share, s.terms.share(e/s.k, q, most))
-		}
+	weights, err := s.Weights(w.Penalties[0], w.Penalties[1])
+	if err != nil {
+		return 0, err
 	}
-	best := at(share, false)
-	if share < 1 {
-		best = math.Max(best, at(1, !(two > 0)))
+	b, n := s.toGLM(s.vector(s.X())), s.units()
+	slant, b0 := 0.0, 0.0
+	if s.k == 1 && s.intercept {
+		slant, b0 = descent[n], b[n]
 	}
-	return best
+	return d.Gap(loss, s.null, descent[:n], b[:n], slant, b0, weights), nil
 }
 
 // ranked is an entry that is missing from what is worked with, and how much it wants to move.

@@ -30,16 +30,7 @@ import (
 // 2014). Over the working set the problem then is one of its order whatever the rows, see [glm.Quadratic]. Entries that
 // are missing are found by their derivatives.
 //
-// As the losses are convex and not negative, with F their weighted sum at a point, q minus its derivatives there and s
-// <= 1 such that s |q_j| <= f_j w1 where w2 = 0,
-//
-//	s (F + b'q) - sum_j max(0, s |q_j| - f_j w1)^2 / (2 f_j w2)
-//
-// is a lower bound of the optimal value. A bound of a coefficient limits its term. What has no penalty adds |q_j|
-// times a distance from b_j, |b_j| and [farther] times what changes the loss by its value without penalised features,
-// as if it were squares, over the root mean square of the feature: where the optimum is k times as far, the gap is at
-// most k times as large as it is said to be. Where w2 = 0 the same distance bounds the others with s = 1, if that is
-// better: weights may be next to nothing.
+// The gap is by the bound of package glm, see [glm.Data.Gap]; with rho > 0 by strong convexity.
 type Fit struct {
 	sets      [2]*rowSet // validation, nil for none, and training
 	p, k      int        // features, and coefficients of each
@@ -52,7 +43,6 @@ type Fit struct {
 	scale     float64   // the objective there
 	null      float64   // without coefficients
 	table     *table    // for package glm
-	reach     []float64 // of features: the inverses of their root mean squares
 }
 
 // The sets of a [Fit].
@@ -61,26 +51,19 @@ const (
 	training
 )
 
-// farther is how far from a point the optimum may be, see [Fit].
-const farther = 10
-
 // newFit takes the loss of training rows, with the best constants where there are no features: one for each class.
 func newFit(g *Fit, rows *rowSet, constants []float64, t Terms) (*Fit, error) {
 	x := rows.x.X
 	g.sets[training], g.p, g.k = rows, x.Columns(), len(constants)
-	g.reach, g.terms.p = make([]float64, g.p), g.p
+	g.terms.p = g.p
 	for j := range g.p {
-		_, squares, err := x.Sums(j)
-		if err != nil {
+		if _, _, err := x.Sums(j); err != nil {
 			return nil, fmt.Errorf("sparse: %w", err)
-		}
-		if squares > 0 {
-			g.reach[j] = math.Sqrt(float64(x.Rows()) / squares)
 		}
 	}
 	g.start = make([]float64, g.p*g.k)
 	if g.intercept {
-		g.reach, g.start = append(g.reach, 1), append(g.start, constants...)
+		g.start = append(g.start, constants...)
 	}
 	g.all = indices(len(g.start))
 	least := rounded

@@ -55,13 +55,7 @@ func (g *Fit) solve(ctx context.Context, w *glm.Weights, tol float64, start *Sol
 	}
 	path := d.Path(ctx)
 	if start != nil {
-		b := slices.Concat(start.B, start.B0)
-		for j := range g.p + 1 {
-			if g.shared(j) {
-				floats.AddConst(-b[(j+1)*g.k-1], b[j*g.k:(j+1)*g.k])
-			}
-		}
-		path.From(ctx, b, start.path)
+		path.From(ctx, g.toGLM(slices.Concat(start.B, start.B0)), start.path)
 	}
 	least := tol
 	if g.k == 1 { // whose derivatives are asked for
@@ -102,6 +96,16 @@ func (g *Fit) solve(ctx context.Context, w *glm.Weights, tol float64, start *Sol
 		out.Status = lower.Stalled
 	}
 	return out, nil
+}
+
+// toGLM has the coefficients, which it changes, as they are in package glm.
+func (g *Fit) toGLM(b []float64) []float64 {
+	for j := range (len(b) + g.k - 1) / g.k {
+		if g.shared(j) {
+			floats.AddConst(-b[(j+1)*g.k-1], b[j*g.k:(j+1)*g.k])
+		}
+	}
+	return b
 }
 
 // shared says that what adds the same to the coefficients of a feature in all of several classes changes nothing: they

@@ -103,31 +103,3 @@ func (t terms) off(j int, v, w, g float64) float64 {
 	}
 	return 0
 }
-
-// conjugate is the largest c b - w1 |b| - w2/2 b^2 of a feature within its bounds, and no farther from 0 than far.
-func (t terms) conjugate(j int, c, w1, w2, far float64) float64 {
-	lo, hi := t.room(j)
-	limit, over := math.Min(hi, far), c-w1
-	if c < 0 {
-		limit, over = math.Min(-lo, far), -c-w1
-	}
-	if over <= 0 || limit == 0 || math.IsInf(limit, 1) && w2 == 0 { // c is within the weight but for rounding in the last case, see share
-		return 0
-	}
-	b := limit
-	if w2 > 0 {
-		b = math.Min(b, over/w2)
-	}
-	return b * (over - w2*b/2)
-}
-
-// share is the largest t <= 1 with a finite conjugate at t c where w2 = 0.
-func (t terms) share(j int, c, w1 float64) float64 {
-	lo, hi := t.room(j)
-	if (c > 0 && math.IsInf(hi, 1) || c < 0 && math.IsInf(lo, -1)) && !t.always(j) {
-		if size := math.Abs(c); size > w1 {
-			return w1 / size
-		}
-	}
-	return 1
-}

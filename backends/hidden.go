@@ -128,13 +128,6 @@ func (c *checker) largestTerms(p *Problem, x, z []float64) (ofX, ofZ float64) {
 	return ofX, ofZ
 }
 
-// sizeOfObjective is that of what the objectives of the point that measure had last are added up from, in units of the data at least.
-func (j *Judge) sizeOfObjective() float64 {
-	m := &j.last
-	ofX, ofZ := j.check.largestTerms(j.p, m.x, m.z)
-	return max(j.unitsOf().ofObjective(m.primal, m.dual), ofX, ofZ)
-}
-
 // hiding is what a residual that single rows or columns hide is compared with.
 type hiding struct{ least, terms float64 }
 

@@ -14,7 +14,7 @@ import (
 // point at all, for a direction of descent without end, and for a solution along what these have led to; what is found counts as far as the
 // judge agrees. Of a point that meets the tolerance there is doubt in small problems alone, where another one costs next to nothing.
 func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution {
-	if s.simple || s.second != nil && !s.small() {
+	if s.simple || s.second != nil && !s.data.small() {
 		return out
 	}
 	spent := out.Iterations
@@ -141,12 +141,13 @@ func (s *checkedSolver) ask(ctx context.Context, p *Problem, out *Solution, spen
 }
 
 // small says that the problem is so small that nothing is told that is in doubt.
-func (s *checkedSolver) small() bool {
-	n, m := s.data.Dims()
-	return n+m+nonzeros(s.data.A)+nonzeros(s.data.P) <= worthDoubting
+func (p *Problem) small() bool {
+	n, m := p.Dims()
+	return n+m+nonzeros(p.A)+nonzeros(p.P) <= worthDoubting
 }
 
-// consider judges a point again as one that counts where nothing else is found, and keeps it as the second best if it is the most settled of those.
+// consider judges a point again as one that counts where nothing else is found, and keeps it as the second best if it is the most settled of those. In a small problem it
+// has to meet the tolerance in each row and column, and where two such points have other objectives, only a settled one counts.
 func (s *checkedSolver) consider(out *Solution) {
 	s.content = true
 	s.judge(out)
@@ -154,7 +155,18 @@ func (s *checkedSolver) consider(out *Solution) {
 	if out.Status != Optimal {
 		return
 	}
-	if worst := max(s.off, s.judged.Unsettled(out.X, out.S, out.Z, s.options.Eps)); s.second == nil || worst < s.worst {
+	worst := s.judged.Unsettled(out.X, out.S, out.Z, s.options.Eps)
+	if s.data.small() && !(worst*polished <= 1) {
+		return
+	}
+	if s.second == nil {
+		s.second, s.worst = out, worst
+		return
+	}
+	ofX, ofZ := s.judged.check.largestTerms(&s.data, out.X, out.Z)
+	size := max(s.judged.unitsOf().ofObjective(out.Objective, s.second.Objective), ofX, ofZ)
+	s.disputed = s.disputed || !(math.Abs(out.Objective-s.second.Objective) <= mostHidden*size)
+	if worst < s.worst {
 		s.second, s.worst = out, worst
 	}
 }

@@ -23,6 +23,8 @@ type units struct {
 	right, cost float64
 	// x, slope and objective are the sizes of x/d, of the terms of Px + A'z and of the objective, 0 if the numbers do not tell.
 	x, slope, objective float64
+	// ofRow and ofColumn are the sizes of a typical e_i |b_i| and d_j |q_j|.
+	ofRow, ofColumn float64
 }
 
 const (
@@ -84,10 +86,13 @@ func largestEntries(a *sparse.CSC, rows, cols []float64) (most float64) {
 }
 
 // largestRight returns the largest |b_i|, bounds of boxes that are not far counting as b, where row i is multiplied by unit(i).
-func largestRight(p *Problem, unit func(i int) float64) float64 {
-	largest := 0.0
+func largestRight(p *Problem, unit func(i int) float64) float64 { return maxAbs(rightSizes(p, unit)) }
+
+// rightSizes returns these, the largest of its rows for each row of a cone that is no product of intervals.
+func rightSizes(p *Problem, unit func(i int) float64) []float64 {
+	out := make([]float64, len(p.B))
 	for i, b := range p.B {
-		largest = max(largest, unit(i)*math.Abs(b))
+		out[i] = unit(i) * math.Abs(b)
 	}
 	far := farBound(p, unit)
 	row := 0
@@ -96,14 +101,25 @@ func largestRight(p *Problem, unit func(i int) float64) float64 {
 			for i := range c.Dim {
 				for _, v := range []float64{c.Lower[i], c.Upper[i]} {
 					if size := unit(row+i) * math.Abs(v); size < far {
-						largest = max(largest, size)
+						out[row+i] = max(out[row+i], size)
 					}
 				}
 			}
 		}
 		row += c.Dim
 	}
-	return largest
+	Blocks(p.Cones, func(first, dim int) { fillMax(out[first : first+dim]) })
+	return out
+}
+
+// typical is the median of the sizes that are not zero, and the other number where all are.
+func typical(sizes []float64, otherwise float64) float64 {
+	sizes = slices.DeleteFunc(sizes, func(v float64) bool { return v == 0 })
+	if len(sizes) == 0 {
+		return otherwise
+	}
+	slices.Sort(sizes)
+	return sizes[(len(sizes)-1)/2]
 }
 
 // part returns the units of what has these rows and columns of the problem that has u.
@@ -124,16 +140,18 @@ func (u *units) part(rows, cols []int32) *units {
 
 // sizes finds right, cost and objective.
 func (u *units) sizes(p *Problem) {
-	u.right, u.cost = largestRight(p, func(i int) float64 { return u.e[i] }), 0
+	right, cost := rightSizes(p, func(i int) float64 { return u.e[i] }), make([]float64, len(p.Q))
 	for j, q := range p.Q {
-		u.cost = max(u.cost, u.d[j]*math.Abs(q))
+		cost[j] = u.d[j] * math.Abs(q)
 	}
+	u.right, u.cost = maxAbs(right), maxAbs(cost)
 	u.x = u.right
 	if u.x == 0 && u.curved > 0 {
 		u.x = u.cost / u.curved
 	}
 	u.slope = max(u.cost, u.curved*u.x)
 	u.objective = u.slope * u.x
+	u.ofRow, u.ofColumn = typical(right, 1), typical(cost, 1)
 }
 
 func within(v []float64) bool {

@@ -1,9 +1,9 @@
 # make test is what a change must pass; make check is what .ci/run adds to it.
 
 GO          ?= go
-# Build tags: the reader of Parquet files, and the C solvers, or, where CGO_ENABLED=0 says that there is no C compiler, the same
-# made Go. make TAGS= leaves them out, and make TAGS=parquet the solvers; both need Go alone.
-TAGS        ?= parquet,$(if $(filter 0,$(CGO_ENABLED)),$(TRANSPILED_TAGS),$(CGO_TAGS))
+# Build tags: the C solvers, or, where CGO_ENABLED=0 says that there is no C compiler, the same made Go.
+# make TAGS= leaves them out, and needs Go alone.
+TAGS        ?= $(if $(filter 0,$(CGO_ENABLED)),$(TRANSPILED_TAGS),$(CGO_TAGS))
 STATICCHECK ?= $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # What the race detector is run on: packages that start goroutines, or have what several of them share, also in their tests; of these the
@@ -66,7 +66,7 @@ test-arm64:
 
 # All packages build without C, once for each thing that differs: 32 bits, without solvers, tests included; and, with the solvers made Go, which
 # need pointers of 64 bits, a Unix that is not Linux and a processor without our assembly; a system that is no Unix; and one without processes.
-CROSS_TAGS = $(if $(SOLVERS),parquet$(comma)$(TRANSPILED_TAGS),$(TAGS))
+CROSS_TAGS = $(if $(SOLVERS),$(TRANSPILED_TAGS),$(TAGS))
 cross: $(if $(SOLVERS),transpile)
 	CGO_ENABLED=0 GOARCH=386 $(GO) vet ./...
 	@set -e; for target in darwin/arm64 windows/amd64 js/wasm; do echo "go build -tags '$(CROSS_TAGS)' for $$target"; \

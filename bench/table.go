@@ -88,29 +88,7 @@ func WriteMarkdown(w io.Writer, rows []BackendRow) error {
 			b.WriteString("\n")
 		}
 		fmt.Fprintf(&b, "%s\n\n", t.Caption)
-		width := make([]int, len(columns))
-		for k, c := range columns {
-			width[k] = len(c)
-			for _, r := range t.Rows {
-				if k < len(columns)-1 {
-					width[k] = max(width[k], len(r.Cells[k].Text))
-				}
-			}
-		}
-		for k, c := range columns {
-			fmt.Fprintf(&b, "| %-*s ", width[k], c)
-		}
-		b.WriteString("|\n")
-		for _, n := range width {
-			b.WriteString("|" + strings.Repeat("-", n+2))
-		}
-		b.WriteString("|\n")
-		for _, r := range t.Rows {
-			for k, c := range r.Cells {
-				fmt.Fprintf(&b, "| %-*s ", width[k], c.Text)
-			}
-			b.WriteString("|\n")
-		}
+		b.WriteString(t.Markdown())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -373,18 +373,11 @@ func (r *reader) code(j int, text string) uint32 {
 	if r.codes[j] == nil {
 		r.codes[j] = map[string]uint32{}
 	}
-	c := &r.table.columns[j]
 	code, known := r.codes[j][text]
-	switch {
-	case known:
-		return code
-	case len(c.texts) >= mostTexts:
-		c.overflow = true
-		return overflowCode
+	if !known {
+		if code = r.table.columns[j].addText(text, r.take); code != overflowCode {
+			r.codes[j][text] = code
+		}
 	}
-	code = uint32(len(c.texts))
-	r.codes[j][text] = code
-	c.texts = append(c.texts, text)
-	r.take(textBytes + len(text))
 	return code
 }

@@ -73,15 +73,7 @@ func NewBuilder(file string, names []string, line int, numbered bool) (*Builder,
 
 // Heed takes what the options say of cells: which columns keep their texts as they are, NA for example, and what stands for a missing value in the others.
 func (b *Builder) Heed(o Options) {
-	b.table.missing, b.missing = o.Missing, newSpellings(o.Missing)
-	for _, name := range o.Verbatim {
-		if j := b.table.Index(name); j >= 0 {
-			if b.verbatim == nil {
-				b.verbatim = make([]bool, len(b.columns))
-			}
-			b.verbatim[j] = true
-		}
-	}
+	b.table.missing, b.missing, b.verbatim = o.Missing, newSpellings(o.Missing), b.table.verbatim(o)
 }
 
 // Batch is how many rows [Builder.Rows] should be given at a time.
@@ -253,7 +245,7 @@ func (b *Builder) newText(j int, text string) float64 {
 		if before, known := b.columns[j].cells[short]; known {
 			return before
 		}
-		cell = textCell(b.code(j, strings.Clone(short)))
+		cell = textCell(b.table.columns[j].addText(strings.Clone(short), b.take))
 	}
 	c := &b.columns[j]
 	if c.cells == nil {
@@ -269,25 +261,13 @@ func (b *Builder) newText(j int, text string) float64 {
 	return cell
 }
 
-// code is a new number in the dictionary of a column.
-func (b *Builder) code(j int, text string) uint32 {
-	c := &b.table.columns[j]
-	if len(c.texts) >= mostTexts {
-		c.overflow = true
-		return overflowCode
-	}
-	c.texts = append(c.texts, text)
-	b.take(textBytes + len(text))
-	return uint32(len(c.texts) - 1)
-}
-
 // Time sets a cell to a date, or to a time of a day, as it stands in the clock of its zone.
 func (b *Builder) Time(i, j int, at time.Time) {
 	at = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC)
 	c := &b.columns[j]
 	cell, known := c.times[at]
 	if !known {
-		code := b.code(j, at.Format(time.DateTime+".999999999"))
+		code := b.table.columns[j].addText(at.Format(time.DateTime+".999999999"), b.take)
 		cell = textCell(code)
 		if code != overflowCode {
 			if c.times == nil {

@@ -56,6 +56,17 @@ type Column struct {
 // Levels is how many different values a category has.
 func (c *Column) Levels() int { return len(c.texts) + c.values }
 
+// addText is the number of a further text in the dictionary, whose bytes take counts.
+func (c *Column) addText(text string, take func(bytes int)) uint32 {
+	if len(c.texts) >= mostTexts {
+		c.overflow = true
+		return overflowCode
+	}
+	c.texts = append(c.texts, text)
+	take(textBytes + len(text))
+	return uint32(len(c.texts) - 1)
+}
+
 // count finds out what the columns are, in two passes over the cells.
 func (t *Table) count() {
 	for j := range t.columns {

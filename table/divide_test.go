@@ -15,8 +15,7 @@ const visits = "person,day,part,a,y\n" +
 
 // Columns that divide rows are no features unless they are named; numbers come by size, texts by their bytes, dates as days.
 func TestDivisionOfRows(t *testing.T) {
-	table, err := readText("visits.csv", []byte(visits), Options{})
-	require.NoError(t, err)
+	table := decode(t, visits, Options{})
 	d := choose(t, table, Wanted{Division: Division{Fold: "part", Group: "person", Time: "day"}})
 	require.Equal(t, []int{0, 1, 2, 3}, d.Rows())
 	require.Equal(t, []int{0, 1, 2, 1}, d.Numbers("part", d.Rows()))

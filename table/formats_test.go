@@ -7,11 +7,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
-	goparquet "github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
@@ -39,14 +37,21 @@ func bytesOf(t *testing.T, name string) []byte {
 	return text
 }
 
-// features are those of all rows of a table with target y, with their names and the target.
-func features(t *testing.T, tab *table.Table, categorical ...string) (names []string, x *mat.Dense, y []float64) {
+// encoderOf is what all rows of a table with target y teach.
+func encoderOf(t *testing.T, tab *table.Table, categorical ...string) *table.Encoder {
 	t.Helper()
 	d, err := table.Choose(tab, table.Wanted{Targets: []string{"y"}, Categorical: categorical})
 	require.NoError(t, err)
 	e, err := d.Fit(d.Rows())
 	require.NoError(t, err)
-	r, err := e.Read(tab, d.Targets(), false)
+	return e
+}
+
+// features are those of all rows of a table with target y, with their names and the target.
+func features(t *testing.T, tab *table.Table, categorical ...string) (names []string, x *mat.Dense, y []float64) {
+	t.Helper()
+	e := encoderOf(t, tab, categorical...)
+	r, err := e.Read(tab, []string{"y"}, false)
 	require.NoError(t, err)
 	return e.Features(), r.Encode(r.Rows(), false).Dense(), r.Targets(r.Rows())[0]
 }
@@ -73,11 +78,7 @@ func TestFormatsEqualCSV(t *testing.T) {
 				require.Equal(t, c.Kind, got.Columns()[j].Kind, c.Name)
 			}
 			// A model that was learned from one reads the other.
-			d, err := table.Choose(csv, table.Wanted{Targets: []string{"y"}})
-			require.NoError(t, err)
-			e, err := d.Fit(d.Rows())
-			require.NoError(t, err)
-			r, err := e.Read(got, []string{"y"}, false)
+			r, err := encoderOf(t, csv).Read(got, []string{"y"}, false)
 			require.NoError(t, err)
 			require.True(t, mat.EqualApprox(x, r.Encode(r.Rows(), false).Dense(), 1e-12))
 			// Texts keep the zeros before their digits as levels.
@@ -119,18 +120,11 @@ func must(t *table.Table, err error) *table.Table {
 	return t
 }
 
-// Damaged files end with one error, never a panic.
-func TestFormatsDamaged(t *testing.T) {
+// Files that are not complete end with an error. (For others that are damaged see TestDamagedWithinBudget.)
+func TestFormatsCut(t *testing.T) {
 	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "mixed.arrow", "mixed-lz4.feather", "kinds.arrow"} {
 		text := bytesOf(t, name)
 		for at := 0; at < len(text); at += 1 + len(text)/60 {
-			for _, change := range []byte{0xff, 0x01} {
-				changed := bytes.Clone(text)
-				changed[at] ^= change
-				if _, err := decodeKnown(name, changed, ""); err != nil {
-					require.NotContains(t, err.Error(), "\n")
-				}
-			}
 			_, err := decodeKnown(name, text[:at], "")
 			require.Error(t, err)
 		}
@@ -187,16 +181,12 @@ func TestVerbatimFormats(t *testing.T) {
 	type row struct {
 		ID, Other string
 	}
-	var file bytes.Buffer
-	w := goparquet.NewGenericWriter[row](&file)
-	_, err := w.Write([]row{{"NA", "NA"}, {"007", "7"}, {"", "z"}, {"12", "x"}})
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
+	file := parquetOf(t, []row{{"NA", "NA"}, {"007", "7"}, {"", "z"}, {"12", "x"}})
 	cells := func(id, other string) string {
 		return `<row><c t="str"><v>` + id + `</v></c><c t="str"><v>` + other + `</v></c></row>`
 	}
 	book := withSheet(t, cells("ID", "Other")+cells("NA", "NA")+cells("007", "7")+cells("", "z")+cells("12", "x"))
-	for name, text := range map[string][]byte{"f.parquet": file.Bytes(), "f.xlsx": book} {
+	for name, text := range map[string][]byte{"f.parquet": file, "f.xlsx": book} {
 		for _, verbatim := range []bool{true, false} {
 			o := table.Options{Formats: known}
 			first := ""
@@ -205,13 +195,7 @@ func TestVerbatimFormats(t *testing.T) {
 			}
 			tab, err := decode(name, text, o)
 			require.NoError(t, err, name)
-			for i, want := range [][]string{{first, ""}, {"007", "7"}, {"", "z"}, {"12", "x"}} {
-				for j, cell := range want {
-					got, err := tab.Text(i, j)
-					require.NoError(t, err)
-					require.Equal(t, cell, got, "%s %v %d %d", name, verbatim, i, j)
-				}
-			}
+			require.Equal(t, [][]string{{first, ""}, {"007", "7"}, {"", "z"}, {"12", "x"}}, cellsOf(t, tab), "%s %v", name, verbatim)
 		}
 	}
 }
@@ -226,13 +210,8 @@ func TestCellsOfSheets(t *testing.T) {
 		`<row r="7"></row>`), "")
 	require.NoError(t, err)
 	require.Equal(t, []string{"Unnamed: 0", "a b", "y"}, tab.Names())
-	require.Equal(t, 3, tab.Rows())
-	for i, want := range [][]string{{"two", "True", "150"}, {"", "", ""}, {"2024-02-29", "", "2"}} {
-		for j, cell := range want {
-			got, err := tab.Text(i, j)
-			require.NoError(t, err)
-			require.Equal(t, cell, got)
-		}
+	require.Equal(t, [][]string{{"two", "True", "150"}, {"", "", ""}, {"2024-02-29", "", "2"}}, cellsOf(t, tab))
+	for i := range 3 {
 		require.Equal(t, i+4, tab.Line(i))
 	}
 	var told []string
@@ -278,7 +257,7 @@ func TestKindsOfParquet(t *testing.T) {
 	got, err := table.Read("testdata/kinds.parquet", table.Options{Formats: known})
 	require.NoError(t, err)
 	require.Equal(t, csv.Names(), got.Names())
-	sameCells(t, csv, got)
+	require.Equal(t, cellsOf(t, csv), cellsOf(t, got))
 	require.Equal(t, `columns "list", "structure", "bytes": lists, structures or bytes, left out`, got.Findings()[0].Text)
 }
 
@@ -294,7 +273,7 @@ func TestKindsOfArrow(t *testing.T) {
 		got, err := table.Read(filepath.Join("testdata", name), table.Options{Formats: known})
 		require.NoError(t, err)
 		require.Equal(t, csv.Names(), got.Names())
-		sameCells(t, csv, got)
+		require.Equal(t, cellsOf(t, csv), cellsOf(t, got))
 		require.Equal(t, `columns "list", "structure", "bytes", "union", "map", "fixed": lists, structures or bytes, left out`, got.Findings()[0].Text)
 	}
 }
@@ -307,7 +286,7 @@ func TestStream(t *testing.T) {
 	for _, part := range [][]byte{text, text[:len(text)-8]} {
 		got, err := decodeKnown("f", part, "")
 		require.NoError(t, err)
-		sameCells(t, csv, got)
+		require.Equal(t, cellsOf(t, csv), cellsOf(t, got))
 	}
 	_, err = decodeKnown("f", text[:len(text)-16], "")
 	require.ErrorContains(t, err, "is an Arrow file that is damaged")
@@ -315,18 +294,19 @@ func TestStream(t *testing.T) {
 	require.ErrorContains(t, err, "Feather file of version 1, which is not read; write it as one of version 2")
 }
 
-func sameCells(t *testing.T, want, got *table.Table) {
+// cellsOf are the texts of the cells of a table.
+func cellsOf(t *testing.T, tab *table.Table) (rows [][]string) {
 	t.Helper()
-	require.Equal(t, want.Rows(), got.Rows())
-	for i := range want.Rows() {
-		for j, name := range want.Names() {
-			a, err := want.Text(i, j)
+	for i := range tab.Rows() {
+		var row []string
+		for j := range tab.Names() {
+			text, err := tab.Text(i, j)
 			require.NoError(t, err)
-			b, err := got.Text(i, j)
-			require.NoError(t, err)
-			require.Equal(t, a, b, "row %d of %s", i+1, name)
+			row = append(row, text)
 		}
+		rows = append(rows, row)
 	}
+	return rows
 }
 
 // What a file says of itself does not decide how much memory is taken: files of 8 kB with wrong bytes take at most a thousand times as much.
@@ -339,27 +319,23 @@ func TestDamagedTakesLittle(t *testing.T) {
 			for range 1 + random.IntN(4) {
 				changed[random.IntN(len(text))] = byte(random.IntN(256))
 			}
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			if tab, err := decodeKnown(name, changed, ""); err == nil {
-				require.LessOrEqual(t, tab.Rows(), 40)
-			}
-			runtime.ReadMemStats(&after)
-			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20))
+			require.Less(t, allocated(func() {
+				if tab, err := decodeKnown(name, changed, ""); err == nil {
+					require.LessOrEqual(t, tab.Rows(), 40)
+				}
+			}), uint64(8<<20))
 		}
 	}
 }
 
-// A description of a Parquet file whose list has more elements than the description has bytes, which parquet-go makes room for.
+// A description of a Parquet file whose list has more elements than the description has bytes.
 func TestLongListTakesLittle(t *testing.T) {
 	const version, schema = "\x15\x02", "\x19\xfc\xff\xff\xff\xff\x07" // 1, and 2^31 - 1 structures
 	file := []byte("PAR1" + version + schema + "\x09\x00\x00\x00PAR1")
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, err := decodeKnown("long.parquet", file, "")
-	runtime.ReadMemStats(&after)
-	require.ErrorContains(t, err, "its description is damaged")
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
+	require.Less(t, allocated(func() {
+		_, err := decodeKnown("long.parquet", file, "")
+		require.ErrorContains(t, err, "its description is damaged")
+	}), uint64(1<<20))
 }
 
 // Whatever a workbook, a Parquet or an Arrow file holds, reading ends with a table or an error. Without -fuzzminimizetime 20x, as in the Makefile, Go makes each new input smaller

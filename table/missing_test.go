@@ -12,8 +12,7 @@ import (
 // What stands for a missing value: the texts and numbers that the user names, in all columns that are not verbatim; the column becomes what its other cells are.
 func TestMissingSpellings(t *testing.T) {
 	text := "y,dose,site,id\n1,<0.006,-,-9\n2,0.5,a,7\n3,-9,b,8\n4,1.5,-,9\n5,-9.0,a,-\n"
-	read, err := readText("t.csv", []byte(text), Options{Missing: []string{"<0.006", "-9", "-"}, Verbatim: []string{"id"}})
-	require.NoError(t, err)
+	read := decode(t, text, Options{Missing: []string{"<0.006", "-9", "-"}, Verbatim: []string{"id"}})
 	dose, site := read.Columns()[1], read.Columns()[2]
 	require.Equal(t, Number, dose.Kind)
 	require.Equal(t, 3, dose.Missing)
@@ -24,8 +23,7 @@ func TestMissingSpellings(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, id)
 	}
-	without, err := readText("t.csv", []byte(text), Options{})
-	require.NoError(t, err)
+	without := decode(t, text, Options{})
 	require.Zero(t, without.Columns()[1].Missing)
 
 	// It is kept with what was learned, for rows to predict.
@@ -69,8 +67,7 @@ func TestFeatureOfMissingNumbers(t *testing.T) {
 			}
 			fmt.Fprintf(&b, "%d,%s\n", i%11, cell)
 		}
-		read, err := readText("t.csv", []byte(b.String()), Options{})
-		require.NoError(t, err)
+		read := decode(t, b.String(), Options{})
 		d := choose(t, read, Wanted{})
 		e, err := d.Fit(d.Rows())
 		require.NoError(t, err)

@@ -51,10 +51,8 @@ func textsOf(t *testing.T, table *Table) (list []string) {
 // The parts of a table are the table, and what an encoder makes of them is what it makes of the table.
 func TestParts(t *testing.T) {
 	text := longTable(30_000)
-	whole, err := readText("t", []byte(text), Options{})
-	require.NoError(t, err)
-	few, err := readText("few", []byte(text[:strings.Index(text, "\n000200")]), Options{})
-	require.NoError(t, err)
+	whole := decode(t, text, Options{})
+	few := decode(t, text[:strings.Index(text, "\n000200")], Options{})
 	design, err := Choose(few, Wanted{Targets: []string{"y"}})
 	require.NoError(t, err)
 	encoder, err := design.Fit(design.Rows())
@@ -103,8 +101,7 @@ func TestParts(t *testing.T) {
 func TestPartsBeginAnew(t *testing.T) {
 	text := longTable(10_000)
 	quoted := text + "x,1,\"north\nwest\",2024-01-01,$1,3\n"
-	whole, err := readText("t", []byte(quoted), Options{})
-	require.NoError(t, err)
+	whole := decode(t, quoted, Options{})
 	var got []string
 	begun, handed := 0, 0
 	p := &parts{rows: 1, cells: math.MaxInt, hand: func(part *Table) error {
@@ -162,8 +159,7 @@ func TestPartsMemory(t *testing.T) {
 // Columns that are asked for verbatim keep leading zeros, signs and words that are missing values elsewhere.
 func TestVerbatim(t *testing.T) {
 	text := "n;id;z\n1;007;0\n0;+7;0\n2; 1e3 ;0\n3;NA;1\n4;;2\n5;\"0,50\";3\n"
-	table, err := readText("t", []byte(text), Options{Verbatim: []string{"id", "absent"}})
-	require.NoError(t, err)
+	table := decode(t, text, Options{Verbatim: []string{"id", "absent"}})
 	var got []string
 	for i := range table.Rows() {
 		s, err := table.Text(i, table.Index("id"))

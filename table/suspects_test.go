@@ -15,8 +15,7 @@ func suspected(t *testing.T, header string, w Wanted, row func(i int) string) (h
 	for i := range 40 {
 		b.WriteString(row(i) + "\n")
 	}
-	table, err := readText("t.csv", []byte(b.String()), Options{})
-	require.NoError(t, err)
+	table := decode(t, b.String(), Options{})
 	for _, f := range choose(t, table, w).Findings() {
 		if f.Kind == "hint" {
 			hints = append(hints, f.Text)
@@ -66,8 +65,7 @@ func TestManyUnits(t *testing.T) {
 	for i := range 240 {
 		text += fmt.Sprintf("%d,p%d,%d\n", i*i%17, i%60, i*7%13)
 	}
-	table, err := readText("t.csv", []byte(text), Options{})
-	require.NoError(t, err)
+	table := decode(t, text, Options{})
 	var all []string
 	for _, f := range choose(t, table, Wanted{}).Findings() {
 		all = append(all, f.Text)
@@ -89,9 +87,8 @@ func TestMoreToSay(t *testing.T) {
 		{"a,y\n1,u\n2,v\n3,u\n", Wanted{}, "logistic and svm take two texts as labels"},
 		{"a,y\n1,no\n2,yes\n3,Yes\n", Wanted{Classes: true}, `"Yes" and "yes" differ in the case of letters`},
 	} {
-		table, err := readText("t.csv", []byte(c.text), Options{})
-		require.NoError(t, err)
-		_, err = Choose(table, c.w)
+		table := decode(t, c.text, Options{})
+		_, err := Choose(table, c.w)
 		require.ErrorContains(t, err, c.want)
 	}
 }

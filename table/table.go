@@ -121,14 +121,7 @@ func readOnce(in *input, o Options, joined *Dialect, parts *parts) (*Table, erro
 	}
 	r.width = len(t.columns)
 	r.codes = make([]map[string]uint32, r.width)
-	for _, name := range o.Verbatim {
-		if j := t.Index(name); j >= 0 {
-			if r.verbatim == nil {
-				r.verbatim = make([]bool, r.width)
-			}
-			r.verbatim[j] = true
-		}
-	}
+	r.verbatim = t.verbatim(o)
 	err = textfile.Blocks(s.Source, func(b *textfile.Block, p *part) error { return p.read(r, b) }, func(_ *textfile.Block, p *part) error { return r.merge(p) })
 	if err != nil {
 		return t, err
@@ -142,6 +135,19 @@ func readOnce(in *input, o Options, joined *Dialect, parts *parts) (*Table, erro
 	}
 	t.count()
 	return t, nil
+}
+
+// verbatim are the columns whose texts stay as they are; nil for none.
+func (t *Table) verbatim(o Options) (columns []bool) {
+	for _, name := range o.Verbatim {
+		if j := t.Index(name); j >= 0 {
+			if columns == nil {
+				columns = make([]bool, len(t.columns))
+			}
+			columns[j] = true
+		}
+	}
+	return columns
 }
 
 // columnBytes is what a column takes beside its cells, while the list of all grows.

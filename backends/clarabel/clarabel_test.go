@@ -200,3 +200,17 @@ func band(n int) *backends.Problem {
 	}
 	return &backends.Problem{Q: q, A: sparse.NewCSC(c.Dim, n, ptr, ind, val), B: b, Cones: []backends.Cone{c}}
 }
+
+func TestHostile(t *testing.T) { backendtest.Hostile(t, clarabel.Backend{}, 1000, nil) }
+
+func TestManyIterations(t *testing.T) { backendtest.ManyIterations(t, clarabel.Backend{}) }
+
+func TestRecovery(t *testing.T) { backendtest.Recovery(t, clarabel.Backend{}, 30, nil) }
+
+func TestProcess(t *testing.T) {
+	backendtest.Process(t, open(t), func() backends.Solver {
+		s, err := open(t).Setup(backendtest.Projection(30), backends.Options{Eps: 1e-300, TimeLimit: 200 * time.Millisecond})
+		require.NoError(t, err)
+		return s
+	}, backendtest.BoxedSquares(8), backendtest.Projection(3))
+}

@@ -4,54 +4,35 @@ package highs
 
 import (
 	"math"
-	"path"
 	"testing"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/backends/internal/sidebyside"
 	chighs "github.com/conetune/conetune/internal/cgo/highs"
 )
 
-// BenchmarkPython sets up and solves problems of public collections in turns with the Python package of
-// HiGHS, with its mirror in Go (package internal/cgo/highs), and through backends.Open, all on the
-// same rows with the same settings: linear programs by the simplex method, quadratic ones by HiPO. It reports the least
-// processor time of each; the iterations must be the same. The Python package needs highspy-extras.
+// BenchmarkPython sets up and solves problems of public collections in turns with the Python package of HiGHS and through
+// backends.Open, on the same rows with the same settings: linear programs by the
+// simplex method, quadratic ones by HiPO. The Python package needs highspy-extras. The iterations must be the
+// same.
 //
 //	CONETUNE_BENCH_DATA=DIR CONETUNE_BENCH_PYTHON=python3 \
 //	    go test -tags highs -run '^$' -bench Python -benchtime 5x ./backends/highs
 func BenchmarkPython(b *testing.B) {
-	for _, file := range []string{
+	o := backends.Options{Eps: 1e-7, Settings: Settings{NoRescaling: true, Retries: -1}}
+	sidebyside.Python(b, Backend{}, o, func(opened backends.Solver) any {
+		s := opened.(*solver)
+		set := given(o.WithDefaults(), s.settings, s.Data.Quadratic())
+		data, err := s.form.problem(s.Data)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return peer(data, &set)
+	},
 		"lp/adlittle.mps.gz", "lp/80bau3b.mps.gz", "lp/bnl2.mps.gz", "lp/boeing1.mps.gz", "lp/pilot4.mps.gz", "lp/scfxm3.mps.gz",
-		"qp/HS118.qps.gz", "qp/QADLITTL.qps.gz", "qp/DUAL2.qps.gz", "qp/CVXQP1_S.qps.gz", "qp/MOSARQP2.qps.gz", "qp/AUG3DCQP.qps.gz", "qp/CVXQP3_M.qps.gz",
-	} {
-		b.Run(path.Base(file), func(b *testing.B) {
-			p := sidebyside.Problem(b, file)
-			o := backends.Options{Eps: 1e-7, Settings: Settings{NoRescaling: true, Retries: -1}}
-			s, err := Backend{}.Setup(p, o)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer s.Close()
-			set := given(o.WithDefaults(), s.(*solver).settings, p.Quadratic())
-			data, err := s.(*solver).form.problem(p)
-			if err != nil {
-				b.Fatal(err)
-			}
-			var w *chighs.Solver
-			sidebyside.Beside(b, peer(data, &set), func() error {
-				w, err = chighs.New(data)
-				return err
-			}, func() int {
-				info, err := w.Solve(&set, chighs.NewSolution(len(data.Q), len(data.Lower)), nil, 0)
-				if err != nil {
-					b.Fatal(err)
-				}
-				w.Close()
-				return info.Iterations
-			}, func() int { return backendtest.Solve(b, backends.Checked(Backend{}), p, o).Iterations })
-		})
-	}
+		"qp/HS118.qps.gz", "qp/QADLITTL.qps.gz", "qp/DUAL2.qps.gz", "qp/CVXQP1_S.qps.gz", "qp/MOSARQP2.qps.gz", "qp/AUG3DCQP.qps.gz",
+		"qp/CVXQP3_M.qps.gz",
+	)
 }
 
 // peer describes the problem to the Python package.

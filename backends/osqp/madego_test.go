@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -24,6 +25,11 @@ func with(t testing.TB, l mirror.Library, p *backends.Problem, o backends.Option
 	defer func() { library = old }()
 	library = l
 	return backendtest.Solve(t, backends.Checked(Backend{}), p, o)
+}
+
+// made is the way to solve by a library.
+func made(b testing.TB, name string, l mirror.Library, p *backends.Problem, o backends.Options) sidebyside.Way {
+	return sidebyside.Way{Name: name, Run: func() (int, time.Duration) { return with(b, l, p, o).Iterations, 0 }}
 }
 
 // TestMadeGo solves the problems of the suite by C and by the same made Go: where the compiler of C does not fuse
@@ -60,15 +66,8 @@ func BenchmarkMadeGo(b *testing.B) {
 		}
 		p := shape.NewCase(1).Problem
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			contest := sidebyside.Contest{}
-			var sol *backends.Solution
-			for b.Loop() {
-				contest.Time(b, "c", func() { sol = with(b, clib.Library{}, p, backends.Options{Eps: 1e-6}) })
-				contest.Time(b, "go", func() { sol = with(b, golib.Library{}, p, backends.Options{Eps: 1e-6}) })
-			}
-			b.ReportMetric(float64(sol.Iterations), "iterations")
-			contest.Report(b, "c", "")
-			contest.Report(b, "go", "c")
+			o := backends.Options{Eps: 1e-6}
+			sidebyside.InTurns(b, made(b, "c", clib.Library{}, p, o), made(b, "go", golib.Library{}, p, o))
 		})
 	}
 }

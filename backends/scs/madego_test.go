@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -24,6 +25,11 @@ func with(t testing.TB, l mirror.Library, p *backends.Problem, o backends.Option
 	defer func() { library = old }()
 	library = l
 	return backendtest.Solve(t, backends.Checked(Backend{}), p, o)
+}
+
+// made is the way to solve by a library.
+func made(b testing.TB, name string, l mirror.Library, p *backends.Problem, o backends.Options) sidebyside.Way {
+	return sidebyside.Way{Name: name, Run: func() (int, time.Duration) { return with(b, l, p, o).Iterations, 0 }}
 }
 
 // TestMadeGo solves the problems of the suite by C and by the same made Go. Their BLAS differ, OpenBLAS and gonum,
@@ -63,19 +69,8 @@ func BenchmarkMadeGo(b *testing.B) {
 	} {
 		p := shape.NewCase(1).Problem
 		b.Run(shape.Name, func(b *testing.B) {
-			contest := sidebyside.Contest{}
-			var c, g *backends.Solution
 			o := backends.Options{Eps: 1e-5, Settings: Settings{Retries: -1}}
-			for b.Loop() {
-				contest.Time(b, "c", func() { c = with(b, clib.Library{}, p, o) })
-				contest.Time(b, "go", func() { g = with(b, golib.Library{}, p, o) })
-			}
-			if c.Iterations != g.Iterations {
-				b.Fatal(c.Iterations, g.Iterations)
-			}
-			b.ReportMetric(float64(c.Iterations), "iterations")
-			contest.Report(b, "c", "")
-			contest.Report(b, "go", "c")
+			sidebyside.InTurns(b, made(b, "c", clib.Library{}, p, o), made(b, "go", golib.Library{}, p, o))
 		})
 	}
 }

@@ -3,52 +3,28 @@
 package scs
 
 import (
-	"path"
 	"testing"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/backends/internal/sidebyside"
 	mirror "github.com/conetune/conetune/internal/mirror/scs"
 )
 
-// BenchmarkPython sets up and solves problems of public collections in turns with the
-// Python package of SCS, with its mirror in Go (package internal/mirror/scs), and through
-// backends.Open, all on the same rows with the same settings. It reports the least
-// time of each; the iterations must be the same.
+// BenchmarkPython sets up and solves problems of public collections in turns with the Python package of SCS and through
+// backends.Open, on the same rows with the same settings: its own at 1e-5. The iterations must be the
+// same.
 //
 //	CONETUNE_BENCH_DATA=DIR CONETUNE_BENCH_PYTHON=python3 \
 //	    go test -tags scs -run '^$' -bench Python -benchtime 20x ./backends/scs
 func BenchmarkPython(b *testing.B) {
-	for _, file := range []string{
-		"qp/HS118.qps.gz", "qp/QADLITTL.qps.gz", "qp/DUAL2.qps.gz", "qp/MOSARQP2.qps.gz", "qp/AUG3DCQP.qps.gz",
-		"conic/beck751.cbf.gz", "conic/jha88.cbf.gz", "conic/chainsing_1000_1.cbf.gz", "conic/nb.cbf.gz", "conic/qssp30.cbf.gz",
-	} {
-		b.Run(path.Base(file), func(b *testing.B) {
-			p := sidebyside.Problem(b, file)
-			o := backends.Options{Eps: 1e-5, Settings: Settings{EpsAbs: 1e-5, EpsRel: 1e-5, NoRescaling: true, Retries: -1}}
-			s, err := Backend{}.Setup(p, o)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer s.Close()
-			form, set := s.(*solver).form, s.(*solver).base
-			data := form.problem(p)
-			var w *mirror.Work
-			sidebyside.Beside(b, peer(data, &form.cones, &set), func() error {
-				w, err = mirror.New(library, data, &form.cones, &set)
-				return err
-			}, func() int {
-				point := &mirror.Solution{X: make([]float64, len(data.C)), Y: make([]float64, len(data.B)), S: make([]float64, len(data.B))}
-				info, err := w.Solve(point, false, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
-				w.Close()
-				return info.Iterations
-			}, func() int { return backendtest.Solve(b, backends.Checked(Backend{}), p, o).Iterations })
-		})
-	}
+	o := backends.Options{Eps: 1e-5, Settings: Settings{EpsAbs: 1e-5, EpsRel: 1e-5, NoRescaling: true, Retries: -1}}
+	sidebyside.Python(b, Backend{}, o, func(opened backends.Solver) any {
+		s := opened.(*solver)
+		return peer(s.given(), &s.form.cones, &s.base)
+	},
+		"qp/HS118.qps.gz", "qp/QADLITTL.qps.gz", "qp/DUAL2.qps.gz", "qp/MOSARQP2.qps.gz", "qp/AUG3DCQP.qps.gz", "conic/beck751.cbf.gz",
+		"conic/jha88.cbf.gz", "conic/chainsing_1000_1.cbf.gz", "conic/nb.cbf.gz", "conic/qssp30.cbf.gz",
+	)
 }
 
 // peer describes the problem to the Python package, with the same linear solver.

@@ -239,3 +239,17 @@ func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solu
 	t.Helper()
 	return backendtest.Solve(t, open(t), p, o)
 }
+
+func TestHostile(t *testing.T) { backendtest.Hostile(t, scs.Backend{}, 1000, nil) }
+
+func TestManyIterations(t *testing.T) { backendtest.ManyIterations(t, scs.Backend{}) }
+
+func TestRecovery(t *testing.T) { backendtest.Recovery(t, scs.Backend{}, 30, nil) }
+
+func TestProcess(t *testing.T) {
+	backendtest.Process(t, open(t), func() backends.Solver {
+		s, err := open(t).Setup(backendtest.Projection(30), backends.Options{Eps: 1e-300, TimeLimit: 200 * time.Millisecond})
+		require.NoError(t, err)
+		return s
+	}, cancelling(), backendtest.Projection(5))
+}

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/conetune/conetune/bench/internal/child"
 )
 
 // job is a case to run. Its arguments have DATA and MADE in the place of folders: they are the same on all machines.
@@ -17,8 +15,13 @@ type job struct {
 	name  string
 	args  []string
 	quick bool
-	table *table // to be made before
+	table maker // to be made before
+	// series are the cases that end with the first one over the limit, "" for none.
+	series string
 }
+
+// maker writes a table into a folder where it is not yet there.
+type maker interface{ write(dir string) error }
 
 const dataFolder, madeFolder = "DATA/", "MADE/"
 
@@ -40,7 +43,9 @@ var methods = []string{"vf-idca", "grid", "random", "tpe", "igjo", "hoag", "ifdm
 // list has all cases that are asked for, in order.
 func (s *settings) list() ([]job, error) {
 	all := madeTables()
-	if s.data != "" {
+	if s.grown > 0 {
+		all = grownTables(s.grown)
+	} else if s.data != "" {
 		references, err := names(s.data, "reference")
 		if err != nil {
 			return nil, err
@@ -148,18 +153,24 @@ const quickBytes = 14_000
 // programs are the files of the folders that are there.
 func (s *settings) programs() (jobs []job, err error) {
 	for _, folder := range []string{"lp", "qp", "conic", "sdp"} {
-		files, err := child.Programs(filepath.Join(s.data, folder))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		files, err := names(s.data, folder)
+		if err != nil {
 			return nil, err
 		}
 		for _, file := range files {
-			info, err := os.Stat(file)
+			name := strings.TrimSuffix(file, ".gz")
+			extension := filepath.Ext(name)
+			if !slices.Contains([]string{".dat-s", ".cbf", ".mps", ".qps"}, extension) {
+				continue
+			}
+			info, err := os.Stat(filepath.Join(s.data, folder, file))
 			if err != nil {
 				return nil, err
 			}
 			if s.size == 0 || info.Size() <= s.size {
-				args := append([]string{"solve", dataFolder + folder + "/" + info.Name()}, common...)
-				jobs = append(jobs, job{name: folder + "/" + child.Name(file), args: args, quick: info.Size() <= quickBytes})
+				args := append([]string{"solve", dataFolder + folder + "/" + file}, common...)
+				name = folder + "/" + strings.TrimSuffix(name, extension)
+				jobs = append(jobs, job{name: name, args: args, quick: info.Size() <= quickBytes})
 			}
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/conetune/conetune/bench/internal/child"
 )
 
 // tolerances are from where on something is worse.
@@ -33,8 +31,8 @@ func compare(w io.Writer, older, newer *file, limits tolerances) (worse bool) {
 	var pairs []pair
 	missing := 0
 	for _, a := range older.Cases {
-		i := slices.IndexFunc(newer.Cases, func(b result) bool { return b.Name == a.Name })
-		if i < 0 {
+		b := newer.find(a.Name)
+		if b == nil {
 			missing++
 			if newer.Complete {
 				found["lost"]++
@@ -42,7 +40,7 @@ func compare(w io.Writer, older, newer *file, limits tolerances) (worse bool) {
 			}
 			continue
 		}
-		p := pair{a, newer.Cases[i]}
+		p := pair{a, *b}
 		pairs = append(pairs, p)
 		if !slices.Equal(p.old.Args, p.new.Args) {
 			found["other"]++
@@ -133,10 +131,10 @@ func (p pair) change(name string) float64 {
 
 // summarise has sums and geometric means over tables, programs and all, and how near the coefficients are.
 func summarise(w io.Writer, pairs []pair, limits tolerances) {
-	fmt.Fprintln(w, "          answered     CPU old     CPU new   ratio    mean ratio: CPU  memory  test error")
+	fmt.Fprintln(w, "          answered     CPU old     CPU new   ratio    mean ratio: CPU  memory  test error  iterations")
 	for _, kind := range []struct{ name, command string }{{"tables", "tune"}, {"programs", "solve"}, {"all", ""}} {
 		var seconds [2]float64
-		var cpu, memory, test child.Mean
+		var cpu, memory, test, iterations mean
 		n := 0
 		for _, p := range pairs {
 			if kind.command != "" && p.old.Args[0] != kind.command {
@@ -147,17 +145,20 @@ func summarise(w io.Writer, pairs []pair, limits tolerances) {
 			}
 			n++
 			seconds[0], seconds[1] = seconds[0]+p.old.Seconds, seconds[1]+p.new.Seconds
-			cpu.AddSeconds(p.old.Seconds, p.new.Seconds)
+			cpu.add(p.old.Seconds+shift, p.new.Seconds+shift)
 			if p.old.Peak > 0 && p.new.Peak > 0 {
-				memory.Add(p.old.Peak, p.new.Peak)
+				memory.add(p.old.Peak, p.new.Peak)
 			}
 			if a, b := p.old.Errors["refit.test_error"], p.new.Errors["refit.test_error"]; a > 0 && b > 0 {
-				test.Add(a, b)
+				test.add(a, b)
+			}
+			if p.old.grade() == 2 && p.new.grade() == 2 {
+				iterations.add(float64(p.old.Iterations+1), float64(p.new.Iterations+1))
 			}
 		}
 		if n > 0 {
-			fmt.Fprintf(w, "%-10s %8d %9.2f s %9.2f s %7.3f %18.3f %7.3f %11.4f\n",
-				kind.name, n, seconds[0], seconds[1], seconds[1]/seconds[0], cpu.Value(), memory.Value(), test.Value())
+			fmt.Fprintf(w, "%-10s %8d %9.2f s %9.2f s %7.3f %18.3f %7.3f %11.4f %11.3f\n",
+				kind.name, n, seconds[0], seconds[1], seconds[1]/seconds[0], cpu.value(), memory.value(), test.value(), iterations.value())
 		}
 	}
 	same, near := 0, 0
@@ -183,3 +184,15 @@ func summarise(w io.Writer, pairs []pair, limits tolerances) {
 		fmt.Fprintf(w, "unsteady, with coefficients that differ from run to run: %s\n", strings.Join(unsteady, " "))
 	}
 }
+
+// shift is added to seconds in geometric means: below it a process mostly starts.
+const shift = 0.01
+
+// mean is a geometric mean of ratios; the zero value is that of none, and 1.
+type mean struct {
+	sum float64
+	n   int
+}
+
+func (m *mean) add(older, newer float64) { m.sum += math.Log(newer / older); m.n++ }
+func (m *mean) value() float64           { return math.Exp(m.sum / float64(max(1, m.n))) }

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	case os.Args[1] == "version":
 		fmt.Println("conetune 7")
 	case os.Args[1] == "solve":
-		fmt.Println(`{"status": "inaccurate", "objective": 2.5, "gap": null, "x": [3, 0, -4], "y": [[1], {"b": 2}]}`)
+		fmt.Println(`{"status": "inaccurate", "iterations": 7, "objective": 2.5, "gap": null, "x": [3, 0, -4], "y": [[1], {"b": 2}]}`)
 		fmt.Fprintln(os.Stderr, "first\nlast of", os.Args[2])
 		os.Exit(1)
 	case os.Args[2] == "matrix-completion":
@@ -51,16 +51,17 @@ func TestMain(m *testing.M) {
 }
 
 // fake is a run with that program: settings, and what it was called with.
-func fake(t *testing.T, only string) (s settings, calls func() []string) {
+func fake(t *testing.T, only string) (s settings, f *file, calls func() []string) {
 	log := filepath.Join(t.TempDir(), "calls")
 	t.Setenv("FREEZE_TEST_CALLS", log)
-	s = settings{Runs: 2, limit: time.Minute, program: os.Args[0], made: t.TempDir(), data: t.TempDir(), enough: time.Minute}
+	s = settings{runs: 2, limit: time.Minute, made: t.TempDir(), data: t.TempDir(), enough: time.Minute}
+	f = &file{path: filepath.Join(t.TempDir(), "f.json"), program: os.Args[0]}
 	s.only = regexp.MustCompile(only)
 	for _, name := range []string{"lp/a.mps.gz", "lp/instances.csv", "reference/svm-x-seed1/a", "tabular/b.csv.gz", "tabular/instances.csv"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(s.data, filepath.Dir(name)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(s.data, name), []byte("12345"), 0o600))
 	}
-	return s, func() []string {
+	return s, f, func() []string {
 		text, err := os.ReadFile(log)
 		require.NoError(t, err)
 		require.NoError(t, os.Remove(log))
@@ -70,10 +71,11 @@ func fake(t *testing.T, only string) (s settings, calls func() []string) {
 
 // What is read off the JSON of each command is in the file, and the file names no folder of this machine.
 func TestFreeze(t *testing.T) {
-	s, calls := fake(t, "^made/small/(lasso|matrix-completion|svm)|^lp/")
-	out := filepath.Join(t.TempDir(), "f.json")
-	require.NoError(t, s.freeze(t.Context(), out))
+	s, f, calls := fake(t, "^made/small/(lasso|matrix-completion|svm)|^lp/")
+	f.Solve = "--eps 1"
+	require.NoError(t, s.freeze(t.Context(), f))
 	require.Len(t, calls(), 8)
+	out := f.path
 	f, err := read(out)
 	require.NoError(t, err)
 	require.Equal(t, "conetune 7", f.Version)
@@ -95,9 +97,10 @@ func TestFreeze(t *testing.T) {
 	require.Equal(t, vector{Digest: entries.Answer.Digest, Norm1: 17, Norm2: 13, Nonzeros: 2}, entries.Answer)
 	require.Equal(t, "failed", svm.Status)
 	require.Zero(t, svm.grade())
-	require.Equal(t, strings.Fields("solve DATA/lp/a.mps.gz --json --threads 1 --memory 12GB"), program.Args)
+	require.Equal(t, strings.Fields("solve DATA/lp/a.mps.gz --json --threads 1 --memory 12GB --eps 1"), program.Args)
 	require.Equal(t, map[string]float64{"objective": 2.5}, program.Errors)
 	require.Equal(t, vector{Digest: program.Answer.Digest, Norm1: 7, Norm2: 5, Nonzeros: 2}, program.Answer)
+	require.Equal(t, 7, program.Iterations)
 	require.Equal(t, 1, program.Exit)
 	require.Equal(t, "last of DATA/lp/a.mps.gz", program.Message)
 	var b strings.Builder
@@ -107,41 +110,55 @@ func TestFreeze(t *testing.T) {
 
 // A run that was stopped goes on with the cases that are missing, and not with another program's.
 func TestResume(t *testing.T) {
-	s, calls := fake(t, "^made/small/(lasso|ridge)$")
-	out := filepath.Join(t.TempDir(), "f.json")
-	require.NoError(t, s.freeze(t.Context(), out))
+	s, begun, calls := fake(t, "^made/small/(lasso|ridge)$")
+	freeze := func() error { return s.freeze(t.Context(), &file{path: begun.path, program: begun.program}) }
+	require.NoError(t, freeze())
 	require.Len(t, calls(), 4)
 	s.only = regexp.MustCompile("^made/small/(lasso|ridge|huber)$")
-	require.NoError(t, s.freeze(t.Context(), out))
+	require.NoError(t, freeze())
 	again := calls()
 	require.Len(t, again, 2)
 	require.Contains(t, again[0], "tune huber")
-	f, err := read(out)
+	f, err := read(begun.path)
 	require.NoError(t, err)
 	require.Len(t, f.Cases, 3)
 
 	f.Cases[1].Status = killed
-	require.NoError(t, f.write(out))
-	require.NoError(t, s.freeze(t.Context(), out))
+	require.NoError(t, f.write())
+	require.NoError(t, freeze())
 	require.Contains(t, calls()[0], "tune ridge")
-	f, err = read(out)
+	f, err = read(begun.path)
 	require.NoError(t, err)
 	require.Len(t, f.Cases, 3)
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	s.only = regexp.MustCompile("^made/small/quantile$")
-	require.Error(t, s.freeze(ended, out))
-	s.Runs = 3
-	require.ErrorContains(t, s.freeze(t.Context(), out), "another program")
-	kept, err := read(out)
+	require.Error(t, s.freeze(ended, &file{path: begun.path, program: begun.program}))
+	s.runs = 3
+	require.ErrorContains(t, freeze(), "another program")
+	kept, err := read(begun.path)
 	require.NoError(t, err)
 	require.Equal(t, f, kept)
 }
 
+// Two programs take their turns, the other one first in the second run.
+func TestInTurn(t *testing.T) {
+	s, a, calls := fake(t, "^lp/")
+	b := &file{path: filepath.Join(t.TempDir(), "b.json"), program: a.program, Solve: "--backend scs"}
+	require.NoError(t, s.freeze(t.Context(), a, b))
+	var scs []bool
+	for _, c := range calls() {
+		scs = append(scs, strings.Contains(c, "--backend scs"))
+	}
+	require.Equal(t, []bool{false, true, true, false}, scs)
+	require.Len(t, a.Cases, 1)
+	require.Equal(t, 2, b.Cases[0].Runs)
+}
+
 // What is asked for: parts of the data that are there, small programs, quick cases.
 func TestList(t *testing.T) {
-	s, _ := fake(t, "")
+	s, _, _ := fake(t, "")
 	list := func() (names []string) {
 		jobs, err := s.list()
 		require.NoError(t, err)
@@ -198,11 +215,11 @@ func TestProgram(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds conetune")
 	}
-	s := settings{Runs: 2, limit: time.Minute, enough: time.Minute, made: t.TempDir(), only: regexp.MustCompile("^made/small/(lasso|matrix-completion)$")}
-	s.program = filepath.Join(s.made, "conetune")
-	text, err := exec.CommandContext(t.Context(), "go", "build", "-o", s.program, "github.com/conetune/conetune/cmd/conetune").CombinedOutput()
+	s := settings{runs: 2, limit: time.Minute, enough: time.Minute, made: t.TempDir(), only: regexp.MustCompile("^made/small/(lasso|matrix-completion)$")}
+	f := &file{path: filepath.Join(t.TempDir(), "f.json"), program: filepath.Join(s.made, "conetune")}
+	text, err := exec.CommandContext(t.Context(), "go", "build", "-o", f.program, "github.com/conetune/conetune/cmd/conetune").CombinedOutput()
 	require.NoError(t, err, string(text))
-	help, err := exec.CommandContext(t.Context(), s.program, "tune", "--help").Output()
+	help, err := exec.CommandContext(t.Context(), f.program, "tune", "--help").Output()
 	require.NoError(t, err)
 	list := regexp.MustCompile(`(?s)Models:\n(.*?)\n\n`).FindStringSubmatch(string(help))[1]
 	var names []string
@@ -215,10 +232,7 @@ func TestProgram(t *testing.T) {
 	}
 	require.ElementsMatch(t, told, names)
 
-	out := filepath.Join(t.TempDir(), "f.json")
-	require.NoError(t, s.freeze(t.Context(), out))
-	f, err := read(out)
-	require.NoError(t, err)
+	require.NoError(t, s.freeze(t.Context(), f))
 	require.Len(t, f.Cases, 2)
 	for _, c := range f.Cases {
 		require.Equal(t, "converged", c.Status, c)

@@ -13,25 +13,27 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
-
-	"github.com/conetune/conetune/bench/internal/child"
 )
 
 // result is a case in the file: a command line, what is read off its JSON, and what the process took.
 type result struct {
-	Name     string             `json:"name"`
-	Args     []string           `json:"args"`
-	Exit     int                `json:"exit"`
-	Status   string             `json:"status"` // or failed, where there is no JSON, or killed
-	Message  string             `json:"message,omitempty"`
-	Errors   map[string]float64 `json:"errors,omitempty"` // by their paths in the JSON
-	Answer   vector             `json:"coefficients"`
-	Seconds  float64            `json:"cpu_seconds"`
-	Peak     float64            `json:"peak_mb"`
-	Runs     int                `json:"runs"`
-	Unsteady bool               `json:"unsteady,omitempty"` // runs had different coefficients
+	Name    string             `json:"name"`
+	Args    []string           `json:"args"`
+	Exit    int                `json:"exit"`
+	Status  string             `json:"status"` // or failed, where there is no JSON, or killed
+	Message string             `json:"message,omitempty"`
+	Errors  map[string]float64 `json:"errors,omitempty"` // by their paths in the JSON
+	Answer  vector             `json:"coefficients"`
+	// Iterations are those of solve.
+	Iterations int     `json:"iterations,omitempty"`
+	Seconds    float64 `json:"cpu_seconds"`
+	Peak       float64 `json:"peak_mb"`
+	Runs       int     `json:"runs"`
+	Unsteady   bool    `json:"unsteady,omitempty"` // runs had different coefficients
 }
 
 // vector is what is told of coefficients: of tune those in units of the table, of matrix-completion the radii, of solve x.
@@ -58,63 +60,58 @@ func (r result) String() string {
 	return fmt.Sprintf("%s: exit status %d, %s, %.1f s, unsteady %t: %s", r.Name, r.Exit, r.Status, r.Seconds, r.Unsteady, r.Message)
 }
 
-// identify says which program is measured.
-func (s *settings) identify(ctx context.Context) error {
-	text, err := exec.CommandContext(ctx, s.program, "version").Output()
-	if err != nil {
-		return fmt.Errorf("%s version: %w", s.program, err)
-	}
-	s.Version = strings.TrimSpace(string(text))
-	f, err := os.Open(s.program)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	sum := sha256.New()
-	_, err = io.Copy(sum, f)
-	s.Program = digest(sum)
-	return err
-}
-
 func digest(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)[:12]) }
 
-// measure runs a case -runs times, or until it has taken enough, and keeps the least of seconds and memory.
-func (s *settings) measure(ctx context.Context, j job) (r result, err error) {
+// measure runs a case of each program in turn -runs times, or until they have taken enough, and keeps the least of seconds
+// and memory.
+func (s *settings) measure(ctx context.Context, j job, files []*file) ([]result, error) {
 	if j.table != nil {
 		if err := j.table.write(s.made); err != nil {
-			return r, err
+			return nil, err
 		}
 	}
+	results := make([]result, len(files))
 	begun := time.Now()
-	for run := 0; run < s.Runs && (run == 0 || time.Since(begun) < s.enough); run++ {
-		again, err := s.run(ctx, j)
-		if err != nil {
-			return r, err
+	for run := 0; run < s.runs && (run == 0 || time.Since(begun) < s.enough); run++ {
+		for i := range files {
+			k := (i + run) % len(files)
+			again, err := s.run(ctx, j, files[k])
+			if err != nil {
+				return nil, err
+			}
+			results[k].keep(again)
 		}
-		if run == 0 {
-			r = again
-		} else if again.Status == killed { // on a busy machine; the runs before stand
-			break
-		}
-		r.Seconds, r.Peak, r.Runs = min(r.Seconds, again.Seconds), min(r.Peak, again.Peak), run+1
-		r.Unsteady = r.Unsteady || again.Answer.Digest != r.Answer.Digest
 	}
-	return r, nil
+	return results, nil
+}
+
+// keep takes another run into account.
+func (r *result) keep(again result) {
+	if r.Runs == 0 {
+		*r = again
+	} else if again.Status == killed { // on a busy machine; the runs before stand
+		return
+	}
+	r.Seconds, r.Peak, r.Runs = min(r.Seconds, again.Seconds), min(r.Peak, again.Peak), r.Runs+1
+	r.Unsteady = r.Unsteady || again.Answer.Digest != r.Answer.Digest
 }
 
 const failed, killed = "failed", "killed"
 
 // run runs it once. An error means that the program does not run. The answer is read as it comes and not kept: the peak of a
 // process is at least what ours takes when it begins, and a dual matrix has millions of numbers.
-func (s *settings) run(ctx context.Context, j job) (result, error) {
+func (s *settings) run(ctx context.Context, j job, f *file) (result, error) {
 	r := result{Name: j.name, Args: j.args}
+	if j.args[0] == "solve" {
+		r.Args = slices.Concat(j.args, strings.Fields(f.Solve))
+	}
 	within, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
 	var args []string
-	for _, a := range j.args {
+	for _, a := range r.Args {
 		args = append(args, strings.NewReplacer(dataFolder, s.data+"/", madeFolder, s.made+"/").Replace(a))
 	}
-	cmd := exec.CommandContext(within, s.program, args...)
+	cmd := exec.CommandContext(within, f.program, args...)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	var text bytes.Buffer
 	cmd.Stderr = &text
@@ -131,7 +128,8 @@ func (s *settings) run(ctx context.Context, j job) (result, error) {
 	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) && within.Err() == nil {
 		return r, err
 	}
-	r.Exit, r.Seconds, r.Peak = cmd.ProcessState.ExitCode(), child.CPU(cmd.ProcessState), child.Peak(cmd.ProcessState)/1e6
+	state := cmd.ProcessState
+	r.Exit, r.Seconds, r.Peak = state.ExitCode(), (state.UserTime() + state.SystemTime()).Seconds(), peak(state)/1e6
 	if unreadable != nil {
 		r.Status = failed
 	}
@@ -161,6 +159,8 @@ func (r *result) read(out io.Reader) error {
 		case path == "status":
 			r.Status, _ = leaf.(string)
 		case !number:
+		case path == "iterations":
+			r.Iterations, _ = strconv.Atoi(n.String())
 		case first == "coefficients" || first == "intercept" || path == "x":
 			r.Answer.add(path, n)
 		case path == "radii":

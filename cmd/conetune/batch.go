@@ -259,8 +259,8 @@ func checkJob(j *batch.Job) error {
 
 // batch does the jobs and prints the summary.
 func (a *app) batch(ctx context.Context, o batch.Options) error {
-	bar := a.newWorkBar("batch")
-	o.Observe = bar.show
+	bar := a.newStatus(false)
+	o.Observe = bar.work
 	out, err := batch.Run(ctx, o)
 	bar.clear()
 	var damage *worklist.DamageError

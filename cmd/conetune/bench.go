@@ -125,10 +125,10 @@ func (f *benchFlags) options() (o bench.BackendsOptions, err error) {
 }
 
 func (a *app) benchBackends(ctx context.Context, f *benchFlags, o bench.BackendsOptions, command string) error {
-	bar := a.newWorkBar("bench")
+	bar := a.newStatus(false)
 	begun := time.Now()
 	o.Observe = func(_ bench.BackendRow, done, all int) {
-		bar.show(worklist.Progress{Done: done, All: all, Left: time.Since(begun) * time.Duration(all-done) / time.Duration(max(1, done))})
+		bar.work(worklist.Progress{Done: done, All: all, Left: time.Since(begun) * time.Duration(all-done) / time.Duration(max(1, done))})
 	}
 	rows, err := bench.Backends(ctx, o)
 	bar.clear()

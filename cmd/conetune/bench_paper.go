@@ -160,8 +160,8 @@ func namesOf(flag, text string, find func(string) error) ([]string, error) {
 }
 
 func (a *app) benchPaper(ctx context.Context, o paper.Options) error {
-	bar := a.newWorkBar("paper")
-	o.Observe = bar.show
+	bar := a.newStatus(false)
+	o.Observe = bar.work
 	out, err := paper.Run(ctx, o)
 	bar.clear()
 	var file *formats.Error

@@ -26,7 +26,7 @@ func TestBenchPaper(t *testing.T) {
 	}
 	o := conetune(t, args("whole")...)
 	text := o.ok(t)
-	require.Contains(t, text, "| sonar | Grid | 2 |")
+	require.Contains(t, text, "### sonar")
 	require.Contains(t, text, "4 runs, 0 of the plan are missing")
 	require.Contains(t, o.stderr, "svm3 w1a is left out: no file w1a_scale or w1a")
 

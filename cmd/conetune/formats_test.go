@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/conetune/conetune/table/input"
 )
 
 // Workbooks, Parquet and Arrow files are tuned and predicted as the same table in CSV, also from standard input.
@@ -22,18 +20,7 @@ func TestFormatsOfTables(t *testing.T) {
 	want := conetune(t, tune(testdata("mixed.csv"), "--save", model)...).object(t)["refit"]
 	predicted := conetune(t, "predict", "--model", model, "--data", testdata("mixed.csv")).ok(t)
 	require.Equal(t, 40, strings.Count(predicted, "\n"))
-	names := []string{"mixed.xlsx", "mixed.arrow", "mixed-lz4.feather"}
-	if input.ReadsParquet {
-		names = append(names, "mixed.parquet")
-	} else {
-		for _, args := range [][]string{tune(testdata("mixed.parquet")), {"predict", "--model", model, "--data", testdata("mixed.parquet")}} {
-			o := conetune(t, args...)
-			require.Equal(t, 2, o.code)
-			require.Contains(t, o.stderr, "mixed.parquet: is a Parquet file, which this build does not read: build the command with make, or with go build -tags parquet")
-			require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
-		}
-	}
-	for _, name := range names {
+	for _, name := range []string{"mixed.xlsx", "mixed.arrow", "mixed-lz4.feather", "mixed.parquet"} {
 		require.Equal(t, want, conetune(t, tune(testdata(name))...).object(t)["refit"], name)
 		require.Equal(t, predicted, conetune(t, "predict", "--model", model, "--data", testdata(name)).ok(t), name)
 	}

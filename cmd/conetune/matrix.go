@@ -11,10 +11,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/memory"
 	"github.com/conetune/conetune/model"
-	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/table/input"
@@ -100,12 +98,6 @@ func describeMatrix(fit tune.Fit, intercept bool) string {
 		fmt.Fprintf(&b, "and %d more that are smaller\n", rest)
 	}
 	return b.String()
-}
-
-// heatMap shows a completed matrix.
-func heatMap(m *problems.Matrix) *figure.Map {
-	rows, cols := m.Dims()
-	return &figure.Map{Title: "completed matrix", XLabel: "column", YLabel: "row", Rows: rows, Cols: cols, At: m.At}
 }
 
 // predictEntries predicts the entries of a table, or all of them where there is none.

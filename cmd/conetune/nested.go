@@ -55,7 +55,7 @@ func (job *tuneJob) checkNested(ctx context.Context, o *input.Outer) ([]split.Fo
 // runNested makes the choice without each outer fold.
 func (job *tuneJob) runNested(ctx context.Context, o *input.Outer, folds []split.Fold, show *progress) (*evaluate.Nested, error) {
 	at := func(done int) {
-		show.set(func(time.Time) string {
+		show.show(0, 0, func(time.Time) string {
 			return fmt.Sprintf("nested cross-validation: %d of %d outer folds", done, len(folds))
 		})
 	}

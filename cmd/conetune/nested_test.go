@@ -219,7 +219,7 @@ func TestNestedInterrupted(t *testing.T) {
 		}
 		return without(train, held)
 	}
-	n, err := job.runNested(ctx, outer, folds, &progress{})
+	n, err := job.runNested(ctx, outer, folds, &progress{status: &status{}})
 	require.NoError(t, err)
 	require.True(t, n.Stopped)
 	require.Len(t, n.Folds, 2)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 
 	"github.com/conetune/conetune/internal/spool"
 )
@@ -33,9 +32,6 @@ func (p *predictions) label(v float64) string {
 	}
 	return exact(v)
 }
-
-// exact writes a number with as many digits as it takes to read it back.
-func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // write writes all predictions.
 func (p *predictions) write(w io.Writer) error {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -38,38 +37,6 @@ func TestTimeLeftOfASearch(t *testing.T) {
 	require.Equal(t, "at most 1m30s left", r.text(after(110)))
 	r.limit = 0
 	require.Empty(t, r.text(after(110)))
-}
-
-// Steps that halve from 0.8 are below 0.01 after four more when they are at 0.1.
-func TestTimeLeftOfTheAlgorithm(t *testing.T) {
-	start := time.Now()
-	now := start
-	r := &rest{}
-	at := tune.Place{Method: "vf-idca", Tol: 0.01, Place: dca.Place{Stage: dca.StagePenalty, MaxIter: 100, Point: 1, Points: 9}}
-	iterate := func(measure float64) {
-		at.Iteration++
-		at.Point, at.Points, at.Stage = 0, 0, dca.StageSubproblem
-		r.begin(at, now)
-		now = now.Add(2 * time.Second)
-		at.Stage = dca.StageConstrained
-		r.begin(at, now)
-		now = now.Add(time.Second)
-		r.iterated(measure, now)
-	}
-	r.begin(at, now)
-	require.Empty(t, r.text(now.Add(time.Minute)), "the start says nothing about the iterations")
-	now = now.Add(time.Minute)
-	for k := range 4 {
-		iterate(0.8 * math.Pow(0.5, float64(k)))
-	}
-	require.Equal(t, "about 12s left", r.text(now))
-	for range window {
-		iterate(0.1)
-	}
-	require.Empty(t, r.text(now), "it does not fall, and the bound is far")
-	at.MaxIter = at.Iteration + 4
-	iterate(0.1)
-	require.Equal(t, "at most 12s left", r.text(now))
 }
 
 // The log of a run has its stages in their order; without -v nothing is written where nobody looks.

@@ -82,18 +82,17 @@ model in m.json
 	job.verbose, job.model.Intercept = true, true
 	text = describeRun(job, split, []*tune.Result{r}, nil)
 	require.Contains(t, text, `
-half the mean squared error   validation   test
-refit                         2.5          -
-iterate                       1.5          3.25
+method    validation   test   iterate, validation   iterate, test      time   steps          status
+vf-idca          2.5      -                   1.5            3.25   0.250 s   2 iterations   converged
 `)
-	require.Contains(t, text, "the two agree where the lower gap, 0.01, is small (--gap-tol).")
+	require.Contains(t, text, "lower gap, 0.01, is small (--gap-tol).")
 	require.Regexp(t, `(?m)^lambda2 +0.5 +1$`, text)
 	require.Contains(t, text, "The intercept is 7.")
 
 	// Many hyperparameters: the largest come first.
 	job, split, r = made(20)
 	r.Model = "group-lasso"
-	text = describeChosen(choiceOf(job, r))
+	text = choiceOf(job, r).describe()
 	require.Regexp(t, `(?m)^lambda20 +9.5 `, text)
 	require.NotContains(t, text, "lambda5 ")
 	require.Contains(t, text, "and 12 more")
@@ -147,7 +146,7 @@ func TestTraceFigure(t *testing.T) {
 	require.Equal(t, "elastic-net by vf-idca: converged after 2 iterations", f.Title)
 	require.Len(t, f.Panels, 4)
 	refit := f.Panels[0].Lines[1]
-	require.Equal(t, []float64{0.002}, refit.X)
+	require.Equal(t, []float64{2}, refit.X)
 	require.Equal(t, []float64{2.5}, refit.Y)
 	require.Empty(t, f.Panels[0].Lines[3].X, "there is no test error of the refit")
 	var b bytes.Buffer
@@ -170,18 +169,18 @@ func TestFigureEndsAtReport(t *testing.T) {
 	final := 9.75
 	r.Refit, r.TrainedOn, r.LowerLevel = &tune.Errors{Validation: 2.5, Test: &final}, tune.FinalAll, r.Refit
 	job.methods = []string{"vf-idca"}
-	f := resultFigure(job, split, []*tune.Result{r})
+	f := traceOfRun(job, split, []*tune.Result{r})
 	points := f.Panels[0].Lines[4:]
 	require.Len(t, points, 2)
 	for k, want := range []float64{2.5, 9.75} {
 		require.Equal(t, []float64{want}, points[k].Y)
-		require.Equal(t, []float64{r.TimeSeconds}, points[k].X)
+		require.Equal(t, []float64{3}, points[k].X)
 		require.Contains(t, points[k].Name, "chosen")
 	}
 	require.Contains(t, f.XLabel, "training on training and validation rows")
 
 	r.Method, job.methods = "grid", []string{"grid"}
-	f = resultFigure(job, split, []*tune.Result{r})
+	f = traceOfRun(job, split, []*tune.Result{r})
 	for k, want := range []float64{2.5, 9.75} {
 		lines := f.Panels[k].Lines
 		require.Equal(t, want, lines[0].Y[len(lines[0].Y)-1])

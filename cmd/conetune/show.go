@@ -159,13 +159,6 @@ func describeModel(m *model.Model) string {
 	return b.String()
 }
 
-func orDash(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	return number(*v)
-}
-
 func describeLoss(l *model.Loss) string {
 	switch {
 	case l.Ties != "":
@@ -183,20 +176,27 @@ func describeLoss(l *model.Loss) string {
 // describeChoice lists the hyperparameters, the largest first where there are many.
 func describeChoice(m *model.Model) string {
 	spec, _ := findModel(m.Model) // as readModel has done
+	t := newChoices()
 	if lambda, l1, ok := mixed(m.Model, m.Hyperparameters["lambda1"], m.Hyperparameters["lambda2"]); ok {
-		t := webpage.Table{Columns: []webpage.Column{{Title: "name"}, {Title: "value", Number: true}, {Title: "meaning"}}}
-		for _, cells := range [][3]string{{"lambda", number(lambda), "weight of the penalty"}, {"l1_ratio", ratio(l1, 6), "share of the 1-norm in the penalty; alpha of glmnet"}} {
-			t.Rows = append(t.Rows, webpage.Row{Cells: []webpage.Cell{{Text: cells[0]}, {Text: cells[1]}, {Text: cells[2]}}})
-		}
-		return textTable(&t) + unitsOf(spec, m.Provenance.Standardize)
+		t.AddTexts("lambda", number(lambda), "weight of the penalty")
+		t.AddTexts("l1_ratio", ratio(l1, 6), "share of the 1-norm in the penalty; alpha of glmnet")
+		return t.String() + unitsOf(spec, m.Provenance.Standardize)
 	}
+	t = webpage.NewTable("", "", webpage.Text("hyperparameter"), webpage.Number("lambda"))
 	names := slices.Sorted(maps.Keys(m.Hyperparameters))
-	values := make([]float64, len(names))
-	for i, name := range names {
-		values[i] = m.Hyperparameters[name]
+	var values []float64
+	for _, name := range names {
+		values = append(values, m.Hyperparameters[name])
 	}
-	line := func(i int) string { return names[i] + "\t" + number(values[i]) }
-	return listed("hyperparameter\tlambda", values, line, "that are smaller") + unitsOf(spec, m.Provenance.Standardize)
+	for _, i := range largestFirst(values) {
+		t.AddTexts(names[i], number(values[i]))
+	}
+	t, rest := t.First(mostHyperparameters)
+	text := t.String()
+	if rest > 0 {
+		text += fmt.Sprintf("and %d more that are smaller, see --json\n", rest)
+	}
+	return text + unitsOf(spec, m.Provenance.Standardize)
 }
 
 // mostLevels bounds the levels that are listed.

@@ -118,9 +118,9 @@ func (a *app) solve(ctx context.Context, path string, f *solveFlags) error {
 	if err != nil {
 		return err
 	}
-	bar := a.newSolveProgress(f.verbose)
+	bar := a.newStatus(f.verbose)
 	r, err := a.runSolver(ctx, p, f, bar)
-	bar.clear()
+	bar.end()
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (a *app) solve(ctx context.Context, path string, f *solveFlags) error {
 }
 
 // runSolver does what is timed, and what --time-limit is for: everything after the file was read.
-func (a *app) runSolver(ctx context.Context, p *loadedProgram, f *solveFlags, bar *solveProgress) (*solveResult, error) {
+func (a *app) runSolver(ctx context.Context, p *loadedProgram, f *solveFlags, bar *status) (*solveResult, error) {
 	backend, err := openBackend(f.backend, f.crossCheck)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"strings"
 	"text/tabwriter"
 
@@ -65,14 +64,6 @@ func newSolveResult(p *loadedProgram, backend string, s *backends.Solution) *sol
 		r.X, r.Y, r.Matrices = t.x, t.y, t.matrices
 	}
 	return r
-}
-
-// finiteOrNull keeps out of JSON what JSON cannot hold.
-func finiteOrNull(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }
 
 // mostValues is how many values of the solution the table shows.

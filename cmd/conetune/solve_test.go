@@ -296,16 +296,11 @@ func TestSolveMemory(t *testing.T) {
 }
 
 func TestSolveProgress(t *testing.T) {
-	var out bytes.Buffer
-	p := &solveProgress{w: &out}
-	p.logger().Debug("native", "iteration", 4)
-	p.clear()
-	require.Equal(t, "native  iteration 4", p.text)
-	p = &solveProgress{w: &out}
+	p := &status{w: new(bytes.Buffer)}
 	p.logger().Debug("native", "iteration", 3, "objective", 1.25, "mu", 2.0)
-	p.clear()
-	require.Equal(t, "native  iteration 3  objective 1.25", p.text)
-	require.Nil(t, (&solveProgress{}).logger())
+	p.end()
+	require.Equal(t, "native  iteration 3  objective 1.25", p.text(time.Now()))
+	require.Nil(t, (&status{}).logger())
 }
 
 func TestDescribeCones(t *testing.T) {

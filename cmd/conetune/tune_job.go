@@ -328,8 +328,6 @@ func absolute(path string) string {
 	return filepath.Clean(path)
 }
 
-func joined(names []string) string { return strings.Join(names, ", ") }
-
 func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
 // logger writes the solver's iterations to standard error, if asked to.

@@ -54,7 +54,7 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 	if o := job.config.Opens(model); o != nil && slices.Equal(job.methods, []string{tune.MethodVFiDCA}) {
 		hyperparameters -= len(o.Upper)
 	}
-	if job.climbs(model) {
+	if slices.Equal(job.methods, []string{tune.MethodVFiDCA}) && job.config.Climbs(model) {
 		hyperparameters = 0 // but for one or two of each rung
 	}
 	if radii := model.Program().Radii; len(job.config.Init) > radii {
@@ -174,7 +174,7 @@ func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace
 	config.KeepFits = job.plotTrace != "" && len(job.methods) == 1
 	config.Progress = func(e tune.Event) {
 		trace.write(e)
-		show.show(e)
+		show.iterated(e)
 	}
 	config.Begin = show.begin
 	results, err := tune.Compare(ctx, model, job.methods, job.chain, config)
@@ -303,34 +303,6 @@ func (a *app) outcome(job *tuneJob, results []*tune.Result) error {
 		return nil
 	}
 	return &exitError{code: code}
-}
-
-// describeStatus puts a status into words.
-func describeStatus(s dca.Status) string {
-	switch s {
-	case dca.Converged:
-		return "converged"
-	case dca.Inaccurate:
-		return "converged, but the last conic solves missed their tolerances,"
-	case dca.IterationLimit:
-		return "stopped by the iteration limit"
-	case dca.TimeLimit:
-		return "stopped by the time limit"
-	case dca.Cancelled:
-		return "interrupted"
-	case dca.LowerInfeasible:
-		return "the lower level became infeasible"
-	case dca.SolverFailed:
-		return "stopped by a numerical error"
-	}
-	return string(s)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // tell writes the findings about the tables, a line for each.

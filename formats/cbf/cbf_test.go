@@ -192,11 +192,5 @@ func BenchmarkDecode(b *testing.B) {
 	for range entries {
 		fmt.Fprintf(&text, "%d %d %.8f\n", rng.IntN(rows), rng.IntN(n), rng.NormFloat64())
 	}
-	b.SetBytes(int64(text.Len()))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := Decode("big.cbf", bytes.NewReader(text.Bytes())); err != nil {
-			b.Fatal(err)
-		}
-	}
+	format.Benchmark(b, text.Bytes())
 }

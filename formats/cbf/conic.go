@@ -33,16 +33,35 @@ type Program struct {
 	sign        float64 // -1 where the model maximises
 	variables   int
 	constraints int
-	rows        []row        // without the tower
+	uses        []use // of the variables and the constraints, in this order
+	at          places
 	tower       *tower.Tower // nil without long power cones
 }
 
-// row is a row of the problem, s = c1 e1 + c2 e2, in terms of entries: of the
-// variables and the constraints, in this order. Entry -1 means none. The rows of
-// matrices have no entries.
+// row is a row of the problem without the tower, s = c1 e1 + c2 e2, in terms of entries: of the variables and the
+// constraints, in this order. Entry -1 means none.
 type row struct {
 	e1, e2 int32
 	c1, c2 float64
+}
+
+// use is the rows that have an entry, at most two, and its factors there.
+type use struct {
+	n      int
+	row    [2]int
+	factor [2]float64
+}
+
+func (u *use) add(row int, factor float64) {
+	u.row[u.n], u.factor[u.n] = row, factor
+	u.n++
+}
+
+// each calls f with the rows and factors.
+func (u *use) each(f func(k int, c float64)) {
+	for i := range u.n {
+		f(u.row[i], u.factor[i])
+	}
 }
 
 // The order in which the cones stand in the problem.
@@ -92,17 +111,7 @@ func (m *Model) Conic() (*Program, error) {
 	if n := len(b.part[nonnegativePart].rows); n > 0 {
 		b.cone(nonnegativePart, backends.Nonnegative(n))
 	}
-	matrices := len(b.part[psdPart].rows) // the matrices come after the vectors that are some
-	for _, n := range slices.Concat(m.PSDVar, m.PSDCon) {
-		b.part[psdPart].cones = append(b.part[psdPart].cones, backends.PSD(n))
-		for range triangle(n) {
-			b.part[psdPart].rows = append(b.part[psdPart].rows, row{e1: -1, e2: -1})
-		}
-	}
-	for k := range psdPart {
-		matrices += len(b.part[k].rows)
-	}
-	return b.program(matrices)
+	return b.program()
 }
 
 // triangle is n(n+1)/2, or something too large where that overflows 32 bits.

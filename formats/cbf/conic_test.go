@@ -10,19 +10,14 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/readertest"
 )
 
 func solve(t *testing.T, m *Model) (*backends.Solution, Solution) {
 	t.Helper()
 	p, err := m.Conic()
 	require.NoError(t, err)
-	b, err := backends.Open("native")
-	require.NoError(t, err)
-	solver, err := b.Setup(p.Problem, backends.Options{})
-	require.NoError(t, err)
-	defer solver.Close()
-	s, err := solver.Solve(t.Context())
-	require.NoError(t, err)
+	s := readertest.Solve(t, p.Problem)
 	return s, p.Solution(s)
 }
 

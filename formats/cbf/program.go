@@ -2,12 +2,12 @@ package cbf
 
 import (
 	"fmt"
-	"math"
+	"slices"
 
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/formats/internal/coo"
+	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/tower"
 )
 
@@ -31,26 +31,35 @@ func (m *Model) places(row, column int) places {
 	return p
 }
 
-// program puts the parts together; the matrices start at that row.
-func (b *builder) program(matrices int) (*Program, error) {
+// program puts the parts together, the matrices after the vectors that are some.
+func (b *builder) program() (*Program, error) {
 	m := b.m
 	p := &Program{model: m, sign: 1, variables: b.variables, constraints: b.constraints}
 	if m.Maximize {
 		p.sign = -1
 	}
 	problem := &backends.Problem{}
-	size := 0
+	p.uses = make([]use, b.variables+b.constraints)
+	rows := 0
 	for k := range b.part {
-		size += len(b.part[k].rows)
-	}
-	p.rows = make([]row, 0, size)
-	for k := range b.part {
-		p.rows = append(p.rows, b.part[k].rows...)
 		problem.Cones = append(problem.Cones, b.part[k].cones...)
+		for _, r := range b.part[k].rows {
+			p.uses[r.e1].add(rows, r.c1)
+			if r.e2 >= 0 {
+				p.uses[r.e2].add(rows, r.c2)
+			}
+			rows++
+		}
 		b.part[k].rows = nil
+		if k == psdPart {
+			p.at = m.places(rows, b.variables)
+			for _, n := range slices.Concat(m.PSDVar, m.PSDCon) {
+				problem.Cones = append(problem.Cones, backends.PSD(n))
+				rows += triangle(n)
+			}
+		}
 	}
-	at, uses := m.places(matrices, b.variables), p.uses()
-	problem.Q, problem.A, problem.B = p.objective(at), p.matrix(at, uses), p.right(at, uses)
+	problem.Q, problem.A, problem.B = p.objective(), p.matrix(rows), p.right(rows)
 	p.tower = tower.New(len(problem.Q), problem.Cones, func(c backends.Cone) bool { return c.Dim > longPower })
 	p.Problem = p.tower.Problem(problem)
 	if err := p.Problem.Validate(); err != nil { // sums of entries, or sqrt 2 times one, may be infinite
@@ -60,36 +69,31 @@ func (b *builder) program(matrices int) (*Program, error) {
 }
 
 // objective returns q.
-func (p *Program) objective(at places) []float64 {
-	m, q := p.model, make([]float64, at.columns)
+func (p *Program) objective() []float64 {
+	m, q := p.model, make([]float64, p.at.columns)
 	for _, c := range m.Objective {
 		q[c.Index] += p.sign * c.Value
 	}
 	for _, e := range m.ObjectiveMatrix {
-		j, weight := vectorPlace(e.Row, e.Col, m.PSDVar[e.Owner])
-		q[at.variableColumn[e.Owner]+j] += p.sign * weight * e.Value
+		j, weight := program.Place(e.Row, e.Col, m.PSDVar[e.Owner])
+		q[p.at.variableColumn[e.Owner]+j] += p.sign * weight * e.Value
 	}
 	return q
 }
 
 // matrix returns A, with s = b - Ax.
-func (p *Program) matrix(at places, uses *users) *sparse.CSC {
-	m := p.model
-	a := coo.New(len(p.rows) + len(m.A) + len(m.F) + len(m.H))
-	for k, r := range p.rows {
-		if e := int(r.e1); e >= 0 && e < p.variables {
-			a.Add(k, e, -r.c1)
-		}
-		if e := int(r.e2); e >= 0 && e < p.variables {
-			a.Add(k, e, -r.c2)
-		}
+func (p *Program) matrix(rows int) *sparse.CSC {
+	m, at := p.model, &p.at
+	a := program.NewEntries(rows + len(m.A) + len(m.F) + len(m.H))
+	for j := range p.variables {
+		p.uses[j].each(func(k int, c float64) { a.Add(k, j, -c) })
 	}
 	for _, e := range m.A {
-		uses.each(e.Row, func(k int, c float64) { a.Add(k, e.Col, -c*e.Value) })
+		p.uses[p.variables+e.Row].each(func(k int, c float64) { a.Add(k, e.Col, -c*e.Value) })
 	}
 	for _, e := range m.F {
-		j, weight := vectorPlace(e.Row, e.Col, m.PSDVar[e.Other])
-		uses.each(e.Owner, func(k int, c float64) { a.Add(k, at.variableColumn[e.Other]+j, -c*weight*e.Value) })
+		j, weight := program.Place(e.Row, e.Col, m.PSDVar[e.Other])
+		p.uses[p.variables+e.Owner].each(func(k int, c float64) { a.Add(k, at.variableColumn[e.Other]+j, -c*weight*e.Value) })
 	}
 	for j, n := range m.PSDVar {
 		for k := range triangle(n) {
@@ -97,81 +101,23 @@ func (p *Program) matrix(at places, uses *users) *sparse.CSC {
 		}
 	}
 	for _, e := range m.H {
-		k, weight := vectorPlace(e.Row, e.Col, m.PSDCon[e.Owner])
+		k, weight := program.Place(e.Row, e.Col, m.PSDCon[e.Owner])
 		a.Add(at.constraintRow[e.Owner]+k, e.Other, -weight*e.Value)
 	}
-	return a.CSC(len(p.rows), at.columns)
+	return a.CSC(rows, at.columns)
 }
 
 // right returns b.
-func (p *Program) right(at places, uses *users) []float64 {
-	m, b := p.model, make([]float64, len(p.rows))
+func (p *Program) right(rows int) []float64 {
+	m, b := p.model, make([]float64, rows)
 	for _, e := range m.B {
-		uses.each(e.Index, func(k int, c float64) { b[k] += c * e.Value })
+		p.uses[p.variables+e.Index].each(func(k int, c float64) { b[k] += c * e.Value })
 	}
 	for _, e := range m.D {
-		k, weight := vectorPlace(e.Row, e.Col, m.PSDCon[e.Owner])
-		b[at.constraintRow[e.Owner]+k] += weight * e.Value
+		k, weight := program.Place(e.Row, e.Col, m.PSDCon[e.Owner])
+		b[p.at.constraintRow[e.Owner]+k] += weight * e.Value
 	}
 	return b
-}
-
-// vectorPlace is the place of an entry in the vector of a matrix, and its weight: with
-// X as the vector v, <F, X> is the sum of weight F_ij v_k over the given triangle.
-func vectorPlace(i, j, n int) (k int, weight float64) {
-	k = j*n - j*(j-1)/2 + i - j
-	if i == j {
-		return k, 1
-	}
-	return k, math.Sqrt2
-}
-
-// users lists the rows that refer to each constraint.
-type users struct {
-	rows   []row
-	offset int32 // the entry of constraint 0
-	start  []int32
-	row    []int32
-}
-
-func (p *Program) uses() *users {
-	u := &users{rows: p.rows, offset: int32(p.variables), start: make([]int32, p.constraints+1)}
-	inside := func(e int32) bool { return e >= u.offset && int(e-u.offset) < p.constraints }
-	for _, r := range p.rows {
-		for _, e := range [2]int32{r.e1, r.e2} {
-			if inside(e) {
-				u.start[e-u.offset+1]++
-			}
-		}
-	}
-	for i := range p.constraints {
-		u.start[i+1] += u.start[i]
-	}
-	u.row = make([]int32, u.start[p.constraints])
-	next := make([]int32, p.constraints)
-	copy(next, u.start)
-	for k, r := range p.rows {
-		for _, e := range [2]int32{r.e1, r.e2} {
-			if inside(e) {
-				i := e - u.offset
-				u.row[next[i]] = int32(k)
-				next[i]++
-			}
-		}
-	}
-	return u
-}
-
-// each calls f with the rows that refer to constraint i, and their factors of it.
-func (u *users) each(i int, f func(k int, c float64)) {
-	for _, k := range u.row[u.start[i]:u.start[i+1]] {
-		r := u.rows[k]
-		c := r.c1
-		if r.e1 != u.offset+int32(i) {
-			c = r.c2
-		}
-		f(int(k), c)
-	}
 }
 
 // Solution is a point in the terms of the model.
@@ -182,8 +128,10 @@ type Solution struct {
 	X        []float64
 	Matrices [][]float64
 	// Y are the multipliers of the scalar constraints in the dual cones of CON, for the
-	// minimised objective: the derivative of its optimal value with respect to b is -Y.
-	Y []float64
+	// minimised objective: the derivative of its optimal value with respect to b is -Y. MatrixY are those of the matrix
+	// constraints, in the form of Matrices.
+	Y       []float64
+	MatrixY [][]float64
 	// Objective and DualObjective are those of the file, with constant and sense.
 	// They are infinite where the model is infeasible or unbounded, NaN without a point.
 	Objective, DualObjective float64
@@ -197,26 +145,17 @@ func (p *Program) Solution(s *backends.Solution) Solution {
 		out.X = at.X[:p.variables:p.variables]
 		first := p.variables
 		for _, n := range p.model.PSDVar {
-			x := make([]float64, triangle(n))
-			k := 0
-			for j := range n {
-				for i := j; i < n; i++ {
-					x[k] = at.X[first+k]
-					if i != j {
-						x[k] /= math.Sqrt2
-					}
-					k++
-				}
-			}
-			first += k
-			out.Matrices = append(out.Matrices, x)
+			out.Matrices = append(out.Matrices, program.Unscaled(at.X[first:], n))
+			first += triangle(n)
 		}
 	}
 	if at.Z != nil {
 		out.Y = make([]float64, p.constraints)
-		uses := p.uses()
 		for i := range out.Y {
-			uses.each(i, func(k int, c float64) { out.Y[i] += c * at.Z[k] })
+			p.uses[p.variables+i].each(func(k int, c float64) { out.Y[i] += c * at.Z[k] })
+		}
+		for k, n := range p.model.PSDCon {
+			out.MatrixY = append(out.MatrixY, program.Unscaled(at.Z[p.at.constraintRow[k]:], n))
 		}
 	}
 	return out

@@ -4,7 +4,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/conetune/conetune/formats/internal/fields"
+	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
@@ -78,7 +78,7 @@ func (r *reader) line(words int, what string) error {
 
 // index reads word k as a number from 0 to limit-1.
 func (r *reader) index(k, limit int, what string) (int, error) {
-	v, ok := fields.Int(r.words[k])
+	v, ok := program.Int(r.words[k])
 	switch {
 	case !ok || v < 0:
 		return 0, r.fail("%s %s found, expected a whole number from 0", what, textfile.Quote(r.words[k]))
@@ -90,7 +90,7 @@ func (r *reader) index(k, limit int, what string) (int, error) {
 
 // count reads word k as a number that is not negative.
 func (r *reader) count(k int, what string) (int, error) {
-	v, ok := fields.Int(r.words[k])
+	v, ok := program.Int(r.words[k])
 	if !ok || v < 0 {
 		return 0, r.fail("%s found, expected %s, a whole number from 0 to %d", textfile.Quote(r.words[k]), what, math.MaxInt32)
 	}
@@ -98,7 +98,7 @@ func (r *reader) count(k int, what string) (int, error) {
 }
 
 func (r *reader) number(k int) (float64, error) {
-	v, reason := fields.Number(r.words[k])
+	v, reason := program.Number(r.words[k])
 	if reason != "" {
 		return 0, r.fail("%s", reason)
 	}
@@ -162,7 +162,7 @@ func (r *reader) version() error {
 	if err := r.line(1, "the version"); err != nil {
 		return err
 	}
-	v, ok := fields.Int(r.words[0])
+	v, ok := program.Int(r.words[0])
 	if !ok || v < 1 || v > 4 {
 		return r.fail("version %s found, expected 1 to 4", textfile.Quote(r.words[0]))
 	}

@@ -2,9 +2,9 @@ package cbf
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
+	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
@@ -134,7 +134,7 @@ func (s *section) check(m *Model) error {
 	limits := m.limits()
 	for k := range s.length(m) {
 		e := s.at(m, k)
-		good := !math.IsNaN(e.v) && !math.IsInf(e.v, 0)
+		good := program.Finite(e.v)
 		for j, kind := range s.indices {
 			good = good && e.i[j] >= 0 && e.i[j] < limits[kind] && (kind != aColumn || e.i[j] <= e.i[j-1])
 			if good {

@@ -6,8 +6,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/formats/internal/fields"
-	"github.com/conetune/conetune/formats/internal/size"
+	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
@@ -104,7 +103,7 @@ func (r *reader) scalarCones() error {
 	if err != nil {
 		return err
 	}
-	if err := r.charge(float64(dim), size.Scalar, "%d found: so many entries", dim); err != nil {
+	if err := r.charge(float64(dim), program.Scalar, "%d found: so many entries", dim); err != nil {
 		return err
 	}
 	left := dim
@@ -121,7 +120,7 @@ func (r *reader) scalarCones() error {
 		}
 		left -= c.Dim
 		if len(c.Powers) > 2 || c.Kind == GeometricMean || c.Kind == DualGeometricMean {
-			if err := r.charge(float64(c.Dim), size.PowerScalar, "%d found: a cone with so many powers", c.Dim); err != nil {
+			if err := r.charge(float64(c.Dim), program.PowerScalar, "%d found: a cone with so many powers", c.Dim); err != nil {
 				return err
 			}
 		}
@@ -162,7 +161,7 @@ func (r *reader) cone() (c Cone, err error) {
 		default:
 			return c, r.fail("unknown cone %s", textfile.Quote(word))
 		}
-		k, ok := fields.Int(text)
+		k, ok := program.Int(text)
 		if !ok || k < 0 || k >= len(list) {
 			return c, r.fail("cone %s, but there are %d entries of %sCONES (they count from 0)", textfile.Quote(word), len(list), c.Kind)
 		}
@@ -203,9 +202,9 @@ func badDim(c Cone) string {
 
 // psdOrders reads PSDVAR or PSDCON.
 func (r *reader) psdOrders() error {
-	list, each := &r.m.PSDVar, float64(size.MatrixVariable)
+	list, each := &r.m.PSDVar, float64(program.MatrixVariable)
 	if r.section == "PSDCON" {
-		list, each = &r.m.PSDCon, size.MatrixRow
+		list, each = &r.m.PSDCon, program.MatrixRow
 	}
 	return r.counted("matrices", func() error {
 		if err := r.line(1, "the order of a matrix"); err != nil {
@@ -218,7 +217,7 @@ func (r *reader) psdOrders() error {
 		if n == 0 {
 			return r.fail("a matrix of order 0, expected at least 1")
 		}
-		if err := r.charge(size.Triangle(n), each, "%d found: a matrix with %.0f entries", n, size.Triangle(n)); err != nil {
+		if err := r.charge(program.Triangle(n), each, "%d found: a matrix with %.0f entries", n, program.Triangle(n)); err != nil {
 			return err
 		}
 		*list = append(textfile.Grow(r.s, *list, 1), n)

@@ -1,22 +1,16 @@
 package cbf
 
 import (
-	"bufio"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 
-	"github.com/conetune/conetune/formats/internal/fields"
-	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/formats/internal/program"
 )
 
-// Write writes the model to a file, gzipped when the path ends in .gz. The file
-// appears whole or not at all.
-func Write(path string, m *Model) error {
-	return textfile.Write(path, func(w io.Writer) error { return Encode(w, m) })
-}
+// Write writes the model to a file, gzipped when the path ends in .gz. The file appears whole or not at all.
+func Write(path string, m *Model) error { return program.Write(path, m, Encode) }
 
 // Encode writes the model, entries in their order, with numbers of as many digits
 // as it takes to read the same doubles back. The version is raised where the cones
@@ -25,29 +19,30 @@ func Encode(w io.Writer, m *Model) error {
 	if err := m.check(); err != nil {
 		return err
 	}
-	e := &encoder{w: bufio.NewWriter(w)}
 	sense := "MIN"
 	if m.Maximize {
 		sense = "MAX"
 	}
-	e.text("VER\n" + strconv.Itoa(m.neededVersion()) + "\n\nOBJSENSE\n" + sense + "\n")
-	primal, dual := e.powers("POWCONES", Power, m), e.powers("POW*CONES", DualPower, m)
-	e.cones("VAR", m.Var, primal, dual)
-	e.orders("PSDVAR", m.PSDVar)
-	e.cones("CON", m.Con, primal, dual)
-	e.orders("PSDCON", m.PSDCon)
-	for _, s := range sections {
-		e.count(s.keyword, s.length(m))
-		for k := range s.length(m) {
-			c := s.at(m, k)
-			e.line(c.v, c.i[:len(s.indices)]...)
+	return program.Encode(w, func(out *program.Encoder) {
+		e := &encoder{out}
+		e.Text("VER\n", strconv.Itoa(m.neededVersion()), "\n\nOBJSENSE\n", sense, "\n")
+		primal, dual := e.powers("POWCONES", Power, m), e.powers("POW*CONES", DualPower, m)
+		e.cones("VAR", m.Var, primal, dual)
+		e.orders("PSDVAR", m.PSDVar)
+		e.cones("CON", m.Con, primal, dual)
+		e.orders("PSDCON", m.PSDCon)
+		for _, s := range sections {
+			e.count(s.keyword, s.length(m))
+			for k := range s.length(m) {
+				c := s.at(m, k)
+				e.Entry(c.v, c.i[:len(s.indices)]...)
+			}
+			if s.keyword == "OBJACOORD" && m.Constant != 0 {
+				e.Text("\nOBJBCOORD\n")
+				e.Entry(m.Constant)
+			}
 		}
-		if s.keyword == "OBJACOORD" && m.Constant != 0 {
-			e.text("\nOBJBCOORD\n")
-			e.line(m.Constant)
-		}
-	}
-	return e.w.Flush() // the first error of all that was written
+	})
 }
 
 // neededVersion is that of the model, or a later one that has its cones.
@@ -64,27 +59,13 @@ func (m *Model) neededVersion() int {
 	return v
 }
 
-// encoder writes; the first error stays in w.
-type encoder struct {
-	w   *bufio.Writer
-	buf []byte
-}
-
-func (e *encoder) text(s string) { _, _ = e.w.WriteString(s) }
-
-// line writes indices and a value.
-func (e *encoder) line(v float64, indices ...int) {
-	e.buf = e.buf[:0]
-	for _, i := range indices {
-		e.buf = append(strconv.AppendInt(e.buf, int64(i), 10), ' ')
-	}
-	_, _ = e.w.Write(append(fields.AppendNumber(e.buf, v), '\n'))
-}
+// encoder writes the sections.
+type encoder struct{ *program.Encoder }
 
 // count opens a section of n lines, unless there are none.
 func (e *encoder) count(section string, n int) {
 	if n > 0 {
-		e.text("\n" + section + "\n" + strconv.Itoa(n) + "\n")
+		e.Text("\n", section, "\n", strconv.Itoa(n), "\n")
 	}
 }
 
@@ -105,12 +86,12 @@ func (e *encoder) powers(section string, kind Kind, m *Model) map[string]int {
 		}
 	}
 	if len(list) > 0 {
-		e.text(fmt.Sprintf("\n%s\n%d %d\n", section, len(list), sum))
+		e.Text(fmt.Sprintf("\n%s\n%d %d\n", section, len(list), sum))
 	}
 	for _, powers := range list {
-		e.text(strconv.Itoa(len(powers)) + "\n")
+		e.Text(strconv.Itoa(len(powers)) + "\n")
 		for _, v := range powers {
-			e.line(v)
+			e.Entry(v)
 		}
 	}
 	return number
@@ -120,7 +101,7 @@ func (e *encoder) cones(section string, cones []Cone, primal, dual map[string]in
 	if len(cones) == 0 {
 		return
 	}
-	e.text(fmt.Sprintf("\n%s\n%d %d\n", section, total(cones), len(cones)))
+	e.Text(fmt.Sprintf("\n%s\n%d %d\n", section, total(cones), len(cones)))
 	for _, c := range cones {
 		name := string(c.Kind)
 		switch c.Kind {
@@ -129,14 +110,14 @@ func (e *encoder) cones(section string, cones []Cone, primal, dual map[string]in
 		case DualPower:
 			name = fmt.Sprintf("@%d:%s", dual[fmt.Sprint(c.Powers)], name)
 		}
-		e.text(name + " " + strconv.Itoa(c.Dim) + "\n")
+		e.Text(name + " " + strconv.Itoa(c.Dim) + "\n")
 	}
 }
 
 func (e *encoder) orders(section string, orders []int) {
 	e.count(section, len(orders))
 	for _, n := range orders {
-		e.text(strconv.Itoa(n) + "\n")
+		e.Text(strconv.Itoa(n) + "\n")
 	}
 }
 
@@ -166,7 +147,7 @@ func (m *Model) check() error {
 			return err
 		}
 	}
-	if math.IsNaN(m.Constant) || math.IsInf(m.Constant, 0) {
+	if !program.Finite(m.Constant) {
 		return fmt.Errorf("cbf: the constant is %g", m.Constant)
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/formats/internal/coo"
+	"github.com/conetune/conetune/formats/internal/program"
 )
 
 // Program is a model in the form of package backends, and the way back.
@@ -109,7 +109,7 @@ func (p *Program) fillA() {
 		next[k], *at = *at, int32(k)
 	}
 	raw := m.A.RawMatrix()
-	entries := coo.New(len(raw.Data) + len(p.origins))
+	entries := program.NewEntries(len(raw.Data) + len(p.origins))
 	for j := range n {
 		for e := raw.Indptr[j]; e < raw.Indptr[j+1]; e++ {
 			if raw.Data[e] == 0 {

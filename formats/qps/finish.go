@@ -2,8 +2,9 @@ package qps
 
 import (
 	"math"
+	"slices"
 
-	"github.com/conetune/conetune/formats/internal/coo"
+	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
@@ -27,7 +28,7 @@ func (r *reader) finish() (*Model, error) {
 		m.Q = []float64{}
 	}
 	m.A = r.a.CSC(len(m.Rows), n)
-	r.a = coo.Matrix{}
+	r.a = program.Entries{}
 	if err := r.upperTriangle(); err != nil {
 		return nil, err
 	}
@@ -40,21 +41,14 @@ func (r *reader) finish() (*Model, error) {
 // checkFinite finds sums of repeated entries that are beyond the range of doubles.
 func (r *reader) checkFinite() error {
 	for j, v := range r.m.Q {
-		if math.IsInf(v, 0) || math.IsNaN(v) {
+		if !program.Finite(v) {
 			return r.s.Errorf(0, quoted("column", []byte(r.m.Columns[j])), "repeated entries of the objective add up to %g", v)
 		}
 	}
-	raw := r.m.A.RawMatrix()
-	for _, v := range raw.Data {
-		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return r.s.Errorf(0, "COLUMNS", "repeated entries add up to %g", v)
-		}
-	}
-	if r.m.P != nil {
-		for _, v := range r.m.P.RawMatrix().Data {
-			if math.IsInf(v, 0) || math.IsNaN(v) {
-				return r.s.Errorf(0, r.quadraticName, "repeated entries add up to %g", v)
-			}
+	sections := [...]string{"COLUMNS", r.quadraticName}
+	for k, entries := range [...][]float64{values(r.m.A), values(r.m.P)} {
+		if at := slices.IndexFunc(entries, func(v float64) bool { return !program.Finite(v) }); at >= 0 {
+			return r.s.Errorf(0, sections[k], "repeated entries add up to %g", entries[at])
 		}
 	}
 	return nil

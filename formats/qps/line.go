@@ -3,7 +3,7 @@ package qps
 import (
 	"math"
 
-	"github.com/conetune/conetune/formats/internal/fields"
+	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
@@ -73,10 +73,10 @@ func (l *fieldLine) pairs() (head []byte) {
 
 // side reads the number of a side or bound, which may be infinite.
 func side(text []byte) (float64, string) {
-	if sign, ok := fields.IsInfinity(text); ok {
+	if sign, ok := program.IsInfinity(text); ok {
 		return math.Inf(int(sign)), ""
 	}
-	v, reason := fields.Number(text)
+	v, reason := program.Number(text)
 	if math.Abs(v) >= Infinite {
 		v = math.Inf(int(math.Copysign(1, v)))
 	}

@@ -6,8 +6,7 @@ import (
 
 	"github.com/james-bowman/sparse"
 
-	"github.com/conetune/conetune/formats/internal/coo"
-	"github.com/conetune/conetune/formats/internal/fields"
+	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
@@ -42,7 +41,7 @@ func (r *reader) quadraticEntries() error {
 		if !ok {
 			return r.fail(r.name, "column %s is not in COLUMNS", textfile.Quote(p.name))
 		}
-		v, reason := fields.Number(p.number)
+		v, reason := program.Number(p.number)
 		if reason != "" {
 			return r.fail(r.name, "entry (%s, %s): %s", textfile.Quote(head), textfile.Quote(p.name), reason)
 		}
@@ -67,12 +66,12 @@ func (r *reader) upperTriangle() error {
 	}
 	n := len(r.m.Columns)
 	given := q.CSC(n, n)
-	upper := coo.New(q.Len())
+	upper := program.NewEntries(q.Len())
 	for k := range q.Value {
 		i, j := q.Row[k], q.Col[k]
 		upper.Add(int(min(i, j)), int(max(i, j)), q.Value[k])
 	}
-	r.quadratic = coo.Matrix{}
+	r.quadratic = program.Entries{}
 	p := upper.CSC(n, n)
 	// A pair given in both orders falls on one place of the triangle.
 	triangle := len(p.RawMatrix().Ind) == len(given.RawMatrix().Ind)

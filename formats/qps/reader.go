@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/conetune/conetune/formats/internal/coo"
+	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
@@ -65,14 +65,14 @@ type reader struct {
 	kinds         []byte           // of the rows: L, G or E
 	wanted        string           // the objective that OBJNAME asks for
 	last          int              // the column of the last line of COLUMNS
-	a             coo.Matrix
+	a             program.Entries
 
 	rhs, ranges sides
 	bounds      string // the set of bounds that counts
 	hasBounds   bool
 	lowerSet    []bool // whether a bound has set the lower one, by column
 
-	quadratic     coo.Matrix
+	quadratic     program.Entries
 	quadraticName string // the section that it comes from
 	quadraticLine int
 }

@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"math"
 
-	"github.com/conetune/conetune/formats/internal/fields"
-	"github.com/conetune/conetune/formats/internal/size"
+	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
@@ -19,7 +18,7 @@ func (r *reader) rowLine() error {
 		return r.fail("ROWS", "expected one of N, L, G, E and a name")
 	}
 	kind, name := bytes.ToUpper(f[0])[0], string(f[1])
-	r.s.Take(size.Name + len(name))
+	r.s.Take(program.Name + len(name))
 	if _, twice := r.rows[name]; twice {
 		return r.fail(quoted("row", f[1]), "is there twice")
 	}
@@ -56,7 +55,7 @@ func (r *reader) columnLine() error {
 	if len(head) == 0 {
 		return r.fail("COLUMNS", "expected a column, a row and a number, and perhaps another row and number")
 	}
-	entries, err := r.rowEntries("column", head, fields.Number)
+	entries, err := r.rowEntries("column", head, program.Number)
 	if err != nil {
 		return err
 	}
@@ -67,7 +66,7 @@ func (r *reader) columnLine() error {
 		} else {
 			j = len(r.m.Columns)
 			name := string(head)
-			r.s.Take(size.Name + len(name))
+			r.s.Take(program.Name + len(name))
 			r.columns[name] = int32(j)
 			r.m.Columns = append(textfile.Grow(r.s, r.m.Columns, 1), name)
 			r.m.Q = append(textfile.Grow(r.s, r.m.Q, 1), 0)

@@ -1,7 +1,6 @@
 package qps
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"math"
@@ -10,15 +9,12 @@ import (
 
 	"github.com/james-bowman/sparse"
 
-	"github.com/conetune/conetune/formats/internal/fields"
+	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// Write writes the model to a file, gzipped when the path ends in .gz. The file
-// appears whole or not at all.
-func Write(path string, m *Model) error {
-	return textfile.Write(path, func(w io.Writer) error { return Encode(w, m) })
-}
+// Write writes the model to a file, gzipped when the path ends in .gz. The file appears whole or not at all.
+func Write(path string, m *Model) error { return program.Write(path, m, Encode) }
 
 // Encode writes the model in the free format, the quadratic term as QUADOBJ, and
 // numbers with as many digits as it takes to read the same doubles back. Only the
@@ -31,18 +27,18 @@ func Encode(w io.Writer, m *Model) error {
 	if err := m.check(); err != nil {
 		return err
 	}
-	e := &encoder{w: bufio.NewWriter(w), m: m}
-	e.objective = m.Objective
-	if e.objective == "" {
-		e.objective = freeName(m.Rows)
-	}
-	e.head()
-	e.columns()
-	e.sides()
-	e.bounds()
-	e.quadratic()
-	e.text("ENDATA\n")
-	return e.w.Flush() // the first error of all that was written
+	return program.Encode(w, func(out *program.Encoder) {
+		e := &encoder{Encoder: out, m: m, objective: m.Objective}
+		if e.objective == "" {
+			e.objective = freeName(m.Rows)
+		}
+		e.head()
+		e.columns()
+		e.sides()
+		e.bounds()
+		e.quadratic()
+		e.Text("ENDATA\n")
+	})
 }
 
 // freeName returns a name for the objective that no row has.
@@ -116,7 +112,7 @@ func (m *Model) check() error {
 	}
 	for _, numbers := range [][]float64{m.Q, {m.Constant}, values(m.A), values(m.P)} {
 		for _, v := range numbers {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
+			if !program.Finite(v) {
 				return fmt.Errorf("qps: the model holds %g, expected finite numbers", v)
 			}
 		}
@@ -134,31 +130,28 @@ func values(a *sparse.CSC) []float64 {
 	return a.RawMatrix().Data
 }
 
-// encoder writes; the first error stays in w.
+// encoder writes the sections.
 type encoder struct {
-	w         *bufio.Writer
+	*program.Encoder
 	m         *Model
 	objective string
-	line      []byte
 }
-
-func (e *encoder) text(s string) { _, _ = e.w.WriteString(s) }
 
 // entry writes " head name number".
 func (e *encoder) entry(head, name string, v float64) {
-	e.line = append(append(append(append(append(e.line[:0], ' '), head...), ' '), name...), ' ')
-	e.line = append(fields.AppendNumber(e.line, v), '\n')
-	_, _ = e.w.Write(e.line)
+	e.Text(" ", head, " ", name, " ")
+	e.Number(v)
+	e.Text("\n")
 }
 
 func (e *encoder) head() {
-	e.text(strings.TrimRight("NAME "+e.m.Name, " ") + "\n")
+	e.Text(strings.TrimRight("NAME "+e.m.Name, " ") + "\n")
 	if e.m.Maximize {
-		e.text("OBJSENSE\n MAX\n")
+		e.Text("OBJSENSE\n MAX\n")
 	}
-	e.text("ROWS\n N " + e.objective + "\n")
+	e.Text("ROWS\n N " + e.objective + "\n")
 	for i, name := range e.m.Rows {
-		e.text(" " + string(e.kind(i)) + " " + name + "\n")
+		e.Text(" " + string(e.kind(i)) + " " + name + "\n")
 	}
 }
 
@@ -194,7 +187,7 @@ func width(l, u float64) (r float64, exact bool) {
 }
 
 func (e *encoder) columns() {
-	e.text("COLUMNS\n")
+	e.Text("COLUMNS\n")
 	raw := e.m.A.RawMatrix()
 	for j, name := range e.m.Columns {
 		from, to := raw.Indptr[j], raw.Indptr[j+1]
@@ -209,7 +202,7 @@ func (e *encoder) columns() {
 
 // sides writes RHS and RANGES.
 func (e *encoder) sides() {
-	e.text("RHS\n")
+	e.Text("RHS\n")
 	if e.m.Constant != 0 {
 		e.entry("RHS", e.objective, -e.m.Constant)
 	}
@@ -231,7 +224,7 @@ func (e *encoder) sides() {
 	if !ranges {
 		return
 	}
-	e.text("RANGES\n")
+	e.Text("RANGES\n")
 	for i, name := range e.m.Rows {
 		if l, u := e.m.RowLower[i], e.m.RowUpper[i]; twoSided(l, u) {
 			r, _ := width(l, u)
@@ -246,7 +239,7 @@ func (e *encoder) sides() {
 func twoSided(l, u float64) bool { return l != u && !math.IsInf(l, -1) && !math.IsInf(u, 1) }
 
 func (e *encoder) bounds() {
-	e.text("BOUNDS\n")
+	e.Text("BOUNDS\n")
 	for j, name := range e.m.Columns {
 		l, u := e.m.ColumnLower[j], e.m.ColumnUpper[j]
 		switch {
@@ -254,10 +247,10 @@ func (e *encoder) bounds() {
 			e.entry("FX BND", name, l)
 			continue
 		case math.IsInf(l, -1) && math.IsInf(u, 1):
-			e.text(" FR BND " + name + "\n")
+			e.Text(" FR BND " + name + "\n")
 			continue
 		case math.IsInf(l, -1):
-			e.text(" MI BND " + name + "\n")
+			e.Text(" MI BND " + name + "\n")
 		case l != 0 || u < 0: // else UP below zero would take the lower bound away
 			e.entry("LO BND", name, l)
 		}
@@ -271,7 +264,7 @@ func (e *encoder) quadratic() {
 	if e.m.P == nil {
 		return
 	}
-	e.text("QUADOBJ\n")
+	e.Text("QUADOBJ\n")
 	raw := e.m.P.RawMatrix()
 	for j, name := range e.m.Columns {
 		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {

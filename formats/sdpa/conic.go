@@ -2,93 +2,68 @@ package sdpa
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/formats/internal/coo"
+	"github.com/conetune/conetune/formats/cbf"
 )
 
-// MaxRows is the largest number of rows of a conic program, those of a matrix of
-// order n being n(n+1)/2.
-const MaxRows = 1 << 28
-
-// Program is a model in the form of package backends, and the way back. Its rows
-// are the diagonal blocks and the blocks of order 1 first, as one nonnegative cone, and
-// then the other blocks in their order as positive semidefinite cones:
+// Program is a model in the form of package backends, and the way back. It is that of a model of package cbf: its rows are
+// the diagonal blocks and the blocks of order 1 first, as one nonnegative cone, and then the other blocks in their order as
+// positive semidefinite cones:
 //
 //	A = -[svec F_1 .. svec F_m],  b = -svec F_0,  s = svec(sum x_i F_i - F_0)
 type Program struct {
 	Problem *backends.Problem
 
-	model  *Model
-	offset []int // of the first row of each block
+	model *Model
+	conic *cbf.Program
+	place []int // of the first entry of a diagonal block, or the number of another one
 }
 
 // Conic makes the conic program. It fails when the blocks are too large for it.
 func (m *Model) Conic() (*Program, error) {
-	p := &Program{model: m, offset: make([]int, len(m.Blocks))}
-	diagonal, rows := 0, 0
+	p := &Program{model: m, place: make([]int, len(m.Blocks))}
+	c := &cbf.Model{Var: []cbf.Cone{{Kind: cbf.Free, Dim: len(m.C)}}}
+	diagonal := 0
 	for k, n := range m.Blocks {
 		if isDiagonal(n) {
-			p.offset[k] = diagonal
-			diagonal += abs(n)
-			rows += abs(n)
-		}
-		if rows > MaxRows {
-			return nil, tooLarge()
-		}
-	}
-	var cones []backends.Cone
-	if diagonal > 0 {
-		cones = append(cones, backends.Nonnegative(diagonal))
-	}
-	for k, n := range m.Blocks {
-		if isDiagonal(n) {
+			p.place[k] = diagonal
+			if diagonal += abs(n); diagonal > cbf.MaxSize {
+				return nil, fmt.Errorf("sdpa: the problem is too large: more than %d entries of diagonal blocks", cbf.MaxSize)
+			}
 			continue
 		}
-		p.offset[k] = rows
-		if n > 1<<15 { // so that the next line cannot overflow
-			return nil, tooLarge()
-		}
-		if rows += n * (n + 1) / 2; rows > MaxRows {
-			return nil, tooLarge()
-		}
-		cones = append(cones, backends.PSD(n))
+		p.place[k] = len(c.PSDCon)
+		c.PSDCon = append(c.PSDCon, n)
 	}
-	a, b := coo.New(len(m.Entries)), make([]float64, rows)
+	c.Con = []cbf.Cone{{Kind: cbf.Nonnegative, Dim: diagonal}}
+	for j, v := range m.C {
+		c.Objective = append(c.Objective, cbf.Coefficient{Index: j, Value: v})
+	}
 	for _, e := range m.Entries {
-		row, v := p.row(e), -e.Value
-		if e.Row != e.Col {
-			v *= math.Sqrt2
-		}
-		if e.Matrix == 0 {
-			b[row] += v
-		} else {
-			a.Add(row, int(e.Matrix-1), v)
+		at, i, j, x := p.place[e.Block], int(e.Row), int(e.Col), int(e.Matrix)-1
+		switch diagonal := isDiagonal(m.Blocks[e.Block]); {
+		case diagonal && x < 0:
+			c.B = append(c.B, cbf.Coefficient{Index: at + i, Value: -e.Value})
+		case diagonal:
+			c.A = append(c.A, cbf.Entry{Row: at + i, Col: x, Value: e.Value})
+		case x < 0:
+			c.D = append(c.D, cbf.MatrixEntry{Owner: at, Row: i, Col: j, Value: -e.Value})
+		default:
+			c.H = append(c.H, cbf.CrossEntry{Owner: at, Other: x, Row: i, Col: j, Value: e.Value})
 		}
 	}
-	p.Problem = &backends.Problem{Q: m.C, A: a.CSC(rows, len(m.C)), B: b, Cones: cones}
-	if err := p.Problem.Validate(); err != nil { // sums of entries, or sqrt 2 times one, may be infinite
-		return nil, fmt.Errorf("sdpa: the entries are too large: %w", err)
+	conic, err := c.Conic()
+	if err != nil {
+		return nil, fmt.Errorf("sdpa: in the conic format: %w", err)
 	}
+	c.A, c.B, c.D, c.H = nil, nil, nil, nil // which the problem has
+	p.Problem, p.conic = conic.Problem, conic
 	return p, nil
-}
-
-func tooLarge() error {
-	return fmt.Errorf("sdpa: the blocks take more than %d rows (n(n+1)/2 for order n), the problem is too large", MaxRows)
 }
 
 // isDiagonal says whether a block of that size is part of the nonnegative cone.
 func isDiagonal(n int) bool { return n < 0 || n == 1 }
-
-// row is the place of an entry: the lower triangle is stored by columns.
-func (p *Program) row(e Entry) int {
-	i, j, n := int(e.Row), int(e.Col), p.model.Blocks[e.Block]
-	if isDiagonal(n) {
-		return p.offset[e.Block] + i
-	}
-	return p.offset[e.Block] + j*n - j*(j-1)/2 + i - j
-}
 
 // Solution is a point in the terms of the model.
 type Solution struct {
@@ -104,28 +79,17 @@ type Solution struct {
 
 // Solution translates what a solver found.
 func (p *Program) Solution(s *backends.Solution) Solution {
-	out := Solution{X: s.X, Objective: s.Objective, DualObjective: s.DualObjective}
+	found := p.conic.Solution(s)
+	out := Solution{X: found.X, Objective: found.Objective, DualObjective: found.DualObjective}
 	if s.Z == nil {
 		return out
 	}
 	for k, n := range p.model.Blocks {
-		from := p.offset[k]
-		if isDiagonal(n) {
-			out.Y = append(out.Y, s.Z[from:from+abs(n):from+abs(n)])
-			continue
+		if at := p.place[k]; isDiagonal(n) {
+			out.Y = append(out.Y, found.Y[at:at+abs(n):at+abs(n)])
+		} else {
+			out.Y = append(out.Y, found.MatrixY[at])
 		}
-		y := make([]float64, n*(n+1)/2)
-		at := 0
-		for j := range n {
-			for i := j; i < n; i++ {
-				y[at] = s.Z[from+at]
-				if i != j {
-					y[at] /= math.Sqrt2
-				}
-				at++
-			}
-		}
-		out.Y = append(out.Y, y)
 	}
 	return out
 }

@@ -6,8 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/conetune/conetune/formats/internal/fields"
-	"github.com/conetune/conetune/formats/internal/size"
+	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
@@ -94,7 +93,7 @@ func (r *reader) count(what string) (int, error) {
 		return 0, err
 	}
 	r.words = nil
-	n, ok := fields.Int(leading(w))
+	n, ok := program.Int(leading(w))
 	if !ok || n < 0 {
 		return 0, r.fail(what, "%s found, expected a whole number", textfile.Quote(w))
 	}
@@ -120,13 +119,13 @@ func (r *reader) sizes() error {
 		if err != nil {
 			return err
 		}
-		n, ok := fields.Int(leading(w))
+		n, ok := program.Int(leading(w))
 		if !ok || n == 0 {
 			return r.fail("the size of block "+fmt.Sprint(k+1), "%s found, expected a whole number, negative for a diagonal block", textfile.Quote(w))
 		}
-		field, rows, each := "the size of block "+fmt.Sprint(k+1), float64(abs(n)), float64(size.Scalar)
+		field, rows, each := "the size of block "+fmt.Sprint(k+1), float64(abs(n)), float64(program.Scalar)
 		if !isDiagonal(n) {
-			rows, each = size.Triangle(n), size.MatrixRow
+			rows, each = program.Triangle(n), program.MatrixRow
 		}
 		if err := r.s.Charge(r.s.LineNumber(), field, each*rows, "%d found: a block with %.0f entries", n, rows); err != nil {
 			return err
@@ -145,7 +144,7 @@ func (r *reader) objective() error {
 		if err != nil {
 			return err
 		}
-		v, reason := fields.Number(w)
+		v, reason := program.Number(w)
 		if reason != "" {
 			return r.fail(fmt.Sprintf("objective of variable %d", k+1), "%s", reason)
 		}
@@ -184,7 +183,7 @@ func (r *reader) entry() (e Entry, err error) {
 		if err != nil {
 			return e, err
 		}
-		v, ok := fields.Int(w)
+		v, ok := program.Int(w)
 		limit := 0
 		switch k {
 		case 0:
@@ -203,7 +202,7 @@ func (r *reader) entry() (e Entry, err error) {
 	if err != nil {
 		return e, err
 	}
-	v, reason := fields.Number(w)
+	v, reason := program.Number(w)
 	if reason != "" {
 		return e, r.fail("the value of an entry", "%s", reason)
 	}

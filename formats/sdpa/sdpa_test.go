@@ -13,6 +13,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/formats/cbf"
 	"github.com/conetune/conetune/internal/readertest"
 )
 
@@ -215,7 +216,7 @@ func lower(i, j, n int) int {
 }
 
 func TestConicTooLarge(t *testing.T) {
-	for _, blocks := range [][]int{{30000}, {math.MaxInt32}, {-MaxRows, -1}, {20000, 20000}} {
+	for _, blocks := range [][]int{{30000}, {math.MaxInt32}, {-cbf.MaxSize, -1}, {20000, 20000}} {
 		_, err := (&Model{Blocks: blocks}).Conic()
 		assert.ErrorContains(t, err, "too large")
 	}
@@ -248,13 +249,7 @@ func TestSolveDiagonal(t *testing.T) {
 	require.NoError(t, err)
 	p, err := m.Conic()
 	require.NoError(t, err)
-	b, err := backends.Open("native")
-	require.NoError(t, err)
-	solver, err := b.Setup(p.Problem, backends.Options{})
-	require.NoError(t, err)
-	defer solver.Close()
-	s, err := solver.Solve(t.Context())
-	require.NoError(t, err)
+	s := readertest.Solve(t, p.Problem)
 	require.Equal(t, backends.Optimal, s.Status)
 	got := p.Solution(s) // x1 >= 1, x1 + x2 >= 2, x2 >= 0
 	assert.InDelta(t, 2, got.Objective, 1e-6)
@@ -274,11 +269,5 @@ func BenchmarkDecode(b *testing.B) {
 		i, j := rng.IntN(n), rng.IntN(n)
 		fmt.Fprintf(&text, "%d 1 %d %d %.6f\n", 1+k*m/entries, min(i, j)+1, max(i, j)+1, rng.NormFloat64())
 	}
-	b.SetBytes(int64(text.Len()))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := Decode("big.dat-s", bytes.NewReader(text.Bytes())); err != nil {
-			b.Fatal(err)
-		}
-	}
+	format.Benchmark(b, text.Bytes())
 }

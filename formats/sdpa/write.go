@@ -1,21 +1,15 @@
 package sdpa
 
 import (
-	"bufio"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 
-	"github.com/conetune/conetune/formats/internal/fields"
-	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/formats/internal/program"
 )
 
-// Write writes the model to a file, gzipped when the path ends in .gz. The file
-// appears whole or not at all.
-func Write(path string, m *Model) error {
-	return textfile.Write(path, func(w io.Writer) error { return Encode(w, m) })
-}
+// Write writes the model to a file, gzipped when the path ends in .gz. The file appears whole or not at all.
+func Write(path string, m *Model) error { return program.Write(path, m, Encode) }
 
 // Encode writes the model, the entries in their order and in the upper triangle,
 // numbers with as many digits as it takes to read the same doubles back.
@@ -23,33 +17,26 @@ func Encode(w io.Writer, m *Model) error {
 	if err := m.check(); err != nil {
 		return err
 	}
-	out := bufio.NewWriter(w)
-	line := strconv.AppendInt(nil, int64(len(m.C)), 10)
-	line = append(line, " = number of variables\n"...)
-	line = strconv.AppendInt(line, int64(len(m.Blocks)), 10)
-	line = append(line, " = number of blocks\n"...)
-	for k, n := range m.Blocks {
-		if k > 0 {
-			line = append(line, ' ')
+	return program.Encode(w, func(e *program.Encoder) {
+		e.Text(strconv.Itoa(len(m.C)), " = number of variables\n", strconv.Itoa(len(m.Blocks)), " = number of blocks\n")
+		for k, n := range m.Blocks {
+			if k > 0 {
+				e.Text(" ")
+			}
+			e.Text(strconv.Itoa(n))
 		}
-		line = strconv.AppendInt(line, int64(n), 10)
-	}
-	line = append(line, '\n')
-	for k, v := range m.C {
-		if k > 0 {
-			line = append(line, ' ')
+		e.Text("\n")
+		for k, v := range m.C {
+			if k > 0 {
+				e.Text(" ")
+			}
+			e.Number(v)
 		}
-		line = fields.AppendNumber(line, v)
-	}
-	_, _ = out.Write(append(line, '\n')) // the first error stays in out
-	for _, e := range m.Entries {
-		line = line[:0]
-		for _, v := range [4]int32{e.Matrix, e.Block + 1, e.Col + 1, e.Row + 1} {
-			line = append(strconv.AppendInt(line, int64(v), 10), ' ')
+		e.Text("\n")
+		for _, c := range m.Entries {
+			e.Entry(c.Value, int(c.Matrix), int(c.Block)+1, int(c.Col)+1, int(c.Row)+1)
 		}
-		_, _ = out.Write(append(fields.AppendNumber(line, e.Value), '\n'))
-	}
-	return out.Flush()
+	})
 }
 
 // check finds what is not a model.
@@ -63,7 +50,7 @@ func (m *Model) check() error {
 		}
 	}
 	for k, v := range m.C {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if !program.Finite(v) {
 			return fmt.Errorf("sdpa: the objective of variable %d is %g", k, v)
 		}
 	}
@@ -76,7 +63,7 @@ func (m *Model) check() error {
 		if !inside {
 			return fmt.Errorf("sdpa: entry %d, (%d, %d) of block %d of matrix %d, is outside of the lower triangle of its block", k, e.Row, e.Col, e.Block, e.Matrix)
 		}
-		if math.IsNaN(e.Value) || math.IsInf(e.Value, 0) {
+		if !program.Finite(e.Value) {
 			return fmt.Errorf("sdpa: entry %d is %g", k, e.Value)
 		}
 	}

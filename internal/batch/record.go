@@ -68,7 +68,6 @@ var jobs = &worklist.Kind[string, Record, Plan]{
 	Head: func(r *Record) worklist.Head[string] {
 		return worklist.Head[string]{Item: r.Job, Schema: r.Schema, Version: r.Version, Seconds: r.Seconds}
 	},
-	Line:       func(string) string { return "" },
 	Same:       same,
 	Replaces:   func(later, earlier *Record) bool { return earlier.failed() && !later.failed() },
 	Difference: difference,

@@ -37,22 +37,13 @@ func (o Output) path(dir, job string) string { return filepath.Join(dir, o.Folde
 
 // Options say where and how to do the jobs.
 type Options struct {
-	// Dir is the folder of the results, Plan the jobs and Shard the part of them to do.
-	Dir   string
-	Plan  Plan
-	Shard worklist.Shard
-	// Resume goes on with results that are in the folder; Retry does jobs that failed once more.
-	Resume, Retry bool
-	// Workers is how many jobs run at once.
-	Workers int
+	worklist.Options[Plan]
+	// Retry, with Resume, does jobs that failed once more.
+	Retry bool
 	// Outputs are the files that each job writes.
 	Outputs []Output
 	// Program starts conetune with arguments, as a process that ends when its standard input does.
 	Program func(ctx context.Context, j *Job, args []string) *exec.Cmd
-	// Version, Machine and Command are noted in the results.
-	Version, Machine, Command string
-	// Observe, if not nil, is called at the start and after each job.
-	Observe func(worklist.Progress)
 }
 
 // Outcome is what a run leaves behind.
@@ -71,9 +62,7 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 		}
 	}
 	sums := &checksums{}
-	done, err := worklist.Run(ctx, jobs, worklist.Options[string, Record, Plan]{
-		Dir: o.Dir, Plan: o.Plan, Shard: o.Shard, Resume: o.Resume, Workers: o.Workers,
-		Version: o.Version, Machine: o.Machine, Command: o.Command, Observe: o.Observe,
+	done, err := worklist.Run(ctx, jobs, worklist.Work[string, Record]{
 		Again: o.again,
 		Check: func(have map[string]*Record) error {
 			if err := checkRecords(o.Plan, have, sums); err != nil {
@@ -84,7 +73,7 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 		Do: func(ctx context.Context, id string) (*Record, error) {
 			return o.do(ctx, byID[id], sums)
 		},
-	})
+	}, o.Options)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func kernelBits() string {
 		add(c.all...)
 
 		l, x, w, dInv := unitLower(rng, n), newWindow(rng, m, n), newWindow(rng, m, n), newWindow(rng, n, 1)
-		SolvePanel(m, n, l.slice(), l.ld, dInv.slice(), x.slice(), x.ld, w.slice(), w.ld)
+		Within{}.SolvePanel(m, n, l.slice(), l.ld, dInv.slice(), x.slice(), x.ld, w.slice(), w.ld)
 		add(x.all...)
 		add(w.all...)
 		TrsmRightLT(m, n, l.slice(), l.ld, x.slice(), x.ld)

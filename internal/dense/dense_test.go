@@ -198,7 +198,7 @@ func TestSolvePanel(t *testing.T) {
 			m, n := s[0], s[1]
 			l, a, w, dInv := unitLower(rng, n), newWindow(rng, m, n), newWindow(rng, m, n), newWindow(rng, n, 1)
 			a0, w0 := a.clone(), w.clone()
-			SolvePanel(m, n, l.slice(), l.ld, dInv.slice(), a.slice(), a.ld, w.slice(), w.ld)
+			Within{}.SolvePanel(m, n, l.slice(), l.ld, dInv.slice(), a.slice(), a.ld, w.slice(), w.ld)
 			// W L' must be the old A, and the new A is W diag(dInv).
 			requireWithin(t, func(i, j int) float64 {
 				residual := a0.at(i, j) - w.at(i, j)
@@ -317,8 +317,8 @@ func TestShapeMisusePanics(t *testing.T) {
 		"syrk":           func() { SyrkNT(4, 1, v, 4, v, 4, v, 4) },
 		"trsm L":         func() { TrsmRightLT(1, 4, v, 4, v, 1) },
 		"trsm X":         func() { TrsmRightLT(4, 3, v, 3, v, 4) },
-		"panel W":        func() { SolvePanel(3, 3, v, 3, v, v, 3, v[:8], 3) },
-		"panel dInv":     func() { SolvePanel(1, 3, v, 3, v[:2], v, 1, v, 1) },
+		"panel W":        func() { Within{}.SolvePanel(3, 3, v, 3, v, v, 3, v[:8], 3) },
+		"panel dInv":     func() { Within{}.SolvePanel(1, 3, v, 3, v[:2], v, 1, v, 1) },
 		"scale d":        func() { ScaleColumns(1, 5, v, 1, v[:4], v, 1) },
 		"gemv x":         func() { GemvN(1, 5, v, 1, v[:4], v) },
 		"gemv y":         func() { GemvT(1, 5, v, 1, v, v[:4]) },

@@ -21,10 +21,11 @@ const (
 
 // GemmNT computes C -= A B', with A m x k, B n x k, C m x n.
 func GemmNT(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	gemmNT(nil, m, n, k, a, lda, b, ldb, c, ldc)
+	Within{}.GemmNT(m, n, k, a, lda, b, ldb, c, ldc)
 }
 
-func gemmNT(s *stop.Stop, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+// GemmNT is the function of that name.
+func (w Within) GemmNT(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	if m <= 0 || n <= 0 || k <= 0 {
 		return
 	}
@@ -35,6 +36,7 @@ func gemmNT(s *stop.Stop, m, n, k int, a []float64, lda int, b []float64, ldb in
 	case size <= tinyWork:
 		gemmTiny(m, n, k, a, lda, b, ldb, c, ldc)
 	case m*k < packFrom || n < packCols:
+		s := w.Stop
 		if size < longWork {
 			s = nil
 		}
@@ -42,7 +44,7 @@ func gemmNT(s *stop.Stop, m, n, k int, a []float64, lda int, b []float64, ldb in
 			gemmStrips(s, m, n, min(blockDepth, k-l), a[l*lda:], lda, b[l*ldb:], ldb, c, ldc)
 		}
 	default:
-		gemmPacked(s, m, n, k, a, lda, b, ldb, c, ldc)
+		gemmPacked(w.Stop, m, n, k, a, lda, b, ldb, c, ldc)
 	}
 }
 
@@ -107,16 +109,18 @@ func packedStrips(m, n, k int, pa, pb []float64, c []float64, ldc int) {
 // The caller guarantees that A B' is symmetric (B = A diag(d)). Entries of C
 // above the diagonal are not touched.
 func SyrkNT(n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	syrkNT(nil, n, k, a, lda, b, ldb, c, ldc)
+	Within{}.SyrkNT(n, k, a, lda, b, ldb, c, ldc)
 }
 
-func syrkNT(s *stop.Stop, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+// SyrkNT is the function of that name.
+func (in Within) SyrkNT(n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	if n <= 0 || k <= 0 {
 		return
 	}
 	checkMatrix("A", n, k, a, lda)
 	checkMatrix("B", n, k, b, ldb)
 	checkMatrix("C", n, n, c, ldc)
+	s := in.Stop
 	if n <= blockRows || n*k <= packFromLower {
 		if int64(n)*int64(n)*int64(k) < longWork {
 			s = nil

@@ -1,7 +1,5 @@
 package dense
 
-import "github.com/conetune/conetune/internal/stop"
-
 // ldlPanel is the number of columns that LDL factors before it subtracts what they
 // contribute to the columns after them.
 const ldlPanel = 128
@@ -22,10 +20,11 @@ const ldlColumns = 8
 // "Symmetric quasidefinite matrices", SIAM J. Optim. 5 (1995)). A NaN in a is not
 // replaced and reaches d.
 func LDL(n int, a []float64, lda int, d []float64, sign []int8, eps, delta float64) int {
-	return ldl(nil, n, a, lda, d, sign, eps, delta)
+	return Within{}.LDL(n, a, lda, d, sign, eps, delta)
 }
 
-func ldl(s *stop.Stop, n int, a []float64, lda int, d []float64, sign []int8, eps, delta float64) int {
+// LDL is the function of that name.
+func (in Within) LDL(n int, a []float64, lda int, d []float64, sign []int8, eps, delta float64) int {
 	if n <= 0 {
 		return 0
 	}
@@ -43,7 +42,7 @@ func ldl(s *stop.Stop, n int, a []float64, lda int, d []float64, sign []int8, ep
 	replaced := 0
 	for j := 0; j < n; j += ldlPanel {
 		nb := min(ldlPanel, n-j)
-		if s != nil && s.Reached(cost(nb, nb, nb)) {
+		if in.Stop != nil && in.Stop.Reached(cost(nb, nb, nb)) {
 			break
 		}
 		diagonal := a[j+j*lda:]
@@ -52,8 +51,8 @@ func ldl(s *stop.Stop, n int, a []float64, lda int, d []float64, sign []int8, ep
 		replaced += ldlBlock(nb, diagonal, lda, d[j:], dInv, sign[j:], eps, delta, ld)
 		if below > 0 {
 			l21 := diagonal[nb:]
-			trsmRightLT(s, below, nb, diagonal, lda, dInv[:nb], l21, lda, ld, below)
-			syrkNT(s, below, nb, l21, lda, ld, below, diagonal[nb+nb*lda:], lda)
+			in.solveRight(below, nb, diagonal, lda, dInv[:nb], l21, lda, ld, below)
+			in.SyrkNT(below, nb, l21, lda, ld, below, diagonal[nb+nb*lda:], lda)
 		}
 	}
 	w.release()

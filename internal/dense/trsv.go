@@ -1,20 +1,20 @@
 package dense
 
-import "github.com/conetune/conetune/internal/stop"
-
 // trsvBlock is the number of unknowns that TrsvN and TrsvT solve by plain loops
 // before a matrix-vector product carries them to the others.
 const trsvBlock = 8
 
 // TrsvN overwrites x with L^{-1} x, L n x n unit lower triangular.
-func TrsvN(n int, l []float64, ldl int, x []float64) { trsvN(nil, n, l, ldl, x) }
+func TrsvN(n int, l []float64, ldl int, x []float64) { Within{}.TrsvN(n, l, ldl, x) }
 
-func trsvN(s *stop.Stop, n int, l []float64, ldl int, x []float64) {
+// TrsvN is the function of that name.
+func (in Within) TrsvN(n int, l []float64, ldl int, x []float64) {
 	if n <= 0 {
 		return
 	}
 	checkMatrix("L", n, n, l, ldl)
 	checkVector("x", n, x)
+	s := in.forSolve(n)
 	for j := 0; j < n; j += trsvBlock {
 		nb := min(trsvBlock, n-j)
 		if s != nil && s.Reached((n-j)*trsvBlock) {
@@ -35,14 +35,16 @@ func trsvN(s *stop.Stop, n int, l []float64, ldl int, x []float64) {
 }
 
 // TrsvT overwrites x with L^{-T} x, L n x n unit lower triangular.
-func TrsvT(n int, l []float64, ldl int, x []float64) { trsvT(nil, n, l, ldl, x) }
+func TrsvT(n int, l []float64, ldl int, x []float64) { Within{}.TrsvT(n, l, ldl, x) }
 
-func trsvT(s *stop.Stop, n int, l []float64, ldl int, x []float64) {
+// TrsvT is the function of that name.
+func (in Within) TrsvT(n int, l []float64, ldl int, x []float64) {
 	if n <= 0 {
 		return
 	}
 	checkMatrix("L", n, n, l, ldl)
 	checkVector("x", n, x)
+	s := in.forSolve(n)
 	for j := (n - 1) / trsvBlock * trsvBlock; j >= 0; j -= trsvBlock {
 		nb := min(trsvBlock, n-j)
 		if s != nil && s.Reached((n-j)*trsvBlock) {

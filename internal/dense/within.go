@@ -2,7 +2,7 @@ package dense
 
 import "github.com/conetune/conetune/internal/stop"
 
-// Within has the kernels whose time may be long, the functions of the same names, as
+// Within has the kernels whose time may be long, as
 // they are called within a computation that may have to end: they look at Stop between blocks of
 // some milliseconds, and leave their outputs unfinished where it is reached. A
 // call that takes less than that does not look at it at all; whoever makes many tells
@@ -24,37 +24,7 @@ const (
 // cost returns what a product of these sizes is to Stop.
 func cost(m, n, k int) int { return int(min(int64(m)*int64(n)*int64(k)/perOperation, stop.Interval)) }
 
-// GemmNT computes C -= A B'.
-func (w Within) GemmNT(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	gemmNT(w.Stop, m, n, k, a, lda, b, ldb, c, ldc)
-}
-
-// SyrkNT computes the lower triangle of C -= A B'.
-func (w Within) SyrkNT(n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	syrkNT(w.Stop, n, k, a, lda, b, ldb, c, ldc)
-}
-
-// TrsmRightLT overwrites X with X L^{-T}.
-func (w Within) TrsmRightLT(m, n int, l []float64, ldl int, x []float64, ldx int) {
-	solveRight(w.Stop, m, n, l, ldl, x, ldx)
-}
-
-// SolvePanel takes rows below a factored block to their part of the factor.
-func (w Within) SolvePanel(m, n int, l []float64, ldl int, dInv []float64, a []float64, lda int, x []float64, ldx int) {
-	solvePanel(w.Stop, m, n, l, ldl, dInv, a, lda, x, ldx)
-}
-
-// LDL factors A = L D L'.
-func (w Within) LDL(n int, a []float64, lda int, d []float64, sign []int8, eps, delta float64) int {
-	return ldl(w.Stop, n, a, lda, d, sign, eps, delta)
-}
-
-// TrsvN overwrites x with L^{-1} x.
-func (w Within) TrsvN(n int, l []float64, ldl int, x []float64) { trsvN(w.forSolve(n), n, l, ldl, x) }
-
-// TrsvT overwrites x with L^{-T} x.
-func (w Within) TrsvT(n int, l []float64, ldl int, x []float64) { trsvT(w.forSolve(n), n, l, ldl, x) }
-
+// forSolve is the Stop of a solve with a triangle.
 func (w Within) forSolve(n int) *stop.Stop {
 	if n <= longSolve {
 		return nil

@@ -54,6 +54,8 @@ type Panel struct {
 	YLabel string
 	LogY   bool
 	Lines  []Line
+	// NoLegend says that the names of the lines are in the legend of another panel.
+	NoLegend bool
 }
 
 // Line is a sequence of points, X and Y of equal length. Its name goes into the
@@ -295,7 +297,7 @@ func (panel Panel) plot(logX bool) (*panelPlot, error) {
 		for _, bar := range bars {
 			p.line(bar, s.color, barWidth, nil)
 		}
-		if line.Name != "" {
+		if line.Name != "" && !panel.NoLegend {
 			p.legend = append(p.legend, line)
 		}
 	}

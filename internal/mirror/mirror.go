@@ -1,11 +1,12 @@
-// Package mirror has what the mirrors of solver libraries share: matrices, how a solve is stopped, and errors.
+// Package mirror has what the mirrors of solver libraries share: matrices, what a library holds, how a solve is stopped,
+// and errors.
 package mirror
 
 import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+	"runtime"
 	"sync/atomic"
 )
 
@@ -34,27 +35,66 @@ func (a *Matrix) Check(library string, rows, cols int) error {
 
 // Part is a vector that goes to a library.
 type Part struct {
-	name string
-	v    []float64
-	n    int
+	name         string
+	length, want int
 }
 
 // Vector is a part that has to have n numbers.
-func Vector(name string, v []float64, n int) Part { return Part{name, v, n} }
+func Vector[T any](name string, v []T, n int) Part { return Part{name, len(v), n} }
+
+// New is a part that stays as it is where it is nil.
+func New(name string, v []float64, n int) Part {
+	if v == nil {
+		n = 0
+	}
+	return Vector(name, v, n)
+}
 
 // Lengths looks at those of the parts.
 func Lengths(library string, parts ...Part) error {
 	for _, p := range parts {
-		if len(p.v) != p.n {
-			return fmt.Errorf("%s: %s has length %d, expected %d", library, p.name, len(p.v), p.n)
+		if p.length != p.want {
+			return fmt.Errorf("%s: %s has length %d, expected %d", library, p.name, p.length, p.want)
 		}
 	}
 	return nil
 }
 
-// Updates is Lengths for parts that stay as they are where they are nil.
-func Updates(library string, parts ...Part) error {
-	return Lengths(library, slices.DeleteFunc(parts, func(p Part) bool { return p.v == nil })...)
+// Held is what a library holds of a problem that has been set up, such as a pointer. It is for one goroutine at a time.
+type Held[T any] struct {
+	library string
+	it      T
+	free    func(T)
+	cleanup runtime.Cleanup
+	closed  bool
+}
+
+// Hold returns what a library holds until Close frees it, or, where that was forgotten, the collector of garbage.
+func Hold[T any](library string, it T, free func(T)) *Held[T] {
+	h := &Held[T]{library: library, it: it, free: free}
+	h.cleanup = runtime.AddCleanup(h, free, it)
+	return h
+}
+
+// Close frees it. Further calls do nothing.
+func (h *Held[T]) Close() {
+	if !h.closed {
+		h.cleanup.Stop()
+		h.free(h.it)
+		h.closed = true
+	}
+}
+
+// Use calls a function of the library unless it is closed or a part has not its length.
+func (h *Held[T]) Use(call func(it T) error, parts ...Part) error {
+	if h.closed {
+		return ErrClosed
+	}
+	if err := Lengths(h.library, parts...); err != nil {
+		return err
+	}
+	defer runtime.KeepAlive(h)
+	return call(h.it)
 }
 
 // ErrClosed is returned by the methods of a solver after Close.

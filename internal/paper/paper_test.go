@@ -42,7 +42,7 @@ func small(t *testing.T, data string, repeats int) Options {
 	files := &Files{Dir: data}
 	p, err := NewPlan([]string{"svm3"}, []string{"random", "tpe", "vf-idca", "vf-idca-t"}, nil, repeats, files)
 	require.NoError(t, err)
-	return Options{Dir: filepath.Join(t.TempDir(), "out"), Plan: p, Files: files, Workers: 2, Version: "test"}
+	return Options{worklist.Options[Plan]{Dir: filepath.Join(t.TempDir(), "out"), Plan: p, Workers: 2, Version: "test"}, files}
 }
 
 // errorTables are the tables of errors in a folder of results.
@@ -239,7 +239,7 @@ func TestUnreadableData(t *testing.T) {
 	files := &Files{Dir: dir}
 	p, err := NewPlan([]string{"svm6"}, nil, nil, 1, files)
 	require.NoError(t, err)
-	_, err = Run(context.Background(), Options{Dir: filepath.Join(dir, "out"), Plan: p, Files: files, Workers: 1})
+	_, err = Run(context.Background(), Options{worklist.Options[Plan]{Dir: filepath.Join(dir, "out"), Plan: p, Workers: 1}, files})
 	require.ErrorContains(t, err, "a1a")
 	records, err := experiments.Read(filepath.Join(dir, "out"))
 	require.NoError(t, err)
@@ -247,7 +247,7 @@ func TestUnreadableData(t *testing.T) {
 
 	// Rows that do not make six folds are no reason to lose other items.
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a1a"), []byte(strings.Repeat("1 1:2\n1 1:1\n", 10)), 0o666))
-	out := do(t, Options{Dir: filepath.Join(dir, "other"), Plan: p, Files: &Files{Dir: dir}, Workers: 1})
+	out := do(t, Options{worklist.Options[Plan]{Dir: filepath.Join(dir, "other"), Plan: p, Workers: 1}, &Files{Dir: dir}})
 	require.Len(t, out.Records, 7)
 	for _, r := range out.Records {
 		require.Equal(t, failed, r.Status)

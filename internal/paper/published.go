@@ -3,6 +3,7 @@ package paper
 import (
 	_ "embed"
 	"encoding/csv"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -10,6 +11,9 @@ import (
 
 // Figure is a number of the paper with what stands behind its +-, which by its size is the standard deviation over 30 repeats.
 type Figure struct{ Mean, Spread float64 }
+
+// String writes it with two decimals.
+func (f Figure) String() string { return fmt.Sprintf("%.2f ± %.2f", f.Mean, f.Spread) }
 
 // Published are the paper's figures of a method on a row: seconds on the machine of its authors, and the errors of the
 // iterate.

@@ -24,10 +24,6 @@ var experiments = &worklist.Kind[Item, Record, Plan]{
 	Head: func(r *Record) worklist.Head[Item] {
 		return worklist.Head[Item]{Item: r.Item, Schema: r.Schema, Version: r.Version, Seconds: r.Seconds}
 	},
-	Line: func(i Item) Item {
-		i.Seed = 0
-		return i
-	},
 	Together:   func(a, b Item) bool { return a.Table == b.Table && a.Row == b.Row && a.Seed == b.Seed },
 	Same:       same,
 	Agree:      sameSettings,
@@ -42,45 +38,28 @@ type Outcome = worklist.Outcome[Record, Plan]
 
 // Options say where and how to do the work of a plan.
 type Options struct {
-	// Dir is the folder of the results.
-	Dir  string
-	Plan Plan
-	// Shard is the part of the plan to do.
-	Shard worklist.Shard
+	worklist.Options[Plan]
 	// Files are the real data, those that the plan was made with.
 	Files *Files
-	// Resume goes on with results that are in the folder.
-	Resume bool
-	// Workers is how many items run at once; 0 means as many as there are processors.
-	Workers int
-	// Version, Machine and Command are noted in the results.
-	Version, Machine, Command string
-	// Observe, if not nil, is called at the start and after each item.
-	Observe func(worklist.Progress)
 }
 
 // Run does the items of the plan that have no record yet, and writes the tables of all records that are there then. A
 // cancelled context ends it in the same way with what was done until then.
 func Run(ctx context.Context, o Options) (*Outcome, error) {
-	workers := o.Workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	out, err := worklist.Run(ctx, experiments, worklist.Options[Item, Record, Plan]{
-		Dir: o.Dir, Plan: o.Plan, Shard: o.Shard, Resume: o.Resume, Workers: workers,
-		Version: o.Version, Machine: o.Machine, Command: o.Command, Observe: o.Observe,
-		Check: o.checkSettings,
-		Do: func(ctx context.Context, i Item) (*Record, error) {
-			r, err := Execute(ctx, i, o.Files)
-			if err != nil {
-				return nil, err
-			}
-			if r.Version = o.Version; workers > 1 {
-				r.CPU = 0 // that of several items
-			}
-			return r, nil
-		},
-	})
+	do := func(ctx context.Context, i Item) (*Record, error) {
+		r, err := Execute(ctx, i, o.Files)
+		if err != nil {
+			return nil, err
+		}
+		if r.Version = o.Version; o.Workers > 1 {
+			r.CPU = 0 // that of several items
+		}
+		return r, nil
+	}
+	out, err := worklist.Run(ctx, experiments, worklist.Work[Item, Record]{Check: o.checkSettings, Do: do}, o.Options)
 	if err != nil {
 		return nil, err
 	}

@@ -203,27 +203,15 @@ var measures = []measure{
 	{"test, refit", func(l *Line) Stat { return l.Refit.Test }},
 }
 
-// best is the line with the least mean of a measure, the first of equals; nil where no line has it.
-func (m *measure) best(lines []Line) *Line {
+// best is the line with the least mean of a number, the first of equals; nil where no line has it.
+func best(lines []Line, of func(*Line) Stat) *Line {
 	var best *Line
 	for k := range lines {
-		if s := m.of(&lines[k]); s.N > 0 && (best == nil || s.Mean < m.of(best).Mean) {
+		if s := of(&lines[k]); s.N > 0 && (best == nil || s.Mean < of(best).Mean) {
 			best = &lines[k]
 		}
 	}
 	return best
-}
-
-// Best says which lines have the least mean of a number, or one that looks the same in the tables.
-func Best(lines []Line, of func(*Line) Stat) []bool {
-	m := measure{of: of}
-	best := m.best(lines)
-	out := make([]bool, len(lines))
-	for k := range lines {
-		s := of(&lines[k])
-		out[k] = s.N > 0 && s.mean() == of(best).mean()
-	}
-	return out
 }
 
 // String writes a mean with its standard error, both with as many decimals as the mean has.

@@ -74,7 +74,7 @@ func verdicts(lines []Line) []Verdict {
 		if closed := index(lines, GapClosed); k == refitValidation && closed >= 0 && m.of(&lines[closed]).N > 0 {
 			at = closed
 		}
-		best := m.best(others)
+		best := best(others, m.of)
 		if at < 0 || best == nil || m.of(&lines[at]).N == 0 {
 			continue
 		}

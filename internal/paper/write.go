@@ -28,15 +28,10 @@ func WriteTables(dir string, p Plan, records []Record) error {
 		return err
 	}
 	summaries := Summarise(p, records)
-	var errors, times []*sheet
-	for k := range summaries {
-		errors = append(errors, p.errorSheet(&summaries[k]))
-		times = append(times, p.timeSheet(&summaries[k]))
-	}
 	for _, f := range []struct{ name, text string }{
-		{"errors.md", markdown("Errors", head, errors)},
+		{"errors.md", p.errors(summaries)},
 		{"errors.csv", errorsCSV(summaries)},
-		{"times.md", markdown("Times", headTimes, times)},
+		{"times.md", p.times(summaries)},
 		{"times.csv", timesCSV(summaries)},
 	} {
 		err := atomicfile.Write(filepath.Join(dir, f.name), func(w io.Writer) error {
@@ -50,13 +45,46 @@ func WriteTables(dir string, p Plan, records []Record) error {
 	return nil
 }
 
-func markdown(title, text string, sheets []*sheet) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s\n\n", title, text)
-	for _, s := range sheets {
-		s.markdown(&b)
+// errors are the tables of errors in Markdown, each with how VF-iDCA stands.
+func (p *Plan) errors(summaries []Summary) string {
+	b := new(strings.Builder)
+	fmt.Fprintf(b, "# Errors\n\n%s\n", head)
+	for _, s := range summaries {
+		fmt.Fprintf(b, "\n## %s (validation: %s; test: %s)\n", s.Table.Title, s.Table.Validation, s.Table.Test)
+		for k := range s.Rows {
+			r := &s.Rows[k]
+			if r.Skipped != "" {
+				fmt.Fprintf(b, "\n%s was not run: %s\n", r.Row.Title, r.Skipped)
+				continue
+			}
+			fmt.Fprintf(b, "\n### %s\n\n%s", r.Row.Title, p.table(r, append([]column{dimensions}, errorColumns...)).Markdown())
+			for at := range r.Verdicts {
+				fmt.Fprintf(b, "%s- %s\n", "\n"[min(at, 1):], r.Verdicts[at].String())
+			}
+		}
 	}
-	return strings.TrimRight(b.String(), "\n") + "\n"
+	return b.String()
+}
+
+// times are the tables of times in Markdown.
+func (p *Plan) times(summaries []Summary) string {
+	b := new(strings.Builder)
+	fmt.Fprintf(b, "# Times\n\n%s\n", headTimes)
+	for _, s := range summaries {
+		fmt.Fprintf(b, "\n## %s\n", s.Table.Title)
+		total := 0.0
+		for k := range s.Rows {
+			r := &s.Rows[k]
+			for at := range r.Lines {
+				total += r.Lines[at].total()
+			}
+			if len(r.Lines) > 0 {
+				fmt.Fprintf(b, "\n### %s\n\n%s", r.Row.Title, p.table(r, timeColumns).Markdown())
+			}
+		}
+		fmt.Fprintf(b, "\nAll runs of this table one after the other: %.0f s.\n", total)
+	}
+	return b.String()
 }
 
 // errorsCSV has a line for each method on each row, numbers with all their digits.

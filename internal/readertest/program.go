@@ -115,6 +115,33 @@ func (p *Program[M]) RoundTrips(t *testing.T, n int, model func() *M) {
 	}
 }
 
+// Solve solves a program by the native solver, which the test imports.
+func Solve(t *testing.T, p *backends.Problem) *backends.Solution {
+	t.Helper()
+	native, err := backends.Open("native")
+	if err != nil {
+		t.Fatal(err)
+	}
+	solver, err := native.Setup(p, backends.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer solver.Close()
+	s, err := solver.Solve(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Benchmark measures the reading of a text.
+func (p *Program[M]) Benchmark(b *testing.B, text []byte) {
+	Benchmark(b, "big"+p.Ending, text, func(path string) error {
+		_, err := p.Open(path)
+		return err
+	})
+}
+
 // Wrong is a text that cannot be read, with the line of the error, 0 for none, and words of it.
 type Wrong = struct {
 	Text string

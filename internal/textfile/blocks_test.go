@@ -133,12 +133,11 @@ func TestBlocksWithinTheBudget(t *testing.T) {
 	} {
 		var first error
 		for _, workers := range []int{1, 2, 7, 7, 7} {
-			s, err := NewSource("f", bytes.NewReader(packed(t, c.text)))
-			require.NoError(t, err)
+			s := source(t, packed(t, c.text))
 			s.SetMemory(c.memory)
 			s.SetBlocks(workers, 0)
 			var values []float64
-			err = Blocks(s, func(b *Block, n *int) error { *n = bytes.Count(b.Text, []byte{'\n'}); return nil }, func(b *Block, n *int) error {
+			err := Blocks(s, func(b *Block, n *int) error { *n = bytes.Count(b.Text, []byte{'\n'}); return nil }, func(b *Block, n *int) error {
 				values = append(Grow(s, values, *n), make([]float64, *n)...)
 				return nil
 			})
@@ -156,8 +155,7 @@ func TestBlocksWithinTheBudget(t *testing.T) {
 func TestBlocksPanic(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		for _, where := range []string{"parse", "merge"} {
-			s, err := NewSource("f", strings.NewReader(strings.Repeat("abc\n", 1000)))
-			require.NoError(t, err)
+			s := source(t, strings.Repeat("abc\n", 1000))
 			s.SetBlocks(workers, 40)
 			fail := func(at string) func(b *Block, _ *int) error {
 				return func(b *Block, _ *int) error {
@@ -174,14 +172,13 @@ func TestBlocksPanic(t *testing.T) {
 
 // Blocks are parsed side by side: each of three goroutines waits in parse until all of them are there.
 func TestBlocksSideBySide(t *testing.T) {
-	s, err := NewSource("f", strings.NewReader(strings.Repeat("abc\n", 1000)))
-	require.NoError(t, err)
+	s := source(t, strings.Repeat("abc\n", 1000))
 	s.SetBlocks(3, 40)
 	var group sync.WaitGroup
 	group.Add(3)
 	all := make(chan struct{})
 	go func() { group.Wait(); close(all) }()
-	err = Blocks(s, func(b *Block, waited *bool) error {
+	err := Blocks(s, func(b *Block, waited *bool) error {
 		if *waited || b.Line < 200 { // the third is started after the eighth block
 			return nil
 		}

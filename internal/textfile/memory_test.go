@@ -1,7 +1,6 @@
 package textfile
 
 import (
-	"bytes"
 	"io"
 	"math"
 	"runtime/debug"
@@ -12,8 +11,7 @@ import (
 )
 
 func TestCharge(t *testing.T) {
-	s, err := NewSource("f", strings.NewReader("a\n"))
-	require.NoError(t, err)
+	s := source(t, "a\n")
 	s.SetMemory(5e6)
 	require.NoError(t, s.Charge(1, "order", 3e6, "%d found: a matrix", 7))
 	require.EqualError(t, s.Charge(2, "order", 3e6, "%d found: a matrix", 8),
@@ -29,8 +27,7 @@ func TestCharge(t *testing.T) {
 func TestDefaultBudget(t *testing.T) {
 	old := debug.SetMemoryLimit(3e9)
 	defer debug.SetMemoryLimit(old)
-	s, err := NewSource("f", strings.NewReader("a\n"))
-	require.NoError(t, err)
+	s := source(t, "a\n")
 	require.NoError(t, s.Charge(1, "", 2e9, "a table"))
 	require.ErrorContains(t, s.Charge(1, "", 2e9, "a table"), "but the budget is 3 GB")
 }
@@ -39,27 +36,22 @@ func TestDefaultBudget(t *testing.T) {
 // that is small when it is packed does not take more than the budget either.
 func TestGrowthIsBounded(t *testing.T) {
 	text := packed(t, strings.Repeat("1\n", 1<<20))
-	s, err := NewSource("f", bytes.NewReader(text))
-	require.NoError(t, err)
+	s := source(t, text)
 	s.SetMemory(1 << 20)
 	var values []float64
-	for {
-		if _, err = s.Line(); err != nil {
-			break
-		}
+	_, err := s.Line()
+	for ; err == nil; _, err = s.Line() {
 		values = append(Grow(s, values, 1), 1)
 	}
 	require.ErrorContains(t, err, "f:131073: what was read up to here takes about 1.05 MB of memory, but the budget is 1.05 MB")
 	require.Len(t, values, 1<<17+1)
 
-	s, err = NewSource("f", bytes.NewReader(packed(t, strings.Repeat("x", 1<<22))))
-	require.NoError(t, err)
+	s = source(t, packed(t, strings.Repeat("x", 1<<22)))
 	s.SetMemory(16 << 20)
 	_, err = s.Line()
 	require.ErrorContains(t, err, "f:1: a line of such a length takes about")
 	require.Less(t, cap(s.long), 2<<20)
-	s, err = NewSource("f", bytes.NewReader(packed(t, strings.Repeat("x", 1<<22))))
-	require.NoError(t, err)
+	s = source(t, packed(t, strings.Repeat("x", 1<<22)))
 	s.SetMemory(65 << 20)
 	line, err := s.Line()
 	require.NoError(t, err)

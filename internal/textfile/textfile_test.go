@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -25,6 +24,14 @@ func packed(t testing.TB, text string) []byte {
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	return b.Bytes()
+}
+
+// source reads a text.
+func source[T string | []byte](t testing.TB, text T) *Source {
+	t.Helper()
+	s, err := NewSource("f", bytes.NewReader([]byte(text)))
+	require.NoError(t, err)
+	return s
 }
 
 func lines(t testing.TB, s *Source) []string {
@@ -56,11 +63,9 @@ func TestLines(t *testing.T) {
 		{"longer than the buffer", "a\n" + long + "\nb\n" + long, []string{"a", long, "b", long}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := NewSource("f", strings.NewReader(c.text))
-			require.NoError(t, err)
+			s := source(t, c.text)
 			require.Equal(t, c.want, lines(t, s))
-			s, err = NewSource("f", bytes.NewReader(packed(t, c.text)))
-			require.NoError(t, err)
+			s = source(t, packed(t, c.text))
 			require.Equal(t, c.want, lines(t, s), "gzipped")
 		})
 	}
@@ -100,23 +105,6 @@ func TestOpenErrors(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	_, err = Open(dir)
 	require.EqualError(t, err, dir+": is a directory, expected a file")
-}
-
-// The fast way must give the nearest float64, as strconv does.
-func TestNumberAgreesWithStrconv(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	texts := []string{"0", "-0", "+1", "1.", ".5", "-.5", "007", "999999999999999", "0.999999999999999", "1e22", "1E-5", "123456789012345678901234567890", "4.9e-324", "1.7976931348623157e308", "1e-400"}
-	for range 20000 {
-		v := r.NormFloat64() * math.Pow(10, float64(r.IntN(40)-20))
-		texts = append(texts, strconv.FormatFloat(v, 'f', r.IntN(20), 64), strconv.FormatFloat(v, 'g', 1+r.IntN(17), 64))
-	}
-	for _, text := range texts {
-		want, err := strconv.ParseFloat(text, 64)
-		require.NoError(t, err)
-		got, reason := Number([]byte(text))
-		require.Empty(t, reason, text)
-		require.Equal(t, math.Float64bits(want), math.Float64bits(got), text)
-	}
 }
 
 func TestNumberRejects(t *testing.T) {
@@ -189,8 +177,7 @@ func TestGrow(t *testing.T) {
 			require.Less(t, made, n+n/2)
 		})
 	}
-	s, err := NewSource("f", strings.NewReader("x"))
-	require.NoError(t, err)
+	s := source(t, "x")
 	require.Zero(t, s.Fraction(), "size unknown")
 	require.GreaterOrEqual(t, cap(Grow(s, []int(nil), 7)), 7)
 }

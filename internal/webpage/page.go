@@ -24,56 +24,6 @@ var script string
 //go:embed page.html
 var common string
 
-// Table is a table with a caption. Its rows can be sorted by each column where Sortable is set.
-type Table struct {
-	ID, Caption string
-	// Groups, if any, are headings above those of the columns. Their spans sum to the number of columns.
-	Groups   []Group
-	Columns  []Column
-	Rows     []Row
-	Sortable bool
-}
-
-// Group is a heading over Span columns; an empty title says that they have none.
-type Group struct {
-	Title string
-	Span  int
-}
-
-// Column is the heading of a column. Numbers stand at the right and are sorted by value. Spoken, if any, is what a
-// screen reader says after the title, where only the heading above tells it to the eye.
-type Column struct {
-	Title, Spoken string
-	Number        bool
-}
-
-// Row is a row; the first cell is its heading.
-type Row struct {
-	// X is the place of the row in the figure that the table is the text of; 0 where there is none.
-	X     float64
-	Cells []Cell
-}
-
-// Cell is an entry. Key is what it is sorted by, in the place of Text; empty keys come last. Strong stands out.
-type Cell struct {
-	Text   string
-	Key    *string
-	Strong bool
-	// Picture stands after the text; it says nothing that the row does not.
-	Picture template.HTML
-}
-
-// Figure is a picture with its text. The title is unique on the page; Caption is what is needed of it below the heading
-// where the figure stands.
-type Figure struct {
-	ID, Title, Caption string
-	// SVG is the picture, see [SVG].
-	SVG template.HTML
-	// Numbers is what the picture shows. Rows with an X can be read by pointing at the picture: their first
-	// cell is the place, the other columns are the lines, in groups the panels.
-	Numbers Table
-}
-
 // New parses a page. The body is what stands in its main element; it may use the templates "table" and "figure"
 // with values of these types. The page is written by [Write].
 func New(name, body string) *template.Template {
@@ -96,16 +46,4 @@ func Write(w io.Writer, t *template.Template, title string, data any) error {
 	}
 	_, err = io.WriteString(w, textfile.Printable(page.String()))
 	return err
-}
-
-// SVG takes a picture as it stands in a file, without its header, into a page.
-// The title and the description are what a screen reader says; id is that of the figure.
-func SVG(picture, id, title, description string) template.HTML {
-	_, rest, _ := strings.Cut(picture, "<svg ")
-	attributes, rest, _ := strings.Cut(rest, ">")
-	_, box, _ := strings.Cut(attributes, `viewBox="`)
-	box, _, _ = strings.Cut(box, `"`)
-	e := template.HTMLEscapeString
-	return template.HTML(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="` + e(box) + `" role="img" aria-labelledby="` + e(id) + `-title ` + e(id) + `-desc">` +
-		`<title id="` + e(id) + `-title">` + e(title) + `</title><desc id="` + e(id) + `-desc">` + e(description) + `</desc>` + strings.TrimSpace(rest))
 }

@@ -17,7 +17,10 @@
 // The list is a function of the plan alone. [Shard] divides it, [Merge] puts the parts of one plan together.
 package worklist
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Kind is a kind of work: what must be known of its items I, of their records R, and of its plans P.
 type Kind[I comparable, R, P any] struct {
@@ -31,8 +34,6 @@ type Kind[I comparable, R, P any] struct {
 	Items func(P) []I
 	// Head is what a record says of itself.
 	Head func(*R) Head[I]
-	// Line is the item without what its time does not depend on: the time of items is foreseen by those of the same line.
-	Line func(I) I
 	// Together says whether an item and the next one of the list are of one group, see [Kind.Of]. Nil means never.
 	Together func(a, b I) bool
 	// Same says whether two records of one item agree in all but times.
@@ -54,7 +55,7 @@ type Head[I comparable] struct {
 }
 
 // Options say where and how to do the work of a plan.
-type Options[I comparable, R, P any] struct {
+type Options[P any] struct {
 	// Dir is the folder of the results.
 	Dir  string
 	Plan P
@@ -66,14 +67,26 @@ type Options[I comparable, R, P any] struct {
 	Workers int
 	// Version, Machine and Command are noted in the results.
 	Version, Machine, Command string
+	// Observe, if not nil, is called at the start and after each item.
+	Observe func(Progress)
+}
+
+// Work is how items are done.
+type Work[I comparable, R any] struct {
 	// Check looks at the records of earlier runs before the work begins; nil takes them as they are.
 	Check func(map[I]*R) error
 	// Again says whether the item of a record is to be done once more; nil means never.
 	Again func(*R) bool
 	// Do does an item. An error ends the whole work: what only this item is about belongs in its record.
 	Do func(context.Context, I) (*R, error)
-	// Observe, if not nil, is called at the start and after each item.
-	Observe func(Progress)
+}
+
+// Progress is how far the work is.
+type Progress struct {
+	// Done and All count items, those done by earlier runs included.
+	Done, All int
+	// Left is what the rest takes if its items take as long as those done, in the mean; 0 as long as nothing is known.
+	Left time.Duration
 }
 
 // Outcome is what a run leaves behind.

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/conetune/conetune/internal/crew"
 )
 
 // Run does the items of the plan that have no record yet. A cancelled context ends it in the same way with what was
 // done until then.
-func Run[I comparable, R, P any](ctx context.Context, k *Kind[I, R, P], o Options[I, R, P]) (*Outcome[R, P], error) {
+func Run[I comparable, R, P any](ctx context.Context, k *Kind[I, R, P], w Work[I, R], o Options[P]) (*Outcome[R, P], error) {
 	if o.Shard == (Shard{}) {
 		o.Shard = Shard{1, 1}
 	}
@@ -34,15 +35,15 @@ func Run[I comparable, R, P any](ctx context.Context, k *Kind[I, R, P], o Option
 	if err != nil {
 		return nil, err
 	}
-	if o.Again != nil {
+	if w.Again != nil {
 		for i, r := range have {
-			if o.Again(r) {
+			if w.Again(r) {
 				delete(have, i)
 			}
 		}
 	}
-	if o.Check != nil {
-		if err := o.Check(have); err != nil {
+	if w.Check != nil {
+		if err := w.Check(have); err != nil {
 			return nil, err
 		}
 	}
@@ -55,16 +56,25 @@ func Run[I comparable, R, P any](ctx context.Context, k *Kind[I, R, P], o Option
 	}
 	items := k.Of(o.Shard, k.Items(o.Plan))
 	var todo []I
-	e := &estimate[I]{all: len(items), workers: o.Workers, line: k.Line}
+	e := &estimate{all: len(items), workers: o.Workers}
 	for _, i := range items {
 		if r, ok := have[i]; ok {
-			e.add(i, k.Head(r).Seconds, false)
+			e.add(k.Head(r).Seconds)
 		} else {
 			todo = append(todo, i)
-			e.plan(i)
 		}
 	}
-	if err := o.work(ctx, k, s, todo, e); err != nil {
+	if o.Observe == nil {
+		o.Observe = func(Progress) {}
+	}
+	err = work(ctx, todo, o.Workers, w.Do, func() { o.Observe(e.progress()) }, func(r *R) error {
+		if err := s.add(r); err != nil {
+			return err
+		}
+		e.add(k.Head(r).Seconds)
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	out, err := k.outcome(*m, s.records)
@@ -75,36 +85,30 @@ func Run[I comparable, R, P any](ctx context.Context, k *Kind[I, R, P], o Option
 	return out, nil
 }
 
-// work does items, several at once, in the order of the list.
-func (o *Options[I, R, P]) work(ctx context.Context, k *Kind[I, R, P], s *store[R], todo []I, e *estimate[I]) error {
+// work does items, several at once, in the order of the list, and keeps their records one at a time.
+func work[I, R any](ctx context.Context, todo []I, workers int, do func(context.Context, I) (*R, error), observe func(), keep func(*R) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	queue := make(chan I)
-	workers := crew.Crew{Failed: func() { stop(errWorker) }}
+	all := crew.Crew{Failed: func() { stop(errWorker) }}
 	var mu sync.Mutex
-	observe := func() {
-		if o.Observe != nil {
-			o.Observe(e.progress())
-		}
-	}
 	observe()
-	for range min(o.Workers, max(1, len(todo))) {
-		workers.Go(func() {
+	for range min(workers, max(1, len(todo))) {
+		all.Go(func() {
 			for i := range queue {
 				if ctx.Err() != nil {
 					continue
 				}
-				r, err := o.Do(ctx, i)
+				r, err := do(ctx, i)
+				mu.Lock()
 				if err == nil {
-					err = s.add(r)
+					err = keep(r)
 				}
 				if err != nil {
 					stop(err) // the first cause stays
-					continue
+				} else {
+					observe()
 				}
-				mu.Lock()
-				e.add(i, k.Head(r).Seconds, true)
-				observe()
 				mu.Unlock()
 			}
 		})
@@ -118,9 +122,22 @@ func (o *Options[I, R, P]) work(ctx context.Context, k *Kind[I, R, P], s *store[
 		break
 	}
 	close(queue)
-	workers.Wait()
+	all.Wait()
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	return nil
+}
+
+// estimate foresees how long the rest of the work takes.
+type estimate struct {
+	done, all, workers int
+	seconds            float64 // of what is done
+}
+
+func (e *estimate) add(seconds float64) { e.done, e.seconds = e.done+1, e.seconds+seconds }
+
+func (e *estimate) progress() Progress {
+	left := e.seconds / float64(max(1, e.done)) * float64(e.all-e.done) / float64(e.workers)
+	return Progress{Done: e.done, All: e.all, Left: time.Duration(left * float64(time.Second))}
 }

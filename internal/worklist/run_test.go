@@ -28,7 +28,6 @@ var squares = &Kind[int, result, []int]{
 	Head: func(r *result) Head[int] {
 		return Head[int]{Item: r.Number, Schema: r.Schema, Version: "1", Seconds: r.Seconds}
 	},
-	Line:       func(i int) int { return i % 2 },
 	Same:       func(a, b *result) bool { return a.Square == b.Square && a.Failed == b.Failed },
 	Replaces:   func(later, earlier *result) bool { return earlier.Failed && !later.Failed },
 	Difference: func(a, b []int) string { return fmt.Sprintf("%v and %v", a, b) },
@@ -38,8 +37,8 @@ func square(_ context.Context, i int) (*result, error) {
 	return &result{Schema: 1, Number: i, Square: i * i, Seconds: 1}, nil
 }
 
-func options(dir string, numbers ...int) Options[int, result, []int] {
-	return Options[int, result, []int]{Dir: dir, Plan: numbers, Workers: 2, Version: "1", Do: square}
+func options(dir string, numbers ...int) (Work[int, result], Options[[]int]) {
+	return Work[int, result]{Do: square}, Options[[]int]{Dir: dir, Plan: numbers, Workers: 2, Version: "1"}
 }
 
 func TestOneProcess(t *testing.T) {
@@ -64,32 +63,32 @@ func TestOneProcess(t *testing.T) {
 
 // Records come in the order of the plan; what failed is done again where that is asked for, and its new record counts.
 func TestAgain(t *testing.T) {
-	o := options(t.TempDir(), 5, 3, 4, 1)
-	o.Do = func(ctx context.Context, i int) (*result, error) {
+	w, o := options(t.TempDir(), 5, 3, 4, 1)
+	w.Do = func(ctx context.Context, i int) (*result, error) {
 		r, err := square(ctx, i)
 		r.Failed = i == 3
 		return r, err
 	}
-	out, err := Run(context.Background(), squares, o)
+	out, err := Run(context.Background(), squares, w, o)
 	require.NoError(t, err)
 	require.Zero(t, out.Missing)
 	require.Equal(t, []int{25, 9, 16, 1}, squaresOf(out.Records))
 	require.True(t, out.Records[1].Failed)
 
 	var done []int
-	o.Do = func(ctx context.Context, i int) (*result, error) {
+	w.Do = func(ctx context.Context, i int) (*result, error) {
 		done = append(done, i)
 		return square(ctx, i)
 	}
-	_, err = Run(context.Background(), squares, o)
+	_, err = Run(context.Background(), squares, w, o)
 	require.ErrorIs(t, err, ErrExists)
 	o.Resume = true
-	_, err = Run(context.Background(), squares, o)
+	_, err = Run(context.Background(), squares, w, o)
 	require.NoError(t, err)
 	require.Empty(t, done)
-	o.Again = func(r *result) bool { return r.Failed }
+	w.Again = func(r *result) bool { return r.Failed }
 	for range 2 {
-		out, err = Run(context.Background(), squares, o)
+		out, err = Run(context.Background(), squares, w, o)
 		require.NoError(t, err)
 		require.Equal(t, []int{3}, done)
 		require.False(t, out.Records[1].Failed)
@@ -113,27 +112,27 @@ func squaresOf(records []result) (list []int) {
 // An error of an item that is not about that item alone ends the work; what is done stays.
 func TestRunError(t *testing.T) {
 	boom := errors.New("boom")
-	o := options(t.TempDir(), 1, 2, 3, 4)
+	w, o := options(t.TempDir(), 1, 2, 3, 4)
 	o.Workers = 1
-	o.Do = func(ctx context.Context, i int) (*result, error) {
+	w.Do = func(ctx context.Context, i int) (*result, error) {
 		if i == 3 {
 			return nil, boom
 		}
 		return square(ctx, i)
 	}
-	_, err := Run(context.Background(), squares, o)
+	_, err := Run(context.Background(), squares, w, o)
 	require.ErrorIs(t, err, boom)
 	done, err := squares.Read(o.Dir)
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 4}, squaresOf(done))
-	o.Resume, o.Do = true, square
-	o.Check = func(have map[int]*result) error {
+	o.Resume, w.Do = true, square
+	w.Check = func(have map[int]*result) error {
 		if len(have) == 2 {
 			return boom
 		}
 		return nil
 	}
-	_, err = Run(context.Background(), squares, o)
+	_, err = Run(context.Background(), squares, w, o)
 	require.ErrorIs(t, err, boom)
 }
 
@@ -141,9 +140,9 @@ func TestRunError(t *testing.T) {
 func TestMergeParts(t *testing.T) {
 	var parts []string
 	for i := 1; i <= 3; i++ {
-		o := options(t.TempDir(), 1, 2, 3, 4, 5)
+		w, o := options(t.TempDir(), 1, 2, 3, 4, 5)
 		o.Shard = Shard{i, 3}
-		out, err := Run(context.Background(), squares, o)
+		out, err := Run(context.Background(), squares, w, o)
 		require.NoError(t, err)
 		require.Equal(t, 5, out.Missing+len(out.Records))
 		parts = append(parts, o.Dir)
@@ -155,19 +154,16 @@ func TestMergeParts(t *testing.T) {
 	require.ErrorContains(t, err, "no folders")
 }
 
-// What is left takes as long as what is done of the same line, with two workers half of it.
+// What is left takes as long as what is done, with two workers half of it.
 func TestEstimate(t *testing.T) {
-	e := &estimate[int]{all: 6, workers: 2, line: func(i int) int { return i % 2 }}
-	for i := range 6 {
-		e.plan(i)
-	}
+	e := &estimate{all: 6, workers: 2}
 	require.Equal(t, Progress{All: 6}, e.progress())
-	e.add(0, 10, true)
+	e.add(10)
 	require.Equal(t, Progress{Done: 1, All: 6, Left: 25 * time.Second}, e.progress())
-	e.add(1, 2, true)
-	require.Equal(t, Progress{Done: 2, All: 6, Left: (2*10 + 2*2) / 2 * time.Second}, e.progress())
-	for i := 2; i < 6; i++ {
-		e.add(i, 1, true)
+	e.add(2)
+	require.Equal(t, Progress{Done: 2, All: 6, Left: 12 * time.Second}, e.progress())
+	for range 4 {
+		e.add(1)
 	}
 	require.Equal(t, Progress{Done: 6, All: 6}, e.progress())
 }

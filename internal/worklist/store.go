@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/filelock"
@@ -30,9 +29,8 @@ type DamageError struct {
 
 func (e *DamageError) Error() string { return e.Path + ": " + e.Reason }
 
-// store is an open results file. Its methods may be called by several goroutines.
+// store is an open results file.
 type store[R any] struct {
-	mu      sync.Mutex
 	file    *os.File
 	encode  func(*R) ([]byte, error)
 	records []R
@@ -96,8 +94,6 @@ func (s *store[R]) add(r *R) error {
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if _, err := s.file.Write(line); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package fits
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -111,6 +112,9 @@ func (m *completionFit) Solve(
 	return pt, nil
 }
 
+// gapShare of the root of its gap, to which a solution is known, is an accuracy of its derivative that is of no use.
+const gapShare = 0.1
+
 // Gradient is that of [lower.Traits].
 func (m *completionFit) Gradient(_ context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
 	if o.Mode == lower.Forward {
@@ -119,7 +123,8 @@ func (m *completionFit) Gradient(_ context.Context, at *lower.Point, o lower.Gra
 	s := at.State.(*completionState)
 	v := slices.Clone(s.residual)
 	floats.Scale(1/float64(len(v)), v)
-	nuclear, groups, err := m.completion.Derivative(s.weights, s.Solution, v, m.val.X, m.val.Row, m.val.Col, o.Accuracy())
+	accuracy := math.Max(o.Accuracy(), gapShare*math.Sqrt(at.Gap))
+	nuclear, groups, err := m.completion.Derivative(s.weights, s.Solution, v, m.val.X, m.val.Row, m.val.Col, accuracy)
 	if err != nil {
 		return nil, err
 	}

@@ -32,13 +32,8 @@ type CoxOptions struct {
 //	D(validation) / events,   or grouped   (D(training and validation) - D(training)) / events
 //
 // (Verweij, van Houwelingen, Statistics in Medicine 12, 1993), which is not convex, as all validation rows are
-// compared with the training rows then: a [Net] has no subproblems. The first is a [JointNet]. The points have the
-// coefficients.
+// compared with the training rows then: such a fit has no subproblems.
 func NewCox(train, val Rows, o CoxOptions) (*Net, error) {
-	g, err := sparse.Cox(sparse.Sample(train), o.Ties, o.Terms)
-	if err != nil {
-		return nil, fmt.Errorf("fits: training rows of the Cox regression: %w", err)
-	}
 	if err := check("Cox regression", train, val); err != nil {
 		return nil, err
 	}
@@ -55,12 +50,13 @@ func NewCox(train, val Rows, o CoxOptions) (*Net, error) {
 	if !(events > 0) {
 		return nil, fmt.Errorf("fits: no event in the validation rows of the Cox regression")
 	}
-	m, err := newNet("Cox regression", g, train, val, events/2, false, both)
+	g, err := sparse.Cox(sparse.Sample(train), o.Ties, o.Terms)
+	m, err := newNet("Cox regression", g, err, train, val, events/2, false, both)
 	if err != nil {
 		return nil, err
 	}
 	if o.Grouped {
-		m.loss = added(train, val, o.Ties, events)
+		m.loss, m.traits.Parts = added(train, val, o.Ties, events), nil
 	}
 	return m, nil
 }
@@ -110,16 +106,4 @@ func bothWeights(a, b Rows) []float64 {
 		return r.Weights
 	}
 	return slices.Concat(of(a), of(b))
-}
-
-// NewCoxJoint is [NewCox], with options that are not Grouped, which can also be solved with the validation rows in it.
-func NewCoxJoint(train, val Rows, o CoxOptions) (*JointNet, error) {
-	if o.Grouped {
-		return nil, fmt.Errorf("fits: a Cox regression whose validation loss is what rows add to others cannot be solved with these in it, as that is not convex")
-	}
-	m, err := NewCox(train, val, o)
-	if err != nil {
-		return nil, err
-	}
-	return &JointNet{m, joint{&m.penalised}}, nil
 }

@@ -109,7 +109,7 @@ func (s *factoredWithin) approach(ctx context.Context, radius float64) error {
 
 // Subproblem implements [lower.Bilevel].
 func (c *factoredCompletion) Subproblem(parts []lower.Bilevel, workers int) lower.Subproblem {
-	return subproblem(parts, workers)
+	return joint(parts, workers)
 }
 
 var _ lower.Joint = (*factoredCompletion)(nil)

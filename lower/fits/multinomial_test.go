@@ -43,7 +43,7 @@ func TestMultinomialStart(t *testing.T) {
 		return sum
 	}
 	for _, lambda := range [][]float64{{0.045, 0.01}, {0.011, 0.012}, {2e-3, 0.9}, {1e-3, 1e-4}} {
-		from := m.Start(lambda, points)
+		from := m.Traits().Start(lambda, points)
 		for _, pt := range points {
 			require.LessOrEqual(t, objective(from, lambda), objective(pt, lambda)*(1+1e-12))
 		}

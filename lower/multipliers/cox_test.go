@@ -99,7 +99,7 @@ func TestCoxAgainstConic(t *testing.T) {
 			}
 			penalised, factors = append(penalised, j), append(factors, terms.Factors[j])
 		}
-		f, err := fits.NewCoxJoint(train.rows(), val.rows(), fits.CoxOptions{Terms: terms})
+		f, err := fits.NewCox(train.rows(), val.rows(), fits.CoxOptions{Terms: terms})
 		require.NoError(t, err)
 		all, _ := train.total()
 		_, events := val.total()

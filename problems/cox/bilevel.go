@@ -143,7 +143,7 @@ func (m *Model) whole(ctx context.Context, s problems.Solver, gap float64) (dca.
 		return p, of, nil
 	}
 	train, _, _ := all.Rows()
-	fit, err := fits.NewCoxJoint(rowsOf(train), rowsOf(train), fits.CoxOptions{Ties: m.options.Ties, Terms: m.data.Terms()}) // nothing is chosen by it
+	fit, err := fits.NewCox(rowsOf(train), rowsOf(train), fits.CoxOptions{Ties: m.options.Ties, Terms: m.data.Terms()}) // nothing is chosen by it
 	if err != nil {
 		return p, of, err
 	}

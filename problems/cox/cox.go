@@ -201,10 +201,7 @@ func (m *Model) Penalised() (lower.Fit, error) {
 	return lower.OverFolds(len(m.parts), func(t int) (lower.Fit, error) {
 		train, val, _ := m.data.Fold(t).Rows()
 		o := fits.CoxOptions{Ties: m.options.Ties, Grouped: len(m.parts) > 1, Events: m.parts[t].events, Terms: m.data.Terms()}
-		if o.Grouped {
-			return regression.Either(fits.NewCox(rowsOf(train), rowsOf(val), o))
-		}
-		return regression.Either(fits.NewCoxJoint(rowsOf(train), rowsOf(val), o))
+		return regression.Either(fits.NewCox(rowsOf(train), rowsOf(val), o))
 	})
 }
 

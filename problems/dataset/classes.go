@@ -3,32 +3,45 @@ package dataset
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // MostClasses bounds the classes of a target: more of them are numbers rather than classes.
 const MostClasses = 100
 
-// FindClasses returns the values of the target in rising order, the classes of a [CheckClasses].
-func FindClasses(d *Data) ([]float64, error) {
+// mostLabels is how many values of a target are told that are not two.
+const mostLabels = 4
+
+// values are those of the target in rising order, not more than most and one.
+func (d *Data) values(most int) []float64 {
 	seen := map[float64]bool{}
 	var values []float64
 	for _, y := range d.Y {
 		if !seen[y] {
 			seen[y] = true
-			if values = append(values, y); len(values) > MostClasses {
-				return nil, fmt.Errorf("%q has more than %d values, expected so many classes at most", d.Target, MostClasses)
+			if values = append(values, y); len(values) > most {
+				break
 			}
 		}
 	}
 	slices.Sort(values)
-	if len(values) == 1 {
+	return values
+}
+
+// FindClasses returns the values of the target in rising order, the classes of a [CheckClasses].
+func FindClasses(d *Data) ([]float64, error) {
+	values := d.values(MostClasses)
+	switch {
+	case len(values) > MostClasses:
+		return nil, fmt.Errorf("%q has more than %d values, expected so many classes at most", d.Target, MostClasses)
+	case len(values) == 1:
 		return nil, fmt.Errorf("all rows have the label %v in %q, expected at least two classes", values[0], d.Target)
 	}
 	return values, nil
 }
 
-// CheckClasses returns the classes of a division, those of its table, and says why where a classifier cannot be trained: validation or test
-// rows of another class, or training rows that lack one.
+// CheckClasses returns the classes of a division, those of its table, and says why where a classifier cannot be trained:
+// validation or test rows of another class, or training rows that lack one.
 func CheckClasses(v Division) ([]float64, error) {
 	classes, err := FindClasses(v.Table())
 	if err != nil {
@@ -70,8 +83,8 @@ func trainable(v Division, classes []float64) error {
 	return nil
 }
 
-// ClassNumbers returns the number of the class of each row, for [CrossValidate]. The error says why they are no classes, or that one has one row only,
-// without which a fold cannot be trained.
+// ClassNumbers returns the number of the class of each row, for [CrossValidate]. The error says why they are no classes, or
+// that one has one row only, without which a fold cannot be trained.
 func ClassNumbers(d *Data) ([]int, error) {
 	classes, err := FindClasses(d)
 	if err != nil {
@@ -79,25 +92,81 @@ func ClassNumbers(d *Data) ([]int, error) {
 	}
 	out, count := make([]int, len(d.Y)), make([]int, len(classes))
 	for i, y := range d.Y {
-		k, _ := slices.BinarySearch(classes, y)
-		out[i] = k
-		count[k]++
+		out[i], _ = slices.BinarySearch(classes, y)
+		count[out[i]]++
 	}
-	if k := slices.Index(count, 1); k >= 0 {
-		if single := ones(count); len(classes) > 10 && 2*single > len(classes) {
-			return nil, fmt.Errorf("%q has %d values, %d of them in one row each: these are numbers rather than labels, which models of regression take", d.Target, len(classes), single)
+	k := slices.Index(count, 1)
+	if k < 0 {
+		return out, nil
+	}
+	single := 0
+	for _, n := range count {
+		if n == 1 {
+			single++
 		}
-		return nil, fmt.Errorf("one row has the label %v, which the fold that it validates would lack: expected at least 2", classes[k])
 	}
-	return out, nil
+	if len(classes) > 10 && 2*single > len(classes) {
+		return nil, fmt.Errorf("%q has %d values, %d of them in one row each: these are numbers rather than labels, which models of regression take",
+			d.Target, len(classes), single)
+	}
+	return nil, fmt.Errorf("one row has the label %v, which the fold that it validates would lack: expected at least 2", classes[k])
 }
 
-// ones counts the classes of one row.
-func ones(count []int) (n int) {
-	for _, c := range count {
-		if c == 1 {
-			n++
-		}
+// Labels are the two values of the target, the smaller one first.
+type Labels [2]float64
+
+// FindLabels looks the two values of the target up. The error says what else it has.
+func FindLabels(d *Data) (Labels, error) {
+	values := d.values(mostLabels)
+	if len(values) == 2 {
+		return Labels{values[0], values[1]}, nil
+	}
+	if len(values) == 1 {
+		return Labels{}, fmt.Errorf("all rows have the label %v in %q, expected two labels", values[0], d.Target)
+	}
+	var names []string
+	for _, v := range values[:min(mostLabels, len(values))] {
+		names = append(names, fmt.Sprint(v))
+	}
+	if len(values) > mostLabels {
+		names = append(names, "..")
+		return Labels{}, fmt.Errorf("%q has more than %d values (%s), expected two labels", d.Target, mostLabels, strings.Join(names, ", "))
+	}
+	return Labels{}, fmt.Errorf("%q has %d values (%s), expected two labels", d.Target, len(values), strings.Join(names, ", "))
+}
+
+// Class is 0 or 1 for the two labels.
+func (l Labels) Class(y float64) int {
+	if y == l[1] {
+		return 1
+	}
+	return 0
+}
+
+// Weighed are the sums of the weights of the rows with the two labels, their numbers where rows have no weights.
+func (l Labels) Weighed(d *Data) (n [2]float64) {
+	for i, w := range d.weights() {
+		n[l.Class(d.Y[i])] += w
 	}
 	return n
+}
+
+// CheckLabels returns the two labels of a division, and says why where the targets are others, or why a classifier cannot
+// be trained: training rows without one of the labels. Validation rows may lack one.
+func CheckLabels(v Division) (Labels, error) {
+	l, err := FindLabels(v.Table())
+	if err != nil {
+		return l, fmt.Errorf("training rows: %w", err)
+	}
+	return l, trainable(v, l[:])
+}
+
+// Classes returns 0 for rows with the smaller label and 1 for those with the larger one, for [CrossValidate], which then
+// deals the rows of both out evenly. The error says why the target of d is not one of two labels, or that a label has one
+// row only, without which a fold cannot be trained.
+func Classes(d *Data) ([]int, error) {
+	if _, err := FindLabels(d); err != nil {
+		return nil, err
+	}
+	return ClassNumbers(d)
 }

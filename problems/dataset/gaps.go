@@ -20,10 +20,10 @@ type Gaps struct {
 	starts []int // of each row up to the last one with gaps, the first gap that is not above it
 }
 
-// of returns the gaps of a row, from the first one on to the last.
-func (g *Gaps) of(row int) (from, to int) {
+// of are the features of the gaps of a row.
+func (g *Gaps) of(row int) []int {
 	if g == nil {
-		return 0, 0
+		return nil
 	}
 	g.once.Do(func() {
 		if len(g.Row) > 0 {
@@ -38,9 +38,9 @@ func (g *Gaps) of(row int) (from, to int) {
 		}
 	})
 	if row+1 >= len(g.starts) {
-		return 0, 0
+		return nil
 	}
-	return g.starts[row], g.starts[row+1]
+	return g.Feature[g.starts[row]:g.starts[row+1]]
 }
 
 // Filled returns the rows of a table as they are in fold t, in the order of index, which are to be read only.
@@ -48,17 +48,15 @@ func (g *Gaps) Filled(d *Data, t int, index []int) *Data {
 	if g == nil {
 		return d.Rows(index)
 	}
-	if v := newView(d, index); v != nil {
-		v.gaps, v.fill = g, g.Fill[t]
+	if l := lazyRows(d, index, g, g.Fill[t]); l != nil {
 		part := d.without(index)
-		part.X = v
+		part.X = l
 		return part
 	}
 	part := d.copied(index)
 	for k, i := range index {
-		from, to := g.of(i)
-		for at := from; at < to; at++ {
-			part.set(k, g.Feature[at], g.Fill[t][g.Feature[at]])
+		for _, j := range g.of(i) {
+			part.set(k, j, g.Fill[t][j])
 		}
 	}
 	return part

@@ -26,41 +26,32 @@ func LabelledPreset(name string) (c Config, folds int, err error) {
 // GenerateFolds draws rows as [Generate] does, and deals those for training out to folds. The validation rows of the shape are
 // left out. It returns the coefficients too.
 func GenerateFolds(c Config, folds int, seed uint64) (*CrossValidation, []float64, error) {
-	s, b, err := Generate(c, seed)
-	if err != nil {
-		return nil, nil, err
-	}
-	cv, err := CrossValidate(s.Train, folds, seed, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	cv.Test = s.Test
-	return cv, b, nil
+	return generateFolds(c, folds, seed, false)
 }
 
 // GenerateLabelled draws rows as [Generate] does, with the label 1 where y = Xb + e is positive and -1 elsewhere, and
 // deals those for training out to folds, each with its share of both labels. The validation rows of the shape are
 // left out. It returns the coefficients b too.
 func GenerateLabelled(c Config, folds int, seed uint64) (*CrossValidation, []float64, error) {
+	return generateFolds(c, folds, seed, true)
+}
+
+func generateFolds(c Config, folds int, seed uint64, labelled bool) (*CrossValidation, []float64, error) {
 	s, b, err := Generate(c, seed)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, d := range []*Data{s.Train, s.Test} {
-		if d == nil {
-			continue
-		}
-		for i, y := range d.Y {
-			d.Y[i] = -1
+	var classes []int
+	if labelled {
+		sign := func(y float64) float64 {
 			if y > 0 {
-				d.Y[i] = 1
+				return 1
 			}
+			return -1
 		}
-	}
-	classes := make([]int, len(s.Train.Y))
-	for i, y := range s.Train.Y {
-		if y > 0 {
-			classes[i] = 1
+		s.Train, s.Test = s.Train.mapped(sign), s.Test.mapped(sign)
+		for _, y := range s.Train.Y {
+			classes = append(classes, int(1+y)/2)
 		}
 	}
 	cv, err := CrossValidate(s.Train, folds, seed, classes)

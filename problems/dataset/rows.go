@@ -47,8 +47,8 @@ func (d *Data) Row(i int) (index []int, value []float64) {
 
 // Fill sets row, of length p, to row i with its zeros.
 func (d *Data) Fill(row []float64, i int) {
-	if v, ok := d.X.(*view); ok {
-		v.FillRow(row, i)
+	if l, ok := d.X.(*lazy); ok {
+		l.fill(row, i)
 		return
 	}
 	index, value := d.Row(i)
@@ -130,8 +130,8 @@ func (d *Data) MulTrans(r []float64) []float64 {
 		c.x.MulTrans(out, r)
 		return out
 	}
-	if v, ok := d.X.(*view); ok && v.transform != nil {
-		v.mulTrans(out, r)
+	if l, ok := d.X.(*lazy); ok && l.mulTrans != nil {
+		l.mulTrans(out, r)
 		return out
 	}
 	for i, v := range r {
@@ -143,9 +143,9 @@ func (d *Data) MulTrans(r []float64) []float64 {
 // Rows returns the rows with these indices, in this order, to be read only: a copy of them, of a sparse table of their nonzeros, or where these are many
 // of a dense table, what looks them up there. It panics when an index is out of range.
 func (d *Data) Rows(index []int) *Data {
-	if v := newView(d, index); v != nil {
+	if l := lazyRows(d, index, nil, nil); l != nil {
 		part := d.without(index)
-		part.X = v
+		part.X = l
 		return part
 	}
 	return d.copied(index)
@@ -263,7 +263,7 @@ func Stack(a, b *Data) *Data {
 	}
 	first, shared := a.X.(mat.RawRowViewer)
 	if second, too := b.X.(mat.RawRowViewer); shared && too {
-		out.X = newStacked(first, second, n, m, p)
+		out.X = above(first, second, n, m, p)
 		return out
 	}
 	x := mat.NewDense(n+m, p, nil)
@@ -280,11 +280,9 @@ func (d *Data) Dense() *mat.Dense {
 	switch x := d.X.(type) {
 	case *mat.Dense:
 		return x
-	case *stacked:
-		return x.whole()
 	case *columns:
 		return x.whole()
-	case *view:
+	case *lazy:
 		return x.whole()
 	}
 	n, p := d.Dims()
@@ -373,43 +371,48 @@ func (d *Data) moments() moments {
 	if n == 0 {
 		return m
 	}
-	if d.Weights == nil && !d.Sparse() {
-		return d.denseMoments()
-	}
 	total := float64(n)
 	if d.Weights != nil {
 		total = floats.Sum(d.Weights)
 	}
 	// Row by row, as X lies in memory. First the means and half the ranges ..
-	lo, hi, stored, weight := make([]float64, p), make([]float64, p), make([]int, p), make([]float64, p)
-	d.each(func(j int, v, w float64) {
-		m.mean[j] += w * v / total
-		weight[j] += w
-		if stored[j]++; stored[j] == 1 {
-			lo[j], hi[j] = v, v
+	lo, hi := slices.Repeat([]float64{math.Inf(1)}, p), slices.Repeat([]float64{math.Inf(-1)}, p)
+	stored, weight := make([]int, p), make([]float64, p)
+	d.eachRow(func(index []int, value []float64, w float64) {
+		for k, v := range value {
+			j := k
+			if index != nil {
+				j = index[k]
+			}
+			m.mean[j] += w * v / total
+			lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
+			stored[j]++
+			weight[j] += w
 		}
-		lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
 	})
 	half := make([]float64, p)
 	for j := range half {
 		if stored[j] < n {
 			lo[j], hi[j] = min(lo[j], 0), max(hi[j], 0)
 		}
-		half[j] = hi[j]/2 - lo[j]/2
+		if half[j] = hi[j]/2 - lo[j]/2; !(half[j] > 0) {
+			m.mean[j] = lo[j] // without the rounding of the sum
+			half[j] = 1       // of a constant, which is at its mean
+		}
 	}
-	// .. then the variances, in units of the half range, whose squares stay in the
-	// range of a float64 whatever the unit of the column.
-	d.each(func(j int, v, w float64) {
-		if half[j] > 0 {
+	// .. then the variances, in units of the half range, whose squares stay in the range of a float64 whatever the unit of
+	// the column.
+	d.eachRow(func(index []int, value []float64, w float64) {
+		for k, v := range value {
+			j := k
+			if index != nil {
+				j = index[k]
+			}
 			u := (v - m.mean[j]) / half[j]
 			m.deviation[j] += w * u * u / total
 		}
 	})
 	for j, h := range half {
-		if !(h > 0) {
-			m.mean[j] = lo[j] // without the rounding of the sum
-			continue
-		}
 		if stored[j] < n {
 			u := m.mean[j] / h
 			m.deviation[j] += math.Max(0, total-weight[j]) * (u * u / total)
@@ -419,44 +422,8 @@ func (d *Data) moments() moments {
 	return m
 }
 
-// denseMoments are the moments of a dense table, whose rows are passed through as a whole.
-func (d *Data) denseMoments() moments {
-	n, p := d.Dims()
-	m := moments{make([]float64, p), make([]float64, p)}
-	size := float64(n)
-	_, first := d.Row(0)
-	lo, hi := slices.Clone(first), slices.Clone(first)
-	for i := range n {
-		_, row := d.Row(i)
-		row, mean, lo, hi := row[:p], m.mean[:p], lo[:p], hi[:p]
-		for j, v := range row {
-			mean[j] += v / size
-			lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
-		}
-	}
-	half := make([]float64, p)
-	for j := range half {
-		if half[j] = hi[j]/2 - lo[j]/2; !(half[j] > 0) {
-			m.mean[j] = lo[j] // without the rounding of the sum
-			half[j] = 1       // of a constant, which is at its mean
-		}
-	}
-	for i := range n {
-		_, row := d.Row(i)
-		row, mean, half, deviation := row[:p], m.mean[:p], half[:p], m.deviation[:p]
-		for j, v := range row {
-			u := (v - mean[j]) / half[j]
-			deviation[j] += u * u / size
-		}
-	}
-	for j, h := range half {
-		m.deviation[j] = math.Sqrt(m.deviation[j]) * h
-	}
-	return m
-}
-
-// each calls f for the stored entries, row by row, with the weight of their row.
-func (d *Data) each(f func(j int, v, w float64)) {
+// eachRow calls f for the stored entries of each row, as [Data.Row] has them, with the weight of the row.
+func (d *Data) eachRow(f func(index []int, value []float64, w float64)) {
 	n, _ := d.Dims()
 	for i := range n {
 		w := 1.0
@@ -464,14 +431,21 @@ func (d *Data) each(f func(j int, v, w float64)) {
 			w = d.Weights[i]
 		}
 		index, value := d.Row(i)
-		for k, v := range value {
-			if index == nil {
-				f(k, v, w)
-			} else {
-				f(index[k], v, w)
-			}
-		}
+		f(index, value, w)
 	}
+}
+
+// each calls f for the stored entries, row by row.
+func (d *Data) each(f func(j int, v float64)) {
+	d.eachRow(func(index []int, value []float64, _ float64) {
+		for k, v := range value {
+			j := k
+			if index != nil {
+				j = index[k]
+			}
+			f(j, v)
+		}
+	})
 }
 
 // Widened is the table with zeros for further features, of which so many stand before its own; names are those of all.

@@ -89,7 +89,7 @@ func (s Scaling) OfNorm(d *Data) Scaling {
 func (d *Data) sizes() []float64 {
 	_, p := d.Dims()
 	sum, count := make([]float64, p), make([]float64, p)
-	d.each(func(j int, v, _ float64) {
+	d.each(func(j int, v float64) {
 		if v != 0 {
 			sum[j] += math.Abs(v)
 			count[j]++
@@ -117,6 +117,6 @@ func typical(size []float64) float64 {
 func (d *Data) largest() []float64 {
 	_, p := d.Dims()
 	out := make([]float64, p)
-	d.each(func(j int, v, _ float64) { out[j] = max(out[j], math.Abs(v)) })
+	d.each(func(j int, v float64) { out[j] = max(out[j], math.Abs(v)) })
 	return out
 }

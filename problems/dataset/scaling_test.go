@@ -15,7 +15,7 @@ func TestByLargest(t *testing.T) {
 	want := mat.NewDense(3, 3, []float64{0, -1, 0, 1, 0, 0, 0.5, 0.25, 0})
 	for _, s := range []*Split{{Train: train, Val: val}, {Train: train.Compress(), Val: val.Compress()}} {
 		for _, center := range []bool{false, true} {
-			z, tr := Standardize(s, ByLargest, center)
+			z, tr := standardized(s, ByLargest, center)
 			require.Equal(t, &Transform{Mean: []float64{0, 0, 0}, Scale: []float64{2, 4, 1}}, tr)
 			require.Equal(t, s.Train.Sparse(), z.Train.Sparse())
 			require.True(t, mat.Equal(want, z.Train.Dense()))

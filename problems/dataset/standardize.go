@@ -13,16 +13,9 @@ type Transform struct {
 	Mean, Scale []float64
 }
 
-// Standardize returns the split with each column of X in the unit of the training rows that the scaling says, and the
-// transform that did it. With center, columns get mean 0 there where the scaling centres them; without, the means stay (Mean is 0) and only
-// the scale changes, which keeps a model without intercept one. A column without a spread keeps the scale 1. The
-// validation and test rows get the transform of the training rows. The targets stay as they are; s does not change.
-func Standardize(s *Split, scaling Scaling, center bool) (*Split, *Transform) {
-	t := NewTransform(s.Train, scaling, center)
-	return &Split{Train: t.Apply(s.Train), Val: t.Apply(s.Val), Test: t.Apply(s.Test)}, t
-}
-
-// NewTransform returns the transform of the columns of d for a scaling, as [Standardize] says.
+// NewTransform returns the transform that brings each column of d to the unit that the scaling says. With center, columns
+// get mean 0 there where the scaling centres them; without, the means stay (Mean is 0) and only the scale changes, which
+// keeps a model without intercept one. A column without a spread keeps the scale 1.
 func NewTransform(d *Data, scaling Scaling, center bool) *Transform {
 	_, p := d.Dims()
 	t := &Transform{Mean: make([]float64, p)}

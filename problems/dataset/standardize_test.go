@@ -25,10 +25,16 @@ func randomSplit() *Split {
 	return &Split{Train: part(30), Val: part(20)}
 }
 
+// standardized is the split in the units of the training rows.
+func standardized(s *Split, scaling Scaling, center bool) (*Split, *Transform) {
+	t := NewTransform(s.Train, scaling, center)
+	return &Split{Train: t.Apply(s.Train), Val: t.Apply(s.Val), Test: t.Apply(s.Test)}, t
+}
+
 func TestStandardize(t *testing.T) {
 	s := randomSplit()
 	before := mat.DenseCopyOf(s.Train.X)
-	z, tr := Standardize(s, ByDeviation, true)
+	z, tr := standardized(s, ByDeviation, true)
 	require.True(t, mat.Equal(before, s.Train.X), "the data do not change")
 	require.Nil(t, z.Test)
 	for j := range 4 {
@@ -51,7 +57,7 @@ func TestStandardize(t *testing.T) {
 
 func TestStandardizeWithoutCenter(t *testing.T) {
 	s := randomSplit()
-	z, tr := Standardize(s, ByDeviation, false)
+	z, tr := standardized(s, ByDeviation, false)
 	require.Equal(t, make([]float64, 4), tr.Mean)
 	require.Equal(t, 0.1, z.Train.X.At(0, 2))
 	require.InDelta(t, 1, stat.PopStdDev(mat.Col(nil, 3, z.Train.X), nil), 1e-7)
@@ -67,7 +73,7 @@ func TestUndo(t *testing.T) {
 		b[j] = r.NormFloat64()
 	}
 	for _, center := range []bool{true, false} {
-		z, tr := Standardize(s, ByDeviation, center)
+		z, tr := standardized(s, ByDeviation, center)
 		c, c0 := tr.Undo(b, 0.7)
 		if !center {
 			require.Equal(t, 0.7, c0, "no intercept comes in")
@@ -77,7 +83,7 @@ func TestUndo(t *testing.T) {
 			require.InDelta(t, want, c0+floats.Dot(c, s.Val.Dense().RawRowView(i)), 1e-12)
 		}
 	}
-	_, tr := Standardize(s, ByDeviation, true)
+	_, tr := standardized(s, ByDeviation, true)
 	require.Panics(t, func() { tr.Undo(b[:5], 0) })
 	require.Panics(t, func() { tr.Apply(table(2, "a")) })
 	require.Nil(t, tr.Apply(nil))
@@ -86,7 +92,7 @@ func TestUndo(t *testing.T) {
 func TestStandardizeExtremes(t *testing.T) {
 	for _, values := range [][]float64{{math.MaxFloat64, -math.MaxFloat64 / 2}, {0, 5e-324}, {3, 3}, {math.Copysign(0, -1), 0}} {
 		d := &Data{X: mat.NewDense(2, 1, values), Y: []float64{0, 0}, Features: []string{"a"}, Target: "y"}
-		_, tr := Standardize(&Split{Train: d, Val: d}, ByDeviation, true)
+		_, tr := standardized(&Split{Train: d, Val: d}, ByDeviation, true)
 		require.Greater(t, tr.Scale[0], 0.0)
 		require.False(t, math.IsInf(tr.Scale[0], 0) || math.IsNaN(tr.Scale[0]))
 	}

@@ -181,8 +181,7 @@ func TestRetrain(t *testing.T) {
 		require.NoError(t, err)
 		data := cv.Data
 		if standardize {
-			z, _ := dataset.Standardize(&dataset.Split{Train: cv.Data}, dataset.ByTable, true)
-			data = z.Train
+			data = dataset.NewTransform(data, dataset.ByTable, true).Apply(data)
 		}
 		for _, h := range [][]float64{{10, 0.3}, {0.02, 10}, {10, 10}} {
 			fit, test, err := m.Advice().Retrain(context.Background(), problems.Solver{Backend: native(t), Fits: true}, h)

@@ -10,14 +10,10 @@ import (
 
 // beside reads the files that belong to a table of numbers: its validation and test rows. It returns the table and what
 // was read, nil for an empty path. A file must have the target and the features of the table, in the same order. But
-// where all are in the format of LIBSVM a feature may occur in any of them: there are as many as the largest index of
-// all says, and a table in which the last ones do not occur has zeros for them. Where the index 0 occurs in one of
-// them, the indices of all count from 0.
+// where all are in the format of LIBSVM a feature may occur in any of them, see [aligned].
 func (in *Input) beside(table *dataset.Data, paths ...string) ([]*dataset.Data, error) {
 	all := []*dataset.Data{table}
-	_, p := table.Dims()
-	zero := libsvm.CountFromZero(table.Features)
-	unnamed, plain := zero || slices.Equal(table.Features, libsvm.Names(p)), true
+	unnamed := libsvm.CountFromZero(table.Features) || slices.Equal(table.Features, libsvm.Names(len(table.Features)))
 	for _, path := range paths {
 		var d *dataset.Data
 		if path != "" {
@@ -25,45 +21,47 @@ func (in *Input) beside(table *dataset.Data, paths ...string) ([]*dataset.Data, 
 			if d, err = in.readBeside(path, table, unnamed); err != nil {
 				return nil, err
 			}
-			zero = zero || unnamed && libsvm.CountFromZero(d.Features)
-			plain = plain && slices.Equal(d.Features, table.Features)
 		}
 		all = append(all, d)
 	}
-	if plain {
-		for i, d := range all[1:] {
-			if d != nil {
-				all[i+1] = d.Like(table)
-			}
+	if unnamed {
+		aligned(all)
+	}
+	for i, d := range all[1:] {
+		if d != nil {
+			all[i+1] = d.Like(all[0])
 		}
-		return all, nil
 	}
+	return all, nil
+}
+
+// aligned gives tables whose features have numbers for names the same features: as many as the largest index of all says,
+// with zeros in a table in which the last ones do not occur. Where the index 0 occurs in one of them, the indices of all
+// count from 0.
+func aligned(all []*dataset.Data) {
 	first, widest := 1, 0
-	if zero {
-		first = 0
+	for _, d := range all {
+		if d != nil && libsvm.CountFromZero(d.Features) {
+			first = 0
+		}
 	}
-	shift := func(d *dataset.Data) int { // where its first feature stands
-		if zero && !libsvm.CountFromZero(d.Features) {
+	before := func(d *dataset.Data) int { // features before its own
+		if first == 0 && !libsvm.CountFromZero(d.Features) {
 			return 1
 		}
 		return 0
 	}
 	for _, d := range all {
 		if d != nil {
-			widest = max(widest, len(d.Features)+shift(d))
+			widest = max(widest, len(d.Features)+before(d))
 		}
 	}
 	names := libsvm.NamesFrom(first, widest)
 	for i, d := range all {
-		switch {
-		case d == nil || i == 0 && slices.Equal(names, d.Features):
-		case i == 0:
-			all[0] = d.Widened(names, shift(d))
-		default:
-			all[i] = d.Widened(names, shift(d)).Like(all[0])
+		if d != nil && !slices.Equal(d.Features, names) {
+			all[i] = d.Widened(names, before(d))
 		}
 	}
-	return all, nil
 }
 
 // readBeside reads one of them: with as many features as the file says, where it is in the format of LIBSVM and goes
@@ -84,5 +82,5 @@ func (in *Input) readBeside(path string, table *dataset.Data, unnamed bool) (*da
 		return nil, &textfile.Error{File: path, Reason: "does not fit the training set: " + diff}
 	}
 	d.Features = table.Features
-	return d.Like(table), nil
+	return d, nil
 }

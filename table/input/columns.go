@@ -1,19 +1,35 @@
 package input
 
 import (
+	"fmt"
+
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/split"
 )
 
-// columns is a table that was read, with the parts of its columns.
-type columns struct {
-	*table.Table
-	design *table.Design
-	rows   []int // that can be used
+// divisible is a table that was read and whose rows are to be divided.
+type divisible struct {
+	name string
+	rows []int // that can be used
+	by   func(rows []int) divided
+	// learn is what training rows teach of it.
+	learn func(train []int) (*learned, error)
 }
 
-// readColumns reads the table that says what the columns are.
-func (s *Source) readColumns(r *Rows, path string) (*columns, error) {
+// learned reads rows through what training rows taught.
+type learned struct {
+	encoder *table.Encoder // nil for numbers
+	targets []string
+	// of are rows of the table, and other those of another file, with the values of all targets.
+	of    func(rows []int) (*dataset.Data, [][]float64)
+	other func(path string) (*dataset.Data, [][]float64, error)
+	// reading is nil for numbers.
+	reading *table.Reading
+}
+
+// openColumns reads the table that says what the columns are.
+func (s *Source) openColumns(r *Rows, path string) (*divisible, error) {
 	t, err := s.input.Table(path, s.Options)
 	if err != nil {
 		return nil, err
@@ -22,35 +38,43 @@ func (s *Source) readColumns(r *Rows, path string) (*columns, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.targets = design.Targets()
 	r.note(t.Name(), design.Findings())
-	return &columns{t, design, design.Rows()}, nil
-}
-
-// fit learns from training rows, and reads the table through what it learned.
-func (c *columns) fit(train []int) (*table.Encoder, *table.Reading, error) {
-	encoder, err := c.design.Fit(train)
-	if err != nil {
-		return nil, nil, err
+	by := func(rows []int) divided {
+		by := s.Wanted.Division
+		return divided{by, design.Numbers(by.Fold, rows), design.Numbers(by.Group, rows), design.Values(by.Time, rows)}
 	}
-	r, err := encoder.Read(c.Table, c.design.Targets(), false)
-	return encoder, r, err
-}
-
-// encode are rows of a table with their weights and offsets.
-func (s *Source) encode(c *columns, r *table.Reading, rows []int, sparse bool) *dataset.Data {
-	data := r.Encode(rows, sparse)
-	data.Weights, data.Offset = c.design.Values(s.Wanted.Weights, rows), c.design.Values(s.Wanted.Offset, rows)
-	return data
+	learn := func(train []int) (*learned, error) {
+		encoder, err := design.Fit(train)
+		if err != nil {
+			return nil, err
+		}
+		targets := design.Targets()
+		read, err := encoder.Read(t, targets, false)
+		if err != nil {
+			return nil, err
+		}
+		sparse := read.Sparse()
+		of := func(rows []int) (*dataset.Data, [][]float64) {
+			data := read.Encode(rows, sparse)
+			data.Weights, data.Offset = design.Values(s.Wanted.Weights, rows), design.Values(s.Wanted.Offset, rows)
+			return data, read.Targets(rows)
+		}
+		other := func(path string) (*dataset.Data, [][]float64, error) {
+			return s.other(r, path, encoder, targets, sparse)
+		}
+		return &learned{encoder, targets, of, other, read}, nil
+	}
+	return &divisible{t.Name(), design.Rows(), by, learn}, nil
 }
 
 // other reads the rows of another table through the same encoder.
-func (s *Source) other(r *Rows, path string, sparse bool) (*dataset.Data, [][]float64, error) {
+func (s *Source) other(r *Rows, path string, encoder *table.Encoder, targets []string, sparse bool,
+) (*dataset.Data, [][]float64, error) {
 	t, err := s.input.Table(path, s.Options)
 	if err != nil {
 		return nil, nil, err
 	}
-	read, err := r.Encoder.Read(t, r.targets, false)
+	read, err := encoder.Read(t, targets, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -59,7 +83,6 @@ func (s *Source) other(r *Rows, path string, sparse bool) (*dataset.Data, [][]fl
 		return nil, nil, err
 	}
 	data := read.Encode(rows, sparse)
-	values := read.Targets(rows)
 	if data.Weights, err = read.Numbers(s.Wanted.Weights, rows, false); err != nil {
 		return nil, nil, err
 	}
@@ -68,64 +91,58 @@ func (s *Source) other(r *Rows, path string, sparse bool) (*dataset.Data, [][]fl
 	}
 	r.note(t.Name(), t.Findings())
 	r.note(t.Name(), read.Findings())
-	return data, values, nil
+	return data, read.Targets(rows), nil
 }
 
-// splitColumns reads and divides tables of columns.
-func (s *Source) splitColumns(r *Rows) error {
-	path := s.Train
-	if path == "" {
-		path = s.Data
+// unseen tells of levels that the training rows do not have.
+func (l *learned) unseen() []table.Finding {
+	if l.reading == nil {
+		return nil
 	}
-	c, err := s.readColumns(r, path)
-	if err != nil {
-		return err
-	}
-	parts := [][]int{c.rows}
+	return l.reading.Unseen()
+}
+
+// divide divides the rows of a table, or takes those of other files.
+func (s *Source) divide(r *Rows, t *divisible) error {
+	parts := [][]int{t.rows}
 	if s.Data != "" {
-		if parts, err = s.setApart(c, s.Rule()); err != nil {
+		var err error
+		if parts, err = s.setApart(t, s.Rule()); err != nil {
 			return err
 		}
 	}
 	if len(parts) == 3 && s.Test != "" {
 		return errTwoTests(s.Rule())
 	}
-	encoder, read, err := c.fit(parts[0])
+	l, err := t.learn(parts[0])
 	if err != nil {
 		return err
 	}
-	r.Encoder, r.Split = encoder, &dataset.Split{}
-	sparse := read.Sparse()
+	r.Encoder, r.Split = l.encoder, &dataset.Split{}
 	values := make([][][]float64, 3)
-	for k, set := range []**dataset.Data{&r.Split.Train, &r.Split.Val, &r.Split.Test}[:len(parts)] {
-		*set, values[k] = s.encode(c, read, parts[k], sparse), read.Targets(parts[k])
+	sets := []**dataset.Data{&r.Split.Train, &r.Split.Val, &r.Split.Test}
+	for k := range parts {
+		*sets[k], values[k] = l.of(parts[k])
 	}
-	r.note(c.Name(), read.Unseen())
-	if s.Val != "" {
-		if r.Split.Val, values[1], err = s.other(r, s.Val, sparse); err != nil {
-			return err
+	r.note(t.name, l.unseen())
+	for k, path := range []string{"", s.Val, s.Test} {
+		if path != "" {
+			if *sets[k], values[k], err = l.other(path); err != nil {
+				return err
+			}
 		}
 	}
-	if s.Test != "" {
-		if r.Split.Test, values[2], err = s.other(r, s.Test, sparse); err != nil {
-			return err
-		}
-	}
-	if s.Several {
-		r.Targets = newTargets(r.targets, values)
+	if s.Several && l.targets != nil {
+		r.Targets = newTargets(l.targets, values)
 	}
 	return nil
 }
 
-// foldColumns reads a table of columns and splits its rows into folds.
-func (s *Source) foldColumns(r *Rows) error {
-	c, err := s.readColumns(r, s.Data)
-	if err != nil {
-		return err
-	}
-	rows, held := c.rows, []int(nil)
+// fold splits the rows of a table into folds.
+func (s *Source) fold(r *Rows, t *divisible) error {
+	rows, held := t.rows, []int(nil)
 	if rule := s.Rule(); rule != "" {
-		parts, err := s.setApart(c, rule)
+		parts, err := s.setApart(t, rule)
 		if err != nil {
 			return err
 		}
@@ -134,51 +151,73 @@ func (s *Source) foldColumns(r *Rows) error {
 		}
 		rows, held = parts[0], parts[1]
 	}
-	folded, err := s.foldRows(c, rows, held)
+	folded, l, err := s.foldRows(r, t, rows, held)
 	if err != nil {
 		return err
 	}
-	folded.Notes, folded.targets = r.Notes, r.targets
+	folded.Notes = r.Notes
 	*r = *folded
+	unseen := l.unseen() // of the rows of this table alone
 	if s.Test != "" {
-		test, values, err := s.other(r, s.Test, r.CV.Data.Sparse())
+		test, values, err := l.other(s.Test)
 		if err != nil {
 			return err
 		}
 		r.Split.Test, r.CV.Test = test, test
-		if s.Several {
+		if r.Targets != nil {
 			r.Targets.Test = matrixOf(values)
 		}
 	}
-	r.note(c.Name(), r.unseen)
-	r.Outer = &Outer{Data: r.CV.Data, by: c.divided(s.Wanted.Division, rows)}
+	r.note(t.name, unseen)
+	r.Outer = &Outer{Data: r.CV.Data, by: t.by(rows)}
 	r.Outer.Without = func(train, held []int) (*Rows, error) {
-		return s.foldRows(c, pick(rows, train), pick(rows, held))
+		out, _, err := s.foldRows(r, t, pick(rows, train), pick(rows, held))
+		return out, err
 	}
 	return nil
 }
 
-// foldRows are rows of a table of columns, read through what they teach and split into folds, with held rows for the
-// test unless these are nil.
-func (s *Source) foldRows(c *columns, rows, held []int) (*Rows, error) {
-	encoder, read, err := c.fit(rows)
+// foldRows are rows of a table, read through what they teach and split into folds, with held rows for the test unless
+// these are nil.
+func (s *Source) foldRows(r *Rows, t *divisible, rows, held []int) (*Rows, *learned, error) {
+	l, err := t.learn(rows)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	sparse := read.Sparse()
-	out := &Rows{Division: s.Wanted.Division, Encoder: encoder, unseen: read.Unseen()}
-	out.Split = &dataset.Split{Train: s.encode(c, read, rows, sparse)}
-	values := [][][]float64{read.Targets(rows), nil, nil}
+	out := &Rows{Division: r.Division, Encoder: l.encoder, Split: &dataset.Split{}}
+	values := make([][][]float64, 3)
+	out.Split.Train, values[0] = l.of(rows)
 	if held != nil {
-		out.Split.Test, values[2] = s.encode(c, read, held, sparse), read.Targets(held)
+		out.Split.Test, values[2] = l.of(held)
 	}
 	out.CV = &dataset.CrossValidation{Data: out.Split.Train, Test: out.Split.Test}
-	if out.CV.Folds, out.Repeats, err = s.splitFolds(out.CV.Data, c.divided(s.Wanted.Division, rows)); err != nil {
-		return nil, err
+	if out.CV.Folds, out.Repeats, err = s.splitFolds(out.CV.Data, t.by(rows)); err != nil {
+		return nil, nil, err
 	}
-	out.CV.Gaps = read.Gaps(rows, out.CV.Folds)
-	if s.Several {
-		out.Targets = newTargets(c.design.Targets(), values)
+	if l.reading != nil {
+		out.CV.Gaps = l.reading.Gaps(rows, out.CV.Folds)
 	}
-	return out, nil
+	if s.Several && l.targets != nil {
+		out.Targets = newTargets(l.targets, values)
+	}
+	return out, l, nil
+}
+
+// setApart divides the rows of a table by a rule.
+func (s *Source) setApart(t *divisible, rule string) (parts [][]int, err error) {
+	switch by := t.by(t.rows); {
+	case by.group != nil:
+		parts, err = split.ByGroup(by.group, rule, s.Seed)
+	case by.at != nil:
+		parts, err = split.ByTime(by.at, rule)
+	default:
+		parts, err = split.Random(len(t.rows), rule, s.Seed)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.name, err)
+	}
+	for k := range parts {
+		parts[k] = pick(t.rows, parts[k])
+	}
+	return parts, nil
 }

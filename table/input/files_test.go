@@ -230,9 +230,9 @@ func TestStandardizePublished(t *testing.T) {
 	n, p := d.Dims()
 	require.Equal(t, []int{442, 10}, []int{n, p})
 	require.InDelta(t, 152.13348416, stat.Mean(d.Y, nil), 1e-8)
-	z, _ := dataset.Standardize(&dataset.Split{Train: d, Val: d}, dataset.ByDeviation, true)
+	z := dataset.NewTransform(d, dataset.ByDeviation, true).Apply(d)
 	want := []float64{0.03807591, 0.05068012, 0.06169621, 0.02187239, -0.0442235, -0.03482076, -0.04340085, -0.00259226, 0.01990749, -0.01764613}
 	for j, v := range want {
-		require.InDelta(t, v, z.Train.X.At(0, j)/math.Sqrt(442), 1e-8, d.Features[j])
+		require.InDelta(t, v, z.X.At(0, j)/math.Sqrt(442), 1e-8, d.Features[j])
 	}
 }

@@ -17,32 +17,6 @@ type divided struct {
 	at          []float64
 }
 
-// divided are those of some rows.
-func (c *columns) divided(by table.Division, rows []int) divided {
-	return divided{by, c.design.Numbers(by.Fold, rows), c.design.Numbers(by.Group, rows), c.design.Values(by.Time, rows)}
-}
-
-// setApart divides the rows of a table by a rule.
-func (s *Source) setApart(c *columns, rule string) (parts [][]int, err error) {
-	switch by := c.divided(s.Wanted.Division, c.rows); {
-	case by.group != nil:
-		parts, err = split.ByGroup(by.group, rule, s.Seed)
-	case by.at != nil:
-		parts, err = split.ByTime(by.at, rule)
-	default:
-		parts, err = split.Random(len(c.rows), rule, s.Seed)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Name(), err)
-	}
-	for _, part := range parts {
-		for k, i := range part {
-			part[k] = c.rows[i]
-		}
-	}
-	return parts, nil
-}
-
 // FoldCount is the number of folds of a repeat; 0 where there are none.
 func (r *Rows) FoldCount() int {
 	if r.CV == nil {

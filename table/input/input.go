@@ -8,6 +8,7 @@ import (
 	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/table/arrow"
 	"github.com/conetune/conetune/table/libsvm"
+	"github.com/conetune/conetune/table/parquet"
 	"github.com/conetune/conetune/table/xlsx"
 )
 
@@ -58,7 +59,7 @@ func (in *Input) Close() {
 
 // formats are those of tables that are not text.
 func formats() []table.Format {
-	return []table.Format{xlsx.Format(), parquetFormat(), arrow.Format()}
+	return []table.Format{xlsx.Format(), parquet.Format(), arrow.Format()}
 }
 
 // Table reads a table of columns.

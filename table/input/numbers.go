@@ -1,14 +1,12 @@
 package input
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/table/libsvm"
-	"github.com/conetune/conetune/table/split"
 )
 
 // Tables of numbers: those of folders, and files in the format of LIBSVM.
@@ -69,60 +67,77 @@ func (in *Input) libsvm(path, target string, names []string) (*dataset.Data, []i
 		return nil, nil, s.Errorf(0, "", "is a LIBSVM file, whose columns have no names: the target %s cannot be looked up",
 			textfile.Quote([]byte(target)))
 	}
-	x, m, err := libsvm.ReadSourceMatrix(s, libsvm.Options{
-		Features: len(names), ZeroBased: libsvm.CountFromZero(names), Largest: textfile.LargestEntry,
-	})
+	t, err := libsvm.Read(s, libsvm.Options{Features: len(names), ZeroBased: libsvm.CountFromZero(names)})
 	if err != nil {
 		return nil, nil, err
 	}
 	if names == nil {
 		first := 1
-		if m.ZeroBased {
+		if t.ZeroBased {
 			first = 0
 		}
-		names = libsvm.NamesFrom(first, m.Features)
+		names = libsvm.NamesFrom(first, t.Features)
 	}
 	if target == "" {
 		target = "y"
 	}
-	return &dataset.Data{X: x, Y: m.Labels, Features: slices.Clone(names), Target: target}, m.Queries, nil
+	return &dataset.Data{X: t.X, Y: t.Labels, Features: slices.Clone(names), Target: target}, t.Queries, nil
 }
 
-// numbered are the rows of a file of LIBSVM, and those of the files beside it, nil for an empty name.
-type numbered struct {
-	rows   *dataset.Data
-	beside []*dataset.Data
-	group  []int // the queries of the rows, from 0; nil for none
-}
-
-// readNumbers reads files of LIBSVM, and notes what their user should know.
-func (s *Source) readNumbers(r *Rows, path string, beside ...string) (*numbered, error) {
+// openNumbers reads files of LIBSVM, and notes what their user should know.
+func (s *Source) openNumbers(r *Rows, path string) (*divisible, error) {
 	d, queries, err := s.input.Numbers(path, s.target(), nil)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.input.beside(d, beside...)
+	all, err := s.input.beside(d, s.Val, s.Test)
 	if err != nil {
 		return nil, err
 	}
-	n := &numbered{rows: all[0], beside: all[1:]}
+	d = all[0]
 	name := path
 	if path == Stream {
 		name = nameOfStream
 	}
 	tell := func(kind, text string) { r.note(name, []table.Finding{{Kind: kind, Text: text}}) }
-	if libsvm.CountFromZero(n.rows.Features) {
+	if libsvm.CountFromZero(d.Features) {
 		tell("names", "the index 0 occurs, so that indices count from 0: the features are x0, x1, ..")
 	}
+	var group []int
 	switch {
 	case queries == nil:
 	case s.Data == "":
 		tell("columns", "qid: is passed over, as the rows are divided already")
 	default:
-		n.group, r.Division.Group = numbersFromZero(queries), "qid"
+		group, r.Division.Group = numbersFromZero(queries), "qid"
 		tell("columns", "rows of the same qid: stay together in folds and in Source.Split")
 	}
-	return n, nil
+	rows := make([]int, len(d.Y))
+	for i := range rows {
+		rows[i] = i
+	}
+	division := r.Division
+	by := func(rows []int) divided {
+		if group == nil {
+			return divided{Division: division}
+		}
+		return divided{Division: division, group: pick(group, rows)}
+	}
+	numbers := &learned{
+		of: func(rows []int) (*dataset.Data, [][]float64) {
+			if len(rows) == len(d.Y) {
+				return d, nil
+			}
+			return d.Rows(rows), nil
+		},
+		other: func(path string) (*dataset.Data, [][]float64, error) {
+			if path == s.Val {
+				return all[1], nil, nil
+			}
+			return all[2], nil, nil
+		},
+	}
+	return &divisible{name, rows, by, func([]int) (*learned, error) { return numbers, nil }}, nil
 }
 
 // numbersFromZero numbers values from 0 in their order.
@@ -135,116 +150,15 @@ func numbersFromZero(values []int64) []int {
 	return numbers
 }
 
-// divide divides the rows by a rule, queries as a whole.
-func (n *numbered) divide(rule string, seed uint64) ([][]int, error) {
-	if n.group != nil {
-		return split.ByGroup(n.group, rule, seed)
-	}
-	return split.Random(len(n.rows.Y), rule, seed)
-}
-
-// pick are some of the rows.
-func (n *numbered) pick(rows []int) *numbered {
-	out := &numbered{rows: n.rows.Rows(rows)}
-	if n.group != nil {
-		out.group = pick(n.group, rows)
-	}
-	return out
-}
-
-// splitNumbers reads a folder, or files of LIBSVM.
-func (s *Source) splitNumbers(r *Rows) (err error) {
-	switch {
-	case s.Dir != "":
+// readDir reads a folder, with folds or without.
+func (s *Source) readDir(r *Rows, folds bool) (err error) {
+	if !folds {
 		r.Split, err = ReadDir(s.Dir)
-	case s.Train != "":
-		var n *numbered
-		if n, err = s.readNumbers(r, s.Train, s.Val, s.Test); err == nil {
-			r.Split = &dataset.Split{Train: n.rows, Val: n.beside[0], Test: n.beside[1]}
-		}
-	default:
-		err = s.divideNumbers(r)
-	}
-	if err != nil || !s.Several {
 		return err
 	}
-	if err := r.Split.Validate(); err != nil {
-		return err
+	r.Repeats = 1
+	if r.CV, err = ReadFoldsDir(s.Dir); err == nil {
+		r.Split = &dataset.Split{Train: r.CV.Data, Test: r.CV.Test}
 	}
-	return s.takeTargets(r)
-}
-
-// divideNumbers divides the rows of a file of LIBSVM.
-func (s *Source) divideNumbers(r *Rows) error {
-	n, err := s.readNumbers(r, s.Data, s.Test)
-	if err != nil {
-		return err
-	}
-	parts, err := n.divide(s.Rule(), s.Seed)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.Data, err)
-	}
-	if s.Test != "" && len(parts) == 3 {
-		return errTwoTests(s.Rule())
-	}
-	if r.Split = n.rows.Divide(parts); s.Test != "" {
-		r.Split.Test = n.beside[0]
-	}
-	return nil
-}
-
-// foldNumbers reads the folds of a folder, or makes those of a file of LIBSVM.
-func (s *Source) foldNumbers(r *Rows) error {
-	if s.Dir != "" {
-		cv, err := ReadFoldsDir(s.Dir)
-		if err != nil {
-			return err
-		}
-		r.Repeats = 1
-		return s.folded(r, cv)
-	}
-	n, err := s.readNumbers(r, s.Data, s.Test)
-	if err != nil {
-		return err
-	}
-	test := n.beside[0]
-	if rule := s.Rule(); rule != "" {
-		parts, err := n.divide(rule, s.Seed)
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.Data, err)
-		}
-		if err := s.checkFoldRule(rule, len(parts)); err != nil {
-			return err
-		}
-		n, test = n.pick(parts[0]), n.rows.Rows(parts[1])
-	}
-	fold := func(r *Rows, n *numbered, test *dataset.Data) (err error) {
-		cv := &dataset.CrossValidation{Data: n.rows, Test: test}
-		if cv.Folds, r.Repeats, err = s.splitFolds(n.rows, divided{Division: r.Division, group: n.group}); err != nil {
-			return err
-		}
-		return s.folded(r, cv)
-	}
-	if err := fold(r, n, test); err != nil {
-		return err
-	}
-	r.Outer = &Outer{Data: n.rows, by: divided{Division: r.Division, group: n.group}}
-	r.Outer.Without = func(train, held []int) (*Rows, error) {
-		out := &Rows{Division: r.Division}
-		return out, fold(out, n.pick(train), n.rows.Rows(held))
-	}
-	return nil
-}
-
-// folded takes tables of numbers in folds, with several targets taken out of the features.
-func (s *Source) folded(r *Rows, cv *dataset.CrossValidation) error {
-	r.CV, r.Split = cv, &dataset.Split{Train: cv.Data, Test: cv.Test}
-	if !s.Several {
-		return nil
-	}
-	if err := s.takeTargets(r); err != nil {
-		return err
-	}
-	r.CV = &dataset.CrossValidation{Data: r.Split.Train, Folds: cv.Folds, Test: r.Split.Test}
-	return nil
+	return err
 }

@@ -3,8 +3,7 @@
 //	source := input.Source{Data: "table.csv", Wanted: table.Wanted{Targets: []string{"price"}}}
 //	rows, err := source.Read()
 //
-// A table may be text in any dialect, compressed, a workbook, Arrow, Parquet (with the build tag parquet) or in the
-// format of LIBSVM. Errors speak of options by the names that they have here and in package table, Source.Split for
+// A table may be text in any dialect, compressed, a workbook, Arrow, Parquet or in the format of LIBSVM. Errors speak of options by the names that they have here and in package table, Source.Split for
 // example.
 package input
 
@@ -81,9 +80,6 @@ type Rows struct {
 	Notes []Note
 	// Outer are the rows to split for a nested cross-validation; nil where there are none.
 	Outer *Outer
-
-	unseen  []table.Finding
-	targets []string
 }
 
 // Outer are rows that can be split into outer folds.
@@ -242,19 +238,32 @@ func (s *Source) Read() (*Rows, error) {
 
 func (s *Source) read(r *Rows) (err error) {
 	columns, folds := s.ofColumns(), s.CrossValidates()
+	path := s.Train
+	if path == "" || folds {
+		path = s.Data
+	}
+	var t *divisible
 	switch option := s.ForColumns(); {
 	case s.Data == "" && s.Train == "" && s.Dir == "":
 		return errors.New("no data: Source.Data, Source.Train or Source.Dir says where they are")
-	case columns && folds:
-		err = s.foldColumns(r)
-	case columns:
-		err = s.splitColumns(r)
-	case option != "":
+	case !columns && option != "":
 		return fmt.Errorf("%s goes with a table of columns; %s is in the format of LIBSVM", option, s.Files()[0])
-	case folds:
-		err = s.foldNumbers(r)
+	case columns:
+		t, err = s.openColumns(r, path)
+	case s.Dir != "":
+		err = s.readDir(r, folds)
 	default:
-		err = s.splitNumbers(r)
+		t, err = s.openNumbers(r, path)
+	}
+	switch {
+	case err != nil || t == nil:
+	case folds:
+		err = s.fold(r, t)
+	default:
+		err = s.divide(r, t)
+	}
+	if err == nil && s.Several && !columns {
+		err = s.takeTargets(r)
 	}
 	if err != nil {
 		return err

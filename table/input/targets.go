@@ -76,6 +76,9 @@ func (s *Source) takeTargets(r *Rows) error {
 			return fmt.Errorf("%s: %w", strings.Join(s.Files(), ", "), err)
 		}
 	}
+	if r.CV != nil {
+		r.CV = &dataset.CrossValidation{Data: r.Split.Train, Folds: r.CV.Folds, Test: r.Split.Test}
+	}
 	return nil
 }
 

@@ -20,9 +20,9 @@ import (
 )
 
 // plainRead is a reader of good files, by strings.Fields and strconv.
-func plainRead(t *testing.T, text string) *Matrix {
+func plainRead(t *testing.T, text string) *matrix {
 	t.Helper()
-	m := &Matrix{RowStart: []int{0}}
+	m := &matrix{start: []int{0}}
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "#")
 		words := strings.Fields(line)
@@ -45,20 +45,20 @@ func plainRead(t *testing.T, text string) *Matrix {
 		}
 		sort.Ints(indices)
 		for _, j := range indices {
-			m.Index, m.Value = append(m.Index, int32(j-1)), append(m.Value, row[j])
+			m.index, m.value = append(m.index, int32(j-1)), append(m.value, row[j])
 			m.Features = max(m.Features, j)
 		}
-		m.RowStart = append(m.RowStart, len(m.Index))
+		m.start = append(m.start, len(m.index))
 	}
 	return m
 }
 
-func requireSame(t *testing.T, want, got *Matrix, where string) {
+func requireSame(t *testing.T, want, got *matrix, where string) {
 	t.Helper()
 	require.Equal(t, want.Features, got.Features, where)
-	require.Equal(t, want.RowStart, got.RowStart, where)
-	require.Equal(t, want.Index, got.Index, where)
-	for _, pair := range [][2][]float64{{want.Labels, got.Labels}, {want.Value, got.Value}} {
+	require.Equal(t, want.start, got.start, where)
+	require.Equal(t, want.index, got.index, where)
+	for _, pair := range [][2][]float64{{want.Labels, got.Labels}, {want.value, got.value}} {
 		require.Equal(t, len(pair[0]), len(pair[1]), where)
 		for k, v := range pair[0] {
 			require.Equal(t, math.Float64bits(v), math.Float64bits(pair[1][k]), where) // so that -0 is not 0
@@ -133,7 +133,7 @@ func TestBlocksAgainstPlainReader(t *testing.T) {
 						require.NoError(t, err)
 					}
 					from.SetBlocks(workers, size)
-					got, err := ReadSource(from, Options{})
+					got, err := collect(from, Options{})
 					require.NoError(t, err)
 					requireSame(t, want, got, fmt.Sprintf("text %d, %d workers, blocks of %d, %s", k, workers, size, reader))
 				}
@@ -170,7 +170,7 @@ func TestErrorInABlock(t *testing.T) {
 			for _, size := range []int{0, 3000} {
 				s := source(t, string(bytes.Join(wrong, nil)))
 				s.SetBlocks(workers, size)
-				_, err := ReadSource(s, Options{Features: 100_000, Largest: textfile.LargestEntry})
+				_, err := collect(s, Options{Features: 100_000})
 				require.ErrorContains(t, err, c.want)
 			}
 		}
@@ -184,9 +184,9 @@ func TestMemory(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	m, err := textfile.ReadFile(path, func(s *textfile.Source) (*Matrix, error) { return ReadSource(s, Options{}) })
+	m, err := textfile.ReadFile(path, func(s *textfile.Source) (*matrix, error) { return collect(s, Options{}) })
 	runtime.ReadMemStats(&after)
 	require.NoError(t, err)
-	table := 12*len(m.Index) + 16*len(m.Labels)
+	table := 12*len(m.index) + 16*len(m.Labels)
 	require.Less(t, float64(after.TotalAlloc-before.TotalAlloc), 1.4*float64(table)+4e6)
 }

@@ -12,13 +12,11 @@
 // an error. Blank lines and what follows a # are passed over. NaN and infinite numbers are errors, and so is a table
 // for which the budget of memory of package textfile is too small.
 //
-// The number of features is the largest index of the file, unless
-// [Options.Features] gives it: a validation or test file need not hold the last
-// feature of the training file.
+// The number of features is the largest index of the file, unless [Options] gives it: a validation or test file need not
+// hold the last feature of the training file.
 //
-// Every error about a file is a *formats.Error with its line and pair; of several the first one is returned.
-//
-// A [Matrix] has the entries of the file and is not dense at any time; files are parsed on all cores, see [textfile.Blocks].
+// Every error about a file is a *formats.Error with its line and pair; of several the first one is returned. Files are
+// parsed on all cores, see [textfile.Blocks].
 //
 // # Source
 //
@@ -28,8 +26,8 @@ package libsvm
 
 import (
 	"fmt"
-	"io"
 
+	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/textfile"
@@ -51,14 +49,13 @@ type Options struct {
 	// ZeroBased says that indices count from 0. Without it that is found out, unless Features says how many there are:
 	// then the index 0 is an error.
 	ZeroBased bool
-	// Largest bounds the size of labels and values; 0 takes all finite numbers. For a
-	// table to which a model is fitted, [textfile.LargestEntry] is a bound below which nothing overflows.
-	Largest float64
 }
 
-// Matrix is a table of n rows with its nonzeros row by row: those of row i are at
-// RowStart[i] to RowStart[i+1] of Index and Value.
-type Matrix struct {
+// Table is a table of n rows.
+type Table struct {
+	// X is n x Features: compressed rows (a [*sparse.CSR] without zeros) where that is smaller, see [Sparse], and dense
+	// rows (a [*mat.Dense]) else.
+	X mat.Matrix
 	// Labels are the n targets.
 	Labels []float64
 	// Features is the number of columns.
@@ -67,71 +64,57 @@ type Matrix struct {
 	ZeroBased bool
 	// Queries are the numbers of qid: of the rows; nil where there are none.
 	Queries []int64
-	// RowStart has length n+1.
-	RowStart []int
-	// Index are the columns, from 0, increasing within a row.
-	Index []int32
-	// Value are the numbers as they are in the file, zeros too.
-	Value []float64
-
-	widest int // the line with the largest index
 }
 
-// Decode reads from r; name stands for the file in messages. The error is a
-// *formats.Error.
-func Decode(name string, r io.Reader, o Options) (*Matrix, error) {
-	return textfile.Decode(name, r, func(s *textfile.Source) (*Matrix, error) { return ReadSource(s, o) })
-}
+// Sparse says whether a table of n rows and p columns is kept by its nonzeros: where these are less than a quarter of its
+// entries, they take less memory and less time in a fit.
+func Sparse(nonzeros, n, p int) bool { return 4*float64(nonzeros) < float64(n)*float64(p) }
 
-// widestField is where the number of features comes from, for messages.
-func (m *Matrix) widestField(o Options) (line int, field string) {
-	if o.Features > 0 {
-		return 0, ""
-	}
-	index := m.Features
-	if m.ZeroBased {
-		index--
-	}
-	return m.widest, fmt.Sprintf("index %d", index)
-}
-
-// dense makes the dense table, in the same memory where there is enough of it; Index and Value cannot be used afterwards.
-func (m *Matrix) dense(s *textfile.Source, o Options) (*mat.Dense, error) {
-	n := len(m.Labels)
-	cells := float64(n) * float64(m.Features)
-	line, field := m.widestField(o)
-	err := s.Charge(line, field, cellBytes*cells+columnBytes*float64(m.Features), "a dense table of %d rows and %d features", n, m.Features)
+// Read reads from a source that stands at its first line. The error is a *formats.Error.
+func Read(s *textfile.Source, o Options) (*Table, error) {
+	m, err := collect(s, o)
 	if err != nil {
 		return nil, err
 	}
-	return mat.NewDense(n, m.Features, m.scatter()), nil
-}
-
-// scatter makes the dense rows out of m.Value, in the same memory where there is
-// enough of it; m cannot be used afterwards.
-//
-// Entry k of row i moves from RowStart[i]+k to i*p+Index, which is not before it
-// since RowStart[i] <= i*p and k <= Index. So from the last entry to the first nothing
-// is overwritten that is still to be moved.
-func (m *Matrix) scatter() []float64 {
-	n, p := len(m.Labels), m.Features
-	x := m.Value
-	if cap(x) < n*p {
-		x = make([]float64, n*p)
-		copy(x, m.Value)
-	}
-	from := len(m.Value)
-	x = x[:n*p]
-	clear(x[from:])
-	for i := n - 1; i >= 0; i-- {
-		row := i * p
-		for k := m.RowStart[i+1] - 1; k >= m.RowStart[i]; k-- {
-			to := row + int(m.Index[k])
-			if v := x[k]; to != k {
-				x[k] = 0
-				x[to] = v
-			}
+	n, p, nonzeros := len(m.Labels), m.Features, 0
+	for _, v := range m.value {
+		if v != 0 {
+			nonzeros++
 		}
 	}
-	return x
+	kind, size := "sparse", entryBytes*float64(len(m.value))+columnBytes*float64(p)
+	what := fmt.Sprintf("%d rows, %d features and %d nonzeros", n, p, nonzeros)
+	if !Sparse(nonzeros, n, p) {
+		kind, size = "dense", cellBytes*float64(n)*float64(p)+columnBytes*float64(p)
+		what = fmt.Sprintf("%d rows and %d features", n, p)
+	}
+	line, field := 0, ""
+	if o.Features == 0 {
+		line, field = m.widest, fmt.Sprintf("index %d", m.largest)
+	}
+	if err := s.Charge(line, field, size, "a %s table of %s", kind, what); err != nil {
+		return nil, err
+	}
+	if kind == "dense" {
+		x := mat.NewDense(n, p, nil)
+		for i := range n {
+			row := x.RawRowView(i)
+			for k := m.start[i]; k < m.start[i+1]; k++ {
+				row[m.index[k]] = m.value[k]
+			}
+		}
+		m.X = x
+		return &m.Table, nil
+	}
+	start, index, value := make([]int, n+1), make([]int, 0, nonzeros), make([]float64, 0, nonzeros)
+	for i := range n {
+		for k := m.start[i]; k < m.start[i+1]; k++ {
+			if v := m.value[k]; v != 0 {
+				index, value = append(index, int(m.index[k])), append(value, v)
+			}
+		}
+		start[i+1] = len(index)
+	}
+	m.X = sparse.NewCSR(n, p, start, index, value)
+	return &m.Table, nil
 }

@@ -17,24 +17,29 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
+// decode collects the entries of a text.
+func decode(text string, o Options) (*matrix, error) {
+	return textfile.Decode("f", strings.NewReader(text), func(s *textfile.Source) (*matrix, error) { return collect(s, o) })
+}
+
 func TestDecode(t *testing.T) {
 	text := "\xef\xbb\xbf# a comment\r\n+1 1:0.5 3:-2 # another: 7:7\r\n\n-1\n 2.5\t4:1e-3  2:7 \n0 3:0"
-	m, err := Decode("f", strings.NewReader(text), Options{})
+	m, err := decode(text, Options{})
 	require.NoError(t, err)
-	require.Equal(t, &Matrix{
-		Labels:   []float64{1, -1, 2.5, 0},
-		Features: 4,
-		RowStart: []int{0, 2, 2, 4, 5},
-		Index:    []int32{0, 2, 1, 3, 2}, // sorted within the row
-		Value:    []float64{0.5, -2, 7, 1e-3, 0},
-	}, &Matrix{Labels: m.Labels, Features: m.Features, RowStart: m.RowStart, Index: m.Index, Value: m.Value})
+	m.Queries, m.largest, m.widest = nil, 0, 0
+	require.Equal(t, &matrix{
+		Table: Table{Labels: []float64{1, -1, 2.5, 0}, Features: 4},
+		start: []int{0, 2, 2, 4, 5},
+		index: []int32{0, 2, 1, 3, 2}, // sorted within the row
+		value: []float64{0.5, -2, 7, 1e-3, 0},
+	}, m)
 }
 
 func TestFeaturesGiven(t *testing.T) {
-	m, err := Decode("f", strings.NewReader("1 2:1\n"), Options{Features: 5})
+	m, err := decode("1 2:1\n", Options{Features: 5})
 	require.NoError(t, err)
 	require.Equal(t, 5, m.Features)
-	_, err = Decode("f", strings.NewReader("1 2:1\n1 3:1 6:1\n"), Options{Features: 5})
+	_, err = decode("1 2:1\n1 3:1 6:1\n", Options{Features: 5})
 	require.EqualError(t, err, "f:2: pair 2: index 6 is larger than 5, the number of features (that of the training data)")
 }
 
@@ -44,24 +49,22 @@ func TestFromZero(t *testing.T) {
 	const plain = "3 0:1.5 2:2\n-1 1:-1\n0 2:0.25\n"
 	const queries = "3 qid:7 0:1.5 2:2\n-1 qid:7 1:-1\n0 qid:9 2:0.25\n"
 	for text, want := range map[string][]int64{plain: nil, queries: {7, 7, 9}} {
-		s, err := textfile.NewSource("f", strings.NewReader(text))
+		m, err := Read(source(t, text), Options{})
 		require.NoError(t, err)
-		x, m, err := ReadSourceMatrix(s, Options{})
-		require.NoError(t, err)
-		require.True(t, mat.Equal(mat.NewDense(3, 3, []float64{1.5, 0, 2, 0, -1, 0, 0, 0, 0.25}), x))
+		require.True(t, mat.Equal(mat.NewDense(3, 3, []float64{1.5, 0, 2, 0, -1, 0, 0, 0, 0.25}), m.X))
 		require.Equal(t, []float64{3, -1, 0}, m.Labels)
 		require.True(t, m.ZeroBased)
 		require.Equal(t, want, m.Queries)
 	}
 	// A file beside it whose rows lack the index 0, and one of indices from 1 in which it is a mistake.
-	m, err := Decode("f", strings.NewReader("1 2:5\n"), Options{Features: 3, ZeroBased: true})
+	m, err := decode("1 2:5\n", Options{Features: 3, ZeroBased: true})
 	require.NoError(t, err)
-	require.Equal(t, []int32{2}, m.Index)
-	_, err = Decode("f", strings.NewReader("1 1:5\n1 3:5\n"), Options{Features: 3, ZeroBased: true})
+	require.Equal(t, []int32{2}, m.index)
+	_, err = decode("1 1:5\n1 3:5\n", Options{Features: 3, ZeroBased: true})
 	require.EqualError(t, err, "f:2: pair 1: index 3 is larger than 2, the last one of the 3 features of the training data, which count from 0")
-	_, err = Decode("f", strings.NewReader("1 1:5\n1 0:5\n"), Options{Features: 3})
+	_, err = decode("1 1:5\n1 0:5\n", Options{Features: 3})
 	require.EqualError(t, err, "f:2: pair 1: index 0 found, expected indices from 1 as in the training data")
-	m, err = Decode("f", strings.NewReader("1 2:5\n"), Options{})
+	m, err = decode("1 2:5\n", Options{})
 	require.NoError(t, err)
 	require.False(t, m.ZeroBased)
 	require.Equal(t, 2, m.Features)
@@ -93,7 +96,7 @@ func TestErrors(t *testing.T) {
 		{"too large", "1 2:1e400\n", `f:1: pair 1: value of index 2: "1e400" is beyond the range of a double`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Decode("f", strings.NewReader(c.text), Options{})
+			_, err := decode(c.text, Options{})
 			require.ErrorContains(t, err, c.want)
 			var known *textfile.Error
 			require.ErrorAs(t, err, &known)
@@ -106,7 +109,7 @@ func TestTooLarge(t *testing.T) {
 		s, err := textfile.NewSource("wide", strings.NewReader(text))
 		require.NoError(t, err)
 		s.SetMemory(memory)
-		_, _, err = ReadSourceMatrix(s, o)
+		_, err = Read(s, o)
 		return err
 	}
 	const wide = "1 1:1\n1 2147483647:1\n"
@@ -117,17 +120,7 @@ func TestTooLarge(t *testing.T) {
 	require.NoError(t, read(wide[:7], 1e4, Options{}))
 }
 
-// readMatrix reads a file.
-func readMatrix(path string, o Options) (x mat.Matrix, m *Matrix, err error) {
-	_, err = textfile.ReadFile(path, func(s *textfile.Source) (*Matrix, error) {
-		x, m, err = ReadSourceMatrix(s, o)
-		return m, err
-	})
-	return x, m, err
-}
-
-// Dense rows must be what a plain loop over the text gives, whether they fit into the
-// memory of the values or not.
+// Dense and sparse rows are what a plain loop over the text gives, also gzipped.
 func TestDenseAgainstPlainLoop(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, share := range []float64{0.01, 0.3, 0.95, 1} {
@@ -156,31 +149,10 @@ func TestDenseAgainstPlainLoop(t *testing.T) {
 			}
 			path := filepath.Join(t.TempDir(), "f")
 			require.NoError(t, os.WriteFile(path, content, 0o600))
-			got, m, err := readMatrix(path, Options{Features: p})
+			m, err := textfile.ReadFile(path, func(s *textfile.Source) (*Table, error) { return Read(s, Options{Features: p}) })
 			require.NoError(t, err)
-			require.True(t, mat.Equal(want, got), "share %g", share)
+			require.True(t, mat.Equal(want, m.X), "share %g", share)
 			require.Equal(t, float64(n-1), m.Labels[n-1])
-		}
-	}
-}
-
-func BenchmarkReadDense(b *testing.B) {
-	r := rand.New(rand.NewPCG(1, 2))
-	var text bytes.Buffer
-	for i := range 2000 {
-		text.WriteString(strconv.Itoa(1 - 2*(i%2)))
-		for j := range 250 {
-			text.WriteString(" " + strconv.Itoa(j+1) + ":" + strconv.FormatFloat(r.NormFloat64(), 'g', 7, 64))
-		}
-		text.WriteByte('\n')
-	}
-	path := filepath.Join(b.TempDir(), "f")
-	require.NoError(b, os.WriteFile(path, text.Bytes(), 0o600))
-	b.SetBytes(int64(text.Len()))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, _, err := readMatrix(path, Options{}); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

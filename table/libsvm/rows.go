@@ -11,50 +11,51 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// ReadSource reads from a source that stands at its first line. The error is a
-// *formats.Error.
-func ReadSource(s *textfile.Source, o Options) (*Matrix, error) {
+// matrix are the entries of a file row by row: those of row i are at start[i] to start[i+1] of index, which rises within a
+// row, and value.
+type matrix struct {
+	Table
+	start   []int
+	index   []int32 // from 0
+	value   []float64
+	largest int // the largest index as in the file, 0 for none
+	widest  int // the first line with it
+}
+
+// collect reads the entries of a source that stands at its first line.
+func collect(s *textfile.Source, o Options) (*matrix, error) {
+	const form = "expected lines of the form label index:value index:value ..."
 	if o.Features < 0 || o.Features > math.MaxInt32 {
 		return nil, s.Errorf(0, "", "cannot be read with %d features", o.Features)
 	}
-	m := &Matrix{RowStart: []int{0}, ZeroBased: o.ZeroBased}
-	largest := 0
+	m := &matrix{start: []int{0}, Table: Table{ZeroBased: o.ZeroBased}}
 	parse := func(b *textfile.Block, part *rows) error { return part.read(s, b, &o) }
-	err := textfile.Blocks(s, parse, func(b *textfile.Block, part *rows) error {
-		if part.largest > largest {
-			largest, m.widest = part.largest, part.widest
-		}
-		m.ZeroBased = m.ZeroBased || part.zero
-		m.append(s, part)
-		return nil
-	})
-	if err != nil {
+	err := textfile.Blocks(s, parse, func(_ *textfile.Block, part *rows) error { m.append(s, part); return nil })
+	switch {
+	case err != nil:
 		return nil, err
+	case len(m.Labels) == 0:
+		return nil, s.Errorf(0, "", "is empty, "+form)
+	case m.largest == math.MaxInt32 && m.ZeroBased:
+		return nil, s.Errorf(m.widest, "", "index %d is too large where indices count from 0", m.largest)
 	}
-	if len(m.Labels) == 0 {
-		return nil, s.Errorf(0, "", "is empty, expected lines of the form label index:value index:value ...")
+	if !slices.ContainsFunc(m.Queries, func(q int64) bool { return q != noQuery }) {
+		m.Queries = nil
+	} else if k := slices.Index(m.Queries, noQuery); k >= 0 {
+		return nil, s.Errorf(0, fmt.Sprintf("row %d", k+1), "has no qid:, which other rows have")
 	}
-	if m.Queries != nil {
-		m.Queries = padded(s, m.Queries, len(m.Labels))
-		if k := slices.Index(m.Queries, noQuery); k >= 0 {
-			return nil, s.Errorf(0, fmt.Sprintf("row %d", k+1), "has no qid:, which other rows have")
-		}
-	}
-	if largest == math.MaxInt32 && m.ZeroBased {
-		return nil, s.Errorf(m.widest, "", "index %d is too large where indices count from 0", largest)
-	}
-	m.Features = largest
-	if m.ZeroBased && len(m.Index) > 0 {
+	m.Features = m.largest
+	if m.ZeroBased && len(m.index) > 0 {
 		m.Features++
-		for k := range m.Index {
-			m.Index[k]++
+		for k := range m.index {
+			m.index[k]++
 		}
 	}
 	if o.Features > 0 {
 		m.Features = o.Features
 	}
 	if m.Features == 0 {
-		return nil, s.Errorf(0, "", "has labels and no features, expected lines of the form label index:value index:value ...")
+		return nil, s.Errorf(0, "", "has labels and no features, "+form)
 	}
 	return m, nil
 }
@@ -62,28 +63,20 @@ func ReadSource(s *textfile.Source, o Options) (*Matrix, error) {
 // noQuery stands for a row without one.
 const noQuery = -1
 
-// padded are queries with none for further rows.
-func padded(s *textfile.Source, queries []int64, rows int) []int64 {
-	queries = textfile.Grow(s, queries, rows-len(queries))
-	for len(queries) < rows {
-		queries = append(queries, noQuery)
-	}
-	return queries
-}
-
 // append appends the rows of a block.
-func (m *Matrix) append(s *textfile.Source, part *rows) {
-	before := len(m.Index)
-	if part.queries != nil || m.Queries != nil {
-		m.Queries = padded(s, m.Queries, len(m.Labels))
-		m.Queries = append(textfile.Grow(s, m.Queries, len(part.queries)), part.queries...)
+func (m *matrix) append(s *textfile.Source, part *rows) {
+	if part.largest > m.largest {
+		m.largest, m.widest = part.largest, part.widest
 	}
-	m.Index = append(textfile.Grow(s, m.Index, len(part.index)), part.index...)
-	m.Value = append(textfile.Grow(s, m.Value, len(part.value)), part.value...)
+	m.ZeroBased = m.ZeroBased || part.zero
+	before := len(m.index)
+	m.Queries = append(textfile.Grow(s, m.Queries, len(part.queries)), part.queries...)
+	m.index = append(textfile.Grow(s, m.index, len(part.index)), part.index...)
+	m.value = append(textfile.Grow(s, m.value, len(part.value)), part.value...)
 	m.Labels = append(textfile.Grow(s, m.Labels, len(part.labels)), part.labels...)
-	m.RowStart = textfile.Grow(s, m.RowStart, len(part.end))
+	m.start = textfile.Grow(s, m.start, len(part.end))
 	for _, end := range part.end {
-		m.RowStart = append(m.RowStart, before+end)
+		m.start = append(m.start, before+end)
 	}
 }
 
@@ -93,7 +86,7 @@ type rows struct {
 	end     []int   // of each row in index and value
 	index   []int32 // from 0 where those of the file count from 1
 	value   []float64
-	queries []int64 // of the rows up to the last one that has one; nil for none
+	queries []int64 // of the rows, or noQuery
 	largest int     // the largest index as in the file, 0 for none
 	widest  int     // the first line with it
 	zero    bool    // the index 0 occurs
@@ -102,8 +95,8 @@ type rows struct {
 // read replaces the rows by those of a block. Lines of the usual form are taken in one pass; whatever is unusual about a line, errors too,
 // is left to row.
 func (r *rows) read(s *textfile.Source, b *textfile.Block, o *Options) error {
-	r.labels, r.end, r.index, r.value = r.labels[:0], r.end[:0], r.index[:0], r.value[:0]
-	r.largest, r.widest, r.zero, r.queries = 0, 0, false, nil
+	r.labels, r.end, r.index, r.value, r.queries = r.labels[:0], r.end[:0], r.index[:0], r.value[:0], r.queries[:0]
+	r.largest, r.widest, r.zero = 0, 0, false
 	at, number := 0, b.Line
 	for ; at < len(b.Text); number++ {
 		last, next := r.usual(b.Text, at, o)
@@ -117,6 +110,9 @@ func (r *rows) read(s *textfile.Source, b *textfile.Block, o *Options) error {
 			}
 			next = end
 		}
+		if len(r.queries) < len(r.labels) {
+			r.queries = append(r.queries, noQuery)
+		}
 		if at = next; last > r.largest {
 			r.largest, r.widest = last, number
 		}
@@ -128,13 +124,9 @@ func (r *rows) read(s *textfile.Source, b *textfile.Block, o *Options) error {
 // CR as blanks, and returns its largest index and where the next line starts. For all other lines the
 // latter is 0 and nothing is appended.
 func (r *rows) usual(text []byte, at int, o *Options) (last, next int) {
-	bound := o.Largest
-	if bound <= 0 {
-		bound = math.MaxFloat64
-	}
 	least, most := o.indices()
 	label, n := textfile.Decimal(text[at:])
-	if n == 0 || math.Abs(label) > bound {
+	if n == 0 || math.Abs(label) > textfile.LargestEntry {
 		return 0, 0
 	}
 	index, value := r.index, r.value
@@ -161,7 +153,7 @@ func (r *rows) usual(text []byte, at int, o *Options) (last, next int) {
 			return 0, 0
 		}
 		v, n := textfile.Decimal(text[i+1:])
-		if n == 0 || math.Abs(v) > bound {
+		if n == 0 || math.Abs(v) > textfile.LargestEntry {
 			return 0, 0
 		}
 		index, value = append(index, int32(j-1)), append(value, v)
@@ -191,7 +183,7 @@ func (r *rows) line(s *textfile.Source, line []byte, number int, o *Options) (in
 		return 0, nil
 	}
 	text, rest := textfile.Word(line)
-	label, reason := textfile.NumberUpTo(text, o.Largest)
+	label, reason := textfile.NumberUpTo(text, textfile.LargestEntry)
 	if reason != "" {
 		if bytes.IndexByte(text, ':') >= 0 {
 			reason = textfile.Quote(text) + " found, expected a number before the first index:value"
@@ -203,7 +195,7 @@ func (r *rows) line(s *textfile.Source, line []byte, number int, o *Options) (in
 		if err != nil || query < 0 {
 			return 0, s.Errorf(number, "qid", "%s found, expected qid: and a whole number", textfile.Quote(text))
 		}
-		r.queries = append(padded(s, r.queries, len(r.labels)), query)
+		r.queries = append(r.queries, query)
 		rest = after
 	}
 	start := len(r.index)
@@ -211,7 +203,7 @@ func (r *rows) line(s *textfile.Source, line []byte, number int, o *Options) (in
 	last, sorted := -1, true
 	for position := 1; len(rest) > 0; position++ {
 		text, rest = textfile.Word(rest)
-		index, value, err := pair(text, o.Largest)
+		index, value, err := pair(text)
 		switch {
 		case err != "":
 		case index < least:
@@ -242,7 +234,7 @@ func (r *rows) line(s *textfile.Source, line []byte, number int, o *Options) (in
 var queryMark = []byte("qid:")
 
 // pair reads index:value. Where it cannot, reason says why.
-func pair(text []byte, largest float64) (index int, value float64, reason string) {
+func pair(text []byte) (index int, value float64, reason string) {
 	colon := bytes.IndexByte(text, ':')
 	if colon < 0 {
 		return 0, 0, textfile.Quote(text) + " found, expected index:value"
@@ -251,17 +243,15 @@ func pair(text []byte, largest float64) (index int, value float64, reason string
 	if len(digits) == 0 {
 		return 0, 0, textfile.Quote(text) + " found, expected an index before the colon"
 	}
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return 0, 0, "index " + textfile.Quote(digits) + " found, expected a whole number"
-		}
-		digit := int(c - '0')
-		if index > math.MaxInt32/10 || 10*index > math.MaxInt32-digit { // an int may have 32 bits
-			return 0, 0, fmt.Sprintf("index %s is larger than %d", textfile.Quote(digits), math.MaxInt32)
-		}
-		index = 10*index + digit
+	if bytes.ContainsFunc(digits, func(c rune) bool { return c < '0' || c > '9' }) {
+		return 0, 0, "index " + textfile.Quote(digits) + " found, expected a whole number"
 	}
-	value, reason = textfile.NumberUpTo(text[colon+1:], largest)
+	j, err := strconv.ParseInt(string(digits), 10, 32)
+	if err != nil {
+		return 0, 0, fmt.Sprintf("index %s is larger than %d", textfile.Quote(digits), math.MaxInt32)
+	}
+	index = int(j)
+	value, reason = textfile.NumberUpTo(text[colon+1:], textfile.LargestEntry)
 	if reason != "" {
 		reason = fmt.Sprintf("value of index %d: %s", index, reason)
 	}

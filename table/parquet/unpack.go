@@ -6,9 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/andybalholm/brotli"
+	"github.com/dsnet/compress/brotli"
 	"github.com/klauspost/compress/snappy"
-	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/conetune/conetune/table/internal/unpack"
@@ -19,21 +18,23 @@ var errPageSize = errors.New("a page has another size than its header says")
 // The most bytes that one byte can stand for: a copy of Snappy takes three bytes for up to 64, and a length of LZ4 grows by 255 with each byte.
 const mostSnappy, mostLZ4 = 22, 255
 
-// unpacked undoes the compression of data that are n bytes without it. The library makes as much room as the header of a page or the data say, and more until the data fit: it
-// decodes nothing that was not decoded here.
-func unpacked(codec format.CompressionCodec, data []byte, n int64) (out []byte, err error) {
-	if n < 0 {
+// codecs are the ways of compression, by their numbers.
+var codecs = [...]string{"UNCOMPRESSED", "SNAPPY", "GZIP", "LZO", "BROTLI", "LZ4", "ZSTD", "LZ4_RAW"}
+
+// unpacked undoes the compression of data that are n bytes without it, of which there is room in the budget.
+func unpacked(codec int64, data []byte, n int64) (out []byte, err error) {
+	if n < 0 || codec < 0 || codec >= int64(len(codecs)) {
 		return nil, errPageSize
 	}
-	switch codec {
-	case format.Uncompressed:
+	switch codecs[codec] {
+	case "UNCOMPRESSED":
 		return data, nil
-	case format.Snappy:
+	case "SNAPPY":
 		if k, err := snappy.DecodedLen(data); err != nil || int64(k) != n || n > mostSnappy*int64(len(data)) {
 			return nil, errPageSize
 		}
 		out, err = snappy.Decode(nil, data)
-	case format.Lz4Raw:
+	case "LZ4_RAW":
 		if n > mostLZ4*int64(len(data)+1) {
 			return nil, errPageSize
 		}
@@ -43,17 +44,20 @@ func unpacked(codec format.CompressionCodec, data []byte, n int64) (out []byte, 
 			return nil, errors.New("the LZ4 data of a page are damaged")
 		}
 		out = out[:k]
-	case format.Gzip:
+	case "GZIP":
 		var z *gzip.Reader
 		if z, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
 			out, err = unpack.UpTo(z, n)
 		}
-	case format.Brotli:
-		out, err = unpack.UpTo(brotli.NewReader(bytes.NewReader(data)), n)
-	case format.Zstd:
+	case "BROTLI":
+		var z *brotli.Reader
+		if z, err = brotli.NewReader(bytes.NewReader(data), nil); err == nil {
+			out, err = unpack.UpTo(z, n)
+		}
+	case "ZSTD":
 		out, err = unpack.Zstd(data, n)
 	default:
-		return nil, fmt.Errorf("its pages are compressed by %s, which is not read", codec)
+		return nil, fmt.Errorf("its pages are compressed by %s, which is not read", codecs[codec])
 	}
 	if err == nil && int64(len(out)) != n {
 		err = errPageSize

@@ -2,129 +2,105 @@ package parquet
 
 import (
 	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
 	"time"
-
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/conetune/conetune/table"
 )
 
-// halvesOf are the names of the columns of numbers of 16 bits, which package parquet takes for bytes.
-func halvesOf(f *parquet.File) map[string]bool {
-	halves := map[string]bool{}
-	for _, e := range f.Metadata().Schema {
-		if _, ok := e.LogicalType.Value.(*format.Float16Type); ok {
-			halves[e.Name] = true
-		}
-	}
-	return halves
-}
+// put puts a value into a cell, as it is written one after the other.
+type put func(b *table.Builder, i, j int, v []byte)
 
-// putter says how the cells of a column are put into a table, nil for columns that are none of a table. Halves are the names of those of 16 bits.
-func putter(c *parquet.Column, halves map[string]bool) func(b *table.Builder, i, j int, v parquet.Value) {
-	if !c.Leaf() || c.Repeated() {
+// putter says how the cells of a column are put into a table, nil for columns that are none of a table.
+func (e *element) putter() put {
+	if e.children > 0 || e.repeats == repeated {
 		return nil
 	}
-	kind := c.Type().Kind()
-	integer := kind == parquet.Int32 || kind == parquet.Int64
-	if logical := c.Type().LogicalType(); logical != nil {
-		switch l := logical.Value.(type) {
-		case *format.StringType, *format.EnumType, *format.JsonType:
-			return texts
-		case *format.DecimalType:
-			return decimals(int(l.Scale), integer)
-		case *format.DateType:
-			return func(b *table.Builder, i, j int, v parquet.Value) { b.Moment(i, j, whole(v)*24*60*60, 1) }
-		case *format.TimestampType:
-			unit := perSecond(l.Unit)
-			return func(b *table.Builder, i, j int, v parquet.Value) { b.Moment(i, j, whole(v), unit) }
-		case *format.TimeType:
-			unit := float64(perSecond(l.Unit))
-			return func(b *table.Builder, i, j int, v parquet.Value) { b.Number(i, j, integerOf(v)/unit) }
-		case *format.IntType:
-			if !l.IsSigned {
-				return unsigned
-			}
-		case *format.UUIDType:
-			return func(b *table.Builder, i, j int, v parquet.Value) { b.Text(i, j, v.String()) }
+	integer := e.kind == int32s || e.kind == int64s
+	second := e.second
+	switch {
+	case e.meaning == aText && e.kind == byteArray:
+		return func(b *table.Builder, i, j int, v []byte) { b.Text(i, j, string(v)) }
+	case e.meaning == aDecimal && (integer || e.kind == byteArray || e.kind == fixedArray):
+		return decimals(int(e.scale), integer)
+	case e.meaning == aDate && integer:
+		return func(b *table.Builder, i, j int, v []byte) { b.Moment(i, j, whole(v)*24*60*60, 1) }
+	case e.meaning == aMoment && integer && second > 0:
+		return func(b *table.Builder, i, j int, v []byte) { b.Moment(i, j, whole(v), second) }
+	case e.meaning == aTime && integer && second > 0:
+		return func(b *table.Builder, i, j int, v []byte) { b.Number(i, j, float64(whole(v))/float64(second)) }
+	case e.meaning == unsigned && e.kind == int32s:
+		return func(b *table.Builder, i, j int, v []byte) { b.Number(i, j, float64(uint32(whole(v)))) }
+	case e.meaning == unsigned && e.kind == int64s:
+		return func(b *table.Builder, i, j int, v []byte) { b.Number(i, j, float64(uint64(whole(v)))) }
+	case e.meaning == aUUID && e.kind == fixedArray:
+		return func(b *table.Builder, i, j int, v []byte) {
+			b.Text(i, j, fmt.Sprintf("%x-%x-%x-%x-%x", v[:4], v[4:6], v[6:8], v[8:10], v[10:]))
 		}
+	case e.meaning == aHalf && e.kind == fixedArray && e.length == 2:
+		return func(b *table.Builder, i, j int, v []byte) { b.Float16(i, j, binary.LittleEndian.Uint16(v)) }
 	}
-	if halves[c.Name()] && kind == parquet.FixedLenByteArray && c.Type().Length() == 2 {
-		return half
-	}
-	switch kind {
-	case parquet.Boolean:
-		return func(b *table.Builder, i, j int, v parquet.Value) { b.Bool(i, j, v.Boolean()) }
-	case parquet.Int32, parquet.Int64:
-		return func(b *table.Builder, i, j int, v parquet.Value) { b.Number(i, j, integerOf(v)) }
-	case parquet.Int96:
+	switch e.kind {
+	case boolean:
+		return func(b *table.Builder, i, j int, v []byte) { b.Bool(i, j, v[0] != 0) }
+	case int32s, int64s:
+		return func(b *table.Builder, i, j int, v []byte) { b.Number(i, j, float64(whole(v))) }
+	case int96s:
 		return moments
-	case parquet.Float:
-		return func(b *table.Builder, i, j int, v parquet.Value) { b.Float32(i, j, v.Float()) }
-	case parquet.Double:
-		return func(b *table.Builder, i, j int, v parquet.Value) { b.Number(i, j, v.Double()) }
+	case floats:
+		return func(b *table.Builder, i, j int, v []byte) {
+			b.Float32(i, j, math.Float32frombits(binary.LittleEndian.Uint32(v)))
+		}
+	case doubles:
+		return func(b *table.Builder, i, j int, v []byte) {
+			b.Number(i, j, math.Float64frombits(binary.LittleEndian.Uint64(v)))
+		}
 	}
 	return nil
 }
 
-func whole(v parquet.Value) int64 {
-	if v.Kind() == parquet.Int32 {
-		return int64(v.Int32())
+// width is the bytes of a value, of a text those of its length; 1 for a truth value, which has less.
+func (e *element) width() int {
+	switch e.kind {
+	case boolean:
+		return 1
+	case int64s, doubles:
+		return 8
+	case int96s:
+		return 12
+	case fixedArray:
+		return int(min(max(1, e.length), math.MaxInt32))
 	}
-	return v.Int64()
+	return 4
 }
 
-func integerOf(v parquet.Value) float64 { return float64(whole(v)) }
-
-func texts(b *table.Builder, i, j int, v parquet.Value) { b.Text(i, j, string(v.ByteArray())) }
-
-func unsigned(b *table.Builder, i, j int, v parquet.Value) {
-	if v.Kind() == parquet.Int32 {
-		b.Number(i, j, float64(v.Uint32()))
-		return
+// whole is an integer of 32 or 64 bits.
+func whole(v []byte) int64 {
+	if len(v) == 4 {
+		return int64(int32(binary.LittleEndian.Uint32(v)))
 	}
-	b.Number(i, j, float64(v.Uint64()))
+	return int64(binary.LittleEndian.Uint64(v))
 }
 
-// decimals are integers divided by a power of ten, as numbers or in big-endian bytes of two's complement.
-func decimals(scale int, integer bool) func(b *table.Builder, i, j int, v parquet.Value) {
+// decimals are integers over a power of ten: numbers, or bytes of two's complement of which the highest comes first.
+func decimals(scale int, integer bool) put {
 	if scale < 0 || scale > table.MostScale {
 		return nil
 	}
-	return func(b *table.Builder, i, j int, v parquet.Value) {
-		bytes := v.ByteArray()
+	return func(b *table.Builder, i, j int, v []byte) {
 		if integer {
-			bytes = binary.BigEndian.AppendUint64(nil, uint64(whole(v)))
+			v = slices.Clone(v)
+			slices.Reverse(v)
 		}
-		b.Decimal(i, j, bytes, scale)
+		b.Decimal(i, j, v, scale)
 	}
-}
-
-// perSecond is how many of a unit of time are a second.
-func perSecond(u format.TimeUnit) int64 {
-	switch u.Value.(type) {
-	case *format.MilliSeconds:
-		return 1e3
-	case *format.MicroSeconds:
-		return 1e6
-	}
-	return 1e9
 }
 
 // moments are nanoseconds of a day and its Julian number, as older programs write them.
-func moments(b *table.Builder, i, j int, v parquet.Value) {
+func moments(b *table.Builder, i, j int, v []byte) {
 	const julianEpoch, day = 2440588, 24 * 60 * 60
-	n := v.Int96()
-	nanoseconds := int64(uint64(n[1])<<32 | uint64(n[0]))
-	b.Time(i, j, time.Unix((int64(n[2])-julianEpoch)*day, nanoseconds).UTC())
-}
-
-// half is a number of 16 bits.
-func half(b *table.Builder, i, j int, v parquet.Value) {
-	bytes := v.ByteArray()
-	if len(bytes) != 2 {
-		return
-	}
-	b.Float16(i, j, binary.LittleEndian.Uint16(bytes))
+	days := int64(binary.LittleEndian.Uint32(v[8:]))
+	b.Time(i, j, time.Unix((days-julianEpoch)*day, whole(v[:8])).UTC())
 }

@@ -60,6 +60,19 @@ func (t *Truth) vectors() []*[]float64 {
 	return []*[]float64{&t.X, &t.DualX, &t.Ray, &t.S, &t.Z, &t.Farkas}
 }
 
+// perColumn and perRow replace all that has an entry for each variable, or for each row, beside the matrices; what is
+// unknown stays so.
+func (c *Case) perColumn(f func(v []float64) []float64) { replace(f, append(c.vectors()[:3], &c.Q)) }
+func (c *Case) perRow(f func(v []float64) []float64)    { replace(f, append(c.vectors()[3:], &c.B)) }
+
+func replace(f func(v []float64) []float64, list []*[]float64) {
+	for _, v := range list {
+		if *v != nil {
+			*v = f(*v)
+		}
+	}
+}
+
 // measure fills in Value and Unit from the planted points.
 func (c *Case) measure() {
 	c.Value, c.Unit, c.Gap = 0, 0, 0

@@ -2,6 +2,7 @@ package planted
 
 import (
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/backends"
 )
@@ -18,7 +19,7 @@ func (d *draw) degrade(c *Case) {
 	case 2:
 		d.addZeroRow(c)
 	case 3:
-		c.addColumn(func(int) float64 { return 0 }, 0, 0)
+		c.addColumn(make([]float64, m), make([]float64, n+1), 0)
 	case 4: // x_j becomes the difference of two variables
 		c.copyColumn(j, -1)
 	case 5:
@@ -87,50 +88,39 @@ func (d *draw) addZeroRow(c *Case) {
 	}
 }
 
-// addColumn adds a variable with column at(i) of A (i < m) and of P (i - m), cost q and
-// the value x in all that was planted.
-func (c *Case) addColumn(at func(i int) float64, q, x float64) {
-	n, m := c.Dims()
-	a := make([]float64, 0, m*(n+1))
-	for i := range m {
-		a = append(append(a, c.A[i*n:(i+1)*n]...), at(i))
+// addColumn adds a variable with columns of A and of P, whose last entry is on the diagonal, cost q and the value 0 in all
+// that was planted.
+func (c *Case) addColumn(a, p []float64, q float64) {
+	for i := range c.A {
+		c.A[i] = append(c.A[i], a[i])
 	}
 	if c.P != nil {
-		p := make([]float64, 0, (n+1)*(n+1))
-		for i := range n {
-			p = append(append(p, c.P[i*n:(i+1)*n]...), at(m+i))
+		for i := range c.P {
+			c.P[i] = append(c.P[i], p[i])
 		}
-		for i := range n + 1 {
-			p = append(p, at(m+i))
-		}
-		c.P = p
+		c.P = append(c.P, p)
 	}
-	c.A, c.Q = a, append(c.Q, q)
-	for _, v := range c.vectors()[:3] {
-		if *v != nil {
-			*v = append((*v)[:n:n], x)
-		}
-	}
+	c.perColumn(func(v []float64) []float64 { return append(slices.Clone(v), 0) })
+	c.Q[len(c.Q)-1] = q
 }
 
 // copyColumn adds a variable whose columns are k times those of x_j, so that x_j + k x_new
 // takes the place of x_j.
 func (c *Case) copyColumn(j int, k float64) {
-	n, m := c.Dims()
-	c.addColumn(func(i int) float64 {
-		switch {
-		case i < m:
-			return k * c.A[i*n+j]
-		case i < m+n:
-			return k * c.P[(i-m)*n+j]
+	a, p := column(c.A, j), make([]float64, len(c.Q)+1)
+	scaled(a, k)
+	for i, row := range c.P {
+		p[i] = k * row[j]
+		if i == j {
+			p[len(c.Q)] = k * k * row[j]
 		}
-		return k * k * c.P[j*n+j]
-	}, k*c.Q[j], 0)
+	}
+	c.addColumn(a, p, k*c.Q[j])
 }
 
 // sumRows adds the sum of two equations or inequalities, which says nothing new.
 func (d *draw) sumRows(c *Case) {
-	n, m := c.Dims()
+	m := len(c.B)
 	if m < 2 {
 		return
 	}
@@ -141,11 +131,7 @@ func (d *draw) sumRows(c *Case) {
 		return
 	}
 	x, y := c.lines()[i], c.lines()[l]
-	row := make([]float64, n)
-	for j := range row {
-		row[j] = x.a[j] + y.a[j]
-	}
-	c.addRow(line{a: row, b: x.b + y.b, s: x.s + y.s}, a)
+	c.addRow(line{a: combine(x.a, 1, y.a), b: x.b + y.b, s: x.s + y.s}, a)
 }
 
 // farBounds puts bounds where a box has none, far away, unless something planted goes

@@ -77,6 +77,15 @@ func (d *draw) entries(n int) []float64 {
 	return out
 }
 
+// rows draws the rows of a matrix.
+func (d *draw) rows(m, n int) [][]float64 {
+	out := make([][]float64, m)
+	for i := range out {
+		out[i] = d.entries(n)
+	}
+	return out
+}
+
 // size is a number of variables, mostly few.
 func (d *draw) size() int {
 	switch d.IntN(10) {

@@ -29,11 +29,9 @@ func (c *Case) dualise() bool {
 	for j := range n {
 		l := line{a: make([]float64, u+m), b: -old.Q[j]}
 		if u > 0 {
-			copy(l.a, old.P[j*n:(j+1)*n])
+			copy(l.a, old.P[j])
 		}
-		for i := range m {
-			l.a[u+i] = old.A[i*n+j]
-		}
+		copy(l.a[u:], column(old.A, j))
 		if old.X != nil {
 			l.z = -old.X[j]
 		}
@@ -57,9 +55,9 @@ func (c *Case) dualise() bool {
 	})
 	c.Q = append(make([]float64, u), old.B...)
 	if u > 0 {
-		c.P = make([]float64, (u+m)*(u+m))
-		for i := range n {
-			copy(c.P[i*(u+m):], old.P[i*n:(i+1)*n])
+		c.P = zeroRows(u+m, u+m)
+		for i, row := range old.P {
+			copy(c.P[i], row)
 		}
 	}
 	c.X, c.DualX, c.Ray = nil, nil, nil

@@ -17,7 +17,7 @@ func tiny(id ID) *Case {
 	n := 1 + d.IntN(4)
 	d.shape = &Instance{Q: make([]float64, n), Cones: d.cones(Linear, n)}
 	if d.chance(2) {
-		d.shape.P = []float64{}
+		d.shape.P = [][]float64{}
 	}
 	c, factor := d.start(Linear)
 	c.square(factor)

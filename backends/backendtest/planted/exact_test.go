@@ -42,7 +42,7 @@ func TestShrinkExact(t *testing.T) {
 	}
 	for _, f := range tally.Findings[:min(5, len(tally.Findings))] {
 		c, alone := f.Shrink(b, backends.Options{}, 3000)
-		if n, m := c.Dims(); !alone || f.Outcome != FalseOptimal || n != 1 || m != 1 || c.A[0] != 0 || c.Q[0] != 0 {
+		if n, m := c.Dims(); !alone || f.Outcome != FalseOptimal || n != 1 || m != 1 || c.A[0][0] != 0 || c.Q[0] != 0 {
 			t.Errorf("%v became %s", f.ID, c.GoLiteral())
 		}
 	}

@@ -58,7 +58,9 @@ func (d *distant) optimal(mix Mix) *Case {
 	}
 	if kind == 0 { // the terms of the objective are near, so that it is not lost among them
 		scaled(c.Z, 1/d.far)
-		scaled(c.P, 1/d.far)
+		for _, row := range c.P {
+			scaled(row, 1/d.far)
+		}
 	} else {
 		d.farMultipliers(c)
 	}
@@ -105,12 +107,11 @@ func (d *distant) apart(k backends.Cone, s, z []float64) {
 
 // setFarRow sets entry j of row i so that row i of A takes the ray to w/far: to -s/far where s is far, so that b is not.
 func (d *distant) setFarRow(c *Case, i, j int) {
-	n := len(c.Q)
 	w := d.number()
 	if math.Abs(c.S[i]) > nearData {
 		w = -c.S[i]
 	}
-	row := c.A[i*n : (i+1)*n]
+	row := c.A[i]
 	row[j] = 0
 	row[j] = (w/d.far - dot(row, c.Ray)) / c.Ray[j]
 }
@@ -131,7 +132,7 @@ func (d *distant) farMultipliers(c *Case) {
 	})
 	if p < 0 {
 		p = len(c.B)
-		c.A, c.B, c.S, c.Z = append(c.A, make([]float64, n)...), append(c.B, 0), append(c.S, 0), append(c.Z, 1)
+		c.A, c.B, c.S, c.Z = append(c.A, make([]float64, n)), append(c.B, 0), append(c.S, 0), append(c.Z, 1)
 		c.Cones = append(c.Cones, backends.Nonnegative(1))
 	}
 	c.Z[p] = math.Copysign(math.Ldexp(1, int(math.Ceil(math.Log2(math.Abs(c.Z[p]))))), c.Z[p])
@@ -141,24 +142,23 @@ func (d *distant) farMultipliers(c *Case) {
 		}
 	})
 	for k := range n {
-		c.A[p*n+k] = 0
+		c.A[p][k] = 0
 		var s sum
 		s.add(d.number())
 		for i, z := range c.Z {
-			s.addProduct(-c.A[i*n+k], z)
+			s.addProduct(-c.A[i][k], z)
 		}
-		c.A[p*n+k] = s.value() / c.Z[p]
+		c.A[p][k] = s.value() / c.Z[p]
 	}
 }
 
 // right sets b = Ax + s and q = -Px - A'z, added up in twice the precision, as what is far cancels.
 func (d *distant) right(c *Case) {
-	n := len(c.Q)
 	for i := range c.B {
 		var s sum
 		s.add(c.S[i])
 		for k, x := range c.X {
-			s.addProduct(c.A[i*n+k], x)
+			s.addProduct(c.A[i][k], x)
 		}
 		c.B[i] = s.value()
 	}

@@ -58,7 +58,7 @@ func (d *draw) start(mix Mix) (c *Case, factor [][]float64) {
 		m += k.Dim
 	}
 	c.Q, c.B = make([]float64, n), make([]float64, m)
-	c.A = d.entries(m * n)
+	c.A = d.rows(m, n)
 	if d.shape == nil && d.chance(2) || d.shape != nil && d.shape.P == nil {
 		return c, nil
 	}
@@ -81,21 +81,25 @@ func (c *Case) square(factor [][]float64) {
 	if factor == nil {
 		return
 	}
-	n := len(c.Q)
-	c.P = make([]float64, n*n)
+	c.P = zeroRows(len(c.Q), len(c.Q))
 	for _, f := range factor {
-		for i, v := range f {
-			for j, w := range f {
-				c.P[i*n+j] += v * w
-			}
+		c.addSquare(1, f)
+	}
+}
+
+// addSquare adds k vv' to P.
+func (c *Case) addSquare(k float64, v []float64) {
+	for i, x := range v {
+		for j, y := range v {
+			c.P[i][j] += k * x * y
 		}
 	}
 }
 
 // each calls f for every cone with the rows that it takes.
-func (c *Case) each(f func(k backends.Cone, from, to int)) {
+func (in *Instance) each(f func(k backends.Cone, from, to int)) {
 	row := 0
-	for _, k := range c.Cones {
+	for _, k := range in.Cones {
 		f(k, row, row+k.Dim)
 		row += k.Dim
 	}
@@ -144,8 +148,10 @@ func (d *draw) spread(c *Case, scale int) {
 	}
 	if flat && c.P != nil {
 		k := factor()
-		for i := range c.P {
-			c.P[i] /= k
+		for _, row := range c.P {
+			for i := range row {
+				row[i] /= k
+			}
 		}
 	}
 	if far || flat {
@@ -164,18 +170,15 @@ func (c *Case) setB() {
 // setQ sets q = -Px - A'z. A z on the boundary of a power or exponential cone is rounded, and may be outside by a unit in its
 // last place: a q_j that is nothing but that is zero.
 func (c *Case) setQ() {
-	n := len(c.Q)
 	for j := range c.Q {
 		var s sum
 		size := 0.0
 		for i, z := range c.Z {
-			s.addProduct(-c.A[i*n+j], z)
-			size = max(size, math.Abs(c.A[i*n+j]*z))
+			s.addProduct(-c.A[i][j], z)
+			size = max(size, math.Abs(c.A[i][j]*z))
 		}
-		if c.P != nil {
-			for i, x := range c.DualX {
-				s.addProduct(-c.P[i*n+j], x)
-			}
+		for i, row := range c.P {
+			s.addProduct(-row[j], c.DualX[i])
 		}
 		if c.Q[j] = s.value(); math.Abs(c.Q[j]) < 1e-14*size {
 			c.Q[j] = 0
@@ -223,8 +226,7 @@ func (d *draw) pivot(c *Case) int {
 		}
 	})
 	if len(places) == 0 {
-		n := len(c.Q)
-		c.A, c.B, c.Farkas = append(c.A, d.entries(n)...), append(c.B, 0), append(c.Farkas, 1)
+		c.A, c.B, c.Farkas = append(c.A, d.entries(len(c.Q))), append(c.B, 0), append(c.Farkas, 1)
 		c.Cones = append(c.Cones, backends.Nonnegative(1))
 		return len(c.B) - 1
 	}
@@ -237,13 +239,10 @@ func (d *draw) pivot(c *Case) int {
 // makeInfeasible sets row p of A so that A'z = 0, and b with b'z - beta(z) < 0, for the
 // certificate z.
 func (d *draw) makeInfeasible(c *Case, p int) {
-	n := len(c.Q)
 	z := c.Farkas
-	for j := range n {
-		c.A[p*n+j] = 0
-	}
+	clear(c.A[p])
 	for j, v := range c.timesAT(z) {
-		c.A[p*n+j] = -v / z[p]
+		c.A[p][j] = -v / z[p]
 	}
 	d.against(c.B, z, p, c.beta(z), d.margin)
 }
@@ -293,10 +292,9 @@ func (d *draw) flatten(c *Case, factor [][]float64, j int) {
 
 // setColumn sets column j of A so that Ax = -r for the ray x.
 func (c *Case) setColumn(j int, r []float64) {
-	n := len(c.Q)
 	for i, v := range r {
-		c.A[i*n+j] = 0
-		c.A[i*n+j] = -(v + dot(c.A[i*n:(i+1)*n], c.Ray)) / c.Ray[j]
+		c.A[i][j] = 0
+		c.A[i][j] = -(v + dot(c.A[i], c.Ray)) / c.Ray[j]
 	}
 }
 
@@ -338,17 +336,13 @@ func (d *draw) nonconvex(mix Mix) *Case {
 	v := d.entries(n)
 	v[d.IntN(n)] = d.sign()
 	if c.P == nil {
-		c.P = make([]float64, n*n)
+		c.P = zeroRows(n, n)
 	}
 	// v'(P - k vv')v = v'Pv - k |v|^4 < 0
 	square := dot(v, v)
 	k := (dot(v, c.timesP(v)) + d.amount()) / (square * square)
 	k = math.Ldexp(1, int(math.Ceil(math.Log2(k)))+1)
-	for i := range v {
-		for j := range v {
-			c.P[i*n+j] -= k * v[i] * v[j]
-		}
-	}
+	c.addSquare(-k, v)
 	c.Truth = Truth{Class: Nonconvex}
 	return c
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// Instance is a conic program in the form of package backends, with dense matrices,
-// which small programs are easier to change in.
+// Instance is a conic program in the form of package backends, with dense matrices by rows, which small programs are easier
+// to change in.
 type Instance struct {
-	P     []float64 // n x n by rows, symmetric; nil means zero
+	P     [][]float64 // n x n, symmetric; nil means zero
 	Q     []float64
-	A     []float64 // m x n by rows
+	A     [][]float64 // m x n
 	B     []float64
 	Cones []backends.Cone
 	// Stored says that zeros of P and A are stored as entries, Whole that the program is solved without presolve.
@@ -25,12 +25,37 @@ type Instance struct {
 func (in *Instance) Dims() (n, m int) { return len(in.Q), len(in.B) }
 
 func (in *Instance) clone() *Instance {
-	out := &Instance{
-		P: slices.Clone(in.P), Q: slices.Clone(in.Q), A: slices.Clone(in.A), B: slices.Clone(in.B),
-		Cones: slices.Clone(in.Cones), Stored: in.Stored, Whole: in.Whole,
+	out := *in
+	out.P, out.A = cloneRows(in.P), cloneRows(in.A)
+	out.Q, out.B, out.Cones = slices.Clone(in.Q), slices.Clone(in.B), slices.Clone(in.Cones)
+	for k, c := range out.Cones {
+		out.Cones[k].Lower, out.Cones[k].Upper = slices.Clone(c.Lower), slices.Clone(c.Upper)
 	}
-	for k := range out.Cones {
-		out.Cones[k].Lower, out.Cones[k].Upper = slices.Clone(in.Cones[k].Lower), slices.Clone(in.Cones[k].Upper)
+	return &out
+}
+
+func cloneRows(a [][]float64) [][]float64 {
+	out := slices.Clone(a)
+	for i, row := range a {
+		out[i] = slices.Clone(row)
+	}
+	return out
+}
+
+// zeroRows is a matrix of zeros.
+func zeroRows(rows, cols int) [][]float64 {
+	out := make([][]float64, rows)
+	for i := range out {
+		out[i] = make([]float64, cols)
+	}
+	return out
+}
+
+// column returns column j of a matrix.
+func column(a [][]float64, j int) []float64 {
+	out := make([]float64, len(a))
+	for i, row := range a {
+		out[i] = row[j]
 	}
 	return out
 }
@@ -38,33 +63,26 @@ func (in *Instance) clone() *Instance {
 // Problem returns the program for a backend. It shares no memory with the instance.
 func (in *Instance) Problem() *backends.Problem {
 	n, m := in.Dims()
-	p := &backends.Problem{Q: slices.Clone(in.Q), B: slices.Clone(in.B), A: in.matrixA()}
-	if m == 0 && !in.Stored {
-		p.A = nil
+	p := &backends.Problem{Q: slices.Clone(in.Q), B: slices.Clone(in.B), Cones: in.clone().Cones}
+	if m > 0 || in.Stored {
+		p.A = compress(m, n, false, in.Stored, in.A)
 	}
 	if in.P != nil {
 		p.P = compress(n, n, true, in.Stored, in.P)
 	}
-	p.Cones = in.clone().Cones
 	return p
 }
 
-func (in *Instance) matrixA() *sparse.CSC {
-	n, m := in.Dims()
-	return compress(m, n, false, in.Stored, in.A)
-}
-
-// compress returns the columns of a dense matrix by rows, or of its upper triangle.
-func compress(rows, cols int, triangle, stored bool, dense []float64) *sparse.CSC {
-	ptr := make([]int, cols+1)
-	ind, data := make([]int, 0, rows*cols), make([]float64, 0, rows*cols)
+// compress returns the columns of a matrix by rows, or of its upper triangle.
+func compress(rows, cols int, triangle, stored bool, a [][]float64) *sparse.CSC {
+	ptr, ind, data := make([]int, cols+1), []int{}, []float64{}
 	for j := range cols {
 		last := rows
 		if triangle {
 			last = j + 1
 		}
 		for i := range last {
-			if v := dense[i*cols+j]; v != 0 || stored {
+			if v := a[i][j]; v != 0 || stored {
 				ind, data = append(ind, i), append(data, v)
 			}
 		}
@@ -75,7 +93,7 @@ func compress(rows, cols int, triangle, stored bool, dense []float64) *sparse.CS
 
 // quadratic says whether P has an entry.
 func (in *Instance) quadratic() bool {
-	return slices.ContainsFunc(in.P, func(v float64) bool { return v != 0 })
+	return slices.ContainsFunc(in.P, nonzero)
 }
 
 // supported says whether a backend takes the program.
@@ -89,21 +107,23 @@ func (in *Instance) supported(c backends.Capabilities) bool {
 }
 
 // timesA returns Ax, timesAT A'z, timesP Px.
-func (in *Instance) timesA(x []float64) []float64 {
-	n, m := in.Dims()
-	out := make([]float64, m)
-	for i := range out {
-		out[i] = dot(in.A[i*n:(i+1)*n], x)
+func (in *Instance) timesA(x []float64) []float64 { return times(in.A, x, len(in.B)) }
+func (in *Instance) timesP(x []float64) []float64 { return times(in.P, x, len(in.Q)) }
+
+// times returns the n entries of the product of a matrix, nil for zero, with a vector.
+func times(a [][]float64, x []float64, n int) []float64 {
+	out := make([]float64, n)
+	for i, row := range a {
+		out[i] = dot(row, x)
 	}
 	return out
 }
 
 func (in *Instance) timesAT(z []float64) []float64 {
-	n := len(in.Q)
-	out := make([]float64, n)
+	out := make([]float64, len(in.Q))
 	for i, zi := range z {
 		if zi != 0 {
-			for j, a := range in.A[i*n : (i+1)*n] {
+			for j, a := range in.A[i] {
 				out[j] += a * zi
 			}
 		}
@@ -111,32 +131,18 @@ func (in *Instance) timesAT(z []float64) []float64 {
 	return out
 }
 
-func (in *Instance) timesP(x []float64) []float64 {
-	n := len(in.Q)
-	out := make([]float64, n)
-	if in.P != nil {
-		for i := range out {
-			out[i] = dot(in.P[i*n:(i+1)*n], x)
-		}
-	}
-	return out
-}
-
 // beta is the term of the boxes in the dual objective.
 func (in *Instance) beta(z []float64) float64 {
-	sum, row := 0.0, 0
-	for _, c := range in.Cones {
-		if c.Kind == backends.BoxCone {
-			for i, v := range z[row : row+c.Dim] {
-				if v > 0 {
-					sum += c.Lower[i] * v
-				} else if v < 0 {
-					sum += c.Upper[i] * v
-				}
+	sum := 0.0
+	in.each(func(c backends.Cone, from, _ int) {
+		for i := range c.Lower {
+			if v := z[from+i]; v > 0 {
+				sum += c.Lower[i] * v
+			} else if v < 0 {
+				sum += c.Upper[i] * v
 			}
 		}
-		row += c.Dim
-	}
+	})
 	return sum
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/backends"
 )
@@ -71,7 +72,7 @@ func (l liar) Setup(*backends.Problem, backends.Options) (backends.Solver, error
 
 func (l liar) Solve(context.Context) (*backends.Solution, error) {
 	out := l.claim
-	out.X, out.S, out.Z = append([]float64(nil), out.X...), append([]float64(nil), out.S...), append([]float64(nil), out.Z...)
+	out.X, out.S, out.Z = slices.Clone(out.X), slices.Clone(out.S), slices.Clone(out.Z)
 	return &out, nil
 }
 
@@ -81,19 +82,15 @@ func (liar) Close() error                   { return nil }
 
 // falseFarkas draws a z that may look like a certificate.
 func (d *draw) falseFarkas(c *Case) []float64 {
-	n, m := c.Dims()
 	var z []float64
 	c.each(func(k backends.Cone, _, _ int) { z = append(z, d.multiplier(k)...) })
-	columns := make([][]float64, n)
+	columns := make([][]float64, len(c.Q))
 	for j := range columns {
-		columns[j] = make([]float64, m)
-		for i := range m {
-			columns[j][i] = c.A[i*n+j]
-		}
+		columns[j] = column(c.A, j)
 	}
 	return d.falsify(z, columns, func(z []float64) []float64 { // large where A has nothing
-		for i := range m {
-			if !nonzero(c.A[i*n : (i+1)*n]) {
+		for i, row := range c.A {
+			if !nonzero(row) {
 				z[i] += d.sign() * d.magnitude(10)
 			}
 		}
@@ -105,15 +102,7 @@ func (d *draw) falseFarkas(c *Case) []float64 {
 
 // falseRay does the same for a direction.
 func (d *draw) falseRay(c *Case) []float64 {
-	n, m := c.Dims()
-	var across [][]float64
-	for i := range m {
-		across = append(across, c.A[i*n:(i+1)*n])
-	}
-	for i := range len(c.P) / n {
-		across = append(across, c.P[i*n:(i+1)*n])
-	}
-	return d.falsify(d.entries(n), across, func(x []float64) []float64 { // from the planted point
+	return d.falsify(d.entries(len(c.Q)), slices.Concat(c.A, c.P), func(x []float64) []float64 { // from the planted point
 		if c.X == nil {
 			return x
 		}
@@ -146,9 +135,7 @@ func (d *draw) falsify(
 		}
 	}
 	if value(v) > 0 {
-		for i := range v {
-			v[i] = -v[i]
-		}
+		scaled(v, -1)
 	}
 	if d.chance(3) {
 		v = d.climb(v, residual)
@@ -164,7 +151,7 @@ func (d *draw) falsePoint(c *Case) backends.Solution {
 		if v == nil || d.chance(4) {
 			return d.entries(length)
 		}
-		return append([]float64{}, v...)
+		return slices.Clone(v)
 	}
 	x, z := start(c.X, n), start(c.Z, m)
 	if c.Ray != nil && d.chance(2) {
@@ -205,7 +192,7 @@ func (d *draw) climb(v []float64, residual func([]float64) (float64, error)) []f
 	}
 	best := measure(v)
 	for range 60 {
-		w := append([]float64{}, v...)
+		w := slices.Clone(v)
 		i := d.IntN(len(w))
 		switch d.IntN(4) {
 		case 0:

@@ -1,10 +1,12 @@
 package planted
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/backends"
 )
@@ -110,17 +112,15 @@ func (c *Case) Judge(sol *backends.Solution) Verdict {
 // rounded says whether what rounding leaves of r = Pu + A'z + q at the planted (u, z) makes up for half of a ray x with q'x = -1: such a point is none that contradicts
 // the ray, as -1 = r'x - u'Px - z'Ax.
 func (c *Case) rounded(x []float64) bool {
-	n, most := len(c.Q), 0.0
+	most := 0.0
 	for j, q := range c.Q {
 		var r sum
 		r.add(q)
 		for i, z := range c.Z {
-			r.addProduct(c.A[i*n+j], z)
+			r.addProduct(c.A[i][j], z)
 		}
-		if c.P != nil {
-			for i, u := range c.DualX {
-				r.addProduct(c.P[i*n+j], u)
-			}
+		for i, row := range c.P {
+			r.addProduct(row[j], c.DualX[i])
 		}
 		most += math.Abs(r.value() * x[j])
 	}
@@ -129,17 +129,8 @@ func (c *Case) rounded(x []float64) bool {
 
 // within says whether the planted solution is one that Solution.Distance speaks about.
 func (c *Case) within(sol *backends.Solution) bool {
-	for j, x := range c.X {
-		if !(math.Abs(x) <= 2*math.Abs(sol.X[j])) {
-			return false
-		}
-	}
-	for i, z := range c.Z {
-		if !(math.Abs(z) <= 2*math.Abs(sol.Z[i])) {
-			return false
-		}
-	}
-	return true
+	twice := func(x, y float64) bool { return math.Abs(x) <= 2*math.Abs(y) }
+	return slices.EqualFunc(c.X, sol.X, twice) && slices.EqualFunc(c.Z, sol.Z, twice)
 }
 
 // malformed says what in sol is not what [backends.Solution] promises.
@@ -156,14 +147,6 @@ func (c *Case) malformed(sol *backends.Solution) string {
 		}
 		return ""
 	}
-	first := func(reasons ...string) string {
-		for _, r := range reasons {
-			if r != "" {
-				return r
-			}
-		}
-		return ""
-	}
 	switch sol.Status {
 	case backends.Unsolved:
 		return "unsolved"
@@ -176,9 +159,9 @@ func (c *Case) malformed(sol *backends.Solution) string {
 		if sol.Z != nil || !math.IsInf(sol.Objective, -1) {
 			return fmt.Sprintf("dual_infeasible with z or the objective %g", sol.Objective)
 		}
-		return first(point("x", sol.X, n), point("s", sol.S, m))
+		return cmp.Or(point("x", sol.X, n), point("s", sol.S, m))
 	case backends.Optimal:
-		if r := first(point("x", sol.X, n), point("s", sol.S, m), point("z", sol.Z, m)); r != "" {
+		if r := cmp.Or(point("x", sol.X, n), point("s", sol.S, m), point("z", sol.Z, m)); r != "" {
 			return r
 		}
 		value, size := c.objective(sol.X)
@@ -191,7 +174,6 @@ func (c *Case) malformed(sol *backends.Solution) string {
 
 // objective returns 1/2 x'Px + q'x and the size of its largest term.
 func (c *Case) objective(x []float64) (value, size float64) {
-	n := len(c.Q)
 	var s sum
 	for j, v := range x {
 		s.addProduct(c.Q[j], v)
@@ -199,8 +181,8 @@ func (c *Case) objective(x []float64) (value, size float64) {
 		if c.P == nil || v == 0 {
 			continue
 		}
-		s.addProduct(v/2, dot(c.P[j*n:(j+1)*n], x))
-		for i, p := range c.P[j*n : (j+1)*n] {
+		s.addProduct(v/2, dot(c.P[j], x))
+		for i, p := range c.P[j] {
 			size = max(size, math.Abs(v*p*x[i]))
 		}
 	}
@@ -219,7 +201,7 @@ func (c *Case) answer(b backends.ConicBackend, o backends.Options) (sol *backend
 	o.NoPresolve = o.NoPresolve || c.Whole
 	solver, err := b.Setup(c.Problem(), o)
 	if err != nil {
-		return nil, c.refused(err)
+		return nil, c.refused("Setup", err)
 	}
 	sol, v = c.solve(solver)
 	if err := solver.Close(); err != nil && !v.Outcome.Wrong() {
@@ -244,8 +226,8 @@ func recovered(v *Verdict) {
 	}
 }
 
-// refused judges an error of Setup.
-func (c *Case) refused(err error) Verdict {
+// refused judges an error of a call that is given the case.
+func (c *Case) refused(call string, err error) Verdict {
 	var nonconvex *backends.NonconvexError
 	if errors.As(err, &nonconvex) && c.Class == Nonconvex {
 		if d := nonconvex.Direction; len(d) != len(c.Q) || !(dot(d, c.timesP(d)) < 0) {
@@ -253,5 +235,5 @@ func (c *Case) refused(err error) Verdict {
 		}
 		return Verdict{Outcome: Right}
 	}
-	return Verdict{Outcome: Failed, Detail: "Setup: " + err.Error()}
+	return Verdict{Outcome: Failed, Detail: call + ": " + err.Error()}
 }

@@ -3,6 +3,7 @@ package planted
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/conetune/conetune/backends"
@@ -42,7 +43,7 @@ func TestFarTruth(t *testing.T) {
 				if err := c.Verify(); err != nil {
 					t.Errorf("%v: %v", c.ID, err)
 				}
-				data := max(1, maxAbs(c.A), maxAbs(c.B), maxAbs(c.P), maxAbs(c.Q))
+				data := max(1, maxAbs(slices.Concat(c.A...)), maxAbs(c.B), maxAbs(slices.Concat(c.P...)), maxAbs(c.Q))
 				if max(maxAbs(c.X), maxAbs(c.Z)) >= 1e-3*math.Pow10(scale)*data {
 					away++
 				}
@@ -144,7 +145,7 @@ func TestPlantedGap(t *testing.T) {
 	c := Generate(ID{Far, 6, General, 31023917})
 	n, m := c.Dims()
 	x := make([]float64, n)
-	x[1] = c.B[m-1] / c.A[(m-1)*n+1]
+	x[1] = c.B[m-1] / c.A[m-1][1]
 	sol := &backends.Solution{Status: backends.Optimal, X: x, S: make([]float64, m), Z: c.Z, Objective: x[1], DualObjective: x[1]}
 	if !(sol.Objective < c.Value-4e-4) {
 		t.Errorf("objective %g, planted %g", sol.Objective, c.Value)

@@ -3,7 +3,6 @@ package planted
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/conetune/conetune/backends"
 )
@@ -41,25 +40,26 @@ func (sh Shape) Draw(seed uint64) *Case {
 		c.Cones, c.S, c.Z = append(c.Cones, k), append(c.S, s...), append(c.Z, z...)
 	}
 	m := len(c.S)
-	c.B, c.Q, c.A = make([]float64, m), make([]float64, n), same.entries(m*n)
+	c.B, c.Q, c.A = make([]float64, m), make([]float64, n), same.rows(m, n)
 	for i := range m { // no row is empty
-		c.A[i*n+same.IntN(n)] = 1
+		c.A[i][same.IntN(n)] = 1
 	}
-	for k, v := range c.A {
-		if v != 0 {
-			c.A[k] = d.number()
+	for _, row := range c.A {
+		for j, v := range row {
+			if v != 0 {
+				row[j] = d.number()
+			}
 		}
 	}
-	factor := make([][]float64, sh.Rank) // P = F'F / rank, plus I / 10 when of full rank
-	for r := range factor {
-		factor[r] = d.entries(n)
-		scaled(factor[r], 1/math.Sqrt(float64(sh.Rank)))
+	factor := d.rows(sh.Rank, n) // P = F'F / rank, plus I / 10 when of full rank
+	for _, f := range factor {
+		scaled(f, 1/math.Sqrt(float64(sh.Rank)))
 	}
 	if sh.Rank > 0 {
 		c.square(factor)
 	}
 	for i := 0; sh.Rank == n && i < n; i++ {
-		c.P[i*n+i] += 0.1
+		c.P[i][i] += 0.1
 	}
 	c.X = d.entries(n)
 	c.DualX = c.X
@@ -85,13 +85,13 @@ func (d *draw) vertex(s, z []float64, k int) {
 // Of returns the instance of a problem, whose numbers it copies.
 func Of(p *backends.Problem) *Instance {
 	n, m := p.Dims()
-	in := &Instance{Q: slices.Clone(p.Q), A: make([]float64, m*n), B: slices.Clone(p.B), Cones: slices.Clone(p.Cones)}
+	in := &Instance{Q: p.Q, A: zeroRows(m, n), B: p.B, Cones: p.Cones}
 	if p.A != nil {
-		p.A.DoNonZero(func(i, j int, v float64) { in.A[i*n+j] = v })
+		p.A.DoNonZero(func(i, j int, v float64) { in.A[i][j] = v })
 	}
 	if p.P != nil {
-		in.P = make([]float64, n*n)
-		p.P.DoNonZero(func(i, j int, v float64) { in.P[i*n+j], in.P[j*n+i] = v, v })
+		in.P = zeroRows(n, n)
+		p.P.DoNonZero(func(i, j int, v float64) { in.P[i][j], in.P[j][i] = v, v })
 	}
 	return in.clone()
 }

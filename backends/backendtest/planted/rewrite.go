@@ -2,6 +2,7 @@ package planted
 
 import (
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/backends"
 )
@@ -14,31 +15,26 @@ type line struct {
 
 // lines returns the rows.
 func (c *Case) lines() []line {
-	n, m := c.Dims()
 	at := func(v []float64, i int) float64 {
 		if v == nil {
 			return 0
 		}
 		return v[i]
 	}
-	out := make([]line, m)
+	out := make([]line, len(c.B))
 	for i := range out {
-		out[i] = line{c.A[i*n : (i+1)*n], c.B[i], at(c.S, i), at(c.Z, i), at(c.Farkas, i)}
+		out[i] = line{c.A[i], c.B[i], at(c.S, i), at(c.Z, i), at(c.Farkas, i)}
 	}
 	return out
 }
 
 // setLines replaces the rows and the cones.
 func (c *Case) setLines(list []line, cones []backends.Cone) {
-	c.Cones, c.A, c.B = cones, []float64{}, []float64{}
+	c.Cones, c.A, c.B = cones, nil, []float64{}
+	c.perRow(func([]float64) []float64 { return []float64{} })
 	known := c.vectors()[3:] // S, Z and Farkas
-	for _, v := range known {
-		if *v != nil {
-			*v = []float64{}
-		}
-	}
 	for _, l := range list {
-		c.A, c.B = append(c.A, l.a...), append(c.B, l.b)
+		c.A, c.B = append(c.A, slices.Clone(l.a)), append(c.B, l.b) // a row may be there twice
 		for k, x := range []float64{l.s, l.z, l.farkas} {
 			if *known[k] != nil {
 				*known[k] = append(*known[k], x)
@@ -48,24 +44,22 @@ func (c *Case) setLines(list []line, cones []backends.Cone) {
 }
 
 func (d *draw) permuteColumns(c *Case) bool {
-	n, m := c.Dims()
-	order := d.Perm(n)
-	old := c.clone()
-	for to, from := range order {
-		c.Q[to] = old.Q[from]
-		for i := range m {
-			c.A[i*n+to] = old.A[i*n+from]
+	order := d.Perm(len(c.Q))
+	permuted := func(v []float64) []float64 {
+		out := make([]float64, len(v))
+		for to, from := range order {
+			out[to] = v[from]
 		}
-		for i, k := range order {
-			if c.P != nil {
-				c.P[to*n+i] = old.P[from*n+k]
-			}
-		}
-		for k, v := range c.vectors()[:3] {
-			if *v != nil {
-				(*v)[to] = (*old.vectors()[k])[from]
-			}
-		}
+		return out
+	}
+	c.perColumn(permuted)
+	for i, row := range c.A {
+		c.A[i] = permuted(row)
+	}
+	old := c.P
+	c.P = slices.Clone(old)
+	for to := range c.P {
+		c.P[to] = permuted(old[order[to]])
 	}
 	return true
 }
@@ -113,22 +107,13 @@ func (d *draw) permuteRows(c *Case) bool {
 
 func positive(v float64) float64 { return max(0, v) }
 
-// negated is the row times -1.
-func negated(a []float64) []float64 {
-	out := make([]float64, len(a))
-	for j, v := range a {
-		out[j] = -v
-	}
-	return out
-}
-
 // splitEquations writes s = 0 as s >= 0 and -s >= 0.
 func (d *draw) splitEquations(c *Case) bool {
 	return c.replace(func(k backends.Cone) bool { return k.Kind == backends.ZeroCone && d.chance(2) },
 		func(l line, _ backends.Cone, _ int) ([]line, []backends.Cone) {
 			return []line{
 				{l.a, l.b, l.s, positive(l.z), positive(l.farkas)},
-				{negated(l.a), -l.b, -l.s, positive(-l.z), positive(-l.farkas)},
+				{l.times(-1).a, -l.b, -l.s, positive(-l.z), positive(-l.farkas)},
 			}, []backends.Cone{backends.Nonnegative(2)}
 		})
 }
@@ -141,7 +126,7 @@ func (c *Case) splitBoxes() bool {
 				out = append(out, line{l.a, l.b - low, l.s - low, positive(l.z), positive(l.farkas)})
 			}
 			if high := k.Upper[i]; !math.IsInf(high, 1) {
-				out = append(out, line{negated(l.a), high - l.b, high - l.s, positive(-l.z), positive(-l.farkas)})
+				out = append(out, line{l.times(-1).a, high - l.b, high - l.s, positive(-l.z), positive(-l.farkas)})
 			}
 			if len(out) == 0 {
 				return nil, nil
@@ -241,9 +226,7 @@ func (d *draw) arrow(c *Case) bool {
 
 // times multiplies the row, not its multiplier.
 func (l line) times(k float64) line {
-	a := make([]float64, len(l.a))
-	for j, v := range l.a {
-		a[j] = k * v
-	}
+	a := slices.Clone(l.a)
+	scaled(a, k)
 	return line{a, k * l.b, k * l.s, l.z, l.farkas}
 }

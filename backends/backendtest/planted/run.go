@@ -103,13 +103,17 @@ func (t *Tally) All() *Count {
 	return all
 }
 
-// record counts a verdict on the case, and keeps it if it is wrong.
-func (t *Tally) record(c *Case, backend string, v Verdict) {
-	row := Row{c.ID.Mode, backend, c.ID.Scale, c.Class}
+// count returns that of a row, a new one where there is none.
+func (t *Tally) count(row Row) *Count {
 	if t.Counts[row] == nil {
 		t.Counts[row] = &Count{}
 	}
-	t.Counts[row].add(v)
+	return t.Counts[row]
+}
+
+// record counts a verdict on the case, and keeps it if it is wrong.
+func (t *Tally) record(c *Case, backend string, v Verdict) {
+	t.count(Row{c.ID.Mode, backend, c.ID.Scale, c.Class}).add(v)
 	if v.Outcome.Wrong() || t.keep && v.Outcome == Undecided {
 		t.Findings = append(t.Findings, Finding{ID: c.ID, Backend: backend, Class: c.Class, Verdict: v, Case: c})
 	}
@@ -191,10 +195,7 @@ func (r Run) Do(ctx context.Context) *Tally {
 	out := &Tally{Counts: map[Row]*Count{}}
 	for _, t := range tallies {
 		for row, c := range t.Counts {
-			if out.Counts[row] == nil {
-				out.Counts[row] = &Count{}
-			}
-			out.Counts[row].merge(c)
+			out.count(row).merge(c)
 		}
 		out.Findings = append(out.Findings, t.Findings...)
 		out.Warm.merge(t.Warm)

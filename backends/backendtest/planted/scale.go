@@ -54,17 +54,10 @@ func (d *draw) magnitude(k float64) float64 {
 	return math.Ldexp(1, int(math.Round((2*d.Float64()-1)*k*math.Log2(10))))
 }
 
-func ones(n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = 1
-	}
-	return out
-}
+func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }
 
 // Scale applies a scaling to the program and to what is known about it.
 func (c *Case) Scale(s Scaling) {
-	n, m := c.Dims()
 	s.Rows = slices.Clone(s.Rows)
 	c.each(func(k backends.Cone, from, to int) {
 		switch k.Kind {
@@ -80,36 +73,29 @@ func (c *Case) Scale(s Scaling) {
 			}
 		}
 	})
-	for i := range m {
-		for j := range n {
-			c.A[i*n+j] *= s.Rows[i] * s.Columns[j]
-		}
-		c.B[i] *= s.Rows[i] * s.RightSide
-	}
-	if c.P != nil {
-		for i := range n {
-			for j := range n {
-				c.P[i*n+j] *= s.Objective * s.Columns[i] * s.Columns[j]
-			}
+	for i, row := range c.A {
+		for j := range row {
+			row[j] *= s.Rows[i] * s.Columns[j]
 		}
 	}
-	for j := range n {
-		c.Q[j] *= s.Objective * s.RightSide * s.Columns[j]
+	for i, row := range c.P {
+		for j := range row {
+			row[j] *= s.Objective * s.Columns[i] * s.Columns[j]
+		}
 	}
 	times := func(v []float64, by func(int) float64) []float64 {
-		if v == nil {
-			return nil
-		}
-		out := make([]float64, len(v)) // X and DualX may be one vector
-		for i, x := range v {
-			out[i] = x * by(i)
+		out := slices.Clone(v) // X and DualX may be one vector
+		for i := range out {
+			out[i] *= by(i)
 		}
 		return out
 	}
 	column := func(j int) float64 { return s.RightSide / s.Columns[j] }
+	row := func(i int) float64 { return s.RightSide * s.Rows[i] }
+	c.Q = times(c.Q, func(j int) float64 { return s.Objective * s.RightSide * s.Columns[j] })
 	c.X, c.DualX = times(c.X, column), times(c.DualX, column)
 	c.Ray = times(c.Ray, func(j int) float64 { return 1 / s.Columns[j] })
-	c.S = times(c.S, func(i int) float64 { return s.RightSide * s.Rows[i] })
+	c.B, c.S = times(c.B, row), times(c.S, row)
 	c.Z = times(c.Z, func(i int) float64 { return s.Objective * s.RightSide / s.Rows[i] })
 	c.Farkas = times(c.Farkas, func(i int) float64 { return 1 / s.Rows[i] })
 }

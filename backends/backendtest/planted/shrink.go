@@ -37,9 +37,10 @@ func (s *shrinker) try(change func(c *Case)) bool {
 	c := s.best.clone()
 	change(c)
 	n := len(c.Q)
-	for k := range c.P { // the upper triangle counts
-		i, j := k/n, k%n
-		c.P[k] = c.P[min(i, j)*n+max(i, j)]
+	for i := range c.P { // the upper triangle counts
+		for j := range i {
+			c.P[i][j] = c.P[j][i]
+		}
 	}
 	if n == 0 || c.complete() != nil {
 		return false
@@ -118,14 +119,8 @@ func (c *Case) rowsOf(k int) (from, to int) {
 }
 
 func (c *Case) dropRows(from, to int) {
-	n := len(c.Q)
-	c.A = slices.Delete(c.A, from*n, to*n)
-	c.B = slices.Delete(c.B, from, to)
-	for _, v := range c.vectors()[3:] {
-		if *v != nil {
-			*v = slices.Delete(*v, from, to)
-		}
-	}
+	c.A = slices.Delete(c.A, from, to)
+	c.perRow(func(v []float64) []float64 { return slices.Delete(v, from, to) })
 }
 
 // dropRow drops entry i of cone k where the cone exists in all dimensions.
@@ -146,22 +141,16 @@ func (c *Case) dropRow(k, i int) {
 }
 
 func (c *Case) dropColumn(j int) {
-	n, m := c.Dims()
-	for i := m - 1; i >= 0; i-- {
-		c.A = slices.Delete(c.A, i*n+j, i*n+j+1)
-	}
+	dropped := func(v []float64) []float64 { return slices.Delete(slices.Clone(v), j, j+1) }
 	if c.P != nil {
-		c.P = slices.Delete(c.P, j*n, (j+1)*n)
-		for i := n - 2; i >= 0; i-- {
-			c.P = slices.Delete(c.P, i*n+j, i*n+j+1)
+		c.P = slices.Delete(c.P, j, j+1)
+	}
+	for _, a := range [][][]float64{c.P, c.A} {
+		for i, row := range a {
+			a[i] = dropped(row)
 		}
 	}
-	c.Q = slices.Delete(c.Q, j, j+1)
-	for _, v := range c.vectors()[:3] {
-		if *v != nil {
-			*v = slices.Delete(slices.Clone(*v), j, j+1)
-		}
-	}
+	c.perColumn(dropped)
 }
 
 // scales makes rows and columns, the objective and the right-hand side of size 1.
@@ -182,16 +171,10 @@ func (s *shrinker) scales() {
 	}
 	n, m := s.best.Dims()
 	for i := range m {
-		scaled(func(c *Case, by *Scaling) { by.Rows[i] = unit(maxAbs(c.A[i*n : (i+1)*n])) })
+		scaled(func(c *Case, by *Scaling) { by.Rows[i] = unit(maxAbs(c.A[i])) })
 	}
 	for j := range n {
-		scaled(func(c *Case, by *Scaling) {
-			size := 0.0
-			for i := range m {
-				size = max(size, math.Abs(c.A[i*n+j]))
-			}
-			by.Columns[j] = unit(size)
-		})
+		scaled(func(c *Case, by *Scaling) { by.Columns[j] = unit(maxAbs(column(c.A, j))) })
 	}
 	scaled(func(c *Case, by *Scaling) { by.Objective = unit(maxAbs(c.Q)) })
 	scaled(func(c *Case, by *Scaling) { by.RightSide = unit(maxAbs(c.B)) })
@@ -204,17 +187,21 @@ func same(a, b *Case) bool {
 			return false
 		}
 	}
-	return len(a.Cones) == len(b.Cones) && a.Stored == b.Stored && (a.P == nil) == (b.P == nil) && slices.Equal(a.A, b.A) && slices.Equal(a.P, b.P) && slices.Equal(a.Q, b.Q) && slices.Equal(a.B, b.B)
+	return len(a.Cones) == len(b.Cones) && a.Stored == b.Stored && (a.P == nil) == (b.P == nil) &&
+		sameRows(a.A, b.A) && sameRows(a.P, b.P) && slices.Equal(a.Q, b.Q) && slices.Equal(a.B, b.B)
 }
+
+func sameRows(a, b [][]float64) bool { return slices.EqualFunc(a, b, slices.Equal[[]float64]) }
 
 // numbers makes entries simpler: of P and A, of the planted points, and of q and b
 // where they follow from none.
 func (s *shrinker) numbers() {
 	lists := func(c *Case) [][]float64 {
+		out := slices.Concat(c.P, c.A)
 		if c.ID.Mode == Exact {
-			return [][]float64{c.P, c.A, c.B, c.Q}
+			return append(out, c.B, c.Q)
 		}
-		out := [][]float64{c.P, c.A, c.X, c.S, c.Z, c.Ray, c.Farkas}
+		out = append(out, c.X, c.S, c.Z, c.Ray, c.Farkas)
 		if c.Class != Optimal {
 			out = append(out, c.DualX)
 		}

@@ -48,7 +48,7 @@ func newSequence(id ID) *sequence {
 	s.now.ID = id
 	s.now.Stored = s.chance(2)
 	if s.now.P == nil && s.now.Stored && s.chance(2) {
-		s.now.P = make([]float64, len(s.now.Q)*len(s.now.Q))
+		s.now.P = zeroRows(len(s.now.Q), len(s.now.Q))
 	}
 	s.null, s.flat = s.now.Farkas, s.now.Ray
 	if id.Scale > 0 {
@@ -87,7 +87,7 @@ func (s *sequence) run(b backends.ConicBackend, o backends.Options, t *Tally) {
 	c := s.seen()
 	solver, err := b.Setup(c.Problem(), o)
 	if err != nil {
-		t.record(c, b.Name(), Verdict{Outcome: Failed, Detail: "Setup: " + err.Error()})
+		t.record(c, b.Name(), c.refused("Setup", err))
 		return
 	}
 	defer solver.Close()
@@ -125,7 +125,7 @@ func (s *sequence) solve(b backends.ConicBackend, solver backends.Solver, o back
 		}
 	}
 	if v.Outcome.Wrong() {
-		v.Detail += " (after " + strings.Join(s.steps, ", ") + ")"
+		v.Detail += s.after()
 	}
 	t.record(c, b.Name(), v)
 	return v.Outcome != Panicked && v.Outcome != Failed
@@ -167,13 +167,13 @@ func (s *sequence) update(b backends.ConicBackend, solver backends.Solver, t *Ta
 	c := s.seen()
 	p := c.Problem()
 	u := backends.Update{Q: p.Q, B: p.B}
-	if c.Stored || !slices.Equal(before.P, next.P) || !slices.Equal(before.A, next.A) {
+	if c.Stored || !sameRows(before.P, next.P) || !sameRows(before.A, next.A) {
 		u.P, u.A = p.P, p.A
 	}
-	if slices.Equal(before.P, next.P) && s.chance(2) {
+	if sameRows(before.P, next.P) && s.chance(2) {
 		u.P = nil
 	}
-	if slices.Equal(before.A, next.A) && s.chance(2) {
+	if sameRows(before.A, next.A) && s.chance(2) {
 		u.A = nil
 	}
 	if slices.Equal(before.Q, next.Q) && s.chance(2) {
@@ -186,26 +186,17 @@ func (s *sequence) update(b backends.ConicBackend, solver backends.Solver, t *Ta
 		u.A = nil
 	}
 	s.steps = append(s.steps, name)
-	err := func() (err error) {
-		defer func() {
-			if r := recover(); r != nil {
-				err = fmt.Errorf("panic: %v", r)
-			}
-		}()
-		return solver.Update(u)
-	}()
+	v := c.updated(solver, u)
 	if next.Class == Nonconvex {
 		s.now = before // nothing has changed
-		if v := c.updated(err); v.Outcome != Right {
-			t.record(c, b.Name(), v)
-			return false
-		}
-		return true
 	}
-	if err != nil {
-		t.record(c, b.Name(), Verdict{Outcome: Failed,
-			Detail: "Update: " + err.Error() + " (after " + strings.Join(s.steps, ", ") + ")"})
+	if v.Outcome != Right {
+		v.Detail += s.after()
+		t.record(c, b.Name(), v)
 		return false
+	}
+	if next.Class == Nonconvex {
+		return true
 	}
 	// The caller may change the arrays afterwards.
 	mine := [][]float64{u.Q, u.B}
@@ -222,12 +213,19 @@ func (s *sequence) update(b backends.ConicBackend, solver backends.Solver, t *Ta
 	return true
 }
 
-// updated judges the refusal of a nonconvex P.
-func (c *Case) updated(err error) Verdict {
-	if err == nil {
+// after tells the steps so far.
+func (s *sequence) after() string { return " (after " + strings.Join(s.steps, ", ") + ")" }
+
+// updated judges an update to the case, which is right where it is taken, or refused as it has to be.
+func (c *Case) updated(solver backends.Solver, u backends.Update) (v Verdict) {
+	defer recovered(&v)
+	switch err := solver.Update(u); {
+	case err != nil:
+		return c.refused("Update", err)
+	case c.Class == Nonconvex:
 		return Verdict{Outcome: Accepted, Detail: "Update took it"}
 	}
-	return c.refused(err)
+	return Verdict{Outcome: Right}
 }
 
 // next draws the program after this one, with the same cones and the same places of
@@ -248,7 +246,7 @@ func (s *sequence) next() (*Case, string) {
 			return nil, ""
 		}
 		if c.P != nil && fresh.P == nil {
-			fresh.P = make([]float64, n*n)
+			fresh.P = zeroRows(n, n)
 		}
 		fresh.Stored, fresh.ID = true, c.ID
 		s.null, s.flat = fresh.Farkas, fresh.Ray
@@ -258,7 +256,7 @@ func (s *sequence) next() (*Case, string) {
 			return nil, ""
 		}
 		i := s.IntN(n)
-		c.P[i*n+i] = -s.amount()
+		c.P[i][i] = -s.amount()
 		c.Truth = Truth{Class: Nonconvex}
 		return c, "P to nonconvex"
 	case k < 7: // q and b to an optimal program

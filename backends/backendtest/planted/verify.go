@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest/exact"
@@ -39,9 +40,8 @@ func (c *Case) verifyPrimal() error {
 	if c.X == nil {
 		return nil
 	}
-	n := len(c.Q)
 	for i, b := range c.B {
-		if off, size := residual(-b, c.S[i], c.A[i*n:(i+1)*n], c.X); !(off <= rounding*size) {
+		if off, size := residual(-b, c.S[i], c.A[i], c.X); !(off <= rounding*size) {
 			return fmt.Errorf("row %d of Ax + s = b is off by %g", i, off)
 		}
 	}
@@ -52,17 +52,13 @@ func (c *Case) verifyDual() error {
 	if c.DualX == nil {
 		return nil
 	}
-	n, m := c.Dims()
-	column := make([]float64, m+n)
-	point := append(append([]float64{}, c.Z...), c.DualX...)
+	point := slices.Concat(c.Z, c.DualX)
 	for j, q := range c.Q {
-		for i := range m {
-			column[i] = c.A[i*n+j]
-		}
+		terms := column(c.A, j)
 		if c.P != nil {
-			copy(column[m:], c.P[j*n:(j+1)*n])
+			terms = append(terms, c.P[j]...)
 		}
-		if off, size := residual(q, 0, column, point); !(off <= rounding*size) {
+		if off, size := residual(q, 0, terms, point); !(off <= rounding*size) {
 			return fmt.Errorf("column %d of Px + A'z = -q is off by %g", j, off)
 		}
 	}
@@ -84,13 +80,8 @@ func (c *Case) verifyFarkas() error {
 	if c.Farkas == nil {
 		return nil
 	}
-	n, m := c.Dims()
-	column := make([]float64, m)
-	for j := range n {
-		for i := range m {
-			column[i] = c.A[i*n+j]
-		}
-		if off, _ := residual(0, 0, column, c.Farkas); off != 0 {
+	for j := range c.Q {
+		if off, _ := residual(0, 0, column(c.A, j), c.Farkas); off != 0 {
 			return fmt.Errorf("column %d of A'z = 0 is off by %g", j, off)
 		}
 	}
@@ -105,21 +96,16 @@ func (c *Case) verifyRay() error {
 	if c.Ray == nil {
 		return nil
 	}
-	n, m := c.Dims()
-	if c.P != nil {
-		for i := range n {
-			if off, _ := residual(0, 0, c.P[i*n:(i+1)*n], c.Ray); off != 0 {
-				return fmt.Errorf("row %d of Px = 0 is off by %g", i, off)
-			}
+	for i, row := range c.P {
+		if off, _ := residual(0, 0, row, c.Ray); off != 0 {
+			return fmt.Errorf("row %d of Px = 0 is off by %g", i, off)
 		}
 	}
 	if value := dot(c.Q, c.Ray); !(value < 0) {
 		return fmt.Errorf("the ray has q'x = %g", value)
 	}
 	r := c.timesA(c.Ray)
-	for i := range m {
-		r[i] = -r[i]
-	}
+	scaled(r, -1)
 	return c.inCones("-A times the ray", r, func(k backends.Cone, r []float64) float64 {
 		if k.Kind != backends.BoxCone {
 			return k.Distance(r)
@@ -139,10 +125,9 @@ func (c *Case) verifyRay() error {
 
 // verifyConvexity wants P positive semidefinite but in the class Nonconvex.
 func (c *Case) verifyConvexity() error {
-	n := len(c.Q)
-	p := make([][]*big.Rat, len(c.P)/max(1, n))
-	for i := range p {
-		p[i] = exact.Rationals(c.P[i*n : (i+1)*n])
+	var p [][]*big.Rat
+	for _, row := range c.P {
+		p = append(p, exact.Rationals(row))
 	}
 	if convex := exact.Semidefinite(p); convex == (c.Class == Nonconvex) {
 		return fmt.Errorf("a program of the class %v has a convex P: %v", c.Class, convex)

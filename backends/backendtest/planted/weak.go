@@ -56,12 +56,11 @@ func (d *draw) weak(mix Mix) *Case {
 	}
 	w := list[d.IntN(len(list))]
 	c := &Case{
-		Instance: Instance{Q: w.q, A: w.a, B: w.b, Cones: []backends.Cone{w.cone}},
+		Instance: Instance{Q: w.q, B: w.b, Cones: []backends.Cone{w.cone}},
 		Truth:    Truth{X: w.x, S: w.s, Z: w.z},
 	}
-	for i := range c.A {
-		c.A[i] = -c.A[i]
-	}
+	scaled(w.a, -1)
+	c.A = slices.Collect(slices.Chunk(w.a, len(w.q)))
 	if w.z != nil {
 		c.DualX = make([]float64, len(w.q))
 	}
@@ -74,29 +73,27 @@ func (d *draw) weak(mix Mix) *Case {
 
 // join puts two programs side by side. What is known of both is known of the whole.
 func join(a, b *Case) *Case {
-	n, m := a.Dims()
-	bn, bm := b.Dims()
-	block := func(x []float64, rows, cols int, y []float64, yRows, yCols int) []float64 {
-		out := make([]float64, 0, (rows+yRows)*(cols+yCols))
-		for i := range rows {
-			out = append(append(out, x[i*cols:(i+1)*cols]...), make([]float64, yCols)...)
+	n, bn := len(a.Q), len(b.Q)
+	block := func(x, y [][]float64) (out [][]float64) {
+		for _, row := range x {
+			out = append(out, slices.Concat(row, make([]float64, bn)))
 		}
-		for i := range yRows {
-			out = append(append(out, make([]float64, cols)...), y[i*yCols:(i+1)*yCols]...)
+		for _, row := range y {
+			out = append(out, slices.Concat(make([]float64, n), row))
 		}
 		return out
 	}
 	c := &Case{Instance: Instance{
-		Q: slices.Concat(a.Q, b.Q), A: block(a.A, m, n, b.A, bm, bn), B: slices.Concat(a.B, b.B), Cones: slices.Concat(a.Cones, b.Cones),
+		Q: slices.Concat(a.Q, b.Q), A: block(a.A, b.A), B: slices.Concat(a.B, b.B), Cones: slices.Concat(a.Cones, b.Cones),
 	}}
 	if a.P != nil || b.P != nil {
-		fill := func(p []float64, n int) []float64 {
+		fill := func(p [][]float64, n int) [][]float64 {
 			if p == nil {
-				return make([]float64, n*n)
+				return zeroRows(n, n)
 			}
 			return p
 		}
-		c.P = block(fill(a.P, n), n, n, fill(b.P, bn), bn, bn)
+		c.P = block(fill(a.P, n), fill(b.P, bn))
 	}
 	av, bv := a.vectors(), b.vectors()
 	for k, v := range c.vectors() {

@@ -31,11 +31,11 @@ func (c *Case) GoLiteral() string {
 	}
 	b.WriteString("&backends.Problem{\n")
 	if c.P != nil {
-		fmt.Fprintf(&b, "\tP: upper(%s),\n", rows(c.P, n, n))
+		fmt.Fprintf(&b, "\tP: upper(%s),\n", rows(c.P))
 	}
 	fmt.Fprintf(&b, "\tQ: []float64{%s},\n", numbers(c.Q))
 	if m > 0 {
-		fmt.Fprintf(&b, "\tA: matrix(%d, %s),\n\tB: []float64{%s},\n", n, rows(c.A, m, n), numbers(c.B))
+		fmt.Fprintf(&b, "\tA: matrix(%d, %s),\n\tB: []float64{%s},\n", n, rows(c.A), numbers(c.B))
 		var cones []string
 		for _, k := range c.Cones {
 			cones = append(cones, coneLiteral(k))
@@ -74,10 +74,10 @@ func coneLiteral(k backends.Cone) string {
 	return "backends." + constructors[k.Kind] + "(" + arguments + ")"
 }
 
-func rows(a []float64, m, n int) string {
+func rows(a [][]float64) string {
 	var out []string
-	for i := range m {
-		out = append(out, "[]float64{"+numbers(a[i*n:(i+1)*n])+"}")
+	for _, row := range a {
+		out = append(out, "[]float64{"+numbers(row)+"}")
 	}
 	return strings.Join(out, ", ")
 }

@@ -74,7 +74,7 @@ func (f *Factor) shape(g *groups, k pattern, o *Options) error {
 	if o.Stop.Reached(0) {
 		return ErrStopped
 	}
-	perm := order.AMDWith(count, k.ptr, k.ind, order.Options{Weights: g.weight, Stop: o.Stop})
+	perm := order.AMD(count, k.ptr, k.ind, order.Options{Weights: g.weight, Stop: o.Stop})
 	up, parent, post := tree(k, perm, o.Stop)
 	if post == nil {
 		return ErrStopped
@@ -85,7 +85,7 @@ func (f *Factor) shape(g *groups, k pattern, o *Options) error {
 			return ErrStopped
 		}
 	}
-	entries := order.Within{Stop: o.Stop}.ColCounts(count, up.ptr, up.ind, parent, post)
+	entries := order.ColCounts(count, up.ptr, up.ind, parent, post, o.Stop)
 	if entries == nil {
 		return ErrStopped
 	}
@@ -117,12 +117,12 @@ func tree(k pattern, perm []int32, s *stop.Stop) (up pattern, parent, post []int
 	if perm == nil {
 		return pattern{}, nil, nil
 	}
-	count, w := len(perm), order.Within{Stop: s}
+	count := len(perm)
 	if up = permuteUpper(count, k.ptr, k.ind, perm, s); s.Reached(0) {
 		return pattern{}, nil, nil
 	}
-	if parent = w.Etree(count, up.ptr, up.ind); parent == nil {
+	if parent = order.Etree(count, up.ptr, up.ind, s); parent == nil {
 		return pattern{}, nil, nil
 	}
-	return up, parent, w.Postorder(parent)
+	return up, parent, order.Postorder(parent, s)
 }

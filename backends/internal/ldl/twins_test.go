@@ -333,7 +333,7 @@ func TestTwinsLeaveTheFill(t *testing.T) {
 	for _, c := range tests {
 		f, err := Analyze(c.s.n, c.s.ptr, c.s.ind, c.s.sign)
 		require.NoError(t, err)
-		a, b := fill(c.s, f.perm), fill(c.s, order.AMD(c.s.n, c.s.ptr, c.s.ind))
+		a, b := fill(c.s, f.perm), fill(c.s, order.AMD(c.s.n, c.s.ptr, c.s.ind, order.Options{}))
 		require.LessOrEqual(t, a, 1.1*b, c.name)
 		ours += a / b
 		whole++
@@ -344,8 +344,8 @@ func TestTwinsLeaveTheFill(t *testing.T) {
 // fill returns the entries of L in the given order.
 func fill(s structure, perm []int32) (entries float64) {
 	up := permuteUpper(s.n, s.ptr, s.ind, perm, nil)
-	parent := order.Etree(s.n, up.ptr, up.ind)
-	for _, c := range order.ColCounts(s.n, up.ptr, up.ind, parent, order.Postorder(parent)) {
+	parent := order.Etree(s.n, up.ptr, up.ind, nil)
+	for _, c := range order.ColCounts(s.n, up.ptr, up.ind, parent, order.Postorder(parent, nil), nil) {
 		entries += float64(c)
 	}
 	return entries

@@ -6,7 +6,7 @@ import (
 	"github.com/conetune/conetune/internal/stop"
 )
 
-// Options tune [AMDWith]. The zero value asks for the defaults.
+// Options tune [AMD]. The zero value asks for the defaults.
 //
 // Rows of high degree make minimum degree slow: such a row is rescanned at the
 // elimination of each of its neighbours, which costs up to its degree squared.
@@ -52,13 +52,8 @@ const (
 // pattern with the entries (rowidx, column) above the diagonal: perm[k] is the
 // original index of the k-th pivot. Pivots come in a postorder of the assembly
 // tree, which keeps the columns of a supernode together. The same pattern gives
-// the same order.
-func AMD(n int, colptr, rowidx []int32) []int32 {
-	return AMDWith(n, colptr, rowidx, Options{})
-}
-
-// AMDWith is [AMD] with options. It returns nil if Options.Stop is reached.
-func AMDWith(n int, colptr, rowidx []int32, o Options) []int32 {
+// the same order. It is nil if Options.Stop is reached.
+func AMD(n int, colptr, rowidx []int32, o Options) []int32 {
 	checkPattern(n, colptr, rowidx)
 	checkWeights(n, o.Weights)
 	if n == 0 {

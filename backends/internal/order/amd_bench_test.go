@@ -28,7 +28,7 @@ func BenchmarkColCountsGrid300(b *testing.B) {
 	p = p.permuted(p.amd())
 	b.ReportAllocs()
 	for b.Loop() {
-		parent := Etree(p.n, p.colptr, p.rowidx)
-		ColCounts(p.n, p.colptr, p.rowidx, parent, Postorder(parent))
+		parent := Etree(p.n, p.colptr, p.rowidx, nil)
+		ColCounts(p.n, p.colptr, p.rowidx, parent, Postorder(parent, nil), nil)
 	}
 }

@@ -89,9 +89,9 @@ func TestAMDIsAPermutation(t *testing.T) {
 		}
 		colptr, rowidx := slices.Clone(p.colptr), slices.Clone(p.rowidx)
 		o := Options{Dense: rapid.SampledFrom([]float64{0, -1, 0.01, 1, 10}).Draw(t, "dense")}
-		perm := AMDWith(n, p.colptr, p.rowidx, o)
+		perm := AMD(n, p.colptr, p.rowidx, o)
 		requirePermutation(t, n, perm)
-		require.Equal(t, perm, AMDWith(n, p.colptr, p.rowidx, o), "not deterministic")
+		require.Equal(t, perm, AMD(n, p.colptr, p.rowidx, o), "not deterministic")
 		require.Equal(t, colptr, p.colptr)
 		require.Equal(t, rowidx, p.rowidx)
 	})
@@ -123,7 +123,7 @@ func TestAMDNearExactMinimumDegree(t *testing.T) {
 				_, entries := minimumDegree(p)
 				exact += entries
 				for _, dense := range []float64{0, -1, 1, 0.01} {
-					perm := AMDWith(p.n, p.colptr, p.rowidx, Options{Dense: dense})
+					perm := AMD(p.n, p.colptr, p.rowidx, Options{Dense: dense})
 					requirePermutation(t, p.n, perm)
 					entries, _ := p.cost(perm)
 					ours[dense] += entries
@@ -163,7 +163,7 @@ func TestAMDSeparatesTheRowsOfBlocks(t *testing.T) {
 	const count, rows, cols, links = 10, 20, 1000, 20
 	p := shuffled(blocks(count, rows, cols, links), 1)
 	for _, dense := range []float64{0, -1, 1} {
-		perm := AMDWith(p.n, p.colptr, p.rowidx, Options{Dense: dense})
+		perm := AMD(p.n, p.colptr, p.rowidx, Options{Dense: dense})
 		entries, _ := p.cost(perm)
 		want := count*(cols*(rows+1)+rows*(rows+1)/2+rows*links) + links*(links+1)/2
 		assert.Equal(t, want, entries, "Dense = %g", dense)
@@ -214,8 +214,8 @@ func TestAMDWithManyRowsAside(t *testing.T) {
 			}
 		}
 		p := fromEdges(n, e)
-		whole, _ := p.cost(AMDWith(p.n, p.colptr, p.rowidx, Options{Dense: -1}))
-		perm := AMDWith(p.n, p.colptr, p.rowidx, Options{Dense: 0.1})
+		whole, _ := p.cost(AMD(p.n, p.colptr, p.rowidx, Options{Dense: -1}))
+		perm := AMD(p.n, p.colptr, p.rowidx, Options{Dense: 0.1})
 		requirePermutation(t, n, perm)
 		entries, _ := p.cost(perm)
 		assert.LessOrEqual(t, float64(entries), 1.15*float64(whole), "seed %d", seed)
@@ -232,12 +232,12 @@ func TestAMDKeepsSupernodesTogether(t *testing.T) {
 		"blocks": shuffled(blocks(5, 20, 60, 5), 5),
 	} {
 		q := p.permuted(p.amd())
-		parent := Etree(q.n, q.colptr, q.rowidx)
-		post := Postorder(parent)
-		counts := ColCounts(q.n, q.colptr, q.rowidx, parent, post)
+		parent := Etree(q.n, q.colptr, q.rowidx, nil)
+		post := Postorder(parent, nil)
+		counts := ColCounts(q.n, q.colptr, q.rowidx, parent, post, nil)
 		r := q.permuted(post)
-		parentPost := Etree(r.n, r.colptr, r.rowidx)
-		countsPost := ColCounts(r.n, r.colptr, r.rowidx, parentPost, Postorder(parentPost))
+		parentPost := Etree(r.n, r.colptr, r.rowidx, nil)
+		countsPost := ColCounts(r.n, r.colptr, r.rowidx, parentPost, Postorder(parentPost, nil), nil)
 		for k, j := range post {
 			assert.Equal(t, counts[j], countsPost[k], name)
 		}
@@ -258,10 +258,10 @@ func supernodes(parent, counts []int32) (s int) {
 
 func TestAMDRejectsBadShapes(t *testing.T) {
 	for name, f := range map[string]func(){
-		"colptr":   func() { AMD(2, []int32{0, 0}, nil) },
-		"rowidx":   func() { AMD(2, []int32{0, 0, 1}, nil) },
-		"descends": func() { AMD(2, []int32{0, 1, 0}, []int32{0}) },
-		"row":      func() { AMD(2, []int32{0, 0, 1}, []int32{2}) },
+		"colptr":   func() { AMD(2, []int32{0, 0}, nil, Options{}) },
+		"rowidx":   func() { AMD(2, []int32{0, 0, 1}, nil, Options{}) },
+		"descends": func() { AMD(2, []int32{0, 1, 0}, []int32{0}, Options{}) },
+		"row":      func() { AMD(2, []int32{0, 0, 1}, []int32{2}, Options{}) },
 	} {
 		assert.Panics(t, f, name)
 	}
@@ -294,7 +294,7 @@ func ExampleAMD() {
 	// whole matrix.
 	colptr := []int32{0, 0, 1, 2, 3, 4}
 	rowidx := []int32{0, 0, 0, 0}
-	perm := AMD(5, colptr, rowidx)
+	perm := AMD(5, colptr, rowidx, Options{})
 	fmt.Println("pivots:", perm)
 	// Output: pivots: [1 2 3 0 4]
 }

@@ -1,5 +1,7 @@
 package order
 
+import "github.com/conetune/conetune/internal/stop"
+
 // ColCounts returns the number of entries in each column of L, the diagonal
 // included, for the elimination tree parent of the pattern and a postorder post
 // of it. It does not form L: time and memory are nearly O(nnz of the pattern).
@@ -9,19 +11,14 @@ package order
 // that hold its node. So each row subtree adds 1 at its leaves, takes 1 off at
 // the lowest common ancestor of each two consecutive leaves and at the parent of
 // its root, and the sums over the subtrees of the elimination tree are the
-// counts.
-func ColCounts(n int, colptr, rowidx, parent, post []int32) (counts []int32) {
-	return Within{}.ColCounts(n, colptr, rowidx, parent, post)
-}
-
-// ColCounts is the function of that name.
-func (w Within) ColCounts(n int, colptr, rowidx, parent, post []int32) (counts []int32) {
+// counts. They are nil where s is reached.
+func ColCounts(n int, colptr, rowidx, parent, post []int32, s *stop.Stop) (counts []int32) {
 	checkPattern(n, colptr, rowidx)
 	if len(parent) != n || len(post) != n {
 		panic("order: parent or post does not have length n")
 	}
-	rowptr, cols := w.transpose(n, colptr, rowidx)
-	if w.Stop.Reached(n) {
+	rowptr, cols := transpose(n, colptr, rowidx, s)
+	if s.Reached(n) {
 		return nil
 	}
 	work := make([]int32, 5*n)
@@ -36,7 +33,7 @@ func (w Within) ColCounts(n int, colptr, rowidx, parent, post []int32) (counts [
 		first[j], latest[j], lastLeaf[j], top[j] = -1, -1, -1, j
 	}
 	for k, j := range post {
-		if w.Stop.Reached(nodeWork) {
+		if s.Reached(nodeWork) {
 			return nil
 		}
 		if first[j] < 0 {
@@ -48,7 +45,7 @@ func (w Within) ColCounts(n int, colptr, rowidx, parent, post []int32) (counts [
 		}
 	}
 	for _, j := range post {
-		if w.Stop.Reached(nodeWork + 4*int(rowptr[j+1]-rowptr[j])) {
+		if s.Reached(nodeWork + 4*int(rowptr[j+1]-rowptr[j])) {
 			return nil
 		}
 		f := parent[j]
@@ -92,10 +89,10 @@ func findTop(top []int32, i int32) int32 {
 
 // transpose returns, for each row i, the columns j > i of its entries above the
 // diagonal: the columns of the lower triangle.
-func (w Within) transpose(n int, colptr, rowidx []int32) (rowptr, cols []int32) {
+func transpose(n int, colptr, rowidx []int32, s *stop.Stop) (rowptr, cols []int32) {
 	rowptr = make([]int32, n+2)
 	for j := range int32(n) {
-		if w.Stop.Reached(nodeWork + int(colptr[j+1]-colptr[j])) {
+		if s.Reached(nodeWork + int(colptr[j+1]-colptr[j])) {
 			return nil, nil
 		}
 		for _, i := range rowidx[colptr[j]:colptr[j+1]] {
@@ -109,7 +106,7 @@ func (w Within) transpose(n int, colptr, rowidx []int32) (rowptr, cols []int32) 
 	}
 	cols = make([]int32, rowptr[n+1])
 	for j := range int32(n) {
-		if w.Stop.Reached(nodeWork + 2*int(colptr[j+1]-colptr[j])) {
+		if s.Reached(nodeWork + 2*int(colptr[j+1]-colptr[j])) {
 			return nil, nil
 		}
 		for _, i := range rowidx[colptr[j]:colptr[j+1]] {

@@ -2,24 +2,15 @@ package order
 
 import "github.com/conetune/conetune/internal/stop"
 
-// Within has [Etree], [Postorder] and [ColCounts] as they are called within a computation that may
-// have to end. Where Stop is reached they return nil.
-type Within struct{ Stop *stop.Stop }
-
 // Etree returns the elimination tree of the pattern: parent[j] is the row of the
 // first entry below the diagonal in column j of L, or -1 if there is none. It
-// takes O(nnz log n) time, nearly O(nnz) in practice.
-func Etree(n int, colptr, rowidx []int32) (parent []int32) {
-	return Within{}.Etree(n, colptr, rowidx)
-}
-
-// Etree is the function of that name.
-func (w Within) Etree(n int, colptr, rowidx []int32) (parent []int32) {
+// takes O(nnz log n) time, nearly O(nnz) in practice. It is nil where s is reached.
+func Etree(n int, colptr, rowidx []int32, s *stop.Stop) (parent []int32) {
 	checkPattern(n, colptr, rowidx)
 	work := make([]int32, 2*n)
 	parent, top := work[:n:n], work[n:] // top: an ancestor of each node, moved up as paths are walked
 	for j := range int32(n) {
-		if w.Stop.Reached(nodeWork + 4*int(colptr[j+1]-colptr[j])) {
+		if s.Reached(nodeWork + 4*int(colptr[j+1]-colptr[j])) {
 			return nil
 		}
 		parent[j], top[j] = -1, -1
@@ -42,13 +33,8 @@ func (w Within) Etree(n int, colptr, rowidx []int32) (parent []int32) {
 // Postorder returns the nodes of a forest in postorder: post[k] is the k-th node,
 // children come before their parent and subtrees are contiguous. Roots and
 // children are taken in ascending order, so that a tree which is in postorder
-// already gives the identity. parent[j] is -1 at roots.
-func Postorder(parent []int32) (post []int32) {
-	return Within{}.Postorder(parent)
-}
-
-// Postorder is the function of that name.
-func (w Within) Postorder(parent []int32) (post []int32) {
+// already gives the identity. parent[j] is -1 at roots. It is nil where s is reached.
+func Postorder(parent []int32, s *stop.Stop) (post []int32) {
 	n := len(parent)
 	work := make([]int32, 3*n)
 	post, child, sibling := work[:n:n], work[n:2*n], work[2*n:]
@@ -56,7 +42,7 @@ func (w Within) Postorder(parent []int32) (post []int32) {
 		child[j], sibling[j] = -1, -1
 	}
 	for j := n - 1; j >= 0; j-- {
-		if w.Stop.Reached(nodeWork) {
+		if s.Reached(nodeWork) {
 			return nil
 		}
 		switch f := parent[j]; {
@@ -73,7 +59,7 @@ func (w Within) Postorder(parent []int32) (post []int32) {
 			continue
 		}
 		for j := descend(root, child); ; {
-			if w.Stop.Reached(nodeWork) {
+			if s.Reached(nodeWork) {
 				return nil
 			}
 			post[k] = j
@@ -81,8 +67,8 @@ func (w Within) Postorder(parent []int32) (post []int32) {
 			if j == root {
 				break
 			}
-			if s := sibling[j]; s >= 0 {
-				j = descend(s, child)
+			if next := sibling[j]; next >= 0 {
+				j = descend(next, child)
 			} else {
 				j = parent[j]
 			}

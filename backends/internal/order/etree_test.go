@@ -19,11 +19,11 @@ func TestEtreeAndColCounts(t *testing.T) {
 		edges := rapid.IntRange(0, 3*n).Draw(t, "edges")
 		p := randomPattern(n, edges, rapid.Uint64().Draw(t, "seed"))
 		wantParent, wantCounts := naiveCounts(p)
-		parent := Etree(n, p.colptr, p.rowidx)
+		parent := Etree(n, p.colptr, p.rowidx, nil)
 		require.Equal(t, wantParent, parent)
-		post := Postorder(parent)
+		post := Postorder(parent, nil)
 		requirePermutation(t, n, post)
-		require.Equal(t, wantCounts, ColCounts(n, p.colptr, p.rowidx, parent, post))
+		require.Equal(t, wantCounts, ColCounts(n, p.colptr, p.rowidx, parent, post, nil))
 	})
 }
 
@@ -39,17 +39,17 @@ func TestEtreeIgnoresTheLowerTriangle(t *testing.T) {
 		}
 		full.colptr = append(full.colptr, int32(len(full.rowidx)))
 	}
-	parent := Etree(p.n, p.colptr, p.rowidx)
-	require.Equal(t, parent, Etree(p.n, full.colptr, full.rowidx))
-	post := Postorder(parent)
-	assert.Equal(t, ColCounts(p.n, p.colptr, p.rowidx, parent, post), ColCounts(p.n, full.colptr, full.rowidx, parent, post))
+	parent := Etree(p.n, p.colptr, p.rowidx, nil)
+	require.Equal(t, parent, Etree(p.n, full.colptr, full.rowidx, nil))
+	post := Postorder(parent, nil)
+	assert.Equal(t, ColCounts(p.n, p.colptr, p.rowidx, parent, post, nil), ColCounts(p.n, full.colptr, full.rowidx, parent, post, nil))
 }
 
 func TestPostorder(t *testing.T) {
 	for _, n := range []int{0, 1, 50, 300} {
 		p := randomPattern(n, 2*n, 7)
-		parent := Etree(n, p.colptr, p.rowidx)
-		post := Postorder(parent)
+		parent := Etree(n, p.colptr, p.rowidx, nil)
+		post := Postorder(parent, nil)
 		requirePermutation(t, n, post)
 		place := make([]int32, n)
 		for k, j := range post {
@@ -76,7 +76,7 @@ func TestPostorder(t *testing.T) {
 				renumbered[place[j]] = place[f]
 			}
 		}
-		require.True(t, slices.Equal(identity(n), Postorder(renumbered)))
+		require.True(t, slices.Equal(identity(n), Postorder(renumbered, nil)))
 	}
 }
 
@@ -89,24 +89,24 @@ func TestPostorderOfALongPath(t *testing.T) {
 		parent[j] = int32(j) + 1
 	}
 	parent[n-1] = -1
-	assert.True(t, slices.Equal(identity(n), Postorder(parent)))
+	assert.True(t, slices.Equal(identity(n), Postorder(parent, nil)))
 }
 
 func TestShapePanics(t *testing.T) {
-	assert.Panics(t, func() { Postorder([]int32{1, 0}) }, "cycle")
-	assert.Panics(t, func() { Postorder([]int32{2, -1}) }, "range")
-	assert.Panics(t, func() { ColCounts(1, []int32{0, 0}, nil, nil, nil) })
-	assert.Panics(t, func() { Etree(1, []int32{0}, nil) })
+	assert.Panics(t, func() { Postorder([]int32{1, 0}, nil) }, "cycle")
+	assert.Panics(t, func() { Postorder([]int32{2, -1}, nil) }, "range")
+	assert.Panics(t, func() { ColCounts(1, []int32{0, 0}, nil, nil, nil, nil) })
+	assert.Panics(t, func() { Etree(1, []int32{0}, nil, nil) })
 }
 
 func ExampleColCounts() {
 	// A ring of four: eliminating 0 joins 1 and 3.
 	colptr := []int32{0, 0, 1, 2, 4}
 	rowidx := []int32{0, 1, 0, 2}
-	parent := Etree(4, colptr, rowidx)
-	post := Postorder(parent)
+	parent := Etree(4, colptr, rowidx, nil)
+	post := Postorder(parent, nil)
 	fmt.Println("tree:", parent)
-	fmt.Println("entries in the columns of L:", ColCounts(4, colptr, rowidx, parent, post))
+	fmt.Println("entries in the columns of L:", ColCounts(4, colptr, rowidx, parent, post, nil))
 	// Output:
 	// tree: [1 2 3 -1]
 	// entries in the columns of L: [3 3 2 1]

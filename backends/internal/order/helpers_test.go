@@ -41,7 +41,7 @@ func (p pattern) edges() [][2]int {
 	return e
 }
 
-func (p pattern) amd() []int32 { return AMD(p.n, p.colptr, p.rowidx) }
+func (p pattern) amd() []int32 { return AMD(p.n, p.colptr, p.rowidx, Options{}) }
 
 // permuted returns the pattern of PAP'.
 func (p pattern) permuted(perm []int32) pattern {
@@ -60,8 +60,8 @@ func (p pattern) permuted(perm []int32) pattern {
 // sum of the squared column counts.
 func (p pattern) cost(perm []int32) (entries int, flops float64) {
 	q := p.permuted(perm)
-	parent := Etree(q.n, q.colptr, q.rowidx)
-	for _, c := range ColCounts(q.n, q.colptr, q.rowidx, parent, Postorder(parent)) {
+	parent := Etree(q.n, q.colptr, q.rowidx, nil)
+	for _, c := range ColCounts(q.n, q.colptr, q.rowidx, parent, Postorder(parent, nil), nil) {
 		entries += int(c)
 		flops += float64(c) * float64(c)
 	}

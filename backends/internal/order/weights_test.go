@@ -98,7 +98,7 @@ func TestAMDWithWeights(t *testing.T) {
 					p, w := c.make(seed)
 					q, start := p.expand(w)
 					var perm []int32
-					for _, i := range AMDWith(p.n, p.colptr, p.rowidx, Options{Dense: dense, Weights: w}) {
+					for _, i := range AMD(p.n, p.colptr, p.rowidx, Options{Dense: dense, Weights: w}) {
 						for k := start[i]; k < start[i+1]; k++ {
 							perm = append(perm, int32(k))
 						}
@@ -118,7 +118,7 @@ func TestAMDWithWeights(t *testing.T) {
 func TestAMDWithEqualWeights(t *testing.T) {
 	for seed := range uint64(5) {
 		p := shuffled(grid2D(20, 30), seed)
-		assert.Equal(t, p.amd(), AMDWith(p.n, p.colptr, p.rowidx, Options{Weights: ones(p.n, nil)}))
+		assert.Equal(t, p.amd(), AMD(p.n, p.colptr, p.rowidx, Options{Weights: ones(p.n, nil)}))
 	}
 }
 
@@ -128,14 +128,14 @@ func TestAMDWithWeightsIsAPermutation(t *testing.T) {
 		p := randomPattern(n, rapid.IntRange(0, 6*n).Draw(t, "edges"), rapid.Uint64().Draw(t, "seed"))
 		w := rapid.SliceOfN(rapid.Int32Range(1, 300), n, n).Draw(t, "weights")
 		o := Options{Weights: w, Dense: rapid.SampledFrom([]float64{0, -1, 0.01, 1}).Draw(t, "dense")}
-		perm := AMDWith(n, p.colptr, p.rowidx, o)
+		perm := AMD(n, p.colptr, p.rowidx, o)
 		requirePermutation(t, n, perm)
-		require.Equal(t, perm, AMDWith(n, p.colptr, p.rowidx, o), "not deterministic")
+		require.Equal(t, perm, AMD(n, p.colptr, p.rowidx, o), "not deterministic")
 	})
 }
 
 func TestAMDRejectsBadWeights(t *testing.T) {
 	for _, w := range [][]int32{{}, {1}, {1, 0}, {1, -1}, {1 << 30, 1 << 30}} {
-		assert.Panics(t, func() { AMDWith(2, []int32{0, 0, 1}, []int32{0}, Options{Weights: w}) }, fmt.Sprint(w))
+		assert.Panics(t, func() { AMD(2, []int32{0, 0, 1}, []int32{0}, Options{Weights: w}) }, fmt.Sprint(w))
 	}
 }

@@ -1,8 +1,7 @@
 //go:build unix
 
-// Package sidebyside runs the Python package of a library beside its Go binding,
-// on the same arrays and in turns, for the benchmarks of packages scs, osqp, clarabel and highs. They
-// are skipped unless the environment has
+// Package sidebyside measures ways to solve a problem in turns, and the Python package of a library beside its backend,
+// for the benchmarks of packages scs, osqp, clarabel and highs. Those with Python are skipped unless the environment has
 //
 //	CONETUNE_BENCH_DATA     a folder with lp/*.mps.gz, qp/*.qps.gz, conic/*.cbf.gz and sdp/*.dat-s.gz
 //	CONETUNE_BENCH_PYTHON   a Python with numpy, scipy, and the package
@@ -15,13 +14,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/formats/cbf"
 	"github.com/conetune/conetune/formats/qps"
 	"github.com/conetune/conetune/formats/sdpa"
@@ -39,7 +39,6 @@ type python struct {
 // run is one set-up and solve.
 type run struct {
 	Processor  float64 // seconds
-	Setup      float64 // of Processor
 	Iterations int
 }
 
@@ -79,29 +78,29 @@ func (p *python) solve(b testing.TB) (r run) {
 	return r
 }
 
-// Problem reads a file of CONETUNE_BENCH_DATA, for example qp/HS118.qps.gz.
-func Problem(b testing.TB, file string) *backends.Problem {
+// problem reads a file of CONETUNE_BENCH_DATA, for example qp/HS118.qps.gz.
+func problem(b testing.TB, file string) *backends.Problem {
 	b.Helper()
 	folder := os.Getenv("CONETUNE_BENCH_DATA")
 	if folder == "" {
 		b.Skip("CONETUNE_BENCH_DATA is not set")
 	}
-	path := filepath.Join(folder, filepath.FromSlash(file))
-	if strings.HasPrefix(file, "conic/") {
-		m, err := cbf.Read(path)
+	at := filepath.Join(folder, filepath.FromSlash(file))
+	switch path.Dir(file) {
+	case "conic":
+		m, err := cbf.Read(at)
+		must(b, err)
+		conic, err := m.Conic()
+		must(b, err)
+		return conic.Problem
+	case "sdp":
+		m, err := sdpa.Read(at)
 		must(b, err)
 		conic, err := m.Conic()
 		must(b, err)
 		return conic.Problem
 	}
-	if strings.HasPrefix(file, "sdp/") {
-		m, err := sdpa.Read(path)
-		must(b, err)
-		conic, err := m.Conic()
-		must(b, err)
-		return conic.Problem
-	}
-	m, err := qps.Read(path)
+	m, err := qps.Read(at)
 	must(b, err)
 	return m.Conic().Problem
 }
@@ -113,73 +112,68 @@ func must(b testing.TB, err error) {
 	}
 }
 
-// Contest is the least processor time of each contestant, over rounds in which all took their turn.
-type Contest map[string]time.Duration
-
-// Time runs f, and returns the processor time of the process, all threads together, which it keeps if
-// it is the least of that name.
-func (c Contest) Time(b testing.TB, name string, f func()) time.Duration {
-	begin := processor(b)
-	f()
-	d := processor(b) - begin
-	c.add(name, d)
-	return d
+// Way is one to solve a problem: it returns the iterations, and its processor time where that is not of this process.
+type Way struct {
+	Name string
+	Run  func() (iterations int, took time.Duration)
 }
 
-// Beside runs the Python package, the mirror of its library in Go and backends.Open on one problem, in turns, and
-// reports the least processor time of each. setup and solve are of the mirror; solve and open return their iterations,
-// which must be those of Python.
-func Beside(b *testing.B, problem any, setup func() error, solve, open func() int) {
-	python, c := start(b, problem), Contest{}
-	var theirs, ours, opened int
-	turns := []func(){
-		func() {
-			r := python.solve(b)
-			theirs = r.Iterations
-			c.add("python", time.Duration(r.Processor*1e9))
-			c.add("python-setup", time.Duration(r.Setup*1e9))
-		}, func() {
-			var err error
-			took := c.Time(b, "mirror-setup", func() { err = setup() })
+// InTurns runs the ways in rounds, each of which begins with another (who comes after a wait finds caches cold), and
+// reports the least processor time of each, and of the others over the first. All must take the same iterations.
+func InTurns(b *testing.B, ways ...Way) {
+	least, counts := make([]time.Duration, len(ways)), make([]int, len(ways))
+	for round := 0; b.Loop(); round++ {
+		for i := range ways {
+			k := (i + round) % len(ways)
+			begin := processor(b)
+			n, took := ways[k].Run()
+			if took == 0 {
+				took = processor(b) - begin
+			}
+			if round == 0 || took < least[k] {
+				least[k] = took
+			}
+			counts[k] = n
+		}
+	}
+	b.ReportMetric(float64(counts[0]), "iterations")
+	for k, w := range ways {
+		if counts[k] != counts[0] {
+			b.Fatalf("%d iterations of %s, %d of %s", counts[k], w.Name, counts[0], ways[0].Name)
+		}
+		b.ReportMetric(float64(least[k])/1e6, w.Name+"-ms")
+		if k > 0 {
+			b.ReportMetric(float64(least[k])/float64(least[0]), w.Name+"/"+ways[0].Name)
+		}
+	}
+}
+
+// Solved is a Way that sets p up and solves it.
+func Solved(b testing.TB, name string, backend backends.ConicBackend, p *backends.Problem, o backends.Options) Way {
+	return Way{name, func() (int, time.Duration) { return backendtest.Solve(b, backend, p, o).Iterations, 0 }}
+}
+
+// Python runs the Python package of a library and its backend, with the checks of backends.Open, on files of
+// CONETUNE_BENCH_DATA with the same settings. peer describes the problem that a solver has to peer.py.
+func Python(b *testing.B, backend backends.ConicBackend, o backends.Options, peer func(s backends.Solver) any, files ...string) {
+	for _, file := range files {
+		b.Run(path.Base(file), func(b *testing.B) {
+			p := problem(b, file)
+			s, err := backend.Setup(p, o)
 			must(b, err)
-			c.add("mirror", took+c.Time(b, "mirror-solve", func() { ours = solve() }))
-		}, func() {
-			c.Time(b, "open", func() { opened = open() })
-		},
+			given := peer(s)
+			must(b, s.Close())
+			python := start(b, given)
+			InTurns(b, Way{"python", func() (int, time.Duration) {
+				r := python.solve(b)
+				return r.Iterations, time.Duration(r.Processor * 1e9)
+			}}, Solved(b, "open", backends.Checked(backend), p, o))
+		})
 	}
-	for round := 0; b.Loop(); round++ { // each begins with another: who comes after a wait finds caches cold
-		for i := range turns {
-			turns[(i+round)%len(turns)]()
-		}
-		if ours != theirs || opened != theirs {
-			b.Fatalf("%d and %d iterations, Python %d", ours, opened, theirs)
-		}
-	}
-	b.ReportMetric(float64(theirs), "iterations")
-	c.Report(b, "python", "")
-	c.Report(b, "python-setup", "")
-	c.Report(b, "mirror", "python")
-	c.Report(b, "mirror-setup", "")
-	c.Report(b, "open", "python")
 }
 
 func processor(b testing.TB) time.Duration {
 	var u syscall.Rusage
 	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// add keeps a time if it is the least of that name.
-func (c Contest) add(name string, d time.Duration) {
-	if old, ok := c[name]; !ok || d < old {
-		c[name] = d
-	}
-}
-
-// Report gives the time of a name, and its ratio to that of another.
-func (c Contest) Report(b *testing.B, name, to string) {
-	b.ReportMetric(float64(c[name])/1e6, name+"-ms")
-	if to != "" {
-		b.ReportMetric(float64(c[name])/float64(c[to]), name+"/"+to)
-	}
 }

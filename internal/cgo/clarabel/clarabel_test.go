@@ -4,7 +4,6 @@ package clarabel_test
 
 import (
 	"errors"
-	"math"
 	"testing"
 	"time"
 
@@ -35,30 +34,6 @@ func open(t *testing.T, d *clarabel.Data) *clarabel.Solver {
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	return s
-}
-
-func TestVersion(t *testing.T) {
-	assert.Equal(t, "0.11.1", clarabel.Version())
-}
-
-func TestSolveAndUpdate(t *testing.T) {
-	s, sol := open(t, bound()), point(1, 1)
-	info, err := s.Solve(sol, nil, 0)
-	require.NoError(t, err)
-	assert.Equal(t, clarabel.Solved, info.Status)
-	assert.InDelta(t, 1, sol.X[0], 1e-7)
-	assert.InDelta(t, 1, sol.Z[0], 1e-7)
-	assert.InDelta(t, -1.5, info.Primal, 1e-7)
-
-	// min x^2 - 6x subject to 2x <= 4: x = 2 with the multiplier 1.
-	require.True(t, s.Updatable())
-	require.NoError(t, s.Update([]float64{2}, []float64{-6}, []float64{2}, []float64{4}))
-	info, err = s.Solve(sol, nil, 0)
-	require.NoError(t, err)
-	assert.Equal(t, clarabel.Solved, info.Status)
-	assert.InDelta(t, 2, sol.X[0], 1e-7)
-	assert.InDelta(t, 1, sol.Z[0], 1e-7)
-	assert.Error(t, s.Update([]float64{1, 2}, nil, nil, nil))
 }
 
 func TestStops(t *testing.T) {
@@ -131,15 +106,4 @@ func TestMisuse(t *testing.T) {
 	assert.ErrorIs(t, s.Update(nil, nil, nil, nil), mirror.ErrClosed)
 	assert.ErrorIs(t, s.Set(&set), mirror.ErrClosed)
 	assert.False(t, s.Updatable())
-}
-
-// TestNothingToPoint has no rows, where there is nothing to take the address of.
-func TestNothingToPoint(t *testing.T) {
-	s, sol := open(t, &clarabel.Data{P: one(2), Q: []float64{-2}, A: &mirror.Matrix{Cols: 1, Ptr: []int{0, 0}}}),
-		point(1, 0)
-	info, err := s.Solve(sol, nil, 0)
-	require.NoError(t, err)
-	assert.Equal(t, clarabel.Solved, info.Status)
-	assert.InDelta(t, 1, sol.X[0], 1e-7)
-	assert.False(t, math.IsNaN(info.Primal))
 }

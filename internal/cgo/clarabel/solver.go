@@ -28,8 +28,7 @@ func Version() string { return C.GoString(C.conetune_clarabel_version()) }
 
 // Solver is a problem that has been set up. It is for one goroutine at a time.
 type Solver struct {
-	ptr        *C.conetune_clarabel
-	cleanup    runtime.Cleanup
+	*mirror.Held[*C.conetune_clarabel]
 	m, n       int
 	nnzP, nnzA int
 }
@@ -77,87 +76,59 @@ func New(d *Data, s *Settings) (*Solver, error) {
 	if err := text.failed("set-up", C.conetune_clarabel_new(p, s.mirror(), &ptr, &text[0], C.size_t(len(text)))); err != nil {
 		return nil, err
 	}
-	out.ptr = ptr
-	// The net under a Close that was forgotten.
-	out.cleanup = runtime.AddCleanup(out, func(ptr *C.conetune_clarabel) { C.conetune_clarabel_free(ptr) }, ptr)
+	out.Held = mirror.Hold("clarabel", ptr, func(ptr *C.conetune_clarabel) { C.conetune_clarabel_free(ptr) })
 	return out, nil
 }
 
-// Close frees the memory. Further calls do nothing.
-func (s *Solver) Close() {
-	if s.ptr != nil {
-		s.cleanup.Stop()
-		C.conetune_clarabel_free(s.ptr)
-		s.ptr = nil
-	}
-}
-
 // Updatable says whether Update works: not where a cone was decomposed or rows were presolved away.
-func (s *Solver) Updatable() bool {
-	if s.ptr == nil {
-		return false
-	}
-	ok := C.conetune_clarabel_updatable(s.ptr) != 0
-	runtime.KeepAlive(s)
+func (s *Solver) Updatable() (ok bool) {
+	_ = s.Use(func(ptr *C.conetune_clarabel) error {
+		ok = C.conetune_clarabel_updatable(ptr) != 0
+		return nil
+	})
 	return ok
 }
 
 // Update changes all values of P, q, A or b; nil means unchanged. After an error the solver
 // is only good for Close.
 func (s *Solver) Update(p, q, a, b []float64) error {
-	if s.ptr == nil {
-		return mirror.ErrClosed
-	}
-	if err := mirror.Updates("clarabel", mirror.Vector("P", p, s.nnzP), mirror.Vector("q", q, s.n),
-		mirror.Vector("A", a, s.nnzA), mirror.Vector("b", b, s.m)); err != nil {
-		return err
-	}
-	var pins runtime.Pinner
-	defer pins.Unpin()
-	optional := func(v []float64) *C.double { return pin.Optional[C.double](&pins, v) }
-	var text message
-	code := C.conetune_clarabel_update(s.ptr, optional(p), optional(q), optional(a), optional(b))
-	runtime.KeepAlive(s)
-	return text.failed("update", code)
+	return s.Use(func(ptr *C.conetune_clarabel) error {
+		var pins runtime.Pinner
+		defer pins.Unpin()
+		optional := func(v []float64) *C.double { return pin.Optional[C.double](&pins, v) }
+		return new(message).failed("update", C.conetune_clarabel_update(ptr, optional(p), optional(q), optional(a), optional(b)))
+	}, mirror.New("P", p, s.nnzP), mirror.New("q", q, s.n), mirror.New("A", a, s.nnzA), mirror.New("b", b, s.m))
 }
 
 // Set changes the settings that the set-up did not use: tolerances, limits, regularisation.
 func (s *Solver) Set(set *Settings) error {
-	if s.ptr == nil {
-		return mirror.ErrClosed
-	}
-	var text message
-	code := C.conetune_clarabel_set(s.ptr, set.mirror())
-	runtime.KeepAlive(s)
-	return text.failed("settings", code)
+	return s.Use(func(ptr *C.conetune_clarabel) error {
+		return new(message).failed("settings", C.conetune_clarabel_set(ptr, set.mirror()))
+	})
 }
 
 // Solve runs the interior point method from a start of its own. A stop that is raised, and a
 // limit above zero, end it before the next iteration, with the point so far. After an error
 // the solver is only good for Close.
-func (s *Solver) Solve(sol *Solution, stop *mirror.Interrupt, limit time.Duration) (Info, error) {
-	if s.ptr == nil {
-		return Info{}, mirror.ErrClosed
-	}
-	if err := mirror.Lengths("clarabel", mirror.Vector("x", sol.X, s.n), mirror.Vector("s", sol.S, s.m),
-		mirror.Vector("z", sol.Z, s.m)); err != nil {
-		return Info{}, err
-	}
-	var pins runtime.Pinner
-	defer pins.Unpin()
-	floats := func(v []float64) *C.double { return pin.Floats[C.double](&pins, v) }
-	var info C.conetune_clarabel_info
-	var text message
-	code := C.conetune_clarabel_solve(s.ptr, pin.Flag[C.int32_t](&pins, stop), C.double(limit.Seconds()),
-		floats(sol.X), floats(sol.S), floats(sol.Z), &info, &text[0], C.size_t(len(text)))
-	runtime.KeepAlive(s)
-	if err := text.failed("solve", code); err != nil {
-		return Info{}, err
-	}
-	return Info{
-		Status: Status(info.status), Interrupted: info.stopped == 1, TimedOut: info.stopped == 2,
-		Iterations: int(info.iterations), Primal: float64(info.primal),
-		GapRel: float64(info.gap_rel), ResPrimal: float64(info.res_primal), ResDual: float64(info.res_dual),
-		Mu: float64(info.mu),
-	}, nil
+func (s *Solver) Solve(sol *Solution, stop *mirror.Interrupt, limit time.Duration) (found Info, err error) {
+	err = s.Use(func(ptr *C.conetune_clarabel) error {
+		var pins runtime.Pinner
+		defer pins.Unpin()
+		floats := func(v []float64) *C.double { return pin.Floats[C.double](&pins, v) }
+		var info C.conetune_clarabel_info
+		var text message
+		code := C.conetune_clarabel_solve(ptr, pin.Flag[C.int32_t](&pins, stop), C.double(limit.Seconds()),
+			floats(sol.X), floats(sol.S), floats(sol.Z), &info, &text[0], C.size_t(len(text)))
+		if err := text.failed("solve", code); err != nil {
+			return err
+		}
+		found = Info{
+			Status: Status(info.status), Interrupted: info.stopped == 1, TimedOut: info.stopped == 2,
+			Iterations: int(info.iterations), Primal: float64(info.primal),
+			GapRel: float64(info.gap_rel), ResPrimal: float64(info.res_primal), ResDual: float64(info.res_dual),
+			Mu: float64(info.mu),
+		}
+		return nil
+	}, mirror.Vector("x", sol.X, s.n), mirror.Vector("s", sol.S, s.m), mirror.Vector("z", sol.Z, s.m))
+	return found, err
 }

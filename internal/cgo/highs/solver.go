@@ -28,11 +28,8 @@ func Version() string { return C.GoString(C.conetune_highs_version()) }
 
 // Solver is a problem that has been set up. It is for one goroutine at a time.
 type Solver struct {
-	ptr     *C.conetune_highs
-	cleanup runtime.Cleanup
-	m, n    int
-	nnz     int
-	pnz     int
+	*mirror.Held[*C.conetune_highs]
+	m, n, nnz, pnz int
 }
 
 // message is room for a text of the library.
@@ -75,127 +72,94 @@ func New(d *Data) (*Solver, error) {
 		C.conetune_highs_free(ptr)
 		return nil, err
 	}
-	out := &Solver{ptr: ptr, m: m, n: n, nnz: len(d.A.Val)}
+	out := &Solver{m: m, n: n, nnz: len(d.A.Val)}
 	if d.P != nil {
 		out.pnz = len(d.P.Val)
 	}
-	// The net under a Close that was forgotten.
-	out.cleanup = runtime.AddCleanup(out, func(ptr *C.conetune_highs) { C.conetune_highs_free(ptr) }, ptr)
+	out.Held = mirror.Hold("highs", ptr, func(ptr *C.conetune_highs) { C.conetune_highs_free(ptr) })
 	return out, nil
-}
-
-// Close frees the memory. Further calls do nothing.
-func (s *Solver) Close() {
-	if s.ptr != nil {
-		s.cleanup.Stop()
-		C.conetune_highs_free(s.ptr)
-		s.ptr = nil
-	}
 }
 
 // Update changes all values of P, q and A, or both bounds; nil means unchanged. The basis stays. After an
 // error the solver is only good for Close.
 func (s *Solver) Update(p, q, a, lower, upper []float64) error {
-	if s.ptr == nil {
-		return mirror.ErrClosed
-	}
-	err := errors.Join(mirror.Lengths("highs", mirror.Vector("upper", upper, len(lower))),
-		mirror.Updates("highs", mirror.Vector("P", p, s.pnz), mirror.Vector("q", q, s.n), mirror.Vector("A", a, s.nnz),
-			mirror.Vector("lower", lower, s.m)))
-	if err != nil {
-		return err
-	}
-	var pins runtime.Pinner
-	defer pins.Unpin()
-	optional := func(v []float64) *C.double { return pin.Optional[C.double](&pins, v) }
-	var text message
-	code := C.conetune_highs_update(s.ptr, optional(p), optional(q), optional(a), optional(lower), optional(upper))
-	runtime.KeepAlive(s)
-	return text.failed("update", code)
+	return s.Use(func(ptr *C.conetune_highs) error {
+		var pins runtime.Pinner
+		defer pins.Unpin()
+		optional := func(v []float64) *C.double { return pin.Optional[C.double](&pins, v) }
+		return new(message).failed("update",
+			C.conetune_highs_update(ptr, optional(p), optional(q), optional(a), optional(lower), optional(upper)))
+	}, mirror.Vector("upper", upper, len(lower)), mirror.New("P", p, s.pnz), mirror.New("q", q, s.n),
+		mirror.New("A", a, s.nnz), mirror.New("lower", lower, s.m))
 }
 
 // Forget makes the next Solve start from nothing.
 func (s *Solver) Forget() error {
-	if s.ptr == nil {
-		return mirror.ErrClosed
-	}
-	var text message
-	code := C.conetune_highs_forget(s.ptr)
-	runtime.KeepAlive(s)
-	return text.failed("forget", code)
+	return s.Use(func(ptr *C.conetune_highs) error {
+		return new(message).failed("forget", C.conetune_highs_forget(ptr))
+	})
 }
 
 // Start makes the next Solve start from a basis, which is completed where it is none.
 func (s *Solver) Start(b Basis) error {
-	switch {
-	case s.ptr == nil:
-		return mirror.ErrClosed
-	case len(b.Cols) != s.n || len(b.Rows) != s.m:
-		return errors.New("highs: the basis has not the size of the problem")
-	}
-	var pins runtime.Pinner
-	defer pins.Unpin()
-	var text message
-	code := C.conetune_highs_start(s.ptr, pin.Places[C.int32_t](&pins, b.Cols), pin.Places[C.int32_t](&pins, b.Rows))
-	runtime.KeepAlive(s)
-	return text.failed("basis", code)
+	return s.Use(func(ptr *C.conetune_highs) error {
+		var pins runtime.Pinner
+		defer pins.Unpin()
+		return new(message).failed("basis",
+			C.conetune_highs_start(ptr, pin.Places[C.int32_t](&pins, b.Cols), pin.Places[C.int32_t](&pins, b.Rows)))
+	}, s.places(b)...)
+}
+
+// places are the parts of a basis.
+func (s *Solver) places(b Basis) []mirror.Part {
+	return []mirror.Part{mirror.Vector("the basis of the columns", b.Cols, s.n), mirror.Vector("the basis of the rows", b.Rows, s.m)}
 }
 
 // Solve runs HiGHS. A stop that is raised, and a limit above zero, end it. After an error the solver is
 // only good for Close.
 func (s *Solver) Solve(set *Settings, sol *Solution, stop *mirror.Interrupt, limit time.Duration) (Info, error) {
-	switch {
-	case s.ptr == nil:
-		return Info{}, mirror.ErrClosed
-	case len(sol.X) != s.n || len(sol.Y) != s.m || len(sol.Ray) < max(s.n, s.m) || len(sol.Basis.Cols) != s.n || len(sol.Basis.Rows) != s.m:
-		return Info{}, errors.New("highs: a vector of the solution has not the length of the problem")
-	}
-	var pins runtime.Pinner
-	defer pins.Unpin()
-	flag := pin.Flag[C.int32_t](&pins, stop)
-	var info C.conetune_highs_info
-	var text message
-	code := C.conetune_highs_solve(s.ptr, set.mirror(), flag, C.double(limit.Seconds()),
-		pin.Floats[C.double](&pins, sol.X), pin.Floats[C.double](&pins, sol.Y), pin.Floats[C.double](&pins, sol.Ray),
-		pin.Places[C.int32_t](&pins, sol.Basis.Cols), pin.Places[C.int32_t](&pins, sol.Basis.Rows), &info, &text[0],
-		C.size_t(len(text)))
-	runtime.KeepAlive(s)
-	if err := text.failed("solve", code); err != nil {
-		return Info{}, err
-	}
-	return found(&info), nil
+	parts := []mirror.Part{mirror.Vector("x", sol.X, s.n), mirror.Vector("y", sol.Y, s.m), s.ray(sol.Ray)}
+	return s.run("solve", func(ptr *C.conetune_highs, pins *runtime.Pinner, info *C.conetune_highs_info, text *C.char, length C.size_t) C.int {
+		return C.conetune_highs_solve(ptr, set.mirror(), pin.Flag[C.int32_t](pins, stop), C.double(limit.Seconds()),
+			pin.Floats[C.double](pins, sol.X), pin.Floats[C.double](pins, sol.Y), pin.Floats[C.double](pins, sol.Ray),
+			pin.Places[C.int32_t](pins, sol.Basis.Cols), pin.Places[C.int32_t](pins, sol.Basis.Rows), info, text, length)
+	}, append(parts, s.places(sol.Basis)...)...)
 }
+
+// ray is a part with room for both kinds of rays.
+func (s *Solver) ray(v []float64) mirror.Part { return mirror.Vector("the ray", v, max(s.n, s.m)) }
 
 // Prove looks for a certificate with linear programs, of infeasibility or of unboundedness, and puts it into ray, which
 // has room for the larger of both sizes. Info says whether there is one. After an error the solver is only good for Close.
 func (s *Solver) Prove(set *Settings, infeasible bool, ray []float64, stop *mirror.Interrupt,
 	limit time.Duration) (Info, error) {
-	switch {
-	case s.ptr == nil:
-		return Info{}, mirror.ErrClosed
-	case len(ray) < max(s.n, s.m):
-		return Info{}, errors.New("highs: the ray has not the length of the problem")
-	}
-	var pins runtime.Pinner
-	defer pins.Unpin()
 	which := C.int32_t(0)
 	if infeasible {
 		which = 1
 	}
-	var info C.conetune_highs_info
-	var text message
-	code := C.conetune_highs_prove(s.ptr, set.mirror(), which, pin.Flag[C.int32_t](&pins, stop), C.double(limit.Seconds()),
-		pin.Floats[C.double](&pins, ray), &info, &text[0], C.size_t(len(text)))
-	runtime.KeepAlive(s)
-	if err := text.failed("certificate", code); err != nil {
-		return Info{}, err
-	}
-	return found(&info), nil
+	return s.run("certificate", func(ptr *C.conetune_highs, pins *runtime.Pinner, info *C.conetune_highs_info, text *C.char, length C.size_t) C.int {
+		return C.conetune_highs_prove(ptr, set.mirror(), which, pin.Flag[C.int32_t](pins, stop), C.double(limit.Seconds()),
+			pin.Floats[C.double](pins, ray), info, text, length)
+	}, s.ray(ray))
 }
 
-func found(info *C.conetune_highs_info) Info {
-	return Info{
-		Status: Status(info.status), Iterations: int(info.iterations), DualRay: info.dual_ray != 0, PrimalRay: info.primal_ray != 0,
-		HasPoint: info.has_point != 0, HasBasis: info.has_basis != 0,
-	}
+// run calls a function that fills in an info, or a text.
+func (s *Solver) run(
+	name string, call func(*C.conetune_highs, *runtime.Pinner, *C.conetune_highs_info, *C.char, C.size_t) C.int, parts ...mirror.Part,
+) (found Info, err error) {
+	err = s.Use(func(ptr *C.conetune_highs) error {
+		var pins runtime.Pinner
+		defer pins.Unpin()
+		var info C.conetune_highs_info
+		var text message
+		if err := text.failed(name, call(ptr, &pins, &info, &text[0], C.size_t(len(text)))); err != nil {
+			return err
+		}
+		found = Info{
+			Status: Status(info.status), Iterations: int(info.iterations), DualRay: info.dual_ray != 0, PrimalRay: info.primal_ray != 0,
+			HasPoint: info.has_point != 0, HasBasis: info.has_basis != 0,
+		}
+		return nil
+	}, parts...)
+	return found, err
 }

@@ -8,7 +8,6 @@ package osqp
 
 import (
 	"errors"
-	"runtime"
 
 	"github.com/conetune/conetune/internal/mirror"
 )
@@ -41,9 +40,8 @@ type Calls interface {
 
 // Solver is an OSQPSolver: a problem that has been set up. It is for one goroutine at a time.
 type Solver struct {
+	*mirror.Held[Calls]
 	library    Library
-	calls      Calls // nil when closed
-	cleanup    runtime.Cleanup
 	m, n       int
 	nnzP, nnzA int
 }
@@ -61,28 +59,17 @@ func New(l Library, d *Data, set *Settings) (*Solver, error) {
 	if code != 0 {
 		return nil, s.failed("osqp_setup", code)
 	}
-	s.calls = calls
-	// The net under a Close that was forgotten.
-	s.cleanup = runtime.AddCleanup(s, Calls.Free, calls)
+	s.Held = mirror.Hold("osqp", calls, Calls.Free)
 	return s, nil
 }
 
-// Close frees the memory. Further calls do nothing.
-func (s *Solver) Close() {
-	if s.calls != nil {
-		s.cleanup.Stop()
-		s.calls.Free()
-		s.calls = nil
-	}
-}
-
-// Info returns what OSQP knows about the last call.
-func (s *Solver) Info() Info {
-	if s.calls == nil {
-		return Info{}
-	}
-	defer runtime.KeepAlive(s)
-	return s.calls.Info()
+// Info returns what OSQP knows about the last call, nothing of a solver that is closed.
+func (s *Solver) Info() (info Info) {
+	_ = s.Use(func(c Calls) error {
+		info = c.Info()
+		return nil
+	})
+	return info
 }
 
 // Exit flags that have a meaning here.
@@ -108,69 +95,54 @@ func (s *Solver) failed(call string, code int) error {
 	return &mirror.Error{Library: "osqp", Call: call, Code: code, Text: s.library.Text(code)}
 }
 
-// call looks at the lengths of what is given to a call, and makes it.
-func (s *Solver) call(name string, call func() int, parts ...mirror.Part) error {
-	if s.calls == nil {
-		return mirror.ErrClosed
-	}
-	if err := mirror.Updates("osqp", parts...); err != nil {
-		return err
-	}
-	defer runtime.KeepAlive(s)
-	return s.failed(name, call())
+// call is a Use that returns an exit flag.
+func (s *Solver) call(name string, call func(c Calls) int, parts ...mirror.Part) error {
+	return s.Use(func(c Calls) error { return s.failed(name, call(c)) }, parts...)
 }
 
 // UpdateVectors calls osqp_update_data_vec; nil means unchanged.
 func (s *Solver) UpdateVectors(q, l, u []float64) error {
-	return s.call("osqp_update_data_vec", func() int { return s.calls.UpdateVectors(q, l, u) },
-		mirror.Vector("q", q, s.n), mirror.Vector("l", l, s.m), mirror.Vector("u", u, s.m))
+	return s.call("osqp_update_data_vec", func(c Calls) int { return c.UpdateVectors(q, l, u) },
+		mirror.New("q", q, s.n), mirror.New("l", l, s.m), mirror.New("u", u, s.m))
 }
 
 // UpdateMatrices calls osqp_update_data_mat with all values of P, of A or of both, in the order of the matrices given
 // to New; nil means unchanged. After an error the solver is only good for Close.
 func (s *Solver) UpdateMatrices(p, a []float64) error {
-	return s.call("osqp_update_data_mat", func() int { return s.calls.UpdateMatrices(p, a) },
-		mirror.Vector("P", p, s.nnzP), mirror.Vector("A", a, s.nnzA))
+	return s.call("osqp_update_data_mat", func(c Calls) int { return c.UpdateMatrices(p, a) },
+		mirror.New("P", p, s.nnzP), mirror.New("A", a, s.nnzA))
 }
 
 // UpdateSettings calls osqp_update_settings, which takes those settings that need no new factorisation and ignores
 // the others: scaling, rho and sigma.
 func (s *Solver) UpdateSettings(set *Settings) error {
-	return s.call("osqp_update_settings", func() int { return s.calls.UpdateSettings(set) })
+	return s.call("osqp_update_settings", func(c Calls) int { return c.UpdateSettings(set) })
 }
 
 // UpdateRho calls osqp_update_rho, which factors anew.
 func (s *Solver) UpdateRho(rho float64) error {
-	return s.call("osqp_update_rho", func() int { return s.calls.UpdateRho(rho) })
+	return s.call("osqp_update_rho", func(c Calls) int { return c.UpdateRho(rho) })
 }
 
 // WarmStart calls osqp_warm_start; nil means that the part stays as it is.
 func (s *Solver) WarmStart(x, y []float64) error {
-	return s.call("osqp_warm_start", func() int { return s.calls.WarmStart(x, y) },
-		mirror.Vector("x", x, s.n), mirror.Vector("y", y, s.m))
+	return s.call("osqp_warm_start", func(c Calls) int { return c.WarmStart(x, y) },
+		mirror.New("x", x, s.n), mirror.New("y", y, s.m))
 }
 
 // ColdStart calls osqp_cold_start: the next Solve starts from zero.
-func (s *Solver) ColdStart() error {
-	return s.call("osqp_cold_start", func() int { return s.calls.ColdStart() })
-}
+func (s *Solver) ColdStart() error { return s.call("osqp_cold_start", Calls.ColdStart) }
 
 // Solve calls osqp_solve, which goes on from where the last one ended unless something else was said, and copies the
 // outcome into sol. A stop that is raised ends it within an iteration, with status SigInt and nothing in sol.
-func (s *Solver) Solve(sol *Solution, stop *mirror.Interrupt) (Info, error) {
-	if s.calls == nil {
-		return Info{}, mirror.ErrClosed
-	}
-	if err := mirror.Lengths("osqp", mirror.Vector("x", sol.X, s.n), mirror.Vector("y", sol.Y, s.m),
-		mirror.Vector("the certificate", sol.PrimalCertificate, s.m),
-		mirror.Vector("the ray", sol.DualCertificate, s.n)); err != nil {
-		return Info{}, err
-	}
-	defer runtime.KeepAlive(s)
-	code := s.calls.Solve(sol, stop)
-	info := s.calls.Info()
-	if info.Status == SigInt {
-		code = 0
-	}
-	return info, s.failed("osqp_solve", code)
+func (s *Solver) Solve(sol *Solution, stop *mirror.Interrupt) (info Info, err error) {
+	err = s.call("osqp_solve", func(c Calls) int {
+		code := c.Solve(sol, stop)
+		if info = c.Info(); info.Status == SigInt {
+			code = 0
+		}
+		return code
+	}, mirror.Vector("x", sol.X, s.n), mirror.Vector("y", sol.Y, s.m),
+		mirror.Vector("the certificate", sol.PrimalCertificate, s.m), mirror.Vector("the ray", sol.DualCertificate, s.n))
+	return info, err
 }

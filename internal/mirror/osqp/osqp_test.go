@@ -49,61 +49,6 @@ func open(t *testing.T, library osqp.Library) *osqp.Solver {
 	return s
 }
 
-func TestVersion(t *testing.T) {
-	each(t, func(t *testing.T, library osqp.Library) { assert.Equal(t, "1.0.0", library.Version()) })
-}
-
-func TestSolveAndUpdate(t *testing.T) { each(t, testSolveAndUpdate) }
-
-func testSolveAndUpdate(t *testing.T, library osqp.Library) {
-	s, sol := open(t, library), point()
-	info, err := s.Solve(sol, nil)
-	require.NoError(t, err)
-	assert.Equal(t, osqp.Solved, info.Status)
-	assert.Equal(t, "solved", info.Text)
-	assert.InDelta(t, 1, sol.X[0], 1e-8)
-	assert.InDelta(t, 1, sol.Y[0], 1e-8)
-	assert.InDelta(t, -1.5, info.Objective, 1e-8)
-
-	check := func(x, y float64) {
-		t.Helper()
-		info, err = s.Solve(sol, nil)
-		require.NoError(t, err)
-		assert.Equal(t, osqp.Solved, info.Status)
-		assert.InDelta(t, x, sol.X[0], 1e-8)
-		assert.InDelta(t, y, sol.Y[0], 1e-8)
-	}
-	require.NoError(t, s.UpdateVectors([]float64{4}, nil, nil)) // x = -4 goes to -1
-	check(-1, -3)
-	require.NoError(t, s.UpdateMatrices([]float64{8}, nil)) // 8 x = -4
-	check(-0.5, 0)
-	require.NoError(t, s.UpdateMatrices(nil, []float64{4})) // |4 x| <= 1
-	check(-0.25, -0.5)
-	require.NoError(t, s.UpdateVectors(nil, []float64{-8}, []float64{8}))
-	require.NoError(t, s.ColdStart())
-	check(-0.5, 0)
-	require.NoError(t, s.WarmStart([]float64{-0.5}, []float64{0}))
-	require.NoError(t, s.UpdateRho(1))
-	check(-0.5, 0)
-}
-
-func TestInterrupt(t *testing.T) { each(t, testInterrupt) }
-
-func testInterrupt(t *testing.T, library osqp.Library) {
-	s, sol := open(t, library), point()
-	stop := new(mirror.Interrupt)
-	assert.False(t, stop.Raised())
-	stop.Raise()
-	assert.True(t, stop.Raised())
-	info, err := s.Solve(sol, stop)
-	require.NoError(t, err)
-	assert.Equal(t, osqp.SigInt, info.Status)
-	info, err = s.Solve(sol, new(mirror.Interrupt)) // and the solver is still good
-	require.NoError(t, err)
-	assert.Equal(t, osqp.Solved, info.Status)
-	assert.InDelta(t, 1, sol.X[0], 1e-8)
-}
-
 // TestStatusIsOfThisSolve has a solve that cannot end after one that did: OSQP
 // itself calls the second one solved.
 func TestStatusIsOfThisSolve(t *testing.T) { each(t, testStatusIsOfThisSolve) }
@@ -161,11 +106,5 @@ func testMisuse(t *testing.T, library osqp.Library) {
 	s.Close()
 	_, err = s.Solve(point(), nil)
 	assert.ErrorIs(t, err, mirror.ErrClosed)
-	assert.ErrorIs(t, s.UpdateVectors(nil, nil, nil), mirror.ErrClosed)
-	assert.ErrorIs(t, s.UpdateMatrices(nil, nil), mirror.ErrClosed)
-	assert.ErrorIs(t, s.UpdateSettings(settings()), mirror.ErrClosed)
-	assert.ErrorIs(t, s.WarmStart(nil, nil), mirror.ErrClosed)
-	assert.ErrorIs(t, s.ColdStart(), mirror.ErrClosed)
-	assert.ErrorIs(t, s.UpdateRho(1), mirror.ErrClosed)
 	assert.Zero(t, s.Info())
 }

@@ -8,7 +8,6 @@ package scs
 
 import (
 	"errors"
-	"runtime"
 
 	"github.com/conetune/conetune/internal/mirror"
 )
@@ -40,8 +39,7 @@ type Calls interface {
 
 // Work is a ScsWork: a problem that has been set up. It is for one goroutine at a time.
 type Work struct {
-	calls      Calls // nil when closed
-	cleanup    runtime.Cleanup
+	*mirror.Held[Calls]
 	m, n       int
 	nnzA, nnzP int
 }
@@ -65,86 +63,70 @@ func New(l Library, d *Data, k *Cone, s *Settings) (*Work, error) {
 	if len(k.Nuclear) > 0 && !l.HasNuclear() {
 		return nil, ErrNuclear
 	}
-	if w.calls = l.Init(d, k, s); w.calls == nil {
+	calls := l.Init(d, k, s)
+	if calls == nil {
 		return nil, ErrInit
 	}
-	// The net under a Close that was forgotten.
-	w.cleanup = runtime.AddCleanup(w, Calls.Finish, w.calls)
+	w.Held = mirror.Hold("scs", calls, Calls.Finish)
 	return w, nil
 }
 
 // check looks at the lengths of all parts, which SCS cannot see.
 func (w *Work) check(d *Data) error {
-	parts := []mirror.Part{mirror.Vector("b", d.B, w.m), mirror.Vector("c", d.C, w.n), mirror.Vector("A", d.A.Val, w.nnzA)}
+	var p []float64
 	var wrong error
 	if d.P != nil {
-		wrong, parts = d.P.Check("scs", w.n, w.n), append(parts, mirror.Vector("P", d.P.Val, w.nnzP))
-	} else {
-		parts = append(parts, mirror.Vector("P", nil, w.nnzP))
+		p, wrong = d.P.Val, d.P.Check("scs", w.n, w.n)
 	}
-	return errors.Join(mirror.Lengths("scs", parts...), d.A.Check("scs", w.m, w.n), wrong)
-}
-
-// Close frees the memory. Further calls do nothing.
-func (w *Work) Close() {
-	if w.calls != nil {
-		w.cleanup.Stop()
-		w.calls.Finish()
-		w.calls = nil
-	}
+	return errors.Join(mirror.Lengths("scs", mirror.Vector("b", d.B, w.m), mirror.Vector("c", d.C, w.n),
+		mirror.Vector("A", d.A.Val, w.nnzA), mirror.Vector("P", p, w.nnzP)), d.A.Check("scs", w.m, w.n), wrong)
 }
 
 // Update calls scs_update: new b, new c, or both; nil means unchanged.
 func (w *Work) Update(b, c []float64) error {
-	if w.calls == nil {
-		return mirror.ErrClosed
-	}
-	if err := mirror.Updates("scs", mirror.Vector("b", b, w.m), mirror.Vector("c", c, w.n)); err != nil {
-		return err
-	}
-	defer runtime.KeepAlive(w)
-	if code := w.calls.Update(b, c); code != 0 {
-		return &mirror.Error{Library: "scs", Call: "scs_update", Code: code}
-	}
-	return nil
+	return w.Use(func(calls Calls) error {
+		if code := calls.Update(b, c); code != 0 {
+			return &mirror.Error{Library: "scs", Call: "scs_update", Code: code}
+		}
+		return nil
+	}, mirror.New("b", b, w.m), mirror.New("c", c, w.n))
 }
 
 // SetNumbers gives the work the numbers of d, whose matrices have the patterns of those it was made of, and goes back to
 // the Scale of its settings: it is then as New would make it, but the order of the factorisation is not looked for again.
 // SCS has no function for it. It returns false, and changes nothing, if the library is one of the system or there is
 // a box cone, and ErrInit if the system cannot be factored, after which the work can only be closed.
-func (w *Work) SetNumbers(d *Data, scale float64) (bool, error) {
-	if w.calls == nil {
-		return false, mirror.ErrClosed
-	}
-	if err := w.check(d); err != nil {
-		return false, err
-	}
-	defer runtime.KeepAlive(w)
-	code := w.calls.SetNumbers(d, scale)
-	if code < 0 {
-		return false, ErrInit
-	}
-	return code == 0, nil
+func (w *Work) SetNumbers(d *Data, scale float64) (done bool, err error) {
+	err = w.Use(func(calls Calls) error {
+		if err := w.check(d); err != nil {
+			return err
+		}
+		code := calls.SetNumbers(d, scale)
+		if code < 0 {
+			return ErrInit
+		}
+		done = code == 0
+		return nil
+	})
+	return done, err
 }
 
 // SetLimits changes EpsAbs, EpsRel, EpsInfeas, MaxIters and TimeLimit, for which SCS itself would have to set up
 // again. It returns false, and changes nothing, if the work is closed or the library is one of the system.
-func (w *Work) SetLimits(s *Settings) bool {
-	defer runtime.KeepAlive(w)
-	return w.calls != nil && w.calls.SetLimits(s)
+func (w *Work) SetLimits(s *Settings) (done bool) {
+	_ = w.Use(func(calls Calls) error {
+		done = calls.SetLimits(s)
+		return nil
+	})
+	return done
 }
 
 // Solve calls scs_solve. With warm, it starts from what is in sol; in either case sol holds the outcome afterwards.
 // A stop that is raised ends it within an iteration, with status SigInt or Failed.
-func (w *Work) Solve(sol *Solution, warm bool, stop *mirror.Interrupt) (Info, error) {
-	if w.calls == nil {
-		return Info{}, mirror.ErrClosed
-	}
-	if err := mirror.Lengths("scs", mirror.Vector("x", sol.X, w.n), mirror.Vector("y", sol.Y, w.m),
-		mirror.Vector("s", sol.S, w.m)); err != nil {
-		return Info{}, err
-	}
-	defer runtime.KeepAlive(w)
-	return w.calls.Solve(sol, warm, stop), nil
+func (w *Work) Solve(sol *Solution, warm bool, stop *mirror.Interrupt) (info Info, err error) {
+	err = w.Use(func(calls Calls) error {
+		info = calls.Solve(sol, warm, stop)
+		return nil
+	}, mirror.Vector("x", sol.X, w.n), mirror.Vector("y", sol.Y, w.m), mirror.Vector("s", sol.S, w.m))
+	return info, err
 }

@@ -48,32 +48,6 @@ func open(t *testing.T, library scs.Library) *scs.Work {
 	return w
 }
 
-func TestVersion(t *testing.T) {
-	each(t, func(t *testing.T, library scs.Library) { assert.Equal(t, "3.3.1", library.Version()) })
-}
-
-func TestSolveAndUpdate(t *testing.T) { each(t, testSolveAndUpdate) }
-
-func testSolveAndUpdate(t *testing.T, library scs.Library) {
-	w, sol := open(t, library), point()
-	info, err := w.Solve(sol, false, nil)
-	require.NoError(t, err)
-	assert.Equal(t, scs.Solved, info.Status)
-	assert.Equal(t, "solved", info.Text)
-	assert.InDelta(t, 1, sol.X[0], 1e-7)
-	assert.InDelta(t, 1, sol.Y[0], 1e-7)
-	assert.InDelta(t, -1.5, info.PrimalObjective, 1e-7)
-	assert.Positive(t, info.SolveTime)
-	assert.Less(t, info.SolveTime, 10*time.Second)
-
-	require.NoError(t, w.Update([]float64{3}, nil)) // the bound no longer binds: x = 2
-	info, err = w.Solve(sol, true, nil)
-	require.NoError(t, err)
-	assert.Equal(t, scs.Solved, info.Status)
-	assert.InDelta(t, 2, sol.X[0], 1e-7)
-	assert.InDelta(t, 0, sol.Y[0], 1e-7)
-}
-
 // mixed is a random program with cones of all kinds but boxes, and P if wanted. The patterns are the same for all seeds.
 func mixed(seed uint64, quadratic bool) (*scs.Data, *scs.Cone) {
 	k := &scs.Cone{Zero: 2, Nonnegative: 6, SecondOrder: []int{4, 3}, PSD: []int{3}, Exponential: 1, DualExp: 1, Power: []float64{0.3, -0.6}}
@@ -180,9 +154,6 @@ func testSetNumbersRefused(t *testing.T, library scs.Library) {
 	d.P.Val[0] = -1
 	_, err = w.SetNumbers(d, 0.1)
 	require.ErrorIs(t, err, scs.ErrInit)
-	w.Close()
-	_, err = w.SetNumbers(d, 0.1)
-	require.ErrorIs(t, err, mirror.ErrClosed)
 
 	var set scs.Settings
 	boxed := &scs.Data{A: &mirror.Matrix{Rows: 2, Cols: 1, Ptr: []int{0, 1}, Ind: []int{1}, Val: []float64{-1}},
@@ -193,45 +164,6 @@ func testSetNumbersRefused(t *testing.T, library scs.Library) {
 	done, err = w.SetNumbers(boxed, 0.1)
 	require.NoError(t, err)
 	require.False(t, done)
-}
-
-func TestBoxCone(t *testing.T) { each(t, testBoxCone) }
-
-func testBoxCone(t *testing.T, library scs.Library) {
-	// min x with s = x - 0 in [2, 5]: t = 1 first, then s = -(-x).
-	d := &scs.Data{
-		A: &mirror.Matrix{Rows: 2, Cols: 1, Ptr: []int{0, 1}, Ind: []int{1}, Val: []float64{-1}},
-		B: []float64{1, 0}, C: []float64{1},
-	}
-	var set scs.Settings
-	set.EpsAbs, set.EpsRel = 1e-9, 1e-9
-	w, err := scs.New(library, d, &scs.Cone{Box: &scs.Box{Lower: []float64{2}, Upper: []float64{5}}}, &set)
-	require.NoError(t, err)
-	defer w.Close()
-	sol := &scs.Solution{X: make([]float64, 1), Y: make([]float64, 2), S: make([]float64, 2)}
-	info, err := w.Solve(sol, false, nil)
-	require.NoError(t, err)
-	assert.Equal(t, scs.Solved, info.Status)
-	assert.InDelta(t, 2, sol.X[0], 1e-6)
-	assert.InDelta(t, 1, sol.Y[1], 1e-6)
-	assert.InDelta(t, -2, sol.Y[0], 1e-6)
-}
-
-func TestInterrupt(t *testing.T) { each(t, testInterrupt) }
-
-func testInterrupt(t *testing.T, library scs.Library) {
-	w, sol := open(t, library), point()
-	stop := new(mirror.Interrupt)
-	assert.False(t, stop.Raised())
-	stop.Raise()
-	assert.True(t, stop.Raised())
-	info, err := w.Solve(sol, false, stop)
-	require.NoError(t, err)
-	assert.Contains(t, []scs.Status{scs.SigInt, scs.Failed}, info.Status)
-	info, err = w.Solve(sol, false, new(mirror.Interrupt)) // and the work is still good
-	require.NoError(t, err)
-	assert.Equal(t, scs.Solved, info.Status)
-	assert.InDelta(t, 1, sol.X[0], 1e-7)
 }
 
 // TestFinish ends a solve that would go on for ever, with its point and the limits as
@@ -299,5 +231,4 @@ func testMisuse(t *testing.T, library scs.Library) {
 	w.Close()
 	_, err = w.Solve(point(), false, nil)
 	assert.ErrorIs(t, err, mirror.ErrClosed)
-	assert.ErrorIs(t, w.Update(nil, nil), mirror.ErrClosed)
 }

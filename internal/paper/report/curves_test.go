@@ -49,10 +49,3 @@ func TestPlaces(t *testing.T) {
 	require.Equal(t, []float64{1, 4, 7, 10}, whole(1, 10, 4))
 	require.Equal(t, []float64{5}, whole(5, 5, 40))
 }
-
-func TestNumber(t *testing.T) {
-	for want, v := range map[string]float64{"1.50": 1.5, "10.0": 9.996, "0.0123": 0.01234, "0.000100": 1e-4, "1.00e-05": 1e-5,
-		"12346": 12345.6, "2.00e+06": 2e6, "0.00": 0, "-1.25": -1.25, "": math.NaN()} {
-		require.Equal(t, want, number(v))
-	}
-}

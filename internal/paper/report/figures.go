@@ -1,44 +1,22 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/paper"
-	"github.com/conetune/conetune/internal/webpage"
 )
 
-// places is how many places of a horizontal axis are drawn and tabulated.
-const places = 40
+// mostPlaces is how many places of a horizontal axis are drawn and tabulated.
+const mostPlaces = 40
 
-// chart is a figure of a row with the numbers that it shows.
+// chart is a figure of a row with its words.
 type chart struct {
-	table, row, name string
-	title, caption   string
-	about            string
-	axis             string // of the table of numbers
-	at               []float64
-	panels           []panel
-	drawing          figure.Figure
-}
-
-// panel has the lines of one reading.
-type panel struct {
-	title string
-	lines []line
-}
-
-// line has a value for each place, not a number before it begins. It is drawn up to its end, where it has the value last.
-type line struct {
-	name   string
-	style  int
-	values []float64
-	end    float64
-	last   float64
+	table, row, name      string
+	title, caption, about string
+	figure.Figure
 }
 
 // styles of the methods, the same in all figures. No table has two of the same style.
@@ -61,9 +39,9 @@ func figuresOf(o *paper.Outcome) ([]chart, error) {
 			r := &s.Rows[k]
 			for _, kind := range kinds() {
 				c := chart{table: s.Table.Name, row: r.Row.Name, name: s.Table.Name + "-" + r.Row.Name + "-" + kind.name,
-					title: fmt.Sprintf("%s, %s: %s", s.Table.Title, r.Row.Title, kind.title), caption: kind.title, about: kind.about, axis: kind.axis}
+					title: fmt.Sprintf("%s, %s: %s", s.Table.Title, r.Row.Title, kind.title), caption: kind.title, about: kind.about}
 				c.draw(&o.Manifest.Plan, r, traces, &kind)
-				if len(c.at) > 0 {
+				if c.Panels != nil {
 					out = append(out, c)
 				}
 			}
@@ -95,7 +73,7 @@ func kinds() []kind {
 	}
 }
 
-// draw fills in places, lines and drawing.
+// draw fills in the figure, whose lines go to the ends of their runs.
 func (c *chart) draw(p *paper.Plan, r *paper.RowSummary, traces map[paper.Item]runs, k *kind) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for at := range r.Lines {
@@ -105,21 +83,21 @@ func (c *chart) draw(p *paper.Plan, r *paper.RowSummary, traces map[paper.Item]r
 			}
 		}
 	}
-	switch {
-	case math.IsInf(lo, 1):
+	if math.IsInf(lo, 1) {
 		return
-	case k.logX:
-		c.at = logarithmic(lo, hi, places)
-	default:
-		c.at = whole(lo, hi, places)
 	}
-	c.drawing = figure.Figure{Title: c.title, XLabel: c.axis, LogX: k.logX}
+	var places []float64
+	c.Figure = figure.Figure{Title: c.title, XLabel: k.axis, LogX: k.logX}
 	if k.logX {
-		c.drawing.XLabel += " (log)"
+		c.XLabel += " (log)"
+		places = logarithmic(lo, hi, mostPlaces)
+	} else {
+		places = whole(lo, hi, mostPlaces)
 	}
+	c.about += ", one line for each method."
 	for n, value := range k.panels {
-		drawn := figure.Panel{YLabel: k.labels[n], LogY: k.logY}
-		lines := panel{title: k.labels[n]}
+		drawn := figure.Panel{YLabel: k.labels[n], LogY: k.logY, NoLegend: n > 0}
+		var ends []string
 		for at := range r.Lines {
 			l := &r.Lines[at]
 			t := c.runs(l, traces)
@@ -127,22 +105,20 @@ func (c *chart) draw(p *paper.Plan, r *paper.RowSummary, traces map[paper.Item]r
 			if !ok {
 				continue
 			}
-			one := line{name: name(p, l), style: style(p, l, at), end: end, last: t.mean(end, k.x, value)}
-			of := figure.Line{Style: one.style}
-			if n == 0 {
-				of.Name = one.name // the legend of one panel is that of all
-			}
-			for _, x := range c.at {
-				v := t.mean(x, k.x, value)
-				one.values = append(one.values, v)
-				if x < end && !math.IsNaN(v) {
-					of.X, of.Y = append(of.X, x), append(of.Y, v)
+			line := figure.Line{Name: name(p, l), Style: style(p, l, at)}
+			for _, x := range places {
+				if v := t.mean(x, k.x, value); !math.IsNaN(v) {
+					line.X, line.Y = append(line.X, x), append(line.Y, v)
+				}
+				if x >= end {
+					break
 				}
 			}
-			of.X, of.Y = append(of.X, end), append(of.Y, one.last)
-			drawn.Lines, lines.lines = append(drawn.Lines, of), append(lines.lines, one)
+			drawn.Lines = append(drawn.Lines, line)
+			ends = append(ends, fmt.Sprintf("%s %.3g", line.Name, line.Y[len(line.Y)-1]))
 		}
-		c.drawing.Panels, c.panels = append(c.drawing.Panels, drawn), append(c.panels, lines)
+		c.Panels = append(c.Panels, drawn)
+		c.about += fmt.Sprintf(" At the end, %s: %s.", drawn.YLabel, strings.Join(ends, ", "))
 	}
 }
 
@@ -161,79 +137,4 @@ func style(p *paper.Plan, l *paper.Line, at int) int {
 		return s
 	}
 	return at
-}
-
-// onPage is the figure as the page has it.
-func (c *chart) onPage() (webpage.Figure, error) {
-	var b bytes.Buffer
-	areas, err := c.drawing.Draw(&b, "svg")
-	if err != nil {
-		return webpage.Figure{}, err
-	}
-	id := "figure-" + c.name
-	return webpage.Figure{ID: id, Title: c.title, Caption: strings.ToUpper(c.caption[:1]) + c.caption[1:], SVG: webpage.SVG(b.String(), id, c.title, c.describe()), Numbers: c.numbers(id, areas[0])}, nil
-}
-
-// describe says what the figure shows and where its lines end.
-func (c *chart) describe() string {
-	var b strings.Builder
-	b.WriteString(c.about + ", one line for each method. ")
-	for _, p := range c.panels {
-		fmt.Fprintf(&b, "At the end, %s: ", p.title)
-		for k, l := range p.lines {
-			if k > 0 {
-				b.WriteString(", ")
-			}
-			fmt.Fprintf(&b, "%s %s", l.name, number(l.last))
-		}
-		b.WriteString(". ")
-	}
-	b.WriteString("The numbers are in the table below.")
-	return b.String()
-}
-
-// numbers is the table of what the figure shows, the panels side by side.
-func (c *chart) numbers(id string, area figure.Area) webpage.Table {
-	t := webpage.Table{ID: id + "-numbers", Caption: c.title + ": means over the seeds", Columns: []webpage.Column{{Title: c.axis, Number: true}},
-		Groups: []webpage.Group{{Span: 1}}}
-	for _, p := range c.panels {
-		if len(p.lines) == 0 {
-			continue
-		}
-		t.Groups = append(t.Groups, webpage.Group{Title: p.title, Span: len(p.lines)})
-		for _, l := range p.lines {
-			t.Columns = append(t.Columns, webpage.Column{Title: l.name, Number: true})
-		}
-	}
-	for k, x := range c.at {
-		row := webpage.Row{X: area.X(x), Cells: []webpage.Cell{{Text: c.place(x)}}}
-		for _, p := range c.panels {
-			for _, l := range p.lines {
-				row.Cells = append(row.Cells, webpage.Cell{Text: number(l.values[k])})
-			}
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
-}
-
-// place writes a place of the horizontal axis: iterations are whole.
-func (c *chart) place(x float64) string {
-	if !c.drawing.LogX {
-		return strconv.FormatFloat(x, 'f', 0, 64)
-	}
-	return number(x)
-}
-
-// number writes three significant digits; nothing for what is not a number.
-func number(v float64) string {
-	if math.IsNaN(v) {
-		return ""
-	}
-	text := strconv.FormatFloat(v, 'e', 2, 64) // rounds: the exponent is that of the result
-	exponent, err := strconv.Atoi(text[strings.IndexByte(text, 'e')+1:])
-	if err != nil || v != 0 && (exponent < -4 || exponent > 5) {
-		return text
-	}
-	return strconv.FormatFloat(v, 'f', max(0, 2-exponent), 64)
 }

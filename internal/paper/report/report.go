@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/paper"
@@ -42,7 +43,7 @@ func Write(dir string, o *paper.Outcome) error {
 	for k := range figures {
 		f := &figures[k]
 		for _, format := range []string{"svg", "png"} {
-			err := atomicfile.Write(filepath.Join(folder, f.name+"."+format), func(w io.Writer) error { return f.drawing.Write(w, format) })
+			err := atomicfile.Write(filepath.Join(folder, f.name+"."+format), func(w io.Writer) error { return f.Write(w, format) })
 			if err != nil {
 				return fmt.Errorf("figure %s: %w", f.name, err)
 			}
@@ -80,7 +81,7 @@ type section struct {
 
 type part struct {
 	ID, Title, Name, Skipped string
-	Table                    webpage.Table
+	Table                    *webpage.Table
 	Verdicts                 []string
 	Figures                  []webpage.Figure
 }
@@ -103,10 +104,10 @@ func writePage(w io.Writer, o *paper.Outcome, figures []chart) error {
 			for at := range r.Verdicts {
 				p.Verdicts = append(p.Verdicts, r.Verdicts[at].String())
 			}
-			p.Table = rowTable(&o.Manifest.Plan, p.ID, s.Table.Title, r)
+			p.Table = o.Manifest.Plan.Table("table-"+p.ID, s.Table.Title+": "+r.Row.Title, r)
 			for _, f := range figures {
 				if f.table == s.Table.Name && f.row == r.Row.Name {
-					picture, err := f.onPage()
+					picture, err := webpage.Draw("figure-"+f.name, f.title, strings.ToUpper(f.caption[:1])+f.caption[1:], f.about, f.Figure)
 					if err != nil {
 						return fmt.Errorf("figure %s: %w", f.name, err)
 					}

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+// choice is what was chosen in words, as a table, and as other programs call it.
+type choice struct {
+	said, what string
+	note       string // about all values of the table
+	table      *webpage.Table
+	same       []sameModel
+}
+
+// sameModel is how another program names the model.
+type sameModel struct{ Where, Code string }
+
+// mixing are the models with the penalty lambda1 |b|_1 + lambda2/2 |b|^2 = lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2).
+var mixing = []string{"elastic-net", "bounded-elastic-net", "huber", "quantile", "logistic", "multinomial", "poisson", "cox"}
+
+// parametrised are lambda and l1_ratio of a result, in this parametrisation of glmnet and scikit-learn; ok is false for
+// models that have none.
+func parametrised(r *tune.Result) (lambda, l1 float64, ok bool) {
+	switch {
+	case r.Refit == nil || len(r.Lambda) == 0:
+		return 0, 0, false
+	case r.Model == "lasso":
+		return r.Lambda[0], 1, true
+	case r.Model == "ridge":
+		return r.Lambda[0], 0, true
+	case len(r.Lambda) == 2:
+		return mixed(r.Model, r.Lambda[0], r.Lambda[1])
+	}
+	return 0, 0, false
+}
+
+// mixed are lambda and l1_ratio of the weights of a mixing model; ok is false for others, and where there is no penalty.
+func mixed(model string, lambda1, lambda2 float64) (lambda, l1 float64, ok bool) {
+	if lambda = lambda1 + lambda2; !slices.Contains(mixing, model) || !(lambda > 0) {
+		return 0, 0, false
+	}
+	return lambda, lambda1 / lambda, true
+}
+
+// newChoices is a table of hyperparameters.
+func newChoices() *webpage.Table {
+	return webpage.NewTable("chosen", "Hyperparameters", webpage.Text("name"), webpage.Number("value"), webpage.Text("meaning"))
+}
+
+func choiceOf(job *tuneJob, r *tune.Result) choice {
+	c := choice{table: newChoices()}
+	add := func(name, value, meaning string) {
+		c.table.Add(webpage.Cell{Text: name}, webpage.Cell{Text: value, Strong: true}, webpage.Cell{Text: meaning})
+	}
+	rows := "rows"
+	if job.entries != nil {
+		rows = "entries"
+	}
+	of := "of the fit to the training " + rows
+	c.what = "The same fit to the training rows" // from which the final one on more rows differs a little
+	if r.TrainedOn == tune.FinalTrain {
+		c.what = "The same model"
+	}
+	whole := totalWeight(job.rows.Split.Train)
+	if s := r.Selection; s != nil && s.Weighted && r.TrainedOn != tune.FinalTrain {
+		of, c.what = "of the model", "The same model"
+		whole += totalWeight(job.rows.Split.Val)
+	}
+	units := "on the features and the target as they are"
+	if job.model.Standardize {
+		units = "on " + standardised(job.spec)
+	}
+	if len(r.Lambda) == 2 && slices.Contains(mixing, r.Model) && r.Lambda[0] == 0 && r.Lambda[1] == 0 {
+		c.said = "no penalty"
+		add("lambda", "0", "no penalty")
+		return c
+	}
+	if lambda, l1, ok := parametrised(r); ok {
+		c.said = "lambda " + short(lambda)
+		add("lambda", fine(lambda), "weight of the penalty")
+		c.note = "The weight is that " + of + ", " + units + "."
+		if slices.Contains(mixing, r.Model) {
+			c.said += ", l1_ratio " + ratio(l1, 3)
+			add("l1_ratio", ratio(l1, 4), "share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet")
+		}
+		c.same = sameAs(r.Model, lambda, l1, whole, job.data.Wanted.Weights != "", job.data.Wanted.Offset != "")
+		return c
+	}
+	values := r.Lambda
+	if r.Selection != nil {
+		values = slices.Concat(values, r.Selection.Upper)
+	}
+	all := min(len(values), len(r.Names))
+	shown := all
+	if sameUpper(r) {
+		shown = len(r.Lambda)
+	}
+	order := largestFirst(values[:shown])
+	for _, i := range order {
+		meaning := meaningOf(r.Model, r.Names[i])
+		if i >= len(r.Lambda) {
+			meaning = "largest size that the coefficient of the feature may have"
+		}
+		add(r.Names[i], fine(values[i]), meaning)
+	}
+	if len(order) > 0 {
+		c.note = "The values are those " + of + ", " + units + "."
+	}
+	if len(order) < all {
+		add(r.Names[len(order)]+" to "+r.Names[all-1], fine(r.Selection.Upper[0]), "largest size that a coefficient may have, the same for all")
+	}
+	if c.said = rungOf(r); c.said == "" {
+		c.said = saidOf(r.Names, r.Lambda, all)
+	}
+	return c
+}
+
+// largestFirst are the places of values, in their order, or the largest first where there are many.
+func largestFirst(values []float64) []int {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	if len(order) > mostHyperparameters {
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(values[j], values[i]) })
+	}
+	return order
+}
+
+// sameUpper says that there are several hyperparameters that are no radii, all with one value.
+func sameUpper(r *tune.Result) bool {
+	if r.Selection == nil || len(r.Selection.Upper) < 2 || len(r.Names) != len(r.Radii)+len(r.Selection.Upper) {
+		return false
+	}
+	return len(slices.Compact(slices.Clone(r.Selection.Upper))) == 1
+}
+
+// meaningOf says in words what a weight is that of.
+func meaningOf(model, name string) string {
+	switch {
+	case model == "weighted-lasso":
+		return "weight of the penalty on the coefficient of the feature"
+	case model == "matrix-completion" && name == "nuclear":
+		return "weight of the nuclear norm of the matrix"
+	case model == "multi-task" && name == "lambda1":
+		return "weight of the 2-norms of the coefficients of each feature"
+	case name == "fusion":
+		return "weight of the 1-norm of the differences of neighbouring coefficients"
+	case model == "adaptive-lasso":
+		return "weight of the 1-norm of the coefficients, each by its own weight"
+	case name == "lambda1", name == "l1" && (model == "sparse-group-lasso" || model == "fused-lasso"):
+		return "weight of the 1-norm of the coefficients"
+	case model == "matrix-completion", model == "sparse-group-lasso", model == "group-lasso":
+		return "weight of the 2-norm of the coefficients of the group"
+	}
+	return "weight of half the squared 2-norm of the coefficients"
+}
+
+// saidOf names up to three of n hyperparameters with their values, or says how many there are; those without lambda are
+// bounds.
+func saidOf(names []string, lambda []float64, n int) string {
+	if n == 0 {
+		return ""
+	}
+	if len(lambda) > n || len(lambda) > 3 {
+		return count(n, "hyperparameter")
+	}
+	var parts []string
+	for i, v := range lambda {
+		parts = append(parts, names[i]+" "+short(v))
+	}
+	if bounds := n - len(lambda); bounds > 0 {
+		parts = append(parts, count(bounds, "bound")+" of coefficients")
+	}
+	return joined(parts)
+}
+
+// rungOf says which rung of a ladder was taken; empty without.
+func rungOf(r *tune.Result) string {
+	if k := slices.IndexFunc(r.Ladder, func(r tune.Rung) bool { return r.Taken }); k >= 0 {
+		return count(len(r.Lambda), "weight") + " on the rung " + r.Ladder[k].Name
+	}
+	return ""
+}
+
+// ladderTable are the rungs of a ladder; nil without.
+func ladderTable(r *tune.Result) *webpage.Table {
+	if len(r.Ladder) == 0 {
+		return nil
+	}
+	t := webpage.NewTable("ladder", "Rungs, the simplest first", webpage.Text("rung"), webpage.Number("validation error"),
+		webpage.Number("above the least"), webpage.Number("standard error"), webpage.Number("features"), webpage.Text("taken"))
+	for _, rung := range r.Ladder {
+		taken := ""
+		if rung.Taken {
+			taken = "yes"
+		}
+		t.AddTexts(rung.Name, number(rung.Validation), short(rung.Above), short(rung.StandardError), fmt.Sprintf("%.1f", rung.Features), taken)
+	}
+	return t
+}
+
+// sameAs is the model in the words of scikit-learn and glmnet; n is the number of rows that it is trained on, or the sum
+// of their weights w. In the place of an offset o, which scikit-learn lacks, it has targets less the offset where that is
+// the same.
+func sameAs(model string, lambda, l1, n float64, weights, offset bool) []sameModel {
+	digits := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+	l, a := digits(lambda), ratio(l1, 6)
+	learn, family := "", "gaussian"
+	switch model {
+	case "elastic-net":
+		learn = "ElasticNet(alpha=" + l + ", l1_ratio=" + a + ")"
+	case "lasso":
+		learn = "Lasso(alpha=" + l + ")"
+	case "ridge":
+		learn = "Ridge(alpha=" + digits(lambda*n) + ")"
+	case "logistic", "multinomial":
+		learn = `LogisticRegression(penalty="elasticnet", solver="saga", C=` + digits(1/(lambda*n)) + ", l1_ratio=" + a + ")"
+		if family = model; model == "logistic" {
+			family = "binomial"
+		}
+	case "poisson", "cox":
+		family = model
+	default:
+		return nil
+	}
+	glmnet, y, w := `glmnet(x, y, family = "`+family+`", alpha = `+a+", lambda = "+l, "y", ""
+	if weights {
+		glmnet, w = glmnet+", weights = w", ", sample_weight=w"
+	}
+	if offset {
+		glmnet, y = glmnet+", offset = o", "y - o"
+	}
+	list := []sameModel{{"glmnet", glmnet + ", standardize = FALSE)"}}
+	if learn == "" || offset && family != "gaussian" {
+		return list
+	}
+	if weights || offset {
+		learn += ".fit(X, " + y + w + ")"
+	}
+	return append([]sameModel{{"scikit-learn", learn}}, list...)
+}
+
+// totalWeight is the number of rows, or the sum of their weights; 0 for none.
+func totalWeight(d *dataset.Data) float64 {
+	if d != nil && d.Weights != nil {
+		return floats.Sum(d.Weights)
+	}
+	n, _ := d.Dims()
+	return float64(n)
+}
+
+// describe lists the hyperparameters with the same model elsewhere.
+func (c choice) describe() string {
+	var b strings.Builder
+	shown, rest := c.table.First(mostHyperparameters)
+	b.WriteString(shown.String())
+	if rest > 0 {
+		fmt.Fprintf(&b, "and %d more, see --json\n", rest)
+	}
+	if c.note != "" {
+		b.WriteString(wrapped(c.note))
+	}
+	if c.same != nil {
+		fmt.Fprintf(&b, "%s elsewhere:\n", c.what)
+		for _, s := range c.same {
+			fmt.Fprintf(&b, "  %s\n", s.Code)
+		}
+	}
+	return b.String()
+}

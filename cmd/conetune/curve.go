@@ -1,0 +1,228 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/tune"
+)
+
+const (
+	// curvePoints is how many points the curve has to each side of the selection.
+	curvePoints = 12
+	// namedPaths are the coefficients of a path that are drawn with a name, those of the largest effects, and morePaths the
+	// next ones, thin and without.
+	namedPaths, morePaths = 7, 60
+	// mostNamed is the length of a name in a legend.
+	mostNamed = 20
+	// guideStyle is that of lines to the eye.
+	guideStyle = 7
+)
+
+// curve is the validation error around the chosen weights, with bars of one standard error, and the choice; label says what
+// it is over, and scale is the value there of the choice.
+type curve struct {
+	label        string
+	scale        float64
+	line, chosen figure.Line
+}
+
+// curveOf is the curve of a result, nil where there is none.
+func curveOf(r *tune.Result) *curve {
+	if len(r.Curve) < 2 {
+		return nil
+	}
+	c := &curve{
+		label: "multiple of the chosen weights", scale: 1,
+		line: figure.Line{Name: "mean ± s.e."}, chosen: figure.Line{Name: "chosen", Style: 2, Points: true},
+	}
+	if lambda, l1, ok := parametrised(r); ok {
+		c.label, c.scale = "lambda", lambda
+		if slices.Contains(mixing, r.Model) {
+			c.label = "lambda, at l1_ratio " + ratio(l1, 3)
+		}
+	}
+	for _, p := range r.Curve {
+		c.line.X, c.line.Y, c.line.Error = append(c.line.X, c.scale*p.Factor), append(c.line.Y, p.Validation), append(c.line.Error, p.StandardError)
+		if p.Factor == 1 {
+			c.chosen.X, c.chosen.Y = []float64{c.scale}, []float64{p.Validation}
+		}
+	}
+	return c
+}
+
+// figure draws the curve.
+func (c *curve) figure() figure.Figure {
+	return figure.Figure{Title: "validation error", XLabel: c.label, LogX: true, PanelHeight: 240, Panels: []figure.Panel{{YLabel: "validation error", Lines: []figure.Line{c.line, c.chosen}}}}
+}
+
+// curveDrawing is the validation error around the chosen weights; nil where there is no curve.
+func curveDrawing(job *tuneJob, r *tune.Result) *drawing {
+	c := curveOf(r)
+	if c == nil {
+		return nil
+	}
+	last := len(c.line.X) - 1
+	about := fmt.Sprintf("The validation error from %s %s down to %s, the other hyperparameters in proportion: %s at the largest, %s at the smallest.", c.label, short(c.line.X[0]), short(c.line.X[last]),
+		short(c.line.Y[0]), short(c.line.Y[last]))
+	if len(c.chosen.X) > 0 {
+		about += fmt.Sprintf(" At the choice, %s, it is %s.", short(c.scale), short(c.chosen.Y[0]))
+	}
+	return &drawing{"curve", "Validation error (" + job.spec.Unit() + ") over " + c.label + ", with bars of one standard error", about, c.figure()}
+}
+
+// paths are the effects of one standard deviation of features, or the norms of those of groups, over the weights or the
+// steps of a run.
+type paths struct {
+	x      []float64
+	name   []string // the largest effect at the choice, or at the end of a run, first
+	effect [][]float64
+}
+
+// newPaths are those of fits at places, in the order of the fit at one of these; nil where no effect is not zero. Groups
+// are nil for single features, whose effects have signs but for several targets.
+func newPaths(x []float64, fits []tune.Fit, at int, deviation []float64, g *groups.Groups) *paths {
+	if len(fits) == 0 {
+		return nil
+	}
+	names := fits[0].Features
+	effect := func(f tune.Fit, k int) float64 {
+		if row := f.Of(k); len(row) > 1 {
+			return deviation[k] * floats.Norm(row, 2)
+		}
+		return deviation[k] * f.Of(k)[0]
+	}
+	if g != nil {
+		names = g.Names
+		single := effect
+		effect = func(f tune.Fit, k int) (norm float64) {
+			for _, j := range g.Members[k] {
+				norm = math.Hypot(norm, single(f, j))
+			}
+			return norm
+		}
+	}
+	lines, most := make([][]float64, len(names)), make([]float64, len(names))
+	var order []int
+	for k := range names {
+		for _, f := range fits {
+			lines[k] = append(lines[k], effect(f, k))
+		}
+		if most[k] = floats.Norm(lines[k], math.Inf(1)); most[k] > 0 {
+			order = append(order, k)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(math.Abs(lines[b][at]), math.Abs(lines[a][at])), cmp.Compare(most[b], most[a]))
+	})
+	out := &paths{x: x}
+	for _, k := range order {
+		out.name, out.effect = append(out.name, names[k]), append(out.effect, lines[k])
+	}
+	if order == nil {
+		return nil
+	}
+	return out
+}
+
+// pathsOf are those of a result over the weights of its curve, whose label and choice they have; nil where there are none.
+func pathsOf(split *dataset.Split, r *tune.Result) (*paths, *curve) {
+	c := curveOf(r)
+	if c == nil || r.RefitFit.Coefficients == nil || r.RefitFit.Matrix != nil {
+		return nil, nil
+	}
+	var x []float64
+	var fits []tune.Fit
+	at := 0
+	for _, p := range r.Curve {
+		if p.Fit.Coefficients == nil {
+			continue
+		}
+		if p.Factor == 1 {
+			at = len(fits)
+		}
+		x, fits = append(x, c.scale*p.Factor), append(fits, p.Fit)
+	}
+	if len(x) < 2 {
+		return nil, nil
+	}
+	return newPaths(x, fits, at, split.Train.Deviations(), nil), c
+}
+
+// panel draws the paths.
+func (p *paths) panel(label string) figure.Panel {
+	out := figure.Panel{YLabel: label}
+	for k, line := range p.effect[:min(len(p.effect), namedPaths+morePaths)] {
+		l := figure.Line{X: p.x, Y: line, Style: guideStyle, Thin: true}
+		if k < namedPaths {
+			l.Name, l.Style, l.Thin = shortened(p.name[k]), k, false
+		}
+		out.Lines = append(out.Lines, l)
+	}
+	return out
+}
+
+// around draws the paths over the weights, and where the choice is.
+func (p *paths) around(c *curve) figure.Panel {
+	out := p.panel("effect of one s.d.")
+	low, high := 0.0, 0.0
+	for _, l := range out.Lines {
+		low, high = min(low, slices.Min(l.Y)), max(high, slices.Max(l.Y))
+	}
+	out.Lines = append(out.Lines, figure.Line{X: []float64{c.scale, c.scale}, Y: []float64{low, high}, Style: 6, Thin: true})
+	return out
+}
+
+// shortened is a name that fits into a legend.
+func shortened(name string) string {
+	if letters := []rune(name); len(letters) > mostNamed {
+		return string(letters[:mostNamed-2]) + ".."
+	}
+	return name
+}
+
+// pathDrawing shows the coefficients over the weights; nil where there are none.
+func pathDrawing(split *dataset.Split, r *tune.Result) *drawing {
+	p, c := pathsOf(split, r)
+	if p == nil {
+		return nil
+	}
+	features := func(n int) string { return count(n, "feature") }
+	used := func(k int) string {
+		n := 0
+		for _, line := range p.effect {
+			if line[k] != 0 {
+				n++
+			}
+		}
+		return features(n) + " at " + short(p.x[k])
+	}
+	on := "the prediction"
+	switch fit := r.RefitFit; {
+	case fit.Classes():
+		on = "the values of the labels, the norm of them"
+	case fit.Targets != nil:
+		on = "the targets, the norm of them"
+	case fit.Labels != nil:
+		on = "the value whose sign is the label"
+	case fit.Hazard:
+		on = "the logarithm of the hazard"
+	case fit.LogLink:
+		on = "the logarithm of the mean"
+	}
+	named := min(len(p.name), namedPaths)
+	about := fmt.Sprintf("What one standard deviation of a feature does to %s, over %s. In use: %s, %s. The dotted vertical line is the choice, %s; with names the %s that are largest there",
+		on, c.label, used(0), used(len(p.x)-1), short(c.scale), features(named))
+	if more := min(len(p.name), namedPaths+morePaths) - named; more > 0 {
+		about += fmt.Sprintf(", thin and without a name the next %d", more)
+	}
+	f := figure.Figure{Title: "paths of the coefficients", XLabel: c.label, LogX: true, PanelHeight: tallPanel, Panels: []figure.Panel{p.around(c)}}
+	return &drawing{"paths", "Paths of the coefficients: effects of one standard deviation over " + c.label, about + ".", f}
+}

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/integrate"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+const (
+	// mostPoints bounds the points of a cloud on the page and of the ROC curve.
+	mostPoints = 300
+	// calibrationBins is how many bins of equal size the probabilities are in.
+	calibrationBins = 10
+	tallPanel       = 300 // height in points
+)
+
+// drawing is a figure with its words: what it is, and what it says.
+type drawing struct {
+	id, caption, about string
+	figure             figure.Figure
+}
+
+// onPage is the drawing on a page.
+func (d *drawing) onPage() (webpage.Figure, error) {
+	return webpage.Draw(d.id, d.caption, d.caption, d.about, d.figure)
+}
+
+// tiles are the panels of a drawing as tiles of another figure, with titles; their axes are free, or from 0 to 1.
+func (d *drawing) tiles(free bool, titles ...string) (list []figure.Tile) {
+	for k, p := range d.figure.Panels {
+		list = append(list, figure.Tile{Title: titles[k], XLabel: d.figure.XLabel, YLabel: p.YLabel, Free: free, Lines: p.Lines})
+	}
+	return list
+}
+
+// statisticsFigure is what --plot draws, about the choice of the best method: the validation error and the coefficients over
+// lambda, and below them the predictions: targets and residuals, or the ROC curve and the confusion table of a classifier, or
+// the matrix. Where the weights have no curve, as those of a support vector machine and of a matrix, what the run had reached
+// stands above.
+func statisticsFigure(job *tuneJob, split *dataset.Split, results []*tune.Result) figure.Figure {
+	r := evaluate.Best(results)
+	var f figure.Figure
+	if c := curveOf(r); c != nil {
+		f = c.figure()
+		f.Panels[0].YLabel = "validation: " + errorAxis(r)
+		f.Title = fmt.Sprintf("%s for %s: error over lambda, with bars of one standard error", r.Model, split.Train.Target)
+		if p, c := pathsOf(split, r); p != nil {
+			f.Panels = append(f.Panels, p.around(c))
+		}
+	} else if f = progressFigure(job, results); len(results) == 1 && !searches(r.Method) {
+		f.Panels = f.Panels[:1] // the others are about the method
+	}
+	switch j := job.judge.Of(r); {
+	case r.Refit == nil:
+	case r.RefitFit.Matrix != nil:
+		f.Map = heatMap(r.RefitFit.Matrix)
+	case r.RefitFit.Labels != nil:
+		f.Tiles = classifierTiles(job, split, r)
+	case j != nil:
+		titles := []string{"targets, " + whereJudged[j.On], "residuals"}
+		if r.RefitFit.Hazard {
+			titles = []string{"without an event, by thirds of the hazard (orange: highest), " + whereJudged[j.On]}
+		}
+		f.Tiles = predictionDrawings(job, j, r.RefitFit)[0].tiles(true, titles...)
+	}
+	return f
+}
+
+// heatMap shows a completed matrix.
+func heatMap(m *problems.Matrix) *figure.Map {
+	rows, cols := m.Dims()
+	return &figure.Map{Title: "completed matrix", XLabel: "column", YLabel: "row", Rows: rows, Cols: cols, At: m.At}
+}
+
+// whereJudged names the rows of predictions that were judged, in a few words.
+var whereJudged = map[string]string{evaluate.OnTest: "test rows", evaluate.OnFolds: "by cross-validation", evaluate.OnValidation: "validation rows"}
+
+// classifierTiles are the ROC curve, of two labels, and the confusion table of a classifier: on the rows that it is judged
+// by, or, where there are none, on those that it was trained on.
+func classifierTiles(job *tuneJob, split *dataset.Split, r *tune.Result) (tiles []figure.Tile) {
+	fit, names, where := r.RefitFit, job.labels(r.RefitFit), trainingRows(job)+" rows"
+	d := job.judge.Of(r)
+	if d != nil {
+		where = whereJudged[d.On]
+	} else {
+		d = job.judge.Trained(split.Train, fit)
+	}
+	if !fit.Classes() {
+		if curve := rocOf(d, names); curve != nil {
+			tiles = curve.tiles(false, strings.Replace(curve.caption, "ROC curve", "ROC, "+where, 1))
+		}
+	}
+	title := "confusion, " + where
+	if d.Weight != nil {
+		title = "confusion by weight, " + where
+	}
+	return append(tiles, figure.Tile{Title: title, XLabel: "predicted label", YLabel: "label", Counts: d.Confusion(len(names)), Columns: names, Rows: names})
+}
+
+// predictionDrawings are those that fit the model.
+func predictionDrawings(job *tuneJob, j *evaluate.Judged, fit tune.Fit) []*drawing {
+	switch {
+	case fit.Classes(): // the confusion table has it
+		return nil
+	case fit.Hazard:
+		return []*drawing{risksOf(j)}
+	case fit.Labels == nil:
+		return []*drawing{residualsOf(j)}
+	}
+	names := job.labels(fit)
+	if job.logOdds() {
+		return []*drawing{calibrationOf(j, names[1]), rocOf(j, names)}
+	}
+	return []*drawing{rocOf(j, names)}
+}
+
+// roc returns the shares of other rows (x) and of rows of label 1 (y) whose value is above a threshold, for all thresholds,
+// and the area below the curve, by the weights of the rows, nil for equal ones. There are rows of both.
+func roc(value, label, weight []float64) (x, y []float64, area float64) {
+	v, w, positive := slices.Clone(value), slices.Clone(weight), make([]bool, len(label))
+	for i, l := range label {
+		positive[i] = l == 1
+	}
+	stat.SortWeightedLabeled(v, positive, w)
+	y, x, _ = stat.ROC(nil, v, positive, w)
+	return x, y, integrate.Trapezoidal(x, y)
+}
+
+// diagonal is a line to the eye.
+func diagonal() figure.Line {
+	return figure.Line{X: []float64{0, 1}, Y: []float64{0, 1}, Style: guideStyle}
+}
+
+// rocOf is the ROC curve; nil where there is one label alone.
+func rocOf(j *evaluate.Judged, names []string) *drawing {
+	if !slices.Contains(j.Y, 0) || !slices.Contains(j.Y, 1) {
+		return nil
+	}
+	x, y, area := roc(j.Value, j.Y, j.Weight)
+	curve := figure.Line{Name: "model", X: webpage.Thinned(x, mostPoints), Y: webpage.Thinned(y, mostPoints)}
+	return &drawing{
+		"roc", fmt.Sprintf("ROC curve, area %.3f", area),
+		fmt.Sprintf("The share of %s that is found over the share of %s that is called %s, for all thresholds. The diagonal is chance. The area below the curve is %.3f.", names[1], names[0], names[1], area),
+		figure.Figure{Title: "ROC curve", XLabel: "share of " + names[0] + " called " + names[1], XFromZero: true, PanelHeight: tallPanel,
+			Panels: []figure.Panel{{YLabel: "share of " + names[1] + " found", Lines: []figure.Line{diagonal(), curve}}}},
+	}
+}
+
+// ordered are the places of values by their size.
+func ordered(values []float64) []int {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	return order
+}
+
+// residualsOf has targets and residuals over predictions.
+func residualsOf(j *evaluate.Judged) *drawing {
+	order := ordered(j.Value)
+	shown := webpage.Thinned(order, mostPoints)
+	actual, residual := figure.Line{Name: "rows", Points: true}, figure.Line{Name: "residuals", Points: true}
+	below := 0
+	for _, i := range shown {
+		f, y := j.Value[i], j.Y[i]
+		actual.X, actual.Y = append(actual.X, f), append(actual.Y, y)
+		residual.X, residual.Y = append(residual.X, f), append(residual.Y, y-f)
+		if y < f {
+			below++
+		}
+	}
+	lo, hi := j.Value[order[0]], j.Value[order[len(order)-1]]
+	caption := "Targets, and residuals (target minus prediction), over predictions"
+	if len(shown) < len(order) {
+		caption += fmt.Sprintf(": %d of %d, evenly", len(shown), len(order))
+	}
+	about := fmt.Sprintf("Predictions from %s to %s. Above, the targets, with the line on which they equal the predictions; below, the residuals, with the line of 0. %d of %d targets are below their predictions.",
+		short(lo), short(hi), below, len(shown))
+	return &drawing{"residuals", caption, about, figure.Figure{Title: "targets and residuals over predictions", XLabel: "prediction", PanelHeight: 220, Panels: []figure.Panel{
+		{YLabel: "target", Lines: []figure.Line{actual, {X: []float64{lo, hi}, Y: []float64{lo, hi}, Style: 2}}},
+		{YLabel: "residual", Lines: []figure.Line{residual, {X: []float64{lo, hi}, Y: []float64{0, 0}, Style: 2}}},
+	}}}
+}
+
+// calibrationOf has the share of the second label over its predicted probability, in bins of equal size.
+func calibrationOf(j *evaluate.Judged, label string) *drawing {
+	order := ordered(j.Value)
+	bins := min(calibrationBins, max(2, len(order)/10))
+	line := figure.Line{Name: "share ± s.e."}
+	for k := range bins {
+		bin := order[k*len(order)/bins : (k+1)*len(order)/bins]
+		if len(bin) == 0 {
+			continue
+		}
+		n := float64(len(bin))
+		weight := slices.Repeat([]float64{1 / n}, len(bin))
+		if j.Weight != nil {
+			for at, i := range bin {
+				weight[at] = j.Weight[i]
+			}
+			floats.Scale(1/floats.Sum(weight), weight)
+		}
+		p, share := 0.0, 0.0
+		for at, i := range bin {
+			p += weight[at] * evaluate.Probability(j.Value[i])
+			share += weight[at] * j.Y[i]
+		}
+		line.X, line.Y, line.Error = append(line.X, p), append(line.Y, share), append(line.Error, math.Sqrt(share*(1-share)/n))
+	}
+	last := len(line.X) - 1
+	caption := fmt.Sprintf("Calibration: share of %s over its predicted probability, in %d bins of equal size, with bars of one standard error", label, len(line.X))
+	about := fmt.Sprintf("In the lowest bin the mean probability is %s and the share %s, in the highest %s and %s. On the diagonal they are equal.",
+		short(line.X[0]), short(line.Y[0]), short(line.X[last]), short(line.Y[last]))
+	return &drawing{"calibration", caption, about, figure.Figure{Title: "calibration", XLabel: "predicted probability of " + label, XFromZero: true, PanelHeight: tallPanel,
+		Panels: []figure.Panel{{YLabel: "share of " + label, Lines: []figure.Line{diagonal(), line}}}}}
+}
+
+// riskNames are the groups of rows of a figure, by their values.
+var riskNames = []string{"low risk", "middle risk", "high risk"}
+
+// risksOf has the shares of rows without an event over time, by thirds of the values among the rows of each part.
+func risksOf(d *evaluate.Judged) *drawing {
+	groups, weights := make([][]float64, len(riskNames)), make([][]float64, len(riskNames))
+	from := 0
+	for _, to := range d.Ends {
+		for k, i := range ordered(d.Value[from:to]) {
+			i += from
+			g := k * len(groups) / (to - from)
+			if groups[g] = append(groups[g], d.Y[i]); d.Weight != nil {
+				weights[g] = append(weights[g], d.Weight[i])
+			}
+		}
+		from = to
+	}
+	about := "The share of rows without an event over time, by thirds of the predicted hazards:"
+	var lines []figure.Line
+	for g, y := range groups {
+		times, share := survival.KaplanMeier(y, weights[g])
+		line := figure.Line{Name: riskNames[g], Style: g, Steps: true, X: []float64{0}, Y: []float64{1}}
+		if len(times) > 0 && times[0] == 0 { // a time has one share, the one after it
+			line.X, line.Y = nil, nil
+		}
+		line.X, line.Y = append(line.X, times...), append(line.Y, share...)
+		lines = append(lines, line)
+		about += fmt.Sprintf(" %s ends at %s;", line.Name, short(line.Y[len(line.Y)-1]))
+	}
+	return &drawing{
+		"risks", "Share of rows without an event over time (Kaplan and Meier), by thirds of the predicted hazards", about[:len(about)-1] + ".",
+		figure.Figure{Title: "without an event", XLabel: "time", XFromZero: true, PanelHeight: tallPanel, Panels: []figure.Panel{
+			{YLabel: "share without an event", Lines: lines},
+		}},
+	}
+}

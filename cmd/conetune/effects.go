@@ -1,0 +1,255 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+
+	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/tune"
+)
+
+// deviations are the standard deviations of the features over the training rows, to be read only.
+func (job *tuneJob) deviations() []float64 {
+	job.once.Do(func() { job.deviation = job.rows.Split.Train.Deviations() })
+	return job.deviation
+}
+
+// effects lists the features whose coefficients are not zero, the largest effect first.
+func (job *tuneJob) effects(fit tune.Fit) []model.Effect {
+	return model.Effects(fit, model.Sizes(fit, job.deviations()))
+}
+
+// stability is the share of the fits of folds that have each feature; nil without folds.
+func (job *tuneJob) stability(j *evaluate.Judged) []float64 {
+	if j == nil || j.Folds == nil {
+		return nil
+	}
+	return model.Stability(j.Folds, job.deviations())
+}
+
+// coefficientTable lists the coefficients in use, the largest effect first and as far as most allows, with a bar for each
+// and how many folds choose it; more are left out.
+func coefficientTable(job *tuneJob, fit tune.Fit, j *evaluate.Judged, most int) (t *webpage.Table, note string, more int) {
+	list := job.effects(fit)
+	if len(list) == 0 {
+		return nil, "", 0
+	}
+	t = webpage.NewTable("effects", "Effects of one standard deviation", webpage.Text("feature"), webpage.Number("effect"))
+	t.Sortable = true
+	shown := shownTargets(fit)
+	for _, name := range shown {
+		t.Columns = append(t.Columns, webpage.Number(name))
+	}
+	stable := job.stability(j)
+	if stable != nil {
+		t.Columns = append(t.Columns, webpage.Number("chosen by folds"))
+	}
+	t.Columns = append(t.Columns, webpage.Column{Title: "picture", Spoken: "of the effect", Number: true, Picture: true})
+	for _, e := range list[:min(len(list), most)] {
+		effect := e.Size
+		if fit.Targets == nil {
+			effect = math.Copysign(e.Size, e.Coefficient)
+		}
+		cells := []webpage.Cell{{Text: e.Feature}, webpage.Sorted(fine(effect), exact(effect))}
+		for _, v := range fit.Of(e.Index)[:len(shown)] {
+			cells = append(cells, webpage.Sorted(fine(v), exact(v)))
+		}
+		if stable != nil {
+			share := stable[e.Index]
+			cells = append(cells, webpage.Sorted(fmt.Sprintf("%.0f %%", 100*share), exact(share)))
+		}
+		bar := webpage.Sorted("", exact(effect))
+		bar.Picture = effectBar(effect / list[0].Size)
+		t.Add(append(cells, bar)...)
+	}
+	return t, effectsNote(job, fit, len(list), len(shown), j), len(list) - len(t.Rows)
+}
+
+// effectsNote says what the numbers of that table are, of a model with so many features in use, and so many of several
+// targets or labels that are shown.
+func effectsNote(job *tuneJob, fit tune.Fit, used, shown int, j *evaluate.Judged) string {
+	of := count(len(fit.Features), "feature")
+	note := fmt.Sprintf("%d of %s are in the model.", used, of)
+	if used == 1 {
+		note = "1 of " + of + " is in the model."
+	}
+	if fit.Targets != nil {
+		of, unit := "targets", "in the units of the table"
+		if fit.Classes() {
+			of, unit = "labels", "of the logarithms of their odds, in the units of the table"
+		}
+		which := "those of each"
+		if shown < len(fit.Targets) {
+			which = fmt.Sprintf("those of the first %d of %d (--coefficients FILE.csv has all)", shown, len(fit.Targets))
+		}
+		note += fmt.Sprintf(" The effect of one standard deviation is the norm over the %s; the coefficients are %s, %s.", of, which, unit)
+	} else {
+		note += " An effect is what the prediction changes by when the feature rises by one standard deviation; a coefficient is in the unit of the table."
+		if j != nil && j.Folds != nil {
+			note += fmt.Sprintf(" The last number is the share of the %d fits of the folds that have the feature.", len(j.Folds))
+		}
+	}
+	switch {
+	case fit.Targets != nil:
+	case fit.Hazard:
+		note += " Effects are on the logarithm of the hazard."
+	case fit.LogLink:
+		note += " Effects are on the logarithm of the mean."
+	case fit.Labels != nil:
+		label, what := job.rows.Label(fit.Labels[1]), "that sum."
+		if job.logOdds() {
+			what = fmt.Sprintf("the log odds of %s, which are that sum.", label)
+		}
+		note += fmt.Sprintf(" The label is %s where features times coefficients and the intercept sum up to more than 0. Effects are on %s", label, what)
+	}
+	return note + interceptNote(job, fit, shown)
+}
+
+// interceptNote tells the constants, of several targets or labels those that are shown.
+func interceptNote(job *tuneJob, fit tune.Fit, shown int) string {
+	switch {
+	case !job.model.Intercept:
+		return ""
+	case fit.Targets == nil:
+		return " The intercept is " + fine(fit.Intercept) + "."
+	}
+	var list []string
+	for _, v := range fit.Intercepts[:min(shown, len(fit.Intercepts))] {
+		list = append(list, fine(v))
+	}
+	return " The intercepts are " + joined(list) + "."
+}
+
+// mostTargets bounds the targets or labels that have columns of coefficients.
+const mostTargets = 6
+
+// shownTargets are the headings of the columns of coefficients: one, or the first of several targets or labels.
+func shownTargets(fit tune.Fit) (names []string) {
+	if fit.Targets == nil {
+		return []string{"coefficient"}
+	}
+	for _, name := range fit.Targets[:min(len(fit.Targets), mostTargets)] {
+		names = append(names, "coefficient, "+name)
+	}
+	return names
+}
+
+// effectBar is a bar from the middle to a share of the half width, from -1 to 1; the number beside it is its text.
+func effectBar(share float64) template.HTML {
+	const half = 60
+	from, length := float64(half), half*math.Abs(share)
+	if share < 0 {
+		from -= length
+	}
+	return template.HTML(fmt.Sprintf(`<svg class="bar" viewBox="0 0 %d 12" aria-hidden="true"><path class="axis" d="M%d 0v12"/>`+
+		`<rect x="%.2f" y="2" width="%.2f" height="8"/></svg>`, 2*half, half, from, length))
+}
+
+// origin is where a feature comes from: the level of a category and the reference that it is compared with.
+type origin struct{ column, level, reference string }
+
+// origins are those of all features of an encoding.
+func origins(e *table.Encoder) map[string]origin {
+	out := map[string]origin{}
+	if e == nil {
+		return out
+	}
+	for _, c := range e.Columns {
+		names := (&table.Encoder{Columns: []table.Coding{c}}).Features()
+		for k, name := range names {
+			o := origin{column: c.Column}
+			switch {
+			case c.Kind == table.Category && k+1 < len(c.Levels):
+				o.level, o.reference = c.Levels[k+1], c.Levels[0]
+			case c.Missing && k == len(names)-1:
+				o.level = "(missing)"
+				if len(c.Levels) > 0 {
+					o.reference = c.Levels[0]
+				}
+			}
+			out[name] = o
+		}
+	}
+	return out
+}
+
+// writeCoefficients writes the intercept and the coefficients that are not zero as CSV, those of the largest effect first;
+// with several targets a row for each feature and target, and with folds the share of those that have the feature.
+func (job *tuneJob) writeCoefficients(w io.Writer, fit tune.Fit, j *evaluate.Judged) error {
+	from, deviation, stable := origins(job.rows.Encoder), job.deviations(), job.stability(j)
+	lines := [][]string{{"feature", "coefficient", "effect", "column", "level", "reference"}}
+	line := func(target, share string, cells ...string) {
+		if fit.Targets != nil {
+			cells = append(cells, target)
+		}
+		if stable != nil {
+			cells = append(cells, share)
+		}
+		lines = append(lines, cells)
+	}
+	line("target", "chosen_by_folds", lines[0]...)
+	lines = lines[1:]
+	targets, intercepts := []string{""}, []float64{fit.Intercept}
+	if fit.Targets != nil {
+		targets, intercepts = fit.Targets, fit.Intercepts
+	}
+	for k, v := range intercepts {
+		line(targets[k], "", "(intercept)", exact(v), "", "", "", "")
+	}
+	for _, f := range job.effects(fit) {
+		o, there := from[f.Feature]
+		if !there {
+			o.column = f.Feature
+		}
+		share := ""
+		if stable != nil {
+			share = exact(stable[f.Index])
+		}
+		for k, v := range fit.Of(f.Index) {
+			if v != 0 {
+				line(targets[k], share, f.Feature, exact(v), exact(v*deviation[f.Index]), o.column, o.level, o.reference)
+			}
+		}
+	}
+	return csv.NewWriter(w).WriteAll(lines)
+}
+
+// toldCoefficients are the intercept and the coefficients that are not zero, for JSON.
+type toldCoefficients struct {
+	Coefficients any `json:"coefficients"` // of a feature, with several targets of a feature and a target
+	Intercept    any `json:"intercept"`    // with several targets of a target
+}
+
+// tellCoefficients names the coefficients of a fit.
+func tellCoefficients(fit tune.Fit) *toldCoefficients {
+	if fit.Targets == nil {
+		named := map[string]float64{}
+		for j, v := range fit.Coefficients {
+			if v != 0 {
+				named[fit.Features[j]] = v
+			}
+		}
+		return &toldCoefficients{named, fit.Intercept}
+	}
+	named, intercepts := map[string]map[string]float64{}, map[string]float64{}
+	for k, target := range fit.Targets {
+		intercepts[target] = fit.Intercepts[k]
+	}
+	for j, feature := range fit.Features {
+		for k, v := range fit.Of(j) {
+			if v != 0 {
+				if named[feature] == nil {
+					named[feature] = map[string]float64{}
+				}
+				named[feature][fit.Targets[k]] = v
+			}
+		}
+	}
+	return &toldCoefficients{named, intercepts}
+}

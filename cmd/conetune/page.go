@@ -1,0 +1,109 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+//go:embed page.html
+var reportBody string
+
+var reportPage = webpage.New("tune", reportBody)
+
+// mostListed bounds the rows of the page's tables of coefficients and hyperparameters.
+const mostListed = 40
+
+// reportContents is what the body of the page is made of.
+type reportContents struct {
+	Lead                 string
+	Verdict              []string
+	Quality, Errors      *webpage.Table
+	Choice               *webpage.Table
+	ChoiceNote           string
+	Ladder               *webpage.Table
+	Same                 []sameModel
+	SameWhat             string
+	Methods              *webpage.Table
+	Curve                []webpage.Figure
+	Coefficients         *webpage.Table
+	CoefficientsNote     string
+	Paths                []webpage.Figure
+	On                   string
+	Figures              []webpage.Figure
+	Confusion            *webpage.Table
+	Data, Findings, Made []string
+	Command, Settings    string
+	Trace                []webpage.Figure
+}
+
+// htmlReport writes the page of a run, about the choice of the best of its methods.
+func htmlReport(w io.Writer, args []string, job *tuneJob, split *dataset.Split, results []*tune.Result) (err error) {
+	what := summarize(job, split, results)
+	r, j := what.chosen, what.judged
+	c := reportContents{
+		Command: commandLine(args), Settings: string(job.settings), Lead: what.lead, Verdict: what.verdict, Quality: what.quality,
+		ChoiceNote: what.choice.note, Ladder: ladderTable(r), Same: what.choice.same, SameWhat: what.choice.what,
+		Made: []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed), madeBy(r), "the model is trained on " + trainedOn(job, split, r)},
+	}
+	draw := func(list ...*drawing) (figures []webpage.Figure) {
+		for _, d := range list {
+			if d != nil && err == nil {
+				var f webpage.Figure
+				f, err = d.onPage()
+				figures = append(figures, f)
+			}
+		}
+		return figures
+	}
+	var more int
+	if c.Choice, more = what.choice.table.First(mostListed); more > 0 {
+		c.ChoiceNote += fmt.Sprintf(" %d more are in --json.", more)
+	}
+	switch {
+	case len(results) > 1:
+		c.Methods = methodsTable(job, results)
+	case j == nil || j.Entries:
+		c.Errors = methodsTable(job, results)
+	}
+	c.Curve = draw(curveDrawing(job, r))
+	if job.entries == nil {
+		if c.Coefficients, c.CoefficientsNote, more = coefficientTable(job, r.RefitFit, j, mostListed); more > 0 {
+			c.CoefficientsNote += fmt.Sprintf(" The %d largest are shown.", mostListed)
+		}
+		c.Paths = draw(pathDrawing(split, r))
+	}
+	if j != nil {
+		c.On, c.Figures = judgedOn(j), draw(predictionDrawings(job, j, r.RefitFit)...)
+		if r.RefitFit.Labels != nil {
+			c.Confusion = confusionTable(job, j, r.RefitFit)
+		}
+	}
+	for line := range strings.Lines(describeData(job, split)) {
+		c.Data = append(c.Data, strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "data ")))
+	}
+	for _, n := range job.rows.Notes {
+		c.Findings = append(c.Findings, n.File+": "+strings.ReplaceAll(n.Text, "\n", " "))
+	}
+	if c.Trace = draw(traceDrawing(job, results)); err != nil {
+		return err
+	}
+	return webpage.Write(w, reportPage, "How "+what.target+" was modelled", c)
+}
+
+// commandLine is a command line as a shell takes it.
+func commandLine(args []string) string {
+	words := []string{"conetune"}
+	for _, a := range args {
+		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`*?[]{}()<>|&;!#~") {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		words = append(words, a)
+	}
+	return strings.Join(words, " ")
+}

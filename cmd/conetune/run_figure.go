@@ -1,0 +1,225 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/tune"
+)
+
+// traceOfRun is what --plot-trace draws: how the run went, of one method with the paths of the coefficients.
+func traceOfRun(job *tuneJob, split *dataset.Split, results []*tune.Result) figure.Figure {
+	f := progressFigure(job, results)
+	r := results[0]
+	if len(results) > 1 || split.Train == nil || r.RefitFit.Matrix != nil {
+		return f
+	}
+	label := "coefficients x s.d., refit"
+	switch {
+	case r.RefitFit.Classes():
+		label = "norms over labels, refit"
+	case r.RefitFit.Targets != nil:
+		label = "norms over targets, refit"
+	case job.groupsOfModel != nil:
+		label = "norms of groups, refit"
+	}
+	var fits []tune.Fit
+	var x []float64
+	for k, e := range r.Trace {
+		if e.Fit != nil {
+			fits, x = append(fits, *e.Fit), append(x, float64(k+1))
+		}
+	}
+	if p := newPaths(x, fits, len(fits)-1, split.Train.Deviations(), job.groupsOfModel); p != nil {
+		f.Panels = append(f.Panels, p.panel(label))
+	}
+	return f
+}
+
+// progressFigure shows how a run went: of VF-iDCA errors, penalty, gap and step over its iterations, of a search the best
+// errors over its evaluations, of several methods over the seconds, which are alike for all.
+func progressFigure(job *tuneJob, results []*tune.Result) figure.Figure {
+	r := results[0]
+	words := chosenWords(evaluate.Best(results))
+	if len(job.methods) == 1 && !searches(job.methods[0]) {
+		f := traceFigure(r)
+		f.XLabel += words
+		return f
+	}
+	f := figure.Figure{
+		Title: fmt.Sprintf("%s by %s", r.Model, joined(job.methods)), XLabel: "seconds" + words, XFromZero: true,
+		Panels: []figure.Panel{{YLabel: "best validation error, refit"}, {YLabel: "its test error"}},
+	}
+	if len(results) == 1 {
+		f.XLabel = "evaluation" + words
+	}
+	for i, r := range results {
+		validation, test := reached(r, len(results) == 1)
+		validation.Name, test.Name, validation.Style, test.Style = r.Method, r.Method, i, i
+		f.Panels[0].Lines = append(f.Panels[0].Lines, validation)
+		f.Panels[1].Lines = append(f.Panels[1].Lines, test)
+	}
+	best := evaluate.Best(results)
+	end := best.TimeSeconds
+	if len(results) == 1 {
+		end = float64(len(r.Trace))
+	}
+	for k, point := range chosenPoints(best, end) {
+		point.Name, point.Style = "chosen", len(results)
+		f.Panels[k].Lines = append(f.Panels[k].Lines, point)
+	}
+	return f
+}
+
+// reached is, over the evaluations or the time of a run, the validation error of the best refit so far, and the test error
+// of that refit; at the end those of the report, whose model may be trained on more rows.
+func reached(r *tune.Result, steps bool) (validation, test figure.Line) {
+	type event struct {
+		at float64
+		tune.Event
+	}
+	var events []event
+	end := r.TimeSeconds
+	for k, e := range r.Trace {
+		at := e.Elapsed.Seconds()
+		if steps {
+			at, end = float64(k+1), float64(k+1)
+		}
+		events = append(events, event{at, e})
+	}
+	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
+	var have *tune.Errors
+	step := func(at float64, next *tune.Errors) {
+		for _, e := range []*tune.Errors{have, next} {
+			if e != nil {
+				validation.X, validation.Y = append(validation.X, at), append(validation.Y, e.Validation)
+			}
+			if e != nil && e.Test != nil {
+				test.X, test.Y = append(test.X, at), append(test.Y, *e.Test)
+			}
+		}
+		if next != nil {
+			have = next
+		}
+	}
+	least := math.Inf(1)
+	for _, e := range events {
+		if v := e.Value(); v < least {
+			least = v
+			step(e.at, e.Refit)
+		}
+	}
+	step(end, r.Refit)
+	return validation, test
+}
+
+// traceFigure puts errors, penalty, lower gap and step below each other, over the iterations.
+func traceFigure(r *tune.Result) figure.Figure {
+	column := func(name string, style int, value func(tune.Event) *float64) figure.Line {
+		l := figure.Line{Name: name, Style: style}
+		for k, e := range r.Trace {
+			if v := value(e); v != nil {
+				l.X, l.Y = append(l.X, float64(k+1)), append(l.Y, *v)
+			}
+		}
+		return l
+	}
+	refit := func(of func(*tune.Errors) *float64) func(tune.Event) *float64 {
+		return func(e tune.Event) *float64 {
+			if e.Refit == nil {
+				return nil
+			}
+			return of(e.Refit)
+		}
+	}
+	f := figure.Figure{
+		Title:  fmt.Sprintf("%s by %s: %s after %s", r.Model, r.Method, describeStatus(r.Status), progressOf(r)),
+		XLabel: "iteration", XFromZero: true,
+		Panels: []figure.Panel{{YLabel: errorAxis(r), Lines: append([]figure.Line{
+			column("validation, iterate", 0, func(e tune.Event) *float64 { return &e.Validation }),
+			column("validation, refit", 1, refit(func(e *tune.Errors) *float64 { return &e.Validation })),
+			column("test, iterate", 2, func(e tune.Event) *float64 { return e.Test }),
+			column("test, refit", 3, refit(func(e *tune.Errors) *float64 { return e.Test })),
+		}, chosenPoints(r, float64(len(r.Trace)))...)}},
+	}
+	if r.Refit != nil && r.RefitFit.Matrix != nil {
+		f.Map = heatMap(r.RefitFit.Matrix)
+	}
+	for _, p := range []struct {
+		label string
+		value func(tune.Event) *float64
+	}{
+		{"penalty alpha (log)", func(e tune.Event) *float64 { return &e.Alpha }},
+		{"lower gap (log)", func(e tune.Event) *float64 { return &e.Gap }},
+		{"relative step (log)", func(e tune.Event) *float64 { return &e.Step }},
+	} {
+		f.Panels = append(f.Panels, figure.Panel{YLabel: p.label, LogY: true, Lines: []figure.Line{column("", 0, p.value)}})
+	}
+	return f
+}
+
+// chosenPoints are the validation and the test error of the model to use, as the report has them, at the end of the run.
+func chosenPoints(r *tune.Result, end float64) (points []figure.Line) {
+	if r.Refit == nil {
+		return nil
+	}
+	point := func(name string, style int, v *float64) {
+		if v != nil && finite(*v) {
+			points = append(points, figure.Line{Name: name, X: []float64{end}, Y: []float64{*v}, Style: style})
+		}
+	}
+	point("validation, chosen", 4, &r.Refit.Validation)
+	point("test, chosen", 5, r.Refit.Test)
+	return points
+}
+
+// chosenWords say on which rows the model of these points is trained.
+func chosenWords(r *tune.Result) string {
+	switch {
+	case r.Refit == nil:
+		return ""
+	case r.TrainedOn == tune.FinalAll && r.LowerLevel == nil:
+		return " (chosen: the model of the report; its test error after training on all rows of the folds)"
+	case r.TrainedOn == tune.FinalAll:
+		return " (chosen: the model of the report; its test error after training on training and validation rows)"
+	}
+	return " (chosen: the model of the report)"
+}
+
+// errorAxis says in a few words what the errors are.
+func errorAxis(r *tune.Result) string {
+	spec, _ := model.Find(r.Model)
+	unit := spec.Unit()
+	if strings.Contains(unit, ",") {
+		return "error"
+	}
+	return strings.Replace(unit, "the mean sq", "mean sq", 1)
+}
+
+// traceDrawing shows what the methods had reached when; nil where there is nothing to draw.
+func traceDrawing(job *tuneJob, results []*tune.Result) *drawing {
+	f := progressFigure(job, results)
+	about := "Errors and measures of progress over the seconds of the run."
+	switch {
+	case len(results) > 1:
+	case searches(results[0].Method):
+		about = "The least error so far over the fits."
+	default:
+		about = "Errors and measures of progress over the iterations."
+	}
+	f.XLabel, _, _ = strings.Cut(f.XLabel, " (")
+	f.XFromZero, f.Map = len(results) > 1, nil
+	if !slices.ContainsFunc(f.Panels, func(p figure.Panel) bool {
+		return slices.ContainsFunc(p.Lines, func(l figure.Line) bool { return len(l.X) > 0 })
+	}) {
+		return nil
+	}
+	return &drawing{"trace", f.Title, about, f}
+}

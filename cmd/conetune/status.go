@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/conetune/conetune/internal/worklist"
+)
+
+// status is the line on a terminal that says what goes on; where nobody looks there is none.
+type status struct {
+	w          io.Writer // nil where nobody looks
+	sync.Mutex           // of the rest, as the line is drawn while work goes on
+	bar        *bar      // nil where there is no line now
+	text       func(now time.Time) string
+}
+
+// newStatus is the line of a command; with -v its log takes the place.
+func (a *app) newStatus(verbose bool) *status {
+	if !a.terminal() || verbose {
+		return &status{}
+	}
+	return &status{w: a.stderr}
+}
+
+// show changes the line, and starts it where there is none. So much of all the work is done, 0 where that is not known.
+func (s *status) show(done, all int, text func(now time.Time) string) {
+	s.Lock()
+	if s.text = text; s.bar == nil && s.w != nil {
+		s.bar = newBar(s.w, int64(all), func() string {
+			s.Lock()
+			defer s.Unlock()
+			return s.text(time.Now())
+		})
+	}
+	bar := s.bar
+	s.Unlock()
+	if bar != nil && all > 0 {
+		bar.set(int64(done)) // which may wait for the text
+	}
+}
+
+// work shows how far a list of work is, and how long the rest may take where that is known.
+func (s *status) work(p worklist.Progress) {
+	s.show(p.Done, p.All, func(time.Time) string {
+		if p.Left > 0 {
+			return "about " + p.Left.Round(time.Second).String() + " left"
+		}
+		return ""
+	})
+}
+
+// clear removes the line until it is shown again.
+func (s *status) clear() {
+	s.Lock()
+	bar := s.bar
+	s.bar = nil
+	s.Unlock()
+	if bar != nil {
+		bar.clear()
+	}
+}
+
+// end removes the line, whatever a solver that nobody waits for still says.
+func (s *status) end() {
+	s.Lock()
+	s.w = nil
+	s.Unlock()
+	s.clear()
+}
+
+// logger has the records of a solver's iterations shown; nil where nobody looks.
+func (s *status) logger() *slog.Logger {
+	if s.w == nil {
+		return nil
+	}
+	return slog.New(iterations{s})
+}
+
+// iterations is a handler of log records, one an iteration.
+type iterations struct{ *status }
+
+// Enabled, Handle, WithAttrs and WithGroup are those of slog.Handler.
+func (iterations) Enabled(context.Context, slog.Level) bool { return true }
+
+func (i iterations) Handle(_ context.Context, r slog.Record) error {
+	text := r.Message
+	r.Attrs(func(a slog.Attr) bool {
+		switch a.Key {
+		case "iteration", "objective", "primal", "dual", "gap":
+			if v, ok := a.Value.Any().(float64); ok {
+				text += fmt.Sprintf("  %s %.3g", a.Key, v)
+			} else {
+				text += fmt.Sprintf("  %s %v", a.Key, a.Value)
+			}
+		}
+		return true
+	})
+	i.show(0, 0, func(time.Time) string { return text })
+	return nil
+}
+
+func (i iterations) WithAttrs([]slog.Attr) slog.Handler { return i }
+func (i iterations) WithGroup(string) slog.Handler      { return i }

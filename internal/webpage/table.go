@@ -1,0 +1,162 @@
+package webpage
+
+import (
+	"html/template"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Table is a table with a caption. Its rows can be sorted by each column where Sortable is set.
+type Table struct {
+	ID, Caption string
+	// Groups, if any, are headings above those of the columns. Their spans sum to the number of columns.
+	Groups   []Group
+	Columns  []Column
+	Rows     []Row
+	Sortable bool
+}
+
+// Group is a heading over Span columns; an empty title says that they have none.
+type Group struct {
+	Title string
+	Span  int
+}
+
+// Column is the heading of a column. Numbers stand at the right and are sorted by value. Spoken, if any, is what a
+// screen reader says after the title, where only the heading above tells it to the eye.
+type Column struct {
+	Title, Spoken string
+	Number        bool
+	// Picture says that the cells are pictures, which a terminal leaves out.
+	Picture bool
+}
+
+// Text and Number are columns of a title.
+func Text(title string) Column   { return Column{Title: title} }
+func Number(title string) Column { return Column{Title: title, Number: true} }
+
+// Row is a row; the first cell is its heading.
+type Row struct {
+	// X is the place of the row in the figure that the table is the text of; 0 where there is none.
+	X     float64
+	Cells []Cell
+}
+
+// Cell is an entry. Key is what it is sorted by, in the place of Text; empty keys come last. Strong stands out.
+type Cell struct {
+	Text   string
+	Key    *string
+	Strong bool
+	// Picture stands after the text; it says nothing that the row does not.
+	Picture template.HTML
+}
+
+// NewTable is a table of these columns, without rows.
+func NewTable(id, caption string, columns ...Column) *Table {
+	return &Table{ID: id, Caption: caption, Columns: columns}
+}
+
+// Add adds a row, AddTexts one of texts.
+func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, Row{Cells: cells}) }
+
+// AddTexts is [Table.Add] for texts.
+func (t *Table) AddTexts(texts ...string) { t.Add(Texts(texts...)...) }
+
+// Texts are cells of texts.
+func Texts(texts ...string) []Cell {
+	cells := make([]Cell, len(texts))
+	for k, text := range texts {
+		cells[k].Text = text
+	}
+	return cells
+}
+
+// Sorted is a cell that is sorted by another text than it shows.
+func Sorted(text, key string) Cell { return Cell{Text: text, Key: &key} }
+
+// First is a table of the first n rows, with how many more there are.
+func (t *Table) First(n int) (first *Table, more int) {
+	out := *t
+	out.Rows = t.Rows[:min(n, len(t.Rows))]
+	return &out, len(t.Rows) - len(out.Rows)
+}
+
+// String is the table at a terminal, without pictures: numbers to the right. Without titles there is no head.
+func (t *Table) String() string {
+	var head []Cell
+	titles := ""
+	for _, c := range t.Columns {
+		head, titles = append(head, Cell{Text: c.Title}), titles+c.Title
+	}
+	lines := t.Rows
+	if titles != "" {
+		lines = slices.Concat([]Row{{Cells: head}}, lines)
+	}
+	width := make([]int, len(head))
+	for _, line := range lines {
+		for k, c := range line.Cells {
+			width[k] = max(width[k], utf8.RuneCountInString(c.Text))
+		}
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		var cells []string
+		for k, c := range line.Cells {
+			text, pad := c.Text, strings.Repeat(" ", width[k]-utf8.RuneCountInString(c.Text))
+			if t.Columns[k].Number {
+				text, pad = pad, text
+			}
+			if !t.Columns[k].Picture {
+				cells = append(cells, text+pad)
+			}
+		}
+		b.WriteString(strings.TrimRight(strings.Join(cells, "   "), " ") + "\n")
+	}
+	return b.String()
+}
+
+// Markdown is the table in Markdown, without caption and pictures: what stands out is bold, and the headings above those of
+// the columns are before these. The last column is as wide as it is.
+func (t *Table) Markdown() string {
+	var above []string
+	for _, g := range t.Groups {
+		above = append(above, slices.Repeat([]string{strings.TrimPrefix(g.Title+" ", " ")}, g.Span)...)
+	}
+	head := make([]string, len(t.Columns))
+	for k, c := range t.Columns {
+		if head[k] = c.Title; above != nil {
+			head[k] = above[k] + c.Title
+		}
+	}
+	lines := [][]string{head, make([]string, len(head))}
+	for _, r := range t.Rows {
+		var line []string
+		for _, c := range r.Cells {
+			text := strings.ReplaceAll(c.Text, "|", `\|`)
+			if c.Strong {
+				text = "**" + text + "**"
+			}
+			line = append(line, text)
+		}
+		lines = append(lines, line)
+	}
+	for k := range head {
+		width := 0
+		for _, line := range lines {
+			width = max(width, utf8.RuneCountInString(line[k]))
+		}
+		if k == len(head)-1 {
+			width = utf8.RuneCountInString(head[k])
+		}
+		lines[1][k] = strings.Repeat("-", width)
+		for _, line := range lines {
+			line[k] += strings.Repeat(" ", max(0, width-utf8.RuneCountInString(line[k])))
+		}
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString("| " + strings.Join(line, " | ") + " |\n")
+	}
+	return b.String()
+}

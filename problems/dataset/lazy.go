@@ -1,0 +1,140 @@
+package dataset
+
+import (
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// lazyEntries is the number of entries from which on rows of a dense table are no copies of them.
+const lazyEntries = 1 << 20
+
+// lazy has dense rows of other tables, which are computed where they are asked for, and copied only where all of them are
+// asked for in one piece. Rows of two tables are such, and the folds of a cross-validation of a large table.
+type lazy struct {
+	n, p     int
+	share    func(i int) []float64     // row i where it lies in memory, else nil
+	fill     func(to []float64, i int) // copies row i
+	mulTrans func(out, r []float64)    // adds X'r; nil where rows do
+	whole    func() *mat.Dense
+}
+
+func newLazy(n, p int, share func(i int) []float64, fill func(to []float64, i int)) *lazy {
+	l := &lazy{n: n, p: p, share: share, fill: fill}
+	l.whole = sync.OnceValue(func() *mat.Dense {
+		x := mat.NewDense(n, p, nil)
+		for i := range n {
+			fill(x.RawRowView(i), i)
+		}
+		return x
+	})
+	return l
+}
+
+// fillRow copies a row of a dense table.
+func fillRow(x mat.RawRowViewer, to []float64, i int) {
+	if l, ok := x.(*lazy); ok {
+		l.fill(to, i)
+	} else {
+		copy(to, x.RawRowView(i))
+	}
+}
+
+// Dims implements [mat.Matrix].
+func (l *lazy) Dims() (rows, columns int) { return l.n, l.p }
+
+// At implements [mat.Matrix].
+func (l *lazy) At(i, j int) float64 { return l.RawRowView(i)[j] }
+
+// T implements [mat.Matrix].
+func (l *lazy) T() mat.Matrix { return mat.Transpose{Matrix: l} }
+
+// RawMatrix implements [mat.RawMatrixer].
+func (l *lazy) RawMatrix() blas64.General { return l.whole().RawMatrix() }
+
+// RawRowView implements [mat.RawRowViewer]: a row is shared where it lies in memory, and else computed.
+func (l *lazy) RawRowView(i int) []float64 {
+	if row := l.share(i); row != nil {
+		return row
+	}
+	out := make([]float64, l.p)
+	l.fill(out, i)
+	return out
+}
+
+// lazyRows are the rows of index with what fill has in the gaps, which may be nil; nil where d is not dense by rows, and
+// where they are few.
+func lazyRows(d *Data, index []int, gaps *Gaps, fill []float64) *lazy {
+	_, p := d.Dims()
+	x, ok := d.X.(mat.RawRowViewer)
+	if !ok || len(index)*p < lazyEntries {
+		return nil
+	}
+	share := func(i int) []float64 {
+		if len(gaps.of(index[i])) > 0 {
+			return nil
+		}
+		return x.RawRowView(index[i])
+	}
+	return newLazy(len(index), p, share, func(to []float64, i int) {
+		fillRow(x, to, index[i])
+		for _, j := range gaps.of(index[i]) {
+			to[j] = fill[j]
+		}
+	})
+}
+
+// above has the rows of one table and then those of another.
+func above(first, second mat.RawRowViewer, n, m, p int) *lazy {
+	of := func(i int) (mat.RawRowViewer, int) {
+		if i < n {
+			return first, i
+		}
+		return second, i - n
+	}
+	share := func(i int) []float64 {
+		x, k := of(i)
+		return x.RawRowView(k)
+	}
+	return newLazy(n+m, p, share, func(to []float64, i int) {
+		x, k := of(i)
+		fillRow(x, to, k)
+	})
+}
+
+// Later is [Transform.Apply] with rows that are computed where they are asked for, where d is dense by rows and large.
+func (t *Transform) Later(d *Data) *Data {
+	if d == nil {
+		return nil
+	}
+	n, p := d.Dims()
+	x, ok := d.X.(mat.RawRowViewer)
+	if !ok || n*p < lazyEntries || p != len(t.Scale) {
+		return t.Apply(d)
+	}
+	l := newLazy(n, p, func(int) []float64 { return nil }, func(to []float64, i int) {
+		fillRow(x, to, i)
+		for j, v := range to {
+			to[j] = (v - t.Mean[j]) / t.Scale[j]
+		}
+	})
+	l.mulTrans = func(out, r []float64) { // of the sums in the place of the rows
+		for i, a := range r {
+			floats.AddScaled(out, a, x.RawRowView(i))
+		}
+		total := floats.Sum(r)
+		for j, sum := range out {
+			out[j] = (sum - t.Mean[j]*total) / t.Scale[j]
+		}
+	}
+	out := *d
+	out.X = l
+	return &out
+}
+
+var (
+	_ mat.RawRowViewer = (*lazy)(nil)
+	_ mat.RawMatrixer  = (*lazy)(nil)
+)

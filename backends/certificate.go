@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // CheckPrimalInfeasible measures how well z proves that no x satisfies the
@@ -106,7 +107,8 @@ func (c *checker) primalInfeasible(p *Problem, z, low []float64) (proof, error) 
 	}
 	known := c.known.about(p)
 	size, bounds := known.ofX(), known.single()
-	if bounds.absorb(rest, size, out.v) {
+	low = slices.Clone(low)
+	if bounds.absorb(rest, size, out.v, low) {
 		c.intoDual(p, out.v)
 		if rest = c.combination(p, out.v, low); rest == nil {
 			return out, c.outweighed(p, &out, low, nil)
@@ -228,7 +230,7 @@ func (c *checker) outweighed(p *Problem, out *proof, low []float64, bounded *flo
 
 // absorb moves what is left of A'z into the multipliers of rows that bound a variable, where their bounds are
 // near, and says whether there were any: z_i += -r_j / a_ij makes column j zero, and is in K*.
-func (b *singleBounds) absorb(rest []rounded, size, z []float64) bool {
+func (b *singleBounds) absorb(rest []rounded, size, z, low []float64) bool {
 	some := false
 	for j, r := range rest {
 		if r.value == 0 || !(b.most(j, r) < (math.Abs(r.value)+r.bound)*size[j]/tightBound) {
@@ -240,6 +242,9 @@ func (b *singleBounds) absorb(rest []rounded, size, z []float64) bool {
 		}
 		if row >= 0 {
 			z[row] -= r.value / a
+			if low != nil {
+				low[row] = 0
+			}
 			some = true
 		}
 	}

@@ -109,8 +109,8 @@ type checkedSolver struct {
 	mistaken  bool       // the last run said optimal of a point that is not even near: it may have had another problem in mind
 	simple    bool       // the problem is one of lastResort
 	second    *Solution  // the most settled point that meets the tolerance, but is unfinished, or meets it beyond last places alone
-	worst     float64    // how much so, or how far off the objective may be, as a multiple of what passes
-	off       float64    // the latter, of the optimal point that was judged last
+	worst     float64    // how unsettled that is
+	disputed  bool       // there are two such points with different objectives
 	content   bool       // such points are optimal, as nothing else has been found
 }
 
@@ -426,10 +426,10 @@ func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
 	}
 	ctx, cancel := s.within(ctx, begin)
 	defer cancel()
-	s.second = nil
+	s.second, s.disputed = nil, false
 	first := *out
 	s.consider(&first)
-	if out = s.lastResort(ctx, out); !out.Status.decided() && s.second != nil {
+	if out = s.lastResort(ctx, out); !out.Status.decided() && s.second != nil && !(s.disputed && s.worst > 1) {
 		s.second.Iterations, s.second.SetupTime, s.second.SolveTime = out.Iterations, out.SetupTime, out.SolveTime
 		return s.second, nil
 	}

@@ -43,20 +43,18 @@
 //   - Equations a'x = 0 whose entries are no more than the rounding of the largest ones in their columns are left out, where all other numbers are
 //     within a factor of 1000 of one: they are what rounding leaves of 0'x = 0. [Solution.Message] says so.
 //   - [Optimal]: the residuals of X, S and Z meet the tolerance, also, less strictly, in units in which the numbers of the
-//     problem are near one, and leave b and q their weight in points that are large. [Solution.Distance] bounds how far the
-//     objective is from the optimal value; where that is more than 1e-4, or 100 tolerances, of the terms of the objective, but for the rounding of its own sums, the point
-//     counts when nothing else is found.
+//     problem are near one, and leave b and q their weight in points that are large. In small problems, of up to 2 000 rows, columns and
+//     entries, each residual meets it beside the data of its own row or column, or of a typical one, but for last places.
+//     [Solution.Distance] bounds how far the objective is from the optimal value.
 //   - So does a point whose residuals are at most the square root of the tolerance, and beyond it only by the last places, 16 roundings, of the terms that they
 //     are added up from: it is exact for numbers that differ by so much from those given. No residual times its variable or multiplier may then be
 //     more than 1e-6 of the largest term of the objective. [Solution.Message] says so.
 //   - A point that its solver calls optimal and that fails the recheck comes back as [Inaccurate], and so does a certificate that
 //     does not reach so far, with words that say how far it does; one that proves nothing comes back as [NumericalError].
-//   - A variable without bounds whose cost is lost in the dual residual keeps a point from being called optimal, and so do residuals that are
-//     a large part of their own row or column where mending them may change the objective.
 //   - Where a backend comes to no verdict it is asked again: for the problem without bounds that are far from all other
 //     numbers, for the point nearest to the constraints, for a direction of endless descent, and for a solution along what these runs
 //     led to. Their iterations are counted, and keep to the limits. A point that meets the tolerance where a run got stuck, with residuals
-//     of more than a thousandth of it that are no last places, or whose objective may be off by 1e-4 of itself, counts when nothing else is found: the most settled one.
+//     of more than a thousandth of it that are no last places, counts when nothing else is found: the most settled one, unless two have other objectives.
 //
 // [Recheck], [CheckPrimalInfeasible], [CheckDualInfeasible], [Judge.ProvePrimalInfeasible] and [Judge.ProveDualInfeasible] are the
 // same checks for the caller's own use, [Judge] the whole test of optimal points.

@@ -14,7 +14,7 @@ import (
 // point at all, for a direction of descent without end, and for a solution along what these have led to; what is found counts as far as the
 // judge agrees. Of a point that meets the tolerance there is doubt in small problems alone, where another one costs next to nothing.
 func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution {
-	if s.simple || s.second != nil && !s.small() {
+	if s.simple || s.second != nil && !s.data.small() {
 		return out
 	}
 	spent := out.Iterations
@@ -38,7 +38,7 @@ func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution
 		}
 	}
 	if found := s.ask(ctx, descent(&s.data, s.judged.unitsOf()), out, &spent, func(sol *Solution) *Solution {
-		if x = sol.X; nearly && !s.leavesOpen(out) {
+		if x = sol.X; nearly {
 			return &Solution{}
 		}
 		return &Solution{Status: DualInfeasible, X: slices.Clone(x)}
@@ -93,6 +93,8 @@ func (s *checkedSolver) alongside(ctx context.Context, out *Solution, spent *int
 const (
 	// The rows, columns and entries of a small problem, together, at most.
 	worthDoubting = 2_000
+	// The objectives of two points differ by so much of their terms where they contradict each other.
+	mostDisputed = 1e-4
 	// So many programs are solved along a point. Where one leaves more than worthwhileAlong of what the point before misses the tolerance by, the next is along the
 	// change of the multipliers.
 	alongRounds     = 8
@@ -141,12 +143,13 @@ func (s *checkedSolver) ask(ctx context.Context, p *Problem, out *Solution, spen
 }
 
 // small says that the problem is so small that nothing is told that is in doubt.
-func (s *checkedSolver) small() bool {
-	n, m := s.data.Dims()
-	return n+m+nonzeros(s.data.A)+nonzeros(s.data.P) <= worthDoubting
+func (p *Problem) small() bool {
+	n, m := p.Dims()
+	return n+m+nonzeros(p.A)+nonzeros(p.P) <= worthDoubting
 }
 
-// consider judges a point again as one that counts where nothing else is found, and keeps it as the second best if it is the most settled of those.
+// consider judges a point again as one that counts where nothing else is found, and keeps it as the second best if it is the most settled of those. Where two have other
+// objectives, only a settled one counts.
 func (s *checkedSolver) consider(out *Solution) {
 	s.content = true
 	s.judge(out)
@@ -154,7 +157,15 @@ func (s *checkedSolver) consider(out *Solution) {
 	if out.Status != Optimal {
 		return
 	}
-	if worst := max(s.off, s.judged.Unsettled(out.X, out.S, out.Z, s.options.Eps)); s.second == nil || worst < s.worst {
+	worst := s.judged.Unsettled(out.X, out.S, out.Z, s.options.Eps)
+	if s.second == nil {
+		s.second, s.worst = out, worst
+		return
+	}
+	ofX, ofZ := s.judged.check.largestTerms(&s.data, out.X, out.Z)
+	size := max(s.judged.unitsOf().ofObjective(out.Objective, s.second.Objective), ofX, ofZ)
+	s.disputed = s.disputed || !(math.Abs(out.Objective-s.second.Objective) <= mostDisputed*size)
+	if worst < s.worst {
 		s.second, s.worst = out, worst
 	}
 }
@@ -177,15 +188,8 @@ func (s *checkedSolver) tightOnly(z []float64) []float64 {
 	return z
 }
 
-// nearlySolved is the residual of a point below which there seems to be a solution, so that no certificate is told, unless the point leaves open
-// whether the objective falls without end.
+// nearlySolved is the residual of a point below which there seems to be a solution, so that no certificate is told.
 const nearlySolved = 1e-6
-
-// leavesOpen says whether small residuals of the point hide the cost of a variable that is not bounded.
-func (s *checkedSolver) leavesOpen(out *Solution) bool {
-	s.judged.measure(out.X, out.S, out.Z)
-	return s.judged.lost() >= 0
-}
 
 // nearness returns the program
 //

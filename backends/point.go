@@ -47,18 +47,45 @@ func (j *Judge) Polish(pt Point, eps float64) (Point, bool) {
 const polished = 1e-3
 
 // Unsettled returns how many times larger than in a settled point the residuals are, primal and dual, at the tolerance eps. Last places of what they are added up from do not
-// count. A point that passes as optimal but is not settled is worth looking for another one. It panics unless the vectors have the lengths of the problem.
+// count. In small problems, where further solves cost next to nothing, each counts beside the data of its own row or column, or those of a typical one. A point that passes as
+// optimal but is not settled is worth looking for another one. It panics unless the vectors have the lengths of the problem.
 func (j *Judge) Unsettled(x, s, z []float64, eps float64) float64 {
-	n, m := j.problem().Dims()
+	p, c, u := j.problem(), &j.check, j.unitsOf()
+	n, m := p.Dims()
 	mustHave(len(x) == n && len(s) == m && len(z) == m)
-	found := j.measure(x, s, z)
-	if max(found.Primal, found.Dual) <= polished*eps {
-		return max(found.Primal, found.Dual) / (polished * eps)
+	if r := j.measure(x, s, z).Residuals; !p.small() && max(r.Primal, r.Dual) <= polished*eps {
+		return max(r.Primal, r.Dual) / (polished * eps)
 	}
-	j.move(found)
-	t := j.moved.tally(j.p, x, s, z)
-	r, _, _ := t.Residuals()
-	return max(r.Primal, r.Dual) / (polished * eps)
+	c.rounding(p, nil, x, z)
+	right, cost := 1., 1.
+	row, column := func(int) float64 { return 1 }, func(int) float64 { return 1 }
+	if u != nil {
+		right, cost = u.ofRow, u.ofColumn
+		row, column = func(i int) float64 { return u.e[i] }, func(k int) float64 { return u.d[k] }
+	}
+	worst := 0.0
+	for i, b := range p.B {
+		left := math.Abs(b-s[i]-c.ax[i]) - lastPlaces*(c.ofRows[i]+math.Abs(s[i])+math.Abs(b))
+		if left > 0 && row(i) > 0 {
+			worst = max(worst, left*row(i)/max(row(i)*math.Abs(b), right))
+		}
+	}
+	for k, q := range p.Q {
+		left := math.Abs(q+c.px[k]+c.atz[k]) - lastPlaces*(c.ofCols[k]+math.Abs(q))
+		if left > 0 {
+			worst = max(worst, left*column(k)/max(column(k)*math.Abs(q), cost))
+		}
+	}
+	first := 0
+	for _, k := range p.Cones {
+		sk, zk := s[first:first+k.Dim], z[first:first+k.Dim]
+		if k.Dim > 0 && row(first) > 0 {
+			outside, dual := k.Distance(sk)-lastPlaces*maxAbs(sk), k.DualDistance(zk)-lastPlaces*maxAbs(zk)
+			worst = max(worst, outside*row(first)/right, dual/row(first)/cost)
+		}
+		first += k.Dim
+	}
+	return worst / (polished * eps)
 }
 
 // nearPoint is the residual, primal and dual, up to which a point is worth being polished.

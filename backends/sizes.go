@@ -69,10 +69,6 @@ func sizesOfDual(p *Problem) (u, z []float64) {
 type weights struct {
 	of     *Problem
 	x      []float64 // sizesOfX
-	near   []float64 // the same without bounds that are far
-	some   bool      // mostX and mostZ are known
-	mostX  float64
-	mostZ  float64
 	bounds *singleBounds
 	u, z   []float64 // sizesOfDual
 }
@@ -91,39 +87,6 @@ func (w *weights) ofX() []float64 {
 	}
 	return w.x
 }
-
-func (w *weights) nearX() []float64 {
-	if w.near == nil {
-		if p := withoutFar(w.of); p != nil {
-			w.near = sizesOfX(p)
-		} else {
-			w.near = w.ofX()
-		}
-	}
-	return w.near
-}
-
-// most bounds, roughly, the sizes of variables, without bounds that are far, and of multipliers.
-func (w *weights) most() (x, z float64) {
-	if !w.some {
-		w.some = true
-		p := w.of
-		least := math.Inf(1)
-		if p.A != nil {
-			for _, v := range p.A.RawMatrix().Data {
-				if v = math.Abs(v); v < least && v != 0 {
-					least = v
-				}
-			}
-		}
-		w.mostX = chainGrowth * largestRight(p, func(int) float64 { return 1 }) / least
-		w.mostZ = chainGrowth * maxAbs(p.Q) / least
-	}
-	return w.mostX, w.mostZ
-}
-
-// chainGrowth is how much larger than b_i / a_ij a variable is thought to become through others.
-const chainGrowth = 1e3
 
 func (w *weights) ofDual() (u, z []float64) {
 	if w.u == nil {

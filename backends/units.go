@@ -23,6 +23,8 @@ type units struct {
 	right, cost float64
 	// x, slope and objective are the sizes of x/d, of the terms of Px + A'z and of the objective, 0 if the numbers do not tell.
 	x, slope, objective float64
+	// ofRow and ofColumn are the sizes of a typical e_i |b_i| and d_j |q_j|.
+	ofRow, ofColumn float64
 }
 
 const (
@@ -84,10 +86,13 @@ func largestEntries(a *sparse.CSC, rows, cols []float64) (most float64) {
 }
 
 // largestRight returns the largest |b_i|, bounds of boxes that are not far counting as b, where row i is multiplied by unit(i).
-func largestRight(p *Problem, unit func(i int) float64) float64 {
-	largest := 0.0
+func largestRight(p *Problem, unit func(i int) float64) float64 { return maxAbs(rightSizes(p, unit)) }
+
+// rightSizes returns these, the largest of its rows for each row of a cone that is no product of intervals.
+func rightSizes(p *Problem, unit func(i int) float64) []float64 {
+	out := make([]float64, len(p.B))
 	for i, b := range p.B {
-		largest = max(largest, unit(i)*math.Abs(b))
+		out[i] = unit(i) * math.Abs(b)
 	}
 	far := farBound(p, unit)
 	row := 0
@@ -96,14 +101,25 @@ func largestRight(p *Problem, unit func(i int) float64) float64 {
 			for i := range c.Dim {
 				for _, v := range []float64{c.Lower[i], c.Upper[i]} {
 					if size := unit(row+i) * math.Abs(v); size < far {
-						largest = max(largest, size)
+						out[row+i] = max(out[row+i], size)
 					}
 				}
 			}
 		}
 		row += c.Dim
 	}
-	return largest
+	Blocks(p.Cones, func(first, dim int) { fillMax(out[first : first+dim]) })
+	return out
+}
+
+// typical is the lower quartile of the sizes that are not zero, and the other number where all are.
+func typical(sizes []float64, otherwise float64) float64 {
+	sizes = slices.DeleteFunc(sizes, func(v float64) bool { return v == 0 })
+	if len(sizes) == 0 {
+		return otherwise
+	}
+	slices.Sort(sizes)
+	return sizes[(len(sizes)-1)/4]
 }
 
 // part returns the units of what has these rows and columns of the problem that has u.
@@ -124,16 +140,18 @@ func (u *units) part(rows, cols []int32) *units {
 
 // sizes finds right, cost and objective.
 func (u *units) sizes(p *Problem) {
-	u.right, u.cost = largestRight(p, func(i int) float64 { return u.e[i] }), 0
+	right, cost := rightSizes(p, func(i int) float64 { return u.e[i] }), make([]float64, len(p.Q))
 	for j, q := range p.Q {
-		u.cost = max(u.cost, u.d[j]*math.Abs(q))
+		cost[j] = u.d[j] * math.Abs(q)
 	}
+	u.right, u.cost = maxAbs(right), maxAbs(cost)
 	u.x = u.right
 	if u.x == 0 && u.curved > 0 {
 		u.x = u.cost / u.curved
 	}
 	u.slope = max(u.cost, u.curved*u.x)
 	u.objective = u.slope * u.x
+	u.ofRow, u.ofColumn = typical(right, 1), typical(cost, 1)
 }
 
 func within(v []float64) bool {
@@ -298,6 +316,19 @@ func (c *checker) rounding(p *Problem, u *units, x, z []float64) (primal, dual f
 	return unitRoundoff * primal, unitRoundoff * dual
 }
 
+// largestTerms returns the largest terms of the primal and of the dual objective, but for those that they share, for the point that recheck had last.
+func (c *checker) largestTerms(p *Problem, x, z []float64) (ofX, ofZ float64) {
+	for j, q := range p.Q {
+		ofX = max(ofX, math.Abs(q*x[j]), math.Abs(x[j]*c.px[j]/2))
+	}
+	row := 0
+	for _, k := range p.Cones {
+		ofZ = max(ofZ, k.largestTerm(p.B[row:row+k.Dim], z[row:row+k.Dim]))
+		row += k.Dim
+	}
+	return ofX, ofZ
+}
+
 // mostChange is the part of the largest term of an objective that last places may make.
 const mostChange = 1e-6
 
@@ -359,11 +390,10 @@ func (j *Judge) Excess(x, s, z []float64, eps float64) float64 {
 	n, m := j.problem().Dims()
 	mustHave(len(x) == n && len(s) == m && len(z) == m)
 	j.measure(x, s, z)
-	found := j.at(eps)
-	if found.Max() <= eps && (j.lost() >= 0 || j.hidden() > 1) {
-		return math.Inf(1)
+	if found := j.at(eps); !(found.Max() <= eps) {
+		return found.excess() / eps
 	}
-	return found.excess() / eps
+	return max(j.at(eps).excess()/eps, j.alone(eps))
 }
 
 // weighed is how large the residuals of a point are, as [Residuals] has them and in units.
@@ -384,9 +414,7 @@ type measured struct {
 	primal, dual float64
 	exact        bool     // the sums are those of recheckExactly
 	beyond       *weighed // the residuals beyond the last places of their terms, nil where these do not count
-	lost         int      // -1 for none
-	hidden       float64
-	looked       struct{ lost, hidden, beyond bool } // what is known of them
+	looked       bool     // beyond is known
 }
 
 // measure measures a point, or remembers it if it is the one that was measured last: solvers ask before they end, and what they return is
@@ -423,8 +451,8 @@ func (j *Judge) at(eps float64) *weighed {
 // beyondPlaces is beyond of that point, nil where the sums are not exact.
 func (j *Judge) beyondPlaces() *weighed {
 	m := &j.last
-	if !m.looked.beyond && m.exact {
-		m.beyond, m.looked.beyond = j.beyond(m), true
+	if !m.looked && m.exact {
+		m.beyond, m.looked = j.beyond(m), true
 	}
 	return m.beyond
 }
@@ -481,20 +509,13 @@ func lastPlacesOf(v, terms float64) float64 { return max(-lastPlaces*terms, min(
 // The sums of a point are added up in twice the precision where their rounding may be more than this part of the objective.
 const roundingDecides = 1e-10
 
-// lost is checker.lost of the point that measure had last.
-func (j *Judge) lost() int {
-	if m := &j.last; !m.looked.lost {
-		m.lost, m.looked.lost = j.check.lost(j.p), true
+// alone is how many times larger than at the tolerance eps the residuals of that point are beside their own rows and columns (see Unsettled), in a small problem.
+func (j *Judge) alone(eps float64) float64 {
+	if !j.p.small() {
+		return 0
 	}
-	return j.last.lost
-}
-
-// hidden is checker.hidden of that point.
-func (j *Judge) hidden() float64 {
-	if m := &j.last; !m.looked.hidden {
-		m.hidden, m.looked.hidden = j.check.hidden(j.p, j.unitsOf(), m.x, m.s, m.z, m.primal), true
-	}
-	return j.last.hidden
+	m := &j.last
+	return j.Unsettled(m.x, m.s, m.z, eps) * polished
 }
 
 const (
@@ -514,11 +535,8 @@ func (j *Judge) objection(eps float64) string {
 	case !(max(m.right, m.cost) <= againstFactor*eps):
 		return fmt.Sprintf("the point is so large that the residuals are %.1e of b and %.1e of q", m.right, m.cost)
 	}
-	if k := j.lost(); k >= 0 {
-		return fmt.Sprintf("variable %d is not bounded, and the multipliers leave open whether its cost %.1e makes the objective fall without end", k, j.p.Q[k])
-	}
-	if excess := j.hidden(); excess > 1 {
-		return fmt.Sprintf("residuals of single rows or columns are large beside their own terms, and may change the objective %.1e times as much as they should", excess)
+	if excess := j.alone(eps); !(excess <= 1) {
+		return fmt.Sprintf("residuals of single rows or columns are %.1e times as large as they should be beside their own data", excess)
 	}
 	return ""
 }

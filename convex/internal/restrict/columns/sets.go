@@ -28,11 +28,16 @@ const (
 	// rowShare is the size of the first guess as a share of the rows of data: a
 	// solution with a 1-norm has seldom more nonzeros than that.
 	rowShare = 0.8
-	// smallest is the least size of the first guess, and what a set may have on top of twice its needs before it is made
-	// smaller.
-	smallest = 20
+	// smallest is the least size of the first guess, and slackSize what a set may
+	// have on top of its needs before it is made smaller.
+	smallest, slackSize = 20, 50
 	// near is the share of its threshold from which on an entry counts as about to enter.
 	near = 0.9
+	// idle is the share of its threshold below which a zero entry is dropped, and droppingRounds the number of rounds that drop.
+	idle           = 0.8
+	droppingRounds = 5
+	// sizeStep is the step in which sets grow.
+	sizeStep = 16
 )
 
 // Sets is what a solver knows about the sparse variables.
@@ -88,8 +93,10 @@ func (w *Sets) put(k int, list []int) {
 		w.active[k] = nil
 		return
 	}
-	w.active[k] = append([]int{}, list...)
-	slices.Sort(w.active[k])
+	if list == nil {
+		list = []int{}
+	}
+	w.active[k] = list
 }
 
 // guess makes the first working sets, from the gradients at zero of what depends
@@ -133,14 +140,16 @@ func (w *Sets) guess() {
 				add()
 			}
 		}
+		list := w.active[k]
 		size := max(smallest, int(rowShare*float64(rows)))
-		if hinted := w.active[k]; hinted != nil {
-			size = len(hinted)/2 + smallest
-			for _, j := range hinted {
-				score[j] = 0
-			}
+		if w.s.Capabilities.FirstOrder {
+			size = max(size, min(2*size, int(restrict.FullShare*float64(sv.V.N))/sizeStep*sizeStep))
 		}
-		w.put(k, slices.Concat(w.active[k], largestEntries(score, size)))
+		if list != nil {
+			size = len(list) + len(list)/2
+		}
+		size = (size + sizeStep - 1) / sizeStep * sizeStep
+		w.put(k, w.pad(list, size, sv.V.N, func(j int) float64 { return score[j] }))
 	}
 }
 
@@ -256,39 +265,99 @@ func (w *Sets) all() bool {
 	return true
 }
 
-// Extend adds the entries with the largest excess over the tolerance, about half as many as are not zero now: few of many
-// violators stay once the worst are in. When most entries violate after a certificate of infeasibility (x = nil), the
-// full program is next.
+// Extend adds the entries with the largest excess over the tolerance and, where there is room, those near their threshold. The
+// room is about half of what is not zero now: few of many violators stay once the worst are in. When most entries violate after a
+// certificate of infeasibility (x = nil), the full program is next.
 func (w *Sets) Extend(at *restrict.Round) {
-	as := w.s.Current.Assembled
+	as, x, done, tolerance := w.s.Current.Assembled, w.x, w.done, w.tolerance
 	for k, sv := range w.p.Sparse {
 		active, inv := as.Set(sv.V)
 		if inv == nil {
 			continue
 		}
-		score, violators := make([]float64, sv.V.N), 0
-		for j, over := range w.done.excess[k] {
-			if over = math.Abs(over); inv[j] < 0 && !(over <= w.tolerance) {
-				score[j] = over
+		score := make([]float64, sv.V.N)
+		violators := 0
+		for j, pos := range inv {
+			if pos >= 0 {
+				continue
+			}
+			over, threshold := math.Abs(done.excess[k][j]), done.threshold(k, j)
+			switch {
+			case !(over <= tolerance):
+				score[j] = 1 + over
 				if math.IsNaN(over) {
 					score[j] = math.Inf(1)
 				}
 				violators++
+			case threshold > tolerance && math.Abs(done.g[k][j]) >= near*threshold:
+				score[j] = math.Abs(done.g[k][j]) / threshold / 2
 			}
 		}
 		if violators == 0 {
 			continue
 		}
-		if w.x == nil && 2*violators > sv.V.N {
+		if x == nil && 2*violators > sv.V.N {
 			w.active[k] = nil
 			continue
 		}
 		room := len(active)
-		if w.x != nil {
-			room = countNonzero(w.x[as.Start[sv.V.ID]:][:len(active)], max(restrict.Nonzero, at.Eps))
+		if x != nil {
+			room = countNonzero(x[as.Start[sv.V.ID]:][:len(active)], max(restrict.Nonzero, at.Eps))
 		}
-		w.put(k, slices.Concat(active, largestEntries(score, smallest+room/2)))
+		list := append(largestEntries(score, smallest+room/2), kept(sv, as, active, x, done, k, at)...)
+		slices.Sort(list)
+		list = w.pad(list, len(active), sv.V.N, func(j int) float64 { return math.Abs(done.g[k][j]) / done.threshold(k, j) })
+		w.put(k, list)
 	}
+}
+
+// pad fills a working set up with the entries of the largest scores. Programs of one size have one pattern where the data are
+// dense, and then the analysis of the last one is used again: so the size stays what it was if the set fits, and otherwise grows
+// in steps, for first-order methods to twice the size and never less: each round is a solve from its beginning, and of these they
+// are to have few.
+func (w *Sets) pad(list []int, size, n int, score func(j int) float64) []int {
+	switch {
+	case w.s.Capabilities.FirstOrder:
+		if len(list) > size {
+			size = max(2*size, (len(list)+sizeStep-1)/sizeStep*sizeStep)
+		}
+	case len(list) > size || len(list) > 0 && len(list)+2*sizeStep < size:
+		size = (len(list) + sizeStep - 1) / sizeStep * sizeStep
+	}
+	missing := min(size, n) - len(list)
+	if missing <= 0 {
+		return list
+	}
+	rest, at := make([]float64, n), 0
+	for j := range rest {
+		if at < len(list) && list[at] == j {
+			at++
+			continue
+		}
+		if v := score(j); v > 0 { // not NaN
+			rest[j] = v
+		}
+	}
+	list = append(list, largestEntries(rest, missing)...)
+	slices.Sort(list)
+	return list
+}
+
+// kept is what of a working set goes on to the next round: the first rounds drop entries that are zero and far from their
+// threshold, since the program is set up anew anyway; later ones drop nothing, so that the rounds end.
+func kept(sv *compile.SparseVariable, as *compile.Assembled, active []int, x []float64, done *completion, k int, at *restrict.Round) []int {
+	if x == nil || at.Number > droppingRounds {
+		return active
+	}
+	own := x[as.Start[sv.V.ID]:][:len(active)]
+	largest := maxAbs(own)
+	var list []int
+	for pos, j := range active {
+		if math.Abs(own[pos]) > max(restrict.Nonzero, at.Eps)*largest || math.Abs(done.g[k][j]) >= idle*done.threshold(k, j) {
+			list = append(list, j)
+		}
+	}
+	return list
 }
 
 func maxAbs(v []float64) float64 { return floats.Norm(v, math.Inf(1)) }
@@ -304,21 +373,26 @@ func countNonzero(x []float64, share float64) int {
 	return count
 }
 
-// shrink prepares the next Solve: the sets stay, so that the program set up can be used again, unless they are more than
-// twice what was needed. Then they are what was needed, and some more of those nearest to their threshold.
+// shrink prepares the next Solve: the sets stay, so that the program set up can be used again, unless they are more than twice,
+// or with a first-order method three times, what was needed. Then they are what was needed, and a quarter more of those nearest to their threshold.
 func (w *Sets) shrink(as *compile.Assembled) {
+	most := 2
+	if w.s.Capabilities.FirstOrder {
+		most = 3
+	}
 	for k, sv := range w.p.Sparse {
-		_, inv := as.Set(sv.V)
+		active, inv := as.Set(sv.V)
 		x := w.x[as.Start[sv.V.ID]:][:as.Width(sv.V)]
-		largest, needed := maxAbs(x), 0
+		largest := maxAbs(x)
+		needed := 0
 		score := make([]float64, sv.V.N)
 		for j := range score {
-			if threshold := w.done.threshold(k, j); threshold > w.tolerance {
-				score[j] = math.Abs(w.done.g[k][j]) / threshold
-			}
 			pos := j
 			if inv != nil {
 				pos = inv[j]
+			}
+			if threshold := w.done.threshold(k, j); threshold > w.tolerance {
+				score[j] = math.Abs(w.done.g[k][j]) / threshold
 			}
 			if pos >= 0 && math.Abs(x[pos]) > restrict.Nonzero*largest {
 				score[j] = 2
@@ -327,7 +401,11 @@ func (w *Sets) shrink(as *compile.Assembled) {
 				needed++
 			}
 		}
-		if len(x) > 2*needed+smallest {
+		size := sv.V.N
+		if active != nil {
+			size = len(active)
+		}
+		if size > most*needed+slackSize {
 			w.put(k, largestEntries(score, smallest+needed+needed/4))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -110,7 +111,9 @@ type checkedSolver struct {
 	simple    bool       // the problem is one of lastResort
 	second    *Solution  // the most settled point that meets the tolerance, but is unfinished, or meets it beyond last places alone
 	worst     float64    // how unsettled that is
-	disputed  bool       // there are two such points with different objectives
+	objective float64    // that of the last such point, NaN for none
+	disputed  bool       // two of them have different ones
+	uncertain bool       // that of the point that was judged last may be off
 	content   bool       // such points are optimal, as nothing else has been found
 }
 
@@ -426,7 +429,7 @@ func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
 	}
 	ctx, cancel := s.within(ctx, begin)
 	defer cancel()
-	s.second, s.disputed = nil, false
+	s.second, s.objective, s.disputed = nil, math.NaN(), false
 	first := *out
 	s.consider(&first)
 	if out = s.lastResort(ctx, out); !out.Status.decided() && s.second != nil && !(s.disputed && s.worst > 1) {

@@ -59,6 +59,11 @@ func (s *checkedSolver) judgeClaim(out *Solution) {
 			addMessage(out, "the residuals are no more than the last places of what they are added up from")
 		}
 		distance, rounding := s.judged.check.distance(&s.data, out)
+		if terms := s.judged.sizeOfObjective(); s.data.small() && !(distance <= max(mostDisputed, inUnitsFactor*s.options.Eps)*terms) {
+			out.Status, s.uncertain = Inaccurate, true
+			addMessage(out, fmt.Sprintf("by its residuals times its variables and multipliers the objective may be off by %.1e, from terms of %.1e", distance, terms))
+			return
+		}
 		out.Distance = distance + rounding
 		if s.shift > 0 {
 			s.judgeDoubtful(out)

@@ -149,23 +149,22 @@ func (p *Problem) small() bool {
 }
 
 // consider judges a point again as one that counts where nothing else is found, and keeps it as the second best if it is the most settled of those. Where two have other
-// objectives, only a settled one counts.
+// objectives, those that are too uncertain to be told among them, only a settled one counts.
 func (s *checkedSolver) consider(out *Solution) {
-	s.content = true
+	s.content, s.uncertain = true, false
 	s.judge(out)
 	s.content = false
-	if out.Status != Optimal {
+	if out.Status != Optimal && !s.uncertain {
+		return
+	}
+	size := s.judged.sizeOfObjective()
+	s.disputed = s.disputed || math.Abs(out.Objective-s.objective) > mostDisputed*size
+	s.objective = out.Objective
+	if s.uncertain {
 		return
 	}
 	worst := s.judged.Unsettled(out.X, out.S, out.Z, s.options.Eps)
-	if s.second == nil {
-		s.second, s.worst = out, worst
-		return
-	}
-	ofX, ofZ := s.judged.check.largestTerms(&s.data, out.X, out.Z)
-	size := max(s.judged.unitsOf().ofObjective(out.Objective, s.second.Objective), ofX, ofZ)
-	s.disputed = s.disputed || !(math.Abs(out.Objective-s.second.Objective) <= mostDisputed*size)
-	if worst < s.worst {
+	if s.second == nil || worst < s.worst {
 		s.second, s.worst = out, worst
 	}
 }

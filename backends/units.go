@@ -329,6 +329,13 @@ func (c *checker) largestTerms(p *Problem, x, z []float64) (ofX, ofZ float64) {
 	return ofX, ofZ
 }
 
+// sizeOfObjective is that of what the objectives of the point that measure had last are added up from, in units of the data at least.
+func (j *Judge) sizeOfObjective() float64 {
+	m := &j.last
+	ofX, ofZ := j.check.largestTerms(j.p, m.x, m.z)
+	return max(j.unitsOf().ofObjective(m.primal, m.dual), ofX, ofZ)
+}
+
 // mostChange is the part of the largest term of an objective that last places may make.
 const mostChange = 1e-6
 

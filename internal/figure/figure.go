@@ -229,7 +229,7 @@ type panelPlot struct {
 	legend []Line
 }
 
-// drawLegend writes the names of the lines below each other, each after a piece of its line.
+// drawLegend writes the names of the lines below each other, each after a piece of its line, smaller where there is no room.
 func (p *panelPlot) drawLegend(c *canvas, at point) {
 	const piece, row = 26, textSize + 3
 	for k, l := range p.legend {
@@ -243,7 +243,8 @@ func (p *panelPlot) drawLegend(c *canvas, at point) {
 		if !l.Thin {
 			s.marker(c, point{at.x + piece/2, y}, l.markSize(), s.color)
 		}
-		c.write(l.Name, point{at.x + piece + 4, y}, textSize, 0)
+		from := at.x + piece + 4
+		c.write(l.Name, point{from, y}, textSize*min(1, (width-2-from)/widthOf(l.Name, textSize)), 0)
 	}
 }
 

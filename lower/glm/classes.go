@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/lower/design"
 )
 
@@ -102,7 +103,7 @@ func secondOfClasses(
 	ctx context.Context, x design.Classes, entries []int, curve, weights []float64, threads int,
 ) []float64 {
 	size := len(entries)
-	order := upTo(size) // by classes, so that the entries of two of them are a block
+	order := indices.Range(0, size) // by classes, so that the entries of two of them are a block
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(entries[a]%x.K, entries[b]%x.K) })
 	columns, class, begin := make([]int, size), make([]int, size), make([]int, x.K+1)
 	for i, l := range order {

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/lower/design"
 )
 
@@ -149,10 +150,10 @@ func New(ctx context.Context, t *Table) (*Data, error) {
 		}
 		d.x = sumsAfter(t.X)
 	}
-	d.all = upTo(len(d.units))
+	d.all = indices.Range(0, len(d.units))
 	d.columns = sync.OnceValue(func() *design.Matrix { return design.New(d.x) })
 	d.listed = sync.OnceValue(func() *design.Listed {
-		return d.columns().List(upTo(p))
+		return d.columns().List(indices.Range(0, p))
 	})
 	d.folds, d.train = t.Folds, make([][]bool, len(t.Folds))
 	for k, left := range t.Folds {
@@ -194,14 +195,6 @@ func New(ctx context.Context, t *Table) (*Data, error) {
 
 // entries are the columns of the coefficients.
 func (d *Data) entries() design.Classes { return design.Classes{X: d.columns(), K: d.classes} }
-
-func upTo(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
-}
 
 // prepare makes the products and moments of the folds.
 func (d *Data) prepare(ctx context.Context) {

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/lower/design"
 	"github.com/conetune/conetune/lower/survival"
 )
@@ -68,7 +69,7 @@ func sumOf(likelihood *survival.Likelihood, list []int, roots []float64) Coupled
 		return at.HalfDeviance
 	}
 	return Coupled{Sum: sum, Second: func(ctx context.Context, x design.Classes, entries []int, from, threads int) []float64 {
-		columns, all := x.Features(entries), upTo(len(entries))
+		columns, all := x.Features(entries), indices.Range(0, len(entries))
 		out := x.X.Products(ctx, columns[from:], columns, last, threads)
 		var means []float64 // of the rows at risk, times the roots
 		column := make([]float64, x.X.Rows())

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/lower/design"
 )
 
@@ -103,7 +104,7 @@ func (p *Quadratic) stacked(rows []Rows, list []int) *scaled {
 		}
 	}
 	c.n = len(s.root)
-	s.list = upTo(c.n)
+	s.list = indices.Range(0, c.n)
 	for _, j := range list {
 		from, squares := 0, 0.0
 		put := func(i int, v float64) {
@@ -140,7 +141,7 @@ func (p *Quadratic) stacked(rows []Rows, list []int) *scaled {
 // ready has room for n coefficients.
 func (p *Quadratic) ready(n int) {
 	if p.f == nil || p.f.d.p != n {
-		d := &Data{p: n, q: 1, n: math.MaxInt, units: make([][]int, n), plain: true, single: true, all: upTo(n)}
+		d := &Data{p: n, q: 1, n: math.MaxInt, units: make([][]int, n), plain: true, single: true, all: indices.Range(0, n)}
 		for j := range n {
 			d.units[j] = d.all[j : j+1]
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/lower/design"
 )
 
@@ -30,7 +31,7 @@ func newRows(ctx context.Context, d *Data) *rows {
 	if size := float64(g.x.Stored()); len(d.folds) == 1 && d.p <= mostLocal && size*size/float64(d.n) <= fewProducts {
 		g.whole = sync.OnceValue(func() []float64 {
 			all := make([]float64, d.p*d.p)
-			for i, row := range g.sums(upTo(d.p), d.parts[0].rows) {
+			for i, row := range g.sums(indices.Range(0, d.p), d.parts[0].rows) {
 				for j := i; j < d.p; j++ {
 					all[i*d.p+j] = g.centred(0, row[j], i, j)
 				}

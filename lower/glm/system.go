@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/indices"
 )
 
 // System is that of a Newton step for the objective of a fold at a point,
@@ -167,7 +168,7 @@ func (f *fold) system(features, unit []int, w *Weights, most int) *newton {
 // system that has nearly all of them.
 func (s *newton) iterate() {
 	n, f := len(s.features), s.f
-	s.diagonal, s.inside = make([]float64, n), upTo(n)
+	s.diagonal, s.inside = make([]float64, n), indices.Range(0, n)
 	for i, j := range s.features {
 		s.diagonal[i] = f.work.diagonal(j) + s.w.second(j)
 	}

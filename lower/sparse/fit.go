@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/lower/glm"
 )
@@ -65,7 +66,7 @@ func newFit(g *Fit, rows *rowSet, constants []float64, t Terms) (*Fit, error) {
 	if g.intercept {
 		g.start = append(g.start, constants...)
 	}
-	g.all = indices(len(g.start))
+	g.all = indices.Range(0, len(g.start))
 	least := rounded
 	if g.quadratic {
 		least = nothingLeft
@@ -86,7 +87,7 @@ func newFit(g *Fit, rows *rowSet, constants []float64, t Terms) (*Fit, error) {
 		g.terms.lower, g.terms.upper = full.Lower, full.Upper
 	}
 	g.bound(full)
-	if !slices.ContainsFunc(indices(g.p), g.terms.always) {
+	if !slices.ContainsFunc(indices.Range(0, g.p), g.terms.always) {
 		return g, nil
 	}
 	return g, g.unpenalised(full)
@@ -142,7 +143,7 @@ func (g *Fit) unpenalised(full Terms) error {
 // bound tells the table of the bounds, of which the full ones may be none.
 func (g *Fit) bound(full Terms) {
 	t := g.terms
-	if t.lower == nil && slices.ContainsFunc(indices(g.p), g.shared) {
+	if t.lower == nil && slices.ContainsFunc(indices.Range(0, g.p), g.shared) {
 		t.lower, t.upper = full.Lower, full.Upper
 	}
 	of := &g.table.of

@@ -59,14 +59,6 @@ func meanOne(weights []float64, n int) []float64 {
 	return out
 }
 
-func indices(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
-}
-
 // rowSet are rows with their loss, a function of the predictions, of one class after the other, that is convex and not
 // negative. It is not changed.
 type rowSet struct {

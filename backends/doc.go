@@ -44,7 +44,7 @@
 //     within a factor of 1000 of one: they are what rounding leaves of 0'x = 0. [Solution.Message] says so.
 //   - [Optimal]: the residuals of X, S and Z meet the tolerance, also, less strictly, in units in which the numbers of the
 //     problem are near one, and leave b and q their weight in points that are large. In small problems, of up to 2 000 rows, columns and
-//     entries, each residual meets it beside the data of its own row or column, or of a typical one, but for last places.
+//     entries, so does each residual beside the data of its own row or column, or of a typical one, but for last places.
 //     [Solution.Distance] bounds how far the objective is from the optimal value; in small problems it is at most 1e-4, or 100
 //     tolerances, of the terms of the objective, but for the rounding of its own sums.
 //   - So does a point whose residuals are at most the square root of the tolerance, and beyond it only by the last places, 16 roundings, of the terms that they

@@ -516,13 +516,14 @@ func lastPlacesOf(v, terms float64) float64 { return max(-lastPlaces*terms, min(
 // The sums of a point are added up in twice the precision where their rounding may be more than this part of the objective.
 const roundingDecides = 1e-10
 
-// alone is how many times larger than at the tolerance eps the residuals of that point are beside their own rows and columns (see Unsettled), in a small problem.
+// alone is how many times larger the residuals of that point are beside their own rows and columns (see Unsettled) than they may be at the tolerance eps, less
+// strictly as in other units, in a small problem.
 func (j *Judge) alone(eps float64) float64 {
 	if !j.p.small() {
 		return 0
 	}
 	m := &j.last
-	return j.Unsettled(m.x, m.s, m.z, eps) * polished
+	return j.Unsettled(m.x, m.s, m.z, eps) * polished / inUnitsFactor
 }
 
 const (

@@ -3,7 +3,6 @@ package fits
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -132,9 +131,6 @@ func (m *completionFit) Solve(
 	return pt, nil
 }
 
-// gapShare of the root of its gap, to which a solution is known, is an accuracy of its derivative that is of no use.
-const gapShare = 0.1
-
 // gradient is that of [lower.Traits].
 func (m *completionFit) gradient(_ context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
 	if o.Mode == lower.Forward {
@@ -143,8 +139,7 @@ func (m *completionFit) gradient(_ context.Context, at *lower.Point, o lower.Gra
 	s := at.State.(*completionState)
 	v := slices.Clone(s.residual)
 	floats.Scale(1/float64(len(v)), v)
-	accuracy := math.Max(o.Accuracy(), gapShare*math.Sqrt(at.Gap))
-	nuclear, groups, err := m.completion.Derivative(s.weights, s.Solution, v, m.val.X, m.val.Row, m.val.Col, accuracy)
+	nuclear, groups, err := m.completion.Derivative(s.weights, s.Solution, v, m.val.X, m.val.Row, m.val.Col, o.Accuracy())
 	if err != nil {
 		return nil, err
 	}

@@ -46,9 +46,11 @@ func (j *Judge) Polish(pt Point, eps float64) (Point, bool) {
 // solution may be another one, with multipliers or variables as large as the reciprocal.
 const polished = 1e-3
 
-// Unsettled returns how many times larger than in a settled point the residuals are, primal and dual, at the tolerance eps. Last places of what they are added up from do not
-// count. In small problems, where further solves cost next to nothing, each counts beside the data of its own row or column, or those of a typical one. A point that passes as
-// optimal but is not settled is worth looking for another one. It panics unless the vectors have the lengths of the problem.
+// Unsettled returns how many times larger than in a settled point the residuals are, primal and dual, at the tolerance
+// eps. In problems that are not small those of a settled point are so beside the largest data of all. In others, and
+// where they are not, each counts beside the data of its own row or column, or those of a typical one, without the last
+// places of what it is added up from. A point that passes as optimal but is not settled is worth looking for another
+// one. It panics unless the vectors have the lengths of the problem.
 func (j *Judge) Unsettled(x, s, z []float64, eps float64) float64 {
 	p, c, u := j.problem(), &j.check, j.unitsOf()
 	n, m := p.Dims()

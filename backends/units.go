@@ -397,10 +397,12 @@ func (j *Judge) Excess(x, s, z []float64, eps float64) float64 {
 	n, m := j.problem().Dims()
 	mustHave(len(x) == n && len(s) == m && len(z) == m)
 	j.measure(x, s, z)
-	if found := j.at(eps); !(found.Max() <= eps) {
-		return found.excess() / eps
+	found := j.at(eps)
+	excess := found.excess() / eps
+	if found.Max() <= eps {
+		excess = max(excess, j.alone(eps))
 	}
-	return max(j.at(eps).excess()/eps, j.alone(eps))
+	return excess
 }
 
 // weighed is how large the residuals of a point are, as [Residuals] has them and in units.

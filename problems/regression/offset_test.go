@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/huber"
@@ -65,8 +66,8 @@ func TestOffsetOfDifferences(t *testing.T) {
 // the coefficients of fits without a penalty differ by that.
 func TestOffsetOfLogOdds(t *testing.T) {
 	cv := classified(offset(t), 2)
-	with := &dataset.CrossValidation{Data: cv.Data.Rows(indices(len(cv.Data.Y))), Folds: cv.Folds}
-	without := &dataset.CrossValidation{Data: cv.Data.Rows(indices(len(cv.Data.Y))), Folds: cv.Folds}
+	with := &dataset.CrossValidation{Data: cv.Data.Rows(indices.Range(0, len(cv.Data.Y))), Folds: cv.Folds}
+	without := &dataset.CrossValidation{Data: cv.Data.Rows(indices.Range(0, len(cv.Data.Y))), Folds: cv.Folds}
 	without.Data.Offset = nil
 	for i := range with.Data.Offset {
 		with.Data.Offset[i] = -0.3 * with.Data.X.At(i, 2)

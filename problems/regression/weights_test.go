@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/problems/adaptive"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
@@ -222,7 +223,7 @@ func TestWeightsOfOtherLosses(t *testing.T) {
 func TestWeightsOfAdaptive(t *testing.T) {
 	weighted, _ := counted(t)
 	fit := func(of func(cv *dataset.CrossValidation) *dataset.CrossValidation, scale float64) tune.Fit {
-		cv := of(&dataset.CrossValidation{Data: weighted.Data.Rows(indices(len(weighted.Data.Y))), Folds: weighted.Folds})
+		cv := of(&dataset.CrossValidation{Data: weighted.Data.Rows(indices.Range(0, len(weighted.Data.Y))), Folds: weighted.Folds})
 		for i := range cv.Data.Weights {
 			cv.Data.Weights[i] = 1
 			if scale != 1 {
@@ -250,14 +251,6 @@ func TestWeightsOfAdaptive(t *testing.T) {
 			require.InDelta(t, want.Intercept, got.Intercept, 1e-5)
 		}
 	}
-}
-
-func indices(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
 }
 
 // Rows that are held back are scored by their weights, and the others choose by theirs.

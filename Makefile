@@ -47,7 +47,7 @@ test-transpiled: deps transpile
 LEVELS = cpu.avx512f=off cpu.avx2=off
 test-levels: $(NEEDS)
 	@set -e; for level in $(LEVELS); do echo "go test with GODEBUG=$$level"; \
-		GODEBUG=$$level $(GO) test -short $(UNHURRIED) -tags '$(TAGS)' ./internal/dense/... ./backends/internal/... ./backends/native/... ./convex/... ./lower/... ./dca; done
+		GODEBUG=$$level $(GO) test -short $(UNHURRIED) -tags '$(TAGS)' ./internal/dense/... ./backends/internal/... ./backends/native/... ./convex/... ./lower/... ./internal/lower/... ./dca; done
 
 # The same built without any assembly, as on other architectures.
 test-noasm:
@@ -62,7 +62,7 @@ test-386:
 EMULATOR ?= qemu-aarch64-static
 test-arm64:
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -exec $(EMULATOR) -short $(UNHURRIED) \
-		./internal/dense/... ./backends ./backends/internal/... ./backends/native/... ./convex/... ./lower/... ./formats/...
+		./internal/dense/... ./backends ./backends/internal/... ./backends/native/... ./convex/... ./lower/... ./internal/lower/... ./formats/...
 
 # All packages build without C, once for each thing that differs: 32 bits, without solvers, tests included; and, with the solvers made Go, which
 # need pointers of 64 bits, a Unix that is not Linux and a processor without our assembly; a system that is no Unix; and one without processes.
@@ -74,8 +74,8 @@ cross: $(if $(SOLVERS),transpile)
 
 # The fuzz targets of the readers, each for FUZZTIME, two at a time. What one finds is left in testdata/fuzz of its package.
 FUZZTIME     ?= 60s
-FUZZ_READERS  = formats/qps:FuzzRead formats/cbf:FuzzRead formats/sdpa:FuzzRead table/libsvm:FuzzRead \
-	internal/textfile:FuzzDecimal table/libsvm:FuzzBlocks \
+FUZZ_READERS  = formats/qps:FuzzRead formats/cbf:FuzzRead formats/sdpa:FuzzRead internal/libsvm:FuzzRead \
+	internal/textfile:FuzzDecimal internal/libsvm:FuzzBlocks \
 	table/input:FuzzReadFolds problems/groups:FuzzRead problems/matcomp:FuzzReadEntries table:FuzzDecode table:FuzzFormats
 
 # Go before 1.27 sometimes ends a run whose time is over with "context deadline exceeded" though no input failed

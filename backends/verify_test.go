@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/backends/internal/matrices"
+	"github.com/conetune/conetune/internal/matrices"
 )
 
 // TestRecheck compares with dense matrix products on random data, in which each

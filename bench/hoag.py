@@ -1,4 +1,4 @@
-"""HOAG side by side: conetune's package tune/hypergradient and sparho.
+"""HOAG side by side: conetune's package internal/hypergradient and sparho.
 
     python bench/hoag.py [--shapes 100-20-250-p250,100-100-250-p250,100-100-100-p2500] [--seeds 1,2,3] [--dirs DIR,...]
 
@@ -93,7 +93,7 @@ def main():
                 np.ascontiguousarray(x.T).tofile(f"{d}/{label}.x")
                 np.ascontiguousarray(y).tofile(f"{d}/{label}.y")
             json.dump(dict(Train=len(yt), Val=len(yv), P=xt.shape[1], Repeats=a.repeats, Start=start), open(d + "/jobs.json", "w"))
-            subprocess.run(["go", "test", "-count=1", "-run", "TestCompare", "./tune/hypergradient"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL,
+            subprocess.run(["go", "test", "-count=1", "-run", "TestCompare", "./internal/hypergradient"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL,
                            env=dict(os.environ, CONETUNE_HOAG=d, GOMAXPROCS="1"))
             ours = json.load(open(d + "/results.json"))
         for kind in ("lasso", "weighted lasso", "elastic net"):

@@ -1,4 +1,4 @@
-"""Coordinate descent side by side: conetune's package lower/sparse, celer, scikit-learn.
+"""Coordinate descent side by side: conetune's package internal/lower/sparse, celer, scikit-learn.
 
     python bench/lasso.py [--shapes 100x2500,500x50000,5000x100000s] [--ratios 0.2,0.05,0.01] [--tols 1e-4,1e-6] [--skip-sklearn]
 
@@ -86,7 +86,7 @@ def main():
             # conetune's tolerance is relative to |y|^2 / (2n).
             spec = dict(N=n, P=p, Sparse=sparse, Repeats=repeats, Batch=batch, Jobs=[dict(Lambda=l, Tol=2 * t) for l, t in jobs])
             json.dump(spec, open(d + "/jobs.json", "w"))
-            subprocess.run(["go", "test", "-count=1", "-run", "TestCompare", "./lower/sparse"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL,
+            subprocess.run(["go", "test", "-count=1", "-run", "TestCompare", "./internal/lower/sparse"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL,
                            env=dict(os.environ, CONETUNE_LASSO=d, GOMAXPROCS="1"))
             ours = json.load(open(d + "/results.json"))
         for (lam, tol), o in zip(jobs, ours):

@@ -3,7 +3,7 @@ package evaluate
 import (
 	"slices"
 
-	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/problems/cox"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/logistic"

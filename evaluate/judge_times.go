@@ -3,7 +3,7 @@ package evaluate
 import (
 	"math"
 
-	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"

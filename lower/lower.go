@@ -23,14 +23,14 @@
 //
 // Fits by methods made for their kind take a fraction of the time of a conic program:
 //
-//   - [github.com/conetune/conetune/lower/sparse]: linear, logistic and Poisson regressions whose penalties make coefficients zero, one by one or in groups.
-//   - [github.com/conetune/conetune/lower/multipliers] and [github.com/conetune/conetune/lower/separable]: both programs of an iteration of VF-iDCA, for few penalties
+//   - [github.com/conetune/conetune/internal/lower/sparse]: linear, logistic and Poisson regressions whose penalties make coefficients zero, one by one or in groups.
+//   - [github.com/conetune/conetune/internal/lower/multipliers] and [github.com/conetune/conetune/internal/lower/separable]: both programs of an iteration of VF-iDCA, for few penalties
 //     and for many that are norms of groups of coefficients.
-//   - [github.com/conetune/conetune/lower/machine]: support vector machines in a box.
-//   - [github.com/conetune/conetune/lower/completion]: regressions with a matrix of low rank, of which some entries are known.
-//   - [github.com/conetune/conetune/lower/fits]: these with the error on other rows, as the contract has it.
+//   - [github.com/conetune/conetune/internal/lower/machine]: support vector machines in a box.
+//   - [github.com/conetune/conetune/internal/lower/completion]: regressions with a matrix of low rank, of which some entries are known.
+//   - [github.com/conetune/conetune/internal/lower/fits]: these with the error on other rows, as the contract has it.
 //
-// All of them take designs of [github.com/conetune/conetune/lower/design], and say in a [Status] how they ended. Nothing in them depends on the
+// All of them take designs of [github.com/conetune/conetune/internal/lower/design], and say in a [Status] how they ended. Nothing in them depends on the
 // clock or on the number of threads: the same input gives the same bytes.
 package lower
 

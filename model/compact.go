@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/conetune/conetune/table/libsvm"
+	"github.com/conetune/conetune/internal/libsvm"
 )
 
 // Compact stands in a file of version 3 in the place of features and coefficients of which most are zero.

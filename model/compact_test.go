@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/table/libsvm"
+	"github.com/conetune/conetune/internal/libsvm"
 )
 
 // wide is a model of many features with three coefficients that are not zero.

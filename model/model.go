@@ -17,7 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/table"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/problems/adaptive"
 	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/cox"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/internal/lower/survival"
 )
 
 // Times says that the model is one of hazards, whose targets are times until an event, negative for censored rows, and

@@ -14,9 +14,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/table"
-	"github.com/conetune/conetune/table/arrow"
-	"github.com/conetune/conetune/table/parquet"
-	"github.com/conetune/conetune/table/xlsx"
+	"github.com/conetune/conetune/table/internal/arrow"
+	"github.com/conetune/conetune/table/internal/parquet"
+	"github.com/conetune/conetune/table/internal/xlsx"
 )
 
 // known are the formats that are not text.

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
-	"github.com/conetune/conetune/tune/hypergradient"
 )
 
 // The methods of package hypergradient.

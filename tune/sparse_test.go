@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/libsvm"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/dataset"
@@ -20,7 +21,6 @@ import (
 	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/problems/wlasso"
-	"github.com/conetune/conetune/table/libsvm"
 	"github.com/conetune/conetune/tune"
 )
 

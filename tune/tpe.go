@@ -3,7 +3,7 @@ package tune
 import (
 	"context"
 
-	"github.com/conetune/conetune/tune/tpe"
+	"github.com/conetune/conetune/tune/internal/tpe"
 )
 
 // treeParzen is the search of package tpe.

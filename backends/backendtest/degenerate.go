@@ -4,7 +4,7 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/internal/matrices"
+	"github.com/conetune/conetune/internal/matrices"
 )
 
 // degenerateCases are those on which textbook assumptions fail.

@@ -12,7 +12,7 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/backendtest/planted"
+	"github.com/conetune/conetune/internal/planted"
 )
 
 // Hostile gives the backend small programs that no one means seriously: numbers up to

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/internal/matrices"
+	"github.com/conetune/conetune/internal/matrices"
 )
 
 func infeasible(name, reason string, p *backends.Problem, z []float64) Case {

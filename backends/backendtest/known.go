@@ -6,7 +6,7 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/backendtest/planted"
+	"github.com/conetune/conetune/internal/planted"
 )
 
 func (s suite) known(t *testing.T) {

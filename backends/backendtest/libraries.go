@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/internal/matrices"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/james-bowman/sparse"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/internal/matrices"
+	"github.com/conetune/conetune/internal/matrices"
 )
 
 func psdCases() []Case {

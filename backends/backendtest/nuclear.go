@@ -2,7 +2,7 @@ package backendtest
 
 import (
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/internal/matrices"
+	"github.com/conetune/conetune/internal/matrices"
 )
 
 // The columns (1, 2, 2) and (2, 1, -2) are orthogonal and of length 3, so that the

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/backendtest/planted"
+	"github.com/conetune/conetune/internal/planted"
 )
 
 // planted asks for the answers to programs that package planted makes, of which none may

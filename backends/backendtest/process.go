@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/internal/matrices"
+	"github.com/conetune/conetune/internal/matrices"
 )
 
 // Process tests what a library does with the process: it keeps no memory of the problems, leaves signals to the program

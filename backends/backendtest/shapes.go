@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/backendtest/planted"
+	"github.com/conetune/conetune/internal/planted"
 )
 
 // Shape describes random problems of one kind.

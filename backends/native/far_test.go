@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/backendtest/planted"
+	"github.com/conetune/conetune/internal/planted"
 )
 
 // rowsOf returns the matrix with the given rows.

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/internal/matrices"
 	"github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/matrices"
 )
 
 // maxCut is max tr(X) with the given diagonal, X of order n.

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/internal/matrices"
+	"github.com/conetune/conetune/internal/matrices"
 )
 
 func denseCSC(rows, cols int, v ...float64) *sparse.CSC {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
-	"github.com/conetune/conetune/backends/internal/matrices"
 	"github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/backends/portfolio"
+	"github.com/conetune/conetune/internal/matrices"
 )
 
 // scripted is a backend that answers what it is told to, under a name of its own.

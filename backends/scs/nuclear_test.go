@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/internal/matrices"
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"

@@ -12,8 +12,8 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
-	"github.com/conetune/conetune/backends/internal/matrices"
 	"github.com/conetune/conetune/backends/scs"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/libsvm"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/table/libsvm"
 )
 
 // The slope of x^1.5 is 1.5 whatever came before the last decade.

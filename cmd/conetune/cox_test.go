@@ -15,7 +15,7 @@ import (
 
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/clitest"
-	"github.com/conetune/conetune/lower/survival"
+	"github.com/conetune/conetune/internal/lower/survival"
 )
 
 // lungFile is R's data set of that name, as it writes it.

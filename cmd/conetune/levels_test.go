@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/backendtest/planted"
 	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/planted"
 )
 
 // answersTo names a file that a child of TestLevels writes its answers to.

@@ -24,7 +24,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )

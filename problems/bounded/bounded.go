@@ -13,7 +13,7 @@
 package bounded
 
 import (
-	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )

@@ -11,9 +11,9 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/lower/fits"
+	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/fits"
-	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"

@@ -35,10 +35,10 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/lower/fits"
+	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/fits"
-	"github.com/conetune/conetune/lower/glm"
-	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"

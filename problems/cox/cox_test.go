@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/problems/cox"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"

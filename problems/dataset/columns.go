@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/internal/lower/design"
 )
 
 // columns is a dense table by columns, which fits share. Rows are gathered where they are asked for, and all of them are copied only where they are wanted in one piece.

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/internal/lower/design"
 )
 
 // tableAndTransform are n x p numbers of different sizes with a change of their units.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/internal/lower/design"
 )
 
 // Rows of a large table that are looked up are what copies of them are, in all ways in which they may be read.

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/table/libsvm"
+	"github.com/conetune/conetune/internal/libsvm"
 )
 
 // Sparse says whether X keeps its nonzeros only.

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 
+	"github.com/conetune/conetune/internal/libsvm"
 	"github.com/conetune/conetune/internal/proptest"
-	"github.com/conetune/conetune/table/libsvm"
 )
 
 // drawTable draws a table with zeros in any number, whole columns of them, and constant columns.

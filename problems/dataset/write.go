@@ -6,8 +6,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/conetune/conetune/internal/libsvm"
 	"github.com/conetune/conetune/internal/textfile"
-	"github.com/conetune/conetune/table/libsvm"
 	"github.com/conetune/conetune/table/split"
 )
 

@@ -14,7 +14,7 @@
 package elasticnet
 
 import (
-	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"

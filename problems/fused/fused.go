@@ -24,7 +24,7 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/lower/glm"
+	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )

@@ -26,7 +26,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/lower/glm"
+	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )

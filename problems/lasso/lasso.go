@@ -12,7 +12,7 @@
 package lasso
 
 import (
-	"github.com/conetune/conetune/lower/fits"
+	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )

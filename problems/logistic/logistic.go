@@ -25,9 +25,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/fits"
+	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/fits"
-	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"

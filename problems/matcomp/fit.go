@@ -1,9 +1,9 @@
 package matcomp
 
 import (
+	"github.com/conetune/conetune/internal/lower/completion"
+	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/completion"
-	"github.com/conetune/conetune/lower/fits"
 )
 
 // Penalised is the fit of package completion, see [fits.NewCompletion]. For large matrices its points have factors in the place of

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/lower/completion"
+	"github.com/conetune/conetune/internal/lower/completion"
 	"github.com/conetune/conetune/problems"
 )
 

@@ -22,8 +22,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"

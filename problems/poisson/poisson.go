@@ -14,7 +14,7 @@
 //
 // (J. Friedman, T. Hastie, R. Tibshirani, Regularization paths for generalized linear models via coordinate descent, JSS 33, 2010,
 // for the penalty form). The prediction is the mean exp(f). Errors are mean half deviances. A backend needs exponential cones; the native one
-// is spared most of them by package lower/sparse.
+// is spared most of them by package internal/lower/sparse.
 package poisson
 
 import (
@@ -24,8 +24,8 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/deviance"
-	"github.com/conetune/conetune/lower/fits"
-	"github.com/conetune/conetune/lower/glm"
+	"github.com/conetune/conetune/internal/lower/fits"
+	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )

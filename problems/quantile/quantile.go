@@ -24,7 +24,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/lower/glm"
+	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )

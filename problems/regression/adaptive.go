@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/lower/design"
+	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/problems/dataset"
 )
 

@@ -5,8 +5,8 @@ import (
 	"runtime"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/glm"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 )

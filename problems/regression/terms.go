@@ -9,10 +9,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/fits"
+	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/fits"
-	"github.com/conetune/conetune/lower/glm"
-	"github.com/conetune/conetune/lower/sparse"
 )
 
 // Terms are what a model says of single features. The zero value says nothing. Each slice is nil, or has one entry for each feature or one for all.

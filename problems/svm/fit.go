@@ -1,8 +1,8 @@
 package svm
 
 import (
+	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/fits"
 	"github.com/conetune/conetune/problems"
 )
 

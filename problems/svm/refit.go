@@ -8,15 +8,15 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/machine"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/machine"
 	"github.com/conetune/conetune/problems"
 )
 
 // finalGap is the relative gap of the final training.
 const finalGap = 1e-8
 
-// train trains the machine on some rows with the hyperparameters h = (r, wbar): with the native backend by package lower/machine, and with the others, or where that
+// train trains the machine on some rows with the hyperparameters h = (r, wbar): with the native backend by package internal/lower/machine, and with the others, or where that
 // does not come to its end, as a conic program.
 func (m *Model) train(ctx context.Context, s problems.Solver, h []float64, rows []int) ([]float64, float64, error) {
 	if s.Fits && h[0] > 0 {

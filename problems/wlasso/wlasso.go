@@ -21,10 +21,10 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/fits"
+	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/lower/fits"
-	"github.com/conetune/conetune/lower/glm"
-	"github.com/conetune/conetune/lower/sparse"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )

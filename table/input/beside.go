@@ -3,9 +3,9 @@ package input
 import (
 	"slices"
 
+	"github.com/conetune/conetune/internal/libsvm"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/table/libsvm"
 )
 
 // beside reads the files that belong to a table of numbers: its validation and test rows. It returns the table and what

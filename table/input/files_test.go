@@ -14,9 +14,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/conetune/conetune/internal/libsvm"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/table/libsvm"
 	"github.com/conetune/conetune/table/split"
 )
 

@@ -4,12 +4,12 @@ import (
 	"io"
 	"os"
 
+	"github.com/conetune/conetune/internal/libsvm"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/table"
-	"github.com/conetune/conetune/table/arrow"
-	"github.com/conetune/conetune/table/libsvm"
-	"github.com/conetune/conetune/table/parquet"
-	"github.com/conetune/conetune/table/xlsx"
+	"github.com/conetune/conetune/table/internal/arrow"
+	"github.com/conetune/conetune/table/internal/parquet"
+	"github.com/conetune/conetune/table/internal/xlsx"
 )
 
 // nameOfStream is standard input in messages.

@@ -3,10 +3,10 @@ package input
 import (
 	"slices"
 
+	"github.com/conetune/conetune/internal/libsvm"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table"
-	"github.com/conetune/conetune/table/libsvm"
 )
 
 // Tables of numbers: those of folders, and files in the format of LIBSVM.

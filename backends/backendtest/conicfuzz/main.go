@@ -25,12 +25,12 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/backendtest/planted"
 	_ "github.com/conetune/conetune/backends/clarabel" // with -tags clarabel
 	_ "github.com/conetune/conetune/backends/highs"    // with -tags highs
 	_ "github.com/conetune/conetune/backends/native"
 	_ "github.com/conetune/conetune/backends/osqp" // with -tags osqp
 	_ "github.com/conetune/conetune/backends/scs"  // with -tags scs
+	"github.com/conetune/conetune/internal/planted"
 )
 
 func main() {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/internal/matrices"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )

@@ -17,8 +17,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/words"
-	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"

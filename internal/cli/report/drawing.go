@@ -13,9 +13,9 @@ import (
 
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/internal/words"
-	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"

@@ -8,9 +8,9 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/internal/words"
-	"github.com/conetune/conetune/lower/survival"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"

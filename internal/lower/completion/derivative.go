@@ -1,0 +1,74 @@
+package completion
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/lower"
+)
+
+// Derivative returns the derivatives of <v, X b + G + b0>, over the rows of x and the places row, col of any
+// entries, in the weights, at a solution for them: in w_0 and in each w_g.
+//
+// Where the interior-point method is used, the end of its central path is differentiated, by one direct solve; else the
+// smooth objective on the matrices of G's rank, that of [Joint], with a linear system that is solved to tol.
+func (c *Problem) Derivative(w Weights, s *Solution, v []float64, x *design.Matrix, row, col []int, tol float64) (nuclear float64, groups []float64, err error) {
+	if n, p := x.Dims(); n != len(v) || p != c.groups.X.Columns() || len(row) != n || len(col) != n {
+		return 0, nil, fmt.Errorf("completion: %d numbers, %d and %d indices for a design of %d x %d, expected as many as its rows, and %d columns", len(v), len(row), len(col), n, p, c.groups.X.Columns())
+	}
+	norm, _, err := c.groups.Weights(w.Norm, nil)
+	if err != nil {
+		return 0, nil, fmt.Errorf("completion: %w", err)
+	}
+	if s.Left == nil && len(s.Support) == 0 {
+		return 0, make([]float64, len(norm)), nil
+	}
+	if c.interior != nil {
+		if f := newLimit(newInterior(c, w.Nuclear, norm), s); f != nil {
+			nuclear, groups = f.derivative(v, x, row, col)
+			return nuclear, groups, nil
+		}
+	}
+	nuclear, groups = c.differentiate(w.Nuclear, norm, s, v, x, row, col, tol)
+	return nuclear, groups, nil
+}
+
+// differentiateSteps bounds the steps of conjugate gradients for a derivative.
+const differentiateSteps = 2000
+
+// differentiate is [Problem.Derivative] by the factors: minus the derivatives of |G|_* and |b_g| along the solution t of H t = q, with q the derivative of
+// <v, X b + G + b0>.
+func (c *Problem) differentiate(nuclear float64, norm []float64, s *Solution, v []float64, x *design.Matrix, row, col []int, tol float64) (float64, []float64) {
+	f := c.startAt(s)
+	f.weigh(&lower.JointWeights{Train: 1, Penalties: append([]float64{nuclear}, norm...)})
+	if f.k > 0 { // the preconditioner wants columns at right angles
+		if _, values, scaled := f.decompose(); !math.IsNaN(values[0]) {
+			f.takeFactors(scaled)
+		}
+	}
+	f.refresh()
+	f.use()
+	f.prepare()
+	q, k := f.zero(), f.k
+	for e, i := range row {
+		l := col[e]
+		addScaled(q.A[i*k:(i+1)*k], v[e], f.b[l*k:(l+1)*k])
+		addScaled(q.B[l*k:(l+1)*k], v[e], f.a[i*k:(i+1)*k])
+	}
+	for i, l := range f.set {
+		q.S[i] = x.Dot(l, v)
+	}
+	if f.j.intercept {
+		q.S[len(f.set)] = floats.Sum(v)
+	}
+	t := f.conjugate(q, tol, differentiateSteps)
+	groups := make([]float64, len(norm))
+	for i, l := range f.set {
+		g := f.j.of[l]
+		groups[g] -= t.S[i] * f.x[l] / f.size(g)
+	}
+	return -floats.Dot(t.A, f.a) - floats.Dot(t.B, f.b), groups
+}

@@ -1,0 +1,362 @@
+package completion
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/stop/stoptest"
+	"github.com/conetune/conetune/lower"
+)
+
+// jointOf is the completion with training and validation entries.
+func jointOf(train, val Data, intercept bool) (*Joint, error) {
+	c, err := New(train, intercept)
+	if err != nil {
+		return nil, err
+	}
+	return c.Joint(val)
+}
+
+// newJointOf divides the entries of a sample among training and validation.
+func newJointOf(t testing.TB, d sample, intercept bool) (j *Joint, train, val Data) {
+	t.Helper()
+	pick := func(rest int) Data {
+		out := Data{M: d.m, N: d.n, Groups: d.groups}
+		var rows []float64
+		for k := range d.y {
+			if (k%3 == 2) != (rest == 1) {
+				continue
+			}
+			out.Row, out.Col, out.Y = append(out.Row, d.row[k]), append(out.Col, d.col[k]), append(out.Y, d.y[k])
+			if d.x != nil {
+				rows = append(rows, d.x.RawRowView(k)...)
+			}
+		}
+		out.X = design.FromColumns(len(out.Y), 0, nil)
+		if d.x != nil {
+			out.X = design.New(mat.NewDense(len(out.Y), len(rows)/len(out.Y), rows))
+		}
+		return out
+	}
+	train, val = pick(0), pick(1)
+	j, err := jointOf(train, val, intercept)
+	require.NoError(t, err)
+	return j, train, val
+}
+
+// conicJoint solves a joint fit as a conic program.
+func conicJoint(t testing.TB, train, val Data, intercept bool, w *lower.JointWeights, centre *mat.Dense, cb []float64, c0 float64) float64 {
+	t.Helper()
+	m := convex.NewModel()
+	g := m.Variable("G", train.M*train.N)
+	p := train.X.Columns()
+	var b, b0 *convex.Variable
+	if p > 0 {
+		b = m.Variable("b", p)
+	}
+	if intercept {
+		b0 = m.Variable("b0", 1)
+	}
+	loss := func(d Data) convex.Convex {
+		index := make([]int, len(d.Y))
+		for k := range index {
+			index[k] = d.Row[k]*d.N + d.Col[k]
+		}
+		r := g.Expr().Pick(index).Minus(convex.Const(d.Y...))
+		if b != nil {
+			x := mat.NewDense(len(d.Y), p, nil)
+			for l := range p {
+				e := make([]float64, len(d.Y))
+				d.X.Axpy(1, l, e)
+				x.SetCol(l, e)
+			}
+			r = r.Plus(b.Expr().MulMat(x))
+		}
+		if b0 != nil {
+			r = r.Plus(b0.Expr())
+		}
+		return convex.SumSquares(r).Scale(0.5 / float64(len(d.Y)))
+	}
+	f := convex.NuclearNorm(g.Expr(), train.M, train.N).Scale(w.Penalties[0])
+	for k, group := range train.Groups {
+		f = f.Plus(convex.GroupNorms(b.Expr(), [][]int{group}).Scale(w.Penalties[1+k]))
+	}
+	f = f.Plus(loss(train).Scale(w.Train))
+	if w.Validation > 0 {
+		f = f.Plus(loss(val).Scale(w.Validation))
+	}
+	if w.Rho > 0 {
+		f = f.Plus(convex.SumSquares(g.Expr().Minus(convex.Const(centre.RawMatrix().Data...))).Scale(w.Rho / 2))
+		if b != nil {
+			f = f.Plus(convex.SumSquares(b.Expr().Minus(convex.Const(cb...))).Scale(w.Rho / 2))
+		}
+		if b0 != nil {
+			f = f.Plus(convex.SumSquares(b0.Expr().Minus(convex.Const(c0))).Scale(w.Rho / 2))
+		}
+	}
+	m.Minimize(f)
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	prog, err := m.Compile()
+	require.NoError(t, err)
+	solver, err := prog.Solver(convex.SolverOptions{Backend: backend, Options: backends.Options{Eps: 1e-9}})
+	require.NoError(t, err)
+	defer solver.Close()
+	res, err := solver.Solve(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, backends.Optimal, res.Status)
+	return res.Objective
+}
+
+// The joint fit reaches the optimum of the conic program, its bound does not exceed it, and the derivatives of F are differences of its values.
+func TestJointAgainstConic(t *testing.T) {
+	for k, shape := range []struct{ m, n, p int }{{9, 7, 0}, {6, 11, 6}, {10, 8, 3}} {
+		for _, intercept := range []bool{false, true} {
+			d := draw(uint64(20+k), shape.m, shape.n, shape.p, 0.6)
+			j, train, val := newJointOf(t, d, intercept)
+			rng := rand.New(rand.NewPCG(uint64(k), 4))
+			normal := func(n int) []float64 {
+				v := make([]float64, n)
+				for i := range v {
+					v[i] = rng.NormFloat64()
+				}
+				return v
+			}
+			factors := normal(2 * (d.m + d.n))
+			var full mat.Dense
+			full.Mul(mat.NewDense(d.m, 2, factors[:2*d.m]), mat.NewDense(d.n, 2, factors[2*d.m:]).T())
+			cb, c0 := normal(shape.p), 0.3
+			centre := [][]float64{cb, factors}
+			if intercept {
+				centre = append(centre, []float64{c0})
+			}
+			top := j.LambdaMax()
+			groups := len(d.groups)
+			for _, w := range []*lower.JointWeights{
+				{Train: 1}, {Train: 2, Validation: 1, Rho: 1e-2, Centre: centre}, {Train: 0.1, Validation: 1, Rho: 1, Centre: centre}, {Train: 3, Validation: 0.5, Rho: 1e-3, Centre: centre},
+			} {
+				for _, share := range []float64{0.5, 0.1} {
+					w.Penalties = append([]float64{share * top * (w.Train + w.Validation)}, repeat(0.6*share*top*(w.Train+w.Validation), groups)...)
+					want := conicJoint(t, train, val, intercept, w, &full, cb, c0)
+					s := j.Joint()
+					solved := func(w *lower.JointWeights) (*lower.JointPoint, lower.JointCheck) {
+						for range 60 {
+							pt, err := s.Solve(context.Background(), w)
+							require.NoError(t, err)
+							require.NotNil(t, pt)
+							c, err := s.Check(context.Background(), w)
+							require.NoError(t, err)
+							if !c.Grew {
+								pt, err = s.Solve(context.Background(), w)
+								require.NoError(t, err)
+								return pt, c
+							}
+						}
+						t.Fatal("columns are taken in without end")
+						return nil, lower.JointCheck{}
+					}
+					pt, c := solved(w)
+					scale := math.Max(want, j.unit)
+					require.InDelta(t, want, c.Objective, 1e-6*scale)
+					require.LessOrEqual(t, c.Objective-c.Gap, want+1e-7*scale)
+					require.Less(t, c.Gap, 1e-5*scale)
+					v := j.Values(s.X())
+					require.InDelta(t, v.Train, c.Train, 1e-9*scale)
+					require.InDelta(t, v.Penalties[0], c.Penalties[0], 1e-6*(1+v.Penalties[0]))
+					values := append([]float64{pt.Train}, pt.Penalties...)
+					base := append([]float64{w.Train}, w.Penalties...)
+					for i := range values {
+						h := 1e-3 * base[i]
+						at := func(sign float64) *lower.JointPoint {
+							v := *w
+							u := &v
+							u.Penalties = slices.Clone(w.Penalties)
+							if i == 0 {
+								u.Train += sign * h
+							} else {
+								u.Penalties[i-1] += sign * h
+							}
+							pt, _ := solved(u)
+							return pt
+						}
+						up, down := at(1), at(-1)
+						require.InDelta(t, values[i], (up.Objective-down.Objective)/(2*h), 2e-3*(1e-2+values[i]))
+						if w.Rho > 0 {
+							a, b := append([]float64{up.Train}, up.Penalties...), append([]float64{down.Train}, down.Penalties...)
+							for l := range a {
+								require.InDelta(t, -(a[l]-b[l])/(2*h), pt.Curvature[i][l], 0.05*(math.Abs(pt.Curvature[i][l])+math.Abs(pt.Curvature[i][i]*pt.Curvature[l][l])+0.5), "%d %d", i, l)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func repeat(v float64, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = v
+	}
+	return out
+}
+
+// factoredProblem is a sample as a large completion.
+func factoredProblem(t testing.TB, d sample, intercept bool) *Problem {
+	c := d.problem(t, intercept)
+	var err error
+	c.interior = nil
+	c.joint, err = newJoint(d.data(), intercept)
+	require.NoError(t, err)
+	return c
+}
+
+// The gap is that of a dual point that a dense singular value decomposition makes feasible, and the solution is that of the interior-point method.
+func TestFactoredAgainstInterior(t *testing.T) {
+	samples := map[string]sample{
+		"features": draw(7, 14, 10, 6, 0.5), "plain": draw(8, 20, 12, 0, 0.4), "wide": draw(9, 4, 30, 3, 0.7),
+		"row": draw(10, 1, 25, 0, 0.9), "rank 2": draw(11, 12, 12, 0, 1.1),
+	}
+	empty := draw(12, 10, 10, 0, 0.5)
+	empty.m, empty.n = 14, 13 // rows and columns without entries
+	samples["empty"] = empty
+	same := draw(13, 9, 8, 0, 0.6)
+	for k := range same.y {
+		same.y[k] = 2.5
+	}
+	samples["equal"] = same
+	zero := draw(14, 9, 8, 0, 0.6)
+	clear(zero.y)
+	samples["zero"] = zero
+	for name, d := range samples {
+		for _, intercept := range []bool{false, true} {
+			want, got := d.problem(t, intercept), factoredProblem(t, d, intercept)
+			top := want.LambdaMax()
+			require.InDelta(t, top, got.LambdaMax(), 1e-10*(1+top), name)
+			if top < 1e-10 { // equal entries with an intercept, or zeros
+				top = 1
+			}
+			var start *Solution
+			for _, share := range []float64{1.01, 0.5, 0.1, 0.02} {
+				w := Weights{share * top, []float64{0.7 * share * top}}
+				a, err := want.Solve(context.Background(), w, Options{Tol: 1e-10})
+				require.NoError(t, err)
+				b, err := got.Solve(context.Background(), w, Options{Tol: 1e-9, Start: start})
+				require.NoError(t, err)
+				start = b
+				scale := want.groups.Scale
+				require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, b.Status, "%s %v %g: gap %g", name, intercept, share, b.Gap)
+				require.LessOrEqual(t, b.Gap, 1e-9*scale+1e-300)
+				require.InDelta(t, a.Objective, b.Objective, 2e-9*scale+1e-15, "%s %v %g", name, intercept, share)
+
+				// a certificate by a dense decomposition
+				full := mat.NewDense(d.m, d.n, nil)
+				r := b.Residual
+				N := float64(len(d.y))
+				for k, v := range r {
+					full.Set(d.row[k], d.col[k], full.At(d.row[k], d.col[k])+v/N)
+				}
+				var svd mat.SVD
+				require.True(t, svd.Factorize(full, mat.SVDNone))
+				shorter := 1.0
+				if s := svd.Values(nil)[0]; s > w.Nuclear {
+					shorter = w.Nuclear / s
+				}
+				for _, group := range d.groups {
+					sum := 0.0
+					for _, l := range group {
+						g := floats.Dot(mat.Col(nil, l, d.x), r) / N
+						sum += g * g
+					}
+					if s := math.Sqrt(sum); s > w.Norm[0] {
+						shorter = math.Min(shorter, w.Norm[0]/s)
+					}
+				}
+				bound := (shorter*floats.Dot(r, d.y) - shorter*shorter/2*floats.Dot(r, r)) / N
+				require.LessOrEqual(t, b.Objective-bound, 1.1e-9*scale+1e-14, "%s %v %g", name, intercept, share)
+			}
+		}
+	}
+}
+
+// Derivatives by the factors are those at the end of the central path.
+func TestFactoredDerivative(t *testing.T) {
+	for name, d := range map[string]sample{"features": draw(7, 14, 10, 6, 0.5), "plain": draw(8, 20, 12, 0, 0.4)} {
+		for _, intercept := range []bool{false, true} {
+			small, large := d.problem(t, intercept), factoredProblem(t, d, intercept)
+			other := draw(21, d.m, d.n, 0, 0.3)
+			rng := rand.New(rand.NewPCG(9, 2))
+			v, x := normals(rng, len(other.y)), design.FromColumns(len(other.y), 0, nil)
+			if p := len(small.groups.Of); p > 0 {
+				x = design.New(mat.NewDense(len(v), p, normals(rng, len(v)*p)))
+			}
+			for _, share := range []float64{0.5, 0.2} {
+				w := Weights{share * small.LambdaMax(), []float64{0.6 * share * small.LambdaMax()}}
+				a, err := small.Solve(context.Background(), w, Options{Tol: 1e-11})
+				require.NoError(t, err)
+				b, err := large.Solve(context.Background(), w, Options{Tol: 1e-11})
+				require.NoError(t, err)
+				want, wanted, err := small.Derivative(w, a, v, x, other.row, other.col, 1e-10)
+				require.NoError(t, err)
+				got, gotten, err := large.Derivative(w, b, v, x, other.row, other.col, 1e-8)
+				require.NoError(t, err)
+				scale := math.Abs(want) + floats.Norm(wanted, 1)
+				require.Positive(t, scale)
+				require.InDelta(t, want, got, 1e-4*scale, name)
+				require.InDeltaSlice(t, wanted, gotten, 1e-4*scale, name)
+			}
+		}
+	}
+}
+
+// Distances between points are those of what the factors stand for.
+func TestSquared(t *testing.T) {
+	d := draw(15, 7, 5, 0, 0.7)
+	j, _, _ := newJointOf(t, d, true)
+	rng := rand.New(rand.NewPCG(3, 3))
+	draw := func(k int) ([][]float64, *mat.Dense) {
+		v := make([]float64, k*12)
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+		full := mat.NewDense(7, 5, nil)
+		if k > 0 {
+			full.Mul(mat.NewDense(7, k, v[:7*k]), mat.NewDense(5, k, v[7*k:]).T())
+		}
+		return [][]float64{{}, v, {rng.NormFloat64()}}, full
+	}
+	for _, ranks := range [][2]int{{2, 1}, {0, 3}, {0, 0}, {4, 4}} {
+		x, a := draw(ranks[0])
+		y, b := draw(ranks[1])
+		var diff mat.Dense
+		diff.Sub(a, b)
+		f, z := mat.Norm(&diff, 2), x[2][0]-y[2][0]
+		require.InDelta(t, f*f+z*z, j.Squared(x, y), 1e-10*(1+f*f))
+	}
+}
+
+// A solve asks its context within an iteration, too, and ends with the look that says so.
+func TestFactoredCancelled(t *testing.T) {
+	d := draw(16, 300, 250, 0, 0.3)
+	c := d.problem(t, false)
+	require.NotNil(t, c.joint)
+	for _, n := range []int{0, 1, 5, 20, 100} {
+		ctx := stoptest.After(n)
+		s, err := c.Solve(ctx, Weights{Nuclear: 0.01 * c.LambdaMax()}, Options{Tol: 1e-12})
+		require.NoError(t, err)
+		require.Equal(t, lower.Cancelled, s.Status, n)
+		require.LessOrEqual(t, ctx.Looks(), n+12, "it asked again and again")
+	}
+}

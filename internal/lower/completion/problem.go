@@ -1,0 +1,209 @@
+package completion
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/leastsquares"
+	"github.com/conetune/conetune/lower"
+)
+
+// Problem is the known entries prepared for many solves, which do not change it and may run at the same time.
+type Problem struct {
+	groups   *leastsquares.Groups
+	m, n     int
+	row, col []int
+	interior *interiorData // of small completions, else nil
+	joint    *Joint
+}
+
+// Data are the N known entries of an m x n matrix.
+type Data struct {
+	// M and N are the numbers of rows and columns of the matrix.
+	M, N int
+	// Known entry k stands at (Row[k], Col[k]) and has the value Y[k]. An entry may be known more than once.
+	Row, Col []int
+	Y        []float64
+	// X has a row of features for each known entry, and no columns where there are no features.
+	X *design.Matrix
+	// Groups lists the features of each group; each feature is in one.
+	Groups [][]int
+}
+
+// Weights are those of the penalties, all positive.
+type Weights struct {
+	// Nuclear is w_0; Norm holds w_g, one for each group or one for all.
+	Nuclear float64
+	Norm    []float64
+}
+
+// Options of one solve. The zero value asks for the defaults.
+type Options struct {
+	// Tol bounds the duality gap at the end, relative to the objective at b = 0 and G = 0 (with an intercept, at its best b0). Default 1e-8.
+	Tol float64
+	// Start is a solution of the same problem at other weights to start from, or nil.
+	Start *Solution
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if !(o.Tol >= 0) || math.IsInf(o.Tol, 1) {
+		return o, fmt.Errorf("completion: tolerance %g, expected a finite number that is not negative", o.Tol)
+	}
+	if o.Tol == 0 {
+		o.Tol = defaultTol
+	}
+	return o, nil
+}
+
+const defaultTol = 1e-8
+
+// Solution is a point, and how near to the optimum it is proven to be.
+type Solution struct {
+	Status lower.Status
+	// B are the coefficients of the features, B0 the intercept.
+	B  []float64
+	B0 float64
+	// G = Left Right', where Left is m x k and Right n x k; both are nil where G is zero.
+	Left, Right *mat.Dense
+	// Support are the indices of the coefficients that are not zero, rising.
+	Support []int
+	// Residual is y - X b - G_known - b0.
+	Residual []float64
+	// Objective is the value at the point, Gap bounds its distance from the optimum.
+	Objective, Gap float64
+	// Outer counts outer iterations on the factors, Newton the steps of the interior-point method.
+	Outer, Newton int
+}
+
+// Dense is G of a solution, by rows.
+func (c *Problem) Dense(s *Solution) []float64 {
+	g := mat.NewDense(c.m, c.n, nil)
+	if s.Left != nil {
+		g.Mul(s.Left, s.Right.T())
+	}
+	return g.RawMatrix().Data
+}
+
+// New checks and prepares the data, whose slices are kept.
+func New(d Data, intercept bool) (*Problem, error) {
+	linear, err := leastsquares.New(d.X, d.Y, intercept)
+	if err != nil {
+		return nil, fmt.Errorf("completion: %w", err)
+	}
+	groups, err := leastsquares.NewGroups(linear, d.Groups)
+	if err != nil {
+		return nil, fmt.Errorf("completion: %w", err)
+	}
+	m, n, row, col := d.M, d.N, d.Row, d.Col
+	c := &Problem{groups: groups, m: m, n: n, row: row, col: col}
+	if c.joint, err = newJoint(d, intercept); err != nil {
+		return nil, err
+	}
+	if Small(len(row), 0, m, n) {
+		c.interior = newInteriorData(c)
+	}
+	return c, nil
+}
+
+// Small says whether so many training and validation entries of an m x n matrix are few enough for the interior-point method. A step factors a
+// matrix of the order of the one, and several of the order of the other; that of a subproblem has those of both.
+func Small(train, val, m, n int) bool {
+	return train <= interiorMost && train+val <= 2*interiorMost && max(m, n) <= interiorOrder
+}
+
+// LambdaMax is the smallest weight that, common to all penalties, makes G and b zero.
+func (c *Problem) LambdaMax() float64 { return c.joint.LambdaMax() }
+
+// Relative is a gap in units of the objective at zero, that of [Options.Tol].
+func (c *Problem) Relative(gap float64) float64 { return c.groups.Relative(gap) }
+
+// Solve returns a solution at the weights w. The error is for weights or options without meaning;
+// how the solve ended is the status of the solution.
+func (c *Problem) Solve(ctx context.Context, w Weights, o Options) (*Solution, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if !(w.Nuclear > 0) || math.IsInf(w.Nuclear, 1) {
+		return nil, fmt.Errorf("completion: weight of the nuclear norm is %g, expected a positive finite number", w.Nuclear)
+	}
+	norm, _, err := c.groups.Weights(w.Norm, nil)
+	if err != nil {
+		return nil, fmt.Errorf("completion: %w", err)
+	}
+	if start := o.Start; start != nil {
+		if p := c.groups.X.Columns(); len(start.B) != p {
+			return nil, fmt.Errorf("completion: the start has %d coefficients, expected %d", len(start.B), p)
+		}
+	}
+	newtons := 0
+	if c.interior != nil {
+		out := c.interiorSolve(ctx, w.Nuclear, norm, o.Tol)
+		if out.Status != lower.Exhausted {
+			return out, nil
+		}
+		o.Start, newtons = out, out.Newton
+	}
+	out := c.solveFactored(ctx, w.Nuclear, norm, o)
+	out.Newton = newtons
+	return out, nil
+}
+
+// startAt is the point of a solution, zero for nil.
+func (c *Problem) startAt(s *Solution) *factored {
+	f := newFactored(c.joint)
+	if s == nil {
+		return f
+	}
+	copy(f.x, s.B)
+	f.b0 = s.B0
+	if s.Left != nil {
+		_, k := s.Left.Dims()
+		f.setFactors(k, slices.Concat(columnsOf(s.Left, c.m, k), columnsOf(s.Right, c.n, k)))
+	}
+	return f
+}
+
+// solveFactored solves by the factors alone.
+func (c *Problem) solveFactored(ctx context.Context, nuclear float64, norm []float64, o Options) *Solution {
+	f := c.startAt(o.Start)
+	f.end.Begin(ctx, 0)
+	defer f.end.End()
+	f.weigh(&lower.JointWeights{Train: 1, Penalties: append([]float64{nuclear}, norm...)})
+	out := &Solution{B: f.x}
+	out.Objective, out.Gap, out.Status, out.Outer = f.minimize(o.Tol * c.groups.Scale)
+	if f.k > 0 {
+		out.Left, out.Right = mat.NewDense(c.m, f.k, f.a), mat.NewDense(c.n, f.k, f.b)
+	}
+	c.finish(out)
+	return out
+}
+
+// finish computes the residual, the intercept, which is the best one, and the support of a solution.
+func (c *Problem) finish(s *Solution) {
+	g := c.groups
+	s.Residual, s.Support = make([]float64, len(g.Y)), nil
+	g.X.Mul(s.Residual, s.B)
+	for k, v := range s.Residual {
+		if s.Left != nil {
+			v += floats.Dot(s.Left.RawRowView(c.row[k]), s.Right.RawRowView(c.col[k]))
+		}
+		s.Residual[k] = g.Y[k] - v
+	}
+	if s.B0 = 0; g.Intercept {
+		mean := floats.Sum(s.Residual) / float64(len(g.Y))
+		floats.AddConst(-mean, s.Residual)
+		s.B0 = g.YMean + mean
+	}
+	for j, v := range s.B {
+		if v != 0 {
+			s.Support = append(s.Support, j)
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package completion
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/lower"
+)
+
+// sample are entries of an m x n matrix: a part of rank 2, features of the entries' rows, and noise.
+type sample struct {
+	m, n     int
+	row, col []int
+	x        *mat.Dense
+	y        []float64
+	groups   [][]int
+}
+
+func draw(seed uint64, m, n, p int, share float64) sample {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	d := sample{m: m, n: n, groups: lowertest.EqualGroups(p, 3)}
+	normal := func(k int) []float64 {
+		v := make([]float64, k)
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+		return v
+	}
+	a, b, features := normal(2*m), normal(2*n), normal(max(1, m*p))
+	var rows []float64
+	for i := range m {
+		for j := range n {
+			if rng.Float64() > share {
+				continue
+			}
+			d.row, d.col = append(d.row, i), append(d.col, j)
+			f := features[i*p : (i+1)*p]
+			rows = append(rows, f...)
+			y := 1 + a[2*i]*b[2*j] + a[2*i+1]*b[2*j+1] + 0.1*rng.NormFloat64()
+			for k := range min(p, 3) {
+				y += f[k]
+			}
+			d.y = append(d.y, y)
+		}
+	}
+	if p > 0 {
+		d.x = mat.NewDense(len(d.y), p, rows)
+	}
+	return d
+}
+
+func (d sample) problem(t testing.TB, intercept bool) *Problem {
+	c, err := New(d.data(), intercept)
+	require.NoError(t, err)
+	return c
+}
+
+func (d sample) data() Data {
+	x := design.FromColumns(len(d.y), 0, nil)
+	if d.x != nil {
+		x = design.New(d.x)
+	}
+	return Data{M: d.m, N: d.n, Row: d.row, Col: d.col, Y: d.y, X: x, Groups: d.groups}
+}
+
+// With r the residual as a matrix over the known entries: r / N = w_0 (U V' + W), where G = U S V', W is orthogonal to U and V and of
+// spectral norm at most 1; X_g'r / N = w_g b_g / |b_g|, or of norm at most w_g. All from the definition.
+func TestOptimality(t *testing.T) {
+	for _, intercept := range []bool{false, true} {
+		for _, shape := range []struct{ m, n, p int }{{12, 12, 6}, {20, 9, 6}, {8, 30, 0}, {1, 25, 3}, {15, 15, 9}} {
+			d := draw(5, shape.m, shape.n, shape.p, 0.6)
+			c := d.problem(t, intercept)
+			top := c.LambdaMax()
+			for _, share := range []float64{1.01, 0.5, 0.1, 0.01} {
+				w := Weights{share * top, []float64{0.7 * share * top}}
+				s, err := c.Solve(context.Background(), w, Options{Tol: 1e-12})
+				require.NoError(t, err)
+				require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, "%v %v %g", intercept, shape, share)
+				N := float64(len(d.y))
+				full := mat.NewDense(d.m, d.n, nil)
+				gamma := mat.NewDense(d.m, d.n, nil)
+				if s.Left != nil {
+					gamma.Mul(s.Left, s.Right.T())
+				}
+				r := make([]float64, len(d.y))
+				for k, y := range d.y {
+					r[k] = y - s.B0 - gamma.At(d.row[k], d.col[k])
+					if d.x != nil {
+						r[k] -= floats.Dot(d.x.RawRowView(k), s.B)
+					}
+					full.Set(d.row[k], d.col[k], r[k]/N)
+				}
+				if intercept {
+					require.InDelta(t, 0, floats.Sum(r)/N, 1e-9)
+				} else {
+					require.Zero(t, s.B0)
+				}
+				var svd mat.SVD
+				require.True(t, svd.Factorize(full, mat.SVDNone))
+				require.Less(t, svd.Values(nil)[0], w.Nuclear*(1+1e-5))
+				if s.Left != nil {
+					require.True(t, svd.Factorize(gamma, mat.SVDNone))
+					// <r / N, G> = w_0 |G|_*
+					var inner float64
+					for i := range d.m {
+						inner += floats.Dot(full.RawRowView(i), gamma.RawRowView(i))
+					}
+					require.InEpsilon(t, w.Nuclear*floats.Sum(svd.Values(nil)), inner, 1e-6)
+				}
+				for _, group := range d.groups {
+					var norm, size, along float64
+					for _, j := range group {
+						g := floats.Dot(mat.Col(nil, j, d.x), r) / N
+						norm, size, along = math.Hypot(norm, g), math.Hypot(size, s.B[j]), along+g*s.B[j]
+					}
+					require.Less(t, norm, w.Norm[0]*(1+1e-5))
+					require.InDelta(t, w.Norm[0]*size, along, 1e-6*(1+size)*w.Norm[0])
+				}
+			}
+		}
+	}
+}
+
+// scatter adds a v at the known entries to a matrix.
+func scatter(c *Problem, to *mat.Dense, a float64, v []float64) {
+	for k, x := range v {
+		i, j := c.row[k], c.col[k]
+		to.Set(i, j, to.At(i, j)+a*x)
+	}
+}
+
+// spectral is the largest singular value of the matrix that has v at the known entries and zeros elsewhere.
+func spectral(t *testing.T, c *Problem, v []float64) float64 {
+	t.Helper()
+	full := mat.NewDense(c.m, c.n, nil)
+	scatter(c, full, 1, v)
+	var svd mat.SVD
+	require.True(t, svd.Factorize(full, mat.SVDNone))
+	return svd.Values(nil)[0]
+}
+
+// With all entries known and no features, G is the singular value decomposition with its values lowered by m n w_0.
+func TestKnownMatrix(t *testing.T) {
+	d := draw(6, 9, 7, 0, 1.1)
+	c := d.problem(t, false)
+	full := mat.NewDense(9, 7, nil)
+	scatter(c, full, 1, d.y)
+	var svd mat.SVD
+	require.True(t, svd.Factorize(full, mat.SVDThin))
+	values := svd.Values(nil)
+	w := Weights{Nuclear: values[1] * 0.5 / 63}
+	s, err := c.Solve(context.Background(), w, Options{Tol: 1e-13})
+	require.NoError(t, err)
+	var u, v, want, got mat.Dense
+	svd.UTo(&u)
+	svd.VTo(&v)
+	for k, x := range values {
+		lowered := math.Max(0, x-63*w.Nuclear)
+		for i := range 9 {
+			u.Set(i, k, u.At(i, k)*lowered)
+		}
+	}
+	want.Mul(&u, v.T())
+	got.Mul(s.Left, s.Right.T())
+	require.True(t, mat.EqualApprox(&want, &got, 1e-7))
+	zero, err := c.Solve(context.Background(), Weights{Nuclear: c.LambdaMax() * 1.0001}, Options{Start: s})
+	require.NoError(t, err)
+	require.Nil(t, zero.Left)
+}
+
+func TestNonsense(t *testing.T) {
+	d := draw(7, 5, 5, 3, 0.8)
+	narrow := d.data()
+	narrow.N = 4
+	_, err := New(narrow, false)
+	require.ErrorContains(t, err, "outside of a matrix of 5 x 4")
+	short := d.data()
+	short.Row = d.row[1:]
+	_, err = New(short, false)
+	require.ErrorContains(t, err, "column indices")
+	c, err := New(d.data(), false)
+	require.NoError(t, err)
+	_, err = c.Solve(context.Background(), Weights{Nuclear: 0, Norm: []float64{1}}, Options{})
+	require.ErrorContains(t, err, "nuclear norm is 0")
+	_, err = c.Solve(context.Background(), Weights{Nuclear: 1}, Options{})
+	require.ErrorContains(t, err, "no penalty")
+}

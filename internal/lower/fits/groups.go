@@ -1,0 +1,91 @@
+package fits
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/internal/lower/separable"
+	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/lower"
+)
+
+// NewSparseGroupLasso has a hyperparameter for the norm of each of M groups, and one for the l1 norm:
+//
+//	min over b, b0 of  1/(2n) |y - X b - b0|^2 + sum_g lambda_g |b^(g)|_2 + lambda_{M+1} |b|_1.
+//
+// members lists the features of the groups; each feature is in one. The validation loss is half the mean squared error. It
+// has the adjoint mode, and of groups of one feature the forward mode, which solves the same system.
+func NewSparseGroupLasso(train, val Rows, members [][]int, intercept bool) (*Net, error) {
+	return grouped("sparse group lasso", train, val, members, true, intercept)
+}
+
+// NewGroupLasso is [NewSparseGroupLasso] without the l1 norm.
+func NewGroupLasso(train, val Rows, members [][]int, intercept bool) (*Net, error) {
+	return grouped("group lasso", train, val, members, false, intercept)
+}
+
+// NewWeightedLasso is the group lasso of groups of one feature.
+func NewWeightedLasso(train, val Rows, intercept bool) (*Net, error) {
+	members := make([][]int, train.X.Columns())
+	for j := range members {
+		members[j] = []int{j}
+	}
+	return grouped("weighted lasso", train, val, members, false, intercept)
+}
+
+func grouped(name string, train, val Rows, members [][]int, shared, intercept bool) (*Net, error) {
+	if err := plainRows(name, train, val); err != nil {
+		return nil, err
+	}
+	groups, err := sparse.NewGroups(sparse.Sample(train), intercept, members)
+	var g *sparse.Fit
+	if err == nil {
+		g = groups.Fit
+	}
+	m, err := newNet(name, g, err, train, val, 0, intercept, nil)
+	if err != nil {
+		return nil, err
+	}
+	if m.groups, err = separable.New(separable.Rows{X: train.X, Y: train.Y}, separable.Rows{X: val.X, Y: val.Y}, members, shared, intercept); err != nil {
+		return nil, fmt.Errorf("fits: %s: %w", name, err)
+	}
+	m.top, m.dim = groups.LambdaMax(shared), m.groups.Penalties()
+	m.weights = func(lambda []float64) (*glm.Weights, error) {
+		return groups.Weights(sparse.GroupWeights{Norm: lambda[:len(members)], L1: lambda[len(members):]})
+	}
+	m.slope = func(b []float64, free []int, i int, to []float64) {
+		if i < len(members) {
+			normSlope(b, free, members[i], to)
+			return
+		}
+		for k, j := range free {
+			to[k] = sign(b[j])
+		}
+	}
+	m.traits.Bounds, m.traits.LeastNorm = nil, m.groups.LeastNorm
+	if shared || len(members) < train.X.Columns() {
+		m.traits.Gradient = func(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
+			if o.Mode == lower.Forward {
+				return nil, fmt.Errorf("fits: the (sparse) group lasso has no forward mode, only %s", lower.Adjoint)
+			}
+			return m.gradient(ctx, at, o)
+		}
+	}
+	return m, nil
+}
+
+// normSlope sets what is zero to the gradient of the norm of a group in what is free.
+func normSlope(b []float64, free, members []int, to []float64) {
+	size := 0.0
+	for _, j := range members {
+		size += b[j] * b[j]
+	}
+	for _, j := range members {
+		if k, ok := slices.BinarySearch(free, j); ok {
+			to[k] = b[j] / math.Sqrt(size)
+		}
+	}
+}

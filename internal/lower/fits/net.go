@@ -1,0 +1,218 @@
+package fits
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/internal/lower/separable"
+	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/lower"
+)
+
+// Net is a regression of package sparse. With the penalties of an elastic net, or one of them, it is
+//
+//	min over b, b0 of  1/n sum_i l(y_i, f_i) + lambda_1 |b|_1 + lambda_2 / 2 |b|^2,   f = X b + b0,
+//
+// with the means by the weights of the rows and f plus their offsets where there are any, and the penalties weighted
+// by factors and the coefficients within bounds where there are [sparse.Terms]; others have norms of groups. Its points
+// have the coefficients, and with an intercept the constants.
+type Net struct {
+	fit       *sparse.Fit // with validation rows
+	val       Rows
+	dim       int   // number of penalties
+	kept      []int // which of the two of an elastic net there are; nil with groups
+	intercept bool
+	top       float64
+	traits    lower.Traits
+	groups    *separable.Regression // of norms of groups, which solves both programs of VF-iDCA; nil with an elastic net
+	// weights are those of package glm, and slope sets what is zero to the gradient of penalty i in what is free.
+	weights func(lambda []float64) (*glm.Weights, error)
+	slope   func(b []float64, free []int, i int, to []float64)
+	// loss is the validation loss, with its derivatives in some coefficients and, if there is one, the constant.
+	loss func(x [][]float64, of []int) (value float64, gradient []float64)
+}
+
+// both, first and second are what is kept.
+var both, first, second = []int{0, 1}, []int{0}, []int{1}
+
+// newNet takes the fit of training rows, if that is no error. The validation loss of a partial likelihood is divided by n.
+func newNet(name string, g *sparse.Fit, err error, train, val Rows, n float64, intercept bool, kept []int) (*Net, error) {
+	if err != nil {
+		return nil, fmt.Errorf("fits: training rows of the %s: %w", name, err)
+	}
+	if err := check(name, train, val); err != nil {
+		return nil, err
+	}
+	if g, err = g.With(sparse.Sample(val), n); err != nil {
+		return nil, fmt.Errorf("fits: validation rows of the %s: %w", name, err)
+	}
+	m := &Net{fit: g, val: val, dim: len(kept), kept: kept, intercept: intercept, top: g.LambdaMax()}
+	m.loss, m.slope = m.mean, m.absoluteOrSquare
+	m.weights = func(lambda []float64) (*glm.Weights, error) {
+		w := m.all(lambda)
+		return m.fit.Weights(w[0], w[1])
+	}
+	m.traits = lower.Traits{Bounds: m.boundsFor(curvature(train.X)), Path: m.path, Gradient: m.gradient, Parts: []lower.Bilevel{m}}
+	return m, nil
+}
+
+// Dim is the number of penalties.
+func (m *Net) Dim() int { return m.dim }
+
+// LambdaMax is the least lambda_1, or common weight of all groups, at which all coefficients are zero.
+func (m *Net) LambdaMax() float64 { return m.top }
+
+// Traits implements [lower.Fit].
+func (m *Net) Traits() lower.Traits { return m.traits }
+
+// all are the weights of both penalties of an elastic net.
+func (m *Net) all(lambda []float64) []float64 {
+	out := make([]float64, 2)
+	for i, k := range m.kept {
+		out[k] = lambda[i]
+	}
+	return out
+}
+
+// mean is the validation loss of the fit.
+func (m *Net) mean(x [][]float64, of []int) (value float64, gradient []float64) {
+	value, slopes := m.fit.Validation(x)
+	for _, j := range of {
+		gradient = append(gradient, m.val.X.Dot(j, slopes))
+	}
+	if m.intercept {
+		gradient = append(gradient, floats.Sum(slopes))
+	}
+	floats.Scale(-1, gradient)
+	return value, gradient
+}
+
+// boundsFor are those of [lower.Traits] where the second derivative of the loss is about bend.
+func (m *Net) boundsFor(bend float64) func() (low, high []float64) {
+	return func() (low, high []float64) {
+		var squares []int
+		if i := slices.Index(m.kept, 1); i >= 0 {
+			squares = []int{i}
+		}
+		return ridgeBounds(m.top, bend, m.dim, squares)
+	}
+}
+
+// path goes down with the weights, see [elasticPath].
+func (m *Net) path() [][]float64 {
+	if len(m.kept) < 2 {
+		return commonPath(m.dim, m.top)
+	}
+	return elasticPath(m.top)
+}
+
+// elasticPath is every second point of a path of common values, and then up again with a hundredth of it for the
+// squares.
+func elasticPath(top float64) [][]float64 {
+	path := commonPath(2, top)
+	var out [][]float64
+	for i := 0; i < len(path); i += 2 {
+		out = append(out, path[i])
+	}
+	for i := len(path) - 1; i >= 0; i -= 2 {
+		out = append(out, []float64{path[i][0], path[i][1] / 100})
+	}
+	return out
+}
+
+// netState is the solution behind a point.
+type netState struct {
+	*sparse.Solution
+	free     []int     // coefficients that move with the weights
+	gradient []float64 // of L in these, and in the intercept
+}
+
+// Solve implements [lower.Fit].
+func (m *Net) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
+	if len(lambda) != m.dim {
+		return nil, fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.dim)
+	}
+	var from *sparse.Solution
+	if start != nil {
+		from = start.State.(*netState).Solution
+	}
+	s, err := m.solve(ctx, lambda, tol, from)
+	if err != nil {
+		return nil, err
+	}
+	pt, state := &lower.Point{Lambda: slices.Clone(lambda), X: [][]float64{s.B}, Gap: m.fit.Relative(s.Gap)}, &netState{Solution: s}
+	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted
+	if m.intercept {
+		pt.X = append(pt.X, s.B0)
+	}
+	if m.traits.Gradient != nil {
+		state.free = m.fit.Free(s.B)
+	}
+	pt.Validation, state.gradient = m.loss(pt.X, state.free)
+	pt.State = state
+	return pt, nil
+}
+
+func (m *Net) solve(ctx context.Context, lambda []float64, tol float64, from *sparse.Solution) (*sparse.Solution, error) {
+	if m.groups == nil {
+		w := m.all(lambda)
+		return m.fit.Solve(ctx, w[0], w[1], tol, from)
+	}
+	w, err := m.weights(lambda)
+	if err != nil {
+		return nil, err
+	}
+	return m.fit.SolveAt(ctx, w, tol, from)
+}
+
+// gradient is that of [lower.Traits]: dL/dlambda_i = -v' grad P_i with H v = grad L, on what is free.
+func (m *Net) gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
+	s := at.State.(*netState)
+	out := make([]float64, m.dim)
+	if len(s.free) == 0 {
+		return out, nil
+	}
+	w, err := m.weights(at.Lambda)
+	if err != nil {
+		return nil, err
+	}
+	h, err := m.fit.System(ctx, s.Solution, w, o.Accuracy())
+	if err != nil {
+		return nil, fmt.Errorf("fits: lower level: %w", err)
+	}
+	solve := func(q []float64) []float64 { return h.Solve(ctx, q, innerOf(ctx, o)) }
+	v, columns := s.gradient, m.kept != nil && (o.Mode == lower.Forward || o.Mode == lower.Truncated)
+	if !columns {
+		v = solve(v)
+	}
+	q := make([]float64, len(v))
+	for i := range out {
+		clear(q)
+		m.slope(s.B, s.free, i, q)
+		if columns {
+			q = solve(q)
+		}
+		out[i] = -floats.Dot(q, v)
+	}
+	return out, nil
+}
+
+// absoluteOrSquare has the gradient of sum_j f_j |b_j| or of that of half squares.
+func (m *Net) absoluteOrSquare(b []float64, free []int, i int, q []float64) {
+	for k, j := range free {
+		v := b[j]
+		if m.kept[i] == 0 {
+			v = sign(v)
+		}
+		q[k] = m.fit.Factor(j) * v
+	}
+}
+
+func sign(v float64) float64 { return math.Copysign(1, v) }
+
+var _ lower.Joint = (*Net)(nil)

@@ -1,0 +1,109 @@
+package fits
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/lower/separable"
+	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/lower"
+)
+
+// Lasso is the lasso, w1_j = lambda_0.
+func Lasso(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
+	g, err := sparse.Squares(sparse.Sample(train), intercept, t)
+	return newNet("lasso", g, err, train, val, 0, intercept, first)
+}
+
+// Ridge is ridge regression, w2_j = lambda_0.
+func Ridge(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
+	g, err := sparse.Squares(sparse.Sample(train), intercept, t)
+	return newNet("ridge regression", g, err, train, val, 0, intercept, second)
+}
+
+// ElasticNet has half the mean squared error as its losses, w1_j = lambda_0 and w2_j = lambda_1.
+func ElasticNet(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
+	g, err := sparse.Squares(sparse.Sample(train), intercept, t)
+	m, err := newNet("elastic net", g, err, train, val, 0, intercept, both)
+	if err == nil && t.Plain() && plainRows("elastic net", train) == nil {
+		m.traits.LeastNorm = func(ctx context.Context, radii []float64, loss float64) ([][]float64, error) {
+			return leastNorm(ctx, train, intercept, radii, loss)
+		}
+	}
+	return m, err
+}
+
+// roundedSquare is how much of its radius 1/2 |b|^2 may be above it by rounding.
+const roundedSquare = 1e-8
+
+// leastNorm is that of [lower.Traits] of an elastic net. The radius of 1/2 |b|^2 holds nothing back: the shortest b is
+// within it, or none is.
+func leastNorm(ctx context.Context, train Rows, intercept bool, radii []float64, loss float64) ([][]float64, error) {
+	if len(radii) != len(both) {
+		return nil, fmt.Errorf("fits: %d radii, expected %d", len(radii), len(both))
+	}
+	rows := separable.Rows{X: train.X, Y: train.Y}
+	s, err := separable.New(rows, rows, nil, true, intercept)
+	if err != nil {
+		return nil, fmt.Errorf("fits: elastic net: %w", err)
+	}
+	// No coefficient is above the radius of |b|_1.
+	x, err := s.LeastNorm(ctx, slices.Repeat(radii[:1], s.Penalties()), loss)
+	if x == nil || err != nil || floats.Dot(x[0], x[0])/2 > radii[1]*(1+roundedSquare) {
+		return nil, err
+	}
+	return x, nil
+}
+
+// Logistic has the loss log(1 + exp(-y f)) of targets -1 and 1.
+func Logistic(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
+	if err := checkLabels("logistic regression", val); err != nil {
+		return nil, err
+	}
+	g, err := sparse.Logistic(sparse.Sample(train), intercept, t)
+	return newNet("logistic regression", g, err, train, val, 0, intercept, both)
+}
+
+// Poisson has half the deviance of targets that are not negative from exp(f).
+func Poisson(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
+	for i, y := range val.Y {
+		if !(y >= 0) {
+			return nil, fmt.Errorf("fits: target of validation row %d of the Poisson regression is %g, expected a number that is not negative", i, y)
+		}
+	}
+	g, err := sparse.Poisson(sparse.Sample(train), intercept, t)
+	m, err := newNet("Poisson regression", g, err, train, val, 0, intercept, both)
+	if err != nil {
+		return nil, err
+	}
+	m.traits.Bounds = m.boundsFor(curvature(train.X) * (1 + floats.Sum(train.Y)/float64(len(train.Y)))) // exp(f) at the mean
+	return m, nil
+}
+
+// NewMultinomial takes rows of so many classes, from 0 on, each of which has one for training, and terms of features. The
+// validation loss, without derivatives, is the mean of minus the logarithm of the probability of the class. A path
+// starts where the objective is least: any point is a better start than none, however far it is.
+func NewMultinomial(train, val Rows, classes int, intercept bool, t sparse.Terms) (*Net, error) {
+	g, err := sparse.Multinomial(sparse.Sample(train), classes, intercept, t)
+	m, err := newNet("multinomial regression", g, err, train, val, 0, intercept, both)
+	if err != nil {
+		return nil, err
+	}
+	m.traits = lower.Traits{Start: m.start, Parts: m.traits.Parts}
+	return m, nil
+}
+
+// start is that of [lower.Traits]: the point with the least objective.
+func (m *Net) start(lambda []float64, points []*lower.Point) *lower.Point {
+	best, least := points[0], math.Inf(1)
+	for _, pt := range points {
+		if v := m.fit.At(pt.State.(*netState).Solution, lambda[0], lambda[1]); v <= least {
+			best, least = pt, v
+		}
+	}
+	return best
+}

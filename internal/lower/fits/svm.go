@@ -1,0 +1,187 @@
+package fits
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/lower/machine"
+	"github.com/conetune/conetune/lower"
+)
+
+// SVM is a linear support vector machine in a box, with a bound for each feature,
+//
+//	min over w, c of  sum_i u_i max(0, 1 - y_i (x_i'w - c)) + lambda/2 |w|^2   subject to |w_j| <= wbar_j,
+//
+// over training rows of weights u_i of sum 1. Its hyperparameters are lambda and the wbar_j, in this order, and its
+// points have w and c. The validation loss is the same mean of hinges over other rows; where a row is at its kink it has the derivative
+// of the side where there is no loss. Derivatives are those of the dual problem on its support (Bertrand, Klopfenstein, Massias,
+// Blondel, Vaiter, Gramfort, Salmon, JMLR 2022, section 3), with the box: rows at their kinks and features inside the box
+// stay so. Their equations are solved by a factor, in the forward mode for each hyperparameter.
+type SVM struct {
+	train *machine.Problem
+	rows  Rows // of training, their weights of sum 1
+	val   Rows
+	low   float64
+	high  float64
+}
+
+// NewSVM takes labels of -1 and 1, of which the training rows have both. The wbar_j stay from low to high in a search.
+func NewSVM(train, val Rows, low, high float64) (*SVM, error) {
+	g, err := machine.New(train.X, train.Y, train.Weights)
+	if err != nil {
+		return nil, fmt.Errorf("fits: training rows of the support vector machine: %w", err)
+	}
+	m, _ := val.X.Dims()
+	if val.Weights == nil {
+		val.Weights = slices.Repeat([]float64{1}, m)
+	}
+	switch {
+	case len(val.Y) != m || len(val.Weights) != m:
+		return nil, fmt.Errorf("fits: %d labels and %d weights for %d validation rows of the support vector machine", len(val.Y), len(val.Weights), m)
+	case !(low > 0) || !(low <= high) || math.IsInf(high, 1):
+		return nil, fmt.Errorf("fits: bounds of the support vector machine from %g to %g, expected positive numbers in order", low, high)
+	}
+	if err := cmp.Or(check("support vector machine", train, val), checkLabels("support vector machine", val)); err != nil {
+		return nil, err
+	}
+	rows := train
+	if rows.Weights == nil {
+		rows.Weights = slices.Repeat([]float64{1}, len(rows.Y))
+	}
+	sum := 0.0
+	for i := range val.Y {
+		if !(val.Weights[i] > 0) || math.IsInf(val.Weights[i], 1) {
+			return nil, fmt.Errorf("fits: the weight of validation row %d of the support vector machine is %g, expected a positive number", i, val.Weights[i])
+		}
+		sum += val.Weights[i]
+	}
+	u := make([]float64, m)
+	val.Weights = floats.AddScaledTo(u, u, 1/sum, val.Weights)
+	return &SVM{train: g, rows: rows, val: val, low: low, high: high}, nil
+}
+
+// Dim is one more than the number of features.
+func (m *SVM) Dim() int {
+	_, p := m.train.Dims()
+	return 1 + p
+}
+
+// LambdaMax is a lambda above which no decision value of a training row is further than 1 from -c.
+func (m *SVM) LambdaMax() float64 { return m.train.LambdaMax() }
+
+// The path of a support vector machine: lambda falls from LambdaMax by pathStep to pathLeast of it without a box, and then
+// the box comes in, by the same steps, to boxLeast.
+const (
+	pathStep  = 0.4
+	pathLeast = 1e-4
+	boxLeast  = 1e-3
+)
+
+// Path goes down with lambda, and then with a common wbar.
+func (m *SVM) Path() [][]float64 {
+	var path [][]float64
+	add := func(lambda, wbar float64) {
+		h := slices.Repeat([]float64{wbar}, m.Dim())
+		h[0] = lambda
+		path = append(path, h)
+	}
+	lambda, wbar := m.LambdaMax(), m.high
+	for ; lambda > pathLeast*m.LambdaMax(); lambda *= pathStep {
+		add(lambda, wbar)
+	}
+	for wbar *= pathStep; wbar > math.Max(m.low, boxLeast); wbar *= pathStep {
+		add(lambda, wbar)
+	}
+	return path
+}
+
+// Bounds is that of [lower.Traits].
+func (m *SVM) Bounds() (low, high []float64) {
+	low, high = slices.Repeat([]float64{m.low}, m.Dim()), slices.Repeat([]float64{m.high}, m.Dim())
+	low[0], high[0] = lower.LeastShare*m.LambdaMax(), lower.MostShare*m.LambdaMax()
+	return low, high
+}
+
+// Start is that of [lower.Traits]: the point whose multipliers give the largest lower bound at lambda.
+func (m *SVM) Start(lambda []float64, points []*lower.Point) *lower.Point {
+	best, most := points[0], math.Inf(-1)
+	for _, pt := range points {
+		if v := m.train.Bound(pt.State.(*svmState).Solution, lambda[0], lambda[1:]); v >= most {
+			best, most = pt, v
+		}
+	}
+	return best
+}
+
+// Traits implements [lower.Fit].
+func (m *SVM) Traits() lower.Traits {
+	t := lower.Traits{Bounds: m.Bounds, Path: m.Path, Gradient: m.Gradient, Start: m.Start, Quick: m.train.Quick}
+	if m.train.Wide() {
+		t.Coarse = coarseGap
+	}
+	if m.train.Quick(1) {
+		t.Parts = []lower.Bilevel{m}
+	}
+	return t
+}
+
+// svmState is the solution behind a point.
+type svmState struct {
+	*machine.Solution
+	gradient []float64 // of the validation loss in w
+	slope    float64   // and in c
+}
+
+// Solve implements [lower.Fit].
+func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
+	if len(lambda) != m.Dim() {
+		return nil, fmt.Errorf("fits: %d hyperparameters of the support vector machine, expected lambda and %d bounds", len(lambda), m.Dim()-1)
+	}
+	o := machine.Options{Tol: tol}
+	if start != nil {
+		o.Start = start.State.(*svmState).Solution
+	}
+	s, err := m.train.Solve(ctx, lambda[0], lambda[1:], o)
+	if err != nil {
+		return nil, err
+	}
+	pt := &lower.Point{Lambda: slices.Clone(lambda), X: [][]float64{s.W, {s.C}}, Gap: m.train.Relative(s.Gap)}
+	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted || s.Status == lower.EpochLimit // whose gap is in the point
+	state := &svmState{Solution: s, gradient: make([]float64, len(s.W))}
+	loss, rate := m.validation(s.W, s.C)
+	pt.Validation, state.slope = loss, -floats.Sum(rate)
+	m.val.X.MulTrans(state.gradient, rate)
+	pt.State = state
+	return pt, nil
+}
+
+// Gradient is that of [lower.Traits].
+func (m *SVM) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
+	s := at.State.(*svmState)
+	if o.Mode != lower.Forward {
+		lambda, bound := m.train.Adjoint(s.Solution, s.gradient, s.slope)
+		return append([]float64{lambda}, bound...), nil
+	}
+	out := make([]float64, m.Dim())
+	bound := make([]float64, m.Dim()-1)
+	for i := range out {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		lambda := 1.0
+		if i > 0 {
+			lambda, bound[i-1] = 0, 1
+		}
+		dw, dc := m.train.Derivative(s.Solution, lambda, bound)
+		out[i] = floats.Dot(dw, s.gradient) + dc*s.slope
+		if i > 0 {
+			bound[i-1] = 0
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,116 @@
+package fits
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/machine"
+	"github.com/conetune/conetune/lower"
+)
+
+// Shape implements [lower.Bilevel].
+func (m *SVM) Shape() []int { return []int{m.Dim() - 1, 1} }
+
+// Values implements [lower.Bilevel], with the penalties |w|^2/2 and |w_j|.
+func (m *SVM) Values(x [][]float64) lower.Values {
+	w, c := x[0], x[1][0]
+	out := lower.Values{Train: m.train.Loss(w, c), Penalties: make([]float64, m.Dim())}
+	out.Validation, _ = m.validation(w, c)
+	out.Penalties[0] = floats.Dot(w, w) / 2
+	for j, v := range w {
+		out.Penalties[1+j] = math.Abs(v)
+	}
+	return out
+}
+
+// validation is the loss on the validation rows, and its derivatives in their decision values.
+func (m *SVM) validation(w []float64, c float64) (loss float64, rate []float64) {
+	rate = make([]float64, len(m.val.Y))
+	m.val.X.Mul(rate, w)
+	for i, u := range m.val.Weights {
+		short := 1 - m.val.Y[i]*(rate[i]-c)
+		rate[i] = 0
+		if short > 0 {
+			loss += u * short
+			rate[i] = -u * m.val.Y[i]
+		}
+	}
+	return loss, rate
+}
+
+// coarseGap is that of machines on wide rows: of the validation loss it leaves four digits, more than the validation rows know of it.
+const coarseGap = 1e-5
+
+// svmWithin solves the lower levels of one fold.
+type svmWithin struct {
+	fit  *SVM
+	last *machine.Solution // nil before the first
+}
+
+// Within implements [lower.Bilevel].
+func (m *SVM) Within() lower.WithinSolver { return &svmWithin{fit: m} }
+
+// Begin implements [lower.WithinSolver]. The penalised form has a bound for each feature, which x is no solution of.
+func (s *svmWithin) Begin(context.Context, []float64, [][]float64) error { return nil }
+
+// Solve implements [lower.WithinSolver].
+func (s *svmWithin) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
+	f := s.fit
+	if len(radii) != f.Dim() {
+		return nil, fmt.Errorf("fits: %d radii of the support vector machine, expected that of the norm and %d bounds", len(radii), f.Dim()-1)
+	}
+	w, err := f.train.Within(ctx, radii[0], radii[1:], machine.Options{Tol: f.train.Relative(tol), Start: s.last})
+	if err != nil {
+		return nil, err
+	}
+	out := &lower.Within{X: [][]float64{w.W, {w.C}}, Lambda: append([]float64{w.Lambda}, w.Bound...), Loss: w.Loss, Gap: w.Gap}
+	if w.Status == lower.Optimal || w.Status == lower.Exhausted {
+		out.Solved = true
+		s.last = w.Solution
+	}
+	return out, nil
+}
+
+// Subproblem implements [lower.Bilevel].
+func (m *SVM) Subproblem(parts []lower.Bilevel, workers int) lower.Subproblem {
+	out := &svmSubproblem{workers: workers}
+	for _, f := range parts {
+		out.parts = append(out.parts, f.(*SVM))
+	}
+	return out.solve
+}
+
+// svmSubproblem stacks the rows when it is first asked for a solution.
+type svmSubproblem struct {
+	parts   []*SVM
+	workers int
+	solver  *machine.Subproblem
+}
+
+// solve is a [lower.Subproblem].
+func (s *svmSubproblem) solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
+	if s.solver == nil {
+		stacks := make([]*machine.Problem, len(s.parts))
+		for t, f := range s.parts {
+			var err error
+			if stacks[t], err = f.stack(); err != nil {
+				return nil, err
+			}
+		}
+		var err error
+		if s.solver, err = machine.NewSubproblem(stacks, s.workers); err != nil {
+			return nil, err
+		}
+	}
+	return s.solver.Solve(ctx, c)
+}
+
+// stack has the rows of training and of validation in one problem, the first with the weights of the first.
+func (m *SVM) stack() (*machine.Problem, error) {
+	return machine.NewStacked(design.Stack(m.rows.X, m.val.X), slices.Concat(m.rows.Y, m.val.Y), slices.Concat(m.rows.Weights, m.val.Weights), len(m.rows.Y))
+}

@@ -1,0 +1,283 @@
+package fits
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/lower"
+)
+
+// table are labelled rows of a kind, with the weight 2.5 for one label if weighted.
+type table struct {
+	x    *mat.Dense
+	y, u []float64
+}
+
+func tableOf(rng *rand.Rand, n, p int, kind string) table {
+	s := table{mat.NewDense(n, p, nil), make([]float64, n), make([]float64, n)}
+	for i := range n {
+		sum := 0.5 * rng.NormFloat64()
+		for j := range p {
+			v := rng.NormFloat64()
+			switch {
+			case kind == "binary":
+				v = math.Floor(1.3 * rng.Float64())
+			case kind == "degenerate" && j == 0:
+				v = 0
+			case kind == "degenerate" && j == 1:
+				v = s.x.At(i, 0) + float64(i%2)
+			case kind == "sparse" && rng.Float64() > 0.2:
+				v = 0
+			}
+			s.x.Set(i, j, v)
+			if j < 4 {
+				sum += v * float64(1-2*(j%2))
+			}
+		}
+		s.y[i], s.u[i] = -1, 1
+		if sum > 0.2 {
+			s.y[i] = 1
+			if kind == "weighted" {
+				s.u[i] = 2.5
+			}
+		}
+		if kind == "degenerate" && i > 0 && i%3 == 0 { // the row before, once with the other label
+			s.x.SetRow(i, s.x.RawRowView(i-1))
+			s.y[i] = s.y[i-1]
+			if i%2 == 0 {
+				s.y[i] *= -1
+			}
+		}
+	}
+	s.y[0], s.y[1] = 1, -1
+	return s
+}
+
+func (s table) rows(kind string) Rows {
+	var x mat.Matrix = s.x
+	if kind == "sparse" {
+		x = lowertest.Compress(s.x)
+	}
+	out := NewRows(x, s.y)
+	out.Weights = s.u
+	return out
+}
+
+// hinge is the mean loss as an expression.
+func (s table) hinge(w, c *convex.Variable) convex.Convex {
+	n, p := s.x.Dims()
+	total := 0.0
+	for _, u := range s.u {
+		total += u
+	}
+	x, y, u := mat.NewDense(n, p, nil), mat.NewDense(n, 1, nil), make([]float64, n)
+	for i := range n {
+		u[i] = s.u[i] / total
+		y.Set(i, 0, u[i]*s.y[i])
+		for j := range p {
+			x.Set(i, j, u[i]*s.y[i]*s.x.At(i, j))
+		}
+	}
+	return convex.Pos(convex.Const(u...).Minus(w.Expr().MulMat(x)).Plus(c.Expr().MulMat(y))).Sum()
+}
+
+func solveConic(t *testing.T, m *convex.Model) *convex.Result {
+	prog, err := m.Compile()
+	require.NoError(t, err)
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	solver, err := prog.Solver(convex.SolverOptions{Backend: backend, Options: backends.Options{Eps: 1e-8}})
+	require.NoError(t, err)
+	defer solver.Close()
+	res, err := solver.Solve(context.Background())
+	require.NoError(t, err)
+	require.LessOrEqual(t, res.Residuals.Max(), 1e-6)
+	return res
+}
+
+// conicWithin is v(h).
+func conicWithin(t *testing.T, s table, h []float64) float64 {
+	m := convex.NewModel()
+	w, c := m.Variable("w", len(h)-1), m.Variable("c", 1)
+	m.Minimize(s.hinge(w, c))
+	m.Constrain(convex.LessEqual(convex.SumSquares(w.Expr()).Scale(0.5), convex.Const(h[0])), convex.LessEqual(convex.Abs(w.Expr()), convex.Const(h[1:]...)))
+	return solveConic(t, m).Objective
+}
+
+// conicSubproblem is the optimum of a subproblem, with h.
+func conicSubproblem(t *testing.T, train, val []table, c *lower.Centre) (value float64, h []float64) {
+	m := convex.NewModel()
+	p, share := len(c.R)-1, 1/float64(len(train))
+	r, top := m.Variable("h", p+1), m.Variable("t", 1)
+	prox := convex.SumSquares(r.Expr().Minus(convex.Const(c.R...)))
+	objective, loss := convex.Linear(top.Expr().Scale(c.Alpha)), convex.Linear(convex.Const(-c.Value-c.Epsilon))
+	for k := range train {
+		w, b := m.Variable("w", p), m.Variable("c", 1)
+		prox = prox.Plus(convex.SumSquares(w.Expr().Minus(convex.Const(c.X[k][0]...)))).Plus(convex.SumSquares(b.Expr().Minus(convex.Const(c.X[k][1]...))))
+		objective = objective.Plus(val[k].hinge(w, b).Scale(share))
+		loss = loss.Plus(train[k].hinge(w, b).Scale(share))
+		m.Constrain(
+			convex.LessEqual(convex.SumSquares(w.Expr()).Scale(0.5).MinusAffine(r.Expr().At(0)), top.Expr()),
+			convex.LessEqual(convex.Abs(w.Expr()).MinusAffine(r.Expr().Slice(1, p+1)), top.Expr()),
+		)
+	}
+	for j, g := range c.Gamma {
+		loss = loss.PlusAffine(r.Expr().At(j).Minus(convex.Const(c.R[j])).Scale(g))
+	}
+	m.Constrain(convex.LessEqual(loss, top.Expr()), convex.GreaterEqual(top.Expr(), convex.Const(0)), convex.GreaterEqual(r.Expr(), convex.Const(c.Low...)), convex.GreaterEqual(convex.Const(c.High...), r.Expr()))
+	m.Minimize(objective.Plus(prox.Scale(c.Rho / 2)))
+	res := solveConic(t, m)
+	return res.Objective, res.Value(r)
+}
+
+// folds are a few of a kind.
+func bilevels(t *testing.T, rng *rand.Rand, kind string, folds, n, p int) (parts []lower.Bilevel, train, val []table) {
+	for range folds {
+		a, b := tableOf(rng, n, p, kind), tableOf(rng, n/2, p, kind)
+		f, err := NewSVM(a.rows(kind), b.rows(kind), 1e-6, 10)
+		require.NoError(t, err)
+		parts, train, val = append(parts, f), append(train, a), append(val, b)
+	}
+	return parts, train, val
+}
+
+var svmKinds = []string{"normal", "weighted", "binary", "degenerate", "sparse"}
+
+// Within radii the loss is that of the conic program, and the multipliers bound it at others from below.
+func TestSVMLowerAgainstConic(t *testing.T) {
+	for k, kind := range svmKinds {
+		rng := rand.New(rand.NewPCG(uint64(k), 5))
+		parts, train, _ := bilevels(t, rng, kind, 1, 60, 7)
+		low := parts[0].Within()
+		value, at := 0.0, &lower.Within{}
+		for step := range 6 {
+			h := make([]float64, 8)
+			for j := range h {
+				h[j] = math.Pow(10, 3*rng.Float64()-3)
+			}
+			if step == 1 {
+				for j := range h[1:] {
+					h[1+j] = 1e-6
+				}
+			}
+			want := conicWithin(t, train[0], h)
+			if at.X != nil {
+				for j, l := range at.Lambda {
+					value -= l * h[j]
+				}
+				require.LessOrEqual(t, value, want+1e-6, kind)
+			}
+			var err error
+			at, err = low.Solve(context.Background(), h, 1e-9)
+			require.NoError(t, err)
+			require.True(t, at.Solved)
+			require.InDelta(t, want, at.Loss, 1e-6, "%s %d", kind, step)
+			v := parts[0].Values(at.X)
+			require.InDelta(t, at.Loss, v.Train, 1e-12)
+			value = at.Loss
+			for j, r := range h {
+				require.LessOrEqual(t, v.Penalties[j], r*(1+1e-9))
+				value += at.Lambda[j] * r
+			}
+		}
+	}
+}
+
+// The subproblem has the optimum of the conic program, of one split and of folds, at points on the way and at penalties that grow.
+func TestSVMSubproblemAgainstConic(t *testing.T) {
+	solved := 0
+	for k, kind := range svmKinds {
+		for _, folds := range []int{1, 3} {
+			for _, shape := range [][2]int{{60, 7}, {30, 40}} {
+				rng := rand.New(rand.NewPCG(uint64(k), uint64(10*folds+shape[1])))
+				n, p := shape[0], shape[1]
+				parts, train, val := bilevels(t, rng, kind, folds, n, p)
+				c := &lower.Centre{R: make([]float64, p+1), Low: make([]float64, p+1), High: make([]float64, p+1), Rho: 1e-3, Tol: 1e-9, X: make([][][]float64, folds)}
+				for j := range c.R {
+					c.R[j], c.Low[j], c.High[j] = 1e-6, 1e-6, 10
+				}
+				c.R[0], c.High[0] = 10, 100
+				if k%2 == 1 {
+					c.R[0] = 0.05 // the ball holds
+				}
+				sub := parts[0].Subproblem(parts, 2)
+				var lows []lower.WithinSolver
+				for i := range parts {
+					lows = append(lows, parts[i].Within())
+					c.X[i] = [][]float64{make([]float64, p), {0}}
+				}
+				for _, alpha := range []float64{1, 1, 6, 40, 40, 80} {
+					name := fmt.Sprint(kind, folds, shape, alpha)
+					c.Alpha, c.Value, c.Gamma = alpha, 0, make([]float64, p+1)
+					for i := range lows {
+						at, err := lows[i].Solve(context.Background(), c.R, 1e-9)
+						require.NoError(t, err)
+						c.Value += at.Loss / float64(folds)
+						for j, l := range at.Lambda {
+							c.Gamma[j] += l / float64(folds)
+						}
+					}
+					got, err := sub(context.Background(), c)
+					require.NoError(t, err)
+					if shape[1] < shape[0] && kind != "binary" {
+						require.True(t, got.Solved, "%s: gap %g", name, got.Gap)
+					} else if !got.Solved {
+						t.Log(name, got.Gap)
+						break // left to conic programs, as small samples with ties may be
+					}
+					solved++
+					want, h := conicSubproblem(t, train, val, c)
+					require.InDelta(t, want, got.Objective, 1e-6+got.Gap, name)
+					require.LessOrEqual(t, got.M0, alpha)
+					for j := range h { // |h - h*|^2 <= 2 gap / rho
+						require.InDelta(t, h[j], got.R[j], math.Sqrt(2*(got.Gap+1e-7)/c.Rho), name)
+					}
+					c.X, c.R = got.X, got.R
+				}
+			}
+		}
+	}
+	require.GreaterOrEqual(t, solved, 105, "of 120")
+}
+
+// The number of workers does not change a bit, and an ended context leaves no solution.
+func TestSVMSubproblemWorkers(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	rng := rand.New(rand.NewPCG(1, 2))
+	parts, _, _ := bilevels(t, rng, "normal", 3, 50, 6)
+	c := &lower.Centre{
+		R: []float64{10, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, Low: make([]float64, 7), High: []float64{100, 10, 10, 10, 10, 10, 10}, Gamma: []float64{0.1, 1, 1, 1, 1, 1, 0}, Value: 0.4, Alpha: 3, Rho: 1e-3, Tol: 1e-9,
+	}
+	for range parts {
+		c.X = append(c.X, [][]float64{{0.1, -0.1, 0.1, 0, 0, 0.05}, {0.1}})
+	}
+	one, err := parts[0].Subproblem(parts, 1)(context.Background(), c)
+	require.NoError(t, err)
+	require.True(t, one.Solved)
+	three, err := parts[0].Subproblem(parts, 3)(context.Background(), c)
+	require.NoError(t, err)
+	require.Equal(t, one, three)
+	ended, err := parts[0].Subproblem(parts, 1)(ctx, c)
+	require.NoError(t, err)
+	require.False(t, ended.Solved)
+	_, err = parts[0].Subproblem(parts, 1)(context.Background(), &lower.Centre{R: c.R})
+	require.ErrorContains(t, err, "0 folds")
+	_, err = parts[0].Within().Solve(context.Background(), []float64{1}, 1e-9)
+	require.ErrorContains(t, err, "1 radii")
+	require.Len(t, parts[0].Traits().Parts, 1)
+	wide, _, _ := bilevels(t, rng, "normal", 3, 30, 300)
+	require.Nil(t, wide[0].Traits().Parts, "conic programs are quicker on so few rows of so many features")
+	require.True(t, parts[0].Traits().Quick(33))
+	require.False(t, parts[0].Traits().Quick(34), "and in so many folds: 246 variables")
+}

@@ -1,0 +1,681 @@
+package glm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/survival"
+)
+
+// made is a table of n rows and p features, of which every third counts, with columns of means and scales of their own.
+func made(seed uint64, n, p, q int) *Table {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	x, t := mat.NewDense(n, p, nil), &Table{Intercept: true}
+	for i := range n {
+		for j := range p {
+			x.Set(i, j, float64(j%5)+(1+float64(j%3))*rng.NormFloat64())
+		}
+	}
+	t.X = x
+	for k := range q {
+		y := make([]float64, n)
+		for i := range y {
+			y[i] = 3 + rng.NormFloat64()
+			for j := 0; j < p; j += 3 {
+				y[i] += x.At(i, j) * math.Cos(float64(j+k)) / 2
+			}
+		}
+		t.Y = append(t.Y, y)
+	}
+	for f := range 3 {
+		var left []int
+		for i := f; i < n; i += 3 {
+			left = append(left, i)
+		}
+		t.Folds = append(t.Folds, left)
+	}
+	return t
+}
+
+// solve solves a table at weights that fall to them in steps, to the relative gap tol.
+func solve(t *testing.T, table *Table, w *Weights, tol float64) *Solution {
+	d, err := New(context.Background(), table)
+	require.NoError(t, err)
+	path := d.Path(context.Background())
+	var s *Solution
+	for _, factor := range []float64{30, 5, 2, 1} {
+		s, err = path.Solve(context.Background(), w.scaled(&Weights{}, factor), tol)
+		require.NoError(t, err)
+		require.True(t, s.Solved, "factor %g, gap %g", factor, s.Gap)
+	}
+	return s
+}
+
+// conic is the least objective of the training rows of fold f by a conic program.
+func conic(t *testing.T, table *Table, f int, w *Weights, loss func(eta convex.Affine, y, weights []float64) convex.Convex) float64 {
+	n, p := table.X.Dims()
+	q := len(table.Y)
+	m := convex.NewModel()
+	b, b0 := m.Variable("b", p*q), m.Variable("b0", q)
+	var rows []int
+	total := 0.0
+	weight := func(i int) float64 {
+		if table.Weights == nil {
+			return 1
+		}
+		return table.Weights[i]
+	}
+	for i := range n {
+		if !slices.Contains(table.Folds[f], i) {
+			rows = append(rows, i)
+			total += weight(i)
+		}
+	}
+	x := mat.NewDense(len(rows), p, nil)
+	weights := make([]float64, len(rows))
+	for l, i := range rows {
+		for j := range p {
+			x.Set(l, j, table.X.At(i, j))
+		}
+		weights[l] = weight(i) / (total * float64(q))
+	}
+	var sum convex.Convex
+	for k := range q {
+		place := make([]int, p)
+		for j := range place {
+			place[j] = j*q + k
+		}
+		eta := b.Expr().Pick(place).MulMat(x)
+		if table.Intercept {
+			eta = eta.Plus(b0.Expr().At(k))
+		}
+		y := make([]float64, len(rows))
+		for l, i := range rows {
+			y[l] = table.Y[k][i]
+		}
+		if part := loss(eta, y, weights); k == 0 {
+			sum = part
+		} else {
+			sum = sum.Plus(part)
+		}
+	}
+	units := table.Units
+	if units == nil {
+		for j := range p {
+			units = append(units, []int{j})
+		}
+	}
+	for u, members := range units {
+		var at []int
+		for _, j := range members {
+			for k := range q {
+				at = append(at, j*q+k)
+			}
+		}
+		if w.Norm[u] > 0 {
+			sum = sum.Plus(convex.Norm2(b.Expr().Pick(at)).Scale(w.Norm[u]))
+		}
+	}
+	for j := range p {
+		for k := range q {
+			one := b.Expr().At(j*q + k)
+			if w.L1 != nil {
+				sum = sum.Plus(convex.Norm1(one).Scale(w.L1[j]))
+			}
+			if w.L2 != nil {
+				sum = sum.Plus(convex.SumSquares(one).Scale(w.L2[j] / 2))
+			}
+		}
+	}
+	for j := range p - 1 {
+		if w.Fusion > 0 {
+			sum = sum.Plus(convex.Abs(b.Expr().At(j + 1).Minus(b.Expr().At(j))).Scale(w.Fusion))
+		}
+	}
+	m.Minimize(sum)
+	for j := range p {
+		if table.Lower != nil {
+			m.Constrain(convex.GreaterEqual(b.Expr().At(j), convex.Const(table.Lower[j])))
+		}
+		if table.Upper != nil {
+			m.Constrain(convex.LessEqual(b.Expr().At(j).Convex(), convex.Const(table.Upper[j])))
+		}
+	}
+	program, err := m.Compile()
+	require.NoError(t, err)
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	solver, err := program.Solver(convex.SolverOptions{Backend: backend})
+	require.NoError(t, err)
+	defer solver.Close()
+	r, err := solver.Solve(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, backends.Optimal, r.Status)
+	return r.Objective
+}
+
+func squares(eta convex.Affine, y, weights []float64) convex.Convex {
+	roots := make([]float64, len(weights))
+	for i, w := range weights {
+		roots[i] = math.Sqrt(w / 2)
+	}
+	return convex.SumSquares(eta.Minus(convex.Const(y...)).MulMat(mat.NewDiagDense(len(roots), roots)))
+}
+
+func labels(eta convex.Affine, y, weights []float64) convex.Convex {
+	minus := make([]float64, len(y))
+	for i, v := range y {
+		minus[i] = -v
+	}
+	return convex.Logistic(eta.MulMat(mat.NewDiagDense(len(minus), minus))).Dot(weights)
+}
+
+func counts(eta convex.Affine, y, weights []float64) convex.Convex {
+	constant, minus := 0.0, make([]float64, len(y))
+	for i, v := range y {
+		if minus[i] = -weights[i] * v; v > 0 {
+			constant += weights[i] * v * (math.Log(v) - 1)
+		}
+	}
+	return convex.Exp(eta).Dot(weights).PlusAffine(eta.Dot(minus).Plus(convex.Const(constant)))
+}
+
+func bent(eta convex.Affine, y, weights []float64) convex.Convex {
+	return convex.Huber(eta.Minus(convex.Const(y...)), 1).Dot(weights)
+}
+
+func bentHalf(eta convex.Affine, y, weights []float64) convex.Convex {
+	return convex.Huber(eta.Minus(convex.Const(y...)), 0.5).Dot(weights)
+}
+
+// one is the loss of a row by its closed form.
+func one(loss Loss, y, eta float64) float64 {
+	switch l := loss.(type) {
+	case Logistic:
+		return math.Log1p(math.Exp(-y * eta))
+	case Poisson:
+		if y > 0 {
+			return math.Exp(eta) - y*eta + y*(math.Log(y)-1)
+		}
+		return math.Exp(eta)
+	case Pinball:
+		return max(l.Level*(y-eta), (l.Level-1)*(y-eta))
+	case Huber:
+		if r := math.Abs(y - eta); r > l.Threshold {
+			return l.Threshold * (r - l.Threshold/2)
+		}
+	}
+	return (y - eta) * (y - eta) / 2
+}
+
+func pinball(eta convex.Affine, y, weights []float64) convex.Convex {
+	r := convex.Const(y...).Minus(eta)
+	return convex.Pos(r).Dot(weights).MinusAffine(r.Dot(weights).Scale(0.7))
+}
+
+// partial is the half deviance of Breslow's partial likelihood of some rows with times that all differ.
+func partial(y, eta []float64, rows []bool) (sum float64) {
+	for i, t := range y {
+		if !rows[i] || math.Signbit(t) {
+			continue
+		}
+		risk := 0.0
+		for k, v := range y {
+			if rows[k] && math.Abs(v) >= t {
+				risk += math.Exp(eta[k])
+			}
+		}
+		sum += math.Log(risk) - eta[i]
+	}
+	return sum
+}
+
+// objective is that of fold f at a solution, by rows.
+func objective(table *Table, f int, s *Solution, w *Weights) (train, validation float64) {
+	n, p := table.X.Dims()
+	q := len(table.Y)
+	rows, total, rest := slices.Repeat([]bool{true}, n), 0.0, 0.0
+	for _, i := range table.Folds[f] {
+		rows[i] = false
+	}
+	eta := make([]float64, n)
+	for i := range n {
+		weight := 1.0
+		if table.Weights != nil {
+			weight = table.Weights[i]
+		}
+		loss := 0.0
+		for k := range q {
+			eta[i] = 0
+			for j := range p {
+				eta[i] += table.X.At(i, j) * s.B[f][j*q+k]
+			}
+			if table.Intercept {
+				eta[i] += s.B0[f][k]
+			}
+			loss += one(table.Loss, table.Y[k][i], eta[i]) / float64(q)
+		}
+		if rows[i] {
+			train, total = train+weight*loss, total+weight
+		} else {
+			validation, rest = validation+weight*loss, rest+weight
+		}
+	}
+	if h, ok := table.Loss.(Hazards); ok {
+		train = partial(table.Y[0], eta, rows)
+		validation, rest = partial(table.Y[0], eta, slices.Repeat([]bool{true}, n))-train, h.Unit
+	}
+	train, validation = train/total, validation/rest
+	units := table.Units
+	if units == nil {
+		for j := range p {
+			units = append(units, []int{j})
+		}
+	}
+	for u, members := range units {
+		size := 0.0
+		for _, j := range members {
+			for _, b := range s.B[f][j*q : (j+1)*q] {
+				size += b * b
+				train += w.second(j)*b*b/2 + w.absolute(j)*math.Abs(b)
+			}
+		}
+		train += w.Norm[u] * math.Sqrt(size)
+	}
+	for j := range p - 1 {
+		train += w.Fusion * math.Abs(s.B[f][j+1]-s.B[f][j])
+	}
+	return train, validation
+}
+
+func hazards(eta convex.Affine, y, weights []float64) convex.Convex {
+	minus := make([]float64, len(y))
+	var groups [][]int
+	for i, t := range y {
+		if math.Signbit(t) {
+			continue
+		}
+		minus[i] = -weights[i]
+		var risk []int
+		for k, v := range y {
+			if math.Abs(v) >= t {
+				risk = append(risk, k)
+			}
+		}
+		groups = append(groups, risk)
+	}
+	return convex.LogSumExp(eta, groups).Sum().Scale(weights[0]).PlusAffine(eta.Dot(minus))
+}
+
+// signs makes a target to labels.
+func signs(table *Table) {
+	middle := slices.Sorted(slices.Values(table.Y[0]))[len(table.Y[0])/2]
+	for i, y := range table.Y[0] {
+		table.Y[0][i] = math.Copysign(1, y-middle)
+	}
+	table.Loss = Logistic{}
+}
+
+// times makes a target to times of which a third are censored.
+func times(table *Table) {
+	for i, y := range table.Y[0] {
+		if table.Y[0][i] = math.Exp(y / 5); i%3 == 1 {
+			table.Y[0][i] = -table.Y[0][i]
+		}
+	}
+	table.Intercept, table.Loss = false, Hazards{Unit: 7}
+}
+
+// Each fold's objective is that of a conic program, and its validation loss that of its own rows.
+func TestAgainstConic(t *testing.T) {
+	each := func(v float64, p int) []float64 { return slices.Repeat([]float64{v}, p) }
+	groups := func(p int) (list [][]int) {
+		for j := 0; j < p; j += 4 {
+			list = append(list, []int{j, j + 1, j + 2, j + 3})
+		}
+		return list
+	}
+	for name, c := range map[string]struct {
+		n, p, q int
+		change  func(table *Table)
+		weights func(p int) *Weights
+		loss    func(eta convex.Affine, y, weights []float64) convex.Convex
+	}{
+		"lasso":        {60, 24, 1, nil, func(p int) *Weights { return &Weights{Norm: each(0.2, p)} }, squares},
+		"wide lasso":   {30, 60, 1, nil, func(p int) *Weights { return &Weights{Norm: each(0.2, p)} }, squares},
+		"no intercept": {60, 24, 1, func(table *Table) { table.Intercept = false }, func(p int) *Weights { return &Weights{Norm: each(0.2, p)} }, squares},
+		"elastic net":  {40, 24, 1, nil, func(p int) *Weights { return &Weights{Norm: each(0.1, p), L2: each(0.3, p)} }, squares},
+		"ridge":        {40, 60, 1, nil, func(p int) *Weights { return &Weights{Norm: each(0, p), L2: each(0.3, p)} }, squares},
+		"not penalised": {60, 12, 1, nil, func(p int) *Weights {
+			w := &Weights{Norm: each(0.3, p)}
+			w.Norm[1], w.Norm[4] = 0, 0
+			return w
+		}, squares},
+		"weighted rows": {40, 60, 1, func(table *Table) {
+			for i := range 40 {
+				table.Weights = append(table.Weights, 0.5+float64(i%4))
+			}
+		}, func(p int) *Weights { return &Weights{Norm: each(0.2, p), L2: each(0.1, p)} }, squares},
+		"bounds": {60, 24, 1, func(table *Table) {
+			table.Lower, table.Upper = each(-0.1, 24), each(0.2, 24)
+			table.Lower[0], table.Upper[3] = 0, math.Inf(1)
+			table.Upper[3] = 5
+		}, func(p int) *Weights { return &Weights{Norm: each(0.1, p)} }, squares},
+		"groups":      {60, 24, 1, func(table *Table) { table.Units = groups(24) }, func(p int) *Weights { return &Weights{Norm: each(0.3, p/4)} }, squares},
+		"wide groups": {30, 60, 1, func(table *Table) { table.Units = groups(60) }, func(p int) *Weights { return &Weights{Norm: each(0.4, p/4)} }, squares},
+		"sparse groups": {60, 24, 1, func(table *Table) { table.Units = groups(24) }, func(p int) *Weights {
+			return &Weights{Norm: each(0.2, p/4), L1: each(0.1, p)}
+		}, squares},
+		"targets":      {60, 24, 3, nil, func(p int) *Weights { return &Weights{Norm: each(0.15, p), L2: each(0.01, p)} }, squares},
+		"wide targets": {30, 60, 3, nil, func(p int) *Weights { return &Weights{Norm: each(0.2, p)} }, squares},
+		"labels":       {80, 12, 1, signs, func(p int) *Weights { return &Weights{Norm: each(0.02, p), L2: each(0.01, p)} }, labels},
+		"bounded labels": {80, 12, 1, func(table *Table) {
+			signs(table)
+			table.Lower, table.Upper = each(-0.1, 12), each(0.2, 12)
+			table.Lower[0], table.Upper[3] = 0, 5
+		}, func(p int) *Weights {
+			w := &Weights{Norm: each(0.02, p), L2: each(0.01, p)}
+			w.L2[6] = 0
+			return w
+		}, labels},
+		"wide labels": {50, 80, 1, signs, func(p int) *Weights { return &Weights{Norm: each(0.06, p)} }, labels},
+		"bent":        {80, 12, 1, func(table *Table) { table.Loss = Huber{1} }, func(p int) *Weights { return &Weights{Norm: each(0.05, p)} }, bent},
+		"wide bent": {40, 70, 1, func(table *Table) { table.Loss = Huber{0.5} }, func(p int) *Weights {
+			return &Weights{Norm: each(0.05, p), L2: each(0.02, p)}
+		}, bentHalf},
+		"quantile": {80, 12, 1, func(table *Table) { table.Loss = Pinball{0.3} }, func(p int) *Weights { return &Weights{Norm: each(0.05, p)} }, pinball},
+		"wide quantile": {40, 70, 1, func(table *Table) { table.Loss = Pinball{0.3} }, func(p int) *Weights {
+			return &Weights{Norm: each(0.05, p), L2: each(0.02, p)}
+		}, pinball},
+		"hazards":      {80, 12, 1, times, func(p int) *Weights { return &Weights{Norm: each(0.02, p)} }, hazards},
+		"wide hazards": {50, 80, 1, times, func(p int) *Weights { return &Weights{Norm: each(0.05, p), L2: each(0.01, p)} }, hazards},
+		"counts": {80, 12, 1, func(table *Table) {
+			for i, y := range table.Y[0] {
+				table.Y[0][i] = math.Max(0, math.Round(y/3))
+			}
+			table.Loss = Poisson{}
+		}, func(p int) *Weights { return &Weights{Norm: each(0.05, p)} }, counts},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := made(3, c.n, c.p, c.q)
+			if c.change != nil {
+				c.change(table)
+			}
+			w := c.weights(c.p)
+			s := solve(t, table, w, 1e-9)
+			require.LessOrEqual(t, s.Gap, 1e-8)
+			for f := range table.Folds {
+				train, validation := objective(table, f, s, w)
+				require.InEpsilon(t, conic(t, table, f, w, c.loss), train, 2e-7)
+				require.InEpsilon(t, validation, s.Validation[f], 1e-9)
+			}
+		})
+	}
+}
+
+// The derivatives of losses are those of differences, and losses of no weight are left out.
+func TestDerivatives(t *testing.T) {
+	y := map[Loss][]float64{
+		Logistic{}: {1, -1, 1, -1, 1}, Poisson{}: {0, 3, 1, 2, 5}, Huber{0.7}: {0.1, 2, -1, 0.4, 3},
+		Hazards{}: {1, 2, -3, 2, 4}, Hazards{Ties: survival.Efron}: {1, 2, -3, 2, 4},
+	}
+	for loss, y := range y {
+		weights := []float64{1, 2, 0.5, 1, 0}
+		sum := loss.Rows(y, weights)
+		eta, pull, curve := []float64{0.3, -0.5, 0.2, 1, -2}, make([]float64, 5), make([]float64, 5)
+		value := sum(eta, pull, curve)
+		got := slices.Clone(pull)
+		second := slices.Clone(curve)
+		require.Positive(t, value)
+		const step = 1e-5
+		for i := range eta {
+			eta[i] += step
+			up := sum(eta, pull, curve)
+			down := pull[i]
+			eta[i] -= 2 * step
+			low := sum(eta, pull, curve)
+			require.InDelta(t, (low-up)/(2*step), got[i], 1e-8, "%T", loss)
+			if bend := (pull[i] - down) / (2 * step); loss == (Hazards{}) || loss == (Hazards{Ties: survival.Efron}) {
+				require.GreaterOrEqual(t, second[i], bend-1e-8)
+			} else {
+				require.InDelta(t, bend, second[i], 1e-8, "%T", loss)
+			}
+			eta[i] += step
+		}
+		if _, ok := loss.(joint); ok {
+			continue
+		}
+		closed := 0.0
+		for i, w := range weights {
+			closed += w * one(loss, y[i], eta[i])
+		}
+		require.InEpsilon(t, closed, value, 1e-12)
+	}
+}
+
+// At any coefficients, with their best constant, the gap is at least what the objective is above that of a conic program.
+func TestWeakDuality(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for name, c := range map[string]struct {
+		change  func(table *Table)
+		loss    func(eta convex.Affine, y, weights []float64) convex.Convex
+		weights *Weights
+	}{
+		"labels":        {signs, labels, &Weights{Norm: []float64{0.1, 0.05, 0.02, 0.1, 0.03, 0.2}}},
+		"smooth labels": {signs, labels, &Weights{Norm: []float64{0.1, 0, 0.02, 0.1, 0.03, 0.2}, L2: []float64{0, 0.3, 0.1, 0.01, 0, 0.2}}},
+		"bounded labels": {func(table *Table) {
+			signs(table)
+			table.Lower, table.Upper = slices.Repeat([]float64{-3}, 6), slices.Repeat([]float64{2}, 6)
+		}, labels, &Weights{Norm: []float64{0.1, 0, 0.02, 0.1, 0.03, 0.2}, L2: []float64{0, 0.3, 0.1, 0.01, 0, 0.2}}},
+		"bent":    {func(table *Table) { table.Loss = Huber{1} }, bent, &Weights{Norm: []float64{0.1, 0.05, 0.02, 0.1, 0.03, 0.2}}},
+		"hazards": {times, hazards, &Weights{Norm: []float64{0.1, 0.05, 0.02, 0.1, 0.03, 0.2}, L2: []float64{0, 0.3, 0.1, 0.01, 0, 0.2}}},
+	} {
+		table := made(8, 30, 6, 1)
+		c.change(table)
+		d, err := New(context.Background(), table)
+		require.NoError(t, err)
+		least := conic(t, table, 0, c.weights, c.loss)
+		for range 50 {
+			path := d.Path(context.Background())
+			f := path.folds[0]
+			f.join([]int{0, 1, 2, 3, 4, 5})
+			size := math.Pow(10, -3*rng.Float64())
+			for j := range f.b {
+				if rng.IntN(3) > 0 {
+					lo, hi := d.bounds(j)
+					f.b[j] = max(lo, min(hi, size*rng.NormFloat64()))
+				}
+				d.columns().Axpy(f.b[j], j, f.point.eta)
+			}
+			for range 50 { // to the best constant
+				d.look(f.point)
+				step := max(-1, min(1, f.point.slant*f.point.total/max(floats.Sum(f.point.curve), 1e-9)))
+				f.point.b0 += step
+				floats.AddConst(step, f.point.eta)
+			}
+			d.look(f.point)
+			d.slopes(context.Background(), path.folds[:1])
+			f.measureCurved(c.weights)
+			require.False(t, math.IsInf(f.gap, 0))
+			require.LessOrEqual(t, f.point.value+f.penalties(f.working, c.weights)-least, f.gap+1e-8, name)
+		}
+	}
+}
+
+// A sparse matrix has the fits of the same dense one, and any number of threads the same bits.
+func TestSparseAndThreads(t *testing.T) {
+	for _, of := range []struct {
+		loss Loss
+		n, p int // more features than rows, and less
+	}{{nil, 50, 80}, {Logistic{}, 50, 80}, {nil, 120, 30}} {
+		loss, n, p := of.loss, of.n, of.p
+		table := made(7, n, p, 1)
+		x := table.X.(*mat.Dense)
+		start, index, value := []int{0}, []int{}, []float64{}
+		for j := range p {
+			for i := range n {
+				if (i*7+j*3)%4 > 0 {
+					x.Set(i, j, 0)
+				} else {
+					index, value = append(index, i), append(value, x.At(i, j))
+				}
+			}
+			start = append(start, len(index))
+		}
+		for i, y := range table.Y[0] {
+			if loss != nil {
+				table.Y[0][i] = math.Copysign(1, y-3)
+			}
+		}
+		table.Loss = loss
+		w := &Weights{Norm: slices.Repeat([]float64{0.08}, p)}
+		full := solve(t, table, w, 1e-10)
+		table.Threads = 4
+		again := solve(t, table, w, 1e-10)
+		require.Equal(t, full, again, fmt.Sprint(loss))
+		table.X = sparse.NewCSC(n, p, start, index, value)
+		compressed := solve(t, table, w, 1e-10)
+		for f := range table.Folds {
+			require.InDeltaSlice(t, full.B[f], compressed.B[f], 1e-4)
+			require.InEpsilon(t, full.Validation[f], compressed.Validation[f], 1e-4)
+		}
+	}
+}
+
+// Targets that the features explain exactly, columns that are constant, equal or zero, and labels that a feature tells apart have fits.
+func TestDegenerate(t *testing.T) {
+	table := made(9, 40, 10, 1)
+	x := table.X.(*mat.Dense)
+	for i := range 40 {
+		x.Set(i, 1, 4)
+		x.Set(i, 2, 0)
+		x.Set(i, 5, x.At(i, 3))
+		table.Y[0][i] = 2*x.At(i, 0) - x.At(i, 3)
+	}
+	for _, l := range []float64{1, 1e-3, 1e-6, 0} {
+		w := &Weights{Norm: slices.Repeat([]float64{l}, 10)}
+		s := solve(t, table, w, 1e-9)
+		for f := range table.Folds {
+			require.Zero(t, s.B[f][1])
+			require.Zero(t, s.B[f][2])
+			if l <= 1e-6 {
+				require.Less(t, s.Validation[f], 1e-9)
+			}
+		}
+	}
+	for i := range 40 {
+		table.Y[0][i] = math.Copysign(1, x.At(i, 0))
+	}
+	table.Loss = Logistic{}
+	for _, l := range []float64{1e-1, 1e-3, 1e-5} {
+		w := &Weights{Norm: slices.Repeat([]float64{l}, 10)}
+		s := solve(t, table, w, 1e-8)
+		for f := range table.Folds {
+			train, _ := objective(table, f, s, w)
+			require.LessOrEqual(t, train, conic(t, table, f, w, labels)*(1+1e-3)+1e-8)
+		}
+	}
+}
+
+func TestBadTables(t *testing.T) {
+	table := made(1, 12, 4, 1)
+	table.Y[0][3] = math.NaN()
+	_, err := New(context.Background(), table)
+	require.ErrorContains(t, err, "not finite")
+	table = made(1, 12, 4, 2)
+	table.Loss = Poisson{}
+	_, err = New(context.Background(), table)
+	require.ErrorContains(t, err, "2 targets")
+	table = made(1, 12, 4, 1)
+	d, err := New(context.Background(), table)
+	require.NoError(t, err)
+	_, err = d.Path(context.Background()).Solve(context.Background(), &Weights{Norm: []float64{1}}, 1e-6)
+	require.ErrorContains(t, err, "1, 0 and 0 weights for 4 units of 4 features")
+	_, err = d.Path(context.Background()).Solve(context.Background(), &Weights{Norm: []float64{1, 1, -1, 1}}, 1e-6)
+	require.ErrorContains(t, err, "weight 2 is -1")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	s, err := d.Path(context.Background()).Solve(ctx, &Weights{Norm: []float64{1, 1, 1, 1}}, 1e-6)
+	require.NoError(t, err)
+	require.False(t, s.Solved)
+}
+
+// Sparse tables with so many coefficients that sweeps are extrapolated have the fits of the same dense ones.
+func TestManyCoefficients(t *testing.T) {
+	const n, p = 240, 400
+	for _, loss := range []Loss{nil, Logistic{}} {
+		table := made(11, n, p, 1)
+		x := table.X.(*mat.Dense)
+		start, index, value := []int{0}, []int{}, []float64{}
+		for j := range p {
+			for i := range n {
+				v := 0.0
+				if (i*7+j*3)%5 == 0 || (i+j/20)%9 == 0 { // neighbours have rows in common
+					v = x.At(i, j/20)/2 + x.At(i, j)
+					index, value = append(index, i), append(value, v)
+				}
+				x.Set(i, j, v)
+			}
+			start = append(start, len(index))
+		}
+		size := 0.2
+		if table.Loss = loss; loss != nil {
+			signs(table)
+			size = 1e-3
+		}
+		w := &Weights{Norm: slices.Repeat([]float64{size}, p), L2: slices.Repeat([]float64{size}, p)}
+		full := solve(t, table, w, 1e-9)
+		table.X = sparse.NewCSC(n, p, start, index, value)
+		compressed := solve(t, table, w, 1e-9)
+		for f := range table.Folds {
+			used := 0
+			for _, v := range full.B[f] {
+				if v != 0 {
+					used++
+				}
+			}
+			require.Greater(t, used, mostSparse)
+			require.InEpsilon(t, full.Validation[f], compressed.Validation[f], 1e-4)
+			one, _ := objective(table, f, full, w)
+			other, _ := objective(table, f, compressed, w)
+			require.InEpsilon(t, one, other, 1e-8)
+		}
+	}
+}
+
+// Weights of its own for each fold are those of its conic program.
+func TestWeightsOfFolds(t *testing.T) {
+	for _, p := range []int{5, 60} { // products of columns, and rows
+		table := made(3, 40, p, 1)
+		d, err := New(context.Background(), table)
+		require.NoError(t, err)
+		var weights []*Weights
+		for f := range table.Folds {
+			w := &Weights{Norm: make([]float64, p)}
+			for j := range w.Norm {
+				w.Norm[j] = 0.05 * float64(1+(f+j)%4)
+			}
+			weights = append(weights, w)
+		}
+		s, err := d.Path(context.Background()).SolveEach(context.Background(), weights, 1e-10)
+		require.NoError(t, err)
+		require.True(t, s.Solved)
+		for f, w := range weights {
+			require.InEpsilon(t, conic(t, table, f, w, squares), s.Objective[f], 1e-6)
+		}
+		_, err = d.Path(context.Background()).SolveEach(context.Background(), weights[:1], 1e-10)
+		require.ErrorContains(t, err, "expected 3")
+	}
+}

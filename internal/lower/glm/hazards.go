@@ -1,0 +1,136 @@
+package glm
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/survival"
+)
+
+// Hazards is the half deviance of the partial likelihood of times, minus those of censored rows, see package survival. Its second derivatives are diag(a) less those of the
+// means of the rows at risk. As what varies within these varies by as much at least among all rows, those of weights a about one mean bound them: a constant,
+// which changes nothing, makes the model that of rows alone.
+type Hazards struct {
+	Ties survival.Ties
+	// Unit is what half deviances of validation rows are divided by, 0 for none of interest.
+	Unit float64
+}
+
+// Rows implements [Loss].
+func (h Hazards) Rows(y, weights []float64) Sum {
+	return h.Joint(y, weights)().Sum
+}
+
+// Joint implements [joint].
+func (h Hazards) Joint(y, weights []float64) func() Coupled {
+	var list []int
+	var times, weight []float64
+	ones := true
+	for i, w := range weights {
+		if w > 0 {
+			list, times, weight = append(list, i), append(times, y[i]), append(weight, w)
+			ones = ones && w == 1
+		}
+	}
+	if ones {
+		weight = nil
+	}
+	likelihood := survival.New(times, weight, h.Ties)
+	roots := likelihood.Weights()
+	for k, m := range roots {
+		roots[k] = math.Sqrt(m)
+	}
+	return func() Coupled { return sumOf(likelihood, list, roots) }
+}
+
+// sumOf is the half deviance of the rows of a list, with the roots of the weights of its terms.
+func sumOf(likelihood *survival.Likelihood, list []int, roots []float64) Coupled {
+	n := len(list)
+	values, slopes, shares := make([]float64, n), make([]float64, n), make([]float64, n)
+	var at *survival.Point
+	var last []float64
+	sum := func(eta, pull, curve []float64) float64 {
+		last = curve
+		for k, i := range list {
+			values[k] = eta[i]
+		}
+		at = likelihood.At(values, at)
+		at.Slopes(slopes, shares)
+		clear(pull)
+		clear(curve)
+		for k, i := range list {
+			pull[i], curve[i] = slopes[k], shares[k]
+		}
+		return at.HalfDeviance
+	}
+	return Coupled{Sum: sum, Second: func(ctx context.Context, x design.Classes, entries []int, from, threads int) []float64 {
+		columns, all := x.Features(entries), indices.Range(0, len(entries))
+		out := x.X.Products(ctx, columns[from:], columns, last, threads)
+		var means []float64 // of the rows at risk, times the roots
+		column := make([]float64, x.X.Rows())
+		for _, e := range entries {
+			clear(column)
+			x.Axpy(1, e, column)
+			for k, i := range list {
+				slopes[k] = column[i]
+			}
+			one := make([]float64, len(roots))
+			at.Means(one, slopes)
+			floats.Mul(one, roots)
+			means = append(means, one...)
+		}
+		floats.Sub(out, design.FromColumns(len(roots), len(all), means).Products(ctx, all[from:], all, nil, threads))
+		return out
+	}}
+}
+
+// joint is a loss whose second derivatives are not those of its rows alone.
+type joint interface {
+	Loss
+	// Joint makes what Rows is, with its second derivatives, for one goroutine at a time.
+	Joint(y, weights []float64) func() Coupled
+}
+
+// Coupled is a sum of losses with its second derivatives at the last predictions, while the curvatures there are as it
+// has left them: by rows from one on in entries of a table, and times a vector of predictions, which it takes the place
+// of. The latter is nil where it is not known.
+type Coupled struct {
+	Sum    Sum
+	Second func(ctx context.Context, x design.Classes, entries []int, from, threads int) []float64
+	Times  func(v []float64)
+}
+
+// whole are the products of the working set with all second derivatives of a joint loss, which are made anew where the
+// curvatures have changed.
+type whole struct {
+	gram
+	l     *local
+	curve []float64 // at which they were made
+}
+
+// begin implements products.
+func (g *whole) begin(f *fold) {
+	d, pt := g.d, f.point
+	features := f.features()
+	unknown := func(j int) bool { return g.l.place[j] >= len(g.l.features) || g.l.features[g.l.place[j]] != j }
+	l := &local{q: 1, features: features, place: make([]int, d.p), lda: len(features)}
+	if g.curve == nil || floats.Distance(g.curve, pt.curve, 1) > renew*floats.Sum(pt.curve) || slices.ContainsFunc(features, unknown) {
+		l.h = pt.coupled.Second(context.Background(), d.entries(), features, 0, 1)
+		floats.Scale(1/pt.total, l.h)
+		g.curve = slices.Clone(pt.curve)
+	} else {
+		l.h = slices.Concat(g.l.block(features)...)
+	}
+	for a, j := range features {
+		l.place[j], l.r, l.b = a, append(l.r, f.gradient[j]), append(l.b, f.b[j])
+	}
+	g.l, f.local, f.work = l, l, l
+}
+
+// block implements products.
+func (*whole) block(f *fold, features []int) [][]float64 { return f.local.block(features) }

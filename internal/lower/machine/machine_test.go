@@ -1,0 +1,351 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/lower"
+)
+
+// sample are rows with labels and weights: of normal features, or of a few ones among zeros, where many rows are the same, depend
+// on each other, or have both labels.
+func sample(seed uint64, n, p int, binary bool) (x *mat.Dense, y, u []float64) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	x, y, u = mat.NewDense(n, p, nil), make([]float64, n), make([]float64, n)
+	for i := range n {
+		sum := 0.3 * r.NormFloat64()
+		for j := range p {
+			v := r.NormFloat64()
+			if binary {
+				v = 0
+				if r.Float64() < 0.15 {
+					v = 1
+				}
+			}
+			x.Set(i, j, v)
+			if j < 4 {
+				sum += v
+			}
+		}
+		y[i], u[i] = -1, 1
+		if sum > 0.5 {
+			y[i], u[i] = 1, 2.5
+		}
+	}
+	y[0], y[1] = 1, -1
+	return x, y, u
+}
+
+// check checks the conditions of optimality from their definition, and the gap by the objective.
+func check(t *testing.T, x *mat.Dense, y, u []float64, lambda float64, bound []float64, g *Problem, m *Solution, name string) {
+	t.Helper()
+	require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, m.Status, name)
+	n, p := x.Dims()
+	total, value, dual, balance := floats.Sum(u), lambda/2*floats.Dot(m.W, m.W), 0.0, 0.0
+	alpha, v := g.Multipliers(m), make([]float64, p)
+	for i := range n {
+		s := 1 - y[i]*(floats.Dot(x.RawRowView(i), m.W)-m.C)
+		top := u[i] / total
+		value += top * math.Max(0, s)
+		require.GreaterOrEqual(t, alpha[i], 0.0)
+		require.LessOrEqual(t, alpha[i], top*(1+1e-12))
+		switch {
+		case s > 1e-6:
+			require.InDelta(t, top, alpha[i], 1e-7*top, name)
+		case s < -1e-6:
+			require.InDelta(t, 0, alpha[i], 1e-7*top, name)
+		}
+		balance += y[i] * alpha[i]
+		dual += alpha[i]
+		floats.AddScaled(v, y[i]*alpha[i], x.RawRowView(i))
+	}
+	require.InDelta(t, 0, balance, 1e-12, name)
+	for j, w := range m.W {
+		b := bound[min(j, len(bound)-1)]
+		require.LessOrEqual(t, math.Abs(w), b, name)
+		best := math.Max(-b, math.Min(b, v[j]/lambda))
+		require.InDelta(t, best, w, 1e-6*(1+math.Abs(best)), name)
+		dual -= v[j]*best - lambda*best*best/2
+	}
+	require.InEpsilon(t, value, m.Objective, 1e-9, name)
+	require.InDelta(t, value, dual, 1e-9, name)
+}
+
+// Cold and from a solution far away or near, the conditions of optimality hold, and both have the same solution.
+func TestOptimality(t *testing.T) {
+	ctx := context.Background()
+	for _, shape := range []struct {
+		n, p   int
+		binary bool
+	}{{60, 8, false}, {40, 60, false}, {150, 12, true}, {120, 40, true}, {12, 2, true}} {
+		x, y, u := sample(7, shape.n, shape.p, shape.binary)
+		for _, weights := range [][]float64{nil, u} {
+			g, err := New(design.New(x), y, weights)
+			require.NoError(t, err)
+			compressed, err := New(design.New(lowertest.Compress(x)), y, weights)
+			require.NoError(t, err)
+			w := weights
+			if w == nil {
+				w = slices.Repeat([]float64{1}, shape.n)
+			}
+			var last *Solution
+			for _, lambda := range []float64{1e4, 1, 1e-2, 1e-4} {
+				for k, bound := range [][]float64{{math.Inf(1)}, {1e2}, {0.3}, {1e-3}, {1e-6}, nil} {
+					name := fmt.Sprint(shape, weights != nil, lambda, bound)
+					if bound == nil {
+						for j := range shape.p {
+							bound = append(bound, math.Pow(10, -float64((j+k)%5)))
+						}
+					}
+					cold, err := g.Solve(ctx, lambda, bound, Options{Tol: 1e-12})
+					require.NoError(t, err)
+					check(t, x, y, w, lambda, bound, g, cold, name)
+					warm, err := compressed.Solve(ctx, lambda, bound, Options{Tol: 1e-12, Start: last})
+					require.NoError(t, err)
+					check(t, x, y, w, lambda, bound, compressed, warm, name)
+					require.InDeltaSlice(t, cold.W, warm.W, 1e-5*(1+largest(cold.W)), name)
+					last = warm
+				}
+			}
+		}
+	}
+}
+
+// On rows of many kinds, at hyperparameters drawn over eight decades, each fit from the one before ends with a small gap; where
+// features have sizes from 1e-3 to 1e4 a few are left to other methods.
+func TestKinds(t *testing.T) {
+	kinds := map[string]func(r *rand.Rand) float64{
+		"normal":   func(r *rand.Rand) float64 { return r.NormFloat64() },
+		"integer":  func(r *rand.Rand) float64 { return float64(r.IntN(3)) },
+		"rare":     func(r *rand.Rand) float64 { return float64(r.IntN(2) * r.IntN(2)) },
+		"far away": func(r *rand.Rand) float64 { return 50 + r.NormFloat64() },
+		"sizes":    func(r *rand.Rand) float64 { return float64(r.IntN(3)) },
+	}
+	for name, draw := range kinds {
+		failed := 0
+		for seed := range uint64(6) {
+			r := rand.New(rand.NewPCG(seed, 6))
+			n, p := 20+r.IntN(150), 1+r.IntN(50)
+			x, y := mat.NewDense(n, p, nil), make([]float64, n)
+			for j := range p {
+				size := 1.0
+				if name == "sizes" {
+					size = math.Pow(10, 7*r.Float64()-3)
+				}
+				for i := range n {
+					v := draw(r)
+					y[i] += v * float64(j%3-1)
+					x.Set(i, j, v*size)
+				}
+			}
+			for i := range y {
+				y[i] = math.Copysign(1, y[i]+2*r.NormFloat64()-0.5)
+			}
+			y[0], y[1] = 1, -1
+			g, err := New(design.New(x), y, nil)
+			require.NoError(t, err)
+			var last *Solution
+			for range 20 {
+				bound := []float64{math.Pow(10, 8*r.Float64()-6)}
+				if seed%2 == 1 {
+					for range p - 1 {
+						bound = append(bound, math.Pow(10, 8*r.Float64()-6))
+					}
+				}
+				m, err := g.Solve(context.Background(), math.Pow(10, 8*r.Float64()-4), bound, Options{Tol: 1e-9, Start: last})
+				require.NoError(t, err)
+				if m.Status == lower.Failed {
+					failed++
+					continue
+				}
+				require.LessOrEqual(t, g.Relative(m.Gap), 1e-8, name)
+				last = m
+			}
+		}
+		if name == "sizes" {
+			require.LessOrEqual(t, failed, 2)
+		} else {
+			require.Zero(t, failed, name)
+		}
+	}
+}
+
+// Rows 1 and -1 of the labels 1 and -1: w is 1/lambda up to 1 and up to the bound, and c, which is free between w - 1 and 1 - w, is 0.
+func TestClosedForm(t *testing.T) {
+	g, err := New(design.New(mat.NewDense(4, 1, []float64{1, -1, 1, 1})), []float64{1, -1, 1, 1}, []float64{1, 3, 1, 1})
+	require.NoError(t, err)
+	n, _ := g.Dims()
+	require.Equal(t, 2, n)
+	for _, lambda := range []float64{0.01, 0.5, 2, 50} {
+		for _, bound := range []float64{0.1, 0.7, 20} {
+			m, err := g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-13})
+			require.NoError(t, err)
+			require.InDelta(t, math.Min(math.Min(1, 1/lambda), bound), m.W[0], 1e-9)
+			require.InDelta(t, 0, m.C, 1e-9)
+		}
+	}
+}
+
+// On paths from nothing hundreds of features are at their bounds at first, and come inside one after the other. The fits have the values of the conic program.
+func TestManyFeaturesBound(t *testing.T) {
+	for _, seed := range []uint64{2, 11} {
+		x, y := words(seed, 120, 1200, 12)
+		u := slices.Repeat([]float64{1.0 / 120}, 120)
+		g, err := New(design.New(lowertest.Compress(x)), y, nil)
+		require.NoError(t, err)
+		for _, lambda := range []float64{1e-2, 1e-4} {
+			got, err := g.Solve(context.Background(), lambda, []float64{0.3}, Options{})
+			require.NoError(t, err)
+			require.Equal(t, lower.Optimal, got.Status)
+			certified(t, x, y, u, lambda, g, got, fmt.Sprint(seed, lambda))
+			m := convex.NewModel()
+			w, c := m.Variable("w", 1200), m.Variable("c", 1)
+			m.Minimize(hinge(x, y, u, w, c).Plus(convex.SumSquares(w.Expr()).Scale(lambda / 2)))
+			m.Constrain(convex.LessEqual(convex.Abs(w.Expr()), convex.Const(slices.Repeat([]float64{0.3}, 1200)...)))
+			require.InDelta(t, conic(t, m).Objective, got.Objective, 1e-7)
+		}
+	}
+}
+
+// From a solution the path has no exchanges; nearby it has few.
+func TestStart(t *testing.T) {
+	ctx := context.Background()
+	x, y, _ := sample(3, 200, 30, false)
+	g, err := New(design.New(x), y, nil)
+	require.NoError(t, err)
+	m, err := g.Solve(ctx, 0.01, []float64{0.4}, Options{Tol: 1e-10})
+	require.NoError(t, err)
+	before := slices.Clone(m.W)
+	again, err := g.Solve(ctx, 0.01, []float64{0.4}, Options{Tol: 1e-10, Start: m})
+	require.NoError(t, err)
+	require.Zero(t, again.Exchanges)
+	require.InDeltaSlice(t, m.W, again.W, 1e-8)
+	near, err := g.Solve(ctx, 0.012, []float64{0.41}, Options{Tol: 1e-10, Start: m})
+	require.NoError(t, err)
+	require.Less(t, 4*near.Exchanges, m.Exchanges)
+	require.Equal(t, before, m.W)
+	other, err := g.Solve(ctx, 0.012, []float64{0.41}, Options{Tol: 1e-10, Start: m})
+	require.NoError(t, err)
+	require.Equal(t, near.W, other.W)
+	ended, stop := context.WithCancel(ctx)
+	stop()
+	none, err := g.Solve(ended, 1, []float64{1}, Options{})
+	require.NoError(t, err)
+	require.Equal(t, lower.Cancelled, none.Status)
+}
+
+// The multipliers of a solution bound the optimal values elsewhere from below, and that of its own exactly.
+func TestBound(t *testing.T) {
+	ctx := context.Background()
+	x, y, u := sample(11, 70, 9, true)
+	g, err := New(design.New(x), y, u)
+	require.NoError(t, err)
+	var all []*Solution
+	for _, lambda := range []float64{10, 0.1, 1e-3} {
+		for _, bound := range []float64{3, 0.1, 1e-4} {
+			m, err := g.Solve(ctx, lambda, []float64{bound}, Options{Tol: 1e-12})
+			require.NoError(t, err)
+			require.InDelta(t, m.Objective, g.Bound(m, lambda, []float64{bound}), 1e-11)
+			for _, other := range all {
+				require.LessOrEqual(t, g.Bound(other, lambda, slices.Repeat([]float64{bound}, 9)), m.Objective+1e-11)
+			}
+			all = append(all, m)
+		}
+	}
+}
+
+// Derivatives are finite differences of solutions, and the adjoint mode has the numbers of the forward mode.
+func TestDerivative(t *testing.T) {
+	ctx := context.Background()
+	flat := 0
+	for seed := range uint64(6) {
+		x, y, u := sample(seed, 50, 6, seed%2 == 1)
+		if seed%3 == 0 {
+			u = nil // then c may have an interval
+		}
+		g, err := New(design.New(x), y, u)
+		require.NoError(t, err)
+		for _, lambda := range []float64{30, 3, 0.1, 0.01} {
+			bound := []float64{0.11, 0.53, 0.052, 1.7, 0.31, 0.23}
+			at := func(k int, h float64) *Solution {
+				l, b := lambda, slices.Clone(bound)
+				if k == 0 {
+					l += h * lambda
+				} else if k > 0 {
+					b[k-1] += h * bound[k-1]
+				}
+				m, err := g.Solve(ctx, l, b, Options{Tol: 1e-14})
+				require.NoError(t, err)
+				return m
+			}
+			m := at(-1, 0)
+			if m.flat {
+				flat++
+			}
+			gradient := []float64{0.3, -0.2, 0.5, 0.7, -1, 0.1}
+			dl, db := g.Adjoint(m, gradient, 0.6)
+			for k, v := range append([]float64{dl}, db...) {
+				const h = 1e-6
+				up, down := at(k, h), at(k, -h)
+				direction, unit := make([]float64, 6), lambda
+				if k > 0 {
+					direction[k-1], unit = 1, bound[k-1]
+				}
+				dw, dc := g.Derivative(m, float64(max(0, 1-k)), direction)
+				for j := range dw {
+					require.InDelta(t, (up.W[j]-down.W[j])/(2*h), dw[j]*unit, 1e-6, "%d %g %d %d", seed, lambda, k, j)
+				}
+				require.InDelta(t, (up.C-down.C)/(2*h), dc*unit, 1e-6, "%d %g %d", seed, lambda, k)
+				require.InDelta(t, floats.Dot(dw, gradient)+0.6*dc, v, 1e-8*(1+math.Abs(v)))
+			}
+		}
+	}
+	require.Positive(t, flat)
+}
+
+func TestErrors(t *testing.T) {
+	x := design.New(mat.NewDense(2, 1, []float64{1, 2}))
+	for _, c := range []struct {
+		y, u []float64
+		want string
+	}{
+		{[]float64{1}, nil, "1 labels for 2 rows"},
+		{[]float64{1, 2}, nil, "label of row 1 is 2"},
+		{[]float64{1, 1}, nil, "both labels"},
+		{[]float64{1, -1}, []float64{1}, "1 weights for 2 rows"},
+		{[]float64{1, -1}, []float64{1, 0}, "weight of row 1 is 0"},
+	} {
+		_, err := New(x, c.y, c.u)
+		require.ErrorContains(t, err, c.want)
+	}
+	_, err := New(design.New(mat.NewDense(2, 1, []float64{1, math.NaN()})), []float64{1, -1}, nil)
+	require.ErrorContains(t, err, "not finite")
+	g, err := New(x, []float64{1, -1}, nil)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		lambda float64
+		bound  []float64
+		o      Options
+		want   string
+	}{
+		{0, []float64{1}, Options{}, "lambda is 0"},
+		{1, []float64{1, 2}, Options{}, "2 bounds for 1 features"},
+		{1, []float64{0}, Options{}, "bound 0 is 0"},
+		{1, []float64{1}, Options{Tol: -1}, "tolerance is -1"},
+		{1, []float64{1}, Options{Start: &Solution{W: []float64{1, 2}}}, "start has 2 coefficients"},
+	} {
+		_, err := g.Solve(context.Background(), c.lambda, c.bound, c.o)
+		require.ErrorContains(t, err, c.want)
+	}
+}

@@ -1,0 +1,61 @@
+package machine
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/lower/design"
+)
+
+// stacked says which part of the weights of the rows belongs to training and to validation rows.
+type stacked struct {
+	train, validation []float64  // each of sum 1, 0 for rows of the other part
+	scale             [2]float64 // the loss of the training and of the validation rows at w = 0
+}
+
+// NewStacked stacks the rows of a fold of a [Subproblem]: the first train rows are training rows, the others validation rows, and each part has one at least. The weights are positive, nil for
+// equal ones, and divided by the sum of their part. As a machine of its own it has both parts with half of the weight each.
+func NewStacked(x *design.Matrix, y, weights []float64, train int) (*Problem, error) {
+	n, _ := x.Dims()
+	if train < 1 || train >= n {
+		return nil, fmt.Errorf("machine: %d training rows of %d, expected one at least, and a validation row", train, n)
+	}
+	if weights == nil {
+		weights = slices.Repeat([]float64{1}, n)
+	}
+	if len(weights) != n {
+		return nil, fmt.Errorf("machine: %d weights for %d rows", len(weights), n)
+	}
+	u, parts := slices.Clone(weights), [2][]float64{}
+	parts[0], parts[1] = u[:train], u[train:]
+	for _, part := range parts {
+		if total := floats.Sum(part); total > 0 {
+			floats.Scale(1/total, part)
+		}
+	}
+	g, err := New(x, y, u)
+	if err != nil {
+		return nil, err
+	}
+	k := &stacked{train: make([]float64, g.rows.n), validation: make([]float64, g.rows.n)}
+	of, class := [2][]float64{k.train, k.validation}, [2][2]float64{}
+	for i, at := range g.rows.origin {
+		part := 0
+		if i >= train {
+			part = 1
+		}
+		of[part][at] += u[i]
+		class[part][g.rows.label(at)] += u[i]
+	}
+	for part, c := range class {
+		k.scale[part] = 2 * math.Min(c[0], c[1])
+		if k.scale[part] == 0 {
+			k.scale[part] = 1 // one label alone: any c is as good as none
+		}
+	}
+	g.parts = k
+	return g, nil
+}

@@ -1,0 +1,121 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/lower"
+)
+
+// folds are stacked rows of some folds, with the lower levels of their training rows.
+func folds(t *testing.T, count, n, p, entries int) (stacks, trains []*Problem) {
+	t.Helper()
+	for k := range count {
+		x, y := words(uint64(20+k), n, p, entries)
+		m := 2 * n / 3
+		g, err := NewStacked(design.New(lowertest.Compress(x)), y, nil, m)
+		require.NoError(t, err)
+		low, err := New(design.New(x.Slice(0, m, 0, p)), y[:m], nil)
+		require.NoError(t, err)
+		stacks, trains = append(stacks, g), append(trains, low)
+	}
+	return stacks, trains
+}
+
+// centre is that of a first subproblem at h.
+func centre(t *testing.T, trains []*Problem, h []float64, alpha, rho float64) *lower.Centre {
+	t.Helper()
+	c := &lower.Centre{R: h, Low: make([]float64, len(h)), High: make([]float64, len(h)), Gamma: make([]float64, len(h)), Alpha: alpha, Rho: rho, Tol: 1e-8}
+	for j := range h {
+		c.Low[j], c.High[j] = 1e-6, 10
+	}
+	c.High[0] = 1000
+	for _, g := range trains {
+		w, err := g.Within(context.Background(), h[0], h[1:], Options{Tol: 1e-10})
+		require.NoError(t, err)
+		c.X = append(c.X, [][]float64{w.W, {w.C}})
+		c.Value += w.Loss / float64(len(trains))
+		for j, v := range append([]float64{w.Lambda}, w.Bound...) {
+			c.Gamma[j] += v / float64(len(trains))
+		}
+	}
+	return c
+}
+
+// By conjugate gradients with few features in the block the subproblem has the solutions that it has with all, which are those of conic programs, see package fits.
+func TestSubproblemByProducts(t *testing.T) {
+	compared := 0
+	for _, count := range []int{1, 3} {
+		for _, shape := range [][3]int{{60, 7, 4}, {150, 40, 8}, {60, 90, 10}} {
+			stacks, trains := folds(t, count, shape[0], shape[1], shape[2])
+			rng := rand.New(rand.NewPCG(1, uint64(shape[1])))
+			for _, wbar := range []float64{10, 0.3, 0.02} {
+				h := make([]float64, shape[1]+1)
+				for j := range h {
+					h[j] = wbar * (0.5 + rng.Float64())
+				}
+				h[0] = 0.7
+				for _, alpha := range []float64{1, 30} {
+					for _, rho := range []float64{1e-2, 1}[:1+len(stacks)/3] {
+						name := fmt.Sprint(count, shape, wbar, alpha, rho)
+						c := centre(t, trains, h, alpha, rho)
+						var found [2]*lower.Subsolution
+						for k, block := range []int{manyHeavy, 3} {
+							s, err := NewSubproblem(stacks, 1)
+							require.NoError(t, err)
+							s.block = block
+							found[k], err = s.Solve(context.Background(), c)
+							require.NoError(t, err)
+							t.Log(name, found[k].Solved, found[k].Gap, found[k].Fits)
+						}
+						if found[0].Fits > count*mostJointSteps/2 {
+							continue // hardly solved by either
+						}
+						compared++
+						require.True(t, found[1].Solved, name)
+						require.InDelta(t, found[0].Objective, found[1].Objective, 2e-8, name)
+						for j := range h { // |h - h*|^2 <= 2 gap / rho
+							require.InDelta(t, found[0].R[j], found[1].R[j], 2*math.Sqrt(2e-8/rho), name)
+						}
+					}
+				}
+			}
+		}
+	}
+	require.GreaterOrEqual(t, compared, 50, "of 54")
+}
+
+// A subproblem that ends early is nowhere worse than the centre, and its gap bounds the distance from the optimum.
+func TestSubproblemEarly(t *testing.T) {
+	stacks, trains := folds(t, 3, 60, 30, 6)
+	c := centre(t, trains, append([]float64{0.7}, slices.Repeat([]float64{0.3}, 30)...), 5, 1)
+	for _, block := range []int{manyHeavy, 3} {
+		solve := func(tol float64) *lower.Subsolution {
+			s, err := NewSubproblem(stacks, 1)
+			require.NoError(t, err)
+			s.block = block
+			c.Tol = tol
+			out, err := s.Solve(context.Background(), c)
+			require.NoError(t, err)
+			require.True(t, out.Solved)
+			require.LessOrEqual(t, out.Gap, tol)
+			return out
+		}
+		first, best := solve(1e6), solve(1e-8)
+		require.Equal(t, c.X, first.X)
+		require.Zero(t, first.Fits)
+		for _, tol := range []float64{1, 0.1, 1e-2, 1e-3, 1e-4} {
+			out := solve(tol)
+			require.LessOrEqual(t, out.Objective, first.Objective)
+			require.InDelta(t, best.Objective, out.Objective, out.Gap+2e-8)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package separable
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/lower"
+)
+
+// Rows are observations with a target for each.
+type Rows struct {
+	X *design.Matrix
+	Y []float64
+}
+
+// Regression is the data of one split or fold, with the penalties: the norm of each group of features, of which a single feature is one too, and perhaps
+// |b|_1 as the last one.
+type Regression struct {
+	train, val Rows
+	groups     *groups
+	shared     bool
+	intercept  bool
+	curvature  float64 // the mean of |x_j|^2 / n on training rows
+	matrix     *matrix // nil without one
+}
+
+// groups lists the features of each group, one group after the other.
+type groups struct {
+	member, start []int
+}
+
+func (q *groups) len() int { return len(q.start) - 1 }
+
+// of are the features of group g.
+func (q *groups) of(g int) []int { return q.member[q.start[g]:q.start[g+1]] }
+
+// New takes training and validation rows of the same features, each of which is in one of the groups; nil stands for groups of one feature each.
+// With shared the 1-norm is the last of the penalties.
+func New(train, val Rows, members [][]int, shared, intercept bool) (*Regression, error) {
+	n, p := train.X.Dims()
+	m, q := val.X.Dims()
+	if n == 0 || m == 0 || p != q || len(train.Y) != n || len(val.Y) != m {
+		return nil, fmt.Errorf("separable: %d x %d training rows with %d targets and %d x %d validation rows with %d do not fit together", n, p, len(train.Y), m, q, len(val.Y))
+	}
+	g := &Regression{train: train, val: val, shared: shared, intercept: intercept}
+	var err error
+	if g.groups, err = newGroups(members, p); err != nil {
+		return nil, err
+	}
+	if g.curvature, err = curvature(train.X); err != nil {
+		return nil, fmt.Errorf("separable: training rows: %w", err)
+	}
+	for j := range p {
+		if _, _, err := val.X.Sums(j); err != nil {
+			return nil, fmt.Errorf("separable: validation rows: %w", err)
+		}
+	}
+	return g, nil
+}
+
+// curvature is the mean of |x_j|^2 / n over the columns.
+func curvature(x *design.Matrix) (sum float64, err error) {
+	n, p := x.Dims()
+	for j := range p {
+		_, squares, err := x.Sums(j)
+		if err != nil {
+			return 0, err
+		}
+		sum += squares / float64(n*p)
+	}
+	return sum, nil
+}
+
+func newGroups(members [][]int, p int) (*groups, error) {
+	q := &groups{start: []int{0}}
+	if members == nil {
+		for j := range p {
+			q.member, q.start = append(q.member, j), append(q.start, j+1)
+		}
+		return q, nil
+	}
+	seen := make([]bool, p)
+	for k, group := range members {
+		for _, j := range group {
+			if j < 0 || j >= p || seen[j] {
+				return nil, fmt.Errorf("separable: group %d has feature %d, expected each of 0 to %d once", k, j, p-1)
+			}
+			seen[j] = true
+		}
+		q.member, q.start = append(q.member, group...), append(q.start, len(q.member)+len(group))
+	}
+	if len(q.member) < p {
+		return nil, fmt.Errorf("separable: %d features of %d are in groups", len(q.member), p)
+	}
+	return q, nil
+}
+
+// Penalties is their number.
+func (g *Regression) Penalties() int {
+	if g.shared {
+		return g.groups.len() + 1
+	}
+	return g.groups.len()
+}
+
+// Shape is that of a point: p coefficients, the entries of the matrix by rows, if there is one, and the intercept, if there is one.
+func (g *Regression) Shape() []int {
+	shape := []int{g.train.X.Columns()}
+	if g.matrix != nil {
+		shape = append(shape, g.matrix.m*g.matrix.n)
+	}
+	if g.intercept {
+		shape = append(shape, 1)
+	}
+	return shape
+}
+
+// constant is the intercept of a point, 0 without one.
+func (g *Regression) constant(x [][]float64) float64 {
+	if !g.intercept {
+		return 0
+	}
+	return x[len(x)-1][0]
+}
+
+// Values are the losses and the penalties.
+func (g *Regression) Values(x [][]float64) lower.Values {
+	out := lower.Values{Penalties: g.penalties(x[0])}
+	var train, val []int
+	if q := g.matrix; q != nil {
+		train, val = q.train, q.val
+		var svd mat.SVD
+		if svd.Factorize(mat.NewDense(q.m, q.n, x[1]), mat.SVDNone) {
+			out.Penalties[len(out.Penalties)-1] = floats.Sum(svd.Values(nil))
+		}
+	}
+	out.Validation, out.Train = g.loss(g.val, val, x), g.loss(g.train, train, x)
+	return out
+}
+
+// loss is half the mean squared error, with the places of the rows, if there is a matrix.
+func (g *Regression) loss(rows Rows, places []int, x [][]float64) float64 {
+	f := make([]float64, len(rows.Y))
+	rows.X.Mul(f, x[0])
+	floats.AddConst(g.constant(x), f)
+	for e, at := range places {
+		f[e] += x[1][at]
+	}
+	return halfMean(f, rows.Y)
+}
+
+// halfMean is |f - y|^2 / (2n).
+func halfMean(f, y []float64) float64 {
+	sum := 0.0
+	for i, v := range y {
+		sum += (f[i] - v) * (f[i] - v)
+	}
+	return sum / (2 * float64(len(y)))
+}
+
+func (g *Regression) penalties(b []float64) []float64 {
+	out := make([]float64, g.Penalties())
+	for k := range g.groups.len() {
+		out[k] = size(g.groups.of(k), b)
+	}
+	if g.shared {
+		out[len(out)-1] = floats.Norm(b, 1)
+	}
+	return out
+}
+
+// size is the norm of some entries of b.
+func size(group []int, b []float64) float64 {
+	if len(group) == 1 {
+		return math.Abs(b[group[0]])
+	}
+	sum := 0.0
+	for _, j := range group {
+		sum += b[j] * b[j]
+	}
+	return math.Sqrt(sum)
+}
+
+func soft(v, l float64) float64 {
+	switch {
+	case v > l:
+		return v - l
+	case v < -l:
+		return v + l
+	}
+	return 0
+}

@@ -1,0 +1,96 @@
+package sparse
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/lower/design"
+)
+
+// TestCompare is the Go side of bench/lasso.py, which sets the folder with its data: it
+// solves what the file jobs.json lists and writes times and gaps to results.json.
+func TestCompare(t *testing.T) {
+	dir := os.Getenv("CONETUNE_LASSO")
+	if dir == "" {
+		t.Skip("run by bench/lasso.py")
+	}
+	var jobs struct {
+		N, P      int
+		Sparse    bool
+		Intercept bool
+		Repeats   int
+		Batch     int
+		Jobs      []struct{ Lambda, Tol float64 }
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "jobs.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &jobs))
+	read := func(name string, to any) {
+		f, err := os.Open(filepath.Join(dir, name))
+		require.NoError(t, err)
+		defer f.Close()
+		require.NoError(t, binary.Read(f, binary.LittleEndian, to))
+	}
+	count := func(name string) int {
+		info, err := os.Stat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		return int(info.Size() / 8)
+	}
+	value := make([]float64, count("value"))
+	read("value", value)
+	y := make([]float64, jobs.N)
+	read("y", y)
+	data := func() *design.Matrix { return design.FromColumns(jobs.N, jobs.P, value) }
+	if jobs.Sparse {
+		start, index := make([]int64, jobs.P+1), make([]int64, len(value))
+		read("start", start)
+		read("index", index)
+		s, i := make([]int, len(start)), make([]int, len(index))
+		for k, v := range start {
+			s[k] = int(v)
+		}
+		for k, v := range index {
+			i[k] = int(v)
+		}
+		data = func() *design.Matrix { return design.New(sparse.NewCSC(jobs.N, jobs.P, s, i, value)) }
+	}
+	type result struct {
+		Seconds, CPU, Objective, Gap float64
+		Support                      int
+	}
+	var results []result
+	for _, job := range jobs.Jobs {
+		best := result{CPU: 1e9}
+		for range jobs.Repeats {
+			var u0, u1 syscall.Rusage
+			_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u0)
+			start := time.Now()
+			var g regression
+			var s *Solution
+			for range jobs.Batch {
+				var err error
+				g, err = newRegression(data(), y, jobs.Intercept)
+				require.NoError(t, err)
+				s, err = g.solve(weights{l1: []float64{job.Lambda}}, options{tol: job.Tol})
+				require.NoError(t, err)
+			}
+			seconds := time.Since(start).Seconds() / float64(jobs.Batch)
+			_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u1)
+			if cpu := float64(u1.Utime.Nano()-u0.Utime.Nano()) / 1e9 / float64(jobs.Batch); cpu < best.CPU {
+				best = result{seconds, cpu, s.Objective, s.Gap / g.scale, len(s.Support)}
+			}
+		}
+		results = append(results, best)
+	}
+	raw, err = json.Marshal(results)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "results.json"), raw, 0o644))
+}

@@ -1,0 +1,233 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/lower"
+)
+
+// The rows of a table with ties that a program in another language can make, too.
+func tiedRows() (*mat.Dense, []float64) {
+	const n, p = 60, 5
+	x, y := mat.NewDense(n, p, nil), make([]float64, n)
+	for i := range n {
+		for j := range p {
+			x.Set(i, j, math.Sin(float64((i+1)*(j+1))*0.7+float64(j*j)))
+		}
+		v := float64(i)
+		t := math.Floor(1 + 10*math.Exp(0.5*x.At(i, 1)-x.At(i, 0))*(1.2+math.Cos(5*v)))
+		y[i] = survival.Row(t, math.Sin(3*v) < 0.6)
+	}
+	return x, y
+}
+
+// The minimum by L-BFGS-B of SciPy 1.x, with the positive and negative parts of b as variables, of the objective as the definition of the likelihood has it.
+func TestCoxPeer(t *testing.T) {
+	x, y := tiedRows()
+	for _, storage := range []string{"dense", "sparse"} {
+		data := design.New(x)
+		if storage == "sparse" {
+			data = compressedColumns(x)
+		}
+		for _, c := range []struct {
+			ties              survival.Ties
+			w1, w2, objective float64
+			b                 []float64
+		}{
+			{survival.Breslow, 0, 0.05, 1.5490307568365145, []float64{1.31054728, -0.570515852, 0.0116994682, 0.0574693196, 0.091444329}},
+			{survival.Breslow, 0.02, 0, 1.5294964077947946, []float64{1.59831095, -0.664863168, 0, 0, 0}},
+			{survival.Breslow, 0.01, 0.03, 1.5473691829325733, []float64{1.3904609, -0.59530436, 0, 0, 0.0216681026}},
+			{survival.Efron, 0, 0.05, 1.7100633693679286, []float64{1.39518987, -0.636773986, 0.0166148019, 0.0375532815, 0.0764776593}},
+			{survival.Efron, 0.02, 0, 1.683630670965648, []float64{1.73029642, -0.759474419, 0, 0, 0}},
+			{survival.Efron, 0.01, 0.03, 1.706480116292498, []float64{1.48945749, -0.66790041, 0, 0, 0.022764718}},
+		} {
+			g, err := Cox(Sample{X: data, Y: y}, c.ties, Terms{})
+			require.NoError(t, err)
+			s, err := g.Solve(context.Background(), c.w1, c.w2, 1e-13, nil)
+			require.NoError(t, err)
+			require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
+			require.InDelta(t, c.objective, s.Objective, 1e-12)
+			require.InDeltaSlice(t, c.b, s.B, 1e-6)
+			again, err := g.Solve(context.Background(), c.w1, c.w2, 1e-13, s)
+			require.NoError(t, err)
+			require.InDeltaSlice(t, s.B, again.B, 1e-9)
+		}
+	}
+}
+
+// coxph of R's survival on its data set ovarian (Edmonson et al. 1979), as printed in textbooks: one feature, no penalty to speak of.
+func TestCoxOvarian(t *testing.T) {
+	y := []float64{59, 115, 156, -421, 431, -448, 464, 475, -477, 563, 638, -744, -769, -770, -803, -855, -1040, -1106, -1129, -1206, -1227, 268, 329, 353, 365, -377}
+	for _, c := range []struct {
+		x                   []float64
+		coefficient, within float64
+		ratio               float64 // of the likelihood with and without the feature
+	}{
+		{[]float64{72.3315, 74.4932, 66.4658, 53.3644, 50.3397, 56.4301, 56.937, 59.8548, 64.1753, 55.1781, 56.7562, 50.1096, 59.6301, 57.0521, 39.2712, 43.1233, 38.8932, 44.6, 53.9068, 44.2055, 59.589, 74.5041, 43.137, 63.2192, 64.4247, 58.3096}, 0.16162, 5e-6, 14.29},
+		{[]float64{1, 1, 1, 2, 1, 1, 2, 2, 1, 2, 1, 2, 2, 2, 1, 1, 1, 1, 2, 2, 2, 1, 1, 2, 2, 2}, -0.5964, 5e-5, 1.05},
+	} {
+		for _, ties := range []survival.Ties{survival.Breslow, survival.Efron} {
+			g, err := Cox(Sample{X: design.FromColumns(26, 1, c.x), Y: y}, ties, Terms{})
+			require.NoError(t, err)
+			s, err := g.Solve(context.Background(), 1e-9, 0, 1e-12, nil)
+			require.NoError(t, err)
+			require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
+			require.InDelta(t, c.coefficient, s.B[0], c.within)
+			require.InDelta(t, c.ratio, 2*26*(g.scale-s.Objective), 0.005)
+		}
+	}
+}
+
+// The same with weights of the rows, an offset, factors of which one is 0, and bounds of coefficients; weights in another unit change nothing.
+func TestCoxTermsPeer(t *testing.T) {
+	x, y := tiedRows()
+	weights, offset := make([]float64, len(y)), make([]float64, len(y))
+	for i := range y {
+		weights[i], offset[i] = 5*(1+0.5*math.Sin(float64(i))), 0.3*math.Cos(2*float64(i))
+	}
+	inf := math.Inf(1)
+	terms := Terms{Factors: []float64{1, 0, 2, 1, 0.5}, Lower: []float64{-inf, -inf, -inf, 0, -inf}, Upper: []float64{1, inf, 0.01, inf, inf}}
+	for _, c := range []struct {
+		ties              survival.Ties
+		w1, w2, objective float64
+		b                 []float64
+	}{
+		{survival.Breslow, 0, 0.05, 1.563122758160185, []float64{1, -0.573713395, 0.01, 0, 0.0505730929}},
+		{survival.Breslow, 0.02, 0, 1.558691642986558, []float64{1, -0.572813424, 0, 0, 0.0222169143}},
+		{survival.Breslow, 0.01, 0.03, 1.563528340065121, []float64{1, -0.573485082, 0.00999363506, 0, 0.0361142025}},
+		{survival.Efron, 0, 0.05, 1.731660684989592, []float64{1, -0.607237455, 0.01, 0, 0.0487511324}},
+		{survival.Efron, 0.02, 0, 1.727252795460753, []float64{1, -0.606449207, 0, 0, 0.0196518481}},
+		{survival.Efron, 0.01, 0.03, 1.732056842595816, []float64{1, -0.607049929, 0.01, 0, 0.0338095198}},
+	} {
+		g, err := Cox(Sample{X: design.New(x), Y: y, Weights: weights, Offset: offset}, c.ties, terms)
+		require.NoError(t, err)
+		s, err := g.Solve(context.Background(), c.w1, c.w2, 1e-11, nil)
+		require.NoError(t, err)
+		require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
+		require.InDelta(t, c.objective, s.Objective, 1e-11)
+		require.LessOrEqual(t, s.Gap, 1e-10)
+		require.InDeltaSlice(t, c.b, s.B, 1e-5)
+		// What is found at a loose tolerance is as near as it says.
+		loose, err := g.Solve(context.Background(), c.w1, c.w2, 1e-3, nil)
+		require.NoError(t, err)
+		require.LessOrEqual(t, loose.Objective-c.objective, loose.Gap+1e-11)
+		// From the largest weight on only the feature without a penalty is in use.
+		top := g.LambdaMax()
+		at, err := g.Solve(context.Background(), top*(1+1e-6), 0, 1e-11, nil)
+		require.NoError(t, err)
+		below, err := g.Solve(context.Background(), top*0.99, 0, 1e-11, nil)
+		require.NoError(t, err)
+		for j, v := range at.B {
+			require.Equal(t, j == 1, v != 0)
+		}
+		require.NotEqual(t, make([]float64, 4), append([]float64{below.B[0]}, below.B[2:]...))
+	}
+}
+
+// Many features: the gap is met, and bounds the distance from a solution that is more exact.
+func TestCoxWide(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	const n, p = 80, 400
+	x, y := mat.NewDense(n, p, nil), make([]float64, n)
+	for i := range n {
+		for j := range p {
+			x.Set(i, j, r.NormFloat64())
+		}
+		f := 2*x.At(i, 0) - x.At(i, 1) + x.At(i, 2)
+		y[i] = survival.Row(math.Exp(r.NormFloat64()-f), r.Float64() < 0.7)
+	}
+	for _, ties := range []survival.Ties{survival.Breslow, survival.Efron} {
+		g, err := Cox(Sample{X: design.New(x), Y: y}, ties, Terms{})
+		require.NoError(t, err)
+		top := g.LambdaMax()
+		s, err := g.Solve(context.Background(), top, 0, 1e-9, nil)
+		require.NoError(t, err)
+		require.Equal(t, make([]float64, p), s.B)
+		for _, w := range [][2]float64{{0.5 * top, 0}, {0.1 * top, 0}, {0.02 * top, 0}, {0.01 * top, 0.1 * top}, {0, 0.5 * top}} {
+			t.Run(fmt.Sprint(ties, w), func(t *testing.T) {
+				loose, err := g.Solve(context.Background(), w[0], w[1], 1e-4, nil)
+				require.NoError(t, err)
+				tight, err := g.Solve(context.Background(), w[0], w[1], 1e-11, loose)
+				require.NoError(t, err)
+				require.Equal(t, lower.Optimal, loose.Status)
+				require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, tight.Status)
+				require.LessOrEqual(t, loose.Objective-tight.Objective, loose.Gap+1e-10)
+				fresh, err := g.Solve(context.Background(), w[0], w[1], 1e-11, nil)
+				require.NoError(t, err)
+				require.InDeltaSlice(t, fresh.B, tight.B, 1e-5)
+			})
+		}
+	}
+}
+
+func TestBadCox(t *testing.T) {
+	x := design.FromColumns(2, 1, []float64{1, 2})
+	for want, y := range map[string][]float64{
+		"3 times for 2 rows":            {1, 2, 3},
+		"the time of row 0 is +Inf":     {math.Inf(1), 1},
+		"no event has other rows":       {-1, -2},
+		"so that there is nothing to f": {-1, 2},
+	} {
+		_, err := Cox(Sample{X: x, Y: y}, survival.Breslow, Terms{})
+		require.ErrorContains(t, err, want)
+	}
+	g, err := Cox(Sample{X: x, Y: []float64{1, 2}}, survival.Breslow, Terms{})
+	require.NoError(t, err)
+	for _, w := range [][2]float64{{0, 0}, {-1, 1}, {math.NaN(), 1}, {math.Inf(1), 0}} {
+		_, err := g.Solve(context.Background(), w[0], w[1], 0, nil)
+		require.ErrorContains(t, err, "expected finite numbers")
+	}
+	_, err = g.Solve(context.Background(), 1, 1, 0, &Solution{B: make([]float64, 2)})
+	require.ErrorContains(t, err, "expected 1")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	s, err := g.Solve(ctx, 1e-3, 0, 0, nil)
+	require.NoError(t, err)
+	require.Equal(t, lower.Cancelled, s.Status)
+}
+
+// The weighted data of appendix E of Therneau and Grambsch, Modeling survival data (2000), by which coxph of R's survival is validated.
+func TestCoxWeighted(t *testing.T) {
+	y := []float64{1, -1, 2, 2, 2, -2, -3, 4, -5}
+	x := []float64{2, 0, 1, 1, 0, 1, 0, 1, 0}
+	weights := []float64{1, 2, 3, 4, 3, 2, 1, 2, 1}
+	for ties, want := range map[survival.Ties]float64{survival.Breslow: 0.85955744, survival.Efron: 0.87260425} {
+		g, err := Cox(Sample{X: design.FromColumns(9, 1, x), Y: y, Weights: weights}, ties, Terms{})
+		require.NoError(t, err)
+		s, err := g.Solve(context.Background(), 1e-10, 0, 1e-13, nil)
+		require.NoError(t, err)
+		require.InDelta(t, want, s.B[0], 5e-8)
+	}
+}
+
+// Solves of a fit may run at the same time.
+func TestCoxAtTheSameTime(t *testing.T) {
+	x, y := tiedRows()
+	g, err := Cox(Sample{X: design.New(x), Y: y}, survival.Efron, Terms{})
+	require.NoError(t, err)
+	var all, alone [6]*Solution
+	solve := func(i int) *Solution {
+		s, err := g.Solve(context.Background(), 0.002*float64(1+i), 0.01, 1e-10, nil)
+		require.NoError(t, err)
+		return s
+	}
+	for i := range alone {
+		alone[i] = solve(i)
+	}
+	for range 20 {
+		crew.Each(len(all), len(all), func(i int) { all[i] = solve(i) })
+		for i, s := range all {
+			require.Equal(t, alone[i].B, s.B)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package sparse
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/stop/stoptest"
+	"github.com/conetune/conetune/lower"
+)
+
+// scattered are rows of which a tenth of the entries is not zero, with targets of a loss.
+func scattered(seed uint64, n, p int, target func(f float64) float64) (x *mat.Dense, y []float64) {
+	rng := rand.New(rand.NewPCG(seed, 77))
+	x, y = mat.NewDense(n, p, nil), make([]float64, n)
+	for i := range n {
+		f := 0.3 * rng.NormFloat64()
+		for j := range p {
+			if rng.IntN(10) == 0 || j == 2 { // one column is full
+				v := rng.Float64() + 0.2
+				x.Set(i, j, v)
+				f += v * []float64{1, -1, 0.3, 0}[j%4]
+			}
+		}
+		y[i] = target(f)
+	}
+	return x, y
+}
+
+func compressedColumns(x *mat.Dense) *design.Matrix { return design.New(lowertest.Compress(x)) }
+
+// losses by name, with targets that they take.
+var lossesOfTests = map[string]struct {
+	of     func(s Sample, intercept bool, t Terms) (*Fit, error)
+	target func(f float64) float64
+}{
+	"squares":  {Squares, func(f float64) float64 { return 1 + f }},
+	"logistic": {Logistic, func(f float64) float64 { return math.Copysign(1, f) }},
+	"poisson":  {Poisson, func(f float64) float64 { return math.Round(math.Exp(f / 2)) }},
+}
+
+// joined is a fit of two sets of rows.
+func joined(t *testing.T, name string, train, val Sample) *Fit {
+	t.Helper()
+	g, err := lossesOfTests[name].of(train, true, Terms{})
+	require.NoError(t, err)
+	g, err = g.With(val, 0)
+	require.NoError(t, err)
+	return g
+}
+
+// Without matrices a solver has the answers that it has with them, on either storage, and meets the conditions of optimality of the model, which gonum works out.
+func TestImplicit(t *testing.T) {
+	const n, m, p = 80, 40, 120
+	for name, c := range lossesOfTests {
+		x, y := scattered(1, n, p, c.target)
+		v, z := scattered(2, m, p, c.target)
+		centre := [][]float64{make([]float64, p), {0.1}}
+		for j := range centre[0] {
+			centre[0][j] = 0.1 * float64(j%3-1)
+		}
+		for k, w := range []*lower.JointWeights{
+			{Train: 1, Penalties: []float64{0.01, 1e-3}},
+			{Train: 1, Penalties: []float64{0.003, 0}},
+			{Train: 0.7, Validation: 0.4, Rho: 1e-3, Centre: centre, Penalties: []float64{0.004, 0.01}},
+		} {
+			for _, dense := range []bool{false, true} {
+				of := compressedColumns
+				if dense {
+					of = func(x *mat.Dense) *design.Matrix { return design.New(x) }
+				}
+				g := joined(t, name, Sample{X: of(x), Y: y}, Sample{X: of(v), Y: z})
+				var points [2]*lower.JointPoint
+				var checks [2]lower.JointCheck
+				var solutions [2][][]float64
+				for way, most := range []int{1000, 5} {
+					s := g.solver()
+					s.most = most
+					s.take(nil)
+					s.b[0] = 0.2
+					require.NoError(t, s.Model(context.Background(), nil))
+					for range 20 {
+						var err error
+						if points[way], err = s.Solve(context.Background(), w); err != nil || points[way] == nil {
+							t.Fatal(name, k, dense, way, err)
+						}
+						checks[way], err = s.Check(context.Background(), w)
+						require.NoError(t, err)
+					}
+					solutions[way] = s.X()
+					if way == 1 {
+						require.Greater(t, len(s.set), most)
+						stationary(t, s, w, x, v)
+					}
+				}
+				require.InDelta(t, points[0].Objective, points[1].Objective, 1e-11, "%s %d", name, k)
+				require.InDelta(t, points[0].Train, points[1].Train, 1e-9)
+				require.InDeltaSlice(t, points[0].Penalties, points[1].Penalties, 1e-8)
+				require.InDeltaSlice(t, solutions[0][0], solutions[1][0], 1e-7)
+				require.InDelta(t, checks[0].Objective, checks[1].Objective, 1e-10)
+				for r, row := range points[0].Curvature {
+					for q, want := range row {
+						require.InDelta(t, want, points[1].Curvature[r][q], 1e-3*(1e-3+math.Sqrt(row[r]*points[0].Curvature[q][q])), "%s %d %d %d", name, k, r, q)
+					}
+				}
+			}
+		}
+	}
+}
+
+// stationary holds the conditions of optimality of the models at the last solution: the derivative of the smooth part is the weight where a coefficient is not zero, and no
+// larger elsewhere.
+func stationary(t *testing.T, s *solver, w *lower.JointWeights, train, val *mat.Dense) {
+	t.Helper()
+	slope := make([]float64, len(s.set))
+	for k, x := range []*mat.Dense{val, train} {
+		if shares(w)[k] == 0 {
+			continue
+		}
+		n, _ := x.Dims()
+		wide := mat.NewDense(n, len(s.set), nil)
+		for i, e := range s.set {
+			for r := range n {
+				wide.Set(r, i, 1)
+				if e < s.p {
+					wide.Set(r, i, x.At(r, e))
+				}
+			}
+		}
+		d := make([]float64, len(s.set))
+		for i := range d {
+			d[i] = s.b[i] - s.a[i]
+		}
+		var f, g mat.VecDense
+		f.MulVec(wide, mat.NewVecDense(len(d), d))
+		for r := range n {
+			f.SetVec(r, shares(w)[k]*(s.models[k].curve.curve[r]*f.AtVec(r)-s.models[k].look.slopes[r]))
+		}
+		g.MulVec(wide.T(), &f)
+		for i := range slope {
+			slope[i] += g.AtVec(i)
+		}
+	}
+	for i, e := range s.set {
+		b := s.b[i]
+		if w.Rho > 0 {
+			slope[i] += w.Rho * (b - s.centre(w, e))
+		}
+		if e == s.p {
+			require.InDelta(t, 0, slope[i], 1e-10)
+			continue
+		}
+		slope[i] += w.Penalties[1] * b
+		if b != 0 {
+			require.InDelta(t, -math.Copysign(w.Penalties[0], b), slope[i], 1e-10)
+		} else {
+			require.LessOrEqual(t, math.Abs(slope[i]), w.Penalties[0]+1e-10)
+		}
+	}
+}
+
+// It ends in time.
+func TestImplicitStops(t *testing.T) {
+	x, y := scattered(1, 80, 120, lossesOfTests["logistic"].target)
+	s := joined(t, "logistic", Sample{X: compressedColumns(x), Y: y}, Sample{X: compressedColumns(x), Y: y}).solver()
+	s.most = 5
+	s.take(nil)
+	require.NoError(t, s.Model(context.Background(), nil))
+	for looks := range 3 {
+		pt, err := s.Solve(stoptest.After(looks), &lower.JointWeights{Train: 1, Penalties: []float64{0.003, 0}})
+		require.NoError(t, err)
+		require.Nil(t, pt)
+	}
+}

@@ -1,0 +1,151 @@
+package sparse
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/lower"
+)
+
+// TestPoissonTwoGroups has one feature of -1 and 1. With the weight w the means are those of the two groups, each nearer to the other by w.
+func TestPoissonTwoGroups(t *testing.T) {
+	x := mat.NewDense(6, 1, []float64{-1, -1, -1, 1, 1, 1})
+	y := []float64{0, 2, 1, 5, 3, 7} // means 1 and 5
+	g, err := Poisson(Sample{X: design.New(x), Y: y}, true, Terms{})
+	require.NoError(t, err)
+	for _, w := range []float64{1e-6, 0.1, 0.5, 1, 1.9} {
+		s, err := g.Solve(context.Background(), w, 0, 1e-12, nil)
+		require.NoError(t, err)
+		require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
+		low, high := math.Log(1+w), math.Log(5-w)
+		require.InDelta(t, (high-low)/2, s.B[0], 1e-6, w)
+		require.InDelta(t, (high+low)/2, s.B0[0], 1e-6, w)
+	}
+	require.InDelta(t, 2, g.LambdaMax(), 1e-12)
+	s, err := g.Solve(context.Background(), 2.1, 0, 0, nil)
+	require.NoError(t, err)
+	require.Zero(t, s.B[0])
+	require.InDelta(t, math.Log(3), s.B0[0], 1e-9)
+}
+
+// TestPoissonOptimality checks the conditions of optimality, and the objective by the definition of the deviance.
+func TestPoissonOptimality(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for _, n := range []int{30, 200} {
+		p := 20
+		x, y := mat.NewDense(n, p, nil), make([]float64, n)
+		for i := range n {
+			f := 0.5
+			for j := range p {
+				x.Set(i, j, rng.NormFloat64())
+				if j < 4 {
+					f += 0.6 * x.At(i, j)
+				}
+			}
+			for level := math.Exp(-math.Exp(f)); rng.Float64() > level && y[i] < 50; y[i]++ { // counts
+			}
+		}
+		for _, intercept := range []bool{false, true} {
+			g, err := Poisson(Sample{X: design.New(x), Y: y}, intercept, Terms{})
+			require.NoError(t, err)
+			for _, share := range []float64{0.5, 0.1, 0.01, 0.001} {
+				for _, ridge := range []float64{0, 0.01} {
+					w := share * g.LambdaMax()
+					s, err := g.Solve(context.Background(), w, ridge, 1e-8, nil)
+					require.NoError(t, err)
+					require.Equal(t, lower.Optimal, s.Status)
+					value, sum := 0.0, 0.0
+					u := make([]float64, n)
+					for i := range n {
+						f := s.B0[0]
+						for j, b := range s.B {
+							f += b * x.At(i, j)
+						}
+						u[i] = y[i] - math.Exp(f)
+						sum += u[i]
+						value += math.Exp(f) - y[i]
+						if y[i] > 0 {
+							value += y[i] * (math.Log(y[i]) - f)
+						}
+					}
+					value /= float64(n)
+					for j, b := range s.B {
+						value += w*math.Abs(b) + ridge*b*b/2
+						c := 0.0
+						for i := range n {
+							c += u[i] * x.At(i, j) / float64(n)
+						}
+						if c -= ridge * b; b != 0 {
+							require.InDelta(t, math.Copysign(w, b), c, 1e-4*g.LambdaMax())
+						} else {
+							require.LessOrEqual(t, math.Abs(c), w+1e-4*g.LambdaMax())
+						}
+					}
+					require.InDelta(t, value, s.Objective, 1e-9*math.Max(1, value))
+					if intercept {
+						require.InDelta(t, 0, sum/float64(n), 1e-4)
+					} else {
+						require.Zero(t, s.B0[0])
+					}
+				}
+			}
+		}
+	}
+}
+
+// Lower bounds of far points are below the best value.
+func TestBound(t *testing.T) {
+	x := design.New(mat.NewDense(6, 2, []float64{1, 0, -1, 2, 0.5, 1, 2, -1, -1, -2, 0.3, 0.1}))
+	y := []float64{3, 0, 1, 8, 2, 1}
+	classes := Sample{X: x, Y: []float64{0, 1, 2, 0, 1, 2}}
+	for name, of := range map[string]func() (*Fit, error){
+		"squares":  func() (*Fit, error) { return Squares(Sample{X: x, Y: y}, true, Terms{Factors: []float64{1, 0}}) },
+		"poisson":  func() (*Fit, error) { return Poisson(Sample{X: x, Y: y}, true, Terms{}) },
+		"logistic": func() (*Fit, error) { return Logistic(Sample{X: x, Y: []float64{1, -1, 1, -1, 1, -1}}, true, Terms{}) },
+		"cox": func() (*Fit, error) {
+			return Cox(Sample{X: x, Y: y[:]}, survival.Efron, Terms{Upper: []float64{0.2, 0.1}})
+		},
+		"multinomial": func() (*Fit, error) { return Multinomial(classes, 3, true, Terms{Factors: []float64{2, 1}}) },
+	} {
+		g, err := of()
+		require.NoError(t, err, name)
+		for _, w := range [][]float64{{0.3, 0.05}, {0.05, 0}, {0, 0.1}} {
+			best, err := g.Solve(context.Background(), w[0], w[1], 1e-13, nil)
+			require.NoError(t, err)
+			for _, b := range [][]float64{{0, 0}, {1, 1}, {-2, 0.3}, {0.4, -0.2}} {
+				start := &Solution{B: make([]float64, g.p*g.k), B0: make([]float64, g.k)}
+				for e := range start.B {
+					lo, hi := g.terms.room(e / g.k)
+					start.B[e] = math.Max(lo, math.Min(hi, b[e/g.k]/float64(1+e%g.k)))
+				}
+				s := g.solver()
+				require.NoError(t, s.move(start.x(g.intercept)))
+				c, err := s.Check(context.Background(), &lower.JointWeights{Train: 1, Penalties: w})
+				require.NoError(t, err)
+				require.LessOrEqual(t, c.Objective-c.Gap, best.Objective+1e-10, "%s %v", name, w)
+				require.GreaterOrEqual(t, c.Objective, best.Objective-1e-10, name)
+			}
+		}
+	}
+}
+
+func TestPoissonBadInput(t *testing.T) {
+	x := design.New(mat.NewDense(3, 1, []float64{1, 2, 3}))
+	for _, y := range [][]float64{{1, 2}, {1, -1, 2}, {1, math.NaN(), 2}, {1, math.Inf(1), 2}, {0, 0, 0}} {
+		_, err := Poisson(Sample{X: x, Y: y}, true, Terms{})
+		require.Error(t, err, y)
+	}
+	g, err := Poisson(Sample{X: x, Y: []float64{2, 2, 2}}, true, Terms{}) // nothing is left to explain
+	require.NoError(t, err)
+	s, err := g.Solve(context.Background(), 0.1, 0, 0, nil)
+	require.NoError(t, err)
+	require.Equal(t, lower.Optimal, s.Status)
+	require.Zero(t, s.B[0])
+}

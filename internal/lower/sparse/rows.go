@@ -1,0 +1,157 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/glm"
+)
+
+// Sample are rows of features with a target for each. The means over the rows that an objective has are by the
+// weights: sum_i w_i l_i / sum_i w_i.
+type Sample struct {
+	X *design.Matrix
+	Y []float64
+	// Weights are positive numbers of any unit, one for each row; nil for equal ones.
+	Weights []float64
+	// Offset is a known term of the prediction of each row, which then is f = X b + b0 + offset; nil for none.
+	Offset []float64
+}
+
+// check says what is wrong with the targets, which are called so, the weights and the offset.
+func (s Sample) check(called string) error {
+	n := s.X.Rows()
+	switch {
+	case n == 0:
+		return fmt.Errorf("sparse: no rows")
+	case len(s.Y) != n:
+		return fmt.Errorf("sparse: %d %s for %d rows", len(s.Y), called, n)
+	case s.Weights != nil && len(s.Weights) != n || s.Offset != nil && len(s.Offset) != n:
+		return fmt.Errorf("sparse: %d weights and %d entries of the offset for %d rows", len(s.Weights), len(s.Offset), n)
+	}
+	for i, w := range s.Weights {
+		if !(w > 0) || math.IsInf(w, 1) {
+			return fmt.Errorf("sparse: weight of row %d is %g, expected a positive number", i, w)
+		}
+	}
+	for i, o := range s.Offset {
+		if math.IsNaN(o) || math.IsInf(o, 0) {
+			return fmt.Errorf("sparse: offset of row %d is %g, expected a finite number", i, o)
+		}
+	}
+	return nil
+}
+
+// meanOne are weights of n rows with the mean 1.
+func meanOne(weights []float64, n int) []float64 {
+	if weights == nil {
+		return slices.Repeat([]float64{1}, n)
+	}
+	out := slices.Clone(weights)
+	floats.Scale(1/slices.Max(out), out) // before the sum, which might be too large
+	floats.Scale(float64(n)/floats.Sum(out), out)
+	return out
+}
+
+// rowSet are rows with their loss, a function of the predictions, of one class after the other, that is convex and not
+// negative. It is not changed.
+type rowSet struct {
+	x      design.Classes
+	loss   glm.Loss
+	of     func() glm.Coupled
+	offset []float64
+	n      float64 // by which the sum is divided
+}
+
+// look is a loss at some predictions.
+type look struct {
+	x     design.Classes
+	value float64
+	// Minus its derivatives in the predictions, and second ones, of rows alone where none are coupled.
+	slopes, curve []float64
+	coupled       glm.Coupled
+	n             float64 // by which that is divided
+	// Of all entries with the slopes; nil where they are not known.
+	products []float64
+}
+
+// newRows takes a sample that was checked, with the weights that count.
+func newRows(l glm.Loss, s Sample, weights []float64, n float64) *rowSet {
+	r := &rowSet{x: design.Classes{X: s.X, K: 1}, loss: l, offset: s.Offset, n: n}
+	if m, ok := l.(glm.Multinomial); ok {
+		r.x.K = m.Classes
+	}
+	if of, ok := l.(interface {
+		Joint(y, weights []float64) func() glm.Coupled
+	}); ok {
+		r.of = of.Joint(s.Y, weights)
+	} else {
+		sum := l.Rows(s.Y, weights)
+		r.of = func() glm.Coupled { return glm.Coupled{Sum: sum} }
+	}
+	return r
+}
+
+// leastCurvature bounds second derivatives of the loss of a row from below.
+const leastCurvature = 1e-8
+
+// predictions are those of entries with coefficients, without the offset.
+func (r *rowSet) predictions(entries []int, b []float64) []float64 {
+	eta := make([]float64, r.x.K*r.x.X.Rows())
+	for i, v := range b {
+		if v != 0 {
+			r.x.Axpy(v, entries[i], eta)
+		}
+	}
+	return eta
+}
+
+// look is the loss at predictions without the offset, which belong to the caller.
+func (r *rowSet) look(eta []float64) *look {
+	if r.offset != nil {
+		eta = slices.Clone(eta)
+		floats.Add(eta, r.offset)
+	}
+	pull, curve := make([]float64, len(eta)), make([]float64, len(eta))
+	of := r.of()
+	value := of.Sum(eta, pull, curve) / r.n
+	floats.Scale(1/r.n, pull)
+	for i, v := range curve {
+		if of.Second == nil {
+			curve[i] = max(leastCurvature, v) / r.n
+		}
+	}
+	return &look{x: r.x, value: value, slopes: pull, curve: curve, coupled: of, n: r.n}
+}
+
+// matrix are the rows from one on of the second derivatives over a set of entries.
+func (l *look) matrix(ctx context.Context, set []int, from int) []float64 {
+	threads, columns, k := runtime.GOMAXPROCS(0), l.x.Features(set), len(set)
+	if l.coupled.Second != nil {
+		out := l.coupled.Second(ctx, l.x, set, from, threads)
+		floats.Scale(1/l.n, out)
+		return out
+	}
+	if from > 0 {
+		return l.x.X.Products(ctx, columns[from:], columns, l.curve, threads)
+	}
+	out := make([]float64, 0, k*k)
+	for _, row := range l.x.X.Gram(ctx, columns, l.curve, threads) {
+		out = append(out, row...)
+	}
+	return out
+}
+
+// descent is minus the derivative in an entry.
+func (l *look) descent(entry int) float64 {
+	if l.products != nil {
+		return l.products[entry]
+	}
+	return l.x.Dot(entry, l.slopes)
+}

@@ -1,0 +1,102 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/lower"
+)
+
+// Solution is a point, and how near to the optimum it is proven to be.
+type Solution struct {
+	Status lower.Status
+	// B are the coefficients, those of a feature after each other, and B0 the constants of the classes.
+	B, B0 []float64
+	// Support are the indices of the coefficients that are not zero, rising.
+	Support []int
+	// Objective is the value at B, Gap bounds its distance from the optimum.
+	Objective, Gap float64
+
+	path *glm.Path // that found it
+	loss float64   // the objective without its penalties, of [Fit.Solve]
+}
+
+// x is the point, with constants or without.
+func (s *Solution) x(constants bool) [][]float64 {
+	if constants {
+		return [][]float64{s.B, s.B0}
+	}
+	return [][]float64{s.B}
+}
+
+// defaultTol is the tolerance that 0 stands for. Solves of squares are to mostTol at least, which takes a Newton step
+// more: derivatives want the support.
+const defaultTol, mostTol = 1e-8, 1e-9
+
+// check says what is wrong with the tolerance, which may be the default, and the start for p coefficients.
+func check(tol *float64, start *Solution, p int) error {
+	switch {
+	case !(*tol >= 0) || math.IsInf(*tol, 1):
+		return fmt.Errorf("sparse: tolerance %g, expected a finite number that is not negative", *tol)
+	case start != nil && len(start.B) != p:
+		return fmt.Errorf("sparse: the start has %d coefficients, expected %d", len(start.B), p)
+	case *tol == 0:
+		*tol = defaultTol
+	}
+	return nil
+}
+
+// rounded is a share of the objective that is rounding.
+const rounded = 1e-13
+
+// Solve returns a solution at the weights w1 and w2, one of them positive, to a gap of tol relative to that at b = 0,
+// from the start, which may be nil. The error is for input without meaning.
+func (g *Fit) Solve(ctx context.Context, w1, w2, tol float64, start *Solution) (*Solution, error) {
+	w, err := g.Weights(w1, w2)
+	if err != nil {
+		return nil, err
+	}
+	s, err := g.SolveAt(ctx, w, tol, start)
+	if err == nil {
+		s.loss = s.Objective - floats.Dot([]float64{w1, w2}, g.penalties(s.B))
+	}
+	return s, err
+}
+
+// SolveAt is Solve at weights of package glm.
+func (g *Fit) SolveAt(ctx context.Context, w *glm.Weights, tol float64, start *Solution) (*Solution, error) {
+	if err := check(&tol, start, g.p*g.k); err != nil {
+		return nil, err
+	}
+	return g.solve(ctx, w, tol*g.scale/g.null, start)
+}
+
+// Weights are those of package glm for w1 and w2.
+func (g *Fit) Weights(w1, w2 float64) (*glm.Weights, error) {
+	if !(w1 >= 0) || !(w2 >= 0) || !(w1+w2 > 0) || math.IsInf(w1+w2, 1) {
+		return nil, fmt.Errorf("sparse: weights %g and %g, expected finite numbers, not negative, one of them positive", w1, w2)
+	}
+	w := &glm.Weights{Norm: make([]float64, g.units()), L2: make([]float64, g.units())}
+	for e := range w.Norm {
+		f := g.terms.weight(e / g.k)
+		w.Norm[e], w.L2[e] = f*w1, f*w2
+	}
+	return w, nil
+}
+
+// units is the number of coefficients that package glm has: of several classes also constants, but for the last.
+func (g *Fit) units() int {
+	if g.k > 1 && g.intercept {
+		return len(g.all) - 1
+	}
+	return g.p * g.k
+}
+
+// At is the objective at a solution for other weights, with other weights.
+func (g *Fit) At(s *Solution, w1, w2 float64) float64 {
+	return s.loss + floats.Dot([]float64{w1, w2}, g.penalties(s.B))
+}

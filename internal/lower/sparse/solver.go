@@ -1,0 +1,293 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/lower"
+)
+
+// solver implements [lower.JointSolver]. Positions 0 to n-1 stand for the entries that it works with: the constants
+// first, if there are any, then coefficients in the order in which they came.
+type solver struct {
+	*Fit
+	set     []int // entry of each position
+	at      []int // position of each entry, -1 for none
+	models  [2]model
+	a, b    []float64 // by positions: where the models are made, and the last solution
+	most    int       // positions up to which matrices are formed
+	problem glm.Quadratic
+	// The last solution and its weights where they may be asked for again; nil where there are other entries or models.
+	last        *lower.JointPoint
+	lastWeights lower.JointWeights
+	seen        [2]*look        // at b; nil where it is not known
+	ctx         context.Context // of the call at work
+}
+
+const (
+	// newFeatures is how many missing entries are taken in at once, or as many as there are already, and wholeFeatures
+	// is the number of entries up to which all are worked with from the beginning.
+	newFeatures, wholeFeatures = 32, 128
+	// denseMost and sparseMost are the columns of dense and sparse designs up to which matrices are formed, as are
+	// rowShare times the rows and leastFormed of dense ones. On sparse ones a product with the design costs less than
+	// one with the matrix of a few thousand columns, and the factor of that as much as hundreds of them.
+	denseMost, sparseMost, leastFormed, rowShare = 3000, 600, 1000, 3
+	// leastRidge is the share of the diagonal that is added to second derivatives of losses that are no sums over rows,
+	// which may be singular. It does not change where steps end.
+	leastRidge = 1e-9
+)
+
+// Joint implements [lower.Joint].
+func (g *Fit) Joint() lower.JointSolver { return g.solver() }
+
+func (g *Fit) solver() *solver {
+	s := &solver{Fit: g, ctx: context.Background(), at: slices.Repeat([]int{-1}, len(g.all)), most: denseMost}
+	x := g.sets[training].x.X
+	rows := x.Rows()
+	if val := g.sets[validating]; val != nil {
+		rows += val.x.X.Rows()
+	}
+	switch {
+	case !g.adds:
+		s.most = math.MaxInt
+	case !x.Dense():
+		s.most = sparseMost
+	default:
+		s.most = min(denseMost, max(leastFormed, rowShare*rows))
+	}
+	coefficients := g.p * g.k
+	first := slices.Clone(g.all[coefficients:])
+	for e := range coefficients {
+		if lo, hi := g.terms.room(e / g.k); lo < hi && (coefficients <= wholeFeatures || g.terms.always(e/g.k)) {
+			first = append(first, e)
+		}
+	}
+	s.take(first)
+	return s
+}
+
+// take adds entries to the positions, with zeros.
+func (s *solver) take(entries []int) {
+	s.last = nil
+	for _, e := range entries {
+		s.at[e] = len(s.set)
+		s.set = append(s.set, e)
+		s.a, s.b = append(s.a, 0), append(s.b, 0)
+	}
+	for k := range s.models {
+		if !s.explicit() {
+			s.models[k].second, s.models[k].descent = nil, nil
+		}
+	}
+}
+
+// explicit says that matrices are formed.
+func (s *solver) explicit() bool { return len(s.set) <= s.most }
+
+// Quadratic implements [lower.JointSolver].
+func (s *solver) Quadratic() bool { return s.quadratic }
+
+// shares are the weights of the losses of the two sets.
+func shares(w *lower.JointWeights) [2]float64 { return [2]float64{w.Validation, w.Train} }
+
+// Solve implements [lower.JointSolver].
+func (s *solver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.JointPoint, error) {
+	if len(w.Penalties) != 2 {
+		return nil, fmt.Errorf("sparse: %d weights of penalties, expected 2", len(w.Penalties))
+	}
+	if s.last != nil && same(w, &s.lastWeights) && (w.Flat || s.last.Curvature != nil) && ctx.Err() == nil {
+		return s.last, nil
+	}
+	s.last = nil
+	if !s.minimise(ctx, w) {
+		return nil, nil
+	}
+	pt := &lower.JointPoint{Values: lower.Values{Train: s.modelled(training), Penalties: s.penaltiesAt()}}
+	if w.Validation > 0 {
+		pt.Validation = s.modelled(validating)
+	}
+	pt.Objective = s.objective(w, pt.Values)
+	if !w.Flat {
+		pt.Curvature = s.curvature(w)
+	}
+	s.last, s.lastWeights = pt, *w
+	s.lastWeights.Penalties = slices.Clone(w.Penalties)
+	return pt, nil
+}
+
+// same says that weights are these.
+func same(v, w *lower.JointWeights) bool {
+	if v.Train != w.Train || v.Validation != w.Validation || v.Rho != w.Rho || !slices.Equal(v.Penalties, w.Penalties) {
+		return false
+	}
+	return w.Rho == 0 || slices.EqualFunc(v.Centre, w.Centre, slices.Equal[[]float64])
+}
+
+// Work implements [lower.JointSolver].
+func (s *solver) Work() float64 { return s.problem.Spent }
+
+// minimise solves with the models. It says whether it came to its end.
+func (s *solver) minimise(ctx context.Context, w *lower.JointWeights) bool {
+	if s.ctx = ctx; ctx.Err() != nil {
+		return false
+	}
+	for k, share := range shares(w) {
+		if share > 0 || k == training {
+			s.prepare(k)
+		}
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	s.seen = [2]*look{}
+	linear := s.penalise(w)
+	if s.explicit() {
+		h, q := s.assemble(w)
+		floats.Add(q, linear)
+		return s.problem.SolveProducts(ctx, h, q, s.b)
+	}
+	var rows []glm.Rows
+	for k, share := range shares(w) {
+		if m := &s.models[k]; share > 0 {
+			of := glm.Rows{X: s.sets[k].x.X, Pull: slices.Clone(m.look.slopes), Curve: slices.Clone(m.curve.curve)}
+			floats.Scale(share, of.Pull)
+			floats.Scale(share, of.Curve)
+			rows = append(rows, of)
+		}
+	}
+	return s.problem.SolveRows(ctx, rows, s.sets[training].x.Features(s.set), s.a, linear, s.b)
+}
+
+// penalise sets the penalties of the problem, and returns the linear term of the distance from the centre.
+func (s *solver) penalise(w *lower.JointWeights) (linear []float64) {
+	n, p := len(s.set), &s.problem
+	p.First, p.Second, linear = make([]float64, n), slices.Repeat([]float64{w.Rho}, n), make([]float64, n)
+	p.Lower, p.Upper = s.terms.of(s.set, s.k)
+	for i, e := range s.set {
+		if w.Rho > 0 {
+			linear[i] = w.Rho * s.centre(w, e)
+		}
+		f := s.terms.weight(e / s.k)
+		p.First[i] = f * w.Penalties[0]
+		p.Second[i] += f * w.Penalties[1]
+	}
+	return linear
+}
+
+// assemble returns the matrix and the linear term of the models. Of losses that are no sums over rows it has a ridge
+// about their point, as it may be singular, and the constants of classes add up to 0.
+func (s *solver) assemble(w *lower.JointWeights) (h, q []float64) {
+	n := len(s.set)
+	h, q = make([]float64, n*n), make([]float64, n)
+	for k, share := range shares(w) {
+		if m := &s.models[k]; share > 0 {
+			dense.Axpy(share, m.second, h)
+			dense.Axpy(share, m.descent, q)
+		}
+	}
+	largest := 0.0
+	for i := range n {
+		largest = math.Max(largest, h[i*n+i])
+	}
+	for i, e := range s.set {
+		row := h[i*n : (i+1)*n]
+		if !s.adds {
+			row[i] += leastRidge * (row[i] + leastRidge*largest)
+		}
+		q[i] += dense.Dot(row, s.a)
+		if e >= s.p*s.k && s.k > 1 {
+			for l := range s.k {
+				row[l] += largest / float64(n)
+			}
+		}
+	}
+	return h, q
+}
+
+// centre is that of an entry.
+func (s *solver) centre(w *lower.JointWeights, e int) float64 {
+	if first := s.p * s.k; e >= first {
+		return w.Centre[1][e-first]
+	}
+	return w.Centre[0][e]
+}
+
+// penaltiesAt are those of the last solution.
+func (s *solver) penaltiesAt() []float64 {
+	one, two := 0.0, 0.0
+	for i, e := range s.set {
+		if v := s.b[i]; v != 0 {
+			f := s.terms.weight(e / s.k)
+			one += f * math.Abs(v)
+			two += f * v * v / 2
+		}
+	}
+	return []float64{one, two}
+}
+
+// objective is F at the last solution, where the functions have some values.
+func (s *solver) objective(w *lower.JointWeights, v lower.Values) float64 {
+	sum := w.Validation*v.Validation + w.Train*v.Train + floats.Dot(w.Penalties, v.Penalties)
+	if w.Rho == 0 {
+		return sum
+	}
+	square := 0.0
+	for e, i := range s.at {
+		d := s.centre(w, e)
+		if i >= 0 {
+			d -= s.b[i]
+		}
+		square += d * d
+	}
+	return sum + w.Rho/2*square
+}
+
+// curvature is -F”: with the gradients J of l and the penalties on what is free to move, J'A^-1 J.
+func (s *solver) curvature(w *lower.JointWeights) [][]float64 {
+	free := s.problem.Free()
+	var j, solved [3][]float64
+	j[0] = s.gradient(free)
+	for _, i := range free {
+		f := s.terms.weight(s.set[i] / s.k)
+		j[1], j[2] = append(j[1], f*sign(s.b[i])), append(j[2], f*s.b[i])
+	}
+	out := [][]float64{make([]float64, 3), make([]float64, 3), make([]float64, 3)}
+	if len(free) == 0 {
+		return out
+	}
+	for r := range j {
+		if r > 0 || w.Rho > 0 || w.Validation > 0 {
+			solved[r] = s.problem.Divide(s.ctx, free, j[r])
+		}
+	}
+	if solved[0] == nil { // the gradients of all terms add up to zero
+		solved[0] = make([]float64, len(free))
+		for r, m := range w.Penalties {
+			floats.AddScaled(solved[0], -m/w.Train, solved[1+r])
+		}
+	}
+	for r := range out {
+		for c := range r + 1 {
+			out[r][c] = floats.Dot(j[r], solved[c])
+			out[c][r] = out[r][c]
+		}
+	}
+	return out
+}
+
+func sign(v float64) float64 { return math.Copysign(1, v) }
+
+// X implements [lower.JointSolver].
+func (s *solver) X() [][]float64 {
+	b := make([]float64, len(s.at))
+	for i, e := range s.set {
+		b[e] = s.b[i]
+	}
+	return s.point(b)
+}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/evaluate"
 )
 
 func ofClasses() Model {
@@ -28,11 +30,11 @@ func TestClasses(t *testing.T) {
 	require.Equal(t, []float64{2, 0.5, -2}, values)
 	require.Equal(t, 0.0, got.Class(values))
 	total := math.Exp(2) + math.Exp(0.5) + math.Exp(-2)
-	require.InDelta(t, math.Exp(0.5)/total, got.Probabilities(values)[1], 1e-15)
+	require.InDelta(t, math.Exp(0.5)/total, evaluate.Softmax(values)[1], 1e-15)
 	s := got.NewScore()
-	s.AddClass(values, 1, 1)
-	s.AddClass(values, 7, 1)
-	s.AddClass(values, math.NaN(), 1)
+	s.AddTargets(values, []float64{1}, 1)
+	s.AddTargets(values, []float64{7}, 1)
+	s.AddTargets(values, []float64{math.NaN()}, 1)
 	require.Equal(t, 1, s.Rows)
 	require.Equal(t, 1, s.Strange)
 	require.InDelta(t, math.Log(total)-0.5, s.Error(), 1e-15)

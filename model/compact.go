@@ -7,7 +7,7 @@ import (
 	"github.com/conetune/conetune/internal/libsvm"
 )
 
-// Compact stands in a file of version 3 in the place of features and coefficients of which most are zero.
+// Compact stands in a file in the place of features and coefficients of which most are zero.
 type Compact struct {
 	// Features is their number. Names are theirs; a file without has x1, x2, ..
 	Features int      `json:"features"`
@@ -42,7 +42,6 @@ func (m Model) compacted() Model {
 		}
 	}
 	m.Features, m.Coefficients, m.Compact = nil, nil, c
-	m.Version = versionCompact
 	return m
 }
 

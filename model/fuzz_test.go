@@ -16,7 +16,7 @@ func FuzzRead(f *testing.F) {
 		require.NoError(f, m.Write(&b))
 		f.Add(b.Bytes())
 	}
-	f.Add([]byte(`{"format":"conetune-model","version":2,"model":"svm"}`))
+	f.Add([]byte(`{"format":"conetune-model","version":4,"model":"svm"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := Decode(text, "m.json")
 		if err != nil {

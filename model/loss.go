@@ -3,17 +3,21 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/deviance"
+	"github.com/conetune/conetune/internal/lower/survival"
 )
 
 // The kinds of a [Loss].
 const (
-	Huber    = "huber"
-	Pinball  = "pinball"
-	Logistic = "logistic"
-	Hinge    = "hinge"
-
+	Huber       = "huber"
+	Pinball     = "pinball"
+	Logistic    = "logistic"
+	Hinge       = "hinge"
 	Multinomial = "multinomial"
 	Cox         = "cox"
 )
@@ -35,18 +39,22 @@ type Loss struct {
 	ClassWeights []float64 `json:"class_weights,omitempty"`
 }
 
-// at is the loss.
-func (l *Loss) at(f, y float64) float64 {
-	switch l.Kind {
-	case Huber:
-		if r := math.Abs(f - y); r > l.Threshold {
-			return l.Threshold * (r - l.Threshold/2)
-		}
+// lossAt is the loss of a row; without a [Loss] half the squared error, or half the Poisson deviance of a count.
+func (m *Model) lossAt(f, y float64) float64 {
+	l := m.Loss
+	switch {
+	case l == nil && m.LogLink:
+		return deviance.HalfPoisson(y, math.Exp(f), f)
+	case l == nil:
 		return (f - y) * (f - y) / 2
-	case Pinball:
+	case l.Kind == Huber && math.Abs(f-y) > l.Threshold:
+		return l.Threshold * (math.Abs(f-y) - l.Threshold/2)
+	case l.Kind == Huber:
+		return (f - y) * (f - y) / 2
+	case l.Kind == Pinball:
 		return max(0, f-y) - l.Level*(f-y)
-	case Logistic:
-		return max(-y*f, 0) + math.Log1p(math.Exp(-math.Abs(f)))
+	case l.Kind == Logistic:
+		return evaluate.Softplus(-y * f)
 	}
 	return max(0, 1-y*f)
 }
@@ -64,21 +72,44 @@ func (m *Model) validateLoss() error {
 		return fmt.Errorf("the loss %q with the level %v, expected a number between 0 and 1 for %s alone", l.Kind, l.Level, Pinball)
 	case l.ClassWeights != nil && (l.Kind != Hinge || len(l.ClassWeights) != 2):
 		return fmt.Errorf("the loss %q with %d class weights, expected two for %s alone", l.Kind, len(l.ClassWeights), Hinge)
+	case slices.ContainsFunc(l.ClassWeights, func(w float64) bool { return !(w > 0 && w <= math.MaxFloat64) }):
+		return fmt.Errorf("the class weights %v, expected positive numbers", l.ClassWeights)
 	case l.Kind == Cox:
 		return m.validateTimes()
 	case l.Ties != "":
 		return fmt.Errorf("the loss %q with a rule for ties", l.Kind)
 	}
-	for _, w := range l.ClassWeights {
-		if !(w > 0 && w <= math.MaxFloat64) {
-			return fmt.Errorf("the class weight %v, expected a positive number", w)
+	return nil
+}
+
+// validateTimes rejects what no model of times is.
+func (m *Model) validateTimes() error {
+	if _, err := survival.ParseTies(m.Loss.Ties); err != nil {
+		return err
+	}
+	b := m.Baseline
+	if b == nil || len(b.Times) == 0 || len(b.Times) != len(b.Hazard) {
+		return fmt.Errorf("a model of times without a baseline hazard")
+	}
+	time, hazard := 0.0, 0.0
+	for k, t := range b.Times {
+		if !(t > time || k == 0 && t == 0) || !(b.Hazard[k] >= hazard) || math.IsInf(t, 1) || math.IsInf(b.Hazard[k], 1) {
+			return fmt.Errorf("the baseline hazard %v at the time %v after %v at %v, expected finite numbers that rise", b.Hazard[k], t, hazard, time)
 		}
+		time, hazard = t, b.Hazard[k]
 	}
 	return nil
 }
 
-// Probability is that of the second label at a value of a model with the logistic loss: 1 / (1 + exp(-value)).
-func (m *Model) Probability(value float64) float64 { return 1 / (1 + math.Exp(-value)) }
+// Classes says that the model is a classifier with a value for each class, whose names are the Targets.
+func (m *Model) Classes() bool { return m.Labels != nil && m.Targets != nil }
+
+// Times says that the model is one of hazards, whose targets are times until an event, negative for censored rows, and
+// whose values are logarithms of hazards beside that of the Baseline.
+func (m *Model) Times() bool { return m.Loss != nil && m.Loss.Kind == Cox }
+
+// Class is the label of the largest of the values of the classes, see [Model.PredictTargets].
+func (m *Model) Class(values []float64) float64 { return m.Labels[floats.MaxIdx(values)] }
 
 // Score sums the losses of rows.
 type Score struct {
@@ -87,14 +118,33 @@ type Score struct {
 	Rows, Strange int
 
 	sum, weights float64
-	// The weights of all rows of a classifier and of those with a wrong label.
-	each, wrong   float64
-	times, values []float64 // of a model of times
-	heavy         []float64 // the weights of these
+	each, wrong  float64       // the weights of all rows of a classifier and of those with a wrong label
+	times        survival.Part // the rows of a model of times
 }
 
 // NewScore is the score of no rows.
 func (m *Model) NewScore() *Score { return &Score{model: m} }
+
+// add scores a row of a loss, with its weight in the mean.
+func (s *Score) add(loss, w float64) {
+	s.Rows++
+	s.weights += w
+	s.sum += w * loss
+}
+
+// labelled scores the label y of a row as one that is predicted, and returns the number of its label, -1 for none of
+// the model.
+func (s *Score) labelled(y, predicted, w float64) int {
+	k := slices.Index(s.model.Labels, y)
+	if k < 0 {
+		s.Strange++
+		return k
+	}
+	if s.each += w; predicted != y {
+		s.wrong += w
+	}
+	return k
+}
 
 // Add scores a row by its [Model.Value] and its target, a NaN where it has none.
 func (s *Score) Add(value, y float64) { s.AddWeighted(value, y, 1) }
@@ -102,56 +152,45 @@ func (s *Score) Add(value, y float64) { s.AddWeighted(value, y, 1) }
 // AddWeighted is Add for a row with a weight; one without a positive weight is not scored.
 func (s *Score) AddWeighted(value, y, w float64) {
 	m := s.model
-	if !(w > 0) {
-		return
-	}
 	switch {
-	case y != y:
-		return
+	case !(w > 0) || y != y:
 	case m.Times():
-		s.addTime(value, y, w)
-		return
-	case m.Labels == nil:
-		s.Rows++
-		s.weights += w
-		switch {
-		case m.Loss != nil:
-			s.sum += w * m.Loss.at(value, y)
-		case m.LogLink:
-			s.sum += w * deviance.HalfPoisson(y, math.Exp(value), value)
-		default:
-			s.sum += w * ((value - y) * (value - y) / 2)
+		if survival.Check([]float64{y}) == nil {
+			t := &s.times
+			t.Y, t.F, t.Weights = append(t.Y, y), append(t.F, value), append(t.Weights, w)
+			s.Rows++
 		}
-		return
-	case y != m.Labels[0] && y != m.Labels[1]:
-		s.Strange++
-		return
-	}
-	s.Rows++
-	side, class := -1.0, 0
-	if y == m.Labels[1] {
-		side, class = 1, 1
-	}
-	s.each += w
-	if (value > 0) != (side > 0) {
-		s.wrong += w
-	}
-	if m.Loss != nil {
-		weight := w
-		if m.Loss.ClassWeights != nil {
-			weight *= m.Loss.ClassWeights[class]
+	case m.Labels != nil:
+		predicted := m.Labels[0]
+		if value > 0 {
+			predicted = m.Labels[1]
 		}
-		s.weights += weight
-		s.sum += weight * m.Loss.at(value, side)
+		if k := s.labelled(y, predicted, w); k >= 0 {
+			if m.Loss.ClassWeights != nil {
+				w *= m.Loss.ClassWeights[k]
+			}
+			s.add(m.lossAt(value, 2*float64(k)-1), w)
+		}
+	default:
+		s.add(m.lossAt(value, y), w)
 	}
 }
 
-// AddSquare scores a row of several targets by its mean squared residual, a NaN where a target is missing.
-func (s *Score) AddSquare(mean float64) {
-	if mean == mean {
-		s.Rows++
-		s.weights++
-		s.sum += mean / 2
+// AddTargets scores a row by its values of [Model.PredictTargets]: of classes by its label, and of several targets, all
+// of which must be there, by the mean over them.
+func (s *Score) AddTargets(values, y []float64, w float64) {
+	switch {
+	case !(w > 0) || floats.HasNaN(y):
+	case s.model.Classes():
+		if k := s.labelled(y[0], s.model.Class(values), w); k >= 0 {
+			s.add(math.Max(0, floats.LogSumExp(values)-values[k]), w)
+		}
+	default:
+		square := 0.0
+		for j, v := range values {
+			square += (v - y[j]) * (v - y[j])
+		}
+		s.add(square/float64(len(values))/2, w)
 	}
 }
 
@@ -164,13 +203,22 @@ func (s *Score) Error() float64 {
 	return s.Loss()
 }
 
-// Loss is the mean of the model's loss, by the weights of rows and classes.
+// Loss is the mean of the model's loss, by the weights of rows and classes; of times the deviance for each event, NaN
+// where no event has others at risk.
 func (s *Score) Loss() float64 {
-	if s.model.Times() {
-		return s.deviance()
+	if !s.model.Times() {
+		return s.sum / s.weights
 	}
-	return s.sum / s.weights
+	ties, err := survival.ParseTies(s.model.Loss.Ties)
+	l := survival.New(s.times.Y, s.times.Weights, ties)
+	if err != nil || l.HalfDeviance(make([]float64, len(s.times.Y))) == 0 {
+		return math.NaN()
+	}
+	return 2 * l.HalfDeviance(s.times.F) / l.Weight()
 }
 
 // ErrorRate is the share of rows, by their weights, whose label is not the predicted one.
 func (s *Score) ErrorRate() float64 { return s.wrong / s.each }
+
+// Concordance is that of the rows, see [survival.Concordance]; NaN for other models.
+func (s *Score) Concordance() (index, standardError float64) { return survival.Concordance(s.times) }

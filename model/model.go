@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 
@@ -21,12 +20,10 @@ import (
 	"github.com/conetune/conetune/table"
 )
 
-// Format and a version are written into every file. The version grows when an older program would misread a newer file:
-// version 3 has lists of the coefficients that are not zero, a file without these is of version 2.
+// Format and a version are written into every file. The version grows when an older program would misread a newer file.
 const (
-	Format = "conetune-model"
-
-	versionFull, versionCompact = 2, 3
+	Format  = "conetune-model"
+	version = 4
 )
 
 // Model is a linear predictor in the units of the user's table,
@@ -147,14 +144,14 @@ type Provenance struct {
 
 // Write writes the model as indented JSON, with its checksum. A model that Read would refuse is an error.
 func (m Model) Write(w io.Writer) error {
-	m.Format, m.Version = Format, versionFull
+	m.Format, m.Version = Format, version
 	m.complete()
 	if err := m.validate(); err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
 	m = m.compacted()
 	var err error
-	if m.Checksum, err = checksumOf(&m); err != nil {
+	if m.Checksum, err = m.checksum(); err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
 	text, err := json.MarshalIndent(m, "", "  ")
@@ -292,7 +289,7 @@ func (m *Model) validate() error {
 	if name, twice := repeated(m.Targets); twice {
 		return fmt.Errorf("two targets of the name %q", name)
 	}
-	return m.finite()
+	return nil
 }
 
 // suit rejects a model without what such a model has.
@@ -345,41 +342,6 @@ func numbered(n int) []float64 {
 		out[k] = float64(k)
 	}
 	return out
-}
-
-// finite rejects numbers that are none: JSON has no way to write them.
-func (m *Model) finite() error {
-	type list struct {
-		name   string
-		values []float64
-	}
-	lists := []list{
-		{"intercept", []float64{m.Intercept}}, {"coefficients", m.Coefficients}, {"intercepts", m.Intercepts}, {"labels", m.Labels},
-		{"radii", m.Radii}, {"deviations", m.Deviations},
-	}
-	for _, e := range []struct {
-		name  string
-		value *float64
-	}{{"validation_error", m.ValidationError}, {"test_error", m.TestError}} {
-		if e.value != nil {
-			lists = append(lists, list{e.name, []float64{*e.value}})
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(m.Hyperparameters)) {
-		lists = append(lists, list{"hyperparameters." + name, []float64{m.Hyperparameters[name]}})
-	}
-	if m.Matrix != nil {
-		lists = append(lists, list{"row_effects", m.Matrix.RowEffects}, list{"col_effects", m.Matrix.ColEffects},
-			list{"left", slices.Concat(m.Matrix.Left...)}, list{"right", slices.Concat(m.Matrix.Right...)})
-	}
-	for _, l := range lists {
-		for _, v := range l.values {
-			if _, err := finite(v); err != nil {
-				return fmt.Errorf("%s holds %v, expected finite numbers", l.name, v)
-			}
-		}
-	}
-	return nil
 }
 
 // repeated finds a name that is there twice.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,8 +74,8 @@ func decode(text []byte) (m *Model, offset int64, err error) {
 		return nil, 0, fmt.Errorf("not a model that conetune saved: its format is %q, expected %q", head.Format, Format)
 	} else if err != nil {
 		return jsonError(err)
-	} else if head.Version != versionFull && head.Version != versionCompact {
-		return nil, 0, fmt.Errorf("version %d of the format, this program reads %d and %d", head.Version, versionFull, versionCompact)
+	} else if head.Version != version {
+		return nil, 0, fmt.Errorf("version %d of the format, this program reads %d", head.Version, version)
 	}
 	m = new(Model)
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -82,7 +83,7 @@ func decode(text []byte) (m *Model, offset int64, err error) {
 	if err := decoder.Decode(m); err != nil {
 		return jsonError(err)
 	}
-	sum, err := checksumOf(m)
+	sum, err := m.checksum()
 	if err == nil && sum != m.Checksum {
 		err = errors.New("the checksum does not match: the file was changed after it was saved")
 	}
@@ -93,6 +94,14 @@ func decode(text []byte) (m *Model, offset int64, err error) {
 		return nil, 0, err
 	}
 	return m, 0, m.validate()
+}
+
+// checksum is the SHA-256 of the model as JSON without blanks and with an empty checksum: the same for every layout of a
+// file, and every way to write its numbers.
+func (m Model) checksum() (string, error) {
+	m.Checksum = ""
+	text, err := json.Marshal(m)
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(text)), err
 }
 
 // jsonError is an error of encoding/json as one of a file, with its place.

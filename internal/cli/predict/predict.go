@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/tune"
 	"github.com/conetune/conetune/internal/words"
@@ -327,21 +328,14 @@ func (p *predictions) predictRow(m *model.Model, block *dataset.Data, k int, off
 		if values, err = m.PredictTargets(features); err != nil {
 			return nil, nil, err
 		}
-		if !m.Classes() { // scored where a row has all targets, by the mean over these
-			square := 0.0
-			for j, y := range actual {
-				square += (values[j] - y) * (values[j] - y)
-			}
-			if len(actual) > 0 {
-				score.AddSquare(square / float64(len(values)))
-			}
+		if len(actual) > 0 {
+			score.AddTargets(values, actual, weight)
+		}
+		if !m.Classes() {
 			return values, nil, nil
 		}
-		if len(actual) > 0 {
-			score.AddClass(values, actual[0], weight)
-		}
 		if p.form.prob {
-			more = m.Probabilities(values)
+			more = evaluate.Softmax(values)
 		}
 		return []float64{m.Class(values)}, more, nil
 	}
@@ -357,7 +351,7 @@ func (p *predictions) predictRow(m *model.Model, block *dataset.Data, k int, off
 	case p.form.prob && m.Times():
 		more = []float64{math.Min(math.MaxFloat64, math.Exp(value))}
 	case p.form.prob && m.Labels != nil:
-		more = []float64{m.Probability(value)}
+		more = []float64{evaluate.Probability(value)}
 	case p.form.prob:
 		more = []float64{v}
 	}

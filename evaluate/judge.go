@@ -90,13 +90,6 @@ func (j *Judge) Of(r *tune.Result) *Judged {
 	return out
 }
 
-// Trained are the predictions of a fit for the rows that it was trained on, without measures.
-func (j *Judge) Trained(rows *dataset.Data, f tune.Fit) *Judged {
-	out := &Judged{Fit: f}
-	out.add(j, rows, f, rows)
-	return out
-}
-
 // Together are the predictions of several predictors as those of one, for rows that differ: those of part k are rows[k]
 // of a table. It is nil where one of them is, or has labels that the others do not know.
 func Together(parts []*Judged, rows [][]int) *Judged {

@@ -263,12 +263,12 @@ func TestPlotOfEveryModel(t *testing.T) {
 			}
 			if spec.Labels {
 				if want = append(want, "confusion, "); !spec.Classes {
-					want = append(want, "ROC, ")
+					want = append(want, "ROC curve, area ")
 				}
 			} else if spec.Survival {
 				want = append(want, "without an event, by thirds of the hazard")
 			} else if !spec.Several {
-				want = append(want, ">targets, by cross-validation<", ">residuals<", ">prediction<")
+				want = append(want, "over predictions, by cross-validation<", ">residual<", ">prediction<")
 			}
 			text, err = os.ReadFile(statistics)
 			require.NoError(t, err)

@@ -265,7 +265,7 @@ func TestGenerateSVM(t *testing.T) {
 	conetune(t, "tune", "svm", "--dir", out, "--preset", "paper", "--tol", "0.1", "--plot", figure).ok(t)
 	text, err := os.ReadFile(figure)
 	require.NoError(t, err)
-	for _, words := range []string{"ROC, test rows", "confusion, test rows", ">error<"} {
+	for _, words := range []string{"ROC curve, area ", "confusion, test rows", ">error<"} {
 		require.Contains(t, string(text), words)
 	}
 	o := conetune(t, "generate", "svm", "--preset", "60-40-p5", "--out", filepath.Join(dir, "other"))

@@ -7,20 +7,18 @@ import (
 
 // axes are a plot: two axes and what stands between them.
 type axes struct {
-	title, xLabel, yLabel string
-	x, y                  axis
-	grid                  bool
-	content               []func(c *canvas, at func(p point) point)
+	xLabel, yLabel string
+	x, y           axis
+	grid           bool
+	content        []func(c *canvas, at func(p point) point)
 }
 
-// axis is one of the two.
+// axis is one of the two; one that goes down has its largest value as min.
 type axis struct {
 	min, max float64
 	log      bool
 	ticks    ticker
 	bare     bool // without labels
-	hidden   bool
-	plain    bool // without marks at the labels
 }
 
 // ticker puts ticks between two values.
@@ -43,10 +41,13 @@ const (
 var gridColor = color.Gray{Y: 0xe0}
 
 // newAxes are axes whose ranges hold nothing yet.
-func newAxes(title, xLabel, yLabel string) *axes {
+func newAxes(yLabel string) *axes {
 	none := axis{min: math.Inf(1), max: math.Inf(-1)}
-	return &axes{title: title, xLabel: xLabel, yLabel: yLabel, x: none, y: none}
+	return &axes{yLabel: yLabel, x: none, y: none}
 }
+
+// marks are the ticks of an axis.
+func (a *axis) marks() []tick { return a.ticks.Ticks(min(a.min, a.max), max(a.min, a.max)) }
 
 // share is where a value stands between the ends of the axis.
 func (a *axis) share(v float64) float64 {
@@ -92,42 +93,26 @@ func (a *axes) marks(points []point, m marker, r float64, col color.Color) {
 
 // margins are what the axes take around the data.
 func (a *axes) margins() rectangle {
-	m := rectangle{left: axisGap, top: textSize / 2, right: axisGap, bottom: axisGap}
-	if a.title != "" {
-		m.top = textSize + 8
+	m := rectangle{left: axisGap + tickLength + labelGap, top: textSize / 2, right: axisGap, bottom: axisGap + tickLength}
+	widest := 0.0
+	for _, t := range a.y.marks() {
+		widest = max(widest, widthOf(t.label, textSize))
 	}
-	if !a.y.hidden {
-		m.left += a.y.tickLength()
-		widest := 0.0
-		for _, t := range a.y.ticks.Ticks(a.y.min, a.y.max) {
-			widest = max(widest, widthOf(t.label, textSize))
-		}
-		m.left += widest + labelGap
-	}
+	m.left += widest
 	if a.yLabel != "" {
 		m.left += textSize + 4
 	}
-	if !a.x.hidden {
-		m.bottom += a.x.tickLength()
-		if !a.x.bare {
-			m.bottom += textSize + labelGap
-			for _, t := range a.x.ticks.Ticks(a.x.min, a.x.max) {
-				half := widthOf(t.label, textSize) / 2
-				m.right = max(m.right, half*a.x.share(t.value)) // a label at the end stands beyond it by half
-			}
+	if !a.x.bare {
+		m.bottom += textSize + labelGap
+		for _, t := range a.x.marks() {
+			half := widthOf(t.label, textSize) / 2
+			m.right = max(m.right, half*a.x.share(t.value)) // a label at the end stands beyond it by half
 		}
 	}
 	if a.xLabel != "" {
 		m.bottom += textSize + 4
 	}
 	return m
-}
-
-func (a *axis) tickLength() float64 {
-	if a.plain {
-		return 0
-	}
-	return tickLength
 }
 
 // draw draws the axes into a frame with these margins, and returns where the data stand.
@@ -137,9 +122,6 @@ func (a *axes) draw(c *canvas, frame, margins rectangle) rectangle {
 		return point{area.left + a.x.share(p.x)*(area.right-area.left), area.bottom - a.y.share(p.y)*(area.bottom-area.top)}
 	}
 	middle := point{(area.left + area.right) / 2, (area.top + area.bottom) / 2}
-	if a.title != "" {
-		c.write(a.title, point{middle.x, area.top - textSize/2 - 4}, textSize, 0.5)
-	}
 	a.x.draw(c, a.grid, area.bottom-area.top, func(v, out float64) point {
 		return point{at(point{v, a.y.min}).x, area.bottom + axisGap + out}
 	}, func(text string, p point) { c.write(text, point{p.x, p.y + textSize/2}, textSize, 0.5) })
@@ -161,20 +143,15 @@ func (a *axes) draw(c *canvas, frame, margins rectangle) rectangle {
 // draw draws an axis with its ticks and labels, and a grid across the data where there is one. place is the point at a value,
 // so far out from the axis.
 func (a *axis) draw(c *canvas, grid bool, across float64, place func(v, out float64) point, write func(label string, at point)) {
-	if a.hidden {
-		return
-	}
-	for _, t := range a.ticks.Ticks(a.min, a.max) {
-		length := a.tickLength()
+	for _, t := range a.marks() {
+		length := float64(tickLength)
 		switch {
 		case t.label == "":
 			length /= 2
 		case grid:
 			c.line([]point{place(t.value, -axisGap-across), place(t.value, -axisGap)}, gridColor, axisWidth)
 		}
-		if length > 0 {
-			c.line([]point{place(t.value, 0), place(t.value, length)}, color.Black, axisWidth)
-		}
+		c.line([]point{place(t.value, 0), place(t.value, length)}, color.Black, axisWidth)
 		if !a.bare && t.label != "" {
 			write(t.label, place(t.value, length+labelGap))
 		}

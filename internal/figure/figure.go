@@ -1,5 +1,5 @@
-// Package figure draws one figure of stacked panels that share their
-// horizontal axis, and writes it as PNG or SVG.
+// Package figure draws figures below each other, each of stacked panels that share their
+// horizontal axis, and writes them as PNG or SVG.
 //
 // The eight line styles differ in dash, marker and grey level as well as in
 // colour, so that a figure can be read in black and white. Points that a panel
@@ -8,25 +8,26 @@
 package figure
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"image/color"
 	"io"
 	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
 // Figure is a title, stacked panels, and the label of their common axis, which
-// begins at 0 or is logarithmic on request. A map and tiles stand below the panels.
+// begins at 0 or is logarithmic on request.
 type Figure struct {
 	Title, XLabel   string
 	XFromZero, LogX bool
 	Panels          []Panel
-	Map             *Map
-	Tiles           []Tile
 	// PanelHeight is the height of each panel in points, with its axis; 0 means 130.
 	PanelHeight float64
+	// Below are figures in the same picture, of which those without a point are left out.
+	Below []Figure
 }
 
 // Area is where the data of a panel stand in the picture, in points from its upper left corner, which are the units of
@@ -49,11 +50,12 @@ func (a Area) X(v float64) float64 {
 	return a.Left + (v-lo)/(hi-lo)*(a.Right-a.Left)
 }
 
-// Panel is one plot of the stack.
+// Panel is one plot of the stack: lines, or the cells of a matrix.
 type Panel struct {
 	YLabel string
 	LogY   bool
 	Lines  []Line
+	Cells  *Cells
 	// NoLegend says that the names of the lines are in the legend of another panel.
 	NoLegend bool
 }
@@ -118,6 +120,9 @@ func Format(path string) (string, error) {
 	}
 }
 
+// ErrNothing says that a figure has no point that can be shown.
+var ErrNothing = errors.New("figure: there is nothing to draw")
+
 // Write draws the figure in the format "png" or "svg". Panels without a point
 // that can be shown are left out; a figure without any is an error.
 func (f Figure) Write(w io.Writer, format string) error {
@@ -125,49 +130,51 @@ func (f Figure) Write(w io.Writer, format string) error {
 	return err
 }
 
-// Draw is Write; it says where the data stand.
+// Draw is Write; it says where the data of the panels stand.
 func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
+	c := &canvas{width: width}
+	areas, err := f.on(c)
+	if err != nil {
+		return nil, err
+	}
+	for _, below := range f.Below {
+		if _, err := below.on(c); err != nil && !errors.Is(err, ErrNothing) {
+			return nil, err
+		}
+	}
+	return areas, c.encode(w, format)
+}
+
+// on draws the figure below what is on a canvas.
+func (f Figure) on(c *canvas) ([]Area, error) {
 	panels, areas, err := f.plots()
 	if err != nil {
 		return nil, err
 	}
-	each := float64(panelHeight)
-	if f.PanelHeight > 0 {
-		each = f.PanelHeight
-	}
-	bottom := titleHeight + each*float64(len(panels)) + xLabelHeight // of the panels
-	c := &canvas{width: width, height: bottom}
-	if f.Map != nil {
-		c.height += mapHeight
-	}
-	if len(f.Tiles) > 0 {
-		c.height += tileHeight
-	}
-	c.fill(rectangle{0, 0, c.width, c.height}.corners(), color.White)
+	each := cmp.Or(f.PanelHeight, panelHeight)
 	f.drawTitle(c)
+	top := c.height + titleHeight
+	c.height = top + each*float64(len(panels)) + xLabelHeight
 	shared := rectangle{}
 	for _, p := range panels {
 		m := p.margins()
 		shared.left, shared.right = max(shared.left, m.left), max(shared.right, m.right)
 	}
 	for i, p := range panels {
-		frame := rectangle{6, titleHeight + each*float64(i), width - legendMargin, titleHeight + each*float64(i+1) - 8}
+		frame := rectangle{6, top + each*float64(i), width - legendMargin, top + each*float64(i+1) - 8}
 		if i == len(panels)-1 {
-			frame.bottom = bottom - 2
+			frame.bottom = c.height - 2
 		}
 		m := p.margins()
 		m.left, m.right = shared.left, shared.right
 		area := p.draw(c, frame, m)
 		areas[i].Left, areas[i].Right, areas[i].Top, areas[i].Bottom = area.left, area.right, area.top, area.bottom
 		p.drawLegend(c, point{width - legendMargin + 8, frame.top})
+		if p.scale != nil {
+			p.scale.drawScale(c, area)
+		}
 	}
-	if f.Map != nil {
-		f.Map.draw(c, rectangle{6, bottom + 6, width - legendMargin + scaleMargin, bottom + mapHeight - 6})
-	}
-	if err := drawTiles(c, rectangle{6, c.height - tileHeight + 14, width - 6, c.height - 4}, f.Tiles); err != nil {
-		return nil, err
-	}
-	return areas, c.encode(w, format)
+	return areas, nil
 }
 
 // plots returns those of the panels that have something to draw, over the same range of x, labelled below the last.
@@ -181,14 +188,14 @@ func (f Figure) plots() (plots []*panelPlot, areas []Area, err error) {
 		if p == nil {
 			continue
 		}
-		if f.PanelHeight >= tallPanel && !panel.LogY {
+		if f.PanelHeight >= tallPanel && !panel.LogY && panel.Cells == nil {
 			p.y.ticks = decimalTicks{count: 8}
 		}
 		xmin, xmax = min(xmin, p.x.min), max(xmax, p.x.max)
 		plots, areas = append(plots, p), append(areas, Area{Panel: i, LogX: f.LogX})
 	}
 	if len(plots) == 0 {
-		return nil, nil, fmt.Errorf("figure: there is nothing to draw")
+		return nil, nil, ErrNothing
 	}
 	if f.XFromZero && !f.LogX {
 		xmin, xmax = min(xmin, 0), max(xmax, 0)
@@ -219,14 +226,15 @@ func (f Figure) drawTitle(c *canvas) {
 		size *= min(1, (width-12)/w)
 	}
 	if f.Title != "" {
-		c.write(f.Title, point{middle, titleHeight / 2}, size, 0.5)
+		c.write(f.Title, point{middle, c.height + titleHeight/2}, size, 0.5)
 	}
 }
 
-// panelPlot is a panel with its legend, which stands beside it.
+// panelPlot is a panel with its legend, or the scale of its colours, which stands beside it.
 type panelPlot struct {
 	*axes
 	legend []Line
+	scale  *blocks
 }
 
 // drawLegend writes the names of the lines below each other, each after a piece of its line, smaller where there is no room.
@@ -264,7 +272,10 @@ func (l *Line) markSize() float64 {
 
 // plot is the plot of a panel; nil when it has no points.
 func (panel Panel) plot(logX bool) (*panelPlot, error) {
-	p := &panelPlot{axes: newAxes("", "", panel.YLabel)}
+	p := &panelPlot{axes: newAxes(panel.YLabel)}
+	if panel.Cells != nil {
+		return panel.Cells.plot(p)
+	}
 	p.grid = true
 	shown := 0
 	for _, line := range thinFirst(panel.Lines) {
@@ -318,17 +329,14 @@ func (panel Panel) plot(logX bool) (*panelPlot, error) {
 }
 
 // thinFirst puts thin lines in front, which others are drawn over.
-func thinFirst(lines []Line) []Line {
-	out := slices.Clone(lines)
-	slices.SortStableFunc(out, func(a, b Line) int {
-		switch {
-		case a.Thin == b.Thin:
-			return 0
-		case a.Thin:
-			return -1
+func thinFirst(lines []Line) (out []Line) {
+	for _, thin := range []bool{true, false} {
+		for _, l := range lines {
+			if l.Thin == thin {
+				out = append(out, l)
+			}
 		}
-		return 1
-	})
+	}
 	return out
 }
 

@@ -168,24 +168,44 @@ func TestTicks(t *testing.T) {
 	require.Equal(t, "1e-08 1e-06 0.0001 0.01 1", labels(logTicks{}.Ticks(1e-9, 9)))
 }
 
-// Tiles stand below the panels and make the figure higher.
-func TestTiles(t *testing.T) {
-	f := synthetic(10)
-	f.Tiles = []Tile{
-		{Title: "curve", XLabel: "x", YLabel: "y", Lines: []Line{{X: []float64{0, 0.2, 1}, Y: []float64{0, 0.9, 1}}}},
-		{Title: "counts", Counts: [][]float64{{40, 41}, {14, 97}}, Rows: []string{"no", "yes"}, Columns: []string{"no", "yes"}},
+// Figures stand below each other and make the picture higher: curves on axes of their own, and the cells of a table.
+func TestBelow(t *testing.T) {
+	f, counts := synthetic(10), [][]float64{{40, 41}, {14, 97.5}}
+	cells := &Cells{Rows: 2, Cols: 2, At: func(i, j int) float64 { return counts[i][j] }, RowNames: []string{"no", "yes"}, ColNames: []string{"no", "yes"}}
+	f.Below = []Figure{
+		{Title: "curve", XLabel: "x", Panels: []Panel{{YLabel: "y", Lines: []Line{{X: []float64{-500, 250}, Y: []float64{3, 3}}}}}},
+		{Title: "counts", Panels: []Panel{{Cells: cells}}},
+		{Title: "nothing"},
 	}
 	var b, plain bytes.Buffer
 	require.NoError(t, f.Write(&b, "svg"))
 	require.NoError(t, synthetic(10).Write(&plain, "svg"))
-	for _, text := range []string{"curve", "counts", ">41<", ">97<", ">yes<"} {
+	for _, text := range []string{"curve", "counts", ">41<", ">97.5<", ">yes<", ">-400<", ">200<"} {
 		require.Contains(t, b.String(), text)
 		require.NotContains(t, plain.String(), text)
 	}
-	f.Tiles[1].Rows = []string{"no"}
-	require.ErrorContains(t, f.Write(&b, "svg"), "2 rows of counts, but 1 names of rows")
-	f.Tiles[1].Rows, f.Tiles[1].Columns = []string{"no", "yes"}, []string{"one"}
-	require.ErrorContains(t, f.Write(&b, "svg"), "2 counts in row 0, but 1 names of columns")
+	require.NotContains(t, b.String(), "nothing")
+	cells.ColNames = []string{"one"}
+	require.ErrorContains(t, f.Write(&b, "svg"), "2 x 2 cells, but 2 names of rows and 1 of columns")
+}
+
+// A matrix is in colours, larger ones in blocks, with a scale of the values; entries that are not finite stay white.
+func TestCells(t *testing.T) {
+	cells := &Cells{Rows: 300, Cols: 2, At: func(i, j int) float64 {
+		if j == 1 {
+			return math.NaN()
+		}
+		return float64(i)
+	}}
+	f := Figure{XLabel: "column", Panels: []Panel{{YLabel: "row", Cells: cells}}}
+	var b bytes.Buffer
+	require.NoError(t, f.Write(&b, "svg"))
+	require.Equal(t, 1+mostBlocks+shades, strings.Count(b.String(), "Z\""), "the page, cells and scale")
+	for _, text := range []string{">row<", ">column<", ">0<", ">200<"} {
+		require.Contains(t, b.String(), text)
+	}
+	cells.Rows = 0
+	require.ErrorIs(t, f.Write(&b, "svg"), ErrNothing)
 }
 
 // The areas are those of the picture: the vertical line of a marker stands where X says.
@@ -233,25 +253,6 @@ func TestLongTitle(t *testing.T) {
 			}
 		}
 		require.Positive(t, ink)
-	}
-}
-
-// A free tile has axes that hold its points, and takes a single one, and none.
-func TestFreeTile(t *testing.T) {
-	cloud := Line{X: []float64{-500, 250, math.NaN()}, Y: []float64{3, 7, 1}, Points: true}
-	for _, tile := range []Tile{
-		{Free: true, Lines: []Line{cloud, {X: []float64{-500, 250}, Y: []float64{3, 3}}}},
-		{Free: true, Lines: []Line{{X: []float64{4}, Y: []float64{4}, Points: true}}},
-		{Free: true, Lines: []Line{{Points: true}}},
-	} {
-		f := synthetic(5)
-		f.Tiles = []Tile{tile}
-		var b bytes.Buffer
-		require.NoError(t, f.Write(&b, "svg"))
-		if len(tile.Lines) == 2 {
-			require.Contains(t, b.String(), ">-400<")
-			require.Contains(t, b.String(), ">200<")
-		}
 	}
 }
 

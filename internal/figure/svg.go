@@ -15,8 +15,8 @@ func (c *canvas) svg(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "<?xml version=\"1.0\"?>\n<svg width=\"%spt\" height=\"%spt\" viewBox=\"0 0 %s %s\" xmlns=\"http://www.w3.org/2000/svg\">\n<g font-family=\"Liberation Sans, Arial, Helvetica, sans-serif\">\n",
 		short(c.width), short(c.height), short(c.width), short(c.height))
-	for k := range c.shapes {
-		s := &c.shapes[k]
+	page := shape{points: rectangle{0, 0, c.width, c.height}.corners(), filled: true, color: color.White}
+	for _, s := range append([]shape{page}, c.shapes...) {
 		switch {
 		case s.text != "":
 			s.svgText(out)

@@ -43,6 +43,16 @@ func (t decimalTicks) Ticks(lo, hi float64) []tick {
 	return ticks
 }
 
+// names are ticks at 0, 1, and so on.
+type names []string
+
+func (n names) Ticks(float64, float64) (ticks []tick) {
+	for k, name := range n {
+		ticks = append(ticks, tick{float64(k), name})
+	}
+	return ticks
+}
+
 // niceStep returns the smallest of 1, 2, 5 times a power of ten that is at least x.
 func niceStep(x float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(x)))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate"
@@ -16,7 +15,6 @@ import (
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/internal/words"
-	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -40,18 +38,10 @@ func (d *drawing) onPage() (webpage.Figure, error) {
 	return webpage.Draw(d.id, d.caption, d.caption, d.about, d.figure)
 }
 
-// tiles are the panels of a drawing as tiles of another figure, with titles; their axes are free, or from 0 to 1.
-func (d *drawing) tiles(free bool, titles ...string) (list []figure.Tile) {
-	for k, p := range d.figure.Panels {
-		list = append(list, figure.Tile{Title: titles[k], XLabel: d.figure.XLabel, YLabel: p.YLabel, Free: free, Lines: p.Lines})
-	}
-	return list
-}
-
 // Statistics is what --plot draws, about the choice of the best method: the validation error and the coefficients over
-// lambda, and below them the predictions: targets and residuals, or the ROC curve and the confusion table of a
-// classifier, or the matrix. Where the weights have no curve, as those of a support vector machine and of a matrix,
-// what the run had reached stands above.
+// lambda, and below them the predictions as they are on the page, with the confusion table of a classifier, or the
+// matrix. Where the weights have no curve, as those of a support vector machine and of a matrix, what the run had
+// reached stands above.
 func Statistics(run *Run, split *dataset.Split, results []*tune.Result) figure.Figure {
 	r := evaluate.Best(results)
 	var f figure.Figure
@@ -65,68 +55,65 @@ func Statistics(run *Run, split *dataset.Split, results []*tune.Result) figure.F
 	} else if f = progressFigure(run, results); len(results) == 1 && !searches(r.Method) {
 		f.Panels = f.Panels[:1] // the others are about the method
 	}
-	switch j := run.Judge.Of(r); {
-	case r.Refit == nil:
-	case r.RefitFit.Matrix != nil:
-		f.Map = heatMap(r.RefitFit.Matrix)
-	case r.RefitFit.Labels != nil:
-		f.Tiles = classifierTiles(run, split, r)
-	case j != nil:
-		titles := []string{"targets, " + whereJudged[j.On], "residuals"}
-		if r.RefitFit.Hazard {
-			titles = []string{"without an event, by thirds of the hazard (orange: highest), " + whereJudged[j.On]}
+	f.Below = matrixFigure(r)
+	if j := run.Judge.Of(r); j != nil && !j.Entries {
+		for _, d := range predictionDrawings(run, j, r.RefitFit) {
+			d.figure.Title += ", " + whereJudged[j.On]
+			f.Below = append(f.Below, d.figure)
 		}
-		f.Tiles = predictionDrawings(run, j, r.RefitFit)[0].tiles(true, titles...)
+		if r.RefitFit.Labels != nil {
+			f.Below = append(f.Below, confusionFigure(run, j, r.RefitFit))
+		}
 	}
 	return f
 }
 
-// heatMap shows a completed matrix.
-func heatMap(m *problems.Matrix) *figure.Map {
+// matrixFigure shows a completed matrix; nil where there is none.
+func matrixFigure(r *tune.Result) []figure.Figure {
+	m := r.RefitFit.Matrix
+	if r.Refit == nil || m == nil {
+		return nil
+	}
 	rows, cols := m.Dims()
-	return &figure.Map{Title: "completed matrix", XLabel: "column", YLabel: "row", Rows: rows, Cols: cols, At: m.At}
+	return []figure.Figure{{Title: "completed matrix", XLabel: "column", PanelHeight: tallPanel, Panels: []figure.Panel{
+		{YLabel: "row", Cells: &figure.Cells{Rows: rows, Cols: cols, At: m.At}},
+	}}}
 }
 
 // whereJudged names the rows of predictions that were judged, in a few words.
 var whereJudged = map[string]string{evaluate.OnTest: "test rows", evaluate.OnFolds: "by cross-validation", evaluate.OnValidation: "validation rows"}
 
-// classifierTiles are the ROC curve, of two labels, and the confusion table of a classifier: on the rows that it is
-// judged by, or, where there are none, on those that it was trained on.
-func classifierTiles(run *Run, split *dataset.Split, r *tune.Result) (tiles []figure.Tile) {
-	fit, names, where := r.RefitFit, run.labels(r.RefitFit), trainingRows(run)+" rows"
-	d := run.Judge.Of(r)
-	if d != nil {
-		where = whereJudged[d.On]
-	} else {
-		d = run.Judge.Trained(split.Train, fit)
+// confusionFigure is the confusion table of a classifier.
+func confusionFigure(run *Run, j *evaluate.Judged, fit tune.Fit) figure.Figure {
+	names := run.labels(fit)
+	n, by := j.Confusion(len(names)), ""
+	if j.Weight != nil {
+		by = " by weight"
 	}
-	if !fit.Classes() {
-		if curve := rocOf(d, names); curve != nil {
-			tiles = curve.tiles(false, strings.Replace(curve.caption, "ROC curve", "ROC, "+where, 1))
-		}
+	cells := &figure.Cells{Rows: len(names), Cols: len(names), RowNames: names, ColNames: names, At: func(i, k int) float64 { return n[i][k] }}
+	return figure.Figure{
+		Title: "confusion" + by + ", " + whereJudged[j.On], XLabel: "predicted label", PanelHeight: float64(100 + 20*len(names)),
+		Panels: []figure.Panel{{YLabel: "label", Cells: cells}},
 	}
-	title := "confusion, " + where
-	if d.Weight != nil {
-		title = "confusion by weight, " + where
-	}
-	return append(tiles, figure.Tile{Title: title, XLabel: "predicted label", YLabel: "label", Counts: d.Confusion(len(names)), Columns: names, Rows: names})
 }
 
 // predictionDrawings are those that fit the model.
-func predictionDrawings(run *Run, j *evaluate.Judged, fit tune.Fit) []*drawing {
-	switch {
+func predictionDrawings(run *Run, j *evaluate.Judged, fit tune.Fit) (list []*drawing) {
+	switch names := run.labels(fit); {
 	case fit.Classes(): // the confusion table has it
-		return nil
 	case fit.Hazard:
-		return []*drawing{risksOf(j)}
+		list = append(list, risksOf(j))
 	case fit.Labels == nil:
-		return []*drawing{residualsOf(j)}
+		list = append(list, residualsOf(j))
+	default:
+		if run.logOdds() {
+			list = append(list, calibrationOf(j, names[1]))
+		}
+		if slices.Contains(j.Y, 0) && slices.Contains(j.Y, 1) {
+			list = append(list, rocOf(j, names))
+		}
 	}
-	names := run.labels(fit)
-	if run.logOdds() {
-		return []*drawing{calibrationOf(j, names[1]), rocOf(j, names)}
-	}
-	return []*drawing{rocOf(j, names)}
+	return list
 }
 
 // roc returns the shares of other rows (x) and of rows of label 1 (y) whose value is above a threshold, for all
@@ -146,17 +133,14 @@ func diagonal() figure.Line {
 	return figure.Line{X: []float64{0, 1}, Y: []float64{0, 1}, Style: guideStyle}
 }
 
-// rocOf is the ROC curve; nil where there is one label alone.
+// rocOf is the ROC curve of rows of both labels.
 func rocOf(j *evaluate.Judged, names []string) *drawing {
-	if !slices.Contains(j.Y, 0) || !slices.Contains(j.Y, 1) {
-		return nil
-	}
 	x, y, area := roc(j.Value, j.Y, j.Weight)
 	curve := figure.Line{Name: "model", X: webpage.Thinned(x, mostPoints), Y: webpage.Thinned(y, mostPoints)}
 	return &drawing{
 		"roc", fmt.Sprintf("ROC curve, area %.3f", area),
 		fmt.Sprintf("The share of %s that is found over the share of %s that is called %s, for all thresholds. The diagonal is chance. The area below the curve is %.3f.", names[1], names[0], names[1], area),
-		figure.Figure{Title: "ROC curve", XLabel: "share of " + names[0] + " called " + names[1], XFromZero: true, PanelHeight: tallPanel,
+		figure.Figure{Title: fmt.Sprintf("ROC curve, area %.3f", area), XLabel: "share of " + names[0] + " called " + names[1], XFromZero: true, PanelHeight: tallPanel,
 			Panels: []figure.Panel{{YLabel: "share of " + names[1] + " found", Lines: []figure.Line{diagonal(), curve}}}},
 	}
 }
@@ -262,7 +246,7 @@ func risksOf(d *evaluate.Judged) *drawing {
 	}
 	return &drawing{
 		"risks", "Share of rows without an event over time (Kaplan and Meier), by thirds of the predicted hazards", about[:len(about)-1] + ".",
-		figure.Figure{Title: "without an event", XLabel: "time", XFromZero: true, PanelHeight: tallPanel, Panels: []figure.Panel{
+		figure.Figure{Title: "without an event, by thirds of the hazard", XLabel: "time", XFromZero: true, PanelHeight: tallPanel, Panels: []figure.Panel{
 			{YLabel: "share without an event", Lines: lines},
 		}},
 	}

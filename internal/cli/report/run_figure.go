@@ -150,9 +150,7 @@ func traceFigure(r *tune.Result) figure.Figure {
 			column("test, refit", 3, refit(func(e *tune.Errors) *float64 { return e.Test })),
 		}, chosenPoints(r, float64(len(r.Trace)))...)}},
 	}
-	if r.Refit != nil && r.RefitFit.Matrix != nil {
-		f.Map = heatMap(r.RefitFit.Matrix)
-	}
+	f.Below = matrixFigure(r)
 	for _, p := range []struct {
 		label string
 		value func(tune.Event) *float64
@@ -217,7 +215,7 @@ func traceDrawing(run *Run, results []*tune.Result) *drawing {
 		about = "Errors and measures of progress over the iterations."
 	}
 	f.XLabel, _, _ = strings.Cut(f.XLabel, " (")
-	f.XFromZero, f.Map = len(results) > 1, nil
+	f.XFromZero, f.Below = len(results) > 1, nil
 	if !slices.ContainsFunc(f.Panels, func(p figure.Panel) bool {
 		return slices.ContainsFunc(p.Lines, func(l figure.Line) bool { return len(l.X) > 0 })
 	}) {

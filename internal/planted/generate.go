@@ -8,11 +8,8 @@ import (
 
 // Generate makes the case of that ID. The class follows from the seed, too.
 func Generate(id ID) *Case {
-	switch id.Mode {
-	case Far:
+	if id.Mode == Far {
 		return far(id)
-	case Exact:
-		return tiny(id)
 	}
 	d := newDraw(id.Seed, 0x70616e74)
 	var c *Case

@@ -217,7 +217,7 @@ var modes map[string]func(Run, ID, *Tally)
 
 func init() {
 	modes = map[string]func(Run, ID, *Tally){Verdicts: Run.verdicts, Relations: Run.relations, Updates: Run.updates,
-		Lies: Run.lies, Far: Run.verdicts, Exact: Run.verdicts}
+		Lies: Run.lies, Far: Run.verdicts}
 }
 
 // Modes returns the names of the modes, sorted.

@@ -56,12 +56,8 @@ func (s *shrinker) try(change func(c *Case)) bool {
 	return true
 }
 
-// complete makes b and q follow from the planted points again, or finds the truth anew where none were. The error says
-// what does not hold.
+// complete makes b and q follow from the planted points again. The error says what does not hold.
 func (c *Case) complete() error {
-	if c.ID.Mode == Exact {
-		return c.decide()
-	}
 	if c.Class == Optimal {
 		c.DualX = c.X
 	}
@@ -198,9 +194,6 @@ func sameRows(a, b [][]float64) bool { return slices.EqualFunc(a, b, slices.Equa
 func (s *shrinker) numbers() {
 	lists := func(c *Case) [][]float64 {
 		out := slices.Concat(c.P, c.A)
-		if c.ID.Mode == Exact {
-			return append(out, c.B, c.Q)
-		}
 		out = append(out, c.X, c.S, c.Z, c.Ray, c.Farkas)
 		if c.Class != Optimal {
 			out = append(out, c.DualX)

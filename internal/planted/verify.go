@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/planted/exact"
 )
 
 // rounding is the error that planted points may have, relative to the terms that they
@@ -125,14 +124,38 @@ func (c *Case) verifyRay() error {
 
 // verifyConvexity wants P positive semidefinite but in the class Nonconvex.
 func (c *Case) verifyConvexity() error {
-	var p [][]*big.Rat
-	for _, row := range c.P {
-		p = append(p, exact.Rationals(row))
-	}
-	if convex := exact.Semidefinite(p); convex == (c.Class == Nonconvex) {
+	if convex := semidefinite(c.P); convex == (c.Class == Nonconvex) {
 		return fmt.Errorf("a program of the class %v has a convex P: %v", c.Class, convex)
 	}
 	return nil
+}
+
+// semidefinite eliminates in rational numbers, without any rounding.
+func semidefinite(p [][]float64) bool {
+	a := make([][]*big.Rat, len(p))
+	for i, row := range p {
+		for _, v := range row {
+			a[i] = append(a[i], new(big.Rat).SetFloat64(v))
+		}
+	}
+	for k, own := range a {
+		if own[k].Sign() < 0 {
+			return false
+		}
+		for i := k + 1; i < len(a); i++ {
+			switch {
+			case own[i].Sign() == 0:
+			case own[k].Sign() == 0:
+				return false
+			default:
+				factor := new(big.Rat).Quo(own[i], own[k])
+				for j := k + 1; j < len(a); j++ {
+					a[i][j].Sub(a[i][j], new(big.Rat).Mul(factor, own[j]))
+				}
+			}
+		}
+	}
+	return true
 }
 
 // inCones wants the parts of v in their cones to rounding.

@@ -22,7 +22,7 @@ func TestUsage(t *testing.T) {
 
 // TestTable runs a few cases of every mode twice.
 func TestTable(t *testing.T) {
-	for _, mode := range []string{"verdict", "relation", "update", "judge", "exact"} {
+	for _, mode := range []string{"verdict", "relation", "update", "judge"} {
 		table := func(workers string) string {
 			var out, errOut bytes.Buffer
 			args := []string{"-mode", mode, "-n", "130", "-scale", "0,3", "-workers", workers}

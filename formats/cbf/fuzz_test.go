@@ -3,8 +3,10 @@ package cbf
 import (
 	"bytes"
 	"math/rand/v2"
-	"reflect"
+	"path/filepath"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/readertest"
@@ -13,20 +15,13 @@ import (
 const head = "VER\n4\nOBJSENSE\nMIN\n"
 
 var format = readertest.Program[Model]{
-	Ending: ".cbf", Read: read, Decode: Decode, Encode: Encode, Open: Read, Write: Write,
+	Ending: ".cbf", Read: read, Decode: Decode, Open: Read, Then: roundTrip,
 	Conic: func(m *Model) (*backends.Problem, error) {
 		p, err := m.Conic()
 		if err != nil {
 			return nil, err
 		}
 		return p.Problem, nil
-	},
-	Difference: func(m, again *Model) string {
-		again.Version = min(again.Version, m.Version) // raised where the cones need it
-		if !reflect.DeepEqual(m, again) {
-			return "some field"
-		}
-		return ""
 	},
 	Files: []string{"testdata/small.cbf", "testdata/cones.cbf"},
 	Texts: []string{
@@ -38,6 +33,17 @@ var format = readertest.Program[Model]{
 	},
 	Words: []string{"VER", "OBJSENSE", "MIN", "MAX", "VAR", "CON", "PSDVAR", "PSDCON", "POWCONES", "POW*CONES", "OBJFCOORD", "OBJACOORD", "OBJBCOORD", "FCOORD", "ACOORD", "BCOORD", "HCOORD", "DCOORD",
 		"INT", "F", "L+", "L-", "L=", "Q", "QR", "EXP", "EXP*", "SVECPSD", "GMEANABS", "GMEANABS*", "@0:POW", "@0:POW*", "@1:POW", "4", "5", "6"},
+}
+
+// roundTrip writes a model and reads it again.
+func roundTrip(t *testing.T, m *Model) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "out.cbf.gz")
+	require.NoError(t, Write(path, m))
+	again, err := Read(path)
+	require.NoError(t, err)
+	again.Version = min(again.Version, m.Version) // raised where the cones need it
+	require.Equal(t, m, again)
 }
 
 func FuzzRead(f *testing.F) {

@@ -1,16 +1,19 @@
 package cbf
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/conetune/conetune/formats/internal/program"
+	"github.com/conetune/conetune/internal/textfile"
 )
 
 // Write writes the model to a file, gzipped when the path ends in .gz. The file appears whole or not at all.
-func Write(path string, m *Model) error { return program.Write(path, m, Encode) }
+func Write(path string, m *Model) error {
+	return textfile.Write(path, func(w io.Writer) error { return Encode(w, m) })
+}
 
 // Encode writes the model, entries in their order, with numbers of as many digits
 // as it takes to read the same doubles back. The version is raised where the cones
@@ -23,26 +26,27 @@ func Encode(w io.Writer, m *Model) error {
 	if m.Maximize {
 		sense = "MAX"
 	}
-	return program.Encode(w, func(out *program.Encoder) {
-		e := &encoder{out}
-		e.Text("VER\n", strconv.Itoa(m.neededVersion()), "\n\nOBJSENSE\n", sense, "\n")
-		primal, dual := e.powers("POWCONES", Power, m), e.powers("POW*CONES", DualPower, m)
-		e.cones("VAR", m.Var, primal, dual)
-		e.orders("PSDVAR", m.PSDVar)
-		e.cones("CON", m.Con, primal, dual)
-		e.orders("PSDCON", m.PSDCon)
-		for _, s := range sections {
-			e.count(s.keyword, s.length(m))
-			for k := range s.length(m) {
-				c := s.at(m, k)
-				e.Entry(c.v, c.i[:len(s.indices)]...)
+	e := &encoder{bufio.NewWriter(w)}
+	e.printf("VER\n%d\n\nOBJSENSE\n%s\n", m.neededVersion(), sense)
+	primal, dual := e.powers("POWCONES", Power, m), e.powers("POW*CONES", DualPower, m)
+	e.cones("VAR", m.Var, primal, dual)
+	e.orders("PSDVAR", m.PSDVar)
+	e.cones("CON", m.Con, primal, dual)
+	e.orders("PSDCON", m.PSDCon)
+	for _, s := range sections {
+		e.count(s.keyword, s.length(m))
+		for k := range s.length(m) {
+			c := s.at(m, k)
+			for _, i := range c.i[:len(s.indices)] {
+				e.printf("%d ", i)
 			}
-			if s.keyword == "OBJACOORD" && m.Constant != 0 {
-				e.Text("\nOBJBCOORD\n")
-				e.Entry(m.Constant)
-			}
+			e.printf("%v\n", c.v)
 		}
-	})
+		if s.keyword == "OBJACOORD" && m.Constant != 0 {
+			e.printf("\nOBJBCOORD\n%v\n", m.Constant)
+		}
+	}
+	return e.Flush()
 }
 
 // neededVersion is that of the model, or a later one that has its cones.
@@ -59,13 +63,16 @@ func (m *Model) neededVersion() int {
 	return v
 }
 
-// encoder writes the sections.
-type encoder struct{ *program.Encoder }
+// encoder writes the sections; the first error stays in it. A number stands in the shortest form that reads back as the
+// same double.
+type encoder struct{ *bufio.Writer }
+
+func (e *encoder) printf(format string, args ...any) { _, _ = fmt.Fprintf(e, format, args...) }
 
 // count opens a section of n lines, unless there are none.
 func (e *encoder) count(section string, n int) {
 	if n > 0 {
-		e.Text("\n", section, "\n", strconv.Itoa(n), "\n")
+		e.printf("\n%s\n%d\n", section, n)
 	}
 }
 
@@ -86,12 +93,12 @@ func (e *encoder) powers(section string, kind Kind, m *Model) map[string]int {
 		}
 	}
 	if len(list) > 0 {
-		e.Text(fmt.Sprintf("\n%s\n%d %d\n", section, len(list), sum))
+		e.printf("\n%s\n%d %d\n", section, len(list), sum)
 	}
 	for _, powers := range list {
-		e.Text(strconv.Itoa(len(powers)) + "\n")
+		e.printf("%d\n", len(powers))
 		for _, v := range powers {
-			e.Entry(v)
+			e.printf("%v\n", v)
 		}
 	}
 	return number
@@ -101,7 +108,7 @@ func (e *encoder) cones(section string, cones []Cone, primal, dual map[string]in
 	if len(cones) == 0 {
 		return
 	}
-	e.Text(fmt.Sprintf("\n%s\n%d %d\n", section, total(cones), len(cones)))
+	e.printf("\n%s\n%d %d\n", section, total(cones), len(cones))
 	for _, c := range cones {
 		name := string(c.Kind)
 		switch c.Kind {
@@ -110,14 +117,14 @@ func (e *encoder) cones(section string, cones []Cone, primal, dual map[string]in
 		case DualPower:
 			name = fmt.Sprintf("@%d:%s", dual[fmt.Sprint(c.Powers)], name)
 		}
-		e.Text(name + " " + strconv.Itoa(c.Dim) + "\n")
+		e.printf("%s %d\n", name, c.Dim)
 	}
 }
 
 func (e *encoder) orders(section string, orders []int) {
 	e.count(section, len(orders))
 	for _, n := range orders {
-		e.Text(strconv.Itoa(n) + "\n")
+		e.printf("%d\n", n)
 	}
 }
 

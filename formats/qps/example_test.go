@@ -3,7 +3,6 @@ package qps_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/conetune/conetune/backends"
@@ -57,36 +56,4 @@ func Example() {
 	// bread 2.000
 	// milk 0.400
 	// cost 5.200, one more unit of energy costs 0.600
-}
-
-func ExampleEncode() {
-	m, err := qps.Decode("diet.mps", strings.NewReader(diet))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	m.Maximize = true
-	m.ColumnLower[1], m.ColumnUpper[1] = -1, 1
-	if err := qps.Encode(os.Stdout, m); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// NAME diet
-	// OBJSENSE
-	//  MAX
-	// ROWS
-	//  N cost
-	//  G energy
-	// COLUMNS
-	//  bread cost 2
-	//  bread energy 4
-	//  milk cost 3
-	//  milk energy 5
-	// RHS
-	//  RHS energy 10
-	// BOUNDS
-	//  UP BND bread 2
-	//  LO BND milk -1
-	//  UP BND milk 1
-	// ENDATA
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/james-bowman/sparse"
+
 	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/textfile"
 )
@@ -46,7 +48,11 @@ func (r *reader) checkFinite() error {
 		}
 	}
 	sections := [...]string{"COLUMNS", r.quadraticName}
-	for k, entries := range [...][]float64{values(r.m.A), values(r.m.P)} {
+	for k, a := range [...]*sparse.CSC{r.m.A, r.m.P} {
+		if a == nil {
+			continue
+		}
+		entries := a.RawMatrix().Data
 		if at := slices.IndexFunc(entries, func(v float64) bool { return !program.Finite(v) }); at >= 0 {
 			return r.s.Errorf(0, sections[k], "repeated entries add up to %g", entries[at])
 		}

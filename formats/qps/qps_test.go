@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -277,7 +275,7 @@ func TestErrorsFixed(t *testing.T) {
 	}
 }
 
-// random makes a model that the format can hold exactly.
+// random makes a model without a quadratic term.
 func random(rng *rand.Rand) *Model {
 	rows, n := rng.IntN(6), 1+rng.IntN(6)
 	number := func() float64 {
@@ -290,9 +288,8 @@ func random(rng *rand.Rand) *Model {
 			return rng.NormFloat64() * math.Pow(10, float64(rng.IntN(30)-15))
 		}
 	}
-	m := &Model{Name: "random", Maximize: rng.IntN(2) == 0, Constant: number()}
+	m := &Model{Maximize: rng.IntN(2) == 0, Constant: number()}
 	m.Rows, m.Columns, m.Q = make([]string, rows), make([]string, n), make([]float64, n)
-	m.Rename()
 	sides := func() (l, u float64) {
 		l, u = number(), number()
 		l, u = min(l, u), max(l, u)
@@ -313,7 +310,6 @@ func random(rng *rand.Rand) *Model {
 		m.RowLower, m.RowUpper = append(m.RowLower, l), append(m.RowUpper, u)
 	}
 	ptr, ind, data := []int{0}, []int{}, []float64{}
-	qptr, qind, qdata := []int{0}, []int{}, []float64{}
 	for j := range n {
 		m.Q[j] = number()
 		l, u := sides()
@@ -323,65 +319,10 @@ func random(rng *rand.Rand) *Model {
 				ind, data = append(ind, i), append(data, number())
 			}
 		}
-		for i := range j + 1 {
-			if rng.IntN(2) == 0 {
-				qind, qdata = append(qind, i), append(qdata, number())
-			}
-		}
-		ptr, qptr = append(ptr, len(ind)), append(qptr, len(qind))
+		ptr = append(ptr, len(ind))
 	}
 	m.A = sparse.NewCSC(rows, n, ptr, ind, data)
-	if len(qind) > 0 {
-		m.P = sparse.NewCSC(n, n, qptr, qind, qdata)
-	}
 	return m
-}
-
-func TestRoundTrip(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 1))
-	for range 300 {
-		m := random(rng)
-		require.NoError(t, Encode(io.Discard, m))
-		format.RoundTrip(t, m)
-	}
-}
-
-func TestWriteFile(t *testing.T) {
-	m, err := Read("testdata/fixed.mps")
-	require.NoError(t, err)
-	path := filepath.Join(t.TempDir(), "out.mps.gz")
-	assert.ErrorContains(t, Write(path, m), "see Rename")
-	assert.NoFileExists(t, path)
-	m.Rename()
-	require.NoError(t, Write(path, m))
-	got, err := Read(path)
-	require.NoError(t, err)
-	m.Name = "TWO"
-	assert.Equal(t, m, got)
-}
-
-func TestEncodeErrors(t *testing.T) {
-	for _, c := range []struct {
-		change func(*Model)
-		says   string
-	}{
-		{func(m *Model) { m.Rows[0] = "a b" }, "blank"},
-		{func(m *Model) { m.Rows[0] = m.Rows[1] }, "twice"},
-		{func(m *Model) { m.Rows[0] = m.Objective }, "twice"},
-		{func(m *Model) { m.Columns[0] = "" }, "empty"},
-		{func(m *Model) { m.RowLower[0] = 99 }, "sides"},
-		{func(m *Model) { m.RowUpper[0] = 1e25 }, "infinite"},
-		{func(m *Model) { m.ColumnUpper[0] = -inf }, "bounds"},
-		{func(m *Model) { m.ColumnUpper[0] = 1e20 }, "infinite"},
-		{func(m *Model) { m.Q[0] = math.NaN() }, "NaN"},
-		{func(m *Model) { m.Q = nil }, "do not fit"},
-		{func(m *Model) { m.A = sparse.NewCSC(1, 1, []int{0, 0}, nil, nil) }, "1 x 1"},
-	} {
-		m, err := Read("testdata/small.qps")
-		require.NoError(t, err)
-		c.change(m)
-		assert.ErrorContains(t, Encode(&bytes.Buffer{}, m), c.says)
-	}
 }
 
 // BenchmarkDecode reads a file of about 10 MB.

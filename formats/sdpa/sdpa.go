@@ -1,4 +1,4 @@
-// Package sdpa reads and writes semidefinite programs in the sparse format of SDPA.
+// Package sdpa reads semidefinite programs in the sparse format of SDPA.
 //
 // # Formulation
 //

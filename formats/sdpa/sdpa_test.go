@@ -93,25 +93,6 @@ func random(rng *rand.Rand) *Model {
 	return m
 }
 
-func TestRoundTrip(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	format.RoundTrips(t, 200, func() *Model { return random(rng) })
-}
-
-func TestEncodeErrors(t *testing.T) {
-	for _, m := range []*Model{
-		{C: []float64{1}},
-		{Blocks: []int{0}},
-		{Blocks: []int{2}, C: []float64{math.NaN()}},
-		{Blocks: []int{2}, Entries: []Entry{{1, 0, 0, 0, 1}}},
-		{Blocks: []int{2}, Entries: []Entry{{0, 0, 0, 1, 1}}},
-		{Blocks: []int{-2}, Entries: []Entry{{0, 0, 1, 0, 1}}},
-		{Blocks: []int{2}, Entries: []Entry{{0, 0, 1, 0, math.Inf(1)}}},
-	} {
-		assert.Error(t, Encode(&bytes.Buffer{}, m), "%v", m)
-	}
-}
-
 // TestConic compares b - Ax with the matrices, summed entry by entry, and A'z with
 // scalar products of matrices.
 func TestConic(t *testing.T) {

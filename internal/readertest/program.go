@@ -1,7 +1,6 @@
 package readertest
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -19,17 +18,11 @@ type Program[M any] struct {
 	Ending string
 	Read   func(s *textfile.Source) (*M, error)
 	Decode func(name string, r io.Reader) (*M, error)
-	Encode func(w io.Writer, m *M) error
 	Open   func(path string) (*M, error)
-	Write  func(path string, m *M) error
 	// Conic makes the conic program; the error is for one that is too large.
 	Conic func(m *M) (*backends.Problem, error)
-	// Unfit says that the error of Encode is due, since the format cannot hold the model. Nil stands for never.
-	Unfit func(err error) bool
-	// Difference says what is not the same in a model that was written and read again, "" for nothing.
-	Difference func(m, again *M) string
-	// Vary, if not nil, makes another model of one, for a second round trip in Check.
-	Vary func(m *M)
+	// Then, if not nil, checks a model that was read.
+	Then func(t *testing.T, m *M)
 	// Files and Texts are seeds of Fuzz and Mutations, Words the words of the format.
 	Files, Texts, Words []string
 }
@@ -45,8 +38,7 @@ func (p *Program[M]) Mutations(t *testing.T) {
 	Mutations(Texts(t, p.Files, p.Texts), p.Words, Count(), func(text []byte) bool { return p.Check(t, text) })
 }
 
-// Check reads a text: what is read is a valid program, or one that is too large, and is the same after it was written and
-// read again. It says whether there was a model.
+// Check reads a text: what is read is a valid program, or one that is too large. It says whether there was a model.
 func (p *Program[M]) Check(t *testing.T, text []byte) bool {
 	t.Helper()
 	var m *M
@@ -61,58 +53,10 @@ func (p *Program[M]) Check(t *testing.T, text []byte) bool {
 		}
 		return nil
 	})
-	if ok {
-		p.RoundTrip(t, m)
-		if p.Vary != nil {
-			p.Vary(m)
-			p.RoundTrip(t, m)
-		}
+	if ok && p.Then != nil {
+		p.Then(t, m)
 	}
 	return ok
-}
-
-// RoundTrip writes the model and reads it again.
-func (p *Program[M]) RoundTrip(t *testing.T, m *M) {
-	t.Helper()
-	var out bytes.Buffer
-	if err := p.Encode(&out, m); err != nil {
-		if p.Unfit == nil || !p.Unfit(err) {
-			t.Fatal(err)
-		}
-		return
-	}
-	again, err := p.Decode("again"+p.Ending, &out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if what := p.Difference(m, again); what != "" {
-		t.Fatalf("the round trip changes the model: %s\n%+v\n%+v", what, m, again)
-	}
-}
-
-// RoundTrips writes and reads n models, and those of the files, gzipped, by their paths.
-func (p *Program[M]) RoundTrips(t *testing.T, n int, model func() *M) {
-	t.Helper()
-	for range n {
-		p.RoundTrip(t, model())
-	}
-	for _, name := range p.Files {
-		m, err := p.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), "out"+p.Ending+".gz")
-		if err := p.Write(path, m); err != nil {
-			t.Fatal(err)
-		}
-		again, err := p.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if what := p.Difference(m, again); what != "" {
-			t.Fatalf("%s: the round trip changes the model: %s", name, what)
-		}
-	}
 }
 
 // Solve solves a program by the native solver, which the test imports.

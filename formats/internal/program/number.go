@@ -1,5 +1,5 @@
-// Package program is what the readers and writers of programs share: numbers and entries of sparse matrices as they come
-// from a file, what they take of memory, and lines of output.
+// Package program is what the readers of programs share: numbers and entries of sparse matrices as they come
+// from a file, and what they take of memory.
 package program
 
 import (

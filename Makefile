@@ -75,7 +75,7 @@ cross: $(if $(SOLVERS),transpile)
 # The fuzz targets of the readers, each for FUZZTIME, two at a time. What one finds is left in testdata/fuzz of its package.
 FUZZTIME     ?= 60s
 FUZZ_READERS  = formats/qps:FuzzRead formats/cbf:FuzzRead formats/sdpa:FuzzRead internal/libsvm:FuzzRead \
-	internal/textfile:FuzzDecimal internal/libsvm:FuzzBlocks \
+	internal/textfile:FuzzDecimal \
 	table/input:FuzzReadFolds problems/groups:FuzzRead problems/matcomp:FuzzReadEntries table:FuzzDecode table:FuzzFormats
 
 # Go before 1.27 sometimes ends a run whose time is over with "context deadline exceeded" though no input failed

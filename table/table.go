@@ -104,32 +104,32 @@ func readOnce(in *input, o Options, joined *Dialect, parts *parts) (*Table, erro
 	if joined != nil {
 		separator = joined.Separator
 	}
-	s, err := in.open(o, joined != nil, separator)
+	s, wide, err := in.open(o, joined != nil, separator)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
 	t := &Table{name: in.name, missing: o.Missing}
-	dialect, _ := sniff(s.Source, o)
+	dialect, _ := sniff(s, o)
 	if joined != nil {
 		dialect = *joined
 	}
 	t.dialect = dialect
-	r := &reader{table: t, source: s.Source, latin: o.Encoding == Latin1, parts: parts, missing: newSpellings(o.Missing)}
+	r := &reader{table: t, source: s, latin: o.Encoding == Latin1, parts: parts, missing: newSpellings(o.Missing)}
 	if err := r.readNames(); err != nil {
 		return t, err
 	}
 	r.width = len(t.columns)
 	r.codes = make([]map[string]uint32, r.width)
 	r.verbatim = t.verbatim(o)
-	err = textfile.Blocks(s.Source, func(b *textfile.Block, p *part) error { return p.read(r, b) }, func(_ *textfile.Block, p *part) error { return r.merge(p) })
+	err = textfile.Blocks(s, func(b *textfile.Block, p *part) error { return p.read(r, b) }, func(_ *textfile.Block, p *part) error { return r.merge(p) })
 	if err != nil {
 		return t, err
 	}
 	if err := r.check(o); err != nil {
 		return nil, err
 	}
-	r.tell(s, joined != nil)
+	r.tell(wide, joined != nil)
 	if parts != nil {
 		return t, r.hand()
 	}
@@ -301,13 +301,16 @@ func (r *reader) check(o Options) error {
 }
 
 // tell notes what is unusual about the file.
-func (r *reader) tell(s *stream, joined bool) {
+func (r *reader) tell(wide, joined bool) {
 	t := r.table
-	encoding := s.encoding
+	encoding := ""
+	if wide {
+		encoding = "UTF-16"
+	}
 	if r.latins > 0 {
 		encoding = "Latin-1 (Windows-1252) text"
 	}
-	t.findings = append(t.dialect.findings(s.packed, encoding), t.findings...)
+	t.findings = append(t.dialect.findings(r.source.Packed, encoding), t.findings...)
 	if joined {
 		t.findings = append(t.findings, Finding{Kind: "dialect", Text: "texts in quotes have line ends, which are read as blanks: lines in messages count without them"})
 	}

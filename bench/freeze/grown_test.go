@@ -31,19 +31,18 @@ func TestGrown(t *testing.T) {
 		require.NoError(t, shape.write(b))
 		rows, nonzeros := 0, 0
 		for _, name := range parts {
-			read := func(dir string) *libsvm.Table {
-				path := filepath.Join(dir, shape.folder(), name+".svm")
-				m, err := textfile.ReadFile(path, func(s *textfile.Source) (*libsvm.Table, error) {
-					return libsvm.Read(s, libsvm.Options{Features: shape.features})
-				})
+			read := func(dir string) *dataset.Data {
+				f, err := textfile.ReadFile(filepath.Join(dir, shape.folder(), name+".svm"), libsvm.Read)
 				require.NoError(t, err)
-				return m
+				x, err := f.Matrix(1, shape.features)
+				require.NoError(t, err)
+				return &dataset.Data{X: x, Y: f.Labels}
 			}
 			m, same := read(a), read(b)
 			require.Equal(t, m, same)
-			rows += len(m.Labels)
-			nonzeros += (&dataset.Data{X: m.X}).Nonzeros()
-			for _, y := range m.Labels {
+			rows += len(m.Y)
+			nonzeros += m.Nonzeros()
+			for _, y := range m.Y {
 				require.True(t, !shape.labels || math.Abs(y) == 1)
 			}
 		}

@@ -41,7 +41,10 @@ func BenchmarkRead(b *testing.B) {
 		b.Run(fmt.Sprintf("rows=%s/p=%d/digits=%d-%d", c.rows, c.p, c.low, c.high), func(b *testing.B) {
 			text := benchmarkText(32<<20, c.nonzeros, c.p, c.low, c.high)
 			readertest.Benchmark(b, "f", text, func(path string) error {
-				_, err := textfile.ReadFile(path, func(s *textfile.Source) (*matrix, error) { return collect(s, Options{}) })
+				f, err := textfile.ReadFile(path, Read)
+				if err == nil {
+					_, err = f.Matrix(1, c.p)
+				}
 				return err
 			})
 		})

@@ -2,12 +2,14 @@ package libsvm
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -19,10 +21,9 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// plainRead is a reader of good files, by strings.Fields and strconv.
-func plainRead(t *testing.T, text string) *matrix {
+// plainRead has the labels and entries of good files, by strings.Fields and strconv.
+func plainRead(t *testing.T, text string) (labels []float64, list []one) {
 	t.Helper()
-	m := &matrix{start: []int{0}}
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "#")
 		words := strings.Fields(line)
@@ -31,39 +32,19 @@ func plainRead(t *testing.T, text string) *matrix {
 		}
 		label, err := strconv.ParseFloat(words[0], 64)
 		require.NoError(t, err)
-		m.Labels = append(m.Labels, label)
-		row := map[int]float64{}
-		var indices []int
+		var row []one
 		for _, word := range words[1:] {
 			index, value, _ := strings.Cut(word, ":")
 			j, err := strconv.Atoi(index)
 			require.NoError(t, err)
 			v, err := strconv.ParseFloat(value, 64)
 			require.NoError(t, err)
-			indices = append(indices, j)
-			row[j] = v
+			row = append(row, one{len(labels), j, v})
 		}
-		sort.Ints(indices)
-		for _, j := range indices {
-			m.index, m.value = append(m.index, int32(j-1)), append(m.value, row[j])
-			m.Features = max(m.Features, j)
-		}
-		m.start = append(m.start, len(m.index))
+		slices.SortFunc(row, func(a, b one) int { return cmp.Compare(a.index, b.index) })
+		labels, list = append(labels, label), append(list, row...)
 	}
-	return m
-}
-
-func requireSame(t *testing.T, want, got *matrix, where string) {
-	t.Helper()
-	require.Equal(t, want.Features, got.Features, where)
-	require.Equal(t, want.start, got.start, where)
-	require.Equal(t, want.index, got.index, where)
-	for _, pair := range [][2][]float64{{want.Labels, got.Labels}, {want.value, got.value}} {
-		require.Equal(t, len(pair[0]), len(pair[1]), where)
-		for k, v := range pair[0] {
-			require.Equal(t, math.Float64bits(v), math.Float64bits(pair[1][k]), where) // so that -0 is not 0
-		}
-	}
+	return labels, list
 }
 
 // randomText is a file of n lines with everything that a good one may have.
@@ -120,7 +101,7 @@ func TestBlocksAgainstPlainReader(t *testing.T) {
 		texts = append(texts, "1 1:1\n"+randomText(r, r.IntN(80), 1+r.IntN(40)))
 	}
 	for k, text := range texts {
-		want := plainRead(t, text)
+		labels, list := plainRead(t, text)
 		for _, workers := range []int{1, 2, 7} {
 			for _, size := range []int{0, 50, 1000} {
 				if k == 0 && size > 0 {
@@ -133,9 +114,13 @@ func TestBlocksAgainstPlainReader(t *testing.T) {
 						require.NoError(t, err)
 					}
 					from.SetBlocks(workers, size)
-					got, err := collect(from, Options{})
+					got, err := Read(from)
 					require.NoError(t, err)
-					requireSame(t, want, got, fmt.Sprintf("text %d, %d workers, blocks of %d, %s", k, workers, size, reader))
+					where := fmt.Sprintf("text %d, %d workers, blocks of %d, %s", k, workers, size, reader)
+					same(t, labels, got.Labels)
+					require.True(t, slices.EqualFunc(list, entriesOf(got), func(a, b one) bool { // -0 is not 0
+						return a.row == b.row && a.index == b.index && math.Float64bits(a.value) == math.Float64bits(b.value)
+					}), where)
 				}
 			}
 		}
@@ -160,7 +145,6 @@ func TestErrorInABlock(t *testing.T) {
 		{"1 1:2 3:4 2:7 3:5\n", fmt.Sprintf("f:%d: index 3: appears twice, expected each index once in a line", line+1)},
 		{"1 1:2 2:1e71\n", fmt.Sprintf(`f:%d: pair 2: value of index 2: "1e71" found, expected numbers up to 1e+70`, line+1)},
 		{"1 1:2 # \x00\n", fmt.Sprintf("f:%d: has a byte that is zero, expected text", line+1)},
-		{"1 1:2 200000:1\n", fmt.Sprintf("f:%d: pair 2: index 200000 is larger than 100000, the number of features", line+1)},
 	} {
 		wrong := append([][]byte(nil), lines...)
 		wrong[line] = []byte(c.bad)
@@ -170,7 +154,7 @@ func TestErrorInABlock(t *testing.T) {
 			for _, size := range []int{0, 3000} {
 				s := source(t, string(bytes.Join(wrong, nil)))
 				s.SetBlocks(workers, size)
-				_, err := collect(s, Options{Features: 100_000})
+				_, err := Read(s)
 				require.ErrorContains(t, err, c.want)
 			}
 		}
@@ -184,9 +168,9 @@ func TestMemory(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	m, err := textfile.ReadFile(path, func(s *textfile.Source) (*matrix, error) { return collect(s, Options{}) })
+	f, err := textfile.ReadFile(path, Read)
 	runtime.ReadMemStats(&after)
 	require.NoError(t, err)
-	table := 12*len(m.index) + 16*len(m.Labels)
+	table := 12*len(entriesOf(f)) + 16*len(f.Labels)
 	require.Less(t, float64(after.TotalAlloc-before.TotalAlloc), 1.4*float64(table)+4e6)
 }

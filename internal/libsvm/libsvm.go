@@ -12,11 +12,11 @@
 // an error. Blank lines and what follows a # are passed over. NaN and infinite numbers are errors, and so is a table
 // for which the budget of memory of package textfile is too small.
 //
-// The number of features is the largest index of the file, unless [Options] gives it: a validation or test file need not
-// hold the last feature of the training file.
+// A validation or test file need not hold the last feature of the training file: [Read] has the rows of a file, and
+// [File.Matrix] those of as many features as all files together have.
 //
-// Every error about a file is a *formats.Error with its line and pair; of several the first one is returned. Files are
-// parsed on all cores, see [textfile.Blocks].
+// Every error about a file is a *formats.Error with its line; of several the first one is returned. Files are parsed on
+// all cores, see [textfile.Blocks].
 //
 // # Source
 //
@@ -41,80 +41,78 @@ const (
 	columnBytes = 512
 )
 
-// Options are for reading. The zero value is ready to use.
-type Options struct {
-	// Features is the number of features; 0 takes the largest index of the file.
-	// A larger index is an error.
-	Features int
-	// ZeroBased says that indices count from 0. Without it that is found out, unless Features says how many there are:
-	// then the index 0 is an error.
-	ZeroBased bool
-}
-
-// Table is a table of n rows.
-type Table struct {
-	// X is n x Features: compressed rows (a [*sparse.CSR] without zeros) where that is smaller, see [Sparse], and dense
-	// rows (a [*mat.Dense]) else.
-	X mat.Matrix
+// File has the rows of a file.
+type File struct {
 	// Labels are the n targets.
 	Labels []float64
-	// Features is the number of columns.
-	Features int
-	// ZeroBased says that the indices of the file count from 0.
-	ZeroBased bool
 	// Queries are the numbers of qid: of the rows; nil where there are none.
 	Queries []int64
+	// First is the index from which on features count: 0 where that occurs, and else 1. Last is the largest index, 0 for none.
+	First, Last int
+
+	source    *textfile.Source
+	blocks    []rows
+	firstLine int // the first one with the index 0
+	lastLine  int // the first one with the index Last
 }
 
 // Sparse says whether a table of n rows and p columns is kept by its nonzeros: where these are less than a quarter of its
 // entries, they take less memory and less time in a fit.
 func Sparse(nonzeros, n, p int) bool { return 4*float64(nonzeros) < float64(n)*float64(p) }
 
-// Read reads from a source that stands at its first line. The error is a *formats.Error.
-func Read(s *textfile.Source, o Options) (*Table, error) {
-	m, err := collect(s, o)
-	if err != nil {
-		return nil, err
+// Matrix is n x features, of which the first has the index first: compressed rows (a [*sparse.CSR] without zeros) where that is
+// smaller, see [Sparse], and dense rows (a [*mat.Dense]) else. The error is a *formats.Error.
+func (f *File) Matrix(first, features int) (mat.Matrix, error) {
+	switch {
+	case features == 0:
+		return nil, f.source.Errorf(0, "", "has labels and no features, "+form)
+	case first > f.First:
+		return nil, f.source.Errorf(f.firstLine, "index 0", "found, expected indices from 1 as in the training data")
+	case f.Last-first >= features && first == 0:
+		return nil, f.source.Errorf(f.lastLine, fmt.Sprintf("index %d", f.Last), "is larger than %d, the last one of the %d features of the training data, which count from 0", features-1, features)
+	case f.Last-first >= features:
+		return nil, f.source.Errorf(f.lastLine, fmt.Sprintf("index %d", f.Last), "is larger than %d, the number of features (that of the training data)", features)
 	}
-	n, p, nonzeros := len(m.Labels), m.Features, 0
-	for _, v := range m.value {
-		if v != 0 {
-			nonzeros++
+	n, stored, nonzeros := len(f.Labels), 0, 0
+	f.each(func(_ int, _ []int32, value []float64) {
+		stored += len(value)
+		for _, v := range value {
+			if v != 0 {
+				nonzeros++
+			}
 		}
-	}
-	kind, size := "sparse", entryBytes*float64(len(m.value))+columnBytes*float64(p)
-	what := fmt.Sprintf("%d rows, %d features and %d nonzeros", n, p, nonzeros)
-	if !Sparse(nonzeros, n, p) {
-		kind, size = "dense", cellBytes*float64(n)*float64(p)+columnBytes*float64(p)
-		what = fmt.Sprintf("%d rows and %d features", n, p)
+	})
+	kind, size := "sparse", entryBytes*float64(stored)+columnBytes*float64(features)
+	what := fmt.Sprintf("%d rows, %d features and %d nonzeros", n, features, nonzeros)
+	if !Sparse(nonzeros, n, features) {
+		kind, size = "dense", cellBytes*float64(n)*float64(features)+columnBytes*float64(features)
+		what = fmt.Sprintf("%d rows and %d features", n, features)
 	}
 	line, field := 0, ""
-	if o.Features == 0 {
-		line, field = m.widest, fmt.Sprintf("index %d", m.largest)
+	if f.Last-first+1 == features {
+		line, field = f.lastLine, fmt.Sprintf("index %d", f.Last)
 	}
-	if err := s.Charge(line, field, size, "a %s table of %s", kind, what); err != nil {
+	if err := f.source.Charge(line, field, size, "a %s table of %s", kind, what); err != nil {
 		return nil, err
 	}
 	if kind == "dense" {
-		x := mat.NewDense(n, p, nil)
-		for i := range n {
+		x := mat.NewDense(n, features, nil)
+		f.each(func(i int, index []int32, value []float64) {
 			row := x.RawRowView(i)
-			for k := m.start[i]; k < m.start[i+1]; k++ {
-				row[m.index[k]] = m.value[k]
+			for k, j := range index {
+				row[int(j)-first] = value[k]
+			}
+		})
+		return x, nil
+	}
+	start, at, nonzero := make([]int, n+1), make([]int, 0, nonzeros), make([]float64, 0, nonzeros)
+	f.each(func(i int, index []int32, value []float64) {
+		for k, v := range value {
+			if v != 0 {
+				at, nonzero = append(at, int(index[k])-first), append(nonzero, v)
 			}
 		}
-		m.X = x
-		return &m.Table, nil
-	}
-	start, index, value := make([]int, n+1), make([]int, 0, nonzeros), make([]float64, 0, nonzeros)
-	for i := range n {
-		for k := m.start[i]; k < m.start[i+1]; k++ {
-			if v := m.value[k]; v != 0 {
-				index, value = append(index, int(m.index[k])), append(value, v)
-			}
-		}
-		start[i+1] = len(index)
-	}
-	m.X = sparse.NewCSR(n, p, start, index, value)
-	return &m.Table, nil
+		start[i+1] = len(at)
+	})
+	return sparse.NewCSR(n, features, start, at, nonzero), nil
 }

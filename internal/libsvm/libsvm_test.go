@@ -2,13 +2,9 @@ package libsvm
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,30 +13,13 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// decode collects the entries of a text.
-func decode(text string, o Options) (*matrix, error) {
-	return textfile.Decode("f", strings.NewReader(text), func(s *textfile.Source) (*matrix, error) { return collect(s, o) })
-}
-
-func TestDecode(t *testing.T) {
-	text := "\xef\xbb\xbf# a comment\r\n+1 1:0.5 3:-2 # another: 7:7\r\n\n-1\n 2.5\t4:1e-3  2:7 \n0 3:0"
-	m, err := decode(text, Options{})
+func TestRead(t *testing.T) {
+	f, err := Read(source(t, "\xef\xbb\xbf# a comment\r\n+1 1:0.5 3:-2 # another: 7:7\r\n\n-1\n 2.5\t4:1e-3  2:7 \n0 3:0"))
 	require.NoError(t, err)
-	m.Queries, m.largest, m.widest = nil, 0, 0
-	require.Equal(t, &matrix{
-		Table: Table{Labels: []float64{1, -1, 2.5, 0}, Features: 4},
-		start: []int{0, 2, 2, 4, 5},
-		index: []int32{0, 2, 1, 3, 2}, // sorted within the row
-		value: []float64{0.5, -2, 7, 1e-3, 0},
-	}, m)
-}
-
-func TestFeaturesGiven(t *testing.T) {
-	m, err := decode("1 2:1\n", Options{Features: 5})
-	require.NoError(t, err)
-	require.Equal(t, 5, m.Features)
-	_, err = decode("1 2:1\n1 3:1 6:1\n", Options{Features: 5})
-	require.EqualError(t, err, "f:2: pair 2: index 6 is larger than 5, the number of features (that of the training data)")
+	require.Equal(t, []float64{1, -1, 2.5, 0}, f.Labels)
+	require.Equal(t, []int{1, 4}, []int{f.First, f.Last})
+	require.Nil(t, f.Queries)
+	require.Equal(t, []one{{0, 1, 0.5}, {0, 3, -2}, {2, 2, 7}, {2, 4, 1e-3}, {3, 3, 0}}, entriesOf(f), "sorted within the row")
 }
 
 // What dump_svmlight_file of scikit-learn 1.9 writes of [[1.5 0 2], [0 -1 0], [0 0 0.25]] with the targets 3, -1, 0 and
@@ -49,32 +28,49 @@ func TestFromZero(t *testing.T) {
 	const plain = "3 0:1.5 2:2\n-1 1:-1\n0 2:0.25\n"
 	const queries = "3 qid:7 0:1.5 2:2\n-1 qid:7 1:-1\n0 qid:9 2:0.25\n"
 	for text, want := range map[string][]int64{plain: nil, queries: {7, 7, 9}} {
-		m, err := Read(source(t, text), Options{})
+		f, err := Read(source(t, text))
 		require.NoError(t, err)
-		require.True(t, mat.Equal(mat.NewDense(3, 3, []float64{1.5, 0, 2, 0, -1, 0, 0, 0, 0.25}), m.X))
-		require.Equal(t, []float64{3, -1, 0}, m.Labels)
-		require.True(t, m.ZeroBased)
-		require.Equal(t, want, m.Queries)
+		require.Equal(t, []int{0, 2}, []int{f.First, f.Last})
+		x, err := f.Matrix(0, 3)
+		require.NoError(t, err)
+		require.True(t, mat.Equal(mat.NewDense(3, 3, []float64{1.5, 0, 2, 0, -1, 0, 0, 0, 0.25}), x))
+		require.Equal(t, []float64{3, -1, 0}, f.Labels)
+		require.Equal(t, want, f.Queries)
 	}
-	// A file beside it whose rows lack the index 0, and one of indices from 1 in which it is a mistake.
-	m, err := decode("1 2:5\n", Options{Features: 3, ZeroBased: true})
-	require.NoError(t, err)
-	require.Equal(t, []int32{2}, m.index)
-	_, err = decode("1 1:5\n1 3:5\n", Options{Features: 3, ZeroBased: true})
-	require.EqualError(t, err, "f:2: pair 1: index 3 is larger than 2, the last one of the 3 features of the training data, which count from 0")
-	_, err = decode("1 1:5\n1 0:5\n", Options{Features: 3})
-	require.EqualError(t, err, "f:2: pair 1: index 0 found, expected indices from 1 as in the training data")
-	m, err = decode("1 2:5\n", Options{})
-	require.NoError(t, err)
-	require.False(t, m.ZeroBased)
-	require.Equal(t, 2, m.Features)
+}
+
+// A file beside a table whose features are given: it may lack some, and may not have others.
+func TestFeaturesGiven(t *testing.T) {
+	for _, c := range []struct {
+		text            string
+		first, features int
+		want            []float64 // the first row
+		err             string
+	}{
+		{"1 2:1\n", 1, 5, []float64{0, 1, 0, 0, 0}, ""},
+		{"1 2:5\n", 0, 3, []float64{0, 0, 5}, ""},
+		{"1\n2\n", 1, 2, []float64{0, 0}, ""},
+		{"1 2:1\n1 3:1 6:1\n", 1, 5, nil, "f:2: index 6: is larger than 5, the number of features (that of the training data)"},
+		{"1 1:5\n1 3:5\n", 0, 3, nil, "f:2: index 3: is larger than 2, the last one of the 3 features of the training data, which count from 0"},
+		{"1 1:5\n1 0:5\n", 1, 3, nil, "f:2: index 0: found, expected indices from 1 as in the training data"},
+		{"1\n-1\n", 1, 0, nil, "f: has labels and no features, expected lines of the form"},
+	} {
+		f, err := Read(source(t, c.text))
+		require.NoError(t, err)
+		x, err := f.Matrix(c.first, c.features)
+		if c.err != "" {
+			require.ErrorContains(t, err, c.err)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, c.want, mat.Row(nil, 0, x))
+	}
 }
 
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "", "f: is empty, expected lines of the form label index:value index:value ..."},
 		{"comments only", "# nothing\n\n", "f: is empty, expected lines"},
-		{"labels only", "1\n-1\n", "f: has labels and no features, expected lines"},
 		{"no label", "1:2 2:3\n", `f:1: label: "1:2" found, expected a number before the first index:value`},
 		{"text label", "spam 1:2\n", `f:1: label: "spam" found, expected a number`},
 		{"several labels", "1,2 1:2\n", `f:1: label: "1,2" found, expected a number`},
@@ -96,7 +92,7 @@ func TestErrors(t *testing.T) {
 		{"too large", "1 2:1e400\n", `f:1: pair 1: value of index 2: "1e400" is beyond the range of a double`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := decode(c.text, Options{})
+			_, err := Read(source(t, c.text))
 			require.ErrorContains(t, err, c.want)
 			var known *textfile.Error
 			require.ErrorAs(t, err, &known)
@@ -105,22 +101,24 @@ func TestErrors(t *testing.T) {
 }
 
 func TestTooLarge(t *testing.T) {
-	read := func(text string, memory int64, o Options) error {
-		s, err := textfile.NewSource("wide", strings.NewReader(text))
-		require.NoError(t, err)
+	read := func(text string, memory int64, features int) error {
+		s := source(t, text)
 		s.SetMemory(memory)
-		_, err = Read(s, o)
+		f, err := Read(s)
+		if err == nil {
+			_, err = f.Matrix(1, max(f.Last, features))
+		}
 		return err
 	}
 	const wide = "1 1:1\n1 2147483647:1\n"
-	require.EqualError(t, read(wide, 32e9, Options{}), "wide:2: index 2147483647: a sparse table of 2 rows, 2147483647 features and 2 nonzeros takes about 1.1 TB of memory, "+
+	require.EqualError(t, read(wide, 32e9, 0), "f:2: index 2147483647: a sparse table of 2 rows, 2147483647 features and 2 nonzeros takes about 1.1 TB of memory, "+
 		"but the budget is 32 GB (GOMEMLIMIT gives more)")
-	require.ErrorContains(t, read("1 1:1\n", 1e9, Options{Features: 20_000_000}), "wide: a sparse table of 1 rows, 20000000 features and 1 nonzeros takes about 10.2 GB")
-	require.ErrorContains(t, read("1 1:1 2:1\n", 1100, Options{}), "wide:1: index 2: a dense table of 1 rows and 2 features")
-	require.NoError(t, read(wide[:7], 1e4, Options{}))
+	require.ErrorContains(t, read("1 1:1\n", 1e9, 20_000_000), "f: a sparse table of 1 rows, 20000000 features and 1 nonzeros takes about 10.2 GB")
+	require.ErrorContains(t, read("1 1:1 2:1\n", 1100, 0), "f:1: index 2: a dense table of 1 rows and 2 features")
+	require.NoError(t, read(wide[:7], 1e4, 0))
 }
 
-// Dense and sparse rows are what a plain loop over the text gives, also gzipped.
+// Dense and sparse rows are what a plain loop over the text gives.
 func TestDenseAgainstPlainLoop(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, share := range []float64{0.01, 0.3, 0.95, 1} {
@@ -137,22 +135,11 @@ func TestDenseAgainstPlainLoop(t *testing.T) {
 			}
 			fmt.Fprintln(&text)
 		}
-		for _, pack := range []bool{false, true} {
-			content := text.Bytes()
-			if pack {
-				var b bytes.Buffer
-				w := gzip.NewWriter(&b)
-				_, err := w.Write(content)
-				require.NoError(t, err)
-				require.NoError(t, w.Close())
-				content = b.Bytes()
-			}
-			path := filepath.Join(t.TempDir(), "f")
-			require.NoError(t, os.WriteFile(path, content, 0o600))
-			m, err := textfile.ReadFile(path, func(s *textfile.Source) (*Table, error) { return Read(s, Options{Features: p}) })
-			require.NoError(t, err)
-			require.True(t, mat.Equal(want, m.X), "share %g", share)
-			require.Equal(t, float64(n-1), m.Labels[n-1])
-		}
+		f, err := Read(source(t, text.String()))
+		require.NoError(t, err)
+		x, err := f.Matrix(1, p)
+		require.NoError(t, err)
+		require.True(t, mat.Equal(want, x), "share %g", share)
+		require.Equal(t, float64(n-1), f.Labels[n-1])
 	}
 }

@@ -11,126 +11,116 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// matrix are the entries of a file row by row: those of row i are at start[i] to start[i+1] of index, which rises within a
-// row, and value.
-type matrix struct {
-	Table
-	start   []int
-	index   []int32 // from 0
-	value   []float64
-	largest int // the largest index as in the file, 0 for none
-	widest  int // the first line with it
-}
-
-// collect reads the entries of a source that stands at its first line.
-func collect(s *textfile.Source, o Options) (*matrix, error) {
-	const form = "expected lines of the form label index:value index:value ..."
-	if o.Features < 0 || o.Features > math.MaxInt32 {
-		return nil, s.Errorf(0, "", "cannot be read with %d features", o.Features)
-	}
-	m := &matrix{start: []int{0}, Table: Table{ZeroBased: o.ZeroBased}}
-	parse := func(b *textfile.Block, part *rows) error { return part.read(s, b, &o) }
-	err := textfile.Blocks(s, parse, func(_ *textfile.Block, part *rows) error { m.append(s, part); return nil })
-	switch {
-	case err != nil:
-		return nil, err
-	case len(m.Labels) == 0:
-		return nil, s.Errorf(0, "", "is empty, "+form)
-	case m.largest == math.MaxInt32 && m.ZeroBased:
-		return nil, s.Errorf(m.widest, "", "index %d is too large where indices count from 0", m.largest)
-	}
-	if !slices.ContainsFunc(m.Queries, func(q int64) bool { return q != noQuery }) {
-		m.Queries = nil
-	} else if k := slices.Index(m.Queries, noQuery); k >= 0 {
-		return nil, s.Errorf(0, fmt.Sprintf("row %d", k+1), "has no qid:, which other rows have")
-	}
-	m.Features = m.largest
-	if m.ZeroBased && len(m.index) > 0 {
-		m.Features++
-		for k := range m.index {
-			m.index[k]++
-		}
-	}
-	if o.Features > 0 {
-		m.Features = o.Features
-	}
-	if m.Features == 0 {
-		return nil, s.Errorf(0, "", "has labels and no features, "+form)
-	}
-	return m, nil
-}
+// form is that of lines.
+const form = "expected lines of the form label index:value index:value ..."
 
 // noQuery stands for a row without one.
 const noQuery = -1
 
-// append appends the rows of a block.
-func (m *matrix) append(s *textfile.Source, part *rows) {
-	if part.largest > m.largest {
-		m.largest, m.widest = part.largest, part.widest
+// Read reads the rows of a source that stands at its first line. The error is a *formats.Error.
+func Read(s *textfile.Source) (*File, error) {
+	f := &File{First: 1, source: s}
+	parse := func(b *textfile.Block, part *rows) error { return part.read(s, b) }
+	err := textfile.Blocks(s, parse, func(_ *textfile.Block, part *rows) error { f.append(part); return nil })
+	switch {
+	case err != nil:
+		return nil, err
+	case len(f.Labels) == 0:
+		return nil, s.Errorf(0, "", "is empty, "+form)
+	case f.Last == math.MaxInt32 && f.First == 0:
+		return nil, s.Errorf(f.lastLine, "", "index %d is too large where indices count from 0", f.Last)
 	}
-	m.ZeroBased = m.ZeroBased || part.zero
-	before := len(m.index)
-	m.Queries = append(textfile.Grow(s, m.Queries, len(part.queries)), part.queries...)
-	m.index = append(textfile.Grow(s, m.index, len(part.index)), part.index...)
-	m.value = append(textfile.Grow(s, m.value, len(part.value)), part.value...)
-	m.Labels = append(textfile.Grow(s, m.Labels, len(part.labels)), part.labels...)
-	m.start = textfile.Grow(s, m.start, len(part.end))
-	for _, end := range part.end {
-		m.start = append(m.start, before+end)
+	if !slices.ContainsFunc(f.Queries, func(q int64) bool { return q != noQuery }) {
+		f.Queries = nil
+	} else if k := slices.Index(f.Queries, noQuery); k >= 0 {
+		return nil, s.Errorf(0, fmt.Sprintf("row %d", k+1), "has no qid:, which other rows have")
+	}
+	return f, nil
+}
+
+// append keeps the rows of a block.
+func (f *File) append(part *rows) {
+	if part.last > f.Last {
+		f.Last, f.lastLine = part.last, part.lastLine
+	}
+	if part.firstLine > 0 && f.First > 0 {
+		f.First, f.firstLine = 0, part.firstLine
+	}
+	f.Queries = append(textfile.Grow(f.source, f.Queries, len(part.queries)), part.queries...)
+	f.Labels = append(textfile.Grow(f.source, f.Labels, len(part.labels)), part.labels...)
+	f.blocks = append(f.blocks, rows{end: slices.Clone(part.end), index: slices.Clone(part.index), value: slices.Clone(part.value)})
+	f.source.Take(8*len(part.end) + 12*len(part.index))
+}
+
+// each calls g with the entries of each row, by rising indices.
+func (f *File) each(g func(i int, index []int32, value []float64)) {
+	i := 0
+	for _, b := range f.blocks {
+		start := 0
+		for _, end := range b.end {
+			g(i, b.index[start:end], b.value[start:end])
+			start = end
+			i++
+		}
 	}
 }
 
 // rows are the rows of a block.
 type rows struct {
-	labels  []float64
-	end     []int   // of each row in index and value
-	index   []int32 // from 0 where those of the file count from 1
-	value   []float64
-	queries []int64 // of the rows, or noQuery
-	largest int     // the largest index as in the file, 0 for none
-	widest  int     // the first line with it
-	zero    bool    // the index 0 occurs
+	labels    []float64
+	end       []int   // of each row in index and value
+	index     []int32 // as in the file, rising within a row
+	value     []float64
+	queries   []int64 // of the rows, or noQuery
+	last      int     // the largest index, 0 for none
+	lastLine  int     // the first line with it
+	firstLine int     // the first line with the index 0, 0 for none
 }
 
 // read replaces the rows by those of a block. Lines of the usual form are taken in one pass; whatever is unusual about a line, errors too,
-// is left to row.
-func (r *rows) read(s *textfile.Source, b *textfile.Block, o *Options) error {
-	r.labels, r.end, r.index, r.value, r.queries = r.labels[:0], r.end[:0], r.index[:0], r.value[:0], r.queries[:0]
-	r.largest, r.widest, r.zero = 0, 0, false
+// is left to line.
+func (r *rows) read(s *textfile.Source, b *textfile.Block) error {
+	*r = rows{labels: r.labels[:0], end: r.end[:0], index: r.index[:0], value: r.value[:0], queries: r.queries[:0]}
 	at, number := 0, b.Line
 	for ; at < len(b.Text); number++ {
-		last, next := r.usual(b.Text, at, o)
+		before := len(r.index)
+		next := r.usual(b.Text, at)
 		if next == 0 {
 			line, end, err := b.TextLine(at, number)
 			if err != nil {
 				return err
 			}
-			if last, err = r.line(s, line, number, o); err != nil {
+			if err = r.line(s, line, number); err != nil {
 				return err
 			}
 			next = end
 		}
+		at = next
 		if len(r.queries) < len(r.labels) {
 			r.queries = append(r.queries, noQuery)
 		}
-		if at = next; last > r.largest {
-			r.largest, r.widest = last, number
+		if len(r.index) == before {
+			continue
+		}
+		if r.index[before] == 0 && r.firstLine == 0 {
+			r.firstLine = number
+		}
+		if last := int(r.index[len(r.index)-1]); last > r.last {
+			r.last, r.lastLine = last, number
 		}
 	}
 	return nil
 }
 
 // usual appends a line label index:value .. that starts at a position, without comment, with indices in order and with spaces, tabs and
-// CR as blanks, and returns its largest index and where the next line starts. For all other lines the
-// latter is 0 and nothing is appended.
-func (r *rows) usual(text []byte, at int, o *Options) (last, next int) {
-	least, most := o.indices()
+// CR as blanks, and returns where the next line starts. For all other lines that is 0 and nothing is appended.
+func (r *rows) usual(text []byte, at int) (next int) {
 	label, n := textfile.Decimal(text[at:])
 	if n == 0 || math.Abs(label) > textfile.LargestEntry {
-		return 0, 0
+		return 0
 	}
 	index, value := r.index, r.value
-	last = -1
+	last := -1
 	for i := at + n; ; {
 		blank := i
 		for text[i] == ' ' || text[i] == '\t' || text[i] == '\r' {
@@ -139,48 +129,36 @@ func (r *rows) usual(text []byte, at int, o *Options) (last, next int) {
 		if text[i] == '\n' { // which ends every block
 			r.index, r.value = index, value
 			r.labels, r.end = append(r.labels, label), append(r.end, len(index))
-			return last, i + 1
+			return i + 1
 		}
 		if i == blank {
-			return 0, 0
+			return 0
 		}
 		start, j := i, 0
 		for text[i]-'0' <= 9 {
 			j = 10*j + int(text[i]-'0')
 			i++
 		}
-		if text[i] != ':' || i == start || i-start > 9 || j <= last || j < least || j > most {
-			return 0, 0
+		if text[i] != ':' || i == start || i-start > 9 || j <= last {
+			return 0
 		}
 		v, n := textfile.Decimal(text[i+1:])
 		if n == 0 || math.Abs(v) > textfile.LargestEntry {
-			return 0, 0
+			return 0
 		}
-		index, value = append(index, int32(j-1)), append(value, v)
-		r.zero = r.zero || j == 0
+		index, value = append(index, int32(j)), append(value, v)
 		last = j
 		i += 1 + n
 	}
 }
 
-// indices are the bounds of those of a file.
-func (o *Options) indices() (least, most int) {
-	switch {
-	case o.Features == 0:
-		return 0, math.MaxInt32
-	case o.ZeroBased:
-		return 0, o.Features - 1
-	}
-	return 1, o.Features
-}
-
-// line appends any line, if it has a row, and returns its largest index.
-func (r *rows) line(s *textfile.Source, line []byte, number int, o *Options) (int, error) {
+// line appends any line, if it has a row.
+func (r *rows) line(s *textfile.Source, line []byte, number int) error {
 	if start := bytes.IndexByte(line, '#'); start >= 0 {
 		line = line[:start]
 	}
 	if line = textfile.Trim(line); len(line) == 0 {
-		return 0, nil
+		return nil
 	}
 	text, rest := textfile.Word(line)
 	label, reason := textfile.NumberUpTo(text, textfile.LargestEntry)
@@ -188,46 +166,34 @@ func (r *rows) line(s *textfile.Source, line []byte, number int, o *Options) (in
 		if bytes.IndexByte(text, ':') >= 0 {
 			reason = textfile.Quote(text) + " found, expected a number before the first index:value"
 		}
-		return 0, s.Errorf(number, "label", "%s", reason)
+		return s.Errorf(number, "label", "%s", reason)
 	}
 	if text, after := textfile.Word(rest); bytes.HasPrefix(text, queryMark) {
 		query, err := strconv.ParseInt(string(text[len(queryMark):]), 10, 64)
 		if err != nil || query < 0 {
-			return 0, s.Errorf(number, "qid", "%s found, expected qid: and a whole number", textfile.Quote(text))
+			return s.Errorf(number, "qid", "%s found, expected qid: and a whole number", textfile.Quote(text))
 		}
 		r.queries = append(r.queries, query)
 		rest = after
 	}
 	start := len(r.index)
-	least, most := o.indices()
-	last, sorted := -1, true
 	for position := 1; len(rest) > 0; position++ {
 		text, rest = textfile.Word(rest)
-		index, value, err := pair(text)
-		switch {
-		case err != "":
-		case index < least:
-			err = "index 0 found, expected indices from 1 as in the training data"
-		case index > most && o.ZeroBased:
-			err = fmt.Sprintf("index %d is larger than %d, the last one of the %d features of the training data, which count from 0", index, most, o.Features)
-		case index > most:
-			err = fmt.Sprintf("index %d is larger than %d, the number of features (that of the training data)", index, o.Features)
+		index, value, reason := pair(text)
+		if reason != "" {
+			return s.Errorf(number, fmt.Sprintf("pair %d", position), "%s", reason)
 		}
-		if err != "" {
-			return 0, s.Errorf(number, fmt.Sprintf("pair %d", position), "%s", err)
-		}
-		sorted = sorted && index > last
-		r.zero = r.zero || index == 0
-		last = max(last, index)
-		r.index, r.value = append(r.index, int32(index-1)), append(r.value, value)
+		r.index, r.value = append(r.index, int32(index)), append(r.value, value)
 	}
-	if !sorted {
-		if twice := sortPairs(r.index[start:], r.value[start:]); twice >= 0 {
-			return 0, s.Errorf(number, fmt.Sprintf("index %d", twice), "appears twice, expected each index once in a line")
+	row := pairs{r.index[start:], r.value[start:]}
+	sort.Sort(row)
+	for k := 1; k < row.Len(); k++ {
+		if row.index[k] == row.index[k-1] {
+			return s.Errorf(number, fmt.Sprintf("index %d", row.index[k]), "appears twice, expected each index once in a line")
 		}
 	}
 	r.labels, r.end = append(r.labels, label), append(r.end, len(r.index))
-	return last, nil
+	return nil
 }
 
 // queryMark stands before the number of a query.
@@ -258,25 +224,15 @@ func pair(text []byte) (index int, value float64, reason string) {
 	return index, value, reason
 }
 
-// sortPairs sorts by index and returns an index of the file that is there twice, or -1.
-func sortPairs(index []int32, value []float64) (twice int) {
-	sort.Sort(&pairs{index, value})
-	for k := 1; k < len(index); k++ {
-		if index[k] == index[k-1] {
-			return int(index[k]) + 1
-		}
-	}
-	return -1
-}
-
+// pairs are the entries of a row, to be sorted by index.
 type pairs struct {
 	index []int32
 	value []float64
 }
 
-func (p *pairs) Len() int           { return len(p.index) }
-func (p *pairs) Less(i, j int) bool { return p.index[i] < p.index[j] }
-func (p *pairs) Swap(i, j int) {
+func (p pairs) Len() int           { return len(p.index) }
+func (p pairs) Less(i, j int) bool { return p.index[i] < p.index[j] }
+func (p pairs) Swap(i, j int) {
 	p.index[i], p.index[j] = p.index[j], p.index[i]
 	p.value[i], p.value[j] = p.value[j], p.value[i]
 }

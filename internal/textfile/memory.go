@@ -56,22 +56,13 @@ func (s *Source) tooMuch(bytes float64) string {
 		memory.Format(int64(min(bytes, 1e18))), memory.Format(int64(s.budget.limit)))
 }
 
-// Grow returns values with room for n more entries. Where it must allocate, it
-// makes room for the rest of the file too, estimated from how far s has come, so
-// that the memory stays near the size of the result and is seldom copied. What it
-// allocates is taken from the budget, see [Source.Take].
+// Grow returns values with room for n more entries, for as many again where it must allocate. What it allocates is taken
+// from the budget, see [Source.Take], and where it can, no more than is left.
 func Grow[E any](s *Source, values []E, n int) []E {
 	if cap(values)-len(values) >= n {
 		return values
 	}
-	// Where the share is unknown or too small to tell, double.
 	room := max(n, len(values))
-	if share := s.Fraction(); share > 0 && share < 1 && len(values) > 0 {
-		total := float64(len(values)) / share
-		if rest := 1.05*total - float64(len(values)); rest < 8*float64(room) {
-			room = max(n, int(rest))
-		}
-	}
 	size := int(unsafe.Sizeof(*new(E)))
 	if most := s.left()/float64(size) + float64(cap(values)-len(values)); float64(room) > most {
 		room = max(n, int(max(most, 0)))

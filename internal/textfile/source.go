@@ -11,61 +11,45 @@ import (
 )
 
 const (
-	// bufferSize is the size of the read buffer; lines that fit are not copied.
-	bufferSize = 256 << 10
+	// HeadBytes is how much of a text can be looked at before it is read; lines that fit are not copied.
+	HeadBytes = 256 << 10
 	// maxLine is the longest line.
 	maxLine = 1 << 30
 	// wordSize is how much a byte of a line can take when it is taken apart into words.
 	wordSize = 16
 )
 
-// Source goes through a text file line by line. Gzip is recognised by content, a
-// byte order mark and the ends of lines (LF or CRLF) are taken away.
+// Source goes through a text line by line. A byte order mark and the ends of lines (LF or CRLF) are taken away.
 type Source struct {
+	// Packed is how the file is compressed, empty where it is not.
+	Packed string
+
 	name   string
-	closer io.Closer
-	size   int64         // of the file, 0 when it is unknown
-	known  int           // length of a text in memory, 0 when it is none
-	file   *counter      // the bytes of the file
-	packed *bufio.Reader // reads from file when it is gzipped, else nil
-	plain  *counter      // the bytes of the text; the same as file when not gzipped
-	text   *bufio.Reader // reads from plain
-	long   []byte        // a line longer than the read buffer
+	close  []func() error // in the order of opening
+	text   *bufio.Reader
+	long   []byte // a line longer than the read buffer
 	line   int
 	budget budget
 
 	workers, block int // of Blocks, 0 for the default
-	inBlocks       bool
-	share          float64 // of the text that Blocks has merged
-}
-
-// counter counts the bytes that were read.
-type counter struct {
-	r io.Reader
-	n int64
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
 }
 
 // Open opens a file. The error is an [*Error].
-func Open(path string) (*Source, error) {
+func Open(path string, through ...func(text *bufio.Reader) io.Reader) (*Source, error) {
 	f, info, err := OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
-	s, err := NewSource(path, f)
+	var r io.Reader = f
+	if info.Mode().IsRegular() {
+		r = io.NewSectionReader(f, 0, info.Size())
+	}
+	s, err := NewSource(path, r, through...)
 	if err != nil {
 		f.Close()
-		return nil, Misnamed(err)
+		return nil, err
 	}
-	s.closer = f
-	if info.Mode().IsRegular() {
-		s.size = info.Size()
-	}
+	s.close = append([]func() error{f.Close}, s.close...)
 	return s, nil
 }
 
@@ -102,54 +86,43 @@ func openError(path string, err error) error {
 	return &Error{File: path, Reason: reason, Err: err}
 }
 
-// signatures are the first bytes of files that are not text, and what to call them.
-var signatures = []struct{ magic, name string }{
-	{"BZh", "compressed by bzip2"},
-	{"\xfd7zXZ\x00", "compressed by xz"},
-	{"\x28\xb5\x2f\xfd", "compressed by zstd"},
-	{"PK\x03\x04", "a zip archive or a spreadsheet"},
-	{"PK\x05\x06", "an empty zip archive"},
-	{"PAR1", "a Parquet file"},
-	{"\xff\xfe", "UTF-16 text"},
-	{"\xfe\xff", "UTF-16 text"},
-}
-
-// NewSource reads from r; name stands for the file in messages. The error is an
-// [*Error].
-func NewSource(name string, r io.Reader) (*Source, error) {
-	s := &Source{name: name, file: &counter{r: r}, budget: defaultBudget()}
-	s.plain = s.file
-	room := bufferSize
-	if known, ok := r.(interface{ Len() int }); ok { // text in memory
-		s.known = known.Len()
-		room = min(room, s.known+512)
-	}
-	s.text = bufio.NewReaderSize(s.plain, room)
-	if magic, _ := s.text.Peek(2); string(magic) == "\x1f\x8b" {
-		s.packed = s.text
-		unpacked, err := Gunzip(s.packed)
+// NewSource reads the text that a file holds, once compression by gzip, bzip2, zstd or zip (of one file), which its content
+// tells, is undone; name stands for it in messages. Functions may change the text on its way, in their order. The error is an [*Error].
+func NewSource(name string, r io.Reader, through ...func(text *bufio.Reader) io.Reader) (s *Source, err error) {
+	s = &Source{name: name, budget: defaultBudget()}
+	defer func() {
 		if err != nil {
-			return nil, s.readError(s.line, err)
+			s.Close()
+			s = nil
 		}
-		s.known = 0
-		s.plain = &counter{r: unpacked}
-		s.text = bufio.NewReaderSize(s.plain, bufferSize)
+	}()
+	text, err := s.unpack(r)
+	if err != nil {
+		return s, err
 	}
-	head, err := s.text.Peek(512)
-	if err != nil && err != io.EOF {
-		return nil, s.readError(s.line, err)
+	s.text = bufio.NewReaderSize(text, HeadBytes)
+	head, err := s.text.Peek(HeadBytes)
+	for _, known := range signatures {
+		if bytes.HasPrefix(head, []byte(known.magic)) {
+			return s, s.Errorf(0, "", "%s", known.reason)
+		}
+	}
+	for _, change := range through {
+		s.text = bufio.NewReaderSize(change(s.text), HeadBytes)
+		head, err = s.text.Peek(HeadBytes)
+	}
+	if err != nil && err != io.EOF && len(head) < 512 {
+		return s, s.readError(0, err)
 	}
 	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
 		s.text.Discard(3)
-		head = head[3:]
 	}
-	for _, known := range signatures {
-		if bytes.HasPrefix(head, []byte(known.magic)) {
-			return nil, s.Errorf(0, "", "is %s, expected plain text in UTF-8 or gzip of it", known.name)
-		}
-	}
-	if bytes.IndexByte(head, 0) >= 0 {
-		return nil, &Error{File: name, Reason: "is binary, expected text", Err: errBinary}
+	head = head[:min(512, len(head))]
+	switch {
+	case bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return s, s.Errorf(0, "", "is UTF-16 text, expected UTF-8")
+	case bytes.IndexByte(head, 0) >= 0:
+		return s, s.binary()
 	}
 	return s, nil
 }
@@ -191,7 +164,7 @@ func (s *Source) tooLong(line, n int) error {
 	switch {
 	case n > maxLine:
 		return s.Errorf(line, "", "is longer than %d bytes, expected lines of text", maxLine)
-	case n > bufferSize && wordSize*float64(n) > s.left():
+	case n > HeadBytes && wordSize*float64(n) > s.left():
 		return s.Errorf(line, "", "%s", "a line of such a length"+s.tooMuch(s.budget.used+wordSize*float64(n)))
 	}
 	return nil
@@ -216,35 +189,13 @@ func (s *Source) Peek(n int) []byte {
 	return head
 }
 
-// Fraction estimates the share of the text that Line has returned, or [Blocks] has merged, so far. It is 0
-// when the size of the file is unknown.
-func (s *Source) Fraction() float64 {
-	if s.inBlocks {
-		return s.share
-	}
-	return s.fraction(0)
-}
-
-// fraction is the share of the text that was read, but for so many bytes.
-func (s *Source) fraction(waiting int) float64 {
-	if s.size <= 0 || s.plain.n == 0 {
-		return 0
-	}
-	read := s.file.n
-	if s.packed != nil {
-		read -= int64(s.packed.Buffered())
-	}
-	// The share of the file that was unpacked, and of this the part not waiting in the buffer.
-	share := float64(read) / float64(s.size)
-	return min(share*float64(s.plain.n-int64(s.text.Buffered()+waiting))/float64(s.plain.n), 1)
-}
-
 // Close closes the file.
-func (s *Source) Close() error {
-	if s.closer == nil {
-		return nil
+func (s *Source) Close() (err error) {
+	for k := len(s.close) - 1; k >= 0; k-- {
+		err = errors.Join(err, s.close[k]())
 	}
-	return s.closer.Close()
+	s.close = nil
+	return err
 }
 
 // Errorf returns an error about a line and a part of it; line 0 and an empty field
@@ -284,5 +235,6 @@ func Decode[M any](name string, r io.Reader, read func(s *Source) (M, error)) (M
 		var none M
 		return none, err
 	}
+	defer s.Close()
 	return read(s)
 }

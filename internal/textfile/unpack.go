@@ -1,14 +1,106 @@
 package textfile
 
 import (
+	"archive/zip"
 	"bufio"
+	"compress/bzip2"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/conetune/conetune/internal/memory"
 )
+
+// leastWindow is the window of Zstandard that all decoders know (RFC 8878, 3.1.1.1.2).
+const leastWindow = 8 << 20
+
+// unpack undoes the compression of data, which their first bytes tell. How they are compressed is empty where they are not.
+func (s *Source) unpack(r io.Reader) (text io.Reader, err error) {
+	plain := bufio.NewReaderSize(r, HeadBytes)
+	magic, _ := plain.Peek(4)
+	switch head := string(magic); {
+	case strings.HasPrefix(head, "\x1f\x8b"):
+		s.Packed = "gzip"
+		text, err = gunzip(plain)
+	case strings.HasPrefix(head, "BZh"):
+		s.Packed, text = "bzip2", bzip2.NewReader(plain)
+	case head == "\x28\xb5\x2f\xfd":
+		s.Packed = "zstd"
+		window := uint64(max(leastWindow, memory.Default()/4))
+		var z *zstd.Decoder
+		if z, err = zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window)); err == nil {
+			s.close = append(s.close, func() error { z.Close(); return nil })
+			text = windowed{z}
+		}
+	case head == "PK\x03\x04" || head == "PK\x05\x06": // the second one has no file
+		s.Packed = "zip"
+		text, err = s.member(r)
+	default:
+		return plain, nil
+	}
+	var known *Error
+	switch {
+	case errors.As(err, &known):
+		return nil, err
+	case err != nil:
+		return nil, s.readError(0, &damage{s.Packed, err})
+	}
+	return &unpacked{r: text, how: s.Packed}, nil
+}
+
+// windowed says what a window that is too large is.
+type windowed struct{ r *zstd.Decoder }
+
+func (w windowed) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
+		err = fmt.Errorf("they ask for a window larger than a quarter of the budget of memory, %s ("+memory.More+")", memory.Format(memory.Default()))
+	}
+	return n, err
+}
+
+// member opens the one file of a zip archive, whose list of files stands at its end.
+func (s *Source) member(r io.Reader) (io.Reader, error) {
+	file, ok := r.(interface {
+		io.ReaderAt
+		Size() int64
+	})
+	if !ok {
+		return nil, s.Errorf(0, "", "is a zip archive that is read as a stream, expected text: unpack it")
+	}
+	archive, err := zip.NewReader(file, file.Size())
+	if err != nil {
+		return nil, err
+	}
+	var files []*zip.File
+	var names []string
+	for _, f := range archive.File {
+		if f.Name == "[Content_Types].xml" {
+			return nil, s.Errorf(0, "", "is a workbook or another office document, expected text: save its sheet as CSV")
+		}
+		if !f.FileInfo().IsDir() && !strings.HasPrefix(f.Name, "__MACOSX/") {
+			files, names = append(files, f), append(names, Quote([]byte(f.Name)))
+		}
+	}
+	switch {
+	case len(files) == 0:
+		return nil, s.Errorf(0, "", "is a zip archive without files, expected one with a table")
+	case len(files) > 1:
+		const listed = 12
+		return nil, s.Errorf(0, "", "is a zip archive of %d files, expected one table: unpack it (%s)", len(files), strings.Join(names[:min(listed, len(names))], ", "))
+	}
+	f, err := files[0].Open()
+	if err == nil {
+		s.close = append(s.close, f.Close)
+	}
+	return f, err
+}
 
 // damage is what is wrong with compressed data.
 type damage struct {
@@ -29,18 +121,7 @@ func (d *damage) Error() string {
 
 func (d *damage) Unwrap() error { return d.err }
 
-// Damaged is an error about the data of a file that are compressed in a way, such as "zip".
-func Damaged(file, how string, err error) *Error {
-	d := &damage{}
-	if !errors.As(err, &d) {
-		d = &damage{how, err}
-	}
-	return &Error{File: file, Reason: d.Error(), Err: d}
-}
-
-// Unpacked reads what a reader makes of data that are compressed in a way: its errors say so, and the first one stays.
-func Unpacked(r io.Reader, how string) io.Reader { return &unpacked{r: r, how: how} }
-
+// unpacked reads what a reader makes of data that are compressed in a way: its errors say so, and the first one stays.
 type unpacked struct {
 	r   io.Reader
 	how string
@@ -52,24 +133,28 @@ func (u *unpacked) Read(p []byte) (int, error) {
 		return 0, u.err
 	}
 	n, err := u.r.Read(p)
-	var known *damage
-	if u.err = err; err != nil && err != io.EOF && !errors.As(err, &known) {
+	if u.err = err; err != nil && err != io.EOF {
 		u.err = &damage{u.how, err}
 	}
 	return n, u.err
 }
 
-// Gunzip undoes gzip, of one member or several. Zeros after the last one, which fill up blocks of tapes, are passed over.
-func Gunzip(from *bufio.Reader) (io.Reader, error) {
+// gunzip undoes gzip, of one member or several. Zeros after the last one, which fill up blocks of tapes, are passed over.
+func gunzip(from *bufio.Reader) (io.Reader, error) {
 	z, err := gzip.NewReader(from)
 	if err != nil {
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		return nil, &damage{"gzip", err}
+		return nil, early(err)
 	}
 	z.Multistream(false)
-	return Unpacked(&members{from, z}, "gzip"), nil
+	return &members{from, z}, nil
+}
+
+// early is what an end in the midst of data is.
+func early(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // members are those of a gzip file, whose last one gzip does not tell from bytes behind it.
@@ -87,9 +172,7 @@ func (m *members) Read(p []byte) (int, error) {
 	}
 	switch head, err := m.from.Peek(2); {
 	case string(head) == "\x1f\x8b":
-		if err = m.z.Reset(m.from); err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
+		err = early(m.z.Reset(m.from))
 		m.z.Multistream(false)
 		return n, err
 	case err != nil && err != io.EOF:
@@ -105,19 +188,23 @@ func (m *members) Read(p []byte) (int, error) {
 	}
 }
 
+// signatures are the first bytes of files that are not text, and what to do about them.
+var signatures = []struct{ magic, reason string }{
+	{"\xd0\xcf\x11\xe0", "is an Excel workbook, expected text: save its sheet as CSV"},
+	{"PAR1", "is a Parquet file, expected text: write the table as CSV"},
+	{"ARROW1", "is an Arrow file, expected text: write the table as Parquet or CSV"},
+	{"FEA1", "is a Feather file of version 1, expected version 2 or text: write the table as Parquet or CSV"},
+	{"RDX", "is a file of R, expected text: write the table by write.csv"},
+	{"\xfd7zXZ\x00", "is compressed by xz, expected plain text or one compressed by gzip, bzip2, zip or zstd"},
+}
+
 // packedNames are endings of the names of compressed files, with how these are compressed.
 var packedNames = map[string]string{".gz": "gzip", ".bz2": "bzip2", ".zip": "zip", ".zst": "zstd", ".xz": "xz"}
 
-// errBinary is the cause of the error about a file that is not text.
-var errBinary = errors.New("not text")
-
-// Misnamed is an error about a file that was not compressed. Where that is not text, and its name promises compressed data, the error says so.
-func Misnamed(err error) error {
-	var e *Error
-	if errors.Is(err, errBinary) && errors.As(err, &e) {
-		if how := packedNames[strings.ToLower(filepath.Ext(e.File))]; how != "" {
-			return &Error{File: e.File, Reason: "does not begin as " + how + " data do, which its name promises, and is not text either: is it damaged?", Err: err}
-		}
+// binary is the error about a source that is not text. Where it was not compressed, and its name promises that, it says so.
+func (s *Source) binary() error {
+	if how := packedNames[strings.ToLower(filepath.Ext(s.name))]; how != "" && s.Packed == "" {
+		return s.Errorf(0, "", "does not begin as %s data do, which its name promises, and is not text either: is it damaged?", how)
 	}
-	return err
+	return s.Errorf(0, "", "is binary, expected text")
 }

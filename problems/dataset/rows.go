@@ -447,37 +447,3 @@ func (d *Data) each(f func(j int, v float64)) {
 		}
 	})
 }
-
-// Widened is the table with zeros for further features, of which so many stand before its own; names are those of all.
-// Sparse tables share their memory with it where there are none before. A dense one becomes sparse where that is
-// smaller.
-func (d *Data) Widened(names []string, before int) *Data {
-	n, p := d.Dims()
-	q := len(names)
-	out := *d
-	out.Features = names
-	if p == q {
-		return &out
-	}
-	if !d.Sparse() && float64(d.Nonzeros()) < float64(n)*float64(q)/4 {
-		out.X = d.Compress().X
-	}
-	if x, ok := out.compressed(); ok {
-		raw := x.RawMatrix()
-		index := raw.Ind
-		if before > 0 {
-			index = slices.Clone(index)
-			for k := range index {
-				index[k] += before
-			}
-		}
-		out.X = sparse.NewCSR(n, q, raw.Indptr, index, raw.Data)
-		return &out
-	}
-	x := mat.NewDense(n, q, nil)
-	for i := range n {
-		d.Fill(x.RawRowView(i)[before:before+p], i)
-	}
-	out.X = x
-	return &out
-}

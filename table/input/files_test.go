@@ -185,10 +185,11 @@ func TestBeside(t *testing.T) {
 		require.Equal(t, want, row)
 		require.Equal(t, s.Train.Sparse(), d.Sparse())
 	}
-	table, err := ReadFile(put(t, dir, "dense", "1 1:2 2:3\n2 1:1 2:1\n"), "")
+	dense := put(t, dir, "dense", "1 1:2 2:3\n2 1:1 2:1\n")
+	table, err := ReadFile(dense, "")
 	require.NoError(t, err)
 	require.False(t, table.Sparse())
-	all, err := new(Input).beside(table, "", put(t, dir, "far", "1 1000000:1\n"))
+	all, _, err := new(Input).together("", dense, "", put(t, dir, "far", "1 1000000:1\n"))
 	require.NoError(t, err)
 	require.Nil(t, all[1])
 	for _, d := range []*dataset.Data{all[0], all[2]} {
@@ -196,15 +197,10 @@ func TestBeside(t *testing.T) {
 		require.Equal(t, 1_000_000, p)
 		require.True(t, d.Sparse())
 	}
-	_, p := table.Dims()
-	require.Equal(t, 2, p, "the table that was given stays")
-
-	named, err := ReadFile(put(t, dir, "named", "y,a,b,c\n1,2,3,4\n"), "")
-	require.NoError(t, err)
-	_, err = new(Input).beside(named, wide)
-	require.ErrorContains(t, err, "wide:1: pair 1: index 4 is larger than 3, the number of features (that of the training data)")
-	order := put(t, dir, "order", "y,b,a,c\n1,2,3,4\n")
-	_, err = new(Input).beside(named, order)
+	named := put(t, dir, "named", "y,a,b,c\n1,2,3,4\n")
+	_, _, err = new(Input).together("", named, wide)
+	require.ErrorContains(t, err, "wide:1: index 4: is larger than 3, the number of features (that of the training data)")
+	_, _, err = new(Input).together("", named, put(t, dir, "order", "y,b,a,c\n1,2,3,4\n"))
 	require.ErrorContains(t, err, `its feature 1 is "b", expected "a" (the same order of columns)`)
 }
 

@@ -14,12 +14,16 @@ import (
 	"github.com/conetune/conetune/table/split"
 )
 
-// ReadFile reads a table of numbers, see [Input.Numbers].
+// ReadFile reads a table of numbers: a file in the format of LIBSVM, or a table whose target has that name, y where it is
+// empty and there is such a column, and else that of the first.
 func ReadFile(path, target string) (*dataset.Data, error) {
 	var in Input
 	defer in.Close()
-	d, _, err := in.Numbers(path, target, nil)
-	return d, err
+	all, _, err := in.together(target, path)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
 }
 
 // ReadColumns reads columns of numbers of a table as features, all where it has no list, and targets that need not be
@@ -34,7 +38,7 @@ func ReadColumns(path string, features []string, targets ...string) (*dataset.Da
 	if features == nil {
 		features = t.Names()
 	}
-	return numbersOf(t, targets, features, true)
+	return columnsOf(t, targets, features, true)
 }
 
 // ReadDir reads a split from the files train, val and test of a folder, each as .csv or .csv.gz, with the target in the
@@ -57,11 +61,8 @@ func readTables(dir string, names ...string) ([]*dataset.Data, error) {
 	}
 	var in Input
 	defer in.Close()
-	first, _, err := in.Numbers(paths[0], "", nil)
-	if err != nil {
-		return nil, err
-	}
-	return in.beside(first, paths[1:]...)
+	all, _, err := in.together("", paths...)
+	return all, err
 }
 
 // HasFolds says whether a folder has a table of folds, so that [ReadFoldsDir] is for it and not [ReadDir].

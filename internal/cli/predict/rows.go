@@ -123,7 +123,7 @@ func (t *tableToPredict) readNumbers(m *model.Model, targets []string) (*rowsToP
 	if t.form.id != "" {
 		return nil, fmt.Errorf("%s: --id goes with a table of columns", t.path)
 	}
-	data, _, err := t.in.Numbers(t.path, targets[0], m.Features)
+	data, err := t.in.Numbers(t.path, targets[0], m.Features)
 	if err != nil {
 		return nil, err
 	}

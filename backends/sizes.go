@@ -122,6 +122,8 @@ const (
 	meanSweeps = 8
 	// An entry is weak if its logarithm to the base two is so much smaller than the mean of its equation and its unknown.
 	weak = -3.3
+	// One that is so much smaller does not count in the means: one entry of 1e-11 beside others of one would make all others weak.
+	lost = -15
 )
 
 // sizes returns the sizes of the unknowns for the given right-hand side: with equations and unknowns
@@ -134,9 +136,19 @@ const (
 func (s *solutionSizes) sizes(unknowns int, right []float64) []float64 {
 	system := spread.System{Rows: len(right), Cols: unknowns, A: s.Entries}
 	f := system.Solve(meanSweeps, 0)
-	strong := func(k int) bool {
-		return s.Log[k]+f.E[s.Row[k]]+f.D[s.Col[k]] >= weak
+	within := func(k int, least float64) bool {
+		return s.Log[k]+f.E[s.Row[k]]+f.D[s.Col[k]] >= least
 	}
+	system.A = spread.Grow(len(s.Log))
+	for k, log := range s.Log {
+		if within(k, lost) {
+			system.A.Add(int(s.Row[k]), int(s.Col[k]), log)
+		}
+	}
+	if len(system.A.Log) < len(s.Log) {
+		f = system.Solve(meanSweeps, 0)
+	}
+	strong := func(k int) bool { return within(k, weak) }
 	first := make([]float64, unknowns)
 	for k, v := range s.entry {
 		if y := s.Col[k]; strong(k) {

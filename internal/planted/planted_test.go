@@ -127,11 +127,12 @@ func TestWarmStartsPay(t *testing.T) {
 }
 
 // TestFarVerdicts has programs of which answers were wrong: certificates that last places let pass, one that rounding of the planted point decides,
-// and an objective whose error Solution.Distance knew.
+// an objective whose error Solution.Distance knew, and rays weighed with sizes that one entry of 1e-11 had made small.
 func TestFarVerdicts(t *testing.T) {
 	b := native(t)
 	for _, id := range []ID{
 		{Far, 10, General, 31019289}, {Far, 10, General, 31022581}, {Far, 10, General, 31036296}, {Far, 10, General, 31001098}, {Far, 8, General, 31030399},
+		{Far, 8, General, 136000954}, {Far, 10, General, 136000954}, {Far, 10, General, 176004212},
 	} {
 		if v := Generate(id).Run(b, backends.Options{}); v.Outcome.Wrong() {
 			t.Errorf("%s: %v %s", id, v.Outcome, v.Detail)

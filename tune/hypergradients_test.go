@@ -43,7 +43,7 @@ func TestHypergradientsSelectLowerLevelSolutions(t *testing.T) {
 // The paper's elastic net has sums of halved squares: its start 0.01 is 0.01 / n here.
 func TestPaperDescent(t *testing.T) {
 	m := model(t, elasticnet.Options{})
-	train, _, _ := m.Data().Rows()
+	train, _ := m.Data().Rows()
 	n := len(train.Y)
 	res, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodIGJO, Preset: tune.PresetPaper})
 	require.NoError(t, err)

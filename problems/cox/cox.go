@@ -29,14 +29,18 @@
 package cox
 
 import (
-	"context"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
+	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
@@ -58,26 +62,21 @@ type Options struct {
 	R0 []float64
 }
 
-// Model is a Cox regression with its data. It has the methods of [tune.Model].
-//
-// [tune.Model]: https://pkg.go.dev/github.com/conetune/conetune/tune#Model
+// Model is a Cox regression with its data.
 type Model struct {
-	data    *regression.Data
-	user    dataset.Division
-	options Options
-	center  []float64 // means of the features
-	parts   []part
-	tests   *survival.Likelihood // nil without test rows, or where these compare nothing
-	r0      []float64
-	path    [][]float64
-	deals   float64 // the number of times that rows were dealt out to folds
+	*regression.Model
+	user   dataset.Division
+	ties   survival.Ties
+	parts  []part
+	events float64              // of a part, by which its deviance is divided, the sum of their weights
+	tests  *survival.Likelihood // nil without test rows, or where these compare nothing
+	deals  float64              // the number of times that rows were dealt out to folds
 }
 
 // part are the rows of a split or a fold in the user's units, and their deviances: plus of training and validation rows, and minus of training rows, or plus of validation rows alone.
 type part struct {
 	*dataset.Split
 	plus, minus *survival.Likelihood
-	events      float64 // by which the deviance is divided, the sum of their weights
 }
 
 // New checks the rows, split or in folds, and the options. Each set of training rows needs an event with others at risk. New keeps a reference to the features, which must not change.
@@ -85,52 +84,62 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err := dataset.Check(s); err != nil {
 		return nil, fmt.Errorf("cox: %w", err)
 	}
-	m := &Model{user: s, options: o}
+	m := &Model{user: s, ties: o.Ties}
 	if err := m.divide(); err != nil {
 		return nil, fmt.Errorf("cox: %w", err)
 	}
-	var err error
+	share := slices.Clone(weights(s.Table()))
+	floats.Scale(1/total(s.Table()), share)
+	center := s.Table().MulTrans(share) // means of the features
 	// Features are centred as with an intercept, which rounds less.
-	if m.data, err = regression.New(s, regression.Options{Intercept: true, Standardize: o.Standardize, Scaling: o.Scaling, Terms: o.Terms}, regression.Kind{KeepTarget: true, Terms: true}); err != nil {
-		return nil, fmt.Errorf("cox: %w", err)
-	}
-	if m.r0, err = regression.Radii(o.R0, m.Names(), 10, 5); err != nil {
-		return nil, fmt.Errorf("cox: %w", err)
-	}
-	fit, err := m.Penalised()
+	options := regression.Options{Intercept: true, Standardize: o.Standardize, Scaling: o.Scaling, Terms: o.Terms, R0: o.R0}
+	kind := regression.Kind{Loss: m.loss(), NoConstant: true, KeepTarget: true, Terms: true}
+	var err error
+	m.Model, err = regression.Make("cox", s, options, kind, func(data *regression.Data) (regression.Spec, error) {
+		if err := data.Measure(m.fit); err != nil {
+			return regression.Spec{}, err
+		}
+		return regression.Spec{
+			Name: "cox", Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5}, Fit: m.fit,
+			Path: regression.TwoPaths(data.LambdaMax()), PathRise: pathRise,
+			Penalties: data.Shared(0, 1), Weights: data.SharedWeights(0, 1),
+			ValidationUnit: func(val *dataset.Data) float64 { return 2 * total(val) / m.events }, Test: m.test,
+			Finish: func(f *problems.Fit) {
+				f.Hazard = true
+				if f.Intercept = 0; floats.Dot(f.Coefficients, center) != 0 {
+					f.Intercept = -floats.Dot(f.Coefficients, center)
+				}
+			},
+		}, nil
+	})
 	if err != nil {
-		return nil, fmt.Errorf("cox: %w", err)
+		return nil, err
 	}
-	m.path = regression.TwoPaths(fit.LambdaMax())
-	share := make([]float64, len(s.Table().Y))
-	for i := range share {
-		share[i] = 1 / total(s.Table())
-	}
-	if w := s.Table().Weights; w != nil {
-		floats.Mul(share, w)
-	}
-	m.center = s.Table().MulTrans(share)
 	return m, nil
 }
+
+// pathRise is how many points of a path may be worse than the best one before it is left: further down are the fits of many coefficients, which take longest.
+const pathRise = 3
 
 // divide makes the parts, and checks the times.
 func (m *Model) divide() error {
 	parts := m.user.Parts()
-	events, rows := 0.0, 0
+	rows := 0
 	for _, s := range parts {
 		for _, d := range []*dataset.Data{s.Train, s.Val} {
 			if err := survival.Check(d.Y); err != nil {
 				return err
 			}
 		}
-		events, rows = events+m.likelihood(s.Val).Weight(), rows+len(s.Val.Y)
+		m.events, rows = m.events+m.likelihood(s.Val).Weight(), rows+len(s.Val.Y)
 	}
-	if events == 0 {
+	m.events /= float64(len(parts))
+	if m.events == 0 {
 		return fmt.Errorf("no event in the rows for validation")
 	}
 	m.deals = float64(rows) / float64(len(m.user.Table().Y))
 	for _, s := range parts {
-		one := part{Split: s, events: events / float64(len(parts))}
+		one := part{Split: s}
 		if len(parts) > 1 {
 			one.plus, one.minus = m.together(s.Train, s.Val), m.likelihood(s.Train)
 		} else {
@@ -150,11 +159,11 @@ func (m *Model) divide() error {
 }
 
 // Ties is the rule for events at one time.
-func (m *Model) Ties() survival.Ties { return m.options.Ties }
+func (m *Model) Ties() survival.Ties { return m.ties }
 
 // likelihood is that of rows among themselves.
 func (m *Model) likelihood(d *dataset.Data) *survival.Likelihood {
-	return survival.New(d.Y, d.Weights, m.options.Ties)
+	return survival.New(d.Y, d.Weights, m.ties)
 }
 
 // together is that of rows of both.
@@ -176,91 +185,66 @@ func weights(d *dataset.Data) []float64 {
 
 func both(a, b []float64) []float64 { return append(append([]float64(nil), a...), b...) }
 
-// Name is the name on the command line.
-func (m *Model) Name() string { return "cox" }
+// total is the sum of the weights of rows.
+func total(d *dataset.Data) float64 {
+	if d.Weights == nil {
+		return float64(len(d.Y))
+	}
+	return floats.Sum(d.Weights)
+}
+
+// fit is that of a split, of a fold, whose validation loss takes in the training rows, or of all rows, by which nothing is
+// chosen.
+func (m *Model) fit(train, val fits.Rows, _ bool, t sparse.Terms) (lower.Fit, error) {
+	o := fits.CoxOptions{Ties: m.ties, Grouped: len(m.parts) > 1 && val.X != train.X, Events: m.events, Terms: t}
+	return regression.Either(fits.NewCox(train, val, o))
+}
+
+// loss is the half deviance of rows among themselves, which is none of single rows.
+func (m *Model) loss() regression.Loss {
+	return regression.Loss{
+		Sum: func(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
+			lists := survival.New(y, weights, m.ties).Lists()
+			minus := make([]float64, len(y))
+			for k, i := range lists.Event {
+				minus[i] = -lists.EventWeight[k]
+			}
+			out := convex.Linear(f.Dot(minus).Plus(convex.Const(lists.Constant)))
+			risks := f.Pick(lists.Row).Plus(convex.Const(lists.Offset...))
+			groups := map[float64][][]int{} // by their weight
+			for k, group := range lists.Group {
+				groups[lists.Weight[k]] = append(groups[lists.Weight[k]], group)
+			}
+			for _, weight := range slices.Sorted(maps.Keys(groups)) {
+				out = out.Plus(convex.LogSumExp(risks, groups[weight]).Sum().Scale(weight))
+			}
+			return out
+		},
+		Engine: func(float64) glm.Loss { return glm.Hazards{Ties: m.ties, Unit: m.events / 2} },
+	}
+}
 
 // Advice is what methods ask of the model.
 func (m *Model) Advice() problems.Advice {
-	folds := len(m.parts) > 1
-	all := problems.Trainer{Whole: m.whole, Test: m.test}
-	return problems.Advice{
-		Folds: folds, Predicts: !folds, Fit: m.Penalised, Together: m.Together, StandardError: m.StandardError,
-		Columns: m.data.Columns, Retrain: all.Radii, RetrainWeighted: all.Weights, RetrainPath: all.Path,
-		TestError: all.Test,
-	}
+	a := m.Model.Advice()
+	a.Rows, a.Features = 0, 0 // coefficients are determined by events
+	a.StandardError = m.StandardError
+	return a
 }
-
-// Names are the names of the two hyperparameters.
-func (m *Model) Names() []string { return []string{"lambda1", "lambda2"} }
 
 // Modes are those of [fits.Net].
 func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Forward} }
-
-// Penalised is the fast fit of the lower level.
-func (m *Model) Penalised() (lower.Fit, error) {
-	return lower.OverFolds(len(m.parts), func(t int) (lower.Fit, error) {
-		train, val, _ := m.data.Fold(t).Rows()
-		o := fits.CoxOptions{Ties: m.options.Ties, Grouped: len(m.parts) > 1, Events: m.parts[t].events, Terms: m.data.Terms()}
-		return regression.Either(fits.NewCox(rowsOf(train), rowsOf(val), o))
-	})
-}
-
-// Together is the fit of all folds together, nil where there is none.
-func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
-	t, err := m.data.FoldTable(ctx)
-	if err != nil || t == nil {
-		return nil, err
-	}
-	t.Intercept, t.Loss = false, glm.Hazards{Ties: m.options.Ties, Unit: m.parts[0].events / 2}
-	fit, err := fits.NewTogether(ctx, t, 2, m.data.SharedWeights(0, 1))
-	if err != nil {
-		return nil, err
-	}
-	return fit, nil
-}
-
-// Fit turns values of the variables into a predictor in the user's units, with folds the mean of theirs. Its value is the logarithm of the hazard of a row beside that of a row whose features
-// are the means of the table.
-func (m *Model) Fit(x [][]float64) problems.Fit { return m.fit(m.data, x) }
-
-func (m *Model) fit(data *regression.Data, x [][]float64) problems.Fit {
-	f := data.Fit(x)
-	f.Intercept = 0
-	if v := floats.Dot(f.Coefficients, m.center); v != 0 {
-		f.Intercept = -v
-	}
-	f.Hazard = true
-	return f
-}
-
-// FoldFits are the predictors of the folds in the user's units, in their order; that of a split is its only one.
-func (m *Model) FoldFits(x [][]float64) (list []problems.Fit) {
-	for t := range m.parts {
-		list = append(list, m.fit(m.data.Fold(t), x[t:t+1]))
-	}
-	return list
-}
-
-// values of rows by a predictor.
-func values(d *dataset.Data, f problems.Fit) []float64 {
-	out := d.Mul(f.Coefficients)
-	floats.AddConst(f.Intercept, out)
-	if d.Offset != nil {
-		floats.Add(out, d.Offset)
-	}
-	return out
-}
 
 // deviances of the validation rows of each part.
 func (m *Model) deviances(x [][]float64) (list []float64) {
 	for t, f := range m.FoldFits(x) {
 		p := m.parts[t]
-		v := values(p.Val, f)
+		v := regression.Values(p.Val, f)
 		if p.minus == nil {
 			list = append(list, 2*p.plus.HalfDeviance(v))
 			continue
 		}
-		u := values(p.Train, f)
+		u := regression.Values(p.Train, f)
 		list = append(list, 2*(p.plus.HalfDeviance(both(u, v))-p.minus.HalfDeviance(u)))
 	}
 	return list
@@ -272,5 +256,40 @@ func (m *Model) Baseline(f problems.Fit) survival.Baseline {
 	if len(m.parts) == 1 {
 		rows = dataset.Stack(m.parts[0].Train, m.parts[0].Val)
 	}
-	return m.likelihood(rows).At(values(rows, f), nil).Baseline()
+	return m.likelihood(rows).At(regression.Values(rows, f), nil).Baseline()
+}
+
+// Evaluate scores values of the variables by the deviance for each event; with folds without a test error, as none of their fits is the predictor.
+func (m *Model) Evaluate(x [][]float64) problems.Errors {
+	var e problems.Errors
+	for _, v := range m.deviances(x) {
+		e.Validation += v / m.events / float64(len(m.parts))
+	}
+	if len(m.parts) == 1 {
+		e.Test = m.test(m.Fit(x))
+	}
+	return e
+}
+
+// StandardError is that of the validation error: by the spread of the folds, of which those of further deals do not count, and of a split by that of the events.
+func (m *Model) StandardError(x [][]float64) float64 {
+	if len(m.parts) == 1 {
+		p := m.parts[0]
+		losses, weights := p.plus.At(regression.Values(p.Val, m.Fit(x)), nil).EventLosses()
+		return 2 * regression.StandardError(losses, weights, len(losses))
+	}
+	list := m.deviances(x)
+	for t := range list {
+		list[t] /= m.events
+	}
+	return stat.StdDev(list, nil) / math.Sqrt(float64(len(list))/math.Max(1, m.deals))
+}
+
+// test is the deviance of a predictor on the test rows for each event, nil where there are none or where nobody else is at risk at the events.
+func (m *Model) test(f problems.Fit) *float64 {
+	if m.tests == nil {
+		return nil
+	}
+	e := 2 * m.tests.HalfDeviance(regression.Values(m.user.Tests(), f)) / m.tests.Weight()
+	return &e
 }

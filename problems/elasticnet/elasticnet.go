@@ -38,7 +38,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 // experiments by gradients. Those of IGJO are in the unit of Feng and Simon's program, whose losses are sums: with n training and m
 // validation rows, its weights are n times ours and its gradient m/n times ours.
 func advice(data *regression.Data) problems.Advice {
-	train, val, _ := data.Fold(0).Rows()
+	train, val := data.Fold(0).Rows()
 	n, v := float64(len(train.Y)), float64(len(val.Y))
 	unit := v / (n * n)
 	return problems.Advice{Paper: problems.Paper{

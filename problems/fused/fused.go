@@ -18,6 +18,7 @@
 package fused
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -38,39 +39,29 @@ type Model = regression.Model
 // New checks the rows, split or in folds, the order of the differences, where 0 means 1, piecewise constant coefficients,
 // and 2 makes them piecewise linear, and the options. It keeps a reference to the data, which must not change.
 func New(s dataset.Division, order int, o Options) (*Model, error) {
-	data, err := regression.New(s, o, regression.Kind{})
-	if err != nil {
-		return nil, fmt.Errorf("fused: %w", err)
-	}
-	if order == 0 {
-		order = 1
-	}
-	_, p := data.Dims()
-	if order < 1 || order >= p {
-		return nil, fmt.Errorf("fused: differences of order %d of %d coefficients, expected an order from 1 to %d", order, p, p-1)
-	}
-	names := []string{"l1", "fusion"}
-	r0, err := regression.Radii(o.R0, names, 10)
-	if err != nil {
-		return nil, fmt.Errorf("fused: %w", err)
-	}
-	d := differences(p, order)
-	paper := regression.PaperSettings()
-	spec := regression.Spec{
-		Name: "fused-lasso", Names: names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: regression.Closing(paper, data.LambdaMax() > 0),
-		Penalties: func(b, r convex.Affine) []convex.Convex {
-			return []convex.Convex{
-				convex.Norm1(b).MinusAffine(r.At(0)),
-				convex.Norm1(b.MulMat(d)).MinusAffine(r.At(1)),
-			}
-		},
-	}
-	if n, _ := data.Dims(); order == 1 && glm.Fits(n, p, 1) {
-		spec.Chained, spec.Weights = true, func(lambda []float64) *glm.Weights {
-			return &glm.Weights{Norm: slices.Repeat(lambda[:1], p), Fusion: lambda[1]}
+	return regression.Make("fused", s, o, regression.Kind{}, func(data *regression.Data) (regression.Spec, error) {
+		n, p := data.Dims()
+		order := cmp.Or(order, 1)
+		if order < 1 || order >= p {
+			return regression.Spec{}, fmt.Errorf("differences of order %d of %d coefficients, expected an order from 1 to %d", order, p, p-1)
 		}
-	}
-	return regression.NewModel(data, spec), nil
+		d := differences(p, order)
+		spec := regression.Spec{
+			Name: "fused-lasso", Names: []string{"l1", "fusion"}, R0: []float64{10},
+			Penalties: func(b, r convex.Affine) []convex.Convex {
+				return []convex.Convex{
+					convex.Norm1(b).MinusAffine(r.At(0)),
+					convex.Norm1(b.MulMat(d)).MinusAffine(r.At(1)),
+				}
+			},
+		}
+		if order == 1 && glm.Fits(n, p, 1) {
+			spec.Chained, spec.Weights = true, func(lambda []float64) *glm.Weights {
+				return &glm.Weights{Norm: slices.Repeat(lambda[:1], p), Fusion: lambda[1]}
+			}
+		}
+		return spec, nil
+	})
 }
 
 // differences is the (p-k) x p matrix of differences of order k, whose rows hold the binomial coefficients

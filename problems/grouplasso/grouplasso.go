@@ -17,8 +17,6 @@
 package grouplasso
 
 import (
-	"fmt"
-
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
@@ -42,30 +40,27 @@ type Model struct {
 // New checks the rows, split or in folds, the groups and the options. Each feature must be in at least one group. New keeps references to data
 // and groups, which must not change.
 func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
-	data, err := regression.New(s, o, regression.Kind{})
+	m, err := regression.Make("grouplasso", s, o, regression.Kind{}, func(data *regression.Data) (regression.Spec, error) {
+		_, p := data.Dims()
+		if err := g.Check(p, true); err != nil {
+			return regression.Spec{}, err
+		}
+		spec := regression.Spec{
+			Name: "group-lasso", Names: g.Names, R0: []float64{10}, Settings: sgl.Settings,
+			Fit: fit(g, p), Units: g.Members, Common: &glm.Weights{Norm: g.Factors()},
+			Penalties: func(b, r convex.Affine) []convex.Convex {
+				return []convex.Convex{convex.GroupNorms(b, g.Members).MinusAffine(r)}
+			},
+		}
+		if spec.Fit != nil {
+			spec.Weights = func(lambda []float64) *glm.Weights { return &glm.Weights{Norm: lambda} }
+		}
+		return spec, nil
+	})
 	if err != nil {
-		return nil, fmt.Errorf("grouplasso: %w", err)
+		return nil, err
 	}
-	_, p := data.Dims()
-	if err := g.Check(p, true); err != nil {
-		return nil, fmt.Errorf("grouplasso: %w", err)
-	}
-	r0, err := regression.Radii(o.R0, g.Names, 10)
-	if err != nil {
-		return nil, fmt.Errorf("grouplasso: %w", err)
-	}
-	paper, standard := sgl.Settings(data)
-	spec := regression.Spec{
-		Name: "group-lasso", Names: g.Names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard,
-		Fit: fit(g, p), Units: g.Members, Common: &glm.Weights{Norm: g.Factors()},
-		Penalties: func(b, r convex.Affine) []convex.Convex {
-			return []convex.Convex{convex.GroupNorms(b, g.Members).MinusAffine(r)}
-		},
-	}
-	if spec.Fit != nil {
-		spec.Weights = func(lambda []float64) *glm.Weights { return &glm.Weights{Norm: lambda} }
-	}
-	return &Model{groups: g, Model: regression.NewModel(data, spec)}, nil
+	return &Model{m, g}, nil
 }
 
 // fit is the fast fit of the p features where no groups overlap.

@@ -54,8 +54,7 @@ func New(s dataset.Division, d float64, o Options) (*Model, error) {
 		d = threshold(table.Y, table.Weights)
 	}
 	net, err := regression.NewNet(s, o, regression.Net{
-		Name: "huber", Kind: regression.Kind{Loss: loss{d}},
-		Engine: func(sd float64) glm.Loss { return glm.Huber{Threshold: d / sd} },
+		Name: "huber", Kind: regression.Kind{Loss: loss(d)},
 	})
 	if err != nil {
 		return nil, err
@@ -108,21 +107,23 @@ func median(v, weights []float64) float64 {
 const halfRounding = 1e-12
 
 // loss is the Huber loss with a threshold in the user's unit.
-type loss struct{ threshold float64 }
-
-func (l loss) Sum(f convex.Affine, y, weights []float64, sd float64) convex.Convex {
-	return regression.Total(convex.Huber(f.Minus(convex.Const(y...)), l.threshold/sd), weights)
-}
-
-func (l loss) Value(f, y, sd float64) float64 {
-	r, d := math.Abs(f-y), l.threshold/sd
-	if r > d {
-		return d * (r - d/2)
+func loss(threshold float64) regression.Loss {
+	return regression.Loss{
+		Sum: func(f convex.Affine, y, weights []float64, sd float64) convex.Convex {
+			return regression.Total(convex.Huber(regression.Differences(f, y, sd), threshold/sd), weights)
+		},
+		Value: func(f []float64, y, sd float64) float64 {
+			r, d := math.Abs(f[0]-y), threshold/sd
+			if r > d {
+				return d * (r - d/2)
+			}
+			return r * r / 2
+		},
+		Slope: func(f, y, sd float64) float64 {
+			d := threshold / sd
+			return math.Max(-d, math.Min(d, f-y))
+		},
+		Residuals: regression.Differences,
+		Engine:    func(sd float64) glm.Loss { return glm.Huber{Threshold: threshold / sd} },
 	}
-	return r * r / 2
-}
-
-func (l loss) Derivative(f, y, sd float64) float64 {
-	d := l.threshold / sd
-	return math.Max(-d, math.Min(d, f-y))
 }

@@ -21,7 +21,9 @@ package logistic
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
@@ -54,8 +56,8 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	}
 	coded := s.Map(func(y float64) float64 { return float64(2*labels.Class(y) - 1) })
 	net, err := regression.NewNet(coded, o, regression.Net{
-		Name: "logistic", Kind: regression.Kind{Loss: loss{}, KeepTarget: true, Terms: true},
-		Fit: regression.Making(fits.Logistic), Engine: func(float64) glm.Loss { return glm.Logistic{} }, Labels: labels[:],
+		Name: "logistic", Kind: regression.Kind{Loss: loss, KeepTarget: true, Terms: true},
+		Fit: regression.Making(fits.Logistic), Finish: func(f *problems.Fit) { f.Labels = labels[:] },
 		Advice: func(*regression.Data) problems.Advice { return problems.Advice{Separable: true} },
 	})
 	if err != nil {
@@ -64,20 +66,16 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	return &Model{net.Model}, nil
 }
 
-// loss is the logistic loss of targets -1 and 1.
-type loss struct{}
-
-func (loss) Sum(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
-	minus := make([]float64, len(y))
-	for i, v := range y {
-		minus[i] = -v
-	}
-	return regression.Total(convex.Logistic(f.MulMat(mat.NewDiagDense(len(minus), minus))), weights)
+// loss is the logistic loss of targets -1 and 1, without overflow.
+var loss = regression.Loss{
+	Sum: func(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
+		minus := slices.Clone(y)
+		floats.Scale(-1, minus)
+		return regression.Total(convex.Logistic(f.MulMat(mat.NewDiagDense(len(minus), minus))), weights)
+	},
+	Value: func(f []float64, y, _ float64) float64 {
+		return max(-y*f[0], 0) + math.Log1p(math.Exp(-math.Abs(f[0])))
+	},
+	Slope:  func(f, y, _ float64) float64 { return -y / (1 + math.Exp(y*f)) },
+	Engine: func(float64) glm.Loss { return glm.Logistic{} },
 }
-
-// Value is log(1 + exp(-y f)) without overflow.
-func (loss) Value(f, y, _ float64) float64 {
-	return max(-y*f, 0) + math.Log1p(math.Exp(-math.Abs(f)))
-}
-
-func (loss) Derivative(f, y, _ float64) float64 { return -y / (1 + math.Exp(y*f)) }

@@ -18,11 +18,14 @@ package multinomial
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/fits"
+	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -45,17 +48,10 @@ type Options struct {
 	Name func(y float64) string
 }
 
-// Model is a multinomial regression with its data. It has the methods of [tune.Model].
-//
-// [tune.Model]: https://pkg.go.dev/github.com/conetune/conetune/tune#Model
+// Model is a multinomial regression with its data.
 type Model struct {
-	data    *regression.Data // whose targets are the classes, from 0 on
-	user    dataset.Division // with targets as given
+	*regression.Model
 	classes []float64
-	names   []string
-	options Options
-	r0      []float64
-	path    [][]float64
 }
 
 // New checks the rows, split or in folds, and the options. Each class needs a training row, in each fold, and the others may have no other one. New keeps a
@@ -71,130 +67,83 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if dataset.WithoutOffset(s) != s {
 		return nil, fmt.Errorf("multinomial: rows with an offset, which does not say to which class it belongs")
 	}
-	m := &Model{user: s, classes: classes, options: o}
+	var names []string
 	for _, v := range classes {
 		if o.Name != nil {
-			m.names = append(m.names, o.Name(v))
+			names = append(names, o.Name(v))
 		} else {
-			m.names = append(m.names, fmt.Sprint(v))
+			names = append(names, fmt.Sprint(v))
 		}
 	}
-	coded := s.Map(func(y float64) float64 { return float64(m.class(y)) })
-	if m.data, err = regression.New(coded, regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Terms: o.Terms}, regression.Kind{KeepTarget: true, Terms: true}); err != nil {
-		return nil, fmt.Errorf("multinomial: %w", err)
-	}
-	if m.r0, err = regression.Radii(o.R0, m.Names(), 10, 5); err != nil {
-		return nil, fmt.Errorf("multinomial: %w", err)
-	}
-	fit, err := m.Penalised()
+	coded := s.Map(func(y float64) float64 { // the number of the class
+		k, _ := slices.BinarySearch(classes, y)
+		return float64(k)
+	})
+	options := regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, Terms: o.Terms, R0: o.R0}
+	kind := regression.Kind{Loss: loss(len(classes)), Outputs: names, KeepTarget: true, Terms: true}
+	m, err := regression.Make("multinomial", coded, options, kind, func(data *regression.Data) (regression.Spec, error) {
+		fit := func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error) {
+			return regression.Either(fits.NewMultinomial(train, val, len(classes), intercept, t))
+		}
+		if err := data.Measure(fit); err != nil {
+			return regression.Spec{}, err
+		}
+		return regression.Spec{
+			Name: "multinomial", Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5}, Fit: fit,
+			Path: regression.TwoPaths(data.LambdaMax()), Penalties: data.Shared(0, 1),
+			Set:    func(x []*convex.Variable) []*convex.Constraint { return zeroSums(data.Terms(), len(classes), x) },
+			Advice: problems.Advice{Separable: true},
+			Finish: func(f *problems.Fit) { f.Labels = classes },
+		}, nil
+	})
 	if err != nil {
-		return nil, fmt.Errorf("multinomial: %w", err)
+		return nil, err
 	}
-	m.path = regression.TwoPaths(fit.LambdaMax())
-	return m, nil
-}
-
-// class is the number of a label.
-func (m *Model) class(y float64) int {
-	k, _ := slices.BinarySearch(m.classes, y)
-	return k
+	return &Model{m, classes}, nil
 }
 
 // Classes are the values of the target, in rising order.
 func (m *Model) Classes() []float64 { return m.classes }
 
-// Name is the name on the command line.
-func (m *Model) Name() string { return "multinomial" }
-
 // Advice is what methods ask of the model.
 func (m *Model) Advice() problems.Advice {
-	folds := m.data.Folds() > 1
-	all := problems.Trainer{Whole: m.whole, Test: m.test}
-	return problems.Advice{
-		Folds: folds, Predicts: !folds, Separable: true, Fit: m.Penalised, StandardError: m.StandardError,
-		Columns: m.data.Columns, Retrain: all.Radii, RetrainWeighted: all.Weights, RetrainPath: all.Path,
-		TestError: all.Test,
-	}
+	a := m.Model.Advice()
+	a.Rows, a.Features = 0, 0 // coefficients are determined by none
+	return a
 }
 
-// Names are the names of the two hyperparameters.
-func (m *Model) Names() []string { return []string{"lambda1", "lambda2"} }
-
-// Penalised is the fast fit of the lower level.
-func (m *Model) Penalised() (lower.Fit, error) { return m.fits(m.data) }
-
-// fits are those of the parts of some data.
-func (m *Model) fits(data *regression.Data) (lower.Fit, error) {
-	return lower.OverFolds(data.Folds(), func(t int) (lower.Fit, error) {
-		train, val, intercept := data.Fold(t).Rows()
-		return fits.NewMultinomial(classRows(train), classRows(val), len(m.classes), intercept, data.Terms())
-	})
-}
-
-// classRows are rows whose targets are numbers of classes.
-func classRows(d *dataset.Data) fits.Rows {
-	out := fits.NewRows(d.X, d.Y)
-	out.Weights = d.Weights
-	return out
-}
-
-// each is the number of variables of a fold.
-func (m *Model) each() int {
-	if m.options.Intercept {
-		return 2
-	}
-	return 1
-}
-
-// Fit turns values of the variables into a predictor in the user's units, with folds the mean of theirs. Its targets are the classes.
-func (m *Model) Fit(x [][]float64) problems.Fit { return m.fit(m.data, x) }
-
-func (m *Model) fit(data *regression.Data, x [][]float64) problems.Fit {
-	p, k, folds := len(data.Features()), len(m.classes), len(x)/m.each()
-	out := problems.Fit{
-		Features: data.Features(), Targets: m.names, Labels: m.classes, Coefficients: make([]float64, p*k), Intercepts: make([]float64, k),
-	}
-	for c := range k {
-		var part [][]float64
-		for t := range folds {
-			b := make([]float64, p)
-			for j := range b {
-				b[j] = x[t*m.each()][j*k+c]
-			}
-			if part = append(part, b); m.options.Intercept {
-				part = append(part, []float64{x[t*m.each()+1][c]})
-			}
+// zeroSums say that constants add up to 0 over the k classes, and so do coefficients of a feature without a penalty and
+// bounds, which nothing else determines.
+func zeroSums(t sparse.Terms, k int, x []*convex.Variable) (out []*convex.Constraint) {
+	b := x[0].Expr()
+	for j, f := range t.Factors {
+		if f > 0 || t.Lower != nil && !math.IsInf(t.Lower[j], -1) || t.Upper != nil && !math.IsInf(t.Upper[j], 1) {
+			continue
 		}
-		one := data.Fit(part)
-		for j, v := range one.Coefficients {
-			out.Coefficients[j*k+c] = v
-		}
-		out.Intercepts[c] = one.Intercept
+		out = append(out, convex.Equal(b.Slice(j*k, (j+1)*k).Sum(), convex.Const(0)))
+	}
+	if len(x) > 1 {
+		out = append(out, convex.Equal(x[1].Expr().Sum(), convex.Const(0)))
 	}
 	return out
 }
 
-// fold is the predictor of a fold.
-func (m *Model) fold(x [][]float64, t int) problems.Fit {
-	return m.fit(m.data.Fold(t), x[t*m.each():(t+1)*m.each()])
-}
-
-// FoldFits are the predictors of the folds in the user's units, in their order; that of a split is its only one.
-func (m *Model) FoldFits(x [][]float64) (list []problems.Fit) {
-	for t := range m.data.Folds() {
-		list = append(list, m.fold(x, t))
+// loss is minus the logarithm of the probability of the class, whose number the target is.
+func loss(classes int) regression.Loss {
+	return regression.Loss{
+		Sum: func(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
+			n := len(y)
+			own, groups := make([]float64, classes*n), make([][]int, n)
+			for i, class := range y {
+				if own[int(class)*n+i] = -1; weights != nil {
+					own[int(class)*n+i] = -weights[i]
+				}
+				for c := range classes {
+					groups[i] = append(groups[i], c*n+i)
+				}
+			}
+			return regression.Total(convex.LogSumExp(f, groups), weights).PlusAffine(f.Dot(own))
+		},
+		Value: func(f []float64, y, _ float64) float64 { return floats.LogSumExp(f) - f[int(y)] },
 	}
-	return list
-}
-
-// losses are those of the rows of a predictor.
-func (m *Model) losses(rows *dataset.Data, f problems.Fit) []float64 {
-	out := make([]float64, len(rows.Y))
-	row := make([]float64, len(f.Features))
-	for i, y := range rows.Y {
-		rows.Fill(row, i)
-		values := f.Values(row)
-		out[i] = floats.LogSumExp(values) - values[m.class(y)]
-	}
-	return out
 }

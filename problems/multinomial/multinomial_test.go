@@ -93,7 +93,7 @@ func TestMethods(t *testing.T) {
 		if name == "split" {
 			require.InEpsilon(t, meanLoss(s.Val, best.RefitFit), best.Refit.Validation, 1e-9)
 		}
-		require.Positive(t, m.StandardError(best.Selection.X))
+		require.Positive(t, m.Advice().StandardError(best.Selection.X))
 	}
 }
 

@@ -14,30 +14,22 @@
 // M. I. Jordan, Joint covariate selection and joint subspace selection for multiple classification problems, Statistics and
 // Computing 20, 2010, with the squared norm of the elastic net). The multipliers of the two radii are lambda1 and lambda2.
 //
-// The one variable holds B row by row, entry (j, k) at j q + k.
-//
-// # Units
-//
-// By default the model works in the units of the data and without intercepts. Standardised, features have standard deviation 1 over the
-// training rows, and all targets are divided by one number, the root of the mean of their variances, so that errors of
-// different targets count as they do in the user's units. Intercepts, which are not penalised, are those of features and targets
-// centred at their means over the training rows.
+// Folds, intercepts and units are those of package regression, but that all targets are divided by one number, the root of
+// the mean of their variances, so that errors of different targets count as they do in the user's units.
 package multitask
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/internal/lower/fits"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/glm"
-	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -51,8 +43,8 @@ type Data struct{ X, Y *mat.Dense }
 type Options struct {
 	// R0 are the start values of the two radii. Nil means (10, 5).
 	R0 []float64
-	// Intercept adds a constant for each target, Standardize works on features and targets of standard deviation 1, as the
-	// package comment says.
+	// Intercept adds a constant for each target, Standardize works on features of standard deviation 1, and on targets as
+	// the package comment says.
 	Intercept, Standardize bool
 	// Scaling is the unit of standardised features; the zero value is [dataset.ByDeviation], as tables are dense.
 	Scaling dataset.Scaling
@@ -62,164 +54,90 @@ type Options struct {
 	Gaps *dataset.Gaps
 }
 
-// Model is a multi-task regression with its data. It has the methods of [tune.Model].
-//
-// [tune.Model]: https://pkg.go.dev/github.com/conetune/conetune/tune#Model
-type Model struct {
-	parts             []part // one for a split, one for each fold
-	all, tests        *Data  // rows of the final fit in the unit of the model, test rows as given or nil
-	units             units
-	p, q              int
-	r0                []float64
-	features, targets []string
-	path              [][]float64
-	left              [][]int // rows that each fold leaves out of all, nil where these are not all that it does not train on
-}
-
-// part are the rows of a split or of one fold.
-type part struct {
-	train, val *Data // in the unit of the model
-	user       *Data // the validation rows as given
-}
+// Model is a multi-task regression with its data.
+type Model struct{ *regression.Model }
 
 // New checks the data, of which test may be nil, and the options. It keeps references to the data, which must not change.
 func New(train, val, test *Data, o Options) (*Model, error) {
-	m := &Model{tests: test}
-	if err := m.checkSets(namedSet{"training", train}, namedSet{"validation", val}, namedSet{"test", test}); err != nil {
-		return nil, err
+	var t targets
+	var s dataset.Split
+	for _, set := range []struct {
+		name string
+		from *Data
+		to   **dataset.Data
+	}{{"training", train, &s.Train}, {"validation", val, &s.Val}, {"test", test, &s.Test}} {
+		if set.from == nil && set.name == "test" {
+			continue
+		}
+		var err error
+		if *set.to, err = t.add(set.from, o); err != nil {
+			return nil, fmt.Errorf("multitask: %s rows: %w", set.name, err)
+		}
 	}
-	m.units = newUnits(train, o)
-	one := part{m.units.apply(train), m.units.apply(val), val}
-	m.parts = []part{one}
-	m.all = &Data{X: stacked(one.train.X, one.val.X), Y: stacked(one.train.Y, one.val.Y)}
-	if err := m.prepare(o); err != nil {
-		return nil, err
-	}
-	return m, nil
+	return t.model(&s, o)
 }
 
 // NewFolds is New for a cross-validation: each fold has coefficients of its own, and all share the radii; losses are means over the
-// folds, as in package regression. The final fit is to all rows of d, whose units are those of the model.
+// folds. The final fit is to all rows of d, whose units are those of the model.
 func NewFolds(d *Data, folds []split.Fold, test *Data, o Options) (*Model, error) {
-	m := &Model{tests: test}
-	if err := m.checkSets(namedSet{"cross-validation", d}, namedSet{"test", test}); err != nil {
-		return nil, err
+	var t targets
+	rows, err := t.add(d, o)
+	if err != nil {
+		return nil, fmt.Errorf("multitask: cross-validation rows: %w", err)
 	}
-	n, _ := d.X.Dims()
-	if err := split.CheckFolds(folds, n); err != nil {
-		return nil, fmt.Errorf("multitask: %w", err)
-	}
-	m.units = newUnits(d, o)
-	m.all = m.units.apply(d)
-	whole := true
-	for t, f := range folds {
-		all, user := m.all, d
-		if o.Gaps != nil {
-			x := o.Gaps.Table(&dataset.Data{X: d.X, Y: make([]float64, n)}, t).Dense()
-			user = &Data{X: x, Y: d.Y}
-			all = m.units.apply(user)
-		}
-		m.parts = append(m.parts, part{all.rows(f.Train), all.rows(f.Val), user.rows(f.Val)})
-		if whole = whole && o.Gaps == nil && len(f.Train)+len(f.Val) == n; whole {
-			m.left = append(m.left, f.Val)
+	cv := &dataset.CrossValidation{Data: rows, Folds: folds, Gaps: o.Gaps}
+	if test != nil {
+		if cv.Test, err = t.add(test, o); err != nil {
+			return nil, fmt.Errorf("multitask: test rows: %w", err)
 		}
 	}
-	if !whole {
-		m.left = nil
-	}
-	if err := m.prepare(o); err != nil {
-		return nil, err
-	}
-	return m, nil
+	return t.model(cv, o)
 }
 
-// rows copies some rows.
-func (d *Data) rows(index []int) *Data {
-	_, p := d.X.Dims()
-	_, q := d.Y.Dims()
-	out := &Data{X: mat.NewDense(len(index), p, nil), Y: mat.NewDense(len(index), q, nil)}
-	for k, i := range index {
-		out.X.SetRow(k, d.X.RawRowView(i))
-		out.Y.SetRow(k, d.Y.RawRowView(i))
-	}
-	return out
+// targets are those of all rows; the target of a row, for package regression, is its number among them.
+type targets struct {
+	p, q int
+	rows [][]float64
+	n    int // rows of the first table, which gives the units
 }
 
-// prepare fills in names, radii and path.
-func (m *Model) prepare(o Options) (err error) {
-	if m.features, err = named(o.Features, "x", m.p); err != nil {
-		return err
-	}
-	if m.targets, err = named(o.Targets, "y", m.q); err != nil {
-		return err
-	}
-	if m.r0, err = regression.Radii(o.R0, m.Names(), 10, 5); err != nil {
-		return fmt.Errorf("multitask: %w", err)
-	}
-	const points = 10
-	top := m.lambdaMax()
-	for i := 0; i < points && top > 0; i++ {
-		l := top * math.Pow(1e-3, float64(i+1)/points)
-		m.path = append(m.path, []float64{l, l})
-	}
-	return nil
-}
-
-type namedSet struct {
-	name string
-	data *Data
-}
-
-// checkSets checks sets, the first of which says how many features and targets there are; no test rows are allowed.
-func (m *Model) checkSets(sets ...namedSet) error {
-	for _, set := range sets {
-		if set.data == nil && set.name == "test" {
-			continue
-		}
-		if err := m.check(set.data); err != nil {
-			return fmt.Errorf("multitask: %s rows: %w", set.name, err)
-		}
-	}
-	return nil
-}
-
-// check compares shapes with those of the training rows, which come first, and looks for numbers that are not finite.
-func (m *Model) check(d *Data) error {
+// add checks a table, whose shape is that of the first one, and returns it with the numbers of its rows.
+func (t *targets) add(d *Data, o Options) (*dataset.Data, error) {
 	if d == nil || d.X == nil || d.Y == nil || d.X.IsEmpty() || d.Y.IsEmpty() {
-		return fmt.Errorf("no data")
+		return nil, fmt.Errorf("no data")
 	}
 	n, p := d.X.Dims()
 	rows, q := d.Y.Dims()
-	if m.p == 0 {
-		m.p, m.q = p, q
+	if t.rows == nil {
+		t.p, t.q, t.n = p, q, n
 	}
 	switch {
 	case rows != n:
-		return fmt.Errorf("%d rows of targets for %d rows of features", rows, n)
-	case p != m.p:
-		return fmt.Errorf("%d features, expected %d", p, m.p)
-	case q != m.q:
-		return fmt.Errorf("%d targets, expected %d", q, m.q)
+		return nil, fmt.Errorf("%d rows of targets for %d rows of features", rows, n)
+	case p != t.p:
+		return nil, fmt.Errorf("%d features, expected %d", p, t.p)
+	case q != t.q:
+		return nil, fmt.Errorf("%d targets, expected %d", q, t.q)
 	}
-	for _, a := range []struct {
-		name string
-		m    *mat.Dense
-	}{{"feature", d.X}, {"target", d.Y}} {
-		for i := range n {
-			for j, v := range a.m.RawRowView(i) {
-				if expected := dataset.Expected(v); expected != "" {
-					return fmt.Errorf("%s %d of row %d is %v, expected %s", a.name, j, i, v, expected)
-				}
+	out := &dataset.Data{X: d.X, Y: make([]float64, n)}
+	for i := range n {
+		for k, v := range d.Y.RawRowView(i) {
+			if expected := dataset.Expected(v); expected != "" {
+				return nil, fmt.Errorf("target %d of row %d is %v, expected %s", k, i, v, expected)
 			}
 		}
+		out.Y[i] = float64(len(t.rows))
+		t.rows = append(t.rows, d.Y.RawRowView(i))
 	}
-	return nil
+	var err error
+	out.Features, err = named(o.Features, "x", p)
+	return out, err
 }
 
 // named returns names, made up where there are none.
 func named(given []string, letter string, n int) ([]string, error) {
 	if given != nil && len(given) != n {
-		return nil, fmt.Errorf("multitask: %d names of %s, expected %d", len(given), letter, n)
+		return nil, fmt.Errorf("%d names of %s, expected %d", len(given), letter, n)
 	}
 	given = slices.Clone(given)
 	for j := len(given); j < n; j++ {
@@ -228,199 +146,122 @@ func named(given []string, letter string, n int) ([]string, error) {
 	return given, nil
 }
 
-// lambdaMax is the weight of the row norms at which B is 0, the largest row norm of X'Y/(nq); with folds the largest of theirs.
-func (m *Model) lambdaMax() float64 {
-	most := 0.0
-	for _, part := range m.parts {
-		var g mat.Dense
-		g.Mul(part.train.X.T(), part.train.Y)
-		n, _ := part.train.X.Dims()
-		for j := range m.p {
-			most = math.Max(most, mat.Norm(g.RowView(j), 2)/float64(n*m.q))
-		}
+// model is that of rows.
+func (t *targets) model(s dataset.Division, o Options) (*Model, error) {
+	names, err := named(o.Targets, "y", t.q)
+	if err != nil {
+		return nil, fmt.Errorf("multitask: %w", err)
 	}
-	return most
-}
-
-// Name names the model in results.
-func (m *Model) Name() string { return "multi-task" }
-
-// Advice is what methods ask of the model, which has no fit of single folds.
-func (m *Model) Advice() problems.Advice {
-	folds := len(m.parts) > 1
-	all := problems.Trainer{Whole: m.whole, Test: m.test}
-	return problems.Advice{
-		Folds: folds, Predicts: !folds, Together: m.Together,
-		Columns: func() *problems.Columns { return regression.Columns(m.units.rows, m.units.intercept) },
-		Retrain: all.Radii, RetrainWeighted: all.Weights, TestError: all.Test,
+	kind := regression.Kind{Loss: t.loss(), Outputs: names, KeepTarget: true, Unit: 1}
+	if o.Standardize {
+		kind.Unit = t.unit()
 	}
-}
-
-// Names are the names of the two hyperparameters.
-func (m *Model) Names() []string { return []string{"lambda1", "lambda2"} }
-
-// Program is the bilevel program, with B row by row as its variable, with folds one B after the other.
-func (m *Model) Program() dca.Program {
-	p := dca.Program{Name: m.Name(), H0: m.r0, Radii: 2, Path: m.path}
-	if len(m.parts) == 1 {
-		p.Build = m.level(m.parts[0].train, m.parts[0].val, 1)
-		return p
-	}
-	for _, part := range m.parts {
-		p.Blocks = append(p.Blocks, m.level(part.train, part.val, 1/float64(len(m.parts))))
-	}
-	return p
-}
-
-// level builds the functions of a split or of a fold, whose losses have a share in the whole.
-func (m *Model) level(train, val *Data, share float64) func(*convex.Model, convex.Affine) dca.Level {
-	rows := make([][]int, m.p)
-	for j := range rows {
-		for k := range m.q {
-			rows[j] = append(rows[j], j*m.q+k)
-		}
-	}
-	return func(model *convex.Model, r convex.Affine) dca.Level {
-		b := model.Variable("B", m.p*m.q)
-		residuals := m.residuals(train, b.Expr())
-		return dca.Level{
-			X: []*convex.Variable{b}, Residuals: []convex.Affine{residuals},
-			Train: mean(residuals).Scale(share), Validation: mean(m.residuals(val, b.Expr())).Scale(share),
-			Constraints: []convex.Convex{
-				convex.GroupNorms(b.Expr(), rows).Sum().MinusAffine(r.At(0)),
-				convex.SumSquares(b.Expr()).Scale(0.5).MinusAffine(r.At(1)),
+	options := regression.Options{Intercept: o.Intercept, Standardize: o.Standardize, Scaling: o.Scaling, R0: o.R0}
+	m, err := regression.Make("multitask", s, options, kind, func(data *regression.Data) (regression.Spec, error) {
+		t.largest(data, kind.Unit, o.Intercept)
+		return regression.Spec{
+			Name: "multi-task", Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5},
+			Penalties: func(b, r convex.Affine) []convex.Convex {
+				return []convex.Convex{
+					convex.GroupNorms(b, t.features()).Sum().MinusAffine(r.At(0)),
+					convex.SumSquares(b).Scale(0.5).MinusAffine(r.At(1)),
+				}
 			},
-		}
-	}
-}
-
-// residuals are X B - Y, one target after the other.
-func (m *Model) residuals(d *Data, b convex.Affine) convex.Affine {
-	var parts []convex.Affine
-	for k := range m.q {
-		column := make([]int, m.p)
-		for j := range column {
-			column[j] = j*m.q + k
-		}
-		parts = append(parts, b.Pick(column).MulMat(d.X).Minus(convex.Const(mat.Col(nil, k, d.Y)...)))
-	}
-	return convex.Stack(parts...)
-}
-
-func mean(r convex.Affine) convex.Convex { return convex.SumSquares(r).Scale(0.5 / float64(r.Len())) }
-
-// weights are those of the two penalties.
-func (m *Model) weights(lambda []float64) *glm.Weights {
-	return &glm.Weights{Norm: slices.Repeat(lambda[:1], m.p), L2: slices.Repeat(lambda[1:2], m.p)}
-}
-
-// table are rows in the unit of the model, with folds that leave some of them out.
-func (m *Model) table(d *Data, left ...[]int) *glm.Table {
-	t := &glm.Table{X: d.X, Folds: left}
-	for k := range m.q {
-		t.Y = append(t.Y, mat.Col(nil, k, d.Y))
-	}
-	return t
-}
-
-// Together is the fit of all folds together, nil for a split.
-func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
-	n, _ := m.all.X.Dims()
-	if m.left == nil || !glm.Fits(n, m.p, len(m.left)) {
-		return nil, nil
-	}
-	fit, err := fits.NewTogether(ctx, m.table(m.all, m.left...), len(m.r0), m.weights)
+			Weights: func(lambda []float64) *glm.Weights {
+				return &glm.Weights{Norm: slices.Repeat(lambda[:1], t.p), L2: slices.Repeat(lambda[1:2], t.p)}
+			},
+		}, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	return fit, nil
+	return &Model{m}, nil
 }
 
-// whole is the program of all rows as a [problems.Trainer] wants it.
-func (m *Model) whole(ctx context.Context, s problems.Solver, gap float64) (dca.Program, func(x [][]float64) problems.Fit, error) {
-	p := dca.Program{Name: m.Name(), H0: m.r0, Radii: 2, Build: m.level(m.all, m.parts[0].val, 1)}
-	if !s.Fits {
-		return p, m.Fit, nil
-	}
-	fit, err := fits.NewTogether(ctx, m.table(m.all, nil), len(m.r0), m.weights)
-	if err == nil {
-		p.Fit = lower.NewChain(fit, gap)
-	}
-	return p, m.Fit, err
-}
-
-// Evaluate scores B by half the mean squared error over rows and targets, in the user's units; with folds by the mean of theirs, and
-// without a test error, as none of their fits is the predictor.
-func (m *Model) Evaluate(x [][]float64) problems.Errors {
-	var e problems.Errors
-	for t, part := range m.parts {
-		e.Validation += score(part.user, m.units.fit(x[t], m.features, m.targets)) / float64(len(m.parts))
-	}
-	if len(m.parts) == 1 {
-		e.Test = m.test(m.Fit(x))
-	}
-	return e
-}
-
-// test is nil without test rows.
-func (m *Model) test(fit problems.Fit) *float64 {
-	if m.tests == nil {
-		return nil
-	}
-	e := score(m.tests, fit)
-	return &e
-}
-
-// score is half the mean squared error of a predictor.
-func score(d *Data, fit problems.Fit) float64 {
-	n, q := d.Y.Dims()
-	sum := 0.0
-	for i := range n {
-		for k, v := range fit.Values(d.X.RawRowView(i)) {
-			sum += (v - d.Y.At(i, k)) * (v - d.Y.At(i, k))
-		}
-	}
-	return sum / float64(2*n*q)
-}
-
-// Fit turns B into a predictor of all targets in the user's units, with folds the mean of theirs.
-func (m *Model) Fit(x [][]float64) problems.Fit {
-	b := make([]float64, len(x[0]))
-	for _, part := range x {
-		floats.AddScaled(b, 1/float64(len(x)), part)
-	}
-	return m.units.fit(b, m.features, m.targets)
-}
-
-// FoldFits are the predictors of the folds in the user's units, in their order; that of a split is its only one.
-func (m *Model) FoldFits(x [][]float64) (list []problems.Fit) {
-	for _, b := range x {
-		list = append(list, m.units.fit(b, m.features, m.targets))
+// features are the indices of the coefficients of each feature.
+func (t *targets) features() [][]int {
+	list := make([][]int, t.p)
+	for j := range list {
+		list[j] = indices.Range(j*t.q, (j+1)*t.q)
 	}
 	return list
 }
 
-// Predict returns the targets of rows X of features in the user's units, for B row by row as in the results of a run.
-func (m *Model) Predict(b []float64, x mat.Matrix) *mat.Dense {
-	fit := m.Fit([][]float64{b})
-	n, _ := x.Dims()
-	y := mat.NewDense(n, m.q, nil)
-	for i := range n {
-		y.SetRow(i, fit.Values(mat.Row(nil, i, x)))
+// column is target k of the rows with these numbers, divided by sd.
+func (t *targets) column(k int, numbers []float64, sd float64) []float64 {
+	out := make([]float64, len(numbers))
+	for i, at := range numbers {
+		out[i] = t.rows[int(at)][k] / sd
 	}
-	return y
+	return out
 }
 
-func stacked(a, b *mat.Dense) *mat.Dense {
-	var out mat.Dense
-	out.Stack(a, b)
-	return &out
+// of are all targets of rows.
+func (t *targets) of(numbers []float64, sd float64) (list [][]float64) {
+	for k := range t.q {
+		list = append(list, t.column(k, numbers, sd))
+	}
+	return list
 }
 
-// PaperSettings are those of the paper for the elastic net.
-func (m *Model) PaperSettings() dca.Settings { return regression.PaperSettings() }
+// unit is the root of the mean variance of the targets of the first table; 1 where they do not vary.
+func (t *targets) unit() float64 {
+	variance, column := 0.0, make([]float64, t.n)
+	for k := range t.q {
+		for i := range column {
+			column[i] = t.rows[i][k]
+		}
+		variance += stat.PopVariance(column, nil) / float64(t.q)
+	}
+	if variance > 0 && t.n > 1 {
+		return math.Sqrt(variance)
+	}
+	return 1
+}
 
-// DefaultSettings start from a path and close the lower-level gap.
-func (m *Model) DefaultSettings() dca.Settings {
-	return regression.Closing(m.PaperSettings(), len(m.path) > 0)
+// loss is half the mean square of the residuals of a row.
+func (t *targets) loss() regression.Loss {
+	residuals := func(f convex.Affine, y []float64, sd float64) convex.Affine {
+		return f.Minus(convex.Const(slices.Concat(t.of(y, sd)...)...))
+	}
+	return regression.Loss{
+		Sum: func(f convex.Affine, y, _ []float64, sd float64) convex.Convex {
+			return convex.SumSquares(residuals(f, y, sd)).Scale(0.5 / float64(t.q))
+		},
+		Value: func(f []float64, y, sd float64) (sum float64) {
+			for k, v := range t.rows[int(y)] {
+				sum += (f[k] - v/sd) * (f[k] - v/sd) / float64(2*t.q)
+			}
+			return sum
+		},
+		Residuals: residuals,
+		Targets:   t.of,
+	}
+}
+
+// largest sets LambdaMax to the weight of the norms at which B is 0, the largest norm of a row of X'Y/(nq), centred with an
+// intercept; with folds the largest of theirs.
+func (t *targets) largest(data *regression.Data, sd float64, centre bool) {
+	most := 0.0
+	for k := range data.Folds() {
+		train, _ := data.Fold(k).Rows()
+		squares := make([]float64, t.p)
+		for _, y := range t.of(train.Y, sd) {
+			if centre {
+				floats.AddConst(-stat.Mean(y, nil), y)
+			}
+			for j, v := range train.MulTrans(y) {
+				squares[j] += v * v
+			}
+		}
+		most = math.Max(most, math.Sqrt(floats.Max(squares))/float64(len(train.Y)*t.q))
+	}
+	data.SetLambdaMax(most)
+}
+
+// Advice is what methods ask of the model.
+func (m *Model) Advice() problems.Advice {
+	a := m.Model.Advice()
+	a.Rows, a.Features = 0, 0 // coefficients are determined by all targets
+	return a
 }

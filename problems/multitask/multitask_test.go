@@ -95,9 +95,9 @@ func TestSelection(t *testing.T) {
 		fit := m.Fit(res.Refit)
 		require.Equal(t, []string{"a", "b", "c"}, fit.Targets)
 		require.Equal(t, "x2", fit.Features[1])
-		y := m.Predict(res.Refit[0], mat.NewDense(1, features, append([]float64{1}, make([]float64, features-1)...)))
-		require.InDelta(t, 1, y.At(0, 0), 0.3)
-		require.InDelta(t, -1, y.At(0, 2), 0.3)
+		y := fit.Values(append([]float64{1}, make([]float64, features-1)...))
+		require.InDelta(t, 1, y[0], 0.3)
+		require.InDelta(t, -1, y[2], 0.3)
 	}
 }
 
@@ -201,7 +201,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-func ExampleModel_Predict() {
+func Example() {
 	x := mat.NewDense(3, 2, []float64{1, 0, 0, 1, 1, 1})
 	y := mat.NewDense(3, 2, []float64{1, 2, 3, 4, 4, 6})
 	m, err := multitask.New(&multitask.Data{X: x, Y: y}, &multitask.Data{X: x, Y: y}, nil, multitask.Options{})
@@ -210,7 +210,7 @@ func ExampleModel_Predict() {
 		return
 	}
 	b := []float64{1, 2, 3, 4} // coefficients of the first feature, then of the second
-	fmt.Println(m.Predict(b, x.Slice(2, 3, 0, 2)).RawMatrix().Data, m.Evaluate([][]float64{b}).Validation)
+	fmt.Println(m.Fit([][]float64{b}).Values(x.RawRowView(2)), m.Evaluate([][]float64{b}).Validation)
 	// Output: [4 6] 0
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/conetune/conetune/internal/deviance"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )
@@ -56,8 +57,8 @@ func New(s dataset.Division, o Options) (*Model, error) {
 		return nil, err
 	}
 	return regression.NewNet(s, o, regression.Net{
-		Name: "poisson", Kind: regression.Kind{Loss: loss{}, KeepTarget: true, Terms: true},
-		Fit: regression.Making(fits.Poisson), Engine: func(float64) glm.Loss { return glm.Poisson{} }, LogLink: true,
+		Name: "poisson", Kind: regression.Kind{Loss: loss, KeepTarget: true, Terms: true},
+		Fit: regression.Making(fits.Poisson), Finish: func(f *problems.Fit) { f.LogLink = true },
 	})
 }
 
@@ -76,22 +77,21 @@ func logarithms(offset []float64) error {
 }
 
 // loss is half the deviance.
-type loss struct{}
-
-func (loss) Sum(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
-	constant, minus := 0.0, make([]float64, len(y))
-	for i, v := range y {
-		w := 1.0
-		if weights != nil {
-			w = weights[i]
+var loss = regression.Loss{
+	Sum: func(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
+		constant, minus := 0.0, make([]float64, len(y))
+		for i, v := range y {
+			w := 1.0
+			if weights != nil {
+				w = weights[i]
+			}
+			if minus[i] = -w * v; v > 0 {
+				constant += w * v * (math.Log(v) - 1)
+			}
 		}
-		if minus[i] = -w * v; v > 0 {
-			constant += w * v * (math.Log(v) - 1)
-		}
-	}
-	return regression.Total(convex.Exp(f), weights).PlusAffine(f.Dot(minus).Plus(convex.Const(constant)))
+		return regression.Total(convex.Exp(f), weights).PlusAffine(f.Dot(minus).Plus(convex.Const(constant)))
+	},
+	Value:  func(f []float64, y, _ float64) float64 { return deviance.HalfPoisson(y, math.Exp(f[0]), f[0]) },
+	Slope:  func(f, y, _ float64) float64 { return math.Exp(f) - y },
+	Engine: func(float64) glm.Loss { return glm.Poisson{} },
 }
-
-func (loss) Value(f, y, _ float64) float64 { return deviance.HalfPoisson(y, math.Exp(f), f) }
-
-func (loss) Derivative(f, y, _ float64) float64 { return math.Exp(f) - y }

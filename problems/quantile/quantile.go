@@ -48,8 +48,7 @@ func New(s dataset.Division, q float64, o Options) (*Model, error) {
 		return nil, fmt.Errorf("quantile: level %v, expected a number between 0 and 1", q)
 	}
 	net, err := regression.NewNet(s, o, regression.Net{
-		Name: "quantile", Kind: regression.Kind{Loss: loss{q}},
-		Engine: func(float64) glm.Loss { return glm.Pinball{Level: q} },
+		Name: "quantile", Kind: regression.Kind{Loss: loss(q)},
 	})
 	if err != nil {
 		return nil, err
@@ -61,24 +60,26 @@ func New(s dataset.Division, q float64, o Options) (*Model, error) {
 func (m *Model) Level() float64 { return m.level }
 
 // loss is the pinball loss, max{0, f - y} - q (f - y).
-type loss struct{ level float64 }
-
-func (l loss) Sum(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
-	r := f.Minus(convex.Const(y...))
-	if weights != nil {
-		r = r.MulMat(mat.NewDiagDense(len(weights), weights)) // the loss is positively homogeneous
+func loss(level float64) regression.Loss {
+	return regression.Loss{
+		Sum: func(f convex.Affine, y, weights []float64, sd float64) convex.Convex {
+			r := regression.Differences(f, y, sd)
+			if weights != nil {
+				r = r.MulMat(mat.NewDiagDense(len(weights), weights)) // the loss is positively homogeneous
+			}
+			return convex.Pos(r).Sum().MinusAffine(r.Sum().Scale(level))
+		},
+		Value: func(f []float64, y, _ float64) float64 { return max(0, f[0]-y) - level*(f[0]-y) },
+		Slope: func(f, y, _ float64) float64 {
+			switch {
+			case f > y:
+				return 1 - level
+			case f < y:
+				return -level
+			}
+			return 0
+		},
+		Residuals: regression.Differences,
+		Engine:    func(float64) glm.Loss { return glm.Pinball{Level: level} },
 	}
-	return convex.Pos(r).Sum().MinusAffine(r.Sum().Scale(l.level))
-}
-
-func (l loss) Value(f, y, _ float64) float64 { return max(0, f-y) - l.level*(f-y) }
-
-func (l loss) Derivative(f, y, _ float64) float64 {
-	switch {
-	case f > y:
-		return 1 - l.level
-	case f < y:
-		return -l.level
-	}
-	return 0
 }

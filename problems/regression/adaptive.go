@@ -24,26 +24,29 @@ const (
 // delta, so that what has next to no pilot is left out. The weight of the pilot is that of the least validation error,
 // and its points go down as far as that does. The final training has a pilot of all rows with the same weight.
 func NewAdaptive(ctx context.Context, s dataset.Division, o Options, n, from Net, gamma float64) (*Differentiable, error) {
-	m, err := n.model(s, o)
-	if err == nil {
-		err = m.adapt(ctx, from, o, gamma)
-	}
+	m, err := NewNet(s, o, n)
 	if err != nil {
+		return nil, err
+	}
+	if err := m.adapt(ctx, from, o, gamma); err != nil {
 		return nil, fmt.Errorf("%s: %w", n.Name, err)
 	}
-	return &Differentiable{m}, nil
+	return m, nil
 }
 
 // adapt chooses the pilots.
 func (m *Model) adapt(ctx context.Context, from Net, o Options, gamma float64) error {
 	data := m.data
-	_, pilot, err := from.spec(data, o)
+	pilot, err := from.spec(data)
+	if err == nil {
+		err = pilot.complete(data, o)
+	}
 	if err != nil {
 		return err
 	}
 	_, p := data.Dims()
 	l := &ladder{full: m, base: &glm.Weights{Norm: slices.Repeat([]float64{1}, p)}}
-	m.rung = &rung{ladder: l, below: NewModel(data, pilot), gamma: gamma}
+	m.rung = &rung{ladder: l, below: &Model{data: data, spec: pilot}, gamma: gamma}
 	fit, err := l.fit(ctx, 1, func(_ int, lambda []float64) *glm.Weights { return pilot.Weights(lambda) })
 	if err != nil {
 		return err
@@ -64,9 +67,8 @@ func (m *Model) adapt(ctx context.Context, from Net, o Options, gamma float64) e
 	if err != nil {
 		return err
 	}
-	out := *data
-	out.top = top.LambdaMax
-	m.data, m.spec.Path = &out, single(out.Path(longPath))
+	data.SetLambdaMax(top.LambdaMax())
+	m.spec.Path = single(data.Path(longPath))
 	return nil
 }
 

@@ -36,11 +36,11 @@ func TestLargeTableByColumns(t *testing.T) {
 	s := &dataset.Split{Train: large(rng, 60, 20_000), Val: large(rng, 11, 20_000)}
 	d, err := New(s, Options{Intercept: true, Standardize: true}, Kind{})
 	require.NoError(t, err)
-	train, val, _ := d.Rows()
+	train, val := d.Rows()
 	for _, rows := range []*dataset.Data{train, val} {
 		require.Implements(t, (*design.Columnwise)(nil), rows.X)
 	}
-	plain := &Data{options: d.options, loss: d.loss, user: d.user, transform: d.transform, shift: d.shift, sd: d.sd}
+	plain := &Data{options: d.options, loss: d.loss, outputs: 1, user: d.user, transform: d.transform, shift: d.shift, sd: d.sd}
 	plain.top = plain.largestGradient
 	part := s.Parts()[0]
 	fit := dataset.Data{X: d.transform.Apply(part.Train).X, Y: train.Y, Features: train.Features}
@@ -58,7 +58,7 @@ func TestLargeTableByColumns(t *testing.T) {
 	require.InDelta(t, want[1][0], got[1][0], 1e-12)
 	all, err := d.All(context.Background())
 	require.NoError(t, err)
-	rows, _, _ := all.Rows()
+	rows, _ := all.Rows()
 	require.Implements(t, (*design.Columnwise)(nil), rows.X)
 	require.True(t, mat.Equal(dataset.Stack(&fit, &choose).X, rows.X))
 	soon, end := context.WithDeadline(context.Background(), time.Now().Add(-time.Hour))
@@ -72,6 +72,6 @@ func TestTallTableByRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	d, err := New(&dataset.Split{Train: large(rng, 120_000, 10), Val: large(rng, 10, 10)}, Options{Standardize: true}, Kind{})
 	require.NoError(t, err)
-	train, _, _ := d.Rows()
+	train, _ := d.Rows()
 	require.Implements(t, (*mat.RawRowViewer)(nil), train.X)
 }

@@ -34,8 +34,15 @@ type Options struct {
 
 // Kind is what a model makes of rows.
 type Kind struct {
-	// Loss is the loss of a prediction. Nil means [Squares].
+	// Loss is the loss of predictions.
 	Loss Loss
+	// Outputs are the names of the outputs of a model with several, which has coefficients and a constant for each: entry
+	// (j, k) of feature j and output k at j K + k. Nil for one.
+	Outputs []string
+	// NoConstant says that there is no constant, though features are centred as with one, as none would change the loss.
+	NoConstant bool
+	// Unit, if positive, is what targets are divided by that the loss knows by their numbers.
+	Unit float64
 	// KeepTarget leaves the targets as they are, whatever is done to the features, for targets that stand for labels or counts. Else an offset of rows is taken
 	// from their targets, and the loss must depend on the difference of target and prediction alone.
 	KeepTarget bool
@@ -51,6 +58,7 @@ type Data struct {
 	options   Options
 	kind      Kind
 	loss      Loss
+	outputs   int
 	user      dataset.Division
 	parts     []part
 	transform *dataset.Transform // nil: the features are in the user's units
@@ -80,9 +88,12 @@ func New(s dataset.Division, o Options, k Kind) (*Data, error) {
 	if !k.KeepTarget {
 		s = dataset.WithoutOffset(s)
 	}
-	d := &Data{options: o, kind: k, loss: k.Loss, user: s, sd: 1}
-	if d.loss == nil {
-		d.loss = Squares{}
+	d := &Data{options: o, kind: k, loss: k.Loss, outputs: max(1, len(k.Outputs)), user: s, sd: 1}
+	if d.squares() {
+		d.loss = squares
+	}
+	if k.Unit > 0 {
+		d.sd = k.Unit
 	}
 	parts := s.Parts()
 	if err := d.checkWeights(parts); err != nil {
@@ -135,12 +146,14 @@ func (d *Data) inUnits(rows *dataset.Data) *dataset.Data {
 	if d.transform == nil {
 		return rows
 	}
-	z := d.inFeatureUnits(rows)
-	y := make([]float64, len(z.Y))
-	for i, v := range z.Y {
-		y[i] = (v - d.shift) / d.sd
+	z := *d.inFeatureUnits(rows)
+	if !d.kind.KeepTarget {
+		z.Y = slices.Clone(z.Y)
+		for i, v := range z.Y {
+			z.Y[i] = (v - d.shift) / d.sd
+		}
 	}
-	return &dataset.Data{X: z.X, Y: y, Weights: z.Weights, Offset: z.Offset, Features: z.Features, Target: z.Target}
+	return &z
 }
 
 // columnEntries is the number of entries of a dense table from which on it is kept by columns in the units of the model, as fits work with it: beside the user's table there is
@@ -151,9 +164,8 @@ const columnEntries = 1 << 20
 func (d *Data) inFeatureUnits(rows *dataset.Data) *dataset.Data {
 	table := d.user.Table()
 	n, p := table.Dims()
-	_, squares := d.loss.(Squares)
 	switch {
-	case squares && fits.Reducible(n, p) && table.Weights == nil, // a few rows are made of them, for which they are passed through twice
+	case d.squares() && fits.Reducible(n, p) && table.Weights == nil, // a few rows are made of them, for which they are passed through twice
 		rows != table && d.folded(): // which are solved together
 		return d.transform.Later(rows)
 	case n*p < columnEntries || table.Weights != nil:
@@ -161,6 +173,12 @@ func (d *Data) inFeatureUnits(rows *dataset.Data) *dataset.Data {
 	}
 	return d.transform.Columns(rows)
 }
+
+// squares says that losses are half the squares of f - y.
+func (d *Data) squares() bool { return d.kind.Loss.Sum == nil }
+
+// intercept says that there are constants.
+func (d *Data) intercept() bool { return d.options.Intercept && !d.kind.NoConstant }
 
 // folded says that the rows of the parts are those of folds of a table without gaps of their own.
 func (d *Data) folded() bool {
@@ -196,20 +214,18 @@ func (d *Data) Fold(t int) *Data {
 }
 
 // Rows returns the training and validation rows of a split, or of a [Data.Fold], in the unit of the model, which must not be
-// changed, and says whether the model has an intercept.
-func (d *Data) Rows() (train, val *dataset.Data, intercept bool) {
-	return d.parts[0].train, d.parts[0].val, d.options.Intercept
-}
+// changed.
+func (d *Data) Rows() (train, val *dataset.Data) { return d.parts[0].train, d.parts[0].val }
 
-// Variables adds the lower-level variables to m: the coefficients "b", and "b0" if there is an intercept; with folds
-// those of one after the other.
+// Variables adds the lower-level variables to m: the coefficients "b", a feature after the other, and the constants "b0" if
+// there are some; with folds those of one after the other.
 func (d *Data) Variables(m *convex.Model) []*convex.Variable {
 	_, p := d.Dims()
 	var vars []*convex.Variable
 	for range d.parts {
-		vars = append(vars, m.Variable("b", p))
-		if d.options.Intercept {
-			vars = append(vars, m.Variable("b0", 1))
+		vars = append(vars, m.Variable("b", p*d.outputs))
+		if d.intercept() {
+			vars = append(vars, m.Variable("b0", d.outputs))
 		}
 	}
 	return vars
@@ -240,34 +256,51 @@ func (d *Data) overFolds(vars []*convex.Variable, rows func(part) *dataset.Data)
 	return sum.Scale(1 / float64(len(d.parts)))
 }
 
-// Residuals are those of the training rows, X b + b0 - y.
-func (d *Data) Residuals(vars []*convex.Variable) convex.Affine {
+// Residuals are those of the training rows, which vanish with their losses, nil where no loss does.
+func (d *Data) Residuals(vars []*convex.Variable) []convex.Affine {
+	if d.loss.Residuals == nil {
+		return nil
+	}
 	var all []convex.Affine
 	for t, p := range d.parts {
-		all = append(all, residuals(p.train, of(d, vars, t)))
+		all = append(all, d.loss.Residuals(d.predictions(p.train, of(d, vars, t)), p.train.Y, d.sd))
+	}
+	return []convex.Affine{convex.Stack(all...)}
+}
+
+// OfOutput are the coefficients of output k.
+func (d *Data) OfOutput(b convex.Affine, k int) convex.Affine {
+	if d.outputs == 1 {
+		return b
+	}
+	_, p := d.Dims()
+	at := make([]int, p)
+	for j := range at {
+		at[j] = j*d.outputs + k
+	}
+	return b.Pick(at)
+}
+
+// predictions are X b + b0 of all rows, for one output after the other.
+func (d *Data) predictions(rows *dataset.Data, vars []*convex.Variable) convex.Affine {
+	var all []convex.Affine
+	for k := range d.outputs {
+		f := d.OfOutput(vars[0].Expr(), k).MulMat(rows.X)
+		if len(vars) > 1 {
+			f = f.Plus(vars[1].Expr().At(k))
+		}
+		if rows.Offset != nil {
+			f = f.Plus(convex.Const(rows.Offset...))
+		}
+		all = append(all, f)
 	}
 	return convex.Stack(all...)
 }
 
-func residuals(d *dataset.Data, vars []*convex.Variable) convex.Affine {
-	return predictions(d, vars).Minus(convex.Const(d.Y...))
-}
-
-// predictions are X b + b0.
-func predictions(d *dataset.Data, vars []*convex.Variable) convex.Affine {
-	f := vars[0].Expr().MulMat(d.X)
-	if len(vars) > 1 {
-		f = f.Plus(vars[1].Expr())
-	}
-	if d.Offset != nil {
-		f = f.Plus(convex.Const(d.Offset...))
-	}
-	return f
-}
-
 // mean is the mean loss of X b + b0, for squares 1/(2n) |X b + b0 - y|^2.
 func (d *Data) mean(rows *dataset.Data, vars []*convex.Variable) convex.Convex {
-	return d.loss.Sum(predictions(rows, vars), rows.Y, meanOne(rows), d.sd).Scale(1 / float64(len(rows.Y)))
+	f := d.predictions(rows, vars)
+	return d.loss.Sum(f, rows.Y, meanOne(rows), d.sd).Scale(1 / float64(len(rows.Y)))
 }
 
 // meanOne are the weights of rows with the mean 1, nil for equal ones.
@@ -280,16 +313,27 @@ func meanOne(rows *dataset.Data) []float64 {
 	return w
 }
 
-// prediction is X b + b0.
-func prediction(d *dataset.Data, x [][]float64) []float64 {
-	f := d.Mul(x[0])
-	if len(x) > 1 {
-		floats.AddConst(x[1][0], f)
+// Values are those of a predictor of one output for rows.
+func Values(rows *dataset.Data, f problems.Fit) []float64 {
+	out := rows.Mul(f.Coefficients)
+	floats.AddConst(f.Intercept, out)
+	if rows.Offset != nil {
+		floats.Add(out, rows.Offset)
 	}
-	if d.Offset != nil {
-		floats.Add(f, d.Offset)
+	return out
+}
+
+// values are those of a predictor for rows, those of a row for one output after the other.
+func (d *Data) values(rows *dataset.Data, f problems.Fit) []float64 {
+	if d.outputs == 1 {
+		return Values(rows, f)
 	}
-	return f
+	row, out := make([]float64, len(f.Features)), make([]float64, 0, len(rows.Y)*d.outputs)
+	for i := range rows.Y {
+		rows.Fill(row, i)
+		out = append(out, f.Values(row)...)
+	}
+	return out
 }
 
 // gradient is 1/n [X 1]' l'(f), by the weights, at the predictions f for n rows.
@@ -297,7 +341,7 @@ func (d *Data) gradient(rows *dataset.Data, f []float64) (gb []float64, g0 float
 	n := float64(len(rows.Y))
 	share, weight := make([]float64, len(rows.Y)), meanOne(rows)
 	for i, y := range rows.Y {
-		if share[i] = d.loss.Derivative(f[i], y, d.sd) / n; weight != nil {
+		if share[i] = d.loss.Slope(f[i], y, d.sd) / n; weight != nil {
 			share[i] *= weight[i]
 		}
 		g0 += share[i]
@@ -312,10 +356,15 @@ func (d *Data) LambdaMax() float64 { return d.top() }
 func (d *Data) largestGradient() float64 {
 	most := 0.0
 	for _, p := range d.parts {
-		f := make([]float64, len(p.train.Y))
-		if d.options.Intercept {
-			floats.AddConst(constant(d.loss, p.train.Y, p.train.Weights, d.sd), f)
+		f, c := make([]float64, len(p.train.Y)), 0.0
+		switch {
+		case !d.intercept():
+		case d.squares():
+			c = p.train.Mean(p.train.Y)
+		default:
+			c = constant(d.loss, p.train.Y, p.train.Weights, d.sd)
 		}
+		floats.AddConst(c, f)
 		gb, _ := d.gradient(p.train, f)
 		most = math.Max(most, floats.Norm(gb, math.Inf(1)))
 	}
@@ -359,20 +408,36 @@ func TwoPaths(top float64) (list [][]float64) {
 // Fit turns values of the variables into a predictor in the user's units, with folds the mean of theirs.
 func (d *Data) Fit(x [][]float64) problems.Fit {
 	_, p := d.Dims()
-	c, b0 := make([]float64, p), 0.0
+	out := problems.Fit{Features: d.Features(), Targets: d.kind.Outputs}
+	if out.Targets != nil {
+		out.Coefficients, out.Intercepts = make([]float64, p*d.outputs), make([]float64, d.outputs)
+	}
 	share := 1 / float64(len(d.parts))
-	for t := range d.parts {
-		v := of(d, x, t)
-		floats.AddScaled(c, share*d.sd, v[0])
-		if len(v) > 1 {
-			b0 += share * v[1][0]
+	for k := range d.outputs {
+		c, b0 := make([]float64, p), 0.0
+		for t := range d.parts {
+			v := of(d, x, t)
+			for j := range c {
+				c[j] += share * d.sd * v[0][j*d.outputs+k]
+			}
+			if len(v) > 1 {
+				b0 += share * v[1][k]
+			}
 		}
+		b0 = d.shift + d.sd*b0
+		if d.transform != nil {
+			c, b0 = d.transform.Undo(c, b0)
+		}
+		if out.Targets == nil {
+			out.Coefficients, out.Intercept = c, b0
+			break
+		}
+		for j, v := range c {
+			out.Coefficients[j*d.outputs+k] = v
+		}
+		out.Intercepts[k] = b0
 	}
-	b0 = d.shift + d.sd*b0
-	if d.transform != nil {
-		c, b0 = d.transform.Undo(c, b0)
-	}
-	return problems.Fit{Coefficients: c, Intercept: b0, Features: d.Features()}
+	return out
 }
 
 // Unit is the coefficient of feature j in the user's units that a coefficient of 1 in the model's stands for.
@@ -415,13 +480,19 @@ func (d *Data) independent(n int) int {
 // losses are those of the validation rows in the user's units, one part after the other, and the weights of these rows, nil for equal ones.
 func (d *Data) losses(x [][]float64) (losses, weights []float64) {
 	for t, p := range d.parts {
-		f := d.Fold(t).Fit(of(d, x, t))
-		for i, v := range prediction(p.user, [][]float64{f.Coefficients, {f.Intercept}}) {
-			losses = append(losses, d.loss.Value(v, p.user.Y[i], 1))
-		}
+		losses = append(losses, d.lossesOf(p.user, d.Fold(t).Fit(of(d, x, t)))...)
 		weights = append(weights, p.user.Weights...)
 	}
 	return losses, weights
+}
+
+// lossesOf are those of a predictor for rows, all in the user's units.
+func (d *Data) lossesOf(rows *dataset.Data, f problems.Fit) []float64 {
+	values, out := d.values(rows, f), make([]float64, len(rows.Y))
+	for i, y := range rows.Y {
+		out[i] = d.loss.Value(values[i*d.outputs:(i+1)*d.outputs], y, 1)
+	}
+	return out
 }
 
 // test is the error of a predictor on the test rows, nil where there are none.
@@ -434,16 +505,10 @@ func (d *Data) test(f problems.Fit) *float64 {
 	return &e
 }
 
-// score is the mean loss of a predictor, all in the user's units.
+// score is the mean loss of a predictor by the weights of rows, all in the user's units.
 func (d *Data) score(rows *dataset.Data, f problems.Fit) float64 {
-	return d.meanValue(rows, [][]float64{f.Coefficients, {f.Intercept}}, 1)
-}
-
-// meanValue is the mean loss on rows whose target was divided by sd.
-func (d *Data) meanValue(rows *dataset.Data, x [][]float64, sd float64) float64 {
 	sum := 0.0
-	for i, f := range prediction(rows, x) {
-		loss := d.loss.Value(f, rows.Y[i], sd)
+	for i, loss := range d.lossesOf(rows, f) {
 		if rows.Weights != nil {
 			loss *= rows.Weights[i]
 		}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
@@ -116,7 +117,11 @@ func TestStandardizedData(t *testing.T) {
 func trainGradient(d *Data, x [][]float64) (out [][]float64) {
 	share := 1 / float64(len(d.parts))
 	for t, p := range d.parts {
-		gb, g0 := d.gradient(p.train, prediction(p.train, of(d, x, t)))
+		at := problems.Fit{Coefficients: of(d, x, t)[0]}
+		if d.intercept() {
+			at.Intercept = of(d, x, t)[1][0]
+		}
+		gb, g0 := d.gradient(p.train, Values(p.train, at))
 		floats.Scale(share, gb)
 		out = append(out, gb)
 		if d.options.Intercept {
@@ -190,36 +195,45 @@ func TestRejectsBadSplits(t *testing.T) {
 }
 
 // bowl is a smooth loss with a length of its own: (sqrt(1 + ((f-y)/a)^2) - 1) a^2 with a = 3 in the user's unit.
-type bowl struct{ Squares }
-
-func (bowl) Value(f, y, sd float64) float64 {
-	r, a := f-y, 3/sd
-	return (math.Sqrt(1+r*r/(a*a)) - 1) * a * a
-}
-
-func (bowl) Derivative(f, y, sd float64) float64 {
-	r, a := f-y, 3/sd
-	return r / math.Sqrt(1+r*r/(a*a))
+var bowl = Loss{
+	Sum: sumOfSquares,
+	Value: func(f []float64, y, sd float64) float64 {
+		r, a := f[0]-y, 3/sd
+		return (math.Sqrt(1+r*r/(a*a)) - 1) * a * a
+	},
+	Slope: func(f, y, sd float64) float64 {
+		r, a := f-y, 3/sd
+		return r / math.Sqrt(1+r*r/(a*a))
+	},
 }
 
 // Another loss than squares reaches errors, gradients, the intercept of LambdaMax and the rows held back.
 func TestOtherLoss(t *testing.T) {
 	for _, o := range all {
 		s := sample()
-		d, err := New(s, o, Kind{Loss: bowl{}})
+		d, err := New(s, o, Kind{Loss: bowl})
 		require.NoError(t, err)
 		_, x, _ := values(d)
 		f := d.Fit(x)
 		mean := func(rows *dataset.Data) (sum float64) {
 			for i, y := range rows.Y {
-				sum += bowl{}.Value(f.Value(rows.Dense().RawRowView(i)), y, 1) / float64(len(rows.Y))
+				sum += bowl.Value([]float64{f.Value(rows.Dense().RawRowView(i))}, y, 1) / float64(len(rows.Y))
 			}
 			return sum
 		}
 		require.InEpsilon(t, mean(s.Val), d.Evaluate(x).Validation, 1e-10)
 		require.InEpsilon(t, mean(s.Test), *d.Evaluate(x).Test, 1e-10)
 
-		train := func() float64 { return d.meanValue(d.parts[0].train, x, d.sd) }
+		train := func() (sum float64) {
+			rows, at := d.parts[0].train, problems.Fit{Coefficients: x[0]}
+			if d.intercept() {
+				at.Intercept = x[1][0]
+			}
+			for i, v := range Values(rows, at) {
+				sum += bowl.Value([]float64{v}, rows.Y[i], d.sd) / float64(len(rows.Y))
+			}
+			return sum
+		}
 		g := trainGradient(d, x)
 		for i := range x {
 			for j := range x[i] {
@@ -238,12 +252,12 @@ func TestOtherLoss(t *testing.T) {
 	// The best constant is where the derivatives balance, for squares the mean.
 	y := []float64{1, 2, 4, 100}
 	sum := 0.0
-	c := constant(bowl{}, y, nil, 2)
+	c := constant(bowl, y, nil, 2)
 	for _, v := range y {
-		sum += bowl{}.Derivative(c, v, 2)
+		sum += bowl.Slope(c, v, 2)
 	}
 	require.InDelta(t, 0, sum, 1e-12)
-	require.Equal(t, 107.0/4, constant(Squares{}, y, nil, 2))
+	require.InDelta(t, 107.0/4, constant(squares, y, nil, 2), 1e-12)
 }
 
 // Coefficients of 1 in the unit of the model are Unit in the user's.
@@ -266,5 +280,5 @@ func TestTally(t *testing.T) {
 	values, sums = tally([]float64{3, 1, 3}, []float64{0.5, 2, 4})
 	require.Equal(t, []float64{3, 1}, values)
 	require.Equal(t, []float64{4.5, 2}, sums)
-	require.InDelta(t, constant(bowl{}, []float64{1, 1, 1, 4, 100}, nil, 2), constant(bowl{}, []float64{1, 4, 100}, []float64{3, 1, 1}, 2), 1e-12)
+	require.InDelta(t, constant(bowl, []float64{1, 1, 1, 4, 100}, nil, 2), constant(bowl, []float64{1, 4, 100}, []float64{3, 1, 1}, 2), 1e-12)
 }

@@ -85,8 +85,7 @@ func (m *Model) Ladder() []problems.Rung {
 func (m *Model) onRung(r *rung) *Model {
 	spec := Spec{
 		Name: m.spec.Name, Names: []string{"lambda"}, R0: []float64{1}, Set: m.spec.Set, Units: m.spec.Units,
-		Loss: m.spec.Loss, Labels: m.spec.Labels, LogLink: m.spec.LogLink,
-		Paper: m.spec.Paper, Default: m.spec.Default,
+		Finish: m.spec.Finish, Settings: m.spec.Settings,
 	}
 	if m.spec.Common.L1 != nil {
 		spec.Names, spec.R0 = []string{"l1", "lambda"}, []float64{1, 1}

@@ -7,34 +7,41 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/internal/lower/glm"
 )
 
-// Loss is what a prediction f of a target y costs, a convex function of f. A standardised model works on predictions and
-// targets divided by the standard deviation sd of the target, an error in the user's units has sd 1; a loss with
-// a length of its own, such as a threshold, divides it by sd too.
-type Loss interface {
-	// Sum is the sum of the losses of the predictions f of the targets y, times the weights, which are not negative, nil for ones; see [Total].
-	Sum(f convex.Affine, y, weights []float64, sd float64) convex.Convex
-	// Value is one loss, and Derivative its derivative in f, a subgradient where there is none.
-	Value(f, y, sd float64) float64
-	Derivative(f, y, sd float64) float64
+// Loss is what the predictions f of a row cost, one for each output, a convex function of them: a model's declaration for
+// conic programs, errors and fits. A standardised model works on predictions and targets divided by the standard deviation
+// sd of the target, an error in the user's units has sd 1; a loss with a length of its own, such as a threshold, divides it
+// by sd too. The zero value is half the square of f - y.
+type Loss struct {
+	// Sum is the sum of the losses at the predictions f, those of all rows for one output after the other, of the targets
+	// y, times the weights, which are not negative, nil for ones; see [Total].
+	Sum func(f convex.Affine, y, weights []float64, sd float64) convex.Convex
+	// Value is the loss of one row.
+	Value func(f []float64, y, sd float64) float64
+	// Slope is the derivative of that with one output, a subgradient where there is none; nil for a model that says its
+	// [Data.LambdaMax].
+	Slope func(f, y, sd float64) float64
+	// Residuals vanish exactly where the losses do; nil where there are none.
+	Residuals func(f convex.Affine, y []float64, sd float64) convex.Affine
+	// Engine is the loss of package glm, of targets divided by sd; nil for squares. Targets are those of several outputs
+	// for it, nil for the target itself.
+	Engine  func(sd float64) glm.Loss
+	Targets func(y []float64, sd float64) [][]float64
 }
 
-// Squares is half the square of f - y.
-type Squares struct{}
-
-// Total is the sum of losses, each times its weight; nil for ones.
-func Total(losses convex.Convex, weights []float64) convex.Convex {
-	if weights == nil {
-		return losses.Sum()
-	}
-	return losses.Dot(weights)
+// squares is the zero value filled in.
+var squares = Loss{
+	Sum:       sumOfSquares,
+	Value:     func(f []float64, y, _ float64) float64 { return (f[0] - y) * (f[0] - y) / 2 },
+	Slope:     func(f, y, _ float64) float64 { return f - y },
+	Residuals: Differences,
 }
 
-// Sum is half the sum of squares.
-func (Squares) Sum(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
-	r := f.Minus(convex.Const(y...))
+// sumOfSquares is half the sum of squares.
+func sumOfSquares(f convex.Affine, y, weights []float64, sd float64) convex.Convex {
+	r := Differences(f, y, sd)
 	if weights != nil {
 		root := make([]float64, len(weights))
 		for i, w := range weights {
@@ -45,22 +52,26 @@ func (Squares) Sum(f convex.Affine, y, weights []float64, _ float64) convex.Conv
 	return convex.SumSquares(r).Scale(0.5)
 }
 
-// Value is (f - y)^2 / 2.
-func (Squares) Value(f, y, _ float64) float64 { return (f - y) * (f - y) / 2 }
+// Differences are f - y.
+func Differences(f convex.Affine, y []float64, _ float64) convex.Affine {
+	return f.Minus(convex.Const(y...))
+}
 
-// Derivative is f - y.
-func (Squares) Derivative(f, y, _ float64) float64 { return f - y }
-
-// constant is a prediction c for all rows with the least loss by their weights, nil for equal ones; the mean for squares.
-func constant(l Loss, y, weights []float64, sd float64) float64 {
-	if _, ok := l.(Squares); ok {
-		return (&dataset.Data{Y: y, Weights: weights}).Mean(y)
+// Total is the sum of losses, each times its weight; nil for ones.
+func Total(losses convex.Convex, weights []float64) convex.Convex {
+	if weights == nil {
+		return losses.Sum()
 	}
+	return losses.Dot(weights)
+}
+
+// constant is a prediction c for all rows with the least loss by their weights, nil for equal ones.
+func constant(l Loss, y, weights []float64, sd float64) float64 {
 	y, weights = tally(y, weights)
 	// The sum of the derivatives does not fall in c.
 	slope := func(c float64) (sum float64) {
 		for i, v := range y {
-			d := l.Derivative(c, v, sd)
+			d := l.Slope(c, v, sd)
 			if weights != nil {
 				d *= weights[i]
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -20,14 +21,14 @@ type Spec struct {
 	Name string
 	// Names are the names of the hyperparameters, one for each radius.
 	Names []string
-	// R0 are the start values of the radii, see [Radii].
+	// R0 are the start values of the radii where the options have none, one for each or one for all.
 	R0 []float64
 	// Penalties returns P_i(b) - r_i for the coefficients b and the radii r, in the order of
 	// Names, in any grouping.
 	Penalties func(b, r convex.Affine) []convex.Convex
-	// Set are constraints on the coefficients alone, which hold everywhere; nil for none.
-	Set func(b convex.Affine) []*convex.Constraint
-	// Path are the weights for the data-driven start, see [dca.Program].
+	// Set are constraints on the variables alone, beside the bounds of [Terms]; nil for none.
+	Set func(x []*convex.Variable) []*convex.Constraint
+	// Path are the weights for the data-driven start, see [dca.Program]; nil for a few that all penalties have in common.
 	Path [][]float64
 	// PathRise is that of [dca.Program].
 	PathRise int
@@ -39,20 +40,21 @@ type Spec struct {
 	Units   [][]int
 	// Chained says that features stand in an order, as in [glm.Table].
 	Chained bool
-	// Loss is that of package glm, of targets divided by sd; nil for squares.
-	Loss func(sd float64) glm.Loss
 	// Common are the factors of the weights of the first rung of a ladder, see [Model.Ladder], for the norms of units, which have the first hyperparameters, and where there is
 	// one for each feature's share in a 1-norm, which has the last; nil for a model of few weights.
 	Common *glm.Weights
 	// Advice is what the model says beyond what all of them do. AllFeatures says that it selects none of them.
 	Advice      problems.Advice
 	AllFeatures bool
-	// Labels are nil for a regression, the two labels of a classifier, see [problems.Fit].
-	Labels []float64
-	// LogLink says that predictions are exponentials, see [problems.Fit].
-	LogLink bool
-	// Paper and Default are the settings of the paper's experiments and ours.
-	Paper, Default dca.Settings
+	// ValidationUnit is what the mean loss of validation rows is multiplied by to be the error, nil for 1, and Test the
+	// test error of a predictor, nil for the mean loss.
+	ValidationUnit func(val *dataset.Data) float64
+	Test           func(f problems.Fit) *float64
+	// Finish completes a predictor in the user's units, for example by labels; nil where it is complete.
+	Finish func(f *problems.Fit)
+	// Settings are those of the paper's experiments and ours, for data that have a path or not; nil for those of the
+	// elastic net.
+	Settings func(path bool) (paper, standard dca.Settings)
 }
 
 // Model is a penalised regression with its data: the bilevel program
@@ -73,12 +75,40 @@ type Model struct {
 	rung *rung // nil for a model of its own
 }
 
-// NewModel puts data and penalties together.
-func NewModel(data *Data, spec Spec) *Model { return &Model{data: data, spec: spec} }
+// Make prepares a split or folds, which must not change, and puts together the model that of describes. Errors begin with
+// its package.
+func Make(pkg string, s dataset.Division, o Options, k Kind, of func(d *Data) (Spec, error)) (*Model, error) {
+	data, err := New(s, o, k)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", pkg, err)
+	}
+	m := &Model{data: data}
+	if m.spec, err = of(data); err == nil {
+		err = m.spec.complete(data, o)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", pkg, err)
+	}
+	return m, nil
+}
 
-// Radii returns start values for the named radii: given itself, its one entry for all, or the
+// complete fills in what the options say, and what most models have.
+func (s *Spec) complete(data *Data, o Options) (err error) {
+	if s.R0, err = radii(o.R0, s.Names, s.R0); err != nil {
+		return err
+	}
+	if s.Path == nil {
+		s.Path = data.CommonPath()
+	}
+	if s.Settings == nil {
+		s.Settings = NetSettings
+	}
+	return nil
+}
+
+// radii returns start values for the named radii: given itself, its one entry for all, or the
 // default where it is nil. Other lengths, and entries that are negative or not finite, are errors.
-func Radii(given []float64, names []string, standard ...float64) ([]float64, error) {
+func radii(given []float64, names []string, standard []float64) ([]float64, error) {
 	if given == nil {
 		given = standard
 	}
@@ -117,9 +147,17 @@ func (m *Model) Advice() problems.Advice {
 	if m.rung != nil && m.rung.full != m { // of a ladder of another model
 		a.Rung = &problems.OnRung{Gain: m.Gain, Spread: m.Spread, Used: m.Used}
 	}
-	all := problems.Trainer{Whole: m.whole, Test: m.data.test}
+	all := problems.Trainer{Whole: m.whole, Test: m.test}
 	a.Retrain, a.RetrainWeighted, a.RetrainPath, a.TestError = all.Radii, all.Weights, all.Path, all.Test
 	return a
+}
+
+// test is the test error of a predictor, nil without test rows.
+func (m *Model) test(f problems.Fit) *float64 {
+	if m.spec.Test != nil {
+		return m.spec.Test(f)
+	}
+	return m.data.test(f)
 }
 
 // Name is the name on the command line.
@@ -164,18 +202,18 @@ func (m *Model) penalties(t int, b, r convex.Affine) []convex.Convex {
 
 // level builds the functions of a split or of fold t, whose losses have a share in the whole.
 func (m *Model) level(t int, share float64) func(*convex.Model, convex.Affine) dca.Level {
-	d := m.data.Fold(t)
+	d, unit := m.data.Fold(t), 1.0
+	if m.spec.ValidationUnit != nil {
+		unit = m.spec.ValidationUnit(d.parts[0].val)
+	}
 	return func(model *convex.Model, r convex.Affine) dca.Level {
 		x := d.Variables(model)
 		level := dca.Level{
-			X: x, Train: d.Train(x).Scale(share), Validation: d.Validation(x).Scale(share),
-			Constraints: m.penalties(t, x[0].Expr(), r),
-		}
-		if d.loss.Value(1, 1, 1) == 0 { // it vanishes exactly with the residuals
-			level.Residuals = []convex.Affine{d.Residuals(x)}
+			X: x, Train: d.Train(x).Scale(share), Validation: d.Validation(x).Scale(share * unit), Residuals: d.Residuals(x),
+			Constraints: m.penalties(t, x[0].Expr(), r), Set: d.bounds(x[0].Expr()),
 		}
 		if m.spec.Set != nil {
-			level.Set = m.spec.Set(x[0].Expr())
+			level.Set = append(level.Set, m.spec.Set(x)...)
 		}
 		if m.rung != nil {
 			level.Set = append(level.Set, m.rung.set(t, x[0].Expr())...)
@@ -195,7 +233,7 @@ func (m *Model) Penalised() (lower.Fit, error) {
 		if m.rung != nil {
 			terms = m.rung.terms(t)
 		}
-		return m.spec.Fit(m.data.fitRows(p.train), m.data.fitRows(p.val), m.data.options.Intercept, terms)
+		return m.data.fit(m.spec.Fit, p, terms)
 	})
 }
 
@@ -204,7 +242,7 @@ func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
 	if m.rung != nil {
 		return m.rung.fit(ctx)
 	}
-	if _, squares := m.data.loss.(Squares); !squares && m.spec.Loss == nil || m.spec.Weights == nil {
+	if m.spec.Weights == nil {
 		return nil, nil
 	}
 	t, err := m.data.FoldTable(ctx)
@@ -242,20 +280,34 @@ func (d *Data) FoldTable(ctx context.Context) (*glm.Table, error) {
 // fill sets rows and terms of a table.
 func (d *Data) fill(t *glm.Table, rows *dataset.Data) {
 	t.X, t.Y, t.Weights, t.Offset = rows.X, [][]float64{rows.Y}, rows.Weights, rows.Offset
-	t.Intercept, t.Lower, t.Upper = d.options.Intercept, d.terms.Lower, d.terms.Upper
+	t.Intercept, t.Lower, t.Upper = d.intercept(), d.terms.Lower, d.terms.Upper
+	if d.loss.Engine != nil {
+		t.Loss = d.loss.Engine(d.sd)
+	}
+	if d.loss.Targets != nil {
+		t.Y = d.loss.Targets(rows.Y, d.sd)
+	}
 }
 
 // together is the fit of a table in the unit of the model.
 func (m *Model) together(ctx context.Context, t *glm.Table) (*fits.Together, error) {
-	if t.Units, t.Chained = m.spec.Units, m.spec.Chained; m.spec.Loss != nil {
-		t.Loss = m.spec.Loss(m.data.sd)
-	}
+	t.Units, t.Chained = m.spec.Units, m.spec.Chained
 	return fits.NewTogether(ctx, t, len(m.spec.R0), m.spec.Weights)
+}
+
+// fit is that of a part, which has the same rows for both where it has them for both.
+func (d *Data) fit(of Fit, p part, terms sparse.Terms) (lower.Fit, error) {
+	train := d.fitRows(p.train)
+	val := train
+	if p.val != p.train {
+		val = d.fitRows(p.val)
+	}
+	return of(train, val, d.intercept(), terms)
 }
 
 // fitRows are rows for a fit.
 func (d *Data) fitRows(rows *dataset.Data) fits.Rows {
-	if _, ok := d.loss.(Squares); ok && rows.Weights == nil {
+	if d.squares() && rows.Weights == nil {
 		return fits.SquaresRows(rows.X, rows.Y)
 	}
 	out := fits.NewRows(rows.X, rows.Y)
@@ -270,22 +322,29 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors { return m.data.Evaluate
 func (m *Model) FoldFits(x [][]float64) []problems.Fit {
 	var list []problems.Fit
 	for t := range m.data.Folds() {
-		f := m.data.Fold(t).Fit(of(m.data, x, t))
-		f.Labels, f.LogLink = m.spec.Labels, m.spec.LogLink
-		list = append(list, f)
+		list = append(list, m.finished(m.data.Fold(t).Fit(of(m.data, x, t))))
 	}
 	return list
 }
 
-// Fit turns values of the variables into a predictor in the user's units.
-func (m *Model) Fit(x [][]float64) problems.Fit {
-	f := m.data.Fit(x)
-	f.Labels, f.LogLink = m.spec.Labels, m.spec.LogLink
+// Fit turns values of the variables into a predictor in the user's units, with folds the mean of theirs.
+func (m *Model) Fit(x [][]float64) problems.Fit { return m.finished(m.data.Fit(x)) }
+
+func (m *Model) finished(f problems.Fit) problems.Fit {
+	if m.spec.Finish != nil {
+		m.spec.Finish(&f)
+	}
 	return f
 }
 
-// PaperSettings are those of the paper's experiments; rho is that of its authors' program.
-func (m *Model) PaperSettings() dca.Settings { return m.spec.Paper }
+// PaperSettings are those of the paper's experiments.
+func (m *Model) PaperSettings() dca.Settings {
+	paper, _ := m.spec.Settings(m.data.LambdaMax() > 0)
+	return paper
+}
 
 // DefaultSettings are those that this project recommends.
-func (m *Model) DefaultSettings() dca.Settings { return m.spec.Default }
+func (m *Model) DefaultSettings() dca.Settings {
+	_, standard := m.spec.Settings(m.data.LambdaMax() > 0)
+	return standard
+}

@@ -1,13 +1,10 @@
 package regression
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
-	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -35,12 +32,9 @@ type Net struct {
 	Penalties Penalties
 	// Fit makes the fast fit; nil where there is none.
 	Fit Fit
-	// Engine is the loss of package glm, of targets divided by sd; nil for squares.
-	Engine func(sd float64) glm.Loss
-	// Advice, Labels and LogLink are those of [Spec].
-	Advice  func(d *Data) problems.Advice
-	Labels  []float64
-	LogLink bool
+	// Advice and Finish are those of [Spec].
+	Advice func(d *Data) problems.Advice
+	Finish func(f *problems.Fit)
 }
 
 // Differentiable is a model whose fit has a derivative in every way.
@@ -53,46 +47,31 @@ func (*Differentiable) Modes() []lower.Mode {
 
 // NewNet checks the rows, split or in folds, and the options. It keeps a reference to the data, which must not change.
 func NewNet(s dataset.Division, o Options, n Net) (*Differentiable, error) {
-	m, err := n.model(s, o)
+	m, err := Make(n.Name, s, o, n.Kind, n.spec)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", n.Name, err)
+		return nil, err
 	}
 	return &Differentiable{m}, nil
 }
 
-// model is that of the rows.
-func (n *Net) model(s dataset.Division, o Options) (*Model, error) {
-	data, err := New(s, o, n.Kind)
-	if err != nil {
-		return nil, err
-	}
-	data, spec, err := n.spec(data, o)
-	if err != nil {
-		return nil, err
-	}
-	return NewModel(data, spec), nil
-}
-
-// spec returns what tells the model of data apart, and the data with their [Data.LambdaMax].
-func (n *Net) spec(data *Data, o Options) (*Data, Spec, error) {
-	var err error
+// spec is the description of the model, for data whose [Data.LambdaMax] is measured by the fit where that has to know terms,
+// weights or an offset.
+func (n *Net) spec(data *Data) (Spec, error) {
 	spec := Spec{
-		Name: n.Name, Names: []string{"lambda1", "lambda2"}, Loss: n.Engine, Labels: n.Labels, LogLink: n.LogLink,
-		Set: data.Set(), Paper: PaperSettings(), AllFeatures: n.Penalties == SquaresAlone,
+		Name: n.Name, Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5}, Fit: n.Fit, Finish: n.Finish,
+		AllFeatures: n.Penalties == SquaresAlone,
 	}
-	if n.Fit != nil {
-		spec.Fit = n.Fit
-		if data, err = data.fitted(n.Fit); err != nil {
-			return nil, spec, err
+	if n.Fit != nil && !(data.terms.Plain() && !data.observes()) {
+		if err := data.Measure(n.Fit); err != nil {
+			return spec, err
 		}
 	}
 	first, second := 0, 1 // the places of the weights
-	start := []float64{10, 5}
 	switch n.Penalties {
 	case Norm1Alone:
-		second, start, spec.Path = -1, start[:1], single(data.Path(longPath))
+		second, spec.R0, spec.Path = -1, spec.R0[:1], single(data.Path(longPath))
 	case SquaresAlone:
-		first, second, start, spec.Path = -1, 0, start[1:], single(squaresPath(data))
+		first, second, spec.R0, spec.Path = -1, 0, spec.R0[1:], single(squaresPath(data))
 	default:
 		spec.Path = netPath(data)
 		if _, p := data.Dims(); p > manyFeatures {
@@ -102,24 +81,12 @@ func (n *Net) spec(data *Data, o Options) (*Data, Spec, error) {
 	if n.Penalties != Both {
 		spec.Names = []string{"lambda"}
 	}
-	if spec.R0, err = Radii(o.R0, spec.Names, start...); err != nil {
-		return nil, spec, err
-	}
-	spec.Default = Closing(spec.Paper, data.LambdaMax() > 0)
-	spec.Penalties = func(b, r convex.Affine) (list []convex.Convex) {
-		if first >= 0 {
-			list = append(list, data.Norm1(b).MinusAffine(r.At(first)))
-		}
-		if second >= 0 {
-			list = append(list, data.HalfSquares(b).MinusAffine(r.At(second)))
-		}
-		return list
-	}
+	spec.Penalties = data.Shared(first, second)
 	spec.Weights = data.SharedWeights(first, second)
 	if n.Advice != nil {
 		spec.Advice = n.Advice(data)
 	}
-	return data, spec, nil
+	return spec, nil
 }
 
 // PaperSettings are those of the paper's experiments with the elastic net. rho is not in the paper but in its authors'
@@ -128,11 +95,13 @@ func PaperSettings() dca.Settings {
 	return dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
 }
 
-// Closing are our settings: a start from a path, where there is one, and a lower-level gap that is closed, so that the
+// NetSettings are those and ours: a start from a path, where there is one, and a lower-level gap that is closed, so that the
 // iterate and the refit agree.
-func Closing(s dca.Settings, path bool) dca.Settings {
-	s.GapTol, s.MaxIter, s.PathStart = 1e-4, 200, path
-	return s
+func NetSettings(path bool) (paper, standard dca.Settings) {
+	paper = PaperSettings()
+	standard = paper
+	standard.GapTol, standard.MaxIter, standard.PathStart = 1e-4, 200, path
+	return paper, standard
 }
 
 // netPoints is the length of each path of two weights, longPath that of one.

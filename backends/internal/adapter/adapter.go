@@ -172,6 +172,36 @@ func (s *Solver) WarmStart(p backends.Point) error {
 	return nil
 }
 
+// farStart is how many times larger than the data the residuals of a start may be.
+const farStart = 1e3
+
+// Far says whether a start is so much farther from a solution than zero, whose residuals are q and b, that a first-order
+// method would take longer from there.
+func (s *Solver) Far(start backends.Point) bool {
+	p := &s.User
+	x, z := start.X, start.Z
+	if x == nil {
+		x = make([]float64, len(p.Q))
+	}
+	if z == nil {
+		z = make([]float64, len(p.B))
+	}
+	dual, _ := backends.Stationarity(p, x, z)
+	primal, slack, row := 0.0, p.Slack(x), 0
+	for _, c := range p.Cones {
+		primal = max(primal, c.Distance(slack[row:row+c.Dim]))
+		row += c.Dim
+	}
+	size := func(v []float64) float64 {
+		most := 1.0
+		for _, x := range v {
+			most = max(most, math.Abs(x))
+		}
+		return most
+	}
+	return !(size(dual) <= farStart*size(p.Q) && primal <= farStart*size(p.B))
+}
+
 // Close frees the memory of the library.
 func (s *Solver) Close() error {
 	s.Drop()
@@ -188,6 +218,9 @@ func (s *Solver) Solve(ctx context.Context) (*backends.Solution, error) {
 		if err := s.Renew(); err != nil {
 			return nil, err
 		}
+	}
+	if s.Warm != nil && s.Far(*s.Warm) {
+		s.Warm = nil
 	}
 	s.ended = true
 	out, err := s.library.Run(ctx, r)

@@ -98,3 +98,11 @@ func TestGoesOn(t *testing.T) {
 	assert.False(t, after(func() error { return l.Update(backends.Update{Q: []float64{2}}) }))
 	assert.False(t, after(func() error { return l.WarmStart(backends.Point{X: []float64{1}}) }))
 }
+
+// TestFar: zero has the residual q = 1, and a start at x that of x + 1.
+func TestFar(t *testing.T) {
+	l := set(t)
+	for x, far := range map[float64]bool{0: false, -1: false, 100: false, 1e4: true, 1e300: true} {
+		assert.Equal(t, far, l.Far(backends.Point{X: []float64{x}, Z: []float64{}}), x)
+	}
+}

@@ -69,6 +69,9 @@ func (s *solver) begin(of *adapter.Run) *run {
 		solver: s, Run: of, size: objective(s.Data), z: make([]float64, len(s.form.rows)), lines: make([]float64, len(s.form.linear)),
 		before: math.Inf(1), steep: math.Inf(1), fine: 1,
 	}
+	if s.Far(s.start) {
+		s.start = backends.Point{}
+	}
 	p := s.Scale.Scale(s.start)
 	x := make([]float64, s.form.n)
 	copy(x, p.X)

@@ -17,7 +17,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/internal/cli/root"
 	"github.com/conetune/conetune/internal/licenses"
 	"github.com/conetune/conetune/model"
@@ -131,12 +130,6 @@ type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
-func TestUnknownCommand(t *testing.T) {
-	o := conetune(t, "tnue")
-	require.Equal(t, cli.ExitUsage, o.code)
-	require.Equal(t, 1, strings.Count(o.stderr, "\n"), "not one line: %s", o.stderr)
-}
-
 // The pages name all models, and which of them take an offset.
 func TestPagesNameModels(t *testing.T) {
 	page := func(path string) string {
@@ -161,8 +154,6 @@ func TestPagesNameModels(t *testing.T) {
 			}
 		}
 	}
-	o := conetune(t, "tune", "logistic", "--data", "t.csv", "--class-weights", "1,2")
-	require.Equal(t, "conetune: --class-weights is not for logistic; it is for svm\n", o.stderr)
 }
 
 // The first command of the README compiles all that it links: without build tags it links no network, and beside
@@ -193,35 +184,22 @@ func TestLicenses(t *testing.T) {
 		require.Contains(t, text, "=== C library: OpenBLAS\n")
 	}
 	require.Equal(t, conetune(t, "--version").ok(t), conetune(t, "version").ok(t))
-	require.Equal(t, cli.ExitUsage, conetune(t, "licenses", "x").code)
 }
 
 // A Go program gets the model that the command saves, of every kind, to the last bit.
 func TestProgramAsCommand(t *testing.T) {
 	dir := t.TempDir()
-	data, labels := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 45, 6)), clitest.Write(t, dir, "labels.csv", labelled(1, 45, 6))
-	times := clitest.Write(t, dir, "times.csv", timed(clitest.CsvText(1, 45, 6)))
-	for _, spec := range model.Specs() {
-		if spec.Matrix {
-			continue
-		}
-		t.Run(spec.Name, func(t *testing.T) {
-			source := input.Source{Data: data, Seed: 1}
+	for _, m := range everyModel(t, dir, 1, 45, 6) {
+		t.Run(m.Name, func(t *testing.T) {
+			spec := m.Spec
+			source := input.Source{Data: m.table, Seed: 1}
 			options := model.Options{Standardize: true, Intercept: !spec.Survival}
-			saved := filepath.Join(dir, spec.Name+".json")
-			args := []string{"tune", spec.Name, "--save", saved}
-			switch {
-			case spec.Labels:
-				source.Data = labels
-			case spec.Survival:
-				source.Data = times
-			case spec.Several:
-				source.Wanted.Targets, args = []string{"y", "f2"}, append(args, "--target", "y,f2")
-			case spec.Takes("Groups"):
-				args = append(args, "--groups", "3")
-				options.Groups = func(features []string, _ bool) (*groups.Groups, error) { return groups.Equal(len(features), 3) }
+			if spec.Several {
+				source.Wanted.Targets = []string{"y", "f2"}
 			}
-			conetune(t, append(args, "--data", source.Data)...).ok(t)
+			options.Groups = func(features []string, _ bool) (*groups.Groups, error) { return groups.Equal(len(features), 2) }
+			saved := filepath.Join(dir, spec.Name+".json")
+			conetune(t, m.command("--save", saved)...).ok(t)
 			want, err := model.Read(saved)
 			require.NoError(t, err)
 

@@ -262,37 +262,6 @@ func TestBatchPattern(t *testing.T) {
 	conetune(t, "batch", "t0.csv", "t1.csv", "--model", "ridge", "--out", "two").ok(t)
 }
 
-func TestBatchBadInput(t *testing.T) {
-	batchOf(t, 1)
-	clitest.Write(t, ".", "odd.csv", "data,tarket\nt0.csv,y\n")
-	clitest.Write(t, ".", "saved.csv", "data,save\nt0.csv,y\n")
-	clitest.Write(t, ".", "stdin.csv", "data,model\n-,ridge\n")
-	for want, args := range map[string][]string{
-		`odd.csv: line 1, column 2: "tarket" is no flag of conetune tune (did you mean target?)`: {"odd.csv", "--out", "x"},
-		"--save is given on the command line: each job has its file in models/":                  {"saved.csv", "--out", "x"},
-		"standard input is not for jobs of a batch":                                              {"stdin.csv", "--out", "x"},
-		"--trace is not for jobs of a batch":                                                     {"jobs.csv", "--out", "x", "--trace", "t.jsonl"},
-		"no job can be done; job t0: --method: unknown method":                                   {"t?.csv", "--out", "x", "--model", "ridge", "--method", "girf"},
-		"--out: mkdir t0.csv: not a directory":                                                   {"jobs.csv", "--out", "t0.csv"},
-		"--out DIR is missing":                                                                   {"jobs.csv"},
-		"expected JOBS.csv":                                                                      {},
-		"--jobs is -1":                                                                           {"jobs.csv", "--out", "x", "--jobs", "-1"},
-		"--retry-failed goes with --resume":                                                      {"jobs.csv", "--out", "x", "--retry-failed"},
-		`--shard: "0/2" found, expected I/N`:                                                     {"jobs.csv", "--out", "x", "--shard", "0/2"},
-		"z*.csv: no such file":                                                                   {"z*.csv", "--out", "x"},
-		"unknown flag: --traget (did you mean --target?)":                                        {"jobs.csv", "--traget", "y"},
-		"--json is not for jobs of a batch":                                                      {"jobs.csv", "--json"},
-		"expected the folders of the parts":                                                      {"merge", "--out", "x"},
-	} {
-		o := conetune(t, append([]string{"batch"}, args...)...)
-		require.Equal(t, cli.ExitUsage, o.code, o.stderr)
-		require.Contains(t, o.stderr, want)
-		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
-		require.Empty(t, o.stdout)
-		require.NoDirExists(t, "x")
-	}
-}
-
 // The scripts for Slurm do a batch in parts and merge it; a stand-in for sbatch starts the tasks one after the other, the second with a number
 // that was stopped before.
 func TestBatchSlurm(t *testing.T) {

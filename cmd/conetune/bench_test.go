@@ -29,25 +29,6 @@ func TestBenchBackends(t *testing.T) {
 	require.Contains(t, string(raw), "--models weighted-lasso --backends native --eps 1e-7")
 }
 
-func TestBenchBadInput(t *testing.T) {
-	for want, args := range map[string][]string{
-		"expected a subcommand":                             {},
-		`unknown model "lasso"; known are`:                  {"backends", "--models", "lasso"},
-		`unknown backend "x"; known are`:                    {"backends", "--backends", "native,x"},
-		`--eps: tolerance 2 is "0"`:                         {"backends", "--eps", "1e-3,0"},
-		"--repeats is 0":                                    {"backends", "--repeats", "0"},
-		"--time-limit is 0s":                                {"backends", "--time-limit", "0"},
-		"--html":                                            {"backends", "--html", "no/such/folder/x.html"},
-		`unknown command "x" for "conetune bench backends"`: {"backends", "x"},
-	} {
-		o := conetune(t, append([]string{"bench"}, args...)...)
-		require.Equal(t, cli.ExitUsage, o.code)
-		require.Contains(t, o.stderr, want)
-		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
-		require.Empty(t, o.stdout)
-	}
-}
-
 // sonar writes a small LIBSVM table of one row of the tables of the support vector machine.
 func sonar(t *testing.T) string {
 	t.Helper()
@@ -92,29 +73,4 @@ func TestBenchPaper(t *testing.T) {
 	o = conetuneUntil(t, ctx, args("stopped")...)
 	require.Equal(t, cli.ExitInterrupted, o.code)
 	require.Contains(t, o.stderr, "--resume goes on")
-}
-
-func TestBenchPaperBadInput(t *testing.T) {
-	for want, args := range map[string][]string{
-		`--tables: unknown table "nmr"; known are: en`: {"paper", "--tables", "nmr"},
-		"--tables: en is named twice":                  {"paper", "--tables", "en,en"},
-		`--methods: unknown method "x"; known are`:     {"paper", "--methods", "grid,x"},
-		`unknown backend "x"`:                          {"paper", "--backends", "x"},
-		"--repeats is 0":                               {"paper", "--repeats", "0"},
-		"--workers is -1":                              {"paper", "--workers", "-1"},
-		`--shard: "3/2" found, expected I/N`:           {"paper", "--shard", "3/2"},
-		"--data no/such/folder":                        {"paper", "--data", "no/such/folder"},
-		`--rows: unknown row "w1a"`:                    {"paper", "--tables", "en", "--rows", "w1a"},
-		"--out is empty":                               {"paper", "--out", ""},
-		"nothing to do: needs the file":                {"paper", "--tables", "svm3"},
-		"expected the folders of the parts":            {"merge", "--out", "x"},
-		"--out DIR is missing":                         {"merge", "x"},
-		"expected folders of conetune bench paper":     {"merge", "no/such/folder", "--out", "x"},
-	} {
-		o := conetune(t, append([]string{"bench"}, args...)...)
-		require.Equal(t, cli.ExitUsage, o.code)
-		require.Contains(t, o.stderr, want)
-		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
-		require.Empty(t, o.stdout)
-	}
 }

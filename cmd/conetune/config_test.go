@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -59,40 +58,4 @@ range: 1e-4:1
 	records := batchRecords(t, "out")
 	require.Equal(t, map[string]any{"model": "elastic-net", "data": "t.csv", "target": "y", "drop": "f5,f6", "folds": "4", "standardize": "true", "method": "vf-idca", "evaluations": "9",
 		"range": "1e-4:1", "time-limit": "1m30s", "memory": "1234567890", "seed": "2"}, records["b"]["settings"])
-}
-
-func TestConfigErrors(t *testing.T) {
-	t.Chdir(t.TempDir())
-	clitest.Write(t, ".", "t.csv", clitest.CsvText(3, 60, 6))
-	for text, want := range map[string]string{
-		"model: ridge\nfolsd: 5\n":             `s.yaml: line 2: "folsd" is no setting of conetune tune (did you mean folds?)`,
-		"model: ridge\nfolds: five\n":          `s.yaml: line 2: --folds: "five" found, expected an integer`,
-		"folds: 5\n":                           "s.yaml: no model is set",
-		"":                                     "s.yaml: no model is set",
-		"model: ridge\nseed: 1\nseed: 2\n":     "line 3: seed is there twice, first on line 2",
-		"model: ridge\ndrop:\n":                "line 2: drop: it has no value",
-		"model: ridge\ndrop: []\n":             "line 2: drop: the list is empty",
-		"model: ridge\ndrop: ['a,b']\n":        `line 2: drop: a list has values without commas, found "a,b"`,
-		"model: ridge\nrange: {lambda: 1:2}\n": "line 2: range: expected a value or a list",
-		"model: ridge\nconfig: x.yaml\n":       "line 2: config is for the command line alone",
-		"- ridge\n":                            "line 1: expected lines of the form NAME: VALUE",
-		"model: ridge\ndrop: [a: 1]\n":         "line 2: drop: expected a list of values",
-		"model: [\n":                           "s.yaml: line",
-		"model: a\n---\nmodel: b\n":            "more than one document",
-		"model: rigde\n":                       "s.yaml: line 1: unknown model \"rigde\" (did you mean ridge?)",
-	} {
-		clitest.Write(t, ".", "s.yaml", text)
-		o := conetune(t, "tune", "--config", "s.yaml", "--data", "t.csv")
-		require.Equal(t, cli.ExitUsage, o.code, text)
-		require.Contains(t, o.stderr, want)
-		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
-	}
-	o := conetune(t, "tune", "--config", "absent.yaml", "--data", "t.csv")
-	require.Contains(t, o.stderr, "--config: open absent.yaml")
-	clitest.Write(t, ".", "s.yaml", "model: ridge\n")
-	o = conetune(t, "tune", "--config", "s.yaml", "--data", "t.csv", "--save-config", filepath.Join(".", "s.yaml"))
-	require.Contains(t, o.stderr, "would overwrite the file of --config")
-	clitest.Write(t, ".", "b.yaml", "model: ridge\nsave: x.json\n")
-	o = conetune(t, "batch", "t*.csv", "--config", "b.yaml", "--out", "x")
-	require.Contains(t, o.stderr, "b.yaml: line 2: --save is given on the command line")
 }

@@ -14,9 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/clitest"
-	"github.com/conetune/conetune/model"
 )
 
 // The error by leaving out one row of a ridge regression has a closed form (Allen 1974): the residuals of the fit to all rows, with the weight for one row less, over
@@ -97,101 +95,11 @@ func TestFoldColumnAndFolder(t *testing.T) {
 	require.Equal(t, numbers("--data", data, "--folds", "all", "--split", "all", "--drop", "part,number"), numbers("--data", data, "--fold-column", "number", "--drop", "part"))
 }
 
-// What contradicts itself is said in one line.
-func TestDesignsThatContradict(t *testing.T) {
-	dir := t.TempDir()
-	data, other := clitest.Write(t, dir, "wards.csv", clitest.Wards), clitest.Write(t, dir, "other.csv", clitest.Wards)
-	entries := clitest.Write(t, dir, "entries.csv", "row,col,value\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n2,0,1\n2,1,3\n")
-	numbers := clitest.Write(t, dir, "table.svm", "1 1:2 2:3\n2 1:1\n3 2:4\n4 1:5\n")
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"--group", "ward", "--time", "day"}, "--group and --time contradict each other"},
-		{[]string{"--fold-column", "part", "--group", "ward"}, "--fold-column and --group contradict each other"},
-		{[]string{"--fold-column", "part", "--folds", "3"}, "--fold-column part says how many folds there are: leave --folds out"},
-		{[]string{"--fold-column", "part", "--split", "0.5/rest"}, "--fold-column part divides all rows: leave --split out"},
-		{[]string{"--fold-column", "part", "--repeats", "2"}, "--repeats: chance has no part in --fold-column"},
-		{[]string{"--time", "day", "--repeats", "2"}, "--repeats: chance has no part in --time"},
-		{[]string{"--folds", "all", "--repeats", "2"}, "--repeats: chance has no part in --folds all"},
-		{[]string{"--time", "day", "--folds", "all"}, "--folds all and --time contradict"},
-		{[]string{"--time", ""}, "--time is empty"},
-		{[]string{"--time", "ward"}, `expected times`},
-		{[]string{"--time", "year"}, `"year"`},
-		{[]string{"--group", "y"}, "the column \"y\" is wanted for --group and is the target"},
-		{[]string{"--group", "ward", "--folds", "4", "--split", "all"}, `wards.csv: column "ward": split: 4 folds of 3 groups`},
-		{[]string{"--time", "day", "--folds", "11", "--split", "all"}, `wards.csv: column "day": split: 11 folds of 11 different times`},
-	} {
-		o := conetune(t, append([]string{"tune", "elastic-net", "--data", data}, c.args...)...)
-		require.Equal(t, cli.ExitUsage, o.code, "%v: %s", c.args, o.stderr)
-		require.Contains(t, o.stderr, c.want)
-		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
-	}
-	for want, args := range map[string][]string{
-		"--group goes with --data FILE; the rows of --train and --val are divided": {"elastic-net", "--train", data, "--val", other, "--group", "ward"},
-		"--group goes with --data or --train; the tables of a folder":              {"elastic-net", "--dir", dir, "--group", "ward"},
-		"--time goes with tables of features":                                      {"matrix-completion", "--data", entries, "--time", "row"},
-		"--time goes with a table of columns":                                      {"elastic-net", "--data", numbers, "--time", "x1"},
-		"--split all is for folds":                                                 {"matrix-completion", "--data", entries, "--split", "all"},
-	} {
-		o := conetune(t, append([]string{"tune"}, args...)...)
-		require.Equal(t, cli.ExitUsage, o.code)
-		require.Contains(t, o.stderr, want)
-	}
-}
-
 // The report says how rows were divided without a word about it.
 func TestReportOfDefaultDesign(t *testing.T) {
 	out := conetune(t, "tune", "elastic-net", "--data", clitest.Write(t, t.TempDir(), "wards.csv", clitest.Wards), "--features", "x").ok(t)
 	for _, words := range []string{"(5 folds, 3 repeats, seed 1)", "12 cross-validation rows", "The hyperparameters were chosen by these rows", "the model is trained on all rows\n"} {
 		require.Contains(t, out, words)
-	}
-}
-
-// Every regression model and the logistic one are chosen by folds, of a table or of a folder; what is saved predicts the test rows with
-// the test error that was reported.
-func TestTuneByFolds(t *testing.T) {
-	dir := t.TempDir()
-	data, test := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 45, 6)), clitest.Write(t, dir, "test.csv", clitest.CsvText(2, 30, 6))
-	labels, fresh := clitest.Write(t, dir, "labels.csv", labelled(1, 45, 6)), clitest.Write(t, dir, "fresh.csv", labelled(2, 30, 6))
-	times, later := clitest.Write(t, dir, "times.csv", timed(clitest.CsvText(1, 45, 6))), clitest.Write(t, dir, "later.csv", timed(clitest.CsvText(2, 30, 6)))
-	for _, spec := range model.Specs() {
-		if spec.Folds || spec.Matrix {
-			continue // svm_test.go; none for a matrix
-		}
-		t.Run(spec.Name, func(t *testing.T) {
-			table, rows := data, test
-			if spec.Labels {
-				table, rows = labels, fresh
-			}
-			if spec.Survival {
-				table, rows = times, later
-			}
-			model := filepath.Join(dir, spec.Name+".json")
-			args := []string{"tune", spec.Name, "--data", table, "--test", rows, "--folds", "3", "--gap-tol", "0", "--tol", "0.1"}
-			if spec.Several {
-				args = append(args, "--target", "y,f2")
-			}
-			if spec.Takes("Groups") {
-				args = append(args, "--groups", "3")
-			}
-			m := conetune(t, append(args, "--json", "--save", model)...).object(t)
-			refit := m["refit"].(map[string]any)
-			require.Equal(t, m["test_error"], refit["test_error"])
-			require.Positive(t, refit["validation_error"])
-			if strings.HasPrefix(spec.Unit(), "half the mean squared") || spec.Survival {
-				p := conetune(t, "predict", "--model", model, "--data", rows, "--json").object(t)
-				require.InEpsilon(t, refit["test_error"], p["error"], 1e-9)
-			}
-			text := conetune(t, args...).ok(t)
-			deals := "3 folds, 3 repeats, seed 1" // 45 rows are few
-			if spec.Folds {
-				deals = "3 folds, seed 1"
-			}
-			require.Contains(t, text, deals)
-			require.Contains(t, text, "45 cross-validation, 30 test rows")
-			require.Contains(t, text, "the model is trained on all rows but those of the test")
-		})
 	}
 }
 
@@ -226,30 +134,4 @@ func TestAsManyFoldsAsRows(t *testing.T) {
 	}
 	require.Equal(t, error("all"), error("14"))
 	require.Contains(t, conetune(t, "tune", "elastic-net", "--data", data, "--folds", "14").ok(t), "(14 folds, seed 1)")
-}
-
-// Wrong uses that a statistician would make end with a line that says what to do.
-func TestMisuse(t *testing.T) {
-	dir := t.TempDir()
-	var zero, numbers strings.Builder
-	zero.WriteString("y,a,w\n")
-	numbers.WriteString("y,a\n")
-	for i := range 30 {
-		fmt.Fprintf(&zero, "%d,%d,0\n", i*i%17, i*7%23)
-		fmt.Fprintf(&numbers, "%d.5,%d\n", i*i, i*7%23)
-	}
-	noWeight, continuous := clitest.Write(t, dir, "zero.csv", zero.String()), clitest.Write(t, dir, "numbers.csv", numbers.String())
-	one := clitest.Write(t, dir, "one.csv", "y,a\n1,2\n")
-	for want, args := range map[string][]string{
-		`column 3 ("w"): no row has a weight above 0`:                                         {"elastic-net", "--data", noWeight, "--weights", "w"},
-		`"y" has 30 values, 30 of them in one row each: these are numbers rather than labels`: {"multinomial", "--data", continuous},
-		"it is for elastic-net, lasso, ridge, ":                                               {"svm", "--data", continuous, "--penalty-factors", "a=0"},
-		"2 folds, but there is 1 row for them":                                                {"elastic-net", "--data", one},
-		"31 folds, but there are 30 rows for them":                                            {"elastic-net", "--data", continuous, "--folds", "31"},
-	} {
-		o := conetune(t, append([]string{"tune"}, args...)...)
-		require.Equal(t, cli.ExitUsage, o.code, o.stderr)
-		require.Contains(t, o.stderr, want)
-		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
-	}
 }

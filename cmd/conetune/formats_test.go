@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
@@ -212,29 +211,4 @@ func TestQueries(t *testing.T) {
 		require.Contains(t, a["findings"].([]any)[0].(map[string]any)["text"], "rows of the same qid: stay together")
 	}
 	require.Contains(t, conetune(t, "tune", "ridge", "--data", svm).ok(t), "by group qid")
-}
-
-// A target that is the same in all rows cannot be predicted better by one model than by another, from whatever it is
-// read.
-func TestConstantTarget(t *testing.T) {
-	dir := t.TempDir()
-	csv, svm, two := "y,a,b\n", "", "y1,y2,a,b\n"
-	for i := range 30 {
-		csv += fmt.Sprintf("3.5,%d,%d\n", i*7%11, i*5%13)
-		svm += fmt.Sprintf("3.5 1:%d 2:%d\n", 1+i*7%11, 1+i*5%13)
-		two += fmt.Sprintf("%d,7,%d,%d\n", i*i%17, i*7%11, i*5%13)
-	}
-	data, several := clitest.Write(t, dir, "t.csv", csv), clitest.Write(t, dir, "two.csv", two)
-	for want, args := range map[string][]string{
-		"t.csv: the target \"y\" is 3.5 in all rows: there is nothing to predict":  {"tune", "elastic-net", "--data", data},
-		"t.svm: the target \"y\" is 3.5 in all rows: there is nothing to predict":  {"tune", "huber", "--data", clitest.Write(t, dir, "t.svm", svm), "--split", "0.5/0.25/rest"},
-		"two.csv: the target \"y2\" is 7 in all rows: there is nothing to predict": {"tune", "multi-task", "--data", several, "--target", "y1,y2"},
-	} {
-		o := conetune(t, args...)
-		require.Equal(t, cli.ExitUsage, o.code)
-		require.Contains(t, o.stderr, want)
-		require.Equal(t, 1, strings.Count(o.stderr, "\n"))
-	}
-	// The same counts of different exposures are different rates.
-	conetune(t, "tune", "poisson", "--data", data, "--offset", "a", "--method", "grid", "--evaluations", "4").ok(t)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -124,53 +123,4 @@ func TestGenerateMatrix(t *testing.T) {
 	o := conetune(t, args...)
 	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, "is not empty")
-}
-
-func TestBadInputMatrix(t *testing.T) {
-	dir := t.TempDir()
-	text := ratings(1, 0, 60)
-	good := clitest.Write(t, dir, "good.csv", text)
-	features := clitest.Write(t, dir, "features.csv", "a\n1\n2\n3\n")
-	twice := clitest.Write(t, dir, "twice.csv", text+strings.Split(text, "\n")[1]+"\n")
-	word := clitest.Write(t, dir, "word.csv", text+"1,x,1\n")
-	negative := clitest.Write(t, dir, "negative.csv", text+"-1,1,1\n")
-	table := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 30, 4))
-	bare := filepath.Join(dir, "bare")
-	require.NoError(t, os.Mkdir(bare, 0o700))
-	for _, c := range []struct {
-		name string
-		args []string
-		want []string
-	}{
-		{"no data", nil, []string{"no data: give --data FILE, or --dir DIR"}},
-		{"two data", []string{"--data", good, "--dir", bare}, []string{"contradict"}},
-		{"train and val", []string{"--train", good, "--val", good}, []string{"--data FILE"}},
-		{"target", []string{"--data", good, "--target", "value"}, []string{"--target"}},
-		{"empty folder", []string{"--dir", bare}, []string{bare, "lacks observations.csv"}},
-		{"features beside a folder", []string{"--dir", bare, "--row-features", features}, []string{"--dir takes the features of the folder"}},
-		{"split of a folder", []string{"--dir", bare, "--split", "50/rest"}, []string{"--split goes with --data"}},
-		{"test of a folder", []string{"--dir", bare, "--test", good}, []string{"--test goes with --data"}},
-		{"folds", []string{"--data", good, "--folds", "3"}, []string{"--folds: matrix-completion has no folds"}},
-		{"too few features", []string{"--data", good, "--row-features", features}, []string{"good.csv", "outside of the matrix: there are features of 3"}},
-		{"twice", []string{"--data", twice}, []string{"twice.csv:62", "stands on line 2 too"}},
-		{"word", []string{"--data", word}, []string{"word.csv:62: value"}},
-		{"negative", []string{"--data", negative}, []string{"negative.csv:62: col"}},
-		{"another table", []string{"--data", table}, []string{"table.csv:1", "expected row, col, value"}},
-		{"no whole number of groups", []string{"--data", good, "--groups", "two"}, []string{"--groups", `"two"`}},
-		{"too many parts", []string{"--data", good, "--split", "90/90"}, []string{"good.csv"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			out := filepath.Join(dir, "out.json")
-			o := conetune(t, append([]string{"tune", "matrix-completion", "--save", out}, c.args...)...)
-			require.Equal(t, cli.ExitUsage, o.code, o.stderr)
-			require.Empty(t, o.stdout)
-			require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
-			for _, words := range c.want {
-				require.Contains(t, o.stderr, words)
-			}
-			require.NoFileExists(t, out)
-		})
-	}
-	o := conetune(t, "tune", "elastic-net", "--data", table, "--row-features", features)
-	require.Contains(t, o.stderr, "goes with matrix-completion")
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
@@ -169,25 +168,4 @@ func TestNestedFewGroups(t *testing.T) {
 	require.NotContains(t, same.stderr, "outer folds, one for")
 	require.Contains(t, conetune(t, append(args, "--nested=4")...).stderr, "4 folds of 3 groups")
 	require.Contains(t, conetune(t, append(args, "--nested=2")...).stderr, "needs two groups of column \"part\" beside those left out")
-}
-
-// What cannot be nested is said before any work.
-func TestBadNested(t *testing.T) {
-	dir := t.TempDir()
-	data, rare := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 30, 3)), clitest.Write(t, dir, "rare.csv", "y,x\n0,1\n0,2\n0,4\n0,5\n0,3\n0,2\n1,5\n1,6\n")
-	for want, args := range map[string][]string{
-		"--nested is 1, expected at least 2":          {"elastic-net", "--data", data, "--nested=1"},
-		"--nested goes with the folds of --data FILE": {"elastic-net", "--data", data, "--split", threeParts, "--nested"},
-		"--nested goes with the folds of --data":      {"elastic-net", "--train", data, "--val", data, "--nested"},
-		"--fold-column f1 says how many outer folds":  {"elastic-net", "--data", data, "--fold-column", "f1", "--nested=3"},
-		"--nested: without outer fold 0: ":            {"logistic", "--data", rare, "--nested=2"},
-		"31 folds, but there are 30 rows":             {"elastic-net", "--data", data, "--nested=31"},
-		`--nested: "many" found, expected an integer`: {"elastic-net", "--data", data, "--nested=many"},
-		"--nested takes its number as --nested=3":     {"elastic-net", "--data", data, "--nested", "3"},
-	} {
-		o := conetune(t, append([]string{"tune"}, args...)...)
-		require.Equal(t, cli.ExitUsage, o.code, "%v: %s%s", args, o.stdout, o.stderr)
-		require.Contains(t, o.stderr, want)
-		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
-	}
 }

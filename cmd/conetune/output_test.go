@@ -129,25 +129,6 @@ func TestStandardOutput(t *testing.T) {
 	require.Contains(t, o.stderr, "solution in standard output")
 
 	require.Equal(t, before, contents(t, dir), "something was written")
-
-	for want, args := range map[string][]string{
-		"--save -: standard output is for the object of --json":   {"tune", "elastic-net", "--data", data, "--save", "-", "--json"},
-		"--save -: standard output is for the file of --trace":    {"tune", "elastic-net", "--data", data, "--save", "-", "--trace", "-"},
-		"--out -: standard output is for the object of --json":    {"solve", program, "--out", "-", "--json"},
-		"--html -: standard output is for the object of --json":   {"bench", "backends", "--html", "-", "--json"},
-		"--plot: -: a figure is written as .png or .svg":          {"tune", "elastic-net", "--data", data, "--plot", "-"},
-		"--out -: expected a folder":                              {"generate", "elastic-net", "--out", "-"},
-		"conetune: --out -: expected a folder":                    {"bench", "merge", "x", "--out", "-"},
-		"conetune: --out -: expected a folder\n":                  {"bench", "paper", "--out", "-"},
-		"--data -: standard input is for --model":                 {"predict", "--model", "-", "--data", "-"},
-		"-: unknown kind of file, expected a name that ends in .": {"solve", "-"},
-	} {
-		o := conetune(t, args...)
-		require.Equal(t, cli.ExitUsage, o.code, args)
-		require.Contains(t, o.stderr, want)
-		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
-		require.Equal(t, before, contents(t, dir), "something was written")
-	}
 }
 
 // A model may come from standard input, and an empty or closed one is one clear line.

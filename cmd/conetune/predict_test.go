@@ -216,11 +216,6 @@ func TestShow(t *testing.T) {
 	conetune(t, "tune", "multi-task", "--data", data, "--target", "mpg,gear", "--save", saved).ok(t)
 	require.Regexp(t, `(?m)^feature +mpg +gear +effect of one standard deviation$`, conetune(t, "show", saved).ok(t))
 	require.Contains(t, conetune(t, "show", saved, "--json").object(t)["coefficients"].(map[string]any)["wt"], "gear")
-
-	require.Equal(t, cli.ExitUsage, conetune(t, "show").code)
-	o := conetune(t, "show", data)
-	require.Equal(t, cli.ExitUsage, o.code)
-	require.Contains(t, o.stderr, "expected a model that conetune saved")
 }
 
 // Probabilities, labels, and a table with an ID and the target, whose rows are worked out by hand.

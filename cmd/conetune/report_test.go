@@ -17,7 +17,6 @@ import (
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/clitest"
-	"github.com/conetune/conetune/model"
 )
 
 // reportOf runs tune and returns its page, in which ids are there once and what is labelled by one has it.
@@ -70,44 +69,45 @@ func first(page string) string {
 	return head
 }
 
+// Page and figures of every model have what belongs to it: coefficients or the norms of groups, the error over the
+// weights where there is such a curve, and the predictions.
 func TestReportOfEveryModel(t *testing.T) {
 	dir := t.TempDir()
-	data, labels := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 60, 6)), clitest.Write(t, dir, "labels.csv", labelled(1, 90, 6))
-	times := clitest.Write(t, dir, "times.csv", timed(clitest.CsvText(1, 60, 6)))
-	for _, spec := range model.Specs() {
-		if spec.Matrix {
-			continue
-		}
-		t.Run(spec.Name, func(t *testing.T) {
-			args := []string{spec.Name, "--data", data, "--gap-tol", "0", "--tol", "0.1"}
-			want := []string{`id="chosen"`, `id="effects"`, `id="trace"`, "How to repeat it", "conetune tune " + spec.Name}
+	plot, trace := filepath.Join(dir, "plot.svg"), filepath.Join(dir, "trace.svg")
+	for _, m := range everyModel(t, dir, 1, 60, 6) {
+		t.Run(m.Name, func(t *testing.T) {
+			page := []string{`id="chosen"`, `id="effects"`, `id="trace"`, "How to repeat it", "conetune tune " + m.Name}
+			drawn, went := []string{"validation, chosen"}, []string{">coefficients x s.d., refit<", ">f1<"}
+			if !m.Folds && !m.Several {
+				page = append(page, `id="curve"`, `id="paths"`)
+				drawn = []string{">chosen<", "mean ± s.e.", "error over lambda, with bars of one standard error"}
+			}
+			if !m.Several {
+				page = append(page, `id="quality"`)
+			}
 			switch {
-			case spec.Takes("Groups"):
-				args = append(args, "--groups", "3")
-			case spec.Several:
-				args = append(args, "--target", "y,f2")
-			case spec.Survival:
-				args[2] = times
-				want = append(want, `id="risks"`)
-			case spec.Labels:
-				args[2] = labels
-				if want = append(want, `id="confusion"`); !spec.Classes {
-					want = append(want, `id="roc"`)
+			case m.Several:
+				went[0] = ">norms over targets, refit<"
+			case m.Survival:
+				page, drawn = append(page, `id="risks"`), append(drawn, "without an event, by thirds of the hazard")
+			case m.Classes:
+				page, drawn, went[0] = append(page, `id="confusion"`), append(drawn, "confusion, "), ">norms over labels, refit<"
+			case m.Labels:
+				page, drawn = append(page, `id="confusion"`, `id="roc"`), append(drawn, "confusion, ", "ROC curve, area ")
+			default:
+				page, drawn = append(page, `id="residuals"`), append(drawn, "over predictions, by cross-validation<", ">residual<", ">prediction<")
+			}
+			if m.Takes("Groups") {
+				went = []string{">norms of groups, refit<", ">group0<"}
+			}
+			got := reportOf(t, m.command("--gap-tol", "0", "--tol", "0.1", "--plot", plot, "--plot-trace", trace)[1:]...)
+			files := contents(t, dir)
+			for text, want := range map[string][]string{got: page, files[plot]: drawn, files[trace]: went} {
+				for _, words := range want {
+					require.Contains(t, text, words)
 				}
 			}
-			if !spec.Several {
-				want = append(want, `id="quality"`)
-			}
-			if !spec.Several && !spec.Labels && !spec.Survival {
-				want = append(want, `id="residuals"`)
-			}
-			if !spec.Folds && !spec.Several {
-				want = append(want, `id="curve"`, `id="paths"`)
-			}
-			page := reportOf(t, args...)
-			for _, text := range want {
-				require.Contains(t, page, text)
-			}
+			require.NotContains(t, files[plot], "penalty alpha")
 		})
 	}
 	entries := "row,col,value\n"
@@ -216,66 +216,4 @@ func timed(text string) string {
 		}
 	}
 	return strings.Join(lines, "\n") + "\n"
-}
-
-// Every model draws its coefficients or the norms of its groups; a classifier has ROC and confusion on the rows there are.
-func TestPlotOfEveryModel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the report of every model is as much")
-	}
-	dir := t.TempDir()
-	data, labels := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 45, 6)), clitest.Write(t, dir, "labels.csv", labelled(1, 45, 6))
-	times := clitest.Write(t, dir, "times.csv", timed(clitest.CsvText(1, 45, 6)))
-	for _, spec := range model.Specs() {
-		if spec.Matrix {
-			continue // matrix_test.go
-		}
-		t.Run(spec.Name, func(t *testing.T) {
-			path, statistics := filepath.Join(dir, spec.Name+".svg"), filepath.Join(dir, spec.Name+"-statistics.svg")
-			args := []string{"tune", spec.Name, "--data", data, "--gap-tol", "0", "--tol", "0.1", "--plot-trace", path, "--plot", statistics}
-			want := []string{">coefficients x s.d., refit<", ">f1<"}
-			if spec.Takes("Groups") {
-				args, want = append(args, "--groups", "3"), []string{">norms of groups, refit<", ">group0<"}
-			}
-			if spec.Several {
-				args, want = append(args, "--target", "y,f2"), []string{">norms over targets, refit<", ">f1<"}
-			}
-			if spec.Survival {
-				args[3] = times
-			}
-			if spec.Labels {
-				args[3] = labels
-				args = append(args, "--split", "0.8/rest")
-				if spec.Classes {
-					want[0] = ">norms over labels, refit<"
-				}
-			}
-			conetune(t, args...).ok(t)
-			text, err := os.ReadFile(path)
-			require.NoError(t, err)
-			for _, words := range want {
-				require.Contains(t, string(text), words)
-			}
-			// --plot has the error over the weights, where there is such a curve, and the predictions that fit the model.
-			want = []string{">chosen<", "mean ± s.e.", "error over lambda, with bars of one standard error"}
-			if spec.Folds || spec.Several {
-				want = []string{"validation, chosen"}
-			}
-			if spec.Labels {
-				if want = append(want, "confusion, "); !spec.Classes {
-					want = append(want, "ROC curve, area ")
-				}
-			} else if spec.Survival {
-				want = append(want, "without an event, by thirds of the hazard")
-			} else if !spec.Several {
-				want = append(want, "over predictions, by cross-validation<", ">residual<", ">prediction<")
-			}
-			text, err = os.ReadFile(statistics)
-			require.NoError(t, err)
-			for _, words := range want {
-				require.Contains(t, string(text), words)
-			}
-			require.NotContains(t, string(text), "penalty alpha")
-		})
-	}
 }

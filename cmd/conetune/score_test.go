@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/model"
 )
@@ -245,9 +244,6 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 			last = math.Abs(size)
 		}
 	}
-	o := conetune(t, "tune", "matrix-completion", "--data", data, "--coefficients", list)
-	require.Equal(t, cli.ExitUsage, o.code)
-	require.Contains(t, o.stderr, "--coefficients: matrix-completion predicts by a matrix")
 }
 
 // Where iterate and refit could not be brought together the refit is reported for both, and a message says so beside the equal errors.

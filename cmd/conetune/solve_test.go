@@ -167,45 +167,6 @@ func TestSolveLimits(t *testing.T) {
 	require.Contains(t, o.stderr, "iteration=0")
 }
 
-func TestSolveBadInput(t *testing.T) {
-	dir := t.TempDir()
-	good := solvedFile("qps", "small.qps")
-	bad := clitest.Write(t, dir, "bad.qps", "ROWS\n N c\nCOLUMNS\n x d 1\nENDATA\n")
-	integer := clitest.Write(t, dir, "int.mps", "ROWS\n N c\nCOLUMNS\n M 'MARKER' 'INTORG'\n x c 1\nENDATA\n")
-	for _, c := range []struct {
-		args []string
-		want []string
-	}{
-		{nil, []string{"expected one file"}},
-		{[]string{good, good}, []string{"expected one file"}},
-		{[]string{filepath.Join(dir, "none.mps")}, []string{"none.mps", "no such file"}},
-		{[]string{dir + ".qps"}, []string{"no such file"}},
-		{[]string{filepath.Join(dir, "x.lp")}, []string{"x.lp", ".qps, .mps, .dat-s, .cbf"}},
-		{[]string{bad}, []string{"bad.qps:4", `"d"`}},
-		{[]string{integer}, []string{"int.mps:4", "integer"}},
-		{[]string{clitest.Write(t, dir, "empty.cbf", "")}, []string{"empty.cbf", "empty"}},
-		{[]string{good, "--backend", "gurobi"}, []string{`"gurobi"`, "native"}},
-		{[]string{good, "--backend", "native,nobody"}, []string{`unknown backend "nobody"`}},
-		{[]string{good, "--backend", "native,native"}, []string{"named twice"}},
-		{[]string{good, "--cross-check"}, []string{"--cross-check", "two backends or more"}},
-		{[]string{good, "--eps", "0"}, []string{"--eps is 0"}},
-		{[]string{good, "--eps", "tiny"}, []string{`--eps: "tiny" found`}},
-		{[]string{good, "--max-iter", "-1"}, []string{"--max-iter is -1"}},
-		{[]string{good, "--time-limit", "0s"}, []string{"--time-limit is 0s"}},
-		{[]string{good, "--threads", "0"}, []string{"--threads is 0"}},
-		{[]string{good, "--out", good}, []string{"would overwrite"}},
-		{[]string{good, "--out", filepath.Join(dir, "none", "x.json")}, []string{"--out", "no directory"}},
-	} {
-		o := conetune(t, append([]string{"solve"}, c.args...)...)
-		require.Equal(t, cli.ExitUsage, o.code, "%v", c.args)
-		require.Empty(t, o.stdout)
-		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
-		for _, want := range c.want {
-			require.Contains(t, o.stderr, want, "%v", c.args)
-		}
-	}
-}
-
 func TestSolveInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

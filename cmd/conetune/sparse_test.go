@@ -117,6 +117,4 @@ func TestScale(t *testing.T) {
 	text.ok(t)
 	require.Contains(t, text.stdout, "features divided by one number")
 
-	require.Contains(t, conetune(t, append(slices.Clone(args), "--scale", "mean")...).stderr, `--scale is "mean", expected one of: deviation, largest, common`)
-	require.Contains(t, conetune(t, append(slices.Clone(args), "--scale", "largest", "--standardize=false")...).stderr, "--scale is about what --standardize=false turns off")
 }

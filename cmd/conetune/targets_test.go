@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
@@ -51,44 +49,6 @@ func TestTuneSeveralTargets(t *testing.T) {
 	bare := clitest.Write(t, dir, "bare.csv", "f6,f5,f4,f3,f1\n1,2,3,4,5\n")
 	require.Len(t, strings.Split(conetune(t, "predict", "--model", model, "--data", bare).ok(t), ","), 2)
 	conetune(t, "tune", "multi-task", "--train", data, "--val", data, "--test", data, "--target", "f2,y", "--final", "train").ok(t)
-}
-
-func TestBadInputOfSeveralTargets(t *testing.T) {
-	dir := t.TempDir()
-	good := clitest.Write(t, dir, "good.csv", clitest.CsvText(1, 30, 4))
-	one := clitest.Write(t, dir, "one.csv", "a,b\n1,2\n3,4\n5,6\n7,8\n1,3\n2,5\n")
-	folder := filepath.Join(dir, "folder")
-	require.NoError(t, os.Mkdir(folder, 0o700))
-	clitest.Write(t, folder, "train.csv", clitest.CsvText(1, 30, 4))
-	clitest.Write(t, folder, "val.csv", clitest.CsvText(2, 30, 4))
-	for _, c := range []struct {
-		name string
-		args []string
-		want []string
-	}{
-		{"no target", []string{"--data", good}, []string{"--target is missing", "--target a,b"}},
-		{"one target", []string{"--data", good, "--target", "y"}, []string{"one target, expected several"}},
-		{"target twice", []string{"--data", good, "--target", "f1,f1"}, []string{"f1 is named twice"}},
-		{"target without name", []string{"--data", good, "--target", "f1,"}, []string{`a target of "f1," has no name`}},
-		{"missing first target", []string{"--data", good, "--target", "g1,f1"}, []string{"good.csv", `"g1"`}},
-		{"missing second target", []string{"--data", good, "--target", "f1,g1"}, []string{"good.csv", `no column "g1" for a target`}},
-		{"only targets", []string{"--data", one, "--target", "a,b"}, []string{"one.csv", "all 2 columns are targets"}},
-		{"more folds than rows", []string{"--data", good, "--target", "f1,f2", "--folds", "25", "--split", "rest/6"}, []string{"25 folds", "24 rows"}},
-		{"missing target with folds", []string{"--data", good, "--target", "f1,g2", "--folds", "3"}, []string{`no column "g2" for a target`}},
-		{"folder without targets", []string{"--dir", folder}, []string{"folder", "y1, y2"}},
-		{"target of a folder", []string{"--dir", folder, "--target", "f1,f2"}, []string{"--target goes with --data or --train", "y1, y2"}},
-		{"groups", []string{"--data", good, "--target", "f1,f2", "--groups", "2"}, []string{"--groups is not for multi-task"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			o := conetune(t, append([]string{"tune", "multi-task"}, c.args...)...)
-			require.Equal(t, cli.ExitUsage, o.code, o.stderr)
-			require.Empty(t, o.stdout)
-			require.Equal(t, 1, strings.Count(o.stderr, "\n"), "not one line: %s", o.stderr)
-			for _, text := range c.want {
-				require.Contains(t, o.stderr, text)
-			}
-		})
-	}
 }
 
 // flowersText are rows of three kinds that two of the columns tell apart, not without errors.
@@ -166,26 +126,4 @@ func TestMultinomial(t *testing.T) {
 	require.Equal(t, []any{"iris, blue", "rose", "tulip"}, r["labels"])
 	lines := strings.Split(strings.TrimSpace(conetune(t, append(predict, "--prob")...).ok(t)), "\n")
 	require.Equal(t, strings.Join(table[1][3:], ","), lines[0])
-}
-
-func TestMultinomialErrors(t *testing.T) {
-	dir := t.TempDir()
-	data := clitest.Write(t, dir, "data.csv", flowersText(60))
-	rare := clitest.Write(t, dir, "rare.csv", flowersText(60)+"r99,1,1,1,lily\n")
-	many := "x,kind\n"
-	for i := range 300 {
-		many += fmt.Sprintf("%d,k%d\n", i, i%150)
-	}
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"tune", "logistic", "--data", data, "--target", "kind", "--drop", "id"}, "expected two; multinomial takes more"},
-		{[]string{"tune", "multinomial", "--data", rare, "--target", "kind", "--drop", "id", "--folds", "3", "--repeats", "1", "--split", "rest/1", "--seed", "2"}, "one row has the label"},
-		{[]string{"tune", "multinomial", "--data", clitest.Write(t, dir, "many.csv", many), "--target", "kind"}, "expected 100 at most"},
-	} {
-		o := conetune(t, c.args...)
-		require.Equal(t, cli.ExitUsage, o.code, o.stderr)
-		require.Contains(t, o.stderr, c.want)
-	}
 }

@@ -76,42 +76,6 @@ func TestTermFlags(t *testing.T) {
 	}
 }
 
-func TestTermFlagErrors(t *testing.T) {
-	dir := t.TempDir()
-	data := clitest.Write(t, dir, "data.csv", householdText(60))
-	refuse := func(args []string, want ...string) {
-		t.Helper()
-		o := conetune(t, args...)
-		require.Equal(t, cli.ExitUsage, o.code, o.stderr)
-		require.Empty(t, o.stdout)
-		for _, text := range want {
-			require.Contains(t, o.stderr, text)
-		}
-	}
-	for _, c := range []struct {
-		args []string
-		want []string
-	}{
-		{[]string{"--penalty-factors", "aa=0"}, []string{"--penalty-factors", `"aa" is not a feature of the table (did you mean a?)`}},
-		{[]string{"--penalty-factors", "a"}, []string{"--penalty-factors", "no file"}},
-		{[]string{"--penalty-factors", "a=-1"}, []string{"factor of a is -1"}},
-		{[]string{"--penalty-factors", "a=x"}, []string{`"a=x" found, expected NAME=NUMBER`}},
-		{[]string{"--penalty-factors", "a=0,b=0,c=0,region=0"}, []string{"all penalty factors are 0"}},
-		{[]string{"--penalty-factors", clitest.Write(t, dir, "none.csv", "")}, []string{"none.csv", "is empty"}},
-		{[]string{"--penalty-factors", clitest.Write(t, dir, "names.csv", "name,factor\na,1\n")}, []string{"names.csv", "expected feature and factor"}},
-		{[]string{"--penalty-factors", clitest.Write(t, dir, "minus.csv", "feature,factor\na,-1\n")}, []string{"minus.csv:2", "not negative"}},
-		{[]string{"--penalty-factors", clitest.Write(t, dir, "long.csv", "feature,factor\na,1,2\n")}, []string{"long.csv:2", "has 3 fields, expected 2"}},
-		{[]string{"--lower", "a=1"}, []string{"--lower is 1, expected a number that is not positive"}},
-		{[]string{"--lower", "1,2"}, []string{"expected NAME=NUMBER"}},
-		{[]string{"--upper", "q=1"}, []string{`--upper: "q" is not a feature`}},
-		{[]string{"--nonnegative", "--lower", "0"}, []string{"leave one of them out"}},
-		{[]string{"--penalty-factors", clitest.Write(t, dir, "fine.csv", "feature,factor\na,1\n"), "--save", filepath.Join(dir, "fine.csv")}, []string{"would overwrite the penalty factors"}},
-	} {
-		refuse(append([]string{"tune", "lasso", "--data", data, "--target", "y", "--drop", "label,count"}, c.args...), c.want...)
-	}
-	refuse([]string{"tune", "huber", "--data", data, "--target", "y", "--nonnegative"}, "--nonnegative is not for huber")
-}
-
 // The adaptive lasso, with folds: the pilot decides which features are cheap, and the saved model predicts in the user's units.
 func TestAdaptiveFlags(t *testing.T) {
 	dir := t.TempDir()
@@ -125,20 +89,6 @@ func TestAdaptiveFlags(t *testing.T) {
 		require.InDelta(t, 2, m.Coefficients[1], 0.15)
 		require.InDelta(t, 0, m.Coefficients[2], 0.1)
 		conetune(t, "predict", "--model", path, "--data", data).ok(t)
-	}
-	for want, args := range map[string][]string{
-		"--gamma is 0, expected a positive number, at most 100":  {"--gamma", "0"},
-		`--pilot: unknown model "tree"; known are: ridge, lasso`: {"--pilot", "tree"},
-		"--gamma is not for lasso":                               {"lasso", "--gamma", "2"},
-		"--nonnegative is not for adaptive-lasso":                {"--nonnegative"},
-	} {
-		line := append([]string{}, tune...)
-		if args[0] == "lasso" {
-			line[1], args = "lasso", args[1:]
-		}
-		o := conetune(t, append(line, args...)...)
-		require.Equal(t, cli.ExitUsage, o.code)
-		require.Contains(t, o.stderr, want)
 	}
 }
 

@@ -30,46 +30,6 @@ var documented = []string{
 // threeParts is a --split into rows for training, validation and test.
 const threeParts = "0.5/0.25/rest"
 
-func TestTuneJSON(t *testing.T) {
-	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
-	for _, model := range regressions() {
-		args := []string{"tune", model, "--data", data, "--split", threeParts, "--json", "--seed", "4"}
-		if spec, err := cli.FindModel(model); err == nil && spec.Takes("Groups") {
-			args = append(args, "--groups", "2")
-		}
-		o := conetune(t, args...)
-		o.ok(t)
-		require.Empty(t, o.stderr)
-		m := o.object(t)
-		for _, name := range documented {
-			require.Contains(t, keys(m), name)
-		}
-		require.Equal(t, model, m["model"])
-		require.Equal(t, "vf-idca", m["method"])
-		require.Equal(t, "native", m["backend"])
-		require.Equal(t, "converged", m["status"])
-		require.Equal(t, 4.0, m["seed"])
-		require.Equal(t, cli.Version(), m["version"])
-		require.Len(t, m["hyperparameters"], len(m["radii"].([]any)))
-		refit := m["refit"].(map[string]any)
-		require.Equal(t, []string{"test_error", "validation_error"}, keys(refit))
-		// The noise has variance 1, so that half the mean squared error of a good
-		// model is near 0.5; the variance of the target is 15.
-		require.InDelta(t, 0.5, refit["test_error"], 0.35)
-		require.Positive(t, m["time_seconds"])
-		if rungs, climbed := m["ladder"].([]any); climbed { // on paths
-			require.Len(t, rungs, 3)
-			continue
-		}
-		require.Positive(t, m["solver_iterations"])
-	}
-	for _, split := range []string{"60/30", "all"} {
-		noTest := conetune(t, "tune", "elastic-net", "--data", data, "--json", "--split", split)
-		noTest.ok(t)
-		require.Nil(t, noTest.object(t)["test_error"])
-	}
-}
-
 // TestSaveAndPredict follows a model through the file: what predict says about the
 // test rows is what tune said, and the predictions are those of the coefficients.
 func TestSaveAndPredict(t *testing.T) {
@@ -241,35 +201,6 @@ func TestInterrupt(t *testing.T) {
 	require.Equal(t, cli.ExitInterrupted, o.code)
 	require.Contains(t, o.stderr, "interrupted")
 	require.Equal(t, before, contents(t, dir))
-}
-
-// TestHardTables: constant and duplicate columns are nothing unusual.
-func TestHardTables(t *testing.T) {
-	dir := t.TempDir()
-	lines := strings.Split(strings.TrimSpace(clitest.CsvText(1, 90, 6)), "\n")
-	for i := range lines {
-		fields := strings.Split(lines[i], ",")
-		if i == 0 {
-			lines[i] += ",constant,again"
-		} else {
-			lines[i] += ",7," + fields[1]
-		}
-	}
-	data := clitest.Write(t, dir, "table.csv", strings.Join(lines, "\n")+"\n")
-	for _, model := range regressions() {
-		args := []string{"tune", model, "--data", data, "--split", threeParts, "--json"}
-		if spec, err := cli.FindModel(model); err == nil && spec.Takes("Groups") {
-			args = append(args, "--groups", "4")
-		}
-		o := conetune(t, args...)
-		o.ok(t)
-		require.InDelta(t, 0.5, o.object(t)["refit"].(map[string]any)["test_error"], 0.35)
-	}
-	// More features than validation rows.
-	o := conetune(t, "tune", "weighted-lasso", "--data", data, "--split", "70/5/rest", "--json")
-	require.NotContains(t, o.stderr, "warning")
-	o = conetune(t, "tune", "weighted-lasso", "--data", data, "--split", "70/5/rest", "--json", "--rung", "free")
-	require.Contains(t, o.stderr, "warning: 8 hyperparameters are chosen on 5 validation rows")
 }
 
 // TestGenerateAndTune uses the paper's data in small and its settings.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
@@ -143,29 +142,6 @@ func near(t *testing.T, want, got any, where string) {
 		require.InDelta(t, want, got, 1e-4*(1+math.Abs(want)), where)
 	default:
 		require.Equal(t, want, got, where)
-	}
-}
-
-// What takes no weights, and what are none.
-func TestBadWeights(t *testing.T) {
-	dir := t.TempDir()
-	weighted, _ := weightedText(1, 30)
-	data := clitest.Write(t, dir, "data.csv", weighted)
-	negative := clitest.Write(t, dir, "negative.csv", strings.ReplaceAll(weighted, ",2\n", ",-2\n"))
-	zero := clitest.Write(t, dir, "zero.csv", "y,f1,f2,f3,f4,part,times\n1,2,3,4,5,6,0\n")
-	for want, args := range map[string][]string{
-		"--weights is not for multi-task; it is for elastic-net, lasso": {"multi-task", "--data", data, "--target", "y,f1", "--weights", "times"},
-		"--weights is empty":                                                                   {"lasso", "--data", data, "--weights", ""},
-		`data.csv:1: has no column "time" for --weights`:                                       {"lasso", "--data", data, "--weights", "time"},
-		`-2 found, expected a weight that is not negative`:                                     {"lasso", "--data", negative, "--weights", "times"},
-		`negative.csv:4: column 7 ("times"): -2 found, expected a weight that is not negative`: {"lasso", "--data", data, "--test", negative, "--weights", "times"},
-		`zero.csv: column 7 ("times"): no row has a weight above 0`:                            {"lasso", "--data", data, "--test", zero, "--weights", "times"},
-		"--weights goes with --data or --train":                                                {"lasso", "--dir", dir, "--weights", "times"},
-		"--weights is not for matrix-completion":                                               {"matrix-completion", "--data", data, "--weights", "times"},
-	} {
-		o := conetune(t, append([]string{"tune"}, args...)...)
-		require.Equal(t, cli.ExitUsage, o.code, "%v: %s", args, o.stderr)
-		require.Contains(t, o.stderr, want)
 	}
 }
 

@@ -67,6 +67,7 @@ type part struct {
 	ragged  []raggedLine
 	bad     int // how many lines are ragged
 
+	end      int // of the line, once a cell has asked for it
 	comments int
 	room     []byte
 	verbatim []bool
@@ -174,6 +175,7 @@ func fourZeros(separator byte) uint64 {
 // quote that does not end.
 func (p *part) line(d *Dialect, text []byte, at int, row []float64) (next int, ok bool) {
 	i, last := at, len(row)-1
+	p.end = -1
 	point := d.Decimal == '.' && p.verbatim == nil
 	separator := d.Separator
 	blanks := separator == ' '
@@ -219,55 +221,18 @@ func (p *part) line(d *Dialect, text []byte, at int, row []float64) (next int, o
 
 // cell reads any cell, from i on, and returns where the next one starts, that of the next line after the last one.
 func (p *part) cell(d *Dialect, text []byte, i, j int, last bool, to *float64) (next int, ok bool) {
-	separator := d.Separator
-	for text[i] == ' ' || text[i] == '\t' && separator != '\t' {
-		i++
+	if p.end < i {
+		p.end = i + bytes.IndexByte(text[i:], '\n')
 	}
-	var content []byte
-	k := i
-	if text[i] == '"' {
-		line := text[i : i+bytes.IndexByte(text[i:], '\n')]
-		f := textfile.Fields{Rest: line, Separator: separator}
-		f.Next()
-		if f.Open {
-			return 0, false
-		}
-		content = f.Text
-		k = i + len(line)
-		if !f.Done {
-			k -= len(f.Rest)
-			if separator != ' ' {
-				k-- // the separator itself
-			}
-		}
-	} else {
-		if separator == ' ' {
-			for c := text[k]; c != ' ' && c != '\t' && c != '\n'; c = text[k] {
-				k++
-			}
-		} else {
-			for c := text[k]; c != separator && c != '\n'; c = text[k] {
-				k++
-			}
-		}
-		content = text[i:k]
-	}
-	if separator == ' ' {
-		if k == i && text[k] == '\n' {
-			return 0, false // the line ends before this cell
-		}
-		for text[k] == ' ' || text[k] == '\t' || text[k] == '\r' {
-			k++
-		}
-	}
-	if (text[k] == '\n') != last {
+	f := textfile.Fields{Rest: text[i:p.end], Separator: d.Separator}
+	if !f.Next() || f.Open || f.Done != last {
 		return 0, false
 	}
-	*to = p.value(d, textfile.Trim(content), j)
-	if separator == ' ' && !last {
-		return k, true
+	*to = p.value(d, f.Text, j)
+	if last {
+		return p.end + 1, true
 	}
-	return k + 1, true
+	return p.end - len(f.Rest), true
 }
 
 // value is the cell of a text.

@@ -1,7 +1,6 @@
 package textfile
 
 import (
-	"encoding/binary"
 	"math"
 	"math/bits"
 	"strconv"
@@ -26,7 +25,10 @@ func Decimal(text []byte) (value float64, length int) {
 	if i < len(text) && text[i] == '.' {
 		i++
 		start := i
-		m, i = digits(text, i, m)
+		for i < len(text) && text[i]-'0' <= 9 {
+			m = 10*m + uint64(text[i]-'0')
+			i++
+		}
 		e = start - i
 		count -= e
 	}
@@ -53,42 +55,6 @@ func Decimal(text []byte) (value float64, length int) {
 		v = -v
 	}
 	return v, i
-}
-
-// digits appends the digits of text from i on to the integer m and returns where they end.
-func digits(text []byte, i int, m uint64) (uint64, int) {
-	for i+8 <= len(text) {
-		d, n := leading(binary.LittleEndian.Uint64(text[i:]))
-		m = m*integer10[n] + d
-		i += n
-		if n < 8 {
-			return m, i
-		}
-	}
-	for i < len(text) && text[i]-'0' <= 9 {
-		m = 10*m + uint64(text[i]-'0')
-		i++
-	}
-	return m, i
-}
-
-// leading returns how many of eight characters, the first one in the lowest byte, are digits before the first that is none, and
-// their value.
-func leading(w uint64) (value uint64, n int) {
-	const ones = 0x0101010101010101
-	w ^= '0' * ones
-	// A byte above 9 has its highest bit, or gets it from 0x76 + 10 = 0x80. Only such a byte can carry into the next one.
-	if other := (w + 0x76*ones | w) & (0x80 * ones); other == 0 {
-		n = 8
-	} else {
-		n = bits.TrailingZeros64(other) / 8
-		w <<= 64 - 8*n // zeros go before the digits; a shift by 64 leaves nothing
-	}
-	// Neighbours become two digits, then four, then eight.
-	w = (10*w + w>>8) & 0x00ff00ff00ff00ff
-	w = (100*w + w>>16) & 0x0000ffff0000ffff
-	w = (10000*w + w>>32) & 0x00000000ffffffff
-	return w, n
 }
 
 // exponent reads an integer with sign from i on, which at most is so large that the number is beyond all tables. An end of 0 means
@@ -155,9 +121,6 @@ func power2(e int) float64 { return math.Float64frombits(uint64(1023+e) << 52) }
 
 // pow10 are the powers of ten that a float64 holds exactly.
 var pow10 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
-
-// integer10 are powers of ten.
-var integer10 = [...]uint64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
 // largestFive is the largest power of five below 2^64.
 const largestFive = 27

@@ -1,6 +1,9 @@
 package textfile
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // Fields goes through the fields of a line. Those in quotes may hold the separator, and quotes that are doubled.
 type Fields struct {
@@ -49,8 +52,8 @@ func (f *Fields) Next() bool {
 // end is where a field without quotes ends.
 func (f *Fields) end(text []byte) int {
 	if f.Separator == ' ' {
-		for i := range text {
-			if LeadingBlank(text[i:]) > 0 {
+		for i, c := range text {
+			if (c >= utf8.RuneSelf || blankASCII[c]) && LeadingBlank(text[i:]) > 0 {
 				return i
 			}
 		}
@@ -68,7 +71,8 @@ func (f *Fields) pass(text []byte) {
 	case len(text) == 0:
 		f.Rest, f.Done = nil, true
 	case f.Separator == ' ':
-		f.Rest = text
+		f.Rest = f.trimLeft(text)
+		f.Done = len(f.Rest) == 0
 	default:
 		f.Rest = text[1:]
 	}

@@ -1,4 +1,4 @@
-//go:build scs && cgo && scs_go
+//go:build unix && scs && cgo && scs_go
 
 package scs
 
@@ -7,13 +7,11 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
-	"github.com/conetune/conetune/backends/internal/sidebyside"
 	golib "github.com/conetune/conetune/internal/ccgo/scs"
 	clib "github.com/conetune/conetune/internal/cgo/scs"
 	mirror "github.com/conetune/conetune/internal/mirror/scs"
@@ -28,8 +26,8 @@ func with(t testing.TB, l mirror.Library, p *backends.Problem, o backends.Option
 }
 
 // made is the way to solve by a library.
-func made(b testing.TB, name string, l mirror.Library, p *backends.Problem, o backends.Options) sidebyside.Way {
-	return sidebyside.Way{Name: name, Run: func() (int, time.Duration) { return with(b, l, p, o).Iterations, 0 }}
+func made(b testing.TB, name string, l mirror.Library, p *backends.Problem, o backends.Options) backendtest.Way {
+	return backendtest.Way{Name: name, Run: func() int { return with(b, l, p, o).Iterations }}
 }
 
 // TestMadeGo solves the problems of the suite by C and by the same made Go. Their BLAS differ, OpenBLAS and gonum,
@@ -70,7 +68,7 @@ func BenchmarkMadeGo(b *testing.B) {
 		p := shape.NewCase(1).Problem
 		b.Run(shape.Name, func(b *testing.B) {
 			o := backends.Options{Eps: 1e-5, Settings: Settings{Retries: -1}}
-			sidebyside.InTurns(b, made(b, "c", clib.Library{}, p, o), made(b, "go", golib.Library{}, p, o))
+			backendtest.InTurns(b, made(b, "c", clib.Library{}, p, o), made(b, "go", golib.Library{}, p, o))
 		})
 	}
 }

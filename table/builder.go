@@ -12,8 +12,9 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// Builder makes a table of cells whose types are known, as files have them that are not text. Rows come in batches: [Builder.Rows], then the cells of these, which
-// are missing where none is set. Once the budget of memory is used up, cells are passed over, and Rows and Table return the error.
+// Builder makes a table of cells whose types are known, as files have them that are not text. Rows come one by one, [Builder.Row], or in batches,
+// [Builder.More], and then their cells, which are missing where none is set. Once the budget of memory is used up, cells are passed over, and Row, More and Table return
+// the error.
 type Builder struct {
 	table   *Table
 	batch   []float64 // the cells of the batch, row by row
@@ -23,7 +24,7 @@ type Builder struct {
 	used    int64
 	err     error
 
-	line     int32  // of the row that [Builder.More] added last
+	line     int    // of the row that [Builder.More] added last
 	verbatim []bool // columns whose texts stay as they are; nil for none
 	missing  spellings
 }
@@ -76,49 +77,47 @@ func (b *Builder) Heed(o Options) {
 	b.table.missing, b.missing, b.verbatim = o.Missing, newSpellings(o.Missing), b.table.verbatim(o)
 }
 
-// Batch is how many rows [Builder.Rows] should be given at a time.
-func (b *Builder) Batch() int { return max(1, min(batchRows, batchCells/len(b.columns))) }
-
-// Rows starts a batch of rows, which stand on these lines of the file.
-func (b *Builder) Rows(lines []int32) error {
-	b.settle()
-	if b.err != nil {
-		return b.err
-	}
-	b.lines = append(b.lines[:0], lines...)
-	width := len(b.columns)
-	if need := len(lines) * width; cap(b.batch) < need {
-		b.batch = make([]float64, need)
-	}
-	b.batch = b.batch[:len(lines)*width]
-	for k := range b.batch {
-		b.batch[k] = missingCell
-	}
-	return nil
-}
-
 // mostRows bounds the rows, whose numbers have 32 bits.
 const mostRows = 1<<31 - 1
 
-// More adds n rows, on lines that follow each other from 1, in batches: put sets the cells of as many rows of the batch,
-// of which the first is row from of the n.
+// Row adds a row that stands on a line of the file, and is row i of the batch.
+func (b *Builder) Row(line int) (i int, err error) {
+	width := len(b.columns)
+	if len(b.lines) >= b.size() {
+		b.settle()
+	}
+	if b.err != nil {
+		return 0, b.err
+	}
+	b.lines = append(b.lines, int32(line))
+	for range width {
+		b.batch = append(b.batch, missingCell)
+	}
+	return len(b.lines) - 1, nil
+}
+
+// size is how many rows a batch has.
+func (b *Builder) size() int { return max(1, min(batchRows, batchCells/len(b.columns))) }
+
+// More adds n rows, on lines that follow each other from 1, in batches: put sets the cells of as many rows, from row 0 of the
+// batch on, of which the first is row from of the n.
 func (b *Builder) More(n int, put func(from, rows int) error) error {
-	if n < 0 || n > mostRows-int(b.line) {
+	if n < 0 || n > mostRows-b.line {
 		return fmt.Errorf("a part of it has %d rows", n)
 	}
-	var lines []int32
-	for from := 0; from < n; from += len(lines) {
-		lines = lines[:0]
-		for range min(b.Batch(), n-from) {
+	for from := 0; from < n; {
+		b.settle()
+		rows := min(b.size(), n-from)
+		for range rows {
 			b.line++
-			lines = append(lines, b.line)
+			if _, err := b.Row(b.line); err != nil {
+				return err
+			}
 		}
-		if err := b.Rows(lines); err != nil {
+		if err := put(from, rows); err != nil {
 			return err
 		}
-		if err := put(from, len(lines)); err != nil {
-			return err
-		}
+		from += rows
 	}
 	return nil
 }

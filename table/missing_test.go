@@ -39,7 +39,10 @@ func TestBuiltMissingSpellings(t *testing.T) {
 	b, err := NewBuilder("t", []string{"a", "b", "id"}, 0, false)
 	require.NoError(t, err)
 	b.Heed(Options{Missing: []string{"-9", "none of these"}, Verbatim: []string{"id"}})
-	require.NoError(t, b.Rows([]int32{1, 2, 3}))
+	for line := range 3 {
+		_, err := b.Row(line + 1)
+		require.NoError(t, err)
+	}
 	for i, v := range []float64{1, -9, math.NaN()} {
 		b.Number(i, 0, v)
 		b.Text(i, 1, []string{"x", "none of these", "-9"}[i])

@@ -9,7 +9,7 @@ import (
 
 // boundLine reads a line of BOUNDS: a kind, perhaps the name of a set, a column,
 // and for some kinds a number.
-func (r *reader) boundLine() error {
+func (r *reader) boundLine() {
 	if r.m.ColumnLower == nil {
 		n := len(r.m.Columns)
 		r.m.ColumnLower, r.m.ColumnUpper, r.lowerSet = make([]float64, n), make([]float64, n), make([]bool, n)
@@ -17,25 +17,22 @@ func (r *reader) boundLine() error {
 			r.m.ColumnUpper[j] = math.Inf(1)
 		}
 	}
-	kind, set, name, number, err := r.boundFields()
-	if err != nil {
-		return err
-	}
+	kind, set, name, number := r.boundFields()
 	j, ok := r.columns[string(name)]
 	if !ok {
-		return r.fail("BOUNDS", "column %s is not in COLUMNS", textfile.Quote(name))
+		r.fail("BOUNDS", "column %s is not in COLUMNS", textfile.Quote(name))
 	}
 	field := kind + " bound of " + quoted("column", name)
 	v := 0.0
 	if takesNumber(kind) {
 		var reason string
 		if v, reason = side(number); reason != "" {
-			return r.fail(field, "%s", reason)
+			r.fail(field, "%s", reason)
 		}
 	}
 	if len(set) > 0 {
 		if r.hasBounds && string(set) != r.bounds {
-			return nil // of several sets the first counts
+			return // of several sets the first counts
 		}
 		r.hasBounds, r.bounds = true, string(set)
 	}
@@ -44,12 +41,12 @@ func (r *reader) boundLine() error {
 	switch kind {
 	case "LO":
 		if v == inf {
-			return r.fail(field, "is +infinity, expected a number or -infinity")
+			r.fail(field, "is +infinity, expected a number or -infinity")
 		}
 		*lower, r.lowerSet[j] = v, true
 	case "UP":
 		if v == -inf {
-			return r.fail(field, "is -infinity, expected a number or infinity")
+			r.fail(field, "is -infinity, expected a number or infinity")
 		}
 		*upper = v
 		if v < 0 && !r.lowerSet[j] {
@@ -57,7 +54,7 @@ func (r *reader) boundLine() error {
 		}
 	case "FX":
 		if math.IsInf(v, 0) {
-			return r.fail(field, "is infinite, expected a number")
+			r.fail(field, "is infinite, expected a number")
 		}
 		*lower, *upper, r.lowerSet[j] = v, v, true
 	case "FR":
@@ -67,13 +64,12 @@ func (r *reader) boundLine() error {
 	case "PL":
 		*upper = inf
 	}
-	return nil
 }
 
 func takesNumber(kind string) bool { return kind == "LO" || kind == "UP" || kind == "FX" }
 
 // boundFields takes the line apart.
-func (r *reader) boundFields() (kind string, set, name, number []byte, err error) {
+func (r *reader) boundFields() (kind string, set, name, number []byte) {
 	f := r.words.field
 	if r.words.fixed {
 		f = [][]byte{r.words.card[0]}
@@ -84,7 +80,7 @@ func (r *reader) boundFields() (kind string, set, name, number []byte, err error
 		}
 	}
 	if len(f) == 0 {
-		return "", nil, nil, nil, r.fail("BOUNDS", "expected a kind of bound, a column and a number")
+		r.fail("BOUNDS", "expected a kind of bound, a column and a number")
 	}
 	kind = strings.ToUpper(string(f[0]))
 	f[0] = nil // the set of a column before which none stands
@@ -92,9 +88,9 @@ func (r *reader) boundFields() (kind string, set, name, number []byte, err error
 	switch kind {
 	case "LO", "UP", "FX":
 		if fields == 2 || fields == 3 {
-			return kind, f[fields-2], f[fields-1], f[fields], nil
+			return kind, f[fields-2], f[fields-1], f[fields]
 		}
-		return kind, nil, nil, nil, r.fail("BOUNDS", "%s with %d fields, expected perhaps the name of a set, a column, and a number", kind, fields)
+		r.fail("BOUNDS", "%s with %d fields, expected perhaps the name of a set, a column, and a number", kind, fields)
 	case "FR", "MI", "PL":
 		at := fields // of the column
 		switch fields {
@@ -107,11 +103,12 @@ func (r *reader) boundFields() (kind string, set, name, number []byte, err error
 			at = 2
 		}
 		if fields >= 1 && fields <= 3 {
-			return kind, f[at-1], f[at], nil, nil
+			return kind, f[at-1], f[at], nil
 		}
-		return kind, nil, nil, nil, r.fail("BOUNDS", "%s with %d fields, expected perhaps the name of a set, and a column", kind, fields)
+		r.fail("BOUNDS", "%s with %d fields, expected perhaps the name of a set, and a column", kind, fields)
 	case "BV", "LI", "UI", "SC":
-		return kind, nil, nil, nil, r.fail("BOUNDS", "%s is a bound of integer or semi-continuous columns, which are not supported", kind)
+		r.fail("BOUNDS", "%s is a bound of integer or semi-continuous columns, which are not supported", kind)
 	}
-	return kind, nil, nil, nil, r.fail("BOUNDS", "%s found, expected LO, UP, FX, FR, MI or PL", textfile.Quote([]byte(kind)))
+	r.fail("BOUNDS", "%s found, expected LO, UP, FX, FR, MI or PL", textfile.Quote([]byte(kind)))
+	return "", nil, nil, nil
 }

@@ -11,15 +11,13 @@ import (
 )
 
 // finish makes the model out of what was read.
-func (r *reader) finish() (*Model, error) {
+func (r *reader) finish() *Model {
 	m := r.m
 	n := len(m.Columns)
 	if r.wanted != "" && m.Objective == "" {
-		return nil, r.s.Errorf(0, "OBJNAME", "there is no row %s of type N", textfile.Quote([]byte(r.wanted)))
+		r.failAt(0, "OBJNAME", "there is no row %s of type N", textfile.Quote([]byte(r.wanted)))
 	}
-	if err := r.rowSides(); err != nil {
-		return nil, err
-	}
+	r.rowSides()
 	if m.ColumnLower == nil {
 		m.ColumnLower, m.ColumnUpper = make([]float64, n), make([]float64, n)
 		for j := range n {
@@ -31,20 +29,16 @@ func (r *reader) finish() (*Model, error) {
 	}
 	m.A = r.a.CSC(len(m.Rows), n)
 	r.a = program.Entries{}
-	if err := r.upperTriangle(); err != nil {
-		return nil, err
-	}
-	if err := r.checkFinite(); err != nil {
-		return nil, err
-	}
-	return m, nil
+	r.upperTriangle()
+	r.checkFinite()
+	return m
 }
 
 // checkFinite finds sums of repeated entries that are beyond the range of doubles.
-func (r *reader) checkFinite() error {
+func (r *reader) checkFinite() {
 	for j, v := range r.m.Q {
 		if !program.Finite(v) {
-			return r.s.Errorf(0, quoted("column", []byte(r.m.Columns[j])), "repeated entries of the objective add up to %g", v)
+			r.failAt(0, quoted("column", []byte(r.m.Columns[j])), "repeated entries of the objective add up to %g", v)
 		}
 	}
 	sections := [...]string{"COLUMNS", r.quadraticName}
@@ -54,8 +48,7 @@ func (r *reader) checkFinite() error {
 		}
 		entries := a.RawMatrix().Data
 		if at := slices.IndexFunc(entries, func(v float64) bool { return !program.Finite(v) }); at >= 0 {
-			return r.s.Errorf(0, sections[k], "repeated entries add up to %g", entries[at])
+			r.failAt(0, sections[k], "repeated entries add up to %g", entries[at])
 		}
 	}
-	return nil
 }

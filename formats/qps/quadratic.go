@@ -12,46 +12,44 @@ import (
 
 // openQuadratic starts QUADOBJ, QMATRIX or QSECTION, the last one followed by the
 // row that it is about.
-func (r *reader) openQuadratic(rest []string) error {
+func (r *reader) openQuadratic(rest []string) {
 	if r.quadraticName != "" {
-		return r.fail("section "+r.name, "comes after %s, expected one section for the quadratic term", r.quadraticName)
+		r.fail("section "+r.name, "comes after %s, expected one section for the quadratic term", r.quadraticName)
 	}
 	if len(rest) > 0 {
 		if i, ok := r.rows[rest[0]]; r.name == "QSECTION" && (!ok || i != objectiveRow) {
-			return r.fail("section "+r.name, "is about row %s, quadratic constraints are not supported, expected the objective %s", textfile.Quote([]byte(rest[0])), textfile.Quote([]byte(r.m.Objective)))
+			r.fail("section "+r.name, "is about row %s, quadratic constraints are not supported, expected the objective %s", textfile.Quote([]byte(rest[0])), textfile.Quote([]byte(r.m.Objective)))
 		}
 	}
-	r.quadraticName, r.quadraticLine = r.name, r.s.LineNumber()
-	return nil
+	r.quadraticName, r.quadraticLine = r.name, r.LineNumber()
 }
 
 // quadraticEntries reads a line of such a section: a column, and entries by columns.
-func (r *reader) quadraticEntries() error {
+func (r *reader) quadraticEntries() {
 	head := r.words.pairs()
 	if len(head) == 0 || len(r.words.pair) == 0 {
-		return r.fail(r.name, "expected a column, a column and a number, and perhaps another column and number")
+		r.fail(r.name, "expected a column, a column and a number, and perhaps another column and number")
 	}
 	i, ok := r.columns[string(head)]
 	if !ok {
-		return r.fail(r.name, "column %s is not in COLUMNS", textfile.Quote(head))
+		r.fail(r.name, "column %s is not in COLUMNS", textfile.Quote(head))
 	}
 	entries := r.entries[:0]
 	for _, p := range r.words.pair {
 		j, ok := r.columns[string(p.name)]
 		if !ok {
-			return r.fail(r.name, "column %s is not in COLUMNS", textfile.Quote(p.name))
+			r.fail(r.name, "column %s is not in COLUMNS", textfile.Quote(p.name))
 		}
 		v, reason := program.Number(p.number)
 		if reason != "" {
-			return r.fail(r.name, "entry (%s, %s): %s", textfile.Quote(head), textfile.Quote(p.name), reason)
+			r.fail(r.name, "entry (%s, %s): %s", textfile.Quote(head), textfile.Quote(p.name), reason)
 		}
 		entries = append(entries, rowEntry{j, v})
 	}
 	r.entries = entries
 	for _, e := range entries {
-		r.quadratic.Read(r.s, int(i), int(e.row), e.value)
+		r.quadratic.Read(r.Source, int(i), int(e.row), e.value)
 	}
-	return nil
 }
 
 // symmetryTolerance is how far the two entries of a pair in a full matrix may be
@@ -59,10 +57,10 @@ func (r *reader) quadraticEntries() error {
 const symmetryTolerance = 1e-9
 
 // upperTriangle makes P out of what the section holds.
-func (r *reader) upperTriangle() error {
+func (r *reader) upperTriangle() {
 	q := &r.quadratic
 	if q.Len() == 0 {
-		return nil
+		return
 	}
 	n := len(r.m.Columns)
 	given := q.CSC(n, n)
@@ -77,18 +75,14 @@ func (r *reader) upperTriangle() error {
 	triangle := len(p.RawMatrix().Ind) == len(given.RawMatrix().Ind)
 	switch {
 	case r.quadraticName == "QMATRIX", r.quadraticName == "QSECTION" && !triangle:
-		if err := r.checkSymmetric(given); err != nil {
-			return err
-		}
-		r.m.P = triu(given)
-		return nil
+		r.checkSymmetric(given)
+		p = triu(given)
 	case !triangle:
 		i, j := pairInBothOrders(given)
-		return r.s.Errorf(r.quadraticLine, "QUADOBJ", "the pair (%s, %s) is there in both orders, expected one triangle (QMATRIX holds both)",
+		r.failAt(r.quadraticLine, "QUADOBJ", "the pair (%s, %s) is there in both orders, expected one triangle (QMATRIX holds both)",
 			textfile.Quote([]byte(r.m.Columns[i])), textfile.Quote([]byte(r.m.Columns[j])))
 	}
 	r.m.P = p
-	return nil
 }
 
 // at returns the entry (i, j), which may be absent.
@@ -102,18 +96,17 @@ func at(a *sparse.CSC, i, j int) (v float64, ok bool) {
 	return raw.Data[from+k], true
 }
 
-func (r *reader) checkSymmetric(a *sparse.CSC) error {
+func (r *reader) checkSymmetric(a *sparse.CSC) {
 	raw := a.RawMatrix()
 	for j := range len(r.m.Columns) {
 		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
 			i, v := raw.Ind[k], raw.Data[k]
 			if other, _ := at(a, j, i); math.Abs(v-other) > symmetryTolerance*max(math.Abs(v), math.Abs(other)) {
-				return r.s.Errorf(r.quadraticLine, r.quadraticName, "is not symmetric: %g for (%s, %s) and %g the other way round, expected both triangles (QUADOBJ holds one)",
+				r.failAt(r.quadraticLine, r.quadraticName, "is not symmetric: %g for (%s, %s) and %g the other way round, expected both triangles (QUADOBJ holds one)",
 					v, textfile.Quote([]byte(r.m.Columns[i])), textfile.Quote([]byte(r.m.Columns[j])), other)
 			}
 		}
 	}
-	return nil
 }
 
 func pairInBothOrders(a *sparse.CSC) (i, j int) {

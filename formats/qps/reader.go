@@ -10,35 +10,25 @@ import (
 )
 
 // read reads from a source that stands at its first line.
-func read(s *textfile.Source) (*Model, error) {
+func read(s *textfile.Source) (m *Model, err error) {
+	defer program.Catch(&err)
 	r := &reader{
-		s: s, m: &Model{}, seen: map[string]bool{},
+		Lines: program.Lines{Source: s}, m: &Model{}, seen: map[string]bool{},
 		rows: map[string]int32{}, columns: map[string]int32{},
 		last: -1,
 	}
 	for {
 		line, err := s.Line()
 		if err == io.EOF {
-			return nil, r.unfinished()
+			r.unfinished()
 		}
-		if err != nil {
-			return nil, err
-		}
-		if len(line) == 0 || line[0] == '*' || textfile.IsBlank(line) {
-			continue
-		}
-		if textfile.LeadingBlank(line) == 0 {
-			end, err := r.header(line)
-			if err != nil {
-				return nil, err
-			}
-			if end {
-				return r.finish()
-			}
-			continue
-		}
-		if err := r.data(line); err != nil {
-			return nil, err
+		r.Lines.Check(err)
+		switch {
+		case len(line) == 0 || line[0] == '*' || textfile.IsBlank(line):
+		case textfile.LeadingBlank(line) > 0:
+			r.data(line)
+		case r.header(line):
+			return r.finish(), nil
 		}
 	}
 }
@@ -51,12 +41,12 @@ const (
 
 // reader is the state of reading.
 type reader struct {
-	s *textfile.Source
+	program.Lines
 	m *Model
 
-	parse func(*reader) error // reads the data lines of the section; nil before the first one
-	name  string              // of the section
-	seen  map[string]bool     // the sections so far
+	parse func(*reader)   // reads the data lines of the section; nil before the first one
+	name  string          // of the section
+	seen  map[string]bool // the sections so far
 
 	words   fieldLine
 	entries []rowEntry // of the line, kept for its memory
@@ -77,13 +67,17 @@ type reader struct {
 	quadraticLine int
 }
 
-// fail makes an error about the current line.
-func (r *reader) fail(field, format string, args ...any) error {
-	return r.s.Errorf(r.s.LineNumber(), field, format, args...)
+// fail ends the reading with what is wrong with a part of the current line, failAt with that of any line.
+func (r *reader) fail(field, format string, args ...any) {
+	r.failAt(r.LineNumber(), field, format, args...)
+}
+
+func (r *reader) failAt(line int, field, format string, args ...any) {
+	panic(r.Errorf(line, field, format, args...))
 }
 
 // sections are those with data lines.
-var sections = map[string]func(*reader) error{
+var sections = map[string]func(*reader){
 	"ROWS": (*reader).rowLine, "COLUMNS": (*reader).columnLine,
 	"RHS": (*reader).rhsLine, "RANGES": (*reader).rangeLine, "BOUNDS": (*reader).boundLine,
 	"QUADOBJ": (*reader).quadraticEntries, "QMATRIX": (*reader).quadraticEntries, "QSECTION": (*reader).quadraticEntries,
@@ -98,7 +92,7 @@ var unsupported = map[string]string{
 }
 
 // header reads a line that opens a section; end says that it was the last one.
-func (r *reader) header(line []byte) (end bool, err error) {
+func (r *reader) header(line []byte) (end bool) {
 	var words []string
 	for _, word := range textfile.Words(nil, line) {
 		words = append(words, string(word))
@@ -109,112 +103,117 @@ func (r *reader) header(line []byte) (end bool, err error) {
 		if len(rest) > 0 {
 			r.m.Name = rest[0]
 		}
-		return false, nil
+		return false
 	}
 	if what, ok := unsupported[name]; ok {
-		return false, r.fail("section "+name, "%s are not supported, expected a linear or convex quadratic program with linear constraints", what)
+		r.fail("section "+name, "%s are not supported, expected a linear or convex quadratic program with linear constraints", what)
 	}
 	if maximize, ok := senses[name]; ok && len(rest) == 0 {
 		r.parse, r.m.Maximize = nil, maximize
-		return false, nil
+		return false
 	}
 	parse, ok := sections[name]
 	if !ok && name != "ENDATA" {
-		return false, r.fail("", "%s found, expected a section such as ROWS, or data, which start with a blank", textfile.Quote([]byte(words[0])))
+		r.fail("", "%s found, expected a section such as ROWS, or data, which start with a blank", textfile.Quote([]byte(words[0])))
 	}
 	if r.seen[name] {
-		return false, r.fail("section "+name, "is there twice")
+		r.fail("section "+name, "is there twice")
 	}
 	switch name {
 	case "COLUMNS":
 		if !r.seen["ROWS"] {
-			return false, r.fail("section "+name, "comes before ROWS")
+			r.fail("section "+name, "comes before ROWS")
 		}
 	case "RHS", "RANGES", "BOUNDS", "QUADOBJ", "QMATRIX", "QSECTION", "ENDATA":
 		if !r.seen["COLUMNS"] {
-			return false, r.fail("section "+name, "comes before COLUMNS")
+			r.fail("section "+name, "comes before COLUMNS")
 		}
 	case "OBJNAME":
 		if r.seen["ROWS"] {
-			return false, r.fail("section "+name, "comes after ROWS, expected before")
+			r.fail("section "+name, "comes after ROWS, expected before")
 		}
 	}
 	if name == "ENDATA" {
-		return true, nil
+		return true
 	}
 	r.seen[name], r.parse, r.name = true, parse, name
 	switch {
 	case name == "OBJSENSE" && len(rest) > 0:
-		err = r.sense(rest[0])
+		r.sense(rest[0])
 	case name == "OBJNAME" && len(rest) > 0:
 		r.wanted = rest[0]
 	case name == "QUADOBJ" || name == "QMATRIX" || name == "QSECTION":
-		err = r.openQuadratic(rest)
+		r.openQuadratic(rest)
 	case len(rest) > 0:
-		err = r.fail("section "+name, "has %s on its line, expected the data on lines of their own that start with a blank", textfile.Quote([]byte(rest[0])))
+		r.fail("section "+name, "has %s on its line, expected the data on lines of their own that start with a blank", textfile.Quote([]byte(rest[0])))
 	}
-	return false, err
+	return false
 }
 
 // data reads a data line.
-func (r *reader) data(line []byte) error {
+func (r *reader) data(line []byte) {
 	if r.parse == nil {
-		return r.fail("", "data found before a section, expected NAME, ROWS or another section from the first column on")
+		r.fail("", "data found before a section, expected NAME, ROWS or another section from the first column on")
 	}
 	r.words.split(line)
 	if !r.words.fixed {
-		err := r.parse(r)
-		if err == nil || !r.words.splitFixed(line) {
-			return err
+		err := r.try()
+		if err == nil {
+			return
 		}
-		// A name with a blank, perhaps: what makes sense by columns is meant so.
-		r.words.fixed = true
-		if r.parse(r) == nil {
-			r.words.since = r.s.LineNumber()
-			return nil
+		if r.words.splitFixed(line) { // a name with a blank, perhaps: what makes sense by columns is meant so
+			r.words.fixed, r.words.since = true, r.LineNumber()
+			if r.try() == nil {
+				return
+			}
+			r.words.fixed = false
 		}
-		r.words.fixed = false
-		return err
+		panic(err)
 	}
 	if !r.words.splitFixed(line) {
-		return r.fail("", "does not keep to the columns 2-3, 5-12, 15-22, 25-36, 40-47 and 50-61, as line %d does, where a name has a blank", r.words.since)
+		r.fail("", "does not keep to the columns 2-3, 5-12, 15-22, 25-36, 40-47 and 50-61, as line %d does, where a name has a blank", r.words.since)
 	}
-	err := r.parse(r)
-	if e, ok := err.(*textfile.Error); ok {
+	if err := r.try(); err != nil {
+		e := err.(*textfile.Error)
 		e.Reason += fmt.Sprintf(" (by columns 5-12, 15-22, .., since line %d has a name with a blank)", r.words.since)
+		panic(e)
 	}
-	return err
 }
 
-func (r *reader) unfinished() error {
+// try reads the fields of a line; the error is a [*textfile.Error].
+func (r *reader) try() (err error) {
+	defer program.Catch(&err)
+	r.parse(r)
+	return nil
+}
+
+func (r *reader) unfinished() {
 	if len(r.seen) == 0 && r.m.Name == "" {
-		return r.s.Errorf(0, "", "is empty or not an MPS file, expected NAME, ROWS, COLUMNS, .., ENDATA")
+		r.failAt(0, "", "is empty or not an MPS file, expected NAME, ROWS, COLUMNS, .., ENDATA")
 	}
-	return r.s.Errorf(r.s.LineNumber(), "", "ENDATA is missing, is the file complete?")
+	r.fail("", "ENDATA is missing, is the file complete?")
 }
 
 var senses = map[string]bool{"MAX": true, "MAXIMIZE": true, "MAXIMISE": true, "MIN": false, "MINIMIZE": false, "MINIMISE": false}
 
-func (r *reader) sense(word string) error {
+func (r *reader) sense(word string) {
 	maximize, ok := senses[strings.ToUpper(word)]
 	if !ok {
-		return r.fail("OBJSENSE", "%s found, expected MAX or MIN", textfile.Quote([]byte(word)))
+		r.fail("OBJSENSE", "%s found, expected MAX or MIN", textfile.Quote([]byte(word)))
 	}
 	r.m.Maximize = maximize
-	return nil
 }
 
-func (r *reader) senseLine() error {
+func (r *reader) senseLine() {
 	if len(r.words.field) != 1 {
-		return r.fail("OBJSENSE", "%d words found, expected MAX or MIN", len(r.words.field))
+		r.fail("OBJSENSE", "%d words found, expected MAX or MIN", len(r.words.field))
 	}
-	return r.sense(string(r.words.field[0]))
+	r.sense(string(r.words.field[0]))
 }
 
-func (r *reader) objectiveLine() error {
+func (r *reader) objectiveLine() {
 	if len(r.words.field) != 1 {
-		return r.fail("OBJNAME", "%d words found, expected the name of a row", len(r.words.field))
+		r.fail("OBJNAME", "%d words found, expected the name of a row", len(r.words.field))
 	}
 	r.wanted = string(r.words.field[0])
-	return nil
 }

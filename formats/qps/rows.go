@@ -9,18 +9,18 @@ import (
 )
 
 // rowLine reads a line of ROWS: a kind and a name.
-func (r *reader) rowLine() error {
+func (r *reader) rowLine() {
 	f := r.words.field
 	if r.words.fixed {
 		f = [][]byte{r.words.card[0], r.words.card[1]}
 	}
 	if len(f) != 2 || len(f[0]) != 1 || len(f[1]) == 0 {
-		return r.fail("ROWS", "expected one of N, L, G, E and a name")
+		r.fail("ROWS", "expected one of N, L, G, E and a name")
 	}
 	kind, name := bytes.ToUpper(f[0])[0], string(f[1])
-	r.s.Take(program.Name + len(name))
+	r.Take(program.Name + len(name))
 	if _, twice := r.rows[name]; twice {
-		return r.fail(quoted("row", f[1]), "is there twice")
+		r.fail(quoted("row", f[1]), "is there twice")
 	}
 	switch kind {
 	case 'N':
@@ -32,33 +32,29 @@ func (r *reader) rowLine() error {
 		}
 	case 'L', 'G', 'E':
 		r.rows[name] = int32(len(r.kinds))
-		r.kinds = append(textfile.Grow(r.s, r.kinds, 1), kind)
-		r.m.Rows = append(textfile.Grow(r.s, r.m.Rows, 1), name)
+		r.kinds = append(textfile.Grow(r.Source, r.kinds, 1), kind)
+		r.m.Rows = append(textfile.Grow(r.Source, r.m.Rows, 1), name)
 	default:
-		return r.fail(quoted("row", f[1]), "has type %s, expected N, L, G or E", textfile.Quote(f[0]))
+		r.fail(quoted("row", f[1]), "has type %s, expected N, L, G or E", textfile.Quote(f[0]))
 	}
-	return nil
 }
 
 // columnLine reads a line of COLUMNS: a column, and entries of it by rows.
-func (r *reader) columnLine() error {
+func (r *reader) columnLine() {
 	if f := r.words.field; len(f) == 3 && string(f[1]) == "'MARKER'" {
 		switch string(f[2]) {
 		case "'INTORG'":
-			return r.fail("COLUMNS", "a marker starts integer columns, which are not supported, expected continuous ones")
+			r.fail("COLUMNS", "a marker starts integer columns, which are not supported, expected continuous ones")
 		case "'INTEND'":
-			return nil
+			return
 		}
-		return r.fail("COLUMNS", "unknown marker %s", textfile.Quote(f[2]))
+		r.fail("COLUMNS", "unknown marker %s", textfile.Quote(f[2]))
 	}
 	head := r.words.pairs()
 	if len(head) == 0 {
-		return r.fail("COLUMNS", "expected a column, a row and a number, and perhaps another row and number")
+		r.fail("COLUMNS", "expected a column, a row and a number, and perhaps another row and number")
 	}
-	entries, err := r.rowEntries("column", head, program.Number)
-	if err != nil {
-		return err
-	}
+	entries := r.rowEntries("column", head, program.Number)
 	j := r.last
 	if j < 0 || r.m.Columns[j] != string(head) {
 		if known, ok := r.columns[string(head)]; ok {
@@ -66,10 +62,10 @@ func (r *reader) columnLine() error {
 		} else {
 			j = len(r.m.Columns)
 			name := string(head)
-			r.s.Take(program.Name + len(name))
+			r.Take(program.Name + len(name))
 			r.columns[name] = int32(j)
-			r.m.Columns = append(textfile.Grow(r.s, r.m.Columns, 1), name)
-			r.m.Q = append(textfile.Grow(r.s, r.m.Q, 1), 0)
+			r.m.Columns = append(textfile.Grow(r.Source, r.m.Columns, 1), name)
+			r.m.Q = append(textfile.Grow(r.Source, r.m.Q, 1), 0)
 		}
 	}
 	r.last = j
@@ -79,10 +75,9 @@ func (r *reader) columnLine() error {
 			r.m.Q[j] += e.value
 		case droppedRow:
 		default:
-			r.a.Read(r.s, int(e.row), j, e.value)
+			r.a.Read(r.Source, int(e.row), j, e.value)
 		}
 	}
-	return nil
 }
 
 // rowEntry is a number of a row.
@@ -93,21 +88,21 @@ type rowEntry struct {
 
 // rowEntries looks the names and numbers of the pairs up. What the line is about is
 // for messages.
-func (r *reader) rowEntries(what string, name []byte, number func([]byte) (float64, string)) ([]rowEntry, error) {
+func (r *reader) rowEntries(what string, name []byte, number func([]byte) (float64, string)) []rowEntry {
 	out := r.entries[:0]
 	for _, p := range r.words.pair {
 		i, ok := r.rows[string(p.name)]
 		if !ok {
-			return nil, r.fail(quoted(what, name), "row %s is not in ROWS", textfile.Quote(p.name))
+			r.fail(quoted(what, name), "row %s is not in ROWS", textfile.Quote(p.name))
 		}
 		v, reason := number(p.number)
 		if reason != "" {
-			return nil, r.fail(quoted(what, name), "number of row %s: %s", textfile.Quote(p.name), reason)
+			r.fail(quoted(what, name), "number of row %s: %s", textfile.Quote(p.name), reason)
 		}
 		out = append(out, rowEntry{i, v})
 	}
 	r.entries = out
-	return out, nil
+	return out
 }
 
 // sides are the numbers of RHS or RANGES, that of the objective first and then
@@ -119,22 +114,19 @@ type sides struct {
 	given  []bool
 }
 
-func (r *reader) rhsLine() error   { return r.sideLine(&r.rhs, "right-hand side") }
-func (r *reader) rangeLine() error { return r.sideLine(&r.ranges, "range") }
+func (r *reader) rhsLine()   { r.sideLine(&r.rhs, "right-hand side") }
+func (r *reader) rangeLine() { r.sideLine(&r.ranges, "range") }
 
 // sideLine reads a line of RHS or RANGES: perhaps the name of a set, and numbers by rows.
-func (r *reader) sideLine(to *sides, what string) error {
+func (r *reader) sideLine(to *sides, what string) {
 	set := r.words.pairs()
 	if len(r.words.pair) == 0 {
-		return r.fail(r.name, "expected a row and a number, and perhaps the name of the set before them")
+		r.fail(r.name, "expected a row and a number, and perhaps the name of the set before them")
 	}
 	if len(set) > 0 && to.hasSet && string(set) != to.set {
-		return nil // of several sets the first counts
+		return // of several sets the first counts
 	}
-	entries, err := r.rowEntries(r.name, nil, side)
-	if err != nil {
-		return err
-	}
+	entries := r.rowEntries(r.name, nil, side)
 	if len(set) > 0 && !to.hasSet {
 		to.hasSet, to.set = true, string(set)
 	}
@@ -146,21 +138,20 @@ func (r *reader) sideLine(to *sides, what string) error {
 			continue
 		}
 		if at := 1 + e.row; to.given[at] && to.value[at] != e.value {
-			return r.fail(quoted("row", r.words.pair[k].name), "has the %s %g already, now %g", what, to.value[at], e.value)
+			r.fail(quoted("row", r.words.pair[k].name), "has the %s %g already, now %g", what, to.value[at], e.value)
 		} else {
 			to.value[at], to.given[at] = e.value, true
 		}
 	}
-	return nil
 }
 
 // rowSides makes the two sides of the rows.
-func (r *reader) rowSides() error {
+func (r *reader) rowSides() {
 	rows := len(r.kinds)
 	r.m.RowLower, r.m.RowUpper = make([]float64, rows), make([]float64, rows)
 	if r.rhs.value != nil && r.rhs.given[0] {
 		if math.IsInf(r.rhs.value[0], 0) {
-			return r.s.Errorf(0, "RHS", "the right-hand side of the objective is infinite")
+			r.failAt(0, "RHS", "the right-hand side of the objective is infinite")
 		}
 		r.m.Constant = 0 - r.rhs.value[0]
 	}
@@ -190,9 +181,8 @@ func (r *reader) rowSides() error {
 			}
 		}
 		if math.IsNaN(l) || math.IsNaN(u) || math.IsInf(l, 1) || math.IsInf(u, -1) {
-			return r.s.Errorf(0, quoted("row", []byte(r.m.Rows[i])), "has the sides [%g, %g], which are infinite on the wrong side", l, u)
+			r.failAt(0, quoted("row", []byte(r.m.Rows[i])), "has the sides [%g, %g], which are infinite on the wrong side", l, u)
 		}
 		r.m.RowLower[i], r.m.RowUpper[i] = l, u
 	}
-	return nil
 }

@@ -40,10 +40,7 @@ type sheetReader struct {
 
 	row   int // the number of the row, from 1
 	cells []cell
-	batch [][]cell
-	lines []int32
-	held  int64 // by the cells of the batch and of the row, in bytes
-	inRow int64 // by those of the row
+	held  int64 // by the cells of the row, in bytes
 
 	failed     int // cells that hold an error
 	notReady   int // formulas without a value
@@ -136,7 +133,7 @@ func (s *sheetReader) startRow(number string) error {
 	if s.row <= before || s.row > mostRows {
 		return fmt.Errorf("row %d stands after row %d", s.row, before)
 	}
-	s.cells, s.inRow = s.cells[:0], 0
+	s.cells, s.held = s.cells[:0], 0
 	return nil
 }
 
@@ -238,13 +235,12 @@ func (s *sheetReader) endCell(c *openCell) error {
 	return s.hold(cellBytes + int64(len(value)))
 }
 
-// cellBytes is what a cell takes in the batch, beside its text.
+// cellBytes is what a cell takes beside its text.
 const cellBytes = 160
 
 // hold counts bytes.
 func (s *sheetReader) hold(n int64) error {
 	s.held += n
-	s.inRow += n
 	if s.builder != nil {
 		return s.builder.Take(n)
 	}
@@ -267,15 +263,24 @@ func (s *sheetReader) endRow() error {
 		if s.beyond++; s.beyond == 1 {
 			s.beyondRow, s.beyondCell = s.row, nameOf(last.column)
 		}
-		return s.hold(-s.inRow)
+		return s.hold(-s.held)
 	}
-	s.batch = append(s.batch, append([]cell(nil), s.cells...))
-	s.lines = append(s.lines, int32(s.row))
+	i, err := s.builder.Row(s.row)
+	if err != nil {
+		return err
+	}
+	for _, c := range s.cells {
+		switch c.kind {
+		case number:
+			s.builder.Number(i, c.column, c.number)
+		case day:
+			s.builder.Time(i, c.column, c.day)
+		case text:
+			s.builder.Text(i, c.column, c.text)
+		}
+	}
 	s.cells = s.cells[:0]
-	if len(s.lines) >= s.builder.Batch() {
-		return s.flush()
-	}
-	return nil
+	return s.hold(-s.held)
 }
 
 // start makes the table of the first row; true means that it has the names.
@@ -327,28 +332,6 @@ func (c *cell) name() string {
 	return strings.TrimSpace(c.text)
 }
 
-// flush hands the rows over.
-func (s *sheetReader) flush() error {
-	if err := s.builder.Rows(s.lines); err != nil {
-		return err
-	}
-	for i, row := range s.batch {
-		for _, c := range row {
-			switch c.kind {
-			case number:
-				s.builder.Number(i, c.column, c.number)
-			case day:
-				s.builder.Time(i, c.column, c.day)
-			case text:
-				s.builder.Text(i, c.column, c.text)
-			}
-		}
-	}
-	clear(s.batch)
-	s.batch, s.lines = s.batch[:0], s.lines[:0]
-	return s.hold(-s.held)
-}
-
 // end ends the table of a sheet of a workbook with so many, the first one if none was named.
 func (s *sheetReader) end(sheet string, sheets int, first bool) (*table.Table, error) {
 	if s.builder == nil {
@@ -356,9 +339,6 @@ func (s *sheetReader) end(sheet string, sheets int, first bool) (*table.Table, e
 	}
 	if s.beyond > 0 {
 		return nil, &textfile.Error{File: s.book.file, Line: s.beyondRow, Reason: fmt.Sprintf("has a cell in column %s, expected none after %s, the last one with a name in the first row of the sheet %q (%d such rows)", s.beyondCell, nameOf(s.width-1), sheet, s.beyond)}
-	}
-	if err := s.flush(); err != nil {
-		return nil, err
 	}
 	if first && sheets > 1 {
 		s.builder.Tell(table.Finding{Kind: "dialect", Text: fmt.Sprintf("the workbook has %d sheets, of which the first, %q, is read (Options.Sheet names another)", sheets, sheet)})

@@ -7,6 +7,7 @@ import (
 	"github.com/conetune/conetune/problems/cox"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/problems/quantile"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/table/split"
@@ -117,13 +118,10 @@ func Together(parts []*Judged, rows [][]int) *Judged {
 }
 
 func (j *Judge) judge(r *tune.Result) *Judged {
-	if r.RefitFit.Matrix != nil {
-		return j.ofMatrix(r)
-	}
 	if r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
 		return nil
 	}
-	out := &Judged{losses: j.losses, Fit: r.RefitFit}
+	out := &Judged{losses: j.losses, Fit: r.RefitFit, Entries: r.RefitFit.Matrix != nil}
 	var parts []part
 	if out.On, parts = j.parts(r); j.rows.CV != nil {
 		out.Folds = j.foldFits(r)
@@ -173,13 +171,18 @@ func (j *Judge) parts(r *tune.Result) (on string, parts []part) {
 // foldFits are the fits of folds, or the one to the training rows, with the chosen hyperparameters; nil where they are not
 // known.
 func (j *Judge) foldFits(r *tune.Result) []tune.Fit {
-	m, ok := j.model.(interface {
-		FoldFits(x [][]float64) []tune.Fit
-	})
-	if !ok || r.Selection == nil || r.Selection.X == nil {
+	if r.Selection == nil || r.Selection.X == nil {
 		return nil
 	}
-	return m.FoldFits(r.Selection.X)
+	switch m := j.model.(type) {
+	case interface{ FoldFits(x [][]float64) []tune.Fit }:
+		return m.FoldFits(r.Selection.X)
+	case *matcomp.Model:
+		if f := m.Fit(r.Selection.X); f.Matrix != nil {
+			return []tune.Fit{f}
+		}
+	}
+	return nil
 }
 
 // distinct is how many different rows there are; nil stands for n that differ.
@@ -188,11 +191,6 @@ func distinct(rows []int, n int) int {
 		return n
 	}
 	return len(slices.Compact(slices.Sorted(slices.Values(rows))))
-}
-
-// targetsOf are the targets, weights and offsets of rows of both.
-func targetsOf(a, b *dataset.Data) *dataset.Data {
-	return &dataset.Data{Y: slices.Concat(a.Y, b.Y), Weights: slices.Concat(a.Weights, b.Weights), Offset: slices.Concat(a.Offset, b.Offset)}
 }
 
 // add adds the predictions of a fit for rows; from are the targets that it learned from.

@@ -91,10 +91,14 @@ func (j *Judge) unpenalised(kind plainKind, d *Judged) (out unpenalisedFits) {
 }
 
 // predicted are the predictions of a fit for rows: of a classifier the values whose sign is the label, of counts the
-// means, of hazards their logarithms.
+// means, of hazards their logarithms. The rows of a matrix are places of entries.
 func predicted(rows *dataset.Data, f tune.Fit) []float64 {
 	out := make([]float64, len(rows.Y))
 	for i := range out {
+		if f.Matrix != nil {
+			out[i] = f.Matrix.At(int(rows.X.At(i, 0)), int(rows.X.At(i, 1)))
+			continue
+		}
 		out[i] = f.Intercept + rows.Dot(i, f.Coefficients)
 		if rows.Offset != nil {
 			out[i] += rows.Offset[i]

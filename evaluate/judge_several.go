@@ -5,32 +5,6 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// ofMatrix is of for a completed matrix, on its test entries, or on those for validation by the completion of the
-// training entries.
-func (j *Judge) ofMatrix(r *tune.Result) *Judged {
-	split, fit := j.rows.Split, r.RefitFit
-	out := &Judged{Entries: true, On: OnTest, Fit: fit}
-	rows, from := split.Test, split.Train
-	switch {
-	case rows != nil && r.TrainedOn == tune.FinalAll:
-		from = targetsOf(split.Train, split.Val)
-	case rows == nil && (r.Selection == nil || r.Selection.X == nil):
-		return nil
-	case rows == nil:
-		out.On, rows, fit = OnValidation, split.Val, j.model.Fit(r.Selection.X)
-	}
-	if fit.Matrix == nil {
-		return nil
-	}
-	base := from.Mean(from.Y)
-	for i, y := range rows.Y {
-		v := fit.Matrix.At(int(rows.X.At(i, 0)), int(rows.X.At(i, 1)))
-		out.Y, out.Value, out.Base = append(out.Y, y), append(out.Value, v), append(out.Base, base)
-	}
-	out.Rows, out.Metrics = len(out.Y), out.Regression()
-	return out
-}
-
 // JudgedTarget are the measures of one of several targets.
 type JudgedTarget struct {
 	Name    string

@@ -40,18 +40,3 @@ func TestClasses(t *testing.T) {
 	require.InDelta(t, math.Log(total)-0.5, s.Error(), 1e-15)
 	require.Equal(t, 1.0, s.ErrorRate())
 }
-
-func TestBadClasses(t *testing.T) {
-	for want, change := range map[string]func(m *Model){
-		"2 labels of 3 classes":                     func(m *Model) { m.Labels = []float64{0, 1} },
-		"two labels of one value":                   func(m *Model) { m.Labels = []float64{0, 1, 0} },
-		`field "loss": "logistic" does not belong`:  func(m *Model) { m.Loss.Kind = Logistic },
-		`field "labels" is missing`:                 func(m *Model) { m.Labels = nil },
-		"2 intercepts for 3 targets":                func(m *Model) { m.Intercepts = m.Intercepts[:2] },
-		`the loss "multinomial" with the level 0.5`: func(m *Model) { m.Loss.Level = 0.5 },
-	} {
-		m := ofClasses()
-		change(&m)
-		require.ErrorContains(t, m.Write(&bytes.Buffer{}), want)
-	}
-}

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -57,48 +56,6 @@ func (m *Model) lossAt(f, y float64) float64 {
 		return evaluate.Softplus(-y * f)
 	}
 	return max(0, 1-y*f)
-}
-
-// validateLoss rejects a loss with numbers that it does not have, or without those that it has.
-func (m *Model) validateLoss() error {
-	l := m.Loss
-	if l == nil {
-		return nil
-	}
-	switch {
-	case (l.Kind == Huber) != (l.Threshold != 0) || !(l.Threshold >= 0 && l.Threshold <= math.MaxFloat64):
-		return fmt.Errorf("the loss %q with the threshold %v, expected a positive number for %s alone", l.Kind, l.Threshold, Huber)
-	case (l.Kind == Pinball) != (l.Level != 0) || !(l.Level >= 0 && l.Level < 1):
-		return fmt.Errorf("the loss %q with the level %v, expected a number between 0 and 1 for %s alone", l.Kind, l.Level, Pinball)
-	case l.ClassWeights != nil && (l.Kind != Hinge || len(l.ClassWeights) != 2):
-		return fmt.Errorf("the loss %q with %d class weights, expected two for %s alone", l.Kind, len(l.ClassWeights), Hinge)
-	case slices.ContainsFunc(l.ClassWeights, func(w float64) bool { return !(w > 0 && w <= math.MaxFloat64) }):
-		return fmt.Errorf("the class weights %v, expected positive numbers", l.ClassWeights)
-	case l.Kind == Cox:
-		return m.validateTimes()
-	case l.Ties != "":
-		return fmt.Errorf("the loss %q with a rule for ties", l.Kind)
-	}
-	return nil
-}
-
-// validateTimes rejects what no model of times is.
-func (m *Model) validateTimes() error {
-	if _, err := survival.ParseTies(m.Loss.Ties); err != nil {
-		return err
-	}
-	b := m.Baseline
-	if b == nil || len(b.Times) == 0 || len(b.Times) != len(b.Hazard) {
-		return fmt.Errorf("a model of times without a baseline hazard")
-	}
-	time, hazard := 0.0, 0.0
-	for k, t := range b.Times {
-		if !(t > time || k == 0 && t == 0) || !(b.Hazard[k] >= hazard) || math.IsInf(t, 1) || math.IsInf(b.Hazard[k], 1) {
-			return fmt.Errorf("the baseline hazard %v at the time %v after %v at %v, expected finite numbers that rise", b.Hazard[k], t, hazard, time)
-		}
-		time, hazard = t, b.Hazard[k]
-	}
-	return nil
 }
 
 // Classes says that the model is a classifier with a value for each class, whose names are the Targets.

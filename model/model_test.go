@@ -213,26 +213,53 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// What has the checksum of its content, and is no model, is refused all the same.
+// What is no model is not written, and refused in a file that has the checksum of its content.
 func TestNoModel(t *testing.T) {
-	for want, spoil := range map[string]func(*Model){
-		`unknown model "banana"; known are: elastic-net, lasso`: func(m *Model) { m.Model = "banana" },
-		"two labels of the value 1": func(m *Model) {
-			m.Model, m.Labels, m.Loss = "logistic", []float64{1, 1}, &Loss{Kind: Logistic}
-		},
-		`field "labels" is missing: the model is svm`:                 func(m *Model) { m.Model, m.Loss = "svm", nil },
-		`field "log_link" does not belong to a model of elastic-net`:  func(m *Model) { m.LogLink = true },
-		`field "loss" is missing: the model is quantile`:              func(m *Model) { m.Model = "quantile" },
-		`field "loss": "pinball" does not belong to a model of huber`: func(m *Model) { m.Model, m.Loss = "huber", &Loss{Kind: Pinball, Level: 0.5} },
-		"3 coefficients for 2 features and 1 targets":                 func(m *Model) { m.Coefficients = append(m.Coefficients, 1) },
+	of := samples()
+	of["multinomial"], of["cox"] = ofClasses(), ofTimes()
+	for _, c := range []struct {
+		of, want string
+		spoil    func(*Model)
+	}{
+		{"elastic-net", `unknown model "banana"; known are: elastic-net, lasso`, func(m *Model) { m.Model = "banana" }},
+		{"elastic-net", `field "coefficients" has 1 different entries, expected 2`, func(m *Model) { m.Coefficients = m.Coefficients[:1] }},
+		{"elastic-net", `field "features" has 1 different entries, expected 2`, func(m *Model) { m.Features = []string{"a", "a"} }},
+		{"elastic-net", "without features", func(m *Model) { m.Features, m.Coefficients = nil, nil }},
+		{"elastic-net", `field "deviations" has 1`, func(m *Model) { m.Deviations = []float64{1} }},
+		{"elastic-net", `field "labels"`, func(m *Model) { m.Labels = []float64{0, 1} }},
+		{"elastic-net", `field "log_link"`, func(m *Model) { m.LogLink = true }},
+		{"elastic-net", `field "loss"`, func(m *Model) { m.Loss = &Loss{Kind: Hinge} }},
+		{"elastic-net", `field "loss" is missing in a model of quantile`, func(m *Model) { m.Model = "quantile" }},
+		{"svm", `field "labels" is missing`, func(m *Model) { m.Labels = nil }},
+		{"svm", `field "labels" has 1 different entries`, func(m *Model) { m.Labels = []float64{1, 1} }},
+		{"svm", "1 class weights", func(m *Model) { m.Loss.ClassWeights = []float64{1} }},
+		{"multinomial", `field "labels" has 2 entries`, func(m *Model) { m.Labels = []float64{0, 1} }},
+		{"multinomial", `field "loss"`, func(m *Model) { m.Loss.Kind = Logistic }},
+		{"multinomial", `field "intercepts" has 2 different entries, expected 3`, func(m *Model) { m.Intercepts = m.Intercepts[:2] }},
+		{"matrix-completion", "factors of different lengths", func(m *Model) { m.Matrix.Left[1] = []float64{1} }},
+		{"encoded", "an encoding of other features", func(m *Model) { m.Features[1] = "b=y" }},
+		{"encoded", "an encoding without columns", func(m *Model) { m.Encoding.Columns = nil }},
+		{"encoded", "an encoding of other features, labels", func(m *Model) { m.Encoding.Labels = []string{"no", "yes"} }},
+		{"cox", `field "baseline"`, func(m *Model) { m.Baseline = nil }},
+		{"cox", "a baseline hazard of 1 times and 2 values", func(m *Model) { m.Baseline.Times = m.Baseline.Times[:1] }},
+		{"cox", `unknown rule "exact"`, func(m *Model) { m.Loss.Ties = "exact" }},
+		{"cox", `the column of events "dead"`, func(m *Model) { m.Encoding.Event.Others = []string{"yes"} }},
 	} {
-		m := sample()
-		m.complete()
-		m.Format, m.Version = Format, version
-		spoil(&m)
-		_, err := Decode(sealed(t, m), "m.json")
-		require.ErrorContains(t, err, want)
+		m := of[c.of]
+		var copied Model // of which nothing is shared
+		require.NoError(t, json.Unmarshal(sealed(t, m), &copied))
+		copied.complete()
+		copied.Format, copied.Version = Format, version
+		c.spoil(&copied)
+		var b bytes.Buffer
+		require.ErrorContains(t, copied.Write(&b), c.want)
+		require.Zero(t, b.Len())
+		_, err := Decode(sealed(t, copied), "m.json")
+		require.ErrorContains(t, err, c.want)
 	}
+	m := sample()
+	m.Coefficients[1] = math.NaN()
+	require.ErrorContains(t, m.Write(&bytes.Buffer{}), "unsupported value: NaN")
 }
 
 // sealed is a file of a model, which Write might refuse, with its checksum.
@@ -268,44 +295,4 @@ func TestReadErrors(t *testing.T) {
 	require.ErrorContains(t, err, "is a directory")
 	_, err = Read(filepath.Join(t.TempDir(), "none.json"))
 	require.ErrorContains(t, err, "no such file")
-}
-
-// An encoding must lead to the features and labels of the model.
-func TestEncodingOfOthers(t *testing.T) {
-	for want, spoil := range map[string]func(*Model){
-		"an encoding of other features":               func(m *Model) { m.Features[1] = "b=y" },
-		"an encoding without columns":                 func(m *Model) { m.Encoding.Columns = nil },
-		`an encoding of the labels ["no" "yes"], exp`: func(m *Model) { m.Encoding.Labels = []string{"no", "yes"} },
-	} {
-		m := samples()["encoded"]
-		spoil(&m)
-		require.ErrorContains(t, m.Write(&bytes.Buffer{}), want)
-	}
-}
-
-func TestWriteRejectsWhatReadWould(t *testing.T) {
-	for want, spoil := range map[string]func(*Model){
-		"1 coefficients for 2 features": func(m *Model) { m.Coefficients = m.Coefficients[:1] },
-		`two features of the name "a"`:  func(m *Model) { m.Features = []string{"a", "a"} },
-		"without features":              func(m *Model) { m.Features, m.Coefficients = nil, nil },
-		"unsupported value: NaN":        func(m *Model) { m.Coefficients[1] = math.NaN() },
-		`field "loss" does not belong`:  func(m *Model) { m.Loss = &Loss{Kind: Hinge} },
-		`"cubes" does not belong to a`:  func(m *Model) { m.Model, m.Loss = "huber", &Loss{Kind: "cubes"} },
-		`the loss "pinball" with the level 1`: func(m *Model) {
-			m.Model, m.Loss = "quantile", &Loss{Kind: Pinball, Level: 1}
-		},
-		`the loss "huber" with the threshold 0`: func(m *Model) { m.Model, m.Loss = "huber", &Loss{Kind: Huber} },
-		`the loss "huber" with 2 class weights`: func(m *Model) {
-			m.Model, m.Loss = "huber", &Loss{Kind: Huber, Threshold: 1, ClassWeights: []float64{1, 1}}
-		},
-		"1 deviations for 2 features":           func(m *Model) { m.Deviations = []float64{1} },
-		"1 targets in a list, expected several": func(m *Model) { m.Model, m.Targets = "multi-task", []string{"y"} },
-		`field "labels" does not belong`:        func(m *Model) { m.Labels = []float64{0, 1} },
-	} {
-		m := sample()
-		spoil(&m)
-		var b bytes.Buffer
-		require.ErrorContains(t, m.Write(&b), want)
-		require.Zero(t, b.Len())
-	}
 }

@@ -39,24 +39,3 @@ func TestTimes(t *testing.T) {
 	c, _ := s.Concordance()
 	require.Zero(t, c)
 }
-
-func TestBadTimes(t *testing.T) {
-	for want, change := range map[string]func(m *Model){
-		"without a baseline hazard":         func(m *Model) { m.Baseline = nil },
-		"expected finite numbers that rise": func(m *Model) { m.Baseline.Hazard[1] = 0.05 },
-		"the baseline hazard 0.3 at the":    func(m *Model) { m.Baseline.Times[1] = 1 },
-		"at the time -1 after 0 at 0":       func(m *Model) { m.Baseline.Times[0] = -1 },
-		`unknown rule "exact"`:              func(m *Model) { m.Loss.Ties = "exact" },
-		"with a rule for ties": func(m *Model) {
-			m.Model, m.Loss = "huber", &Loss{Kind: Huber, Threshold: 1, Ties: "efron"}
-		},
-		`field "loss" is missing`:     func(m *Model) { m.Loss = nil },
-		"does not belong":             func(m *Model) { m.LogLink = true },
-		"with the threshold 1":        func(m *Model) { m.Loss.Threshold = 1 },
-		`the column of events "dead"`: func(m *Model) { m.Encoding.Event.Others = []string{"yes"} },
-	} {
-		m := ofTimes()
-		change(&m)
-		require.ErrorContains(t, m.Write(&bytes.Buffer{}), want)
-	}
-}

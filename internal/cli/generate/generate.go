@@ -3,13 +3,8 @@ package generate
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -88,19 +83,18 @@ func (a *app) generateCommand() *cobra.Command {
 			if err := cli.CheckFolder(out); err != nil {
 				return err
 			}
-			ctx := cmd.Context()
-			if spec.Matrix {
-				config, err := matcomp.Preset(cmp.Or(preset, matcomp.Presets()[0]))
-				if err != nil {
-					return cli.BadInputf("--preset: %w", err)
-				}
-				return a.generate(ctx, out, func() (string, error) { return writeMatrix(ctx, config, seed, out) })
-			}
-			recipe, err := newRecipe(spec, preset)
+			draw, err := drawing(spec, preset, seed)
 			if err != nil {
 				return cli.BadInputf("--preset: %w", err)
 			}
-			return a.generate(ctx, out, func() (string, error) { return recipe.write(ctx, seed, out) })
+			made, err := cli.Interruptible(cmd.Context(), draw)
+			if err != nil {
+				return err
+			}
+			if err := made.write(out); err != nil {
+				return cli.BadInput(err)
+			}
+			return a.Print(out + ": " + made.text)
 		},
 	}
 	fs := cmd.Flags()
@@ -111,178 +105,120 @@ func (a *app) generateCommand() *cobra.Command {
 	return cmd
 }
 
-// recipe is what to generate.
-type recipe struct {
-	config dataset.Config
-	groups *groups.Groups // nil for models without them
-	labels bool           // the target is the sign of what is drawn
-	counts bool           // the target is the exponential of a quarter of it, rounded
-	times  bool           // it is the time until an event, which falls with what is drawn; every third one is censored, and negative
-	folds  int            // 0 for models without them
-	// targets is how many there are in a model of several, else 0.
-	targets int
+// generated are data that were drawn: what they are in words, and how they are written into a folder.
+type generated struct {
+	text  string
+	write func(dir string) error
 }
 
-// newRecipe looks a preset up; an empty name means the first one of the model.
-func newRecipe(spec model.Spec, preset string) (r recipe, err error) {
-	r.labels, r.counts, r.times = spec.Labels, spec.LogLink, spec.Survival
-	if spec.Several {
-		r.targets = generatedTargets
+// generatedTargets is how many targets there are in a model of several.
+const generatedTargets = 3
+
+// drawing is how the data of a preset of a model are drawn; an empty name means its first one.
+func drawing(spec model.Spec, preset string, seed uint64) (draw func() (generated, error), err error) {
+	var config dataset.Config
+	folds, parts := 0, 0
+	switch {
+	case spec.Matrix:
+		sizes, err := matcomp.Preset(cmp.Or(preset, matcomp.Presets()[0]))
+		return func() (generated, error) { return drawMatrix(sizes, seed) }, err
+	case spec.Takes("Groups"):
+		config, parts, err = dataset.GroupedPreset(cmp.Or(preset, dataset.GroupedPresets()[0]))
+	case spec.Folds, strings.Contains(preset, "-t") && !spec.Several:
+		config, folds, err = dataset.LabelledPreset(cmp.Or(preset, dataset.LabelledPresets()[0]))
+	default:
+		config, err = dataset.Preset(cmp.Or(preset, dataset.Presets()[0]))
 	}
-	first := func(presets []string) string { return cmp.Or(preset, presets[0]) }
-	if !spec.Takes("Groups") {
-		if spec.Folds || strings.Contains(preset, "-t") && !spec.Several {
-			r.config, r.folds, err = dataset.LabelledPreset(first(dataset.LabelledPresets()))
-		} else {
-			r.config, err = dataset.Preset(first(dataset.Presets()))
-		}
-		return r, err
+	var g *groups.Groups // nil for models without them
+	if err == nil && parts > 0 {
+		g, err = groups.Equal(config.Features, parts)
 	}
-	var m int
-	if r.config, m, err = dataset.GroupedPreset(first(dataset.GroupedPresets())); err != nil {
-		return r, err
+	if folds > 0 {
+		return func() (generated, error) { return drawFolds(&spec, config, folds, seed) }, err
 	}
-	r.groups, err = groups.Equal(r.config.Features, m)
-	return r, err
+	return func() (generated, error) { return drawSplit(&spec, config, g, seed) }, err
 }
 
-// count makes counts of targets where the recipe says so. Sets may be nil.
-func (r *recipe) count(sets ...*dataset.Data) {
+// retarget puts what a model predicts in the place of the numbers that were drawn: signs, counts whose mean is the
+// exponential of a quarter of them, or times that fall with them, of which every third one is censored.
+func retarget(spec *model.Spec, sets ...*dataset.Data) {
 	for _, set := range sets {
-		for i := 0; r.counts && set != nil && i < len(set.Y); i++ {
-			set.Y[i] = math.Round(math.Exp(set.Y[i] / 4))
+		for i := 0; set != nil && i < len(set.Y); i++ {
+			switch y := &set.Y[i]; {
+			case spec.Labels:
+				*y = math.Copysign(1, *y)
+			case spec.LogLink:
+				*y = math.Round(math.Exp(*y / 4))
+			case spec.Survival:
+				*y = survival.Row(math.Exp(-*y/4), i%3 != 2)
+			}
 		}
-		for i := 0; r.times && set != nil && i < len(set.Y); i++ {
-			set.Y[i] = survival.Row(math.Exp(-set.Y[i]/4), i%3 != 2)
-		}
 	}
 }
 
-// generate has data drawn and written into a folder, which is as before where it is interrupted, and prints what they
-// are.
-func (a *app) generate(ctx context.Context, out string, draw func() (text string, err error)) error {
-	entries, err := os.ReadDir(out)
-	created, empty := errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0
-	text, err := cli.Interruptible(ctx, draw)
-	if errors.Is(err, cli.ErrInterrupted) && (created || empty) {
-		discard(out, created)
-	}
-	if err != nil {
-		return err
-	}
-	return a.Print(out + ": " + text)
-}
-
-// write draws and writes the data, and says what they are.
-func (r *recipe) write(ctx context.Context, seed uint64, out string) (string, error) {
-	write, rows := r.writeSplit, fmt.Sprintf("%d training, %d validation, %d test rows", r.config.Train, r.config.Val, r.config.Test)
-	if r.folds > 0 {
-		write, rows = r.writeFolds, fmt.Sprintf("%d rows in %s, %d test rows", r.config.Train, words.Count(r.folds, "fold"), r.config.Test)
-	}
-	d, err := write(ctx, seed, out)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s of %s, seed %d\n%s, 0 for the others\n", rows, words.Count(r.config.Features, "feature"), seed, r.coefficients(d)), nil
-}
-
-// drawn are data, with the coefficients that they were drawn with.
-type drawn struct {
-	features []string
-	b        []float64
-}
-
-// writeFolds writes rows in folds.
-func (r *recipe) writeFolds(ctx context.Context, seed uint64, out string) (drawn, error) {
+// drawFolds draws rows in folds, in which there are both labels.
+func drawFolds(spec *model.Spec, c dataset.Config, folds int, seed uint64) (out generated, err error) {
 	draw := dataset.GenerateFolds
-	if r.labels {
+	if spec.Labels {
 		draw = dataset.GenerateLabelled
 	}
-	cv, b, err := draw(r.config, r.folds, seed)
+	cv, b, err := draw(c, folds, seed)
 	if err != nil {
-		return drawn{}, cli.BadInput(err)
+		return out, cli.BadInput(err)
 	}
-	r.count(cv.Data, cv.Test)
-	if ctx.Err() != nil {
-		return drawn{}, cli.ErrInterrupted
-	}
-	if err := dataset.WriteFoldsDir(cv, out); err != nil {
-		return drawn{}, cli.BadInput(err)
-	}
-	return drawn{cv.Data.Features, b}, nil
+	retarget(spec, cv.Data, cv.Test)
+	out.text = fmt.Sprintf("%d rows in %s, %d test rows of %s, seed %d\ncoefficients are 1 for %s, 0 for the others\n", c.Train,
+		words.Count(folds, "fold"), c.Test, words.Count(c.Features, "feature"), seed, strings.Join(support(cv.Data.Features, b, nil), " "))
+	out.write = func(dir string) error { return dataset.WriteFoldsDir(cv, dir) }
+	return out, nil
 }
 
-// writeSplit writes training, validation and test rows, and groups.
-func (r *recipe) writeSplit(ctx context.Context, seed uint64, out string) (drawn, error) {
-	split, b, err := dataset.Generate(r.config, seed)
+// drawSplit draws training, validation and test rows, with groups where there are some.
+func drawSplit(spec *model.Spec, c dataset.Config, g *groups.Groups, seed uint64) (out generated, err error) {
+	split, b, err := dataset.Generate(c, seed)
 	if err != nil {
-		return drawn{}, cli.BadInput(err)
+		return out, cli.BadInput(err)
 	}
-	for _, set := range []*dataset.Data{split.Train, split.Val, split.Test} {
-		for i := 0; r.labels && set != nil && i < len(set.Y); i++ {
-			set.Y[i] = math.Copysign(1, set.Y[i])
-		}
-	}
-	r.count(split.Train, split.Val, split.Test)
-	written := split
-	if r.targets > 0 {
-		if written, err = severalTargets(split, r.config, r.targets, seed); err != nil {
-			return drawn{}, cli.BadInput(err)
-		}
-	}
-	if ctx.Err() != nil {
-		return drawn{}, cli.ErrInterrupted
-	}
-	if err := dataset.WriteDir(written, out); err != nil {
-		return drawn{}, cli.BadInput(err)
-	}
-	if r.groups != nil {
-		if err := groups.WriteDir(out, r.groups, split.Train.Features); err != nil {
-			return drawn{}, cli.Failed(err)
-		}
-	}
-	return drawn{split.Train.Features, b}, nil
-}
-
-// coefficients says which are not zero.
-func (r *recipe) coefficients(d drawn) string {
-	var support []string
-	for j, v := range d.b {
-		switch {
-		case v != 0 && r.groups != nil:
-			support = append(support, fmt.Sprintf("%s=%g", d.features[j], v))
-		case v != 0:
-			support = append(support, d.features[j])
-		}
-	}
-	list := strings.Join(support, " ")
+	retarget(spec, split.Train, split.Val, split.Test)
+	written, features := split, split.Train.Features
+	coefficients := "coefficients are 1 for "
 	switch {
-	case r.groups != nil:
-		return fmt.Sprintf("%s; coefficients are %s", words.Count(r.groups.Len(), "group"), list)
-	case r.targets > 0:
-		return fmt.Sprintf("%d targets use %s; coefficients are 1 for y1", r.targets, list)
+	case g != nil:
+		coefficients = words.Count(g.Len(), "group") + "; coefficients are "
+	case spec.Several:
+		coefficients = fmt.Sprintf("%d targets use ", generatedTargets)
+		if written, err = severalTargets(split, c, generatedTargets, seed); err != nil {
+			return out, cli.BadInput(err)
+		}
 	}
-	return "coefficients are 1 for " + list
+	coefficients += strings.Join(support(features, b, g), " ")
+	if spec.Several {
+		coefficients += "; coefficients are 1 for y1"
+	}
+	out.text = fmt.Sprintf("%d training, %d validation, %d test rows of %s, seed %d\n%s, 0 for the others\n", c.Train, c.Val, c.Test,
+		words.Count(c.Features, "feature"), seed, coefficients)
+	out.write = func(dir string) error {
+		err := dataset.WriteDir(written, dir)
+		if err == nil && g != nil {
+			err = groups.WriteDir(dir, g, features)
+		}
+		return err
+	}
+	return out, nil
 }
 
-// discard takes away what an interrupted run has written into a folder that was
-// empty or not there before. What cannot be removed stays: the program ends anyway.
-func discard(dir string, created bool) {
-	if created {
-		_ = os.RemoveAll(dir)
-		return
+// support names the features whose coefficients are not zero, with groups with these.
+func support(features []string, b []float64, g *groups.Groups) (list []string) {
+	for j, v := range b {
+		switch {
+		case v != 0 && g != nil:
+			list = append(list, fmt.Sprintf("%s=%g", features[j], v))
+		case v != 0:
+			list = append(list, features[j])
+		}
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		_ = os.Remove(filepath.Join(dir, e.Name()))
-	}
+	return list
 }
-
-// generatedTargets is how many targets are generated.
-const generatedTargets = 3
 
 // severalTargets puts generated targets y1, y2, .. into the tables, the first one as their target and the others before
 // the features.
@@ -310,18 +246,14 @@ func severalTargets(s *dataset.Split, c dataset.Config, q int, seed uint64) (*da
 	return &dataset.Split{Train: table(train), Val: table(val), Test: table(test)}, nil
 }
 
-// writeMatrix draws and writes a matrix, and says what it is.
-func writeMatrix(ctx context.Context, config matcomp.Config, seed uint64, out string) (string, error) {
-	data, err := matcomp.Generate(config, seed)
+// drawMatrix draws a matrix.
+func drawMatrix(c matcomp.Config, seed uint64) (out generated, err error) {
+	data, err := matcomp.Generate(c, seed)
 	if err != nil {
-		return "", cli.BadInput(err)
+		return out, cli.BadInput(err)
 	}
-	if ctx.Err() != nil {
-		return "", cli.ErrInterrupted
-	}
-	if err := matcomp.WriteDir(data, out); err != nil {
-		return "", cli.BadInput(err)
-	}
-	return fmt.Sprintf("a matrix of %d x %d; %d training, %d validation, %d test entries; %s, seed %d\n",
-		data.Rows, data.Cols, len(data.Train), len(data.Val), len(data.Test), "features of rows and columns in 12 groups each", seed), nil
+	out.text = fmt.Sprintf("a matrix of %d x %d; %d training, %d validation, %d test entries; features of rows and columns in 12 groups each, seed %d\n",
+		data.Rows, data.Cols, len(data.Train), len(data.Val), len(data.Test), seed)
+	out.write = func(dir string) error { return matcomp.WriteDir(data, dir) }
+	return out, nil
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -19,30 +18,19 @@ import (
 
 // tuneFlags are the flags of conetune tune as they were given.
 type tuneFlags struct {
-	Data dataFlags
+	Data   dataFlags
+	model  modelFlags
+	config tune.Config // without the method, and what is read of the next three
 
-	method, backend, engine, preset string
-	crossCheck                      bool
-	tol, gapTol, rho, delta, cAlpha float64
-	epsilon, eps                    float64
-	init                            string
-	maxIter, threads                int
-	nested                          int
-	oneSE                           bool
-	final, rung                     string
-	evaluations, workers            int
-	ranges, scope                   string
-	chain                           bool
-	timeLimit                       time.Duration
-	standardize, intercept          bool
-	scale                           string
-	groups                          string
-	classWeights                    string
-	model                           modelFlags
-	trace, plot, plotTrace          string
-	save, coefficients              string
-	report, config, saveConfig      string
-	asJSON, verbose                 bool
+	method, ranges, init        string
+	chain                       bool
+	nested                      int
+	standardize, intercept      bool
+	scale, groups, classWeights string
+	trace, plot, plotTrace      string
+	save, coefficients, report  string
+	configFile, saveConfig      string
+	asJSON, verbose             bool
 }
 
 // modelFlags are the options of models, and the flags of single ones.
@@ -57,7 +45,7 @@ const mostGamma = 100
 
 // newTuneFlags has the defaults.
 func newTuneFlags() *tuneFlags {
-	f := &tuneFlags{method: tune.MethodVFiDCA, backend: "native", engine: tune.EngineAuto, eps: 1e-8}
+	f := &tuneFlags{method: tune.MethodVFiDCA, config: tune.Config{Backend: "native", Engine: tune.EngineAuto, Eps: 1e-8}}
 	f.Data.Seed = 1
 	f.model.Options, f.model.ties = model.Options{Level: 0.5, Order: 1, Gamma: 1, Pilot: adaptive.Ridge}, "breslow"
 	return f
@@ -72,7 +60,7 @@ type flagGroup struct {
 
 // table has all flags, in the order of --help-all.
 func (f *tuneFlags) table() []flagGroup {
-	d, w, m := &f.Data, &f.Data.Wanted, &f.model
+	d, w, m, c := &f.Data, &f.Data.Wanted, &f.model, &f.config
 	return []flagGroup{
 		{"Data", true, []cli.Flag{
 			cli.NewFlag("data", &d.Data, "one table, `FILE`, that is split into folds, or divided by --split"),
@@ -102,7 +90,7 @@ func (f *tuneFlags) table() []flagGroup {
 			cli.NewFlag("groups", &f.groups, "groups of features, for models that have them: `M` equal consecutive ones, or a FILE with columns feature and group (default: groups.csv of --dir)", cli.Traits{Of: "Groups"}),
 			cli.NewFlag("standardize", &f.standardize, "bring features to one unit, that of --scale, on the training rows (default: on with --data and --train)"),
 			cli.NewFlag("intercept", &f.intercept, "fit an intercept (default: on with --data and --train)"),
-			cli.NewFlag("one-se", &f.oneSE, "take the simplest model whose validation error is within one standard error of the least: that with all weights larger by the same factor"),
+			cli.NewFlag("one-se", &c.OneSE, "take the simplest model whose validation error is within one standard error of the least: that with all weights larger by the same factor"),
 		}},
 		{"Output", true, []cli.Flag{
 			cli.NewFlag("report", &f.report, "write a page about the choice to `FILE.html`: how good it is, coefficients, predictions, data; it needs no other file", cli.Traits{Unsaved: true}),
@@ -110,9 +98,9 @@ func (f *tuneFlags) table() []flagGroup {
 			cli.NewFlag("coefficients", &f.coefficients, "write the coefficients of the refit that are not zero, with the effects of one standard deviation, to `FILE.csv`", cli.Traits{Unsaved: true}),
 			cli.NewFlag("save", &f.save, "write the refit to `MODEL.json`, for conetune predict", cli.Traits{Unsaved: true}),
 			cli.NewFlag("json", &f.asJSON, "print one JSON object instead of a table", cli.Traits{Unsaved: true}),
-			cli.NewFlag("config", &f.config, "take settings from `FILE.yaml`, a line for each flag, such as folds: 5, and model: NAME; the command line goes first", cli.Traits{Unsaved: true}),
+			cli.NewFlag("config", &f.configFile, "take settings from `FILE.yaml`, a line for each flag, such as folds: 5, and model: NAME; the command line goes first", cli.Traits{Unsaved: true}),
 			cli.NewFlag("verbose", &f.verbose, "log the solver's iterations to standard error, and report radii and iterate", cli.Traits{Short: "v", Unsaved: true}),
-			cli.NewFlag("time-limit", &f.timeLimit, "at most `TIME`, such as 90s or 5m (default: no limit)", cli.Traits{Most: cli.AnyNumber}),
+			cli.NewFlag("time-limit", &c.TimeLimit, "at most `TIME`, such as 90s or 5m (default: no limit)", cli.Traits{Most: cli.AnyNumber}),
 			cli.MemoryFlag(),
 		}},
 		{"Tables", false, append(DialectFlags(&d.Options),
@@ -134,35 +122,35 @@ func (f *tuneFlags) table() []flagGroup {
 			cli.NewFlag("pilot", (*string)(&m.Pilot), "`MODEL` that the weights of adaptive-lasso come from: "+words.Joined(adaptive.Pilots()), cli.Traits{Of: "Pilot"}),
 			cli.NewFlag("class-weights", &f.classWeights, "weights of the losses of the two labels, for svm: `W1,W2`, or balanced (default: 1,1)", cli.Traits{Of: "ClassWeights", List: true}),
 			cli.NewFlag("scale", &f.scale, "`UNIT` of standardised features: deviation, mean 0 (of dense tables) and standard deviation 1, largest, the largest absolute value 1, or common, all divided by one number (default: deviation, largest for sparse tables of 1000 features or more; svm has common where the sizes of sparse columns are comparable)"),
-			cli.NewFlag("final", &f.final, "`ROWS` on which the reported refit is trained: train, or all for training and validation rows (default: all; train with --preset paper)"),
-			cli.NewFlag("rung", &f.rung, "vf-idca: take the rung `NAME` of the ladder of a model with a weight for each feature or group: common, adaptive, adaptive-twice, or free for weights without one (default: the simplest whose error is within one standard error of the least)", cli.Traits{Option: "Config.Rung"}),
+			cli.NewFlag("final", &c.Final, "`ROWS` on which the reported refit is trained: train, or all for training and validation rows (default: all; train with --preset paper)"),
+			cli.NewFlag("rung", &c.Rung, "vf-idca: take the rung `NAME` of the ladder of a model with a weight for each feature or group: common, adaptive, adaptive-twice, or free for weights without one (default: the simplest whose error is within one standard error of the least)", cli.Traits{Option: "Config.Rung"}),
 		}},
 		{"Files and processes", false, []cli.Flag{
 			cli.NewFlag("trace", &f.trace, "write one JSON object for each iteration to `FILE.jsonl`, while the run goes on", cli.Traits{Unsaved: true}),
 			cli.NewFlag("plot-trace", &f.plotTrace, "draw how the method went into `FILE.png` or .svg: errors, penalty, gap, step and coefficients over the iterations, or several methods over time", cli.Traits{Unsaved: true}),
 			cli.NewFlag("save-config", &f.saveConfig, "write the settings to `FILE.yaml`, for --config", cli.Traits{Unsaved: true}),
-			cli.NewFlag("threads", &f.threads, "at most `N` threads in all; results do not depend on it (default: one for each core)", cli.Traits{Most: cli.MostThreads}),
-			cli.NewFlag("workers", &f.workers, "`N` fits of a search at once; results do not depend on it (default: one for each core)", cli.Traits{Most: cli.MostThreads}),
+			cli.NewFlag("threads", &c.Threads, "at most `N` threads in all; results do not depend on it (default: one for each core)", cli.Traits{Most: cli.MostThreads}),
+			cli.NewFlag("workers", &c.Workers, "`N` fits of a search at once; results do not depend on it (default: one for each core)", cli.Traits{Most: cli.MostThreads}),
 		}},
 		{"Methods and solvers", false, []cli.Flag{
 			cli.NewFlag("method", &f.method, "`METHOD` of selection, or several: "+words.Joined(tune.Methods()), cli.Traits{List: true}),
 			cli.NewFlag("chain", &f.chain, "begin each of several methods at the choice of the one before"),
-			cli.NewFlag("evaluations", &f.evaluations, "`N` points for a search to try (default 100)", cli.Traits{Most: cli.MostEvaluations}),
+			cli.NewFlag("evaluations", &c.Evaluations, "`N` points for a search to try (default 100)", cli.Traits{Most: cli.MostEvaluations}),
 			cli.NewFlag("range", &f.ranges, "bounds of a search, `LOW:HIGH` for all axes or NAME=LOW:HIGH[,..] (default: by the data; the paper's with --preset paper)", cli.Traits{List: true}),
-			cli.NewFlag("scope", &f.scope, "`SCOPE` of a search: common, one value for hyperparameters of a kind, or each, one for each (default: the method's)"),
-			cli.NewFlag("backend", &f.backend, "conic solver, `NAME`, see conetune backends; auto for those that suit the programs"),
-			cli.NewFlag("cross-check", &f.crossCheck, "with --backend A,B: solve every conic program by both, which must agree"),
-			cli.NewFlag("engine", &f.engine, "`NAME` of what solves the programs: auto, the fits that models bring, and conic programs for the rest, or conic, these alone"),
-			cli.NewFlag("preset", &f.preset, "`NAME` of settings: paper, those of the paper instead of ours"),
-			cli.NewFlag("tol", &f.tol, "stop when the relative step and the violation are below `T` (default: the preset's)", cli.Traits{Most: cli.MostTol}),
-			cli.NewFlag("gap-tol", &f.gapTol, "go on until (l(x) - v(r)) / max(1, |v(r)|) <= `G`, so that iterate and refit agree; 0 is off (default: the preset's; off with --preset paper)", cli.Traits{Most: cli.MostTol, Zero: true}),
-			cli.NewFlag("max-iter", &f.maxIter, "at most `N` iterations (default: the preset's)", cli.Traits{Option: "Config.MaxIter", Most: cli.MostIterations}),
+			cli.NewFlag("scope", (*string)(&c.Scope), "`SCOPE` of a search: common, one value for hyperparameters of a kind, or each, one for each (default: the method's)"),
+			cli.NewFlag("backend", &c.Backend, "conic solver, `NAME`, see conetune backends; auto for those that suit the programs"),
+			cli.NewFlag("cross-check", &c.CrossCheck, "with --backend A,B: solve every conic program by both, which must agree"),
+			cli.NewFlag("engine", &c.Engine, "`NAME` of what solves the programs: auto, the fits that models bring, and conic programs for the rest, or conic, these alone"),
+			cli.NewFlag("preset", &c.Preset, "`NAME` of settings: paper, those of the paper instead of ours"),
+			cli.NewFlag("tol", &c.Tol, "stop when the relative step and the violation are below `T` (default: the preset's)", cli.Traits{Most: cli.MostTol}),
+			cli.NewFlag("gap-tol", &c.GapTol, "go on until (l(x) - v(r)) / max(1, |v(r)|) <= `G`, so that iterate and refit agree; 0 is off (default: the preset's; off with --preset paper)", cli.Traits{Most: cli.MostTol, Zero: true}),
+			cli.NewFlag("max-iter", &c.MaxIter, "at most `N` iterations (default: the preset's)", cli.Traits{Option: "Config.MaxIter", Most: cli.MostIterations}),
 			cli.NewFlag("init", &f.init, "start of the radii, `R0[,R1..]`; the last one repeats (default: the preset's)", cli.Traits{List: true}),
-			cli.NewFlag("rho", &f.rho, "weight `R` of the proximal term (default: the preset's)", cli.Traits{Most: cli.MostWeight}),
-			cli.NewFlag("delta", &f.delta, "growth `D` of the penalty (default: the preset's)", cli.Traits{Most: cli.MostWeight}),
-			cli.NewFlag("c-alpha", &f.cAlpha, "constant `C` of the rule by which the penalty grows (default: the preset's)", cli.Traits{Most: cli.MostWeight}),
-			cli.NewFlag("epsilon", &f.epsilon, "relax l(x) - v(r) <= 0 to <= `E` (default 0)", cli.Traits{Most: cli.MostWeight, Zero: true}),
-			cli.NewFlag("eps", &f.eps, "tolerance `E` of every conic solve, relative, at most 0.01", cli.Traits{Most: cli.MostEps}),
+			cli.NewFlag("rho", &c.Rho, "weight `R` of the proximal term (default: the preset's)", cli.Traits{Most: cli.MostWeight}),
+			cli.NewFlag("delta", &c.Delta, "growth `D` of the penalty (default: the preset's)", cli.Traits{Most: cli.MostWeight}),
+			cli.NewFlag("c-alpha", &c.CAlpha, "constant `C` of the rule by which the penalty grows (default: the preset's)", cli.Traits{Most: cli.MostWeight}),
+			cli.NewFlag("epsilon", &c.Epsilon, "relax l(x) - v(r) <= 0 to <= `E` (default 0)", cli.Traits{Most: cli.MostWeight, Zero: true}),
+			cli.NewFlag("eps", &c.Eps, "tolerance `E` of every conic solve, relative, at most 0.01", cli.Traits{Most: cli.MostEps}),
 		}},
 	}
 }

@@ -25,9 +25,8 @@ import (
 // tuneJob is a checked command line of conetune tune.
 type tuneJob struct {
 	*tuneFlags
-	run    *report.Run
-	config tune.Config // without the method
-	built  tune.Model  // of the rows
+	run   *report.Run
+	built tune.Model // of the rows
 }
 
 // NewJob checks everything that can be checked without reading the data.
@@ -40,7 +39,7 @@ func NewJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
 	if f.Data.matrix = spec.Matrix; f.Data.matrix && f.Data.Data != "" && f.Data.Split == "" {
 		f.Data.Split = input.DefaultRule(f.Data.Test != "")
 	}
-	f.Data.Once = f.preset == tune.PresetPaper
+	f.Data.Once = f.config.Preset == tune.PresetPaper
 	spec.Prepare(&f.Data.Source)
 	if err := f.check(spec, fs); err != nil {
 		return nil, err
@@ -55,14 +54,9 @@ func NewJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
 		return nil, err
 	}
 	job.run.Methods = strings.Split(f.method, ",")
-	job.config = tune.Config{
-		Backend: f.backend, CrossCheck: f.crossCheck, Engine: f.engine, Preset: f.preset,
-		Evaluations: f.evaluations, Ranges: ranges, Scope: tune.Scope(f.scope), Workers: f.workers,
-		Tol: f.tol, GapTol: f.gapTol, IgnoreGap: fs.Changed("gap-tol") && f.gapTol == 0, Rho: f.rho, Delta: f.delta,
-		CAlpha: f.cAlpha, Epsilon: f.epsilon, Eps: f.eps, Rung: f.rung, OneSE: f.oneSE, Final: f.final,
-		Init: radii, MaxIter: f.maxIter, TimeLimit: f.timeLimit, Seed: int64(f.Data.Seed), Threads: f.threads,
-	}
-	if err := job.config.Validate(); err != nil {
+	c := &f.config
+	c.Init, c.Ranges, c.Seed, c.IgnoreGap = radii, ranges, int64(f.Data.Seed), fs.Changed("gap-tol") && c.GapTol == 0
+	if err := c.Validate(); err != nil {
 		return nil, cli.BadInput(err)
 	}
 	if err := f.parseClassWeights(); err != nil {
@@ -136,7 +130,7 @@ func (f *tuneFlags) checkModel(spec model.Spec, fs *pflag.FlagSet, rows []cli.Fl
 // parseScaling finds the unit of features and whether there is an intercept: those that are asked for, or those of
 // tables of users, which have columns in units of their own; the paper's data have not.
 func (f *tuneFlags) parseScaling(spec model.Spec, fs *pflag.FlagSet) (err error) {
-	o, raw := &f.model.Options, f.Data.Dir == "" && f.preset == ""
+	o, raw := &f.model.Options, f.Data.Dir == "" && f.config.Preset == ""
 	o.Standardize, o.Intercept = raw, raw
 	if fs.Changed("scale") {
 		if o.Scaling, err = dataset.ParseScaling(f.scale); err != nil {
@@ -197,20 +191,20 @@ func (f *tuneFlags) checkNames() error {
 	if err != nil {
 		return err
 	}
-	if _, err := cli.NamesOf("preset", f.preset, known("preset", tune.Presets())); err != nil {
+	if _, err := cli.NamesOf("preset", f.config.Preset, known("preset", tune.Presets())); err != nil {
 		return err
 	}
-	if _, err := cli.NamesOf("engine", f.engine, known("engine", tune.Engines())); err != nil {
+	if _, err := cli.NamesOf("engine", f.config.Engine, known("engine", tune.Engines())); err != nil {
 		return err
 	}
-	if _, err := cli.OpenBackend(f.backend, f.crossCheck); err != nil {
+	if _, err := cli.OpenBackend(f.config.Backend, f.config.CrossCheck); err != nil {
 		return err
 	}
 	switch {
 	case f.chain && len(methods) == 1:
 		return cli.BadInputf("--chain needs several methods, such as --method grid,vf-idca")
-	case !f.crossCheck && strings.Contains(f.backend, ","):
-		return cli.BadInputf("--backend %s: the first answer of several depends on the time, and a run on it: add --cross-check, or name one, or auto", f.backend)
+	case !f.config.CrossCheck && strings.Contains(f.config.Backend, ","):
+		return cli.BadInputf("--backend %s: the first answer of several depends on the time, and a run on it: add --cross-check, or name one, or auto", f.config.Backend)
 	case f.Data.Seed > math.MaxInt64:
 		return cli.BadInputf("--seed is %d, expected at most %d", f.Data.Seed, int64(math.MaxInt64))
 	}
@@ -262,8 +256,8 @@ func (f *tuneFlags) checkOutputs() error {
 	if f.groups != "" {
 		taken[cli.Absolute(f.groups)] = "the groups"
 	}
-	if f.config != "" {
-		taken[cli.Absolute(f.config)] = "the file of --config"
+	if f.configFile != "" {
+		taken[cli.Absolute(f.configFile)] = "the file of --config"
 	}
 	for _, in := range f.model.terms.files() {
 		taken[cli.Absolute(in)] = "the penalty factors"

@@ -18,7 +18,7 @@ type progress struct {
 }
 
 func (a *app) newProgress(job *tuneJob) *progress {
-	return &progress{Status: a.NewStatus(job.verbose), log: a.Logger(job.verbose), rest: rest{limit: job.timeLimit}}
+	return &progress{Status: a.NewStatus(job.verbose), log: a.Logger(job.verbose), rest: rest{limit: job.config.TimeLimit}}
 }
 
 // at shows a stage outside of the methods.

@@ -164,7 +164,7 @@ func (job *tuneJob) build(rows *input.Rows) (tune.Model, error) {
 // saved is what --save writes.
 func (job *tuneJob) saved(r *tune.Result) model.Model {
 	m := model.New(&job.Data.Source, job.run.Rows, job.built, job.model.Options, r)
-	m.Provenance.Preset, m.Provenance.Files = job.preset, job.Data.AllFiles()
+	m.Provenance.Preset, m.Provenance.Files = job.config.Preset, job.Data.AllFiles()
 	return m
 }
 

@@ -35,7 +35,7 @@ func (a *app) tuneCommand() *cobra.Command {
 			if k := slices.IndexFunc(args, isWhole); len(args) == 2 && k >= 0 && cmd.Flags().Changed("nested") {
 				return cli.BadInputf("--nested takes its number as --nested=%s", args[k])
 			}
-			if len(args) > 1 || len(args) == 0 && f.config == "" {
+			if len(args) > 1 || len(args) == 0 && f.configFile == "" {
 				return cli.BadInputf("expected one model, got %d arguments; known models are: %s", len(args), words.Joined(model.Names()))
 			}
 			return nil
@@ -62,8 +62,8 @@ func (a *app) tuneCommand() *cobra.Command {
 					return err
 				}
 			}
-			if f.threads > 0 && f.threads < runtime.GOMAXPROCS(0) {
-				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(f.threads))
+			if f.config.Threads > 0 && f.config.Threads < runtime.GOMAXPROCS(0) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(f.config.Threads))
 			}
 			return a.tune(cmd.Context(), job)
 		},
@@ -80,15 +80,15 @@ func (f *tuneFlags) configured(args []string, fs *pflag.FlagSet) (name string, e
 	if len(args) > 0 {
 		name = args[0]
 	}
-	if f.config == "" {
+	if f.configFile == "" {
 		return name, nil
 	}
-	list, err := ReadConfig(f.config, fs)
+	list, err := ReadConfig(f.configFile, fs)
 	if err != nil {
 		return "", cli.BadInput(err)
 	}
-	if name, err = apply(list, f.config, name, fs); err == nil && name == "" {
-		err = cli.BadInputf("%s: no model is set; give one, or the line model: NAME; known models are: %s", f.config, words.Joined(model.Names()))
+	if name, err = apply(list, f.configFile, name, fs); err == nil && name == "" {
+		err = cli.BadInputf("%s: no model is set; give one, or the line model: NAME; known models are: %s", f.configFile, words.Joined(model.Names()))
 	}
 	return name, err
 }

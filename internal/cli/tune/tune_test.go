@@ -294,7 +294,8 @@ func outerJob(t *testing.T, args ...string) (*tuneJob, *input.Outer) {
 	require.NoError(t, err)
 	f, fs := JobFlags()
 	f.nested = 3
-	job := &tuneJob{tuneFlags: f, run: &report.Run{Spec: spec, Methods: []string{"grid"}, Options: &f.model.Options, Source: &f.Data.Source}, config: tune.Config{Evaluations: 4, Eps: 1e-8}}
+	job := &tuneJob{tuneFlags: f, run: &report.Run{Spec: spec, Methods: []string{"grid"}, Options: &f.model.Options, Source: &f.Data.Source}}
+	f.config.Evaluations = 4
 	require.NoError(t, fs.Parse(args))
 	job.Data.Seed, job.Data.Always = 1, true
 	rows, err := job.read()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -164,6 +165,11 @@ func TestRoundTrip(t *testing.T) {
 		m, err := Read(name)
 		require.NoError(t, err)
 		roundTrip(t, m)
+		path := filepath.Join(t.TempDir(), "out.cbf.gz")
+		require.NoError(t, Write(path, m))
+		again, err := Read(path)
+		require.NoError(t, err)
+		require.Equal(t, m, again)
 	}
 }
 

@@ -3,7 +3,6 @@ package cbf
 import (
 	"bytes"
 	"math/rand/v2"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,16 +30,14 @@ var format = readertest.Program[Model]{
 		head + "VAR\n1 1\nF 1\nPSDCON\n1\n2\nHCOORD\n1\n0 0 1 0 1e308\nDCOORD\n1\n0 1 0 1.5D0\n",
 		head + "\f\nVAR\n1\v1\n\u00a0L+ 1\nOBJACOORD\n1\n0\u00a01\nOBJBCOORD\n-1\n",
 	},
-	Words: []string{"VER", "OBJSENSE", "MIN", "MAX", "VAR", "CON", "PSDVAR", "PSDCON", "POWCONES", "POW*CONES", "OBJFCOORD", "OBJACOORD", "OBJBCOORD", "FCOORD", "ACOORD", "BCOORD", "HCOORD", "DCOORD",
-		"INT", "F", "L+", "L-", "L=", "Q", "QR", "EXP", "EXP*", "SVECPSD", "GMEANABS", "GMEANABS*", "@0:POW", "@0:POW*", "@1:POW", "4", "5", "6"},
 }
 
 // roundTrip writes a model and reads it again.
 func roundTrip(t *testing.T, m *Model) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "out.cbf.gz")
-	require.NoError(t, Write(path, m))
-	again, err := Read(path)
+	var text bytes.Buffer
+	require.NoError(t, Encode(&text, m))
+	again, err := Decode("again", &text)
 	require.NoError(t, err)
 	again.Version = min(again.Version, m.Version) // raised where the cones need it
 	require.Equal(t, m, again)
@@ -57,5 +54,3 @@ func FuzzRead(f *testing.F) {
 	}
 	format.Fuzz(f)
 }
-
-func TestMutations(t *testing.T) { format.Mutations(t) }

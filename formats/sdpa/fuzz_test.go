@@ -22,8 +22,6 @@ var format = readertest.Program[Model]{
 		"\"comment\n2 =mDIM\n2 =nBLOCK\n(2, -3)\n{1.0,2.0}\n0 1 1 2 1.5D0\n1 2 3 3 1e308\n1 2 3 3 1e308\n",
 		"1\n\f1\n\u00a02\v\n1\n\ufeff\n1 1 1 1\u00a01\n", "2147483647\n1\n1\n1\n",
 	},
-	Words: []string{"4", "5", "-2", "-3", "1 1 1 1 1\n", "2 1 2 1 1\n", "1 1 1 2 1\n", "{", "}", "=mDIM", "\"c\n"},
 }
 
-func FuzzRead(f *testing.F)      { format.Fuzz(f) }
-func TestMutations(t *testing.T) { format.Mutations(t) }
+func FuzzRead(f *testing.F) { format.Fuzz(f) }

@@ -23,40 +23,30 @@ type Program[M any] struct {
 	Conic func(m *M) (*backends.Problem, error)
 	// Then, if not nil, checks a model that was read.
 	Then func(t *testing.T, m *M)
-	// Files and Texts are seeds of Fuzz and Mutations, Words the words of the format.
-	Files, Texts, Words []string
+	// Files and Texts are seeds of Fuzz.
+	Files, Texts []string
 }
 
-// Fuzz fuzzes Check.
+// Fuzz reads texts: what is read is a valid program, or one that is too large.
 func (p *Program[M]) Fuzz(f *testing.F) {
 	Seeds(f, p.Files, p.Texts...)
-	f.Fuzz(func(t *testing.T, text []byte) { p.Check(t, text) })
-}
-
-// Mutations checks texts made of whole lines and words.
-func (p *Program[M]) Mutations(t *testing.T) {
-	Mutations(Texts(t, p.Files, p.Texts), p.Words, Count(), func(text []byte) bool { return p.Check(t, text) })
-}
-
-// Check reads a text: what is read is a valid program, or one that is too large. It says whether there was a model.
-func (p *Program[M]) Check(t *testing.T, text []byte) bool {
-	t.Helper()
-	var m *M
-	ok := Read(t, "fuzz"+p.Ending, text, func(s *textfile.Source) (err error) {
-		if m, err = p.Read(s); err != nil {
-			return err
-		}
-		if c, err := p.Conic(m); err == nil {
-			if err := c.Validate(); err != nil {
-				t.Fatal(err)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var m *M
+		ok := Read(t, "fuzz"+p.Ending, text, func(s *textfile.Source) (err error) {
+			if m, err = p.Read(s); err != nil {
+				return err
 			}
+			if c, err := p.Conic(m); err == nil {
+				if err := c.Validate(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return nil
+		})
+		if ok && p.Then != nil {
+			p.Then(t, m)
 		}
-		return nil
 	})
-	if ok && p.Then != nil {
-		p.Then(t, m)
-	}
-	return ok
 }
 
 // Solve solves a program by the native solver, which the test imports.

@@ -2,7 +2,6 @@ package textfile
 
 import (
 	"bytes"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -69,6 +68,3 @@ func Words(into [][]byte, line []byte) [][]byte {
 	}
 	return into
 }
-
-// HasBlank says whether there is a blank anywhere in the text.
-func HasBlank(text string) bool { return strings.ContainsFunc(text, isBlank) }

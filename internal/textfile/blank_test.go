@@ -14,7 +14,6 @@ func TestBlanks(t *testing.T) {
 	blanks = append(blanks, strings.Join(blanks, ""))
 	for _, b := range blanks {
 		require.True(t, IsBlank([]byte(b)), "%q", b)
-		require.True(t, HasBlank("a"+b), "%q", b)
 		require.Equal(t, "a"+b+"é", string(Trim([]byte(b+"a"+b+"é"+b+b))), "%q", b)
 		var words []string
 		for _, w := range Words(nil, []byte(b+"a"+b+b+"é世"+b+"c\xa0"+b)) {
@@ -25,7 +24,6 @@ func TestBlanks(t *testing.T) {
 	require.True(t, IsBlank(nil))
 	for _, other := range []string{"a", "\xa0", "\xc2", "\u200b", "\xef\xbb", "é", "\u0000"} {
 		require.False(t, IsBlank([]byte(other)), "%q", other)
-		require.False(t, HasBlank(other))
 		require.Zero(t, LeadingBlank([]byte(other)))
 		require.Equal(t, other, string(Trim([]byte(other))))
 		require.Len(t, Words(nil, []byte(other)), 1)

@@ -1,7 +1,6 @@
 package textfile
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -16,9 +15,7 @@ func Number(text []byte) (value float64, reason string) {
 		return v, ""
 	}
 	v, err := strconv.ParseFloat(string(text), 64) // the conversion stays on the stack
-	switch {
-	case err == nil && decimal(text):
-		return v, ""
+	switch {                                       // words and other notations, which strconv takes, are no numbers here
 	case len(text) == 0:
 		return 0, "is empty, expected a number (fill in or leave out rows with missing values)"
 	case errors.Is(err, strconv.ErrRange):
@@ -41,21 +38,6 @@ func NumberUpTo(text []byte, largest float64) (value float64, reason string) {
 		return 0, fmt.Sprintf("%s found, expected numbers up to %g in size: sums of squares of larger ones overflow (take another unit)", Quote(text), largest)
 	}
 	return value, reason
-}
-
-// decimal says whether a text that strconv takes is in plain decimal notation. The
-// others start with a letter ("inf", "nan") or with 0x, or have underscores.
-func decimal(text []byte) bool {
-	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
-		text = text[1:]
-	}
-	switch {
-	case len(text) == 0:
-		return false
-	case text[0] != '.' && (text[0] < '0' || text[0] > '9'):
-		return false
-	}
-	return (len(text) < 2 || text[1]|0x20 != 'x') && bytes.IndexByte(text, '_') < 0
 }
 
 // IsNumber says whether the text, without the blanks around it, is a finite number.

@@ -46,23 +46,11 @@ func TestStorage(t *testing.T) {
 		d.MulTrans(back, out)
 		require.Equal(t, []float64{60, 86}, back, name)
 
-		wide := d.ScaleRows([]float64{2, 3, 5}, true)
-		require.Equal(t, 3, wide.Columns(), name)
-		out = make([]float64, 3)
-		wide.Mul(out, []float64{1, 1, 100})
-		require.Equal(t, []float64{202, 294, 535}, out, name)
-
-		again := d.ScaleRows([]float64{1, 0, -1}, true)
-		out = make([]float64, 3)
-		again.Mul(out, []float64{1, 1, 100})
-		require.Equal(t, []float64{101, 0, -107}, out, name)
-
 		picked := d.Pick([]int{1, 0, 1})
 		require.Equal(t, d.Dense(), picked.Dense(), name)
 		out = make([]float64, 3)
 		picked.Mul(out, []float64{1, 10, 100})
 		require.Equal(t, []float64{10, -202, 434}, out, name)
-		require.Equal(t, 2, d.ScaleRows([]float64{2, 3, 5}, false).Columns(), name)
 	}
 }
 

@@ -99,22 +99,3 @@ func (d *Matrix) productsOf(j int, l *Listed, out, w []float64) {
 		add(i, value[k])
 	}
 }
-
-// AddNormal adds X' diag(w) X b to out, X being the listed columns.
-func (l *Listed) AddNormal(out, w, b []float64) {
-	for i, weight := range w {
-		lo, hi := l.start[i], l.start[i+1]
-		at, value := l.at[lo:hi], l.value[lo:hi]
-		value = value[:len(at)]
-		sum := 0.0
-		for k, j := range at {
-			sum += value[k] * b[j]
-		}
-		if sum *= weight; sum == 0 {
-			continue
-		}
-		for k, j := range at {
-			out[j] += sum * value[k]
-		}
-	}
-}

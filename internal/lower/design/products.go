@@ -91,18 +91,6 @@ func (d *Matrix) pack(to []float64, columns []int, from, rows int, w []float64, 
 	}
 }
 
-// correlateColumns is the number of columns of one part of [Matrix.MulTransIn].
-const correlateColumns = 256
-
-// MulTransIn is [Matrix.MulTrans] on so many threads at most. Where the context ends before, the numbers mean nothing.
-func (d *Matrix) MulTransIn(ctx context.Context, out, r []float64, threads int) {
-	crew.Each((len(out)+correlateColumns-1)/correlateColumns, threads, func(k int) {
-		for j := k * correlateColumns; j < min(len(out), (k+1)*correlateColumns) && ctx.Err() == nil; j++ {
-			out[j] = d.Dot(j, r)
-		}
-	})
-}
-
 // Gram returns the rows of the symmetric matrix of [Matrix.Products] of a list with itself.
 func (d *Matrix) Gram(ctx context.Context, columns []int, w []float64, threads int) [][]float64 {
 	k := len(columns)

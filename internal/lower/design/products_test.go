@@ -65,16 +65,6 @@ func TestProducts(t *testing.T) {
 			}
 		}
 	}
-	// X'WX b is the Gram matrix times b.
-	d := New(cells.ToCSC())
-	v, normal := make([]float64, len(b)), make([]float64, len(b))
-	for i := range v {
-		v[i] = rng.NormFloat64()
-	}
-	d.List(b).AddNormal(normal, w, v)
-	for i, row := range New(x).Gram(context.Background(), b, w, 1) {
-		require.InDelta(t, mat.Dot(mat.NewVecDense(len(b), row), mat.NewVecDense(len(b), v)), normal[i], 1e-12)
-	}
 	ended, stop := context.WithCancel(context.Background())
 	stop()
 	require.Len(t, New(cells.ToCSC()).Gram(ended, b, w, 2)[5], len(b))

@@ -104,7 +104,6 @@ func (c *chain) round(ctx context.Context, f *fold, w *Weights) {
 		}
 		f.join(ends)
 		f.products.begin(f)
-		f.products.focus(f, f.working)
 		bend := c.move(f, to)
 		if !(bend > length/c.step) {
 			if bend < length/c.step/4 {
@@ -113,7 +112,6 @@ func (c *chain) round(ctx context.Context, f *fold, w *Weights) {
 			break
 		}
 		c.move(f, before)
-		f.products.blur(f)
 		c.step = min(c.step/2, 0.9*length/bend)
 	}
 	for range chainSteps {
@@ -121,7 +119,6 @@ func (c *chain) round(ctx context.Context, f *fold, w *Weights) {
 			break
 		}
 	}
-	f.products.blur(f)
 	c.still = slices.Equal(c.b, before)
 }
 

@@ -82,9 +82,6 @@ type Data struct {
 type products interface {
 	// begin makes ready what work is done with from the coefficients and, for squares, the gradients of the working set.
 	begin(f *fold)
-	// focus makes work with some units of the working set faster, until blur, where that is to be had.
-	focus(f *fold, units []int)
-	blur(f *fold)
 	// block are the products of some features with each other, of one target.
 	block(f *fold, features []int) [][]float64
 }

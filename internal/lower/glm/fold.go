@@ -27,7 +27,6 @@ type fold struct {
 	weights          *Weights // to solve with
 	last             *Weights // at which it was solved, nil for none
 	working          []int    // units
-	past             past     // of sweeps
 	heavy            *newton  // some features, with a factor
 	chain            *chain   // of a chained table
 	inWork           []bool
@@ -420,26 +419,18 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 		slow := 3 + min(len(active)/20, 5)
 		if !f.primal && f.byRows(active, w) {
 			slow = 1
-		} else if r, ok := f.products.(*rows); ok {
-			slow = max(slow, r.sweeps(active))
 		}
 		if size := len(f.d.units[active[0]]) * f.d.q; size > 1 { // whose objective is not quadratic
 			slow = 3 + len(active)*size/20
 		}
-		f.products.focus(f, active)
 		if again {
 			f.newtons(ctx, active, w)
 		}
-		f.past.values = f.past.values[:0]
 		for n := 1; left > 0 && f.sweep(active, w) > end.fall; n++ {
 			if left--; ctx.Err() != nil || n%(slow+1) == 0 && f.newtons(ctx, active, w) {
 				break
 			}
-			if f.past.keep(f, active); !f.d.plain && len(f.past.values) > pastSweeps {
-				f.newton(active, w, func(features, _ []int, _ []float64, _ *Weights) []float64 { return f.past.extrapolate(f, features) })
-			}
 		}
-		f.products.blur(f)
 		if end.gap > 0 && f.d.single {
 			f.read()
 			if f.measure(w, f.working); f.gap <= end.gap {

@@ -612,7 +612,7 @@ func TestBadTables(t *testing.T) {
 	require.False(t, s.Solved)
 }
 
-// Sparse tables with so many coefficients that sweeps are extrapolated have the fits of the same dense ones.
+// Sparse tables with many coefficients have the fits of the same dense ones.
 func TestManyCoefficients(t *testing.T) {
 	const n, p = 240, 400
 	for _, loss := range []Loss{nil, Logistic{}} {

@@ -96,10 +96,6 @@ func (g *gram) begin(f *fold) {
 // block implements products.
 func (g *gram) block(f *fold, features []int) [][]float64 { return pick(g.h[f.index], g.d.p, features) }
 
-// focus and blur implement products: all that is worked with is short.
-func (g *gram) focus(*fold, []int) {}
-func (g *gram) blur(*fold)         {}
-
 // gradients implements products.
 func (g *gram) gradients(_ context.Context, folds []*fold) {
 	q, p := g.d.q, g.d.p

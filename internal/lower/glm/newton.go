@@ -6,20 +6,16 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/conetune/conetune/internal/dense"
 )
 
 // newtons takes Newton steps until one is not cut, each over what the one before has left, and says whether any moved.
 func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved bool) {
 	if !f.primal && f.byRows(active, w) {
-		f.products.blur(f)
 		solved, moved := f.solveDual(ctx, w)
 		if f.primal = !solved; moved {
 			return true
 		}
-		f.products.focus(f, active)
 	}
 	const least, few, work = 3, 50, 3e8 // steps; units up to which all cuts are followed: sweeps are slow where these depend on each other; multiplications
 	times, order := least, 0
@@ -323,96 +319,13 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 		}
 	}
 	if ok && !s.columns.dense() && n > mostSparse {
-		return f.past.extrapolate(f, features)
+		return nil
 	}
 	if r, ok := f.products.(*rows); order > min(mostOrder, max(fewOrder, mostTimesRows*f.d.n)) || ok && !r.x.Dense() && !f.d.single && n > mostSparse {
 		return nil
 	}
 	y.factor = y.of(nil)
 	return y.direct(g)
-}
-
-// extrapolates says that sweeps over active units are sped up by where the last ones point: sparse columns, and groups of more features than rows, have Newton steps
-// of too large systems.
-func (f *fold) extrapolates(active []int) bool {
-	if f.d.q > 1 {
-		return false
-	}
-	if f.d.plain {
-		return Sparse(f.d.x) && len(active) > mostSparse
-	}
-	features := 0
-	for _, u := range active {
-		features += len(f.d.units[u])
-	}
-	return features > f.d.n
-}
-
-// past are the coefficients after the last sweeps over a list of features.
-type past struct {
-	list   []int
-	values [][]float64
-}
-
-// keep takes the coefficients of units after a sweep.
-func (p *past) keep(f *fold, units []int) {
-	if !f.extrapolates(units) {
-		return
-	}
-	p.list = p.list[:0]
-	var now []float64
-	for _, u := range units {
-		for _, j := range f.d.units[u] {
-			p.list, now = append(p.list, j), append(now, f.b[j])
-		}
-	}
-	if p.values = append(p.values, now); len(p.values) > pastSweeps+1 {
-		p.values = slices.Delete(p.values, 0, 1)
-	}
-}
-
-// pastSweeps is the number of sweeps that an extrapolation is of.
-const pastSweeps = 5
-
-// extrapolate is the way from the last coefficients of features to where the affine combination of the last ones of least change lies (Anderson acceleration: Bertrand,
-// Massias, Anderson acceleration of coordinate descent, AISTATS 2021); nil where there are too few.
-func (p *past) extrapolate(f *fold, features []int) []float64 {
-	m := len(p.values) - 1
-	if m < pastSweeps {
-		return nil
-	}
-	gram, ones := make([]float64, m*m), slices.Repeat([]float64{1}, m)
-	changes := make([][]float64, m)
-	for k := range m {
-		changes[k] = make([]float64, len(p.list))
-		floats.SubTo(changes[k], p.values[k+1], p.values[k])
-		for l := range k + 1 {
-			gram[l*m+k] = floats.Dot(changes[k], changes[l])
-		}
-	}
-	trace := 0.0
-	for k := range m {
-		trace += gram[k*m+k]
-	}
-	for k := range m {
-		gram[k*m+k] += 1e-10 * trace
-	}
-	factorise(m, gram, slight).solve(ones)
-	floats.Scale(1/floats.Sum(ones), ones)
-	to := make([]float64, len(p.list))
-	for k, c := range ones {
-		floats.AddScaled(to, c, p.values[k+1])
-	}
-	step := make([]float64, len(features))
-	at := 0
-	for a, j := range features {
-		for p.list[at] != j {
-			at++
-		}
-		step[a] = to[at] - f.b[j]
-	}
-	p.values = p.values[:0]
-	return step
 }
 
 // atBound says that the coefficient of a feature is at a bound.

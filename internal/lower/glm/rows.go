@@ -28,7 +28,7 @@ type rows struct {
 func newRows(ctx context.Context, d *Data) *rows {
 	g := &rows{d: d, x: d.columns(), squares: make([][]float64, len(d.folds))}
 	d.parts = make([]*part, len(d.folds))
-	if size := float64(g.x.Stored()); len(d.folds) == 1 && d.p <= mostLocal && size*size/float64(d.n) <= fewProducts {
+	if size := float64(g.x.Stored()); len(d.folds) == 1 && d.p <= mostWhole && size*size/float64(d.n) <= fewProducts {
 		g.whole = sync.OnceValue(func() []float64 {
 			all := make([]float64, d.p*d.p)
 			for i, row := range g.sums(indices.Range(0, d.p), d.parts[0].rows) {
@@ -129,71 +129,8 @@ func (g *rows) begin(f *fold) {
 	f.work = g.look(f)
 }
 
-// mostLocal bounds the features that are worked with by their products. Of more than there are rows, residuals are shorter.
-const mostLocal = 2000
-
-// fewProducts is the number of multiplications up to which the products of all features of a single fit are made, for all that start from one another.
-const fewProducts = 2e8
-
-// sweeps are as many as cost what a Newton step does on sparse columns.
-func (g *rows) sweeps(active []int) int {
-	if g.x.Dense() || !g.d.single {
-		return 0
-	}
-	order, entries := 0, 1
-	for _, u := range active {
-		for _, j := range g.d.units[u] {
-			order, entries = order+1, entries+g.x.Len(j)
-		}
-	}
-	return int(float64(order*g.d.q) * float64(order*g.d.q) * float64(order) / float64(6*entries))
-}
-
-// focus implements products.
-func (g *rows) focus(f *fold, units []int) {
-	var features, more []int
-	for _, u := range units {
-		features = append(features, g.d.units[u]...)
-	}
-	most := min(mostLocal, 4*(g.d.n-len(f.part.val)))
-	if len(features) > most || !g.d.single && (!g.x.Dense() || len(features) > len(units)) { // each fold would have products of its own, for few steps
-		return
-	}
-	if l := f.local; l != nil { // with those that it has already
-		for _, j := range features {
-			if i := l.place[j]; i >= len(l.features) || l.features[i] != j {
-				more = append(more, j)
-			}
-		}
-		if all := len(l.features) + len(more); all <= most && all <= 2*len(features)+mostLocal/20 {
-			features = slices.Concat(l.features, more)
-		}
-	}
-	l := g.d.localise(f, features, func(l *local, known int) { g.fill(f, l, known) })
-	for _, j := range features {
-		for k := range l.q {
-			l.r = append(l.r, f.residue.at(j, k))
-		}
-	}
-}
-
-// blur implements products.
-func (g *rows) blur(f *fold) {
-	l := f.local
-	if l == nil || f.work != work(l) {
-		return
-	}
-	f.work = f.residue
-	for i, j := range l.features {
-		step := f.step
-		for k := range l.q {
-			step[k] = f.b[j*l.q+k] - l.b[i*l.q+k]
-		}
-		if nonzero(step) {
-			f.residue.move(j, step)
-		}
-	}
-}
+// mostWhole bounds the features and fewProducts the number of multiplications up to which the products of all features of a single fit are made, for all that start from one another.
+const mostWhole, fewProducts = 2000, 2e8
 
 // look makes the residuals of a fold of its coefficients.
 func (g *rows) look(f *fold) *residue {
@@ -394,23 +331,6 @@ func pick(h []float64, p int, features []int) [][]float64 {
 		}
 	}
 	return out
-}
-
-// fill completes the products of a working set.
-func (g *rows) fill(f *fold, l *local, known int) {
-	if g.whole != nil {
-		l.take(g.whole(), known)
-		return
-	}
-	n := len(l.features)
-	products := g.x.Products(context.Background(), l.features[known:], l.features, f.part.rows, 1)
-	for a, j := range l.features[known:] {
-		to := l.column(known + a)
-		for b, i := range l.features {
-			to[b] = g.centred(f.index, products[a*n+b], i, j)
-			l.h[b*l.lda+known+a] = to[b]
-		}
-	}
 }
 
 // gradients implements products, with one pass over the columns for all folds.

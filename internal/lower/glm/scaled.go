@@ -234,10 +234,6 @@ func (s *scaled) times(features []int, step, out []float64) {
 	}
 }
 
-// focus and blur implement products.
-func (*scaled) focus(*fold, []int) {}
-func (*scaled) blur(*fold)         {}
-
 // block implements products.
 func (s *scaled) block(_ *fold, features []int) [][]float64 {
 	n, c := len(features), s.columns

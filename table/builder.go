@@ -13,8 +13,8 @@ import (
 )
 
 // Builder makes a table of cells whose types are known, as files have them that are not text. Rows come one by one, [Builder.Row], or in batches,
-// [Builder.More], and then their cells, which are missing where none is set. Once the budget of memory is used up, cells are passed over, and Row, More and Table return
-// the error.
+// [Builder.More], and then their cells, which are missing where none is set. What is wrong panics, as [Format].Read does: where the budget of memory is used up, for
+// example.
 type Builder struct {
 	table   *Table
 	batch   []float64 // the cells of the batch, row by row
@@ -22,7 +22,6 @@ type Builder struct {
 	columns []buildColumn
 	budget  int64
 	used    int64
-	err     error
 
 	line     int    // of the row that [Builder.More] added last
 	verbatim []bool // columns whose texts stay as they are; nil for none
@@ -31,16 +30,9 @@ type Builder struct {
 
 // buildColumn is what a column needs while it grows.
 type buildColumn struct {
-	cells  map[string]float64 // of texts
-	times  map[time.Time]float64
-	stamps []stamp
-	clock  bool // some time is not midnight
-}
-
-// stamp is a time with its place in the dictionary.
-type stamp struct {
-	at   time.Time
-	code uint32
+	cells map[string]float64 // of texts
+	times map[time.Time]float64
+	clock bool // some time is not midnight
 }
 
 const (
@@ -54,12 +46,12 @@ const (
 
 // NewBuilder starts a table with the name of its file in messages and the names of its columns; with numbered, the file has none, and Wanted.Targets 3 counts columns.
 // Line is where the names stand, 0 for nowhere.
-func NewBuilder(file string, names []string, line int, numbered bool) (*Builder, error) {
+func NewBuilder(file string, names []string, line int, numbered bool) *Builder {
 	if len(names) == 0 {
-		return nil, &textfile.Error{File: file, Reason: "has no columns"}
+		panic(&textfile.Error{File: file, Reason: "has no columns"})
 	}
 	if len(names) > mostBuilt {
-		return nil, &textfile.Error{File: file, Reason: fmt.Sprintf("has %d columns, expected at most %d", len(names), mostBuilt)}
+		panic(&textfile.Error{File: file, Reason: fmt.Sprintf("has %d columns, expected at most %d", len(names), mostBuilt)})
 	}
 	b := &Builder{table: &Table{name: file, header: line, dialect: Dialect{Decimal: '.', Header: !numbered}}, columns: make([]buildColumn, len(names)), budget: memory.Default()}
 	for _, name := range names {
@@ -69,7 +61,7 @@ func NewBuilder(file string, names []string, line int, numbered bool) (*Builder,
 	if !numbered {
 		b.table.nameColumns()
 	}
-	return b, b.err
+	return b
 }
 
 // Heed takes what the options say of cells: which columns keep their texts as they are, NA for example, and what stands for a missing value in the others.
@@ -81,19 +73,16 @@ func (b *Builder) Heed(o Options) {
 const mostRows = 1<<31 - 1
 
 // Row adds a row that stands on a line of the file, and is row i of the batch.
-func (b *Builder) Row(line int) (i int, err error) {
+func (b *Builder) Row(line int) (i int) {
 	width := len(b.columns)
 	if len(b.lines) >= b.size() {
 		b.settle()
-	}
-	if b.err != nil {
-		return 0, b.err
 	}
 	b.lines = append(b.lines, int32(line))
 	for range width {
 		b.batch = append(b.batch, missingCell)
 	}
-	return len(b.lines) - 1, nil
+	return len(b.lines) - 1
 }
 
 // size is how many rows a batch has.
@@ -101,25 +90,20 @@ func (b *Builder) size() int { return max(1, min(batchRows, batchCells/len(b.col
 
 // More adds n rows, on lines that follow each other from 1, in batches: put sets the cells of as many rows, from row 0 of the
 // batch on, of which the first is row from of the n.
-func (b *Builder) More(n int, put func(from, rows int) error) error {
+func (b *Builder) More(n int, put func(from, rows int)) {
 	if n < 0 || n > mostRows-b.line {
-		return fmt.Errorf("a part of it has %d rows", n)
+		panic(fmt.Errorf("a part of it has %d rows", n))
 	}
 	for from := 0; from < n; {
 		b.settle()
 		rows := min(b.size(), n-from)
 		for range rows {
 			b.line++
-			if _, err := b.Row(b.line); err != nil {
-				return err
-			}
+			b.Row(b.line)
 		}
-		if err := put(from, rows); err != nil {
-			return err
-		}
+		put(from, rows)
 		from += rows
 	}
-	return nil
 }
 
 // Number sets a cell of row i of the batch; NaN is missing.
@@ -212,9 +196,7 @@ func (b *Builder) Text(i, j int, text string) {
 	c := &b.columns[j]
 	cell, known := c.cells[text]
 	if !known {
-		if cell = b.newText(j, text); b.err != nil {
-			return
-		}
+		cell = b.newText(j, text)
 	}
 	b.batch[i*len(b.columns)+j] = cell
 }
@@ -273,7 +255,6 @@ func (b *Builder) Time(i, j int, at time.Time) {
 				c.times = map[time.Time]float64{}
 			}
 			c.times[at] = cell
-			c.stamps = append(c.stamps, stamp{at, code})
 			b.take(codeBytes)
 		}
 		c.clock = c.clock || at.Hour()+at.Minute()+at.Second()+at.Nanosecond() > 0
@@ -284,19 +265,14 @@ func (b *Builder) Time(i, j int, at time.Time) {
 // Tell adds to what the user should know of the file.
 func (b *Builder) Tell(f Finding) { b.table.findings = append(b.table.findings, f) }
 
-// Take counts bytes that the reader of the file keeps beside those of the table, or gives back where they are negative. The error is that they do not fit.
-func (b *Builder) Take(n int64) error {
-	b.used += n
-	b.take(0)
-	return b.err
-}
-
-// take counts bytes.
-func (b *Builder) take(n int) {
-	if b.used += int64(n); b.used > b.budget && b.err == nil {
-		b.err = TooLarge(b.table.name, "")
+// Take counts bytes that the reader of the file keeps beside those of the table, or gives back where they are negative.
+func (b *Builder) Take(n int64) {
+	if b.used += n; b.used > b.budget {
+		panic(TooLarge(b.table.name, ""))
 	}
 }
+
+func (b *Builder) take(n int) { b.Take(int64(n)) }
 
 // TooLarge is the error about a file of which something, or with an empty name all, does not fit into the budget of memory.
 func TooLarge(file, what string) error {
@@ -306,7 +282,7 @@ func TooLarge(file, what string) error {
 
 // settle keeps the rows of the batch.
 func (b *Builder) settle() {
-	if len(b.lines) == 0 || b.err != nil {
+	if len(b.lines) == 0 {
 		return
 	}
 	b.missing.clear(b.batch, b.verbatim, len(b.columns))
@@ -315,22 +291,20 @@ func (b *Builder) settle() {
 }
 
 // Table ends the table.
-func (b *Builder) Table() (*Table, error) {
+func (b *Builder) Table() *Table {
 	b.settle()
 	t := b.table
-	switch {
-	case b.err != nil:
-		return nil, b.err
-	case t.rows == 0:
-		return nil, &textfile.Error{File: t.name, Reason: "has column names and no rows, expected at least one row of data"}
+	if t.rows == 0 {
+		panic(&textfile.Error{File: t.name, Reason: "has column names and no rows, expected at least one row of data"})
 	}
 	for j := range b.columns {
 		if c := &b.columns[j]; !c.clock {
-			for _, s := range c.stamps {
-				t.columns[j].texts[s.code] = s.at.Format(time.DateOnly)
+			for at, cell := range c.times {
+				code, _ := textCode(cell)
+				t.columns[j].texts[code] = at.Format(time.DateOnly)
 			}
 		}
 	}
 	t.count()
-	return t, nil
+	return t
 }

@@ -18,8 +18,16 @@ type Format struct {
 	Sheets bool
 	// Is says whether bytes are such a file; it reads few of them.
 	Is func(r io.ReaderAt, size int64) bool
-	// Read reads a file. It may panic on one that is damaged.
-	Read func(file string, r io.ReaderAt, size int64, o Options) (*Table, error)
+	// Read reads a file. What is wrong panics: with a [*formats.Error], which is told as it is, or with another error or one
+	// of the runtime, which is told as damage.
+	Read func(file string, r io.ReaderAt, size int64, o Options) *Table
+}
+
+// Check panics where there is an error, see [Format].Read.
+func Check(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
 
 // readFormat reads a file of a format that is not text, or returns nil for other files.
@@ -41,12 +49,16 @@ func (in *input) readFormat(o Options) (t *Table, err error) {
 	}
 	f := o.Formats[k]
 	defer func() {
-		switch panicked := recover().(type) {
+		switch wrong := recover().(type) {
 		case nil:
+		case *textfile.Error:
+			err = wrong
 		case runtime.Error: // an index, in the words of a programmer
-			t, err = nil, in.damaged(f.Name, errors.New("its parts contradict each other"))
+			err = in.damaged(f.Name, errors.New("its parts contradict each other"))
+		case error:
+			err = in.damaged(f.Name, wrong)
 		default:
-			t, err = nil, in.damaged(f.Name, fmt.Errorf("%v", panicked))
+			err = in.damaged(f.Name, fmt.Errorf("%v", wrong))
 		}
 	}()
 	if !f.Sheets {
@@ -54,15 +66,7 @@ func (in *input) readFormat(o Options) (t *Table, err error) {
 			return nil, err
 		}
 	}
-	if t, err = f.Read(in.name, r, size, o); err == nil {
-		return t, nil
-	}
-	var known *textfile.Error
-	var several *Errors
-	if !errors.As(err, &known) && !errors.As(err, &several) {
-		err = in.damaged(f.Name, err)
-	}
-	return nil, err
+	return f.Read(in.name, r, size, o), nil
 }
 
 // Begins says that a file begins so.

@@ -29,48 +29,36 @@ func (a *array) set(b *table.Builder, i, j, k int) {
 var errLengths = errors.New("the texts of a column do not stand one after the other")
 
 // array reads a column.
-func (b *batch) array(f *field) (*array, error) {
-	node, err := b.next()
-	if err != nil {
-		return nil, err
-	}
+func (b *batch) array(f *field) *array {
+	node := b.next()
 	a := &array{n: size(node.rows, math.MaxInt32)}
 	if f.index == nil && f.kind == kindNull {
-		return a, nil
+		return a
 	}
 	count := f.buffers()
 	if f.index != nil {
 		count = 2
 	}
-	spans, err := b.take(count)
-	if err != nil {
-		return nil, err
-	}
+	spans := b.take(count)
 	if node.missing != 0 && spans[0].size > 0 {
-		if a.valid, err = b.read(spans[0], (a.n+7)/8); err != nil {
-			return nil, err
-		}
+		a.valid = b.read(spans[0], (a.n+7)/8)
 	}
 	switch {
 	case f.index != nil:
-		err = b.coded(a, f, spans[1])
+		b.coded(a, f, spans[1])
 	case f.kind == kindText || f.kind == kindLargeText:
-		err = b.texts(a, f.kind == kindLargeText, spans[1], spans[2])
+		b.texts(a, f.kind == kindLargeText, spans[1], spans[2])
 	case f.kind == kindTextView:
-		err = b.textViews(a, spans[1])
+		b.textViews(a, spans[1])
 	default:
-		err = b.numbers(a, f, spans[1])
+		b.numbers(a, f, spans[1])
 	}
-	return a, err
+	return a
 }
 
 // coded are places in a dictionary.
-func (b *batch) coded(a *array, f *field, s span) error {
-	data, err := b.read(s, a.n*f.index.bits/8)
-	if err != nil {
-		return err
-	}
-	at := integers(data, f.index)
+func (b *batch) coded(a *array, f *field, s span) {
+	at := integers(b.read(s, a.n*f.index.bits/8), f.index)
 	parts := b.f.dictionaries[f.id]
 	a.put = func(out *table.Builder, i, j, k int) {
 		n := at(k)
@@ -83,26 +71,18 @@ func (b *batch) coded(a *array, f *field, s span) error {
 		}
 		panic(errOutside)
 	}
-	return nil
 }
 
 // texts stand one after the other, with a list of where each begins.
-func (b *batch) texts(a *array, large bool, where, data span) error {
+func (b *batch) texts(a *array, large bool, where, data span) {
 	width := 4
 	if large {
 		width = 8
 	}
 	if a.n == 0 {
-		return nil
+		return
 	}
-	starts, err := b.read(where, (a.n+1)*width)
-	if err != nil {
-		return err
-	}
-	text, err := b.read(data, 0)
-	if err != nil {
-		return err
-	}
+	starts, text := b.read(where, (a.n+1)*width), b.read(data, 0)
 	start := func(k int) int64 {
 		if large {
 			return int64(binary.LittleEndian.Uint64(starts[8*k:]))
@@ -112,29 +92,19 @@ func (b *batch) texts(a *array, large bool, where, data span) error {
 	for k, last := 0, int64(0); k <= a.n; k++ {
 		v := start(k)
 		if v < last || v > int64(len(text)) {
-			return errLengths
+			panic(errLengths)
 		}
 		last = v
 	}
 	a.put = func(out *table.Builder, i, j, k int) { out.Text(i, j, string(text[start(k):start(k+1)])) }
-	return nil
 }
 
 // textViews are 16 bytes for each text: how long it is, and itself, or the number of a buffer and where it begins there.
-func (b *batch) textViews(a *array, where span) error {
-	spans, err := b.extra()
-	if err != nil {
-		return err
-	}
-	views, err := b.read(where, 16*a.n)
-	if err != nil {
-		return err
-	}
+func (b *batch) textViews(a *array, where span) {
+	spans, views := b.extra(), b.read(where, 16*a.n)
 	texts := make([][]byte, len(spans))
 	for k, s := range spans {
-		if texts[k], err = b.read(s, 0); err != nil {
-			return err
-		}
+		texts[k] = b.read(s, 0)
 	}
 	const short = 12
 	a.put = func(out *table.Builder, i, j, k int) {
@@ -147,7 +117,6 @@ func (b *batch) textViews(a *array, where span) error {
 		from := int(int32(binary.LittleEndian.Uint32(view[12:])))
 		out.Text(i, j, string(texts[int32(binary.LittleEndian.Uint32(view[8:]))][from:from+n]))
 	}
-	return nil
 }
 
 // integers reads those of a column.
@@ -170,15 +139,12 @@ func integers(data []byte, f *field) func(k int) int64 {
 }
 
 // numbers are all kinds of cells of one size.
-func (b *batch) numbers(a *array, f *field, s span) error {
+func (b *batch) numbers(a *array, f *field, s span) {
 	bits := f.bits
 	if f.kind == kindBool {
 		bits = 1
 	}
-	data, err := b.read(s, (a.n*bits+7)/8)
-	if err != nil {
-		return err
-	}
+	data := b.read(s, (a.n*bits+7)/8)
 	whole := integers(data, &field{bits: f.bits, signed: f.signed || f.kind == kindDate})
 	switch {
 	case f.kind == kindBool:
@@ -211,5 +177,4 @@ func (b *batch) numbers(a *array, f *field, s span) error {
 	default:
 		a.put = func(out *table.Builder, i, j, k int) { out.Moment(i, j, whole(k), f.second) }
 	}
-	return nil
 }

@@ -44,76 +44,64 @@ type file struct {
 
 func (f *file) tooLarge() error { return table.TooLarge(f.name, "a column of it") }
 
-func read(name string, r io.ReaderAt, size int64, o table.Options) (*table.Table, error) {
+func read(name string, r io.ReaderAt, size int64, o table.Options) *table.Table {
 	f := &file{name: name, options: o, r: r, end: size, budget: memory.Default(), dictionaries: map[int64][]*array{}, sizes: map[int64]int64{}}
 	from := int64(0)
 	switch {
 	case table.Begins(r, magic): // a stream, and a footer that says where its parts are
-		var err error
-		if f.end, err = footer(r, size); err != nil {
-			return nil, err
-		}
-		from = 8
+		f.end, from = footer(r, size), 8
 	case table.Begins(r, first):
-		return nil, &textfile.Error{File: name, Reason: "is a Feather file of version 1, which is not read; write it as one of version 2: pandas.read_feather(FILE).to_feather(NEW), or arrow::write_feather(arrow::read_feather(FILE), NEW) in R"}
+		panic(&textfile.Error{File: name, Reason: "is a Feather file of version 1, which is not read; write it as one of version 2: pandas.read_feather(FILE).to_feather(NEW), or arrow::write_feather(arrow::read_feather(FILE), NEW) in R"})
 	}
-	if err := f.read(from); err != nil {
-		return nil, err
-	}
+	f.read(from)
 	return f.builder.Table()
 }
 
 // footer is where that of a file begins.
-func footer(r io.ReaderAt, size int64) (int64, error) {
+func footer(r io.ReaderAt, size int64) int64 {
 	const ends = 4 + int64(len(magic)) // its length and the mark
 	var end [ends]byte
 	if size < 2*ends {
-		return 0, io.ErrUnexpectedEOF
+		panic(io.ErrUnexpectedEOF)
 	}
-	if _, err := r.ReadAt(end[:], size-ends); err != nil && err != io.EOF {
-		return 0, err
+	if _, err := r.ReadAt(end[:], size-ends); err != io.EOF {
+		table.Check(err)
 	}
 	n := int64(binary.LittleEndian.Uint32(end[:]))
 	if string(end[4:]) != magic || n > size-2*ends {
-		return 0, errors.New("it does not end as such files do, is it complete?")
+		panic(errors.New("it does not end as such files do, is it complete?"))
 	}
-	return size - ends - n, nil
+	return size - ends - n
 }
 
 // read reads the messages one after the other: the schema, and dictionaries and rows as they come.
-func (f *file) read(at int64) error {
+func (f *file) read(at int64) {
 	var columns []field
 	for {
-		m, err := f.next(at)
+		m := f.next(at)
 		switch {
-		case err != nil:
-			return err
 		case m == nil && columns == nil:
-			return io.ErrUnexpectedEOF
+			panic(io.ErrUnexpectedEOF)
 		case m == nil:
-			return nil
+			return
 		case columns == nil && m.kind == schemaMessage:
-			if columns, err = schema(m.head, f.budget); err == nil {
-				err = f.begin(columns)
-			}
+			columns = schema(m.head, f.budget)
+			f.begin(columns)
 		case columns == nil || m.kind == schemaMessage:
-			err = errors.New("it does not have one description of its columns")
+			panic(errors.New("it does not have one description of its columns"))
 		case m.kind == dictionaryMessage:
-			err = f.readDictionary(m, columns)
+			f.readDictionary(m, columns)
 		case m.kind == batchMessage:
-			err = f.readBatch(m, columns)
+			f.readBatch(m, columns)
 		default:
-			err = errors.New("a part of it holds no rows")
-		}
-		if err != nil {
-			return err
+			panic(errors.New("a part of it holds no rows"))
 		}
 		at = m.body + m.size // which is larger, and within the file
 	}
 }
 
 // begin begins the table of columns.
-func (f *file) begin(columns []field) (err error) {
+func (f *file) begin(columns []field) {
 	var names, other []string
 	filled := false // a column has cells, so that rows are no more than the file has room for
 	for k := range columns {
@@ -126,16 +114,11 @@ func (f *file) begin(columns []field) (err error) {
 		filled = filled || c.kind != kindNull
 	}
 	if !filled {
-		return &textfile.Error{File: f.name, Reason: "has no column of numbers, texts, truth values or dates"}
+		panic(&textfile.Error{File: f.name, Reason: "has no column of numbers, texts, truth values or dates"})
 	}
-	if f.builder, err = table.NewBuilder(f.name, names, 0, false); err != nil {
-		return err
-	}
+	f.builder = table.NewBuilder(f.name, names, 0, false)
 	f.builder.Heed(f.options)
-	if len(other) > 0 {
-		f.builder.LeftOut(other)
-	}
-	return nil
+	f.builder.LeftOut(other)
 }
 
 // owners are the columns that have dictionaries, by their ids, those of children among them.
@@ -149,69 +132,48 @@ func owners(columns []field, to map[int64]*field) {
 }
 
 // readDictionary reads that of a column of the table; one that has the id of one before takes its place, or is added to it.
-func (f *file) readDictionary(m *message, columns []field) error {
+func (f *file) readDictionary(m *message, columns []field) {
 	of := map[int64]*field{}
 	owners(columns, of)
 	id := m.head.long(0)
 	owner := of[id]
 	if owner == nil || !owner.readable() {
-		return nil
+		return
 	}
-	b, err := f.open(m, m.head.object(1))
-	if err != nil {
-		return err
-	}
+	b := f.open(m, m.head.object(1))
 	values := *owner
 	values.index = nil
-	a, err := b.array(&values)
-	if err != nil {
-		return err
-	}
+	a := b.array(&values)
 	if m.head.byte(2, 0) == 0 {
-		if err := f.builder.Take(-f.sizes[id]); err != nil {
-			return err
-		}
+		f.builder.Take(-f.sizes[id])
 		f.dictionaries[id], f.sizes[id] = nil, 0
 	}
 	f.sizes[id] += b.held
 	f.dictionaries[id] = append(f.dictionaries[id], a)
-	return nil
 }
 
 // readBatch reads rows.
-func (f *file) readBatch(m *message, columns []field) error {
-	b, err := f.open(m, m.head)
-	if err != nil {
-		return err
-	}
+func (f *file) readBatch(m *message, columns []field) {
+	b := f.open(m, m.head)
 	var arrays []*array
 	for k := range columns {
 		c := &columns[k]
 		if !c.readable() {
-			if err := b.skip(c); err != nil {
-				return err
-			}
+			b.skip(c)
 			continue
 		}
-		a, err := b.array(c)
-		if err != nil {
-			return err
-		}
+		a := b.array(c)
 		if a.n != b.rows {
-			return errParts
+			panic(errParts)
 		}
 		arrays = append(arrays, a)
 	}
-	err = f.builder.More(b.rows, func(from, rows int) error {
+	f.builder.More(b.rows, func(from, rows int) {
 		for j, a := range arrays {
 			for i := range rows {
 				a.set(f.builder, i, j, from+i)
 			}
 		}
-		return nil
 	})
-	if err != nil {
-		return err
-	}
-	return b.hold(-b.held)
+	b.hold(-b.held)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pierrec/lz4/v4"
 
+	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/table/internal/unpack"
 )
 
@@ -32,17 +33,17 @@ const (
 const continues = 1<<32 - 1
 
 // next reads the head of the message that begins at a place, nil at the end of the stream, which may have no mark.
-func (f *file) next(at int64) (*message, error) {
+func (f *file) next(at int64) *message {
 	const most = 1 << 30
 	var first [8]byte
 	if at >= f.end {
-		return nil, nil
+		return nil
 	}
 	switch k, err := f.r.ReadAt(first[:min(8, f.end-at)], at); {
 	case err != nil && err != io.EOF:
-		return nil, err
+		panic(err)
 	case k < 4:
-		return nil, io.ErrUnexpectedEOF
+		panic(io.ErrUnexpectedEOF)
 	}
 	n, prefix := int64(binary.LittleEndian.Uint32(first[:])), int64(4)
 	if n == continues {
@@ -50,22 +51,22 @@ func (f *file) next(at int64) (*message, error) {
 	}
 	switch {
 	case n == 0:
-		return nil, nil
+		return nil
 	case n > most || at > f.end-prefix-n:
-		return nil, io.ErrUnexpectedEOF
+		panic(io.ErrUnexpectedEOF)
 	case n > f.budget:
-		return nil, f.tooLarge()
+		panic(f.tooLarge())
 	}
 	head := make([]byte, n)
-	if _, err := f.r.ReadAt(head, at+prefix); err != nil && err != io.EOF {
-		return nil, err
+	if _, err := f.r.ReadAt(head, at+prefix); err != io.EOF {
+		table.Check(err)
 	}
 	o := root(head)
 	m := &message{head: o.object(2), kind: o.byte(1, 0), body: at + prefix + n, size: o.long(3)}
 	if m.size < 0 || m.size > f.end-m.body {
-		return nil, errSize
+		panic(errSize)
 	}
-	return m, nil
+	return m
 }
 
 // batch is a part of the rows, or of a dictionary, whose buffers are taken one after the other.
@@ -94,7 +95,7 @@ const (
 )
 
 // open reads the head of a batch.
-func (f *file) open(m *message, o object) (*batch, error) {
+func (f *file) open(m *message, o object) *batch {
 	b := &batch{f: f, m: m, rows: size(o.long(0), math.MaxInt32)}
 	from, n := o.list(1, 16)
 	for i := range n {
@@ -107,42 +108,42 @@ func (f *file) open(m *message, o object) (*batch, error) {
 	if c := o.object(3); c.data != nil {
 		b.compress, b.codec = true, int(c.byte(0, 0))
 		if b.codec != codecLZ4 && b.codec != codecZstd || c.byte(1, 0) != 0 {
-			return nil, fmt.Errorf("it is compressed in a way, %d, that is not known", b.codec)
+			panic(fmt.Errorf("it is compressed in a way, %d, that is not known", b.codec))
 		}
 	}
 	from, n = o.list(4, 8)
 	for i := range n {
 		b.views = append(b.views, o.longAt(from+8*i))
 	}
-	return b, nil
+	return b
 }
 
 var errParts = errors.New("a part of the rows lacks some of a column")
 
 // next is the next node.
-func (b *batch) next() (node, error) {
+func (b *batch) next() node {
 	if len(b.nodes) == 0 {
-		return node{}, errParts
+		panic(errParts)
 	}
 	n := b.nodes[0]
 	b.nodes = b.nodes[1:]
-	return n, nil
+	return n
 }
 
 // take are the next buffers, as they stand in the file.
-func (b *batch) take(n int) ([]span, error) {
+func (b *batch) take(n int) []span {
 	if n > len(b.buffers) {
-		return nil, errParts
+		panic(errParts)
 	}
 	list := b.buffers[:n]
 	b.buffers = b.buffers[n:]
-	return list, nil
+	return list
 }
 
 // extra are the further buffers of a column of views.
-func (b *batch) extra() ([]span, error) {
+func (b *batch) extra() []span {
 	if len(b.views) == 0 {
-		return nil, errParts
+		panic(errParts)
 	}
 	n := size(b.views[0], int64(len(b.buffers)))
 	b.views = b.views[1:]
@@ -150,82 +151,63 @@ func (b *batch) extra() ([]span, error) {
 }
 
 // skip passes over a column with its children.
-func (b *batch) skip(f *field) error {
-	if _, err := b.next(); err != nil {
-		return err
-	}
-	n := f.buffers()
+func (b *batch) skip(f *field) {
+	b.next()
 	if f.index != nil {
-		n = 2
+		b.take(2)
+		return
 	}
-	if _, err := b.take(n); err != nil {
-		return err
-	}
-	if f.index != nil {
-		return nil
-	}
+	b.take(f.buffers())
 	if f.kind == kindBytesView || f.kind == kindTextView {
-		if _, err := b.extra(); err != nil {
-			return err
-		}
+		b.extra()
 	}
 	for k := range f.children {
-		if err := b.skip(&f.children[k]); err != nil {
-			return err
-		}
+		b.skip(&f.children[k])
 	}
-	return nil
 }
 
 // read reads a buffer, of at least so many bytes, and undoes its compression.
-func (b *batch) read(s span, least int) ([]byte, error) {
+func (b *batch) read(s span, least int) []byte {
 	if s.from < 0 || s.size < 0 || s.from > b.m.size-s.size {
-		return nil, errSize
+		panic(errSize)
 	}
-	if err := b.hold(s.size); err != nil {
-		return nil, err
-	}
+	b.hold(s.size)
 	data := make([]byte, s.size)
-	if _, err := b.f.r.ReadAt(data, b.m.body+s.from); err != nil && err != io.EOF {
-		return nil, err
+	if _, err := b.f.r.ReadAt(data, b.m.body+s.from); err != io.EOF {
+		table.Check(err)
 	}
 	if b.compress && len(data) > 0 {
-		var err error
-		if data, err = b.unpack(data); err != nil {
-			return nil, err
-		}
+		data = b.unpack(data)
 	}
 	if len(data) < least {
-		return nil, errParts
+		panic(errParts)
 	}
-	return data, nil
+	return data
 }
 
 // hold counts bytes that are about to be taken, or are given back.
-func (b *batch) hold(n int64) error {
+func (b *batch) hold(n int64) {
 	if n > b.f.budget {
-		return b.f.tooLarge()
+		panic(b.f.tooLarge())
 	}
 	b.held += n
-	return b.f.builder.Take(n)
+	b.f.builder.Take(n)
 }
 
 // unpack undoes the compression of a buffer, which begins with its size, or -1 where it is none. Room is made as data come, not for what the file says.
-func (b *batch) unpack(data []byte) ([]byte, error) {
+func (b *batch) unpack(data []byte) []byte {
 	if len(data) < 8 {
-		return nil, errParts
+		panic(errParts)
 	}
 	n := int64(binary.LittleEndian.Uint64(data))
 	packed := data[8:]
 	switch {
 	case n == -1:
-		return packed, nil
+		return packed
 	case n < 0:
-		return nil, errSize
+		panic(errSize)
 	}
-	if err := b.hold(n); err != nil {
-		return nil, err
-	}
+	b.hold(n)
 	var out []byte
 	var err error
 	if b.codec == codecZstd {
@@ -233,11 +215,10 @@ func (b *batch) unpack(data []byte) ([]byte, error) {
 	} else {
 		out, err = unpack.UpTo(lz4.NewReader(bytes.NewReader(packed)), n)
 	}
-	if err == nil && int64(len(out)) != n {
-		err = errors.New("a part of it has another size than it says")
+	table.Check(err)
+	if int64(len(out)) != n {
+		panic(errors.New("a part of it has another size than it says"))
 	}
-	if err != nil {
-		return nil, err
-	}
-	return out, b.hold(-int64(len(data)))
+	b.hold(-int64(len(data)))
+	return out
 }

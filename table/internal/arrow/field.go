@@ -64,9 +64,9 @@ type schemaReader struct {
 }
 
 // schema reads the columns within so many bytes.
-func schema(o object, budget int64) ([]field, error) {
+func schema(o object, budget int64) []field {
 	if o.data == nil || o.short(0, 0) != 0 {
-		return nil, errors.New("its numbers are not written in the order of bytes that is read, or it has no schema")
+		panic(errors.New("its numbers are not written in the order of bytes that is read, or it has no schema"))
 	}
 	const shared = 4 // columns may have their names in common
 	r := &schemaReader{int(min(mostFields, budget/fieldBytes)), shared * len(o.data)}
@@ -74,7 +74,7 @@ func schema(o object, budget int64) ([]field, error) {
 }
 
 // read reads list k of a table.
-func (r *schemaReader) read(parent object, k, depth int) (out []field, err error) {
+func (r *schemaReader) read(parent object, k, depth int) (out []field) {
 	from, n := parent.list(k, 4)
 	for i := range n {
 		o := object{parent.data, parent.follow(from + 4*i)}
@@ -82,7 +82,7 @@ func (r *schemaReader) read(parent object, k, depth int) (out []field, err error
 		r.fields--
 		r.names -= len(f.name)
 		if r.fields < 0 || r.names < 0 || depth > mostDepth {
-			return nil, errSchema
+			panic(errSchema)
 		}
 		f.typed(o.object(3))
 		if d := o.object(4); d.data != nil {
@@ -93,12 +93,10 @@ func (r *schemaReader) read(parent object, k, depth int) (out []field, err error
 			}
 			f.index = &index
 		}
-		if f.children, err = r.read(o, 5, depth+1); err != nil {
-			return nil, err
-		}
+		f.children = r.read(o, 5, depth+1)
 		out = append(out, f)
 	}
-	return out, nil
+	return out
 }
 
 // perSecond are the units of times.

@@ -18,7 +18,7 @@ const (
 )
 
 // decode finds how the values of a page are read. What is damaged is found when they are, and panics.
-func (c *cursor) decode(data []byte, encoding int64) error {
+func (c *cursor) decode(data []byte, encoding int64) {
 	var one [8]byte
 	switch encoding {
 	case plainValues:
@@ -35,20 +35,17 @@ func (c *cursor) decode(data []byte, encoding int64) error {
 			return one[:1]
 		}
 	case differencesPacked:
-		list, _, err := c.differences(data)
+		list, _ := c.differences(data)
 		c.next = func() []byte {
 			binary.LittleEndian.PutUint64(one[:], uint64(list[0]))
 			list = list[1:]
 			return one[:c.column.width]
 		}
-		return err
 	case differencesOfSizes:
-		return c.texts(data)
+		c.texts(data)
 	case differencesOfTexts: // how much a text shares with the one before, and the rest of it
-		shared, data, err := c.differences(data)
-		if err == nil {
-			err = c.texts(data)
-		}
+		shared, data := c.differences(data)
+		c.texts(data)
 		rest := c.next
 		var text []byte
 		c.next = func() []byte {
@@ -56,7 +53,6 @@ func (c *cursor) decode(data []byte, encoding int64) error {
 			shared = shared[1:]
 			return text
 		}
-		return err
 	case bytesSplit: // the first bytes of all values, then the second ones, and so on
 		width := c.column.width
 		n, k := len(data)/width, -1
@@ -69,9 +65,8 @@ func (c *cursor) decode(data []byte, encoding int64) error {
 			return value
 		}
 	default:
-		return fmt.Errorf("its values are written in a way, %d, that is not read", encoding)
+		panic(fmt.Errorf("its values are written in a way, %d, that is not read", encoding))
 	}
-	return nil
 }
 
 // plain are values that stand one after the other.
@@ -98,14 +93,13 @@ func plain(data []byte, c *column) func() []byte {
 }
 
 // texts are those of a page whose sizes stand before them.
-func (c *cursor) texts(data []byte) error {
-	sizes, data, err := c.differences(data)
+func (c *cursor) texts(data []byte) {
+	sizes, data := c.differences(data)
 	c.next = func() (v []byte) {
 		v, data = data[:sizes[0]], data[sizes[0]:]
 		sizes = sizes[1:]
 		return v
 	}
-	return err
 }
 
 // runs are numbers of so many bits, the same one several times, or groups of eight.
@@ -151,7 +145,7 @@ func (r *runs) next() uint64 {
 
 // differences are numbers whose differences stand in small blocks, of so many bits each (the encoding DELTA_BINARY_PACKED),
 // and what follows them.
-func (c *cursor) differences(data []byte) (list []int64, rest []byte, err error) {
+func (c *cursor) differences(data []byte) (list []int64, rest []byte) {
 	number := func() uint64 {
 		n, size := binary.Uvarint(data)
 		if size <= 0 {
@@ -163,13 +157,14 @@ func (c *cursor) differences(data []byte) (list []int64, rest []byte, err error)
 	const mostBlock = 1 << 16
 	block, blocks, n, v := number(), number(), number(), zigzag(number())
 	if n > uint64(c.values) || block > mostBlock || blocks > mostBlock {
-		return nil, nil, errPage
+		panic(errPage)
 	}
-	if err := c.hold(8 * int64(n)); err != nil || n == 0 {
-		return nil, data, err
-	}
-	if blocks == 0 || block < blocks || block%(8*blocks) != 0 {
-		return nil, nil, errPage
+	c.hold(8 * int64(n))
+	switch {
+	case n == 0:
+		return nil, data
+	case blocks == 0 || block < blocks || block%(8*blocks) != 0:
+		panic(errPage)
 	}
 	each, small := int(block/blocks), int(blocks)
 	list = append(make([]int64, 0, n), v)
@@ -182,7 +177,7 @@ func (c *cursor) differences(data []byte) (list []int64, rest []byte, err error)
 				break
 			}
 			if width > 64 {
-				return nil, nil, errPage
+				panic(errPage)
 			}
 			packed := data[:min(len(data), each*int(width)/8)] // the last one may be cut
 			data = data[len(packed):]
@@ -192,7 +187,7 @@ func (c *cursor) differences(data []byte) (list []int64, rest []byte, err error)
 			}
 		}
 	}
-	return list, data, nil
+	return list, data
 }
 
 // bitsAt are so many bits from a place on, the lowest first; those beyond the end are zero.

@@ -8,28 +8,29 @@ import (
 	"io"
 
 	"github.com/conetune/conetune/internal/memory"
+	"github.com/conetune/conetune/table"
 )
 
 // describe reads the end of a file, which says what it has (FileMetaData of parquet.thrift, whose numbers of fields stand
 // here).
-func describe(r io.ReaderAt, size int64) (*node, error) {
+func describe(r io.ReaderAt, size int64) *node {
 	const ends = 8 // the length and PAR1
 	var end [ends]byte
 	if size < ends+4 {
-		return nil, io.ErrUnexpectedEOF
+		panic(io.ErrUnexpectedEOF)
 	}
-	if _, err := r.ReadAt(end[:], size-ends); err != nil && err != io.EOF {
-		return nil, err
+	if _, err := r.ReadAt(end[:], size-ends); err != io.EOF {
+		table.Check(err)
 	}
 	if string(end[4:]) != magic {
-		return nil, errors.New("it does not end as such files do, is it complete?")
+		panic(errors.New("it does not end as such files do, is it complete?"))
 	}
 	n := int64(binary.LittleEndian.Uint32(end[:]))
 	if n > size-ends-4 {
-		return nil, fmt.Errorf("its description has %d bytes, the file %d", n, size)
+		panic(fmt.Errorf("its description has %d bytes, the file %d", n, size))
 	}
 	t := &thrift{r: bufio.NewReader(io.NewSectionReader(r, size-ends-n, n)), room: memory.Default() / 2}
-	return &node{parts: t.structure()}, nil
+	return &node{parts: t.structure()}
 }
 
 // The types of values.

@@ -31,12 +31,12 @@ type cursor struct {
 }
 
 // close gives back what was counted.
-func (c *cursor) close() error { return c.builder.Take(-c.held - c.kept) }
+func (c *cursor) close() { c.builder.Take(-c.held - c.kept) }
 
 // open begins with the first page of a column in a group of so many rows, whose chunks of columns are these.
-func (c *column) open(file string, r io.ReaderAt, size int64, b *table.Builder, rows int64, chunks []node) (*cursor, error) {
+func (c *column) open(file string, r io.ReaderAt, size int64, b *table.Builder, rows int64, chunks []node) *cursor {
 	if c.index >= len(chunks) {
-		return nil, errors.New("a part of it lacks a column")
+		panic(errors.New("a part of it lacks a column"))
 	}
 	part := chunks[c.index].at(3)
 	values, length, from := part.at(5).number, part.at(7).number, part.at(9).number
@@ -45,73 +45,64 @@ func (c *column) open(file string, r io.ReaderAt, size int64, b *table.Builder, 
 	}
 	switch {
 	case values != rows:
-		return nil, fmt.Errorf("a column has %d values in %d rows", values, rows)
+		panic(fmt.Errorf("a column has %d values in %d rows", values, rows))
 	case from < 0 || length < 0 || from > size-length:
-		return nil, errors.New("a column of it stands outside of the file")
+		panic(errors.New("a column of it stands outside of the file"))
 	}
 	text := bufio.NewReader(io.NewSectionReader(r, from, length))
-	return &cursor{file: file, builder: b, column: c, codec: part.at(4).number, text: text, size: length, left: values}, nil
+	return &cursor{file: file, builder: b, column: c, codec: part.at(4).number, text: text, size: length, left: values}
 }
 
 // value is the next one; false where it is missing. It is valid until the next call.
-func (c *cursor) value() (v []byte, there bool, err error) {
+func (c *cursor) value() (v []byte, there bool) {
 	for c.values == 0 {
 		if c.left == 0 {
-			return nil, false, errors.New("a column ends before its last row")
+			panic(errors.New("a column ends before its last row"))
 		}
-		if err := c.page(); err != nil {
-			return nil, false, err
-		}
+		c.page()
 	}
 	c.values--
 	if c.levels != nil && c.levels.next() == 0 {
-		return nil, false, nil
+		return nil, false
 	}
-	return c.next(), true, nil
+	return c.next(), true
 }
 
 // hold counts bytes that are about to be taken.
-func (c *cursor) hold(n int64) error {
+func (c *cursor) hold(n int64) {
 	if n > memory.Default() {
-		return table.TooLarge(c.file, "a page of it")
+		panic(table.TooLarge(c.file, "a page of it"))
 	}
 	c.held += n
-	return c.builder.Take(n)
+	c.builder.Take(n)
 }
 
 // page reads the next page.
-func (c *cursor) page() error {
-	if err := c.builder.Take(-c.held); err != nil {
-		return err
-	}
+func (c *cursor) page() {
+	c.builder.Take(-c.held)
 	c.held, c.levels, c.next = 0, nil, nil
 	head := node{parts: (&thrift{r: c.text, room: mostHead}).structure()}
 	size, packed := head.at(2).number, head.at(3).number
 	if packed < 0 || packed > c.size || size < 0 {
-		return fmt.Errorf("a page says that it has %d bytes", packed)
+		panic(fmt.Errorf("a page says that it has %d bytes", packed))
 	}
-	if err := c.hold(packed + size); err != nil {
-		return err
-	}
+	c.hold(packed + size)
 	data := make([]byte, packed)
 	if _, err := io.ReadFull(c.text, data); err != nil {
-		return io.ErrUnexpectedEOF
+		panic(io.ErrUnexpectedEOF)
 	}
 	if sum := head.at(4); sum.id > 0 && uint32(sum.number) != crc32.ChecksumIEEE(data) {
-		return errors.New("a page has another checksum than its header says")
+		panic(errors.New("a page has another checksum than its header says"))
 	}
 	const dataPage, dictionaryPage, secondPage = 0, 2, 3
-	var err error
 	switch head.at(1).number {
 	case dataPage:
-		if data, err = unpacked(c.codec, data, size); err != nil {
-			return err
-		}
+		data = unpacked(c.codec, data, size)
 		levels := 0
 		if c.column.optional {
 			levels, data = int(binary.LittleEndian.Uint32(data)), data[4:]
 		}
-		return c.begin(head.at(5, 1).number, data[:levels], data[levels:], head.at(5, 2).number)
+		c.begin(head.at(5, 1).number, data[:levels], data[levels:], head.at(5, 2).number)
 	case secondPage: // in the second version of the format: levels are not compressed
 		of := head.at(8)
 		levels := of.at(5).number
@@ -119,50 +110,42 @@ func (c *cursor) page() error {
 		data, size = data[lists:], size-lists
 		rest := data[levels:]
 		if of.at(7).number != no && len(rest) > 0 {
-			if rest, err = unpacked(c.codec, rest, size-levels); err != nil {
-				return err
-			}
+			rest = unpacked(c.codec, rest, size-levels)
 		}
-		return c.begin(of.at(1).number, data[:levels], rest, of.at(4).number)
+		c.begin(of.at(1).number, data[:levels], rest, of.at(4).number)
 	case dictionaryPage:
-		if data, err = unpacked(c.codec, data, size); err != nil {
-			return err
-		}
-		return c.dictionary(data, head.at(7, 1).number)
-	}
-	return nil // others are passed over
+		c.dictionary(unpacked(c.codec, data, size), head.at(7, 1).number)
+	} // others are passed over
 }
 
 // mostHead bounds what the head of a page takes, which may have texts.
 const mostHead = 16 << 20
 
 // begin begins with so many values of a page, some of which levels say are missing.
-func (c *cursor) begin(values int64, levels, data []byte, encoding int64) error {
+func (c *cursor) begin(values int64, levels, data []byte, encoding int64) {
 	if values < 0 || values > c.left {
-		return fmt.Errorf("a page says that it has %d values", values)
+		panic(fmt.Errorf("a page says that it has %d values", values))
 	}
 	if c.column.optional {
 		c.levels = &runs{data: levels, width: 1}
 	}
 	c.left -= values
 	c.values = values
-	return c.decode(data, encoding)
+	c.decode(data, encoding)
 }
 
 var errPage = errors.New("the values of a page are not as it says")
 
 // dictionary keeps the words of a page.
-func (c *cursor) dictionary(data []byte, n int64) error {
+func (c *cursor) dictionary(data []byte, n int64) {
 	if n < 0 || n > int64(len(data))/int64(c.column.width) {
-		return fmt.Errorf("a dictionary of %d bytes says that it has %d values", len(data), n)
+		panic(fmt.Errorf("a dictionary of %d bytes says that it has %d values", len(data), n))
 	}
 	width := c.column.width
 	c.words = func(k int) []byte { return data[k*width : (k+1)*width] }
 	if c.column.kind == byteArray {
 		const each = 24
-		if err := c.hold(each * n); err != nil {
-			return err
-		}
+		c.hold(each * n)
 		words, next := make([][]byte, n), plain(data, c.column)
 		for k := range words {
 			words[k] = next()
@@ -170,5 +153,4 @@ func (c *cursor) dictionary(data []byte, n int64) error {
 		c.words = func(k int) []byte { return words[k] }
 	}
 	c.held, c.kept = 0, c.kept+c.held
-	return nil
 }

@@ -61,70 +61,45 @@ func columnsOf(elements []node) (columns []column, names, other []string) {
 	return columns, names, other
 }
 
-func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table, error) {
-	d, err := describe(r, size)
-	if err != nil {
-		return nil, err
-	}
+func read(file string, r io.ReaderAt, size int64, o table.Options) *table.Table {
+	d := describe(r, size)
 	columns, names, other := columnsOf(d.at(2).parts)
 	if len(names) == 0 && len(other) > 0 {
-		return nil, &textfile.Error{File: file, Reason: "has no column of numbers, texts, truth values or dates"}
+		panic(&textfile.Error{File: file, Reason: "has no column of numbers, texts, truth values or dates"})
 	}
 	all := d.at(3).number
 	if all > math.MaxInt32 {
-		return nil, &textfile.Error{File: file, Reason: fmt.Sprintf("has %d rows, expected at most %d", all, math.MaxInt32)}
+		panic(&textfile.Error{File: file, Reason: fmt.Sprintf("has %d rows, expected at most %d", all, math.MaxInt32)})
 	}
-	b, err := table.NewBuilder(file, names, 0, false)
-	if err != nil {
-		return nil, err
-	}
+	b := table.NewBuilder(file, names, 0, false)
 	b.Heed(o)
-	if len(other) > 0 {
-		b.LeftOut(other)
-	}
+	b.LeftOut(other)
 	rows := int64(0)
 	for k := range d.at(4).parts {
 		group := &d.at(4).parts[k]
 		n := group.at(3).number
 		if rows += n; n < 0 || n > math.MaxInt32 {
-			return nil, fmt.Errorf("a part of it has %d rows", n)
+			panic(fmt.Errorf("a part of it has %d rows", n))
 		}
 		cursors := make([]*cursor, len(columns))
 		for j := range columns {
-			if cursors[j], err = columns[j].open(file, r, size, b, n, group.at(1).parts); err != nil {
-				return nil, err
-			}
+			cursors[j] = columns[j].open(file, r, size, b, n, group.at(1).parts)
 		}
-		if err := readGroup(b, int(n), cursors); err != nil {
-			return nil, err
+		b.More(int(n), func(_, rows int) {
+			for j, c := range cursors {
+				for i := range rows {
+					if v, there := c.value(); there {
+						c.column.put(b, i, j, v)
+					}
+				}
+			}
+		})
+		for _, c := range cursors {
+			c.close()
 		}
 	}
 	if rows != all {
-		return nil, fmt.Errorf("its parts have %d rows, but the file %d", rows, all)
+		panic(fmt.Errorf("its parts have %d rows, but the file %d", rows, all))
 	}
 	return b.Table()
-}
-
-// readGroup reads a group of rows.
-func readGroup(b *table.Builder, rows int, cursors []*cursor) error {
-	err := b.More(rows, func(_, rows int) error {
-		for j, c := range cursors {
-			for i := range rows {
-				v, there, err := c.value()
-				if err != nil {
-					return err
-				}
-				if there {
-					c.column.put(b, i, j, v)
-				}
-			}
-		}
-		return nil
-	})
-	for _, c := range cursors {
-		if err == nil {
-			err = c.close()
-		}
-	}
-	return err
 }

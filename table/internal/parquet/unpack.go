@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"github.com/pierrec/lz4/v4"
 
+	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/table/internal/unpack"
 )
 
@@ -22,45 +23,45 @@ const mostSnappy, mostLZ4 = 22, 255
 var codecs = [...]string{"UNCOMPRESSED", "SNAPPY", "GZIP", "LZO", "BROTLI", "LZ4", "ZSTD", "LZ4_RAW"}
 
 // unpacked undoes the compression of data that are n bytes without it, of which there is room in the budget.
-func unpacked(codec int64, data []byte, n int64) (out []byte, err error) {
+func unpacked(codec int64, data []byte, n int64) (out []byte) {
 	if n < 0 || codec < 0 || codec >= int64(len(codecs)) {
-		return nil, errPageSize
+		panic(errPageSize)
 	}
+	var err error
 	switch codecs[codec] {
 	case "UNCOMPRESSED":
-		return data, nil
+		return data
 	case "SNAPPY":
 		if k, err := snappy.DecodedLen(data); err != nil || int64(k) != n || n > mostSnappy*int64(len(data)) {
-			return nil, errPageSize
+			panic(errPageSize)
 		}
 		out, err = snappy.Decode(nil, data)
 	case "LZ4_RAW":
 		if n > mostLZ4*int64(len(data)+1) {
-			return nil, errPageSize
+			panic(errPageSize)
 		}
 		out = make([]byte, n)
-		var k int
-		if k, err = lz4.UncompressBlock(data, out); err != nil {
-			return nil, errors.New("the LZ4 data of a page are damaged")
+		k, damaged := lz4.UncompressBlock(data, out)
+		if damaged != nil {
+			panic(errors.New("the LZ4 data of a page are damaged"))
 		}
 		out = out[:k]
 	case "GZIP":
-		var z *gzip.Reader
-		if z, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
-			out, err = unpack.UpTo(z, n)
-		}
+		z, damaged := gzip.NewReader(bytes.NewReader(data))
+		table.Check(damaged)
+		out, err = unpack.UpTo(z, n)
 	case "BROTLI":
-		var z *brotli.Reader
-		if z, err = brotli.NewReader(bytes.NewReader(data), nil); err == nil {
-			out, err = unpack.UpTo(z, n)
-		}
+		z, damaged := brotli.NewReader(bytes.NewReader(data), nil)
+		table.Check(damaged)
+		out, err = unpack.UpTo(z, n)
 	case "ZSTD":
 		out, err = unpack.Zstd(data, n)
 	default:
-		return nil, fmt.Errorf("its pages are compressed by %s, which is not read", codecs[codec])
+		panic(fmt.Errorf("its pages are compressed by %s, which is not read", codecs[codec]))
 	}
-	if err == nil && int64(len(out)) != n {
-		err = errPageSize
+	table.Check(err)
+	if int64(len(out)) != n {
+		panic(errPageSize)
 	}
-	return out, err
+	return out
 }

@@ -58,27 +58,20 @@ type openCell struct {
 	reference string
 }
 
-func (s *sheetReader) read(p *parts) error {
+func (s *sheetReader) read(p *parts) {
 	var c *openCell // nil between cells
 	next := 0       // the column of a cell that does not say
-	for token, err := range p.tokens() {
-		if err != nil {
-			return err
-		}
+	for token := range p.tokens() {
 		switch e := token.(type) {
 		case xml.StartElement:
 			switch e.Name.Local {
 			case "dimension":
 				s.wide = widthOf(attribute(e, "ref"))
 			case "row":
-				if err := s.startRow(attribute(e, "r")); err != nil {
-					return err
-				}
+				s.startRow(attribute(e, "r"))
 				c, next = nil, 0
 			case "c":
-				if c, err = s.startCell(e, next); err != nil {
-					return err
-				}
+				c = s.startCell(e, next)
 				next = c.column + 1
 			default:
 				if c != nil {
@@ -86,67 +79,52 @@ func (s *sheetReader) read(p *parts) error {
 				}
 			}
 		case xml.EndElement:
-			done, err := s.endElement(e.Name.Local, c)
-			if done || err != nil {
-				return err
-			}
-			if e.Name.Local == "c" {
+			switch {
+			case e.Name.Local == "row":
+				s.endRow()
+			case e.Name.Local == "sheetData":
+				return
+			case c == nil:
+			case e.Name.Local == "c":
+				s.endCell(c)
 				c = nil
+			default:
+				c.end(e.Name.Local)
 			}
 		case xml.CharData:
 			if c != nil {
-				if err := c.add(e); err != nil {
-					return err
-				}
+				c.add(e)
 			}
 		}
 	}
-	return nil
 }
 
-// endElement ends an element, maybe in a cell; true means that it was the last of the rows.
-func (s *sheetReader) endElement(name string, c *openCell) (bool, error) {
-	switch {
-	case name == "row":
-		return false, s.endRow()
-	case name == "sheetData":
-		return true, nil
-	case c == nil:
-	case name == "c":
-		return false, s.endCell(c)
-	default:
-		c.end(name)
-	}
-	return false, nil
-}
-
-func (s *sheetReader) startRow(number string) error {
+func (s *sheetReader) startRow(number string) {
 	before := s.row
 	s.row++
 	if number != "" {
 		n, err := strconv.Atoi(number)
 		if err != nil {
-			return fmt.Errorf("a row has the number %s", textfile.Quote([]byte(number)))
+			panic(fmt.Errorf("a row has the number %s", textfile.Quote([]byte(number))))
 		}
 		s.row = n
 	}
 	if s.row <= before || s.row > mostRows {
-		return fmt.Errorf("row %d stands after row %d", s.row, before)
+		panic(fmt.Errorf("row %d stands after row %d", s.row, before))
 	}
 	s.cells, s.held = s.cells[:0], 0
-	return nil
 }
 
-func (s *sheetReader) startCell(e xml.StartElement, next int) (*openCell, error) {
+func (s *sheetReader) startCell(e xml.StartElement, next int) *openCell {
 	c := &openCell{column: next, reference: attribute(e, "r"), kind: attribute(e, "t")}
 	c.style, _ = strconv.Atoi(attribute(e, "s"))
 	if c.reference != "" {
 		c.column = columnOf(c.reference)
 	}
 	if c.column < next || c.column >= mostColumns {
-		return nil, fmt.Errorf("a cell of row %d stands at %s", s.row, textfile.Quote([]byte(c.reference)))
+		panic(fmt.Errorf("a cell of row %d stands at %s", s.row, textfile.Quote([]byte(c.reference))))
 	}
-	return c, nil
+	return c
 }
 
 // columnOf is the column of a reference such as AB12, from 0, or -1.
@@ -182,22 +160,22 @@ func widthOf(cells string) int {
 }
 
 // endCell reads what the cell holds.
-func (s *sheetReader) endCell(c *openCell) error {
+func (s *sheetReader) endCell(c *openCell) {
 	value := c.text.String()
 	if value == "" {
 		if c.formula {
 			s.notReady++
 			s.cells = append(s.cells, cell{column: c.column})
-			return s.hold(cellBytes)
+			s.hold(cellBytes)
 		}
-		return nil
+		return
 	}
 	out := cell{column: c.column, kind: text, text: value}
 	switch c.kind {
 	case "s":
 		k, err := strconv.Atoi(value)
 		if err != nil || k < 0 || k >= len(s.book.texts) {
-			return fmt.Errorf("a cell of row %d has text %s of %d", s.row, textfile.Quote([]byte(value)), len(s.book.texts))
+			panic(fmt.Errorf("a cell of row %d has text %s of %d", s.row, textfile.Quote([]byte(value)), len(s.book.texts)))
 		}
 		out.text = s.book.texts[k]
 	case "str", "inlineStr":
@@ -219,7 +197,7 @@ func (s *sheetReader) endCell(c *openCell) error {
 	default:
 		v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 		if err != nil {
-			return fmt.Errorf("a cell of row %d has the number %s", s.row, textfile.Quote([]byte(value)))
+			panic(fmt.Errorf("a cell of row %d has the number %s", s.row, textfile.Quote([]byte(value))))
 		}
 		out.kind, out.number = number, v
 		if c.style >= 0 && c.style < len(s.book.styles) && s.book.styles[c.style] == asDate {
@@ -229,62 +207,52 @@ func (s *sheetReader) endCell(c *openCell) error {
 		}
 	}
 	if out.kind == text && strings.TrimSpace(out.text) == "" {
-		return nil
+		return
 	}
 	s.cells = append(s.cells, out)
-	return s.hold(cellBytes + int64(len(value)))
+	s.hold(cellBytes + int64(len(value)))
 }
 
 // cellBytes is what a cell takes beside its text.
 const cellBytes = 160
 
 // hold counts bytes.
-func (s *sheetReader) hold(n int64) error {
+func (s *sheetReader) hold(n int64) {
 	s.held += n
 	if s.builder != nil {
-		return s.builder.Take(n)
+		s.builder.Take(n)
+	} else {
+		s.book.take(int(n))
 	}
-	s.book.used += n
-	return s.book.room()
 }
 
 // endRow keeps the cells of a row that has some.
-func (s *sheetReader) endRow() error {
-	if len(s.cells) == 0 {
-		return nil
-	}
-	if s.builder == nil {
-		started, err := s.start()
-		if err != nil || started {
-			return err
-		}
+func (s *sheetReader) endRow() {
+	if len(s.cells) == 0 || s.builder == nil && s.start() {
+		return
 	}
 	if last := s.cells[len(s.cells)-1]; last.column >= s.width {
 		if s.beyond++; s.beyond == 1 {
 			s.beyondRow, s.beyondCell = s.row, nameOf(last.column)
 		}
-		return s.hold(-s.held)
-	}
-	i, err := s.builder.Row(s.row)
-	if err != nil {
-		return err
-	}
-	for _, c := range s.cells {
-		switch c.kind {
-		case number:
-			s.builder.Number(i, c.column, c.number)
-		case day:
-			s.builder.Time(i, c.column, c.day)
-		case text:
-			s.builder.Text(i, c.column, c.text)
+	} else {
+		i := s.builder.Row(s.row)
+		for _, c := range s.cells {
+			switch c.kind {
+			case number:
+				s.builder.Number(i, c.column, c.number)
+			case day:
+				s.builder.Time(i, c.column, c.day)
+			case text:
+				s.builder.Text(i, c.column, c.text)
+			}
 		}
 	}
-	s.cells = s.cells[:0]
-	return s.hold(-s.held)
+	s.hold(-s.held)
 }
 
 // start makes the table of the first row; true means that it has the names.
-func (s *sheetReader) start() (bool, error) {
+func (s *sheetReader) start() bool {
 	names := s.options.Header == "yes"
 	for _, c := range s.cells {
 		names = names || s.options.Header == "" && c.kind != number
@@ -305,18 +273,10 @@ func (s *sheetReader) start() (bool, error) {
 			list[c.column] = c.name()
 		}
 	}
-	var err error
-	if s.builder, err = table.NewBuilder(s.book.file, list, line, !names); err != nil {
-		return false, err
-	}
+	s.builder = table.NewBuilder(s.book.file, list, line, !names)
 	s.builder.Heed(s.options)
-	if err := s.builder.Take(s.book.used); err != nil {
-		return false, err
-	}
-	if names {
-		s.cells = s.cells[:0]
-	}
-	return names, nil
+	s.builder.Take(s.book.used)
+	return names
 }
 
 // name is that of a column.
@@ -333,12 +293,12 @@ func (c *cell) name() string {
 }
 
 // end ends the table of a sheet of a workbook with so many, the first one if none was named.
-func (s *sheetReader) end(sheet string, sheets int, first bool) (*table.Table, error) {
+func (s *sheetReader) end(sheet string, sheets int, first bool) *table.Table {
 	if s.builder == nil {
-		return nil, &textfile.Error{File: s.book.file, Reason: fmt.Sprintf("the sheet %q is empty, expected a row of column names and rows of data", sheet)}
+		panic(&textfile.Error{File: s.book.file, Reason: fmt.Sprintf("the sheet %q is empty, expected a row of column names and rows of data", sheet)})
 	}
 	if s.beyond > 0 {
-		return nil, &textfile.Error{File: s.book.file, Line: s.beyondRow, Reason: fmt.Sprintf("has a cell in column %s, expected none after %s, the last one with a name in the first row of the sheet %q (%d such rows)", s.beyondCell, nameOf(s.width-1), sheet, s.beyond)}
+		panic(&textfile.Error{File: s.book.file, Line: s.beyondRow, Reason: fmt.Sprintf("has a cell in column %s, expected none after %s, the last one with a name in the first row of the sheet %q (%d such rows)", s.beyondCell, nameOf(s.width-1), sheet, s.beyond)})
 	}
 	if first && sheets > 1 {
 		s.builder.Tell(table.Finding{Kind: "dialect", Text: fmt.Sprintf("the workbook has %d sheets, of which the first, %q, is read (Options.Sheet names another)", sheets, sheet)})

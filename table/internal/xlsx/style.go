@@ -17,13 +17,10 @@ const (
 )
 
 // readStyles finds the formats of cells that show dates.
-func (w *workbook) readStyles(p *parts) error {
+func (w *workbook) readStyles(p *parts) {
 	own := map[string]showing{}
 	inCells := false
-	for token, err := range p.tokens() {
-		if err != nil {
-			return err
-		}
+	for token := range p.tokens() {
 		switch e := token.(type) {
 		case xml.StartElement:
 			switch e.Name.Local {
@@ -46,11 +43,7 @@ func (w *workbook) readStyles(p *parts) error {
 		case xml.EndElement:
 			inCells = inCells && e.Name.Local != "cellXfs"
 		}
-		if err := w.room(); err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 // builtIn is how the formats show numbers that are not written down, by their numbers (ISO/IEC 29500-1, 18.8.30).

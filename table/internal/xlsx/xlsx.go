@@ -15,6 +15,7 @@ import (
 	"io"
 	"iter"
 	"path"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -62,11 +63,9 @@ type workbook struct {
 
 type sheetName struct{ name, relation string }
 
-func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table, error) {
+func read(file string, r io.ReaderAt, size int64, o table.Options) *table.Table {
 	archive, err := zip.NewReader(r, size)
-	if err != nil {
-		return nil, err
-	}
+	table.Check(err)
 	w := &workbook{file: file, parts: map[string]*zip.File{}, targets: map[string]string{}}
 	for _, f := range archive.File {
 		w.parts[f.Name] = f
@@ -74,26 +73,18 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) (*table.Table
 	for _, part := range []struct {
 		name   string
 		needed bool
-		read   func(*parts) error
+		read   func(*parts)
 	}{
 		{"xl/workbook.xml", true, w.readSheets}, {"xl/_rels/workbook.xml.rels", true, w.readRelations},
 		{"xl/styles.xml", false, w.readStyles}, {"xl/sharedStrings.xml", false, w.readTexts},
 	} {
-		if w.parts[part.name] == nil && !part.needed {
-			continue
-		}
-		if err := w.open(part.name, part.read); err != nil {
-			return nil, err
+		if part.needed || w.parts[part.name] != nil {
+			w.open(part.name, part.read)
 		}
 	}
-	sheet, err := w.sheet(o.Sheet)
-	if err != nil {
-		return nil, err
-	}
+	sheet := w.sheet(o.Sheet)
 	s := &sheetReader{book: w, options: o}
-	if err := w.open(w.target(sheet.relation), s.read); err != nil {
-		return nil, err
-	}
+	w.open(w.target(sheet.relation), s.read)
 	return s.end(sheet.name, len(w.sheets), o.Sheet == "")
 }
 
@@ -115,55 +106,55 @@ func (p *parts) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// open reads a part.
-func (w *workbook) open(name string, read func(*parts) error) error {
+// open reads a part, whose name stands before what is damaged in it.
+func (w *workbook) open(name string, read func(*parts)) {
 	f := w.parts[name]
 	if f == nil {
-		return fmt.Errorf("there is no %s in it", textfile.Quote([]byte(name)))
+		panic(fmt.Errorf("there is no %s in it", textfile.Quote([]byte(name))))
 	}
 	r, err := f.Open()
-	if err != nil {
-		return err
-	}
+	table.Check(err)
 	defer r.Close()
 	p := &parts{r: r}
 	p.Decoder = xml.NewDecoder(p)
-	if err := read(p); err != nil {
-		var known *textfile.Error
-		if errors.As(err, &known) {
-			return err
+	defer func() {
+		switch wrong := recover().(type) {
+		case nil:
+		case *textfile.Error, runtime.Error:
+			panic(wrong)
+		default:
+			panic(fmt.Errorf("%s: %v", path.Base(name), wrong))
 		}
-		return fmt.Errorf("%s: %w", path.Base(name), err)
-	}
-	return nil
+	}()
+	read(p)
 }
 
-// tokens are those from here to the end of the part; an error is the last.
-func (p *parts) tokens() iter.Seq2[xml.Token, error] {
-	return func(yield func(xml.Token, error) bool) {
+// tokens are those from here to the end of the part.
+func (p *parts) tokens() iter.Seq[xml.Token] {
+	return func(yield func(xml.Token) bool) {
 		for {
 			p.left = mostToken
 			token, err := p.RawToken()
-			if err == io.EOF || !yield(token, err) || err != nil {
+			if err == io.EOF {
+				return
+			}
+			table.Check(err)
+			if !yield(token) {
 				return
 			}
 		}
 	}
 }
 
-// elements calls f for each element that starts.
-func (p *parts) elements(f func(e xml.StartElement) error) error {
-	for token, err := range p.tokens() {
-		if err != nil {
-			return err
-		}
-		if e, ok := token.(xml.StartElement); ok {
-			if err := f(e); err != nil {
-				return err
+// elements are those that start.
+func (p *parts) elements() iter.Seq[xml.StartElement] {
+	return func(yield func(xml.StartElement) bool) {
+		for token := range p.tokens() {
+			if e, ok := token.(xml.StartElement); ok && !yield(e) {
+				return
 			}
 		}
 	}
-	return nil
 }
 
 // content is the text of an element, as its tokens give it. How a word is pronounced is left out.
@@ -193,14 +184,13 @@ func (c *content) end(name string) {
 	}
 }
 
-func (c *content) add(chars []byte) error {
+func (c *content) add(chars []byte) {
 	if !c.inText || c.spoken {
-		return nil
+		return
 	}
 	if c.text.Write(chars); c.text.Len() > mostToken {
-		return errors.New("a text is longer than any that Excel writes")
+		panic(errors.New("a text is longer than any that Excel writes"))
 	}
-	return nil
 }
 
 // attribute is the value of the one of that name, whatever its prefix.
@@ -213,8 +203,8 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-func (w *workbook) readSheets(p *parts) error {
-	return p.elements(func(e xml.StartElement) error {
+func (w *workbook) readSheets(p *parts) {
+	for e := range p.elements() {
 		switch e.Name.Local {
 		case "workbookPr":
 			if on := attribute(e, "date1904"); on == "1" || on == "true" {
@@ -230,19 +220,17 @@ func (w *workbook) readSheets(p *parts) error {
 			w.take(len(relation) + 64)
 			w.sheets = append(w.sheets, sheetName{attribute(e, "name"), relation})
 		}
-		return w.room()
-	})
+	}
 }
 
-func (w *workbook) readRelations(p *parts) error {
-	return p.elements(func(e xml.StartElement) error {
+func (w *workbook) readRelations(p *parts) {
+	for e := range p.elements() {
 		if e.Name.Local == "Relationship" && strings.HasSuffix(attribute(e, "Type"), "/worksheet") {
 			id, target := attribute(e, "Id"), attribute(e, "Target")
 			w.take(len(id) + len(target) + 64)
 			w.targets[id] = target
 		}
-		return w.room()
-	})
+	}
 }
 
 // target is the part of a relation.
@@ -255,34 +243,31 @@ func (w *workbook) target(relation string) string {
 }
 
 // sheet finds one by its name, the first one without.
-func (w *workbook) sheet(name string) (sheetName, error) {
+func (w *workbook) sheet(name string) sheetName {
 	var names []string
 	for _, s := range w.sheets {
 		if w.targets[s.relation] == "" {
 			continue // a chart
 		}
 		if name == "" || s.name == name {
-			return s, nil
+			return s
 		}
 		names = append(names, strconv.Quote(s.name))
 	}
 	if name == "" {
-		return sheetName{}, &textfile.Error{File: w.file, Reason: "is a workbook without sheets of cells"}
+		panic(&textfile.Error{File: w.file, Reason: "is a workbook without sheets of cells"})
 	}
 	const listed = 12
 	if len(names) > listed {
 		names = append(names[:listed], "..")
 	}
-	return sheetName{}, &textfile.Error{File: w.file, Reason: fmt.Sprintf("has no sheet %q; there are: %s", name, strings.Join(names, ", "))}
+	panic(&textfile.Error{File: w.file, Reason: fmt.Sprintf("has no sheet %q; there are: %s", name, strings.Join(names, ", "))})
 }
 
 // readTexts reads the texts that cells share.
-func (w *workbook) readTexts(p *parts) error {
+func (w *workbook) readTexts(p *parts) {
 	shared := &content{}
-	for token, err := range p.tokens() {
-		if err != nil {
-			return err
-		}
+	for token := range p.tokens() {
 		switch e := token.(type) {
 		case xml.StartElement:
 			shared.start(e.Name.Local)
@@ -294,23 +279,14 @@ func (w *workbook) readTexts(p *parts) error {
 			}
 			shared.end(e.Name.Local)
 		case xml.CharData:
-			if err := shared.add(e); err != nil {
-				return err
-			}
-		}
-		if err := w.room(); err != nil {
-			return err
+			shared.add(e)
 		}
 	}
-	return nil
 }
 
-func (w *workbook) take(n int) { w.used += int64(n) }
-
-// room says whether what the workbook has beside its sheet is within the budget.
-func (w *workbook) room() error {
-	if w.used > memory.Default() {
-		return table.TooLarge(w.file, "the text of the workbook")
+// take counts bytes of what the workbook has beside its sheet.
+func (w *workbook) take(n int) {
+	if w.used += int64(n); w.used > memory.Default() {
+		panic(table.TooLarge(w.file, "the text of the workbook"))
 	}
-	return nil
 }

@@ -19,6 +19,8 @@ import (
 	_ "github.com/conetune/conetune/backends/osqp"
 	_ "github.com/conetune/conetune/backends/scs"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/tune"
 )
 
 // polyhedral is the native solver without second-order cones, as OSQP is.
@@ -106,6 +108,17 @@ func TestBackendsRejects(t *testing.T) {
 	} {
 		_, err := Backends(context.Background(), o)
 		require.ErrorContains(t, err, want)
+	}
+}
+
+// What package model says of the methods that a model is for is what the model says.
+func TestModes(t *testing.T) {
+	for _, a := range Applications() {
+		m, err := a.Build()
+		require.NoError(t, err)
+		for _, method := range tune.Methods() {
+			require.Equal(t, tune.Able(method, m.Advice().Modes), slices.Contains(model.Able(method), m.Name()), "%s, %s", m.Name(), method)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/adaptive"
 	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/cox"
@@ -19,7 +20,6 @@ import (
 	"github.com/conetune/conetune/problems/huber"
 	"github.com/conetune/conetune/problems/lasso"
 	"github.com/conetune/conetune/problems/logistic"
-	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/problems/multinomial"
 	"github.com/conetune/conetune/problems/multitask"
 	"github.com/conetune/conetune/problems/poisson"
@@ -39,16 +39,16 @@ type Spec struct {
 	// Labels says that the target is one of two labels, Classes that there may be more, with a value for each. LogLink:
 	// it is not negative, and predicted by an exponential. Survival: it is a time until an event, negative where it was
 	// censored. Several: there are several targets. Matrix: the model is one of the entries of a matrix, see
-	// [matcomp.New]. Folds: it is always chosen by folds.
+	// package matcomp. Folds: it is always chosen by folds.
 	Labels, Classes, LogLink, Survival, Several, Matrix, Folds bool
 	// Loss is the kind of the loss, see [Loss], empty for squares, and for counts.
 	Loss string
 	// Score says by what a model is chosen that has a score.
 	Score string
 
-	kind    tune.Model // a nil pointer of the model's type, see [tune.Able]
-	unit    string     // of the errors; empty for half the mean squared error
-	options []string   // the fields of Options, and Weights and Offset of [table.Wanted], that it takes beside those of all
+	modes   []lower.Mode // those of [problems.Advice]
+	unit    string       // of the errors; empty for half the mean squared error
+	options []string     // the fields of Options, and Weights and Offset of [table.Wanted], that it takes beside those of all
 	build   func(dataset.Division, Options) (tune.Model, error)
 }
 
@@ -102,34 +102,34 @@ var regressions = []string{"Weights", "Offset"}
 // specs are in the order in which they are listed.
 var specs = []Spec{
 	{
-		Name: "elastic-net", kind: (*elasticnet.Model)(nil), options: append(regressions, "Terms"),
+		Name: "elastic-net", modes: regression.NormModes, options: append(regressions, "Terms"),
 		Summary: "linear regression, bounds on the 1-norm and the squared 2-norm of the coefficients",
 		build:   common(elasticnet.New),
 	},
 	{
-		Name: "lasso", kind: (*lasso.Model)(nil), options: append(regressions, "Terms"),
+		Name: "lasso", modes: regression.NormModes, options: append(regressions, "Terms"),
 		Summary: "linear regression, a bound on the 1-norm of the coefficients",
 		build:   common(lasso.New),
 	},
 	{
-		Name: "ridge", kind: (*ridge.Model)(nil), options: append(regressions, "Terms"),
+		Name: "ridge", modes: regression.NormModes, options: append(regressions, "Terms"),
 		Summary: "linear regression, a bound on the squared 2-norm of the coefficients",
 		build:   common(ridge.New),
 	},
 	{
-		Name: "adaptive-lasso", kind: (*adaptive.Model)(nil), options: append(regressions, "Gamma", "Pilot"),
+		Name: "adaptive-lasso", modes: regression.NormModes, options: append(regressions, "Gamma", "Pilot"),
 		Summary: "the lasso with a penalty that is the smaller the larger a coefficient is in a pilot, ridge regression or the lasso",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
 			return adaptive.New(s, o.Pilot, o.Gamma, o.common())
 		},
 	},
 	{
-		Name: "weighted-lasso", kind: (*wlasso.Model)(nil), options: regressions,
+		Name: "weighted-lasso", modes: regression.NormModes, options: regressions,
 		Summary: "linear regression, a bound of its own on each coefficient",
 		build:   common(wlasso.New),
 	},
 	{
-		Name: "sparse-group-lasso", kind: (*sgl.Model)(nil), options: append(regressions, "Groups"),
+		Name: "sparse-group-lasso", modes: []lower.Mode{lower.Adjoint, lower.Truncated}, options: append(regressions, "Groups"),
 		Summary: "linear regression, bounds on the 2-norm of each group of coefficients and on the 1-norm of all",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
 			g, err := o.Groups(s.Table().Features, false)
@@ -140,7 +140,7 @@ var specs = []Spec{
 		},
 	},
 	{
-		Name: "group-lasso", kind: (*grouplasso.Model)(nil), options: append(regressions, "Groups"),
+		Name: "group-lasso", options: append(regressions, "Groups"),
 		Summary: "linear regression, bounds on the 2-norm of each group of coefficients; groups may overlap",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
 			g, err := o.Groups(s.Table().Features, true)
@@ -151,19 +151,19 @@ var specs = []Spec{
 		},
 	},
 	{
-		Name: "fused-lasso", kind: (*fused.Model)(nil), options: append(regressions, "Order"),
+		Name: "fused-lasso", options: append(regressions, "Order"),
 		Summary: "linear regression, bounds on the 1-norms of the coefficients and of their differences in the order of the features",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
 			return fused.New(s, o.Order, o.common())
 		},
 	},
 	{
-		Name: "bounded-elastic-net", kind: (*bounded.Model)(nil), options: append(regressions, "Terms"),
+		Name: "bounded-elastic-net", modes: regression.NormModes, options: append(regressions, "Terms"),
 		Summary: "the elastic net with coefficients that are not negative, or within bounds",
 		build:   common(bounded.New),
 	},
 	{
-		Name: "huber", kind: (*huber.Model)(nil), options: append(regressions, "Threshold"),
+		Name: "huber", options: append(regressions, "Threshold"),
 		Loss: Huber, unit: "mean Huber loss",
 		Summary: "the elastic net with a loss that grows linearly beyond a threshold, for targets with outliers",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
@@ -171,7 +171,7 @@ var specs = []Spec{
 		},
 	},
 	{
-		Name: "quantile", kind: (*quantile.Model)(nil), options: append(regressions, "Level"),
+		Name: "quantile", options: append(regressions, "Level"),
 		Loss: Pinball, unit: "mean pinball loss",
 		Summary: "the elastic net for a quantile of the target instead of its mean, by default the median",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
@@ -179,13 +179,13 @@ var specs = []Spec{
 		},
 	},
 	{
-		Name: "logistic", kind: (*logistic.Model)(nil), options: append(regressions, "Terms"),
+		Name: "logistic", modes: regression.NormModes, options: append(regressions, "Terms"),
 		Labels: true, Loss: Logistic, unit: "mean logistic loss",
 		Summary: "classifier of two labels, the elastic net with the logistic loss",
 		build:   common(logistic.New),
 	},
 	{
-		Name: "multinomial", kind: (*multinomial.Model)(nil), options: []string{"Weights", "Terms"},
+		Name: "multinomial", options: []string{"Weights", "Terms"},
 		Labels: true, Classes: true, Loss: Multinomial, unit: "mean multinomial loss",
 		Summary: "classifier of several labels, the elastic net with the multinomial logistic loss",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
@@ -195,13 +195,13 @@ var specs = []Spec{
 		},
 	},
 	{
-		Name: "poisson", kind: (*poisson.Model)(nil), options: append(regressions, "Terms"),
+		Name: "poisson", modes: regression.NormModes, options: append(regressions, "Terms"),
 		LogLink: true, unit: "half the mean Poisson deviance",
 		Summary: "counts, whose mean is the exponential of the value: the elastic net with the Poisson deviance",
 		build:   common(poisson.New),
 	},
 	{
-		Name: "cox", kind: (*cox.Model)(nil), options: append(regressions, "Terms", "Ties"),
+		Name: "cox", modes: []lower.Mode{lower.Adjoint, lower.Forward}, options: append(regressions, "Terms", "Ties"),
 		Survival: true, Loss: Cox, unit: "partial-likelihood deviance for each event",
 		Summary: "times until an event, some censored: proportional hazards with the penalties of the elastic net",
 		build: func(s dataset.Division, o Options) (tune.Model, error) {
@@ -209,15 +209,15 @@ var specs = []Spec{
 		},
 	},
 	{
-		Name: "multi-task", kind: (*multitask.Model)(nil), Several: true,
+		Name: "multi-task", Several: true,
 		Summary: "linear regression of several targets, which use the same features",
 	},
 	{
-		Name: "matrix-completion", kind: (*matcomp.Model)(nil), Matrix: true, options: []string{"Groups"},
+		Name: "matrix-completion", modes: []lower.Mode{lower.Adjoint}, Matrix: true, options: []string{"Groups"},
 		Summary: "entries of a matrix, bounds on the nuclear norm and on the 2-norms of groups of row and column features",
 	},
 	{
-		Name: "svm", kind: (*svm.Model)(nil), options: []string{"Weights", "ClassWeights"},
+		Name: "svm", modes: []lower.Mode{lower.Adjoint, lower.Forward}, options: []string{"Weights", "ClassWeights"},
 		Labels: true, Folds: true, Loss: Hinge, unit: "mean hinge loss (validation), error rate (test)",
 		Score:   "smoothed error rate of the folds",
 		Summary: "classifier of two labels by cross-validation, bounds on the squared 2-norm and on each coefficient",
@@ -252,7 +252,7 @@ func Taking(option string) []string { return namesOf(func(s Spec) bool { return 
 
 // Able are the names of the models that a method of package tune can do, sorted.
 func Able(method string) []string {
-	list := namesOf(func(s Spec) bool { return tune.Able(method, s.kind) })
+	list := namesOf(func(s Spec) bool { return tune.Able(method, s.modes) })
 	slices.Sort(list)
 	return list
 }

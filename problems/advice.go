@@ -29,6 +29,8 @@ type Advice struct {
 	// return nil.
 	Fit      func() (lower.Fit, error)
 	Together func(ctx context.Context) (lower.Fit, error)
+	// Modes are the ways in which the fit can be differentiated, for methods along a hypergradient.
+	Modes []lower.Mode
 	// Score is what solutions of the lower level are compared by where that is nearer to their use than the validation
 	// error, not negative, the less the better; but for gradients, iterations of VF-iDCA and the paper's preset.
 	Score func(x [][]float64) float64

@@ -44,15 +44,10 @@ func (h hypergradients) Name() string { return h.name }
 
 // Check rejects models without the derivative that the method needs.
 func (h hypergradients) Check(t *Task) error {
-	if h.able(t.Model) {
+	if slices.Contains(t.Advice.Modes, h.mode) {
 		return nil
 	}
 	return &UnableError{Method: h.name, Model: t.Model.Name()}
-}
-
-func (h hypergradients) able(m Model) bool {
-	d, ok := m.(Differentiable)
-	return ok && slices.Contains(d.Modes(), h.mode)
 }
 
 // UnableError says that a method cannot do a model, see [Able].
@@ -62,12 +57,12 @@ func (e *UnableError) Error() string {
 	return fmt.Sprintf("tune: %s cannot do the model %s: it needs the derivative of the lower level's solution", e.Method, e.Model)
 }
 
-// Able says whether a method can do the models of a type, of which m may be a nil pointer: methods along a hypergradient
-// need a [Differentiable] with their mode, and all others take every model.
-func Able(method string, m Model) bool {
+// Able says whether a method can do the models whose fits have some modes, see [problems.Advice]: methods along a
+// hypergradient need theirs, and all others take every model.
+func Able(method string, modes []lower.Mode) bool {
 	for _, t := range hypergradientTuners() {
 		if t.Name() == method {
-			return t.(hypergradients).able(m)
+			return slices.Contains(modes, t.(hypergradients).mode)
 		}
 	}
 	return true

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/wlasso"
@@ -97,3 +98,5 @@ func TestHypergradientsOfOtherModels(t *testing.T) {
 type other struct{ tune.Model }
 
 func (other) Name() string { return "other" }
+
+func (other) Advice() problems.Advice { return problems.Advice{} }

@@ -122,9 +122,10 @@ func TestGapsThatAreNotComputed(t *testing.T) {
 type smoothRidge struct{ ridge }
 
 func (m smoothRidge) Advice() problems.Advice {
-	return problems.Advice{Fit: func() (lower.Fit, error) { return smoothFit{m.fit}, nil }}
+	return problems.Advice{
+		Fit: func() (lower.Fit, error) { return smoothFit{m.fit}, nil }, Modes: []lower.Mode{lower.Adjoint, lower.Forward},
+	}
 }
-func (smoothRidge) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Forward} }
 
 // smoothFit has the validation loss to the numbers 1 and 2.
 type smoothFit struct{ *ridgeFit }
@@ -154,7 +155,7 @@ func TestDescentsOnAModelOfOnesOwn(t *testing.T) {
 	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG} {
 		for _, preset := range []string{"", tune.PresetPaper} {
 			m := smoothRidge{newRidge(1e-12)}
-			require.True(t, tune.Able(method, m))
+			require.True(t, tune.Able(method, m.Advice().Modes))
 			r, err := tune.Run(context.Background(), m, tune.Config{Method: method, Preset: preset})
 			require.NoError(t, err, method)
 			require.InDelta(t, 2, r.Lambda[0], 0.1, "%s %s", method, preset)

@@ -45,7 +45,7 @@ func Pilots() []string { return []string{string(Ridge), string(Lasso)} }
 type Options = regression.Options
 
 // Model is the adaptive lasso with its data.
-type Model = regression.Differentiable
+type Model = regression.Model
 
 // New checks the rows, split or in folds, the pilot, where none means [Ridge], the exponent gamma of the weights, where 0
 // means 1, and the options, and fits the pilots. It keeps a reference to the data, which must not change.

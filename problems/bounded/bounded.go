@@ -22,7 +22,7 @@ import (
 type Options = regression.Options
 
 // Model is an elastic net with bounds and its data.
-type Model = regression.Differentiable
+type Model = regression.Model
 
 // New checks the rows, split or in folds, and the options. Bounds must leave room for coefficients of 0. It keeps a
 // reference to the data, which must not change.

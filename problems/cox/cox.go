@@ -102,6 +102,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 		return regression.Spec{
 			Name: "cox", Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5}, Fit: m.fit,
 			Path: regression.TwoPaths(data.LambdaMax()), PathRise: pathRise,
+			Advice:    problems.Advice{Modes: []lower.Mode{lower.Adjoint, lower.Forward}},
 			Penalties: data.Shared(0, 1), Weights: data.SharedWeights(0, 1),
 			ValidationUnit: func(val *dataset.Data) float64 { return 2 * total(val) / m.events }, Test: m.test,
 			Finish: func(f *problems.Fit) {
@@ -231,9 +232,6 @@ func (m *Model) Advice() problems.Advice {
 	a.StandardError = m.StandardError
 	return a
 }
-
-// Modes are those of [fits.Net].
-func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Forward} }
 
 // deviances of the validation rows of each part.
 func (m *Model) deviances(x [][]float64) (list []float64) {

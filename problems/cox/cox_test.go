@@ -19,9 +19,7 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-var (
-	_ tune.Differentiable = (*cox.Model)(nil)
-)
+var _ tune.Model = (*cox.Model)(nil)
 
 // timed makes times that fall with the targets, with ties, of which two thirds are events.
 func timed(s *dataset.Split) *dataset.Split {

@@ -59,7 +59,7 @@ func New(s dataset.Division, d float64, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Model{net.Model, d}, nil
+	return &Model{net, d}, nil
 }
 
 // Threshold is the d of the model, in the unit of the user's target.

@@ -21,7 +21,7 @@ import (
 type Options = regression.Options
 
 // Model is the lasso with its data.
-type Model = regression.Differentiable
+type Model = regression.Model
 
 // New checks the rows, split or in folds, and the options. It keeps a reference to the data, which must not change.
 func New(s dataset.Division, o Options) (*Model, error) {

@@ -29,7 +29,6 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
-	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -40,9 +39,6 @@ type Options = regression.Options
 
 // Model is a logistic regression with its data.
 type Model struct{ *regression.Model }
-
-// Modes are those of [regression.Differentiable].
-func (*Model) Modes() []lower.Mode { return (*regression.Differentiable)(nil).Modes() }
 
 // New checks the rows, split or in folds, and the options. The training rows need both labels, and the others may have no
 // third one. New keeps a reference to the features, which must not change.
@@ -63,7 +59,7 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Model{net.Model}, nil
+	return &Model{net}, nil
 }
 
 // loss is the logistic loss of targets -1 and 1, without overflow.

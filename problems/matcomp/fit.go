@@ -18,9 +18,6 @@ func (m *Model) factored() bool {
 	return !completion.Small(len(m.data.Train), len(m.data.Val), m.data.Rows, m.data.Cols)
 }
 
-// Modes are those of [fits.NewCompletion].
-func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint} }
-
 // entries are some entries as the rows of a regression on theta and beta, to which Gamma and b0 add.
 func (m *Model) entries(of []Entry) fits.Entries {
 	var y []float64

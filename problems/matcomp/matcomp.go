@@ -42,6 +42,7 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -129,7 +130,7 @@ func (m *Model) axes(each bool) []problems.Axis {
 // Advice is what methods ask of the model, with the range and the start of the paper.
 func (m *Model) Advice() problems.Advice {
 	return problems.Advice{
-		Axes: m.axes, Predicts: true, Fit: m.Penalised, Retrain: m.retrain,
+		Axes: m.axes, Predicts: true, Fit: m.Penalised, Modes: []lower.Mode{lower.Adjoint}, Retrain: m.retrain,
 		Paper: problems.Paper{Weights: problems.Span{Low: math.Pow(10, -3.5), High: 1e-1}, Start: 0.005},
 	}
 }

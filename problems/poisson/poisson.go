@@ -35,7 +35,7 @@ import (
 type Options = regression.Options
 
 // Model is a Poisson regression with its data.
-type Model = regression.Differentiable
+type Model = regression.Model
 
 // New checks the rows, split or in folds, and the options. Targets must not be negative, those for training not all zero,
 // and offsets be logarithms. New keeps a reference to the features, which must not change.

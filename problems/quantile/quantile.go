@@ -53,7 +53,7 @@ func New(s dataset.Division, q float64, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Model{net.Model, q}, nil
+	return &Model{net, q}, nil
 }
 
 // Level is the q of the model.

@@ -23,7 +23,7 @@ const (
 // pilot of one weight on the same data: the rung of a ladder, see [Model.Ladder], with a given exponent and without
 // delta, so that what has next to no pilot is left out. The weight of the pilot is that of the least validation error,
 // and its points go down as far as that does. The final training has a pilot of all rows with the same weight.
-func NewAdaptive(ctx context.Context, s dataset.Division, o Options, n, from Net, gamma float64) (*Differentiable, error) {
+func NewAdaptive(ctx context.Context, s dataset.Division, o Options, n, from Net, gamma float64) (*Model, error) {
 	m, err := NewNet(s, o, n)
 	if err != nil {
 		return nil, err

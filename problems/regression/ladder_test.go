@@ -52,7 +52,7 @@ func TestPilotsSeeTrainingRows(t *testing.T) {
 		}
 		m, err := wlasso.New(s, wlasso.Options{Intercept: true})
 		require.NoError(t, err)
-		x, _ := climbed(t, m.Model, []float64{0.1})
+		x, _ := climbed(t, m, []float64{0.1})
 		return x
 	}
 	a, b := of(1), of(-3)

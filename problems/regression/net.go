@@ -37,21 +37,12 @@ type Net struct {
 	Finish func(f *problems.Fit)
 }
 
-// Differentiable is a model whose fit has a derivative in every way.
-type Differentiable struct{ *Model }
-
-// Modes are those of package fits for nets, and for norms of single features.
-func (*Differentiable) Modes() []lower.Mode {
-	return []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
-}
+// NormModes are the modes of fits of nets, and of norms of single features.
+var NormModes = []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 
 // NewNet checks the rows, split or in folds, and the options. It keeps a reference to the data, which must not change.
-func NewNet(s dataset.Division, o Options, n Net) (*Differentiable, error) {
-	m, err := Make(n.Name, s, o, n.Kind, n.spec)
-	if err != nil {
-		return nil, err
-	}
-	return &Differentiable{m}, nil
+func NewNet(s dataset.Division, o Options, n Net) (*Model, error) {
+	return Make(n.Name, s, o, n.Kind, n.spec)
 }
 
 // spec is the description of the model, for data whose [Data.LambdaMax] is measured by the fit where that has to know terms,
@@ -85,6 +76,9 @@ func (n *Net) spec(data *Data) (Spec, error) {
 	spec.Weights = data.SharedWeights(first, second)
 	if n.Advice != nil {
 		spec.Advice = n.Advice(data)
+	}
+	if n.Fit != nil {
+		spec.Advice.Modes = NormModes
 	}
 	return spec, nil
 }

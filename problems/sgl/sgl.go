@@ -73,12 +73,9 @@ func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 	return &Model{m, g}, nil
 }
 
-// Modes are those of [fits.NewSparseGroupLasso].
-func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Truncated} }
-
 // advice are the range of the paper, the steps of Feng and Simon's program for IGJO, and a value for each group in searches: refits on 100
 // validation rows come out at 35 to 48 so, and at 48 to 50 with a common one (3 seeds).
-var advice = problems.Advice{Each: true, Paper: problems.Paper{
+var advice = problems.Advice{Each: true, Modes: []lower.Mode{lower.Adjoint, lower.Truncated}, Paper: problems.Paper{
 	Weights: problems.Span{Low: 1e-3, High: 1e1},
 	IGJO: &problems.IGJO{Start: 0.01, MaxIter: 50, Steps: problems.Backtracking{
 		First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 5e-4, Floor: 1e-6,

@@ -15,14 +15,11 @@ func (m *Model) Penalised() (lower.Fit, error) {
 	})
 }
 
-// Modes are those of [fits.SVM].
-func (*Model) Modes() []lower.Mode { return []lower.Mode{lower.Adjoint, lower.Forward} }
-
 // Advice is what methods ask of the model, with the ranges of the paper, which has no descents on it. Its searches have one bound for all features, but for a tree of
 // Parzen estimators, which has few evaluations as it is slow with many axes.
 func (m *Model) Advice() problems.Advice {
 	return problems.Advice{
-		Fit: m.Penalised, Score: m.Score, Columns: m.Columns, Open: m.Open,
+		Fit: m.Penalised, Modes: []lower.Mode{lower.Adjoint, lower.Forward}, Score: m.Score, Columns: m.Columns, Open: m.Open,
 		Retrain: m.retrain, RetrainWeighted: m.retrainWeighted, TestError: m.TestError,
 		Paper: problems.Paper{
 			Weights: problems.Span{Low: 1e-4, High: 1e4}, Upper: problems.Span{Low: 1e-6, High: 1e2}, Common: true, ParzenEach: 10, Untried: true,

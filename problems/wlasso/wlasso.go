@@ -25,6 +25,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )
@@ -33,15 +34,16 @@ import (
 type Options = regression.Options
 
 // Model is a weighted lasso with its data.
-type Model = regression.Differentiable
+type Model = regression.Model
 
 // New checks the rows, split or in folds, and the options. It keeps a reference to the data, which
 // must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
-	m, err := regression.Make("wlasso", s, o, regression.Kind{}, func(data *regression.Data) (regression.Spec, error) {
+	return regression.Make("wlasso", s, o, regression.Kind{}, func(data *regression.Data) (regression.Spec, error) {
 		_, p := data.Dims()
 		return regression.Spec{
 			Name: "weighted-lasso", Names: data.Features(), R0: []float64{1}, Settings: settings,
+			Advice:  problems.Advice{Modes: regression.NormModes},
 			Common:  &glm.Weights{Norm: slices.Repeat([]float64{1}, p)},
 			Weights: func(lambda []float64) *glm.Weights { return &glm.Weights{Norm: lambda} },
 			Penalties: func(b, r convex.Affine) []convex.Convex {
@@ -52,10 +54,6 @@ func New(s dataset.Division, o Options) (*Model, error) {
 			},
 		}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &Model{Model: m}, nil
 }
 
 // settings are those of the tutorial, the paper's for the elastic net, and ours for free weights, with a penalty that keeps

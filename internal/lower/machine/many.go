@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/lower"
 )
 
@@ -25,7 +27,7 @@ type manyState struct {
 	margins []float64    // nil for more than mostMargins
 	scale   [2]float64   // of the alpha_i of each label in the dual program
 	sums    [2][]float64 // those of the point
-	weight  [2]float64
+	total   [2]float64
 	age     int       // the solves since these were computed anew
 	once    sync.Once // makes the state
 }
@@ -34,8 +36,8 @@ type manyState struct {
 const oldSums = 8
 
 // pack keeps shares, margins and sums.
-func pack(pt *point) *manyState {
-	k := &manyState{c: pt.c, side: make([]int8, len(pt.shares)), sums: pt.sums, weight: pt.weight}
+func pack(pt *hinges) *manyState {
+	k := &manyState{c: pt.z[pt.rows.p], side: make([]int8, len(pt.shares)), sums: pt.sums, total: pt.total}
 	for i, b := range pt.shares {
 		switch b {
 		case 0, 1:
@@ -116,31 +118,38 @@ func (m *Solution) sides(g *Problem) *state {
 }
 
 // begin is the point that a solve within bounds sets out from: the start cut to the box, with its margins if they are measured and its sums of an age, or w = 0.
-func (g *Problem) begin(bound []float64, start *Solution) (from point, measured bool, age int) {
+func (g *Problem) begin(bound []float64, start *Solution) (from *hinges, measured bool, age int) {
 	n, p := g.rows.n, g.rows.p
+	part := [2][]float64{make([]float64, n), make([]float64, n)}
+	for i, u := range g.rows.u {
+		part[g.rows.label(i)][i] = u
+	}
+	from = newHinges(g.rows, part)
 	if start == nil || start.many == nil {
-		from.sums = [2][]float64{make([]float64, p), make([]float64, p)}
-		from.w, from.margins, from.shares = make([]float64, p), slices.Repeat([]float64{1}, n), make([]float64, n)
 		return from, true, 0
 	}
-	from.w, from.c, from.shares = slices.Clone(start.W), start.many.c, start.many.shares()
-	from.sums, from.weight = [2][]float64{slices.Clone(start.many.sums[0]), slices.Clone(start.many.sums[1])}, start.many.weight
-	measured = start.many.margins != nil
+	k := start.many
+	copy(from.z, start.W)
+	from.z[p], from.shares, from.total = k.c, k.shares(), k.total
+	for label := range from.sums {
+		copy(from.sums[label], k.sums[label])
+	}
+	measured = k.margins != nil
 	for j, b := range bound {
-		if math.Abs(from.w[j]) > b {
-			from.w[j], measured = math.Copysign(b, from.w[j]), false
+		if math.Abs(from.z[j]) > b {
+			from.z[j], measured = math.Copysign(b, from.z[j]), false
 		}
 	}
-	if from.margins = make([]float64, n); measured {
-		copy(from.margins, start.many.margins)
+	if measured {
+		copy(from.margins, k.margins)
 	}
-	return from, measured, start.many.age + 1
+	return from, measured, k.age + 1
 }
 
 // solveMany solves by the method for many rows.
 func (g *Problem) solveMany(ctx context.Context, lambda float64, bound []float64, o Options) *Solution {
 	from, measured, age := g.begin(bound, o.Start)
-	a := newAugmented(&program{rows: g.rows, u: g.rows.u, box: box{lambda, bound}, unit: g.scale, most: g.mostWork}, from, o.Tol)
+	a := newAugmented(g, from, box{lambda, bound}, o.Tol)
 	a.end.Begin(ctx, 0)
 	defer a.end.End()
 	out := &Solution{lambda: lambda, bound: bound, Status: lower.Cancelled}
@@ -152,11 +161,12 @@ func (g *Problem) solveMany(ctx context.Context, lambda float64, bound []float64
 			out.Status = a.run()
 		}
 	}
-	out.W, out.C, out.Exchanges, out.Objective, out.Gap = a.w, a.c, a.steps, a.value, a.gap
+	p := g.rows.p
+	out.W, out.C, out.Exchanges, out.Objective, out.Gap = a.z[:p:p], a.z[p], a.steps, a.value, a.gap
 	if out.Status == lower.Cancelled {
 		out.Gap = math.Inf(1)
 	}
-	out.many = pack(&a.point)
+	out.many = pack(a.hinges)
 	switch out.many.age = age; {
 	case out.Status == lower.Cancelled: // in the middle of something
 		out.many.age, out.many.margins = oldSums, nil
@@ -164,12 +174,10 @@ func (g *Problem) solveMany(ctx context.Context, lambda float64, bound []float64
 		out.many.age = 0
 	}
 	out.many.scale = a.scales()
-	out.v = make([]float64, g.rows.p)
+	out.v = make([]float64, p)
 	for k, s := range out.many.scale {
-		out.total += s * a.weight[k]
-		for j, v := range a.sums[k] {
-			out.v[j] += s * v
-		}
+		out.total += s * a.total[k]
+		floats.AddScaled(out.v, s, a.sums[k][:p])
 	}
 	if out.Status != lower.Cancelled && !slices.ContainsFunc(a.shares, inside) {
 		out.middle(g, func(i int) bool { return 2*a.shares[i] > 1 })

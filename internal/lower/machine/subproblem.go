@@ -193,7 +193,7 @@ func (q *solving) begin() bool {
 		q.width *= firstBand
 	}
 	q.width = math.Max(narrowest, q.width)
-	return q.each((*fold).choose)
+	return q.each(func(f *fold) bool { return f.choose(jointShare) })
 }
 
 // forget makes the next solve independent of those before.
@@ -253,8 +253,13 @@ func (q *solving) stiffen() {
 // evaluate computes all functions and the gradient.
 func (q *solving) evaluate(measured bool) bool {
 	q.stiffen()
-	if !q.each(func(f *fold) bool { return f.classify(q.width, measured) }) {
+	if !q.each(func(f *fold) bool { return f.classify(q.width) }) {
 		return false
+	}
+	if measured {
+		for _, f := range q.folds {
+			f.losses()
+		}
 	}
 	c := q.c
 	q.value = -c.Value - c.Epsilon - q.t
@@ -375,7 +380,7 @@ func (q *solving) run() {
 		gap, best := q.certify(measured)
 		q.gap = gap
 		over := q.steps >= mostJointSteps
-		far := slices.ContainsFunc(q.folds, func(f *fold) bool { return f.moved > farMove*f.radius && len(f.work) < f.rows.n })
+		far := slices.ContainsFunc(q.folds, func(f *fold) bool { return f.far() })
 		if !measured && (best <= q.c.Tol || far || over) {
 			if measured = q.remeasure(); !measured {
 				return
@@ -412,20 +417,16 @@ func (q *solving) run() {
 
 // remeasure computes the margins of all rows, and chooses those at work anew.
 func (q *solving) remeasure() bool {
-	return q.each(func(f *fold) bool { return f.measure() && f.choose() })
+	return q.each(func(f *fold) bool { return f.measure() && f.choose(jointShare) })
 }
 
 // compare says whether the band and the constraints that hold are the same at the point now, and what the regularisation is there.
 func (q *solving) compare() (same bool, far float64) {
 	same = true
 	for _, f := range q.folds {
-		for _, i := range f.work {
-			b := f.prox[i]
-			t := b + f.margins[i]/q.width
-			same = same && (t > 0 && t < 1) == f.banded[i]
-			t = max(0, min(1, t)) - b
-			far += (f.part[0][i] + q.m0Now*f.part[1][i]) * t * t * q.width / 2
-		}
+		kept, away := f.compare(q.m0Now, q.width)
+		same = same && kept
+		far += away
 		for j, w := range f.z[:q.p] {
 			a := f.over[j] + q.box*(w-q.h[1+j]-q.t)
 			b := f.under[j] + q.box*(-w-q.h[1+j]-q.t)
@@ -442,7 +443,7 @@ func (q *solving) compare() (same bool, far float64) {
 
 // update takes the multipliers as they are.
 func (q *solving) update() {
-	q.each(func(f *fold) bool { return f.classify(q.width, false) })
+	q.each(func(f *fold) bool { return f.classify(q.width) })
 	value := -q.c.Value - q.c.Epsilon - q.t
 	for j, g := range q.c.Gamma {
 		value += g * (q.h[j] - q.c.R[j])

@@ -11,7 +11,7 @@ const rounded = 1e-14
 
 // step is a Newton step with a search along it. It returns how much the model falls, and whether the step was whole.
 func (q *solving) step() (fall float64, whole, ok bool) {
-	if !q.direction() || !q.each((*fold).rates) {
+	if !q.direction() || !q.each(func(f *fold) bool { return f.rates() }) {
 		return 0, false, false
 	}
 	return q.move()
@@ -46,9 +46,7 @@ func (q *solving) move() (fall float64, whole, ok bool) {
 	}
 	t := 1.0
 	for _, f := range q.folds {
-		if len(f.work) < f.rows.n && f.most > 0 {
-			t = math.Min(t, math.Max(farthest*f.radius-f.moved, 0.1*f.radius)/f.most)
-		}
+		t = math.Min(t, f.reach())
 	}
 	t = flatten(t, slope, q.along)
 	for j, d := range q.dh {
@@ -57,10 +55,7 @@ func (q *solving) move() (fall float64, whole, ok bool) {
 	q.t = math.Max(0, q.t+t*q.dt)
 	for _, f := range q.folds {
 		floats.AddScaled(f.z, t, f.d)
-		for _, i := range f.work {
-			f.margins[i] += t * f.rate[i]
-		}
-		f.moved += t * f.most
+		f.advance(t)
 	}
 	if q.short++; t > shortStep {
 		q.short = 0

@@ -104,6 +104,12 @@ func FromColumns(n, p int, data []float64) *Matrix {
 	return &Matrix{n: n, p: p, dense: data}
 }
 
+// FromEntries shares a sparse matrix: column j has value[k] in row index[k], for k from start[j] to start[j+1]-1, rows
+// rising.
+func FromEntries(n, p int, start, index []int, value []float64) *Matrix {
+	return &Matrix{n: n, p: p, start: start, index: index, value: value}
+}
+
 // Dims returns the number n of rows and p of columns.
 func (d *Matrix) Dims() (n, p int) { return d.n, d.p }
 

@@ -94,41 +94,45 @@ func (d *Matrix) pack(to []float64, columns []int, from, rows int, w []float64, 
 // Gram returns the rows of the symmetric matrix of [Matrix.Products] of a list with itself.
 func (d *Matrix) Gram(ctx context.Context, columns []int, w []float64, threads int) [][]float64 {
 	k := len(columns)
-	out := make([][]float64, k)
-	var of *Listed
-	if !d.packed() {
-		of = d.List(columns)
-	}
+	out := make([]float64, k*k) // the lower triangle by columns
 	parts := (k + productColumns - 1) / productColumns
-	crew.Each(parts, threads, func(part int) {
-		lo, hi := part*productColumns, min(k, (part+1)*productColumns)
-		if of != nil {
-			for i := lo; i < hi && ctx.Err() == nil; i++ {
-				out[i] = make([]float64, k)
-				d.productsOf(columns[i], of, out[i][:i+1], w)
+	if d.packed() {
+		left, right := make([]float64, k*productRows), make([]float64, k*productRows)
+		for from := 0; from < d.n && ctx.Err() == nil; from += productRows {
+			rows := min(productRows, d.n-from)
+			d.pack(left, columns, from, rows, nil, -1)
+			d.pack(right, columns, from, rows, w, 1)
+			crew.Each(parts, threads, func(part int) {
+				lo, hi := part*productColumns, min(k, (part+1)*productColumns)
+				dense.SyrkNT(hi-lo, rows, left[lo:], k, right[lo:], k, out[lo*k+lo:], k)
+				if hi < k {
+					dense.GemmNT(k-hi, hi-lo, rows, right[hi:], k, left[lo:], k, out[lo*k+hi:], k)
+				}
+			})
+		}
+	} else {
+		of := d.List(columns)
+		crew.Each(parts, threads, func(part int) {
+			row := make([]float64, k)
+			for i := part * productColumns; i < min(k, (part+1)*productColumns) && ctx.Err() == nil; i++ {
+				clear(row)
+				d.productsOf(columns[i], of, row[:i+1], w)
+				for j, v := range row[:i+1] {
+					out[j*k+i] = v
+				}
 			}
-			return
-		}
-		block := d.Products(ctx, columns[lo:hi], columns[:hi], w, 1)
-		for i := lo; i < hi; i++ {
-			out[i] = make([]float64, k)
-			copy(out[i], block[(i-lo)*hi:(i-lo)*hi+i+1])
-		}
-	})
-	if ctx.Err() != nil {
-		for i, row := range out {
-			if row == nil {
-				out[i] = make([]float64, k)
-			}
-		}
-		return out
+		})
 	}
+	rows := make([][]float64, k)
 	for from := 0; from < k; from += productColumns { // in blocks that stay in the cache
 		for i := from; i < k; i++ {
 			for l := from; l < min(i, from+productColumns); l++ {
-				out[l][i] = out[i][l]
+				out[i*k+l] = out[l*k+i]
 			}
 		}
 	}
-	return out
+	for i := range rows {
+		rows[i] = out[i*k : (i+1)*k]
+	}
+	return rows
 }

@@ -71,9 +71,6 @@ func (g *banded) begin(f *fold) {
 	f.local, f.work = l, l
 }
 
-// block implements products.
-func (*banded) block(f *fold, features []int) [][]float64 { return f.local.block(features) }
-
 // pack sets z to sqrt(c_i) z_i of the working set, one row after the other, and s.
 func (g *banded) pack(f *fold) {
 	const together = 8 // rows

@@ -180,14 +180,12 @@ func (c *chain) newton(f *fold, w *Weights) (cut bool) {
 			end[i] = place(s.to)
 		}
 	}
-	n := len(ends)
-	h := make([]float64, n*n)
-	f.work.system(ends, h)
+	h := f.work.block(ends)
 	at := func(a, b int) float64 {
 		if a < 0 || b < 0 {
 			return 0
 		}
-		return h[min(a, b)*n+max(a, b)]
+		return h[a][b]
 	}
 	system := make([]float64, k*k)
 	for i := range k {

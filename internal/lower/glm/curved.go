@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -19,7 +20,7 @@ type curved struct {
 	val    []Sum     // of the validation rows, or of all rows where they add to those for training
 	added  bool      // they do
 	unit   []float64 // by which these are divided
-	lent   lent
+	lent   sync.Pool // of columns
 }
 
 // point is where the fit of a fold of a [Loss] is.
@@ -270,7 +271,7 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 			share = lastShare
 		}
 		f.settle(ctx, w.scaled(&pt.inner, pt.unit), ending{share: share, again: pt.own && (pt.envelope != nil || pt.renew != nil)})
-		if s, ok := f.work.(*scaled); ok {
+		if s, ok := f.products.(*scaled); ok {
 			s.end(f)
 		}
 	}

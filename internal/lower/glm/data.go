@@ -82,8 +82,6 @@ type Data struct {
 type products interface {
 	// begin makes ready what work is done with from the coefficients and, for squares, the gradients of the working set.
 	begin(f *fold)
-	// block are the products of some features with each other, of one target.
-	block(f *fold, features []int) [][]float64
 }
 
 // squared are products of a loss of squares.
@@ -103,8 +101,8 @@ type work interface {
 	move(j int, step []float64)
 	// diagonal is the curvature of feature j.
 	diagonal(j int) float64
-	// system sets h, of leading dimension n q and zero, to the products of n features: its lower triangle, of one target for all.
-	system(features []int, h []float64)
+	// block are the products of some features with each other, of one target.
+	block(features []int) [][]float64
 	// times sets out, which is zero, to the products of features of one target with a direction.
 	times(features []int, step, out []float64)
 }

@@ -20,7 +20,7 @@
 // Each fold goes down by block coordinate descent over its working set, which the sequential strong rule proposes (Tibshirani and others,
 // J. R. Stat. Soc. B 74, 2012) and the conditions of optimality of all units complete. Where sweeps are slow, Newton steps on the
 // units that are not zero end them. Of separable penalties a step goes along its direction as far as the objective falls, past the kinks where coefficients
-// become zero; where more features are in use than there are rows and all have squares, it is one on the dual problem. The duality gap comes of the same products.
+// become zero. The duality gap comes of the same products.
 //
 // The fused lasso is worked with in differences of coefficients: proximal steps find its pieces, see chain.
 //

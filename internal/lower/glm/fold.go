@@ -18,17 +18,16 @@ type fold struct {
 	b                []float64
 	gradient         []float64 // of the loss, less its sign; of features outside the working set as it was after the last round
 	products         products
-	work             work     // over the working set
-	noise            float64  // norm of a gradient that is rounding
-	point            *point   // of a loss that is not of squares
-	residue          *residue // of rows
-	local            *local   // of gram
-	primal           bool     // the dual problem did not come to its end
-	weights          *Weights // to solve with
-	last             *Weights // at which it was solved, nil for none
-	working          []int    // units
-	heavy            *newton  // some features, with a factor
-	chain            *chain   // of a chained table
+	work             work      // over the working set
+	noise            float64   // norm of a gradient that is rounding
+	point            *point    // of a loss that is not of squares
+	residual         *residual // of rows
+	local            *local    // of gram
+	weights          *Weights  // to solve with
+	last             *Weights  // at which it was solved, nil for none
+	working          []int     // units
+	heavy            *newton   // some features, with a factor
+	chain            *chain    // of a chained table
 	inWork           []bool
 	gap              float64
 	inner            float64
@@ -169,7 +168,7 @@ func (f *fold) excess(u int, w *Weights, factor float64) float64 {
 
 // propose makes the working set of a solve: what is in use, and what the sequential strong rule does not rule out.
 func (f *fold) propose(w *Weights) (join []int) {
-	f.primal, f.bound = false, math.Inf(-1)
+	f.bound = math.Inf(-1)
 	reach := 1.0 // least factor of the weights at which the gradient at zero leaves nothing
 	if f.last == nil {
 		for u := range f.d.units {
@@ -417,7 +416,7 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 			continue
 		}
 		slow := 3 + min(len(active)/20, 5)
-		if !f.primal && f.byRows(active, w) {
+		if f.overRows(active, w) != nil {
 			slow = 1
 		}
 		if size := len(f.d.units[active[0]]) * f.d.q; size > 1 { // whose objective is not quadratic

@@ -93,9 +93,6 @@ func (g *gram) begin(f *fold) {
 	}
 }
 
-// block implements products.
-func (g *gram) block(f *fold, features []int) [][]float64 { return pick(g.h[f.index], g.d.p, features) }
-
 // gradients implements products.
 func (g *gram) gradients(_ context.Context, folds []*fold) {
 	q, p := g.d.q, g.d.p

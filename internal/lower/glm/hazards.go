@@ -131,6 +131,3 @@ func (g *whole) begin(f *fold) {
 	}
 	g.l, f.local, f.work = l, l, l
 }
-
-// block implements products.
-func (*whole) block(f *fold, features []int) [][]float64 { return f.local.block(features) }

@@ -67,7 +67,6 @@ func (l *local) take(all []float64, known int) {
 	}
 }
 
-// block are the products of some features with each other.
 func (l *local) block(features []int) [][]float64 {
 	at := make([]int, len(features))
 	for a, j := range features {
@@ -95,19 +94,6 @@ func less(r, column, step []float64, q int) {
 }
 
 func (l *local) diagonal(j int) float64 { return l.h[l.place[j]*(l.lda+1)] }
-
-func (l *local) system(features []int, h []float64) {
-	n, q := len(features), l.q
-	for a, j := range features {
-		column := l.column(l.place[j])
-		for b := a; b < n; b++ {
-			v := column[l.place[features[b]]]
-			for k := range q {
-				h[(a*q+k)*n*q+b*q+k] = v
-			}
-		}
-	}
-}
 
 func (l *local) times(features []int, step, out []float64) {
 	for i, j := range features {

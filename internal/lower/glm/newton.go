@@ -11,12 +11,6 @@ import (
 
 // newtons takes Newton steps until one is not cut, each over what the one before has left, and says whether any moved.
 func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved bool) {
-	if !f.primal && f.byRows(active, w) {
-		solved, moved := f.solveDual(ctx, w)
-		if f.primal = !solved; moved {
-			return true
-		}
-	}
 	const least, few, work = 3, 50, 3e8 // steps; units up to which all cuts are followed: sweeps are slow where these depend on each other; multiplications
 	times, order := least, 0
 	for _, u := range active {
@@ -303,29 +297,39 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 		return nil
 	}
 	y := &newton{f: f, features: features, unit: unit, w: w}
-	s, ok := f.work.(*scaled)
-	if ok && n > len(s.list) && s.columns.dense() && !slices.ContainsFunc(unit, func(u int) bool { return !f.alone(u) }) {
-		bends := slices.ContainsFunc(unit, func(u int) bool { return w.Norm[u] > 0 })
-		least := math.Inf(1)
-		for _, j := range features {
-			least = min(least, w.second(j))
-		}
-		if least > 0 && (!bends || least >= leastRidge*s.diagonal(features[0])) && len(s.list) <= mostOrder {
-			y.rows = s.wide(features, w)
-			return y.direct(g)
-		}
-		if f.point.envelope == nil {
-			return nil // the rows do not determine a direction
-		}
-	}
-	if ok && !s.columns.dense() && n > mostSparse {
-		return nil
-	}
-	if r, ok := f.products.(*rows); order > min(mostOrder, max(fewOrder, mostTimesRows*f.d.n)) || ok && !r.x.Dense() && !f.d.single && n > mostSparse {
+	s, ok := f.work.(*residual)
+	switch {
+	case ok && f.overRows(unit, w) != nil:
+		y.rows = s.wide(features, w)
+		return y.direct(g)
+	case ok && s.root != nil && n > s.count && f.point.envelope == nil && !f.coupled(unit, w):
+		return nil // the rows do not determine a direction
+	case ok && !s.x.Dense() && !f.d.single && n > mostSparse, order > min(mostOrder, max(fewOrder, mostTimesRows*f.d.n)):
 		return nil
 	}
 	y.factor = y.of(nil)
 	return y.direct(g)
+}
+
+// overRows is the work of units by residuals where Newton steps have a system of the order of the rows, see [wide], as
+// half squares hold more coefficients than there are rows; nil elsewhere.
+func (f *fold) overRows(units []int, w *Weights) *residual {
+	s, ok := f.work.(*residual)
+	if !ok || f.d.q > 1 || len(units) <= s.count || s.x.Rows() > mostOrder {
+		return nil
+	}
+	bends, least := false, math.Inf(1)
+	for _, u := range units {
+		j := f.d.units[u][0]
+		if !f.alone(u) {
+			return nil
+		}
+		bends, least = bends || w.Norm[u]+w.absolute(j) > 0, min(least, w.second(j))
+	}
+	if least > 0 && (!bends || least >= leastRidge*s.diagonal(f.d.units[units[0]][0])) {
+		return s
+	}
+	return nil
 }
 
 // atBound says that the coefficient of a feature is at a bound.

@@ -236,7 +236,7 @@ func (p *Path) renewEnvelopes(ctx context.Context) {
 // afresh proposes the working set of a solve without the strong rule: what is in use, and what is not optimal at zero. Products of a band are made anew at every round, and
 // better of few features.
 func (f *fold) afresh(w *Weights) []int {
-	f.primal, f.bound = false, math.Inf(-1)
+	f.bound = math.Inf(-1)
 	active := f.active()
 	for _, u := range f.working {
 		f.inWork[u] = false

@@ -71,12 +71,13 @@ func (p *Quadratic) SolveRows(ctx context.Context, rows []Rows, columns []int, p
 	p.ready(len(b))
 	s := p.stacked(rows, columns)
 	s.linear = linear
-	first := slices.Clone(s.r)
+	r := s.r[0]
+	first := slices.Clone(r)
 	p.renew = func() {
-		copy(s.r, first)
+		copy(r, first)
 		for j, v := range b {
 			if d := v - point[j]; d != 0 {
-				s.columns.axpy(-d, j, s.r)
+				s.x.Axpy(-d, j, r)
 			}
 		}
 	}
@@ -88,54 +89,36 @@ func (p *Quadratic) SolveRows(ctx context.Context, rows []Rows, columns []int, p
 }
 
 // stacked are the columns of models one below the other, times the roots of the curvatures.
-func (p *Quadratic) stacked(rows []Rows, list []int) *scaled {
-	c := &p.stack
-	*c = columns{
-		value: c.value[:0], index: c.index[:0], start: append(c.start[:0], 0),
-		squares: c.squares[:0], mean: make([]float64, len(list)),
-	}
-	s := &scaled{place: p.f.d.all, weight: 1, columns: c}
+func (p *Quadratic) stacked(rows []Rows, list []int) *residual {
+	var root, r []float64
 	full := true
 	for _, of := range rows {
 		full = full && of.X.Dense()
 		for i, c := range of.Curve {
-			root := math.Sqrt(c)
-			s.root, s.r = append(s.root, root), append(s.r, of.Pull[i]/root)
+			root = append(root, math.Sqrt(c))
+			r = append(r, of.Pull[i]/math.Sqrt(c))
 		}
 	}
-	c.n = len(s.root)
-	s.list = indices.Range(0, c.n)
+	n, c := len(root), &p.stack
+	all := indices.Range(0, n)
+	at := make([]int32, n)
+	for i := range at {
+		at[i] = int32(i)
+	}
+	c.begin(n, full)
 	for _, j := range list {
 		from, squares := 0, 0.0
-		put := func(i int, v float64) {
-			v *= s.root[from+i]
-			squares += v * v
-			if c.value = append(c.value, v); !full {
-				c.index = append(c.index, int32(from+i))
-			}
-		}
 		for _, of := range rows {
-			rows := of.X.Rows()
-			if j == design.Ones {
-				for i := range rows {
-					put(i, 1)
-				}
-			} else if index, value := of.X.Column(j); index == nil {
-				for i, v := range value {
-					put(i, v)
-				}
-			} else {
-				for k, i := range index {
-					put(i, value[k])
-				}
-			}
-			from += rows
+			k := of.X.Rows()
+			_, more := c.add(of.X, j, all[:k], at, from, root)
+			from, squares = from+k, squares+more
 		}
-		if c.squares = append(c.squares, max(squares, math.SmallestNonzeroFloat64)); !full {
-			c.start = append(c.start, len(c.index))
-		}
+		c.end(0, max(squares, math.SmallestNonzeroFloat64))
 	}
-	return s
+	return &residual{
+		x: c.matrix(), place: p.f.d.all, mean: c.mean, squares: c.squares, weight: 1, count: n, root: root, even: true,
+		r: [][]float64{r}, shift: make([]float64, 1),
+	}
 }
 
 // ready has room for n coefficients.
@@ -197,7 +180,7 @@ func (p *Quadratic) solve(ctx context.Context, work work, b []float64) bool {
 // systemOf is that of Newton steps of some features.
 func (p *Quadratic) systemOf(features []int) *newton {
 	most := math.MaxInt
-	if s, ok := p.f.work.(*scaled); ok && s.columns.dense() {
+	if s, ok := p.f.work.(*residual); ok && s.x.Dense() {
 		most = mostFactor
 	} else if ok {
 		most = heavyColumns

@@ -61,7 +61,7 @@ func (f *fold) block(u int, w *Weights) float64 {
 		f.next[i] = v
 		moved += v * v
 	}
-	if r, ok := f.work.(*residue); ok && f.d.adjacent(u) && r.plain() {
+	if r, ok := f.adjacent(u); ok && r.even && r.x.Dense() {
 		for i, j := range members {
 			f.b[j] += f.next[i]
 		}
@@ -76,22 +76,24 @@ func (f *fold) block(u int, w *Weights) float64 {
 	return curve * moved
 }
 
-// adjacent says that the features of unit u, of one target, stand side by side.
-func (d *Data) adjacent(u int) bool {
-	members := d.units[u]
+// adjacent is the work by residuals of a whole table, and whether the features of unit u, of one target, stand side by
+// side there.
+func (f *fold) adjacent(u int) (s *residual, ok bool) {
+	members := f.d.units[u]
 	for i, j := range members {
 		if j != members[0]+i {
-			return false
+			return nil, false
 		}
 	}
-	return d.q == 1
+	s, ok = f.work.(*residual)
+	return s, ok && s.root == nil && f.d.q == 1
 }
 
 // atUnit are the gradients, less their signs, of the coefficients of unit u.
 func (f *fold) atUnit(u int) []float64 {
 	members, q := f.d.units[u], f.d.q
 	out := make([]float64, len(members)*q)
-	if r, ok := f.work.(*residue); ok && f.d.adjacent(u) {
+	if r, ok := f.adjacent(u); ok {
 		r.atAll(members[0], 0, out)
 		return out
 	}
@@ -137,7 +139,7 @@ func (f *fold) curvature(u int) float64 {
 	const few = 128 // members up to which eigenvalues are computed; a sum of absolute values bounds those of more
 	n := len(members)
 	h := mat.NewSymDense(n, nil)
-	for i, row := range f.products.block(f, members) {
+	for i, row := range f.work.block(members) {
 		for j := i; j < n; j++ {
 			h.SetSym(i, j, row[j])
 		}

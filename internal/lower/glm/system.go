@@ -69,9 +69,8 @@ func (d *Data) System(ctx context.Context, t int, b []float64, b0 float64, w *We
 	}
 	if f.work == nil {
 		of := f.scaledBy(curve)
-		of.columns = new(columns)
 		of.load(f, s.Features)
-		f.work, s.mean, s.curve = of, of.columns.mean, of.weight/total
+		s.mean, s.curve = of.mean, of.weight/total
 		w = w.scaled(new(Weights), 1/s.curve)
 	}
 	for _, j := range s.Features {
@@ -145,19 +144,19 @@ const (
 // of which factors have the order most at most.
 func (f *fold) system(features, unit []int, w *Weights, most int) *newton {
 	s, n := &newton{f: f, features: features, unit: unit, w: w}, len(features)
-	scaled, ok := f.work.(*scaled)
+	of, ok := f.work.(*residual)
 	least, size := math.Inf(1), 0.0
 	for _, j := range features {
 		least, size = min(least, w.second(j)), size+f.work.diagonal(j)
 		if ok {
-			s.product += 2 * float64(scaled.entries(j))
+			s.product += 2 * float64(of.x.Len(of.place[j]))
 		}
 	}
 	s.prepare = func() { s.factor = s.of(nil) }
 	switch {
 	case f.coupled(unit, w):
-	case ok && n > len(scaled.list) && len(scaled.list) <= most && least*float64(n) > leastSecond*size:
-		s.prepare = func() { s.rows = scaled.wide(features, w) }
+	case ok && n > of.count && of.count <= most && least*float64(n) > leastSecond*size:
+		s.prepare = func() { s.rows = of.wide(features, w) }
 	case n > most:
 		s.prepare = s.iterate
 	}
@@ -172,8 +171,9 @@ func (s *newton) iterate() {
 	for i, j := range s.features {
 		s.diagonal[i] = f.work.diagonal(j) + s.w.second(j)
 	}
-	if of, ok := f.work.(*scaled); ok {
-		slices.SortStableFunc(s.inside, func(a, b int) int { return of.entries(s.features[b]) - of.entries(s.features[a]) })
+	if of, ok := f.work.(*residual); ok {
+		entries := func(i int) int { return of.x.Len(of.place[s.features[i]]) }
+		slices.SortStableFunc(s.inside, func(a, b int) int { return entries(b) - entries(a) })
 	}
 	s.inside = s.inside[:heavyColumns]
 	slices.Sort(s.inside)
@@ -219,7 +219,13 @@ func (s *newton) matrix(places []int) (h []float64, order int, pivot float64) {
 	f, w, n, q := s.f, s.w, len(features), s.f.d.q
 	order, pivot = n*q, slight
 	h = make([]float64, order*order)
-	f.work.system(features, h)
+	for a, row := range f.work.block(features) {
+		for b := a; b < n; b++ {
+			for k := range q {
+				h[(a*q+k)*order+b*q+k] = row[b]
+			}
+		}
+	}
 	norms := f.norms(features, unit, w)
 	for i, j := range features {
 		norm, weight := norms[unit[i]], w.Norm[unit[i]]
@@ -359,28 +365,28 @@ func (s *newton) precondition(z, r []float64) {
 //
 //	v = D (q - B' (W I + B D B')^-1 B D q),   D = diag(second)^-1.
 type wide struct {
-	s        *scaled
-	features []int
-	second   []float64
-	factor   *definite
+	s            *residual
+	features     []int
+	root, second []float64
+	factor       *definite
 }
 
 // wide takes features with squares.
-func (s *scaled) wide(features []int, w *Weights) *wide {
+func (s *residual) wide(features []int, w *Weights) *wide {
 	const panel = 64 // columns
-	n := len(s.list)
-	y := &wide{s: s, features: features}
+	n := s.x.Rows()
+	y := &wide{s: s, features: features, root: s.roots()}
 	h, left, right := make([]float64, n*n), make([]float64, n*panel), make([]float64, n*panel)
 	for _, j := range features {
 		y.second = append(y.second, w.second(j))
 	}
+	one := []float64{1}
 	for first := 0; first < len(features); first += panel {
 		some := features[first:min(len(features), first+panel)]
 		clear(left)
-		for i, j := range some {
-			column, k := left[i*n:(i+1)*n], s.place[j]
-			s.columns.axpy(1, k, column)
-			dense.Axpy(-s.columns.mean[k], s.root, column)
+		for i := range some {
+			column := left[i*n : (i+1)*n]
+			y.add(some[i:i+1], one, column)
 			floats.ScaleTo(right[i*n:(i+1)*n], -1/y.second[first+i], column)
 		}
 		dense.SyrkNT(n, len(some), left, n, right, n, h, n)
@@ -392,22 +398,34 @@ func (s *scaled) wide(features []int, w *Weights) *wide {
 	return y
 }
 
+// add sets image, which is zero, to B v for some features.
+func (y *wide) add(features []int, v, image []float64) {
+	mean := 0.0
+	for i, j := range features {
+		k := y.s.place[j]
+		y.s.x.Axpy(v[i], k, image)
+		mean += v[i] * y.s.mean[k]
+	}
+	if y.s.root == nil {
+		floats.Mul(image, y.root)
+	}
+	dense.Axpy(-mean, y.root, image)
+}
+
 // solve puts the solution in the place of its right-hand side.
 func (y *wide) solve(v []float64) {
 	s := y.s
-	image := make([]float64, len(s.list))
+	image := make([]float64, s.x.Rows())
 	floats.Div(v, y.second)
-	mean := 0.0
-	for i, j := range y.features {
-		s.columns.axpy(v[i], s.place[j], image)
-		mean += v[i] * s.columns.mean[s.place[j]]
-	}
-	dense.Axpy(-mean, s.root, image)
+	y.add(y.features, v, image)
 	y.factor.solve(image)
-	along := dense.Dot(s.root, image)
+	along := dense.Dot(y.root, image)
+	if s.root == nil {
+		floats.Mul(image, y.root)
+	}
 	for i, j := range y.features {
 		k := s.place[j]
-		v[i] -= (s.columns.dot(k, image) - s.columns.mean[k]*along) / y.second[i]
+		v[i] -= (s.x.Dot(k, image) - s.mean[k]*along) / y.second[i]
 	}
 }
 

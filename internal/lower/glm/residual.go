@@ -1,0 +1,222 @@
+package glm
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/lower/design"
+)
+
+// residual works with the residuals of rows times their weights omega: of a table as it is, see rows, or of columns
+// that are multiplied with the roots of curvatures, see scaled. Those about the mean of the training rows differ from
+// them by a shift, which is kept apart:
+//
+//	x_j'(r + shift omega) = x_j'r + shift sum(omega) mean_j.
+type residual struct {
+	x             *design.Matrix
+	place         []int     // column of each feature
+	mean, squares []float64 // of the columns: means, and curvatures
+	weight        float64   // sum of the weights
+	count         int       // of training rows
+	rows          []float64 // weights, 0 of rows that are left out; nil where all are 1, or are in the columns
+	left          []int     // rows that are left out
+	even          bool      // the weights of others are 1, or in the columns
+	root          []float64 // of the weights that are in the columns, nil for none
+	r             [][]float64
+	shift         []float64 // of each target, as are residuals
+	linear        []float64 // what is added to gradients, nil for none
+	fresh         bool      // made of the coefficients as they are
+	whole         func() []float64
+}
+
+func (s *residual) diagonal(j int) float64 { return s.squares[s.place[j]] }
+
+func (s *residual) at(j, k int) float64 {
+	c := s.place[j]
+	g := (s.x.Dot(c, s.r[k])/s.weight + s.shift[k]*s.mean[c]) / float64(len(s.r))
+	if s.linear != nil {
+		g += s.linear[c]
+	}
+	return g
+}
+
+// atAll are those of at for some columns from from on.
+func (s *residual) atAll(from, k int, out []float64) {
+	s.x.Dots(from, s.r[k], out)
+	for i, v := range out {
+		out[i] = (v/s.weight + s.shift[k]*s.mean[from+i]) / float64(len(s.r))
+	}
+}
+
+func (s *residual) move(j int, step []float64) {
+	s.fresh = false
+	c := s.place[j]
+	index, value := s.x.Column(c)
+	for k, by := range step {
+		if by == 0 {
+			continue
+		}
+		r := s.r[k]
+		s.shift[k] += by * s.mean[c]
+		switch {
+		case s.rows == nil || index == nil && s.even:
+			s.x.Axpy(-by, c, r)
+			s.leave(r)
+		case index == nil:
+			weights, r := s.rows[:len(value)], r[:len(value)]
+			for i, v := range value {
+				r[i] -= by * v * weights[i]
+			}
+		default:
+			for l, i := range index {
+				r[i] -= by * value[l] * s.rows[i]
+			}
+		}
+	}
+}
+
+// moveAll is move for features that stand side by side from one on, of one target, where all entries are stored and
+// weights are even.
+func (s *residual) moveAll(from int, step []float64) {
+	s.fresh = false
+	for i, by := range step {
+		s.shift[0] += by * s.mean[from+i]
+	}
+	s.x.Less(step, from, s.r[0])
+	s.leave(s.r[0])
+}
+
+// leave has zeros in the rows that are left out.
+func (s *residual) leave(r []float64) {
+	for _, i := range s.left {
+		r[i] = 0
+	}
+}
+
+func (s *residual) times(features []int, step, out []float64) {
+	image, mean := make([]float64, s.x.Rows()), 0.0
+	for i, j := range features {
+		if c := s.place[j]; step[i] != 0 {
+			s.x.Axpy(step[i], c, image)
+			mean += step[i] * s.mean[c]
+		}
+	}
+	if s.rows != nil {
+		floats.Mul(image, s.rows)
+	}
+	for i, j := range features {
+		c := s.place[j]
+		out[i] = s.x.Dot(c, image)/s.weight - mean*s.mean[c]
+	}
+}
+
+func (s *residual) block(features []int) [][]float64 {
+	if s.whole != nil {
+		return pick(s.whole(), len(s.place), features)
+	}
+	columns := make([]int, len(features))
+	for a, j := range features {
+		columns[a] = s.place[j]
+	}
+	h := s.x.Gram(context.Background(), columns, s.rows, 1)
+	for a, c := range columns {
+		h[a][a] = s.squares[c]
+		for b := a + 1; b < len(columns); b++ {
+			v := (h[a][b]/s.weight - s.mean[c]*s.mean[columns[b]]) / float64(len(s.r))
+			h[a][b], h[b][a] = v, v
+		}
+	}
+	return h
+}
+
+// pick are the entries of some features of a matrix of order p.
+func pick(h []float64, p int, features []int) [][]float64 {
+	out := make([][]float64, len(features))
+	for a, j := range features {
+		out[a] = make([]float64, len(features))
+		for b, i := range features {
+			out[a][b] = h[j*p+i]
+		}
+	}
+	return out
+}
+
+// roots are those of the weights of the rows.
+func (s *residual) roots() []float64 {
+	if s.root != nil {
+		return s.root
+	}
+	out := make([]float64, s.x.Rows())
+	for i := range out {
+		if out[i] = 1; s.rows != nil {
+			out[i] = math.Sqrt(s.rows[i])
+		}
+	}
+	return out
+}
+
+// columns are those of features while they are worked with, see [residual].
+type columns struct {
+	n, count      int
+	full          bool // all numbers are stored
+	value         []float64
+	start, index  []int
+	mean, squares []float64
+}
+
+// begin has room for columns of n rows.
+func (c *columns) begin(n int, full bool) {
+	*c = columns{
+		n: n, full: full, value: c.value[:0], index: c.index[:0], start: append(c.start[:0], 0), mean: c.mean[:0], squares: c.squares[:0],
+	}
+}
+
+// add takes in some rows of column j of a matrix, or [design.Ones], from row from on, times the roots, and returns their
+// sum with these and that of their squares: those of a list, at being the places of all in it and -1 for others.
+func (c *columns) add(x *design.Matrix, j int, list []int, at []int32, from int, root []float64) (sum, squares float64) {
+	put := func(l int, v float64) {
+		l += from
+		v *= root[l]
+		sum, squares = sum+v*root[l], squares+v*v
+		if c.value = append(c.value, v); !c.full {
+			c.index = append(c.index, l)
+		}
+	}
+	if j == design.Ones {
+		for l := range list {
+			put(l, 1)
+		}
+		return sum, squares
+	}
+	index, value := x.Column(j)
+	if index == nil {
+		for l, i := range list {
+			put(l, value[i])
+		}
+		return sum, squares
+	}
+	for m, i := range index {
+		if l := at[i]; l >= 0 {
+			put(int(l), value[m])
+		}
+	}
+	return sum, squares
+}
+
+// end ends a column with its mean and curvature.
+func (c *columns) end(mean, square float64) {
+	c.mean, c.squares, c.count = append(c.mean, mean), append(c.squares, square), c.count+1
+	if !c.full {
+		c.start = append(c.start, len(c.index))
+	}
+}
+
+// matrix has the columns.
+func (c *columns) matrix() *design.Matrix {
+	if c.full {
+		return design.FromColumns(c.n, c.count, c.value)
+	}
+	return design.FromEntries(c.n, c.count, c.start, c.index, c.value)
+}

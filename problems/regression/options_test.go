@@ -9,22 +9,15 @@ import (
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/adaptive"
 	"github.com/conetune/conetune/problems/bounded"
-	"github.com/conetune/conetune/problems/cox"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/fused"
 	"github.com/conetune/conetune/problems/grouplasso"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/huber"
-	lassos "github.com/conetune/conetune/problems/lasso"
-	"github.com/conetune/conetune/problems/logistic"
-	"github.com/conetune/conetune/problems/multinomial"
 	"github.com/conetune/conetune/problems/poisson"
 	"github.com/conetune/conetune/problems/quantile"
 	"github.com/conetune/conetune/problems/regression"
-	"github.com/conetune/conetune/problems/ridge"
 	"github.com/conetune/conetune/problems/sgl"
-	"github.com/conetune/conetune/problems/wlasso"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -33,49 +26,20 @@ func TestBadOptions(t *testing.T) {
 	type options = regression.Options
 	type terms = regression.Terms
 	s := modeltest.Split(1, 12, 5, 5, []float64{1, 2, 3}, 1)
-	counts := s.Map(func(y float64) float64 { return math.Round(math.Abs(y)) })
-	labels := s.Map(func(y float64) float64 { return math.Copysign(1, y) })
-	one, err := groups.Equal(3, 1)
-	require.NoError(t, err)
+	six := modeltest.Split(1, 12, 5, 5, []float64{1, 2, 3, 0, 0, 0}, 1)
 	few, err := groups.Equal(2, 1)
 	require.NoError(t, err)
-	as := func(m tune.Model, err error) error {
-		if err == nil {
-			require.NotNil(t, m)
-		}
-		return err
-	}
-	empty := &dataset.Split{}
-	for name, c := range map[string]struct {
-		rows dataset.Division
-		of   func(s dataset.Division, o options) error
-	}{
-		"elastic-net":         {s, func(s dataset.Division, o options) error { return as(elasticnet.New(s, o)) }},
-		"lasso":               {s, func(s dataset.Division, o options) error { return as(lassos.New(s, o)) }},
-		"ridge":               {s, func(s dataset.Division, o options) error { return as(ridge.New(s, o)) }},
-		"adaptive-lasso":      {s, func(s dataset.Division, o options) error { return as(adaptive.New(s, "", 0, o)) }},
-		"bounded-elastic-net": {s, func(s dataset.Division, o options) error { return as(bounded.New(s, o)) }},
-		"fused":               {s, func(s dataset.Division, o options) error { return as(fused.New(s, 0, o)) }},
-		"grouplasso":          {s, func(s dataset.Division, o options) error { return as(grouplasso.New(s, one, o)) }},
-		"sgl":                 {s, func(s dataset.Division, o options) error { return as(sgl.New(s, one, o)) }},
-		"wlasso":              {s, func(s dataset.Division, o options) error { return as(wlasso.New(s, o)) }},
-		"huber":               {s, func(s dataset.Division, o options) error { return as(huber.New(s, 0, o)) }},
-		"quantile":            {s, func(s dataset.Division, o options) error { return as(quantile.New(s, 0, o)) }},
-		"poisson":             {counts, func(s dataset.Division, o options) error { return as(poisson.New(s, o)) }},
-		"logistic":            {labels, func(s dataset.Division, o options) error { return as(logistic.New(s, o)) }},
-		"multinomial": {labels, func(s dataset.Division, o options) error {
-			return as(multinomial.New(s, multinomial.Options{R0: o.R0}))
-		}},
-		"cox": {s, func(s dataset.Division, o options) error { return as(cox.New(s, cox.Options{R0: o.R0})) }},
-	} {
-		require.NoError(t, c.of(c.rows, options{}), name)
-		require.ErrorContains(t, c.of(nil, options{}), "no data", name)
-		require.ErrorContains(t, c.of(empty, options{}), name)
+	as := func(_ tune.Model, err error) error { return err }
+	for name, build := range models(t) {
+		of := func(s dataset.Division, o options) error { return as(build(s, o)) }
+		require.NoError(t, of(six, options{}), name)
+		require.ErrorContains(t, of(nil, options{}), "no data", name)
+		require.ErrorContains(t, of(&dataset.Split{}, options{}), name)
 		for want, r0 := range map[string][]float64{
-			"0 radii to start from": {}, "7 radii to start from": make([]float64, 7), `radius of "`: {-1},
+			"0 radii to start from": {}, "9 radii to start from": make([]float64, 9), `radius of "`: {-1},
 			"is NaN, expected a finite number": {math.NaN()}, "is +Inf, expected a finite number": {math.Inf(1)},
 		} {
-			err := c.of(c.rows, options{R0: r0})
+			err := of(six, options{R0: r0})
 			require.ErrorContains(t, err, name)
 			require.ErrorContains(t, err, want, name)
 		}

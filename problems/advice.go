@@ -3,6 +3,7 @@ package problems
 import (
 	"context"
 
+	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -73,26 +74,10 @@ type Paper struct {
 	Untried bool
 	// Start is the value of all weights from which descents start.
 	Start float64
-	// IGJO are the steps of that method, IFDM those of the other.
-	IGJO *IGJO
-	IFDM *Normalised
+	// IGJO are the settings of that method, nil for its own from the paper's start, and IFDM the steps of the other.
+	IGJO *hypergradient.Settings
+	IFDM *hypergradient.Normalised
 }
 
 // Span is a range of positive values.
 type Span struct{ Low, High float64 }
-
-// IGJO is that method as the program of Feng and Simon has it: where it starts, how many steps it takes at most, and which.
-type IGJO struct {
-	Start   float64
-	MaxIter int
-	Steps   Backtracking
-}
-
-// Backtracking has the fields of the type of that name of package hypergradient, in the unit of the model's weights.
-type Backtracking struct{ First, Shrink, Least, Share, Enough, Floor float64 }
-
-// Normalised has the fields of the type of that name of package hypergradient.
-type Normalised struct {
-	Length, Shrink float64
-	Free           int
-}

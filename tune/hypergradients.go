@@ -142,18 +142,16 @@ func (h hypergradients) paper(s *hypergradient.Settings, p problems.Paper, fit l
 		return
 	}
 	s.Start = []float64{h.share * fit.LambdaMax()}
-	if h.name == MethodIFDM {
-		s.Normalised = (*hypergradient.Normalised)(p.IFDM)
-	}
-	if h.name == MethodIGJO {
+	switch {
+	case h.name == MethodIFDM:
+		s.Normalised = p.IFDM
+	case h.name == MethodIGJO && p.IGJO != nil:
+		*s = *p.IGJO
+	case h.name == MethodIGJO:
 		s.Start[0] = plainStart
-		if p.IGJO != nil {
-			steps := hypergradient.Backtracking(p.IGJO.Steps)
-			s.Start[0], s.MaxIter, s.Backtracking = p.IGJO.Start, p.IGJO.MaxIter, &steps
-		}
 	}
 	if p.Start > 0 {
-		s.Start[0] = p.Start
+		s.Start = []float64{p.Start}
 	}
 }
 

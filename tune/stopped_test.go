@@ -2,6 +2,7 @@ package tune_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -134,6 +135,9 @@ func TestDeadline(t *testing.T) {
 		r, err := tune.Run(ctx, model(t, elasticnet.Options{}), tune.Config{Method: method})
 		require.NoError(t, err)
 		require.Equal(t, dca.TimeLimit, r.Status, method)
+		require.Nil(t, r.Refit)
+		_, err = json.Marshal(r)
+		require.NoError(t, err)
 	}
 }
 
@@ -200,20 +204,6 @@ func TestFinalTrainingAfterAStop(t *testing.T) {
 	}
 }
 
-// A final training that missed its tolerances is not called converged.
-func TestInaccurateFinalTraining(t *testing.T) {
-	net, err := elasticnet.New(labelled(t, 45, 6), elasticnet.Options{Intercept: true})
-	require.NoError(t, err)
-	for _, inaccurate := range []bool{false, true} {
-		r, err := tune.Run(context.Background(), trained{net, func(context.Context) (tune.Fit, *float64, error) {
-			return tune.Fit{Coefficients: make([]float64, 6), Inaccurate: inaccurate}, nil, nil
-		}}, tune.Config{Method: tune.MethodGrid, Evaluations: 4})
-		require.NoError(t, err)
-		require.Equal(t, inaccurate, r.Status == dca.Inaccurate)
-		require.Equal(t, inaccurate, strings.Contains(r.Message, "missed its tolerances"))
-	}
-}
-
 func halfMeanSquareOf(d *dataset.Data, f tune.Fit) float64 {
 	sum := 0.0
 	for i, y := range d.Y {
@@ -223,34 +213,44 @@ func halfMeanSquareOf(d *dataset.Data, f tune.Fit) float64 {
 	return sum / (2 * float64(len(d.Y)))
 }
 
-// A cancellation during the final training is one, whatever was reached before.
-func TestCancelledInTheFinalTraining(t *testing.T) {
+// How a final training ended is how the run ends, whatever was reached before: one that missed its tolerances is not called
+// converged, and one that was cancelled, or that its deadline stopped before the timer of the context has had a turn, as on
+// a busy machine, leaves the mean of the folds' fits.
+func TestHowTheFinalTrainingEnds(t *testing.T) {
 	net, err := elasticnet.New(labelled(t, 45, 6), elasticnet.Options{Intercept: true})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := tune.Run(ctx, trained{net, func(ctx context.Context) (tune.Fit, *float64, error) {
-		cancel()
-		<-ctx.Done()
-		return tune.Fit{}, nil, ctx.Err()
-	}}, tune.Config{Method: "grid", Evaluations: 4})
-	require.NoError(t, err)
-	require.Equal(t, dca.Cancelled, r.Status)
-	require.NotNil(t, r.Refit)
-	require.Equal(t, tune.FinalFolds, r.TrainedOn)
-}
-
-// A final training that its deadline stops before the timer of the context has had a turn, as on a busy machine, is one that was stopped.
-func TestStoppedBeforeTheTimer(t *testing.T) {
-	net, err := elasticnet.New(labelled(t, 45, 6), elasticnet.Options{Intercept: true})
-	require.NoError(t, err)
-	for status, want := range map[backends.Status]dca.Status{backends.TimeLimit: dca.TimeLimit, backends.Cancelled: dca.Cancelled} {
-		r, err := tune.Run(context.Background(), trained{net, func(context.Context) (tune.Fit, *float64, error) {
-			return tune.Fit{}, nil, &problems.TrainingError{Status: status}
-		}}, tune.Config{Method: "grid", Evaluations: 4})
+	for _, c := range []struct {
+		train   func(ctx context.Context) (tune.Fit, error)
+		status  dca.Status
+		on      string
+		message string
+	}{
+		{func(context.Context) (tune.Fit, error) { return tune.Fit{}, nil }, dca.Converged, tune.FinalAll, ""},
+		{func(context.Context) (tune.Fit, error) { return tune.Fit{Inaccurate: true}, nil }, dca.Inaccurate, tune.FinalAll, "missed its tolerances"},
+		{func(context.Context) (tune.Fit, error) {
+			return tune.Fit{}, &problems.TrainingError{Status: backends.TimeLimit}
+		}, dca.TimeLimit, tune.FinalFolds, "mean of the folds' fits"},
+		{func(context.Context) (tune.Fit, error) {
+			return tune.Fit{}, &problems.TrainingError{Status: backends.Cancelled}
+		}, dca.Cancelled, tune.FinalFolds, "mean of the folds' fits"},
+		{func(ctx context.Context) (tune.Fit, error) {
+			cancel()
+			<-ctx.Done()
+			return tune.Fit{}, ctx.Err()
+		}, dca.Cancelled, tune.FinalFolds, "mean of the folds' fits"},
+	} {
+		r, err := tune.Run(ctx, trained{net, func(ctx context.Context) (tune.Fit, *float64, error) {
+			fit, err := c.train(ctx)
+			fit.Coefficients = make([]float64, 6)
+			return fit, nil, err
+		}}, tune.Config{Method: tune.MethodGrid, Evaluations: 4})
 		require.NoError(t, err)
-		require.Equal(t, want, r.Status)
+		require.Equal(t, c.status, r.Status)
 		require.NotNil(t, r.Refit)
-		require.Equal(t, tune.FinalFolds, r.TrainedOn)
+		require.Equal(t, c.on, r.TrainedOn)
+		require.Contains(t, r.Message, c.message)
+		require.Equal(t, c.status == dca.Inaccurate, strings.Contains(r.Message, "missed its tolerances"))
 	}
 }
 

@@ -4,8 +4,10 @@ package modeltest
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"os"
 	"strconv"
 	"testing"
 
@@ -97,6 +99,63 @@ func ElasticOptimality(t testing.TB, m tune.Model, train *dataset.Data, intercep
 			require.InDelta(t, -lambda[0]*math.Copysign(1, b), g, slopeError)
 		} else {
 			require.LessOrEqual(t, math.Abs(g), lambda[0]+slopeError)
+		}
+	}
+}
+
+// Within are the differences from the runs of another implementation, relative ones but for multipliers and steps.
+type Within struct{ Errors, Radii, Lambda, Trace, Step float64 }
+
+// AgainstPython compares with so many runs of an independent implementation in Python, see testdata/README.md of the
+// model, which build makes with the radii that a run starts from, 0 for its own.
+func AgainstPython(t *testing.T, runs int, within Within, build func(r0 float64) tune.Model) {
+	raw, err := os.ReadFile("testdata/small/vfidca_cvxpy.json")
+	require.NoError(t, err)
+	type errors struct {
+		Validation float64 `json:"validation_error"`
+		Test       float64 `json:"test_error"`
+	}
+	var list []struct {
+		errors
+		R0         float64     `json:"r0"`
+		Tol        float64     `json:"tol"`
+		Iterations int         `json:"iterations"`
+		Radii      []float64   `json:"radii"`
+		Lambda     []float64   `json:"lambda"`
+		Refit      errors      `json:"refit"`
+		Trace      [][]float64 `json:"trace"`
+	}
+	require.NoError(t, json.Unmarshal(raw, &list))
+	require.Len(t, list, runs)
+	for _, run := range list {
+		m := build(run.R0)
+		s := m.PaperSettings()
+		s.Tol = run.Tol
+		res := Solve(t, m, s)
+		require.Equal(t, dca.Converged, res.Status)
+		require.Equal(t, run.Iterations, res.Iterations)
+		require.InEpsilon(t, run.Validation, res.UpperValue, within.Errors)
+		for _, c := range []struct {
+			want errors
+			got  tune.Errors
+		}{{run.errors, m.Evaluate(res.X)}, {run.Refit, m.Evaluate(res.Refit)}} {
+			require.InEpsilon(t, c.want.Validation, c.got.Validation, within.Errors)
+			require.InEpsilon(t, c.want.Test, *c.got.Test, within.Errors)
+		}
+		for j := range run.Radii {
+			require.InEpsilon(t, run.Radii[j], res.H[j], within.Radii)
+			require.InDelta(t, run.Lambda[j], res.Lambda[j], within.Lambda)
+		}
+		for k, want := range run.Trace {
+			it := res.Trace[k]
+			require.Less(t, it.Residual, 1e-7)
+			require.InEpsilon(t, want[0], it.UpperValue, within.Trace)
+			require.Equal(t, want[2], it.Alpha)
+			require.InDelta(t, want[3], it.Step, within.Step)
+			require.InDelta(t, want[4], it.T, within.Trace)
+			if k > 0 { // theirs is the lower value at the start of the iteration
+				require.InEpsilon(t, want[1], res.Trace[k-1].LowerValue, within.Trace)
+			}
 		}
 	}
 }

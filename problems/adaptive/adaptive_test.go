@@ -95,20 +95,6 @@ func TestPilotsSeeTrainingRows(t *testing.T) {
 	require.Equal(t, fit(1), fit(1+1e-6))
 }
 
-func TestBadOptions(t *testing.T) {
-	s := modeltest.Split(5, 20, 10, 10, []float64{2, -1}, 0.7)
-	for want, gamma := range map[string]float64{"gamma is -1": -1, "gamma is +Inf": math.Inf(1)} {
-		_, err := adaptive.New(s, "", gamma, adaptive.Options{})
-		require.ErrorContains(t, err, want)
-	}
-	_, err := adaptive.New(s, "tree", 0, adaptive.Options{})
-	require.ErrorContains(t, err, `unknown pilot "tree"`)
-	_, err = adaptive.New(s, "", 0, adaptive.Options{R0: []float64{-1}})
-	require.ErrorContains(t, err, "radius of")
-	_, err = adaptive.New(nil, "", 0, adaptive.Options{})
-	require.ErrorContains(t, err, "no data")
-}
-
 // Without any relation to the targets the pilot is nothing, and the model, too.
 func TestNothingToFind(t *testing.T) {
 	s := modeltest.Split(5, 20, 10, 10, []float64{0, 0}, 0)

@@ -98,20 +98,3 @@ func TestNonnegative(t *testing.T) {
 		}
 	}
 }
-
-func TestBadOptions(t *testing.T) {
-	s := split()
-	for want, o := range map[string]bounded.Options{
-		"2 lower bounds, expected one or 8":                        {Terms: regression.Terms{Lower: []float64{0, 0}}},
-		`upper bound of "x2" is -1, which leaves no room for 0`:    {Terms: regression.Terms{Upper: []float64{1, -1, 1, 1, 1, 1, 1, 1}}},
-		`lower bound of "x1" is 0.5, which leaves no room for 0`:   {Terms: regression.Terms{Lower: []float64{0.5}}},
-		`lower bound of "x1" is NaN, which leaves no room for 0`:   {Terms: regression.Terms{Lower: []float64{math.NaN()}}},
-		"3 radii to start from, expected one or 2":                 {R0: []float64{1, 1, 1}},
-		`radius of "lambda2" is -1, expected a finite number that`: {R0: []float64{1, -1}},
-	} {
-		_, err := bounded.New(s, o)
-		require.ErrorContains(t, err, want)
-	}
-	_, err := bounded.New(&dataset.Split{}, bounded.Options{})
-	require.Error(t, err)
-}

@@ -228,7 +228,6 @@ func (m *Model) loss() regression.Loss {
 // Advice is what methods ask of the model.
 func (m *Model) Advice() problems.Advice {
 	a := m.Model.Advice()
-	a.Rows, a.Features = 0, 0 // coefficients are determined by events
 	a.StandardError = m.StandardError
 	return a
 }

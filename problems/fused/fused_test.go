@@ -115,15 +115,3 @@ func TestSelection(t *testing.T) {
 	lasso := modeltest.Solve(t, tune.Custom{Bilevel: free}, m.PaperSettings())
 	require.Greater(t, *m.Evaluate(lasso.Refit).Test, 1.5**m.Evaluate(res.Refit).Test)
 }
-
-func TestBadOptions(t *testing.T) {
-	s := modeltest.Split(1, 5, 5, 5, []float64{1, 2, 3}, 1)
-	for _, order := range []int{-1, 3, 9} {
-		_, err := fused.New(s, order, fused.Options{})
-		require.ErrorContains(t, err, "expected an order from 1 to 2")
-	}
-	_, err := fused.New(s, 0, fused.Options{R0: []float64{1, 2, 3}})
-	require.Error(t, err)
-	_, err = fused.New(&dataset.Split{}, 0, fused.Options{})
-	require.Error(t, err)
-}

@@ -147,14 +147,3 @@ func TestFit(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, none)
 }
-
-func TestBadOptions(t *testing.T) {
-	few, err := groups.Equal(15, 3)
-	require.NoError(t, err)
-	_, err = grouplasso.New(split(), few, grouplasso.Options{})
-	require.ErrorContains(t, err, "feature 15 is in no group")
-	_, err = grouplasso.New(split(), chain(), grouplasso.Options{R0: []float64{1, 2}})
-	require.ErrorContains(t, err, "expected one or 5")
-	_, err = grouplasso.New(&dataset.Split{}, chain(), grouplasso.Options{})
-	require.Error(t, err)
-}

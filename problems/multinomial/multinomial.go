@@ -105,13 +105,6 @@ func New(s dataset.Division, o Options) (*Model, error) {
 // Classes are the values of the target, in rising order.
 func (m *Model) Classes() []float64 { return m.classes }
 
-// Advice is what methods ask of the model.
-func (m *Model) Advice() problems.Advice {
-	a := m.Model.Advice()
-	a.Rows, a.Features = 0, 0 // coefficients are determined by none
-	return a
-}
-
 // zeroSums say that constants add up to 0 over the k classes, and so do coefficients of a feature without a penalty and
 // bounds, which nothing else determines.
 func zeroSums(t sparse.Terms, k int, x []*convex.Variable) (out []*convex.Constraint) {

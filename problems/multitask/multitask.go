@@ -30,7 +30,6 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/glm"
-	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/split"
@@ -257,11 +256,4 @@ func (t *targets) largest(data *regression.Data, sd float64, centre bool) {
 		most = math.Max(most, math.Sqrt(floats.Max(squares))/float64(len(train.Y)*t.q))
 	}
 	data.SetLambdaMax(most)
-}
-
-// Advice is what methods ask of the model.
-func (m *Model) Advice() problems.Advice {
-	a := m.Model.Advice()
-	a.Rows, a.Features = 0, 0 // coefficients are determined by all targets
-	return a
 }

@@ -81,12 +81,3 @@ func TestSelection(t *testing.T) {
 		require.Less(t, *e.Test, 1.1*best)
 	}
 }
-
-func TestBadTargets(t *testing.T) {
-	s := split(3, 20, truth)
-	s.Val.Y[3] = -1
-	_, err := poisson.New(s, poisson.Options{})
-	require.ErrorContains(t, err, "a target is -1, expected numbers that are not negative")
-	_, err = poisson.New(nil, poisson.Options{})
-	require.ErrorContains(t, err, "no data")
-}

@@ -133,15 +133,3 @@ func TestLevel(t *testing.T) {
 		require.InEpsilon(t, pinball(level, r), m.Evaluate(res.Refit).Validation, 1e-9)
 	}
 }
-
-func TestBadOptions(t *testing.T) {
-	s := modeltest.Split(1, 5, 5, 5, []float64{1, 2}, 1)
-	for _, level := range []float64{-0.1, 1, 2, math.NaN()} {
-		_, err := quantile.New(s, level, quantile.Options{})
-		require.ErrorContains(t, err, "expected a number between 0 and 1")
-	}
-	_, err := quantile.New(s, 0, quantile.Options{R0: []float64{1, 2, 3}})
-	require.Error(t, err)
-	_, err = quantile.New(&dataset.Split{}, 0, quantile.Options{})
-	require.Error(t, err)
-}

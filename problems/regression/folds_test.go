@@ -15,17 +15,9 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems"
-	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
-	"github.com/conetune/conetune/problems/fused"
-	"github.com/conetune/conetune/problems/grouplasso"
-	"github.com/conetune/conetune/problems/groups"
-	"github.com/conetune/conetune/problems/huber"
-	"github.com/conetune/conetune/problems/logistic"
-	"github.com/conetune/conetune/problems/quantile"
-	"github.com/conetune/conetune/problems/sgl"
-	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -163,42 +155,24 @@ func TestGridOverFolds(t *testing.T) {
 	require.Equal(t, res.Refit.Test, res.Errors.Test)
 }
 
-// model is what all regressions have.
-type model interface{ tune.Model }
+// intercepted makes a model with an intercept.
+func (b builder) intercepted(d dataset.Division) (tune.Model, error) {
+	return b(d, regression.Options{Intercept: true})
+}
 
-// builders make all models from any division of rows.
-func builders(t *testing.T) map[string]func(dataset.Division) (model, error) {
-	g, err := groups.Equal(6, 3)
-	require.NoError(t, err)
-	return map[string]func(dataset.Division) (model, error){
-		"elastic-net":    func(d dataset.Division) (model, error) { return elasticnet.New(d, elasticnet.Options{Intercept: true}) },
-		"weighted-lasso": func(d dataset.Division) (model, error) { return wlasso.New(d, wlasso.Options{Intercept: true}) },
-		"sparse-group-lasso": func(d dataset.Division) (model, error) {
-			return sgl.New(d, g, sgl.Options{Intercept: true})
-		},
-		"group-lasso": func(d dataset.Division) (model, error) {
-			return grouplasso.New(d, g, grouplasso.Options{Intercept: true})
-		},
-		"fused-lasso": func(d dataset.Division) (model, error) { return fused.New(d, 0, fused.Options{Intercept: true}) },
-		"bounded":     func(d dataset.Division) (model, error) { return bounded.New(d, bounded.Options{Intercept: true}) },
-		"huber": func(d dataset.Division) (model, error) {
-			return huber.New(d, 0.5, huber.Options{Intercept: true})
-		},
-		"quantile": func(d dataset.Division) (model, error) { return quantile.New(d, 0, quantile.Options{Intercept: true}) },
-		"logistic": func(d dataset.Division) (model, error) {
-			return logistic.New(d.Map(func(y float64) float64 { return math.Copysign(1, y) }), logistic.Options{Intercept: true})
-		},
-	}
+// ofFolds are models with a constant.
+func ofFolds(t *testing.T) map[string]builder {
+	return some(t, "elastic-net", "wlasso", "sgl", "grouplasso", "fused", "bounded-elastic-net", "huber", "quantile", "logistic")
 }
 
 // The kinds and penalties of every model are those of the whole program, and need no part of it that has the data.
 func TestOutlineIsTheProgram(t *testing.T) {
 	cv := crossValidation(t)
 	split := modeltest.Split(3, 40, 20, 30, []float64{2, -1, 0, 0.5, 0, 0}, 0.5)
-	for name, build := range builders(t) {
+	for name, build := range ofFolds(t) {
 		for _, d := range []dataset.Division{cv, split} {
 			t.Run(fmt.Sprintf("%s %T", name, d), func(t *testing.T) {
-				m, err := build(d)
+				m, err := build.intercepted(d)
 				require.NoError(t, err)
 				whole := m.Program()
 				require.NotNil(t, whole.Outline)
@@ -247,9 +221,9 @@ func TestFoldsAreSplits(t *testing.T) {
 	backend, err := backends.Open("native")
 	require.NoError(t, err)
 	cv := crossValidation(t)
-	for name, build := range builders(t) {
+	for name, build := range ofFolds(t) {
 		t.Run(name, func(t *testing.T) {
-			whole, err := build(cv)
+			whole, err := build.intercepted(cv)
 			require.NoError(t, err)
 			solve := func(m tune.Model) *dca.PenalizedSolution {
 				p := m.Program()
@@ -266,7 +240,7 @@ func TestFoldsAreSplits(t *testing.T) {
 			var errors problems.Errors
 			var train float64
 			for k, f := range cv.Folds {
-				one, err := build(&dataset.Split{Train: cv.Data.Rows(f.Train), Val: cv.Data.Rows(f.Val)})
+				one, err := build.intercepted(&dataset.Split{Train: cv.Data.Rows(f.Train), Val: cv.Data.Rows(f.Val)})
 				require.NoError(t, err)
 				s := solve(one)
 				require.InDeltaSlice(t, s.X[0], all.X[2*k], 2e-3) // the losses agree to 1e-8, and are flat
@@ -285,9 +259,9 @@ func TestFoldsDerivative(t *testing.T) {
 	backend, err := backends.Open("native")
 	require.NoError(t, err)
 	cv := crossValidation(t)
-	for name, build := range builders(t) {
+	for name, build := range ofFolds(t) {
 		t.Run(name, func(t *testing.T) {
-			m, err := build(cv)
+			m, err := build.intercepted(cv)
 			require.NoError(t, err)
 			p := m.Program()
 			for j := range p.H0 {
@@ -317,9 +291,9 @@ func TestFoldsDerivative(t *testing.T) {
 // VF-iDCA on folds: what it reports is the mean over the folds, and its last fit has all rows.
 func TestFoldsTuned(t *testing.T) {
 	cv := crossValidation(t)
-	for name, build := range builders(t) {
+	for name, build := range ofFolds(t) {
 		t.Run(name, func(t *testing.T) {
-			m, err := build(cv)
+			m, err := build.intercepted(cv)
 			require.NoError(t, err)
 			res, err := tune.Run(context.Background(), m, tune.Config{MaxIter: 4, Tol: 0.05})
 			require.NoError(t, err)

@@ -131,9 +131,11 @@ func (m *Model) Data() *Data { return m.data }
 // Advice is what methods ask of the model.
 func (m *Model) Advice() problems.Advice {
 	a := m.spec.Advice
-	a.Rows, a.Features = m.data.Dims()
-	for _, part := range m.data.parts {
-		a.Rows = min(a.Rows, len(part.train.Y))
+	if m.data.outputs == 1 && !m.data.kind.NoConstant { // else rows do not determine coefficients one by one
+		a.Rows, a.Features = m.data.Dims()
+		for _, part := range m.data.parts {
+			a.Rows = min(a.Rows, len(part.train.Y))
+		}
 	}
 	a.Folds = m.data.Folds() > 1
 	a.Predicts = !a.Folds

@@ -11,10 +11,9 @@ import (
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
-	"github.com/conetune/conetune/problems/huber"
 	"github.com/conetune/conetune/problems/logistic"
 	"github.com/conetune/conetune/problems/multinomial"
-	"github.com/conetune/conetune/problems/quantile"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/tune"
 )
@@ -33,15 +32,7 @@ func offset(t *testing.T) *dataset.CrossValidation {
 
 // Of a loss that depends on differences alone, a fit with an offset is that of the targets less the offset.
 func TestOffsetOfDifferences(t *testing.T) {
-	for name, build := range map[string]func(dataset.Division) (tune.Model, error){
-		"elastic-net": func(d dataset.Division) (tune.Model, error) {
-			return elasticnet.New(d, elasticnet.Options{Standardize: true, Intercept: true})
-		},
-		"huber": func(d dataset.Division) (tune.Model, error) { return huber.New(d, 0, huber.Options{Intercept: true}) },
-		"quantile": func(d dataset.Division) (tune.Model, error) {
-			return quantile.New(d, 0.3, quantile.Options{Intercept: true})
-		},
-	} {
+	for name, build := range some(t, "elastic-net", "huber", "quantile") {
 		with, less := offset(t), offset(t)
 		for _, d := range []*dataset.Data{less.Data, less.Test} {
 			floats.Sub(d.Y, d.Offset)
@@ -49,7 +40,7 @@ func TestOffsetOfDifferences(t *testing.T) {
 		}
 		var results []*tune.Result
 		for _, cv := range []*dataset.CrossValidation{with, less} {
-			m, err := build(cv)
+			m, err := build(cv, regression.Options{Standardize: true, Intercept: true})
 			require.NoError(t, err)
 			r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 4, Ranges: []tune.Range{{Low: 0.01, High: 0.3}}})
 			require.NoError(t, err)
@@ -65,7 +56,7 @@ func TestOffsetOfDifferences(t *testing.T) {
 // An offset of a logistic regression is what a feature without a penalty, with this coefficient, is, which bounds hold: here the offset is -0.3 times feature 2, and
 // the coefficients of fits without a penalty differ by that.
 func TestOffsetOfLogOdds(t *testing.T) {
-	cv := classified(offset(t), 2)
+	cv := classified(offset(t), 2).(*dataset.CrossValidation)
 	with := &dataset.CrossValidation{Data: cv.Data.Rows(indices.Range(0, len(cv.Data.Y))), Folds: cv.Folds}
 	without := &dataset.CrossValidation{Data: cv.Data.Rows(indices.Range(0, len(cv.Data.Y))), Folds: cv.Folds}
 	without.Data.Offset = nil
@@ -92,7 +83,7 @@ func TestOffsetRefused(t *testing.T) {
 	cv := offset(t)
 	_, err := multinomial.New(classified(cv, 3), multinomial.Options{})
 	require.ErrorContains(t, err, "rows with an offset")
-	_, err = svm.New(classified(cv, 2), svm.Options{})
+	_, err = svm.New(classified(cv, 2).(*dataset.CrossValidation), svm.Options{})
 	require.ErrorContains(t, err, "rows with an offset")
 	cv.Data.Offset = cv.Data.Offset[1:]
 	_, err = elasticnet.New(cv, elasticnet.Options{})

@@ -9,14 +9,10 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
-	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
 	lassos "github.com/conetune/conetune/problems/lasso"
-	"github.com/conetune/conetune/problems/logistic"
-	"github.com/conetune/conetune/problems/poisson"
 	"github.com/conetune/conetune/problems/regression"
-	"github.com/conetune/conetune/problems/ridge"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -26,46 +22,15 @@ var termsOfTests = regression.Terms{
 	Upper:   []float64{0.4, math.Inf(1), 0.3, math.Inf(1), math.Inf(1), 0},
 }
 
-// termedModels make each model with terms from a split whose targets are real.
-var termedModels = map[string]func(s *dataset.Split, standardize bool) (tune.Model, error){
-	"elastic-net": func(s *dataset.Split, standardize bool) (tune.Model, error) {
-		return elasticnet.New(s, elasticnet.Options{Intercept: true, Standardize: standardize, Terms: termsOfTests})
-	},
-	"bounded": func(s *dataset.Split, standardize bool) (tune.Model, error) {
-		return bounded.New(s, bounded.Options{Intercept: true, Standardize: standardize, Terms: regression.Terms{Lower: termsOfTests.Lower, Upper: termsOfTests.Upper, Factors: termsOfTests.Factors}})
-	},
-	"lasso": func(s *dataset.Split, standardize bool) (tune.Model, error) {
-		return lassos.New(s, lassos.Options{Intercept: true, Standardize: standardize, Terms: termsOfTests})
-	},
-	"ridge": func(s *dataset.Split, standardize bool) (tune.Model, error) {
-		return ridge.New(s, ridge.Options{Intercept: true, Standardize: standardize, Terms: termsOfTests})
-	},
-	"logistic": func(s *dataset.Split, standardize bool) (tune.Model, error) {
-		retarget(s, func(y float64) float64 { return math.Copysign(1, y) })
-		return logistic.New(s, logistic.Options{Intercept: true, Standardize: standardize, Terms: termsOfTests})
-	},
-	"poisson": func(s *dataset.Split, standardize bool) (tune.Model, error) {
-		retarget(s, func(y float64) float64 { return math.Round(2 * math.Exp(math.Tanh(y/2))) })
-		return poisson.New(s, poisson.Options{Intercept: true, Standardize: standardize, Terms: termsOfTests})
-	},
-}
-
-func retarget(s *dataset.Split, of func(y float64) float64) {
-	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
-		for i, y := range d.Y {
-			d.Y[i] = of(y)
-		}
-	}
-}
-
 // With factors and bounds, the fits that the models bring and conic programs choose the same, and bounds in the user's units hold. The feature without a penalty has the
 // coefficient of a fit without one where all others are zero.
 func TestTermsAgainstConic(t *testing.T) {
-	for name, of := range termedModels {
+	for name, build := range some(t, "elastic-net", "bounded-elastic-net", "lasso", "ridge", "logistic", "poisson") {
 		for _, standardize := range []bool{false, true} {
 			var results []*tune.Result
 			for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
-				m, err := of(modeltest.Split(7, 60, 40, 30, []float64{1, -1, 0.5, -0.5, -1, 1}, 0.7), standardize)
+				s := modeltest.Split(7, 60, 40, 30, []float64{1, -1, 0.5, -0.5, -1, 1}, 0.7)
+				m, err := build(s, regression.Options{Intercept: true, Standardize: standardize, Terms: termsOfTests})
 				require.NoError(t, err)
 				r, err := tune.VFiDCA(context.Background(), m, tune.Config{Engine: engine, GapTol: 1e-6})
 				require.NoError(t, err)
@@ -151,17 +116,7 @@ func TestExcludedFeatures(t *testing.T) {
 		*part.to = &dataset.Data{X: x.Slice(0, n, 1, 4), Y: part.from.Y, Features: part.from.Features[1:], Target: part.from.Target}
 	}
 	factors := func(first ...float64) regression.Terms { return regression.Terms{Factors: append(first, 1, 2, 1)} }
-	for name, build := range map[string]func(s *dataset.Split, terms regression.Terms) (tune.Model, error){
-		"elastic-net": func(s *dataset.Split, terms regression.Terms) (tune.Model, error) {
-			return elasticnet.New(s, elasticnet.Options{Intercept: true, Terms: terms})
-		},
-		"lasso": func(s *dataset.Split, terms regression.Terms) (tune.Model, error) {
-			return lassos.New(s, lassos.Options{Intercept: true, Terms: terms})
-		},
-		"ridge": func(s *dataset.Split, terms regression.Terms) (tune.Model, error) {
-			return ridge.New(s, ridge.Options{Intercept: true, Terms: terms})
-		},
-	} {
+	for name, build := range some(t, "elastic-net", "lasso", "ridge") {
 		for _, c := range []tune.Config{{Method: "vf-idca"}, {Method: "grid", Evaluations: 9}, {Method: "grid", Evaluations: 4, Engine: tune.EngineConic}, {Method: "vf-idca", Engine: tune.EngineConic}} {
 			if c.Method == "grid" {
 				c.Ranges = []tune.Range{{Low: 1e-3, High: 1}}
@@ -171,7 +126,7 @@ func TestExcludedFeatures(t *testing.T) {
 				s     *dataset.Split
 				terms regression.Terms
 			}{{s, factors(1e12)}, {without, factors()}} {
-				m, err := build(of.s, of.terms)
+				m, err := build(of.s, regression.Options{Intercept: true, Terms: of.terms})
 				require.NoError(t, err)
 				r, err := tune.Run(context.Background(), m, c)
 				require.NoError(t, err)

@@ -66,12 +66,3 @@ func TestNormalEquations(t *testing.T) {
 		}
 	}
 }
-
-func TestBadOptions(t *testing.T) {
-	s, _, err := dataset.Generate(dataset.Config{Train: 10, Val: 10, Features: 3}, 1)
-	require.NoError(t, err)
-	_, err = ridge.New(s, ridge.Options{R0: []float64{-1}})
-	require.ErrorContains(t, err, "ridge")
-	_, err = ridge.New(nil, ridge.Options{})
-	require.Error(t, err)
-}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/sgl"
@@ -25,7 +26,7 @@ func BenchmarkPaper(b *testing.B) {
 				m, err := sgl.New(split, g, sgl.Options{})
 				require.NoError(b, err)
 				s := m.PaperSettings()
-				res := solve(b, m, s)
+				res := modeltest.Solve(b, m, s)
 				b.ReportMetric(float64(res.Iterations), "iterations")
 			}
 		})

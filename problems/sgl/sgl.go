@@ -22,6 +22,7 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
@@ -77,7 +78,7 @@ func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 // validation rows come out at 35 to 48 so, and at 48 to 50 with a common one (3 seeds).
 var advice = problems.Advice{Each: true, Modes: []lower.Mode{lower.Adjoint, lower.Truncated}, Paper: problems.Paper{
 	Weights: problems.Span{Low: 1e-3, High: 1e1},
-	IGJO: &problems.IGJO{Start: 0.01, MaxIter: 50, Steps: problems.Backtracking{
+	IGJO: &hypergradient.Settings{Start: []float64{0.01}, MaxIter: 50, Backtracking: &hypergradient.Backtracking{
 		First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 5e-4, Floor: 1e-6,
 	}},
 }}

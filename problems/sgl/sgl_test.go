@@ -1,18 +1,13 @@
 package sgl_test
 
 import (
-	"context"
-	"encoding/json"
 	"math"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/backends"
-	_ "github.com/conetune/conetune/backends/native"
-	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/sgl"
@@ -21,16 +16,6 @@ import (
 )
 
 var _ tune.Model = (*sgl.Model)(nil)
-
-func solve(t testing.TB, m tune.Model, s dca.Settings) *dca.Result {
-	t.Helper()
-	var err error
-	s.Backend, err = backends.Open("native")
-	require.NoError(t, err)
-	res, err := dca.Solve(context.Background(), m.Program(), s)
-	require.NoError(t, err)
-	return res
-}
 
 func small(t testing.TB) (*dataset.Split, *groups.Groups) {
 	s, err := input.ReadDir("testdata/small")
@@ -42,56 +27,14 @@ func small(t testing.TB) (*dataset.Split, *groups.Groups) {
 
 // The runs of an independent implementation in Python, see testdata/README.md.
 func TestAgainstPython(t *testing.T) {
-	raw, err := os.ReadFile("testdata/small/vfidca_cvxpy.json")
-	require.NoError(t, err)
-	var runs []struct {
-		R0         float64   `json:"r0"`
-		Tol        float64   `json:"tol"`
-		Iterations int       `json:"iterations"`
-		Validation float64   `json:"validation_error"`
-		Test       float64   `json:"test_error"`
-		Radii      []float64 `json:"radii"`
-		Lambda     []float64 `json:"lambda"`
-		Refit      struct {
-			Validation float64 `json:"validation_error"`
-			Test       float64 `json:"test_error"`
-		} `json:"refit"`
-		Trace [][]float64 `json:"trace"`
-	}
-	require.NoError(t, json.Unmarshal(raw, &runs))
-	require.Len(t, runs, 3)
 	split, g := small(t)
-	for _, run := range runs {
-		m, err := sgl.New(split, g, sgl.Options{R0: []float64{run.R0}})
+	// Multipliers of the size of ECOS's tolerance, divided by rho, move its radii in each iteration.
+	within := modeltest.Within{Errors: 2e-3, Radii: 3e-3, Lambda: 2e-3, Trace: 3e-3, Step: 1e-3}
+	modeltest.AgainstPython(t, 3, within, func(r0 float64) tune.Model {
+		m, err := sgl.New(split, g, sgl.Options{R0: []float64{r0}})
 		require.NoError(t, err)
-		s := m.PaperSettings()
-		s.Tol = run.Tol
-		res := solve(t, m, s)
-		require.Equal(t, dca.Converged, res.Status)
-		require.Equal(t, run.Iterations, res.Iterations)
-		e := m.Evaluate(res.X)
-		require.InEpsilon(t, run.Validation, e.Validation, 2e-3)
-		require.InEpsilon(t, run.Test, *e.Test, 2e-3)
-		refit := m.Evaluate(res.Refit)
-		require.InEpsilon(t, run.Refit.Validation, refit.Validation, 2e-3)
-		require.InEpsilon(t, run.Refit.Test, *refit.Test, 2e-3)
-		for j := range run.Radii {
-			// Multipliers of the size of ECOS's tolerance, divided by rho, move its radii in each iteration.
-			require.InEpsilon(t, run.Radii[j], res.H[j], 3e-3)
-			require.InDelta(t, run.Lambda[j], res.Lambda[j], 2e-3)
-		}
-		for k, want := range run.Trace {
-			it := res.Trace[k]
-			require.Less(t, it.Residual, 1e-7)
-			require.InEpsilon(t, want[0], it.UpperValue, 3e-3)
-			require.Equal(t, want[2], it.Alpha)
-			require.InDelta(t, want[3], it.Step, 1e-3)
-			require.InDelta(t, want[4], it.T, 3e-3)
-			if k > 0 { // theirs is the lower value at the start of the iteration
-				require.InEpsilon(t, want[1], res.Trace[k-1].LowerValue, 3e-3)
-			}
-		}
-	}
+		return m
+	})
 }
 
 // The refit solves the penalised form with the reported multipliers. Where b^(g) is not zero, with
@@ -108,16 +51,9 @@ func TestLambdaIsThePenalty(t *testing.T) {
 		require.NoError(t, err)
 		s := m.PaperSettings()
 		s.MaxIter = 1
-		res := solve(t, m, s)
+		res := modeltest.Solve(t, m, s)
 		b := res.Refit[0]
-		n, p := split.Train.X.Dims()
-		grad := make([]float64, p)
-		for i := range n {
-			r := mat.Dot(split.Train.Dense().RowView(i), mat.NewVecDense(p, b)) - split.Train.Y[i]
-			for j := range p {
-				grad[j] += split.Train.X.At(i, j) * r / float64(n)
-			}
-		}
+		grad := modeltest.Gradient(split.Train, modeltest.Residuals(split.Train, b))
 		l1 := res.Lambda[6]
 		for k, members := range g.Members {
 			norm, soft := 0.0, 0.0
@@ -176,7 +112,7 @@ func TestInvariance(t *testing.T) {
 	require.NoError(t, err)
 	b, err := sgl.New(&dataset.Split{Train: turn(split.Train), Val: turn(split.Val), Test: turn(split.Test)}, h, sgl.Options{R0: []float64{1.5}})
 	require.NoError(t, err)
-	x, y := solve(t, a, a.PaperSettings()), solve(t, b, b.PaperSettings())
+	x, y := modeltest.Solve(t, a, a.PaperSettings()), modeltest.Solve(t, b, b.PaperSettings())
 	require.Equal(t, x.Iterations, y.Iterations)
 	for j := range p {
 		require.InDelta(t, x.Refit[0][(7*j)%p], y.Refit[0][j], 1e-4)
@@ -185,20 +121,4 @@ func TestInvariance(t *testing.T) {
 		require.InDelta(t, x.H[k], y.H[5-k], 1e-4)
 	}
 	require.InDelta(t, x.H[6], y.H[6], 1e-4)
-}
-
-func TestBadInput(t *testing.T) {
-	split, g := small(t)
-	few, err := groups.Equal(23, 1)
-	require.NoError(t, err)
-	_, err = sgl.New(split, few, sgl.Options{})
-	require.ErrorContains(t, err, "feature 23 is in no group")
-	_, err = sgl.New(split, nil, sgl.Options{})
-	require.ErrorContains(t, err, "no groups")
-	_, err = sgl.New(split, g, sgl.Options{R0: []float64{1, 2}})
-	require.ErrorContains(t, err, "2 radii to start from, expected one or 7")
-	_, err = sgl.New(split, g, sgl.Options{R0: []float64{-1}})
-	require.ErrorContains(t, err, `radius of "group0" is -1`)
-	_, err = sgl.New(&dataset.Split{}, g, sgl.Options{})
-	require.Error(t, err)
 }

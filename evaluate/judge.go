@@ -175,7 +175,9 @@ func (j *Judge) foldFits(r *tune.Result) []tune.Fit {
 		return nil
 	}
 	switch m := j.model.(type) {
-	case interface{ FoldFits(x [][]float64) []tune.Fit }:
+	case interface {
+		FoldFits(x [][]float64) []tune.Fit
+	}:
 		return m.FoldFits(r.Selection.X)
 	case *matcomp.Model:
 		if f := m.Fit(r.Selection.X); f.Matrix != nil {

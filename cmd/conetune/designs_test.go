@@ -58,19 +58,6 @@ func TestLeaveOneOutOfRidge(t *testing.T) {
 	require.InEpsilon(t, want, m["refit"].(map[string]any)["validation_error"], 1e-6)
 }
 
-// Classifiers take folds that validate rows of one label.
-func TestLeaveOneOutOfLabels(t *testing.T) {
-	dir := t.TempDir()
-	data, saved := clitest.Write(t, dir, "table.csv", labelled(1, 24, 2)), filepath.Join(dir, "m.json")
-	for _, name := range []string{"logistic", "svm"} {
-		out := conetune(t, "tune", name, "--data", data, "--folds", "all", "--split", "all", "--tol", "0.1", "--gap-tol", "0", "--save", saved).ok(t)
-		require.Contains(t, out, "(24 folds of one row)")
-		text, err := os.ReadFile(saved)
-		require.NoError(t, err)
-		require.Contains(t, string(text), `"folds": 24,`)
-	}
-}
-
 // Folds of a column and the same folds in a folder give the same numbers, and so do rows by their numbers and by --folds all.
 func TestFoldColumnAndFolder(t *testing.T) {
 	dir := t.TempDir()

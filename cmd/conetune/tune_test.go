@@ -203,48 +203,6 @@ func TestInterrupt(t *testing.T) {
 	require.Equal(t, before, contents(t, dir))
 }
 
-// TestGenerateAndTune uses the paper's data in small and its settings.
-func TestGenerateAndTune(t *testing.T) {
-	dir := t.TempDir()
-	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	text := conetune(t, "generate", "elastic-net", "--preset", "40-20-30-p20", "--seed", "3", "--out", a).ok(t)
-	require.Contains(t, text, "40 training, 20 validation, 30 test rows of 20 features, seed 3")
-	conetune(t, "generate", "weighted-lasso", "--preset", "40-20-30-p20", "--seed", "3", "--out", b).ok(t)
-	for _, name := range []string{"train.csv.gz", "val.csv.gz", "test.csv.gz"} {
-		files := contents(t, dir)
-		require.NotEmpty(t, files[filepath.Join(a, name)])
-		require.Equal(t, files[filepath.Join(a, name)], files[filepath.Join(b, name)])
-	}
-	o := conetune(t, "tune", "elastic-net", "--dir", a, "--preset", "paper", "--json")
-	o.ok(t)
-	require.Less(t, o.object(t)["iterations"], 50.0)
-	text = conetune(t, "tune", "elastic-net", "--dir", a, "--preset", "paper").ok(t)
-	require.Contains(t, text, "features as they are, no intercept")
-	require.NotContains(t, text, "\nintercept")
-}
-
-// TestGroups: generated groups are found in the folder, and as many by number are the same.
-func TestGroups(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a")
-	text := conetune(t, "generate", "sparse-group-lasso", "--preset", "60-30-30-p30-m6", "--seed", "3", "--out", dir).ok(t)
-	require.Contains(t, text, "30 features, seed 3\n6 groups; coefficients are x1=1 x2=2 x3=3 x4=4 x5=5 x11=1")
-	run := func(args ...string) map[string]any {
-		o := conetune(t, append([]string{"tune", "sparse-group-lasso", "--dir", dir, "--preset", "paper", "--json"}, args...)...)
-		o.ok(t)
-		m := o.object(t)
-		delete(m, "time_seconds")
-		delete(m, "setup_seconds")
-		return m
-	}
-	file, number := run(), run("--groups", "6")
-	require.Equal(t, file, number)
-	require.Len(t, file["radii"], 7)
-	require.Contains(t, file["hyperparameters"], "group5")
-	require.Contains(t, file["hyperparameters"], "l1")
-	other := run("--groups", "3")
-	require.Len(t, other["radii"], 4)
-}
-
 // TestModelFlags: the flags of single models reach them.
 func TestModelFlags(t *testing.T) {
 	if testing.Short() {
@@ -290,30 +248,6 @@ func TestModelFlags(t *testing.T) {
 	one, _ := run("fused-lasso")
 	two, _ := run("fused-lasso", "--order", "2")
 	require.NotEqual(t, one["radii"], two["radii"])
-}
-
-func TestVerbose(t *testing.T) {
-	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 40, 3))
-	o := conetune(t, "tune", "elastic-net", "--data", data, "-v", "--max-iter", "100")
-	o.ok(t)
-	require.Contains(t, o.stderr, "level=DEBUG")
-	require.NotContains(t, o.stdout, "DEBUG")
-}
-
-func TestGenerateInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	for _, made := range []bool{false, true} {
-		out := filepath.Join(t.TempDir(), "out")
-		if made {
-			require.NoError(t, os.Mkdir(out, 0o700))
-		}
-		o := conetuneUntil(t, ctx, "generate", "elastic-net", "--preset", "300-300-300-p3000", "--out", out)
-		require.Equal(t, cli.ExitInterrupted, o.code)
-		entries, err := os.ReadDir(out)
-		require.Equal(t, made, err == nil)
-		require.Empty(t, entries)
-	}
 }
 
 // Folds are searched without iterations: there are statistics to draw all the same, and the points of the paths.

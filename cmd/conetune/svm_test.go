@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -41,30 +39,12 @@ func labelled(seed uint64, n, p int) string {
 	return b.String()
 }
 
-// svmDir writes the table as a prepared folder with two folds.
-func svmDir(t *testing.T, dir, table, test string, folds func(row int) string) string {
-	t.Helper()
-	require.NoError(t, os.MkdirAll(dir, 0o700))
-	clitest.Write(t, dir, "data.csv", table)
-	clitest.Write(t, dir, "test.csv", test)
-	var b strings.Builder
-	b.WriteString("fold,row,role\n")
-	for i := range strings.Count(table, "\n") - 1 {
-		b.WriteString(folds(i))
-	}
-	clitest.Write(t, dir, "folds.csv", b.String())
-	return dir
-}
-
-func twoFolds(i int) string {
-	return fmt.Sprintf("0,%d,%s\n1,%d,%s\n", i, []string{"train", "val"}[i%2], i, []string{"val", "train"}[i%2])
-}
-
 func TestTuneSVM(t *testing.T) {
 	dir := t.TempDir()
 	table, fresh := labelled(1, 80, 5), labelled(2, 60, 5)
 	data, test := clitest.Write(t, dir, "table.csv", table), clitest.Write(t, dir, "test.csv", fresh)
-	folder := svmDir(t, filepath.Join(dir, "folder"), table, fresh, twoFolds)
+	folder := foldsDir(t, table, 2)
+	clitest.Write(t, folder, "test.csv", fresh)
 	for name, args := range map[string][]string{
 		"data":    {"--data", data, "--folds", "3", "--split", "0.75/rest"},
 		"tested":  {"--data", data, "--test", test, "--class-weights", "balanced"},

@@ -175,7 +175,9 @@ func (j *Judge) foldFits(r *tune.Result) []tune.Fit {
 		return nil
 	}
 	switch m := j.model.(type) {
-	case interface{ FoldFits(x [][]float64) []tune.Fit }:
+	case interface {
+		FoldFits(x [][]float64) []tune.Fit
+	}:
 		return m.FoldFits(r.Selection.X)
 	case *matcomp.Model:
 		if f := m.Fit(r.Selection.X); f.Matrix != nil {
@@ -193,31 +195,35 @@ func distinct(rows []int, n int) int {
 	return len(slices.Compact(slices.Sorted(slices.Values(rows))))
 }
 
-// add adds the predictions of a fit for rows; from are the targets that it learned from.
+// add adds the predictions of a fit for rows; from are the targets that it learned from. Values of hazards compare rows
+// of one fit only, which are a part.
 func (d *Judged) add(j *Judge, rows *dataset.Data, f tune.Fit, from *dataset.Data) {
+	d.Weight = append(d.Weight, rows.Weights...)
 	if f.Classes() {
 		d.addClasses(rows, f, from)
 		return
 	}
-	if f.Hazard {
-		d.addTimes(rows, f)
-		return
-	}
-	d.Weight = append(d.Weight, rows.Weights...)
-	d.learned = append(d.learned, learned{rows, from})
 	d.Value = append(d.Value, predicted(rows, f)...)
-	y := rows.Y
-	if f.Labels != nil {
+	y, base := rows.Y, func(offset float64) float64 { return offset }
+	switch {
+	case f.Hazard:
+	case f.Labels != nil:
 		y = is(y, f.Labels[1])
+		fallthrough
+	default:
+		d.learned = append(d.learned, learned{rows, from})
+		base = j.baseline(from, f)
 	}
 	d.Y = append(d.Y, y...)
-	base := j.baseline(from, f)
-	for i := range rows.Y {
+	for i := range y {
 		offset := 0.0
 		if rows.Offset != nil {
 			offset = rows.Offset[i]
 		}
 		d.Base = append(d.Base, base(offset))
+	}
+	if f.Hazard {
+		d.Ends = append(d.Ends, len(d.Y))
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 
 // addClasses is add for a fit with a value for each label.
 func (d *Judged) addClasses(rows *dataset.Data, f tune.Fit, from *dataset.Data) {
-	d.Weight = append(d.Weight, rows.Weights...)
 	share := make([]float64, len(f.Labels))
 	for k, label := range f.Labels {
 		share[k] = from.Mean(is(from.Y, label))

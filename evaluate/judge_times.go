@@ -4,24 +4,8 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/internal/lower/survival"
-	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
-	"github.com/conetune/conetune/tune"
 )
-
-// addTimes is add for a fit of hazards, whose values compare rows of one fit only.
-func (d *Judged) addTimes(rows *dataset.Data, f tune.Fit) {
-	d.Weight = append(d.Weight, rows.Weights...)
-	d.Y, d.Value = append(d.Y, rows.Y...), append(d.Value, predicted(rows, f)...)
-	for i := range rows.Y {
-		offset := 0.0
-		if rows.Offset != nil {
-			offset = rows.Offset[i]
-		}
-		d.Base = append(d.Base, offset)
-	}
-	d.Ends = append(d.Ends, len(d.Y))
-}
 
 // times are the measures of a fit of hazards: the concordance, over the pairs of rows of one part, and of a single part
 // the deviance for each event.

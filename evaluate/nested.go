@@ -58,7 +58,7 @@ type NestedFold struct {
 }
 
 // MarshalJSON writes null for numbers that are not finite.
-func (n *Nested) MarshalJSON() ([]byte, error) {
+func (n Nested) MarshalJSON() ([]byte, error) {
 	return finitejson.Marshal(struct {
 		Error         float64           `json:"error"`
 		StandardError float64           `json:"standard_error"`

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"compress/gzip"
-	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -17,61 +13,6 @@ import (
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/clitest"
 )
-
-// TestPoisson: counts, from a table to means and back.
-func TestPoisson(t *testing.T) {
-	dir := t.TempDir()
-	made := filepath.Join(dir, "made")
-	conetune(t, "generate", "poisson", "--preset", "60-30-30-p20", "--out", made).ok(t)
-	model := filepath.Join(dir, "m.json")
-	o := conetune(t, "tune", "poisson", "--dir", made, "--intercept", "--save", model, "--json")
-	o.ok(t)
-	m := o.object(t)
-	require.Equal(t, "converged", m["status"])
-	require.Contains(t, conetune(t, "tune", "poisson", "--dir", made, "--method", "hoag").ok(t), "Half the mean Poisson deviance")
-
-	test := filepath.Join(made, "test.csv.gz")
-	out := conetune(t, "predict", "--model", model, "--data", test)
-	out.ok(t)
-	require.Contains(t, out.stderr, "half the mean Poisson deviance")
-	var saved struct {
-		Coefficients []float64
-		Intercept    float64
-	}
-	text, err := os.ReadFile(model)
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &saved))
-	file, err := os.Open(test)
-	require.NoError(t, err)
-	defer file.Close()
-	plain, err := gzip.NewReader(file)
-	require.NoError(t, err)
-	table, err := io.ReadAll(plain)
-	require.NoError(t, err)
-	rows := strings.Split(strings.TrimSpace(string(table)), "\n")
-	columns := strings.Split(rows[0], ",")
-	for i, line := range strings.Fields(out.stdout) {
-		got, err := strconv.ParseFloat(line, 64)
-		require.NoError(t, err)
-		value, j := saved.Intercept, 0
-		for k, field := range strings.Split(rows[i+1], ",") {
-			v, err := strconv.ParseFloat(field, 64)
-			require.NoError(t, err)
-			if columns[k] == "y" {
-				continue
-			}
-			value += saved.Coefficients[j] * v
-			j++
-		}
-		require.InEpsilon(t, math.Exp(value), got, 1e-9)
-	}
-
-	// The same counts of different exposures are different rates.
-	same := clitest.Write(t, dir, "same.csv", "y,a,b\n"+strings.Repeat("3,5,1\n3,2,2\n3,4,0\n", 10))
-	conetune(t, "tune", "poisson", "--data", same, "--offset", "a", "--method", "grid", "--evaluations", "4").ok(t)
-	wrong := clitest.Write(t, dir, "wrong.json", strings.Replace(string(text), `"model": "poisson"`, `"model": "huber"`, 1))
-	require.NotEqual(t, 0, conetune(t, "predict", "--model", wrong, "--data", test).code)
-}
 
 // rates is a table of counts of two groups over exposures.
 func rates() (table string, exposure, counts [2]float64) {

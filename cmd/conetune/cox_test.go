@@ -191,12 +191,3 @@ func TestCoxEvents(t *testing.T) {
 	}
 	require.Contains(t, conetune(t, "predict", "--model", model, "--data", train, "--survival", "1,-2").stderr, `--survival: time 2 is "-2", expected positive numbers`)
 }
-
-// Generated tables have negative times for censored rows.
-func TestCoxGenerated(t *testing.T) {
-	made := filepath.Join(t.TempDir(), "made")
-	conetune(t, "generate", "cox", "--preset", "60-30-30-p20", "--out", made).ok(t)
-	o := conetune(t, "tune", "cox", "--dir", made, "--json", "--method", "hoag")
-	o.ok(t)
-	require.Greater(t, o.object(t)["metrics"].(map[string]any)["concordance"].(map[string]any)["value"], 0.6)
-}

@@ -58,40 +58,21 @@ func TestLeaveOneOutOfRidge(t *testing.T) {
 	require.InEpsilon(t, want, m["refit"].(map[string]any)["validation_error"], 1e-6)
 }
 
-// Classifiers take folds that validate rows of one label.
-func TestLeaveOneOutOfLabels(t *testing.T) {
-	dir := t.TempDir()
-	data, saved := clitest.Write(t, dir, "table.csv", labelled(1, 24, 2)), filepath.Join(dir, "m.json")
-	for _, name := range []string{"logistic", "svm"} {
-		out := conetune(t, "tune", name, "--data", data, "--folds", "all", "--split", "all", "--tol", "0.1", "--gap-tol", "0", "--save", saved).ok(t)
-		require.Contains(t, out, "(24 folds of one row)")
-		text, err := os.ReadFile(saved)
-		require.NoError(t, err)
-		require.Contains(t, string(text), `"folds": 24,`)
-	}
-}
-
 // Folds of a column and the same folds in a folder give the same numbers, and so do rows by their numbers and by --folds all.
 func TestFoldColumnAndFolder(t *testing.T) {
 	dir := t.TempDir()
 	text := clitest.CsvText(3, 30, 4)
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	with, folds := lines[0]+",part,number\n", "fold,row,role\n"
+	with := lines[0] + ",part,number\n"
 	for i, line := range lines[1:] {
-		with += fmt.Sprintf("%s,%d,%d\n", line, i*7%3, i+100)
-		for k := range 3 {
-			folds += fmt.Sprintf("%d,%d,%s\n", k, i, map[bool]string{true: "val", false: "train"}[k == i*7%3])
-		}
+		with += fmt.Sprintf("%s,%d,%d\n", line, i%3, i+100)
 	}
 	data := clitest.Write(t, dir, "table.csv", with)
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
-	clitest.Write(t, dir, "folder/data.csv", text)
-	clitest.Write(t, dir, "folder/folds.csv", folds)
 	numbers := func(args ...string) any {
 		m := conetune(t, append([]string{"tune", "elastic-net", "--json", "--standardize", "--intercept"}, args...)...).object(t)
 		return []any{m["refit"], m["coefficients"], m["hyperparameters"]}
 	}
-	require.Equal(t, numbers("--dir", filepath.Join(dir, "folder")), numbers("--data", data, "--fold-column", "part", "--drop", "number"))
+	require.Equal(t, numbers("--dir", foldsDir(t, text, 3)), numbers("--data", data, "--fold-column", "part", "--drop", "number"))
 	require.Equal(t, numbers("--data", data, "--folds", "all", "--split", "all", "--drop", "part,number"), numbers("--data", data, "--fold-column", "number", "--drop", "part"))
 }
 

@@ -73,19 +73,6 @@ func TestMetricsInJSON(t *testing.T) {
 	}
 }
 
-// With several targets there are none of all together, but those of each target, whose squared errors are the validation error.
-func TestMetricsOfSeveralTargets(t *testing.T) {
-	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 45, 6))
-	o := conetune(t, "tune", "multi-task", "--data", data, "--target", "y,f2", "--json")
-	require.NotContains(t, o.ok(t), `"metrics":`)
-	r, sum := o.object(t), 0.0
-	for _, name := range []string{"y", "f2"} {
-		rmse := r["metrics_of_targets"].(map[string]any)[name].(map[string]any)["rmse"].(map[string]any)["value"].(float64)
-		sum += rmse * rmse / 4 // half the mean over two targets; folds of 45 rows are of one size
-	}
-	require.InEpsilon(t, r["refit"].(map[string]any)["validation_error"], sum, 1e-9)
-}
-
 // foldsDir is a folder with a table dealt out to folds, row by row, and no rows for a test.
 func foldsDir(t *testing.T, text string, folds int) string {
 	t.Helper()

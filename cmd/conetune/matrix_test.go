@@ -14,7 +14,6 @@ import (
 
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/clitest"
-	"github.com/conetune/conetune/problems/matcomp"
 )
 
 // ratings are some entries u_i v_j + 3 + noise of a matrix of 15 x 12, one for each of its places in turn.
@@ -107,20 +106,4 @@ func TestPredictMatrix(t *testing.T) {
 	o = conetune(t, "predict", "--model", model, "--data", bad)
 	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, "entry 2 is (3, 12), expected whole numbers from (0, 0) to (14, 11)")
-}
-
-// Generated data are those of the library, and are refused where something stands already.
-func TestGenerateMatrix(t *testing.T) {
-	out := filepath.Join(t.TempDir(), "new")
-	args := []string{"generate", "matrix-completion", "--preset", "20-16-2-1", "--seed", "3", "--out", out}
-	require.Contains(t, conetune(t, args...).ok(t), "a matrix of 20 x 16")
-	got, err := matcomp.ReadDir(out, nil)
-	require.NoError(t, err)
-	want, err := matcomp.Generate(matcomp.Config{Rows: 20, Cols: 16, Train: 2, Val: 1}, 3)
-	require.NoError(t, err)
-	require.Equal(t, want.Row, got.Row)
-	require.ElementsMatch(t, want.Train, got.Train)
-	o := conetune(t, args...)
-	require.Equal(t, cli.ExitUsage, o.code)
-	require.Contains(t, o.stderr, "is not empty")
 }

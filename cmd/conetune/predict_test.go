@@ -28,27 +28,6 @@ func savedElasticNet(t *testing.T) (data, model string) {
 	return data, model
 }
 
-// A model that was edited predicts nothing.
-func TestPredictEditedModel(t *testing.T) {
-	data, saved := savedElasticNet(t)
-	raw, err := os.ReadFile(saved)
-	require.NoError(t, err)
-	for old, edit := range map[string]struct{ to, want string }{
-		`"seed": 1`:      {`"seed": 2`, "the checksum does not match: the file was changed after it was saved"},
-		`"target"`:       {`"comment": "by hand", "target"`, `unknown field "comment"`},
-		`"elastic-net",`: {`"banana",`, "the checksum does not match"},
-		`"intercept": `:  {`"intercept": "a", "x": `, `field "intercept" holds a JSON string`},
-	} {
-		path := clitest.Write(t, t.TempDir(), "edited.json", strings.Replace(string(raw), old, edit.to, 1))
-		o := conetune(t, "predict", "--model", path, "--data", data)
-		require.Equal(t, cli.ExitUsage, o.code)
-		require.Empty(t, o.stdout)
-		require.Contains(t, o.stderr, path)
-		require.Contains(t, o.stderr, edit.want)
-		require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
-	}
-}
-
 // resaved is a saved model with other coefficients, and without an intercept.
 func resaved(t *testing.T, path, name string, coefficients ...float64) string {
 	t.Helper()

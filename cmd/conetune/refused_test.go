@@ -21,7 +21,7 @@ func TestRefused(t *testing.T) {
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	clitest.Write(t, ".", "small.qps", string(small))
-	cases := 0
+	cases, values := 0, map[string][]string{}
 	for line := range strings.Lines(string(script)) {
 		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch verb {
@@ -31,18 +31,38 @@ func TestRefused(t *testing.T) {
 		case "file":
 			name, source, _ := strings.Cut(rest, " = ")
 			clitest.Write(t, ".", name, refusedFile(t, source))
+		case "values":
+			name, list, _ := strings.Cut(rest, " = ")
+			for _, v := range strings.Fields(list) {
+				if of, known := values[v]; known {
+					values[name] = append(values[name], of...)
+				} else {
+					values[name] = append(values[name], v)
+				}
+			}
 		case "conetune":
 			command, want, found := strings.Cut(rest, " => ")
 			require.True(t, found, line)
-			t.Run(command, func(t *testing.T) {
-				refuse(t, strings.Fields(strings.ReplaceAll(command, `""`, "\x01")), strings.Split(want, " | ")...)
-			})
-			cases++
+			list := []string{command}
+			if before, after, several := strings.Cut(command, "{"); several {
+				name, after, _ := strings.Cut(after, "}")
+				require.NotEmpty(t, values[name], line)
+				list = nil
+				for _, v := range values[name] {
+					list = append(list, before+v+after)
+				}
+			}
+			for _, command := range list {
+				t.Run(command, func(t *testing.T) {
+					refuse(t, strings.Fields(strings.ReplaceAll(command, `""`, "\x01")), strings.Split(want, " | ")...)
+				})
+				cases++
+			}
 		default:
 			require.Fail(t, line)
 		}
 	}
-	require.Greater(t, cases, 300)
+	require.Greater(t, cases, 700)
 }
 
 // refuse runs a command line that is refused for what is said. What tune would write must not appear.

@@ -133,38 +133,17 @@ func TestScoreIsThatOfTune(t *testing.T) {
 
 // The numbers of a loss are kept with the model.
 func TestLossIsSaved(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs by conic programs")
-	}
 	dir := t.TempDir()
 	data, saved := clitest.Write(t, dir, "t.csv", clitest.CsvText(1, 60, 4)), filepath.Join(dir, "m.json")
-	labelled := clitest.Write(t, dir, "l.csv", transformed(t, clitest.CsvText(1, 60, 4), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 101] }))
-	ones := 0
-	for _, y := range columnsOf(t, transformed(t, clitest.CsvText(1, 60, 4), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 101] }))["y"] {
-		ones += int(y)
-	}
+	labels := clitest.Write(t, dir, "l.csv", labelled(1, 60, 4))
 	for _, c := range []struct {
 		args []string
 		want model.Loss
 	}{
 		{[]string{"huber", "--data", data, "--threshold", "2.5"}, model.Loss{Kind: "huber", Threshold: 2.5}},
 		{[]string{"quantile", "--data", data, "--level", "0.25"}, model.Loss{Kind: "pinball", Level: 0.25}},
-		{[]string{"svm", "--data", labelled, "--class-weights", "2,5"}, model.Loss{Kind: "hinge", ClassWeights: []float64{2, 5}}},
-		{[]string{"svm", "--dir", "", "--class-weights", "balanced"}, model.Loss{Kind: "hinge", ClassWeights: []float64{60 / (2 * float64(60-ones)), 60 / (2 * float64(ones))}}},
+		{[]string{"svm", "--data", labels, "--class-weights", "2,5"}, model.Loss{Kind: "hinge", ClassWeights: []float64{2, 5}}},
 	} {
-		if c.args[1] == "--dir" { // all rows are in the folds, so that the balance is that of the table
-			folder := t.TempDir()
-			var folds strings.Builder
-			folds.WriteString("fold,row,role\n")
-			for f := range 3 {
-				for i := range 60 {
-					fmt.Fprintf(&folds, "%d,%d,%s\n", f, i, map[bool]string{true: "val", false: "train"}[i%3 == f])
-				}
-			}
-			clitest.Write(t, folder, "data.csv", transformed(t, clitest.CsvText(1, 60, 4), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 101] }))
-			clitest.Write(t, folder, "folds.csv", folds.String())
-			c.args[2] = folder
-		}
 		conetune(t, append([]string{"tune", "--save", saved}, c.args...)...).ok(t)
 		m, err := model.Read(saved)
 		require.NoError(t, err)
@@ -172,7 +151,7 @@ func TestLossIsSaved(t *testing.T) {
 	}
 }
 
-// A model of several targets and one of a matrix are scored as they were tuned, too.
+// A model of several targets is scored as it was tuned, too.
 func TestScoreOfSeveral(t *testing.T) {
 	dir := t.TempDir()
 	data, test, saved := clitest.Write(t, dir, "t.csv", clitest.CsvText(1, 60, 5)), clitest.Write(t, dir, "test.csv", clitest.CsvText(2, 25, 5)), filepath.Join(dir, "m.json")
@@ -188,23 +167,6 @@ func TestScoreOfSeveral(t *testing.T) {
 		}
 	}
 	require.InEpsilon(t, sum/2/2/25, p["error"], 1e-9)
-
-	var entries, known strings.Builder
-	for i := range 20 {
-		for j := range 15 {
-			if v := float64(i-4)*float64(j-3) + 5*math.Sin(float64(7*i+13*j*j)); (i+j)%5 == 0 {
-				fmt.Fprintf(&known, "%d,%d,%v\n", i, j, v)
-			} else {
-				fmt.Fprintf(&entries, "%d,%d,%v\n", i, j, v)
-			}
-		}
-	}
-	test = clitest.Write(t, dir, "known.csv", "row,col,value\n"+known.String())
-	o = conetune(t, "tune", "matrix-completion", "--data", clitest.Write(t, dir, "entries.csv", "row,col,value\n"+entries.String()), "--test", test, "--save", saved, "--json")
-	o.ok(t)
-	p = conetune(t, "predict", "--model", saved, "--data", test, "--json").object(t)
-	// The file has factors, without singular values within the solver's accuracy.
-	require.InEpsilon(t, o.object(t)["refit"].(map[string]any)["test_error"], p["error"], 1e-6)
 }
 
 // What the report leaves out is zero in the file, in JSON and in predictions, whatever solver leaves noise.

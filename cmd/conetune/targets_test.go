@@ -15,37 +15,23 @@ import (
 	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
-// A generated folder is tuned, and the saved model predicts the test rows with the error that was reported; the other forms of data
-// and methods work too.
+// A folder and a table of one's own are tuned, of which columns are found by name, and rows without targets are
+// predicted, a number for each.
 func TestTuneSeveralTargets(t *testing.T) {
 	dir := t.TempDir()
 	out, model := filepath.Join(dir, "data"), filepath.Join(dir, "m.json")
-	text := conetune(t, "generate", "multi-task", "--preset", "60-50-40-p8", "--out", out).ok(t)
-	require.Contains(t, text, "60 training, 50 validation, 40 test rows of 8 features")
-	require.Contains(t, text, "3 targets use")
+	conetune(t, "generate", "multi-task", "--preset", "60-50-40-p8", "--out", out).ok(t)
 	m := conetune(t, "tune", "multi-task", "--dir", out, "--json", "--save", model).object(t)
-	refit := m["refit"].(map[string]any)
 	test := filepath.Join(out, "test.csv.gz")
-	o := conetune(t, "predict", "--model", model, "--data", test, "--json")
-	p := o.object(t)
-	require.InEpsilon(t, refit["test_error"], p["error"], 1e-9)
+	p := conetune(t, "predict", "--model", model, "--data", test, "--json").object(t)
+	require.InEpsilon(t, m["refit"].(map[string]any)["test_error"], p["error"], 1e-9)
 	require.Equal(t, []any{"y1", "y2", "y3"}, p["targets"])
-	lines := strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", model, "--data", test).ok(t)), "\n")
-	require.Len(t, lines, 40)
-	first := strings.Split(lines[0], ",")
-	require.Len(t, first, 3)
-	v, err := strconv.ParseFloat(first[2], 64)
-	require.NoError(t, err)
-	require.Equal(t, p["predictions_of_targets"].([]any)[0].([]any)[2], v)
+	line, _, _ := strings.Cut(conetune(t, "predict", "--model", model, "--data", test).ok(t), "\n")
+	require.Equal(t, line, strings.Trim(strings.ReplaceAll(fmt.Sprint(p["predictions_of_targets"].([]any)[0]), " ", ","), "[]"))
 
-	text = conetune(t, "tune", "multi-task", "--dir", out, "--method", "vf-idca,grid,random", "--plot", filepath.Join(dir, "f.svg")).ok(t)
-	require.Contains(t, text, "targets y1, y2, y3")
-
-	// A table of one's own: columns by name, rows without targets to predict.
 	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 60, 6))
-	text = conetune(t, "tune", "multi-task", "--data", data, "--split", threeParts, "--target", "f2,y", "--save", model).ok(t)
+	text := conetune(t, "tune", "multi-task", "--data", data, "--split", threeParts, "--target", "f2,y", "--save", model).ok(t)
 	require.Contains(t, text, "5 features; 30 training, 15 validation, 15 test rows; targets f2, y")
-	require.Contains(t, text, "intercept")
 	bare := clitest.Write(t, dir, "bare.csv", "f6,f5,f4,f3,f1\n1,2,3,4,5\n")
 	require.Len(t, strings.Split(conetune(t, "predict", "--model", model, "--data", bare).ok(t), ","), 2)
 	conetune(t, "tune", "multi-task", "--train", data, "--val", data, "--test", data, "--target", "f2,y", "--final", "train").ok(t)

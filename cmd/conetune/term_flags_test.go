@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/model"
 )
@@ -89,67 +88,6 @@ func TestAdaptiveFlags(t *testing.T) {
 		require.InDelta(t, 2, m.Coefficients[1], 0.15)
 		require.InDelta(t, 0, m.Coefficients[2], 0.1)
 		conetune(t, "predict", "--model", path, "--data", data).ok(t)
-	}
-}
-
-// TestHostileNumbers gives every numeric flag of every command what it cannot mean: each is bad usage, and one line names the flag.
-func TestHostileNumbers(t *testing.T) {
-	dir := t.TempDir()
-	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 40, 4))
-	labels := clitest.Write(t, dir, "labels.csv", labelled(1, 40, 3))
-	program := clitest.Write(t, dir, "tiny.qps", tinyQPS)
-	out := filepath.Join(dir, "out")
-	tuned := func(model string) []string { return []string{"tune", model, "--data", data} }
-	random := append(tuned("elastic-net"), "--method", "random", "--evaluations", "4")
-	svm := []string{"tune", "svm", "--data", labels}
-	paper := []string{"bench", "paper", "--tables", "svm3", "--data", sonar(t), "--out", out}
-	backends := []string{"bench", "backends", "--models", "elastic-net", "--backends", "native"}
-
-	any := []string{"", "NaN", "Inf", "-Inf", "x", "1e400"}
-	real := append([]string{"-1", "-1e-300", "1e300", "1e101"}, any...)
-	positive := append([]string{"0"}, real...)
-	small := append([]string{"1e9", "1.5"}, positive...)   // no tolerance is more than 1
-	weight := append([]string{"1e13"}, positive...)        // or a weight than 1e12
-	whole := append([]string{"2000000000"}, small...)      // counts are whole numbers
-	number := append([]string{"1e9", "1.5", "-1"}, any...) // of 64 bits
-	pair := []string{"", "1", "0,1", "-1,1", "NaN,1", "Inf,1", "1e300,1", "1,1e-300", "1,1,1", "x,1"}
-	ranges := []string{"", "1", "0:1", "-1:1", "2:1", "NaN:1", "1:NaN", "1:Inf", "1e-300:1e300", "1e-300:1", "1:1e300", "lambda1=1e-300:1e-299", "x:1"}
-	for _, c := range []struct {
-		args   []string
-		flag   string
-		values []string
-	}{
-		{[]string{"solve", program}, "eps", small}, {[]string{"solve", program}, "max-iter", whole}, {[]string{"solve", program}, "threads", whole},
-		{[]string{"solve", program}, "time-limit", append([]string{"0s", "-1s", "10"}, whole...)},
-		{tuned("elastic-net"), "tol", small}, {tuned("elastic-net"), "gap-tol", append([]string{"1.5", "1e9"}, real...)},
-		{tuned("elastic-net"), "rho", weight}, {tuned("elastic-net"), "delta", weight}, {tuned("elastic-net"), "c-alpha", weight},
-		{tuned("elastic-net"), "epsilon", append([]string{"1e13"}, real...)}, {tuned("elastic-net"), "eps", small},
-		{tuned("elastic-net"), "max-iter", whole}, {tuned("elastic-net"), "threads", whole}, {tuned("elastic-net"), "seed", number},
-		{tuned("elastic-net"), "time-limit", append([]string{"0s", "-1s", "10"}, whole...)},
-		{tuned("elastic-net"), "init", append([]string{"1e13", "1,,1", "1,"}, real...)},
-		{tuned("elastic-net"), "folds", append([]string{"0", "1", "1000"}, number...)}, {svm, "folds", append([]string{"0", "1", "1000"}, number...)},
-		{tuned("elastic-net"), "split", append([]string{"0/0", "-1/2", "1e9/1", "NaN/1"}, any...)},
-		{random, "evaluations", whole}, {random, "workers", whole}, {random, "range", ranges},
-		{svm, "class-weights", pair},
-		{tuned("quantile"), "level", append([]string{"1", "2"}, positive...)}, {tuned("huber"), "threshold", positive},
-		{tuned("fused-lasso"), "order", append([]string{"1000000000"}, whole...)},
-		{tuned("bounded-elastic-net"), "lower", []string{"", "1", "NaN", "Inf", "-1e300", "x"}},
-		{tuned("bounded-elastic-net"), "upper", []string{"", "-1", "NaN", "-Inf", "1e300", "x"}},
-		{tuned("group-lasso"), "groups", []string{"", "0", "3", "-1", "1000000000"}},
-		{backends, "eps", append([]string{"1e-3,1e9", "1e-3,"}, small...)}, {backends, "repeats", whole}, {backends, "time-limit", append([]string{"0s", "-1s"}, whole...)},
-		{paper, "repeats", whole}, {paper, "workers", append([]string{"2000000000", "-1", "1e9", "1.5"}, any...)}, {paper, "shard", append([]string{"0/1", "2/1", "1/0", "-1/2"}, positive...)},
-		{[]string{"generate", "elastic-net", "--out", out}, "seed", number},
-		{[]string{"generate", "elastic-net", "--out", out}, "preset", append([]string{"0-5-5-p20", "-1-5-5-p20", "5-5-5-p0", "5-5-5-p1e9", "5-5-5-pNaN"}, positive...)},
-	} {
-		for _, v := range c.values {
-			before := contents(t, dir)
-			o := conetune(t, append(append([]string{}, c.args...), "--"+c.flag+"="+v)...)
-			require.Equal(t, cli.ExitUsage, o.code, "%v --%s=%s: %s%s", c.args, c.flag, v, o.stdout, o.stderr)
-			require.Empty(t, o.stdout)
-			require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
-			require.Contains(t, strings.ReplaceAll(o.stderr, "_", "-"), c.flag, "%s=%s", c.flag, v)
-			require.Equal(t, before, contents(t, dir), "something was written")
-		}
 	}
 }
 

@@ -69,7 +69,7 @@ func TestWidths(t *testing.T) {
 // Whatever texts hold, the SVG is XML and says them.
 func TestSVGOfHostileTexts(t *testing.T) {
 	f := synthetic(3)
-	f.Title = "a<b> & \"c\" \x00\x1b[31m \xff é"
+	f.Title = "a<b> & \"c\" \x00\x1b[31m\a\u202e \xff é"
 	f.Panels[0].Lines[0].Name = "</text><script>"
 	var b bytes.Buffer
 	require.NoError(t, f.Write(&b, "svg"))
@@ -84,7 +84,7 @@ func TestSVGOfHostileTexts(t *testing.T) {
 			texts += string(chars)
 		}
 	}
-	require.Contains(t, texts, `a<b> & "c" \x00\x1b[31m \xff é`)
+	require.Contains(t, texts, `a<b> & "c" \x00\x1b[31m\a\u202e \xff é`)
 	require.Contains(t, texts, "</text><script>")
 }
 

@@ -3,12 +3,11 @@ package webpage
 import (
 	"bytes"
 	"html/template"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/internal/words"
 )
 
 // mostPlaces bounds the rows of a figure's table.
@@ -64,11 +63,11 @@ func Draw(id, title, caption, about string, f figure.Figure) (Figure, error) {
 	}
 	slices.Sort(places)
 	for _, x := range Thinned(slices.Compact(places), mostPlaces) {
-		row := Row{X: areas[0].X(x), Cells: []Cell{{Text: shown(x)}}}
+		row := Row{X: areas[0].X(x), Cells: []Cell{{Text: words.Fine(x)}}}
 		for _, l := range columns {
 			text := ""
 			if k := slices.Index(l.X, x); k >= 0 {
-				text = shown(l.Y[k])
+				text = words.Fine(l.Y[k])
 			}
 			row.Cells = append(row.Cells, Cell{Text: text})
 		}
@@ -76,17 +75,6 @@ func Draw(id, title, caption, about string, f figure.Figure) (Figure, error) {
 	}
 	svg := SVG(b.String(), id, title, about+" The numbers are in the table below.")
 	return Figure{ID: id, Title: title, Caption: caption, SVG: svg, Numbers: *t}, nil
-}
-
-// shown writes four significant digits, without an exponent for sizes of daily life.
-func shown(v float64) string {
-	switch a := math.Abs(v); {
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return "-"
-	case a >= 1000 && a < 1e7:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
 // Thinned takes at most so many of a list, evenly, the ends among them.

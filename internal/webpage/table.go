@@ -2,7 +2,6 @@ package webpage
 
 import (
 	"html/template"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -84,50 +83,68 @@ func (t *Table) First(n int) (first *Table, more int) {
 
 // String is the table at a terminal, without pictures: numbers to the right. Without titles there is no head.
 func (t *Table) String() string {
-	var head []Cell
-	titles := ""
-	for _, c := range t.Columns {
-		head, titles = append(head, Cell{Text: c.Title}), titles+c.Title
-	}
-	lines := t.Rows
-	if titles != "" {
-		lines = slices.Concat([]Row{{Cells: head}}, lines)
-	}
-	width := make([]int, len(head))
-	for _, line := range lines {
-		for k, c := range line.Cells {
-			width[k] = max(width[k], utf8.RuneCountInString(c.Text))
+	var head []string
+	var columns []int // without pictures
+	for k, c := range t.Columns {
+		if !c.Picture {
+			head, columns = append(head, c.Title), append(columns, k)
 		}
+	}
+	var lines [][]string
+	if strings.Join(head, "") != "" {
+		lines = append(lines, head)
+	}
+	for _, r := range t.Rows {
+		line := make([]string, len(columns))
+		for at, k := range columns {
+			if k < len(r.Cells) {
+				line[at] = r.Cells[k].Text
+			}
+		}
+		lines = append(lines, line)
+	}
+	for k, column := range columns {
+		pad(lines, k, widest(lines, k), t.Columns[column].Number)
 	}
 	var b strings.Builder
 	for _, line := range lines {
-		var cells []string
-		for k, c := range line.Cells {
-			text, pad := c.Text, strings.Repeat(" ", width[k]-utf8.RuneCountInString(c.Text))
-			if t.Columns[k].Number {
-				text, pad = pad, text
-			}
-			if !t.Columns[k].Picture {
-				cells = append(cells, text+pad)
-			}
-		}
-		b.WriteString(strings.TrimRight(strings.Join(cells, "   "), " ") + "\n")
+		b.WriteString(strings.TrimRight(strings.Join(line, "   "), " ") + "\n")
 	}
 	return b.String()
 }
 
-// Markdown is the table in Markdown, without caption and pictures: what stands out is bold, and the headings above
-// those of the columns are before these. The last column is as wide as it is.
-func (t *Table) Markdown() string {
-	var above []string
-	for _, g := range t.Groups {
-		above = append(above, slices.Repeat([]string{strings.TrimPrefix(g.Title+" ", " ")}, g.Span)...)
+// widest is the width of a column of lines, pad brings its cells to a width.
+func widest(lines [][]string, column int) (width int) {
+	for _, line := range lines {
+		width = max(width, utf8.RuneCountInString(line[column]))
 	}
-	head := make([]string, len(t.Columns))
-	for k, c := range t.Columns {
-		if head[k] = c.Title; above != nil {
-			head[k] = above[k] + c.Title
+	return width
+}
+
+func pad(lines [][]string, column, width int, right bool) {
+	for _, line := range lines {
+		blank := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(line[column])))
+		if right {
+			line[column] = blank + line[column]
+		} else {
+			line[column] += blank
 		}
+	}
+}
+
+// Markdown is the table in Markdown, without caption and pictures: what stands out is bold, and the headings above
+// those of the columns are before these. The last column is as wide as its heading.
+func (t *Table) Markdown() string {
+	head := make([]string, len(t.Columns))
+	k := 0
+	for _, g := range t.Groups {
+		for range g.Span {
+			head[k] = strings.TrimPrefix(g.Title+" ", " ")
+			k++
+		}
+	}
+	for k, c := range t.Columns {
+		head[k] += c.Title
 	}
 	lines := [][]string{head, make([]string, len(head))}
 	for _, r := range t.Rows {
@@ -142,17 +159,12 @@ func (t *Table) Markdown() string {
 		lines = append(lines, line)
 	}
 	for k := range head {
-		width := 0
-		for _, line := range lines {
-			width = max(width, utf8.RuneCountInString(line[k]))
-		}
+		width := widest(lines, k)
 		if k == len(head)-1 {
 			width = utf8.RuneCountInString(head[k])
 		}
 		lines[1][k] = strings.Repeat("-", width)
-		for _, line := range lines {
-			line[k] += strings.Repeat(" ", max(0, width-utf8.RuneCountInString(line[k])))
-		}
+		pad(lines, k, width, false)
 	}
 	var b strings.Builder
 	for _, line := range lines {

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -122,33 +123,23 @@ func describeModel(m *model.Model) string {
 	fmt.Fprintf(&b, "%s, %s\n\n", m.Model, target)
 	fmt.Fprintf(&b, "made by     %s, %s on the %s backend: %s, seed %d\n", p.Program, p.Method, p.Backend, p.Status, p.Seed)
 	fmt.Fprintf(&b, "trained on  %s\n", strings.Join(p.Files, ", "))
-	rows := []string{fmt.Sprintf("%d training", p.TrainingRows)}
-	if p.ValidationRows > 0 {
-		rows = append(rows, fmt.Sprintf("%d validation", p.ValidationRows))
+	var rows, division []string
+	for _, part := range []struct {
+		list  *[]string
+		there bool
+		text  string
+	}{
+		{&rows, true, fmt.Sprintf("%d training", p.TrainingRows)}, {&rows, p.ValidationRows > 0, fmt.Sprintf("%d validation", p.ValidationRows)},
+		{&rows, p.TestRows > 0, fmt.Sprintf("%d test", p.TestRows)},
+		{&division, p.Folds > 0, fmt.Sprintf("%d folds", p.Folds)}, {&division, p.Repeats > 1, fmt.Sprintf("%d repeats", p.Repeats)},
+		{&division, p.Division != "", "by " + p.Division}, {&division, p.Split != "", "split " + p.Split},
+		{&division, m.Weights != "", "weighed by " + m.Weights}, {&division, m.Offset != "", "offset " + m.Offset},
+	} {
+		if part.there {
+			*part.list = append(*part.list, part.text)
+		}
 	}
-	if p.TestRows > 0 {
-		rows = append(rows, fmt.Sprintf("%d test", p.TestRows))
-	}
-	division := ""
-	if p.Folds > 0 {
-		division = fmt.Sprintf(", %d folds", p.Folds)
-	}
-	if p.Repeats > 1 {
-		division += fmt.Sprintf(", %d repeats", p.Repeats)
-	}
-	if p.Division != "" {
-		division += ", by " + p.Division
-	}
-	if p.Split != "" {
-		division += ", split " + p.Split
-	}
-	if m.Weights != "" {
-		division += ", weighed by " + m.Weights
-	}
-	if m.Offset != "" {
-		division += ", offset " + m.Offset
-	}
-	fmt.Fprintf(&b, "            %s rows%s\n", strings.Join(rows, ", "), division)
+	fmt.Fprintf(&b, "            %s\n", words.Joined(append([]string{words.Joined(rows) + " rows"}, division...)))
 	if l := m.Loss; l != nil {
 		fmt.Fprintf(&b, "loss        %s\n", describeLoss(l))
 	}
@@ -186,12 +177,14 @@ func describeChoice(m *model.Model) string {
 	}
 	t = webpage.NewTable("", "", webpage.Text("hyperparameter"), webpage.Number("lambda"))
 	names := slices.Sorted(maps.Keys(m.Hyperparameters))
-	var values []float64
+	slices.SortStableFunc(names, func(a, b string) int {
+		if len(names) <= report.MostHyperparameters {
+			return 0
+		}
+		return cmp.Compare(m.Hyperparameters[b], m.Hyperparameters[a])
+	})
 	for _, name := range names {
-		values = append(values, m.Hyperparameters[name])
-	}
-	for _, i := range report.LargestFirst(values) {
-		t.AddTexts(names[i], words.Number(values[i]))
+		t.AddTexts(name, words.Number(m.Hyperparameters[name]))
 	}
 	t, rest := t.First(report.MostHyperparameters)
 	text := t.String()
@@ -259,39 +252,38 @@ func describeCoefficients(m *model.Model) string {
 		b.WriteString("the prediction is the exponential of the sum\n")
 	}
 	fmt.Fprintf(&b, "features with a coefficient: %d of %d\n", len(list), len(m.Features))
-	heads := []string{"feature", "coefficient"}
+	heads := []string{"coefficient"}
 	if m.Targets != nil {
-		heads = append(heads[:1], m.Targets...)
+		heads = m.Targets
 	}
-	if m.Deviations != nil {
-		heads = append(heads, "effect of one standard deviation")
-	}
-	t := webpage.NewTable("", "")
+	t := webpage.NewTable("", "", webpage.Text("feature"))
 	for _, head := range heads {
 		t.Columns = append(t.Columns, webpage.Text(head))
 	}
-	for _, e := range list {
-		cells := []string{e.Feature}
-		for _, v := range fit.Of(e.Index) {
+	if m.Deviations != nil {
+		t.Columns = append(t.Columns, webpage.Text("effect of one standard deviation"))
+	}
+	line := func(name string, values []float64, more ...float64) {
+		cells := []string{name}
+		for _, v := range slices.Concat(values, more) {
 			cells = append(cells, words.Number(v))
-		}
-		switch {
-		case m.Deviations == nil:
-		case m.Targets != nil:
-			cells = append(cells, words.Number(e.Size))
-		default:
-			cells = append(cells, words.Number(math.Copysign(e.Size, e.Coefficient)))
 		}
 		t.AddTexts(cells...)
 	}
-	last := []string{"intercept"}
+	for _, e := range list {
+		effect := []float64{e.Size}
+		if m.Deviations == nil {
+			effect = nil
+		} else if m.Targets == nil {
+			effect[0] = math.Copysign(e.Size, e.Coefficient)
+		}
+		line(e.Feature, fit.Of(e.Index), effect...)
+	}
 	if m.Targets == nil {
-		last = append(last, words.Number(m.Intercept))
+		line("intercept", []float64{m.Intercept})
+	} else {
+		line("intercept", m.Intercepts)
 	}
-	for _, v := range m.Intercepts {
-		last = append(last, words.Number(v))
-	}
-	t.AddTexts(last...)
 	b.WriteString(t.String())
 	return b.String()
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/integrate"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/evaluate"
@@ -117,15 +116,15 @@ func predictionDrawings(run *Run, j *evaluate.Judged, fit tune.Fit) (list []*dra
 }
 
 // roc returns the shares of other rows (x) and of rows of label 1 (y) whose value is above a threshold, for all
-// thresholds, and the area below the curve, by the weights of the rows, nil for equal ones. There are rows of both.
-func roc(value, label, weight []float64) (x, y []float64, area float64) {
+// thresholds, by the weights of the rows, nil for equal ones. There are rows of both.
+func roc(value, label, weight []float64) (x, y []float64) {
 	v, w, positive := slices.Clone(value), slices.Clone(weight), make([]bool, len(label))
 	for i, l := range label {
 		positive[i] = l == 1
 	}
 	stat.SortWeightedLabeled(v, positive, w)
 	y, x, _ = stat.ROC(nil, v, positive, w)
-	return x, y, integrate.Trapezoidal(x, y)
+	return x, y
 }
 
 // diagonal is a line to the eye.
@@ -135,7 +134,8 @@ func diagonal() figure.Line {
 
 // rocOf is the ROC curve of rows of both labels.
 func rocOf(j *evaluate.Judged, names []string) *drawing {
-	x, y, area := roc(j.Value, j.Y, j.Weight)
+	x, y := roc(j.Value, j.Y, j.Weight)
+	area := j.Metrics[slices.IndexFunc(j.Metrics, func(m evaluate.Metric) bool { return m.Name == evaluate.AUC })].Value
 	curve := figure.Line{Name: "model", X: webpage.Thinned(x, mostPoints), Y: webpage.Thinned(y, mostPoints)}
 	return &drawing{
 		"roc", fmt.Sprintf("ROC curve, area %.3f", area),

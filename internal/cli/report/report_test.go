@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -206,10 +205,9 @@ func TestPathsOf(t *testing.T) {
 
 // Rows of weight 2 count twice in the ROC curve: (0,0), (0,1/2), (1/3,1/2), (1/3,1), (1,1).
 func TestWeightedROC(t *testing.T) {
-	x, y, area := roc([]float64{4, 3, 2, 1}, []float64{1, 0, 1, 0}, []float64{2, 1, 2, 2})
+	x, y := roc([]float64{4, 3, 2, 1}, []float64{1, 0, 1, 0}, []float64{2, 1, 2, 2})
 	require.InDeltaSlice(t, []float64{0, 0, 1. / 3, 1. / 3, 1}, x, 1e-15)
 	require.InDeltaSlice(t, []float64{0, 0.5, 0.5, 1, 1}, y, 1e-15)
-	require.InDelta(t, 1./6+2./3, area, 1e-15)
 }
 
 // lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2) is the penalty of the elastic net in one parametrisation.
@@ -224,35 +222,6 @@ func TestParametrised(t *testing.T) {
 	require.Equal(t, []string{"0", "1", "0.25", "0.999", "0.00008", "0.99999"}, []string{words.Ratio(1e-10, 3), words.Ratio(1-1e-10, 3), words.Ratio(0.25, 3), words.Ratio(0.999, 3), words.Ratio(8e-5, 3), words.Ratio(0.99999, 3)})
 	_, _, ok = parametrised(&tune.Result{Model: "weighted-lasso", Refit: &tune.Errors{}, Lambda: []float64{0.3, 0.1}})
 	require.False(t, ok)
-}
-
-// The area below the ROC curve is the share of pairs of a positive and another row that the values put in order, ties
-// counting half.
-func TestROC(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 1))
-	value, label := make([]float64, 60), make([]float64, 60)
-	for i := range value {
-		label[i] = float64(random.IntN(2))
-		value[i] = float64(random.IntN(8)) + 2*label[i]
-	}
-	x, y, area := roc(value, label, nil)
-	require.Equal(t, []float64{0, 1}, []float64{x[0], x[len(x)-1]})
-	require.Equal(t, []float64{0, 1}, []float64{y[0], y[len(y)-1]})
-	inOrder, pairs := 0.0, 0.0
-	for i := range value {
-		for j := range value {
-			if label[i] == 1 && label[j] == 0 {
-				pairs++
-				switch {
-				case value[i] > value[j]:
-					inOrder++
-				case value[i] == value[j]:
-					inOrder += 0.5
-				}
-			}
-		}
-	}
-	require.InDelta(t, inOrder/pairs, area, 1e-12)
 }
 
 func TestCommandLine(t *testing.T) {

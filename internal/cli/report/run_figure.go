@@ -82,42 +82,37 @@ func progressFigure(run *Run, results []*tune.Result) figure.Figure {
 // reached is, over the evaluations or the time of a run, the validation error of the best refit so far, and the test
 // error of that refit; at the end those of the report, whose model may be trained on more rows.
 func reached(r *tune.Result, steps bool) (validation, test figure.Line) {
-	type event struct {
-		at float64
-		tune.Event
-	}
-	var events []event
-	end := r.TimeSeconds
-	for k, e := range r.Trace {
-		at := e.Elapsed.Seconds()
+	at := func(k int) float64 {
 		if steps {
-			at, end = float64(k+1), float64(k+1)
+			return float64(k + 1)
 		}
-		events = append(events, event{at, e})
+		return r.Trace[k].Elapsed.Seconds()
 	}
-	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
-	var have *tune.Errors
-	step := func(at float64, next *tune.Errors) {
-		for _, e := range []*tune.Errors{have, next} {
-			if e != nil {
-				validation.X, validation.Y = append(validation.X, at), append(validation.Y, e.Validation)
-			}
-			if e != nil && e.Test != nil {
-				test.X, test.Y = append(test.X, at), append(test.Y, *e.Test)
-			}
+	order := make([]int, len(r.Trace)) // of several workers, by time
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(at(a), at(b)) })
+	add := func(x float64, e *tune.Errors) {
+		if e != nil {
+			validation.X, validation.Y = append(validation.X, x), append(validation.Y, e.Validation)
 		}
-		if next != nil {
-			have = next
+		if e != nil && e.Test != nil {
+			test.X, test.Y = append(test.X, x), append(test.Y, *e.Test)
 		}
 	}
-	least := math.Inf(1)
-	for _, e := range events {
-		if v := e.Value(); v < least {
+	least, end := math.Inf(1), r.TimeSeconds
+	for _, k := range order {
+		if v := r.Trace[k].Value(); v < least {
 			least = v
-			step(e.at, e.Refit)
+			add(at(k), r.Trace[k].Refit)
+		}
+		if steps {
+			end = at(k)
 		}
 	}
-	step(end, r.Refit)
+	add(end, r.Refit)
+	validation.Steps, test.Steps = true, true
 	return validation, test
 }
 

@@ -27,9 +27,9 @@ type termFlags struct {
 // featureValues are the numbers that a flag gives to features, to all of them where one has no name.
 type featureValues struct {
 	flag, text string
-	standard   float64                // of features without
-	wrong      func(v float64) string // what is expected in the place of a number; empty if it is right
-	to         func(*regression.Terms) *[]float64
+	standard   float64 // of features without
+	low, high  float64
+	expected   string // in the place of other numbers
 	list       []featureValue
 }
 
@@ -39,40 +39,23 @@ type featureValue struct {
 }
 
 // check reads the values, and rejects what has no meaning whatever the features are.
-func (f *termFlags) check(fs *pflag.FlagSet) (err error) {
+func (f *termFlags) check(fs *pflag.FlagSet) error {
 	lower := f.lower
 	if f.nonnegative && fs.Changed("lower") {
 		return cli.BadInputf("--nonnegative is --lower 0; leave one of them out")
 	} else if f.nonnegative {
 		lower = "0"
 	}
-	bound := func(sign float64, not string) func(float64) string {
-		return func(v float64) string {
-			switch {
-			case !(sign*v >= 0):
-				return "a number that is not " + not
-			case math.Abs(v) > cli.MostValue && !math.IsInf(v, 0):
-				return fmt.Sprintf("a number within %g, or an infinite one for none", cli.MostValue)
-			}
-			return ""
-		}
-	}
+	none := math.Inf(1)
 	f.values = []featureValues{
-		{"penalty-factors", f.factors, 1, func(v float64) string {
-			if v >= 0 && v <= cli.MostWeight {
-				return ""
-			}
-			return fmt.Sprintf("a number from 0 to %.10g", cli.MostWeight)
-		}, func(t *regression.Terms) *[]float64 { return &t.Factors }, nil},
-		{"lower", lower, math.Inf(-1), bound(-1, "positive"), func(t *regression.Terms) *[]float64 { return &t.Lower }, nil},
-		{"upper", f.upper, math.Inf(1), bound(1, "negative"), func(t *regression.Terms) *[]float64 { return &t.Upper }, nil},
+		{"penalty-factors", f.factors, 1, 0, cli.MostWeight, cli.Sprintf("a number from 0 to %.10g", float64(cli.MostWeight)), nil},
+		{"lower", lower, -none, -none, 0, "a number that is not positive, within 1e+100 or infinite", nil},
+		{"upper", f.upper, none, 0, none, "a number that is not negative, within 1e+100 or infinite", nil},
 	}
 	for k := range f.values {
 		v := &f.values[k]
-		if v.text == "" {
-			continue
-		}
-		if k == 0 && isFile(v.text) {
+		if k == 0 && v.text != "" && isFile(v.text) {
+			var err error
 			if v.list, err = textfile.ReadFile(v.text, readFactors); err != nil {
 				return cli.BadInput(err)
 			}
@@ -85,26 +68,30 @@ func (f *termFlags) check(fs *pflag.FlagSet) (err error) {
 
 // parse reads "3", where it need not be of a name, or "a=3,b=4".
 func (v *featureValues) parse(named bool) error {
+	if v.text == "" {
+		return nil
+	}
 	fields := strings.Split(v.text, ",")
 	if named && !strings.Contains(v.text, "=") {
 		return fmt.Errorf(" is %q, which is no file; expected one, or NAME=FACTOR,.. such as age=0", v.text)
 	}
 	for _, field := range fields {
-		var x featureValue
-		text := field
+		of, text := "", field
 		if i := strings.LastIndex(field, "="); i >= 0 {
-			x.name, text = strings.TrimSpace(field[:i]), field[i+1:]
+			of, text = strings.TrimSpace(field[:i]), field[i+1:]
 		}
-		var err error
-		if x.value, err = strconv.ParseFloat(strings.TrimSpace(text), 64); err != nil || x.name == "" && len(fields) > 1 {
+		x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if err != nil || of == "" && len(fields) > 1 {
 			return fmt.Errorf(": %q found, expected NAME=NUMBER, such as age=0", field)
 		}
-		if expected := v.wrong(x.value); expected != "" && named {
-			return fmt.Errorf(": factor of %s is %v, expected %s", x.name, x.value, expected)
-		} else if expected != "" {
-			return fmt.Errorf(" is %v, expected %s", x.value, expected)
+		if within := math.Abs(x) <= cli.MostValue || math.IsInf(x, 0); !(within && x >= v.low && x <= v.high) {
+			what := ""
+			if named {
+				what = ": factor of " + of
+			}
+			return fmt.Errorf("%s is %v, expected %s", what, x, v.expected)
 		}
-		v.list = append(v.list, x)
+		v.list = append(v.list, featureValue{of, x})
 	}
 	return nil
 }
@@ -124,23 +111,23 @@ func (f *termFlags) files() []string {
 
 // terms are those of the features of a table. A name is that of a feature, or of a column with several of them.
 func (f *termFlags) terms(features []string) (t regression.Terms, err error) {
-	for _, v := range f.values {
-		if v.list == nil {
+	for k, to := range []*[]float64{&t.Factors, &t.Lower, &t.Upper} {
+		if k >= len(f.values) || f.values[k].list == nil {
 			continue
 		}
-		out := slices.Repeat([]float64{v.standard}, len(features))
+		v := f.values[k]
+		*to = slices.Repeat([]float64{v.standard}, len(features))
 		for _, x := range v.list {
 			found := x.name == ""
 			for j, name := range features {
 				if x.name == "" || name == x.name || strings.HasPrefix(name, x.name+"=") {
-					out[j], found = x.value, true
+					(*to)[j], found = x.value, true
 				}
 			}
 			if !found {
 				return t, cli.BadInputf("--%s: %q is not a feature of the table%s", v.flag, x.name, cli.DidYouMean(x.name, features))
 			}
 		}
-		*v.to(&t) = out
 	}
 	return t, nil
 }

@@ -3,7 +3,6 @@ package dataset
 import (
 	"fmt"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -15,9 +14,6 @@ type Gaps struct {
 	Row, Feature []int
 	// Fill has a list for each fold, with the value for each feature that has gaps.
 	Fill [][]float64
-
-	once   sync.Once
-	starts []int // of each row up to the last one with gaps, the first gap that is not above it
 }
 
 // of are the features of the gaps of a row.
@@ -25,22 +21,15 @@ func (g *Gaps) of(row int) []int {
 	if g == nil {
 		return nil
 	}
-	g.once.Do(func() {
-		if len(g.Row) > 0 {
-			g.starts = make([]int, g.Row[len(g.Row)-1]+2)
-		}
-		k := 0
-		for i := range g.starts {
-			for k < len(g.Row) && g.Row[k] < i {
-				k++
-			}
-			g.starts[i] = k
-		}
-	})
-	if row+1 >= len(g.starts) {
+	from, found := slices.BinarySearch(g.Row, row)
+	if !found {
 		return nil
 	}
-	return g.Feature[g.starts[row]:g.starts[row+1]]
+	to := from + 1
+	for to < len(g.Row) && g.Row[to] == row {
+		to++
+	}
+	return g.Feature[from:to]
 }
 
 // Filled returns the rows of a table as they are in fold t, in the order of index, which are to be read only.

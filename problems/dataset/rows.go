@@ -64,23 +64,21 @@ func (d *Data) Fill(row []float64, i int) {
 
 // Dot is the product of row i with b, of length p.
 func (d *Data) Dot(i int, b []float64) float64 {
-	if x, ok := d.compressed(); ok {
-		raw := x.RawMatrix()
-		lo, hi := raw.Indptr[i], raw.Indptr[i+1]
-		value, sum := raw.Data[lo:hi], 0.0
-		for k, j := range raw.Ind[lo:hi] {
-			sum += value[k] * b[j]
-		}
-		return sum
+	index, value := d.Row(i)
+	if index == nil {
+		return floats.Dot(value, b)
 	}
-	_, value := d.Row(i)
-	return floats.Dot(value, b)
+	sum := 0.0
+	for k, j := range index {
+		sum += value[k] * b[j]
+	}
+	return sum
 }
 
 // AddRow adds a times row i to out, of length p.
 func (d *Data) AddRow(out []float64, a float64, i int) {
 	index, value := d.Row(i)
-	if !d.Sparse() {
+	if index == nil {
 		floats.AddScaled(out, a, value)
 		return
 	}

@@ -3,8 +3,6 @@ package dataset
 import (
 	"fmt"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Gaps are the entries of the table of a cross-validation whose values the user's table lacks. What stands in their place is
@@ -37,18 +35,7 @@ func (g *Gaps) Filled(d *Data, t int, index []int) *Data {
 	if g == nil {
 		return d.Rows(index)
 	}
-	if l := lazyRows(d, index, g, g.Fill[t]); l != nil {
-		part := d.without(index)
-		part.X = l
-		return part
-	}
-	part := d.copied(index)
-	for k, i := range index {
-		for _, j := range g.of(i) {
-			part.set(k, j, g.Fill[t][j])
-		}
-	}
-	return part
+	return d.rows(index, g, g.Fill[t])
 }
 
 // Table is the whole table as it is in fold t: itself without gaps, and else a copy.
@@ -94,16 +81,4 @@ func (g *Gaps) validate(c *CrossValidation) error {
 		}
 	}
 	return nil
-}
-
-// set changes a stored entry.
-func (d *Data) set(i, j int, v float64) {
-	if !d.Sparse() {
-		d.X.(mat.Mutable).Set(i, j, v)
-		return
-	}
-	index, value := d.Row(i)
-	if k, stored := slices.BinarySearch(index, j); stored {
-		value[k] = v
-	}
 }

@@ -64,22 +64,18 @@ func (l *lazy) RawRowView(i int) []float64 {
 	return out
 }
 
-// lazyRows are the rows of index with what fill has in the gaps, which may be nil; nil where d is not dense by rows, and
-// where they are few.
-func lazyRows(d *Data, index []int, gaps *Gaps, fill []float64) *lazy {
+// lazyRows are the rows of index of a table that is neither sparse nor by columns, with what fill has in the gaps.
+func (d *Data) lazyRows(index []int, gaps *Gaps, fill []float64) *lazy {
 	_, p := d.Dims()
-	x, ok := d.X.(mat.RawRowViewer)
-	if !ok || len(index)*p < lazyEntries {
-		return nil
-	}
 	share := func(i int) []float64 {
 		if len(gaps.of(index[i])) > 0 {
 			return nil
 		}
-		return x.RawRowView(index[i])
+		_, row := d.Row(index[i])
+		return row
 	}
 	return newLazy(len(index), p, share, func(to []float64, i int) {
-		fillRow(x, to, index[i])
+		d.Fill(to, index[i])
 		for _, j := range gaps.of(index[i]) {
 			to[j] = fill[j]
 		}

@@ -140,13 +140,35 @@ func (d *Data) MulTrans(r []float64) []float64 {
 
 // Rows returns the rows with these indices, in this order, to be read only: a copy of them, of a sparse table of their nonzeros, or where these are many
 // of a dense table, what looks them up there. It panics when an index is out of range.
-func (d *Data) Rows(index []int) *Data {
-	if l := lazyRows(d, index, nil, nil); l != nil {
-		part := d.without(index)
-		part.X = l
+func (d *Data) Rows(index []int) *Data { return d.rows(index, nil, nil) }
+
+// rows are those of index with what fill has in the gaps; both may be nil.
+func (d *Data) rows(index []int, gaps *Gaps, fill []float64) *Data {
+	part := d.without(index)
+	_, p := d.Dims()
+	if len(index) == 0 || p == 0 {
 		return part
 	}
-	return d.copied(index)
+	switch x := d.X.(type) {
+	case *sparse.CSR:
+		part.X = pick(p, index, d.Row)
+		for k, i := range index {
+			at, value := part.Row(k)
+			for _, j := range gaps.of(i) {
+				if stored, found := slices.BinarySearch(at, j); found {
+					value[stored] = fill[j]
+				}
+			}
+		}
+	case *columns:
+		part.X = x.pick(index)
+	default:
+		l := d.lazyRows(index, gaps, fill)
+		if part.X = l; len(index)*p < lazyEntries {
+			part.X = l.whole()
+		}
+	}
+	return part
 }
 
 // without has the rows without their features.
@@ -156,28 +178,6 @@ func (d *Data) without(index []int) *Data {
 		part.Y[k] = d.Y[i]
 	}
 	part.Weights, part.Offset = picked(d.Weights, index), picked(d.Offset, index)
-	return part
-}
-
-// copied are copies of the rows.
-func (d *Data) copied(index []int) *Data {
-	_, p := d.Dims()
-	part := d.without(index)
-	switch {
-	case len(index) == 0 || p == 0:
-	case d.Sparse():
-		part.X = pick(p, index, d.Row)
-	default:
-		if c, ok := d.X.(*columns); ok {
-			part.X = c.pick(index)
-			break
-		}
-		x := mat.NewDense(len(index), p, nil)
-		for k, i := range index {
-			d.Fill(x.RawRowView(k), i)
-		}
-		part.X = x
-	}
 	return part
 }
 
@@ -195,9 +195,9 @@ func picked(list []float64, index []int) []float64 {
 
 // ScaledRows is [Data.Rows] with the features of its row k multiplied by scale[k].
 func (d *Data) ScaledRows(index []int, scale []float64) *Data {
-	part := d.copied(index)
-	if c, ok := part.X.(*columns); ok {
-		part.X = c.whole()
+	part := d.Rows(index)
+	if !part.Sparse() {
+		part.X = part.Dense()
 	}
 	for k, a := range scale {
 		_, value := part.Row(k)

@@ -236,40 +236,25 @@ func Stack(a, b *Data) *Data {
 	if a.Offset != nil || b.Offset != nil {
 		out.Offset = slices.Concat(a.offset(), b.offset())
 	}
-	of := func(i int) (*Data, int) {
-		if i < n {
-			return a, i
-		}
-		return b, i - n
-	}
-	if a.Sparse() && b.Sparse() {
+	first, byColumns := a.X.(*columns)
+	second, too := b.X.(*columns)
+	switch {
+	case a.Sparse() && b.Sparse():
 		all := make([]int, n+m)
 		for i := range all {
 			all[i] = i
 		}
 		out.X = pick(p, all, func(i int) ([]int, []float64) {
-			d, k := of(i)
-			return d.Row(k)
+			if i < n {
+				return a.Row(i)
+			}
+			return b.Row(i - n)
 		})
-		return out
+	case byColumns && too:
+		out.X = first.above(second)
+	default:
+		out.X = above(a, b)
 	}
-	if first, ok := a.X.(*columns); ok {
-		if second, ok := b.X.(*columns); ok {
-			out.X = first.above(second)
-			return out
-		}
-	}
-	first, shared := a.X.(mat.RawRowViewer)
-	if second, too := b.X.(mat.RawRowViewer); shared && too {
-		out.X = above(first, second, n, m, p)
-		return out
-	}
-	x := mat.NewDense(n+m, p, nil)
-	for i := range n + m {
-		d, k := of(i)
-		d.Fill(x.RawRowView(i), k)
-	}
-	out.X = x
 	return out
 }
 

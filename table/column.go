@@ -194,12 +194,11 @@ func (t *Table) fewLevels(c *Column, numbers int) bool {
 // values counts the different numbers of a column.
 func (t *Table) values(j int) int {
 	values := map[float64]bool{}
-	t.eachOf(j, func(_ int, v float64) bool {
+	for _, v := range t.eachOf(j) {
 		if isNumber(v) {
 			values[v] = true
 		}
-		return true
-	})
+	}
 	return len(values)
 }
 
@@ -215,14 +214,13 @@ func (c *Column) codes() bool {
 // distinct says whether all numbers of a column differ.
 func (t *Table) distinct(j int) bool {
 	seen := make(map[float64]bool)
-	t.eachOf(j, func(_ int, v float64) bool {
+	for _, v := range t.eachOf(j) {
 		if seen[v] {
 			return false
 		}
 		seen[v] = true
-		return true
-	})
-	return len(seen) == t.rows
+	}
+	return true
 }
 
 // value is the number that a cell of a number or date stands for, NaN where it is missing.
@@ -262,7 +260,7 @@ func formatNumber(v float64) string {
 func (t *Table) levels(j int, rows []int) (levels []string, missing int) {
 	c := &t.columns[j]
 	numbers, texts := map[float64]bool{}, make([]bool, len(c.texts)+1)
-	count := func(_ int, v float64) bool {
+	count := func(v float64) {
 		switch {
 		case v == v:
 			numbers[v+0] = true
@@ -272,13 +270,14 @@ func (t *Table) levels(j int, rows []int) (levels []string, missing int) {
 			code, _ := textCode(v)
 			texts[min(int(code), len(c.texts))] = true
 		}
-		return true
 	}
 	for _, i := range rows {
-		count(i, t.cell(i, j))
+		count(t.cell(i, j))
 	}
 	if rows == nil {
-		t.eachOf(j, count)
+		for _, v := range t.eachOf(j) {
+			count(v)
+		}
 	}
 	for _, v := range slices.Sorted(maps.Keys(numbers)) {
 		levels = append(levels, formatNumber(v))

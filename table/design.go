@@ -350,13 +350,12 @@ func (d *Design) addMixed(j int) {
 	numbers := t.rows - c.Missing - c.Texts
 	line := c.textLines[0]
 	text := ""
-	t.eachOf(j, func(_ int, v float64) bool {
-		if code, ok := textCode(v); ok {
-			text, _ = c.level(textCell(code))
-			return false
+	for _, v := range t.eachOf(j) {
+		if _, ok := textCode(v); ok {
+			text, _ = c.level(v)
+			break
 		}
-		return true
-	})
+	}
 	if isInfinite(text) {
 		_, reason := textfile.NumberUpTo([]byte(text), textfile.LargestEntry)
 		if c.Texts > 1 {
@@ -441,16 +440,11 @@ func (t *Table) withGaps(columns []int) []int {
 
 // lacks says whether a row has a missing value in one of the columns.
 func (t *Table) lacks(i int, columns []int) bool {
-	index, cells := t.row(i)
-	if index == nil {
-		for _, j := range columns {
-			if isMissing(cells[j]) {
-				return true
-			}
-		}
+	if len(columns) == 0 {
 		return false
 	}
-	return slices.ContainsFunc(columns, func(j int) bool { return isMissing(t.cell(i, j)) })
+	index, cells := t.row(i)
+	return slices.ContainsFunc(columns, func(j int) bool { return isMissing(cellOf(index, cells, j)) })
 }
 
 // tellMissing says what becomes of missing values.

@@ -71,13 +71,13 @@ func (d *Design) findEvents() {
 const noEvents = "none"
 
 // negative says whether a column has a number below 0.
-func (t *Table) negative(j int) (found bool) {
-	c := &t.columns[j]
-	t.eachOf(j, func(_ int, v float64) bool {
-		found = c.value(v) < 0
-		return !found
-	})
-	return found
+func (t *Table) negative(j int) bool {
+	for _, v := range t.eachOf(j) {
+		if t.columns[j].value(v) < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // checkEvents finds out which value of the column of events is the event, and checks the times of the rows.
@@ -146,13 +146,12 @@ func (e *Event) choose(levels []string) string {
 // checkTimes says why the numbers of a column are no times.
 func checkTimes(t *Table, j int, wrong *Errors) {
 	c := &t.columns[j]
-	t.eachOf(j, func(i int, v float64) bool {
-		if x := c.value(v); !math.IsNaN(x) && x < 0 {
+	for i, v := range t.eachOf(j) {
+		if x := c.value(v); x < 0 {
 			wrong.add(t.Line(i), t.field(j), "the time %s found, expected numbers that are not negative", formatNumber(x))
-			return false
+			return
 		}
-		return true
-	})
+	}
 }
 
 // of is 1 for an event and 0 for a censored row, NaN where it is missing.
@@ -170,14 +169,13 @@ func (e *Event) of(c *Column, v float64) float64 {
 // checkEvent says which value of a column is neither that of events nor of censored rows.
 func (r *Reading) checkEvent(j int, wrong *Errors) {
 	t, c, e := r.table, &r.table.columns[j], r.encoder.Event
-	t.eachOf(j, func(i int, v float64) bool {
+	for i, v := range t.eachOf(j) {
 		if text, there := c.level(v); there && indexOf([]string{e.Value}, text) < 0 && indexOf(e.Others, text) < 0 {
 			known := append([]string{e.Value}, e.Others...)
 			wrong.add(t.Line(i), t.field(j), "%s found, expected one of %s", quote(text), list(known))
-			return false
+			return
 		}
-		return true
-	})
+	}
 }
 
 // Survival are the times of rows, minus them for censored ones; NaN where either is missing, and nil where the targets are no times or not there.

@@ -151,15 +151,14 @@ func (r *Reading) prepare(s *slot, wrong *Errors) {
 	if s.coding.Kind == Date {
 		expected = "a date such as " + s.coding.Layout
 	}
-	t.eachOf(s.column, func(i int, v float64) bool {
+	for i, v := range t.eachOf(s.column) {
 		code, ok := textCode(v)
 		text, _ := c.level(v)
 		if ok && (int(code) >= len(c.texts) || bad[int(code)]) || s.coding.Kind == Date && v == v {
 			wrong.add(t.Line(i), t.field(s.column), "%s found, expected %s", quote(text), expected)
-			return false
+			return
 		}
-		return true
-	})
+	}
 }
 
 // plainNumber reads the level of a category that is a number.
@@ -198,7 +197,7 @@ func (r *Reading) checkTarget(j int, wrong *Errors) {
 		}
 		checkTimes(t, j, wrong)
 	}
-	t.eachOf(j, func(i int, v float64) bool {
+	for i, v := range t.eachOf(j) {
 		text, ok := c.level(v)
 		switch {
 		case !ok:
@@ -208,13 +207,12 @@ func (r *Reading) checkTarget(j int, wrong *Errors) {
 				known = "one of " + list(r.encoder.Labels)
 			}
 			wrong.add(t.Line(i), t.field(j), "the label %s found, expected %s", quote(text), known)
-			return false
+			return
 		case r.encoder.Labels == nil && math.IsNaN(c.value(v)):
 			wrong.add(t.Line(i), t.field(j), "%s found, expected a number", quote(text))
-			return false
+			return
 		}
-		return true
-	})
+	}
 }
 
 // findRows leaves rows out that lack what they need.

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"sort"
@@ -93,6 +94,11 @@ func (t *Table) row(i int) (index []int32, cells []float64) {
 // cell is that of a row and a column.
 func (t *Table) cell(i, j int) float64 {
 	index, cells := t.row(i)
+	return cellOf(index, cells, j)
+}
+
+// cellOf is the cell in column j of a row as [block.row] returns it.
+func cellOf(index []int32, cells []float64, j int) float64 {
 	if index == nil {
 		return cells[j]
 	}
@@ -108,19 +114,16 @@ func (t *Table) Line(row int) int {
 	return b.lineOf(k)
 }
 
-// eachOf calls f for the cells of a column, in the order of the rows, until it returns false.
-func (t *Table) eachOf(j int, f func(i int, cell float64) bool) {
-	for s := range t.blocks {
-		b := &t.blocks[s]
-		for k := range b.n {
-			v := 0.0
-			if index, cells := b.row(k, len(t.columns)); index == nil {
-				v = cells[j]
-			} else if at, found := slices.BinarySearch(index, int32(j)); found {
-				v = cells[at]
-			}
-			if !f(b.first+k, v) {
-				return
+// eachOf are the cells of a column with their rows.
+func (t *Table) eachOf(j int) iter.Seq2[int, float64] {
+	return func(yield func(i int, cell float64) bool) {
+		for s := range t.blocks {
+			b := &t.blocks[s]
+			for k := range b.n {
+				index, cells := b.row(k, len(t.columns))
+				if !yield(b.first+k, cellOf(index, cells, j)) {
+					return
+				}
 			}
 		}
 	}

@@ -86,38 +86,22 @@ type Model struct {
 	// PSDVar and PSDCon are the orders of the matrix variables and constraints.
 	PSDVar, PSDCon []int
 
-	Objective       []Coefficient // c, by variable
-	ObjectiveMatrix []MatrixEntry // C, Owner is the matrix variable
-	Constant        float64       // c0
-	A               []Entry       // Row is the constraint, Col the variable
-	F               []CrossEntry  // Owner is the constraint, Other the matrix variable
-	B               []Coefficient // b, by constraint
-	H               []CrossEntry  // Owner is the matrix constraint, Other the variable
-	D               []MatrixEntry // Owner is the matrix constraint
+	// The entries have the indices of their sections in the file: of a variable, of a constraint, or of a matrix with a row and a column.
+	Objective       []Entry // c: variable
+	ObjectiveMatrix []Entry // C: matrix variable, row, column
+	Constant        float64 // c0
+	A               []Entry // constraint, variable
+	F               []Entry // constraint, matrix variable, row, column
+	B               []Entry // b: constraint
+	H               []Entry // matrix constraint, variable, row, column
+	D               []Entry // matrix constraint, row, column
 }
 
-// Coefficient is an entry of a vector.
-type Coefficient struct {
-	Index int
-	Value float64
-}
-
-// Entry is an entry of a matrix.
+// Entry is an entry of a vector or a matrix, with as many indices as it has. Those of symmetric matrices, whose row is not
+// less than their column, stand for their mirror images too.
 type Entry struct {
-	Row, Col int
-	Value    float64
-}
-
-// MatrixEntry is an entry of the symmetric matrix of an owner, and its mirror image.
-type MatrixEntry struct {
-	Owner, Row, Col int
-	Value           float64
-}
-
-// CrossEntry is an entry of the symmetric matrix of a pair, and its mirror image.
-type CrossEntry struct {
-	Owner, Other, Row, Col int
-	Value                  float64
+	Index [4]int
+	Value float64
 }
 
 // Dims returns the number of scalar variables and of scalar constraints.

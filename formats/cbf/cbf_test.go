@@ -22,9 +22,9 @@ func TestReadSmall(t *testing.T) {
 		Version: 1, Maximize: true,
 		Var:       []Cone{{Kind: RotatedSecond, Dim: 3}, {Kind: Free, Dim: 1}},
 		Con:       []Cone{{Kind: Zero, Dim: 1}, {Kind: Nonpositive, Dim: 1}, {Kind: SecondOrder, Dim: 3}, {Kind: Nonnegative, Dim: 1}, {Kind: Free}},
-		Objective: []Coefficient{{0, -1}, {1, -1}, {3, -1}}, Constant: 7,
-		A: []Entry{{0, 2, 1}, {1, 0, -1}, {2, 3, 1}, {3, 0, 1}, {3, 1, -1}, {5, 1, 1}},
-		B: []Coefficient{{0, -2}, {1, 1}, {4, 1}},
+		Objective: []Entry{{[4]int{0}, -1}, {[4]int{1}, -1}, {[4]int{3}, -1}}, Constant: 7,
+		A: []Entry{{[4]int{0, 2}, 1}, {[4]int{1, 0}, -1}, {[4]int{2, 3}, 1}, {[4]int{3, 0}, 1}, {[4]int{3, 1}, -1}, {[4]int{5, 1}, 1}},
+		B: []Entry{{[4]int{0}, -2}, {[4]int{1}, 1}, {[4]int{4}, 1}},
 	}, m)
 }
 
@@ -34,10 +34,10 @@ func TestReadCones(t *testing.T) {
 	assert.Equal(t, []Cone{{Kind: Exponential, Dim: 3}, {Kind: Power, Dim: 3, Powers: []float64{1, 3}}, {Kind: Free, Dim: 1}}, m.Var)
 	assert.Equal(t, []int{2}, m.PSDVar)
 	assert.Equal(t, []int{2}, m.PSDCon)
-	assert.Equal(t, []MatrixEntry{{0, 0, 0, 1}, {0, 1, 1, 1}}, m.ObjectiveMatrix)
-	assert.Equal(t, []CrossEntry{{4, 0, 1, 0, 1}}, m.F)
-	assert.Equal(t, []CrossEntry{{0, 6, 1, 0, 1}}, m.H, "in the lower triangle")
-	assert.Equal(t, []MatrixEntry{{0, 0, 0, 1}, {0, 1, 1, 4}}, m.D)
+	assert.Equal(t, []Entry{{[4]int{0, 0, 0}, 1}, {[4]int{0, 1, 1}, 1}}, m.ObjectiveMatrix)
+	assert.Equal(t, []Entry{{[4]int{4, 0, 1, 0}, 1}}, m.F)
+	assert.Equal(t, []Entry{{[4]int{0, 6, 1, 0}, 1}}, m.H, "in the lower triangle")
+	assert.Equal(t, []Entry{{[4]int{0, 0, 0}, 1}, {[4]int{0, 1, 1}, 4}}, m.D)
 }
 
 func TestErrors(t *testing.T) {
@@ -126,31 +126,31 @@ func random(rng *rand.Rand) *Model {
 	}
 	for range rng.IntN(12) {
 		if v := rng.NormFloat64(); n > 0 {
-			m.Objective = append(m.Objective, Coefficient{rng.IntN(n), v})
+			m.Objective = append(m.Objective, Entry{[4]int{rng.IntN(n)}, v})
 			if rows > 0 {
-				m.A = append(m.A, Entry{rng.IntN(rows), rng.IntN(n), v})
+				m.A = append(m.A, Entry{[4]int{rng.IntN(rows), rng.IntN(n)}, v})
 			}
 			if len(m.PSDCon) > 0 {
 				k := rng.IntN(len(m.PSDCon))
 				i, j := place(m.PSDCon[k])
-				m.H = append(m.H, CrossEntry{k, rng.IntN(n), i, j, v})
+				m.H = append(m.H, Entry{[4]int{k, rng.IntN(n), i, j}, v})
 			}
 		}
 		if rows > 0 {
-			m.B = append(m.B, Coefficient{rng.IntN(rows), rng.NormFloat64()})
+			m.B = append(m.B, Entry{[4]int{rng.IntN(rows)}, rng.NormFloat64()})
 		}
 		if len(m.PSDVar) > 0 {
 			k := rng.IntN(len(m.PSDVar))
 			i, j := place(m.PSDVar[k])
-			m.ObjectiveMatrix = append(m.ObjectiveMatrix, MatrixEntry{k, i, j, rng.NormFloat64()})
+			m.ObjectiveMatrix = append(m.ObjectiveMatrix, Entry{[4]int{k, i, j}, rng.NormFloat64()})
 			if rows > 0 {
-				m.F = append(m.F, CrossEntry{rng.IntN(rows), k, i, j, rng.NormFloat64()})
+				m.F = append(m.F, Entry{[4]int{rng.IntN(rows), k, i, j}, rng.NormFloat64()})
 			}
 		}
 		if len(m.PSDCon) > 0 {
 			k := rng.IntN(len(m.PSDCon))
 			i, j := place(m.PSDCon[k])
-			m.D = append(m.D, MatrixEntry{k, i, j, rng.NormFloat64()})
+			m.D = append(m.D, Entry{[4]int{k, i, j}, rng.NormFloat64()})
 		}
 	}
 	return m
@@ -182,13 +182,13 @@ func TestEncodeErrors(t *testing.T) {
 		{Var: []Cone{{Kind: Power, Dim: 4, Powers: []float64{1, -1}}}},
 		{PSDVar: []int{0}},
 		{Constant: math.NaN()},
-		{Objective: []Coefficient{{0, 1}}},
-		{B: []Coefficient{{0, 1}}},
-		{A: []Entry{{0, 0, 1}}},
-		{ObjectiveMatrix: []MatrixEntry{{0, 0, 0, 1}}},
-		{PSDCon: []int{2}, D: []MatrixEntry{{0, 0, 1, 1}}},
-		{F: []CrossEntry{{}}},
-		{H: []CrossEntry{{}}},
+		{Objective: []Entry{{[4]int{0}, 1}}},
+		{B: []Entry{{[4]int{0}, 1}}},
+		{A: []Entry{{[4]int{0, 0}, 1}}},
+		{ObjectiveMatrix: []Entry{{[4]int{0, 0, 0}, 1}}},
+		{PSDCon: []int{2}, D: []Entry{{[4]int{0, 0, 1}, 1}}},
+		{F: []Entry{{}}},
+		{H: []Entry{{}}},
 	} {
 		assert.Error(t, Encode(&bytes.Buffer{}, m), "%v", m)
 	}

@@ -36,7 +36,7 @@ func TestSolveSmall(t *testing.T) {
 		value := func(shift float64) float64 {
 			m, err := Read("testdata/small.cbf")
 			require.NoError(t, err)
-			m.B = append(m.B, Coefficient{i, shift})
+			m.B = append(m.B, Entry{[4]int{i}, shift})
 			s, got := solve(t, m)
 			require.Equal(t, backends.Optimal, s.Status)
 			return -got.Objective
@@ -48,8 +48,8 @@ func TestSolveSmall(t *testing.T) {
 func TestSolveInfeasible(t *testing.T) {
 	m, err := Read("testdata/small.cbf")
 	require.NoError(t, err)
-	m.A = append(m.A, Entry{5, 1, -2}) // -x1 + b >= 0 with x1 >= 0
-	m.B = append(m.B, Coefficient{5, -1})
+	m.A = append(m.A, Entry{[4]int{5, 1}, -2}) // -x1 + b >= 0 with x1 >= 0
+	m.B = append(m.B, Entry{[4]int{5}, -1})
 	s, got := solve(t, m)
 	assert.Equal(t, backends.PrimalInfeasible, s.Status)
 	assert.Nil(t, got.X)
@@ -57,7 +57,7 @@ func TestSolveInfeasible(t *testing.T) {
 
 	m, err = Read("testdata/small.cbf")
 	require.NoError(t, err)
-	m.Objective = append(m.Objective, Coefficient{3, 2})
+	m.Objective = append(m.Objective, Entry{[4]int{3}, 2})
 	s, got = solve(t, m)
 	assert.Equal(t, backends.DualInfeasible, s.Status)
 	assert.Equal(t, math.Inf(1), got.Objective)
@@ -178,7 +178,7 @@ func TestCones(t *testing.T) {
 		asVar := &Model{Var: []Cone{c}}
 		asCon := &Model{Con: []Cone{c}}
 		for k, x := range v {
-			asCon.B = append(asCon.B, Coefficient{k, x})
+			asCon.B = append(asCon.B, Entry{[4]int{k}, x})
 		}
 		for _, m := range []*Model{asVar, asCon} {
 			p, err := m.Conic()
@@ -238,10 +238,10 @@ func TestLongPowers(t *testing.T) {
 		for _, kind := range []Kind{Power, DualPower} {
 			want := map[Kind]float64{Power: mean, DualPower: 1}[kind]
 			// max 3y + 4z with |(y, z)| at most the mean
-			m := &Model{Version: 2, Maximize: true, Var: []Cone{{kind, l + 2, powers}}, Con: []Cone{{Kind: Zero, Dim: 1}}, B: []Coefficient{{0, -1}}}
-			m.Objective = []Coefficient{{l, 3}, {l + 1, 4}}
+			m := &Model{Version: 2, Maximize: true, Var: []Cone{{kind, l + 2, powers}}, Con: []Cone{{Kind: Zero, Dim: 1}}, B: []Entry{{[4]int{0}, -1}}}
+			m.Objective = []Entry{{[4]int{l}, 3}, {[4]int{l + 1}, 4}}
 			for k := range l {
-				m.A = append(m.A, Entry{0, k, 1})
+				m.A = append(m.A, Entry{[4]int{0, k}, 1})
 			}
 			p, err := m.Conic()
 			require.NoError(t, err)
@@ -292,10 +292,10 @@ func TestMatrices(t *testing.T) {
 		}
 		objective := 0.0
 		for _, c := range m.Objective {
-			objective += c.Value * x[c.Index]
+			objective += c.Value * x[c.Index[0]]
 		}
 		for _, c := range m.ObjectiveMatrix {
-			objective += inner(c.Owner, c.Row, c.Col, c.Value)
+			objective += inner(c.Index[0], c.Index[1], c.Index[2], c.Value)
 		}
 		value := 0.0
 		for k, q := range p.Problem.Q {
@@ -305,13 +305,13 @@ func TestMatrices(t *testing.T) {
 
 		g := make([]float64, p.constraints)
 		for _, c := range m.B {
-			g[c.Index] += c.Value
+			g[c.Index[0]] += c.Value
 		}
 		for _, c := range m.A {
-			g[c.Row] += c.Value * x[c.Col]
+			g[c.Index[0]] += c.Value * x[c.Index[1]]
 		}
 		for _, c := range m.F {
-			g[c.Owner] += inner(c.Other, c.Row, c.Col, c.Value)
+			g[c.Index[0]] += inner(c.Index[1], c.Index[2], c.Index[3], c.Value)
 		}
 		var want []float64 // s, cone by cone
 		want = append(want, g...)
@@ -338,13 +338,13 @@ func TestMatrices(t *testing.T) {
 				}
 			}
 			for _, c := range m.D {
-				if c.Owner == k {
-					add(c.Row, c.Col, c.Value)
+				if c.Index[0] == k {
+					add(c.Index[1], c.Index[2], c.Value)
 				}
 			}
 			for _, c := range m.H {
-				if c.Owner == k {
-					add(c.Row, c.Col, c.Value*x[c.Other])
+				if c.Index[0] == k {
+					add(c.Index[2], c.Index[3], c.Value*x[c.Index[1]])
 				}
 			}
 			svec(a)
@@ -377,7 +377,7 @@ func TestConicTooLarge(t *testing.T) {
 		_, err := m.Conic()
 		assert.ErrorContains(t, err, "too large")
 	}
-	m := &Model{Var: []Cone{{Kind: Free, Dim: 1}}, PSDCon: []int{2}, H: []CrossEntry{{0, 0, 1, 0, math.MaxFloat64}}}
+	m := &Model{Var: []Cone{{Kind: Free, Dim: 1}}, PSDCon: []int{2}, H: []Entry{{[4]int{0, 0, 1, 0}, math.MaxFloat64}}}
 	_, err := m.Conic()
 	assert.ErrorContains(t, err, "too large")
 }

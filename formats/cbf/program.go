@@ -72,11 +72,11 @@ func (b *builder) program() (*Program, error) {
 func (p *Program) objective() []float64 {
 	m, q := p.model, make([]float64, p.at.columns)
 	for _, c := range m.Objective {
-		q[c.Index] += p.sign * c.Value
+		q[c.Index[0]] += p.sign * c.Value
 	}
 	for _, e := range m.ObjectiveMatrix {
-		j, weight := program.Place(e.Row, e.Col, m.PSDVar[e.Owner])
-		q[p.at.variableColumn[e.Owner]+j] += p.sign * weight * e.Value
+		j, weight := program.Place(e.Index[1], e.Index[2], m.PSDVar[e.Index[0]])
+		q[p.at.variableColumn[e.Index[0]]+j] += p.sign * weight * e.Value
 	}
 	return q
 }
@@ -89,11 +89,12 @@ func (p *Program) matrix(rows int) *sparse.CSC {
 		p.uses[j].each(func(k int, c float64) { a.Add(k, j, -c) })
 	}
 	for _, e := range m.A {
-		p.uses[p.variables+e.Row].each(func(k int, c float64) { a.Add(k, e.Col, -c*e.Value) })
+		p.uses[p.variables+e.Index[0]].each(func(k int, c float64) { a.Add(k, e.Index[1], -c*e.Value) })
 	}
 	for _, e := range m.F {
-		j, weight := program.Place(e.Row, e.Col, m.PSDVar[e.Other])
-		p.uses[p.variables+e.Owner].each(func(k int, c float64) { a.Add(k, at.variableColumn[e.Other]+j, -c*weight*e.Value) })
+		x := e.Index[1]
+		j, weight := program.Place(e.Index[2], e.Index[3], m.PSDVar[x])
+		p.uses[p.variables+e.Index[0]].each(func(k int, c float64) { a.Add(k, at.variableColumn[x]+j, -c*weight*e.Value) })
 	}
 	for j, n := range m.PSDVar {
 		for k := range triangle(n) {
@@ -101,8 +102,8 @@ func (p *Program) matrix(rows int) *sparse.CSC {
 		}
 	}
 	for _, e := range m.H {
-		k, weight := program.Place(e.Row, e.Col, m.PSDCon[e.Owner])
-		a.Add(at.constraintRow[e.Owner]+k, e.Other, -weight*e.Value)
+		k, weight := program.Place(e.Index[2], e.Index[3], m.PSDCon[e.Index[0]])
+		a.Add(at.constraintRow[e.Index[0]]+k, e.Index[1], -weight*e.Value)
 	}
 	return a.CSC(rows, at.columns)
 }
@@ -111,11 +112,11 @@ func (p *Program) matrix(rows int) *sparse.CSC {
 func (p *Program) right(rows int) []float64 {
 	m, b := p.model, make([]float64, rows)
 	for _, e := range m.B {
-		p.uses[p.variables+e.Index].each(func(k int, c float64) { b[k] += c * e.Value })
+		p.uses[p.variables+e.Index[0]].each(func(k int, c float64) { b[k] += c * e.Value })
 	}
 	for _, e := range m.D {
-		k, weight := program.Place(e.Row, e.Col, m.PSDCon[e.Owner])
-		b[p.at.constraintRow[e.Owner]+k] += weight * e.Value
+		k, weight := program.Place(e.Index[1], e.Index[2], m.PSDCon[e.Index[0]])
+		b[p.at.constraintRow[e.Index[0]]+k] += weight * e.Value
 	}
 	return b
 }

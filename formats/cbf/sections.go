@@ -11,10 +11,8 @@ import (
 // section is a part of a file with an entry on each line, indices and a value, and the list of a model that holds them.
 type section struct {
 	keyword, field string
+	list           func(m *Model) *[]Entry
 	indices        []index
-	length         func(m *Model) int
-	at             func(m *Model, k int) entry
-	add            func(s *textfile.Source, m *Model, e entry)
 }
 
 // index is what a word of an entry counts. Rows and columns are of the matrix that the words before name.
@@ -31,44 +29,16 @@ const (
 
 var indexNames = [...]string{"variable", "constraint", "matrix variable", "matrix constraint", "row", "column"}
 
-// entry is a line.
-type entry struct {
-	i [4]int
-	v float64
-}
-
 // sections are in the order in which they are written.
 var sections = []section{
-	sectionOf("OBJFCOORD", "ObjectiveMatrix", func(m *Model) *[]MatrixEntry { return &m.ObjectiveMatrix }, MatrixEntry.entry, entry.matrix, aMatrixVariable, aRow, aColumn),
-	sectionOf("OBJACOORD", "Objective", func(m *Model) *[]Coefficient { return &m.Objective }, Coefficient.entry, entry.coefficient, aVariable),
-	sectionOf("FCOORD", "F", func(m *Model) *[]CrossEntry { return &m.F }, CrossEntry.entry, entry.cross, aConstraint, aMatrixVariable, aRow, aColumn),
-	sectionOf("ACOORD", "A", func(m *Model) *[]Entry { return &m.A }, Entry.entry, entry.plain, aConstraint, aVariable),
-	sectionOf("BCOORD", "B", func(m *Model) *[]Coefficient { return &m.B }, Coefficient.entry, entry.coefficient, aConstraint),
-	sectionOf("HCOORD", "H", func(m *Model) *[]CrossEntry { return &m.H }, CrossEntry.entry, entry.cross, aMatrixConstraint, aVariable, aRow, aColumn),
-	sectionOf("DCOORD", "D", func(m *Model) *[]MatrixEntry { return &m.D }, MatrixEntry.entry, entry.matrix, aMatrixConstraint, aRow, aColumn),
+	{"OBJFCOORD", "ObjectiveMatrix", func(m *Model) *[]Entry { return &m.ObjectiveMatrix }, []index{aMatrixVariable, aRow, aColumn}},
+	{"OBJACOORD", "Objective", func(m *Model) *[]Entry { return &m.Objective }, []index{aVariable}},
+	{"FCOORD", "F", func(m *Model) *[]Entry { return &m.F }, []index{aConstraint, aMatrixVariable, aRow, aColumn}},
+	{"ACOORD", "A", func(m *Model) *[]Entry { return &m.A }, []index{aConstraint, aVariable}},
+	{"BCOORD", "B", func(m *Model) *[]Entry { return &m.B }, []index{aConstraint}},
+	{"HCOORD", "H", func(m *Model) *[]Entry { return &m.H }, []index{aMatrixConstraint, aVariable, aRow, aColumn}},
+	{"DCOORD", "D", func(m *Model) *[]Entry { return &m.D }, []index{aMatrixConstraint, aRow, aColumn}},
 }
-
-func sectionOf[E any](keyword, field string, list func(m *Model) *[]E, of func(E) entry, to func(entry) E, indices ...index) section {
-	return section{
-		keyword, field, indices,
-		func(m *Model) int { return len(*list(m)) },
-		func(m *Model, k int) entry { return of((*list(m))[k]) },
-		func(s *textfile.Source, m *Model, e entry) {
-			l := list(m)
-			*l = append(textfile.Grow(s, *l, 1), to(e))
-		},
-	}
-}
-
-func (c Coefficient) entry() entry { return entry{[4]int{c.Index}, c.Value} }
-func (c Entry) entry() entry       { return entry{[4]int{c.Row, c.Col}, c.Value} }
-func (c MatrixEntry) entry() entry { return entry{[4]int{c.Owner, c.Row, c.Col}, c.Value} }
-func (c CrossEntry) entry() entry  { return entry{[4]int{c.Owner, c.Other, c.Row, c.Col}, c.Value} }
-
-func (e entry) coefficient() Coefficient { return Coefficient{e.i[0], e.v} }
-func (e entry) plain() Entry             { return Entry{e.i[0], e.i[1], e.v} }
-func (e entry) matrix() MatrixEntry      { return MatrixEntry{e.i[0], e.i[1], e.i[2], e.v} }
-func (e entry) cross() CrossEntry        { return CrossEntry{e.i[0], e.i[1], e.i[2], e.i[3], e.v} }
 
 // limits are how many of each index a model has; those of rows and columns are set by matrix.
 type limits [aColumn + 1]int
@@ -99,29 +69,29 @@ func (r *reader) entries(s *section) {
 	limits := r.m.limits()
 	r.counted("entries", func() {
 		r.line(words, list)
-		var e entry
+		var e Entry
 		for k, kind := range s.indices {
-			e.i[k] = r.index(k, limits[kind], what[k])
-			limits.matrix(r.m, kind, e.i[k])
-			if kind == aColumn && e.i[k] > e.i[k-1] {
-				e.i[k], e.i[k-1] = e.i[k-1], e.i[k]
+			e.Index[k] = r.index(k, limits[kind], what[k])
+			limits.matrix(r.m, kind, e.Index[k])
+			if kind == aColumn && e.Index[k] > e.Index[k-1] {
+				e.Index[k], e.Index[k-1] = e.Index[k-1], e.Index[k]
 			}
 		}
-		e.v = r.Number(r.Words[words-1])
-		s.add(r.Source, r.m, e)
+		e.Value = r.Number(r.Words[words-1])
+		entries := s.list(r.m)
+		*entries = append(textfile.Grow(r.Source, *entries, 1), e)
 	})
 }
 
 // check finds an entry that is out of range, above the diagonal or not finite.
 func (s *section) check(m *Model) error {
 	limits := m.limits()
-	for k := range s.length(m) {
-		e := s.at(m, k)
-		good := program.Finite(e.v)
+	for k, e := range *s.list(m) {
+		good, i := program.Finite(e.Value), e.Index
 		for j, kind := range s.indices {
-			good = good && e.i[j] >= 0 && e.i[j] < limits[kind] && (kind != aColumn || e.i[j] <= e.i[j-1])
+			good = good && i[j] >= 0 && i[j] < limits[kind] && (kind != aColumn || i[j] <= i[j-1])
 			if good {
-				limits.matrix(m, kind, e.i[j])
+				limits.matrix(m, kind, i[j])
 			}
 		}
 		if !good {

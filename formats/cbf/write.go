@@ -34,13 +34,13 @@ func Encode(w io.Writer, m *Model) error {
 	e.cones("CON", m.Con, primal, dual)
 	e.orders("PSDCON", m.PSDCon)
 	for _, s := range sections {
-		e.count(s.keyword, s.length(m))
-		for k := range s.length(m) {
-			c := s.at(m, k)
-			for _, i := range c.i[:len(s.indices)] {
+		entries := *s.list(m)
+		e.count(s.keyword, len(entries))
+		for _, c := range entries {
+			for _, i := range c.Index[:len(s.indices)] {
 				e.printf("%d ", i)
 			}
-			e.printf("%v\n", c.v)
+			e.printf("%v\n", c.Value)
 		}
 		if s.keyword == "OBJACOORD" && m.Constant != 0 {
 			e.printf("\nOBJBCOORD\n%v\n", m.Constant)

@@ -38,19 +38,19 @@ func (m *Model) Conic() (*Program, error) {
 	}
 	c.Con = []cbf.Cone{{Kind: cbf.Nonnegative, Dim: diagonal}}
 	for j, v := range m.C {
-		c.Objective = append(c.Objective, cbf.Coefficient{Index: j, Value: v})
+		c.Objective = append(c.Objective, cbf.Entry{Index: [4]int{j}, Value: v})
 	}
 	for _, e := range m.Entries {
 		at, i, j, x := p.place[e.Block], int(e.Row), int(e.Col), int(e.Matrix)-1
 		switch diagonal := isDiagonal(m.Blocks[e.Block]); {
 		case diagonal && x < 0:
-			c.B = append(c.B, cbf.Coefficient{Index: at + i, Value: -e.Value})
+			c.B = append(c.B, cbf.Entry{Index: [4]int{at + i}, Value: -e.Value})
 		case diagonal:
-			c.A = append(c.A, cbf.Entry{Row: at + i, Col: x, Value: e.Value})
+			c.A = append(c.A, cbf.Entry{Index: [4]int{at + i, x}, Value: e.Value})
 		case x < 0:
-			c.D = append(c.D, cbf.MatrixEntry{Owner: at, Row: i, Col: j, Value: -e.Value})
+			c.D = append(c.D, cbf.Entry{Index: [4]int{at, i, j}, Value: -e.Value})
 		default:
-			c.H = append(c.H, cbf.CrossEntry{Owner: at, Other: x, Row: i, Col: j, Value: e.Value})
+			c.H = append(c.H, cbf.Entry{Index: [4]int{at, x, i, j}, Value: e.Value})
 		}
 	}
 	conic, err := c.Conic()

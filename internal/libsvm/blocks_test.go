@@ -1,9 +1,7 @@
 package libsvm
 
 import (
-	"bytes"
 	"cmp"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -14,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
@@ -107,21 +104,14 @@ func TestBlocksAgainstPlainReader(t *testing.T) {
 				if k == 0 && size > 0 {
 					continue
 				}
-				for reader, from := range map[string]*textfile.Source{"known length": source(t, text), "unknown length": source(t, "")} {
-					if reader == "unknown length" {
-						var err error
-						from, err = textfile.NewSource("f", iotest.HalfReader(strings.NewReader(text)))
-						require.NoError(t, err)
-					}
-					from.SetBlocks(workers, size)
-					got, err := Read(from)
-					require.NoError(t, err)
-					where := fmt.Sprintf("text %d, %d workers, blocks of %d, %s", k, workers, size, reader)
-					same(t, labels, got.Labels)
-					require.True(t, slices.EqualFunc(list, entriesOf(got), func(a, b one) bool { // -0 is not 0
-						return a.row == b.row && a.index == b.index && math.Float64bits(a.value) == math.Float64bits(b.value)
-					}), where)
-				}
+				s := source(t, text)
+				s.SetBlocks(workers, size)
+				got, err := Read(s)
+				require.NoError(t, err)
+				same(t, labels, got.Labels)
+				require.True(t, slices.EqualFunc(list, entriesOf(got), func(a, b one) bool { // -0 is not 0
+					return a.row == b.row && a.index == b.index && math.Float64bits(a.value) == math.Float64bits(b.value)
+				}), "text %d, %d workers, blocks of %d", k, workers, size)
 			}
 		}
 	}
@@ -132,33 +122,6 @@ func source(t *testing.T, text string) *textfile.Source {
 	s, err := textfile.NewSource("f", strings.NewReader(text))
 	require.NoError(t, err)
 	return s
-}
-
-// Of several errors the first one is returned, with its line, though its block is not the one that is parsed first.
-func TestErrorInABlock(t *testing.T) {
-	text := benchmarkText(1<<20, 60, 100_000, 6, 6)
-	lines := bytes.SplitAfter(text, []byte("\n"))
-	const blockSize = 128 << 10
-	line := bytes.Count(text[:5*blockSize/2], []byte("\n")) // in the middle of the third block
-	for _, c := range []struct{ bad, want string }{
-		{"1 1:2 2:red 3:4\n", fmt.Sprintf(`f:%d: pair 2: value of index 2: "red" found, expected a number`, line+1)},
-		{"1 1:2 3:4 2:7 3:5\n", fmt.Sprintf("f:%d: index 3: appears twice, expected each index once in a line", line+1)},
-		{"1 1:2 2:1e71\n", fmt.Sprintf(`f:%d: pair 2: value of index 2: "1e71" found, expected numbers up to 1e+70`, line+1)},
-		{"1 1:2 # \x00\n", fmt.Sprintf("f:%d: has a byte that is zero, expected text", line+1)},
-	} {
-		wrong := append([][]byte(nil), lines...)
-		wrong[line] = []byte(c.bad)
-		wrong[line+1] = []byte("nan\n")
-		wrong[len(lines)-2] = []byte("spam\n")
-		for _, workers := range []int{1, 2, 7} {
-			for _, size := range []int{0, 3000} {
-				s := source(t, string(bytes.Join(wrong, nil)))
-				s.SetBlocks(workers, size)
-				_, err := Read(s)
-				require.ErrorContains(t, err, c.want)
-			}
-		}
-	}
 }
 
 // What is allocated on the way stays near the size of the table.

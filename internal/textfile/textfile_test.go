@@ -6,10 +6,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -140,44 +138,6 @@ func TestNumberDoesNotAllocate(t *testing.T) {
 		b := []byte(text)
 		require.Zero(t, testing.AllocsPerRun(100, func() { Number(b) }), text)
 	}
-}
-
-// Reading a file of numbers one by one through Grow leaves little spare room, and
-// allocates little more than the result on the way.
-func TestGrow(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	const n = 100000
-	var text strings.Builder
-	for range n {
-		text.WriteString(strconv.FormatFloat(r.NormFloat64(), 'g', 17, 64) + "\n")
-	}
-	for name, content := range map[string][]byte{"plain": []byte(text.String()), "gzip": packed(t, text.String())} {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "numbers")
-			require.NoError(t, os.WriteFile(path, content, 0o600))
-			s, err := Open(path)
-			require.NoError(t, err)
-			defer s.Close()
-			var values []float64
-			made := 0
-			for {
-				_, err := s.Line()
-				if err == io.EOF {
-					break
-				}
-				before := cap(values)
-				values = append(Grow(s, values, 1), 1)
-				if cap(values) != before {
-					made += cap(values)
-				}
-			}
-			require.Len(t, values, n)
-			require.Less(t, cap(values), 2*n)
-			require.Less(t, made, 4*n)
-		})
-	}
-	s := source(t, "x")
-	require.GreaterOrEqual(t, cap(Grow(s, []int(nil), 7)), 7)
 }
 
 func TestWrite(t *testing.T) {

@@ -3,9 +3,6 @@ package dataset
 import (
 	"fmt"
 	"slices"
-	"sync"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Gaps are the entries of the table of a cross-validation whose values the user's table lacks. What stands in their place is
@@ -15,9 +12,6 @@ type Gaps struct {
 	Row, Feature []int
 	// Fill has a list for each fold, with the value for each feature that has gaps.
 	Fill [][]float64
-
-	once   sync.Once
-	starts []int // of each row up to the last one with gaps, the first gap that is not above it
 }
 
 // of are the features of the gaps of a row.
@@ -25,22 +19,15 @@ func (g *Gaps) of(row int) []int {
 	if g == nil {
 		return nil
 	}
-	g.once.Do(func() {
-		if len(g.Row) > 0 {
-			g.starts = make([]int, g.Row[len(g.Row)-1]+2)
-		}
-		k := 0
-		for i := range g.starts {
-			for k < len(g.Row) && g.Row[k] < i {
-				k++
-			}
-			g.starts[i] = k
-		}
-	})
-	if row+1 >= len(g.starts) {
+	from, found := slices.BinarySearch(g.Row, row)
+	if !found {
 		return nil
 	}
-	return g.Feature[g.starts[row]:g.starts[row+1]]
+	to := from + 1
+	for to < len(g.Row) && g.Row[to] == row {
+		to++
+	}
+	return g.Feature[from:to]
 }
 
 // Filled returns the rows of a table as they are in fold t, in the order of index, which are to be read only.
@@ -48,18 +35,7 @@ func (g *Gaps) Filled(d *Data, t int, index []int) *Data {
 	if g == nil {
 		return d.Rows(index)
 	}
-	if l := lazyRows(d, index, g, g.Fill[t]); l != nil {
-		part := d.without(index)
-		part.X = l
-		return part
-	}
-	part := d.copied(index)
-	for k, i := range index {
-		for _, j := range g.of(i) {
-			part.set(k, j, g.Fill[t][j])
-		}
-	}
-	return part
+	return d.rows(index, g, g.Fill[t])
 }
 
 // Table is the whole table as it is in fold t: itself without gaps, and else a copy.
@@ -105,16 +81,4 @@ func (g *Gaps) validate(c *CrossValidation) error {
 		}
 	}
 	return nil
-}
-
-// set changes a stored entry.
-func (d *Data) set(i, j int, v float64) {
-	if !d.Sparse() {
-		d.X.(mat.Mutable).Set(i, j, v)
-		return
-	}
-	index, value := d.Row(i)
-	if k, stored := slices.BinarySearch(index, j); stored {
-		value[k] = v
-	}
 }

@@ -33,15 +33,6 @@ func newLazy(n, p int, share func(i int) []float64, fill func(to []float64, i in
 	return l
 }
 
-// fillRow copies a row of a dense table.
-func fillRow(x mat.RawRowViewer, to []float64, i int) {
-	if l, ok := x.(*lazy); ok {
-		l.fill(to, i)
-	} else {
-		copy(to, x.RawRowView(i))
-	}
-}
-
 // Dims implements [mat.Matrix].
 func (l *lazy) Dims() (rows, columns int) { return l.n, l.p }
 
@@ -64,22 +55,18 @@ func (l *lazy) RawRowView(i int) []float64 {
 	return out
 }
 
-// lazyRows are the rows of index with what fill has in the gaps, which may be nil; nil where d is not dense by rows, and
-// where they are few.
-func lazyRows(d *Data, index []int, gaps *Gaps, fill []float64) *lazy {
+// lazyRows are the rows of index of a table that is neither sparse nor by columns, with what fill has in the gaps.
+func (d *Data) lazyRows(index []int, gaps *Gaps, fill []float64) *lazy {
 	_, p := d.Dims()
-	x, ok := d.X.(mat.RawRowViewer)
-	if !ok || len(index)*p < lazyEntries {
-		return nil
-	}
 	share := func(i int) []float64 {
 		if len(gaps.of(index[i])) > 0 {
 			return nil
 		}
-		return x.RawRowView(index[i])
+		_, row := d.Row(index[i])
+		return row
 	}
 	return newLazy(len(index), p, share, func(to []float64, i int) {
-		fillRow(x, to, index[i])
+		d.Fill(to, index[i])
 		for _, j := range gaps.of(index[i]) {
 			to[j] = fill[j]
 		}
@@ -87,20 +74,37 @@ func lazyRows(d *Data, index []int, gaps *Gaps, fill []float64) *lazy {
 }
 
 // above has the rows of one table and then those of another.
-func above(first, second mat.RawRowViewer, n, m, p int) *lazy {
-	of := func(i int) (mat.RawRowViewer, int) {
+func above(first, second *Data) *lazy {
+	n, p := first.Dims()
+	m, _ := second.Dims()
+	of := func(i int) (*Data, int) {
 		if i < n {
 			return first, i
 		}
 		return second, i - n
 	}
 	share := func(i int) []float64 {
-		x, k := of(i)
-		return x.RawRowView(k)
+		d, k := of(i)
+		if d.Sparse() {
+			return nil
+		}
+		_, row := d.Row(k)
+		return row
 	}
 	return newLazy(n+m, p, share, func(to []float64, i int) {
-		x, k := of(i)
-		fillRow(x, to, k)
+		d, k := of(i)
+		d.Fill(to, k)
+	})
+}
+
+// later are rows in the units of the transform.
+func (t *Transform) later(d *Data) *lazy {
+	n, p := d.Dims()
+	return newLazy(n, p, func(int) []float64 { return nil }, func(to []float64, i int) {
+		d.Fill(to, i)
+		for j, v := range to {
+			to[j] = (v - t.Mean[j]) / t.Scale[j]
+		}
 	})
 }
 
@@ -110,19 +114,13 @@ func (t *Transform) Later(d *Data) *Data {
 		return nil
 	}
 	n, p := d.Dims()
-	x, ok := d.X.(mat.RawRowViewer)
-	if !ok || n*p < lazyEntries || p != len(t.Scale) {
+	if _, ok := d.X.(mat.RawRowViewer); !ok || n*p < lazyEntries || p != len(t.Scale) {
 		return t.Apply(d)
 	}
-	l := newLazy(n, p, func(int) []float64 { return nil }, func(to []float64, i int) {
-		fillRow(x, to, i)
-		for j, v := range to {
-			to[j] = (v - t.Mean[j]) / t.Scale[j]
-		}
-	})
+	l := t.later(d)
 	l.mulTrans = func(out, r []float64) { // of the sums in the place of the rows
 		for i, a := range r {
-			floats.AddScaled(out, a, x.RawRowView(i))
+			d.AddRow(out, a, i)
 		}
 		total := floats.Sum(r)
 		for j, sum := range out {

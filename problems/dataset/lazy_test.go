@@ -11,6 +11,17 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 )
 
+// copied has copies of rows.
+func copied(d *Data, index []int) *Data {
+	_, p := d.Dims()
+	part, x := d.without(index), mat.NewDense(len(index), p, nil)
+	for k, i := range index {
+		d.Fill(x.RawRowView(k), i)
+	}
+	part.X = x
+	return part
+}
+
 // Rows of a large table that are looked up are what copies of them are, in all ways in which they may be read.
 func TestViews(t *testing.T) {
 	const n, p = 60_000, 40
@@ -34,26 +45,26 @@ func TestViews(t *testing.T) {
 	for j := range p {
 		g.Fill[1][j] = float64(-1000 - j)
 	}
-	filled := d.copied(index)
+	filled := copied(d, index)
 	for k, i := range index {
 		if i%3 == 0 {
-			filled.set(k, i%7, g.Fill[1][i%7])
-			filled.set(k, 10+i%11, g.Fill[1][10+i%11])
+			filled.X.(*mat.Dense).Set(k, i%7, g.Fill[1][i%7])
+			filled.X.(*mat.Dense).Set(k, 10+i%11, g.Fill[1][10+i%11])
 		}
 	}
 	tr := NewTransform(d, ByDeviation, true)
 	whole := &Data{X: d.X, Y: d.Y}
 	for name, c := range map[string]struct{ want, got *Data }{
-		"rows":               {d.copied(index), d.Rows(index)},
-		"rows of rows":       {d.copied(index).copied(some), d.Rows(index).Rows(some)},
-		"most rows of rows":  {d.copied(index).copied(most), d.Rows(index).Rows(most)},
+		"rows":               {copied(d, index), d.Rows(index)},
+		"rows of rows":       {copied(copied(d, index), some), d.Rows(index).Rows(some)},
+		"most rows of rows":  {copied(copied(d, index), most), d.Rows(index).Rows(most)},
 		"gaps":               {filled, g.Filled(d, 1, index)},
-		"rows of gaps":       {filled.copied(some), g.Filled(d, 1, index).Rows(some)},
+		"rows of gaps":       {copied(filled, some), g.Filled(d, 1, index).Rows(some)},
 		"units":              {tr.Apply(d), tr.Later(d)},
-		"rows in units":      {tr.Apply(d.copied(index)), tr.Later(d.Rows(index))},
+		"rows in units":      {tr.Apply(copied(d, index)), tr.Later(d.Rows(index))},
 		"gaps in units":      {tr.Apply(filled), tr.Later(g.Filled(d, 1, index))},
-		"stacked":            {Stack(d.copied(index), whole), Stack(d.Rows(index), whole)},
-		"rows of rows again": {d.copied(index).copied(slices.Repeat(some, 7000)), d.Rows(index).Rows(slices.Repeat(some, 7000))},
+		"stacked":            {Stack(copied(d, index), whole), Stack(d.Rows(index), whole)},
+		"rows of rows again": {copied(copied(d, index), slices.Repeat(some, 7000)), d.Rows(index).Rows(slices.Repeat(some, 7000))},
 	} {
 		rows, _ := c.want.Dims()
 		m, q := c.got.Dims()

@@ -64,23 +64,21 @@ func (d *Data) Fill(row []float64, i int) {
 
 // Dot is the product of row i with b, of length p.
 func (d *Data) Dot(i int, b []float64) float64 {
-	if x, ok := d.compressed(); ok {
-		raw := x.RawMatrix()
-		lo, hi := raw.Indptr[i], raw.Indptr[i+1]
-		value, sum := raw.Data[lo:hi], 0.0
-		for k, j := range raw.Ind[lo:hi] {
-			sum += value[k] * b[j]
-		}
-		return sum
+	index, value := d.Row(i)
+	if index == nil {
+		return floats.Dot(value, b)
 	}
-	_, value := d.Row(i)
-	return floats.Dot(value, b)
+	sum := 0.0
+	for k, j := range index {
+		sum += value[k] * b[j]
+	}
+	return sum
 }
 
 // AddRow adds a times row i to out, of length p.
 func (d *Data) AddRow(out []float64, a float64, i int) {
 	index, value := d.Row(i)
-	if !d.Sparse() {
+	if index == nil {
 		floats.AddScaled(out, a, value)
 		return
 	}
@@ -142,13 +140,35 @@ func (d *Data) MulTrans(r []float64) []float64 {
 
 // Rows returns the rows with these indices, in this order, to be read only: a copy of them, of a sparse table of their nonzeros, or where these are many
 // of a dense table, what looks them up there. It panics when an index is out of range.
-func (d *Data) Rows(index []int) *Data {
-	if l := lazyRows(d, index, nil, nil); l != nil {
-		part := d.without(index)
-		part.X = l
+func (d *Data) Rows(index []int) *Data { return d.rows(index, nil, nil) }
+
+// rows are those of index with what fill has in the gaps; both may be nil.
+func (d *Data) rows(index []int, gaps *Gaps, fill []float64) *Data {
+	part := d.without(index)
+	_, p := d.Dims()
+	if len(index) == 0 || p == 0 {
 		return part
 	}
-	return d.copied(index)
+	switch x := d.X.(type) {
+	case *sparse.CSR:
+		part.X = pick(p, index, d.Row)
+		for k, i := range index {
+			at, value := part.Row(k)
+			for _, j := range gaps.of(i) {
+				if stored, found := slices.BinarySearch(at, j); found {
+					value[stored] = fill[j]
+				}
+			}
+		}
+	case *columns:
+		part.X = x.pick(index)
+	default:
+		l := d.lazyRows(index, gaps, fill)
+		if part.X = l; len(index)*p < lazyEntries {
+			part.X = l.whole()
+		}
+	}
+	return part
 }
 
 // without has the rows without their features.
@@ -158,28 +178,6 @@ func (d *Data) without(index []int) *Data {
 		part.Y[k] = d.Y[i]
 	}
 	part.Weights, part.Offset = picked(d.Weights, index), picked(d.Offset, index)
-	return part
-}
-
-// copied are copies of the rows.
-func (d *Data) copied(index []int) *Data {
-	_, p := d.Dims()
-	part := d.without(index)
-	switch {
-	case len(index) == 0 || p == 0:
-	case d.Sparse():
-		part.X = pick(p, index, d.Row)
-	default:
-		if c, ok := d.X.(*columns); ok {
-			part.X = c.pick(index)
-			break
-		}
-		x := mat.NewDense(len(index), p, nil)
-		for k, i := range index {
-			d.Fill(x.RawRowView(k), i)
-		}
-		part.X = x
-	}
 	return part
 }
 
@@ -197,9 +195,9 @@ func picked(list []float64, index []int) []float64 {
 
 // ScaledRows is [Data.Rows] with the features of its row k multiplied by scale[k].
 func (d *Data) ScaledRows(index []int, scale []float64) *Data {
-	part := d.copied(index)
-	if c, ok := part.X.(*columns); ok {
-		part.X = c.whole()
+	part := d.Rows(index)
+	if !part.Sparse() {
+		part.X = part.Dense()
 	}
 	for k, a := range scale {
 		_, value := part.Row(k)
@@ -238,40 +236,25 @@ func Stack(a, b *Data) *Data {
 	if a.Offset != nil || b.Offset != nil {
 		out.Offset = slices.Concat(a.offset(), b.offset())
 	}
-	of := func(i int) (*Data, int) {
-		if i < n {
-			return a, i
-		}
-		return b, i - n
-	}
-	if a.Sparse() && b.Sparse() {
+	first, byColumns := a.X.(*columns)
+	second, too := b.X.(*columns)
+	switch {
+	case a.Sparse() && b.Sparse():
 		all := make([]int, n+m)
 		for i := range all {
 			all[i] = i
 		}
 		out.X = pick(p, all, func(i int) ([]int, []float64) {
-			d, k := of(i)
-			return d.Row(k)
+			if i < n {
+				return a.Row(i)
+			}
+			return b.Row(i - n)
 		})
-		return out
+	case byColumns && too:
+		out.X = first.above(second)
+	default:
+		out.X = above(a, b)
 	}
-	if first, ok := a.X.(*columns); ok {
-		if second, ok := b.X.(*columns); ok {
-			out.X = first.above(second)
-			return out
-		}
-	}
-	first, shared := a.X.(mat.RawRowViewer)
-	if second, too := b.X.(mat.RawRowViewer); shared && too {
-		out.X = above(first, second, n, m, p)
-		return out
-	}
-	x := mat.NewDense(n+m, p, nil)
-	for i := range n + m {
-		d, k := of(i)
-		d.Fill(x.RawRowView(i), k)
-	}
-	out.X = x
 	return out
 }
 

@@ -62,15 +62,7 @@ func (t *Transform) Apply(d *Data) *Data {
 	if _, ok := d.X.(*columns); ok {
 		return t.Columns(d)
 	}
-	z := mat.NewDense(n, p, nil)
-	for i := range n {
-		row := z.RawRowView(i)
-		d.Fill(row, i)
-		for j, v := range row {
-			row[j] = (v - t.Mean[j]) / t.Scale[j]
-		}
-	}
-	out.X = z
+	out.X = t.later(d).whole()
 	return out
 }
 

@@ -20,53 +20,40 @@ func GroupParts(group []int, t int, seed uint64, classes []int) ([][]int, error)
 	if classes != nil && len(classes) != len(group) {
 		return nil, fmt.Errorf("split: %d classes for %d rows", len(classes), len(group))
 	}
-	var parts [][]int
-	if classes == nil {
-		parts = dealGroups(group, make([]int, t), seed)
-	} else {
-		parts = stratifyGroups(group, classes, t, seed)
-	}
+	parts := dealGroups(group, classes, make([]int, t), seed)
 	slices.SortFunc(parts, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
 	return parts, nil
 }
 
-// dealGroups deals groups out, the largest first, to the part whose rows exceed its size the least. A part that is empty in the end has no group.
-func dealGroups(group, sizes []int, seed uint64) [][]int {
-	groups := PartsOf(group)
-	order := permutation(len(groups), seed)
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(groups[b]), len(groups[a])) })
-	first := permutation(len(sizes), seed) // among parts that lack as much
-	parts := make([][]int, len(sizes))
-	for _, g := range order {
-		to := slices.MinFunc(first, func(a, b int) int { return cmp.Compare(len(parts[a])-sizes[a], len(parts[b])-sizes[b]) })
-		parts[to] = append(parts[to], groups[g]...)
-	}
-	for k := range parts {
-		slices.Sort(parts[k])
-	}
-	return parts
-}
-
-// stratifyGroups deals groups out with their classes. As long as some part is empty there are groups for it.
-func stratifyGroups(group, classes []int, t int, seed uint64) [][]int {
-	groups, kinds := PartsOf(group), slices.Max(classes)+1
-	total := make([]float64, kinds) // rows of each class
+// dealGroups deals groups out, the largest first: to the part where they add least to the squares of the shares of classes, if there are
+// any, and of several such parts to the one whose rows exceed its size the least. A part that is empty in the end has no group; with classes
+// there are groups for all parts.
+func dealGroups(group, classes, sizes []int, seed uint64) [][]int {
+	groups, t := PartsOf(group), len(sizes)
+	var total []float64 // rows of each class
 	for _, c := range classes {
+		total = append(total, make([]float64, max(0, c+1-len(total)))...)
 		total[c]++
 	}
 	order := permutation(len(groups), seed)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(groups[b]), len(groups[a])) })
 	largest := len(groups[order[0]])
-	first := permutation(t, seed)
+	first := permutation(t, seed) // among parts that are as good
 	parts, has := make([][]int, t), make([][]float64, t)
 	for k := range has {
-		has[k] = make([]float64, kinds)
+		has[k] = make([]float64, len(total))
 	}
 	empty := t
 	for at, g := range order {
-		own := make([]float64, kinds)
+		own := make([]float64, len(total))
+		least := len(parts[0])
+		for _, part := range parts {
+			least = min(least, len(part))
+		}
 		for _, i := range groups[g] {
-			own[classes[i]]++
+			if classes != nil {
+				own[classes[i]]++
+			}
 		}
 		// (n + g)^2 - n^2 = 2 n g + g^2, of which the second is the same for all parts.
 		adds := func(k int) (sum float64) {
@@ -77,16 +64,12 @@ func stratifyGroups(group, classes []int, t int, seed uint64) [][]int {
 			}
 			return sum
 		}
-		least := len(parts[0])
-		for _, part := range parts {
-			least = min(least, len(part))
-		}
 		to := -1
 		for _, k := range first {
-			if len(order)-at <= empty && len(parts[k]) > 0 || len(parts[k])+len(groups[g]) > least+largest {
+			if classes != nil && (len(order)-at <= empty && len(parts[k]) > 0 || len(parts[k])+len(groups[g]) > least+largest) {
 				continue
 			}
-			if to < 0 || cmp.Or(cmp.Compare(adds(k), adds(to)), cmp.Compare(len(parts[k]), len(parts[to]))) < 0 {
+			if to < 0 || cmp.Or(cmp.Compare(adds(k), adds(to)), cmp.Compare(len(parts[k])-sizes[k], len(parts[to])-sizes[to])) < 0 {
 				to = k
 			}
 		}
@@ -115,7 +98,7 @@ func ByGroup(group []int, spec string, seed uint64) ([][]int, error) {
 	if over := len(group) - total(sizes); over > 0 {
 		sizes = append(sizes, over) // rows that are not used
 	}
-	parts := dealGroups(group, sizes, seed)[:sets]
+	parts := dealGroups(group, nil, sizes, seed)[:sets]
 	for _, part := range parts {
 		if len(part) == 0 {
 			return nil, fmt.Errorf("split %q: leaves a set empty, with %d groups in all", spec, len(PartsOf(group)))

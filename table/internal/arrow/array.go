@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/internal/unpack"
 )
 
 // array are the cells of a column in a part of the rows, or those of a dictionary.
@@ -58,10 +59,11 @@ func (b *batch) array(f *field) *array {
 
 // coded are places in a dictionary.
 func (b *batch) coded(a *array, f *field, s span) {
-	at := integers(b.read(s, a.n*f.index.bits/8), f.index)
+	width := f.index.bits / 8
+	data := b.read(s, a.n*width)
 	parts := b.f.dictionaries[f.id]
 	a.put = func(out *table.Builder, i, j, k int) {
-		n := at(k)
+		n := unpack.Integer(data[width*k:width*(k+1)], f.index.signed)
 		for _, p := range parts {
 			if n >= 0 && n < int64(p.n) {
 				p.set(out, i, j, int(n))
@@ -119,25 +121,6 @@ func (b *batch) textViews(a *array, where span) {
 	}
 }
 
-// integers reads those of a column.
-func integers(data []byte, f *field) func(k int) int64 {
-	switch {
-	case f.bits == 8 && f.signed:
-		return func(k int) int64 { return int64(int8(data[k])) }
-	case f.bits == 8:
-		return func(k int) int64 { return int64(data[k]) }
-	case f.bits == 16 && f.signed:
-		return func(k int) int64 { return int64(int16(binary.LittleEndian.Uint16(data[2*k:]))) }
-	case f.bits == 16:
-		return func(k int) int64 { return int64(binary.LittleEndian.Uint16(data[2*k:])) }
-	case f.bits == 32 && f.signed:
-		return func(k int) int64 { return int64(int32(binary.LittleEndian.Uint32(data[4*k:]))) }
-	case f.bits == 32:
-		return func(k int) int64 { return int64(binary.LittleEndian.Uint32(data[4*k:])) }
-	}
-	return func(k int) int64 { return int64(binary.LittleEndian.Uint64(data[8*k:])) }
-}
-
 // numbers are all kinds of cells of one size.
 func (b *batch) numbers(a *array, f *field, s span) {
 	bits := f.bits
@@ -145,7 +128,9 @@ func (b *batch) numbers(a *array, f *field, s span) {
 		bits = 1
 	}
 	data := b.read(s, (a.n*bits+7)/8)
-	whole := integers(data, &field{bits: f.bits, signed: f.signed || f.kind == kindDate})
+	width, signed := f.bits/8, f.signed || f.kind == kindDate || f.kind == kindTimestamp
+	value := func(k int) []byte { return data[width*k : width*(k+1)] }
+	whole := func(k int) int64 { return unpack.Integer(value(k), signed) }
 	switch {
 	case f.kind == kindBool:
 		a.put = func(out *table.Builder, i, j, k int) { out.Bool(i, j, data[k>>3]>>(k&7)&1 == 1) }
@@ -156,21 +141,16 @@ func (b *batch) numbers(a *array, f *field, s span) {
 	case f.kind == kindTime || f.kind == kindDuration:
 		a.put = func(out *table.Builder, i, j, k int) { out.Number(i, j, float64(whole(k))/float64(f.second)) }
 	case f.kind == kindFloat && f.bits == 16:
-		a.put = func(out *table.Builder, i, j, k int) { out.Float16(i, j, binary.LittleEndian.Uint16(data[2*k:])) }
+		a.put = func(out *table.Builder, i, j, k int) { out.Float16(i, j, uint16(whole(k))) }
 	case f.kind == kindFloat && f.bits == 32:
-		a.put = func(out *table.Builder, i, j, k int) {
-			out.Float32(i, j, math.Float32frombits(binary.LittleEndian.Uint32(data[4*k:])))
-		}
+		a.put = func(out *table.Builder, i, j, k int) { out.Float32(i, j, math.Float32frombits(uint32(whole(k)))) }
 	case f.kind == kindFloat:
-		a.put = func(out *table.Builder, i, j, k int) {
-			out.Number(i, j, math.Float64frombits(binary.LittleEndian.Uint64(data[8*k:])))
-		}
+		a.put = func(out *table.Builder, i, j, k int) { out.Number(i, j, math.Float64frombits(uint64(whole(k)))) }
 	case f.kind == kindDate && f.second == 0:
 		a.put = func(out *table.Builder, i, j, k int) { out.Moment(i, j, whole(k)*24*60*60, 1) }
 	case f.kind == kindDecimal:
-		width := f.bits / 8
 		a.put = func(out *table.Builder, i, j, k int) { // the lowest byte comes first
-			cell := slices.Clone(data[width*k : width*(k+1)])
+			cell := slices.Clone(value(k))
 			slices.Reverse(cell)
 			out.Decimal(i, j, cell, f.scale)
 		}

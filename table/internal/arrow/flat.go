@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+
+	"github.com/conetune/conetune/table/internal/unpack"
 )
 
 // FlatBuffers, as far as the descriptions in Arrow files need them (https://flatbuffers.dev/internals): a table begins with the distance back to a list of where its fields stand, and a
@@ -38,34 +40,19 @@ func (o object) field(k int) int {
 	return 0
 }
 
-// byte, short, integer and long are numbers, with what they are where the file leaves them out.
-func (o object) byte(k int, otherwise uint8) uint8 {
+// number is an integer of so many bytes with a sign, or what it is where the file leaves it out.
+func (o object) number(k, bytes int, otherwise int64) int64 {
 	if at := o.field(k); at > 0 {
-		return o.data[at]
+		return unpack.Integer(o.data[at:at+bytes], true)
 	}
 	return otherwise
 }
 
-func (o object) short(k int, otherwise int16) int16 {
-	if at := o.field(k); at > 0 {
-		return int16(binary.LittleEndian.Uint16(o.data[at:]))
-	}
-	return otherwise
-}
-
-func (o object) integer(k int, otherwise int32) int32 {
-	if at := o.field(k); at > 0 {
-		return int32(binary.LittleEndian.Uint32(o.data[at:]))
-	}
-	return otherwise
-}
-
-func (o object) long(k int) int64 {
-	if at := o.field(k); at > 0 {
-		return int64(binary.LittleEndian.Uint64(o.data[at:]))
-	}
-	return 0
-}
+// byte, short, integer and long are numbers of 1, 2, 4 and 8 bytes.
+func (o object) byte(k int, otherwise uint8) uint8    { return uint8(o.number(k, 1, int64(otherwise))) }
+func (o object) short(k int, otherwise int16) int16   { return int16(o.number(k, 2, int64(otherwise))) }
+func (o object) integer(k int, otherwise int32) int32 { return int32(o.number(k, 4, int64(otherwise))) }
+func (o object) long(k int) int64                     { return o.number(k, 8, 0) }
 
 // follow is where the distance at a place leads.
 func (o object) follow(at int) int {

@@ -1,13 +1,13 @@
 package parquet
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/internal/unpack"
 )
 
 // put puts a value into a cell, as it is written one after the other.
@@ -40,7 +40,7 @@ func (e *element) putter() put {
 			b.Text(i, j, fmt.Sprintf("%x-%x-%x-%x-%x", v[:4], v[4:6], v[6:8], v[8:10], v[10:]))
 		}
 	case e.meaning == aHalf && e.kind == fixedArray && e.length == 2:
-		return func(b *table.Builder, i, j int, v []byte) { b.Float16(i, j, binary.LittleEndian.Uint16(v)) }
+		return func(b *table.Builder, i, j int, v []byte) { b.Float16(i, j, uint16(whole(v))) }
 	}
 	switch e.kind {
 	case boolean:
@@ -51,11 +51,11 @@ func (e *element) putter() put {
 		return moments
 	case floats:
 		return func(b *table.Builder, i, j int, v []byte) {
-			b.Float32(i, j, math.Float32frombits(binary.LittleEndian.Uint32(v)))
+			b.Float32(i, j, math.Float32frombits(uint32(whole(v))))
 		}
 	case doubles:
 		return func(b *table.Builder, i, j int, v []byte) {
-			b.Number(i, j, math.Float64frombits(binary.LittleEndian.Uint64(v)))
+			b.Number(i, j, math.Float64frombits(uint64(whole(v))))
 		}
 	}
 	return nil
@@ -76,13 +76,8 @@ func (e *element) width() int {
 	return 4
 }
 
-// whole is an integer of 32 or 64 bits.
-func whole(v []byte) int64 {
-	if len(v) == 4 {
-		return int64(int32(binary.LittleEndian.Uint32(v)))
-	}
-	return int64(binary.LittleEndian.Uint64(v))
-}
+// whole is an integer with a sign.
+func whole(v []byte) int64 { return unpack.Integer(v, true) }
 
 // decimals are integers over a power of ten: numbers, or bytes of two's complement of which the highest comes first.
 func decimals(scale int, integer bool) put {
@@ -101,6 +96,6 @@ func decimals(scale int, integer bool) put {
 // moments are nanoseconds of a day and its Julian number, as older programs write them.
 func moments(b *table.Builder, i, j int, v []byte) {
 	const julianEpoch, day = 2440588, 24 * 60 * 60
-	days := int64(binary.LittleEndian.Uint32(v[8:]))
+	days := unpack.Integer(v[8:12], false)
 	b.Time(i, j, time.Unix((days-julianEpoch)*day, whole(v[:8])).UTC())
 }

@@ -1,4 +1,5 @@
-// Package unpack undoes compression of data whose size is known before, without room for more than that, whatever the data say of themselves.
+// Package unpack has what binary formats share: integers of any size, and undoing the compression of data whose size is
+// known before, without room for more than that, whatever the data say of themselves.
 package unpack
 
 import (
@@ -47,4 +48,16 @@ func UpTo(r io.Reader, n int64) ([]byte, error) {
 			out = grown
 		}
 	}
+}
+
+// Integer is that of some bytes, up to eight and the lowest first, in two's complement if it is signed.
+func Integer(v []byte, signed bool) int64 {
+	n := uint64(0)
+	for k, c := range v {
+		n |= uint64(c) << (8 * k)
+	}
+	if shift := 64 - 8*len(v); signed {
+		return int64(n<<shift) >> shift
+	}
+	return int64(n)
 }

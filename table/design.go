@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/internal/words"
 )
 
 // Missing is what becomes of missing values of features.
@@ -365,7 +366,7 @@ func (d *Design) addMixed(j int) {
 		return
 	}
 	d.wrong.add(line, t.field(j), "%s found, expected a number: %s and %s (%s); correct or empty these, or say by Options.Missing what stands for a missing value, or leave the column out by Wanted.Drop, or take it as a category by Wanted.Categorical",
-		quote(text), plural(numbers, "number"), plural(c.Texts, "text"), atLines(c.textLines, c.Texts))
+		quote(text), words.Count(numbers, "number"), words.Count(c.Texts, "text"), atLines(c.textLines, c.Texts))
 }
 
 // checkFeatures says why columns cannot be features, and how they are used.
@@ -417,10 +418,10 @@ func (d *Design) findRows() {
 	}
 	if gone.Count > 0 {
 		gone.Name = t.columns[d.targets[0]].Name
-		d.findings = append(d.findings, Finding{Kind: "rows", Columns: []FoundColumn{gone}, Text: fmt.Sprintf("%s without a target left out (%s)", plural(gone.Count, "row"), atLines(gone.Lines, gone.Count))})
+		d.findings = append(d.findings, Finding{Kind: "rows", Columns: []FoundColumn{gone}, Text: fmt.Sprintf("%s without a target left out (%s)", words.Count(gone.Count, "row"), atLines(gone.Lines, gone.Count))})
 	}
 	if goneFeature.Count > 0 {
-		d.findings = append(d.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s with missing values left out (%s)", plural(goneFeature.Count, "row"), atLines(goneFeature.Lines, goneFeature.Count))})
+		d.findings = append(d.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s with missing values left out (%s)", words.Count(goneFeature.Count, "row"), atLines(goneFeature.Lines, goneFeature.Count))})
 	}
 	if len(d.rows) == 0 {
 		d.wrong.add(0, "", "no row is left: all %d lack the target or other values", t.rows)
@@ -456,7 +457,7 @@ func (d *Design) tellMissing() {
 		switch {
 		case c.Missing == 0:
 		case d.wanted.Missing == Reject:
-			d.wrong.add(c.missingLines[0], t.field(j), "%s (%s), and Wanted.Missing is error", plural(c.Missing, "missing value"), atLines(c.missingLines, c.Missing))
+			d.wrong.add(c.missingLines[0], t.field(j), "%s (%s), and Wanted.Missing is error", words.Count(c.Missing, "missing value"), atLines(c.missingLines, c.Missing))
 		case d.wanted.Missing == DropRows:
 		case d.category[j]:
 			categories = append(categories, FoundColumn{c.Name, c.Missing, c.missingLines})

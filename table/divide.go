@@ -3,6 +3,8 @@ package table
 import (
 	"slices"
 	"strings"
+
+	"github.com/conetune/conetune/internal/words"
 )
 
 // Division is the columns of a table that say how its rows are divided, and are no features unless these are named among the features. Empty means none.
@@ -61,7 +63,7 @@ func (d *Design) checkDivisors() {
 		}
 		switch {
 		case missing.Count > 0:
-			d.wrong.add(missing.Lines[0], t.field(j), "%s (%s) in a column that %s", plural(missing.Count, "missing value"), atLines(missing.Lines, missing.Count), purpose)
+			d.wrong.add(missing.Lines[0], t.field(j), "%s (%s) in a column that %s", words.Count(missing.Count, "missing value"), atLines(missing.Lines, missing.Count), purpose)
 		case time && c.Kind != Number && c.Kind != Date && c.Texts > 0:
 			d.wrong.add(c.textLines[0], t.field(j), "texts found (%s), expected times: numbers, or dates of one form", atLines(c.textLines, c.Texts))
 		case !time && !number && c.overflow:

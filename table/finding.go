@@ -119,13 +119,6 @@ func list(names []string) string {
 	return b.String()
 }
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // describe lists columns with what was found in them.
 func describe(columns []FoundColumn) string {
 	var words []string

@@ -9,6 +9,7 @@ import (
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
@@ -242,13 +243,13 @@ func (r *Reading) findRows(optional bool) error {
 		r.rows = append(r.rows, i)
 	}
 	if gone > 0 {
-		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s without a target left out", plural(gone, "row"))})
+		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s without a target left out", words.Count(gone, "row"))})
 	}
 	switch {
 	case gaps > 0 && optional:
 		r.gaps = gaps
 	case gaps > 0:
-		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s with missing values left out", plural(gaps, "row"))})
+		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s with missing values left out", words.Count(gaps, "row"))})
 	}
 	if len(r.rows) == 0 {
 		wrong.add(0, "", "no row is left: all %d lack the target or other values", t.rows)
@@ -264,7 +265,7 @@ func (r *Reading) Rows() []int { return r.rows }
 func (r *Reading) Findings() []Finding {
 	list := slices.Clip(r.findings)
 	if r.gaps > 0 {
-		list = append(list, Finding{Kind: "missing", Text: fmt.Sprintf("%s with missing values, which the training rows did not have: the median or the reference of these is put in their place", plural(r.gaps, "row"))})
+		list = append(list, Finding{Kind: "missing", Text: fmt.Sprintf("%s with missing values, which the training rows did not have: the median or the reference of these is put in their place", words.Count(r.gaps, "row"))})
 	}
 	return append(list, r.Unseen()...)
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/internal/words"
 )
 
 // Table is a table as it came: columns with names, and rows of cells.
@@ -273,7 +274,7 @@ func (r *reader) check(o Options) error {
 	if r.bad > 0 {
 		wrong := &Errors{File: t.name}
 		first := r.ragged[0]
-		text := fmt.Sprintf("has %s, expected %d, one for each column", plural(first.cells, "cell"), r.width)
+		text := fmt.Sprintf("has %s, expected %d, one for each column", words.Count(first.cells, "cell"), r.width)
 		if t.dialect.Header {
 			text += " name"
 		}
@@ -315,7 +316,7 @@ func (r *reader) tell(wide, joined bool) {
 		t.findings = append(t.findings, Finding{Kind: "dialect", Text: "texts in quotes have line ends, which are read as blanks: lines in messages count without them"})
 	}
 	if r.comments > 0 {
-		t.findings = append(t.findings, Finding{Kind: "dialect", Text: fmt.Sprintf("%s after the names begin with %c and are passed over (Options.Comment none takes them as rows)", plural(r.comments, "line"), t.dialect.Comment)})
+		t.findings = append(t.findings, Finding{Kind: "dialect", Text: fmt.Sprintf("%s after the names begin with %c and are passed over (Options.Comment none takes them as rows)", words.Count(r.comments, "line"), t.dialect.Comment)})
 	}
 }
 

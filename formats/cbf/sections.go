@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/internal/words"
 )
 
 // section is a part of a file with an entry on each line, indices and a value, and the list of a model that holds them.
@@ -87,7 +87,7 @@ func (r *reader) entries(s *section) {
 func (s *section) check(m *Model) error {
 	limits := m.limits()
 	for k, e := range *s.list(m) {
-		good, i := program.Finite(e.Value), e.Index
+		good, i := words.Finite(e.Value), e.Index
 		for j, kind := range s.indices {
 			good = good && i[j] >= 0 && i[j] < limits[kind] && (kind != aColumn || i[j] <= i[j-1])
 			if good {

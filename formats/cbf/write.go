@@ -6,8 +6,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/internal/words"
 )
 
 // Write writes the model to a file, gzipped when the path ends in .gz. The file appears whole or not at all.
@@ -154,7 +154,7 @@ func (m *Model) check() error {
 			return err
 		}
 	}
-	if !program.Finite(m.Constant) {
+	if !words.Finite(m.Constant) {
 		return fmt.Errorf("cbf: the constant is %g", m.Constant)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/internal/words"
 )
 
 // finish makes the model out of what was read.
@@ -15,7 +16,7 @@ func (r *reader) finish() *Model {
 	m := r.m
 	n := len(m.Columns)
 	if r.wanted != "" && m.Objective == "" {
-		r.failAt(0, "OBJNAME", "there is no row %s of type N", textfile.Quote([]byte(r.wanted)))
+		r.FailAt(0, "OBJNAME", "there is no row %s of type N", textfile.Quote([]byte(r.wanted)))
 	}
 	r.rowSides()
 	if m.ColumnLower == nil {
@@ -37,8 +38,8 @@ func (r *reader) finish() *Model {
 // checkFinite finds sums of repeated entries that are beyond the range of doubles.
 func (r *reader) checkFinite() {
 	for j, v := range r.m.Q {
-		if !program.Finite(v) {
-			r.failAt(0, quoted("column", []byte(r.m.Columns[j])), "repeated entries of the objective add up to %g", v)
+		if !words.Finite(v) {
+			r.FailAt(0, quoted("column", []byte(r.m.Columns[j])), "repeated entries of the objective add up to %g", v)
 		}
 	}
 	sections := [...]string{"COLUMNS", r.quadraticName}
@@ -47,8 +48,8 @@ func (r *reader) checkFinite() {
 			continue
 		}
 		entries := a.RawMatrix().Data
-		if at := slices.IndexFunc(entries, func(v float64) bool { return !program.Finite(v) }); at >= 0 {
-			r.failAt(0, sections[k], "repeated entries add up to %g", entries[at])
+		if at := slices.IndexFunc(entries, func(v float64) bool { return !words.Finite(v) }); at >= 0 {
+			r.FailAt(0, sections[k], "repeated entries add up to %g", entries[at])
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (r *reader) upperTriangle() {
 		p = triu(given)
 	case !triangle:
 		i, j := pairInBothOrders(given)
-		r.failAt(r.quadraticLine, "QUADOBJ", "the pair (%s, %s) is there in both orders, expected one triangle (QMATRIX holds both)",
+		r.FailAt(r.quadraticLine, "QUADOBJ", "the pair (%s, %s) is there in both orders, expected one triangle (QMATRIX holds both)",
 			textfile.Quote([]byte(r.m.Columns[i])), textfile.Quote([]byte(r.m.Columns[j])))
 	}
 	r.m.P = p
@@ -102,7 +102,7 @@ func (r *reader) checkSymmetric(a *sparse.CSC) {
 		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
 			i, v := raw.Ind[k], raw.Data[k]
 			if other, _ := at(a, j, i); math.Abs(v-other) > symmetryTolerance*max(math.Abs(v), math.Abs(other)) {
-				r.failAt(r.quadraticLine, r.quadraticName, "is not symmetric: %g for (%s, %s) and %g the other way round, expected both triangles (QUADOBJ holds one)",
+				r.FailAt(r.quadraticLine, r.quadraticName, "is not symmetric: %g for (%s, %s) and %g the other way round, expected both triangles (QUADOBJ holds one)",
 					v, textfile.Quote([]byte(r.m.Columns[i])), textfile.Quote([]byte(r.m.Columns[j])), other)
 			}
 		}

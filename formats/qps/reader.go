@@ -67,13 +67,9 @@ type reader struct {
 	quadraticLine int
 }
 
-// fail ends the reading with what is wrong with a part of the current line, failAt with that of any line.
+// fail ends the reading with what is wrong with a part of the current line.
 func (r *reader) fail(field, format string, args ...any) {
-	r.failAt(r.LineNumber(), field, format, args...)
-}
-
-func (r *reader) failAt(line int, field, format string, args ...any) {
-	panic(r.Errorf(line, field, format, args...))
+	r.FailAt(r.LineNumber(), field, format, args...)
 }
 
 // sections are those with data lines.
@@ -189,7 +185,7 @@ func (r *reader) try() (err error) {
 
 func (r *reader) unfinished() {
 	if len(r.seen) == 0 && r.m.Name == "" {
-		r.failAt(0, "", "is empty or not an MPS file, expected NAME, ROWS, COLUMNS, .., ENDATA")
+		r.FailAt(0, "", "is empty or not an MPS file, expected NAME, ROWS, COLUMNS, .., ENDATA")
 	}
 	r.fail("", "ENDATA is missing, is the file complete?")
 }

@@ -151,7 +151,7 @@ func (r *reader) rowSides() {
 	r.m.RowLower, r.m.RowUpper = make([]float64, rows), make([]float64, rows)
 	if r.rhs.value != nil && r.rhs.given[0] {
 		if math.IsInf(r.rhs.value[0], 0) {
-			r.failAt(0, "RHS", "the right-hand side of the objective is infinite")
+			r.FailAt(0, "RHS", "the right-hand side of the objective is infinite")
 		}
 		r.m.Constant = 0 - r.rhs.value[0]
 	}
@@ -181,7 +181,7 @@ func (r *reader) rowSides() {
 			}
 		}
 		if math.IsNaN(l) || math.IsNaN(u) || math.IsInf(l, 1) || math.IsInf(u, -1) {
-			r.failAt(0, quoted("row", []byte(r.m.Rows[i])), "has the sides [%g, %g], which are infinite on the wrong side", l, u)
+			r.FailAt(0, quoted("row", []byte(r.m.Rows[i])), "has the sides [%g, %g], which are infinite on the wrong side", l, u)
 		}
 		r.m.RowLower[i], r.m.RowUpper[i] = l, u
 	}

@@ -25,9 +25,7 @@ func read(s *textfile.Source) (m *Model, err error) {
 			r.m.Entries = append(textfile.Grow(s, r.m.Entries, 1), e)
 		}
 	}
-	if err := r.checkTriangles(); err != nil {
-		return nil, err
-	}
+	r.checkTriangles()
 	return r.m, nil
 }
 
@@ -40,12 +38,6 @@ type reader struct {
 
 	above, below bool // which triangles the entries were in
 	rows         int  // m
-}
-
-// fail ends the reading with what is wrong with a part of the line.
-func (r *reader) fail(field, format string, args ...any) {
-	r.Field = field
-	r.Fail(format, args...)
 }
 
 // next moves to the next line with words on it, false at the end.
@@ -93,7 +85,7 @@ func (r *reader) count(what string) int {
 	r.Words = nil
 	n, ok := program.Int(leading(w))
 	if !ok || n < 0 {
-		r.fail(what, "%s found, expected a whole number", textfile.Quote(w))
+		r.FailAt(r.LineNumber(), what, "%s found, expected a whole number", textfile.Quote(w))
 	}
 	return n
 }
@@ -103,7 +95,7 @@ func (r *reader) sizes() {
 	r.rows = r.count("the number of variables")
 	blocks := r.count("the number of blocks")
 	if blocks == 0 {
-		r.fail("the number of blocks", "is 0, expected at least one")
+		r.FailAt(r.LineNumber(), "the number of blocks", "is 0, expected at least one")
 	}
 	for k := range blocks {
 		what := fmt.Sprintf("the size of block %d", k+1)
@@ -142,7 +134,7 @@ func (r *reader) entry() Entry {
 			limit = abs(r.m.Blocks[index[1]-1])
 		}
 		if least := min(k, 1); !ok || v < least || v > limit {
-			r.fail(what, "%s found, expected a whole number from %d to %d", textfile.Quote(w), least, limit)
+			r.FailAt(r.LineNumber(), what, "%s found, expected a whole number from %d to %d", textfile.Quote(w), least, limit)
 		}
 		index[k] = v
 	}
@@ -150,12 +142,12 @@ func (r *reader) entry() Entry {
 	w := r.word(value)
 	v, reason := program.Number(w)
 	if reason != "" {
-		r.fail(value, "%s", reason)
+		r.FailAt(r.LineNumber(), value, "%s", reason)
 	}
 	i, j := index[2], index[3]
 	if i != j && v != 0 {
 		if r.m.Blocks[index[1]-1] < 0 {
-			r.fail("entry", "(%d, %d) is off the diagonal of block %d, which is diagonal", i, j, index[1])
+			r.FailAt(r.LineNumber(), "entry", "(%d, %d) is off the diagonal of block %d, which is diagonal", i, j, index[1])
 		}
 		r.below, r.above = r.below || i > j, r.above || i < j
 	}
@@ -165,7 +157,7 @@ func (r *reader) entry() Entry {
 
 // checkTriangles puts all entries into the lower triangle and makes sure that none
 // is there together with its mirror image.
-func (r *reader) checkTriangles() error {
+func (r *reader) checkTriangles() {
 	if r.above && r.below {
 		order := slices.Clone(r.m.Entries)
 		compare := func(a, b Entry) int {
@@ -175,14 +167,13 @@ func (r *reader) checkTriangles() error {
 		slices.SortFunc(order, compare)
 		for k := 1; k < len(order); k++ {
 			if a, b := order[k-1], order[k]; compare(a, b) == 0 && a.Row != b.Row {
-				return r.Errorf(0, fmt.Sprintf("matrix %d, block %d", a.Matrix, a.Block+1), "holds the entry (%d, %d) and its mirror image, expected one triangle", a.Row+1, a.Col+1)
+				r.FailAt(0, fmt.Sprintf("matrix %d, block %d", a.Matrix, a.Block+1), "holds the entry (%d, %d) and its mirror image, expected one triangle", a.Row+1, a.Col+1)
 			}
 		}
 	}
 	for k, e := range r.m.Entries {
 		r.m.Entries[k].Row, r.m.Entries[k].Col = max(e.Row, e.Col), min(e.Row, e.Col)
 	}
-	return nil
 }
 
 func abs(n int) int { return max(n, -n) }

@@ -122,55 +122,39 @@ func TestConic(t *testing.T) {
 				atz[j] += raw.Data[k] * z[raw.Ind[k]]
 			}
 		}
-		// The blocks in the order of the cones: diagonal ones first.
-		var order []int
-		for k, n := range m.Blocks {
-			if n < 0 || n == 1 {
-				order = append(order, k)
-			}
-		}
-		for k, n := range m.Blocks {
-			if n > 1 {
-				order = append(order, k)
-			}
-		}
-		at := 0
-		inner := make([]float64, len(x)+1) // <F_i, Y>
-		for _, k := range order {
-			n := m.Blocks[k]
-			for j := range abs(n) {
-				for i := j; i < abs(n); i++ {
-					if n < 0 && i != j {
-						continue
-					}
-					weight, twice := 1.0, 1.0
-					if i != j {
-						weight, twice = math.Sqrt2, 2
-					}
-					value := 0.0
-					y := 0.0
-					if n < 0 {
-						y = got.Y[k][i]
-					} else {
-						y = got.Y[k][lower(i, j, n)]
-					}
-					for _, e := range m.Entries {
-						if int(e.Block) != k || int(e.Row) != i || int(e.Col) != j {
-							continue
+		// The blocks in the order of the cones, diagonal ones first.
+		place, at := map[[3]int]int{}, 0
+		for _, diagonal := range []bool{true, false} {
+			for k, n := range m.Blocks {
+				for j := range abs(n) {
+					for i := j; i < abs(n); i++ {
+						if diagonal == (n < 2) && (n > 0 || i == j) {
+							place[[3]int{k, i, j}] = at
+							at++
 						}
-						if e.Matrix == 0 {
-							value -= e.Value
-						} else {
-							value += x[e.Matrix-1] * e.Value
-						}
-						inner[e.Matrix] += twice * e.Value * y
 					}
-					assert.InDelta(t, weight*value, s[at], 1e-12)
-					at++
 				}
 			}
 		}
-		assert.Equal(t, len(s), at)
+		require.Len(t, s, at)
+		want, inner := make([]float64, at), make([]float64, len(x)+1) // <F_i, Y>
+		for _, e := range m.Entries {
+			k, i, j := int(e.Block), int(e.Row), int(e.Col)
+			y, factor := got.Y[k][i], -1.0
+			if n := m.Blocks[k]; n > 0 {
+				y = got.Y[k][lower(i, j, n)]
+			}
+			if e.Matrix > 0 {
+				factor = x[e.Matrix-1]
+			}
+			weight := 1.0
+			if i != j {
+				weight = math.Sqrt2
+			}
+			want[place[[3]int{k, i, j}]] += weight * factor * e.Value
+			inner[e.Matrix] += weight * weight * e.Value * y
+		}
+		assert.InDeltaSlice(t, want, s, 1e-12)
 		for j := range atz {
 			assert.InDelta(t, inner[j+1], -atz[j], 1e-12)
 		}

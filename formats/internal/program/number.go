@@ -59,6 +59,3 @@ func Int(text []byte) (value int, ok bool) {
 	}
 	return value, len(digits) > 0
 }
-
-// Finite says that a number is neither infinite nor NaN.
-func Finite(v float64) bool { return !math.IsInf(v, 0) && !math.IsNaN(v) }

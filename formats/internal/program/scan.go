@@ -54,7 +54,12 @@ func (l *Lines) Check(err error) {
 
 // Fail ends the reading with what is wrong on the line.
 func (l *Lines) Fail(format string, args ...any) {
-	panic(l.Errorf(l.LineNumber(), l.Field, format, args...))
+	l.FailAt(l.LineNumber(), l.Field, format, args...)
+}
+
+// FailAt ends it with what is wrong with a part of any line, 0 for the file.
+func (l *Lines) FailAt(line int, field, format string, args ...any) {
+	panic(l.Errorf(line, field, format, args...))
 }
 
 // Number reads a finite number.

@@ -258,7 +258,7 @@ func TestPlotOfEveryModel(t *testing.T) {
 			}
 			// --plot has the error over the weights, where there is such a curve, and the predictions that fit the model.
 			want = []string{">chosen<", "mean ± s.e.", "error over lambda, with bars of one standard error"}
-			if spec.Folds || spec.Several {
+			if spec.Folds {
 				want = []string{"validation, chosen"}
 			}
 			if spec.Labels {

@@ -5,7 +5,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/dense"
-	"github.com/conetune/conetune/internal/stop"
 )
 
 // AddOuter adds a sum_i c_i c_i' to a matrix, for k columns c_i that follow each other.
@@ -26,24 +25,3 @@ const (
 // Block is the number of columns that a blocked kernel takes in one go, between two looks whether to stop, where each costs so many
 // multiplications.
 func Block(work int) int { return max(leastBlock, blockWork/work) }
-
-// AddOuters adds a sum_i c_i c_i' to a matrix, for the k columns that fill writes into zeros. It says whether it came to the end.
-func AddOuters(to *mat.SymDense, a float64, k int, end *stop.Stop, fill func(i int, column []float64)) bool {
-	n := to.SymmetricDim()
-	block := min(k, Block(n*n+1))
-	columns := make([]float64, n*block)
-	for from := 0; from < k; from += block {
-		if from > 0 {
-			if end.Look() {
-				return false
-			}
-			clear(columns)
-		}
-		count := min(block, k-from)
-		for i := range count {
-			fill(from+i, columns[i*n:(i+1)*n])
-		}
-		AddOuter(to, a, columns[:count*n], count)
-	}
-	return true
-}

@@ -26,7 +26,6 @@ type fold struct {
 	weights          *Weights  // to solve with
 	last             *Weights  // at which it was solved, nil for none
 	working          []int     // units
-	heavy            *newton   // some features, with a factor
 	chain            *chain    // of a chained table
 	inWork           []bool
 	gap              float64
@@ -418,6 +417,8 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 		slow := 3 + min(len(active)/20, 5)
 		if f.overRows(active, w) != nil {
 			slow = 1
+		} else if r, ok := f.work.(*residual); ok && f.d.single {
+			slow = max(slow, f.sweeps(r, active))
 		}
 		if size := len(f.d.units[active[0]]) * f.d.q; size > 1 { // whose objective is not quadratic
 			slow = 3 + len(active)*size/20
@@ -437,6 +438,17 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 			}
 		}
 	}
+}
+
+// sweeps are as many over active units as cost what the factor of a Newton step does.
+func (f *fold) sweeps(r *residual, active []int) int {
+	order, entries := 0, 1
+	for _, u := range active {
+		for _, j := range f.d.units[u] {
+			order, entries = order+f.d.q, entries+r.x.Len(r.place[j])
+		}
+	}
+	return int(math.Pow(float64(order), 3) / float64(6*entries))
 }
 
 // read fills in the gradients of the working set.

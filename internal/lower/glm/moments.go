@@ -23,7 +23,6 @@ type part struct {
 	val       []int      // rows for validation
 	curvature []float64  // of units of several features, 0 for not known
 	lock      sync.Mutex // of these
-	rows      []float64  // of rows: weights, 0 for those that are left out; nil where all are 1
 }
 
 // rowBlock is how many rows are brought into the cache at a time.

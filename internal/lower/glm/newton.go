@@ -296,19 +296,19 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 	if order == 0 {
 		return nil
 	}
-	y := &newton{f: f, features: features, unit: unit, w: w}
+	step := slices.Clone(g)
 	s, ok := f.work.(*residual)
 	switch {
 	case ok && f.overRows(unit, w) != nil:
-		y.rows = s.wide(features, w)
-		return y.direct(g)
+		s.wide(features, w).solve(step)
+		return step
 	case ok && s.root != nil && n > s.count && f.point.envelope == nil && !f.coupled(unit, w):
 		return nil // the rows do not determine a direction
 	case ok && !s.x.Dense() && !f.d.single && n > mostSparse, order > min(mostOrder, max(fewOrder, mostTimesRows*f.d.n)):
 		return nil
 	}
-	y.factor = y.of(nil)
-	return y.direct(g)
+	(&newton{f: f, features: features, unit: unit, w: w}).factor().solve(step)
+	return step
 }
 
 // overRows is the work of units by residuals where Newton steps have a system of the order of the rows, see [wide], as

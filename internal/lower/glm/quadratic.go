@@ -44,6 +44,8 @@ const (
 	// are the last ones, or one where solvedEnough is reached.
 	roundedShare, solvedShare, solvedEnough = 1e-13, 1e-12, 1e-9
 	firstAccuracy, bestAccuracy             = 1e-2, 1e-8
+	// mostSparseFactor bounds the order of factors of sparse columns, whose products with directions cost little.
+	mostSparseFactor = 600
 	// curvatureAccuracy is that of what is divided by the second derivatives.
 	curvatureAccuracy = 1e-6
 )
@@ -152,7 +154,7 @@ func (p *Quadratic) solve(ctx context.Context, work work, b []float64) bool {
 			return false
 		}
 		free, held := p.violations()
-		if direct := p.system == nil || p.system.inside == nil; !cut && held <= roundedShare*p.size {
+		if direct := p.system == nil || p.system.diagonal == nil; !cut && held <= roundedShare*p.size {
 			stalled := accuracy == bestAccuracy && free > least/2
 			if direct || free <= solvedShare*p.size || stalled && (free <= solvedEnough*p.size || idle > 0) {
 				break
@@ -183,7 +185,7 @@ func (p *Quadratic) systemOf(features []int) *newton {
 	if s, ok := p.f.work.(*residual); ok && s.x.Dense() {
 		most = mostFactor
 	} else if ok {
-		most = heavyColumns
+		most = mostSparseFactor
 	}
 	return p.f.system(features, features, p.f.weights, most)
 }

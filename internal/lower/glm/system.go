@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/dense"
-	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
 // System is that of a Newton step for the objective of a fold at a point,
@@ -97,7 +97,7 @@ func (s *System) Solve(ctx context.Context, q []float64, inner Inner) []float64 
 	if inner != nil {
 		times := s.newton.times
 		if f := s.newton.f; f.coupled(s.newton.unit, s.newton.w) { // whose products cost more
-			h, _, _ := s.newton.matrix(nil)
+			h, _, _ := s.newton.matrix()
 			mirror(h, k)
 			times = func(out, v []float64) {
 				clear(out)
@@ -121,20 +121,15 @@ type newton struct {
 	f              *fold
 	features, unit []int
 	w              *Weights
-	factor         *definite // of all coefficients, or of those inside
-	rows           *wide
-	inside         []int     // places of the features of the factor, -1 for others, of conjugate gradients
-	prepare        func()    // for the first solution
-	diagonal       []float64 // of all, then
+	solver         interface{ solve(x []float64) } // of a factor, nil where there is none yet or solutions are iterative
+	prepare        func()
+	diagonal       []float64 // of conjugate gradients
 	product, spent float64   // multiplications of a product, and of all
 }
 
 const (
-	// mostFactor bounds the order of factors for derivatives, heavyColumns is that of the one that preconditions
-	// conjugate gradients, of the columns with most entries.
-	mostFactor, heavyColumns = 1500, 200
-	// heavyShare: one of so many columns may be missing in that.
-	heavyShare = 20
+	// mostFactor bounds the order of factors for derivatives, mostSteps the steps of conjugate gradients.
+	mostFactor, mostSteps = 1500, 5000
 	// leastSecond is the share of the mean curvature of the loss that all half squares have where the order is that of
 	// the rows: what rounding leaves is relative to them.
 	leastSecond = 1e-9
@@ -152,70 +147,28 @@ func (f *fold) system(features, unit []int, w *Weights, most int) *newton {
 			s.product += 2 * float64(of.x.Len(of.place[j]))
 		}
 	}
-	s.prepare = func() { s.factor = s.of(nil) }
+	s.prepare = func() { s.solver = s.factor() }
 	switch {
 	case f.coupled(unit, w):
 	case ok && n > of.count && of.count <= most && least*float64(n) > leastSecond*size:
-		s.prepare = func() { s.rows = of.wide(features, w) }
+		s.prepare = func() { s.solver = of.wide(features, w) }
 	case n > most:
-		s.prepare = s.iterate
+		for _, j := range features {
+			s.diagonal = append(s.diagonal, f.work.diagonal(j)+w.second(j))
+		}
 	}
 	return s
 }
 
-// iterate leaves solutions to conjugate gradients, with a factor of the columns with most entries, or that of another
-// system that has nearly all of them.
-func (s *newton) iterate() {
-	n, f := len(s.features), s.f
-	s.diagonal, s.inside = make([]float64, n), indices.Range(0, n)
-	for i, j := range s.features {
-		s.diagonal[i] = f.work.diagonal(j) + s.w.second(j)
-	}
-	if of, ok := f.work.(*residual); ok {
-		entries := func(i int) int { return of.x.Len(of.place[s.features[i]]) }
-		slices.SortStableFunc(s.inside, func(a, b int) int { return entries(b) - entries(a) })
-	}
-	s.inside = s.inside[:heavyColumns]
-	slices.Sort(s.inside)
-	heavy := make([]int, heavyColumns)
-	for i, l := range s.inside {
-		heavy[i] = s.features[l]
-	}
-	if t := f.heavy; t != nil {
-		inside, known := make([]int, heavyColumns), 0
-		for i, j := range t.features {
-			if inside[i] = -1; slices.Contains(heavy, j) {
-				known++
-			}
-			if l, in := slices.BinarySearch(s.features, j); in {
-				inside[i] = l
-			}
-		}
-		if known*heavyShare >= heavyColumns*(heavyShare-1) {
-			s.factor, s.inside = t.factor, inside
-			return
-		}
-	}
-	s.factor = s.of(s.inside)
-	f.heavy = &newton{features: heavy, factor: s.factor}
-}
-
-// of factors the matrix of the features at some places, nil for all.
-func (s *newton) of(places []int) *definite {
-	h, order, pivot := s.matrix(places)
+// factor is that of the matrix.
+func (s *newton) factor() *definite {
+	h, order, pivot := s.matrix()
 	return factorise(order, h, pivot)
 }
 
-// matrix is the lower triangle of that of the features at some places, by columns, with what a pivot is taken for that
-// is rounding.
-func (s *newton) matrix(places []int) (h []float64, order int, pivot float64) {
+// matrix is the lower triangle, by columns, with what a pivot is taken for that is rounding.
+func (s *newton) matrix() (h []float64, order int, pivot float64) {
 	features, unit := s.features, s.unit
-	if places != nil {
-		features, unit = make([]int, len(places)), make([]int, len(places))
-		for i, l := range places {
-			features[i], unit[i] = s.features[l], s.unit[l]
-		}
-	}
 	f, w, n, q := s.f, s.w, len(features), s.f.d.q
 	order, pivot = n*q, slight
 	h = make([]float64, order*order)
@@ -272,91 +225,33 @@ func (s *newton) times(out, v []float64) {
 	}
 }
 
-// solve returns the solution for a right-hand side, to a relative accuracy where it is not direct.
+// solve returns the solution for a right-hand side, to a relative accuracy where it is by conjugate gradients.
 func (s *newton) solve(ctx context.Context, right []float64, accuracy float64) []float64 {
-	if s.factor == nil && s.rows == nil {
-		s.prepare()
-	}
-	if s.inside != nil {
-		return s.conjugate(ctx, slices.Clone(right), accuracy)
-	}
-	return s.direct(right)
-}
-
-// direct is solve by the factor of all coefficients or of the rows.
-func (s *newton) direct(right []float64) []float64 {
 	v := slices.Clone(right)
-	if s.rows != nil {
-		s.rows.solve(v)
-	} else {
-		s.factor.solve(v)
+	if s.diagonal == nil {
+		if s.solver == nil {
+			s.prepare()
+		}
+		s.solver.solve(v)
+		return v
 	}
-	return v
-}
-
-const (
-	// conjugateSteps bounds the steps of conjugate gradients, conjugatePatience those in a row that lower the function
-	// by no more than the share of the accuracy.
-	conjugateSteps, conjugatePatience = 5000, 100
-)
-
-// conjugate is solve by conjugate gradients, of a right-hand side that it changes.
-func (s *newton) conjugate(ctx context.Context, rest []float64, accuracy float64) []float64 {
-	n := len(rest)
-	x, z, image := make([]float64, n), make([]float64, n), make([]float64, n)
-	s.precondition(z, rest)
-	d := slices.Clone(z)
-	now := dense.Dot(rest, z)
-	goal := accuracy * accuracy * now
-	fall, known, idle := 0.0, 0.0, 0 // of the function, twice, and where that was large last
-	for range conjugateSteps {
-		s.spent += s.product + float64(len(s.inside)*len(s.inside))
-		if !(now > goal) || ctx.Err() != nil {
-			break
-		}
-		s.times(image, d)
-		curve := dense.Dot(d, image)
-		if !(curve > 0) || math.IsInf(curve, 1) {
-			break // a direction in the kernel
-		}
-		by := now / curve
-		dense.Axpy(by, d, x)
-		dense.Axpy(-by, image, rest)
-		fall += by * now
-		if idle++; fall-known > accuracy*fall {
-			known, idle = fall, 0
-		}
-		if idle > conjugatePatience {
-			break
-		}
-		s.precondition(z, rest)
-		before := now
-		now = dense.Dot(rest, z)
-		floats.Scale(now/before, d)
-		floats.Add(d, z)
+	x := make([]float64, len(v))
+	system := numerics.System{
+		Multiply: func(out, v []float64) bool {
+			s.spent += s.product
+			s.times(out, v)
+			return ctx.Err() == nil
+		},
+		Divide: func(out, r []float64) {
+			for i, v := range s.diagonal {
+				if out[i] = 0; v > 0 {
+					out[i] = r[i] / v
+				}
+			}
+		},
 	}
+	system.Solve(x, v, accuracy, mostSteps)
 	return x
-}
-
-// precondition sets z to r divided by the factor of what is inside, and by the diagonal elsewhere.
-func (s *newton) precondition(z, r []float64) {
-	part := make([]float64, len(s.inside))
-	for i, l := range s.inside {
-		if l >= 0 {
-			part[i] = r[l]
-		}
-	}
-	s.factor.solve(part)
-	for i, v := range s.diagonal {
-		if z[i] = 0; v > 0 {
-			z[i] = r[i] / v
-		}
-	}
-	for i, l := range s.inside {
-		if l >= 0 {
-			z[l] = part[i]
-		}
-	}
 }
 
 // wide solves (diag(second) + H) v = q for the products H of more features than there are rows, by a system of the

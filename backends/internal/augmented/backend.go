@@ -34,5 +34,5 @@ func (b backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver
 	if !slices.ContainsFunc(p.Cones, func(c backends.Cone) bool { return !own(c) }) || slices.ContainsFunc(p.Cones, beyond) {
 		return b.inner.Setup(p, o)
 	}
-	return adapter.Begin(&solver{inner: b.inner, sigma: 1, weight: firstWeight, length: 1}, b, p, o)
+	return adapter.Begin(&solver{inner: b.inner, sigma: 1, weight: firstWeight}, b, p, o)
 }

@@ -23,8 +23,8 @@ const (
 	// miss their tolerance on the nearly singular programs of less, have leastInterior, and leastHidden where residuals count beside single columns; a program that any method has missed gives more, up to slow.
 	leastWeight, firstWeight, mostWeight = 1e-9, 1e-2, 1e4
 	leastInterior, leastHidden, slow     = 1e-3, 1e-6, 1e-2
-	// A short step multiplies the weight by mostHeavier at most. After mostShort of these in a row sigma is softer by a factor, and the weight the first.
-	mostHeavier, mostShort, softer = 1000, 8, 0.1
+	// A short step multiplies the weight by mostHeavier at most, and mostShort in a row make the quadratic programs finer.
+	mostHeavier, mostShort = 1000, 8
 	// inexact is the share of the distance from the cones, both relative, to which F is minimized before the multipliers change, or mostRounds its steps.
 	inexact, mostRounds = 0.3, 30
 	// innerShare of Options.Eps is the tolerance of the last quadratic programs, dualShare of the gradient of F that of those before, and coarsest the largest. It is finer by a
@@ -34,10 +34,8 @@ const (
 	innerShare, dualShare, coarsest = 0.1, 0.01, 1e-4
 	finer, stalled, finest          = 0.1, 0.5, 1e-3
 	finestEps, mostStale            = 1e-10, 8
-	// mostInner bounds the iterations of a first-order method for one of the quadratic programs, and mostInterior those of another: what it has by then is a direction, too. After
-	// mostLimited in a row that a first-order method leaves at the bound it is longer by a factor, up to most times.
-	mostInner, mostInterior      = 4000, 60
-	mostLimited, longer, longest = 3, 4, 64
+	// mostInner bounds the iterations of a first-order method for one of the quadratic programs, and mostInterior those of another: what it has by then is a direction, too.
+	mostInner, mostInterior = 4000, 60
 	// armijo is the share of the decrease that the slope promises with which a step is content, and shortest the least step.
 	armijo, shortest = 1e-4, 1e-10
 	// farStep is a step, beside x, that may show that the objective has no bound, as every fifth one may.
@@ -52,7 +50,7 @@ type run struct {
 	at                  *point
 	z                   []float64 // multipliers of the cones
 	lines               []float64 // and of the intervals
-	inside, again       bool      // the intervals hold at x; it has started from zero
+	inside              bool      // the intervals hold at x
 	before              float64   // the distance from the cones when the multipliers last changed
 	rounds              int       // steps since then
 	fine                float64   // the share of the tolerance that stalled steps have left
@@ -60,7 +58,6 @@ type run struct {
 	hidden              bool      // the residuals are small, but not beside single rows or columns
 	stale               int       // see tired
 	short               int       // short steps in a row
-	limited             int       // quadratic programs in a row that ended at the bound of iterations
 }
 
 // begin starts from where the last Solve ended, or from what WarmStart gave.
@@ -108,14 +105,13 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 	r.form.model(r.Data, r.at, r.sigma, r.weight)
 	answer, err := r.solveQP(ctx)
 	var refused *backends.ProblemError
-	if errors.As(err, &refused) {
-		return r.refused(refused)
+	if errors.As(err, &refused) { // numbers that are ours and not the caller's
+		return &backends.Solution{Status: backends.NumericalError, Message: "a quadratic program of the sequence: " + err.Error()}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	r.Iterations += max(1, answer.Iterations)
-	r.lengthen(answer.Status == backends.IterationLimit)
 	switch {
 	case answer.Status == backends.PrimalInfeasible && len(answer.Z) > 0:
 		return r.infeasible(answer.Z[:len(r.lines)], make([]float64, len(r.z))), nil
@@ -134,10 +130,14 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 	r.rounds++
 	if share := r.search(next); share < 1 {
 		r.weight = min(mostWeight*r.size, r.weight*math.Min(mostHeavier, 1/math.Sqrt(share)))
-		r.soften()
+		if r.short++; r.short >= mostShort { // the model of F is not good enough for a step
+			r.short, r.fine = 0, r.fine*finer
+			if r.tired() {
+				return r.At(backends.Inaccurate), nil
+			}
+		}
 		return nil, nil
 	}
-	zigzag := r.short > 0
 	r.short = 0
 	r.rest(answer.Status == backends.Optimal)
 	if r.excess() <= 1 {
@@ -146,33 +146,7 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 	if r.hidden && r.tired() {
 		return r.At(backends.Inaccurate), nil
 	}
-	return r.follow(zigzag), nil
-}
-
-// soften lowers sigma after many short steps: where F bends as often as that, its model is good only for less of it.
-func (r *run) soften() {
-	if r.short++; r.short < mostShort {
-		return
-	}
-	r.short, r.rounds, r.before, r.steep = 0, 0, math.Inf(1), math.Inf(1)
-	r.sigma, r.weight = max(r.size, softer*r.sigma), firstWeight*r.size
-	r.at = r.form.look(r.Data, r.at.x, r.z, r.sigma)
-	r.Free()
-}
-
-// refused follows a quadratic program with numbers that the backend does not take, which are ours and not the caller's: it starts from zero, once.
-func (r *run) refused(why error) (*backends.Solution, error) {
-	if r.again {
-		return &backends.Solution{Status: backends.NumericalError, Message: "a quadratic program of the sequence: " + why.Error()}, nil
-	}
-	r.again, r.inside = true, false
-	clear(r.z)
-	clear(r.lines)
-	r.before, r.rounds, r.steep = math.Inf(1), 0, math.Inf(1)
-	r.sigma, r.weight = r.size, firstWeight*r.size
-	r.at = r.form.look(r.Data, make([]float64, r.form.n), r.z, r.sigma)
-	r.Free()
-	return nil, nil
+	return r.follow(), nil
 }
 
 // solveQP solves the quadratic program of the step.
@@ -182,7 +156,7 @@ func (r *run) solveQP(ctx context.Context) (*backends.Solution, error) {
 		o := backends.Options{Eps: r.innerEps, EpsInfeasible: r.Options.EpsInfeasible, Threads: r.Options.Threads, Memory: r.Options.Memory, Settings: r.Options.Settings}
 		most := mostInterior
 		if r.inner.Capabilities().FirstOrder {
-			most = mostInner * r.length
+			most = mostInner
 		}
 		if o.MaxIterations = r.Options.MaxIterations; o.MaxIterations == 0 || o.MaxIterations > most {
 			o.MaxIterations = most
@@ -199,19 +173,6 @@ func (r *run) solveQP(ctx context.Context) (*backends.Solution, error) {
 		return nil, err
 	}
 	return r.qp.Solve(ctx)
-}
-
-// lengthen gives a first-order method more iterations for the next quadratic programs where it left some in a row at their bound.
-func (r *run) lengthen(limited bool) {
-	if !limited || !r.inner.Capabilities().FirstOrder {
-		r.limited = 0
-		return
-	}
-	if r.limited++; r.limited < mostLimited || r.length >= longest {
-		return
-	}
-	r.limited, r.length = 0, r.length*longer
-	r.Free()
 }
 
 // search goes from x towards next as far as F falls, and returns the share of the way. A first x outside of the intervals is left in any case.
@@ -260,14 +221,14 @@ func (r *run) excess() float64 {
 }
 
 // follow changes the multipliers where F is near its least value. It returns a certificate where they prove that there is no point in the cones.
-func (r *run) follow(zigzag bool) *backends.Solution {
+func (r *run) follow() *backends.Solution {
 	gradient, scale := backends.Stationarity(r.Data, r.at.x, r.form.spread(r.lines, r.at.z))
 	dual := floats.Norm(gradient, math.Inf(1)) / math.Max(1, scale)
 	before := r.steep
 	r.steep = dual
 	primal := r.at.gap / math.Max(1, floats.Norm(r.at.s, math.Inf(1)))
 	if dual > math.Max(inexact*primal, innerShare*r.Options.Eps) && r.rounds < mostRounds {
-		if dual > stalled*before && !zigzag {
+		if dual > stalled*before {
 			r.fine *= finer
 		}
 		return nil

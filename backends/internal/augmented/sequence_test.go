@@ -18,20 +18,11 @@ import (
 // watched counts the quadratic programs and may change what is said of them.
 type watched struct {
 	backends.ConicBackend
-	order  bool // says that it is of first order
 	solves *int
-	bounds *[]int // Options.MaxIterations of each set-up
 	change func(*backends.Solution)
 }
 
-func (w watched) Capabilities() backends.Capabilities {
-	c := w.ConicBackend.Capabilities()
-	c.FirstOrder = w.order
-	return c
-}
-
 func (w watched) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
-	*w.bounds = append(*w.bounds, o.MaxIterations)
 	s, err := w.ConicBackend.Setup(p, o)
 	return &watchedSolver{s, w}, err
 }
@@ -51,13 +42,13 @@ func (s *watchedSolver) Solve(ctx context.Context) (*backends.Solution, error) {
 }
 
 // watch sets a problem up with its quadratic programs watched.
-func watch(t *testing.T, p *backends.Problem, o backends.Options, firstOrder bool, change func(*backends.Solution)) (s backends.Solver, solves *int, bounds *[]int) {
+func watch(t *testing.T, p *backends.Problem, o backends.Options, change func(*backends.Solution)) (backends.Solver, *int) {
 	t.Helper()
-	solves, bounds = new(int), new([]int)
-	s, err := augmented.Over(watched{backendtest.Lines(native.Backend{}), firstOrder, solves, bounds, change}).Setup(p, o)
+	solves := new(int)
+	s, err := augmented.Over(watched{backendtest.Lines(native.Backend{}), solves, change}).Setup(p, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	return s, solves, bounds
+	return s, solves
 }
 
 // grouped is min |Ax - b|^2 / 2 + sum_g |x_g| over six groups of three, the rows of A in squares and those of the norms in second-order cones.
@@ -114,7 +105,7 @@ func ordered(m *sparse.DOK) *sparse.CSC {
 // of the native solver, which has these cones itself.
 func TestAfterUpdate(t *testing.T) {
 	o := backends.Options{Eps: 1e-7}
-	s, solves, _ := watch(t, grouped(0), o, false, nil)
+	s, solves := watch(t, grouped(0), o, nil)
 	var counts []int
 	var last *backends.Solution
 	for _, shift := range []float64{0, 0.01, 0.02} {
@@ -143,7 +134,7 @@ func TestAfterUpdate(t *testing.T) {
 // Where the quadratic programs are not solved well enough for the tolerance, the solve ends with the best point after steps that are no better, not
 // after all that it may take.
 func TestNothingBetter(t *testing.T) {
-	s, solves, _ := watch(t, grouped(0), backends.Options{Eps: 1e-9}, false, func(out *backends.Solution) {
+	s, solves := watch(t, grouped(0), backends.Options{Eps: 1e-9}, func(out *backends.Solution) {
 		for j, x := range out.X {
 			out.X[j] = math.Round(x*1e4) / 1e4
 		}
@@ -159,22 +150,4 @@ func TestNothingBetter(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, whole.Close())
 	require.InDeltaSlice(t, want.X, out.X, 1e-2)
-}
-
-// A first-order method that ends at its bound of iterations again and again gets more of them.
-func TestMoreIterations(t *testing.T) {
-	s, _, bounds := watch(t, grouped(0), backends.Options{Eps: 1e-9}, true, func(out *backends.Solution) {
-		out.Status = backends.IterationLimit
-		for j, x := range out.X {
-			out.X[j] = math.Round(x*1e4) / 1e4
-		}
-	})
-	_, err := s.Solve(t.Context())
-	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(*bounds), 3)
-	for k := 1; k < len(*bounds); k++ {
-		require.GreaterOrEqual(t, (*bounds)[k], (*bounds)[k-1])
-	}
-	require.Equal(t, 4*(*bounds)[0], (*bounds)[1])
-	require.LessOrEqual(t, (*bounds)[len(*bounds)-1], 64*(*bounds)[0])
 }

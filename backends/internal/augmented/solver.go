@@ -21,7 +21,6 @@ type solver struct {
 	start         backends.Point
 	sigma, weight float64
 	innerEps      float64 // the tolerance of qp
-	length        int     // of the bound of its iterations, in units of mostInner
 }
 
 // Make makes the quadratic program.

@@ -2,6 +2,7 @@ package table_test
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/conetune/conetune/table"
@@ -15,7 +16,8 @@ func Example() {
 "c",250,4,"Bern"
 "d",180,,"Biel"
 `
-	t, err := table.ReadAt("houses.csv", strings.NewReader(text), int64(len(text)), table.Options{})
+	file := table.File{Name: "houses.csv", Bytes: io.NewSectionReader(strings.NewReader(text), 0, int64(len(text)))}
+	t, err := file.Read(table.Options{})
 	if err != nil {
 		panic(err)
 	}

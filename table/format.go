@@ -31,19 +31,19 @@ func Check(err error) {
 }
 
 // readFormat reads a file of a format that is not text, or returns nil for other files.
-func (in *input) readFormat(o Options) (t *Table, err error) {
+func (in File) readFormat(o Options) (t *Table, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	if len(o.Formats) == 0 {
 		return nil, in.noSheet(o)
 	}
-	r, size, closing, err := in.raw()
+	r, closing, err := in.raw()
 	if err != nil {
 		return nil, err
 	}
 	defer closing()
-	k := slices.IndexFunc(o.Formats, func(f Format) bool { return f.Is(r, size) })
+	k := slices.IndexFunc(o.Formats, func(f Format) bool { return f.Is(r, r.Size()) })
 	if k < 0 {
 		return nil, in.noSheet(o)
 	}
@@ -66,7 +66,7 @@ func (in *input) readFormat(o Options) (t *Table, err error) {
 			return nil, err
 		}
 	}
-	return f.Read(in.name, r, size, o), nil
+	return f.Read(in.Name, r, r.Size(), o), nil
 }
 
 // Begins says that a file begins so.
@@ -77,13 +77,13 @@ func Begins(r io.ReaderAt, with string) bool {
 }
 
 // noSheet refuses the name of a sheet for a file that has none.
-func (in *input) noSheet(o Options) error {
+func (in File) noSheet(o Options) error {
 	if o.Sheet == "" {
 		return nil
 	}
-	return &textfile.Error{File: in.name, Reason: "is no workbook, so there is no sheet " + quote(o.Sheet)}
+	return &textfile.Error{File: in.Name, Reason: "is no workbook, so there is no sheet " + quote(o.Sheet)}
 }
 
-func (in *input) damaged(what string, err error) error {
-	return &textfile.Error{File: in.name, Reason: "is " + what + " that is damaged: " + err.Error(), Err: err}
+func (in File) damaged(what string, err error) error {
+	return &textfile.Error{File: in.Name, Reason: "is " + what + " that is damaged: " + err.Error(), Err: err}
 }

@@ -23,7 +23,7 @@ import (
 var known = []table.Format{xlsx.Format(), parquet.Format(), arrow.Format()}
 
 func decode(name string, text []byte, o table.Options) (*table.Table, error) {
-	return table.ReadAt(name, bytes.NewReader(text), int64(len(text)), o)
+	return table.File{Name: name, Bytes: io.NewSectionReader(bytes.NewReader(text), 0, int64(len(text)))}.Read(o)
 }
 
 func decodeKnown(name string, text []byte, sheet string) (*table.Table, error) {

@@ -8,34 +8,28 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// input is a file, or bytes elsewhere that have a name in messages.
-type input struct {
-	name string
-	at   io.ReaderAt // nil for a file
-	size int64       // of what is there
+// File is the file of a name, or bytes elsewhere that have a name in messages.
+type File struct {
+	Name string
+	// Bytes are what is there; nil for the file of the name.
+	Bytes *io.SectionReader
 }
 
-// raw are the bytes of an input.
-type raw interface {
-	io.Reader
-	io.ReaderAt
-}
-
-// raw opens the bytes of the input.
-func (in *input) raw() (r raw, size int64, closing func(), err error) {
-	if in.at != nil {
-		return io.NewSectionReader(in.at, 0, in.size), in.size, func() {}, nil
+// raw opens the bytes of the file.
+func (in File) raw() (r *io.SectionReader, closing func(), err error) {
+	if in.Bytes != nil {
+		return io.NewSectionReader(in.Bytes, 0, in.Bytes.Size()), func() {}, nil
 	}
-	f, info, err := textfile.OpenFile(in.name)
+	f, info, err := textfile.OpenFile(in.Name)
 	if err != nil {
-		return nil, 0, nil, err
+		return nil, nil, err
 	}
-	return f, info.Size(), func() { f.Close() }, nil
+	return io.NewSectionReader(f, 0, info.Size()), func() { f.Close() }, nil
 }
 
-// open opens the input as text in UTF-8 or in an 8-bit encoding, whose lines end with LF or CRLF; wide says that it was UTF-16. With
+// open opens the file as text in UTF-8 or in an 8-bit encoding, whose lines end with LF or CRLF; wide says that it was UTF-16. With
 // joined, line ends inside of quotes become blanks.
-func (in *input) open(o Options, joined bool, quoteSeparator byte) (s *textfile.Source, wide bool, err error) {
+func (in File) open(o Options, joined bool, quoteSeparator byte) (s *textfile.Source, wide bool, err error) {
 	decode := func(text *bufio.Reader) io.Reader {
 		head, _ := text.Peek(headBytes)
 		if encoding := utf16Text(head, o.Encoding); encoding != nil {
@@ -57,10 +51,10 @@ func (in *input) open(o Options, joined bool, quoteSeparator byte) (s *textfile.
 		}
 		return text
 	}
-	if in.at != nil {
-		s, err = textfile.NewSource(in.name, io.NewSectionReader(in.at, 0, in.size), decode, endLines, join)
+	if in.Bytes != nil {
+		s, err = textfile.NewSource(in.Name, io.NewSectionReader(in.Bytes, 0, in.Bytes.Size()), decode, endLines, join)
 	} else {
-		s, err = textfile.Open(in.name, decode, endLines, join)
+		s, err = textfile.Open(in.Name, decode, endLines, join)
 	}
 	return s, wide, err
 }

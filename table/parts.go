@@ -2,7 +2,6 @@ package table
 
 import (
 	"errors"
-	"io"
 )
 
 // The bounds of a part of a table: it ends with the block of text in which it reaches one of them. Rows are fewer than the texts that are kept of a column.
@@ -70,18 +69,13 @@ func (r *reader) hand() error {
 	return nil
 }
 
-// ReadParts reads a file as [Read] does, a part of its rows after another, so that memory does not grow with their number. It calls begin and then, for each part, hand with a table that
+// ReadParts reads the file as [Read] does, a part of its rows after another, so that memory does not grow with their number. It calls begin and then, for each part, hand with a table that
 // has these rows, and is not to be kept; the kinds of its columns, and what is counted of them, are those of the part. Where line ends in quotes are found on the way, that begins anew. A file that is not text is one part. The findings are those of [Table.Findings].
-func ReadParts(path string, o Options, begin func(), hand func(*Table) error) ([]Finding, error) {
-	return readParts(&input{name: path}, o, &parts{rows: partRows, cells: partCells, hand: hand}, begin)
+func (in File) ReadParts(o Options, begin func(), hand func(*Table) error) ([]Finding, error) {
+	return in.readParts(o, &parts{rows: partRows, cells: partCells, hand: hand}, begin)
 }
 
-// ReadPartsAt is [ReadParts] for so many bytes of r, which have a name in messages.
-func ReadPartsAt(name string, r io.ReaderAt, size int64, o Options, begin func(), hand func(*Table) error) ([]Finding, error) {
-	return readParts(&input{name: name, at: r, size: size}, o, &parts{rows: partRows, cells: partCells, hand: hand}, begin)
-}
-
-func readParts(in *input, o Options, p *parts, begin func()) ([]Finding, error) {
+func (in File) readParts(o Options, p *parts, begin func()) ([]Finding, error) {
 	if p.hand == nil || begin == nil {
 		return nil, errors.New("table: parts need functions that take them")
 	}
@@ -93,7 +87,7 @@ func readParts(in *input, o Options, p *parts, begin func()) ([]Finding, error) 
 		begin()
 		return t.findings, p.hand(t)
 	}
-	t, err = readWith(in, o, func() *parts {
+	t, err = in.readWith(o, func() *parts {
 		begin()
 		fresh := *p
 		return &fresh

@@ -86,7 +86,7 @@ func TestParts(t *testing.T) {
 			last = r
 			return nil
 		}
-		findings, err := readParts(textInput("t", []byte(text)), Options{}, &bounds, func() { begun++ })
+		findings, err := textInput("t", []byte(text)).readParts(Options{}, &bounds, func() { begun++ })
 		require.NoError(t, err)
 		require.Equal(t, 1, begun)
 		require.Equal(t, bounds.rows == math.MaxInt && bounds.cells == math.MaxInt, number == 1)
@@ -109,7 +109,7 @@ func TestPartsBeginAnew(t *testing.T) {
 		got = append(got, textsOf(t, part)...)
 		return nil
 	}}
-	findings, err := readParts(textInput("t", []byte(quoted)), Options{}, p, func() { begun++; got = nil })
+	findings, err := textInput("t", []byte(quoted)).readParts(Options{}, p, func() { begun++; got = nil })
 	require.NoError(t, err)
 	require.Equal(t, 2, begun)
 	require.Greater(t, handed, 4)
@@ -117,7 +117,7 @@ func TestPartsBeginAnew(t *testing.T) {
 	require.Equal(t, textsOf(t, whole), got)
 
 	_, want := readText("t", []byte(text+"1,2\n"), Options{})
-	_, err = readParts(textInput("t", []byte(text+"1,2\n")), Options{}, p, func() {})
+	_, err = textInput("t", []byte(text+"1,2\n")).readParts(Options{}, p, func() {})
 	require.EqualError(t, err, want.Error())
 	_, want = readText("t", []byte("a,b\n"), Options{})
 	_, err = decodeParts("t", []byte("a,b\n"), Options{}, func() {}, func(*Table) error { return nil })
@@ -127,7 +127,7 @@ func TestPartsBeginAnew(t *testing.T) {
 	require.ErrorIs(t, err, boom)
 	_, err = decodeParts("t", []byte(text), Options{}, nil, nil)
 	require.Error(t, err)
-	_, err = ReadParts(filepath.Join(t.TempDir(), "absent.csv"), Options{}, func() {}, func(*Table) error { return nil })
+	_, err = File{Name: filepath.Join(t.TempDir(), "absent.csv")}.ReadParts(Options{}, func() {}, func(*Table) error { return nil })
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 

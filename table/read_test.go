@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,16 +20,16 @@ import (
 )
 
 // textInput is a text as a file's bytes.
-func textInput(name string, text []byte) *input {
-	return &input{name: name, at: bytes.NewReader(text), size: int64(len(text))}
+func textInput(name string, text []byte) File {
+	return File{name, io.NewSectionReader(bytes.NewReader(text), 0, int64(len(text)))}
 }
 
 func readText(name string, text []byte, o Options) (*Table, error) {
-	return read(textInput(name, text), o)
+	return textInput(name, text).Read(o)
 }
 
 func decodeParts(name string, text []byte, o Options, begin func(), hand func(*Table) error) ([]Finding, error) {
-	return ReadPartsAt(name, bytes.NewReader(text), int64(len(text)), o, begin, hand)
+	return textInput(name, text).ReadParts(o, begin, hand)
 }
 
 // cells are those of a table as texts, NA where they are missing.

@@ -65,42 +65,36 @@ func (t *Table) Index(name string) int {
 // Read reads a file. The error is a [*formats.Error] or an [*Errors].
 //
 // [*formats.Error]: https://pkg.go.dev/github.com/conetune/conetune/formats#Error
-func Read(path string, o Options) (*Table, error) {
-	return read(&input{name: path}, o)
-}
+func Read(path string, o Options) (*Table, error) { return File{Name: path}.Read(o) }
 
-// ReadAt is [Read] for so many bytes of r, which have a name in messages.
-func ReadAt(name string, r io.ReaderAt, size int64, o Options) (*Table, error) {
-	return read(&input{name: name, at: r, size: size}, o)
-}
-
-func read(in *input, o Options) (*Table, error) {
+// Read is [Read] for the file.
+func (in File) Read(o Options) (*Table, error) {
 	if t, err := in.readFormat(o); t != nil || err != nil {
 		return t, err
 	}
-	return readWith(in, o, func() *parts { return nil })
+	return in.readWith(o, func() *parts { return nil })
 }
 
 // readWith reads a table, in the parts that begin returns for each reading of the input.
-func readWith(in *input, o Options, begin func() *parts) (*Table, error) {
+func (in File) readWith(o Options, begin func() *parts) (*Table, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	t, err := readOnce(in, o, nil, begin())
+	t, err := in.readOnce(o, nil, begin())
 	var open *quoteError
 	if !errors.As(err, &open) {
 		return t, err
 	}
-	joined, err := readOnce(in, o, &t.dialect, begin())
+	joined, err := in.readOnce(o, &t.dialect, begin())
 	if errors.As(err, &open) {
-		return nil, &textfile.Error{File: in.name, Line: open.line, Reason: "the quote is not closed before the end of the file"}
+		return nil, &textfile.Error{File: in.Name, Line: open.line, Reason: "the quote is not closed before the end of the file"}
 	}
 	return joined, err
 }
 
 // readOnce reads a table. Where it ends with a [*quoteError], the table has its dialect, which is then given to read once more
 // with the ends of lines in quotes taken away.
-func readOnce(in *input, o Options, joined *Dialect, parts *parts) (*Table, error) {
+func (in File) readOnce(o Options, joined *Dialect, parts *parts) (*Table, error) {
 	separator := byte(0)
 	if joined != nil {
 		separator = joined.Separator
@@ -110,7 +104,7 @@ func readOnce(in *input, o Options, joined *Dialect, parts *parts) (*Table, erro
 		return nil, err
 	}
 	defer s.Close()
-	t := &Table{name: in.name, missing: o.Missing}
+	t := &Table{name: in.Name, missing: o.Missing}
 	dialect, _ := sniff(s, o)
 	if joined != nil {
 		dialect = *joined

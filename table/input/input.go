@@ -62,37 +62,46 @@ func formats() []table.Format {
 	return []table.Format{xlsx.Format(), parquet.Format(), arrow.Format()}
 }
 
+// file is that of a path, or what was kept of a stream.
+func (in *Input) file(path string) (table.File, error) {
+	s := in.stream(path)
+	if s == nil {
+		return table.File{Name: path}, nil
+	}
+	return table.File{Name: s.name, Bytes: s.text}, s.err
+}
+
 // Table reads a table of columns.
 func (in *Input) Table(path string, o table.Options) (*table.Table, error) {
 	o.Formats = formats()
-	if s := in.stream(path); s != nil && s.err != nil {
-		return nil, s.err
-	} else if s != nil {
-		return table.ReadAt(s.name, s.text, s.text.Size(), o)
+	f, err := in.file(path)
+	if err != nil {
+		return nil, err
 	}
-	return table.Read(path, o)
+	return f.Read(o)
 }
 
-// Parts reads a table of columns a part after another, see [table.ReadParts].
+// Parts reads a table of columns a part after another, see [table.File.ReadParts].
 func (in *Input) Parts(path string, o table.Options, begin func(), hand func(*table.Table) error,
 ) ([]table.Finding, error) {
 	o.Formats = formats()
-	if s := in.stream(path); s != nil && s.err != nil {
-		return nil, s.err
-	} else if s != nil {
-		return table.ReadPartsAt(s.name, s.text, s.text.Size(), o, begin, hand)
+	f, err := in.file(path)
+	if err != nil {
+		return nil, err
 	}
-	return table.ReadParts(path, o, begin, hand)
+	return f.ReadParts(o, begin, hand)
 }
 
 // source opens a file in the format of LIBSVM.
 func (in *Input) source(path string) (*textfile.Source, error) {
-	if s := in.stream(path); s != nil && s.err != nil {
-		return nil, s.err
-	} else if s != nil {
-		return textfile.NewSource(s.name, io.NewSectionReader(s.text, 0, s.text.Size()))
+	f, err := in.file(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case f.Bytes == nil:
+		return textfile.Open(path)
 	}
-	return textfile.Open(path)
+	return textfile.NewSource(f.Name, io.NewSectionReader(f.Bytes, 0, f.Bytes.Size()))
 }
 
 // IsLIBSVM says whether a file is in that format; one that cannot be read is not, and its reader says why.

@@ -2,7 +2,6 @@ package hypergradient
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -26,31 +25,11 @@ type Backtracking struct {
 	Floor float64
 }
 
-// check says what is wrong.
-func (b *Backtracking) check() error {
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{{"First", b.First}, {"Shrink", b.Shrink}, {"Least", b.Least}, {"Floor", b.Floor}} {
-		if !(f.value > 0) || math.IsInf(f.value, 1) {
-			return fmt.Errorf("hypergradient: %s of the backtracking is %g, expected a positive finite number", f.name, f.value)
-		}
-	}
-	if !(b.Shrink < 1) {
-		return fmt.Errorf("hypergradient: Shrink of the backtracking is %g, expected less than 1", b.Shrink)
-	}
-	if !(b.Share >= 0) || !(b.Enough >= 0) {
-		return fmt.Errorf("hypergradient: Share and Enough of the backtracking are %g and %g, expected numbers that are not negative", b.Share, b.Enough)
-	}
-	return nil
-}
-
 // backtrack goes down from one start.
 func (s *search) backtrack(ctx context.Context, at *lower.Point) error {
 	b := s.Backtracking
-	s.out.Status = ""
-	t, begun := b.First, s.out.Iterations
-	for s.out.Iterations-begun < s.MaxIter {
+	t := b.First
+	for s.out.Iterations-s.begun < s.MaxIter {
 		g, err := s.gradient(ctx, at, 0)
 		if g == nil {
 			return err

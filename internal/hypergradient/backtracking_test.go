@@ -84,9 +84,9 @@ func TestBacktracking(t *testing.T) {
 	require.InEpsilon(t, 1.004, r.Best.Lambda[0], 1e-12)
 
 	for want, b := range map[string]Backtracking{
-		"First of the backtracking is 0":    {Shrink: 0.5, Least: 1, Floor: 1},
-		"Shrink of the backtracking is 1.5": {First: 1, Shrink: 1.5, Least: 1, Floor: 1},
-		"Share and Enough":                  {First: 1, Shrink: 0.5, Least: 1, Floor: 1, Enough: math.NaN()},
+		"Backtracking.First is 0":    {Shrink: 0.5, Least: 1, Floor: 1},
+		"Backtracking.Shrink is 1.5": {First: 1, Shrink: 1.5, Least: 1, Floor: 1},
+		"Backtracking.Enough is NaN": {First: 1, Shrink: 0.5, Least: 1, Floor: 1, Enough: math.NaN()},
 	} {
 		_, err := IGJO(context.Background(), parabola{}, Settings{Backtracking: &b})
 		require.ErrorContains(t, err, want)
@@ -120,5 +120,5 @@ func TestNormalised(t *testing.T) {
 	require.Positive(t, worse)
 	require.InDelta(t, 3, r.Best.Lambda[0], 0.3)
 	_, err = IFDM(context.Background(), parabola{}, Settings{Normalised: &Normalised{Length: 1, Shrink: 2, Free: 1}})
-	require.ErrorContains(t, err, "a factor of 2")
+	require.ErrorContains(t, err, "Normalised.Shrink is 2")
 }

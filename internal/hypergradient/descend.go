@@ -46,57 +46,34 @@ const (
 	patience = 3
 )
 
-// descend minimises the validation loss by steps along a direction of descent.
+// descend minimises the validation loss by the steps that are asked for, or else along a direction of descent.
 func descend(ctx context.Context, m lower.Fit, o Settings) (*Result, error) {
-	o, err := o.withDefaults(m)
+	s, err := newSearch(o, m)
 	if err != nil {
 		return nil, err
 	}
-	s := newSearch(o, m)
-	starts, err := s.begin(ctx, o.LowerTol)
-	for _, at := range starts {
-		if err == nil && s.running() {
-			switch {
-			case s.Backtracking != nil:
-				err = s.backtrack(ctx, at)
-			case s.Normalised != nil:
-				err = s.normalised(ctx, at)
-			default:
-				err = s.descend(ctx, at)
-			}
-		}
+	down := s.descend
+	switch {
+	case s.Backtracking != nil:
+		down = s.backtrack
+	case s.Normalised != nil:
+		down = s.normalised
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &s.out, nil
+	return &s.out, s.each(ctx, s.LowerTol, down)
 }
 
 // descend goes down from one start.
 func (s *search) descend(ctx context.Context, at *lower.Point) error {
-	s.out.Status = ""
 	g, err := s.gradient(ctx, at, 0)
-	if err != nil {
-		return err
-	}
 	var memory curvature
-	rate, idle, begun := 0.0, 0, s.out.Iterations
-	for s.out.Status == "" {
-		size := floats.Norm(g, math.Inf(1))
-		if size <= s.Tol*at.Validation {
-			s.out.Status = Stationary
-			break
-		}
-		if s.out.Iterations-begun == s.MaxIter {
-			s.out.Status = IterationLimit
-			break
-		}
+	rate := 0.0
+	for !s.over(at, g) {
 		d := memory.direction(g)
 		switch {
 		case len(memory.s) > 0:
 			rate = 1
 		case rate == 0:
-			rate = firstMove / size
+			rate = firstMove / floats.Norm(g, math.Inf(1))
 		}
 		line := line{s: s, at: at, g: g, d: d}
 		next, nextG, used, err := line.search(ctx, rate)
@@ -115,17 +92,10 @@ func (s *search) descend(ctx context.Context, at *lower.Point) error {
 		}
 		memory.add(difference(next.Lambda, at.Lambda), subtract(nextG, g))
 		rate = 2 * used
-		if at.Validation-next.Validation <= s.Tol*at.Validation {
-			idle++
-		} else {
-			idle = 0
-		}
+		s.progress(at, at.Validation-next.Validation)
 		at, g = next, nextG
-		if idle == patience {
-			s.out.Status = Stationary
-		}
 	}
-	return nil
+	return err
 }
 
 // difference is a - b in the logarithms.

@@ -33,30 +33,26 @@ const (
 // way: it then returns to that one, with smaller steps that have to go down. The best point is solved to
 // Settings.LowerTol at the end.
 func HOAG(ctx context.Context, m lower.Fit, o Settings) (*Result, error) {
-	o, err := o.withDefaults(m)
+	s, err := newSearch(o, m)
 	if err != nil {
 		return nil, err
 	}
-	s := newSearch(o, m)
 	first := firstTol * firstTol
 	switch s.MaxSolves {
 	case 0:
 	case 1:
-		first = o.LowerTol
+		first = s.LowerTol
 	default:
 		s.MaxSolves-- // one is for the end
 	}
-	starts, err := s.begin(ctx, math.Max(o.LowerTol, first))
-	for _, at := range starts {
-		if err != nil || !s.running() {
-			break
-		}
-		var last *lower.Point
-		last, err = s.approximate(ctx, at, approximation{tol: firstTol, move: firstMove, worse: worse})
-		if err == nil && s.running() && s.out.Best.Validation < last.Validation*(1-o.Tol) {
+	err = s.each(ctx, math.Max(s.LowerTol, first), func(ctx context.Context, at *lower.Point) error {
+		last, err := s.approximate(ctx, at, approximation{tol: firstTol, move: firstMove, worse: worse})
+		if err == nil && s.running() && s.out.Best.Validation < last.Validation*(1-s.Tol) {
+			s.enter()
 			_, err = s.approximate(ctx, s.out.Best, approximation{tol: math.Sqrt(s.out.Best.Gap), move: returnMove, worse: 1})
 		}
-	}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -68,20 +64,10 @@ type approximation struct{ tol, move, worse float64 }
 
 // approximate is HOAG from one start. It returns where it ended.
 func (s *search) approximate(ctx context.Context, at *lower.Point, o approximation) (*lower.Point, error) {
-	s.out.Status = ""
-	tol, scale, begun := o.tol, at.Validation, s.out.Iterations
-	rate, idle := 0.0, 0
+	tol, scale, rate := o.tol, at.Validation, 0.0
 	g, err := s.gradient(ctx, at, tol)
-	for err == nil && s.out.Status == "" {
-		if s.out.Iterations-begun == s.MaxIter {
-			s.out.Status = IterationLimit
-			break
-		}
+	for !s.over(at, g) {
 		size := floats.Norm(g, math.Inf(1))
-		if size <= s.Tol*at.Validation {
-			s.out.Status = Stationary
-			break
-		}
 		if rate == 0 {
 			rate = o.move / size
 		}
@@ -106,14 +92,8 @@ func (s *search) approximate(ctx context.Context, at *lower.Point, o approximati
 		if back {
 			continue
 		}
-		if math.Abs(at.Validation-next.Validation) <= s.Tol*at.Validation {
-			idle++
-		} else {
-			idle = 0
-		}
-		at = next
-		if idle == patience {
-			s.out.Status = Stationary
+		s.progress(at, math.Abs(at.Validation-next.Validation))
+		if at = next; s.out.Status == Stationary {
 			break
 		}
 		g, err = s.gradient(ctx, at, tol)

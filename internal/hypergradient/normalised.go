@@ -2,7 +2,6 @@ package hypergradient
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -23,17 +22,8 @@ type Normalised struct {
 	Free int
 }
 
-// check says what is wrong.
-func (n *Normalised) check() error {
-	if !(n.Length > 0) || math.IsInf(n.Length, 1) || !(n.Shrink > 0 && n.Shrink < 1) || n.Free < 1 {
-		return fmt.Errorf("hypergradient: normalised steps of length %g, %d of them at least, and a factor of %g after one that goes up; expected a positive length and number, and a factor between 0 and 1", n.Length, n.Free, n.Shrink)
-	}
-	return nil
-}
-
 // normalised goes down from one start.
 func (s *search) normalised(ctx context.Context, at *lower.Point) error {
-	s.out.Status = ""
 	t, up, before := 0.0, false, math.Inf(1)
 	for i := 1; i < s.MaxIter; i++ {
 		g, err := s.gradient(ctx, at, 0)

@@ -81,27 +81,50 @@ type Result struct {
 	Iterations, Solves int
 }
 
+// number is one of the settings, positive or else not negative.
+type number struct {
+	name         string
+	value, below float64
+	positive     bool
+}
+
+// check says which number is wrong.
+func (s *Settings) check() error {
+	inf := math.Inf(1)
+	list := []number{
+		{"Tol", s.Tol, inf, false}, {"LowerTol", s.LowerTol, inf, false},
+		{"MaxIter", float64(s.MaxIter), inf, false}, {"MaxSolves", float64(s.MaxSolves), inf, false},
+	}
+	if n := s.Normalised; n != nil {
+		list = append(list, number{"Normalised.Length", n.Length, inf, true}, number{"Normalised.Shrink", n.Shrink, 1, true},
+			number{"Normalised.Free", float64(n.Free), inf, true})
+	}
+	if b := s.Backtracking; b != nil {
+		list = append(list, number{"Backtracking.First", b.First, inf, true}, number{"Backtracking.Shrink", b.Shrink, 1, true},
+			number{"Backtracking.Least", b.Least, inf, true}, number{"Backtracking.Share", b.Share, inf, false},
+			number{"Backtracking.Enough", b.Enough, inf, false}, number{"Backtracking.Floor", b.Floor, inf, true})
+	}
+	for i, v := range s.Start {
+		list = append(list, number{fmt.Sprintf("hyperparameter %d of the start", i+1), v, inf, true})
+	}
+	for _, f := range list {
+		kind := "not negative"
+		if f.positive {
+			kind = "positive"
+		}
+		if !(f.value >= 0 && f.value < f.below) || f.positive && f.value == 0 {
+			return fmt.Errorf("hypergradient: %s is %g, expected a number below %g that is %s", f.name, f.value, f.below, kind)
+		}
+	}
+	return nil
+}
+
 func (s Settings) withDefaults(m lower.Fit) (Settings, error) {
 	if s.Mode != "" && s.Mode != lower.Adjoint && s.Mode != lower.Forward && s.Mode != lower.Truncated {
 		return s, fmt.Errorf("hypergradient: unknown mode %q, expected %s, %s or %s", s.Mode, lower.Adjoint, lower.Forward, lower.Truncated)
 	}
-	if s.Normalised != nil {
-		if err := s.Normalised.check(); err != nil {
-			return s, err
-		}
-	}
-	if s.Backtracking != nil {
-		if err := s.Backtracking.check(); err != nil {
-			return s, err
-		}
-	}
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{{"Tol", s.Tol}, {"LowerTol", s.LowerTol}, {"MaxIter", float64(s.MaxIter)}, {"MaxSolves", float64(s.MaxSolves)}} {
-		if !(f.value >= 0) || math.IsInf(f.value, 1) {
-			return s, fmt.Errorf("hypergradient: %s is %g, expected a finite number that is not negative", f.name, f.value)
-		}
+	if err := s.check(); err != nil {
+		return s, err
 	}
 	if s.MaxIter == 0 {
 		s.MaxIter = 100
@@ -121,11 +144,6 @@ func (s Settings) withDefaults(m lower.Fit) (Settings, error) {
 	if len(s.Start) != 1 && len(s.Start) != m.Dim() {
 		return s, fmt.Errorf("hypergradient: %d hyperparameters to start from, expected one or %d", len(s.Start), m.Dim())
 	}
-	for i, v := range s.Start {
-		if !(v > 0) || math.IsInf(v, 1) {
-			return s, fmt.Errorf("hypergradient: hyperparameter %d of the start is %g, expected a positive finite number", i+1, v)
-		}
-	}
 	if len(s.Start) < m.Dim() {
 		s.Start = slices.Repeat(s.Start, m.Dim())
 	}
@@ -141,12 +159,57 @@ type search struct {
 	low, high []float64
 	out       Result
 	exact     *lower.Point // the best of those solved to LowerTol
+	begun     int          // the iterations before those from this start
+	idle      int          // steps in a row without progress
 }
 
-func newSearch(o Settings, m lower.Fit) *search {
+func newSearch(o Settings, m lower.Fit) (*search, error) {
+	o, err := o.withDefaults(m)
+	if err != nil {
+		return nil, err
+	}
 	s := &search{Settings: o, model: m, traits: m.Traits()}
 	s.low, s.high = lower.BoundsOf(m)
-	return s
+	return s, nil
+}
+
+// each goes down from each start, whose lower levels are solved to tol.
+func (s *search) each(ctx context.Context, tol float64, down func(ctx context.Context, at *lower.Point) error) error {
+	starts, err := s.begin(ctx, tol)
+	for _, at := range starts {
+		if err != nil || !s.running() {
+			break
+		}
+		s.enter()
+		err = down(ctx, at)
+	}
+	return err
+}
+
+// enter begins to count afresh.
+func (s *search) enter() { s.out.Status, s.begun, s.idle = "", s.out.Iterations, 0 }
+
+// over says whether there are no more steps from this start, at a point with gradient g, and sets the status.
+func (s *search) over(at *lower.Point, g []float64) bool {
+	switch {
+	case g == nil || s.out.Status != "":
+		return true
+	case floats.Norm(g, math.Inf(1)) <= s.Tol*at.Validation:
+		s.out.Status = Stationary
+	case s.out.Iterations-s.begun == s.MaxIter:
+		s.out.Status = IterationLimit
+	}
+	return s.out.Status != ""
+}
+
+// progress takes note of a step that has changed the loss by so much.
+func (s *search) progress(from *lower.Point, change float64) {
+	if s.idle++; change > s.Tol*from.Validation {
+		s.idle = 0
+	}
+	if s.idle == patience {
+		s.out.Status = Stationary
+	}
 }
 
 // solve solves the lower level at lambda and keeps it if it is the best. A nil point means that

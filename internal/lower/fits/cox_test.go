@@ -3,11 +3,14 @@ package fits
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/sparse"
@@ -96,4 +99,91 @@ func TestCoxSearch(t *testing.T) {
 	m, err := NewCox(timed(train), timed(val), CoxOptions{Grouped: true})
 	require.NoError(t, err)
 	descend(t, m, 1+1e-8, hypergradient.Settings{}, hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG)
+}
+
+// lives are rows with times, negative for censored ones, weights and an offset.
+type lives struct {
+	x                  *mat.Dense
+	y, weights, offset []float64
+}
+
+func drawLives(rng *rand.Rand, n, p int) lives {
+	s := lives{x: mat.NewDense(n, p, nil)}
+	for i := range n {
+		for j := range p {
+			s.x.Set(i, j, rng.NormFloat64())
+		}
+		t := math.Ceil(8 * math.Exp(s.x.At(i, 1)/2-s.x.At(i, 0)+rng.NormFloat64()/2))
+		if rng.Float64() < 0.3 {
+			t = -t
+		}
+		s.y, s.weights, s.offset = append(s.y, t), append(s.weights, 0.5+rng.Float64()), append(s.offset, rng.NormFloat64()/2)
+	}
+	return s
+}
+
+func (s lives) rows() Rows {
+	r := NewRows(s.x, s.y)
+	r.Weights, r.Offset = s.weights, s.offset
+	return r
+}
+
+// deviance is half of it with Breslow's rule for ties, divided by a number, as an expression of b: the sum over events of w_i (log sum_{j at risk} w_j exp(f_j) - f_i), less that for the best values.
+func (s lives) deviance(b convex.Affine, by float64) convex.Convex {
+	own, logs := make([]float64, len(s.y)), make([]float64, len(s.y))
+	for i, w := range s.weights {
+		logs[i] = math.Log(w)
+	}
+	f := b.MulMat(s.x).Plus(convex.Const(s.offset...))
+	sum, at := convex.Linear(convex.Const(0)), map[float64]float64{}
+	for i, y := range s.y {
+		if y < 0 {
+			continue
+		}
+		own[i] = -s.weights[i]
+		at[y] += s.weights[i]
+		var risk []int
+		for j, v := range s.y {
+			if math.Abs(v) >= y {
+				risk = append(risk, j)
+			}
+		}
+		sum = sum.Plus(convex.LogSumExp(f.Plus(convex.Const(logs...)), [][]int{risk}).Sum().Scale(s.weights[i]))
+	}
+	best := 0.0
+	for _, w := range at {
+		best -= w * math.Log(w)
+	}
+	return sum.PlusAffine(f.Dot(own).Plus(convex.Const(best))).Scale(1 / by)
+}
+
+// total is the sum of the weights, and that of the events.
+func (s lives) total() (all, events float64) {
+	for i, w := range s.weights {
+		if all += w; s.y[i] > 0 {
+			events += w
+		}
+	}
+	return all, events
+}
+
+// cox is a Cox regression with weights, an offset, factors and bounds.
+func cox(t *testing.T, rng *rand.Rand, n, m, p int) problem {
+	train, val := drawLives(rng, n, p), drawLives(rng, m, p)
+	terms := sparse.Terms{Factors: make([]float64, p), Lower: slices.Repeat([]float64{math.Inf(-1)}, p), Upper: slices.Repeat([]float64{0.6}, p)}
+	for j := range p {
+		terms.Factors[j] = float64(1 + j%2)
+	}
+	terms.Factors[1], terms.Upper[1] = 0, math.Inf(1)
+	f, err := NewCox(train.rows(), val.rows(), CoxOptions{Terms: terms})
+	require.NoError(t, err)
+	all, _ := train.total()
+	_, events := val.total()
+	return problem{f, func(m *convex.Model) conicPart {
+		b := m.Variable("b", p)
+		one, two := penalties(m, b.Expr(), terms)
+		return conicPart{
+			X: []*convex.Variable{b}, Validation: val.deviance(b.Expr(), events/2), Train: train.deviance(b.Expr(), all), Penalties: []convex.Convex{one, two},
+		}
+	}}
 }

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/lower"
@@ -55,4 +57,73 @@ func TestMultinomialStart(t *testing.T) {
 			require.InDelta(t, objective(want, lambda), objective(pt, lambda), 1e-9)
 		}
 	}
+}
+
+// classes are rows of three classes.
+type classes struct {
+	x     *mat.Dense
+	class []int
+}
+
+func drawClasses(rng *rand.Rand, n, p int) classes {
+	s := classes{mat.NewDense(n, p, nil), make([]int, n)}
+	for i := range n {
+		for j := range p {
+			s.x.Set(i, j, rng.NormFloat64())
+		}
+		switch f := s.x.At(i, 0) - s.x.At(i, 1) + rng.NormFloat64(); {
+		case f > 0.6:
+			s.class[i] = 2
+		case f > -0.6 || s.x.At(i, 2) > 1:
+			s.class[i] = 1
+		}
+	}
+	copy(s.class, []int{0, 1, 2})
+	return s
+}
+
+func (s classes) rows() Rows {
+	y := make([]float64, len(s.class))
+	for i, k := range s.class {
+		y[i] = float64(k)
+	}
+	return NewRows(s.x, y)
+}
+
+// loss is the mean one as an expression of B, entry (j, k) at 3 j + k, and intercepts.
+func (s classes) loss(x []*convex.Variable) convex.Convex {
+	n, p := s.x.Dims()
+	var values []convex.Affine
+	own := convex.Const(0)
+	for k := range 3 {
+		column, minus := make([]int, p), make([]float64, n)
+		for j := range column {
+			column[j] = 3*j + k
+		}
+		for i, y := range s.class {
+			if y == k {
+				minus[i] = -1
+			}
+		}
+		f := x[0].Expr().Pick(column).MulMat(s.x).Plus(x[1].Expr().At(k))
+		values, own = append(values, f), own.Plus(f.Dot(minus))
+	}
+	groups := make([][]int, n)
+	for i := range groups {
+		groups[i] = []int{i, n + i, 2*n + i}
+	}
+	return convex.LogSumExp(convex.Stack(values...), groups).Sum().PlusAffine(own).Scale(1 / float64(n))
+}
+
+// multinomial is a regression of three classes.
+func multinomial(t *testing.T, rng *rand.Rand, n, m, p int) problem {
+	train, val := drawClasses(rng, n, p), drawClasses(rng, m, p)
+	f, err := NewMultinomial(train.rows(), val.rows(), 3, true, sparse.Terms{})
+	require.NoError(t, err)
+	return problem{f, func(m *convex.Model) conicPart {
+		x := []*convex.Variable{m.Variable("B", 3*p), m.Variable("c", 3)}
+		m.Constrain(convex.Equal(x[1].Expr().Sum(), convex.Const(0)))
+		one, two := penalties(m, x[0].Expr(), sparse.Terms{})
+		return conicPart{X: x, Validation: val.loss(x), Train: train.loss(x), Penalties: []convex.Convex{one, two}}
+	}}
 }

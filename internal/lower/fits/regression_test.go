@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/lower"
@@ -138,4 +139,34 @@ func TestBadRows(t *testing.T) {
 	require.ErrorContains(t, err, "1 hyperparameters, expected 2")
 	_, err = m.Solve(context.Background(), []float64{1, -1}, 1e-8, nil)
 	require.ErrorContains(t, err, "weights 1 and -1")
+}
+
+func triples(p int) [][]int {
+	var groups [][]int
+	for j := 0; j < p; j += 3 {
+		groups = append(groups, []int{j, j + 1, j + 2})
+	}
+	return groups
+}
+
+func TestSparseGroupHypergradient(t *testing.T) {
+	for _, intercept := range []bool{false, true} {
+		for _, share := range []float64{0.3, 0.1, 0.03} {
+			train, val := generated(t, "60-30-0-p90", 4, false)
+			m, err := NewSparseGroupLasso(train, val, triples(90), intercept)
+			require.NoError(t, err)
+			gradients{tol: 1e-15, h: 1e-5, share: 1e-5}.check(t, m, rolling(m, share), intercept, share)
+		}
+	}
+}
+
+func TestSparseGroupSearch(t *testing.T) {
+	train, val := generated(t, "80-60-0-p90", 5, false)
+	m, err := NewSparseGroupLasso(train, val, triples(90), false)
+	require.NoError(t, err)
+	descend(t, m, 0.95, hypergradient.Settings{MaxIter: 40}, hypergradient.IGJO, hypergradient.HOAG)
+	_, err = hypergradient.IFDM(context.Background(), m, hypergradient.Settings{})
+	require.ErrorContains(t, err, "no forward mode")
+	_, err = NewSparseGroupLasso(train, val, triples(60), false)
+	require.ErrorContains(t, err, "feature 60 is in no group")
 }

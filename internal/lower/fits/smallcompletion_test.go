@@ -4,14 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/backends"
-	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/lower"
 )
@@ -52,76 +49,14 @@ func (q conicCompletion) loss(e Entries, x []*convex.Variable) convex.Convex {
 	return convex.SumSquares(f).Scale(1 / (2 * float64(len(e.Y))))
 }
 
-// rows are the penalties within bounds, that of the nuclear norm first.
-func (q conicCompletion) rows(x []*convex.Variable, bound convex.Affine) []*convex.Constraint {
-	rows := []*convex.Constraint{convex.LessEqual(convex.NuclearNorm(x[1].Expr(), q.m, q.n), bound.At(0))}
+// part has the nuclear norm first.
+func (q conicCompletion) part(m *convex.Model, train, val Entries) conicPart {
+	x := q.variables(m)
+	out := conicPart{X: x, Train: q.loss(train, x), Validation: q.loss(val, x), Penalties: []convex.Convex{convex.NuclearNorm(x[1].Expr(), q.m, q.n)}}
 	if q.p > 0 {
-		rows = append(rows, convex.LessEqual(convex.GroupNorms(x[0].Expr(), q.groups), bound.Slice(1, 1+len(q.groups))))
+		out.Penalties = append(out.Penalties, convex.GroupNorms(x[0].Expr(), q.groups))
 	}
-	return rows
-}
-
-func solveCompletion(t *testing.T, c *convex.Model) *convex.Result {
-	prog, err := c.Compile()
-	require.NoError(t, err)
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
-	for eps := 1e-9; ; eps *= 10 {
-		solver, err := prog.Solver(convex.SolverOptions{Backend: backend, Options: backends.Options{Eps: eps}})
-		require.NoError(t, err)
-		defer solver.Close()
-		res, err := solver.Solve(context.Background())
-		require.NoError(t, err)
-		if res.Status == backends.Inaccurate && eps < 1e-8 { // rounding keeps it from so many digits
-			continue
-		}
-		require.Equal(t, backends.Optimal, res.Status)
-		return res
-	}
-}
-
-func (q conicCompletion) lower(t *testing.T, e Entries, r []float64) (value float64, lambda []float64) {
-	c := convex.NewModel()
-	x := q.variables(c)
-	c.Minimize(q.loss(e, x))
-	rows := q.rows(x, convex.Const(r...))
-	c.Constrain(rows...)
-	res := solveCompletion(t, c)
-	for _, row := range rows {
-		lambda = append(lambda, res.Dual(row)...)
-	}
-	return res.Objective, lambda
-}
-
-func (q conicCompletion) subproblem(t *testing.T, train, val []Entries, c *lower.Centre) (value float64, r []float64, x [][][]float64) {
-	k := convex.NewModel()
-	h, top := k.Variable("r", len(c.R)), k.Variable("t", 1)
-	share := 1 / float64(len(train))
-	prox := convex.SumSquares(h.Expr().Minus(convex.Const(c.R...)))
-	objective, low := convex.Linear(top.Expr().Scale(c.Alpha)), convex.Linear(convex.Const(-c.Value-c.Epsilon))
-	ones := mat.NewDense(len(c.R), 1, slices.Repeat([]float64{1}, len(c.R)))
-	var vars [][]*convex.Variable
-	for f := range train {
-		x := q.variables(k)
-		vars = append(vars, x)
-		for i, v := range x {
-			prox = prox.Plus(convex.SumSquares(v.Expr().Minus(convex.Const(c.X[f][i]...))))
-		}
-		objective, low = objective.Plus(q.loss(val[f], x).Scale(share)), low.Plus(q.loss(train[f], x).Scale(share))
-		k.Constrain(q.rows(x, h.Expr().Plus(top.Expr().MulMat(ones)))...)
-	}
-	low = low.PlusAffine(h.Expr().Minus(convex.Const(c.R...)).Dot(c.Gamma))
-	k.Constrain(convex.LessEqual(low, top.Expr()), convex.GreaterEqual(top.Expr(), convex.Const(0)), convex.GreaterEqual(h.Expr(), convex.Const(c.Low...)))
-	k.Minimize(objective.Plus(prox.Scale(c.Rho / 2)))
-	res := solveCompletion(t, k)
-	for _, of := range vars {
-		var part [][]float64
-		for _, v := range of {
-			part = append(part, res.Value(v))
-		}
-		x = append(x, part)
-	}
-	return res.Objective, res.Value(h), x
+	return out
 }
 
 // Both programs of an iteration have the optimum and the point of the conic programs, on matrices of any shape, with and without features, for one split and
@@ -161,9 +96,9 @@ func TestSmallCompletionAgainstConic(t *testing.T) {
 				for f, part := range parts {
 					w, err := part.Within().Solve(context.Background(), c.R, 1e-9)
 					require.NoError(t, err)
-					value, lambda := q.lower(t, train[f], c.R)
+					want := conicWithin(t, func(m *convex.Model) conicPart { return q.part(m, train[f], val[f]) }, c.R)
 					v := part.Values(w.X)
-					for j, l := range lambda {
+					for j, l := range want.Lambda {
 						c.Gamma[j] += math.Max(0, l) / float64(folds)
 						if w.Solved {
 							require.InDelta(t, l, w.Lambda[j], 1e-4*(1+l), name)
@@ -172,20 +107,20 @@ func TestSmallCompletionAgainstConic(t *testing.T) {
 					}
 					if w.Solved {
 						solved++
-						require.InDelta(t, value, w.Loss, 1e-7, name)
+						require.InDelta(t, want.Value, w.Loss, 1e-7, name)
 						require.InDelta(t, w.Loss, v.Train, 1e-9, name)
 					}
-					c.Value += value / float64(folds)
+					c.Value += want.Value / float64(folds)
 				}
 				got, err := solver(context.Background(), c)
 				require.NoError(t, err)
 				require.True(t, got.Solved, "%s: gap %g after %d", name, got.Gap, got.Fits)
-				value, r, x := q.subproblem(t, train, val, c)
-				require.InDelta(t, value, got.Objective, 1e-6*(1+value), name)
-				require.InDeltaSlice(t, r, got.R, 1e-3, name)
+				want := conicSubproblem(t, c, func(m *convex.Model, f int) conicPart { return q.part(m, train[f], val[f]) })
+				require.InDelta(t, want.Value, got.Objective, 1e-6*(1+want.Value), name)
+				require.InDeltaSlice(t, want.R, got.R, 1e-3, name)
 				for f, of := range got.X {
 					for i := range of {
-						require.InDeltaSlice(t, x[f][i], of[i], 2e-3, name)
+						require.InDeltaSlice(t, want.X[f][i], of[i], 2e-3, name)
 					}
 				}
 				for j := range c.R {

@@ -10,8 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/backends"
-	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/lower"
@@ -91,53 +89,14 @@ func (s table) hinge(w, c *convex.Variable) convex.Convex {
 	return convex.Pos(convex.Const(u...).Minus(w.Expr().MulMat(x)).Plus(c.Expr().MulMat(y))).Sum()
 }
 
-func solveConic(t *testing.T, m *convex.Model) *convex.Result {
-	prog, err := m.Compile()
-	require.NoError(t, err)
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
-	solver, err := prog.Solver(convex.SolverOptions{Backend: backend, Options: backends.Options{Eps: 1e-8}})
-	require.NoError(t, err)
-	defer solver.Close()
-	res, err := solver.Solve(context.Background())
-	require.NoError(t, err)
-	require.LessOrEqual(t, res.Residuals.Max(), 1e-6)
-	return res
-}
-
-// conicWithin is v(h).
-func conicWithin(t *testing.T, s table, h []float64) float64 {
-	m := convex.NewModel()
-	w, c := m.Variable("w", len(h)-1), m.Variable("c", 1)
-	m.Minimize(s.hinge(w, c))
-	m.Constrain(convex.LessEqual(convex.SumSquares(w.Expr()).Scale(0.5), convex.Const(h[0])), convex.LessEqual(convex.Abs(w.Expr()), convex.Const(h[1:]...)))
-	return solveConic(t, m).Objective
-}
-
-// conicSubproblem is the optimum of a subproblem, with h.
-func conicSubproblem(t *testing.T, train, val []table, c *lower.Centre) (value float64, h []float64) {
-	m := convex.NewModel()
-	p, share := len(c.R)-1, 1/float64(len(train))
-	r, top := m.Variable("h", p+1), m.Variable("t", 1)
-	prox := convex.SumSquares(r.Expr().Minus(convex.Const(c.R...)))
-	objective, loss := convex.Linear(top.Expr().Scale(c.Alpha)), convex.Linear(convex.Const(-c.Value-c.Epsilon))
-	for k := range train {
-		w, b := m.Variable("w", p), m.Variable("c", 1)
-		prox = prox.Plus(convex.SumSquares(w.Expr().Minus(convex.Const(c.X[k][0]...)))).Plus(convex.SumSquares(b.Expr().Minus(convex.Const(c.X[k][1]...))))
-		objective = objective.Plus(val[k].hinge(w, b).Scale(share))
-		loss = loss.Plus(train[k].hinge(w, b).Scale(share))
-		m.Constrain(
-			convex.LessEqual(convex.SumSquares(w.Expr()).Scale(0.5).MinusAffine(r.Expr().At(0)), top.Expr()),
-			convex.LessEqual(convex.Abs(w.Expr()).MinusAffine(r.Expr().Slice(1, p+1)), top.Expr()),
-		)
+// part is the conic form.
+func (s table) part(m *convex.Model, val table) conicPart {
+	_, p := s.x.Dims()
+	w, c := m.Variable("w", p), m.Variable("c", 1)
+	return conicPart{
+		X: []*convex.Variable{w, c}, Train: s.hinge(w, c), Validation: val.hinge(w, c),
+		Penalties: []convex.Convex{convex.SumSquares(w.Expr()).Scale(0.5), convex.Abs(w.Expr())},
 	}
-	for j, g := range c.Gamma {
-		loss = loss.PlusAffine(r.Expr().At(j).Minus(convex.Const(c.R[j])).Scale(g))
-	}
-	m.Constrain(convex.LessEqual(loss, top.Expr()), convex.GreaterEqual(top.Expr(), convex.Const(0)), convex.GreaterEqual(r.Expr(), convex.Const(c.Low...)), convex.GreaterEqual(convex.Const(c.High...), r.Expr()))
-	m.Minimize(objective.Plus(prox.Scale(c.Rho / 2)))
-	res := solveConic(t, m)
-	return res.Objective, res.Value(r)
 }
 
 // folds are a few of a kind.
@@ -170,7 +129,7 @@ func TestSVMLowerAgainstConic(t *testing.T) {
 					h[1+j] = 1e-6
 				}
 			}
-			want := conicWithin(t, train[0], h)
+			want := conicWithin(t, func(m *convex.Model) conicPart { return train[0].part(m, train[0]) }, h).Value
 			if at.X != nil {
 				for j, l := range at.Lambda {
 					value -= l * h[j]
@@ -236,11 +195,11 @@ func TestSVMSubproblemAgainstConic(t *testing.T) {
 						break // left to conic programs, as small samples with ties may be
 					}
 					solved++
-					want, h := conicSubproblem(t, train, val, c)
-					require.InDelta(t, want, got.Objective, 1e-6+got.Gap, name)
+					want := conicSubproblem(t, c, func(m *convex.Model, k int) conicPart { return train[k].part(m, val[k]) })
+					require.InDelta(t, want.Value, got.Objective, 1e-6+got.Gap, name)
 					require.LessOrEqual(t, got.M0, alpha)
-					for j := range h { // |h - h*|^2 <= 2 gap / rho
-						require.InDelta(t, h[j], got.R[j], math.Sqrt(2*(got.Gap+1e-7)/c.Rho), name)
+					for j, h := range want.R { // |h - h*|^2 <= 2 gap / rho
+						require.InDelta(t, h, got.R[j], math.Sqrt(2*(got.Gap+1e-7)/c.Rho), name)
 					}
 					c.X, c.R = got.X, got.R
 				}

@@ -57,12 +57,11 @@ func (a *ascent) begin(m0 float64, ms []float64, b [][]float64, b0 []float64) {
 		s.c0 = p.mulTrans(s.c, s.u)
 	}
 	a.evaluate(a.at)
-	a.differentiate()
+	a.differentiate(a.at)
 }
 
-// differentiate sets the derivatives at a.at.
-func (a *ascent) differentiate() {
-	at := a.at
+// differentiate sets the derivatives at a point.
+func (a *ascent) differentiate(at *point) {
 	loss, linear := 0.0, -a.offset-at.t
 	for t, p := range a.parts {
 		s := &at.of[t]
@@ -94,6 +93,15 @@ func (a *ascent) differentiate() {
 	a.slopes.m0 = loss + linear
 }
 
+// along is the derivative along d where there were derivatives last.
+func (a *ascent) along(d *direction) float64 {
+	slope := a.slopes.m0 * d.m0
+	for t := range d.of {
+		slope += floats.Dot(a.slope[t], d.of[t].u) + a.slopes.ms[t]*d.of[t].ms
+	}
+	return slope
+}
+
 // steepness is |X b + b0 - y - u / weight|^2 in the weights, over 2: what the conjugate of the losses lacks.
 func (a *ascent) steepness() float64 {
 	sum := 0.0
@@ -122,10 +130,7 @@ func (a *ascent) step() bool {
 		return false
 	}
 	a.steps++
-	promise := a.slopes.m0 * d.m0
-	for t := range d.of {
-		promise += floats.Dot(a.slope[t], d.of[t].u) + a.slopes.ms[t]*d.of[t].ms
-	}
+	promise := a.along(d)
 	if !(promise > 0) || math.IsInf(promise, 1) {
 		return false
 	}
@@ -134,6 +139,7 @@ func (a *ascent) step() bool {
 	last, rounding := 1.0, false
 	found := numerics.Search(promise, searches, func(size float64) (slope float64, ok, done bool) {
 		a.move(d, size)
+		a.differentiate(a.try)
 		last = size
 		gain := a.try.value - a.at.value
 		if rounding = promise*size <= noise && gain >= -noise; rounding {
@@ -142,55 +148,11 @@ func (a *ascent) step() bool {
 		return a.along(d), gain >= gained*size*promise, false
 	})
 	if !found && !(a.try.value > a.at.value) {
+		a.differentiate(a.at)
 		return false
 	}
-	a.take()
-	return !rounding || last < 1 || a.steepness() < steep/2 // a shorter step met a kink, which the next one knows of
-}
-
-// take moves to the point that was tried.
-func (a *ascent) take() {
 	a.at, a.try = a.try, a.at
-	a.differentiate()
-}
-
-// along is the derivative of the dual function along d at the point that is tried.
-func (a *ascent) along(d *direction) float64 {
-	at := a.try
-	slope, loss := 0.0, 0.0
-	for t, p := range a.parts {
-		s, by := &at.of[t], &d.of[t]
-		slope += by.c0 * s.b0
-		for g := range a.groups.len() {
-			for _, j := range a.groups.of(g) {
-				slope += by.c[j] * s.b[j]
-			}
-		}
-		if a.matrix != nil {
-			slope += floats.Dot(p.pick(s.g), by.u)
-		}
-		for i := range p.sets {
-			rows := &p.sets[i]
-			w, u, du := rows.by(at.m0), rows.of(s.u), rows.of(by.u)
-			for k, y := range rows.Y {
-				slope -= du[k] * (y + u[k]/w)
-			}
-			if rows.training {
-				loss += rows.weight * floats.Dot(u, u) / (2 * w * w)
-			}
-		}
-		if a.shared {
-			slope += by.ms * (s.l1 - at.r[a.groups.len()] - at.t)
-		}
-	}
-	if d.m0 != 0 {
-		v := loss - a.offset - at.t
-		for g, gamma := range a.gamma {
-			v += gamma * (at.r[g] - a.radius[g])
-		}
-		slope += d.m0 * v
-	}
-	return slope
+	return !rounding || last < 1 || a.steepness() < steep/2 // a shorter step met a kink, which the next one knows of
 }
 
 // magnitude is that of the terms of the dual function.

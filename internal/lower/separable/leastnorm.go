@@ -48,7 +48,7 @@ func (g *Regression) LeastNorm(ctx context.Context, radii []float64, loss float6
 	floats.Scale(-rho*floats.Dot(image, y)/square, s.u)
 	s.c0 = p.parts[0].mulTrans(s.c, s.u)
 	a.evaluate(a.at)
-	a.differentiate()
+	a.differentiate(a.at)
 	for range most {
 		if ctx.Err() != nil {
 			return nil, nil

@@ -147,75 +147,58 @@ func (a *ascent) direction() *direction {
 // stretch bounds how much a multiplier grows or falls in one step, leastShare of alpha is the least m_0.
 const stretch, leastShare = 10, 1e-12
 
-// few solves for the step of the border: what is minimised is eliminated, and the rest is a small quadratic program.
+// few solves for the step of the border: what is minimised, e, is eliminated, and the rest, m, is a small quadratic program.
 func (a *ascent) few(b *border, outer int, right []float64) []float64 {
-	d := make([]float64, b.n)
-	if b.n == 0 {
-		return d
-	}
 	inner := b.n - outer
-	k := mat.NewDense(max(1, outer), max(1, outer), nil)
-	g := make([]float64, outer)
-	for i := range outer {
-		g[i] = -right[i]
-		for j := range outer {
-			k.Set(i, j, -b.m.At(i, j))
-		}
-	}
-	var chol mat.Cholesky
-	var cross mat.Dense // S_ee^-1 S_em
-	var rest mat.VecDense
+	z := mat.NewDense(max(1, inner), outer+1, nil) // S_ee^-1 (S_em, right_e)
 	if inner > 0 {
 		s := mat.NewSymDense(inner, nil)
 		for i := range inner {
 			for j := i; j < inner; j++ {
 				s.SetSym(i, j, b.m.At(outer+i, outer+j))
 			}
+			for j := range outer {
+				z.Set(i, j, b.m.At(outer+i, j))
+			}
+			z.Set(i, outer, right[outer+i])
 		}
+		var chol mat.Cholesky
 		if !chol.Factorize(s) {
 			return nil
 		}
-		if chol.SolveVecTo(&rest, mat.NewVecDense(inner, right[outer:])) != nil && rest.Len() == 0 {
-			return nil
-		}
-		if outer > 0 {
-			em := b.m.Slice(outer, b.n, 0, outer)
-			if chol.SolveTo(&cross, em) != nil && cross.IsEmpty() {
-				return nil
-			}
-			for i := range outer {
-				for l := range inner {
-					g[i] += b.m.At(i, outer+l) * rest.AtVec(l)
-					for j := range outer {
-						k.Set(i, j, k.At(i, j)+b.m.At(i, outer+l)*cross.At(l, j))
-					}
-				}
-			}
-		}
+		_ = chol.SolveTo(z, z) // an error says that the condition is bad
 	}
+	rest := func(i, j int, v float64) float64 {
+		for l := range inner {
+			v -= b.m.At(i, outer+l) * z.At(l, j)
+		}
+		return v
+	}
+	q := numerics.Boxed{G: make([]float64, outer), Lo: make([]float64, outer), Hi: make([]float64, outer), Most: math.Inf(1)}
+	for i := range outer {
+		q.G[i] = -rest(i, outer, right[i])
+		row := make([]float64, outer)
+		for j := range outer {
+			row[j] = -(rest(i, j, b.m.At(i, j)) + rest(j, i, b.m.At(j, i))) / 2
+		}
+		q.K = append(q.K, row)
+	}
+	a.box(b, &q)
+	d := make([]float64, b.n)
 	if outer > 0 {
-		copy(d, a.boxed(b, g, k, outer))
+		copy(d, q.Solve())
 	}
 	for l := range inner {
-		d[outer+l] = rest.AtVec(l)
+		d[outer+l] = z.At(l, outer)
 		for j := range outer {
-			d[outer+l] -= cross.At(l, j) * d[j]
+			d[outer+l] -= z.At(l, j) * d[j]
 		}
 	}
 	return d
 }
 
-// boxed is the step of the multipliers within their bounds.
-func (a *ascent) boxed(b *border, g []float64, k *mat.Dense, n int) []float64 {
-	q := numerics.Boxed{G: g, Lo: make([]float64, n), Hi: make([]float64, n), Most: math.Inf(1)}
-	for i := range n {
-		row := make([]float64, n)
-		for j := range n {
-			row[j] = (k.At(i, j) + k.At(j, i)) / 2
-		}
-		q.K = append(q.K, row)
-	}
-	unit := a.at.m0
+// box sets the bounds of the step of the multipliers.
+func (a *ascent) box(b *border, q *numerics.Boxed) {
 	if b.m0 >= 0 {
 		floor := math.Max(leastShare*a.alpha, a.at.m0/stretch)
 		q.Lo[b.m0] = math.Min(0, floor-a.at.m0)
@@ -228,7 +211,6 @@ func (a *ascent) boxed(b *border, g []float64, k *mat.Dense, n int) []float64 {
 	for t, i := range b.ms {
 		ms := a.at.of[t].ms
 		q.Lo[i] = -ms
-		q.Hi[i] = stretch * math.Max(unit, ms)
+		q.Hi[i] = stretch * math.Max(a.at.m0, ms)
 	}
-	return q.Solve()
 }

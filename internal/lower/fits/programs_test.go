@@ -1,0 +1,281 @@
+package fits
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/lower"
+)
+
+// sample are rows with a few coefficients that are not zero; labels of -1 and 1 if classes is set.
+type sample struct {
+	x *mat.Dense
+	y []float64
+}
+
+func drawRows(rng *rand.Rand, n, p int, b []float64, kind string) sample {
+	s := sample{mat.NewDense(n, p, nil), make([]float64, n)}
+	for i := range n {
+		for j := range p {
+			v := rng.NormFloat64()
+			s.x.Set(i, j, v)
+			if j < len(b) {
+				s.y[i] += b[j] * v
+			}
+		}
+		switch kind {
+		case "logistic":
+			s.y[i] = math.Copysign(1, s.y[i]+0.5+rng.NormFloat64())
+		case "poisson":
+			s.y[i] = math.Floor(math.Exp(0.3*s.y[i]+1) + rng.Float64())
+		default:
+			s.y[i] += 1 + 0.5*rng.NormFloat64()
+		}
+	}
+	return s
+}
+
+// fit is the fast one, loss the same as an expression.
+func fit(t *testing.T, kind string, train, val sample, intercept bool, terms sparse.Terms) lower.Joint {
+	a, b := NewRows(train.x, train.y), NewRows(val.x, val.y)
+	var f lower.Joint
+	var err error
+	switch kind {
+	case "logistic":
+		f, err = Logistic(a, b, intercept, terms)
+	case "poisson":
+		f, err = Poisson(a, b, intercept, terms)
+	default:
+		f, err = ElasticNet(a, b, intercept, terms)
+	}
+	require.NoError(t, err)
+	return f
+}
+
+func loss(kind string, s sample, x []*convex.Variable) convex.Convex {
+	f := x[0].Expr().MulMat(s.x)
+	if len(x) > 1 {
+		f = f.Plus(x[1].Expr())
+	}
+	n := float64(len(s.y))
+	switch kind {
+	case "logistic":
+		minus := slices.Clone(s.y)
+		for i := range minus {
+			minus[i] *= -1
+		}
+		return convex.Logistic(f.MulMat(mat.NewDiagDense(len(minus), minus))).Sum().Scale(1 / n)
+	case "poisson":
+		constant := 0.0
+		for _, y := range s.y {
+			if y > 0 {
+				constant += y*math.Log(y) - y
+			}
+		}
+		minus := slices.Clone(s.y)
+		for i := range minus {
+			minus[i] *= -1
+		}
+		return convex.Exp(f).Sum().PlusAffine(f.Dot(minus).Plus(convex.Const(constant))).Scale(1 / n)
+	}
+	return convex.SumSquares(f.Minus(convex.Const(s.y...))).Scale(1 / (2 * n))
+}
+
+// penalties are those of coefficients with terms, whose bounds become constraints.
+func penalties(m *convex.Model, b convex.Affine, terms sparse.Terms) (one, two convex.Convex) {
+	if terms.Plain() {
+		return convex.Norm1(b), convex.SumSquares(b).Scale(0.5)
+	}
+	p := len(terms.Factors)
+	root := make([]float64, p)
+	for j, f := range terms.Factors {
+		root[j] = math.Sqrt(f)
+		if v := terms.Lower[j]; !math.IsInf(v, 0) {
+			m.Constrain(convex.GreaterEqual(b.At(j), convex.Const(v)))
+		}
+		if v := terms.Upper[j]; !math.IsInf(v, 0) {
+			m.Constrain(convex.GreaterEqual(convex.Const(v), b.At(j)))
+		}
+	}
+	return convex.Norm1(b.MulMat(mat.NewDiagDense(p, terms.Factors))), convex.SumSquares(b.MulMat(mat.NewDiagDense(p, root))).Scale(0.5)
+}
+
+// problem is a fit with its conic form.
+type problem struct {
+	fit   lower.Bilevel
+	build func(m *convex.Model) conicPart
+}
+
+// kind draws problems with n rows for training, m for validation and p features.
+type kind func(t *testing.T, rng *rand.Rand, n, m, p int) problem
+
+// regression is a kind with a loss of that name, and perhaps terms.
+func regression(name string, intercept bool, of func(p int) sparse.Terms) kind {
+	return func(t *testing.T, rng *rand.Rand, n, m, p int) problem {
+		b, terms := []float64{1, -2, 0, 0.5}, of(p)
+		train, val := drawRows(rng, n, p, b, name), drawRows(rng, m, p, b, name)
+		return regressionOf(t, name, train, val, intercept, terms)
+	}
+}
+
+func regressionOf(t *testing.T, name string, train, val sample, intercept bool, terms sparse.Terms) problem {
+	return problem{fit(t, name, train, val, intercept, terms), func(m *convex.Model) conicPart {
+		x := variables(m, train, intercept)
+		one, two := penalties(m, x[0].Expr(), terms)
+		return conicPart{X: x, Validation: loss(name, val, x), Train: loss(name, train, x), Penalties: []convex.Convex{one, two}}
+	}}
+}
+
+func variables(m *convex.Model, s sample, intercept bool) []*convex.Variable {
+	_, p := s.x.Dims()
+	x := []*convex.Variable{m.Variable("b", p)}
+	if intercept {
+		x = append(x, m.Variable("b0", 1))
+	}
+	return x
+}
+
+// plain has no terms.
+func plain(int) sparse.Terms { return sparse.Terms{} }
+
+type shape struct{ n, m, p int }
+
+// shapes are rows for training and validation, and features: more rows than features, and the other way round; two of them with -short.
+func shapes() []shape {
+	all := []shape{{40, 20, 8}, {25, 15, 60}, {30, 30, 160}}
+	if testing.Short() {
+		return all[:2]
+	}
+	return all
+}
+
+// losses are their names, of which -short leaves one out.
+func losses() []string {
+	all := []string{"squares", "logistic", "poisson"}
+	if testing.Short() {
+		return all[:2]
+	}
+	return all
+}
+
+// someTerms are factors, with one feature that has no penalty, and bounds.
+func someTerms(p int) sparse.Terms {
+	t := sparse.Terms{Factors: make([]float64, p), Lower: make([]float64, p), Upper: make([]float64, p)}
+	for j := range p {
+		t.Factors[j], t.Lower[j], t.Upper[j] = 0.5+float64(j%4)/2, math.Inf(-1), math.Inf(1)
+		switch j % 5 {
+		case 0:
+			t.Upper[j] = 0.6
+		case 2:
+			t.Lower[j] = 0
+		case 3:
+			t.Lower[j], t.Upper[j] = -0.3, 0.3
+		}
+	}
+	t.Factors[1], t.Factors[3] = 0, 0
+	return t
+}
+
+// check compares a lower level with the conic one.
+func (p problem) check(t *testing.T, low lower.WithinSolver, r []float64, name string) conic {
+	got, err := low.Solve(context.Background(), r, 1e-9)
+	require.NoError(t, err)
+	require.True(t, got.Solved, "%s: gap %g", name, got.Gap)
+	want := conicWithin(t, p.build, r)
+	require.InDelta(t, want.Value, got.Loss, 1e-6, name)
+	require.InDeltaSlice(t, want.Lambda, got.Lambda, 1e-3, name)
+	v := p.fit.Values(got.X)
+	require.InDelta(t, got.Loss, v.Train, 1e-7, name)
+	require.LessOrEqual(t, v.Penalties[0], r[0]*(1+1e-7), name)
+	require.LessOrEqual(t, v.Penalties[1], r[1]*(1+1e-7), name)
+	return want
+}
+
+// The lower level has the value and the multipliers of the conic program, at radii from nearly nothing to what no longer holds anything back, without terms
+// and with factors and bounds.
+func TestLowerAgainstConic(t *testing.T) {
+	for _, loss := range losses() {
+		for k, shape := range shapes() {
+			for _, intercept := range []bool{false, true} {
+				for seed, of := range map[uint64]func(int) sparse.Terms{3: plain, 5: someTerms} {
+					p := regression(loss, intercept, of)(t, rand.New(rand.NewPCG(uint64(k), seed)), shape.n, shape.m, shape.p)
+					low := p.fit.Within()
+					for _, r := range [][]float64{{0.1, 10}, {1, 0.2}, {2, 1}, {0.5, 0.05}, {4, 0.3}} {
+						if loss == "poisson" && r[0] == 4 && shape.p > shape.n || seed == 5 && r[0] >= 2 {
+							continue // it interpolates: left to conic programs
+						}
+						p.check(t, low, r, fmt.Sprint(loss, shape, intercept, seed, r))
+					}
+				}
+			}
+		}
+	}
+}
+
+// The subproblem has the optimum of the conic program, for one split and for folds, around points that are no solutions of it, with few features and with so many
+// that some are missing at first.
+func TestSubproblemAgainstConic(t *testing.T) {
+	type series struct {
+		name   string
+		of     kind
+		shapes []shape
+		folds  []int
+		c      lower.Centre
+		alphas []float64
+	}
+	c := lower.Centre{R: []float64{1.5, 0.6}, Rho: 1e-3, Epsilon: 1e-4, Low: []float64{1e-6, 1e-6}, High: []float64{math.Inf(1), 0.7}, Tol: 1e-9}
+	var list []series
+	for _, loss := range losses() {
+		for k, s := range shapes() {
+			for name, of := range map[string]func(int) sparse.Terms{loss: plain, loss + " with terms": someTerms} {
+				list = append(list, series{name, regression(loss, k%2 == 0, of), []shape{s}, []int{1, 3}, c, []float64{3, 0.5, 50}})
+			}
+		}
+	}
+	c.Rho = 1e-2
+	c.R = []float64{1.5, 0.3}
+	list = append(list, series{"cox", cox, []shape{{40, 25, 5}, {25, 20, 150}}, []int{1}, c, []float64{3, 0.5}})
+	c.R = []float64{1.5, 0.4}
+	list = append(list, series{"multinomial", multinomial, []shape{{50, 30, 5}, {30, 20, 60}}, []int{1, 2}, c, []float64{3, 0.5}})
+	for _, s := range list {
+		for k, shape := range s.shapes {
+			for _, folds := range s.folds {
+				name := fmt.Sprint(s.name, shape, folds)
+				rng := rand.New(rand.NewPCG(uint64(k), uint64(folds)))
+				c := s.c
+				c.Gamma = make([]float64, 2)
+				var parts []problem
+				var joint []lower.Bilevel
+				for range folds {
+					p := s.of(t, rng, shape.n, shape.m, shape.p)
+					parts, joint = append(parts, p), append(joint, p.fit)
+					low := p.check(t, p.fit.Within(), c.R, name)
+					c.Value += low.Value / float64(folds)
+					floats.AddScaled(c.Gamma, 1/float64(folds), low.Lambda)
+					c.X = append(c.X, low.X...)
+				}
+				solver := joint[0].Subproblem(joint, 1)
+				for _, c.Alpha = range s.alphas {
+					got, err := solver(context.Background(), &c)
+					require.NoError(t, err)
+					require.True(t, got.Solved, "%s: gap %g", name, got.Gap)
+					want := conicSubproblem(t, &c, func(m *convex.Model, k int) conicPart { return parts[k].build(m) })
+					require.InDelta(t, want.Value, got.Objective, 1e-6, name)
+					require.InDeltaSlice(t, want.R, got.R, 2e-2, name) // rho is small
+					require.InDelta(t, want.M0, got.M0, 1e-2*(1+want.M0), name)
+					require.LessOrEqual(t, got.M0, c.Alpha*(1+1e-12))
+				}
+			}
+		}
+	}
+}

@@ -117,7 +117,7 @@ func CheckNumbers(fs *pflag.FlagSet, rows []Flag) error {
 
 // misuse is a flag that may not be given where something is wrong with it.
 type misuse struct {
-	flag  string
+	flag  string // empty for what is wrong whatever is given
 	wrong bool
 	words string // after its name
 }
@@ -128,7 +128,10 @@ func When(flag string, wrong bool, words string) misuse { return misuse{flag, wr
 // CheckUse rejects the first flag that was given although something is wrong with it.
 func CheckUse(fs *pflag.FlagSet, list ...misuse) error {
 	for _, m := range list {
-		if m.wrong && fs.Changed(m.flag) {
+		switch {
+		case m.wrong && m.flag == "":
+			return BadInput(errors.New(m.words))
+		case m.wrong && fs.Changed(m.flag):
 			return BadInputf("--%s%s", m.flag, m.words)
 		}
 	}

@@ -108,7 +108,7 @@ func choiceOf(run *Run, r *tune.Result) choice {
 	if sameUpper(r) {
 		shown = len(r.Lambda)
 	}
-	order := LargestFirst(values[:shown])
+	order := largestFirst(values[:shown])
 	for _, i := range order {
 		meaning := meaningOf(r.Model, r.Names[i])
 		if i >= len(r.Lambda) {
@@ -128,8 +128,8 @@ func choiceOf(run *Run, r *tune.Result) choice {
 	return c
 }
 
-// LargestFirst are the places of values, in their order, or the largest first where there are many.
-func LargestFirst(values []float64) []int {
+// largestFirst are the places of values, in their order, or the largest first where there are many.
+func largestFirst(values []float64) []int {
 	order := make([]int, len(values))
 	for i := range order {
 		order[i] = i

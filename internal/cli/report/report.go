@@ -187,7 +187,7 @@ func describeIterate(run *Run, r *tune.Result) string {
 	}
 	text := words.Wrapped(fmt.Sprintf("The iterate is the method's last point, which need not be a fit to the training rows; the two agree where the lower gap, %.2g, is small (--gap-tol).", r.LowerGap))
 	t := webpage.NewTable("", "", webpage.Text("hyperparameter"), webpage.Number("lambda"), webpage.Number("radius"))
-	for _, i := range LargestFirst(r.Radii) {
+	for _, i := range largestFirst(r.Radii) {
 		lambda := "-"
 		if i < len(r.Lambda) {
 			lambda = words.Number(r.Lambda[i])

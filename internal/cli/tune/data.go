@@ -28,18 +28,6 @@ type dataFlags struct {
 
 // check rejects contradictions, before any file is opened.
 func (d *dataFlags) check(fs *pflag.FlagSet) error {
-	forms := cli.Given(fs, "data", "train", "dir")
-	tables := d.Train != "" || d.Val != ""
-	switch {
-	case d.Wanted.Missing != "" && !slices.Contains(table.MissingRules(), string(d.Wanted.Missing)):
-		return cli.BadInputf("--missing is %q, expected one of %s", d.Wanted.Missing, words.Joined(table.MissingRules()))
-	case fs.Changed("folds") && !d.Each && d.Folds < 2:
-		return cli.BadInputf("--folds is %d, expected at least 2", d.Folds)
-	case fs.Changed("repeats") && d.Repeats < 1:
-		return cli.BadInputf("--repeats is %d, expected at least 1", d.Repeats)
-	case d.streams() > 1:
-		return cli.BadInputf("standard input, -, is named %d times: it can be one of the tables", d.streams())
-	}
 	for _, name := range []string{"features", "drop", "categorical", "id"} {
 		if value := fs.Lookup(name).Value.String(); fs.Changed(name) && slices.Contains(strings.Split(value, ","), "") {
 			return cli.BadInputf("--%s is %q, expected names of columns, separated by commas", name, value)
@@ -48,68 +36,49 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 	if err := CheckDialect(&d.Options); err != nil {
 		return err
 	}
-	if option := d.ForColumns(); option != "" && d.matrix {
-		return cli.BadInputf("%s goes with tables of features, not with entries of a matrix", option)
-	} else if option != "" && d.Dir != "" {
-		return cli.BadInputf("%s goes with --data or --train; the tables of a folder are ready as they are", option)
-	}
-	folder, other, folds := d.Dir != "", "the target is the column y, or the first", d.CrossValidates()
+	by, of, rules := d.Wanted.Division, d.ForColumns(), table.MissingRules()
+	forms, columns := cli.Given(fs, "data", "train", "dir"), cli.Given(fs, "fold-column", "group", "time")
+	folder, folds, none, tables := d.Dir != "", d.CrossValidates(), len(forms) == 0, d.Train != "" || d.Val != ""
+	first := strings.Join(forms[:min(1, len(forms))], "")
+	other, without := "the target is the column y, or the first", "--folds all"
 	if d.Several {
 		other = "the targets are the columns y1, y2, .."
 	}
-	entries := " and --val: entries of a matrix come in one file, which is divided; give --data FILE, or --dir DIR"
-	chosen := " and --val: the model is chosen by cross-validation; give --data FILE and --folds T, or --dir DIR"
-	if err := cli.CheckUse(fs,
+	if columns != nil && by.Group == "" {
+		without = columns[0]
+	}
+	const chosen = "the model is chosen by cross-validation; give --data FILE and --folds T, or --dir DIR"
+	return cli.CheckUse(fs,
+		cli.When("missing", !slices.Contains(rules, string(d.Wanted.Missing)), fmt.Sprintf(" is %q, expected one of %s", d.Wanted.Missing, words.Joined(rules))),
+		cli.When("folds", !d.Each && d.Folds < 2, fmt.Sprintf(" is %d, expected at least 2", d.Folds)),
+		cli.When("repeats", d.Repeats < 1, fmt.Sprintf(" is %d, expected at least 1", d.Repeats)),
+		cli.When("", d.streams() > 1, fmt.Sprintf("standard input, -, is named %d times: it can be one of the tables", d.streams())),
+		cli.When("", of != "" && d.matrix, of+" goes with tables of features, not with entries of a matrix"),
+		cli.When("", of != "" && folder, of+" goes with --data or --train; the tables of a folder are ready as they are"),
 		cli.When("repeats", !folds || folder, " goes with the folds of --data FILE"),
 		cli.When("row-features", !d.matrix, " goes with matrix-completion"),
 		cli.When("col-features", !d.matrix, " goes with matrix-completion"),
 		cli.When("row-features", folder, " goes with --data; --dir takes the features of the folder"),
 		cli.When("col-features", folder, " goes with --data; --dir takes the features of the folder"),
-		cli.When("train", d.matrix, entries),
+		cli.When("train", d.matrix, " and --val: entries of a matrix come in one file, which is divided; give --data FILE, or --dir DIR"),
 		cli.When("split", d.matrix && d.Split == input.SplitAll, " all is for folds; entries of a matrix are for training, validation or test"),
 		cli.When("target", d.matrix, ": the value of an entry is in the column value"),
-		cli.When("train", folds, chosen),
-		cli.When("val", folds && d.Train == "" && d.Data == "" && !folder, " goes with --train: the model is chosen by cross-validation; give --data FILE and --folds T, or --dir DIR"),
+		cli.When("train", folds, " and --val: "+chosen),
+		cli.When("val", folds && d.Train == "" && d.Data == "" && !folder, " goes with --train: "+chosen),
 		cli.When("folds", folds && folder, " goes with --data; --dir takes the folds of the folder"),
-		cli.When("val", len(forms) == 0, " needs --train"),
-	); err != nil {
-		return err
-	}
-	switch {
-	case len(forms) == 0 && (d.matrix || folds):
-		return cli.BadInputf("no data: give --data FILE, or --dir DIR")
-	case len(forms) == 0:
-		return cli.BadInputf("no data: give --data FILE, or --train FILE and --val FILE, or --dir DIR")
-	case len(forms) > 1:
-		return cli.BadInputf("%s contradict each other: give one of --data, --train, --dir", strings.Join(forms, " and "))
-	}
-	if err := cli.CheckUse(fs,
+		cli.When("val", none, " needs --train"),
+		cli.When("", none && (d.matrix || folds), "no data: give --data FILE, or --dir DIR"),
+		cli.When("", none, "no data: give --data FILE, or --train FILE and --val FILE, or --dir DIR"),
+		cli.When("", len(forms) > 1, strings.Join(forms, " and ")+" contradict each other: give one of --data, --train, --dir"),
 		cli.When("train", d.Val == "", " needs --val FILE, the rows on which hyperparameters are chosen (or give --data FILE, which is divided)"),
-		cli.When("val", d.Train == "", " goes with --train, not with "+forms[0]),
+		cli.When("val", d.Train == "", " goes with --train, not with "+first),
 		cli.When("test", folder, " goes with --data or --train; --dir takes the test rows of the folder"),
 		cli.When("target", folder, " goes with --data or --train; in a folder "+other),
-		cli.When("split", d.Data == "" && (tables || folder), " goes with --data, not with "+forms[0]),
-	); err != nil {
-		return err
-	}
-	return d.checkDesign(fs)
-}
-
-// checkDesign rejects contradictions between the flags that say how rows are divided.
-func (d *dataFlags) checkDesign(fs *pflag.FlagSet) error {
-	by, columns := d.Wanted.Division, cli.Given(fs, "fold-column", "group", "time")
-	if d.Wanted.Weights != "" && d.Wanted.Weights == d.Wanted.Offset {
-		return cli.BadInputf("--weights and --offset name the same column")
-	} else if len(columns) > 1 {
-		return cli.BadInputf("%s contradict each other: give one of them", strings.Join(columns, " and "))
-	} else if len(columns) == 1 && d.Data == "" && d.Dir == "" {
-		return cli.BadInputf("%s goes with --data FILE; the rows of --train and --val are divided already", columns[0])
-	}
-	without := "--folds all"
-	if columns != nil && by.Group == "" {
-		without = columns[0]
-	}
-	return cli.CheckUse(fs,
+		cli.When("split", d.Data == "" && (tables || folder), " goes with --data, not with "+first),
+		// How rows are divided.
+		cli.When("", d.Wanted.Weights != "" && d.Wanted.Weights == d.Wanted.Offset, "--weights and --offset name the same column"),
+		cli.When("", len(columns) > 1, strings.Join(columns, " and ")+" contradict each other: give one of them"),
+		cli.When("", len(columns) == 1 && d.Data == "" && !folder, strings.Join(columns, "")+" goes with --data FILE; the rows of --train and --val are divided already"),
 		cli.When("fold-column", fs.Changed("folds"), " "+by.Fold+" says how many folds there are: leave --folds out"),
 		cli.When("fold-column", d.Split != "" && d.Split != input.SplitAll, " "+by.Fold+" divides all rows: leave --split out, and name a file of test rows with --test"),
 		cli.When("repeats", by.Fold != "" || by.Time != "" || d.Each, ": chance has no part in "+without+", so that all deals would be the same"),

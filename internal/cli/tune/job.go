@@ -70,7 +70,7 @@ func NewJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
 func (f *tuneFlags) check(spec model.Spec, fs *pflag.FlagSet) error {
 	rows := f.rows()
 	for _, check := range []func() error{
-		f.checkNames,
+		func() error { return f.checkNames(fs) },
 		func() error { return cli.CheckNumbers(fs, rows) },
 		func() error { return f.checkModel(spec, fs, rows) },
 		func() error { return f.Data.check(fs) },
@@ -81,11 +81,10 @@ func (f *tuneFlags) check(spec model.Spec, fs *pflag.FlagSet) error {
 			return err
 		}
 	}
-	if !fs.Changed("groups") && spec.Takes("Groups") && !spec.Matrix && f.Data.Dir == "" {
-		return cli.BadInputf("--groups is missing: M equal consecutive groups, or a file with the group of each feature")
-	}
 	fold, folds := f.Data.Wanted.Division.Fold, f.Data.CrossValidates()
+	missing := !fs.Changed("groups") && spec.Takes("Groups") && !spec.Matrix && f.Data.Dir == ""
 	return cli.CheckUse(fs,
+		cli.When("", missing, "--groups is missing: M equal consecutive groups, or a file with the group of each feature"),
 		cli.When("nested", f.nested < 2, fmt.Sprintf(" is %d, expected at least 2", f.nested)),
 		cli.When("nested", f.Data.matrix || f.Data.Data == "" || !folds, " goes with the folds of --data FILE"),
 		cli.When("fold-column", f.nested != 0 && f.nested != input.DefaultFolds, " "+fold+" says how many outer folds there are: give --nested without a number"),
@@ -105,17 +104,11 @@ func (f *tuneFlags) checkModel(spec model.Spec, fs *pflag.FlagSet, rows []cli.Fl
 	m := &f.model
 	m.Terms = m.terms.terms
 	m.Ties, err = survival.ParseTies(m.ties)
-	switch {
-	case err != nil:
-		return cli.BadInputf("--ties is %q, expected one of: %s", m.ties, words.Joined(survival.TieRules()))
-	case !(m.Level > 0 && m.Level < 1):
-		return cli.BadInputf("--level is %v, expected a number between 0 and 1", m.Level)
-	case m.Order < 1:
-		return cli.BadInputf("--order is %d, expected at least 1", m.Order)
-	case !slices.Contains(adaptive.Pilots(), string(m.Pilot)):
-		return cli.BadInputf("--pilot: unknown model %q; known are: %s", m.Pilot, words.Joined(adaptive.Pilots()))
-	}
 	if err := cli.CheckUse(fs,
+		cli.When("ties", err != nil, fmt.Sprintf(" is %q, expected one of: %s", m.ties, words.Joined(survival.TieRules()))),
+		cli.When("level", !(m.Level > 0 && m.Level < 1), fmt.Sprintf(" is %v, expected a number between 0 and 1", m.Level)),
+		cli.When("order", m.Order < 1, fmt.Sprintf(" is %d, expected at least 1", m.Order)),
+		cli.When("pilot", !slices.Contains(adaptive.Pilots(), string(m.Pilot)), fmt.Sprintf(": unknown model %q; known are: %s", m.Pilot, words.Joined(adaptive.Pilots()))),
 		cli.When("event", !spec.Survival, ": "+spec.Name+" has no times until an event; cox has"),
 		cli.When("intercept", spec.Survival, ": "+spec.Name+" has none, as a constant changes nothing"),
 		cli.When("intercept", spec.Folds && !f.intercept, "=false: "+spec.Name+" always has one"),
@@ -178,7 +171,7 @@ func (f *tuneFlags) parseClassWeights() (err error) {
 }
 
 // checkNames rejects unknown methods, presets and backends, and names those there are.
-func (f *tuneFlags) checkNames() error {
+func (f *tuneFlags) checkNames(fs *pflag.FlagSet) error {
 	known := func(what string, names []string) func(string) error {
 		return func(name string) error {
 			if slices.Contains(names, name) {
@@ -200,15 +193,13 @@ func (f *tuneFlags) checkNames() error {
 	if _, err := cli.OpenBackend(f.config.Backend, f.config.CrossCheck); err != nil {
 		return err
 	}
-	switch {
-	case f.chain && len(methods) == 1:
-		return cli.BadInputf("--chain needs several methods, such as --method grid,vf-idca")
-	case !f.config.CrossCheck && strings.Contains(f.config.Backend, ","):
-		return cli.BadInputf("--backend %s: the first answer of several depends on the time, and a run on it: add --cross-check, or name one, or auto", f.config.Backend)
-	case f.Data.Seed > math.MaxInt64:
-		return cli.BadInputf("--seed is %d, expected at most %d", f.Data.Seed, int64(math.MaxInt64))
-	}
-	return nil
+	c := &f.config
+	return cli.CheckUse(fs,
+		cli.When("chain", f.chain && len(methods) == 1, " needs several methods, such as --method grid,vf-idca"),
+		cli.When("backend", !c.CrossCheck && strings.Contains(c.Backend, ","),
+			" "+c.Backend+": the first answer of several depends on the time, and a run on it: add --cross-check, or name one, or auto"),
+		cli.When("seed", f.Data.Seed > math.MaxInt64, fmt.Sprintf(" is %d, expected at most %d", f.Data.Seed, int64(math.MaxInt64))),
+	)
 }
 
 // parseRanges reads "1e-5:1e-2" or "lambda1=1e-5:1e-2,lambda2=..".

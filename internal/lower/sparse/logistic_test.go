@@ -85,17 +85,3 @@ func TestLogisticTrivial(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, s.Support)
 }
-
-func TestLogisticBadInput(t *testing.T) {
-	x, y := lowertest.Sample(9, 5, 3, 2, 1)
-	_, err := Logistic(Sample{X: design.New(x), Y: y}, false, Terms{})
-	require.ErrorContains(t, err, "label of row 0")
-	_, err = Logistic(Sample{X: design.New(x), Y: y[:4]}, false, Terms{})
-	require.ErrorContains(t, err, "4 labels for 5 rows")
-	_, err = Logistic(Sample{X: design.New(x), Y: []float64{1, 1, 1, 1, 1}}, true, Terms{})
-	require.ErrorContains(t, err, "all labels are 1")
-	g, err := Logistic(Sample{X: design.New(x), Y: []float64{1, -1, 1, 1, 1}}, true, Terms{})
-	require.NoError(t, err)
-	_, err = g.Solve(context.Background(), 0, 0, 0, nil)
-	require.ErrorContains(t, err, "one of them positive")
-}

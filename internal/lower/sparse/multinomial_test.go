@@ -302,27 +302,6 @@ func TestMultinomialOfTwoClasses(t *testing.T) {
 	}
 }
 
-func TestMultinomialBadInput(t *testing.T) {
-	x, _ := lowertest.Sample(9, 5, 3, 2, 1)
-	for want, class := range map[string][]int{
-		"4 classes for 5 rows":   {0, 1, 2, 0},
-		"class of row 2 is 3":    {0, 1, 3, 2, 0},
-		"no row has class 1":     {0, 2, 0, 2, 0},
-		"class of row 0 is -1, ": {-1, 2, 0, 2, 0},
-	} {
-		_, err := ofClasses(design.New(x), class, 3, true)
-		require.ErrorContains(t, err, want)
-	}
-	_, err := ofClasses(design.New(x), make([]int, 5), 1, true)
-	require.ErrorContains(t, err, "expected at least 2")
-	g, err := ofClasses(design.New(x), []int{0, 1, 2, 1, 0}, 3, true)
-	require.NoError(t, err)
-	_, err = g.Solve(context.Background(), 0, 0, 0, nil)
-	require.ErrorContains(t, err, "one of them positive")
-	_, err = g.Solve(context.Background(), 1, 0, 0, &Solution{})
-	require.ErrorContains(t, err, "expected 9")
-}
-
 // A solve ends soon after its context.
 func TestMultinomialStops(t *testing.T) {
 	x, y := lowertest.Sample(6, 100, 8, 4, 0.6)

@@ -182,17 +182,3 @@ func TestMultinomialRowsOfWeight(t *testing.T) {
 		require.InDelta(t, s.Objective, validation+0.05*a.LambdaMax()*floats.Norm(s.B, 1)+0.005*math.Pow(floats.Norm(s.B, 2), 2), 1e-10)
 	}
 }
-
-// TestBadWeights: what weights and offsets cannot be.
-func TestBadWeights(t *testing.T) {
-	x := design.New(mat.NewDense(2, 1, []float64{1, 2}))
-	for want, s := range map[string]Sample{
-		"weight of row 1 is 0":           {X: x, Y: []float64{1, -1}, Weights: []float64{1, 0}},
-		"1 weights and 0 entries":        {X: x, Y: []float64{1, -1}, Weights: []float64{1}},
-		"offset of row 0 is NaN":         {X: x, Y: []float64{1, -1}, Offset: []float64{math.NaN(), 1}},
-		"0 weights and 3 entries of the": {X: x, Y: []float64{1, -1}, Offset: []float64{1, 2, 3}},
-	} {
-		_, err := Logistic(s, true, Terms{})
-		require.ErrorContains(t, err, want)
-	}
-}

@@ -136,12 +136,8 @@ func TestBound(t *testing.T) {
 	}
 }
 
-func TestPoissonBadInput(t *testing.T) {
+func TestPoissonOfEqualCounts(t *testing.T) {
 	x := design.New(mat.NewDense(3, 1, []float64{1, 2, 3}))
-	for _, y := range [][]float64{{1, 2}, {1, -1, 2}, {1, math.NaN(), 2}, {1, math.Inf(1), 2}, {0, 0, 0}} {
-		_, err := Poisson(Sample{X: x, Y: y}, true, Terms{})
-		require.Error(t, err, y)
-	}
 	g, err := Poisson(Sample{X: x, Y: []float64{2, 2, 2}}, true, Terms{}) // nothing is left to explain
 	require.NoError(t, err)
 	s, err := g.Solve(context.Background(), 0.1, 0, 0, nil)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/lower"
 )
@@ -225,44 +224,4 @@ func TestCancelled(t *testing.T) {
 	s, err := g.solveIn(ctx, w, options{})
 	require.NoError(t, err)
 	require.Equal(t, lower.Cancelled, s.Status)
-}
-
-func TestBadInput(t *testing.T) {
-	x, y := lowertest.Sample(11, 5, 3, 1, 1)
-	for want, make := range map[string]func() error{
-		"4 targets for 5 rows": func() error { _, err := newRegression(design.New(x), y[:4], false); return err },
-		"target of row 2 is NaN": func() error {
-			_, err := newRegression(design.New(x), []float64{0, 1, math.NaN(), 3, 4}, false)
-			return err
-		},
-		"column 1": func() error {
-			z := mat.DenseCopyOf(x)
-			z.Set(2, 1, math.Inf(1))
-			_, err := newRegression(design.New(z), y, false)
-			return err
-		},
-		"no rows": func() error { _, err := newRegression(design.FromColumns(0, 3, nil), nil, false); return err },
-		"weight 0 is -1": func() error {
-			g, _ := newRegression(design.New(x), y, false)
-			_, err := g.solve(weights{l1: []float64{-1}}, options{})
-			return err
-		},
-		"3, 0 and 2 weights for 3 units": func() error {
-			g, _ := newRegression(design.New(x), y, false)
-			_, err := g.SolveAt(context.Background(), &glm.Weights{Norm: make([]float64, 3), L2: make([]float64, 2)}, 0, nil)
-			return err
-		},
-		"tolerance NaN": func() error {
-			g, _ := newRegression(design.New(x), y, false)
-			_, err := g.solve(weights{}, options{tol: math.NaN()})
-			return err
-		},
-		"start has 2 coefficients": func() error {
-			g, _ := newRegression(design.New(x), y, false)
-			_, err := g.solve(weights{}, options{start: &Solution{B: []float64{1, 2}}})
-			return err
-		},
-	} {
-		require.ErrorContains(t, make(), want)
-	}
 }

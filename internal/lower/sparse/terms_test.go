@@ -252,30 +252,6 @@ func TestTermsTrivial(t *testing.T) {
 	}
 }
 
-func TestTermsBadInput(t *testing.T) {
-	x, y := lowertest.Sample(9, 8, 3, 2, 1)
-	data := design.New(x)
-	for want, terms := range map[string]Terms{
-		"2 factors for 3 features":      {Factors: []float64{1, 1}},
-		"factor of feature 1 is -1":     {Factors: []float64{1, -1, 1}},
-		"lower bound of feature 2 is 1": {Lower: []float64{0, 0, 1}},
-		"upper bound of feature 0 is":   {Upper: []float64{math.NaN(), 0, 1}},
-	} {
-		_, err := Squares(Sample{X: data, Y: y}, true, terms)
-		require.ErrorContains(t, err, want)
-	}
-	labels := make([]float64, 8)
-	for i := range labels {
-		labels[i] = math.Copysign(1, x.At(i, 0)-floats.Sum(mat.Col(nil, 0, x))/8)
-	}
-	_, err := Logistic(Sample{X: data, Y: labels}, true, Terms{Factors: []float64{0, 1, 1}})
-	require.ErrorContains(t, err, "explain the targets by themselves")
-	sq, err := Squares(Sample{X: data, Y: y}, true, Terms{})
-	require.NoError(t, err)
-	_, err = sq.Solve(context.Background(), 0, 0, 0, nil)
-	require.ErrorContains(t, err, "one of them positive")
-}
-
 // Without matrices a solver has the answers that it has with them.
 func TestTermsImplicit(t *testing.T) {
 	for _, kind := range []string{"squares", "logistic", "poisson"} {

@@ -3,7 +3,6 @@ package convex
 import (
 	"context"
 
-	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/restrict"
 	"github.com/conetune/conetune/convex/internal/restrict/columns"
 	"github.com/conetune/conetune/convex/internal/restrict/singular"
@@ -24,7 +23,7 @@ const (
 )
 
 // connect chooses working sets for the program, if it has any. Small nuclear norms need none where direct is set.
-func (s *Solver) connect(o SolverOptions, direct bool) (err error) {
+func (s *Solver) connect(o SolverOptions, direct bool) {
 	se, p := s.session, s.session.Program
 	restricted := o.WorkingSets && singular.Takes(p, se.Capabilities) && !(direct && singular.Direct(p, se.Capabilities))
 	se.Lift(restricted)
@@ -33,15 +32,8 @@ func (s *Solver) connect(o SolverOptions, direct bool) (err error) {
 		s.restricted = EngineSingularVectors
 		s.rounds = restrict.New(se, singular.New(se))
 	case o.WorkingSets && len(p.Sparse) > 0 && !p.Nuclear():
-		guess := make(map[*affine.Variable][]int)
-		for v, list := range o.Active {
-			guess[v.v] = list
-		}
-		var w *columns.Sets
-		w, err = columns.New(se, guess)
-		s.restricted, s.rounds = EngineColumns, restrict.New(se, w)
+		s.restricted, s.rounds = EngineColumns, restrict.New(se, columns.New(se))
 	}
-	return err
 }
 
 // ask solves by working sets, and where there are none or they do not settle, the whole program.

@@ -119,8 +119,6 @@ func TestSolverErrors(t *testing.T) {
 	require.ErrorContains(t, err, "SolverOptions.Backend is nil")
 	_, err = p.Solver(convex.SolverOptions{Backend: native(t), Options: backends.Options{Eps: -1}})
 	require.ErrorContains(t, err, "Eps")
-	_, err = p.Solver(convex.SolverOptions{Backend: native(t), WorkingSets: true, Active: map[*convex.Variable][]int{b: {2}}})
-	require.ErrorContains(t, err, "SolverOptions.Active")
 
 	s := solver(t, m, convex.SolverOptions{})
 	r := solve(t, s)

@@ -6,10 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/compile"
-	"github.com/conetune/conetune/convex/internal/restrict/columns"
-	"github.com/conetune/conetune/convex/internal/solve"
 )
 
 // benchmarkProgram has 200 rows, 2500 features and a working set of 100.
@@ -44,25 +41,6 @@ func BenchmarkAssemble(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		p.NewLayout(active).Assemble()
-	}
-}
-
-// BenchmarkComplete measures the pricing of all entries.
-func BenchmarkComplete(b *testing.B) {
-	p, active := benchmarkProgram(b)
-	as := p.NewLayout(active).Assemble()
-	w, err := columns.New(&solve.Session{Program: p}, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	rng := rand.New(rand.NewPCG(1, 1))
-	sol := &backends.Solution{X: make([]float64, as.N), Z: make([]float64, as.M)}
-	for i := range sol.Z {
-		sol.Z[i] = rng.Float64()
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		w.Complete(as, sol.X, sol.Z)
 	}
 }
 

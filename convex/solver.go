@@ -24,9 +24,6 @@ type SolverOptions struct {
 	// full program. Nuclear norms of large matrices have working sets of singular
 	// vectors instead. It changes nothing for other models.
 	WorkingSets bool
-	// Active is a first guess of the entries that are not zero, for the first
-	// Solve with WorkingSets. Without it, the guess is made from the gradient at zero.
-	Active map[*Variable][]int
 	// ColdStart turns warm starts off.
 	ColdStart bool
 }
@@ -54,18 +51,13 @@ type Solver struct {
 }
 
 // Solver prepares to solve the program. Nothing is built before the first Solve. The error is for options out of
-// range, without a backend, or with variables of another model.
+// range or without a backend.
 func (p *Program) Solver(o SolverOptions) (*Solver, error) { return p.solver(o, true) }
 
 // solver is Solver, which solves small nuclear norms without working sets where direct is set.
 func (p *Program) solver(o SolverOptions, direct bool) (*Solver, error) {
 	if p == nil || p.p == nil {
 		return nil, errors.New(noProgram)
-	}
-	for v := range o.Active {
-		if v == nil || v.v == nil || v.v.ID >= p.p.Users || p.p.Vars[v.v.ID] != v.v {
-			return nil, errors.New("convex: SolverOptions.Active has a variable that is not in the program")
-		}
 	}
 	if o.Backend == nil {
 		return nil, errors.New("convex: SolverOptions.Backend is nil; get one from backends.Open")
@@ -74,9 +66,7 @@ func (p *Program) solver(o SolverOptions, direct bool) (*Solver, error) {
 		return nil, err
 	}
 	s := &Solver{vars: p.vars, session: solve.New(p.p, o.Backend, o.Options, o.ColdStart)}
-	if err := s.connect(o, direct); err != nil {
-		return nil, err
-	}
+	s.connect(o, direct)
 	return s, nil
 }
 

@@ -25,21 +25,6 @@ func (r *run) interpolates(low *lowerSolution) bool {
 	return len(low.weak) > 0 && !slices.Contains(low.weak, false) && math.Abs(low.value) <= interpolation*r.low.scale
 }
 
-// support returns the indices of the entries of x that are not zero up to rounding.
-func support(x []float64) []int {
-	top := 0.0
-	for _, v := range x {
-		top = math.Max(top, math.Abs(v))
-	}
-	list := []int{}
-	for j, v := range x {
-		if math.Abs(v) > 1e-5*top {
-			list = append(list, j)
-		}
-	}
-	return list
-}
-
 // leastNorm replaces the refit of the result, block by block, by the solution of
 //
 //	minimize |x|^2 s.t. l(x, h) <= v(h) + slack, constraints(x, h) <= 0, x in X

@@ -119,16 +119,10 @@ func (b *subproblem) compileAs(split bool) (*convex.Program, error) {
 	return prog, nil
 }
 
-// open makes the solver. Its first working sets are the supports of the lower level's solution x: what
-// the validation rows bring in on top is found by the multipliers.
-func (b *subproblem) open(x [][]float64) error {
-	options := b.joint.bound(b.settings.convex())
-	options.Active = make(map[*convex.Variable][]int)
-	for i, v := range b.level.X {
-		options.Active[v] = support(x[i])
-	}
+// open makes the solver.
+func (b *subproblem) open() error {
 	var err error
-	if b.solver, err = b.compiled.Solver(options); err != nil {
+	if b.solver, err = b.compiled.Solver(b.joint.bound(b.settings.convex())); err != nil {
 		return b.program.errorf("subproblem: %w", err)
 	}
 	return nil
@@ -171,7 +165,7 @@ func (b *subproblem) assign() error {
 		return err
 	}
 	if b.solver == nil {
-		if err := b.open(low.x); err != nil {
+		if err := b.open(); err != nil {
 			return err
 		}
 	}

@@ -16,119 +16,102 @@ import (
 // finalGap is the relative gap of the final training.
 const finalGap = 1e-8
 
-// train trains the machine on some rows with the hyperparameters h = (r, wbar): with the native backend by package internal/lower/machine, and with the others, or where that
-// does not come to its end, as a conic program.
-func (m *Model) train(ctx context.Context, s problems.Solver, h []float64, rows []int) ([]float64, float64, error) {
-	if s.Fits && h[0] > 0 {
-		part := m.rows.part(rows, m.weights)
+// training is a form of the training problem: solved by package internal/lower/machine, nil where that does not take it,
+// and as what a convex model with the loss has besides.
+type training struct {
+	fit   func(context.Context, *machine.Problem) (w []float64, c float64, status lower.Status, err error)
+	model func(m *convex.Model, loss convex.Convex, w *convex.Variable)
+}
+
+// within has the radius and the bounds h = (r, wbar).
+func within(h []float64) training {
+	t := training{model: func(m *convex.Model, loss convex.Convex, w *convex.Variable) {
+		m.Minimize(loss)
+		for _, b := range bounds(w, convex.Const(h...)) {
+			m.Constrain(convex.LessEqual(b, convex.Const(0)))
+		}
+	}}
+	if h[0] > 0 {
+		t.fit = func(ctx context.Context, g *machine.Problem) ([]float64, float64, lower.Status, error) {
+			s, err := g.Within(ctx, h[0], h[1:], machine.Options{Tol: finalGap})
+			if err != nil {
+				return nil, 0, "", err
+			}
+			return s.W, s.C, s.Status, nil
+		}
+	}
+	return t
+}
+
+// weighted has the weight of the squared norm and the bounds h = (lambda, wbar).
+func weighted(h []float64) training {
+	return training{
+		fit: func(ctx context.Context, g *machine.Problem) ([]float64, float64, lower.Status, error) {
+			s, err := g.Solve(ctx, h[0], h[1:], machine.Options{Tol: finalGap})
+			if err != nil {
+				return nil, 0, "", err
+			}
+			return s.W, s.C, s.Status, nil
+		},
+		model: func(m *convex.Model, loss convex.Convex, w *convex.Variable) {
+			m.Minimize(loss.Plus(convex.SumSquares(w.Expr()).Scale(h[0] / 2)))
+			m.Constrain(convex.LessEqual(convex.Abs(w.Expr()), convex.Const(h[1:]...)))
+		},
+	}
+}
+
+// train trains the machine on all rows of the cross-validation: with the native backend by a fit, and with the others, or
+// where that does not come to its end, as a conic program.
+func (m *Model) train(ctx context.Context, s problems.Solver, t training) (w []float64, c float64, err error) {
+	defer func() {
+		if end := (*problems.TrainingError)(nil); err != nil && !errors.As(err, &end) {
+			err = fmt.Errorf("svm: training on all rows: %w", err)
+		}
+	}()
+	all := m.all()
+	if s.Fits && t.fit != nil {
+		part := m.rows.part(all, m.weights)
 		g, err := machine.New(part.X, part.Y, part.Weights)
 		if err != nil {
-			return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
+			return nil, 0, err
 		}
-		within, end := limited(ctx, s.Options)
-		w, err := g.Within(within, h[0], h[1:], machine.Options{Tol: finalGap})
-		end()
-		if err != nil {
-			return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
+		limited, end := ctx, context.CancelFunc(func() {})
+		if s.Options.TimeLimit > 0 {
+			limited, end = context.WithTimeout(ctx, s.Options.TimeLimit)
 		}
-		switch w.Status {
-		case lower.Optimal, lower.Exhausted:
-			return w.W, w.C, nil
-		case lower.Cancelled:
-			return nil, 0, ended(within)
+		defer end()
+		w, c, status, err := t.fit(limited, g)
+		switch {
+		case err != nil:
+			return nil, 0, err
+		case status == lower.Optimal || status == lower.Exhausted:
+			return w, c, nil
+		case status == lower.Cancelled && errors.Is(limited.Err(), context.DeadlineExceeded):
+			return nil, 0, &problems.TrainingError{Status: backends.TimeLimit}
+		case status == lower.Cancelled:
+			return nil, 0, &problems.TrainingError{Status: backends.Cancelled}
 		}
 	}
-	return m.trainConic(ctx, s, h, rows)
-}
-
-// trainConic is train by a conic program.
-func (m *Model) trainConic(ctx context.Context, s problems.Solver, h []float64, rows []int) ([]float64, float64, error) {
 	model := convex.NewModel()
-	w, c := model.Variable("w", len(h)-1), model.Variable("c", 1)
-	model.Minimize(m.rows.design(rows, m.weights).hinge(w, c))
-	for _, b := range bounds(w, convex.Const(h...)) {
-		model.Constrain(convex.LessEqual(b, convex.Const(0)))
-	}
-	return conic(ctx, s, model, w, c)
-}
-
-// conic solves a program for the machine (w, c).
-func conic(ctx context.Context, s problems.Solver, model *convex.Model, w, c *convex.Variable) ([]float64, float64, error) {
+	vars := [2]*convex.Variable{model.Variable("w", len(m.h0)-1), model.Variable("c", 1)}
+	t.model(model, m.rows.design(all, m.weights).hinge(vars[0], vars[1]), vars[0])
 	prog, err := model.Compile()
 	if err != nil {
-		return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
+		return nil, 0, err
 	}
 	solver, err := prog.Solver(convex.SolverOptions{Backend: s.Backend, Options: s.Options, WorkingSets: true})
 	if err != nil {
-		return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
+		return nil, 0, err
 	}
 	defer solver.Close()
 	res, err := solver.Solve(ctx)
 	if err != nil {
-		return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
+		return nil, 0, err
 	}
-	if res.Value(w) == nil || res.Status != backends.Optimal && !(res.Residuals.Max() <= 1e-4) {
+	if res.Value(vars[0]) == nil || res.Status != backends.Optimal && !(res.Residuals.Max() <= 1e-4) {
 		return nil, 0, &problems.TrainingError{Status: res.Status}
 	}
-	return res.Value(w), res.Value(c)[0], nil
-}
-
-// retrainWeighted trains the machine on all rows of the cross-validation with h = (lambda, wbar), lambda the weight of the squared norm that the folds share, and returns it with its error rate on
-// the test rows, nil where there are none.
-func (m *Model) retrainWeighted(ctx context.Context, s problems.Solver, h []float64) (problems.Fit, *float64, error) {
-	h = slices.Clone(h)
-	h[0] = lower.Positive(h[:1])[0]
-	w, c, err := m.trainWeighted(ctx, s, h)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	fit := m.fit(w, c)
-	return fit, m.TestError(fit), nil
-}
-
-// trainWeighted is train on all rows with h = (lambda, wbar).
-func (m *Model) trainWeighted(ctx context.Context, s problems.Solver, h []float64) ([]float64, float64, error) {
-	all := m.all()
-	if s.Fits {
-		part := m.rows.part(all, m.weights)
-		g, err := machine.New(part.X, part.Y, part.Weights)
-		if err != nil {
-			return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
-		}
-		within, end := limited(ctx, s.Options)
-		s, err := g.Solve(within, h[0], h[1:], machine.Options{Tol: finalGap})
-		end()
-		if err != nil {
-			return nil, 0, fmt.Errorf("svm: training on all rows: %w", err)
-		}
-		if s.Status == lower.Optimal || s.Status == lower.Exhausted {
-			return s.W, s.C, nil
-		}
-		if s.Status == lower.Cancelled {
-			return nil, 0, ended(within)
-		}
-	}
-	model := convex.NewModel()
-	w, c := model.Variable("w", len(h)-1), model.Variable("c", 1)
-	model.Minimize(m.rows.design(all, m.weights).hinge(w, c).Plus(convex.SumSquares(w.Expr()).Scale(h[0] / 2)))
-	model.Constrain(convex.LessEqual(convex.Abs(w.Expr()), convex.Const(h[1:]...)))
-	return conic(ctx, s, model, w, c)
-}
-
-// limited is a context with the time limit of a solve.
-func limited(ctx context.Context, o backends.Options) (context.Context, context.CancelFunc) {
-	if o.TimeLimit > 0 {
-		return context.WithTimeout(ctx, o.TimeLimit)
-	}
-	return ctx, func() {}
-}
-
-// ended says that a context did.
-func ended(ctx context.Context) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return &problems.TrainingError{Status: backends.TimeLimit}
-	}
-	return &problems.TrainingError{Status: backends.Cancelled}
+	return res.Value(vars[0]), res.Value(vars[1])[0], nil
 }
 
 // all are the numbers of all rows.
@@ -143,7 +126,16 @@ func (m *Model) all() []int {
 // retrain trains the machine on all rows of the cross-validation with the hyperparameters h = (r, wbar), and
 // returns it with its error rate on the test rows, nil where there are none.
 func (m *Model) retrain(ctx context.Context, s problems.Solver, h []float64) (problems.Fit, *float64, error) {
-	w, c, err := m.train(ctx, s, h, m.all())
+	return m.trained(ctx, s, within(h))
+}
+
+// retrainWeighted is retrain with h = (lambda, wbar), lambda the weight of the squared norm that the folds share.
+func (m *Model) retrainWeighted(ctx context.Context, s problems.Solver, h []float64) (problems.Fit, *float64, error) {
+	return m.trained(ctx, s, weighted(slices.Concat(lower.Positive(h[:1]), h[1:])))
+}
+
+func (m *Model) trained(ctx context.Context, s problems.Solver, t training) (problems.Fit, *float64, error) {
+	w, c, err := m.train(ctx, s, t)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}

@@ -22,9 +22,9 @@ func TestRetrainIsConic(t *testing.T) {
 			all[i] = i
 		}
 		for _, h := range [][]float64{{10, 0.3, 0.2, 0.1, 0.1, 1, 1e-6}, {0.05, 10, 10, 10, 10, 10, 10}, {10, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6}} {
-			w, c, err := m.train(context.Background(), problems.Solver{Backend: native(t), Fits: true}, h, all)
+			w, c, err := m.train(context.Background(), problems.Solver{Backend: native(t), Fits: true}, within(h))
 			require.NoError(t, err)
-			conic, d, err := m.trainConic(context.Background(), problems.Solver{Backend: native(t), Fits: true}, h, all)
+			conic, d, err := m.train(context.Background(), problems.Solver{Backend: native(t)}, within(h))
 			require.NoError(t, err)
 			require.InDelta(t, m.rows.loss(all, m.weights, conic, d), m.rows.loss(all, m.weights, w, c), 1e-6)
 			squares := 0.0
@@ -36,7 +36,7 @@ func TestRetrainIsConic(t *testing.T) {
 		}
 		ended, stop := context.WithCancel(context.Background())
 		stop()
-		_, _, err = m.train(ended, problems.Solver{Backend: native(t), Fits: true}, []float64{1, 1, 1, 1, 1, 1, 1}, all)
+		_, _, err = m.train(ended, problems.Solver{Backend: native(t), Fits: true}, within([]float64{1, 1, 1, 1, 1, 1, 1}))
 		require.ErrorContains(t, err, backends.Cancelled.String())
 	}
 }

@@ -161,19 +161,6 @@ func (in *Numbers) Stationarity(x, z []float64) (r []float64, scale float64) {
 	return backends.Stationarity(in.Problem(), x, z)
 }
 
-// CertificateScale is the largest sum of absolute terms of an entry of A'z, by which an error of A'z is measured.
-func (in *Numbers) CertificateScale(z []float64) float64 {
-	as, a, scale := in.Assembled, in.A.Val, 0.0
-	for j := range as.N {
-		sum := 0.0
-		for k := as.Ptr[j]; k < as.Ptr[j+1]; k++ {
-			sum += math.Abs(a[k] * z[as.Ind[k]])
-		}
-		scale = max(scale, sum)
-	}
-	return scale
-}
-
 // Lend says that a solver refers to all numbers from now on.
 func (in *Numbers) Lend() { in.A.lent, in.B.lent, in.Q.lent, in.P.lent = true, true, true, true }
 

@@ -18,3 +18,18 @@ func (t *box) conjugate(j int, v float64) float64 {
 	w := t.within(j, v/t.lambda)
 	return w * (v - t.lambda*w/2)
 }
+
+// dual is the sum of conjugate over the features.
+func (t *box) dual(v []float64) (sum float64) {
+	for j, x := range v {
+		sum += t.conjugate(j, x)
+	}
+	return sum
+}
+
+// cut sets out to w, cut to the box.
+func (t *box) cut(out, w []float64) {
+	for j, x := range w {
+		out[j] = t.within(j, x)
+	}
+}

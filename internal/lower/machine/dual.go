@@ -2,8 +2,7 @@ package machine
 
 import (
 	"math"
-
-	"gonum.org/v1/gonum/floats"
+	"slices"
 )
 
 // gap returns the value at the point, cut to the box, and its distance from the dual value of the multipliers, which v belongs to.
@@ -15,8 +14,7 @@ func (s *path) gap() (value, gap float64) {
 		sum[int(rows.y[i]+1)/2] += a
 	}
 	least := math.Min(sum[0], sum[1])
-	w, v := s.dw, s.v
-	dual := 0.0
+	v, dual := s.v, 0.0
 	if sum[0] != sum[1] {
 		v = s.dpush
 		clear(v)
@@ -31,18 +29,9 @@ func (s *path) gap() (value, gap float64) {
 		}
 		dual += a
 	}
-	for j, b := range s.bound {
-		w[j] = math.Max(-b, math.Min(b, s.w[j]))
-		best := math.Min(b, math.Abs(v[j])/s.lambda)
-		dual -= best * (math.Abs(v[j]) - s.lambda*best/2)
-	}
-	value = s.lambda / 2 * floats.Dot(w, w)
-	for i, u := range rows.u {
-		if m := 1 - rows.dot(i, w) + rows.y[i]*s.c; m > 0 {
-			value += u * m
-		}
-	}
-	return value, value - dual
+	s.limits.cut(s.dw, s.w)
+	value = s.objective(s.dw, s.c)
+	return value, value - dual + s.limits.dual(v)
 }
 
 // insideShare is the share of its weight from which an alpha is away from its bounds.
@@ -85,18 +74,8 @@ func (m *Solution) middle(g *Problem, above func(i int) bool) {
 // Bound returns the lower bound of the optimal value at other hyperparameters, the bounds one for all features or one for each, that the multipliers of a
 // solution give, the dual value there.
 func (g *Problem) Bound(m *Solution, lambda float64, bound []float64) float64 {
-	sum := m.total
-	for j, v := range m.v {
-		b := bound[0]
-		if len(bound) > 1 {
-			b = bound[j]
-		}
-		v = math.Abs(v)
-		if best := v / lambda; best < b {
-			sum -= best * v / 2
-		} else {
-			sum -= b * (v - lambda*b/2)
-		}
+	if len(bound) == 1 {
+		bound = slices.Repeat(bound, len(m.v))
 	}
-	return sum
+	return m.total - (&box{lambda, bound}).dual(m.v)
 }

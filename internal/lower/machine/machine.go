@@ -224,9 +224,7 @@ func (g *Problem) follow(ctx context.Context, lambda float64, bound []float64, o
 	out.Status = s.run(ctx, o.Tol, out)
 	out.Exchanges = s.exchanges
 	out.W, out.C = slices.Clone(s.w), s.c
-	for j, b := range bound {
-		out.W[j] = math.Max(-b, math.Min(b, out.W[j]))
-	}
+	s.limits.cut(out.W, out.W)
 	s.multipliers()
 	state := s.state // without the rest of the path
 	out.state, out.v, out.total = &state, slices.Clone(s.v), floats.Sum(s.alpha)

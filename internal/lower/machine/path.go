@@ -34,6 +34,7 @@ type path struct {
 	state
 	lambda float64
 	bound  []float64
+	limits *box // lambda and bound
 
 	left        float64
 	pull, widen []float64
@@ -56,7 +57,7 @@ type path struct {
 
 func newPath(ctx context.Context, g *Problem, lambda float64, bound []float64) *path {
 	n, p := g.rows.n, g.rows.p
-	s := &path{g: g, ctx: ctx, lambda: lambda, bound: bound}
+	s := &path{g: g, ctx: ctx, lambda: lambda, bound: bound, limits: &box{lambda, bound}}
 	all := make([]float64, 6*p+2*n)
 	take := func(k int) []float64 {
 		part := all[:k:k]
@@ -77,17 +78,14 @@ func (s *path) from(m *Solution) {
 	s.state = m.state.clone()
 	copy(s.v, m.v)
 	w, changed := make([]float64, len(s.w)), false
-	for j, b := range s.bound {
-		w[j] = math.Max(-b, math.Min(b, s.v[j]/s.lambda))
-	}
+	floats.ScaleTo(w, 1/s.lambda, s.v)
+	s.limits.cut(w, w)
 	c := 0.0
 	for _, i := range s.kinks.held {
 		c += s.g.rows.y[i] * (s.g.rows.dot(i, w) - 1) / float64(len(s.kinks.held))
 	}
 	cut := slices.Clone(s.w)
-	for j, b := range s.bound {
-		cut[j] = math.Max(-b, math.Min(b, s.w[j]))
-	}
+	s.limits.cut(cut, cut)
 	old, scaled := s.objective(cut, s.c), s.objective(w, c)
 	if math.Min(old, scaled)-s.g.Bound(m, s.lambda, s.bound) > farStart*s.g.scale {
 		s.fresh()
@@ -117,13 +115,7 @@ const farStart = 0.4
 
 // objective is the value at a point of the box.
 func (s *path) objective(w []float64, c float64) float64 {
-	rows, value := s.g.rows, s.lambda/2*floats.Dot(w, w)
-	for i, u := range rows.u {
-		if v := 1 - rows.dot(i, w) + rows.y[i]*c; v > 0 {
-			value += u * v
-		}
-	}
-	return value
+	return s.g.Loss(w, c) + s.lambda/2*floats.Dot(w, w)
 }
 
 const (

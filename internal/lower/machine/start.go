@@ -33,18 +33,14 @@ func (s *path) fresh() {
 	least := math.Inf(1)
 	w, product := make([]float64, p), make([]float64, n)
 	for t := 10 / top; t > 1e-9/top; t /= 10 {
-		for j, b := range s.bound {
-			w[j] = math.Max(-b, math.Min(b, t*d[j]))
-		}
+		floats.ScaleTo(w, t, d)
+		s.limits.cut(w, w)
 		for i := range product {
 			product[i] = rows.dot(i, w)
 		}
 		order, at := s.quantile(product)
 		c := rows.y[at] * (product[at] - 1)
-		value := s.lambda / 2 * floats.Dot(w, w)
-		for i, m := range product {
-			value += rows.u[i] * math.Max(0, 1-m+rows.y[i]*c)
-		}
+		value := s.objective(w, c)
 		if !(value < least) {
 			continue
 		}

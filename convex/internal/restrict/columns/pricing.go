@@ -68,9 +68,8 @@ func places(p *compile.Program) [][]place {
 	return out
 }
 
-// Complete computes the completion of a point, or with x = nil of a certificate
-// of infeasibility, in which the objective has no part.
-func (w *Sets) Complete(as *compile.Assembled, x, z []float64) *completion {
+// complete computes the completion of a point.
+func (w *Sets) complete(as *compile.Assembled, x, z []float64) *completion {
 	p := w.p
 	c := &completion{p: p, g: make([][]float64, len(p.Sparse)), h: make([][][]float64, len(p.Sparse)),
 		excess: make([][]float64, len(p.Sparse))}
@@ -91,16 +90,14 @@ func (w *Sets) Complete(as *compile.Assembled, x, z []float64) *completion {
 			}
 			return nil
 		}
-		if x != nil {
-			p.Objective.Adjoint(1, []float64{1}, target)
-			for i := range p.Squares {
-				squareGradient(as, i, k, x, target)
-			}
-			if _, inv := as.Set(sv.V); inv != nil {
-				for j, pos := range inv {
-					if pos < 0 {
-						c.q = max(c.q, math.Abs(g[j]))
-					}
+		p.Objective.Adjoint(1, []float64{1}, target)
+		for i := range p.Squares {
+			squareGradient(as, i, k, x, target)
+		}
+		if _, inv := as.Set(sv.V); inv != nil {
+			for j, pos := range inv {
+				if pos < 0 {
+					c.q = max(c.q, math.Abs(g[j]))
 				}
 			}
 		}

@@ -9,11 +9,10 @@
 package columns
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
-	"sort"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -25,19 +24,15 @@ import (
 )
 
 const (
-	// rowShare is the size of the first guess as a share of the rows of data: a
-	// solution with a 1-norm has seldom more nonzeros than that.
+	// rowShare is the size of the first guess as a share of the rows of data: a solution with a 1-norm has seldom more nonzeros than that.
 	rowShare = 0.8
-	// smallest is the least size of the first guess, and slackSize what a set may
-	// have on top of its needs before it is made smaller.
-	smallest, slackSize = 20, 50
-	// near is the share of its threshold from which on an entry counts as about to enter.
-	near = 0.9
-	// idle is the share of its threshold below which a zero entry is dropped, and droppingRounds the number of rounds that drop.
-	idle           = 0.8
-	droppingRounds = 5
-	// sizeStep is the step in which sets grow.
+	// room is how many entries a set has at least beside those that are not zero, and half as many as these.
+	room = 32
+	// sizeStep is the step in which sets grow: programs of one size have one pattern where the data are dense, and the
+	// analysis of the last one is used again.
 	sizeStep = 16
+	// droppingRounds is the number of rounds that drop what is zero; later ones do not, so that the rounds end.
+	droppingRounds = 5
 )
 
 // Sets is what a solver knows about the sparse variables.
@@ -46,10 +41,9 @@ type Sets struct {
 	p       *compile.Program
 	places  [][]place
 	scratch []float64
-	active  [][]int // for the next round; nil: all entries
-	started bool
+	active  [][]int // for the next round, nil before the first; a set of nil: all entries
 
-	// done completes the last point, or certificate, that was priced: x is nil for a certificate.
+	// done completes the last point that was priced.
 	done *completion
 	x    []float64
 	// dual is Px + q + A'z at x, scale what it is measured by, and tolerance what the completion may miss.
@@ -57,121 +51,22 @@ type Sets struct {
 	scale, tolerance float64
 }
 
-// New begins with the caller's guess.
-func New(s *solve.Session, guess map[*affine.Variable][]int) (*Sets, error) {
+// New begins without sets.
+func New(s *solve.Session) *Sets {
 	p := s.Program
-	w := &Sets{s: s, p: p, places: places(p), active: make([][]int, len(p.Sparse))}
+	w := &Sets{s: s, p: p, places: places(p)}
 	rows := 0
 	for _, g := range p.Groups {
 		rows = max(rows, g.Expr.N)
 	}
 	w.scratch = make([]float64, rows)
-	return w, w.hint(guess)
+	return w
 }
 
-// hint takes the caller's guess.
-func (w *Sets) hint(guess map[*affine.Variable][]int) error {
-	for k, sv := range w.p.Sparse {
-		list, ok := guess[sv.V]
-		if !ok {
-			continue
-		}
-		list = slices.Clone(list)
-		slices.Sort(list)
-		list = slices.Compact(list)
-		if len(list) > 0 && (list[0] < 0 || list[len(list)-1] >= sv.V.N) {
-			return fmt.Errorf("convex: SolverOptions.Active: entry %d or %d of %s, which has length %d", list[0], list[len(list)-1], sv.V.Name, sv.V.N)
-		}
-		w.put(k, list)
-	}
-	return nil
-}
-
-// put sets the working set of a variable, all entries if it is too large.
-func (w *Sets) put(k int, list []int) {
-	if n := w.p.Sparse[k].V.N; float64(len(list)) > restrict.FullShare*float64(n) {
-		w.active[k] = nil
-		return
-	}
-	if list == nil {
-		list = []int{}
-	}
-	w.active[k] = list
-}
-
-// guess makes the first working sets, from the gradients at zero of what depends
-// on the variables, and gives those that the caller hinted at some room.
-func (w *Sets) guess() {
-	for k, sv := range w.p.Sparse {
-		score, part := make([]float64, sv.V.N), make([]float64, sv.V.N)
-		add := func() {
-			largest := maxAbs(part)
-			for j, v := range part {
-				if largest > 0 {
-					score[j] += math.Abs(v) / largest
-				}
-				part[j] = 0
-			}
-		}
-		rows := 0
-		for _, at := range w.places[k] {
-			g := w.p.Groups[at.group]
-			t := &g.Expr.Vars[at.term]
-			if at.use >= 0 || t.Mat == nil {
-				continue
-			}
-			rows += t.Height()
-			// The gradient of half the squared distance of the expression from zero.
-			t.Adjoint(part, 1, g.Expr.Constant())
-			add()
-		}
-		for i := range w.p.Squares {
-			arg := &w.p.Squares[i].Arg
-			for t := range arg.Vars {
-				if arg.Vars[t].V == sv.V {
-					arg.Vars[t].Adjoint(part, 1, arg.Constant())
-					add()
-				}
-			}
-		}
-		for t := range w.p.Objective.Vars {
-			if w.p.Objective.Vars[t].V == sv.V {
-				w.p.Objective.Vars[t].Adjoint(part, 1, []float64{1})
-				add()
-			}
-		}
-		list := w.active[k]
-		size := max(smallest, int(rowShare*float64(rows)))
-		if w.s.Capabilities.FirstOrder {
-			size = max(size, min(2*size, int(restrict.FullShare*float64(sv.V.N))/sizeStep*sizeStep))
-		}
-		if list != nil {
-			size = len(list) + len(list)/2
-		}
-		size = (size + sizeStep - 1) / sizeStep * sizeStep
-		w.put(k, w.pad(list, size, sv.V.N, func(j int) float64 { return score[j] }))
-	}
-}
-
-// largestEntries returns the indices of the size largest positive scores, in increasing order; ties go to the smaller index.
-func largestEntries(score []float64, size int) []int {
-	var list []int
-	for j, v := range score {
-		if v > 0 {
-			list = append(list, j)
-		}
-	}
-	sort.SliceStable(list, func(a, b int) bool { return score[list[a]] > score[list[b]] })
-	list = list[:min(size, len(list))]
-	slices.Sort(list)
-	return list
-}
-
-// Begin guesses the first sets.
+// Begin begins with the sets of the last solve, or guesses the first ones.
 func (w *Sets) Begin() (eps float64) {
-	if !w.started {
+	if w.active == nil {
 		w.guess()
-		w.started = true
 	}
 	w.done = nil
 	return restrict.LooseStart(w.s, w.s.Current == nil || w.s.Current.Tightener != nil)
@@ -192,7 +87,7 @@ func (w *Sets) Price(sol *backends.Solution, at *restrict.Round) (*solve.Outcome
 	in := w.s.Current
 	w.x, w.dual = nil, nil
 	if solve.HasPoint(sol) {
-		w.x, w.done = sol.X, w.Complete(in.Assembled, sol.X, sol.Z)
+		w.x, w.done = sol.X, w.complete(in.Assembled, sol.X, sol.Z)
 		w.dual, w.scale = in.Stationarity(sol.X, sol.Z)
 		w.scale = max(w.scale, w.done.q)
 		w.tolerance = at.Eps / 2 * w.scale
@@ -200,8 +95,6 @@ func (w *Sets) Price(sol *backends.Solution, at *restrict.Round) (*solve.Outcome
 	switch {
 	case restrict.Ended(sol), w.x == nil && w.all():
 		return w.result(sol), 0, nil
-	case w.x == nil && sol.Status == backends.PrimalInfeasible:
-		return w.refute(sol)
 	case w.x == nil:
 		return nil, restrict.StepFill, nil
 	case !(w.done.worst <= w.tolerance):
@@ -211,24 +104,8 @@ func (w *Sets) Price(sol *backends.Solution, at *restrict.Round) (*solve.Outcome
 		return nil, restrict.StepRepeat, nil
 	}
 	r := w.result(sol)
-	w.shrink(in.Assembled)
+	w.shrink(at)
 	return r, 0, nil
-}
-
-// refute completes a certificate of infeasibility. The entries that it says nothing about may help.
-func (w *Sets) refute(sol *backends.Solution) (*solve.Outcome, restrict.Step, error) {
-	in := w.s.Current
-	w.done = w.Complete(in.Assembled, nil, sol.Z)
-	w.tolerance = w.s.Options.WithDefaults().EpsInfeasible / 2 * in.CertificateScale(sol.Z)
-	if !(w.done.worst <= w.tolerance) {
-		return nil, restrict.StepExtend, nil
-	}
-	r := w.result(sol)
-	w.done.complete(r)
-	if proved, err := w.s.Proves(r); proved || err != nil {
-		return r, 0, err
-	}
-	return nil, restrict.StepFill, nil
 }
 
 // result makes a result of a solution, with what completes its point.
@@ -249,6 +126,7 @@ func (w *Sets) result(sol *backends.Solution) *solve.Outcome {
 	return r
 }
 
+// Fill has all entries: what a restricted program contradicts, others may help.
 func (w *Sets) Fill() bool {
 	clear(w.active)
 	w.done = nil
@@ -257,156 +135,128 @@ func (w *Sets) Fill() bool {
 
 // all says that no variable is restricted.
 func (w *Sets) all() bool {
-	for _, list := range w.active {
-		if list != nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(w.active, func(list []int) bool { return list != nil })
 }
 
-// Extend adds the entries with the largest excess over the tolerance and, where there is room, those near their threshold. The
-// room is about half of what is not zero now: few of many violators stay once the worst are in. When most entries violate after a
-// certificate of infeasibility (x = nil), the full program is next.
+// Extend makes room for the entries that violate. Within a solve sets become no smaller.
 func (w *Sets) Extend(at *restrict.Round) {
-	as, x, done, tolerance := w.s.Current.Assembled, w.x, w.done, w.tolerance
 	for k, sv := range w.p.Sparse {
-		active, inv := as.Set(sv.V)
-		if inv == nil {
+		active, inv := w.s.Current.Assembled.Set(sv.V)
+		if inv == nil || floats.Norm(w.done.excess[k], math.Inf(1)) <= w.tolerance {
 			continue
 		}
-		score := make([]float64, sv.V.N)
-		violators := 0
-		for j, pos := range inv {
-			if pos >= 0 {
-				continue
-			}
-			over, threshold := math.Abs(done.excess[k][j]), done.threshold(k, j)
-			switch {
-			case !(over <= tolerance):
-				score[j] = 1 + over
-				if math.IsNaN(over) {
-					score[j] = math.Inf(1)
-				}
-				violators++
-			case threshold > tolerance && math.Abs(done.g[k][j]) >= near*threshold:
-				score[j] = math.Abs(done.g[k][j]) / threshold / 2
-			}
+		list := active
+		if at.Number <= droppingRounds {
+			list = w.nonzero(k, at.Eps)
 		}
-		if violators == 0 {
-			continue
-		}
-		if x == nil && 2*violators > sv.V.N {
-			w.active[k] = nil
-			continue
-		}
-		room := len(active)
-		if x != nil {
-			room = countNonzero(x[as.Start[sv.V.ID]:][:len(active)], max(restrict.Nonzero, at.Eps))
-		}
-		list := append(largestEntries(score, smallest+room/2), kept(sv, as, active, x, done, k, at)...)
-		slices.Sort(list)
-		list = w.pad(list, len(active), sv.V.N, func(j int) float64 { return math.Abs(done.g[k][j]) / done.threshold(k, j) })
-		w.put(k, list)
+		w.choose(k, list, max(w.size(len(list)), len(active)))
 	}
 }
 
-// pad fills a working set up with the entries of the largest scores. Programs of one size have one pattern where the data are
-// dense, and then the analysis of the last one is used again: so the size stays what it was if the set fits, and otherwise grows
-// in steps, for first-order methods to twice the size and never less: each round is a solve from its beginning, and of these they
-// are to have few.
-func (w *Sets) pad(list []int, size, n int, score func(j int) float64) []int {
-	switch {
-	case w.s.Capabilities.FirstOrder:
-		if len(list) > size {
-			size = max(2*size, (len(list)+sizeStep-1)/sizeStep*sizeStep)
-		}
-	case len(list) > size || len(list) > 0 && len(list)+2*sizeStep < size:
-		size = (len(list) + sizeStep - 1) / sizeStep * sizeStep
-	}
-	missing := min(size, n) - len(list)
-	if missing <= 0 {
-		return list
-	}
-	rest, at := make([]float64, n), 0
-	for j := range rest {
-		if at < len(list) && list[at] == j {
-			at++
-			continue
-		}
-		if v := score(j); v > 0 { // not NaN
-			rest[j] = v
+// shrink prepares the next solve: the sets stay, so that the program set up can be used again, unless they are more than
+// twice what this one would take.
+func (w *Sets) shrink(at *restrict.Round) {
+	for k, sv := range w.p.Sparse {
+		list := w.nonzero(k, at.Eps)
+		if most := w.size(len(list)); w.s.Current.Assembled.Width(sv.V) > 2*most {
+			w.choose(k, list, most)
 		}
 	}
-	list = append(list, largestEntries(rest, missing)...)
-	slices.Sort(list)
-	return list
 }
 
-// kept is what of a working set goes on to the next round: the first rounds drop entries that are zero and far from their
-// threshold, since the program is set up anew anyway; later ones drop nothing, so that the rounds end.
-func kept(sv *compile.SparseVariable, as *compile.Assembled, active []int, x []float64, done *completion, k int, at *restrict.Round) []int {
-	if x == nil || at.Number > droppingRounds {
-		return active
+// size is that of a set with so many entries that are not zero: for first-order methods, to which each round is a solve
+// from its beginning, twice that, so that they have few rounds.
+func (w *Sets) size(nonzero int) int {
+	n := nonzero + max(room, nonzero/2)
+	if w.s.Capabilities.FirstOrder {
+		n *= 2
 	}
-	own := x[as.Start[sv.V.ID]:][:len(active)]
-	largest := maxAbs(own)
-	var list []int
-	for pos, j := range active {
-		if math.Abs(own[pos]) > max(restrict.Nonzero, at.Eps)*largest || math.Abs(done.g[k][j]) >= idle*done.threshold(k, j) {
+	return (n + sizeStep - 1) / sizeStep * sizeStep
+}
+
+// nonzero are the entries of a variable that are not zero at the last point.
+func (w *Sets) nonzero(k int, eps float64) (list []int) {
+	as, v := w.s.Current.Assembled, w.p.Sparse[k].V
+	active, _ := as.Set(v)
+	x := w.x[as.Start[v.ID]:][:as.Width(v)]
+	least := max(restrict.Nonzero, eps) * floats.Norm(x, math.Inf(1))
+	for j, value := range x {
+		if active != nil {
+			j = active[j]
+		}
+		if math.Abs(value) > least {
 			list = append(list, j)
 		}
 	}
 	return list
 }
 
-func maxAbs(v []float64) float64 { return floats.Norm(v, math.Inf(1)) }
-
-// countNonzero counts entries above the given share of the largest one.
-func countNonzero(x []float64, share float64) int {
-	largest, count := maxAbs(x), 0
-	for _, v := range x {
-		if math.Abs(v) > share*largest {
-			count++
-		}
+// choose makes a working set of these entries and, of the others, those with the largest shares of their thresholds,
+// first those that violate, so many in all. Where that is most of the entries, it is all.
+func (w *Sets) choose(k int, list []int, most int) {
+	share := make([]float64, w.p.Sparse[k].V.N)
+	for j := range share {
+		share[j] = math.Abs(w.done.g[k][j]) / math.Max(w.done.threshold(k, j), w.tolerance)
 	}
-	return count
+	w.active[k] = largest(share, list, most)
 }
 
-// shrink prepares the next Solve: the sets stay, so that the program set up can be used again, unless they are more than twice,
-// or with a first-order method three times, what was needed. Then they are what was needed, and a quarter more of those nearest to their threshold.
-func (w *Sets) shrink(as *compile.Assembled) {
-	most := 2
-	if w.s.Capabilities.FirstOrder {
-		most = 3
+// largest are the entries of a list and those of the largest scores, so many in all, or nil where that is most of the entries.
+func largest(score []float64, list []int, most int) []int {
+	n := len(score)
+	if float64(most) > restrict.FullShare*float64(n) {
+		return nil
 	}
+	rest := make([]int, 0, n)
+	for j := range n {
+		if _, there := slices.BinarySearch(list, j); !there {
+			rest = append(rest, j)
+		}
+	}
+	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(score[b], score[a]) })
+	list = append(slices.Clone(list), rest[:most-len(list)]...)
+	slices.Sort(list)
+	return list
+}
+
+// guess makes the first sets, from the gradients at zero of what depends on the variables.
+func (w *Sets) guess() {
 	for k, sv := range w.p.Sparse {
-		active, inv := as.Set(sv.V)
-		x := w.x[as.Start[sv.V.ID]:][:as.Width(sv.V)]
-		largest := maxAbs(x)
-		needed := 0
-		score := make([]float64, sv.V.N)
-		for j := range score {
-			pos := j
-			if inv != nil {
-				pos = inv[j]
-			}
-			if threshold := w.done.threshold(k, j); threshold > w.tolerance {
-				score[j] = math.Abs(w.done.g[k][j]) / threshold
-			}
-			if pos >= 0 && math.Abs(x[pos]) > restrict.Nonzero*largest {
-				score[j] = 2
-			}
-			if pos >= 0 && score[j] >= near {
-				needed++
+		score, part, rows := make([]float64, sv.V.N), make([]float64, sv.V.N), 0
+		add := func(t *affine.Term, constant []float64) {
+			clear(part)
+			t.Adjoint(part, 1, constant)
+			if top := floats.Norm(part, math.Inf(1)); top > 0 {
+				for j, v := range part {
+					score[j] += math.Abs(v) / top
+				}
 			}
 		}
-		size := sv.V.N
-		if active != nil {
-			size = len(active)
+		for _, at := range w.places[k] { // half the squared distance of the expression from zero
+			e := &w.p.Groups[at.group].Expr
+			if t := &e.Vars[at.term]; at.use < 0 && t.Mat != nil {
+				rows += t.Height()
+				add(t, e.Constant())
+			}
 		}
-		if size > most*needed+slackSize {
-			w.put(k, largestEntries(score, smallest+needed+needed/4))
+		for _, e := range w.objective() {
+			for t := range e.Vars {
+				if e.Vars[t].V == sv.V {
+					add(&e.Vars[t], e.Constant())
+				}
+			}
 		}
+		w.active = append(w.active, largest(score, nil, w.size(int(rowShare*float64(rows)))))
 	}
+}
+
+// objective are the arguments of the squares and the linear part of the objective.
+func (w *Sets) objective() []*affine.Expr {
+	linear := w.p.Objective
+	linear.C = []float64{1}
+	list := []*affine.Expr{&linear}
+	for i := range w.p.Squares {
+		list = append(list, &w.p.Squares[i].Arg)
+	}
+	return list
 }

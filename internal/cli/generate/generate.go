@@ -194,11 +194,7 @@ type drawn struct {
 
 // writeFolds writes rows in folds.
 func (r *recipe) writeFolds(ctx context.Context, seed uint64, out string) (drawn, error) {
-	draw := dataset.GenerateFolds
-	if r.labels {
-		draw = dataset.GenerateLabelled
-	}
-	cv, b, err := draw(r.config, r.folds, seed)
+	cv, b, err := dataset.GenerateFolds(r.config, r.folds, seed, r.labels)
 	if err != nil {
 		return drawn{}, cli.BadInput(err)
 	}

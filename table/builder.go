@@ -12,9 +12,9 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// Builder makes a table of cells whose types are known, as files have them that are not text. Rows come one by one, [Builder.Row], or in batches,
-// [Builder.More], and then their cells, which are missing where none is set. What is wrong panics, as [Format].Read does: where the budget of memory is used up, for
-// example.
+// Builder makes a table of cells whose types are known, as files have them that are not text. Rows come one by one,
+// [Builder.Row], or in batches, [Builder.More], and then their cells, which are missing where none is set. What is
+// wrong panics, as [Format].Read does: where the budget of memory is used up, for example.
 type Builder struct {
 	table   *Table
 	batch   []float64 // the cells of the batch, row by row
@@ -88,8 +88,8 @@ func (b *Builder) Row(line int) (i int) {
 // size is how many rows a batch has.
 func (b *Builder) size() int { return max(1, min(batchRows, batchCells/len(b.columns))) }
 
-// More adds n rows, on lines that follow each other from 1, in batches: put sets the cells of as many rows, from row 0 of the
-// batch on, of which the first is row from of the n.
+// More adds n rows, on lines that follow each other from 1, in batches: put sets the cells of as many rows, from row 0
+// of the batch on, of which the first is row from of the n.
 func (b *Builder) More(n int, put func(from, rows int)) {
 	if n < 0 || n > mostRows-b.line {
 		panic(fmt.Errorf("a part of it has %d rows", n))

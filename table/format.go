@@ -18,8 +18,8 @@ type Format struct {
 	Sheets bool
 	// Is says whether bytes are such a file; it reads few of them.
 	Is func(r io.ReaderAt, size int64) bool
-	// Read reads a file. What is wrong panics: with a [*formats.Error], which is told as it is, or with another error or one
-	// of the runtime, which is told as damage.
+	// Read reads a file. What is wrong panics: with a [*formats.Error], which is told as it is, or with another error or
+	// one of the runtime, which is told as damage.
 	Read func(file string, r io.ReaderAt, size int64, o Options) *Table
 }
 

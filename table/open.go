@@ -27,8 +27,8 @@ func (in File) raw() (r *io.SectionReader, closing func(), err error) {
 	return io.NewSectionReader(f, 0, info.Size()), func() { f.Close() }, nil
 }
 
-// open opens the file as text in UTF-8 or in an 8-bit encoding, whose lines end with LF or CRLF; wide says that it was UTF-16. With
-// joined, line ends inside of quotes become blanks.
+// open opens the file as text in UTF-8 or in an 8-bit encoding, whose lines end with LF or CRLF; wide says that it was
+// UTF-16. With joined, line ends inside of quotes become blanks.
 func (in File) open(o Options, joined bool, quoteSeparator byte) (s *textfile.Source, wide bool, err error) {
 	decode := func(text *bufio.Reader) io.Reader {
 		head, _ := text.Peek(headBytes)

@@ -69,8 +69,10 @@ func (r *reader) hand() error {
 	return nil
 }
 
-// ReadParts reads the file as [Read] does, a part of its rows after another, so that memory does not grow with their number. It calls begin and then, for each part, hand with a table that
-// has these rows, and is not to be kept; the kinds of its columns, and what is counted of them, are those of the part. Where line ends in quotes are found on the way, that begins anew. A file that is not text is one part. The findings are those of [Table.Findings].
+// ReadParts reads the file as [Read] does, a part of its rows after another, so that memory does not grow with their
+// number. It calls begin and then, for each part, hand with a table that has these rows, and is not to be kept; the
+// kinds of its columns, and what is counted of them, are those of the part. Where line ends in quotes are found on the
+// way, that begins anew. A file that is not text is one part. The findings are those of [Table.Findings].
 func (in File) ReadParts(o Options, begin func(), hand func(*Table) error) ([]Finding, error) {
 	return in.readParts(o, &parts{rows: partRows, cells: partCells, hand: hand}, begin)
 }

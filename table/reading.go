@@ -270,7 +270,8 @@ func (r *Reading) Findings() []Finding {
 	return append(list, r.Unseen()...)
 }
 
-// Follow adds what was found in the part of the table before, which was read through the same encoder, see [File.ReadParts]. It is called when the rows of both are encoded.
+// Follow adds what was found in the part of the table before, which was read through the same encoder, see
+// [File.ReadParts]. It is called when the rows of both are encoded.
 func (r *Reading) Follow(before *Reading) {
 	r.gaps += before.gaps
 	for k := range r.slots {

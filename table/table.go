@@ -87,7 +87,8 @@ func (in File) readWith(o Options, begin func() *parts) (*Table, error) {
 	}
 	joined, err := in.readOnce(o, &t.dialect, begin())
 	if errors.As(err, &open) {
-		return nil, &textfile.Error{File: in.Name, Line: open.line, Reason: "the quote is not closed before the end of the file"}
+		const reason = "the quote is not closed before the end of the file"
+		return nil, &textfile.Error{File: in.Name, Line: open.line, Reason: reason}
 	}
 	return joined, err
 }
@@ -117,7 +118,8 @@ func (in File) readOnce(o Options, joined *Dialect, parts *parts) (*Table, error
 	r.width = len(t.columns)
 	r.codes = make([]map[string]uint32, r.width)
 	r.verbatim = t.verbatim(o)
-	err = textfile.Blocks(s, func(b *textfile.Block, p *part) error { return p.read(r, b) }, func(_ *textfile.Block, p *part) error { return r.merge(p) })
+	parse := func(b *textfile.Block, p *part) error { return p.read(r, b) }
+	err = textfile.Blocks(s, parse, func(_ *textfile.Block, p *part) error { return r.merge(p) })
 	if err != nil {
 		return t, err
 	}

@@ -86,7 +86,8 @@ type Model struct {
 	// PSDVar and PSDCon are the orders of the matrix variables and constraints.
 	PSDVar, PSDCon []int
 
-	// The entries have the indices of their sections in the file: of a variable, of a constraint, or of a matrix with a row and a column.
+	// The entries have the indices of their sections in the file: of a variable, of a constraint, or of a matrix with a
+	// row and a column.
 	Objective       []Entry // c: variable
 	ObjectiveMatrix []Entry // C: matrix variable, row, column
 	Constant        float64 // c0
@@ -97,8 +98,8 @@ type Model struct {
 	D               []Entry // matrix constraint, row, column
 }
 
-// Entry is an entry of a vector or a matrix, with as many indices as it has. Those of symmetric matrices, whose row is not
-// less than their column, stand for their mirror images too.
+// Entry is an entry of a vector or a matrix, with as many indices as it has. Those of symmetric matrices, whose row is
+// not less than their column, stand for their mirror images too.
 type Entry struct {
 	Index [4]int
 	Value float64

@@ -31,7 +31,8 @@ var indexNames = [...]string{"variable", "constraint", "matrix variable", "matri
 
 // sections are in the order in which they are written.
 var sections = []section{
-	{"OBJFCOORD", "ObjectiveMatrix", func(m *Model) *[]Entry { return &m.ObjectiveMatrix }, []index{aMatrixVariable, aRow, aColumn}},
+	{"OBJFCOORD", "ObjectiveMatrix", func(m *Model) *[]Entry { return &m.ObjectiveMatrix },
+		[]index{aMatrixVariable, aRow, aColumn}},
 	{"OBJACOORD", "Objective", func(m *Model) *[]Entry { return &m.Objective }, []index{aVariable}},
 	{"FCOORD", "F", func(m *Model) *[]Entry { return &m.F }, []index{aConstraint, aMatrixVariable, aRow, aColumn}},
 	{"ACOORD", "A", func(m *Model) *[]Entry { return &m.A }, []index{aConstraint, aVariable}},

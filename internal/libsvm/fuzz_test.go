@@ -13,8 +13,9 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// FuzzRead: the lines that are taken in one pass have the rows that any line has, small blocks on several goroutines give the rows, or
-// the error, that one block gives, and the matrix has the entries, also of what is written out and read again.
+// FuzzRead: the lines that are taken in one pass have the rows that any line has, small blocks on several goroutines
+// give the rows, or the error, that one block gives, and the matrix has the entries, also of what is written out and
+// read again.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{"", "1 1:2 3:4\n-1 2:1\n", "1 3:1 2:2 # c\r\n\n", "1 0:1", "1 1:1 1:2\n1 \n1\t2:3 \r\n", "nan 1:inf", "1 99999999999:1", "\x1f\x8b\x08\x00",
 		"1 2147483647:1", "1 20000000:1\n1 1:1\n", "\f\v\u00a0\n\u00a01\v1:2\u00a0\ufeff2:3", "1e154 1:1e200", "1 1:-1e71", "1e5 1:-1e5 2:.5 3:5. 4:1e 5:1\n",

@@ -47,7 +47,8 @@ type File struct {
 	Labels []float64
 	// Queries are the numbers of qid: of the rows; nil where there are none.
 	Queries []int64
-	// First is the index from which on features count: 0 where that occurs, and else 1. Last is the largest index, 0 for none.
+	// First is the index from which on features count: 0 where that occurs, and else 1. Last is the largest index, 0 for
+	// none.
 	First, Last int
 
 	source    *textfile.Source
@@ -60,18 +61,20 @@ type File struct {
 // entries, they take less memory and less time in a fit.
 func Sparse(nonzeros, n, p int) bool { return 4*float64(nonzeros) < float64(n)*float64(p) }
 
-// Matrix is n x features, of which the first has the index first: compressed rows (a [*sparse.CSR] without zeros) where that is
-// smaller, see [Sparse], and dense rows (a [*mat.Dense]) else. The error is a *formats.Error.
+// Matrix is n x features, of which the first has the index first: compressed rows (a [*sparse.CSR] without zeros) where
+// that is smaller, see [Sparse], and dense rows (a [*mat.Dense]) else. The error is a *formats.Error.
 func (f *File) Matrix(first, features int) (mat.Matrix, error) {
 	switch {
 	case features == 0:
 		return nil, f.source.Errorf(0, "", "has labels and no features, "+form)
 	case first > f.First:
 		return nil, f.source.Errorf(f.firstLine, "index 0", "found, expected indices from 1 as in the training data")
-	case f.Last-first >= features && first == 0:
-		return nil, f.source.Errorf(f.lastLine, fmt.Sprintf("index %d", f.Last), "is larger than %d, the last one of the %d features of the training data, which count from 0", features-1, features)
 	case f.Last-first >= features:
-		return nil, f.source.Errorf(f.lastLine, fmt.Sprintf("index %d", f.Last), "is larger than %d, the number of features (that of the training data)", features)
+		bound := fmt.Sprintf("%d, the number of features (that of the training data)", features)
+		if first == 0 {
+			bound = fmt.Sprintf("%d, the last one of the %d features of the training data, which count from 0", features-1, features)
+		}
+		return nil, f.source.Errorf(f.lastLine, fmt.Sprintf("index %d", f.Last), "is larger than %s", bound)
 	}
 	n, stored, nonzeros := len(f.Labels), 0, 0
 	f.each(func(_ int, _ []int32, value []float64) {

@@ -48,7 +48,8 @@ func (f *File) append(part *rows) {
 	}
 	f.Queries = append(textfile.Grow(f.source, f.Queries, len(part.queries)), part.queries...)
 	f.Labels = append(textfile.Grow(f.source, f.Labels, len(part.labels)), part.labels...)
-	f.blocks = append(f.blocks, rows{end: slices.Clone(part.end), index: slices.Clone(part.index), value: slices.Clone(part.value)})
+	kept := rows{end: slices.Clone(part.end), index: slices.Clone(part.index), value: slices.Clone(part.value)}
+	f.blocks = append(f.blocks, kept)
 	f.source.Take(8*len(part.end) + 12*len(part.index))
 }
 

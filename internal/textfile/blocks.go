@@ -37,14 +37,15 @@ func (b *Block) TextLine(start, number int) (line []byte, next int, err error) {
 	return line, next, err
 }
 
-// SetBlocks replaces the number of blocks that [Blocks] parses side by side and their length; 0 leaves the default, GOMAXPROCS
-// and 128 KiB. The result does not depend on the number, and on the length only where the budget of memory ends: that error names the
-// last line of a block.
+// SetBlocks replaces the number of blocks that [Blocks] parses side by side and their length; 0 leaves the default,
+// GOMAXPROCS and 128 KiB. The result does not depend on the number, and on the length only where the budget of memory
+// ends: that error names the last line of a block.
 func (s *Source) SetBlocks(workers, length int) { s.workers, s.block = workers, length }
 
-// Blocks goes through the rest of the text by blocks of whole lines, a few at a time: those are parsed side by side, each into an
-// R that starts as the zero R and is used again, and are merged one at a time in the order of the text. Only merge may call methods
-// of the source that change it, and [Grow]. The first error by the order of the text is returned, and nothing after it is merged.
+// Blocks goes through the rest of the text by blocks of whole lines, a few at a time: those are parsed side by side,
+// each into an R that starts as the zero R and is used again, and are merged one at a time in the order of the text.
+// Only merge may call methods of the source that change it, and [Grow]. The first error by the order of the text is
+// returned, and nothing after it is merged.
 func Blocks[R any](s *Source, parse func(b *Block, into *R) error, merge func(b *Block, from *R) error) error {
 	if s.budget.over != nil {
 		return s.budget.over
@@ -91,11 +92,13 @@ type cutter struct {
 	ended  bool
 }
 
-// fill reads the next block; false means that there is none, or that its line is longer than a block and what was read before
-// must be merged first: then it is known what the budget has left, whatever the number of blocks that are read at a time.
+// fill reads the next block; false means that there is none, or that its line is longer than a block and what was read
+// before must be merged first: then it is known what the budget has left, whatever the number of blocks that are read
+// at a time.
 func (c *cutter) fill(b *Block, merged bool) bool {
 	s := c.source
-	*b = Block{Line: c.line + 1, source: s, room: slices.Grow(b.room[:0], max(c.size, len(c.carry))+1)} // one byte for the end of a last line that has none
+	most := max(c.size, len(c.carry)) + 1 // one byte for the end of a last line that has none
+	*b = Block{Line: c.line + 1, source: s, room: slices.Grow(b.room[:0], most)}
 	n := copy(b.room[:cap(b.room)], c.carry)
 	c.carry = c.carry[:0]
 	for room := b.room[:max(c.size, n)]; ; {

@@ -56,8 +56,8 @@ func (s *Source) tooMuch(bytes float64) string {
 		memory.Format(int64(min(bytes, 1e18))), memory.Format(int64(s.budget.limit)))
 }
 
-// Grow returns values with room for n more entries, for as many again where it must allocate. What it allocates is taken
-// from the budget, see [Source.Take], and where it can, no more than is left.
+// Grow returns values with room for n more entries, for as many again where it must allocate. What it allocates is
+// taken from the budget, see [Source.Take], and where it can, no more than is left.
 func Grow[E any](s *Source, values []E, n int) []E {
 	if cap(values)-len(values) >= n {
 		return values

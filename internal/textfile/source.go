@@ -86,8 +86,9 @@ func openError(path string, err error) error {
 	return &Error{File: path, Reason: reason, Err: err}
 }
 
-// NewSource reads the text that a file holds, once compression by gzip, bzip2, zstd or zip (of one file), which its content
-// tells, is undone; name stands for it in messages. Functions may change the text on its way, in their order. The error is an [*Error].
+// NewSource reads the text that a file holds, once compression by gzip, bzip2, zstd or zip (of one file), which its
+// content tells, is undone; name stands for it in messages. Functions may change the text on its way, in their order.
+// The error is an [*Error].
 func NewSource(name string, r io.Reader, through ...func(text *bufio.Reader) io.Reader) (s *Source, err error) {
 	s = &Source{name: name, budget: defaultBudget()}
 	defer func() {

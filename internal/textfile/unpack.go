@@ -20,7 +20,8 @@ import (
 // leastWindow is the window of Zstandard that all decoders know (RFC 8878, 3.1.1.1.2).
 const leastWindow = 8 << 20
 
-// unpack undoes the compression of data, which their first bytes tell. How they are compressed is empty where they are not.
+// unpack undoes the compression of data, which their first bytes tell. How they are compressed is empty where they are
+// not.
 func (s *Source) unpack(r io.Reader) (text io.Reader, err error) {
 	plain := bufio.NewReaderSize(r, HeadBytes)
 	magic, _ := plain.Peek(4)
@@ -32,9 +33,10 @@ func (s *Source) unpack(r io.Reader) (text io.Reader, err error) {
 		s.Packed, text = "bzip2", bzip2.NewReader(plain)
 	case head == "\x28\xb5\x2f\xfd":
 		s.Packed = "zstd"
-		window := uint64(max(leastWindow, memory.Default()/4))
+		window := zstd.WithDecoderMaxWindow(uint64(max(leastWindow, memory.Default()/4)))
 		var z *zstd.Decoder
-		if z, err = zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window)); err == nil {
+		z, err = zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), window)
+		if err == nil {
 			s.close = append(s.close, func() error { z.Close(); return nil })
 			text = windowed{z}
 		}
@@ -60,7 +62,8 @@ type windowed struct{ r *zstd.Decoder }
 func (w windowed) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		err = fmt.Errorf("they ask for a window larger than a quarter of the budget of memory, %s ("+memory.More+")", memory.Format(memory.Default()))
+		err = fmt.Errorf("they ask for a window larger than a quarter of the budget of memory, %s ("+memory.More+")",
+			memory.Format(memory.Default()))
 	}
 	return n, err
 }
@@ -93,7 +96,8 @@ func (s *Source) member(r io.Reader) (io.Reader, error) {
 		return nil, s.Errorf(0, "", "is a zip archive without files, expected one with a table")
 	case len(files) > 1:
 		const listed = 12
-		return nil, s.Errorf(0, "", "is a zip archive of %d files, expected one table: unpack it (%s)", len(files), strings.Join(names[:min(listed, len(names))], ", "))
+		return nil, s.Errorf(0, "", "is a zip archive of %d files, expected one table: unpack it (%s)", len(files),
+			strings.Join(names[:min(listed, len(names))], ", "))
 	}
 	f, err := files[0].Open()
 	if err == nil {
@@ -139,7 +143,8 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	return n, u.err
 }
 
-// gunzip undoes gzip, of one member or several. Zeros after the last one, which fill up blocks of tapes, are passed over.
+// gunzip undoes gzip, of one member or several. Zeros after the last one, which fill up blocks of tapes, are passed
+// over.
 func gunzip(from *bufio.Reader) (io.Reader, error) {
 	z, err := gzip.NewReader(from)
 	if err != nil {
@@ -201,10 +206,12 @@ var signatures = []struct{ magic, reason string }{
 // packedNames are endings of the names of compressed files, with how these are compressed.
 var packedNames = map[string]string{".gz": "gzip", ".bz2": "bzip2", ".zip": "zip", ".zst": "zstd", ".xz": "xz"}
 
-// binary is the error about a source that is not text. Where it was not compressed, and its name promises that, it says so.
+// binary is the error about a source that is not text. Where it was not compressed, and its name promises that, it says
+// so.
 func (s *Source) binary() error {
 	if how := packedNames[strings.ToLower(filepath.Ext(s.name))]; how != "" && s.Packed == "" {
-		return s.Errorf(0, "", "does not begin as %s data do, which its name promises, and is not text either: is it damaged?", how)
+		return s.Errorf(0, "", "does not begin as %s data do, which its name promises, and is not text either: "+
+			"is it damaged?", how)
 	}
 	return s.Errorf(0, "", "is binary, expected text")
 }

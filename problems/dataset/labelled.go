@@ -11,7 +11,7 @@ var labelledPresets = []string{"300-300-p30-t3", "300-300-p30-t6", "30000-1000-p
 // LabelledPresets returns names for [LabelledPreset].
 func LabelledPresets() []string { return append([]string(nil), labelledPresets...) }
 
-// LabelledPreset returns the shape behind a name ROWS-TEST-pFEATURES-tFOLDS, for [GenerateLabelled] and [GenerateFolds].
+// LabelledPreset returns the shape behind a name ROWS-TEST-pFEATURES-tFOLDS, for [GenerateFolds].
 func LabelledPreset(name string) (c Config, folds int, err error) {
 	if !parse(name, []string{"", "", "p", "t"}, &c.Train, &c.Test, &c.Features, &folds) {
 		return Config{}, 0, fmt.Errorf("unknown preset %q, expected ROWS-TEST-pFEATURES-tFOLDS such as %s", name, strings.Join(labelledPresets, ", "))
@@ -23,20 +23,10 @@ func LabelledPreset(name string) (c Config, folds int, err error) {
 	return c, folds, c.validate()
 }
 
-// GenerateFolds draws rows as [Generate] does, and deals those for training out to folds. The validation rows of the shape are
-// left out. It returns the coefficients too.
-func GenerateFolds(c Config, folds int, seed uint64) (*CrossValidation, []float64, error) {
-	return generateFolds(c, folds, seed, false)
-}
-
-// GenerateLabelled draws rows as [Generate] does, with the label 1 where y = Xb + e is positive and -1 elsewhere, and
-// deals those for training out to folds, each with its share of both labels. The validation rows of the shape are
-// left out. It returns the coefficients b too.
-func GenerateLabelled(c Config, folds int, seed uint64) (*CrossValidation, []float64, error) {
-	return generateFolds(c, folds, seed, true)
-}
-
-func generateFolds(c Config, folds int, seed uint64, labelled bool) (*CrossValidation, []float64, error) {
+// GenerateFolds draws rows as [Generate] does, and deals those for training out to folds. Labelled, they have the label
+// 1 where y = Xb + e is positive and -1 elsewhere, and each fold has its share of both labels. The validation rows of
+// the shape are left out. It returns the coefficients b too.
+func GenerateFolds(c Config, folds int, seed uint64, labelled bool) (*CrossValidation, []float64, error) {
 	s, b, err := Generate(c, seed)
 	if err != nil {
 		return nil, nil, err

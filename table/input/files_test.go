@@ -104,7 +104,7 @@ func TestFoldsDir(t *testing.T) {
 	for _, test := range []int{0, 7} {
 		c, folds, err := dataset.LabelledPreset(fmt.Sprintf("31-%d-p4-t3", test))
 		require.NoError(t, err)
-		want, b, err := dataset.GenerateLabelled(c, folds, 5)
+		want, b, err := dataset.GenerateFolds(c, folds, 5, true)
 		require.NoError(t, err)
 		require.Len(t, b, 4)
 		dir := filepath.Join(t.TempDir(), "new")

@@ -14,8 +14,8 @@ import (
 	"github.com/conetune/conetune/table/split"
 )
 
-// ReadFile reads a table of numbers: a file in the format of LIBSVM, or a table whose target has that name, y where it is
-// empty and there is such a column, and else that of the first.
+// ReadFile reads a table of numbers: a file in the format of LIBSVM, or a table whose target has that name, y where it
+// is empty and there is such a column, and else that of the first.
 func ReadFile(path, target string) (*dataset.Data, error) {
 	var in Input
 	defer in.Close()

@@ -25,9 +25,9 @@ func GroupParts(group []int, t int, seed uint64, classes []int) ([][]int, error)
 	return parts, nil
 }
 
-// dealGroups deals groups out, the largest first: to the part where they add least to the squares of the shares of classes, if there are
-// any, and of several such parts to the one whose rows exceed its size the least. A part that is empty in the end has no group; with classes
-// there are groups for all parts.
+// dealGroups deals groups out, the largest first: to the part where they add least to the squares of the shares of
+// classes, if there are any, and of several such parts to the one whose rows exceed its size the least. A part that is
+// empty in the end has no group; with classes there are groups for all parts.
 func dealGroups(group, classes, sizes []int, seed uint64) [][]int {
 	groups, t := PartsOf(group), len(sizes)
 	var total []float64 // rows of each class
@@ -64,12 +64,13 @@ func dealGroups(group, classes, sizes []int, seed uint64) [][]int {
 			}
 			return sum
 		}
+		over := func(k int) int { return len(parts[k]) - sizes[k] }
 		to := -1
 		for _, k := range first {
 			if classes != nil && (len(order)-at <= empty && len(parts[k]) > 0 || len(parts[k])+len(groups[g]) > least+largest) {
 				continue
 			}
-			if to < 0 || cmp.Or(cmp.Compare(adds(k), adds(to)), cmp.Compare(len(parts[k])-sizes[k], len(parts[to])-sizes[to])) < 0 {
+			if to < 0 || cmp.Or(cmp.Compare(adds(k), adds(to)), cmp.Compare(over(k), over(to))) < 0 {
 				to = k
 			}
 		}

@@ -158,11 +158,7 @@ func retarget(spec *model.Spec, sets ...*dataset.Data) {
 
 // drawFolds draws rows in folds, in which there are both labels.
 func drawFolds(spec *model.Spec, c dataset.Config, folds int, seed uint64) (out generated, err error) {
-	draw := dataset.GenerateFolds
-	if spec.Labels {
-		draw = dataset.GenerateLabelled
-	}
-	cv, b, err := draw(c, folds, seed)
+	cv, b, err := dataset.GenerateFolds(c, folds, seed, spec.Labels)
 	if err != nil {
 		return out, cli.BadInput(err)
 	}

@@ -65,27 +65,13 @@ func Solve(ctx context.Context, p Program, s Settings) (*Result, error) {
 // lower solves the lower level at h and scores its solution.
 func (r *run) lower(ctx context.Context, h []float64) (*lowerSolution, error) {
 	r.begin(StageConstrained, 0, 0)
-	l, err := r.known(h), error(nil)
-	if l == nil {
-		l, err = r.low.solve(ctx, h)
-	}
+	l, err := r.low.solve(ctx, h)
 	if err == nil && l.x != nil {
 		if l.upper = r.sub.validation(iterate{l.x, l.h}); !finite.All(l.upper) {
 			l.refuse()
 		}
 	}
 	return l, err
-}
-
-// known is the solution at h where a compact fit has it from the step before, which has not moved h; nil where
-// it was not: from another radius, and for the last digits, it may take as long again.
-func (r *run) known(h []float64) *lowerSolution {
-	if c := r.current; c != nil && r.low.joint.compact() && !r.accelerated && slices.Equal(c.h, h) {
-		again := *c
-		r.low.taken = 0
-		return &again
-	}
-	return nil
 }
 
 // radiusFloor keeps radii above this share of the largest one at the start. At a radius of 0 the lower

@@ -37,10 +37,6 @@ const jointEngine = "fit"
 // large: their last digits cost most of the time.
 const jointTol, compactTol = 1e-9, 1e-4
 
-// stepShare bounds the gap of subproblems of compact points, whose last digits cost most: it may be so large that z, which a gap g bounds by
-// |z - z*|^2 <= 2 g / rho, and t <= t* + g / alpha are known to this share of what the stopping test compares them with, [Settings].Tol.
-const stepShare = 0.05
-
 // coarseShare times their gap is that of subproblems of coarse fits: the value of the lower level, known to its gap, is in them with a weight of up to the penalty.
 const coarseShare = 10
 
@@ -243,10 +239,7 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 	}
 	scale := floats.Sum(j.scale) / float64(len(j.scale))
 	tol := j.tol()
-	switch {
-	case j.compact():
-		tol = math.Max(compactTol, j.stopTol(b)/scale)
-	case j.coarse > 0:
+	if j.coarse > 0 {
 		tol = math.Max(tol, j.coarse*math.Max(1, math.Min(coarseShare, b.penalty)))
 	}
 	centre := &lower.Centre{
@@ -281,15 +274,6 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 		eta: s.M0, mu: slices.Concat(s.M...), gap: s.Gap, objective: s.Objective, usable: true,
 	}
 	return out, z, nil
-}
-
-// stopTol is the gap of a subproblem that moves the stopping test by a share. The accelerated iteration has other tests.
-func (j *joint) stopTol(b *subproblem) float64 {
-	if b.settings.accelerates() {
-		return 0
-	}
-	share := stepShare * b.settings.Tol
-	return math.Min(b.settings.Rho/2*share*share*j.size(b.centre), b.penalty*share)
 }
 
 // answer is what is known of the solution of a subproblem.

@@ -56,24 +56,3 @@ func TestRetries(t *testing.T) {
 		require.Equal(t, c.want, large.retries(c.gap, c.before))
 	}
 }
-
-// compacted has compact points.
-type compacted struct{ sized }
-
-func (compacted) Traits() lower.Traits {
-	return lower.Traits{Squared: func(x, y [][]float64) float64 { return 0 }}
-}
-
-// A step that leaves the radii where they are needs no second lower level where points are compact.
-func TestKnownWhereRadiiStay(t *testing.T) {
-	current := &lowerSolution{h: []float64{1, 2}, value: 3, x: [][]float64{{1}}}
-	r := &run{current: current, at: 1, low: &lowerForm{joint: &joint{parts: []lower.Bilevel{compacted{}}}}}
-	again := r.known([]float64{1, 2})
-	require.Equal(t, current, again)
-	require.NotSame(t, current, again, "the caller may change it")
-	require.Nil(t, r.known([]float64{1, 2.5}))
-	r.accelerated = true
-	require.Nil(t, r.known([]float64{1, 2}))
-	r.accelerated, r.low.joint.parts = false, []lower.Bilevel{sized{n: 1}}
-	require.Nil(t, r.known([]float64{1, 2}))
-}

@@ -122,8 +122,6 @@ const (
 	meanSweeps = 8
 	// An entry is weak if its logarithm to the base two is so much smaller than the mean of its equation and its unknown.
 	weak = -3.3
-	// One that is so much smaller does not count in the means: one entry of 1e-11 beside others of one would make all others weak.
-	lost = -15
 )
 
 // sizes returns the sizes of the unknowns for the given right-hand side: with equations and unknowns
@@ -132,23 +130,14 @@ const (
 //	Y_y = max over i of max(|c_i|, |m_ik| Y'_k for k != y) / |m_iy|
 //
 // where Y' is the same without the second part and weak entries m_iy count as none, as an equation in which an
-// unknown hardly takes part does not say how large that is.
+// unknown hardly takes part does not say how large that is. It is at least the unit of the unknown times the mean of the
+// scaled c_i that are not zero: one entry of 1e-11 beside others of one would else make all of them weak.
 func (s *solutionSizes) sizes(unknowns int, right []float64) []float64 {
 	system := spread.System{Rows: len(right), Cols: unknowns, A: s.Entries}
 	f := system.Solve(meanSweeps, 0)
-	within := func(k int, least float64) bool {
-		return s.Log[k]+f.E[s.Row[k]]+f.D[s.Col[k]] >= least
+	strong := func(k int) bool {
+		return s.Log[k]+f.E[s.Row[k]]+f.D[s.Col[k]] >= weak
 	}
-	system.A = spread.Grow(len(s.Log))
-	for k, log := range s.Log {
-		if within(k, lost) {
-			system.A.Add(int(s.Row[k]), int(s.Col[k]), log)
-		}
-	}
-	if len(system.A.Log) < len(s.Log) {
-		f = system.Solve(meanSweeps, 0)
-	}
-	strong := func(k int) bool { return within(k, weak) }
 	first := make([]float64, unknowns)
 	for k, v := range s.entry {
 		if y := s.Col[k]; strong(k) {
@@ -166,7 +155,18 @@ func (s *solutionSizes) sizes(unknowns int, right []float64) []float64 {
 			second[i] = term
 		}
 	}
-	out := make([]float64, unknowns)
+	out, mean, count := make([]float64, unknowns), 0.0, 0.0
+	for i, c := range right {
+		if c > 0 && c <= math.MaxFloat64 {
+			mean += spread.RoughLog2(c) + f.E[i]
+			count++
+		}
+	}
+	for y := range out {
+		if count > 0 {
+			out[y] = math.Exp2(f.D[y] + mean/count)
+		}
+	}
 	for k, v := range s.entry {
 		i, y := s.Row[k], s.Col[k]
 		if !strong(k) {

@@ -132,7 +132,7 @@ func TestFarVerdicts(t *testing.T) {
 	b := native(t)
 	for _, id := range []ID{
 		{Far, 10, General, 31019289}, {Far, 10, General, 31022581}, {Far, 10, General, 31036296}, {Far, 10, General, 31001098}, {Far, 8, General, 31030399},
-		{Far, 8, General, 136000954}, {Far, 10, General, 136000954}, {Far, 10, General, 176004212},
+		{Far, 8, General, 136000954}, {Far, 10, General, 136000954}, {Far, 10, General, 176004212}, {Far, 8, General, 211010639}, {Far, 8, General, 211029146},
 	} {
 		if v := Generate(id).Run(b, backends.Options{}); v.Outcome.Wrong() {
 			t.Errorf("%s: %v %s", id, v.Outcome, v.Detail)

@@ -8,7 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
+
+	"golang.org/x/term"
 
 	"github.com/conetune/conetune/internal/finitejson"
 	"github.com/conetune/conetune/internal/stop"
@@ -134,6 +137,12 @@ func (a *App) Print(text string) error {
 		return Failed(err)
 	}
 	return nil
+}
+
+// terminal says whether standard error is one.
+func (a *App) terminal() bool {
+	f, ok := a.Stderr.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // Interruptible runs work that does not watch a context, such as reading a file,

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -51,35 +50,9 @@ func TestJSONNull(t *testing.T) {
 }
 
 func TestSolveProgress(t *testing.T) {
-	p := &Status{w: new(bytes.Buffer), columns: func() int { return 40 }}
+	p := &Status{w: new(bytes.Buffer)}
 	p.Logger().Debug("native", "iteration", 3, "objective", 1.25, "mu", 2.0)
 	p.End()
 	require.Equal(t, "native  iteration 3  objective 1.25", p.text(time.Now()))
 	require.Nil(t, (&Status{}).Logger())
-}
-
-// The line says what is done, within the columns of the terminal, and leaves nothing behind.
-func TestStatusLine(t *testing.T) {
-	drawn := make(chan string, 1000)
-	s := &Status{w: written(drawn), columns: func() int { return 60 }}
-	s.Show(2, 4, func(time.Time) string { return "about 2s left " + strings.Repeat("日本", 20) })
-	first := <-drawn
-	s.Clear()
-	require.Contains(t, first, "\r[============------------] 2 of 4  about 2s left 日本")
-	_, wide := cut(first[1:], 1000)
-	require.LessOrEqual(t, wide, 59)
-	last := ""
-	for len(drawn) > 0 {
-		last = <-drawn
-	}
-	require.Equal(t, "\r"+strings.Repeat(" ", wide)+"\r", last)
-	require.Equal(t, "reading t.csv  3s", (&Status{text: func(time.Time) string { return "reading t.csv" }}).words(time.Now(), 3*time.Second))
-}
-
-// written gets each text that is written.
-type written chan string
-
-func (w written) Write(p []byte) (int, error) {
-	w <- string(p)
-	return len(p), nil
 }

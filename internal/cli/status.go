@@ -5,107 +5,43 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-	"golang.org/x/text/width"
-
-	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/internal/worklist"
 )
 
-// refresh is how often the line is drawn, barWidth how wide its bar is.
-const refresh, barWidth = 100 * time.Millisecond, 24
-
 // Status is the line on a terminal that says what goes on; where nobody looks there is none.
 type Status struct {
-	w          io.Writer  // nil where nobody looks
-	columns    func() int // of the terminal
-	sync.Mutex            // of the rest, as the line is drawn while work goes on
-	line       *line      // nil where there is none now
-	done, all  int
+	w          io.Writer // nil where nobody looks
+	sync.Mutex           // of the rest, as the line is drawn while work goes on
+	bar        *bar      // nil where there is no line now
 	text       func(now time.Time) string
-}
-
-// line is drawn again and again until it is stopped; what is drawn is so many columns wide.
-type line struct {
-	w          io.Writer
-	begun      time.Time
-	stop, gone chan struct{}
-	wide       int
 }
 
 // NewStatus is the line of a command; with -v its log takes the place.
 func (a *App) NewStatus(verbose bool) *Status {
-	f, ok := a.Stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || verbose {
+	if !a.terminal() || verbose {
 		return &Status{}
 	}
-	return &Status{w: f, columns: func() int {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			return width
-		}
-		return 80
-	}}
+	return &Status{w: a.Stderr}
 }
 
 // Show changes the line, and starts it where there is none. So much of all the work is done, 0 where that is not known.
 func (s *Status) Show(done, all int, text func(now time.Time) string) {
 	s.Lock()
-	defer s.Unlock()
-	if s.done, s.all, s.text = done, all, text; s.line == nil && s.w != nil {
-		s.line = &line{w: s.w, begun: time.Now(), stop: make(chan struct{}), gone: make(chan struct{})}
-		go s.draw(s.line)
+	if s.text = text; s.bar == nil && s.w != nil {
+		s.bar = newBar(s.w, int64(all), func() string {
+			s.Lock()
+			defer s.Unlock()
+			return s.text(time.Now())
+		})
 	}
-}
-
-// draw draws a line until it is stopped, and removes it.
-func (s *Status) draw(l *line) {
-	defer close(l.gone)
-	ticker := time.NewTicker(refresh)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-l.stop:
-			fmt.Fprint(l.w, "\r"+strings.Repeat(" ", l.wide)+"\r")
-			return
-		case now := <-ticker.C:
-			text, wide := cut(s.words(now, now.Sub(l.begun)), s.columns()-1)
-			fmt.Fprint(l.w, "\r"+text+strings.Repeat(" ", max(0, l.wide-wide)))
-			l.wide = wide
-		}
+	bar := s.bar
+	s.Unlock()
+	if bar != nil && all > 0 {
+		bar.set(int64(done)) // which may wait for the text
 	}
-}
-
-// words are those of the line: how much of a known amount of work is done, or for how long it goes on.
-func (s *Status) words(now time.Time, passed time.Duration) string {
-	s.Lock()
-	defer s.Unlock()
-	text := textfile.Printable(s.text(now))
-	if s.all <= 0 {
-		return text + "  " + passed.Round(time.Second).String()
-	}
-	full := barWidth * min(s.done, s.all) / s.all
-	return fmt.Sprintf("[%s%s] %d of %d  %s", strings.Repeat("=", full), strings.Repeat("-", barWidth-full), s.done, s.all, text)
-}
-
-// cut is as much of a text as fits into so many columns, and its width.
-func cut(text string, columns int) (string, int) {
-	wide := 0
-	for k, r := range text {
-		one := 1
-		if kind := width.LookupRune(r).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
-			one = 2
-		}
-		if wide+one > columns {
-			return text[:k], wide
-		}
-		wide += one
-	}
-	return text, wide
 }
 
 // Work shows how far a list of work is, and how long the rest may take where that is known.
@@ -121,12 +57,11 @@ func (s *Status) Work(p worklist.Progress) {
 // Clear removes the line until it is shown again.
 func (s *Status) Clear() {
 	s.Lock()
-	l := s.line
-	s.line = nil
+	bar := s.bar
+	s.bar = nil
 	s.Unlock()
-	if l != nil {
-		close(l.stop)
-		<-l.gone
+	if bar != nil {
+		bar.clear()
 	}
 }
 

@@ -15,14 +15,14 @@ import (
 
 // part are the sums over the training rows of a fold, of columns less their means over all rows.
 type part struct {
-	weight    float64    // sum of the weights of rows
-	mean      []float64  // of each column, 0 without intercept
-	target    []float64  // mean of each target, 0 without intercept
-	yy        float64    // sum over targets of the mean squares about the mean
-	c         []float64  // p x q: mean products of columns and targets about their means, c[j q + k]
-	val       []int      // rows for validation
-	curvature []float64  // of units of several features, 0 for not known
-	lock      sync.Mutex // of these
+	weight  float64    // sum of the weights of rows
+	mean    []float64  // of each column, 0 without intercept
+	target  []float64  // mean of each target, 0 without intercept
+	yy      float64    // sum over targets of the mean squares about the mean
+	c       []float64  // p x q: mean products of columns and targets about their means, c[j q + k]
+	val     []int      // rows for validation
+	spectra []spectrum // of units of several features, zero for not known
+	lock    sync.Mutex // of these
 }
 
 // rowBlock is how many rows are brought into the cache at a time.

@@ -42,19 +42,25 @@ func (f *fold) single(j int, first, second float64) float64 {
 	return (curve + second) * step * step
 }
 
-// block takes a proximal step in a unit with several coefficients.
+// block minimises over a unit with several coefficients, or takes a proximal step, which comes near where it has absolute values, or squares of different weights.
 func (f *fold) block(u int, w *Weights) float64 {
 	members, q := f.d.units[u], f.d.q
-	curve := f.curvature(u)
-	if !(curve > 0) {
+	e := f.spectrum(u)
+	if !(e.most > 0) {
 		return 0
 	}
 	second := 0.0
+	even := true
 	for _, j := range members {
+		even = even && w.second(j) == w.second(members[0])
 		second = max(second, w.second(j))
 	}
-	curve += second
-	f.prox(u, curve, w, w.Norm[u])
+	curve := e.most + second
+	if e.vectors != nil && w.L1 == nil && even && w.Norm[u] > 0 {
+		f.exact(u, e, second, w.Norm[u])
+	} else {
+		f.prox(u, curve, w, w.Norm[u])
+	}
 	moved := 0.0
 	for i, v := range f.next {
 		v -= f.b[members[i/q]*q+i%q]
@@ -122,22 +128,74 @@ func (f *fold) prox(u int, curve float64, w *Weights, norm float64) {
 	floats.Scale(factor, f.next)
 }
 
-// curvature is the largest eigenvalue of the products of a unit, or a bound of it.
-func (f *fold) curvature(u int) float64 {
+// exact sets next to the coefficients of a unit of one target that minimise the objective, with H = V D V' its products and second the weight of squares:
+//
+//	b = s V (s (D + second) + norm)^-1 V'v,   v = H b + gradient,
+//
+// where |b| = s is the root of a function whose inverse is concave: Newton's steps on that rise to it (Yang, Hastie 2024, with the form of More, Sorensen 1983).
+func (f *fold) exact(u int, e spectrum, second, norm float64) {
+	members := f.d.units[u]
+	n := len(members)
+	old, pull := make([]float64, n), f.atUnit(u)
+	for i, j := range members {
+		old[i] = f.b[j]
+	}
+	// In the basis of V: v = D V'b + V'gradient.
+	turned := make([]float64, n)
+	for i := range n {
+		vector := e.vectors[i*n : (i+1)*n]
+		turned[i] = e.values[i]*floats.Dot(vector, old) + floats.Dot(vector, pull)
+	}
+	f.next = append(f.next[:0], make([]float64, n)...)
+	size := floats.Norm(turned, 2)
+	if !(size > norm) {
+		return
+	}
+	s := (size - norm) / (e.most + second)
+	const steps, near = 50, 1e-14
+	for range steps {
+		phi, slope := 0.0, 0.0 // |b/s|^2 and minus half its derivative
+		for i, v := range turned {
+			d := e.values[i] + second
+			under := 1 / (d*s + norm)
+			t := v * under * v * under
+			phi += t
+			slope += t * d * under
+		}
+		step := phi * (math.Sqrt(phi) - 1) / slope
+		if s += step; !(step > near*s) {
+			break
+		}
+	}
+	for i, v := range turned {
+		floats.AddScaled(f.next, s*v/((e.values[i]+second)*s+norm), e.vectors[i*n:(i+1)*n])
+	}
+}
+
+// spectrum are the eigenvalues of the products of a unit: the largest, or a bound of it, and all with their vectors where they are few.
+type spectrum struct {
+	most    float64
+	values  []float64
+	vectors []float64 // one after the other
+}
+
+// spectrum is that of a unit.
+func (f *fold) spectrum(u int) spectrum {
 	members := f.d.units[u]
 	if len(members) == 1 {
-		return f.work.diagonal(members[0])
+		return spectrum{most: f.work.diagonal(members[0])}
 	}
 	f.part.lock.Lock()
 	defer f.part.lock.Unlock()
-	if f.part.curvature == nil {
-		f.part.curvature = make([]float64, len(f.d.units))
+	if f.part.spectra == nil {
+		f.part.spectra = make([]spectrum, len(f.d.units))
 	}
-	if known := f.part.curvature[u]; known > 0 {
-		return known
+	e := &f.part.spectra[u]
+	if e.most > 0 {
+		return *e
 	}
 	const few = 128 // members up to which eigenvalues are computed; a sum of absolute values bounds those of more
-	n := len(members)
+	n, q := len(members), f.d.q
 	h := mat.NewSymDense(n, nil)
 	for i, row := range f.work.block(members) {
 		for j := i; j < n; j++ {
@@ -145,12 +203,19 @@ func (f *fold) curvature(u int) float64 {
 		}
 	}
 	var eigen mat.EigenSym
-	most := 0.0
-	if n > few || !eigen.Factorize(h, false) {
-		most = mat.Norm(h, math.Inf(1))
-	} else {
-		most = max(eigen.Values(nil)[n-1]*(1+1e-12), math.SmallestNonzeroFloat64)
+	if n > few || !eigen.Factorize(h, q == 1) {
+		e.most = mat.Norm(h, math.Inf(1))
+		return *e
 	}
-	f.part.curvature[u] = most
-	return most
+	values := eigen.Values(nil)
+	e.most = max(values[n-1]*(1+1e-12), math.SmallestNonzeroFloat64)
+	if q == 1 {
+		var v mat.Dense
+		eigen.VectorsTo(&v)
+		for i := range n {
+			e.values = append(e.values, max(values[i], 0))
+			e.vectors = append(e.vectors, mat.Col(nil, i, &v)...)
+		}
+	}
+	return *e
 }

@@ -24,7 +24,8 @@ import (
 )
 
 const (
-	// rowShare is the size of the first guess as a share of the rows of data: a solution with a 1-norm has seldom more nonzeros than that.
+	// rowShare is the size of the first guess as a share of the rows of data: a solution with a 1-norm has seldom more
+	// nonzeros than that.
 	rowShare = 0.8
 	// room is how many entries a set has at least beside those that are not zero, and half as many as these.
 	room = 32

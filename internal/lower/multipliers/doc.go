@@ -25,5 +25,5 @@
 //
 // Newton's method on the dual function, whose second derivative the fit has: each step is a small quadratic program over the multipliers. Where losses are
 // not quadratic, all this is done for their models at a point, and then for those at the solution, as in sequential quadratic programming; steps end where
-// the objective no longer falls.
+// the objective no longer falls. Package fits, which has the fits, compares both programs with conic ones.
 package multipliers

@@ -10,10 +10,11 @@ import (
 //	minimize over y and t   the objective at y + t x
 //	subject to              A(y + t x) + s = b,   z'A(y + t x) + r = b'z - beta(z),   s in K,  r >= 0,
 //
-// and what makes of an answer to it one to the problem. For z in K* the row follows from the others. Where a solution is large along x or z,
-// its terms cancel to data in each row or column, and the new column and row are what they cancel to: their entries are sums in twice the precision,
-// and y, t and the multipliers w and u of the point (y + t x, w + u z) are of the size of the data. Iterative refinement of linear programs shifts
-// them instead (Gleixner, Steffy and Wolter 2016), which asks for a basis where K is no orthant.
+// and what makes of an answer to it one to the problem. For z in K* the row follows from the others. Where a solution
+// is large along x or z, its terms cancel to data in each row or column, and the new column and row are what they
+// cancel to: their entries are sums in twice the precision, and y, t and the multipliers w and u of the point (y + t x,
+// w + u z) are of the size of the data. Iterative refinement of linear programs shifts them instead (Gleixner, Steffy
+// and Wolter 2016), which asks for a basis where K is no orthant.
 func along(p *Problem, x, z []float64) (*Problem, func(*Solution) *Solution) {
 	n, m := p.Dims()
 	rows := newRowLists(p)

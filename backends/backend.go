@@ -11,9 +11,9 @@ import (
 	"github.com/james-bowman/sparse"
 )
 
-// ConicBackend makes solvers for conic programs. It is safe for use by many
-// goroutines at once. Backends are used through [Open] or [Checked], which validate all that they are given, refuse calls after Close, and
-// keep the times of a Solution: a backend's own solvers leave these to them.
+// ConicBackend makes solvers for conic programs. It is safe for use by many goroutines at once. Backends are used
+// through [Open] or [Checked], which validate all that they are given, refuse calls after Close, and keep the times of
+// a Solution: a backend's own solvers leave these to them.
 type ConicBackend interface {
 	// Name is the name under which the backend is registered.
 	Name() string
@@ -74,7 +74,8 @@ type Capabilities struct {
 	License string
 	// Cones are the cones that Setup takes.
 	Cones []ConeKind
-	// BySequence are those of Cones that take a sequence of programs, by the method of multipliers (package augmented), so that a form of a problem without them is the cheaper one.
+	// BySequence are those of Cones that take a sequence of programs, by the method of multipliers (package augmented), so
+	// that a form of a problem without them is the cheaper one.
 	BySequence []ConeKind
 	// Quadratic says whether P may be nonzero.
 	Quadratic bool
@@ -84,8 +85,9 @@ type Capabilities struct {
 	WarmStart, Certificates       bool
 	// FirstOrder says that the method has many cheap iterations, and may stall above tight tolerances.
 	FirstOrder bool
-	// Presolves says that the backend finds rows and columns that need no solver itself, so that [Open] hands problems on as they are, as with [Options.NoPresolve]: left out by us
-	// they would only change the order in which it finds the others.
+	// Presolves says that the backend finds rows and columns that need no solver itself, so that [Open] hands problems on
+	// as they are, as with [Options.NoPresolve]: left out by us they would only change the order in which it finds the
+	// others.
 	Presolves bool
 }
 
@@ -99,8 +101,8 @@ func (c Capabilities) Supports(k ConeKind) bool {
 	return false
 }
 
-// Unsupported returns an [*UnsupportedError] for the first thing of p that a backend with these capabilities, of that name, does not
-// take, and nil where it takes all.
+// Unsupported returns an [*UnsupportedError] for the first thing of p that a backend with these capabilities, of that
+// name, does not take, and nil where it takes all.
 func (c Capabilities) Unsupported(name string, p *Problem) error {
 	if p == nil {
 		return bad("Problem", "is nil")
@@ -137,7 +139,8 @@ type Options struct {
 	// NoPresolve hands the problem on with the rows and columns that need no solver: empty ones, variables that one row
 	// fixes, contradictions between two of them.
 	NoPresolve bool
-	// Logger gets one record an iteration at level debug, and from backends that try several methods one an attempt; nil means silence.
+	// Logger gets one record an iteration at level debug, and from backends that try several methods one an attempt; nil
+	// means silence.
 	Logger *slog.Logger
 	// Settings are the backend's own settings, of a type that it documents.
 	Settings any
@@ -173,8 +176,9 @@ const (
 	nearCertificate = 1e-6
 )
 
-// ClaimEps is the tolerance at which a first-order method shows its first certificate. What comes near one is made one that holds by the
-// judge, better than by its iterations, and one that does not hold is asked for again at a tighter one.
+// ClaimEps is the tolerance at which a first-order method shows its first certificate. What comes near one is made one
+// that holds by the judge, better than by its iterations, and one that does not hold is asked for again at a tighter
+// one.
 func (o Options) ClaimEps() float64 { return max(o.EpsInfeasible, nearCertificate) }
 
 // WithDefaults returns o with the documented defaults in place of zero values.

@@ -18,12 +18,12 @@ import (
 //
 //	sum_j |r_j| X_j / -V
 //
-// where X_j is the size that the data give x_j, the largest |b_i| / |a_ij| of the
-// rows in which it has weight, be it directly or through the other variables of the row. It does not
-// change when rows, columns or b are multiplied by numbers: with a residual of 1e-8 there is no
-// feasible x within 1e8 times the sizes that the data suggest. V and r are computed in twice the working precision, and
-// taken with the bounds of their errors. Few certificates are numbers of 53 bits: where a vector of 106 bits that differs from z
-// in the last places alone leaves less, the residual is that of it. It panics unless p has a shape and z has length m.
+// where X_j is the size that the data give x_j, the largest |b_i| / |a_ij| of the rows in which it has weight, be it
+// directly or through the other variables of the row. It does not change when rows, columns or b are multiplied by
+// numbers: with a residual of 1e-8 there is no feasible x within 1e8 times the sizes that the data suggest. V and r are
+// computed in twice the working precision, and taken with the bounds of their errors. Few certificates are numbers of
+// 53 bits: where a vector of 106 bits that differs from z in the last places alone leaves less, the residual is that of
+// it. It panics unless p has a shape and z has length m.
 func CheckPrimalInfeasible(p *Problem, z []float64) (residual float64, err error) {
 	p.mustFit()
 	var c checker
@@ -144,8 +144,8 @@ func (w *weighing) add(v, terms, size float64) {
 	w.beyond += max(0, v-lastPlaces*terms) * size
 }
 
-// against completes a proof that has a value. Last places of the numbers of the problem, which make up for no more than mostPlaces, do not count, unless
-// the value is but a small part of its terms: then they may be what it is made of.
+// against completes a proof that has a value. Last places of the numbers of the problem, which make up for no more than
+// mostPlaces, do not count, unless the value is but a small part of its terms: then they may be what it is made of.
 func (w *weighing) against(p *proof) {
 	p.residual, p.radius, p.rounded = w.sized/-p.negative, -p.negative/w.sum, w.beyond == 0
 	if p.residual <= mostPlaces && -p.negative >= cancelled*p.terms {
@@ -194,7 +194,8 @@ func (c *checker) combination(p *Problem, z, low []float64) []rounded {
 	return out
 }
 
-// outweighed sets value and negative of a proof, to which bounded is added, and returns an error unless they are negative.
+// outweighed sets value and negative of a proof, to which bounded is added, and returns an error unless they are
+// negative.
 func (c *checker) outweighed(p *Problem, out *proof, low []float64, bounded *float64) (err error) {
 	var sum exactSum
 	add := func(by float64, i int) {

@@ -88,8 +88,8 @@ type checkedSolver struct {
 	inner Solver // nil while there is none, and always for n = 0
 	stale bool   // the data moved on in a way that inner could not follow
 	data  Problem
-	// own says which parts of data are our copies that inner does not refer to, but for P and A,
-	// so that the next update may overwrite them. An update of P or A goes into a spare copy, which inner refers to from then on.
+	// own says which parts of data are our copies that inner does not refer to, but for P and A, so that the next update
+	// may overwrite them. An update of P or A goes into a spare copy, which inner refers to from then on.
 	own       struct{ p, q, a, b bool }
 	spare     struct{ p, a []float64 }
 	start     Point // what WarmStart gave, for the next Solve
@@ -447,7 +447,8 @@ func (s *checkedSolver) within(ctx context.Context, begin time.Time) (context.Co
 	return context.WithDeadline(ctx, begin.Add(s.options.TimeLimit))
 }
 
-// attempts runs the inner solver from where it is told to start and, where that leads to no optimal point, from nothing.
+// attempts runs the inner solver from where it is told to start and, where that leads to no optimal point, from
+// nothing.
 func (s *checkedSolver) attempts(ctx context.Context, begin time.Time) (*Solution, error) {
 	warm := s.started || s.solved
 	if s.started {

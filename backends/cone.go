@@ -43,7 +43,8 @@ const (
 	DualGeneralizedPowerCone
 )
 
-// Blocks visits the cones that are no products of intervals, whose rows can be scaled together only: their first rows, and how many they have.
+// Blocks visits the cones that are no products of intervals, whose rows can be scaled together only: their first rows,
+// and how many they have.
 func Blocks(cones []Cone, visit func(first, dim int)) {
 	first := 0
 	for _, c := range cones {
@@ -115,8 +116,8 @@ func NuclearNorm(rows, cols int) Cone {
 	return Cone{Kind: NuclearNormCone, Dim: fitting(1 + float64(rows)*float64(cols)), Rows: rows, Cols: cols}
 }
 
-// GeneralizedPower returns the cone of the weighted geometric means, with the weights alpha, that bound the norm of m numbers.
-// Like Box it keeps alpha, which must not change.
+// GeneralizedPower returns the cone of the weighted geometric means, with the weights alpha, that bound the norm of m
+// numbers. Like Box it keeps alpha, which must not change.
 func GeneralizedPower(alpha []float64, m int) Cone {
 	return Cone{Kind: GeneralizedPowerCone, Dim: len(alpha) + m, Weights: alpha}
 }

@@ -60,7 +60,8 @@ func weightedMean(weights, s []float64, a float64, dual bool) float64 {
 	return mean
 }
 
-// separateMean takes the gradient of f(x, z) = prod x_i^w_i - |z|, as separatePower does, at a point without zeros near b.
+// separateMean takes the gradient of f(x, z) = prod x_i^w_i - |z|, as separatePower does, at a point without zeros near
+// b.
 func separateMean(weights, b, z []float64, dual bool) {
 	k := len(weights)
 	for i, v := range b[:k] {

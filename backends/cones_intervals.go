@@ -197,8 +197,8 @@ func (c Cone) boundOf(i int, z float64) float64 {
 	return c.Lower[i]
 }
 
-// largestTerm returns the largest |b_i z_i|. The b_i of a box count from the bounds that multipliers belong to: where both are shifted, the program
-// is the same, and so are its terms.
+// largestTerm returns the largest |b_i z_i|. The b_i of a box count from the bounds that multipliers belong to: where
+// both are shifted, the program is the same, and so are its terms.
 func (c Cone) largestTerm(b, z []float64) (size float64) {
 	for i, v := range z {
 		from := 0.0

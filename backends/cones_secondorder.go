@@ -9,8 +9,8 @@ var secondOrderFamily = family{
 	ellipsoid: secondOrderEllipsoid,
 }
 
-// secondOrderEllipsoid returns D = 2ww' - det(w) J, the quadratic representation of the root w of v: with l = v_0 +- |v_1| the eigenvalues of v,
-// those of w are their roots (Alizadeh and Goldfarb 2003).
+// secondOrderEllipsoid returns D = 2ww' - det(w) J, the quadratic representation of the root w of v: with l = v_0 +-
+// |v_1| the eigenvalues of v, those of w are their roots (Alizadeh and Goldfarb 2003).
 func secondOrderEllipsoid(v []float64) []float64 {
 	n := len(v)
 	d := make([]float64, n*n)

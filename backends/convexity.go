@@ -30,9 +30,10 @@ func (e *NonconvexError) Unwrap() error {
 	return &ProblemError{Field: "P", Reason: "is not positive semidefinite"}
 }
 
-// The smallest eigenvalue of P, scaled to a diagonal near one, decides. Above -eigenvalueRounding it counts as rounding: P = B'B
-// computed in doubles, or written to a file with 12 digits, stays there. Below -eigenvalueDoubtful P is not convex. What lies between may be data
-// of few digits, and is solved, but judged with the bounds of the variables (see judgeDoubtful).
+// The smallest eigenvalue of P, scaled to a diagonal near one, decides. Above -eigenvalueRounding it counts as
+// rounding: P = B'B computed in doubles, or written to a file with 12 digits, stays there. Below -eigenvalueDoubtful P
+// is not convex. What lies between may be data of few digits, and is solved, but judged with the bounds of the
+// variables (see judgeDoubtful).
 const (
 	eigenvalueRounding = 1e-11
 	eigenvalueDoubtful = 1e-4
@@ -45,8 +46,8 @@ const (
 )
 
 // convexity decides whether P is positive semidefinite, to rounding. It scales P to a diagonal between 1/2 and 2 by
-// powers of two, adds eigenvalueRounding of it to the diagonal, and factors it as LDL' (Higham, Accuracy and Stability of
-// Numerical Algorithms, section 10.3: with positive pivots the smallest eigenvalue is above -eigenvalueRounding, but
+// powers of two, adds eigenvalueRounding of it to the diagonal, and factors it as LDL' (Higham, Accuracy and Stability
+// of Numerical Algorithms, section 10.3: with positive pivots the smallest eigenvalue is above -eigenvalueRounding, but
 // for the rounding of the factorisation). At the first pivot d_k <= 0, v = L^-T e_k has v'(P + E)v = d_k, and proves
 // with its d'Pd < 0 that P is indefinite.
 //
@@ -109,8 +110,9 @@ func (f *densePivots) NegativeDirection() []float64 {
 	return v
 }
 
-// looked returns the diagonal of P and whether a look at the entries decides: they dominate on the diagonal, so that P is convex, or show a direction
-// that curves downwards, by a negative entry of the diagonal, a zero beside others, or two variables.
+// looked returns the diagonal of P and whether a look at the entries decides: they dominate on the diagonal, so that P
+// is convex, or show a direction that curves downwards, by a negative entry of the diagonal, a zero beside others, or
+// two variables.
 func looked(p *sparse.CSC) (diagonal []float64, decided bool, err error) {
 	n, _ := p.Dims()
 	raw := p.RawMatrix()

@@ -30,35 +30,40 @@
 //
 //   - P is proved positive semidefinite, to rounding, at Setup and at each Update; a [*NonconvexError] with a
 //     direction of negative curvature says that it is not.
-//   - [PrimalInfeasible]: with Z in K*, V = b'z - beta(z) < 0 and r = A'z, no x within |x_j| <= R is
-//     feasible, where V + sum of |r_j| R is still negative ([Solution.Radius] is R). Variables that single rows bound need no R.
+//   - [PrimalInfeasible]: with Z in K*, V = b'z - beta(z) < 0 and r = A'z, no x within |x_j| <= R is feasible, where
+//     V + sum of |r_j| R is still negative ([Solution.Radius] is R). Variables that single rows bound need no R.
 //   - [DualInfeasible]: q'x < 0, and by Px and the distance of -Ax to the recession cone of K no dual
 //     point within R is feasible, so that the objective falls without bound wherever the problem is feasible.
 //   - Both are said where the numbers outweigh what is left over for all points that are 1/EpsInfeasible times as large
-//     as the data suggest, whatever the units of rows and columns. Sums are computed in twice the working
-//     precision, with bounds of what is lost. A certificate that misses this is first made better, in 106 bits: what is
-//     returned is that to the working precision. Last places of the numbers of the problem, 16 roundings of the terms of each sum, are no reason to refuse
-//     a certificate which reaches 5e8 times as far as the data suggest; more is none of theirs, as a part of x that A takes to zero can make terms as
-//     large as one likes.
-//   - Equations a'x = 0 whose entries are no more than the rounding of the largest ones in their columns are left out, where all other numbers are
-//     within a factor of 1000 of one: they are what rounding leaves of 0'x = 0. [Solution.Message] says so.
-//   - [Optimal]: the residuals of X, S and Z meet the tolerance, also, less strictly, in units in which the numbers of the
-//     problem are near one, and leave b and q their weight in points that are large. In small problems, of up to 2 000 rows, columns and
-//     entries, so does each residual beside the data of its own row or column, or of a typical one, but for last places.
-//     [Solution.Distance] bounds how far the objective is from the optimal value; in small problems it is at most 1e-4, or 100
-//     tolerances, of the terms of the objective, but for the rounding of its own sums.
-//   - So does a point whose residuals are at most the square root of the tolerance, and beyond it only by the last places, 16 roundings, of the terms that they
-//     are added up from: it is exact for numbers that differ by so much from those given. No residual times its variable or multiplier may then be
-//     more than 1e-6 of the largest term of the objective. [Solution.Message] says so.
-//   - A point that its solver calls optimal and that fails the recheck comes back as [Inaccurate], and so does a certificate that
-//     does not reach so far, with words that say how far it does; one that proves nothing comes back as [NumericalError].
+//     as the data suggest, whatever the units of rows and columns. Sums are computed in twice the working precision,
+//     with bounds of what is lost. A certificate that misses this is first made better, in 106 bits: what is returned
+//     is that to the working precision. Last places of the numbers of the problem, 16 roundings of the terms of each
+//     sum, are no reason to refuse a certificate which reaches 5e8 times as far as the data suggest; more is none of
+//     theirs, as a part of x that A takes to zero can make terms as large as one likes.
+//   - Equations a'x = 0 whose entries are no more than the rounding of the largest ones in their columns are left out,
+//     where all other numbers are within a factor of 1000 of one: they are what rounding leaves of 0'x = 0.
+//     [Solution.Message] says so.
+//   - [Optimal]: the residuals of X, S and Z meet the tolerance, also, less strictly, in units in which the numbers of
+//     the problem are near one, and leave b and q their weight in points that are large. In small problems, of up to
+//     2 000 rows, columns and entries, so does each residual beside the data of its own row or column, or of a typical
+//     one, but for last places. [Solution.Distance] bounds how far the objective is from the optimal value; in small
+//     problems it is at most 1e-4, or 100 tolerances, of the terms of the objective, but for the rounding of its own
+//     sums.
+//   - So does a point whose residuals are at most the square root of the tolerance, and beyond it only by the last
+//     places, 16 roundings, of the terms that they are added up from: it is exact for numbers that differ by so much
+//     from those given. No residual times its variable or multiplier may then be more than 1e-6 of the largest term of
+//     the objective. [Solution.Message] says so.
+//   - A point that its solver calls optimal and that fails the recheck comes back as [Inaccurate], and so does a
+//     certificate that does not reach so far, with words that say how far it does; one that proves nothing comes back
+//     as [NumericalError].
 //   - Where a backend comes to no verdict it is asked again: for the problem without bounds that are far from all other
-//     numbers, for the point nearest to the constraints, for a direction of endless descent, and for a solution along what these runs
-//     led to. Their iterations are counted, and keep to the limits. A point that meets the tolerance where a run got stuck, with residuals
-//     of more than a thousandth of it that are no last places, counts when nothing else is found: the most settled one, unless two have other objectives.
+//     numbers, for the point nearest to the constraints, for a direction of endless descent, and for a solution along
+//     what these runs led to. Their iterations are counted, and keep to the limits. A point that meets the tolerance
+//     where a run got stuck, with residuals of more than a thousandth of it that are no last places, counts when
+//     nothing else is found: the most settled one, unless two have other objectives.
 //
-// [Recheck], [CheckPrimalInfeasible], [CheckDualInfeasible], [Judge.ProvePrimalInfeasible] and [Judge.ProveDualInfeasible] are the
-// same checks for the caller's own use, [Judge] the whole test of optimal points.
+// [Recheck], [CheckPrimalInfeasible], [CheckDualInfeasible], [Judge.ProvePrimalInfeasible] and
+// [Judge.ProveDualInfeasible] are the same checks for the caller's own use, [Judge] the whole test of optimal points.
 //
 // Solvers of such a backend take every [Update]: where the backend itself cannot
 // follow, it is set up again at the next Solve. Problems without variables are

@@ -14,13 +14,13 @@ const (
 	farther = 10
 )
 
-// judgeDoubtful lets an optimal point of a problem whose P + D is convex, with D = shift times the diagonal of P, stand as
-// optimal only where that hardly matters: x satisfies the conditions of optimality, so any feasible y has
+// judgeDoubtful lets an optimal point of a problem whose P + D is convex, with D = shift times the diagonal of P, stand
+// as optimal only where that hardly matters: x satisfies the conditions of optimality, so any feasible y has
 //
 //	f(y) >= f(x) + 1/2 (y-x)'P(y-x) >= f(x) - 1/2 (y-x)'D(y-x).
 //
-// The last term must be harmless for all y within the bounds of the variables, or these must be finite and it
-// must be harmless for all y farther from x than zero is. Data of few digits pass, as VALUES of Maros and Meszaros does.
+// The last term must be harmless for all y within the bounds of the variables, or these must be finite and it must be
+// harmless for all y farther from x than zero is. Data of few digits pass, as VALUES of Maros and Meszaros does.
 func (s *checkedSolver) judgeDoubtful(out *Solution) {
 	bounds := s.judged.check.known.about(&s.data).single()
 	lower, upper := slices.Clone(bounds.lower), slices.Clone(bounds.upper)
@@ -51,8 +51,8 @@ func (s *checkedSolver) judgeDoubtful(out *Solution) {
 	}
 }
 
-// tighten narrows bounds of the variables by what the rows of cones that are products of intervals, which it is given, leave to each,
-// given the bounds of the others.
+// tighten narrows bounds of the variables by what the rows of cones that are products of intervals, which it is given,
+// leave to each, given the bounds of the others.
 func tighten(p *Problem, low, high, lower, upper []float64) {
 	_, m := p.Dims()
 	// The least and the largest value of each row, and how many infinite terms they have.

@@ -13,7 +13,8 @@ type exactSum struct {
 
 const (
 	unitRoundoff = 0x1p-53
-	// Products below tinyProduct have a rounding error that is no multiple of the smallest number, and less than smallestNormal.
+	// Products below tinyProduct have a rounding error that is no multiple of the smallest number, and less than
+	// smallestNormal.
 	tinyProduct, smallestNormal = 0x1p-960, 0x1p-1022
 )
 

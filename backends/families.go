@@ -5,10 +5,12 @@ import (
 	"math"
 )
 
-// family is what the package knows of one kind of cone. A new kind is a file with its set and its dual, and a row of families.
+// family is what the package knows of one kind of cone. A new kind is a file with its set and its dual, and a row of
+// families.
 type family struct {
 	name string
-	// wrong says what is wrong with the sizes and numbers of a cone, "" for nothing. It is nil where every dimension is right.
+	// wrong says what is wrong with the sizes and numbers of a cone, "" for nothing. It is nil where every dimension is
+	// right.
 	wrong func(c Cone) string
 	// own is the cone, dual its dual cone.
 	own, dual set
@@ -16,9 +18,11 @@ type family struct {
 	separate func(c Cone, b, z []float64)
 	// product is what products of intervals have, nil for other cones.
 	product *product
-	// shift adds a multiple of the direction e of Distance, which is that of the dual cone too; nil for products of intervals.
+	// shift adds a multiple of the direction e of Distance, which is that of the dual cone too; nil for products of
+	// intervals.
 	shift func(c Cone, s []float64, a float64)
-	// ellipsoid returns the symmetric D, row by row, of the ellipsoid {v + Dw: |w| <= 1} of Dikin at a point v of the cone; nil where it is not known.
+	// ellipsoid returns the symmetric D, row by row, of the ellipsoid {v + Dw: |w| <= 1} of Dikin at a point v of the
+	// cone; nil where it is not known.
 	ellipsoid func(v []float64) []float64
 	// ray says that a cone with one row is the ray of the nonnegative numbers.
 	ray bool

@@ -28,8 +28,8 @@ func TestFamiliesAreWhole(t *testing.T) {
 	}
 }
 
-// What is moved into a dual cone or into a recession cone is there, whatever the rounding, and what is there stays nearly
-// where it was.
+// What is moved into a dual cone or into a recession cone is there, whatever the rounding, and what is there stays
+// nearly where it was.
 func TestMovesEndInside(t *testing.T) {
 	inf := math.Inf(1)
 	rng := rand.New(rand.NewPCG(1, 1))

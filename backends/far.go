@@ -8,8 +8,8 @@ import (
 // farGap is the gap in the sizes of b and the bounds, row by row, above which bounds count as far.
 const farGap = 1e4
 
-// farBound returns the size from which on bounds of boxes are far: larger by more than a gap than all that is on the other side of it, where
-// b and the bounds of row i are multiplied by unit(i). It is infinite where no bound is.
+// farBound returns the size from which on bounds of boxes are far: larger by more than a gap than all that is on the
+// other side of it, where b and the bounds of row i are multiplied by unit(i). It is infinite where no bound is.
 func farBound(p *Problem, unit func(i int) float64) float64 {
 	if !slices.ContainsFunc(p.Cones, func(c Cone) bool { return c.Kind == BoxCone }) {
 		return math.Inf(1)

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestHiddenResiduals has points whose residuals are nothing beside the largest numbers, and far from optimal all the same.
+// TestHiddenResiduals has points whose residuals are nothing beside the largest numbers, and far from optimal all the
+// same.
 func TestHiddenResiduals(t *testing.T) {
 	diagonal := func(d ...float64) *sparse.CSC {
 		out := sparse.NewCSC(len(d), len(d), make([]int, len(d)+1), make([]int, len(d)), d)
@@ -24,8 +25,8 @@ func TestHiddenResiduals(t *testing.T) {
 		x, s, z               []float64 // optimal
 		wrong, wrongS, wrongZ []float64
 	}{
-		// -2^28 u + v/32 + 2^-24 v^2 with u <= 2^-14: v = -2^18, where the second part is -4096 beside -2^14. At v = 0 the residual
-		// 1/32 is 2^-33 of the largest term.
+		// -2^28 u + v/32 + 2^-24 v^2 with u <= 2^-14: v = -2^18, where the second part is -4096 beside -2^14. At v = 0 the
+		// residual 1/32 is 2^-33 of the largest term.
 		{
 			name: "the gradient of a column",
 			p: &Problem{
@@ -35,8 +36,8 @@ func TestHiddenResiduals(t *testing.T) {
 			x: []float64{exp(-14), -exp(18)}, s: []float64{0}, z: []float64{exp(34)},
 			wrong: []float64{exp(-14), 0}, wrongS: []float64{0}, wrongZ: []float64{exp(34)},
 		},
-		// 2^21 u - w with w = 2^14, u >= 0.0686 and, written in numbers of 2^-15, u >= 0.07. At u = 0.0686 the residual is 3e-12 of the
-		// largest term, and the objective 2 % too low.
+		// 2^21 u - w with w = 2^14, u >= 0.0686 and, written in numbers of 2^-15, u >= 0.07. At u = 0.0686 the residual is
+		// 3e-12 of the largest term, and the objective 2 % too low.
 		{
 			name: "a row",
 			p: &Problem{
@@ -46,8 +47,8 @@ func TestHiddenResiduals(t *testing.T) {
 			x: []float64{0.07, exp(14)}, s: []float64{0, 0.07 - 0.0686, 0}, z: []float64{exp(36), 0, 1},
 			wrong: []float64{0.0686, exp(14)}, wrongS: []float64{0, 0, 0}, wrongZ: []float64{0, exp(21), 1},
 		},
-		// 3/2 2^20 u - 3/2 2^50 v with u >= -2^30, v = 1, and a constant at its upper bound, 2^25, whose multiplier may be anything. At u = 0 the
-		// residual of q is 2^-30 of it, and half of the objective is missing.
+		// 3/2 2^20 u - 3/2 2^50 v with u >= -2^30, v = 1, and a constant at its upper bound, 2^25, whose multiplier may be
+		// anything. At u = 0 the residual of q is 2^-30 of it, and half of the objective is missing.
 		{
 			name: "multipliers of rows that say nothing",
 			p: &Problem{

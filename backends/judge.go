@@ -76,8 +76,8 @@ func (s *checkedSolver) judgeClaim(out *Solution) {
 	}
 }
 
-// unfinished says that a point which meets the tolerance is where a run has got stuck unsettled: there may be another solution, far away. It is optimal only when nothing else is
-// found.
+// unfinished says that a point which meets the tolerance is where a run has got stuck unsettled: there may be another
+// solution, far away. It is optimal only when nothing else is found.
 func (s *checkedSolver) unfinished(out *Solution) bool {
 	return s.judged.Unsettled(out.X, out.S, out.Z, s.options.Eps) > 1
 }

@@ -6,13 +6,14 @@ import (
 	"slices"
 )
 
-// This file poses the two questions of infeasibility by themselves. Both programs have solutions whatever the problem is, and one side of each
-// has interior points, so that a backend can answer them where the problem itself has left it undecided. Solutions that are far are then looked for
-// along the points of all three.
+// This file poses the two questions of infeasibility by themselves. Both programs have solutions whatever the problem
+// is, and one side of each has interior points, so that a backend can answer them where the problem itself has left it
+// undecided. Solutions that are far are then looked for along the points of all three.
 
-// lastResort is called where a run has ended without a verdict. It tries the problem without far bounds, and then asks whether there is a
-// point at all, for a direction of descent without end, and for a solution along what these have led to; what is found counts as far as the
-// judge agrees. Of a point that meets the tolerance there is doubt in small problems alone, where another one costs next to nothing.
+// lastResort is called where a run has ended without a verdict. It tries the problem without far bounds, and then asks
+// whether there is a point at all, for a direction of descent without end, and for a solution along what these have led
+// to; what is found counts as far as the judge agrees. Of a point that meets the tolerance there is doubt in small
+// problems alone, where another one costs next to nothing.
 func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution {
 	if s.simple || s.second != nil && !s.data.small() {
 		return out
@@ -56,7 +57,8 @@ func (s *checkedSolver) lastResort(ctx context.Context, out *Solution) *Solution
 	return out
 }
 
-// alongside asks for a solution along x and z of a point, and then along the point that this leads to, as long as that is near.
+// alongside asks for a solution along x and z of a point, and then along the point that this leads to, as long as that
+// is near.
 func (s *checkedSolver) alongside(ctx context.Context, out *Solution, spent *int, from Point) *Solution {
 	last := math.Inf(1)
 	for range alongRounds {
@@ -95,14 +97,14 @@ const (
 	worthDoubting = 2_000
 	// The objectives of two points differ by so much of their terms where they contradict each other.
 	mostDisputed = 1e-4
-	// So many programs are solved along a point. Where one leaves more than worthwhileAlong of what the point before misses the tolerance by, the next is along the
-	// change of the multipliers.
+	// So many programs are solved along a point. Where one leaves more than worthwhileAlong of what the point before
+	// misses the tolerance by, the next is along the change of the multipliers.
 	alongRounds     = 8
 	worthwhileAlong = 0.5
 )
 
-// ask solves p with what is left of the iterations and returns what its solution says of the problem itself, nil unless that holds. It adds to
-// the iterations that were spent, and to the times of out.
+// ask solves p with what is left of the iterations and returns what its solution says of the problem itself, nil unless
+// that holds. It adds to the iterations that were spent, and to the times of out.
 func (s *checkedSolver) ask(ctx context.Context, p *Problem, out *Solution, spent *int, says func(*Solution) *Solution) *Solution {
 	options := s.options
 	if options.MaxIterations > 0 {
@@ -148,8 +150,9 @@ func (p *Problem) small() bool {
 	return n+m+nonzeros(p.A)+nonzeros(p.P) <= worthDoubting
 }
 
-// consider judges a point again as one that counts where nothing else is found, and keeps it as the second best if it is the most settled of those. Where two have other
-// objectives, those that are too uncertain to be told among them, only a settled one counts.
+// consider judges a point again as one that counts where nothing else is found, and keeps it as the second best if it
+// is the most settled of those. Where two have other objectives, those that are too uncertain to be told among them,
+// only a settled one counts.
 func (s *checkedSolver) consider(out *Solution) {
 	s.content, s.uncertain = true, false
 	s.judge(out)
@@ -169,8 +172,8 @@ func (s *checkedSolver) consider(out *Solution) {
 	}
 }
 
-// tightOnly returns z without the parts that are next to nothing of the largest one in units of the rows: what an interior point has of rows that are not
-// tight. In z'A they would stand beside what the others cancel to.
+// tightOnly returns z without the parts that are next to nothing of the largest one in units of the rows: what an
+// interior point has of rows that are not tight. In z'A they would stand beside what the others cancel to.
 func (s *checkedSolver) tightOnly(z []float64) []float64 {
 	if z == nil {
 		return nil
@@ -194,9 +197,9 @@ const nearlySolved = 1e-6
 //
 //	minimize t  subject to  b - Ax + t e in K,  t >= 0
 //
-// with e in the interior of K and zero and boxes taken as intervals that t widens on both sides, each row in units of its own. Its
-// optimal value is positive if no x satisfies the constraints, by some distance, and its multipliers are then the certificate, which
-// the second result makes of them.
+// with e in the interior of K and zero and boxes taken as intervals that t widens on both sides, each row in units of
+// its own. Its optimal value is positive if no x satisfies the constraints, by some distance, and its multipliers are
+// then the certificate, which the second result makes of them.
 func nearness(p *Problem, u *units) (*Problem, func(z []float64) []float64) {
 	n, m := p.Dims()
 	w := widened{units: u}
@@ -288,7 +291,8 @@ func (w *widened) rows(p *Problem) {
 //
 //	minimize q'x  subject to  Px = 0,  -Ax in the recession cone of K,  |x_j| <= 1 in units of its own,
 //
-// of which x = 0 is a point. A negative optimal value makes the solution a certificate that the objective falls without bound.
+// of which x = 0 is a point. A negative optimal value makes the solution a certificate that the objective falls without
+// bound.
 func descent(p *Problem, u *units) *Problem {
 	n, _ := p.Dims()
 	var a Triplets
@@ -332,7 +336,8 @@ func descent(p *Problem, u *units) *Problem {
 	return out
 }
 
-// recession gives p the recession cones of the given ones, and returns the row made of each row with its sign, -1 for none, and their number.
+// recession gives p the recession cones of the given ones, and returns the row made of each row with its sign, -1 for
+// none, and their number.
 func (p *Problem) recession(cones []Cone) (to []int, sign []float64, rows int) {
 	add := func(c Cone, by float64) {
 		p.Cones = append(p.Cones, c)

@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// This file lets solvers ask, while they run, whether a vector is a certificate, at the price of a product with the matrices.
+// This file lets solvers ask, while they run, whether a vector is a certificate, at the price of a product with the
+// matrices.
 
-// NearPrimalInfeasible returns about what [CheckPrimalInfeasible] would find for z, in plain arithmetic: +Inf
-// where b'z - beta(z) is not negative, and at least the part of it that A'z can make up for within the bounds of the variables.
-// It panics unless z has length m.
+// NearPrimalInfeasible returns about what [CheckPrimalInfeasible] would find for z, in plain arithmetic: +Inf where
+// b'z - beta(z) is not negative, and at least the part of it that A'z can make up for within the bounds of the
+// variables. It panics unless z has length m.
 func (j *Judge) NearPrimalInfeasible(z []float64) float64 {
 	p := j.problem()
 	mustHave(len(z) == len(p.B))
@@ -98,11 +99,10 @@ func (j *Judge) NearDualInfeasible(x []float64) float64 {
 // The rounding of a sum is at most this part of its terms, where these are not very many.
 const nearRounding = 16 * unitRoundoff
 
-// ProvePrimalInfeasible looks near z for a vector that proves better than z does that no x
-// satisfies the constraints, and returns the best one met, in K*, with its residual by
-// [CheckPrimalInfeasible]. It makes A'z zero by the least change, relative to the entries of z, and moves z back into K*, in
-// turn, until the residual is at most eps or does not fall further. The error says that nothing near z proves anything. It panics unless z has
-// length m.
+// ProvePrimalInfeasible looks near z for a vector that proves better than z does that no x satisfies the constraints,
+// and returns the best one met, in K*, with its residual by [CheckPrimalInfeasible]. It makes A'z zero by the least
+// change, relative to the entries of z, and moves z back into K*, in turn, until the residual is at most eps or does
+// not fall further. The error says that nothing near z proves anything. It panics unless z has length m.
 func (j *Judge) ProvePrimalInfeasible(z []float64, eps float64) (better []float64, residual float64, err error) {
 	found, err := j.check.provePrimal(j.problem(), z, eps)
 	return found.v, found.residual, err

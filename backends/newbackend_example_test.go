@@ -53,8 +53,9 @@ func (*system) Update(backends.Update) error   { return nil } // never called, a
 func (*system) WarmStart(backends.Point) error { return nil }
 func (*system) Close() error                   { return nil }
 
-// A new backend: [backends.Checked] validates what it is given, sets up again where it cannot update, finds s, rechecks its answers and refuses cones that
-// it does not have. Backends of a program register themselves by [backends.Register] in an init function.
+// A new backend: [backends.Checked] validates what it is given, sets up again where it cannot update, finds s, rechecks
+// its answers and refuses cones that it does not have. Backends of a program register themselves by [backends.Register]
+// in an init function.
 func ExampleChecked() {
 	solver, err := backends.Checked(equations{}).Setup(&backends.Problem{ // the point of x + y = 4 nearest to (1, 1)
 		P: sparse.NewCSC(2, 2, []int{0, 1, 2}, []int{0, 1}, []float64{1, 1}), Q: []float64{-1, -1},

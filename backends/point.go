@@ -5,13 +5,15 @@ import (
 	"slices"
 )
 
-// Polish looks near a point that misses the tolerance eps for one that meets it, and returns false where it finds none. Rows of products of
-// intervals whose multiplier outweighs their slack are taken as equations, the others have no multiplier, and
+// Polish looks near a point that misses the tolerance eps for one that meets it, and returns false where it finds none.
+// Rows of products of intervals whose multiplier outweighs their slack are taken as equations, the others have no
+// multiplier, and
 //
 //	a_i x = b_i - s_i  for the first and the rows of other cones, whose s and z stay,   Px + A'z = -q
 //
-// is solved by the least change of x and z, whose residuals are added up in twice the working precision. Far solutions need this: of an x of
-// 1e8 a residual of 1e-8 is a last place. It panics unless the vectors have the lengths of the problem.
+// is solved by the least change of x and z, whose residuals are added up in twice the working precision. Far solutions
+// need this: of an x of 1e8 a residual of 1e-8 is a last place. It panics unless the vectors have the lengths of the
+// problem.
 func (j *Judge) Polish(pt Point, eps float64) (Point, bool) {
 	p := j.problem()
 	n, m := p.Dims()
@@ -42,8 +44,9 @@ func (j *Judge) Polish(pt Point, eps float64) (Point, bool) {
 	return pt, ok
 }
 
-// polished is the part of the tolerance that the residuals of a settled point may be: where more is left and cannot be taken out, the equations contradict each other by as much, and the
-// solution may be another one, with multipliers or variables as large as the reciprocal.
+// polished is the part of the tolerance that the residuals of a settled point may be: where more is left and cannot be
+// taken out, the equations contradict each other by as much, and the solution may be another one, with multipliers or
+// variables as large as the reciprocal.
 const polished = 1e-3
 
 // Unsettled returns how many times larger than in a settled point the residuals are, primal and dual, at the tolerance
@@ -93,7 +96,8 @@ func (j *Judge) Unsettled(x, s, z []float64, eps float64) float64 {
 // nearPoint is the residual, primal and dual, up to which a point is worth being polished.
 const nearPoint = 1e-3
 
-// tightened is a point with the rows that hold with equality at s, those of cones that are no products of intervals among them.
+// tightened is a point with the rows that hold with equality at s, those of cones that are no products of intervals
+// among them.
 type tightened struct {
 	p         *Problem
 	rows      *rowLists
@@ -104,7 +108,8 @@ type tightened struct {
 	ofColumns []float64 // and of those of z
 }
 
-// tightened puts the slack of rows that are tight at the bound that their multiplier belongs to, and makes the multipliers of the others zero.
+// tightened puts the slack of rows that are tight at the bound that their multiplier belongs to, and makes the
+// multipliers of the others zero.
 func (j *Judge) tightened(pt Point) *tightened {
 	p := j.p
 	j.check.rounding(p, nil, pt.X, pt.Z)
@@ -141,8 +146,8 @@ func (j *Judge) tightened(pt Point) *tightened {
 // tiny stands for sizes that are zero.
 const tiny = 1e-300
 
-// equations returns those of the tight rows in x, numbered from n on, and those of the columns in x and z, each divided by its terms, and how freely x and
-// z may change.
+// equations returns those of the tight rows in x, numbered from n on, and those of the columns in x and z, each divided
+// by its terms, and how freely x and z may change.
 func (t *tightened) equations() (eq *equations, weight []float64) {
 	n, m := t.p.Dims()
 	a := t.p.A.RawMatrix()

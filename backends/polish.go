@@ -32,7 +32,8 @@ func (c *checker) provePrimal(p *Problem, z []float64, eps float64) (proof, erro
 	return c.polishPrimal(p, small, best, err, eps)
 }
 
-// polishPrimal makes A'z zero, with z in twice the precision, and returns the best of what it meets on the way and what was known.
+// polishPrimal makes A'z zero, with z in twice the precision, and returns the best of what it meets on the way and what
+// was known.
 func (c *checker) polishPrimal(p *Problem, z []float64, best proof, err error, eps float64) (proof, error) {
 	z = slices.Clone(z)
 	low, before := make([]float64, len(z)), make([]float64, len(z))
@@ -73,9 +74,9 @@ func carry(v, low []float64) {
 	}
 }
 
-// smallInPrimal returns z without the entries that are on their way to zero, nil where there are none. In a vector on its way to a
-// certificate they weigh about as much as what is left of A'z, and the others about as much as b'z: the mean of the two
-// divides them.
+// smallInPrimal returns z without the entries that are on their way to zero, nil where there are none. In a vector on
+// its way to a certificate they weigh about as much as what is left of A'z, and the others about as much as b'z: the
+// mean of the two divides them.
 func (c *checker) smallInPrimal(p *Problem, of proof) []float64 {
 	if !(of.residual > 0 && of.residual < 1) {
 		return nil
@@ -89,8 +90,8 @@ func (c *checker) smallInPrimal(p *Problem, of proof) []float64 {
 	return without(p, of.v, weight, math.Sqrt(of.residual)*-of.negative)
 }
 
-// without returns v without the parts, rows of cones that are products of intervals and other cones as a whole, whose weights are all below the least one, nil where
-// there are none. Equations have no such parts.
+// without returns v without the parts, rows of cones that are products of intervals and other cones as a whole, whose
+// weights are all below the least one, nil where there are none. Equations have no such parts.
 func without(p *Problem, v, weight []float64, least float64) []float64 {
 	out, some := slices.Clone(v), false
 	drop := func(first, dim int) {
@@ -118,7 +119,8 @@ func without(p *Problem, v, weight []float64, least float64) []float64 {
 	return out
 }
 
-// primalEquations returns A'z = 0, each divided by its terms at z, the sum of the |a_ij z_i|, and how freely the entries of z may change.
+// primalEquations returns A'z = 0, each divided by its terms at z, the sum of the |a_ij z_i|, and how freely the
+// entries of z may change.
 func primalEquations(p *Problem, z []float64) (eq *equations, terms, weight []float64) {
 	n, m := p.Dims()
 	a := p.A.RawMatrix()
@@ -151,7 +153,8 @@ func primalEquations(p *Problem, z []float64) (eq *equations, terms, weight []fl
 	return eq, terms, weight
 }
 
-// proveDual returns the best certificate near x: of x itself with Px and Ax + s made zero, and of x with the small parts of s at zero.
+// proveDual returns the best certificate near x: of x itself with Px and Ax + s made zero, and of x with the small
+// parts of s at zero.
 func (c *checker) proveDual(p *Problem, x []float64, eps float64) (proof, error) {
 	best, err := c.dualInfeasible(p, x, nil)
 	if err != nil || best.residual <= eps {
@@ -189,8 +192,8 @@ func (c *checker) smallInDual(p *Problem, rows *rowLists, of proof) []bool {
 	return out
 }
 
-// polishDual makes Px and Ax + s zero, with x in twice the precision and s = 0 in the given rows, and returns the best of what it meets on the way
-// and what was known.
+// polishDual makes Px and Ax + s zero, with x in twice the precision and s = 0 in the given rows, and returns the best
+// of what it meets on the way and what was known.
 func (c *checker) polishDual(p *Problem, rows *rowLists, x []float64, zero []bool, best proof, eps float64) proof {
 	n, m := p.Dims()
 	x = slices.Clone(x)
@@ -228,7 +231,8 @@ func (c *checker) polishDual(p *Problem, rows *rowLists, x []float64, zero []boo
 	return best
 }
 
-// dualEquations returns Px = 0 and Ax + s = 0 in x and then s, each divided by its terms at x, and how freely the unknowns may change.
+// dualEquations returns Px = 0 and Ax + s = 0 in x and then s, each divided by its terms at x, and how freely the
+// unknowns may change.
 func dualEquations(p *Problem, rows *rowLists, x, s []float64) (eq *equations, terms, weight []float64) {
 	n, m := len(x), len(s)
 	terms, weight = make([]float64, rows.count), make([]float64, n+m)
@@ -354,13 +358,15 @@ type equations struct {
 	of       []int
 }
 
-// ellipsoid is that of Dikin at a point v of a cone, {v + Dw: |w| <= 1}, for the unknowns from first on: it lies in the cone. Of an orthant D is the diagonal of v.
+// ellipsoid is that of Dikin at a point v of a cone, {v + Dw: |w| <= 1}, for the unknowns from first on: it lies in the
+// cone. Of an orthant D is the diagonal of v.
 type ellipsoid struct {
 	first, dim int
 	d          []float64
 }
 
-// within lets the unknowns from offset on, v, which is in the cones, change within the ellipsoids at v where these are known, and by the largest entry of the cone elsewhere.
+// within lets the unknowns from offset on, v, which is in the cones, change within the ellipsoids at v where these are
+// known, and by the largest entry of the cone elsewhere.
 func (e *equations) within(p *Problem, v []float64, offset int, weight []float64) {
 	row := 0
 	for _, k := range p.Cones {
@@ -386,8 +392,8 @@ func (e *equations) endRow(of int) {
 	e.ptr, e.of = append(e.ptr, int32(len(e.ind))), append(e.of, of)
 }
 
-// polish lets improve, in rounds, change the unknowns by what the equations lack, until it says that this is enough or that does not fall
-// any more.
+// polish lets improve, in rounds, change the unknowns by what the equations lack, until it says that this is enough or
+// that does not fall any more.
 func (e *equations) polish(weight []float64, lack func(right []float64), improve func(change *leastChange, right []float64) (enough bool)) {
 	change, ok := newLeastChange(e, weight)
 	if !ok {

@@ -8,11 +8,12 @@ import (
 	"github.com/james-bowman/sparse"
 )
 
-// Problem is a conic program in the form of the package comment. [Triplets] make its matrices from entries in any order.
+// Problem is a conic program in the form of the package comment. [Triplets] make its matrices from entries in any
+// order.
 //
-// Matrices are those of github.com/james-bowman/sparse, so that what a program already holds as one, or makes from gonum's, is handed
-// over as it is, without a copy. That module has no versions yet: the contract needs its NewCSC, RawMatrix, Dims and NNZ, which any type of three slices
-// could offer, and pins the commit in go.mod.
+// Matrices are those of github.com/james-bowman/sparse, so that what a program already holds as one, or makes from
+// gonum's, is handed over as it is, without a copy. That module has no versions yet: the contract needs its NewCSC,
+// RawMatrix, Dims and NNZ, which any type of three slices could offer, and pins the commit in go.mod.
 type Problem struct {
 	// P is the upper triangle of the n x n quadratic term; nil means zero.
 	P *sparse.CSC

@@ -7,14 +7,14 @@ import (
 	"github.com/james-bowman/sparse"
 )
 
-// reduction is a problem without what needs no solver, found by the pattern of its matrices so that it stays the same over most
-// updates:
+// reduction is a problem without what needs no solver, found by the pattern of its matrices so that it stays the same
+// over most updates:
 //
 //   - rows without entries, and rows of a box without bounds, whose z is zero;
 //   - variables without entries, which are zero as q is;
-//   - variables that an equation of one entry fixes, a x_j = b, with that equation, whose z is what makes the column j of
-//     Px + q + A'z zero. Those in rows of a cone that is no product of intervals stay: a row of such a cone without entries is
-//     harder on first-order methods than the variable.
+//   - variables that an equation of one entry fixes, a x_j = b, with that equation, whose z is what makes the column j
+//     of Px + q + A'z zero. Those in rows of a cone that is no product of intervals stay: a row of such a cone without
+//     entries is harder on first-order methods than the variable.
 //
 // Everything is undone in expand. Trivial has looked for contradictions before.
 type reduction struct {

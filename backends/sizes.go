@@ -9,9 +9,9 @@ import (
 // This file finds how large the variables of a problem can be expected to be, which is what the
 // rest of a certificate is weighed with.
 
-// sizesOfX returns for each variable a size in its own units, as solutionSizes.sizes has it for Ax = b. Rows of a cone that is no product of intervals
-// count with the largest |b_i| of the cone, those of a box with the largest distance of b_i to a bound. A
-// variable without any such size has the largest of the others, at least 1.
+// sizesOfX returns for each variable a size in its own units, as solutionSizes.sizes has it for Ax = b. Rows of a cone
+// that is no product of intervals count with the largest |b_i| of the cone, those of a box with the largest distance of
+// b_i to a bound. A variable without any such size has the largest of the others, at least 1.
 func sizesOfX(p *Problem) []float64 {
 	n, m := p.Dims()
 	right := make([]float64, m)
@@ -129,9 +129,9 @@ const (
 //
 //	Y_y = max over i of max(|c_i|, |m_ik| Y'_k for k != y) / |m_iy|
 //
-// where Y' is the same without the second part and weak entries m_iy count as none, as an equation in which an
-// unknown hardly takes part does not say how large that is. It is at least the unit of the unknown times the mean of the
-// scaled c_i that are not zero: one entry of 1e-11 beside others of one would else make all of them weak.
+// where Y' is the same without the second part and weak entries m_iy count as none, as an equation in which an unknown
+// hardly takes part does not say how large that is. It is at least the unit of the unknown times the mean of the scaled
+// c_i that are not zero: one entry of 1e-11 beside others of one would else make all of them weak.
 func (s *solutionSizes) sizes(unknowns int, right []float64) []float64 {
 	system := spread.System{Rows: len(right), Cols: unknowns, A: s.Entries}
 	f := system.Solve(meanSweeps, 0)
@@ -259,7 +259,8 @@ func newSingleBounds(p *Problem) *singleBounds {
 	return out
 }
 
-// rounded is a number, a bound of its rounding, and the sum of the absolute terms that it was added up from, where that is wanted.
+// rounded is a number, a bound of its rounding, and the sum of the absolute terms that it was added up from, where that
+// is wanted.
 type rounded struct{ value, bound, terms float64 }
 
 // quotient returns (b - s)/a, where s may be infinite and a quotient that overflows counts as infinite.

@@ -8,14 +8,15 @@ import (
 	"github.com/conetune/conetune/outcome"
 )
 
-// Status says how a solve ended, in one word: of a point that is no solution, why there is no better one. Solution.Stopped and Solution.Found have the two
-// parts of it.
+// Status says how a solve ended, in one word: of a point that is no solution, why there is no better one.
+// Solution.Stopped and Solution.Found have the two parts of it.
 type Status int
 
 const (
 	// Unsolved is the zero value: no solve has ended.
 	Unsolved Status = iota
-	// Optimal means that the recomputed residuals and gap meet the tolerances, or miss them by no more than rounding of the numbers of the problem explains.
+	// Optimal means that the recomputed residuals and gap meet the tolerances, or miss them by no more than rounding of
+	// the numbers of the problem explains.
 	Optimal
 	// PrimalInfeasible means that Solution.Z proves that no x satisfies the constraints.
 	PrimalInfeasible
@@ -91,8 +92,8 @@ func (s Status) Found(r Residuals, eps float64) outcome.Found {
 //	Dual   = max(|Px + q + A'z|, dist(z, K*)) / max(1, |q|, |Px|, |A'z|)
 //	Gap    = |p - d| / max(1, min(|p|, |d|))
 //
-// with p and d the primal and the dual objective. Those of a [Solution] are added up in twice the working precision where the rounding
-// of plain sums could matter, as where solutions are far, so that [Recheck] may find larger ones.
+// with p and d the primal and the dual objective. Those of a [Solution] are added up in twice the working precision
+// where the rounding of plain sums could matter, as where solutions are far, so that [Recheck] may find larger ones.
 type Residuals struct {
 	Primal, Dual, Gap float64
 }
@@ -127,7 +128,8 @@ type Solution struct {
 	Distance float64
 	// Iterations counts the solver's own iterations.
 	Iterations int
-	// Fresh says that the run which ended so began at the solver's own start, not at a given point or at the end of the last solve.
+	// Fresh says that the run which ended so began at the solver's own start, not at a given point or at the end of the
+	// last solve.
 	Fresh bool
 	// SetupTime is the time of the last Setup or Update with the work that it
 	// caused, wherever that was done; SolveTime is the time of the rest of this Solve.

@@ -8,8 +8,8 @@ import (
 	"github.com/james-bowman/sparse"
 )
 
-// Triplets collect the entries of a sparse matrix in any order, and make the compressed columns of a [Problem] of them: sorted, with
-// entries of the same place added up. The zero value is an empty list.
+// Triplets collect the entries of a sparse matrix in any order, and make the compressed columns of a [Problem] of them:
+// sorted, with entries of the same place added up. The zero value is an empty list.
 type Triplets struct {
 	// Row, Col and Value are the entries, in the order in which they came, counted from 0.
 	Row, Col []int32
@@ -39,8 +39,9 @@ func (t *Triplets) Add(row, col int, v float64) {
 // Len returns the number of entries in the list.
 func (t *Triplets) Len() int { return len(t.Value) }
 
-// CSC returns the rows x cols matrix with increasing rows in each column and repeated entries added up, in the order in which
-// they came. Zeros stay, so that an [Update] may give them other values. An entry outside of the matrix is a [*ProblemError].
+// CSC returns the rows x cols matrix with increasing rows in each column and repeated entries added up, in the order in
+// which they came. Zeros stay, so that an [Update] may give them other values. An entry outside of the matrix is a
+// [*ProblemError].
 func (t *Triplets) CSC(rows, cols int) (*sparse.CSC, error) {
 	if err := t.check(rows, cols); err != nil {
 		return nil, err

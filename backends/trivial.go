@@ -35,9 +35,9 @@ func withInfinite(cones []Cone) []Cone {
 // outsideCone is how far, relative to it, a right-hand side alone must be outside of its cone to count as outside.
 const outsideCone = 1e-9
 
-// trivial looks for a contradiction within a row, or the rows of a cone, without entries or between two rows with one entry each, and for a variable
-// that nothing but q concerns. It returns a certificate, z or x, or nothing. None of these is left to a backend: its
-// tolerances may not see them, and its arithmetic is not exact.
+// trivial looks for a contradiction within a row, or the rows of a cone, without entries or between two rows with one
+// entry each, and for a variable that nothing but q concerns. It returns a certificate, z or x, or nothing. None of
+// these is left to a backend: its tolerances may not see them, and its arithmetic is not exact.
 func trivial(p *Problem, low, high []float64, single *singleBounds) (z, x []float64) {
 	n, m := p.Dims()
 	for i, b := range p.B {

@@ -8,9 +8,10 @@ import (
 	"github.com/james-bowman/sparse"
 )
 
-// This file finds the equations a'x = 0 that are what rounding leaves of 0'x = 0, the imaginary part of a Hermitian product for example: each of
-// the k entries is at most k roundings of the largest entry in its column, and without these rows all numbers of the problem are near one, so that
-// no row of other units is meant. As equations of their own they would contradict each other, or fix variables at chance.
+// This file finds the equations a'x = 0 that are what rounding leaves of 0'x = 0, the imaginary part of a Hermitian
+// product for example: each of the k entries is at most k roundings of the largest entry in its column, and without
+// these rows all numbers of the problem are near one, so that no row of other units is meant. As equations of their own
+// they would contradict each other, or fix variables at chance.
 
 // quietRows lists the equations with such entries.
 func quietRows(p *Problem) (rows []int) {

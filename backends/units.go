@@ -10,18 +10,21 @@ import (
 	"github.com/conetune/conetune/backends/internal/spread"
 )
 
-// units are sizes in which the numbers of a problem are near one: with d for the variables, e for the rows (one for all rows of a
-// cone that is no product of intervals) and c for the objective,
+// units are sizes in which the numbers of a problem are near one: with d for the variables, e for the rows (one for all
+// rows of a cone that is no product of intervals) and c for the objective,
 //
 //	e_i |a_ij| d_j ~ 1,    c d_i |p_ij| d_j ~ 1
 //
-// to powers of two, in the mean of the logarithms (see package spread). Rows without entries, of which x knows nothing, have e_i = 0. Right is
-// the largest e_i |b_i|, bounds of boxes that are not far counting as b, and cost the largest d_j |q_j|. With these x/d has the size of right or, if that is zero, of c cost, and the objective that of the larger of cost |x/d| and |x/d|^2 / c.
+// to powers of two, in the mean of the logarithms (see package spread). Rows without entries, of which x knows nothing,
+// have e_i = 0. Right is the largest e_i |b_i|, bounds of boxes that are not far counting as b, and cost the largest
+// d_j |q_j|. With these x/d has the size of right or, if that is zero, of c cost, and the objective that of the larger
+// of cost |x/d| and |x/d|^2 / c.
 type units struct {
 	d, e        []float64
 	curved      float64 // 1/c, 0 without P
 	right, cost float64
-	// x, slope and objective are the sizes of x/d, of the terms of Px + A'z and of the objective, 0 if the numbers do not tell.
+	// x, slope and objective are the sizes of x/d, of the terms of Px + A'z and of the objective, 0 if the numbers do not
+	// tell.
 	x, slope, objective float64
 	// ofRow and ofColumn are the sizes of a typical e_i |b_i| and d_j |q_j|.
 	ofRow, ofColumn float64
@@ -61,8 +64,8 @@ func unitsOf(p *Problem) *units {
 	return u
 }
 
-// largestEntries raises rows and cols, which may be one, to the largest absolute entries of the rows and columns of a, which may be nil, and returns the
-// largest of all.
+// largestEntries raises rows and cols, which may be one, to the largest absolute entries of the rows and columns of a,
+// which may be nil, and returns the largest of all.
 func largestEntries(a *sparse.CSC, rows, cols []float64) (most float64) {
 	if a == nil {
 		return 0
@@ -85,7 +88,8 @@ func largestEntries(a *sparse.CSC, rows, cols []float64) (most float64) {
 	return most
 }
 
-// largestRight returns the largest |b_i|, bounds of boxes that are not far counting as b, where row i is multiplied by unit(i).
+// largestRight returns the largest |b_i|, bounds of boxes that are not far counting as b, where row i is multiplied by
+// unit(i).
 func largestRight(p *Problem, unit func(i int) float64) float64 { return maxAbs(rightSizes(p, unit)) }
 
 // rightSizes returns these, the largest of its rows for each row of a cone that is no product of intervals.
@@ -273,8 +277,8 @@ func (u *units) ofObjective(primal, dual float64) float64 {
 	return max(least, min(math.Abs(primal), math.Abs(dual)))
 }
 
-// rounding returns how large the rounding of Ax and of Px + A'z may be, in units, nil for ones: points can be so large that the terms cancel to
-// nothing but that.
+// rounding returns how large the rounding of Ax and of Px + A'z may be, in units, nil for ones: points can be so large
+// that the terms cancel to nothing but that.
 func (c *checker) rounding(p *Problem, u *units, x, z []float64) (primal, dual float64) {
 	c.ofRows, c.ofCols = zeros(c.ofRows, len(p.B)), zeros(c.ofCols, len(p.Q))
 	rows, cols := c.ofRows, c.ofCols
@@ -316,7 +320,8 @@ func (c *checker) rounding(p *Problem, u *units, x, z []float64) (primal, dual f
 	return unitRoundoff * primal, unitRoundoff * dual
 }
 
-// largestTerms returns the largest terms of the primal and of the dual objective, but for those that they share, for the point that recheck had last.
+// largestTerms returns the largest terms of the primal and of the dual objective, but for those that they share, for
+// the point that recheck had last.
 func (c *checker) largestTerms(p *Problem, x, z []float64) (ofX, ofZ float64) {
 	for j, q := range p.Q {
 		ofX = max(ofX, math.Abs(q*x[j]), math.Abs(x[j]*c.px[j]/2))
@@ -329,7 +334,8 @@ func (c *checker) largestTerms(p *Problem, x, z []float64) (ofX, ofZ float64) {
 	return ofX, ofZ
 }
 
-// sizeOfObjective is that of what the objectives of the point that measure had last are added up from, in units of the data at least.
+// sizeOfObjective is that of what the objectives of the point that measure had last are added up from, in units of the
+// data at least.
 func (j *Judge) sizeOfObjective() float64 {
 	m := &j.last
 	ofX, ofZ := j.check.largestTerms(j.p, m.x, m.z)
@@ -392,7 +398,8 @@ func (j *Judge) problem() *Problem {
 // n, m and m.
 func (j *Judge) Optimal(x, s, z []float64, eps float64) bool { return j.Excess(x, s, z, eps) <= 1 }
 
-// Excess returns how many times larger than at the tolerance eps the residuals of a point are, by the measure that is worst.
+// Excess returns how many times larger than at the tolerance eps the residuals of a point are, by the measure that is
+// worst.
 func (j *Judge) Excess(x, s, z []float64, eps float64) float64 {
 	n, m := j.problem().Dims()
 	mustHave(len(x) == n && len(s) == m && len(z) == m)
@@ -426,8 +433,8 @@ type measured struct {
 	looked       bool     // beyond is known
 }
 
-// measure measures a point, or remembers it if it is the one that was measured last: solvers ask before they end, and what they return is
-// asked about again.
+// measure measures a point, or remembers it if it is the one that was measured last: solvers ask before they end, and
+// what they return is asked about again.
 func (j *Judge) measure(x, s, z []float64) *measured {
 	m := &j.last
 	if j.has && slices.Equal(m.x, x) && slices.Equal(m.s, s) && slices.Equal(m.z, z) {
@@ -445,7 +452,8 @@ func (j *Judge) measure(x, s, z []float64) *measured {
 	return m
 }
 
-// at returns the residuals that the point which measure had last is judged by at the tolerance eps: those beyond the last places where only these meet it.
+// at returns the residuals that the point which measure had last is judged by at the tolerance eps: those beyond the
+// last places where only these meet it.
 func (j *Judge) at(eps float64) *weighed {
 	m := &j.last
 	if !m.exact || m.weighed.excess() <= eps || !(m.Max() <= math.Sqrt(eps)) {
@@ -466,11 +474,13 @@ func (j *Judge) beyondPlaces() *weighed {
 	return m.beyond
 }
 
-// beyond measures the point that recheckExactly had last with its products moved to where the residuals are least, by at most the last places of the terms that they are
-// added up from; what is left of each is told as a part of its own terms, too. Where nothing is left, the point is exact for numbers of the problem that differ in their last
-// places from those given (Oettli and Prager 1964), and what there is of residuals is no sign of a better point. It returns nil where that could matter to the objective: the residuals
-// times the variables are to be next to nothing of the terms of the primal objective, those times the multipliers of the dual one, and the gap of either.
-// How much of b and q is lost is told with the last places.
+// beyond measures the point that recheckExactly had last with its products moved to where the residuals are least, by
+// at most the last places of the terms that they are added up from; what is left of each is told as a part of its own
+// terms, too. Where nothing is left, the point is exact for numbers of the problem that differ in their last places
+// from those given (Oettli and Prager 1964), and what there is of residuals is no sign of a better point. It returns
+// nil where that could matter to the objective: the residuals times the variables are to be next to nothing of the
+// terms of the primal objective, those times the multipliers of the dual one, and the gap of either. How much of b and
+// q is lost is told with the last places.
 func (j *Judge) beyond(m *measured) *weighed {
 	p, c, to := j.p, &j.check, &j.moved
 	least := j.unitsOf().ofObjective(m.primal, m.dual)
@@ -489,8 +499,9 @@ func (j *Judge) beyond(m *measured) *weighed {
 	return out
 }
 
-// move moves the products of the point that measure had last to where the residuals are least, by at most the last places of the terms that they are added up from. It
-// returns what is left, as a part of the terms, at most, and the sums of the residuals times the multipliers and times the variables.
+// move moves the products of the point that measure had last to where the residuals are least, by at most the last
+// places of the terms that they are added up from. It returns what is left, as a part of the terms, at most, and the
+// sums of the residuals times the multipliers and times the variables.
 func (j *Judge) move(m *measured) (rows, columns, byRows, byColumns float64) {
 	c, to := &j.check, &j.moved
 	c.rounding(j.p, nil, m.x, m.z)
@@ -515,11 +526,12 @@ func (j *Judge) move(m *measured) (rows, columns, byRows, byColumns float64) {
 // lastPlacesOf is the part of v that the last places of terms are.
 func lastPlacesOf(v, terms float64) float64 { return max(-lastPlaces*terms, min(v, lastPlaces*terms)) }
 
-// The sums of a point are added up in twice the precision where their rounding may be more than this part of the objective.
+// The sums of a point are added up in twice the precision where their rounding may be more than this part of the
+// objective.
 const roundingDecides = 1e-10
 
-// alone is how many times larger the residuals of that point are beside their own rows and columns (see Unsettled) than they may be at the tolerance eps, less
-// strictly as in other units, in a small problem.
+// alone is how many times larger the residuals of that point are beside their own rows and columns (see Unsettled) than
+// they may be at the tolerance eps, less strictly as in other units, in a small problem.
 func (j *Judge) alone(eps float64) float64 {
 	if !j.p.small() {
 		return 0
@@ -535,8 +547,9 @@ const (
 	againstFactor = 1e5
 )
 
-// objection says why the point that measure had last must not be called optimal, though its residuals are small as they are: because rows, columns, b or q
-// are as small, or the point is so large that b and q are lost in it. It is empty where nothing speaks against the point.
+// objection says why the point that measure had last must not be called optimal, though its residuals are small as they
+// are: because rows, columns, b or q are as small, or the point is so large that b and q are lost in it. It is empty
+// where nothing speaks against the point.
 func (j *Judge) objection(eps float64) string {
 	m := j.at(eps)
 	switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestUnits has x >= 1000, written with numbers of 1e-12 and 1e-9, where the point 900 misses by a tenth, and beside it what must not
-// hide that: a right-hand side in a row without entries, and a bound that is far.
+// TestUnits has x >= 1000, written with numbers of 1e-12 and 1e-9, where the point 900 misses by a tenth, and beside it
+// what must not hide that: a right-hand side in a row without entries, and a bound that is far.
 func TestUnits(t *testing.T) {
 	p := &Problem{
 		Q: []float64{0}, A: sparse.NewCSC(3, 1, []int{0, 2}, []int{0, 2}, []float64{-1e-12, 1e-12}), B: []float64{-1e-9, 5e15, 0},

@@ -83,8 +83,8 @@ func Stationarity(p *Problem, x, z []float64) (r []float64, scale float64) {
 	return c.px, t.DualScale()
 }
 
-// Tally adds up the [Residuals] and objectives of a point part by part, for callers who know the products of its vectors with P and A
-// without having these matrices.
+// Tally adds up the [Residuals] and objectives of a point part by part, for callers who know the products of its
+// vectors with P and A without having these matrices.
 type Tally struct{ primal, ofPrimal, dual, ofDual, xPx, qx, bz, beta float64 }
 
 // Rows adds rows of Ax + s = b. It panics unless the lengths are the same.
@@ -120,7 +120,8 @@ func (t *Tally) Cone(k Cone, s, z []float64) {
 	}
 }
 
-// Outside adds s and z that are so far outside of a cone, which is no box, and of its dual, in the sense of [Cone.Distance].
+// Outside adds s and z that are so far outside of a cone, which is no box, and of its dual, in the sense of
+// [Cone.Distance].
 func (t *Tally) Outside(s, z float64) { t.primal, t.dual = max(t.primal, s), max(t.dual, z) }
 
 // Residuals returns the residuals and both objectives.
@@ -148,13 +149,14 @@ func Distance(p *Problem, x, s, z []float64) float64 {
 	return distance + rounding
 }
 
-// distance bounds how far the objective of the point that recheck and rounding had last is from the optimal value, if there is a solution
-// (x*, z*) with |x*_j| <= 2 |x_j| and |z*_i| <= 2 |z_i|: with r = Px + q + A'z and t = Ax + s - b, and by convexity,
+// distance bounds how far the objective of the point that recheck and rounding had last is from the optimal value, if
+// there is a solution (x*, z*) with |x*_j| <= 2 |x_j| and |z*_i| <= 2 |z_i|: with r = Px + q + A'z and t = Ax + s - b,
+// and by convexity,
 //
 //	dual objective - |r|'|x*| <= optimal value <= objective + |t|'|z*|,
 //
-// where s and z that are outside their cones add how far they are, times |z*| and |s*|. The rounding of all these sums may be as large as the second
-// result.
+// where s and z that are outside their cones add how far they are, times |z*| and |s*|. The rounding of all these sums
+// may be as large as the second result.
 func (c *checker) distance(p *Problem, out *Solution) (distance, rounding float64) {
 	var below, above float64
 	for j, q := range p.Q {

@@ -329,8 +329,9 @@ func BenchmarkChecked(b *testing.B) {
 	}
 }
 
-// TestPaddedCertificate has x0 + x1 - 3 x2 = 0 twice, with entries that differ by 1e-9: the dual has a solution of 1e9. (-1/2, 1/2, 0) misses the
-// first equation by so little, and no less where a large part that both equations take to zero gives it terms beside which this is a last place.
+// TestPaddedCertificate has x0 + x1 - 3 x2 = 0 twice, with entries that differ by 1e-9: the dual has a solution of 1e9.
+// (-1/2, 1/2, 0) misses the first equation by so little, and no less where a large part that both equations take to
+// zero gives it terms beside which this is a last place.
 func TestPaddedCertificate(t *testing.T) {
 	const e = 0x1p-30
 	a := sparse.NewCSC(2, 3, []int{0, 2, 4, 6}, []int{0, 1, 0, 1, 0, 1}, []float64{0.375 - e, 1, 0.375, 1, -1.125, -3})

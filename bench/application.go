@@ -35,12 +35,12 @@ type Application struct {
 	Build func() (tune.Model, error)
 }
 
-// lowRank says that the stages are solved with working sets on backends without the cone of the nuclear norm: as one semidefinite
-// program, the subproblem of a matrix completion is out of reach.
+// lowRank says that the stages are solved with working sets on backends without the cone of the nuclear norm: as one
+// semidefinite program, the subproblem of a matrix completion is out of reach.
 func (a *Application) lowRank() bool { return a.Model == "matrix-completion" }
 
-// wide says that the stages are solved with working sets on backends that take second-order cones by sequences of quadratic programs: in many features each of these
-// is a long one.
+// wide says that the stages are solved with working sets on backends that take second-order cones by sequences of
+// quadratic programs: in many features each of these is a long one.
 func (a *Application) wide() bool { return a.Data == wideNet }
 
 // wideNet are the data of the elastic net with most features.

@@ -18,7 +18,8 @@ import (
 // Run is the name of the stage that is a whole run of VF-iDCA with the paper's settings.
 const Run = "vf-idca"
 
-// Reference is the backend that gives everyone the same starting point, and against whose objective errors are measured.
+// Reference is the backend that gives everyone the same starting point, and against whose objective errors are
+// measured.
 const Reference = backends.Default
 
 // referenceEps is the tolerance of the reference solves.
@@ -28,8 +29,9 @@ const referenceEps = 1e-10
 type BackendsOptions struct {
 	// Models and Backends are names; nil means all.
 	Models, Backends []string
-	// Eps are the tolerances of the first-order solvers and of the others. Nil means
-	// 1e-3, 1e-5 and 1e-8, of which interior-point solvers that take all cones themselves, and gain next to nothing from a loose one, run at the last alone.
+	// Eps are the tolerances of the first-order solvers and of the others. Nil means 1e-3, 1e-5 and 1e-8, of which
+	// interior-point solvers that take all cones themselves, and gain next to nothing from a loose one, run at the last
+	// alone.
 	Eps []float64
 	// Repeats is how often each is solved, of which the fastest counts. Default 3.
 	Repeats int
@@ -55,11 +57,11 @@ type BackendRow struct {
 	Iterations int     `json:"iterations"`
 	Setups     int     `json:"setups"`
 	Updates    int     `json:"updates"`
-	// Residual is the largest relative residual of the conic program, recomputed on unscaled data. For a run it is the largest
-	// of all its solves.
+	// Residual is the largest relative residual of the conic program, recomputed on unscaled data. For a run it is the
+	// largest of all its solves.
 	Residual *float64 `json:"residual"`
-	// Error is |f - f*| / max(1, |f*|) plus the violation of the model's constraints, f the objective of the stage by the model's
-	// own functions and f* that of the reference. For a run f is the validation error.
+	// Error is |f - f*| / max(1, |f*|) plus the violation of the model's constraints, f the objective of the stage by the
+	// model's own functions and f* that of the reference. For a run f is the validation error.
 	Error *float64 `json:"error"`
 }
 
@@ -70,8 +72,9 @@ const (
 	failed = "failed"
 )
 
-// Backends compares backends on the stages of the applications. The error is for options without meaning and for a reference
-// that cannot be solved; what single backends do is in the rows. A cancelled context ends it with the rows so far.
+// Backends compares backends on the stages of the applications. The error is for options without meaning and for a
+// reference that cannot be solved; what single backends do is in the rows. A cancelled context ends it with the rows so
+// far.
 func Backends(ctx context.Context, o BackendsOptions) ([]BackendRow, error) {
 	apps, err := Select(o.Models)
 	if err != nil {

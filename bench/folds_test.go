@@ -22,7 +22,8 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// table has n normal rows of p features, neighbours correlated with rho, and the target of a sum s of a tenth of them, of variance 1.
+// table has n normal rows of p features, neighbours correlated with rho, and the target of a sum s of a tenth of them,
+// of variance 1.
 func table(n, p int, rho float64, target func(r *rand.Rand, s float64) float64) *dataset.Data {
 	r := rand.New(rand.NewPCG(uint64(n), uint64(p)))
 	d := &dataset.Data{X: mat.NewDense(n, p, nil), Y: make([]float64, n), Target: "y", Features: make([]string, p)}

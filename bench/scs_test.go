@@ -15,8 +15,8 @@ import (
 	"github.com/conetune/conetune/problems/elasticnet"
 )
 
-// TestSetUpsOfSCS has one elastic net solved by both backends: SCS sets up a program of each kind, and the subproblem once more where
-// its working set grows. Before it took new matrices it set up 9 times.
+// TestSetUpsOfSCS has one elastic net solved by both backends: SCS sets up a program of each kind, and the subproblem
+// once more where its working set grows. Before it took new matrices it set up 9 times.
 func TestSetUpsOfSCS(t *testing.T) {
 	config, err := dataset.Preset("100-20-250-p250")
 	require.NoError(t, err)

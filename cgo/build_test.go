@@ -55,12 +55,11 @@ func TestWrongSumStopsTheBuild(t *testing.T) {
 	}
 }
 
-// TestOfflineBuild builds the libraries as a program would that has this module from
-// Go's module cache: from a copy of this folder that is read-only and whose scripts have
-// no mode to run, into a folder elsewhere, from the sources that are there and without a
-// network: with the package clients told so and, where the system allows it, in a
-// network namespace of its own. Beside the sources lie some that no pin names. A program
-// is then linked. It takes half a minute, ten more of a processor with what is in Rust and C++, and runs only with CONETUNE_BUILD_TEST=1.
+// TestOfflineBuild builds the libraries as a program would that has this module from Go's module cache: from a copy of
+// this folder that is read-only and whose scripts have no mode to run, into a folder elsewhere, from the sources that
+// are there and without a network: with the package clients told so and, where the system allows it, in a network
+// namespace of its own. Beside the sources lie some that no pin names. A program is then linked. It takes half a
+// minute, ten more of a processor with what is in Rust and C++, and runs only with CONETUNE_BUILD_TEST=1.
 func TestOfflineBuild(t *testing.T) {
 	if os.Getenv("CONETUNE_BUILD_TEST") == "" {
 		t.Skip("CONETUNE_BUILD_TEST is not set")

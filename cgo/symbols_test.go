@@ -103,8 +103,8 @@ func TestSymbols(t *testing.T) {
 	assert.Empty(t, complaints(tables, public))
 }
 
-// withoutStandard leaves of what a library in Rust or C++ wants the BLAS and functions that print. The rest is for their
-// standard libraries, and for all of what they could do: that it prints nothing and handles no signals is seen
+// withoutStandard leaves of what a library in Rust or C++ wants the BLAS and functions that print. The rest is for
+// their standard libraries, and for all of what they could do: that it prints nothing and handles no signals is seen
 // when it runs (backends/clarabel, backends/highs).
 func withoutStandard(t table) table {
 	t.wants = slices.DeleteFunc(t.wants, func(name string) bool {

@@ -102,8 +102,8 @@ func Logistic(a Affine) Convex {
 	return entries(a, &compile.Atom{Kind: compile.LogisticAtom, N: a.e.N})
 }
 
-// LogSumExp returns a vector with one entry for each group g of entries of a, log(sum of exp(a[i]) over i in g). The index lists
-// are kept by reference and must not change. The backend needs exponential cones.
+// LogSumExp returns a vector with one entry for each group g of entries of a, log(sum of exp(a[i]) over i in g). The
+// index lists are kept by reference and must not change. The backend needs exponential cones.
 func LogSumExp(a Affine, groups [][]int) Convex {
 	if a.err == nil {
 		for g, group := range groups {

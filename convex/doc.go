@@ -8,11 +8,10 @@
 //
 //	minimize f(x) subject to g_i(x) <= a_i(x), b_j(x) = c_j(x)
 //
-// with a_i, b_j, c_j affine ([Affine]) and f, g_i convex ([Convex]): an affine
-// part plus atoms with nonnegative weights. The atoms are [SumSquares], [Norm1],
-// [Norm2], [NormInf], [GroupNorms], [NuclearNorm], [Abs], [Pos] (the hinge), [Huber], [Logistic], [LogSumExp], [Exp] and [Max]. What is
-// not convex by these rules cannot be written, or is an error of [Model.Compile];
-// errors made in building an expression stay with it until then.
+// with a_i, b_j, c_j affine ([Affine]) and f, g_i convex ([Convex]): an affine part plus atoms with nonnegative
+// weights. The atoms are [SumSquares], [Norm1], [Norm2], [NormInf], [GroupNorms], [NuclearNorm], [Abs], [Pos] (the
+// hinge), [Huber], [Logistic], [LogSumExp], [Exp] and [Max]. What is not convex by these rules cannot be written, or is
+// an error of [Model.Compile]; errors made in building an expression stay with it until then.
 //
 // A [Parameter] is a vector of numbers that may change between solves. It stands
 // in constant terms ([Parameter.Expr]), as a factor of variables ([Parameter.Times],
@@ -79,9 +78,10 @@
 //
 // # Working sets
 //
-// With [SolverOptions.WorkingSets] a solver looks for a small program with the same solution: entries of a variable v to which
-// Norm1(v.Expr()) is applied, anywhere in the model, are fixed at zero outside a working set; matrices to which NuclearNorm is applied as a whole have few singular vectors. A
-// result is optimal only if the point completed to the full program meets the tolerance there; [Result.Conic] returns
-// that point for an independent check. [Result.Engine] says what has answered: the rounds of a working set or, where there is
-// none or they do not settle, the backend with the whole program. Options.Logger hears of all.
+// With [SolverOptions.WorkingSets] a solver looks for a small program with the same solution: entries of a variable v
+// to which Norm1(v.Expr()) is applied, anywhere in the model, are fixed at zero outside a working set; matrices to
+// which NuclearNorm is applied as a whole have few singular vectors. A result is optimal only if the point completed to
+// the full program meets the tolerance there; [Result.Conic] returns that point for an independent check.
+// [Result.Engine] says what has answered: the rounds of a working set or, where there is none or they do not settle,
+// the backend with the whole program. Options.Logger hears of all.
 package convex

@@ -9,7 +9,8 @@ import (
 	"github.com/conetune/conetune/convex"
 )
 
-// min 1/2 |x - y|^2 + sum_i c_i |x_i| has a soft threshold for each entry; entries with the same weight share a term, and those of weight 0 are free.
+// min 1/2 |x - y|^2 + sum_i c_i |x_i| has a soft threshold for each entry; entries with the same weight share a term,
+// and those of weight 0 are free.
 func TestDotClosedForm(t *testing.T) {
 	y, c := []float64{3, -2, 1, 4, 0.5, 2}, []float64{0.5, 1, 0.5, 2, 1, 0}
 	m := convex.NewModel()

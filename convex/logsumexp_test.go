@@ -72,7 +72,8 @@ func TestLogSumExp(t *testing.T) {
 	}
 }
 
-// Groups that begin with others have the same values, multipliers and minima as groups whose entries come in another order, which begin with none.
+// Groups that begin with others have the same values, multipliers and minima as groups whose entries come in another
+// order, which begin with none.
 func TestLogSumExpNested(t *testing.T) {
 	nested := [][]int{{0, 1}, {0, 1, 2}, {0, 1, 2, 3, 4}, {0, 1, 2, 3}, {0, 1, 2, 3, 4, 5}, {0}}
 	apart := [][]int{{1, 0}, {2, 1, 0}, {4, 3, 2, 1, 0}, {3, 1, 2, 0}, {5, 4, 3, 2, 1, 0}, {0}}

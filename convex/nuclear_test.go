@@ -164,8 +164,8 @@ func TestCompletionIsOptimal(t *testing.T) {
 	require.InDeltaSlice(t, make([]float64, x.Len()), solve(t, s).Value(x), 1e-6) // above |G(0)|_2
 }
 
-// Small matrices are solved as they are, unknown entries or not, and squares of entries alone are no obstacle: the solution is that
-// of the rounds.
+// Small matrices are solved as they are, unknown entries or not, and squares of entries alone are no obstacle: the
+// solution is that of the rounds.
 func TestSmallMatricesAreSolvedDirectly(t *testing.T) {
 	c := newCompletion(rand.New(rand.NewPCG(3, 5)), 20, 15)
 	m := convex.NewModel()

@@ -13,7 +13,8 @@ import (
 // Result is the outcome of one Solve. It stays valid when the solver goes on.
 type Result struct {
 	Status backends.Status
-	// Stopped and Found are those of [backends.Solution], for the last program that was solved and for the point completed from it.
+	// Stopped and Found are those of [backends.Solution], for the last program that was solved and for the point completed
+	// from it.
 	Stopped outcome.Stop
 	Found   outcome.Found
 	// Engine is what found the result; empty where the context had ended before.
@@ -31,7 +32,8 @@ type Result struct {
 	// Iterations counts the backend's iterations in all rounds; Rounds is 1
 	// without working sets.
 	Iterations, Rounds int
-	// Active is the number of entries of sparse variables with a working set, in the last program solved, and of all entries of all variables when working sets are not used.
+	// Active is the number of entries of sparse variables with a working set, in the last program solved, and of all
+	// entries of all variables when working sets are not used.
 	Active int
 	// SetupTime and SolveTime are those of the last round in the backend.
 	SetupTime, SolveTime time.Duration

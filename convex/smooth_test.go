@@ -147,8 +147,8 @@ func TestLogisticValue(t *testing.T) {
 	require.InDeltaSlice(t, []float64{math.Log(2), math.Log(1 + math.Exp(2)), 0, 800}, got, 1e-12)
 }
 
-// The proximal map of c f solves x + c f'(x) = a; the projection on the sum below h has a - x = dual f'(x). Entry by entry, the bound h is active
-// where f(a) > h, at the edge where f is h.
+// The proximal map of c f solves x + c f'(x) = a; the projection on the sum below h has a - x = dual f'(x). Entry by
+// entry, the bound h is active where f(a) > h, at the edge where f is h.
 func TestLogistic(t *testing.T) {
 	sigma := func(v float64) float64 { return 1 / (1 + math.Exp(-v)) }
 	proximal(t, convex.Logistic, sigma, 1, math.Log(math.E-1))

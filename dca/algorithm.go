@@ -248,9 +248,9 @@ func largest(a, b float64) float64 {
 	return math.Max(a, b)
 }
 
-// step solves the subproblem of iteration k and the lower level at its h. next is nil after a failure, which is
-// in the result. The accelerated iteration, whose steps are shorter with larger penalties, does not take a step to where the lower level
-// cannot be solved, as with a radius next to zero, but grows the penalty.
+// step solves the subproblem of iteration k and the lower level at its h. next is nil after a failure, which is in the
+// result. The accelerated iteration, whose steps are shorter with larger penalties, does not take a step to where the
+// lower level cannot be solved, as with a radius next to zero, but grows the penalty.
 func (r *run) step(ctx context.Context, k int) (res *answer, z iterate, next *lowerSolution, err error) {
 	for try, missed := 0, math.Inf(1); ; try++ {
 		where := fmt.Sprintf("subproblem of iteration %d", k)

@@ -70,8 +70,8 @@ func TestBlocksClosedForm(t *testing.T) {
 	require.ErrorContains(t, err, "both given")
 }
 
-// In penalty form each block has its part of the weight of a radius that all share, x_t = a_t - w/3, and all of the weight of
-// one that is its own.
+// In penalty form each block has its part of the weight of a radius that all share, x_t = a_t - w/3, and all of the
+// weight of one that is its own.
 func TestBlocksShareWeights(t *testing.T) {
 	backend, err := backends.Open("native")
 	require.NoError(t, err)

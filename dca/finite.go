@@ -10,9 +10,10 @@ import (
 
 // Numbers that are none.
 //
-// Losses of large data and weights of large settings can overflow in the functions of a program, where the conic solver, which works on
-// scaled numbers, has seen nothing. Points with such numbers are never taken: a lower level's solution, a subproblem's or a penalty
-// form's counts as not found, and an iteration ends the run with the status [SolverFailed] at the point before.
+// Losses of large data and weights of large settings can overflow in the functions of a program, where the conic
+// solver, which works on scaled numbers, has seen nothing. Points with such numbers are never taken: a lower level's
+// solution, a subproblem's or a penalty form's counts as not found, and an iteration ends the run with the status
+// [SolverFailed] at the point before.
 
 // errOverflow says that numbers of a subproblem are not finite.
 var errOverflow = errors.New("dca: a number of the subproblem is not finite")

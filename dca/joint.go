@@ -17,8 +17,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// joint solves both programs of an iteration by the fits of [Program.Fit], where these are [lower.Bilevel]. What they cannot solve is left to
-// conic programs.
+// joint solves both programs of an iteration by the fits of [Program.Fit], where these are [lower.Bilevel]. What they
+// cannot solve is left to conic programs.
 type joint struct {
 	parts   []lower.Bilevel
 	lows    []lower.WithinSolver
@@ -33,11 +33,12 @@ type joint struct {
 // jointEngine is the name of this engine in traces.
 const jointEngine = "fit"
 
-// jointTol is the gap of both programs, relative to the training loss at x = 0; compactTol is that of fits whose points are compact, which are
-// large: their last digits cost most of the time.
+// jointTol is the gap of both programs, relative to the training loss at x = 0; compactTol is that of fits whose points
+// are compact, which are large: their last digits cost most of the time.
 const jointTol, compactTol = 1e-9, 1e-4
 
-// coarseShare times their gap is that of subproblems of coarse fits: the value of the lower level, known to its gap, is in them with a weight of up to the penalty.
+// coarseShare times their gap is that of subproblems of coarse fits: the value of the lower level, known to its gap, is
+// in them with a weight of up to the penalty.
 const coarseShare = 10
 
 // tol is the gap of both programs.
@@ -117,11 +118,13 @@ func (j *joint) bounded() (out []int) {
 	return out
 }
 
-// short says that the next step would be shorter than the tolerance, without taking it. The subproblem is no larger at its solution than at z_k, so that where no validation loss is negative
+// short says that the next step would be shorter than the tolerance, without taking it. The subproblem is no larger at
+// its solution than at z_k, so that where no validation loss is negative
 //
 //	rho/2 |z_k+1 - z_k|^2 <= L(z_k) + alpha t_k.
 //
-// It is asked of coarse fits, whose subproblems take long: with a bound for each of thousands of features |z_k| is large beside all that a step can be.
+// It is asked of coarse fits, whose subproblems take long: with a bound for each of thousands of features |z_k| is
+// large beside all that a step can be.
 func (r *run) short() bool {
 	j := r.low.joint
 	if j == nil || j.coarse == 0 || r.accelerated {
@@ -140,7 +143,8 @@ func (j *joint) debug(message string, args ...any) {
 	}
 }
 
-// mostValues is the number of values of x up to which what fits cannot solve is left to conic programs: larger ones may not fit into memory.
+// mostValues is the number of values of x up to which what fits cannot solve is left to conic programs: larger ones may
+// not fit into memory.
 const mostValues = 50_000
 
 // large says that there are no conic programs to go on with.
@@ -154,8 +158,9 @@ func (j *joint) large() bool {
 	return size > mostValues
 }
 
-// retries says that a subproblem that is not solved is worth another try with a larger penalty: there are no conic programs to go on with, and the relative gap,
-// which is infinite or no number where nothing was found, is not as large as that of the try before.
+// retries says that a subproblem that is not solved is worth another try with a larger penalty: there are no conic
+// programs to go on with, and the relative gap, which is infinite or no number where nothing was found, is not as large
+// as that of the try before.
 func (j *joint) retries(gap, before float64) bool {
 	return j != nil && j.large() && (math.IsInf(gap, 1) || !(gap >= before))
 }
@@ -163,8 +168,8 @@ func (j *joint) retries(gap, before float64) bool {
 // alone says that there are no conic programs for what it cannot solve.
 func (j *joint) alone() bool { return j != nil && (j.large() || j.compact()) }
 
-// verdict is the status of an answer whose gap, relative to the losses at x = 0, is missed where it is not solved: such a one is taken only where
-// there are no conic programs to go on with.
+// verdict is the status of an answer whose gap, relative to the losses at x = 0, is missed where it is not solved: such
+// a one is taken only where there are no conic programs to go on with.
 func (j *joint) verdict(ctx context.Context, found, solved bool, missed float64) backends.Status {
 	switch {
 	case found && solved:

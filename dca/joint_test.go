@@ -21,7 +21,8 @@ func (sized) Traits() lower.Traits { return lower.Traits{} }
 
 func (s sized) Shape() []int { return []int{s.n} }
 
-// An answer that misses its tolerance is taken where no conic program can be asked, up to the gap that is accepted of those.
+// An answer that misses its tolerance is taken where no conic program can be asked, up to the gap that is accepted of
+// those.
 func TestVerdict(t *testing.T) {
 	ctx := context.Background()
 	small, large := &joint{parts: []lower.Bilevel{sized{n: 10}}}, &joint{parts: []lower.Bilevel{sized{n: mostValues + 1}}}

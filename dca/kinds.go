@@ -47,8 +47,9 @@ func (p *Program) radiusRows() ([][]int, error) {
 	return rows, nil
 }
 
-// boundRows finds for each row of the constraints the one of the first count hyperparameters that bounds it, -1 for rows
-// without one. As such rows are P_i(x) - h_i, hyperparameters j + 1 and then (j + 1)^2 tell by how much a row falls.
+// boundRows finds for each row of the constraints the one of the first count hyperparameters that bounds it, -1 for
+// rows without one. As such rows are P_i(x) - h_i, hyperparameters j + 1 and then (j + 1)^2 tell by how much a row
+// falls.
 func (p *Program) boundRows(count int) ([][]int, error) {
 	m := convex.NewModel()
 	h := m.Parameter("h", len(p.H0))

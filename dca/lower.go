@@ -48,8 +48,8 @@ type lowerSolution struct {
 }
 
 // conic sums up one or several conic solves: the status of the first that is of no use or, if all are, of the first
-// that missed its tolerances; the largest residual, NaN where there was no solve; iterations and sizes of working sets in all; and
-// what they were solved by.
+// that missed its tolerances; the largest residual, NaN where there was no solve; iterations and sizes of working sets
+// in all; and what they were solved by.
 type conic struct {
 	status             backends.Status
 	residual           float64
@@ -216,8 +216,8 @@ func (l *lowerForm) judge(out *lowerSolution) {
 	}
 }
 
-// reach returns for each radius and bound how large it may get, by which its multiplier is judged: the largest radius, and
-// the upper end of a bound or, if that is infinite, the largest bound.
+// reach returns for each radius and bound how large it may get, by which its multiplier is judged: the largest radius,
+// and the upper end of a bound or, if that is infinite, the largest bound.
 func (l *lowerForm) reach(h []float64) []float64 {
 	radii, both := l.program.Radii, l.program.Radii+l.program.Bounds
 	reach := make([]float64, both)

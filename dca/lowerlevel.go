@@ -11,8 +11,8 @@ import (
 type LowerSolution struct {
 	// Status is that of the conic solve, of the first block that is not optimal where there are several.
 	Status backends.Status
-	// Residual is the largest residual of the conic solves, NaN where [Program.Fit] was taken; Gap is the gap of that, NaN where conic
-	// programs were.
+	// Residual is the largest residual of the conic solves, NaN where [Program.Fit] was taken; Gap is the gap of that, NaN
+	// where conic programs were.
 	Residual, Gap float64
 	// X are the values of the lower-level variables, nil where the solve was of no use.
 	X [][]float64
@@ -50,16 +50,16 @@ func LowerLevel(ctx context.Context, p Program, s Settings) (*LowerSolution, err
 	return out, nil
 }
 
-// SubproblemSolution is a solution of a subproblem; its fields are those of a [LowerSolution]. Objective is computed by the
-// functions of the model, NaN where the solve was of no use.
+// SubproblemSolution is a solution of a subproblem; its fields are those of a [LowerSolution]. Objective is computed by
+// the functions of the model, NaN where the solve was of no use.
 type SubproblemSolution struct {
 	Status              backends.Status
 	Residual, Objective float64
 	Stats               Stats
 }
 
-// Subproblem solves the second program of the first iteration, whose centre is the solution l of the lower level of p, as
-// a conic program. Of the settings, those of the conic solver count, Rho and Alpha0.
+// Subproblem solves the second program of the first iteration, whose centre is the solution l of the lower level of p,
+// as a conic program. Of the settings, those of the conic solver count, Rho and Alpha0.
 func (l *LowerSolution) Subproblem(ctx context.Context, p Program, s Settings) (*SubproblemSolution, error) {
 	s = s.withDefaults()
 	if l.at == nil {

@@ -17,9 +17,9 @@ import (
 // compiled once with the weights w and the upper variables u as parameters. A solution for the
 // multipliers of the constrained form as weights solves that form, and the other way round with r_i = P_i(x).
 //
-// Blocks are solved side by side. Where B of them have constraints with the radius r_i, as the folds of a cross-validation
-// have, its multiplier is the sum of theirs, and so each penalises with w / B: min l(x)/B + w/B P(x) in each
-// block is min l(x) + w P(x). It is for one goroutine at a time.
+// Blocks are solved side by side. Where B of them have constraints with the radius r_i, as the folds of a
+// cross-validation have, its multiplier is the sum of theirs, and so each penalises with w / B: min l(x)/B + w/B P(x)
+// in each block is min l(x) + w P(x). It is for one goroutine at a time.
 type Penalized struct {
 	program *Program
 	blocks  []*penalizedBlock
@@ -49,9 +49,9 @@ type rowWeights struct {
 
 // PenalizedSolution is the outcome at one vector of weights.
 type PenalizedSolution struct {
-	// Status is that of the first block whose result is of no use or, where all are, of the
-	// first that missed its tolerances. Residual is the largest residual, NaN where [Program.Fit] was taken; Gap is the gap of
-	// that, NaN where conic programs were.
+	// Status is that of the first block whose result is of no use or, where all are, of the first that missed its
+	// tolerances. Residual is the largest residual, NaN where [Program.Fit] was taken; Gap is the gap of that, NaN where
+	// conic programs were.
 	Status        backends.Status
 	Residual, Gap float64
 	// X are the values of the lower-level variables; nil where a result is of no use.

@@ -10,7 +10,8 @@ import (
 	"github.com/conetune/conetune/convex"
 )
 
-// A run looks at the points of its path, solves the lower level there, and then both programs of each iteration in turn.
+// A run looks at the points of its path, solves the lower level there, and then both programs of each iteration in
+// turn.
 func TestPlaces(t *testing.T) {
 	backend, err := backends.Open("native")
 	require.NoError(t, err)

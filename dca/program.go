@@ -33,22 +33,23 @@ type Program struct {
 	// but h, as the folds of a cross-validation: l and L are the sums of theirs, X and
 	// the constraints all of theirs, one part after the other. At each h the parts are solved side by side.
 	Blocks []func(m *convex.Model, h convex.Affine) Level
-	// Outline, optional, builds only Level.X and Level.Constraints, those of all Blocks, the same as Build or Blocks do: [Program.Kinds] and
-	// [Program.Penalties] then need no copy of the data in the losses.
+	// Outline, optional, builds only Level.X and Level.Constraints, those of all Blocks, the same as Build or Blocks do:
+	// [Program.Kinds] and [Program.Penalties] then need no copy of the data in the losses.
 	Outline func(m *convex.Model, h convex.Affine) Level
 	// Path are weights lambda > 0 of the penalties, one or as many as there are radii in each entry,
 	// for the data-driven start, see [Settings.PathStart]; nil where the model has none. Neighbours
 	// should be close, as each solve starts from the one before. The start needs h to be radii only, and
 	// Constraints, in each block, to be the P_i(x) - r_i in their order.
 	Path [][]float64
-	// PathRise, if positive, leaves a part of Path after so many points in a row without a smaller validation value than the part has had. A part ends
-	// where the first weight grows. It is for models whose solutions take long at small weights.
+	// PathRise, if positive, leaves a part of Path after so many points in a row without a smaller validation value than
+	// the part has had. A part ends where the first weight grows. It is for models whose solutions take long at small
+	// weights.
 	PathRise int
-	// Fit, if not nil, solves the lower level faster than conic programs: the penalty form, with a weight for each radius, and where the fit
-	// has it the constrained form at radii that are all positive. Its points have the values of the variables of Level.X.
-	// What it does not solve is left for conic programs. For programs whose h are radii only, or radii and Bounds where the fit is a
-	// [lower.Bilevel] with all of them as its hyperparameters; the penalty form is then left to conic programs. Programs that are solved side by side
-	// need a [lower.Chain.Fresh] each.
+	// Fit, if not nil, solves the lower level faster than conic programs: the penalty form, with a weight for each radius,
+	// and where the fit has it the constrained form at radii that are all positive. Its points have the values of the
+	// variables of Level.X. What it does not solve is left for conic programs. For programs whose h are radii only, or
+	// radii and Bounds where the fit is a [lower.Bilevel] with all of them as its hyperparameters; the penalty form is
+	// then left to conic programs. Programs that are solved side by side need a [lower.Chain.Fresh] each.
 	Fit *lower.Chain
 }
 
@@ -79,7 +80,8 @@ func (p *Program) build(m *convex.Model, h convex.Affine) (Level, error) {
 	return all, nil
 }
 
-// outline puts the variables and constraints of all blocks into one model, without the losses where the program can tell them apart.
+// outline puts the variables and constraints of all blocks into one model, without the losses where the program can
+// tell them apart.
 func (p *Program) outline(m *convex.Model, h convex.Affine) (Level, error) {
 	if p.Outline == nil {
 		return p.build(m, h)

@@ -10,8 +10,9 @@ import (
 	"github.com/conetune/conetune/internal/memory"
 )
 
-// rescueMemory bounds a conic program that takes the place of fits, in bytes. Most of them are the factors of matrices of the rows and columns in use; larger
-// ones take minutes for each solve, and then there is more to be gained by other settings.
+// rescueMemory bounds a conic program that takes the place of fits, in bytes. Most of them are the factors of matrices
+// of the rows and columns in use; larger ones take minutes for each solve, and then there is more to be gained by other
+// settings.
 const rescueMemory int64 = 1 << 30
 
 // bound returns the options of conic programs, which are to be small where they take the place of fits. j may be nil.
@@ -22,7 +23,8 @@ func (j *joint) bound(o convex.SolverOptions) convex.SolverOptions {
 	return o
 }
 
-// refused says whether an error is that a conic program in the place of fits is too large, which is how its solve ended then. j may be nil.
+// refused says whether an error is that a conic program in the place of fits is too large, which is how its solve ended
+// then. j may be nil.
 func (j *joint) refused(err error) (c conic, yes bool) {
 	var large *backends.MemoryError
 	if j == nil || !errors.As(err, &large) {

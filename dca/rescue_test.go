@@ -50,7 +50,8 @@ func (unsolved) Solve(context.Context, []float64, float64) (*lower.Within, error
 	return &lower.Within{Gap: math.Inf(1)}, nil
 }
 
-// What fits do not solve is left to conic programs, and where these would take too much memory, the status and the message say so.
+// What fits do not solve is left to conic programs, and where these would take too much memory, the status and the
+// message say so.
 func TestConicProgramsInThePlaceOfFits(t *testing.T) {
 	preset, err := dataset.Preset("100-20-250-p250")
 	require.NoError(t, err)

@@ -63,8 +63,8 @@ type Result struct {
 	// LeastNorm is true and Refit is the solution with the least Euclidean norm.
 	Refit     [][]float64
 	LeastNorm bool
-	// Weighted says that the run ended before the lower level was solved at the start, so that X and Refit are the solution in penalty form, for the
-	// weights Lambda, by which the start was chosen; H are its P_i(X).
+	// Weighted says that the run ended before the lower level was solved at the start, so that X and Refit are the
+	// solution in penalty form, for the weights Lambda, by which the start was chosen; H are its P_i(X).
 	Weighted bool
 	// LowerValue is v(H), TrainValue l(X, H), UpperValue L(X, H), RefitValue L(Refit, H).
 	LowerValue, TrainValue, UpperValue, RefitValue float64
@@ -73,7 +73,8 @@ type Result struct {
 	// KKT measures how far (X, H) is from a stationary solution.
 	// It is that of the last subproblem's point.
 	KKT KKT
-	// StartWeights are the weights of the penalties, one for each radius, at which the data-driven start was found; nil without.
+	// StartWeights are the weights of the penalties, one for each radius, at which the data-driven start was found; nil
+	// without.
 	StartWeights []float64
 	// Alpha is the penalty of the last iteration.
 	Alpha float64

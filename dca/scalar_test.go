@@ -268,7 +268,8 @@ func (s *failingSolver) Solve(ctx context.Context) (*backends.Solution, error) {
 	return s.Solver.Solve(ctx)
 }
 
-// A step to where the lower level cannot be solved is not taken but shortened; where no step can be taken, the run ends and says so.
+// A step to where the lower level cannot be solved is not taken but shortened; where no step can be taken, the run ends
+// and says so.
 func TestLowerLevelFails(t *testing.T) {
 	s := dca.Settings{Tol: 1e-6, GapTol: 1e-7, Agreement: 1, MaxIter: 100}
 	for first := range 4 {

@@ -8,7 +8,8 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// Bounds of numbers in [Settings]. Beyond them the arithmetic of a subproblem, whose terms weigh against each other, means nothing.
+// Bounds of numbers in [Settings]. Beyond them the arithmetic of a subproblem, whose terms weigh against each other,
+// means nothing.
 const (
 	// MostTol bounds Tol, GapTol and Agreement, which are relative.
 	MostTol = 1
@@ -49,12 +50,13 @@ type Settings struct {
 	// they met. The plain method takes many small steps from where it starts, and passes by the local minima of
 	// L(x~(h), h) near the start in which a search along large steps may end. It needs GapTol.
 	PlainFirst bool
-	// PathStart takes the start from the data: among the weights of [Program.Path] the penalised solution with the least validation value, and its P_i(x) as radii.
+	// PathStart takes the start from the data: among the weights of [Program.Path] the penalised solution with the least
+	// validation value, and its P_i(x) as radii.
 	PathStart bool
-	// HoldZeros keeps radii that are zero there. The multipliers of P_i(x) <= 0 are all numbers from a least one on, each of which
-	// gives a subgradient of v. The least one, the slope of v for a growing radius, is taken by default: with it V_k is
-	// smallest, and radii can grow again. With HoldZeros it is a much larger one, as solvers return that, like those of the paper's
-	// experiments, have no reason to prefer the least.
+	// HoldZeros keeps radii that are zero there. The multipliers of P_i(x) <= 0 are all numbers from a least one on, each
+	// of which gives a subgradient of v. The least one, the slope of v for a growing radius, is taken by default: with it
+	// V_k is smallest, and radii can grow again. With HoldZeros it is a much larger one, as solvers return that, like
+	// those of the paper's experiments, have no reason to prefer the least.
 	HoldZeros bool
 	// NoWorkingSets solves every conic program with all its columns. Working sets do not
 	// change the solutions: they are checked on the full program.
@@ -63,8 +65,8 @@ type Settings struct {
 	Backend backends.ConicBackend
 	// Solver are the backend's options.
 	Solver backends.Options
-	// Workers bounds how many blocks of the lower level are solved at once; 0 means as many as there are processors. It does
-	// not change results.
+	// Workers bounds how many blocks of the lower level are solved at once; 0 means as many as there are processors. It
+	// does not change results.
 	Workers int
 	// Begin, if not nil, is told of every convex program before it is solved, by the goroutine of the run.
 	Begin func(Place)
@@ -72,8 +74,8 @@ type Settings struct {
 	// refit, the lower-level solution at the iterate's h. refit is nil where the lower level
 	// interpolates, so that its solution is not unique. The slices must not be changed or kept.
 	Observe func(it *Iteration, x, refit [][]float64)
-	// Accept, if not nil, sees the points that a run may end at before they are taken: the iterate x and the refit, at the start and
-	// after each iteration. Where it says no, the run ends with the status [SolverFailed] and the point before.
+	// Accept, if not nil, sees the points that a run may end at before they are taken: the iterate x and the refit, at the
+	// start and after each iteration. Where it says no, the run ends with the status [SolverFailed] and the point before.
 	Accept func(x, refit [][]float64) bool
 }
 

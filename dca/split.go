@@ -41,10 +41,12 @@ const (
 	maxSplits = 60
 	// firstShare is the first eta, as a share of alpha.
 	firstShare = 0.9
-	// Where all eta so far are on one side of the root, firstStep is the share of the way to the end of the interval that the second goes; later steps are farther times what a secant
-	// says, or growth times the last one where that says nothing, and at most mostGrowth times. nearEnd of alpha is the end.
+	// Where all eta so far are on one side of the root, firstStep is the share of the way to the end of the interval that
+	// the second goes; later steps are farther times what a secant says, or growth times the last one where that says
+	// nothing, and at most mostGrowth times. nearEnd of alpha is the end.
 	firstStep, farther, growth, mostGrowth, nearEnd = 0.1, 1.3, 3, 4, 1e-6
-	// A gap that has not fallen to the share fell for more than patience programs is taken up to enough times the tolerance.
+	// A gap that has not fallen to the share fell for more than patience programs is taken up to enough times the
+	// tolerance.
 	fell, patience, enough = 0.9, 4, 2
 )
 
@@ -53,7 +55,8 @@ func (s *Settings) splits() bool {
 	return !s.Backend.Capabilities().Supports(backends.SecondOrderCone)
 }
 
-// sequence are the cones that the solver takes by a sequence of programs. Where V_k has the only one, the search is the cheaper way.
+// sequence are the cones that the solver takes by a sequence of programs. Where V_k has the only one, the search is the
+// cheaper way.
 func (s *Settings) sequence() []backends.ConeKind { return s.Backend.Capabilities().BySequence }
 
 // lagrangian is eta V_k + (alpha - eta) t without the constant of V_k; train is l.
@@ -79,7 +82,8 @@ type search struct {
 	idle    int     // points since it fell
 }
 
-// take takes a point into the ends. It returns the point between these at which D' vanishes on a straight line, if there are both.
+// take takes a point into the ends. It returns the point between these at which D' vanishes on a straight line, if
+// there are both.
 func (s *search) take(p *splitPoint) (z iterate, both bool) {
 	side := 0
 	if p.slope <= 0 {
@@ -120,8 +124,9 @@ func (s *search) next(p *splitPoint) (eta float64, more bool) {
 	return eta, eta != lo.eta && eta != hi.eta
 }
 
-// beyond is the next eta where all points are on one side of the root: farther than the line through the last two says, and half of the way to the end of the interval at most. Programs
-// near the ends, where V_k or W has next to no weight, take the longest.
+// beyond is the next eta where all points are on one side of the root: farther than the line through the last two says,
+// and half of the way to the end of the interval at most. Programs near the ends, where V_k or W has next to no weight,
+// take the longest.
 func (s *search) beyond(p *splitPoint) float64 {
 	end := 0.0
 	if p.slope > 0 {
@@ -142,8 +147,9 @@ func (s *search) beyond(p *splitPoint) float64 {
 	return p.eta + math.Copysign(min(step, math.Abs(left)/2), left)
 }
 
-// solveSplit finds the root of D' between 0 and alpha. It returns the result with the largest D, whose
-// multipliers are those of the subproblem, and the point with the smallest phi_k. It is inaccurate where the search has left a gap between these two.
+// solveSplit finds the root of D' between 0 and alpha. It returns the result with the largest D, whose multipliers are
+// those of the subproblem, and the point with the smallest phi_k. It is inaccurate where the search has left a gap
+// between these two.
 func (b *subproblem) solveSplit(ctx context.Context) (*convex.Result, iterate, error) {
 	tol := b.settings.Solver.WithDefaults().Eps
 	var best *convex.Result

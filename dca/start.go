@@ -60,7 +60,8 @@ func (r *run) pathStart(ctx context.Context) error {
 	return nil
 }
 
-// foundStart is a lower-level solution that the start was chosen by, what a run leaves that ends before its first iteration.
+// foundStart is a lower-level solution that the start was chosen by, what a run leaves that ends before its first
+// iteration.
 type foundStart struct {
 	x                 [][]float64
 	h, lambda         []float64 // h are the P_i(x)
@@ -88,9 +89,9 @@ func (r *run) startAt(s *PenalizedSolution, weights []float64) {
 	r.centre = iterate{s.X, r.program.StartAt(s.Radii, nil)}
 }
 
-// StartAt is the start h = (r, u) at a solution of the penalty form with P_i(x) = radii: within the bounds, and with no radius
-// so much smaller than the others that the lower level has hardly an interior. Upper
-// are the upper variables, nil for those of H0.
+// StartAt is the start h = (r, u) at a solution of the penalty form with P_i(x) = radii: within the bounds, and with no
+// radius so much smaller than the others that the lower level has hardly an interior. Upper are the upper variables,
+// nil for those of H0.
 func (p *Program) StartAt(radii, upper []float64) []float64 {
 	h := slices.Clone(p.H0)
 	copy(h, radii)

@@ -168,8 +168,8 @@ func (j *Judge) parts(r *tune.Result) (on string, parts []part) {
 	return "", nil
 }
 
-// foldFits are the fits of folds, or the one to the training rows, with the chosen hyperparameters; nil where they are not
-// known.
+// foldFits are the fits of folds, or the one to the training rows, with the chosen hyperparameters; nil where they are
+// not known.
 func (j *Judge) foldFits(r *tune.Result) []tune.Fit {
 	if r.Selection == nil || r.Selection.X == nil {
 		return nil

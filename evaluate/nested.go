@@ -22,9 +22,9 @@ import (
 
 // Choice is how hyperparameters are chosen, for a nested cross-validation (Stone 1974; Varma and Simon 2006). The
 // validation error of a choice flatters it, as it is the least of many. So the rows are split into outer folds, by the
-// design of the folds inside, and for each the whole choice is made anew on the other rows, with all that it learns from
-// them: categories, gaps, units, folds, hyperparameters, the final fit. The errors of these models on the rows left out
-// are those of the whole choice.
+// design of the folds inside, and for each the whole choice is made anew on the other rows, with all that it learns
+// from them: categories, gaps, units, folds, hyperparameters, the final fit. The errors of these models on the rows
+// left out are those of the whole choice.
 type Choice struct {
 	// Build makes the model of rows; Intercept says that it has one.
 	Build     func(*input.Rows) (tune.Model, error)
@@ -35,8 +35,8 @@ type Choice struct {
 	Config  tune.Config
 }
 
-// Nested is what the outer folds gave. Mean is the mean of their errors and StandardError its standard error: NaN without,
-// or with one.
+// Nested is what the outer folds gave. Mean is the mean of their errors and StandardError its standard error: NaN
+// without, or with one.
 type Nested struct {
 	Of      int // outer folds
 	Folds   []NestedFold

@@ -2,8 +2,8 @@ package lower
 
 import "context"
 
-// Bilevel is a fit that solves the two programs of an iteration of VF-iDCA without a conic program: the lower level within radii h, and the subproblem.
-// Each answer has a gap, a bound of its error in the objective.
+// Bilevel is a fit that solves the two programs of an iteration of VF-iDCA without a conic program: the lower level
+// within radii h, and the subproblem. Each answer has a gap, a bound of its error in the objective.
 type Bilevel interface {
 	Fit
 	// Shape is the number of values of each variable of a point.
@@ -12,12 +12,13 @@ type Bilevel interface {
 	Values(x [][]float64) Values
 	// Within returns a solver of the lower level, for one goroutine at a time.
 	Within() WithinSolver
-	// Subproblem returns a solver of subproblems of several fits of this kind, the parts, which are the folds of a cross-validation and share the radii;
-	// so many at most are solved at once. It is for one goroutine at a time.
+	// Subproblem returns a solver of subproblems of several fits of this kind, the parts, which are the folds of a
+	// cross-validation and share the radii; so many at most are solved at once. It is for one goroutine at a time.
 	Subproblem(parts []Bilevel, workers int) Subproblem
 }
 
-// Values are the functions of a fit at a point: the losses L on validation and l on training rows, and the penalties P_i.
+// Values are the functions of a fit at a point: the losses L on validation and l on training rows, and the penalties
+// P_i.
 type Values struct {
 	Validation, Train float64
 	Penalties         []float64
@@ -27,8 +28,8 @@ type Values struct {
 type WithinSolver interface {
 	// Begin makes the next solve start from a solution x of the penalised form with weights lambda, all positive.
 	Begin(ctx context.Context, lambda []float64, x [][]float64) error
-	// Solve solves the constrained form at radii, all positive, to a gap of tol, absolute; where it cannot, the solution says that it is not solved. The
-	// error is for input without meaning.
+	// Solve solves the constrained form at radii, all positive, to a gap of tol, absolute; where it cannot, the solution
+	// says that it is not solved. The error is for input without meaning.
 	Solve(ctx context.Context, radii []float64, tol float64) (*Within, error)
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/conetune/conetune/internal/stop"
 )
 
-// Chain solves a fit at one lambda after the other, each from the point before or, where the fit knows it, from the best
-// of the last ones. It is for one goroutine at a time; several chains may share a fit.
+// Chain solves a fit at one lambda after the other, each from the point before or, where the fit knows it, from the
+// best of the last ones. It is for one goroutine at a time; several chains may share a fit.
 type Chain struct {
 	fit    Fit
 	tol    float64
@@ -69,8 +69,8 @@ func (c *Chain) SolveTo(ctx context.Context, lambda []float64, tol float64) (*Po
 	return pt, nil
 }
 
-// SolveUntil is [Fit.Solve], which is left to itself where it takes more than a moment to notice that its context has ended: the point then
-// is not solved.
+// SolveUntil is [Fit.Solve], which is left to itself where it takes more than a moment to notice that its context has
+// ended: the point then is not solved.
 func SolveUntil(ctx context.Context, fit Fit, lambda []float64, tol float64, start *Point) (*Point, error) {
 	lambda = slices.Clone(lambda)
 	return stop.Do(ctx, &Point{Lambda: lambda, Gap: math.Inf(1)}, func() (*Point, error) { return fit.Solve(ctx, lambda, tol, start) })

@@ -26,7 +26,8 @@ func NewFolds(parts []Fit) (*Folds, error) {
 	return &Folds{parts}, nil
 }
 
-// OverFolds makes the fit of a model from those of its folds, of which a split has one: that fit itself, or the mean of several.
+// OverFolds makes the fit of a model from those of its folds, of which a split has one: that fit itself, or the mean of
+// several.
 func OverFolds(folds int, fit func(t int) (Fit, error)) (Fit, error) {
 	parts := make([]Fit, folds)
 	for t := range parts {
@@ -66,8 +67,8 @@ func (f *Folds) bounds() (low, high []float64) {
 	return low, high
 }
 
-// Solve implements [Fit], fold by fold; the values of the variables of one fold follow those of the fold before. The gap is the
-// largest of theirs.
+// Solve implements [Fit], fold by fold; the values of the variables of one fold follow those of the fold before. The
+// gap is the largest of theirs.
 func (f *Folds) Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
 	out := &Point{Lambda: slices.Clone(lambda), Solved: true}
 	points := make([]*Point, len(f.parts))
@@ -90,8 +91,8 @@ func (f *Folds) Solve(ctx context.Context, lambda []float64, tol float64, start 
 	return out, nil
 }
 
-// Traits implements [Fit]: what all folds can. The path is that of the fold with the largest LambdaMax, the gradient the
-// mean of theirs, the start the best of each.
+// Traits implements [Fit]: what all folds can. The path is that of the fold with the largest LambdaMax, the gradient
+// the mean of theirs, the start the best of each.
 func (f *Folds) Traits() Traits {
 	each := make([]Traits, len(f.parts))
 	out := Traits{Bounds: f.bounds, Coarse: math.Inf(1)}

@@ -79,7 +79,8 @@ func TestFoldsAreTheMeanOfTheirParts(t *testing.T) {
 	require.Equal(t, parts[0], one, "a split has one part")
 }
 
-// One fold without a derivative, or that says no start, and the mean has none. A gap that a fold does not know is not known.
+// One fold without a derivative, or that says no start, and the mean has none. A gap that a fold does not know is not
+// known.
 func TestFoldsOfUnlikeParts(t *testing.T) {
 	ctx := context.Background()
 	mean, err := lower.NewFolds([]lower.Fit{smooth{ridge{3, 1e-9}, 0.1, 8}, ridge{6, math.NaN()}})

@@ -1,5 +1,5 @@
-// Package lower is the contract of fits of the lower level, between the models that bring them (problems) and the methods that ask for
-// them (dca, tune): it imports neither.
+// Package lower is the contract of fits of the lower level, between the models that bring them (problems) and the
+// methods that ask for them (dca, tune): it imports neither.
 //
 // # Formulation
 //
@@ -15,23 +15,27 @@
 //
 // # Certificates
 //
-// Every answer has the gap to which it is solved, which the caller can recompute from the answer: the objective at x bounds the least one from
-// above, and the residuals of the training rows at x, scaled until they are multipliers of the dual problem, bound it from below. The gap
-// is the difference, or another bound of the error that the fit documents, in the unit of the objective at the trivial solution.
+// Every answer has the gap to which it is solved, which the caller can recompute from the answer: the objective at x
+// bounds the least one from above, and the residuals of the training rows at x, scaled until they are multipliers of
+// the dual problem, bound it from below. The gap is the difference, or another bound of the error that the fit
+// documents, in the unit of the objective at the trivial solution.
 //
 // # Rooms
 //
 // Fits by methods made for their kind take a fraction of the time of a conic program:
 //
-//   - [github.com/conetune/conetune/internal/lower/sparse]: linear, logistic and Poisson regressions whose penalties make coefficients zero, one by one or in groups.
-//   - [github.com/conetune/conetune/internal/lower/multipliers] and [github.com/conetune/conetune/internal/lower/separable]: both programs of an iteration of VF-iDCA, for few penalties
-//     and for many that are norms of groups of coefficients.
+//   - [github.com/conetune/conetune/internal/lower/sparse]: linear, logistic and Poisson regressions whose penalties
+//     make coefficients zero, one by one or in groups.
+//   - [github.com/conetune/conetune/internal/lower/multipliers] and
+//     [github.com/conetune/conetune/internal/lower/separable]: both programs of an iteration of VF-iDCA, for few
+//     penalties and for many that are norms of groups of coefficients.
 //   - [github.com/conetune/conetune/internal/lower/machine]: support vector machines in a box.
-//   - [github.com/conetune/conetune/internal/lower/completion]: regressions with a matrix of low rank, of which some entries are known.
+//   - [github.com/conetune/conetune/internal/lower/completion]: regressions with a matrix of low rank, of which some
+//     entries are known.
 //   - [github.com/conetune/conetune/internal/lower/fits]: these with the error on other rows, as the contract has it.
 //
-// All of them take designs of [github.com/conetune/conetune/internal/lower/design], and say in a [Status] how they ended. Nothing in them depends on the
-// clock or on the number of threads: the same input gives the same bytes.
+// All of them take designs of [github.com/conetune/conetune/internal/lower/design], and say in a [Status] how they
+// ended. Nothing in them depends on the clock or on the number of threads: the same input gives the same bytes.
 package lower
 
 import (
@@ -135,8 +139,8 @@ const (
 	Adjoint Mode = "adjoint"
 	// Forward computes the Jacobian, a column for each hyperparameter.
 	Forward Mode = "forward"
-	// Truncated is Adjoint with as many steps of an iterative method at most as the system has unknowns: what the training rows
-	// hardly determine is left out of the gradient, which is smaller than the exact one then.
+	// Truncated is Adjoint with as many steps of an iterative method at most as the system has unknowns: what the training
+	// rows hardly determine is left out of the gradient, which is smaller than the exact one then.
 	Truncated Mode = "truncated"
 )
 
@@ -156,12 +160,14 @@ func (o GradientOptions) Accuracy() float64 {
 	return 1e-10
 }
 
-// Within is a solution of the constrained form. As v is convex, Loss - Lambda'(r' - r) bounds v(r') from below for all radii r', up to the gap.
+// Within is a solution of the constrained form. As v is convex, Loss - Lambda'(r' - r) bounds v(r') from below for all
+// radii r', up to the gap.
 type Within struct {
 	// X are the values of the lower-level variables, one slice for each variable.
 	X [][]float64
-	// Lambda are the multipliers of the radii, none of them negative: the weights of the penalised form with the same solution. A hyperparameter that
-	// is no weight but a bound of the penalised form, too, has the multiplier of the bound.
+	// Lambda are the multipliers of the radii, none of them negative: the weights of the penalised form with the same
+	// solution. A hyperparameter that is no weight but a bound of the penalised form, too, has the multiplier of the
+	// bound.
 	Lambda []float64
 	// Loss is l(X).
 	Loss float64
@@ -188,8 +194,9 @@ func BoundsOf(p Fit) (low, high []float64) {
 // leastWeight is the share of the least positive weight that stands for zero.
 const leastWeight = 1e-10
 
-// Positive returns weights with tiny ones in the place of zeros: conic programs, and fits of coefficients without other penalties, need positive ones.
-// The others stay, however large one of them is: beside a weight of 1e12 one of 1 counts as it does without.
+// Positive returns weights with tiny ones in the place of zeros: conic programs, and fits of coefficients without other
+// penalties, need positive ones. The others stay, however large one of them is: beside a weight of 1e12 one of 1 counts
+// as it does without.
 func Positive(weights []float64) []float64 {
 	least := math.Inf(1)
 	for _, w := range weights {

@@ -9,9 +9,9 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// Effect is a coefficient that is not zero, and what it does when its feature moves by one standard deviation, without a
-// sign: the coefficients of different units compare by that. With several targets the size is the norm of what it does to
-// them, and the coefficient that of the first.
+// Effect is a coefficient that is not zero, and what it does when its feature moves by one standard deviation, without
+// a sign: the coefficients of different units compare by that. With several targets the size is the norm of what it
+// does to them, and the coefficient that of the first.
 type Effect struct {
 	Feature           string
 	Index             int // of the features

@@ -151,8 +151,8 @@ func (s *Score) AddTargets(values, y []float64, w float64) {
 	}
 }
 
-// Error is the error that conetune tune reports of test rows: the mean of the model's loss, for the hinge loss the share
-// of wrong labels.
+// Error is the error that conetune tune reports of test rows: the mean of the model's loss, for the hinge loss the
+// share of wrong labels.
 func (s *Score) Error() float64 {
 	if s.model.Loss != nil && s.model.Loss.Kind == Hinge {
 		return s.ErrorRate()

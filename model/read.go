@@ -40,10 +40,10 @@ func ReadFrom(r io.Reader, name string) (*Model, error) {
 	return Decode(text, name)
 }
 
-// Decode reads a model from the bytes of a file of that name. It takes what [Model.Write] writes and nothing else: there
-// must be no other fields, and the checksum must be that of the content, so that a field that is missing, or is there
-// twice with another value, is found. The model must be one of [Names], with what such a model has. Errors name the
-// file, and its line and field where these are known.
+// Decode reads a model from the bytes of a file of that name. It takes what [Model.Write] writes and nothing else:
+// there must be no other fields, and the checksum must be that of the content, so that a field that is missing, or is
+// there twice with another value, is found. The model must be one of [Names], with what such a model has. Errors name
+// the file, and its line and field where these are known.
 func Decode(text []byte, name string) (*Model, error) {
 	m, offset, err := decode(text)
 	switch {
@@ -96,8 +96,8 @@ func decode(text []byte) (m *Model, offset int64, err error) {
 	return m, 0, m.validate()
 }
 
-// checksum is the SHA-256 of the model as JSON without blanks and with an empty checksum: the same for every layout of a
-// file, and every way to write its numbers.
+// checksum is the SHA-256 of the model as JSON without blanks and with an empty checksum: the same for every layout of
+// a file, and every way to write its numbers.
 func (m Model) checksum() (string, error) {
 	m.Checksum = ""
 	text, err := json.Marshal(m)

@@ -1,6 +1,6 @@
-// Package outcome says how a computation ended, on two axes as MathOptInterface (Legat, Dowson, Dias Garcia and Lubin 2022) has them:
-// why it stopped, and what the point is that it leaves. A time limit may leave a point that is optimal, and a method that converged one that is not
-// accurate enough. The words are those of the command's JSON.
+// Package outcome says how a computation ended, on two axes as MathOptInterface (Legat, Dowson, Dias Garcia and
+// Lubin 2022) has them: why it stopped, and what the point is that it leaves. A time limit may leave a point that is
+// optimal, and a method that converged one that is not accurate enough. The words are those of the command's JSON.
 package outcome
 
 // Stop says why a computation stopped. Methods with reasons of their own have constants of this type for them.

@@ -7,8 +7,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// Advice is what a model says of itself to the methods that choose its hyperparameters. The zero value says nothing, and
-// a function is nil where the model has none.
+// Advice is what a model says of itself to the methods that choose its hyperparameters. The zero value says nothing,
+// and a function is nil where the model has none.
 type Advice struct {
 	// Each says that searches give each hyperparameter a value of its own by default; else those of a kind have one in
 	// common. Axes are where they look, by kind or with an axis for each; nil for the kinds of the program.
@@ -45,7 +45,8 @@ type Advice struct {
 	// Open is how a model with upper variables is tuned by the weights of its penalties alone; it may return nil.
 	Open func() *Open
 	// Retrain trains the predictor once more, on all rows, with the radii and upper variables h = (r, u), RetrainWeighted
-	// with the weights and upper variables h = (lambda, u): as losses are means over rows, they are the same for more rows.
+	// with the weights and upper variables h = (lambda, u): as losses are means over rows, they are the same for more
+	// rows.
 	Retrain, RetrainWeighted Training
 	// RetrainPath is RetrainWeighted with one after the other of several weights, without scoring them. The list ends
 	// where the context does, whose error may come with an empty one; a fit without coefficients stands for weights that
@@ -59,16 +60,16 @@ type Advice struct {
 // [*TrainingError] says that it ended without a model, by a cancellation for example.
 type Training func(ctx context.Context, s Solver, h []float64) (Fit, *float64, error)
 
-// Paper are the settings of searches and of descents along the gradient of the validation error in the experiments of the paper (Gao, Ye, Yin, Zeng, Zhang,
-// ICML 2022, Supplement C). What is zero or nil is the method's own.
+// Paper are the settings of searches and of descents along the gradient of the validation error in the experiments of
+// the paper (Gao, Ye, Yin, Zeng, Zhang, ICML 2022, Supplement C). What is zero or nil is the method's own.
 type Paper struct {
-	// Weights bounds the weights of the penalties in searches, Upper the upper variables. Parzen is in the place of Weights for trees of
-	// Parzen estimators.
+	// Weights bounds the weights of the penalties in searches, Upper the upper variables. Parzen is in the place of
+	// Weights for trees of Parzen estimators.
 	Weights, Upper, Parzen Span
 	// Common says that the hyperparameters of a kind have one value in searches; else each has its own.
 	Common bool
-	// ParzenEach, if positive, is the number of evaluations of a tree of Parzen estimators, which then gives each hyperparameter its
-	// own value in spite of Common.
+	// ParzenEach, if positive, is the number of evaluations of a tree of Parzen estimators, which then gives each
+	// hyperparameter its own value in spite of Common.
 	ParzenEach int
 	// Untried says that the paper has no descents on the model. They are then those without the preset.
 	Untried bool

@@ -29,13 +29,14 @@ type Fit struct {
 	Intercept    float64
 	// Features are the names that belong to Coefficients.
 	Features []string
-	// Labels are nil for a regression. A classifier of two classes predicts
-	// Labels[1] where the value is positive and Labels[0] elsewhere; one with Targets has a value for each class, and predicts that
-	// of the largest, see [Fit.Classes].
+	// Labels are nil for a regression. A classifier of two classes predicts Labels[1] where the value is positive and
+	// Labels[0] elsewhere; one with Targets has a value for each class, and predicts that of the largest, see
+	// [Fit.Classes].
 	Labels []float64
 	// LogLink says that the prediction is the exponential of the value, the mean of a count.
 	LogLink bool
-	// Hazard says that the value is the logarithm of a hazard beside another one, and the exponential of it, the relative risk, what is told of a row on demand.
+	// Hazard says that the value is the logarithm of a hazard beside another one, and the exponential of it, the relative
+	// risk, what is told of a row on demand.
 	Hazard bool
 	// Targets are nil but for models of several targets: their names. Coefficients then holds a row of as many for each
 	// feature, one row after the other, and Intercepts are in the place of Intercept.
@@ -104,7 +105,8 @@ func (f Fit) Values(row []float64) []float64 {
 	return out
 }
 
-// Classes says that the fit is a classifier with a value for each class, whose names are the Targets: the logarithms of probabilities up to a common constant.
+// Classes says that the fit is a classifier with a value for each class, whose names are the Targets: the logarithms of
+// probabilities up to a common constant.
 func (f Fit) Classes() bool { return f.Labels != nil && f.Targets != nil }
 
 // Label returns the label that a classifier predicts at a value.
@@ -122,13 +124,14 @@ func (e *TrainingError) Error() string {
 	return fmt.Sprintf("training on all rows ended without a model: %s", e.Status)
 }
 
-// Is says that a training that was stopped is [context.DeadlineExceeded] or [context.Canceled], also where the context itself, whose
-// timer has had no turn, does not say so yet.
+// Is says that a training that was stopped is [context.DeadlineExceeded] or [context.Canceled], also where the context
+// itself, whose timer has had no turn, does not say so yet.
 func (e *TrainingError) Is(target error) bool {
 	return target == context.DeadlineExceeded && e.Status == backends.TimeLimit || target == context.Canceled && e.Status == backends.Cancelled
 }
 
-// Open is how a model with upper variables, which bound what its penalties leave, is tuned by default without them: by the weights of the penalties alone.
+// Open is how a model with upper variables, which bound what its penalties leave, is tuned by default without them: by
+// the weights of the penalties alone.
 type Open struct {
 	// Weights of the penalties are tried in their order, the best then refined.
 	Weights [][]float64

@@ -95,8 +95,8 @@ func Train(ctx context.Context, p dca.Program, s Solver, h []float64, of func(x 
 	return s.trained(low.X, low.Status, low.Residual, of)
 }
 
-// TrainWeighted is [Train] in penalty form, with the weights lambda of the penalties in the place of radii. A weight of 0
-// is a very small one, see [lower.Positive].
+// TrainWeighted is [Train] in penalty form, with the weights lambda of the penalties in the place of radii. A weight of
+// 0 is a very small one, see [lower.Positive].
 func TrainWeighted(ctx context.Context, p dca.Program, s Solver, lambda []float64, of func(x [][]float64) Fit) (Fit, error) {
 	form, err := dca.NewPenalized(p, s.settings())
 	if err != nil {

@@ -171,8 +171,8 @@ func fourZeros(separator byte) uint64 {
 	return zeros | separators*uint64(separator)
 }
 
-// line reads the cells of a line into a row and returns where the next line starts; false means that it has another number of cells, or a
-// quote that does not end.
+// line reads the cells of a line into a row and returns where the next line starts; false means that it has another
+// number of cells, or a quote that does not end.
 func (p *part) line(d *Dialect, text []byte, at int, row []float64) (next int, ok bool) {
 	i, last := at, len(row)-1
 	p.end = -1

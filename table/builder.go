@@ -44,8 +44,8 @@ const (
 	mostBuilt = 1 << 20
 )
 
-// NewBuilder starts a table with the name of its file in messages and the names of its columns; with numbered, the file has none, and Wanted.Targets 3 counts columns.
-// Line is where the names stand, 0 for nowhere.
+// NewBuilder starts a table with the name of its file in messages and the names of its columns; with numbered, the file
+// has none, and Wanted.Targets 3 counts columns. Line is where the names stand, 0 for nowhere.
 func NewBuilder(file string, names []string, line int, numbered bool) *Builder {
 	if len(names) == 0 {
 		panic(&textfile.Error{File: file, Reason: "has no columns"})
@@ -64,7 +64,8 @@ func NewBuilder(file string, names []string, line int, numbered bool) *Builder {
 	return b
 }
 
-// Heed takes what the options say of cells: which columns keep their texts as they are, NA for example, and what stands for a missing value in the others.
+// Heed takes what the options say of cells: which columns keep their texts as they are, NA for example, and what stands
+// for a missing value in the others.
 func (b *Builder) Heed(o Options) {
 	b.table.missing, b.missing, b.verbatim = o.Missing, newSpellings(o.Missing), b.table.verbatim(o)
 }
@@ -146,8 +147,8 @@ func (b *Builder) Float16(i, j int, bits uint16) {
 // MostScale bounds the digits after the point of decimals: those of 256 bits have 76 at most.
 const MostScale = 400
 
-// Decimal sets a cell to the number that is nearest to an integer, in bytes of two's complement of which the highest comes
-// first, over the power of ten of the scale.
+// Decimal sets a cell to the number that is nearest to an integer, in bytes of two's complement of which the highest
+// comes first, over the power of ten of the scale.
 func (b *Builder) Decimal(i, j int, integer []byte, scale int) {
 	negative := len(integer) > 0 && integer[0] >= 0x80
 	const exact, exactScale = 1 << 53, 22 // integers and powers of ten up to these are numbers, and one division rounds once
@@ -190,8 +191,8 @@ func (b *Builder) Bool(i, j int, v bool) {
 	b.Text(i, j, text)
 }
 
-// Text sets a cell. A text that stands for a missing value is one; a number in its shortest form is that number, and others stay as they are, for the whole column to
-// decide: 007 is a number among numbers, and a level in a category.
+// Text sets a cell. A text that stands for a missing value is one; a number in its shortest form is that number, and
+// others stay as they are, for the whole column to decide: 007 is a number among numbers, and a level in a category.
 func (b *Builder) Text(i, j int, text string) {
 	c := &b.columns[j]
 	cell, known := c.cells[text]
@@ -274,7 +275,8 @@ func (b *Builder) Take(n int64) {
 
 func (b *Builder) take(n int) { b.Take(int64(n)) }
 
-// TooLarge is the error about a file of which something, or with an empty name all, does not fit into the budget of memory.
+// TooLarge is the error about a file of which something, or with an empty name all, does not fit into the budget of
+// memory.
 func TooLarge(file, what string) error {
 	budget := memory.Format(memory.Default()) + " (" + memory.More + ")"
 	return &textfile.Error{File: file, Reason: strings.TrimPrefix(what+" does not fit into the budget of memory, ", " ") + budget}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A cell is a number, or a quiet NaN whose low bits say what else it is: missing, or the text of a number in the dictionary of its
-// column. Cells that are not numbers are only copied and compared by their bits, never computed with.
+// A cell is a number, or a quiet NaN whose low bits say what else it is: missing, or the text of a number in the
+// dictionary of its column. Cells that are not numbers are only copied and compared by their bits, never computed with.
 const (
 	missingBits  = 0x7ff8_0001_0000_0000
 	textBits     = 0x7ff8_0002_0000_0000

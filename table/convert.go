@@ -9,8 +9,8 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// convert makes a column of texts one of numbers or, where alone is true, dates, if every text of it is one; false means that
-// they are not, and changes nothing.
+// convert makes a column of texts one of numbers or, where alone is true, dates, if every text of it is one; false
+// means that they are not, and changes nothing.
 func (c *Column) convert(alone bool, decimal byte) bool {
 	numbers := make([]float64, len(c.texts))
 	units := map[string]bool{}
@@ -74,8 +74,8 @@ func (c *Column) range_() {
 // currencies are the signs that stand before or after amounts.
 var currencies = []string{"$", "€", "£", "¥", "₹", "₩", "CHF", "EUR", "USD", "GBP"}
 
-// looseNumber reads a number as people write it: with signs of percent and currency, thousands in groups, a minus of typesetters, negative amounts in
-// parentheses, blanks. A share in percent is its number: 12 % is 12.
+// looseNumber reads a number as people write it: with signs of percent and currency, thousands in groups, a minus of
+// typesetters, negative amounts in parentheses, blanks. A share in percent is its number: 12 % is 12.
 func looseNumber(text string, decimal byte) (value float64, unit string, ok bool) {
 	rest := strings.TrimSpace(text)
 	negative := false
@@ -159,7 +159,8 @@ func isThousands(text string, group rune, decimal byte) bool {
 	return len(groups) > 1 && groups[0] != "0"
 }
 
-// dateLayouts are the forms of dates that are known, in the words of package time. The month comes before the day where both are possible.
+// dateLayouts are the forms of dates that are known, in the words of package time. The month comes before the day where
+// both are possible.
 var dateLayouts = func() []string {
 	var all []string
 	for _, date := range []string{"2006-01-02", "2006/01/02", "2006.01.02", "1/2/2006", "2/1/2006", "2.1.2006", "1-2-2006", "2-1-2006", "2-Jan-2006", "2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "Jan 2 2006", "January 2 2006", "2Jan2006", "2-Jan-06", "1/2/06", "2/1/06", "2.1.06"} {

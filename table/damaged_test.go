@@ -177,13 +177,15 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// A cell of half a million quotes, what a damaged file of 1 kB was, takes memory in proportion to it (found by TestDamagedWithinBudget, file 54260).
+// A cell of half a million quotes, what a damaged file of 1 kB was, takes memory in proportion to it (found by
+// TestDamagedWithinBudget, file 54260).
 func TestManyQuotes(t *testing.T) {
 	text := append([]byte("a,b\n1,\"x"), bytes.Repeat([]byte{'"'}, 500_000)...)
 	require.Less(t, allocated(func() { _, _ = decodeKnown("f.csv", text, "") }), uint64(100*len(text)))
 }
 
-// peak is how many bytes more than before are in use at the same time, as far as it is seen by looking all the time, with little that is not collected yet.
+// peak is how many bytes more than before are in use at the same time, as far as it is seen by looking all the time,
+// with little that is not collected yet.
 func peak(f func()) (most uint64) {
 	defer debug.SetGCPercent(debug.SetGCPercent(2))
 	var now runtime.MemStats
@@ -203,7 +205,8 @@ func peak(f func()) (most uint64) {
 	}
 }
 
-// Whatever is wrong with a file that is not text, reading it is a table or an error of one line, and takes no more memory than the budget. CONETUNE_DAMAGED is the number of files.
+// Whatever is wrong with a file that is not text, reading it is a table or an error of one line, and takes no more
+// memory than the budget. CONETUNE_DAMAGED is the number of files.
 func TestDamagedWithinBudget(t *testing.T) {
 	count := 3000
 	if n, err := strconv.Atoi(os.Getenv("CONETUNE_DAMAGED")); err == nil {
@@ -258,7 +261,8 @@ func TestDamagedWithinBudget(t *testing.T) {
 	t.Logf("%d files, %d of them tables; at most %.1f MB were taken (%s) of %d MB", count, tables, float64(most)/1e6, of, budget/1000000)
 }
 
-// A file of 2.6 kB whose page of LZ4 is damaged: a library made room for more and more, as it took each error for too little room.
+// A file of 2.6 kB whose page of LZ4 is damaged: a library made room for more and more, as it took each error for too
+// little room.
 func TestDamagedLZ4TakesLittle(t *testing.T) {
 	text := ofCodec(t, "lz4", 1)
 	for at := 4; at < len(text)/2; at += 7 {
@@ -268,8 +272,8 @@ func TestDamagedLZ4TakesLittle(t *testing.T) {
 	}
 }
 
-// Texts that are put together from a few bytes, as differences from the one before, take room one after the other: 40 MB of
-// them, and a budget of 16.
+// Texts that are put together from a few bytes, as differences from the one before, take room one after the other: 40
+// MB of them, and a budget of 16.
 func TestLongTextsOfDifferences(t *testing.T) {
 	type row struct {
 		A string `parquet:"a,delta"`

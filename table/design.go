@@ -41,19 +41,23 @@ type Wanted struct {
 	Categorical []string
 	// Missing is the rule for missing values.
 	Missing Missing
-	// Classes says that the target is a label, which may be a text; there are MostClasses of them, where it is more than two.
+	// Classes says that the target is a label, which may be a text; there are MostClasses of them, where it is more than
+	// two.
 	Classes     bool
 	MostClasses int
-	// Survival says that the target is a time, by default the column y or time, until an event or until a row was censored, and Event is the column that says which it was, NAME or NAME=VALUE with
-	// the value of events; by default event or status, whose value is found. Times of censored rows become negative; in a table
-	// without such a column, negative times are those of censored rows. The name none says that all rows have an event.
+	// Survival says that the target is a time, by default the column y or time, until an event or until a row was
+	// censored, and Event is the column that says which it was, NAME or NAME=VALUE with the value of events; by default
+	// event or status, whose value is found. Times of censored rows become negative; in a table without such a column,
+	// negative times are those of censored rows. The name none says that all rows have an event.
 	Survival bool
 	Event    string
 	// Division are columns that say how rows are divided.
 	Division Division
-	// Weights is the column of the weights of rows, which is no feature unless it is named among them; empty for none. Rows of weight 0 are left out.
+	// Weights is the column of the weights of rows, which is no feature unless it is named among them; empty for none.
+	// Rows of weight 0 are left out.
 	Weights string
-	// Offset is the column of a known term of predictions, which is no feature unless it is named among them; empty for none.
+	// Offset is the column of a known term of predictions, which is no feature unless it is named among them; empty for
+	// none.
 	Offset string
 }
 
@@ -281,8 +285,8 @@ func (d *Design) findFeatures() {
 	}
 }
 
-// tooMany says whether a column of texts has so many that they tell little: more than 50 and more than a fifth of the rows, or one of its own for
-// each row.
+// tooMany says whether a column of texts has so many that they tell little: more than 50 and more than a fifth of the
+// rows, or one of its own for each row.
 func (d *Design) tooMany(c *Column) bool {
 	n := d.table.rows - c.Missing
 	levels := c.Levels()

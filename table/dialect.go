@@ -27,11 +27,14 @@ type Options struct {
 	Comment string
 	// Encoding is utf-8, latin1 (and Windows-1252) or utf-16.
 	Encoding string
-	// Header is yes where the first line has the names of the columns, and no where it has data; columns are x1, x2, .. then.
+	// Header is yes where the first line has the names of the columns, and no where it has data; columns are x1, x2, ..
+	// then.
 	Header string
-	// Verbatim are the names of columns whose cells are texts as they stand in the file, numbers with leading zeros for example; names that are not there pass.
+	// Verbatim are the names of columns whose cells are texts as they stand in the file, numbers with leading zeros for
+	// example; names that are not there pass.
 	Verbatim []string
-	// Missing are texts and numbers that stand for a missing value, beside those that always do; Verbatim columns keep them.
+	// Missing are texts and numbers that stand for a missing value, beside those that always do; Verbatim columns keep
+	// them.
 	Missing []string
 	// Sheet is that of a workbook, its first one where it is empty.
 	Sheet string
@@ -138,7 +141,8 @@ func (d *Dialect) comments(text []byte, separators string) bool {
 	return d.Comment != 0 && text[0] == d.Comment && !begins(text, separators)
 }
 
-// hashIsText says whether most lines after the first that does not begin with # do: then it belongs to their first cells.
+// hashIsText says whether most lines after the first that does not begin with # do: then it belongs to their first
+// cells.
 func hashIsText(lines [][]byte) bool {
 	begun, hashed, others := false, 0, 0
 	for _, line := range lines {
@@ -184,7 +188,8 @@ func separatorLine(line []byte) (byte, bool) {
 	return c, known
 }
 
-// findSeparator is the character that parts most lines into the same number of cells, of which the line of names may have one less.
+// findSeparator is the character that parts most lines into the same number of cells, of which the line of names may
+// have one less.
 func findSeparator(lines [][]byte, comment []byte) byte {
 	best, share, cells := byte(0), 0.0, 0
 	for _, c := range []byte{',', '\t', ';', '|', ' '} {
@@ -227,8 +232,8 @@ func findSeparator(lines [][]byte, comment []byte) byte {
 	return best
 }
 
-// mostlyNumbers says whether all lines but the first have so many cells, and half of these are numbers or missing: then tabs are
-// among the blanks that part columns.
+// mostlyNumbers says whether all lines but the first have so many cells, and half of these are numbers or missing: then
+// tabs are among the blanks that part columns.
 func (d *Dialect) mostlyNumbers(rows [][]string, width int) bool {
 	numbers, all := 0, 0
 	for k, row := range rows {
@@ -244,7 +249,8 @@ func (d *Dialect) mostlyNumbers(rows [][]string, width int) bool {
 	return len(rows) > 2 && 2*numbers >= all
 }
 
-// mode is the most frequent number of cells of the lines after the first one, or that of the first one where there are no others.
+// mode is the most frequent number of cells of the lines after the first one, or that of the first one where there are
+// no others.
 func mode(rows [][]string) int {
 	if len(rows) == 0 {
 		return 0

@@ -7,7 +7,8 @@ import (
 	"github.com/conetune/conetune/internal/words"
 )
 
-// Division is the columns of a table that say how its rows are divided, and are no features unless these are named among the features. Empty means none.
+// Division is the columns of a table that say how its rows are divided, and are no features unless these are named
+// among the features. Empty means none.
 type Division struct {
 	// Fold says in which fold a row validates, Group which rows belong together, Time in which order rows came.
 	Fold, Group, Time string
@@ -72,8 +73,8 @@ func (d *Design) checkDivisors() {
 	}
 }
 
-// Numbers are those of the different values of a column in the rows: 0 for the first, with numbers by size before texts by their bytes. It is nil without a
-// name. The column must be one of the wanted [Division].
+// Numbers are those of the different values of a column in the rows: 0 for the first, with numbers by size before texts
+// by their bytes. It is nil without a name. The column must be one of the wanted [Division].
 func (d *Design) Numbers(name string, rows []int) []int {
 	j := d.table.Index(name)
 	if name == "" || j < 0 {

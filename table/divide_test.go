@@ -13,7 +13,8 @@ const visits = "person,day,part,a,y\n" +
 	"cid,2020-01-01,2,4,4\n" +
 	"ann,2020-01-05,1,5,\n"
 
-// Columns that divide rows are no features unless they are named; numbers come by size, texts by their bytes, dates as days.
+// Columns that divide rows are no features unless they are named; numbers come by size, texts by their bytes, dates as
+// days.
 func TestDivisionOfRows(t *testing.T) {
 	table := decode(t, visits, Options{})
 	d := choose(t, table, Wanted{Division: Division{Fold: "part", Group: "person", Time: "day"}})

@@ -27,7 +27,8 @@ type Encoder struct {
 	Rule Missing `json:"missing"`
 	// Spellings of missing values, see [Options].Missing.
 	Spellings []string `json:"missing_spellings,omitempty"`
-	// Labels are the texts of a target of labels: the first is 0, the second 1, and so on. Without them targets are numbers.
+	// Labels are the texts of a target of labels: the first is 0, the second 1, and so on. Without them targets are
+	// numbers.
 	Labels []string `json:"labels,omitempty"`
 	// Event is how a target of times is completed; nil for other targets.
 	Event *Event `json:"event,omitempty"`
@@ -99,7 +100,8 @@ func unique(names []string) bool {
 	return len(slices.Compact(slices.Sorted(slices.Values(names)))) == len(names)
 }
 
-// often is the share of training rows from which on missing values have a feature, if as many have none: else it is that of a few rows.
+// often is the share of training rows from which on missing values have a feature, if as many have none: else it is
+// that of a few rows.
 const often = 0.05
 
 // Fit learns from rows of the table, those of training, how its columns become features. The error is an [*Errors].

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// utf16Text is the UTF-16 that a text begins as, nil for other text: in the order of its mark, or where it has none, as the
-// zeros of plain letters tell.
+// utf16Text is the UTF-16 that a text begins as, nil for other text: in the order of its mark, or where it has none, as
+// the zeros of plain letters tell.
 func utf16Text(head []byte, asked string) encoding.Encoding {
 	big := unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
 	little := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)

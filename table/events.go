@@ -27,7 +27,8 @@ var (
 	censoredWords = []string{"false", "f", "no", "n", "none", "censored", "censor", "alive", "living", "lost", "no event"}
 )
 
-// findEvents makes the columns of times and events the targets: that of Wanted.Targets, or a usual name, and that of Wanted.Event.
+// findEvents makes the columns of times and events the targets: that of Wanted.Targets, or a usual name, and that of
+// Wanted.Event.
 func (d *Design) findEvents() {
 	t, name := d.table, d.wanted.Event
 	if len(d.wanted.Targets) == 0 {
@@ -178,7 +179,8 @@ func (r *Reading) checkEvent(j int, wrong *Errors) {
 	}
 }
 
-// Survival are the times of rows, minus them for censored ones; NaN where either is missing, and nil where the targets are no times or not there.
+// Survival are the times of rows, minus them for censored ones; NaN where either is missing, and nil where the targets
+// are no times or not there.
 func (r *Reading) Survival(rows []int) []float64 {
 	if r.encoder.Event == nil || len(r.targets) < 2 {
 		return nil

@@ -16,7 +16,8 @@ func (t *Table) fills(rows, columns []int, rule Missing) []float64 {
 		}
 		return out
 	}
-	// Columns are gathered together as far as some memory goes, since a pass over the rows costs the same for many as for one.
+	// Columns are gathered together as far as some memory goes, since a pass over the rows costs the same for many as for
+	// one.
 	const room = 1 << 23
 	each := max(8, room/max(1, len(rows)))
 	for from := 0; from < len(columns); from += each {
@@ -92,8 +93,8 @@ func median(values []float64, zeros int) float64 {
 	return low + (high-low)/2
 }
 
-// selectKth moves values so that none before place k is larger than that at it, and none after it smaller, and returns that one
-// (C. A. R. Hoare, Algorithm 65, 1961).
+// selectKth moves values so that none before place k is larger than that at it, and none after it smaller, and returns
+// that one (C. A. R. Hoare, Algorithm 65, 1961).
 func selectKth(values []float64, k int) float64 {
 	lo, hi := 0, len(values)-1
 	for lo < hi {
@@ -123,8 +124,8 @@ func selectKth(values []float64, k int) float64 {
 	return values[k]
 }
 
-// Gaps are the missing numbers of rows that are dealt out to folds, with what stands in their place in each fold, which its
-// training rows say alone. It is nil where nothing is missing.
+// Gaps are the missing numbers of rows that are dealt out to folds, with what stands in their place in each fold, which
+// its training rows say alone. It is nil where nothing is missing.
 func (r *Reading) Gaps(rows []int, folds []split.Fold) *dataset.Gaps {
 	g := &dataset.Gaps{}
 	var columns, features []int

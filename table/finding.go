@@ -11,7 +11,8 @@ import (
 
 // Finding is something about a table that its user should know.
 type Finding struct {
-	// Kind is a word for programs: dialect, encoding, header, names, rows, columns, date, units, category, missing, target, hint, level.
+	// Kind is a word for programs: dialect, encoding, header, names, rows, columns, date, units, category, missing,
+	// target, hint, level.
 	Kind string `json:"kind"`
 	// Text is a sentence for people.
 	Text string `json:"text"`

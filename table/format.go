@@ -10,7 +10,8 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// Format reads files of one format that is not text, such as workbooks. The packages below this one have them; [Options.Formats] says which of them are read.
+// Format reads files of one format that is not text, such as workbooks. The packages below this one have them;
+// [Options.Formats] says which of them are read.
 type Format struct {
 	// Name is what a file of the format is called in messages, such as "an Excel workbook".
 	Name string

@@ -56,7 +56,8 @@ func features(t *testing.T, tab *table.Table, categorical ...string) (names []st
 	return e.Features(), r.Encode(r.Rows(), false).Dense(), r.Targets(r.Rows())[0]
 }
 
-// Files of pandas, openpyxl and pyarrow give the features of the same table as CSV. (mixed.csv was written by pandas from the same frame.)
+// Files of pandas, openpyxl and pyarrow give the features of the same table as CSV. (mixed.csv was written by pandas
+// from the same frame.)
 func TestFormatsEqualCSV(t *testing.T) {
 	text := string(bytesOf(t, "mixed.csv"))
 	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "mixed.arrow", "mixed-zstd.arrow", "mixed-lz4.feather", "mixed.arrows"} {
@@ -261,7 +262,8 @@ func TestKindsOfParquet(t *testing.T) {
 	require.Equal(t, `columns "list", "structure", "bytes": lists, structures or bytes, left out`, got.Findings()[0].Text)
 }
 
-// So have the columns of kinds.arrow, which pyarrow wrote of the same table in parts of two rows, by Zstandard; what the format has beside those is written here.
+// So have the columns of kinds.arrow, which pyarrow wrote of the same table in parts of two rows, by Zstandard; what
+// the format has beside those is written here.
 func TestKindsOfArrow(t *testing.T) {
 	lines := strings.Split(strings.TrimSuffix(string(bytesOf(t, "kinds.csv")), "\n"), "\n")
 	for i, more := range []string{"view,again,span,d64,d256,last", "short,p,1.5,1970-01-01,-12.345,1", ",q,,1970-01-02,,2", `"longer than twelve bytes, in a buffer",p,-0.25,,7,3`} {
@@ -278,7 +280,8 @@ func TestKindsOfArrow(t *testing.T) {
 	}
 }
 
-// A stream of pyarrow in which another dictionary takes the place of the first one; it may end without its mark, but not within a message.
+// A stream of pyarrow in which another dictionary takes the place of the first one; it may end without its mark, but
+// not within a message.
 func TestStream(t *testing.T) {
 	text := bytesOf(t, "replaced.arrows")
 	csv, err := decode("f.csv", []byte("g,y\na,1\nb,2\na,3\nc,4\na,5\n,\n"), table.Options{})
@@ -309,7 +312,8 @@ func cellsOf(t *testing.T, tab *table.Table) (rows [][]string) {
 	return rows
 }
 
-// What a file says of itself does not decide how much memory is taken: files of 8 kB with wrong bytes take at most a thousand times as much.
+// What a file says of itself does not decide how much memory is taken: files of 8 kB with wrong bytes take at most a
+// thousand times as much.
 func TestDamagedTakesLittle(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, name := range []string{"mixed.parquet", "mixed-gzip.parquet", "kinds.parquet", "mixed.arrow", "mixed-zstd.arrow", "mixed-lz4.feather", "kinds.arrow", "mixed.arrows", "kinds.arrows", "replaced.arrows"} {
@@ -338,8 +342,9 @@ func TestLongListTakesLittle(t *testing.T) {
 	}), uint64(1<<20))
 }
 
-// Whatever a workbook, a Parquet or an Arrow file holds, reading ends with a table or an error. Without -fuzzminimizetime 20x, as in the Makefile, Go makes each new input smaller
-// for up to a minute, and counts nothing meanwhile.
+// Whatever a workbook, a Parquet or an Arrow file holds, reading ends with a table or an error. Without
+// -fuzzminimizetime 20x, as in the Makefile, Go makes each new input smaller for up to a minute, and counts nothing
+// meanwhile.
 func FuzzFormats(f *testing.F) {
 	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "kinds.parquet", "mixed.arrow", "mixed-lz4.feather", "kinds.arrow", "mixed.arrows", "replaced.arrows"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))

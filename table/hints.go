@@ -51,7 +51,8 @@ func (d *Design) units(j int) bool {
 	return len(seen) >= fewestUnits && fewestRows*len(seen) <= rows
 }
 
-// hints say which columns look like numbers of rows or name what several rows are about, and which say the target by themselves.
+// hints say which columns look like numbers of rows or name what several rows are about, and which say the target by
+// themselves.
 func (d *Design) hints() {
 	t := d.table
 	var ids, leaks, units, crowded []FoundColumn

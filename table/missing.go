@@ -46,7 +46,8 @@ func newSpellings(list []string) (s spellings) {
 	return s
 }
 
-// clear makes numbers among the cells of rows missing that stand for a missing value, in columns that are not verbatim (nil for none).
+// clear makes numbers among the cells of rows missing that stand for a missing value, in columns that are not verbatim
+// (nil for none).
 func (s *spellings) clear(cells []float64, verbatim []bool, width int) {
 	if len(s.numbers) == 0 {
 		return

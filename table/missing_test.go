@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What stands for a missing value: the texts and numbers that the user names, in all columns that are not verbatim; the column becomes what its other cells are.
+// What stands for a missing value: the texts and numbers that the user names, in all columns that are not verbatim; the
+// column becomes what its other cells are.
 func TestMissingSpellings(t *testing.T) {
 	text := "y,dose,site,id\n1,<0.006,-,-9\n2,0.5,a,7\n3,-9,b,8\n4,1.5,-,9\n5,-9.0,a,-\n"
 	read := decode(t, text, Options{Missing: []string{"<0.006", "-9", "-"}, Verbatim: []string{"id"}})

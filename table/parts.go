@@ -4,7 +4,8 @@ import (
 	"errors"
 )
 
-// The bounds of a part of a table: it ends with the block of text in which it reaches one of them. Rows are fewer than the texts that are kept of a column.
+// The bounds of a part of a table: it ends with the block of text in which it reaches one of them. Rows are fewer than
+// the texts that are kept of a column.
 const (
 	partRows  = 1 << 18
 	partCells = 1 << 22

@@ -97,7 +97,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// A line end in quotes, found after parts were handed on, begins anew; an error ends the reading with what it says of the whole file.
+// A line end in quotes, found after parts were handed on, begins anew; an error ends the reading with what it says of
+// the whole file.
 func TestPartsBeginAnew(t *testing.T) {
 	text := longTable(10_000)
 	quoted := text + "x,1,\"north\nwest\",2024-01-01,$1,3\n"

@@ -422,7 +422,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// What is wrong with compressed data is said as it is: what follows them, what is missing, what is damaged, and archives without files.
+// What is wrong with compressed data is said as it is: what follows them, what is missing, what is damaged, and
+// archives without files.
 func TestDamagedPacks(t *testing.T) {
 	const text = "a,b,y\n1,2,3\n4,5,6\n7,8,9\n"
 	var b bytes.Buffer

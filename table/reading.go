@@ -45,8 +45,8 @@ type Reading struct {
 	gaps     int // rows to predict with missing values that the training rows did not have
 }
 
-// Read finds the columns of the encoder and the targets in a table, by name and in any order; other columns pass. With optional, the targets need not be there. The error is an
-// [*Errors].
+// Read finds the columns of the encoder and the targets in a table, by name and in any order; other columns pass. With
+// optional, the targets need not be there. The error is an [*Errors].
 func (e *Encoder) Read(t *Table, targets []string, optional bool) (*Reading, error) {
 	r := &Reading{table: t, encoder: e, byColumn: make([]int32, len(t.columns)), names: e.Features()}
 	wrong := &Errors{File: t.name}
@@ -441,7 +441,8 @@ func (r *Reading) target(k int, rows []int) []float64 {
 	return y
 }
 
-// Numbers are those of a column that is no feature in some rows; nil without a name. With gaps missing ones are NaN. The error is an [*Errors].
+// Numbers are those of a column that is no feature in some rows; nil without a name. With gaps missing ones are NaN.
+// The error is an [*Errors].
 func (r *Reading) Numbers(name string, rows []int, gaps bool) ([]float64, error) {
 	if name == "" {
 		return nil, nil
@@ -469,7 +470,8 @@ func (r *Reading) Numbers(name string, rows []int, gaps bool) ([]float64, error)
 	return out, nil
 }
 
-// Targets are the values of all targets, one after the other; nil where they are not there. Of times, the second one is 1 for events and 0 for censored rows.
+// Targets are the values of all targets, one after the other; nil where they are not there. Of times, the second one is
+// 1 for events and 0 for censored rows.
 func (r *Reading) Targets(rows []int) [][]float64 {
 	var all [][]float64
 	for k := range r.targets {

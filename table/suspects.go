@@ -22,7 +22,8 @@ func (d *Design) suspects() {
 // missingCodes are numbers by which tables say that a value is missing.
 var missingCodes = []float64{-99, -999, -9999, -99999, 999, 9999, 99999}
 
-// missingCode is a number of missingCodes that several rows of a column have, and that is further from the other numbers than these are from each other.
+// missingCode is a number of missingCodes that several rows of a column have, and that is further from the other
+// numbers than these are from each other.
 func (d *Design) missingCode(j int) (code float64, where FoundColumn) {
 	t := d.table
 	c := &t.columns[j]

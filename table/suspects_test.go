@@ -49,7 +49,8 @@ func TestMissingCodes(t *testing.T) {
 	}
 }
 
-// A target that does not vary and labels that differ in their letters alone are told; an event that all rows have is none of these.
+// A target that does not vary and labels that differ in their letters alone are told; an event that all rows have is
+// none of these.
 func TestSuspectTargets(t *testing.T) {
 	require.Empty(t, suspected(t, "time,event,a", Wanted{Survival: true}, func(i int) string { return fmt.Sprintf("%d,1,%d", 1+i*5%37, i*7%41) }))
 	labels := func(names ...string) []string {
@@ -93,7 +94,8 @@ func TestMoreToSay(t *testing.T) {
 	}
 }
 
-// A feature that by its name and its repeats says what several rows are about is told, unless it divides the rows or does not repeat.
+// A feature that by its name and its repeats says what several rows are about is told, unless it divides the rows or
+// does not repeat.
 func TestUnits(t *testing.T) {
 	const hint = `names what several rows are about`
 	for _, c := range []struct {

@@ -46,7 +46,8 @@ func (t *Table) Names() []string {
 	return names
 }
 
-// Index returns the number of the column of that name, -1 where there is none. In a file without names a number counts columns from 1.
+// Index returns the number of the column of that name, -1 where there is none. In a file without names a number counts
+// columns from 1.
 func (t *Table) Index(name string) int {
 	for j := range t.columns {
 		if t.columns[j].Name == name {
@@ -93,8 +94,8 @@ func (in File) readWith(o Options, begin func() *parts) (*Table, error) {
 	return joined, err
 }
 
-// readOnce reads a table. Where it ends with a [*quoteError], the table has its dialect, which is then given to read once more
-// with the ends of lines in quotes taken away.
+// readOnce reads a table. Where it ends with a [*quoteError], the table has its dialect, which is then given to read
+// once more with the ends of lines in quotes taken away.
 func (in File) readOnce(o Options, joined *Dialect, parts *parts) (*Table, error) {
 	separator := byte(0)
 	if joined != nil {
@@ -316,8 +317,9 @@ func (r *reader) tell(wide, joined bool) {
 	}
 }
 
-// Text is the cell of a row, counted from 0, in the column of an index, see [Table.Index]: a text as it is, a number in its shortest form (but as it is in a column of
-// [Options].Verbatim), a missing value as the empty text. The error is that the column has more different texts than are kept.
+// Text is the cell of a row, counted from 0, in the column of an index, see [Table.Index]: a text as it is, a number in
+// its shortest form (but as it is in a column of [Options].Verbatim), a missing value as the empty text. The error is
+// that the column has more different texts than are kept.
 func (t *Table) Text(row, column int) (string, error) {
 	c := &t.columns[column]
 	v := t.cell(row, column)

@@ -1,6 +1,7 @@
 package table
 
-// numeric is the column of numbers of this name; -1 where there is none, which is an error that says what was expected unless it is one already.
+// numeric is the column of numbers of this name; -1 where there is none, which is an error that says what was expected
+// unless it is one already.
 func (d *Design) numeric(name, expected string) int {
 	t := d.table
 	j := t.Index(name)
@@ -56,8 +57,8 @@ func (t *Table) weighing(j int, rows []int, wrong *Errors) (kept []int, gone Fou
 	return kept, gone
 }
 
-// Weighing are the rows of the reading whose weights, in a column of that name, are not 0; all without a name. The error is
-// an [*Errors].
+// Weighing are the rows of the reading whose weights, in a column of that name, are not 0; all without a name. The
+// error is an [*Errors].
 func (r *Reading) Weighing(name string) ([]int, error) {
 	if _, err := r.Numbers(name, r.rows, false); err != nil || name == "" {
 		return r.rows, err
@@ -67,8 +68,8 @@ func (r *Reading) Weighing(name string) ([]int, error) {
 	return kept, wrong.err()
 }
 
-// Values are the numbers of a column in the rows, or its dates in days since 1970-01-01; nil without a name. The column is
-// that of the wanted weights, offset or time.
+// Values are the numbers of a column in the rows, or its dates in days since 1970-01-01; nil without a name. The column
+// is that of the wanted weights, offset or time.
 func (d *Design) Values(name string, rows []int) []float64 {
 	j := d.table.Index(name)
 	if name == "" || j < 0 {

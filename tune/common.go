@@ -14,15 +14,16 @@ import (
 
 // Weights that the folds share, after VF-iDCA.
 //
-// In VF-iDCA the folds of a cross-validation share the radii, in all other methods the weights. A shared radius fits the
-// size of each fold's coefficients to its validation rows, so that the error is the smaller one for the same test error:
-// the two cannot be compared. And the final fit to all rows has more rows than a fold, for which weights keep their
-// meaning, as losses are means over rows, and radii do not. So VF-iDCA goes on to weights: its multipliers and the
-// weights of its start are scored with the same weights in each fold, and the best are the selection. One or two are
-// searched for on paths, see paths.go, which find the minimum without iterations, unless these are asked for.
+// In VF-iDCA the folds of a cross-validation share the radii, in all other methods the weights. A shared radius fits
+// the size of each fold's coefficients to its validation rows, so that the error is the smaller one for the same test
+// error: the two cannot be compared. And the final fit to all rows has more rows than a fold, for which weights keep
+// their meaning, as losses are means over rows, and radii do not. So VF-iDCA goes on to weights: its multipliers and
+// the weights of its start are scored with the same weights in each fold, and the best are the selection. One or two
+// are searched for on paths, see paths.go, which find the minimum without iterations, unless these are asked for.
 
 const (
-	// compassMost is the largest number of weights that are searched on: more of them follow the noise of the validation rows.
+	// compassMost is the largest number of weights that are searched on: more of them follow the noise of the validation
+	// rows.
 	compassMost = 2
 	// compassTrials bounds the lower levels that the search solves.
 	compassTrials = 60
@@ -30,7 +31,8 @@ const (
 	compassFirst, compassLast = 2, 1.01
 	// compassFloor is the share of the largest weight below which none goes down.
 	compassFloor = 1e-5
-	// compassGain is the share of the validation error below which there is nothing left to gain: a fraction of its standard error on any table.
+	// compassGain is the share of the validation error below which there is nothing left to gain: a fraction of its
+	// standard error on any table.
 	compassGain = 1e-4
 )
 
@@ -43,8 +45,8 @@ func (t *Task) byWeights() bool {
 // searchedFirst is the message of a run without iterations, with the reason.
 const searchedFirst = "without iterations: the weights that the folds share are searched for from the best ones of a path, %s; Config.MaxIter iterates first"
 
-// common replaces the selection of radii in a result by one of weights, see [Task.byWeights]; start are the weights of the run's start, or nil. It leaves the
-// result alone where none of the weights can be scored.
+// common replaces the selection of radii in a result by one of weights, see [Task.byWeights]; start are the weights of
+// the run's start, or nil. It leaves the result alone where none of the weights can be scored.
 func (t *Task) common(ctx context.Context, out *Result, start []float64) error {
 	if !t.byWeights() || out.Refit == nil || out.Selection == nil || ctx.Err() != nil {
 		return nil
@@ -133,7 +135,8 @@ func (c *compass) try(point []float64) error {
 	return err
 }
 
-// score is try, and returns the trial, nil where there is none: the weights are all zero, were tried before, or cannot be scored.
+// score is try, and returns the trial, nil where there is none: the weights are all zero, were tried before, or cannot
+// be scored.
 func (c *compass) score(point []float64) (*Trial, error) {
 	if c.ctx.Err() != nil || c.trials == compassTrials || !(slices.Max(point) > 0) || slices.Max(point) < c.low || !math.IsNaN(c.known(point)) {
 		return nil, nil
@@ -161,8 +164,8 @@ func (c *compass) known(point []float64) float64 {
 	return math.NaN()
 }
 
-// left is the share of the best validation error by which the parabolas through it and its neighbours at a step along each axis are below it; +Inf where a neighbour
-// was not scored.
+// left is the share of the best validation error by which the parabolas through it and its neighbours at a step along
+// each axis are below it; +Inf where a neighbour was not scored.
 func (c *compass) left(step float64) float64 {
 	best, sum := c.best.value(), 0.0
 	for k := range c.point {
@@ -219,8 +222,8 @@ func (c *compass) along(axis int, step float64) (gained bool, err error) {
 	}
 }
 
-// moved is the best point with all weights, or on axis 1 the odds of the first of two, times a factor. Two together were
-// refined on a line before, so that they take steps of a quarter.
+// moved is the best point with all weights, or on axis 1 the odds of the first of two, times a factor. Two together
+// were refined on a line before, so that they take steps of a quarter.
 func (c *compass) moved(axis int, step float64) []float64 {
 	next := slices.Clone(c.point)
 	if axis == 0 {

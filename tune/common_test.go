@@ -25,7 +25,8 @@ func validated(t *testing.T, repeats int) *elasticnet.Model {
 	return m
 }
 
-// at is the validation error of conic programs at weights that all folds share, and the test error of the model of all rows.
+// at is the validation error of conic programs at weights that all folds share, and the test error of the model of all
+// rows.
 func at(t *testing.T, m tune.Model, lambda []float64) (validation, test float64) {
 	var ranges []tune.Range
 	for j, name := range m.Names() {
@@ -37,8 +38,8 @@ func at(t *testing.T, m tune.Model, lambda []float64) (validation, test float64)
 	return r.Refit.Validation, *r.Refit.Test
 }
 
-// What VF-iDCA reports of a cross-validation is the error at weights that the folds share, and its model the one of all rows at these
-// weights; no weights nearby are better.
+// What VF-iDCA reports of a cross-validation is the error at weights that the folds share, and its model the one of all
+// rows at these weights; no weights nearby are better.
 func TestCommonWeights(t *testing.T) {
 	for _, repeats := range []int{1, 3} {
 		m := validated(t, repeats)
@@ -125,7 +126,8 @@ func TestCommonWeightsSeparable(t *testing.T) {
 	require.Greater(t, r.Lambda[0]+r.Lambda[1], 0.0)
 }
 
-// VF-iDCA by folds searches on paths, without iterations unless they are asked for, and finds weights that are no worse than a grid's, to the share that the search leaves.
+// VF-iDCA by folds searches on paths, without iterations unless they are asked for, and finds weights that are no worse
+// than a grid's, to the share that the search leaves.
 func TestSharedWeightsWithoutIterations(t *testing.T) {
 	s, _, err := dataset.Generate(dataset.Config{Train: 14000, Val: 5, Test: 40, Features: 100, Nonzeros: 10, SNR: 1}, 3)
 	require.NoError(t, err)

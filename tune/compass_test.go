@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// On a quadratic of the logarithms the search ends within a thousandth of its least value, scores no weights twice and ends sooner the flatter the function is.
+// On a quadratic of the logarithms the search ends within a thousandth of its least value, scores no weights twice and
+// ends sooner the flatter the function is.
 func TestCompass(t *testing.T) {
 	trials := map[float64]int{}
 	for _, bend := range []float64{1e-5, 1e-2, 1} {
@@ -33,7 +34,8 @@ func TestCompass(t *testing.T) {
 	require.Less(t, trials[1e-5], trials[1])
 }
 
-// A path ends where the errors of the folds have risen by more than chance, or no longer fall, and goes on where they differ by chance or rise for a while.
+// A path ends where the errors of the folds have risen by more than chance, or no longer fall, and goes on where they
+// differ by chance or rise for a while.
 func TestPathEnds(t *testing.T) {
 	const points = 200
 	run := func(fold func(k, t int) float64) int {
@@ -64,7 +66,8 @@ func TestPathEnds(t *testing.T) {
 	}), 80, "it falls late")
 }
 
-// Between points of a path, the least of curves with kinks and of two valleys is found to a thousandth of what a fine grid has, in few more points.
+// Between points of a path, the least of curves with kinks and of two valleys is found to a thousandth of what a fine
+// grid has, in few more points.
 func TestRefine(t *testing.T) {
 	for name, f := range map[string]func(u float64) float64{
 		"parabola":    func(u float64) float64 { return 1 + 0.1*(u-1.13)*(u-1.13) },

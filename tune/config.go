@@ -23,8 +23,8 @@ const (
 	FinalTrain = "train"
 	// FinalAll are training and validation rows together.
 	FinalAll = "all"
-	// FinalFolds are the training rows of the folds of a cross-validation: where a run was stopped before the training on all rows, the refit
-	// is the mean of the folds' fits. It cannot be asked for.
+	// FinalFolds are the training rows of the folds of a cross-validation: where a run was stopped before the training on
+	// all rows, the refit is the mean of the folds' fits. It cannot be asked for.
 	FinalFolds = "folds"
 )
 
@@ -37,10 +37,11 @@ func Backends() []string { return backends.Names() }
 // Config says how to tune. The zero value asks for the recommended settings of
 // the model on the native backend.
 type Config struct {
-	// Backend is the name of the conic solver; empty means [backends.Default], and "auto" those that suit the programs, see [portfolio.Auto].
+	// Backend is the name of the conic solver; empty means [backends.Default], and "auto" those that suit the programs,
+	// see [portfolio.Auto].
 	Backend string
-	// CrossCheck has every conic program solved by all of the backends that Backend names, with commas between them, and those must agree: see
-	// [portfolio.CrossCheck]. Fits of models are not used then.
+	// CrossCheck has every conic program solved by all of the backends that Backend names, with commas between them, and
+	// those must agree: see [portfolio.CrossCheck]. Fits of models are not used then.
 	CrossCheck bool
 	// Engine is [EngineAuto], also where it is empty, or [EngineConic].
 	Engine string
@@ -48,26 +49,28 @@ type Config struct {
 	Method string
 	// Preset is empty for the model's recommended settings, or [PresetPaper].
 	Preset string
-	// Tol, GapTol, Rho, Delta, CAlpha and Epsilon override the fields of
-	// [dca.Settings] of that name, whose bounds they keep, see [dca.MostTol] and [dca.MostWeight]; 0 leaves the preset's value.
+	// Tol, GapTol, Rho, Delta, CAlpha and Epsilon override the fields of [dca.Settings] of that name, whose bounds they
+	// keep, see [dca.MostTol] and [dca.MostWeight]; 0 leaves the preset's value.
 	Tol, GapTol, Rho, Delta, CAlpha, Epsilon float64
 	// IgnoreGap turns the GapTol of the preset off. It does not go with GapTol.
 	IgnoreGap bool
 	// Init is the start of the radii; where it is shorter than their number its last
 	// entry repeats. Nil leaves the preset's start.
 	Init []float64
-	// Final says on which rows the reported refit is trained, one of [FinalTrain] and [FinalAll]; empty means FinalTrain with
-	// PresetPaper, and otherwise FinalAll where the model can.
+	// Final says on which rows the reported refit is trained, one of [FinalTrain] and [FinalAll]; empty means FinalTrain
+	// with PresetPaper, and otherwise FinalAll where the model can.
 	Final string
-	// Rung takes a rung of a model with a ladder, by its name, in the place of the one that the rule of ladder.go takes, or [RungFree]. It is for vf-idca.
+	// Rung takes a rung of a model with a ladder, by its name, in the place of the one that the rule of ladder.go takes,
+	// or [RungFree]. It is for vf-idca.
 	Rung string
-	// OneSE has the simplest model chosen whose validation error is within one standard error of the least one: that with all weights of the
-	// penalties multiplied by the same factor, as large as possible. The model has to have a standard error.
+	// OneSE has the simplest model chosen whose validation error is within one standard error of the least one: that with
+	// all weights of the penalties multiplied by the same factor, as large as possible. The model has to have a standard
+	// error.
 	OneSE bool
 	// MaxIter bounds the iterations; 0 leaves the preset's value.
 	MaxIter int
-	// TimeLimit bounds the whole run; 0 means none. A tenth of it is kept for the final training where a cross-validation needs one, which is
-	// stopped, as after a cancellation, within a tenth of a second of the end.
+	// TimeLimit bounds the whole run; 0 means none. A tenth of it is kept for the final training where a cross-validation
+	// needs one, which is stopped, as after a cancellation, within a tenth of a second of the end.
 	TimeLimit time.Duration
 	// Seed is what methods that draw random numbers draw them by.
 	Seed int64
@@ -80,15 +83,16 @@ type Config struct {
 	// Scope says whether a search gives all penalties of a kind one weight, or each its own;
 	// empty leaves the preset's.
 	Scope Scope
-	// KeepFits has VF-iDCA put the refit of each iteration into its event, for figures; it takes memory for all coefficients.
+	// KeepFits has VF-iDCA put the refit of each iteration into its event, for figures; it takes memory for all
+	// coefficients.
 	KeepFits bool
 	// Curve asks for [Result.Curve], with 2 Curve + 1 points over four decades around the selection; 0 for none.
 	Curve int
 	// Workers bounds how many lower levels, or parts of one, are solved at once; 0 means as many as there are
 	// threads. It does not change results.
 	Workers int
-	// Threads bounds the threads of one conic solve; 0 means 1. The backends native, scs and osqp solve on one thread whatever it is: see Workers for
-	// what runs side by side.
+	// Threads bounds the threads of one conic solve; 0 means 1. The backends native, scs and osqp solve on one thread
+	// whatever it is: see Workers for what runs side by side.
 	Threads int
 	// Logger gets the conic solver's iterations at level debug; nil means silence.
 	Logger *slog.Logger
@@ -103,7 +107,8 @@ const mostEvaluations = 1_000_000
 
 // The engines.
 const (
-	// EngineAuto takes the fast fits that models bring, where the backend is ours, and conic programs for what these do not solve.
+	// EngineAuto takes the fast fits that models bring, where the backend is ours, and conic programs for what these do
+	// not solve.
 	EngineAuto = "auto"
 	// EngineConic solves everything as conic programs.
 	EngineConic = "conic"
@@ -212,8 +217,8 @@ func (c Config) chosen(backend, reason string) {
 	}
 }
 
-// solverIterations bounds a conic solve. The first-order solvers may stall where the lower level interpolates; the
-// run then goes on with what they have, if its residual is small, and says that it is inaccurate. Where a program takes a
+// solverIterations bounds a conic solve. The first-order solvers may stall where the lower level interpolates; the run
+// then goes on with what they have, if its residual is small, and says that it is inaccurate. Where a program takes a
 // sequence of others, theirs are counted together.
 func (c Config) solverIterations() int {
 	b, err := c.open()
@@ -257,7 +262,8 @@ func (c Config) override(s dca.Settings) dca.Settings {
 	return s
 }
 
-// solver are the options of the conic solver, whose memory is bounded: a program of a large table is an error, not the end of the process.
+// solver are the options of the conic solver, whose memory is bounded: a program of a large table is an error, not the
+// end of the process.
 func (c Config) solver() backends.Options {
 	return backends.Options{Eps: c.Eps, MaxIterations: c.solverIterations(), Threads: c.Threads, Memory: memory.Default(), Logger: c.Logger}
 }

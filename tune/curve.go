@@ -15,15 +15,17 @@ type CurvePoint struct {
 	Lambda []float64
 	// Validation is the error of the lower-level solution at these weights, and StandardError its standard error.
 	Validation, StandardError float64
-	// Fit is the predictor with these weights, trained on the rows of [Result.RefitFit], which it is for the factor 1; without coefficients where there is none, or
-	// where the model trains none.
+	// Fit is the predictor with these weights, trained on the rows of [Result.RefitFit], which it is for the factor 1;
+	// without coefficients where there is none, or where the model trains none.
 	Fit Fit
 }
 
-// curveDecades is how far the curve goes to both sides of the selection, in decades; mostCurve bounds its points on each side.
+// curveDecades is how far the curve goes to both sides of the selection, in decades; mostCurve bounds its points on
+// each side.
 const curveDecades, mostCurve = 2, 1000
 
-// curve fills in [Result.Curve], from large weights to small ones, each solution from the one before. It stops with the context.
+// curve fills in [Result.Curve], from large weights to small ones, each solution from the one before. It stops with the
+// context.
 func (t *Task) curve(ctx context.Context, out *Result) error {
 	s := out.Selection
 	if t.Config.Curve == 0 || !t.measured() || out.Refit == nil || s == nil || ctx.Err() != nil || !(slices.Max(s.Lambda) > 0) {

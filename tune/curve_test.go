@@ -14,8 +14,8 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// The curve has the error of the selection in its middle. At a hundred times the weights nothing but the intercept is left, whose error and
-// standard error are those of the mean of the training rows.
+// The curve has the error of the selection in its middle. At a hundred times the weights nothing but the intercept is
+// left, whose error and standard error are those of the mean of the training rows.
 func TestCurve(t *testing.T) {
 	config, err := dataset.Preset("100-20-250-p250")
 	require.NoError(t, err)
@@ -53,8 +53,8 @@ func TestCurve(t *testing.T) {
 	require.ErrorContains(t, err, "curve is -1")
 }
 
-// The curve has the predictors: that of the refit in its middle, at a hundred times the weights the mean, and in between what the final training with these weights
-// gives, on the training rows or on all, and of folds on all.
+// The curve has the predictors: that of the refit in its middle, at a hundred times the weights the mean, and in
+// between what the final training with these weights gives, on the training rows or on all, and of folds on all.
 func TestPath(t *testing.T) {
 	config, err := dataset.Preset("100-20-250-p250")
 	require.NoError(t, err)

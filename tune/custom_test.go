@@ -72,7 +72,8 @@ func TestCustomByAllSearches(t *testing.T) {
 	}
 }
 
-// folded is the program of a fit x to the numbers of several folds, one block for each, with squares for losses or absolute values.
+// folded is the program of a fit x to the numbers of several folds, one block for each, with squares for losses or
+// absolute values.
 func folded(name string, train, val []float64, loss func(convex.Affine) convex.Convex) dca.Program {
 	p := dca.Program{Name: name, H0: []float64{2}, Radii: 1}
 	for t := range train {
@@ -92,8 +93,8 @@ func folded(name string, train, val []float64, loss func(convex.Affine) convex.C
 
 func halfSquares(r convex.Affine) convex.Convex { return convex.SumSquares(r).Scale(0.5) }
 
-// Blocks need no Score. In the penalty form the folds have x = a/(1 + lambda), a = 3 and 6 with the validation values 1 and 2: lambda = 2 is best. A
-// radius is one for both, whose x are then the same: 1.5 is best, with 1/8.
+// Blocks need no Score. In the penalty form the folds have x = a/(1 + lambda), a = 3 and 6 with the validation values 1
+// and 2: lambda = 2 is best. A radius is one for both, whose x are then the same: 1.5 is best, with 1/8.
 func TestCustomBlocks(t *testing.T) {
 	model := tune.Custom{Bilevel: folded("folds", []float64{3, 6}, []float64{1, 2}, halfSquares), Settings: dca.Settings{GapTol: 1e-6}}
 	e := model.Evaluate([][]float64{{2}, {5}})

@@ -20,8 +20,9 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// The fits that models bring end where the conic programs do, on a split and on folds. Where an engine stops, and what it calls that, is a matter of
-// rounding at the edge of the tolerance: both have a model, whose validation error is the same.
+// The fits that models bring end where the conic programs do, on a split and on folds. Where an engine stops, and what
+// it calls that, is a matter of rounding at the edge of the tolerance: both have a model, whose validation error is the
+// same.
 func TestEngines(t *testing.T) {
 	s := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0, 0.5, 0, 0, 0, 0}, 0.5)
 	cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)

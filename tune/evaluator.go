@@ -12,8 +12,9 @@ import (
 	"github.com/conetune/conetune/problems"
 )
 
-// evaluator solves lower levels in penalty form, each from the one before: by the fit of the model, where the backend is ours,
-// which takes a tenth of the time of a conic program. The others, and what the fit cannot solve, are conic programs.
+// evaluator solves lower levels in penalty form, each from the one before: by the fit of the model, where the backend
+// is ours, which takes a tenth of the time of a conic program. The others, and what the fit cannot solve, are conic
+// programs.
 type evaluator struct {
 	task  *Task
 	space *space
@@ -53,7 +54,8 @@ func (t *Task) penalised(ctx context.Context) (lower.Fit, error) {
 	return fit, err
 }
 
-// searching returns the fit of all folds together, made once and shared by all evaluators, or where there is none that of penalised.
+// searching returns the fit of all folds together, made once and shared by all evaluators, or where there is none that
+// of penalised.
 func (t *Task) searching(ctx context.Context) (lower.Fit, error) {
 	if t.Advice.Together == nil || !t.byWeights() {
 		return t.penalised(ctx)
@@ -94,7 +96,8 @@ func (e *evaluator) compile() (err error) {
 	return err
 }
 
-// directGap is the relative gap of direct solves, compactGap that of large fits with compact points, see [lower.Traits].
+// directGap is the relative gap of direct solves, compactGap that of large fits with compact points, see
+// [lower.Traits].
 const directGap, compactGap = 1e-9, 3e-3
 
 // gapOf is the relative gap to which a fit is solved.
@@ -147,8 +150,8 @@ func (e *evaluator) descend(ctx context.Context, tr *Trial) (bool, error) {
 	return true, nil
 }
 
-// solve solves it as a conic program. After solves by the fit that begins afresh, so that the result does not depend on which of the
-// points before were solved this way.
+// solve solves it as a conic program. After solves by the fit that begins afresh, so that the result does not depend on
+// which of the points before were solved this way.
 func (e *evaluator) solve(ctx context.Context, tr *Trial) error {
 	var err error
 	switch {

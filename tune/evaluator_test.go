@@ -38,7 +38,8 @@ func TestDirectIsConic(t *testing.T) {
 		must(sgl.New(split, group, sgl.Options{Standardize: true, Intercept: true})),
 		must(matcomp.New(matrix, matcomp.Options{})),
 		must(matcomp.New(matrix, matcomp.Options{Intercept: true, Standardize: true})),
-		// With weights of no simple ratio there is one c; else it may have an interval, of which each way takes another point.
+		// With weights of no simple ratio there is one c; else it may have an interval, of which each way takes another
+		// point.
 		machine(t, svm.Options{ClassWeights: []float64{1, math.Phi}}),
 		machine(t, svm.Options{Standardize: true, ClassWeights: []float64{math.Pi, 1}}),
 	} {
@@ -92,8 +93,8 @@ func machine(t *testing.T, o svm.Options) *svm.Model {
 	return must(svm.New(cv, o))
 }
 
-// Methods on the support vector machine: the same with any number of workers; descents, with a bound for each feature, end below the
-// grid, at a fit that is that of the conic program.
+// Methods on the support vector machine: the same with any number of workers; descents, with a bound for each feature,
+// end below the grid, at a fit that is that of the conic program.
 func TestMachineMethods(t *testing.T) {
 	ctx := context.Background()
 	m := machine(t, svm.Options{ClassWeights: []float64{1, math.Phi}})

@@ -16,11 +16,13 @@ import (
 
 // The final training.
 //
-// It is made after a stop, too, for the best point that there is, as far as it is fast: for so long after a cancellation, and for what
-// is left of a time limit, of which a share is kept where no lower-level solution is a predictor. What is not done by then is
-// left to itself and forgotten, and the lower-level solution stays, of a cross-validation the mean of those of its folds.
+// It is made after a stop, too, for the best point that there is, as far as it is fast: for so long after a
+// cancellation, and for what is left of a time limit, of which a share is kept where no lower-level solution is a
+// predictor. What is not done by then is left to itself and forgotten, and the lower-level solution stays, of a
+// cross-validation the mean of those of its folds.
 const (
-	// grace is the time for it after a cancellation or the end of a time limit: a run is to end within a tenth of a second.
+	// grace is the time for it after a cancellation or the end of a time limit: a run is to end within a tenth of a
+	// second.
 	grace = 30 * time.Millisecond
 	// patience is how much longer it may take to notice that it is to stop.
 	patience = 10 * time.Millisecond

@@ -9,9 +9,10 @@ import (
 
 // Numbers that are none.
 //
-// An error can be infinite or no number where the fit itself looks well, for targets whose squares overflow for example. Such a point is
-// never selected: searches count it among the lower levels that could not be solved, and VF-iDCA ends before it. What a run
-// returns in the end is looked at once more, whatever the method, so that none with such a number is called converged.
+// An error can be infinite or no number where the fit itself looks well, for targets whose squares overflow for
+// example. Such a point is never selected: searches count it among the lower levels that could not be solved, and
+// VF-iDCA ends before it. What a run returns in the end is looked at once more, whatever the method, so that none with
+// such a number is called converged.
 
 // notFinite is the message of a run without a finite error.
 const notFinite = "the validation error is not a finite number; are there targets or features too large to square?"
@@ -25,8 +26,8 @@ func (t *Task) score(x [][]float64) (e Errors, ok bool) {
 	return e, finite.All(e.Validation)
 }
 
-// settle takes what is not finite for what was not found: a refit is none then, and a run with such a number, or without a refit, has
-// not converged.
+// settle takes what is not finite for what was not found: a refit is none then, and a run with such a number, or
+// without a refit, has not converged.
 func (out *Result) settle() {
 	if out.Refit != nil && (!finite.All(out.Refit.Validation) || !out.RefitFit.Finite()) {
 		out.Refit, out.LowerLevel, out.RefitFit, out.Selection = nil, nil, Fit{}, nil

@@ -162,8 +162,8 @@ func hostileModel(t *rapid.T) (tune.Model, func(rows *dataset.Data, f tune.Fit) 
 	return m, mean, division, err
 }
 
-// Whatever the table, a model and a method give one error, or a result whose numbers are finite, and which is called converged only with a
-// validation error that its coefficients have.
+// Whatever the table, a model and a method give one error, or a result whose numbers are finite, and which is called
+// converged only with a validation error that its coefficients have.
 func TestHostileTables(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		m, mean, division, err := hostileModel(t)

@@ -7,13 +7,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Negligible is the share of the largest effect up to which a coefficient counts as zero, where solves have the tolerance
-// eps: an interior-point solution has no exact zeros. Solvers leave coefficients of some hundred times their tolerance.
+// Negligible is the share of the largest effect up to which a coefficient counts as zero, where solves have the
+// tolerance eps: an interior-point solution has no exact zeros. Solvers leave coefficients of some hundred times their
+// tolerance.
 func Negligible(eps float64) float64 { return max(1e-6, 100*eps) }
 
-// dropNegligible sets coefficients of the predictor of a model that selects features to zero whose effect, the coefficient times the standard deviation of
-// the feature, or without an intercept its root mean square, is negligible beside the largest, puts their mean into the
-// intercept, and scores the predictor that is left.
+// dropNegligible sets coefficients of the predictor of a model that selects features to zero whose effect, the
+// coefficient times the standard deviation of the feature, or without an intercept its root mean square, is negligible
+// beside the largest, puts their mean into the intercept, and scores the predictor that is left.
 func (out *Result) dropNegligible(t *Task) {
 	fit := out.RefitFit
 	if out.Refit == nil || len(fit.Coefficients) == 0 {

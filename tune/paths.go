@@ -19,23 +19,25 @@ import (
 //
 // One or two weights that the folds share are chosen on paths: from weights with which nothing is selected down, all
 // folds together, each fit from the one before. A path ends by itself, where its error has risen in all folds, or falls
-// no more. Two weights have a path for the first alone; those of other shares are looked at from the sum of the best one
-// so far on, and that of the second alone in long steps. Between points of the best path there are more where the bend
-// of its errors lets one be lower, and a compass search refines two weights. Iterations of VF-iDCA could only find the
-// same minimum again, so there are none unless they are asked for.
+// no more. Two weights have a path for the first alone; those of other shares are looked at from the sum of the best
+// one so far on, and that of the second alone in long steps. Between points of the best path there are more where the
+// bend of its errors lets one be lower, and a compass search refines two weights. Iterations of VF-iDCA could only find
+// the same minimum again, so there are none unless they are asked for.
 
 const (
 	// pathStep is the factor from point to point, 4 points to a decade.
 	pathStep = 0.5623413251903491
 	// pathLeast is the share of the weight with which nothing is selected at which a path ends at the latest.
 	pathLeast = 1e-8
-	// A path ends where the error does not fall by the share pathGain from point to point, and is above the least in each fold, or has been above it at pathIdle points, or where
-	// a decade has lowered the least by less than that share.
+	// A path ends where the error does not fall by the share pathGain from point to point, and is above the least in each
+	// fold, or has been above it at pathIdle points, or where a decade has lowered the least by less than that share.
 	pathIdle, pathGain = 3, 1e-3
-	// lastFirst is by how much the last path of two weights begins above the others, and lastStep its factor from point to point.
+	// lastFirst is by how much the last path of two weights begins above the others, and lastStep its factor from point to
+	// point.
 	lastFirst, lastStep = 100, 0.1
-	// farRows is the number of training rows to a feature from which on the far end of a path may have a valley, alwaysFeatures that of features up to which the last
-	// path is always taken: fits of all features at once take long where these are many.
+	// farRows is the number of training rows to a feature from which on the far end of a path may have a valley,
+	// alwaysFeatures that of features up to which the last path is always taken: fits of all features at once take long
+	// where these are many.
 	farRows, alwaysFeatures = 3, 300
 	// pathTiny is the share of the first error below which a path goes on by decades.
 	pathTiny = 1e-4
@@ -53,8 +55,8 @@ type paths struct {
 	rise  int           // points without a smaller error that end a path; 0 for the rule of paths
 	gap   float64       // to which the search solves, before the best weights are solved for to the end; 0 for that
 	ends  bool          // paths end by the rule of their errors
-	// far says that a path that has ended looks at its far end, where fits that determine all coefficients may have a valley of their own. always says that the last
-	// path is taken whatever the others.
+	// far says that a path that has ended looks at its far end, where fits that determine all coefficients may have a
+	// valley of their own. always says that the last path is taken whatever the others.
 	far, always bool
 	low         float64 // least value of the largest weight
 	why         string  // there are no iterations
@@ -309,7 +311,8 @@ func (c *compass) descend(points [][]float64, p *paths) error {
 	return nil
 }
 
-// beside tries the points of a path near the best one of another share, as long as they are better, and returns the least; nil where the first is above that by more than chance.
+// beside tries the points of a path near the best one of another share, as long as they are better, and returns the
+// least; nil where the first is above that by more than chance.
 func (c *compass) beside(points [][]float64) (least *Trial, err error) {
 	if c.best.X == nil {
 		return nil, nil
@@ -349,9 +352,10 @@ func (c *compass) walk(points [][]float64, from int, first *Trial) (best *Trial,
 	return best, nil
 }
 
-// refine tries points between neighbours among the multiples of one, until between all of them the error is not below the least of all by more than a share of compassGain
-// as far as its bend goes: on an interval of length h it is above the chord less M t (1-t) h^2 / 2 with M the second derivative. For that stands twice the larger one of
-// the divided differences at both ends, as the curve has kinks.
+// refine tries points between neighbours among the multiples of one, until between all of them the error is not below
+// the least of all by more than a share of compassGain as far as its bend goes: on an interval of length h it is above
+// the chord less M t (1-t) h^2 / 2 with M the second derivative. For that stands twice the larger one of the divided
+// differences at both ends, as the curve has kinks.
 func (c *compass) refine(of []float64) error {
 	for c.trials = 0; c.best.X != nil; {
 		xs, values := c.line(of)
@@ -399,7 +403,8 @@ func (c *compass) line(of []float64) (xs, values []float64) {
 	return xs, values
 }
 
-// curved is the second derivative of values at point i, or next to it where it is an end, by divided differences; 0 for fewer than three.
+// curved is the second derivative of values at point i, or next to it where it is an end, by divided differences; 0 for
+// fewer than three.
 func curved(xs, values []float64, i int) float64 {
 	if len(xs) < 3 {
 		return 0
@@ -422,8 +427,8 @@ func (tr *Trial) risen(best *Trial) bool {
 	return true
 }
 
-// recorded is an evaluation that tells where the run is, of so many points, and keeps the trial. Weights so small that the fit cannot solve the lower level there, as predictions are larger than any
-// label needs, are none to choose.
+// recorded is an evaluation that tells where the run is, of so many points, and keeps the trial. Weights so small that
+// the fit cannot solve the lower level there, as predictions are larger than any label needs, are none to choose.
 func (t *Task) recorded(e *evaluator, points int) func(context.Context, []float64) (Trial, error) {
 	point := 0
 	return func(ctx context.Context, lambda []float64) (Trial, error) {

@@ -14,7 +14,8 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// ridge is the model of the fits a/(1 + lambda) to the numbers a of several folds, which brings a fit without derivatives: the searches need no more.
+// ridge is the model of the fits a/(1 + lambda) to the numbers a of several folds, which brings a fit without
+// derivatives: the searches need no more.
 type ridge struct {
 	tune.Custom
 	fit *ridgeFit

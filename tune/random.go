@@ -75,9 +75,9 @@ func tour(block []int, units [][]float64) {
 }
 
 // defaultScope is the scope of the methods that do not mind many axes. The paper gives each hyperparameter a value of
-// its own, unless the model says otherwise. That finds better fits where weights belong to
-// groups of coefficients, and far worse ones where each coefficient has its own (refits on 100 validation rows, 3 seeds: 9 to 13 each,
-// 4.37 common).
+// its own, unless the model says otherwise. That finds better fits where weights belong to groups of coefficients, and
+// far worse ones where each coefficient has its own (refits on 100 validation rows, 3 seeds: 9 to 13 each, 4.37
+// common).
 func (t *Task) defaultScope() Scope {
 	a := &t.Advice
 	if a.Each || t.Config.Preset == PresetPaper && !a.Paper.Common {

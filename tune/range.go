@@ -107,11 +107,13 @@ func upperRange(p *dca.Program, j int) (low, high float64, err error) {
 	return low, high, nil
 }
 
-// The ranges of a separable model go on down to farLeast of the largest weight while its error, solved for to farGap, falls by farGain a decade.
+// The ranges of a separable model go on down to farLeast of the largest weight while its error, solved for to farGap,
+// falls by farGain a decade.
 const farLeast, farGain, farGap = 1e-8, 1e-3, 1e-4
 
-// farther moves the lower ends of the ranges of a separable model's weights down by folds, by a decade after the other as long as the validation error falls at the ends by the share that VF-iDCA goes on for: its
-// searches end where its lists would.
+// farther moves the lower ends of the ranges of a separable model's weights down by folds, by a decade after the other
+// as long as the validation error falls at the ends by the share that VF-iDCA goes on for: its searches end where its
+// lists would.
 func (t *Task) farther(ctx context.Context, low, high []float64) error {
 	if !t.Advice.Separable || !t.byWeights() {
 		return nil

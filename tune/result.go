@@ -21,7 +21,8 @@ type Event struct {
 	// Refit are the errors of the lower-level solution at the radii of this
 	// iteration; nil where it was not computed.
 	Refit *Errors
-	// Score is that of the lower-level solution, nil for models without, see [problems.Advice]. Best then is the validation error of the best one by it.
+	// Score is that of the lower-level solution, nil for models without, see [problems.Advice]. Best then is the
+	// validation error of the best one by it.
 	Score *float64
 	// Fit is the lower-level solution as a predictor, with [Config.KeepFits] and VF-iDCA only.
 	Fit *Fit
@@ -87,7 +88,8 @@ type Result struct {
 	// the lower-level solution at the selected radii. Its test error is that of the same solution or, where
 	// TrainedOn is not [FinalTrain], of the model trained once more with the validation rows among the training rows.
 	Refit *Errors `json:"refit"`
-	// Score is what the selection is compared with others by, where that is a score; else nil, and the validation error of the refit is.
+	// Score is what the selection is compared with others by, where that is a score; else nil, and the validation error of
+	// the refit is.
 	Score *float64 `json:"score,omitempty"`
 	// TrainedOn says on which rows the refit is trained, see [Config]: [FinalTrain], [FinalAll] or [FinalFolds].
 	TrainedOn string `json:"trained_on"`
@@ -102,9 +104,9 @@ type Result struct {
 	Names  []string  `json:"-"`
 	Lambda []float64 `json:"-"`
 	Radii  []float64 `json:"radii"`
-	// LowerGap is (l(x) - v(r)) / max(1, |v(r)|) of the iterate, Stationarity the measure
-	// of [dca.KKT], Alpha the last penalty parameter. The first two are NaN, in JSON null, where they were not computed, as by methods
-	// that only look at solutions of the lower level.
+	// LowerGap is (l(x) - v(r)) / max(1, |v(r)|) of the iterate, Stationarity the measure of [dca.KKT], Alpha the last
+	// penalty parameter. The first two are NaN, in JSON null, where they were not computed, as by methods that only look
+	// at solutions of the lower level.
 	LowerGap     float64 `json:"lower_gap"`
 	Stationarity float64 `json:"stationarity"`
 	Alpha        float64 `json:"alpha"`
@@ -127,7 +129,8 @@ type Result struct {
 	// Selection is the choice with its lower-level solution, for a method that goes on from
 	// there; nil if there is none.
 	Selection *Selection `json:"-"`
-	// Curve is the validation error around the selection, where [Config.Curve] asked for it and the model has a standard error.
+	// Curve is the validation error around the selection, where [Config.Curve] asked for it and the model has a standard
+	// error.
 	Curve []CurvePoint `json:"-"`
 	// Trace holds one event for each iteration.
 	Trace []Event `json:"-"`

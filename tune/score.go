@@ -28,7 +28,8 @@ func (tr *Trial) value() float64 {
 // tied is the share of an error by which another is lower from rounding alone.
 const tied = 1e-12
 
-// below says whether a trial is better than another one by more than rounding: of equal ones the first is kept, which in lists has the largest weights.
+// below says whether a trial is better than another one by more than rounding: of equal ones the first is kept, which
+// in lists has the largest weights.
 func (tr *Trial) below(other *Trial) bool {
 	return tr.value() < other.value()-tied*math.Abs(other.value())
 }
@@ -42,13 +43,14 @@ func (out *Result) rate(t *Task) {
 	}
 }
 
-// Value is what lower-level solutions are compared by, the less the better: the score, the validation error where there is none, and +Inf where there is no solution.
+// Value is what lower-level solutions are compared by, the less the better: the score, the validation error where there
+// is none, and +Inf where there is no solution.
 func (e *Event) Value() float64 {
 	return valueOf(e.Refit, e.Score)
 }
 
-// Value is what results of the same model and configuration are compared by, the less the better: the score, the validation error of the refit where there is none,
-// and +Inf without a refit.
+// Value is what results of the same model and configuration are compared by, the less the better: the score, the
+// validation error of the refit where there is none, and +Inf without a refit.
 func (out *Result) Value() float64 {
 	return valueOf(out.Refit, out.Score)
 }

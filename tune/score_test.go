@@ -35,7 +35,8 @@ func newNearTwo() nearTwo {
 	}}}
 }
 
-// Searches take the least score, lambda = 1/2, where the model has one, and the least validation error, lambda = 2, for the paper.
+// Searches take the least score, lambda = 1/2, where the model has one, and the least validation error, lambda = 2, for
+// the paper.
 func TestScored(t *testing.T) {
 	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodCMAES} {
 		c := tune.Config{Method: method, Evaluations: 60, Seed: 1}

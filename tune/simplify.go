@@ -9,15 +9,16 @@ import (
 	"github.com/conetune/conetune/internal/finite"
 )
 
-// The rule of one standard error (Breiman, Friedman, Olshen, Stone, Classification and Regression Trees, 1984, section 3.4.3).
+// The rule of one standard error (Breiman, Friedman, Olshen, Stone, Classification and Regression Trees, 1984, section
+// 3.4.3).
 //
-// The validation error is itself an estimate, flat around its minimum, and what is chosen there depends on chance. Under the rule the
-// simplest model is taken whose validation error is at most the least one and its standard error. Simpler are larger weights: from the
-// selection on, those that are the same multiple of its weights.
+// The validation error is itself an estimate, flat around its minimum, and what is chosen there depends on chance.
+// Under the rule the simplest model is taken whose validation error is at most the least one and its standard error.
+// Simpler are larger weights: from the selection on, those that are the same multiple of its weights.
 
 const (
-	// simplerFirst is the first factor that the weights are tried with, which doubles in logarithms; simplerSteps bounds these steps, and the
-	// halvings of the last one.
+	// simplerFirst is the first factor that the weights are tried with, which doubles in logarithms; simplerSteps bounds
+	// these steps, and the halvings of the last one.
 	simplerFirst = 1.5
 	simplerSteps = 8
 )
@@ -27,7 +28,8 @@ func (t *Task) measured() bool {
 	return t.Advice.StandardError != nil && t.Program.Radii == len(t.Program.H0)
 }
 
-// simplify puts the rule's choice in the place of a result's selection, which stays where nothing simpler is within the bound.
+// simplify puts the rule's choice in the place of a result's selection, which stays where nothing simpler is within the
+// bound.
 func (t *Task) simplify(ctx context.Context, out *Result) error {
 	s := out.Selection
 	if !t.Config.OneSE || out.Refit == nil || s == nil || s.X == nil || ctx.Err() != nil || !(slices.Max(s.Lambda) > 0) {

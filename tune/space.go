@@ -115,8 +115,8 @@ func (t *Task) axes(each bool) ([]Axis, error) {
 	return axes, nil
 }
 
-// kindName is what the names of a kind have in common at their beginning, such as wbar of wbar_age and wbar_income. Where that
-// is not much it is the number of the kind.
+// kindName is what the names of a kind have in common at their beginning, such as wbar of wbar_age and wbar_income.
+// Where that is not much it is the number of the kind.
 func kindName(k int, kind []int, name func(j int) string, upper bool) string {
 	common := name(kind[0])
 	for _, j := range kind[1:] {
@@ -244,8 +244,8 @@ func (s *space) check(n int) error {
 	return nil
 }
 
-// centre halves the box around the values h = (lambda, u) of an earlier selection, where they are positive. The box may leave
-// the old one: what was selected may be outside.
+// centre halves the box around the values h = (lambda, u) of an earlier selection, where they are positive. The box may
+// leave the old one: what was selected may be outside.
 func (s *space) centre(h []float64) {
 	for k := range s.axes {
 		a := &s.axes[k]

@@ -24,7 +24,8 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// mostlyZeros is a table of the given rows and features of which a fifth is not zero; two columns are zero, and one is constant.
+// mostlyZeros is a table of the given rows and features of which a fifth is not zero; two columns are zero, and one is
+// constant.
 func mostlyZeros(seed uint64, n, p int, target func(f float64) float64) *dataset.Data {
 	rng := rand.New(rand.NewPCG(seed, 12))
 	x := mat.NewDense(n, p, nil)
@@ -67,8 +68,8 @@ type unit struct {
 // units are all that do not depend on how a table is kept.
 var units = []unit{{false, dataset.ByTable}, {true, dataset.ByDeviation}, {true, dataset.ByLargest}}
 
-// Whether a table is sparse or dense, the lower-level solutions are the same in the user's units, and so are their errors, and the predictor that is
-// trained on all rows.
+// Whether a table is sparse or dense, the lower-level solutions are the same in the user's units, and so are their
+// errors, and the predictor that is trained on all rows.
 func TestSparseTablesGiveTheSameFits(t *testing.T) {
 	number := func(f float64) float64 { return f }
 	label := func(f float64) float64 { return math.Copysign(1, f) }

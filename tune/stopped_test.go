@@ -62,8 +62,9 @@ func stopModels(t testing.TB) map[string]tune.Model {
 	return out
 }
 
-// Wherever a run is stopped, what it returns is consistent: the refit's validation error is that of the selection, its coefficients
-// are finite, some of the runs of VF-iDCA that are stopped leave a model, and what is not called cancelled is complete.
+// Wherever a run is stopped, what it returns is consistent: the refit's validation error is that of the selection, its
+// coefficients are finite, some of the runs of VF-iDCA that are stopped leave a model, and what is not called cancelled
+// is complete.
 func TestStoppedAnywhere(t *testing.T) {
 	for name, m := range stopModels(t) {
 		for _, c := range []tune.Config{{}, {MaxIter: 9}, {Method: "tpe", Evaluations: 6}, {Method: "hoag"}} {
@@ -156,7 +157,8 @@ func (m trained) Advice() problems.Advice {
 	return a
 }
 
-// After a stop the final training is made if it is fast. One that is not is not waited for: the mean of the folds' fits is the model.
+// After a stop the final training is made if it is fast. One that is not is not waited for: the mean of the folds' fits
+// is the model.
 func TestFinalTrainingAfterAStop(t *testing.T) {
 	cv := labelled(t, 45, 6)
 	cv.Test = cv.Data
@@ -213,9 +215,9 @@ func halfMeanSquareOf(d *dataset.Data, f tune.Fit) float64 {
 	return sum / (2 * float64(len(d.Y)))
 }
 
-// How a final training ended is how the run ends, whatever was reached before: one that missed its tolerances is not called
-// converged, and one that was cancelled, or that its deadline stopped before the timer of the context has had a turn, as on
-// a busy machine, leaves the mean of the folds' fits.
+// How a final training ended is how the run ends, whatever was reached before: one that missed its tolerances is not
+// called converged, and one that was cancelled, or that its deadline stopped before the timer of the context has had a
+// turn, as on a busy machine, leaves the mean of the folds' fits.
 func TestHowTheFinalTrainingEnds(t *testing.T) {
 	net, err := elasticnet.New(labelled(t, 45, 6), elasticnet.Options{Intercept: true})
 	require.NoError(t, err)

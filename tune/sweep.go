@@ -16,10 +16,9 @@ func (t *Task) settings() dca.Settings {
 	return s
 }
 
-// sweep solves the lower level at all points, given by the values of the axes, and records them in their order. The chains
-// are the points in the order in which they are solved, each from the one before; a chain starts
-// afresh, so that results do not depend on how many workers share the chains. It ends early, without an error,
-// when the context does.
+// sweep solves the lower level at all points, given by the values of the axes, and records them in their order. The
+// chains are the points in the order in which they are solved, each from the one before; a chain starts afresh, so that
+// results do not depend on how many workers share the chains. It ends early, without an error, when the context does.
 func (t *Task) sweep(ctx context.Context, s *space, points [][]float64, chains [][]int) error {
 	workers := t.Config.Workers
 	if workers == 0 {

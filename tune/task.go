@@ -160,8 +160,8 @@ func (t *Task) add(e Event) {
 	}
 }
 
-// Finish makes the result of what was recorded: the trial of least validation error or score. A status is worked out where it is
-// empty: the limits of the context, or else converged.
+// Finish makes the result of what was recorded: the trial of least validation error or score. A status is worked out
+// where it is empty: the limits of the context, or else converged.
 func (t *Task) Finish(ctx context.Context, status dca.Status, message string) (*Result, error) {
 	out := t.result()
 	out.Status, out.Message, out.Iterations = status, message, t.trials

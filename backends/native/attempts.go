@@ -6,8 +6,8 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// strategy is a way from an iterate to a solution. An iteration factors at the scaling of the iterate, whose measures are
-// given with the tolerance, computes the affine direction, then the combined one with the step along it, and moves.
+// strategy is a way from an iterate to a solution. An iteration factors at the scaling of the iterate, whose measures
+// are given with the tolerance, computes the affine direction, then the combined one with the step along it, and moves.
 type strategy interface {
 	// String names the strategy in the log.
 	String() string
@@ -75,7 +75,8 @@ func (r *runner) attempts(from origin) []attempt {
 // rooted says whether the strategy at work is direct with root.
 func (r *runner) rooted() bool { return r.strategy == strategy(r.direct) && r.direct.rooted() }
 
-// try makes the attempts of a list. The status is backends.Unsolved where none came to an end, and the error says why the last one did not.
+// try makes the attempts of a list. The status is backends.Unsolved where none came to an end, and the error says why
+// the last one did not.
 func (r *runner) try(ctx context.Context, list []attempt) (status backends.Status, err error) {
 	for _, a := range list {
 		err = a.begin()

@@ -93,7 +93,8 @@ type barrier interface {
 	psi(y vec3) (value float64, gradient vec3, hessian mat3)
 	// third returns the third derivative of psi applied to u and v.
 	third(y, u, v vec3) vec3
-	// solve returns Hess B(y)^-1 v, of terms in which nothing cancels near the boundary, where the condition of the Hessian is 1/psi^2.
+	// solve returns Hess B(y)^-1 v, of terms in which nothing cancels near the boundary, where the condition of the
+	// Hessian is 1/psi^2.
 	solve(y, v vec3) vec3
 	// weights returns c.
 	weights() vec3

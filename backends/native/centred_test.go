@@ -10,8 +10,8 @@ import (
 )
 
 // The objective of max sum log x_i over the simplex, with the solution x_i = 1/n, is flat: points within the tolerance
-// may be sqrt(1e-8) away. On the central path x_i = 1/n, and points near it are nearer, whatever the rounding: data that
-// differ in the last places are as near.
+// may be sqrt(1e-8) away. On the central path x_i = 1/n, and points near it are nearer, whatever the rounding: data
+// that differ in the last places are as near.
 func TestFlatOptimum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for try := range 100 {

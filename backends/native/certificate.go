@@ -64,8 +64,9 @@ func (it *iterate) provesPrimal(z, atz []float64, eps float64) bool {
 	return it.proof != nil
 }
 
-// proven returns v, or a vector near it, if that passes as a certificate on the caller's data. The looking around costs a
-// factorisation, and is done where v is not far from one and its residual has fallen well below that of the last time.
+// proven returns v, or a vector near it, if that passes as a certificate on the caller's data. The looking around costs
+// a factorisation, and is done where v is not far from one and its residual has fallen well below that of the last
+// time.
 func proven(v []float64, eps float64, last *float64, near func([]float64) float64, prove func([]float64, float64) ([]float64, float64, error)) []float64 {
 	r := near(v)
 	if !(r <= worthALook) || r > eps && r > lookAgain**last {
@@ -132,7 +133,8 @@ const (
 	// How much larger than the iterate the constant direction must be for it to
 	// be looked at as a certificate.
 	suspicious = 1e4
-	// The residual with which a vector is taken for a certificate to be, and how far it must have fallen for another look around it.
+	// The residual with which a vector is taken for a certificate to be, and how far it must have fallen for another look
+	// around it.
 	worthALook = 1
 	lookAgain  = 0.3
 )

@@ -318,8 +318,8 @@ func TestSecondOrderScalingIdentities(t *testing.T) {
 	}
 }
 
-// The end of the longest step is on the boundary, and no step is longer than the limit. With nonsymmetric cones it is inside, and
-// what is a little longer leads outside.
+// The end of the longest step is on the boundary, and no step is longer than the limit. With nonsymmetric cones it is
+// inside, and what is a little longer leads outside.
 func TestStepEndsOnTheBoundary(t *testing.T) {
 	eachExample(t, func(t *testing.T, e backends.Cone, k kind) {
 		c, n := cone(newNonnegative(e.Dim)), e.Dim
@@ -352,8 +352,8 @@ func TestStepEndsOnTheBoundary(t *testing.T) {
 	})
 }
 
-// outsideAt says how far a step leads outside, as the cone has it, or where that does not tell the cone from its dual, as
-// package backends has it.
+// outsideAt says how far a step leads outside, as the cone has it, or where that does not tell the cone from its dual,
+// as package backends has it.
 func outsideAt(c cone, e backends.Cone, s, z, ds, dz []float64, a float64) float64 {
 	s, z = slices.Clone(s), slices.Clone(z)
 	axpy(a, ds, s)
@@ -385,9 +385,9 @@ func along(z []float64, a float64, u []float64, b float64, v []float64) []float6
 	return out
 }
 
-// The barrier of the dual cone is logarithmically homogeneous of the degree of the cone. On the central path, where s = -mu grad
-// F*(z), the scaling is mu times its Hessian, and the second-order term -1/2 F*”'(z)[u, dz] with Hess u = ds: both are
-// those of finite differences.
+// The barrier of the dual cone is logarithmically homogeneous of the degree of the cone. On the central path, where s =
+// -mu grad F*(z), the scaling is mu times its Hessian, and the second-order term -1/2 F*”'(z)[u, dz] with Hess u = ds:
+// both are those of finite differences.
 func TestBarrierByDifferences(t *testing.T) {
 	eachCone(t, func(t *testing.T, rng *rand.Rand, c cone, n int) {
 		e, z := make([]float64, n), make([]float64, n)

@@ -41,8 +41,8 @@ func TestNonconvex(t *testing.T) {
 	assert.InDelta(t, 0, sol.Objective, 1e-7)
 }
 
-// TestNearlyConvex: min 1/2 (x^2 + y^2 + 2 (1+e) x y) - x - y has the eigenvalue -e along x = -y. With free variables it
-// is unbounded; within a small box its optimum is near that of e = 0, -1/2.
+// TestNearlyConvex: min 1/2 (x^2 + y^2 + 2 (1+e) x y) - x - y has the eigenvalue -e along x = -y. With free variables
+// it is unbounded; within a small box its optimum is near that of e = 0, -1/2.
 func TestNearlyConvex(t *testing.T) {
 	b, err := backends.Open("native")
 	require.NoError(t, err)

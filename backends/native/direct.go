@@ -7,10 +7,10 @@ import "math"
 // one side and z on the other move by steps of their own, as in CSDP (Borchers
 // 1999) and SDPT3 (Toh, Todd and Tutuncu 1999).
 //
-// In the embedding the residuals fall no faster than mu. Where one side has no
-// interior, as with <ee', X> = 0, the smallest eigenvalue of its matrix falls with
-// its residual, and the path there is long and badly conditioned. The direct method reaches
-// feasibility while the systems are still well conditioned. It has no certificate of its own: what stalls here goes to the embedding.
+// In the embedding the residuals fall no faster than mu. Where one side has no interior, as with <ee', X> = 0, the
+// smallest eigenvalue of its matrix falls with its residual, and the path there is long and badly conditioned. The
+// direct method reaches feasibility while the systems are still well conditioned. It has no certificate of its own:
+// what stalls here goes to the embedding.
 type direct struct {
 	*iterate
 	by           directions
@@ -27,8 +27,8 @@ type directions interface {
 	String() string
 	// factor factors at the current scaling.
 	factor()
-	// direction computes the direction to mu = target, 0 for the affine one, with or without the second-order term of the direction at hand,
-	// the right-hand sides being -wx and -wz times the residuals.
+	// direction computes the direction to mu = target, 0 for the affine one, with or without the second-order term of the
+	// direction at hand, the right-hand sides being -wx and -wz times the residuals.
 	direction(wx, wz, target float64, second bool) error
 	// struggles says that the last directions took so much work that another way is called for.
 	struggles() bool
@@ -188,10 +188,9 @@ func (d *direct) combined(p progress, eps float64) error {
 	return err
 }
 
-// weights chooses the parts of the residuals to remove, product being the gap s'z and enough the residual that need not fall.
-// A residual that is small beside the gap, in the objective too, need not fall faster than
-// the gap, and one that meets the tolerance need not fall: that would only push a matrix without interior
-// to its boundary.
+// weights chooses the parts of the residuals to remove, product being the gap s'z and enough the residual that need not
+// fall. A residual that is small beside the gap, in the objective too, need not fall faster than the gap, and one that
+// meets the tolerance need not fall: that would only push a matrix without interior to its boundary.
 func (d *direct) weights(p progress, sigma, product, enough float64) (wx, wz float64) {
 	wx, wz = 1, 1
 	objective := enough * max(1, math.Abs(p.objective))

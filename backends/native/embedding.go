@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// embedding is the method on the homogeneous embedding with a quadratic objective (Goulart and Chen 2024): tau and kappa are unknowns, so
-// that infeasible and unbounded problems end with a certificate. It takes all cones.
+// embedding is the method on the homogeneous embedding with a quadratic objective (Goulart and Chen 2024): tau and
+// kappa are unknowns, so that infeasible and unbounded problems end with a certificate. It takes all cones.
 type embedding struct {
 	*iterate
 	x2, z2         []float64 // solution for the constant right-hand side (-q, b), less (x, z)/tau unless whole
@@ -53,7 +53,8 @@ func (e *embedding) start(differences bool) error {
 		c.unit(e.of(i, e.s), e.of(i, e.z))
 	}
 	if len(e.nonsymmetric) > 0 {
-		// The centre of all cones with x = 0: s and z cannot be moved inside one by one, as the pair would be far from the central path.
+		// The centre of all cones with x = 0: s and z cannot be moved inside one by one, as the pair would be far from the
+		// central path.
 		clear(e.x)
 	} else if err := e.startLeastSquares(); err != nil {
 		return err
@@ -105,7 +106,8 @@ func inside(c cone, v []float64) {
 	}
 }
 
-// factor factors the matrix of the current scaling and solves for the constant part, with more regularisation if that fails.
+// factor factors the matrix of the current scaling and solves for the constant part, with more regularisation if that
+// fails.
 func (e *embedding) factor(p progress, eps float64) error {
 	e.target = refined
 	if !e.whole() {
@@ -206,7 +208,8 @@ func (e *embedding) affine() error {
 	return e.direction(1, e.kappa*e.tau, e.target)
 }
 
-// combined computes the direction to the mu that the affine one makes likely, with the second-order correction, and the step along e.
+// combined computes the direction to the mu that the affine one makes likely, with the second-order correction, and the
+// step along e.
 func (e *embedding) combined(progress, float64) error {
 	a := e.longest()
 	sigma := (1 - a) * (1 - a) * (1 - a)
@@ -218,8 +221,8 @@ func (e *embedding) combined(progress, float64) error {
 	return err
 }
 
-// correct computes the direction to sigma times the current mu, with the second-order correction of the direction in dz if wanted,
-// and the step to take along e.
+// correct computes the direction to sigma times the current mu, with the second-order correction of the direction in dz
+// if wanted, and the step to take along e.
 func (e *embedding) correct(sigma float64, second bool) error {
 	e.length = 0
 	target := sigma * e.mu

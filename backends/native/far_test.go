@@ -26,7 +26,8 @@ func rowsOf(n int, rows ...[]float64) *triplets {
 	return t
 }
 
-// TestFarSolutions: min 1e-8 x, x - y >= 1, x <= (1 + d) y, x, y >= 0 has the solution y = 1/d, x = y + 1, and is infeasible for all points nearer than that.
+// TestFarSolutions: min 1e-8 x, x - y >= 1, x <= (1 + d) y, x, y >= 0 has the solution y = 1/d, x = y + 1, and is
+// infeasible for all points nearer than that.
 func TestFarSolutions(t *testing.T) {
 	for _, d := range []float64{1e-4, 1e-6, 5e-7, 1e-7, 1e-8, 1e-9} {
 		p := &backends.Problem{
@@ -40,7 +41,8 @@ func TestFarSolutions(t *testing.T) {
 	}
 }
 
-// TestFarCones: min w with v exp(u/v) <= w, u = e, v = 1 is exp(e), and max u with w = exp(-e) is -e: sides that are up to e^50 apart.
+// TestFarCones: min w with v exp(u/v) <= w, u = e, v = 1 is exp(e), and max u with w = exp(-e) is -e: sides that are up
+// to e^50 apart.
 func TestFarCones(t *testing.T) {
 	for e := 5.0; e <= 22; e += 0.0625 {
 		p := &backends.Problem{
@@ -79,8 +81,9 @@ func TestFarSides(t *testing.T) {
 	}
 }
 
-// TestFarMultipliers: programs whose multipliers are 1e9 times as large as their data. Points that miss a constraint by 1e-10 meet the tolerance, with an objective that is off by as much as the
-// sizes of the data. The values follow from x and z with s'z = 0 and q + Px + A'z = 0, to the last bit.
+// TestFarMultipliers: programs whose multipliers are 1e9 times as large as their data. Points that miss a constraint by
+// 1e-10 meet the tolerance, with an objective that is off by as much as the sizes of the data. The values follow from x
+// and z with s'z = 0 and q + Px + A'z = 0, to the last bit.
 func TestFarMultipliers(t *testing.T) {
 	for _, c := range []struct {
 		p    *backends.Problem
@@ -116,7 +119,8 @@ func TestFarMultipliers(t *testing.T) {
 	}
 }
 
-// TestCertificateReach: a certificate that reaches 1e7 times as far as the data is none at the default tolerance, and one that is asked for no more is told.
+// TestCertificateReach: a certificate that reaches 1e7 times as far as the data is none at the default tolerance, and
+// one that is asked for no more is told.
 func TestCertificateReach(t *testing.T) {
 	const d = 1e-13
 	p := &backends.Problem{
@@ -142,7 +146,8 @@ func TestCertificateReach(t *testing.T) {
 	}
 }
 
-// TestNothingToMove: where A and the right-hand side of the rows in dense blocks are zero, so is the solution of the first Newton system.
+// TestNothingToMove: where A and the right-hand side of the rows in dense blocks are zero, so is the solution of the
+// first Newton system.
 func TestNothingToMove(t *testing.T) {
 	p := &backends.Problem{
 		P: rowsOf(4, nil, nil, []float64{0, 0, 9, 0}, nil).csc(4, 4), Q: make([]float64, 4), A: rowsOf(4).csc(4, 4), B: []float64{1, 0, 0, 0},
@@ -153,8 +158,9 @@ func TestNothingToMove(t *testing.T) {
 	assert.InDelta(t, 0, sol.Objective, 1e-8)
 }
 
-// TestRowsByThemselves: programs of the fuzzer that were called optimal, or infeasible, by residuals that are nothing beside the largest numbers of all, or by a multiplier of 106 bits whose
-// lower half stayed where its upper half had gone, or with an objective that their residuals leave open. What is not decided is said not to be.
+// TestRowsByThemselves: programs of the fuzzer that were called optimal, or infeasible, by residuals that are nothing
+// beside the largest numbers of all, or by a multiplier of 106 bits whose lower half stayed where its upper half had
+// gone, or with an objective that their residuals leave open. What is not decided is said not to be.
 func TestRowsByThemselves(t *testing.T) {
 	native, err := backends.Open("native")
 	require.NoError(t, err)

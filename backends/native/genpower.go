@@ -7,8 +7,8 @@ import (
 	"github.com/conetune/conetune/internal/dense"
 )
 
-// generalizedPower is the cone {(x, z): prod x_i^a_i >= |z|, x >= 0} with weights a of sum 1, or its dual, with the scaling of
-// nonsymmetric in any dimension. The barrier of the first, on which both are built, is (Chares 2009; of the
+// generalizedPower is the cone {(x, z): prod x_i^a_i >= |z|, x >= 0} with weights a of sum 1, or its dual, with the
+// scaling of nonsymmetric in any dimension. The barrier of the first, on which both are built, is (Chares 2009; of the
 // least possible degree k+1 for k weights, Roy and Xiao 2022)
 //
 //	B(x, z) = -log psi - sum (1 - a_i) log x_i,  psi = P - |z|^2,  P = prod x_i^2a_i,
@@ -217,8 +217,9 @@ func (c *generalizedPower) step(s, z, ds, dz []float64, limit float64) float64 {
 	return stepInside(limit, func(a float64) bool { return in(s, ds, c.toS, a) && in(z, dz, c.toZ, a) })
 }
 
-// central says whether the point is in the neighbourhood nu (mu mu~ - 1) <= spread of the central path, with the mu of the whole
-// problem. A bound of mu mu~ alone, as for cones of three dimensions, would let a few of many entries go far away.
+// central says whether the point is in the neighbourhood nu (mu mu~ - 1) <= spread of the central path, with the mu of
+// the whole problem. A bound of mu mu~ alone, as for cones of three dimensions, would let a few of many entries go far
+// away.
 func (c *generalizedPower) central(s, z []float64, mu float64) bool {
 	if !c.inside(z, c.toZ) || !c.inside(s, c.toS) || !c.shadow(s) {
 		return false

@@ -37,8 +37,8 @@ func (c *generalizedPower) gradientAt(z, g []float64) {
 //
 //	x_i = (1 + a_i + a_i g)/s_i,  z = -g s_z/|s_z|^2,
 //
-// where r = 1/g solves sum 2 a_i log(1 + (1 + a_i)/a_i r) - log(1 + 2r) = sum 2 a_i log(s_i/a_i) - 2 log |s_z|. The left side is
-// increasing, 2kr near 0 and at most that.
+// where r = 1/g solves sum 2 a_i log(1 + (1 + a_i)/a_i r) - log(1 + 2r) = sum 2 a_i log(s_i/a_i) - 2 log |s_z|. The
+// left side is increasing, 2kr near 0 and at most that.
 func (c *generalizedPower) shadow(s []float64) bool {
 	k := len(c.a)
 	right := 0.0
@@ -107,14 +107,15 @@ func (c *generalizedPower) conjugateRoot(right float64) (r float64, ok bool) {
 	return r, true
 }
 
-// curvature is the Hessian of B at y in terms in which nothing cancels near the boundary. With q_i = 2 a_i/x_i, zeta = |z|,
-// rho the component along z and D = diag((2 a_i share + 1 - a_i)/x_i^2), share = P/psi, elimination of rho leaves
+// curvature is the Hessian of B at y in terms in which nothing cancels near the boundary. With q_i = 2 a_i/x_i, zeta =
+// |z|, rho the component along z and D = diag((2 a_i share + 1 - a_i)/x_i^2), share = P/psi, elimination of rho leaves
 //
 //	Hess B = [I -beta q; 0 1] diag(S, h) [I 0; -beta q' 1],   beta = P zeta/(P + zeta^2),  h = 2 (P + zeta^2)/psi^2,
 //	S = D - share theta qq',   theta = zeta^2/(P + zeta^2) = 1/2 - phi,
 //
-// beside 2/psi for what is orthogonal to z. Further share q'D^-1 q = 2 - kappa with kappa the sum of 2 a_i (1 - a_i)/(2 a_i share + 1 - a_i),
-// so that S = D^1/2 (I - vv') D^1/2, v = D^-1/2 q (share theta)^1/2, has 1 - |v|^2 = sigma^2 = kappa/2 + phi (2 - kappa).
+// beside 2/psi for what is orthogonal to z. Further share q'D^-1 q = 2 - kappa with kappa the sum of 2 a_i (1 - a_i)/(2
+// a_i share + 1 - a_i), so that S = D^1/2 (I - vv') D^1/2, v = D^-1/2 q (share theta)^1/2, has 1 - |v|^2 = sigma^2 =
+// kappa/2 + phi (2 - kappa).
 type curvature struct {
 	p, psi, share, zeta, beta, h, theta, kappa, sigma float64
 }

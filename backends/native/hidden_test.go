@@ -11,8 +11,8 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// control is min 1/2 sum (y_i - 1)^2 over a rod, 2 y_i - y_(i-1) - y_(i+1) = h^2 u_i with y = 0 at its ends and 0 <= u <= 8: the
-// multipliers of the equations are as large as 1/h^2.
+// control is min 1/2 sum (y_i - 1)^2 over a rod, 2 y_i - y_(i-1) - y_(i+1) = h^2 u_i with y = 0 at its ends and 0 <=
+// u <= 8: the multipliers of the equations are as large as 1/h^2.
 func control(n int) *backends.Problem {
 	h := 1 / float64(n+1)
 	a, p := sparse.NewDOK(3*n, 2*n), sparse.NewDOK(2*n, 2*n)
@@ -34,8 +34,8 @@ func control(n int) *backends.Problem {
 	return &backends.Problem{P: p.ToCSC(), Q: q, A: a.ToCSC(), B: b, Cones: []backends.Cone{backends.Zero(n), backends.Nonnegative(2 * n)}}
 }
 
-// What the steps leave in the equations hides little of the gap, however large their multipliers are: by p - d = s'z + x'rd - z'rp the
-// objective stands still where z'rp is as large as s'z.
+// What the steps leave in the equations hides little of the gap, however large their multipliers are: by p - d = s'z +
+// x'rd - z'rp the objective stands still where z'rp is as large as s'z.
 func TestEquationsHideNoGap(t *testing.T) {
 	p := control(1000)
 	r, err := newRunner(formOf(t, p))

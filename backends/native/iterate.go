@@ -158,8 +158,8 @@ func (it *iterate) residuals() {
 	it.mu = (dot(it.s, it.z) + it.tau*it.kappa) / (it.degree + 1)
 }
 
-// newton solves the Newton systems for dtau = 0, the right-hand sides being -wx and -wz times the residuals, with the complementarity
-// term in d.
+// newton solves the Newton systems for dtau = 0, the right-hand sides being -wx and -wz times the residuals, with the
+// complementarity term in d.
 func (it *iterate) newton(wx, wz float64, to accuracy) error {
 	f := it.f
 	for j, v := range it.rx {
@@ -200,7 +200,8 @@ func (it *iterate) affineTerm() {
 	}
 }
 
-// combinedTerm writes the complementarity term for mu = target, with the second-order correction of the direction at hand if wanted.
+// combinedTerm writes the complementarity term for mu = target, with the second-order correction of the direction at
+// hand if wanted.
 func (it *iterate) combinedTerm(target float64, second bool) error {
 	if !second {
 		clear(it.ds)

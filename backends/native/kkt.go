@@ -75,8 +75,8 @@ const (
 	//   - a second-order cone has a part that is as small beside eta^2 as its point
 	//     is near the boundary, and in rank-two form pivots that are differences of
 	//     large numbers. What is added is relative to eta^2;
-	//   - exponential and power cones have an H whose entries are as far apart as those of s: their unknowns are in units in
-	//     which its diagonal is one.
+	//   - exponential and power cones have an H whose entries are as far apart as those of s: their unknowns are in units
+	//     in which its diagonal is one.
 	staticRegularisation  = 1e-8
 	boundedRegularisation = 1e-13
 	rankTwoRegularisation = 1e-12
@@ -92,8 +92,8 @@ const (
 	pivotReplaced  = 1e-7
 )
 
-// number gives the columns and rows that are not eliminated their unknowns, and returns how many columns have one. Of the rows of A count has
-// the numbers of entries.
+// number gives the columns and rows that are not eliminated their unknowns, and returns how many columns have one. Of
+// the rows of A count has the numbers of entries.
 func (k *kkt) number(count []int32) (columns int, err error) {
 	f := k.f
 	only := make([]int32, f.m) // the column of rows with one entry
@@ -255,9 +255,9 @@ func (k *kkt) refactor() {
 	}
 }
 
-// localise takes the rows of dense blocks in units in which the diagonal of their H is one. The sides of an exponential or a power
-// cone may be many orders of magnitude apart, and with them the entries of H, which are about s_i s_j/mu: what is added to pivots, what counts as
-// rounding and what refinement leaves are then small beside each of them.
+// localise takes the rows of dense blocks in units in which the diagonal of their H is one. The sides of an exponential
+// or a power cone may be many orders of magnitude apart, and with them the entries of H, which are about s_i s_j/mu:
+// what is added to pivots, what counts as rounding and what refinement leaves are then small beside each of them.
 func (k *kkt) localise() {
 	if k.local == nil {
 		return
@@ -353,7 +353,8 @@ func (k *kkt) relax() {
 	}
 }
 
-// lost says that the last solve left more than it was asked for at first, which no contradiction among the equations does.
+// lost says that the last solve left more than it was asked for at first, which no contradiction among the equations
+// does.
 func (k *kkt) lost() bool { return !(k.left <= lostSolve) }
 
 // lostSolve is what it may leave, as a multiple of the right-hand side.

@@ -73,8 +73,8 @@ func TestKKTSolvesTheNewtonSystem(t *testing.T) {
 	}
 }
 
-// So it does with every kind of cone beside inequalities and equations, in few and in many columns, and as a variable of
-// its own.
+// So it does with every kind of cone beside inequalities and equations, in few and in many columns, and as a variable
+// of its own.
 func TestKKTWithEachCone(t *testing.T) {
 	used := map[block]bool{}
 	forms := map[matrixForm]bool{}

@@ -76,7 +76,8 @@ func (k *kkt) improve(limit limits) {
 // dir returns direction j of length n.
 func (*krylov) dir(all []float64, j, n int) []float64 { return all[j*n : (j+1)*n] }
 
-// rotate makes column j of h triangular, whose entry below the diagonal is norm; false if it vanishes, or is not finite.
+// rotate makes column j of h triangular, whose entry below the diagonal is norm; false if it vanishes, or is not
+// finite.
 func (q *krylov) rotate(j int, norm float64) bool {
 	for i := range j { // the rotations so far
 		a, b := q.h[i][j], q.h[i+1][j]

@@ -6,8 +6,8 @@ import "math"
 type progress struct {
 	primal, dual, gap float64 // as in backends.Residuals, the gap at least s'z
 	objective, bound  float64
-	// columns and equations are the largest residuals of the scaled problem there that can make an error of one, in the dual or
-	// primal residual, and in the gap.
+	// columns and equations are the largest residuals of the scaled problem there that can make an error of one, in the
+	// dual or primal residual, and in the gap.
 	columns, equations float64
 
 	worst            float64 // of primal, dual and gap
@@ -16,9 +16,9 @@ type progress struct {
 
 // measure computes the residuals of (x, s, z)/tau without the scaling, and how near the iterate is to a certificate.
 //
-// They are those of [backends.Recheck] but for rounding, and for boxes, whose bounds are rows of their own here. The judge needs
-// products of the caller's matrices with the caller's point for them; here the products of the iteration serve, at the price of a few passes
-// over vectors. An answer goes through the judge before it counts, see accepted.
+// They are those of [backends.Recheck] but for rounding, and for boxes, whose bounds are rows of their own here. The
+// judge needs products of the caller's matrices with the caller's point for them; here the products of the iteration
+// serve, at the price of a few passes over vectors. An answer goes through the judge before it counts, see accepted.
 func (it *iterate) measure() progress {
 	f, sc, tau := it.f, &it.f.scaling, it.tau
 	rp, nb, nax, ns := f.unscaledNorms(sc.e, it.rz, f.b, it.ax, it.s)

@@ -9,12 +9,11 @@
 // sparse quasi-definite and are factored as LDL' with a minimum-degree ordering and
 // dense kernels; the symbolic work is done once and kept over updates.
 //
-// Setup and Update only take notes: the first Solve sorts, scales and analyses the
-// problem, and the first one after an Update scales it again, so that context and time limit
-// hold for this work too. They are looked at every few milliseconds, inside of orderings,
-// factorisations and products as well. A Solve that ends within the analysis returns no
-// point, and the next one takes that up again. SetupTime is the time of this work wherever it is done, SolveTime that of
-// the rest. Options.Memory bounds what is allocated, before it is.
+// Setup and Update only take notes: the first Solve sorts, scales and analyses the problem, and the first one after an
+// Update scales it again, so that context and time limit hold for this work too. They are looked at every few
+// milliseconds, inside of orderings, factorisations and products as well. A Solve that ends within the analysis returns
+// no point, and the next one takes that up again. SetupTime is the time of this work wherever it is done, SolveTime
+// that of the rest. Options.Memory bounds what is allocated, before it is.
 //
 // Sources: Goulart and Chen, Clarabel: an interior-point solver for conic
 // programs with quadratic objectives (2024), for the embedding; Nesterov and
@@ -111,9 +110,9 @@ type solver struct {
 	owned    struct{ q, b []float64 } // what of user is the solver's own
 }
 
-// Update takes new numbers. The next Solve scales them anew, so that an updated solver
-// does what a fresh one would. Only where rows or columns are so far apart that b takes part in their factors, too (package
-// scaling), a change of b alone leaves these as they are.
+// Update takes new numbers. The next Solve scales them anew, so that an updated solver does what a fresh one would.
+// Only where rows or columns are so far apart that b takes part in their factors, too (package scaling), a change of b
+// alone leaves these as they are.
 func (s *solver) Update(u backends.Update) error {
 	if s.closed {
 		return backends.ErrClosed

@@ -4,14 +4,15 @@ package native
 //
 //	Px + A'z = rx,  Ax - Hz = rz
 //
-// with the H of the scaling that the cones have. kkt is for programs whose cones all stand in one sparse matrix, schur for those with semidefinite
-// cones, which are eliminated where they can be.
+// with the H of the scaling that the cones have. kkt is for programs whose cones all stand in one sparse matrix, schur
+// for those with semidefinite cones, which are eliminated where they can be.
 type newton interface {
 	// load takes the scaled numbers of P and A; false if they do not allow what is eliminated.
 	load() bool
 	// refactor factors at the current scaling.
 	refactor()
-	// solve solves to the accuracy asked for, or as far as it gets. The error says that the result is not finite, or unfinished.
+	// solve solves to the accuracy asked for, or as far as it gets. The error says that the result is not finite, or
+	// unfinished.
 	solve(x, z, rx, rz []float64, to accuracy) error
 	// lost says that the last solve was of no use.
 	lost() bool
@@ -19,7 +20,8 @@ type newton interface {
 	regularise(boost float64)
 	relax()
 	raise()
-	// withoutTerm takes out of a right-hand side what cones in their inverse form cannot stand there with, for withTerm to put into dz.
+	// withoutTerm takes out of a right-hand side what cones in their inverse form cannot stand there with, for withTerm to
+	// put into dz.
 	withoutTerm(rhsX, rhsZ, rz, d []float64, weight float64)
 	withTerm(dz, d []float64)
 	// whole says that some cone is eliminated, whose H has too few digits for differences from the iterate.

@@ -164,8 +164,8 @@ func (c *nonsymmetric) scale(s, z []float64) bool {
 	return true
 }
 
-// orthogonal returns a with its entries changed, relatively alike, so that a'z = 0: the product of vectors that are almost parallel has few digits,
-// and where Hz = s is not kept the step is short.
+// orthogonal returns a with its entries changed, relatively alike, so that a'z = 0: the product of vectors that are
+// almost parallel has few digits, and where Hz = s is not kept the step is short.
 func orthogonal(a, z vec3) vec3 {
 	for range 2 {
 		sum, size := 0.0, 0.0

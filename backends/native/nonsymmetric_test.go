@@ -44,8 +44,8 @@ func pair(rng *rand.Rand, c *nonsymmetric) (s, z vec3) {
 	}
 }
 
-// TestSolveHessian: Hess F*(z) z = -grad F*(z), and the solution has its digits near the boundary, too, where the condition of the Hessian is
-// beyond them.
+// TestSolveHessian: Hess F*(z) z = -grad F*(z), and the solution has its digits near the boundary, too, where the
+// condition of the Hessian is beyond them.
 func TestSolveHessian(t *testing.T) {
 	for name, c := range nonsymmetrics() {
 		t.Run(name, func(t *testing.T) {

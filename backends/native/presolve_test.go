@@ -35,10 +35,10 @@ func solved(t *testing.T, s backends.Solver) *backends.Solution {
 	return sol
 }
 
-// TestPresolve: min 1/2 (x^2 + y^2) + x y / 2 + z with 2x = 4, x + y >= 3, z = 5, a variable and a row without entries and a row
-// without bounds. With x = 2 and z = 5 it is min y^2/2 + y + 7 over y >= 1, so y = 1 and the value is 8.5. The multipliers are
-// those of the whole: of x + y >= 3 as -x-y+s=-3, y + x/2 - m = 0, so m = 2; of 2x = 4, x + y/2 + 2 u - m = 0,
-// so u = -1/4; and of z, 1 + w = 0.
+// TestPresolve: min 1/2 (x^2 + y^2) + x y / 2 + z with 2x = 4, x + y >= 3, z = 5, a variable and a row without entries
+// and a row without bounds. With x = 2 and z = 5 it is min y^2/2 + y + 7 over y >= 1, so y = 1 and the value is 8.5.
+// The multipliers are those of the whole: of x + y >= 3 as -x-y+s=-3, y + x/2 - m = 0, so m = 2; of 2x = 4, x + y/2 + 2
+// u - m = 0, so u = -1/4; and of z, 1 + w = 0.
 func TestPresolve(t *testing.T) {
 	inf := math.Inf(1)
 	p := &backends.Problem{

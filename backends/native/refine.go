@@ -2,10 +2,11 @@ package native
 
 import "math"
 
-// accuracy says when the refinement of a solve ends: when the residuals of the columns and of the equations, what the step
-// leaves of the dual and of the primal residual, are at most left times their right-hand sides, or columns and equations, and
-// that of the rows of the cones is at most rows times the largest entry of the whole. They differ by many orders of magnitude
-// near the end: slacks that stay large stand in the rows, residuals that are almost gone in the columns and equations.
+// accuracy says when the refinement of a solve ends: when the residuals of the columns and of the equations, what the
+// step leaves of the dual and of the primal residual, are at most left times their right-hand sides, or columns and
+// equations, and that of the rows of the cones is at most rows times the largest entry of the whole. They differ by
+// many orders of magnitude near the end: slacks that stay large stand in the rows, residuals that are almost gone in
+// the columns and equations.
 type accuracy struct{ left, rows, columns, equations float64 }
 
 // refined is as far as refinement goes.
@@ -18,8 +19,8 @@ const (
 	refineSteps  = 10
 	refineFactor = 2 // refinement ends when the residual falls by less
 	refineTarget = 1e-12
-	// What is left in the rows of the cones spoils no residual of the iterate, as ds comes from the second equation,
-	// but only its complementarity. So it may be this part of the error of the iterate, as a point or a proof, up to a bound.
+	// What is left in the rows of the cones spoils no residual of the iterate, as ds comes from the second equation, but
+	// only its complementarity. So it may be this part of the error of the iterate, as a point or a proof, up to a bound.
 	refineShare = 1e-4
 	refineStart = 1e-8
 	// The predictor only chooses sigma and the correction.
@@ -89,8 +90,8 @@ func (k *kkt) refine(limit limits, size float64) error {
 	return nil
 }
 
-// residual writes rhs - K sol into res and returns its largest entries, as multiples of what is allowed: of the columns and
-// equations, which stay in the iterate, and of the other rows.
+// residual writes rhs - K sol into res and returns its largest entries, as multiples of what is allowed: of the columns
+// and equations, which stay in the iterate, and of the other rows.
 func (k *kkt) residual(limit limits) (stays, passes float64) {
 	copy(k.res, k.rhs)
 	res, sol := k.res, k.sol

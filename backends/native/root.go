@@ -272,7 +272,8 @@ func (q *root) direction(wx, wz, target float64, second bool) error {
 	return nil
 }
 
-// project computes R = (I - QQ')C + Q w, twice, for the digits, and dx = diag(scale) T^-1 (Q'C - w); false if it was stopped.
+// project computes R = (I - QQ')C + Q w, twice, for the digits, and dx = diag(scale) T^-1 (Q'C - w); false if it was
+// stopped.
 func (q *root) project() bool {
 	copy(q.r, q.c)
 	for j, v := range q.w {

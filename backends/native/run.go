@@ -18,7 +18,8 @@ const (
 	acceptFraction = 0.5
 	// Certificates are measured by the recheck itself.
 	acceptProof = 0.9
-	// Up to furtherIterations more are made from a point that is optimal but not settled, as long as they lead to better ones.
+	// Up to furtherIterations more are made from a point that is optimal but not settled, as long as they lead to better
+	// ones.
 	furtherIterations = 5
 	// So many iterations without a better point, late in the run, mean a stall.
 	stallIterations = 10
@@ -29,7 +30,8 @@ const (
 	lessError = 0.99
 	// A run from a given point has this part of the iterations, and the usual start the rest.
 	warmPart = 4
-	// Where the embedding with a good point gains less than 1/slowFactor in slowIterations, and root is at hand, that takes over.
+	// Where the embedding with a good point gains less than 1/slowFactor in slowIterations, and root is at hand, that
+	// takes over.
 	slowIterations = 15
 	slowError      = 1e-5
 	slowFactor     = 0.1
@@ -102,8 +104,8 @@ func (r *runner) run(ctx context.Context, o backends.Options, set Settings, warm
 	return sol
 }
 
-// loop iterates until the tolerances are met or a limit is reached. Where neither will be the status is backends.Unsolved, and the error
-// says why.
+// loop iterates until the tolerances are met or a limit is reached. Where neither will be the status is
+// backends.Unsolved, and the error says why.
 func (r *runner) loop(ctx context.Context) (backends.Status, error) {
 	r.watch = watch{nearest: math.Inf(1), smallest: math.Inf(1), least: math.Inf(1), before: math.Inf(1)}
 	for ; ; r.iterations++ {

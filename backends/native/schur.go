@@ -2,8 +2,8 @@ package native
 
 import "math"
 
-// schur solves the Newton systems of programs with semidefinite cones: what it eliminates of these comes as a Schur complement, sums
-// tr(F_i X F_j Y) made by gram, onto the other unknowns of kkt.
+// schur solves the Newton systems of programs with semidefinite cones: what it eliminates of these comes as a Schur
+// complement, sums tr(F_i X F_j Y) made by gram, onto the other unknowns of kkt.
 type schur struct {
 	*kkt
 	matrices   []*matrixPart // the semidefinite cones

@@ -7,14 +7,16 @@ import (
 )
 
 const (
-	// settleSteps is how many directions settle takes at most, and no more once one leaves over worthwhileSettling of the residuals.
+	// settleSteps is how many directions settle takes at most, and no more once one leaves over worthwhileSettling of the
+	// residuals.
 	settleSteps        = 3
 	worthwhileSettling = 0.5
 )
 
-// settle takes what is left of the residuals out of an optimal point: by further directions with the factors at hand, along which complementarity
-// stays as it is to first order. In the embedding the residuals fall no faster than mu, and x may be outside of constraints that bind at
-// zero by more than inside of them. Residuals that stay contradict each other, or belong to a solution far away. The iterate is as before.
+// settle takes what is left of the residuals out of an optimal point: by further directions with the factors at hand,
+// along which complementarity stays as it is to first order. In the embedding the residuals fall no faster than mu, and
+// x may be outside of constraints that bind at zero by more than inside of them. Residuals that stay contradict each
+// other, or belong to a solution far away. The iterate is as before.
 func (r *runner) settle(sol *backends.Solution) {
 	e, eps := r.embedding, r.options.Eps
 	left := r.judge.Unsettled(sol.X, sol.S, sol.Z, eps)

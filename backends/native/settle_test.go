@@ -8,8 +8,8 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// min sum t_i, |x_i| <= t_i, whose solution is zero: t is inside of its constraints, so that a program with this t in the place of the variable has
-// a point. A residual of 4e-10 with slacks of 6e-11 made t negative.
+// min sum t_i, |x_i| <= t_i, whose solution is zero: t is inside of its constraints, so that a program with this t in
+// the place of the variable has a point. A residual of 4e-10 with slacks of 6e-11 made t negative.
 func TestPointsKeepToConstraints(t *testing.T) {
 	const n = 3
 	program := func(fixed []float64) *backends.Problem {

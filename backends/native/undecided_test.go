@@ -84,7 +84,8 @@ func TestHardToDecide(t *testing.T) {
 			P: upperOf([]float64{4.5 * 0x1p-20, 1.5 * 0x1p-20}, []float64{1.5 * 0x1p-20, 0x1p-21}), Q: []float64{-4.5 * 0x1p-20, -1.5 * 0x1p-20},
 			A: rowsOf([]float64{6, 2}, []float64{-9 - 0x1p-20, -3}), B: []float64{-2, 5}, Cones: []backends.Cone{backends.Zero(2)},
 		}, backends.Optimal, 1.75 * 0x1p-20},
-		// 1/2 (3 x + y)^2 - 30 x - 8 y at (3, 0), where -q - Px = (3, -1) is 3 2^21 times the first row and 2^21 times the second
+		// 1/2 (3 x + y)^2 - 30 x - 8 y at (3, 0), where -q - Px = (3, -1) is 3 2^21 times the first row and 2^21 times the
+		// second
 		{"z far in two rows", &backends.Problem{
 			P: upperOf([]float64{9, 3}, []float64{3, 1}), Q: []float64{-30, -8}, B: []float64{3, -9 + 9*0x1p-21, 0x1p21},
 			A: rowsOf([]float64{1, -2}, []float64{-3 + 3*0x1p-21, 6 - 0x1p-21}, []float64{0, -2}), Cones: []backends.Cone{backends.Nonnegative(3)},
@@ -134,8 +135,8 @@ func TestHardToDecide(t *testing.T) {
 	}
 }
 
-// TestCostsAlongAnEquation: the direction (-2048, -2, 0, 0) is found in any order and in any units of the variables, though points that meet the
-// tolerance in the largest terms hide it.
+// TestCostsAlongAnEquation: the direction (-2048, -2, 0, 0) is found in any order and in any units of the variables,
+// though points that meet the tolerance in the largest terms hide it.
 func TestCostsAlongAnEquation(t *testing.T) {
 	b, err := backends.Open("native")
 	require.NoError(t, err)
@@ -169,8 +170,8 @@ func TestCostsAlongAnEquation(t *testing.T) {
 	}
 }
 
-// TestFarBoundsHideNothing has a program without a point, as (65536, 0, -2^20, -1/64) proves, whose rows are as small as the tolerance; the
-// far bound must not make that look small beside it.
+// TestFarBoundsHideNothing has a program without a point, as (65536, 0, -2^20, -1/64) proves, whose rows are as small
+// as the tolerance; the far bound must not make that look small beside it.
 func TestFarBoundsHideNothing(t *testing.T) {
 	b, err := backends.Open("native")
 	require.NoError(t, err)
@@ -188,7 +189,8 @@ func TestFarBoundsHideNothing(t *testing.T) {
 	assert.NotEqual(t, backends.Optimal, sol.Status)
 }
 
-// TestDistanceCoversRounding has a point whose objective is 2^-15 off only because of the cancellation of terms of 1e11.
+// TestDistanceCoversRounding has a point whose objective is 2^-15 off only because of the cancellation of terms of
+// 1e11.
 func TestDistanceCoversRounding(t *testing.T) {
 	b, err := backends.Open("native")
 	require.NoError(t, err)

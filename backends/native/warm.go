@@ -104,8 +104,9 @@ func (e *embedding) multipliers() bool {
 	return err == nil && !f.stop.Reached(0)
 }
 
-// worthless is a residual of points that are not much nearer to a solution than zero, whose residuals are as large as the data. On 5 000
-// update sequences of conicfuzz runs from points with less take 0.97 of the iterations of fresh solvers; with 1 in place of 0.3, 1.00.
+// worthless is a residual of points that are not much nearer to a solution than zero, whose residuals are as large as
+// the data. On 5 000 update sequences of conicfuzz runs from points with less take 0.97 of the iterations of fresh
+// solvers; with 1 in place of 0.3, 1.00.
 const worthless = 0.3
 
 // multiplierFloor is the least slack, in the scaled problem, that counts as one.

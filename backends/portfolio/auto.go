@@ -11,12 +11,14 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// Auto returns the backend that asks, of all that are registered, the one that suits the class of the problem: see [Choose]. Where it has no room in
-// Options.Memory, or ends without a verdict, the next one is asked, with what is left of Options.TimeLimit. Whenever one is set up, observe is called with
-// its name and why; nil means that nobody wants to know.
+// Auto returns the backend that asks, of all that are registered, the one that suits the class of the problem: see
+// [Choose]. Where it has no room in Options.Memory, or ends without a verdict, the next one is asked, with what is left
+// of Options.TimeLimit. Whenever one is set up, observe is called with its name and why; nil means that nobody wants to
+// know.
 func Auto(observe func(backend, reason string)) backends.ConicBackend { return auto{observe: observe} }
 
-// auto asks the registered backends with these names, in this order, and without names all of them in that of their class.
+// auto asks the registered backends with these names, in this order, and without names all of them in that of their
+// class.
 type auto struct {
 	names   []string
 	observe func(backend, reason string)
@@ -42,9 +44,10 @@ type Choice struct {
 	Reason  string // such as "a second-order cone program: interior points"
 }
 
-// preferred are the backends from the one to ask first to the last. Interior points decide what they have room for; on exponential and power cones Clarabel
-// takes half of native's time, on linear and quadratic programs native half to three quarters of Clarabel's (docs/benchmarks.md, "Files of conic programs").
-// HiGHS's simplex method is before them where it takes 0.82 of native's time (in the same place).
+// preferred are the backends from the one to ask first to the last. Interior points decide what they have room for; on
+// exponential and power cones Clarabel takes half of native's time, on linear and quadratic programs native half to
+// three quarters of Clarabel's (docs/benchmarks.md, "Files of conic programs"). HiGHS's simplex method is before them
+// where it takes 0.82 of native's time (in the same place).
 var preferred = []string{backends.Default, "clarabel", "highs", "osqp", "scs"}
 
 // Choose returns the registered backends that take p, the one to ask first at the head; none where no backend takes it.
@@ -179,8 +182,8 @@ type autoSolver struct {
 	observe func(backend, reason string) // nil for none
 }
 
-// next sets up the first of those left that has room, in the place of the current one. Where none has, the current one stays and the error is that
-// of the first.
+// next sets up the first of those left that has room, in the place of the current one. Where none has, the current one
+// stays and the error is that of the first.
 func (s *autoSolver) next(because string) error {
 	var full error
 	for len(s.left) > 0 {

@@ -2,13 +2,14 @@
 //
 //   - [Auto] takes the backend that suits the class of a problem, and another one where that has no answer or no room.
 //   - [Race] asks several side by side and takes the first answer.
-//   - [CrossCheck] asks several and passes on what they agree on; where they do not, the status is inaccurate and the message says what differs.
+//   - [CrossCheck] asks several and passes on what they agree on; where they do not, the status is inaccurate and the
+//     message says what differs.
 //
-// [Open] makes them of names, as the command line has them. Answers are checked as those of [backends.Open] are, each by itself. Solvers of this package
-// implement [Chooser], which tells whose answer the last one was.
+// [Open] makes them of names, as the command line has them. Answers are checked as those of [backends.Open] are, each
+// by itself. Solvers of this package implement [Chooser], which tells whose answer the last one was.
 //
-// What Auto and CrossCheck return depends on the problem and the backends of the build alone. What Race returns depends on the time, too:
-// every answer meets the tolerance, but its last digits are those of whoever came first.
+// What Auto and CrossCheck return depends on the problem and the backends of the build alone. What Race returns depends
+// on the time, too: every answer meets the tolerance, but its last digits are those of whoever came first.
 package portfolio
 
 import (
@@ -29,7 +30,8 @@ type Chooser interface {
 	Chosen() (backend, reason string)
 }
 
-// Open returns the backend of that name as [backends.Open] does, [Auto] for "auto", and [Race] for several names with commas between them.
+// Open returns the backend of that name as [backends.Open] does, [Auto] for "auto", and [Race] for several names with
+// commas between them.
 func Open(names string) (backends.ConicBackend, error) {
 	if names == AutoName {
 		return Auto(nil), nil
@@ -85,7 +87,8 @@ func named(list []backends.ConicBackend) ([]backends.ConicBackend, []string, err
 	return checked, names, nil
 }
 
-// capabilities has every cone that at least so many of the backends take, and what all of them can do with updates, starts and certificates.
+// capabilities has every cone that at least so many of the backends take, and what all of them can do with updates,
+// starts and certificates.
 func capabilities(list []backends.ConicBackend, least int) backends.Capabilities {
 	all := backends.Capabilities{UpdateVectors: true, UpdateMatrices: true, WarmStart: true, Certificates: true, FirstOrder: true}
 	takes, quadratic := map[backends.ConeKind]int{}, 0

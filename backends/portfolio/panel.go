@@ -13,8 +13,9 @@ import (
 	"github.com/conetune/conetune/internal/crew"
 )
 
-// Race returns the backend whose solvers ask all of the backends that take the problem side by side and return the first verdict, or the closest answer
-// where none has one. The others are stopped, and waited for. The error is for fewer than two backends, and for one that is named twice.
+// Race returns the backend whose solvers ask all of the backends that take the problem side by side and return the
+// first verdict, or the closest answer where none has one. The others are stopped, and waited for. The error is for
+// fewer than two backends, and for one that is named twice.
 func Race(list ...backends.ConicBackend) (backends.ConicBackend, error) {
 	list, names, err := named(list)
 	if err != nil {
@@ -23,9 +24,10 @@ func Race(list ...backends.ConicBackend) (backends.ConicBackend, error) {
 	return panel{strings.Join(names, ","), list, 1, race}, nil
 }
 
-// CrossCheck returns the backend whose solvers ask all of the backends that take the problem, two at least, side by side. The answer is that of the first
-// of them if all have the same verdict and, where that is optimal, objectives that are no farther apart than [Tolerance] says.
-// Else its status is inaccurate, and its message tells what each has found. The error is as for [Race].
+// CrossCheck returns the backend whose solvers ask all of the backends that take the problem, two at least, side by
+// side. The answer is that of the first of them if all have the same verdict and, where that is optimal, objectives
+// that are no farther apart than [Tolerance] says. Else its status is inaccurate, and its message tells what each has
+// found. The error is as for [Race].
 func CrossCheck(list ...backends.ConicBackend) (backends.ConicBackend, error) {
 	list, names, err := named(list)
 	if err != nil {
@@ -34,8 +36,8 @@ func CrossCheck(list ...backends.ConicBackend) (backends.ConicBackend, error) {
 	return panel{strings.Join(names, " and "), list, 2, crossCheck}, nil
 }
 
-// Tolerance is how far the objectives of two optimal answers may be apart to agree: what both say about their distance from the optimal value, and
-// ten times eps, relative to the objectives where these are above 1.
+// Tolerance is how far the objectives of two optimal answers may be apart to agree: what both say about their distance
+// from the optimal value, and ten times eps, relative to the objectives where these are above 1.
 func Tolerance(a, b *backends.Solution, eps float64) float64 {
 	return a.Distance + b.Distance + 10*eps*max(1, math.Abs(a.Objective), math.Abs(b.Objective))
 }
@@ -189,7 +191,8 @@ func crossCheck(ctx context.Context, s *panelSolver) (*backends.Solution, error)
 	return &out, nil
 }
 
-// ended returns the index of an answer that a limit or a cancelled context has cut short, which says nothing about the others, and -1 where there is none.
+// ended returns the index of an answer that a limit or a cancelled context has cut short, which says nothing about the
+// others, and -1 where there is none.
 func ended(all []*backends.Solution) int {
 	return slices.IndexFunc(all, func(out *backends.Solution) bool {
 		return out.Status == backends.Cancelled || out.Status == backends.TimeLimit || out.Status == backends.IterationLimit

@@ -203,7 +203,8 @@ func TestRace(t *testing.T) {
 	assert.ErrorIs(t, err, backends.ErrClosed)
 }
 
-// The least x >= 2 where one backend says 2 and the other 3, which the judge takes from it; and x <= 0, x >= 1 where only one sees the contradiction.
+// The least x >= 2 where one backend says 2 and the other 3, which the judge takes from it; and x <= 0, x >= 1 where
+// only one sees the contradiction.
 func TestCrossCheck(t *testing.T) {
 	wrong := scripted{name: "wrong", answer: &backends.Solution{Status: backends.Optimal, X: []float64{3}, S: []float64{1}, Z: []float64{1}}}
 	b, err := portfolio.CrossCheck(native.Backend{}, wrong)

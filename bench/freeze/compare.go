@@ -113,8 +113,8 @@ func (p pair) findings(limits tolerances) (list []finding) {
 	return list
 }
 
-// change is how much larger an error has become, relative to the old one: 0 where there is none, infinite where it is lost.
-// Objectives of two answers are apart, either way, relative to them or to 1.
+// change is how much larger an error has become, relative to the old one: 0 where there is none, infinite where it is
+// lost. Objectives of two answers are apart, either way, relative to them or to 1.
 func (p pair) change(name string) float64 {
 	a, before := p.old.Errors[name]
 	b, after := p.new.Errors[name]

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain is the program under measurement where the environment says so: it appends its arguments to the file that is named
-// there, and answers what a model or a program would.
+// TestMain is the program under measurement where the environment says so: it appends its arguments to the file that is
+// named there, and answers what a model or a program would.
 func TestMain(m *testing.M) {
 	calls := os.Getenv("FREEZE_TEST_CALLS")
 	if calls == "" {

@@ -13,9 +13,9 @@ import (
 	"strconv"
 )
 
-// grown is a table that grows: half of its rows for training and a quarter each for validation and test. Features are normal, or
-// have about 60 entries a row, most of them in few columns; the target is that of 20 features and as much noise as half of
-// what they say, or its sign.
+// grown is a table that grows: half of its rows for training and a quarter each for validation and test. Features are
+// normal, or have about 60 entries a row, most of them in few columns; the target is that of 20 features and as much
+// noise as half of what they say, or its sign.
 type grown struct {
 	rows, features int
 	entries        int // of a row; 0 means that it is dense

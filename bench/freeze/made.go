@@ -23,8 +23,8 @@ var sizes = []size{{"small", 80, 10, true}, {"medium", 400, 30, true}, {"large",
 const groupSize = 5
 
 // table is made from the seed 1: the same kind and size give the same bytes. Features are normal with variance 1 and
-// correlation 0.5^|j-k|; of their coefficients the first tenth is 1, the second -1, and the others are 0. With s the sum of
-// coefficients times features in units of its standard deviation, and e normal, a row has
+// correlation 0.5^|j-k|; of their coefficients the first tenth is 1, the second -1, and the others are 0. With s the
+// sum of coefficients times features in units of its standard deviation, and e normal, a row has
 //
 //	numbers   y = s + e/2
 //	outliers  the same, with 5 e in every tenth row
@@ -35,8 +35,8 @@ const groupSize = 5
 //	times     time exponential of rate exp(s), unless one of rate 1/2 is earlier: event 0
 //	targets   y1, y2, y3 = s, 2 s, -s, each with an e/2 of its own
 //
-// and entries are a third of those of a square matrix u v' + 2 w z' + e/2 with normal u, v, w, z, drawn at random: row, col and
-// value. Numbers have six digits.
+// and entries are a third of those of a square matrix u v' + 2 w z' + e/2 with normal u, v, w, z, drawn at random: row,
+// col and value. Numbers have six digits.
 type table struct {
 	kind string
 	size size

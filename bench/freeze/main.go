@@ -4,8 +4,8 @@
 //	go run ./bench/freeze -out new.json -data DATA
 //	go run ./bench/freeze -compare old.json new.json
 //
-// A case is a command line, and what is read off the JSON that it prints: status, errors, coefficients. Beside it stand the
-// processor seconds and the largest resident set of the process, the least of -runs, on one thread. The cases are
+// A case is a command line, and what is read off the JSON that it prints: status, errors, coefficients. Beside it stand
+// the processor seconds and the largest resident set of the process, the least of -runs, on one thread. The cases are
 //
 //	reference/           the tables of DATA/reference, each with its own model
 //	paper/               the same with --preset paper, by every method
@@ -13,8 +13,9 @@
 //	made/                a table of three sizes for each model, made here (made.go)
 //	lp/ qp/ conic/ sdp/  the programs of these folders of DATA, by conetune solve
 //
-// DATA is -data or CONETUNE_INSTANCES; without it there are the tables made here alone. The file is written anew with every
-// case, and -resume goes on with it; what -limit has ended is then run again. -compare exits with 1 where something is worse.
+// DATA is -data or CONETUNE_INSTANCES; without it there are the tables made here alone. The file is written anew with
+// every case, and -resume goes on with it; what -limit has ended is then run again. -compare exits with 1 where
+// something is worse.
 //
 // Two programs, or one with two sets of flags of solve, are measured in turn, so that a busy machine slows both alike:
 //

@@ -36,7 +36,8 @@ type result struct {
 	Unsteady   bool    `json:"unsteady,omitempty"` // runs had different coefficients
 }
 
-// vector is what is told of coefficients: of tune those in units of the table, of matrix-completion the radii, of solve x.
+// vector is what is told of coefficients: of tune those in units of the table, of matrix-completion the radii, of solve
+// x.
 type vector struct {
 	Digest   string  `json:"digest"` // of names and numbers as they are printed, for tune with the intercept
 	Norm1    float64 `json:"norm1"`
@@ -62,8 +63,8 @@ func (r result) String() string {
 
 func digest(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)[:12]) }
 
-// measure runs a case of each program in turn -runs times, or until they have taken enough, and keeps the least of seconds
-// and memory.
+// measure runs a case of each program in turn -runs times, or until they have taken enough, and keeps the least of
+// seconds and memory.
 func (s *settings) measure(ctx context.Context, j job, files []*file) ([]result, error) {
 	if j.table != nil {
 		if err := j.table.write(s.made); err != nil {
@@ -98,8 +99,8 @@ func (r *result) keep(again result) {
 
 const failed, killed = "failed", "killed"
 
-// run runs it once. An error means that the program does not run. The answer is read as it comes and not kept: the peak of a
-// process is at least what ours takes when it begins, and a dual matrix has millions of numbers.
+// run runs it once. An error means that the program does not run. The answer is read as it comes and not kept: the peak
+// of a process is at least what ours takes when it begins, and a dual matrix has millions of numbers.
 func (s *settings) run(ctx context.Context, j job, f *file) (result, error) {
 	r := result{Name: j.name, Args: j.args}
 	if j.args[0] == "solve" {
@@ -188,7 +189,8 @@ func isError(path string) bool {
 		strings.HasPrefix(path, "metrics.") && strings.HasSuffix(path, ".value")
 }
 
-// walk calls visit for what is in a value of JSON, with the names that lead there; entries of an array have that of the array.
+// walk calls visit for what is in a value of JSON, with the names that lead there; entries of an array have that of the
+// array.
 func walk(d *json.Decoder, path string, visit func(string, json.Token)) error {
 	token, err := d.Token()
 	if err != nil {

@@ -1,12 +1,12 @@
-// Command deps gets, checks and builds the libraries SCS, OSQP, Clarabel and HiGHS for a program that imports conetune, and prints what Go needs in its
-// environment to link them:
+// Command deps gets, checks and builds the libraries SCS, OSQP, Clarabel and HiGHS for a program that imports conetune,
+// and prints what Go needs in its environment to link them:
 //
 //	eval "$(go run github.com/conetune/conetune/cgo/deps@VERSION)"
 //	go build -tags scs,osqp,clarabel,highs .
 //
-// VERSION is that of conetune in the program's go.mod. It needs what "make deps" needs (README.md of package cgo), and writes into one folder alone,
-// conetune/VERSION below the user's cache folder unless -dir names another one. What is built stays, so that the second run takes a moment.
-// On standard output are the lines for the shell and nothing else.
+// VERSION is that of conetune in the program's go.mod. It needs what "make deps" needs (README.md of package cgo), and
+// writes into one folder alone, conetune/VERSION below the user's cache folder unless -dir names another one. What is
+// built stays, so that the second run takes a moment. On standard output are the lines for the shell and nothing else.
 package main
 
 import (

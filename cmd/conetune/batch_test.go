@@ -24,7 +24,8 @@ import (
 	"github.com/conetune/conetune/internal/cli/process"
 )
 
-// batchOf writes tables and a list of jobs, in the working folder of the test, and returns how many jobs there are. Two of them fail.
+// batchOf writes tables and a list of jobs, in the working folder of the test, and returns how many jobs there are. Two
+// of them fail.
 func batchOf(t *testing.T, tables int) int {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -134,7 +135,8 @@ func TestBatchShards(t *testing.T) {
 	require.Contains(t, o.stderr, "not parts of the same work: 8 jobs and 1")
 }
 
-// What is done is not done again, unless it failed and that is asked for, or lacks a file; other settings or data are an error.
+// What is done is not done again, unless it failed and that is asked for, or lacks a file; other settings or data are
+// an error.
 func TestBatchResume(t *testing.T) {
 	batchOf(t, 1)
 	text := conetune(t, "batch", "jobs.csv", "--out", "out", "--folds", "3", "--evaluations", "4")
@@ -167,7 +169,8 @@ func TestBatchResume(t *testing.T) {
 // times are the parts of a line that differ from run to run.
 var times = regexp.MustCompile(`,"(seconds|cpu_seconds|checksum)":("[^"]*"|[0-9.e+-]*)`)
 
-// A process that is killed without warning at random moments, and once in the middle of a line, leaves the results of an undisturbed one.
+// A process that is killed without warning at random moments, and once in the middle of a line, leaves the results of
+// an undisturbed one.
 func TestBatchKill(t *testing.T) {
 	n := batchOf(t, 12)
 	conetune(t, batchArgs("whole")...)
@@ -262,8 +265,8 @@ func TestBatchPattern(t *testing.T) {
 	conetune(t, "batch", "t0.csv", "t1.csv", "--model", "ridge", "--out", "two").ok(t)
 }
 
-// The scripts for Slurm do a batch in parts and merge it; a stand-in for sbatch starts the tasks one after the other, the second with a number
-// that was stopped before.
+// The scripts for Slurm do a batch in parts and merge it; a stand-in for sbatch starts the tasks one after the other,
+// the second with a number that was stopped before.
 func TestBatchSlurm(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no shell here")

@@ -26,7 +26,8 @@ func rates() (table string, exposure, counts [2]float64) {
 	return b.String(), exposure, counts
 }
 
-// Almost without a penalty, the rates of two groups are counts over exposures; predictions and baselines are those times the exposure of the row.
+// Almost without a penalty, the rates of two groups are counts over exposures; predictions and baselines are those
+// times the exposure of the row.
 func TestOffset(t *testing.T) {
 	dir := t.TempDir()
 	text, exposure, counts := rates()
@@ -76,7 +77,8 @@ func TestOffset(t *testing.T) {
 	}
 }
 
-// With squares the offset is taken from the target: errors, measures and the saved model are those of the difference, in all models that take it.
+// With squares the offset is taken from the target: errors, measures and the saved model are those of the difference,
+// in all models that take it.
 func TestOffsetOfSquares(t *testing.T) {
 	dir := t.TempDir()
 	lines := strings.Split(strings.TrimSpace(clitest.CsvText(3, 60, 4)), "\n")

@@ -21,7 +21,8 @@ import (
 // lungFile is R's data set of that name, as it writes it.
 const lungFile = "../../problems/cox/testdata/lung.csv"
 
-// From a table to hazards, relative risks and survival, and back: what predict tells is what the file says by the definitions.
+// From a table to hazards, relative risks and survival, and back: what predict tells is what the file says by the
+// definitions.
 func TestCox(t *testing.T) {
 	dir := t.TempDir()
 	model := filepath.Join(dir, "m.json")
@@ -72,7 +73,8 @@ func TestCox(t *testing.T) {
 	risks := strings.Fields(conetune(t, "predict", "--model", model, "--data", lungFile, "--prob").ok(t))
 	require.InDelta(t, math.Exp(f), value(risks, 0), 1e-12)
 
-	// The error is the deviance of the rows for each event, with --json as without; no model, no error where nobody is censored or dies.
+	// The error is the deviance of the rows for each event, with --json as without; no model, no error where nobody is
+	// censored or dies.
 	var y, values []float64
 	for _, line := range lines[1:] {
 		y, values = append(y, survival.Row(value(line, 1), line[2] == "1")), append(values, value(line, 3))
@@ -137,7 +139,8 @@ func eventsText() string {
 	return strings.ReplaceAll(rows, ",2\n", ",1\n")
 }
 
-// The same rows with other words for events, with the value named, and with the defaults of --target and --event have the same result.
+// The same rows with other words for events, with the value named, and with the defaults of --target and --event have
+// the same result.
 func TestCoxEvents(t *testing.T) {
 	dir := t.TempDir()
 	rows := eventsText()

@@ -17,8 +17,8 @@ import (
 	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
-// The error by leaving out one row of a ridge regression has a closed form (Allen 1974): the residuals of the fit to all rows, with the weight for one row less, over
-// one minus the diagonal of its hat matrix.
+// The error by leaving out one row of a ridge regression has a closed form (Allen 1974): the residuals of the fit to
+// all rows, with the weight for one row less, over one minus the diagonal of its hat matrix.
 func TestLeaveOneOutOfRidge(t *testing.T) {
 	const n, p = 25, 3
 	text := clitest.CsvText(5, n, p)
@@ -58,7 +58,8 @@ func TestLeaveOneOutOfRidge(t *testing.T) {
 	require.InEpsilon(t, want, m["refit"].(map[string]any)["validation_error"], 1e-6)
 }
 
-// Folds of a column and the same folds in a folder give the same numbers, and so do rows by their numbers and by --folds all.
+// Folds of a column and the same folds in a folder give the same numbers, and so do rows by their numbers and by
+// --folds all.
 func TestFoldColumnAndFolder(t *testing.T) {
 	dir := t.TempDir()
 	text := clitest.CsvText(3, 30, 4)

@@ -70,7 +70,8 @@ func fifo(t *testing.T, name, text string) string {
 	return path
 }
 
-// Pipes are read once, and give what files give: tables of columns, packed ones, workbooks and files of LIBSVM, for training, test and prediction, and programs.
+// Pipes are read once, and give what files give: tables of columns, packed ones, workbooks and files of LIBSVM, for
+// training, test and prediction, and programs.
 func TestPipes(t *testing.T) {
 	dir := t.TempDir()
 	bytesOf := func(path ...string) string {

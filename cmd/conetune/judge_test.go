@@ -98,14 +98,16 @@ func TestMetricsOfFolds(t *testing.T) {
 	require.NoError(t, err)
 	on, metrics := measured(t, conetune(t, "tune", "ridge", "--dir", foldsDir(t, string(table), 5), "--standardize", "--intercept", "--json"))
 	require.Equal(t, evaluate.OnFolds, on)
-	// R^2 by scikit-learn of cross_val_predict with these folds, of a StandardScaler and Ridge(alpha), is 0.5010 to 0.5013 for alpha from 1 to 10.
+	// R^2 by scikit-learn of cross_val_predict with these folds, of a StandardScaler and Ridge(alpha), is 0.5010 to 0.5013
+	// for alpha from 1 to 10.
 	require.InDelta(t, 0.5012, metrics["r2"]["value"], 0.0005)
 	require.InDelta(t, 0, metrics["r2"]["baseline"], 0.02) // the means of the folds' training rows
 	require.InDelta(t, 0.04, metrics["r2"]["standard_error"], 0.02)
 }
 
-// Beside the measures of a model stand those of the fit without penalty: by LinearRegression, LogisticRegression (C=inf) and PoissonRegressor (alpha=0) of
-// scikit-learn 1.9.1, fitted to the first 300 patients and measured on the others.
+// Beside the measures of a model stand those of the fit without penalty: by LinearRegression, LogisticRegression
+// (C=inf) and PoissonRegressor (alpha=0) of scikit-learn 1.9.1, fitted to the first 300 patients and measured on the
+// others.
 func TestWithoutPenalty(t *testing.T) {
 	raw, err := os.ReadFile("../../examples/diabetes.csv")
 	require.NoError(t, err)
@@ -159,7 +161,8 @@ func twoTargets(seed uint64, n int) (string, [2][]float64) {
 	return out, y
 }
 
-// The measures of each target are those of the predictions of predict; they are there for folds, a split and a test, and in the report.
+// The measures of each target are those of the predictions of predict; they are there for folds, a split and a test,
+// and in the report.
 func TestMetricsOfTargets(t *testing.T) {
 	dir := t.TempDir()
 	text, _ := twoTargets(1, 60)
@@ -207,7 +210,8 @@ func TestMetricsOfTargets(t *testing.T) {
 	require.InEpsilon(t, r["lower_level"].(map[string]any)["validation_error"], sum, 1e-6)
 }
 
-// The measures of a completed matrix are on its test entries, whose mean squared error is twice the test error, or else on those for validation.
+// The measures of a completed matrix are on its test entries, whose mean squared error is twice the test error, or else
+// on those for validation.
 func TestMetricsOfMatrix(t *testing.T) {
 	dir := t.TempDir()
 	entries := "row,col,value\n"

@@ -23,10 +23,10 @@ import (
 // answersTo names a file that a child of TestLevels writes its answers to.
 const answersTo = "CONETUNE_LEVEL_ANSWERS"
 
-// TestLevels: a job of every model, planted programs over all cones, and public instances where CONETUNE_INSTANCES names a
-// folder that has them (lp/afiro.mps.gz and so on), have the same answers, to the last byte, at every level of vector
-// instructions, and the same as on every other machine of this architecture: testdata/levels.txt has their sums, which
-// CONETUNE_UPDATE_LEVELS=1 writes anew after a change that is meant.
+// TestLevels: a job of every model, planted programs over all cones, and public instances where CONETUNE_INSTANCES
+// names a folder that has them (lp/afiro.mps.gz and so on), have the same answers, to the last byte, at every level of
+// vector instructions, and the same as on every other machine of this architecture: testdata/levels.txt has their sums,
+// which CONETUNE_UPDATE_LEVELS=1 writes anew after a change that is meant.
 func TestLevels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all models at three levels")

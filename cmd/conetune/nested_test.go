@@ -31,7 +31,8 @@ func nestedOf(t *testing.T, o outcome) (mean, se float64, errors []float64) {
 	return n["error"].(float64), n["standard_error"].(float64), errors
 }
 
-// The choice without an outer fold is that of a table without these rows, with its own categories, gaps and folds, tested on them.
+// The choice without an outer fold is that of a table without these rows, with its own categories, gaps and folds,
+// tested on them.
 func TestNestedByHand(t *testing.T) {
 	dir := t.TempDir()
 	lines := strings.Split(strings.TrimSpace(cars(60)), "\n")
@@ -143,7 +144,8 @@ func TestNestedReport(t *testing.T) {
 		require.Less(t, mean, 0.6)
 	}
 
-	// Of several labels the measure of all rows left out is the mean of the folds' errors by their rows, and better than equal shares.
+	// Of several labels the measure of all rows left out is the mean of the folds' errors by their rows, and better than
+	// equal shares.
 	o := conetune(t, "tune", "multinomial", "--data", clitest.Write(t, dir, "flowers.csv", flowersText(90)), "--target", "kind", "--id", "id", "--nested=3", "--json")
 	_, _, errors = nestedOf(t, o)
 	n := o.object(t)["nested"].(map[string]any)

@@ -83,7 +83,8 @@ func TestLostOutput(t *testing.T) {
 	}
 }
 
-// The size of files is limited (ulimit -f) to less than the trace, which the model is not part of: each file is whole or old.
+// The size of files is limited (ulimit -f) to less than the trace, which the model is not part of: each file is whole
+// or old.
 func TestFileSizeLimit(t *testing.T) {
 	dir := t.TempDir()
 	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 60, 4))

@@ -56,7 +56,8 @@ func TestPredictOverflow(t *testing.T) {
 	require.Contains(t, conetune(t, "predict", "--model", model, "--data", target).stderr, "error too large for a number on 1 row")
 }
 
-// The logistic loss of values that are too large to be added is no number, and the share of wrong labels is told all the same.
+// The logistic loss of values that are too large to be added is no number, and the share of wrong labels is told all
+// the same.
 func TestPredictLossOverflow(t *testing.T) {
 	dir := t.TempDir()
 	data := clitest.Write(t, dir, "l.csv", transformed(t, clitest.CsvText(1, 60, 2), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 100] }))
@@ -70,7 +71,8 @@ func TestPredictLossOverflow(t *testing.T) {
 	require.Nil(t, conetune(t, "predict", "--model", huge, "--data", rows, "--json").object(t)["error"])
 }
 
-// IDs are as they stand in the file, unless the column is a feature, and predictions do not depend on where parts of the table end.
+// IDs are as they stand in the file, unless the column is a feature, and predictions do not depend on where parts of
+// the table end.
 func TestPredictVerbatimIDs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	clitest.Write(t, ".", "t.csv", clitest.CsvText(1, 60, 2))
@@ -119,7 +121,8 @@ func TestPredictVerbatimIDs(t *testing.T) {
 // longInput is the number of bytes from which on a stream is put aside in a temporary file.
 const longInput = 32 << 20
 
-// A long table from standard input gives what it gives from a file, of numbers in the form of LIBSVM, too, and leaves no temporary file.
+// A long table from standard input gives what it gives from a file, of numbers in the form of LIBSVM, too, and leaves
+// no temporary file.
 func TestPredictLongInput(t *testing.T) {
 	data, model := savedElasticNet(t)
 	raw, err := os.ReadFile(data)
@@ -147,7 +150,8 @@ func TestPredictLongInput(t *testing.T) {
 	require.Empty(t, left)
 }
 
-// show prints what is in the file: levels with their reference, the choice, errors, and effects by the spread of the table's columns.
+// show prints what is in the file: levels with their reference, the choice, errors, and effects by the spread of the
+// table's columns.
 func TestShow(t *testing.T) {
 	dir := t.TempDir()
 	data, saved := clitest.Write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")

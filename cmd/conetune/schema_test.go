@@ -51,7 +51,8 @@ func mixedTable(n int) string {
 	return b.String()
 }
 
-// jobOfEveryModel goes to a folder of its own, makes small tables there, and returns the arguments of a run of tune for each model.
+// jobOfEveryModel goes to a folder of its own, makes small tables there, and returns the arguments of a run of tune for
+// each model.
 func jobOfEveryModel(t *testing.T) [][]string {
 	t.Helper()
 	lung, err := os.ReadFile(filepath.Join("..", "..", "problems", "cox", "testdata", "lung.csv"))
@@ -95,7 +96,8 @@ func jobOfEveryModel(t *testing.T) [][]string {
 	return jobs
 }
 
-// What tune prints and saves is as the schemas say, with no field that they do not know, for every model, for every method, and however a run ends.
+// What tune prints and saves is as the schemas say, with no field that they do not know, for every model, for every
+// method, and however a run ends.
 func TestSchema(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all models and methods")
@@ -183,7 +185,8 @@ func TestSchemaRefuses(t *testing.T) {
 	}
 }
 
-// Every property of the schemas has a description, lists of names are those of the program, and JSON Schema is of the draft that is said.
+// Every property of the schemas has a description, lists of names are those of the program, and JSON Schema is of the
+// draft that is said.
 func TestSchemaDocuments(t *testing.T) {
 	for _, name := range []string{"tune.json", "model.json"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", "schema", name))

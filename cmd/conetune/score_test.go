@@ -208,7 +208,8 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 	}
 }
 
-// Where iterate and refit could not be brought together the refit is reported for both, and a message says so beside the equal errors.
+// Where iterate and refit could not be brought together the refit is reported for both, and a message says so beside
+// the equal errors.
 func TestFlatLowerLevel(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "made")
 	conetune(t, "generate", "weighted-lasso", "--out", folder).ok(t)

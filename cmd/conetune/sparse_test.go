@@ -31,7 +31,8 @@ func sparseText(seed uint64, rows int, target func(f float64) float64) string {
 	return b.String()
 }
 
-// A table of many features, few of which a row has, goes through fits, the file of the model and predictions, with the error that its rows give by hand.
+// A table of many features, few of which a row has, goes through fits, the file of the model and predictions, with the
+// error that its rows give by hand.
 func TestSparseTable(t *testing.T) {
 	for name, target := range map[string]func(f float64) float64{
 		"elastic-net":    func(f float64) float64 { return 3 + f },
@@ -91,7 +92,8 @@ func TestSparseTable(t *testing.T) {
 	}
 }
 
-// The unit of the features of a sparse table: what is asked for, or the largest absolute values; radii are in that unit.
+// The unit of the features of a sparse table: what is asked for, or the largest absolute values; radii are in that
+// unit.
 func TestScale(t *testing.T) {
 	dir := t.TempDir()
 	target := func(f float64) float64 { return 3 + f }

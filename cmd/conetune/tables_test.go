@@ -33,8 +33,8 @@ func cars(n int) string {
 	return b.String()
 }
 
-// A table as it comes is tuned by its target alone, by a split, by tables of their own and by folds, and the saved model predicts tables with
-// other columns, another order and another dialect.
+// A table as it comes is tuned by its target alone, by a split, by tables of their own and by folds, and the saved
+// model predicts tables with other columns, another order and another dialect.
 func TestTableAsItComes(t *testing.T) {
 	dir := t.TempDir()
 	data, model := clitest.Write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
@@ -154,7 +154,8 @@ func TestBudgetOfStandardInput(t *testing.T) {
 	require.Regexp(t, `standard input:\d+: what was read up to here takes about .* of memory, but the budget is`, stderr.String())
 }
 
-// A table whose gaps are spelled -999 and trace is, with --na, the table with empty cells, when tuned and when predicted.
+// A table whose gaps are spelled -999 and trace is, with --na, the table with empty cells, when tuned and when
+// predicted.
 func TestSpelledGaps(t *testing.T) {
 	dir := t.TempDir()
 	table := func(gap string) string { return strings.ReplaceAll(cars(60), ",NA,", ","+gap+",") }

@@ -36,7 +36,8 @@ func householdText(n int) string {
 	return text.String()
 }
 
-// Flags about single features hold in the saved model, for each model that takes them and whatever the method; a column of categories stands for its levels.
+// Flags about single features hold in the saved model, for each model that takes them and whatever the method; a column
+// of categories stands for its levels.
 func TestTermFlags(t *testing.T) {
 	dir := t.TempDir()
 	data := clitest.Write(t, dir, "data.csv", householdText(150))
@@ -75,7 +76,8 @@ func TestTermFlags(t *testing.T) {
 	}
 }
 
-// The adaptive lasso, with folds: the pilot decides which features are cheap, and the saved model predicts in the user's units.
+// The adaptive lasso, with folds: the pilot decides which features are cheap, and the saved model predicts in the
+// user's units.
 func TestAdaptiveFlags(t *testing.T) {
 	dir := t.TempDir()
 	data, path := clitest.Write(t, dir, "data.csv", householdText(150)), filepath.Join(dir, "m.json")

@@ -27,8 +27,8 @@ type shown struct {
 	line            int
 }
 
-// readTutorial are the commands of a page: in its blocks of the kind console, lines that begin with "$ ", with those that follow with "> ". The
-// page is parts of text with an output between each two.
+// readTutorial are the commands of a page: in its blocks of the kind console, lines that begin with "$ ", with those
+// that follow with "> ". The page is parts of text with an output between each two.
 func readTutorial(page string) (commands []shown, parts []string) {
 	var part, output strings.Builder
 	inside := false
@@ -70,8 +70,9 @@ var (
 	tutorialNumber = regexp.MustCompile(`-?\d+(\.\d+)?(e[-+]?\d+)?`)
 )
 
-// sameOutput compares what is printed with what is shown, but for times: numbers to a millionth, which is all of those with six digits, and on machines
-// with other rounding of products than those that the pages are made on, to a thousandth.
+// sameOutput compares what is printed with what is shown, but for times: numbers to a millionth, which is all of those
+// with six digits, and on machines with other rounding of products than those that the pages are made on, to a
+// thousandth.
 func sameOutput(got, want string) bool {
 	got, want = tutorialTime.ReplaceAllString(got, "TIME"), tutorialTime.ReplaceAllString(want, "TIME")
 	tolerance := 1e-6

@@ -15,7 +15,8 @@ import (
 	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
-// weightedText is a table with the folds and the weights, 0 to 3, of its rows, and the table with each row as often as its weight says.
+// weightedText is a table with the folds and the weights, 0 to 3, of its rows, and the table with each row as often as
+// its weight says.
 func weightedText(seed uint64, rows int) (weighted, repeated string) {
 	lines := strings.Split(strings.TrimSpace(clitest.CsvText(seed, rows, 4)), "\n")
 	weighted, repeated = lines[0]+",part,times\n", lines[0]+",part\n"

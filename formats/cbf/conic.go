@@ -14,7 +14,8 @@ import (
 const MaxSize = 1 << 28
 
 // longPower is the number of rows up to which a generalized power cone is one. For that the native solver has a dense
-// block, which costs less than the many small cones of a tower up to about here (measured on means of nonnegative variables).
+// block, which costs less than the many small cones of a tower up to about here (measured on means of nonnegative
+// variables).
 const longPower = 64
 
 // Program is a model in the form of package backends, and the way back.

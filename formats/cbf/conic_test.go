@@ -221,8 +221,9 @@ func TestCones(t *testing.T) {
 	assert.Len(t, counts, 13)
 }
 
-// TestLongPowers has cones above and below the length from which they are towers, with optima of closed form: the largest
-// weighted mean of x below |y| = t with sum x = 1 has x = w, and sum x least with the mean of x/w equal to 1 has the same.
+// TestLongPowers has cones above and below the length from which they are towers, with optima of closed form: the
+// largest weighted mean of x below |y| = t with sum x = 1 has x = w, and sum x least with the mean of x/w equal to 1
+// has the same.
 func TestLongPowers(t *testing.T) {
 	for _, l := range []int{longPower - 3, 3 * longPower} {
 		powers, sum := make([]float64, l), 0.0

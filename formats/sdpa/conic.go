@@ -7,9 +7,9 @@ import (
 	"github.com/conetune/conetune/formats/cbf"
 )
 
-// Program is a model in the form of package backends, and the way back. It is that of a model of package cbf: its rows are
-// the diagonal blocks and the blocks of order 1 first, as one nonnegative cone, and then the other blocks in their order as
-// positive semidefinite cones:
+// Program is a model in the form of package backends, and the way back. It is that of a model of package cbf: its rows
+// are the diagonal blocks and the blocks of order 1 first, as one nonnegative cone, and then the other blocks in their
+// order as positive semidefinite cones:
 //
 //	A = -[svec F_1 .. svec F_m],  b = -svec F_0,  s = svec(sum x_i F_i - F_0)
 type Program struct {

@@ -105,8 +105,8 @@ func Write(path string, encode func(io.Writer) error) (err error) {
 	return explain(path, syncFolder(filepath.Dir(t.name)))
 }
 
-// Create opens a file for writing that grows while others may read it, empties it if it is there, and follows the rules of Write
-// for what is not replaced. The file is not written in one step.
+// Create opens a file for writing that grows while others may read it, empties it if it is there, and follows the rules
+// of Write for what is not replaced. The file is not written in one step.
 func Create(path string) (*os.File, error) {
 	t, err := resolve(path)
 	if err != nil {
@@ -116,8 +116,8 @@ func Create(path string) (*os.File, error) {
 	return f, explain(path, err)
 }
 
-// SyncFolder forces the names in a folder to disk: a file that is new there has its name after a crash of the machine. It does nothing
-// where the system or the file system cannot.
+// SyncFolder forces the names in a folder to disk: a file that is new there has its name after a crash of the machine.
+// It does nothing where the system or the file system cannot.
 func SyncFolder(dir string) error { return explain(dir, syncFolder(dir)) }
 
 // target is where a path leads.

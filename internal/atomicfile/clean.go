@@ -13,8 +13,8 @@ import (
 // staleAge is how old a file must be to count as left behind where the file system has no locks.
 const staleAge = 24 * time.Hour
 
-// Clean removes what killed processes have left in a folder of files that they were writing. Files that somebody writes to stay:
-// they are locked, or, where there are no locks, younger than a day. What cannot be removed stays, too.
+// Clean removes what killed processes have left in a folder of files that they were writing. Files that somebody writes
+// to stay: they are locked, or, where there are no locks, younger than a day. What cannot be removed stays, too.
 func Clean(dir string) { clean(dir, "") }
 
 // clean removes the leftovers of one file, or with an empty name of all.

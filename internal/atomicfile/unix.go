@@ -15,7 +15,8 @@ const dontWait = unix.O_NONBLOCK
 // noReader says whether opening a pipe failed for want of a reader.
 func noReader(err error) bool { return errors.Is(err, unix.ENXIO) }
 
-// syncFolder forces the names of a folder to disk, so that a renamed file has its new name after a crash. Not all file systems can.
+// syncFolder forces the names of a folder to disk, so that a renamed file has its new name after a crash. Not all file
+// systems can.
 func syncFolder(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {

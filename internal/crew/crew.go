@@ -1,5 +1,5 @@
-// Package crew runs functions side by side such that a panic of one of them is one of whoever waits for them, who can recover
-// it, and does not end the process.
+// Package crew runs functions side by side such that a panic of one of them is one of whoever waits for them, who can
+// recover it, and does not end the process.
 package crew
 
 import (

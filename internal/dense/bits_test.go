@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bits is the sum of what all kernels answer on windows of all sizes of registers and
-// caches. It is that of every level, and of every architecture with fused products, as each entry is one sum in one order.
+// bits is the sum of what all kernels answer on windows of all sizes of registers and caches. It is that of every
+// level, and of every architecture with fused products, as each entry is one sum in one order.
 const bits = "d315ae4a278b2b4f"
 
 // TestLevelsGiveTheSameBits: the answers are the same to the last bit at every level.

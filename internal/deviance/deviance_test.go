@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHalfPoisson compares with the definition, and near the target with its series y (r^2/2 - r^3/3) in r = (mean - y)/y.
+// TestHalfPoisson compares with the definition, and near the target with its series y (r^2/2 - r^3/3) in r = (mean -
+// y)/y.
 func TestHalfPoisson(t *testing.T) {
 	for _, c := range [][2]float64{{1, 0.1}, {3, 5}, {2, 9}, {0.5, 40}, {7, 1e-3}} {
 		y, mean := c[0], c[1]

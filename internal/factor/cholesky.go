@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Cholesky is the factor L of a positive definite matrix A = L L' that gains rows at the end, loses any row, and changes by products of a
-// vector with itself. The zero Cholesky is the factor of a matrix of order 0.
+// Cholesky is the factor L of a positive definite matrix A = L L' that gains rows at the end, loses any row, and
+// changes by products of a vector with itself. The zero Cholesky is the factor of a matrix of order 0.
 type Cholesky struct {
 	// Wide says that entries may be so large or small that their squares are not, which takes rotations longer.
 	Wide bool
@@ -54,8 +54,8 @@ func (c *Cholesky) Factor(k int, at func(i, j int) float64) bool {
 	return true
 }
 
-// Add enlarges the matrix by a row: its products with the others, and its diagonal entry. It returns false, and changes nothing,
-// unless the square of the new pivot is above least.
+// Add enlarges the matrix by a row: its products with the others, and its diagonal entry. It returns false, and changes
+// nothing, unless the square of the new pivot is above least.
 func (c *Cholesky) Add(products []float64, diagonal, least float64) bool {
 	k := len(c.rows)
 	row := c.room(k)

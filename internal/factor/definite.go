@@ -9,11 +9,11 @@ import (
 	"github.com/conetune/conetune/internal/stop"
 )
 
-// Definite is the factor of a positive definite matrix A = L D L', made afresh each time, in the same room. The zero Definite has no room
-// yet. With signs of its own it also factors a quasidefinite matrix, whose D has these signs.
+// Definite is the factor of a positive definite matrix A = L D L', made afresh each time, in the same room. The zero
+// Definite has no room yet. With signs of its own it also factors a quasidefinite matrix, whose D has these signs.
 type Definite struct {
-	// L holds the k x k matrix by columns, its leading dimension k: before [Definite.Decompose] the lower triangle of A, and L after it.
-	// D holds the pivots, Sign the sign of each, 1 unless it is changed.
+	// L holds the k x k matrix by columns, its leading dimension k: before [Definite.Decompose] the lower triangle of A,
+	// and L after it. D holds the pivots, Sign the sign of each, 1 unless it is changed.
 	L, D []float64
 	Sign []int8
 	// End ends the factorisation; nil means never.
@@ -25,8 +25,8 @@ type Definite struct {
 // Order is that of the matrix.
 func (f *Definite) Order() int { return f.k }
 
-// Factor factors a matrix of order k; fill writes the entries i >= j of column j to column[i]. It says whether the matrix is
-// positive definite.
+// Factor factors a matrix of order k; fill writes the entries i >= j of column j to column[i]. It says whether the
+// matrix is positive definite.
 func (f *Definite) Factor(k int, fill func(j int, column []float64)) bool {
 	if len(f.D) < k {
 		end := f.End
@@ -63,7 +63,8 @@ func (f *Definite) Decompose(least float64) bool {
 	return true
 }
 
-// DecomposeSigned factors the quasidefinite matrix whose lower triangle is in L. A pivot that has not its sign gets it, and at least the size least.
+// DecomposeSigned factors the quasidefinite matrix whose lower triangle is in L. A pivot that has not its sign gets it,
+// and at least the size least.
 func (f *Definite) DecomposeSigned(least float64) {
 	dense.LDL(f.k, f.L, f.k, f.D, f.Sign, 0, least)
 }

@@ -140,8 +140,8 @@ func (a *axes) draw(c *canvas, frame, margins rectangle) rectangle {
 	return area
 }
 
-// draw draws an axis with its ticks and labels, and a grid across the data where there is one. place is the point at a value,
-// so far out from the axis.
+// draw draws an axis with its ticks and labels, and a grid across the data where there is one. place is the point at a
+// value, so far out from the axis.
 func (a *axis) draw(c *canvas, grid bool, across float64, place func(v, out float64) point, write func(label string, at point)) {
 	for _, t := range a.marks() {
 		length := float64(tickLength)

@@ -237,7 +237,8 @@ type panelPlot struct {
 	scale  *blocks
 }
 
-// drawLegend writes the names of the lines below each other, each after a piece of its line, smaller where there is no room.
+// drawLegend writes the names of the lines below each other, each after a piece of its line, smaller where there is no
+// room.
 func (p *panelPlot) drawLegend(c *canvas, at point) {
 	const piece, row = 26, textSize + 3
 	for k, l := range p.legend {

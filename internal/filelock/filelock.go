@@ -20,8 +20,8 @@ func Try(f *os.File) error { return try(f) }
 // patience is how long Wait waits, and pause how long between two looks.
 const patience, pause = 5 * time.Second, 20 * time.Millisecond
 
-// Wait is Try, but waits for a process that is just ending: one that was killed has its locks until the system has taken it down,
-// and so has a child that it was starting.
+// Wait is Try, but waits for a process that is just ending: one that was killed has its locks until the system has
+// taken it down, and so has a child that it was starting.
 func Wait(f *os.File) error {
 	for end := time.Now().Add(patience); ; time.Sleep(pause) {
 		if err := try(f); !errors.Is(err, ErrLocked) || time.Now().After(end) {

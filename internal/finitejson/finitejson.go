@@ -1,5 +1,5 @@
-// Package finitejson writes values as encoding/json does, with null in the place of numbers that are not finite, for which JSON has
-// no words and encoding/json an error. Results keep what else they hold then.
+// Package finitejson writes values as encoding/json does, with null in the place of numbers that are not finite, for
+// which JSON has no words and encoding/json an error. Results keep what else they hold then.
 package finitejson
 
 import (
@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Marshal returns v as JSON. Values with a MarshalJSON or MarshalText of their own are left to it. The names of an embedded struct's
-// fields have to differ from the others; of tags, the name, "-" and omitempty count.
+// Marshal returns v as JSON. Values with a MarshalJSON or MarshalText of their own are left to it. The names of an
+// embedded struct's fields have to differ from the others; of tags, the name, "-" and omitempty count.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := write(&b, reflect.ValueOf(v)); err != nil {

@@ -37,7 +37,8 @@ func (broken) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 	return pt, err
 }
 
-// From 1 the first step, of length 1, ends at 5, which is no better. Those of length 0.1 that follow multiply the distance from 3 by 0.8.
+// From 1 the first step, of length 1, ends at 5, which is no better. Those of length 0.1 that follow multiply the
+// distance from 3 by 0.8.
 func TestBacktracking(t *testing.T) {
 	steps := Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1e-2, Floor: 1e-3}
 	var seen []float64
@@ -93,7 +94,8 @@ func TestBacktracking(t *testing.T) {
 	}
 }
 
-// In u = log lambda the loss is (e^u - 3)^2 + 1. The loop below is another form of the rule: the rate is decided by the values seen so far.
+// In u = log lambda the loss is (e^u - 3)^2 + 1. The loop below is another form of the rule: the rate is decided by the
+// values seen so far.
 func TestNormalised(t *testing.T) {
 	const points = 30
 	var seen []float64

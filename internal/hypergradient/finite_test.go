@@ -10,7 +10,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// edged has the validation loss 1 + (log lambda - 3)^2, to which loss is added below lambda = edge, and slope to the gradient there.
+// edged has the validation loss 1 + (log lambda - 3)^2, to which loss is added below lambda = edge, and slope to the
+// gradient there.
 type edged struct{ edge, loss, slope float64 }
 
 func (edged) Dim() int           { return 1 }

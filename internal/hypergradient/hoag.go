@@ -29,8 +29,8 @@ const (
 //
 //	f(lambda_k+1) <= f(lambda_k) + slack e_k f(lambda_0) - decrease t_k |g_k|^2
 //
-// holds, and shrinks where it does not. Losses with several minima may let it end elsewhere than near the best point on its
-// way: it then returns to that one, with smaller steps that have to go down. The best point is solved to
+// holds, and shrinks where it does not. Losses with several minima may let it end elsewhere than near the best point on
+// its way: it then returns to that one, with smaller steps that have to go down. The best point is solved to
 // Settings.LowerTol at the end.
 func HOAG(ctx context.Context, m lower.Fit, o Settings) (*Result, error) {
 	s, err := newSearch(o, m)

@@ -9,12 +9,14 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// Normalised are the steps for [IFDM] of its authors' program, sparse-ho: with the gradient g in the logarithms of lambda,
+// Normalised are the steps for [IFDM] of its authors' program, sparse-ho: with the gradient g in the logarithms of
+// lambda,
 //
 //	log lambda' = log lambda - t g,   t = Length / |g|   for the first Free steps, or until f goes up for the first time.
 //
-// From then on t stays, but after a point that is worse than the one before the next step is taken and then t shrinks. Nothing is taken
-// back, and nothing but Settings.MaxIter, the number of points, or a step that moves nothing ends the search.
+// From then on t stays, but after a point that is worse than the one before the next step is taken and then t shrinks.
+// Nothing is taken back, and nothing but Settings.MaxIter, the number of points, or a step that moves nothing ends the
+// search.
 type Normalised struct {
 	// Length is that of the first steps, Shrink what t is multiplied by.
 	Length, Shrink float64

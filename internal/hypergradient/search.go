@@ -41,7 +41,8 @@ type Settings struct {
 	// Start are the hyperparameters to begin with, all positive: one for each, or one for all. Nil asks
 	// for the two best local minima on the model's path.
 	Start []float64
-	// Chosen says that Start is a choice made before, which the search is never to end above: HOAG solves it to LowerTol, too.
+	// Chosen says that Start is a choice made before, which the search is never to end above: HOAG solves it to LowerTol,
+	// too.
 	Chosen bool
 	// Backtracking asks IGJO for the steps of its authors' program in the place of those along a line, and of the default
 	// of Tol; nil asks for the latter.
@@ -259,7 +260,8 @@ func (s *search) observe(pt *lower.Point, accepted bool) {
 	}
 }
 
-// gradient is the hypergradient in the logarithms, with Settings.Backtracking in the hyperparameters themselves. It is nil where the search has to end.
+// gradient is the hypergradient in the logarithms, with Settings.Backtracking in the hyperparameters themselves. It is
+// nil where the search has to end.
 func (s *search) gradient(ctx context.Context, at *lower.Point, tol float64) ([]float64, error) {
 	g, err := stop.Do(ctx, nil, func() ([]float64, error) {
 		return s.traits.Gradient(ctx, at, lower.GradientOptions{Mode: s.Mode, Tol: tol})
@@ -330,7 +332,8 @@ func (s *search) begin(ctx context.Context, tol float64) ([]*lower.Point, error)
 	return starts[:min(mostStarts, len(starts))], nil
 }
 
-// move returns lambda + t d, in the logarithms, between the bounds of the model; what is outside of them goes no further out.
+// move returns lambda + t d, in the logarithms, between the bounds of the model; what is outside of them goes no
+// further out.
 func (s *search) move(lambda, d []float64, t float64) []float64 {
 	out := make([]float64, len(lambda))
 	for i, l := range lambda {

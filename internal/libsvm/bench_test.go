@@ -10,7 +10,8 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// benchmarkText has rows with nonzeros at so many of p features, numbers of a random count of significant digits from low to high.
+// benchmarkText has rows with nonzeros at so many of p features, numbers of a random count of significant digits from
+// low to high.
 func benchmarkText(size, nonzeros, p, low, high int) []byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	var text []byte

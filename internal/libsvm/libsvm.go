@@ -33,8 +33,8 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// What a table takes of the budget of memory for a row and column of a dense one, for an entry of a sparse one, and for a column: the number, and those
-// that a fit makes of it; the name, and what a model keeps for each feature.
+// What a table takes of the budget of memory for a row and column of a dense one, for an entry of a sparse one, and for
+// a column: the number, and those that a fit makes of it; the name, and what a model keeps for each feature.
 const (
 	cellBytes   = 32
 	entryBytes  = 48
@@ -57,8 +57,8 @@ type File struct {
 	lastLine  int // the first one with the index Last
 }
 
-// Sparse says whether a table of n rows and p columns is kept by its nonzeros: where these are less than a quarter of its
-// entries, they take less memory and less time in a fit.
+// Sparse says whether a table of n rows and p columns is kept by its nonzeros: where these are less than a quarter of
+// its entries, they take less memory and less time in a fit.
 func Sparse(nonzeros, n, p int) bool { return 4*float64(nonzeros) < float64(n)*float64(p) }
 
 // Matrix is n x features, of which the first has the index first: compressed rows (a [*sparse.CSR] without zeros) where

@@ -34,8 +34,8 @@ func NamesFrom(first, p int) []string {
 	return names
 }
 
-// Is says whether a source holds a table in the format of LIBSVM, by its first lines, without moving on: a number and pairs index:value.
-// A name that ends in .svm, .libsvm or .svmlight says so too.
+// Is says whether a source holds a table in the format of LIBSVM, by its first lines, without moving on: a number and
+// pairs index:value. A name that ends in .svm, .libsvm or .svmlight says so too.
 func Is(s *textfile.Source) bool {
 	name := strings.TrimSuffix(strings.ToLower(filepath.Base(s.Name())), ".gz")
 	switch filepath.Ext(name) {

@@ -78,8 +78,8 @@ type rows struct {
 	firstLine int     // the first line with the index 0, 0 for none
 }
 
-// read replaces the rows by those of a block. Lines of the usual form are taken in one pass; whatever is unusual about a line, errors too,
-// is left to line.
+// read replaces the rows by those of a block. Lines of the usual form are taken in one pass; whatever is unusual about
+// a line, errors too, is left to line.
 func (r *rows) read(s *textfile.Source, b *textfile.Block) error {
 	*r = rows{labels: r.labels[:0], end: r.end[:0], index: r.index[:0], value: r.value[:0], queries: r.queries[:0]}
 	at, number := 0, b.Line
@@ -113,8 +113,9 @@ func (r *rows) read(s *textfile.Source, b *textfile.Block) error {
 	return nil
 }
 
-// usual appends a line label index:value .. that starts at a position, without comment, with indices in order and with spaces, tabs and
-// CR as blanks, and returns where the next line starts. For all other lines that is 0 and nothing is appended.
+// usual appends a line label index:value .. that starts at a position, without comment, with indices in order and with
+// spaces, tabs and CR as blanks, and returns where the next line starts. For all other lines that is 0 and nothing is
+// appended.
 func (r *rows) usual(text []byte, at int) (next int) {
 	label, n := textfile.Decimal(text[at:])
 	if n == 0 || math.Abs(label) > textfile.LargestEntry {

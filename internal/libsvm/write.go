@@ -17,8 +17,8 @@ type Rows struct {
 	Row func(i int) (index []int, value []float64)
 }
 
-// Encode writes a table of which [Read] gives back the same doubles, with 17 significant digits. Zeros are left out, but for one
-// in the last column of the first row where that has no other entry: it tells the number of columns.
+// Encode writes a table of which [Read] gives back the same doubles, with 17 significant digits. Zeros are left out,
+// but for one in the last column of the first row where that has no other entry: it tells the number of columns.
 func Encode(w io.Writer, r Rows) error {
 	b := bufio.NewWriter(w)
 	var line []byte

@@ -1,5 +1,5 @@
-// Package mirror has what the mirrors of solver libraries share: matrices, what a library holds, how a solve is stopped,
-// and errors.
+// Package mirror has what the mirrors of solver libraries share: matrices, what a library holds, how a solve is
+// stopped, and errors.
 package mirror
 
 import (

@@ -33,8 +33,8 @@ func Solve(t testing.TB, m tune.Model, s dca.Settings) *dca.Result {
 	return res
 }
 
-// lowerEps is the gap to which LowerLevel solves. The value of a smooth loss is known up to it, and its slopes up to slopeError, the
-// root of twice the gap, where the loss has curvatures of one.
+// lowerEps is the gap to which LowerLevel solves. The value of a smooth loss is known up to it, and its slopes up to
+// slopeError, the root of twice the gap, where the loss has curvatures of one.
 const lowerEps, slopeError = 1e-11, 5e-6
 
 // LowerLevel solves the lower level at the model's start, and returns its multipliers too.
@@ -76,8 +76,9 @@ func Split(seed uint64, train, val, test int, b []float64, noise float64) *datas
 	return &dataset.Split{Train: part(train), Val: part(val), Test: part(test)}
 }
 
-// ElasticOptimality checks the lower level at the start of a model with the penalties of an elastic net and a smooth loss, whose derivative in a value f is
-// slope(y, f): X's/n + lambda2 b + lambda1 sign(b) = 0, and for the intercept sum s = 0.
+// ElasticOptimality checks the lower level at the start of a model with the penalties of an elastic net and a smooth
+// loss, whose derivative in a value f is slope(y, f): X's/n + lambda2 b + lambda1 sign(b) = 0, and for the intercept
+// sum s = 0.
 func ElasticOptimality(t testing.TB, m tune.Model, train *dataset.Data, intercept bool, slope func(y, f float64) float64) {
 	t.Helper()
 	x, lambda := LowerLevel(t, m)

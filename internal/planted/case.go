@@ -34,9 +34,9 @@ type Truth struct {
 	X, S, DualX, Z []float64
 	// Farkas is a certificate of infeasibility, Ray a direction of descent without end.
 	Farkas, Ray []float64
-	// Value is the optimal value of the class Optimal, and Unit the size of the terms that
-	// it is added up from. Gap is s'z - beta(z) of the planted point, which is above zero where that is rounded: the optimal value may be
-	// lower by so much.
+	// Value is the optimal value of the class Optimal, and Unit the size of the terms that it is added up from. Gap is
+	// s'z - beta(z) of the planted point, which is above zero where that is rounded: the optimal value may be lower by so
+	// much.
 	Value, Unit, Gap float64
 }
 

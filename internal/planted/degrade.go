@@ -88,8 +88,8 @@ func (d *draw) addZeroRow(c *Case) {
 	}
 }
 
-// addColumn adds a variable with columns of A and of P, whose last entry is on the diagonal, cost q and the value 0 in all
-// that was planted.
+// addColumn adds a variable with columns of A and of P, whose last entry is on the diagonal, cost q and the value 0 in
+// all that was planted.
 func (c *Case) addColumn(a, p []float64, q float64) {
 	for i := range c.A {
 		c.A[i] = append(c.A[i], a[i])

@@ -27,9 +27,9 @@
 // An answer is wrong if it
 //
 //   - calls an infeasible or unbounded program optimal,
-//   - calls a program infeasible that has the planted feasible point, or unbounded
-//     ("dual infeasible") when a dual feasible point was planted, unless the rounding of that point is all that speaks against the ray: it is
-//     undecided then,
+//   - calls a program infeasible that has the planted feasible point, or unbounded ("dual infeasible") when a dual
+//     feasible point was planted, unless the rounding of that point is all that speaks against the ray: it is undecided
+//     then,
 //   - is optimal with |objective - value| > 1e-4 max(1, u), where u is the largest of
 //     |value|, |q_j x_j|, |b_i z_i| and x'Px/2 at the planted points, the size of what the
 //     value is added up from; what rounding leaves of s'z there may make the value lower,

@@ -9,13 +9,13 @@ import (
 // Far is the mode that asks for the answers to programs whose solutions are 10^Scale times as large as their data.
 const Far = "far"
 
-// far makes the case of that ID in the mode Far: it is optimal with a solution that is about X times as large as the data, X a power of 2 near 10^Scale/32. In
-// one in three x is far, in one z, in one both:
+// far makes the case of that ID in the mode Far: it is optimal with a solution that is about X times as large as the
+// data, X a power of 2 near 10^Scale/32. In one in three x is far, in one z, in one both:
 //
 //	x = X r + x0,  A r = w/X,      and  z = X z0,  A'z0 = y/X.
 //
-// The numbers of w and y are those of data, but where s is far, where w = -s. A direction r that A takes nearly to zero or into K makes a program
-// that looks unbounded, or feasible only far away, and z0 one that looks infeasible.
+// The numbers of w and y are those of data, but where s is far, where w = -s. A direction r that A takes nearly to zero
+// or into K makes a program that looks unbounded, or feasible only far away, and z0 one that looks infeasible.
 func far(id ID) *Case {
 	d := newDraw(id.Seed, 0x666172)
 	f := distant{draw: d, far: math.Ldexp(1, int(float64(id.Scale)*math.Log2(10))-5)}
@@ -83,7 +83,8 @@ func (d *distant) distantPair(k backends.Cone) (s, z []float64) {
 	return s, z
 }
 
-// apart takes s and z along an automorphism of an exponential or a power cone, or of its dual, under which their entries grow up to far and fall as much:
+// apart takes s and z along an automorphism of an exponential or a power cone, or of its dual, under which their
+// entries grow up to far and fall as much:
 //
 //	(u, v, w) -> (u + c v, v, e^c w)   and   (u, v, w) -> (p u, v/p, p^(2a-1) w).
 func (d *distant) apart(k backends.Cone, s, z []float64) {
@@ -105,7 +106,8 @@ func (d *distant) apart(k backends.Cone, s, z []float64) {
 	}
 }
 
-// setFarRow sets entry j of row i so that row i of A takes the ray to w/far: to -s/far where s is far, so that b is not.
+// setFarRow sets entry j of row i so that row i of A takes the ray to w/far: to -s/far where s is far, so that b is
+// not.
 func (d *distant) setFarRow(c *Case, i, j int) {
 	w := d.number()
 	if math.Abs(c.S[i]) > nearData {
@@ -119,8 +121,8 @@ func (d *distant) setFarRow(c *Case, i, j int) {
 // nearData is larger than the numbers of data.
 const nearData = 64
 
-// farMultipliers makes z far, with entries of A in a row of an orthant, an equation or a box that take it to numbers of data. Where there is no such row with a
-// multiplier, it adds one.
+// farMultipliers makes z far, with entries of A in a row of an orthant, an equation or a box that take it to numbers of
+// data. Where there is no such row with a multiplier, it adds one.
 func (d *distant) farMultipliers(c *Case) {
 	p, n := -1, len(c.Q)
 	c.each(func(k backends.Cone, from, to int) {

@@ -164,8 +164,8 @@ func (c *Case) setB() {
 	}
 }
 
-// setQ sets q = -Px - A'z. A z on the boundary of a power or exponential cone is rounded, and may be outside by a unit in its
-// last place: a q_j that is nothing but that is zero.
+// setQ sets q = -Px - A'z. A z on the boundary of a power or exponential cone is rounded, and may be outside by a unit
+// in its last place: a q_j that is nothing but that is zero.
 func (c *Case) setQ() {
 	for j := range c.Q {
 		var s sum

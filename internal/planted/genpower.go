@@ -23,8 +23,8 @@ func (d *draw) generalizedPower() backends.Cone {
 	return backends.GeneralizedPower(weights, 1+d.IntN(3))
 }
 
-// generalizedPowerPair takes s = (x, y) with |y| = prod x_i^w_i and the normal k (w_i |y|/x_i, -y/|y|), or a face y = 0 with
-// x_i z_i = 0. With exact, all x_i are |y|, and weights that are no binary fractions have the face alone.
+// generalizedPowerPair takes s = (x, y) with |y| = prod x_i^w_i and the normal k (w_i |y|/x_i, -y/|y|), or a face y = 0
+// with x_i z_i = 0. With exact, all x_i are |y|, and weights that are no binary fractions have the face alone.
 func (d *draw) generalizedPowerPair(weights, s, z []float64, exact bool) {
 	k := len(weights)
 	binary := true

@@ -9,8 +9,8 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// Instance is a conic program in the form of package backends, with dense matrices by rows, which small programs are easier
-// to change in.
+// Instance is a conic program in the form of package backends, with dense matrices by rows, which small programs are
+// easier to change in.
 type Instance struct {
 	P     [][]float64 // n x n, symmetric; nil means zero
 	Q     []float64

@@ -109,8 +109,8 @@ func (c *Case) Judge(sol *backends.Solution) Verdict {
 	return v
 }
 
-// rounded says whether what rounding leaves of r = Pu + A'z + q at the planted (u, z) makes up for half of a ray x with q'x = -1: such a point is none that contradicts
-// the ray, as -1 = r'x - u'Px - z'Ax.
+// rounded says whether what rounding leaves of r = Pu + A'z + q at the planted (u, z) makes up for half of a ray x with
+// q'x = -1: such a point is none that contradicts the ray, as -1 = r'x - u'Px - z'Ax.
 func (c *Case) rounded(x []float64) bool {
 	most := 0.0
 	for j, q := range c.Q {

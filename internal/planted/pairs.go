@@ -334,8 +334,8 @@ func (d *draw) exponentialPair(s, z []float64, exact bool) {
 	}
 }
 
-// justInside keeps points that are rounded from ending outside of their cone: a right-hand side in which everything but the rounding
-// cancels would make the program infeasible.
+// justInside keeps points that are rounded from ending outside of their cone: a right-hand side in which everything but
+// the rounding cancels would make the program infeasible.
 const justInside = 1 + 0x1p-40
 
 // inward is justInside, but 1 for what is regular, in which nothing cancels.

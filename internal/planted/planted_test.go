@@ -33,7 +33,8 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// TestFarTruth does the same for programs whose solutions are far away, and wants these to be it while the data are not.
+// TestFarTruth does the same for programs whose solutions are far away, and wants these to be it while the data are
+// not.
 func TestFarTruth(t *testing.T) {
 	for _, mix := range Mixes() {
 		for _, scale := range []int{4, 8, 10} {
@@ -117,8 +118,8 @@ func TestRelationTruth(t *testing.T) {
 	}
 }
 
-// TestWarmStartsPay: on programs that were planted, a solve from a given point, good or bad, decides where a fresh solver does, and
-// takes no more iterations in the mean.
+// TestWarmStartsPay: on programs that were planted, a solve from a given point, good or bad, decides where a fresh
+// solver does, and takes no more iterations in the mean.
 func TestWarmStartsPay(t *testing.T) {
 	w := Run{Backends: []backends.ConicBackend{native(t)}, Mode: Updates, Mix: "all", Scales: []int{0, 3}, N: 60}.Do(context.Background()).Warm
 	if w.Starts < 300 || w.Lost > 0 || w.Iterations > w.IterationsCold {
@@ -126,8 +127,9 @@ func TestWarmStartsPay(t *testing.T) {
 	}
 }
 
-// TestFarVerdicts has programs of which answers were wrong: certificates that last places let pass, one that rounding of the planted point decides,
-// an objective whose error Solution.Distance knew, and rays weighed with sizes that one entry of 1e-11 had made small.
+// TestFarVerdicts has programs of which answers were wrong: certificates that last places let pass, one that rounding
+// of the planted point decides, an objective whose error Solution.Distance knew, and rays weighed with sizes that one
+// entry of 1e-11 had made small.
 func TestFarVerdicts(t *testing.T) {
 	b := native(t)
 	for _, id := range []ID{
@@ -140,8 +142,8 @@ func TestFarVerdicts(t *testing.T) {
 	}
 }
 
-// TestPlantedGap: where s and z are both far in one cone, s'z is a difference of large numbers, and the planted point not optimal: x = (0, b/a, 0) has s = 0,
-// and no x2 is smaller in a x2 + 3.6e-12 x3 <= b with x3 >= 0, a < 0.
+// TestPlantedGap: where s and z are both far in one cone, s'z is a difference of large numbers, and the planted point
+// not optimal: x = (0, b/a, 0) has s = 0, and no x2 is smaller in a x2 + 3.6e-12 x3 <= b with x3 >= 0, a < 0.
 func TestPlantedGap(t *testing.T) {
 	c := Generate(ID{Far, 6, General, 31023917})
 	n, m := c.Dims()

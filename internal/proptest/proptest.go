@@ -1,6 +1,6 @@
-// Package proptest checks properties of random values with one seed for the whole suite, so that a run says the same as the one before it:
-// RAPID_SEED, or -rapid.seed, gives another one. The values that break a property are written to testdata/rapid of its package, and are
-// tried first in every run after that, whatever the seed.
+// Package proptest checks properties of random values with one seed for the whole suite, so that a run says the same as
+// the one before it: RAPID_SEED, or -rapid.seed, gives another one. The values that break a property are written to
+// testdata/rapid of its package, and are tried first in every run after that, whatever the seed.
 package proptest
 
 import (

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Benchmark measures the reading of a file with the text: megabytes a second of the clock and, as MB/cpu-s where the system tells, a
-// second of processor time, which other work on the machine changes less.
+// Benchmark measures the reading of a file with the text: megabytes a second of the clock and, as MB/cpu-s where the
+// system tells, a second of processor time, which other work on the machine changes less.
 func Benchmark(b *testing.B, name string, text []byte, read func(path string) error) {
 	path := filepath.Join(b.TempDir(), name)
 	if err := os.WriteFile(path, text, 0o600); err != nil {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Patience is how long computations may take to notice that their context has ended, before nobody waits for them any more. With what there is
-// to do afterwards, an interrupted command is to end within a tenth of a second.
+// Patience is how long computations may take to notice that their context has ended, before nobody waits for them any
+// more. With what there is to do afterwards, an interrupted command is to end within a tenth of a second.
 const Patience = 25 * time.Millisecond
 
-// Wait returns what f returns, which runs beside, or false where ctx has ended and f has not been done [Patience] later: then f is left to itself, and
-// the caller uses nothing of what it works on. A panic of f is one of the caller.
+// Wait returns what f returns, which runs beside, or false where ctx has ended and f has not been done [Patience]
+// later: then f is left to itself, and the caller uses nothing of what it works on. A panic of f is one of the caller.
 func Wait[T any](ctx context.Context, f func() T) (result T, done bool) {
 	return WaitFor(ctx, Patience, f)
 }

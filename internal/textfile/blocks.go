@@ -29,8 +29,8 @@ type Block struct {
 	failure error // that comes after the block
 }
 
-// TextLine returns the line that starts at a position of the text as [Source.Line] does, and where the next one starts. number is
-// the number of the line, for the error.
+// TextLine returns the line that starts at a position of the text as [Source.Line] does, and where the next one starts.
+// number is the number of the line, for the error.
 func (b *Block) TextLine(start, number int) (line []byte, next int, err error) {
 	next = start + bytes.IndexByte(b.Text[start:], '\n') + 1
 	line, err = b.source.lineOf(b.Text[start:next], number)

@@ -43,8 +43,8 @@ func throughBlocks(s *Source, bad string) ([]string, error) {
 	return all, err
 }
 
-// Whatever the blocks and the number of goroutines, the lines are those of the text; plain, packed, and from readers that return a byte at
-// a time or an error with the last bytes.
+// Whatever the blocks and the number of goroutines, the lines are those of the text; plain, packed, and from readers
+// that return a byte at a time or an error with the last bytes.
 func TestBlocksHaveAllLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 5))
 	long := strings.Repeat("0123456789", 3*HeadBytes/10)
@@ -80,7 +80,8 @@ func TestBlocksHaveAllLines(t *testing.T) {
 	}
 }
 
-// The first error of the text is the one returned: bad lines, bytes that are zero, and data that end too early or cannot be read.
+// The first error of the text is the one returned: bad lines, bytes that are zero, and data that end too early or
+// cannot be read.
 func TestBlocksFirstError(t *testing.T) {
 	var text strings.Builder
 	for i := range 5000 {
@@ -120,8 +121,8 @@ type silent struct{}
 
 func (silent) Read([]byte) (int, error) { return 0, nil }
 
-// What grows beyond the budget is an error at the same line whatever the number of goroutines, and so is a line that is too long for
-// what the lines before it have left.
+// What grows beyond the budget is an error at the same line whatever the number of goroutines, and so is a line that is
+// too long for what the lines before it have left.
 func TestBlocksWithinTheBudget(t *testing.T) {
 	for _, c := range []struct {
 		text   string

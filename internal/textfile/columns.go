@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Columns goes through the lines of a small CSV file whose first line names its columns, and which is no table of numbers.
+// Columns goes through the lines of a small CSV file whose first line names its columns, and which is no table of
+// numbers.
 type Columns struct {
 	// Names are those of the first line.
 	Names []string

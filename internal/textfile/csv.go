@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// EncodeCSV writes a line of names, and n lines of numbers with 17 significant digits, so that reading gives back the same
-// doubles. row is called once for each line, in their order, and may return the same slice each time.
+// EncodeCSV writes a line of names, and n lines of numbers with 17 significant digits, so that reading gives back the
+// same doubles. row is called once for each line, in their order, and may return the same slice each time.
 func EncodeCSV(w io.Writer, names []string, n int, row func(i int) []float64) error {
 	var line []byte
 	for j, name := range names {

@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// Decimal reads the number in plain decimal notation that the text starts with, rounded to the nearest float64 (ties to the even one), and
-// returns its length in bytes. The length is 0 where the text starts with no such number or with one beyond the range of a double. What
-// follows the number may be anything but a further digit.
+// Decimal reads the number in plain decimal notation that the text starts with, rounded to the nearest float64 (ties to
+// the even one), and returns its length in bytes. The length is 0 where the text starts with no such number or with one
+// beyond the range of a double. What follows the number may be anything but a further digit.
 func Decimal(text []byte) (value float64, length int) {
 	i, negative := 0, false
 	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
@@ -57,8 +57,8 @@ func Decimal(text []byte) (value float64, length int) {
 	return v, i
 }
 
-// exponent reads an integer with sign from i on, which at most is so large that the number is beyond all tables. An end of 0 means
-// that there is none.
+// exponent reads an integer with sign from i on, which at most is so large that the number is beyond all tables. An end
+// of 0 means that there is none.
 func exponent(text []byte, i int) (e, end int) {
 	negative := false
 	if i < len(text) && (text[i] == '-' || text[i] == '+') {
@@ -83,8 +83,9 @@ func exponent(text []byte, i int) (e, end int) {
 
 // scaled returns the float64 nearest to m 10^e, |e| at most largestFive.
 //
-// Where m and the power of ten are float64s there is one rounding. Otherwise m 5^e is brought to an integer of 63 or 64 bits, with its
-// lowest bit set where something was cut off, so that again there is one rounding, that to 53 bits; what remains is a power of two.
+// Where m and the power of ten are float64s there is one rounding. Otherwise m 5^e is brought to an integer of 63 or 64
+// bits, with its lowest bit set where something was cut off, so that again there is one rounding, that to 53 bits; what
+// remains is a power of two.
 func scaled(m uint64, e int) float64 {
 	switch {
 	case m < 1<<53 && e >= -22 && e <= 22:

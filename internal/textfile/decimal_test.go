@@ -12,8 +12,8 @@ import (
 	"github.com/conetune/conetune/internal/proptest"
 )
 
-// prefix is the longest start of the text that is a number in plain decimal notation, found by trying all of them, and its value from
-// strconv. An exponent without digits, and a number out of range, count as none.
+// prefix is the longest start of the text that is a number in plain decimal notation, found by trying all of them, and
+// its value from strconv. An exponent without digits, and a number out of range, count as none.
 func prefix(text string) (value float64, length int) {
 	for n := len(text); n > 0; n-- {
 		if strings.Trim(text[:n], "0123456789.eE+-") != "" {

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// WriteDir fills a folder by calls of the function that fill is given, which writes one file of the folder at the path it passes
-// on. The folder is made if needed; one that holds anything is an error. After an error nothing is left of what
-// was written.
+// WriteDir fills a folder by calls of the function that fill is given, which writes one file of the folder at the path
+// it passes on. The folder is made if needed; one that holds anything is an error. After an error nothing is left of
+// what was written.
 func WriteDir(dir string, fill func(write func(name string, encode func(path string) error) error) error) (err error) {
 	entries, err := os.ReadDir(dir)
 	switch {

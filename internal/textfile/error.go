@@ -11,8 +11,9 @@
 //
 // # Blocks
 //
-// [Source.Line] goes through a file line by line; [Blocks] takes it by blocks of whole lines, which several goroutines parse and which are put
-// together in the order of the file, so that tables and errors are the same for any number of them.
+// [Source.Line] goes through a file line by line; [Blocks] takes it by blocks of whole lines, which several goroutines
+// parse and which are put together in the order of the file, so that tables and errors are the same for any number of
+// them.
 //
 // # Memory
 //

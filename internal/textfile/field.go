@@ -11,8 +11,8 @@ type Fields struct {
 	// blanks and tabs.
 	Rest      []byte
 	Separator byte
-	// Text is the field without the blanks and quotes around it, Open says that its quote does not end, and Done that it is
-	// the last one.
+	// Text is the field without the blanks and quotes around it, Open says that its quote does not end, and Done that it
+	// is the last one.
 	Text       []byte
 	Open, Done bool
 }

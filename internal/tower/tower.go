@@ -9,9 +9,9 @@
 //
 //	x_1^a_1 u_1^(1-a_1) >= t,  x_2^a_2 u_2^(1-a_2) >= u_1,  ..,  x_(k-1)^a_(k-1) x_k^(1-a_(k-1)) >= u_(k-2),  a_i = w_i/r_i.
 //
-// The dual cone is the same in x_i/w_i. A z of one entry is its own t, and one weight leaves the second-order cone x_1 >= |z|.
-// Each row of the problem stands in one row of the tower, times a factor, so that its multiplier is that of the other
-// row times the factor; t and u are variables after those of the problem.
+// The dual cone is the same in x_i/w_i. A z of one entry is its own t, and one weight leaves the second-order cone
+// x_1 >= |z|. Each row of the problem stands in one row of the tower, times a factor, so that its multiplier is that of
+// the other row times the factor; t and u are variables after those of the problem.
 //
 // Source: R. Chares, Cones and interior-point algorithms for structured convex optimization involving powers and
 // exponentials (2009), who makes power cones of any length of those with three entries.
@@ -49,7 +49,8 @@ type chain struct {
 	first     int       // the row of x_1: the power cones follow each other, (x_i, u_i, u_(i-1))
 }
 
-// New returns the tower for n variables and those of the generalized power cones that are to be rewritten, nil without any.
+// New returns the tower for n variables and those of the generalized power cones that are to be rewritten, nil without
+// any.
 func New(n int, cones []backends.Cone, rewrite func(backends.Cone) bool) *Tower {
 	t := &Tower{columns: n}
 	for _, c := range cones {

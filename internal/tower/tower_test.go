@@ -45,7 +45,8 @@ func distances(cones []backends.Cone, s, z []float64) (primal, dual float64) {
 	return primal, dual
 }
 
-// TestExtend compares membership in the tower with that in the cones, for points and multipliers near the boundary on both sides.
+// TestExtend compares membership in the tower with that in the cones, for points and multipliers near the boundary on
+// both sides.
 func TestExtend(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	all := func(backends.Cone) bool { return true }

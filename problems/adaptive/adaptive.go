@@ -1,16 +1,18 @@
-// Package adaptive selects the weight of the adaptive lasso, the lasso whose penalty on a coefficient is the smaller the larger that is in a pilot.
+// Package adaptive selects the weight of the adaptive lasso, the lasso whose penalty on a coefficient is the smaller
+// the larger that is in a pilot.
 //
 // # Formulation
 //
-// With losses L on validation and l on training rows as in package regression, and the coefficients p of a pilot on the training rows, the bilevel program is
+// With losses L on validation and l on training rows as in package regression, and the coefficients p of a pilot on the
+// training rows, the bilevel program is
 //
 //	minimize   L(b)   over b and r >= 0
 //	subject to b solves  min { l(b) : sum_j w_j |b_j| <= r },   w_j = (max_i |p_i| / |p_j|)^gamma,
 //
 // the decoupled form of choosing lambda in min l(b) + lambda sum_j w_j |b_j| (H. Zou, The adaptive lasso and its oracle
-// properties, JASA 101, 2006). Only ratios of the weights matter, and the largest feature of the pilot has the weight 1.
-// A feature that the pilot leaves out, as a lasso does, or whose weight would be more than 1e6, stays out. The
-// multiplier of the radius is lambda.
+// properties, JASA 101, 2006). Only ratios of the weights matter, and the largest feature of the pilot has the
+// weight 1. A feature that the pilot leaves out, as a lasso does, or whose weight would be more than 1e6, stays out.
+// The multiplier of the radius is lambda.
 //
 // # Pilot
 //
@@ -47,8 +49,8 @@ type Options = regression.Options
 // Model is the adaptive lasso with its data.
 type Model = regression.Model
 
-// New checks the rows, split or in folds, the pilot, where none means [Ridge], the exponent gamma of the weights, where 0
-// means 1, and the options, and fits the pilots. It keeps a reference to the data, which must not change.
+// New checks the rows, split or in folds, the pilot, where none means [Ridge], the exponent gamma of the weights, where
+// 0 means 1, and the options, and fits the pilots. It keeps a reference to the data, which must not change.
 func New(s dataset.Division, from Pilot, gamma float64, o Options) (*Model, error) {
 	if gamma == 0 {
 		gamma = 1

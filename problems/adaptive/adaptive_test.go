@@ -33,8 +33,8 @@ func orthogonal(n int, a, w []float64) *dataset.Split {
 	return &dataset.Split{Train: data(a), Val: data(w)}
 }
 
-// On an orthogonal design a pilot by ridge regression is a_j / (1 + mu), so that w_j = (max a / |a_j|)^gamma, and the adaptive lasso has the coefficients
-// sign(a_j) max(0, |a_j| - lambda w_j).
+// On an orthogonal design a pilot by ridge regression is a_j / (1 + mu), so that w_j = (max a / |a_j|)^gamma, and the
+// adaptive lasso has the coefficients sign(a_j) max(0, |a_j| - lambda w_j).
 func TestOrthogonalClosedForm(t *testing.T) {
 	a := []float64{3, -1, 0.5}
 	s := orthogonal(40, a, a) // so that pilots have next to no penalty
@@ -57,7 +57,8 @@ func TestOrthogonalClosedForm(t *testing.T) {
 	}
 }
 
-// The fit and conic programs choose the same, and the final training has a pilot of all rows, in the user's units, by a split as by folds.
+// The fit and conic programs choose the same, and the final training has a pilot of all rows, in the user's units, by a
+// split as by folds.
 func TestAgainstConic(t *testing.T) {
 	s := modeltest.Split(5, 60, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7)
 	cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)

@@ -8,8 +8,8 @@
 //	minimize   L(b)   over b and r >= 0
 //	subject to b solves  min { l(b) : |b|_1 <= r1, 1/2 |b|_2^2 <= r2, lower <= b <= upper }
 //
-// is that of package elasticnet with bounds on the coefficients in the user's units, which hold for the iterate as for the
-// refit. The multipliers of the two radii are lambda1 and lambda2.
+// is that of package elasticnet with bounds on the coefficients in the user's units, which hold for the iterate as for
+// the refit. The multipliers of the two radii are lambda1 and lambda2.
 package bounded
 
 import (

@@ -1,31 +1,38 @@
-// Package cox selects the hyperparameters of a Cox regression, proportional hazards for times until an event of which some are censored, with the penalties of the elastic net.
+// Package cox selects the hyperparameters of a Cox regression, proportional hazards for times until an event of which
+// some are censored, with the penalties of the elastic net.
 //
 // # Formulation
 //
-// A row with features a has the hazard h(t) exp(a'b), with a common h that is left open. The loss l of n training rows is the half deviance of the partial likelihood of the
-// coefficients b over n, see package survival, with the rule of Breslow or Efron for events at one time. A constant changes nothing, so that there is no intercept. The bilevel
+// A row with features a has the hazard h(t) exp(a'b), with a common h that is left open. The loss l of n training rows
+// is the half deviance of the partial likelihood of the coefficients b over n, see package survival, with the rule of
+// Breslow or Efron for events at one time. A constant changes nothing, so that there is no intercept. The bilevel
 // program is that of package elasticnet,
 //
 //	minimize   L(b)   over b and r >= 0
 //	subject to b solves  min { l(b) : |b|_1 <= r1, 1/2 |b|_2^2 <= r2 }
 //
-// (N. Simon, J. Friedman, T. Hastie, R. Tibshirani, Regularization paths for Cox's proportional hazards model via coordinate descent, JSS 39, 2011, for the penalty form; lambda1 and
-// lambda2 are their lambda alpha and lambda (1 - alpha)).
+// (N. Simon, J. Friedman, T. Hastie, R. Tibshirani, Regularization paths for Cox's proportional hazards model via
+// coordinate descent, JSS 39, 2011, for the penalty form; lambda1 and lambda2 are their lambda alpha and lambda (1 -
+// alpha)).
 //
-// Rows may have weights, as in coxph of R's survival, and an offset, and features penalty factors and bounds: see package survival and [regression.Terms].
+// Rows may have weights, as in coxph of R's survival, and an offset, and features penalty factors and bounds: see
+// package survival and [regression.Terms].
 //
 // The target of a row is its time, which is not negative, and minus it for a row that was censored then.
 //
 // # Errors
 //
-// Errors are partial-likelihood deviances for each event. Of a split, L is that of the validation rows among themselves, as the test error is that of the test rows. With folds, L is what the
-// validation rows add to the deviance of the training rows,
+// Errors are partial-likelihood deviances for each event. Of a split, L is that of the validation rows among
+// themselves, as the test error is that of the test rows. With folds, L is what the validation rows add to the deviance
+// of the training rows,
 //
 //	sum_t (D(rows of training and validation; b^t) - D(training rows; b^t)) / number of validation events
 //
-// (P. Verweij, H. van Houwelingen, Cross-validation in survival analysis, Statistics in Medicine 12, 1993; the default of cv.glmnet), by which small folds are compared with all who
-// were at risk. As a difference it is not convex: by folds VF-iDCA searches for the weights along a path and by a compass search. Where iterations are asked for, their
-// upper level has the deviances of the validation rows of each fold among themselves, and all errors that are reported, and the selection, are of the former kind.
+// (P. Verweij, H. van Houwelingen, Cross-validation in survival analysis, Statistics in Medicine 12, 1993; the default
+// of cv.glmnet), by which small folds are compared with all who were at risk. As a difference it is not convex: by
+// folds VF-iDCA searches for the weights along a path and by a compass search. Where iterations are asked for, their
+// upper level has the deviances of the validation rows of each fold among themselves, and all errors that are reported,
+// and the selection, are of the former kind.
 package cox
 
 import (
@@ -73,13 +80,15 @@ type Model struct {
 	deals  float64              // the number of times that rows were dealt out to folds
 }
 
-// part are the rows of a split or a fold in the user's units, and their deviances: plus of training and validation rows, and minus of training rows, or plus of validation rows alone.
+// part are the rows of a split or a fold in the user's units, and their deviances: plus of training and validation
+// rows, and minus of training rows, or plus of validation rows alone.
 type part struct {
 	*dataset.Split
 	plus, minus *survival.Likelihood
 }
 
-// New checks the rows, split or in folds, and the options. Each set of training rows needs an event with others at risk. New keeps a reference to the features, which must not change.
+// New checks the rows, split or in folds, and the options. Each set of training rows needs an event with others at
+// risk. New keeps a reference to the features, which must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
 	if err := dataset.Check(s); err != nil {
 		return nil, fmt.Errorf("cox: %w", err)
@@ -119,7 +128,8 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	return m, nil
 }
 
-// pathRise is how many points of a path may be worse than the best one before it is left: further down are the fits of many coefficients, which take longest.
+// pathRise is how many points of a path may be worse than the best one before it is left: further down are the fits of
+// many coefficients, which take longest.
 const pathRise = 3
 
 // divide makes the parts, and checks the times.
@@ -194,8 +204,8 @@ func total(d *dataset.Data) float64 {
 	return floats.Sum(d.Weights)
 }
 
-// fit is that of a split, of a fold, whose validation loss takes in the training rows, or of all rows, by which nothing is
-// chosen.
+// fit is that of a split, of a fold, whose validation loss takes in the training rows, or of all rows, by which nothing
+// is chosen.
 func (m *Model) fit(train, val fits.Rows, _ bool, t sparse.Terms) (lower.Fit, error) {
 	o := fits.CoxOptions{Ties: m.ties, Grouped: len(m.parts) > 1 && val.X != train.X, Events: m.events, Terms: t}
 	return regression.Either(fits.NewCox(train, val, o))
@@ -256,7 +266,8 @@ func (m *Model) Baseline(f problems.Fit) survival.Baseline {
 	return m.likelihood(rows).At(regression.Values(rows, f), nil).Baseline()
 }
 
-// Evaluate scores values of the variables by the deviance for each event; with folds without a test error, as none of their fits is the predictor.
+// Evaluate scores values of the variables by the deviance for each event; with folds without a test error, as none of
+// their fits is the predictor.
 func (m *Model) Evaluate(x [][]float64) problems.Errors {
 	var e problems.Errors
 	for _, v := range m.deviances(x) {
@@ -268,7 +279,8 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors {
 	return e
 }
 
-// StandardError is that of the validation error: by the spread of the folds, of which those of further deals do not count, and of a split by that of the events.
+// StandardError is that of the validation error: by the spread of the folds, of which those of further deals do not
+// count, and of a split by that of the events.
 func (m *Model) StandardError(x [][]float64) float64 {
 	if len(m.parts) == 1 {
 		p := m.parts[0]
@@ -282,7 +294,8 @@ func (m *Model) StandardError(x [][]float64) float64 {
 	return stat.StdDev(list, nil) / math.Sqrt(float64(len(list))/math.Max(1, m.deals))
 }
 
-// test is the deviance of a predictor on the test rows for each event, nil where there are none or where nobody else is at risk at the events.
+// test is the deviance of a predictor on the test rows for each event, nil where there are none or where nobody else is
+// at risk at the events.
 func (m *Model) test(f problems.Fit) *float64 {
 	if m.tests == nil {
 		return nil

@@ -78,8 +78,8 @@ func lung(t *testing.T) *dataset.Data {
 	return data
 }
 
-// coxph(Surv(time, status) ~ age + sex + ph.ecog, lung) of R's survival: coefficients 0.011067, -0.552612 and 0.463728, logarithms of the likelihood -744.4805 and
-// -729.2301, concordance 0.637 with the standard error 0.025, on 227 rows.
+// coxph(Surv(time, status) ~ age + sex + ph.ecog, lung) of R's survival: coefficients 0.011067, -0.552612 and 0.463728,
+// logarithms of the likelihood -744.4805 and -729.2301, concordance 0.637 with the standard error 0.025, on 227 rows.
 func TestLung(t *testing.T) {
 	rows := lung(t)
 	require.Len(t, rows.Y, 227)
@@ -109,7 +109,8 @@ func TestLung(t *testing.T) {
 	}
 }
 
-// The fit has the answers of the conic program: errors and coefficients, for both rules of ties, by a split as by folds.
+// The fit has the answers of the conic program: errors and coefficients, for both rules of ties, by a split as by
+// folds.
 func TestAgainstConic(t *testing.T) {
 	s := split(3, 40)
 	cv, err := dataset.CrossValidate(s.Train, 2, 1, nil)
@@ -130,7 +131,8 @@ func TestAgainstConic(t *testing.T) {
 	}
 }
 
-// The program's functions are those of the model: at any point the training loss is the half deviance of the definition, and at the optimum of the conic program as large as by the fit.
+// The program's functions are those of the model: at any point the training loss is the half deviance of the
+// definition, and at the optimum of the conic program as large as by the fit.
 func TestOptimum(t *testing.T) {
 	s := split(7, 60)
 	for _, ties := range []survival.Ties{survival.Breslow, survival.Efron} {
@@ -213,7 +215,8 @@ func termed(seed uint64, train int) (weighted, repeated *dataset.Split) {
 	return weighted, repeated
 }
 
-// With Breslow's rule a row of weight 2 is two rows, for every method; the factor 0 of one feature is no penalty, and bounds hold.
+// With Breslow's rule a row of weight 2 is two rows, for every method; the factor 0 of one feature is no penalty, and
+// bounds hold.
 func TestWeightsAreRows(t *testing.T) {
 	weighted, repeated := termed(3, 40)
 	terms := regression.Terms{Factors: []float64{0, 1, 2, 1, 1, 1}, Upper: []float64{math.Inf(1), 0, 0.1, 0.1, 0.1, 0.1}, Lower: []float64{math.Inf(-1), -0.2, 0, -1, -1, -1}}
@@ -262,7 +265,8 @@ func TestTermsAgainstConic(t *testing.T) {
 	}
 }
 
-// The iterations on a split by fits come to where those by conic programs do, with either rule of ties, with terms and without.
+// The iterations on a split by fits come to where those by conic programs do, with either rule of ties, with terms and
+// without.
 func TestIterationsAgainstConic(t *testing.T) {
 	weighted, _ := termed(9, 50)
 	for _, o := range []cox.Options{{Standardize: true}, {Ties: survival.Efron, Terms: regression.Terms{Factors: []float64{1, 0, 1, 1, 2, 1}, Lower: []float64{-0.3}}}} {
@@ -304,7 +308,8 @@ func censor(y []float64) {
 	}
 }
 
-// All folds together have the fits and the errors of one fold after the other, by the whole second derivatives: with ties, weights, an offset, factors and bounds.
+// All folds together have the fits and the errors of one fold after the other, by the whole second derivatives: with
+// ties, weights, an offset, factors and bounds.
 func TestTogether(t *testing.T) {
 	s, _ := termed(9, 60)
 	for _, weights := range []bool{false, true} {

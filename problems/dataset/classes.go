@@ -40,8 +40,8 @@ func FindClasses(d *Data) ([]float64, error) {
 	return values, nil
 }
 
-// CheckClasses returns the classes of a division, those of its table, and says why where a classifier cannot be trained:
-// validation or test rows of another class, or training rows that lack one.
+// CheckClasses returns the classes of a division, those of its table, and says why where a classifier cannot be
+// trained: validation or test rows of another class, or training rows that lack one.
 func CheckClasses(v Division) ([]float64, error) {
 	classes, err := FindClasses(v.Table())
 	if err != nil {
@@ -83,8 +83,8 @@ func trainable(v Division, classes []float64) error {
 	return nil
 }
 
-// ClassNumbers returns the number of the class of each row, for [CrossValidate]. The error says why they are no classes, or
-// that one has one row only, without which a fold cannot be trained.
+// ClassNumbers returns the number of the class of each row, for [CrossValidate]. The error says why they are no
+// classes, or that one has one row only, without which a fold cannot be trained.
 func ClassNumbers(d *Data) ([]int, error) {
 	classes, err := FindClasses(d)
 	if err != nil {
@@ -151,8 +151,8 @@ func (l Labels) Weighed(d *Data) (n [2]float64) {
 	return n
 }
 
-// CheckLabels returns the two labels of a division, and says why where the targets are others, or why a classifier cannot
-// be trained: training rows without one of the labels. Validation rows may lack one.
+// CheckLabels returns the two labels of a division, and says why where the targets are others, or why a classifier
+// cannot be trained: training rows without one of the labels. Validation rows may lack one.
 func CheckLabels(v Division) (Labels, error) {
 	l, err := FindLabels(v.Table())
 	if err != nil {
@@ -161,9 +161,9 @@ func CheckLabels(v Division) (Labels, error) {
 	return l, trainable(v, l[:])
 }
 
-// Classes returns 0 for rows with the smaller label and 1 for those with the larger one, for [CrossValidate], which then
-// deals the rows of both out evenly. The error says why the target of d is not one of two labels, or that a label has one
-// row only, without which a fold cannot be trained.
+// Classes returns 0 for rows with the smaller label and 1 for those with the larger one, for [CrossValidate], which
+// then deals the rows of both out evenly. The error says why the target of d is not one of two labels, or that a label
+// has one row only, without which a fold cannot be trained.
 func Classes(d *Data) ([]int, error) {
 	if _, err := FindLabels(d); err != nil {
 		return nil, err

@@ -9,7 +9,8 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 )
 
-// columns is a dense table by columns, which fits share. Rows are gathered where they are asked for, and all of them are copied only where they are wanted in one piece.
+// columns is a dense table by columns, which fits share. Rows are gathered where they are asked for, and all of them
+// are copied only where they are wanted in one piece.
 type columns struct {
 	x     *design.Matrix
 	whole func() *mat.Dense
@@ -86,8 +87,8 @@ func (c *columns) above(d *columns) *columns {
 	return newColumns(design.FromColumns(n+m, p, data))
 }
 
-// Columns is [Transform.Apply] with the result by columns, in the form in which fits work with it, where d is dense: a copy less than by rows. Rows of it are gathered one by
-// one.
+// Columns is [Transform.Apply] with the result by columns, in the form in which fits work with it, where d is dense: a
+// copy less than by rows. Rows of it are gathered one by one.
 func (t *Transform) Columns(d *Data) *Data {
 	if d == nil || d.Sparse() {
 		return t.Apply(d)

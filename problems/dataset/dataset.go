@@ -11,9 +11,10 @@
 //
 // # Sparse tables
 //
-// A file of whose entries less than a quarter is not zero gives a sparse X, in compressed rows, and so may a user. Splits and folds then have
-// the nonzeros of their rows, columns are scaled without centring (see [Scaling]), and no zero is filled in. Rows, products and
-// sums go through the methods of [Data], which are the same for both kinds of tables.
+// A file of whose entries less than a quarter is not zero gives a sparse X, in compressed rows, and so may a user.
+// Splits and folds then have the nonzeros of their rows, columns are scaled without centring (see [Scaling]), and no
+// zero is filled in. Rows, products and sums go through the methods of [Data], which are the same for both kinds of
+// tables.
 //
 // # Randomness
 //
@@ -44,11 +45,11 @@ type Data struct {
 	X mat.Matrix
 	// Y holds the n targets.
 	Y []float64
-	// Weights are what the rows count in means over them, positive numbers of any unit; nil for equal ones. See package regression for the models that
-	// take them.
+	// Weights are what the rows count in means over them, positive numbers of any unit; nil for equal ones. See package
+	// regression for the models that take them.
 	Weights []float64
-	// Offset are known terms of the predictions of the rows, which a model adds to what it estimates, in the unit of that: the logarithm of an exposure for
-	// example; nil for none. See package regression.
+	// Offset are known terms of the predictions of the rows, which a model adds to what it estimates, in the unit of that:
+	// the logarithm of an exposure for example; nil for none. See package regression.
 	Offset []float64
 	// Features are the p names of the columns of X.
 	Features []string

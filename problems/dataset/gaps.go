@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Gaps are the entries of the table of a cross-validation whose values the user's table lacks. What stands in their place is
-// learned from training rows, and so it is another value in each fold.
+// Gaps are the entries of the table of a cross-validation whose values the user's table lacks. What stands in their
+// place is learned from training rows, and so it is another value in each fold.
 type Gaps struct {
 	// Row and Feature are those of the entries, by rising rows. In a sparse table they are stored entries.
 	Row, Feature []int

@@ -11,8 +11,8 @@ import (
 // lazyEntries is the number of entries from which on rows of a dense table are no copies of them.
 const lazyEntries = 1 << 20
 
-// lazy has dense rows of other tables, which are computed where they are asked for, and copied only where all of them are
-// asked for in one piece. Rows of two tables are such, and the folds of a cross-validation of a large table.
+// lazy has dense rows of other tables, which are computed where they are asked for, and copied only where all of them
+// are asked for in one piece. Rows of two tables are such, and the folds of a cross-validation of a large table.
 type lazy struct {
 	n, p     int
 	share    func(i int) []float64     // row i where it lies in memory, else nil

@@ -26,8 +26,8 @@ func (d *Data) compressed() (*sparse.CSR, bool) {
 	return x, ok && x != nil
 }
 
-// Row returns the stored entries of row i, of which value[k] stands in column index[k]; index is nil for a table that is not sparse, whose value
-// has all p. The slices are to be read only.
+// Row returns the stored entries of row i, of which value[k] stands in column index[k]; index is nil for a table that
+// is not sparse, whose value has all p. The slices are to be read only.
 func (d *Data) Row(i int) (index []int, value []float64) {
 	switch x := d.X.(type) {
 	case *sparse.CSR:
@@ -138,8 +138,9 @@ func (d *Data) MulTrans(r []float64) []float64 {
 	return out
 }
 
-// Rows returns the rows with these indices, in this order, to be read only: a copy of them, of a sparse table of their nonzeros, or where these are many
-// of a dense table, what looks them up there. It panics when an index is out of range.
+// Rows returns the rows with these indices, in this order, to be read only: a copy of them, of a sparse table of their
+// nonzeros, or where these are many of a dense table, what looks them up there. It panics when an index is out of
+// range.
 func (d *Data) Rows(index []int) *Data { return d.rows(index, nil, nil) }
 
 // rows are those of index with what fill has in the gaps; both may be nil.
@@ -221,8 +222,8 @@ func pick(p int, rows []int, row func(i int) ([]int, []float64)) *sparse.CSR {
 	return sparse.NewCSR(len(rows), p, start, index, value)
 }
 
-// Stack returns the rows of a followed by those of b, with the names of a: sparse where both are. It panics when they have different numbers of
-// features. Rows of dense tables are shared, so that these must not change.
+// Stack returns the rows of a followed by those of b, with the names of a: sparse where both are. It panics when they
+// have different numbers of features. Rows of dense tables are shared, so that these must not change.
 func Stack(a, b *Data) *Data {
 	n, p := a.Dims()
 	m, q := b.Dims()

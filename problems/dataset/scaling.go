@@ -10,20 +10,22 @@ import (
 type Scaling int
 
 const (
-	// ByTable is ByLargest for a sparse table of a thousand features or more, and ByDeviation for others: a few columns, indicators of levels for the most part, are to have the same
-	// unit whether they are kept sparse or not.
+	// ByTable is ByLargest for a sparse table of a thousand features or more, and ByDeviation for others: a few columns,
+	// indicators of levels for the most part, are to have the same unit whether they are kept sparse or not.
 	ByTable Scaling = iota
-	// ByDeviation brings columns to standard deviation 1 (divisor n), and those of dense tables of models with an intercept to mean 0. A sparse table is not centred,
-	// as that would fill its zeros in: its columns are divided by their standard deviation about the mean, as those of a dense one. A model with an
-	// intercept that is free and not penalised has the same coefficients either way: f = b0 + sum_j b_j z_j is the same function of the centred features
+	// ByDeviation brings columns to standard deviation 1 (divisor n), and those of dense tables of models with an
+	// intercept to mean 0. A sparse table is not centred, as that would fill its zeros in: its columns are divided by
+	// their standard deviation about the mean, as those of a dense one. A model with an intercept that is free and not
+	// penalised has the same coefficients either way: f = b0 + sum_j b_j z_j is the same function of the centred features
 	// with b0 + sum_j b_j Mean_j / Scale_j in the place of b0.
 	ByDeviation
-	// ByLargest divides columns by their largest absolute value, and centres none. The deviation of a column that is not zero in k of n rows falls as the root of k / n: divided by
-	// it, a rare feature has large values, and a penalty hardly keeps it from explaining the few rows that have it. Divided by their largest absolute values, rare features
-	// are no larger than others.
+	// ByLargest divides columns by their largest absolute value, and centres none. The deviation of a column that is not
+	// zero in k of n rows falls as the root of k / n: divided by it, a rare feature has large values, and a penalty hardly
+	// keeps it from explaining the few rows that have it. Divided by their largest absolute values, rare features are no
+	// larger than others.
 	ByLargest
-	// Together divides all columns by one number, and centres none: the median, over the columns that have any, of the mean absolute value of their nonzeros. Counts and
-	// indicators keep what they say by their size.
+	// Together divides all columns by one number, and centres none: the median, over the columns that have any, of the
+	// mean absolute value of their nonzeros. Counts and indicators keep what they say by their size.
 	Together
 )
 
@@ -53,8 +55,8 @@ func ParseScaling(name string) (Scaling, error) {
 	return ByTable, fmt.Errorf("dataset: unknown scaling %q; known are: %s, %s, %s", name, ByDeviation, ByLargest, Together)
 }
 
-// rareFeatures is the number of features from which on those of a sparse table are taken as words or ratings are: many, and each in few rows. It is one of features alone, which all
-// folds have in common.
+// rareFeatures is the number of features from which on those of a sparse table are taken as words or ratings are: many,
+// and each in few rows. It is one of features alone, which all folds have in common.
 const rareFeatures = 1000
 
 // Of is the scaling for a table, never ByTable.
@@ -68,11 +70,13 @@ func (s Scaling) Of(d *Data) Scaling {
 	return ByDeviation
 }
 
-// oneUnit is how many times as large or as small as their median the mean nonzeros of columns in one unit are at most: years beside indicators are in another one.
+// oneUnit is how many times as large or as small as their median the mean nonzeros of columns in one unit are at most:
+// years beside indicators are in another one.
 const oneUnit = 100
 
-// OfNorm is Of for a model that bounds the norm of all coefficients together: by ByTable, columns of a sparse table whose sizes are comparable, all within a factor of 100
-// of their median, are left in their common unit, and others are divided by their largest absolute values.
+// OfNorm is Of for a model that bounds the norm of all coefficients together: by ByTable, columns of a sparse table
+// whose sizes are comparable, all within a factor of 100 of their median, are left in their common unit, and others are
+// divided by their largest absolute values.
 func (s Scaling) OfNorm(d *Data) Scaling {
 	if s != ByTable || !d.Sparse() {
 		return s.Of(d)

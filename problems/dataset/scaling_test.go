@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Divided by the largest absolute values of the training rows, worked out by hand: a column of zeros stays one, and other rows may be larger.
+// Divided by the largest absolute values of the training rows, worked out by hand: a column of zeros stays one, and
+// other rows may be larger.
 func TestByLargest(t *testing.T) {
 	train := &Data{X: mat.NewDense(3, 3, []float64{0, -4, 0, 2, 0, 0, 1, 1, 0}), Y: []float64{1, 2, 3}, Features: []string{"a", "b", "c"}, Target: "y"}
 	val := &Data{X: mat.NewDense(1, 3, []float64{6, 2, 5}), Y: []float64{1}, Features: train.Features, Target: "y"}
@@ -24,7 +25,8 @@ func TestByLargest(t *testing.T) {
 	}
 }
 
-// The scaling of the table is that by the largest values for sparse tables of many features alone: a small one has the unit of a dense one.
+// The scaling of the table is that by the largest values for sparse tables of many features alone: a small one has the
+// unit of a dense one.
 func TestByTable(t *testing.T) {
 	for p, want := range map[int]Scaling{rareFeatures - 1: ByDeviation, rareFeatures: ByLargest} {
 		d := &Data{X: mat.NewDense(2, p, nil), Y: make([]float64, 2), Features: make([]string, p), Target: "y"}
@@ -38,7 +40,8 @@ func TestByTable(t *testing.T) {
 	require.NotEqual(t, NewTransform(d, ByLargest, true), NewTransform(d, ByTable, true))
 }
 
-// Divided by one number, worked out by hand: the columns have mean nonzeros 1.5, 2.5 and none, and the larger one of two is the median.
+// Divided by one number, worked out by hand: the columns have mean nonzeros 1.5, 2.5 and none, and the larger one of
+// two is the median.
 func TestTogether(t *testing.T) {
 	d := &Data{X: mat.NewDense(3, 3, []float64{0, -4, 0, 2, 0, 0, 1, 1, 0}), Y: []float64{1, 2, 3}, Features: []string{"a", "b", "c"}, Target: "y"}
 	for _, table := range []*Data{d, d.Compress()} {
@@ -46,7 +49,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// A model with the norm of all coefficients leaves sparse columns of comparable sizes in their unit: up to a factor of 100, and where nothing is asked for.
+// A model with the norm of all coefficients leaves sparse columns of comparable sizes in their unit: up to a factor of
+// 100, and where nothing is asked for.
 func TestOfNorm(t *testing.T) {
 	table := func(first, last float64) *Data {
 		return (&Data{X: mat.NewDense(4, 4, []float64{first, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, last}), Y: make([]float64, 4), Features: []string{"a", "b", "c", "d"}, Target: "y"}).Compress()

@@ -13,9 +13,9 @@ type Transform struct {
 	Mean, Scale []float64
 }
 
-// NewTransform returns the transform that brings each column of d to the unit that the scaling says. With center, columns
-// get mean 0 there where the scaling centres them; without, the means stay (Mean is 0) and only the scale changes, which
-// keeps a model without intercept one. A column without a spread keeps the scale 1.
+// NewTransform returns the transform that brings each column of d to the unit that the scaling says. With center,
+// columns get mean 0 there where the scaling centres them; without, the means stay (Mean is 0) and only the scale
+// changes, which keeps a model without intercept one. A column without a spread keeps the scale 1.
 func NewTransform(d *Data, scaling Scaling, center bool) *Transform {
 	_, p := d.Dims()
 	t := &Transform{Mean: make([]float64, p)}
@@ -39,8 +39,8 @@ func NewTransform(d *Data, scaling Scaling, center bool) *Transform {
 	return t
 }
 
-// Apply returns a copy of d in the units of the transform, sparse where d is and nothing is centred. It takes and returns
-// nil too. It panics when d has another number of features.
+// Apply returns a copy of d in the units of the transform, sparse where d is and nothing is centred. It takes and
+// returns nil too. It panics when d has another number of features.
 func (t *Transform) Apply(d *Data) *Data {
 	if d == nil {
 		return nil

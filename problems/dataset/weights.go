@@ -28,8 +28,8 @@ func (d *Data) offset() []float64 {
 	return make([]float64, len(d.Y))
 }
 
-// WithoutOffset returns the division with the targets less the offset of their rows, for models whose loss depends on the difference of target and prediction alone;
-// itself where there is no offset.
+// WithoutOffset returns the division with the targets less the offset of their rows, for models whose loss depends on
+// the difference of target and prediction alone; itself where there is no offset.
 func WithoutOffset(v Division) Division {
 	switch v := v.(type) {
 	case *Split:
@@ -65,16 +65,18 @@ func (d *Data) Mean(v []float64) float64 {
 	return floats.Dot(d.Weights, v) / floats.Sum(d.Weights)
 }
 
-// EqualWeights returns rows without weights whose mean squares are those of d by its weights, for all coefficients b and, with constant, for all constants b0:
+// EqualWeights returns rows without weights whose mean squares are those of d by its weights, for all coefficients b
+// and, with constant, for all constants b0:
 //
 //	1/n sum_i (y'_i - x'_i b - b0)^2 = 1/W sum_i w_i (y_i - x_i b - b0)^2,   W = sum_i w_i.
 //
-// There are as many as d has; they are d itself where that has no weights. Without constant they are the rows times the roots of n w_i / W, sparse where d is.
+// There are as many as d has; they are d itself where that has no weights. Without constant they are the rows times the
+// roots of n w_i / W, sparse where d is.
 //
-// With constant, let z_i = (x_i, y_i), m their weighted mean, A the matrix with the rows (n w_i / W)^(1/2) (z_i - m), and q and e the unit vectors with
-// the entries (w_i / W)^(1/2) and n^(-1/2). As q'A = 0, the right side is |A c|^2 / n + (m c + b0)^2 up to signs, with c = (b, -1). A rotation
-// R in the plane of q and e that takes q to e leaves |A c| as it is, and the rows of B = R A have the sum 0, as e'B = (R'e)'A = q'A = 0. So m + B_i are
-// the rows, with
+// With constant, let z_i = (x_i, y_i), m their weighted mean, A the matrix with the rows (n w_i / W)^(1/2) (z_i - m),
+// and q and e the unit vectors with the entries (w_i / W)^(1/2) and n^(-1/2). As q'A = 0, the right side is |A c|^2 /
+// n + (m c + b0)^2 up to signs, with c = (b, -1). A rotation R in the plane of q and e that takes q to e leaves |A c|
+// as it is, and the rows of B = R A have the sum 0, as e'B = (R'e)'A = q'A = 0. So m + B_i are the rows, with
 //
 //	B = A - (q + e) (e'A) / (1 + q'e),
 //

@@ -111,7 +111,8 @@ func TestWeightsOfParts(t *testing.T) {
 	}
 }
 
-// The moments of a dense table are those, bit for bit, of one that keeps the same numbers as compressed rows; a constant column has its value and 0.
+// The moments of a dense table are those, bit for bit, of one that keeps the same numbers as compressed rows; a
+// constant column has its value and 0.
 func TestDenseMoments(t *testing.T) {
 	const n, p = 37, 23
 	rng := rand.New(rand.NewPCG(8, 1))

@@ -35,9 +35,9 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	})
 }
 
-// advice are the ranges of the paper, in which trees of Parzen estimators look further than the other searches, and the steps of its
-// experiments by gradients. Those of IGJO are in the unit of Feng and Simon's program, whose losses are sums: with n training and m
-// validation rows, its weights are n times ours and its gradient m/n times ours.
+// advice are the ranges of the paper, in which trees of Parzen estimators look further than the other searches, and the
+// steps of its experiments by gradients. Those of IGJO are in the unit of Feng and Simon's program, whose losses are
+// sums: with n training and m validation rows, its weights are n times ours and its gradient m/n times ours.
 func advice(data *regression.Data) problems.Advice {
 	train, val := data.Fold(0).Rows()
 	n, v := float64(len(train.Y)), float64(len(val.Y))

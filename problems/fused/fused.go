@@ -9,8 +9,8 @@
 //	minimize   L(b)   over b and r >= 0
 //	subject to b solves  min { l(b) : |b|_1 <= r1, |D b|_1 <= r2 }
 //
-// is the decoupled form of choosing lambda in min l(b) + lambda1 |b|_1 + lambda2 |D b|_1 (R. Tibshirani and
-// others, Sparsity and smoothness via the fused lasso, JRSS B 67, 2005; for k > 1 S.-J. Kim and others, l1 trend filtering,
+// is the decoupled form of choosing lambda in min l(b) + lambda1 |b|_1 + lambda2 |D b|_1 (R. Tibshirani and others,
+// Sparsity and smoothness via the fused lasso, JRSS B 67, 2005; for k > 1 S.-J. Kim and others, l1 trend filtering,
 // SIAM Review 51, 2009). The multipliers of the radii are lambda1 and lambda2, called l1 and fusion.
 //
 // Features should be in a meaningful order and in one unit: standardising them changes what it means that neighbours
@@ -36,8 +36,9 @@ type Options = regression.Options
 // Model is a fused lasso with its data.
 type Model = regression.Model
 
-// New checks the rows, split or in folds, the order of the differences, where 0 means 1, piecewise constant coefficients,
-// and 2 makes them piecewise linear, and the options. It keeps a reference to the data, which must not change.
+// New checks the rows, split or in folds, the order of the differences, where 0 means 1, piecewise constant
+// coefficients, and 2 makes them piecewise linear, and the options. It keeps a reference to the data, which must not
+// change.
 func New(s dataset.Division, order int, o Options) (*Model, error) {
 	return regression.Make("fused", s, o, regression.Kind{}, func(data *regression.Data) (regression.Spec, error) {
 		n, p := data.Dims()

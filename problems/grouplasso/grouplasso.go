@@ -10,10 +10,11 @@
 //	subject to b solves  min { l(b) : |b^(g)|_2 <= r_g for each group g }
 //
 // is the decoupled form of choosing lambda in min l(b) + sum_g lambda_g |b^(g)|_2 (M. Yuan, Y. Lin, Model selection and
-// estimation in regression with grouped variables, JRSS B 68, 2006). The multipliers of the M radii, all nonnegative, are the
-// lambda, called after their groups. Where groups overlap, the features that vanish are unions of groups (R. Jenatton, J.-Y. Audibert,
-// F. Bach, Structured variable selection with sparsity-inducing norms, JMLR 12, 2011), which gives for example
-// hierarchies: a group for each node of a tree with all below it. Groups that do not overlap have a fast fit, others are conic programs.
+// estimation in regression with grouped variables, JRSS B 68, 2006). The multipliers of the M radii, all nonnegative,
+// are the lambda, called after their groups. Where groups overlap, the features that vanish are unions of groups (R.
+// Jenatton, J.-Y. Audibert, F. Bach, Structured variable selection with sparsity-inducing norms, JMLR 12, 2011), which
+// gives for example hierarchies: a group for each node of a tree with all below it. Groups that do not overlap have a
+// fast fit, others are conic programs.
 package grouplasso
 
 import (
@@ -37,8 +38,8 @@ type Model struct {
 	groups *groups.Groups
 }
 
-// New checks the rows, split or in folds, the groups and the options. Each feature must be in at least one group. New keeps references to data
-// and groups, which must not change.
+// New checks the rows, split or in folds, the groups and the options. Each feature must be in at least one group. New
+// keeps references to data and groups, which must not change.
 func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 	m, err := regression.Make("grouplasso", s, o, regression.Kind{}, func(data *regression.Data) (regression.Spec, error) {
 		_, p := data.Dims()

@@ -80,8 +80,8 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// The fit of groups that do not overlap has the solution of the conic program in penalty form, and its gradient is the difference quotient; overlapping
-// groups have none.
+// The fit of groups that do not overlap has the solution of the conic program in penalty form, and its gradient is the
+// difference quotient; overlapping groups have none.
 func TestFit(t *testing.T) {
 	ctx := context.Background()
 	backend, err := backends.Open("native")

@@ -40,8 +40,8 @@ type Model struct {
 	threshold float64
 }
 
-// New checks the rows, split or in folds, the threshold d, in the unit of the user's target, where 0 means [Threshold] of
-// the training targets, and the options. It keeps a reference to the data, which must not change.
+// New checks the rows, split or in folds, the threshold d, in the unit of the user's target, where 0 means [Threshold]
+// of the training targets, and the options. It keeps a reference to the data, which must not change.
 func New(s dataset.Division, d float64, o Options) (*Model, error) {
 	if !(d >= 0) || math.IsInf(d, 1) {
 		return nil, fmt.Errorf("huber: threshold %v, expected a positive number", d)

@@ -31,7 +31,8 @@ func outliers() *dataset.Split {
 	return s
 }
 
-// The lower level satisfies psi(r)'X/n + lambda2 b + lambda1 sign(b) = 0, with psi the residual clipped at the threshold.
+// The lower level satisfies psi(r)'X/n + lambda2 b + lambda1 sign(b) = 0, with psi the residual clipped at the
+// threshold.
 func TestOptimality(t *testing.T) {
 	s := outliers()
 	for _, r0 := range [][]float64{{4, 50}, {50, 3}, {4, 3}} {
@@ -101,8 +102,8 @@ func TestThreshold(t *testing.T) {
 	require.Equal(t, 1.0, huber.Threshold([]float64{5}))
 }
 
-// On this table a subproblem that began at the end of the last one had nothing left of mu, and a residual that fell by a hundredth in ten iterations:
-// where a warm start gets on so slowly, another start has to follow.
+// On this table a subproblem that began at the end of the last one had nothing left of mu, and a residual that fell by
+// a hundredth in ten iterations: where a warm start gets on so slowly, another start has to follow.
 func TestWarmStartThatStalls(t *testing.T) {
 	d, err := input.ReadFile("testdata/small.csv", "y")
 	require.NoError(t, err)

@@ -13,8 +13,8 @@
 //	minimize   L(b)   over b and r >= 0
 //	subject to b solves  min { l(b) : |b|_1 <= r1, 1/2 |b|_2^2 <= r2 }
 //
-// (K. Koh, S.-J. Kim, S. Boyd, An interior-point method for large-scale l1-regularized logistic regression, JMLR 8, 2007,
-// for the lower level). The larger label is predicted where f > 0; its estimated probability is 1/(1 + exp(-f)).
+// (K. Koh, S.-J. Kim, S. Boyd, An interior-point method for large-scale l1-regularized logistic regression, JMLR 8,
+// 2007, for the lower level). The larger label is predicted where f > 0; its estimated probability is 1/(1 + exp(-f)).
 // Errors are mean logistic losses. The backend needs exponential cones.
 package logistic
 
@@ -40,8 +40,8 @@ type Options = regression.Options
 // Model is a logistic regression with its data.
 type Model struct{ *regression.Model }
 
-// New checks the rows, split or in folds, and the options. The training rows need both labels, and the others may have no
-// third one. New keeps a reference to the features, which must not change.
+// New checks the rows, split or in folds, and the options. The training rows need both labels, and the others may have
+// no third one. New keeps a reference to the features, which must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
 	if err := dataset.Check(s); err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)

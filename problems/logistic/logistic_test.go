@@ -116,8 +116,9 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Where the rows of each fold tell the labels apart, the selected weights are small, but not below eight decades of the largest of interest, |X'y|_max / (2n), rows
-// that the model has not seen have small errors, and smaller ones than with the weights within four decades of it. Iterations are made where they are asked for.
+// Where the rows of each fold tell the labels apart, the selected weights are small, but not below eight decades of the
+// largest of interest, |X'y|_max / (2n), rows that the model has not seen have small errors, and smaller ones than with
+// the weights within four decades of it. Iterations are made where they are asked for.
 func TestSeparableFolds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	rows := func(n int) *dataset.Data {
@@ -157,8 +158,9 @@ func TestSeparableFolds(t *testing.T) {
 	require.NotContains(t, iterated.Message, "without iterations")
 }
 
-// Where labels are drawn with the probabilities of a model, and no features tell them apart, the weights are not next to nothing, and no pair of weights of a grid over six decades has an error of the folds that
-// is smaller by more than a thousandth.
+// Where labels are drawn with the probabilities of a model, and no features tell them apart, the weights are not next
+// to nothing, and no pair of weights of a grid over six decades has an error of the folds that is smaller by more than
+// a thousandth.
 func TestFarDownOnNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 4))
 	x, y := mat.NewDense(60, 6, nil), make([]float64, 60)
@@ -183,7 +185,8 @@ func TestFarDownOnNoise(t *testing.T) {
 	require.Greater(t, r.Lambda[0]+r.Lambda[1], 1e-3)
 }
 
-// The ranges of searches go down as far as the errors of folds fall: where features tell the labels apart, to weights below those of the path, with smaller errors of further rows than there.
+// The ranges of searches go down as far as the errors of folds fall: where features tell the labels apart, to weights
+// below those of the path, with smaller errors of further rows than there.
 func TestSeparableRanges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	x, y := mat.NewDense(60, 4, nil), make([]float64, 60)

@@ -12,8 +12,8 @@ import (
 	"github.com/conetune/conetune/problems/matcomp"
 )
 
-// With the paper's settings the iterates of a matrix most of whose entries are known nearly interpolate them; VF-iDCA ends all
-// the same.
+// With the paper's settings the iterates of a matrix most of whose entries are known nearly interpolate them; VF-iDCA
+// ends all the same.
 func TestDense(t *testing.T) {
 	d, err := matcomp.Generate(matcomp.Config{Rows: 60, Cols: 60, Train: 12, Val: 4}, 1)
 	require.NoError(t, err)

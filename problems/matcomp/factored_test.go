@@ -79,7 +79,8 @@ func TestFactorsAndMatrix(t *testing.T) {
 	}
 }
 
-// comparison is a completion with an intercept as a conic program and by its fit, at the radii, with the solutions of the lower level.
+// comparison is a completion with an intercept as a conic program and by its fit, at the radii, with the solutions of
+// the lower level.
 type comparison struct {
 	m            *matcomp.Model
 	fit          lowerfits.Fit

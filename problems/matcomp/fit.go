@@ -6,8 +6,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// Penalised is the fit of package completion, see [fits.NewCompletion]. For large matrices its points have factors in the place of
-// Gamma, which [Model.Evaluate] and [Model.Fit] take, too.
+// Penalised is the fit of package completion, see [fits.NewCompletion]. For large matrices its points have factors in
+// the place of Gamma, which [Model.Evaluate] and [Model.Fit] take, too.
 func (m *Model) Penalised() (lower.Fit, error) {
 	d := m.data
 	return fits.NewCompletion(m.entries(d.Train), m.entries(d.Val), d.Rows, d.Cols, m.groups(), m.intercept)

@@ -9,7 +9,8 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// FuzzReadEntries: what is read are entries inside of the matrix, none twice, and they are the same when they are written and read again.
+// FuzzReadEntries: what is read are entries inside of the matrix, none twice, and they are the same when they are
+// written and read again.
 func FuzzReadEntries(f *testing.F) {
 	for _, seed := range []string{"", "row,col,value,set\n0,0,1,train\n1,2,-3.5,val\n2,1,1e3,test\n", "set,value,col,row,note\ntrain,1,0,1,\"a,b\"\nval,2,1,1,\n",
 		"row,col,value,set\n1048575,1048575,1,train\n", "row,col,value,set\n1048576,0,1,train\n", "row,col,value,set\n0,0,1,train\n0,0,1,val\n",

@@ -72,9 +72,9 @@ const (
 //
 //	M_ij = x_i'theta + z_j'beta + u_i v_j + s e_ij
 //
-// with standard normal u, v, e, and standard normal features scaled so that the matrix of their effects has the norm of u v';
-// s makes the norm of the matrix twice that of the noise. Of each row, and of each column, Train entries train and Val
-// others validate; all the rest test.
+// with standard normal u, v, e, and standard normal features scaled so that the matrix of their effects has the norm of
+// u v'; s makes the norm of the matrix twice that of the noise. Of each row, and of each column, Train entries train
+// and Val others validate; all the rest test.
 func Generate(c Config, seed uint64) (*Data, error) {
 	if err := c.validate(); err != nil {
 		return nil, err

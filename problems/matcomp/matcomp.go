@@ -24,10 +24,11 @@
 //
 // # Multipliers at a radius of zero
 //
-// VF-iDCA with the paper's start puts many groups at r_g = 0, where the multiplier of a group is not unique: with G the gradient of
-// l in its coefficients, every number from |G| on is one. The recommended settings take the least one, as package dca keeps radii
-// just above zero, with which the bound V_k of the subproblem is smallest. The paper's settings take a larger one
-// ([dca.Settings.HoldZeros]), so that groups at zero stay there, which is what comes of multipliers as SCS returns them.
+// VF-iDCA with the paper's start puts many groups at r_g = 0, where the multiplier of a group is not unique: with G the
+// gradient of l in its coefficients, every number from |G| on is one. The recommended settings take the least one, as
+// package dca keeps radii just above zero, with which the bound V_k of the subproblem is smallest. The paper's settings
+// take a larger one ([dca.Settings.HoldZeros]), so that groups at zero stay there, which is what comes of multipliers
+// as SCS returns them.
 //
 // # Size
 //
@@ -193,8 +194,8 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors {
 	return e
 }
 
-// Fit turns values of the variables into the predictor of entries, in the user's units.
-// Its coefficients are those of the row features, called row: and the name, and of the column features, col: and the name.
+// Fit turns values of the variables into the predictor of entries, in the user's units. Its coefficients are those of
+// the row features, called row: and the name, and of the column features, col: and the name.
 func (m *Model) Fit(x [][]float64) problems.Fit {
 	p := m.predictor(x)
 	fit := problems.Fit{Intercept: p.b0, Matrix: p.matrix(m.data)}
@@ -211,9 +212,9 @@ func (m *Model) PaperSettings() dca.Settings {
 	return dca.Settings{Tol: 0.05, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100, HoldZeros: true}
 }
 
-// DefaultSettings start from the best of a few penalised completions, and take only the first, large steps, with a penalty at which
-// the iterates stay near the lower-level solutions: with a weight for each group the validation entries are soon overfitted, and
-// smaller steps improve the validation error of the refit but not its test error.
+// DefaultSettings start from the best of a few penalised completions, and take only the first, large steps, with a
+// penalty at which the iterates stay near the lower-level solutions: with a weight for each group the validation
+// entries are soon overfitted, and smaller steps improve the validation error of the refit but not its test error.
 func (m *Model) DefaultSettings() dca.Settings {
 	s := m.PaperSettings()
 	s.HoldZeros = false

@@ -132,7 +132,8 @@ func TestMultipliersAreSlopes(t *testing.T) {
 	}
 }
 
-// With the paper's settings a group at zero stays there as long as its multipliers are positive; with the least ones it may come back.
+// With the paper's settings a group at zero stays there as long as its multipliers are positive; with the least ones it
+// may come back.
 func TestHoldZeros(t *testing.T) {
 	const zero = 2e-6
 	back := func(hold bool) (n int) {

@@ -7,16 +7,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The path for the data-driven start goes down from the weights at which Gamma, and all groups, are zero, once for each of the
-// pathRatios, which multiply the weight of the groups.
+// The path for the data-driven start goes down from the weights at which Gamma, and all groups, are zero, once for each
+// of the pathRatios, which multiply the weight of the groups.
 const (
 	pathPoints = 8
 	pathLength = 1e-2
-	// pathRise points without a smaller validation error end the way down for a ratio: solutions at small weights have a large rank and take long.
+	// pathRise points without a smaller validation error end the way down for a ratio: solutions at small weights have a
+	// large rank and take long.
 	pathRise = 2
 	// Matrices of more than pathLarge entries have one ratio, and one such point.
 	pathLarge = 100_000
-	// largePoints is pathPoints where the fit is for large completions: neighbours on the path are close, as each is a start for the next.
+	// largePoints is pathPoints where the fit is for large completions: neighbours on the path are close, as each is a
+	// start for the next.
 	largePoints = 12
 )
 
@@ -33,8 +35,8 @@ func (m *Model) rise() int {
 
 var pathRatios = [...]float64{1, 3, 1. / 3}
 
-// path returns the weights of the start: shares of the largest weight of the nuclear norm and, multiplied by a ratio, of
-// those of the groups. Nil where nothing depends on the entries.
+// path returns the weights of the start: shares of the largest weight of the nuclear norm and, multiplied by a ratio,
+// of those of the groups. Nil where nothing depends on the entries.
 func (m *Model) path() [][]float64 {
 	nuclear, group := m.largestWeights()
 	if !(nuclear > 0) {
@@ -100,7 +102,8 @@ func (m *Model) largestWeights() (nuclear, group float64) {
 	return nuclear, group
 }
 
-// spectralNorm is the largest singular value of a matrix with values at some entries, to a few digits, by the power method from a fixed start.
+// spectralNorm is the largest singular value of a matrix with values at some entries, to a few digits, by the power
+// method from a fixed start.
 func spectralNorm(rows, cols int, at []Entry, values []float64) float64 {
 	const iterations = 50
 	u, v := make([]float64, rows), make([]float64, cols)

@@ -45,7 +45,8 @@ func (m *Model) retrain(ctx context.Context, s problems.Solver, h []float64) (pr
 	return fit, test, err
 }
 
-// perEntry is how many numbers of a table an entry counts as when it is made ready for a fit: entries are sorted by rows and columns.
+// perEntry is how many numbers of a table an entry counts as when it is made ready for a fit: entries are sorted by
+// rows and columns.
 const perEntry = 64
 
 // retrainGap is the relative gap of the final training of large matrices, smallRetrainGap that of small ones.

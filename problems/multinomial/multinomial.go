@@ -1,19 +1,24 @@
-// Package multinomial selects the hyperparameters of a multinomial logistic regression: the elastic net for a target of several classes.
+// Package multinomial selects the hyperparameters of a multinomial logistic regression: the elastic net for a target of
+// several classes.
 //
 // # Formulation
 //
-// With K classes, coefficients B (p x K, entry (j, k) at j K + k) and intercepts c, a row a of class y costs minus the logarithm of its estimated probability,
+// With K classes, coefficients B (p x K, entry (j, k) at j K + k) and intercepts c, a row a of class y costs minus the
+// logarithm of its estimated probability,
 //
 //	log(sum_k exp(f_k)) - f_y,   f_k = a'B_k + c_k,
 //
-// and the losses L on validation and l on training rows are means of that. The bilevel program is that of package elasticnet,
+// and the losses L on validation and l on training rows are means of that. The bilevel program is that of package
+// elasticnet,
 //
 //	minimize   L(B)   over B and r >= 0
 //	subject to B solves  min { l(B) : sum_jk |b_jk| <= r1, 1/2 sum_jk b_jk^2 <= r2 }
 //
-// (J. Friedman, T. Hastie, R. Tibshirani, Regularization paths for generalized linear models via coordinate descent, JSS 33, 2010, for the penalty
-// form). All classes have coefficients, none is the reference; intercepts are not penalised and add up to 0. The class with the largest f_k is predicted. Errors are mean
-// losses. A backend needs exponential cones. Features may have penalty factors and bounds, see [regression.Terms]; the coefficients of one without a penalty and bounds add up to 0 over the classes.
+// (J. Friedman, T. Hastie, R. Tibshirani, Regularization paths for generalized linear models via coordinate descent,
+// JSS 33, 2010, for the penalty form). All classes have coefficients, none is the reference; intercepts are not
+// penalised and add up to 0. The class with the largest f_k is predicted. Errors are mean losses. A backend needs
+// exponential cones. Features may have penalty factors and bounds, see [regression.Terms]; the coefficients of one
+// without a penalty and bounds add up to 0 over the classes.
 package multinomial
 
 import (
@@ -54,8 +59,8 @@ type Model struct {
 	classes []float64
 }
 
-// New checks the rows, split or in folds, and the options. Each class needs a training row, in each fold, and the others may have no other one. New keeps a
-// reference to the features, which must not change.
+// New checks the rows, split or in folds, and the options. Each class needs a training row, in each fold, and the
+// others may have no other one. New keeps a reference to the features, which must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
 	if err := dataset.Check(s); err != nil {
 		return nil, fmt.Errorf("multinomial: %w", err)

@@ -14,8 +14,8 @@ import (
 const targetStream = 101
 
 // Generate draws rows with the features of [dataset.Generate], and targets that all use the same features: the
-// coefficients in use are 1 for the first target, and 1 plus half a standard normal number for the others. The noise of each target is
-// scaled as there. It returns the coefficients B too; test is nil without test rows.
+// coefficients in use are 1 for the first target, and 1 plus half a standard normal number for the others. The noise of
+// each target is scaled as there. It returns the coefficients B too; test is nil without test rows.
 func Generate(c dataset.Config, targets int, seed uint64) (train, val, test *Data, b *mat.Dense, err error) {
 	if targets < 1 {
 		return nil, nil, nil, nil, fmt.Errorf("multitask: cannot generate %d targets, expected at least 1", targets)

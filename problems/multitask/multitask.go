@@ -3,19 +3,20 @@
 //
 // # Formulation
 //
-// With n rows of p features X, q targets Y and coefficients B (p x q, B_j the row of feature j), a loss is half the mean
-// squared error over rows and targets, 1/(2nq) |Y - X B|_F^2, and the bilevel program, with losses L on validation and l on
-// training rows,
+// With n rows of p features X, q targets Y and coefficients B (p x q, B_j the row of feature j), a loss is half the
+// mean squared error over rows and targets, 1/(2nq) |Y - X B|_F^2, and the bilevel program, with losses L on validation
+// and l on training rows,
 //
 //	minimize   L(B)   over B and r >= 0
 //	subject to B solves  min { l(B) : sum_j |B_j|_2 <= r1, 1/2 |B|_F^2 <= r2 }
 //
-// is the decoupled form of choosing lambda in min l(B) + lambda1 sum_j |B_j|_2 + lambda2/2 |B|_F^2 (G. Obozinski, B. Taskar,
-// M. I. Jordan, Joint covariate selection and joint subspace selection for multiple classification problems, Statistics and
-// Computing 20, 2010, with the squared norm of the elastic net). The multipliers of the two radii are lambda1 and lambda2.
+// is the decoupled form of choosing lambda in min l(B) + lambda1 sum_j |B_j|_2 + lambda2/2 |B|_F^2 (G. Obozinski, B.
+// Taskar, M. I. Jordan, Joint covariate selection and joint subspace selection for multiple classification problems,
+// Statistics and Computing 20, 2010, with the squared norm of the elastic net). The multipliers of the two radii are
+// lambda1 and lambda2.
 //
-// Folds, intercepts and units are those of package regression, but that all targets are divided by one number, the root of
-// the mean of their variances, so that errors of different targets count as they do in the user's units.
+// Folds, intercepts and units are those of package regression, but that all targets are divided by one number, the root
+// of the mean of their variances, so that errors of different targets count as they do in the user's units.
 package multitask
 
 import (
@@ -56,7 +57,8 @@ type Options struct {
 // Model is a multi-task regression with its data.
 type Model struct{ *regression.Model }
 
-// New checks the data, of which test may be nil, and the options. It keeps references to the data, which must not change.
+// New checks the data, of which test may be nil, and the options. It keeps references to the data, which must not
+// change.
 func New(train, val, test *Data, o Options) (*Model, error) {
 	var t targets
 	var s dataset.Split
@@ -76,8 +78,8 @@ func New(train, val, test *Data, o Options) (*Model, error) {
 	return t.model(&s, o)
 }
 
-// NewFolds is New for a cross-validation: each fold has coefficients of its own, and all share the radii; losses are means over the
-// folds. The final fit is to all rows of d, whose units are those of the model.
+// NewFolds is New for a cross-validation: each fold has coefficients of its own, and all share the radii; losses are
+// means over the folds. The final fit is to all rows of d, whose units are those of the model.
 func NewFolds(d *Data, folds []split.Fold, test *Data, o Options) (*Model, error) {
 	var t targets
 	rows, err := t.add(d, o)
@@ -238,8 +240,8 @@ func (t *targets) loss() regression.Loss {
 	}
 }
 
-// largest sets LambdaMax to the weight of the norms at which B is 0, the largest norm of a row of X'Y/(nq), centred with an
-// intercept; with folds the largest of theirs.
+// largest sets LambdaMax to the weight of the norms at which B is 0, the largest norm of a row of X'Y/(nq), centred
+// with an intercept; with folds the largest of theirs.
 func (t *targets) largest(data *regression.Data, sd float64, centre bool) {
 	most := 0.0
 	for k := range data.Folds() {

@@ -101,8 +101,8 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// Standardised and with intercepts, predictions follow a change of the units of features and of all targets, radii in the unit of the
-// model being the same; the final fit is that of all rows together.
+// Standardised and with intercepts, predictions follow a change of the units of features and of all targets, radii in
+// the unit of the model being the same; the final fit is that of all rows together.
 func TestUnitsAndRetrain(t *testing.T) {
 	ctx := context.Background()
 	backend, err := backends.Open("native")
@@ -203,8 +203,9 @@ func Example() {
 	// Output: [4 6] 0
 }
 
-// In penalty form each fold has the solution of its rows at the same lambda, found apart by proximal gradient steps. With radii, the
-// multipliers are the derivatives of the mean of the folds' losses, and the final fit is that of all rows.
+// In penalty form each fold has the solution of its rows at the same lambda, found apart by proximal gradient steps.
+// With radii, the multipliers are the derivatives of the mean of the folds' losses, and the final fit is that of all
+// rows.
 func TestFolds(t *testing.T) {
 	ctx := context.Background()
 	backend, err := backends.Open("native")
@@ -271,8 +272,8 @@ func TestFolds(t *testing.T) {
 	require.ErrorContains(t, err, "row 45")
 }
 
-// Targets are the features times the coefficients, with noise of half the norm; all use the same features, and the first is that of
-// package dataset.
+// Targets are the features times the coefficients, with noise of half the norm; all use the same features, and the
+// first is that of package dataset.
 func TestGenerate(t *testing.T) {
 	c := dataset.Config{Train: 300, Val: 200, Test: 100, Features: 30, Nonzeros: 4}
 	train, val, test, b, err := multitask.Generate(c, 3, 7)

@@ -14,8 +14,8 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// ships are the damage incidents of McCullagh and Nelder, Generalized Linear Models (1989), table 6.2: type, year of construction, period of operation, months of
-// service and incidents.
+// ships are the damage incidents of McCullagh and Nelder, Generalized Linear Models (1989), table 6.2: type, year of
+// construction, period of operation, months of service and incidents.
 var ships = [][5]float64{
 	{1, 60, 60, 127, 0}, {1, 60, 75, 63, 0}, {1, 65, 60, 1095, 3}, {1, 65, 75, 1095, 4}, {1, 70, 60, 1512, 6}, {1, 70, 75, 3353, 18}, {1, 75, 75, 2244, 11},
 	{2, 60, 60, 44882, 39}, {2, 60, 75, 17176, 29}, {2, 65, 60, 28609, 58}, {2, 65, 75, 20370, 53}, {2, 70, 60, 7064, 12}, {2, 70, 75, 13099, 44}, {2, 75, 75, 7117, 18},
@@ -40,7 +40,8 @@ func shipData() *dataset.Data {
 	return d
 }
 
-// TestShips: almost without a penalty the fit has the estimates of the table's log-linear model with the log of the months of service as offset (section 6.3.2 there).
+// TestShips: almost without a penalty the fit has the estimates of the table's log-linear model with the log of the
+// months of service as offset (section 6.3.2 there).
 func TestShips(t *testing.T) {
 	want := []float64{-0.54334, -0.68740, -0.07596, 0.32558, 0.69714, 0.81843, 0.45343, 0.38447}
 	d := shipData()

@@ -12,9 +12,9 @@
 //	minimize   L(b)   over b and r >= 0
 //	subject to b solves  min { l(b) : |b|_1 <= r1, 1/2 |b|_2^2 <= r2 }
 //
-// (J. Friedman, T. Hastie, R. Tibshirani, Regularization paths for generalized linear models via coordinate descent, JSS 33, 2010,
-// for the penalty form). The prediction is the mean exp(f). Errors are mean half deviances. A backend needs exponential cones; the native one
-// is spared most of them by package internal/lower/sparse.
+// (J. Friedman, T. Hastie, R. Tibshirani, Regularization paths for generalized linear models via coordinate descent,
+// JSS 33, 2010, for the penalty form). The prediction is the mean exp(f). Errors are mean half deviances. A backend
+// needs exponential cones; the native one is spared most of them by package internal/lower/sparse.
 package poisson
 
 import (
@@ -37,8 +37,8 @@ type Options = regression.Options
 // Model is a Poisson regression with its data.
 type Model = regression.Model
 
-// New checks the rows, split or in folds, and the options. Targets must not be negative, those for training not all zero,
-// and offsets be logarithms. New keeps a reference to the features, which must not change.
+// New checks the rows, split or in folds, and the options. Targets must not be negative, those for training not all
+// zero, and offsets be logarithms. New keeps a reference to the features, which must not change.
 func New(s dataset.Division, o Options) (*Model, error) {
 	if err := dataset.Check(s); err != nil {
 		return nil, fmt.Errorf("poisson: %w", err)

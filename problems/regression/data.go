@@ -43,8 +43,9 @@ type Kind struct {
 	NoConstant bool
 	// Unit, if positive, is what targets are divided by that the loss knows by their numbers.
 	Unit float64
-	// KeepTarget leaves the targets as they are, whatever is done to the features, for targets that stand for labels or counts. Else an offset of rows is taken
-	// from their targets, and the loss must depend on the difference of target and prediction alone.
+	// KeepTarget leaves the targets as they are, whatever is done to the features, for targets that stand for labels or
+	// counts. Else an offset of rows is taken from their targets, and the loss must depend on the difference of target and
+	// prediction alone.
 	KeepTarget bool
 	// Terms says that fits and penalties know those of the options, see [Data.Norm1].
 	Terms bool
@@ -52,8 +53,8 @@ type Kind struct {
 	Weighing bool
 }
 
-// Data are training and validation rows in the unit of the model, and the way back: one pair of them for a split, one for
-// each fold of a cross-validation.
+// Data are training and validation rows in the unit of the model, and the way back: one pair of them for a split, one
+// for each fold of a cross-validation.
 type Data struct {
 	options   Options
 	kind      Kind
@@ -156,8 +157,8 @@ func (d *Data) inUnits(rows *dataset.Data) *dataset.Data {
 	return &z
 }
 
-// columnEntries is the number of entries of a dense table from which on it is kept by columns in the units of the model, as fits work with it: beside the user's table there is
-// no other copy then.
+// columnEntries is the number of entries of a dense table from which on it is kept by columns in the units of the
+// model, as fits work with it: beside the user's table there is no other copy then.
 const columnEntries = 1 << 20
 
 // inFeatureUnits is inUnits but for the targets.
@@ -213,12 +214,12 @@ func (d *Data) Fold(t int) *Data {
 	return &out
 }
 
-// Rows returns the training and validation rows of a split, or of a [Data.Fold], in the unit of the model, which must not be
-// changed.
+// Rows returns the training and validation rows of a split, or of a [Data.Fold], in the unit of the model, which must
+// not be changed.
 func (d *Data) Rows() (train, val *dataset.Data) { return d.parts[0].train, d.parts[0].val }
 
-// Variables adds the lower-level variables to m: the coefficients "b", a feature after the other, and the constants "b0" if
-// there are some; with folds those of one after the other.
+// Variables adds the lower-level variables to m: the coefficients "b", a feature after the other, and the constants
+// "b0" if there are some; with folds those of one after the other.
 func (d *Data) Variables(m *convex.Model) []*convex.Variable {
 	_, p := d.Dims()
 	var vars []*convex.Variable
@@ -237,7 +238,8 @@ func of[T any](d *Data, x []T, t int) []T {
 	return x[t*each : (t+1)*each]
 }
 
-// Train is the loss over the training rows of the variables that [Data.Variables] returned, with folds the mean of theirs.
+// Train is the loss over the training rows of the variables that [Data.Variables] returned, with folds the mean of
+// theirs.
 func (d *Data) Train(vars []*convex.Variable) convex.Convex {
 	return d.overFolds(vars, func(p part) *dataset.Data { return p.train })
 }
@@ -349,8 +351,8 @@ func (d *Data) gradient(rows *dataset.Data, f []float64) (gb []float64, g0 float
 	return rows.MulTrans(share), g0
 }
 
-// LambdaMax is the smallest weight of an l1 norm at which all coefficients are zero, the
-// largest absolute entry of the gradient at b = 0 and the best b0; with folds, the largest of theirs. With an offset the fit says it, see [Fitted].
+// LambdaMax is the smallest weight of an l1 norm at which all coefficients are zero, the largest absolute entry of the
+// gradient at b = 0 and the best b0; with folds, the largest of theirs. With an offset the fit says it, see [Fitted].
 func (d *Data) LambdaMax() float64 { return d.top() }
 
 func (d *Data) largestGradient() float64 {
@@ -395,7 +397,8 @@ func (d *Data) CommonPath() [][]float64 {
 	return single(d.Path(netPoints))
 }
 
-// TwoPaths are weights of the two penalties of an elastic net that go down from top with both equal, and down again with almost no l2 weight.
+// TwoPaths are weights of the two penalties of an elastic net that go down from top with both equal, and down again
+// with almost no l2 weight.
 func TwoPaths(top float64) (list [][]float64) {
 	for _, share := range []float64{1, 0.01} {
 		for _, l := range downFrom(top, netPoints) {
@@ -448,9 +451,9 @@ func (d *Data) Unit(j int) float64 {
 	return d.sd / d.transform.Scale[j]
 }
 
-// Evaluate scores values of the variables by the mean loss in the user's units, half the mean squared error for squares.
-// With folds the validation error is the mean of theirs; there is no test error then, as the predictor to test is none of
-// theirs.
+// Evaluate scores values of the variables by the mean loss in the user's units, half the mean squared error for
+// squares. With folds the validation error is the mean of theirs; there is no test error then, as the predictor to test
+// is none of theirs.
 func (d *Data) Evaluate(x [][]float64) problems.Errors {
 	var e problems.Errors
 	for t, p := range d.parts {
@@ -462,8 +465,8 @@ func (d *Data) Evaluate(x [][]float64) problems.Errors {
 	return e
 }
 
-// StandardError is that of the validation error of values of the variables: the standard deviation of the losses of the validation rows over the root
-// of their number, by which a row that several deals validate counts once.
+// StandardError is that of the validation error of values of the variables: the standard deviation of the losses of the
+// validation rows over the root of their number, by which a row that several deals validate counts once.
 func (d *Data) StandardError(x [][]float64) float64 {
 	losses, weights := d.losses(x)
 	return StandardError(losses, weights, d.independent(len(losses)))
@@ -477,7 +480,8 @@ func (d *Data) independent(n int) int {
 	return n
 }
 
-// losses are those of the validation rows in the user's units, one part after the other, and the weights of these rows, nil for equal ones.
+// losses are those of the validation rows in the user's units, one part after the other, and the weights of these rows,
+// nil for equal ones.
 func (d *Data) losses(x [][]float64) (losses, weights []float64) {
 	for t, p := range d.parts {
 		losses = append(losses, d.lossesOf(p.user, d.Fold(t).Fit(of(d, x, t)))...)

@@ -16,32 +16,33 @@
 //
 // # Weights of rows
 //
-// Where rows have weights ([dataset.Data].Weights), losses of training, validation and test rows are means by them, and so are
-// means and standard deviations in the units; a row of weight 2 counts as two rows. The mean over the folds stays one of equal shares.
+// Where rows have weights ([dataset.Data].Weights), losses of training, validation and test rows are means by them, and
+// so are means and standard deviations in the units; a row of weight 2 counts as two rows. The mean over the folds
+// stays one of equal shares.
 //
 // # Offsets
 //
-// Where rows have an offset ([dataset.Data].Offset), a known term, a prediction is X b + b0 + offset, in fits and in errors. Losses of the difference of prediction
-// and target alone are those of the targets less the offset. The predictor has the coefficients and the intercept; the offset of new rows is added by whoever uses it.
+// Where rows have an offset ([dataset.Data].Offset), a known term, a prediction is X b + b0 + offset, in fits and in
+// errors. Losses of the difference of prediction and target alone are those of the targets less the offset. The
+// predictor has the coefficients and the intercept; the offset of new rows is added by whoever uses it.
 //
 // # Folds
 //
-// With the folds t = 1, .., T of a [dataset.CrossValidation] in the place of a split, each fold has coefficients b^t of its
-// own, and all share the hyperparameters:
+// With the folds t = 1, .., T of a [dataset.CrossValidation] in the place of a split, each fold has coefficients b^t of
+// its own, and all share the hyperparameters:
 //
 //	minimize   1/T sum_t L_t(b^t)   over b and r >= 0
 //	subject to b^t solves  min { l_t(b) : P_i(b) <= r_i }  for each t.
 //
 // The lower level falls apart into T blocks that are solved side by side; its value is the mean over the folds, and the
-// multiplier of r_i, which is lambda_i, the mean of the folds' multipliers in min l_t(b) + sum_i lambda_ti P_i(b). In penalty form, as
-// searches and gradient methods have it, lambda is the same in all folds. The predictor is fitted to all
-// rows of the folds within the same radii: as losses are means over rows, radii and
-// multipliers need no change for the larger number of rows.
+// multiplier of r_i, which is lambda_i, the mean of the folds' multipliers in min l_t(b) + sum_i lambda_ti P_i(b). In
+// penalty form, as searches and gradient methods have it, lambda is the same in all folds. The predictor is fitted to
+// all rows of the folds within the same radii: as losses are means over rows, radii and multipliers need no change for
+// the larger number of rows.
 //
 // # Units
 //
-// With standardisation the model works on features and targets divided by their standard
-// deviations over the training rows, with folds over all rows that these deal out, and, if there is an intercept, centred at their means. Radii and
-// multipliers are in these units; coefficients, intercept and errors are always
-// reported in the user's units.
+// With standardisation the model works on features and targets divided by their standard deviations over the training
+// rows, with folds over all rows that these deal out, and, if there is an intercept, centred at their means. Radii and
+// multipliers are in these units; coefficients, intercept and errors are always reported in the user's units.
 package regression

@@ -17,7 +17,8 @@ func TestGapsOfFolds(t *testing.T) {
 	cv := &dataset.CrossValidation{Data: rows, Folds: folds, Gaps: &dataset.Gaps{Row: []int{1, 3}, Feature: []int{0, 0}, Fill: [][]float64{{1.5}, {5}}}}
 	d, err := New(cv, Options{}, Kind{})
 	require.NoError(t, err)
-	// b = 1 in the first fold: residuals 1.5 - 2 and 1.5 - 4; b = 2 in the second: 2 - 1 and 4 - 3. Halves of the mean squares.
+	// b = 1 in the first fold: residuals 1.5 - 2 and 1.5 - 4; b = 2 in the second: 2 - 1 and 4 - 3. Halves of the mean
+	// squares.
 	require.InDelta(t, ((0.25+6.25)/4+(1.0+1.0)/4)/2, d.Evaluate([][]float64{{1}, {2}}).Validation, 1e-15)
 	// 1/n a'(ab - y), halved by the two folds: at b = 0 in the second, -(5 2 + 5 4)/2/2.
 	require.InDelta(t, -30.0/4, trainGradient(d, [][]float64{{1}, {0}})[1][0], 1e-15)

@@ -10,10 +10,10 @@ import (
 	"github.com/conetune/conetune/internal/lower/glm"
 )
 
-// Loss is what the predictions f of a row cost, one for each output, a convex function of them: a model's declaration for
-// conic programs, errors and fits. A standardised model works on predictions and targets divided by the standard deviation
-// sd of the target, an error in the user's units has sd 1; a loss with a length of its own, such as a threshold, divides it
-// by sd too. The zero value is half the square of f - y.
+// Loss is what the predictions f of a row cost, one for each output, a convex function of them: a model's declaration
+// for conic programs, errors and fits. A standardised model works on predictions and targets divided by the standard
+// deviation sd of the target, an error in the user's units has sd 1; a loss with a length of its own, such as a
+// threshold, divides it by sd too. The zero value is half the square of f - y.
 type Loss struct {
 	// Sum is the sum of the losses at the predictions f, those of all rows for one output after the other, of the targets
 	// y, times the weights, which are not negative, nil for ones; see [Total].
@@ -102,7 +102,8 @@ func constant(l Loss, y, weights []float64, sd float64) float64 {
 	}
 }
 
-// tally are the different values of y in the order in which they come first, with the sums of their weights, nil for ones.
+// tally are the different values of y in the order in which they come first, with the sums of their weights, nil for
+// ones.
 func tally(y, weights []float64) (values, sums []float64) {
 	at := make(map[float64]int)
 	for i, v := range y {

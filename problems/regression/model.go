@@ -32,16 +32,18 @@ type Spec struct {
 	Path [][]float64
 	// PathRise is that of [dca.Program].
 	PathRise int
-	// Fit makes the fast fit to training rows, with the loss on validation rows, both in the unit of the model; nil where there is none.
+	// Fit makes the fast fit to training rows, with the loss on validation rows, both in the unit of the model; nil where
+	// there is none.
 	Fit Fit
-	// Weights are those of the penalties at hyperparameters, and Units the features that a norm has together, nil for each alone: see [Model.Together].
-	// Nil where package glm does not know the penalties.
+	// Weights are those of the penalties at hyperparameters, and Units the features that a norm has together, nil for each
+	// alone: see [Model.Together]. Nil where package glm does not know the penalties.
 	Weights func(lambda []float64) *glm.Weights
 	Units   [][]int
 	// Chained says that features stand in an order, as in [glm.Table].
 	Chained bool
-	// Common are the factors of the weights of the first rung of a ladder, see [Model.Ladder], for the norms of units, which have the first hyperparameters, and where there is
-	// one for each feature's share in a 1-norm, which has the last; nil for a model of few weights.
+	// Common are the factors of the weights of the first rung of a ladder, see [Model.Ladder], for the norms of units,
+	// which have the first hyperparameters, and where there is one for each feature's share in a 1-norm, which has the
+	// last; nil for a model of few weights.
 	Common *glm.Weights
 	// Advice is what the model says beyond what all of them do. AllFeatures says that it selects none of them.
 	Advice      problems.Advice
@@ -64,9 +66,9 @@ type Spec struct {
 //
 // with the losses of the package comment and a convex set X, often all vectors. It has the methods of [tune.Model].
 //
-// With the T folds of a cross-validation each has coefficients b^t of its own, which share the radii: L and l are the means
-// over the folds, and P_i(b^t) <= r_i for each t. lambda_i is the multiplier of r_i in all folds together: that of a
-// single fold's loss is its mean over the folds.
+// With the T folds of a cross-validation each has coefficients b^t of its own, which share the radii: L and l are the
+// means over the folds, and P_i(b^t) <= r_i for each t. lambda_i is the multiplier of r_i in all folds together: that
+// of a single fold's loss is its mean over the folds.
 //
 // [tune.Model]: https://pkg.go.dev/github.com/conetune/conetune/tune#Model
 type Model struct {
@@ -75,8 +77,8 @@ type Model struct {
 	rung *rung // nil for a model of its own
 }
 
-// Make prepares a split or folds, which must not change, and puts together the model that of describes. Errors begin with
-// its package.
+// Make prepares a split or folds, which must not change, and puts together the model that of describes. Errors begin
+// with its package.
 func Make(pkg string, s dataset.Division, o Options, k Kind, of func(d *Data) (Spec, error)) (*Model, error) {
 	data, err := New(s, o, k)
 	if err != nil {
@@ -239,7 +241,8 @@ func (m *Model) Penalised() (lower.Fit, error) {
 	})
 }
 
-// Together is the fit of all folds together, nil where there is none: for losses and penalties of package glm, and folds that leave rows out of the same table.
+// Together is the fit of all folds together, nil where there is none: for losses and penalties of package glm, and
+// folds that leave rows out of the same table.
 func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
 	if m.rung != nil {
 		return m.rung.fit(ctx)
@@ -254,8 +257,8 @@ func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
 	return Either(m.together(ctx, t))
 }
 
-// FoldTable are the rows of all folds, in the unit of the model, for package glm; nil where a fold has other ones than those that it leaves out of the table, or
-// where there is no memory.
+// FoldTable are the rows of all folds, in the unit of the model, for package glm; nil where a fold has other ones than
+// those that it leaves out of the table, or where there is no memory.
 func (d *Data) FoldTable(ctx context.Context) (*glm.Table, error) {
 	cv, ok := d.user.(*dataset.CrossValidation)
 	if !ok || cv.Gaps != nil {
@@ -317,7 +320,8 @@ func (d *Data) fitRows(rows *dataset.Data) fits.Rows {
 	return out
 }
 
-// Evaluate scores values of the variables by the mean loss in the user's units, half the mean squared error for squares.
+// Evaluate scores values of the variables by the mean loss in the user's units, half the mean squared error for
+// squares.
 func (m *Model) Evaluate(x [][]float64) problems.Errors { return m.data.Evaluate(x) }
 
 // FoldFits are the predictors of the folds in the user's units, in their order; that of a split is its only one.

@@ -45,8 +45,8 @@ func NewNet(s dataset.Division, o Options, n Net) (*Model, error) {
 	return Make(n.Name, s, o, n.Kind, n.spec)
 }
 
-// spec is the description of the model, for data whose [Data.LambdaMax] is measured by the fit where that has to know terms,
-// weights or an offset.
+// spec is the description of the model, for data whose [Data.LambdaMax] is measured by the fit where that has to know
+// terms, weights or an offset.
 func (n *Net) spec(data *Data) (Spec, error) {
 	spec := Spec{
 		Name: n.Name, Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5}, Fit: n.Fit, Finish: n.Finish,
@@ -89,8 +89,8 @@ func PaperSettings() dca.Settings {
 	return dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
 }
 
-// NetSettings are those and ours: a start from a path, where there is one, and a lower-level gap that is closed, so that the
-// iterate and the refit agree.
+// NetSettings are those and ours: a start from a path, where there is one, and a lower-level gap that is closed, so
+// that the iterate and the refit agree.
 func NetSettings(path bool) (paper, standard dca.Settings) {
 	paper = PaperSettings()
 	standard = paper

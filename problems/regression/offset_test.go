@@ -53,8 +53,8 @@ func TestOffsetOfDifferences(t *testing.T) {
 	}
 }
 
-// An offset of a logistic regression is what a feature without a penalty, with this coefficient, is, which bounds hold: here the offset is -0.3 times feature 2, and
-// the coefficients of fits without a penalty differ by that.
+// An offset of a logistic regression is what a feature without a penalty, with this coefficient, is, which bounds hold:
+// here the offset is -0.3 times feature 2, and the coefficients of fits without a penalty differ by that.
 func TestOffsetOfLogOdds(t *testing.T) {
 	cv := classified(offset(t), 2).(*dataset.CrossValidation)
 	with := &dataset.CrossValidation{Data: cv.Data.Rows(indices.Range(0, len(cv.Data.Y))), Folds: cv.Folds}

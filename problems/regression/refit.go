@@ -11,8 +11,9 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 )
 
-// All returns the data with the rows of training and validation together as training rows, or all rows of folds, in the same units. It is
-// an error of the context where that ends before, or so soon that no fit to them could begin, see [problems.Prepare].
+// All returns the data with the rows of training and validation together as training rows, or all rows of folds, in the
+// same units. It is an error of the context where that ends before, or so soon that no fit to them could begin, see
+// [problems.Prepare].
 func (d *Data) All(ctx context.Context) (*Data, error) {
 	numbers := d.user.Table().Stored()
 	if len(d.parts) == 1 {
@@ -37,7 +38,8 @@ func (d *Data) All(ctx context.Context) (*Data, error) {
 	return &out, ctx.Err()
 }
 
-// largeTable is the number of entries of the training rows from which on what is left of a search is cleared away before the final fit.
+// largeTable is the number of entries of the training rows from which on what is left of a search is cleared away
+// before the final fit.
 const largeTable = 5e6
 
 // whole is the model of all rows as a [problems.Trainer] wants it.

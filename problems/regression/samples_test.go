@@ -14,8 +14,8 @@ import (
 	"github.com/conetune/conetune/problems/poisson"
 )
 
-// Coefficients of scikit-learn 1.9.1 with sample_weight: LogisticRegression(C=1), in which lambda2 is 1 / (C sum w), of two and of three classes, and
-// PoissonRegressor(alpha=0.1), in which lambda2 is alpha.
+// Coefficients of scikit-learn 1.9.1 with sample_weight: LogisticRegression(C=1), in which lambda2 is 1 / (C sum w), of
+// two and of three classes, and PoissonRegressor(alpha=0.1), in which lambda2 is alpha.
 func TestSampleWeights(t *testing.T) {
 	x := mat.NewDense(8, 2, []float64{1.2, -0.5, 0.3, 0.8, -1.1, 0.4, 2.0, 1.5, -0.7, -1.2, 0.1, -0.3, 1.5, 0.2, -1.8, 1.1})
 	rows := func(y ...float64) *dataset.Split {

@@ -15,14 +15,16 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// Terms are what a model says of single features. The zero value says nothing. Each slice is nil, or has one entry for each feature or one for all.
+// Terms are what a model says of single features. The zero value says nothing. Each slice is nil, or has one entry for
+// each feature or one for all.
 type Terms struct {
-	// Factors multiply the penalties of a feature, in the unit of the model, so that |b|_1 becomes sum_j f_j |b_j|, and 1/2 |b|^2 becomes
-	// 1/2 sum_j f_j b_j^2; nil for 1. A feature with the factor 0 is not penalised. They are taken as they are, and not brought to a mean of 1. A factor of more than
-	// 1e6, and 1e6 times the least positive one, leaves its feature out: the coefficient is 0 whatever the weights.
+	// Factors multiply the penalties of a feature, in the unit of the model, so that |b|_1 becomes sum_j f_j |b_j|, and
+	// 1/2 |b|^2 becomes 1/2 sum_j f_j b_j^2; nil for 1. A feature with the factor 0 is not penalised. They are taken as
+	// they are, and not brought to a mean of 1. A factor of more than 1e6, and 1e6 times the least positive one, leaves
+	// its feature out: the coefficient is 0 whatever the weights.
 	Factors []float64
-	// Lower and Upper bound the coefficients in the user's units, Lower <= 0 <= Upper; entries may be infinite, and nil is no bound. The bounds hold for
-	// the iterate as for the refit.
+	// Lower and Upper bound the coefficients in the user's units, Lower <= 0 <= Upper; entries may be infinite, and nil is
+	// no bound. The bounds hold for the iterate as for the refit.
 	Lower, Upper []float64
 }
 
@@ -65,8 +67,8 @@ func (t Terms) spread(d *Data) (out sparse.Terms, err error) {
 	return out, nil
 }
 
-// excludedFactor is the factor, and the multiple of the least positive one, above which a feature is left out: programs with such numbers in them are not solved to any accuracy. A factor of 1
-// beside tiny ones excludes nothing.
+// excludedFactor is the factor, and the multiple of the least positive one, above which a feature is left out: programs
+// with such numbers in them are not solved to any accuracy. A factor of 1 beside tiny ones excludes nothing.
 const excludedFactor = 1e6
 
 // exclude holds the coefficients of features with excluding factors at 0, in the place of these factors.
@@ -103,8 +105,8 @@ func someof(values []float64) bool {
 // Terms are those of the options, in the unit of the model, for fits.
 func (d *Data) Terms() sparse.Terms { return d.terms }
 
-// Fit makes a fit to the training rows of a split or a fold, with the loss on its validation rows and terms of features,
-// all in the unit of the model.
+// Fit makes a fit to the training rows of a split or a fold, with the loss on its validation rows and terms of
+// features, all in the unit of the model.
 type Fit func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error)
 
 // Making is the [Fit] of fits of a type.
@@ -139,7 +141,8 @@ func (d *Data) Measure(fit Fit) error {
 // SetLambdaMax says what [Data.LambdaMax] is.
 func (d *Data) SetLambdaMax(top float64) { d.top = func() float64 { return top } }
 
-// Shared are the penalties |b|_1 and 1/2 |b|^2, by the factors, less their radii, which have those numbers, -1 for none.
+// Shared are the penalties |b|_1 and 1/2 |b|^2, by the factors, less their radii, which have those numbers, -1 for
+// none.
 func (d *Data) Shared(first, second int) func(b, r convex.Affine) []convex.Convex {
 	return func(b, r convex.Affine) (list []convex.Convex) {
 		if first >= 0 {
@@ -152,7 +155,8 @@ func (d *Data) Shared(first, second int) func(b, r convex.Affine) []convex.Conve
 	}
 }
 
-// SharedWeights are the weights of |b|_1 and 1/2 |b|^2, by the factors, where these are the hyperparameters of those numbers, -1 for none.
+// SharedWeights are the weights of |b|_1 and 1/2 |b|^2, by the factors, where these are the hyperparameters of those
+// numbers, -1 for none.
 func (d *Data) SharedWeights(first, second int) func(lambda []float64) *glm.Weights {
 	_, p := d.Dims()
 	of := func(v float64) []float64 {

@@ -22,8 +22,8 @@ var termsOfTests = regression.Terms{
 	Upper:   []float64{0.4, math.Inf(1), 0.3, math.Inf(1), math.Inf(1), 0},
 }
 
-// With factors and bounds, the fits that the models bring and conic programs choose the same, and bounds in the user's units hold. The feature without a penalty has the
-// coefficient of a fit without one where all others are zero.
+// With factors and bounds, the fits that the models bring and conic programs choose the same, and bounds in the user's
+// units hold. The feature without a penalty has the coefficient of a fit without one where all others are zero.
 func TestTermsAgainstConic(t *testing.T) {
 	for name, build := range some(t, "elastic-net", "bounded-elastic-net", "lasso", "ridge", "logistic", "poisson") {
 		for _, standardize := range []bool{false, true} {
@@ -49,7 +49,8 @@ func TestTermsAgainstConic(t *testing.T) {
 	}
 }
 
-// A factor is the weight of a feature: lambda f_j is what a column divided by f_j has with the weight lambda, in the lasso.
+// A factor is the weight of a feature: lambda f_j is what a column divided by f_j has with the weight lambda, in the
+// lasso.
 func TestFactorsScaleColumns(t *testing.T) {
 	s := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0.5, 0, 0, 1}, 0.7)
 	factors := []float64{1, 2, 0.5, 1, 3, 0.2}
@@ -103,7 +104,8 @@ func TestBadTerms(t *testing.T) {
 	}
 }
 
-// A feature with a factor beyond all measure is left out: the coefficient is 0, the others are those of the table without it, and no program has that number in it.
+// A feature with a factor beyond all measure is left out: the coefficient is 0, the others are those of the table
+// without it, and no program has that number in it.
 func TestExcludedFeatures(t *testing.T) {
 	s := modeltest.Split(3, 60, 40, 50, []float64{2, -1, 0.5, 0}, 1)
 	without := &dataset.Split{}

@@ -10,9 +10,10 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 )
 
-// Rows with weights. The losses of training, validation and test rows are means by them, and so are the units. Mean squares by weights are those of other rows without
-// weights ([dataset.Data.EqualWeights]), for whatever coefficients and constant, and on these all programs and fits work but for sparse tables with an intercept; the rows
-// as they are stand beside them, where rows are taken out, put together or scored. Other losses are weighed row by row.
+// Rows with weights. The losses of training, validation and test rows are means by them, and so are the units. Mean
+// squares by weights are those of other rows without weights ([dataset.Data.EqualWeights]), for whatever coefficients
+// and constant, and on these all programs and fits work but for sparse tables with an intercept; the rows as they are
+// stand beside them, where rows are taken out, put together or scored. Other losses are weighed row by row.
 
 // mostFilled bounds the entries of a sparse table that is filled in.
 const mostFilled = 1e8
@@ -64,8 +65,8 @@ func (d *Data) newPart(fit, choose, user *dataset.Data) part {
 	return p
 }
 
-// StandardError is that of a mean of losses by weights, sum_i w_i l_i / sum_i w_i, or without, where these are nil, as of independent losses, of which n are of a row of their
-// own.
+// StandardError is that of a mean of losses by weights, sum_i w_i l_i / sum_i w_i, or without, where these are nil, as
+// of independent losses, of which n are of a row of their own.
 func StandardError(losses, weights []float64, n int) float64 {
 	if weights == nil {
 		return stat.StdDev(losses, nil) / math.Sqrt(float64(n))

@@ -19,7 +19,8 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// counted gives the rows of a cross-validation weights of 1 to 4, and returns it with each row as often as its weight says, too.
+// counted gives the rows of a cross-validation weights of 1 to 4, and returns it with each row as often as its weight
+// says, too.
 func counted(t *testing.T) (weighted, repeated *dataset.CrossValidation) {
 	t.Helper()
 	weighted = crossValidation(t)
@@ -70,8 +71,8 @@ func sameTuned(t *testing.T, where string, config tune.Config, tol float64, mode
 	require.InDelta(t, b.RefitFit.Intercept, a.RefitFit.Intercept, 10*tol, where)
 }
 
-// Rows with integer weights give what the rows give that are there as often: units, choice, errors and the final fit, by fits and by conic programs,
-// in folds and split, with an intercept and without.
+// Rows with integer weights give what the rows give that are there as often: units, choice, errors and the final fit,
+// by fits and by conic programs, in folds and split, with an intercept and without.
 func TestWeightsAreRepeatedRows(t *testing.T) {
 	weighted, repeated := counted(t)
 	sample := func(cv *dataset.CrossValidation) *dataset.Split {

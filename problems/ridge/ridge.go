@@ -7,8 +7,8 @@
 //	minimize   L(b)   over b and r >= 0
 //	subject to b solves  min { l(b) : 1/2 |b|_2^2 <= r },
 //
-// the decoupled form of choosing lambda in min l(b) + lambda 1/2 |b|_2^2 (Gao, Ye, Yin, Zeng, Zhang, ICML 2022): the elastic net
-// without its other penalty. The multiplier of the radius is lambda.
+// the decoupled form of choosing lambda in min l(b) + lambda 1/2 |b|_2^2 (Gao, Ye, Yin, Zeng, Zhang, ICML 2022): the
+// elastic net without its other penalty. The multiplier of the radius is lambda.
 package ridge
 
 import (

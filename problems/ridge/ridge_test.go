@@ -39,7 +39,8 @@ func half(d *dataset.Data, b *mat.VecDense) float64 {
 	return mat.Dot(&f, &f) / float64(2*n)
 }
 
-// Every method ends near the best weight of a fine grid of normal equations, and what it reports is their solution at its weight.
+// Every method ends near the best weight of a fine grid of normal equations, and what it reports is their solution at
+// its weight.
 func TestNormalEquations(t *testing.T) {
 	for seed := range uint64(3) {
 		s, _, err := dataset.Generate(dataset.Config{Train: 30, Val: 30, Test: 30, Features: 20, Nonzeros: 10, SNR: 0.7}, seed+1)

@@ -74,8 +74,8 @@ func New(s dataset.Division, g *groups.Groups, o Options) (*Model, error) {
 	return &Model{m, g}, nil
 }
 
-// advice are the range of the paper, the steps of Feng and Simon's program for IGJO, and a value for each group in searches: refits on 100
-// validation rows come out at 35 to 48 so, and at 48 to 50 with a common one (3 seeds).
+// advice are the range of the paper, the steps of Feng and Simon's program for IGJO, and a value for each group in
+// searches: refits on 100 validation rows come out at 35 to 48 so, and at 48 to 50 with a common one (3 seeds).
 var advice = problems.Advice{Each: true, Modes: []lower.Mode{lower.Adjoint, lower.Truncated}, Paper: problems.Paper{
 	Weights: problems.Span{Low: 1e-3, High: 1e1},
 	IGJO: &hypergradient.Settings{Start: []float64{0.01}, MaxIter: 50, Backtracking: &hypergradient.Backtracking{
@@ -86,10 +86,12 @@ var advice = problems.Advice{Each: true, Modes: []lower.Mode{lower.Adjoint, lowe
 // Groups are the groups of the features.
 func (m *Model) Groups() *groups.Groups { return m.groups }
 
-// Settings are the settings of the paper and ours for free weights, for this and other models with a hyperparameter for each group.
+// Settings are the settings of the paper and ours for free weights, for this and other models with a hyperparameter for
+// each group.
 //
-// Ours start from a path. The penalty is large from the start: with a small one the iterates leave the lower-level solutions
-// at once and interpolate the validation rows, while the refits, which a user is given, change little. The gap is closed.
+// Ours start from a path. The penalty is large from the start: with a small one the iterates leave the lower-level
+// solutions at once and interpolate the validation rows, while the refits, which a user is given, change little. The
+// gap is closed.
 func Settings(path bool) (paper, standard dca.Settings) {
 	// rho is not in the paper but in its authors' program.
 	paper = dca.Settings{Tol: 0.05, Rho: 5e-3, Alpha0: 1, Delta: 5, CAlpha: 0.1, MaxIter: 100}

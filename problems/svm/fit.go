@@ -15,8 +15,9 @@ func (m *Model) Penalised() (lower.Fit, error) {
 	})
 }
 
-// Advice is what methods ask of the model, with the ranges of the paper, which has no descents on it. Its searches have one bound for all features, but for a tree of
-// Parzen estimators, which has few evaluations as it is slow with many axes.
+// Advice is what methods ask of the model, with the ranges of the paper, which has no descents on it. Its searches have
+// one bound for all features, but for a tree of Parzen estimators, which has few evaluations as it is slow with many
+// axes.
 func (m *Model) Advice() problems.Advice {
 	return problems.Advice{
 		Fit: m.Penalised, Modes: []lower.Mode{lower.Adjoint, lower.Forward}, Score: m.Score, Columns: m.Columns, Open: m.Open,

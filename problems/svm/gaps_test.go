@@ -19,7 +19,8 @@ func TestGaps(t *testing.T) {
 	cv := &dataset.CrossValidation{Data: data, Folds: folds, Gaps: &dataset.Gaps{Row: []int{1, 3}, Feature: []int{0, 0}, Fill: [][]float64{{0.25}, {9}}}}
 	m, err := New(cv, Options{})
 	require.NoError(t, err)
-	// w = 2, c = 0: the first fold validates (0.25, +) and (0.25, -), which cost 1 - 0.5 and 1 + 0.5; the second (1, +) and (-1, -), which cost nothing.
+	// w = 2, c = 0: the first fold validates (0.25, +) and (0.25, -), which cost 1 - 0.5 and 1 + 0.5; the second (1, +)
+	// and (-1, -), which cost nothing.
 	require.InDelta(t, 0.5, m.Evaluate([][]float64{{2}, {0}, {2}, {0}}).Validation, 1e-15)
 	cv.Gaps = nil
 	m, err = New(cv, Options{})

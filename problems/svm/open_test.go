@@ -34,8 +34,8 @@ func free(t *testing.T, m *Model, rows []int, lambda float64) (w []float64, c fl
 	return res.Value(x), res.Value(shift)[0]
 }
 
-// The default is the lambda with the least score of the folds' machines without bounds, as conic programs have it, and its machine
-// the one of all rows at this lambda.
+// The default is the lambda with the least score of the folds' machines without bounds, as conic programs have it, and
+// its machine the one of all rows at this lambda.
 func TestOpen(t *testing.T) {
 	cv := folded(t, 11, 60, 4, 3, 1)
 	m, err := New(cv, Options{ClassWeights: []float64{1, 2}})
@@ -79,7 +79,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// On a large table the search is to a gap, and what it ends with is solved for to the end: no lambda of the list has a score that is smaller by more than a share that the rows cannot tell.
+// On a large table the search is to a gap, and what it ends with is solved for to the end: no lambda of the list has a
+// score that is smaller by more than a share that the rows cannot tell.
 func TestOpenLarge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("ten thousand rows")
@@ -115,7 +116,8 @@ func TestOpenLarge(t *testing.T) {
 	}
 }
 
-// Where the small difference of two features tells the labels apart, weights are as large as that needs: far beyond the bounds of the paper.
+// Where the small difference of two features tells the labels apart, weights are as large as that needs: far beyond the
+// bounds of the paper.
 func TestOpenSeparable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	draw := func(n int) *dataset.Data {

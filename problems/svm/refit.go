@@ -16,8 +16,8 @@ import (
 // finalGap is the relative gap of the final training.
 const finalGap = 1e-8
 
-// training is a form of the training problem: solved by package internal/lower/machine, nil where that does not take it,
-// and as what a convex model with the loss has besides.
+// training is a form of the training problem: solved by package internal/lower/machine, nil where that does not take
+// it, and as what a convex model with the loss has besides.
 type training struct {
 	fit   func(context.Context, *machine.Problem) (w []float64, c float64, status lower.Status, err error)
 	model func(m *convex.Model, loss convex.Convex, w *convex.Variable)
@@ -60,8 +60,8 @@ func weighted(h []float64) training {
 	}
 }
 
-// train trains the machine on all rows of the cross-validation: with the native backend by a fit, and with the others, or
-// where that does not come to its end, as a conic program.
+// train trains the machine on all rows of the cross-validation: with the native backend by a fit, and with the others,
+// or where that does not come to its end, as a conic program.
 func (m *Model) train(ctx context.Context, s problems.Solver, t training) (w []float64, c float64, err error) {
 	defer func() {
 		if end := (*problems.TrainingError)(nil); err != nil && !errors.As(err, &end) {

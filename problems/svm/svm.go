@@ -12,10 +12,10 @@
 //	subject to (w^t, c^t) solves  min { mean_{i in train t} max(0, 1 - y_i (w.a_i - c)) :
 //	                                    1/2 |w|^2 <= r, |w_j| <= wbar_j for each feature j }  for each t.
 //
-// It is the decoupled form of choosing lambda and wbar in lambda/2 |w|^2 + mean hinge over -wbar <= w <= wbar (Gao, Ye, Yin,
-// Zeng, Zhang, ICML 2022, section 4 and Supplement B and C; Kunapuli et al. 2008). Losses are means over their rows and over
-// the folds, as in the authors' program. The lower level falls apart into one block for each fold; its value is the
-// mean over the folds.
+// It is the decoupled form of choosing lambda and wbar in lambda/2 |w|^2 + mean hinge over -wbar <= w <= wbar (Gao, Ye,
+// Yin, Zeng, Zhang, ICML 2022, section 4 and Supplement B and C; Kunapuli et al. 2008). Losses are means over their
+// rows and over the folds, as in the authors' program. The lower level falls apart into one block for each fold; its
+// value is the mean over the folds.
 //
 // r is the radius, whose multiplier is lambda (nonnegative); wbar are hyperparameters themselves. As r bounds each
 // fold's norm and lambda belongs to their mean, min mean hinge + lambda/2 |w|^2 of a single fold has its
@@ -49,9 +49,11 @@ const (
 
 // Options of the model; the zero value is the model of the paper.
 type Options struct {
-	// Standardize works on features in the unit of Scaling over all rows of the cross-validation, and undoes it in the result.
+	// Standardize works on features in the unit of Scaling over all rows of the cross-validation, and undoes it in the
+	// result.
 	Standardize bool
-	// Scaling is the unit of the features; the zero value is that of the table, sparse where most entries are zero, see [dataset.Scaling.OfNorm].
+	// Scaling is the unit of the features; the zero value is that of the table, sparse where most entries are zero, see
+	// [dataset.Scaling.OfNorm].
 	Scaling dataset.Scaling
 	// ClassWeights weigh the losses of the rows with the smaller and with the larger label, in this order;
 	// means become weighted means. Nil means 1 for both.
@@ -123,7 +125,8 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 // Columns are the features of all rows of the folds, see [problems.Columns].
 func (m *Model) Columns() *problems.Columns { return regression.Columns(m.cv.Data, true) }
 
-// ClassWeights weigh the losses of the rows with the smaller and with the larger label, in this order; both are 1 where none were asked for.
+// ClassWeights weigh the losses of the rows with the smaller and with the larger label, in this order; both are 1 where
+// none were asked for.
 func (m *Model) ClassWeights() [2]float64 { return m.weights }
 
 // weigh sets the weights of the two classes.
@@ -227,12 +230,13 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors {
 	return problems.Errors{Validation: sum / float64(len(m.cv.Folds))}
 }
 
-// The score of a decision value z times the label is the ramp min(1, max(0, scoreMargin - z)), a share of wrong labels without its jump at z = 0, and a little of the hinge loss, by which
-// machines differ where no value is near 0.
+// The score of a decision value z times the label is the ramp min(1, max(0, scoreMargin - z)), a share of wrong labels
+// without its jump at z = 0, and a little of the hinge loss, by which machines differ where no value is near 0.
 const scoreMargin, scoreHinge = 0.5, 0.2
 
-// Score is what machines are compared by: the mean over the folds and their validation rows of the ramp of above, and a fifth of the validation error. On 75 tables
-// of R with 60 to 1500 rows, two sets of four divisions each, the machines that the ramp chooses have 0.988 (standard error 0.006) and 0.996 (0.004) of the wrong labels of those that the hinge
+// Score is what machines are compared by: the mean over the folds and their validation rows of the ramp of above, and a
+// fifth of the validation error. On 75 tables of R with 60 to 1500 rows, two sets of four divisions each, the machines
+// that the ramp chooses have 0.988 (standard error 0.006) and 0.996 (0.004) of the wrong labels of those that the hinge
 // loss alone does, better on 45 of these means and worse on 19.
 func (m *Model) Score(x [][]float64) float64 {
 	sum := 0.0

@@ -172,8 +172,8 @@ func best(d *dataset.Data, top float64) float64 {
 	return inner((lo + hi) / 2)
 }
 
-// In one feature the machine trained on all rows is the one that an exhaustive search finds, whichever of the two bounds
-// holds it, and its error rate is a count.
+// In one feature the machine trained on all rows is the one that an exhaustive search finds, whichever of the two
+// bounds holds it, and its error rate is a count.
 func TestRetrain(t *testing.T) {
 	cv := folded(t, 2, 60, 1, 2, 1)
 	for _, standardize := range []bool{false, true} {

@@ -12,8 +12,8 @@
 // example of the tutorial of the authors' program (Gao, Ye, Yin, Zeng, Zhang, ICML 2022). The multipliers
 // of the radii, all nonnegative, are the lambda_j.
 //
-// With as many hyperparameters as features the validation rows are fitted along with the training rows, so that the default takes weights of a rung of a
-// ladder, see [regression.Model.Ladder].
+// With as many hyperparameters as features the validation rows are fitted along with the training rows, so that the
+// default takes weights of a rung of a ladder, see [regression.Model.Ladder].
 package wlasso
 
 import (
@@ -56,8 +56,8 @@ func New(s dataset.Division, o Options) (*Model, error) {
 	})
 }
 
-// settings are those of the tutorial, the paper's for the elastic net, and ours for free weights, with a penalty that keeps
-// the iterates near the solutions of the lower level.
+// settings are those of the tutorial, the paper's for the elastic net, and ours for free weights, with a penalty that
+// keeps the iterates near the solutions of the lower level.
 func settings(path bool) (paper, standard dca.Settings) {
 	paper, standard = regression.NetSettings(path)
 	standard.Alpha0 = 100

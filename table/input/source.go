@@ -3,8 +3,8 @@
 //	source := input.Source{Data: "table.csv", Wanted: table.Wanted{Targets: []string{"price"}}}
 //	rows, err := source.Read()
 //
-// A table may be text in any dialect, compressed, a workbook, Arrow, Parquet or in the format of LIBSVM. Errors speak of options by the names that they have here and in package table, Source.Split for
-// example.
+// A table may be text in any dialect, compressed, a workbook, Arrow, Parquet or in the format of LIBSVM. Errors speak
+// of options by the names that they have here and in package table, Source.Split for example.
 package input
 
 import (

@@ -10,10 +10,11 @@ type Fold struct {
 	Train, Val []int
 }
 
-// RandomFolds deals n rows out to t parts at random; each part validates the model of one fold, which the other parts train.
-// The sizes of the parts differ by one at most. Where classes is not nil, it gives a number from 0 for the class of each
-// row, and every part gets its share of each class, up to one row. The folds of several repeats come one after the other:
-// the mean over all of them depends less on chance than that of one deal, which on small tables decides what is chosen.
+// RandomFolds deals n rows out to t parts at random; each part validates the model of one fold, which the other parts
+// train. The sizes of the parts differ by one at most. Where classes is not nil, it gives a number from 0 for the class
+// of each row, and every part gets its share of each class, up to one row. The folds of several repeats come one after
+// the other: the mean over all of them depends less on chance than that of one deal, which on small tables decides what
+// is chosen.
 func RandomFolds(n, t, repeats int, seed uint64, classes []int) ([]Fold, error) {
 	if err := checkRepeats(repeats); err != nil {
 		return nil, err
@@ -57,8 +58,8 @@ func checkRepeats(repeats int) error {
 // repeatSeed is the seed of deal k, from 0.
 func repeatSeed(seed uint64, k int) uint64 { return seed + uint64(k)*repeatStride }
 
-// Repeats is the number of deals that a table of n rows and p features is worth by default: several where one is a matter of chance and fits take
-// no time.
+// Repeats is the number of deals that a table of n rows and p features is worth by default: several where one is a
+// matter of chance and fits take no time.
 func Repeats(n, p int) int {
 	switch {
 	case n <= 250 && n*p <= smallTable:
@@ -98,8 +99,8 @@ func stratify(classes []int, t int, seed uint64) [][]int {
 	return parts
 }
 
-// CheckFolds checks that there are at least two folds of a table of n rows, that each has rows to train and rows to validate,
-// and that these are rows of the table and no row is in a fold twice.
+// CheckFolds checks that there are at least two folds of a table of n rows, that each has rows to train and rows to
+// validate, and that these are rows of the table and no row is in a fold twice.
 func CheckFolds(folds []Fold, n int) error {
 	if len(folds) < 2 {
 		return fmt.Errorf("%d folds, expected at least 2", len(folds))

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each row of each deal validates once and trains in the other folds, parts have equal sizes and their share of each class,
-// deals differ, and the first is the only one of a single deal.
+// Each row of each deal validates once and trains in the other folds, parts have equal sizes and their share of each
+// class, deals differ, and the first is the only one of a single deal.
 func TestRandomFolds(t *testing.T) {
 	all := make([]int, 23)
 	for i := range all {

@@ -6,13 +6,14 @@ import (
 	"slices"
 )
 
-// GroupParts deals the groups of rows, where group has a number for each row, out to t parts of about equal numbers of rows: the largest
-// group first, always to the part with the fewest rows. Which of several such groups and parts comes first is drawn by the seed. The parts are ordered
-// by their first rows.
+// GroupParts deals the groups of rows, where group has a number for each row, out to t parts of about equal numbers of
+// rows: the largest group first, always to the part with the fewest rows. Which of several such groups and parts comes
+// first is drawn by the seed. The parts are ordered by their first rows.
 //
-// With classes, which has the class of each row from 0 on, each class is spread over the parts as evenly as the groups allow: a group goes to the part where it adds least to the sum over
-// classes and parts of the squares of the shares that a part has of a class, of several the one with the fewest rows. Either way
-// two parts differ by at most the rows of the largest group: a part that would get ahead by more is passed over.
+// With classes, which has the class of each row from 0 on, each class is spread over the parts as evenly as the groups
+// allow: a group goes to the part where it adds least to the sum over classes and parts of the squares of the shares
+// that a part has of a class, of several the one with the fewest rows. Either way two parts differ by at most the rows
+// of the largest group: a part that would get ahead by more is passed over.
 func GroupParts(group []int, t int, seed uint64, classes []int) ([][]int, error) {
 	if groups := len(PartsOf(group)); t < 2 || t > groups {
 		return nil, fmt.Errorf("split: %d folds of %d groups, expected 2 to %d", t, groups, groups)
@@ -88,8 +89,8 @@ func dealGroups(group, classes, sizes []int, seed uint64) [][]int {
 	return parts
 }
 
-// ByGroup is [Random] with the rows of a group in the same set: the largest group first, to the set that lacks the most rows of the size that spec
-// asks for. Group has a number for each row.
+// ByGroup is [Random] with the rows of a group in the same set: the largest group first, to the set that lacks the most
+// rows of the size that spec asks for. Group has a number for each row.
 func ByGroup(group []int, spec string, seed uint64) ([][]int, error) {
 	sizes, err := Sizes(spec, len(group))
 	if err != nil {
@@ -115,8 +116,8 @@ func total(list []int) (sum int) {
 	return sum
 }
 
-// GroupFolds are the folds of so many deals of groups, one after the other, see [GroupParts], nil for no classes. Where the groups leave chance no choice, as all are of different sizes, deals are
-// the same.
+// GroupFolds are the folds of so many deals of groups, one after the other, see [GroupParts], nil for no classes. Where
+// the groups leave chance no choice, as all are of different sizes, deals are the same.
 func GroupFolds(group []int, t, repeats int, seed uint64, classes []int) ([]Fold, error) {
 	if err := checkRepeats(repeats); err != nil {
 		return nil, err

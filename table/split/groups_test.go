@@ -73,8 +73,8 @@ func TestTimeFoldsByHand(t *testing.T) {
 	require.ErrorContains(t, err, "1 different times")
 }
 
-// Whatever the rows: each validates once in a deal of groups, and no group is on both sides; by time each validates at most once, and all that trains comes before
-// all that validates.
+// Whatever the rows: each validates once in a deal of groups, and no group is on both sides; by time each validates at
+// most once, and all that trains comes before all that validates.
 func TestDesignsKeepTheirPromises(t *testing.T) {
 	proptest.Check(t, func(r *rapid.T) {
 		number := rapid.SliceOfN(rapid.IntRange(0, 9), 3, 40).Draw(r, "numbers")
@@ -150,7 +150,8 @@ func TestDesignsKeepTheirPromises(t *testing.T) {
 	})
 }
 
-// Classes do not make one fold larger than another by more than the largest group: here the class of the last row is nearly all in one fold.
+// Classes do not make one fold larger than another by more than the largest group: here the class of the last row is
+// nearly all in one fold.
 func TestStratifiedGroupsStayAsLarge(t *testing.T) {
 	parts, err := GroupParts([]int{1, 0, 0, 1, 2, 2, 3}, 2, 0, []int{0, 1, 1, 0, 0, 2, 0})
 	require.NoError(t, err)
@@ -158,8 +159,9 @@ func TestStratifiedGroupsStayAsLarge(t *testing.T) {
 	require.LessOrEqual(t, max(len(parts[0]), len(parts[1])), 4)
 }
 
-// Ten groups of five rows, of which four are of class 1: each of two folds gets two of these, by whatever seed, and three of the others; of 20 groups with 1 to 4
-// rows of class 1 and as many of class 0 as make them 6, each of 4 folds has about a quarter of both.
+// Ten groups of five rows, of which four are of class 1: each of two folds gets two of these, by whatever seed, and
+// three of the others; of 20 groups with 1 to 4 rows of class 1 and as many of class 0 as make them 6, each of 4 folds
+// has about a quarter of both.
 func TestStratifiedGroups(t *testing.T) {
 	var group, class []int
 	for g := range 10 {

@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// Random deals n rows out at random to two or three sets, each in rising order. spec gives the sizes of the training, the
-// validation and, if there is a third one, the test set, separated by slashes: a number of rows (50), a share of all rows
-// (0.5 or 50%), or rest, once. Rows that "50/50" leaves over are not used. An empty set is an error.
+// Random deals n rows out at random to two or three sets, each in rising order. spec gives the sizes of the training,
+// the validation and, if there is a third one, the test set, separated by slashes: a number of rows (50), a share of
+// all rows (0.5 or 50%), or rest, once. Rows that "50/50" leaves over are not used. An empty set is an error.
 func Random(n int, spec string, seed uint64) ([][]int, error) {
 	sizes, err := Sizes(spec, n)
 	if err != nil {

@@ -26,8 +26,9 @@ func inTime(at []float64) (order, runs []int, err error) {
 	return order, runs, nil
 }
 
-// cut returns the numbers of rows before which the rows in the order of time are cut: each is the border between two times that is nearest to its wish, and leaves
-// at least one time on either side and between two cuts. There are more times than wishes.
+// cut returns the numbers of rows before which the rows in the order of time are cut: each is the border between two
+// times that is nearest to its wish, and leaves at least one time on either side and between two cuts. There are more
+// times than wishes.
 func cut(runs []int, wishes []float64) []int {
 	border := make([]int, len(runs)+1) // rows before each time
 	for k, n := range runs {
@@ -48,8 +49,9 @@ func cut(runs []int, wishes []float64) []int {
 	return cuts
 }
 
-// TimeFolds cuts rows in the order of the times at, one for each row, into t+1 blocks of about equal numbers of rows; rows of the same time are in the same block. Fold k, from 0,
-// is validated by block k+1 and trained by all rows before it: nothing is trained on what comes later.
+// TimeFolds cuts rows in the order of the times at, one for each row, into t+1 blocks of about equal numbers of rows;
+// rows of the same time are in the same block. Fold k, from 0, is validated by block k+1 and trained by all rows before
+// it: nothing is trained on what comes later.
 func TimeFolds(at []float64, t int) ([]Fold, error) {
 	order, runs, err := inTime(at)
 	if err != nil {
@@ -70,8 +72,8 @@ func TimeFolds(at []float64, t int) ([]Fold, error) {
 	return folds, nil
 }
 
-// ByTime is [Random] in the order of time: the first rows train, later ones validate, and the last ones test. Rows of the same time are in the same set, so that sizes
-// are met as nearly as that allows.
+// ByTime is [Random] in the order of time: the first rows train, later ones validate, and the last ones test. Rows of
+// the same time are in the same set, so that sizes are met as nearly as that allows.
 func ByTime(at []float64, spec string) ([][]int, error) {
 	sizes, err := Sizes(spec, len(at))
 	if err != nil {

@@ -175,8 +175,8 @@ func (s *Solver) WarmStart(p backends.Point) error {
 // farStart is how many times larger than the data the residuals of a start may be.
 const farStart = 1e3
 
-// Far says whether a start is so much farther from a solution than zero, whose residuals are q and b, that a first-order
-// method would take longer from there.
+// Far says whether a start is so much farther from a solution than zero, whose residuals are q and b, that a
+// first-order method would take longer from there.
 func (s *Solver) Far(start backends.Point) bool {
 	p := &s.User
 	x, z := start.X, start.Z

@@ -7,8 +7,8 @@ import (
 	"github.com/conetune/conetune/backends/internal/adapter"
 )
 
-// Over returns b with second-order and exponential cones, and the dual ones of these, besides its own. Problems without them go to b as they are. The backend has to take quadratic objectives, zero
-// cones and updates of matrices.
+// Over returns b with second-order and exponential cones, and the dual ones of these, besides its own. Problems without
+// them go to b as they are. The backend has to take quadratic objectives, zero cones and updates of matrices.
 func Over(b backends.ConicBackend) backends.ConicBackend { return backend{b} }
 
 type backend struct{ inner backends.ConicBackend }

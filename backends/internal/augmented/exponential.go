@@ -36,8 +36,8 @@ func (e *exponential) project(to, w []float64) bend {
 	return b
 }
 
-// projectExponential follows Friberg (Projection onto the exponential cone: a univariate root-finding problem, 2023). A point that is neither in the cone nor
-// in its polar, nor above or below the face v = 0, is
+// projectExponential follows Friberg (Projection onto the exponential cone: a univariate root-finding problem, 2023). A
+// point that is neither in the cone nor in its polar, nor above or below the face v = 0, is
 //
 //	w = a (r, 1, e^r) + b (1, 1-r, -e^-r),   a, b > 0,
 //
@@ -131,9 +131,9 @@ func ratio(u, v, w float64) float64 {
 // mostHalvings bounds the steps to the root of h, of which Newton's method takes about six.
 const mostHalvings = 200
 
-// curvature is the bend beside the smooth part of the boundary. With the multiplier b e^-r of v exp(u/v) - w <= 0, whose second derivative is e^r/a q q' with
-// q = (1, -r, 0), and n its gradient times e^-r, the projection has the derivative M^-1 - m m'/n'm for M = I + b/a q q' and m = M^-1 n. All is divided by
-// e^-r where that is large.
+// curvature is the bend beside the smooth part of the boundary. With the multiplier b e^-r of v exp(u/v) - w <= 0,
+// whose second derivative is e^r/a q q' with q = (1, -r, 0), and n its gradient times e^-r, the projection has the
+// derivative M^-1 - m m'/n'm for M = I + b/a q q' and m = M^-1 n. All is divided by e^-r where that is large.
 func curvature(r, a, b float64) bend {
 	k := math.Min(1, math.Exp(r))
 	q := [2]float64{1, -r}

@@ -11,8 +11,8 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// TestProjection has the three properties that a projection has and nothing else (Moreau): p in K, p - w in K*, and both orthogonal; and the differences of the
-// projection beside its derivative.
+// TestProjection has the three properties that a projection has and nothing else (Moreau): p in K, p - w in K*, and
+// both orthogonal; and the differences of the projection beside its derivative.
 func TestProjection(t *testing.T) {
 	draw := rand.New(rand.NewPCG(5, 1))
 	for n := range 20_000 {
@@ -59,7 +59,8 @@ func TestProjectionEnds(t *testing.T) {
 	}
 }
 
-// requireDerivative compares with differences where they are good: on both sides of the point the same, as they are not at edges.
+// requireDerivative compares with differences where they are good: on both sides of the point the same, as they are not
+// at edges.
 func requireDerivative(t *testing.T, e *exponential, w []float64, b bend) {
 	t.Helper()
 	if floats.Norm(w, math.Inf(1)) > 100*math.Min(math.Abs(w[0]), math.Abs(w[1])) {

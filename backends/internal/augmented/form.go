@@ -7,8 +7,8 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// form is the quadratic program of a Newton step. Its variables are x, the slacks s of the cone rows, and for each second-order cone eta and y = t - u'v. Its rows are those of
-// intervals, s = b - Ax, and the definition of y.
+// form is the quadratic program of a Newton step. Its variables are x, the slacks s of the cone rows, and for each
+// second-order cone eta and y = t - u'v. Its rows are those of intervals, s = b - Ax, and the definition of y.
 type form struct {
 	n      int
 	linear []int  // rows of the caller's problem that are intervals, in order
@@ -168,7 +168,8 @@ func (f *form) shapeA(p *backends.Problem) {
 	f.qp.A = sparse.NewCSC(len(f.qp.B), f.variables(), start, index, value)
 }
 
-// column visits the entries of a column of A, those of intervals first, in the order of the rows of the quadratic program.
+// column visits the entries of a column of A, those of intervals first, in the order of the rows of the quadratic
+// program.
 func (f *form) column(p *backends.Problem, j int, visit func(i int, v float64)) {
 	if p.A == nil {
 		return
@@ -221,7 +222,8 @@ func (f *form) fill(p *backends.Problem) {
 	}
 }
 
-// model writes the Newton step at a point into the numbers of the quadratic program: weight is that of |x - at.x|^2 / 2, in which units have each variable counted in its own.
+// model writes the Newton step at a point into the numbers of the quadratic program: weight is that of |x - at.x|^2 /
+// 2, in which units have each variable counted in its own.
 func (f *form) model(p *backends.Problem, at *point, sigma, weight float64) {
 	pv, av, q := f.qp.P.RawMatrix().Data, f.qp.A.RawMatrix().Data, f.qp.Q
 	clear(pv[:f.slack0()])
@@ -281,7 +283,8 @@ func (f *form) model(p *backends.Problem, at *point, sigma, weight float64) {
 	}
 }
 
-// here is the point of the quadratic program that stays where it is, with the multipliers that it has where F is stationary.
+// here is the point of the quadratic program that stays where it is, with the multipliers that it has where F is
+// stationary.
 func (f *form) here(at *point, lines []float64) backends.Point {
 	x := make([]float64, 0, f.variables())
 	x = append(append(x, at.x...), at.s...)

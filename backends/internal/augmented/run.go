@@ -15,28 +15,35 @@ import (
 const (
 	// mostSteps bounds the Newton steps of a solve.
 	mostSteps = 500
-	// sigma grows where the distance from the cones has not shrunk to a share of shrink: by what makes it aim with the distance shrinking to c/(c + sigma) of what it was, and
-	// at least by growth and at most by mostGrowth. largest is its bound beside the first. A distance of less than hiddenShare of the tolerance is no reason to grow.
+	// sigma grows where the distance from the cones has not shrunk to a share of shrink: by what makes it aim with the
+	// distance shrinking to c/(c + sigma) of what it was, and at least by growth and at most by mostGrowth. largest is its
+	// bound beside the first. A distance of less than hiddenShare of the tolerance is no reason to grow.
 	growth, mostGrowth, shrink, aim, largest = 5, 25, 0.2, 0.1, 1e8
 	hiddenShare                              = 1e-3
-	// leastWeight and mostWeight bound the weight of the step in x beside the size of the objective, and firstWeight is the first. Interior point methods, whose factors
-	// miss their tolerance on the nearly singular programs of less, have leastInterior, and leastHidden where residuals count beside single columns; a program that any method has missed gives more, up to slow.
+	// leastWeight and mostWeight bound the weight of the step in x beside the size of the objective, and firstWeight is
+	// the first. Interior point methods, whose factors miss their tolerance on the nearly singular programs of less, have
+	// leastInterior, and leastHidden where residuals count beside single columns; a program that any method has missed
+	// gives more, up to slow.
 	leastWeight, firstWeight, mostWeight = 1e-9, 1e-2, 1e4
 	leastInterior, leastHidden, slow     = 1e-3, 1e-6, 1e-2
 	// A short step multiplies the weight by mostHeavier at most, and mostShort in a row make the quadratic programs finer.
 	mostHeavier, mostShort = 1000, 8
-	// inexact is the share of the distance from the cones, both relative, to which F is minimized before the multipliers change, or mostRounds its steps.
+	// inexact is the share of the distance from the cones, both relative, to which F is minimized before the multipliers
+	// change, or mostRounds its steps.
 	inexact, mostRounds = 0.3, 30
-	// innerShare of Options.Eps is the tolerance of the last quadratic programs, dualShare of the gradient of F that of those before, and coarsest the largest. It is finer by a
-	// factor after a step that has not brought the gradient of F below stalled times what it was, down to finest times the first, or finestEps where that is less.
-	// After mostStale changes of the multipliers at the finest without a better point there is none to come, and after as many steps where residuals are small but not
-	// beside single columns.
+	// innerShare of Options.Eps is the tolerance of the last quadratic programs, dualShare of the gradient of F that of
+	// those before, and coarsest the largest. It is finer by a factor after a step that has not brought the gradient of F
+	// below stalled times what it was, down to finest times the first, or finestEps where that is less. After mostStale
+	// changes of the multipliers at the finest without a better point there is none to come, and after as many steps where
+	// residuals are small but not beside single columns.
 	innerShare, dualShare, coarsest = 0.1, 0.01, 1e-4
 	finer, stalled, finest          = 0.1, 0.5, 1e-3
 	finestEps, mostStale            = 1e-10, 8
-	// mostInner bounds the iterations of a first-order method for one of the quadratic programs, and mostInterior those of another: what it has by then is a direction, too.
+	// mostInner bounds the iterations of a first-order method for one of the quadratic programs, and mostInterior those of
+	// another: what it has by then is a direction, too.
 	mostInner, mostInterior = 4000, 60
-	// armijo is the share of the decrease that the slope promises with which a step is content, and shortest the least step.
+	// armijo is the share of the decrease that the slope promises with which a step is content, and shortest the least
+	// step.
 	armijo, shortest = 1e-4, 1e-10
 	// farStep is a step, beside x, that may show that the objective has no bound, as every fifth one may.
 	farStep = 100
@@ -175,7 +182,8 @@ func (r *run) solveQP(ctx context.Context) (*backends.Solution, error) {
 	return r.qp.Solve(ctx)
 }
 
-// search goes from x towards next as far as F falls, and returns the share of the way. A first x outside of the intervals is left in any case.
+// search goes from x towards next as far as F falls, and returns the share of the way. A first x outside of the
+// intervals is left in any case.
 func (r *run) search(next []float64) float64 {
 	at := r.at
 	gradient, _ := backends.Stationarity(r.Data, at.x, r.form.spread(make([]float64, len(r.lines)), at.z))
@@ -220,7 +228,8 @@ func (r *run) excess() float64 {
 	return e
 }
 
-// follow changes the multipliers where F is near its least value. It returns a certificate where they prove that there is no point in the cones.
+// follow changes the multipliers where F is near its least value. It returns a certificate where they prove that there
+// is no point in the cones.
 func (r *run) follow() *backends.Solution {
 	gradient, scale := backends.Stationarity(r.Data, r.at.x, r.form.spread(r.lines, r.at.z))
 	dual := floats.Norm(gradient, math.Inf(1)) / math.Max(1, scale)
@@ -253,7 +262,8 @@ func (r *run) follow() *backends.Solution {
 	return nil
 }
 
-// tired says that the finest quadratic programs have not found a better point for long. The best one is then what there is.
+// tired says that the finest quadratic programs have not found a better point for long. The best one is then what there
+// is.
 func (r *run) tired() bool {
 	if r.innerEps > r.finest() {
 		return false
@@ -273,8 +283,8 @@ func grown(share float64) float64 {
 	return min(mostGrowth, max(growth, share/(1-share)*(1-aim)/aim))
 }
 
-// tolerance is that of the next quadratic program: a share of how far F is from its least value, or of what the multipliers wait for, and no less than what the caller's
-// tolerance needs.
+// tolerance is that of the next quadratic program: a share of how far F is from its least value, or of what the
+// multipliers wait for, and no less than what the caller's tolerance needs.
 func (r *run) tolerance() float64 {
 	gradient, scale := backends.Stationarity(r.Data, r.at.x, r.form.spread(r.lines, r.at.z))
 	dual := floats.Norm(gradient, math.Inf(1)) / math.Max(1, scale)

@@ -51,7 +51,8 @@ func watch(t *testing.T, p *backends.Problem, o backends.Options, change func(*b
 	return s, solves
 }
 
-// grouped is min |Ax - b|^2 / 2 + sum_g |x_g| over six groups of three, the rows of A in squares and those of the norms in second-order cones.
+// grouped is min |Ax - b|^2 / 2 + sum_g |x_g| over six groups of three, the rows of A in squares and those of the norms
+// in second-order cones.
 func grouped(shift float64) *backends.Problem {
 	const rows, groups, each = 40, 6, 3
 	const n = groups * each
@@ -86,7 +87,8 @@ func grouped(shift float64) *backends.Problem {
 	return &backends.Problem{P: ordered(p), Q: q, A: ordered(a), B: make([]float64, n+groups), Cones: cones}
 }
 
-// ordered is a matrix with rising rows in each column, which those of ToCSC are not: their order is another one each time.
+// ordered is a matrix with rising rows in each column, which those of ToCSC are not: their order is another one each
+// time.
 func ordered(m *sparse.DOK) *sparse.CSC {
 	rows, columns := m.Dims()
 	start, index, value := []int{0}, []int(nil), []float64(nil)
@@ -101,8 +103,8 @@ func ordered(m *sparse.DOK) *sparse.CSC {
 	return sparse.NewCSC(rows, columns, start, index, value)
 }
 
-// A solve of numbers near those before goes on with what the multipliers and sigma are, and takes fewer quadratic programs; the answers are those
-// of the native solver, which has these cones itself.
+// A solve of numbers near those before goes on with what the multipliers and sigma are, and takes fewer quadratic
+// programs; the answers are those of the native solver, which has these cones itself.
 func TestAfterUpdate(t *testing.T) {
 	o := backends.Options{Eps: 1e-7}
 	s, solves := watch(t, grouped(0), o, nil)
@@ -131,8 +133,8 @@ func TestAfterUpdate(t *testing.T) {
 	require.Less(t, counts[2], counts[0])
 }
 
-// Where the quadratic programs are not solved well enough for the tolerance, the solve ends with the best point after steps that are no better, not
-// after all that it may take.
+// Where the quadratic programs are not solved well enough for the tolerance, the solve ends with the best point after
+// steps that are no better, not after all that it may take.
 func TestNothingBetter(t *testing.T) {
 	s, solves := watch(t, grouped(0), backends.Options{Eps: 1e-9}, func(out *backends.Solution) {
 		for j, x := range out.X {

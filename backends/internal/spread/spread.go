@@ -1,5 +1,6 @@
-// Package spread finds factors for rows and columns that bring the numbers of a problem near to one in the mean of their logarithms,
-// as Curtis and Reid ("On the automatic scaling of matrices for Gaussian elimination", 1972) do it for one matrix.
+// Package spread finds factors for rows and columns that bring the numbers of a problem near to one in the mean of
+// their logarithms, as Curtis and Reid ("On the automatic scaling of matrices for Gaussian elimination", 1972) do it
+// for one matrix.
 package spread
 
 import (
@@ -55,8 +56,8 @@ func (t *Terms) Add(at int, log float64) {
 	t.At, t.Log = append(t.At, int32(at)), append(t.Log, log)
 }
 
-// System is a problem with the matrices A and P, of which the upper triangle is given, and the vectors q and b. With a, p, .. the
-// logarithms, its factors minimise
+// System is a problem with the matrices A and P, of which the upper triangle is given, and the vectors q and b. With a,
+// p, .. the logarithms, its factors minimise
 //
 //	sum (a_ij + e_i + d_j)^2 + sum (p_ij + d_i + d_j + c)^2
 //	  + sum (q_j + d_j + c)^2 + sum (b_i + e_i + t)^2 + t^2 + ridge (|d|^2 + |e|^2)
@@ -77,8 +78,9 @@ type Factors struct {
 	C, T float64
 }
 
-// Solve minimises over t and c, then e, then d, each with the others fixed, so many times, or until no entry of d changes by
-// more than enough. Where P or q take part only half of the step in d is made, since entries of d meet in the terms of P.
+// Solve minimises over t and c, then e, then d, each with the others fixed, so many times, or until no entry of d
+// changes by more than enough. Where P or q take part only half of the step in d is made, since entries of d meet in
+// the terms of P.
 func (s *System) Solve(sweeps int, enough float64) Factors {
 	f := Factors{D: make([]float64, s.Cols), E: make([]float64, s.Rows)}
 	g := make([]float64, max(s.Rows, s.Cols)) // sums of terms

@@ -6,13 +6,13 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// tall is how many times more rows than columns a sum of squares must have to be compressed. The factorisation costs about as
-// much as two iterations of a solver on the uncompressed rows, and saves that in each iteration.
+// tall is how many times more rows than columns a sum of squares must have to be compressed. The factorisation costs
+// about as much as two iterations of a solver on the uncompressed rows, and saves that in each iteration.
 const tall = 2
 
-// Compress returns an expression with the same sum of squares as a at every point and no more rows than [M c] has columns, where
-// a = M x + c is dense, fixed, and has many more rows than columns; it returns other expressions as they are. With the
-// factorisation [M c] = Q R, Q'Q = I,
+// Compress returns an expression with the same sum of squares as a at every point and no more rows than [M c] has
+// columns, where a = M x + c is dense, fixed, and has many more rows than columns; it returns other expressions as they
+// are. With the factorisation [M c] = Q R, Q'Q = I,
 //
 //	|M x + c|^2 = |R (x, 1)|^2
 //

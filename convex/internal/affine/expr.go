@@ -1,5 +1,5 @@
-// Package affine has vectors of affine expressions of variables and parameters as plain data: sums of terms, each a matrix or a
-// selection of entries times a variable. What is wrong with lengths and numbers has been found above it.
+// Package affine has vectors of affine expressions of variables and parameters as plain data: sums of terms, each a
+// matrix or a selection of entries times a variable. What is wrong with lengths and numbers has been found above it.
 package affine
 
 import (
@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Expr is a vector of affine expressions of variables, with parameters in the constant terms or as factors of variables. It is
-// immutable. Its operations take lengths and numbers that fit, or a length of 1 to be broadcast.
+// Expr is a vector of affine expressions of variables, with parameters in the constant terms or as factors of
+// variables. It is immutable. Its operations take lengths and numbers that fit, or a length of 1 to be broadcast.
 type Expr struct {
 	N    int
 	Vars []Term

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Matrix is a read-only matrix of numbers, either dense by rows (dense, stride) or compressed by columns (ptr, ind, val, row
-// indices increasing). Views share the numbers of the caller's matrix.
+// Matrix is a read-only matrix of numbers, either dense by rows (dense, stride) or compressed by columns (ptr, ind,
+// val, row indices increasing). Views share the numbers of the caller's matrix.
 type Matrix struct {
 	Rows, Cols int
 	Dense      []float64 // entry (i, j) is dense[i*stride+j]; nil for a sparse matrix

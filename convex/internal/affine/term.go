@@ -6,7 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Term is a linear map of one vector, a variable or a parameter, that adds to some rows of an expression. Row r of the term is
+// Term is a linear map of one vector, a variable or a parameter, that adds to some rows of an expression. Row r of the
+// term is
 //
 //	f_r * source[entry(r)]                      (mat == nil, a selection)
 //	f_r * sum_c mat[r, c] source[first+c]       (mat != nil)
@@ -229,8 +230,8 @@ func (t Term) picked(out []Term, rows []int) []Term {
 		}
 		return out
 	}
-	// Runs of consecutive picks become one term each: for a selection any rows of the term, for a matrix consecutive rows (a
-	// view) or, where that gives many pieces, a copy.
+	// Runs of consecutive picks become one term each: for a selection any rows of the term, for a matrix consecutive rows
+	// (a view) or, where that gives many pieces, a copy.
 	for k := 0; k < len(rows); {
 		if rows[k] < t.Off || rows[k] >= t.Off+t.Rows {
 			k++
@@ -290,7 +291,8 @@ func (t Term) slice(rows []int, steady bool, off int) Term {
 	return t
 }
 
-// chosen are some of the places list[r], or first+r without a list, in the same form; steady says that the rows are consecutive.
+// chosen are some of the places list[r], or first+r without a list, in the same form; steady says that the rows are
+// consecutive.
 func chosen(first int, list, rows []int, steady bool) (int, []int) {
 	switch {
 	case list == nil && steady:
@@ -307,7 +309,8 @@ func chosen(first int, list, rows []int, steady bool) (int, []int) {
 	return 0, out
 }
 
-// mapped appends to out the term multiplied from the left by the matrix N, whose columns belong to the rows of the expression.
+// mapped appends to out the term multiplied from the left by the matrix N, whose columns belong to the rows of the
+// expression.
 func (t Term) mapped(out []Term, n *Matrix) []Term {
 	if n.Rows == 0 {
 		return out

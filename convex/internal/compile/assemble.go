@@ -84,7 +84,8 @@ func (l *Layout) count(t *affine.Term, counts []int) {
 	}
 }
 
-// there lists the columns of a term's matrix whose entries of the variable are not left out, and returns the place of the first one.
+// there lists the columns of a term's matrix whose entries of the variable are not left out, and returns the place of
+// the first one.
 func (l *Layout) there(t *affine.Term) (there []int, start int) {
 	low, high := t.First, t.First+t.Mat.Cols
 	active, _ := l.Set(t.V)

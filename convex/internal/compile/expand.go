@@ -234,7 +234,8 @@ func (c *compiler) squaresBelow(squares []AtomTerm, h affine.Expr, to sink) {
 	c.Curves = append(c.Curves, curves...)
 }
 
-// epigraph returns an affine expression that stands for the term, of the same height, in terms of a new variable u >= atom.
+// epigraph returns an affine expression that stands for the term, of the same height, in terms of a new variable u >=
+// atom.
 func (c *compiler) epigraph(t AtomTerm) affine.Expr {
 	e := c.bound(t)
 	if t.Sum {

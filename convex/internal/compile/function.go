@@ -48,8 +48,8 @@ const (
 	LogSumExpAtom                 // vector, the logarithm of the sum of exp(a_i) over each group
 )
 
-// Atom is a vector-valued convex function of an affine argument, or the maximum of a Function. Identity of the pointer lets a
-// program share one epigraph among all uses.
+// Atom is a vector-valued convex function of an affine argument, or the maximum of a Function. Identity of the pointer
+// lets a program share one epigraph among all uses.
 type Atom struct {
 	Kind   atomKind
 	N      int

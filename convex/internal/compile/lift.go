@@ -8,8 +8,8 @@ import (
 	"github.com/conetune/conetune/convex/internal/affine"
 )
 
-// Derived returns a program with copies of the groups, which visit may replace by others. Every new group says where it comes
-// from. Sparse variables become ordinary ones.
+// Derived returns a program with copies of the groups, which visit may replace by others. Every new group says where it
+// comes from. Sparse variables become ordinary ones.
 func (p *Program) Derived(visit func(d *Program, g *Group) []*Group) *Program {
 	d := &Program{
 		Vars: slices.Clone(p.Vars), Users: p.Users, Params: p.Params, Objective: p.Objective, Squares: p.Squares,
@@ -59,11 +59,12 @@ func (g *Group) Copied() *Group {
 //
 //	(tr W1 + tr W2) / 2 <= h,   [W1 X; X' W2] positive semidefinite
 //
-// (Fazel, Hindi, Boyd 2001). With multipliers g of the first and Z of the second, Z = [g/2 I, Y/2; Y'/2, g/2 I] where (g, Y) are
-// those of (h, X) in the nuclear norm cone. Each entry of W1 and W2 is a row of the semidefinite matrix by itself.
+// (Fazel, Hindi, Boyd 2001). With multipliers g of the first and Z of the second, Z = [g/2 I, Y/2; Y'/2, g/2 I] where
+// (g, Y) are those of (h, X) in the nuclear norm cone. Each entry of W1 and W2 is a row of the semidefinite matrix by
+// itself.
 //
-// With restricted, the norms of whole variables, which working sets restrict, stay. Otherwise squares on their entries get
-// residuals of their own.
+// With restricted, the norms of whole variables, which working sets restrict, stay. Otherwise squares on their entries
+// get residuals of their own.
 func (p *Program) Lift(restricted bool) *Program {
 	matrices := make([]*MatrixVariable, len(p.Matrices))
 	for k, mv := range p.Matrices {
@@ -113,8 +114,8 @@ func (p *Program) MatrixOf(v *affine.Variable) bool {
 	return slices.ContainsFunc(p.Matrices, func(mv *MatrixVariable) bool { return mv.V == v })
 }
 
-// residuals replaces squares in which matrices stand by squares of new variables e with a - e = 0, so that nothing quadratic
-// stands on the semidefinite matrices.
+// residuals replaces squares in which matrices stand by squares of new variables e with a - e = 0, so that nothing
+// quadratic stands on the semidefinite matrices.
 func (p *Program) residuals(d *Program) {
 	d.Squares = slices.Clone(p.Squares)
 	for i := range d.Squares {

@@ -23,8 +23,8 @@ type nuclearUse struct {
 	Scale float64
 }
 
-// Curve is a part of the Lagrangian that is quadratic in the variables: weight * |arg|^2 of the objective, or of a constraint
-// whose multiplier is that of the second-order cone that the squares share.
+// Curve is a part of the Lagrangian that is quadratic in the variables: weight * |arg|^2 of the objective, or of a
+// constraint whose multiplier is that of the second-order cone that the squares share.
 type Curve struct {
 	Arg   affine.Expr
 	Scale float64

@@ -1,9 +1,9 @@
 // Package compile turns convex functions of affine expressions into a conic program whose numbers depend on parameters.
 //
-// A [Program] is typed: groups of rows, each an affine expression in a cone, squares in the objective, and what is known of their
-// structure: entries that a 1-norm can hold at zero, hinges, boxes, matrices in nuclear norms. A [Layout] places its
-// variables and rows, without those outside of working sets; [Assembled] has the pattern, and [Numbers] the numbers at the
-// parameters' current values.
+// A [Program] is typed: groups of rows, each an affine expression in a cone, squares in the objective, and what is
+// known of their structure: entries that a 1-norm can hold at zero, hinges, boxes, matrices in nuclear norms. A
+// [Layout] places its variables and rows, without those outside of working sets; [Assembled] has the pattern, and
+// [Numbers] the numbers at the parameters' current values.
 package compile
 
 import (
@@ -48,14 +48,15 @@ type Group struct {
 	Index int
 	// rows is the number of rows of the matrix of a nuclear norm.
 	rows int
-	// From is, in a program derived from another one, the group of that program which this one, or its first row, stands for.
+	// From is, in a program derived from another one, the group of that program which this one, or its first row, stands
+	// for.
 	From *Group
 	// Own marks the two row groups of an epigraph u >= |v| of a sparse variable.
 	Own bool
 	// Overlap says that two terms may meet in one entry of A.
 	Overlap bool
-	// DropOf and drop say, for each row, which entry of which sparse variable takes the row with it when it is excluded; dropOf
-	// is -1 for rows that always stay. Nil when all stay.
+	// DropOf and drop say, for each row, which entry of which sparse variable takes the row with it when it is excluded;
+	// dropOf is -1 for rows that always stay. Nil when all stay.
 	DropOf, Drop []int
 }
 
@@ -96,7 +97,8 @@ type absUse struct {
 	Plus, Minus *Group
 }
 
-// Compile turns an objective, nil for zero, and constraints into a conic program. It reports entries that are not finite.
+// Compile turns an objective, nil for zero, and constraints into a conic program. It reports entries that are not
+// finite.
 func Compile(vars []*affine.Variable, params []*affine.Parameter, objective *Function, constraints []*Constraint) (*Program, error) {
 	c := &compiler{
 		Program: &Program{Vars: vars, Users: len(vars), Params: params, Refs: map[*Constraint][]dualRef{}},
@@ -149,9 +151,9 @@ func Overlapping(terms []affine.Term) bool {
 	return false
 }
 
-// sparsity finds which variable follows which sparse variable, and the rows that vanish with an entry: rows s = expr whose only
-// entries of variables are excluded together and which have no constant. There s = 0, and the multiplier 0 completes the dual
-// point.
+// sparsity finds which variable follows which sparse variable, and the rows that vanish with an entry: rows s = expr
+// whose only entries of variables are excluded together and which have no constant. There s = 0, and the multiplier 0
+// completes the dual point.
 func (p *Program) sparsity() {
 	p.SparseOf = slices.Repeat([]int{-1}, len(p.Vars))
 	for k, s := range p.Sparse {

@@ -31,7 +31,8 @@ func (as *Assembled) diagonal() {
 	}
 }
 
-// EachSquare calls f for the entries f*x[col] + constant[r] of square i, with col = -1 for entries outside the working set.
+// EachSquare calls f for the entries f*x[col] + constant[r] of square i, with col = -1 for entries outside the working
+// set.
 func (as *Assembled) EachSquare(i int, f func(r, col int, factor float64)) {
 	arg := &as.Program.Squares[i].Arg
 	for _, t := range arg.Vars {

@@ -60,8 +60,9 @@ func (c *compiler) expandLogSumExp(a, h affine.Expr, scale float64, to sink) {
 	}
 }
 
-// expandLogSumExps adds scale*log(sum_(i in g_k) exp(a_i)) <= h_k for the selected groups. One that begins with all of a group before, as the rows at risk at one time begin
-// with those at the times after, has a variable u >= that one's value in the place of its entries.
+// expandLogSumExps adds scale*log(sum_(i in g_k) exp(a_i)) <= h_k for the selected groups. One that begins with all of
+// a group before, as the rows at risk at one time begin with those at the times after, has a variable u >= that one's
+// value in the place of its entries.
 func (c *compiler) expandLogSumExps(t AtomTerm, h affine.Expr, to sink) {
 	starts := make([]int, t.count()) // the group that each begins with, -1 for none
 	long := make([]bool, t.count())  // a longer one begins with it
@@ -100,7 +101,8 @@ func begins(list, with []int) bool {
 	return len(with) > 1 && len(list) > len(with) && (&list[0] == &with[0] || slices.Equal(list[:len(with)], with))
 }
 
-// logSums are the logarithms of the sums of exponentials over groups. A list that is the beginning of a longer one later is summed once.
+// logSums are the logarithms of the sums of exponentials over groups. A list that is the beginning of a longer one
+// later is summed once.
 func logSums(x []float64, groups [][]int) []float64 {
 	out := make([]float64, len(groups))
 	var last []int

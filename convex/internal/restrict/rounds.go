@@ -1,6 +1,6 @@
-// Package restrict solves small programs in the place of a large one. A working set is what the small one keeps: entries of
-// variables (columns), or pairs of singular vectors (singular). All go
-// in rounds: restrict, solve, price, extend, until the point completed to the large program meets the tolerance there.
+// Package restrict solves small programs in the place of a large one. A working set is what the small one keeps:
+// entries of variables (columns), or pairs of singular vectors (singular). All go in rounds: restrict, solve, price,
+// extend, until the point completed to the large program meets the tolerance there.
 package restrict
 
 import (
@@ -16,16 +16,19 @@ const looseEps = 1e-3
 // Nonzero is the share of the largest entry from which on one is not zero.
 const Nonzero = 1e-7
 
-// FullShare is the share of the entries or rows above which a set is all of them: a restricted program saves little there.
+// FullShare is the share of the entries or rows above which a set is all of them: a restricted program saves little
+// there.
 const FullShare = 0.6
 
-// Set is what of a program, its columns, rows or pairs of singular vectors, a smaller one has that is solved in its place.
+// Set is what of a program, its columns, rows or pairs of singular vectors, a smaller one has that is solved in its
+// place.
 type Set interface {
 	// Begin prepares the set for a solve at new numbers, and returns the accuracy of the first round.
 	Begin() (eps float64)
 	// Solve restricts the program to the set, and solves that to the accuracy eps.
 	Solve(ctx context.Context, eps float64) (*backends.Solution, error)
-	// Price completes the solution to the full program. It returns the result if the rounds are over, and otherwise what is next.
+	// Price completes the solution to the full program. It returns the result if the rounds are over, and otherwise what
+	// is next.
 	Price(sol *backends.Solution, at *Round) (*solve.Outcome, Step, error)
 	// Extend takes in what Price has found missing.
 	Extend(at *Round)
@@ -48,7 +51,8 @@ const (
 	StepFill               // only the full program can tell
 )
 
-// Rounds is the engine of a working set: it solves restricted programs until the completed point is optimal for the full one.
+// Rounds is the engine of a working set: it solves restricted programs until the completed point is optimal for the
+// full one.
 type Rounds struct {
 	s   *solve.Session
 	set Set

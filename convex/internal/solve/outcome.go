@@ -12,7 +12,8 @@ import (
 	"github.com/conetune/conetune/outcome"
 )
 
-// Outcome is what a solve has found: a point of a program with all or some of its columns and rows, and how it is completed.
+// Outcome is what a solve has found: a point of a program with all or some of its columns and rows, and how it is
+// completed.
 type Outcome struct {
 	Status                   backends.Status
 	Stopped                  outcome.Stop // empty where nothing but the status is known
@@ -143,7 +144,8 @@ func (r *Outcome) Dual(c *compile.Constraint) []float64 {
 	return out
 }
 
-// Sensitivity returns the derivative of the optimal value in a parameter, see convex.Result, or nil where there is no point.
+// Sensitivity returns the derivative of the optimal value in a parameter, see convex.Result, or nil where there is no
+// point.
 func (r *Outcome) Sensitivity(p *affine.Parameter) []float64 {
 	prog := r.Assembled.Program
 	if r.Stationarity == nil {
@@ -190,7 +192,8 @@ func (r *Outcome) addSensitivity(out []float64, expr affine.Expr, alpha float64,
 	}
 }
 
-// DualResidual returns Px + q + A'z in the entries of a variable; outside a working set what no multiplier there removes.
+// DualResidual returns Px + q + A'z in the entries of a variable; outside a working set what no multiplier there
+// removes.
 func (r *Outcome) DualResidual(v *affine.Variable) []float64 {
 	if r.Stationarity == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package solve has a program in the hands of a backend: what is set up and updated, points to start from, and the outcome, which is
-// read by variable, constraint and parameter.
+// Package solve has a program in the hands of a backend: what is set up and updated, points to start from, and the
+// outcome, which is read by variable, constraint and parameter.
 package solve
 
 import (
@@ -64,8 +64,8 @@ func (s *Session) Close() error {
 	return in.Solver.Close()
 }
 
-// Lift puts semidefinite matrices in the place of nuclear norms, with restricted only of those that are not restricted, where
-// the backend has no cone for them.
+// Lift puts semidefinite matrices in the place of nuclear norms, with restricted only of those that are not restricted,
+// where the backend has no cone for them.
 func (s *Session) Lift(restricted bool) {
 	if s.Program.Nuclear() && !s.Capabilities.Supports(backends.NuclearNormCone) {
 		s.Program = s.Program.Lift(restricted)
@@ -75,7 +75,8 @@ func (s *Session) Lift(restricted bool) {
 // start makes a point of a layout to start from, given the last one.
 type start = func(to, from *compile.Layout, last backends.Point) backends.Point
 
-// Run solves a program, the full one or a restricted one, to the accuracy eps, with working sets of columns, nil for all entries.
+// Run solves a program, the full one or a restricted one, to the accuracy eps, with working sets of columns, nil for
+// all entries.
 func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, eps float64, from start) (*backends.Solution, error) {
 	if ctx.Err() != nil && s.Current != nil {
 		return &backends.Solution{Status: backends.Cancelled}, nil
@@ -131,8 +132,8 @@ func (s *Session) Whole(ctx context.Context) (*Outcome, error) {
 // Warm says that solves begin from points near by.
 func (s *Session) Warm() bool { return s.Capabilities.WarmStart && !s.coldStart }
 
-// Prepare makes the instance of a program with the given working sets of columns, and of the accuracy eps, the current one. It says
-// whether anything in it is new.
+// Prepare makes the instance of a program with the given working sets of columns, and of the accuracy eps, the current
+// one. It says whether anything in it is new.
 func (s *Session) Prepare(prog *compile.Program, active [][]int, eps float64) (changed bool, err error) {
 	old := s.Current
 	if old != nil && old.Assembled.Program == prog && old.Assembled.Same(active) && (old.eps == eps || old.Tightener != nil) {

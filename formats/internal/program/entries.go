@@ -32,8 +32,9 @@ func (m *Entries) CSC(rows, cols int) *sparse.CSC {
 	return out
 }
 
-// Place is where entry (i, j), i >= j, of a symmetric matrix of order n stands in its lower triangle by columns, and its
-// weight: with X as the vector v, off the diagonal times sqrt 2, <F, X> is the sum of weight F_ij v_k over the triangle.
+// Place is where entry (i, j), i >= j, of a symmetric matrix of order n stands in its lower triangle by columns, and
+// its weight: with X as the vector v, off the diagonal times sqrt 2, <F, X> is the sum of weight F_ij v_k over the
+// triangle.
 func Place(i, j, n int) (k int, weight float64) {
 	k = j*n - j*(j-1)/2 + i - j
 	if i == j {

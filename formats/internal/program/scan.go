@@ -27,8 +27,8 @@ func Catch(err *error) {
 	}
 }
 
-// Next moves to the next line with words on it, false at the end. Prepare, if not nil, may change a line, and says whether it
-// counts.
+// Next moves to the next line with words on it, false at the end. Prepare, if not nil, may change a line, and says
+// whether it counts.
 func (l *Lines) Next(prepare func(line []byte) bool) bool {
 	for {
 		line, err := l.Line()

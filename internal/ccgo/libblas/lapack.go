@@ -12,8 +12,8 @@ import (
 var factor lapackimpl.Implementation
 
 // A call with -1 for the length of the workspace asks for the best length, which is answered in its first number. What
-// functions report in info is 0, or positive where there is no result: also where the numbers are not finite, for which gonum
-// has no answer.
+// functions report in info is 0, or positive where there is no result: also where the numbers are not finite, for which
+// gonum has no answer.
 const noResult = 1
 
 // byRows copies a matrix by columns that are ld numbers apart to one by rows, and byColumns copies it back.
@@ -34,7 +34,8 @@ func byColumns(to, from []float64, rows, cols, ld int) {
 	}
 }
 
-// Xdsyev_ overwrites a symmetric matrix, of which a triangle is given, with its eigenvectors; w are the eigenvalues, increasing.
+// Xdsyev_ overwrites a symmetric matrix, of which a triangle is given, with its eigenvectors; w are the eigenvalues,
+// increasing.
 func Xdsyev_(_ *libc.TLS, jobz, uplo, n, a, lda, w, work, lwork, info uintptr) {
 	order, ld, length := integer(n), integer(lda), integer(lwork)
 	job := lapack.EVNone
@@ -88,7 +89,8 @@ func Xdsyevr_(t *libc.TLS, jobz, _, uplo, n, a, lda, _, _, _, _, _, m, w, z, ldz
 	}
 }
 
-// Xdgesvd_ is the singular value decomposition A = U S V' with jobu and jobvt of A (all) and S (as many as singular values).
+// Xdgesvd_ is the singular value decomposition A = U S V' with jobu and jobvt of A (all) and S (as many as singular
+// values).
 func Xdgesvd_(_ *libc.TLS, jobu, jobvt, m, n, a, lda, s, u, ldu, vt, ldvt, work, lwork, info uintptr) {
 	rows, cols, ld, length := integer(m), integer(n), integer(lda), integer(lwork)
 	lu, lv := integer(ldu), integer(ldvt)
@@ -143,8 +145,8 @@ func Xdgeqp3_(_ *libc.TLS, m, n, a, lda, jpvt, tau, work, lwork, info uintptr) {
 	}
 }
 
-// Xdormqr_ multiplies C by the Q of dgeqp3 or its transpose. By rows the reflectors are those of an LQ factorisation, whose Q is the
-// transpose.
+// Xdormqr_ multiplies C by the Q of dgeqp3 or its transpose. By rows the reflectors are those of an LQ factorisation,
+// whose Q is the transpose.
 func Xdormqr_(_ *libc.TLS, side, trans, m, n, k, a, lda, tau, c, ldc, work, lwork, info uintptr) {
 	rows, cols, count, la, lc, length := integer(m), integer(n), integer(k), integer(lda), integer(ldc), integer(lwork)
 	set(info, 0)

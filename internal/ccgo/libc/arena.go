@@ -4,8 +4,8 @@ package libc
 
 import "unsafe"
 
-// Arena is memory of C that is freed at once: what is given to C is copied there, since C's pointers do not keep Go's memory
-// alive or in its place. After a failed allocation, which leaves an address 0, Failed says so.
+// Arena is memory of C that is freed at once: what is given to C is copied there, since C's pointers do not keep Go's
+// memory alive or in its place. After a failed allocation, which leaves an address 0, Failed says so.
 type Arena struct {
 	tls    *TLS
 	blocks []uintptr

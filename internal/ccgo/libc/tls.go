@@ -28,7 +28,8 @@ type TLS struct {
 // New returns a thread. Close frees its stack.
 func New() *TLS { return &TLS{thread: newThread()} }
 
-// Xconetune_wish returns what Wish holds. Where all goroutines share a thread that nothing interrupts, others have their turn first.
+// Xconetune_wish returns what Wish holds. Where all goroutines share a thread that nothing interrupts, others have
+// their turn first.
 func Xconetune_wish(t *TLS) int32 {
 	if runtime.GOARCH == "wasm" {
 		runtime.Gosched()
@@ -42,8 +43,8 @@ func Xconetune_wish(t *TLS) int32 {
 // Xconetune_limit returns Limit.
 func Xconetune_limit(t *TLS) uintptr { return t.Limit }
 
-// Pointer is the Go pointer to the memory of C at an address. It is not inlined because the compiler of Go 1.26 fails on copies of
-// constant length between places whose pointers it sees to be numbers.
+// Pointer is the Go pointer to the memory of C at an address. It is not inlined because the compiler of Go 1.26 fails
+// on copies of constant length between places whose pointers it sees to be numbers.
 //
 //go:noinline
 func Pointer(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }

@@ -37,8 +37,8 @@ func open(t *testing.T, d *highs.Data) *highs.Solver {
 	return s
 }
 
-// TestFreeRows: a row that wants nothing, before and after an update, beside one with two bounds, whose slack interior points of HiGHS count
-// from before. The point next to 2 with x <= 1 is 1, and that next to -2 with x >= 0 is 0.
+// TestFreeRows: a row that wants nothing, before and after an update, beside one with two bounds, whose slack interior
+// points of HiGHS count from before. The point next to 2 with x <= 1 is 1, and that next to -2 with x >= 0 is 0.
 func TestFreeRows(t *testing.T) {
 	d := &highs.Data{
 		P: &mirror.Matrix{Rows: 1, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{1}},

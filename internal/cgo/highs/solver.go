@@ -130,7 +130,8 @@ func (s *Solver) Solve(set *Settings, sol *Solution, stop *mirror.Interrupt, lim
 func (s *Solver) ray(v []float64) mirror.Part { return mirror.Vector("the ray", v, max(s.n, s.m)) }
 
 // Prove looks for a certificate with linear programs, of infeasibility or of unboundedness, and puts it into ray, which
-// has room for the larger of both sizes. Info says whether there is one. After an error the solver is only good for Close.
+// has room for the larger of both sizes. Info says whether there is one. After an error the solver is only good for
+// Close.
 func (s *Solver) Prove(set *Settings, infeasible bool, ray []float64, stop *mirror.Interrupt,
 	limit time.Duration) (Info, error) {
 	which := C.int32_t(0)

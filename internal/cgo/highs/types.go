@@ -112,7 +112,8 @@ type Basis struct {
 	Cols, Rows []BasisStatus
 }
 
-// Solution holds x of length n and the multipliers y of the rows, Px + q = A'y, of length m. Ray is a certificate where Info says so.
+// Solution holds x of length n and the multipliers y of the rows, Px + q = A'y, of length m. Ray is a certificate where
+// Info says so.
 type Solution struct {
 	X, Y, Ray []float64
 	Basis     Basis

@@ -1,6 +1,6 @@
-// Command gen collects the licence texts of package licenses: those of the modules that are linked into conetune on Linux, macOS and
-// Windows, with and without the C solvers, as they are and made Go, from the module cache, and those of the C libraries from cgo/build/licenses. It runs
-// in the folder of the module.
+// Command gen collects the licence texts of package licenses: those of the modules that are linked into conetune on
+// Linux, macOS and Windows, with and without the C solvers, as they are and made Go, from the module cache, and those
+// of the C libraries from cgo/build/licenses. It runs in the folder of the module.
 package main
 
 import (

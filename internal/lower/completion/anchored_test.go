@@ -11,7 +11,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// The bound near a point is at most the optimum of the conic program without penalties, and is that where there is nothing but G.
+// The bound near a point is at most the optimum of the conic program without penalties, and is that where there is
+// nothing but G.
 func TestAnchored(t *testing.T) {
 	for k, p := range []int{0, 4} {
 		for _, intercept := range []bool{false, true} {

@@ -8,8 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// certify bounds the objective from below. Where the gap is above least it takes in the columns that are missing, and leaves out those that
-// are small: singular vectors of such values are not determined, so that in the bound they belong to the complement.
+// certify bounds the objective from below. Where the gap is above least it takes in the columns that are missing, and
+// leaves out those that are small: singular vectors of such values are not determined, so that in the bound they belong
+// to the complement.
 func (f *factored) certify(least float64) (objective, gap float64, grew bool) {
 	f.refresh()
 	f.centreIntercept()

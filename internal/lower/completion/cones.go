@@ -9,8 +9,8 @@ import (
 )
 
 // cones are the second-order cones s_g = (t_g, q_g) of [interior], q_g = X_g'u, with multipliers (rho_g, beta_g) in the
-// same cones, for which stationarity is u - y + A*(G) - X beta + b0 = 0: b_g = -beta_g, and in the constrained form rho_g = r_g. The scaling is that of Nesterov and Todd, with W
-// such that W z = W^-1 s = lambda, and
+// same cones, for which stationarity is u - y + A*(G) - X beta + b0 = 0: b_g = -beta_g, and in the constrained form
+// rho_g = r_g. The scaling is that of Nesterov and Todd, with W such that W z = W^-1 s = lambda, and
 //
 //	lambda o (W dz + W^-1 ds) = sigma mu e - lambda o lambda - (W^-1 ds) o (W dz),   x o y = (x'y, x_0 y_1 + y_0 x_1),
 //
@@ -77,7 +77,8 @@ func (s *interior) divideCone(g int, x0 float64, x1, to []float64) float64 {
 	return (c.w0[g]*x0 - along) / c.eta[g]
 }
 
-// weighCone sets the weighted features to -X_g V, for V of W^-2 = [d a'; a V] = (2 (w_0, -w_1) (w_0, -w_1)' - J) / eta^2.
+// weighCone sets the weighted features to -X_g V, for V of W^-2 = [d a'; a V] = (2 (w_0, -w_1) (w_0, -w_1)' - J) /
+// eta^2.
 func (s *interior) weighCone(g int) {
 	c, from, N := s.cones, s.c.interior.start[g], len(s.u)
 	w1, a := s.group(c.w1, g), 1/(c.eta[g]*c.eta[g])
@@ -103,7 +104,8 @@ func (s *interior) borderCone(g int, to []float64) float64 {
 	return a * (2*c.w0[g]*c.w0[g] - 1)
 }
 
-// aimCone computes W^-1 h, and adds X_g (beta_g + its vector part) to the right-hand side of u. It returns that of t_g but for r_g, rho_g + its first part.
+// aimCone computes W^-1 h, and adds X_g (beta_g + its vector part) to the right-hand side of u. It returns that of t_g
+// but for r_g, rho_g + its first part.
 func (s *interior) aimCone(g int, target float64, du []float64, second bool) float64 {
 	c := s.cones
 	l1, d1, h := s.group(c.l1, g), s.group(c.d1, g), s.group(c.part1, g)

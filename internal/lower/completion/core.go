@@ -15,13 +15,15 @@ const (
 	coreSteps = 3
 )
 
-// decomposition is the singular value decomposition of G whose factors are in the form Q S^1/2, P S^1/2: orthonormal columns Q and P, and the values.
+// decomposition is the singular value decomposition of G whose factors are in the form Q S^1/2, P S^1/2: orthonormal
+// columns Q and P, and the values.
 type decomposition struct {
 	vectors [2]*mat.Dense
 	values  []float64
 }
 
-// decompose is the singular value decomposition of G: orthonormal columns Q and P, and the values; scaled are the factors in the form Q S^1/2, P S^1/2.
+// decompose is the singular value decomposition of G: orthonormal columns Q and P, and the values; scaled are the
+// factors in the form Q S^1/2, P S^1/2.
 func (f *factored) decompose() (vectors [2]*mat.Dense, values []float64, scaled [2]*mat.Dense) {
 	if d := f.svd; d != nil {
 		return d.vectors, d.values, [2]*mat.Dense{mat.NewDense(f.j.m, f.k, f.a), mat.NewDense(f.j.n, f.k, f.b)}
@@ -135,9 +137,10 @@ func (f *factored) times(v []float64, k int, transposed bool) []float64 {
 //
 //	S <- prox(S + Q'TP / c),
 //
-// that of the nuclear norm: singular values fall by m_0 / c, and columns of those that come to nothing are left out. Newton's method
-// on the factors would take them there by a third in each step only, as F is of fourth order in such a column. In the few directions of the core the curvature is about that
-// of a matrix whose entries are all known with the same weight in all, c. It returns by how much the objective fell.
+// that of the nuclear norm: singular values fall by m_0 / c, and columns of those that come to nothing are left out.
+// Newton's method on the factors would take them there by a third in each step only, as F is of fourth order in such a
+// column. In the few directions of the core the curvature is about that of a matrix whose entries are all known with
+// the same weight in all, c. It returns by how much the objective fell.
 func (f *factored) shrink() (fell float64) {
 	if f.k == 0 {
 		return 0

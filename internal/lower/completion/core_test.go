@@ -45,7 +45,8 @@ func TestProducts(t *testing.T) {
 	}
 }
 
-// Q R is the matrix and Q is orthonormal also where columns are of very different lengths, nearly dependent, zero, or more than rows.
+// Q R is the matrix and Q is orthonormal also where columns are of very different lengths, nearly dependent, zero, or
+// more than rows.
 func TestOrthonormal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	for name, change := range map[string]func(a *mat.Dense){
@@ -78,7 +79,8 @@ func scaleColumn(a *mat.Dense, l int, c float64) {
 	}
 }
 
-// softImpute is the objective after many accelerated proximal steps on the whole matrix, by dense singular value decompositions.
+// softImpute is the objective after many accelerated proximal steps on the whole matrix, by dense singular value
+// decompositions.
 func softImpute(d *Data, weight float64) float64 {
 	N := float64(len(d.Y))
 	g, last := mat.NewDense(d.M, d.N, nil), mat.NewDense(d.M, d.N, nil)
@@ -132,8 +134,9 @@ func sampled(m, n, entries, rank int, seed uint64) Data {
 	return d
 }
 
-// Large completions have the objective of dense proximal steps, from nothing and along a path down to weights at which the rank is above that of the
-// data, at a search's tolerance and at a fine one; the gap holds, and is recomputed from a dense decomposition.
+// Large completions have the objective of dense proximal steps, from nothing and along a path down to weights at which
+// the rank is above that of the data, at a search's tolerance and at a fine one; the gap holds, and is recomputed from
+// a dense decomposition.
 func TestFactoredAgainstProximal(t *testing.T) {
 	d := sampled(60, 75, 2200, 3, 1)
 	c, err := New(d, false)

@@ -39,8 +39,8 @@ func (c *Problem) Derivative(w Weights, s *Solution, v []float64, x *design.Matr
 // differentiateSteps bounds the steps of conjugate gradients for a derivative.
 const differentiateSteps = 2000
 
-// differentiate is [Problem.Derivative] by the factors: minus the derivatives of |G|_* and |b_g| along the solution t of H t = q, with q the derivative of
-// <v, X b + G + b0>.
+// differentiate is [Problem.Derivative] by the factors: minus the derivatives of |G|_* and |b_g| along the solution t
+// of H t = q, with q the derivative of <v, X b + G + b0>.
 func (c *Problem) differentiate(nuclear float64, norm []float64, s *Solution, v []float64, x *design.Matrix, row, col []int, tol float64) (float64, []float64) {
 	f := c.startAt(s)
 	f.weigh(&lower.JointWeights{Train: 1, Penalties: append([]float64{nuclear}, norm...)})

@@ -30,7 +30,8 @@ func (f *factored) centreIntercept() {
 	}
 }
 
-// epoch takes a proximal step for each group: b_g moves along the gradient over a bound of the curvature, and its norm falls by m_g over it.
+// epoch takes a proximal step for each group: b_g moves along the gradient over a bound of the curvature, and its norm
+// falls by m_g over it.
 func (f *factored) epoch() {
 	for g, group := range f.j.members {
 		curvature := f.rho
@@ -65,12 +66,13 @@ func (f *factored) epoch() {
 	}
 }
 
-// descend goes to the solution with as many columns, until a step promises less than tol^2 times the training loss at zero or, where columns may be taken in,
-// a system had a direction of negative curvature.
+// descend goes to the solution with as many columns, until a step promises less than tol^2 times the training loss at
+// zero or, where columns may be taken in, a system had a direction of negative curvature.
 //
-// Away from the solution, and where columns are missing, the Hessian is not positive definite: in a column it is about m_0 I less T, whose singular values may
-// be larger. A multiple of the identity on the factors is added then, at first that by which T was found to be too large, later by what directions of
-// conjugate gradients show; it falls with each step that needed no more.
+// Away from the solution, and where columns are missing, the Hessian is not positive definite: in a column it is about
+// m_0 I less T, whose singular values may be larger. A multiple of the identity on the factors is added then, at first
+// that by which T was found to be too large, later by what directions of conjugate gradients show; it falls with each
+// step that needed no more.
 func (f *factored) descend(tol float64, grows bool) {
 	unit := math.Max(f.j.unit, math.SmallestNonzeroFloat64)
 	last := tol * tol * unit

@@ -8,7 +8,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// factored is a point of a [Joint] with the weights of an objective, which on the factors and on the groups in use, S, is smooth:
+// factored is a point of a [Joint] with the weights of an objective, which on the factors and on the groups in use, S,
+// is smooth:
 //
 //	F = sum over sets of w/2 |r|^2 + rho/2 (|A B' - C|^2 + |b - c|^2 + (b0 - c0)^2) + m_0 (|A|^2 + |B|^2) / 2 + sum_g m_g |b_g|.
 //

@@ -8,9 +8,10 @@ import (
 	"github.com/conetune/conetune/internal/crew"
 )
 
-// grid divides the entries of a set into blocks: rows and columns are cut into as many ranges, and a block has the entries of a range of each. The blocks of
-// a diagonal have no row and no column in common. So whatever is added to rows of A and of B can be added block by block side by side, diagonal after diagonal,
-// with the same sums for any number of threads (Gemulla, Haas, Nijkamp and Sismanis, KDD 2011). A block is also so small that a processor keeps
+// grid divides the entries of a set into blocks: rows and columns are cut into as many ranges, and a block has the
+// entries of a range of each. The blocks of a diagonal have no row and no column in common. So whatever is added to
+// rows of A and of B can be added block by block side by side, diagonal after diagonal, with the same sums for any
+// number of threads (Gemulla, Haas, Nijkamp and Sismanis, KDD 2011). A block is also so small that a processor keeps
 // its rows of the factors at hand.
 type grid struct {
 	ranges int
@@ -19,7 +20,8 @@ type grid struct {
 }
 
 const (
-	// rangeLength is the length of a range of rows or columns; there are no fewer than rangesLeast, and no more than rangesMost.
+	// rangeLength is the length of a range of rows or columns; there are no fewer than rangesLeast, and no more than
+	// rangesMost.
 	rangeLength, rangesLeast, rangesMost = 512, 8, 128
 	// gridLeast is the number of entries up to which there is one block.
 	gridLeast = 4096
@@ -66,7 +68,8 @@ func (g *grid) entry(at int) int {
 	return g.order[at]
 }
 
-// each calls do for each block with its places in the order. Those of a diagonal are done side by side where so many multiplications for each entry are worth it.
+// each calls do for each block with its places in the order. Those of a diagonal are done side by side where so many
+// multiplications for each entry are worth it.
 func (g *grid) each(work int, do func(from, to int)) {
 	workers := 1
 	if g.start[len(g.start)-1]*work >= besideLeast {

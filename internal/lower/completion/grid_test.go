@@ -71,8 +71,8 @@ func TestProductsByBlocks(t *testing.T) {
 	}
 }
 
-// A completion of many blocks and of products large enough for several threads has the same bytes on one thread and on several, and the gap
-// that a dense decomposition of its residual gives.
+// A completion of many blocks and of products large enough for several threads has the same bytes on one thread and on
+// several, and the gap that a dense decomposition of its residual gives.
 func TestSameBytesOnAnyThreads(t *testing.T) {
 	d := sampled(300, 260, 20000, 4, 9)
 	c, err := New(d, false)

@@ -86,9 +86,9 @@ func pairs(out, a, b []float64, k int) []float64 {
 	return out
 }
 
-// hold adds the term that holds the rotation to the product of the Hessian with t: for a skew matrix W the direction
-// (A W, B W) turns both factors, and t has along it <W, A't_A + B't_B>. The sum over pairs p < q of columns, each with the square
-// of its part and the weight m_0 / |(A, B)_p, (A, B)_q|^2, has eigenvalues near m_0 on the rotations if A'A and
+// hold adds the term that holds the rotation to the product of the Hessian with t: for a skew matrix W the direction (A
+// W, B W) turns both factors, and t has along it <W, A't_A + B't_B>. The sum over pairs p < q of columns, each with the
+// square of its part and the weight m_0 / |(A, B)_p, (A, B)_q|^2, has eigenvalues near m_0 on the rotations if A'A and
 // B'B are diagonal, and is zero on what is orthogonal to them.
 func (f *factored) hold(out, t tangent) {
 	k := f.k

@@ -12,24 +12,26 @@ import (
 )
 
 // interior is a primal-dual interior-point method for the dual of a [Problem], whose unknowns are as many as the known
-// entries. With t = N w_0, t_g = N w_g and R = R(u) the m x n matrix with u at the known entries (m <= n, or else their transpose), it is
+// entries. With t = N w_0, t_g = N w_g and R = R(u) the m x n matrix with u at the known entries (m <= n, or else their
+// transpose), it is
 //
 //	minimize over u   |u|^2 / 2 - y'u   subject to   C(u) = t I - R R'/t >= 0,   |X_g'u| <= t_g,
 //
-// and 1'u = 0 with an intercept. The multipliers Z >= 0 of C and those of the cones, see [cones], give the point of the primal problem,
+// and 1'u = 0 with an intercept. The multipliers Z >= 0 of C and those of the cones, see [cones], give the point of the
+// primal problem,
 //
 //	G = 2 Z R / t,   b_g = -beta_g,   |G|_* <= tr Z + tr(Z R R') / t^2,
 //
-// since u - y + A*(G) + X b + b0 = 0, with A* taking the known entries, is where the Lagrangian is stationary. The bound of
-// |G|_* holds for every Z and is tight where Z C = 0, so that no singular values are needed anywhere.
+// since u - y + A*(G) + X b + b0 = 0, with A* taking the known entries, is where the Lagrangian is stationary. The
+// bound of |G|_* holds for every Z and is tight where Z C = 0, so that no singular values are needed anywhere.
 //
-// In the constrained form t and t_g are unknowns, too, and the objective has r_0 t + sum_g r_g t_g as well; C is concave in u and t
-// together.
+// In the constrained form t and t_g are unknowns, too, and the objective has r_0 t + sum_g r_g t_g as well; C is
+// concave in u and t together.
 //
-// The method follows the central path, Z C = mu I and its like for the cones, by Mehrotra's predictor and corrector with the direction of
-// Helmberg, Rendl, Vanderbei and Wolkowicz, Kojima and others, and Monteiro (SIAM J. Optim. 6, 1996): dZ is taken from
-// sym(dZ + Z + Z dC C^-1) = sigma mu C^-1. What is left is a system in du of the order N, see system.go. It takes some ten iterations
-// whatever the rank of G and the weights.
+// The method follows the central path, Z C = mu I and its like for the cones, by Mehrotra's predictor and corrector
+// with the direction of Helmberg, Rendl, Vanderbei and Wolkowicz, Kojima and others, and Monteiro (SIAM J. Optim. 6,
+// 1996): dZ is taken from sym(dZ + Z + Z dC C^-1) = sigma mu C^-1. What is left is a system in du of the order N, see
+// system.go. It takes some ten iterations whatever the rank of G and the weights.
 type interior struct {
 	c    *Problem
 	e    *entries
@@ -79,11 +81,11 @@ func (d *interiorStep) scale(a float64) {
 }
 
 const (
-	// interiorMost bounds the known entries, and interiorOrder the dimensions, for which [interior] is used: the work of an
-	// iteration is N^3 / 3 + N^2 p and about 20 m^3, and its matrix has N^2 numbers.
+	// interiorMost bounds the known entries, and interiorOrder the dimensions, for which [interior] is used: the work of
+	// an iteration is N^3 / 3 + N^2 p and about 20 m^3, and its matrix has N^2 numbers.
 	interiorMost, interiorOrder = 2000, 120
-	// interiorSteps bounds the iterations; in the constrained form withinSteps, as bounds that hold nothing back, with t and t_g
-	// going to 0, are not for this method.
+	// interiorSteps bounds the iterations; in the constrained form withinSteps, as bounds that hold nothing back, with t
+	// and t_g going to 0, are not for this method.
 	interiorSteps, withinSteps = 60, 30
 	// interiorInside is the share of the way to the boundary of the constraints that a step keeps to.
 	interiorInside = 0.9995
@@ -201,8 +203,8 @@ func (s *interior) look() bool { return s.slack(s.u, s.tau, s.taus, s.chol, s.q)
 // leastStart is the least share of y that is tried: no less is feasible where some of it is NaN.
 const leastStart = 1e-300
 
-// begin takes u along y, well inside of the constraints, and multipliers on the central path. It says whether y itself is
-// not feasible, as otherwise G and b are zero.
+// begin takes u along y, well inside of the constraints, and multipliers on the central path. It says whether y itself
+// is not feasible, as otherwise G and b are zero.
 func (s *interior) begin() bool {
 	y := s.c.groups.Y
 	copy(s.u, y)
@@ -275,8 +277,8 @@ func (s *interior) run(ctx context.Context, target float64) float64 {
 	}
 }
 
-// length is the longest step of the ladder that stays, lengthened by 1 / inside, within the constraints; 0 if there is none. As the constraints are convex, all
-// that are shorter than one that stays do so, too, and the ladder is halved.
+// length is the longest step of the ladder that stays, lengthened by 1 / inside, within the constraints; 0 if there is
+// none. As the constraints are convex, all that are shorter than one that stays do so, too, and the ladder is halved.
 func (s *interior) length(d *interiorStep, inside float64) float64 {
 	if s.allows(d, interiorLadder[0]/inside) {
 		return interiorLadder[0]
@@ -380,7 +382,8 @@ func (s *interior) nuclear() float64 {
 	return sum
 }
 
-// shorten is what a norm has to be multiplied with to be within its bound, bound the norm itself in the penalty form and else its bound.
+// shorten is what a norm has to be multiplied with to be within its bound, bound the norm itself in the penalty form
+// and else its bound.
 func (s *interior) shorten(k int, size float64) float64 {
 	if s.radii == nil || size <= s.radii[k] {
 		return 1

@@ -137,7 +137,8 @@ func TestInteriorAgainstNewton(t *testing.T) {
 	}
 }
 
-// The constrained form at the norms of a penalised solution has the same solution, and multipliers that are the weights.
+// The constrained form at the norms of a penalised solution has the same solution, and multipliers that are the
+// weights.
 func TestWithin(t *testing.T) {
 	ctx := context.Background()
 	for _, intercept := range []bool{false, true} {

@@ -14,11 +14,11 @@ import (
 const (
 	// interiorTol is the least tolerance to which [interior] goes: Newton's method on the factors goes on from there.
 	interiorTol = 1e-10
-	// interiorShare of the tolerance is the gap at which the iterate is made a solution with exact zeros, interiorTries how often
-	// that may fail, after which the gap falls by interiorCloser.
+	// interiorShare of the tolerance is the gap at which the iterate is made a solution with exact zeros, interiorTries
+	// how often that may fail, after which the gap falls by interiorCloser.
 	interiorShare, interiorTries, interiorCloser = 0.5, 3, 0.1
-	// interiorZero and interiorPower bound what is zero: a multiplier below min(interiorZero, (|y|^2 / (2 mu))^interiorPower) mu
-	// over t or t_g. A constraint whose slack is a share f of t has the multiplier mu / (f t).
+	// interiorZero and interiorPower bound what is zero: a multiplier below min(interiorZero, (|y|^2 / (2
+	// mu))^interiorPower) mu over t or t_g. A constraint whose slack is a share f of t has the multiplier mu / (f t).
 	interiorZero, interiorPower = 1e3, 1. / 3
 )
 
@@ -92,8 +92,9 @@ func (p *interior) write(s *Solution) {
 	}
 }
 
-// factors returns A and B with A B' = G and |A|^2 + |B|^2 = 2 (tr Z + tr(Z R R') / t^2): A = 2^(1/2) L and B = 2^(1/2) R'L / t
-// for L L' = Z. L comes from a factorisation by columns with pivots, which ends where all that is left of the diagonal is at most least.
+// factors returns A and B with A B' = G and |A|^2 + |B|^2 = 2 (tr Z + tr(Z R R') / t^2): A = 2^(1/2) L and B = 2^(1/2)
+// R'L / t for L L' = Z. L comes from a factorisation by columns with pivots, which ends where all that is left of the
+// diagonal is at most least.
 func (p *interior) factors(least float64) (a, b *mat.Dense) {
 	m := p.e.m
 	rest := make([]float64, m)

@@ -18,25 +18,27 @@ import (
 //
 //	minimize over b, G (and b0)   v L + t l + rho/2 (|b - c|^2 + |G - C|^2 + (b0 - c0)^2) + m_0 |G|_* + sum_g m_g |b^(g)|_2
 //
-// with L and l half the mean squared errors over the entries of each set, as subproblems of VF-iDCA have it, see [lower.Joint]. Nothing of the size
-// of G is formed: G = A B' is kept by its factors, and so is C.
+// with L and l half the mean squared errors over the entries of each set, as subproblems of VF-iDCA have it, see
+// [lower.Joint]. Nothing of the size of G is formed: G = A B' is kept by its factors, and so is C.
 //
-// Points are the coefficients, the factors, A by rows followed by B by rows, and with an intercept b0. The number of columns of the factors is
-// what their length says.
+// Points are the coefficients, the factors, A by rows followed by B by rows, and with an intercept b0. The number of
+// columns of the factors is what their length says.
 //
 // # Method
 //
-// For fixed columns, Newton's method on the factors and on the groups in use, as in [Problem.Solve]. Missing columns are singular vectors of
+// For fixed columns, Newton's method on the factors and on the groups in use, as in [Problem.Solve]. Missing columns
+// are singular vectors of
 //
 //	T = R(v r_val / n_val + t r_train / n_train) - rho (G - C)
 //
-// beside those of G whose singular values are above m_0, found by Lanczos bidiagonalisation with full reorthogonalisation (Golub and Kahan 1965).
-// The bound is that of the multipliers u = w r and Z = rho (G - C), shortened until |R(u) - Z|_2 <= m_0. With Q and P for the singular vectors of G the
-// norm of T is bounded by that of the 2 x 2 matrix of norms of its blocks Q'TP, Q'T(I - PP'), (I - QQ')TP and (I - QQ')T(I - PP').
+// beside those of G whose singular values are above m_0, found by Lanczos bidiagonalisation with full
+// reorthogonalisation (Golub and Kahan 1965). The bound is that of the multipliers u = w r and Z = rho (G - C),
+// shortened until |R(u) - Z|_2 <= m_0. With Q and P for the singular vectors of G the norm of T is bounded by that of
+// the 2 x 2 matrix of norms of its blocks Q'TP, Q'T(I - PP'), (I - QQ')TP and (I - QQ')T(I - PP').
 //
-// F is of fourth order in a column whose singular value is to be zero, so that Newton's method alone takes it there slowly. Before each of its steps there
-// is a proximal one in the core S of G = Q S P', where small singular values are cut off. While columns are missing the Hessian is shifted as far as T
-// is too large.
+// F is of fourth order in a column whose singular value is to be zero, so that Newton's method alone takes it there
+// slowly. Before each of its steps there is a proximal one in the core S of G = Q S P', where small singular values are
+// cut off. While columns are missing the Hessian is shifted as far as T is too large.
 type Joint struct {
 	m, n, p   int
 	sides     [2]*side // validation, training
@@ -160,7 +162,8 @@ func (j *Joint) LambdaMax() float64 {
 	return math.Max(nuclear, groups)
 }
 
-// Largest are the smallest weights that make G and b zero: of the nuclear norm, and a common one of the groups, 0 without groups.
+// Largest are the smallest weights that make G and b zero: of the nuclear norm, and a common one of the groups, 0
+// without groups.
 func (j *Joint) Largest() (nuclear, groups float64) {
 	f := newFactored(j)
 	f.w[training] = 1 / float64(len(f.side(training).y))
@@ -191,8 +194,8 @@ func (j *Joint) Values(x [][]float64) lower.Values {
 }
 
 // Anchored is that of [lower.Traits]. With A for the map from (b, G, b0) to the entries and r for their residuals at x,
-// any multipliers u give the bound u'r - n |u|^2 / 2 - |A'u|^2 / (2 rho); those along r, the best where entries are in the
-// set once and there is nothing but G, give
+// any multipliers u give the bound u'r - n |u|^2 / 2 - |A'u|^2 / (2 rho); those along r, the best where entries are in
+// the set once and there is nothing but G, give
 //
 //	|r|^4 / (2 (n |r|^2 + |A'r|^2 / rho)).
 func (j *Joint) Anchored(rho float64, x [][]float64) float64 {
@@ -225,8 +228,8 @@ func (j *Joint) Squared(x, y [][]float64) float64 {
 // columns is the number of columns of the factors of a point.
 func (j *Joint) columns(x [][]float64) int { return len(x[1]) / (j.m + j.n) }
 
-// Balanced returns L and R with L R' = A B' for factors of k columns by rows, in the form U S^(1/2) and V S^(1/2) of the singular value decomposition, without singular values up to
-// the share of the largest; nil for zero.
+// Balanced returns L and R with L R' = A B' for factors of k columns by rows, in the form U S^(1/2) and V S^(1/2) of
+// the singular value decomposition, without singular values up to the share of the largest; nil for zero.
 func Balanced(a, b []float64, k int, share float64) (left, right *mat.Dense) {
 	if k == 0 {
 		return nil, nil

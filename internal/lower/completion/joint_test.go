@@ -119,7 +119,8 @@ func conicJoint(t testing.TB, train, val Data, intercept bool, w *lower.JointWei
 	return res.Objective
 }
 
-// The joint fit reaches the optimum of the conic program, its bound does not exceed it, and the derivatives of F are differences of its values.
+// The joint fit reaches the optimum of the conic program, its bound does not exceed it, and the derivatives of F are
+// differences of its values.
 func TestJointAgainstConic(t *testing.T) {
 	for k, shape := range []struct{ m, n, p int }{{9, 7, 0}, {6, 11, 6}, {10, 8, 3}} {
 		for _, intercept := range []bool{false, true} {
@@ -223,7 +224,8 @@ func factoredProblem(t testing.TB, d sample, intercept bool) *Problem {
 	return c
 }
 
-// The gap is that of a dual point that a dense singular value decomposition makes feasible, and the solution is that of the interior-point method.
+// The gap is that of a dual point that a dense singular value decomposition makes feasible, and the solution is that of
+// the interior-point method.
 func TestFactoredAgainstInterior(t *testing.T) {
 	samples := map[string]sample{
 		"features": draw(7, 14, 10, 6, 0.5), "plain": draw(8, 20, 12, 0, 0.4), "wide": draw(9, 4, 30, 3, 0.7),

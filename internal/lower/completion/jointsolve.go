@@ -12,8 +12,9 @@ import (
 const (
 	// jointSteps bounds the steps of Newton's method, jointCG those of conjugate gradients in each.
 	jointSteps, jointCG = 60, 400
-	// forcing bounds the accuracy of the systems of Newton's method, derivatives is that of those for derivatives in the weights, groupDerivatives in those of
-	// groups, of which there are many: the second derivatives of F, energies of the solutions, are known to the square of it.
+	// forcing bounds the accuracy of the systems of Newton's method, derivatives is that of those for derivatives in the
+	// weights, groupDerivatives in those of groups, of which there are many: the second derivatives of F, energies of the
+	// solutions, are known to the square of it.
 	forcing, derivatives, groupDerivatives = 0.1, 1e-2, 0.1
 	// coarsest is the least accuracy of a system, at the end.
 	coarsest = 0.5
@@ -21,9 +22,11 @@ const (
 	jointTol = 3e-8
 	// descended is the tolerance to which Newton's method goes on at new weights.
 	descended = 1e-6
-	// meetGap of the loss at zero, or meetTol times the tolerance if that is less, is the gap to which columns are found at new points.
+	// meetGap of the loss at zero, or meetTol times the tolerance if that is less, is the gap to which columns are found
+	// at new points.
 	meetGap, meetTol = 1e-3, 1e4
-	// meetShare of that gap is left where columns are found, and at checkShare of it, more than that, a check looks for no others.
+	// meetShare of that gap is left where columns are found, and at checkShare of it, more than that, a check looks for no
+	// others.
 	meetShare, checkShare = 0.5, 0.75
 	// checkTries bounds how often a point that is exact enough is made more exact for the gap's sake.
 	checkTries = 2
@@ -33,10 +36,11 @@ const (
 	shiftFall, shiftGrowth = 0.25, 2
 	// steepShare of what the last step may promise is a steepness from which no step is taken.
 	steepShare = 0.1
-	// ample times the best step is how large new columns are: F is convex in the size of a column above a third of the best G, and concave below.
+	// ample times the best step is how large new columns are: F is convex in the size of a column above a third of the
+	// best G, and concave below.
 	ample = 1.8
-	// small is the share of the largest singular value of G below which one may be zero in the limit. It is where the norm of the rest of T is below
-	// the weight by the share idle.
+	// small is the share of the largest singular value of G below which one may be zero in the limit. It is where the norm
+	// of the rest of T is below the weight by the share idle.
 	small, idle = 1e-5, 1e-7
 	// jointRounds bounds how often a penalised solve takes in columns.
 	jointRounds = 200

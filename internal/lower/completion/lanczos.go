@@ -16,7 +16,8 @@ type triplets struct {
 }
 
 const (
-	// lanczosMost bounds the steps, lanczosFirst is when the values are looked at for the first time, and again after lanczosGrowth times as many.
+	// lanczosMost bounds the steps, lanczosFirst is when the values are looked at for the first time, and again after
+	// lanczosGrowth times as many.
 	lanczosMost, lanczosFirst, lanczosGrowth = 400, 12, 1.4
 	// lanczosShare is how many steps a value above the threshold takes.
 	lanczosShare = 8
@@ -91,7 +92,8 @@ func (z *lanczos) start(n int) bool {
 // beta is the last one.
 func (z *lanczos) beta() float64 { return z.betas[len(z.betas)-1] }
 
-// project makes v orthogonal to Q, or P, and to the vectors before: once more where that left so little of it that rounding counts (Kahan's "twice is enough").
+// project makes v orthogonal to Q, or P, and to the vectors before: once more where that left so little of it that
+// rounding counts (Kahan's "twice is enough").
 func (z *lanczos) project(side int, v, basis []float64) {
 	const littleLeft = 0.5
 	rows := len(v)

@@ -11,9 +11,9 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 )
 
-// limit is the system of [interior] where the central path ends, at the residual u of a solution with the multiplier Z = L L'.
-// C vanishes on the range of L, and stays zero there when the weights change; with W the change of Z there and K the
-// inverse of C on the complement of the range (zero on the range),
+// limit is the system of [interior] where the central path ends, at the residual u of a solution with the multiplier
+// Z = L L'. C vanishes on the range of L, and stays zero there when the weights change; with W the change of Z there
+// and K the inverse of C on the complement of the range (zero on the range),
 //
 //	dZ = L W L' + Z E K + K E Z,   L'E L = dt L'(I + R R'/t^2) L,
 //
@@ -21,9 +21,9 @@ import (
 //
 //	M du + B w = -A*(G_t) dt - X_g b_t dt_g,   B'du = the above,   G_t = -2 (Z R / t + (Z T K + K T Z) R) / t,   T = I + R R'/t^2,
 //
-// with M as in [interiorSystem] for 2 K in the place of C^-1 and V_g = 2 z_g / t_g I, b_t = -2 z_g q_g / t_g^2,
-// and w of W, the dz_g, and db0. In the place of the zero block stands minus the gap of the solution, as near the end of the path:
-// what the solution leaves open, such as which of two directions of nearly no difference is in use, moves little.
+// with M as in [interiorSystem] for 2 K in the place of C^-1 and V_g = 2 z_g / t_g I, b_t = -2 z_g q_g / t_g^2, and w
+// of W, the dz_g, and db0. In the place of the zero block stands minus the gap of the solution, as near the end of the
+// path: what the solution leaves open, such as which of two directions of nearly no difference is in use, moves little.
 type limit struct {
 	*interior
 	l, rl    []float64 // L, m x rank, and R'L, n x rank, both by rows
@@ -105,7 +105,8 @@ func (f *limit) multipliers(at *Solution) bool {
 	return true
 }
 
-// groupMultipliers sets z_g = |b_g| t_g / (2 |q_g|), the weighted features and the groups in use, at the coefficients b.
+// groupMultipliers sets z_g = |b_g| t_g / (2 |q_g|), the weighted features and the groups in use, at the coefficients
+// b.
 func (f *limit) groupMultipliers(b []float64) {
 	s := f.interior
 	f.z = make([]float64, len(s.taus))
@@ -150,7 +151,8 @@ func (f *limit) activeRange(left *mat.Dense) []float64 {
 	return p
 }
 
-// cutSlack replaces C by Q C Q + t P with Q = I - P, whose inverse is that of C on the complement of the range of L, and 1/t on the range.
+// cutSlack replaces C by Q C Q + t P with Q = I - P, whose inverse is that of C on the complement of the range of L,
+// and 1/t on the range.
 func (f *limit) cutSlack(p []float64) {
 	s, m := f.interior, f.e.m
 	q := make([]float64, m*m)
@@ -165,8 +167,9 @@ func (f *limit) cutSlack(p []float64) {
 	floats.AddScaled(s.chol.L, s.tau, p)
 }
 
-// active returns L with columns at right angles, L L' = A A' / 2, without the directions along which C is further from zero than Z, in the units t
-// and |y|^2 / (2 t): these are zero but for rounding, or the gap of the solution. s.chol has C.
+// active returns L with columns at right angles, L L' = A A' / 2, without the directions along which C is further from
+// zero than Z, in the units t and |y|^2 / (2 t): these are zero but for rounding, or the gap of the solution. s.chol
+// has C.
 func (f *limit) active(a *mat.Dense) *mat.Dense {
 	m, y := f.e.m, f.c.groups.Y
 	_, rank := a.Dims()
@@ -199,7 +202,8 @@ func (f *limit) active(a *mat.Dense) *mat.Dense {
 	return mat.DenseCopyOf(turned.Slice(0, m, first, rank))
 }
 
-// elements adds to the first elements of b those of L'E L at a matrix with v at (i, j), by columns, elements that stand for two times sqrt(2).
+// elements adds to the first elements of b those of L'E L at a matrix with v at (i, j), by columns, elements that stand
+// for two times sqrt(2).
 func (f *limit) elements(b []float64, i, j int, v float64) {
 	l, r, at := f.l[i*f.rank:(i+1)*f.rank], f.rl[j*f.rank:(j+1)*f.rank], 0
 	v /= f.tau
@@ -226,7 +230,8 @@ func (f *limit) groupElements(b []float64, x func(j int) float64) {
 }
 
 // derivative is that of [Problem.Derivative]. All maps of du are symmetric: with V the matrix that has v at the other
-// entries, s = X_other'v, and (x, w) the solution of the system with V in the place of dR and s in that of X'du on the right,
+// entries, s = X_other'v, and (x, w) the solution of the system with V in the place of dR and s in that of X'du on the
+// right,
 //
 //	d/dt = <V - R(x), G_t> + <w, L'T L>,   d/dt_g = (s_g - X_g'x)'b_t + w_g (1 + |q_g|^2 / t_g^2).
 func (f *limit) derivative(v []float64, x *design.Matrix, row, col []int) (nuclear float64, groups []float64) {

@@ -5,8 +5,8 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 )
 
-// lines are the features of a set of entries that are features of their rows, or of their columns: products with them go through a number for each row and
-// column of the matrix, and not through the entries of each feature.
+// lines are the features of a set of entries that are features of their rows, or of their columns: products with them
+// go through a number for each row and column of the matrix, and not through the entries of each feature.
 type lines struct {
 	count [2]int      // of rows and of columns of the matrix
 	of    []int       // 0 or 1 for a feature of rows or of columns

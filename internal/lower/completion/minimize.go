@@ -7,11 +7,12 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// stays is the share of the gap of the round before above which it has hardly changed, and aimed that of the gap that the next round aims at.
+// stays is the share of the gap of the round before above which it has hardly changed, and aimed that of the gap that
+// the next round aims at.
 const stays, aimed = 0.5, 0.7
 
-// roundingGap is a gap, relative to the objective at zero, below which rounding may keep it from falling: singular values of
-// the residual are known to some 1e-12 of the largest.
+// roundingGap is a gap, relative to the objective at zero, below which rounding may keep it from falling: singular
+// values of the residual are known to some 1e-12 of the largest.
 const roundingGap = 1e-11
 
 // minimize solves the objective to an absolute gap.
@@ -31,7 +32,8 @@ func (f *factored) minimize(gap float64) (objective, reached float64, status low
 		before := last
 		last = reached
 		idle := stall.Idle(reached)
-		// The gap goes with the gradient, what a step promises with its square. While columns are missing they are most of the gap, unless it stays.
+		// The gap goes with the gradient, what a step promises with its square. While columns are missing they are most of
+		// the gap, unless it stays.
 		switch {
 		case !grew && f.bent == 0:
 			tol *= math.Max(0.05, math.Min(0.5, aimed*gap/reached))

@@ -14,8 +14,8 @@ const (
 	blockRidge = 1e-12
 )
 
-// blocks are a preconditioner: the diagonal of the Hessian without the terms of the residual, which is near to it where the columns of A and of B are
-// orthogonal, and the factor or the diagonal of the block of S.
+// blocks are a preconditioner: the diagonal of the Hessian without the terms of the residual, which is near to it where
+// the columns of A and of B are orthogonal, and the factor or the diagonal of the block of S.
 type blocks struct {
 	rows         [2][]float64
 	coefficients factor.Cholesky

@@ -45,7 +45,8 @@ type Weights struct {
 
 // Options of one solve. The zero value asks for the defaults.
 type Options struct {
-	// Tol bounds the duality gap at the end, relative to the objective at b = 0 and G = 0 (with an intercept, at its best b0). Default 1e-8.
+	// Tol bounds the duality gap at the end, relative to the objective at b = 0 and G = 0 (with an intercept, at its best
+	// b0). Default 1e-8.
 	Tol float64
 	// Start is a solution of the same problem at other weights to start from, or nil.
 	Start *Solution
@@ -111,8 +112,9 @@ func New(d Data, intercept bool) (*Problem, error) {
 	return c, nil
 }
 
-// Small says whether so many training and validation entries of an m x n matrix are few enough for the interior-point method. A step factors a
-// matrix of the order of the one, and several of the order of the other; that of a subproblem has those of both.
+// Small says whether so many training and validation entries of an m x n matrix are few enough for the interior-point
+// method. A step factors a matrix of the order of the one, and several of the order of the other; that of a subproblem
+// has those of both.
 func Small(train, val, m, n int) bool {
 	return train <= interiorMost && train+val <= 2*interiorMost && max(m, n) <= interiorOrder
 }

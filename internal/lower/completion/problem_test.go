@@ -71,8 +71,8 @@ func (d sample) data() Data {
 	return Data{M: d.m, N: d.n, Row: d.row, Col: d.col, Y: d.y, X: x, Groups: d.groups}
 }
 
-// With r the residual as a matrix over the known entries: r / N = w_0 (U V' + W), where G = U S V', W is orthogonal to U and V and of
-// spectral norm at most 1; X_g'r / N = w_g b_g / |b_g|, or of norm at most w_g. All from the definition.
+// With r the residual as a matrix over the known entries: r / N = w_0 (U V' + W), where G = U S V', W is orthogonal to
+// U and V and of spectral norm at most 1; X_g'r / N = w_g b_g / |b_g|, or of norm at most w_g. All from the definition.
 func TestOptimality(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
 		for _, shape := range []struct{ m, n, p int }{{12, 12, 6}, {20, 9, 6}, {8, 30, 0}, {1, 25, 3}, {15, 15, 9}} {

@@ -70,7 +70,8 @@ func (s *interior) multiply() {
 	}
 }
 
-// form factors M, in the constrained form with its borders. It says whether that is positive definite, as it is but for rounding.
+// form factors M, in the constrained form with its borders. It says whether that is positive definite, as it is but for
+// rounding.
 func (s *interior) form() bool {
 	size := len(s.u) + len(s.radii)
 	if s.matrix == nil {
@@ -132,7 +133,8 @@ func pair(to [][2]float64, a, b []float64) {
 	}
 }
 
-// border writes the rows of t and t_g, below those of u, in the constrained form: where the Lagrangian is stationary in t,
+// border writes the rows of t and t_g, below those of u, in the constrained form: where the Lagrangian is stationary in
+// t,
 //
 //	r_0 = <Z, T>,   T = I + R R'/t^2,
 //

@@ -22,9 +22,10 @@ type Bounds struct {
 //
 //	minimize over b, G (and b0)   1/(2N) |y - X b - G_known - b0|^2   subject to   |G|_* <= r_0,   |b^(g)|_2 <= r_g,
 //
-// by the interior-point method, for completions that are [Problem.Small]. The weights are the multipliers, at which the penalty form has the
-// same solution, each the rate at which the objective falls as its bound grows. Of o, Tol counts. The status is Optimal or, where the gap stayed
-// above the tolerance, Exhausted: the method is not for bounds so large that the known entries are interpolated.
+// by the interior-point method, for completions that are [Problem.Small]. The weights are the multipliers, at which the
+// penalty form has the same solution, each the rate at which the objective falls as its bound grows. Of o, Tol counts.
+// The status is Optimal or, where the gap stayed above the tolerance, Exhausted: the method is not for bounds so large
+// that the known entries are interpolated.
 func (c *Problem) Within(ctx context.Context, r Bounds, o Options) (*Solution, *Weights, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -64,8 +65,8 @@ func (c *Problem) Within(ctx context.Context, r Bounds, o Options) (*Solution, *
 	return out, w, nil
 }
 
-// withinShare is the share of y that is the first u, withinRoom what t_g is there relative to its least value: of a few values those with the
-// fewest iterations on the paper's data.
+// withinShare is the share of y that is the first u, withinRoom what t_g is there relative to its least value: of a few
+// values those with the fewest iterations on the paper's data.
 const withinShare, withinRoom = 0.2, 1.1
 
 // beginWithin takes u along y, and t and t_g above their least values. It says whether y is not zero.

@@ -12,8 +12,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// completionFit solves the penalised form by package completion, and the programs of an iteration of VF-iDCA by that or, of small matrices, the
-// subproblem by package separable.
+// completionFit solves the penalised form by package completion, and the programs of an iteration of VF-iDCA by that
+// or, of small matrices, the subproblem by package separable.
 type completionFit struct {
 	completion *completion.Problem
 	both       *completion.Joint
@@ -22,18 +22,19 @@ type completionFit struct {
 	groups     [][]int
 }
 
-// NewCompletion returns the fit of matrix completion, with a hyperparameter for the nuclear norm of an m x n matrix G, followed by one for each
-// of M groups of features:
+// NewCompletion returns the fit of matrix completion, with a hyperparameter for the nuclear norm of an m x n matrix G,
+// followed by one for each of M groups of features:
 //
 //	min over b, G, b0 of  1/(2N) |y - X b - G_known - b0|^2 + lambda_1 |G|_* + sum_g lambda_{g+1} |b^(g)|_2.
 //
-// The validation loss is half the mean squared error over other entries. Designs without features have no columns, and groups then is nil; else
-// each feature is in one group. Points have the coefficients, then G and with an intercept b0. With [completion.Small] G is there by rows; else the
-// points are compact, see [lower.Traits], and have factors A and B with G = A B' in its place, both by rows, one after the other in one slice, of as
-// many columns as the length says. The gradient has the adjoint mode only.
+// The validation loss is half the mean squared error over other entries. Designs without features have no columns, and
+// groups then is nil; else each feature is in one group. Points have the coefficients, then G and with an intercept b0.
+// With [completion.Small] G is there by rows; else the points are compact, see [lower.Traits], and have factors A and B
+// with G = A B' in its place, both by rows, one after the other in one slice, of as many columns as the length says.
+// The gradient has the adjoint mode only.
 //
-// Near almost all hyperparameters the rank of G stays as it is, and G = A B' moves on the matrices of that rank, where the
-// nuclear norm is smooth (Feng and Simon differentiate the same through the singular vectors in use).
+// Near almost all hyperparameters the rank of G stays as it is, and G = A B' moves on the matrices of that rank, where
+// the nuclear norm is smooth (Feng and Simon differentiate the same through the singular vectors in use).
 func NewCompletion(train, val Entries, m, n int, groups [][]int, intercept bool) (lower.Joint, error) {
 	const name = "matrix completion"
 	data := func(e Entries) completion.Data {

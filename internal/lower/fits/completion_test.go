@@ -99,7 +99,8 @@ func TestCompletionSearch(t *testing.T) {
 	require.ErrorContains(t, err, "validation entries of the matrix completion: completion: known entry 3")
 }
 
-// A subproblem that may be as inexact as its centre is left there, without a fit; the bound is below the optimum of the subproblem.
+// A subproblem that may be as inexact as its centre is left there, without a fit; the bound is below the optimum of the
+// subproblem.
 func TestAnchoredSubproblem(t *testing.T) {
 	const m, n = 80, 70
 	train, val := entries(5, m, n, 0)

@@ -96,13 +96,16 @@ func (s interiorWithin) Solve(ctx context.Context, radii []float64, tol float64)
 }
 
 const (
-	// withinFirst is the share of LambdaMax that the multipliers of a lower level start with: large enough for few columns.
+	// withinFirst is the share of LambdaMax that the multipliers of a lower level start with: large enough for few
+	// columns.
 	withinFirst = 0.5
-	// withinStep is the ratio of weights on the way to a radius, of withinPoints at most, and withinGap the relative gap there.
+	// withinStep is the ratio of weights on the way to a radius, of withinPoints at most, and withinGap the relative gap
+	// there.
 	withinStep, withinPoints, withinGap = 0.6, 24, 1e-2
 )
 
-// factoredWithin goes down a path of weights to the first radius: from larger weights the rank only grows, and so costs no more than it has to.
+// factoredWithin goes down a path of weights to the first radius: from larger weights the rank only grows, and so costs
+// no more than it has to.
 type factoredWithin struct {
 	*multipliers.Lower
 	fit   *completionFit
@@ -126,8 +129,8 @@ func (s *factoredWithin) Solve(ctx context.Context, radii []float64, tol float64
 	return s.Lower.Solve(ctx, radii, tol)
 }
 
-// approach begins at the weights, all of the same share of those that make everything zero, at which the nuclear norm is about its radius, between the first
-// point of the path with a larger norm and the one before.
+// approach begins at the weights, all of the same share of those that make everything zero, at which the nuclear norm
+// is about its radius, between the first point of the path with a larger norm and the one before.
 func (s *factoredWithin) approach(ctx context.Context, radius float64) error {
 	top := slices.Repeat([]float64{0}, s.fit.Dim())
 	var groups float64

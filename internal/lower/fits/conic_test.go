@@ -15,14 +15,16 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// conicPart is a fit, or one of its folds, in a conic model: its variables, losses, and penalties in the order of its radii, one or more in each entry.
+// conicPart is a fit, or one of its folds, in a conic model: its variables, losses, and penalties in the order of its
+// radii, one or more in each entry.
 type conicPart struct {
 	X                 []*convex.Variable
 	Validation, Train convex.Convex
 	Penalties         []convex.Convex
 }
 
-// conic is the solution of a conic program: the lower level within radii, with its multipliers, or a subproblem, with that of V <= t.
+// conic is the solution of a conic program: the lower level within radii, with its multipliers, or a subproblem, with
+// that of V <= t.
 type conic struct {
 	Value     float64
 	X         [][][]float64 // of each part

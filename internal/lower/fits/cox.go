@@ -25,9 +25,9 @@ type CoxOptions struct {
 	Terms sparse.Terms
 }
 
-// NewCox returns a regression of proportional hazards with the hyperparameters of an elastic net, see [sparse.Cox]. Times are
-// minus those of censored rows. The validation loss is a deviance for each event: with D(rows) twice the half deviance
-// of [survival.Likelihood],
+// NewCox returns a regression of proportional hazards with the hyperparameters of an elastic net, see [sparse.Cox].
+// Times are minus those of censored rows. The validation loss is a deviance for each event: with D(rows) twice the half
+// deviance of [survival.Likelihood],
 //
 //	D(validation) / events,   or grouped   (D(training and validation) - D(training)) / events
 //

@@ -65,7 +65,8 @@ func TestCoxTermsHypergradient(t *testing.T) {
 	}
 }
 
-// The validation loss by hand: training rows at times 1 and 3, a validation row at 2, all events, and one feature. Alone the validation rows need two.
+// The validation loss by hand: training rows at times 1 and 3, a validation row at 2, all events, and one feature.
+// Alone the validation rows need two.
 func TestCoxValidation(t *testing.T) {
 	rows := func(x, y []float64) Rows { return Rows{X: design.FromColumns(len(y), 1, x), Y: y} }
 	train, val := rows([]float64{1, 0}, []float64{1, 3}), rows([]float64{2}, []float64{2})
@@ -128,7 +129,8 @@ func (s lives) rows() Rows {
 	return r
 }
 
-// deviance is half of it with Breslow's rule for ties, divided by a number, as an expression of b: the sum over events of w_i (log sum_{j at risk} w_j exp(f_j) - f_i), less that for the best values.
+// deviance is half of it with Breslow's rule for ties, divided by a number, as an expression of b: the sum over events
+// of w_i (log sum_{j at risk} w_j exp(f_j) - f_i), less that for the best values.
 func (s lives) deviance(b convex.Affine, by float64) convex.Convex {
 	own, logs := make([]float64, len(s.y)), make([]float64, len(s.y))
 	for i, w := range s.weights {

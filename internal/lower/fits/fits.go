@@ -1,5 +1,5 @@
-// Package fits has the fits of models whose losses and penalties the packages below lower know, with the error on other rows and its derivative:
-// what the models of problems bring as their fast engines.
+// Package fits has the fits of models whose losses and penalties the packages below lower know, with the error on other
+// rows and its derivative: what the models of problems bring as their fast engines.
 //
 // # Formulation
 //
@@ -14,9 +14,10 @@
 //	H dx_S/dlambda_i = -grad_S P_i,   H = Hessian_S of l + sum_i lambda_i P_i,
 //	dL/dlambda_i = grad_S L' dx_S/dlambda_i = -v' grad_S P_i   with   H v = grad_S L.
 //
-// The forward mode computes the Jacobian dx_S/dlambda, a column for each hyperparameter, by a factor of H, of the order of the
-// rows or the coefficients in use, whichever are fewer, and where both are too many by conjugate gradients. The adjoint mode solves for v,
-// one system however many hyperparameters there are. The truncated mode ends an iterative solution of these systems early.
+// The forward mode computes the Jacobian dx_S/dlambda, a column for each hyperparameter, by a factor of H, of the order
+// of the rows or the coefficients in use, whichever are fewer, and where both are too many by conjugate gradients. The
+// adjoint mode solves for v, one system however many hyperparameters there are. The truncated mode ends an iterative
+// solution of these systems early.
 package fits
 
 import (
@@ -36,12 +37,14 @@ import (
 type Rows struct {
 	X *design.Matrix
 	Y []float64
-	// Weights are positive numbers of any unit by which losses are means over the rows, nil for equal ones. Offset is a known term of each prediction, nil for
-	// none. Fits with a smooth loss take both, the support vector machine and the multinomial regression weights; the others take neither.
+	// Weights are positive numbers of any unit by which losses are means over the rows, nil for equal ones. Offset is a
+	// known term of each prediction, nil for none. Fits with a smooth loss take both, the support vector machine and the
+	// multinomial regression weights; the others take neither.
 	Weights, Offset []float64
 }
 
-// NewRows copies the features by columns, but for compressed sparse columns and a [design.Columnwise], which are shared; nil stands for no features.
+// NewRows copies the features by columns, but for compressed sparse columns and a [design.Columnwise], which are
+// shared; nil stands for no features.
 func NewRows(x mat.Matrix, y []float64) Rows {
 	if x == nil {
 		return Rows{X: design.FromColumns(len(y), 0, nil), Y: y}
@@ -49,8 +52,8 @@ func NewRows(x mat.Matrix, y []float64) Rows {
 	return Rows{X: design.New(x), Y: y}
 }
 
-// SquaresRows are rows for fits whose losses are squares. Of a dense table with many more rows than features they are few, and have the same mean squares for
-// all coefficients and constants.
+// SquaresRows are rows for fits whose losses are squares. Of a dense table with many more rows than features they are
+// few, and have the same mean squares for all coefficients and constants.
 func SquaresRows(x mat.Matrix, y []float64) Rows {
 	if x != nil {
 		if small, targets, ok := leastsquares.Reduce(x, y, runtime.GOMAXPROCS(0)); ok {

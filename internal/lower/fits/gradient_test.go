@@ -34,8 +34,9 @@ func differenceAt(t testing.TB, m lower.Fit, at *lower.Point, i int, h, tol floa
 	return (value(1+h) - value(1-h)) / (2 * h * at.Lambda[i])
 }
 
-// gradients are how hypergradients are compared with differences of relative length h of lower levels solved to tol, to a share of their largest entry,
-// and the forward mode with the adjoint one, to forward; 0 where there is none. accuracy is that of systems.
+// gradients are how hypergradients are compared with differences of relative length h of lower levels solved to tol, to
+// a share of their largest entry, and the forward mode with the adjoint one, to forward; 0 where there is none.
+// accuracy is that of systems.
 type gradients struct{ tol, h, share, forward, accuracy float64 }
 
 // check compares them at lambda, and returns the point.
@@ -89,8 +90,8 @@ func descend(t testing.TB, m lower.Fit, share float64, s hypergradient.Settings,
 	}
 }
 
-// After j steps the truncated solution has the least |H (q - H v)| over the span of H q, H^3 q, ..., H^(2j-1) q; and enough of
-// them solve the system.
+// After j steps the truncated solution has the least |H (q - H v)| over the span of H q, H^3 q, ..., H^(2j-1) q; and
+// enough of them solve the system.
 func TestTruncated(t *testing.T) {
 	const k, steps = 6, 3
 	r := rand.New(rand.NewPCG(1, 2))

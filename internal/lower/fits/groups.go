@@ -16,8 +16,8 @@ import (
 //
 //	min over b, b0 of  1/(2n) |y - X b - b0|^2 + sum_g lambda_g |b^(g)|_2 + lambda_{M+1} |b|_1.
 //
-// members lists the features of the groups; each feature is in one. The validation loss is half the mean squared error. It
-// has the adjoint mode, and of groups of one feature the forward mode, which solves the same system.
+// members lists the features of the groups; each feature is in one. The validation loss is half the mean squared error.
+// It has the adjoint mode, and of groups of one feature the forward mode, which solves the same system.
 func NewSparseGroupLasso(train, val Rows, members [][]int, intercept bool) (*Net, error) {
 	return grouped("sparse group lasso", train, val, members, true, intercept)
 }

@@ -84,8 +84,9 @@ func (w watchedSolver) Solve(ctx context.Context, weights *lower.JointWeights) (
 	return w.JointSolver.Solve(ctx, weights)
 }
 
-// Over the features that a solver works with at one pair of radii, the radius of |b|_1 may not hold anything back at the next one. A multiplier of zero would want all features:
-// weights stay near that of the solution, which is the one of a conic program.
+// Over the features that a solver works with at one pair of radii, the radius of |b|_1 may not hold anything back at
+// the next one. A multiplier of zero would want all features: weights stay near that of the solution, which is the one
+// of a conic program.
 func TestFewFeaturesDoNotMakeTheWeightZero(t *testing.T) {
 	const features = 600
 	rng := rand.New(rand.NewPCG(3, 1))

@@ -65,7 +65,8 @@ func TestLogisticHypergradient(t *testing.T) {
 	})
 }
 
-// smoothHypergradient checks that hypergradients in both modes are finite differences, of relative length h, of the validation loss of refits.
+// smoothHypergradient checks that hypergradients in both modes are finite differences, of relative length h, of the
+// validation loss of refits.
 func smoothHypergradient(t *testing.T, tol, h float64, of func(train, val Rows, intercept bool) (lower.Fit, error)) {
 	for _, intercept := range []bool{false, true} {
 		for _, compressed := range []bool{false, true} {
@@ -89,8 +90,8 @@ func TestLogisticSearch(t *testing.T) {
 	require.ErrorContains(t, err, "expected -1 or 1")
 }
 
-// Radii that hold nothing back leave the maximum of the likelihood, where the bound of the multipliers says nothing until the gradient is rounding. The
-// maximum is Newton's, in this test.
+// Radii that hold nothing back leave the maximum of the likelihood, where the bound of the multipliers says nothing
+// until the gradient is rounding. The maximum is Newton's, in this test.
 func TestLogisticWithinLooseRadii(t *testing.T) {
 	ctx := context.Background()
 	for seed := range uint64(2) {

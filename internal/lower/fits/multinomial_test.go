@@ -15,7 +15,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// Of several points a solve starts from that of the least objective, computed here anew from the coefficients, with factors of penalties; from each of them it comes to the same.
+// Of several points a solve starts from that of the least objective, computed here anew from the coefficients, with
+// factors of penalties; from each of them it comes to the same.
 func TestMultinomialStart(t *testing.T) {
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(5, 1))
 	const n, p, k = 60, 4, 3

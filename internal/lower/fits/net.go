@@ -40,7 +40,8 @@ type Net struct {
 // both, first and second are what is kept.
 var both, first, second = []int{0, 1}, []int{0}, []int{1}
 
-// newNet takes the fit of training rows, if that is no error. The validation loss of a partial likelihood is divided by n.
+// newNet takes the fit of training rows, if that is no error. The validation loss of a partial likelihood is divided by
+// n.
 func newNet(name string, g *sparse.Fit, err error, train, val Rows, n float64, intercept bool, kept []int) (*Net, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fits: training rows of the %s: %w", name, err)

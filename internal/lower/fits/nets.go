@@ -84,8 +84,8 @@ func Poisson(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
 	return m, nil
 }
 
-// NewMultinomial takes rows of so many classes, from 0 on, each of which has one for training, and terms of features. The
-// validation loss, without derivatives, is the mean of minus the logarithm of the probability of the class. A path
+// NewMultinomial takes rows of so many classes, from 0 on, each of which has one for training, and terms of features.
+// The validation loss, without derivatives, is the mean of minus the logarithm of the probability of the class. A path
 // starts where the objective is least: any point is a better start than none, however far it is.
 func NewMultinomial(train, val Rows, classes int, intercept bool, t sparse.Terms) (*Net, error) {
 	g, err := sparse.Multinomial(sparse.Sample(train), classes, intercept, t)

@@ -72,7 +72,8 @@ func ofNorms(p int, yield func(name string, m norms)) {
 	}
 }
 
-// The lower level has the value of the conic program, a point within the radii, and multipliers that bound it from below.
+// The lower level has the value of the conic program, a point within the radii, and multipliers that bound it from
+// below.
 func TestLowerOfNormsAgainstConic(t *testing.T) {
 	for k, size := range []shape{{30, 15, 8}, {20, 10, 48}} {
 		ofNorms(size.p, func(name string, m norms) {
@@ -167,7 +168,8 @@ func TestSubproblemOfNormsAgainstConic(t *testing.T) {
 	}
 }
 
-// stationary checks the multipliers of a subproblem from the definition: none is negative, they add up to alpha at most, and
+// stationary checks the multipliers of a subproblem from the definition: none is negative, they add up to alpha at
+// most, and
 //
 //	0 in grad L + m_0 grad l + rho (x - X) + sum_j M_j dP_j(x),   r = clip(R - (m_0 gamma - sum of the parts' M) / rho).
 func (m norms) stationary(t *testing.T, name string, train, val []sample, c *lower.Centre, s *lower.Subsolution) {
@@ -240,7 +242,8 @@ func (m norms) stationary(t *testing.T, name string, train, val []sample, c *low
 	}
 }
 
-// Solves from a start in penalty form, and after others, and on any number of threads, give the same values, and these the same bytes.
+// Solves from a start in penalty form, and after others, and on any number of threads, give the same values, and these
+// the same bytes.
 func TestNormsStartsAndThreads(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	m := norms{members: lowertest.EqualGroups(48, 4), shared: true, intercept: true}

@@ -150,7 +150,8 @@ func plain(int) sparse.Terms { return sparse.Terms{} }
 
 type shape struct{ n, m, p int }
 
-// shapes are rows for training and validation, and features: more rows than features, and the other way round; two of them with -short.
+// shapes are rows for training and validation, and features: more rows than features, and the other way round; two of
+// them with -short.
 func shapes() []shape {
 	all := []shape{{40, 20, 8}, {25, 15, 60}, {30, 30, 160}}
 	if testing.Short() {
@@ -201,8 +202,8 @@ func (p problem) check(t *testing.T, low lower.WithinSolver, r []float64, name s
 	return want
 }
 
-// The lower level has the value and the multipliers of the conic program, at radii from nearly nothing to what no longer holds anything back, without terms
-// and with factors and bounds.
+// The lower level has the value and the multipliers of the conic program, at radii from nearly nothing to what no
+// longer holds anything back, without terms and with factors and bounds.
 func TestLowerAgainstConic(t *testing.T) {
 	for _, loss := range losses() {
 		for k, shape := range shapes() {
@@ -222,8 +223,8 @@ func TestLowerAgainstConic(t *testing.T) {
 	}
 }
 
-// The subproblem has the optimum of the conic program, for one split and for folds, around points that are no solutions of it, with few features and with so many
-// that some are missing at first.
+// The subproblem has the optimum of the conic program, for one split and for folds, around points that are no solutions
+// of it, with few features and with so many that some are missing at first.
 func TestSubproblemAgainstConic(t *testing.T) {
 	type series struct {
 		name   string

@@ -59,8 +59,8 @@ func (q conicCompletion) part(m *convex.Model, train, val Entries) conicPart {
 	return out
 }
 
-// Both programs of an iteration have the optimum and the point of the conic programs, on matrices of any shape, with and without features, for one split and
-// for two, one iteration after the other.
+// Both programs of an iteration have the optimum and the point of the conic programs, on matrices of any shape, with
+// and without features, for one split and for two, one iteration after the other.
 func TestSmallCompletionAgainstConic(t *testing.T) {
 	solved := 0 // lower levels; radii that interpolate are not for the fit
 	for _, q := range []conicCompletion{

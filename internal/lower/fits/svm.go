@@ -18,10 +18,11 @@ import (
 //	min over w, c of  sum_i u_i max(0, 1 - y_i (x_i'w - c)) + lambda/2 |w|^2   subject to |w_j| <= wbar_j,
 //
 // over training rows of weights u_i of sum 1. Its hyperparameters are lambda and the wbar_j, in this order, and its
-// points have w and c. The validation loss is the same mean of hinges over other rows; where a row is at its kink it has the derivative
-// of the side where there is no loss. Derivatives are those of the dual problem on its support (Bertrand, Klopfenstein, Massias,
-// Blondel, Vaiter, Gramfort, Salmon, JMLR 2022, section 3), with the box: rows at their kinks and features inside the box
-// stay so. Their equations are solved by a factor, in the forward mode for each hyperparameter.
+// points have w and c. The validation loss is the same mean of hinges over other rows; where a row is at its kink it
+// has the derivative of the side where there is no loss. Derivatives are those of the dual problem on its support
+// (Bertrand, Klopfenstein, Massias, Blondel, Vaiter, Gramfort, Salmon, JMLR 2022, section 3), with the box: rows at
+// their kinks and features inside the box stay so. Their equations are solved by a factor, in the forward mode for each
+// hyperparameter.
 type SVM struct {
 	train *machine.Problem
 	rows  Rows // of training, their weights of sum 1
@@ -74,8 +75,8 @@ func (m *SVM) Dim() int {
 // LambdaMax is a lambda above which no decision value of a training row is further than 1 from -c.
 func (m *SVM) LambdaMax() float64 { return m.train.LambdaMax() }
 
-// The path of a support vector machine: lambda falls from LambdaMax by pathStep to pathLeast of it without a box, and then
-// the box comes in, by the same steps, to boxLeast.
+// The path of a support vector machine: lambda falls from LambdaMax by pathStep to pathLeast of it without a box, and
+// then the box comes in, by the same steps, to boxLeast.
 const (
 	pathStep  = 0.4
 	pathLeast = 1e-4

@@ -75,8 +75,8 @@ func TestSVMGradientsAreFiniteDifferences(t *testing.T) {
 	}
 }
 
-// The points have their validation loss by the definition; the descents keep the bounds and end no higher than the path. From
-// bounds that cut off what counts they go down.
+// The points have their validation loss by the definition; the descents keep the bounds and end no higher than the
+// path. From bounds that cut off what counts they go down.
 func TestSVMSearch(t *testing.T) {
 	m := machines(t, 1)[0]
 	val := classified(20, 40, 8)

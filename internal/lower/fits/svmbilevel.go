@@ -43,7 +43,8 @@ func (m *SVM) validation(w []float64, c float64) (loss float64, rate []float64) 
 	return loss, rate
 }
 
-// coarseGap is that of machines on wide rows: of the validation loss it leaves four digits, more than the validation rows know of it.
+// coarseGap is that of machines on wide rows: of the validation loss it leaves four digits, more than the validation
+// rows know of it.
 const coarseGap = 1e-5
 
 // svmWithin solves the lower levels of one fold.

@@ -152,7 +152,8 @@ func TestSVMLowerAgainstConic(t *testing.T) {
 	}
 }
 
-// The subproblem has the optimum of the conic program, of one split and of folds, at points on the way and at penalties that grow.
+// The subproblem has the optimum of the conic program, of one split and of folds, at points on the way and at penalties
+// that grow.
 func TestSVMSubproblemAgainstConic(t *testing.T) {
 	solved := 0
 	for k, kind := range svmKinds {

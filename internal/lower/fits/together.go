@@ -12,8 +12,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// Together are the fits of all folds of a cross-validation, solved together, see package glm. Its points have the coefficients of a fold and, with an intercept, its
-// constants, fold by fold.
+// Together are the fits of all folds of a cross-validation, solved together, see package glm. Its points have the
+// coefficients of a fold and, with an intercept, its constants, fold by fold.
 type Together struct {
 	data      *glm.Data
 	dim       int
@@ -34,7 +34,8 @@ func NewTogether(ctx context.Context, t *glm.Table, dim int, weights func(lambda
 	return m.With(ctx, dim, func(lambda []float64) []*glm.Weights { return []*glm.Weights{weights(lambda)} }), nil
 }
 
-// With are the fits of the same rows where dim hyperparameters give the weights of the penalties of each fold, or those of all.
+// With are the fits of the same rows where dim hyperparameters give the weights of the penalties of each fold, or those
+// of all.
 func (m *Together) With(ctx context.Context, dim int, weights func(lambda []float64) []*glm.Weights) *Together {
 	out := &Together{data: m.data, dim: dim, intercept: m.intercept, weights: weights, working: m.working}
 	each := weights(slices.Repeat([]float64{1}, dim))
@@ -86,7 +87,8 @@ type togetherState struct {
 // Traits implements [lower.Fit].
 func (m *Together) Traits() lower.Traits { return lower.Traits{Penalties: m.Penalties} }
 
-// Solve implements [lower.Fit]. It starts from the point before, and from nothing where another solve has gone on from that.
+// Solve implements [lower.Fit]. It starts from the point before, and from nothing where another solve has gone on from
+// that.
 func (m *Together) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	if len(lambda) != m.dim {
 		return nil, fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.dim)

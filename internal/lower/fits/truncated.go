@@ -25,14 +25,16 @@ func innerOf(ctx context.Context, o lower.GradientOptions) glm.Inner {
 // truncatedTol is the relative size of the residual H v - q, and of its product with H, at which truncated ends.
 const truncatedTol = 1e-6
 
-// truncated sets v to an approximate solution of H v = q, for a positive semidefinite H given by its products, by at most some
-// steps of the conjugate residual method on H^2 v = H q, from v = 0. In exact arithmetic these are the points of LSMR (Fong, Saunders,
-// SIAM J. Sci. Comput. 2011), by which the experiments of the paper solve these systems, with as many steps as unknowns at most. The parts of v
-// along eigenvectors of H with small eigenvalues come last, and rounding delays them: where H is badly conditioned, the limit leaves them out.
+// truncated sets v to an approximate solution of H v = q, for a positive semidefinite H given by its products, by at
+// most some steps of the conjugate residual method on H^2 v = H q, from v = 0. In exact arithmetic these are the points
+// of LSMR (Fong, Saunders, SIAM J. Sci. Comput. 2011), by which the experiments of the paper solve these systems, with
+// as many steps as unknowns at most. The parts of v along eigenvectors of H with small eigenvalues come last, and
+// rounding delays them: where H is badly conditioned, the limit leaves them out.
 func truncated(ctx context.Context, multiply func(out, v []float64), q, v []float64, steps int) {
 	k := len(q)
 	clear(v)
-	// The residual rest = q - H v and image = H rest, which is the residual of H^2 v = H q; along d, hd = H d and hhd = H^2 d.
+	// The residual rest = q - H v and image = H rest, which is the residual of H^2 v = H q; along d, hd = H d and hhd =
+	// H^2 d.
 	rest, image, d, hd, hhd := append([]float64(nil), q...), make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
 	square, next := make([]float64, k), make([]float64, k) // H image, H^2 image
 	multiply(image, rest)

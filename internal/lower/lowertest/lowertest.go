@@ -71,8 +71,8 @@ type End struct {
 	Objective float64
 }
 
-// StopsInTime checks that solves ask their context also within what one outer iteration does, end as soon as it says so, and until then do what
-// they do without one.
+// StopsInTime checks that solves ask their context also within what one outer iteration does, end as soon as it says
+// so, and until then do what they do without one.
 func StopsInTime(t *testing.T, solves map[string]func(ctx context.Context) End) {
 	t.Helper()
 	for name, solve := range solves {

@@ -13,8 +13,8 @@ type Coefficients struct {
 }
 
 // Violation is by how much b misses the conditions of optimality: the largest distance of minus the gradient of the
-// loss to the subdifferential of the penalties, each coefficient j in a unit of its own, sqrt(2 scale h_j), where h_j is
-// the second derivative of the loss, of the size scale, plus L2_j and, in a group in use, Norm_g / |b^(g)|: what a
+// loss to the subdifferential of the penalties, each coefficient j in a unit of its own, sqrt(2 scale h_j), where h_j
+// is the second derivative of the loss, of the size scale, plus L2_j and, in a group in use, Norm_g / |b^(g)|: what a
 // coefficient is off by, squared, is about what a step of it lowers the objective by, in units of scale. So no weight,
 // however large, hides what is wrong with another coefficient. For v = -gradient - L2 b,
 //

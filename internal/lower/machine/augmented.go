@@ -14,9 +14,11 @@ import (
 //
 //	sum_i u_i max over t in [0, 1] of (t s_i - width (t - beta_i)^2 / 2) + lambda/2 |w|^2   within the box,
 //
-// once differentiable in the first sum and quadratic while the rows keep their sides, t_i = beta_i + s_i / width below 0, above 1, or in the band between. Newton steps with the
-// box as it is (see inner) and a search along them minimise it, the t_i become the beta_i, and the width goes down: the method of multipliers, a proximal
-// point method in the shares (Rockafellar 1976; for support vector machines Yan and Li 2020). In the end the band has the rows at their kinks alone.
+// once differentiable in the first sum and quadratic while the rows keep their sides, t_i = beta_i + s_i / width below
+// 0, above 1, or in the band between. Newton steps with the box as it is (see inner) and a search along them minimise
+// it, the t_i become the beta_i, and the width goes down: the method of multipliers, a proximal point method in the
+// shares (Rockafellar 1976; for support vector machines Yan and Li 2020). In the end the band has the rows at their
+// kinks alone.
 //
 // The rows whose margins are near 0 alone take part, see [hinges].
 
@@ -41,11 +43,13 @@ type augmented struct {
 	gap     float64
 }
 
-// Constants of the method were chosen on 16 000 rows of 100 normal features, by the time of 100 fits on a grid; those twice as large or small take up to a third more.
+// Constants of the method were chosen on 16 000 rows of 100 normal features, by the time of 100 fits on a grid; those
+// twice as large or small take up to a third more.
 const (
 	// mostSteps bounds the Newton steps, mostInner those for the same shares.
 	mostSteps, mostInner = 500, 25
-	// mostSystems, and half as many as rows besides, bound the systems solved where H is not stored: beyond, a path is shorter.
+	// mostSystems, and half as many as rows besides, bound the systems solved where H is not stored: beyond, a path is
+	// shorter.
 	mostSystems = 1000
 	// sharpest is the least share of their accuracy that is asked for.
 	sharpest = 1e-4
@@ -84,8 +88,8 @@ func (a *augmented) regroup() bool {
 	return a.choose(workShare)
 }
 
-// certify computes the value, with the losses as they are, and its distance from that of the dual program, whose multipliers are the alpha_i, those of
-// one label made smaller so that the sums of both are the same, as c is free.
+// certify computes the value, with the losses as they are, and its distance from that of the dual program, whose
+// multipliers are the alpha_i, those of one label made smaller so that the sums of both are the same, as c is free.
 func (a *augmented) certify() {
 	scale := a.scales()
 	a.value = a.loss[0] + a.loss[1]

@@ -29,7 +29,8 @@ func BenchmarkSolve(b *testing.B) {
 	}
 }
 
-// BenchmarkRows follows lambda down on more and more rows of 100 features, each solution from the one before, by both methods.
+// BenchmarkRows follows lambda down on more and more rows of 100 features, each solution from the one before, by both
+// methods.
 func BenchmarkRows(b *testing.B) {
 	for _, n := range []int{500, 2000, 8000, 32000} {
 		x, y, u := sample(7, n, 100, false)

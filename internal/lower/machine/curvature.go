@@ -86,8 +86,9 @@ func (h *curvature) diagonal(to []float64) bool {
 	return true
 }
 
-// gram adds the lower triangle of sum_i weight_i b_i b_i', by columns, in some of the coordinates: in says of each of them
-// which one it is, from 1 on, in increasing order, and 0 of the others; nil stands for all. It is false where it was ended.
+// gram adds the lower triangle of sum_i weight_i b_i b_i', by columns, in some of the coordinates: in says of each of
+// them which one it is, from 1 on, in increasing order, and 0 of the others; nil stands for all. It is false where it
+// was ended.
 func (h *curvature) gram(to []float64, order int, in []int32) bool {
 	h.columns = slices.Grow(h.columns[:0], order*blockRows)[:order*blockRows]
 	h.scaled = slices.Grow(h.scaled[:0], order*blockRows)[:order*blockRows]
@@ -175,8 +176,8 @@ func (h *curvature) times(out, v []float64) {
 	}
 }
 
-// solve sets x to the solution of H x = right in the free coordinates, in increasing order, and to 0 in the others. It says
-// whether there is one, to rounding or, where products are all that is known of H, to an accuracy.
+// solve sets x to the solution of H x = right in the free coordinates, in increasing order, and to 0 in the others. It
+// says whether there is one, to rounding or, where products are all that is known of H, to an accuracy.
 func (h *curvature) solve(free []int, right, x []float64, accuracy float64) bool {
 	clear(x)
 	if h.full == nil {

@@ -1,7 +1,8 @@
 package machine
 
-// Derivatives of a machine in its hyperparameters. Near almost all lambda and bounds the sides of rows and features stay as they are. With
-// F the features inside the box, sign_j that of the bound of the others, and K the rows at their kinks, the conditions of optimality are
+// Derivatives of a machine in its hyperparameters. Near almost all lambda and bounds the sides of rows and features
+// stay as they are. With F the features inside the box, sign_j that of the bound of the others, and K the rows at their
+// kinks, the conditions of optimality are
 //
 //	lambda w_j = sum_i alpha_i a_ij  in F,   w_j = sign_j bound_j  else,   a_i'w - y_i c = 1  in K,   sum_i y_i alpha_i = 0,
 //
@@ -11,8 +12,8 @@ package machine
 //
 // Where c is the middle of an interval, no alpha changes, and c goes with the two rows at its ends: y_i c = a_i'w - 1.
 
-// Derivative returns the derivative of W and C in the direction of hyperparameters given, the bounds all of them or nil for none. It
-// is the forward mode.
+// Derivative returns the derivative of W and C in the direction of hyperparameters given, the bounds all of them or nil
+// for none. It is the forward mode.
 func (g *Problem) Derivative(m *Solution, lambda float64, bound []float64) (dw []float64, dc float64) {
 	s, r := m.sides(g), g.rows
 	dw = make([]float64, r.p)
@@ -51,8 +52,8 @@ func (s *state) addInside(g *Problem, beta, v []float64) {
 	}
 }
 
-// Adjoint returns the derivatives in lambda and in the bounds of a function of W and C with the gradient (w, c), by one system: with S
-// (pi, kappa) = (A w_F, c), a right side q of the equations above has the value pi'q.
+// Adjoint returns the derivatives in lambda and in the bounds of a function of W and C with the gradient (w, c), by one
+// system: with S (pi, kappa) = (A w_F, c), a right side q of the equations above has the value pi'q.
 func (g *Problem) Adjoint(m *Solution, w []float64, c float64) (lambda float64, bound []float64) {
 	s, r := m.sides(g), g.rows
 	sum := append([]float64(nil), w...) // less A'pi, and with what C adds where it is the middle of an interval

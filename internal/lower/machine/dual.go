@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// gap returns the value at the point, cut to the box, and its distance from the dual value of the multipliers, which v belongs to.
+// gap returns the value at the point, cut to the box, and its distance from the dual value of the multipliers, which v
+// belongs to.
 func (s *path) gap() (value, gap float64) {
 	rows := s.g.rows
 	// The multipliers of one label are made smaller so that the sums of both are the same.
@@ -37,8 +38,8 @@ func (s *path) gap() (value, gap float64) {
 // insideShare is the share of its weight from which an alpha is away from its bounds.
 const insideShare = 1e-10
 
-// centre puts C into the middle of its interval where no alpha is inside its bounds: then any c is a solution at which no row leaves
-// its side.
+// centre puts C into the middle of its interval where no alpha is inside its bounds: then any c is a solution at which
+// no row leaves its side.
 func (m *Solution) centre(g *Problem) {
 	s := m.state
 	for _, i := range s.kinks.held {
@@ -71,8 +72,8 @@ func (m *Solution) middle(g *Problem, above func(i int) bool) {
 	}
 }
 
-// Bound returns the lower bound of the optimal value at other hyperparameters, the bounds one for all features or one for each, that the multipliers of a
-// solution give, the dual value there.
+// Bound returns the lower bound of the optimal value at other hyperparameters, the bounds one for all features or one
+// for each, that the multipliers of a solution give, the dual value there.
 func (g *Problem) Bound(m *Solution, lambda float64, bound []float64) float64 {
 	if len(bound) == 1 {
 		bound = slices.Repeat(bound, len(m.v))

@@ -6,7 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// fold is the machine of one fold in a [Subproblem], with the mean losses over the validation and over the training rows, over the number of folds.
+// fold is the machine of one fold in a [Subproblem], with the mean losses over the validation and over the training
+// rows, over the number of folds.
 type fold struct {
 	*hinges
 	number            int
@@ -30,7 +31,8 @@ func newFold(g *Problem, number, folds int) *fold {
 	return f
 }
 
-// multipliers are those of the bounds and of the ball with the constraints as they are at h and t, for stiffnesses of both.
+// multipliers are those of the bounds and of the ball with the constraints as they are at h and t, for stiffnesses of
+// both.
 func (f *fold) multipliers(h []float64, t, box, ball, most float64) (sum float64) {
 	p := f.rows.p
 	for j, w := range f.z[:p] {

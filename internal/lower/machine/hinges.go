@@ -9,11 +9,13 @@ import (
 	"github.com/conetune/conetune/internal/stop"
 )
 
-// hinges are two weighted losses of the rows b_i = (a_i, -y_i) in z = (w, c), with the margins s_i = 1 - b_i'z, and these losses with the hinges of the method of
-// multipliers, see [augmented]: of the rows of each label, or of the validation and the training rows.
+// hinges are two weighted losses of the rows b_i = (a_i, -y_i) in z = (w, c), with the margins s_i = 1 - b_i'z, and
+// these losses with the hinges of the method of multipliers, see [augmented]: of the rows of each label, or of the
+// validation and the training rows.
 //
-// Only the rows whose margins are near 0 take part, the working rows. The others keep their sides, and add a linear function. As soon as margins have gone half as far as those of
-// the other rows were away from 0 at least, all margins are computed anew, and the working rows chosen anew; the same before the end, so that the gap is one of all rows.
+// Only the rows whose margins are near 0 take part, the working rows. The others keep their sides, and add a linear
+// function. As soon as margins have gone half as far as those of the other rows were away from 0 at least, all margins
+// are computed anew, and the working rows chosen anew; the same before the end, so that the gap is one of all rows.
 type hinges struct {
 	rows    *signedRows
 	part    [2][]float64 // the weights of the rows in both losses
@@ -108,7 +110,8 @@ func (f *hinges) band() float64 {
 	return quantile(f.margins, f.kinks()+min(bandShare*(f.rows.p+1), f.rows.n/8))
 }
 
-// choose puts the rows near their kinks to work, so many for each unknown beside those at them, and the others on the sides where their margins are.
+// choose puts the rows near their kinks to work, so many for each unknown beside those at them, and the others on the
+// sides where their margins are.
 func (f *hinges) choose(share int) bool {
 	n := f.rows.n
 	f.radius, f.moved = quantile(f.margins, f.kinks()+min(share*(f.rows.p+1), n/2)), 0
@@ -181,7 +184,8 @@ func (f *hinges) losses() {
 	}
 }
 
-// compare says whether the band is the same at the margins now, and what the regularisation of the first loss and m times the second is there.
+// compare says whether the band is the same at the margins now, and what the regularisation of the first loss and m
+// times the second is there.
 func (f *hinges) compare(m, width float64) (same bool, far float64) {
 	same = true
 	for _, i := range f.work {

@@ -11,7 +11,8 @@ import (
 //
 //	gradient'd + d'H d / 2   within the box,
 //
-// by active sets: coefficients at a bound that the rate leads out of stay there, the others go by a Newton step, or as far as to the first bound.
+// by active sets: coefficients at a bound that the rate leads out of stay there, the others go by a Newton step, or as
+// far as to the first bound.
 type inner struct {
 	h        *curvature
 	box      *box
@@ -40,7 +41,8 @@ const (
 	leastShare = 1e-3
 	// mostHalves bounds how often a cut step is made half as long.
 	mostHalves = 6
-	// mostSlides bounds the gradient steps of a round, and slideShare ends them where one takes off less than this share of the best.
+	// mostSlides bounds the gradient steps of a round, and slideShare ends them where one takes off less than this share
+	// of the best.
 	mostSlides, slideShare = 10, 0.25
 	// roughly is the accuracy of systems in pieces that change.
 	roughly   = 0.1
@@ -55,8 +57,9 @@ func newInner(h *curvature, b *box, p int) *inner {
 	return q
 }
 
-// minimise sets d and returns how much it takes off the model; false where a system had no solution or the end was reached. Where H is not stored, it is a rough
-// minimum unless a precise one is asked for: far from the solution the pieces are others after the step.
+// minimise sets d and returns how much it takes off the model; false where a system had no solution or the end was
+// reached. Where H is not stored, it is a rough minimum unless a precise one is asked for: far from the solution the
+// pieces are others after the step.
 func (q *inner) minimise(z, gradient []float64, precise bool) (fall float64, ok bool) {
 	copy(q.at, z)
 	copy(q.rate, gradient)
@@ -92,8 +95,9 @@ func (q *inner) minimise(z, gradient []float64, precise bool) (fall float64, ok 
 	return fall, true
 }
 
-// slide takes steps along the gradient, scaled by the diagonal of H and cut to the pieces, as long as they change the pieces and take off much (Moré, Toraldo 1991).
-// They cost a product each, and leave the next system with other pieces in many coordinates at once.
+// slide takes steps along the gradient, scaled by the diagonal of H and cut to the pieces, as long as they change the
+// pieces and take off much (Moré, Toraldo 1991). They cost a product each, and leave the next system with other pieces
+// in many coordinates at once.
 func (q *inner) slide() (fall float64) {
 	best := 0.0
 	for range mostSlides {
@@ -122,8 +126,9 @@ func (q *inner) slide() (fall float64) {
 	return fall
 }
 
-// advance goes by a Newton step in the pieces and returns what it takes off: cut to them, the whole or a part of it, or where that is little as far as to the first limit.
-// Coordinates that begin at a limit and would cross it stay there then.
+// advance goes by a Newton step in the pieces and returns what it takes off: cut to them, the whole or a part of it, or
+// where that is little as far as to the first limit. Coordinates that begin at a limit and would cross it stay there
+// then.
 func (q *inner) advance() (off float64, ok bool) {
 	accuracy := q.accuracy
 	if q.rough {
@@ -193,7 +198,8 @@ func (q *inner) room() float64 {
 	return t
 }
 
-// change goes t along the step, cut to the pieces, where that takes off at least a share of the slope times the way, and returns how much; else 0.
+// change goes t along the step, cut to the pieces, where that takes off at least a share of the slope times the way,
+// and returns how much; else 0.
 func (q *inner) change(t, share float64) float64 {
 	clear(q.moved)
 	bent := t < 1

@@ -13,17 +13,19 @@ import (
 //
 //	G = A A' + tau y y' + delta,
 //
-// with A their rows in the features inside the box and y their labels. G does not depend on lambda. The term
-// with tau changes nothing where y'beta is given, and makes G regular as long as the rows (a_i, y_i) are independent; the small delta,
-// a proximal term for the multipliers, makes it so where they are not: then of all multipliers the nearest ones are taken.
+// with A their rows in the features inside the box and y their labels. G does not depend on lambda. The term with tau
+// changes nothing where y'beta is given, and makes G regular as long as the rows (a_i, y_i) are independent; the small
+// delta, a proximal term for the multipliers, makes it so where they are not: then of all multipliers the nearest ones
+// are taken.
 type kinks struct {
 	held []int
 	chol factor.Cholesky
 	tau  float64 // the largest squared length of the rows in the features inside the box when the factor was made
 }
 
-// kinkDelta is delta as a share of tau: above rounding, and as small as that, because the path's error at rows that determine
-// little is delta over what they determine. (Of 1e-8, 1e-10, 1e-12 and 1e-13 each left fewer fits unsolved than the one before.)
+// kinkDelta is delta as a share of tau: above rounding, and as small as that, because the path's error at rows that
+// determine little is delta over what they determine. (Of 1e-8, 1e-10, 1e-12 and 1e-13 each left fewer fits unsolved
+// than the one before.)
 const kinkDelta = 1e-13
 
 func (k *kinks) clone() kinks {

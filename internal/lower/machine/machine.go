@@ -12,14 +12,16 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// Problem is a support vector machine in a box, as the package comment has it. It is not changed by solves, which may run at the same time.
+// Problem is a support vector machine in a box, as the package comment has it. It is not changed by solves, which may
+// run at the same time.
 type Problem struct {
 	rows  *signedRows
 	tau   float64  // the mean squared length of the rows
 	scale float64  // the optimal value at w = 0
 	many  bool     // the rows that differ
 	parts *stacked // of NewStacked
-	// mostWork bounds the multiplications in Newton systems of one solve where these are not stored: it is that of the package, but in tests.
+	// mostWork bounds the multiplications in Newton systems of one solve where these are not stored: it is that of the
+	// package, but in tests.
 	mostWork float64
 }
 
@@ -87,7 +89,8 @@ func (g *Problem) hasMany() bool {
 	return g.rows.n > manyRows || g.Wide() || g.rows.n > fewRows && quick
 }
 
-// Wide says whether the features are so many, of more than a few rows, that Newton steps are found by conjugate gradients.
+// Wide says whether the features are so many, of more than a few rows, that Newton steps are found by conjugate
+// gradients.
 func (g *Problem) Wide() bool { return g.rows.n > fewRows && g.rows.p > mostStored }
 
 // Loss is the mean hinge loss of the decision value x.w - c, which has a w for each feature.
@@ -125,7 +128,8 @@ const defaultTol = 1e-8
 
 // Solution is a point, and how near to the optimum it is proven to be.
 type Solution struct {
-	// Status is Optimal, Exhausted, Cancelled, Failed, or EpochLimit: after so much work on many rows of many features the gap is larger than the tolerance.
+	// Status is Optimal, Exhausted, Cancelled, Failed, or EpochLimit: after so much work on many rows of many features the
+	// gap is larger than the tolerance.
 	Status lower.Status
 	// W and C give the decision value x.w - c. Where the solutions have an interval of C, it is the middle.
 	W []float64
@@ -145,8 +149,9 @@ type Solution struct {
 	flat   bool
 }
 
-// Solve returns the solution for lambda > 0 and the bounds, one for all features or one for each, positive or +Inf: by the
-// method for many rows where they are that (see [Problem.Many]), else, and where that stalls, by a path. An error is for input without meaning; how the solve ended is the status.
+// Solve returns the solution for lambda > 0 and the bounds, one for all features or one for each, positive or +Inf: by
+// the method for many rows where they are that (see [Problem.Many]), else, and where that stalls, by a path. An error
+// is for input without meaning; how the solve ended is the status.
 func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o Options) (*Solution, error) {
 	if !(lambda > 0) || math.IsInf(lambda, 1) {
 		return nil, fmt.Errorf("machine: lambda is %g, expected a positive number", lambda)
@@ -191,7 +196,8 @@ func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o 
 	return out, nil
 }
 
-// manyOrPath solves by the method for many rows, and by a path where that stalls. A path over many rows of many features would take hours: there the point stays as it is, with its gap.
+// manyOrPath solves by the method for many rows, and by a path where that stalls. A path over many rows of many
+// features would take hours: there the point stays as it is, with its gap.
 func (g *Problem) manyOrPath(ctx context.Context, lambda float64, bound []float64, o Options) *Solution {
 	out := g.solveMany(ctx, lambda, bound, o)
 	switch {
@@ -232,7 +238,8 @@ func (g *Problem) follow(ctx context.Context, lambda float64, bound []float64, o
 	return out
 }
 
-// Multipliers returns the alpha_i of a solution, for each row of the design; rows that are the same share theirs by their weights.
+// Multipliers returns the alpha_i of a solution, for each row of the design; rows that are the same share theirs by
+// their weights.
 func (g *Problem) Multipliers(m *Solution) []float64 {
 	out, alpha := make([]float64, len(g.rows.origin)), m.alpha(g)
 	for i, at := range g.rows.origin {

@@ -18,8 +18,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// sample are rows with labels and weights: of normal features, or of a few ones among zeros, where many rows are the same, depend
-// on each other, or have both labels.
+// sample are rows with labels and weights: of normal features, or of a few ones among zeros, where many rows are the
+// same, depend on each other, or have both labels.
 func sample(seed uint64, n, p int, binary bool) (x *mat.Dense, y, u []float64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	x, y, u = mat.NewDense(n, p, nil), make([]float64, n), make([]float64, n)
@@ -122,8 +122,8 @@ func TestOptimality(t *testing.T) {
 	}
 }
 
-// On rows of many kinds, at hyperparameters drawn over eight decades, each fit from the one before ends with a small gap; where
-// features have sizes from 1e-3 to 1e4 a few are left to other methods.
+// On rows of many kinds, at hyperparameters drawn over eight decades, each fit from the one before ends with a small
+// gap; where features have sizes from 1e-3 to 1e4 a few are left to other methods.
 func TestKinds(t *testing.T) {
 	kinds := map[string]func(r *rand.Rand) float64{
 		"normal":   func(r *rand.Rand) float64 { return r.NormFloat64() },
@@ -181,7 +181,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// Rows 1 and -1 of the labels 1 and -1: w is 1/lambda up to 1 and up to the bound, and c, which is free between w - 1 and 1 - w, is 0.
+// Rows 1 and -1 of the labels 1 and -1: w is 1/lambda up to 1 and up to the bound, and c, which is free between w - 1
+// and 1 - w, is 0.
 func TestClosedForm(t *testing.T) {
 	g, err := New(design.New(mat.NewDense(4, 1, []float64{1, -1, 1, 1})), []float64{1, -1, 1, 1}, []float64{1, 3, 1, 1})
 	require.NoError(t, err)
@@ -197,7 +198,8 @@ func TestClosedForm(t *testing.T) {
 	}
 }
 
-// On paths from nothing hundreds of features are at their bounds at first, and come inside one after the other. The fits have the values of the conic program.
+// On paths from nothing hundreds of features are at their bounds at first, and come inside one after the other. The
+// fits have the values of the conic program.
 func TestManyFeaturesBound(t *testing.T) {
 	for _, seed := range []uint64{2, 11} {
 		x, y := words(seed, 120, 1200, 12)

@@ -12,8 +12,8 @@ import (
 )
 
 // Up to fewRows rows paths are followed, and up to manyRows where they take less work than Newton steps: about as many
-// exchanges as there are rows, each of which looks at all stored entries, against tens of factors of order p, whose work
-// is pathWork p^3 in this measure. Beyond they take longer, hundreds of times as long where w = 0 is the solution.
+// exchanges as there are rows, each of which looks at all stored entries, against tens of factors of order p, whose
+// work is pathWork p^3 in this measure. Beyond they take longer, hundreds of times as long where w = 0 is the solution.
 const fewRows, manyRows, pathWork = 500, 2000, 8
 
 // mostMargins is the largest number of rows whose margins a solution keeps, 1 MB of them.
@@ -117,7 +117,8 @@ func (m *Solution) sides(g *Problem) *state {
 	return m.state
 }
 
-// begin is the point that a solve within bounds sets out from: the start cut to the box, with its margins if they are measured and its sums of an age, or w = 0.
+// begin is the point that a solve within bounds sets out from: the start cut to the box, with its margins if they are
+// measured and its sums of an age, or w = 0.
 func (g *Problem) begin(bound []float64, start *Solution) (from *hinges, measured bool, age int) {
 	n, p := g.rows.n, g.rows.p
 	part := [2][]float64{make([]float64, n), make([]float64, n)}

@@ -124,7 +124,8 @@ func certified(t *testing.T, x *mat.Dense, y, u []float64, lambda float64, g *Pr
 	require.InDelta(t, value, dual, 2e-8*g.scale+1e-13, name)
 }
 
-// On rows of many kinds, from nothing and from the solution before, the method for many rows has the solutions of paths, with the gap that they have.
+// On rows of many kinds, from nothing and from the solution before, the method for many rows has the solutions of
+// paths, with the gap that they have.
 func TestManyIsPath(t *testing.T) {
 	for name, draw := range samples() {
 		x, y, u := draw()
@@ -169,8 +170,8 @@ func words(seed uint64, n, p, entries int) (x *mat.Dense, y []float64) {
 	return x, y
 }
 
-// With more features than a matrix is stored for, the solutions are those of paths all the same, from nothing and from the solution before, and with hardly any curvature, too,
-// where steps stall.
+// With more features than a matrix is stored for, the solutions are those of paths all the same, from nothing and from
+// the solution before, and with hardly any curvature, too, where steps stall.
 func TestWideIsPath(t *testing.T) {
 	n := fewer(450, 200)
 	x, y := words(2, n, mostStored+200, 12)
@@ -197,7 +198,8 @@ func TestWideIsPath(t *testing.T) {
 	}
 }
 
-// A fit to many rows of many features that takes more work than is allowed ends with its gap, which is a bound; from there, with work enough, it comes to the solution.
+// A fit to many rows of many features that takes more work than is allowed ends with its gap, which is a bound; from
+// there, with work enough, it comes to the solution.
 func TestWorkIsBounded(t *testing.T) {
 	x, y := words(4, fewRows+100, mostStored+200, 12)
 	g, err := New(design.New(lowertest.Compress(x)), y, nil)

@@ -69,11 +69,13 @@ func newPath(ctx context.Context, g *Problem, lambda float64, bound []float64) *
 	return s
 }
 
-// from begins with the multipliers of a solution for other hyperparameters, and with one of two w, that of the smaller value: the old one,
-// from which the old bounds and the old lambda lead to ours, or the best one for the multipliers, v / lambda cut to the box. The latter is
-// the solution at once where only its size is another one, as for large lambda, where no decision value comes near 1.
+// from begins with the multipliers of a solution for other hyperparameters, and with one of two w, that of the smaller
+// value: the old one, from which the old bounds and the old lambda lead to ours, or the best one for the multipliers,
+// v / lambda cut to the box. The latter is the solution at once where only its size is another one, as for large
+// lambda, where no decision value comes near 1.
 //
-// Where both are far from the lower bound of the multipliers, more than farStart of the value at w = 0, it begins from nothing.
+// Where both are far from the lower bound of the multipliers, more than farStart of the value at w = 0, it begins from
+// nothing.
 func (s *path) from(m *Solution) {
 	s.state = m.state.clone()
 	copy(s.v, m.v)
@@ -109,8 +111,8 @@ func (s *path) from(m *Solution) {
 	}
 }
 
-// farStart was found with all exchanges counted: with 0.4 a search over bounds for each feature has half of those without such a limit,
-// and others up to a fifth fewer; smaller limits cost more on grids.
+// farStart was found with all exchanges counted: with 0.4 a search over bounds for each feature has half of those
+// without such a limit, and others up to a fifth fewer; smaller limits cost more on grids.
 const farStart = 0.4
 
 // objective is the value at a point of the box.
@@ -129,12 +131,14 @@ const (
 	roundedRate = 1e-12
 	// rounding is the share of its weight by which an alpha may change without leaving its bound.
 	rounding = 1e-13
-	// leastTied is the least distance from their kinks at which rows begin on the first path from a solution, and at which those go on
-	// that leave their kinks without a step: where many are at their kinks at the same time, they would come and go for long.
+	// leastTied is the least distance from their kinks at which rows begin on the first path from a solution, and at which
+	// those go on that leave their kinks without a step: where many are at their kinks at the same time, they would come
+	// and go for long.
 	leastTied = 1e-7
-	// leastApart is the least distance from their kinks at which rows begin on a path from nothing, where w may be 0 and many rows would be
-	// at their kinks; it is different for each row, so that they do not come to them at once. The same share of what is to be pulled keeps features at their bounds, all of
-	// which may be there: with hundreds the path would change one after the other without a step.
+	// leastApart is the least distance from their kinks at which rows begin on a path from nothing, where w may be 0 and
+	// many rows would be at their kinks; it is different for each row, so that they do not come to them at once. The same
+	// share of what is to be pulled keeps features at their bounds, all of which may be there: with hundreds the path
+	// would change one after the other without a step.
 	leastApart = 0.1
 )
 

@@ -17,7 +17,8 @@ const (
 	mostHeavy = 128
 )
 
-// local is a system of [curvature.solve] in the free coordinates that rows in the band have entries in; c is the last one.
+// local is a system of [curvature.solve] in the free coordinates that rows in the band have entries in; c is the last
+// one.
 type local struct {
 	at    []int32 // of each coordinate, its number here + 1, or 0
 	of    []int   // of each number here, the coordinate
@@ -35,9 +36,9 @@ type local struct {
 	system          numerics.System
 }
 
-// byProducts is solve by conjugate gradients. The preconditioner is H in the coordinates in which the band weighs most, c
-// among them, and the diagonal of H in the others: where columns are of very different lengths, as those of words are,
-// little else is left.
+// byProducts is solve by conjugate gradients. The preconditioner is H in the coordinates in which the band weighs most,
+// c among them, and the diagonal of H in the others: where columns are of very different lengths, as those of words
+// are, little else is left.
 func (h *curvature) byProducts(free []int, right, x []float64, accuracy float64) bool {
 	l := &h.local
 	h.localise(free)

@@ -11,8 +11,8 @@ import (
 	"github.com/conetune/conetune/internal/stop"
 )
 
-// signedRows are the rows y_i x_i of a machine, by rows, dense or compressed. Rows that are the same, with the same label, are
-// one row with the sum of their weights.
+// signedRows are the rows y_i x_i of a machine, by rows, dense or compressed. Rows that are the same, with the same
+// label, are one row with the sum of their weights.
 type signedRows struct {
 	n, p  int
 	dense []float64 // row i is dense[i*p:(i+1)*p]; nil for compressed rows

@@ -16,8 +16,9 @@ type stacked struct {
 	scale             [2]float64 // the loss of the training and of the validation rows at w = 0
 }
 
-// NewStacked stacks the rows of a fold of a [Subproblem]: the first train rows are training rows, the others validation rows, and each part has one at least. The weights are positive, nil for
-// equal ones, and divided by the sum of their part. As a machine of its own it has both parts with half of the weight each.
+// NewStacked stacks the rows of a fold of a [Subproblem]: the first train rows are training rows, the others validation
+// rows, and each part has one at least. The weights are positive, nil for equal ones, and divided by the sum of their
+// part. As a machine of its own it has both parts with half of the weight each.
 func NewStacked(x *design.Matrix, y, weights []float64, train int) (*Problem, error) {
 	n, _ := x.Dims()
 	if train < 1 || train >= n {

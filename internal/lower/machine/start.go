@@ -11,8 +11,8 @@ import (
 // leastDifference of the classes' means is none: ten over a smaller one may be no number.
 const leastDifference = 1e-300
 
-// fresh begins along the difference d of the classes' means: at the w = t d, cut to the box, of least value among t in powers of ten,
-// with the best c for it. All rows have then their sides, and one of them is at its kink.
+// fresh begins along the difference d of the classes' means: at the w = t d, cut to the box, of least value among t in
+// powers of ten, with the best c for it. All rows have then their sides, and one of them is at its kink.
 func (s *path) fresh() {
 	rows := s.g.rows
 	n, p := rows.n, rows.p
@@ -70,8 +70,9 @@ func (s *path) fresh() {
 	s.factor()
 }
 
-// quantile returns the rows in the order of the c at which they are at their kinks, y_i (m_i - 1) for the products m_i = a_i'w, and the
-// one whose c is best: with rising c the slope of the loss rises from minus the sum of the weights of label -1 by u_i at each of them.
+// quantile returns the rows in the order of the c at which they are at their kinks, y_i (m_i - 1) for the products
+// m_i = a_i'w, and the one whose c is best: with rising c the slope of the loss rises from minus the sum of the weights
+// of label -1 by u_i at each of them.
 func (s *path) quantile(product []float64) (order []int, at int) {
 	rows := s.g.rows
 	order = make([]int, rows.n)

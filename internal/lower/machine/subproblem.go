@@ -19,17 +19,20 @@ import (
 //	minimize   L(z) + rho/2 |z - Z|^2 + rho/2 |h - H|^2 + alpha t
 //	subject to V = l(z) - value + gamma'(h - H) - epsilon <= t,  |w_j^t| - wbar_j <= t,  |w^t|^2/2 - r <= t,  t >= 0,  low <= h <= high.
 //
-// All folds are solved together by the method of multipliers with semismooth Newton steps, as [augmented] solves one machine: hinges have the band of a width, and the
-// constraints are quadratic penalties of a stiffness that goes up as the width goes down,
+// All folds are solved together by the method of multipliers with semismooth Newton steps, as [augmented] solves one
+// machine: hinges have the band of a width, and the constraints are quadratic penalties of a stiffness that goes up as
+// the width goes down,
 //
 //	(max(0, m + stiffness g)^2 - m^2) / (2 stiffness)   for  g <= 0 with the multiplier m.
 //
 // Newton steps are those of [newton], with the bounds of h and t by active sets.
 //
-// The multipliers, made smaller until those of all constraints are alpha at most, give a lower bound of the optimum, as for them the Lagrangian falls apart into parabolas. The least
-// h at which the bounds of the features hold, but for t, gives an upper one. The difference is the gap.
+// The multipliers, made smaller until those of all constraints are alpha at most, give a lower bound of the optimum, as
+// for them the Lagrangian falls apart into parabolas. The least h at which the bounds of the features hold, but for t,
+// gives an upper one. The difference is the gap.
 
-// Subproblem solves one subproblem after the other, each from the one before. It implements [lower.Subproblem], for one goroutine at a time.
+// Subproblem solves one subproblem after the other, each from the one before. It implements [lower.Subproblem], for one
+// goroutine at a time.
 type Subproblem struct {
 	folds   []*fold
 	workers int
@@ -45,7 +48,8 @@ type common struct {
 	t float64
 }
 
-// Constants of the method were chosen on 6 000 and 24 000 rows of 100 normal features in three folds, by the steps of a run.
+// Constants of the method were chosen on 6 000 and 24 000 rows of 100 normal features in three folds, by the steps of a
+// run.
 const (
 	// mostJointSteps bounds the Newton steps of a subproblem, mostJointInner those for the same multipliers.
 	mostJointSteps, mostJointInner = 400, 60
@@ -55,8 +59,9 @@ const (
 	mostShort, shortStep = 2, 0.05
 	// jointShare is the number of working rows of a fold for each unknown, beside those at their kinks.
 	jointShare = 5
-	// startShare of alpha is the multiplier of V that a first solve begins with, and wideShare that by conjugate gradients, which takes tens of steps to become smaller; firstBand is the share
-	// of the first band that these begin with: the centre is a solution of the lower level, so that rows are near their kinks or far from them.
+	// startShare of alpha is the multiplier of V that a first solve begins with, and wideShare that by conjugate
+	// gradients, which takes tens of steps to become smaller; firstBand is the share of the first band that these begin
+	// with: the centre is a solution of the lower level, so that rows are near their kinks or far from them.
 	startShare, wideShare, firstBand = 0.5, 0.2, 0.1
 	// boxStiffness is that of the bounds of the features, relative to the others.
 	boxStiffness = 0.1
@@ -68,7 +73,8 @@ const (
 	mostFixes = 20
 )
 
-// NewSubproblem takes the stacked rows of the folds, see [NewStacked], with the same features, and the number of folds that are computed with at once.
+// NewSubproblem takes the stacked rows of the folds, see [NewStacked], with the same features, and the number of folds
+// that are computed with at once.
 func NewSubproblem(parts []*Problem, workers int) (*Subproblem, error) {
 	s := &Subproblem{workers: workers, block: manyHeavy}
 	for t, g := range parts {
@@ -287,8 +293,9 @@ func (q *solving) evaluate(measured bool) bool {
 	return true
 }
 
-// certify computes the gap at the point and the multipliers now, and that of the best point and the best multipliers so far, which need not be of the same step: it keeps the multipliers and, if
-// all rows are measured, the point. The first point is the centre, so that none is kept that is worse.
+// certify computes the gap at the point and the multipliers now, and that of the best point and the best multipliers so
+// far, which need not be of the same step: it keeps the multipliers and, if all rows are measured, the point. The first
+// point is the centre, so that none is kept that is worse.
 func (q *solving) certify(measured bool) (now, best float64) {
 	c := q.c
 	// The upper bound: h goes up to where the features are within it, but for t.
@@ -420,7 +427,8 @@ func (q *solving) remeasure() bool {
 	return q.each(func(f *fold) bool { return f.measure() && f.choose(jointShare) })
 }
 
-// compare says whether the band and the constraints that hold are the same at the point now, and what the regularisation is there.
+// compare says whether the band and the constraints that hold are the same at the point now, and what the
+// regularisation is there.
 func (q *solving) compare() (same bool, far float64) {
 	same = true
 	for _, f := range q.folds {

@@ -50,7 +50,8 @@ func centre(t *testing.T, trains []*Problem, h []float64, alpha, rho float64) *l
 	return c
 }
 
-// By conjugate gradients with few features in the block the subproblem has the solutions that it has with all, which are those of conic programs, see package fits.
+// By conjugate gradients with few features in the block the subproblem has the solutions that it has with all, which
+// are those of conic programs, see package fits.
 func TestSubproblemByProducts(t *testing.T) {
 	compared := 0
 	for _, count := range []int{1, 3} {

@@ -145,7 +145,8 @@ func (s *path) next() (step float64, what event, where int, to int8) {
 			meet(width+s.w[j], d, featureBinds, j, -1)
 		}
 	}
-	// A row is not looked at where its value, when it was last computed, is larger than a bound of the way since then and on this step.
+	// A row is not looked at where its value, when it was last computed, is larger than a bound of the way since then and
+	// on this step.
 	noise := roundedRate * (math.Abs(s.dc) + s.g.tau*largest(s.dalpha))
 	rows, wayW, wayC, way := s.g.rows, s.wayW+step*s.fastest, s.wayC+step*math.Abs(s.dc), 1-s.left+step
 	for i, side := range s.side {

@@ -20,7 +20,8 @@ type Within struct {
 	C float64
 	// Loss is that of W and C, and at most Gap above the least one.
 	Loss, Gap float64
-	// Lambda is the multiplier of the ball, with which [Problem.Solve] has the same solution, and Bound are those of the bounds.
+	// Lambda is the multiplier of the ball, with which [Problem.Solve] has the same solution, and Bound are those of the
+	// bounds.
 	Lambda float64
 	Bound  []float64
 	// Solution is that of the penalised form at Lambda.
@@ -34,22 +35,27 @@ const (
 	ballShare = 0.25
 	// withinShare of the tolerance is that of the fits.
 	withinShare = 0.25
-	// slack is how far above the least multiplier, in its logarithm, one is still worth less than the tolerance where the solution is inside the ball.
+	// slack is how far above the least multiplier, in its logarithm, one is still worth less than the tolerance where the
+	// solution is inside the ball.
 	slack = 1
-	// mostRaised bounds the fits of larger multipliers that are tried where the first ones are not solved, raised is the logarithm of the step from one to the next: at 1e-11 of the others
-	// the paths lose the digits that one of 1e-10 leaves them.
+	// mostRaised bounds the fits of larger multipliers that are tried where the first ones are not solved, raised is the
+	// logarithm of the step from one to the next: at 1e-11 of the others the paths lose the digits that one of 1e-10
+	// leaves them.
 	mostRaised, raised = 8, 1.0
-	// onBall is the logarithm of |w|^2 / (2 radius) at which a search by paths ends: their solutions are exact, and a gap that is small enough leaves the multipliers of the bounds few digits.
+	// onBall is the logarithm of |w|^2 / (2 radius) at which a search by paths ends: their solutions are exact, and a gap
+	// that is small enough leaves the multipliers of the bounds few digits.
 	onBall = 1e-10
 )
 
-// Within minimises the loss subject to |w|^2/2 <= radius and |w_j| <= bound_j, one bound for all features or one for each, positive or +Inf. The dual function of the ball,
+// Within minimises the loss subject to |w|^2/2 <= radius and |w_j| <= bound_j, one bound for all features or one for
+// each, positive or +Inf. The dual function of the ball,
 //
 //	m -> min over |w_j| <= bound_j of  loss + m (|w|^2/2 - radius),
 //
-// is concave, and its maximum is where |w|^2/2 is the radius: each value is a fit, from the one before. As the loss at w = 0 is the scale of the tolerance, m is at most that over the radius.
-// The solution is on the way between two fits, where it leaves the ball, and the gap is the distance of its loss from the dual value. The tolerance and the start in the options are as in [Problem.Solve], the start
-// the Solution of a [Within].
+// is concave, and its maximum is where |w|^2/2 is the radius: each value is a fit, from the one before. As the loss at
+// w = 0 is the scale of the tolerance, m is at most that over the radius. The solution is on the way between two fits,
+// where it leaves the ball, and the gap is the distance of its loss from the dual value. The tolerance and the start in
+// the options are as in [Problem.Solve], the start the Solution of a [Within].
 func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o Options) (*Within, error) {
 	if !(radius > 0) || math.IsInf(radius, 1) {
 		return nil, fmt.Errorf("machine: the radius is %g, expected a positive number", radius)
@@ -132,8 +138,9 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 	return out, nil
 }
 
-// between is the next point of the search for a zero of a falling function, of which the values at both ends are known: on the line through these and a little beyond where that is near
-// an end, so that this comes near the zero from both sides, and every third time in the middle.
+// between is the next point of the search for a zero of a falling function, of which the values at both ends are known:
+// on the line through these and a little beyond where that is near an end, so that this comes near the zero from both
+// sides, and every third time in the middle.
 func between(low, atLow, high, atHigh float64, n int) float64 {
 	t := 0.5
 	if n%3 != 2 && !math.IsInf(atHigh, -1) {
@@ -151,8 +158,9 @@ func between(low, atLow, high, atHigh float64, n int) float64 {
 // nearEnd is the share of an interval within which a point is near its end.
 const nearEnd = 0.05
 
-// bounded is a point in the ball from a solution s of the penalised form: the point between the last ones outside and inside the ball that is on its surface, so that it is near the optimum even where
-// w is not known well enough to have the right length, and else s, made shorter where it has to be.
+// bounded is a point in the ball from a solution s of the penalised form: the point between the last ones outside and
+// inside the ball that is on its surface, so that it is near the optimum even where w is not known well enough to have
+// the right length, and else s, made shorter where it has to be.
 func (g *Problem) bounded(s, outside, inside *Solution, radius float64) *Within {
 	out := &Within{W: slices.Clone(s.W), C: s.C, Lambda: s.lambda, Bound: make([]float64, len(s.W)), Solution: s}
 	if outside != nil && inside != nil {

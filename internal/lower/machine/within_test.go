@@ -61,7 +61,8 @@ func TestStackedErrors(t *testing.T) {
 	require.ErrorContains(t, err, "the weight of row 1 is 0")
 }
 
-// Within the ball and the box, on few and on many rows, a machine has the loss of the conic program, is within, and its multipliers are the derivatives of the loss.
+// Within the ball and the box, on few and on many rows, a machine has the loss of the conic program, is within, and its
+// multipliers are the derivatives of the loss.
 func TestWithin(t *testing.T) {
 	ctx := context.Background()
 	for _, n := range []int{80, fewRows + 500} {

@@ -14,8 +14,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// Labels that the features tell nothing of: the solution is w = 0 with the label of more weight for all rows, so that the value is twice the share of the other
-// one. Its multipliers are those of the optimality conditions.
+// Labels that the features tell nothing of: the solution is w = 0 with the label of more weight for all rows, so that
+// the value is twice the share of the other one. Its multipliers are those of the optimality conditions.
 func TestZero(t *testing.T) {
 	for _, c := range []struct {
 		n, p   int

@@ -16,8 +16,8 @@ type dual struct {
 	most  float64
 	// at evaluates the function; nil where that was not possible.
 	at func(ctx context.Context, m []float64) (*dualPoint, error)
-	// tol is an increase of the function that is of no interest: steps that promise less are taken as long as each promises half as much as the one
-	// before, as the values of the constraints go with the root of it.
+	// tol is an increase of the function that is of no interest: steps that promise less are taken as long as each
+	// promises half as much as the one before, as the values of the constraints go with the root of it.
 	tol float64
 	// loose ends with a step that promises less than tol.
 	loose bool

@@ -38,11 +38,12 @@ const (
 	firstShare = 0.1
 	// rounds bounds the models and working sets of one solve.
 	rounds = 60
-	// idleShare is the share of the tolerance that multipliers do at their floors at most, and fineShare that of the increase of the dual
-	// function that is worth a step.
+	// idleShare is the share of the tolerance that multipliers do at their floors at most, and fineShare that of the
+	// increase of the dual function that is worth a step.
 	idleShare, fineShare = 0.1, 1e-4
-	// mostWork bounds the multiplications that one program may take, for each part, see [lower.JointSolver]: about a quarter of a minute. Programs that are solved take a
-	// hundredth of it; those that come there, on tables whose solutions have thousands of coefficients, would take minutes.
+	// mostWork bounds the multiplications that one program may take, for each part, see [lower.JointSolver]: about a
+	// quarter of a minute. Programs that are solved take a hundredth of it; those that come there, on tables whose
+	// solutions have thousands of coefficients, would take minutes.
 	mostWork = 1e10
 	// violated is how much of a radius a penalty may be above it.
 	violated = 1e-8
@@ -154,7 +155,8 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 	return out, nil
 }
 
-// shorten halves the step from a point to the last solution, of some value, until the merit function is no larger than before.
+// shorten halves the step from a point to the last solution, of some value, until the merit function is no larger than
+// before.
 func (s *Lower) shorten(from [][]float64, value, before float64, radii []float64) (x [][]float64, merit float64) {
 	x = s.solver.X()
 	for range halvings {

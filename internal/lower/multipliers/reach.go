@@ -2,8 +2,9 @@ package multipliers
 
 import "math"
 
-// reach bounds how far multipliers of penalties fall between two looks at all variables: the dual function is that over the variables that a solver works with, and where
-// these are too few a multiplier may seem to be none, at which all variables would be wanted. It grows with each look that finds none missing.
+// reach bounds how far multipliers of penalties fall between two looks at all variables: the dual function is that over
+// the variables that a solver works with, and where these are too few a multiplier may seem to be none, at which all
+// variables would be wanted. It grows with each look that finds none missing.
 type reach float64
 
 // firstReach is the factor by which they fall after variables were missing, and the power with which it grows.

@@ -13,7 +13,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// Subproblem solves the subproblems of an iteration, each time from the multipliers of the one before. It is for one goroutine at a time.
+// Subproblem solves the subproblems of an iteration, each time from the multipliers of the one before. It is for one
+// goroutine at a time.
 type Subproblem struct {
 	fits    []lower.Joint
 	traits  []lower.Traits // of the fits
@@ -145,7 +146,8 @@ type reached struct {
 	grew         bool    // the working set of a fit
 }
 
-// reached is nil where a fit has come to no point, as the context has ended. The points are tried with radii that suit them better where these leave a gap.
+// reached is nil where a fit has come to no point, as the context has ended. The points are tried with radii that suit
+// them better where these leave a gap.
 func (w *work) reached(ctx context.Context) (*reached, error) {
 	m := w.m
 	if points, err := w.points(ctx, m, true); points == nil || err != nil { // the last ones may be of a step that was not taken
@@ -173,8 +175,8 @@ func (w *work) reached(ctx context.Context) (*reached, error) {
 	return r, nil
 }
 
-// floor is the dual function at multipliers of zero, a bound that fits know without a solve: of L and the proximal terms
-// alone. It is minus infinity where one does not.
+// floor is the dual function at multipliers of zero, a bound that fits know without a solve: of L and the proximal
+// terms alone. It is minus infinity where one does not.
 func (w *work) floor() float64 {
 	sum, share := 0.0, 1/float64(len(w.fits))
 	for t, f := range w.traits {

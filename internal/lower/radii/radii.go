@@ -105,7 +105,8 @@ func (b *best) at(t, eta float64) {
 	}
 }
 
-// slope sets r to its best for t, and returns the derivative of the objective, minus infinity where no r is good enough.
+// slope sets r to its best for t, and returns the derivative of the objective, minus infinity where no r is good
+// enough.
 func (b *best) slope(t float64) float64 {
 	c, eta := b.c, 0.0
 	if b.at(t, 0); b.loss(b.r) > t {

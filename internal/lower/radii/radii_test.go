@@ -87,7 +87,8 @@ func TestBestAgainstConic(t *testing.T) {
 	}
 }
 
-// With one radius and no slope of the lower level the constraint on the penalty is all there is: the radius grows by alpha / rho, or as far as the penalty.
+// With one radius and no slope of the lower level the constraint on the penalty is all there is: the radius grows by
+// alpha / rho, or as far as the penalty.
 func TestBestClosedForm(t *testing.T) {
 	for _, alpha := range []float64{0.5, 2, 1e6} {
 		c := &lower.Centre{R: []float64{1}, Gamma: []float64{0}, Low: []float64{0}, High: []float64{10}, Alpha: alpha, Rho: 1, Value: 1}

@@ -19,8 +19,9 @@ type border struct {
 	slope   []float64
 }
 
-// fill sets the columns of the border, its second derivatives and the slopes. For the Lagrangian F, minimised over the coefficients and over the radii that
-// move alone, and with e = b_g / |b_g|, S the parts in which a group is above, the columns are the derivatives of X b - u / weight, and
+// fill sets the columns of the border, its second derivatives and the slopes. For the Lagrangian F, minimised over the
+// coefficients and over the radii that move alone, and with e = b_g / |b_g|, S the parts in which a group is above, the
+// columns are the derivatives of X b - u / weight, and
 //
 //	F_m0 = V - t,  F_mk = |b^k|_1 - r_s - t,  F_t = alpha - m_0 - sum_k m_k - sum_g M_g,  F_rg = rho (r_g - c_g) - M_g,  M_g = rho sum_S (q_k - t - r_g),
 //
@@ -29,7 +30,8 @@ type border struct {
 //	            capped:  db = across dsoft + e dt,  dr_g = 0
 //	            tied:    db = across dsoft + e (dt + dr_g),  r_g an entry of the border
 //
-// with dsoft = -(X'du + sign(b) dm_k) / rho where it is not zero, dc_g = -gamma_g dm_0 / rho, and across = (r_g + t) / q (I - e e').
+// with dsoft = -(X'du + sign(b) dm_k) / rho where it is not zero, dc_g = -gamma_g dm_0 / rho, and across = (r_g + t) /
+// q (I - e e').
 func (a *ascent) fill(b *border, kind [][]uint8, free []bool, reach float64) {
 	b.m = mat.NewDense(max(1, b.n), max(1, b.n), nil)
 	b.slope = make([]float64, b.n)

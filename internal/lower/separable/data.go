@@ -17,8 +17,8 @@ type Rows struct {
 	Y []float64
 }
 
-// Regression is the data of one split or fold, with the penalties: the norm of each group of features, of which a single feature is one too, and perhaps
-// |b|_1 as the last one.
+// Regression is the data of one split or fold, with the penalties: the norm of each group of features, of which a
+// single feature is one too, and perhaps |b|_1 as the last one.
 type Regression struct {
 	train, val Rows
 	groups     *groups
@@ -38,8 +38,8 @@ func (q *groups) len() int { return len(q.start) - 1 }
 // of are the features of group g.
 func (q *groups) of(g int) []int { return q.member[q.start[g]:q.start[g+1]] }
 
-// New takes training and validation rows of the same features, each of which is in one of the groups; nil stands for groups of one feature each.
-// With shared the 1-norm is the last of the penalties.
+// New takes training and validation rows of the same features, each of which is in one of the groups; nil stands for
+// groups of one feature each. With shared the 1-norm is the last of the penalties.
 func New(train, val Rows, members [][]int, shared, intercept bool) (*Regression, error) {
 	n, p := train.X.Dims()
 	m, q := val.X.Dims()
@@ -107,7 +107,8 @@ func (g *Regression) Penalties() int {
 	return g.groups.len()
 }
 
-// Shape is that of a point: p coefficients, the entries of the matrix by rows, if there is one, and the intercept, if there is one.
+// Shape is that of a point: p coefficients, the entries of the matrix by rows, if there is one, and the intercept, if
+// there is one.
 func (g *Regression) Shape() []int {
 	shape := []int{g.train.X.Columns()}
 	if g.matrix != nil {

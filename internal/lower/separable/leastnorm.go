@@ -9,9 +9,11 @@ import (
 )
 
 const (
-	// leastNormRho times the curvature of the loss is the weight of |x|^2 / 2 beside it: what l is above 0 in the end is of the order of its square.
+	// leastNormRho times the curvature of the loss is the weight of |x|^2 / 2 beside it: what l is above 0 in the end is
+	// of the order of its square.
 	leastNormRho = 1e-9
-	// leastNormGap is the gap, relative to the objective: the distance to the solution is its root. What rounding leaves may be so many times that.
+	// leastNormGap is the gap, relative to the objective: the distance to the solution is its root. What rounding leaves
+	// may be so many times that.
 	leastNormGap, leastNormEnough = 1e-13, 1e3
 	// leastNormFeasible is how much of its radius |b|_1 may be above it before it is scaled down.
 	leastNormFeasible = 1e-10
@@ -21,8 +23,8 @@ const (
 //
 //	|b|^2 + b0^2   is least subject to   X b + b0 = y,   |b_g| <= r_g for each group g,   |b|_1 <= r_s,
 //
-// by the dual of the lower level with a small weight of this square, from zero. It is nil where the loss is not at most the given one in the end, for example
-// because no point within the radii interpolates the training rows.
+// by the dual of the lower level with a small weight of this square, from zero. It is nil where the loss is not at most
+// the given one in the end, for example because no point within the radii interpolates the training rows.
 func (g *Regression) LeastNorm(ctx context.Context, radii []float64, loss float64) ([][]float64, error) {
 	if len(radii) != g.Penalties() {
 		return nil, fmt.Errorf("separable: %d radii, expected %d", len(radii), g.Penalties())
@@ -35,7 +37,8 @@ func (g *Regression) LeastNorm(ctx context.Context, radii []float64, loss float6
 	p.rho, p.centre, p.centre0 = rho, [][]float64{make([]float64, g.train.X.Columns())}, []float64{0}
 	a := &ascent{program: p, ctx: ctx, workers: 1, newton: make([]system, 1)}
 	a.begin(1, []float64{0}, p.centre, p.centre0)
-	// Where all coefficients are free and move, the first step leads to the solution without radii: u = -share y, with the best X'y as b.
+	// Where all coefficients are free and move, the first step leads to the solution without radii: u = -share y, with the
+	// best X'y as b.
 	direction, image := make([]float64, g.train.X.Columns()), make([]float64, len(y))
 	sum := p.parts[0].mulTrans(direction, y)
 	p.parts[0].mul(image, direction, sum)
@@ -76,7 +79,8 @@ func (g *Regression) within(radii []float64) *program {
 	}
 }
 
-// interpolating is the point of an ascent, scaled to the radius of |b|_1 where rounding has it above, and its gap relative to the dual function.
+// interpolating is the point of an ascent, scaled to the radius of |b|_1 where rounding has it above, and its gap
+// relative to the dual function.
 func (g *Regression) interpolating(a *ascent, radii []float64) (x [][]float64, gap float64) {
 	at, s := a.at, &a.at.of[0]
 	b := append([]float64(nil), s.b...)

@@ -45,8 +45,9 @@ func (s *Lower) take(x [][]float64) {
 }
 
 const (
-	// firstRho times the curvature of the loss is the first weight of the proximal term. The next ones are smaller by nextRho, by slowRho after more than
-	// fewSteps, and larger by backRho where steps were not enough; leastRho bounds them.
+	// firstRho times the curvature of the loss is the first weight of the proximal term. The next ones are smaller by
+	// nextRho, by slowRho after more than fewSteps, and larger by backRho where steps were not enough; leastRho bounds
+	// them.
 	firstRho, nextRho, slowRho, backRho, leastRho = 3e-2, 0.03, 0.5, 30, 1e-10
 	// rounds bounds the proximal steps, steps the steps of Newton's method of one.
 	rounds, steps, fewSteps = 40, 40, 8
@@ -136,13 +137,13 @@ func (s *Lower) feasible(a *ascent) bool {
 	return !s.data.shared || a.slopes.ms[0] <= violated*a.at.r[len(a.at.r)-1]
 }
 
-// report takes the point where it has a smaller gap than what is known. From the residuals u = (X b + b0 - y) / n, without their mean where there is an
-// intercept, any m >= 0 has
+// report takes the point where it has a smaller gap than what is known. From the residuals u = (X b + b0 - y) / n,
+// without their mean where there is an intercept, any m >= 0 has
 //
 //	v(r) >= -y'u - n/2 |u|^2 - sum_g r_g |soft(X_g'u, m)| - r_s m,
 //
-// and so have all multiples of (u, m), of which the best is taken. Groups within their radii have X_g'u = 0 but for rounding, which radii that are far
-// make a gap: there u without these columns is tried, too, see detached.
+// and so have all multiples of (u, m), of which the best is taken. Groups within their radii have X_g'u = 0 but for
+// rounding, which radii that are far make a gap: there u without these columns is tried, too, see detached.
 func (s *Lower) report(a *ascent, radii []float64, tol float64, out *lower.Within) {
 	g, at := s.data, &a.at.of[0]
 	y, n := g.train.Y, float64(len(g.train.Y))
@@ -216,8 +217,8 @@ func (g *Regression) farther(at *portion, lambda, radii []float64, tol float64) 
 	return far > innerShare*tol && near <= tol
 }
 
-// detached returns u without its components in the columns of groups within their radii, of which it has none but for rounding, and X'u, where those are
-// zero. Columns that depend on others but for rounding keep what they have.
+// detached returns u without its components in the columns of groups within their radii, of which it has none but for
+// rounding, and X'u, where those are zero. Columns that depend on others but for rounding keep what they have.
 func (g *Regression) detached(u, norms, radii []float64) (v, c []float64) {
 	x, v := g.train.X, slices.Clone(u)
 	var basis [][]float64

@@ -8,10 +8,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// matrix is an m x n matrix G, known at some places, which rows of the design belong to: in the place of |b|_1 the shared penalty is |G|_*, and the predictions
-// are X b + b0 + G at the places. G is by rows, and a place is i n + j.
+// matrix is an m x n matrix G, known at some places, which rows of the design belong to: in the place of |b|_1 the
+// shared penalty is |G|_*, and the predictions are X b + b0 + G at the places. G is by rows, and a place is i n + j.
 //
-// For a multiplier mu of |G|_* and residuals u, with R(u) the matrix that has u at the places, G has the singular values of
+// For a multiplier mu of |G|_* and residuals u, with R(u) the matrix that has u at the places, G has the singular
+// values of
 //
 //	Z = C - R(u) / rho = U S V',   less mu / rho, as far as they are above it,
 //
@@ -19,14 +20,16 @@ import (
 //
 //	D(H)_pq = e_pq H_pq + o_pq H_qp,   2 e_pq = a + b,  2 o_pq = a - b,   a = (f_p - f_q) / (s_p - s_q),  b = (f_p + f_q) / (s_p + s_q)
 //
-// for f the singular values of G, where p or q is one that is not zero (Ding, Sun, Sun, Toh, Mathematical Programming 168, 2018).
+// for f the singular values of G, where p or q is one that is not zero (Ding, Sun, Sun, Toh, Mathematical Programming
+// 168, 2018).
 type matrix struct {
 	m, n       int
 	train, val []int // places
 }
 
-// NewCompletion takes known entries of an m x n matrix for training and validation, with the features of each, and their places i n + j. The last penalty is the
-// nuclear norm of the matrix. It is for small matrices: each step decomposes one.
+// NewCompletion takes known entries of an m x n matrix for training and validation, with the features of each, and
+// their places i n + j. The last penalty is the nuclear norm of the matrix. It is for small matrices: each step
+// decomposes one.
 func NewCompletion(train, val Rows, trainAt, valAt []int, m, n int, members [][]int, intercept bool) (*Regression, error) {
 	g, err := New(train, val, members, true, intercept)
 	if err != nil {
@@ -112,7 +115,8 @@ func (z *spectrum) signs(k int) *mat.Dense {
 	return out
 }
 
-// weights are e_pq and o_pq for a singular value p above least. Those q that a matrix of other than square shape has no value for count as zeros.
+// weights are e_pq and o_pq for a singular value p above least. Those q that a matrix of other than square shape has no
+// value for count as zeros.
 func (z *spectrum) weights(p, q int, least float64) (e, o float64) {
 	switch {
 	case p == q:

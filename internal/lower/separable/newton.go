@@ -25,16 +25,16 @@ type shift struct {
 }
 
 const (
-	// loose, capped and tied are what becomes of a group's coefficients where their norm is above: its radius moves for it alone, not at all, or for
-	// several parts at once.
+	// loose, capped and tied are what becomes of a group's coefficients where their norm is above: its radius moves for it
+	// alone, not at all, or for several parts at once.
 	below = iota
 	loose
 	capped
 	tied
 )
 
-// classify finds out what the groups of each part are, which radii move with nothing above, which groups are tied, and what the groups' multipliers lose
-// in t.
+// classify finds out what the groups of each part are, which radii move with nothing above, which groups are tied, and
+// what the groups' multipliers lose in t.
 func (a *ascent) classify() (kind [][]uint8, free []bool, ties []int, reach float64) {
 	at := a.at
 	kind = make([][]uint8, len(at.of))
@@ -147,7 +147,8 @@ func (a *ascent) direction() *direction {
 // stretch bounds how much a multiplier grows or falls in one step, leastShare of alpha is the least m_0.
 const stretch, leastShare = 10, 1e-12
 
-// few solves for the step of the border: what is minimised, e, is eliminated, and the rest, m, is a small quadratic program.
+// few solves for the step of the border: what is minimised, e, is eliminated, and the rest, m, is a small quadratic
+// program.
 func (a *ascent) few(b *border, outer int, right []float64) []float64 {
 	inner := b.n - outer
 	z := mat.NewDense(max(1, inner), outer+1, nil) // S_ee^-1 (S_em, right_e)

@@ -17,8 +17,8 @@ import (
 //	w_bp^j = u_kp (sum_q e_pq v_jq v_lq) + v_lp (sum_q o_pq v_jq u_kq)   with all q,
 //	y_bp^i = v_lp (sum_q e_pq u_iq u_kq) + u_kp (sum_q o_pq u_iq v_lq)   with the q that are not above it.
 //
-// Both are made for each column j and each row i once, at a price of the order of the rank times (m + n) N beside products of matrices of order m and n, and
-// the rest is N products of N x rank matrices.
+// Both are made for each column j and each row i once, at a price of the order of the rank times (m + n) N beside
+// products of matrices of order m and n, and the rest is N products of N x rank matrices.
 type nuclear struct {
 	m, n       int
 	row, col   []int
@@ -103,8 +103,8 @@ type side struct {
 	length int
 }
 
-// gather sets column p of to, for each of the lines: the factor of the one side times its entry in the line's column of the first sum, and the same of the
-// other side with the second.
+// gather sets column p of to, for each of the lines: the factor of the one side times its entry in the line's column of
+// the first sum, and the same of the other side with the second.
 func (d *nuclear) gather(to map[int][]float64, lines []int, p int, one, other side) {
 	N := len(d.row)
 	f, g, first, second := one.factor[p*N:(p+1)*N], other.factor[p*N:(p+1)*N], one.index[:N], other.index[:N]

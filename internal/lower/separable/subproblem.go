@@ -13,7 +13,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// Subproblem solves the subproblems of an iteration, each time from the multipliers of the one before. It is for one goroutine at a time.
+// Subproblem solves the subproblems of an iteration, each time from the multipliers of the one before. It is for one
+// goroutine at a time.
 type Subproblem struct {
 	data    []*Regression
 	parts   []*part

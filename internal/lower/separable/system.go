@@ -15,7 +15,8 @@ import (
 //
 //	B = 1/weight + X E E'X' / rho = V^(1/2) (I + G G') V^(1/2),   V = 1/weight,  G = V^(-1/2) X E / rho^(1/2)
 //
-// with E E' the derivative of the coefficients in -X'u, but for what the parts share. Its factor is that of I + G'G or, where that is the larger one, I + G G'.
+// with E E' the derivative of the coefficients in -X'u, but for what the parts share. Its factor is that of I + G'G or,
+// where that is the larger one, I + G G'.
 type system struct {
 	root   []float64 // V^(-1/2)
 	k      int
@@ -139,8 +140,8 @@ func (w *writer) free(members []int, soft []float64) {
 	}
 }
 
-// bounded is a group of norm q at the bound top or above it: E E' = along^2 e e' + across^2 (I - e e') with e = b / |b|, along^2 = 1/2 where its radius moves
-// for it alone and 0 otherwise, and across^2 = top / q.
+// bounded is a group of norm q at the bound top or above it: E E' = along^2 e e' + across^2 (I - e e') with e = b /
+// |b|, along^2 = 1/2 where its radius moves for it alone and 0 otherwise, and across^2 = top / q.
 func (w *writer) bounded(members []int, soft []float64, q, top float64, moves bool) {
 	along := 0.0
 	if moves {

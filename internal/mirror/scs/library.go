@@ -92,10 +92,10 @@ func (w *Work) Update(b, c []float64) error {
 	}, mirror.New("b", b, w.m), mirror.New("c", c, w.n))
 }
 
-// SetNumbers gives the work the numbers of d, whose matrices have the patterns of those it was made of, and goes back to
-// the Scale of its settings: it is then as New would make it, but the order of the factorisation is not looked for again.
-// SCS has no function for it. It returns false, and changes nothing, if the library is one of the system or there is
-// a box cone, and ErrInit if the system cannot be factored, after which the work can only be closed.
+// SetNumbers gives the work the numbers of d, whose matrices have the patterns of those it was made of, and goes back
+// to the Scale of its settings: it is then as New would make it, but the order of the factorisation is not looked for
+// again. SCS has no function for it. It returns false, and changes nothing, if the library is one of the system or
+// there is a box cone, and ErrInit if the system cannot be factored, after which the work can only be closed.
 func (w *Work) SetNumbers(d *Data, scale float64) (done bool, err error) {
 	err = w.Use(func(calls Calls) error {
 		if err := w.check(d); err != nil {

@@ -101,7 +101,8 @@ func (b *batch) texts(a *array, large bool, where, data span) {
 	a.put = func(out *table.Builder, i, j, k int) { out.Text(i, j, string(text[start(k):start(k+1)])) }
 }
 
-// textViews are 16 bytes for each text: how long it is, and itself, or the number of a buffer and where it begins there.
+// textViews are 16 bytes for each text: how long it is, and itself, or the number of a buffer and where it begins
+// there.
 func (b *batch) textViews(a *array, where span) {
 	spans, views := b.extra(), b.read(where, 16*a.n)
 	texts := make([][]byte, len(spans))

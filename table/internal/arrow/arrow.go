@@ -1,9 +1,11 @@
-// Package arrow reads files of Apache Arrow's inter-process format, which Feather of version 2 is, too, as tables: the format of https://arrow.apache.org/docs/format/Columnar.html with
-// a footer or as a stream, plain or compressed by LZ4 or Zstandard. Files of Feather of version 1 are told how to be written anew.
+// Package arrow reads files of Apache Arrow's inter-process format, which Feather of version 2 is, too, as tables: the
+// format of https://arrow.apache.org/docs/format/Columnar.html with a footer or as a stream, plain or compressed by LZ4
+// or Zstandard. Files of Feather of version 1 are told how to be written anew.
 //
-// Numbers, decimals and durations are numbers, texts texts, whether or not by a dictionary, truth values the texts True and False, as pandas writes them to CSV; dates and timestamps are dates, in
-// UTC where the file says that they are moments; times of a day and durations are seconds. Nulls and NaN are missing. Columns of lists, structures, maps, unions, intervals and bytes are left
-// out, and told. Lines in messages count rows from 1.
+// Numbers, decimals and durations are numbers, texts texts, whether or not by a dictionary, truth values the texts True
+// and False, as pandas writes them to CSV; dates and timestamps are dates, in UTC where the file says that they are
+// moments; times of a day and durations are seconds. Nulls and NaN are missing. Columns of lists, structures, maps,
+// unions, intervals and bytes are left out, and told. Lines in messages count rows from 1.
 //
 // Beside the table, the columns of a part of its rows and all dictionaries are in memory.
 package arrow
@@ -131,7 +133,8 @@ func owners(columns []field, to map[int64]*field) {
 	}
 }
 
-// readDictionary reads that of a column of the table; one that has the id of one before takes its place, or is added to it.
+// readDictionary reads that of a column of the table; one that has the id of one before takes its place, or is added to
+// it.
 func (f *file) readDictionary(m *message, columns []field) {
 	of := map[int64]*field{}
 	owners(columns, of)

@@ -194,7 +194,8 @@ func (b *batch) hold(n int64) {
 	b.f.builder.Take(n)
 }
 
-// unpack undoes the compression of a buffer, which begins with its size, or -1 where it is none. Room is made as data come, not for what the file says.
+// unpack undoes the compression of a buffer, which begins with its size, or -1 where it is none. Room is made as data
+// come, not for what the file says.
 func (b *batch) unpack(data []byte) []byte {
 	if len(data) < 8 {
 		panic(errParts)

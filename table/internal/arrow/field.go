@@ -52,7 +52,8 @@ type field struct {
 	children []field
 }
 
-// mostFields and mostDepth bound a schema: one part of it may stand for many. fieldBytes is what a column takes in memory, beside its name.
+// mostFields and mostDepth bound a schema: one part of it may stand for many. fieldBytes is what a column takes in
+// memory, beside its name.
 const mostFields, mostDepth, fieldBytes = 1 << 20, 64, 512
 
 var errSchema = errors.New("its columns stand in each other too often")
@@ -152,7 +153,8 @@ func (f *field) readable() bool {
 	return false
 }
 
-// buffers is how many of its own a column has in a part of the rows, apart from those of its children; views have as many more as the part says.
+// buffers is how many of its own a column has in a part of the rows, apart from those of its children; views have as
+// many more as the part says.
 func (f *field) buffers() int {
 	switch f.kind {
 	case kindNull, kindRuns:

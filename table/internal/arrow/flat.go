@@ -8,8 +8,9 @@ import (
 	"github.com/conetune/conetune/table/internal/unpack"
 )
 
-// FlatBuffers, as far as the descriptions in Arrow files need them (https://flatbuffers.dev/internals): a table begins with the distance back to a list of where its fields stand, and a
-// field that is no number is the distance on to it. What points outside of the data panics, which the reader of formats of package table takes for damage.
+// FlatBuffers, as far as the descriptions in Arrow files need them (https://flatbuffers.dev/internals): a table begins
+// with the distance back to a list of where its fields stand, and a field that is no number is the distance on to it.
+// What points outside of the data panics, which the reader of formats of package table takes for damage.
 
 // object is a table of FlatBuffers; without data it has no fields.
 type object struct {

@@ -143,8 +143,8 @@ func (r *runs) next() uint64 {
 	return v
 }
 
-// differences are numbers whose differences stand in small blocks, of so many bits each (the encoding DELTA_BINARY_PACKED),
-// and what follows them.
+// differences are numbers whose differences stand in small blocks, of so many bits each (the encoding
+// DELTA_BINARY_PACKED), and what follows them.
 func (c *cursor) differences(data []byte) (list []int64, rest []byte) {
 	number := func() uint64 {
 		n, size := binary.Uvarint(data)

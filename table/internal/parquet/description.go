@@ -11,8 +11,8 @@ import (
 	"github.com/conetune/conetune/table"
 )
 
-// describe reads the end of a file, which says what it has (FileMetaData of parquet.thrift, whose numbers of fields stand
-// here).
+// describe reads the end of a file, which says what it has (FileMetaData of parquet.thrift, whose numbers of fields
+// stand here).
 func describe(r io.ReaderAt, size int64) *node {
 	const ends = 8 // the length and PAR1
 	var end [ends]byte
@@ -63,8 +63,8 @@ const (
 // perSecond are how many of the units of times are a second.
 var perSecond = [...]int64{1e3, 1e6, 1e9}
 
-// converted are the meanings that older files give by the number of their ConvertedType, logical those of the fields of a
-// LogicalType. Texts are those of UTF-8, enumerations and JSON.
+// converted are the meanings that older files give by the number of their ConvertedType, logical those of the fields of
+// a LogicalType. Texts are those of UTF-8, enumerations and JSON.
 var (
 	converted = map[int64]meaning{0: aText, 4: aText, 5: aDecimal, 6: aDate, 7: aTime, 8: aTime, 9: aMoment, 10: aMoment,
 		11: unsigned, 12: unsigned, 13: unsigned, 14: unsigned, 19: aText}

@@ -9,8 +9,8 @@ import (
 	"github.com/conetune/conetune/table/internal/unpack"
 )
 
-// node is a field of a structure, an element of a list, or a key or a value of a map, of which all but numbers and texts
-// have parts. A truth value is the number yes or no.
+// node is a field of a structure, an element of a list, or a key or a value of a map, of which all but numbers and
+// texts have parts. A truth value is the number yes or no.
 type node struct {
 	id     int // of a field
 	number int64
@@ -40,8 +40,8 @@ type thrift struct {
 	depth int
 }
 
-// nodeBytes is what a node takes in a list that grows, deepest bounds structures within each other: those of Parquet files
-// are half a dozen deep.
+// nodeBytes is what a node takes in a list that grows, deepest bounds structures within each other: those of Parquet
+// files are half a dozen deep.
 const nodeBytes, deepest = 160, 32
 
 // Truth values.

@@ -16,7 +16,8 @@ import (
 
 var errPageSize = errors.New("a page has another size than its header says")
 
-// The most bytes that one byte can stand for: a copy of Snappy takes three bytes for up to 64, and a length of LZ4 grows by 255 with each byte.
+// The most bytes that one byte can stand for: a copy of Snappy takes three bytes for up to 64, and a length of LZ4
+// grows by 255 with each byte.
 const mostSnappy, mostLZ4 = 22, 255
 
 // codecs are the ways of compression, by their numbers.

@@ -55,8 +55,8 @@ func builtIn(id string) showing {
 	return asNumber // also for times of a day, shares of it
 }
 
-// showingOf reads the code of a format: it shows a date if it has a year or a day, or a month without a time. What stands in quotes, brackets and after a backslash is not
-// of the code.
+// showingOf reads the code of a format: it shows a date if it has a year or a day, or a month without a time. What
+// stands in quotes, brackets and after a backslash is not of the code.
 func showingOf(code string) showing {
 	var letters strings.Builder
 	for k := 0; k < len(code) && code[k] != ';'; k++ {
@@ -90,7 +90,8 @@ func showingOf(code string) showing {
 // lastDay is the number of 9999-12-31.
 const lastDay = 2958466
 
-// date is the time of a number of days, false for none. Day 60 of 1900 is a 29 February that never was: numbers before it count from a day later.
+// date is the time of a number of days, false for none. Day 60 of 1900 is a 29 February that never was: numbers before
+// it count from a day later.
 func date(days float64, from int) (time.Time, bool) {
 	if !(days >= 0 && days < lastDay) {
 		return time.Time{}, false

@@ -1,8 +1,10 @@
-// Package xlsx reads sheets of Excel workbooks (Office Open XML, ISO/IEC 29500: files .xlsx and .xlsm) as tables, by the standard library alone.
+// Package xlsx reads sheets of Excel workbooks (Office Open XML, ISO/IEC 29500: files .xlsx and .xlsm) as tables, by
+// the standard library alone.
 //
-// The first row with cells has the names of the columns, unless it has numbers alone; [table.Options.Header] says so instead. Rows without cells are passed over. Numbers are those that are
-// stored, not as they are shown; a number shown as a date is that date, truth values are the texts TRUE and FALSE, formulas are the values that were saved with them, and
-// cells with errors such as #DIV/0! are missing. Lines in messages are numbers of rows of the sheet.
+// The first row with cells has the names of the columns, unless it has numbers alone; [table.Options.Header] says so
+// instead. Rows without cells are passed over. Numbers are those that are stored, not as they are shown; a number shown
+// as a date is that date, truth values are the texts TRUE and FALSE, formulas are the values that were saved with them,
+// and cells with errors such as #DIV/0! are missing. Lines in messages are numbers of rows of the sheet.
 //
 // A sheet is read as a stream: beside the table, the texts of the workbook are in memory, and both count to the budget.
 package xlsx

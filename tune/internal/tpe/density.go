@@ -17,8 +17,8 @@ type density struct {
 // narrowest bounds the widths from below, together with one over the number of components plus one.
 const narrowest = 100
 
-// newDensity puts a component at each of n points of an axis, and the prior N(1/2, 1). order are the numbers of the points among all of the axis, from the
-// smallest on, age says how many of the n are older than each.
+// newDensity puts a component at each of n points of an axis, and the prior N(1/2, 1). order are the numbers of the
+// points among all of the axis, from the smallest on, age says how many of the n are older than each.
 func newDensity(a *axis, order, age []int) *density {
 	n := len(order)
 	weight := fading(n)
@@ -106,7 +106,8 @@ func (d *density) draw(source *rand.Rand) float64 {
 	}
 }
 
-// far is the distance, in widths, from which on a component is less than the rounding error of the prior's part: exp(-50) is 2e-22.
+// far is the distance, in widths, from which on a component is less than the rounding error of the prior's part:
+// exp(-50) is 2e-22.
 const far = 10
 
 // at returns the density at x in [0, 1).

@@ -2,11 +2,11 @@
 //
 // # Method
 //
-// The points tried are divided by their values: the best few, and the rest. Along each axis the first are turned into a density l,
-// the others into a density g, and the next point is, among some draws from l, the one with the largest l/g, which
-// has the largest expected improvement (J. Bergstra, R. Bardenet, Y. Bengio, B. Kegl: Algorithms for
-// Hyper-Parameter Optimization, NIPS 2011, section 4). Axes are independent of each other: of the tree only a
-// product is left, as every axis is always there.
+// The points tried are divided by their values: the best few, and the rest. Along each axis the first are turned into a
+// density l, the others into a density g, and the next point is, among some draws from l, the one with the largest l/g,
+// which has the largest expected improvement (J. Bergstra, R. Bardenet, Y. Bengio, B. Kegl: Algorithms for
+// Hyper-Parameter Optimization, NIPS 2011, section 4). Axes are independent of each other: of the tree only a product
+// is left, as every axis is always there.
 //
 // A density is a mixture of normal distributions cut off at the bounds: one at each point, as wide as the gap to the
 // farther of its neighbours, and a prior as wide as the box in its middle. Points older than the last 25 fade. How
@@ -15,9 +15,9 @@
 //
 // # Comparison
 //
-// The tests compare the best of 100 values over 30 seeds with these two programs, on four standard functions and on
-// the validation error of two elastic nets as a function of log lambda. Means of log10 of the distance from the least value, and
-// their standard errors:
+// The tests compare the best of 100 values over 30 seeds with these two programs, on four standard functions and on the
+// validation error of two elastic nets as a function of log lambda. Means of log10 of the distance from the least
+// value, and their standard errors:
 //
 //	                      hyperopt 0.3.0   here             Optuna 5.0.0    here
 //	sphere, shifted       -1.25 +- 0.10    -1.56 +- 0.12    -2.20 +- 0.13   -2.11 +- 0.12

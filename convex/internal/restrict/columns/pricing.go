@@ -8,16 +8,16 @@ import (
 	"github.com/conetune/conetune/convex/internal/solve"
 )
 
-// completion extends a primal-dual point of a program restricted to working sets to the full program. For entry j of a sparse
-// variable v with epigraphs u_i >= |c_i v|, write g for the gradient in v_j of the Lagrangian without the rows of these
-// epigraphs, and h_i for that in u_ij, the weight of the norm. The rows u - c v >= 0 and u + c v >= 0 have multipliers y+, y- >=
-// 0 with
+// completion extends a primal-dual point of a program restricted to working sets to the full program. For entry j of a
+// sparse variable v with epigraphs u_i >= |c_i v|, write g for the gradient in v_j of the Lagrangian without the rows
+// of these epigraphs, and h_i for that in u_ij, the weight of the norm. The rows u - c v >= 0 and u + c v >= 0 have
+// multipliers y+, y- >= 0 with
 //
 //	g_j + sum_i c_i (y+_i - y-_i) = 0,   h_ij - y+_i - y-_i = 0
 //
 // which can be solved exactly if |g_j| <= sum_i |c_i| h_ij, the threshold. Outside the working set v_j = u_ij = 0, the
-// multipliers do not appear in the restricted program, and what |g_j| exceeds the threshold by is the residual of stationarity
-// that no choice of them can avoid.
+// multipliers do not appear in the restricted program, and what |g_j| exceeds the threshold by is the residual of
+// stationarity that no choice of them can avoid.
 type completion struct {
 	p *compile.Program
 	g [][]float64   // for each sparse variable

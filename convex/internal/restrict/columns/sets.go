@@ -1,11 +1,12 @@
 // Package columns has working sets of entries of variables in 1-norms.
 //
-// Entries of a variable outside its set are fixed at zero. Their columns, the rows of their norm, and rows of other cones that
-// are empty then are not even built: with p features of which a few matter, the cost of an iteration is that of the few. The
-// multipliers of the small program price the others: with g_j the derivative in v_j of the Lagrangian and h_j the multiplier of
-// the norm, zero is optimal for v_j in the full program if |g_j| <= h_j. Violators enter, and the program is solved again. This
-// is the method of column generation; the criterion is that of the strong rules' check in Tibshirani et al., Strong rules for
-// discarding predictors in lasso-type problems (JRSS B 74, 2012), section 7, for any convex model.
+// Entries of a variable outside its set are fixed at zero. Their columns, the rows of their norm, and rows of other
+// cones that are empty then are not even built: with p features of which a few matter, the cost of an iteration is that
+// of the few. The multipliers of the small program price the others: with g_j the derivative in v_j of the Lagrangian
+// and h_j the multiplier of the norm, zero is optimal for v_j in the full program if |g_j| <= h_j. Violators enter, and
+// the program is solved again. This is the method of column generation; the criterion is that of the strong rules'
+// check in Tibshirani et al., Strong rules for discarding predictors in lasso-type problems (JRSS B 74, 2012), section
+// 7, for any convex model.
 package columns
 
 import (
@@ -154,8 +155,8 @@ func (w *Sets) Extend(at *restrict.Round) {
 	}
 }
 
-// shrink prepares the next solve: the sets stay, so that the program set up can be used again, unless they are more than
-// twice what this one would take.
+// shrink prepares the next solve: the sets stay, so that the program set up can be used again, unless they are more
+// than twice what this one would take.
 func (w *Sets) shrink(at *restrict.Round) {
 	for k, sv := range w.p.Sparse {
 		list := w.nonzero(k, at.Eps)
@@ -202,7 +203,8 @@ func (w *Sets) choose(k int, list []int, most int) {
 	w.active[k] = largest(share, list, most)
 }
 
-// largest are the entries of a list and those of the largest scores, so many in all, or nil where that is most of the entries.
+// largest are the entries of a list and those of the largest scores, so many in all, or nil where that is most of the
+// entries.
 func largest(score []float64, list []int, most int) []int {
 	n := len(score)
 	if float64(most) > restrict.FullShare*float64(n) {

@@ -90,8 +90,8 @@ func (f *fullPoint) square(sq *compile.Square) {
 	}
 }
 
-// measure computes the residuals. Those of nuclear norms whose matrices are restricted are known: their matrices A and multipliers
-// are never built, so that the point cannot go through [backends.Recheck].
+// measure computes the residuals. Those of nuclear norms whose matrices are restricted are known: their matrices A and
+// multipliers are never built, so that the point cannot go through [backends.Recheck].
 func (f *fullPoint) measure(p *compile.Program) {
 	var t backends.Tally
 	for _, g := range p.Groups {

@@ -146,8 +146,8 @@ func (m *model) slope(out, x, z, weights []float64) {
 	}
 }
 
-// largest is a bound of the largest eigenvalue of the squares' second derivative: the largest sum of absolute entries in
-// a row of it.
+// largest is a bound of the largest eigenvalue of the squares' second derivative: the largest sum of absolute entries
+// in a row of it.
 func (m *model) largest(weights []float64) float64 {
 	sums := make([]float64, m.mv.V.N)
 	for r, c := range m.curve {

@@ -73,7 +73,8 @@ func (s *pairs) join(t triplets, minus bool) {
 	}
 }
 
-// independent makes x a unit vector that is orthogonal to the orthonormal columns of q, and says whether there was enough of it.
+// independent makes x a unit vector that is orthogonal to the orthonormal columns of q, and says whether there was
+// enough of it.
 func independent(x []float64, q *mat.Dense) bool {
 	norm := floats.Norm(x, 2)
 	if !(norm > 0) {

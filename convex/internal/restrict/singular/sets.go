@@ -134,7 +134,8 @@ func (w *Sets) Price(sol *backends.Solution, at *restrict.Round) (*solve.Outcome
 	return nil, restrict.StepFill, nil
 }
 
-// judge says what is next after a point that misses the tolerance: the same program where it was not accurate enough to tell.
+// judge says what is next after a point that misses the tolerance: the same program where it was not accurate enough to
+// tell.
 func (w *Sets) judge(sol *backends.Solution, at *restrict.Round) (*solve.Outcome, restrict.Step, error) {
 	missed, last := w.missed(w.found), at.Eps <= w.finest()
 	switch {

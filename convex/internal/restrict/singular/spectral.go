@@ -39,8 +39,8 @@ func smaller(a *mat.Dense) (gram *mat.SymDense, tall bool) {
 	return gram, tall
 }
 
-// leading returns the largest singular triplets of a matrix by rows: those above the threshold, at most limit. They come from
-// the eigenvalues of the smaller Gram matrix.
+// leading returns the largest singular triplets of a matrix by rows: those above the threshold, at most limit. They
+// come from the eigenvalues of the smaller Gram matrix.
 func leading(x []float64, rows int, threshold float64, limit int) triplets {
 	a := mat.NewDense(rows, len(x)/rows, x)
 	gram, tall := smaller(a)
@@ -85,8 +85,9 @@ func leading(x []float64, rows int, threshold float64, limit int) triplets {
 	return t
 }
 
-// spectralBound returns an upper bound of the largest singular value of a matrix by rows that is at least low, and no larger than
-// the larger of low and 1 + 1e-6 times the largest singular value. It is proved by a Cholesky factorisation.
+// spectralBound returns an upper bound of the largest singular value of a matrix by rows that is at least low, and no
+// larger than the larger of low and 1 + 1e-6 times the largest singular value. It is proved by a Cholesky
+// factorisation.
 func spectralBound(x []float64, rows int, low float64) float64 {
 	gram, _ := smaller(mat.NewDense(rows, len(x)/rows, x))
 	n := gram.SymmetricDim()

@@ -1,3 +1,3 @@
-// Package lib is SCS, made Go from its C sources by "make transpile", which writes generated.go. That file is not in the
-// repository; without it a build with the tag scs_go says that RunMakeTranspile is undefined.
+// Package lib is SCS, made Go from its C sources by "make transpile", which writes generated.go. That file is not in
+// the repository; without it a build with the tag scs_go says that RunMakeTranspile is undefined.
 package lib

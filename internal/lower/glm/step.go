@@ -45,18 +45,17 @@ func (f *fold) single(j int, first, second float64) float64 {
 // block minimises over a unit with several coefficients, or takes a proximal step, which comes near where it has absolute values, or squares of different weights.
 func (f *fold) block(u int, w *Weights) float64 {
 	members, q := f.d.units[u], f.d.q
-	e := f.spectrum(u)
+	second, exact := 0.0, q == 1 && w.L1 == nil && w.Norm[u] > 0
+	for _, j := range members {
+		exact = exact && w.second(j) == w.second(members[0])
+		second = max(second, w.second(j))
+	}
+	e := f.spectrum(u, exact)
 	if !(e.most > 0) {
 		return 0
 	}
-	second := 0.0
-	even := true
-	for _, j := range members {
-		even = even && w.second(j) == w.second(members[0])
-		second = max(second, w.second(j))
-	}
 	curve := e.most + second
-	if e.vectors != nil && w.L1 == nil && even && w.Norm[u] > 0 {
+	if exact && e.vectors != nil {
 		f.exact(u, e, second, w.Norm[u])
 	} else {
 		f.prox(u, curve, w, w.Norm[u])
@@ -179,8 +178,8 @@ type spectrum struct {
 	vectors []float64 // one after the other
 }
 
-// spectrum is that of a unit.
-func (f *fold) spectrum(u int) spectrum {
+// spectrum is that of a unit, with vectors only where they are asked for.
+func (f *fold) spectrum(u int, vectors bool) spectrum {
 	members := f.d.units[u]
 	if len(members) == 1 {
 		return spectrum{most: f.work.diagonal(members[0])}
@@ -191,11 +190,11 @@ func (f *fold) spectrum(u int) spectrum {
 		f.part.spectra = make([]spectrum, len(f.d.units))
 	}
 	e := &f.part.spectra[u]
-	if e.most > 0 {
+	const few = 128 // members up to which eigenvalues are computed; a sum of absolute values bounds those of more
+	n := len(members)
+	if e.most > 0 && (!vectors || e.vectors != nil || n > few) {
 		return *e
 	}
-	const few = 128 // members up to which eigenvalues are computed; a sum of absolute values bounds those of more
-	n, q := len(members), f.d.q
 	h := mat.NewSymDense(n, nil)
 	for i, row := range f.work.block(members) {
 		for j := i; j < n; j++ {
@@ -203,13 +202,13 @@ func (f *fold) spectrum(u int) spectrum {
 		}
 	}
 	var eigen mat.EigenSym
-	if n > few || !eigen.Factorize(h, q == 1) {
+	if n > few || !eigen.Factorize(h, vectors) {
 		e.most = mat.Norm(h, math.Inf(1))
 		return *e
 	}
 	values := eigen.Values(nil)
 	e.most = max(values[n-1]*(1+1e-12), math.SmallestNonzeroFloat64)
-	if q == 1 {
+	if vectors {
 		var v mat.Dense
 		eigen.VectorsTo(&v)
 		for i := range n {

@@ -26,7 +26,8 @@ type Columnwise interface {
 	ByColumns() *Matrix
 }
 
-// New copies a matrix by columns; a [Columnwise] one is shared. Sparse ones stay sparse: a [*sparse.CSC] is shared, the nonzeros of a [*sparse.CSR] are copied.
+// New copies a matrix by columns; a [Columnwise] one is shared. Sparse ones stay sparse: a [*sparse.CSC] is shared, the
+// nonzeros of a [*sparse.CSR] are copied.
 func New(x mat.Matrix) *Matrix {
 	if c, ok := x.(Columnwise); ok {
 		return c.ByColumns()
@@ -143,8 +144,8 @@ func (d *Matrix) T() mat.Matrix { return mat.Transpose{Matrix: d} }
 // ByColumns implements [Columnwise].
 func (d *Matrix) ByColumns() *Matrix { return d }
 
-// Column returns the stored entries of column j, of which value[k] stands in row index[k]; index is nil for a dense design, whose value has
-// all n. The slices are the matrix's own, to be read only.
+// Column returns the stored entries of column j, of which value[k] stands in row index[k]; index is nil for a dense
+// design, whose value has all n. The slices are the matrix's own, to be read only.
 func (d *Matrix) Column(j int) (index []int, value []float64) {
 	if d.dense != nil {
 		return nil, d.column(j)

@@ -1,7 +1,7 @@
 package design
 
-// Listed are the entries of some columns of a sparse matrix by rows, for products that go through them often: those of row i, start[i] to start[i+1]-1, are value[k] of column
-// at[k] of the list, in its order.
+// Listed are the entries of some columns of a sparse matrix by rows, for products that go through them often: those of
+// row i, start[i] to start[i+1]-1, are value[k] of column at[k] of the list, in its order.
 type Listed struct {
 	start []int
 	at    []int32
@@ -56,7 +56,8 @@ func (d *Matrix) List(columns []int) *Listed {
 	return l
 }
 
-// Row returns the entries of row i: value[k] stands in column at[k] of the list, which rise. The slices are to be read only.
+// Row returns the entries of row i: value[k] stands in column at[k] of the list, which rise. The slices are to be read
+// only.
 func (l *Listed) Row(i int) (at []int32, value []float64) {
 	lo, hi := l.start[i], l.start[i+1]
 	return l.at[lo:hi], l.value[lo:hi]
@@ -71,8 +72,9 @@ func (l *Listed) Products() (sum float64) {
 	return sum
 }
 
-// productsOf adds the weighted products of column j with the first columns of a list to out, one for each of its entries: of the rows where column j is not
-// zero, the entries of the list are gone through, which are few however long the list is.
+// productsOf adds the weighted products of column j with the first columns of a list to out, one for each of its
+// entries: of the rows where column j is not zero, the entries of the list are gone through, which are few however long
+// the list is.
 func (d *Matrix) productsOf(j int, l *Listed, out, w []float64) {
 	most := int32(len(out))
 	add := func(i int, v float64) {

@@ -11,13 +11,13 @@ import (
 const Ones = -1
 
 const (
-	// productColumns are the columns of one part of a product, and productRows the rows taken at a time: a part of the second factor then
-	// stays in the cache. They do not depend on the threads, so that neither does rounding.
+	// productColumns are the columns of one part of a product, and productRows the rows taken at a time: a part of the
+	// second factor then stays in the cache. They do not depend on the threads, so that neither does rounding.
 	productColumns, productRows = 64, 256
 )
 
-// Products returns the matrix sum_i w_i x_ij x_ik with a row for each column j of a list and a column for each k of b, by rows. The weights w are nil for
-// ones. Where the context ends before, the numbers mean nothing.
+// Products returns the matrix sum_i w_i x_ij x_ik with a row for each column j of a list and a column for each k of b,
+// by rows. The weights w are nil for ones. Where the context ends before, the numbers mean nothing.
 func (d *Matrix) Products(ctx context.Context, a, b []int, w []float64, threads int) []float64 {
 	out := make([]float64, len(a)*len(b))
 	var of *Listed

@@ -10,7 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Products and Gram matrices of listed columns, with a column of ones and weights, are those that gonum multiplies; in either storage, and on any number of threads.
+// Products and Gram matrices of listed columns, with a column of ones and weights, are those that gonum multiplies; in
+// either storage, and on any number of threads.
 func TestProducts(t *testing.T) {
 	const n, p = 70, 200
 	rng := rand.New(rand.NewPCG(4, 5))

@@ -9,8 +9,9 @@ import (
 	"github.com/conetune/conetune/internal/dense"
 )
 
-// banded are the products of the working set of a fold with the curvatures of an envelope: those of all rows alike, from the products of all features, and of the rows whose
-// multipliers are between their bounds. With far omega_i for all and c_i more for these,
+// banded are the products of the working set of a fold with the curvatures of an envelope: those of all rows alike,
+// from the products of all features, and of the rows whose multipliers are between their bounds. With far omega_i for
+// all and c_i more for these,
 //
 //	sum far omega_i z_i z_i' + sum c_i z_i z_i' - s s' / sum (far omega_i + c_i),   z_i = x_i - mean,  s = sum c_i z_i,
 //

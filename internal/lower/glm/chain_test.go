@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The string of a tube is the minimum: multipliers of |x_j+1 - x_j|, the sums of x - v, are within the tube, on its side
-// where x rises or falls, and vanish at the end.
+// The string of a tube is the minimum: multipliers of |x_j+1 - x_j|, the sums of x - v, are within the tube, on its
+// side where x rises or falls, and vanish at the end.
 func TestTautString(t *testing.T) {
 	for it := range 2000 {
 		rng := rand.New(rand.NewPCG(2, uint64(it)))
@@ -43,8 +43,8 @@ func TestTautString(t *testing.T) {
 	}
 }
 
-// Paths of the fused lasso: with few and many features, weights, twins, constants. They are solved to their gap, and are
-// those of the conic program.
+// Paths of the fused lasso: with few and many features, weights, twins, constants. They are solved to their gap, and
+// are those of the conic program.
 func TestFusedPaths(t *testing.T) {
 	for it := range 60 {
 		rng := rand.New(rand.NewPCG(1, uint64(it)))

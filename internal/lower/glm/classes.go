@@ -13,9 +13,9 @@ import (
 )
 
 // Multinomial is minus the logarithm of the probability exp(eta_y) / sum_k exp(eta_k) of the class y of a row, a number
-// from 0 on. Its predictions are those of all rows for one class after the other, and its features stand for each class:
-// units, weights and bounds are those of the entries of [design.Classes]. What is added to the predictions of all
-// classes changes nothing: the last one has the constant 0, and the others are entries without a penalty.
+// from 0 on. Its predictions are those of all rows for one class after the other, and its features stand for each
+// class: units, weights and bounds are those of the entries of [design.Classes]. What is added to the predictions of
+// all classes changes nothing: the last one has the constant 0, and the others are entries without a penalty.
 type Multinomial struct{ Classes int }
 
 // Rows implements [Loss]. The curvatures are the probabilities times the weights.
@@ -95,7 +95,8 @@ func (m Multinomial) frequencies(y, weights []float64) []float64 {
 	return out[:last]
 }
 
-// classColumns are the columns of one part of a product. They do not depend on the threads, so that neither does rounding.
+// classColumns are the columns of one part of a product. They do not depend on the threads, so that neither does
+// rounding.
 const classColumns = 128
 
 // secondOfClasses are the second derivatives of [Multinomial] of such curvatures, by rows.

@@ -11,9 +11,10 @@ import (
 	"github.com/conetune/conetune/internal/crew"
 )
 
-// curved is what fits of a [Loss] have beside those of squares. Each round solves a quadratic model about the last predictions, with the exact gradient, to a share of
-// what it has to gain (Lee, Sun, Saunders, Proximal Newton-type methods for minimizing composite functions, SIAM J. Optim. 24, 2014). Its curvatures are a fold's own,
-// by the columns of the working set, or those of all folds together, by products of all columns, as long as a fold gets on with them.
+// curved is what fits of a [Loss] have beside those of squares. Each round solves a quadratic model about the last
+// predictions, with the exact gradient, to a share of what it has to gain (Lee, Sun, Saunders, Proximal Newton-type
+// methods for minimizing composite functions, SIAM J. Optim. 24, 2014). Its curvatures are a fold's own, by the columns
+// of the working set, or those of all folds together, by products of all columns, as long as a fold gets on with them.
 type curved struct {
 	shared bool      // there are products of all columns
 	train  []point   // where the folds start, without coefficients
@@ -48,7 +49,8 @@ type point struct {
 	inner       Weights   // in the unit of the model
 }
 
-// renew is the mean relative change of the curvatures from which on products are made anew, and leastCurve the share of their mean that all have at least.
+// renew is the mean relative change of the curvatures from which on products are made anew, and leastCurve the share of
+// their mean that all have at least.
 const renew, leastCurve = 0.05, 1e-7
 
 // bend makes the data ready for a loss.
@@ -151,7 +153,8 @@ func (d *Data) look(pt *point) {
 	}
 }
 
-// raise makes curvatures a share of their mean at least, or one where all are zero, in the rows of a list of bits, nil for all.
+// raise makes curvatures a share of their mean at least, or one where all are zero, in the rows of a list of bits, nil
+// for all.
 func raise(curve []float64, rows []bool) {
 	least := leastCurve * floats.Sum(curve) / float64(len(curve))
 	if !(least > 0) {
@@ -164,7 +167,8 @@ func raise(curve []float64, rows []bool) {
 	}
 }
 
-// share makes the products of all folds anew, of the mean curvatures of the folds that train a row, where these have changed.
+// share makes the products of all folds anew, of the mean curvatures of the folds that train a row, where these have
+// changed.
 func (p *Path) share(ctx context.Context) {
 	d := p.d
 	if p.folds[0].point.envelope != nil {
@@ -429,13 +433,15 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 // roundedFall is the decrease of the objective, beside that without coefficients, that is rounding.
 const roundedFall = 1e-15
 
-// modelShare is the share of its first sweep's largest decrease to which a model is solved, lastShare that of the last model of a small single fit, whose coefficients
-// then have twice the digits that the gap asks for, and stallShare that of the decrease in the round before from which on a
-// round is slow. After two of these a fold has curvatures of its own, or of a joint loss all second derivatives.
+// modelShare is the share of its first sweep's largest decrease to which a model is solved, lastShare that of the last
+// model of a small single fit, whose coefficients then have twice the digits that the gap asks for, and stallShare that
+// of the decrease in the round before from which on a round is slow. After two of these a fold has curvatures of its
+// own, or of a joint loss all second derivatives.
 const modelShare, lastShare, stallShare = 1e-2, 1e-10, 0.2
 
-// measureCurved is measure for a loss that is not of squares. As it is convex and not negative, its conjugate at derivatives times a factor s is at most s times that at
-// these, which is known at the predictions. With q the gradients, less their signs, w the weights of norms and m of half squares, a value of the dual problem is
+// measureCurved is measure for a loss that is not of squares. As it is convex and not negative, its conjugate at
+// derivatives times a factor s is at most s times that at these, which is known at the predictions. With q the
+// gradients, less their signs, w the weights of norms and m of half squares, a value of the dual problem is
 //
 //	s (loss + b'q) - sum_j max(s |q_j| - w_j, 0)^2 / (2 m_j),
 //
@@ -504,9 +510,9 @@ func (f *fold) measureCurved(w *Weights) {
 	f.gap, f.inner = max(primal-f.bound, 0), primal-max(best, 0)+beyond
 }
 
-// Gap bounds how far the objective of a convex loss that is not negative is from its least, where the loss has some value
-// and gradients, less their signs, in the coefficients b, of classes with the constants after them, and in the constant
-// b0 the slope slant. null is its value without coefficients.
+// Gap bounds how far the objective of a convex loss that is not negative is from its least, where the loss has some
+// value and gradients, less their signs, in the coefficients b, of classes with the constants after them, and in the
+// constant b0 the slope slant. null is its value without coefficients.
 func (d *Data) Gap(loss, null float64, gradient, b []float64, slant, b0 float64, w *Weights) float64 {
 	f := &fold{d: d, b: b, gradient: gradient, bound: math.Inf(-1), point: &point{value: loss, null: null, slant: slant, b0: b0}}
 	for u := range d.units {

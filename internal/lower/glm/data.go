@@ -107,7 +107,8 @@ type work interface {
 	times(features []int, step, out []float64)
 }
 
-// mostProducts bounds the entries of the folds' matrices of products of all features, mostEntries those of a dense table that is worked with by columns.
+// mostProducts bounds the entries of the folds' matrices of products of all features, mostEntries those of a dense
+// table that is worked with by columns.
 const mostProducts, mostEntries = 1 << 25, 1 << 27
 
 // Fits says whether a dense n x p table in so many folds is of a size for which there is memory.
@@ -205,7 +206,8 @@ func (d *Data) prepare(ctx context.Context) {
 	}
 }
 
-// sparseWork is the number of products of two entries of a row, in all rows, up to which those of all features are made of a sparse table, once for all weights.
+// sparseWork is the number of products of two entries of a row, in all rows, up to which those of all features are made
+// of a sparse table, once for all weights.
 const sparseWork = 1e8
 
 // Sparse says that a matrix stores its nonzeros alone.
@@ -264,8 +266,8 @@ func (d *Data) withPenalty(sum float64, u int, w *Weights, b []float64) float64 
 // Folds is the number of folds.
 func (d *Data) Folds() int { return len(d.folds) }
 
-// GradientNorms are, for each fold and unit, the norm of the gradient of the loss without coefficients: the weight of its norm
-// from which on it is zero where all others are.
+// GradientNorms are, for each fold and unit, the norm of the gradient of the loss without coefficients: the weight of
+// its norm from which on it is zero where all others are.
 func (d *Data) GradientNorms(ctx context.Context) [][]float64 {
 	norms := make([][]float64, len(d.folds))
 	for t, f := range d.Path(ctx).folds {

@@ -143,7 +143,8 @@ func soft(v, by float64) float64 {
 	return 0
 }
 
-// excess is the norm of the gradient of unit u, less scale times the half squares' part, beyond what the absolute values of its coefficients hold back.
+// excess is the norm of the gradient of unit u, less scale times the half squares' part, beyond what the absolute
+// values of its coefficients hold back.
 func (f *fold) excess(u int, w *Weights, factor float64) float64 {
 	members, q := f.d.units[u], f.d.q
 	if len(members) == 1 && q == 1 {
@@ -223,7 +224,8 @@ func (f *fold) join(units []int) {
 	}
 }
 
-// leave drops units without coefficients from the working set where these are many: they join again when they are wanted.
+// leave drops units without coefficients from the working set where these are many: they join again when they are
+// wanted.
 func (f *fold) leave() {
 	const many = 2 // of the working set to one in use
 	if active := f.active(); len(f.working) > many*len(active)+16 {
@@ -248,7 +250,8 @@ func (f *fold) violators(w *Weights) (list []int) {
 	return f.foremost(list, w)
 }
 
-// foremost are the units of a list whose gradients are farthest above their weights, about as many as are in use: others are no longer above once these are.
+// foremost are the units of a list whose gradients are farthest above their weights, about as many as are in use:
+// others are no longer above once these are.
 func (f *fold) foremost(list []int, w *Weights) []int {
 	const least = 100
 	most := max(least, len(f.active()))
@@ -281,8 +284,9 @@ func (f *fold) pulls(u int) bool {
 	return g > 0 && hi > 0 || g < 0 && lo < 0
 }
 
-// measure computes the duality gap of the problem over some units, by the best bound of all units so far, with the residuals of the training rows scaled until they are feasible, as multipliers of the dual problem:
-// the augmented rows of the half squares belong to the residuals.
+// measure computes the duality gap of the problem over some units, by the best bound of all units so far, with the
+// residuals of the training rows scaled until they are feasible, as multipliers of the dual problem: the augmented rows
+// of the half squares belong to the residuals.
 func (f *fold) measure(w *Weights, units []int) {
 	d, q := f.d, f.d.q
 	bc, br, squares, norms := 0.0, 0.0, 0.0, 0.0
@@ -324,7 +328,8 @@ func (f *fold) measure(w *Weights, units []int) {
 	f.gap = max(f.objective-bound, 0)
 }
 
-// unbound is what the gap grows by as the gradient of unit u has the norm e, above its weight, and says whether no scaling is called for.
+// unbound is what the gap grows by as the gradient of unit u has the norm e, above its weight, and says whether no
+// scaling is called for.
 func (f *fold) unbound(u int, e float64, w *Weights) (more float64, ok bool) {
 	d, q, list := f.d, f.d.q, f.d.units[u]
 	j := list[0]
@@ -340,7 +345,8 @@ func (f *fold) unbound(u int, e float64, w *Weights) (more float64, ok bool) {
 	}
 	free := w.Norm[u] == 0 && w.absolute(j) == 0
 	if free || e <= roundedGradient*f.noise {
-		// Not penalised, or next to it: the gradient vanishes but for rounding, and the gap grows by what it leaves on the way to the optimum.
+		// Not penalised, or next to it: the gradient vanishes but for rounding, and the gap grows by what it leaves on the
+		// way to the optimum.
 		size := 0.0
 		for _, j := range list {
 			far := 0.0
@@ -356,7 +362,8 @@ func (f *fold) unbound(u int, e float64, w *Weights) (more float64, ok bool) {
 	return 0, false
 }
 
-// farthest times what changes the loss by its value without coefficients, as if it were squares, is how far the optimum may be.
+// farthest times what changes the loss by its value without coefficients, as if it were squares, is how far the optimum
+// may be.
 const farthest = 10
 
 // far is that of feature j.
@@ -388,8 +395,9 @@ func (f *fold) feasible(u int, w *Weights) float64 {
 	return lo
 }
 
-// ending says where settle ends: a sweep moves no coefficient by more than fall in the objective, or by more than a share of what the first did, or the gap of the
-// problem over the working set is at most gap. again says that it has ended so before, and that was not enough.
+// ending says where settle ends: a sweep moves no coefficient by more than fall in the objective, or by more than a
+// share of what the first did, or the gap of the problem over the working set is at most gap. again says that it has
+// ended so before, and that was not enough.
 type ending struct {
 	fall, share, gap float64
 	again            bool

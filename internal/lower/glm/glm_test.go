@@ -465,7 +465,8 @@ func TestDerivatives(t *testing.T) {
 	}
 }
 
-// At any coefficients, with their best constant, the gap is at least what the objective is above that of a conic program.
+// At any coefficients, with their best constant, the gap is at least what the objective is above that of a conic
+// program.
 func TestWeakDuality(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for name, c := range map[string]struct {
@@ -554,7 +555,8 @@ func TestSparseAndThreads(t *testing.T) {
 	}
 }
 
-// Targets that the features explain exactly, columns that are constant, equal or zero, and labels that a feature tells apart have fits.
+// Targets that the features explain exactly, columns that are constant, equal or zero, and labels that a feature tells
+// apart have fits.
 func TestDegenerate(t *testing.T) {
 	table := made(9, 40, 10, 1)
 	x := table.X.(*mat.Dense)

@@ -18,7 +18,8 @@ type gram struct {
 	sums []*sums     // of the validation rows of each fold, without products
 }
 
-// newGram goes over the rows once: folds that leave out rows of their own are summed side by side, and the sums of all rows are theirs.
+// newGram goes over the rows once: folds that leave out rows of their own are summed side by side, and the sums of all
+// rows are theirs.
 func newGram(ctx context.Context, d *Data) *gram {
 	folds := d.folds
 	g := &gram{d: d, h: make([][]float64, len(folds)), sums: make([]*sums, len(folds))}
@@ -51,7 +52,8 @@ func newGram(ctx context.Context, d *Data) *gram {
 	return g
 }
 
-// disjoint says how many of the first folds leave out no row that another of them does, and which rows none of these leaves out.
+// disjoint says how many of the first folds leave out no row that another of them does, and which rows none of these
+// leaves out.
 func (d *Data) disjoint() (apart int, rest []int) {
 	left := make([]bool, d.n)
 	for _, rows := range d.folds {

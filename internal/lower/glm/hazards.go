@@ -12,9 +12,10 @@ import (
 	"github.com/conetune/conetune/internal/lower/survival"
 )
 
-// Hazards is the half deviance of the partial likelihood of times, minus those of censored rows, see package survival. Its second derivatives are diag(a) less those of the
-// means of the rows at risk. As what varies within these varies by as much at least among all rows, those of weights a about one mean bound them: a constant,
-// which changes nothing, makes the model that of rows alone.
+// Hazards is the half deviance of the partial likelihood of times, minus those of censored rows, see package survival.
+// Its second derivatives are diag(a) less those of the means of the rows at risk. As what varies within these varies by
+// as much at least among all rows, those of weights a about one mean bound them: a constant, which changes nothing,
+// makes the model that of rows alone.
 type Hazards struct {
 	Ties survival.Ties
 	// Unit is what half deviances of validation rows are divided by, 0 for none of interest.

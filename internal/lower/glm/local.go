@@ -16,8 +16,9 @@ type local struct {
 // column is that of the i-th feature.
 func (l *local) column(i int) []float64 { return l.h[i*l.lda : i*l.lda+len(l.features)] }
 
-// localise makes the products of features what work is done with. fill completes those of the features, of which the first known have theirs with each
-// other: where the list has only grown, they stand. The gradients are to be filled in.
+// localise makes the products of features what work is done with. fill completes those of the features, of which the
+// first known have theirs with each other: where the list has only grown, they stand. The gradients are to be filled
+// in.
 func (d *Data) localise(f *fold, features []int, fill func(l *local, known int)) *local {
 	l, q := f.local, d.q
 	if l == nil {

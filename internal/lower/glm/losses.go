@@ -8,7 +8,8 @@ type Loss interface {
 	Rows(y, weights []float64) Sum
 }
 
-// Sum is a sum of losses at the predictions eta of rows. It sets pull to its derivatives, less their signs, and curve to the second ones in each row alone.
+// Sum is a sum of losses at the predictions eta of rows. It sets pull to its derivatives, less their signs, and curve
+// to the second ones in each row alone.
 type Sum func(eta, pull, curve []float64) float64
 
 // Logistic is log(1 + exp(-y eta)) of labels y of -1 and 1.
@@ -47,7 +48,8 @@ func (Logistic) Rows(y, weights []float64) Sum {
 // Poisson is half the deviance of counts y of the mean exp(eta).
 type Poisson struct{}
 
-// Rows implements [Loss]. A row adds y (exp(d) - 1 - d) for d = eta - log(y), which keeps its digits where means are near counts.
+// Rows implements [Loss]. A row adds y (exp(d) - 1 - d) for d = eta - log(y), which keeps its digits where means are
+// near counts.
 func (Poisson) Rows(y, weights []float64) Sum {
 	logs := make([]float64, len(y))
 	for i, v := range y {

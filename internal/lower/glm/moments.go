@@ -28,7 +28,8 @@ type part struct {
 // rowBlock is how many rows are brought into the cache at a time.
 const rowBlock = 256
 
-// blocks hands the rows of a list on, less center and times the roots of their weights, in blocks of columns of a p x rows matrix.
+// blocks hands the rows of a list on, less center and times the roots of their weights, in blocks of columns of a p x
+// rows matrix.
 func (d *Data) blocks(ctx context.Context, rows []int, f func(rows []int, block []float64)) {
 	buffer := make([]float64, min(rowBlock, len(rows))*d.p)
 	for list := range slices.Chunk(rows, rowBlock) {

@@ -36,8 +36,8 @@ func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved boo
 	return moved
 }
 
-// newton goes along Newton's direction for the coefficients that are not zero, as far as no sign changes, none passes a bound, and the objective falls. It says
-// whether it moved, and whether one of the first two has cut it.
+// newton goes along Newton's direction for the coefficients that are not zero, as far as no sign changes, none passes a
+// bound, and the objective falls. It says whether it moved, and whether one of the first two has cut it.
 func (f *fold) newton(active []int, w *Weights, direction func(features, unit []int, g []float64, w *Weights) []float64) (moved, cutShort bool) {
 	q := f.d.q
 	var features, unit []int
@@ -140,8 +140,8 @@ func (f *fold) newton(active []int, w *Weights, direction func(features, unit []
 	return false, false
 }
 
-// turns are, for each feature, how far along a step the coefficients of its unit are orthogonal to what they were: from there on they are zero, as are those
-// whose sign changes.
+// turns are, for each feature, how far along a step the coefficients of its unit are orthogonal to what they were: from
+// there on they are zero, as are those whose sign changes.
 func (f *fold) turns(features, unit []int, step []float64, w *Weights) []float64 {
 	q := f.d.q
 	size, along := map[int]float64{}, map[int]float64{}
@@ -160,8 +160,9 @@ func (f *fold) turns(features, unit []int, step []float64, w *Weights) []float64
 	return out
 }
 
-// follow goes along a direction of coefficients whose penalties are separable, of which each stops at its next kink or bound, to the first minimum: between
-// these stops the objective is a parabola. It says whether it moved, and whether any stopped.
+// follow goes along a direction of coefficients whose penalties are separable, of which each stops at its next kink or
+// bound, to the first minimum: between these stops the objective is a parabola. It says whether it moved, and whether
+// any stopped.
 func (f *fold) follow(features, unit []int, step, descent []float64, w *Weights) (moved, cut bool) {
 	n := len(features)
 	type stop struct {
@@ -263,7 +264,8 @@ func (f *fold) norms(features, unit []int, w *Weights) map[int]float64 {
 // alone says that unit u has one coefficient.
 func (f *fold) alone(u int) bool { return len(f.d.units[u]) == 1 && f.d.q == 1 }
 
-// descents are the derivatives of the objective, less their signs, in the coefficients of features, whose units are not zero.
+// descents are the derivatives of the objective, less their signs, in the coefficients of features, whose units are not
+// zero.
 func (f *fold) descents(features, unit []int, w *Weights) []float64 {
 	q := f.d.q
 	g := make([]float64, len(features)*q)

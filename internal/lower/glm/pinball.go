@@ -10,7 +10,8 @@ import (
 	"github.com/conetune/conetune/internal/dense"
 )
 
-// Pinball is the loss of a quantile: the level times y - eta where that is positive, and 1 - level times eta - y elsewhere. Fits minimise smooth envelopes of it.
+// Pinball is the loss of a quantile: the level times y - eta where that is positive, and 1 - level times eta - y
+// elsewhere. Fits minimise smooth envelopes of it.
 type Pinball struct{ Level float64 }
 
 // Rows implements [Loss], with one of the subgradients.
@@ -28,13 +29,15 @@ func (p Pinball) Rows(y, weights []float64) Sum {
 	}
 }
 
-// envelope is a smooth loss from below a pinball loss: with residuals r = y - eta and multipliers u of the rows, in the place of max over u of u r
+// envelope is a smooth loss from below a pinball loss: with residuals r = y - eta and multipliers u of the rows, in the
+// place of max over u of u r
 //
 //	max over level - 1 <= u <= level of  u r - width/2 (u - about)^2.
 //
-// Where the maxima are taken for the next about whenever a fit has nearly been found (the method of multipliers: Rockafellar, Math. Oper. Res. 1, 1976; of lassos with Newton
-// steps: Li, Sun, Toh, SIAM J. Optim. 28, 2018), envelopes of any width come to touch the loss, after few times, as both are linear in pieces. Rows whose u is between its bounds
-// end on the quantile.
+// Where the maxima are taken for the next about whenever a fit has nearly been found (the method of multipliers:
+// Rockafellar, Math. Oper. Res. 1, 1976; of lassos with Newton steps: Li, Sun, Toh, SIAM J. Optim. 28, 2018), envelopes
+// of any width come to touch the loss, after few times, as both are linear in pieces. Rows whose u is between its
+// bounds end on the quantile.
 type envelope struct {
 	level, width, narrowest float64
 	far                     float64 // curvature of rows whose u is at a bound, in models
@@ -45,7 +48,8 @@ type envelope struct {
 }
 
 const (
-	// envelopeWidth and envelopeFar are those of an envelope beside the mean loss, and 1 over it, leastWidth the least one beside the loss without coefficients.
+	// envelopeWidth and envelopeFar are those of an envelope beside the mean loss, and 1 over it, leastWidth the least one
+	// beside the loss without coefficients.
 	envelopeWidth, envelopeFar, leastWidth = 1, 0.4, 1e-3
 	// nearer and farther are the factors of far after a step that was taken whole, and one that was cut.
 	nearer, farther, enough = 0.25, 4, 0.5
@@ -53,7 +57,8 @@ const (
 	narrower, narrowest = 0.5, 1e-4
 )
 
-// envelope is about multipliers with which the best constant beside an offset, or zero, is a fit: eta is set to its predictions.
+// envelope is about multipliers with which the best constant beside an offset, or zero, is a fit: eta is set to its
+// predictions.
 func (p Pinball) envelope(y, weights, eta []float64, intercept bool) (e *envelope, constant float64) {
 	e = &envelope{level: p.Level, width: 1, y: y, weights: weights, about: make([]float64, len(y))}
 	var rows []int
@@ -123,7 +128,8 @@ func (e *envelope) sum(eta, pull, curve []float64) (sum float64) {
 	return sum
 }
 
-// moves says whether it is time for the next envelope, as the gap to the pinball loss is more that of the envelope than that of its own fit.
+// moves says whether it is time for the next envelope, as the gap to the pinball loss is more that of the envelope than
+// that of its own fit.
 func (e *envelope) moves(gap float64) bool {
 	if e == nil {
 		return false
@@ -233,8 +239,8 @@ func (p *Path) renewEnvelopes(ctx context.Context) {
 	p.d.slopes(ctx, p.folds)
 }
 
-// afresh proposes the working set of a solve without the strong rule: what is in use, and what is not optimal at zero. Products of a band are made anew at every round, and
-// better of few features.
+// afresh proposes the working set of a solve without the strong rule: what is in use, and what is not optimal at zero.
+// Products of a band are made anew at every round, and better of few features.
 func (f *fold) afresh(w *Weights) []int {
 	f.bound = math.Inf(-1)
 	active := f.active()

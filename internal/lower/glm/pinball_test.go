@@ -13,8 +13,9 @@ import (
 	"github.com/conetune/conetune/convex"
 )
 
-// Paths of quantile fits, whatever the rows: with few and many features, equal targets, weights, bounds, twins and constants. They are solved to their gap all the way
-// down, have the loss of their predictions on the rows left out, and are those of the conic program.
+// Paths of quantile fits, whatever the rows: with few and many features, equal targets, weights, bounds, twins and
+// constants. They are solved to their gap all the way down, have the loss of their predictions on the rows left out,
+// and are those of the conic program.
 func TestQuantilePaths(t *testing.T) {
 	for it := range 60 {
 		rng := rand.New(rand.NewPCG(1, uint64(it)))

@@ -173,8 +173,8 @@ func (c *columns) begin(n int, full bool) {
 	}
 }
 
-// add takes in some rows of column j of a matrix, or [design.Ones], from row from on, times the roots, and returns their
-// sum with these and that of their squares: those of a list, at being the places of all in it and -1 for others.
+// add takes in some rows of column j of a matrix, or [design.Ones], from row from on, times the roots, and returns
+// their sum with these and that of their squares: those of a list, at being the places of all in it and -1 for others.
 func (c *columns) add(x *design.Matrix, j int, list []int, at []int32, from int, root []float64) (sum, squares float64) {
 	put := func(l int, v float64) {
 		l += from

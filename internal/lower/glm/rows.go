@@ -13,8 +13,8 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 )
 
-// rows works with the residuals of the rows, see [residual]: of more features than rows, or of sparse ones, few products
-// are of use.
+// rows works with the residuals of the rows, see [residual]: of more features than rows, or of sparse ones, few
+// products are of use.
 type rows struct {
 	d     *Data
 	x     *design.Matrix

@@ -15,14 +15,16 @@ type Solution struct {
 	B, B0 [][]float64
 	// Validation are the mean losses 1/(2 sum omega q) sum omega |y - B'x - b0|^2 on the validation rows.
 	Validation []float64
-	// Gap is the largest duality gap of a fold, relative to its loss without coefficients; Solved says that all met the tolerance, or the limits of rounding.
+	// Gap is the largest duality gap of a fold, relative to its loss without coefficients; Solved says that all met the
+	// tolerance, or the limits of rounding.
 	Gap    float64
 	Solved bool
 	// Objective is that of each fold.
 	Objective []float64
 }
 
-// Path solves at one vector of weights after the other, each fit from the one before. It is for one goroutine at a time.
+// Path solves at one vector of weights after the other, each fit from the one before. It is for one goroutine at a
+// time.
 type Path struct {
 	d     *Data
 	folds []*fold
@@ -43,7 +45,8 @@ func (d *Data) Path(ctx context.Context) *Path {
 	return p
 }
 
-// From begins at the coefficients b, of classes with the constants after them, with what is known of curvatures from another path, nil for nothing.
+// From begins at the coefficients b, of classes with the constants after them, with what is known of curvatures from
+// another path, nil for nothing.
 func (p *Path) From(ctx context.Context, b []float64, known *Path) {
 	d := p.d
 	if known != nil {
@@ -78,11 +81,12 @@ func (p *Path) From(ctx context.Context, b []float64, known *Path) {
 	d.products.gradients(ctx, p.folds)
 }
 
-// innerTol is the share of the tolerance of the gap to which sweeps go, and tighter the factor by which it falls where that was not enough.
-// gapShare is that of the gap of the problem over the working set.
+// innerTol is the share of the tolerance of the gap to which sweeps go, and tighter the factor by which it falls where
+// that was not enough. gapShare is that of the gap of the problem over the working set.
 const innerTol, tighter, tightenings, gapShare = 0.1, 1e-2, 6, 0.01
 
-// Solve solves to a relative gap of tol. The error is for weights without meaning; where the context ends, the solution is not solved.
+// Solve solves to a relative gap of tol. The error is for weights without meaning; where the context ends, the solution
+// is not solved.
 func (p *Path) Solve(ctx context.Context, w *Weights, tol float64) (*Solution, error) {
 	return p.SolveEach(ctx, slices.Repeat([]*Weights{w}, len(p.folds)), tol)
 }

@@ -42,7 +42,8 @@ func (f *fold) single(j int, first, second float64) float64 {
 	return (curve + second) * step * step
 }
 
-// block minimises over a unit with several coefficients, or takes a proximal step, which comes near where it has absolute values, or squares of different weights.
+// block minimises over a unit with several coefficients, or takes a proximal step, which comes near where it has
+// absolute values, or squares of different weights.
 func (f *fold) block(u int, w *Weights) float64 {
 	members, q := f.d.units[u], f.d.q
 	second, exact := 0.0, q == 1 && w.L1 == nil && w.Norm[u] > 0
@@ -127,11 +128,13 @@ func (f *fold) prox(u int, curve float64, w *Weights, norm float64) {
 	floats.Scale(factor, f.next)
 }
 
-// exact sets next to the coefficients of a unit of one target that minimise the objective, with H = V D V' its products and second the weight of squares:
+// exact sets next to the coefficients of a unit of one target that minimise the objective, with H = V D V' its products
+// and second the weight of squares:
 //
 //	b = s V (s (D + second) + norm)^-1 V'v,   v = H b + gradient,
 //
-// where |b| = s is the root of a function whose inverse is concave: Newton's steps on that rise to it (Yang, Hastie 2024, with the form of More, Sorensen 1983).
+// where |b| = s is the root of a function whose inverse is concave: Newton's steps on that rise to it (Yang, Hastie
+// 2024, with the form of More, Sorensen 1983).
 func (f *fold) exact(u int, e spectrum, second, norm float64) {
 	members := f.d.units[u]
 	n := len(members)
@@ -171,7 +174,8 @@ func (f *fold) exact(u int, e spectrum, second, norm float64) {
 	}
 }
 
-// spectrum are the eigenvalues of the products of a unit: the largest, or a bound of it, and all with their vectors where they are few.
+// spectrum are the eigenvalues of the products of a unit: the largest, or a bound of it, and all with their vectors
+// where they are few.
 type spectrum struct {
 	most    float64
 	values  []float64

@@ -1,8 +1,8 @@
 package glm
 
 // taut sets x to the minimum of 1/2 |x - v|^2 + by sum_j |x_j+1 - x_j|: the slopes of the shortest string through a
-// tube of half width by about the sums of v, both ends of which are fixed (Davies, Kovac, Local extremes, runs, strings and
-// multiresolution, Ann. Statist. 29, 2001). Values of a piece are equal to the last digit.
+// tube of half width by about the sums of v, both ends of which are fixed (Davies, Kovac, Local extremes, runs, strings
+// and multiresolution, Ann. Statist. 29, 2001). Values of a piece are equal to the last digit.
 func taut(v []float64, by float64, x []float64) {
 	type corner struct {
 		at  int

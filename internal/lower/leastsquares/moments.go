@@ -7,7 +7,8 @@ import (
 	"github.com/conetune/conetune/internal/dense"
 )
 
-// moments are the number of some rows, their means, and the centred products sum_i (z_i - mu)(z_i - mu)', the lower triangle by columns.
+// moments are the number of some rows, their means, and the centred products sum_i (z_i - mu)(z_i - mu)', the lower
+// triangle by columns.
 type moments struct {
 	n        float64
 	mean     []float64

@@ -10,26 +10,31 @@ import (
 )
 
 const (
-	// reduceEntries is the size of a table from which on [Reduce] is worth its time, and reduceRows the rows for each of its columns.
+	// reduceEntries is the size of a table from which on [Reduce] is worth its time, and reduceRows the rows for each of
+	// its columns.
 	reduceEntries, reduceRows = 100_000, 8
 	// reduceColumns bounds the order of the matrix.
 	reduceColumns = 1000
-	// dependent is a pivot, relative to the column's square, that is rounding for each of the columns, and independent one that is none. In between a column is known too badly
-	// by its products.
+	// dependent is a pivot, relative to the column's square, that is rounding for each of the columns, and independent one
+	// that is none. In between a column is known too badly by its products.
 	dependent, independent = 1e-15, 1e-9
-	// fitted is the least share of the targets' square that no coefficients may explain: where more is explained, too few digits of the residual are left.
+	// fitted is the least share of the targets' square that no coefficients may explain: where more is explained, too few
+	// digits of the residual are left.
 	fitted = 1e-6
 )
 
-// Reduce returns m = p+2 rows that stand for the n rows of a dense table, where n is much larger: for all coefficients b and constants b0
+// Reduce returns m = p+2 rows that stand for the n rows of a dense table, where n is much larger: for all coefficients
+// b and constants b0
 //
 //	1/m |y~ - X~ b - b0|^2 = 1/n |y - X b - b0|^2
 //
-// up to the rounding error of |y|^2 (and more of it where coefficients cancel). All functions of squares, their multipliers and derivatives are the same then, and cost what p columns of
-// length p do. ok is false where there is nothing to gain, the table is not dense by rows, numbers are not finite, or digits would be lost: features that nearly depend on
-// others, and targets that they explain to a millionth.
+// up to the rounding error of |y|^2 (and more of it where coefficients cancel). All functions of squares, their
+// multipliers and derivatives are the same then, and cost what p columns of length p do. ok is false where there is
+// nothing to gain, the table is not dense by rows, numbers are not finite, or digits would be lost: features that
+// nearly depend on others, and targets that they explain to a millionth.
 //
-// With the means mu of Z = [X y], the Cholesky factor R of its centred products C = R'R, and the reflection H that takes sqrt(m) e_1 to ones,
+// With the means mu of Z = [X y], the Cholesky factor R of its centred products C = R'R, and the reflection H that
+// takes sqrt(m) e_1 to ones,
 //
 //	[X~ y~] = 1 mu' + H [0; sqrt(m/n) R].
 //
@@ -71,7 +76,8 @@ func Reducible(n, p int) bool {
 	return p <= reduceColumns && n >= reduceRows*(p+2) && n*p >= reduceEntries
 }
 
-// reflect sets the columns of length m to mu_j + H [0; scale r_j], with H = I - v v' / (m - sqrt m), v = 1 - sqrt(m) e_1.
+// reflect sets the columns of length m to mu_j + H [0; scale r_j], with H = I - v v' / (m - sqrt m), v = 1 - sqrt(m)
+// e_1.
 func reflect(to []float64, m int, mean []float64, r [][]float64, scale float64) {
 	root := math.Sqrt(float64(m))
 	for j, mu := range mean {
@@ -87,8 +93,8 @@ func reflect(to []float64, m int, mean []float64, r [][]float64, scale float64) 
 	}
 }
 
-// factor returns the rows of R with R'R = C, in the order of the columns, by pivots that are the largest left among the features, and then the targets. It is nil where
-// digits would be lost.
+// factor returns the rows of R with R'R = C, in the order of the columns, by pivots that are the largest left among the
+// features, and then the targets. It is nil where digits would be lost.
 func (z *moments) factor() [][]float64 {
 	q := len(z.mean)
 	// Columns of square 1; those without a spread are zero.

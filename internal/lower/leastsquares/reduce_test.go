@@ -10,7 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// awkward are n rows whose columns 1 is constant, 2 is a sum of others, 3 far from zero, 4 sorted and 5 tiny, and targets with noise.
+// awkward are n rows whose columns 1 is constant, 2 is a sum of others, 3 far from zero, 4 sorted and 5 tiny, and
+// targets with noise.
 func awkward(n, p int, seed uint64) (*mat.Dense, []float64) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	x, y := mat.NewDense(n, p, nil), make([]float64, n)

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Conjugate gradients meet the solution by a factor; without positive curvature they stop with what they have and say in
-// which direction.
+// Conjugate gradients meet the solution by a factor; without positive curvature they stop with what they have and say
+// in which direction.
 func TestConjugateGradient(t *testing.T) {
 	const n = 12
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -54,8 +54,8 @@ func TestConjugateGradient(t *testing.T) {
 	require.Negative(t, system.Curve)
 }
 
-// Along t - t^2 / (2 s) the unit step is taken up to s = 1, and else the slope 1 - t / s falls to three tenths; where there
-// are no points beyond an end, none is taken.
+// Along t - t^2 / (2 s) the unit step is taken up to s = 1, and else the slope 1 - t / s falls to three tenths; where
+// there are no points beyond an end, none is taken.
 func TestSearch(t *testing.T) {
 	for _, s := range []float64{2, 1, 0.7, 0.03, 1e-6} {
 		last := 0.0

@@ -25,10 +25,11 @@ type System struct {
 // flat is the curvature, relative to what a step gains, that is none.
 const flat = 1e-14
 
-// Solve goes from x to the solution by conjugate gradients (Hestenes, Stiefel 1952), with the residual r = b - A x, which
-// it changes, until the norm of the residual in the preconditioner is the accuracy times that at the begin at most, for
-// so many steps, or until the direction has no positive curvature (Nocedal and Wright, Numerical Optimization, algorithm
-// 7.1). It returns the number of steps, and false where it was ended or met numbers that are none.
+// Solve goes from x to the solution by conjugate gradients (Hestenes, Stiefel 1952), with the residual r = b - A x,
+// which it changes, until the norm of the residual in the preconditioner is the accuracy times that at the begin at
+// most, for so many steps, or until the direction has no positive curvature (Nocedal and Wright, Numerical
+// Optimization, algorithm 7.1). It returns the number of steps, and false where it was ended or met numbers that are
+// none.
 func (s *System) Solve(x, r []float64, accuracy float64, most int) (steps int, ok bool) {
 	for _, v := range []*[]float64{&s.z, &s.Way, &s.image} {
 		*v = slices.Grow((*v)[:0], len(x))[:len(x)]

@@ -31,7 +31,8 @@ func tiedRows() (*mat.Dense, []float64) {
 	return x, y
 }
 
-// The minimum by L-BFGS-B of SciPy 1.x, with the positive and negative parts of b as variables, of the objective as the definition of the likelihood has it.
+// The minimum by L-BFGS-B of SciPy 1.x, with the positive and negative parts of b as variables, of the objective as the
+// definition of the likelihood has it.
 func TestCoxPeer(t *testing.T) {
 	x, y := tiedRows()
 	for _, storage := range []string{"dense", "sparse"} {
@@ -65,7 +66,8 @@ func TestCoxPeer(t *testing.T) {
 	}
 }
 
-// coxph of R's survival on its data set ovarian (Edmonson et al. 1979), as printed in textbooks: one feature, no penalty to speak of.
+// coxph of R's survival on its data set ovarian (Edmonson et al. 1979), as printed in textbooks: one feature, no
+// penalty to speak of.
 func TestCoxOvarian(t *testing.T) {
 	y := []float64{59, 115, 156, -421, 431, -448, 464, 475, -477, 563, 638, -744, -769, -770, -803, -855, -1040, -1106, -1129, -1206, -1227, 268, 329, 353, 365, -377}
 	for _, c := range []struct {
@@ -88,7 +90,8 @@ func TestCoxOvarian(t *testing.T) {
 	}
 }
 
-// The same with weights of the rows, an offset, factors of which one is 0, and bounds of coefficients; weights in another unit change nothing.
+// The same with weights of the rows, an offset, factors of which one is 0, and bounds of coefficients; weights in
+// another unit change nothing.
 func TestCoxTermsPeer(t *testing.T) {
 	x, y := tiedRows()
 	weights, offset := make([]float64, len(y)), make([]float64, len(y))
@@ -181,7 +184,8 @@ func TestCoxCancelled(t *testing.T) {
 	require.Equal(t, lower.Cancelled, s.Status)
 }
 
-// The weighted data of appendix E of Therneau and Grambsch, Modeling survival data (2000), by which coxph of R's survival is validated.
+// The weighted data of appendix E of Therneau and Grambsch, Modeling survival data (2000), by which coxph of R's
+// survival is validated.
 func TestCoxWeighted(t *testing.T) {
 	y := []float64{1, -1, 2, 2, 2, -2, -3, 4, -5}
 	x := []float64{2, 0, 1, 1, 0, 1, 0, 1, 0}

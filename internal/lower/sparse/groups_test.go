@@ -178,8 +178,8 @@ func TestGroupsOfTinyAndHugeFeatures(t *testing.T) {
 	}
 }
 
-// TestGroupsStall has a group of features of 1e6 that are constant to 1e-6 beside small equal ones: rounding leaves a gap above the tolerance, and
-// each Newton step moves a little. It has to end.
+// TestGroupsStall has a group of features of 1e6 that are constant to 1e-6 beside small equal ones: rounding leaves a
+// gap above the tolerance, and each Newton step moves a little. It has to end.
 func TestGroupsStall(t *testing.T) {
 	x := mat.NewDense(5, 4, []float64{
 		-1.7229740243582905, -1.7229740243582905, 1.9802872038950084e+06, 885042.7901132035,

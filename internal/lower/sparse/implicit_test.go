@@ -55,7 +55,8 @@ func joined(t *testing.T, name string, train, val Sample) *Fit {
 	return g
 }
 
-// Without matrices a solver has the answers that it has with them, on either storage, and meets the conditions of optimality of the model, which gonum works out.
+// Without matrices a solver has the answers that it has with them, on either storage, and meets the conditions of
+// optimality of the model, which gonum works out.
 func TestImplicit(t *testing.T) {
 	const n, m, p = 80, 40, 120
 	for name, c := range lossesOfTests {
@@ -114,8 +115,8 @@ func TestImplicit(t *testing.T) {
 	}
 }
 
-// stationary holds the conditions of optimality of the models at the last solution: the derivative of the smooth part is the weight where a coefficient is not zero, and no
-// larger elsewhere.
+// stationary holds the conditions of optimality of the models at the last solution: the derivative of the smooth part
+// is the weight where a coefficient is not zero, and no larger elsewhere.
 func stationary(t *testing.T, s *solver, w *lower.JointWeights, train, val *mat.Dense) {
 	t.Helper()
 	slope := make([]float64, len(s.set))

@@ -16,8 +16,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// LogisticRegression of scikit-learn 1.x with solver="saga", penalty="elasticnet", C=1/(n (w1+w2)), l1_ratio=w1/(w1+w2) and tol=1e-15 on these rows, its intercepts
-// brought to the sum 0.
+// LogisticRegression of scikit-learn 1.x with solver="saga", penalty="elasticnet", C=1/(n (w1+w2)), l1_ratio=w1/(w1+w2)
+// and tol=1e-15 on these rows, its intercepts brought to the sum 0.
 func TestMultinomialPeer(t *testing.T) {
 	const n, p = 60, 5
 	x, class := mat.NewDense(n, p, nil), make([]int, n)
@@ -82,7 +82,8 @@ func classesOf(y []float64, k int) []int {
 	return out
 }
 
-// The conditions of optimality, computed from the definition, and the gap, from far and from near, with more entries than rows.
+// The conditions of optimality, computed from the definition, and the gap, from far and from near, with more entries
+// than rows.
 func TestMultinomialOptimality(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
 		for _, shape := range []struct{ n, p, k int }{{100, 8, 4}, {50, 120, 3}} {
@@ -276,7 +277,8 @@ func multinomialOptimal(t *testing.T, name string, x *mat.Dense, class []int, k 
 	require.InEpsilon(t, value, s.Objective, 1e-10, name)
 }
 
-// With two classes, f_1 - f_0 is the value of a logistic regression: |b_0| + |b_1| is |b| of the difference, and b_0^2 + b_1^2 half of its square.
+// With two classes, f_1 - f_0 is the value of a logistic regression: |b_0| + |b_1| is |b| of the difference, and
+// b_0^2 + b_1^2 half of its square.
 func TestMultinomialOfTwoClasses(t *testing.T) {
 	x, y := lowertest.Sample(6, 80, 30, 4, 0.8)
 	class, label := make([]int, 80), make([]float64, 80)

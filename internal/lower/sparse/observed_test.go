@@ -139,7 +139,8 @@ func TestJointOfWeights(t *testing.T) {
 	}
 }
 
-// TestRate: of one group without features the intercept is the logarithm of the counts over the exposures, and with one feature per group that of each.
+// TestRate: of one group without features the intercept is the logarithm of the counts over the exposures, and with one
+// feature per group that of each.
 func TestRate(t *testing.T) {
 	exposure := []float64{127, 63, 1095, 1512, 3353, 2244} // ships A and B of McCullagh and Nelder (1989), table 6.2
 	y := []float64{0, 0, 3, 6, 18, 11}

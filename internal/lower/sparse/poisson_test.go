@@ -14,7 +14,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// TestPoissonTwoGroups has one feature of -1 and 1. With the weight w the means are those of the two groups, each nearer to the other by w.
+// TestPoissonTwoGroups has one feature of -1 and 1. With the weight w the means are those of the two groups, each
+// nearer to the other by w.
 func TestPoissonTwoGroups(t *testing.T) {
 	x := mat.NewDense(6, 1, []float64{-1, -1, -1, 1, 1, 1})
 	y := []float64{0, 2, 1, 5, 3, 7} // means 1 and 5

@@ -13,7 +13,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// rare are rows with a few entries in columns of very different lengths, each column divided by its standard deviation, most of which have one entry, some in the same row.
+// rare are rows with a few entries in columns of very different lengths, each column divided by its standard deviation,
+// most of which have one entry, some in the same row.
 func rare(seed uint64, n, p, entries int, target func(f float64) float64) (x *mat.Dense, y []float64) {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	x, y = mat.NewDense(n, p, nil), make([]float64, n)
@@ -50,7 +51,8 @@ func rare(seed uint64, n, p, entries int, target func(f float64) float64) (x *ma
 	return x, y
 }
 
-// On tables of rare features, brought to one deviation, the solutions meet the conditions of optimality, which gonum works out, to the gap asked for.
+// On tables of rare features, brought to one deviation, the solutions meet the conditions of optimality, which gonum
+// works out, to the gap asked for.
 func TestRareFeatures(t *testing.T) {
 	const n, m, p = 300, 150, 900
 	for name, c := range lossesOfTests {

@@ -65,7 +65,8 @@ func someBounds(p int) (lower, upper []float64) {
 	return lower, upper
 }
 
-// The conditions of optimality, computed from the definition, for all losses with factors, bounds and both; on either storage, with and without the penalties.
+// The conditions of optimality, computed from the definition, for all losses with factors, bounds and both; on either
+// storage, with and without the penalties.
 func TestTermsOptimality(t *testing.T) {
 	for _, kind := range []string{"squares", "logistic", "poisson"} {
 		for _, intercept := range []bool{false, true} {
@@ -159,7 +160,8 @@ func requireOptimal(t *testing.T, name, kind string, g *Fit, x *mat.Dense, y []f
 	require.InEpsilon(t, value, s.Objective, 1e-9, name)
 }
 
-// With squares, features without a penalty can be projected out of the others and of the targets (Frisch, Waugh, Lovell); some of them depend on others.
+// With squares, features without a penalty can be projected out of the others and of the targets (Frisch, Waugh,
+// Lovell); some of them depend on others.
 func TestUnpenalisedProjectedOut(t *testing.T) {
 	const n, p, k = 60, 90, 5
 	x, y := lowertest.Sample(8, n, p, 4, 0.7)

@@ -12,7 +12,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// A start that is nearly a solution at nearby weights, where the dual bound is poor as w2 is small, is improved upon and not given up.
+// A start that is nearly a solution at nearby weights, where the dual bound is poor as w2 is small, is improved upon
+// and not given up.
 func TestSmoothFromNearby(t *testing.T) {
 	x, y := lowertest.Sample(3, 400, 800, 60, 0.1)
 	for i, v := range y {

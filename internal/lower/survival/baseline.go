@@ -5,14 +5,16 @@ import (
 	"slices"
 )
 
-// Baseline is the cumulative hazard of a row of value 0: Hazard[k] from Times[k] on, and 0 before the first. That of a row of value f is exp(f) times as large, and
-// the probability that its event comes after time t is exp(-exp(f) hazard(t)).
+// Baseline is the cumulative hazard of a row of value 0: Hazard[k] from Times[k] on, and 0 before the first. That of a
+// row of value f is exp(f) times as large, and the probability that its event comes after time t is exp(-exp(f)
+// hazard(t)).
 type Baseline struct {
 	Times  []float64 `json:"times"`
 	Hazard []float64 `json:"hazard"`
 }
 
-// Baseline is Breslow's estimate at the point, whose steps are the sums of m_k over the sums of risks of the terms of a time.
+// Baseline is Breslow's estimate at the point, whose steps are the sums of m_k over the sums of risks of the terms of a
+// time.
 func (p *Point) Baseline() Baseline {
 	var b Baseline
 	sum, term := 0.0, 0

@@ -7,12 +7,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Part are rows with times and values that compare with each other, and their weights, nil for ones, whose products are those of pairs.
+// Part are rows with times and values that compare with each other, and their weights, nil for ones, whose products are
+// those of pairs.
 type Part struct{ Y, F, Weights []float64 }
 
-// Concordance is Harrell's index (JAMA 247, 1982) of values of rows: of the pairs of a part of which it is known whose event came first, the share in
-// which that row has the larger value; equal values count one half. A pair is known where the earlier time is an event, or both times are
-// equal and one of them is an event. It is NaN without such a pair. The standard error is that of the infinitesimal jackknife, by what each row contributes.
+// Concordance is Harrell's index (JAMA 247, 1982) of values of rows: of the pairs of a part of which it is known whose
+// event came first, the share in which that row has the larger value; equal values count one half. A pair is known
+// where the earlier time is an event, or both times are equal and one of them is an event. It is NaN without such a
+// pair. The standard error is that of the infinitesimal jackknife, by what each row contributes.
 func Concordance(parts ...Part) (index, standardError float64) {
 	var good, pairs []float64
 	for _, p := range parts {
@@ -39,7 +41,8 @@ func (p Part) weight(i int) float64 {
 	return p.Weights[i]
 }
 
-// concordant counts the pairs of each row in which the values are as the times, and all that are known, or sums up their weights.
+// concordant counts the pairs of each row in which the values are as the times, and all that are known, or sums up
+// their weights.
 func concordant(p Part) (less, pairs []float64) {
 	y := p.Y
 	order := sorted(y)

@@ -35,14 +35,15 @@ func ParseTies(name string) (Ties, error) {
 	return Ties(k), nil
 }
 
-// Likelihood is the partial likelihood of proportional hazards (Cox, JRSS B 34, 1972). The rows at risk at time t are those whose time is t or later, R(t). With
-// values f of the rows, and D the d events of a time, it has the logarithm
+// Likelihood is the partial likelihood of proportional hazards (Cox, JRSS B 34, 1972). The rows at risk at time t are
+// those whose time is t or later, R(t). With values f of the rows, and D the d events of a time, it has the logarithm
 //
 //	sum over times of  sum_{i in D} f_i - sum_k m_k log( sum_{i in R \ D} exp(f_i) + c_k sum_{i in D} exp(f_i) ),
 //
-// of one term k with m = d, c = 1 for Breslow's rule (Biometrics 30, 1974), and d terms with m = 1, c_k = 1 - k/d, k = 0, .., d - 1, for Efron's (JASA 72,
-// 1977). With weights w_i of the rows, these stand before each f_i of an event and each exp(f_i), and m is the sum of the weights of D, for Efron's rule a d-th of it, as in coxph of
-// R's survival: with Breslow's rule a row of weight 2 is two rows. It does not change, and may be used by several goroutines.
+// of one term k with m = d, c = 1 for Breslow's rule (Biometrics 30, 1974), and d terms with m = 1, c_k = 1 - k/d, k =
+// 0, .., d - 1, for Efron's (JASA 72, 1977). With weights w_i of the rows, these stand before each f_i of an event and
+// each exp(f_i), and m is the sum of the weights of D, for Efron's rule a d-th of it, as in coxph of R's survival: with
+// Breslow's rule a row of weight 2 is two rows. It does not change, and may be used by several goroutines.
 type Likelihood struct {
 	n         int
 	order     []int // of the rows by time
@@ -141,16 +142,19 @@ func (l *Likelihood) Terms() (n int) {
 	return n
 }
 
-// Point is what the likelihood needs at values f of the rows. Risks are shares: whatever the sizes of f, none is larger than 1.
+// Point is what the likelihood needs at values f of the rows. Risks are shares: whatever the sizes of f, none is larger
+// than 1.
 type Point struct {
 	l *Likelihood
 	f []float64
 	g []float64 // f with the logarithms of the weights
-	// ratio is the share of the row at a position in the risk of that position and all later ones, tied that in the risk of the events of its time.
+	// ratio is the share of the row at a position in the risk of that position and all later ones, tied that in the risk
+	// of the events of its time.
 	ratio, tied []float64
 	logs        []float64 // of the sums of risks, for each term
 	part        []float64 // of each term: the share of the events of its time in its sum
-	// HalfDeviance is that of the likelihood: its logarithm for a model that is right about every row, less its own. It is not negative.
+	// HalfDeviance is that of the likelihood: its logarithm for a model that is right about every row, less its own. It is
+	// not negative.
 	HalfDeviance float64
 }
 
@@ -202,7 +206,8 @@ func (l *Likelihood) At(f []float64, old *Point) *Point {
 	return p
 }
 
-// tie sets the shares of the events of a group in their risk, takes their values off, and returns the logarithm of that risk.
+// tie sets the shares of the events of a group in their risk, takes their values off, and returns the logarithm of that
+// risk.
 func (p *Point) tie(g group) float64 {
 	rows := p.l.order[g.from : g.from+g.events]
 	top := math.Inf(-1)
@@ -229,8 +234,9 @@ func logSum(a, b float64) float64 {
 	return a + math.Log1p(math.Exp(b-a))
 }
 
-// Slopes sets u to the derivatives of the logarithm of the likelihood in f, and a to w_i 1{i in D} - u_i, the sums of the shares of a row in the terms. Minus the second
-// derivatives are diag(a) - sum_k m_k p_k p_k', with the shares p_k of the rows in term k.
+// Slopes sets u to the derivatives of the logarithm of the likelihood in f, and a to w_i 1{i in D} - u_i, the sums of
+// the shares of a row in the terms. Minus the second derivatives are diag(a) - sum_k m_k p_k p_k', with the shares p_k
+// of the rows in term k.
 func (p *Point) Slopes(u, a []float64) {
 	l := p.l
 	before := math.Inf(-1) // the logarithm of sum m_k / exp(logs_k) over the times so far
@@ -303,8 +309,8 @@ func (l *Likelihood) Weights() []float64 {
 // HalfDeviance is that of values f.
 func (l *Likelihood) HalfDeviance(f []float64) float64 { return l.At(f, nil).HalfDeviance }
 
-// EventLosses are the parts of the half deviance that belong to the events by unit of weight, in the order of their times, those of one time being its mean, and the weights of
-// these events, nil for ones.
+// EventLosses are the parts of the half deviance that belong to the events by unit of weight, in the order of their
+// times, those of one time being its mean, and the weights of these events, nil for ones.
 func (p *Point) EventLosses() (losses, weights []float64) {
 	l := p.l
 	losses = make([]float64, 0, l.events)

@@ -48,7 +48,8 @@ func halfDeviance(y, f []float64, ties Ties) (sum float64) {
 	return sum
 }
 
-// The half deviance is that of the definition, and does not change with a constant; it is there for values whose exponentials are no numbers.
+// The half deviance is that of the definition, and does not change with a constant; it is there for values whose
+// exponentials are no numbers.
 func TestHalfDeviance(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, ties := range []Ties{Breslow, Efron} {
@@ -81,7 +82,8 @@ func TestHalfDeviance(t *testing.T) {
 	require.InDelta(t, math.Log(3), New(y, nil, Efron).HalfDeviance(make([]float64, 3)), 1e-15)
 }
 
-// Slopes and means are derivatives: u of the logarithm, and diag(a) - sum m (p - mean)(p - mean)' of minus its second ones.
+// Slopes and means are derivatives: u of the logarithm, and diag(a) - sum m (p - mean)(p - mean)' of minus its second
+// ones.
 func TestDerivatives(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
 	const h = 1e-5
@@ -134,7 +136,8 @@ func TestDerivatives(t *testing.T) {
 	}
 }
 
-// The concordance is that of a count over all pairs, and its standard error that of finite differences in the weights of the rows.
+// The concordance is that of a count over all pairs, and its standard error that of finite differences in the weights
+// of the rows.
 func TestConcordance(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 1))
 	weighted := func(y, f, w []float64) float64 {

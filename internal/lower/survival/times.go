@@ -1,7 +1,8 @@
-// Package survival knows times until an event, some of which are censored: the partial likelihood of proportional hazards, the baseline hazard,
-// and the concordance of predictions with times.
+// Package survival knows times until an event, some of which are censored: the partial likelihood of proportional
+// hazards, the baseline hazard, and the concordance of predictions with times.
 //
-// A time is not negative. A row that was censored, whose event had not come by then, has minus its time, at time 0 the negative zero: so one number holds both.
+// A time is not negative. A row that was censored, whose event had not come by then, has minus its time, at time 0 the
+// negative zero: so one number holds both.
 package survival
 
 import (

@@ -18,8 +18,9 @@ func repeated(y, f, w []float64) (times, values []float64) {
 	return times, values
 }
 
-// weighedDeviance is the half deviance with weights w of the definition in coxph of R's survival (Therneau, Grambsch, Modeling survival data, 2000, section 7.1): with Efron's rule each of the d
-// terms of a time has the mean weight of its events.
+// weighedDeviance is the half deviance with weights w of the definition in coxph of R's survival (Therneau, Grambsch,
+// Modeling survival data, 2000, section 7.1): with Efron's rule each of the d terms of a time has the mean weight of
+// its events.
 func weighedDeviance(y, f, w []float64, ties Ties) (sum float64) {
 	done := map[float64]bool{}
 	for i := range y {
@@ -86,7 +87,8 @@ func TestWeightsAreRows(t *testing.T) {
 	}
 }
 
-// The half deviance is that of the definition, its derivatives are finite differences, and the entropy bounds it, for both rules of ties.
+// The half deviance is that of the definition, its derivatives are finite differences, and the entropy bounds it, for
+// both rules of ties.
 func TestWeightedLikelihood(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 1))
 	const h = 1e-5

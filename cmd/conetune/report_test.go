@@ -78,7 +78,7 @@ func TestReportOfEveryModel(t *testing.T) {
 		t.Run(m.Name, func(t *testing.T) {
 			page := []string{`id="chosen"`, `id="effects"`, `id="trace"`, "How to repeat it", "conetune tune " + m.Name}
 			drawn, went := []string{"validation, chosen"}, []string{">coefficients x s.d., refit<", ">f1<"}
-			if !m.Folds && !m.Several {
+			if !m.Folds {
 				page = append(page, `id="curve"`, `id="paths"`)
 				drawn = []string{">chosen<", "mean ± s.e.", "error over lambda, with bars of one standard error"}
 			}

@@ -23,6 +23,7 @@ type fold struct {
 	point            *point    // of a loss that is not of squares
 	residual         *residual // of rows
 	local            *local    // of gram
+	primal           bool      // the dual problem did not come to its end
 	weights          *Weights  // to solve with
 	last             *Weights  // at which it was solved, nil for none
 	working          []int     // units
@@ -168,7 +169,7 @@ func (f *fold) excess(u int, w *Weights, factor float64) float64 {
 
 // propose makes the working set of a solve: what is in use, and what the sequential strong rule does not rule out.
 func (f *fold) propose(w *Weights) (join []int) {
-	f.bound = math.Inf(-1)
+	f.primal, f.bound = false, math.Inf(-1)
 	reach := 1.0 // least factor of the weights at which the gradient at zero leaves nothing
 	if f.last == nil {
 		for u := range f.d.units {
@@ -423,7 +424,7 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 			continue
 		}
 		slow := 3 + min(len(active)/20, 5)
-		if f.overRows(active, w) != nil {
+		if f.byRows(active, w) != nil || f.overRows(active, w) != nil {
 			slow = 1
 		} else if r, ok := f.work.(*residual); ok && f.d.single {
 			slow = max(slow, f.sweeps(r, active))

@@ -11,6 +11,12 @@ import (
 
 // newtons takes Newton steps until one is not cut, each over what the one before has left, and says whether any moved.
 func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved bool) {
+	if s := f.byRows(active, w); s != nil {
+		solved, moved := f.solveDual(ctx, s, w)
+		if f.primal = !solved; moved {
+			return true
+		}
+	}
 	const least, few, work = 3, 50, 3e8 // steps; units up to which all cuts are followed: sweeps are slow where these depend on each other; multiplications
 	times, order := least, 0
 	for _, u := range active {

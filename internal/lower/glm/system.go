@@ -268,24 +268,16 @@ type wide struct {
 
 // wide takes features with squares.
 func (s *residual) wide(features []int, w *Weights) *wide {
-	const panel = 64 // columns
 	n := s.x.Rows()
 	y := &wide{s: s, features: features, root: s.roots()}
-	h, left, right := make([]float64, n*n), make([]float64, n*panel), make([]float64, n*panel)
 	for _, j := range features {
 		y.second = append(y.second, w.second(j))
 	}
-	one := []float64{1}
-	for first := 0; first < len(features); first += panel {
-		some := features[first:min(len(features), first+panel)]
-		clear(left)
-		for i := range some {
-			column := left[i*n : (i+1)*n]
-			y.add(some[i:i+1], one, column)
-			floats.ScaleTo(right[i*n:(i+1)*n], -1/y.second[first+i], column)
-		}
-		dense.SyrkNT(n, len(some), left, n, right, n, h, n)
-	}
+	h := make([]float64, n*n)
+	addOuters(n, len(features), h, func(i int, column []float64) float64 {
+		y.add(features[i:i+1], []float64{1}, column)
+		return 1 / y.second[i]
+	})
 	for i := range n {
 		h[i*n+i] += s.weight
 	}

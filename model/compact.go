@@ -51,8 +51,8 @@ func (m *Model) spread() error {
 	if c == nil {
 		return nil
 	}
-	if c.Features > mostFeatures {
-		return fmt.Errorf("%d features, expected at most %d", c.Features, mostFeatures)
+	if c.Features < 0 || c.Features > mostFeatures {
+		return fmt.Errorf("%d features, expected from 0 to %d", c.Features, mostFeatures)
 	}
 	if m.Features = c.Names; c.Names == nil {
 		m.Features = libsvm.Names(c.Features)

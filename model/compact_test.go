@@ -49,7 +49,8 @@ func TestCompactStrict(t *testing.T) {
 		"feature 0 after 0":            {Features: 200, Index: []int{0}, Coefficients: []float64{1}},
 		"feature 201 after 0":          {Features: 200, Index: []int{201}, Coefficients: []float64{1}},
 		"1 coefficients for 2 of them": {Features: 200, Index: []int{1, 2}, Coefficients: []float64{1}},
-		"expected at most 20000000":    {Features: 2_000_000_000, Index: []int{1}, Coefficients: []float64{1}},
+		"-1 features, expected from 0": {Features: -1},
+		"expected from 0 to 20000000":  {Features: 2_000_000_000, Index: []int{1}, Coefficients: []float64{1}},
 		"2 names of 200 features":      {Features: 200, Names: []string{"a", "b"}},
 	} {
 		m := sample()

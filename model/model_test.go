@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -236,6 +237,9 @@ func TestNoModel(t *testing.T) {
 		{"multinomial", `field "labels" has 2 entries`, func(m *Model) { m.Labels = []float64{0, 1} }},
 		{"multinomial", `field "loss"`, func(m *Model) { m.Loss.Kind = Logistic }},
 		{"multinomial", `field "intercepts" has 2 different entries, expected 3`, func(m *Model) { m.Intercepts = m.Intercepts[:2] }},
+		{"multi-task", `field "targets" has 1 entries, expected several`, func(m *Model) {
+			m.Targets, m.Intercepts, m.Coefficients = m.Targets[:1], m.Intercepts[:1], m.Coefficients[:len(m.Features)]
+		}},
 		{"matrix-completion", "factors of different lengths", func(m *Model) { m.Matrix.Left[1] = []float64{1} }},
 		{"encoded", "an encoding of other features", func(m *Model) { m.Features[1] = "b=y" }},
 		{"encoded", "an encoding without columns", func(m *Model) { m.Encoding.Columns = nil }},
@@ -257,7 +261,14 @@ func TestNoModel(t *testing.T) {
 		_, err := Decode(sealed(t, copied), "m.json")
 		require.ErrorContains(t, err, c.want)
 	}
-	m := sample()
+	// Empty lists, which no model that is written has, are none either: there is no label of the largest of no values.
+	m := ofClasses()
+	m.Format, m.Version, m.Labels, m.Targets, m.Intercepts = Format, version, m.Labels[:1], nil, nil
+	m.Coefficients = m.Coefficients[:len(m.Features)]
+	m.complete()
+	_, err := Decode(slices.Replace(sealed(t, m), 0, 1, []byte(`{"targets": [],`)...), "m.json")
+	require.ErrorContains(t, err, `field "targets" has 0 entries, expected several`)
+	m = sample()
 	m.Coefficients[1] = math.NaN()
 	require.ErrorContains(t, m.Write(&bytes.Buffer{}), "unsupported value: NaN")
 }

@@ -50,6 +50,8 @@ func (m *Model) validate() error {
 	switch l := m.Loss; {
 	case p == 0 && m.Matrix == nil:
 		return errors.New("a model without features")
+	case m.Targets != nil && q < 2:
+		return fmt.Errorf("field \"targets\" has %d entries, expected several", len(m.Targets))
 	case m.Classes() && len(m.Labels) != q, m.Labels != nil && !m.Classes() && len(m.Labels) != 2:
 		return fmt.Errorf("field \"labels\" has %d entries", len(m.Labels))
 	case l != nil && l.ClassWeights != nil && len(l.ClassWeights) != 2:

@@ -177,6 +177,14 @@ func withSheet(t *testing.T, rows string) []byte {
 	return out.Bytes()
 }
 
+// An end of a row that was ended, which is no XML, is passed over.
+func TestRowsEndedTwice(t *testing.T) {
+	const row = `<row><c t="str"><v>a</v></c></row></row>`
+	tab, err := decodeKnown("f.xlsx", withSheet(t, row+`<row><c><v>1</v></c></row></row></row>`), "")
+	require.NoError(t, err)
+	require.Equal(t, [][]string{{"1"}}, cellsOf(t, tab))
+}
+
 // In a column that is read verbatim the text NA is a text, and an empty cell missing; elsewhere both are.
 func TestVerbatimFormats(t *testing.T) {
 	type row struct {

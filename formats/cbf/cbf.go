@@ -28,7 +28,7 @@
 //
 // # The format
 //
-// Text, plain or gzipped: keywords, each on a line and followed by its data. Lines
+// Text, plain or compressed: keywords, each on a line and followed by its data. Lines
 // that start with # are comments, indices count from 0. Sections of structure (VAR,
 // CON, ..) come before those that use them. Matrices are given by one triangle: an entry
 // off the diagonal stands for its mirror image too. The same entry twice counts as
@@ -116,7 +116,7 @@ func total(cones []Cone) int {
 	return n
 }
 
-// Read reads a file, plain or gzipped. The error is a *formats.Error.
+// Read reads a file, plain or compressed by gzip, bzip2, zstd or zip. The error is a *formats.Error.
 func Read(path string) (*Model, error) { return textfile.ReadFile(path, read) }
 
 // Decode reads from r; name stands for the file in messages. The error is a

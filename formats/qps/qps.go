@@ -16,7 +16,7 @@
 //
 // # The format
 //
-// Text, plain or gzipped. A line that starts in the first column opens a section,
+// Text, plain or compressed. A line that starts in the first column opens a section,
 // lines that start with a blank hold its data, lines that start with * are
 // comments. The fields of a data line are words (free format); where a line makes
 // no sense like that because a name has a blank, it and those after it are read by
@@ -87,7 +87,7 @@ type Model struct {
 // Infinite is the size from which a side or a bound in a file counts as infinite.
 const Infinite = 1e20
 
-// Read reads a file, plain or gzipped. The error is a *formats.Error.
+// Read reads a file, plain or compressed by gzip, bzip2, zstd or zip. The error is a *formats.Error.
 func Read(path string) (*Model, error) { return textfile.ReadFile(path, read) }
 
 // Decode reads from r; name stands for the file in messages. The error is a

@@ -13,7 +13,7 @@
 //
 // # The format
 //
-// Text, plain or gzipped. Lines at the top that start with " or * are comments. Then
+// Text, plain or compressed. Lines at the top that start with " or * are comments. Then
 // come m and the number of blocks, each first on a line of its own whose rest is not
 // read; the sizes of the blocks, negative for a diagonal block; the m numbers of c;
 // and then the entries, five numbers each: matrix (0 for F_0), block, row, column
@@ -57,7 +57,7 @@ type Entry struct {
 	Value           float64
 }
 
-// Read reads a file, plain or gzipped. The error is a *formats.Error.
+// Read reads a file, plain or compressed by gzip, bzip2, zstd or zip. The error is a *formats.Error.
 func Read(path string) (*Model, error) { return textfile.ReadFile(path, read) }
 
 // Decode reads from r; name stands for the file in messages. The error is a

@@ -2,7 +2,7 @@
 //
 // # The format
 //
-// UTF-8 text, plain or gzipped (found out from the content). A line is a row:
+// UTF-8 text, plain or compressed (found out from the content, see [textfile.NewSource]). A line is a row:
 //
 //	label qid:number index:value index:value ... # comment
 //

@@ -1,5 +1,5 @@
 // Package textfile is what the readers and writers of text formats share: opening
-// a file that may be gzipped, going through it by lines or by blocks of them, reading numbers,
+// a file that may be compressed, going through it by lines or by blocks of them, reading numbers,
 // an error that names file, line and field, and writing a file in one step.
 //
 // # Blanks

@@ -42,7 +42,7 @@ func Open(path string, through ...func(text *bufio.Reader) io.Reader) (*Source, 
 	}
 	var r io.Reader = f
 	if info.Mode().IsRegular() {
-		r = io.NewSectionReader(f, 0, info.Size())
+		r = sized{f, info.Size()}
 	}
 	s, err := NewSource(path, r, through...)
 	if err != nil {
@@ -52,6 +52,14 @@ func Open(path string, through ...func(text *bufio.Reader) io.Reader) (*Source, 
 	s.close = append([]func() error{f.Close}, s.close...)
 	return s, nil
 }
+
+// sized is a file whose size is known. It is read to its end, as that of a file of the system is said to be 0.
+type sized struct {
+	*os.File
+	size int64
+}
+
+func (s sized) Size() int64 { return s.size }
 
 // OpenFile opens a file, and says what is known of it. The error is an [*Error].
 func OpenFile(path string) (*os.File, fs.FileInfo, error) {

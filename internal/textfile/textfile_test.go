@@ -105,6 +105,18 @@ func TestOpenErrors(t *testing.T) {
 	require.EqualError(t, err, dir+": is a directory, expected a file")
 }
 
+// Files of the system, whose sizes are said to be 0, are read all the same.
+func TestFilesOfTheSystem(t *testing.T) {
+	const path = "/proc/self/status"
+	if info, err := os.Stat(path); err != nil || info.Size() > 0 {
+		t.Skip("there are none")
+	}
+	s, err := Open(path)
+	require.NoError(t, err)
+	defer s.Close()
+	require.NotEmpty(t, lines(t, s))
+}
+
 func TestNumberRejects(t *testing.T) {
 	for text, want := range map[string]string{
 		"":          "is empty, expected a number",

@@ -18,7 +18,7 @@
 //
 // The pilot is ridge regression or the lasso, of each fold fitted to its training rows and in the final training to all
 // rows, with one weight, that of the least validation error. It is the rung below on a ladder, see
-// [regression.Adaptive].
+// [regression.NewAdaptive].
 package adaptive
 
 import (

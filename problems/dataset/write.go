@@ -22,8 +22,8 @@ func WriteDir(s *Split, dir string) error {
 	return writeTables(dir, []namedSet{{"train", s.Train}, {"val", s.Val}, {"test", s.Test}}, nil)
 }
 
-// WriteFoldsDir writes a cross-validation into a folder that [ReadFoldsDir] reads: data.csv.gz, folds.csv and, if there
-// are test rows, test.csv.gz. For the folder see [WriteDir].
+// WriteFoldsDir writes a cross-validation into a folder that ReadFoldsDir of package table/input reads: data.csv.gz,
+// folds.csv and, if there are test rows, test.csv.gz. For the folder see [WriteDir].
 func WriteFoldsDir(c *CrossValidation, dir string) error {
 	if err := c.Validate(); err != nil {
 		return err

@@ -352,7 +352,8 @@ func (d *Data) gradient(rows *dataset.Data, f []float64) (gb []float64, g0 float
 }
 
 // LambdaMax is the smallest weight of an l1 norm at which all coefficients are zero, the largest absolute entry of the
-// gradient at b = 0 and the best b0; with folds, the largest of theirs. With an offset the fit says it, see [Fitted].
+// gradient at b = 0 and the best b0; with folds, the largest of theirs. With an offset the fit says it, see
+// [Data.Measure].
 func (d *Data) LambdaMax() float64 { return d.top() }
 
 func (d *Data) largestGradient() float64 {

@@ -66,9 +66,11 @@ func TestReadDir(t *testing.T) {
 }
 
 func TestReadDirErrors(t *testing.T) {
+	_, err := ReadFile("", "")
+	require.ErrorContains(t, err, "no such file")
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "none")
-	_, err := ReadDir(missing)
+	_, err = ReadDir(missing)
 	require.EqualError(t, err, missing+": no such directory")
 
 	_, err = ReadDir(put(t, dir, "file", ""))

@@ -14,19 +14,19 @@ import (
 // Numbers is how tables of numbers are written.
 var Numbers = table.Options{Separator: ",", Decimal: ".", Header: "yes"}
 
-// together reads tables of numbers, nil for an empty path: files in the format of LIBSVM, whose target is y, or tables
-// all of whose columns are numbers, commas between them, whose target has that name, y where it is empty and there is
-// such a column, and else that of the first. The first table says what the target and the features of all are, in the
-// same order. Features of files of LIBSVM are x1, x2, .., or x0, x1, .. where the index 0 occurs in one of them, up to
-// the largest index of all; beside a table of columns they are these. Queries are the numbers of qid: of the rows of
-// the first, nil without.
+// together reads tables of numbers, nil for an empty path after the first: files in the format of LIBSVM, whose target
+// is y, or tables all of whose columns are numbers, commas between them, whose target has that name, y where it is empty
+// and there is such a column, and else that of the first. The first table says what the target and the features of all
+// are, in the same order. Features of files of LIBSVM are x1, x2, .., or x0, x1, .. where the index 0 occurs in one of
+// them, up to the largest index of all; beside a table of columns they are these. Queries are the numbers of qid: of the
+// rows of the first, nil without.
 func (in *Input) together(target string, paths ...string) (all []*dataset.Data, queries []int64, err error) {
 	all = make([]*dataset.Data, len(paths))
 	files := make([]*libsvm.File, len(paths))
 	first, last := 1, 0
 	for k, path := range paths {
 		switch {
-		case path == "":
+		case path == "" && k > 0:
 		case in.IsLIBSVM(path):
 			if files[k], err = in.libsvm(path); err == nil {
 				first, last = min(first, files[k].First), max(last, files[k].Last)

@@ -86,7 +86,8 @@ func (c *cursor) page() {
 	if packed < 0 || packed > c.size || size < 0 {
 		panic(fmt.Errorf("a page says that it has %d bytes", packed))
 	}
-	c.hold(packed + size)
+	c.hold(packed)
+	c.hold(size) // whose sum may be no number
 	data := make([]byte, packed)
 	if _, err := io.ReadFull(c.text, data); err != nil {
 		panic(io.ErrUnexpectedEOF)

@@ -82,6 +82,7 @@ func (s *sheetReader) read(p *parts) {
 			switch {
 			case e.Name.Local == "row":
 				s.endRow()
+				s.cells = s.cells[:0] // whose row may be ended twice
 			case e.Name.Local == "sheetData":
 				return
 			case c == nil:

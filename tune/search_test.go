@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
@@ -167,6 +168,18 @@ func TestRanges(t *testing.T) {
 	require.Equal(t, 100, paper.Iterations)
 	require.InEpsilonSlice(t, []float64{1e-2, 1e-2}, paper.Trace[0].Lambda, 1e-12)
 	require.InEpsilonSlice(t, []float64{1e-5, 1e-5}, paper.Trace[99].Lambda, 1e-12)
+}
+
+// A search without time has no fit, and can be told.
+func TestSearchTimeLimit(t *testing.T) {
+	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodCMAES} {
+		r, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), tune.Config{Method: method, TimeLimit: time.Nanosecond})
+		require.NoError(t, err)
+		require.Equal(t, dca.TimeLimit, r.Status, method)
+		require.Nil(t, r.Refit)
+		_, err = json.Marshal(r)
+		require.NoError(t, err)
+	}
 }
 
 // A chain goes on from what was selected: the start of vf-idca are the radii, a search is around the lambda.

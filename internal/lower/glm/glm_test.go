@@ -681,3 +681,30 @@ func TestWeightsOfFolds(t *testing.T) {
 		require.ErrorContains(t, err, "expected 3")
 	}
 }
+
+// While signs change more coefficients of equal columns are in use than there are rows, beside squares of little weight:
+// where sweeps alone moved them, they would take minutes.
+func TestMoreCoefficientsThanRows(t *testing.T) {
+	const n, p = 60, 200
+	rng := rand.New(rand.NewPCG(1, 5))
+	x, w := mat.NewDense(n, p, nil), &Weights{}
+	table := &Table{X: x, Y: [][]float64{make([]float64, n)}, Loss: Logistic{}, Folds: [][]int{nil}}
+	for i := range n {
+		v := rng.NormFloat64()
+		for j := range p {
+			x.Set(i, j, v)
+		}
+		table.Y[0][i] = float64(1 - 2*(i%2))
+	}
+	for j := range p {
+		if j%3 == 0 {
+			table.Units, w.Norm = append(table.Units, nil), append(w.Norm, 0)
+		}
+		last := &table.Units[len(table.Units)-1]
+		*last = append(*last, j)
+		w.L1, w.L2 = append(w.L1, 1e-3), append(w.L2, 1e-6*(1+math.Cos(float64(j))/3))
+	}
+	s := solve(t, table, w, 1e-8)
+	train, _ := objective(table, 0, s, w)
+	require.InEpsilon(t, train, s.Objective[0], 1e-10)
+}

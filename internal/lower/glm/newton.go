@@ -310,7 +310,7 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 	case ok && f.overRows(unit, w) != nil:
 		s.wide(features, w).solve(step)
 		return step
-	case ok && s.root != nil && n > s.count && f.point.envelope == nil && !f.coupled(unit, w):
+	case ok && s.root != nil && s.x.Dense() && n > s.count && f.point.envelope == nil && !slices.ContainsFunc(unit, func(u int) bool { return !f.alone(u) }):
 		return nil // the rows do not determine a direction
 	case ok && !s.x.Dense() && !f.d.single && n > mostSparse, order > min(mostOrder, max(fewOrder, mostTimesRows*f.d.n)):
 		return nil

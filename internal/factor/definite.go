@@ -3,8 +3,6 @@ package factor
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/stop"
 )
@@ -67,15 +65,6 @@ func (f *Definite) Decompose(least float64) bool {
 // and at least the size least.
 func (f *Definite) DecomposeSigned(least float64) {
 	dense.LDL(f.k, f.L, f.k, f.D, f.Sign, 0, least)
-}
-
-// FactorSym factors a plus some times the identity, as [Definite.Factor] does.
-func (f *Definite) FactorSym(a *mat.SymDense, plus float64) bool {
-	raw := a.RawSymmetric() // the rows of the upper triangle are the columns of the lower one
-	return f.Factor(raw.N, func(j int, column []float64) {
-		copy(column[j:], raw.Data[j*raw.Stride+j:j*raw.Stride+raw.N])
-		column[j] += plus
-	})
 }
 
 // Solve sets v, of the order's length, to the solution x of A x = v.

@@ -115,7 +115,7 @@ func (f *factored) descend(tol float64, grows bool) {
 	}
 }
 
-// move goes to (A, B, b, b0) - t d, see [solve.factorStep].
+// move goes to (A, B, b, b0) - t d.
 func (f *factored) move(d tangent, slope, steep float64) bool {
 	before := f.objective()
 	a, b, x, b0 := f.a, f.b, slices.Clone(f.x), f.b0

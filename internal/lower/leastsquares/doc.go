@@ -2,7 +2,6 @@
 //
 //	minimize over b (and b0)   1/(2n) |y - X b - b0|^2 + penalties.
 //
-// [Data] is the prepared data, [Point] coefficients with their residual. [Groups] divides the features for norms of
-// groups of coefficients, and [GroupPoint] has what a solver with such norms does at a point: an epoch of block
-// coordinate descent and the lower bound of the dual.
+// [Data] is the prepared data, [Groups] divides the features for norms of groups of coefficients, and [Reduce] takes
+// many rows to a few with the same sums of products.
 package leastsquares

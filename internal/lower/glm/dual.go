@@ -106,7 +106,10 @@ func (f *fold) solveDual(ctx context.Context, s *residual, w *Weights) (solved, 
 			break
 		}
 		least = min(least, left)
-		d := y.direction(rest, v)
+		d := y.direction(ctx, rest, v)
+		if d == nil {
+			break
+		}
 		t := 1.0
 		if !near {
 			y.products(e, d)
@@ -198,8 +201,8 @@ func (y *dual) line(linear, square float64, c, e []float64) float64 {
 	return lo
 }
 
-// direction is d for the gradient rest at v.
-func (y *dual) direction(rest, v []float64) []float64 {
+// direction is d for the gradient rest at v, nil where the context ends.
+func (y *dual) direction(ctx context.Context, rest, v []float64) []float64 {
 	var enter, leave []int
 	count := 0
 	for i, b := range v {
@@ -223,8 +226,9 @@ func (y *dual) direction(rest, v []float64) []float64 {
 			}
 		}
 	}
-	y.outers(1, enter)
-	y.outers(-1, leave)
+	if !y.outers(ctx, 1, enter) || !y.outers(ctx, -1, leave) {
+		return nil
+	}
 	n := len(rest)
 	h, d := slices.Clone(y.sum), slices.Clone(rest)
 	for i := range n {
@@ -234,10 +238,10 @@ func (y *dual) direction(rest, v []float64) []float64 {
 	return d
 }
 
-// outers adds a times the parts of features to the matrix.
-func (y *dual) outers(a float64, list []int) {
+// outers adds a times the parts of features to the matrix. It says whether it came to the end.
+func (y *dual) outers(ctx context.Context, a float64, list []int) bool {
 	n := len(y.root)
-	addOuters(n, len(list), y.sum, func(k int, column []float64) float64 {
+	return addOuters(ctx, n, len(list), y.sum, func(k int, column []float64) float64 {
 		i := list[k]
 		y.s.x.Axpy(1, y.features[i], column)
 		floats.AddConst(-y.s.mean[y.features[i]], column)
@@ -247,11 +251,14 @@ func (y *dual) outers(a float64, list []int) {
 }
 
 // addOuters adds to the lower triangle of h, of order n and by columns, as many outer products as are counted, of the
-// columns that fill writes into zeros, times what it returns.
-func addOuters(n, count int, h []float64, fill func(i int, column []float64) float64) {
+// columns that fill writes into zeros, times what it returns. It says whether it came to the end before the context.
+func addOuters(ctx context.Context, n, count int, h []float64, fill func(i int, column []float64) float64) bool {
 	const panel = 64 // columns
 	left, right := make([]float64, n*panel), make([]float64, n*panel)
 	for first := 0; first < count; first += panel {
+		if ctx.Err() != nil {
+			return false
+		}
 		clear(left)
 		some := min(count-first, panel)
 		for i := range some {
@@ -261,4 +268,5 @@ func addOuters(n, count int, h []float64, fill func(i int, column []float64) flo
 		}
 		dense.SyrkNT(n, some, left, n, right, n, h, n)
 	}
+	return true
 }

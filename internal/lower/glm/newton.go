@@ -32,7 +32,9 @@ func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved boo
 		times = max(times, int(min(size, work/(size*size*size))))
 	}
 	for range times {
-		went, cut := f.newton(active, w, f.direction)
+		went, cut := f.newton(active, w, func(features, unit []int, g []float64, w *Weights) []float64 {
+			return f.direction(ctx, features, unit, g, w)
+		})
 		moved = moved || went
 		if !went || !cut {
 			break
@@ -297,8 +299,8 @@ func (f *fold) descents(features, unit []int, w *Weights) []float64 {
 // coefficients than rows.
 const mostOrder, mostTimesRows, fewOrder, mostSparse, leastRidge = 4000, 4, 1000, 100, 1e-4
 
-// direction is Newton's for the coefficients of features, nil where their system is too large.
-func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float64 {
+// direction is Newton's for the coefficients of features, nil where their system is too large or the context ends.
+func (f *fold) direction(ctx context.Context, features, unit []int, g []float64, w *Weights) []float64 {
 	n, q := len(features), f.d.q
 	order := n * q
 	if order == 0 {
@@ -308,7 +310,11 @@ func (f *fold) direction(features, unit []int, g []float64, w *Weights) []float6
 	s, ok := f.work.(*residual)
 	switch {
 	case ok && f.overRows(unit, w) != nil:
-		s.wide(features, w).solve(step)
+		y := s.wide(ctx, features, w)
+		if y == nil {
+			return nil
+		}
+		y.solve(step)
 		return step
 	case ok && s.root != nil && s.x.Dense() && n > s.count && f.point.envelope == nil && !slices.ContainsFunc(unit, func(u int) bool { return !f.alone(u) }):
 		return nil // the rows do not determine a direction

@@ -122,7 +122,7 @@ type newton struct {
 	features, unit []int
 	w              *Weights
 	solver         interface{ solve(x []float64) } // of a factor, nil where there is none yet or solutions are iterative
-	prepare        func()
+	prepare        func(ctx context.Context)
 	diagonal       []float64 // of conjugate gradients
 	product, spent float64   // multiplications of a product, and of all
 }
@@ -147,11 +147,15 @@ func (f *fold) system(features, unit []int, w *Weights, most int) *newton {
 			s.product += 2 * float64(of.x.Len(of.place[j]))
 		}
 	}
-	s.prepare = func() { s.solver = s.factor() }
+	s.prepare = func(context.Context) { s.solver = s.factor() }
 	switch {
 	case f.coupled(unit, w):
 	case ok && n > of.count && of.count <= most && least*float64(n) > leastSecond*size:
-		s.prepare = func() { s.solver = of.wide(features, w) }
+		s.prepare = func(ctx context.Context) {
+			if y := of.wide(ctx, features, w); y != nil {
+				s.solver = y
+			}
+		}
 	case n > most:
 		for _, j := range features {
 			s.diagonal = append(s.diagonal, f.work.diagonal(j)+w.second(j))
@@ -230,9 +234,11 @@ func (s *newton) solve(ctx context.Context, right []float64, accuracy float64) [
 	v := slices.Clone(right)
 	if s.diagonal == nil {
 		if s.solver == nil {
-			s.prepare()
+			s.prepare(ctx)
 		}
-		s.solver.solve(v)
+		if s.solver != nil {
+			s.solver.solve(v)
+		}
 		return v
 	}
 	x := make([]float64, len(v))
@@ -266,18 +272,20 @@ type wide struct {
 	factor       *definite
 }
 
-// wide takes features with squares.
-func (s *residual) wide(features []int, w *Weights) *wide {
+// wide takes features with squares; nil where the context ends.
+func (s *residual) wide(ctx context.Context, features []int, w *Weights) *wide {
 	n := s.x.Rows()
 	y := &wide{s: s, features: features, root: s.roots()}
 	for _, j := range features {
 		y.second = append(y.second, w.second(j))
 	}
 	h := make([]float64, n*n)
-	addOuters(n, len(features), h, func(i int, column []float64) float64 {
+	if !addOuters(ctx, n, len(features), h, func(i int, column []float64) float64 {
 		y.add(features[i:i+1], []float64{1}, column)
 		return 1 / y.second[i]
-	})
+	}) {
+		return nil
+	}
 	for i := range n {
 		h[i*n+i] += s.weight
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	csc "github.com/james-bowman/sparse"
@@ -82,4 +83,28 @@ func TestSystem(t *testing.T) {
 			require.Less(t, floats.Norm(back.RawVector().Data, 2), 1e-9*floats.Norm(q, 2), "%v %v", c, intercept)
 		}
 	}
+}
+
+// A factor of the order of the rows, of columns without number, is not made to its end where the context has one.
+func TestWideStops(t *testing.T) {
+	table := made(1, 20, 60, 1)
+	table.Folds = [][]int{nil}
+	d, err := New(context.Background(), table)
+	require.NoError(t, err)
+	f := d.newFold(0)
+	of := f.scaledBy(slices.Repeat([]float64{1}, 20))
+	of.load(f, d.all)
+	w := &Weights{Norm: make([]float64, 60), L2: slices.Repeat([]float64{0.1}, 60)}
+	ctx, cancel := context.WithCancel(context.Background())
+	require.NotNil(t, of.wide(ctx, d.all, w))
+	require.NotNil(t, f.direction(ctx, d.all, d.all, make([]float64, 60), w))
+	cancel()
+	require.Nil(t, of.wide(ctx, d.all, w))
+	require.Nil(t, f.direction(ctx, d.all, d.all, make([]float64, 60), w))
+	require.False(t, addOuters(ctx, 20, 1, make([]float64, 400), func(int, []float64) float64 {
+		t.Fatal("a column after the end")
+		return 1
+	}))
+	system := f.system(d.all, d.all, w, mostFactor)
+	require.Len(t, system.solve(ctx, make([]float64, 60), 1e-8), 60)
 }

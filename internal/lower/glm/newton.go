@@ -309,7 +309,7 @@ func (f *fold) direction(ctx context.Context, features, unit []int, g []float64,
 	step := slices.Clone(g)
 	s, ok := f.work.(*residual)
 	switch {
-	case ok && f.overRows(unit, w) != nil:
+	case ok && f.overRows(slices.Compact(slices.Clone(unit)), w) != nil:
 		y := s.wide(ctx, features, w)
 		if y == nil {
 			return nil
@@ -329,18 +329,19 @@ func (f *fold) direction(ctx context.Context, features, unit []int, g []float64,
 // half squares hold more coefficients than there are rows; nil elsewhere.
 func (f *fold) overRows(units []int, w *Weights) *residual {
 	s, ok := f.work.(*residual)
-	if !ok || f.d.q > 1 || len(units) <= s.count || s.x.Rows() > mostOrder {
+	if !ok || f.d.q > 1 || s.x.Rows() > mostOrder || f.coupled(units, w) {
 		return nil
 	}
-	bends, least := false, math.Inf(1)
+	bends, least, n := false, math.Inf(1), 0
 	for _, u := range units {
-		j := f.d.units[u][0]
-		if !f.alone(u) {
-			return nil
+		for _, j := range f.d.units[u] {
+			if w.absolute(j) == 0 || f.used(j) {
+				n++
+				bends, least = bends || w.Norm[u]+w.absolute(j) > 0, min(least, w.second(j))
+			}
 		}
-		bends, least = bends || w.Norm[u]+w.absolute(j) > 0, min(least, w.second(j))
 	}
-	if least > 0 && (!bends || least >= leastRidge*s.diagonal(f.d.units[units[0]][0])) {
+	if n > s.count && least > 0 && (!bends || least >= leastRidge*s.diagonal(f.d.units[units[0]][0])) {
 		return s
 	}
 	return nil

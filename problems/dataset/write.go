@@ -11,7 +11,7 @@ import (
 	"github.com/conetune/conetune/table/split"
 )
 
-// WriteDir writes a split into a folder that [ReadDir] reads: train.csv.gz, val.csv.gz and, if there is one,
+// WriteDir writes a split into a folder that input.ReadDir reads: train.csv.gz, val.csv.gz and, if there is one,
 // test.csv.gz, with 17 significant digits; sparse tables whose features are called x1, x2, .. and their target y have
 // the ending .svm.gz and the format of LIBSVM. The folder is made if needed; one that holds anything is an error. After
 // an error nothing is left of what was written.

@@ -47,7 +47,7 @@ type Kind struct {
 	// counts. Else an offset of rows is taken from their targets, and the loss must depend on the difference of target and
 	// prediction alone.
 	KeepTarget bool
-	// Terms says that fits and penalties know those of the options, see [Data.Norm1].
+	// Terms says that fits and penalties know those of the options.
 	Terms bool
 	// Weighing says that the fits of the model take rows with weights as they are, see [fits.Rows].
 	Weighing bool

@@ -50,6 +50,8 @@ type Options struct {
 	// SingleRun says that the first iteration may already reach the tolerance, as
 	// by a factorisation, so that MaxIterations = 1 need not be a limit.
 	SingleRun bool
+	// Answers is the least share of planted programs that are answered, not left undecided. Default 0.9.
+	Answers float64
 	// Settings are passed on in backends.Options.
 	Settings any
 }

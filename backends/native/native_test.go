@@ -13,7 +13,7 @@ import (
 func TestConformance(t *testing.T) {
 	b, err := backends.Open("native")
 	require.NoError(t, err)
-	backendtest.Run(t, b, backendtest.Options{})
+	backendtest.Run(t, b, backendtest.Options{Answers: 0.99})
 }
 
 // A solve with a loose tolerance can be tightened: both solves together take no

@@ -173,19 +173,22 @@ var times = regexp.MustCompile(`,"(seconds|cpu_seconds|checksum)":("[^"]*"|[0-9.
 // an undisturbed one.
 func TestBatchKill(t *testing.T) {
 	n := batchOf(t, 12)
+	begin := time.Now()
 	conetune(t, batchArgs("whole")...)
-	random := rand.New(rand.NewPCG(5, 5))
-	killed := 0
-	for range 12 {
-		cmd := exec.Command(os.Args[0], batchArgs("killed", "--resume")...)
-		require.NoError(t, cmd.Start())
-		time.Sleep(time.Duration(random.IntN(400)) * time.Millisecond)
-		_ = cmd.Process.Kill() // it may have ended
-		if cmd.Wait(); !cmd.ProcessState.Exited() {
-			killed++
+	random, killed := rand.New(rand.NewPCG(5, 5)), 0
+	for span := time.Since(begin); killed == 0; span /= 2 { // earlier, where all have ended before
+		require.NoError(t, os.RemoveAll("killed"))
+		for range 12 {
+			cmd := exec.Command(os.Args[0], batchArgs("killed", "--resume")...)
+			require.NoError(t, cmd.Start())
+			time.Sleep(time.Duration(random.Int64N(int64(span) + 1)))
+			_ = cmd.Process.Kill() // it may have ended
+			if cmd.Wait(); !cmd.ProcessState.Exited() {
+				killed++
+			}
 		}
 	}
-	require.Positive(t, killed)
+	require.NoError(t, os.MkdirAll("killed", 0o777)) // killed before it could
 	f, err := os.OpenFile(filepath.Join("killed", "results.jsonl"), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o666)
 	require.NoError(t, err)
 	_, err = f.WriteString(`{"schema":1,"job":"gr`)

@@ -142,7 +142,7 @@ func Text(run *Run, split *dataset.Split, results []*tune.Result, written []stri
 	} else if r.Status == dca.Converged && r.Message != "" { // else it is in the note about the status
 		made += ": " + r.Message
 	}
-	fmt.Fprintf(&b, "made by   %s\n", made)
+	fmt.Fprintf(&b, "made by   %s\n", strings.ReplaceAll(strings.TrimSuffix(words.Wrapped(made), "\n"), "\n", "\n          "))
 	if r.Refit != nil {
 		fmt.Fprintf(&b, "          the model is trained on %s\n", trainedOn(run, split, r))
 	}

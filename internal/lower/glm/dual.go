@@ -93,7 +93,7 @@ func (f *fold) solveDual(ctx context.Context, s *residual, w *Weights) (solved, 
 	var rest []float64
 	least := math.Inf(1)
 	for range dualSteps {
-		y.products(c, u)
+		y.s.products(y.features, u, y.root, c)
 		for i := range v {
 			v[i], _ = y.at(i, c[i])
 		}
@@ -112,7 +112,7 @@ func (f *fold) solveDual(ctx context.Context, s *residual, w *Weights) (solved, 
 		}
 		t := 1.0
 		if !near {
-			y.products(e, d)
+			y.s.products(y.features, d, y.root, e)
 			t = y.line(floats.Dot(target, d)-floats.Dot(u, d), floats.Dot(d, d), c, e)
 		}
 		if t == 0 || math.IsNaN(t) {
@@ -139,28 +139,11 @@ func (y *dual) at(i int, c float64) (v float64, in bool) {
 	return max(lo, min(hi, v)), v != 0 && lo < v && v < hi
 }
 
-// products sets c to B'u.
-func (y *dual) products(c, u []float64) {
-	scaled := slices.Clone(u)
-	floats.Mul(scaled, y.root)
-	sum := floats.Sum(scaled)
-	for i, j := range y.features {
-		c[i] = y.s.x.Dot(j, scaled) - y.s.mean[j]*sum
-	}
-}
-
 // add adds a B v to r.
 func (y *dual) add(a float64, v, r []float64) []float64 {
-	image, mean := make([]float64, len(r)), 0.0
-	for i, b := range v {
-		if b != 0 {
-			y.s.x.Axpy(a*b, y.features[i], image)
-			mean += a * b * y.s.mean[y.features[i]]
-		}
-	}
-	for i, s := range y.root {
-		r[i] += s * (image[i] - mean)
-	}
+	image := make([]float64, len(r))
+	y.s.image(y.features, v, y.root, image)
+	dense.Axpy(a, image, r)
 	return r
 }
 
@@ -240,12 +223,10 @@ func (y *dual) direction(ctx context.Context, rest, v []float64) []float64 {
 
 // outers adds a times the parts of features to the matrix. It says whether it came to the end.
 func (y *dual) outers(ctx context.Context, a float64, list []int) bool {
-	n := len(y.root)
-	return addOuters(ctx, n, len(list), y.sum, func(k int, column []float64) float64 {
+	one := []float64{1}
+	return addOuters(ctx, len(y.root), len(list), y.sum, func(k int, column []float64) float64 {
 		i := list[k]
-		y.s.x.Axpy(1, y.features[i], column)
-		floats.AddConst(-y.s.mean[y.features[i]], column)
-		floats.Mul(column, y.root)
+		y.s.image(y.features[i:i+1], one, y.root, column)
 		return a / y.second[i]
 	})
 }

@@ -3,9 +3,11 @@ package glm
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/lower/design"
 )
 
@@ -155,6 +157,35 @@ func (s *residual) roots() []float64 {
 		}
 	}
 	return out
+}
+
+// image sets out, which is zero, to B v for some features: B are their columns about their means, times the roots of the
+// rows, which are in the columns already where the work has them there.
+func (s *residual) image(features []int, v, root, out []float64) {
+	mean := 0.0
+	for i, j := range features {
+		if k := s.place[j]; v[i] != 0 {
+			s.x.Axpy(v[i], k, out)
+			mean += v[i] * s.mean[k]
+		}
+	}
+	if s.root == nil {
+		floats.Mul(out, root)
+	}
+	dense.Axpy(-mean, root, out)
+}
+
+// products sets out to B'u.
+func (s *residual) products(features []int, u, root, out []float64) {
+	along := dense.Dot(root, u)
+	if s.root == nil {
+		u = slices.Clone(u)
+		floats.Mul(u, root)
+	}
+	for i, j := range features {
+		k := s.place[j]
+		out[i] = s.x.Dot(k, u) - s.mean[k]*along
+	}
 }
 
 // columns are those of features while they are worked with, see [residual].

@@ -281,7 +281,7 @@ func (s *residual) wide(ctx context.Context, features []int, w *Weights) *wide {
 	}
 	h := make([]float64, n*n)
 	if !addOuters(ctx, n, len(features), h, func(i int, column []float64) float64 {
-		y.add(features[i:i+1], []float64{1}, column)
+		s.image(features[i:i+1], []float64{1}, y.root, column)
 		return 1 / y.second[i]
 	}) {
 		return nil
@@ -293,34 +293,15 @@ func (s *residual) wide(ctx context.Context, features []int, w *Weights) *wide {
 	return y
 }
 
-// add sets image, which is zero, to B v for some features.
-func (y *wide) add(features []int, v, image []float64) {
-	mean := 0.0
-	for i, j := range features {
-		k := y.s.place[j]
-		y.s.x.Axpy(v[i], k, image)
-		mean += v[i] * y.s.mean[k]
-	}
-	if y.s.root == nil {
-		floats.Mul(image, y.root)
-	}
-	dense.Axpy(-mean, y.root, image)
-}
-
 // solve puts the solution in the place of its right-hand side.
 func (y *wide) solve(v []float64) {
-	s := y.s
-	image := make([]float64, s.x.Rows())
+	image, back := make([]float64, y.s.x.Rows()), make([]float64, len(v))
 	floats.Div(v, y.second)
-	y.add(y.features, v, image)
+	y.s.image(y.features, v, y.root, image)
 	y.factor.solve(image)
-	along := dense.Dot(y.root, image)
-	if s.root == nil {
-		floats.Mul(image, y.root)
-	}
-	for i, j := range y.features {
-		k := s.place[j]
-		v[i] -= (s.x.Dot(k, image) - s.mean[k]*along) / y.second[i]
+	y.s.products(y.features, image, y.root, back)
+	for i, b := range back {
+		v[i] -= b / y.second[i]
 	}
 }
 

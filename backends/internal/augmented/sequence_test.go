@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/backends/internal/augmented"
 	"github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/matrices"
 )
 
 // watched counts the quadratic programs and may change what is said of them.
@@ -84,23 +85,7 @@ func grouped(shift float64) *backends.Problem {
 		}
 		cones = append(cones, backends.SecondOrder(each+1))
 	}
-	return &backends.Problem{P: ordered(p), Q: q, A: ordered(a), B: make([]float64, n+groups), Cones: cones}
-}
-
-// ordered is a matrix with rising rows in each column, which those of ToCSC are not: their order is another one each
-// time.
-func ordered(m *sparse.DOK) *sparse.CSC {
-	rows, columns := m.Dims()
-	start, index, value := []int{0}, []int(nil), []float64(nil)
-	for j := range columns {
-		for i := range rows {
-			if v := m.At(i, j); v != 0 {
-				index, value = append(index, i), append(value, v)
-			}
-		}
-		start = append(start, len(index))
-	}
-	return sparse.NewCSC(rows, columns, start, index, value)
+	return &backends.Problem{P: matrices.Compress(p), Q: q, A: matrices.Compress(a), B: make([]float64, n+groups), Cones: cones}
 }
 
 // A solve of numbers near those before goes on with what the multipliers and sigma are, and takes fewer quadratic

@@ -14,6 +14,7 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -27,7 +28,7 @@ type norms struct {
 func (m norms) fit(t *testing.T, train, val sample) *Net {
 	a, b := NewRows(train.x, train.y), NewRows(val.x, val.y)
 	if m.sparse {
-		a, b = NewRows(lowertest.Compress(train.x), train.y), NewRows(lowertest.Compress(val.x), val.y)
+		a, b = NewRows(matrices.Compress(train.x), train.y), NewRows(matrices.Compress(val.x), val.y)
 	}
 	var f *Net
 	var err error

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -64,7 +64,7 @@ func tableOf(rng *rand.Rand, n, p int, kind string) table {
 func (s table) rows(kind string) Rows {
 	var x mat.Matrix = s.x
 	if kind == "sparse" {
-		x = lowertest.Compress(s.x)
+		x = matrices.Compress(s.x)
 	}
 	out := NewRows(x, s.y)
 	out.Weights = s.u

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
@@ -35,21 +34,6 @@ func Sample(seed uint64, n, p, k int, share float64) (*mat.Dense, []float64) {
 		y[i] += 2 + rng.NormFloat64()
 	}
 	return x, y
-}
-
-// Compress is x by sparse columns.
-func Compress(x *mat.Dense) *sparse.CSC {
-	n, p := x.Dims()
-	start, index, value := []int{0}, []int{}, []float64{}
-	for j := range p {
-		for i := range n {
-			if v := x.At(i, j); v != 0 {
-				index, value = append(index, i), append(value, v)
-			}
-		}
-		start = append(start, len(index))
-	}
-	return sparse.NewCSC(n, p, start, index, value)
 }
 
 // EqualGroups divides p features into groups of a size, the last of which may be smaller.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -93,7 +93,7 @@ func TestOptimality(t *testing.T) {
 		for _, weights := range [][]float64{nil, u} {
 			g, err := New(design.New(x), y, weights)
 			require.NoError(t, err)
-			compressed, err := New(design.New(lowertest.Compress(x)), y, weights)
+			compressed, err := New(design.New(matrices.Compress(x)), y, weights)
 			require.NoError(t, err)
 			w := weights
 			if w == nil {
@@ -204,7 +204,7 @@ func TestManyFeaturesBound(t *testing.T) {
 	for _, seed := range []uint64{2, 11} {
 		x, y := words(seed, 120, 1200, 12)
 		u := slices.Repeat([]float64{1.0 / 120}, 120)
-		g, err := New(design.New(lowertest.Compress(x)), y, nil)
+		g, err := New(design.New(matrices.Compress(x)), y, nil)
 		require.NoError(t, err)
 		for _, lambda := range []float64{1e-2, 1e-4} {
 			got, err := g.Solve(context.Background(), lambda, []float64{0.3}, Options{})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/internal/stop/stoptest"
 	"github.com/conetune/conetune/lower"
 )
@@ -129,7 +130,7 @@ func certified(t *testing.T, x *mat.Dense, y, u []float64, lambda float64, g *Pr
 func TestManyIsPath(t *testing.T) {
 	for name, draw := range samples() {
 		x, y, u := draw()
-		for _, d := range []*design.Matrix{design.New(x), design.New(lowertest.Compress(x))} {
+		for _, d := range []*design.Matrix{design.New(x), design.New(matrices.Compress(x))} {
 			g, err := New(d, y, u)
 			require.NoError(t, err)
 			var last *Solution
@@ -176,7 +177,7 @@ func TestWideIsPath(t *testing.T) {
 	n := fewer(450, 200)
 	x, y := words(2, n, mostStored+200, 12)
 	u := slices.Repeat([]float64{1 / float64(n)}, n)
-	g, err := New(design.New(lowertest.Compress(x)), y, nil)
+	g, err := New(design.New(matrices.Compress(x)), y, nil)
 	require.NoError(t, err)
 	var last *Solution
 	for _, lambda := range []float64{1, 1e-2, 1e-4} {
@@ -202,7 +203,7 @@ func TestWideIsPath(t *testing.T) {
 // there, with work enough, it comes to the solution.
 func TestWorkIsBounded(t *testing.T) {
 	x, y := words(4, fewRows+100, mostStored+200, 12)
-	g, err := New(design.New(lowertest.Compress(x)), y, nil)
+	g, err := New(design.New(matrices.Compress(x)), y, nil)
 	require.NoError(t, err)
 	ctx, bound := context.Background(), []float64{0.3}
 	best, err := g.Solve(ctx, 1e-4, bound, Options{Tol: 1e-8})
@@ -229,7 +230,7 @@ func TestWorkIsBounded(t *testing.T) {
 func TestCurvature(t *testing.T) {
 	const n = 300
 	x, y := words(5, n, 40, 6)
-	rows := newSignedRows(design.New(lowertest.Compress(x)), y, slices.Repeat([]float64{1}, n))
+	rows := newSignedRows(design.New(matrices.Compress(x)), y, slices.Repeat([]float64{1}, n))
 	p := rows.p
 	h := &curvature{rows: rows, curve: make([]float64, p+1)}
 	r := rand.New(rand.NewPCG(9, 9))

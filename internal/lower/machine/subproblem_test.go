@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -21,7 +21,7 @@ func folds(t *testing.T, count, n, p, entries int) (stacks, trains []*Problem) {
 	for k := range count {
 		x, y := words(uint64(20+k), n, p, entries)
 		m := 2 * n / 3
-		g, err := NewStacked(design.New(lowertest.Compress(x)), y, nil, m)
+		g, err := NewStacked(design.New(matrices.Compress(x)), y, nil, m)
 		require.NoError(t, err)
 		low, err := New(design.New(x.Slice(0, m, 0, p)), y[:m], nil)
 		require.NoError(t, err)

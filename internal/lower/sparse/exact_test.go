@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -24,7 +25,7 @@ func TestExact(t *testing.T) {
 						x, y := lowertest.Sample(5, shape.n, shape.p, 6, 0.6)
 						data := design.New(x)
 						if storage == "sparse" {
-							data = design.New(lowertest.Compress(x))
+							data = design.New(matrices.Compress(x))
 						}
 						g, err := newRegression(data, y, intercept)
 						require.NoError(t, err)
@@ -95,7 +96,7 @@ func TestManyCoefficients(t *testing.T) {
 		}
 	}
 	for _, intercept := range []bool{false, true} {
-		g, err := newRegression(design.New(lowertest.Compress(x)), y, intercept)
+		g, err := newRegression(design.New(matrices.Compress(x)), y, intercept)
 		require.NoError(t, err)
 		w := weights{[]float64{0.01 * g.LambdaMax()}, []float64{1e-4 * g.LambdaMax()}}
 		s, err := g.solve(w, options{tol: 1e-12})

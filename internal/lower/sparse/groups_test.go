@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -58,7 +59,7 @@ func TestGroupOptimalityConditions(t *testing.T) {
 					x, y := lowertest.Sample(21, shape.n, shape.p, 6, 0.8)
 					data := design.New(x)
 					if shape.size == 7 {
-						data = design.New(lowertest.Compress(x))
+						data = design.New(matrices.Compress(x))
 					}
 					g, err := newRegression(data, y, intercept)
 					require.NoError(t, err)

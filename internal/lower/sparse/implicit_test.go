@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/internal/stop/stoptest"
 	"github.com/conetune/conetune/lower"
 )
@@ -33,7 +33,7 @@ func scattered(seed uint64, n, p int, target func(f float64) float64) (x *mat.De
 	return x, y
 }
 
-func compressedColumns(x *mat.Dense) *design.Matrix { return design.New(lowertest.Compress(x)) }
+func compressedColumns(x *mat.Dense) *design.Matrix { return design.New(matrices.Compress(x)) }
 
 // losses by name, with targets that they take.
 var lossesOfTests = map[string]struct {

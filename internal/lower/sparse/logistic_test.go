@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -28,7 +29,7 @@ func TestLogisticOptimality(t *testing.T) {
 						}
 						data := design.New(x)
 						if storage == "sparse" {
-							data = design.New(lowertest.Compress(x))
+							data = design.New(matrices.Compress(x))
 						}
 						g, err := Logistic(Sample{X: data, Y: y}, intercept, Terms{})
 						require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -52,7 +53,7 @@ func TestOptimalityConditions(t *testing.T) {
 						x, y := lowertest.Sample(3, shape.n, shape.p, 5, 0.6)
 						data := design.New(x)
 						if storage == "sparse" {
-							data = design.New(lowertest.Compress(x))
+							data = design.New(matrices.Compress(x))
 						}
 						g, err := newRegression(data, y, intercept)
 						require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -19,7 +20,7 @@ func TestSmoothFromNearby(t *testing.T) {
 	for i, v := range y {
 		y[i] = math.Copysign(1, v)
 	}
-	g, err := Logistic(Sample{X: design.New(lowertest.Compress(x)), Y: y}, true, Terms{})
+	g, err := Logistic(Sample{X: design.New(matrices.Compress(x)), Y: y}, true, Terms{})
 	require.NoError(t, err)
 	for _, share := range []float64{0.3, 0.1, 0.05} {
 		for _, w2 := range []float64{1e-3, 1e-5, 1e-7} {

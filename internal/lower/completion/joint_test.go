@@ -11,10 +11,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/stop/stoptest"
 	"github.com/conetune/conetune/lower"
 )
@@ -106,17 +106,7 @@ func conicJoint(t testing.TB, train, val Data, intercept bool, w *lower.JointWei
 		}
 	}
 	m.Minimize(f)
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
-	prog, err := m.Compile()
-	require.NoError(t, err)
-	solver, err := prog.Solver(convex.SolverOptions{Backend: backend, Options: backends.Options{Eps: 1e-9}})
-	require.NoError(t, err)
-	defer solver.Close()
-	res, err := solver.Solve(context.Background())
-	require.NoError(t, err)
-	require.Equal(t, backends.Optimal, res.Status)
-	return res.Objective
+	return lowertest.Conic(t, m, 1e-9).Objective
 }
 
 // The joint fit reaches the optimum of the conic program, its bound does not exceed it, and the derivatives of F are

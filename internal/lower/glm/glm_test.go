@@ -13,10 +13,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/survival"
 )
 
@@ -154,17 +154,7 @@ func conic(t *testing.T, table *Table, f int, w *Weights, loss func(eta convex.A
 			m.Constrain(convex.LessEqual(b.Expr().At(j).Convex(), convex.Const(table.Upper[j])))
 		}
 	}
-	program, err := m.Compile()
-	require.NoError(t, err)
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
-	solver, err := program.Solver(convex.SolverOptions{Backend: backend})
-	require.NoError(t, err)
-	defer solver.Close()
-	r, err := solver.Solve(context.Background())
-	require.NoError(t, err)
-	require.Equal(t, backends.Optimal, r.Status)
-	return r.Objective
+	return lowertest.Conic(t, m, 0).Objective
 }
 
 func squares(eta convex.Affine, y, weights []float64) convex.Convex {

@@ -10,6 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native" // that of Conic
+	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/stop/stoptest"
 	"github.com/conetune/conetune/lower"
 )
@@ -34,6 +37,22 @@ func Sample(seed uint64, n, p, k int, share float64) (*mat.Dense, []float64) {
 		y[i] += 2 + rng.NormFloat64()
 	}
 	return x, y
+}
+
+// Conic solves a model by the native backend, to eps or, where that is zero, to its default.
+func Conic(t testing.TB, m *convex.Model, eps float64) *convex.Result {
+	t.Helper()
+	program, err := m.Compile()
+	require.NoError(t, err)
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	solver, err := program.Solver(convex.SolverOptions{Backend: backend, Options: backends.Options{Eps: eps}})
+	require.NoError(t, err)
+	defer solver.Close()
+	r, err := solver.Solve(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, backends.Optimal, r.Status)
+	return r
 }
 
 // EqualGroups divides p features into groups of a size, the last of which may be smaller.

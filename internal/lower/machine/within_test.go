@@ -11,10 +11,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -27,22 +27,6 @@ func hinge(x *mat.Dense, y, u []float64, w, c *convex.Variable) convex.Convex {
 		labels.Set(i, 0, u[i]*y[i])
 	}
 	return convex.Pos(convex.Const(u...).Minus(w.Expr().MulMat(rows)).Plus(c.Expr().MulMat(labels))).Sum()
-}
-
-// conic solves a model by the native backend.
-func conic(t *testing.T, m *convex.Model) *convex.Result {
-	t.Helper()
-	b, err := backends.Open("native")
-	require.NoError(t, err)
-	prog, err := m.Compile()
-	require.NoError(t, err)
-	s, err := prog.Solver(convex.SolverOptions{Backend: b})
-	require.NoError(t, err)
-	defer s.Close()
-	res, err := s.Solve(context.Background())
-	require.NoError(t, err)
-	require.Equal(t, backends.Optimal, res.Status)
-	return res
 }
 
 // shares are weights over their sum.
@@ -92,7 +76,7 @@ func TestWithin(t *testing.T) {
 				}
 				m.Constrain(convex.LessEqual(convex.SumSquares(w.Expr()).Scale(0.5), convex.Const(r)))
 				m.Constrain(convex.LessEqual(convex.Abs(w.Expr()).MinusAffine(convex.Const(all...)), convex.Const(0)))
-				require.InDelta(t, conic(t, m).Objective, s.Loss, 1e-6, name)
+				require.InDelta(t, lowertest.Conic(t, m, 0).Objective, s.Loss, 1e-6, name)
 			}
 		}
 		bound := []float64{0.5, 0.2, 0.05, 1, 0.01}

@@ -1,7 +1,6 @@
 package radii
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -54,17 +53,7 @@ func conicRadii(t *testing.T, c *lower.Centre, values []lower.Values) float64 {
 		convex.GreaterEqual(r.Expr(), convex.Const(c.Low...)), convex.GreaterEqual(convex.Const(c.High...), r.Expr()),
 	)
 	m.Minimize(convex.SumSquares(move).Scale(c.Rho / 2).Plus(convex.Linear(s.Expr().Scale(c.Alpha))))
-	program, err := m.Compile()
-	require.NoError(t, err)
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
-	solver, err := program.Solver(convex.SolverOptions{Backend: backend})
-	require.NoError(t, err)
-	defer solver.Close()
-	out, err := solver.Solve(context.Background())
-	require.NoError(t, err)
-	require.Equal(t, backends.Optimal, out.Status)
-	return out.Objective
+	return lowertest.Conic(t, m, 0).Objective
 }
 
 // The best radii are those of the conic program.

@@ -62,7 +62,7 @@ func TestOffsetByConicPrograms(t *testing.T) {
 	run := func(change func(d *dataset.Data), c tune.Config) *tune.Result {
 		d := shipData()
 		change(d)
-		cv, err := dataset.CrossValidate(d, 4, 1, nil)
+		cv, err := dataset.CrossValidate(d, 2, 1, nil)
 		require.NoError(t, err)
 		m, err := poisson.New(cv, poisson.Options{Standardize: true, Intercept: true})
 		require.NoError(t, err)

@@ -9,21 +9,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
-	"github.com/conetune/conetune/problems/fused"
-	"github.com/conetune/conetune/problems/grouplasso"
 	"github.com/conetune/conetune/problems/groups"
-	"github.com/conetune/conetune/problems/huber"
-	"github.com/conetune/conetune/problems/logistic"
 	"github.com/conetune/conetune/problems/matcomp"
-	"github.com/conetune/conetune/problems/multitask"
-	"github.com/conetune/conetune/problems/poisson"
-	"github.com/conetune/conetune/problems/quantile"
-	"github.com/conetune/conetune/problems/sgl"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
-	"github.com/conetune/conetune/problems/wlasso"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -46,30 +36,34 @@ func (a *Application) wide() bool { return a.Data == wideNet }
 // wideNet are the data of the elastic net with most features.
 const wideNet = "100-100-100-p2500"
 
+// constructor is that of a regression.
+type constructor func(dataset.Division, regression.Options) (*regression.Model, error)
+
 // Applications returns all applications, small ones first within a model.
 func Applications() []Application {
-	split := func(preset string, build func(*dataset.Split) (tune.Model, error)) func() (tune.Model, error) {
+	rows := func(config dataset.Config, err error) (*dataset.Split, error) {
+		if err != nil {
+			return nil, err
+		}
+		data, _, err := dataset.Generate(config, 1)
+		return data, err
+	}
+	split := func(preset string, build constructor, f func(y float64) float64, o regression.Options) func() (tune.Model, error) {
 		return func() (tune.Model, error) {
-			config, err := dataset.Preset(preset)
+			data, err := rows(dataset.Preset(preset))
 			if err != nil {
 				return nil, err
 			}
-			data, _, err := dataset.Generate(config, 1)
-			if err != nil {
-				return nil, err
+			if f == nil {
+				return build(data, o)
 			}
-			return build(data)
+			return build(data.Map(f), o)
 		}
 	}
-	net := func(d *dataset.Split) (tune.Model, error) { return elasticnet.New(d, elasticnet.Options{}) }
-	weighted := func(d *dataset.Split) (tune.Model, error) { return wlasso.New(d, wlasso.Options{}) }
-	grouped := func(preset string, build func(*dataset.Split, *groups.Groups) (tune.Model, error)) func() (tune.Model, error) {
+	grouped := func(preset string, build constructor) func() (tune.Model, error) {
 		return func() (tune.Model, error) {
 			config, m, err := dataset.GroupedPreset(preset)
-			if err != nil {
-				return nil, err
-			}
-			data, _, err := dataset.Generate(config, 1)
+			data, err := rows(config, err)
 			if err != nil {
 				return nil, err
 			}
@@ -77,30 +71,27 @@ func Applications() []Application {
 			if err != nil {
 				return nil, err
 			}
-			return build(data, g)
+			return build(data, regression.Options{Groups: g})
 		}
 	}
-	sparseGroups := func(d *dataset.Split, g *groups.Groups) (tune.Model, error) { return sgl.New(d, g, sgl.Options{}) }
-	wholeGroups := func(d *dataset.Split, g *groups.Groups) (tune.Model, error) {
-		return grouplasso.New(d, g, grouplasso.Options{})
+	plain := func(preset string, build constructor) func() (tune.Model, error) {
+		return split(preset, build, nil, regression.Options{})
 	}
+	sign := func(y float64) float64 { return math.Copysign(1, y) }
+	count := func(y float64) float64 { return math.Round(math.Exp(y / 4)) }
 	const small = "100-100-100-p50"
 	return []Application{
-		{"elastic-net", "100-100-250-p250", split("100-100-250-p250", net)},
-		{"elastic-net", wideNet, split(wideNet, net)},
-		{"weighted-lasso", "100-100-250-p250", split("100-100-250-p250", weighted)},
-		{"sparse-group-lasso", "100-100-100-p600-m30", grouped("100-100-100-p600-m30", sparseGroups)},
-		{"group-lasso", "100-100-100-p60-m20", grouped("100-100-100-p60-m20", wholeGroups)},
-		{"fused-lasso", small, split(small, func(d *dataset.Split) (tune.Model, error) { return fused.New(d, 0, fused.Options{}) })},
-		{"bounded-elastic-net", small, split(small, func(d *dataset.Split) (tune.Model, error) { return bounded.New(d, bounded.Options{}) })},
-		{"huber", small, split(small, func(d *dataset.Split) (tune.Model, error) { return huber.New(d, 0, huber.Options{}) })},
-		{"quantile", small, split(small, func(d *dataset.Split) (tune.Model, error) { return quantile.New(d, 0, quantile.Options{}) })},
-		{"logistic", small + ", signs", split(small, func(d *dataset.Split) (tune.Model, error) {
-			return logistic.New(d.Map(func(y float64) float64 { return math.Copysign(1, y) }), logistic.Options{})
-		})},
-		{"poisson", small + ", counts", split(small, func(d *dataset.Split) (tune.Model, error) {
-			return poisson.New(d.Map(func(y float64) float64 { return math.Round(math.Exp(y / 4)) }), poisson.Options{Intercept: true})
-		})},
+		{"elastic-net", "100-100-250-p250", plain("100-100-250-p250", regression.ElasticNet)},
+		{"elastic-net", wideNet, plain(wideNet, regression.ElasticNet)},
+		{"weighted-lasso", "100-100-250-p250", plain("100-100-250-p250", regression.WeightedLasso)},
+		{"sparse-group-lasso", "100-100-100-p600-m30", grouped("100-100-100-p600-m30", regression.SparseGroupLasso)},
+		{"group-lasso", "100-100-100-p60-m20", grouped("100-100-100-p60-m20", regression.GroupLasso)},
+		{"fused-lasso", small, plain(small, regression.FusedLasso)},
+		{"bounded-elastic-net", small, plain(small, regression.BoundedElasticNet)},
+		{"huber", small, plain(small, regression.Huber)},
+		{"quantile", small, plain(small, regression.Quantile)},
+		{"logistic", small + ", signs", split(small, regression.Logistic, sign, regression.Options{})},
+		{"poisson", small + ", counts", split(small, regression.Poisson, count, regression.Options{Intercept: true})},
 		{"multi-task", small + ", three targets", severalTargets},
 		{"matrix-completion", "60-60", completion},
 		{"svm", "three folds of 100 rows, 20 features", machines},
@@ -111,24 +102,28 @@ func Applications() []Application {
 func severalTargets() (tune.Model, error) {
 	const rows, features, targets = 100, 50, 3
 	random := rand.New(rand.NewPCG(2, 5))
-	draw := func() *multitask.Data {
-		d := &multitask.Data{X: mat.NewDense(rows, features, nil), Y: mat.NewDense(rows, targets, nil)}
+	draw := func() *dataset.Data {
+		x := mat.NewDense(rows, features, nil)
+		d := &dataset.Data{X: x, Y: make([]float64, rows), Targets: mat.NewDense(rows, targets, nil)}
+		for j := range features {
+			d.Features = append(d.Features, fmt.Sprintf("x%d", j+1))
+		}
 		for i := range rows {
 			for j := range features {
-				d.X.Set(i, j, random.NormFloat64())
+				x.Set(i, j, random.NormFloat64())
 			}
 			for k := range targets {
 				y := 2 * random.NormFloat64()
 				for j := range 6 { // six features that all targets use, with coefficients 1, 2, 3
-					y += float64(1+(j+k)%3) * d.X.At(i, j)
+					y += float64(1+(j+k)%3) * x.At(i, j)
 				}
-				d.Y.Set(i, k, y)
+				d.Targets.Set(i, k, y)
 			}
 		}
 		return d
 	}
 	train, val := draw(), draw()
-	return multitask.New(train, val, nil, multitask.Options{})
+	return regression.MultiTask(&dataset.Split{Train: train, Val: val}, regression.Options{})
 }
 
 // completion is a matrix completion of the paper's size.

@@ -13,12 +13,8 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
-	"github.com/conetune/conetune/problems/grouplasso"
 	"github.com/conetune/conetune/problems/groups"
-	"github.com/conetune/conetune/problems/lasso"
-	"github.com/conetune/conetune/problems/logistic"
-	"github.com/conetune/conetune/problems/poisson"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -62,26 +58,26 @@ func BenchmarkFolds(b *testing.B) {
 		model func(*dataset.CrossValidation) (tune.Model, error)
 	}{
 		{"lasso-300x30", table(300, 30, 0, noisy), func(v *dataset.CrossValidation) (tune.Model, error) {
-			return lasso.New(v, lasso.Options{Intercept: true, Standardize: true})
+			return regression.Lasso(v, regression.Options{Intercept: true, Standardize: true})
 		}},
 		{"lasso-500x250-correlated", table(500, 250, 0.9, noisy), func(v *dataset.CrossValidation) (tune.Model, error) {
-			return lasso.New(v, lasso.Options{Intercept: true, Standardize: true})
+			return regression.Lasso(v, regression.Options{Intercept: true, Standardize: true})
 		}},
 		{"elastic-net-100x2000", table(100, 2000, 0, noisy), func(v *dataset.CrossValidation) (tune.Model, error) {
-			return elasticnet.New(v, elasticnet.Options{Intercept: true, Standardize: true})
+			return regression.ElasticNet(v, regression.Options{Intercept: true, Standardize: true})
 		}},
 		{"logistic-400x25", table(400, 25, 0, label), func(v *dataset.CrossValidation) (tune.Model, error) {
-			return logistic.New(v, logistic.Options{Intercept: true, Standardize: true})
+			return regression.Logistic(v, regression.Options{Intercept: true, Standardize: true})
 		}},
 		{"poisson-300x100", table(300, 100, 0, count), func(v *dataset.CrossValidation) (tune.Model, error) {
-			return poisson.New(v, poisson.Options{Intercept: true, Standardize: true})
+			return regression.Poisson(v, regression.Options{Intercept: true, Standardize: true})
 		}},
 		{"group-lasso-300x300", table(300, 300, 0, noisy), func(v *dataset.CrossValidation) (tune.Model, error) {
 			g, err := groups.Equal(300, 30)
 			if err != nil {
 				return nil, err
 			}
-			return grouplasso.New(v, g, grouplasso.Options{Intercept: true, Standardize: true})
+			return regression.GroupLasso(v, regression.Options{Groups: g, Intercept: true, Standardize: true})
 		}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

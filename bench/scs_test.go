@@ -12,7 +12,7 @@ import (
 	_ "github.com/conetune/conetune/backends/scs"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/regression"
 )
 
 // TestSetUpsOfSCS has one elastic net solved by both backends: SCS sets up a program of each kind, and the subproblem
@@ -22,7 +22,7 @@ func TestSetUpsOfSCS(t *testing.T) {
 	require.NoError(t, err)
 	split, _, err := dataset.Generate(config, 1)
 	require.NoError(t, err)
-	m, err := elasticnet.New(split, elasticnet.Options{})
+	m, err := regression.ElasticNet(split, regression.Options{})
 	require.NoError(t, err)
 	results := map[string]*dca.Result{}
 	for _, name := range []string{"native", "scs"} {

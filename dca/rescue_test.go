@@ -11,7 +11,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/regression"
 )
 
 // hopeless is a fit that solves neither program of an iteration, nor penalty forms where that is set.
@@ -57,7 +57,7 @@ func TestConicProgramsInThePlaceOfFits(t *testing.T) {
 	require.NoError(t, err)
 	split, _, err := dataset.Generate(preset, 1)
 	require.NoError(t, err)
-	m, err := elasticnet.New(split, elasticnet.Options{})
+	m, err := regression.ElasticNet(split, regression.Options{})
 	require.NoError(t, err)
 	fit, err := m.Penalised()
 	require.NoError(t, err)

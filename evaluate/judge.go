@@ -4,11 +4,9 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/internal/lower/survival"
-	"github.com/conetune/conetune/problems/cox"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/logistic"
 	"github.com/conetune/conetune/problems/matcomp"
-	"github.com/conetune/conetune/problems/quantile"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
@@ -37,13 +35,10 @@ type losses struct {
 // NewJudge judges the predictors of a model that was built of rows, with an intercept or without.
 func NewJudge(rows *input.Rows, m tune.Model, intercept bool) *Judge {
 	j := &Judge{rows: rows, model: m, intercept: intercept, plain: map[string]unpenalisedFits{}, known: map[*tune.Result]*Judged{}}
-	switch m := m.(type) {
-	case *logistic.Model:
-		j.logOdds = true
-	case *quantile.Model:
-		j.quantile, j.level = true, m.Level()
-	case *cox.Model:
-		j.ties = m.Ties()
+	if m, ok := m.(*regression.Model); ok {
+		o := m.Options()
+		j.logOdds, j.quantile, j.level = m.Name() == "logistic", o.Level > 0, o.Level
+		j.ties, _ = survival.ParseTies(o.Ties) // of other models any
 	}
 	return j
 }

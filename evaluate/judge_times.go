@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/internal/lower/survival"
-	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/problems"
 )
 
 // times are the measures of a fit of hazards: the concordance, over the pairs of rows of one part, and of a single part
@@ -29,7 +29,7 @@ func (d *Judged) times() []Metric {
 		losses, weights := at.EventLosses()
 		se := 0.0
 		if n > 1 {
-			se = 2 * regression.StandardError(losses, weights, n)
+			se = 2 * problems.StandardError(losses, weights, n)
 		}
 		list = append(list, Metric{Name: PartialDeviance, Value: 2 * at.HalfDeviance / total, StandardError: se, Base: 2 * l.HalfDeviance(d.Base) / total, Plain: math.NaN()})
 	}

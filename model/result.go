@@ -4,12 +4,8 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/problems"
-	"github.com/conetune/conetune/problems/cox"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/huber"
-	"github.com/conetune/conetune/problems/logistic"
-	"github.com/conetune/conetune/problems/multinomial"
-	"github.com/conetune/conetune/problems/quantile"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
@@ -26,7 +22,7 @@ func New(source *input.Source, rows *input.Rows, m tune.Model, o Options, r *tun
 		Model: r.Model, Target: split.Train.Target, Matrix: newMatrix(fit.Matrix),
 		Features: fit.Features, Coefficients: fit.Coefficients, Intercept: fit.Intercept,
 		Targets: fit.Targets, Intercepts: fit.Intercepts, Labels: fit.Labels, LogLink: fit.LogLink,
-		Loss:     lossOf(m, o),
+		Loss:     lossOf(m),
 		Encoding: rows.Encoder, Weights: source.Wanted.Weights, Offset: source.Wanted.Offset,
 		Hyperparameters: r.Hyperparameters, Radii: r.Radii, ValidationError: orNull(&r.Refit.Validation), TestError: orNull(r.Refit.Test),
 		Provenance: Provenance{
@@ -39,34 +35,29 @@ func New(source *input.Source, rows *input.Rows, m tune.Model, o Options, r *tun
 	if fit.Matrix == nil {
 		out.Deviations = split.Train.Deviations()
 	}
-	if c, ok := m.(*cox.Model); ok {
-		b := c.Baseline(fit)
-		out.Baseline = &b
+	if m, ok := m.(*regression.Model); ok {
+		out.Baseline = m.Baseline(fit)
 	}
 	return out
 }
 
 // lossOf is the loss of a model, with what it takes to work it out anew; nil for squares and deviances of counts.
-func lossOf(m tune.Model, o Options) *Loss {
+func lossOf(m tune.Model) *Loss {
+	spec, err := Find(m.Name())
+	if err != nil || spec.Loss == "" {
+		return nil
+	}
+	l := &Loss{Kind: spec.Loss}
 	switch m := m.(type) {
-	case *huber.Model:
-		return &Loss{Kind: Huber, Threshold: m.Threshold()}
-	case *quantile.Model:
-		return &Loss{Kind: Pinball, Level: m.Level()}
-	case *logistic.Model:
-		return &Loss{Kind: Logistic}
-	case *multinomial.Model:
-		return &Loss{Kind: Multinomial}
-	case *cox.Model:
-		return &Loss{Kind: Cox, Ties: o.Ties.String()}
+	case *regression.Model:
+		o := m.Options()
+		l.Threshold, l.Level, l.Ties = o.Threshold, o.Level, o.Ties
 	case *svm.Model:
-		l := &Loss{Kind: Hinge}
 		if w := m.ClassWeights(); w != [2]float64{1, 1} {
 			l.ClassWeights = w[:]
 		}
-		return l
 	}
-	return nil
+	return l
 }
 
 // newMatrix is the form of a completed matrix in a file, nil for other models.

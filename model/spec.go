@@ -2,33 +2,17 @@ package model
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/problems/adaptive"
-	"github.com/conetune/conetune/problems/bounded"
-	"github.com/conetune/conetune/problems/cox"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
-	"github.com/conetune/conetune/problems/fused"
-	"github.com/conetune/conetune/problems/grouplasso"
 	"github.com/conetune/conetune/problems/groups"
-	"github.com/conetune/conetune/problems/huber"
-	"github.com/conetune/conetune/problems/lasso"
-	"github.com/conetune/conetune/problems/logistic"
-	"github.com/conetune/conetune/problems/multinomial"
-	"github.com/conetune/conetune/problems/multitask"
-	"github.com/conetune/conetune/problems/poisson"
-	"github.com/conetune/conetune/problems/quantile"
 	"github.com/conetune/conetune/problems/regression"
-	"github.com/conetune/conetune/problems/ridge"
-	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/svm"
-	"github.com/conetune/conetune/problems/wlasso"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
@@ -49,7 +33,8 @@ type Spec struct {
 	modes   []lower.Mode // those of [problems.Advice]
 	unit    string       // of the errors; empty for half the mean squared error
 	options []string     // the fields of Options, and Weights and Offset of [table.Wanted], that it takes beside those of all
-	build   func(dataset.Division, Options) (tune.Model, error)
+	overlap bool         // groups may overlap
+	build   func(dataset.Division, regression.Options) (*regression.Model, error)
 }
 
 // Options are what models are built with. Which a model takes says [Spec.Takes], but for the first three.
@@ -61,40 +46,19 @@ type Options struct {
 	Terms func(features []string) (regression.Terms, error)
 	// Groups are those of the features of these names.
 	Groups func(features []string, overlap bool) (*groups.Groups, error)
-	// Gamma is the exponent of the weights of adaptive-lasso, 0 for 1, and Pilot the model that they come from.
-	Gamma float64
-	Pilot adaptive.Pilot
-	// Order is that of the differences of fused-lasso, 0 for 1.
-	Order int
-	// Threshold is the residual from which on the loss of huber grows linearly, 0 for one by the spread of the target.
-	Threshold float64
-	// Level is the share of targets below the predictions of quantile, 0 for 1/2.
-	Level float64
-	// Ties is the rule of cox for events at one time.
-	Ties survival.Ties
+	// Gamma, Pilot, Order, Threshold, Level and Ties are those of [regression.Options].
+	Gamma            float64
+	Pilot            string
+	Order            int
+	Threshold, Level float64
+	Ties             string
 	// ClassWeights weigh the losses of the two labels of svm; Balanced does so by the numbers of their rows.
 	ClassWeights []float64
 	Balanced     bool
-
-	terms regression.Terms // of the features of the rows
-	label func(v float64) string
 }
 
-// common are those that all regressions have.
-func (o *Options) common() regression.Options {
-	return regression.Options{Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept, Terms: o.terms}
-}
-
-// common builds a model that takes these alone.
-func common[M tune.Model](build func(dataset.Division, regression.Options) (M, error)) func(dataset.Division, Options) (tune.Model, error) {
-	return func(s dataset.Division, o Options) (tune.Model, error) {
-		m, err := build(s, o.common())
-		if err != nil {
-			return nil, err
-		}
-		return m, nil
-	}
-}
+// normModes are the modes of fits of nets, and of norms of single features.
+var normModes = []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 
 // regressions are the options of most models.
 var regressions = []string{"Weights", "Offset"}
@@ -102,115 +66,90 @@ var regressions = []string{"Weights", "Offset"}
 // specs are in the order in which they are listed.
 var specs = []Spec{
 	{
-		Name: "elastic-net", modes: regression.NormModes, options: append(regressions, "Terms"),
+		Name: "elastic-net", modes: normModes, options: append(regressions, "Terms"),
 		Summary: "linear regression, bounds on the 1-norm and the squared 2-norm of the coefficients",
-		build:   common(elasticnet.New),
+		build:   regression.ElasticNet,
 	},
 	{
-		Name: "lasso", modes: regression.NormModes, options: append(regressions, "Terms"),
+		Name: "lasso", modes: normModes, options: append(regressions, "Terms"),
 		Summary: "linear regression, a bound on the 1-norm of the coefficients",
-		build:   common(lasso.New),
+		build:   regression.Lasso,
 	},
 	{
-		Name: "ridge", modes: regression.NormModes, options: append(regressions, "Terms"),
+		Name: "ridge", modes: normModes, options: append(regressions, "Terms"),
 		Summary: "linear regression, a bound on the squared 2-norm of the coefficients",
-		build:   common(ridge.New),
+		build:   regression.Ridge,
 	},
 	{
-		Name: "adaptive-lasso", modes: regression.NormModes, options: append(regressions, "Gamma", "Pilot"),
+		Name: "adaptive-lasso", modes: normModes, options: append(regressions, "Gamma", "Pilot"),
 		Summary: "the lasso with a penalty that is the smaller the larger a coefficient is in a pilot, ridge regression or the lasso",
-		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return adaptive.New(s, o.Pilot, o.Gamma, o.common())
-		},
+		build:   regression.AdaptiveLasso,
 	},
 	{
-		Name: "weighted-lasso", modes: regression.NormModes, options: regressions,
+		Name: "weighted-lasso", modes: normModes, options: regressions,
 		Summary: "linear regression, a bound of its own on each coefficient",
-		build:   common(wlasso.New),
+		build:   regression.WeightedLasso,
 	},
 	{
 		Name: "sparse-group-lasso", modes: []lower.Mode{lower.Adjoint, lower.Truncated}, options: append(regressions, "Groups"),
 		Summary: "linear regression, bounds on the 2-norm of each group of coefficients and on the 1-norm of all",
-		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			g, err := o.Groups(s.Table().Features, false)
-			if err != nil {
-				return nil, err
-			}
-			return sgl.New(s, g, o.common())
-		},
+		build:   regression.SparseGroupLasso,
 	},
 	{
-		Name: "group-lasso", options: append(regressions, "Groups"),
+		Name: "group-lasso", overlap: true, options: append(regressions, "Groups"),
 		Summary: "linear regression, bounds on the 2-norm of each group of coefficients; groups may overlap",
-		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			g, err := o.Groups(s.Table().Features, true)
-			if err != nil {
-				return nil, err
-			}
-			return grouplasso.New(s, g, o.common())
-		},
+		build:   regression.GroupLasso,
 	},
 	{
 		Name: "fused-lasso", options: append(regressions, "Order"),
 		Summary: "linear regression, bounds on the 1-norms of the coefficients and of their differences in the order of the features",
-		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return fused.New(s, o.Order, o.common())
-		},
+		build:   regression.FusedLasso,
 	},
 	{
-		Name: "bounded-elastic-net", modes: regression.NormModes, options: append(regressions, "Terms"),
+		Name: "bounded-elastic-net", modes: normModes, options: append(regressions, "Terms"),
 		Summary: "the elastic net with coefficients that are not negative, or within bounds",
-		build:   common(bounded.New),
+		build:   regression.BoundedElasticNet,
 	},
 	{
 		Name: "huber", options: append(regressions, "Threshold"),
 		Loss: Huber, unit: "mean Huber loss",
 		Summary: "the elastic net with a loss that grows linearly beyond a threshold, for targets with outliers",
-		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return huber.New(s, o.Threshold, o.common())
-		},
+		build:   regression.Huber,
 	},
 	{
 		Name: "quantile", options: append(regressions, "Level"),
 		Loss: Pinball, unit: "mean pinball loss",
 		Summary: "the elastic net for a quantile of the target instead of its mean, by default the median",
-		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return quantile.New(s, o.Level, o.common())
-		},
+		build:   regression.Quantile,
 	},
 	{
-		Name: "logistic", modes: regression.NormModes, options: append(regressions, "Terms"),
+		Name: "logistic", modes: normModes, options: append(regressions, "Terms"),
 		Labels: true, Loss: Logistic, unit: "mean logistic loss",
 		Summary: "classifier of two labels, the elastic net with the logistic loss",
-		build:   common(logistic.New),
+		build:   regression.Logistic,
 	},
 	{
 		Name: "multinomial", options: []string{"Weights", "Terms"},
 		Labels: true, Classes: true, Loss: Multinomial, unit: "mean multinomial loss",
 		Summary: "classifier of several labels, the elastic net with the multinomial logistic loss",
-		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return multinomial.New(s, multinomial.Options{
-				Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept, Terms: o.terms, Name: o.label,
-			})
-		},
+		build:   regression.Multinomial,
 	},
 	{
-		Name: "poisson", modes: regression.NormModes, options: append(regressions, "Terms"),
+		Name: "poisson", modes: normModes, options: append(regressions, "Terms"),
 		LogLink: true, unit: "half the mean Poisson deviance",
 		Summary: "counts, whose mean is the exponential of the value: the elastic net with the Poisson deviance",
-		build:   common(poisson.New),
+		build:   regression.Poisson,
 	},
 	{
 		Name: "cox", modes: []lower.Mode{lower.Adjoint, lower.Forward}, options: append(regressions, "Terms", "Ties"),
 		Survival: true, Loss: Cox, unit: "partial-likelihood deviance for each event",
 		Summary: "times until an event, some censored: proportional hazards with the penalties of the elastic net",
-		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			return cox.New(s, cox.Options{Standardize: o.Standardize, Scaling: o.Scaling, Ties: o.Ties, Terms: o.terms})
-		},
+		build:   regression.Cox,
 	},
 	{
 		Name: "multi-task", Several: true,
 		Summary: "linear regression of several targets, which use the same features",
+		build:   regression.MultiTask,
 	},
 	{
 		Name: "matrix-completion", modes: []lower.Mode{lower.Adjoint}, Matrix: true, options: []string{"Groups"},
@@ -221,15 +160,6 @@ var specs = []Spec{
 		Labels: true, Folds: true, Loss: Hinge, unit: "mean hinge loss (validation), error rate (test)",
 		Score:   "smoothed error rate of the folds",
 		Summary: "classifier of two labels by cross-validation, bounds on the squared 2-norm and on each coefficient",
-		build: func(s dataset.Division, o Options) (tune.Model, error) {
-			cv, ok := s.(*dataset.CrossValidation)
-			if !ok {
-				return nil, fmt.Errorf("svm is chosen by folds; the rows have none")
-			}
-			return svm.New(cv, svm.Options{
-				Standardize: o.Standardize, Scaling: o.Scaling, Balanced: o.Balanced, ClassWeights: o.ClassWeights,
-			})
-		},
 	},
 }
 
@@ -289,45 +219,87 @@ func (s *Spec) Prepare(from *input.Source) {
 }
 
 // Build makes the model of rows.
-func (s *Spec) Build(rows *input.Rows, o Options) (m tune.Model, err error) {
+func (s *Spec) Build(rows *input.Rows, o Options) (tune.Model, error) {
 	train := rows.Split.Train
 	switch {
 	case s.Matrix:
 		return nil, fmt.Errorf("%s takes entries of a matrix, see matcomp.New", s.Name)
-	case s.Several:
-		return newMultitask(rows, o)
 	case train.Weights != nil && !s.Takes("Weights"), train.Offset != nil && !s.Takes("Offset"):
 		return nil, fmt.Errorf("%s takes no weights or no offset of rows", s.Name)
-	case s.Takes("Groups") && o.Groups == nil:
-		return nil, fmt.Errorf("%s needs Options.Groups", s.Name)
+	case s.Several && rows.Targets == nil:
+		return nil, fmt.Errorf("multi-task needs several targets: input.Source.Several")
+	case s.Folds:
+		return newMachine(rows, o)
 	}
-	if o.label = rows.Label; o.Terms != nil && s.Takes("Terms") {
-		if o.terms, err = o.Terms(train.Features); err != nil {
-			return nil, err
-		}
+	options, err := s.regression(rows, o)
+	if err != nil {
+		return nil, err
 	}
-	return s.build(rows.ForModel(), o)
+	division := rows.ForModel()
+	if s.Several {
+		division = withTargets(rows)
+	}
+	m, err := s.build(division, options)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
-// newMultitask is the model of several targets.
-func newMultitask(rows *input.Rows, o Options) (tune.Model, error) {
-	data := func(d *dataset.Data, y *mat.Dense) *multitask.Data {
+// regression are the options that the model takes of the rows.
+func (s *Spec) regression(rows *input.Rows, o Options) (out regression.Options, err error) {
+	out = regression.Options{Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept}
+	features := rows.Split.Train.Features
+	for _, name := range s.options {
+		switch name {
+		case "Weights", "Offset": // of rows
+		case "Terms":
+			if o.Terms != nil {
+				out.Terms, err = o.Terms(features)
+			}
+		case "Groups":
+			if o.Groups == nil {
+				return out, fmt.Errorf("%s needs Options.Groups", s.Name)
+			}
+			out.Groups, err = o.Groups(features, s.overlap)
+		default:
+			reflect.ValueOf(&out).Elem().FieldByName(name).Set(reflect.ValueOf(o).FieldByName(name))
+		}
+		if err != nil {
+			return out, err
+		}
+	}
+	if s.Classes {
+		out.Label = rows.Label
+	}
+	return out, nil
+}
+
+// newMachine is the support vector machine of folds.
+func newMachine(rows *input.Rows, o Options) (tune.Model, error) {
+	cv, ok := rows.ForModel().(*dataset.CrossValidation)
+	if !ok {
+		return nil, fmt.Errorf("svm is chosen by folds; the rows have none")
+	}
+	return svm.New(cv, svm.Options{
+		Standardize: o.Standardize, Scaling: o.Scaling, Balanced: o.Balanced, ClassWeights: o.ClassWeights,
+	})
+}
+
+// withTargets are the rows of a model of several targets.
+func withTargets(rows *input.Rows) dataset.Division {
+	split, t := rows.Split, rows.Targets
+	with := func(d *dataset.Data, y *mat.Dense) *dataset.Data {
 		if d == nil {
 			return nil
 		}
-		return &multitask.Data{X: d.Dense(), Y: y}
+		out := *d
+		out.Targets, out.TargetNames = y, t.Names
+		return &out
 	}
-	split, t := rows.Split, rows.Targets
-	if t == nil {
-		return nil, fmt.Errorf("multi-task needs several targets: input.Source.Several")
-	}
-	train, val, test := data(split.Train, t.Train), data(split.Val, t.Val), data(split.Test, t.Test)
-	options := multitask.Options{
-		Standardize: o.Standardize, Scaling: o.Scaling, Intercept: o.Intercept, Features: split.Train.Features, Targets: t.Names,
-	}
+	train, test := with(split.Train, t.Train), with(split.Test, t.Test)
 	if rows.CV != nil {
-		options.Gaps = rows.CV.Gaps
-		return multitask.NewFolds(train, rows.CV.Folds, test, options)
+		return &dataset.CrossValidation{Data: train, Folds: rows.CV.Folds, Test: test, Gaps: rows.CV.Gaps}
 	}
-	return multitask.New(train, val, test, options)
+	return &dataset.Split{Train: train, Val: with(split.Val, t.Val), Test: test}
 }

@@ -2,9 +2,9 @@ package problems
 
 import "github.com/conetune/conetune/dca"
 
-// Model is a bilevel model with its data, for example an [elasticnet.Model].
+// Model is a bilevel model with its data, for example a [regression.Model].
 //
-// [elasticnet.Model]: https://pkg.go.dev/github.com/conetune/conetune/problems/elasticnet#Model
+// [regression.Model]: https://pkg.go.dev/github.com/conetune/conetune/problems/regression#Model
 type Model interface {
 	// Name is the name on the command line, for example "elastic-net".
 	Name() string

@@ -5,12 +5,14 @@ package problems
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/problems/dataset"
 )
 
 // Errors are the errors of one vector of coefficients on data that it was not
@@ -91,6 +93,14 @@ type Columns struct {
 	Means      func() []float64
 	// Intercept says that the model has one.
 	Intercept bool
+}
+
+// ColumnsOf are those of training rows.
+func ColumnsOf(rows *dataset.Data, intercept bool) *Columns {
+	return &Columns{Deviations: rows.Deviations(), Intercept: intercept, Means: func() []float64 {
+		n, _ := rows.Dims()
+		return rows.MulTrans(slices.Repeat([]float64{1 / float64(n)}, n))
+	}}
 }
 
 // Values returns the values for a row of features of a model of several targets.

@@ -8,19 +8,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
-	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
 
 // validated is an elastic net by cross-validation.
-func validated(t *testing.T, repeats int) *elasticnet.Model {
+func validated(t *testing.T, repeats int) *regression.Model {
 	s, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 5, Test: 40, Features: 12, Nonzeros: 4, SNR: 1}, 3)
 	require.NoError(t, err)
 	folds, err := split.RandomFolds(len(s.Train.Y), 4, repeats, 1, nil)
 	require.NoError(t, err)
-	m, err := elasticnet.New(&dataset.CrossValidation{Data: s.Train, Folds: folds, Test: s.Test}, elasticnet.Options{Intercept: true, Standardize: true})
+	m, err := regression.ElasticNet(&dataset.CrossValidation{Data: s.Train, Folds: folds, Test: s.Test}, regression.Options{Intercept: true, Standardize: true})
 	require.NoError(t, err)
 	return m
 }
@@ -92,7 +91,7 @@ func TestOneStandardError(t *testing.T) {
 func TestStandardError(t *testing.T) {
 	s, _, err := dataset.Generate(dataset.Config{Train: 30, Val: 10, Features: 3, Nonzeros: 2}, 1)
 	require.NoError(t, err)
-	m, err := elasticnet.New(s, elasticnet.Options{})
+	m, err := regression.ElasticNet(s, regression.Options{})
 	require.NoError(t, err)
 	b := []float64{1, -0.5, 0.25}
 	var sum, squares float64
@@ -117,7 +116,7 @@ func TestCommonWeightsSeparable(t *testing.T) {
 	require.NoError(t, err)
 	cv.Test = s.Test
 	sign := func(y float64) float64 { return math.Copysign(1, y) }
-	m, err := logistic.New(cv.Map(sign), logistic.Options{Intercept: true, Standardize: true})
+	m, err := regression.Logistic(cv.Map(sign), regression.Options{Intercept: true, Standardize: true})
 	require.NoError(t, err)
 	r, err := tune.Run(context.Background(), m, tune.Config{})
 	require.NoError(t, err)
@@ -133,7 +132,7 @@ func TestSharedWeightsWithoutIterations(t *testing.T) {
 	require.NoError(t, err)
 	cv, err := dataset.CrossValidate(s.Train, 4, 1, nil)
 	require.NoError(t, err)
-	large, err := elasticnet.New(cv, elasticnet.Options{Intercept: true})
+	large, err := regression.ElasticNet(cv, regression.Options{Intercept: true})
 	require.NoError(t, err)
 	r, err := tune.Run(context.Background(), large, tune.Config{})
 	require.NoError(t, err)

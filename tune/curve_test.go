@@ -10,7 +10,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -21,7 +21,7 @@ func TestCurve(t *testing.T) {
 	require.NoError(t, err)
 	s, _, err := dataset.Generate(config, 1)
 	require.NoError(t, err)
-	m, err := elasticnet.New(s, elasticnet.Options{Standardize: true, Intercept: true})
+	m, err := regression.ElasticNet(s, regression.Options{Standardize: true, Intercept: true})
 	require.NoError(t, err)
 	for _, method := range []string{"grid", "hoag"} {
 		r, err := tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: 25, Curve: 4})
@@ -65,7 +65,7 @@ func TestPath(t *testing.T) {
 	native, err := backends.Open(backends.Default)
 	require.NoError(t, err)
 	for _, rows := range []dataset.Division{s, cv} {
-		m, err := elasticnet.New(rows, elasticnet.Options{Standardize: true, Intercept: true})
+		m, err := regression.ElasticNet(rows, regression.Options{Standardize: true, Intercept: true})
 		require.NoError(t, err)
 		for _, final := range []string{tune.FinalTrain, tune.FinalAll} {
 			if rows == dataset.Division(cv) && final == tune.FinalTrain {

@@ -10,13 +10,8 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
-	"github.com/conetune/conetune/problems/grouplasso"
 	"github.com/conetune/conetune/problems/groups"
-	"github.com/conetune/conetune/problems/logistic"
-	"github.com/conetune/conetune/problems/poisson"
-	"github.com/conetune/conetune/problems/sgl"
-	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -35,26 +30,26 @@ func TestEngines(t *testing.T) {
 	}
 	for name, build := range map[string]func(dataset.Division) (tune.Model, error){
 		"elastic-net": func(d dataset.Division) (tune.Model, error) {
-			return elasticnet.New(d, elasticnet.Options{Intercept: true})
+			return regression.ElasticNet(d, regression.Options{Intercept: true})
 		},
 		"logistic": func(d dataset.Division) (tune.Model, error) {
-			return logistic.New(d.Map(sign), logistic.Options{Intercept: true, Standardize: true})
+			return regression.Logistic(d.Map(sign), regression.Options{Intercept: true, Standardize: true})
 		},
 		"poisson": func(d dataset.Division) (tune.Model, error) {
-			return poisson.New(d.Map(count), poisson.Options{Intercept: true})
+			return regression.Poisson(d.Map(count), regression.Options{Intercept: true})
 		},
 		"weighted-lasso": func(d dataset.Division) (tune.Model, error) {
-			return wlasso.New(d, wlasso.Options{Intercept: true})
+			return regression.WeightedLasso(d, regression.Options{Intercept: true})
 		},
 		"sparse-group-lasso": func(d dataset.Division) (tune.Model, error) {
 			g, err := groups.Equal(8, 4)
 			require.NoError(t, err)
-			return sgl.New(d, g, sgl.Options{Intercept: true})
+			return regression.SparseGroupLasso(d, regression.Options{Groups: g, Intercept: true})
 		},
 		"group-lasso": func(d dataset.Division) (tune.Model, error) {
 			g, err := groups.Equal(8, 4)
 			require.NoError(t, err)
-			return grouplasso.New(d, g, grouplasso.Options{Intercept: true})
+			return regression.GroupLasso(d, regression.Options{Groups: g, Intercept: true})
 		},
 	} {
 		for _, d := range []dataset.Division{s, cv} {
@@ -90,11 +85,11 @@ func TestEnginesOnLadders(t *testing.T) {
 	g, err := groups.Equal(8, 4)
 	require.NoError(t, err)
 	for _, d := range []dataset.Division{s, cv} {
-		w, err := wlasso.New(d, wlasso.Options{Intercept: true})
+		w, err := regression.WeightedLasso(d, regression.Options{Intercept: true})
 		require.NoError(t, err)
-		group, err := sgl.New(d, g, sgl.Options{Intercept: true})
+		group, err := regression.SparseGroupLasso(d, regression.Options{Groups: g, Intercept: true})
 		require.NoError(t, err)
-		whole, err := grouplasso.New(d, g, grouplasso.Options{Intercept: true})
+		whole, err := regression.GroupLasso(d, regression.Options{Groups: g, Intercept: true})
 		require.NoError(t, err)
 		for _, m := range []tune.Model{w, group, whole} {
 			run := func(engine string) *tune.Result {

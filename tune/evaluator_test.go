@@ -11,13 +11,10 @@ import (
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/groups"
-	"github.com/conetune/conetune/problems/logistic"
 	"github.com/conetune/conetune/problems/matcomp"
-	"github.com/conetune/conetune/problems/sgl"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
-	"github.com/conetune/conetune/problems/wlasso"
 )
 
 // Direct solves and conic programs have the same solutions.
@@ -30,12 +27,12 @@ func TestDirectIsConic(t *testing.T) {
 	matrix, err := matcomp.ReadDir("../problems/matcomp/testdata/small", nil)
 	require.NoError(t, err)
 	for _, m := range []Model{
-		must(elasticnet.New(split, elasticnet.Options{})),
-		must(elasticnet.New(split, elasticnet.Options{Intercept: true, Standardize: true})),
-		must(wlasso.New(split, wlasso.Options{Intercept: true})),
-		must(logistic.New(labelled, logistic.Options{Intercept: true, Standardize: true})),
-		must(logistic.New(labelled, logistic.Options{})),
-		must(sgl.New(split, group, sgl.Options{Standardize: true, Intercept: true})),
+		must(regression.ElasticNet(split, regression.Options{})),
+		must(regression.ElasticNet(split, regression.Options{Intercept: true, Standardize: true})),
+		must(regression.WeightedLasso(split, regression.Options{Intercept: true})),
+		must(regression.Logistic(labelled, regression.Options{Intercept: true, Standardize: true})),
+		must(regression.Logistic(labelled, regression.Options{})),
+		must(regression.SparseGroupLasso(split, regression.Options{Groups: group, Standardize: true, Intercept: true})),
 		must(matcomp.New(matrix, matcomp.Options{})),
 		must(matcomp.New(matrix, matcomp.Options{Intercept: true, Standardize: true})),
 		// With weights of no simple ratio there is one c; else it may have an interval, of which each way takes another

@@ -10,19 +10,19 @@ import (
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
 // The settings of the paper, with a look at every iteration.
 func ExampleVFiDCA() {
-	split, err := input.ReadDir("../problems/elasticnet/testdata/small")
+	split, err := input.ReadDir("../problems/regression/testdata/elasticnet/small")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	model, err := elasticnet.New(split, elasticnet.Options{})
+	model, err := regression.ElasticNet(split, regression.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -47,12 +47,12 @@ func ExampleVFiDCA() {
 
 // Two methods on the same model, the second one from the choice of the first.
 func ExampleCompare() {
-	split, err := input.ReadDir("../problems/elasticnet/testdata/small")
+	split, err := input.ReadDir("../problems/regression/testdata/elasticnet/small")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	model, err := elasticnet.New(split, elasticnet.Options{})
+	model, err := regression.ElasticNet(split, regression.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -103,12 +103,12 @@ func (halving) Tune(ctx context.Context, t *tune.Task) (*tune.Result, error) {
 }
 
 func ExampleRunTuner() {
-	split, err := input.ReadDir("../problems/elasticnet/testdata/small")
+	split, err := input.ReadDir("../problems/regression/testdata/elasticnet/small")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	model, err := elasticnet.New(split, elasticnet.Options{})
+	model, err := regression.ElasticNet(split, regression.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -7,15 +7,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
 
-func weighted(t *testing.T, seed uint64) (*dataset.Split, *wlasso.Model) {
+func weighted(t *testing.T, seed uint64) (*dataset.Split, *regression.Model) {
 	t.Helper()
 	split, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 40, Test: 200, Features: 60, Nonzeros: 5}, seed)
 	require.NoError(t, err)
-	m, err := wlasso.New(split, wlasso.Options{})
+	m, err := regression.WeightedLasso(split, regression.Options{})
 	require.NoError(t, err)
 	return split, m
 }

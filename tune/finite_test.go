@@ -11,7 +11,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -110,7 +110,7 @@ func TestTargetsTooLarge(t *testing.T) {
 			train.Dense().Set(0, 0, 1e200)
 		}
 		s.Train = &train
-		_, err := elasticnet.New(&s, elasticnet.Options{})
+		_, err := regression.ElasticNet(&s, regression.Options{})
 		require.ErrorContains(t, err, "of row 0 is")
 		require.ErrorContains(t, err, "expected at most 1e+70")
 	}
@@ -119,7 +119,7 @@ func TestTargetsTooLarge(t *testing.T) {
 
 // The settings of a run have bounds, in the configuration as in package dca.
 func TestSettingsBeyondTheirBounds(t *testing.T) {
-	m := model(t, elasticnet.Options{})
+	m := model(t, regression.Options{})
 	for _, c := range []struct {
 		config tune.Config
 		want   string

@@ -14,18 +14,10 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/proptest"
-	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
-	"github.com/conetune/conetune/problems/fused"
-	"github.com/conetune/conetune/problems/grouplasso"
 	"github.com/conetune/conetune/problems/groups"
-	"github.com/conetune/conetune/problems/huber"
-	"github.com/conetune/conetune/problems/logistic"
-	"github.com/conetune/conetune/problems/quantile"
-	"github.com/conetune/conetune/problems/sgl"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
-	"github.com/conetune/conetune/problems/wlasso"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -120,19 +112,19 @@ func hostileModel(t *rapid.T) (tune.Model, func(rows *dataset.Data, f tune.Fit) 
 	g, _ := groups.Equal(p, 1)
 	switch name {
 	case "elastic-net":
-		m, err = elasticnet.New(division, elasticnet.Options{Intercept: intercept, Standardize: standardize})
+		m, err = regression.ElasticNet(division, regression.Options{Intercept: intercept, Standardize: standardize})
 	case "weighted-lasso":
-		m, err = wlasso.New(division, wlasso.Options{Intercept: intercept, Standardize: standardize})
+		m, err = regression.WeightedLasso(division, regression.Options{Intercept: intercept, Standardize: standardize})
 	case "sparse-group-lasso":
-		m, err = sgl.New(division, g, sgl.Options{Intercept: intercept, Standardize: standardize})
+		m, err = regression.SparseGroupLasso(division, regression.Options{Groups: g, Intercept: intercept, Standardize: standardize})
 	case "group-lasso":
-		m, err = grouplasso.New(division, g, grouplasso.Options{Intercept: intercept, Standardize: standardize})
+		m, err = regression.GroupLasso(division, regression.Options{Groups: g, Intercept: intercept, Standardize: standardize})
 	case "fused-lasso":
-		m, err = fused.New(division, 0, fused.Options{Intercept: intercept, Standardize: standardize})
+		m, err = regression.FusedLasso(division, regression.Options{Intercept: intercept, Standardize: standardize})
 	case "bounded":
-		m, err = bounded.New(division, bounded.Options{Intercept: intercept, Standardize: standardize})
+		m, err = regression.BoundedElasticNet(division, regression.Options{Intercept: intercept, Standardize: standardize})
 	case "huber":
-		m, err = huber.New(division, 2, huber.Options{Intercept: intercept, Standardize: standardize})
+		m, err = regression.Huber(division, regression.Options{Threshold: 2, Intercept: intercept, Standardize: standardize})
 		loss = func(f, y float64) float64 {
 			if r := math.Abs(f - y); r > 2 {
 				return 2*r - 2
@@ -140,10 +132,10 @@ func hostileModel(t *rapid.T) (tune.Model, func(rows *dataset.Data, f tune.Fit) 
 			return (f - y) * (f - y) / 2
 		}
 	case "quantile":
-		m, err = quantile.New(division, 0.3, quantile.Options{Intercept: intercept, Standardize: standardize})
+		m, err = regression.Quantile(division, regression.Options{Level: 0.3, Intercept: intercept, Standardize: standardize})
 		loss = func(f, y float64) float64 { return math.Max(0.3*(y-f), 0.7*(f-y)) }
 	case "logistic":
-		m, err = logistic.New(division, logistic.Options{Intercept: intercept, Standardize: standardize})
+		m, err = regression.Logistic(division, regression.Options{Intercept: intercept, Standardize: standardize})
 		loss = func(f, y float64) float64 {
 			v := -(2*y - 1) * f
 			return math.Max(0, v) + math.Log1p(math.Exp(-math.Abs(v)))

@@ -10,8 +10,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
-	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -19,7 +18,7 @@ import (
 func TestHypergradientsSelectLowerLevelSolutions(t *testing.T) {
 	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG} {
 		for _, preset := range []string{"", tune.PresetPaper} {
-			m := model(t, elasticnet.Options{Intercept: true, Standardize: true})
+			m := model(t, regression.Options{Intercept: true, Standardize: true})
 			res, err := tune.Run(context.Background(), m, tune.Config{Method: method, Preset: preset})
 			require.NoError(t, err)
 			require.Contains(t, []dca.Status{dca.Converged, dca.IterationLimit}, res.Status)
@@ -43,9 +42,8 @@ func TestHypergradientsSelectLowerLevelSolutions(t *testing.T) {
 
 // The paper's elastic net has sums of halved squares: its start 0.01 is 0.01 / n here.
 func TestPaperDescent(t *testing.T) {
-	m := model(t, elasticnet.Options{})
-	train, _ := m.Data().Rows()
-	n := len(train.Y)
+	m := model(t, regression.Options{})
+	n := m.Advice().Rows
 	res, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodIGJO, Preset: tune.PresetPaper})
 	require.NoError(t, err)
 	start := res.Trace[0].Lambda
@@ -59,7 +57,7 @@ func TestPaperDescent(t *testing.T) {
 }
 
 func TestHypergradientsKeepTheBudget(t *testing.T) {
-	m := model(t, elasticnet.Options{})
+	m := model(t, regression.Options{})
 	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG} {
 		for _, evaluations := range []int{1, 2, 9, 30} {
 			res, err := tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: evaluations})
@@ -72,7 +70,7 @@ func TestHypergradientsKeepTheBudget(t *testing.T) {
 }
 
 func TestHypergradientsBeginAtASelection(t *testing.T) {
-	m := model(t, elasticnet.Options{})
+	m := model(t, regression.Options{})
 	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG} {
 		both, err := tune.Compare(context.Background(), m, []string{tune.MethodGrid, method}, true, tune.Config{Evaluations: 16})
 		require.NoError(t, err)
@@ -84,7 +82,7 @@ func TestHypergradientsBeginAtASelection(t *testing.T) {
 func TestHypergradientsOfOtherModels(t *testing.T) {
 	s, _, err := dataset.Generate(dataset.Config{Train: 40, Val: 30, Test: 50, Features: 60}, 2)
 	require.NoError(t, err)
-	m, err := wlasso.New(s, wlasso.Options{})
+	m, err := regression.WeightedLasso(s, regression.Options{})
 	require.NoError(t, err)
 	res, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodHOAG, MaxIter: 30})
 	require.NoError(t, err)

@@ -10,8 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/lasso"
-	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -34,7 +33,7 @@ func TestLadder(t *testing.T) {
 	ctx := context.Background()
 	for _, folds := range []bool{false, true} {
 		d, rows := few(t, folds)
-		m, err := wlasso.New(d, wlasso.Options{})
+		m, err := regression.WeightedLasso(d, regression.Options{})
 		require.NoError(t, err)
 		run := func(rung string) *tune.Result {
 			r, err := tune.Run(ctx, m, tune.Config{Rung: rung})
@@ -47,7 +46,7 @@ func TestLadder(t *testing.T) {
 		common, adaptive := run("common"), run("adaptive")
 		require.Equal(t, slices.Max(common.Lambda), slices.Min(common.Lambda))
 		if folds {
-			plain, err := lasso.New(d, lasso.Options{})
+			plain, err := regression.Lasso(d, regression.Options{})
 			require.NoError(t, err)
 			of, err := tune.Run(ctx, plain, tune.Config{})
 			require.NoError(t, err)
@@ -106,14 +105,14 @@ func optimal(t *testing.T, r *tune.Result, rows []*dataset.Data) {
 func TestRungs(t *testing.T) {
 	ctx := context.Background()
 	d, _ := few(t, false)
-	m, err := wlasso.New(d, wlasso.Options{})
+	m, err := regression.WeightedLasso(d, regression.Options{})
 	require.NoError(t, err)
 	for _, c := range []tune.Config{{Rung: tune.RungFree, MaxIter: 2}, {MaxIter: 2}, {Preset: tune.PresetPaper, MaxIter: 2}, {Init: []float64{1}, MaxIter: 2}} {
 		r, err := tune.Run(ctx, m, c)
 		require.NoError(t, err)
 		require.Empty(t, r.Ladder)
 	}
-	plain, err := lasso.New(d, lasso.Options{})
+	plain, err := regression.Lasso(d, regression.Options{})
 	require.NoError(t, err)
 	for want, of := range map[string]struct {
 		m tune.Model

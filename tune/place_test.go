@@ -8,8 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/problems/elasticnet"
-	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -21,7 +20,7 @@ func TestPlaces(t *testing.T) {
 		require.NoError(t, err)
 		return list
 	}
-	net := model(t, elasticnet.Options{})
+	net := model(t, regression.Options{})
 	list := places(net, tune.Config{MaxIter: 1})
 	require.Regexp(t, "start: point 1 of [0-9]+", list[0])
 	require.Equal(t, []string{"start: lower level", "iteration 1: subproblem", "iteration 1: lower level", "final fit"}, list[len(list)-4:])
@@ -36,7 +35,7 @@ func TestPlaces(t *testing.T) {
 	require.Equal(t, "fit 0 of at most 9", list[0])
 	require.Equal(t, "final fit", list[len(list)-1])
 
-	lasso, err := wlasso.New(sample(t), wlasso.Options{})
+	lasso, err := regression.WeightedLasso(sample(t), regression.Options{})
 	require.NoError(t, err)
 	require.Contains(t, places(lasso, tune.Config{MaxIter: 3}), "iteration 1: subproblem")
 }

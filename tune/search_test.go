@@ -14,14 +14,13 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
-	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
 func sample(t testing.TB) *dataset.Split {
-	s, err := input.ReadDir("../problems/elasticnet/testdata/small")
+	s, err := input.ReadDir("../problems/regression/testdata/elasticnet/small")
 	require.NoError(t, err)
 	return s
 }
@@ -65,7 +64,7 @@ func halfMeanSquare(d *dataset.Data, b []float64) float64 {
 // All points of a grid, against coordinate descent.
 func TestGridAgainstCoordinateDescent(t *testing.T) {
 	s := sample(t)
-	r, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), tune.Config{
+	r, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{
 		Method: tune.MethodGrid, Evaluations: 9,
 		Ranges: []tune.Range{{Axis: "lambda1", Low: 0.01, High: 1}, {Axis: "lambda2", Low: 0.1, High: 10}},
 	})
@@ -102,7 +101,7 @@ func TestGridAgainstCoordinateDescent(t *testing.T) {
 // With a weight of its own for each feature, the points are those of the draws and the fits weighted lassos.
 func TestEachAgainstCoordinateDescent(t *testing.T) {
 	s := sample(t)
-	m, err := wlasso.New(s, wlasso.Options{})
+	m, err := regression.WeightedLasso(s, regression.Options{})
 	require.NoError(t, err)
 	r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodRandom, Evaluations: 5, Seed: 3, Scope: tune.ScopeEach})
 	require.NoError(t, err)
@@ -132,7 +131,7 @@ func plain(t *testing.T, r *tune.Result) string {
 func TestWorkersDoNotMatter(t *testing.T) {
 	for _, method := range tune.Methods() {
 		run := func(workers int, seed int64) string {
-			r, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), tune.Config{Method: method, Evaluations: 30, Workers: workers, Seed: seed, Preset: tune.PresetPaper})
+			r, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{Method: method, Evaluations: 30, Workers: workers, Seed: seed, Preset: tune.PresetPaper})
 			require.NoError(t, err)
 			r.Seed = 0
 			return plain(t, r)
@@ -152,7 +151,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 // Points lie between the bounds, whatever the method, and the axes that are given are met.
 func TestRanges(t *testing.T) {
 	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodTPE2, tune.MethodCMAES} {
-		r, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), tune.Config{
+		r, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{
 			Method: method, Evaluations: 30, Ranges: []tune.Range{{Axis: "lambda2", Low: 0.5, High: 0.7}, {Low: 0.01, High: 0.02}},
 		})
 		require.NoError(t, err)
@@ -163,7 +162,7 @@ func TestRanges(t *testing.T) {
 			require.LessOrEqual(t, e.Lambda[1], 0.7*(1+1e-12))
 		}
 	}
-	paper, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), tune.Config{Method: tune.MethodGrid, Preset: tune.PresetPaper})
+	paper, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{Method: tune.MethodGrid, Preset: tune.PresetPaper})
 	require.NoError(t, err)
 	require.Equal(t, 100, paper.Iterations)
 	require.InEpsilonSlice(t, []float64{1e-2, 1e-2}, paper.Trace[0].Lambda, 1e-12)
@@ -173,7 +172,7 @@ func TestRanges(t *testing.T) {
 // A search without time has no fit, and can be told.
 func TestSearchTimeLimit(t *testing.T) {
 	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodCMAES} {
-		r, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), tune.Config{Method: method, TimeLimit: time.Nanosecond})
+		r, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{Method: method, TimeLimit: time.Nanosecond})
 		require.NoError(t, err)
 		require.Equal(t, dca.TimeLimit, r.Status, method)
 		require.Nil(t, r.Refit)
@@ -184,7 +183,7 @@ func TestSearchTimeLimit(t *testing.T) {
 
 // A chain goes on from what was selected: the start of vf-idca are the radii, a search is around the lambda.
 func TestCompareChain(t *testing.T) {
-	m := model(t, elasticnet.Options{})
+	m := model(t, regression.Options{})
 	c := tune.Config{Evaluations: 25, Seed: 1}
 	alone, err := tune.Compare(context.Background(), m, []string{tune.MethodGrid, tune.MethodVFiDCA}, false, c)
 	require.NoError(t, err)
@@ -249,7 +248,7 @@ func (fixed) Tune(ctx context.Context, t *tune.Task) (*tune.Result, error) {
 }
 
 func TestTunerOfAUser(t *testing.T) {
-	m := model(t, elasticnet.Options{})
+	m := model(t, regression.Options{})
 	r, err := tune.RunTuner(context.Background(), m, fixed{}, tune.Config{}, nil)
 	require.NoError(t, err)
 	require.Equal(t, "fixed", r.Method)
@@ -265,7 +264,7 @@ func TestTunerOfAUser(t *testing.T) {
 	require.InEpsilon(t, halfMeanSquare(sample(t).Val, b), r.Refit.Validation, 1e-12)
 	require.InDeltaSlice(t, []float64{b[0], b[0] * b[0] / 2}, r.Radii, 1e-12)
 
-	lasso, err := wlasso.New(sample(t), wlasso.Options{})
+	lasso, err := regression.WeightedLasso(sample(t), regression.Options{})
 	require.NoError(t, err)
 	_, err = tune.RunTuner(context.Background(), lasso, fixed{}, tune.Config{}, nil)
 	require.ErrorContains(t, err, "two radii, not 20")

@@ -12,15 +12,10 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/libsvm"
 	"github.com/conetune/conetune/problems"
-	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/groups"
-	"github.com/conetune/conetune/problems/logistic"
-	"github.com/conetune/conetune/problems/poisson"
-	"github.com/conetune/conetune/problems/sgl"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
-	"github.com/conetune/conetune/problems/wlasso"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -87,28 +82,28 @@ func TestSparseTablesGiveTheSameFits(t *testing.T) {
 		folds  bool
 	}{
 		"elastic net": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (tune.Model, error) {
-			return elasticnet.New(d, elasticnet.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
+			return regression.ElasticNet(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, false},
 		"elastic net without intercept": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (tune.Model, error) {
-			return elasticnet.New(d, elasticnet.Options{Standardize: u.on, Scaling: u.by})
+			return regression.ElasticNet(d, regression.Options{Standardize: u.on, Scaling: u.by})
 		}, false},
 		"elastic net of folds": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (tune.Model, error) {
-			return elasticnet.New(d, elasticnet.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
+			return regression.ElasticNet(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, true},
 		"weighted lasso": {number, weights, func(d dataset.Division, u unit) (tune.Model, error) {
-			return wlasso.New(d, wlasso.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
+			return regression.WeightedLasso(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, false},
 		"sparse group lasso": {number, []float64{0.01, 0.02, 0.03, 0.01, 0.02, 0.03, 0.01}, func(d dataset.Division, u unit) (tune.Model, error) {
-			return sgl.New(d, g, sgl.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
+			return regression.SparseGroupLasso(d, regression.Options{Groups: g, Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, false},
 		"logistic": {label, []float64{0.01, 0.02}, func(d dataset.Division, u unit) (tune.Model, error) {
-			return logistic.New(d, logistic.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
+			return regression.Logistic(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, false},
 		"logistic of folds": {label, []float64{0.01, 0.02}, func(d dataset.Division, u unit) (tune.Model, error) {
-			return logistic.New(d, logistic.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
+			return regression.Logistic(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, true},
 		"poisson": {tally, []float64{0.02, 0.02}, func(d dataset.Division, u unit) (tune.Model, error) {
-			return poisson.New(d, poisson.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
+			return regression.Poisson(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -170,7 +165,7 @@ func TestSparseConicProgram(t *testing.T) {
 	s := &dataset.Split{Train: mostlyZeros(1, 60, 30, number), Val: mostlyZeros(2, 40, 30, number), Test: mostlyZeros(3, 40, 30, number)}
 	var errors []float64
 	for _, d := range []dataset.Division{s, compressed(s)} {
-		m, err := bounded.New(d, bounded.Options{Intercept: true, Standardize: true, Scaling: dataset.ByDeviation})
+		m, err := regression.BoundedElasticNet(d, regression.Options{Intercept: true, Standardize: true, Scaling: dataset.ByDeviation})
 		require.NoError(t, err)
 		fit, test := retrained(t, m, []float64{0.02, 0.01})
 		require.NotEmpty(t, fit.Coefficients)

@@ -18,10 +18,8 @@ import (
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
-	"github.com/conetune/conetune/problems/logistic"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
-	"github.com/conetune/conetune/problems/wlasso"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -52,12 +50,12 @@ func stopModels(t testing.TB) map[string]tune.Model {
 	var err error
 	out["svm"], err = svm.New(cv, svm.Options{})
 	require.NoError(t, err)
-	out["elastic net, folds"], err = elasticnet.New(cv, elasticnet.Options{Intercept: true})
+	out["elastic net, folds"], err = regression.ElasticNet(cv, regression.Options{Intercept: true})
 	require.NoError(t, err)
-	out["elastic net"] = model(t, elasticnet.Options{Intercept: true, Standardize: true})
-	out["weighted lasso"], err = wlasso.New(sample(t), wlasso.Options{Intercept: true})
+	out["elastic net"] = model(t, regression.Options{Intercept: true, Standardize: true})
+	out["weighted lasso"], err = regression.WeightedLasso(sample(t), regression.Options{Intercept: true})
 	require.NoError(t, err)
-	out["logistic"], err = logistic.New(cv, logistic.Options{Intercept: true})
+	out["logistic"], err = regression.Logistic(cv, regression.Options{Intercept: true})
 	require.NoError(t, err)
 	return out
 }
@@ -133,7 +131,7 @@ func TestDeadline(t *testing.T) {
 	ctx, end := context.WithDeadline(context.Background(), time.Now().Add(-time.Hour))
 	defer end()
 	for _, method := range tune.Methods() {
-		r, err := tune.Run(ctx, model(t, elasticnet.Options{}), tune.Config{Method: method})
+		r, err := tune.Run(ctx, model(t, regression.Options{}), tune.Config{Method: method})
 		require.NoError(t, err)
 		require.Equal(t, dca.TimeLimit, r.Status, method)
 		require.Nil(t, r.Refit)
@@ -144,7 +142,7 @@ func TestDeadline(t *testing.T) {
 
 // trained is a model of folds whose final training is another one.
 type trained struct {
-	*elasticnet.Model
+	*regression.Model
 	train func(ctx context.Context) (tune.Fit, *float64, error)
 }
 
@@ -162,7 +160,7 @@ func (m trained) Advice() problems.Advice {
 func TestFinalTrainingAfterAStop(t *testing.T) {
 	cv := labelled(t, 45, 6)
 	cv.Test = cv.Data
-	net, err := elasticnet.New(cv, elasticnet.Options{Intercept: true})
+	net, err := regression.ElasticNet(cv, regression.Options{Intercept: true})
 	require.NoError(t, err)
 	for _, method := range []string{"vf-idca", "grid"} {
 		for _, limit := range []bool{false, true} {
@@ -219,7 +217,7 @@ func halfMeanSquareOf(d *dataset.Data, f tune.Fit) float64 {
 // called converged, and one that was cancelled, or that its deadline stopped before the timer of the context has had a
 // turn, as on a busy machine, leaves the mean of the folds' fits.
 func TestHowTheFinalTrainingEnds(t *testing.T) {
-	net, err := elasticnet.New(labelled(t, 45, 6), elasticnet.Options{Intercept: true})
+	net, err := regression.ElasticNet(labelled(t, 45, 6), regression.Options{Intercept: true})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	for _, c := range []struct {
@@ -258,7 +256,7 @@ func TestHowTheFinalTrainingEnds(t *testing.T) {
 
 // blocked is a model whose fit is never made.
 type blocked struct {
-	*elasticnet.Model
+	*regression.Model
 	begun func()
 	wait  chan struct{}
 }
@@ -279,7 +277,7 @@ func TestStoppedWhileAFitIsMade(t *testing.T) {
 	defer close(wait)
 	for _, method := range []string{tune.MethodVFiDCA, tune.MethodGrid, tune.MethodTPE, tune.MethodHOAG} {
 		ctx, cancel := context.WithCancel(context.Background())
-		m := blocked{model(t, elasticnet.Options{}), cancel, wait}
+		m := blocked{model(t, regression.Options{}), cancel, wait}
 		r, err := tune.Run(ctx, m, tune.Config{Method: method})
 		require.NoError(t, err, method)
 		require.Equal(t, dca.Cancelled, r.Status, method)

@@ -12,28 +12,22 @@ import (
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/problems/elasticnet"
-	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
-func model(t testing.TB, o elasticnet.Options) *elasticnet.Model {
-	s, err := input.ReadDir("../problems/elasticnet/testdata/small")
+func model(t testing.TB, o regression.Options) *regression.Model {
+	s, err := input.ReadDir("../problems/regression/testdata/elasticnet/small")
 	require.NoError(t, err)
-	m, err := elasticnet.New(s, o)
+	m, err := regression.ElasticNet(s, o)
 	require.NoError(t, err)
 	return m
 }
 
-var (
-	_ tune.Model = (*elasticnet.Model)(nil)
-	_ tune.Model = (*wlasso.Model)(nil)
-)
-
 func TestResultFields(t *testing.T) {
 	var events []tune.Event
-	res, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), tune.Config{
+	res, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{
 		Preset: tune.PresetPaper, Seed: 5, Progress: func(e tune.Event) { events = append(events, e) },
 	})
 	require.NoError(t, err)
@@ -49,7 +43,7 @@ func TestResultFields(t *testing.T) {
 	require.Positive(t, res.TimeSeconds)
 	require.Positive(t, res.SolverIterations)
 	require.Zero(t, res.BackendSetups)
-	conic, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), tune.Config{Preset: tune.PresetPaper, Engine: tune.EngineConic})
+	conic, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{Preset: tune.PresetPaper, Engine: tune.EngineConic})
 	require.NoError(t, err)
 	require.Positive(t, conic.BackendSetups)
 	require.Equal(t, conic.Iterations, res.Iterations)
@@ -83,7 +77,7 @@ func TestResultFields(t *testing.T) {
 }
 
 func TestOverrides(t *testing.T) {
-	res, err := tune.VFiDCA(context.Background(), model(t, elasticnet.Options{}), tune.Config{
+	res, err := tune.VFiDCA(context.Background(), model(t, regression.Options{}), tune.Config{
 		Preset: tune.PresetPaper, Tol: 1e-9, MaxIter: 2, Delta: 7, Init: []float64{8},
 	})
 	require.NoError(t, err)
@@ -92,14 +86,14 @@ func TestOverrides(t *testing.T) {
 	require.Equal(t, 1.0, res.Trace[0].Alpha)
 	require.Contains(t, []float64{1, 8}, res.Trace[1].Alpha)
 
-	res, err = tune.VFiDCA(context.Background(), model(t, elasticnet.Options{}), tune.Config{Preset: tune.PresetPaper, GapTol: 1e-4})
+	res, err = tune.VFiDCA(context.Background(), model(t, regression.Options{}), tune.Config{Preset: tune.PresetPaper, GapTol: 1e-4})
 	require.NoError(t, err)
 	require.LessOrEqual(t, res.LowerGap, 1e-4)
 	require.InEpsilon(t, res.Refit.Validation, res.Errors.Validation, 0.02)
 }
 
 func TestLimits(t *testing.T) {
-	m := model(t, elasticnet.Options{})
+	m := model(t, regression.Options{})
 	ctx, cancel := context.WithCancel(context.Background())
 	res, err := tune.VFiDCA(ctx, m, tune.Config{Preset: tune.PresetPaper, Tol: 1e-9, Progress: func(tune.Event) { cancel() }})
 	require.NoError(t, err)
@@ -117,7 +111,7 @@ func TestLimits(t *testing.T) {
 
 func TestSameSeedSameBytes(t *testing.T) {
 	run := func() string {
-		res, err := tune.VFiDCA(context.Background(), model(t, elasticnet.Options{Intercept: true, Standardize: true}), tune.Config{Seed: 3})
+		res, err := tune.VFiDCA(context.Background(), model(t, regression.Options{Intercept: true, Standardize: true}), tune.Config{Seed: 3})
 		require.NoError(t, err)
 		res.TimeSeconds, res.SetupSeconds = 0, 0
 		raw, err := json.Marshal([]any{res, res.Iterate, res.RefitFit})
@@ -153,12 +147,12 @@ func TestBadConfigurations(t *testing.T) {
 		"known are: common, each":           {Method: tune.MethodRandom, Scope: "kind"},
 		"2 axes has more than the 3 points": {Method: tune.MethodGrid, Evaluations: 3},
 	} {
-		_, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), c)
+		_, err := tune.Run(context.Background(), model(t, regression.Options{}), c)
 		require.ErrorContains(t, err, want)
-		require.ErrorContains(t, tune.Check(model(t, elasticnet.Options{}), c), want, "before any work")
+		require.ErrorContains(t, tune.Check(model(t, regression.Options{}), c), want, "before any work")
 	}
 	widest := tune.Config{Method: tune.MethodRandom, Evaluations: 5, Ranges: []tune.Range{{Low: 1e-100, High: 1e100}}}
-	r, err := tune.Run(context.Background(), model(t, elasticnet.Options{}), widest)
+	r, err := tune.Run(context.Background(), model(t, regression.Options{}), widest)
 	require.NoError(t, err)
 	requireValid(t, r)
 	require.IsIncreasing(t, tune.Methods())

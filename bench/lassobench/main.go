@@ -26,10 +26,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	_ "github.com/conetune/conetune/backends/native"
-	"github.com/conetune/conetune/problems/adaptive"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/lasso"
-	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -193,11 +191,11 @@ func (p *problem) fit(name string, bySplit bool) (tune.Fit, error) {
 	config := tune.Config{}
 	switch name {
 	case "lasso":
-		m, err = lasso.New(rows, lasso.Options{Intercept: true, Standardize: true})
+		m, err = regression.Lasso(rows, regression.Options{Intercept: true, Standardize: true})
 	case "adaptive-lasso":
-		m, err = adaptive.New(rows, adaptive.Lasso, 2, adaptive.Options{Intercept: true, Standardize: true})
+		m, err = regression.AdaptiveLasso(rows, regression.Options{Pilot: "lasso", Gamma: 2, Intercept: true, Standardize: true})
 	default:
-		m, err = wlasso.New(rows, wlasso.Options{Intercept: true, Standardize: true})
+		m, err = regression.WeightedLasso(rows, regression.Options{Intercept: true, Standardize: true})
 		switch name {
 		case "weighted-lasso":
 		case "common", "adaptive", "adaptive-twice", tune.RungFree:

@@ -19,7 +19,7 @@ import (
 )
 
 // lungFile is R's data set of that name, as it writes it.
-const lungFile = "../../problems/cox/testdata/lung.csv"
+const lungFile = "../../problems/regression/testdata/lung.csv"
 
 // From a table to hazards, relative risks and survival, and back: what predict tells is what the file says by the
 // definitions.

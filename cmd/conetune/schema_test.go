@@ -55,7 +55,7 @@ func mixedTable(n int) string {
 // each model.
 func jobOfEveryModel(t *testing.T) [][]string {
 	t.Helper()
-	lung, err := os.ReadFile(filepath.Join("..", "..", "problems", "cox", "testdata", "lung.csv"))
+	lung, err := os.ReadFile(filepath.FromSlash(lungFile))
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	clitest.Write(t, ".", "lung.csv", string(lung))

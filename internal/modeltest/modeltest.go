@@ -107,10 +107,10 @@ func ElasticOptimality(t testing.TB, m tune.Model, train *dataset.Data, intercep
 // Within are the differences from the runs of another implementation, relative ones but for multipliers and steps.
 type Within struct{ Errors, Radii, Lambda, Trace, Step float64 }
 
-// AgainstPython compares with so many runs of an independent implementation in Python, see testdata/README.md of the
-// model, which build makes with the radii that a run starts from, 0 for its own.
-func AgainstPython(t *testing.T, runs int, within Within, build func(r0 float64) tune.Model) {
-	raw, err := os.ReadFile("testdata/small/vfidca_cvxpy.json")
+// AgainstPython compares with so many runs of an independent implementation in Python, see README.md beside their
+// folder, of a model, which build makes with the radii that a run starts from, 0 for its own.
+func AgainstPython(t *testing.T, folder string, runs int, within Within, build func(r0 float64) tune.Model) {
+	raw, err := os.ReadFile(folder + "/vfidca_cvxpy.json")
 	require.NoError(t, err)
 	type errors struct {
 		Validation float64 `json:"validation_error"`

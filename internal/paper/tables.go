@@ -5,10 +5,9 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
-	"github.com/conetune/conetune/problems/sgl"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/tune"
 )
@@ -110,7 +109,7 @@ func elasticNet(preset string) Row {
 		if err != nil {
 			return nil, err
 		}
-		return func() (tune.Model, error) { return elasticnet.New(s, elasticnet.Options{}) }, nil
+		return func() (tune.Model, error) { return regression.ElasticNet(s, regression.Options{}) }, nil
 	}}
 }
 
@@ -129,7 +128,7 @@ func sparseGroups(preset string) Row {
 		if err != nil {
 			return nil, err
 		}
-		return func() (tune.Model, error) { return sgl.New(s, g, sgl.Options{}) }, nil
+		return func() (tune.Model, error) { return regression.SparseGroupLasso(s, regression.Options{Groups: g}) }, nil
 	}}
 }
 
@@ -174,7 +173,7 @@ func realNet(name, split string, files ...string) Row {
 		if err != nil {
 			return nil, err
 		}
-		return func() (tune.Model, error) { return elasticnet.New(s, elasticnet.Options{}) }, nil
+		return func() (tune.Model, error) { return regression.ElasticNet(s, regression.Options{}) }, nil
 	}}
 }
 

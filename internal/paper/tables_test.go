@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
@@ -22,7 +22,7 @@ func TestExecute(t *testing.T) {
 	require.NoError(t, err)
 	split, _, err := dataset.Generate(c, 5)
 	require.NoError(t, err)
-	m, err := elasticnet.New(split, elasticnet.Options{})
+	m, err := regression.ElasticNet(split, regression.Options{})
 	require.NoError(t, err)
 	for method, config := range map[string]tune.Config{
 		"vf-idca":   {Preset: tune.PresetPaper},

@@ -43,8 +43,11 @@ type Data struct {
 	// X is n x p, a row an observation, a column a feature: dense, such as a [*mat.Dense], or sparse, a [*sparse.CSR] with
 	// rising indices in each row, which stays sparse in all that is made of it.
 	X mat.Matrix
-	// Y holds the n targets.
+	// Y holds the n targets, the first ones where there are several.
 	Y []float64
+	// Targets are those of a model of several, n x q, and TargetNames their names, y1, y2, .. where it is nil.
+	Targets     *mat.Dense
+	TargetNames []string
 	// Weights are what the rows count in means over them, positive numbers of any unit; nil for equal ones. See package
 	// regression for the models that take them.
 	Weights []float64
@@ -140,6 +143,9 @@ func (d *Data) validateNumbers() error {
 			return fmt.Errorf("dataset: weight of row %d is %g, expected a positive number", i, w)
 		}
 	}
+	if err := d.validateTargets(); err != nil {
+		return err
+	}
 	for i, y := range d.Y {
 		if expected := Expected(y); expected != "" {
 			return fmt.Errorf("dataset: target of row %d is %g, expected %s", i, y, expected)
@@ -156,6 +162,36 @@ func (d *Data) validateNumbers() error {
 			}
 			if expected := Expected(v); expected != "" {
 				return fmt.Errorf("dataset: %q of row %d is %g, expected %s", d.Features[j], i, v, expected)
+			}
+		}
+	}
+	return nil
+}
+
+// targetCount is the number of targets of a model of several.
+func (d *Data) targetCount() int {
+	if d.Targets == nil {
+		return 0
+	}
+	_, q := d.Targets.Dims()
+	return q
+}
+
+func (d *Data) validateTargets() error {
+	if d.Targets == nil {
+		return nil
+	}
+	n, q := d.Targets.Dims()
+	switch {
+	case n != len(d.Y):
+		return fmt.Errorf("dataset: %d rows of targets for %d rows of X", n, len(d.Y))
+	case d.TargetNames != nil && len(d.TargetNames) != q:
+		return fmt.Errorf("dataset: %d names of targets, expected %d", len(d.TargetNames), q)
+	}
+	for i := range n {
+		for k, y := range d.Targets.RawRowView(i) {
+			if expected := Expected(y); expected != "" {
+				return fmt.Errorf("dataset: target %d of row %d is %g, expected %s", k, i, y, expected)
 			}
 		}
 	}
@@ -225,6 +261,9 @@ func (s *Split) sets() []namedSet {
 func Difference(train, d *Data) string {
 	if train.Target != d.Target {
 		return fmt.Sprintf("its target is %s, expected %s", textfile.Quote([]byte(d.Target)), textfile.Quote([]byte(train.Target)))
+	}
+	if q := d.targetCount(); q != train.targetCount() {
+		return fmt.Sprintf("it has %d targets, expected %d", q, train.targetCount())
 	}
 	if sameNames(train.Features, d.Features) {
 		return ""

@@ -190,3 +190,37 @@ func TestGroupedPreset(t *testing.T) {
 	_, _, err = Generate(c, 1)
 	require.ErrorContains(t, err, "3 coefficients for 31 features")
 }
+
+// Targets are the features times the coefficients, with noise of half the norm; all use the same features, and the
+// first is that of package
+func TestGenerateTargets(t *testing.T) {
+	c := Config{Train: 300, Val: 200, Test: 100, Features: 30, Nonzeros: 4}
+	s, b, err := GenerateTargets(c, 3, 7)
+	require.NoError(t, err)
+	plain, first, err := Generate(c, 7)
+	require.NoError(t, err)
+	require.Equal(t, first, mat.Col(nil, 0, b))
+	require.Equal(t, plain.Val.Y, mat.Col(nil, 0, s.Val.Targets))
+	require.True(t, mat.Equal(plain.Test.X, s.Test.X))
+	for j, v := range first {
+		for k := range 3 {
+			require.Equal(t, v == 0, b.At(j, k) == 0)
+		}
+	}
+	for k := 1; k < 3; k++ {
+		signal, noise := 0.0, 0.0
+		for _, d := range []*Data{s.Train, s.Val, s.Test} {
+			var y mat.VecDense
+			y.MulVec(d.X, b.ColView(k))
+			signal += math.Pow(mat.Norm(&y, 2), 2)
+			y.SubVec(&y, d.Targets.ColView(k))
+			noise += math.Pow(mat.Norm(&y, 2), 2)
+		}
+		require.InEpsilon(t, 2, math.Sqrt(signal/noise), 1e-9)
+	}
+	again, _, err := GenerateTargets(c, 3, 7)
+	require.NoError(t, err)
+	require.True(t, mat.Equal(s.Train.Targets, again.Train.Targets))
+	_, _, err = GenerateTargets(c, 0, 7)
+	require.ErrorContains(t, err, "0 targets")
+}

@@ -179,6 +179,13 @@ func (d *Data) without(index []int) *Data {
 		part.Y[k] = d.Y[i]
 	}
 	part.Weights, part.Offset = picked(d.Weights, index), picked(d.Offset, index)
+	if d.Targets != nil && len(index) > 0 {
+		_, q := d.Targets.Dims()
+		part.Targets, part.TargetNames = mat.NewDense(len(index), q, nil), d.TargetNames
+		for k, i := range index {
+			part.Targets.SetRow(k, d.Targets.RawRowView(i))
+		}
+	}
 	return part
 }
 
@@ -236,6 +243,10 @@ func Stack(a, b *Data) *Data {
 	}
 	if a.Offset != nil || b.Offset != nil {
 		out.Offset = slices.Concat(a.offset(), b.offset())
+	}
+	if a.Targets != nil && b.Targets != nil {
+		out.Targets, out.TargetNames = new(mat.Dense), a.TargetNames
+		out.Targets.Stack(a.Targets, b.Targets)
 	}
 	first, byColumns := a.X.(*columns)
 	second, too := b.X.(*columns)

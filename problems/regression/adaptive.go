@@ -1,11 +1,13 @@
 package regression
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
@@ -19,23 +21,50 @@ const (
 	pilotGap, searchGap = 1e-8, 1e-4
 )
 
-// NewAdaptive is the model of a lasso, n, whose penalty on a feature has the factor (max |b| / |b_j|)^gamma, with b a
-// pilot of one weight on the same data: the rung of a ladder, see [Model.Ladder], with a given exponent and without
-// delta, so that what has next to no pilot is left out. The weight of the pilot is that of the least validation error,
-// and its points go down as far as that does. The final training has a pilot of all rows with the same weight.
-func NewAdaptive(ctx context.Context, s dataset.Division, o Options, n, from Net, gamma float64) (*Model, error) {
-	m, err := NewNet(s, o, n)
+// Pilots are the models that the weights of [AdaptiveLasso] may come from.
+func Pilots() []string { return []string{"ridge", "lasso"} }
+
+// AdaptiveLasso is the lasso whose penalty on a coefficient is the smaller the larger that is in a pilot: with the
+// coefficients p of that, [Options].Pilot, on the training rows,
+//
+//	minimize   L(b)   over b and r >= 0
+//	subject to b solves  min { l(b) : sum_j w_j |b_j| <= r },   w_j = (max_i |p_i| / |p_j|)^gamma,
+//
+// the decoupled form of choosing lambda in min l(b) + lambda sum_j w_j |b_j| (H. Zou, The adaptive lasso and its oracle
+// properties, JASA 101, 2006). Only ratios of the weights matter, and the largest feature of the pilot has the
+// weight 1. A feature that the pilot leaves out, as a lasso does, or whose weight would be more than 1e6, stays out.
+// The multiplier of the radius is lambda.
+//
+// The pilot is ridge regression or the lasso, of each fold fitted to its training rows and in the final training to all
+// rows, with one weight, that of the least validation error, down to where the error rises. It is the rung below on a
+// ladder, see [Model.Ladder], with the exponent gamma and without delta, so that what has next to no pilot is left out.
+func AdaptiveLasso(s dataset.Division, o Options) (*Model, error) {
+	o.Gamma, o.Pilot = cmp.Or(o.Gamma, 1), cmp.Or(o.Pilot, "ridge")
+	net := Net{
+		Name: "adaptive-lasso", Penalties: Norm1Alone, Weighing: true, Takes: []string{"Gamma", "Pilot"},
+		Fit: making(fits.Lasso),
+	}
+	pilot := net
+	switch {
+	case !(o.Gamma > 0) || math.IsInf(o.Gamma, 1):
+		return nil, fmt.Errorf("%s: gamma is %v, expected a positive number", net.Name, o.Gamma)
+	case !slices.Contains(Pilots(), o.Pilot):
+		return nil, fmt.Errorf("%s: unknown pilot %q, expected one of %v", net.Name, o.Pilot, Pilots())
+	case o.Pilot == "ridge":
+		pilot.Penalties, pilot.Fit = SquaresAlone, making(fits.Ridge)
+	}
+	m, err := NewNet(s, o, net)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.adapt(ctx, from, o, gamma); err != nil {
-		return nil, fmt.Errorf("%s: %w", n.Name, err)
+	if err := m.adapt(context.Background(), pilot, o); err != nil {
+		return nil, fmt.Errorf("%s: %w", net.Name, err)
 	}
 	return m, nil
 }
 
 // adapt chooses the pilots.
-func (m *Model) adapt(ctx context.Context, from Net, o Options, gamma float64) error {
+func (m *Model) adapt(ctx context.Context, from Net, o Options) error {
 	data := m.data
 	pilot, err := from.spec(data)
 	if err == nil {
@@ -46,7 +75,7 @@ func (m *Model) adapt(ctx context.Context, from Net, o Options, gamma float64) e
 	}
 	_, p := data.Dims()
 	l := &ladder{full: m, base: &glm.Weights{Norm: slices.Repeat([]float64{1}, p)}}
-	m.rung = &rung{ladder: l, below: &Model{data: data, spec: pilot}, gamma: gamma}
+	m.rung = &rung{ladder: l, below: &Model{data: data, spec: pilot}, gamma: o.Gamma}
 	fit, err := l.fit(ctx, 1, func(_ int, lambda []float64) *glm.Weights { return pilot.Weights(lambda) })
 	if err != nil {
 		return err
@@ -59,7 +88,7 @@ func (m *Model) adapt(ctx context.Context, from Net, o Options, gamma float64) e
 		factors := l.base
 		if at != nil {
 			m.rung.lambda = at.Lambda
-			factors = l.adapted(of(data, at.X, t)[0], gamma)
+			factors = l.adapted(of(data, at.X, t)[0], o.Gamma)
 		}
 		m.rung.factors = append(m.rung.factors, factors)
 	}

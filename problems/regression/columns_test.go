@@ -34,13 +34,13 @@ func large(rng *rand.Rand, n, p int) *dataset.Data {
 func TestLargeTableByColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	s := &dataset.Split{Train: large(rng, 60, 20_000), Val: large(rng, 11, 20_000)}
-	d, err := New(s, Options{Intercept: true, Standardize: true}, Kind{})
+	d, err := newData(s, Options{Intercept: true, Standardize: true}, kind{})
 	require.NoError(t, err)
 	train, val := d.Rows()
 	for _, rows := range []*dataset.Data{train, val} {
 		require.Implements(t, (*design.Columnwise)(nil), rows.X)
 	}
-	plain := &Data{options: d.options, loss: d.loss, outputs: 1, user: d.user, transform: d.transform, shift: d.shift, sd: d.sd}
+	plain := &data{options: d.options, loss: d.loss, outputs: 1, user: d.user, transform: d.transform, shift: d.shift, sd: d.sd}
 	plain.top = plain.largestGradient
 	part := s.Parts()[0]
 	fit := dataset.Data{X: d.transform.Apply(part.Train).X, Y: train.Y, Features: train.Features}
@@ -70,7 +70,7 @@ func TestLargeTableByColumns(t *testing.T) {
 // Tables of many rows whose losses are squares stay rows, of which fits make few.
 func TestTallTableByRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	d, err := New(&dataset.Split{Train: large(rng, 120_000, 10), Val: large(rng, 10, 10)}, Options{Standardize: true}, Kind{})
+	d, err := newData(&dataset.Split{Train: large(rng, 120_000, 10), Val: large(rng, 10, 10)}, Options{Standardize: true}, kind{})
 	require.NoError(t, err)
 	train, _ := d.Rows()
 	require.Implements(t, (*mat.RawRowViewer)(nil), train.X)

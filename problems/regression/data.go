@@ -1,7 +1,6 @@
 package regression
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -15,25 +14,8 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 )
 
-// Options are those of all models; the zero value is the model of the paper.
-type Options struct {
-	// Intercept adds a free constant to the model, which is neither penalised nor bounded.
-	Intercept bool
-	// Standardize brings features to the unit of Scaling and targets to standard deviation 1 over the training
-	// rows, and with Intercept targets and dense features to mean 0, and undoes it in the result. Constant columns stay
-	// as wide as they are.
-	Standardize bool
-	// Scaling is the unit of the features; the zero value is that of the table.
-	Scaling dataset.Scaling
-	// R0 are the start values of the radii, in the unit of the model: one for each, or one for all. Nil means those of
-	// the paper, or of the model.
-	R0 []float64
-	// Terms are what is said of single features, for models that know penalty factors and bounds.
-	Terms Terms
-}
-
-// Kind is what a model makes of rows.
-type Kind struct {
+// kind is what a model makes of rows.
+type kind struct {
 	// Loss is the loss of predictions.
 	Loss Loss
 	// Outputs are the names of the outputs of a model with several, which has coefficients and a constant for each: entry
@@ -47,17 +29,17 @@ type Kind struct {
 	// counts. Else an offset of rows is taken from their targets, and the loss must depend on the difference of target and
 	// prediction alone.
 	KeepTarget bool
-	// Terms says that fits and penalties know those of the options.
-	Terms bool
+	// Takes are the fields of [Options] that the model takes beside those of all.
+	Takes []string
 	// Weighing says that the fits of the model take rows with weights as they are, see [fits.Rows].
 	Weighing bool
 }
 
-// Data are training and validation rows in the unit of the model, and the way back: one pair of them for a split, one
+// data are training and validation rows in the unit of the model, and the way back: one pair of them for a split, one
 // for each fold of a cross-validation.
-type Data struct {
+type data struct {
 	options   Options
-	kind      Kind
+	kind      kind
 	loss      Loss
 	outputs   int
 	user      dataset.Division
@@ -70,26 +52,26 @@ type Data struct {
 
 // part are the rows of a split or of one fold.
 type part struct {
-	train, val *dataset.Data // in the unit of the model, without weights where others stand for them, see [Data.equal]
+	train, val *dataset.Data // in the unit of the model, without weights where others stand for them, see [data.equal]
 	user       *dataset.Data // the validation rows as given
 	// fit and choose are the same rows as train and val with their weights.
 	fit, choose *dataset.Data
 }
 
-// New prepares a split or a cross-validation. It keeps references to the data, which must not change, and
+// newData prepares a split or a cross-validation. It keeps references to the data, which must not change, and
 // copies them only to standardise or for folds. Units are those of the training rows, with folds those of all rows, so
 // that they are the same in all folds.
-func New(s dataset.Division, o Options, k Kind) (*Data, error) {
+func newData(s dataset.Division, o Options, k kind) (*data, error) {
 	if err := dataset.Check(s); err != nil {
 		return nil, err
 	}
-	if !k.Terms && (o.Terms.Factors != nil || o.Terms.Lower != nil || o.Terms.Upper != nil) {
-		return nil, fmt.Errorf("the model knows no penalty factors and bounds of single features")
+	if err := o.check(k.Takes); err != nil {
+		return nil, err
 	}
 	if !k.KeepTarget {
 		s = dataset.WithoutOffset(s)
 	}
-	d := &Data{options: o, kind: k, loss: k.Loss, outputs: max(1, len(k.Outputs)), user: s, sd: 1}
+	d := &data{options: o, kind: k, loss: k.Loss, outputs: max(1, len(k.Outputs)), user: s, sd: 1}
 	if d.squares() {
 		d.loss = squares
 	}
@@ -143,7 +125,7 @@ func targetUnit(rows *dataset.Data, center bool) (shift, sd float64) {
 }
 
 // inUnits brings rows to the unit of the model.
-func (d *Data) inUnits(rows *dataset.Data) *dataset.Data {
+func (d *data) inUnits(rows *dataset.Data) *dataset.Data {
 	if d.transform == nil {
 		return rows
 	}
@@ -162,7 +144,7 @@ func (d *Data) inUnits(rows *dataset.Data) *dataset.Data {
 const columnEntries = 1 << 20
 
 // inFeatureUnits is inUnits but for the targets.
-func (d *Data) inFeatureUnits(rows *dataset.Data) *dataset.Data {
+func (d *data) inFeatureUnits(rows *dataset.Data) *dataset.Data {
 	table := d.user.Table()
 	n, p := table.Dims()
 	switch {
@@ -176,51 +158,45 @@ func (d *Data) inFeatureUnits(rows *dataset.Data) *dataset.Data {
 }
 
 // squares says that losses are half the squares of f - y.
-func (d *Data) squares() bool { return d.kind.Loss.Sum == nil }
+func (d *data) squares() bool { return d.kind.Loss.Sum == nil }
 
 // intercept says that there are constants.
-func (d *Data) intercept() bool { return d.options.Intercept && !d.kind.NoConstant }
+func (d *data) intercept() bool { return d.options.Intercept && !d.kind.NoConstant }
 
 // folded says that the rows of the parts are those of folds of a table without gaps of their own.
-func (d *Data) folded() bool {
+func (d *data) folded() bool {
 	cv, ok := d.user.(*dataset.CrossValidation)
 	return ok && cv.Gaps == nil
 }
 
-// Columns are the features of training rows, see [problems.Columns].
-func Columns(rows *dataset.Data, intercept bool) *problems.Columns {
-	return &problems.Columns{Deviations: rows.Deviations(), Intercept: intercept, Means: func() []float64 {
-		n, _ := rows.Dims()
-		return rows.MulTrans(slices.Repeat([]float64{1 / float64(n)}, n))
-	}}
+// Columns are the features of the training rows, or of all rows of folds.
+func (d *data) Columns() *problems.Columns {
+	return problems.ColumnsOf(d.user.Table(), d.options.Intercept)
 }
 
-// Columns are the features of the training rows, or of all rows of folds.
-func (d *Data) Columns() *problems.Columns { return Columns(d.user.Table(), d.options.Intercept) }
-
 // Features returns the names of the p features.
-func (d *Data) Features() []string { return d.user.Table().Features }
+func (d *data) Features() []string { return d.user.Table().Features }
 
 // Dims returns the number n of training rows, with folds of all their rows, and p of features.
-func (d *Data) Dims() (n, p int) { return d.user.Table().Dims() }
+func (d *data) Dims() (n, p int) { return d.user.Table().Dims() }
 
 // Folds is the number of pairs of training and validation rows, 1 for a split.
-func (d *Data) Folds() int { return len(d.parts) }
+func (d *data) Folds() int { return len(d.parts) }
 
 // Fold returns the data with one of these pairs alone.
-func (d *Data) Fold(t int) *Data {
+func (d *data) Fold(t int) *data {
 	out := *d
 	out.parts = d.parts[t : t+1]
 	return &out
 }
 
-// Rows returns the training and validation rows of a split, or of a [Data.Fold], in the unit of the model, which must
+// Rows returns the training and validation rows of a split, or of a [data.Fold], in the unit of the model, which must
 // not be changed.
-func (d *Data) Rows() (train, val *dataset.Data) { return d.parts[0].train, d.parts[0].val }
+func (d *data) Rows() (train, val *dataset.Data) { return d.parts[0].train, d.parts[0].val }
 
 // Variables adds the lower-level variables to m: the coefficients "b", a feature after the other, and the constants
 // "b0" if there are some; with folds those of one after the other.
-func (d *Data) Variables(m *convex.Model) []*convex.Variable {
+func (d *data) Variables(m *convex.Model) []*convex.Variable {
 	_, p := d.Dims()
 	var vars []*convex.Variable
 	for range d.parts {
@@ -233,24 +209,24 @@ func (d *Data) Variables(m *convex.Model) []*convex.Variable {
 }
 
 // of returns what belongs to part t of the variables or their values.
-func of[T any](d *Data, x []T, t int) []T {
+func of[T any](d *data, x []T, t int) []T {
 	each := len(x) / len(d.parts)
 	return x[t*each : (t+1)*each]
 }
 
-// Train is the loss over the training rows of the variables that [Data.Variables] returned, with folds the mean of
+// Train is the loss over the training rows of the variables that [data.Variables] returned, with folds the mean of
 // theirs.
-func (d *Data) Train(vars []*convex.Variable) convex.Convex {
+func (d *data) Train(vars []*convex.Variable) convex.Convex {
 	return d.overFolds(vars, func(p part) *dataset.Data { return p.train })
 }
 
 // Validation is the loss over the validation rows.
-func (d *Data) Validation(vars []*convex.Variable) convex.Convex {
+func (d *data) Validation(vars []*convex.Variable) convex.Convex {
 	return d.overFolds(vars, func(p part) *dataset.Data { return p.val })
 }
 
 // overFolds is the mean over the folds of the mean loss of some rows.
-func (d *Data) overFolds(vars []*convex.Variable, rows func(part) *dataset.Data) convex.Convex {
+func (d *data) overFolds(vars []*convex.Variable, rows func(part) *dataset.Data) convex.Convex {
 	sum := d.mean(rows(d.parts[0]), of(d, vars, 0))
 	for t := 1; t < len(d.parts); t++ {
 		sum = sum.Plus(d.mean(rows(d.parts[t]), of(d, vars, t)))
@@ -259,7 +235,7 @@ func (d *Data) overFolds(vars []*convex.Variable, rows func(part) *dataset.Data)
 }
 
 // Residuals are those of the training rows, which vanish with their losses, nil where no loss does.
-func (d *Data) Residuals(vars []*convex.Variable) []convex.Affine {
+func (d *data) Residuals(vars []*convex.Variable) []convex.Affine {
 	if d.loss.Residuals == nil {
 		return nil
 	}
@@ -271,7 +247,7 @@ func (d *Data) Residuals(vars []*convex.Variable) []convex.Affine {
 }
 
 // OfOutput are the coefficients of output k.
-func (d *Data) OfOutput(b convex.Affine, k int) convex.Affine {
+func (d *data) OfOutput(b convex.Affine, k int) convex.Affine {
 	if d.outputs == 1 {
 		return b
 	}
@@ -284,7 +260,7 @@ func (d *Data) OfOutput(b convex.Affine, k int) convex.Affine {
 }
 
 // predictions are X b + b0 of all rows, for one output after the other.
-func (d *Data) predictions(rows *dataset.Data, vars []*convex.Variable) convex.Affine {
+func (d *data) predictions(rows *dataset.Data, vars []*convex.Variable) convex.Affine {
 	var all []convex.Affine
 	for k := range d.outputs {
 		f := d.OfOutput(vars[0].Expr(), k).MulMat(rows.X)
@@ -300,7 +276,7 @@ func (d *Data) predictions(rows *dataset.Data, vars []*convex.Variable) convex.A
 }
 
 // mean is the mean loss of X b + b0, for squares 1/(2n) |X b + b0 - y|^2.
-func (d *Data) mean(rows *dataset.Data, vars []*convex.Variable) convex.Convex {
+func (d *data) mean(rows *dataset.Data, vars []*convex.Variable) convex.Convex {
 	f := d.predictions(rows, vars)
 	return d.loss.Sum(f, rows.Y, meanOne(rows), d.sd).Scale(1 / float64(len(rows.Y)))
 }
@@ -315,8 +291,8 @@ func meanOne(rows *dataset.Data) []float64 {
 	return w
 }
 
-// Values are those of a predictor of one output for rows.
-func Values(rows *dataset.Data, f problems.Fit) []float64 {
+// valuesOf are those of a predictor of one output for rows.
+func valuesOf(rows *dataset.Data, f problems.Fit) []float64 {
 	out := rows.Mul(f.Coefficients)
 	floats.AddConst(f.Intercept, out)
 	if rows.Offset != nil {
@@ -326,9 +302,9 @@ func Values(rows *dataset.Data, f problems.Fit) []float64 {
 }
 
 // values are those of a predictor for rows, those of a row for one output after the other.
-func (d *Data) values(rows *dataset.Data, f problems.Fit) []float64 {
+func (d *data) values(rows *dataset.Data, f problems.Fit) []float64 {
 	if d.outputs == 1 {
-		return Values(rows, f)
+		return valuesOf(rows, f)
 	}
 	row, out := make([]float64, len(f.Features)), make([]float64, 0, len(rows.Y)*d.outputs)
 	for i := range rows.Y {
@@ -339,7 +315,7 @@ func (d *Data) values(rows *dataset.Data, f problems.Fit) []float64 {
 }
 
 // gradient is 1/n [X 1]' l'(f), by the weights, at the predictions f for n rows.
-func (d *Data) gradient(rows *dataset.Data, f []float64) (gb []float64, g0 float64) {
+func (d *data) gradient(rows *dataset.Data, f []float64) (gb []float64, g0 float64) {
 	n := float64(len(rows.Y))
 	share, weight := make([]float64, len(rows.Y)), meanOne(rows)
 	for i, y := range rows.Y {
@@ -353,10 +329,10 @@ func (d *Data) gradient(rows *dataset.Data, f []float64) (gb []float64, g0 float
 
 // LambdaMax is the smallest weight of an l1 norm at which all coefficients are zero, the largest absolute entry of the
 // gradient at b = 0 and the best b0; with folds, the largest of theirs. With an offset the fit says it, see
-// [Data.Measure].
-func (d *Data) LambdaMax() float64 { return d.top() }
+// [data.Measure].
+func (d *data) LambdaMax() float64 { return d.top() }
 
-func (d *Data) largestGradient() float64 {
+func (d *data) largestGradient() float64 {
 	most := 0.0
 	for _, p := range d.parts {
 		f, c := make([]float64, len(p.train.Y)), 0.0
@@ -374,9 +350,9 @@ func (d *Data) largestGradient() float64 {
 	return most
 }
 
-// Path returns a geometric sequence of weights from below [Data.LambdaMax] down to a
+// Path returns a geometric sequence of weights from below [data.LambdaMax] down to a
 // thousandth of it; nil where nothing depends on the features.
-func (d *Data) Path(points int) []float64 {
+func (d *data) Path(points int) []float64 {
 	return downFrom(d.LambdaMax(), points)
 }
 
@@ -392,15 +368,15 @@ func downFrom(top float64, points int) []float64 {
 	return path
 }
 
-// CommonPath is a [Data.Path] of a few weights that all penalties have in common, for
+// CommonPath is a [data.Path] of a few weights that all penalties have in common, for
 // the data-driven start.
-func (d *Data) CommonPath() [][]float64 {
+func (d *data) CommonPath() [][]float64 {
 	return single(d.Path(netPoints))
 }
 
 // TwoPaths are weights of the two penalties of an elastic net that go down from top with both equal, and down again
 // with almost no l2 weight.
-func TwoPaths(top float64) (list [][]float64) {
+func twoPaths(top float64) (list [][]float64) {
 	for _, share := range []float64{1, 0.01} {
 		for _, l := range downFrom(top, netPoints) {
 			list = append(list, []float64{l, share * l})
@@ -410,7 +386,7 @@ func TwoPaths(top float64) (list [][]float64) {
 }
 
 // Fit turns values of the variables into a predictor in the user's units, with folds the mean of theirs.
-func (d *Data) Fit(x [][]float64) problems.Fit {
+func (d *data) Fit(x [][]float64) problems.Fit {
 	_, p := d.Dims()
 	out := problems.Fit{Features: d.Features(), Targets: d.kind.Outputs}
 	if out.Targets != nil {
@@ -445,7 +421,7 @@ func (d *Data) Fit(x [][]float64) problems.Fit {
 }
 
 // Unit is the coefficient of feature j in the user's units that a coefficient of 1 in the model's stands for.
-func (d *Data) Unit(j int) float64 {
+func (d *data) Unit(j int) float64 {
 	if d.transform == nil {
 		return d.sd
 	}
@@ -455,7 +431,7 @@ func (d *Data) Unit(j int) float64 {
 // Evaluate scores values of the variables by the mean loss in the user's units, half the mean squared error for
 // squares. With folds the validation error is the mean of theirs; there is no test error then, as the predictor to test
 // is none of theirs.
-func (d *Data) Evaluate(x [][]float64) problems.Errors {
+func (d *data) Evaluate(x [][]float64) problems.Errors {
 	var e problems.Errors
 	for t, p := range d.parts {
 		e.Validation += d.score(p.user, d.Fold(t).Fit(of(d, x, t))) / float64(len(d.parts))
@@ -468,13 +444,13 @@ func (d *Data) Evaluate(x [][]float64) problems.Errors {
 
 // StandardError is that of the validation error of values of the variables: the standard deviation of the losses of the
 // validation rows over the root of their number, by which a row that several deals validate counts once.
-func (d *Data) StandardError(x [][]float64) float64 {
+func (d *data) StandardError(x [][]float64) float64 {
 	losses, weights := d.losses(x)
-	return StandardError(losses, weights, d.independent(len(losses)))
+	return problems.StandardError(losses, weights, d.independent(len(losses)))
 }
 
 // independent is how many of n validation rows are different ones.
-func (d *Data) independent(n int) int {
+func (d *data) independent(n int) int {
 	if table := d.user.Table(); len(d.parts) > 1 && table != nil {
 		n = min(n, len(table.Y))
 	}
@@ -483,7 +459,7 @@ func (d *Data) independent(n int) int {
 
 // losses are those of the validation rows in the user's units, one part after the other, and the weights of these rows,
 // nil for equal ones.
-func (d *Data) losses(x [][]float64) (losses, weights []float64) {
+func (d *data) losses(x [][]float64) (losses, weights []float64) {
 	for t, p := range d.parts {
 		losses = append(losses, d.lossesOf(p.user, d.Fold(t).Fit(of(d, x, t)))...)
 		weights = append(weights, p.user.Weights...)
@@ -492,7 +468,7 @@ func (d *Data) losses(x [][]float64) (losses, weights []float64) {
 }
 
 // lossesOf are those of a predictor for rows, all in the user's units.
-func (d *Data) lossesOf(rows *dataset.Data, f problems.Fit) []float64 {
+func (d *data) lossesOf(rows *dataset.Data, f problems.Fit) []float64 {
 	values, out := d.values(rows, f), make([]float64, len(rows.Y))
 	for i, y := range rows.Y {
 		out[i] = d.loss.Value(values[i*d.outputs:(i+1)*d.outputs], y, 1)
@@ -501,7 +477,7 @@ func (d *Data) lossesOf(rows *dataset.Data, f problems.Fit) []float64 {
 }
 
 // test is the error of a predictor on the test rows, nil where there are none.
-func (d *Data) test(f problems.Fit) *float64 {
+func (d *data) test(f problems.Fit) *float64 {
 	rows := d.user.Tests()
 	if rows == nil {
 		return nil
@@ -511,7 +487,7 @@ func (d *Data) test(f problems.Fit) *float64 {
 }
 
 // score is the mean loss of a predictor by the weights of rows, all in the user's units.
-func (d *Data) score(rows *dataset.Data, f problems.Fit) float64 {
+func (d *data) score(rows *dataset.Data, f problems.Fit) float64 {
 	sum := 0.0
 	for i, loss := range d.lossesOf(rows, f) {
 		if rows.Weights != nil {

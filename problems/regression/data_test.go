@@ -39,7 +39,7 @@ func sample() *dataset.Split {
 var all = []Options{{}, {Intercept: true}, {Standardize: true}, {Intercept: true, Standardize: true}}
 
 // values gives values to all variables.
-func values(d *Data) ([]*convex.Variable, [][]float64, convex.Point) {
+func values(d *data) ([]*convex.Variable, [][]float64, convex.Point) {
 	vars := d.Variables(convex.NewModel())
 	rng := rand.New(rand.NewPCG(9, 9))
 	var x [][]float64
@@ -73,7 +73,7 @@ func half(d *dataset.Data, c []float64, c0 float64) float64 {
 func TestUnits(t *testing.T) {
 	for _, o := range all {
 		s := sample()
-		d, err := New(s, o, Kind{})
+		d, err := newData(s, o, kind{})
 		require.NoError(t, err)
 		vars, x, pt := values(d)
 		f := d.Fit(x)
@@ -96,7 +96,7 @@ func TestUnits(t *testing.T) {
 }
 
 func TestStandardizedData(t *testing.T) {
-	d, err := New(sample(), Options{Intercept: true, Standardize: true}, Kind{})
+	d, err := newData(sample(), Options{Intercept: true, Standardize: true}, kind{})
 	require.NoError(t, err)
 	n, p := d.Dims()
 	for j := range p {
@@ -114,14 +114,14 @@ func TestStandardizedData(t *testing.T) {
 }
 
 // trainGradient is the gradient of the training loss, in the shape of x.
-func trainGradient(d *Data, x [][]float64) (out [][]float64) {
+func trainGradient(d *data, x [][]float64) (out [][]float64) {
 	share := 1 / float64(len(d.parts))
 	for t, p := range d.parts {
 		at := problems.Fit{Coefficients: of(d, x, t)[0]}
 		if d.intercept() {
 			at.Intercept = of(d, x, t)[1][0]
 		}
-		gb, g0 := d.gradient(p.train, Values(p.train, at))
+		gb, g0 := d.gradient(p.train, valuesOf(p.train, at))
 		floats.Scale(share, gb)
 		out = append(out, gb)
 		if d.options.Intercept {
@@ -133,7 +133,7 @@ func trainGradient(d *Data, x [][]float64) (out [][]float64) {
 
 func TestGradient(t *testing.T) {
 	for _, o := range all {
-		d, err := New(sample(), o, Kind{})
+		d, err := newData(sample(), o, kind{})
 		require.NoError(t, err)
 		vars, x, pt := values(d)
 		g := trainGradient(d, x)
@@ -157,7 +157,7 @@ func TestGradient(t *testing.T) {
 // One feature: the lasso's coefficient is soft thresholding of x'y/n at lambda.
 func TestLambdaMax(t *testing.T) {
 	one := &dataset.Data{X: mat.NewDense(4, 1, []float64{1, 2, -1, 0}), Y: []float64{2, 3, 1, 0}, Features: []string{"a"}, Target: "y"}
-	d, err := New(&dataset.Split{Train: one, Val: one}, Options{}, Kind{})
+	d, err := newData(&dataset.Split{Train: one, Val: one}, Options{}, kind{})
 	require.NoError(t, err)
 	require.InDelta(t, (2.0+6-1)/4, d.LambdaMax(), 1e-15)
 	path := d.Path(3)
@@ -166,12 +166,12 @@ func TestLambdaMax(t *testing.T) {
 	require.InDelta(t, path[1]/path[0], path[2]/path[1], 1e-12)
 
 	// With an intercept only the centred target counts: y - 1.5 = 0.5, 1.5, -0.5, -1.5.
-	d, err = New(&dataset.Split{Train: one, Val: one}, Options{Intercept: true}, Kind{})
+	d, err = newData(&dataset.Split{Train: one, Val: one}, Options{Intercept: true}, kind{})
 	require.NoError(t, err)
 	require.InDelta(t, (0.5+3+0.5)/4, d.LambdaMax(), 1e-15)
 
 	flat := &dataset.Data{X: one.X, Y: []float64{1, 1, 1, 1}, Features: one.Features, Target: "y"}
-	d, err = New(&dataset.Split{Train: flat, Val: flat}, Options{Intercept: true, Standardize: true}, Kind{})
+	d, err = newData(&dataset.Split{Train: flat, Val: flat}, Options{Intercept: true, Standardize: true}, kind{})
 	require.NoError(t, err)
 	require.Nil(t, d.Path(3))
 }
@@ -188,9 +188,9 @@ func TestPredictSkipsZeros(t *testing.T) {
 func TestRejectsBadSplits(t *testing.T) {
 	s := sample()
 	s.Val.Features = []string{"v", "w", "x", "y", "z"}
-	_, err := New(s, Options{}, Kind{})
+	_, err := newData(s, Options{}, kind{})
 	require.Error(t, err)
-	_, err = New(&dataset.Split{Train: table(1, 3, 2)}, Options{}, Kind{})
+	_, err = newData(&dataset.Split{Train: table(1, 3, 2)}, Options{}, kind{})
 	require.Error(t, err)
 }
 
@@ -211,7 +211,7 @@ var bowl = Loss{
 func TestOtherLoss(t *testing.T) {
 	for _, o := range all {
 		s := sample()
-		d, err := New(s, o, Kind{Loss: bowl})
+		d, err := newData(s, o, kind{Loss: bowl})
 		require.NoError(t, err)
 		_, x, _ := values(d)
 		f := d.Fit(x)
@@ -229,7 +229,7 @@ func TestOtherLoss(t *testing.T) {
 			if d.intercept() {
 				at.Intercept = x[1][0]
 			}
-			for i, v := range Values(rows, at) {
+			for i, v := range valuesOf(rows, at) {
 				sum += bowl.Value([]float64{v}, rows.Y[i], d.sd) / float64(len(rows.Y))
 			}
 			return sum
@@ -263,7 +263,7 @@ func TestOtherLoss(t *testing.T) {
 // Coefficients of 1 in the unit of the model are Unit in the user's.
 func TestUnit(t *testing.T) {
 	for _, o := range all {
-		d, err := New(sample(), o, Kind{})
+		d, err := newData(sample(), o, kind{})
 		require.NoError(t, err)
 		_, x, _ := values(d)
 		for j, c := range d.Fit(x).Coefficients {
@@ -281,4 +281,14 @@ func TestTally(t *testing.T) {
 	require.Equal(t, []float64{3, 1}, values)
 	require.Equal(t, []float64{4.5, 2}, sums)
 	require.InDelta(t, constant(bowl, []float64{1, 1, 1, 4, 100}, nil, 2), constant(bowl, []float64{1, 4, 100}, []float64{3, 1, 1}, 2), 1e-12)
+}
+
+// Factors of 1 beside tiny ones exclude nothing, nor do factors that are all large.
+func TestNothingExcluded(t *testing.T) {
+	for _, factors := range [][]float64{{1e-9, 1, 1, 1, 1}, {1e9, 2e9, 1e9, 1e9, 1e9}} {
+		m, err := ElasticNet(sample(), Options{Intercept: true, Terms: Terms{Factors: factors}})
+		require.NoError(t, err)
+		require.Equal(t, factors, m.data.terms.Factors)
+		require.Nil(t, m.data.terms.Upper)
+	}
 }

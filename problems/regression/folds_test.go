@@ -16,7 +16,6 @@ import (
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
@@ -83,7 +82,7 @@ func TestFoldsShareRadii(t *testing.T) {
 		if !intercept && testing.Short() {
 			continue
 		}
-		m, err := elasticnet.New(cv, elasticnet.Options{Intercept: intercept, R0: []float64{2.5, 100}})
+		m, err := regression.ElasticNet(cv, regression.Options{Intercept: intercept, R0: []float64{2.5, 100}})
 		require.NoError(t, err)
 		require.True(t, m.Advice().Folds)
 		p := m.Program()
@@ -129,7 +128,7 @@ func half(d *dataset.Data, b []float64, b0 float64) float64 {
 // The choice by grid over lambda is that of a loop over the folds with coordinate descent.
 func TestGridOverFolds(t *testing.T) {
 	cv := crossValidation(t)
-	m, err := elasticnet.New(cv, elasticnet.Options{Intercept: true})
+	m, err := regression.ElasticNet(cv, regression.Options{Intercept: true})
 	require.NoError(t, err)
 	res, err := tune.Run(context.Background(), m, tune.Config{
 		Method: tune.MethodGrid, Evaluations: 16,
@@ -162,7 +161,7 @@ func (b builder) intercepted(d dataset.Division) (tune.Model, error) {
 
 // ofFolds are models with a constant.
 func ofFolds(t *testing.T) map[string]builder {
-	return some(t, "elastic-net", "wlasso", "sgl", "grouplasso", "fused", "bounded-elastic-net", "huber", "quantile", "logistic")
+	return some(t, "elastic-net", "weighted-lasso", "sparse-group-lasso", "group-lasso", "fused-lasso", "bounded-elastic-net", "huber", "quantile", "logistic")
 }
 
 // The kinds and penalties of every model are those of the whole program, and need no part of it that has the data.
@@ -323,7 +322,7 @@ func TestFoldsUnits(t *testing.T) {
 		}
 	}
 	fit := func(cv *dataset.CrossValidation) (problems.Fit, float64, float64) {
-		m, err := elasticnet.New(cv, elasticnet.Options{Intercept: true, Standardize: true, R0: []float64{0.8, 0.2}})
+		m, err := regression.ElasticNet(cv, regression.Options{Intercept: true, Standardize: true, R0: []float64{0.8, 0.2}})
 		require.NoError(t, err)
 		low, err := dca.LowerLevel(ctx, m.Program(), dca.Settings{Backend: backend})
 		require.NoError(t, err)

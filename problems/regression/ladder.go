@@ -83,17 +83,17 @@ func (m *Model) Ladder() []problems.Rung {
 
 // onRung is the model of a rung.
 func (m *Model) onRung(r *rung) *Model {
-	spec := Spec{
+	out := spec{
 		Name: m.spec.Name, Names: []string{"lambda"}, R0: []float64{1}, Set: m.spec.Set, Units: m.spec.Units,
 		Finish: m.spec.Finish, Settings: m.spec.Settings,
 	}
 	if m.spec.Common.L1 != nil {
-		spec.Names, spec.R0 = []string{"l1", "lambda"}, []float64{1, 1}
+		out.Names, out.R0 = []string{"l1", "lambda"}, []float64{1, 1}
 	}
 	for _, row := range m.data.CommonPath() {
-		spec.Path = append(spec.Path, slices.Repeat(row, len(spec.R0)))
+		out.Path = append(out.Path, slices.Repeat(row, len(out.R0)))
 	}
-	return &Model{data: m.data, spec: spec, rung: r}
+	return &Model{data: m.data, spec: out, rung: r}
 }
 
 // adaptive is the model of the rung above, with an exponent, and the solution x at the weights lambda for its pilots.
@@ -228,7 +228,7 @@ func (l *ladder) dim() int {
 
 // whole is the rung of all rows, whose pilots are fits of those below to them.
 func (r *rung) whole(
-	ctx context.Context, data *Data, s problems.Solver,
+	ctx context.Context, data *data, s problems.Solver,
 ) (*rung, error) {
 	out := &rung{ladder: r.ladder, below: r.below, lambda: r.lambda, gamma: r.gamma}
 	r.adapting.Lock()
@@ -259,7 +259,7 @@ func (r *rung) whole(
 }
 
 // rows is the fit of a rung of all rows.
-func (r *rung) rows(ctx context.Context, data *Data) (lower.Fit, error) {
+func (r *rung) rows(ctx context.Context, data *data) (lower.Fit, error) {
 	if r.full.spec.Weights == nil {
 		return nil, nil
 	}
@@ -312,7 +312,7 @@ func (m *Model) Gain(x, y [][]float64) (mean, se float64) {
 	losses, weights := m.data.losses(x)
 	than, _ := m.data.losses(y)
 	floats.Sub(losses, than)
-	return stat.Mean(losses, weights), StandardError(losses, weights, m.data.independent(len(losses)))
+	return stat.Mean(losses, weights), problems.StandardError(losses, weights, m.data.independent(len(losses)))
 }
 
 // Used is the mean number over the folds of features with coefficients at values of the variables.

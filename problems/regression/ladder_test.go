@@ -15,8 +15,6 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
-	"github.com/conetune/conetune/problems/sgl"
-	"github.com/conetune/conetune/problems/wlasso"
 	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
@@ -50,7 +48,7 @@ func TestPilotsSeeTrainingRows(t *testing.T) {
 		for i := range s.Val.Y {
 			s.Val.Y[i] *= change
 		}
-		m, err := wlasso.New(s, wlasso.Options{Intercept: true})
+		m, err := regression.WeightedLasso(s, regression.Options{Intercept: true})
 		require.NoError(t, err)
 		x, _ := climbed(t, m, []float64{0.1})
 		return x
@@ -75,14 +73,14 @@ func TestFoldsOfRungs(t *testing.T) {
 	g, err := groups.Equal(6, 3)
 	require.NoError(t, err)
 	for _, cv := range []*dataset.CrossValidation{whole, parts} {
-		all, err := sgl.New(cv, g, sgl.Options{})
+		all, err := regression.SparseGroupLasso(cv, regression.Options{Groups: g})
 		require.NoError(t, err)
 		lambda := []float64{0.1, 0.05}
-		x, _ := climbed(t, all.Model, lambda)
+		x, _ := climbed(t, all, lambda)
 		for f, fold := range cv.Folds {
-			one, err := sgl.New(&dataset.Split{Train: cv.Data.Rows(fold.Train), Val: cv.Data.Rows(fold.Val)}, g, sgl.Options{})
+			one, err := regression.SparseGroupLasso(&dataset.Split{Train: cv.Data.Rows(fold.Train), Val: cv.Data.Rows(fold.Val)}, regression.Options{Groups: g})
 			require.NoError(t, err)
-			alone, _ := climbed(t, one.Model, lambda)
+			alone, _ := climbed(t, one, lambda)
 			for k := range x {
 				require.InDeltaSlice(t, alone[k][0], x[k][f], 1e-6)
 			}
@@ -96,10 +94,10 @@ func TestGainAndSpread(t *testing.T) {
 	s := modeltest.Split(5, 60, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7)
 	g, err := groups.Equal(6, 3)
 	require.NoError(t, err)
-	m, err := sgl.New(s, g, sgl.Options{})
+	m, err := regression.SparseGroupLasso(s, regression.Options{Groups: g})
 	require.NoError(t, err)
 	lambda := []float64{0.1, 0.2}
-	x, rungs := climbed(t, m.Model, lambda)
+	x, rungs := climbed(t, m, lambda)
 	var differences []float64
 	for i, y := range s.Val.Y {
 		row := s.Val.Dense().RawRowView(i)

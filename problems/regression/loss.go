@@ -16,12 +16,12 @@ import (
 // threshold, divides it by sd too. The zero value is half the square of f - y.
 type Loss struct {
 	// Sum is the sum of the losses at the predictions f, those of all rows for one output after the other, of the targets
-	// y, times the weights, which are not negative, nil for ones; see [Total].
+	// y, times the weights, which are not negative, nil for ones; see [total].
 	Sum func(f convex.Affine, y, weights []float64, sd float64) convex.Convex
 	// Value is the loss of one row.
 	Value func(f []float64, y, sd float64) float64
 	// Slope is the derivative of that with one output, a subgradient where there is none; nil for a model that says its
-	// [Data.LambdaMax].
+	// [data.LambdaMax].
 	Slope func(f, y, sd float64) float64
 	// Residuals vanish exactly where the losses do; nil where there are none.
 	Residuals func(f convex.Affine, y []float64, sd float64) convex.Affine
@@ -36,12 +36,12 @@ var squares = Loss{
 	Sum:       sumOfSquares,
 	Value:     func(f []float64, y, _ float64) float64 { return (f[0] - y) * (f[0] - y) / 2 },
 	Slope:     func(f, y, _ float64) float64 { return f - y },
-	Residuals: Differences,
+	Residuals: differences,
 }
 
 // sumOfSquares is half the sum of squares.
 func sumOfSquares(f convex.Affine, y, weights []float64, sd float64) convex.Convex {
-	r := Differences(f, y, sd)
+	r := differences(f, y, sd)
 	if weights != nil {
 		root := make([]float64, len(weights))
 		for i, w := range weights {
@@ -52,13 +52,13 @@ func sumOfSquares(f convex.Affine, y, weights []float64, sd float64) convex.Conv
 	return convex.SumSquares(r).Scale(0.5)
 }
 
-// Differences are f - y.
-func Differences(f convex.Affine, y []float64, _ float64) convex.Affine {
+// differences are f - y.
+func differences(f convex.Affine, y []float64, _ float64) convex.Affine {
 	return f.Minus(convex.Const(y...))
 }
 
-// Total is the sum of losses, each times its weight; nil for ones.
-func Total(losses convex.Convex, weights []float64) convex.Convex {
+// total is the sum of losses, each times its weight; nil for ones.
+func total(losses convex.Convex, weights []float64) convex.Convex {
 	if weights == nil {
 		return losses.Sum()
 	}

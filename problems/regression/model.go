@@ -15,8 +15,8 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 )
 
-// Spec is what tells one penalised regression from another.
-type Spec struct {
+// spec is what tells one penalised regression from another.
+type spec struct {
 	// Name is the name on the command line.
 	Name string
 	// Names are the names of the hyperparameters, one for each radius.
@@ -29,12 +29,12 @@ type Spec struct {
 	// Set are constraints on the variables alone, beside the bounds of [Terms]; nil for none.
 	Set func(x []*convex.Variable) []*convex.Constraint
 	// Path are the weights for the data-driven start, see [dca.Program]; nil for a few that all penalties have in common.
-	Path [][]float64
 	// PathRise is that of [dca.Program].
+	Path     [][]float64
 	PathRise int
 	// Fit makes the fast fit to training rows, with the loss on validation rows, both in the unit of the model; nil where
 	// there is none.
-	Fit Fit
+	Fit fitter
 	// Weights are those of the penalties at hyperparameters, and Units the features that a norm has together, nil for each
 	// alone: see [Model.Together]. Nil where package glm does not know the penalties.
 	Weights func(lambda []float64) *glm.Weights
@@ -48,10 +48,8 @@ type Spec struct {
 	// Advice is what the model says beyond what all of them do. AllFeatures says that it selects none of them.
 	Advice      problems.Advice
 	AllFeatures bool
-	// ValidationUnit is what the mean loss of validation rows is multiplied by to be the error, nil for 1, and Test the
-	// test error of a predictor, nil for the mean loss.
-	ValidationUnit func(val *dataset.Data) float64
-	Test           func(f problems.Fit) *float64
+	// Hazards are the losses of a Cox regression, which are none of single rows; nil for others.
+	Hazards *hazards
 	// Finish completes a predictor in the user's units, for example by labels; nil where it is complete.
 	Finish func(f *problems.Fit)
 	// Settings are those of the paper's experiments and ours, for data that have a path or not; nil for those of the
@@ -72,30 +70,31 @@ type Spec struct {
 //
 // [tune.Model]: https://pkg.go.dev/github.com/conetune/conetune/tune#Model
 type Model struct {
-	data *Data
-	spec Spec
+	data *data
+	spec spec
 	rung *rung // nil for a model of its own
 }
 
-// Make prepares a split or folds, which must not change, and puts together the model that of describes. Errors begin
-// with its package.
-func Make(pkg string, s dataset.Division, o Options, k Kind, of func(d *Data) (Spec, error)) (*Model, error) {
-	data, err := New(s, o, k)
+// newModel prepares a split or folds, which must not change, and puts together the model that of describes. Errors
+// begin with its name.
+func newModel(name string, s dataset.Division, o Options, k kind, of func(d *data) (spec, error)) (*Model, error) {
+	data, err := newData(s, o, k)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", pkg, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	m := &Model{data: data}
 	if m.spec, err = of(data); err == nil {
+		m.spec.Name = name
 		err = m.spec.complete(data, o)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", pkg, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return m, nil
 }
 
 // complete fills in what the options say, and what most models have.
-func (s *Spec) complete(data *Data, o Options) (err error) {
+func (s *spec) complete(data *data, o Options) (err error) {
 	if s.R0, err = radii(o.R0, s.Names, s.R0); err != nil {
 		return err
 	}
@@ -103,7 +102,7 @@ func (s *Spec) complete(data *Data, o Options) (err error) {
 		s.Path = data.CommonPath()
 	}
 	if s.Settings == nil {
-		s.Settings = NetSettings
+		s.Settings = netSettings
 	}
 	return nil
 }
@@ -127,8 +126,9 @@ func radii(given []float64, names []string, standard []float64) ([]float64, erro
 	return r0, nil
 }
 
-// Data are the rows of the model.
-func (m *Model) Data() *Data { return m.data }
+// Options are those that the model was built with, with the values of those that say what its loss or its penalties
+// are in the place of zero.
+func (m *Model) Options() Options { return m.data.options }
 
 // Advice is what methods ask of the model.
 func (m *Model) Advice() problems.Advice {
@@ -142,6 +142,9 @@ func (m *Model) Advice() problems.Advice {
 	a.Folds = m.data.Folds() > 1
 	a.Predicts = !a.Folds
 	a.Fit, a.Together, a.StandardError = m.Penalised, m.Together, m.data.StandardError
+	if h := m.spec.Hazards; h != nil {
+		a.StandardError = func(x [][]float64) float64 { return h.standardError(m, x) }
+	}
 	if !m.spec.AllFeatures {
 		a.Columns = m.data.Columns
 	}
@@ -158,8 +161,8 @@ func (m *Model) Advice() problems.Advice {
 
 // test is the test error of a predictor, nil without test rows.
 func (m *Model) test(f problems.Fit) *float64 {
-	if m.spec.Test != nil {
-		return m.spec.Test(f)
+	if m.spec.Hazards != nil {
+		return m.spec.Hazards.test(f)
 	}
 	return m.data.test(f)
 }
@@ -207,8 +210,8 @@ func (m *Model) penalties(t int, b, r convex.Affine) []convex.Convex {
 // level builds the functions of a split or of fold t, whose losses have a share in the whole.
 func (m *Model) level(t int, share float64) func(*convex.Model, convex.Affine) dca.Level {
 	d, unit := m.data.Fold(t), 1.0
-	if m.spec.ValidationUnit != nil {
-		unit = m.spec.ValidationUnit(d.parts[0].val)
+	if m.spec.Hazards != nil {
+		unit = m.spec.Hazards.unit(d.parts[0].val)
 	}
 	return func(model *convex.Model, r convex.Affine) dca.Level {
 		x := d.Variables(model)
@@ -254,12 +257,12 @@ func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
 	if err != nil || t == nil {
 		return nil, err
 	}
-	return Either(m.together(ctx, t))
+	return either(m.together(ctx, t))
 }
 
 // FoldTable are the rows of all folds, in the unit of the model, for package glm; nil where a fold has other ones than
 // those that it leaves out of the table, or where there is no memory.
-func (d *Data) FoldTable(ctx context.Context) (*glm.Table, error) {
+func (d *data) FoldTable(ctx context.Context) (*glm.Table, error) {
 	cv, ok := d.user.(*dataset.CrossValidation)
 	if !ok || cv.Gaps != nil {
 		return nil, nil
@@ -283,7 +286,7 @@ func (d *Data) FoldTable(ctx context.Context) (*glm.Table, error) {
 }
 
 // fill sets rows and terms of a table.
-func (d *Data) fill(t *glm.Table, rows *dataset.Data) {
+func (d *data) fill(t *glm.Table, rows *dataset.Data) {
 	t.X, t.Y, t.Weights, t.Offset = rows.X, [][]float64{rows.Y}, rows.Weights, rows.Offset
 	t.Intercept, t.Lower, t.Upper = d.intercept(), d.terms.Lower, d.terms.Upper
 	if d.loss.Engine != nil {
@@ -301,7 +304,7 @@ func (m *Model) together(ctx context.Context, t *glm.Table) (*fits.Together, err
 }
 
 // fit is that of a part, which has the same rows for both where it has them for both.
-func (d *Data) fit(of Fit, p part, terms sparse.Terms) (lower.Fit, error) {
+func (d *data) fit(of fitter, p part, terms sparse.Terms) (lower.Fit, error) {
 	train := d.fitRows(p.train)
 	val := train
 	if p.val != p.train {
@@ -311,7 +314,7 @@ func (d *Data) fit(of Fit, p part, terms sparse.Terms) (lower.Fit, error) {
 }
 
 // fitRows are rows for a fit.
-func (d *Data) fitRows(rows *dataset.Data) fits.Rows {
+func (d *data) fitRows(rows *dataset.Data) fits.Rows {
 	if d.squares() && rows.Weights == nil {
 		return fits.SquaresRows(rows.X, rows.Y)
 	}
@@ -321,8 +324,14 @@ func (d *Data) fitRows(rows *dataset.Data) fits.Rows {
 }
 
 // Evaluate scores values of the variables by the mean loss in the user's units, half the mean squared error for
-// squares.
-func (m *Model) Evaluate(x [][]float64) problems.Errors { return m.data.Evaluate(x) }
+// squares, and Cox regressions by the deviance for each event; with folds without a test error, as none of their fits
+// is the predictor.
+func (m *Model) Evaluate(x [][]float64) problems.Errors {
+	if m.spec.Hazards != nil {
+		return m.spec.Hazards.evaluate(m, x)
+	}
+	return m.data.Evaluate(x)
+}
 
 // FoldFits are the predictors of the folds in the user's units, in their order; that of a split is its only one.
 func (m *Model) FoldFits(x [][]float64) []problems.Fit {

@@ -6,60 +6,51 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/problems/adaptive"
-	"github.com/conetune/conetune/problems/bounded"
-	"github.com/conetune/conetune/problems/cox"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
-	"github.com/conetune/conetune/problems/fused"
-	"github.com/conetune/conetune/problems/grouplasso"
 	"github.com/conetune/conetune/problems/groups"
-	"github.com/conetune/conetune/problems/huber"
-	lassos "github.com/conetune/conetune/problems/lasso"
-	"github.com/conetune/conetune/problems/logistic"
-	"github.com/conetune/conetune/problems/multinomial"
-	"github.com/conetune/conetune/problems/poisson"
-	"github.com/conetune/conetune/problems/quantile"
 	"github.com/conetune/conetune/problems/regression"
-	"github.com/conetune/conetune/problems/ridge"
-	"github.com/conetune/conetune/problems/sgl"
-	"github.com/conetune/conetune/problems/wlasso"
 	"github.com/conetune/conetune/tune"
 )
 
 // builder makes a model of rows with real targets, which those of other models are made of.
 type builder func(dataset.Division, regression.Options) (tune.Model, error)
 
+// constructor is that of a regression.
+type constructor func(dataset.Division, regression.Options) (*regression.Model, error)
+
 // models are all regressions of six features.
 func models(t *testing.T) map[string]builder {
 	t.Helper()
 	g, err := groups.Equal(6, 3)
 	require.NoError(t, err)
+	with := func(build constructor, change func(o *regression.Options)) builder {
+		return func(d dataset.Division, o regression.Options) (tune.Model, error) {
+			change(&o)
+			return build(d, o)
+		}
+	}
+	grouped := func(o *regression.Options) { o.Groups = g }
 	return map[string]builder{
-		"elastic-net":         of(elasticnet.New),
-		"lasso":               of(lassos.New),
-		"ridge":               of(ridge.New),
-		"bounded-elastic-net": of(bounded.New),
-		"wlasso":              of(wlasso.New),
-		"adaptive-lasso": func(d dataset.Division, o regression.Options) (tune.Model, error) {
-			return adaptive.New(d, "", 0, o)
-		},
-		"fused":      func(d dataset.Division, o regression.Options) (tune.Model, error) { return fused.New(d, 0, o) },
-		"grouplasso": func(d dataset.Division, o regression.Options) (tune.Model, error) { return grouplasso.New(d, g, o) },
-		"sgl":        func(d dataset.Division, o regression.Options) (tune.Model, error) { return sgl.New(d, g, o) },
-		"huber":      func(d dataset.Division, o regression.Options) (tune.Model, error) { return huber.New(d, 0.5, o) },
-		"quantile":   func(d dataset.Division, o regression.Options) (tune.Model, error) { return quantile.New(d, 0.3, o) },
+		"elastic-net":         of(regression.ElasticNet),
+		"lasso":               of(regression.Lasso),
+		"ridge":               of(regression.Ridge),
+		"bounded-elastic-net": of(regression.BoundedElasticNet),
+		"weighted-lasso":      of(regression.WeightedLasso),
+		"adaptive-lasso":      of(regression.AdaptiveLasso),
+		"fused-lasso":         of(regression.FusedLasso),
+		"group-lasso":         with(regression.GroupLasso, grouped),
+		"sparse-group-lasso":  with(regression.SparseGroupLasso, grouped),
+		"huber":               with(regression.Huber, func(o *regression.Options) { o.Threshold = 0.5 }),
+		"quantile":            with(regression.Quantile, func(o *regression.Options) { o.Level = 0.3 }),
+		"cox":                 of(regression.Cox),
 		"logistic": func(d dataset.Division, o regression.Options) (tune.Model, error) {
-			return logistic.New(classified(d, 2), o)
+			return regression.Logistic(classified(d, 2), o)
 		},
-		"poisson": func(d dataset.Division, o regression.Options) (tune.Model, error) { return poisson.New(counts(d), o) },
+		"poisson": func(d dataset.Division, o regression.Options) (tune.Model, error) {
+			return regression.Poisson(counts(d), o)
+		},
 		"multinomial": func(d dataset.Division, o regression.Options) (tune.Model, error) {
-			return multinomial.New(classified(d, 3), multinomial.Options{
-				R0: o.R0, Intercept: o.Intercept, Standardize: o.Standardize, Terms: o.Terms,
-			})
-		},
-		"cox": func(d dataset.Division, o regression.Options) (tune.Model, error) {
-			return cox.New(d, cox.Options{R0: o.R0, Standardize: o.Standardize, Terms: o.Terms})
+			return regression.Multinomial(classified(d, 3), o)
 		},
 	}
 }
@@ -73,7 +64,7 @@ func some(t *testing.T, names ...string) map[string]builder {
 	return out
 }
 
-func of[M tune.Model](build func(dataset.Division, regression.Options) (M, error)) builder {
+func of(build constructor) builder {
 	return func(d dataset.Division, o regression.Options) (tune.Model, error) { return build(d, o) }
 }
 

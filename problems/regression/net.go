@@ -28,29 +28,45 @@ const (
 // or the same with one of the penalties, by its name on the command line, what it does to rows, and its penalties.
 type Net struct {
 	Name string
-	Kind
+	// Loss is the loss of predictions.
+	Loss      Loss
 	Penalties Penalties
-	// Fit makes the fast fit; nil where there is none.
-	Fit Fit
-	// Advice and Finish are those of [Spec].
-	Advice func(d *Data) problems.Advice
+	// KeepTarget leaves the targets as they are, whatever is done to the features, for targets that stand for labels or
+	// counts. Else an offset of rows is taken from their targets, and the loss must depend on the difference of target and
+	// prediction alone.
+	KeepTarget bool
+	// Weighing says that the fits of the model take rows with weights as they are, see [fits.Rows].
+	Weighing bool
+	// Takes are the fields of [Options] that the model takes beside those of all: Terms where its fit knows them.
+	Takes []string
+	// Fit makes the fast fit to the training rows of a split or a fold, with the loss on its validation rows and terms of
+	// features, all in the unit of the model; nil where there is none.
+	Fit fitter
+	// Advice is what the model says beyond what all of them do.
+	Advice problems.Advice
+	// Finish completes a predictor in the user's units, for example by labels; nil where it is complete.
 	Finish func(f *problems.Fit)
 }
 
-// NormModes are the modes of fits of nets, and of norms of single features.
-var NormModes = []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
+// normModes are the modes of fits of nets, and of norms of single features.
+var normModes = []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 
 // NewNet checks the rows, split or in folds, and the options. It keeps a reference to the data, which must not change.
 func NewNet(s dataset.Division, o Options, n Net) (*Model, error) {
-	return Make(n.Name, s, o, n.Kind, n.spec)
+	return newModel(n.Name, s, o, n.kind(), n.spec)
 }
 
-// spec is the description of the model, for data whose [Data.LambdaMax] is measured by the fit where that has to know
+// kind is what the model makes of rows.
+func (n *Net) kind() kind {
+	return kind{Loss: n.Loss, KeepTarget: n.KeepTarget, Weighing: n.Weighing, Takes: n.Takes}
+}
+
+// spec is the description of the model, for data whose [data.LambdaMax] is measured by the fit where that has to know
 // terms, weights or an offset.
-func (n *Net) spec(data *Data) (Spec, error) {
-	spec := Spec{
-		Name: n.Name, Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5}, Fit: n.Fit, Finish: n.Finish,
-		AllFeatures: n.Penalties == SquaresAlone,
+func (n *Net) spec(data *data) (spec, error) {
+	spec := spec{
+		Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5}, Fit: n.Fit, Finish: n.Finish,
+		Advice: n.Advice, AllFeatures: n.Penalties == SquaresAlone,
 	}
 	if n.Fit != nil && !(data.terms.Plain() && !data.observes()) {
 		if err := data.Measure(n.Fit); err != nil {
@@ -74,25 +90,17 @@ func (n *Net) spec(data *Data) (Spec, error) {
 	}
 	spec.Penalties = data.Shared(first, second)
 	spec.Weights = data.SharedWeights(first, second)
-	if n.Advice != nil {
-		spec.Advice = n.Advice(data)
-	}
 	if n.Fit != nil {
-		spec.Advice.Modes = NormModes
+		spec.Advice.Modes = normModes
 	}
 	return spec, nil
 }
 
-// PaperSettings are those of the paper's experiments with the elastic net. rho is not in the paper but in its authors'
-// program.
-func PaperSettings() dca.Settings {
-	return dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
-}
-
-// NetSettings are those and ours: a start from a path, where there is one, and a lower-level gap that is closed, so
-// that the iterate and the refit agree.
-func NetSettings(path bool) (paper, standard dca.Settings) {
-	paper = PaperSettings()
+// netSettings are those of the paper's experiments with the elastic net, and ours: a start from a path, where there is
+// one, and a lower-level gap that is closed, so that the iterate and the refit agree. rho is not in the paper but in
+// its authors' program.
+func netSettings(path bool) (paper, standard dca.Settings) {
+	paper = dca.Settings{Tol: 0.1, Rho: 1e-3, Alpha0: 1, Delta: 5, CAlpha: 1, MaxIter: 100}
 	standard = paper
 	standard.GapTol, standard.MaxIter, standard.PathStart = 1e-4, 200, path
 	return paper, standard
@@ -107,9 +115,9 @@ const manyFeatures, pathRise = 2000, 2
 
 // netPath goes down with both weights equal, up again with almost no l2 weight, and down once more with the least l1
 // weight: the validation error often has a minimum near each end.
-func netPath(data *Data) (path [][]float64) {
+func netPath(data *data) (path [][]float64) {
 	if _, p := data.Dims(); p > manyFeatures {
-		return TwoPaths(data.LambdaMax())
+		return twoPaths(data.LambdaMax())
 	}
 	down := data.Path(netPoints)
 	for _, l := range down {
@@ -128,7 +136,7 @@ func netPath(data *Data) (path [][]float64) {
 // nothing is left. Squares leave all coefficients, and weights far larger than that may be the best ones.
 const squaresRatio = 1e6
 
-func squaresPath(data *Data) (list []float64) {
+func squaresPath(data *data) (list []float64) {
 	top := data.LambdaMax()
 	if !(top > 0) {
 		return nil

@@ -10,9 +10,6 @@ import (
 
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
-	"github.com/conetune/conetune/problems/logistic"
-	"github.com/conetune/conetune/problems/multinomial"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/tune"
@@ -65,7 +62,7 @@ func TestOffsetOfLogOdds(t *testing.T) {
 	}
 	var x [][][]float64
 	for _, d := range []*dataset.CrossValidation{with, without} {
-		m, err := logistic.New(d, logistic.Options{Intercept: true})
+		m, err := regression.Logistic(d, regression.Options{Intercept: true})
 		require.NoError(t, err)
 		fit, err := m.Penalised()
 		require.NoError(t, err)
@@ -81,11 +78,11 @@ func TestOffsetOfLogOdds(t *testing.T) {
 
 func TestOffsetRefused(t *testing.T) {
 	cv := offset(t)
-	_, err := multinomial.New(classified(cv, 3), multinomial.Options{})
+	_, err := regression.Multinomial(classified(cv, 3), regression.Options{})
 	require.ErrorContains(t, err, "rows with an offset")
 	_, err = svm.New(classified(cv, 2).(*dataset.CrossValidation), svm.Options{})
 	require.ErrorContains(t, err, "rows with an offset")
 	cv.Data.Offset = cv.Data.Offset[1:]
-	_, err = elasticnet.New(cv, elasticnet.Options{})
+	_, err = regression.ElasticNet(cv, regression.Options{})
 	require.ErrorContains(t, err, "entries of the offset")
 }

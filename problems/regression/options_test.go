@@ -7,17 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/modeltest"
-	"github.com/conetune/conetune/problems/adaptive"
-	"github.com/conetune/conetune/problems/bounded"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/fused"
-	"github.com/conetune/conetune/problems/grouplasso"
 	"github.com/conetune/conetune/problems/groups"
-	"github.com/conetune/conetune/problems/huber"
-	"github.com/conetune/conetune/problems/poisson"
-	"github.com/conetune/conetune/problems/quantile"
 	"github.com/conetune/conetune/problems/regression"
-	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -45,25 +37,25 @@ func TestBadOptions(t *testing.T) {
 		}
 	}
 	for want, err := range map[string]error{
-		"gamma is -1":                       as(adaptive.New(s, "", -1, options{})),
-		"gamma is +Inf":                     as(adaptive.New(s, "", math.Inf(1), options{})),
-		`unknown pilot "tree"`:              as(adaptive.New(s, "tree", 0, options{})),
-		"2 lower bounds, expected one or 3": as(bounded.New(s, options{Terms: terms{Lower: []float64{0, 0}}})),
-		`upper bound of "x2" is -1, which leaves no room for 0`:  as(bounded.New(s, options{Terms: terms{Upper: []float64{1, -1, 1}}})),
-		`lower bound of "x1" is 0.5, which leaves no room for 0`: as(bounded.New(s, options{Terms: terms{Lower: []float64{0.5}}})),
-		`lower bound of "x1" is NaN, which leaves no room for 0`: as(bounded.New(s, options{Terms: terms{Lower: []float64{math.NaN()}}})),
-		"order -1 of 3 coefficients, expected an order from":     as(fused.New(s, -1, options{})),
-		"order 3 of 3 coefficients, expected an order from":      as(fused.New(s, 3, options{})),
-		"grouplasso: feature 2 is in no group":                   as(grouplasso.New(s, few, options{})),
-		"sgl: feature 2 is in no group":                          as(sgl.New(s, few, options{})),
-		"sgl: no groups":                                         as(sgl.New(s, nil, options{})),
-		"huber: threshold -1, expected a positive number":        as(huber.New(s, -1, options{})),
-		"huber: threshold NaN, expected a positive number":       as(huber.New(s, math.NaN(), options{})),
-		"huber: threshold +Inf, expected a positive number":      as(huber.New(s, math.Inf(1), options{})),
-		"level -0.1, expected a number between 0 and 1":          as(quantile.New(s, -0.1, options{})),
-		"level 1, expected a number between 0 and 1":             as(quantile.New(s, 1, options{})),
-		"level NaN, expected a number between 0 and 1":           as(quantile.New(s, math.NaN(), options{})),
-		"expected numbers that are not negative, such as counts": as(poisson.New(s, options{})),
+		"gamma is -1":                       as(regression.AdaptiveLasso(s, options{Gamma: -1})),
+		"gamma is +Inf":                     as(regression.AdaptiveLasso(s, options{Gamma: math.Inf(1)})),
+		`unknown pilot "tree"`:              as(regression.AdaptiveLasso(s, options{Pilot: "tree"})),
+		"2 lower bounds, expected one or 3": as(regression.BoundedElasticNet(s, options{Terms: terms{Lower: []float64{0, 0}}})),
+		`upper bound of "x2" is -1, which leaves no room for 0`:  as(regression.BoundedElasticNet(s, options{Terms: terms{Upper: []float64{1, -1, 1}}})),
+		`lower bound of "x1" is 0.5, which leaves no room for 0`: as(regression.BoundedElasticNet(s, options{Terms: terms{Lower: []float64{0.5}}})),
+		`lower bound of "x1" is NaN, which leaves no room for 0`: as(regression.BoundedElasticNet(s, options{Terms: terms{Lower: []float64{math.NaN()}}})),
+		"order -1 of 3 coefficients, expected an order from":     as(regression.FusedLasso(s, options{Order: -1})),
+		"order 3 of 3 coefficients, expected an order from":      as(regression.FusedLasso(s, options{Order: 3})),
+		"group-lasso: feature 2 is in no group":                  as(regression.GroupLasso(s, options{Groups: few})),
+		"sparse-group-lasso: feature 2 is in no group":           as(regression.SparseGroupLasso(s, options{Groups: few})),
+		"sparse-group-lasso: no groups":                          as(regression.SparseGroupLasso(s, options{})),
+		"huber: threshold -1, expected a positive number":        as(regression.Huber(s, options{Threshold: -1})),
+		"huber: threshold NaN, expected a positive number":       as(regression.Huber(s, options{Threshold: math.NaN()})),
+		"huber: threshold +Inf, expected a positive number":      as(regression.Huber(s, options{Threshold: math.Inf(1)})),
+		"level -0.1, expected a number between 0 and 1":          as(regression.Quantile(s, options{Level: -0.1})),
+		"level 1, expected a number between 0 and 1":             as(regression.Quantile(s, options{Level: 1})),
+		"level NaN, expected a number between 0 and 1":           as(regression.Quantile(s, options{Level: math.NaN()})),
+		"expected numbers that are not negative, such as counts": as(regression.Poisson(s, options{})),
 	} {
 		require.ErrorContains(t, err, want)
 	}

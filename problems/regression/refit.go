@@ -14,7 +14,7 @@ import (
 // All returns the data with the rows of training and validation together as training rows, or all rows of folds, in the
 // same units. It is an error of the context where that ends before, or so soon that no fit to them could begin, see
 // [problems.Prepare].
-func (d *Data) All(ctx context.Context) (*Data, error) {
+func (d *data) All(ctx context.Context) (*data, error) {
 	numbers := d.user.Table().Stored()
 	if len(d.parts) == 1 {
 		numbers += d.parts[0].choose.Stored()
@@ -53,7 +53,7 @@ func (m *Model) whole(ctx context.Context, s problems.Solver, gap float64) (dca.
 }
 
 // on is the model of the training rows of data, with its program, which has the fast fit, if there is one.
-func (m *Model) on(ctx context.Context, data *Data, s problems.Solver, gap float64) (*Model, dca.Program, error) {
+func (m *Model) on(ctx context.Context, data *data, s problems.Solver, gap float64) (*Model, dca.Program, error) {
 	all := &Model{data: data, spec: m.spec}
 	if m.rung != nil {
 		var err error
@@ -81,7 +81,7 @@ func (m *Model) alone(ctx context.Context) (lower.Fit, error) {
 	if fit == nil && err == nil && m.spec.Weights != nil { // of models whose parts have none
 		t := &glm.Table{Folds: [][]int{nil}}
 		m.data.fill(t, m.data.parts[0].fit)
-		return Either(m.together(ctx, t))
+		return either(m.together(ctx, t))
 	}
 	return fit, err
 }

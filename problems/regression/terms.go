@@ -29,7 +29,7 @@ type Terms struct {
 }
 
 // spread brings them to the p features and the unit of the model.
-func (t Terms) spread(d *Data) (out sparse.Terms, err error) {
+func (t Terms) spread(d *data) (out sparse.Terms, err error) {
 	_, p := d.Dims()
 	for _, of := range []struct {
 		name, wrong string
@@ -103,21 +103,21 @@ func someof(values []float64) bool {
 }
 
 // Terms are those of the options, in the unit of the model, for fits.
-func (d *Data) Terms() sparse.Terms { return d.terms }
+func (d *data) Terms() sparse.Terms { return d.terms }
 
-// Fit makes a fit to the training rows of a split or a fold, with the loss on its validation rows and terms of
+// fitter makes a fit to the training rows of a split or a fold, with the loss on its validation rows and terms of
 // features, all in the unit of the model.
-type Fit func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error)
+type fitter func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error)
 
-// Making is the [Fit] of fits of a type.
-func Making[T lower.Fit](of func(train, val fits.Rows, intercept bool, t sparse.Terms) (T, error)) Fit {
+// making is the [fitter] of fits of a type.
+func making[T lower.Fit](of func(train, val fits.Rows, intercept bool, t sparse.Terms) (T, error)) fitter {
 	return func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error) {
-		return Either(of(train, val, intercept, t))
+		return either(of(train, val, intercept, t))
 	}
 }
 
-// Either is a fit or an error, not both.
-func Either[T lower.Fit](fit T, err error) (lower.Fit, error) {
+// either is a fit or an error, not both.
+func either[T lower.Fit](fit T, err error) (lower.Fit, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func Either[T lower.Fit](fit T, err error) (lower.Fit, error) {
 }
 
 // Measure makes the LambdaMax of a fit, the largest of the folds, that of the data.
-func (d *Data) Measure(fit Fit) error {
+func (d *data) Measure(fit fitter) error {
 	top := 0.0
 	for _, p := range d.parts {
 		f, err := d.fit(fit, p, d.terms)
@@ -138,12 +138,12 @@ func (d *Data) Measure(fit Fit) error {
 	return nil
 }
 
-// SetLambdaMax says what [Data.LambdaMax] is.
-func (d *Data) SetLambdaMax(top float64) { d.top = func() float64 { return top } }
+// SetLambdaMax says what [data.LambdaMax] is.
+func (d *data) SetLambdaMax(top float64) { d.top = func() float64 { return top } }
 
 // Shared are the penalties |b|_1 and 1/2 |b|^2, by the factors, less their radii, which have those numbers, -1 for
 // none.
-func (d *Data) Shared(first, second int) func(b, r convex.Affine) []convex.Convex {
+func (d *data) Shared(first, second int) func(b, r convex.Affine) []convex.Convex {
 	return func(b, r convex.Affine) (list []convex.Convex) {
 		if first >= 0 {
 			list = append(list, convex.Norm1(d.penalised(b, func(f float64) float64 { return f })).MinusAffine(r.At(first)))
@@ -157,7 +157,7 @@ func (d *Data) Shared(first, second int) func(b, r convex.Affine) []convex.Conve
 
 // SharedWeights are the weights of |b|_1 and 1/2 |b|^2, by the factors, where these are the hyperparameters of those
 // numbers, -1 for none.
-func (d *Data) SharedWeights(first, second int) func(lambda []float64) *glm.Weights {
+func (d *data) SharedWeights(first, second int) func(lambda []float64) *glm.Weights {
 	_, p := d.Dims()
 	of := func(v float64) []float64 {
 		out := slices.Repeat([]float64{v}, p)
@@ -179,7 +179,7 @@ func (d *Data) SharedWeights(first, second int) func(lambda []float64) *glm.Weig
 }
 
 // penalised are the coefficients of penalised features, times a function of the factors.
-func (d *Data) penalised(b convex.Affine, of func(f float64) float64) convex.Affine {
+func (d *data) penalised(b convex.Affine, of func(f float64) float64) convex.Affine {
 	if d.terms.Factors == nil {
 		return b
 	}
@@ -196,7 +196,7 @@ func (d *Data) penalised(b convex.Affine, of func(f float64) float64) convex.Aff
 }
 
 // bounds are those of the coefficients as constraints.
-func (d *Data) bounds(b convex.Affine) (set []*convex.Constraint) {
+func (d *data) bounds(b convex.Affine) (set []*convex.Constraint) {
 	var fixed []int
 	held := func(j int) bool {
 		return d.terms.Lower != nil && d.terms.Upper != nil && d.terms.Lower[j] == 0 && d.terms.Upper[j] == 0

@@ -10,8 +10,6 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
-	lassos "github.com/conetune/conetune/problems/lasso"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
@@ -54,7 +52,7 @@ func TestTermsAgainstConic(t *testing.T) {
 func TestFactorsScaleColumns(t *testing.T) {
 	s := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0.5, 0, 0, 1}, 0.7)
 	factors := []float64{1, 2, 0.5, 1, 3, 0.2}
-	termed, err := lassos.New(s, lassos.Options{Terms: regression.Terms{Factors: factors}})
+	termed, err := regression.Lasso(s, regression.Options{Terms: regression.Terms{Factors: factors}})
 	require.NoError(t, err)
 	scaled := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0.5, 0, 0, 1}, 0.7)
 	for _, d := range []*dataset.Data{scaled.Train, scaled.Val, scaled.Test} {
@@ -64,7 +62,7 @@ func TestFactorsScaleColumns(t *testing.T) {
 			}
 		}
 	}
-	plain, err := lassos.New(scaled, lassos.Options{})
+	plain, err := regression.Lasso(scaled, regression.Options{})
 	require.NoError(t, err)
 	a, err := termed.Penalised()
 	require.NoError(t, err)
@@ -99,7 +97,7 @@ func TestBadTerms(t *testing.T) {
 				s.Train.Y[i] = s.Train.X.At(i, 0)
 			}
 		}
-		_, err := elasticnet.New(s, elasticnet.Options{Terms: terms})
+		_, err := regression.ElasticNet(s, regression.Options{Terms: terms})
 		require.ErrorContains(t, err, want)
 	}
 }
@@ -138,16 +136,5 @@ func TestExcludedFeatures(t *testing.T) {
 			require.InDelta(t, 0, fits[0].Coefficients[0], 1e-9, name)
 			require.InDeltaSlice(t, fits[1].Coefficients, fits[0].Coefficients[1:], 2e-2, "%s %s", name, c.Method)
 		}
-	}
-}
-
-// Factors of 1 beside tiny ones exclude nothing, nor do factors that are all large.
-func TestNothingExcluded(t *testing.T) {
-	s := modeltest.Split(3, 60, 40, 50, []float64{2, -1, 0.5, 0}, 1)
-	for _, factors := range [][]float64{{1e-9, 1, 1, 1}, {1e9, 2e9, 1e9, 1e9}} {
-		m, err := elasticnet.New(s, elasticnet.Options{Intercept: true, Terms: regression.Terms{Factors: factors}})
-		require.NoError(t, err)
-		require.Equal(t, factors, m.Data().Terms().Factors)
-		require.Nil(t, m.Data().Terms().Upper)
 	}
 }

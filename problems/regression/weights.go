@@ -2,10 +2,7 @@ package regression
 
 import (
 	"fmt"
-	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/problems/dataset"
 )
@@ -19,7 +16,7 @@ import (
 const mostFilled = 1e8
 
 // checkWeights says why rows with weights cannot be fitted.
-func (d *Data) checkWeights(parts []*dataset.Split) error {
+func (d *data) checkWeights(parts []*dataset.Split) error {
 	tables := []*dataset.Data{d.user.Table(), d.user.Tests()}
 	for _, p := range parts {
 		tables = append(tables, p.Val)
@@ -36,19 +33,19 @@ func (d *Data) checkWeights(parts []*dataset.Split) error {
 }
 
 // keeps says that rows keep their weights, in programs and fits.
-func (d *Data) keeps(rows *dataset.Data) bool {
+func (d *data) keeps(rows *dataset.Data) bool {
 	return rows.Weights != nil && (!d.squares() || d.kind.KeepTarget || d.kind.Weighing && rows.Sparse() && d.options.Intercept)
 }
 
 // observes says that fits have to know weights or offsets of rows.
-func (d *Data) observes() bool {
+func (d *data) observes() bool {
 	return slices.ContainsFunc(d.parts, func(p part) bool {
 		return p.train.Weights != nil || p.val.Weights != nil || p.train.Offset != nil || p.val.Offset != nil
 	})
 }
 
 // equal are rows with the same mean losses, without weights where that can be.
-func (d *Data) equal(rows *dataset.Data) *dataset.Data {
+func (d *data) equal(rows *dataset.Data) *dataset.Data {
 	if rows == nil || d.keeps(rows) {
 		return rows
 	}
@@ -56,31 +53,11 @@ func (d *Data) equal(rows *dataset.Data) *dataset.Data {
 }
 
 // newPart takes rows in the unit of the model, with their weights.
-func (d *Data) newPart(fit, choose, user *dataset.Data) part {
+func (d *data) newPart(fit, choose, user *dataset.Data) part {
 	p := part{fit: fit, choose: choose, train: d.equal(fit), user: user}
 	p.val = p.train
 	if choose != fit {
 		p.val = d.equal(choose)
 	}
 	return p
-}
-
-// StandardError is that of a mean of losses by weights, sum_i w_i l_i / sum_i w_i, or without, where these are nil, as
-// of independent losses, of which n are of a row of their own.
-func StandardError(losses, weights []float64, n int) float64 {
-	if weights == nil {
-		return stat.StdDev(losses, nil) / math.Sqrt(float64(n))
-	}
-	total, mean := 0.0, 0.0
-	for i, w := range weights {
-		total += w
-		mean += w * losses[i]
-	}
-	mean /= total
-	sum := 0.0
-	for i, w := range weights {
-		sum += w * w * (losses[i] - mean) * (losses[i] - mean)
-	}
-	all := float64(len(losses))
-	return math.Sqrt(sum*all/(all-1)) / total * math.Sqrt(all/float64(n))
 }

@@ -9,10 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/indices"
-	"github.com/conetune/conetune/problems/adaptive"
 	"github.com/conetune/conetune/problems/dataset"
-	lassos "github.com/conetune/conetune/problems/lasso"
-	"github.com/conetune/conetune/problems/logistic"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/table/split"
@@ -82,7 +79,7 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 	ranges := []tune.Range{{Low: 1e-3, High: 0.3}}
 	grid := tune.Config{Method: tune.MethodGrid, Evaluations: 4, Ranges: ranges}
 	conic := tune.Config{Method: tune.MethodGrid, Evaluations: 4, Engine: tune.EngineConic, Ranges: ranges}
-	for name, build := range some(t, "elastic-net", "lasso", "ridge", "wlasso", "sgl") {
+	for name, build := range some(t, "elastic-net", "lasso", "ridge", "weighted-lasso", "sparse-group-lasso") {
 		for _, o := range []regression.Options{{Standardize: true, Intercept: true}, {}, {Intercept: true}, {Standardize: true}} {
 			if o.Standardize != o.Intercept && name != "lasso" {
 				continue
@@ -108,12 +105,12 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 		sameTuned(t, name, tune.Config{MaxIter: 2}, 1e-2, of(weighted), of(repeated))
 	}
 	o = regression.Options{Intercept: true}
-	for name, build := range some(t, "elastic-net", "lasso", "ridge", "logistic", "wlasso", "sgl") {
+	for name, build := range some(t, "elastic-net", "lasso", "ridge", "logistic", "weighted-lasso", "sparse-group-lasso") {
 		of := func(d dataset.Division) func() (tune.Model, error) {
 			return func() (tune.Model, error) { return build(compressed(d), o) }
 		}
 		search := grid
-		if name == "wlasso" {
+		if name == "weighted-lasso" {
 			search = tune.Config{Method: tune.MethodRandom, Evaluations: 6, Ranges: ranges}
 		}
 		sameTuned(t, "sparse "+name, search, 1e-4, of(weighted), of(repeated))
@@ -121,7 +118,7 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 	}
 	o.Terms.Factors = []float64{0, 1, 1, 2, 1, 1}
 	termed := func(d dataset.Division) func() (tune.Model, error) {
-		return func() (tune.Model, error) { return logistic.New(classified(d, 2), o) }
+		return func() (tune.Model, error) { return regression.Logistic(classified(d, 2), o) }
 	}
 	sameTuned(t, "logistic, terms", grid, 1e-4, termed(weighted), termed(repeated))
 	sameTuned(t, "logistic, terms", conic, 1e-4, termed(weighted), termed(repeated))
@@ -149,7 +146,7 @@ func TestWeightsOfAdaptive(t *testing.T) {
 		if scale == 0 {
 			cv.Data.Weights = nil
 		}
-		m, err := adaptive.New(cv, "", 0, adaptive.Options{Intercept: true})
+		m, err := regression.AdaptiveLasso(cv, regression.Options{Intercept: true})
 		require.NoError(t, err)
 		r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 9, Ranges: []tune.Range{{Low: 1e-3, High: 0.3}}})
 		require.NoError(t, err)
@@ -171,7 +168,7 @@ func TestWeightsHeldBack(t *testing.T) {
 	weighted, _ := counted(t)
 	f := weighted.Folds[0]
 	val := weighted.Data.Rows(f.Val)
-	m, err := lassos.New(&dataset.Split{Train: weighted.Data.Rows(f.Train), Val: val}, lassos.Options{Intercept: true})
+	m, err := regression.Lasso(&dataset.Split{Train: weighted.Data.Rows(f.Train), Val: val}, regression.Options{Intercept: true})
 	require.NoError(t, err)
 	b, b0 := []float64{1, 0.5, -1, 0, 2, 0}, 0.3
 	mean := func(keep func(i int) bool) float64 {

@@ -37,7 +37,6 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/regression"
 )
 
 const (
@@ -123,7 +122,7 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 }
 
 // Columns are the features of all rows of the folds, see [problems.Columns].
-func (m *Model) Columns() *problems.Columns { return regression.Columns(m.cv.Data, true) }
+func (m *Model) Columns() *problems.Columns { return problems.ColumnsOf(m.cv.Data, true) }
 
 // ClassWeights weigh the losses of the rows with the smaller and with the larger label, in this order; both are 1 where
 // none were asked for.

@@ -18,7 +18,6 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
-	"github.com/conetune/conetune/problems/multitask"
 )
 
 // app is that of the command line, with what this command does.
@@ -183,7 +182,7 @@ func drawSplit(spec *model.Spec, c dataset.Config, g *groups.Groups, seed uint64
 		coefficients = words.Count(g.Len(), "group") + "; coefficients are "
 	case spec.Several:
 		coefficients = fmt.Sprintf("%d targets use ", generatedTargets)
-		if written, err = severalTargets(split, c, generatedTargets, seed); err != nil {
+		if written, err = severalTargets(c, generatedTargets, seed); err != nil {
 			return out, cli.BadInput(err)
 		}
 	}
@@ -218,8 +217,8 @@ func support(features []string, b []float64, g *groups.Groups) (list []string) {
 
 // severalTargets puts generated targets y1, y2, .. into the tables, the first one as their target and the others before
 // the features.
-func severalTargets(s *dataset.Split, c dataset.Config, q int, seed uint64) (*dataset.Split, error) {
-	train, val, test, _, err := multitask.Generate(c, q, seed)
+func severalTargets(c dataset.Config, q int, seed uint64) (*dataset.Split, error) {
+	s, _, err := dataset.GenerateTargets(c, q, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -227,19 +226,18 @@ func severalTargets(s *dataset.Split, c dataset.Config, q int, seed uint64) (*da
 	for k := range q {
 		names = append(names, fmt.Sprintf("y%d", k+1))
 	}
-	table := func(d *multitask.Data) *dataset.Data {
+	table := func(d *dataset.Data) *dataset.Data {
 		if d == nil {
 			return nil
 		}
-		n, p := d.X.Dims()
+		n, p := d.Dims()
 		x := mat.NewDense(n, q-1+p, nil)
-		out := &dataset.Data{X: x, Y: mat.Col(nil, 0, d.Y), Target: names[0], Features: append(slices.Clone(names[1:]), s.Train.Features...)}
 		for i := range n {
-			x.SetRow(i, append(slices.Clone(d.Y.RawRowView(i)[1:]), d.X.RawRowView(i)...))
+			x.SetRow(i, append(slices.Clone(d.Targets.RawRowView(i)[1:]), d.Dense().RawRowView(i)...))
 		}
-		return out
+		return &dataset.Data{X: x, Y: d.Y, Target: names[0], Features: append(slices.Clone(names[1:]), d.Features...)}
 	}
-	return &dataset.Split{Train: table(train), Val: table(val), Test: table(test)}, nil
+	return &dataset.Split{Train: table(s.Train), Val: table(s.Val), Test: table(s.Test)}, nil
 }
 
 // drawMatrix draws a matrix.

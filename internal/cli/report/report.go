@@ -285,7 +285,7 @@ func describeData(run *Run, split *dataset.Split) string {
 	if run.Options.Intercept {
 		constant = "with intercept"
 	} else if run.Spec.Survival {
-		constant = run.Options.Ties.String() + " ties"
+		constant = run.Options.Ties + " ties"
 	}
 	return fmt.Sprintf("data      %s\n          %s; %s rows; %s\n          %s, %s\n", run.From,
 		words.Count(p, "feature"), words.Joined(rows), target, features, constant)

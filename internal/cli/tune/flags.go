@@ -10,7 +10,7 @@ import (
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
-	"github.com/conetune/conetune/problems/adaptive"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
@@ -36,7 +36,6 @@ type tuneFlags struct {
 // modelFlags are the options of models, and the flags of single ones.
 type modelFlags struct {
 	model.Options
-	ties  string
 	terms termFlags
 }
 
@@ -47,7 +46,7 @@ const mostGamma = 100
 func newTuneFlags() *tuneFlags {
 	f := &tuneFlags{method: tune.MethodVFiDCA, config: tune.Config{Backend: "native", Engine: tune.EngineAuto, Eps: 1e-8}}
 	f.Data.Seed = 1
-	f.model.Options, f.model.ties = model.Options{Level: 0.5, Order: 1, Gamma: 1, Pilot: adaptive.Ridge}, "breslow"
+	f.model.Options = model.Options{Level: 0.5, Order: 1, Gamma: 1, Pilot: "ridge", Ties: "breslow"}
 	return f
 }
 
@@ -113,13 +112,13 @@ func (f *tuneFlags) table() []flagGroup {
 			cli.NewFlag("level", &m.Level, "share `Q` of the targets below the predictions, for quantile", cli.Traits{Of: "Level"}),
 			cli.NewFlag("threshold", &m.Threshold, "residual `D`, in the unit of the target, from which on the loss of huber grows linearly (default: by the spread of the targets)", cli.Traits{Of: "Threshold", Most: cli.MostValue}),
 			cli.NewFlag("order", &m.Order, "order `K` of the differences of fused-lasso: 1 for coefficients constant in pieces, 2 for linear ones", cli.Traits{Of: "Order"}),
-			cli.NewFlag("ties", &m.ties, "`RULE` of cox for events at one time: breslow or efron", cli.Traits{Of: "Ties"}),
+			cli.NewFlag("ties", &m.Ties, "`RULE` of cox for events at one time: breslow or efron", cli.Traits{Of: "Ties"}),
 			cli.NewFlag("penalty-factors", &m.terms.factors, "`NAME=F,..`: factors of the penalties of single features, 0 for none, or a FILE with the columns feature and factor (default 1)", cli.Traits{Of: "Terms"}),
 			cli.NewFlag("nonnegative", &m.terms.nonnegative, "no coefficient is negative (bounded-elastic-net does so without --lower and --upper)", cli.Traits{Of: "Terms"}),
 			cli.NewFlag("lower", &m.terms.lower, "least coefficient `C`, not above 0, of all features, or NAME=C,.. of some (-inf for none)", cli.Traits{Of: "Terms"}),
 			cli.NewFlag("upper", &m.terms.upper, "largest coefficient `C`, not below 0, of all features, or NAME=C,.. of some (default: none)", cli.Traits{Of: "Terms"}),
 			cli.NewFlag("gamma", &m.Gamma, "exponent `G` of the weights of adaptive-lasso", cli.Traits{Of: "Gamma", Most: mostGamma}),
-			cli.NewFlag("pilot", (*string)(&m.Pilot), "`MODEL` that the weights of adaptive-lasso come from: "+words.Joined(adaptive.Pilots()), cli.Traits{Of: "Pilot"}),
+			cli.NewFlag("pilot", &m.Pilot, "`MODEL` that the weights of adaptive-lasso come from: "+words.Joined(regression.Pilots()), cli.Traits{Of: "Pilot"}),
 			cli.NewFlag("class-weights", &f.classWeights, "weights of the losses of the two labels, for svm: `W1,W2`, or balanced (default: 1,1)", cli.Traits{Of: "ClassWeights", List: true}),
 			cli.NewFlag("scale", &f.scale, "`UNIT` of standardised features: deviation, mean 0 (of dense tables) and standard deviation 1, largest, the largest absolute value 1, or common, all divided by one number (default: deviation, largest for sparse tables of 1000 features or more; svm has common where the sizes of sparse columns are comparable)"),
 			cli.NewFlag("final", &c.Final, "`ROWS` on which the reported refit is trained: train, or all for training and validation rows (default: all; train with --preset paper)"),

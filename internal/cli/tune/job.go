@@ -15,9 +15,9 @@ import (
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
-	"github.com/conetune/conetune/problems/adaptive"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
@@ -103,12 +103,11 @@ func (f *tuneFlags) checkModel(spec model.Spec, fs *pflag.FlagSet, rows []cli.Fl
 	}
 	m := &f.model
 	m.Terms = m.terms.terms
-	m.Ties, err = survival.ParseTies(m.ties)
 	if err := cli.CheckUse(fs,
-		cli.When("ties", err != nil, fmt.Sprintf(" is %q, expected one of: %s", m.ties, words.Joined(survival.TieRules()))),
+		cli.When("ties", !slices.Contains(survival.TieRules(), m.Ties), fmt.Sprintf(" is %q, expected one of: %s", m.Ties, words.Joined(survival.TieRules()))),
 		cli.When("level", !(m.Level > 0 && m.Level < 1), fmt.Sprintf(" is %v, expected a number between 0 and 1", m.Level)),
 		cli.When("order", m.Order < 1, fmt.Sprintf(" is %d, expected at least 1", m.Order)),
-		cli.When("pilot", !slices.Contains(adaptive.Pilots(), string(m.Pilot)), fmt.Sprintf(": unknown model %q; known are: %s", m.Pilot, words.Joined(adaptive.Pilots()))),
+		cli.When("pilot", !slices.Contains(regression.Pilots(), m.Pilot), fmt.Sprintf(": unknown model %q; known are: %s", m.Pilot, words.Joined(regression.Pilots()))),
 		cli.When("event", !spec.Survival, ": "+spec.Name+" has no times until an event; cox has"),
 		cli.When("intercept", spec.Survival, ": "+spec.Name+" has none, as a constant changes nothing"),
 		cli.When("intercept", spec.Folds && !f.intercept, "=false: "+spec.Name+" always has one"),

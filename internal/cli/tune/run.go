@@ -17,8 +17,8 @@ import (
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
+	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
@@ -50,8 +50,8 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 		return cli.BadInput(err)
 	}
 	job.built, job.run.Judge = model, evaluate.NewJudge(rows, model, job.model.Intercept)
-	if m, ok := model.(interface{ Groups() *groups.Groups }); ok {
-		job.run.Groups = m.Groups()
+	if m, ok := model.(*regression.Model); ok {
+		job.run.Groups = m.Options().Groups
 	}
 	hyperparameters := len(model.Names())
 	if o := job.config.Opens(model); o != nil && slices.Equal(job.run.Methods, []string{tune.MethodVFiDCA}) {

@@ -1,0 +1,346 @@
+package regression_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/tune"
+)
+
+// timed makes times that fall with the targets, with ties, of which two thirds are events.
+func timed(s *dataset.Split) *dataset.Split {
+	return s.Map(func(y float64) float64 {
+		return survival.Row(math.Ceil(20*math.Exp(-math.Tanh(y/2))), math.Mod(math.Abs(y)*1e3, 3) < 2)
+	}).(*dataset.Split)
+}
+
+func timedSplit(seed uint64, train int) *dataset.Split {
+	return timed(modeltest.Split(seed, train, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7))
+}
+
+// halfDeviance is that of rows among themselves, from the definition with Breslow's rule.
+func halfDeviance(d *dataset.Data, f tune.Fit) (sum float64) {
+	for i, y := range d.Y {
+		if y < 0 {
+			continue
+		}
+		risk, ties := 0.0, 0.0
+		for j, v := range d.Y {
+			if math.Abs(v) >= y {
+				risk += math.Exp(f.Value(mat.Row(nil, j, d.X)))
+			}
+			if v == y {
+				ties++
+			}
+		}
+		sum += math.Log(risk/ties) - f.Value(mat.Row(nil, i, d.X))
+	}
+	return sum
+}
+
+func events(y []float64) (n float64) {
+	for _, v := range y {
+		if v > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// lung are the rows of R's data set of that name (Loprinzi et al. 1994) that have age, sex and ph.ecog.
+func lung(t *testing.T) *dataset.Data {
+	f, err := table.Read("testdata/lung.csv", table.Options{})
+	require.NoError(t, err)
+	d, err := table.Choose(f, table.Wanted{Targets: []string{"time", "status"}, Features: []string{"age", "sex", "ph.ecog"}, Missing: table.DropRows})
+	require.NoError(t, err)
+	e, err := d.Fit(d.Rows())
+	require.NoError(t, err)
+	r, err := e.Read(f, d.Targets(), false)
+	require.NoError(t, err)
+	data, values := r.Encode(d.Rows(), false), r.Targets(d.Rows())
+	for i, v := range values[0] {
+		data.Y[i] = survival.Row(v, values[1][i] == 2)
+	}
+	return data
+}
+
+// coxph(Surv(time, status) ~ age + sex + ph.ecog, lung) of R's survival: coefficients 0.011067, -0.552612 and 0.463728,
+// logarithms of the likelihood -744.4805 and -729.2301, concordance 0.637 with the standard error 0.025, on 227 rows.
+func TestLung(t *testing.T) {
+	rows := lung(t)
+	require.Len(t, rows.Y, 227)
+	for _, standardize := range []bool{false, true} {
+		m, err := regression.Cox(&dataset.Split{Train: rows, Val: rows}, regression.Options{Ties: "efron", Standardize: standardize})
+		require.NoError(t, err)
+		fit, err := m.Penalised()
+		require.NoError(t, err)
+		pt, err := fit.Solve(context.Background(), []float64{1e-9, 1e-10}, 1e-12, nil)
+		require.NoError(t, err)
+		f := m.Fit(pt.X)
+		require.InDeltaSlice(t, []float64{0.011067, -0.552612, 0.463728}, f.Coefficients, 2e-6)
+		zero := m.Evaluate([][]float64{make([]float64, 3)}).Validation
+		require.InDelta(t, 2*(744.4805-729.2301), 164*(zero-m.Evaluate(pt.X).Validation), 2e-4)
+		values := make([]float64, len(rows.Y))
+		for i := range values {
+			values[i] = f.Value(mat.Row(nil, i, rows.X))
+		}
+		c, se := survival.Concordance(survival.Part{Y: rows.Y, F: values})
+		require.InDelta(t, 0.637, c, 5e-4)
+		require.InDelta(t, 0.025, se, 5e-4)
+		mean := 0.0
+		for _, v := range values {
+			mean += v / 227
+		}
+		require.InDelta(t, 0, mean, 1e-12)
+	}
+}
+
+// The fit has the answers of the conic program: errors and coefficients, for both rules of ties, by a split as by
+// folds.
+func TestCoxAgainstConic(t *testing.T) {
+	s := timedSplit(3, 40)
+	cv, err := dataset.CrossValidate(s.Train, 2, 1, nil)
+	require.NoError(t, err)
+	for _, o := range []regression.Options{{}, {Standardize: true}, {Ties: "efron", Standardize: true}} {
+		for name, division := range map[string]dataset.Division{"split": s, "folds": cv} {
+			var results []*tune.Result
+			for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
+				m, err := regression.Cox(division, o)
+				require.NoError(t, err)
+				r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 9, Engine: engine, Seed: 1})
+				require.NoError(t, err)
+				results = append(results, r)
+			}
+			require.InEpsilon(t, results[1].Refit.Validation, results[0].Refit.Validation, 1e-5, name)
+			require.InDeltaSlice(t, results[1].RefitFit.Coefficients, results[0].RefitFit.Coefficients, 1e-3)
+		}
+	}
+}
+
+// The program's functions are those of the model: at any point the training loss is the half deviance of the
+// definition, and at the optimum of the conic program as large as by the fit.
+func TestCoxOptimum(t *testing.T) {
+	s := timedSplit(7, 60)
+	for _, ties := range []survival.Ties{survival.Breslow, survival.Efron} {
+		m, err := regression.Cox(s, regression.Options{Ties: ties.String()})
+		require.NoError(t, err)
+		conic, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 1, Engine: tune.EngineConic, Final: tune.FinalTrain, Ranges: []tune.Range{{Low: 0.02, High: 0.02}}, Eps: 1e-10})
+		require.NoError(t, err)
+		fit, err := m.Penalised()
+		require.NoError(t, err)
+		pt, err := fit.Solve(context.Background(), conic.Lambda, 1e-12, nil)
+		require.NoError(t, err)
+		require.True(t, pt.Solved)
+		likelihood := survival.New(s.Train.Y, nil, ties)
+		objective := func(b []float64) float64 {
+			sum := likelihood.HalfDeviance(s.Train.Mul(b)) / float64(len(s.Train.Y))
+			for _, v := range b {
+				sum += conic.Lambda[0]*math.Abs(v) + conic.Lambda[1]*v*v/2
+			}
+			return sum
+		}
+		require.InDelta(t, objective(pt.X[0]), objective(conic.RefitFit.Coefficients), 1e-8)
+		if ties == survival.Breslow {
+			require.InDelta(t, halfDeviance(s.Train, m.Fit(pt.X)), likelihood.HalfDeviance(s.Train.Mul(pt.X[0])), 1e-9)
+		}
+	}
+}
+
+// VF-iDCA is no worse than a grid, by a split as by folds, and errors are what the definition says they are.
+func TestCoxMethods(t *testing.T) {
+	s := timedSplit(3, 50)
+	cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)
+	require.NoError(t, err)
+	cv.Test = s.Test
+	for name, division := range map[string]dataset.Division{"split": s, "folds": cv} {
+		m, err := regression.Cox(division, regression.Options{Standardize: true})
+		require.NoError(t, err)
+		grid, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 25, Final: tune.FinalTrain})
+		require.NoError(t, err)
+		hoag, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodHOAG, Final: tune.FinalTrain})
+		require.NoError(t, err)
+		best, err := tune.VFiDCA(context.Background(), m, tune.Config{Final: tune.FinalTrain})
+		require.NoError(t, err)
+		require.LessOrEqual(t, best.Refit.Validation, grid.Refit.Validation*1.005, name)
+		require.LessOrEqual(t, hoag.Refit.Validation, grid.Refit.Validation*1.02, name)
+		require.InEpsilon(t, 2*halfDeviance(s.Test, best.RefitFit)/events(s.Test.Y), *best.Refit.Test, 1e-9, name)
+		want := 0.0
+		if name == "split" {
+			want = 2 * halfDeviance(s.Val, best.RefitFit) / events(s.Val.Y)
+		} else {
+			require.Contains(t, best.Message, "without iterations")
+			for k, f := range m.FoldFits(best.Selection.X) {
+				train := s.Train.Rows(cv.Folds[k].Train)
+				all := dataset.Stack(train, s.Train.Rows(cv.Folds[k].Val))
+				want += 2 * (halfDeviance(all, f) - halfDeviance(train, f)) / events(s.Train.Y)
+			}
+		}
+		require.InEpsilon(t, want, best.Refit.Validation, 1e-9, name)
+		require.Positive(t, m.Advice().StandardError(best.Selection.X))
+		require.True(t, best.RefitFit.Hazard)
+		base := m.Baseline(best.RefitFit)
+		require.Len(t, base.Hazard, len(base.Times))
+		require.IsIncreasing(t, base.Hazard)
+	}
+}
+
+// termed are the rows of a split with weights 1 to 3 and an offset, and those repeated as often as their weights say.
+func termed(seed uint64, train int) (weighted, repeated *dataset.Split) {
+	weighted, repeated = timedSplit(seed, train), &dataset.Split{}
+	for from, to := range map[*dataset.Data]**dataset.Data{weighted.Train: &repeated.Train, weighted.Val: &repeated.Val, weighted.Test: &repeated.Test} {
+		var rows []int
+		from.Offset = make([]float64, len(from.Y))
+		weights := make([]float64, len(from.Y))
+		for i := range from.Y {
+			from.Offset[i], weights[i] = math.Sin(float64(3*i)), float64(1+i%3)
+			rows = append(rows, slices.Repeat([]int{i}, 1+i%3)...)
+		}
+		*to = from.Rows(rows)
+		from.Weights = weights
+	}
+	return weighted, repeated
+}
+
+// With Breslow's rule a row of weight 2 is two rows, for every method; the factor 0 of one feature is no penalty, and
+// bounds hold.
+func TestCoxWeightsAreRows(t *testing.T) {
+	weighted, repeated := termed(3, 40)
+	terms := regression.Terms{Factors: []float64{0, 1, 2, 1, 1, 1}, Upper: []float64{math.Inf(1), 0, 0.1, 0.1, 0.1, 0.1}, Lower: []float64{math.Inf(-1), -0.2, 0, -1, -1, -1}}
+	for _, c := range []tune.Config{
+		{Method: tune.MethodGrid, Evaluations: 9}, {Method: tune.MethodGrid, Evaluations: 4, Engine: tune.EngineConic, Eps: 1e-9}, {Method: tune.MethodHOAG}, {Method: tune.MethodVFiDCA},
+	} {
+		var results []*tune.Result
+		for _, s := range []*dataset.Split{weighted, repeated} {
+			m, err := regression.Cox(s, regression.Options{Terms: terms})
+			require.NoError(t, err)
+			r, err := tune.Run(context.Background(), m, c)
+			require.NoError(t, err)
+			require.NotZero(t, r.RefitFit.Coefficients[0])
+			for j, v := range r.RefitFit.Coefficients[1:] {
+				require.LessOrEqual(t, v, terms.Upper[1+j]+1e-9)
+				require.GreaterOrEqual(t, v, terms.Lower[1+j]-1e-9)
+			}
+			require.Positive(t, m.Advice().StandardError(r.Selection.X))
+			results = append(results, r)
+		}
+		require.InEpsilon(t, results[1].Refit.Validation, results[0].Refit.Validation, 1e-5, c.Method)
+		require.InEpsilon(t, *results[1].Refit.Test, *results[0].Refit.Test, 1e-4, c.Method)
+		require.InDeltaSlice(t, results[1].RefitFit.Coefficients, results[0].RefitFit.Coefficients, 1e-3)
+	}
+}
+
+// The fit has the answers of the conic program with weights, offset, factors and bounds, too.
+func TestCoxTermsAgainstConic(t *testing.T) {
+	s, _ := termed(5, 40)
+	cv, err := dataset.CrossValidate(s.Train, 2, 1, nil)
+	require.NoError(t, err)
+	terms := regression.Terms{Factors: []float64{1, 1, 0, 1, 2, 1}, Lower: []float64{-0.3}, Upper: []float64{math.Inf(1), 1, 1, 1, 0.05, 1}}
+	for name, division := range map[string]dataset.Division{"split": s, "folds": cv} {
+		for _, ties := range survival.TieRules() {
+			var results []*tune.Result
+			for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
+				m, err := regression.Cox(division, regression.Options{Terms: terms, Ties: ties, Standardize: true})
+				require.NoError(t, err)
+				r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 4, Engine: engine, Seed: 1, Eps: 1e-9})
+				require.NoError(t, err)
+				results = append(results, r)
+			}
+			require.InEpsilon(t, results[1].Refit.Validation, results[0].Refit.Validation, 1e-6, name)
+			require.InDeltaSlice(t, results[1].RefitFit.Coefficients, results[0].RefitFit.Coefficients, 1e-4)
+		}
+	}
+}
+
+// The iterations on a split by fits come to where those by conic programs do, with either rule of ties, with terms and
+// without.
+func TestCoxIterationsAgainstConic(t *testing.T) {
+	weighted, _ := termed(9, 20)
+	weighted.Val = weighted.Val.Rows(indices.Range(0, 14))
+	for _, o := range []regression.Options{{Standardize: true}, {Ties: "efron", Terms: regression.Terms{Factors: []float64{1, 0, 1, 1, 2, 1}, Lower: []float64{-0.3}}}} {
+		var errors []float64
+		for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
+			m, err := regression.Cox(weighted, o)
+			require.NoError(t, err)
+			r, err := tune.VFiDCA(context.Background(), m, tune.Config{Engine: engine, Eps: 1e-9})
+			require.NoError(t, err)
+			require.Positive(t, len(r.Trace))
+			errors = append(errors, r.Refit.Validation)
+		}
+		require.InEpsilon(t, errors[1], errors[0], 1e-5)
+	}
+}
+
+func TestCoxBadInput(t *testing.T) {
+	for want, change := range map[string]func(s *dataset.Split){
+		"target of row 2 is +Inf":               func(s *dataset.Split) { s.Val.Y[2] = math.Inf(1) },
+		"target of row 1 is +Inf":               func(s *dataset.Split) { s.Test.Y[1] = math.Inf(1) },
+		"no event in the rows for validation":   func(s *dataset.Split) { censor(s.Val.Y) },
+		"no event has other rows at risk":       func(s *dataset.Split) { censor(s.Train.Y) },
+		"no event of the validation rows of th": func(s *dataset.Split) { censor(s.Val.Y); s.Val.Y[0] = 1e9 },
+	} {
+		s := timedSplit(3, 50)
+		change(s)
+		_, err := regression.Cox(s, regression.Options{})
+		require.ErrorContains(t, err, want)
+	}
+	_, err := regression.Cox(timedSplit(3, 50), regression.Options{R0: []float64{1, 1, 1}})
+	require.ErrorContains(t, err, "3 radii to start from, expected one or 2")
+	_, err = regression.Cox(nil, regression.Options{})
+	require.ErrorContains(t, err, "no data")
+}
+
+func censor(y []float64) {
+	for i, v := range y {
+		y[i] = -math.Abs(v)
+	}
+}
+
+// All folds together have the fits and the errors of one fold after the other, by the whole second derivatives: with
+// ties, weights, an offset, factors and bounds.
+func TestCoxTogether(t *testing.T) {
+	s, _ := termed(9, 60)
+	for _, weights := range []bool{false, true} {
+		if !weights {
+			s.Train.Weights = nil
+		}
+		cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)
+		require.NoError(t, err)
+		for _, o := range []regression.Options{
+			{}, {Ties: "efron", Standardize: true},
+			{Ties: "efron", Terms: regression.Terms{Factors: []float64{1, 1, 0, 1, 2, 1}, Lower: []float64{-0.3, -9, -9, -9, -9, -9}, Upper: []float64{9, 1, 9, 1, 0.05, 1}}},
+		} {
+			m, err := regression.Cox(cv, o)
+			require.NoError(t, err)
+			alone, err := m.Penalised()
+			require.NoError(t, err)
+			together, err := m.Together(context.Background())
+			require.NoError(t, err)
+			var one, all *lower.Point
+			for _, lambda := range [][]float64{{0.3, 0.03}, {0.1, 1e-4}, {0.02, 0.01}, {1e-3, 1e-5}, {1e-5, 1e-5}} {
+				one, err = alone.Solve(context.Background(), lambda, 1e-11, one)
+				require.NoError(t, err)
+				all, err = together.Solve(context.Background(), lambda, 1e-9, all)
+				require.NoError(t, err)
+				require.True(t, all.Solved, "weights %g of %+v: gap %g", lambda, o, all.Gap)
+				require.InEpsilon(t, one.Validation, all.Validation, 1e-5)
+				require.InEpsilonSlice(t, one.Folds, all.Folds, 1e-4)
+				require.InEpsilon(t, m.Evaluate(all.X).Validation, all.Validation, 1e-9)
+				for f := range one.X {
+					require.InDeltaSlice(t, one.X[f], all.X[f], 1e-3)
+				}
+			}
+		}
+	}
+}

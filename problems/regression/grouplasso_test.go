@@ -1,0 +1,146 @@
+package regression_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/regression"
+)
+
+// chain are groups of four features that share one with the next.
+func chain() *groups.Groups {
+	g := &groups.Groups{}
+	for k := range 5 {
+		g.Names = append(g.Names, string(rune('a'+k)))
+		g.Members = append(g.Members, []int{3 * k, 3*k + 1, 3*k + 2, 3*k + 3})
+	}
+	return g
+}
+
+func chainSplit() *dataset.Split {
+	b := make([]float64, 16)
+	for j := range 4 {
+		b[j] = float64(j + 1)
+	}
+	b[9] = -2
+	return modeltest.Split(8, 40, 30, 50, b, 2)
+}
+
+// The lower level satisfies g_j + sum over the groups with j of lambda_g b_j / |b^(g)| = 0.
+func TestGroupOptimality(t *testing.T) {
+	s, g := chainSplit(), chain()
+	for _, r0 := range [][]float64{{2}, {3, 1, 0.5, 1, 0.2}, {9, 9, 0.1, 9, 9}} {
+		m, err := regression.GroupLasso(s, regression.Options{Groups: g, R0: r0})
+		require.NoError(t, err)
+		x, lambda := modeltest.LowerLevel(t, m)
+		grad := modeltest.Gradient(s.Train, modeltest.Residuals(s.Train, x[0]))
+		top := 0.0
+		for k, members := range g.Members {
+			norm := 0.0
+			for _, j := range members {
+				norm = math.Hypot(norm, x[0][j])
+			}
+			require.LessOrEqual(t, norm, r0[min(k, len(r0)-1)]+1e-6)
+			if lambda[k] > 1e-3 {
+				require.InDelta(t, r0[min(k, len(r0)-1)], norm, 1e-5)
+			}
+			for _, j := range members {
+				grad[j] += lambda[k] * x[0][j] / norm
+			}
+			top = math.Max(top, lambda[k])
+		}
+		require.Greater(t, top, 0.1)
+		require.InDeltaSlice(t, make([]float64, len(grad)), grad, 1e-4)
+	}
+}
+
+func TestGroupSelection(t *testing.T) {
+	m, err := regression.GroupLasso(chainSplit(), regression.Options{Groups: chain()})
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b", "c", "d", "e"}, m.Names())
+	require.Equal(t, 5, m.Options().Groups.Len())
+	for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
+		res := modeltest.Solve(t, m, set)
+		require.Contains(t, []dca.Status{dca.Converged, dca.IterationLimit}, res.Status)
+		require.Less(t, *m.Evaluate(res.Refit).Test, 5.0) // 2 is the noise, 17 the variance of the signal by half
+	}
+}
+
+// The fit of groups that do not overlap has the solution of the conic program in penalty form, and its gradient is the
+// difference quotient; overlapping groups have none.
+func TestGroupFit(t *testing.T) {
+	ctx := context.Background()
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	g, err := groups.Equal(16, 4)
+	require.NoError(t, err)
+	for _, intercept := range []bool{false, true} {
+		m, err := regression.GroupLasso(chainSplit(), regression.Options{Groups: g, Intercept: intercept})
+		require.NoError(t, err)
+		p, err := m.Penalised()
+		require.NoError(t, err)
+		fit := p
+		require.Equal(t, 4, fit.Dim())
+		top := fit.LambdaMax()
+		form, err := dca.NewPenalized(m.Program(), dca.Settings{Backend: backend, Solver: backends.Options{Eps: 1e-10}})
+		require.NoError(t, err)
+		defer form.Close()
+		for _, share := range [][]float64{{0.5, 0.5, 0.5, 0.5}, {0.1, 0.3, 0.01, 0.2}, {0.02, 0.02, 0.9, 0.02}} {
+			lambda := make([]float64, 4)
+			for k, v := range share {
+				lambda[k] = v * top
+			}
+			at, err := fit.Solve(ctx, lambda, 1e-14, nil)
+			require.NoError(t, err)
+			require.True(t, at.Solved)
+			conic, err := form.Solve(ctx, lambda, nil)
+			require.NoError(t, err)
+			v, objective := fit.(lower.Bilevel).Values(at.X), conic.Train
+			for k, l := range lambda {
+				objective += l * (conic.Radii[k] - v.Penalties[k])
+			}
+			require.InEpsilon(t, objective, v.Train, 1e-8)
+			require.InDeltaSlice(t, conic.X[0], at.X[0], 1e-5) // of a group that is next to zero the program has five digits
+			require.InEpsilon(t, conic.Validation, at.Validation, 1e-6)
+			slope, err := fit.Traits().Gradient(ctx, at, lower.GradientOptions{})
+			require.NoError(t, err)
+			for k := range lambda {
+				step := 1e-5 * lambda[k]
+				var ends [2]float64
+				for i, sign := range []float64{-1, 1} {
+					moved := slices.Clone(lambda)
+					moved[k] += sign * step
+					end, err := fit.Solve(ctx, moved, 1e-15, at)
+					require.NoError(t, err)
+					require.True(t, end.Solved)
+					ends[i] = end.Validation
+				}
+				require.InDelta(t, (ends[1]-ends[0])/(2*step), slope[k], 1e-4*(1+math.Abs(slope[k])))
+			}
+		}
+		for _, c := range []struct {
+			share float64
+			zero  bool
+		}{{1 + 1e-9, true}, {0.99, false}} {
+			at, err := fit.Solve(ctx, slices.Repeat([]float64{c.share * top}, 4), 1e-12, nil)
+			require.NoError(t, err)
+			require.Equal(t, c.zero, floats.Norm(at.X[0], 1) == 0)
+		}
+	}
+	m, err := regression.GroupLasso(chainSplit(), regression.Options{Groups: chain()})
+	require.NoError(t, err)
+	none, err := m.Penalised()
+	require.NoError(t, err)
+	require.Nil(t, none)
+}

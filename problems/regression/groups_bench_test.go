@@ -1,0 +1,56 @@
+package regression_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/tune"
+)
+
+// The paper's settings on the paper's sizes. Reports the iterations of the method beside the time.
+func BenchmarkPaper(b *testing.B) {
+	for _, name := range []string{"100-100-100-p600-m30", "100-100-100-p600-m300"} {
+		b.Run(name, func(b *testing.B) {
+			c, count, err := dataset.GroupedPreset(name)
+			require.NoError(b, err)
+			split, _, err := dataset.Generate(c, 1)
+			require.NoError(b, err)
+			g, err := groups.Equal(c.Features, count)
+			require.NoError(b, err)
+			for b.Loop() {
+				m, err := regression.SparseGroupLasso(split, regression.Options{Groups: g})
+				require.NoError(b, err)
+				s := m.PaperSettings()
+				res := modeltest.Solve(b, m, s)
+				b.ReportMetric(float64(res.Iterations), "iterations")
+			}
+		})
+	}
+}
+
+// A hundred thousand features in ten thousand groups: go test -run '^$' -bench Scale -benchtime 1x.
+func BenchmarkScale(b *testing.B) {
+	c, count, err := dataset.GroupedPreset("500-100-100-p100000-m10000")
+	require.NoError(b, err)
+	split, _, err := dataset.Generate(c, 1)
+	require.NoError(b, err)
+	g, err := groups.Equal(c.Features, count)
+	require.NoError(b, err)
+	for _, preset := range []string{tune.PresetPaper, ""} {
+		b.Run("preset="+preset, func(b *testing.B) {
+			for b.Loop() {
+				m, err := regression.SparseGroupLasso(split, regression.Options{Groups: g})
+				require.NoError(b, err)
+				res, err := tune.VFiDCA(b.Context(), m, tune.Config{Preset: preset})
+				require.NoError(b, err)
+				b.ReportMetric(float64(res.Iterations), "iterations")
+				b.ReportMetric(*res.Refit.Test, "test-of-refit")
+			}
+		})
+	}
+}

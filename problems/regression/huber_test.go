@@ -1,0 +1,123 @@
+package regression_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/table/input"
+	"github.com/conetune/conetune/table/split"
+	"github.com/conetune/conetune/tune"
+)
+
+// outliers are normal data in which every tenth target of the training and validation rows is far off.
+func outliers() *dataset.Split {
+	s := modeltest.Split(1, 60, 40, 200, []float64{3, -2, 0, 0, 1, 0, 0, 0, 0, 0}, 0.5)
+	for _, d := range []*dataset.Data{s.Train, s.Val} {
+		for i := range d.Y {
+			if i%10 == 3 {
+				d.Y[i] += 60
+			}
+		}
+	}
+	return s
+}
+
+// The lower level satisfies psi(r)'X/n + lambda2 b + lambda1 sign(b) = 0, with psi the residual clipped at the
+// threshold.
+func TestHuberOptimality(t *testing.T) {
+	s := outliers()
+	for _, r0 := range [][]float64{{4, 50}, {50, 3}, {4, 3}} {
+		m, err := regression.Huber(s, regression.Options{Threshold: 0.9, R0: r0})
+		require.NoError(t, err)
+		modeltest.ElasticOptimality(t, m, s.Train, false, func(y, f float64) float64 { return math.Max(-0.9, math.Min(0.9, f-y)) })
+	}
+}
+
+// Outliers cost the elastic net much, this model little.
+func TestHuberRobust(t *testing.T) {
+	s := outliers()
+	square := func(b []float64) float64 {
+		sum := 0.0
+		for _, r := range modeltest.Residuals(s.Test, b) {
+			sum += r * r / float64(2*len(s.Test.Y))
+		}
+		return sum
+	}
+	m, err := regression.Huber(s, regression.Options{Threshold: 1})
+	require.NoError(t, err)
+	res := modeltest.Solve(t, m, m.DefaultSettings())
+	require.Equal(t, dca.Converged, res.Status, res.Message)
+	e, err := regression.ElasticNet(s, regression.Options{})
+	require.NoError(t, err)
+	other := modeltest.Solve(t, e, e.DefaultSettings())
+	require.Less(t, square(m.Fit(res.Refit).Coefficients), 0.2) // 0.125 is the noise
+	require.Greater(t, square(e.Fit(other.Refit).Coefficients), 1.0)
+	// The error is the mean loss, on targets that no model predicts: far off, they count with the threshold.
+	b := m.Fit(res.Refit).Coefficients
+	sum := 0.0
+	for _, r := range modeltest.Residuals(s.Val, b) {
+		if math.Abs(r) > 1 {
+			sum += math.Abs(r) - 0.5
+		} else {
+			sum += r * r / 2
+		}
+	}
+	require.InEpsilon(t, sum/40, m.Evaluate(res.Refit).Validation, 1e-9)
+}
+
+// With another unit of the target, coefficients change with it and the threshold by default, too.
+func TestHuberUnits(t *testing.T) {
+	s, scaled := outliers(), outliers()
+	for _, d := range []*dataset.Data{scaled.Train, scaled.Val, scaled.Test} {
+		for i := range d.Y {
+			d.Y[i] = 100*d.Y[i] - 7
+		}
+	}
+	o := regression.Options{Intercept: true, Standardize: true}
+	a, err := regression.Huber(s, o)
+	require.NoError(t, err)
+	b, err := regression.Huber(scaled, o)
+	require.NoError(t, err)
+	require.InEpsilon(t, 100*a.Options().Threshold, b.Options().Threshold, 1e-12)
+	x, y := modeltest.Solve(t, a, a.PaperSettings()), modeltest.Solve(t, b, b.PaperSettings())
+	f, g := a.Fit(x.Refit), b.Fit(y.Refit)
+	for j := range f.Coefficients {
+		require.InDelta(t, 100*f.Coefficients[j], g.Coefficients[j], 0.05)
+	}
+	require.InEpsilon(t, 1e4*a.Evaluate(x.Refit).Validation, b.Evaluate(y.Refit).Validation, 1e-3)
+}
+
+// The threshold is half the spread of the targets times 1.345: medians of 1 and of deviations 0 1 1 1 2 3 399.
+func TestThreshold(t *testing.T) {
+	for _, c := range []struct {
+		y    []float64
+		want float64
+	}{{[]float64{-2, 0, 0, 1, 2, 3, 400}, 1.345 / 0.6745 / 2}, {[]float64{5, 5, 5, 9}, 1}, {[]float64{5}, 1}} {
+		d := &dataset.Data{X: mat.NewDense(len(c.y), 1, nil), Y: c.y, Features: []string{"a"}}
+		m, err := regression.Huber(&dataset.Split{Train: d, Val: d}, regression.Options{})
+		require.NoError(t, err)
+		require.InDelta(t, c.want, m.Options().Threshold, 1e-12)
+	}
+}
+
+// On this table a subproblem that began at the end of the last one had nothing left of mu, and a residual that fell by
+// a hundredth in ten iterations: where a warm start gets on so slowly, another start has to follow.
+func TestWarmStartThatStalls(t *testing.T) {
+	d, err := input.ReadFile("testdata/huber.csv", "y")
+	require.NoError(t, err)
+	folds, err := split.RandomFolds(len(d.Y), 3, 3, 1, nil)
+	require.NoError(t, err)
+	m, err := regression.Huber(&dataset.CrossValidation{Data: d, Folds: folds}, regression.Options{Standardize: true, Intercept: true})
+	require.NoError(t, err)
+	r, err := tune.Run(t.Context(), m, tune.Config{MaxIter: 200})
+	require.NoError(t, err)
+	require.Equal(t, dca.Converged, r.Status)
+	require.Empty(t, r.Message)
+}

@@ -1,0 +1,55 @@
+package regression
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/fits"
+	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
+)
+
+// Logistic is a sparse logistic regression, a classifier of two labels: [ElasticNet] with the logistic loss. With
+// y = -1 for the smaller label and y = 1 for the larger one, a value f = a'b + b0 costs
+//
+//	log(1 + exp(-y f)),
+//
+// and the losses L on validation and l on training rows are means of that (K. Koh, S.-J. Kim, S. Boyd, An
+// interior-point method for large-scale l1-regularized logistic regression, JMLR 8, 2007, for the lower level). The
+// larger label is predicted where f > 0; its estimated probability is 1/(1 + exp(-f)). Errors are mean logistic losses.
+// The backend needs exponential cones. The training rows need both labels, and the others may have no third one.
+func Logistic(s dataset.Division, o Options) (*Model, error) {
+	if err := dataset.Check(s); err != nil {
+		return nil, fmt.Errorf("logistic: %w", err)
+	}
+	labels, err := dataset.CheckLabels(s)
+	if err != nil {
+		return nil, fmt.Errorf("logistic: %w", err)
+	}
+	coded := s.Map(func(y float64) float64 { return float64(2*labels.Class(y) - 1) })
+	return NewNet(coded, o, Net{
+		Name: "logistic", Loss: logisticLoss, KeepTarget: true, Takes: []string{"Terms"},
+		Fit: making(fits.Logistic), Finish: func(f *problems.Fit) { f.Labels = labels[:] },
+		Advice: problems.Advice{Separable: true},
+	})
+}
+
+// logisticLoss is the logistic loss of targets -1 and 1, without overflow.
+var logisticLoss = Loss{
+	Sum: func(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
+		minus := slices.Clone(y)
+		floats.Scale(-1, minus)
+		return total(convex.Logistic(f.MulMat(mat.NewDiagDense(len(minus), minus))), weights)
+	},
+	Value: func(f []float64, y, _ float64) float64 {
+		return max(-y*f[0], 0) + math.Log1p(math.Exp(-math.Abs(f[0])))
+	},
+	Slope:  func(f, y, _ float64) float64 { return -y / (1 + math.Exp(y*f)) },
+	Engine: func(float64) glm.Loss { return glm.Logistic{} },
+}

@@ -1,0 +1,216 @@
+package regression_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/tune"
+)
+
+// split are rows whose label is 7 with probability 1/(1 + exp(-a'b)), and 2 otherwise.
+func labelledSplit(seed uint64, train int, b []float64) *dataset.Split {
+	s := modeltest.Split(seed, train, 60, 400, b, 0)
+	rng := rand.New(rand.NewPCG(seed, 5))
+	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
+		for i, f := range d.Y {
+			d.Y[i] = 2
+			if rng.Float64() < 1/(1+math.Exp(-f)) {
+				d.Y[i] = 7
+			}
+		}
+	}
+	return s
+}
+
+var logisticTruth = []float64{2, -1.5, 0, 0, 1, 0, 0, 0}
+
+func signOf(y float64) float64 { return math.Copysign(1, y-5) }
+
+// meanLoss is the loss by its definition.
+func meanLogistic(d *dataset.Data, b []float64, b0 float64) (sum float64) {
+	for i, y := range d.Y {
+		f := b0 + floats.Dot(b, d.Dense().RawRowView(i))
+		sum += math.Log(1+math.Exp(-signOf(y)*f)) / float64(len(d.Y))
+	}
+	return sum
+}
+
+func TestLogisticOptimality(t *testing.T) {
+	s := labelledSplit(1, 24, logisticTruth)
+	s.Val = s.Val.Rows(indices.Range(0, 10))
+	for _, o := range []regression.Options{
+		{R0: []float64{2, 50}}, {R0: []float64{50, 0.5}, Intercept: true}, {R0: []float64{1.5, 0.4}, Intercept: true},
+	} {
+		m, err := regression.Logistic(s, o)
+		require.NoError(t, err)
+		modeltest.ElasticOptimality(t, m, s.Train, o.Intercept, func(y, f float64) float64 {
+			return -signOf(y) / (1 + math.Exp(signOf(y)*f))
+		})
+	}
+}
+
+// The selected model is a good classifier, whose errors are mean losses, in the user's labels and units.
+func TestLogisticSelection(t *testing.T) {
+	s := labelledSplit(2, 100, logisticTruth)
+	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
+		n, _ := d.Dims()
+		for i := range n {
+			d.Dense().Set(i, 1, 100*d.X.At(i, 1)-40)
+		}
+	}
+	m, err := regression.Logistic(s, regression.Options{Intercept: true, Standardize: true})
+	require.NoError(t, err)
+	for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
+		res := modeltest.Solve(t, m, set)
+		require.Equal(t, dca.Converged, res.Status, res.Message)
+		f := m.Fit(res.Refit)
+		require.Equal(t, []float64{2, 7}, f.Labels)
+		wrong, best := 0.0, 0.0
+		for i, y := range s.Test.Y {
+			row := s.Test.Dense().RawRowView(i)
+			if f.Label(f.Value(row)) != y {
+				wrong++
+			}
+			if value := 2*row[0] - 0.015*(row[1]+40) + row[4]; (value > 0) != (y == 7) {
+				best++
+			}
+		}
+		require.Less(t, wrong, best+20) // of 400, beside the true coefficients
+		e := m.Evaluate(res.Refit)
+		require.InEpsilon(t, meanLogistic(s.Val, f.Coefficients, f.Intercept), e.Validation, 1e-9)
+		require.InEpsilon(t, meanLogistic(s.Test, f.Coefficients, f.Intercept), *e.Test, 1e-9)
+		require.Less(t, *e.Test, 0.6) // log 2 = 0.69 without features
+	}
+}
+
+func TestLogisticBadInput(t *testing.T) {
+	with := func(change func(s *dataset.Split)) *dataset.Split {
+		s := labelledSplit(1, 20, logisticTruth)
+		change(s)
+		return s
+	}
+	for want, s := range map[string]*dataset.Split{
+		`training rows: all rows have the label 2 in "y"`: with(func(s *dataset.Split) {
+			for i := range s.Train.Y {
+				s.Train.Y[i] = 2
+			}
+		}),
+		`training rows: "y" has 3 values (2, 3, 7)`:                  with(func(s *dataset.Split) { s.Train.Y[0] = 3 }),
+		"validation rows: row 1 has the label 9, expected 2 or 7":    with(func(s *dataset.Split) { s.Val.Y[1] = 9 }),
+		"test rows: row 0 has the label -1, expected 2 or 7":         with(func(s *dataset.Split) { s.Test.Y[0] = -1 }),
+		"does not fit the training set: it lacks columns \"x1\", \"": with(func(s *dataset.Split) { s.Val.Features = []string{"a", "b", "c", "d", "e", "f", "g", "h"} }),
+	} {
+		_, err := regression.Logistic(s, regression.Options{})
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// Where the rows of each fold tell the labels apart, the selected weights are small, but not below eight decades of the
+// largest of interest, |X'y|_max / (2n), rows that the model has not seen have small errors, and smaller ones than with
+// the weights within four decades of it. Iterations are made where they are asked for.
+func TestSeparableFolds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	rows := func(n int) *dataset.Data {
+		x, y := mat.NewDense(n, 4, nil), make([]float64, n)
+		for i := range y {
+			y[i] = float64(2*(i%2) - 1)
+			x.SetRow(i, []float64{y[i] + rng.NormFloat64()/4, rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()})
+		}
+		return &dataset.Data{X: x, Y: y, Features: []string{"a", "b", "c", "d"}}
+	}
+	table := rows(60)
+	cv, err := dataset.CrossValidate(table, 5, 1, nil)
+	require.NoError(t, err)
+	cv.Test = rows(2000)
+	m, err := regression.Logistic(cv, regression.Options{Intercept: true})
+	require.NoError(t, err)
+	r, err := tune.Run(context.Background(), m, tune.Config{})
+	require.NoError(t, err)
+	require.Contains(t, r.Message, "without iterations")
+	require.Contains(t, r.Message, "Config.MaxIter iterates first")
+	top := 0.0
+	for j := range 4 {
+		top = math.Max(top, math.Abs(floats.Dot(mat.Col(nil, j, table.X), table.Y))/120)
+	}
+	require.Greater(t, math.Max(r.Lambda[0], r.Lambda[1]), 1e-8*top)
+	require.Less(t, *r.Refit.Test, 0.005)
+	native, err := backends.Open("native")
+	require.NoError(t, err)
+	for e := 0.0; e >= -4; e-- {
+		l := top * math.Pow(10, e)
+		_, test, err := m.Advice().RetrainWeighted(context.Background(), problems.Solver{Backend: native, Fits: true}, []float64{l, l})
+		require.NoError(t, err)
+		require.Greater(t, *test, *r.Refit.Test, "lambda %g", l)
+	}
+	iterated, err := tune.Run(context.Background(), m, tune.Config{MaxIter: 1})
+	require.NoError(t, err)
+	require.NotContains(t, iterated.Message, "without iterations")
+}
+
+// Where labels are drawn with the probabilities of a model, and no features tell them apart, the weights are not next
+// to nothing, and no pair of weights of a grid over six decades has an error of the folds that is smaller by more than
+// a thousandth.
+func TestFarDownOnNoise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 4))
+	x, y := mat.NewDense(60, 6, nil), make([]float64, 60)
+	for i := range y {
+		for j := range 6 {
+			x.Set(i, j, rng.NormFloat64())
+		}
+		y[i] = -1
+		if rng.Float64() < 1/(1+math.Exp(-x.At(i, 0))) {
+			y[i] = 1
+		}
+	}
+	cv, err := dataset.CrossValidate(&dataset.Data{X: x, Y: y, Features: []string{"a", "b", "c", "d", "e", "f"}}, 5, 1, nil)
+	require.NoError(t, err)
+	m, err := regression.Logistic(cv, regression.Options{Intercept: true})
+	require.NoError(t, err)
+	r, err := tune.Run(context.Background(), m, tune.Config{})
+	require.NoError(t, err)
+	grid, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Engine: tune.EngineConic, Evaluations: 16, Ranges: []tune.Range{{Low: 1e-6, High: 1}}})
+	require.NoError(t, err)
+	require.Less(t, r.Refit.Validation, grid.Refit.Validation*(1+1e-3))
+	require.Greater(t, r.Lambda[0]+r.Lambda[1], 1e-3)
+}
+
+// The ranges of searches go down as far as the errors of folds fall: where features tell the labels apart, to weights
+// below those of the path, with smaller errors of further rows than there.
+func TestSeparableRanges(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	x, y := mat.NewDense(60, 4, nil), make([]float64, 60)
+	for i := range y {
+		y[i] = float64(2*(i%2) - 1)
+		x.SetRow(i, []float64{y[i] + rng.NormFloat64()/4, rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()})
+	}
+	table := &dataset.Data{X: x, Y: y, Features: []string{"a", "b", "c", "d"}}
+	cv, err := dataset.CrossValidate(table, 5, 1, nil)
+	require.NoError(t, err)
+	m, err := regression.Logistic(cv, regression.Options{Intercept: true})
+	require.NoError(t, err)
+	least := math.Inf(1)
+	for _, lambda := range m.Program().Path {
+		least = min(least, floats.Max(lambda))
+	}
+	for _, method := range []string{tune.MethodGrid, tune.MethodTPE} {
+		r, err := tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: 16, Seed: 1})
+		require.NoError(t, err)
+		require.Less(t, floats.Max(r.Lambda), least/5, method)
+		within, err := tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: 16, Seed: 1, Ranges: []tune.Range{{Low: least, High: 1}}})
+		require.NoError(t, err)
+		require.Less(t, r.Refit.Validation, within.Refit.Validation/2, method)
+	}
+}

@@ -1,0 +1,110 @@
+package regression
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/fits"
+	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
+)
+
+// Multinomial is a multinomial logistic regression, an elastic net for a target of several classes. With K classes,
+// coefficients B (p x K, entry (j, k) at j K + k) and intercepts c, a row a of class y costs minus the logarithm of its
+// estimated probability,
+//
+//	log(sum_k exp(f_k)) - f_y,   f_k = a'B_k + c_k,
+//
+// and the losses L on validation and l on training rows are means of that. The bilevel program is
+//
+//	minimize   L(B)   over B and r >= 0
+//	subject to B solves  min { l(B) : sum_jk |b_jk| <= r1, 1/2 sum_jk b_jk^2 <= r2 }
+//
+// (J. Friedman, T. Hastie, R. Tibshirani, Regularization paths for generalized linear models via coordinate descent,
+// JSS 33, 2010, for the penalty form). All classes have coefficients, none is the reference; intercepts are not
+// penalised and add up to 0. The class with the largest f_k is predicted. Errors are mean losses. A backend needs
+// exponential cones. The [Terms] of a feature are those of all classes; the coefficients of one without a penalty and
+// bounds add up to 0 over the classes. Each class needs a training row, in each fold, and the others may have no other
+// one.
+func Multinomial(s dataset.Division, o Options) (*Model, error) {
+	if err := dataset.Check(s); err != nil {
+		return nil, fmt.Errorf("multinomial: %w", err)
+	}
+	classes, err := dataset.CheckClasses(s)
+	if err != nil {
+		return nil, fmt.Errorf("multinomial: %w", err)
+	}
+	if dataset.WithoutOffset(s) != s {
+		return nil, fmt.Errorf("multinomial: rows with an offset, which does not say to which class it belongs")
+	}
+	var names []string
+	for _, v := range classes {
+		if o.Label != nil {
+			names = append(names, o.Label(v))
+		} else {
+			names = append(names, fmt.Sprint(v))
+		}
+	}
+	coded := s.Map(func(y float64) float64 { // the number of the class
+		k, _ := slices.BinarySearch(classes, y)
+		return float64(k)
+	})
+	kind := kind{Loss: multinomialLoss(len(classes)), Outputs: names, KeepTarget: true, Takes: []string{"Terms", "Label"}}
+	return newModel("multinomial", coded, o, kind, func(data *data) (spec, error) {
+		fit := func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error) {
+			return either(fits.NewMultinomial(train, val, len(classes), intercept, t))
+		}
+		if err := data.Measure(fit); err != nil {
+			return spec{}, err
+		}
+		return spec{
+			Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5}, Fit: fit,
+			Path: twoPaths(data.LambdaMax()), Penalties: data.Shared(0, 1),
+			Set:    func(x []*convex.Variable) []*convex.Constraint { return zeroSums(data.terms, len(classes), x) },
+			Advice: problems.Advice{Separable: true},
+			Finish: func(f *problems.Fit) { f.Labels = classes },
+		}, nil
+	})
+}
+
+// zeroSums say that constants add up to 0 over the k classes, and so do coefficients of a feature without a penalty and
+// bounds, which nothing else determines.
+func zeroSums(t sparse.Terms, k int, x []*convex.Variable) (out []*convex.Constraint) {
+	b := x[0].Expr()
+	for j, f := range t.Factors {
+		if f > 0 || t.Lower != nil && !math.IsInf(t.Lower[j], -1) || t.Upper != nil && !math.IsInf(t.Upper[j], 1) {
+			continue
+		}
+		out = append(out, convex.Equal(b.Slice(j*k, (j+1)*k).Sum(), convex.Const(0)))
+	}
+	if len(x) > 1 {
+		out = append(out, convex.Equal(x[1].Expr().Sum(), convex.Const(0)))
+	}
+	return out
+}
+
+// multinomialLoss is minus the logarithm of the probability of the class, whose number the target is.
+func multinomialLoss(classes int) Loss {
+	return Loss{
+		Sum: func(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
+			n := len(y)
+			own, groups := make([]float64, classes*n), make([][]int, n)
+			for i, class := range y {
+				if own[int(class)*n+i] = -1; weights != nil {
+					own[int(class)*n+i] = -weights[i]
+				}
+				for c := range classes {
+					groups[i] = append(groups[i], c*n+i)
+				}
+			}
+			return total(convex.LogSumExp(f, groups), weights).PlusAffine(f.Dot(own))
+		},
+		Value: func(f []float64, y, _ float64) float64 { return floats.LogSumExp(f) - f[int(y)] },
+	}
+}

@@ -1,0 +1,255 @@
+package regression_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/table/split"
+)
+
+const features, targets = 12, 3
+
+// several are rows with these targets.
+func several(x, y *mat.Dense) *dataset.Data {
+	d := &dataset.Data{X: x, Y: mat.Col(nil, 0, y), Targets: y}
+	_, p := x.Dims()
+	for j := range p {
+		d.Features = append(d.Features, fmt.Sprintf("x%d", j+1))
+	}
+	return d
+}
+
+// severalRows has targets that depend on the first three features, with errors of standard deviation noise.
+func severalRows(rng *rand.Rand, n int, noise float64) *dataset.Data {
+	x, targetsOf := mat.NewDense(n, features, nil), mat.NewDense(n, targets, nil)
+	for i := range n {
+		for j := range features {
+			x.Set(i, j, rng.NormFloat64())
+		}
+		for k := range targets {
+			y := noise * rng.NormFloat64()
+			for j := range 3 {
+				y += float64(1+j-k) * x.At(i, j)
+			}
+			targetsOf.Set(i, k, y)
+		}
+	}
+	return several(x, targetsOf)
+}
+
+func severalSplit() *dataset.Split {
+	rng := rand.New(rand.NewPCG(2, 3))
+	return &dataset.Split{Train: severalRows(rng, 40, 1), Val: severalRows(rng, 30, 1), Test: severalRows(rng, 200, 1)}
+}
+
+// The solution of the penalised form by proximal gradient steps, whose map shrinks each row.
+func proximal(d *dataset.Data, l1, l2 float64) *mat.Dense {
+	n, _ := d.X.Dims()
+	b := mat.NewDense(features, targets, nil)
+	var gram mat.Dense
+	gram.Mul(d.X.T(), d.X)
+	step := float64(n*targets) / mat.Norm(&gram, 2)
+	for range 20000 {
+		var r, g mat.Dense
+		r.Mul(d.X, b)
+		r.Sub(&r, d.Targets)
+		g.Mul(d.X.T(), &r)
+		g.Scale(step/float64(n*targets), &g)
+		b.Sub(b, &g)
+		for j := range features {
+			row := b.RawRowView(j)
+			norm := mat.Norm(b.RowView(j), 2)
+			for k := range row {
+				row[k] *= math.Max(0, 1-step*l1/norm) / (1 + step*l2)
+			}
+		}
+	}
+	return b
+}
+
+func TestMultiTaskAgainstProximalGradient(t *testing.T) {
+	for _, r0 := range [][]float64{{5, 50}, {50, 4}, {6, 4}} {
+		s := severalSplit()
+		m, err := regression.MultiTask(s, regression.Options{R0: r0})
+		require.NoError(t, err)
+		x, lambda := modeltest.LowerLevel(t, m)
+		require.Greater(t, math.Max(lambda[0], lambda[1]), 0.01)
+		want := proximal(s.Train, lambda[0], lambda[1])
+		require.InDeltaSlice(t, want.RawMatrix().Data, x[0], 1e-4)
+	}
+}
+
+// Features are used for all targets or for none, and the fit predicts well.
+func TestMultiTaskSelection(t *testing.T) {
+	rows := severalSplit()
+	rows.Train.TargetNames = []string{"a", "b", "c"}
+	m, err := regression.MultiTask(rows, regression.Options{})
+	require.NoError(t, err)
+	for _, s := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
+		res := modeltest.Solve(t, m, s)
+		require.Equal(t, dca.Converged, res.Status, res.Message)
+		require.Less(t, *m.Evaluate(res.Refit).Test, 0.75) // 0.5 is the noise
+		fit := m.Fit(res.Refit)
+		require.Equal(t, []string{"a", "b", "c"}, fit.Targets)
+		require.Equal(t, "x2", fit.Features[1])
+		y := fit.Values(append([]float64{1}, make([]float64, features-1)...))
+		require.InDelta(t, 1, y[0], 0.3)
+		require.InDelta(t, -1, y[2], 0.3)
+	}
+}
+
+// Standardised and with intercepts, predictions follow a change of the units of features and of all targets, radii in
+// the unit of the model being the same; the final fit is that of all rows together.
+func TestMultiTaskUnitsAndRetrain(t *testing.T) {
+	ctx := context.Background()
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(8, 3))
+	sets := []*dataset.Data{severalRows(rng, 40, 1), severalRows(rng, 30, 1), severalRows(rng, 20, 1)}
+	var wide []*dataset.Data
+	for _, d := range sets {
+		x, y := new(mat.Dense), new(mat.Dense)
+		x.Apply(func(_, j int, v float64) float64 { return 5 + float64(j+1)*v }, d.X)
+		y.Apply(func(_, k int, v float64) float64 { return float64(10*k) + 7*v }, d.Targets)
+		wide = append(wide, several(x, y))
+	}
+	o := regression.Options{Intercept: true, Standardize: true, R0: []float64{1.5, 0.5}}
+	fit := func(sets []*dataset.Data) (x [][]float64, e, last float64, predicted []float64) {
+		m, err := regression.MultiTask(&dataset.Split{Train: sets[0], Val: sets[1], Test: sets[2]}, o)
+		require.NoError(t, err)
+		x, _ = modeltest.LowerLevel(t, m)
+		final, test, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, o.R0)
+		require.NoError(t, err)
+		return x, m.Evaluate(x).Validation, *test, final.Values(sets[2].Dense().RawRowView(3))
+	}
+	x, e, last, predicted := fit(sets)
+	wx, we, wlast, wpredicted := fit(wide)
+	require.InDeltaSlice(t, x[0], wx[0], 1e-5)
+	require.InEpsilon(t, 49*e, we, 1e-4)
+	require.InEpsilon(t, 49*last, wlast, 1e-4)
+	for k, v := range predicted {
+		require.InDelta(t, float64(10*k)+7*v, wpredicted[k], 1e-3)
+	}
+
+	// Without units, the final fit is the lower level of the union.
+	m, err := regression.MultiTask(&dataset.Split{Train: sets[0], Val: sets[1]}, regression.Options{R0: []float64{5, 50}})
+	require.NoError(t, err)
+	final, test, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{5, 50})
+	require.NoError(t, err)
+	require.Nil(t, test)
+	union := dataset.Stack(sets[0], sets[1])
+	all, err := regression.MultiTask(&dataset.Split{Train: union, Val: sets[1]}, regression.Options{R0: []float64{5, 50}})
+	require.NoError(t, err)
+	_, lambda := modeltest.LowerLevel(t, all)
+	require.InDeltaSlice(t, proximal(union, lambda[0], lambda[1]).RawMatrix().Data, final.Coefficients, 1e-4)
+}
+
+// With one target it is the elastic net, whose rows are single coefficients.
+func TestMultiTaskOneTarget(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 5))
+	first := func(d *dataset.Data) *dataset.Data {
+		return several(d.Dense(), mat.NewDense(len(d.Y), 1, d.Y))
+	}
+	train, val := first(severalRows(rng, 40, 1)), first(severalRows(rng, 30, 1))
+	m, err := regression.MultiTask(&dataset.Split{Train: train, Val: val}, regression.Options{R0: []float64{3, 50}})
+	require.NoError(t, err)
+	modeltest.ElasticOptimality(t, m, train, false, func(y, f float64) float64 { return f - y })
+	require.Nil(t, m.Evaluate([][]float64{make([]float64, features)}).Test)
+}
+
+func TestMultiTaskBadInput(t *testing.T) {
+	d := func(n, p, q int) *dataset.Data { return several(mat.NewDense(n, p, nil), mat.NewDense(n, q, nil)) }
+	bad, other, weighted := d(3, 2, 2), d(2, 2, 2), d(2, 2, 2)
+	bad.Targets.Set(1, 1, math.NaN())
+	other.Targets = mat.NewDense(3, 2, nil)
+	weighted.Weights = []float64{1, 2}
+	named := d(2, 2, 2)
+	named.TargetNames = []string{"a"}
+	for _, c := range []struct {
+		train, val, test *dataset.Data
+		o                regression.Options
+		want             string
+	}{
+		{nil, d(2, 2, 2), nil, regression.Options{}, "no data (training set)"},
+		{d(2, 2, 2), nil, nil, regression.Options{}, "no data (validation set)"},
+		{d(2, 2, 2), d(2, 3, 2), nil, regression.Options{}, "the validation set does not fit the training set"},
+		{d(2, 2, 2), d(2, 2, 2), d(2, 2, 1), regression.Options{}, "the test set does not fit the training set: it has 1 targets, expected 2"},
+		{other, d(2, 2, 2), nil, regression.Options{}, "3 rows of targets for 2 rows of X"},
+		{d(2, 2, 2), bad, nil, regression.Options{}, "target 1 of row 1 is NaN"},
+		{weighted, d(2, 2, 2), nil, regression.Options{}, "rows with weights or an offset"},
+		{named, named, nil, regression.Options{}, "1 names of targets, expected 2"},
+		{d(2, 2, 2), d(2, 2, 2), nil, regression.Options{R0: []float64{1, 1, 1}}, "expected one or 2"},
+		{d(2, 2, 2), d(2, 2, 2), nil, regression.Options{R0: []float64{1, -1}}, `radius of "lambda2" is -1`},
+	} {
+		_, err := regression.MultiTask(&dataset.Split{Train: c.train, Val: c.val, Test: c.test}, c.o)
+		require.ErrorContains(t, err, c.want)
+	}
+}
+
+// In penalty form each fold has the solution of its rows at the same lambda, found apart by proximal gradient steps.
+// With radii, the multipliers are the derivatives of the mean of the folds' losses, and the final fit is that of all
+// rows.
+func TestMultiTaskFolds(t *testing.T) {
+	ctx := context.Background()
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(12, 3))
+	d, test := severalRows(rng, 45, 1), severalRows(rng, 30, 1)
+	folds, err := split.RandomFolds(45, 3, 1, 1, nil)
+	require.NoError(t, err)
+	m, err := regression.MultiTask(&dataset.CrossValidation{Data: d, Folds: folds, Test: test}, regression.Options{R0: []float64{6, 4}})
+	require.NoError(t, err)
+	require.True(t, m.Advice().Folds)
+	p := m.Program()
+	form, err := dca.NewPenalized(p, dca.Settings{Backend: backend})
+	require.NoError(t, err)
+	defer form.Close()
+	s, err := form.Solve(ctx, []float64{0.1, 0.05}, nil)
+	require.NoError(t, err)
+	validation := 0.0
+	for k, f := range folds {
+		want := proximal(d.Rows(f.Train), 0.1, 0.05)
+		require.InDeltaSlice(t, want.RawMatrix().Data, s.X[k], 1e-4)
+		val := d.Rows(f.Val)
+		var r mat.Dense
+		r.Mul(val.X, want)
+		r.Sub(&r, val.Targets)
+		norm := mat.Norm(&r, 2)
+		validation += norm * norm / float64(2*len(f.Val)*targets) / 3
+	}
+	e := m.Evaluate(s.X)
+	require.InDelta(t, validation, e.Validation, 1e-4)
+	require.Nil(t, e.Test)
+
+	value := func(r ...float64) *dca.LowerSolution {
+		q := p
+		q.H0 = r
+		low, err := dca.LowerLevel(ctx, q, dca.Settings{Backend: backend})
+		require.NoError(t, err)
+		return low
+	}
+	at := value(6, 4)
+	const step = 1e-3
+	require.InDelta(t, (value(6-step, 4).Value-value(6+step, 4).Value)/(2*step), at.Lambda[0], 1e-4)
+	require.InDelta(t, (value(6, 4-step).Value-value(6, 4+step).Value)/(2*step), at.Lambda[1], 1e-4)
+
+	final, e2, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{6, 4})
+	require.NoError(t, err)
+	require.NotNil(t, e2)
+	all, err := regression.MultiTask(&dataset.Split{Train: d, Val: test}, regression.Options{R0: []float64{6, 4}})
+	require.NoError(t, err)
+	_, lambda := modeltest.LowerLevel(t, all)
+	require.InDeltaSlice(t, proximal(d, lambda[0], lambda[1]).RawMatrix().Data, final.Coefficients, 1e-4)
+}

@@ -1,0 +1,81 @@
+package regression
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/deviance"
+	"github.com/conetune/conetune/internal/lower/fits"
+	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
+)
+
+// Poisson is a sparse Poisson regression, [ElasticNet] for counts. A target y >= 0 has the mean exp(f) with
+// f = a'b + b0, and costs half its deviance,
+//
+//	y log(y / exp(f)) - y + exp(f),
+//
+// and the losses L on validation and l on training rows are means of that (J. Friedman, T. Hastie, R. Tibshirani,
+// Regularization paths for generalized linear models via coordinate descent, JSS 33, 2010, for the penalty form). The
+// prediction is the mean exp(f). Errors are mean half deviances. A backend needs exponential cones; the native one is
+// spared most of them by package internal/lower/sparse. Targets for training must not be all zero, and offsets be
+// logarithms.
+func Poisson(s dataset.Division, o Options) (*Model, error) {
+	if err := dataset.Check(s); err != nil {
+		return nil, fmt.Errorf("poisson: %w", err)
+	}
+	var negative error
+	s.Map(func(y float64) float64 {
+		if y < 0 && negative == nil {
+			negative = fmt.Errorf("poisson: a target is %g, expected numbers that are not negative, such as counts", y)
+		}
+		return y
+	})
+	if negative != nil {
+		return nil, negative
+	}
+	if err := logarithms(s.Table().Offset); err != nil {
+		return nil, err
+	}
+	return NewNet(s, o, Net{
+		Name: "poisson", Loss: poissonLoss, KeepTarget: true, Takes: []string{"Terms"},
+		Fit: making(fits.Poisson), Finish: func(f *problems.Fit) { f.LogLink = true },
+	})
+}
+
+// mostOffsets bounds by how much offsets differ: means of which one is exp(35) times the other have no digit in common.
+const mostOffsets = 35
+
+// logarithms refuses offsets that are exposures themselves.
+func logarithms(offset []float64) error {
+	if offset == nil {
+		return nil
+	}
+	if lo, hi := slices.Min(offset), slices.Max(offset); hi-lo > mostOffsets {
+		return fmt.Errorf("poisson: the offset goes from %g to %g, expected the logarithm of the exposure, which differs by %d at most", lo, hi, mostOffsets)
+	}
+	return nil
+}
+
+// poissonLoss is half the deviance.
+var poissonLoss = Loss{
+	Sum: func(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
+		constant, minus := 0.0, make([]float64, len(y))
+		for i, v := range y {
+			w := 1.0
+			if weights != nil {
+				w = weights[i]
+			}
+			if minus[i] = -w * v; v > 0 {
+				constant += w * v * (math.Log(v) - 1)
+			}
+		}
+		return total(convex.Exp(f), weights).PlusAffine(f.Dot(minus).Plus(convex.Const(constant)))
+	},
+	Value:  func(f []float64, y, _ float64) float64 { return deviance.HalfPoisson(y, math.Exp(f[0]), f[0]) },
+	Slope:  func(f, y, _ float64) float64 { return math.Exp(f) - y },
+	Engine: func(float64) glm.Loss { return glm.Poisson{} },
+}

@@ -1,0 +1,148 @@
+package regression_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/tune"
+)
+
+// orthogonal has l(b) = L(b) = 1/2 |b - a|^2, and groups of two features.
+func orthogonalGroups(t *testing.T, a []float64) *regression.Model {
+	p := len(a)
+	d := &dataset.Data{X: mat.NewDense(p, p, nil), Target: "y"}
+	for j, v := range a {
+		d.Dense().Set(j, j, math.Sqrt(float64(p)))
+		d.Y, d.Features = append(d.Y, math.Sqrt(float64(p))*v), append(d.Features, fmt.Sprint("x", j))
+	}
+	g, err := groups.Equal(p, p/2)
+	require.NoError(t, err)
+	m, err := regression.SparseGroupLasso(&dataset.Split{Train: d, Val: d}, regression.Options{Groups: g})
+	require.NoError(t, err)
+	return m
+}
+
+// shrunk is the solution: the values, shrunk by the weight of the 1-norm, and then the groups.
+func shrunk(a, lambda []float64) []float64 {
+	b, l1 := make([]float64, len(a)), lambda[len(lambda)-1]
+	for j, v := range a {
+		b[j] = math.Copysign(math.Max(0, math.Abs(v)-l1), v)
+	}
+	for g, w := range lambda[:len(lambda)-1] {
+		pair := b[2*g : 2*g+2]
+		factor := 0.0
+		if size := math.Hypot(pair[0], pair[1]); size > w {
+			factor = 1 - w/size
+		}
+		pair[0], pair[1] = factor*pair[0], factor*pair[1]
+	}
+	return b
+}
+
+// A weight of 3e12, which a search may walk to, leaves those beside it as they are: in the final training, by the
+// fit and by conic programs.
+func TestOneLargeWeight(t *testing.T) {
+	ctx := context.Background()
+	a := []float64{3, -2, 1, 4, -2, 0.5, 2, 2}
+	m := orthogonalGroups(t, a)
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	for _, lambda := range [][]float64{{3e12, 1, 0.5, 0.25, 0.1}, {3e12, 1, 0, 1e-9, 0.1}, {3e12, 1e12, 3, 1e-12, 1e-3}} {
+		want := shrunk(a, lambda)
+		fit, _, err := m.Advice().RetrainWeighted(ctx, problems.Solver{Backend: backend, Fits: true}, lambda)
+		require.NoError(t, err)
+		require.InDeltaSlice(t, want, fit.Coefficients, 1e-5)
+		form, err := dca.NewPenalized(m.Program(), dca.Settings{Backend: backend})
+		require.NoError(t, err)
+		s, err := form.Solve(ctx, lower.Positive(lambda), nil)
+		require.NoError(t, err)
+		require.InDeltaSlice(t, want, s.X[0], 1e-4)
+	}
+}
+
+// Conic programs with weights of 24 decades have the solution, or say that they have not.
+func TestConicWeightsOfManyScales(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	for seed := range 60 {
+		rng := rand.New(rand.NewPCG(uint64(seed), 1))
+		a, lambda := make([]float64, 8), make([]float64, 5)
+		for j := range a {
+			a[j] = 2 * rng.NormFloat64()
+		}
+		for j := range lambda {
+			lambda[j] = math.Pow(10, 24*rng.Float64()-12)
+		}
+		lambda[4] = math.Min(lambda[4], 1)
+		form, err := dca.NewPenalized(orthogonalGroups(t, a).Program(), dca.Settings{Backend: backend})
+		require.NoError(t, err)
+		s, err := form.Solve(context.Background(), lambda, nil)
+		require.NoError(t, err)
+		if s.Status == backends.Optimal {
+			require.InDeltaSlice(t, shrunk(a, lambda), s.X[0], 1e-4, "seed %d", seed)
+		}
+	}
+}
+
+// A conic program that is stopped early leaves no model, one that says so, or the solution.
+func TestTrainingSaysHowItEnded(t *testing.T) {
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	a, lambda := []float64{3, -2, 1, 4, -2, 0.5, 2, 2}, []float64{4, 1, 0.5, 0.25, 0.1}
+	m := orthogonalGroups(t, a)
+	inaccurate := 0
+	for most := 1; most < 30; most++ {
+		s := problems.Solver{Backend: backend, Options: backends.Options{MaxIterations: most}}
+		fit, err := problems.TrainWeighted(context.Background(), m.Program(), s, lambda, m.Fit)
+		var failed *problems.TrainingError
+		switch {
+		case errors.As(err, &failed):
+		case fit.Inaccurate:
+			inaccurate++
+		default:
+			require.InDeltaSlice(t, shrunk(a, lambda), fit.Coefficients, 1e-4)
+		}
+	}
+	require.Positive(t, inaccurate)
+}
+
+// A search along the hypergradient lets no weight grow beyond where its group is zero for certain, and the model
+// that it ends with predicts: of these rows, one group's weight went to 1e11, and no coefficient was left in the
+// final training.
+func TestSearchKeepsWeights(t *testing.T) {
+	c, count, err := dataset.GroupedPreset("300-100-100-p600-m30")
+	require.NoError(t, err)
+	split, _, err := dataset.Generate(c, 4)
+	require.NoError(t, err)
+	g, err := groups.Equal(c.Features, count)
+	require.NoError(t, err)
+	m, err := regression.SparseGroupLasso(split, regression.Options{Groups: g})
+	require.NoError(t, err)
+	r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodIGJO})
+	require.NoError(t, err)
+	require.Equal(t, dca.Converged, r.Status)
+	fit, err := m.Penalised()
+	require.NoError(t, err)
+	for _, w := range r.Lambda {
+		require.LessOrEqual(t, w, lower.MostShare*fit.LambdaMax())
+	}
+	nothing := 0.0
+	for _, y := range split.Test.Y {
+		nothing += y * y / 2 / float64(len(split.Test.Y))
+	}
+	require.Less(t, *r.Refit.Test, nothing/3)
+}

@@ -22,7 +22,7 @@ func New(source *input.Source, rows *input.Rows, m tune.Model, o Options, r *tun
 		Model: r.Model, Target: split.Train.Target, Matrix: newMatrix(fit.Matrix),
 		Features: fit.Features, Coefficients: fit.Coefficients, Intercept: fit.Intercept,
 		Targets: fit.Targets, Intercepts: fit.Intercepts, Labels: fit.Labels, LogLink: fit.LogLink,
-		Loss:     lossOf(m),
+		Loss:     lossOf(r.Model, m),
 		Encoding: rows.Encoder, Weights: source.Wanted.Weights, Offset: source.Wanted.Offset,
 		Hyperparameters: r.Hyperparameters, Radii: r.Radii, ValidationError: orNull(&r.Refit.Validation), TestError: orNull(r.Refit.Test),
 		Provenance: Provenance{
@@ -41,9 +41,9 @@ func New(source *input.Source, rows *input.Rows, m tune.Model, o Options, r *tun
 	return out
 }
 
-// lossOf is the loss of a model, with what it takes to work it out anew; nil for squares and deviances of counts.
-func lossOf(m tune.Model) *Loss {
-	spec, err := Find(m.Name())
+// lossOf is the loss of a model of that name, with what it takes to work it out anew; nil for squares and deviances of counts.
+func lossOf(name string, m tune.Model) *Loss {
+	spec, err := Find(name)
 	if err != nil || spec.Loss == "" {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
@@ -42,7 +43,7 @@ func AdaptiveLasso(s dataset.Division, o Options) (*Model, error) {
 	o.Gamma, o.Pilot = cmp.Or(o.Gamma, 1), cmp.Or(o.Pilot, "ridge")
 	net := Net{
 		Name: "adaptive-lasso", Penalties: Norm1Alone, Weighing: true, Takes: []string{"Gamma", "Pilot"},
-		Fit: making(fits.Lasso),
+		Fit: making(fits.Lasso), Advice: problems.Advice{Modes: normModes},
 	}
 	pilot := net
 	switch {
@@ -66,7 +67,7 @@ func AdaptiveLasso(s dataset.Division, o Options) (*Model, error) {
 // adapt chooses the pilots.
 func (m *Model) adapt(ctx context.Context, from Net, o Options) error {
 	data := m.data
-	pilot, err := from.spec(data)
+	pilot, err := from.describe(data)
 	if err == nil {
 		err = pilot.complete(data, o)
 	}

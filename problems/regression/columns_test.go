@@ -34,7 +34,7 @@ func large(rng *rand.Rand, n, p int) *dataset.Data {
 func TestLargeTableByColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	s := &dataset.Split{Train: large(rng, 60, 20_000), Val: large(rng, 11, 20_000)}
-	d, err := newData(s, Options{Intercept: true, Standardize: true}, kind{})
+	d, err := newData(s, Options{Intercept: true, Standardize: true}, Net{})
 	require.NoError(t, err)
 	train, val := d.Rows()
 	for _, rows := range []*dataset.Data{train, val} {
@@ -70,7 +70,7 @@ func TestLargeTableByColumns(t *testing.T) {
 // Tables of many rows whose losses are squares stay rows, of which fits make few.
 func TestTallTableByRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	d, err := newData(&dataset.Split{Train: large(rng, 120_000, 10), Val: large(rng, 10, 10)}, Options{Standardize: true}, kind{})
+	d, err := newData(&dataset.Split{Train: large(rng, 120_000, 10), Val: large(rng, 10, 10)}, Options{Standardize: true}, Net{})
 	require.NoError(t, err)
 	train, _ := d.Rows()
 	require.Implements(t, (*mat.RawRowViewer)(nil), train.X)

@@ -52,24 +52,21 @@ func Cox(s dataset.Division, o Options) (*Model, error) {
 	floats.Scale(1/weightOf(s.Table()), share)
 	center := s.Table().MulTrans(share) // means of the features
 	o.Intercept = true                  // features are centred as with one, which rounds less
-	kind := kind{Loss: h.loss(), NoConstant: true, KeepTarget: true, Takes: []string{"Terms", "Ties"}}
-	return newModel("cox", s, o, kind, func(data *data) (spec, error) {
-		if err := data.Measure(h.fit); err != nil {
-			return spec{}, err
-		}
-		return spec{
-			Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5}, Fit: h.fit, Hazards: h,
-			Path: twoPaths(data.LambdaMax()), PathRise: riseOfHazards,
-			Advice:    problems.Advice{Modes: []lower.Mode{lower.Adjoint, lower.Forward}},
-			Penalties: data.Shared(0, 1), Weights: data.SharedWeights(0, 1),
-			Finish: func(f *problems.Fit) {
-				f.Hazard = true
-				if f.Intercept = 0; floats.Dot(f.Coefficients, center) != 0 {
-					f.Intercept = -floats.Dot(f.Coefficients, center)
-				}
-			},
-		}, nil
+	m, err := NewNet(s, o, Net{
+		Name: "cox", Loss: h.loss(), KeepTarget: true, Takes: []string{"Terms", "Ties"}, noConstant: true,
+		Fit: h.fit, rise: riseOfHazards, Advice: problems.Advice{Modes: []lower.Mode{lower.Adjoint, lower.Forward}},
+		Finish: func(f *problems.Fit) {
+			f.Hazard = true
+			if f.Intercept = 0; floats.Dot(f.Coefficients, center) != 0 {
+				f.Intercept = -floats.Dot(f.Coefficients, center)
+			}
+		},
 	})
+	if err != nil {
+		return nil, err
+	}
+	m.hazards = h
+	return m, nil
 }
 
 // riseOfHazards is how many points of a path may be worse than the best one before it is left: further down are the
@@ -227,7 +224,7 @@ func (h *hazards) deviances(m *Model, x [][]float64) (list []float64) {
 // Baseline is Breslow's estimate of the cumulative hazard of a row of value 0, by all rows for training and validation;
 // nil for models that have no hazards.
 func (m *Model) Baseline(f problems.Fit) *survival.Baseline {
-	h := m.spec.Hazards
+	h := m.hazards
 	if h == nil {
 		return nil
 	}

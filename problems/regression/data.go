@@ -14,32 +14,11 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 )
 
-// kind is what a model makes of rows.
-type kind struct {
-	// Loss is the loss of predictions.
-	Loss Loss
-	// Outputs are the names of the outputs of a model with several, which has coefficients and a constant for each: entry
-	// (j, k) of feature j and output k at j K + k. Nil for one.
-	Outputs []string
-	// NoConstant says that there is no constant, though features are centred as with one, as none would change the loss.
-	NoConstant bool
-	// Unit, if positive, is what targets are divided by that the loss knows by their numbers.
-	Unit float64
-	// KeepTarget leaves the targets as they are, whatever is done to the features, for targets that stand for labels or
-	// counts. Else an offset of rows is taken from their targets, and the loss must depend on the difference of target and
-	// prediction alone.
-	KeepTarget bool
-	// Takes are the fields of [Options] that the model takes beside those of all.
-	Takes []string
-	// Weighing says that the fits of the model take rows with weights as they are, see [fits.Rows].
-	Weighing bool
-}
-
 // data are training and validation rows in the unit of the model, and the way back: one pair of them for a split, one
 // for each fold of a cross-validation.
 type data struct {
 	options   Options
-	kind      kind
+	net       Net
 	loss      Loss
 	outputs   int
 	user      dataset.Division
@@ -61,22 +40,22 @@ type part struct {
 // newData prepares a split or a cross-validation. It keeps references to the data, which must not change, and
 // copies them only to standardise or for folds. Units are those of the training rows, with folds those of all rows, so
 // that they are the same in all folds.
-func newData(s dataset.Division, o Options, k kind) (*data, error) {
+func newData(s dataset.Division, o Options, n Net) (*data, error) {
 	if err := dataset.Check(s); err != nil {
 		return nil, err
 	}
-	if err := o.check(k.Takes); err != nil {
+	if err := o.check(n.Takes); err != nil {
 		return nil, err
 	}
-	if !k.KeepTarget {
+	if !n.KeepTarget {
 		s = dataset.WithoutOffset(s)
 	}
-	d := &data{options: o, kind: k, loss: k.Loss, outputs: max(1, len(k.Outputs)), user: s, sd: 1}
+	d := &data{options: o, net: n, loss: n.Loss, outputs: max(1, len(n.outputs)), user: s, sd: 1}
 	if d.squares() {
 		d.loss = squares
 	}
-	if k.Unit > 0 {
-		d.sd = k.Unit
+	if n.unit > 0 {
+		d.sd = n.unit
 	}
 	parts := s.Parts()
 	if err := d.checkWeights(parts); err != nil {
@@ -84,7 +63,7 @@ func newData(s dataset.Division, o Options, k kind) (*data, error) {
 	}
 	if o.Standardize {
 		d.transform = dataset.NewTransform(s.Table(), o.Scaling, o.Intercept)
-		if !k.KeepTarget {
+		if !n.KeepTarget {
 			d.shift, d.sd = targetUnit(s.Table(), o.Intercept)
 		}
 	}
@@ -130,7 +109,7 @@ func (d *data) inUnits(rows *dataset.Data) *dataset.Data {
 		return rows
 	}
 	z := *d.inFeatureUnits(rows)
-	if !d.kind.KeepTarget {
+	if !d.net.KeepTarget {
 		z.Y = slices.Clone(z.Y)
 		for i, v := range z.Y {
 			z.Y[i] = (v - d.shift) / d.sd
@@ -158,10 +137,10 @@ func (d *data) inFeatureUnits(rows *dataset.Data) *dataset.Data {
 }
 
 // squares says that losses are half the squares of f - y.
-func (d *data) squares() bool { return d.kind.Loss.Sum == nil }
+func (d *data) squares() bool { return d.net.Loss.Sum == nil }
 
 // intercept says that there are constants.
-func (d *data) intercept() bool { return d.options.Intercept && !d.kind.NoConstant }
+func (d *data) intercept() bool { return d.options.Intercept && !d.net.noConstant }
 
 // folded says that the rows of the parts are those of folds of a table without gaps of their own.
 func (d *data) folded() bool {
@@ -388,7 +367,7 @@ func twoPaths(top float64) (list [][]float64) {
 // Fit turns values of the variables into a predictor in the user's units, with folds the mean of theirs.
 func (d *data) Fit(x [][]float64) problems.Fit {
 	_, p := d.Dims()
-	out := problems.Fit{Features: d.Features(), Targets: d.kind.Outputs}
+	out := problems.Fit{Features: d.Features(), Targets: d.net.outputs}
 	if out.Targets != nil {
 		out.Coefficients, out.Intercepts = make([]float64, p*d.outputs), make([]float64, d.outputs)
 	}

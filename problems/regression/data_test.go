@@ -73,7 +73,7 @@ func half(d *dataset.Data, c []float64, c0 float64) float64 {
 func TestUnits(t *testing.T) {
 	for _, o := range all {
 		s := sample()
-		d, err := newData(s, o, kind{})
+		d, err := newData(s, o, Net{})
 		require.NoError(t, err)
 		vars, x, pt := values(d)
 		f := d.Fit(x)
@@ -96,7 +96,7 @@ func TestUnits(t *testing.T) {
 }
 
 func TestStandardizedData(t *testing.T) {
-	d, err := newData(sample(), Options{Intercept: true, Standardize: true}, kind{})
+	d, err := newData(sample(), Options{Intercept: true, Standardize: true}, Net{})
 	require.NoError(t, err)
 	n, p := d.Dims()
 	for j := range p {
@@ -133,7 +133,7 @@ func trainGradient(d *data, x [][]float64) (out [][]float64) {
 
 func TestGradient(t *testing.T) {
 	for _, o := range all {
-		d, err := newData(sample(), o, kind{})
+		d, err := newData(sample(), o, Net{})
 		require.NoError(t, err)
 		vars, x, pt := values(d)
 		g := trainGradient(d, x)
@@ -157,7 +157,7 @@ func TestGradient(t *testing.T) {
 // One feature: the lasso's coefficient is soft thresholding of x'y/n at lambda.
 func TestLambdaMax(t *testing.T) {
 	one := &dataset.Data{X: mat.NewDense(4, 1, []float64{1, 2, -1, 0}), Y: []float64{2, 3, 1, 0}, Features: []string{"a"}, Target: "y"}
-	d, err := newData(&dataset.Split{Train: one, Val: one}, Options{}, kind{})
+	d, err := newData(&dataset.Split{Train: one, Val: one}, Options{}, Net{})
 	require.NoError(t, err)
 	require.InDelta(t, (2.0+6-1)/4, d.LambdaMax(), 1e-15)
 	path := d.Path(3)
@@ -166,12 +166,12 @@ func TestLambdaMax(t *testing.T) {
 	require.InDelta(t, path[1]/path[0], path[2]/path[1], 1e-12)
 
 	// With an intercept only the centred target counts: y - 1.5 = 0.5, 1.5, -0.5, -1.5.
-	d, err = newData(&dataset.Split{Train: one, Val: one}, Options{Intercept: true}, kind{})
+	d, err = newData(&dataset.Split{Train: one, Val: one}, Options{Intercept: true}, Net{})
 	require.NoError(t, err)
 	require.InDelta(t, (0.5+3+0.5)/4, d.LambdaMax(), 1e-15)
 
 	flat := &dataset.Data{X: one.X, Y: []float64{1, 1, 1, 1}, Features: one.Features, Target: "y"}
-	d, err = newData(&dataset.Split{Train: flat, Val: flat}, Options{Intercept: true, Standardize: true}, kind{})
+	d, err = newData(&dataset.Split{Train: flat, Val: flat}, Options{Intercept: true, Standardize: true}, Net{})
 	require.NoError(t, err)
 	require.Nil(t, d.Path(3))
 }
@@ -188,9 +188,9 @@ func TestPredictSkipsZeros(t *testing.T) {
 func TestRejectsBadSplits(t *testing.T) {
 	s := sample()
 	s.Val.Features = []string{"v", "w", "x", "y", "z"}
-	_, err := newData(s, Options{}, kind{})
+	_, err := newData(s, Options{}, Net{})
 	require.Error(t, err)
-	_, err = newData(&dataset.Split{Train: table(1, 3, 2)}, Options{}, kind{})
+	_, err = newData(&dataset.Split{Train: table(1, 3, 2)}, Options{}, Net{})
 	require.Error(t, err)
 }
 
@@ -211,7 +211,7 @@ var bowl = Loss{
 func TestOtherLoss(t *testing.T) {
 	for _, o := range all {
 		s := sample()
-		d, err := newData(s, o, kind{Loss: bowl})
+		d, err := newData(s, o, Net{Loss: bowl})
 		require.NoError(t, err)
 		_, x, _ := values(d)
 		f := d.Fit(x)
@@ -263,7 +263,7 @@ func TestOtherLoss(t *testing.T) {
 // Coefficients of 1 in the unit of the model are Unit in the user's.
 func TestUnit(t *testing.T) {
 	for _, o := range all {
-		d, err := newData(sample(), o, kind{})
+		d, err := newData(sample(), o, Net{})
 		require.NoError(t, err)
 		_, x, _ := values(d)
 		for j, c := range d.Fit(x).Coefficients {

@@ -18,7 +18,8 @@ import (
 // both nonnegative, are lambda1 and lambda2.
 func ElasticNet(s dataset.Division, o Options) (*Model, error) {
 	m, err := NewNet(s, o, Net{
-		Name: "elastic-net", Weighing: true, Takes: []string{"Terms"}, Fit: making(fits.ElasticNet),
+		Name: "elastic-net", Weighing: true, Takes: []string{"Terms"},
+		Fit: making(fits.ElasticNet), Advice: problems.Advice{Modes: normModes},
 	})
 	if err != nil {
 		return nil, err
@@ -51,7 +52,8 @@ func paperOfNet(d *data) problems.Paper {
 // The multiplier of the radius is lambda in min l(b) + lambda |b|_1.
 func Lasso(s dataset.Division, o Options) (*Model, error) {
 	return NewNet(s, o, Net{
-		Name: "lasso", Penalties: Norm1Alone, Weighing: true, Takes: []string{"Terms"}, Fit: making(fits.Lasso),
+		Name: "lasso", Penalties: Norm1Alone, Weighing: true, Takes: []string{"Terms"},
+		Fit: making(fits.Lasso), Advice: problems.Advice{Modes: normModes},
 	})
 }
 
@@ -63,7 +65,8 @@ func Lasso(s dataset.Division, o Options) (*Model, error) {
 // The multiplier of the radius is lambda in min l(b) + lambda 1/2 |b|_2^2.
 func Ridge(s dataset.Division, o Options) (*Model, error) {
 	return NewNet(s, o, Net{
-		Name: "ridge", Penalties: SquaresAlone, Weighing: true, Takes: []string{"Terms"}, Fit: making(fits.Ridge),
+		Name: "ridge", Penalties: SquaresAlone, Weighing: true, Takes: []string{"Terms"},
+		Fit: making(fits.Ridge), Advice: problems.Advice{Modes: normModes},
 	})
 }
 
@@ -77,6 +80,7 @@ func BoundedElasticNet(s dataset.Division, o Options) (*Model, error) {
 		o.Terms.Lower = []float64{0}
 	}
 	return NewNet(s, o, Net{
-		Name: "bounded-elastic-net", Weighing: true, Takes: []string{"Terms"}, Fit: making(fits.ElasticNet),
+		Name: "bounded-elastic-net", Weighing: true, Takes: []string{"Terms"},
+		Fit: making(fits.ElasticNet), Advice: problems.Advice{Modes: normModes},
 	})
 }

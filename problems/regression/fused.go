@@ -27,7 +27,7 @@ import (
 // are equal.
 func FusedLasso(s dataset.Division, o Options) (*Model, error) {
 	o.Order = cmp.Or(o.Order, 1)
-	return newModel("fused-lasso", s, o, kind{Takes: []string{"Order"}}, func(data *data) (spec, error) {
+	return NewNet(s, o, Net{Name: "fused-lasso", Takes: []string{"Order"}, spec: func(data *data) (spec, error) {
 		n, p := data.Dims()
 		if o.Order < 1 || o.Order >= p {
 			return spec{}, fmt.Errorf("differences of order %d of %d coefficients, expected an order from 1 to %d", o.Order, p, p-1)
@@ -48,7 +48,7 @@ func FusedLasso(s dataset.Division, o Options) (*Model, error) {
 			}
 		}
 		return out, nil
-	})
+	}})
 }
 
 // differencesOf is the (p-k) x p matrix of differences of order k, whose rows hold the binomial coefficients

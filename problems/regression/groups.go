@@ -29,7 +29,7 @@ import (
 // fast fit, others are conic programs.
 func GroupLasso(s dataset.Division, o Options) (*Model, error) {
 	g := o.Groups
-	return newModel("group-lasso", s, o, kind{Takes: []string{"Groups"}}, func(data *data) (spec, error) {
+	return NewNet(s, o, Net{Name: "group-lasso", Takes: []string{"Groups"}, spec: func(data *data) (spec, error) {
 		_, p := data.Dims()
 		if err := g.Check(p, true); err != nil {
 			return spec{}, err
@@ -45,7 +45,7 @@ func GroupLasso(s dataset.Division, o Options) (*Model, error) {
 			out.Weights = func(lambda []float64) *glm.Weights { return &glm.Weights{Norm: lambda} }
 		}
 		return out, nil
-	})
+	}})
 }
 
 // fitOfGroups is the fast fit of the p features where no groups overlap.
@@ -76,7 +76,7 @@ func fitOfGroups(g *groups.Groups, p int) fitter {
 // ladder, see [Model.Ladder].
 func SparseGroupLasso(s dataset.Division, o Options) (*Model, error) {
 	g := o.Groups
-	return newModel("sparse-group-lasso", s, o, kind{Takes: []string{"Groups"}}, func(data *data) (spec, error) {
+	return NewNet(s, o, Net{Name: "sparse-group-lasso", Takes: []string{"Groups"}, spec: func(data *data) (spec, error) {
 		_, p := data.Dims()
 		if err := g.Check(p, false); err != nil {
 			return spec{}, err
@@ -97,7 +97,7 @@ func SparseGroupLasso(s dataset.Division, o Options) (*Model, error) {
 				return fits.NewSparseGroupLasso(train, val, g.Members, intercept)
 			},
 		}, nil
-	})
+	}})
 }
 
 // adviceOfGroups are the range of the paper, the steps of Feng and Simon's program for IGJO, and a value for each group in

@@ -36,7 +36,7 @@ func Logistic(s dataset.Division, o Options) (*Model, error) {
 	return NewNet(coded, o, Net{
 		Name: "logistic", Loss: logisticLoss, KeepTarget: true, Takes: []string{"Terms"},
 		Fit: making(fits.Logistic), Finish: func(f *problems.Fit) { f.Labels = labels[:] },
-		Advice: problems.Advice{Separable: true},
+		Advice: problems.Advice{Separable: true, Modes: normModes},
 	})
 }
 

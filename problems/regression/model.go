@@ -48,8 +48,6 @@ type spec struct {
 	// Advice is what the model says beyond what all of them do. AllFeatures says that it selects none of them.
 	Advice      problems.Advice
 	AllFeatures bool
-	// Hazards are the losses of a Cox regression, which are none of single rows; nil for others.
-	Hazards *hazards
 	// Finish completes a predictor in the user's units, for example by labels; nil where it is complete.
 	Finish func(f *problems.Fit)
 	// Settings are those of the paper's experiments and ours, for data that have a path or not; nil for those of the
@@ -73,24 +71,8 @@ type Model struct {
 	data *data
 	spec spec
 	rung *rung // nil for a model of its own
-}
-
-// newModel prepares a split or folds, which must not change, and puts together the model that of describes. Errors
-// begin with its name.
-func newModel(name string, s dataset.Division, o Options, k kind, of func(d *data) (spec, error)) (*Model, error) {
-	data, err := newData(s, o, k)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	m := &Model{data: data}
-	if m.spec, err = of(data); err == nil {
-		m.spec.Name = name
-		err = m.spec.complete(data, o)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return m, nil
+	// hazards are the losses of a Cox regression, which are none of single rows; nil for others.
+	hazards *hazards
 }
 
 // complete fills in what the options say, and what most models have.
@@ -133,7 +115,7 @@ func (m *Model) Options() Options { return m.data.options }
 // Advice is what methods ask of the model.
 func (m *Model) Advice() problems.Advice {
 	a := m.spec.Advice
-	if m.data.outputs == 1 && !m.data.kind.NoConstant { // else rows do not determine coefficients one by one
+	if m.data.outputs == 1 && !m.data.net.noConstant { // else rows do not determine coefficients one by one
 		a.Rows, a.Features = m.data.Dims()
 		for _, part := range m.data.parts {
 			a.Rows = min(a.Rows, len(part.train.Y))
@@ -142,7 +124,7 @@ func (m *Model) Advice() problems.Advice {
 	a.Folds = m.data.Folds() > 1
 	a.Predicts = !a.Folds
 	a.Fit, a.Together, a.StandardError = m.Penalised, m.Together, m.data.StandardError
-	if h := m.spec.Hazards; h != nil {
+	if h := m.hazards; h != nil {
 		a.StandardError = func(x [][]float64) float64 { return h.standardError(m, x) }
 	}
 	if !m.spec.AllFeatures {
@@ -161,8 +143,8 @@ func (m *Model) Advice() problems.Advice {
 
 // test is the test error of a predictor, nil without test rows.
 func (m *Model) test(f problems.Fit) *float64 {
-	if m.spec.Hazards != nil {
-		return m.spec.Hazards.test(f)
+	if m.hazards != nil {
+		return m.hazards.test(f)
 	}
 	return m.data.test(f)
 }
@@ -210,8 +192,8 @@ func (m *Model) penalties(t int, b, r convex.Affine) []convex.Convex {
 // level builds the functions of a split or of fold t, whose losses have a share in the whole.
 func (m *Model) level(t int, share float64) func(*convex.Model, convex.Affine) dca.Level {
 	d, unit := m.data.Fold(t), 1.0
-	if m.spec.Hazards != nil {
-		unit = m.spec.Hazards.unit(d.parts[0].val)
+	if m.hazards != nil {
+		unit = m.hazards.unit(d.parts[0].val)
 	}
 	return func(model *convex.Model, r convex.Affine) dca.Level {
 		x := d.Variables(model)
@@ -327,8 +309,8 @@ func (d *data) fitRows(rows *dataset.Data) fits.Rows {
 // squares, and Cox regressions by the deviance for each event; with folds without a test error, as none of their fits
 // is the predictor.
 func (m *Model) Evaluate(x [][]float64) problems.Errors {
-	if m.spec.Hazards != nil {
-		return m.spec.Hazards.evaluate(m, x)
+	if m.hazards != nil {
+		return m.hazards.evaluate(m, x)
 	}
 	return m.data.Evaluate(x)
 }

@@ -55,22 +55,19 @@ func Multinomial(s dataset.Division, o Options) (*Model, error) {
 		k, _ := slices.BinarySearch(classes, y)
 		return float64(k)
 	})
-	kind := kind{Loss: multinomialLoss(len(classes)), Outputs: names, KeepTarget: true, Takes: []string{"Terms", "Label"}}
-	return newModel("multinomial", coded, o, kind, func(data *data) (spec, error) {
-		fit := func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error) {
+	m, err := NewNet(coded, o, Net{
+		Name: "multinomial", Loss: multinomialLoss(len(classes)), KeepTarget: true, Takes: []string{"Terms", "Label"},
+		Fit: func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error) {
 			return either(fits.NewMultinomial(train, val, len(classes), intercept, t))
-		}
-		if err := data.Measure(fit); err != nil {
-			return spec{}, err
-		}
-		return spec{
-			Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5}, Fit: fit,
-			Path: twoPaths(data.LambdaMax()), Penalties: data.Shared(0, 1),
-			Set:    func(x []*convex.Variable) []*convex.Constraint { return zeroSums(data.terms, len(classes), x) },
-			Advice: problems.Advice{Separable: true},
-			Finish: func(f *problems.Fit) { f.Labels = classes },
-		}, nil
+		},
+		Advice: problems.Advice{Separable: true}, Finish: func(f *problems.Fit) { f.Labels = classes },
+		outputs: names, rise: 2 * netPoints, // all of them
 	})
+	if err != nil {
+		return nil, err
+	}
+	m.spec.Set = func(x []*convex.Variable) []*convex.Constraint { return zeroSums(m.data.terms, len(classes), x) }
+	return m, nil
 }
 
 // zeroSums say that constants add up to 0 over the k classes, and so do coefficients of a feature without a penalty and

@@ -31,25 +31,17 @@ import (
 // Standardised, all targets are divided by one number, the root of the mean of their variances, so that errors of
 // different targets count as they do in the user's units.
 func MultiTask(s dataset.Division, o Options) (*Model, error) {
-	m, err := multiTask(s, o)
-	if err != nil {
-		return nil, fmt.Errorf("multi-task: %w", err)
-	}
-	return m, nil
-}
-
-func multiTask(s dataset.Division, o Options) (*Model, error) {
 	var t severalTargets
 	s, err := t.number(s)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("multi-task: %w", err)
 	}
-	kind := kind{Loss: t.loss(), Outputs: t.names, KeepTarget: true, Unit: 1}
+	n := Net{Name: "multi-task", Loss: t.loss(), outputs: t.names, KeepTarget: true, unit: 1}
 	if o.Standardize {
-		kind.Unit = t.unit()
+		n.unit = t.unit()
 	}
-	return newModel("multi-task", s, o, kind, func(data *data) (spec, error) {
-		t.largest(data, kind.Unit, o.Intercept)
+	n.spec = func(data *data) (spec, error) {
+		t.largest(data, n.unit, o.Intercept)
 		return spec{
 			Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5},
 			Penalties: func(b, r convex.Affine) []convex.Convex {
@@ -62,7 +54,8 @@ func multiTask(s dataset.Division, o Options) (*Model, error) {
 				return &glm.Weights{Norm: slices.Repeat(lambda[:1], t.p), L2: slices.Repeat(lambda[1:2], t.p)}
 			},
 		}, nil
-	})
+	}
+	return NewNet(s, o, n)
 }
 
 // severalTargets are those of all rows; the target of a row of the model is its number among them.

@@ -1,6 +1,7 @@
 package regression
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -40,60 +41,80 @@ type Net struct {
 	// Takes are the fields of [Options] that the model takes beside those of all: Terms where its fit knows them.
 	Takes []string
 	// Fit makes the fast fit to the training rows of a split or a fold, with the loss on its validation rows and terms of
-	// features, all in the unit of the model; nil where there is none.
+	// features, all in the unit of the model; nil where there is none. Advice.Modes says how it can be differentiated.
 	Fit fitter
 	// Advice is what the model says beyond what all of them do.
 	Advice problems.Advice
 	// Finish completes a predictor in the user's units, for example by labels; nil where it is complete.
 	Finish func(f *problems.Fit)
+
+	// outputs are the names of the outputs of a model with several, which has coefficients and a constant for each: entry
+	// (j, k) of feature j and output k at j K + k. Nil for one.
+	outputs []string
+	// noConstant says that there is no constant, though features are centred as with one, as none would change the loss.
+	noConstant bool
+	// unit, if positive, is what targets are divided by that the loss knows by their numbers.
+	unit float64
+	// rise, if positive, has the path go down twice, as for many features, and is its [dca.Program].PathRise.
+	rise int
+	// spec, if not nil, are the penalties, their path and what else there is in the place of the net's.
+	spec func(d *data) (spec, error)
 }
 
 // normModes are the modes of fits of nets, and of norms of single features.
 var normModes = []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 
-// NewNet checks the rows, split or in folds, and the options. It keeps a reference to the data, which must not change.
+// NewNet checks the rows, split or in folds, and the options, and puts the model together. It keeps a reference to the
+// data, which must not change. Errors begin with its name.
 func NewNet(s dataset.Division, o Options, n Net) (*Model, error) {
-	return newModel(n.Name, s, o, n.kind(), n.spec)
+	data, err := newData(s, o, n)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n.Name, err)
+	}
+	m := &Model{data: data}
+	if m.spec, err = n.describe(data); err == nil {
+		err = m.spec.complete(data, o)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n.Name, err)
+	}
+	return m, nil
 }
 
-// kind is what the model makes of rows.
-func (n *Net) kind() kind {
-	return kind{Loss: n.Loss, KeepTarget: n.KeepTarget, Weighing: n.Weighing, Takes: n.Takes}
-}
-
-// spec is the description of the model, for data whose [data.LambdaMax] is measured by the fit where that has to know
-// terms, weights or an offset.
-func (n *Net) spec(data *data) (spec, error) {
-	spec := spec{
-		Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5}, Fit: n.Fit, Finish: n.Finish,
+// describe makes the description of the model, for data whose [data.LambdaMax] is measured by the fit where that has to
+// know terms, weights or an offset, or where the loss has no slope.
+func (n *Net) describe(data *data) (out spec, err error) {
+	if n.spec != nil {
+		out, err = n.spec(data)
+		out.Name = n.Name
+		return out, err
+	}
+	out = spec{
+		Name: n.Name, Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5}, Fit: n.Fit, Finish: n.Finish,
 		Advice: n.Advice, AllFeatures: n.Penalties == SquaresAlone,
 	}
-	if n.Fit != nil && !(data.terms.Plain() && !data.observes()) {
+	if n.Fit != nil && (data.loss.Slope == nil || !data.terms.Plain() || data.observes()) {
 		if err := data.Measure(n.Fit); err != nil {
-			return spec, err
+			return out, err
 		}
 	}
 	first, second := 0, 1 // the places of the weights
 	switch n.Penalties {
 	case Norm1Alone:
-		second, spec.R0, spec.Path = -1, spec.R0[:1], single(data.Path(longPath))
+		second, out.R0, out.Path = -1, out.R0[:1], single(data.Path(longPath))
 	case SquaresAlone:
-		first, second, spec.R0, spec.Path = -1, 0, spec.R0[1:], single(squaresPath(data))
+		first, second, out.R0, out.Path = -1, 0, out.R0[1:], single(squaresPath(data))
 	default:
-		spec.Path = netPath(data)
-		if _, p := data.Dims(); p > manyFeatures {
-			spec.PathRise = pathRise
-		}
+		out.Path, out.PathRise = netPath(data, n.rise)
 	}
 	if n.Penalties != Both {
-		spec.Names = []string{"lambda"}
+		out.Names = []string{"lambda"}
 	}
-	spec.Penalties = data.Shared(first, second)
-	spec.Weights = data.SharedWeights(first, second)
-	if n.Fit != nil {
-		spec.Advice.Modes = normModes
+	out.Penalties = data.Shared(first, second)
+	if data.squares() || data.loss.Engine != nil {
+		out.Weights = data.SharedWeights(first, second)
 	}
-	return spec, nil
+	return out, nil
 }
 
 // netSettings are those of the paper's experiments with the elastic net, and ours: a start from a path, where there is
@@ -115,9 +136,12 @@ const manyFeatures, pathRise = 2000, 2
 
 // netPath goes down with both weights equal, up again with almost no l2 weight, and down once more with the least l1
 // weight: the validation error often has a minimum near each end.
-func netPath(data *data) (path [][]float64) {
-	if _, p := data.Dims(); p > manyFeatures {
-		return twoPaths(data.LambdaMax())
+func netPath(data *data, rise int) (path [][]float64, most int) {
+	if _, p := data.Dims(); rise == 0 && p > manyFeatures {
+		rise = pathRise
+	}
+	if rise > 0 {
+		return twoPaths(data.LambdaMax()), rise
 	}
 	down := data.Path(netPoints)
 	for _, l := range down {
@@ -129,7 +153,7 @@ func netPath(data *data) (path [][]float64) {
 	for _, l := range down[:min(len(down), netPoints/2)] {
 		path = append(path, []float64{down[len(down)-1], l})
 	}
-	return path
+	return path, 0
 }
 
 // squaresRatio is how far the path of squares alone goes: from a hundred times the least weight of the 1-norm at which

@@ -25,7 +25,7 @@ import (
 // With as many hyperparameters as features the validation rows are fitted along with the training rows, so that the
 // default takes weights of a rung of a ladder, see [Model.Ladder].
 func WeightedLasso(s dataset.Division, o Options) (*Model, error) {
-	return newModel("weighted-lasso", s, o, kind{}, func(data *data) (spec, error) {
+	return NewNet(s, o, Net{Name: "weighted-lasso", spec: func(data *data) (spec, error) {
 		_, p := data.Dims()
 		return spec{
 			Names: data.Features(), R0: []float64{1}, Settings: weightedSettings,
@@ -39,7 +39,7 @@ func WeightedLasso(s dataset.Division, o Options) (*Model, error) {
 				return fits.NewWeightedLasso(train, val, intercept)
 			},
 		}, nil
-	})
+	}})
 }
 
 // weightedSettings are those of the tutorial, the paper's for the elastic net, and ours for free weights, with a

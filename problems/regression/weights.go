@@ -34,7 +34,7 @@ func (d *data) checkWeights(parts []*dataset.Split) error {
 
 // keeps says that rows keep their weights, in programs and fits.
 func (d *data) keeps(rows *dataset.Data) bool {
-	return rows.Weights != nil && (!d.squares() || d.kind.KeepTarget || d.kind.Weighing && rows.Sparse() && d.options.Intercept)
+	return rows.Weights != nil && (!d.squares() || d.net.KeepTarget || d.net.Weighing && rows.Sparse() && d.options.Intercept)
 }
 
 // observes says that fits have to know weights or offsets of rows.

@@ -37,6 +37,17 @@ type Stats struct {
 	SetupTime, SolveTime time.Duration
 }
 
+// Add adds the work of another solver.
+func (s *Stats) Add(o Stats) {
+	s.Setups += o.Setups
+	s.Updates += o.Updates
+	s.Solves += o.Solves
+	s.Rounds += o.Rounds
+	s.Iterations += o.Iterations
+	s.SetupTime += o.SetupTime
+	s.SolveTime += o.SolveTime
+}
+
 // Solver solves a program at the parameters' current values, again and again.
 // It is for one goroutine at a time.
 type Solver struct {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/lower"
@@ -36,7 +37,7 @@ type Task struct {
 	notFinite int
 	leading   Errors
 	trace     []Event
-	stats     dca.Stats
+	stats     convex.Stats
 	fit       lower.Fit // see penalised
 	together  lower.Fit // see searching
 	short     bool      // the context would have ended before a fit could begin
@@ -102,7 +103,7 @@ func newTask(m Model, tuner Tuner, c Config, start *Selection, begun time.Time) 
 func (t *Task) Elapsed() time.Duration { return time.Since(t.begun) }
 
 // AddStats adds the work of conic solvers.
-func (t *Task) AddStats(s dca.Stats) { t.stats.Add(s) }
+func (t *Task) AddStats(s convex.Stats) { t.stats.Add(s) }
 
 // Record scores a trial, keeps it if its validation error, or its score, is the least so far, adds it to the trace,
 // and returns that, +Inf for a failed one. One whose error is not a finite number has failed.
@@ -239,7 +240,7 @@ func (t *Task) result() *Result {
 }
 
 // count puts the work of conic solvers into the result.
-func (out *Result) count(s dca.Stats) {
+func (out *Result) count(s convex.Stats) {
 	out.BackendSetups, out.BackendUpdates, out.SolverIterations = s.Setups, s.Updates, s.Iterations
 	out.SetupSeconds = s.SetupTime.Seconds()
 }

@@ -90,10 +90,10 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 		t.begin(Place{Place: dca.Place{Stage: StageDescent, Point: solved, Points: s.MaxSolves}})
 	}
 	begin(0)
-	s.Observe = func(step hypergradient.Step) {
-		begin(step.K)
-		if step.Gap <= exactGap { // else it is not a lower-level solution yet
-			t.Record(trial(step.Point))
+	s.Observe = func(k int, at *lower.Point) {
+		begin(k)
+		if at.Gap <= exactGap { // else it is not a lower-level solution yet
+			t.Record(trial(at))
 		}
 	}
 	r, err := h.run(ctx, p, s)

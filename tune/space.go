@@ -62,7 +62,7 @@ type space struct {
 }
 
 // space works out where the method of the task searches.
-func (t *Task) space(ctx context.Context, scope Scope) (*space, error) {
+func (t *task) space(ctx context.Context, scope Scope) (*space, error) {
 	axes, err := t.checkSearch(scope)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (t *Task) space(ctx context.Context, scope Scope) (*space, error) {
 }
 
 // axes are the axes by kind, or one for each hyperparameter, without bounds where the model gives none.
-func (t *Task) axes(each bool) ([]Axis, error) {
+func (t *task) axes(each bool) ([]Axis, error) {
 	if of := t.Advice.Axes; of != nil {
 		return slices.Clone(of(each)), nil
 	}
@@ -141,7 +141,7 @@ func kindName(k int, kind []int, name func(j int) string, upper bool) string {
 }
 
 // ranges sorts the ranges of the user into that of all axes, nil without one, and those by name.
-func (t *Task) ranges(axes []Axis) (general *Range, named map[string]Range, err error) {
+func (t *task) ranges(axes []Axis) (general *Range, named map[string]Range, err error) {
 	named = make(map[string]Range)
 	for _, r := range t.Config.Ranges {
 		_, twice := named[r.Axis]
@@ -161,7 +161,7 @@ func (t *Task) ranges(axes []Axis) (general *Range, named map[string]Range, err 
 
 // checkSearch says why the model cannot be searched by an axis for each hyperparameter or for each kind, as
 // far as that is known before the work.
-func (t *Task) checkSearch(scope Scope) ([]Axis, error) {
+func (t *task) checkSearch(scope Scope) ([]Axis, error) {
 	axes, err := t.axes(cmp.Or(t.Config.Scope, scope) == ScopeEach)
 	if err == nil {
 		_, _, err = t.ranges(axes)
@@ -170,7 +170,7 @@ func (t *Task) checkSearch(scope Scope) ([]Axis, error) {
 }
 
 // bound fills in the bounds of the axes: the user's, the model's, the paper's, or those of the data.
-func (t *Task) bound(ctx context.Context, axes []Axis) error {
+func (t *task) bound(ctx context.Context, axes []Axis) error {
 	general, named, err := t.ranges(axes)
 	if err != nil {
 		return err

@@ -15,9 +15,9 @@ import (
 	"github.com/conetune/conetune/problems"
 )
 
-// Task is one selection to be made by one method: the model with its data, the budget, and the record of
+// task is one selection to be made by one method: the model with its data, the budget, and the record of
 // what the method has tried. Its methods are for one goroutine at a time.
-type Task struct {
+type task struct {
 	Model Model
 	// Program and Advice are the model's, made once.
 	Program dca.Program
@@ -28,11 +28,11 @@ type Task struct {
 	// Start is where to begin, for example what another method selected; nil for the method's own start.
 	Start *Selection
 
-	tuner  Tuner
+	tuner  tuner
 	begun  time.Time
 	trials int
 	failed int
-	best   Trial
+	best   trial
 	// notFinite counts those of the failed trials whose error is not a finite number.
 	notFinite int
 	leading   Errors
@@ -57,8 +57,8 @@ type Selection struct {
 	Weighted bool
 }
 
-// Trial is a lower-level solution that a method has looked at.
-type Trial struct {
+// trial is a lower-level solution that a method has looked at.
+type trial struct {
 	// Lambda are the weights of the penalties at which it is one, one for each radius, and Upper the upper
 	// variables; both are kept.
 	Lambda, Upper []float64
@@ -69,7 +69,7 @@ type Trial struct {
 	Inaccurate bool
 	// Gap is the relative gap to which a fit of the model has solved it, see [lower.Point]; nil where none was computed.
 	Gap *float64
-	// Errors and Elapsed are filled in by [Task.Record] where they are zero.
+	// Errors and Elapsed are filled in by [task.Record] where they are zero.
 	Errors  *Errors
 	Elapsed time.Duration
 
@@ -78,16 +78,17 @@ type Trial struct {
 }
 
 // newTask prepares a task. The clock has begun at begun.
-func newTask(m Model, tuner Tuner, c Config, start *Selection, begun time.Time) (*Task, error) {
+func newTask(m Model, c Config, start *Selection, begun time.Time) (*task, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	tuner, _ := method(c.Method) // which Validate knows
 	backend, err := c.open()
 	if err != nil {
 		return nil, err
 	}
-	t := &Task{Model: m, Program: m.Program(), Advice: m.Advice(), Backend: backend, Config: c, Start: start, tuner: tuner, begun: begun}
-	if err := tuner.Check(t); err != nil {
+	t := &task{Model: m, Program: m.Program(), Advice: m.Advice(), Backend: backend, Config: c, Start: start, tuner: tuner, begun: begun}
+	if err := tuner.check(t); err != nil {
 		return nil, err
 	}
 	if err := t.checkRung(); err != nil {
@@ -100,19 +101,19 @@ func newTask(m Model, tuner Tuner, c Config, start *Selection, begun time.Time) 
 }
 
 // Elapsed is the time since the start of the run.
-func (t *Task) Elapsed() time.Duration { return time.Since(t.begun) }
+func (t *task) elapsed() time.Duration { return time.Since(t.begun) }
 
-// AddStats adds the work of conic solvers.
-func (t *Task) AddStats(s convex.Stats) { t.stats.Add(s) }
+// addStats adds the work of conic solvers.
+func (t *task) addStats(s convex.Stats) { t.stats.Add(s) }
 
 // Record scores a trial, keeps it if its validation error, or its score, is the least so far, adds it to the trace,
 // and returns that, +Inf for a failed one. One whose error is not a finite number has failed.
-func (t *Task) Record(tr Trial) float64 {
+func (t *task) record(tr trial) float64 {
 	t.trials++
 	if tr.Elapsed == 0 {
-		tr.Elapsed = t.Elapsed()
+		tr.Elapsed = t.elapsed()
 	}
-	e := Event{Method: t.tuner.Name(), Elapsed: tr.Elapsed, FitGap: tr.Gap}
+	e := Event{Method: t.tuner.name, Elapsed: tr.Elapsed, FitGap: tr.Gap}
 	e.K, e.Lambda, e.H = t.trials, tr.Lambda, tr.Upper
 	e.Gap, e.Residual, e.Distance, e.Stationarity = math.NaN(), math.NaN(), math.NaN(), math.NaN()
 	if tr.X != nil {
@@ -147,7 +148,7 @@ func (t *Task) Record(tr Trial) float64 {
 }
 
 // add puts an event into the trace and tells the caller.
-func (t *Task) add(e Event) {
+func (t *task) add(e Event) {
 	scored := e.Score != nil
 	if n := len(t.trace); n > 0 && !scored {
 		e.Best = t.trace[n-1].Best
@@ -163,7 +164,7 @@ func (t *Task) add(e Event) {
 
 // Finish makes the result of what was recorded: the trial of least validation error or score. A status is worked out
 // where it is empty: the limits of the context, or else converged.
-func (t *Task) Finish(ctx context.Context, status dca.Status, message string) (*Result, error) {
+func (t *task) finish(ctx context.Context, status dca.Status, message string) (*Result, error) {
 	out := t.result()
 	out.Status, out.Message, out.Iterations = status, message, t.trials
 	if status == "" {
@@ -193,7 +194,7 @@ func (t *Task) Finish(ctx context.Context, status dca.Status, message string) (*
 }
 
 // penalties are the P_i(x) of a trial, by its fit where that has them all: conic programs copy large tables.
-func (t *Task) penalties(at Trial) ([]float64, error) {
+func (t *task) penalties(at trial) ([]float64, error) {
 	if t.together != nil {
 		if penalties := t.together.Traits().Penalties; penalties != nil {
 			return penalties(at.X), nil
@@ -209,7 +210,7 @@ func (t *Task) penalties(at Trial) ([]float64, error) {
 }
 
 // parts are those of the fit, if there is one.
-func (t *Task) parts() []lower.Bilevel {
+func (t *task) parts() []lower.Bilevel {
 	if t.fit == nil {
 		return nil
 	}
@@ -217,7 +218,7 @@ func (t *Task) parts() []lower.Bilevel {
 }
 
 // status tells how a run that did not say so itself has ended.
-func (t *Task) status(ctx context.Context) dca.Status {
+func (t *task) status(ctx context.Context) dca.Status {
 	switch {
 	case ctx.Err() != nil:
 		return stoppedBy(ctx)
@@ -232,9 +233,9 @@ func (t *Task) status(ctx context.Context) dca.Status {
 }
 
 // result is the part of the result that all methods share.
-func (t *Task) result() *Result {
+func (t *task) result() *Result {
 	return &Result{
-		Model: t.Model.Name(), Method: t.tuner.Name(), Backend: t.Backend.Name(), Seed: t.Config.Seed,
+		Model: t.Model.Name(), Method: t.tuner.name, Backend: t.Backend.Name(), Seed: t.Config.Seed,
 		Names: t.Model.Names(), Trace: t.trace, LowerGap: math.NaN(), Stationarity: math.NaN(),
 	}
 }

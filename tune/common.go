@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 )
 
 // Weights that the folds share, after VF-iDCA.
@@ -65,7 +66,7 @@ func (t *task) common(ctx context.Context, out *Result, start []float64) error {
 		if lambda == nil {
 			continue
 		}
-		if err := c.try(lambda); err != nil {
+		if _, err := c.score(lambda); err != nil {
 			return err
 		}
 	}
@@ -93,7 +94,7 @@ func (out *Result) choose(t *task, tr trial) error {
 	}
 	refit := *tr.Errors
 	out.Refit, out.RefitFit, out.LeastNorm = &refit, t.Model.Fit(tr.X), false
-	out.selected(Selection{Lambda: tr.Lambda, Radii: radii, X: tr.X, Weighted: true})
+	out.selected(Selection{Lambda: tr.Lambda, Radii: radii, Upper: tr.Upper, X: tr.X, Weighted: true})
 	return nil
 }
 
@@ -101,7 +102,7 @@ func (out *Result) choose(t *task, tr trial) error {
 func (t *task) everyWeight(ctx context.Context, upper []float64) (*evaluator, error) {
 	s := &space{radii: t.Program.Radii, upper: upper}
 	for j := range s.radii {
-		s.axes = append(s.axes, Axis{Members: []int{j}})
+		s.axes = append(s.axes, problems.Axis{Members: []int{j}})
 	}
 	e, err := t.evaluator(ctx, s)
 	if errors.Is(err, errStopped) {
@@ -129,14 +130,8 @@ type tried struct {
 	value float64
 }
 
-// try scores a point and keeps it if it is the best. After the end of the context, or of the budget, it does nothing.
-func (c *compass) try(point []float64) error {
-	_, err := c.score(point)
-	return err
-}
-
-// score is try, and returns the trial, nil where there is none: the weights are all zero, were tried before, or cannot
-// be scored.
+// score scores a point and keeps it if it is the best. It returns the trial, nil where there is none: the context or the
+// budget has ended, the weights are all zero, were tried before, or cannot be scored.
 func (c *compass) score(point []float64) (*trial, error) {
 	if c.ctx.Err() != nil || c.trials == compassTrials || !(slices.Max(point) > 0) || slices.Max(point) < c.low || !math.IsNaN(c.known(point)) {
 		return nil, nil
@@ -215,7 +210,7 @@ func (c *compass) along(axis int, step float64) (gained bool, err error) {
 		if slices.Min(next) < compassFloor*slices.Max(next) {
 			return gained, nil
 		}
-		if err := c.try(next); err != nil || !(c.best.value() < before) {
+		if _, err := c.score(next); err != nil || !(c.best.value() < before) {
 			return gained, err
 		}
 		gained, step = true, 2*step

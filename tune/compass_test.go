@@ -24,7 +24,8 @@ func TestCompass(t *testing.T) {
 			seen[key] = true
 			return trial{X: [][]float64{{0}}, Lambda: l, Errors: &Errors{Validation: f(l)}}, nil
 		}}
-		require.NoError(t, c.try([]float64{4, 1}))
+		_, err := c.score([]float64{4, 1})
+		require.NoError(t, err)
 		require.NoError(t, c.search())
 		require.Less(t, c.best.Errors.Validation, 1.001)
 		require.Less(t, c.trials, compassTrials)
@@ -79,7 +80,8 @@ func TestRefine(t *testing.T) {
 			return trial{X: [][]float64{{0}}, Lambda: l, Errors: &Errors{Validation: f(-math.Log(l[0]))}}, nil
 		}}
 		for k := range 10 {
-			require.NoError(t, c.try([]float64{math.Pow(pathStep, float64(k))}))
+			_, err := c.score([]float64{math.Pow(pathStep, float64(k))})
+			require.NoError(t, err)
 		}
 		least := math.Inf(1)
 		for k := range 1000 {

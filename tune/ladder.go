@@ -155,7 +155,7 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 	chosen := list[taken]
 	s := chosen.task
 	t.Model, t.Program, t.Advice, t.fit, t.together = s.Model, s.Program, s.Advice, s.fit, s.together
-	t.best, t.leading = s.best, s.leading
+	t.best = s.best
 	out, err := t.finish(ctx, "", why(ladder, t.Config.Rung))
 	if out != nil {
 		out.Ladder = ladder

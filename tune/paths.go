@@ -161,7 +161,7 @@ func (t *task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.best, t.leading = last, *last.Errors
+		t.best = last
 	}
 	return t.finish(ctx, "", fmt.Sprintf(searchedFirst, p.why))
 }

@@ -35,7 +35,6 @@ type task struct {
 	best   trial
 	// notFinite counts those of the failed trials whose error is not a finite number.
 	notFinite int
-	leading   Errors
 	trace     []Event
 	stats     convex.Stats
 	fit       lower.Fit // see penalised
@@ -133,7 +132,7 @@ func (t *task) record(tr trial) float64 {
 		t.failed++
 	} else {
 		if t.best.X == nil || tr.below(&t.best) {
-			t.best, t.leading = tr, *tr.Errors
+			t.best = tr
 		}
 		e.Errors, e.Refit = *tr.Errors, tr.Errors
 		if tr.score != nil {
@@ -181,15 +180,10 @@ func (t *task) finish(ctx context.Context, status dca.Status, message string) (*
 		out.Errors.Validation = math.NaN()
 		return out, nil
 	}
-	radii, err := t.penalties(t.best)
-	if err != nil {
+	if err := out.choose(t, t.best); err != nil {
 		return nil, err
 	}
-	e := t.leading
-	out.Errors, out.Refit = e, &e
-	out.Iterate = t.Model.Fit(t.best.X)
-	out.RefitFit = out.Iterate
-	out.selected(Selection{Lambda: t.best.Lambda, Radii: radii, Upper: t.best.Upper, X: t.best.X, Weighted: true})
+	out.Errors, out.Iterate = *out.Refit, out.RefitFit
 	return out, nil
 }
 

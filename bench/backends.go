@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/tune"
 )
@@ -218,7 +219,7 @@ type solved struct {
 	status                         backends.Status
 	residual, objective, violation float64
 	radii                          []float64
-	stats                          dca.Stats
+	stats                          convex.Stats
 }
 
 func (p *point) solve(ctx context.Context, stage dca.Stage, s dca.Settings) (*solved, error) {

@@ -22,9 +22,6 @@ func Linear(a Affine) Convex {
 	return Convex{f: compile.Function{N: a.e.N, Aff: a.e}, m: a.m, err: a.err}
 }
 
-// Convex returns the affine expression as a convex one.
-func (a Affine) Convex() Convex { return Linear(a) }
-
 // Len returns the number of entries.
 func (f Convex) Len() int { return f.f.N }
 

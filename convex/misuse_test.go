@@ -78,7 +78,7 @@ func TestMisuseNamed(t *testing.T) {
 		"convex: variable y is not in the program solved":               func() { r.Value(m.Variable("y", 1)) },
 		"convex: Eval: 1 values for variable x of length 2":             func() { x.Expr().Eval(convex.Point{x: {1}}) },
 		"convex: a Program is nil or zero; Model.Compile makes one":     func() { new(convex.Program).LowRank() },
-		"convex: a Solver is zero; Program.Solver makes one":            func() { new(convex.Solver).Cold() },
+		"convex: a Solver is zero; Program.Solver makes one":            func() { new(convex.Solver).Stats() },
 	} {
 		require.PanicsWithValue(t, want, f)
 	}
@@ -89,7 +89,8 @@ func TestMisuseNamed(t *testing.T) {
 	_, err = new(convex.Program).Solver(convex.SolverOptions{})
 	require.EqualError(t, err, "convex: a Program is nil or zero; Model.Compile makes one")
 	require.NoError(t, s.Close())
-	require.ErrorIs(t, s.SetEps(1e-3), backends.ErrClosed)
+	_, err = s.Solve(t.Context())
+	require.ErrorIs(t, err, backends.ErrClosed)
 	_, err = new(convex.Solver).Solve(t.Context())
 	require.ErrorIs(t, err, backends.ErrClosed)
 }

@@ -144,9 +144,6 @@ func (p *Parameter) Dot(a Affine) Affine {
 // Minimize sets the objective, a scalar. A later call replaces it.
 func (m *Model) Minimize(f Convex) { m.objective, m.minimized = f, true }
 
-// Objective returns the objective, of length 0 before Minimize.
-func (m *Model) Objective() Convex { return m.objective }
-
 // Constrain adds constraints. One that the model has already is not added again.
 func (m *Model) Constrain(cs ...*Constraint) {
 	for _, c := range cs {

@@ -24,8 +24,6 @@ type SolverOptions struct {
 	// full program. Nuclear norms of large matrices have working sets of singular
 	// vectors instead. It changes nothing for other models.
 	WorkingSets bool
-	// ColdStart turns warm starts off.
-	ColdStart bool
 }
 
 // Stats sums up what a solver has done since it was made.
@@ -37,6 +35,17 @@ type Stats struct {
 	// SetupTime is the time of set-ups and updates, here and in the backend, and
 	// SolveTime the time of the backend's solves.
 	SetupTime, SolveTime time.Duration
+}
+
+// Add adds the work of another solver.
+func (s *Stats) Add(o Stats) {
+	s.Setups += o.Setups
+	s.Updates += o.Updates
+	s.Solves += o.Solves
+	s.Rounds += o.Rounds
+	s.Iterations += o.Iterations
+	s.SetupTime += o.SetupTime
+	s.SolveTime += o.SolveTime
 }
 
 // Solver solves a program at the parameters' current values, again and again.
@@ -65,7 +74,7 @@ func (p *Program) solver(o SolverOptions, direct bool) (*Solver, error) {
 	if err := o.Options.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Solver{vars: p.vars, session: solve.New(p.p, o.Backend, o.Options, o.ColdStart)}
+	s := &Solver{vars: p.vars, session: solve.New(p.p, o.Backend, o.Options)}
 	s.connect(o, direct)
 	return s, nil
 }
@@ -92,19 +101,6 @@ func (s *Solver) Program() *Program { return &Program{s.of().Program, s.vars} }
 
 // Stats returns the sums since the solver was made.
 func (s *Solver) Stats() Stats { return Stats(s.of().Stats) }
-
-// SetEps changes Options.Eps for the solves to come. Where no parameter changes in
-// between, the next Solve goes on from where the last one ended, if the backend can.
-func (s *Solver) SetEps(eps float64) error {
-	if s.closed || s.session == nil {
-		return backends.ErrClosed
-	}
-	return s.session.SetEps(eps)
-}
-
-// Cold makes the next Solve begin without the point of the one before, for
-// parameters that are far from the last ones.
-func (s *Solver) Cold() { s.of().Forget() }
 
 // Close frees what the solver holds. Further calls do nothing.
 func (s *Solver) Close() error {

@@ -40,8 +40,8 @@ func newUpdated(rows, cols int) updated {
 	centre := u.x.Expr().Minus(convex.Const(random(rng, cols)...))
 	u.m.Minimize(convex.SumSquares(centre).Weight(u.alpha))
 	u.m.Constrain(
-		convex.LessEqual(u.x.Expr().MulMat(mat.NewDense(rows, cols, random(rng, rows*cols))).Convex(), convex.Const(slices.Repeat([]float64{1}, rows)...)),
-		convex.LessEqual(u.alpha.Times(u.x.Expr().At(0)).Convex(), u.alpha.Expr().Minus(convex.Const(0.5))))
+		convex.LessEqual(convex.Linear(u.x.Expr().MulMat(mat.NewDense(rows, cols, random(rng, rows*cols)))), convex.Const(slices.Repeat([]float64{1}, rows)...)),
+		convex.LessEqual(convex.Linear(u.alpha.Times(u.x.Expr().At(0))), u.alpha.Expr().Minus(convex.Const(0.5))))
 	return u
 }
 

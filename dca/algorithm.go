@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/finite"
 )
 
@@ -27,7 +28,7 @@ type run struct {
 	found    *foundStart    // by pathStart
 	// accelerated says that the iterations are those of accelerate.go.
 	accelerated bool
-	extra       Stats // of solvers closed already
+	extra       convex.Stats // of solvers closed already
 	result      Result
 	at          int // the iteration, 0 for the start
 }
@@ -273,7 +274,7 @@ func (r *run) step(ctx context.Context, k int) (res *answer, z iterate, next *lo
 			missed = res.residual
 			continue
 		case z.h == nil:
-			r.fail(ctx, res.conic(), where, false)
+			r.fail(ctx, res.conic, where, false)
 			return nil, z, nil, nil
 		}
 		if next, err = r.lower(ctx, z.h); err != nil || next.x != nil {
@@ -330,11 +331,11 @@ func (r *run) close() {
 	}
 }
 
-func (r *run) stats() Stats {
+func (r *run) stats() convex.Stats {
 	s := r.extra
 	s.Add(r.low.stats())
 	if r.sub != nil && r.sub.solver != nil {
-		s.add(r.sub.solver.Stats())
+		s.Add(r.sub.solver.Stats())
 	}
 	return s
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -278,28 +277,4 @@ func TestRelaxBounds(t *testing.T) {
 	low, err := r.lower(context.Background(), out.h)
 	require.NoError(t, err)
 	require.InDelta(t, r.current.value, low.value, 1e-7)
-}
-
-// One worker does one block at a time; all are done, and the error is that of the first block that failed.
-func TestSideBySide(t *testing.T) {
-	for _, workers := range []int{0, 1, 3} {
-		var running, most, done atomic.Int32
-		err := sideBySide(20, workers, func(i int) error {
-			now := running.Add(1)
-			for m := most.Load(); now > m && !most.CompareAndSwap(m, now); m = most.Load() {
-			}
-			runtime.Gosched()
-			running.Add(-1)
-			done.Add(1)
-			if i == 7 || i == 12 {
-				return fmt.Errorf("block %d", i)
-			}
-			return nil
-		})
-		require.EqualError(t, err, "block 7")
-		require.EqualValues(t, 20, done.Load())
-		if workers > 0 {
-			require.LessOrEqual(t, int(most.Load()), workers)
-		}
-	}
 }

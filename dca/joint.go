@@ -267,7 +267,7 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 		if status != backends.Cancelled && !j.alone() {
 			return nil, iterate{}, nil
 		}
-		return &answer{status: status, residual: missed, iterations: s.Fits}, iterate{}, nil
+		return &answer{conic: conic{status: status, residual: missed, iterations: s.Fits}}, iterate{}, nil
 	}
 	j.debug("dca: subproblem solved by the fit", "objective", s.Objective, "gap", s.Gap, "fits", s.Fits)
 	z := iterate{h: slices.Clone(s.R)}
@@ -275,29 +275,21 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 		z.x = append(z.x, x...)
 	}
 	out := &answer{
-		status: status, residual: residual, iterations: s.Fits, engine: jointEngine,
-		eta: s.M0, mu: slices.Concat(s.M...), gap: s.Gap, objective: s.Objective, usable: true,
+		conic: conic{status: status, residual: residual, iterations: s.Fits, engine: jointEngine},
+		eta:   s.M0, mu: slices.Concat(s.M...), gap: s.Gap, objective: s.Objective, usable: true,
 	}
 	return out, z, nil
 }
 
 // answer is what is known of the solution of a subproblem.
 type answer struct {
-	status             backends.Status
-	residual           float64 // of the conic program, NaN where there was none
-	iterations, active int
-	engine, note       string    // see [conic]
-	objective          float64   // of the program that was solved
-	eta                float64   // the multiplier of V_k <= t
-	mu                 []float64 // those of the rows
-	dual               residual  // the zero one where the multipliers are exact
-	gap                float64   // of the objective at z, beside that of the dual residual
-	usable             bool
-}
-
-// conic sums it up.
-func (o *answer) conic() conic {
-	return conic{status: o.status, residual: o.residual, iterations: o.iterations, active: o.active, engine: o.engine, note: o.note}
+	conic
+	objective float64   // of the program that was solved
+	eta       float64   // the multiplier of V_k <= t
+	mu        []float64 // those of the rows
+	dual      residual  // the zero one where the multipliers are exact
+	gap       float64   // of the objective at z, beside that of the dual residual
+	usable    bool
 }
 
 // solveJoint is solve by the multipliers.

@@ -4,33 +4,20 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/internal/crew"
 )
 
 // lowerForm is the lower level, min l(x, h) s.t. constraints <= 0, its blocks compiled once with h a parameter.
 type lowerForm struct {
-	program *Program
-	blocks  []*block
-	taken   time.Duration // by the last solve
-	scale   float64       // |l| at x = 0 and the first h
-	eps     float64       // of the conic solver
-	workers int           // see [Settings]
-	joint   *joint        // nil where there is no such fit
-	options convex.SolverOptions
-}
-
-// block is one of the independent parts of the lower level.
-type block struct {
-	level  Level
-	h      *convex.Parameter
-	solver *convex.Solver
+	form
+	taken time.Duration // by the last solve
+	scale float64       // |l| at x = 0 and the first h
+	eps   float64       // of the conic solver
 }
 
 // lowerSolution is the outcome at one h.
@@ -47,20 +34,8 @@ type lowerSolution struct {
 	weak  []bool  // for each radius and bound: its multiplier vanishes up to weakShare
 }
 
-// conic sums up one or several conic solves: the status of the first that is of no use or, if all are, of the first
-// that missed its tolerances; the largest residual, NaN where there was no solve; iterations and sizes of working sets
-// in all; and what they were solved by.
-type conic struct {
-	status             backends.Status
-	residual           float64
-	iterations, active int
-	engine             string // several joined by commas
-	note               string // what else there is to say of a solve of no use
-}
-
 func newLower(p *Program, s *Settings) (*lowerForm, error) {
-	l := &lowerForm{program: p, workers: s.workers(), eps: s.Solver.WithDefaults().Eps, joint: newJoint(p, s)}
-	l.options = l.joint.bound(s.convex())
+	l := &lowerForm{form: newForm(p, s), eps: s.Solver.WithDefaults().Eps}
 	if l.joint != nil {
 		l.scale = floats.Sum(l.joint.scale) / float64(len(l.joint.scale))
 		return l, nil
@@ -87,17 +62,14 @@ func (l *lowerForm) compile() error {
 			m.Constrain(convex.LessEqual(c, convex.Const(0)))
 		}
 		m.Constrain(b.level.Set...)
-		prog, err := m.Compile()
-		if err != nil {
+		var err error
+		if b.compiled, err = m.Compile(); err != nil {
 			return p.errorf("lower level: %w", err)
 		}
 		if err := b.h.Set(p.H0); err != nil {
 			return err
 		}
 		scale += b.level.Train.Eval(point(b.level.X, zeros(b.level.X)))[0]
-		if b.solver, err = prog.Solver(l.options); err != nil {
-			return p.errorf("lower level: %w", err)
-		}
 		l.blocks = append(l.blocks, b)
 	}
 	l.scale = math.Abs(scale)
@@ -115,15 +87,6 @@ func (l *lowerForm) zeros() (x [][]float64) {
 	return x
 }
 
-// zeros returns x = 0.
-func zeros(vars []*convex.Variable) [][]float64 {
-	x := make([][]float64, len(vars))
-	for i, v := range vars {
-		x[i] = make([]float64, v.Len())
-	}
-	return x
-}
-
 // convex are the options of both compiled solvers.
 func (s *Settings) convex() convex.SolverOptions {
 	return convex.SolverOptions{Backend: s.Backend, Options: s.Solver, WorkingSets: !s.NoWorkingSets}
@@ -134,10 +97,14 @@ func (l *lowerForm) solve(ctx context.Context, h []float64) (*lowerSolution, err
 	if out, err := l.direct(ctx, h); out != nil || err != nil {
 		return out, err
 	}
+	out := &lowerSolution{h: slices.Clone(h), gap: math.NaN(), conic: none(backends.Cancelled)}
 	if l.blocks == nil && ctx.Err() != nil { // nothing is compiled for nobody
-		return &lowerSolution{h: slices.Clone(h), gap: math.NaN(), conic: conic{status: backends.Cancelled, residual: math.NaN()}}, nil
+		return out, nil
 	}
 	if err := l.compile(); err != nil {
+		return nil, err
+	}
+	if err := l.open(0); err != nil {
 		return nil, err
 	}
 	for _, b := range l.blocks {
@@ -146,20 +113,12 @@ func (l *lowerForm) solve(ctx context.Context, h []float64) (*lowerSolution, err
 		}
 	}
 	start := time.Now()
-	results := make([]*convex.Result, len(l.blocks))
-	err := sideBySide(len(l.blocks), l.workers, func(i int) (err error) {
-		results[i], err = l.blocks[i].solver.Solve(ctx)
-		return err
-	})
+	results, c, err := l.solveBlocks(ctx)
 	l.taken = time.Since(start)
-	if c, yes := l.joint.refused(err); yes {
-		return &lowerSolution{h: slices.Clone(h), gap: math.NaN(), conic: c}, nil
-	}
 	if err != nil {
 		return nil, l.program.errorf("lower level: %w", err)
 	}
-	out := &lowerSolution{h: slices.Clone(h), conic: summary(results...), gap: math.NaN()}
-	if !slices.ContainsFunc(results, func(r *convex.Result) bool { return !usable(r) }) {
+	if out.conic = c; results != nil {
 		l.add(out, results)
 	}
 	return out, nil
@@ -238,60 +197,6 @@ func (l *lowerForm) reach(h []float64) []float64 {
 	return reach
 }
 
-// sideBySide calls f(0) to f(n-1), as many at a time as there are workers, and returns the first error.
-func sideBySide(n, workers int, f func(i int) error) error {
-	errs := make([]error, n)
-	crew.Each(n, workers, func(i int) { errs[i] = f(i) })
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// summary adds up conic results.
-func summary(results ...*convex.Result) conic {
-	c := conic{status: backends.Optimal}
-	sure := true // no result of no use yet
-	for _, r := range results {
-		c.iterations += r.Iterations
-		c.active += r.Active
-		if e := string(r.Engine); !strings.Contains(c.engine, e) {
-			c.engine = strings.TrimPrefix(c.engine+","+e, ",")
-		}
-		switch {
-		case !usable(r) && sure:
-			c.status, c.residual, sure = r.Status, r.Residuals.Max(), false
-		case sure:
-			c.residual = math.Max(c.residual, r.Residuals.Max())
-			if c.status == backends.Optimal {
-				c.status = r.Status
-			}
-		}
-	}
-	return c
-}
-
-// close frees the solvers.
-func (l *lowerForm) close() {
-	for _, b := range l.blocks {
-		b.solver.Close()
-	}
-}
-
-// stats adds up what the solvers did.
-func (l *lowerForm) stats() Stats {
-	var s Stats
-	if l.joint != nil {
-		s.Iterations = l.joint.fits
-	}
-	for _, b := range l.blocks {
-		s.add(b.solver.Stats())
-	}
-	return s
-}
-
 // weakShare is the share of l that a multiplier has to do over the largest radius to count as one
 // that holds something back.
 const weakShare = 1e-6
@@ -303,15 +208,6 @@ func (s *lowerSolution) lambda(radii int) []float64 {
 		if s.slope[j] != 0 { // not -0
 			out[j] = -s.slope[j]
 		}
-	}
-	return out
-}
-
-// values reads the variables' values.
-func values(res *convex.Result, vars []*convex.Variable) [][]float64 {
-	out := make([][]float64, len(vars))
-	for i, v := range vars {
-		out[i] = res.Value(v)
 	}
 	return out
 }

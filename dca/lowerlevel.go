@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
 )
 
 // LowerSolution is a solution of the lower level at fixed hyperparameters.
@@ -20,7 +21,7 @@ type LowerSolution struct {
 	Lambda []float64
 	Value  float64
 	// Stats are what the conic solver did.
-	Stats Stats
+	Stats convex.Stats
 
 	at *lowerSolution
 }
@@ -55,7 +56,7 @@ func LowerLevel(ctx context.Context, p Program, s Settings) (*LowerSolution, err
 type SubproblemSolution struct {
 	Status              backends.Status
 	Residual, Objective float64
-	Stats               Stats
+	Stats               convex.Stats
 }
 
 // Subproblem solves the second program of the first iteration, whose centre is the solution l of the lower level of p,
@@ -79,7 +80,7 @@ func (l *LowerSolution) Subproblem(ctx context.Context, p Program, s Settings) (
 		return nil, err
 	}
 	out := &SubproblemSolution{Status: at.status, Residual: at.residual, Objective: math.NaN()}
-	out.Stats.add(b.solver.Stats())
+	out.Stats.Add(b.solver.Stats())
 	if z.h != nil {
 		out.Objective = b.evaluate(z).objective
 	}

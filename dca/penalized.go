@@ -21,23 +21,8 @@ import (
 // cross-validation have, its multiplier is the sum of theirs, and so each penalises with w / B: min l(x)/B + w/B P(x)
 // in each block is min l(x) + w P(x). It is for one goroutine at a time.
 type Penalized struct {
-	program *Program
-	blocks  []*penalizedBlock
-	options convex.SolverOptions
-	workers int
-	closed  bool
-	joint   *joint // evaluates the functions in the place of the blocks, which are not compiled before they are needed; nil where there is none
-	work    Stats  // of solvers that were forgotten
-}
-
-// penalizedBlock is the penalty form of one block.
-type penalizedBlock struct {
-	level    Level
-	rows     [][]int // for each constraint of the level, the radius of each row, or -1
-	weights  []rowWeights
-	upper    *convex.Parameter // nil without upper variables
-	compiled *convex.Program
-	solver   *convex.Solver // nil before it is needed
+	form   form // whose blocks are not compiled before they are needed where there are fits
+	closed bool
 }
 
 // rowWeights are the weights of rows of a constraint, those of their radii times shares.
@@ -60,8 +45,6 @@ type PenalizedSolution struct {
 	Radii []float64
 	// Train and Validation are l and L at x; NaN without it.
 	Train, Validation float64
-
-	conic conic
 }
 
 // wholeBelow is the number of lower-level variables up to which a block has all of its columns whatever the
@@ -76,9 +59,8 @@ func NewPenalized(p Program, s Settings) (*Penalized, error) {
 	if p.Radii < len(p.H0) {
 		p.Fit = nil // has no penalty form with weights of the radii alone
 	}
-	q := &Penalized{program: &p, workers: s.workers(), joint: newJoint(&p, &s)}
-	q.options = q.joint.bound(s.convex())
-	if q.joint != nil {
+	q := &Penalized{form: newForm(&p, &s)}
+	if q.form.joint != nil {
 		return q, nil
 	}
 	return q, q.compile()
@@ -86,16 +68,16 @@ func NewPenalized(p Program, s Settings) (*Penalized, error) {
 
 // compile compiles the conic programs, unless that was done before.
 func (q *Penalized) compile() error {
-	if q.blocks != nil {
+	if q.form.blocks != nil {
 		return nil
 	}
-	rows, err := q.program.radiusRows()
+	rows, err := q.form.program.radiusRows()
 	if err != nil {
 		return err
 	}
-	blocks, models := make([]*penalizedBlock, len(q.program.builders())), make([]*convex.Model, len(q.program.builders()))
-	share := make([]float64, q.program.Radii) // one over the number of blocks that have the radius
-	for i, build := range q.program.builders() {
+	blocks, models := make([]*block, len(q.form.program.builders())), make([]*convex.Model, len(q.form.program.builders()))
+	share := make([]float64, q.form.program.Radii) // one over the number of blocks that have the radius
+	for i, build := range q.form.program.builders() {
 		models[i] = convex.NewModel()
 		if blocks[i], err = q.block(models[i], build); err != nil {
 			return err
@@ -114,30 +96,30 @@ func (q *Penalized) compile() error {
 	}
 	for i, b := range blocks {
 		if err := b.compile(models[i], share); err != nil {
-			return q.program.errorf("penalty form: %w", err)
+			return q.form.program.errorf("penalty form: %w", err)
 		}
 	}
-	q.blocks = blocks
+	q.form.blocks = blocks
 	return nil
 }
 
 // block builds the functions of a block into m.
-func (q *Penalized) block(m *convex.Model, build func(m *convex.Model, h convex.Affine) Level) (*penalizedBlock, error) {
-	p, b := q.program, &penalizedBlock{}
+func (q *Penalized) block(m *convex.Model, build func(m *convex.Model, h convex.Affine) Level) (*block, error) {
+	p, b := q.form.program, &block{}
 	h := convex.Const(make([]float64, p.Radii)...)
 	if n := len(p.H0) - p.Radii; n > 0 {
-		b.upper = m.Parameter("u", n)
-		if err := b.upper.Set(p.H0[p.Radii:]); err != nil {
+		b.h = m.Parameter("u", n)
+		if err := b.h.Set(p.H0[p.Radii:]); err != nil {
 			return nil, err
 		}
-		h = convex.Stack(h, b.upper.Expr())
+		h = convex.Stack(h, b.h.Expr())
 	}
 	b.level = build(m, h)
 	return b, p.check(&b.level)
 }
 
 // compile compiles a block with its rows.
-func (b *penalizedBlock) compile(m *convex.Model, share []float64) (err error) {
+func (b *block) compile(m *convex.Model, share []float64) (err error) {
 	objective := b.level.Train
 	for c, constraint := range b.level.Constraints {
 		for _, part := range separate(constraint, b.rows[c]) {
@@ -193,37 +175,14 @@ func separate(constraint convex.Convex, rows []int) (parts []separated) {
 
 // Forget makes the next solve independent of those before, as that of a new Penalized.
 func (q *Penalized) Forget() error {
-	if fit := q.program.Fit; fit != nil {
+	if fit := q.form.program.Fit; fit != nil {
 		fit.Forget()
 	}
-	return q.release()
-}
-
-// ready makes the solvers that there are not.
-func (q *Penalized) ready() error {
-	if err := q.compile(); err != nil {
-		return err
-	}
-	for _, b := range q.blocks {
-		if b.solver != nil {
-			continue
-		}
-		size := 0
-		for _, v := range b.level.X {
-			size += v.Len()
-		}
-		options := q.options
-		options.WorkingSets = options.WorkingSets && size > wholeBelow
-		var err error
-		if b.solver, err = b.compiled.Solver(options); err != nil {
-			return q.program.errorf("penalty form: %w", err)
-		}
-	}
-	return nil
+	return q.form.close()
 }
 
 // set gives the parameters of the block their values.
-func (b *penalizedBlock) set(weights, upper []float64) error {
+func (b *block) set(weights, upper []float64) error {
 	for _, of := range b.weights {
 		w := make([]float64, len(of.radii))
 		for i, j := range of.radii {
@@ -233,8 +192,8 @@ func (b *penalizedBlock) set(weights, upper []float64) error {
 			return err
 		}
 	}
-	if upper != nil && b.upper != nil {
-		return b.upper.Set(upper)
+	if upper != nil && b.h != nil {
+		return b.h.Set(upper)
 	}
 	return nil
 }
@@ -245,45 +204,38 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 	if q.closed {
 		return nil, backends.ErrClosed
 	}
-	if n := q.program.Radii; len(weights) != n {
-		return nil, q.program.errorf("penalty form: %d weights, expected %d", len(weights), n)
+	if n := q.form.program.Radii; len(weights) != n {
+		return nil, q.form.program.errorf("penalty form: %d weights, expected %d", len(weights), n)
 	}
 	for k, w := range weights {
 		if !(w > 0) || math.IsInf(w, 1) {
-			return nil, q.program.errorf("penalty form: weight %d is %v, expected a positive finite number", k, w)
+			return nil, q.form.program.errorf("penalty form: weight %d is %v, expected a positive finite number", k, w)
 		}
 	}
 	if s, err := q.direct(ctx, weights); s != nil || err != nil {
 		return s, err
 	}
-	if err := q.ready(); err != nil {
+	if err := q.compile(); err != nil {
+		return nil, err
+	}
+	if err := q.form.open(wholeBelow); err != nil {
 		return nil, err
 	}
 	weights = q.clipped(weights)
-	for _, b := range q.blocks {
+	for _, b := range q.form.blocks {
 		if err := b.set(weights, upper); err != nil {
 			return nil, err
 		}
 	}
-	results := make([]*convex.Result, len(q.blocks))
-	err := sideBySide(len(q.blocks), q.workers, func(i int) (err error) {
-		results[i], err = q.blocks[i].solver.Solve(ctx)
-		return err
-	})
-	if c, yes := q.joint.refused(err); yes {
-		s := &PenalizedSolution{conic: c, Residual: c.residual, Gap: math.NaN(), Train: math.NaN(), Validation: math.NaN()}
-		s.refuse()
-		return s, nil
-	}
+	results, c, err := q.form.solveBlocks(ctx)
 	if err != nil {
-		return nil, q.program.errorf("penalty form: %w", err)
+		return nil, q.form.program.errorf("penalty form: %w", err)
 	}
-	s := &PenalizedSolution{conic: summary(results...), Gap: math.NaN(), Train: math.NaN(), Validation: math.NaN()}
-	s.Status, s.Residual = s.conic.status, s.conic.residual
-	if slices.ContainsFunc(results, func(r *convex.Result) bool { return !usable(r) }) {
+	s := unscored(c, math.NaN())
+	if results == nil {
 		return s, nil
 	}
-	for i, b := range q.blocks {
+	for i, b := range q.form.blocks {
 		s.X = append(s.X, values(results[i], b.level.X)...)
 	}
 	q.score(s)
@@ -293,6 +245,11 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 	return s, nil
 }
 
+// unscored is a solution without its values.
+func unscored(c conic, gap float64) *PenalizedSolution {
+	return &PenalizedSolution{Status: c.status, Residual: c.residual, Gap: gap, Train: math.NaN(), Validation: math.NaN()}
+}
+
 // finite says that all numbers of a solution are.
 func (s *PenalizedSolution) finite() bool {
 	return finite.All(s.Train, s.Validation) && finite.All(s.Radii...) && finite.Every(s.X)
@@ -300,32 +257,29 @@ func (s *PenalizedSolution) finite() bool {
 
 // refuse makes a solution one that was not found.
 func (s *PenalizedSolution) refuse() {
-	s.X, s.Radii = nil, nil
-	s.Status = backends.NumericalError
-	s.conic.status = s.Status
+	s.X, s.Radii, s.Status = nil, nil, backends.NumericalError
 }
 
 // direct is by [Program.Fit]; nil where there is none, or where it cannot.
 func (q *Penalized) direct(ctx context.Context, weights []float64) (*PenalizedSolution, error) {
-	if q.program.Fit == nil {
+	if q.form.program.Fit == nil {
 		return nil, nil
 	}
-	pt, err := q.program.Fit.Solve(ctx, weights)
+	pt, err := q.form.program.Fit.Solve(ctx, weights)
 	if err != nil {
-		return nil, q.program.errorf("penalty form: %w", err)
+		return nil, q.form.program.errorf("penalty form: %w", err)
 	}
 	switch {
 	case pt.Solved:
-	case q.joint.alone() || ctx.Err() != nil: // and not by conic programs, for nobody
-		s := &PenalizedSolution{Residual: math.NaN(), Gap: pt.Gap, Train: math.NaN(), Validation: math.NaN()}
-		s.refuse()
-		return s, nil
+	case q.form.joint.alone() || ctx.Err() != nil: // and not by conic programs, for nobody
+		return unscored(none(backends.NumericalError), pt.Gap), nil
 	default:
 		return nil, nil
 	}
-	s := &PenalizedSolution{Status: backends.Optimal, Residual: math.NaN(), Gap: pt.Gap, X: pt.X, conic: conic{status: backends.Optimal, residual: math.NaN()}}
+	s := unscored(none(backends.Optimal), pt.Gap)
+	s.X = pt.X
 	if q.score(s); !s.finite() {
-		if q.joint.alone() {
+		if q.form.joint.alone() {
 			s.refuse()
 			return s, nil
 		}
@@ -336,10 +290,10 @@ func (q *Penalized) direct(ctx context.Context, weights []float64) (*PenalizedSo
 
 // score computes the radii and the losses at X.
 func (q *Penalized) score(s *PenalizedSolution) {
-	s.Radii, s.Train, s.Validation = make([]float64, q.program.Radii), 0, 0
-	if q.joint != nil {
+	s.Radii, s.Train, s.Validation = make([]float64, q.form.program.Radii), 0, 0
+	if q.form.joint != nil {
 		var rows []float64
-		s.Validation, s.Train, rows = q.joint.values(iterate{s.X, make([]float64, len(s.Radii))})
+		s.Validation, s.Train, rows = q.form.joint.values(iterate{s.X, make([]float64, len(s.Radii))})
 		for i, v := range rows {
 			j := i % len(s.Radii)
 			s.Radii[j] = math.Max(s.Radii[j], v)
@@ -347,45 +301,22 @@ func (q *Penalized) score(s *PenalizedSolution) {
 		return
 	}
 	x := s.X
-	for _, b := range q.blocks {
+	for _, b := range q.form.blocks {
 		pt := point(b.level.X, x[:len(b.level.X)])
 		x = x[len(b.level.X):]
 		s.Train += b.level.Train.Eval(pt)[0]
 		s.Validation += b.level.Validation.Eval(pt)[0]
-		for j, v := range q.program.penalties(&b.level, b.rows, pt) {
+		for j, v := range q.form.program.penalties(&b.level, b.rows, pt) {
 			s.Radii[j] = math.Max(s.Radii[j], v)
 		}
 	}
 }
 
 // Stats adds up what the conic solvers did.
-func (q *Penalized) Stats() Stats {
-	s := q.work
-	for _, b := range q.blocks {
-		if b.solver != nil {
-			s.add(b.solver.Stats())
-		}
-	}
-	return s
-}
-
-// release frees the solvers.
-func (q *Penalized) release() (first error) {
-	for _, b := range q.blocks {
-		if b.solver == nil {
-			continue
-		}
-		q.work.add(b.solver.Stats())
-		if err := b.solver.Close(); err != nil && first == nil {
-			first = err
-		}
-		b.solver = nil
-	}
-	return first
-}
+func (q *Penalized) Stats() convex.Stats { return q.form.stats() }
 
 // Close frees the solvers. Further calls do nothing.
 func (q *Penalized) Close() error {
 	q.closed = true
-	return q.release()
+	return q.form.close()
 }

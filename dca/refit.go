@@ -151,7 +151,7 @@ func (r *run) leastNormBy(ctx context.Context, low *lowerSolution, block int, ex
 	if err != nil {
 		return nil, r.program.errorf("least-norm refit: %w", err)
 	}
-	r.extra.add(solver.Stats())
+	r.extra.Add(solver.Stats())
 	if !usable(res) {
 		return nil, nil
 	}

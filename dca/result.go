@@ -1,8 +1,6 @@
 package dca
 
 import (
-	"time"
-
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/outcome"
 )
@@ -80,8 +78,9 @@ type Result struct {
 	Alpha float64
 	// Trace holds one record for each iteration.
 	Trace []Iteration
-	// Stats add up what the conic solvers did, start and refit included.
-	Stats Stats
+	// Stats add up what the conic solvers did, start and refit included; Iterations are also those of fits that solve
+	// programs in their place.
+	Stats convex.Stats
 }
 
 // KKT measures how far (x, h) is from a KKT stationary solution of the bilevel
@@ -107,29 +106,4 @@ type KKT struct {
 // Stationarity is the largest of the three measures. It is 0 at a stationary solution only.
 func (k KKT) Stationarity() float64 {
 	return max(k.Gradient, k.Complementarity, k.Infeasibility)
-}
-
-// Stats count the work of conic solvers; Iterations are also those of fits that solve programs in their place.
-type Stats struct {
-	Setups, Updates, Solves, Iterations int
-	SetupTime, SolveTime                time.Duration
-}
-
-func (s *Stats) add(c convex.Stats) {
-	s.Setups += c.Setups
-	s.Updates += c.Updates
-	s.Solves += c.Solves
-	s.Iterations += c.Iterations
-	s.SetupTime += c.SetupTime
-	s.SolveTime += c.SolveTime
-}
-
-// Add adds the work of others.
-func (s *Stats) Add(o Stats) {
-	s.Setups += o.Setups
-	s.Updates += o.Updates
-	s.Solves += o.Solves
-	s.Iterations += o.Iterations
-	s.SetupTime += o.SetupTime
-	s.SolveTime += o.SolveTime
 }

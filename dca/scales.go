@@ -15,7 +15,7 @@ const leastShare = 1e-10
 // makes the solution zero, of which the path of the program tells. A norm is zero for certain at the upper end.
 func (q *Penalized) clipped(weights []float64) []float64 {
 	top := 0.0
-	for _, lambda := range q.program.Path {
+	for _, lambda := range q.form.program.Path {
 		top = math.Max(top, slices.Max(lambda))
 	}
 	if !(top > 0) {

@@ -222,10 +222,10 @@ func (b *subproblem) solve(ctx context.Context) (*answer, iterate, error) {
 			return out, z, err
 		}
 		if ctx.Err() != nil {
-			return &answer{status: backends.Cancelled, residual: math.NaN()}, iterate{}, nil
+			return &answer{conic: none(backends.Cancelled)}, iterate{}, nil
 		}
 		if b.joint.alone() {
-			return &answer{status: backends.NumericalError, residual: math.NaN()}, iterate{}, nil
+			return &answer{conic: none(backends.NumericalError)}, iterate{}, nil
 		}
 		if err := b.assign(); err != nil {
 			return nil, iterate{}, err
@@ -233,14 +233,12 @@ func (b *subproblem) solve(ctx context.Context) (*answer, iterate, error) {
 	}
 	res, z, err := b.solveConic(ctx)
 	if c, yes := b.joint.refused(err); yes {
-		return &answer{status: c.status, residual: c.residual, note: c.note}, iterate{}, nil
+		return &answer{conic: c}, iterate{}, nil
 	}
 	if err != nil {
 		return nil, iterate{}, err
 	}
-	out := &answer{
-		status: res.Status, residual: res.Residuals.Max(), iterations: res.Iterations, active: res.Active, engine: string(res.Engine), usable: usable(res), objective: res.Objective,
-	}
+	out := &answer{conic: summary(res), usable: usable(res), objective: res.Objective}
 	if z.h == nil {
 		return out, z, nil
 	}

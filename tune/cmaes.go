@@ -8,18 +8,6 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// cmaes is the evolution strategy with covariance matrix adaptation of gonum (O. Krause, D. Rodriguez Arbones, C. Igel:
-// CMA-ES with optimal covariance update and storage complexity, NIPS 2016).
-type cmaes struct{}
-
-func (cmaes) Name() string { return MethodCMAES }
-
-// Check accepts every model with a penalty form.
-func (cmaes) Check(t *Task) error {
-	_, err := t.checkSearch(t.defaultScope())
-	return err
-}
-
 // cmaSpread is the standard deviation of the first population along each axis, as a share of the axis.
 const cmaSpread = 0.3
 
@@ -27,9 +15,11 @@ const cmaSpread = 0.3
 // a number, by which the strategy can rank.
 const unsolved = math.MaxFloat64
 
-// Tune starts in the middle of the box. Points outside of it are mirrored at its sides. Where the
-// distribution has shrunk to a point before the evaluations are used up, it starts again, with twice the population.
-func (c cmaes) Tune(ctx context.Context, t *Task) (*Result, error) {
+// cmaes is the evolution strategy with covariance matrix adaptation of gonum (O. Krause, D. Rodriguez Arbones, C. Igel:
+// CMA-ES with optimal covariance update and storage complexity, NIPS 2016). It starts in the middle of the box. Points
+// outside of it are mirrored at its sides. Where the distribution has shrunk to a point before the evaluations are used
+// up, it starts again, with twice the population.
+func (t *task) cmaes(ctx context.Context) (*Result, error) {
 	s, err := t.space(ctx, t.defaultScope())
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 )
 
 // Weights that the folds share, after VF-iDCA.
@@ -37,7 +38,7 @@ const (
 )
 
 // byWeights says whether the selection of the task is to be weights that its folds share.
-func (t *Task) byWeights() bool {
+func (t *task) byWeights() bool {
 	a := &t.Advice
 	return a.RetrainWeighted != nil && (a.Folds || a.Rung != nil) && t.Config.Preset != PresetPaper && t.Program.Radii == len(t.Program.H0)
 }
@@ -45,9 +46,9 @@ func (t *Task) byWeights() bool {
 // searchedFirst is the message of a run without iterations, with the reason.
 const searchedFirst = "without iterations: the weights that the folds share are searched for from the best ones of a path, %s; Config.MaxIter iterates first"
 
-// common replaces the selection of radii in a result by one of weights, see [Task.byWeights]; start are the weights of
+// common replaces the selection of radii in a result by one of weights, see [task.byWeights]; start are the weights of
 // the run's start, or nil. It leaves the result alone where none of the weights can be scored.
-func (t *Task) common(ctx context.Context, out *Result, start []float64) error {
+func (t *task) common(ctx context.Context, out *Result, start []float64) error {
 	if !t.byWeights() || out.Refit == nil || out.Selection == nil || ctx.Err() != nil {
 		return nil
 	}
@@ -65,7 +66,7 @@ func (t *Task) common(ctx context.Context, out *Result, start []float64) error {
 		if lambda == nil {
 			continue
 		}
-		if err := c.try(lambda); err != nil {
+		if _, err := c.score(lambda); err != nil {
 			return err
 		}
 	}
@@ -86,22 +87,22 @@ func (t *Task) common(ctx context.Context, out *Result, start []float64) error {
 }
 
 // choose makes a trial the selection, and its solution the refit.
-func (out *Result) choose(t *Task, tr Trial) error {
+func (out *Result) choose(t *task, tr trial) error {
 	radii, err := t.penalties(tr)
 	if err != nil {
 		return err
 	}
 	refit := *tr.Errors
 	out.Refit, out.RefitFit, out.LeastNorm = &refit, t.Model.Fit(tr.X), false
-	out.selected(Selection{Lambda: tr.Lambda, Radii: radii, X: tr.X, Weighted: true})
+	out.selected(Selection{Lambda: tr.Lambda, Radii: radii, Upper: tr.Upper, X: tr.X, Weighted: true})
 	return nil
 }
 
 // everyWeight is an evaluator with an axis for each weight, and upper variables as given, nil where the context ended.
-func (t *Task) everyWeight(ctx context.Context, upper []float64) (*evaluator, error) {
+func (t *task) everyWeight(ctx context.Context, upper []float64) (*evaluator, error) {
 	s := &space{radii: t.Program.Radii, upper: upper}
 	for j := range s.radii {
-		s.axes = append(s.axes, Axis{Members: []int{j}})
+		s.axes = append(s.axes, problems.Axis{Members: []int{j}})
 	}
 	e, err := t.evaluator(ctx, s)
 	if errors.Is(err, errStopped) {
@@ -113,11 +114,11 @@ func (t *Task) everyWeight(ctx context.Context, upper []float64) (*evaluator, er
 // compass is a search along the axes of points, in their logarithms.
 type compass struct {
 	ctx    context.Context
-	at     func(ctx context.Context, lambda []float64) (Trial, error)
+	at     func(ctx context.Context, lambda []float64) (trial, error)
 	fallen func(to float64) // is told to which share of the first of its path the least error has fallen
 	scale  float64          // of errors: below it, gains are shares of it
 	low    float64          // least value of the largest weight
-	best   Trial
+	best   trial
 	point  []float64 // of the best
 	trials int
 	tried  []tried
@@ -129,15 +130,9 @@ type tried struct {
 	value float64
 }
 
-// try scores a point and keeps it if it is the best. After the end of the context, or of the budget, it does nothing.
-func (c *compass) try(point []float64) error {
-	_, err := c.score(point)
-	return err
-}
-
-// score is try, and returns the trial, nil where there is none: the weights are all zero, were tried before, or cannot
-// be scored.
-func (c *compass) score(point []float64) (*Trial, error) {
+// score scores a point and keeps it if it is the best. It returns the trial, nil where there is none: the context or the
+// budget has ended, the weights are all zero, were tried before, or cannot be scored.
+func (c *compass) score(point []float64) (*trial, error) {
 	if c.ctx.Err() != nil || c.trials == compassTrials || !(slices.Max(point) > 0) || slices.Max(point) < c.low || !math.IsNaN(c.known(point)) {
 		return nil, nil
 	}
@@ -215,7 +210,7 @@ func (c *compass) along(axis int, step float64) (gained bool, err error) {
 		if slices.Min(next) < compassFloor*slices.Max(next) {
 			return gained, nil
 		}
-		if err := c.try(next); err != nil || !(c.best.value() < before) {
+		if _, err := c.score(next); err != nil || !(c.best.value() < before) {
 			return gained, err
 		}
 		gained, step = true, 2*step

@@ -18,13 +18,14 @@ func TestCompass(t *testing.T) {
 			u, v := math.Log(l[0]/0.3), math.Log(l[1]/0.7)
 			return 1 + bend*(u*u+v*v+u*v)
 		}
-		c := compass{ctx: context.Background(), at: func(_ context.Context, l []float64) (Trial, error) {
+		c := compass{ctx: context.Background(), at: func(_ context.Context, l []float64) (trial, error) {
 			key := [2]float64{float64(float32(l[0])), float64(float32(l[1]))}
 			require.False(t, seen[key], "%v twice", l)
 			seen[key] = true
-			return Trial{X: [][]float64{{0}}, Lambda: l, Errors: &Errors{Validation: f(l)}}, nil
+			return trial{X: [][]float64{{0}}, Lambda: l, Errors: &Errors{Validation: f(l)}}, nil
 		}}
-		require.NoError(t, c.try([]float64{4, 1}))
+		_, err := c.score([]float64{4, 1})
+		require.NoError(t, err)
 		require.NoError(t, c.search())
 		require.Less(t, c.best.Errors.Validation, 1.001)
 		require.Less(t, c.trials, compassTrials)
@@ -39,14 +40,14 @@ func TestCompass(t *testing.T) {
 func TestPathEnds(t *testing.T) {
 	const points = 200
 	run := func(fold func(k, t int) float64) int {
-		c := compass{ctx: context.Background(), fallen: func(float64) {}, at: func(_ context.Context, l []float64) (Trial, error) {
+		c := compass{ctx: context.Background(), fallen: func(float64) {}, at: func(_ context.Context, l []float64) (trial, error) {
 			k := int(math.Round(math.Log(l[0]) / math.Log(pathStep)))
 			folds, mean := make([]float64, 10), 0.0
 			for t := range folds {
 				folds[t] = fold(k, t)
 				mean += folds[t] / 10
 			}
-			return Trial{X: [][]float64{{0}}, Lambda: l, Errors: &Errors{Validation: mean}, folds: folds}, nil
+			return trial{X: [][]float64{{0}}, Lambda: l, Errors: &Errors{Validation: mean}, folds: folds}, nil
 		}}
 		var list [][]float64
 		for k := range points {
@@ -75,11 +76,12 @@ func TestRefine(t *testing.T) {
 		"two valleys": func(u float64) float64 { return 1 + 0.05*math.Cos(2*math.Pi*u/2.5) + 0.01*(u-1.13)*(u-1.13) },
 		"flat":        func(float64) float64 { return 1 },
 	} {
-		c := compass{ctx: context.Background(), at: func(_ context.Context, l []float64) (Trial, error) {
-			return Trial{X: [][]float64{{0}}, Lambda: l, Errors: &Errors{Validation: f(-math.Log(l[0]))}}, nil
+		c := compass{ctx: context.Background(), at: func(_ context.Context, l []float64) (trial, error) {
+			return trial{X: [][]float64{{0}}, Lambda: l, Errors: &Errors{Validation: f(-math.Log(l[0]))}}, nil
 		}}
 		for k := range 10 {
-			require.NoError(t, c.try([]float64{math.Pow(pathStep, float64(k))}))
+			_, err := c.score([]float64{math.Pow(pathStep, float64(k))})
+			require.NoError(t, err)
 		}
 		least := math.Inf(1)
 		for k := range 1000 {

@@ -126,7 +126,7 @@ func (c Config) quick() bool {
 // Validate rejects unknown names and numbers that make no sense, and names the
 // choices there are.
 func (c Config) Validate() error {
-	if _, err := Method(c.Method); err != nil {
+	if _, err := method(c.Method); err != nil {
 		return err
 	}
 	if c.Preset != "" && !slices.Contains(Presets(), c.Preset) {

@@ -26,7 +26,7 @@ const curveDecades, mostCurve = 2, 1000
 
 // curve fills in [Result.Curve], from large weights to small ones, each solution from the one before. It stops with the
 // context.
-func (t *Task) curve(ctx context.Context, out *Result) error {
+func (t *task) curve(ctx context.Context, out *Result) error {
 	s := out.Selection
 	if t.Config.Curve == 0 || !t.measured() || out.Refit == nil || s == nil || ctx.Err() != nil || !(slices.Max(s.Lambda) > 0) {
 		return nil

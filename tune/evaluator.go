@@ -16,7 +16,7 @@ import (
 // is ours, which takes a tenth of the time of a conic program. The others, and what the fit cannot solve, are conic
 // programs.
 type evaluator struct {
-	task  *Task
+	task  *task
 	space *space
 	fit   *lower.Chain   // nil if all are conic programs
 	conic *dca.Penalized // nil before the first
@@ -24,7 +24,7 @@ type evaluator struct {
 	alone bool           // what the fit cannot solve is not solved at all
 }
 
-func (t *Task) evaluator(ctx context.Context, s *space) (*evaluator, error) {
+func (t *task) evaluator(ctx context.Context, s *space) (*evaluator, error) {
 	e := &evaluator{task: t, space: s}
 	fit, err := t.quick(func() (lower.Fit, error) { return t.searching(ctx) })
 	if err != nil {
@@ -39,7 +39,7 @@ func (t *Task) evaluator(ctx context.Context, s *space) (*evaluator, error) {
 
 // penalised returns the fit of the model, made once and shared by all evaluators; nil if there is none. The error is
 // errStopped where the context ends before it is made.
-func (t *Task) penalised(ctx context.Context) (lower.Fit, error) {
+func (t *task) penalised(ctx context.Context) (lower.Fit, error) {
 	if t.fit != nil {
 		return t.fit, nil
 	}
@@ -56,7 +56,7 @@ func (t *Task) penalised(ctx context.Context) (lower.Fit, error) {
 
 // searching returns the fit of all folds together, made once and shared by all evaluators, or where there is none that
 // of penalised.
-func (t *Task) searching(ctx context.Context) (lower.Fit, error) {
+func (t *task) searching(ctx context.Context) (lower.Fit, error) {
 	if t.Advice.Together == nil || !t.byWeights() {
 		return t.penalised(ctx)
 	}
@@ -77,7 +77,7 @@ func (t *Task) searching(ctx context.Context) (lower.Fit, error) {
 }
 
 // quick returns a fit where it is to be taken in the place of conic programs: with the native backend. Else it is nil.
-func (t *Task) quick(of func() (lower.Fit, error)) (lower.Fit, error) {
+func (t *task) quick(of func() (lower.Fit, error)) (lower.Fit, error) {
 	if !t.Config.quick() {
 		return nil, nil
 	}
@@ -85,7 +85,7 @@ func (t *Task) quick(of func() (lower.Fit, error)) (lower.Fit, error) {
 }
 
 // trainer solves the final trainings.
-func (t *Task) trainer() problems.Solver {
+func (t *task) trainer() problems.Solver {
 	return problems.Solver{Backend: t.Backend, Options: t.Config.solver(), Fits: t.Config.quick()}
 }
 
@@ -117,9 +117,9 @@ func known(gap float64) *float64 {
 }
 
 // at solves and scores the lower level at values of the axes. The trial has no X where the solve failed.
-func (e *evaluator) at(ctx context.Context, values []float64) (Trial, error) {
+func (e *evaluator) at(ctx context.Context, values []float64) (trial, error) {
 	lambda, upper := e.space.hyper(values)
-	tr := Trial{Lambda: lambda, Upper: upper}
+	tr := trial{Lambda: lambda, Upper: upper}
 	solved, err := e.descend(ctx, &tr)
 	if err == nil && !solved {
 		err = e.solve(ctx, &tr)
@@ -132,12 +132,12 @@ func (e *evaluator) at(ctx context.Context, values []float64) (Trial, error) {
 		tr.Errors = &score
 		e.task.rate(&tr)
 	}
-	tr.Elapsed = e.task.Elapsed()
+	tr.Elapsed = e.task.elapsed()
 	return tr, nil
 }
 
 // descend solves the lower level of a trial by the fit. It says whether that went well.
-func (e *evaluator) descend(ctx context.Context, tr *Trial) (bool, error) {
+func (e *evaluator) descend(ctx context.Context, tr *trial) (bool, error) {
 	if e.fit == nil {
 		return false, nil
 	}
@@ -152,7 +152,7 @@ func (e *evaluator) descend(ctx context.Context, tr *Trial) (bool, error) {
 
 // solve solves it as a conic program. After solves by the fit that begins afresh, so that the result does not depend on
 // which of the points before were solved this way.
-func (e *evaluator) solve(ctx context.Context, tr *Trial) error {
+func (e *evaluator) solve(ctx context.Context, tr *trial) error {
 	var err error
 	switch {
 	case e.conic == nil:
@@ -187,7 +187,7 @@ func (e *evaluator) forget() error {
 // close frees the solver and counts its work.
 func (e *evaluator) close() {
 	if e.conic != nil {
-		e.task.AddStats(e.conic.Stats())
+		e.task.addStats(e.conic.Stats())
 		_ = e.conic.Close() // the results are there
 	}
 }

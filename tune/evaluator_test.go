@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func TestDirectIsConic(t *testing.T) {
 		machine(t, svm.Options{ClassWeights: []float64{1, math.Phi}}),
 		machine(t, svm.Options{Standardize: true, ClassWeights: []float64{math.Pi, 1}}),
 	} {
-		task, err := newTask(m, random{}, Config{Method: MethodRandom, Workers: 1, Eps: 1e-10}, nil, time.Now())
+		task, err := newTask(m, Config{Method: MethodRandom, Workers: 1, Eps: 1e-10}, nil, time.Now())
 		require.NoError(t, err)
 		ctx := context.Background()
 		s, err := task.space(ctx, ScopeCommon)
@@ -119,7 +120,7 @@ func TestMachineMethods(t *testing.T) {
 		case MethodIGJO, MethodIFDM, MethodHOAG:
 			require.Less(t, first.Refit.Validation, grid, method)
 		}
-		task, err := newTask(m, random{}, Config{Method: MethodRandom, Eps: 1e-10}, nil, time.Now())
+		task, err := newTask(m, Config{Method: MethodRandom, Eps: 1e-10}, nil, time.Now())
 		require.NoError(t, err)
 		conic, err := dca.NewPenalized(task.Program, task.settings())
 		require.NoError(t, err)
@@ -160,6 +161,51 @@ func TestCompletionDescents(t *testing.T) {
 	}
 }
 
+// What was recorded makes the result: the least error with the radii of its solution, and how many lower levels failed.
+func TestRecord(t *testing.T) {
+	split, _, err := dataset.Generate(dataset.Config{Train: 40, Val: 20, Features: 20}, 3)
+	require.NoError(t, err)
+	task, err := newTask(must(regression.ElasticNet(split, regression.Options{})), Config{Method: MethodGrid}, nil, time.Now())
+	require.NoError(t, err)
+	errors := map[float64]float64{}
+	for _, l := range []float64{1, 0.1} {
+		b := make([]float64, 20)
+		b[0] = 1 - l
+		errors[l] = task.record(trial{Lambda: []float64{l, l}, X: [][]float64{b}})
+		sum := 0.0
+		for i, y := range split.Val.Y {
+			sum += math.Pow(y-split.Val.Dot(i, b), 2)
+		}
+		require.InEpsilon(t, sum/float64(2*len(split.Val.Y)), errors[l], 1e-12)
+	}
+	require.True(t, math.IsInf(task.record(trial{Lambda: []float64{9, 9}}), 1))
+	r, err := task.finish(context.Background(), "", "")
+	require.NoError(t, err)
+	require.Equal(t, dca.Converged, r.Status)
+	require.Equal(t, "1 of 3 lower levels could not be solved", r.Message)
+	require.Equal(t, 3, r.Iterations)
+	require.Equal(t, math.Min(errors[1], errors[0.1]), r.Refit.Validation)
+	x := 1 - r.Lambda[0]
+	require.InDeltaSlice(t, []float64{x, x * x / 2}, r.Radii, 1e-12)
+	require.Nil(t, r.Trace[2].Refit)
+	line, err := json.Marshal(r.Trace[2])
+	require.NoError(t, err)
+	require.Contains(t, string(line), `"validation_error":null`)
+}
+
+// A start by radii is that of Init.
+func TestStartAtRadii(t *testing.T) {
+	split, _, err := dataset.Generate(dataset.Config{Train: 40, Val: 20, Features: 20}, 3)
+	require.NoError(t, err)
+	m, c := must(regression.ElasticNet(split, regression.Options{})), Config{Preset: PresetPaper, MaxIter: 1}
+	r, err := run(context.Background(), m, c, &Selection{Radii: []float64{3, 2}})
+	require.NoError(t, err)
+	c.Init = []float64{3, 2}
+	same, err := VFiDCA(context.Background(), m, c)
+	require.NoError(t, err)
+	require.Equal(t, same.Radii, r.Radii)
+}
+
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -173,7 +219,7 @@ func TestCompletionSolversAreConic(t *testing.T) {
 	require.NoError(t, err)
 	for _, o := range []matcomp.Options{{}, {Intercept: true, Standardize: true}} {
 		m := must(matcomp.New(data, o))
-		task, err := newTask(m, vfidca{name: MethodVFiDCA}, Config{Method: MethodVFiDCA}, nil, time.Now())
+		task, err := newTask(m, Config{Method: MethodVFiDCA}, nil, time.Now())
 		require.NoError(t, err)
 		ctx := context.Background()
 		s := task.settings()
@@ -191,7 +237,7 @@ func TestCompletionSolversAreConic(t *testing.T) {
 		require.InDelta(t, m.Evaluate(conic.X).Validation, m.Evaluate(direct.X).Validation, 1e-4)
 		require.Less(t, direct.Stats.Iterations, conic.Stats.Iterations)
 	}
-	task, err := newTask(must(matcomp.New(data, matcomp.Options{})), vfidca{name: MethodVFiDCA}, Config{Method: MethodVFiDCA, Eps: 1e-11}, nil, time.Now())
+	task, err := newTask(must(matcomp.New(data, matcomp.Options{})), Config{Method: MethodVFiDCA, Eps: 1e-11}, nil, time.Now())
 	require.NoError(t, err)
 	p := task.Program
 	require.NoError(t, task.solvers(t.Context(), &p))

@@ -3,13 +3,8 @@ package tune_test
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
-
-	"gonum.org/v1/gonum/floats"
 
 	_ "github.com/conetune/conetune/backends/native"
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
@@ -71,54 +66,4 @@ func ExampleCompare() {
 	// Output:
 	// grid: converged, validation error 2.88
 	// vf-idca: converged, validation error 2.86
-}
-
-// halving is a method of a user: it halves all weights until the validation error rises.
-type halving struct{}
-
-func (halving) Name() string { return "halving" }
-
-// Check accepts every model.
-func (halving) Check(*tune.Task) error { return nil }
-
-func (halving) Tune(ctx context.Context, t *tune.Task) (*tune.Result, error) {
-	lower, err := dca.NewPenalized(t.Program, dca.Settings{Backend: t.Backend})
-	if err != nil {
-		return nil, err
-	}
-	defer lower.Close()
-	lambda := slices.Repeat([]float64{1}, t.Program.Radii)
-	for last := math.Inf(1); ; {
-		s, err := lower.Solve(ctx, lambda, nil)
-		if err != nil {
-			return nil, err
-		}
-		value := t.Record(tune.Trial{Lambda: slices.Clone(lambda), X: s.X})
-		if !(value < last) {
-			return t.Finish(ctx, "", "")
-		}
-		last = value
-		floats.Scale(0.5, lambda)
-	}
-}
-
-func ExampleRunTuner() {
-	split, err := input.ReadDir("../problems/regression/testdata/elasticnet/small")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	model, err := regression.ElasticNet(split, regression.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	r, err := tune.RunTuner(context.Background(), model, halving{}, tune.Config{}, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%s: %d fits, lambda1 = %g\n", r.Method, r.Iterations, r.Hyperparameters["lambda1"])
-	// Output:
-	// halving: 5 fits, lambda1 = 0.125
 }

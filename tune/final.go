@@ -38,7 +38,7 @@ type limits struct {
 }
 
 // limits divides the time limit, which began at begun.
-func (t *Task) limits(ctx context.Context, begun time.Time) limits {
+func (t *task) limits(ctx context.Context, begun time.Time) limits {
 	l := limits{caller: ctx, search: ctx, end: func() {}}
 	if limit := t.Config.TimeLimit; limit > 0 {
 		l.deadline = begun.Add(limit)
@@ -88,12 +88,12 @@ func (out *Result) end(status dca.Status) {
 }
 
 // onlyRetrained says that no lower-level solution is the predictor.
-func (t *Task) onlyRetrained() bool {
+func (t *task) onlyRetrained() bool {
 	return t.Advice.Retrain != nil && !t.Advice.Predicts
 }
 
 // retrain trains the predictor on all rows, where the model or the configuration wants that.
-func (out *Result) retrain(t *Task, l limits) error {
+func (out *Result) retrain(t *task, l limits) error {
 	ok, choice := t.Advice.Retrain != nil, t.Advice.Predicts
 	out.TrainedOn = FinalTrain
 	if choice || !ok {
@@ -154,7 +154,7 @@ func (out *Result) retrain(t *Task, l limits) error {
 }
 
 // train trains with what was selected. It does not wait for longer than the context and patience.
-func (out *Result) train(ctx context.Context, t *Task) (Fit, *float64, error) {
+func (out *Result) train(ctx context.Context, t *task) (Fit, *float64, error) {
 	h := slices.Concat(out.Selection.Radii, out.Selection.Upper)
 	train, weighted := t.Advice.Retrain, t.Advice.RetrainWeighted
 	if weighted != nil && out.Selection.Weighted && !(t.Config.Preset == PresetPaper && len(out.Selection.Upper) > 0) {
@@ -176,7 +176,7 @@ func (out *Result) train(ctx context.Context, t *Task) (Fit, *float64, error) {
 }
 
 // unfinished is what becomes of a result whose final training was stopped.
-func (out *Result) unfinished(t *Task, choice bool) {
+func (out *Result) unfinished(t *task, choice bool) {
 	if choice {
 		out.say("stopped before the training on all rows: the model is the fit to the training rows")
 		return

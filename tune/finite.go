@@ -18,7 +18,7 @@ import (
 const notFinite = "the validation error is not a finite number; are there targets or features too large to square?"
 
 // score evaluates values of the lower-level variables. It is not ok if they or the validation error are not finite.
-func (t *Task) score(x [][]float64) (e Errors, ok bool) {
+func (t *task) score(x [][]float64) (e Errors, ok bool) {
 	if !finite.Every(x) {
 		return Errors{Validation: math.NaN()}, false
 	}

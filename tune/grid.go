@@ -15,20 +15,15 @@ const chainLength = 25
 const DefaultEvaluations = 100
 
 // evaluations is the budget of the task.
-func (t *Task) evaluations() int {
+func (t *task) evaluations() int {
 	if t.Config.Evaluations > 0 {
 		return t.Config.Evaluations
 	}
 	return DefaultEvaluations
 }
 
-// grid tries all points of a grid that is uniform in the logarithms.
-type grid struct{}
-
-func (grid) Name() string { return MethodGrid }
-
-// Check rejects spaces in which a grid is too coarse.
-func (grid) Check(t *Task) error {
+// checkGrid rejects spaces in which a grid is too coarse.
+func (t *task) checkGrid() error {
 	axes, err := t.checkSearch(ScopeCommon)
 	if err != nil {
 		return err
@@ -51,9 +46,9 @@ func perAxis(n, axes int) (int, error) {
 
 func power(base, exponent int) float64 { return math.Pow(float64(base), float64(exponent)) }
 
-// Tune tries the grid, from the large values, where solutions are simple, to the small ones. Chains go from neighbour
-// to neighbour.
-func (g grid) Tune(ctx context.Context, t *Task) (*Result, error) {
+// grid tries all points of a grid that is uniform in the logarithms, from the large values, where solutions are simple,
+// to the small ones. Chains go from neighbour to neighbour.
+func (t *task) grid(ctx context.Context) (*Result, error) {
 	s, err := t.space(ctx, ScopeCommon)
 	if err != nil {
 		return nil, err
@@ -78,7 +73,7 @@ func (g grid) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if err := t.sweep(ctx, s, points, chains); err != nil {
 		return nil, err
 	}
-	return t.Finish(ctx, "", "")
+	return t.finish(ctx, "", "")
 }
 
 // snake goes through the points of a grid with k values on each axis, numbered by the first axis first, so that

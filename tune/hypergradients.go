@@ -8,46 +8,33 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/problems"
 )
 
-// The methods of package hypergradient.
-const (
-	MethodIGJO = "igjo"
-	MethodIFDM = "ifdm"
-	MethodHOAG = "hoag"
-)
-
-// hypergradients descends along the gradient of the validation error. It solves its lower levels by
-// the fit of the model and not by the conic backend.
-type hypergradients struct {
-	name string
-	run  func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error)
+// descent is a method of package hypergradient, which descends along the gradient of the validation error. It solves its
+// lower levels by the fit of the model and not by the conic backend.
+type descent struct {
+	run func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error)
 	// mode is what the fit has to have.
 	mode lower.Mode
 	// share of LambdaMax is the paper's start; 0 stands for plainStart.
 	share float64
 }
 
+var descents = map[string]descent{
+	MethodIGJO: {run: hypergradient.IGJO, mode: lower.Adjoint},
+	MethodIFDM: {run: hypergradient.IFDM, mode: lower.Forward, share: 0.01},
+	MethodHOAG: {run: hypergradient.HOAG, mode: lower.Adjoint, share: 0.01},
+}
+
 // plainStart is the paper's start of IGJO.
 const plainStart = 0.01
 
-func hypergradientTuners() []Tuner {
-	return []Tuner{
-		hypergradients{name: MethodIGJO, run: hypergradient.IGJO, mode: lower.Adjoint},
-		hypergradients{name: MethodIFDM, run: hypergradient.IFDM, mode: lower.Forward, share: 0.01},
-		hypergradients{name: MethodHOAG, run: hypergradient.HOAG, mode: lower.Adjoint, share: 0.01},
-	}
-}
-
-func (h hypergradients) Name() string { return h.name }
-
-// Check rejects models without the derivative that the method needs.
-func (h hypergradients) Check(t *Task) error {
-	if slices.Contains(t.Advice.Modes, h.mode) {
+// checkDescent rejects models without the derivative that the method needs.
+func (t *task) checkDescent() error {
+	if Able(t.tuner.name, t.Advice.Modes) {
 		return nil
 	}
-	return &UnableError{Method: h.name, Model: t.Model.Name()}
+	return &UnableError{Method: t.tuner.name, Model: t.Model.Name()}
 }
 
 // UnableError says that a method cannot do a model, see [Able].
@@ -60,50 +47,47 @@ func (e *UnableError) Error() string {
 // Able says whether a method can do the models whose fits have some modes, see [problems.Advice]: methods along a
 // hypergradient need theirs, and all others take every model.
 func Able(method string, modes []lower.Mode) bool {
-	for _, t := range hypergradientTuners() {
-		if t.Name() == method {
-			return slices.Contains(modes, t.(hypergradients).mode)
-		}
-	}
-	return true
+	d, descends := descents[method]
+	return !descends || slices.Contains(modes, d.mode)
 }
 
-// Tune starts from the selection of an earlier method, from the paper's point, or from a path.
-func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
+// descend starts from the selection of an earlier method, from the paper's point, or from a path.
+func (t *task) descend(ctx context.Context) (*Result, error) {
+	name := t.tuner.name
 	p, err := t.penalised(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("tune: %s: %w", h.name, err)
+		return nil, fmt.Errorf("tune: %s: %w", name, err)
 	}
 	if p == nil || p.Traits().Gradient == nil {
-		return nil, fmt.Errorf("tune: %s: the fit of the model %s cannot be differentiated", h.name, t.Model.Name())
+		return nil, fmt.Errorf("tune: %s: the fit of the model %s cannot be differentiated", name, t.Model.Name())
 	}
 	radii := t.Program.Radii
-	trial := func(at *lower.Point) Trial {
-		tr := Trial{Lambda: at.Lambda[:radii:radii], X: at.X, Gap: known(at.Gap)}
+	trial := func(at *lower.Point) trial {
+		tr := trial{Lambda: at.Lambda[:radii:radii], X: at.X, Gap: known(at.Gap)}
 		if radii < len(at.Lambda) {
 			tr.Upper = at.Lambda[radii:]
 		}
 		return tr
 	}
-	s := h.settings(t, p)
+	s := t.descentSettings(p)
 	begin := func(solved int) {
 		t.begin(Place{Place: dca.Place{Stage: StageDescent, Point: solved, Points: s.MaxSolves}})
 	}
 	begin(0)
-	s.Observe = func(step hypergradient.Step) {
-		begin(step.K)
-		if step.Gap <= exactGap { // else it is not a lower-level solution yet
-			t.Record(trial(step.Point))
+	s.Observe = func(k int, at *lower.Point) {
+		begin(k)
+		if at.Gap <= exactGap { // else it is not a lower-level solution yet
+			t.record(trial(at))
 		}
 	}
-	r, err := h.run(ctx, p, s)
+	r, err := descents[name].run(ctx, p, s)
 	if err != nil {
-		return nil, fmt.Errorf("tune: %s: %w", h.name, err)
+		return nil, fmt.Errorf("tune: %s: %w", name, err)
 	}
 	if r.Best != nil && t.best.X == nil { // a rough solution is better than none
 		tr := trial(r.Best)
 		tr.Inaccurate = true
-		t.Record(tr)
+		t.record(tr)
 	}
 	status, message := dca.Status(""), ""
 	switch r.Status {
@@ -114,14 +98,14 @@ func (h hypergradients) Tune(ctx context.Context, t *Task) (*Result, error) {
 	case hypergradient.NotFinite:
 		status, message = dca.SolverFailed, "a validation error or its gradient is not a finite number; the best point before is reported"
 	}
-	return t.Finish(ctx, status, message)
+	return t.finish(ctx, status, message)
 }
 
-// settings are those of the task.
-func (h hypergradients) settings(t *Task, fit lower.Fit) hypergradient.Settings {
+// descentSettings are those of the task.
+func (t *task) descentSettings(fit lower.Fit) hypergradient.Settings {
 	var s hypergradient.Settings
 	if t.Config.Preset == PresetPaper {
-		h.paper(&s, t.Advice.Paper, fit)
+		t.paperDescent(&s, fit)
 	}
 	if t.Start != nil {
 		s.Start, s.Chosen = slices.Concat(t.Start.Lambda, t.Start.Upper), true
@@ -136,18 +120,19 @@ func (h hypergradients) settings(t *Task, fit lower.Fit) hypergradient.Settings 
 	return s
 }
 
-// paper puts the settings of the paper's experiments into s.
-func (h hypergradients) paper(s *hypergradient.Settings, p problems.Paper, fit lower.Fit) {
+// paperDescent puts the settings of the paper's experiments into s.
+func (t *task) paperDescent(s *hypergradient.Settings, fit lower.Fit) {
+	name, p := t.tuner.name, t.Advice.Paper
 	if p.Untried {
 		return
 	}
-	s.Start = []float64{h.share * fit.LambdaMax()}
+	s.Start = []float64{descents[name].share * fit.LambdaMax()}
 	switch {
-	case h.name == MethodIFDM:
+	case name == MethodIFDM:
 		s.Normalised = p.IFDM
-	case h.name == MethodIGJO && p.IGJO != nil:
+	case name == MethodIGJO && p.IGJO != nil:
 		*s = *p.IGJO
-	case h.name == MethodIGJO:
+	case name == MethodIGJO:
 		s.Start[0] = plainStart
 	}
 	if p.Start > 0 {

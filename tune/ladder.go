@@ -55,7 +55,7 @@ func (c *Config) asks() bool {
 }
 
 // asked is that of the task, whose start says it, too.
-func (t *Task) asked() bool { return t.Config.asks() || t.Start != nil }
+func (t *task) asked() bool { return t.Config.asks() || t.Start != nil }
 
 // Climbs says whether VF-iDCA chooses a rung of the ladder of the model, and not free weights.
 func (c *Config) Climbs(m Model) bool { return !c.asks() && rungs(m.Advice()) != nil }
@@ -69,7 +69,7 @@ func rungs(a problems.Advice) []problems.Rung {
 }
 
 // ladder is the model's, nil where free weights are tuned.
-func (t *Task) ladder() []problems.Rung {
+func (t *task) ladder() []problems.Rung {
 	if t.asked() {
 		return nil
 	}
@@ -77,15 +77,15 @@ func (t *Task) ladder() []problems.Rung {
 }
 
 // checkRung says why there is no rung of the name asked for.
-func (t *Task) checkRung() error {
+func (t *task) checkRung() error {
 	name := t.Config.Rung
 	if name == "" {
 		return nil
 	}
 	list := rungs(t.Advice)
-	if _, vf := t.tuner.(vfidca); !vf || list == nil {
+	if vf := t.tuner.name == MethodVFiDCA || t.tuner.name == MethodVFiDCAT; !vf || list == nil {
 		return fmt.Errorf("tune: Config.Rung is %q, but the model %s has no ladder of weights by %s",
-			name, t.Model.Name(), t.tuner.Name())
+			name, t.Model.Name(), t.tuner.name)
 	}
 	var names []string
 	for _, r := range list {
@@ -102,14 +102,14 @@ func (t *Task) checkRung() error {
 
 // climbed is a rung with its model, as it was searched.
 type climbed struct {
-	task *Task
+	task *task
 	out  *Result
 	x    [][]float64
 }
 
 // climb searches the rungs one after the other, each from the one below, and makes the one that the rule takes the
 // model of the task.
-func (t *Task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error) {
+func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error) {
 	var list []climbed
 	names := make([]string, 0, len(rungs))
 	for _, r := range rungs {
@@ -155,8 +155,8 @@ func (t *Task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 	chosen := list[taken]
 	s := chosen.task
 	t.Model, t.Program, t.Advice, t.fit, t.together = s.Model, s.Program, s.Advice, s.fit, s.together
-	t.best, t.leading = s.best, s.leading
-	out, err := t.Finish(ctx, "", why(ladder, t.Config.Rung))
+	t.best = s.best
+	out, err := t.finish(ctx, "", why(ladder, t.Config.Rung))
 	if out != nil {
 		out.Ladder = ladder
 	}
@@ -169,10 +169,10 @@ func simplest(ladder []Rung) int {
 }
 
 // searchRung searches the models of a rung, and returns the best.
-func (t *Task) searchRung(ctx context.Context, models []Model) (best climbed, err error) {
+func (t *task) searchRung(ctx context.Context, models []Model) (best climbed, err error) {
 	for _, m := range models {
 		s := *t
-		s.Model, s.Program, s.Advice, s.fit, s.together, s.best = m, m.Program(), m.Advice(), nil, nil, Trial{}
+		s.Model, s.Program, s.Advice, s.fit, s.together, s.best = m, m.Program(), m.Advice(), nil, nil, trial{}
 		p, err := s.paths(ctx)
 		if err != nil {
 			return best, err
@@ -198,7 +198,7 @@ func (t *Task) searchRung(ctx context.Context, models []Model) (best climbed, er
 }
 
 // spread puts the hyperparameters of the model into the result of a rung.
-func (t *Task) spread(out *Result, full Model) {
+func (t *task) spread(out *Result, full Model) {
 	r := t.Advice.Rung
 	if r == nil || out.Selection == nil {
 		return

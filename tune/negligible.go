@@ -15,7 +15,7 @@ func Negligible(eps float64) float64 { return max(1e-6, 100*eps) }
 // dropNegligible sets coefficients of the predictor of a model that selects features to zero whose effect, the
 // coefficient times the standard deviation of the feature, or without an intercept its root mean square, is negligible
 // beside the largest, puts their mean into the intercept, and scores the predictor that is left.
-func (out *Result) dropNegligible(t *Task) {
+func (out *Result) dropNegligible(t *task) {
 	fit := out.RefitFit
 	if out.Refit == nil || len(fit.Coefficients) == 0 {
 		return

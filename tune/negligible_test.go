@@ -26,7 +26,7 @@ func TestDropNegligible(t *testing.T) {
 		fit := Fit{Features: []string{"small", "large", "zero"}, Coefficients: []float64{2, 0.001, 1e-7}, Intercept: 7}
 		return &Result{Refit: &Errors{Test: &test}, RefitFit: fit, Errors: Errors{Test: &test}}
 	}
-	task := &Task{Advice: selective}
+	task := &task{Advice: selective}
 	r := made()
 	r.dropNegligible(task)
 	require.Equal(t, []float64{2, 0.001, 0}, r.RefitFit.Coefficients)

@@ -6,13 +6,13 @@ import "context"
 const mostPath = 2e7
 
 // keepsPath says that the fits of a curve are kept.
-func (t *Task) keepsPath(out *Result) bool {
+func (t *task) keepsPath(out *Result) bool {
 	return t.Advice.RetrainPath != nil && float64(2*t.Config.Curve+1)*float64(len(out.RefitFit.Coefficients)) <= mostPath
 }
 
 // path fills in [CurvePoint.Fit] by fits to the rows that the refit is trained on, which those of the curve are where
 // it is a lower-level solution.
-func (t *Task) path(ctx context.Context, out *Result) error {
+func (t *task) path(ctx context.Context, out *Result) error {
 	if len(out.Curve) == 0 || out.Refit == nil || !t.keepsPath(out) {
 		return nil
 	}

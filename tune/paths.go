@@ -63,7 +63,7 @@ type paths struct {
 }
 
 // paths are those of a model, nil where it is tuned by iterations.
-func (t *Task) paths(ctx context.Context) (*paths, error) {
+func (t *task) paths(ctx context.Context) (*paths, error) {
 	if t.asked() {
 		return nil, nil
 	}
@@ -74,7 +74,7 @@ func (t *Task) paths(ctx context.Context) (*paths, error) {
 }
 
 // lines are the paths of one or two weights that the folds share, nil where there are others.
-func (t *Task) lines(ctx context.Context) (*paths, error) {
+func (t *task) lines(ctx context.Context) (*paths, error) {
 	axes := t.Program.Radii
 	if !t.byWeights() || len(t.Program.Path) == 0 || axes > compassMost {
 		return nil, nil
@@ -136,13 +136,13 @@ func line(first, last, step, share float64, weights int) (points [][]float64) {
 }
 
 // searchPaths is a run of VF-iDCA without iterations.
-func (t *Task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
+func (t *task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 	e, err := t.everyWeight(ctx, p.upper)
 	if err != nil {
 		return nil, err
 	}
 	if e == nil {
-		return t.Finish(ctx, "", "")
+		return t.finish(ctx, "", "")
 	}
 	defer e.close()
 	points := compassTrials
@@ -154,20 +154,20 @@ func (t *Task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 		return nil, err
 	}
 	if ctx.Err() != nil || t.failed > 0 {
-		return t.Finish(ctx, "", "")
+		return t.finish(ctx, "", "")
 	}
 	if t.best.X != nil {
 		last, err := e.exactly(ctx, p, t.best)
 		if err != nil {
 			return nil, err
 		}
-		t.best, t.leading = last, *last.Errors
+		t.best = last
 	}
-	return t.Finish(ctx, "", fmt.Sprintf(searchedFirst, p.why))
+	return t.finish(ctx, "", fmt.Sprintf(searchedFirst, p.why))
 }
 
 // exactly is the best trial of paths solved to the end, where rounding lets it.
-func (e *evaluator) exactly(ctx context.Context, p *paths, best Trial) (Trial, error) {
+func (e *evaluator) exactly(ctx context.Context, p *paths, best trial) (trial, error) {
 	if e.gap = 0; p.gap == 0 {
 		return best, nil
 	}
@@ -252,7 +252,7 @@ func (p *paths) whole(lambda []float64) []float64 {
 
 // descend tries the points of a path up to its end.
 func (c *compass) descend(points [][]float64, p *paths) error {
-	var best *Trial
+	var best *trial
 	var least []float64 // so far, at each point
 	idle, last := 0, 0.0
 	decade := 1 // points
@@ -313,7 +313,7 @@ func (c *compass) descend(points [][]float64, p *paths) error {
 
 // beside tries the points of a path near the best one of another share, as long as they are better, and returns the
 // least; nil where the first is above that by more than chance.
-func (c *compass) beside(points [][]float64) (least *Trial, err error) {
+func (c *compass) beside(points [][]float64) (least *trial, err error) {
 	if c.best.X == nil {
 		return nil, nil
 	}
@@ -332,7 +332,7 @@ func (c *compass) beside(points [][]float64) (least *Trial, err error) {
 }
 
 // walk tries the neighbours of a point of a path, and theirs, as long as they are better, and returns the best.
-func (c *compass) walk(points [][]float64, from int, first *Trial) (best *Trial, err error) {
+func (c *compass) walk(points [][]float64, from int, first *trial) (best *trial, err error) {
 	best = first
 	for _, way := range []int{-1, 1} {
 		for k := from + way; k >= 0 && k < len(points); k += way {
@@ -415,7 +415,7 @@ func curved(xs, values []float64, i int) float64 {
 }
 
 // risen says whether the error of each fold is above that of a better trial.
-func (tr *Trial) risen(best *Trial) bool {
+func (tr *trial) risen(best *trial) bool {
 	if len(tr.folds) < 2 || len(best.folds) != len(tr.folds) {
 		return false // they are not known
 	}
@@ -429,14 +429,14 @@ func (tr *Trial) risen(best *Trial) bool {
 
 // recorded is an evaluation that tells where the run is, of so many points, and keeps the trial. Weights so small that
 // the fit cannot solve the lower level there, as predictions are larger than any label needs, are none to choose.
-func (t *Task) recorded(e *evaluator, points int) func(context.Context, []float64) (Trial, error) {
+func (t *task) recorded(e *evaluator, points int) func(context.Context, []float64) (trial, error) {
 	point := 0
-	return func(ctx context.Context, lambda []float64) (Trial, error) {
+	return func(ctx context.Context, lambda []float64) (trial, error) {
 		t.begin(Place{Place: dca.Place{Stage: StageSearch, Point: point, Points: points}})
 		point++
 		tr, err := e.at(ctx, lambda)
 		if err == nil && ctx.Err() == nil && (tr.X != nil || !e.alone) {
-			t.Record(tr)
+			t.record(tr)
 			if t.Config.KeepFits && tr.X != nil {
 				fit := t.Model.Fit(tr.X)
 				t.trace[len(t.trace)-1].Fit = &fit

@@ -58,9 +58,9 @@ func (p Place) solves() string {
 }
 
 // begin tells the caller what is done next.
-func (t *Task) begin(p Place) {
+func (t *task) begin(p Place) {
 	if t.Config.Begin != nil {
-		p.Method = t.tuner.Name()
+		p.Method = t.tuner.name
 		t.Config.Begin(p)
 	}
 }

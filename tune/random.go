@@ -10,19 +10,14 @@ import (
 	"github.com/conetune/conetune/internal/indices"
 )
 
-// random tries points drawn uniformly in the logarithms.
-type random struct{}
-
-func (random) Name() string { return MethodRandom }
-
-// Check accepts every model with a penalty form.
-func (random) Check(t *Task) error {
+// checkDefault accepts every model with a penalty form.
+func (t *task) checkDefault() error {
 	_, err := t.checkSearch(t.defaultScope())
 	return err
 }
 
 // source is the source of random numbers of a run. Every method has its own stream.
-func (t *Task) source(stream uint64) *rand.Rand {
+func (t *task) source(stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(t.Config.Seed), stream))
 }
 
@@ -33,8 +28,9 @@ const (
 	streamCMAES
 )
 
-// Tune tries the draws. A chain solves a block of them from one to the nearest of the others.
-func (random) Tune(ctx context.Context, t *Task) (*Result, error) {
+// random tries points drawn uniformly in the logarithms. A chain solves a block of them from one to the nearest of the
+// others.
+func (t *task) random(ctx context.Context) (*Result, error) {
 	s, err := t.space(ctx, t.defaultScope())
 	if err != nil {
 		return nil, err
@@ -55,7 +51,7 @@ func (random) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if err := t.sweep(ctx, s, points, chains); err != nil {
 		return nil, err
 	}
-	return t.Finish(ctx, "", "")
+	return t.finish(ctx, "", "")
 }
 
 // tour orders a block so that each point is the nearest to the one before it; the first is that of the largest values.
@@ -78,7 +74,7 @@ func tour(block []int, units [][]float64) {
 // its own, unless the model says otherwise. That finds better fits where weights belong to groups of coefficients, and
 // far worse ones where each coefficient has its own (refits on 100 validation rows, 3 seeds: 9 to 13 each, 4.37
 // common).
-func (t *Task) defaultScope() Scope {
+func (t *task) defaultScope() Scope {
 	a := &t.Advice
 	if a.Each || t.Config.Preset == PresetPaper && !a.Paper.Common {
 		return ScopeEach

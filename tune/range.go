@@ -13,10 +13,10 @@ import (
 
 // paperRange are the bounds of the paper's searches for weights or for upper variables, 0 for a model
 // that is not in it.
-func (t *Task) paperRange(upper bool) (low, high float64) {
+func (t *task) paperRange(upper bool) (low, high float64) {
 	p := t.Advice.Paper
 	span := p.Weights
-	switch method := t.tuner.Name(); {
+	switch method := t.tuner.name; {
 	case upper:
 		span = p.Upper
 	case p.Parzen.High > 0 && (method == MethodTPE || method == MethodTPE2):
@@ -37,7 +37,7 @@ const (
 // dataRanges returns bounds of all h = (lambda, u). The weights of [dca.Program.Path], from just below the smallest
 // that makes the solution zero on down, bound those of the lambda. Where a model has no path, the multipliers of the
 // constrained form at small radii take their place. Upper variables keep to their own bounds.
-func (t *Task) dataRanges(ctx context.Context) (low, high []float64, err error) {
+func (t *task) dataRanges(ctx context.Context) (low, high []float64, err error) {
 	p := &t.Program
 	low, high = make([]float64, len(p.H0)), make([]float64, len(p.H0))
 	for j := p.Radii; j < len(p.H0); j++ {
@@ -73,7 +73,7 @@ func (t *Task) dataRanges(ctx context.Context) (low, high []float64, err error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	t.AddStats(at.Stats)
+	t.addStats(at.Stats)
 	top := slices.Max(append([]float64{0}, at.Lambda...))
 	if !(top > 0) {
 		top = 1 // nothing is held back, so that any weight will do
@@ -114,7 +114,7 @@ const farLeast, farGain, farGap = 1e-8, 1e-3, 1e-4
 // farther moves the lower ends of the ranges of a separable model's weights down by folds, by a decade after the other
 // as long as the validation error falls at the ends by the share that VF-iDCA goes on for: its searches end where its
 // lists would.
-func (t *Task) farther(ctx context.Context, low, high []float64) error {
+func (t *task) farther(ctx context.Context, low, high []float64) error {
 	if !t.Advice.Separable || !t.byWeights() {
 		return nil
 	}

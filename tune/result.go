@@ -14,7 +14,7 @@ type Event struct {
 	// Iteration is that of VF-iDCA. Other methods fill in the number K, from 1, the weights Lambda of the
 	// penalties, one for each radius, and the upper variables H; gap, residual and measures of stationarity are NaN.
 	dca.Iteration
-	// FitGap is the gap of the [Trial] of another method, nil where none was computed.
+	// FitGap is the gap of the [trial] of another method, nil where none was computed.
 	FitGap *float64
 	// Errors are those of the iterate, which for methods other than VF-iDCA is the refit.
 	Errors

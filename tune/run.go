@@ -11,25 +11,21 @@ import (
 // error is for a configuration, a model or a backend without meaning, and for a method that cannot do
 // the task; limits and cancellation are in the status of the result, which then holds what was reached.
 func Run(ctx context.Context, m Model, c Config) (*Result, error) {
-	tuner, err := Method(c.Method)
-	if err != nil {
-		return nil, err
-	}
-	return RunTuner(ctx, m, tuner, c, nil)
+	return run(ctx, m, c, nil)
 }
 
-// RunTuner is [Run] for any method, begun at start unless that is nil.
-func RunTuner(ctx context.Context, m Model, tuner Tuner, c Config, start *Selection) (*Result, error) {
+// run is [Run], begun at start unless that is nil.
+func run(ctx context.Context, m Model, c Config, start *Selection) (*Result, error) {
 	begun := time.Now()
-	t, err := newTask(m, tuner, c, start, begun)
+	t, err := newTask(m, c, start, begun)
 	if err != nil {
 		return nil, err
 	}
 	limits := t.limits(ctx, begun)
 	defer limits.end()
-	out, err := tuner.Tune(limits.search, t)
+	out, err := t.tuner.tune(t, limits.search)
 	if errors.Is(err, errStopped) {
-		out, err = t.Finish(limits.search, "", "")
+		out, err = t.finish(limits.search, "", "")
 	}
 	if err != nil {
 		return nil, err
@@ -62,25 +58,20 @@ func RunTuner(ctx context.Context, m Model, tuner Tuner, c Config, start *Select
 // clock and time limit. With chain, each method begins at the selection of the one
 // before it. A cancelled context ends the comparison with the method that it met.
 func Compare(ctx context.Context, m Model, methods []string, chain bool, c Config) ([]*Result, error) {
-	list := make([]Tuner, len(methods))
-	for i, name := range methods {
-		var err error
-		if list[i], err = Method(name); err != nil {
-			return nil, err
-		}
+	for _, name := range methods {
 		c.Method = name
 		if err := Check(m, c); err != nil {
 			return nil, err
 		}
 	}
-	if len(list) == 0 {
+	if len(methods) == 0 {
 		return nil, fmt.Errorf("tune: no methods to compare")
 	}
 	var results []*Result
 	var start *Selection
-	for _, tuner := range list {
-		c.Method = tuner.Name()
-		r, err := RunTuner(ctx, m, tuner, c, start)
+	for _, name := range methods {
+		c.Method = name
+		r, err := run(ctx, m, c, start)
 		if err != nil {
 			return results, err
 		}
@@ -98,10 +89,6 @@ func Compare(ctx context.Context, m Model, methods []string, chain bool, c Confi
 // Check says why the method of the configuration cannot select the hyperparameters of m, as far as that is known
 // before the work; nil if it can.
 func Check(m Model, c Config) error {
-	tuner, err := Method(c.Method)
-	if err != nil {
-		return err
-	}
-	_, err = newTask(m, tuner, c, nil, time.Now())
+	_, err := newTask(m, c, nil, time.Now())
 	return err
 }

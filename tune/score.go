@@ -7,10 +7,10 @@ import (
 )
 
 // rates says that solutions are compared by a score, see [problems.Advice].
-func (t *Task) rates() bool { return t.Advice.Score != nil && t.Config.Preset != PresetPaper }
+func (t *task) rates() bool { return t.Advice.Score != nil && t.Config.Preset != PresetPaper }
 
 // rate gives a trial with errors its score.
-func (t *Task) rate(tr *Trial) {
+func (t *task) rate(tr *trial) {
 	if t.rates() && tr.X != nil {
 		v := t.Advice.Score(tr.X)
 		tr.score = &v
@@ -18,7 +18,7 @@ func (t *Task) rate(tr *Trial) {
 }
 
 // value is what trials with errors are compared by.
-func (tr *Trial) value() float64 {
+func (tr *trial) value() float64 {
 	if tr.score != nil {
 		return *tr.score
 	}
@@ -30,12 +30,12 @@ const tied = 1e-12
 
 // below says whether a trial is better than another one by more than rounding: of equal ones the first is kept, which
 // in lists has the largest weights.
-func (tr *Trial) below(other *Trial) bool {
+func (tr *trial) below(other *trial) bool {
 	return tr.value() < other.value()-tied*math.Abs(other.value())
 }
 
 // rate gives a result the score of its selection.
-func (out *Result) rate(t *Task) {
+func (out *Result) rate(t *task) {
 	if t.rates() && out.Refit != nil && out.Selection != nil && out.Selection.X != nil {
 		if v := t.Advice.Score(out.Selection.X); finite.All(v) {
 			out.Score = &v

@@ -12,7 +12,7 @@ var errStopped = errors.New("tune: stopped")
 
 // search runs a method that proposes one point of the unit cube after the other. Its lower levels are solved each from
 // the one before. An error of evaluate ends the method, which passes it on.
-func (t *Task) search(ctx context.Context, s *space, propose func(evaluate func(unit []float64) (float64, error)) error) (*Result, error) {
+func (t *task) search(ctx context.Context, s *space, propose func(evaluate func(unit []float64) (float64, error)) error) (*Result, error) {
 	e, err := t.evaluator(ctx, s)
 	if err != nil {
 		return nil, err
@@ -26,11 +26,11 @@ func (t *Task) search(ctx context.Context, s *space, propose func(evaluate func(
 		if ctx.Err() != nil {
 			return 0, errStopped
 		}
-		return t.Record(tr), nil
+		return t.record(tr), nil
 	})
 	e.close()
 	if err != nil && !errors.Is(err, errStopped) {
 		return nil, err
 	}
-	return t.Finish(ctx, "", "")
+	return t.finish(ctx, "", "")
 }

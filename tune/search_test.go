@@ -3,7 +3,6 @@ package tune_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -200,14 +199,6 @@ func TestCompareChain(t *testing.T) {
 		}
 	}
 
-	first := tune.Config{Preset: tune.PresetPaper, MaxIter: 1}
-	r, err := tune.RunTuner(context.Background(), m, must(tune.Method(tune.MethodVFiDCA)), first, &tune.Selection{Radii: []float64{3, 2}})
-	require.NoError(t, err)
-	first.Init = []float64{3, 2}
-	same, err := tune.VFiDCA(context.Background(), m, first)
-	require.NoError(t, err)
-	require.Equal(t, same.Radii, r.Radii)
-
 	ctx, cancel := context.WithCancel(context.Background())
 	c.Progress = func(tune.Event) { cancel() }
 	stopped, err := tune.Compare(ctx, m, []string{tune.MethodGrid, tune.MethodVFiDCA}, false, c)
@@ -216,56 +207,4 @@ func TestCompareChain(t *testing.T) {
 	require.Equal(t, dca.Cancelled, stopped[0].Status)
 	_, err = tune.Compare(context.Background(), m, nil, false, c)
 	require.Error(t, err)
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
-// fixed is a method of a user: it looks at two given solutions.
-type fixed struct{}
-
-func (fixed) Name() string { return "fixed" }
-
-func (fixed) Check(t *tune.Task) error {
-	if t.Program.Radii != 2 {
-		return fmt.Errorf("fixed does two radii, not %d", t.Program.Radii)
-	}
-	return nil
-}
-
-func (fixed) Tune(ctx context.Context, t *tune.Task) (*tune.Result, error) {
-	for _, l := range []float64{1, 0.1} {
-		b := make([]float64, 20)
-		b[0] = 1 - l
-		t.Record(tune.Trial{Lambda: []float64{l, l}, X: [][]float64{b}})
-	}
-	t.Record(tune.Trial{Lambda: []float64{9, 9}})
-	return t.Finish(ctx, "", "")
-}
-
-func TestTunerOfAUser(t *testing.T) {
-	m := model(t, regression.Options{})
-	r, err := tune.RunTuner(context.Background(), m, fixed{}, tune.Config{}, nil)
-	require.NoError(t, err)
-	require.Equal(t, "fixed", r.Method)
-	require.Equal(t, dca.Converged, r.Status)
-	require.Equal(t, "1 of 3 lower levels could not be solved", r.Message)
-	require.Equal(t, 3, r.Iterations)
-	require.Nil(t, r.Trace[2].Refit)
-	line, err := json.Marshal(r.Trace[2])
-	require.NoError(t, err)
-	require.Contains(t, string(line), `"validation_error":null`)
-	b := make([]float64, 20)
-	b[0] = 1 - r.Lambda[0]
-	require.InEpsilon(t, halfMeanSquare(sample(t).Val, b), r.Refit.Validation, 1e-12)
-	require.InDeltaSlice(t, []float64{b[0], b[0] * b[0] / 2}, r.Radii, 1e-12)
-
-	lasso, err := regression.WeightedLasso(sample(t), regression.Options{})
-	require.NoError(t, err)
-	_, err = tune.RunTuner(context.Background(), lasso, fixed{}, tune.Config{}, nil)
-	require.ErrorContains(t, err, "two radii, not 20")
 }

@@ -24,13 +24,13 @@ const (
 )
 
 // measured says whether the model of the task can be chosen by the rule.
-func (t *Task) measured() bool {
+func (t *task) measured() bool {
 	return t.Advice.StandardError != nil && t.Program.Radii == len(t.Program.H0)
 }
 
 // simplify puts the rule's choice in the place of a result's selection, which stays where nothing simpler is within the
 // bound.
-func (t *Task) simplify(ctx context.Context, out *Result) error {
+func (t *task) simplify(ctx context.Context, out *Result) error {
 	s := out.Selection
 	if !t.Config.OneSE || out.Refit == nil || s == nil || s.X == nil || ctx.Err() != nil || !(slices.Max(s.Lambda) > 0) {
 		return nil
@@ -45,7 +45,7 @@ func (t *Task) simplify(ctx context.Context, out *Result) error {
 		return err
 	}
 	defer e.close()
-	var best Trial
+	var best trial
 	within := func(log float64) (bool, error) {
 		tr, err := e.at(ctx, scaled(s.Lambda, math.Exp(log)))
 		if err != nil || tr.X == nil || ctx.Err() != nil || !(tr.Errors.Validation <= bound) {

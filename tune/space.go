@@ -13,9 +13,6 @@ import (
 	"github.com/conetune/conetune/problems"
 )
 
-// Axis is one direction of a search.
-type Axis = problems.Axis
-
 // Scope says how many values a search chooses.
 type Scope string
 
@@ -56,13 +53,13 @@ func (r Range) validate() error {
 
 // space is what a search looks through: a box in the logarithms of the axes' values.
 type space struct {
-	axes  []Axis
+	axes  []problems.Axis
 	radii int
 	upper []float64 // upper variables where no axis has them
 }
 
 // space works out where the method of the task searches.
-func (t *Task) space(ctx context.Context, scope Scope) (*space, error) {
+func (t *task) space(ctx context.Context, scope Scope) (*space, error) {
 	axes, err := t.checkSearch(scope)
 	if err != nil {
 		return nil, err
@@ -81,7 +78,7 @@ func (t *Task) space(ctx context.Context, scope Scope) (*space, error) {
 }
 
 // axes are the axes by kind, or one for each hyperparameter, without bounds where the model gives none.
-func (t *Task) axes(each bool) ([]Axis, error) {
+func (t *task) axes(each bool) ([]problems.Axis, error) {
 	if of := t.Advice.Axes; of != nil {
 		return slices.Clone(of(each)), nil
 	}
@@ -99,17 +96,17 @@ func (t *Task) axes(each bool) ([]Axis, error) {
 	if radii < n {
 		kinds = append(kinds, indices.Range(radii, n))
 	}
-	var axes []Axis
+	var axes []problems.Axis
 	for k, kind := range kinds {
 		switch {
 		case each:
 			for _, j := range kind {
-				axes = append(axes, Axis{Name: name(j), Members: []int{j}})
+				axes = append(axes, problems.Axis{Name: name(j), Members: []int{j}})
 			}
 		case len(kind) == 1:
-			axes = append(axes, Axis{Name: name(kind[0]), Members: kind})
+			axes = append(axes, problems.Axis{Name: name(kind[0]), Members: kind})
 		default:
-			axes = append(axes, Axis{Name: kindName(k, kind, name, kind[0] >= radii), Members: kind})
+			axes = append(axes, problems.Axis{Name: kindName(k, kind, name, kind[0] >= radii), Members: kind})
 		}
 	}
 	return axes, nil
@@ -141,7 +138,7 @@ func kindName(k int, kind []int, name func(j int) string, upper bool) string {
 }
 
 // ranges sorts the ranges of the user into that of all axes, nil without one, and those by name.
-func (t *Task) ranges(axes []Axis) (general *Range, named map[string]Range, err error) {
+func (t *task) ranges(axes []problems.Axis) (general *Range, named map[string]Range, err error) {
 	named = make(map[string]Range)
 	for _, r := range t.Config.Ranges {
 		_, twice := named[r.Axis]
@@ -150,7 +147,7 @@ func (t *Task) ranges(axes []Axis) (general *Range, named map[string]Range, err 
 			return nil, nil, fmt.Errorf("tune: two ranges of %s", cmp.Or(r.Axis, "all axes"))
 		case r.Axis == "":
 			general = &r
-		case !slices.ContainsFunc(axes, func(a Axis) bool { return a.Name == r.Axis }):
+		case !slices.ContainsFunc(axes, func(a problems.Axis) bool { return a.Name == r.Axis }):
 			return nil, nil, fmt.Errorf("tune: range of %q: there is no such axis; known are: %s", r.Axis, listed(axes))
 		default:
 			named[r.Axis] = r
@@ -161,7 +158,7 @@ func (t *Task) ranges(axes []Axis) (general *Range, named map[string]Range, err 
 
 // checkSearch says why the model cannot be searched by an axis for each hyperparameter or for each kind, as
 // far as that is known before the work.
-func (t *Task) checkSearch(scope Scope) ([]Axis, error) {
+func (t *task) checkSearch(scope Scope) ([]problems.Axis, error) {
 	axes, err := t.axes(cmp.Or(t.Config.Scope, scope) == ScopeEach)
 	if err == nil {
 		_, _, err = t.ranges(axes)
@@ -170,7 +167,7 @@ func (t *Task) checkSearch(scope Scope) ([]Axis, error) {
 }
 
 // bound fills in the bounds of the axes: the user's, the model's, the paper's, or those of the data.
-func (t *Task) bound(ctx context.Context, axes []Axis) error {
+func (t *task) bound(ctx context.Context, axes []problems.Axis) error {
 	general, named, err := t.ranges(axes)
 	if err != nil {
 		return err
@@ -208,7 +205,7 @@ func (t *Task) bound(ctx context.Context, axes []Axis) error {
 }
 
 // listed joins the names of the axes, the first few where there are many.
-func listed(axes []Axis) string {
+func listed(axes []problems.Axis) string {
 	const most = 12
 	var names []string
 	for _, a := range axes[:min(most, len(axes))] {

@@ -10,7 +10,7 @@ import (
 )
 
 // settings are those of the lower level.
-func (t *Task) settings() dca.Settings {
+func (t *task) settings() dca.Settings {
 	s := t.Config.settings(t.Model)
 	s.Backend = t.Backend
 	return s
@@ -19,7 +19,7 @@ func (t *Task) settings() dca.Settings {
 // sweep solves the lower level at all points, given by the values of the axes, and records them in their order. The
 // chains are the points in the order in which they are solved, each from the one before; a chain starts afresh, so that
 // results do not depend on how many workers share the chains. It ends early, without an error, when the context does.
-func (t *Task) sweep(ctx context.Context, s *space, points [][]float64, chains [][]int) error {
+func (t *task) sweep(ctx context.Context, s *space, points [][]float64, chains [][]int) error {
 	workers := t.Config.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -36,7 +36,7 @@ func (t *Task) sweep(ctx context.Context, s *space, points [][]float64, chains [
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	r := recorder{task: t, trials: make([]*Trial, len(points))}
+	r := recorder{task: t, trials: make([]*trial, len(points))}
 	r.count()
 	errs := make([]error, len(chains))
 	crew.Each(len(chains), workers, func(k int) {
@@ -60,9 +60,9 @@ func (t *Task) sweep(ctx context.Context, s *space, points [][]float64, chains [
 
 // recorder records trials as soon as those before them are.
 type recorder struct {
-	task     *Task
+	task     *task
 	working  sync.Mutex // of what follows
-	trials   []*Trial   // of each point, nil before it is done
+	trials   []*trial   // of each point, nil before it is done
 	done     int
 	recorded int // of them the first
 }
@@ -80,14 +80,14 @@ func (r *recorder) chain(ctx context.Context, e *evaluator, points [][]float64, 
 }
 
 // take takes the trial of a point.
-func (r *recorder) take(point int, tr Trial) {
+func (r *recorder) take(point int, tr trial) {
 	r.working.Lock()
 	defer r.working.Unlock()
 	r.trials[point] = &tr
 	r.done++
 	r.count()
 	for ; r.recorded < len(r.trials) && r.trials[r.recorded] != nil; r.recorded++ {
-		r.task.Record(*r.trials[r.recorded])
+		r.task.record(*r.trials[r.recorded])
 	}
 }
 
@@ -100,7 +100,7 @@ func (r *recorder) count() {
 func (r *recorder) rest() {
 	for _, tr := range r.trials[r.recorded:] {
 		if tr != nil {
-			r.task.Record(*tr)
+			r.task.record(*tr)
 		}
 	}
 }

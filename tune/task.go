@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 )
 
-// Task is one selection to be made by one method: the model with its data, the budget, and the record of
+// task is one selection to be made by one method: the model with its data, the budget, and the record of
 // what the method has tried. Its methods are for one goroutine at a time.
-type Task struct {
+type task struct {
 	Model Model
 	// Program and Advice are the model's, made once.
 	Program dca.Program
@@ -27,16 +28,15 @@ type Task struct {
 	// Start is where to begin, for example what another method selected; nil for the method's own start.
 	Start *Selection
 
-	tuner  Tuner
+	tuner  tuner
 	begun  time.Time
 	trials int
 	failed int
-	best   Trial
+	best   trial
 	// notFinite counts those of the failed trials whose error is not a finite number.
 	notFinite int
-	leading   Errors
 	trace     []Event
-	stats     dca.Stats
+	stats     convex.Stats
 	fit       lower.Fit // see penalised
 	together  lower.Fit // see searching
 	short     bool      // the context would have ended before a fit could begin
@@ -56,8 +56,8 @@ type Selection struct {
 	Weighted bool
 }
 
-// Trial is a lower-level solution that a method has looked at.
-type Trial struct {
+// trial is a lower-level solution that a method has looked at.
+type trial struct {
 	// Lambda are the weights of the penalties at which it is one, one for each radius, and Upper the upper
 	// variables; both are kept.
 	Lambda, Upper []float64
@@ -68,7 +68,7 @@ type Trial struct {
 	Inaccurate bool
 	// Gap is the relative gap to which a fit of the model has solved it, see [lower.Point]; nil where none was computed.
 	Gap *float64
-	// Errors and Elapsed are filled in by [Task.Record] where they are zero.
+	// Errors and Elapsed are filled in by [task.Record] where they are zero.
 	Errors  *Errors
 	Elapsed time.Duration
 
@@ -77,16 +77,17 @@ type Trial struct {
 }
 
 // newTask prepares a task. The clock has begun at begun.
-func newTask(m Model, tuner Tuner, c Config, start *Selection, begun time.Time) (*Task, error) {
+func newTask(m Model, c Config, start *Selection, begun time.Time) (*task, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	tuner, _ := method(c.Method) // which Validate knows
 	backend, err := c.open()
 	if err != nil {
 		return nil, err
 	}
-	t := &Task{Model: m, Program: m.Program(), Advice: m.Advice(), Backend: backend, Config: c, Start: start, tuner: tuner, begun: begun}
-	if err := tuner.Check(t); err != nil {
+	t := &task{Model: m, Program: m.Program(), Advice: m.Advice(), Backend: backend, Config: c, Start: start, tuner: tuner, begun: begun}
+	if err := tuner.check(t); err != nil {
 		return nil, err
 	}
 	if err := t.checkRung(); err != nil {
@@ -99,19 +100,19 @@ func newTask(m Model, tuner Tuner, c Config, start *Selection, begun time.Time) 
 }
 
 // Elapsed is the time since the start of the run.
-func (t *Task) Elapsed() time.Duration { return time.Since(t.begun) }
+func (t *task) elapsed() time.Duration { return time.Since(t.begun) }
 
-// AddStats adds the work of conic solvers.
-func (t *Task) AddStats(s dca.Stats) { t.stats.Add(s) }
+// addStats adds the work of conic solvers.
+func (t *task) addStats(s convex.Stats) { t.stats.Add(s) }
 
 // Record scores a trial, keeps it if its validation error, or its score, is the least so far, adds it to the trace,
 // and returns that, +Inf for a failed one. One whose error is not a finite number has failed.
-func (t *Task) Record(tr Trial) float64 {
+func (t *task) record(tr trial) float64 {
 	t.trials++
 	if tr.Elapsed == 0 {
-		tr.Elapsed = t.Elapsed()
+		tr.Elapsed = t.elapsed()
 	}
-	e := Event{Method: t.tuner.Name(), Elapsed: tr.Elapsed, FitGap: tr.Gap}
+	e := Event{Method: t.tuner.name, Elapsed: tr.Elapsed, FitGap: tr.Gap}
 	e.K, e.Lambda, e.H = t.trials, tr.Lambda, tr.Upper
 	e.Gap, e.Residual, e.Distance, e.Stationarity = math.NaN(), math.NaN(), math.NaN(), math.NaN()
 	if tr.X != nil {
@@ -131,7 +132,7 @@ func (t *Task) Record(tr Trial) float64 {
 		t.failed++
 	} else {
 		if t.best.X == nil || tr.below(&t.best) {
-			t.best, t.leading = tr, *tr.Errors
+			t.best = tr
 		}
 		e.Errors, e.Refit = *tr.Errors, tr.Errors
 		if tr.score != nil {
@@ -146,7 +147,7 @@ func (t *Task) Record(tr Trial) float64 {
 }
 
 // add puts an event into the trace and tells the caller.
-func (t *Task) add(e Event) {
+func (t *task) add(e Event) {
 	scored := e.Score != nil
 	if n := len(t.trace); n > 0 && !scored {
 		e.Best = t.trace[n-1].Best
@@ -162,7 +163,7 @@ func (t *Task) add(e Event) {
 
 // Finish makes the result of what was recorded: the trial of least validation error or score. A status is worked out
 // where it is empty: the limits of the context, or else converged.
-func (t *Task) Finish(ctx context.Context, status dca.Status, message string) (*Result, error) {
+func (t *task) finish(ctx context.Context, status dca.Status, message string) (*Result, error) {
 	out := t.result()
 	out.Status, out.Message, out.Iterations = status, message, t.trials
 	if status == "" {
@@ -179,20 +180,15 @@ func (t *Task) Finish(ctx context.Context, status dca.Status, message string) (*
 		out.Errors.Validation = math.NaN()
 		return out, nil
 	}
-	radii, err := t.penalties(t.best)
-	if err != nil {
+	if err := out.choose(t, t.best); err != nil {
 		return nil, err
 	}
-	e := t.leading
-	out.Errors, out.Refit = e, &e
-	out.Iterate = t.Model.Fit(t.best.X)
-	out.RefitFit = out.Iterate
-	out.selected(Selection{Lambda: t.best.Lambda, Radii: radii, Upper: t.best.Upper, X: t.best.X, Weighted: true})
+	out.Errors, out.Iterate = *out.Refit, out.RefitFit
 	return out, nil
 }
 
 // penalties are the P_i(x) of a trial, by its fit where that has them all: conic programs copy large tables.
-func (t *Task) penalties(at Trial) ([]float64, error) {
+func (t *task) penalties(at trial) ([]float64, error) {
 	if t.together != nil {
 		if penalties := t.together.Traits().Penalties; penalties != nil {
 			return penalties(at.X), nil
@@ -208,7 +204,7 @@ func (t *Task) penalties(at Trial) ([]float64, error) {
 }
 
 // parts are those of the fit, if there is one.
-func (t *Task) parts() []lower.Bilevel {
+func (t *task) parts() []lower.Bilevel {
 	if t.fit == nil {
 		return nil
 	}
@@ -216,7 +212,7 @@ func (t *Task) parts() []lower.Bilevel {
 }
 
 // status tells how a run that did not say so itself has ended.
-func (t *Task) status(ctx context.Context) dca.Status {
+func (t *task) status(ctx context.Context) dca.Status {
 	switch {
 	case ctx.Err() != nil:
 		return stoppedBy(ctx)
@@ -231,15 +227,15 @@ func (t *Task) status(ctx context.Context) dca.Status {
 }
 
 // result is the part of the result that all methods share.
-func (t *Task) result() *Result {
+func (t *task) result() *Result {
 	return &Result{
-		Model: t.Model.Name(), Method: t.tuner.Name(), Backend: t.Backend.Name(), Seed: t.Config.Seed,
+		Model: t.Model.Name(), Method: t.tuner.name, Backend: t.Backend.Name(), Seed: t.Config.Seed,
 		Names: t.Model.Names(), Trace: t.trace, LowerGap: math.NaN(), Stationarity: math.NaN(),
 	}
 }
 
 // count puts the work of conic solvers into the result.
-func (out *Result) count(s dca.Stats) {
+func (out *Result) count(s convex.Stats) {
 	out.BackendSetups, out.BackendUpdates, out.SolverIterations = s.Setups, s.Updates, s.Iterations
 	out.SetupSeconds = s.SetupTime.Seconds()
 }

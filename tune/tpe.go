@@ -6,27 +6,20 @@ import (
 	"github.com/conetune/conetune/tune/internal/tpe"
 )
 
-// treeParzen is the search of package tpe.
-type treeParzen struct {
-	name   string
-	common bool // one value for each kind of hyperparameters, whatever the preset
-}
-
-func (m treeParzen) Name() string { return m.name }
-
-// Check accepts every model with a penalty form.
-func (m treeParzen) Check(t *Task) error {
-	scope, _ := m.budget(t)
+// checkParzen accepts every model with a penalty form.
+func (t *task) checkParzen() error {
+	scope, _ := t.parzenBudget()
 	_, err := t.checkSearch(scope)
 	return err
 }
 
-// budget is the scope of the search and the number of its evaluations.
-func (m treeParzen) budget(t *Task) (Scope, int) {
+// parzenBudget is the scope of the search and the number of its evaluations. [MethodTPE2] has one value for each kind of
+// hyperparameters, whatever the preset.
+func (t *task) parzenBudget() (Scope, int) {
 	each := t.Advice.Paper.ParzenEach
 	paper := t.Config.Preset == PresetPaper && each > 0
 	switch {
-	case m.common:
+	case t.tuner.name == MethodTPE2:
 		return ScopeCommon, t.evaluations()
 	case paper && t.Config.Evaluations == 0:
 		return ScopeEach, each
@@ -36,9 +29,9 @@ func (m treeParzen) budget(t *Task) (Scope, int) {
 	return t.defaultScope(), t.evaluations()
 }
 
-// Tune asks and tells, one point at a time.
-func (m treeParzen) Tune(ctx context.Context, t *Task) (*Result, error) {
-	scope, n := m.budget(t)
+// treeParzen is the search of package tpe, which is asked and told, one point at a time.
+func (t *task) treeParzen(ctx context.Context) (*Result, error) {
+	scope, n := t.parzenBudget()
 	s, err := t.space(ctx, scope)
 	if err != nil {
 		return nil, err

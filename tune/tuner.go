@@ -1,26 +1,25 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 )
 
-// Tuner is a method of selection. It has no state: one Tuner may run many tasks at once.
-type Tuner interface {
-	// Name is the name on the command line.
-	Name() string
-	// Check says why the method cannot do the task, before any work; nil if it can.
-	Check(t *Task) error
-	// Tune does the task. It tells [Task.Record] every lower-level solution that it looks at, and returns what
-	// [Task.Finish] makes of them. The error is for what makes a run pointless; limits, cancellation
+// tuner is a method of selection.
+type tuner struct {
+	name string
+	// check says why the method cannot do the task, before any work; nil if it can.
+	check func(t *task) error
+	// tune does the task. It tells [task.record] every lower-level solution that it looks at, and returns what
+	// [task.finish] makes of them. The error is for what makes a run pointless; limits, cancellation
 	// and failed solves are in the status of the result. Two runs of one task give the same but for times,
 	// whatever the number of workers.
-	Tune(ctx context.Context, t *Task) (*Result, error)
+	tune func(t *task, ctx context.Context) (*Result, error)
 }
 
-// The methods of this package.
+// The methods.
 const (
 	MethodVFiDCA  = "vf-idca"
 	MethodVFiDCAT = "vf-idca-t"
@@ -29,43 +28,43 @@ const (
 	MethodTPE     = "tpe"
 	MethodTPE2    = "tpe2"
 	MethodCMAES   = "cma-es"
+	MethodIGJO    = "igjo"
+	MethodIFDM    = "ifdm"
+	MethodHOAG    = "hoag"
 )
 
-// earlyTol is the tolerance of [MethodVFiDCAT], which ends earlier than [MethodVFiDCA] on the same way (paper).
-const earlyTol = 0.1
-
-// tuners returns the methods, in any order.
-func tuners() []Tuner {
-	return append([]Tuner{
-		vfidca{name: MethodVFiDCA},
-		vfidca{name: MethodVFiDCAT, tol: earlyTol},
-		grid{},
-		random{},
-		treeParzen{name: MethodTPE},
-		treeParzen{name: MethodTPE2, common: true},
-		cmaes{},
-	}, hypergradientTuners()...)
+// tuners returns the methods, sorted.
+func tuners() []tuner {
+	return []tuner{
+		{MethodCMAES, (*task).checkDefault, (*task).cmaes},
+		{MethodGrid, (*task).checkGrid, (*task).grid},
+		{MethodHOAG, (*task).checkDescent, (*task).descend},
+		{MethodIFDM, (*task).checkDescent, (*task).descend},
+		{MethodIGJO, (*task).checkDescent, (*task).descend},
+		{MethodRandom, (*task).checkDefault, (*task).random},
+		{MethodTPE, (*task).checkParzen, (*task).treeParzen},
+		{MethodTPE2, (*task).checkParzen, (*task).treeParzen},
+		{MethodVFiDCA, (*task).checkInit, (*task).vfidca},
+		{MethodVFiDCAT, (*task).checkInit, (*task).vfidca},
+	}
 }
 
 // Methods returns the names of the methods, sorted.
 func Methods() []string {
 	var names []string
 	for _, t := range tuners() {
-		names = append(names, t.Name())
+		names = append(names, t.name)
 	}
-	slices.Sort(names)
 	return names
 }
 
-// Method returns the method of a name; the empty name means vf-idca.
-func Method(name string) (Tuner, error) {
-	if name == "" {
-		name = MethodVFiDCA
-	}
+// method returns the method of a name; the empty name means vf-idca.
+func method(name string) (tuner, error) {
+	name = cmp.Or(name, MethodVFiDCA)
 	for _, t := range tuners() {
-		if t.Name() == name {
+		if t.name == name {
 			return t, nil
 		}
 	}
-	return nil, fmt.Errorf("tune: unknown method %q; known are: %s", name, strings.Join(Methods(), ", "))
+	return tuner{}, fmt.Errorf("tune: unknown method %q; known are: %s", name, strings.Join(Methods(), ", "))
 }

@@ -10,24 +10,20 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// vfidca is the value-function based difference-of-convex algorithm of package dca.
-type vfidca struct {
-	name string
-	tol  float64 // in the place of the preset's; 0 leaves it
-}
+// earlyTol is the tolerance of [MethodVFiDCAT], which ends earlier than [MethodVFiDCA] on the same way (paper).
+const earlyTol = 0.1
 
-func (v vfidca) Name() string { return v.name }
-
-// Check accepts every model.
-func (v vfidca) Check(t *Task) error {
+// checkInit accepts every model.
+func (t *task) checkInit() error {
 	if n := len(t.Config.Init); t.Config.Init != nil && (n == 0 || n > t.Program.Radii) {
 		return fmt.Errorf("tune: init has %d radii, expected 1 to %d", n, t.Program.Radii)
 	}
 	return nil
 }
 
-// Tune runs the algorithm. It starts at the radii of the task's start, if there is one.
-func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
+// vfidca runs the value-function based difference-of-convex algorithm of package dca. It starts at the radii of the
+// task's start, if there is one.
+func (t *task) vfidca(ctx context.Context) (*Result, error) {
 	if rungs := t.ladder(); rungs != nil {
 		return t.climb(ctx, rungs)
 	}
@@ -37,10 +33,9 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 		}
 		return t.searchPaths(ctx, p)
 	}
-	p, s := t.Program, t.Config.settings(t.Model)
-	s.Backend = t.Backend
-	if v.tol != 0 && t.Config.Tol == 0 {
-		s.Tol = v.tol
+	p, s := t.Program, t.settings()
+	if t.tuner.name == MethodVFiDCAT && t.Config.Tol == 0 {
+		s.Tol = earlyTol
 	}
 	if from := t.Start; from != nil {
 		p.H0 = p.StartAt(from.Radii, from.Upper)
@@ -52,7 +47,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 	if err := t.solvers(ctx, &p); err != nil {
 		return nil, err
 	}
-	v.watch(t, &s)
+	t.watch(&s)
 	r, err := dca.Solve(ctx, p, s)
 	if err != nil {
 		return nil, err
@@ -69,7 +64,7 @@ func (v vfidca) Tune(ctx context.Context, t *Task) (*Result, error) {
 }
 
 // watch scores the iterates of a run and notes them in the trace.
-func (v vfidca) watch(t *Task, s *dca.Settings) {
+func (t *task) watch(s *dca.Settings) {
 	var iterate, solution Errors // of the last point accepted
 	if t.Config.Begin != nil {
 		s.Begin = func(p dca.Place) { t.begin(Place{Place: p, Tol: s.Tol}) }
@@ -84,7 +79,7 @@ func (v vfidca) watch(t *Task, s *dca.Settings) {
 		return true
 	}
 	s.Observe = func(it *dca.Iteration, x, refit [][]float64) {
-		e := Event{Method: v.name, Iteration: *it, Errors: iterate, iterates: true}
+		e := Event{Method: t.tuner.name, Iteration: *it, Errors: iterate, iterates: true}
 		if refit != nil {
 			r := solution
 			e.Refit = &r
@@ -93,13 +88,13 @@ func (v vfidca) watch(t *Task, s *dca.Settings) {
 				e.Fit = &fit
 			}
 		}
-		e.Elapsed = t.Elapsed()
+		e.Elapsed = t.elapsed()
 		t.add(e)
 	}
 }
 
 // solvers gives a program a fit in the place of conic programs, where those would be at accuracies that it reaches.
-func (t *Task) solvers(ctx context.Context, p *dca.Program) error {
+func (t *task) solvers(ctx context.Context, p *dca.Program) error {
 	if p.Radii+p.Bounds < len(p.H0) || t.Config.Eps != 0 && t.Config.Eps < directGap {
 		return nil
 	}
@@ -116,7 +111,8 @@ func (t *Task) solvers(ctx context.Context, p *dca.Program) error {
 
 // VFiDCA is [Run] with the method vf-idca.
 func VFiDCA(ctx context.Context, m Model, c Config) (*Result, error) {
-	return RunTuner(ctx, m, vfidca{name: MethodVFiDCA}, c, nil)
+	c.Method = MethodVFiDCA
+	return Run(ctx, m, c)
 }
 
 // spread sets the first entries of h0, the radii, to init, whose last entry repeats.

@@ -65,11 +65,9 @@ func (s *search) backtrack(ctx context.Context, at *lower.Point) error {
 			if next.Validation <= most || t <= b.Least {
 				break
 			}
-			s.observe(next, false)
 			t *= b.Shrink
 		}
 		decrease := at.Validation - next.Validation
-		s.observe(next, decrease >= 0)
 		if decrease >= 0 {
 			s.out.Iterations++
 			at = next

@@ -12,22 +12,19 @@ import (
 // IGJO descends with a line search on exact lower-level solutions, with hypergradients by implicit
 // differentiation on the support. The method of the paper, as its authors' program has it, has Settings.Backtracking.
 func IGJO(ctx context.Context, m lower.Fit, o Settings) (*Result, error) {
-	if o.Backtracking != nil && o.Mode == "" {
-		o.Mode = lower.Truncated
+	if o.Backtracking != nil {
+		return descend(ctx, m, o, lower.Truncated)
 	}
-	return descend(ctx, m, o)
+	return descend(ctx, m, o, lower.Adjoint)
 }
 
 // IFDM is the same descent with hypergradients from the forward-differentiated coordinate
 // descent, 50 steps by default.
 func IFDM(ctx context.Context, m lower.Fit, o Settings) (*Result, error) {
-	if o.Mode == "" {
-		o.Mode = lower.Forward
-	}
 	if o.MaxIter == 0 {
 		o.MaxIter = 50
 	}
-	return descend(ctx, m, o)
+	return descend(ctx, m, o, lower.Forward)
 }
 
 const (
@@ -47,8 +44,8 @@ const (
 )
 
 // descend minimises the validation loss by the steps that are asked for, or else along a direction of descent.
-func descend(ctx context.Context, m lower.Fit, o Settings) (*Result, error) {
-	s, err := newSearch(o, m)
+func descend(ctx context.Context, m lower.Fit, o Settings, mode lower.Mode) (*Result, error) {
+	s, err := newSearch(o, m, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +146,6 @@ func (l *line) search(ctx context.Context, rate float64) (*lower.Point, []float6
 			return nil, nil, 0, err
 		}
 		if !(next.Validation <= l.at.Validation+armijo*slope) || found != nil && next.Validation > found.Validation {
-			l.s.observe(next, false)
 			if found != nil {
 				break
 			}
@@ -163,7 +159,6 @@ func (l *line) search(ctx context.Context, rate float64) (*lower.Point, []float6
 		if found == nil {
 			l.s.out.Iterations++
 		}
-		l.s.observe(next, true)
 		found, foundG, foundRate = next, g, rate
 		if floats.Dot(g, step) >= wolfe*slope || rate*size >= mostMove {
 			break

@@ -7,6 +7,7 @@ import (
 	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
@@ -26,9 +27,9 @@ func ExampleIGJO() {
 	var first float64
 	r, err := hypergradient.IGJO(context.Background(), model, hypergradient.Settings{
 		Start: []float64{0.01},
-		Observe: func(s hypergradient.Step) {
-			if s.K == 1 {
-				first = s.Validation
+		Observe: func(k int, at *lower.Point) {
+			if k == 1 {
+				first = at.Validation
 			}
 		},
 	})

@@ -33,7 +33,7 @@ const (
 // its way: it then returns to that one, with smaller steps that have to go down. The best point is solved to
 // Settings.LowerTol at the end.
 func HOAG(ctx context.Context, m lower.Fit, o Settings) (*Result, error) {
-	s, err := newSearch(o, m)
+	s, err := newSearch(o, m, lower.Adjoint)
 	if err != nil {
 		return nil, err
 	}
@@ -82,14 +82,12 @@ func (s *search) approximate(ctx context.Context, at *lower.Point, o approximati
 			break
 		}
 		s.out.Iterations++
-		back := next.Validation > o.worse*at.Validation
-		s.observe(next, !back)
 		if next.Validation <= at.Validation+slack*tol*scale-decrease*rate*floats.Dot(g, g) {
 			rate *= rateUp
 		} else {
 			rate *= rateDown
 		}
-		if back {
+		if next.Validation > o.worse*at.Validation {
 			continue
 		}
 		s.progress(at, math.Abs(at.Validation-next.Validation))
@@ -118,7 +116,6 @@ func (s *search) polish(ctx context.Context) (*Result, error) {
 			return nil, err
 		}
 		if pt != nil {
-			s.observe(pt, true)
 			s.out.Status = status
 		}
 	}

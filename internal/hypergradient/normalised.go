@@ -44,13 +44,12 @@ func (s *search) normalised(ctx context.Context, at *lower.Point) error {
 			return err
 		}
 		s.out.Iterations++
-		s.observe(next, true)
 		if at.Validation > before {
 			up = true
 			t *= s.Normalised.Shrink
 		}
 		at, before = next, at.Validation
 	}
-	s.out.Status = Done
+	s.out.Status = Stationary
 	return nil
 }

@@ -20,12 +20,11 @@ type Status = outcome.Stop
 
 // The ways in which a search ends.
 const (
-	// Stationary: the hypergradient vanishes, or steps and progress became as small as asked for.
+	// Stationary: the hypergradient vanishes, steps and progress became as small as asked for, or all steps of
+	// Settings.Normalised were done.
 	Stationary = outcome.Converged
 	// IterationLimit: Settings.MaxIter iterations were done.
 	IterationLimit = outcome.IterationLimit
-	// Done: all steps of Settings.Normalised were done.
-	Done Status = "done"
 	// SolveLimit: Settings.MaxSolves lower levels were solved.
 	SolveLimit Status = "solve limit"
 	// Cancelled: the context ended.
@@ -36,7 +35,7 @@ const (
 	NotFinite = outcome.NumericalError
 )
 
-// Settings of a search; zeros ask for the defaults of the method.
+// Settings of a search; zeros ask for the defaults of the method. Numbers are not negative.
 type Settings struct {
 	// Start are the hyperparameters to begin with, all positive: one for each, or one for all. Nil asks
 	// for the two best local minima on the model's path.
@@ -49,8 +48,6 @@ type Settings struct {
 	Backtracking *Backtracking
 	// Normalised asks IFDM for those of its authors' program, in the place of those along a line and of Tol.
 	Normalised *Normalised
-	// Mode is that of the hypergradient: Forward for IFDM, Truncated with Backtracking, Adjoint for the others.
-	Mode lower.Mode
 	// MaxIter bounds the steps from each start. Default 100; 50 for IFDM.
 	MaxIter int
 	// MaxSolves bounds the lower levels that are solved, at most a third of them for the path. 0 means no bound.
@@ -60,17 +57,8 @@ type Settings struct {
 	Tol float64
 	// LowerTol is the accuracy of the lower levels, as in [lower.Fit]. Default 1e-10.
 	LowerTol float64
-	// Observe, if not nil, is called for each lower-level solution, in order.
-	Observe func(Step)
-}
-
-// Step is one lower-level solution that a search looked at.
-type Step struct {
-	*lower.Point
-	// K counts the solutions from 1, Iteration the steps taken so far.
-	K, Iteration int
-	// Accepted says that the search went on from here.
-	Accepted bool
+	// Observe, if not nil, is called for each lower-level solution, in order; k counts them from 1.
+	Observe func(k int, at *lower.Point)
 }
 
 // Result is the outcome of a search.
@@ -82,51 +70,7 @@ type Result struct {
 	Iterations, Solves int
 }
 
-// number is one of the settings, positive or else not negative.
-type number struct {
-	name         string
-	value, below float64
-	positive     bool
-}
-
-// check says which number is wrong.
-func (s *Settings) check() error {
-	inf := math.Inf(1)
-	list := []number{
-		{"Tol", s.Tol, inf, false}, {"LowerTol", s.LowerTol, inf, false},
-		{"MaxIter", float64(s.MaxIter), inf, false}, {"MaxSolves", float64(s.MaxSolves), inf, false},
-	}
-	if n := s.Normalised; n != nil {
-		list = append(list, number{"Normalised.Length", n.Length, inf, true}, number{"Normalised.Shrink", n.Shrink, 1, true},
-			number{"Normalised.Free", float64(n.Free), inf, true})
-	}
-	if b := s.Backtracking; b != nil {
-		list = append(list, number{"Backtracking.First", b.First, inf, true}, number{"Backtracking.Shrink", b.Shrink, 1, true},
-			number{"Backtracking.Least", b.Least, inf, true}, number{"Backtracking.Share", b.Share, inf, false},
-			number{"Backtracking.Enough", b.Enough, inf, false}, number{"Backtracking.Floor", b.Floor, inf, true})
-	}
-	for i, v := range s.Start {
-		list = append(list, number{fmt.Sprintf("hyperparameter %d of the start", i+1), v, inf, true})
-	}
-	for _, f := range list {
-		kind := "not negative"
-		if f.positive {
-			kind = "positive"
-		}
-		if !(f.value >= 0 && f.value < f.below) || f.positive && f.value == 0 {
-			return fmt.Errorf("hypergradient: %s is %g, expected a number below %g that is %s", f.name, f.value, f.below, kind)
-		}
-	}
-	return nil
-}
-
 func (s Settings) withDefaults(m lower.Fit) (Settings, error) {
-	if s.Mode != "" && s.Mode != lower.Adjoint && s.Mode != lower.Forward && s.Mode != lower.Truncated {
-		return s, fmt.Errorf("hypergradient: unknown mode %q, expected %s, %s or %s", s.Mode, lower.Adjoint, lower.Forward, lower.Truncated)
-	}
-	if err := s.check(); err != nil {
-		return s, err
-	}
 	if s.MaxIter == 0 {
 		s.MaxIter = 100
 	}
@@ -156,6 +100,7 @@ type search struct {
 	Settings
 	model  lower.Fit
 	traits lower.Traits // of the model
+	mode   lower.Mode   // of the hypergradient
 	// low and high bound the hyperparameters.
 	low, high []float64
 	out       Result
@@ -164,12 +109,12 @@ type search struct {
 	idle      int          // steps in a row without progress
 }
 
-func newSearch(o Settings, m lower.Fit) (*search, error) {
+func newSearch(o Settings, m lower.Fit, mode lower.Mode) (*search, error) {
 	o, err := o.withDefaults(m)
 	if err != nil {
 		return nil, err
 	}
-	s := &search{Settings: o, model: m, traits: m.Traits()}
+	s := &search{Settings: o, model: m, traits: m.Traits(), mode: mode}
 	s.low, s.high = lower.BoundsOf(m)
 	return s, nil
 }
@@ -251,20 +196,17 @@ func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start
 	if pt.Gap <= s.LowerTol && (s.exact == nil || pt.Validation < s.exact.Validation) {
 		s.exact = pt
 	}
-	return pt, nil
-}
-
-func (s *search) observe(pt *lower.Point, accepted bool) {
 	if s.Observe != nil {
-		s.Observe(Step{Point: pt, K: s.out.Solves, Iteration: s.out.Iterations, Accepted: accepted})
+		s.Observe(s.out.Solves, pt)
 	}
+	return pt, nil
 }
 
 // gradient is the hypergradient in the logarithms, with Settings.Backtracking in the hyperparameters themselves. It is
 // nil where the search has to end.
 func (s *search) gradient(ctx context.Context, at *lower.Point, tol float64) ([]float64, error) {
 	g, err := stop.Do(ctx, nil, func() ([]float64, error) {
-		return s.traits.Gradient(ctx, at, lower.GradientOptions{Mode: s.Mode, Tol: tol})
+		return s.traits.Gradient(ctx, at, lower.GradientOptions{Mode: s.mode, Tol: tol})
 	})
 	switch {
 	case ctx.Err() != nil: // what there is may not be the whole
@@ -285,7 +227,7 @@ func (s *search) gradient(ctx context.Context, at *lower.Point, tol float64) ([]
 
 // running says that nothing but a start's own end has ended the search.
 func (s *search) running() bool {
-	return s.out.Status == "" || s.out.Status == Stationary || s.out.Status == IterationLimit || s.out.Status == Done
+	return s.out.Status == "" || s.out.Status == Stationary || s.out.Status == IterationLimit
 }
 
 // mostStarts bounds the points of the path, all of them better than their neighbours, from which searches start.
@@ -301,7 +243,6 @@ func (s *search) begin(ctx context.Context, tol float64) ([]*lower.Point, error)
 		if at == nil {
 			return nil, err
 		}
-		s.observe(at, true)
 		return []*lower.Point{at}, nil
 	}
 	var path []*lower.Point
@@ -318,7 +259,6 @@ func (s *search) begin(ctx context.Context, tol float64) ([]*lower.Point, error)
 		if at == nil {
 			return nil, err
 		}
-		s.observe(at, false)
 		path = append(path, at)
 		last = at
 	}

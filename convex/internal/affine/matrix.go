@@ -48,26 +48,30 @@ func wrap(m mat.Matrix) *Matrix {
 		return fromCompressed(rows, cols, raw.Indptr, raw.Ind, raw.Data)
 	}
 	if d, ok := m.(mat.Diagonal); ok {
-		w := &Matrix{Rows: rows, Cols: cols, Ptr: make([]int, cols+1), Ind: make([]int, cols), Val: make([]float64, cols)}
-		for j := range cols {
-			w.Ptr[j+1], w.Ind[j], w.Val[j] = j+1, j, d.At(j, j)
+		val := make([]float64, cols)
+		for j := range val {
+			val[j] = d.At(j, j)
 		}
-		return w
+		return fromCompressed(rows, cols, Consecutive(0, cols+1), Consecutive(0, cols), val)
 	}
-	dense := make([]float64, rows*cols)
-	nonzeros := 0
+	ptr, ind, val := make([]int, rows+1), []int(nil), []float64(nil)
 	for i := range rows {
 		for j := range cols {
 			if v := m.At(i, j); v != 0 {
-				dense[i*cols+j] = v
-				nonzeros++
+				ind, val = append(ind, j), append(val, v)
 			}
 		}
+		ptr[i+1] = len(ind)
 	}
-	w := &Matrix{Rows: rows, Cols: cols, Dense: dense, Stride: cols}
 	// Below a quarter of nonzeros the compressed form is smaller and faster.
-	if 4*nonzeros < rows*cols {
-		return w.compress()
+	if 4*len(val) < rows*cols {
+		return fromCompressed(rows, cols, ptr, ind, val)
+	}
+	w := &Matrix{Rows: rows, Cols: cols, Dense: make([]float64, rows*cols), Stride: cols}
+	for i := range rows {
+		for k := ptr[i]; k < ptr[i+1]; k++ {
+			w.Row(i)[ind[k]] = val[k]
+		}
 	}
 	return w
 }
@@ -91,26 +95,6 @@ func fromCompressed(rows, cols int, ptr, ind []int, val []float64) *Matrix {
 		}
 	}
 	return w
-}
-
-// compress returns the nonzeros of a dense matrix by columns.
-func (w *Matrix) compress() *Matrix {
-	counts := w.Nonzeros()
-	c := &Matrix{Rows: w.Rows, Cols: w.Cols, Ptr: make([]int, w.Cols+1)}
-	for j, n := range counts {
-		c.Ptr[j+1] = c.Ptr[j] + n
-	}
-	c.Ind, c.Val = make([]int, c.Ptr[w.Cols]), make([]float64, c.Ptr[w.Cols])
-	next := slices.Clone(c.Ptr[:w.Cols])
-	for i := range w.Rows {
-		for j, v := range w.Row(i) {
-			if v != 0 {
-				c.Ind[next[j]], c.Val[next[j]] = i, v
-				next[j]++
-			}
-		}
-	}
-	return c
 }
 
 func (w *Matrix) sorted() bool {
@@ -337,16 +321,12 @@ func (w *Matrix) times(n *Matrix) *Matrix {
 		}
 		return v
 	}
-	col, out := make([]float64, n.Rows), make([]float64, w.Rows)
-	for j := range n.Cols {
-		clear(col)
-		clear(out)
-		for p := n.Ptr[j]; p < n.Ptr[j+1]; p++ {
-			col[n.Ind[p]] = n.Val[p]
-		}
-		w.addMul(out, 1, col)
-		for i, x := range out {
-			v.Dense[i*v.Stride+j] = x
+	for i := range w.Rows {
+		from, to := w.Row(i), v.Row(i)
+		for j := range to {
+			for p := n.Ptr[j]; p < n.Ptr[j+1]; p++ {
+				to[j] += n.Val[p] * from[n.Ind[p]]
+			}
 		}
 	}
 	return v
@@ -376,61 +356,6 @@ func (w *Matrix) sparseTimes(n *Matrix) *Matrix {
 		v.Ptr[j+1] = len(v.Ind)
 	}
 	return v
-}
-
-// gather returns the matrix with cols columns whose column idx[r] is the sum of
-// coef[r] times column r of M over all such r; nil coef means ones.
-func (w *Matrix) gather(cols int, idx []int, coef []float64) *Matrix {
-	factor := func(r int) float64 {
-		if coef == nil {
-			return 1
-		}
-		return coef[r]
-	}
-	if w.Dense != nil {
-		v := &Matrix{Rows: w.Rows, Cols: cols, Dense: make([]float64, w.Rows*cols), Stride: cols}
-		for i := range w.Rows {
-			from, to := w.Row(i), v.Row(i)
-			for r, j := range idx {
-				to[j] += factor(r) * from[r]
-			}
-		}
-		return v
-	}
-	var rows, columns []int
-	var val []float64
-	for r, j := range idx {
-		for p := w.Ptr[r]; p < w.Ptr[r+1]; p++ {
-			rows, columns, val = append(rows, w.Ind[p]), append(columns, j), append(val, factor(r)*w.Val[p])
-		}
-	}
-	return fromTriplets(w.Rows, cols, rows, columns, val)
-}
-
-// fromTriplets adds up the entries (i[k], j[k], v[k]).
-func fromTriplets(rows, cols int, i, j []int, v []float64) *Matrix {
-	order := Consecutive(0, len(v))
-	slices.SortStableFunc(order, func(a, b int) int {
-		if j[a] != j[b] {
-			return j[a] - j[b]
-		}
-		return i[a] - i[b]
-	})
-	m := &Matrix{Rows: rows, Cols: cols, Ptr: make([]int, cols+1)}
-	last := -1
-	for _, k := range order {
-		if last >= 0 && j[last] == j[k] && i[last] == i[k] {
-			m.Val[len(m.Val)-1] += v[k]
-			continue
-		}
-		m.Ind, m.Val = append(m.Ind, i[k]), append(m.Val, v[k])
-		m.Ptr[j[k]+1]++
-		last = k
-	}
-	for c := range cols {
-		m.Ptr[c+1] += m.Ptr[c]
-	}
-	return m
 }
 
 // Consecutive returns the n numbers from first on.

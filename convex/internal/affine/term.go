@@ -244,23 +244,14 @@ func (t Term) picked(out []Term, rows []int) []Term {
 			}
 			end++
 		}
-		if t.Mat != nil && steady < end-k && repeated(rows[k:end]) {
+		another := slices.ContainsFunc(rows[k:end], func(r int) bool { return r != rows[k] })
+		if t.Mat != nil && steady < end-k && !another {
 			end, steady = k+1, 1 // the same row again and again: one view each
 		}
 		out = append(out, t.slice(rows[k:end], steady == end-k, k))
 		k = end
 	}
 	return out
-}
-
-// repeated says that all entries of rows are the same.
-func repeated(rows []int) bool {
-	for _, r := range rows {
-		if r != rows[0] {
-			return false
-		}
-	}
-	return true
 }
 
 // slice returns the term with the given rows of the expression, all within it,
@@ -343,11 +334,12 @@ func (t Term) mapped(out []Term, n *Matrix) []Term {
 	case t.Mat != nil:
 		t.Mat = part.times(t.Mat)
 	case t.Idx != nil || t.Coef != nil:
-		entries := make([]int, t.Rows)
+		entries, coef := make([]int, t.Rows), slices.Repeat([]float64{1}, t.Rows)
 		for r := range entries {
 			entries[r] = t.Entry(r)
 		}
-		t.Mat, t.First = part.gather(t.source(), entries, t.Coef), 0
+		copy(coef, t.Coef)
+		t.Mat, t.First = part.times(fromCompressed(t.Rows, t.source(), Consecutive(0, t.Rows+1), entries, coef)), 0
 	default:
 		t.Mat = part
 	}

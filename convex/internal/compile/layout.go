@@ -126,14 +126,6 @@ func (l *Layout) Width(v *affine.Variable) int {
 	return v.N
 }
 
-// Rows is the number of rows of group i that stay.
-func (l *Layout) Rows(i int) int {
-	if i+1 < len(l.First) {
-		return l.First[i+1] - l.First[i]
-	}
-	return l.M - l.First[i]
-}
-
 // Expand copies the columns x of a variable to its entries out; those outside the working set are left alone.
 func (l *Layout) Expand(out []float64, v *affine.Variable, x []float64) {
 	active, _ := l.Set(v)

@@ -72,7 +72,7 @@ func (s *Session) uncancelled(ctx context.Context, in *Instance, sol *backends.S
 	if err := s.recentre(in, true); err != nil {
 		return nil, err
 	}
-	if HasPoint(sol) && s.Capabilities.WarmStart && !s.coldStart {
+	if HasPoint(sol) && s.Capabilities.WarmStart {
 		if err := in.Solver.WarmStart(backends.Point{X: shifted(sol.X, -1, in.origin), S: sol.S, Z: sol.Z}); err != nil {
 			return nil, fmt.Errorf("convex: %w", err)
 		}

@@ -18,7 +18,6 @@ type Session struct {
 	backend      backends.ConicBackend
 	Options      backends.Options
 	Capabilities backends.Capabilities
-	coldStart    bool // no warm starts
 	Eps          float64
 	Current      *Instance
 	Stats        Stats
@@ -32,26 +31,8 @@ type Stats struct {
 }
 
 // New sets nothing up yet.
-func New(p *compile.Program, backend backends.ConicBackend, o backends.Options, coldStart bool) *Session {
-	return &Session{Program: p, backend: backend, Options: o, Capabilities: backend.Capabilities(), coldStart: coldStart, Eps: o.WithDefaults().Eps}
-}
-
-// SetEps changes the accuracy of the solves to come.
-func (s *Session) SetEps(eps float64) error {
-	o := s.Options
-	o.Eps = eps
-	if err := o.Validate(); err != nil {
-		return err
-	}
-	s.Options, s.Eps = o, o.WithDefaults().Eps
-	return nil
-}
-
-// Forget makes the next solve begin without the point of the one before.
-func (s *Session) Forget() {
-	if s.Current != nil {
-		s.Current.Last = nil
-	}
+func New(p *compile.Program, backend backends.ConicBackend, o backends.Options) *Session {
+	return &Session{Program: p, backend: backend, Options: o, Capabilities: backend.Capabilities(), Eps: o.WithDefaults().Eps}
 }
 
 // Close frees what the backend holds.
@@ -88,7 +69,7 @@ func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, e
 	}
 	in := s.Current
 	// Where nothing changed the solver goes on from its own last iterate.
-	warm := old != nil && old.Last != nil && (changed || old.Last.Status != backends.Optimal) && s.Warm()
+	warm := old != nil && old.Last != nil && (changed || old.Last.Status != backends.Optimal) && s.Capabilities.WarmStart
 	if warm {
 		pt := from(in.Assembled.Layout, old.Assembled.Layout, backends.Point{X: old.Last.X, S: old.Last.S, Z: old.Last.Z})
 		pt.X = shifted(pt.X, -1, in.origin)
@@ -128,9 +109,6 @@ func (s *Session) Whole(ctx context.Context) (*Outcome, error) {
 	s.Stats.Rounds++
 	return s.Result(sol), nil
 }
-
-// Warm says that solves begin from points near by.
-func (s *Session) Warm() bool { return s.Capabilities.WarmStart && !s.coldStart }
 
 // Prepare makes the instance of a program with the given working sets of columns, and of the accuracy eps, the current
 // one. It says whether anything in it is new.

@@ -93,9 +93,9 @@ func TestSVMSearch(t *testing.T) {
 		require.InDelta(t, sum, pt.Validation, 1e-12)
 	}
 	for _, run := range []func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG} {
-		out, err := run(context.Background(), m, hypergradient.Settings{Observe: func(s hypergradient.Step) {
-			require.LessOrEqual(t, slices.Max(s.Lambda[1:]), 10.0)
-			require.GreaterOrEqual(t, slices.Min(s.Lambda[1:]), 1e-6)
+		out, err := run(context.Background(), m, hypergradient.Settings{Observe: func(_ int, at *lower.Point) {
+			require.LessOrEqual(t, slices.Max(at.Lambda[1:]), 10.0)
+			require.GreaterOrEqual(t, slices.Min(at.Lambda[1:]), 1e-6)
 		}})
 		require.NoError(t, err)
 		require.LessOrEqual(t, out.Best.Validation, least)

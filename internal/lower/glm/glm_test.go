@@ -151,7 +151,7 @@ func conic(t *testing.T, table *Table, f int, w *Weights, loss func(eta convex.A
 			m.Constrain(convex.GreaterEqual(b.Expr().At(j), convex.Const(table.Lower[j])))
 		}
 		if table.Upper != nil {
-			m.Constrain(convex.LessEqual(b.Expr().At(j).Convex(), convex.Const(table.Upper[j])))
+			m.Constrain(convex.LessEqual(convex.Linear(b.Expr().At(j)), convex.Const(table.Upper[j])))
 		}
 	}
 	return lowertest.Conic(t, m, 0).Objective

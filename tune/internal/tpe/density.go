@@ -26,17 +26,11 @@ func newDensity(a *axis, order, age []int) *density {
 	for prior < n && a.at[order[prior]] <= 0.5 {
 		prior++
 	}
-	room := make([]float64, 4*(n+1))
-	d := &density{centre: room[: n+1 : n+1], width: room[n+1 : 2*(n+1) : 2*(n+1)], height: room[2*(n+1) : 3*(n+1) : 3*(n+1)], total: room[3*(n+1):]}
-	number := func(i int) int { // of the point that is component i
-		if i > prior {
-			i--
-		}
-		return order[i]
-	}
-	for i := range d.centre {
+	points := slices.Insert(slices.Clone(order), prior, -1)
+	d := &density{centre: make([]float64, n+1)}
+	for i, p := range points {
 		if d.centre[i] = 0.5; i != prior {
-			d.centre[i] = a.at[number(i)]
+			d.centre[i] = a.at[p]
 		}
 	}
 	floor := 1 / math.Min(narrowest, float64(n+2))
@@ -63,11 +57,11 @@ func newDensity(a *axis, order, age []int) *density {
 		if i == prior {
 			width = 1
 		} else {
-			w = weight[age[number(i)]]
+			w = weight[age[points[i]]]
 		}
 		w /= sum
 		last += w
-		d.width[i], d.height[i], d.total[i] = width, w/width, last
+		d.width, d.height, d.total = append(d.width, width), append(d.height, w/width), append(d.total, last)
 		d.mass += w * inside(c, width)
 	}
 	return d

@@ -11,7 +11,7 @@ import (
 // Look for the smallest value of a function on the unit square.
 func Example() {
 	f := func(x []float64) float64 { return math.Pow(x[0]-0.2, 2) + math.Pow(x[1]-0.9, 2) }
-	s := tpe.New(2, rand.New(rand.NewPCG(1, 1)), tpe.Settings{})
+	s := tpe.New(2, rand.New(rand.NewPCG(1, 1)), tpe.Optuna())
 	best := math.Inf(1)
 	for range 100 {
 		x := s.Ask()

@@ -11,7 +11,7 @@
 // A density is a mixture of normal distributions cut off at the bounds: one at each point, as wide as the gap to the
 // farther of its neighbours, and a prior as wide as the box in its middle. Points older than the last 25 fade. How
 // many points are the best, how many are drawn and how many are random at the start is in [Settings]: [Hyperopt]
-// gives those of the program of the method's authors, and [Optuna], the default, those of a later one.
+// gives those of the program of the method's authors, and [Optuna] those of a later one.
 //
 // # Comparison
 //
@@ -40,7 +40,7 @@ import (
 	"github.com/conetune/conetune/internal/indices"
 )
 
-// Settings steer a [Sampler]. Zero fields mean those of [Optuna].
+// Settings steer a [Sampler].
 type Settings struct {
 	// Startup is the number of points drawn uniformly before the densities mean something.
 	Startup int
@@ -61,20 +61,6 @@ func Optuna() Settings {
 // Hyperopt are the settings of hyperopt: 20 points at the start, and the best sqrt(n)/4 of n points, at most 25.
 func Hyperopt() Settings {
 	return Settings{Startup: 20, Candidates: 24, Best: func(n int) int { return min(25, int(math.Ceil(math.Sqrt(float64(n))/4))) }}
-}
-
-func (s Settings) withDefaults() Settings {
-	def := Optuna()
-	if s.Startup == 0 {
-		s.Startup = def.Startup
-	}
-	if s.Candidates == 0 {
-		s.Candidates = def.Candidates
-	}
-	if s.Best == nil {
-		s.Best = def.Best
-	}
-	return s
 }
 
 // Sampler proposes points of the unit cube and is told their values, of which it looks for the
@@ -106,7 +92,7 @@ func New(dim int, source *rand.Rand, s Settings) *Sampler {
 	if dim < 0 {
 		panic("tpe: negative dimension")
 	}
-	return &Sampler{dim: dim, source: source, settings: s.withDefaults(), axes: make([]axis, dim)}
+	return &Sampler{dim: dim, source: source, settings: s, axes: make([]axis, dim)}
 }
 
 // Ask returns the next point, in [0, 1) along each axis.

@@ -180,7 +180,9 @@ func TestFading(t *testing.T) {
 
 // Points without a value are never among the best.
 func TestFailures(t *testing.T) {
-	s := New(1, rand.New(rand.NewPCG(3, 3)), Settings{Startup: 4})
+	early := Optuna()
+	early.Startup = 4
+	s := New(1, rand.New(rand.NewPCG(3, 3)), early)
 	for _, p := range []struct{ x, value float64 }{{0.1, math.NaN()}, {0.2, math.Inf(1)}, {0.7, 3}, {0.3, 5}} {
 		s.Tell([]float64{p.x}, p.value)
 	}
@@ -193,6 +195,6 @@ func TestFailures(t *testing.T) {
 		s.Tell(x, math.NaN())
 	}
 	require.Panics(t, func() { s.Tell([]float64{1, 2}, 0) })
-	require.Panics(t, func() { New(-1, nil, Settings{}) })
-	require.Empty(t, New(0, rand.New(rand.NewPCG(3, 3)), Settings{}).Ask())
+	require.Panics(t, func() { New(-1, nil, Optuna()) })
+	require.Empty(t, New(0, rand.New(rand.NewPCG(3, 3)), Optuna()).Ask())
 }

@@ -222,7 +222,7 @@ func (w *Sets) Solve(ctx context.Context, eps float64) (*backends.Solution, erro
 	}
 	in := s.Current
 	w.layout = in.Assembled.Layout
-	warm := changed && w.last != nil && s.Warm()
+	warm := changed && w.last != nil && s.Capabilities.WarmStart
 	if warm {
 		if err := in.Solver.WarmStart(w.start(w.last)); err != nil {
 			return nil, fmt.Errorf("convex: %w", err)

@@ -1,0 +1,165 @@
+package dca
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/crew"
+)
+
+// form is the lower level, constrained or in penalty form, as conic programs: one for each of its blocks, solved side
+// by side.
+type form struct {
+	program *Program
+	blocks  []*block // nil before they are compiled
+	joint   *joint   // what takes their place, nil where there is none
+	options convex.SolverOptions
+	workers int          // see [Settings]
+	work    convex.Stats // of solvers that were closed
+}
+
+// block is one of the independent parts of the lower level.
+type block struct {
+	level Level
+	// h are the hyperparameters, in penalty form the upper variables, of which there may be none.
+	h *convex.Parameter
+	// In penalty form: for each constraint of the level, the radius of each row, or -1, and the weights.
+	rows     [][]int
+	weights  []rowWeights
+	compiled *convex.Program
+	solver   *convex.Solver // nil before it is needed
+}
+
+func newForm(p *Program, s *Settings) form {
+	f := form{program: p, workers: s.workers(), joint: newJoint(p, s)}
+	f.options = f.joint.bound(s.convex())
+	return f
+}
+
+// open makes the solvers that there are not. Blocks of up to so many variables have all of their columns whatever the
+// settings.
+func (f *form) open(whole int) (err error) {
+	for _, b := range f.blocks {
+		if b.solver != nil {
+			continue
+		}
+		size := 0
+		for _, v := range b.level.X {
+			size += v.Len()
+		}
+		options := f.options
+		options.WorkingSets = options.WorkingSets && size > whole
+		if b.solver, err = b.compiled.Solver(options); err != nil {
+			return f.program.errorf("lower level: %w", err)
+		}
+	}
+	return nil
+}
+
+// solveBlocks solves the blocks at the values of their parameters, as many at a time as there are workers. The results
+// are nil where one is of no use.
+func (f *form) solveBlocks(ctx context.Context) ([]*convex.Result, conic, error) {
+	results, errs := make([]*convex.Result, len(f.blocks)), make([]error, len(f.blocks))
+	crew.Each(len(f.blocks), f.workers, func(i int) { results[i], errs[i] = f.blocks[i].solver.Solve(ctx) })
+	for _, err := range errs {
+		if c, yes := f.joint.refused(err); yes {
+			return nil, c, nil
+		}
+		if err != nil {
+			return nil, conic{}, err
+		}
+	}
+	c := summary(results...)
+	if slices.ContainsFunc(results, func(r *convex.Result) bool { return !usable(r) }) {
+		results = nil
+	}
+	return results, c, nil
+}
+
+// stats adds up what the solvers did.
+func (f *form) stats() convex.Stats {
+	s := f.work
+	if f.joint != nil {
+		s.Iterations += f.joint.fits
+	}
+	for _, b := range f.blocks {
+		if b.solver != nil {
+			s.Add(b.solver.Stats())
+		}
+	}
+	return s
+}
+
+// close frees the solvers, which the next solve makes anew.
+func (f *form) close() (first error) {
+	for _, b := range f.blocks {
+		if b.solver == nil {
+			continue
+		}
+		f.work.Add(b.solver.Stats())
+		if err := b.solver.Close(); err != nil && first == nil {
+			first = err
+		}
+		b.solver = nil
+	}
+	return first
+}
+
+// conic sums up one or several conic solves: the status of the first that is of no use or, if all are, of the first
+// that missed its tolerances; the largest residual, NaN where there was no solve; iterations and sizes of working sets
+// in all; and what they were solved by.
+type conic struct {
+	status             backends.Status
+	residual           float64
+	iterations, active int
+	engine             string // several joined by commas
+	note               string // what else there is to say of a solve of no use
+}
+
+// none is that of no solve.
+func none(status backends.Status) conic { return conic{status: status, residual: math.NaN()} }
+
+// summary adds up conic results.
+func summary(results ...*convex.Result) conic {
+	c := conic{status: backends.Optimal}
+	sure := true // no result of no use yet
+	for _, r := range results {
+		c.iterations += r.Iterations
+		c.active += r.Active
+		if e := string(r.Engine); !strings.Contains(c.engine, e) {
+			c.engine = strings.TrimPrefix(c.engine+","+e, ",")
+		}
+		switch {
+		case !usable(r) && sure:
+			c.status, c.residual, sure = r.Status, r.Residuals.Max(), false
+		case sure:
+			c.residual = math.Max(c.residual, r.Residuals.Max())
+			if c.status == backends.Optimal {
+				c.status = r.Status
+			}
+		}
+	}
+	return c
+}
+
+// zeros returns x = 0.
+func zeros(vars []*convex.Variable) [][]float64 {
+	x := make([][]float64, len(vars))
+	for i, v := range vars {
+		x[i] = make([]float64, v.Len())
+	}
+	return x
+}
+
+// values reads the variables' values.
+func values(res *convex.Result, vars []*convex.Variable) [][]float64 {
+	out := make([][]float64, len(vars))
+	for i, v := range vars {
+		out[i] = res.Value(v)
+	}
+	return out
+}

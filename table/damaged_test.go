@@ -23,6 +23,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/readertest"
 	"github.com/conetune/conetune/table"
 )
 
@@ -168,20 +169,11 @@ func damaged(r *rand.Rand, text []byte) []byte {
 	return out
 }
 
-// allocated is how many bytes were taken on the way.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
-
 // A cell of half a million quotes, what a damaged file of 1 kB was, takes memory in proportion to it (found by
 // TestDamagedWithinBudget, file 54260).
 func TestManyQuotes(t *testing.T) {
 	text := append([]byte("a,b\n1,\"x"), bytes.Repeat([]byte{'"'}, 500_000)...)
-	require.Less(t, allocated(func() { _, _ = decodeKnown("f.csv", text, "") }), uint64(100*len(text)))
+	require.Less(t, readertest.Allocated(func() { _, _ = decodeKnown("f.csv", text, "") }), uint64(100*len(text)))
 }
 
 // peak is how many bytes more than before are in use at the same time, as far as it is seen by looking all the time,
@@ -244,7 +236,7 @@ func TestDamagedWithinBudget(t *testing.T) {
 			text = rezipped(s.text, r.IntN(20), func(part []byte) []byte { return damaged(r, part) })
 		}
 		var err error
-		taken := allocated(func() { _, err = decodeKnown(s.name, text, "") })
+		taken := readertest.Allocated(func() { _, err = decodeKnown(s.name, text, "") })
 		if several := (*table.Errors)(nil); err == nil {
 			tables++
 		} else if !errors.As(err, &several) { // which are one line for each cell
@@ -268,7 +260,7 @@ func TestDamagedLZ4TakesLittle(t *testing.T) {
 	for at := 4; at < len(text)/2; at += 7 {
 		changed := bytes.Clone(text)
 		copy(changed[at:], "\x00\x00\x00") // a copy from nowhere
-		require.Less(t, allocated(func() { _, _ = decodeKnown("f.parquet", changed, "") }), uint64(16<<20))
+		require.Less(t, readertest.Allocated(func() { _, _ = decodeKnown("f.parquet", changed, "") }), uint64(16<<20))
 	}
 }
 

@@ -60,17 +60,18 @@ var errSchema = errors.New("its columns stand in each other too often")
 
 // schemaReader reads the columns, as many as there is room for.
 type schemaReader struct {
-	fields int // that may come
-	names  int // the bytes of their names that may come
+	builder *table.Builder
+	fields  int // that may come
+	names   int // the bytes of their names that may come
 }
 
-// schema reads the columns within so many bytes.
-func schema(o object, budget int64) []field {
+// schema reads the columns.
+func schema(o object, b *table.Builder) []field {
 	if o.data == nil || o.short(0, 0) != 0 {
 		panic(errors.New("its numbers are not written in the order of bytes that is read, or it has no schema"))
 	}
 	const shared = 4 // columns may have their names in common
-	r := &schemaReader{int(min(mostFields, budget/fieldBytes)), shared * len(o.data)}
+	r := &schemaReader{b, mostFields, shared * len(o.data)}
 	return r.read(o, 1, 0)
 }
 
@@ -85,6 +86,7 @@ func (r *schemaReader) read(parent object, k, depth int) (out []field) {
 		if r.fields < 0 || r.names < 0 || depth > mostDepth {
 			panic(errSchema)
 		}
+		r.builder.Take(fieldBytes, "")
 		f.typed(o.object(3))
 		if d := o.object(4); d.data != nil {
 			f.id = d.long(0)

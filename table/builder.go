@@ -3,8 +3,6 @@ package table
 import (
 	"fmt"
 	"math"
-	"math/big"
-	"strconv"
 	"strings"
 	"time"
 
@@ -126,79 +124,6 @@ func (b *Builder) Number(i, j int, v float64) {
 	default:
 		b.batch[i*len(b.columns)+j] = v
 	}
-}
-
-// Float32 sets a cell to the number whose shortest form of 32 bits it is: 0.1, not 0.10000000149.
-func (b *Builder) Float32(i, j int, v float32) {
-	x, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
-	b.Number(i, j, x)
-}
-
-// Float16 sets a cell to a number of 16 bits.
-func (b *Builder) Float16(i, j int, bits uint16) {
-	exponent, fraction := int(bits>>10&31), float64(bits&1023)/1024
-	var x float64
-	switch exponent {
-	case 0:
-		x = math.Ldexp(fraction, -14)
-	case 31:
-		if x = math.Inf(1); fraction > 0 {
-			x = math.NaN()
-		}
-	default:
-		x = math.Ldexp(1+fraction, exponent-15)
-	}
-	if bits>>15 != 0 {
-		x = -x
-	}
-	b.Number(i, j, x)
-}
-
-// MostScale bounds the digits after the point of decimals: those of 256 bits have 76 at most.
-const MostScale = 400
-
-// Decimal sets a cell to the number that is nearest to an integer, in bytes of two's complement of which the highest
-// comes first, over the power of ten of the scale.
-func (b *Builder) Decimal(i, j int, integer []byte, scale int) {
-	negative := len(integer) > 0 && integer[0] >= 0x80
-	const exact, exactScale = 1 << 53, 22 // integers and powers of ten up to these are numbers, and one division rounds once
-	k := int64(0)
-	if negative {
-		k = -1
-	}
-	for at := 0; at < len(integer) && -exact <= k && k <= exact; at++ {
-		k = k<<8 | int64(integer[at])
-	}
-	if -exact <= k && k <= exact && 0 <= scale && scale <= exactScale {
-		b.Number(i, j, float64(k)/math.Pow10(scale))
-		return
-	}
-	n := new(big.Int).SetBytes(integer)
-	if negative {
-		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(integer))))
-	}
-	x, unit := new(big.Rat).SetInt(n), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil)
-	if scale >= 0 {
-		x.SetFrac(n, unit)
-	} else {
-		x.SetInt(n.Mul(n, unit))
-	}
-	v, _ := x.Float64()
-	b.Number(i, j, v)
-}
-
-// Moment sets a cell to the time that is n units after the start of 1970, of which a second has so many.
-func (b *Builder) Moment(i, j int, n, perSecond int64) {
-	b.Time(i, j, time.Unix(n/perSecond, n%perSecond*(1e9/perSecond)).UTC())
-}
-
-// Bool sets a cell to the text True or False.
-func (b *Builder) Bool(i, j int, v bool) {
-	text := "False"
-	if v {
-		text = "True"
-	}
-	b.Text(i, j, text)
 }
 
 // Text sets a cell. A text that stands for a missing value is one; a number in its shortest form is that number, and

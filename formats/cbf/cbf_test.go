@@ -1,8 +1,6 @@
 package cbf
 
 import (
-	"bytes"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -162,15 +160,4 @@ func random(rng *rand.Rand) *Model {
 		}
 	}
 	return m
-}
-
-func BenchmarkDecode(b *testing.B) {
-	var text bytes.Buffer
-	rng := rand.New(rand.NewPCG(1, 1))
-	const n, rows, entries = 20_000, 10_000, 500_000
-	fmt.Fprintf(&text, "VER\n1\nOBJSENSE\nMIN\nVAR\n%d 1\nL+ %d\nCON\n%d 1\nL= %d\nACOORD\n%d\n", n, n, rows, rows, entries)
-	for range entries {
-		fmt.Fprintf(&text, "%d %d %.8f\n", rng.IntN(rows), rng.IntN(n), rng.NormFloat64())
-	}
-	format.Benchmark(b, text.Bytes())
 }

@@ -199,7 +199,7 @@ func (s *sheetReader) endCell(c *openCell) {
 			panic(fmt.Errorf("a cell of row %d has the number %s", s.row, textfile.Quote([]byte(value))))
 		}
 		out.kind, out.number = number, v
-		if c.style >= 0 && c.style < len(s.styles) && s.styles[c.style] == asDate {
+		if c.style >= 0 && c.style < len(s.styles) && s.styles[c.style] {
 			if at, ok := date(v, s.from); ok {
 				out.kind, out.day = day, at
 			}

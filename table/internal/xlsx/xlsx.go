@@ -58,7 +58,7 @@ type workbook struct {
 	targets map[string]string // of relations
 	from    int               // 1904 where days count from then
 	texts   []string
-	styles  []showing // of the cells' formats
+	styles  []bool // whether formats of cells show dates
 }
 
 type sheetName struct{ name, relation string }

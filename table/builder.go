@@ -3,8 +3,6 @@ package table
 import (
 	"fmt"
 	"math"
-	"math/big"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,10 +10,14 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// Builder makes a table of cells whose types are known, as files have them that are not text. Rows come one by one,
-// [Builder.Row], or in batches, [Builder.More], and then their cells, which are missing where none is set. What is
-// wrong panics, as [Format].Read does: where the budget of memory is used up, for example.
+// Builder makes a table of cells whose types are known, as files have them that are not text: [Format].Read gets one,
+// begins it with the names of the columns, and adds rows one by one, [Builder.Row], or in batches, [Builder.More], and
+// then their cells, which are missing where none is set. What is wrong panics, where the budget of memory is used up,
+// for example.
 type Builder struct {
+	// Options say what is not to be found out from the file.
+	Options Options
+
 	table   *Table
 	batch   []float64 // the cells of the batch, row by row
 	lines   []int32
@@ -44,16 +46,23 @@ const (
 	mostBuilt = 1 << 20
 )
 
-// NewBuilder starts a table with the name of its file in messages and the names of its columns; with numbered, the file
-// has none, and Wanted.Targets 3 counts columns. Line is where the names stand, 0 for nowhere.
-func NewBuilder(file string, names []string, line int, numbered bool) *Builder {
+// NewBuilder is for the table of a file of that name.
+func NewBuilder(file string, o Options) *Builder {
+	t := &Table{name: file, missing: o.Missing}
+	return &Builder{Options: o, table: t, budget: memory.Default(), missing: newSpellings(o.Missing)}
+}
+
+// Begin begins with the names of the columns; with numbered, the file has none, and Wanted.Targets 3 counts columns.
+// Line is where the names stand, 0 for nowhere.
+func (b *Builder) Begin(names []string, line int, numbered bool) {
 	if len(names) == 0 {
-		panic(&textfile.Error{File: file, Reason: "has no columns"})
+		b.Fail(0, "has no columns")
 	}
 	if len(names) > mostBuilt {
-		panic(&textfile.Error{File: file, Reason: fmt.Sprintf("has %d columns, expected at most %d", len(names), mostBuilt)})
+		b.Fail(0, "has %d columns, expected at most %d", len(names), mostBuilt)
 	}
-	b := &Builder{table: &Table{name: file, header: line, dialect: Dialect{Decimal: '.', Header: !numbered}}, columns: make([]buildColumn, len(names)), budget: memory.Default()}
+	b.table.header, b.table.dialect = line, Dialect{Decimal: '.', Header: !numbered}
+	b.columns = make([]buildColumn, len(names))
 	for _, name := range names {
 		b.table.columns = append(b.table.columns, Column{Name: lineEnds.Replace(name), Unnamed: name == "" || numbered})
 		b.take(columnBytes + len(name))
@@ -61,13 +70,12 @@ func NewBuilder(file string, names []string, line int, numbered bool) *Builder {
 	if !numbered {
 		b.table.nameColumns()
 	}
-	return b
+	b.verbatim = b.table.verbatim(b.Options)
 }
 
-// Heed takes what the options say of cells: which columns keep their texts as they are, NA for example, and what stands
-// for a missing value in the others.
-func (b *Builder) Heed(o Options) {
-	b.table.missing, b.missing, b.verbatim = o.Missing, newSpellings(o.Missing), b.table.verbatim(o)
+// Fail ends the reading of the file with what is wrong on a line of it, 0 for the whole.
+func (b *Builder) Fail(line int, format string, args ...any) {
+	panic(&textfile.Error{File: b.table.name, Line: line, Reason: fmt.Sprintf(format, args...)})
 }
 
 // mostRows bounds the rows, whose numbers have 32 bits.
@@ -116,79 +124,6 @@ func (b *Builder) Number(i, j int, v float64) {
 	default:
 		b.batch[i*len(b.columns)+j] = v
 	}
-}
-
-// Float32 sets a cell to the number whose shortest form of 32 bits it is: 0.1, not 0.10000000149.
-func (b *Builder) Float32(i, j int, v float32) {
-	x, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
-	b.Number(i, j, x)
-}
-
-// Float16 sets a cell to a number of 16 bits.
-func (b *Builder) Float16(i, j int, bits uint16) {
-	exponent, fraction := int(bits>>10&31), float64(bits&1023)/1024
-	var x float64
-	switch exponent {
-	case 0:
-		x = math.Ldexp(fraction, -14)
-	case 31:
-		if x = math.Inf(1); fraction > 0 {
-			x = math.NaN()
-		}
-	default:
-		x = math.Ldexp(1+fraction, exponent-15)
-	}
-	if bits>>15 != 0 {
-		x = -x
-	}
-	b.Number(i, j, x)
-}
-
-// MostScale bounds the digits after the point of decimals: those of 256 bits have 76 at most.
-const MostScale = 400
-
-// Decimal sets a cell to the number that is nearest to an integer, in bytes of two's complement of which the highest
-// comes first, over the power of ten of the scale.
-func (b *Builder) Decimal(i, j int, integer []byte, scale int) {
-	negative := len(integer) > 0 && integer[0] >= 0x80
-	const exact, exactScale = 1 << 53, 22 // integers and powers of ten up to these are numbers, and one division rounds once
-	k := int64(0)
-	if negative {
-		k = -1
-	}
-	for at := 0; at < len(integer) && -exact <= k && k <= exact; at++ {
-		k = k<<8 | int64(integer[at])
-	}
-	if -exact <= k && k <= exact && 0 <= scale && scale <= exactScale {
-		b.Number(i, j, float64(k)/math.Pow10(scale))
-		return
-	}
-	n := new(big.Int).SetBytes(integer)
-	if negative {
-		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(integer))))
-	}
-	x, unit := new(big.Rat).SetInt(n), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil)
-	if scale >= 0 {
-		x.SetFrac(n, unit)
-	} else {
-		x.SetInt(n.Mul(n, unit))
-	}
-	v, _ := x.Float64()
-	b.Number(i, j, v)
-}
-
-// Moment sets a cell to the time that is n units after the start of 1970, of which a second has so many.
-func (b *Builder) Moment(i, j int, n, perSecond int64) {
-	b.Time(i, j, time.Unix(n/perSecond, n%perSecond*(1e9/perSecond)).UTC())
-}
-
-// Bool sets a cell to the text True or False.
-func (b *Builder) Bool(i, j int, v bool) {
-	text := "False"
-	if v {
-		text = "True"
-	}
-	b.Text(i, j, text)
 }
 
 // Text sets a cell. A text that stands for a missing value is one; a number in its shortest form is that number, and
@@ -264,23 +199,24 @@ func (b *Builder) Time(i, j int, at time.Time) {
 }
 
 // Tell adds to what the user should know of the file.
-func (b *Builder) Tell(f Finding) { b.table.findings = append(b.table.findings, f) }
+func (b *Builder) Tell(kind, format string, args ...any) {
+	b.table.findings = append(b.table.findings, Finding{Kind: kind, Text: fmt.Sprintf(format, args...)})
+}
 
 // Take counts bytes that the reader of the file keeps beside those of the table, or gives back where they are negative.
-func (b *Builder) Take(n int64) {
-	if b.used += n; b.used > b.budget {
-		panic(TooLarge(b.table.name, ""))
+// What they are for is told where they are more than the budget of memory alone.
+func (b *Builder) Take(n int64, what string) {
+	if n > b.budget-b.used {
+		if n <= b.budget {
+			what = ""
+		}
+		budget := memory.Format(b.budget) + " (" + memory.More + ")"
+		b.Fail(0, "%s", strings.TrimPrefix(what+" does not fit into the budget of memory, ", " ")+budget)
 	}
+	b.used += n
 }
 
-func (b *Builder) take(n int) { b.Take(int64(n)) }
-
-// TooLarge is the error about a file of which something, or with an empty name all, does not fit into the budget of
-// memory.
-func TooLarge(file, what string) error {
-	budget := memory.Format(memory.Default()) + " (" + memory.More + ")"
-	return &textfile.Error{File: file, Reason: strings.TrimPrefix(what+" does not fit into the budget of memory, ", " ") + budget}
-}
+func (b *Builder) take(n int) { b.Take(int64(n), "") }
 
 // settle keeps the rows of the batch.
 func (b *Builder) settle() {
@@ -292,12 +228,12 @@ func (b *Builder) settle() {
 	b.lines, b.batch = b.lines[:0], b.batch[:0]
 }
 
-// Table ends the table.
-func (b *Builder) Table() *Table {
+// end ends the table.
+func (b *Builder) end() *Table {
 	b.settle()
 	t := b.table
 	if t.rows == 0 {
-		panic(&textfile.Error{File: t.name, Reason: "has column names and no rows, expected at least one row of data"})
+		b.Fail(0, "has column names and no rows, expected at least one row of data")
 	}
 	for j := range b.columns {
 		if c := &b.columns[j]; !c.clock {

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/readertest"
 	"github.com/conetune/conetune/table"
 )
 
@@ -113,6 +115,63 @@ func packs(t testing.TB, text []byte) map[string][]byte {
 	return map[string][]byte{"f.csv.gz": gz.Bytes(), "f.csv.zst": zst.Bytes(), "f.zip": zipped.Bytes()}
 }
 
+// Packed texts are read, and said to be wrong where they are cut.
+func TestPacked(t *testing.T) {
+	const text, bzipped = "name,y\nz,1\nw,2\n", "QlpoOTFBWSZTWaT8f0IAAAXZgAAQAAQwACIDALAgACIAD1CAaaaIjg3EAElvF3JFOFCQpPx/Qg=="
+	files := packs(t, []byte(text))
+	var err error
+	files["f.bz2"], err = base64.StdEncoding.DecodeString(bzipped) // of the program bzip2
+	require.NoError(t, err)
+	for name, packed := range files {
+		path := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(path, packed, 0o600))
+		for _, tab := range []*table.Table{must(table.Read(path, table.Options{})), must(decodeKnown("f", packed, ""))} {
+			require.Equal(t, [][]string{{"z", "1"}, {"w", "2"}}, cellsOf(t, tab), name)
+		}
+		_, err := decodeKnown("f", packed[:len(packed)-6], "")
+		require.Error(t, err, name)
+	}
+	var two bytes.Buffer
+	z := zip.NewWriter(&two)
+	for _, name := range []string{"a.csv", "b.csv"} {
+		_, err := z.Create(name)
+		require.NoError(t, err)
+	}
+	require.NoError(t, z.Close())
+	_, err = decodeKnown("f", two.Bytes(), "")
+	require.EqualError(t, err, `f: is a zip archive of 2 files, expected one table: unpack it ("a.csv", "b.csv")`)
+}
+
+// What is wrong with compressed data is said as it is: what follows them, what is missing, what is damaged, and
+// archives without files.
+func TestDamagedPacks(t *testing.T) {
+	const text = "a,b,y\n1,2,3\n4,5,6\n7,8,9\n"
+	gz := string(packs(t, []byte(text))["f.csv.gz"])
+	const bz = "BZh91AY&SY\x00\x00\x00\x00" // the head of a block, and no more
+	for _, c := range []struct{ name, data, want string }{
+		{"f.gz", gz + "abc", "f.gz: the gzip data are damaged: bytes follow them that are not gzip"},
+		{"f.gz", gz + "\n", "f.gz: the gzip data are damaged: bytes follow them that are not gzip"},
+		{"f.gz", gz + strings.Repeat("\x00", 600) + "x", "f.gz: the gzip data are damaged: bytes follow them that are not gzip"},
+		{"f.gz", gz + "\x1f\x8b", "f.gz: the gzip data end too early, is the file complete?"},
+		{"f.gz", gz[:len(gz)-3], "f.gz: the gzip data end too early, is the file complete?"},
+		{"f.gz", gz[:5], "f.gz: the gzip data end too early, is the file complete?"},
+		{"f.gz", "\x1f\x9b" + gz[2:], "f.gz: does not begin as gzip data do, which its name promises, and is not text either: is it damaged?"},
+		{"f.csv.bz2", "BZi91AY\x00", "f.csv.bz2: does not begin as bzip2 data do, which its name promises, and is not text either: is it damaged?"},
+		{"f.csv.bz2", bz, "f.csv.bz2: the bzip2 data end too early, is the file complete?"},
+		{"f.csv.bz2", bz[:5] + "\x00" + bz[6:], "f.csv.bz2: the bzip2 data are damaged: bad magic value found"},
+		{"f.csv", "a,b\n\x00,1\n", "f.csv: is binary, expected text"},
+		{"f.zip", "PK\x05\x06" + strings.Repeat("\x00", 18), "f.zip: is a zip archive without files, expected one with a table"},
+	} {
+		_, err := decodeKnown(c.name, []byte(c.data), "")
+		require.EqualError(t, err, c.want)
+	}
+	for _, data := range []string{gz, gz + strings.Repeat("\x00", 600), gz + string(packs(t, nil)["f.csv.gz"])} {
+		got, err := decodeKnown("f.gz", []byte(data), "")
+		require.NoError(t, err)
+		require.Equal(t, 3, got.Rows())
+	}
+}
+
 // rezipped is an archive with one of its files damaged.
 func rezipped(text []byte, which int, damage func([]byte) []byte) []byte {
 	from, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
@@ -168,20 +227,11 @@ func damaged(r *rand.Rand, text []byte) []byte {
 	return out
 }
 
-// allocated is how many bytes were taken on the way.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
-
 // A cell of half a million quotes, what a damaged file of 1 kB was, takes memory in proportion to it (found by
 // TestDamagedWithinBudget, file 54260).
 func TestManyQuotes(t *testing.T) {
 	text := append([]byte("a,b\n1,\"x"), bytes.Repeat([]byte{'"'}, 500_000)...)
-	require.Less(t, allocated(func() { _, _ = decodeKnown("f.csv", text, "") }), uint64(100*len(text)))
+	require.Less(t, readertest.Allocated(func() { _, _ = decodeKnown("f.csv", text, "") }), uint64(100*len(text)))
 }
 
 // peak is how many bytes more than before are in use at the same time, as far as it is seen by looking all the time,
@@ -244,7 +294,7 @@ func TestDamagedWithinBudget(t *testing.T) {
 			text = rezipped(s.text, r.IntN(20), func(part []byte) []byte { return damaged(r, part) })
 		}
 		var err error
-		taken := allocated(func() { _, err = decodeKnown(s.name, text, "") })
+		taken := readertest.Allocated(func() { _, err = decodeKnown(s.name, text, "") })
 		if several := (*table.Errors)(nil); err == nil {
 			tables++
 		} else if !errors.As(err, &several) { // which are one line for each cell
@@ -268,7 +318,7 @@ func TestDamagedLZ4TakesLittle(t *testing.T) {
 	for at := 4; at < len(text)/2; at += 7 {
 		changed := bytes.Clone(text)
 		copy(changed[at:], "\x00\x00\x00") // a copy from nowhere
-		require.Less(t, allocated(func() { _, _ = decodeKnown("f.parquet", changed, "") }), uint64(16<<20))
+		require.Less(t, readertest.Allocated(func() { _, _ = decodeKnown("f.parquet", changed, "") }), uint64(16<<20))
 	}
 }
 

@@ -108,9 +108,7 @@ func Choose(t *Table, w Wanted) (*Design, error) {
 		return nil, err
 	}
 	d.findRows()
-	d.checkDivisors()
-	d.weigh()
-	d.shift()
+	d.checkHelpers()
 	d.tellMissing()
 	if err := d.wrong.err(); err != nil {
 		return nil, err
@@ -222,7 +220,7 @@ func (d *Design) findFeatures() {
 		labels = d.columns("Wanted.Labels", w.Labels)
 	}
 	chosen, categorical := d.columns("Wanted.Features", w.Features), d.columns("Wanted.Categorical", w.Categorical)
-	divisors := d.divisors()
+	helpers := d.findHelpers()
 	for _, j := range categorical {
 		d.category[j] = true
 	}
@@ -246,7 +244,7 @@ func (d *Design) findFeatures() {
 			if slices.Contains(chosen, j) {
 				d.features = append(d.features, j)
 			}
-		case slices.Contains(divisors, j):
+		case slices.Contains(helpers, j):
 		case !noNames && d.isLabel(j):
 			index = append(index, FoundColumn{Name: c.Name})
 		case !noNames && d.counts(j):

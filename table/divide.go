@@ -25,49 +25,72 @@ func (d Division) String() string {
 	return strings.Join(list, ", ")
 }
 
-// divisors are the columns that divide or weigh rows, or have their offset.
-func (d *Design) divisors() (found []int) {
-	for _, c := range []struct{ name, purpose string }{
-		{d.wanted.Division.Fold, "Division.Fold"}, {d.wanted.Division.Group, "Division.Group"}, {d.wanted.Division.Time, "Division.Time"}, {d.wanted.Weights, "Wanted.Weights"}, {d.wanted.Offset, "Wanted.Offset"},
-	} {
-		if c.name == "" {
-			continue
-		}
-		for _, j := range d.columns(c.purpose, []string{c.name}) {
+// helper is a column that divides or weighs rows, or has their offset.
+type helper struct {
+	name, option string
+	// use says what it is for, and what to do about missing values; numbers, where it has to have some, which.
+	use, numbers string
+}
+
+// helpers are those that are wanted.
+func (w *Wanted) helpers() []helper {
+	const divides = "says how rows are divided: give these cells a value, or take the rows out of the table"
+	return slices.DeleteFunc([]helper{
+		{w.Division.Fold, "Division.Fold", divides, ""},
+		{w.Division.Group, "Division.Group", divides, ""},
+		{w.Division.Time, "Division.Time", divides, ""},
+		{w.Weights, "Wanted.Weights", "has their weights: give these cells a number; 0 leaves a row out",
+			"weights of rows: numbers that are not negative"},
+		{w.Offset, "Wanted.Offset", "has their offset: give these cells a number, such as 0", "known terms of predictions: numbers"},
+	}, func(h helper) bool { return h.name == "" })
+}
+
+// findHelpers are their columns.
+func (d *Design) findHelpers() (found []int) {
+	for _, h := range d.wanted.helpers() {
+		for _, j := range d.columns(h.option, []string{h.name}) {
 			found = append(found, j)
 			if slices.Contains(d.targets, j) {
-				d.wrong.add(d.table.header, "", "the column %s is wanted for %s and is the target", quote(c.name), c.purpose)
+				d.wrong.add(d.table.header, "", "the column %s is wanted for %s and is the target", quote(h.name), h.option)
 			}
 		}
 	}
 	return found
 }
 
-// checkDivisors says why columns cannot divide or weigh the rows in use.
-func (d *Design) checkDivisors() {
+// checkHelpers says why columns cannot do what they are for in the rows in use, and leaves out the rows of weight 0.
+func (d *Design) checkHelpers() {
 	t := d.table
-	for _, j := range d.divisors() {
-		c := &t.columns[j]
-		missing := FoundColumn{}
+	for _, h := range d.wanted.helpers() {
+		j := t.Index(h.name)
+		c, missing := &t.columns[j], FoundColumn{}
 		for _, i := range d.rows {
 			if isMissing(t.cell(i, j)) {
 				missing.add(t.Line(i))
 			}
 		}
-		time, number := c.Name == d.wanted.Division.Time, c.Name == d.wanted.Weights || c.Name == d.wanted.Offset
-		purpose := "says how rows are divided: give these cells a value, or take the rows out of the table"
-		switch c.Name {
-		case d.wanted.Offset:
-			purpose = "has their offset: give these cells a number, such as 0"
-		case d.wanted.Weights:
-			purpose = "has their weights: give these cells a number; 0 leaves a row out"
+		if missing.Count > 0 {
+			d.wrong.add(missing.Lines[0], t.field(j), "%s (%s) in a column that %s",
+				words.Count(missing.Count, "missing value"), atLines(missing.Lines, missing.Count), h.use)
+		}
+		line, what := 0, "no numbers"
+		if c.Texts > 0 {
+			line, what = c.textLines[0], "texts found ("+atLines(c.textLines, c.Texts)+")"
 		}
 		switch {
-		case missing.Count > 0:
-			d.wrong.add(missing.Lines[0], t.field(j), "%s (%s) in a column that %s", words.Count(missing.Count, "missing value"), atLines(missing.Lines, missing.Count), purpose)
-		case time && c.Kind != Number && c.Kind != Date && c.Texts > 0:
-			d.wrong.add(c.textLines[0], t.field(j), "texts found (%s), expected times: numbers, or dates of one form", atLines(c.textLines, c.Texts))
-		case !time && !number && c.overflow:
+		case h.numbers != "" && (c.Kind != Number || c.Texts > 0):
+			d.wrong.add(line, t.field(j), "%s, expected %s", what, h.numbers)
+		case h.option == "Wanted.Weights":
+			if kept, gone := t.weighing(j, d.rows, d.wrong); gone.Count > 0 {
+				d.rows = kept
+				d.findings = found(d.findings, "rows", []FoundColumn{gone}, "%s: rows of weight 0, left out")
+			}
+		case h.numbers != "" || missing.Count > 0:
+		case h.option == "Division.Time":
+			if c.Kind != Number && c.Kind != Date && c.Texts > 0 {
+				d.wrong.add(line, t.field(j), "%s, expected times: numbers, or dates of one form", what)
+			}
+		case c.overflow:
 			d.wrong.add(0, t.field(j), "too many different texts to tell them apart")
 		}
 	}

@@ -19,9 +19,9 @@ type Format struct {
 	Sheets bool
 	// Is says whether bytes are such a file; it reads few of them.
 	Is func(r io.ReaderAt, size int64) bool
-	// Read reads a file. What is wrong panics: with a [*formats.Error], which is told as it is, or with another error or
-	// one of the runtime, which is told as damage.
-	Read func(file string, r io.ReaderAt, size int64, o Options) *Table
+	// Read reads a file into a table. What is wrong panics: with a [*formats.Error], which is told as it is, or with
+	// another error or one of the runtime, which is told as damage.
+	Read func(b *Builder, r io.ReaderAt, size int64)
 }
 
 // Check panics where there is an error, see [Format].Read.
@@ -67,7 +67,9 @@ func (in File) readFormat(o Options) (t *Table, err error) {
 			return nil, err
 		}
 	}
-	return f.Read(in.Name, r, r.Size(), o), nil
+	b := NewBuilder(in.Name, o)
+	f.Read(b, r, r.Size())
+	return b.end(), nil
 }
 
 // Begins says that a file begins so.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/readertest"
 	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/table/internal/arrow"
 	"github.com/conetune/conetune/table/internal/parquet"
@@ -331,7 +332,7 @@ func TestDamagedTakesLittle(t *testing.T) {
 			for range 1 + random.IntN(4) {
 				changed[random.IntN(len(text))] = byte(random.IntN(256))
 			}
-			require.Less(t, allocated(func() {
+			require.Less(t, readertest.Allocated(func() {
 				if tab, err := decodeKnown(name, changed, ""); err == nil {
 					require.LessOrEqual(t, tab.Rows(), 40)
 				}
@@ -344,7 +345,7 @@ func TestDamagedTakesLittle(t *testing.T) {
 func TestLongListTakesLittle(t *testing.T) {
 	const version, schema = "\x15\x02", "\x19\xfc\xff\xff\xff\xff\x07" // 1, and 2^31 - 1 structures
 	file := []byte("PAR1" + version + schema + "\x09\x00\x00\x00PAR1")
-	require.Less(t, allocated(func() {
+	require.Less(t, readertest.Allocated(func() {
 		_, err := decodeKnown("long.parquet", file, "")
 		require.ErrorContains(t, err, "its description is damaged")
 	}), uint64(1<<20))

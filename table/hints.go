@@ -34,21 +34,8 @@ func (d *Design) units(j int) bool {
 	if d.wanted.Division != (Division{}) || !namesUnit(c.Name) || !d.category[j] && !(c.Kind == Number && c.Integer && c.Texts == 0) {
 		return false
 	}
-	seen := map[float64]bool{}
-	rows := 0
-	for _, i := range d.rows {
-		v := t.cell(i, j)
-		if isMissing(v) {
-			continue
-		}
-		key := v
-		if code, ok := textCode(v); ok {
-			key = -1 - float64(code) // numbers of units are not negative, and texts have numbers of their own
-		}
-		seen[key] = true
-		rows++
-	}
-	return len(seen) >= fewestUnits && fewestRows*len(seen) <= rows
+	levels, missing := t.levels(j, d.rows)
+	return len(levels) >= fewestUnits && fewestRows*len(levels) <= len(d.rows)-missing
 }
 
 // hints say which columns look like numbers of rows or name what several rows are about, and which say the target by

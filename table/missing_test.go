@@ -37,8 +37,8 @@ func TestMissingSpellings(t *testing.T) {
 
 // A builder of tables of other formats does the same.
 func TestBuiltMissingSpellings(t *testing.T) {
-	b := NewBuilder("t", []string{"a", "b", "id"}, 0, false)
-	b.Heed(Options{Missing: []string{"-9", "none of these"}, Verbatim: []string{"id"}})
+	b := NewBuilder("t", Options{Missing: []string{"-9", "none of these"}, Verbatim: []string{"id"}})
+	b.Begin([]string{"a", "b", "id"}, 0, false)
 	for line := range 3 {
 		b.Row(line + 1)
 	}
@@ -47,7 +47,7 @@ func TestBuiltMissingSpellings(t *testing.T) {
 		b.Text(i, 1, []string{"x", "none of these", "-9"}[i])
 		b.Number(i, 2, v)
 	}
-	built := b.Table()
+	built := b.end()
 	require.Equal(t, 2, built.Columns()[0].Missing)
 	require.Equal(t, 2, built.Columns()[1].Missing)
 	require.Equal(t, 1, built.Columns()[2].Missing)

@@ -1,21 +1,16 @@
 package table
 
 import (
-	"archive/zip"
 	"bytes"
-	"compress/gzip"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf16"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 )
 
@@ -170,52 +165,6 @@ func TestThreads(t *testing.T) {
 			}
 		}
 	}
-}
-
-// The text "name,y\nz,1\n", and the same packed by the programs bzip2 and zstd.
-func TestPacked(t *testing.T) {
-	text := "name,y\nz,1\nw,2\n"
-	var zipped, squeezed, standard bytes.Buffer
-	z := zip.NewWriter(&zipped)
-	w, err := z.Create("folder/data.csv")
-	require.NoError(t, err)
-	_, err = w.Write([]byte(text))
-	require.NoError(t, err)
-	require.NoError(t, z.Close())
-	g := gzip.NewWriter(&squeezed)
-	_, err = g.Write([]byte(text))
-	require.NoError(t, err)
-	require.NoError(t, g.Close())
-	e, err := zstd.NewWriter(&standard)
-	require.NoError(t, err)
-	_, err = e.Write([]byte(text))
-	require.NoError(t, err)
-	require.NoError(t, e.Close())
-	bz, err := base64.StdEncoding.DecodeString(bzipped)
-	require.NoError(t, err)
-	for name, packed := range map[string][]byte{"zip": zipped.Bytes(), "gz": squeezed.Bytes(), "zst": standard.Bytes(), "bz2": bz} {
-		path := filepath.Join(t.TempDir(), "f."+name)
-		require.NoError(t, os.WriteFile(path, packed, 0o600))
-		for _, read := range []func() (*Table, error){
-			func() (*Table, error) { return Read(path, Options{}) },
-			func() (*Table, error) { return readText("f", packed, Options{}) },
-		} {
-			table, err := read()
-			require.NoError(t, err, name)
-			require.Equal(t, [][]string{{"z", "1"}, {"w", "2"}}, cells(table), name)
-		}
-		_, err := readText("f", packed[:len(packed)-6], Options{})
-		require.Error(t, err, name)
-	}
-	var two bytes.Buffer
-	z = zip.NewWriter(&two)
-	for _, name := range []string{"a.csv", "b.csv"} {
-		_, err := z.Create(name)
-		require.NoError(t, err)
-	}
-	require.NoError(t, z.Close())
-	_, err = readText("f", two.Bytes(), Options{})
-	require.EqualError(t, err, `f: is a zip archive of 2 files, expected one table: unpack it ("a.csv", "b.csv")`)
 }
 
 func TestKinds(t *testing.T) {
@@ -396,9 +345,6 @@ func TestCells(t *testing.T) {
 	require.False(t, text)
 }
 
-// bzipped is what the program bzip2 makes of the text of TestPacked.
-const bzipped = "QlpoOTFBWSZTWaT8f0IAAAXZgAAQAAQwACIDALAgACIAD1CAaaaIjg3EAElvF3JFOFCQpPx/Qg=="
-
 // Cells come back as texts, numbers in their shortest form, whether blocks are dense or sparse.
 func TestText(t *testing.T) {
 	for _, zeros := range []string{"", ",0,0,0,0,0,0,0,0"} {
@@ -420,47 +366,4 @@ func TestText(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "4 %", text)
 	}
-}
-
-// What is wrong with compressed data is said as it is: what follows them, what is missing, what is damaged, and
-// archives without files.
-func TestDamagedPacks(t *testing.T) {
-	const text = "a,b,y\n1,2,3\n4,5,6\n7,8,9\n"
-	var b bytes.Buffer
-	g := gzip.NewWriter(&b)
-	_, err := g.Write([]byte(text))
-	require.NoError(t, err)
-	require.NoError(t, g.Close())
-	gz := b.String()
-	const bz = "BZh91AY&SY\x00\x00\x00\x00" // the head of a block, and no more
-	for _, c := range []struct{ name, data, want string }{
-		{"f.gz", gz + "abc", "f.gz: the gzip data are damaged: bytes follow them that are not gzip"},
-		{"f.gz", gz + "\n", "f.gz: the gzip data are damaged: bytes follow them that are not gzip"},
-		{"f.gz", gz + strings.Repeat("\x00", 600) + "x", "f.gz: the gzip data are damaged: bytes follow them that are not gzip"},
-		{"f.gz", gz + "\x1f\x8b", "f.gz: the gzip data end too early, is the file complete?"},
-		{"f.gz", gz[:len(gz)-3], "f.gz: the gzip data end too early, is the file complete?"},
-		{"f.gz", gz[:5], "f.gz: the gzip data end too early, is the file complete?"},
-		{"f.gz", "\x1f\x9b" + gz[2:], "f.gz: does not begin as gzip data do, which its name promises, and is not text either: is it damaged?"},
-		{"f.csv.bz2", "BZi91AY\x00", "f.csv.bz2: does not begin as bzip2 data do, which its name promises, and is not text either: is it damaged?"},
-		{"f.csv.bz2", bz, "f.csv.bz2: the bzip2 data end too early, is the file complete?"},
-		{"f.csv.bz2", bz[:5] + "\x00" + bz[6:], "f.csv.bz2: the bzip2 data are damaged: bad magic value found"},
-		{"f.csv", "a,b\n\x00,1\n", "f.csv: is binary, expected text"},
-		{"f.zip", "PK\x05\x06" + strings.Repeat("\x00", 18), "f.zip: is a zip archive without files, expected one with a table"},
-	} {
-		_, err := readText(c.name, []byte(c.data), Options{})
-		require.EqualError(t, err, c.want)
-	}
-	for _, data := range []string{gz, gz + strings.Repeat("\x00", 600), gz + string(packedEmpty(t))} {
-		got, err := readText("f.gz", []byte(data), Options{})
-		require.NoError(t, err)
-		require.Equal(t, 3, got.Rows())
-	}
-}
-
-// packedEmpty is a gzip member of nothing.
-func packedEmpty(t *testing.T) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	require.NoError(t, gzip.NewWriter(&b).Close())
-	return b.Bytes()
 }

@@ -1,5 +1,4 @@
-// Package cbf reads and writes conic programs in the conic benchmark format, CBF,
-// versions 1 to 4, without integer variables.
+// Package cbf reads conic programs in the conic benchmark format, CBF, versions 1 to 4, without integer variables.
 //
 // # Formulation
 //

@@ -1,11 +1,7 @@
 package cbf
 
 import (
-	"bytes"
-	"fmt"
-	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,6 +34,16 @@ func TestReadCones(t *testing.T) {
 	assert.Equal(t, []Entry{{[4]int{4, 0, 1, 0}, 1}}, m.F)
 	assert.Equal(t, []Entry{{[4]int{0, 6, 1, 0}, 1}}, m.H, "in the lower triangle")
 	assert.Equal(t, []Entry{{[4]int{0, 0, 0}, 1}, {[4]int{0, 1, 1}, 4}}, m.D)
+}
+
+// Cones that cones.cbf has not.
+func TestReadOtherCones(t *testing.T) {
+	m, err := Decode("cones.cbf", strings.NewReader(head+"POW*CONES\n2 3\n1\n5\n2\n1\n2\nVAR\n9 3\nEXP* 3\n@1:POW* 3\nSVECPSD 3\n"+
+		"CON\n6 2\nGMEANABS 3\nGMEANABS* 3\nFCOORD\n0\n"))
+	require.NoError(t, err)
+	assert.Equal(t, []Cone{{Kind: DualExponential, Dim: 3}, {Kind: DualPower, Dim: 3, Powers: []float64{1, 2}},
+		{Kind: PSDVector, Dim: 3}}, m.Var)
+	assert.Equal(t, []Cone{{Kind: GeometricMean, Dim: 3}, {Kind: DualGeometricMean, Dim: 3}}, m.Con)
 }
 
 func TestErrors(t *testing.T) {
@@ -154,56 +160,4 @@ func random(rng *rand.Rand) *Model {
 		}
 	}
 	return m
-}
-
-func TestRoundTrip(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
-		roundTrip(t, random(rng))
-	}
-	for _, name := range format.Files {
-		m, err := Read(name)
-		require.NoError(t, err)
-		roundTrip(t, m)
-		path := filepath.Join(t.TempDir(), "out.cbf.gz")
-		require.NoError(t, Write(path, m))
-		again, err := Read(path)
-		require.NoError(t, err)
-		require.Equal(t, m, again)
-	}
-}
-
-func TestEncodeErrors(t *testing.T) {
-	for _, m := range []*Model{
-		{Var: []Cone{{Kind: "X", Dim: 1}}},
-		{Var: []Cone{{Kind: Free, Dim: -1}}},
-		{Var: []Cone{{Kind: Exponential, Dim: 4}}},
-		{Var: []Cone{{Kind: Power, Dim: 4}}},
-		{Var: []Cone{{Kind: Power, Dim: 4, Powers: []float64{1, -1}}}},
-		{PSDVar: []int{0}},
-		{Constant: math.NaN()},
-		{Objective: []Entry{{[4]int{0}, 1}}},
-		{B: []Entry{{[4]int{0}, 1}}},
-		{A: []Entry{{[4]int{0, 0}, 1}}},
-		{ObjectiveMatrix: []Entry{{[4]int{0, 0, 0}, 1}}},
-		{PSDCon: []int{2}, D: []Entry{{[4]int{0, 0, 1}, 1}}},
-		{F: []Entry{{}}},
-		{H: []Entry{{}}},
-	} {
-		assert.Error(t, Encode(&bytes.Buffer{}, m), "%v", m)
-	}
-	var text bytes.Buffer
-	require.NoError(t, Encode(&text, &Model{Var: []Cone{{Kind: PSDVector, Dim: 3}}}))
-	assert.Contains(t, text.String(), "VER\n4\n", "the version that has the cone")
-}
-
-func BenchmarkDecode(b *testing.B) {
-	var text bytes.Buffer
-	rng := rand.New(rand.NewPCG(1, 1))
-	const n, rows, entries = 20_000, 10_000, 500_000
-	fmt.Fprintf(&text, "VER\n1\nOBJSENSE\nMIN\nVAR\n%d 1\nL+ %d\nCON\n%d 1\nL= %d\nACOORD\n%d\n", n, n, rows, rows, entries)
-	for range entries {
-		fmt.Fprintf(&text, "%d %d %.8f\n", rng.IntN(rows), rng.IntN(n), rng.NormFloat64())
-	}
-	format.Benchmark(b, text.Bytes())
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/james-bowman/sparse"
+
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/tower"
 )
@@ -34,57 +36,30 @@ type Program struct {
 	sign        float64 // -1 where the model maximises
 	variables   int
 	constraints int
-	uses        []use // of the variables and the constraints, in this order
+	uses        *sparse.CSC // rows by entries: of the variables and the constraints, in this order
 	at          places
 	tower       *tower.Tower // nil without long power cones
 }
 
-// row is a row of the problem without the tower, s = c1 e1 + c2 e2, in terms of entries: of the variables and the
-// constraints, in this order. Entry -1 means none.
+// each calls f with the rows that have an entry, at most two, and its factors there.
+func (p *Program) each(entry int, f func(k int, c float64)) {
+	uses := p.uses.RawMatrix()
+	for at := uses.Indptr[entry]; at < uses.Indptr[entry+1]; at++ {
+		f(uses.Ind[at], uses.Data[at])
+	}
+}
+
+// row is a row of the problem without the tower, s = c1 e1 + c2 e2, in terms of entries. Entry -1 means none.
 type row struct {
 	e1, e2 int32
 	c1, c2 float64
 }
 
-// use is the rows that have an entry, at most two, and its factors there.
-type use struct {
-	n      int
-	row    [2]int
-	factor [2]float64
-}
-
-func (u *use) add(row int, factor float64) {
-	u.row[u.n], u.factor[u.n] = row, factor
-	u.n++
-}
-
-// each calls f with the rows and factors.
-func (u *use) each(f func(k int, c float64)) {
-	for i := range u.n {
-		f(u.row[i], u.factor[i])
-	}
-}
-
-// The order in which the cones stand in the problem.
-const (
-	zeroPart = iota
-	nonnegativePart
-	secondOrderPart
-	psdPart
-	exponentialPart
-	dualExponentialPart
-	powerPart
-	dualPowerPart
-	generalizedPowerPart
-	dualGeneralizedPowerPart
-	parts
-)
-
-// builder collects the rows.
+// builder collects the rows, by the cones they are in: the kinds have the order in which they stand in the problem.
 type builder struct {
 	m                      *Model
 	variables, constraints int
-	part                   [parts]struct {
+	part                   [backends.DualGeneralizedPowerCone + 1]struct {
 		rows  []row
 		cones []backends.Cone
 	}
@@ -106,11 +81,11 @@ func (m *Model) Conic() (*Program, error) {
 	}
 	b.scalarCones(m.Var, 0)
 	b.scalarCones(m.Con, b.variables)
-	if n := len(b.part[zeroPart].rows); n > 0 {
-		b.cone(zeroPart, backends.Zero(n))
-	}
-	if n := len(b.part[nonnegativePart].rows); n > 0 {
-		b.cone(nonnegativePart, backends.Nonnegative(n))
+	for _, of := range []func(int) backends.Cone{backends.Zero, backends.Nonnegative} {
+		c := of(0)
+		if part := &b.part[c.Kind]; len(part.rows) > 0 {
+			part.cones = []backends.Cone{of(len(part.rows))}
+		}
 	}
 	return b.program()
 }
@@ -128,30 +103,33 @@ func (b *builder) scalarCones(cones []Cone, first int) {
 	for _, c := range cones {
 		switch c.Kind {
 		case Zero:
-			b.plain(zeroPart, first, c.Dim, 1)
+			b.plain(backends.ZeroCone, first, c.Dim, 1)
 		case Nonnegative:
-			b.plain(nonnegativePart, first, c.Dim, 1)
+			b.plain(backends.NonnegativeCone, first, c.Dim, 1)
 		case Nonpositive:
-			b.plain(nonnegativePart, first, c.Dim, -1)
+			b.plain(backends.NonnegativeCone, first, c.Dim, -1)
 		case SecondOrder:
-			b.cone(secondOrderPart, backends.SecondOrder(c.Dim))
-			b.plain(secondOrderPart, first, c.Dim, 1)
+			b.cone(backends.SecondOrder(c.Dim))
+			b.plain(backends.SecondOrderCone, first, c.Dim, 1)
 		case RotatedSecond:
 			// t = (x1 + x2)/sqrt 2 and w = (x1 - x2)/sqrt 2 have t^2 - w^2 = 2 x1 x2.
-			b.cone(secondOrderPart, backends.SecondOrder(c.Dim))
+			b.cone(backends.SecondOrder(c.Dim))
 			half, x1, x2 := math.Sqrt2/2, int32(first), int32(first+1)
-			b.add(secondOrderPart, row{x1, x2, half, half})
-			b.add(secondOrderPart, row{x1, x2, half, -half})
-			b.plain(secondOrderPart, first+2, c.Dim-2, 1)
+			b.add(backends.SecondOrderCone, row{x1, x2, half, half})
+			b.add(backends.SecondOrderCone, row{x1, x2, half, -half})
+			b.plain(backends.SecondOrderCone, first+2, c.Dim-2, 1)
 		case PSDVector:
-			b.cone(psdPart, backends.PSD(backends.PSDOrder(c.Dim)))
-			b.plain(psdPart, first, c.Dim, 1)
-		case Exponential: // ours is (u, v, w) with v exp(u/v) <= w
-			b.cone(exponentialPart, backends.Exponential())
-			b.entries(exponentialPart, first+2, first+1, first)
-		case DualExponential:
-			b.cone(dualExponentialPart, backends.DualExponential())
-			b.entries(dualExponentialPart, first+2, first+1, first)
+			b.cone(backends.PSD(backends.PSDOrder(c.Dim)))
+			b.plain(backends.PSDCone, first, c.Dim, 1)
+		case Exponential, DualExponential: // ours is (u, v, w) with v exp(u/v) <= w
+			cone := backends.Exponential()
+			if c.Kind == DualExponential {
+				cone = backends.DualExponential()
+			}
+			b.cone(cone)
+			for _, e := range [...]int{2, 1, 0} {
+				b.plain(cone.Kind, first+e, 1, 1)
+			}
 		case Power, DualPower:
 			b.power(first, c.Dim, c.Powers, c.Kind == DualPower)
 		case GeometricMean, DualGeometricMean:
@@ -161,24 +139,17 @@ func (b *builder) scalarCones(cones []Cone, first int) {
 	}
 }
 
-func (b *builder) add(part int, r row) { b.part[part].rows = append(b.part[part].rows, r) }
-
-func (b *builder) cone(part int, c backends.Cone) {
-	b.part[part].cones = append(b.part[part].cones, c)
+func (b *builder) add(part backends.ConeKind, r row) {
+	b.part[part].rows = append(b.part[part].rows, r)
 }
 
+func (b *builder) cone(c backends.Cone) { b.part[c.Kind].cones = append(b.part[c.Kind].cones, c) }
+
 // plain adds one row for each of n entries.
-func (b *builder) plain(part, first, n int, c float64) {
+func (b *builder) plain(part backends.ConeKind, first, n int, c float64) {
 	b.part[part].rows = slices.Grow(b.part[part].rows, n)
 	for e := range n {
 		b.add(part, row{int32(first + e), -1, c, 0})
-	}
-}
-
-// entries adds a row for each entry.
-func (b *builder) entries(part int, entries ...int) {
-	for _, e := range entries {
-		b.plain(part, e, 1, 1)
 	}
 }
 
@@ -193,20 +164,20 @@ func (b *builder) power(first, dim int, powers []float64, dual bool) {
 	for k, a := range powers {
 		weights[k] = a / sum
 	}
-	part, cone := generalizedPowerPart, backends.GeneralizedPower(weights, dim-len(weights))
+	cone := backends.GeneralizedPower(weights, dim-len(weights))
 	switch l := len(weights); {
 	case dim == l:
-		b.plain(nonnegativePart, first, dim, 1)
+		b.plain(backends.NonnegativeCone, first, dim, 1)
 		return
 	case l == 1:
-		part, cone = secondOrderPart, backends.SecondOrder(dim)
+		cone = backends.SecondOrder(dim)
 	case dim == 3 && dual:
-		part, cone = dualPowerPart, backends.DualPower(weights[0])
+		cone = backends.DualPower(weights[0])
 	case dim == 3:
-		part, cone = powerPart, backends.Power(weights[0])
+		cone = backends.Power(weights[0])
 	case dual:
-		part, cone.Kind = dualGeneralizedPowerPart, backends.DualGeneralizedPowerCone
+		cone.Kind = backends.DualGeneralizedPowerCone
 	}
-	b.cone(part, cone)
-	b.plain(part, first, dim, 1)
+	b.cone(cone)
+	b.plain(cone.Kind, first, dim, 1)
 }

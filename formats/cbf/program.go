@@ -39,19 +39,18 @@ func (b *builder) program() (*Program, error) {
 		p.sign = -1
 	}
 	problem := &backends.Problem{}
-	p.uses = make([]use, b.variables+b.constraints)
-	rows := 0
+	uses, rows := program.NewEntries(b.variables+b.constraints), 0
 	for k := range b.part {
 		problem.Cones = append(problem.Cones, b.part[k].cones...)
 		for _, r := range b.part[k].rows {
-			p.uses[r.e1].add(rows, r.c1)
+			uses.Add(rows, int(r.e1), r.c1)
 			if r.e2 >= 0 {
-				p.uses[r.e2].add(rows, r.c2)
+				uses.Add(rows, int(r.e2), r.c2)
 			}
 			rows++
 		}
 		b.part[k].rows = nil
-		if k == psdPart {
+		if k == int(backends.PSDCone) {
 			p.at = m.places(rows, b.variables)
 			for _, n := range slices.Concat(m.PSDVar, m.PSDCon) {
 				problem.Cones = append(problem.Cones, backends.PSD(n))
@@ -59,6 +58,7 @@ func (b *builder) program() (*Program, error) {
 			}
 		}
 	}
+	p.uses = uses.CSC(rows, b.variables+b.constraints)
 	problem.Q, problem.A, problem.B = p.objective(), p.matrix(rows), p.right(rows)
 	p.tower = tower.New(len(problem.Q), problem.Cones, func(c backends.Cone) bool { return c.Dim > longPower })
 	p.Problem = p.tower.Problem(problem)
@@ -86,15 +86,15 @@ func (p *Program) matrix(rows int) *sparse.CSC {
 	m, at := p.model, &p.at
 	a := program.NewEntries(rows + len(m.A) + len(m.F) + len(m.H))
 	for j := range p.variables {
-		p.uses[j].each(func(k int, c float64) { a.Add(k, j, -c) })
+		p.each(j, func(k int, c float64) { a.Add(k, j, -c) })
 	}
 	for _, e := range m.A {
-		p.uses[p.variables+e.Index[0]].each(func(k int, c float64) { a.Add(k, e.Index[1], -c*e.Value) })
+		p.each(p.variables+e.Index[0], func(k int, c float64) { a.Add(k, e.Index[1], -c*e.Value) })
 	}
 	for _, e := range m.F {
 		x := e.Index[1]
 		j, weight := program.Place(e.Index[2], e.Index[3], m.PSDVar[x])
-		p.uses[p.variables+e.Index[0]].each(func(k int, c float64) { a.Add(k, at.variableColumn[x]+j, -c*weight*e.Value) })
+		p.each(p.variables+e.Index[0], func(k int, c float64) { a.Add(k, at.variableColumn[x]+j, -c*weight*e.Value) })
 	}
 	for j, n := range m.PSDVar {
 		for k := range triangle(n) {
@@ -112,7 +112,7 @@ func (p *Program) matrix(rows int) *sparse.CSC {
 func (p *Program) right(rows int) []float64 {
 	m, b := p.model, make([]float64, rows)
 	for _, e := range m.B {
-		p.uses[p.variables+e.Index[0]].each(func(k int, c float64) { b[k] += c * e.Value })
+		p.each(p.variables+e.Index[0], func(k int, c float64) { b[k] += c * e.Value })
 	}
 	for _, e := range m.D {
 		k, weight := program.Place(e.Index[1], e.Index[2], m.PSDCon[e.Index[0]])
@@ -153,7 +153,7 @@ func (p *Program) Solution(s *backends.Solution) Solution {
 	if at.Z != nil {
 		out.Y = make([]float64, p.constraints)
 		for i := range out.Y {
-			p.uses[p.variables+i].each(func(k int, c float64) { out.Y[i] += c * at.Z[k] })
+			p.each(p.variables+i, func(k int, c float64) { out.Y[i] += c * at.Z[k] })
 		}
 		for k, n := range p.model.PSDCon {
 			out.MatrixY = append(out.MatrixY, program.Unscaled(at.Z[p.at.constraintRow[k]:], n))

@@ -1,18 +1,16 @@
 package cbf
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/conetune/conetune/internal/textfile"
-	"github.com/conetune/conetune/internal/words"
 )
 
 // section is a part of a file with an entry on each line, indices and a value, and the list of a model that holds them.
 type section struct {
-	keyword, field string
-	list           func(m *Model) *[]Entry
-	indices        []index
+	keyword string
+	list    func(m *Model) *[]Entry
+	indices []index
 }
 
 // index is what a word of an entry counts. Rows and columns are of the matrix that the words before name.
@@ -29,16 +27,15 @@ const (
 
 var indexNames = [...]string{"variable", "constraint", "matrix variable", "matrix constraint", "row", "column"}
 
-// sections are in the order in which they are written.
 var sections = []section{
-	{"OBJFCOORD", "ObjectiveMatrix", func(m *Model) *[]Entry { return &m.ObjectiveMatrix },
+	{"OBJFCOORD", func(m *Model) *[]Entry { return &m.ObjectiveMatrix },
 		[]index{aMatrixVariable, aRow, aColumn}},
-	{"OBJACOORD", "Objective", func(m *Model) *[]Entry { return &m.Objective }, []index{aVariable}},
-	{"FCOORD", "F", func(m *Model) *[]Entry { return &m.F }, []index{aConstraint, aMatrixVariable, aRow, aColumn}},
-	{"ACOORD", "A", func(m *Model) *[]Entry { return &m.A }, []index{aConstraint, aVariable}},
-	{"BCOORD", "B", func(m *Model) *[]Entry { return &m.B }, []index{aConstraint}},
-	{"HCOORD", "H", func(m *Model) *[]Entry { return &m.H }, []index{aMatrixConstraint, aVariable, aRow, aColumn}},
-	{"DCOORD", "D", func(m *Model) *[]Entry { return &m.D }, []index{aMatrixConstraint, aRow, aColumn}},
+	{"OBJACOORD", func(m *Model) *[]Entry { return &m.Objective }, []index{aVariable}},
+	{"FCOORD", func(m *Model) *[]Entry { return &m.F }, []index{aConstraint, aMatrixVariable, aRow, aColumn}},
+	{"ACOORD", func(m *Model) *[]Entry { return &m.A }, []index{aConstraint, aVariable}},
+	{"BCOORD", func(m *Model) *[]Entry { return &m.B }, []index{aConstraint}},
+	{"HCOORD", func(m *Model) *[]Entry { return &m.H }, []index{aMatrixConstraint, aVariable, aRow, aColumn}},
+	{"DCOORD", func(m *Model) *[]Entry { return &m.D }, []index{aMatrixConstraint, aRow, aColumn}},
 }
 
 // limits are how many of each index a model has; those of rows and columns are set by matrix.
@@ -82,22 +79,4 @@ func (r *reader) entries(s *section) {
 		entries := s.list(r.m)
 		*entries = append(textfile.Grow(r.Source, *entries, 1), e)
 	})
-}
-
-// check finds an entry that is out of range, above the diagonal or not finite.
-func (s *section) check(m *Model) error {
-	limits := m.limits()
-	for k, e := range *s.list(m) {
-		good, i := words.Finite(e.Value), e.Index
-		for j, kind := range s.indices {
-			good = good && i[j] >= 0 && i[j] < limits[kind] && (kind != aColumn || i[j] <= i[j-1])
-			if good {
-				limits.matrix(m, kind, i[j])
-			}
-		}
-		if !good {
-			return fmt.Errorf("cbf: entry %d of %s is out of range or not finite", k, s.field)
-		}
-	}
-	return nil
 }

@@ -2,6 +2,7 @@ package qps
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/textfile"
@@ -71,12 +72,14 @@ func (l *fieldLine) pairs() (head []byte) {
 	return head
 }
 
-// side reads the number of a side or bound, which may be infinite.
+// side reads the number of a side or bound, which may be the word inf or infinity.
 func side(text []byte) (float64, string) {
-	if sign, ok := program.IsInfinity(text); ok {
-		return math.Inf(int(sign)), ""
-	}
 	v, reason := program.Number(text)
+	if reason != "" {
+		if v, err := strconv.ParseFloat(string(text), 64); err == nil && math.IsInf(v, 0) {
+			return v, ""
+		}
+	}
 	if math.Abs(v) >= Infinite {
 		v = math.Inf(int(math.Copysign(1, v)))
 	}

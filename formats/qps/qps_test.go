@@ -275,56 +275,6 @@ func TestErrorsFixed(t *testing.T) {
 	}
 }
 
-// random makes a model without a quadratic term.
-func random(rng *rand.Rand) *Model {
-	rows, n := rng.IntN(6), 1+rng.IntN(6)
-	number := func() float64 {
-		switch rng.IntN(4) {
-		case 0:
-			return 0
-		case 1:
-			return float64(rng.IntN(9) - 4)
-		default:
-			return rng.NormFloat64() * math.Pow(10, float64(rng.IntN(30)-15))
-		}
-	}
-	m := &Model{Maximize: rng.IntN(2) == 0, Constant: number()}
-	m.Rows, m.Columns, m.Q = make([]string, rows), make([]string, n), make([]float64, n)
-	sides := func() (l, u float64) {
-		l, u = number(), number()
-		l, u = min(l, u), max(l, u)
-		switch rng.IntN(5) {
-		case 0:
-			l = -inf
-		case 1:
-			u = inf
-		case 2:
-			l = u
-		case 3:
-			l, u = -inf, inf
-		}
-		return l, u
-	}
-	for range rows {
-		l, u := sides()
-		m.RowLower, m.RowUpper = append(m.RowLower, l), append(m.RowUpper, u)
-	}
-	ptr, ind, data := []int{0}, []int{}, []float64{}
-	for j := range n {
-		m.Q[j] = number()
-		l, u := sides()
-		m.ColumnLower, m.ColumnUpper = append(m.ColumnLower, l), append(m.ColumnUpper, u)
-		for i := range rows {
-			if rng.IntN(2) == 0 {
-				ind, data = append(ind, i), append(data, number())
-			}
-		}
-		ptr = append(ptr, len(ind))
-	}
-	m.A = sparse.NewCSC(rows, n, ptr, ind, data)
-	return m
-}
-
 // BenchmarkDecode reads a file of about 10 MB.
 func BenchmarkDecode(b *testing.B) {
 	var text bytes.Buffer

@@ -1,8 +1,6 @@
 package sdpa
 
 import (
-	"bytes"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -219,20 +217,4 @@ func TestSolveDiagonal(t *testing.T) {
 	got := p.Solution(s) // x1 >= 1, x1 + x2 >= 2, x2 >= 0
 	assert.InDelta(t, 2, got.Objective, 1e-6)
 	assert.InDelta(t, 2, got.X[0]+got.X[1], 1e-6)
-}
-
-func BenchmarkDecode(b *testing.B) {
-	var text bytes.Buffer
-	rng := rand.New(rand.NewPCG(1, 1))
-	const m, n, entries = 1000, 500, 500_000
-	fmt.Fprintf(&text, "%d\n1\n%d\n", m, n)
-	for range m {
-		text.WriteString("1 ")
-	}
-	text.WriteString("\n")
-	for k := range entries {
-		i, j := rng.IntN(n), rng.IntN(n)
-		fmt.Fprintf(&text, "%d 1 %d %d %.6f\n", 1+k*m/entries, min(i, j)+1, max(i, j)+1, rng.NormFloat64())
-	}
-	format.Benchmark(b, text.Bytes())
 }

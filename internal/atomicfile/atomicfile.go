@@ -37,20 +37,15 @@ func Check(path string) error {
 	if t.pipe {
 		return nil
 	}
-	if t.exists {
-		f, err := os.OpenFile(t.name, os.O_WRONLY|dontWait, 0)
-		if err != nil {
-			return explain(path, err)
-		}
-		if err := f.Close(); err != nil || t.direct {
-			return explain(path, err)
-		}
-	}
-	f, err := create(t)
+	f, err := t.open()
 	if err != nil {
 		return explain(path, err)
 	}
-	return explain(path, errors.Join(f.Close(), os.Remove(f.Name())))
+	err = f.Close()
+	if !t.direct {
+		err = errors.Join(err, os.Remove(f.Name()))
+	}
+	return explain(path, err)
 }
 
 // Write writes the file that encode produces, replacing an existing one. It comes back when the file is on disk.
@@ -59,19 +54,7 @@ func Write(path string, encode func(io.Writer) error) (err error) {
 	if err != nil {
 		return err
 	}
-	if t.exists && !t.direct { // a rename would not ask whether the old file may be written to
-		old, err := os.OpenFile(t.name, os.O_WRONLY|dontWait, 0)
-		if err != nil {
-			return explain(path, err)
-		}
-		old.Close()
-	}
-	var f *os.File
-	if t.direct {
-		f, err = os.OpenFile(t.name, os.O_WRONLY|dontWait, 0)
-	} else {
-		f, err = create(t)
-	}
+	f, err := t.open()
 	if err != nil {
 		return explain(path, err)
 	}
@@ -87,22 +70,18 @@ func Write(path string, encode func(io.Writer) error) (err error) {
 	if err := encode(w); err != nil {
 		return plain(path, err)
 	}
-	if err := w.Flush(); err != nil {
-		return explain(path, err)
+	steps := []func() error{w.Flush, f.Close}
+	if !t.direct {
+		rename := func() error { return os.Rename(f.Name(), t.name) }
+		folder := func() error { return syncFolder(filepath.Dir(t.name)) }
+		steps = []func() error{w.Flush, f.Sync, f.Close, rename, folder}
 	}
-	if t.direct {
-		return explain(path, f.Close())
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return explain(path, err)
+		}
 	}
-	if err := f.Sync(); err != nil {
-		return explain(path, err)
-	}
-	if err := f.Close(); err != nil {
-		return explain(path, err)
-	}
-	if err := os.Rename(f.Name(), t.name); err != nil {
-		return explain(path, err)
-	}
-	return explain(path, syncFolder(filepath.Dir(t.name)))
+	return nil
 }
 
 // Create opens a file for writing that grows while others may read it, empties it if it is there, and follows the rules
@@ -158,6 +137,19 @@ func resolve(path string) (target, error) {
 		return t, fmt.Errorf("%s: cannot be written: it is read-only", path)
 	}
 	return t, nil
+}
+
+// open opens what is written: the target itself where it is written directly, and else a new file beside it; a rename
+// would not ask whether the old one may be written to.
+func (t target) open() (*os.File, error) {
+	if t.exists {
+		f, err := os.OpenFile(t.name, os.O_WRONLY|dontWait, 0)
+		if err != nil || t.direct {
+			return f, err
+		}
+		f.Close()
+	}
+	return create(t)
 }
 
 // create opens a new file beside the target, with the mode of the target, and takes its lock, which tells [Clean] that

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sort"
 	"strconv"
@@ -14,7 +13,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/readertest"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
@@ -90,13 +91,15 @@ func randomText(r *rand.Rand, n, p int) string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// The same rows as those of the plain reader, whatever the number of goroutines and the blocks.
+// The same rows as those of the plain reader, whatever the number of goroutines and the blocks, and a matrix of them,
+// dense and sparse.
 func TestBlocksAgainstPlainReader(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 7))
 	texts := []string{string(benchmarkText(1<<20, 60, 100_000, 1, 17))} // with blocks of the usual size
 	for range 20 {
 		texts = append(texts, "1 1:1\n"+randomText(r, r.IntN(80), 1+r.IntN(40)))
 	}
+	kept := map[bool]int{}
 	for k, text := range texts {
 		labels, list := plainRead(t, text)
 		for _, workers := range []int{1, 2, 7} {
@@ -112,9 +115,24 @@ func TestBlocksAgainstPlainReader(t *testing.T) {
 				require.True(t, slices.EqualFunc(list, entriesOf(got), func(a, b one) bool { // -0 is not 0
 					return a.row == b.row && a.index == b.index && math.Float64bits(a.value) == math.Float64bits(b.value)
 				}), "text %d, %d workers, blocks of %d", k, workers, size)
+				if k == 0 {
+					continue
+				}
+				for _, p := range []int{got.Last, 9 * got.Last} {
+					want := mat.NewDense(len(labels), p, nil)
+					for _, e := range list {
+						want.Set(e.row, e.index-1, e.value)
+					}
+					x, err := got.Matrix(1, p)
+					require.NoError(t, err)
+					require.True(t, mat.Equal(want, x))
+					_, dense := x.(*mat.Dense)
+					kept[dense]++
+				}
 			}
 		}
 	}
+	require.Len(t, kept, 2)
 }
 
 func source(t *testing.T, text string) *textfile.Source {
@@ -129,11 +147,12 @@ func TestMemory(t *testing.T) {
 	text := benchmarkText(16<<20, 100, 100, 17, 17)
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, os.WriteFile(path, text, 0o600))
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f, err := textfile.ReadFile(path, Read)
-	runtime.ReadMemStats(&after)
-	require.NoError(t, err)
+	var f *File
+	taken := readertest.Allocated(func() {
+		var err error
+		f, err = textfile.ReadFile(path, Read)
+		require.NoError(t, err)
+	})
 	table := 12*len(entriesOf(f)) + 16*len(f.Labels)
-	require.Less(t, float64(after.TotalAlloc-before.TotalAlloc), 1.4*float64(table)+4e6)
+	require.Less(t, float64(taken), 1.4*float64(table)+4e6)
 }

@@ -1,10 +1,6 @@
 package libsvm
 
 import (
-	"bytes"
-	"fmt"
-	"math/rand/v2"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -116,30 +112,4 @@ func TestTooLarge(t *testing.T) {
 	require.ErrorContains(t, read("1 1:1\n", 1e9, 20_000_000), "f: a sparse table of 1 rows, 20000000 features and 1 nonzeros takes about 10.2 GB")
 	require.ErrorContains(t, read("1 1:1 2:1\n", 1100, 0), "f:1: index 2: a dense table of 1 rows and 2 features")
 	require.NoError(t, read(wide[:7], 1e4, 0))
-}
-
-// Dense and sparse rows are what a plain loop over the text gives.
-func TestDenseAgainstPlainLoop(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for _, share := range []float64{0.01, 0.3, 0.95, 1} {
-		const n, p = 60, 40
-		want := mat.NewDense(n, p, nil)
-		var text bytes.Buffer
-		for i := range n {
-			fmt.Fprint(&text, i)
-			for _, j := range r.Perm(p) {
-				if r.Float64() < share {
-					want.Set(i, j, r.NormFloat64())
-					fmt.Fprintf(&text, " %d:%s", j+1, strconv.FormatFloat(want.At(i, j), 'g', -1, 64))
-				}
-			}
-			fmt.Fprintln(&text)
-		}
-		f, err := Read(source(t, text.String()))
-		require.NoError(t, err)
-		x, err := f.Matrix(1, p)
-		require.NoError(t, err)
-		require.True(t, mat.Equal(want, x), "share %g", share)
-		require.Equal(t, float64(n-1), f.Labels[n-1])
-	}
 }

@@ -21,8 +21,6 @@ type Program[M any] struct {
 	Open   func(path string) (*M, error)
 	// Conic makes the conic program; the error is for one that is too large.
 	Conic func(m *M) (*backends.Problem, error)
-	// Then, if not nil, checks a model that was read.
-	Then func(t *testing.T, m *M)
 	// Files and Texts are seeds of Fuzz.
 	Files, Texts []string
 }
@@ -31,9 +29,9 @@ type Program[M any] struct {
 func (p *Program[M]) Fuzz(f *testing.F) {
 	Seeds(f, p.Files, p.Texts...)
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var m *M
-		ok := Read(t, "fuzz"+p.Ending, text, func(s *textfile.Source) (err error) {
-			if m, err = p.Read(s); err != nil {
+		Read(t, "fuzz"+p.Ending, text, func(s *textfile.Source) error {
+			m, err := p.Read(s)
+			if err != nil {
 				return err
 			}
 			if c, err := p.Conic(m); err == nil {
@@ -43,9 +41,6 @@ func (p *Program[M]) Fuzz(f *testing.F) {
 			}
 			return nil
 		})
-		if ok && p.Then != nil {
-			p.Then(t, m)
-		}
 	})
 }
 

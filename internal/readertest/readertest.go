@@ -23,13 +23,15 @@ const (
 // have returned no error or a good one. It says whether there was none.
 func Read(t *testing.T, name string, text []byte, read func(s *textfile.Source) error) bool {
 	t.Helper()
-	before := allocated()
-	s, err := textfile.NewSource(name, bytes.NewReader(text))
-	if err == nil {
-		s.SetMemory(Memory)
-		err = read(s)
-	}
-	if got := allocated() - before; got > Most {
+	var err error
+	got := Allocated(func() {
+		var s *textfile.Source
+		if s, err = textfile.NewSource(name, bytes.NewReader(text)); err == nil {
+			s.SetMemory(Memory)
+			err = read(s)
+		}
+	})
+	if got > Most {
 		t.Fatalf("%d bytes allocated for a file of %d bytes", got, len(text))
 	}
 	if err != nil {
@@ -38,10 +40,14 @@ func Read(t *testing.T, name string, text []byte, read func(s *textfile.Source) 
 	return err == nil
 }
 
-func allocated() uint64 {
+// Allocated is how many bytes are taken on the way.
+func Allocated(f func()) uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)
-	return sample[0].Value.Uint64()
+	before := sample[0].Value.Uint64()
+	f()
+	metrics.Read(sample)
+	return sample[0].Value.Uint64() - before
 }
 
 // checkError demands the type of all errors about files, the file in it, and one line of text.

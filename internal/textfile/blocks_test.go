@@ -43,12 +43,12 @@ func throughBlocks(s *Source, bad string) ([]string, error) {
 	return all, err
 }
 
-// Whatever the blocks and the number of goroutines, the lines are those of the text; plain, packed, and from readers
+// One by one, and whatever the blocks and the number of goroutines, the lines are those of the text; plain, packed, and from readers
 // that return a byte at a time or an error with the last bytes.
 func TestBlocksHaveAllLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 5))
 	long := strings.Repeat("0123456789", 3*HeadBytes/10)
-	texts := []string{"", "\n", "a", "a\nb", "a\n\n\nb\n", long, "a\n" + long + "\nb\n" + long + "\n\n", "\xef\xbb\xbfa\r\nb\r\n"}
+	texts := []string{"", "\n", "a", "a\nb", "a\n\n\nb\n", long, "a\n" + long + "\nb\n" + long + "\n\n", "\xef\xbb\xbfa\r\nb\r\n\r\n"}
 	for range 5 {
 		var text strings.Builder
 		for range r.IntN(400) {
@@ -61,6 +61,8 @@ func TestBlocksHaveAllLines(t *testing.T) {
 		for line := range strings.Lines(strings.TrimPrefix(text, "\xef\xbb\xbf")) {
 			want = append(want, strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
 		}
+		require.Equal(t, want, lines(t, source(t, text)))
+		require.Equal(t, want, lines(t, source(t, packed(t, text))))
 		for _, workers := range []int{0, 1, 2, 7} {
 			for _, size := range []int{0, 1, 17, 300} {
 				for name, from := range map[string]io.Reader{"memory": strings.NewReader(text), "packed": bytes.NewReader(packed(t, text)), "halves": iotest.HalfReader(strings.NewReader(text)),

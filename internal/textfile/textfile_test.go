@@ -46,29 +46,6 @@ func lines(t testing.TB, s *Source) []string {
 	}
 }
 
-func TestLines(t *testing.T) {
-	long := strings.Repeat("0123456789", 3*HeadBytes/10)
-	for _, c := range []struct {
-		name, text string
-		want       []string
-	}{
-		{"empty", "", nil},
-		{"no end", "a\nb", []string{"a", "b"}},
-		{"end", "a\nb\n", []string{"a", "b"}},
-		{"CRLF", "a\r\nb\r\n\r\n", []string{"a", "b", ""}},
-		{"byte order mark", "\xef\xbb\xbfa\nb\n", []string{"a", "b"}},
-		{"blank lines", "\n\na\n", []string{"", "", "a"}},
-		{"longer than the buffer", "a\n" + long + "\nb\n" + long, []string{"a", long, "b", long}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := source(t, c.text)
-			require.Equal(t, c.want, lines(t, s))
-			s = source(t, packed(t, c.text))
-			require.Equal(t, c.want, lines(t, s), "gzipped")
-		})
-	}
-}
-
 func TestSourcesThatAreNotText(t *testing.T) {
 	zipped := packed(t, strings.Repeat("some text\n", 1000))
 	damaged := bytes.Clone(zipped)
@@ -143,13 +120,6 @@ func TestNumberRejects(t *testing.T) {
 	}
 	_, reason := Number([]byte(strings.Repeat("x", 1000)))
 	require.Less(t, len(reason), 100)
-}
-
-func TestNumberDoesNotAllocate(t *testing.T) {
-	for _, text := range []string{"-12.25", "-1.2345678901234567e-300"} {
-		b := []byte(text)
-		require.Zero(t, testing.AllocsPerRun(100, func() { Number(b) }), text)
-	}
 }
 
 func TestWrite(t *testing.T) {

@@ -191,18 +191,18 @@ func TestBeside(t *testing.T) {
 	table, err := ReadFile(dense, "")
 	require.NoError(t, err)
 	require.False(t, table.Sparse())
-	all, _, err := new(Input).together("", dense, "", put(t, dir, "far", "1 1000000:1\n"))
+	n, err := new(Input).together(nil, false, dense, "", put(t, dir, "far", "1 1000000:1\n"))
 	require.NoError(t, err)
-	require.Nil(t, all[1])
-	for _, d := range []*dataset.Data{all[0], all[2]} {
+	require.Nil(t, n.all[1])
+	for _, d := range []*dataset.Data{n.all[0], n.all[2]} {
 		_, p := d.Dims()
 		require.Equal(t, 1_000_000, p)
 		require.True(t, d.Sparse())
 	}
 	named := put(t, dir, "named", "y,a,b,c\n1,2,3,4\n")
-	_, _, err = new(Input).together("", named, wide)
+	_, err = new(Input).together(nil, false, named, wide)
 	require.ErrorContains(t, err, "wide:1: index 4: is larger than 3, the number of features (that of the training data)")
-	_, _, err = new(Input).together("", named, put(t, dir, "order", "y,b,a,c\n1,2,3,4\n"))
+	_, err = new(Input).together(nil, false, named, put(t, dir, "order", "y,b,a,c\n1,2,3,4\n"))
 	require.ErrorContains(t, err, `its feature 1 is "b", expected "a" (the same order of columns)`)
 }
 

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"regexp"
 	"slices"
 
 	"github.com/conetune/conetune/internal/libsvm"
@@ -14,37 +15,48 @@ import (
 // Numbers is how tables of numbers are written.
 var Numbers = table.Options{Separator: ",", Decimal: ".", Header: "yes"}
 
+// numbers are tables of numbers that belong together.
+type numbers struct {
+	// all are the rows of each, nil for those that are not there.
+	all []*dataset.Data
+	// targets are those of a model of several, of all tables, and their names; nil for others.
+	targets [][][]float64
+	names   []string
+	// queries are the numbers of qid: of the rows of the first, nil without.
+	queries []int64
+}
+
 // together reads tables of numbers, nil for an empty path after the first: files in the format of LIBSVM, whose target
-// is y, or tables all of whose columns are numbers, commas between them, whose target has that name, y where it is empty
-// and there is such a column, and else that of the first. The first table says what the target and the features of all
-// are, in the same order. Features of files of LIBSVM are x1, x2, .., or x0, x1, .. where the index 0 occurs in one of
-// them, up to the largest index of all; beside a table of columns they are these. Queries are the numbers of qid: of the
-// rows of the first, nil without.
-func (in *Input) together(target string, paths ...string) (all []*dataset.Data, queries []int64, err error) {
-	all = make([]*dataset.Data, len(paths))
-	files := make([]*libsvm.File, len(paths))
-	first, last := 1, 0
+// is y, or tables all of whose columns are numbers, commas between them, see [Input.columns]. The first table says what
+// the target and the features of all are, in the same order. Features of files of LIBSVM are x1, x2, .., or x0, x1, ..
+// where the index 0 occurs in one of them, up to the largest index of all; beside a table of columns they are these.
+func (in *Input) together(targets []string, several bool, paths ...string) (n *numbers, err error) {
+	n = &numbers{all: make([]*dataset.Data, len(paths)), targets: make([][][]float64, len(paths))}
+	all, files := n.all, make([]*libsvm.File, len(paths))
+	first, last, target := 1, 0, "y"
 	for k, path := range paths {
 		switch {
 		case path == "" && k > 0:
+		case in.IsLIBSVM(path) && several:
+			err = &textfile.Error{File: path, Reason: errSeveral}
 		case in.IsLIBSVM(path):
 			if files[k], err = in.libsvm(path); err == nil {
 				first, last = min(first, files[k].First), max(last, files[k].Last)
 			}
 		default:
-			all[k], err = in.columns(path, target)
+			all[k], targets, n.targets[k], err = in.columns(path, targets, several)
 		}
 		switch {
 		case err != nil:
-			return nil, nil, err
+			return nil, err
 		case k > 0:
 		case all[0] != nil:
-			target = all[0].Target
-		case target != "":
-			return nil, nil, &textfile.Error{File: path, Reason: "is a LIBSVM file, whose columns have no names: the target " +
-				textfile.Quote([]byte(target)) + " cannot be looked up"}
+			n.names, target = targets, all[0].Target
+		case len(targets) > 0:
+			return nil, &textfile.Error{File: path, Reason: "is a LIBSVM file, whose columns have no names: the target " +
+				textfile.Quote([]byte(targets[0])) + " cannot be looked up"}
 		default:
-			target, queries = "y", files[0].Queries
+			targets, n.queries = []string{target}, files[0].Queries
 		}
 	}
 	p := last - first + 1
@@ -55,7 +67,7 @@ func (in *Input) together(target string, paths ...string) (all []*dataset.Data, 
 		if f != nil {
 			x, err := f.Matrix(first, p)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			all[k] = &dataset.Data{X: x, Y: f.Labels, Target: target}
 		}
@@ -71,12 +83,12 @@ func (in *Input) together(target string, paths ...string) (all []*dataset.Data, 
 			d.Features = all[0].Features
 		}
 		if diff := dataset.Difference(all[0], d); diff != "" {
-			return nil, nil, &textfile.Error{File: paths[k], Reason: "does not fit the training set: " + diff}
+			return nil, &textfile.Error{File: paths[k], Reason: "does not fit the training set: " + diff}
 		}
 		d.Features = all[0].Features
 		all[k] = d.Like(all[0])
 	}
-	return all, queries, nil
+	return n, nil
 }
 
 // libsvm reads a file in that format.
@@ -107,44 +119,60 @@ func (in *Input) Numbers(path, target string, features []string) (*dataset.Data,
 	return &dataset.Data{X: x, Y: f.Labels, Features: features, Target: target}, err
 }
 
-// columns reads a table of columns of numbers, one of them the target.
-func (in *Input) columns(path, target string) (*dataset.Data, error) {
+// errSeveral says which columns of a table of numbers are the targets of a model of several.
+const errSeveral = "expected several targets, columns y1, y2, .. of which y1 comes first"
+
+// severalTargets are the names of these.
+var severalTargets = regexp.MustCompile(`^y[0-9]+$`)
+
+// columns reads a table of columns of numbers, some of them targets: those of the names, or else y1, y2, .. where
+// several are wanted, and the column y, or where there is none the first, where one is.
+func (in *Input) columns(path string, targets []string, several bool) (*dataset.Data, []string, [][]float64, error) {
 	t, err := in.Table(path, Numbers)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	if target == "" {
-		if target = t.Columns()[0].Name; t.Index("y") >= 0 {
-			target = "y"
+	names := t.Names()
+	switch {
+	case len(targets) > 0:
+	case several:
+		targets = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !severalTargets.MatchString(name) })
+		if len(targets) < 2 || targets[0] != names[0] {
+			return nil, nil, nil, &textfile.Error{File: path, Reason: errSeveral}
 		}
+	case t.Index("y") >= 0:
+		targets = []string{"y"}
+	default:
+		targets = names[:1:1]
 	}
-	features := slices.DeleteFunc(t.Names(), func(name string) bool { return name == target })
-	return columnsOf(t, []string{target}, features, false)
+	features := slices.DeleteFunc(t.Names(), func(name string) bool { return slices.Contains(targets, name) })
+	d, values, err := columnsOf(t, targets, features, false)
+	return d, targets, values, err
 }
 
 // columnsOf are columns of numbers as features, and the first of the targets, which with optional need not be there.
-func columnsOf(t *table.Table, targets, features []string, optional bool) (*dataset.Data, error) {
+func columnsOf(t *table.Table, targets, features []string, optional bool) (*dataset.Data, [][]float64, error) {
 	if len(features) == 0 {
-		return nil, &textfile.Error{File: t.Name(), Reason: "has one column, the target, and no features"}
+		return nil, nil, &textfile.Error{File: t.Name(), Reason: "has no column beside the target, expected features"}
 	}
 	r, err := table.OfNumbers(features).Read(t, targets, optional)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	rows := r.Rows()
 	if !optional && len(rows) < t.Rows() {
-		return nil, &textfile.Error{File: t.Name(), Reason: r.Findings()[0].Text + ", expected a number in each"}
+		return nil, nil, &textfile.Error{File: t.Name(), Reason: r.Findings()[0].Text + ", expected a number in each"}
 	}
-	return r.Encode(rows, r.Sparse()), nil
+	return r.Encode(rows, r.Sparse()), r.Targets(rows), nil
 }
 
 // openNumbers reads files of LIBSVM, and notes what their user should know.
 func (s *Source) openNumbers(r *Rows, path string) (*divisible, error) {
-	all, queries, err := s.input.together(s.target(), path, s.Val, s.Test)
+	n, err := s.input.together(s.Wanted.Targets, s.Several, path, s.Val, s.Test)
 	if err != nil {
 		return nil, err
 	}
-	d := all[0]
+	d, queries := n.all[0], n.queries
 	name := path
 	if path == Stream {
 		name = nameOfStream
@@ -182,9 +210,9 @@ func (s *Source) openNumbers(r *Rows, path string) (*divisible, error) {
 		},
 		other: func(path string) (*dataset.Data, [][]float64, error) {
 			if path == s.Val {
-				return all[1], nil, nil
+				return n.all[1], nil, nil
 			}
-			return all[2], nil, nil
+			return n.all[2], nil, nil
 		},
 	}
 	return &divisible{name, rows, by, func([]int) (*learned, error) { return numbers, nil }}, nil
@@ -198,17 +226,4 @@ func numbersFromZero(values []int64) []int {
 		numbers[k], _ = slices.BinarySearch(sorted, v)
 	}
 	return numbers
-}
-
-// readDir reads a folder, with folds or without.
-func (s *Source) readDir(r *Rows, folds bool) (err error) {
-	if !folds {
-		r.Split, err = ReadDir(s.Dir)
-		return err
-	}
-	r.Repeats = 1
-	if r.CV, err = ReadFoldsDir(s.Dir); err == nil {
-		r.Split = &dataset.Split{Train: r.CV.Data, Test: r.CV.Test}
-	}
-	return err
 }

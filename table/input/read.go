@@ -19,11 +19,15 @@ import (
 func ReadFile(path, target string) (*dataset.Data, error) {
 	var in Input
 	defer in.Close()
-	all, _, err := in.together(target, path)
+	var targets []string
+	if target != "" {
+		targets = []string{target}
+	}
+	n, err := in.together(targets, false, path)
 	if err != nil {
 		return nil, err
 	}
-	return all[0], nil
+	return n.all[0], nil
 }
 
 // ReadColumns reads columns of numbers of a table as features, all where it has no list, and targets that need not be
@@ -38,31 +42,52 @@ func ReadColumns(path string, features []string, targets ...string) (*dataset.Da
 	if features == nil {
 		features = t.Names()
 	}
-	return columnsOf(t, targets, features, true)
+	d, _, err := columnsOf(t, targets, features, true)
+	return d, err
 }
 
 // ReadDir reads a split from the files train, val and test of a folder, each as .csv or .csv.gz, with the target in the
 // column y or the first and numbers in all columns, or in the format of LIBSVM as .svm or .svm.gz. The test file may be
 // missing. [dataset.WriteDir] writes such folders.
 func ReadDir(dir string) (*dataset.Split, error) {
-	all, err := readTables(dir, "train", "val", "test")
-	if err != nil {
-		return nil, err
-	}
-	return &dataset.Split{Train: all[0], Val: all[1], Test: all[2]}, nil
+	r, err := readDir(dir, false)
+	return r.Split, err
 }
 
-// readTables reads tables of a folder, of which the first says what the columns are and the last may be missing;
-// folds.csv is none.
-func readTables(dir string, names ...string) ([]*dataset.Data, error) {
-	paths, err := tables(dir, names...)
-	if err != nil {
-		return nil, err
+// readDir reads a folder, with folds or without.
+func readDir(dir string, folds bool) (*Rows, error) {
+	s, r := &Source{Dir: dir}, &Rows{}
+	defer s.Close()
+	return r, s.readDir(r, folds)
+}
+
+func (s *Source) readDir(r *Rows, folds bool) error {
+	names := []string{"train", "val", "test"}
+	if folds {
+		names = []string{"data", "folds", "test"}
 	}
-	var in Input
-	defer in.Close()
-	all, _, err := in.together("", paths...)
-	return all, err
+	paths, err := tables(s.Dir, names...)
+	if err != nil {
+		return err
+	}
+	list := ""
+	if folds {
+		list, paths[1] = paths[1], ""
+	}
+	n, err := s.input.together(s.Wanted.Targets, s.Several, paths...)
+	if err != nil {
+		return err
+	}
+	r.Split = &dataset.Split{Train: n.all[0], Val: n.all[1], Test: n.all[2]}
+	if s.Several {
+		r.Targets = newTargets(n.names, n.targets)
+	}
+	if folds {
+		rows, _ := n.all[0].Dims()
+		r.Repeats, r.CV = 1, &dataset.CrossValidation{Data: n.all[0], Test: n.all[2]}
+		r.CV.Folds, err = readFolds(list, rows)
+	}
+	return err
 }
 
 // HasFolds says whether a folder has a table of folds, so that [ReadFoldsDir] is for it and not [ReadDir].
@@ -76,18 +101,8 @@ func HasFolds(dir string) bool {
 // count from 0, and so do rows, in data; a role is train or val. The target is the column y or the first.
 // [dataset.WriteFoldsDir] writes such folders.
 func ReadFoldsDir(dir string) (*dataset.CrossValidation, error) {
-	paths, err := tables(dir, "data", "folds", "test")
-	if err != nil {
-		return nil, err
-	}
-	all, err := readTables(dir, "data", "test")
-	if err != nil {
-		return nil, err
-	}
-	cv := &dataset.CrossValidation{Data: all[0], Test: all[1]}
-	n, _ := cv.Data.Dims()
-	cv.Folds, err = readFolds(paths[1], n)
-	return cv, err
+	r, err := readDir(dir, true)
+	return r.CV, err
 }
 
 // endings are those of the files of a folder.

@@ -218,14 +218,6 @@ func (s *Source) ForColumns() string {
 	return ""
 }
 
-// target is the name of the first target, or empty.
-func (s *Source) target() string {
-	if len(s.Wanted.Targets) == 0 {
-		return ""
-	}
-	return s.Wanted.Targets[0]
-}
-
 // Read reads the tables and divides their rows. An error about labels has the texts that these stand for.
 func (s *Source) Read() (*Rows, error) {
 	s.input.Stdin = s.Stdin
@@ -261,9 +253,6 @@ func (s *Source) read(r *Rows) (err error) {
 		err = s.fold(r, t)
 	default:
 		err = s.divide(r, t)
-	}
-	if err == nil && s.Several && !columns {
-		err = s.takeTargets(r)
 	}
 	if err != nil {
 		return err

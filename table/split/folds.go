@@ -24,28 +24,22 @@ func RandomFolds(n, t, repeats int, seed uint64, classes []int) ([]Fold, error) 
 	}
 	var folds []Fold
 	for k := range repeats {
-		deal := func(seed uint64) [][]int { return parts(n, t, seed) }
-		if classes != nil {
-			deal = func(seed uint64) [][]int { return stratify(classes, t, seed) }
+		if seed := repeatSeed(seed, k); classes != nil {
+			folds = append(folds, FoldsOf(stratify(classes, t, seed))...)
+		} else {
+			folds = append(folds, FoldsOf(parts(n, t, seed))...)
 		}
-		folds = append(folds, FoldsOf(deal(repeatSeed(seed, k)))...)
 	}
 	return folds, nil
 }
 
 // parts deals the rows 0 to n-1 out; the first n mod t parts have a row more.
 func parts(n, t int, seed uint64) [][]int {
-	order := permutation(n, seed)
-	parts := make([][]int, t)
-	for k := range parts {
-		size := n / t
-		if k < n%t {
-			size++
-		}
-		parts[k], order = order[:size:size], order[size:]
-		slices.Sort(parts[k])
+	sizes := make([]int, t)
+	for k := range sizes {
+		sizes[k] = (n + t - 1 - k) / t
 	}
-	return parts
+	return deal(n, sizes, seed)
 }
 
 func checkRepeats(repeats int) error {

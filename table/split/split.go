@@ -20,13 +20,18 @@ func Random(n int, spec string, seed uint64) ([][]int, error) {
 	if err != nil {
 		return nil, err
 	}
+	return deal(n, sizes, seed), nil
+}
+
+// deal deals n rows out at random to sets of these sizes.
+func deal(n int, sizes []int, seed uint64) [][]int {
 	order := permutation(n, seed)
 	parts := make([][]int, len(sizes))
 	for k, size := range sizes {
 		parts[k], order = order[:size:size], order[size:]
 		slices.Sort(parts[k])
 	}
-	return parts, nil
+	return parts
 }
 
 // Sizes returns the two or three numbers of rows that spec means for n rows, see [Random].

@@ -30,15 +30,3 @@ func TestInt(t *testing.T) {
 		assert.False(t, ok, text)
 	}
 }
-
-func TestIsInfinity(t *testing.T) {
-	for text, want := range map[string]float64{"inf": 1, "-Inf": -1, "+INFINITY": 1, "-infinity": -1} {
-		got, ok := IsInfinity([]byte(text))
-		assert.True(t, ok, text)
-		assert.Equal(t, want, got, text)
-	}
-	for _, text := range []string{"", "-", "info", "1e30", "nan"} {
-		_, ok := IsInfinity([]byte(text))
-		assert.False(t, ok, text)
-	}
-}

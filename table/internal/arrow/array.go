@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"slices"
 
 	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/table/internal/unpack"
@@ -63,7 +62,7 @@ func (b *batch) coded(a *array, f *field, s span) {
 	data := b.read(s, a.n*width)
 	parts := b.f.dictionaries[f.id]
 	a.put = func(out *table.Builder, i, j, k int) {
-		n := unpack.Integer(data[width*k:width*(k+1)], f.index.signed)
+		n := unpack.Integer(data[width*k:width*(k+1)], f.index.cell.Kind == unpack.Signed)
 		for _, p := range parts {
 			if n >= 0 && n < int64(p.n) {
 				p.set(out, i, j, int(n))
@@ -124,38 +123,9 @@ func (b *batch) textViews(a *array, where span) {
 
 // numbers are all kinds of cells of one size.
 func (b *batch) numbers(a *array, f *field, s span) {
-	bits := f.bits
+	data, width, cell := b.read(s, (a.n*f.bits+7)/8), f.bits/8, f.cell
+	a.put = func(out *table.Builder, i, j, k int) { cell.Put(out, i, j, data[width*k:width*(k+1)]) }
 	if f.kind == kindBool {
-		bits = 1
-	}
-	data := b.read(s, (a.n*bits+7)/8)
-	width, signed := f.bits/8, f.signed || f.kind == kindDate || f.kind == kindTimestamp
-	value := func(k int) []byte { return data[width*k : width*(k+1)] }
-	whole := func(k int) int64 { return unpack.Integer(value(k), signed) }
-	switch {
-	case f.kind == kindBool:
-		a.put = func(out *table.Builder, i, j, k int) { out.Bool(i, j, data[k>>3]>>(k&7)&1 == 1) }
-	case f.kind == kindInt && f.bits == 64 && !f.signed:
-		a.put = func(out *table.Builder, i, j, k int) { out.Number(i, j, float64(uint64(whole(k)))) }
-	case f.kind == kindInt:
-		a.put = func(out *table.Builder, i, j, k int) { out.Number(i, j, float64(whole(k))) }
-	case f.kind == kindTime || f.kind == kindDuration:
-		a.put = func(out *table.Builder, i, j, k int) { out.Number(i, j, float64(whole(k))/float64(f.second)) }
-	case f.kind == kindFloat && f.bits == 16:
-		a.put = func(out *table.Builder, i, j, k int) { out.Float16(i, j, uint16(whole(k))) }
-	case f.kind == kindFloat && f.bits == 32:
-		a.put = func(out *table.Builder, i, j, k int) { out.Float32(i, j, math.Float32frombits(uint32(whole(k)))) }
-	case f.kind == kindFloat:
-		a.put = func(out *table.Builder, i, j, k int) { out.Number(i, j, math.Float64frombits(uint64(whole(k)))) }
-	case f.kind == kindDate && f.second == 0:
-		a.put = func(out *table.Builder, i, j, k int) { out.Moment(i, j, whole(k)*24*60*60, 1) }
-	case f.kind == kindDecimal:
-		a.put = func(out *table.Builder, i, j, k int) { // the lowest byte comes first
-			cell := slices.Clone(value(k))
-			slices.Reverse(cell)
-			out.Decimal(i, j, cell, f.scale)
-		}
-	default:
-		a.put = func(out *table.Builder, i, j, k int) { out.Moment(i, j, whole(k), f.second) }
+		a.put = func(out *table.Builder, i, j, k int) { cell.Put(out, i, j, []byte{data[k>>3] >> (k & 7) & 1}) }
 	}
 }

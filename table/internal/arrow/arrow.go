@@ -15,8 +15,6 @@ import (
 	"errors"
 	"io"
 
-	"github.com/conetune/conetune/internal/memory"
-	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/table"
 )
 
@@ -34,29 +32,24 @@ func is(r io.ReaderAt, _ int64) bool {
 
 // file is what the parts of a file need.
 type file struct {
-	name         string
+	builder      *table.Builder
 	r            io.ReaderAt
 	end          int64 // of the messages
-	options      table.Options
-	budget       int64
 	dictionaries map[int64][]*array
-	builder      *table.Builder
 	sizes        map[int64]int64 // of dictionaries, in bytes
 }
 
-func (f *file) tooLarge() error { return table.TooLarge(f.name, "a column of it") }
-
-func read(name string, r io.ReaderAt, size int64, o table.Options) *table.Table {
-	f := &file{name: name, options: o, r: r, end: size, budget: memory.Default(), dictionaries: map[int64][]*array{}, sizes: map[int64]int64{}}
+func read(b *table.Builder, r io.ReaderAt, size int64) {
+	f := &file{builder: b, r: r, end: size, dictionaries: map[int64][]*array{}, sizes: map[int64]int64{}}
 	from := int64(0)
 	switch {
 	case table.Begins(r, magic): // a stream, and a footer that says where its parts are
 		f.end, from = footer(r, size), 8
 	case table.Begins(r, first):
-		panic(&textfile.Error{File: name, Reason: "is a Feather file of version 1, which is not read; write it as one of version 2: pandas.read_feather(FILE).to_feather(NEW), or arrow::write_feather(arrow::read_feather(FILE), NEW) in R"})
+		b.Fail(0, "is a Feather file of version 1, which is not read; write it as one of version 2: "+
+			"pandas.read_feather(FILE).to_feather(NEW), or arrow::write_feather(arrow::read_feather(FILE), NEW) in R")
 	}
 	f.read(from)
-	return f.builder.Table()
 }
 
 // footer is where that of a file begins.
@@ -87,7 +80,7 @@ func (f *file) read(at int64) {
 		case m == nil:
 			return
 		case columns == nil && m.kind == schemaMessage:
-			columns = schema(m.head, f.budget)
+			columns = schema(m.head, f.builder)
 			f.begin(columns)
 		case columns == nil || m.kind == schemaMessage:
 			panic(errors.New("it does not have one description of its columns"))
@@ -116,10 +109,9 @@ func (f *file) begin(columns []field) {
 		filled = filled || c.kind != kindNull
 	}
 	if !filled {
-		panic(&textfile.Error{File: f.name, Reason: "has no column of numbers, texts, truth values or dates"})
+		f.builder.Fail(0, "has no column of numbers, texts, truth values or dates")
 	}
-	f.builder = table.NewBuilder(f.name, names, 0, false)
-	f.builder.Heed(f.options)
+	f.builder.Begin(names, 0, false)
 	f.builder.LeftOut(other)
 }
 
@@ -148,7 +140,7 @@ func (f *file) readDictionary(m *message, columns []field) {
 	values.index = nil
 	a := b.array(&values)
 	if m.head.byte(2, 0) == 0 {
-		f.builder.Take(-f.sizes[id])
+		f.builder.Take(-f.sizes[id], "")
 		f.dictionaries[id], f.sizes[id] = nil, 0
 	}
 	f.sizes[id] += b.held

@@ -54,9 +54,9 @@ func (f *file) next(at int64) *message {
 		return nil
 	case n > most || at > f.end-prefix-n:
 		panic(io.ErrUnexpectedEOF)
-	case n > f.budget:
-		panic(f.tooLarge())
 	}
+	f.builder.Take(n, "a column of it")
+	defer f.builder.Take(-n, "")
 	head := make([]byte, n)
 	if _, err := f.r.ReadAt(head, at+prefix); err != io.EOF {
 		table.Check(err)
@@ -187,11 +187,8 @@ func (b *batch) read(s span, least int) []byte {
 
 // hold counts bytes that are about to be taken, or are given back.
 func (b *batch) hold(n int64) {
-	if n > b.f.budget {
-		panic(b.f.tooLarge())
-	}
+	b.f.builder.Take(n, "a column of it")
 	b.held += n
-	b.f.builder.Take(n)
 }
 
 // unpack undoes the compression of a buffer, which begins with its size, or -1 where it is none. Room is made as data

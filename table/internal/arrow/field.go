@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/internal/unpack"
 )
 
 // kind is the type of a column, as the schema numbers them.
@@ -42,10 +43,8 @@ const (
 type field struct {
 	name     string
 	kind     kind
-	bits     int    // of numbers, decimals, times
-	signed   bool   // of integers
-	scale    int    // of decimals
-	second   int64  // how many of the unit of a time are a second, 0 for days
+	bits     int // of a cell
+	cell     unpack.Cell
 	dense    bool   // of unions
 	index    *field // of a dictionary, nil without
 	id       int64  // of the dictionary
@@ -60,17 +59,18 @@ var errSchema = errors.New("its columns stand in each other too often")
 
 // schemaReader reads the columns, as many as there is room for.
 type schemaReader struct {
-	fields int // that may come
-	names  int // the bytes of their names that may come
+	builder *table.Builder
+	fields  int // that may come
+	names   int // the bytes of their names that may come
 }
 
-// schema reads the columns within so many bytes.
-func schema(o object, budget int64) []field {
+// schema reads the columns.
+func schema(o object, b *table.Builder) []field {
 	if o.data == nil || o.short(0, 0) != 0 {
 		panic(errors.New("its numbers are not written in the order of bytes that is read, or it has no schema"))
 	}
 	const shared = 4 // columns may have their names in common
-	r := &schemaReader{int(min(mostFields, budget/fieldBytes)), shared * len(o.data)}
+	r := &schemaReader{b, mostFields, shared * len(o.data)}
 	return r.read(o, 1, 0)
 }
 
@@ -85,10 +85,11 @@ func (r *schemaReader) read(parent object, k, depth int) (out []field) {
 		if r.fields < 0 || r.names < 0 || depth > mostDepth {
 			panic(errSchema)
 		}
+		r.builder.Take(fieldBytes, "")
 		f.typed(o.object(3))
 		if d := o.object(4); d.data != nil {
 			f.id = d.long(0)
-			index := field{kind: kindInt, bits: 32, signed: true}
+			index := field{kind: kindInt, bits: 32, cell: unpack.Cell{Kind: unpack.Signed}}
 			if t := d.object(1); t.data != nil {
 				index.typed(t)
 			}
@@ -112,23 +113,30 @@ func unit(v int16) int64 {
 
 // typed reads what the type of a column says of it.
 func (f *field) typed(t object) {
+	f.bits = 64
 	switch f.kind {
 	case kindInt:
-		f.bits, f.signed = int(t.integer(0, 0)), t.byte(1, 0) != 0
+		if f.bits, f.cell.Kind = int(t.integer(0, 0)), unpack.Unsigned; t.byte(1, 0) != 0 {
+			f.cell.Kind = unpack.Signed
+		}
 	case kindFloat:
-		f.bits = 16 << min(max(t.short(0, 0), 0), 2)
+		f.bits, f.cell.Kind = 16<<min(max(t.short(0, 0), 0), 2), unpack.Float
+	case kindBool:
+		f.bits, f.cell.Kind = 1, unpack.Bool
 	case kindDecimal:
-		f.scale, f.bits = int(t.integer(1, 0)), int(t.integer(2, 128))
+		f.bits, f.cell = int(t.integer(2, 128)), unpack.Cell{Kind: unpack.Decimal, Scale: int(t.integer(1, 0))}
 	case kindDate:
-		if f.bits = 32; t.short(0, 1) != 0 {
-			f.bits, f.second = 64, 1e3
+		if f.cell.Kind = unpack.Moment; t.short(0, 1) != 0 {
+			f.cell.Second = 1e3
+		} else {
+			f.bits = 32
 		}
 	case kindTime:
-		f.second, f.bits, f.signed = unit(t.short(0, 1)), int(t.integer(1, 32)), true
+		f.bits, f.cell = int(t.integer(1, 32)), unpack.Cell{Kind: unpack.Span, Second: unit(t.short(0, 1))}
 	case kindTimestamp:
-		f.second, f.bits = unit(t.short(0, 0)), 64
+		f.cell = unpack.Cell{Kind: unpack.Moment, Second: unit(t.short(0, 0))}
 	case kindDuration:
-		f.second, f.bits, f.signed = unit(t.short(0, 1)), 64, true
+		f.cell = unpack.Cell{Kind: unpack.Span, Second: unit(t.short(0, 1))}
 	case kindUnion:
 		f.dense = t.short(0, 0) == 1
 	}
@@ -146,7 +154,8 @@ func (f *field) readable() bool {
 	case kindTime:
 		return f.bits == 32 || f.bits == 64
 	case kindDecimal:
-		return (f.bits == 32 || f.bits == 64 || f.bits == 128 || f.bits == 256) && f.scale >= -table.MostScale && f.scale <= table.MostScale
+		const most = unpack.MostScale
+		return f.bits >= 32 && (whole(f.bits) || f.bits == 128 || f.bits == 256) && -most <= f.cell.Scale && f.cell.Scale <= most
 	case kindNull, kindFloat, kindText, kindLargeText, kindTextView, kindBool, kindDate, kindTimestamp, kindDuration:
 		return true
 	}

@@ -8,13 +8,11 @@ import (
 	"hash/crc32"
 	"io"
 
-	"github.com/conetune/conetune/internal/memory"
 	"github.com/conetune/conetune/table"
 )
 
 // cursor reads the values of a column in a group of rows one after the other.
 type cursor struct {
-	file    string
 	builder *table.Builder
 	column  *column
 	codec   int64
@@ -31,10 +29,10 @@ type cursor struct {
 }
 
 // close gives back what was counted.
-func (c *cursor) close() { c.builder.Take(-c.held - c.kept) }
+func (c *cursor) close() { c.builder.Take(-c.held-c.kept, "") }
 
 // open begins with the first page of a column in a group of so many rows, whose chunks of columns are these.
-func (c *column) open(file string, r io.ReaderAt, size int64, b *table.Builder, rows int64, chunks []node) *cursor {
+func (c *column) open(b *table.Builder, r io.ReaderAt, size, rows int64, chunks []node) *cursor {
 	if c.index >= len(chunks) {
 		panic(errors.New("a part of it lacks a column"))
 	}
@@ -50,7 +48,7 @@ func (c *column) open(file string, r io.ReaderAt, size int64, b *table.Builder, 
 		panic(errors.New("a column of it stands outside of the file"))
 	}
 	text := bufio.NewReader(io.NewSectionReader(r, from, length))
-	return &cursor{file: file, builder: b, column: c, codec: part.at(4).number, text: text, size: length, left: values}
+	return &cursor{builder: b, column: c, codec: part.at(4).number, text: text, size: length, left: values}
 }
 
 // value is the next one; false where it is missing. It is valid until the next call.
@@ -70,16 +68,13 @@ func (c *cursor) value() (v []byte, there bool) {
 
 // hold counts bytes that are about to be taken.
 func (c *cursor) hold(n int64) {
-	if n > memory.Default() {
-		panic(table.TooLarge(c.file, "a page of it"))
-	}
+	c.builder.Take(n, "a page of it")
 	c.held += n
-	c.builder.Take(n)
 }
 
 // page reads the next page.
 func (c *cursor) page() {
-	c.builder.Take(-c.held)
+	c.builder.Take(-c.held, "")
 	c.held, c.levels, c.next = 0, nil, nil
 	head := node{parts: (&thrift{r: c.text, room: mostHead}).structure()}
 	size, packed := head.at(2).number, head.at(3).number

@@ -14,7 +14,6 @@ import (
 	"io"
 	"math"
 
-	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/table"
 )
 
@@ -61,18 +60,17 @@ func columnsOf(elements []node) (columns []column, names, other []string) {
 	return columns, names, other
 }
 
-func read(file string, r io.ReaderAt, size int64, o table.Options) *table.Table {
+func read(b *table.Builder, r io.ReaderAt, size int64) {
 	d := describe(r, size)
 	columns, names, other := columnsOf(d.at(2).parts)
 	if len(names) == 0 && len(other) > 0 {
-		panic(&textfile.Error{File: file, Reason: "has no column of numbers, texts, truth values or dates"})
+		b.Fail(0, "has no column of numbers, texts, truth values or dates")
 	}
 	all := d.at(3).number
 	if all > math.MaxInt32 {
-		panic(&textfile.Error{File: file, Reason: fmt.Sprintf("has %d rows, expected at most %d", all, math.MaxInt32)})
+		b.Fail(0, "has %d rows, expected at most %d", all, math.MaxInt32)
 	}
-	b := table.NewBuilder(file, names, 0, false)
-	b.Heed(o)
+	b.Begin(names, 0, false)
 	b.LeftOut(other)
 	rows := int64(0)
 	for k := range d.at(4).parts {
@@ -83,7 +81,7 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) *table.Table 
 		}
 		cursors := make([]*cursor, len(columns))
 		for j := range columns {
-			cursors[j] = columns[j].open(file, r, size, b, n, group.at(1).parts)
+			cursors[j] = columns[j].open(b, r, size, n, group.at(1).parts)
 		}
 		b.More(int(n), func(_, rows int) {
 			for j, c := range cursors {
@@ -101,5 +99,4 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) *table.Table 
 	if rows != all {
 		panic(fmt.Errorf("its parts have %d rows, but the file %d", rows, all))
 	}
-	return b.Table()
 }

@@ -19,46 +19,45 @@ func (e *element) putter() put {
 		return nil
 	}
 	integer := e.kind == int32s || e.kind == int64s
-	second := e.second
+	c := &unpack.Cell{Scale: int(e.scale), Second: e.second}
 	switch {
 	case e.meaning == aText && e.kind == byteArray:
-		return func(b *table.Builder, i, j int, v []byte) { b.Text(i, j, string(v)) }
+		c.Kind = unpack.Text
 	case e.meaning == aDecimal && (integer || e.kind == byteArray || e.kind == fixedArray):
-		return decimals(int(e.scale), integer)
+		if e.scale < 0 || e.scale > unpack.MostScale {
+			return nil
+		}
+		if c.Kind = unpack.Decimal; !integer {
+			return func(b *table.Builder, i, j int, v []byte) { // the highest byte comes first
+				v = slices.Clone(v)
+				slices.Reverse(v)
+				c.Put(b, i, j, v)
+			}
+		}
 	case e.meaning == aDate && integer:
-		return func(b *table.Builder, i, j int, v []byte) { b.Moment(i, j, whole(v)*24*60*60, 1) }
-	case e.meaning == aMoment && integer && second > 0:
-		return func(b *table.Builder, i, j int, v []byte) { b.Moment(i, j, whole(v), second) }
-	case e.meaning == aTime && integer && second > 0:
-		return func(b *table.Builder, i, j int, v []byte) { b.Number(i, j, float64(whole(v))/float64(second)) }
-	case e.meaning == unsigned && e.kind == int32s:
-		return func(b *table.Builder, i, j int, v []byte) { b.Number(i, j, float64(uint32(whole(v)))) }
-	case e.meaning == unsigned && e.kind == int64s:
-		return func(b *table.Builder, i, j int, v []byte) { b.Number(i, j, float64(uint64(whole(v)))) }
+		c.Kind, c.Second = unpack.Moment, 0
+	case e.meaning == aMoment && integer && e.second > 0:
+		c.Kind = unpack.Moment
+	case e.meaning == aTime && integer && e.second > 0:
+		c.Kind = unpack.Span
+	case e.meaning == unsigned && integer:
+		c.Kind = unpack.Unsigned
 	case e.meaning == aUUID && e.kind == fixedArray:
 		return func(b *table.Builder, i, j int, v []byte) {
 			b.Text(i, j, fmt.Sprintf("%x-%x-%x-%x-%x", v[:4], v[4:6], v[6:8], v[8:10], v[10:]))
 		}
-	case e.meaning == aHalf && e.kind == fixedArray && e.length == 2:
-		return func(b *table.Builder, i, j int, v []byte) { b.Float16(i, j, uint16(whole(v))) }
-	}
-	switch e.kind {
-	case boolean:
-		return func(b *table.Builder, i, j int, v []byte) { b.Bool(i, j, v[0] != 0) }
-	case int32s, int64s:
-		return func(b *table.Builder, i, j int, v []byte) { b.Number(i, j, float64(whole(v))) }
-	case int96s:
+	case e.meaning == aHalf && e.kind == fixedArray && e.length == 2, e.kind == floats, e.kind == doubles:
+		c.Kind = unpack.Float
+	case e.kind == boolean:
+		c.Kind = unpack.Bool
+	case integer:
+		c.Kind = unpack.Signed
+	case e.kind == int96s:
 		return moments
-	case floats:
-		return func(b *table.Builder, i, j int, v []byte) {
-			b.Float32(i, j, math.Float32frombits(uint32(whole(v))))
-		}
-	case doubles:
-		return func(b *table.Builder, i, j int, v []byte) {
-			b.Number(i, j, math.Float64frombits(uint64(whole(v))))
-		}
+	default:
+		return nil
 	}
-	return nil
+	return c.Put
 }
 
 // width is the bytes of a value, of a text those of its length; 1 for a truth value, which has less.
@@ -76,26 +75,9 @@ func (e *element) width() int {
 	return 4
 }
 
-// whole is an integer with a sign.
-func whole(v []byte) int64 { return unpack.Integer(v, true) }
-
-// decimals are integers over a power of ten: numbers, or bytes of two's complement of which the highest comes first.
-func decimals(scale int, integer bool) put {
-	if scale < 0 || scale > table.MostScale {
-		return nil
-	}
-	return func(b *table.Builder, i, j int, v []byte) {
-		if integer {
-			v = slices.Clone(v)
-			slices.Reverse(v)
-		}
-		b.Decimal(i, j, v, scale)
-	}
-}
-
 // moments are nanoseconds of a day and its Julian number, as older programs write them.
 func moments(b *table.Builder, i, j int, v []byte) {
 	const julianEpoch, day = 2440588, 24 * 60 * 60
 	days := unpack.Integer(v[8:12], false)
-	b.Time(i, j, time.Unix((days-julianEpoch)*day, whole(v[:8])).UTC())
+	b.Time(i, j, time.Unix((days-julianEpoch)*day, unpack.Integer(v[:8], true)).UTC())
 }

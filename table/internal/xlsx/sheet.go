@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/internal/textfile"
-	"github.com/conetune/conetune/table"
 )
 
 // kind is what a cell holds.
@@ -32,11 +31,10 @@ type cell struct {
 
 // sheetReader makes the rows of a sheet a table.
 type sheetReader struct {
-	book    *workbook
-	options table.Options
-	builder *table.Builder
-	width   int
-	wide    int // the columns of the sheet as it says itself
+	*workbook
+	begun bool // the table has its columns
+	width int
+	wide  int // the columns of the sheet as it says itself
 
 	row   int // the number of the row, from 1
 	cells []cell
@@ -175,10 +173,10 @@ func (s *sheetReader) endCell(c *openCell) {
 	switch c.kind {
 	case "s":
 		k, err := strconv.Atoi(value)
-		if err != nil || k < 0 || k >= len(s.book.texts) {
-			panic(fmt.Errorf("a cell of row %d has text %s of %d", s.row, textfile.Quote([]byte(value)), len(s.book.texts)))
+		if err != nil || k < 0 || k >= len(s.texts) {
+			panic(fmt.Errorf("a cell of row %d has text %s of %d", s.row, textfile.Quote([]byte(value)), len(s.texts)))
 		}
-		out.text = s.book.texts[k]
+		out.text = s.texts[k]
 	case "str", "inlineStr":
 	case "b":
 		out.text = "FALSE"
@@ -201,8 +199,8 @@ func (s *sheetReader) endCell(c *openCell) {
 			panic(fmt.Errorf("a cell of row %d has the number %s", s.row, textfile.Quote([]byte(value))))
 		}
 		out.kind, out.number = number, v
-		if c.style >= 0 && c.style < len(s.book.styles) && s.book.styles[c.style] == asDate {
-			if at, ok := date(v, s.book.from); ok {
+		if c.style >= 0 && c.style < len(s.styles) && s.styles[c.style] {
+			if at, ok := date(v, s.from); ok {
 				out.kind, out.day = day, at
 			}
 		}
@@ -220,16 +218,12 @@ const cellBytes = 160
 // hold counts bytes.
 func (s *sheetReader) hold(n int64) {
 	s.held += n
-	if s.builder != nil {
-		s.builder.Take(n)
-	} else {
-		s.book.take(int(n))
-	}
+	s.builder.Take(n, "")
 }
 
 // endRow keeps the cells of a row that has some.
 func (s *sheetReader) endRow() {
-	if len(s.cells) == 0 || s.builder == nil && s.start() {
+	if len(s.cells) == 0 || !s.begun && s.start() {
 		return
 	}
 	if last := s.cells[len(s.cells)-1]; last.column >= s.width {
@@ -254,9 +248,9 @@ func (s *sheetReader) endRow() {
 
 // start makes the table of the first row; true means that it has the names.
 func (s *sheetReader) start() bool {
-	names := s.options.Header == "yes"
+	names := s.builder.Options.Header == "yes"
 	for _, c := range s.cells {
-		names = names || s.options.Header == "" && c.kind != number
+		names = names || s.builder.Options.Header == "" && c.kind != number
 	}
 	s.width = s.cells[len(s.cells)-1].column + 1
 	line := s.row
@@ -274,9 +268,8 @@ func (s *sheetReader) start() bool {
 			list[c.column] = c.name()
 		}
 	}
-	s.builder = table.NewBuilder(s.book.file, list, line, !names)
-	s.builder.Heed(s.options)
-	s.builder.Take(s.book.used)
+	s.builder.Begin(list, line, !names)
+	s.begun = true
 	return names
 }
 
@@ -293,28 +286,23 @@ func (c *cell) name() string {
 	return strings.TrimSpace(c.text)
 }
 
-// end ends the table of a sheet of a workbook with so many, the first one if none was named.
-func (s *sheetReader) end(sheet string, sheets int, first bool) *table.Table {
-	if s.builder == nil {
-		panic(&textfile.Error{File: s.book.file, Reason: fmt.Sprintf("the sheet %q is empty, expected a row of column names and rows of data", sheet)})
+// end ends the table of a sheet.
+func (s *sheetReader) end(sheet string) {
+	b := s.builder
+	if !s.begun {
+		b.Fail(0, "the sheet %q is empty, expected a row of column names and rows of data", sheet)
 	}
 	if s.beyond > 0 {
-		panic(&textfile.Error{File: s.book.file, Line: s.beyondRow, Reason: fmt.Sprintf("has a cell in column %s, expected none after %s, the last one with a name in the first row of the sheet %q (%d such rows)", s.beyondCell, nameOf(s.width-1), sheet, s.beyond)})
+		b.Fail(s.beyondRow, "has a cell in column %s, expected none after %s, the last one with a name in the first row of the "+
+			"sheet %q (%d such rows)", s.beyondCell, nameOf(s.width-1), sheet, s.beyond)
 	}
-	if first && sheets > 1 {
-		s.builder.Tell(table.Finding{Kind: "dialect", Text: fmt.Sprintf("the workbook has %d sheets, of which the first, %q, is read (Options.Sheet names another)", sheets, sheet)})
+	if n := len(s.sheets); n > 1 && b.Options.Sheet == "" {
+		b.Tell("dialect", "the workbook has %d sheets, of which the first, %q, is read (Options.Sheet names another)", n, sheet)
 	}
-	s.tellGaps()
-	return s.builder.Table()
-}
-
-// tellGaps tells of cells that hold no value.
-func (s *sheetReader) tellGaps() {
-	const add = "they count as missing"
 	if s.failed > 0 {
-		s.builder.Tell(table.Finding{Kind: "missing", Text: fmt.Sprintf("cells that hold an error such as #DIV/0!: %d; "+add, s.failed)})
+		b.Tell("missing", "cells that hold an error such as #DIV/0!: %d; they count as missing", s.failed)
 	}
 	if s.notReady > 0 {
-		s.builder.Tell(table.Finding{Kind: "missing", Text: fmt.Sprintf("cells with a formula whose value was not saved: %d; "+add, s.notReady)})
+		b.Tell("missing", "cells with a formula whose value was not saved: %d; they count as missing", s.notReady)
 	}
 }

@@ -8,17 +8,9 @@ import (
 	"time"
 )
 
-// showing is how a number is shown.
-type showing int
-
-const (
-	asNumber showing = iota
-	asDate
-)
-
 // readStyles finds the formats of cells that show dates.
 func (w *workbook) readStyles(p *parts) {
-	own := map[string]showing{}
+	own := map[string]bool{}
 	inCells := false
 	for token := range p.tokens() {
 		switch e := token.(type) {
@@ -26,18 +18,18 @@ func (w *workbook) readStyles(p *parts) {
 			switch e.Name.Local {
 			case "numFmt":
 				w.take(64)
-				own[attribute(e, "numFmtId")] = showingOf(attribute(e, "formatCode"))
+				own[attribute(e, "numFmtId")] = showsDate(attribute(e, "formatCode"))
 			case "cellXfs":
 				inCells = true
 			case "xf":
 				if inCells {
 					id := attribute(e, "numFmtId")
-					how, found := own[id]
+					date, found := own[id]
 					if !found {
-						how = builtIn(id)
+						date = builtIn(id)
 					}
 					w.take(8)
-					w.styles = append(w.styles, how)
+					w.styles = append(w.styles, date)
 				}
 			}
 		case xml.EndElement:
@@ -46,18 +38,16 @@ func (w *workbook) readStyles(p *parts) {
 	}
 }
 
-// builtIn is how the formats show numbers that are not written down, by their numbers (ISO/IEC 29500-1, 18.8.30).
-func builtIn(id string) showing {
-	switch n, _ := strconv.Atoi(id); {
-	case n >= 14 && n <= 17, n == 22, n >= 27 && n <= 31, n == 36, n >= 50 && n <= 54, n == 57, n == 58:
-		return asDate
-	}
-	return asNumber // also for times of a day, shares of it
+// builtIn says whether a format that is not written down shows a date, by its number (ISO/IEC 29500-1, 18.8.30). Times
+// of a day, shares of it, are numbers.
+func builtIn(id string) bool {
+	n, _ := strconv.Atoi(id)
+	return n >= 14 && n <= 17 || n == 22 || n >= 27 && n <= 31 || n == 36 || n >= 50 && n <= 54 || n == 57 || n == 58
 }
 
-// showingOf reads the code of a format: it shows a date if it has a year or a day, or a month without a time. What
+// showsDate reads the code of a format: it shows a date if it has a year or a day, or a month without a time. What
 // stands in quotes, brackets and after a backslash is not of the code.
-func showingOf(code string) showing {
+func showsDate(code string) bool {
 	var letters strings.Builder
 	for k := 0; k < len(code) && code[k] != ';'; k++ {
 		switch c := code[k]; c {
@@ -70,7 +60,7 @@ func showingOf(code string) showing {
 			}
 			at := strings.IndexByte(code[k+1:], end)
 			if at < 0 {
-				return asNumber
+				return false
 			}
 			k += at + 1
 		default:
@@ -79,12 +69,9 @@ func showingOf(code string) showing {
 	}
 	rest := letters.String()
 	if strings.HasPrefix(rest, "general") || rest == "@" {
-		return asNumber
+		return false
 	}
-	if strings.ContainsAny(rest, "yd") || strings.Contains(rest, "m") && !strings.ContainsAny(rest, "hs0#") {
-		return asDate
-	}
-	return asNumber
+	return strings.ContainsAny(rest, "yd") || strings.Contains(rest, "m") && !strings.ContainsAny(rest, "hs0#")
 }
 
 // lastDay is the number of 9999-12-31.

@@ -21,7 +21,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/conetune/conetune/internal/memory"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/table"
 )
@@ -53,22 +52,21 @@ func is(r io.ReaderAt, size int64) bool {
 
 // workbook is an open file.
 type workbook struct {
-	file    string
+	builder *table.Builder
 	parts   map[string]*zip.File
 	sheets  []sheetName
 	targets map[string]string // of relations
 	from    int               // 1904 where days count from then
 	texts   []string
-	used    int64
-	styles  []showing // of the cells' formats
+	styles  []bool // whether formats of cells show dates
 }
 
 type sheetName struct{ name, relation string }
 
-func read(file string, r io.ReaderAt, size int64, o table.Options) *table.Table {
+func read(b *table.Builder, r io.ReaderAt, size int64) {
 	archive, err := zip.NewReader(r, size)
 	table.Check(err)
-	w := &workbook{file: file, parts: map[string]*zip.File{}, targets: map[string]string{}}
+	w := &workbook{builder: b, parts: map[string]*zip.File{}, targets: map[string]string{}}
 	for _, f := range archive.File {
 		w.parts[f.Name] = f
 	}
@@ -84,10 +82,10 @@ func read(file string, r io.ReaderAt, size int64, o table.Options) *table.Table 
 			w.open(part.name, part.read)
 		}
 	}
-	sheet := w.sheet(o.Sheet)
-	s := &sheetReader{book: w, options: o}
+	sheet := w.sheet(b.Options.Sheet)
+	s := &sheetReader{workbook: w}
 	w.open(w.target(sheet.relation), s.read)
-	return s.end(sheet.name, len(w.sheets), o.Sheet == "")
+	s.end(sheet.name)
 }
 
 // parts are the tokens of a part of the workbook. The decoder may read so many bytes for one token.
@@ -257,13 +255,14 @@ func (w *workbook) sheet(name string) sheetName {
 		names = append(names, strconv.Quote(s.name))
 	}
 	if name == "" {
-		panic(&textfile.Error{File: w.file, Reason: "is a workbook without sheets of cells"})
+		w.builder.Fail(0, "is a workbook without sheets of cells")
 	}
 	const listed = 12
 	if len(names) > listed {
 		names = append(names[:listed], "..")
 	}
-	panic(&textfile.Error{File: w.file, Reason: fmt.Sprintf("has no sheet %q; there are: %s", name, strings.Join(names, ", "))})
+	w.builder.Fail(0, "has no sheet %q; there are: %s", name, strings.Join(names, ", "))
+	return sheetName{}
 }
 
 // readTexts reads the texts that cells share.
@@ -287,8 +286,4 @@ func (w *workbook) readTexts(p *parts) {
 }
 
 // take counts bytes of what the workbook has beside its sheet.
-func (w *workbook) take(n int) {
-	if w.used += int64(n); w.used > memory.Default() {
-		panic(table.TooLarge(w.file, "the text of the workbook"))
-	}
-}
+func (w *workbook) take(n int) { w.builder.Take(int64(n), "") }

@@ -2,34 +2,17 @@ package bench
 
 import (
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/mat"
-
-	"github.com/conetune/conetune/problems/bounded"
-	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/elasticnet"
-	"github.com/conetune/conetune/problems/fused"
-	"github.com/conetune/conetune/problems/grouplasso"
-	"github.com/conetune/conetune/problems/groups"
-	"github.com/conetune/conetune/problems/huber"
-	"github.com/conetune/conetune/problems/logistic"
-	"github.com/conetune/conetune/problems/matcomp"
-	"github.com/conetune/conetune/problems/multitask"
-	"github.com/conetune/conetune/problems/poisson"
-	"github.com/conetune/conetune/problems/quantile"
-	"github.com/conetune/conetune/problems/sgl"
-	"github.com/conetune/conetune/problems/svm"
-	"github.com/conetune/conetune/problems/wlasso"
+	"github.com/conetune/conetune/internal/synthetic"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/tune"
 )
 
 // Application is a model with data that are made up by a seed, on which backends are compared.
 type Application struct {
-	// Model is the name of the model on the command line, Data that of the data.
+	// Model is the name of the model on the command line, Data that of the sizes, see [synthetic.Draw].
 	Model, Data string
 	// Build generates the data and the model.
 	Build func() (tune.Model, error)
@@ -48,131 +31,27 @@ const wideNet = "100-100-100-p2500"
 
 // Applications returns all applications, small ones first within a model.
 func Applications() []Application {
-	split := func(preset string, build func(*dataset.Split) (tune.Model, error)) func() (tune.Model, error) {
-		return func() (tune.Model, error) {
-			config, err := dataset.Preset(preset)
-			if err != nil {
-				return nil, err
-			}
-			data, _, err := dataset.Generate(config, 1)
-			if err != nil {
-				return nil, err
-			}
-			return build(data)
-		}
-	}
-	net := func(d *dataset.Split) (tune.Model, error) { return elasticnet.New(d, elasticnet.Options{}) }
-	weighted := func(d *dataset.Split) (tune.Model, error) { return wlasso.New(d, wlasso.Options{}) }
-	grouped := func(preset string, build func(*dataset.Split, *groups.Groups) (tune.Model, error)) func() (tune.Model, error) {
-		return func() (tune.Model, error) {
-			config, m, err := dataset.GroupedPreset(preset)
-			if err != nil {
-				return nil, err
-			}
-			data, _, err := dataset.Generate(config, 1)
-			if err != nil {
-				return nil, err
-			}
-			g, err := groups.Equal(config.Features, m)
-			if err != nil {
-				return nil, err
-			}
-			return build(data, g)
-		}
-	}
-	sparseGroups := func(d *dataset.Split, g *groups.Groups) (tune.Model, error) { return sgl.New(d, g, sgl.Options{}) }
-	wholeGroups := func(d *dataset.Split, g *groups.Groups) (tune.Model, error) {
-		return grouplasso.New(d, g, grouplasso.Options{})
-	}
 	const small = "100-100-100-p50"
-	return []Application{
-		{"elastic-net", "100-100-250-p250", split("100-100-250-p250", net)},
-		{"elastic-net", wideNet, split(wideNet, net)},
-		{"weighted-lasso", "100-100-250-p250", split("100-100-250-p250", weighted)},
-		{"sparse-group-lasso", "100-100-100-p600-m30", grouped("100-100-100-p600-m30", sparseGroups)},
-		{"group-lasso", "100-100-100-p60-m20", grouped("100-100-100-p60-m20", wholeGroups)},
-		{"fused-lasso", small, split(small, func(d *dataset.Split) (tune.Model, error) { return fused.New(d, 0, fused.Options{}) })},
-		{"bounded-elastic-net", small, split(small, func(d *dataset.Split) (tune.Model, error) { return bounded.New(d, bounded.Options{}) })},
-		{"huber", small, split(small, func(d *dataset.Split) (tune.Model, error) { return huber.New(d, 0, huber.Options{}) })},
-		{"quantile", small, split(small, func(d *dataset.Split) (tune.Model, error) { return quantile.New(d, 0, quantile.Options{}) })},
-		{"logistic", small + ", signs", split(small, func(d *dataset.Split) (tune.Model, error) {
-			return logistic.New(d.Map(func(y float64) float64 { return math.Copysign(1, y) }), logistic.Options{})
-		})},
-		{"poisson", small + ", counts", split(small, func(d *dataset.Split) (tune.Model, error) {
-			return poisson.New(d.Map(func(y float64) float64 { return math.Round(math.Exp(y / 4)) }), poisson.Options{Intercept: true})
-		})},
-		{"multi-task", small + ", three targets", severalTargets},
-		{"matrix-completion", "60-60", completion},
-		{"svm", "three folds of 100 rows, 20 features", machines},
-	}
-}
-
-// severalTargets is a regression of three targets that use the same six of fifty features.
-func severalTargets() (tune.Model, error) {
-	const rows, features, targets = 100, 50, 3
-	random := rand.New(rand.NewPCG(2, 5))
-	draw := func() *multitask.Data {
-		d := &multitask.Data{X: mat.NewDense(rows, features, nil), Y: mat.NewDense(rows, targets, nil)}
-		for i := range rows {
-			for j := range features {
-				d.X.Set(i, j, random.NormFloat64())
+	var list []Application
+	for _, of := range [][2]string{
+		{"elastic-net", "100-100-250-p250"}, {"elastic-net", wideNet}, {"weighted-lasso", "100-100-250-p250"},
+		{"sparse-group-lasso", "100-100-100-p600-m30"}, {"group-lasso", "100-100-100-p60-m20"}, {"fused-lasso", small},
+		{"bounded-elastic-net", small}, {"huber", small}, {"quantile", small}, {"logistic", small}, {"poisson", small},
+		{"multi-task", small}, {"matrix-completion", "60-60"}, {"svm", "300-100-p20-t3"},
+	} {
+		list = append(list, Application{of[0], of[1], func() (tune.Model, error) {
+			spec, err := model.Find(of[0])
+			if err != nil {
+				return nil, err
 			}
-			for k := range targets {
-				y := 2 * random.NormFloat64()
-				for j := range 6 { // six features that all targets use, with coefficients 1, 2, 3
-					y += float64(1+(j+k)%3) * d.X.At(i, j)
-				}
-				d.Y.Set(i, k, y)
+			d, err := synthetic.Draw(spec, of[1], 1)
+			if err != nil {
+				return nil, err
 			}
-		}
-		return d
+			return d.Model(spec.LogLink)
+		}})
 	}
-	train, val := draw(), draw()
-	return multitask.New(train, val, nil, multitask.Options{})
-}
-
-// completion is a matrix completion of the paper's size.
-func completion() (tune.Model, error) {
-	config, err := matcomp.Preset("60-60")
-	if err != nil {
-		return nil, err
-	}
-	data, err := matcomp.Generate(config, 1)
-	if err != nil {
-		return nil, err
-	}
-	return matcomp.New(data, matcomp.Options{})
-}
-
-// machines is a support vector machine for two overlapping classes, which three of twenty features tell apart.
-func machines() (tune.Model, error) {
-	const rows, features = 300, 20
-	random := rand.New(rand.NewPCG(1, 5))
-	x, y := mat.NewDense(rows, features, nil), make([]float64, rows)
-	names := make([]string, features)
-	for j := range names {
-		names[j] = fmt.Sprintf("x%d", j+1)
-	}
-	for i := range y {
-		y[i] = float64(2*(i%2) - 1)
-		for j := range features {
-			v := random.NormFloat64()
-			if j < 3 {
-				v += 0.7 * y[i]
-			}
-			x.Set(i, j, v)
-		}
-	}
-	data := &dataset.Data{X: x, Y: y, Features: names, Target: "y"}
-	classes, err := svm.Classes(data)
-	if err != nil {
-		return nil, err
-	}
-	cv, err := dataset.CrossValidate(data, 3, 1, classes)
-	if err != nil {
-		return nil, err
-	}
-	return svm.New(cv, svm.Options{})
+	return list
 }
 
 // Models returns the names of the models that have applications.

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/conetune/conetune/internal/synthetic"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/elasticnet"
-	"github.com/conetune/conetune/problems/groups"
-	"github.com/conetune/conetune/problems/matcomp"
-	"github.com/conetune/conetune/problems/sgl"
 	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/tune"
 )
@@ -50,19 +49,15 @@ func Tables() []Table {
 	return []Table{
 		{
 			Name: "en", Title: "Elastic net, synthetic data", Validation: mse, Test: mse, Methods: net,
-			Rows: []Row{
-				elasticNet("100-20-250-p250"), elasticNet("100-100-250-p250"), elasticNet("100-100-100-p2500"),
-			},
+			Rows: shaped("elastic-net", dataset.Presets()),
 		},
 		{
 			Name: "sgl", Title: "Sparse group lasso, synthetic data", Validation: mse, Test: mse, Methods: grouped,
-			Rows: []Row{
-				sparseGroups("100-100-100-p600-m30"), sparseGroups("100-100-100-p600-m300"), sparseGroups("100-100-100-p1200-m300"),
-			},
+			Rows: shaped("sparse-group-lasso", dataset.GroupedPresets()),
 		},
 		{
 			Name: "mc", Title: "Low-rank matrix completion, synthetic data", Validation: mse, Test: mse, Methods: grouped,
-			Rows: []Row{completion("60-60")},
+			Rows: []Row{drawn("matrix-completion", "60-60", "60 x 60")},
 		},
 		{
 			Name: "en-real", Title: "Elastic net, real data", Validation: mse, Test: mse, Methods: net,
@@ -99,53 +94,24 @@ func (t *Table) row(name string) (Row, error) {
 	return Row{}, fmt.Errorf("table %s has no row %q", t.Name, name)
 }
 
-// elasticNet is a row of the elastic net by the name of its data, see [dataset.Preset].
-func elasticNet(preset string) Row {
-	return Row{Name: preset, Title: shape(preset), data: func(_ *dataset.Data, seed uint64) (build, error) {
-		c, err := dataset.Preset(preset)
+// drawn is a row of data that are drawn for a model, by the name of their sizes, see [synthetic.Draw].
+func drawn(name, preset, title string) Row {
+	return Row{Name: preset, Title: title, data: func(_ *dataset.Data, seed uint64) (build, error) {
+		spec, err := model.Find(name)
 		if err != nil {
 			return nil, err
 		}
-		s, _, err := dataset.Generate(c, seed)
-		if err != nil {
-			return nil, err
-		}
-		return func() (tune.Model, error) { return elasticnet.New(s, elasticnet.Options{}) }, nil
+		d, err := synthetic.Draw(spec, preset, seed)
+		return func() (tune.Model, error) { return d.Model(false) }, err
 	}}
 }
 
-// sparseGroups is a row of the sparse group lasso, see [dataset.GroupedPreset].
-func sparseGroups(preset string) Row {
-	return Row{Name: preset, Title: shape(preset), data: func(_ *dataset.Data, seed uint64) (build, error) {
-		c, m, err := dataset.GroupedPreset(preset)
-		if err != nil {
-			return nil, err
-		}
-		s, _, err := dataset.Generate(c, seed)
-		if err != nil {
-			return nil, err
-		}
-		g, err := groups.Equal(c.Features, m)
-		if err != nil {
-			return nil, err
-		}
-		return func() (tune.Model, error) { return sgl.New(s, g, sgl.Options{}) }, nil
-	}}
-}
-
-// completion is a row of matrix completion, see [matcomp.Preset].
-func completion(preset string) Row {
-	return Row{Name: preset, Title: strings.Replace(preset, "-", " x ", 1), data: func(_ *dataset.Data, seed uint64) (build, error) {
-		c, err := matcomp.Preset(preset)
-		if err != nil {
-			return nil, err
-		}
-		d, err := matcomp.Generate(c, seed)
-		if err != nil {
-			return nil, err
-		}
-		return func() (tune.Model, error) { return matcomp.New(d, matcomp.Options{}) }, nil
-	}}
+// shaped are the rows of a model whose sizes have these names.
+func shaped(name string, presets []string) (rows []Row) {
+	for _, preset := range presets {
+		rows = append(rows, drawn(name, preset, shape(preset)))
+	}
+	return rows
 }
 
 // shape spells a name such as 100-20-250-p250-m30 out.

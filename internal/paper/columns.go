@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/internal/words"
 )
 
 // column is what the tables have of each line, under a heading that it may share with its neighbours.
@@ -22,7 +23,7 @@ func measured(group, title, spoken string, of func(*Line) Stat) column {
 		if s.N == 0 {
 			return webpage.Sorted(s.String(), "")
 		}
-		return webpage.Sorted(s.String(), exact(s.Mean))
+		return webpage.Sorted(s.String(), words.Exact(s.Mean))
 	}, of}
 }
 
@@ -32,7 +33,7 @@ func cited(group, spoken string, of func(*Published) Figure) column {
 			return webpage.Sorted("-", "")
 		}
 		f := of(l.Paper)
-		return webpage.Sorted(f.String(), exact(f.Mean))
+		return webpage.Sorted(f.String(), words.Exact(f.Mean))
 	}, nil}
 }
 

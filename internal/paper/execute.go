@@ -3,11 +3,12 @@ package paper
 import (
 	"context"
 	"fmt"
-	"math"
 	"runtime/debug"
 	"slices"
 	"time"
 
+	"github.com/conetune/conetune/internal/usage"
+	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -57,13 +58,11 @@ func Execute(ctx context.Context, i Item, files *Files) (*Record, error) {
 		r.Status, r.Message = failed, err.Error()
 		return r, nil
 	}
-	used, known := processorTime()
+	used := usage.Processor()
 	begun := time.Now()
 	result, dimension, err := guarded(ctx, build, t.method, t.method.config(i, t.row), begun)
 	r.Seconds = time.Since(begun).Seconds()
-	if now, ok := processorTime(); ok && known {
-		r.CPU = now - used
-	}
+	r.CPU = usage.Processor() - used
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -111,9 +110,7 @@ func guarded(ctx context.Context, make build, m Method, c tune.Config, begun tim
 func (r *Record) fill(m Method, from *tune.Result) {
 	r.Status, r.Message = string(from.Status), from.Message
 	r.Iterations = from.Iterations
-	if gap := from.LowerGap; finite(gap) {
-		r.Gap = &gap
-	}
+	r.Gap = words.FiniteOrNull(from.LowerGap)
 	if from.Iterations > 0 {
 		r.Iterate = errorsOf(&from.Errors)
 	}
@@ -130,7 +127,7 @@ func (r *Record) fill(m Method, from *tune.Result) {
 		r.Hyperparameters = append(r.Hyperparameters, from.Selection.Upper...)
 	}
 	for k, v := range r.Hyperparameters {
-		if !finite(v) {
+		if !words.Finite(v) {
 			r.Hyperparameters[k] = 0
 		}
 	}
@@ -146,11 +143,8 @@ func errorsOf(e *tune.Errors) Errors {
 }
 
 func number(v *float64) *float64 {
-	if v == nil || !finite(*v) {
+	if v == nil {
 		return nil
 	}
-	c := *v
-	return &c
+	return words.FiniteOrNull(*v)
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

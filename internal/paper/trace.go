@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -16,7 +18,7 @@ func trace(r *tune.Result, seconds float64) []Point {
 	var points []Point
 	var best *tune.Errors
 	for _, e := range events {
-		better := e.Refit != nil && finite(e.Refit.Validation) && (best == nil || e.Refit.Validation < best.Validation)
+		better := e.Refit != nil && words.Finite(e.Refit.Validation) && (best == nil || e.Refit.Validation < best.Validation)
 		if better {
 			best = e.Refit
 		}
@@ -41,17 +43,5 @@ func trace(r *tune.Result, seconds float64) []Point {
 	if r.Refit != nil && end.Best.Test == nil {
 		end.Best.Test = number(r.Refit.Test)
 	}
-	return append(thin(points, TracePoints-1), end)
-}
-
-// thin keeps at most n points, spread evenly over the list, with the first and the last.
-func thin(points []Point, n int) []Point {
-	if len(points) <= n {
-		return points
-	}
-	kept := make([]Point, n)
-	for k := range kept {
-		kept[k] = points[k*(len(points)-1)/(n-1)]
-	}
-	return kept
+	return append(webpage.Thinned(points, TracePoints-1), end)
 }

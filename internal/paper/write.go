@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/internal/atomicfile"
+	"github.com/conetune/conetune/internal/words"
 )
 
 // head stands above the tables of errors, headTimes above those of times.
@@ -103,7 +104,7 @@ func errorsCSV(summaries []Summary) string {
 			cells = append(cells, "", "", "", "")
 		} else {
 			for _, f := range []Figure{l.Paper.Validation, l.Paper.Test} {
-				cells = append(cells, exact(f.Mean), exact(f.Spread))
+				cells = append(cells, words.Exact(f.Mean), words.Exact(f.Spread))
 			}
 		}
 		return append(cells, l.Remarks())
@@ -113,9 +114,9 @@ func errorsCSV(summaries []Summary) string {
 func timesCSV(summaries []Summary) string {
 	columns := []string{"table", "row", "method", "backend", "seconds_mean", "seconds_standard_error", "runs", "cpu_seconds_mean", "iterations_mean", "paper_seconds", "paper_seconds_spread"}
 	return table(summaries, columns, func(l *Line) []string {
-		cells := append(l.Seconds.cells(), l.CPU.cells()[0], exact(l.Iterations.Mean), "", "")
+		cells := append(l.Seconds.cells(), l.CPU.cells()[0], words.Exact(l.Iterations.Mean), "", "")
 		if l.Paper != nil {
-			cells[5], cells[6] = exact(l.Paper.Seconds.Mean), exact(l.Paper.Seconds.Spread)
+			cells[5], cells[6] = words.Exact(l.Paper.Seconds.Mean), words.Exact(l.Paper.Seconds.Spread)
 		}
 		return cells
 	})
@@ -143,7 +144,5 @@ func (s Stat) cells() []string {
 	if s.N == 0 {
 		return []string{"", "", "0"}
 	}
-	return []string{exact(s.Mean), exact(s.Error), strconv.Itoa(s.N)}
+	return []string{words.Exact(s.Mean), words.Exact(s.Error), strconv.Itoa(s.N)}
 }
-
-func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -20,12 +20,6 @@ import (
 	"github.com/conetune/conetune/internal/words"
 )
 
-// app is that of the command line, with what this command does.
-type app struct{ *cli.App }
-
-// Command is the command.
-func Command(a *cli.App) *cobra.Command { return (&app{a}).batchCommand() }
-
 // batchFlags are the flags of conetune batch beside those of conetune tune, which are defaults for all jobs.
 type batchFlags struct {
 	cli.WorkFlags
@@ -52,7 +46,8 @@ whatever, goes on with --resume. --shard I/N does one of N parts; conetune batch
 Exit status: 0 all jobs are done; 1 some failed (not with --shard, where the merge tells); 2 the list
 or a flag is at fault; 130 interrupted.`
 
-func (a *app) batchCommand() *cobra.Command {
+// Command is the command.
+func Command(a *cli.App) *cobra.Command {
 	var f batchFlags
 	cmd := &cobra.Command{
 		Use:   "batch JOBS.csv|PATTERN... --out DIR",
@@ -74,7 +69,7 @@ func (a *app) batchCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.batch(cmd.Context(), o)
+			return runBatch(a, cmd.Context(), o)
 		},
 	}
 	fs := cmd.Flags()
@@ -104,7 +99,7 @@ func (a *app) batchCommand() *cobra.Command {
 		}
 		return cli.BadInput(cli.FlagError(cmd.Flags(), err))
 	})
-	cmd.AddCommand(a.batchMergeCommand())
+	cmd.AddCommand(mergeCommand(a))
 	return cmd
 }
 
@@ -242,7 +237,7 @@ func checkJob(j *batch.Job) error {
 }
 
 // batch does the jobs and prints the summary.
-func (a *app) batch(ctx context.Context, o batch.Options) error {
+func runBatch(a *cli.App, ctx context.Context, o batch.Options) error {
 	bar := a.NewStatus(false)
 	o.Observe = bar.Work
 	out, err := batch.Run(ctx, o)
@@ -253,7 +248,7 @@ func (a *app) batch(ctx context.Context, o batch.Options) error {
 	} else if err != nil {
 		return cli.WorkError(err, batch.ErrOther)
 	}
-	if err := a.reportBatch(out, o.Dir); err != nil {
+	if err := reportBatch(a, out, o.Dir); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -265,7 +260,7 @@ func (a *app) batch(ctx context.Context, o batch.Options) error {
 	return nil
 }
 
-func (a *app) reportBatch(out *batch.Outcome, dir string) error {
+func reportBatch(a *cli.App, out *batch.Outcome, dir string) error {
 	return a.ReportWork(out.Notes, batch.Describe(out)+"results in "+dir+"\n")
 }
 
@@ -273,10 +268,10 @@ const batchMergeHelp = `Put the parts of conetune batch --shard together: the fo
 results, manifest, summary.csv, times.csv and the files of all jobs. summary.csv is the same as if the work had been
 done in one piece. Exit status 1 says that jobs are missing still.`
 
-func (a *app) batchMergeCommand() *cobra.Command {
+func mergeCommand(a *cli.App) *cobra.Command {
 	return cli.Merging[batch.Record, batch.Plan]{
 		Of: "conetune batch", Long: batchMergeHelp, Example: "  conetune batch merge part1 part2 --out results",
-		Merge: batch.Merge, Report: a.reportBatch,
+		Merge: batch.Merge, Report: func(out *batch.Outcome, dir string) error { return reportBatch(a, out, dir) },
 		Missing: func(n int) string { return words.Count(n, "job") + " of the list" },
 	}.Command()
 }

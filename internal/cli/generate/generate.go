@@ -52,12 +52,7 @@ func Command(a *cli.App) *cobra.Command {
 			words.Joined(matcomp.Presets())),
 		Example:   "  conetune generate elastic-net --preset 100-20-250-p250 --seed 1 --out data",
 		ValidArgs: model.Names(),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return cli.BadInputf("expected one model, got %d arguments; known models are: %s", len(args), words.Joined(model.Names()))
-			}
-			return nil
-		},
+		Args:      cli.One("model", "; known models are: "+words.Joined(model.Names())),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec, err := cli.FindModel(args[0])
 			if err != nil {

@@ -14,13 +14,8 @@ import (
 	"github.com/conetune/conetune/model"
 )
 
-// app is that of the command line, with what this command does.
-type app struct{ *cli.App }
-
 // Command is the command.
-func Command(a *cli.App) *cobra.Command { return (&app{a}).tuneCommand() }
-
-func (a *app) tuneCommand() *cobra.Command {
+func Command(a *cli.App) *cobra.Command {
 	f := newTuneFlags()
 	var helpAll bool
 	cmd := &cobra.Command{
@@ -65,7 +60,7 @@ func (a *app) tuneCommand() *cobra.Command {
 			if f.config.Threads > 0 && f.config.Threads < runtime.GOMAXPROCS(0) {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(f.config.Threads))
 			}
-			return a.tune(cmd.Context(), job)
+			return tuneData(a, cmd.Context(), job)
 		},
 	}
 	cmd.Flags().SortFlags = false

@@ -19,34 +19,6 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// Every search gives the documented fields, its refit is its iterate, and the budget is kept.
-func TestSearchJSON(t *testing.T) {
-	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
-	for _, method := range tune.Methods() {
-		if method == tune.MethodVFiDCA || method == tune.MethodVFiDCAT {
-			continue
-		}
-		o := conetune(t, "tune", "elastic-net", "--data", data, "--split", threeParts, "--json", "--seed", "4", "--method", method, "--evaluations", "9")
-		o.ok(t)
-		require.Empty(t, o.stderr)
-		m := o.object(t)
-		for _, name := range documented {
-			require.Contains(t, keys(m), name)
-		}
-		require.Equal(t, method, m["method"])
-		require.Equal(t, "converged", m["status"])
-		require.LessOrEqual(t, m["iterations"], 9.0)
-		require.Positive(t, m["iterations"])
-		refit := m["refit"].(map[string]any)
-		require.Equal(t, refit["validation_error"], m["validation_error"])
-		require.Equal(t, m["lower_level"].(map[string]any)["test_error"], m["test_error"])
-		require.InDelta(t, 0.5, refit["test_error"], 0.4)
-		require.Zero(t, m["lower_gap"])
-		require.Len(t, m["radii"], 2)
-		require.Equal(t, []string{"lambda1", "lambda2"}, keys(m["hyperparameters"].(map[string]any)))
-	}
-}
-
 // Several methods: an array, a table, one trace, a figure, and the best model in the file.
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()

@@ -151,24 +151,6 @@ func TestLossIsSaved(t *testing.T) {
 	}
 }
 
-// A model of several targets is scored as it was tuned, too.
-func TestScoreOfSeveral(t *testing.T) {
-	dir := t.TempDir()
-	data, test, saved := clitest.Write(t, dir, "t.csv", clitest.CsvText(1, 60, 5)), clitest.Write(t, dir, "test.csv", clitest.CsvText(2, 25, 5)), filepath.Join(dir, "m.json")
-	o := conetune(t, "tune", "multi-task", "--target", "y,f5", "--train", data, "--val", clitest.Write(t, dir, "val.csv", clitest.CsvText(3, 30, 5)), "--test", test, "--save", saved, "--json")
-	o.ok(t)
-	p := conetune(t, "predict", "--model", saved, "--data", test, "--json").object(t)
-	require.InEpsilon(t, o.object(t)["refit"].(map[string]any)["test_error"], p["error"], 1e-9)
-	columns, sum := columnsOf(t, clitest.CsvText(2, 25, 5)), 0.0
-	for i, line := range p["predictions_of_targets"].([]any) {
-		for k, name := range []string{"y", "f5"} {
-			d := line.([]any)[k].(float64) - columns[name][i]
-			sum += d * d
-		}
-	}
-	require.InEpsilon(t, sum/2/2/25, p["error"], 1e-9)
-}
-
 // What the report leaves out is zero in the file, in JSON and in predictions, whatever solver leaves noise.
 func TestDroppedFeaturesAreZero(t *testing.T) {
 	dir := t.TempDir()

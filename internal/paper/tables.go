@@ -74,24 +74,12 @@ func Tables() []Table {
 
 // FindTable returns the table of a name.
 func FindTable(name string) (Table, error) {
-	var names []string
-	for _, t := range Tables() {
-		if t.Name == name {
-			return t, nil
-		}
-		names = append(names, t.Name)
-	}
-	return Table{}, fmt.Errorf("unknown table %q; known are: %s", name, strings.Join(names, ", "))
+	return find("table", name, Tables(), func(t Table) string { return t.Name })
 }
 
 // row returns the row of a name.
 func (t *Table) row(name string) (Row, error) {
-	for _, r := range t.Rows {
-		if r.Name == name {
-			return r, nil
-		}
-	}
-	return Row{}, fmt.Errorf("table %s has no row %q", t.Name, name)
+	return find("row of table "+t.Name, name, t.Rows, func(r Row) string { return r.Name })
 }
 
 // drawn is a row of data that are drawn for a model, by the name of their sizes, see [synthetic.Draw].

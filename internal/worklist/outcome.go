@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/conetune/conetune/internal/words"
 )
 
 // outcome puts the records of the plan into its order.
@@ -50,24 +51,22 @@ func (k *Kind[I, R, P]) notesOn(records []R, version string) []string {
 	for i := range records {
 		if v := k.Head(&records[i]).Version; v != version {
 			n++
-			others = with(others, v)
+			others = With(others, v)
 		}
 	}
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of the results that are kept were made by version %s, this is %s; choose another folder to have all by one version", n, listed(others), version)}
+	return []string{fmt.Sprintf("%d of the results that are kept were made by version %s, this is %s; choose another folder to have all by one version", n, words.Joined(others), version)}
 }
 
-// with appends what is not there.
-func with(list []string, s string) []string {
+// With appends what is not there, and not empty.
+func With(list []string, s string) []string {
 	if s == "" || slices.Contains(list, s) {
 		return list
 	}
 	return append(list, s)
 }
-
-func listed(names []string) string { return strings.Join(names, ", ") }
 
 // errWorker ends a run whose worker has panicked.
 var errWorker = errors.New("worklist: internal failure")

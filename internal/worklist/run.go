@@ -29,8 +29,8 @@ func Run[I comparable, R, P any](ctx context.Context, k *Kind[I, R, P], w Work[I
 		return nil, err
 	}
 	m.Version, m.Plan = o.Version, o.Plan
-	m.Shards = with(m.Shards, o.Shard.String())
-	m.Machines, m.Commands = with(m.Machines, o.Machine), with(m.Commands, o.Command)
+	m.Shards = With(m.Shards, o.Shard.String())
+	m.Machines, m.Commands = With(m.Machines, o.Machine), With(m.Commands, o.Command)
 	have, err := k.byItem(s.records)
 	if err != nil {
 		return nil, err

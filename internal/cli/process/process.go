@@ -38,12 +38,13 @@ func Begin() (context.Context, io.Writer) {
 func Watch(ctx context.Context, stderr io.Writer) (watched context.Context, stop func()) {
 	// Nearly all that the machine or the container gives: beyond, the system kills without a word.
 	hundredth := memory.Available() / 100
-	thrift := thrift{set: func(percent int) { debug.SetGCPercent(percent) }}
+	thrift := false
 	w := &watchdog{
 		look: func() (used, limit, last int64) {
 			used, limit = memoryInUse()
-			if os.Getenv("GOGC") == "" {
-				thrift.look(used)
+			if !thrift && used > thriftFrom && os.Getenv("GOGC") == "" {
+				thrift = true
+				debug.SetGCPercent(thriftPercent)
 			}
 			limit = min(limit, 90*hundredth)
 			return used, limit, min(limit+max(limit/8, 64<<20), 97*hundredth)
@@ -53,25 +54,12 @@ func Watch(ctx context.Context, stderr io.Writer) (watched context.Context, stop
 	return w.start(ctx)
 }
 
-// thrift has garbage collected more often where much memory is in use. What takes it then are numbers, in which a
-// collection has nothing to look for, so that it costs little.
-type thrift struct {
-	set func(percent int)
-	on  bool
-}
-
-// From so many bytes on, so many percent of garbage are let come together.
+// From so many bytes on, so many percent of garbage are let come together. What takes the memory then are numbers, in
+// which a collection has nothing to look for, so that it costs little.
 const (
 	thriftFrom    = 128 << 20
 	thriftPercent = 30
 )
-
-func (t *thrift) look(used int64) {
-	if !t.on && used > thriftFrom {
-		t.on = true
-		t.set(thriftPercent)
-	}
-}
 
 // memoryInUse is the memory of the process: that of the Go runtime, which counts what it has promised and not yet used,
 // or with that of C libraries the resident one, whichever is more. limit is that of the Go runtime, which --memory or

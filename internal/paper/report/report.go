@@ -21,6 +21,7 @@ import (
 	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/paper"
 	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/internal/worklist"
 )
 
 const (
@@ -80,9 +81,9 @@ type part struct {
 func writePage(w io.Writer, o *paper.Outcome, figures []chart) error {
 	c := contents{Manifest: o.Manifest, Runs: len(o.Records), Missing: o.Missing, Notes: o.Notes}
 	for _, r := range o.Records {
-		c.Versions = with(c.Versions, r.Version)
+		c.Versions = worklist.With(c.Versions, r.Version)
 		if r.Settings != "" {
-			c.Settings = with(c.Settings, r.Table+" "+r.Row+": "+r.Settings)
+			c.Settings = worklist.With(c.Settings, r.Table+" "+r.Row+": "+r.Settings)
 		}
 	}
 	summaries := paper.Summarise(o.Manifest.Plan, o.Records)
@@ -110,16 +111,6 @@ func writePage(w io.Writer, o *paper.Outcome, figures []chart) error {
 		c.Sections = append(c.Sections, sec)
 	}
 	return webpage.Write(w, page, "The experiments of the VF-iDCA paper, repeated", c)
-}
-
-// with appends what is not there.
-func with(list []string, s string) []string {
-	for _, have := range list {
-		if have == s {
-			return list
-		}
-	}
-	return append(list, s)
 }
 
 var page = webpage.New("paper", body)

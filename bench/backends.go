@@ -1,3 +1,7 @@
+// Package bench measures the solvers and the methods on the applications. Its benchmarks report the time, the iterations
+// of the conic solver and the accuracy reached, recomputed on the unscaled data:
+//
+//	go test -bench . ./bench
 package bench
 
 import (
@@ -13,6 +17,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -294,8 +299,8 @@ func (o *BackendsOptions) stage(ctx context.Context, row *BackendRow, p *point, 
 		row.Status, row.Iterations, row.Setups, row.Updates = r.status.String(), r.stats.Iterations, r.stats.Setups, r.stats.Updates
 		taken := r.stats.SetupTime + r.stats.SolveTime
 		row.Seconds = math.Min(row.Seconds, taken.Seconds())
-		row.Residual = finite(r.residual)
-		row.Error = finite(math.Abs(r.objective-best)/math.Max(1, math.Abs(best)) + r.violation)
+		row.Residual = words.FiniteOrNull(r.residual)
+		row.Error = words.FiniteOrNull(math.Abs(r.objective-best)/math.Max(1, math.Abs(best)) + r.violation)
 		if taken > o.TimeLimit/4 {
 			return
 		}
@@ -315,8 +320,8 @@ func (o *BackendsOptions) run(ctx context.Context, row *BackendRow, m tune.Model
 		}
 		row.Status, row.Reason, row.Iterations, row.Setups, row.Updates = string(r.Status), r.Message, r.SolverIterations, r.BackendSetups, r.BackendUpdates
 		row.Seconds = math.Min(row.Seconds, r.TimeSeconds)
-		row.Residual = finite(residual)
-		row.Error = finite(math.Abs(r.Errors.Validation-best) / math.Max(1, math.Abs(best)))
+		row.Residual = words.FiniteOrNull(residual)
+		row.Error = words.FiniteOrNull(math.Abs(r.Errors.Validation-best) / math.Max(1, math.Abs(best)))
 		if r.TimeSeconds > o.TimeLimit.Seconds()/4 {
 			return
 		}
@@ -330,12 +335,4 @@ func (r *BackendRow) fail(err error) {
 	if errors.As(err, &no) {
 		r.Status, r.Reason = unsupported, no.Error()
 	}
-}
-
-// finite returns nil for what JSON cannot say.
-func finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/internal/words"
 )
 
 // columns are the headings of the table of backends; those between the name of the backend and the status are numbers.
@@ -16,12 +17,11 @@ var columns = []string{
 
 // cells are the entries of a row below [columns].
 func (r *BackendRow) cells() []webpage.Cell {
-	exact := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	status := r.Status
 	if r.Reason != "" {
 		status += ": " + r.Reason
 	}
-	of := []string{r.Stage, r.Backend, exact(r.Eps), "-", "-", "-", "-", "-", "-", status}
+	of := []string{r.Stage, r.Backend, words.Exact(r.Eps), "-", "-", "-", "-", "-", "-", status}
 	switch r.Status {
 	case unsupported:
 		of[2] = "any"
@@ -40,7 +40,7 @@ func (r *BackendRow) cells() []webpage.Cell {
 		if text == "-" || text == "any" {
 			out[k].Key = new(string)
 		} else if k == 3 { // without its unit
-			key := exact(r.Seconds)
+			key := words.Exact(r.Seconds)
 			out[k].Key = &key
 		}
 	}

@@ -71,71 +71,52 @@ type Sample struct {
 	Weight []float64
 }
 
+// loss is that of a prediction of y.
+type loss func(y, prediction float64) float64
+
+func squared(y, f float64) float64  { return square(y - f) }
+func absolute(y, f float64) float64 { return math.Abs(y - f) }
+
 // Regression are the measures of predictions of a mean: R^2 against the mean of these rows, root mean squared error,
 // mean absolute error.
 func (s *Sample) Regression() []Metric {
-	mean := s.meanTarget()
-	total := s.each(func(i int) float64 { return square(s.Y[i] - mean) })
-	squared := func(f []float64) []float64 { return s.each(func(i int) float64 { return square(s.Y[i] - f[i]) }) }
-	absolute := func(f []float64) []float64 { return s.each(func(i int) float64 { return math.Abs(s.Y[i] - f[i]) }) }
-	return []Metric{
-		s.explained(R2, squared, squared(s.Base), total),
-		s.root(RMSE, squared, squared(s.Base)),
-		s.mean(MAE, absolute, absolute(s.Base)),
-	}
+	return []Metric{s.explained(R2, squared), s.root(RMSE, squared), s.mean(MAE, absolute, absolute)}
 }
 
 // Counts are the measures of predictions of means of counts: the share of the Poisson deviance that they explain,
 // against the mean of these rows, the mean deviance, and the mean absolute error.
 func (s *Sample) Counts() []Metric {
-	mean := s.meanTarget()
-	of := func(f []float64) []float64 {
-		return s.each(func(i int) float64 {
-			if f[i] == 0 && s.Y[i] == 0 {
-				return 0
-			}
-			return 2 * deviance.HalfPoisson(s.Y[i], f[i], math.Log(f[i]))
-		})
+	of := func(y, f float64) float64 {
+		if f == 0 && y == 0 {
+			return 0
+		}
+		return 2 * deviance.HalfPoisson(y, f, math.Log(f))
 	}
-	base := of(s.Base)
-	absolute := func(f []float64) []float64 { return s.each(func(i int) float64 { return math.Abs(s.Y[i] - f[i]) }) }
-	return []Metric{
-		s.explained(DevianceExplained, of, base, of(s.each(func(int) float64 { return mean }))),
-		s.mean(Deviance, of, base),
-		s.mean(MAE, absolute, absolute(s.Base)),
-	}
+	return []Metric{s.explained(DevianceExplained, of), s.mean(Deviance, of, of), s.mean(MAE, absolute, absolute)}
 }
 
 // Quantile are the measures of predictions of a quantile of some level: the mean pinball loss, and the share of targets
 // at or below the predictions, which is the level where they are right.
 func (s *Sample) Quantile(level float64) []Metric {
-	loss := func(f []float64) []float64 {
-		return s.each(func(i int) float64 { return max(level*(s.Y[i]-f[i]), (level-1)*(s.Y[i]-f[i])) })
-	}
-	covered := func(f []float64) []float64 { return s.each(func(i int) float64 { return indicator(s.Y[i] <= f[i]) }) }
-	return []Metric{s.mean(Pinball, loss, loss(s.Base)), s.mean(Coverage, covered, covered(s.Base))}
+	pinball := func(y, f float64) float64 { return max(level*(y-f), (level-1)*(y-f)) }
+	covered := func(y, f float64) float64 { return indicator(y <= f) }
+	return []Metric{s.mean(Pinball, pinball, pinball), s.mean(Coverage, covered, covered)}
 }
 
 // Labels are the measures of a classifier: the share of wrong labels, the area under the ROC curve and, where its
 // values are log odds, log loss and Brier score, the mean square of probability minus outcome.
 func (s *Sample) Labels(logOdds bool) []Metric {
-	wrong := func(above float64) func(f []float64) []float64 {
-		return func(f []float64) []float64 {
-			return s.each(func(i int) float64 { return indicator(f[i] > above != (s.Y[i] == 1)) })
-		}
+	wrong := func(above float64) loss {
+		return func(y, f float64) float64 { return indicator(f > above != (y == 1)) }
 	}
-	out := []Metric{s.mean(ErrorRate, wrong(0), wrong(0.5)(s.Base)), s.area()}
+	out := []Metric{s.mean(ErrorRate, wrong(0), wrong(0.5)), s.area()}
 	if !logOdds {
 		return out
 	}
-	loss := func(f []float64) []float64 {
-		return s.each(func(i int) float64 { return Softplus((1 - 2*s.Y[i]) * f[i]) })
-	}
-	score := func(f []float64) []float64 {
-		return s.each(func(i int) float64 { return square(s.Y[i] - Probability(f[i])) })
-	}
-	base := s.each(func(i int) float64 { return -math.Log(1 - math.Abs(s.Y[i]-s.Base[i])) })
-	return append(out, s.mean(LogLoss, loss, base), s.mean(Brier, score, s.each(func(i int) float64 { return square(s.Y[i] - s.Base[i]) })))
+	return append(out,
+		s.mean(LogLoss, func(y, f float64) float64 { return Softplus((1 - 2*y) * f) },
+			func(y, p float64) float64 { return -math.Log(1 - math.Abs(y-p)) }),
+		s.mean(Brier, func(y, f float64) float64 { return square(y - Probability(f)) }, squared))
 }
 
 // Probability is that of log odds.
@@ -161,7 +142,10 @@ func (s *Sample) each(f func(i int) float64) []float64 {
 	return out
 }
 
-func (s *Sample) meanTarget() float64 { return s.average(s.Y) }
+// at are the losses of predictions.
+func (s *Sample) at(l loss, f []float64) []float64 {
+	return s.each(func(i int) float64 { return l(s.Y[i], f[i]) })
+}
 
 // average is the mean over the rows by their weights.
 func (s *Sample) average(v []float64) float64 {
@@ -176,23 +160,27 @@ func (s *Sample) average(v []float64) float64 {
 }
 
 // plain is the mean loss of the fit without penalty, NaN without one.
-func (s *Sample) plain(losses func(f []float64) []float64) float64 {
+func (s *Sample) plain(l loss) float64 {
 	if s.Plain == nil {
 		return math.NaN()
 	}
-	return s.average(losses(s.Plain))
+	return s.average(s.at(l, s.Plain))
 }
 
-// mean is the metric of losses, which are a function of the predictions.
-func (s *Sample) mean(name string, losses func(f []float64) []float64, base []float64) Metric {
-	at := losses(s.Value)
+// mean is the metric of a loss; that of predictions without features may be another one.
+func (s *Sample) mean(name string, l, base loss) Metric {
+	return s.meanOf(name, s.at(l, s.Value), s.at(base, s.Base), s.plain(l))
+}
+
+// meanOf is the metric of losses.
+func (s *Sample) meanOf(name string, at, base []float64, plain float64) Metric {
 	m := s.average(at)
-	return Metric{name, m, s.error(s.each(func(i int) float64 { return at[i] - m }), nil), s.average(base), s.plain(losses)}
+	return Metric{name, m, s.error(s.each(func(i int) float64 { return at[i] - m }), nil), s.average(base), plain}
 }
 
 // root is the root of the mean: a row contributes (l - m) / (2 sqrt m).
-func (s *Sample) root(name string, losses func(f []float64) []float64, base []float64) Metric {
-	at := losses(s.Value)
+func (s *Sample) root(name string, l loss) Metric {
+	at := s.at(l, s.Value)
 	m := s.average(at)
 	root := math.Sqrt(m)
 	contributes := func(i int) float64 {
@@ -201,7 +189,7 @@ func (s *Sample) root(name string, losses func(f []float64) []float64, base []fl
 		}
 		return (at[i] - m) / (2 * root)
 	}
-	return Metric{name, root, s.error(s.each(contributes), nil), math.Sqrt(s.average(base)), math.Sqrt(s.plain(losses))}
+	return Metric{name, root, s.error(s.each(contributes), nil), math.Sqrt(s.average(s.at(l, s.Base))), math.Sqrt(s.plain(l))}
 }
 
 // constant says whether all targets are the same, so that there is no variance to explain beside what rounding leaves
@@ -210,16 +198,19 @@ func (s *Sample) constant() bool {
 	return !slices.ContainsFunc(s.Y, func(y float64) bool { return y != s.Y[0] })
 }
 
-// explained is the share 1 - mean(l) / mean(total), of which a row contributes -(l - mean(l)/mean(total) total) /
-// mean(total). The mean of the targets that is in total does not vary to first order, as it minimises it.
-func (s *Sample) explained(name string, losses func(f []float64) []float64, base, total []float64) Metric {
+// explained is the share 1 - mean(l) / mean(total), with the losses of the mean of the targets in total, of which a row
+// contributes -(l - mean(l)/mean(total) total) / mean(total). That mean does not vary to first order, as it minimises
+// the total.
+func (s *Sample) explained(name string, l loss) Metric {
+	total := s.at(l, slices.Repeat([]float64{s.average(s.Y)}, len(s.Y)))
 	whole := s.average(total)
 	if !(whole > 0) || s.constant() {
 		return Metric{name, math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	}
-	at := losses(s.Value)
+	at := s.at(l, s.Value)
 	rest := s.average(at) / whole
-	return Metric{name, 1 - rest, s.error(s.each(func(i int) float64 { return (at[i] - rest*total[i]) / whole }), nil), 1 - s.average(base)/whole, 1 - s.plain(losses)/whole}
+	error := s.error(s.each(func(i int) float64 { return (at[i] - rest*total[i]) / whole }), nil)
+	return Metric{name, 1 - rest, error, 1 - s.average(s.at(l, s.Base))/whole, 1 - s.plain(l)/whole}
 }
 
 // area is the area under the ROC curve: the share of pairs of rows of both labels, by the products of their weights,
@@ -312,4 +303,28 @@ func (s *Sample) error(contributions []float64, class func(i int) int) float64 {
 		variance += square(sums[at]) * number[at.class] / (number[at.class] - 1)
 	}
 	return math.Sqrt(variance) / float64(len(contributions))
+}
+
+// Classes are the measures of a classifier of several classes, whose Y are their numbers: the share of wrong classes
+// and the log loss, the mean of minus the logarithm of the probability of what came true. probability are those that
+// were predicted for each row, base those without any feature.
+func (s *Sample) Classes(probability, base [][]float64) []Metric {
+	wrong := func(p [][]float64) []float64 {
+		return s.each(func(i int) float64 { return indicator(floats.MaxIdx(p[i]) != int(s.Y[i])) })
+	}
+	logLoss := func(p [][]float64) []float64 {
+		return s.each(func(i int) float64 { return -math.Log(p[i][int(s.Y[i])]) })
+	}
+	return []Metric{
+		s.meanOf(ErrorRate, wrong(probability), wrong(base), math.NaN()), s.meanOf(LogLoss, logLoss(probability), logLoss(base), math.NaN()),
+	}
+}
+
+// Softmax are the probabilities that go with the exponentials of some values.
+func Softmax(values []float64) []float64 {
+	out, total := make([]float64, len(values)), floats.LogSumExp(values)
+	for k, v := range values {
+		out[k] = math.Exp(v - total)
+	}
+	return out
 }

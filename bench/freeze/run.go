@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/conetune/conetune/internal/usage"
 )
 
 // result is a case in the file: a command line, what is read off its JSON, and what the process took.
@@ -130,7 +132,7 @@ func (s *settings) run(ctx context.Context, j job, f *file) (result, error) {
 		return r, err
 	}
 	state := cmd.ProcessState
-	r.Exit, r.Seconds, r.Peak = state.ExitCode(), (state.UserTime() + state.SystemTime()).Seconds(), peak(state)/1e6
+	r.Exit, r.Seconds, r.Peak = state.ExitCode(), (state.UserTime() + state.SystemTime()).Seconds(), usage.Peak(state)/1e6
 	if unreadable != nil {
 		r.Status = failed
 	}

@@ -172,13 +172,13 @@ var times = regexp.MustCompile(`,"(seconds|cpu_seconds|checksum)":("[^"]*"|[0-9.
 // A process that is killed without warning at random moments, and once in the middle of a line, leaves the results of
 // an undisturbed one.
 func TestBatchKill(t *testing.T) {
-	n := batchOf(t, 12)
+	n := batchOf(t, 6)
 	begin := time.Now()
 	conetune(t, batchArgs("whole")...)
 	random, killed := rand.New(rand.NewPCG(5, 5)), 0
 	for span := time.Since(begin); killed == 0; span /= 2 { // earlier, where all have ended before
 		require.NoError(t, os.RemoveAll("killed"))
-		for range 12 {
+		for range 8 {
 			cmd := exec.Command(os.Args[0], batchArgs("killed", "--resume")...)
 			require.NoError(t, cmd.Start())
 			time.Sleep(time.Duration(random.Int64N(int64(span) + 1)))

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -169,4 +174,187 @@ func TestEveryRegression(t *testing.T) {
 	for _, split := range []string{"60/30", "all"} {
 		require.Nil(t, conetune(t, "tune", "elastic-net", "--data", models[0].table, "--json", "--split", split).object(t)["test_error"])
 	}
+}
+
+// columnsOf reads a table of numbers with names, without the package that the command reads it by.
+func columnsOf(t *testing.T, text string) map[string][]float64 {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	require.NoError(t, err)
+	out := map[string][]float64{}
+	for _, row := range rows[1:] {
+		for j, cell := range row {
+			v, err := strconv.ParseFloat(cell, 64)
+			require.NoError(t, err)
+			out[rows[0][j]] = append(out[rows[0][j]], v)
+		}
+	}
+	return out
+}
+
+// transformed are a table's lines with another target.
+func transformed(t *testing.T, text string, target func(y float64) float64) string {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i := 1; i < len(lines); i++ {
+		first, rest, _ := strings.Cut(lines[i], ",")
+		y, err := strconv.ParseFloat(first, 64)
+		require.NoError(t, err)
+		lines[i] = fmt.Sprintf("%v,%s", target(y), rest)
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// What predict says of the test rows is what tune says of them, for every model, and what the loss gives by hand.
+func TestScoreIsThatOfTune(t *testing.T) {
+	same := func(y float64) float64 { return y }
+	label := func(y float64) float64 { return map[bool]float64{true: 7, false: 3}[y > 100] }
+	side := func(y float64) float64 { return map[bool]float64{true: 1, false: -1}[y == 7] }
+	squares := func(f, y float64) float64 { return (f - y) * (f - y) / 2 }
+	for _, c := range []struct {
+		model  string
+		flags  []string
+		target func(y float64) float64
+		loss   func(f, y float64) float64
+	}{
+		{"elastic-net", nil, same, squares},
+		{"lasso", []string{"--final", "train"}, same, squares},
+		{"ridge", nil, same, squares},
+		{"weighted-lasso", nil, same, squares},
+		{"weighted-lasso", []string{"--engine", "conic"}, same, squares},
+		{"sparse-group-lasso", []string{"--groups", "4"}, same, squares},
+		{"group-lasso", []string{"--groups", "4", "--engine", "conic"}, same, squares},
+		{"fused-lasso", nil, same, squares},
+		{"bounded-elastic-net", nil, same, squares},
+		{"huber", []string{"--threshold", "0.75"}, same, func(f, y float64) float64 {
+			if r := math.Abs(f - y); r > 0.75 {
+				return 0.75*r - 0.75*0.75/2
+			}
+			return squares(f, y)
+		}},
+		{"quantile", []string{"--level", "0.8"}, same, func(f, y float64) float64 {
+			if y > f {
+				return 0.8 * (y - f)
+			}
+			return 0.2 * (f - y)
+		}},
+		{"logistic", nil, label, func(f, y float64) float64 { return math.Log(1 + math.Exp(-side(y)*f)) }},
+		{"poisson", nil, func(y float64) float64 { return math.Max(0, math.Round(y-97)) }, func(f, y float64) float64 {
+			if y == 0 {
+				return math.Exp(f)
+			}
+			return y*math.Log(y/math.Exp(f)) - y + math.Exp(f)
+		}},
+		{"svm", []string{"--class-weights", "1,3"}, label, func(f, y float64) float64 {
+			return map[bool]float64{true: 0, false: 1}[side(y) > 0 == (f > 0)]
+		}},
+	} {
+		t.Run(c.model+strings.Join(c.flags, " "), func(t *testing.T) {
+			dir := t.TempDir()
+			train, test := transformed(t, clitest.CsvText(1, 60, 8), c.target), transformed(t, clitest.CsvText(2, 25, 8), c.target)
+			paths := []string{"--train", clitest.Write(t, dir, "train.csv", train), "--val", clitest.Write(t, dir, "val.csv", transformed(t, clitest.CsvText(3, 30, 8), c.target))}
+			if c.model == "svm" {
+				paths = []string{"--data", clitest.Write(t, dir, "train.csv", train), "--folds", "3"}
+			}
+			testPath, saved := clitest.Write(t, dir, "test.csv", test), filepath.Join(dir, "m.json")
+			o := conetune(t, append(append([]string{"tune", c.model, "--test", testPath, "--save", saved, "--json"}, paths...), c.flags...)...)
+			o.ok(t)
+			told := o.object(t)
+			tuned := told["refit"].(map[string]any)["test_error"].(float64)
+			p := conetune(t, "predict", "--model", saved, "--data", testPath, "--json")
+			p.ok(t)
+			require.InEpsilon(t, tuned, p.object(t)["error"], 1e-9)
+
+			m, err := model.Read(saved)
+			require.NoError(t, err)
+			columns, sum := columnsOf(t, test), 0.0
+			for i, y := range columns["y"] {
+				f := m.Intercept
+				for j, name := range m.Features {
+					f += m.Coefficients[j] * columns[name][i]
+				}
+				sum += c.loss(f, y)
+			}
+			require.InEpsilon(t, tuned, sum/float64(len(columns["y"])), 1e-9)
+
+			// Report, JSON and file have the same coefficients.
+			listed := told["coefficients"].(map[string]any)
+			for j, v := range m.Coefficients {
+				if v != 0 {
+					require.Equal(t, v, listed[m.Features[j]])
+				} else {
+					require.NotContains(t, listed, m.Features[j])
+				}
+			}
+		})
+	}
+}
+
+// The numbers of a loss are kept with the model.
+func TestLossIsSaved(t *testing.T) {
+	dir := t.TempDir()
+	data, saved := clitest.Write(t, dir, "t.csv", clitest.CsvText(1, 60, 4)), filepath.Join(dir, "m.json")
+	labels := clitest.Write(t, dir, "l.csv", labelled(1, 60, 4))
+	for _, c := range []struct {
+		args []string
+		want model.Loss
+	}{
+		{[]string{"huber", "--data", data, "--threshold", "2.5"}, model.Loss{Kind: "huber", Threshold: 2.5}},
+		{[]string{"quantile", "--data", data, "--level", "0.25"}, model.Loss{Kind: "pinball", Level: 0.25}},
+		{[]string{"svm", "--data", labels, "--class-weights", "2,5"}, model.Loss{Kind: "hinge", ClassWeights: []float64{2, 5}}},
+	} {
+		conetune(t, append([]string{"tune", "--save", saved}, c.args...)...).ok(t)
+		m, err := model.Read(saved)
+		require.NoError(t, err)
+		require.Equal(t, c.want, *m.Loss, c.args)
+	}
+}
+
+// What the report leaves out is zero in the file, in JSON and in predictions, whatever solver leaves noise.
+func TestDroppedFeaturesAreZero(t *testing.T) {
+	dir := t.TempDir()
+	data, saved, list := clitest.Write(t, dir, "t.csv", clitest.CsvText(4, 120, 10)), filepath.Join(dir, "m.json"), filepath.Join(dir, "c.csv")
+	for _, engine := range []string{"auto", "conic"} {
+		report := conetune(t, "tune", "lasso", "--data", data, "--engine", engine, "--save", saved, "--coefficients", list).ok(t)
+		m, err := model.Read(saved)
+		require.NoError(t, err)
+		used := 0
+		for _, v := range m.Coefficients {
+			if v != 0 {
+				used++
+				require.Greater(t, math.Abs(v), 1e-6)
+			}
+		}
+		require.Less(t, used, 10)
+		require.GreaterOrEqual(t, used, 3)
+		require.Contains(t, report, fmt.Sprintf("\n%d of 10 features are in the model.", used))
+		text, err := os.ReadFile(list)
+		require.NoError(t, err)
+		rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+		require.NoError(t, err)
+		require.Equal(t, []string{"feature", "coefficient", "effect", "column", "level", "reference", "chosen_by_folds"}, rows[0])
+		require.Equal(t, "(intercept)", rows[1][0])
+		require.Len(t, rows, 2+used)
+		last := math.Inf(1)
+		for _, row := range rows[2:] {
+			b, err := strconv.ParseFloat(row[1], 64)
+			require.NoError(t, err)
+			require.Equal(t, m.Coefficients[slices.Index(m.Features, row[0])], b)
+			size, err := strconv.ParseFloat(row[2], 64)
+			require.NoError(t, err)
+			require.Equal(t, math.Signbit(b), math.Signbit(size))
+			require.LessOrEqual(t, math.Abs(size), last)
+			last = math.Abs(size)
+		}
+	}
+}
+
+// Where iterate and refit could not be brought together the refit is reported for both, and a message says so beside
+// the equal errors.
+func TestFlatLowerLevel(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "made")
+	conetune(t, "generate", "weighted-lasso", "--out", folder).ok(t)
+	m := conetune(t, "tune", "weighted-lasso", "--dir", folder, "--engine", "conic", "--gap-tol", "1e-4", "--json").object(t)
+	require.Regexp(t, `iterate and refit were [0-9.]+ % apart, .*; the refit is reported for both$`, m["message"])
+	require.InDelta(t, m["refit"].(map[string]any)["validation_error"], m["validation_error"], 1e-9)
 }

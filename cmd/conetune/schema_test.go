@@ -127,6 +127,15 @@ func TestSchema(t *testing.T) {
 		o := conetune(t, append([]string{"tune", "--json", "--save", "m.json"}, args...)...)
 		require.LessOrEqual(t, o.code, cli.ExitUnsolved, "%v: %s", args, o.stderr)
 		require.NoError(t, results.Validate(jsonValue(t, o.stdout)), args)
+		if k := slices.Index(args, "--method"); k == 3 && !strings.HasPrefix(args[4], tune.MethodVFiDCA) && o.stdout[0] == '{' {
+			// Of a search the refit is the iterate, and the budget is kept.
+			m := o.object(t)
+			require.Equal(t, args[4], m["method"])
+			require.LessOrEqual(t, m["iterations"], 4.0, args)
+			require.Positive(t, m["iterations"], args)
+			require.Equal(t, m["refit"].(map[string]any)["validation_error"], m["validation_error"], args)
+			require.Zero(t, m["lower_gap"], args)
+		}
 		gather(seen, "", jsonValue(t, o.stdout))
 		if text, err := os.ReadFile("m.json"); err == nil {
 			require.NoError(t, models.Validate(jsonValue(t, string(text))), args)

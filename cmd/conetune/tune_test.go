@@ -17,7 +17,9 @@ import (
 
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/clitest"
+	"github.com/conetune/conetune/internal/cli/root"
 	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/tune"
 )
 
 // documented are the fields of the JSON object that users may rely on.
@@ -234,4 +236,132 @@ func TestFigureWithoutIterations(t *testing.T) {
 	require.FileExists(t, plot)
 	require.FileExists(t, trace)
 	require.FileExists(t, filepath.Join(dir, "t.jsonl"))
+}
+
+// The settings of a tune, written and read again, give the same choice; the command line goes first.
+func TestConfig(t *testing.T) {
+	t.Chdir(t.TempDir())
+	clitest.Write(t, ".", "t.csv", clitest.CsvText(3, 60, 6))
+	args := []string{"tune", "elastic-net", "--data", "t.csv", "--drop", "f5,f6", "--method", "grid,random", "--evaluations", "9", "--folds", "3", "--range", "1e-4:1",
+		"--time-limit", "1m30s", "--standardize=true", "--memory", "1234567890", "--target", "y"}
+	o := conetune(t, append(args, "--save-config", "s.yaml", "--save", "a.json", "--report", "a.html")...)
+	require.Contains(t, o.ok(t), "settings in s.yaml")
+	text, err := os.ReadFile("s.yaml")
+	require.NoError(t, err)
+	head, rest, _ := strings.Cut(string(text), "\n")
+	require.Contains(t, head, "# conetune "+cli.Version())
+	require.Equal(t, `model: elastic-net
+data: t.csv
+target: y
+drop: [f5, f6]
+folds: 3
+seed: 1
+standardize: true
+time-limit: 1m30s
+memory: 1234567890
+method: [grid, random]
+evaluations: 9
+range: 1e-4:1
+`, rest)
+	page, err := os.ReadFile("a.html")
+	require.NoError(t, err)
+	require.Contains(t, string(page), "drop: [f5, f6]\nfolds: 3\n")
+
+	conetune(t, "tune", "--config", "s.yaml", "--save", "b.json", "--save-config", "again.yaml").ok(t)
+	again, err := os.ReadFile("again.yaml")
+	require.NoError(t, err)
+	require.Equal(t, string(text), string(again))
+	a, b := contents(t, ".")["a.json"], contents(t, ".")["b.json"]
+	require.True(t, a == b && a != "")
+
+	r := conetune(t, "tune", "ridge", "--config", "s.yaml", "--method", "vf-idca", "--seed", "4", "--json").object(t)
+	require.Equal(t, "ridge", r["model"])
+	require.Equal(t, "vf-idca", r["method"])
+	require.Equal(t, 4.0, r["seed"])
+
+	clitest.Write(t, ".", "jobs.csv", "job,seed,method\na,,\nb,2,vf-idca\n")
+	t.Setenv(command, "1")
+	conetune(t, "batch", "jobs.csv", "--config", "s.yaml", "--folds", "4", "--out", "out").ok(t)
+	records := batchRecords(t, "out")
+	require.Equal(t, map[string]any{"model": "elastic-net", "data": "t.csv", "target": "y", "drop": "f5,f6", "folds": "4", "standardize": "true", "method": "vf-idca", "evaluations": "9",
+		"range": "1e-4:1", "time-limit": "1m30s", "memory": "1234567890", "seed": "2"}, records["b"]["settings"])
+}
+
+// Several methods: an array, a table, one trace, a figure, and the best model in the file.
+func TestCompare(t *testing.T) {
+	dir := t.TempDir()
+	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 90, 6))
+	trace, plot, path := filepath.Join(dir, "t.jsonl"), filepath.Join(dir, "p.png"), filepath.Join(dir, "m.json")
+	args := []string{"tune", "elastic-net", "--data", data, "--method", "grid,random,vf-idca", "--evaluations", "9", "--seed", "2"}
+	o := conetune(t, append(args, "--json", "--trace", trace, "--plot", plot, "--save", path)...)
+	o.ok(t)
+	var results []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(o.stdout), &results))
+	require.Len(t, results, 3)
+	least, validation := "", 0.0
+	for i, name := range []string{"grid", "random", "vf-idca"} {
+		require.Equal(t, name, results[i]["method"])
+		if v := results[i]["refit"].(map[string]any)["validation_error"].(float64); least == "" || v < validation {
+			least, validation = name, v
+		}
+	}
+	saved, err := model.Read(path)
+	require.NoError(t, err)
+	require.Equal(t, least, saved.Provenance.Method)
+	require.Equal(t, validation, *saved.ValidationError)
+
+	raw, err := os.ReadFile(trace)
+	require.NoError(t, err)
+	lines := map[string]int{}
+	for _, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
+		var e map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &e))
+		lines[e["method"].(string)]++
+		require.Contains(t, e, "best_validation_error")
+		require.Contains(t, e, "lambda")
+	}
+	require.Equal(t, 9, lines["grid"])
+	require.Equal(t, 9, lines["random"])
+	require.Equal(t, int(results[2]["iterations"].(float64)), lines["vf-idca"])
+	f, err := os.Open(plot)
+	require.NoError(t, err)
+	defer f.Close()
+	_, err = png.Decode(f)
+	require.NoError(t, err)
+
+	text := conetune(t, args...).ok(t)
+	for _, want := range []string{"grid", "random", "vf-idca", "9 evaluations", "The model of " + least, "chosen by " + least} {
+		require.Contains(t, text, want)
+	}
+}
+
+// One after the other: vf-idca begins at the choice of the grid, and needs no path.
+func TestChain(t *testing.T) {
+	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
+	o := conetune(t, "tune", "elastic-net", "--data", data, "--method", "grid,vf-idca,random", "--chain", "--evaluations", "16", "--json")
+	o.ok(t)
+	var results []tune.Result
+	require.NoError(t, json.Unmarshal([]byte(o.stdout), &results))
+	require.Len(t, results, 3)
+	require.LessOrEqual(t, results[1].Refit.Validation, results[0].Refit.Validation*1.0001)
+	require.LessOrEqual(t, results[2].Refit.Validation, results[0].Refit.Validation*1.01)
+}
+
+// The log of a run has its stages in their order; without -v nothing is written where nobody looks.
+func TestStagesInTheLog(t *testing.T) {
+	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, cli.ExitDone, root.Run(context.Background(), []string{"tune", "elastic-net", "--data", data, "-v", "--max-iter", "100"}, nil, &stdout, &stderr))
+	text := stderr.String()
+	for _, stage := range []string{
+		"reading ", "building the model", `at="start: point 1 of `, `at="start: lower level"`,
+		`at="iteration 1: subproblem"`, `at="iteration 1: lower level"`, `at="final fit"`,
+	} {
+		_, rest, found := strings.Cut(text, stage)
+		require.True(t, found, stage)
+		text = rest
+	}
+	stderr.Reset()
+	require.Equal(t, cli.ExitDone, root.Run(context.Background(), []string{"tune", "elastic-net", "--data", data, "--method", "grid"}, nil, &stdout, &stderr))
+	require.Empty(t, stderr.String())
 }

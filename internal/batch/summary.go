@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/internal/words"
 )
 
 // The files of the summary: SummaryFile is the same for the same jobs, TimesFile has what is not.
@@ -105,7 +106,7 @@ func exact(v *float64) string {
 	if v == nil {
 		return ""
 	}
-	return strconv.FormatFloat(*v, 'g', -1, 64)
+	return words.Exact(*v)
 }
 
 // The lengths of the lists in the text.

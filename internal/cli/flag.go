@@ -181,6 +181,16 @@ func NamesOf(flag, text string, find func(string) error) ([]string, error) {
 	return list, nil
 }
 
+// One asks for one argument of a command.
+func One(what, more string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return BadInputf("expected one %s, got %d arguments%s", what, len(args), more)
+		}
+		return nil
+	}
+}
+
 // CheckEmpty rejects flags that were given without a value, of whatever command: an empty variable of a script is not
 // the default.
 func CheckEmpty(cmd *cobra.Command, _ []string) error {

@@ -27,14 +27,3 @@ func Text() string {
 
 // Heading begins the line above a text.
 const Heading = "=== "
-
-// Names returns what the texts are for, such as "gonum.org/v1/gonum v0.17.0", in the order of the texts.
-func Names() []string {
-	var names []string
-	for line := range strings.Lines(Text()) {
-		if name, ok := strings.CutPrefix(line, Heading); ok {
-			names = append(names, strings.TrimSpace(name))
-		}
-	}
-	return names
-}

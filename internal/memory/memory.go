@@ -16,9 +16,12 @@
 package memory
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 	"runtime/debug"
+	"strconv"
+	"strings"
 )
 
 // Fallback is what [Available] takes for the memory of the machine on systems other than
@@ -50,3 +53,69 @@ func Default() int64 {
 	}
 	return Available() / 2
 }
+
+// units are the units of a size and their bytes.
+var units = map[string]float64{
+	"": 1, "B": 1,
+	"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12,
+	"KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+	"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40,
+}
+
+// Parse reads a positive size: a decimal number, and perhaps a unit in any case, with or without
+// a blank before it. B is bytes; K, M, G, T, or KB, MB, GB, TB, are powers of 1000;
+// KiB, MiB, GiB, TiB are powers of 1024. No unit means bytes.
+func Parse(s string) (int64, error) {
+	fail := fmt.Errorf("%q found, expected a size such as 500MB, 4GB or 1.5GiB", s)
+	end := strings.IndexFunc(s, func(c rune) bool { return (c < '0' || c > '9') && c != '.' })
+	if end < 0 {
+		end = len(s)
+	}
+	unit, known := units[strings.ToUpper(strings.TrimPrefix(s[end:], " "))]
+	v, err := strconv.ParseFloat(s[:end], 64)
+	if err != nil || !known {
+		return 0, fail
+	}
+	// The largest float64 below 2^63 is the bound of what converts.
+	if v *= unit; v < 1 || v >= math.MaxInt64 {
+		return 0, fmt.Errorf("%q found, expected a size from 1 byte to 9e18 bytes", s)
+	}
+	return int64(v), nil
+}
+
+// Format writes a size for a message, with three digits and a unit: 950 B, 1.5 MB, 6.9 GB.
+func Format(n int64) string {
+	if n < 1000 {
+		return strconv.FormatInt(n, 10) + " B"
+	}
+	v := float64(n)
+	for _, unit := range []string{"kB", "MB", "GB"} {
+		if v /= 1000; v < 999.5 {
+			return strconv.FormatFloat(v, 'g', 3, 64) + " " + unit
+		}
+	}
+	return strconv.FormatFloat(v/1000, 'f', 1, 64) + " TB"
+}
+
+// Size is a size as the value of a flag.
+type Size int64
+
+// Set reads a size, see [Parse].
+func (s *Size) Set(text string) error {
+	n, err := Parse(text)
+	if err == nil {
+		*s = Size(n)
+	}
+	return err
+}
+
+// String formats the size, empty where it is 0.
+func (s *Size) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return Format(int64(*s))
+}
+
+// Type names the kind of value in messages.
+func (s *Size) Type() string { return "size" }

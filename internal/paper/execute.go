@@ -1,13 +1,16 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"runtime/debug"
 	"slices"
 	"time"
 
+	"github.com/conetune/conetune/internal/usage"
+	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -57,13 +60,11 @@ func Execute(ctx context.Context, i Item, files *Files) (*Record, error) {
 		r.Status, r.Message = failed, err.Error()
 		return r, nil
 	}
-	used, known := processorTime()
+	used := usage.Processor()
 	begun := time.Now()
 	result, dimension, err := guarded(ctx, build, t.method, t.method.config(i, t.row), begun)
 	r.Seconds = time.Since(begun).Seconds()
-	if now, ok := processorTime(); ok && known {
-		r.CPU = now - used
-	}
+	r.CPU = usage.Processor() - used
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -111,9 +112,7 @@ func guarded(ctx context.Context, make build, m Method, c tune.Config, begun tim
 func (r *Record) fill(m Method, from *tune.Result) {
 	r.Status, r.Message = string(from.Status), from.Message
 	r.Iterations = from.Iterations
-	if gap := from.LowerGap; finite(gap) {
-		r.Gap = &gap
-	}
+	r.Gap = words.FiniteOrNull(from.LowerGap)
 	if from.Iterations > 0 {
 		r.Iterate = errorsOf(&from.Errors)
 	}
@@ -130,7 +129,7 @@ func (r *Record) fill(m Method, from *tune.Result) {
 		r.Hyperparameters = append(r.Hyperparameters, from.Selection.Upper...)
 	}
 	for k, v := range r.Hyperparameters {
-		if !finite(v) {
+		if !words.Finite(v) {
 			r.Hyperparameters[k] = 0
 		}
 	}
@@ -146,11 +145,45 @@ func errorsOf(e *tune.Errors) Errors {
 }
 
 func number(v *float64) *float64 {
-	if v == nil || !finite(*v) {
+	if v == nil {
 		return nil
 	}
-	c := *v
-	return &c
+	return words.FiniteOrNull(*v)
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// trace is what a run had reached when: of VF-iDCA every iteration, of other methods every improvement, and the end of
+// the run.
+func trace(r *tune.Result, seconds float64) []Point {
+	events := slices.Clone(r.Trace)
+	slices.SortStableFunc(events, func(a, b tune.Event) int { return cmp.Compare(a.Elapsed, b.Elapsed) })
+	iterates := r.Method == tune.MethodVFiDCA || r.Method == tune.MethodVFiDCAT
+	var points []Point
+	var best *tune.Errors
+	for _, e := range events {
+		better := e.Refit != nil && words.Finite(e.Refit.Validation) && (best == nil || e.Refit.Validation < best.Validation)
+		if better {
+			best = e.Refit
+		}
+		if !better && !iterates {
+			continue
+		}
+		p := Point{Seconds: e.Elapsed.Seconds(), Iteration: e.K, Best: errorsOf(best), Alpha: e.Alpha}
+		p.Iterate = p.Best
+		if iterates {
+			p.Iterate = errorsOf(&e.Errors)
+		}
+		points = append(points, p)
+	}
+	end := Point{Seconds: seconds, Iteration: r.Iterations, Iterate: errorsOf(&r.Errors), Best: errorsOf(best)}
+	if r.Iterations == 0 {
+		end.Iterate = Errors{}
+	}
+	if iterates {
+		end.Alpha = r.Alpha
+	}
+	// The machine of a cross-validation is tested at the end only.
+	if r.Refit != nil && end.Best.Test == nil {
+		end.Best.Test = number(r.Refit.Test)
+	}
+	return append(webpage.Thinned(points, TracePoints-1), end)
+}

@@ -2,8 +2,8 @@ package paper
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -50,14 +50,19 @@ func Methods() []Method {
 
 // FindMethod returns the method of a name.
 func FindMethod(name string) (Method, error) {
+	return find("method", name, Methods(), func(m Method) string { return m.Name })
+}
+
+// find is the one of a list that has a name.
+func find[T any](what, name string, list []T, nameOf func(T) string) (found T, err error) {
 	var names []string
-	for _, m := range Methods() {
-		if m.Name == name {
-			return m, nil
+	for _, v := range list {
+		if nameOf(v) == name {
+			return v, nil
 		}
-		names = append(names, m.Name)
+		names = append(names, nameOf(v))
 	}
-	return Method{}, fmt.Errorf("unknown method %q; known are: %s", name, strings.Join(names, ", "))
+	return found, fmt.Errorf("unknown %s %q; known are: %s", what, name, words.Joined(names))
 }
 
 // config is the configuration of an item: everything on one thread.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/usage"
 	"github.com/conetune/conetune/internal/worklist"
 )
 
@@ -120,8 +121,7 @@ func TestWorkers(t *testing.T) {
 	a, b := small(t, data, 2), small(t, data, 2)
 	a.Workers, b.Workers = 1, 3
 	for _, r := range do(t, a).Records {
-		_, known := processorTime()
-		require.Equal(t, known, r.CPU > 0)
+		require.Equal(t, usage.Processor() > 0, r.CPU > 0)
 	}
 	for _, r := range do(t, b).Records {
 		require.Zero(t, r.CPU)
@@ -139,23 +139,6 @@ func TestOtherData(t *testing.T) {
 	o.Files, o.Resume = &Files{Dir: o.Files.Dir}, true
 	_, err = Run(context.Background(), o)
 	require.ErrorContains(t, err, "the results of svm3 diabetes were made with")
-}
-
-func TestCancelled(t *testing.T) {
-	o := small(t, tabular(t), 2)
-	ctx, cancel := context.WithCancel(context.Background())
-	o.Observe = func(p worklist.Progress) {
-		if p.Done == 3 {
-			cancel()
-		}
-	}
-	out, err := Run(ctx, o)
-	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(out.Records), 3)
-	require.Positive(t, out.Missing)
-	require.Equal(t, 16, out.Missing+len(out.Records))
-	o.Resume, o.Observe = true, nil
-	require.Zero(t, do(t, o).Missing)
 }
 
 func TestMerge(t *testing.T) {
@@ -178,60 +161,10 @@ func TestMerge(t *testing.T) {
 	require.Equal(t, []string{"1/3", "2/3", "3/3"}, out.Manifest.Shards)
 	require.Equal(t, []string{"machine 1", "machine 2", "machine 3"}, out.Manifest.Machines)
 	require.Equal(t, errorTables(t, whole.Dir), errorTables(t, into))
-	_, err = Merge(parts, into)
-	require.ErrorContains(t, err, "choose another folder")
-
-	// A part is missing; parts overlap.
-	out, err = Merge([]string{parts[0], parts[2], parts[0]}, filepath.Join(t.TempDir(), "some"))
-	require.NoError(t, err)
-	require.Positive(t, out.Missing)
-
 	other := small(t, data, 1)
 	do(t, other)
 	_, err = Merge([]string{parts[0], other.Dir}, filepath.Join(t.TempDir(), "bad"))
 	require.ErrorContains(t, err, "repeats 2 and 1")
-	_, err = Merge([]string{t.TempDir()}, filepath.Join(t.TempDir(), "bad"))
-	require.ErrorIs(t, err, os.ErrNotExist)
-
-	// An item that came out in two ways.
-	records, err := experiments.Read(parts[0])
-	require.NoError(t, err)
-	v := 0.25
-	records[0].Refit.Test = &v
-	copied := *out
-	copied.Records, copied.Manifest.Plan = records, whole.Plan
-	odd := filepath.Join(t.TempDir(), "odd")
-	require.NoError(t, experiments.Write(odd, &copied))
-	_, err = Merge([]string{parts[0], odd}, filepath.Join(t.TempDir(), "bad"))
-	require.ErrorContains(t, err, "is there twice, with different results")
-}
-
-// A line that a kill has cut off is done again; a broken one in the middle is an error that names it.
-func TestTornLine(t *testing.T) {
-	o := small(t, tabular(t), 1)
-	do(t, o)
-	tables := errorTables(t, o.Dir)
-	path := filepath.Join(o.Dir, worklist.ResultsFile)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	o.Resume = true
-	for _, cut := range []int{1, 100, len(text) - 1} {
-		require.NoError(t, os.WriteFile(path, text[:len(text)-cut], 0o666))
-		_, err := experiments.Read(o.Dir)
-		require.NoError(t, err)
-		out := do(t, o)
-		require.Len(t, out.Records, 8)
-		require.Equal(t, tables, errorTables(t, o.Dir))
-	}
-	lines := strings.SplitAfter(string(text), "\n")
-	lines[2] = "{\"schema\":1,\n"
-	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o666))
-	_, err = Run(context.Background(), o)
-	require.ErrorContains(t, err, "results.jsonl, line 3: not a record of results")
-	lines[2] = "{\"schema\":99}\n"
-	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o666))
-	_, err = Run(context.Background(), o)
-	require.ErrorContains(t, err, "line 3: schema 99, expected 1")
 }
 
 func TestUnreadableData(t *testing.T) {

@@ -1,12 +1,16 @@
 package paper
 
 import (
+	_ "embed"
+	"encoding/csv"
 	"fmt"
+	"strconv"
 	"strings"
+	"sync"
 
+	"github.com/conetune/conetune/internal/synthetic"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/groups"
-	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/tune"
@@ -49,19 +53,15 @@ func Tables() []Table {
 	return []Table{
 		{
 			Name: "en", Title: "Elastic net, synthetic data", Validation: mse, Test: mse, Methods: net,
-			Rows: []Row{
-				elasticNet("100-20-250-p250"), elasticNet("100-100-250-p250"), elasticNet("100-100-100-p2500"),
-			},
+			Rows: shaped("elastic-net", dataset.Presets()),
 		},
 		{
 			Name: "sgl", Title: "Sparse group lasso, synthetic data", Validation: mse, Test: mse, Methods: grouped,
-			Rows: []Row{
-				sparseGroups("100-100-100-p600-m30"), sparseGroups("100-100-100-p600-m300"), sparseGroups("100-100-100-p1200-m300"),
-			},
+			Rows: shaped("sparse-group-lasso", dataset.GroupedPresets()),
 		},
 		{
 			Name: "mc", Title: "Low-rank matrix completion, synthetic data", Validation: mse, Test: mse, Methods: grouped,
-			Rows: []Row{completion("60-60")},
+			Rows: []Row{drawn("matrix-completion", "60-60", "60 x 60")},
 		},
 		{
 			Name: "en-real", Title: "Elastic net, real data", Validation: mse, Test: mse, Methods: net,
@@ -78,73 +78,32 @@ func Tables() []Table {
 
 // FindTable returns the table of a name.
 func FindTable(name string) (Table, error) {
-	var names []string
-	for _, t := range Tables() {
-		if t.Name == name {
-			return t, nil
-		}
-		names = append(names, t.Name)
-	}
-	return Table{}, fmt.Errorf("unknown table %q; known are: %s", name, strings.Join(names, ", "))
+	return find("table", name, Tables(), func(t Table) string { return t.Name })
 }
 
 // row returns the row of a name.
 func (t *Table) row(name string) (Row, error) {
-	for _, r := range t.Rows {
-		if r.Name == name {
-			return r, nil
+	return find("row of table "+t.Name, name, t.Rows, func(r Row) string { return r.Name })
+}
+
+// drawn is a row of data that are drawn for a model, by the name of their sizes, see [synthetic.Draw].
+func drawn(name, preset, title string) Row {
+	return Row{Name: preset, Title: title, data: func(_ *dataset.Data, seed uint64) (build, error) {
+		spec, err := model.Find(name)
+		if err != nil {
+			return nil, err
 		}
+		d, err := synthetic.Draw(spec, preset, seed)
+		return func() (tune.Model, error) { return d.Model(false) }, err
+	}}
+}
+
+// shaped are the rows of a model whose sizes have these names.
+func shaped(name string, presets []string) (rows []Row) {
+	for _, preset := range presets {
+		rows = append(rows, drawn(name, preset, shape(preset)))
 	}
-	return Row{}, fmt.Errorf("table %s has no row %q", t.Name, name)
-}
-
-// elasticNet is a row of the elastic net by the name of its data, see [dataset.Preset].
-func elasticNet(preset string) Row {
-	return Row{Name: preset, Title: shape(preset), data: func(_ *dataset.Data, seed uint64) (build, error) {
-		c, err := dataset.Preset(preset)
-		if err != nil {
-			return nil, err
-		}
-		s, _, err := dataset.Generate(c, seed)
-		if err != nil {
-			return nil, err
-		}
-		return func() (tune.Model, error) { return regression.ElasticNet(s, regression.Options{}) }, nil
-	}}
-}
-
-// sparseGroups is a row of the sparse group lasso, see [dataset.GroupedPreset].
-func sparseGroups(preset string) Row {
-	return Row{Name: preset, Title: shape(preset), data: func(_ *dataset.Data, seed uint64) (build, error) {
-		c, m, err := dataset.GroupedPreset(preset)
-		if err != nil {
-			return nil, err
-		}
-		s, _, err := dataset.Generate(c, seed)
-		if err != nil {
-			return nil, err
-		}
-		g, err := groups.Equal(c.Features, m)
-		if err != nil {
-			return nil, err
-		}
-		return func() (tune.Model, error) { return regression.SparseGroupLasso(s, regression.Options{Groups: g}) }, nil
-	}}
-}
-
-// completion is a row of matrix completion, see [matcomp.Preset].
-func completion(preset string) Row {
-	return Row{Name: preset, Title: strings.Replace(preset, "-", " x ", 1), data: func(_ *dataset.Data, seed uint64) (build, error) {
-		c, err := matcomp.Preset(preset)
-		if err != nil {
-			return nil, err
-		}
-		d, err := matcomp.Generate(c, seed)
-		if err != nil {
-			return nil, err
-		}
-		return func() (tune.Model, error) { return matcomp.New(d, matcomp.Options{}) }, nil
-	}}
+	return rows
 }
 
 // shape spells a name such as 100-20-250-p250-m30 out.
@@ -207,3 +166,46 @@ func crossValidation(folds int) data {
 		return func() (tune.Model, error) { return svm.New(cv, svm.Options{}) }, nil
 	}
 }
+
+// Figure is a number of the paper with what stands behind its +-, which by its size is the standard deviation over 30
+// repeats.
+type Figure struct{ Mean, Spread float64 }
+
+// String writes it with two decimals.
+func (f Figure) String() string { return fmt.Sprintf("%.2f ± %.2f", f.Mean, f.Spread) }
+
+// Published are the paper's figures of a method on a row: seconds on the machine of its authors, and the errors of the
+// iterate.
+type Published struct{ Seconds, Validation, Test Figure }
+
+// Paper returns the paper's figures of a method on a row; false where it has none.
+func Paper(table, row, method string) (Published, bool) {
+	p, ok := published()[[3]string{table, row, method}]
+	return p, ok
+}
+
+// tables of the paper: rows of the support vector machine are named without the ending _scale.
+//
+//go:embed published.csv
+var tables string
+
+// published reads them once.
+var published = sync.OnceValue(func() map[[3]string]Published {
+	lines, err := csv.NewReader(strings.NewReader(tables)).ReadAll()
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	out := make(map[[3]string]Published)
+	for _, line := range lines[1:] {
+		var p Published
+		for k, to := range []*float64{
+			&p.Seconds.Mean, &p.Seconds.Spread, &p.Validation.Mean, &p.Validation.Spread, &p.Test.Mean, &p.Test.Spread,
+		} {
+			if *to, err = strconv.ParseFloat(line[3+k], 64); err != nil {
+				panic(err)
+			}
+		}
+		out[[3]string(line[:3])] = p
+	}
+	return out
+})

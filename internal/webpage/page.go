@@ -7,12 +7,16 @@
 package webpage
 
 import (
+	"bytes"
 	_ "embed"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/internal/words"
 )
 
 //go:embed style.css
@@ -46,4 +50,95 @@ func Write(w io.Writer, t *template.Template, title string, data any) error {
 	}
 	_, err = io.WriteString(w, textfile.Printable(page.String()))
 	return err
+}
+
+// mostPlaces bounds the rows of a figure's table.
+const mostPlaces = 300
+
+// Figure is a picture with its text. The title is unique on the page; Caption is what is needed of it below the heading
+// where the figure stands.
+type Figure struct {
+	ID, Title, Caption string
+	// SVG is the picture, see [SVG].
+	SVG template.HTML
+	// Numbers is what the picture shows. Rows with an X can be read by pointing at the picture: their first
+	// cell is the place, the other columns are the lines, in groups the panels.
+	Numbers Table
+}
+
+// Draw puts a figure on a page: the picture, what it says in words, and its numbers, a row for each place of a line. A
+// line without a name beside others is a guide to the eye.
+func Draw(id, title, caption, about string, f figure.Figure) (Figure, error) {
+	var b bytes.Buffer
+	areas, err := f.Draw(&b, "svg")
+	if err != nil {
+		return Figure{}, err
+	}
+	t := NewTable(id+"-numbers", title+": numbers", Number(f.XLabel))
+	t.Groups = []Group{{Span: 1}}
+	var columns []figure.Line
+	var places []float64
+	for _, a := range areas {
+		panel := f.Panels[a.Panel]
+		before := len(columns)
+		for _, l := range panel.Lines {
+			if len(l.X) == 0 || l.Name == "" && len(panel.Lines) > 1 {
+				continue
+			}
+			if l.Name == "" {
+				l.Name = panel.YLabel
+			}
+			columns, places = append(columns, l), append(places, l.X...)
+			if l.Error != nil {
+				columns = append(columns, figure.Line{Name: "standard error", X: l.X, Y: l.Error})
+			}
+		}
+		if n := len(columns) - before; n > 0 {
+			t.Groups = append(t.Groups, Group{Title: panel.YLabel, Span: n})
+		}
+	}
+	if len(areas) == 1 {
+		t.Groups = nil
+	}
+	for _, l := range columns {
+		t.Columns = append(t.Columns, Number(l.Name))
+	}
+	slices.Sort(places)
+	for _, x := range Thinned(slices.Compact(places), mostPlaces) {
+		row := Row{X: areas[0].X(x), Cells: []Cell{{Text: words.Fine(x)}}}
+		for _, l := range columns {
+			text := ""
+			if k := slices.Index(l.X, x); k >= 0 {
+				text = words.Fine(l.Y[k])
+			}
+			row.Cells = append(row.Cells, Cell{Text: text})
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	svg := SVG(b.String(), id, title, about+" The numbers are in the table below.")
+	return Figure{ID: id, Title: title, Caption: caption, SVG: svg, Numbers: *t}, nil
+}
+
+// Thinned takes at most so many of a list, evenly, the ends among them.
+func Thinned[T any](list []T, most int) []T {
+	if len(list) <= most {
+		return list
+	}
+	out := make([]T, most)
+	for k := range out {
+		out[k] = list[k*(len(list)-1)/(most-1)]
+	}
+	return out
+}
+
+// SVG takes a picture as it stands in a file, without its header, into a page.
+// The title and the description are what a screen reader says; id is that of the figure.
+func SVG(picture, id, title, description string) template.HTML {
+	_, rest, _ := strings.Cut(picture, "<svg ")
+	attributes, rest, _ := strings.Cut(rest, ">")
+	_, box, _ := strings.Cut(attributes, `viewBox="`)
+	box, _, _ = strings.Cut(box, `"`)
+	e := template.HTMLEscapeString
+	return template.HTML(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="` + e(box) + `" role="img" aria-labelledby="` + e(id) + `-title ` + e(id) + `-desc">` +
+		`<title id="` + e(id) + `-title">` + e(title) + `</title><desc id="` + e(id) + `-desc">` + e(description) + `</desc>` + strings.TrimSpace(rest))
 }

@@ -2,42 +2,14 @@ package webpage
 
 import (
 	"bytes"
-	"encoding/xml"
-	"io"
+	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
-
-// elements are the start tags of a page, read as XML, which ours is apart from void elements.
-func elements(t *testing.T, page string) []xml.StartElement {
-	t.Helper()
-	page = regexp.MustCompile(`(?s)<script>.*</script>`).ReplaceAllString(page, "") // no XML
-	d := xml.NewDecoder(strings.NewReader(page))
-	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
-	var out []xml.StartElement
-	for {
-		token, err := d.RawToken()
-		if err == io.EOF {
-			return out
-		}
-		require.NoError(t, err)
-		if e, ok := token.(xml.StartElement); ok {
-			out = append(out, e.Copy())
-		}
-	}
-}
-
-func attribute(e xml.StartElement, name string) string {
-	for _, a := range e.Attr {
-		if a.Name.Local == name {
-			return a.Value
-		}
-	}
-	return ""
-}
 
 func example() (string, error) {
 	key := "0.001"
@@ -71,16 +43,9 @@ func TestPage(t *testing.T) {
 	}
 	require.NotContains(t, page, "<?xml")
 	require.NotContains(t, page, "ZgotmplZ")
-	ids := map[string]bool{}
-	for _, e := range elements(t, page) {
-		if id := attribute(e, "id"); id != "" {
-			require.False(t, ids[id], "id %s twice", id)
-			ids[id] = true
-		}
-	}
-	for _, e := range elements(t, page) {
-		for _, name := range strings.Fields(attribute(e, "aria-labelledby")) {
-			require.True(t, ids[name], "%s is labelled by %s", e.Name.Local, name)
+	for _, ids := range regexp.MustCompile(`aria-labelledby="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		for _, id := range strings.Fields(ids[1]) {
+			require.Equal(t, 1, strings.Count(page, ` id="`+id+`"`), id)
 		}
 	}
 }
@@ -121,4 +86,32 @@ func TestContrast(t *testing.T) {
 			}
 		}
 	}
+}
+
+// luminance is the relative luminance of #rrggbb or #rgb by WCAG 2.2.
+func luminance(t *testing.T, colour string) float64 {
+	t.Helper()
+	hex := colour[1:]
+	if len(hex) == 3 {
+		hex = string([]byte{hex[0], hex[0], hex[1], hex[1], hex[2], hex[2]})
+	}
+	require.Len(t, hex, 6)
+	sum := 0.0
+	for k, weight := range []float64{0.2126, 0.7152, 0.0722} {
+		v, err := strconv.ParseUint(hex[2*k:2*k+2], 16, 8)
+		require.NoError(t, err)
+		c := float64(v) / 255
+		if c <= 0.04045 {
+			c /= 12.92
+		} else {
+			c = math.Pow((c+0.055)/1.055, 2.4)
+		}
+		sum += weight * c
+	}
+	return sum
+}
+
+func TestLuminance(t *testing.T) {
+	require.InDelta(t, 21, contrast(t, "#000", "#ffffff"), 1e-9)
+	require.InDelta(t, 4.54, contrast(t, "#767676", "#fff"), 0.005) // the published threshold grey
 }

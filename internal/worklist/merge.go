@@ -11,6 +11,7 @@ import (
 	"reflect"
 
 	"github.com/conetune/conetune/internal/atomicfile"
+	"github.com/conetune/conetune/internal/words"
 )
 
 // Merge puts the results of several folders, shards of one plan, into a new one. An item may be in several
@@ -37,18 +38,18 @@ func Merge[I comparable, R, P any](k *Kind[I, R, P], dirs []string, into string)
 			return nil, fmt.Errorf("%s and %s are not parts of the same work: %s", dirs[0], dir, k.Difference(m.Plan, one.Plan))
 		}
 		for _, s := range one.Shards {
-			m.Shards = with(m.Shards, s)
+			m.Shards = With(m.Shards, s)
 		}
 		for _, s := range one.Machines {
-			m.Machines = with(m.Machines, s)
+			m.Machines = With(m.Machines, s)
 		}
 		for _, s := range one.Commands {
-			m.Commands = with(m.Commands, s)
+			m.Commands = With(m.Commands, s)
 		}
 		records = append(records, list...)
 	}
 	for n := range records {
-		versions = with(versions, k.Head(&records[n]).Version)
+		versions = With(versions, k.Head(&records[n]).Version)
 	}
 	if k.Agree != nil {
 		if err := k.Agree(records); err != nil {
@@ -60,7 +61,7 @@ func Merge[I comparable, R, P any](k *Kind[I, R, P], dirs []string, into string)
 		return nil, err
 	}
 	if len(versions) > 1 {
-		out.Notes = append(out.Notes, "the results are those of several versions: "+listed(versions))
+		out.Notes = append(out.Notes, "the results are those of several versions: "+words.Joined(versions))
 	}
 	if err := k.Write(into, out); err != nil {
 		return nil, err

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -134,6 +134,19 @@ func TestRunError(t *testing.T) {
 	}
 	_, err = Run(context.Background(), squares, w, o)
 	require.ErrorIs(t, err, boom)
+
+	// The end of the context is no error.
+	w, o = options(t.TempDir(), 1, 2, 3, 4)
+	ctx, cancel := context.WithCancel(context.Background())
+	o.Workers, o.Observe = 1, func(p Progress) {
+		if p.Done == 2 {
+			cancel()
+		}
+	}
+	out, err := Run(ctx, squares, w, o)
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 4}, squaresOf(out.Records))
+	require.Equal(t, 2, out.Missing)
 }
 
 // Parts of a list without groups are every n-th item, and together they are all.
@@ -150,8 +163,22 @@ func TestMergeParts(t *testing.T) {
 	out, err := Merge(squares, parts, t.TempDir())
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 4, 9, 16, 25}, squaresOf(out.Records))
+	_, err = Merge(squares, parts, parts[0])
+	require.ErrorContains(t, err, "choose another folder")
 	_, err = Merge(squares, nil, t.TempDir())
 	require.ErrorContains(t, err, "no folders")
+	_, err = Merge(squares, []string{t.TempDir()}, t.TempDir())
+	require.ErrorIs(t, err, os.ErrNotExist)
+
+	// A part is missing and one there twice, or an item came out in two ways.
+	some, err := Merge(squares, []string{parts[0], parts[2], parts[0]}, t.TempDir())
+	require.NoError(t, err)
+	require.Equal(t, 2, some.Missing)
+	odd := t.TempDir()
+	some.Records[0].Square = 7
+	require.NoError(t, squares.Write(odd, some))
+	_, err = Merge(squares, []string{parts[0], odd}, t.TempDir())
+	require.ErrorContains(t, err, "is there twice, with different results")
 }
 
 // What is left takes as long as what is done, with two workers half of it.
@@ -168,19 +195,15 @@ func TestEstimate(t *testing.T) {
 	require.Equal(t, Progress{Done: 6, All: 6}, e.progress())
 }
 
-// A line with a wrong checksum, or that is no record, is an error with its number.
-func TestDecodeDamage(t *testing.T) {
-	line, err := squares.Encode(&result{Schema: 1, Number: 3, Square: 9})
+func TestParseShard(t *testing.T) {
+	s, err := ParseShard("2/4")
 	require.NoError(t, err)
-	records, err := squares.Decode("f", append(line, line...))
+	require.Equal(t, Shard{2, 4}, s)
+	s, err = ParseShard("")
 	require.NoError(t, err)
-	require.Len(t, records, 2)
-	for text, want := range map[string]string{
-		strings.Replace(string(line), "9", "8", 1): "f, line 2: the checksum does not match",
-		"{\n":              "f, line 2: not a record of results",
-		"{\"schema\":2}\n": "f, line 2: schema 2, expected 1",
-	} {
-		_, err := squares.Decode("f", append(slices.Clone(line), text...))
-		require.ErrorContains(t, err, want)
+	require.Equal(t, Shard{1, 1}, s)
+	for _, bad := range []string{"0/4", "5/4", "2", "a/b", "2/4x", "2/4 ", "-1/2", "1/0", "+1/2", "01/2"} {
+		_, err := ParseShard(bad)
+		require.ErrorContains(t, err, "expected I/N", bad)
 	}
 }

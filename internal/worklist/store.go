@@ -2,14 +2,21 @@ package worklist
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 
 	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/filelock"
+	"github.com/conetune/conetune/internal/finitejson"
 )
 
 // The files of a folder of results.
@@ -116,4 +123,119 @@ func (k *Kind[I, R, P]) Read(dir string) ([]R, error) {
 		return nil, err
 	}
 	return k.Decode(path, text[:bytes.LastIndexByte(text, '\n')+1])
+}
+
+// checksumEnd is how a line with a checksum ends: its last field is the SHA-256 of the line without it.
+var checksumEnd = regexp.MustCompile(`,"checksum":"sha256:([0-9a-f]{64})"\}$`)
+
+// Encode is a record as a line of results.jsonl. Numbers that are not finite are null there.
+func (k *Kind[I, R, P]) Encode(r *R) ([]byte, error) {
+	text, err := finitejson.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("%v: %w", k.Head(r).Item, err)
+	}
+	sum := sha256.Sum256(text)
+	return fmt.Appendf(text[:len(text)-1], ",\"checksum\":\"sha256:%x\"}\n", sum), nil
+}
+
+// Decode reads the lines of a results file, whose name is for messages. Lines of early versions have no checksum.
+func (k *Kind[I, R, P]) Decode(path string, text []byte) ([]R, error) {
+	var records []R
+	for n := 1; len(text) > 0; n++ {
+		line, rest, _ := bytes.Cut(text, []byte("\n"))
+		text = rest
+		damaged := func(format string, args ...any) error {
+			return &DamageError{fmt.Sprintf("%s, line %d", path, n), fmt.Sprintf(format, args...)}
+		}
+		const remedy = "delete the line, and --resume does its work again"
+		var r R
+		var sum struct {
+			Checksum *string `json:"checksum"`
+		}
+		err := json.Unmarshal(line, &r)
+		if err == nil {
+			err = json.Unmarshal(line, &sum)
+		}
+		if err != nil {
+			return nil, damaged("not a record of results: %v: %s", err, remedy)
+		}
+		if sum.Checksum != nil && !intact(line) {
+			return nil, damaged("the checksum does not match, the line was changed or damaged: %s", remedy)
+		}
+		if schema := k.Head(&r).Schema; schema != k.Schema {
+			return nil, damaged("schema %d, expected %d: it was written by another version of the program", schema, k.Schema)
+		}
+		records = append(records, r)
+	}
+	return records, nil
+}
+
+// intact says whether a line has the checksum of the rest.
+func intact(line []byte) bool {
+	at := checksumEnd.FindSubmatchIndex(line)
+	if at == nil {
+		return false
+	}
+	sum := sha256.Sum256(append(bytes.Clone(line[:at[0]]), '}'))
+	return hex.EncodeToString(sum[:]) == string(line[at[2]:at[3]])
+}
+
+// Manifest says what a folder of results is about. It is written before the work begins, and again by a merge.
+type Manifest[P any] struct {
+	Schema  int    `json:"schema"`
+	Version string `json:"version"`
+	// Plan is the work that was asked for, the same for all shards.
+	Plan P `json:"plan"`
+	// Shards are those of which the results are here, such as "1/4"; "1/1" is the whole work.
+	Shards []string `json:"shards"`
+	// Machines and Commands tell where and how the results were made, each kind once, in the order in which they
+	// came. They do not bear on the results.
+	Machines []string `json:"machines"`
+	Commands []string `json:"commands"`
+}
+
+// errCut says that a manifest is empty or ends early, as a crash of the machine may leave it.
+var errCut = errors.New("it is empty or cut off")
+
+// ReadManifest returns the manifest of a folder. The error is [fs.ErrNotExist] where there is none.
+func (k *Kind[I, R, P]) ReadManifest(dir string) (*Manifest[P], error) {
+	path := filepath.Join(dir, ManifestFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	m := new(Manifest[P])
+	if err := json.Unmarshal(text, m); err != nil {
+		if whole := bytes.TrimRight(text, "\x00 \n"); len(whole) == 0 || strings.Contains(err.Error(), "unexpected end of JSON input") {
+			return nil, fmt.Errorf("%s: %w; %s --resume writes it anew", path, errCut, k.Command)
+		}
+		return nil, &DamageError{path, fmt.Sprintf("not a manifest of results: %v: delete it, and --resume writes it anew", err)}
+	}
+	if m.Schema != k.Schema {
+		return nil, &DamageError{path, fmt.Sprintf("schema %d, expected %d: it was written by another version of the program", m.Schema, k.Schema)}
+	}
+	return m, nil
+}
+
+// manifestOf returns the manifest of a folder, or an empty one. A manifest that is cut off is no reason to lose the
+// results: the note says what is not known any more.
+func (k *Kind[I, R, P]) manifestOf(dir string) (m *Manifest[P], note string, err error) {
+	m, err = k.ReadManifest(dir)
+	switch {
+	case errors.Is(err, errCut):
+		note = ManifestFile + " was empty or cut off and is written anew; it does not tell the machines, commands and shards of earlier runs"
+		fallthrough
+	case errors.Is(err, fs.ErrNotExist):
+		return &Manifest[P]{Schema: k.Schema}, note, nil
+	}
+	return m, "", err
+}
+
+// write writes the manifest into a folder.
+func (m *Manifest[P]) write(dir string) error {
+	return atomicfile.Write(filepath.Join(dir, ManifestFile), func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(m)
+	})
 }

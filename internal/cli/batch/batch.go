@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -16,15 +18,11 @@ import (
 
 	"github.com/conetune/conetune/internal/batch"
 	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/cli/process"
 	"github.com/conetune/conetune/internal/cli/tune"
+	"github.com/conetune/conetune/internal/memory"
 	"github.com/conetune/conetune/internal/words"
 )
-
-// app is that of the command line, with what this command does.
-type app struct{ *cli.App }
-
-// Command is the command.
-func Command(a *cli.App) *cobra.Command { return (&app{a}).batchCommand() }
 
 // batchFlags are the flags of conetune batch beside those of conetune tune, which are defaults for all jobs.
 type batchFlags struct {
@@ -52,7 +50,8 @@ whatever, goes on with --resume. --shard I/N does one of N parts; conetune batch
 Exit status: 0 all jobs are done; 1 some failed (not with --shard, where the merge tells); 2 the list
 or a flag is at fault; 130 interrupted.`
 
-func (a *app) batchCommand() *cobra.Command {
+// Command is the command.
+func Command(a *cli.App) *cobra.Command {
 	var f batchFlags
 	cmd := &cobra.Command{
 		Use:   "batch JOBS.csv|PATTERN... --out DIR",
@@ -74,7 +73,7 @@ func (a *app) batchCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.batch(cmd.Context(), o)
+			return runBatch(a, cmd.Context(), o)
 		},
 	}
 	fs := cmd.Flags()
@@ -104,7 +103,7 @@ func (a *app) batchCommand() *cobra.Command {
 		}
 		return cli.BadInput(cli.FlagError(cmd.Flags(), err))
 	})
-	cmd.AddCommand(a.batchMergeCommand())
+	cmd.AddCommand(mergeCommand(a))
 	return cmd
 }
 
@@ -242,7 +241,7 @@ func checkJob(j *batch.Job) error {
 }
 
 // batch does the jobs and prints the summary.
-func (a *app) batch(ctx context.Context, o batch.Options) error {
+func runBatch(a *cli.App, ctx context.Context, o batch.Options) error {
 	bar := a.NewStatus(false)
 	o.Observe = bar.Work
 	out, err := batch.Run(ctx, o)
@@ -253,7 +252,7 @@ func (a *app) batch(ctx context.Context, o batch.Options) error {
 	} else if err != nil {
 		return cli.WorkError(err, batch.ErrOther)
 	}
-	if err := a.reportBatch(out, o.Dir); err != nil {
+	if err := reportBatch(a, out, o.Dir); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -265,7 +264,7 @@ func (a *app) batch(ctx context.Context, o batch.Options) error {
 	return nil
 }
 
-func (a *app) reportBatch(out *batch.Outcome, dir string) error {
+func reportBatch(a *cli.App, out *batch.Outcome, dir string) error {
 	return a.ReportWork(out.Notes, batch.Describe(out)+"results in "+dir+"\n")
 }
 
@@ -273,10 +272,50 @@ const batchMergeHelp = `Put the parts of conetune batch --shard together: the fo
 results, manifest, summary.csv, times.csv and the files of all jobs. summary.csv is the same as if the work had been
 done in one piece. Exit status 1 says that jobs are missing still.`
 
-func (a *app) batchMergeCommand() *cobra.Command {
+func mergeCommand(a *cli.App) *cobra.Command {
 	return cli.Merging[batch.Record, batch.Plan]{
 		Of: "conetune batch", Long: batchMergeHelp, Example: "  conetune batch merge part1 part2 --out results",
-		Merge: batch.Merge, Report: a.reportBatch,
+		Merge: batch.Merge, Report: func(out *batch.Outcome, dir string) error { return reportBatch(a, out, dir) },
 		Missing: func(n int) string { return words.Count(n, "job") + " of the list" },
 	}.Command()
+}
+
+// share is what each of several jobs at once has of the machine.
+type share struct {
+	jobs, threads int
+	memory        int64
+}
+
+// newShare divides the machine: atOnce jobs of so many in all, or with 0 as many as there are processors.
+func newShare(atOnce, all int, defaults map[string]string) share {
+	cores := runtime.GOMAXPROCS(0)
+	s := share{jobs: atOnce}
+	if s.jobs == 0 {
+		s.jobs = cores
+		var threads int
+		if n, _ := fmt.Sscan(defaults["threads"], &threads); n == 1 && threads > 0 {
+			s.jobs = cores / threads
+		}
+	}
+	s.jobs = max(1, min(s.jobs, all))
+	s.threads = max(1, cores/s.jobs)
+	s.memory = memory.Default() / int64(s.jobs)
+	return s
+}
+
+// program is this program for a job: with its share, and until this process ends.
+func (s share) program(ctx context.Context, j *batch.Job, args []string) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	cmd := exec.CommandContext(ctx, self, args...)
+	cmd.Env = append(os.Environ(), process.JobProcess+"=1")
+	if j.Settings["threads"] == "" {
+		cmd.Env = append(cmd.Env, fmt.Sprintf("GOMAXPROCS=%d", s.threads))
+	}
+	if j.Settings["memory"] == "" {
+		cmd.Env = append(cmd.Env, fmt.Sprintf("GOMEMLIMIT=%d", s.memory))
+	}
+	return cmd
 }

@@ -18,13 +18,8 @@ import (
 	"github.com/conetune/conetune/internal/worklist"
 )
 
-// app is that of the command line, with what this command does.
-type app struct{ *cli.App }
-
 // Command is the command.
-func Command(a *cli.App) *cobra.Command { return (&app{a}).benchCommand() }
-
-func (a *app) benchCommand() *cobra.Command {
+func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the conic solvers, and repeat the paper's experiments",
@@ -33,7 +28,7 @@ func (a *app) benchCommand() *cobra.Command {
 			return cli.BadInputf("bench: expected a subcommand: backends, paper or merge")
 		},
 	}
-	cmd.AddCommand(a.benchBackendsCommand(), a.benchPaperCommand(), a.benchMergeCommand())
+	cmd.AddCommand(backendsCommand(a), paperCommand(a), mergeCommand(a))
 	return cmd
 }
 
@@ -63,7 +58,7 @@ First-order solvers, and those that take cones by sequences of programs, run at 
 accuracy a time has bought, the others at 1e-8; --eps sets other ones for all.
 What a solver cannot take is in the table, with the reason.`
 
-func (a *app) benchBackendsCommand() *cobra.Command {
+func backendsCommand(a *cli.App) *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
 		Use:   "backends",
@@ -80,7 +75,7 @@ func (a *app) benchBackendsCommand() *cobra.Command {
 			if err := a.ClaimOutput("--html", f.html, f.asJSON); err != nil {
 				return err
 			}
-			return a.benchBackends(cmd.Context(), &f, o, commandOf(cmd, "models", "backends", "eps", "repeats", "time-limit"))
+			return runBackends(a, cmd.Context(), &f, o, commandOf(cmd, "models", "backends", "eps", "repeats", "time-limit"))
 		},
 	}
 	fs := cmd.Flags()
@@ -132,7 +127,7 @@ func (f *benchFlags) options() (o bench.BackendsOptions, err error) {
 	return o, nil
 }
 
-func (a *app) benchBackends(ctx context.Context, f *benchFlags, o bench.BackendsOptions, command string) error {
+func runBackends(a *cli.App, ctx context.Context, f *benchFlags, o bench.BackendsOptions, command string) error {
 	bar := a.NewStatus(false)
 	begun := time.Now()
 	o.Observe = func(_ bench.BackendRow, done, all int) {

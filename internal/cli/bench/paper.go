@@ -47,7 +47,7 @@ Real data come from --data DIR: LIBSVM files with the names of the LIBSVM page, 
 gzipped, such as duke-breast-cancer.gz, diabetes_scale and a1a. Rows without a file are
 left out, and the tables say so.`
 
-func (a *app) benchPaperCommand() *cobra.Command {
+func paperCommand(a *cli.App) *cobra.Command {
 	var f paperFlags
 	var tables strings.Builder
 	for _, t := range paper.Tables() {
@@ -70,7 +70,7 @@ func (a *app) benchPaperCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.benchPaper(cmd.Context(), o)
+			return runPaper(a, cmd.Context(), o)
 		},
 	}
 	fs := cmd.Flags()
@@ -134,7 +134,7 @@ func (f *paperFlags) options(command string) (o paper.Options, err error) {
 	return o, nil
 }
 
-func (a *app) benchPaper(ctx context.Context, o paper.Options) error {
+func runPaper(a *cli.App, ctx context.Context, o paper.Options) error {
 	bar := a.NewStatus(false)
 	o.Observe = bar.Work
 	out, err := paper.Run(ctx, o)
@@ -150,7 +150,7 @@ func (a *app) benchPaper(ctx context.Context, o paper.Options) error {
 			a.Note("conetune: %s %s is left out: %s", s.Table, s.Row, s.Reason)
 		}
 	}
-	if err := a.reportOutcome(out, o.Dir); err != nil {
+	if err := reportOutcome(a, out, o.Dir); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -163,7 +163,7 @@ func (a *app) benchPaper(ctx context.Context, o paper.Options) error {
 }
 
 // reportOutcome says what is where, and prints the tables.
-func (a *app) reportOutcome(out *paper.Outcome, dir string) error {
+func reportOutcome(a *cli.App, out *paper.Outcome, dir string) error {
 	text, err := os.ReadFile(filepath.Join(dir, paper.TablesDir, "errors.md"))
 	if err != nil {
 		return cli.Failed(err)
@@ -176,7 +176,7 @@ work. --out gets results, manifest, tables, figures and report.html. The tables 
 the same as if the work had been done in one piece. Exit status 1 says that runs are
 missing still.`
 
-func (a *app) benchMergeCommand() *cobra.Command {
+func mergeCommand(a *cli.App) *cobra.Command {
 	return cli.Merging[paper.Record, paper.Plan]{
 		Of: "conetune bench paper", Long: benchMergeHelp, Example: "  conetune bench merge part1 part2 --out results",
 		Merge: paper.Merge,
@@ -184,7 +184,7 @@ func (a *app) benchMergeCommand() *cobra.Command {
 			if err := report.Write(dir, out); err != nil {
 				return cli.Failed(err)
 			}
-			return a.reportOutcome(out, dir)
+			return reportOutcome(a, out, dir)
 		},
 		Missing: func(n int) string { return fmt.Sprintf("%d runs of the plan", n) },
 	}.Command()

@@ -21,13 +21,6 @@ import (
 	"github.com/conetune/conetune/table/input"
 )
 
-// app is that of the command line, with what this command does.
-type app struct{ *cli.App }
-
-// Command is conetune predict, Show conetune show.
-func Command(a *cli.App) *cobra.Command { return (&app{a}).predictCommand() }
-func Show(a *cli.App) *cobra.Command    { return (&app{a}).showCommand() }
-
 const predictHelp = `Predict the target for the rows of a table with a model that conetune tune --save
 wrote: one number a line, for a classifier the label, in the order of the rows.
 
@@ -115,7 +108,8 @@ func (f predictionForm) check(m *model.Model) error {
 	return nil
 }
 
-func (a *app) predictCommand() *cobra.Command {
+// Command is conetune predict.
+func Command(a *cli.App) *cobra.Command {
 	var modelPath, dataPath, out, times string
 	var asJSON bool
 	var dialect table.Options
@@ -151,7 +145,7 @@ func (a *app) predictCommand() *cobra.Command {
 				return err
 			}
 			form.json = asJSON
-			return a.predict(cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect, in: input.Input{Stdin: a.Stdin}, form: form}, out, asJSON)
+			return predictTable(a, cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect, in: input.Input{Stdin: a.Stdin}, form: form}, out, asJSON)
 		},
 	}
 	fs := cmd.Flags()
@@ -169,8 +163,8 @@ func (a *app) predictCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) predict(ctx context.Context, modelPath string, data tableToPredict, out string, asJSON bool) error {
-	p, err := cli.Interruptible(ctx, func() (*predictions, error) { return a.predictFile(modelPath, data) })
+func predictTable(a *cli.App, ctx context.Context, modelPath string, data tableToPredict, out string, asJSON bool) error {
+	p, err := cli.Interruptible(ctx, func() (*predictions, error) { return predictFile(a, modelPath, data) })
 	if err != nil {
 		return err
 	}
@@ -208,7 +202,7 @@ func (a *app) predict(ctx context.Context, modelPath string, data tableToPredict
 }
 
 // predictFile reads both files and predicts.
-func (a *app) predictFile(modelPath string, data tableToPredict) (*predictions, error) {
+func predictFile(a *cli.App, modelPath string, data tableToPredict) (*predictions, error) {
 	m, err := a.ReadModel(modelPath)
 	if err != nil {
 		return nil, cli.BadInput(err)

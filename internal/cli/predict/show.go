@@ -22,19 +22,15 @@ const showHelp = `Print a model that conetune tune --save wrote: what it predict
 hyperparameters, how the columns of a table become features, and the coefficients that are not zero, in the units of the
 table, those of the largest effect first.`
 
-func (a *app) showCommand() *cobra.Command {
+// Show is conetune show.
+func Show(a *cli.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "show MODEL.json",
 		Short:   "Print a saved model",
 		Long:    showHelp,
 		Example: "  conetune show model.json",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return cli.BadInputf("expected one model file, got %d arguments", len(args))
-			}
-			return nil
-		},
+		Args:    cli.One("model file", ""),
 		RunE: func(_ *cobra.Command, args []string) error {
 			m, err := a.ReadModel(args[0])
 			if err != nil {

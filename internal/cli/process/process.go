@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"syscall"
+	"time"
 
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/memory"
@@ -38,12 +39,13 @@ func Begin() (context.Context, io.Writer) {
 func Watch(ctx context.Context, stderr io.Writer) (watched context.Context, stop func()) {
 	// Nearly all that the machine or the container gives: beyond, the system kills without a word.
 	hundredth := memory.Available() / 100
-	thrift := thrift{set: func(percent int) { debug.SetGCPercent(percent) }}
+	thrift := false
 	w := &watchdog{
 		look: func() (used, limit, last int64) {
 			used, limit = memoryInUse()
-			if os.Getenv("GOGC") == "" {
-				thrift.look(used)
+			if !thrift && used > thriftFrom && os.Getenv("GOGC") == "" {
+				thrift = true
+				debug.SetGCPercent(thriftPercent)
 			}
 			limit = min(limit, 90*hundredth)
 			return used, limit, min(limit+max(limit/8, 64<<20), 97*hundredth)
@@ -53,25 +55,12 @@ func Watch(ctx context.Context, stderr io.Writer) (watched context.Context, stop
 	return w.start(ctx)
 }
 
-// thrift has garbage collected more often where much memory is in use. What takes it then are numbers, in which a
-// collection has nothing to look for, so that it costs little.
-type thrift struct {
-	set func(percent int)
-	on  bool
-}
-
-// From so many bytes on, so many percent of garbage are let come together.
+// From so many bytes on, so many percent of garbage are let come together. What takes the memory then are numbers, in
+// which a collection has nothing to look for, so that it costs little.
 const (
 	thriftFrom    = 128 << 20
 	thriftPercent = 30
 )
-
-func (t *thrift) look(used int64) {
-	if !t.on && used > thriftFrom {
-		t.on = true
-		t.set(thriftPercent)
-	}
-}
 
 // memoryInUse is the memory of the process: that of the Go runtime, which counts what it has promised and not yet used,
 // or with that of C libraries the resident one, whichever is more. limit is that of the Go runtime, which --memory or
@@ -99,4 +88,74 @@ func obeyParent() bool {
 		os.Exit(cli.ExitInterrupted)
 	}()
 	return true
+}
+
+// The times of the watchdog.
+const (
+	watchEvery = 25 * time.Millisecond
+	// memoryPatience is how long a run may take to come to its end, and write what it has, once it is over the limit.
+	memoryPatience = 5 * time.Second
+)
+
+// watchdog compares the memory in use with a limit. Over the limit it cancels the run, which then keeps and reports
+// what it has; where that does not help in time, it ends the process, before the system or the Go runtime does so
+// without a clear word.
+type watchdog struct {
+	// look returns bytes: what is in use, the limit, which a flag may set later, and what a run that was told to stop may
+	// go to.
+	look    func() (used, limit, last int64)
+	collect func() // frees what is not in use any more
+	exit    func(code int)
+	note    func(format string, args ...any)
+	tick    time.Duration // between two looks; 0 means watchEvery
+}
+
+// start returns a context that ends with errMemory as its cause when the limit is passed.
+func (w *watchdog) start(ctx context.Context) (watched context.Context, stop func()) {
+	if w.tick == 0 {
+		w.tick = watchEvery
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		w.watch(cancel, done)
+	}()
+	return ctx, func() {
+		close(done)
+		<-ended
+		cancel(nil)
+	}
+}
+
+func (w *watchdog) watch(cancel context.CancelCauseFunc, done chan struct{}) {
+	ticker := time.NewTicker(w.tick)
+	defer ticker.Stop()
+	var quiet time.Time // until then garbage is not collected again
+	var cancelled time.Time
+	for {
+		select {
+		case <-done:
+			return
+		case <-ticker.C:
+		}
+		used, limit, last := w.look()
+		switch {
+		case used <= limit:
+		case cancelled.IsZero() && time.Now().After(quiet):
+			begun := time.Now()
+			w.collect()
+			quiet = time.Now().Add(10 * time.Since(begun)) // at most a tenth of the time
+			if used, limit, _ = w.look(); used <= limit {
+				continue
+			}
+			w.note("conetune: out of memory: %s in use, the limit is %s; stopping, with what is done", memory.Format(used), memory.Format(limit))
+			cancelled = time.Now()
+			cancel(cli.ErrMemory)
+		case !cancelled.IsZero() && (used > last || time.Since(cancelled) > memoryPatience):
+			w.note("conetune: out of memory: %s in use; stopped", memory.Format(used))
+			w.exit(cli.ExitMemory)
+			return
+		}
+	}
 }

@@ -15,17 +15,6 @@ import (
 	"github.com/conetune/conetune/internal/cli"
 )
 
-// Small runs keep the collector of the runtime as it is; large ones change it once.
-func TestThrift(t *testing.T) {
-	var set []int
-	s := thrift{set: func(percent int) { set = append(set, percent) }}
-	s.look(thriftFrom)
-	require.Empty(t, set)
-	s.look(thriftFrom + 1)
-	s.look(10 * thriftFrom)
-	require.Equal(t, []int{thriftPercent}, set)
-}
-
 // watched is a watchdog over numbers that a test sets.
 type watched struct {
 	used, garbage atomic.Int64

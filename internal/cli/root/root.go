@@ -15,15 +15,13 @@ import (
 	"github.com/conetune/conetune/internal/cli/predict"
 	"github.com/conetune/conetune/internal/cli/solve"
 	"github.com/conetune/conetune/internal/cli/tune"
+	"github.com/conetune/conetune/internal/licenses"
 )
-
-// app is that of the command line.
-type app struct{ *cli.App }
 
 // Run runs one command line and returns its exit status.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	out := &cli.Output{W: stdout}
-	a := &app{&cli.App{Stdin: stdin, Stdout: out, Stderr: stderr, Args: args, Flags: tune.FlagsOf}}
+	a := &cli.App{Stdin: stdin, Stdout: out, Stderr: stderr, Args: args, Flags: tune.FlagsOf}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // --memory is for this command line
 	defer func() {
 		if p := recover(); p != nil {
@@ -31,7 +29,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			code = cli.ExitInternal
 		}
 	}()
-	root := a.rootCommand()
+	root := rootCommand(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -40,7 +38,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return a.End(ctx, err)
 }
 
-func (a *app) rootCommand() *cobra.Command {
+func rootCommand(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "conetune",
 		Short: "Choose the hyperparameters of a model by bilevel optimisation",
@@ -65,7 +63,17 @@ program itself failed, which is a bug; 71 out of memory; 130 interrupted.`,
 	root.SetErr(a.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.BadInput(cli.FlagError(cmd.Flags(), err)) })
 	root.SetVersionTemplate("conetune {{.Version}}\n")
-	root.AddCommand(tune.Command(a.App), batch.Command(a.App), predict.Command(a.App), predict.Show(a.App), generate.Command(a.App), solve.Command(a.App),
-		solve.Backends(a.App), bench.Command(a.App), a.versionCommand(), a.licensesCommand())
+	root.AddCommand(tune.Command(a), batch.Command(a), predict.Command(a), predict.Show(a), generate.Command(a), solve.Command(a),
+		solve.Backends(a), bench.Command(a),
+		&cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
+			return a.Print("conetune " + cli.Version() + "\n")
+		}},
+		&cobra.Command{
+			Use: "licenses", Short: "Print the licences of this program and of all that is linked into it", Args: cobra.NoArgs,
+			RunE: func(*cobra.Command, []string) error { // as they are, in the encodings of their authors
+				_, err := io.WriteString(a.Stdout, licenses.Text())
+				return err
+			},
+		})
 	return root
 }

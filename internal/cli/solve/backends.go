@@ -23,7 +23,8 @@ type backendInfo struct {
 	HowToGet  string   `json:"how_to_get,omitempty"`
 }
 
-func (a *app) backendsCommand() *cobra.Command {
+// Backends is conetune backends.
+func Backends(a *cli.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "backends",

@@ -20,13 +20,6 @@ import (
 	"github.com/conetune/conetune/internal/words"
 )
 
-// app is that of the command line, with what this command does.
-type app struct{ *cli.App }
-
-// Command is conetune solve, Backends conetune backends.
-func Command(a *cli.App) *cobra.Command  { return (&app{a}).solveCommand() }
-func Backends(a *cli.App) *cobra.Command { return (&app{a}).backendsCommand() }
-
 // solveFlags are the flags of conetune solve as they were given.
 type solveFlags struct {
 	backend          string
@@ -76,19 +69,15 @@ const solveExample = `  conetune solve afiro.mps.gz
   conetune solve model.cbf --backend native,clarabel --cross-check
   conetune solve portfolio.qps --out solution.json -v`
 
-func (a *app) solveCommand() *cobra.Command {
+// Command is conetune solve.
+func Command(a *cli.App) *cobra.Command {
 	f := solveFlags{backend: "native", eps: 1e-8, threads: 1}
 	cmd := &cobra.Command{
 		Use:     "solve FILE",
 		Short:   "Solve a program from a QPS, MPS, SDPA or CBF file",
 		Long:    cli.Sprintf(solveHelp, fileFormatList()),
 		Example: solveExample,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return cli.BadInputf("expected one file, got %d arguments", len(args))
-			}
-			return nil
-		},
+		Args:    cli.One("file", ""),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd.Flags(), args[0]); err != nil {
 				return err
@@ -99,7 +88,7 @@ func (a *app) solveCommand() *cobra.Command {
 			if f.threads > 1 {
 				a.Note("conetune: --threads %d: a solve on the %s backend runs on one thread", f.threads, f.backend)
 			}
-			return a.solve(cmd.Context(), args[0], &f)
+			return solveFile(a, cmd.Context(), args[0], &f)
 		},
 	}
 	fs := cmd.Flags()
@@ -129,13 +118,13 @@ func (f *solveFlags) check(fs *pflag.FlagSet, file string) error {
 }
 
 // solve reads the file, solves, and writes what was asked for.
-func (a *app) solve(ctx context.Context, path string, f *solveFlags) error {
+func solveFile(a *cli.App, ctx context.Context, path string, f *solveFlags) error {
 	p, err := cli.Interruptible(ctx, func() (*loadedProgram, error) { return loadProgram(path) })
 	if err != nil {
 		return err
 	}
 	bar := a.NewStatus(f.verbose)
-	r, err := a.runSolver(ctx, p, f, bar)
+	r, err := runSolver(a, ctx, p, f, bar)
 	bar.End()
 	if err != nil {
 		return err
@@ -154,11 +143,11 @@ func (a *app) solve(ctx context.Context, path string, f *solveFlags) error {
 	if err = cmp.Or(fileErr, err); err != nil {
 		return err
 	}
-	return a.solveOutcome(r)
+	return solveOutcome(a, r)
 }
 
 // runSolver does what is timed, and what --time-limit is for: everything after the file was read.
-func (a *app) runSolver(ctx context.Context, p *loadedProgram, f *solveFlags, bar *cli.Status) (*solveResult, error) {
+func runSolver(a *cli.App, ctx context.Context, p *loadedProgram, f *solveFlags, bar *cli.Status) (*solveResult, error) {
 	backend, err := cli.OpenBackend(f.backend, f.crossCheck)
 	if err != nil {
 		return nil, err
@@ -175,7 +164,7 @@ func (a *app) runSolver(ctx context.Context, p *loadedProgram, f *solveFlags, ba
 		defer cancel()
 	}
 	begin := time.Now()
-	s, solver, err := a.solveBuilt(ctx, p, backend, options, f)
+	s, solver, err := solveBuilt(a, ctx, p, backend, options, f)
 	switch {
 	case errors.Is(err, cli.ErrInterrupted) && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return outOfTime(p, f, time.Since(begin)), nil
@@ -196,7 +185,7 @@ func (a *app) runSolver(ctx context.Context, p *loadedProgram, f *solveFlags, ba
 
 // solveBuilt builds the program, sets up and solves. Where ctx ends before there is anything to return, the error is
 // errInterrupted.
-func (a *app) solveBuilt(ctx context.Context, p *loadedProgram, backend backends.ConicBackend, o backends.Options, f *solveFlags) (*backends.Solution, backends.Solver, error) {
+func solveBuilt(a *cli.App, ctx context.Context, p *loadedProgram, backend backends.ConicBackend, o backends.Options, f *solveFlags) (*backends.Solution, backends.Solver, error) {
 	built, err := cli.Interruptible(ctx, p.build)
 	if errors.Is(err, cli.ErrInterrupted) {
 		return nil, nil, err
@@ -260,7 +249,7 @@ func solveUntil(ctx context.Context, solver backends.Solver, patience time.Durat
 }
 
 // solveOutcome turns the status into an exit status.
-func (a *app) solveOutcome(r *solveResult) error {
+func solveOutcome(a *cli.App, r *solveResult) error {
 	text := ""
 	if r.Message != "" {
 		text = ": " + r.Message

@@ -72,7 +72,7 @@ func TestAbandoned(t *testing.T) {
 		"set-up":   {build: func() (*builtProgram, error) { return &builtProgram{}, nil }},
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
-		_, _, err := (&app{&cli.App{}}).solveBuilt(ctx, slow, never, backends.Options{}, &solveFlags{})
+		_, _, err := solveBuilt(&cli.App{}, ctx, slow, never, backends.Options{}, &solveFlags{})
 		require.ErrorIs(t, err, cli.ErrInterrupted, name)
 		cancel()
 	}

@@ -70,7 +70,7 @@ func (job *tuneJob) runNested(ctx context.Context, o *input.Outer, folds []split
 }
 
 // tellFewer says that there are fewer outer folds than --nested alone has, as the groups or times are few.
-func (a *app) tellFewer(job *tuneJob, o *input.Outer, folds int) {
+func tellFewer(a *cli.App, job *tuneJob, o *input.Outer, folds int) {
 	by := job.run.Rows.Division
 	switch {
 	case job.nested != input.DefaultFolds || folds >= input.DefaultFolds || by.Fold != "":
@@ -84,7 +84,7 @@ func (a *app) tellFewer(job *tuneJob, o *input.Outer, folds int) {
 }
 
 // tell says what of the outer folds did not come to its end, and returns the exit status of that.
-func (a *app) tellNested(n *evaluate.Nested) int {
+func tellNested(a *cli.App, n *evaluate.Nested) int {
 	if n == nil {
 		return cli.ExitDone
 	}

@@ -17,7 +17,7 @@ type progress struct {
 	event string // about the last iteration
 }
 
-func (a *app) newProgress(job *tuneJob) *progress {
+func newProgress(a *cli.App, job *tuneJob) *progress {
 	return &progress{Status: a.NewStatus(job.verbose), log: a.Logger(job.verbose), rest: rest{limit: job.config.TimeLimit}}
 }
 

@@ -25,8 +25,8 @@ import (
 )
 
 // tune reads the data, runs the method, and writes what was asked for.
-func (a *app) tune(ctx context.Context, job *tuneJob) error {
-	show := a.newProgress(job)
+func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
+	show := newProgress(a, job)
 	defer show.Clear()
 	show.at("reading " + strings.Join(job.Data.AllFiles(), ", "))
 	rows, err := cli.Interruptible(ctx, func() (*input.Rows, error) { return job.read() })
@@ -78,10 +78,10 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 		if outer, err = job.checkNested(ctx, rows.Outer); err != nil {
 			return err
 		}
-		a.tellFewer(job, rows.Outer, len(outer))
+		tellFewer(a, job, rows.Outer, len(outer))
 	}
-	trace := a.newTraceFile(job.trace)
-	results, err := a.runTune(ctx, job, model, trace, show)
+	trace := newTraceFile(a, job.trace)
+	results, err := runMethods(a, ctx, job, model, trace, show)
 	traceErr := trace.close()
 	if err != nil {
 		return err
@@ -95,13 +95,13 @@ func (a *app) tune(ctx context.Context, job *tuneJob) error {
 		r.TimeSeconds += built.Seconds() // everything after the data are in memory
 	}
 	show.Clear()
-	if err := a.report(job, rows.Split, results); err != nil {
+	if err := reportRun(a, job, rows.Split, results); err != nil {
 		return err
 	}
 	if traceErr != nil {
 		return cli.Failed(cli.FileError("--trace", traceErr))
 	}
-	return a.outcome(job, results)
+	return outcome(a, job, results)
 }
 
 // read reads the tables.
@@ -169,7 +169,7 @@ func (job *tuneJob) saved(r *tune.Result) model.Model {
 }
 
 // runTune runs the methods with everything that watches them.
-func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace *traceFile, show *progress) ([]*tune.Result, error) {
+func runMethods(a *cli.App, ctx context.Context, job *tuneJob, model tune.Model, trace *traceFile, show *progress) ([]*tune.Result, error) {
 	config := job.config
 	config.Logger = a.Logger(job.verbose)
 	if job.report != "" || job.plot != "" {
@@ -196,8 +196,8 @@ func (a *app) runTune(ctx context.Context, job *tuneJob, model tune.Model, trace
 
 // report writes the files and prints the results, which it also does when a file
 // could not be written. An interrupted run is reported as far as it went.
-func (a *app) report(job *tuneJob, split *dataset.Split, results []*tune.Result) error {
-	written, fileErr := a.writeFiles(job, split, results)
+func reportRun(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.Result) error {
+	written, fileErr := writeFiles(a, job, split, results)
 	var err error
 	switch {
 	case job.asJSON && len(job.run.Methods) > 1:
@@ -229,7 +229,7 @@ func (job *tuneJob) told(results []*tune.Result) []toldResult {
 }
 
 // writeFiles writes the files that were asked for and have something to hold, and tells which there are now.
-func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Result) (written []string, err error) {
+func writeFiles(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.Result) (written []string, err error) {
 	r, traced := evaluate.Best(results), slices.ContainsFunc(results, func(r *tune.Result) bool { return len(r.Trace) > 0 })
 	drawn := func(path string, draw func(*report.Run, *dataset.Split, []*tune.Result) figure.Figure) func(io.Writer) error {
 		return func(w io.Writer) error {
@@ -279,8 +279,8 @@ func (a *app) writeFiles(job *tuneJob, split *dataset.Split, results []*tune.Res
 
 // outcome turns the statuses into an exit status, and says what runs that ended
 // early leave behind.
-func (a *app) outcome(job *tuneJob, results []*tune.Result) error {
-	code := a.tellNested(job.run.Outside)
+func outcome(a *cli.App, job *tuneJob, results []*tune.Result) error {
+	code := tellNested(a, job.run.Outside)
 	for _, r := range results {
 		if r.Status == dca.Converged {
 			continue

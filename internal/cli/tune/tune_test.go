@@ -59,7 +59,7 @@ func TestOutcome(t *testing.T) {
 		run, r := endedRun()
 		r.Status = status
 		var stderr bytes.Buffer
-		err := (&app{&cli.App{Stderr: &stderr}}).outcome(&tuneJob{tuneFlags: &tuneFlags{}, run: run}, []*tune.Result{r})
+		err := outcome(&cli.App{Stderr: &stderr}, &tuneJob{tuneFlags: &tuneFlags{}, run: run}, []*tune.Result{r})
 		if want.code == cli.ExitDone {
 			require.NoError(t, err)
 			require.Empty(t, stderr.String())
@@ -76,7 +76,7 @@ func TestOutcome(t *testing.T) {
 	r.Refit, r.Status = nil, dca.Cancelled
 	var stderr bytes.Buffer
 	job := &tuneJob{tuneFlags: &tuneFlags{save: "m.json"}, run: run}
-	require.Error(t, (&app{&cli.App{Stderr: &stderr}}).outcome(job, []*tune.Result{r}))
+	require.Error(t, outcome(&cli.App{Stderr: &stderr}, job, []*tune.Result{r}))
 	require.Contains(t, stderr.String(), "no model to write to m.json")
 }
 
@@ -351,8 +351,8 @@ func TestNestedInterrupted(t *testing.T) {
 	require.Len(t, n.Folds, 2)
 	require.Contains(t, report.DescribeNested(job.run, n), "2 of 3 outer folds")
 	var stderr strings.Builder
-	a := &app{&cli.App{Stderr: &stderr}}
-	require.Equal(t, cli.ExitInterrupted, a.tellNested(n))
+	a := &cli.App{Stderr: &stderr}
+	require.Equal(t, cli.ExitInterrupted, tellNested(a, n))
 	require.Equal(t, "conetune: --nested: interrupted after 2 of 3 outer folds\n", stderr.String())
 }
 
@@ -386,14 +386,14 @@ func TestTimeLeftOfASearch(t *testing.T) {
 func TestHelp(t *testing.T) {
 	help := func(flag string) string {
 		var b strings.Builder
-		cmd := (&app{&cli.App{}}).tuneCommand()
+		cmd := Command(&cli.App{})
 		cmd.SetOut(&b)
 		cmd.SetArgs([]string{flag})
 		require.NoError(t, cmd.Execute())
 		return b.String()
 	}
 	some, all := help("--help"), help("--help-all")
-	cmd, shown := (&app{&cli.App{}}).tuneCommand(), 0
+	cmd, shown := Command(&cli.App{}), 0
 	cmd.InitDefaultHelpFlag()
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		line := regexp.MustCompile(`(?m)^ +(-\w, |    )--` + f.Name + `[\[ ]`)

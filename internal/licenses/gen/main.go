@@ -4,10 +4,8 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,10 +31,10 @@ var builds = []struct{ system, tags string }{{"linux", ""}, {"linux", "scs,osqp,
 const madeGo = "scs_go,osqp_go"
 
 // module is a module as go list tells it.
-type module struct {
-	Path, Version, Dir string
-	Main               bool
-}
+type module struct{ Path, Version, Dir string }
+
+// listed has a line with a module for each package but those of the standard library and our own.
+const listed = `{{with .Module}}{{if not .Main}}{{.Path}}{{"\t"}}{{.Version}}{{"\t"}}{{.Dir}}{{end}}{{end}}`
 
 // text is a licence under its heading.
 type text struct{ name, body string }
@@ -79,7 +77,7 @@ func generate(out string) error {
 func linked() ([]module, error) {
 	have := map[string]module{}
 	for _, b := range builds {
-		cmd := exec.Command("go", "list", "-deps", "-tags", "parquet,"+b.tags, "-json=Module", "./cmd/conetune")
+		cmd := exec.Command("go", "list", "-deps", "-tags", "parquet,"+b.tags, "-f", listed, "./cmd/conetune")
 		cmd.Env = append(os.Environ(), "GOOS="+b.system, "CGO_ENABLED="+map[bool]string{true: "1", false: "0"}[b.tags == "scs,osqp"])
 		if b.system == "js" {
 			cmd.Env = append(cmd.Env, "GOARCH=wasm")
@@ -89,24 +87,13 @@ func linked() ([]module, error) {
 		if err != nil {
 			return nil, fmt.Errorf("go list for %s: %w", b.system, err)
 		}
-		for dec := json.NewDecoder(strings.NewReader(string(list))); ; {
-			var p struct{ Module *module }
-			if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				return nil, err
-			}
-			if m := p.Module; m != nil && !m.Main { // there is none for the standard library
-				have[m.Path] = *m
+		for line := range strings.Lines(string(list)) {
+			if cells := strings.Split(strings.TrimSpace(line), "\t"); len(cells) == 3 {
+				have[cells[0]] = module{cells[0], cells[1], cells[2]}
 			}
 		}
 	}
-	var modules []module
-	for _, m := range have {
-		modules = append(modules, m)
-	}
-	slices.SortFunc(modules, func(a, b module) int { return strings.Compare(a.Path, b.Path) })
-	return modules, nil
+	return slices.SortedFunc(maps.Values(have), func(a, b module) int { return strings.Compare(a.Path, b.Path) }), nil
 }
 
 // licenceName are the names under which modules keep their texts.

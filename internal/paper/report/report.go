@@ -12,15 +12,18 @@
 package report
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/paper"
 	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/internal/worklist"
 )
 
 const (
@@ -80,9 +83,9 @@ type part struct {
 func writePage(w io.Writer, o *paper.Outcome, figures []chart) error {
 	c := contents{Manifest: o.Manifest, Runs: len(o.Records), Missing: o.Missing, Notes: o.Notes}
 	for _, r := range o.Records {
-		c.Versions = with(c.Versions, r.Version)
+		c.Versions = worklist.With(c.Versions, r.Version)
 		if r.Settings != "" {
-			c.Settings = with(c.Settings, r.Table+" "+r.Row+": "+r.Settings)
+			c.Settings = worklist.With(c.Settings, r.Table+" "+r.Row+": "+r.Settings)
 		}
 	}
 	summaries := paper.Summarise(o.Manifest.Plan, o.Records)
@@ -112,14 +115,52 @@ func writePage(w io.Writer, o *paper.Outcome, figures []chart) error {
 	return webpage.Write(w, page, "The experiments of the VF-iDCA paper, repeated", c)
 }
 
-// with appends what is not there.
-func with(list []string, s string) []string {
-	for _, have := range list {
-		if have == s {
-			return list
+var page = webpage.New("paper", body)
+
+//go:embed body.html
+var body string
+
+// glance says for every row how VF-iDCA stands; nil where there is nothing to say.
+func glance(summaries []paper.Summary) *webpage.Table {
+	t := &webpage.Table{ID: "table-glance", Caption: "VF-iDCA and the best of the other methods", Sortable: true, Columns: []webpage.Column{{Title: "data"}}}
+	for _, name := range paper.MeasureNames() {
+		t.Columns = append(t.Columns, webpage.Column{Title: name})
+	}
+	for _, s := range summaries {
+		for _, r := range s.Rows {
+			if len(r.Verdicts) == 0 {
+				continue
+			}
+			row := webpage.Row{Cells: []webpage.Cell{{Text: s.Table.Name + " " + r.Row.Name}}}
+			for _, name := range paper.MeasureNames() {
+				row.Cells = append(row.Cells, standing(r.Verdicts, name))
+			}
+			t.Rows = append(t.Rows, row)
 		}
 	}
-	return append(list, s)
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	return t
 }
 
-var page = webpage.New("paper", body)
+// standing is the verdict on a measure in a few words, sorted from the best to the worst.
+func standing(verdicts []paper.Verdict, measure string) webpage.Cell {
+	c := webpage.Cell{Text: "-", Key: new(string)}
+	for k := range verdicts {
+		v := &verdicts[k]
+		if v.Measure != measure {
+			continue
+		}
+		*c.Key = strconv.Itoa(int(v.Standing()))
+		switch v.Standing() {
+		case paper.Leading:
+			c.Text, c.Strong = "best", true
+		case paper.Close:
+			c.Text = "close to " + v.Best.Method.Title
+		default:
+			c.Text = "behind " + v.Best.Method.Title
+		}
+	}
+	return c
+}

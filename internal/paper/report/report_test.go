@@ -2,13 +2,13 @@ package report
 
 import (
 	"bytes"
-	"encoding/xml"
 	"fmt"
 	"image/png"
-	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,92 +58,36 @@ func pageOf(t *testing.T, o *paper.Outcome) string {
 	return b.String()
 }
 
-// element is a start tag or a text of the page.
-type element struct {
-	name, text string
-	attributes map[string]string
-}
-
-// elements reads the page as XML, which it is apart from void elements and the script.
-func elements(t *testing.T, page string) []element {
-	t.Helper()
-	page = regexp.MustCompile(`(?s)<script>.*</script>`).ReplaceAllString(page, "")
-	d := xml.NewDecoder(strings.NewReader(page))
-	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
-	var out []element
-	for {
-		token, err := d.Token()
-		if err == io.EOF {
-			return out
-		}
-		require.NoError(t, err)
-		switch e := token.(type) {
-		case xml.StartElement:
-			attributes := map[string]string{}
-			for _, a := range e.Attr {
-				attributes[a.Name.Local] = a.Value
-			}
-			out = append(out, element{name: e.Name.Local, attributes: attributes})
-		case xml.CharData:
-			out = append(out, element{text: string(e)})
-		}
-	}
-}
-
 func TestPageStructure(t *testing.T) {
 	page := pageOf(t, outcome())
 	require.Equal(t, page, pageOf(t, outcome()), "the same outcome gives the same bytes")
 	require.NotContains(t, page, "ZgotmplZ", "a value that the template did not trust")
-	all := elements(t, page)
-	ids, level := map[string]bool{}, 0
-	for _, e := range all {
-		if id, ok := e.attributes["id"]; ok {
-			require.False(t, ids[id], "id %s twice", id)
-			ids[id] = true
+	page = regexp.MustCompile(`(?s)<script>.*</script>`).ReplaceAllString(page, "")
+	found := func(pattern string) (list []string) {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(page, -1) {
+			list = append(list, m[1])
 		}
-		if regexp.MustCompile(`^h[1-6]$`).MatchString(e.name) {
-			n := int(e.name[1] - '0')
-			require.LessOrEqual(t, n, level+1, "headings in order")
-			level = n
-		}
+		return list
 	}
-	figures, tables, titles := 0, 0, map[string]bool{}
-	for k, e := range all {
-		for _, name := range strings.Fields(e.attributes["aria-labelledby"]) {
-			require.True(t, ids[name], "%s is labelled by %s", e.name, name)
-		}
-		if link := e.attributes["href"]; link != "" {
-			require.True(t, strings.HasPrefix(link, "#") && ids[link[1:]], link)
-		}
-		require.NotContains(t, e.attributes, "src")
-		switch e.name {
-		case "html":
-			require.Equal(t, "en", e.attributes["lang"])
-		case "table":
-			tables++
-			next := k + 1
-			for all[next].name == "" {
-				next++
-			}
-			require.Equal(t, "caption", all[next].name)
-		case "figure":
-			figures++
-		case "svg":
-			require.Equal(t, "img", e.attributes["role"])
-			require.Equal(t, "title", all[k+1].name)
-			title := all[k+2].text
-			require.NotEmpty(t, title)
-			require.False(t, titles[title], title)
-			titles[title] = true
-			require.Equal(t, "desc", all[k+3].name)
-			require.Contains(t, all[k+4].text, "At the end")
-		}
+	ids := found(`[ <]id="([^"]*)"`)
+	require.Len(t, slices.Compact(slices.Sorted(slices.Values(ids))), len(ids), "an id is there twice")
+	for _, name := range append(strings.Fields(strings.Join(found(`aria-labelledby="([^"]*)"`), " ")), found(`href="#([^"]*)"`)...) {
+		require.Contains(t, ids, name)
 	}
-	require.Equal(t, 6, figures, "three for each of two rows")
-	require.Len(t, titles, 6)
-	require.Equal(t, 1+2+6, tables, "the one at a glance, one for each row, and the numbers of each figure")
-	for _, address := range regexp.MustCompile(`https?://[^"' )]*`).FindAllString(page, -1) {
-		require.Contains(t, []string{"http://www.w3.org/2000/svg"}, address)
+	require.Empty(t, found(`(href="[^#]|src=)`))
+	require.Equal(t, []string{"en"}, found(`<html lang="(.*?)"`))
+	level := 0
+	for _, h := range found(`<h([1-6])`) {
+		require.LessOrEqual(t, int(h[0]-'0'), level+1, "headings in order")
+		level = int(h[0] - '0')
+	}
+	require.Len(t, found(`<(figure)`), 6, "three for each of two rows")
+	titles := found(`<svg [^>]*role="img"[^>]*><title [^>]*>([^<]+)</title><desc [^>]*>[^<]*At the end[^<]*</desc>`)
+	require.Len(t, slices.Compact(slices.Sorted(slices.Values(titles))), 6)
+	tables := found(`<table[^>]*>\s*<(\w+)`)
+	require.Equal(t, slices.Repeat([]string{"caption"}, 1+2+6), tables, "the one at a glance, one for each row, and the numbers of each figure")
+	for _, address := range found(`(https?://[^"' )]*)`) {
+		require.Equal(t, "http://www.w3.org/2000/svg", address)
 	}
 }
 
@@ -208,4 +152,45 @@ func TestStyles(t *testing.T) {
 			seen[s] = m
 		}
 	}
+}
+
+func value(v float64) *float64 { return &v }
+
+func point(s, v float64) paper.Point {
+	return paper.Point{Seconds: s, Iterate: paper.Errors{Validation: value(v)}}
+}
+
+var iterates = validation(func(p *paper.Point) *paper.Errors { return &p.Iterate })
+
+// Two runs that reach 4 at 1 s and 2 at 3 s, and 6 at 2 s, and one that failed.
+func TestMean(t *testing.T) {
+	r := runs{{point(1, 4), point(3, 2)}, {{Seconds: 0.5}, point(2, 6), point(2.5, 6)}, {{Seconds: 7}}, nil}
+	from, to, ok := r.span(seconds, iterates)
+	require.True(t, ok)
+	require.Equal(t, 2.0, from, "from where both have a value")
+	require.Equal(t, 3.0, to, "to the end of the longest that has one")
+	for at, want := range map[float64]float64{2: 5, 2.9: 5, 3: 4, 100: 4} {
+		require.Equal(t, want, r.mean(at, seconds, iterates), "at %g", at)
+	}
+	require.True(t, math.IsNaN(r.mean(1, seconds, iterates)), "the second has nothing yet")
+	_, _, ok = runs{{{Seconds: 7}}, nil}.span(seconds, iterates)
+	require.False(t, ok)
+	require.True(t, math.IsNaN(runs{}.mean(1, seconds, iterates)))
+}
+
+// Where a reading is known at the end only, the mean is there from the last end on.
+func TestMeanOfEnds(t *testing.T) {
+	r := runs{{{Seconds: 1}, point(2, 1)}, {{Seconds: 1}, point(4, 3)}}
+	from, to, _ := r.span(seconds, iterates)
+	require.Equal(t, []float64{4, 4}, []float64{from, to})
+	require.Equal(t, 2.0, r.mean(4, seconds, iterates))
+}
+
+func TestPlaces(t *testing.T) {
+	require.InDeltaSlice(t, []float64{0.01, 0.1, 1, 10}, logarithmic(0.01, 10, 4), 1e-12)
+	require.Equal(t, []float64{3}, logarithmic(3, 3, 4))
+	require.Equal(t, []float64{3}, logarithmic(0, 3, 4))
+	require.Equal(t, []float64{1, 2, 3}, whole(1, 3, 40))
+	require.Equal(t, []float64{1, 4, 7, 10}, whole(1, 10, 4))
+	require.Equal(t, []float64{5}, whole(5, 5, 40))
 }

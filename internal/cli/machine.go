@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 
@@ -8,6 +10,30 @@ import (
 
 	"github.com/conetune/conetune/internal/memory"
 )
+
+// Release is the version that the source tree leads to.
+const Release = "0.1.0"
+
+// Version returns the version of the program, with the revision where the build
+// knows it.
+func Version() string {
+	v := Release
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			v += "+" + s.Value[:12]
+		}
+	}
+	return v
+}
+
+// Machine describes where the program runs.
+func Machine() string {
+	return fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+}
 
 // memoryLimit is the value of --memory. Setting it sets the memory limit of the Go runtime, which is
 // the budget of all readers and solvers (package memory) and makes the garbage collector keep to it.

@@ -1,4 +1,4 @@
-// Package misuse tries the functions of a package with wrong arguments, for its tests.
+// Package misuse tries the functions of packages with wrong arguments.
 package misuse
 
 import (
@@ -7,16 +7,18 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"strings"
 	"testing"
 )
 
-// Try calls every function, and every method of the receivers, with arguments that are zero and, one at a time, with
-// those of wrong that fit. It fails where a call panics without a message that begins with prefix, and where functions
-// lacks one that the package in this folder exports.
-func Try(t *testing.T, prefix string, functions map[string]any, receivers, wrong []any) {
+// tryAll calls every function of a package, and every method of the receivers, with arguments that are zero and, one at
+// a time, with those of wrong that fit. It fails where a call panics without a message that begins with the name of the
+// package, and where functions lacks one that it exports.
+func tryAll(t *testing.T, name string, functions map[string]any, receivers, wrong []any) {
+	prefix, folder := name+": ", filepath.Join("..", "..", name)
 	try := func(name string, f reflect.Value) {
 		for _, args := range combinations(f.Type(), wrong) {
 			call(t, prefix, name, f, args)
@@ -35,7 +37,7 @@ func Try(t *testing.T, prefix string, functions map[string]any, receivers, wrong
 			}
 		}
 	}
-	for _, name := range exported(t) {
+	for _, name := range exported(t, folder) {
 		if functions[name] == nil {
 			t.Errorf("%s is not tried", name)
 		}
@@ -90,9 +92,9 @@ func call(t *testing.T, prefix, name string, f reflect.Value, args []reflect.Val
 	f.Call(args)
 }
 
-// exported lists the functions of this folder's package.
-func exported(t *testing.T) (names []string) {
-	files, err := os.ReadDir(".")
+// exported lists the functions of a folder's package.
+func exported(t *testing.T, folder string) (names []string) {
+	files, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +102,7 @@ func exported(t *testing.T) (names []string) {
 		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), f.Name(), nil, 0)
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder, f.Name()), nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

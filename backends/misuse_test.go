@@ -21,7 +21,7 @@ var functions = map[string]any{
 	"Exponential": backends.Exponential, "GeneralizedPower": backends.GeneralizedPower, "Nonnegative": backends.Nonnegative,
 	"NuclearNorm": backends.NuclearNorm, "PSD": backends.PSD, "Power": backends.Power, "SecondOrder": backends.SecondOrder, "Zero": backends.Zero,
 	"Checked": backends.Checked, "Open": backends.Open, "NewJudge": backends.NewJudge, "Recheck": backends.Recheck, "EndedBy": backends.EndedBy,
-	"NewTriplets": backends.NewTriplets,
+	"NewTriplets": backends.NewTriplets, "Rows": backends.Rows,
 }
 
 // Every function and method of the package with arguments that are nil, zero, or of wrong lengths returns, or panics

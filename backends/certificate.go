@@ -162,10 +162,8 @@ const (
 
 // intoDual moves z into K*.
 func (c *checker) intoDual(p *Problem, z []float64) {
-	row := 0
-	for _, k := range p.Cones {
+	for row, k := range Rows(p.Cones) {
 		k.intoDual(z[row : row+k.Dim])
-		row += k.Dim
 	}
 }
 
@@ -203,8 +201,7 @@ func (c *checker) outweighed(p *Problem, out *proof, low []float64, bounded *flo
 			sum.addProduct(by, low[i])
 		}
 	}
-	row := 0
-	for _, k := range p.Cones {
+	for row, k := range Rows(p.Cones) {
 		if k.Kind == BoxCone {
 			for i, v := range out.v[row : row+k.Dim] {
 				if v > 0 {
@@ -214,7 +211,6 @@ func (c *checker) outweighed(p *Problem, out *proof, low []float64, bounded *flo
 				}
 			}
 		}
-		row += k.Dim
 	}
 	for i, b := range p.B {
 		add(b, i)
@@ -297,10 +293,8 @@ func (c *checker) dualInfeasible(p *Problem, x, low []float64) (proof, error) {
 		direction[i] = -moved[i].value()
 		rounding[i] = moved[i].most() - math.Abs(direction[i])
 	}
-	row := 0
-	for _, k := range p.Cones {
+	for row, k := range Rows(p.Cones) {
 		k.awayFromRecession(direction[row:row+k.Dim], rounding[row:row+k.Dim], left[row:row+k.Dim])
-		row += k.Dim
 	}
 	for _, v := range left {
 		exact = exact && v == 0

@@ -1,6 +1,9 @@
 package backends
 
-import "math"
+import (
+	"iter"
+	"math"
+)
 
 // ConeKind names a family of cones.
 type ConeKind int
@@ -43,15 +46,34 @@ const (
 	DualGeneralizedPowerCone
 )
 
+// Rows yields the cones of a product with their first rows.
+func Rows(cones []Cone) iter.Seq2[int, Cone] {
+	return func(yield func(first int, c Cone) bool) {
+		first := 0
+		for _, c := range cones {
+			if !yield(first, c) {
+				return
+			}
+			first += c.Dim
+		}
+	}
+}
+
+// rowsOf is the number of rows of all.
+func rowsOf(cones []Cone) (rows int) {
+	for _, c := range cones {
+		rows += c.Dim
+	}
+	return rows
+}
+
 // Blocks visits the cones that are no products of intervals, whose rows can be scaled together only: their first rows,
 // and how many they have.
 func Blocks(cones []Cone, visit func(first, dim int)) {
-	first := 0
-	for _, c := range cones {
+	for first, c := range Rows(cones) {
 		if !c.Kind.Intervals() && c.Dim > 0 {
 			visit(first, c.Dim)
 		}
-		first += c.Dim
 	}
 }
 

@@ -19,7 +19,7 @@ func definite(s []float64) bool {
 	if n < definiteFrom {
 		return false
 	}
-	size := maxAbs(s)
+	size := dense.MaxAbs(s)
 	if !(size <= math.MaxFloat64) {
 		return false
 	}

@@ -1,6 +1,10 @@
 package backends
 
-import "math"
+import (
+	"math"
+
+	"github.com/conetune/conetune/internal/dense"
+)
 
 // smallestShift returns the smallest d >= 0 for which in holds, rounded up in the
 // tenth digit, for a monotone in and points with entries up to size. Shifts
@@ -26,15 +30,6 @@ func smallestShift(size float64, in func(d float64) bool) float64 {
 	return hi
 }
 
-// maxAbs is the largest absolute entry, NaN if there is one.
-func maxAbs(v []float64) float64 {
-	d := 0.0
-	for _, x := range v {
-		d = max(d, math.Abs(x))
-	}
-	return d
-}
-
 // norm2 is the Euclidean norm. It scales only when the plain sum of squares
 // leaves the range of doubles.
 func norm2(v []float64) float64 {
@@ -42,10 +37,10 @@ func norm2(v []float64) float64 {
 	for _, x := range v {
 		sum += x * x
 	}
-	if sum > 1e-280 && sum < 1e280 || sum == 0 && maxAbs(v) == 0 {
+	if sum > 1e-280 && sum < 1e280 || sum == 0 && dense.MaxAbs(v) == 0 {
 		return math.Sqrt(sum)
 	}
-	size := maxAbs(v)
+	size := dense.MaxAbs(v)
 	if !(size > 0 && size <= math.MaxFloat64) {
 		return size
 	}

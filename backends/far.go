@@ -24,8 +24,7 @@ func farBound(p *Problem, unit func(i int) float64) float64 {
 			sizes = append(sizes, size)
 		}
 	}
-	row := 0
-	for _, c := range p.Cones {
+	for row, c := range Rows(p.Cones) {
 		for i := range c.Dim {
 			by := unit(row + i)
 			add(math.Abs(p.B[row+i]) * by)
@@ -34,7 +33,6 @@ func farBound(p *Problem, unit func(i int) float64) float64 {
 				add(math.Abs(c.Upper[i]) * by)
 			}
 		}
-		row += c.Dim
 	}
 	far := math.Inf(1)
 	slices.Sort(sizes)

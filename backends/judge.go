@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -101,7 +102,7 @@ func (s *checkedSolver) judgePrimalInfeasible(out *Solution) {
 		return
 	}
 	out.Z, out.Radius = found.v, found.radius
-	scale(out.Z, -1/found.value)
+	dense.Scale(out.Z, -1/found.value)
 	if !allFinite(out.Z) {
 		reject(out, "the certificate of primal infeasibility leaves the range of numbers when it is scaled to b'z - beta(z) = -1")
 		return
@@ -130,7 +131,7 @@ func (s *checkedSolver) judgeDualInfeasible(out *Solution) {
 		return
 	}
 	out.X, out.Radius = found.v, found.radius
-	scale(out.X, -1/found.value)
+	dense.Scale(out.X, -1/found.value)
 	out.S = make([]float64, len(s.data.B))
 	entries(s.data.A, func(i, j int, v float64) { out.S[i] -= v * out.X[j] })
 	if !allFinite(out.X) || !allFinite(out.S) {
@@ -142,13 +143,7 @@ func (s *checkedSolver) judgeDualInfeasible(out *Solution) {
 	out.Residuals = Residuals{Primal: found.residual}
 }
 
-func scale(v []float64, by float64) {
-	for i := range v {
-		v[i] *= by
-	}
-}
-
-func allFinite(v []float64) bool { return maxAbs(v) <= math.MaxFloat64 }
+func allFinite(v []float64) bool { return dense.MaxAbs(v) <= math.MaxFloat64 }
 
 func addMessage(out *Solution, text string) {
 	if out.Message != "" {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // This file poses the two questions of infeasibility by themselves. Both programs have solutions whatever the problem
@@ -184,7 +186,7 @@ func (s *checkedSolver) tightOnly(z []float64) []float64 {
 			weight[i] /= u.e[i]
 		}
 	}
-	if out := without(&s.data, z, weight, math.Sqrt(s.options.Eps)*maxAbs(weight)); out != nil {
+	if out := without(&s.data, z, weight, math.Sqrt(s.options.Eps)*dense.MaxAbs(weight)); out != nil {
 		return out
 	}
 	return z
@@ -275,15 +277,13 @@ func (w *widened) rows(p *Problem) {
 	if linear := len(w.from); linear > 0 {
 		w.cones = append(w.cones, Nonnegative(linear))
 	}
-	first := 0
-	for _, c := range p.Cones {
+	for first, c := range Rows(p.Cones) {
 		if c.Dim > 0 && math.IsNaN(low[first]) {
 			w.cones = append(w.cones, c)
 			for k, e := range interior(c) {
 				w.add(first+k, 1, p.B[first+k], e*w.unit(first))
 			}
 		}
-		first += c.Dim
 	}
 }
 

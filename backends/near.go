@@ -22,12 +22,10 @@ func (j *Judge) NearPrimalInfeasible(z []float64) float64 {
 	for i, b := range p.B {
 		value += b * z[i]
 	}
-	row := 0
-	for _, c := range p.Cones {
+	for row, c := range Rows(p.Cones) {
 		if c.Kind == BoxCone {
 			value -= c.boxTerms(z[row : row+c.Dim])
 		}
-		row += c.Dim
 	}
 	if !(value < 0) {
 		return math.Inf(1)
@@ -85,10 +83,8 @@ func (j *Judge) NearDualInfeasible(x []float64) float64 {
 		weighed += math.Abs(v) * sizeU[k]
 	}
 	left, exact := make([]float64, m), make([]float64, m)
-	row := 0
-	for _, c := range p.Cones {
+	for row, c := range Rows(p.Cones) {
 		c.awayFromRecession(direction[row:row+c.Dim], exact[row:row+c.Dim], left[row:row+c.Dim])
-		row += c.Dim
 	}
 	for i, v := range left {
 		weighed += v * sizeZ[i]

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends/internal/ldl"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 const (
@@ -100,18 +101,16 @@ func without(p *Problem, v, weight []float64, least float64) []float64 {
 			out[i] = 0
 		}
 	}
-	row := 0
-	for _, k := range p.Cones {
+	for row, k := range Rows(p.Cones) {
 		if k.Kind.Intervals() && k.Kind != ZeroCone {
 			for i := row; i < row+k.Dim; i++ {
 				if weight[i] < least {
 					drop(i, 1)
 				}
 			}
-		} else if !k.Kind.Intervals() && maxAbs(weight[row:row+k.Dim]) < least {
+		} else if !k.Kind.Intervals() && dense.MaxAbs(weight[row:row+k.Dim]) < least {
 			drop(row, k.Dim)
 		}
-		row += k.Dim
 	}
 	if !some {
 		return nil
@@ -140,14 +139,12 @@ func primalEquations(p *Problem, z []float64) (eq *equations, terms, weight []fl
 		}
 		eq.endRow(j)
 	}
-	row := 0
-	for _, k := range p.Cones {
+	for row, k := range Rows(p.Cones) {
 		for i := row; i < row+k.Dim; i++ {
 			if weight[i] = math.Abs(z[i]); k.Kind == ZeroCone && reach[i] > 0 {
 				weight[i] = max(weight[i], freedomShare/reach[i])
 			}
 		}
-		row += k.Dim
 	}
 	eq.within(p, z, 0, weight)
 	return eq, terms, weight
@@ -341,10 +338,8 @@ func (r *rowLists) slack(p *Problem, x, low, s []float64) {
 		dot := r.times(r.curved+i, x, low)
 		s[i] = -dot.value()
 	}
-	row := 0
-	for _, c := range p.Cones {
+	for row, c := range Rows(p.Cones) {
 		c.intoRecession(s[row : row+c.Dim])
-		row += c.Dim
 	}
 }
 
@@ -368,8 +363,7 @@ type ellipsoid struct {
 // within lets the unknowns from offset on, v, which is in the cones, change within the ellipsoids at v where these are
 // known, and by the largest entry of the cone elsewhere.
 func (e *equations) within(p *Problem, v []float64, offset int, weight []float64) {
-	row := 0
-	for _, k := range p.Cones {
+	for row, k := range Rows(p.Cones) {
 		at := offset + row
 		switch of := families[k.Kind].ellipsoid; {
 		case of != nil && k.Dim <= largestEllipsoid:
@@ -377,7 +371,6 @@ func (e *equations) within(p *Problem, v []float64, offset int, weight []float64
 		case !k.Kind.Intervals():
 			fillMax(weight[at : at+k.Dim])
 		}
-		row += k.Dim
 	}
 }
 
@@ -405,7 +398,7 @@ func (e *equations) polish(weight []float64, lack func(right []float64), improve
 		if improve(change, right) {
 			return
 		}
-		size := maxAbs(right)
+		size := dense.MaxAbs(right)
 		if !(size < worthwhileDecrease*last) {
 			return
 		}

@@ -42,15 +42,11 @@ func (p *Problem) mustFit() (n, m int) {
 		panic("backends: the problem is nil")
 	}
 	n, m = p.Dims()
-	rows := 0
-	for _, c := range p.Cones {
-		rows += c.Dim
-	}
 	fits := func(a *sparse.CSC, height int) bool {
 		r, c := a.Dims()
 		return r == height && c == n
 	}
-	if rows != m || p.P != nil && !fits(p.P, n) || p.A != nil && !fits(p.A, m) {
+	if rowsOf(p.Cones) != m || p.P != nil && !fits(p.P, n) || p.A != nil && !fits(p.A, m) {
 		panic("backends: the parts of the problem do not fit together; Problem.Validate says where")
 	}
 	return n, m
@@ -134,15 +130,12 @@ func (p *Problem) Validate() error {
 	} else if m > 0 && n > 0 {
 		return bad("A", "is nil, but B has %d rows", m)
 	}
-	rows := 0
 	for i, c := range p.Cones {
-		field := fmt.Sprintf("Cones[%d]", i)
-		if err := c.validate(field); err != nil {
+		if err := c.validate(fmt.Sprintf("Cones[%d]", i)); err != nil {
 			return err
 		}
-		rows += c.Dim
 	}
-	if rows != m {
+	if rows := rowsOf(p.Cones); rows != m {
 		return bad("Cones", "take %d rows, but B has %d", rows, m)
 	}
 	return nil

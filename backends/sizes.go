@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends/internal/spread"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // This file finds how large the variables of a problem can be expected to be, which is what the
@@ -18,8 +19,7 @@ func sizesOfX(p *Problem) []float64 {
 	for i, b := range p.B {
 		right[i] = math.Abs(b)
 	}
-	row := 0
-	for _, c := range p.Cones {
+	for row, c := range Rows(p.Cones) {
 		rows := right[row : row+c.Dim]
 		switch {
 		case !c.Kind.Intervals():
@@ -33,7 +33,6 @@ func sizesOfX(p *Problem) []float64 {
 				}
 			}
 		}
-		row += c.Dim
 	}
 	size := make([]float64, n)
 	if p.A != nil {
@@ -182,7 +181,7 @@ func (s *solutionSizes) sizes(unknowns int, right []float64) []float64 {
 }
 
 func fillMax(v []float64) {
-	top := maxAbs(v)
+	top := dense.MaxAbs(v)
 	for i := range v {
 		v[i] = top
 	}
@@ -274,15 +273,10 @@ func quotient(b, s, a float64) rounded {
 
 // intervals returns the interval of s for the rows of cones that are products of intervals, and NaN for the others.
 func intervals(cones []Cone) (low, high []float64) {
-	m := 0
-	for _, c := range cones {
-		m += c.Dim
-	}
+	m := rowsOf(cones)
 	low, high = make([]float64, m), make([]float64, m)
-	row := 0
-	for _, c := range cones {
+	for row, c := range Rows(cones) {
 		c.writeIntervals(low[row:row+c.Dim], high[row:row+c.Dim])
-		row += c.Dim
 	}
 	return low, high
 }

@@ -1,6 +1,10 @@
 package backends
 
-import "math"
+import (
+	"math"
+
+	"github.com/conetune/conetune/internal/dense"
+)
 
 // InfiniteBound is the size from which on a bound of a [BoxCone] counts as infinite, as readers and many solvers
 // have it.
@@ -51,18 +55,16 @@ func trivial(p *Problem, low, high []float64, single *singleBounds) (z, x []floa
 		}
 		return z, nil
 	}
-	first := 0
-	for _, c := range p.Cones {
+	for first, c := range Rows(p.Cones) {
 		b, empty := p.B[first:first+c.Dim], c.Dim > 0 && math.IsNaN(low[first])
 		for i := first; i < first+c.Dim; i++ {
 			empty = empty && single.count[i] == 0
 		}
-		if empty && c.Distance(b) > outsideCone*maxAbs(b) {
+		if empty && c.Distance(b) > outsideCone*dense.MaxAbs(b) {
 			z = make([]float64, m)
 			copy(z[first:], separator(c, b))
 			return z, nil
 		}
-		first += c.Dim
 	}
 	for j, l := range single.lower {
 		row, upper := single.lowerRow[j], single.upperRow[j]

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/james-bowman/sparse"
+
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // This file finds the equations a'x = 0 that are what rounding leaves of 0'x = 0, the imaginary part of a Hermitian
@@ -25,15 +27,13 @@ func quietRows(p *Problem) (rows []int) {
 		largest[i] = max(largest[i], math.Abs(raw.Data[k]))
 	}
 	// Most problems have no equation this much smaller than the largest entry of all.
-	most, some := maxAbs(largest), false
+	most, some := dense.MaxAbs(largest), false
 	quiet := make([]bool, len(p.B))
-	row := 0
-	for _, c := range p.Cones {
+	for row, c := range Rows(p.Cones) {
 		for i := row; i < row+c.Dim && c.Kind == ZeroCone; i++ {
 			quiet[i] = largest[i] > 0 && largest[i] <= float64(count[i])*unitRoundoff*most
 			some = some || quiet[i]
 		}
-		row += c.Dim
 	}
 	if !some {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends/internal/spread"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // units are sizes in which the numbers of a problem are near one: with d for the variables, e for the rows (one for all
@@ -90,7 +91,9 @@ func largestEntries(a *sparse.CSC, rows, cols []float64) (most float64) {
 
 // largestRight returns the largest |b_i|, bounds of boxes that are not far counting as b, where row i is multiplied by
 // unit(i).
-func largestRight(p *Problem, unit func(i int) float64) float64 { return maxAbs(rightSizes(p, unit)) }
+func largestRight(p *Problem, unit func(i int) float64) float64 {
+	return dense.MaxAbs(rightSizes(p, unit))
+}
 
 // rightSizes returns these, the largest of its rows for each row of a cone that is no product of intervals.
 func rightSizes(p *Problem, unit func(i int) float64) []float64 {
@@ -99,8 +102,7 @@ func rightSizes(p *Problem, unit func(i int) float64) []float64 {
 		out[i] = unit(i) * math.Abs(b)
 	}
 	far := farBound(p, unit)
-	row := 0
-	for _, c := range p.Cones {
+	for row, c := range Rows(p.Cones) {
 		if c.Kind == BoxCone {
 			for i := range c.Dim {
 				for _, v := range []float64{c.Lower[i], c.Upper[i]} {
@@ -110,7 +112,6 @@ func rightSizes(p *Problem, unit func(i int) float64) []float64 {
 				}
 			}
 		}
-		row += c.Dim
 	}
 	Blocks(p.Cones, func(first, dim int) { fillMax(out[first : first+dim]) })
 	return out
@@ -148,7 +149,7 @@ func (u *units) sizes(p *Problem) {
 	for j, q := range p.Q {
 		cost[j] = u.d[j] * math.Abs(q)
 	}
-	u.right, u.cost = maxAbs(right), maxAbs(cost)
+	u.right, u.cost = dense.MaxAbs(right), dense.MaxAbs(cost)
 	u.x = u.right
 	if u.x == 0 && u.curved > 0 {
 		u.x = u.cost / u.curved
@@ -253,13 +254,11 @@ func (c *checker) inUnits(p *Problem, u *units, x, s, z []float64, r Residuals, 
 		rd = max(rd, u.d[j]*math.Abs(c.px[j]+q+c.atz[j]))
 		sizeD = max(sizeD, u.d[j]*max(math.Abs(q), math.Abs(c.px[j]), math.Abs(c.atz[j])))
 	}
-	row := 0
-	for _, k := range p.Cones {
+	for row, k := range Rows(p.Cones) {
 		sk, zk := s[row:row+k.Dim], z[row:row+k.Dim]
 		e := u.e[row : row+k.Dim]
 		outside, dual := k.distancesInUnits(sk, zk, e) // z has the unit 1/e, as A'z has the unit 1/d
 		rp, rd = max(rp, outside), max(rd, dual)
-		row += k.Dim
 	}
 	rounded, roundedDual := c.rounding(p, u, x, z)
 	return against{
@@ -309,7 +308,7 @@ func (c *checker) rounding(p *Problem, u *units, x, z []float64) (primal, dual f
 		}
 	}
 	if u == nil {
-		return unitRoundoff * maxAbs(rows), unitRoundoff * maxAbs(cols)
+		return unitRoundoff * dense.MaxAbs(rows), unitRoundoff * dense.MaxAbs(cols)
 	}
 	for i, v := range rows {
 		primal = max(primal, u.e[i]*v)
@@ -326,10 +325,8 @@ func (c *checker) largestTerms(p *Problem, x, z []float64) (ofX, ofZ float64) {
 	for j, q := range p.Q {
 		ofX = max(ofX, math.Abs(q*x[j]), math.Abs(x[j]*c.px[j]/2))
 	}
-	row := 0
-	for _, k := range p.Cones {
+	for row, k := range Rows(p.Cones) {
 		ofZ = max(ofZ, k.largestTerm(p.B[row:row+k.Dim], z[row:row+k.Dim]))
-		row += k.Dim
 	}
 	return ofX, ofZ
 }

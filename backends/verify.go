@@ -1,6 +1,10 @@
 package backends
 
-import "math"
+import (
+	"math"
+
+	"github.com/conetune/conetune/internal/dense"
+)
 
 // Recheck measures a primal-dual point on the problem as it is given, in plain arithmetic without
 // any scaling, and returns the primal and the dual objective. It panics unless
@@ -30,10 +34,8 @@ func (c *checker) recheck(p *Problem, x, s, z []float64) (r Residuals, primal, d
 func (c *checker) tally(p *Problem, x, s, z []float64) (t Tally) {
 	t.Rows(p.B, c.ax, s, z)
 	t.Columns(p.Q, c.px, c.atz, x)
-	row := 0
-	for _, k := range p.Cones {
+	for row, k := range Rows(p.Cones) {
 		t.Cone(k, s[row:row+k.Dim], z[row:row+k.Dim])
-		row += k.Dim
 	}
 	return t
 }
@@ -51,8 +53,7 @@ func (c *checker) recheckExactly(p *Problem, x, s, z []float64) (r Residuals, pr
 	for i, b := range p.B {
 		bound.addProduct(-b, z[i])
 	}
-	row := 0
-	for _, k := range p.Cones {
+	for row, k := range Rows(p.Cones) {
 		if k.Kind == BoxCone {
 			for i, v := range z[row : row+k.Dim] {
 				if l := k.boundOf(i, v); v != 0 && !math.IsInf(l, 0) {
@@ -60,7 +61,6 @@ func (c *checker) recheckExactly(p *Problem, x, s, z []float64) (r Residuals, pr
 				}
 			}
 		}
-		row += k.Dim
 	}
 	primal, dual = value.value(), bound.value()
 	r, _, _ = t.Residuals()
@@ -165,16 +165,14 @@ func (c *checker) distance(p *Problem, out *Solution) (distance, rounding float6
 	for i, b := range p.B {
 		above += math.Abs((c.ax[i] + out.S[i] - b) * out.Z[i])
 	}
-	row := 0
-	for _, k := range p.Cones { // s and z are so far outside, in each entry at most
+	for row, k := range Rows(p.Cones) { // s and z are so far outside, in each entry at most
 		sk, zk := out.S[row:row+k.Dim], out.Z[row:row+k.Dim]
 		if d := k.Distance(sk); d > 0 {
-			above += d * norm1(zk)
+			above += d * dense.Norm1(zk)
 		}
 		if d := k.DualDistance(zk); d > 0 {
-			below += d * norm1(sk)
+			below += d * dense.Norm1(sk)
 		}
-		row += k.Dim
 	}
 	rounding = c.terms(p, out.S, out.X, out.Z) * float64(4*(len(p.Q)+len(p.B)+4)) * unitRoundoff
 	return max(2*above, out.Objective-out.DualObjective+2*below), rounding
@@ -188,14 +186,6 @@ func (c *checker) terms(p *Problem, s, x, z []float64) float64 {
 	}
 	for i, b := range p.B {
 		sum += math.Abs(b*z[i]) + math.Abs(s[i]*z[i])
-	}
-	return sum
-}
-
-func norm1(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += math.Abs(x)
 	}
 	return sum
 }

@@ -52,6 +52,9 @@ type Options struct {
 	SingleRun bool
 	// Answers is the least share of planted programs that are answered, not left undecided. Default 0.9.
 	Answers float64
+	// MaxIterations are those after which a planted program is left undecided. Default 500, too few for methods of first
+	// order.
+	MaxIterations int
 	// Settings are passed on in backends.Options.
 	Settings any
 }

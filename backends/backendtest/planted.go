@@ -14,7 +14,7 @@ import (
 func (s suite) planted(run planted.Run) func(*testing.T) {
 	return func(t *testing.T) {
 		run.Backends, run.Options, run.First = []backends.ConicBackend{s.backend}, s.options.backend(), 1
-		run.Options.MaxIterations = 20000 // enough for the methods of first order to be right or to give up
+		run.Options.MaxIterations = cmp.Or(s.options.MaxIterations, 500)
 		tally := run.Do(context.Background())
 		for _, f := range tally.Findings {
 			t.Errorf("%v, %v: %v: %s", f.ID, f.Class, f.Outcome, f.Detail)

@@ -19,12 +19,10 @@ type form struct {
 
 func newForm(p *backends.Problem) *form {
 	f := &form{}
-	first := 0
-	for _, c := range p.Cones {
+	for first, c := range backends.Rows(p.Cones) {
 		if c.Dim > 0 {
 			f.add(c, first)
 		}
-		first += c.Dim
 	}
 	f.Close(first)
 	return f

@@ -7,10 +7,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // interior returns a random point of the cone, at distance margin of its boundary.
@@ -90,7 +91,7 @@ func requireScaling(t *testing.T, mul func(out, v []float64), from, to []float64
 	n := len(from)
 	out := make([]float64, n)
 	mul(out, from)
-	require.InDeltaSlice(t, to, out, 1e-8*maxAbs(to))
+	require.InDeltaSlice(t, to, out, 1e-8*dense.MaxAbs(to))
 	h := mapMatrix(mul, n)
 	var diff mat.Dense
 	diff.Sub(h, h.T())
@@ -403,27 +404,27 @@ func TestBarrierByDifferences(t *testing.T) {
 			require.True(t, c.scale(s, z))
 			c.mulH(hv, v)
 			c.mulH(hz, z)
-			require.InDeltaSlice(t, s, hz, 1e-7*(1+maxAbs(s)))
+			require.InDeltaSlice(t, s, hz, 1e-7*(1+dense.MaxAbs(s)))
 			for i := range ds { // what the pure Newton direction solves
 				ds[i] = -s[i] - hv[i]
 			}
 			c.combined(d, s, z, ds, v, target)
 			u := along(z, 1, v, 0, v) // Hess^-1 ds = -mu (z + v)
-			scaleBy(u, -mu)
+			dense.Scale(u, -mu)
 
-			step := 1e-5 / (1 + maxAbs(v))
+			step := 1e-5 / (1 + dense.MaxAbs(v))
 			up, down := gradientOf(t, c, along(z, step, v, 0, v)), gradientOf(t, c, along(z, -step, v, 0, v))
 			for i := range hv {
-				require.InDelta(t, mu*(up[i]-down[i])/(2*step), hv[i], 1e-5*(1+maxAbs(hv)))
+				require.InDelta(t, mu*(up[i]-down[i])/(2*step), hv[i], 1e-5*(1+dense.MaxAbs(hv)))
 			}
-			du, dv := 2e-4/(1+maxAbs(u)), 2e-4/(1+maxAbs(v))
+			du, dv := 2e-4/(1+dense.MaxAbs(u)), 2e-4/(1+dense.MaxAbs(v))
 			third := gradientOf(t, c, along(z, du, u, dv, v))
 			axpy(-1, gradientOf(t, c, along(z, du, u, -dv, v)), third)
 			axpy(-1, gradientOf(t, c, along(z, -du, u, dv, v)), third)
 			axpy(1, gradientOf(t, c, along(z, -du, u, -dv, v)), third)
-			scaleBy(third, 1/(4*du*dv))
+			dense.Scale(third, 1/(4*du*dv))
 			for i := range d {
-				require.InDelta(t, s[i]+target*g[i]-third[i]/2, d[i], 1e-4*(1+maxAbs(third)))
+				require.InDelta(t, s[i]+target*g[i]-third[i]/2, d[i], 1e-4*(1+dense.MaxAbs(third)))
 			}
 		}
 	})
@@ -431,7 +432,7 @@ func TestBarrierByDifferences(t *testing.T) {
 
 func scaled(a float64, v []float64) []float64 {
 	out := slices.Clone(v)
-	scaleBy(out, a)
+	dense.Scale(out, a)
 	return out
 }
 

@@ -3,10 +3,11 @@ package native
 import (
 	"math"
 
-	"github.com/conetune/conetune/internal/dense"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/gonum"
+
+	"github.com/conetune/conetune/internal/dense"
 )
 
 const (
@@ -69,7 +70,7 @@ func (e *eigenWork) smallest(m []float64, n int, t *triangular, enough float64) 
 	if !finite(m[:n*n]) {
 		return math.NaN()
 	}
-	size := maxAbs(m[:n*n])
+	size := dense.MaxAbs(m[:n*n])
 	if size == 0 {
 		return 0
 	}
@@ -100,7 +101,7 @@ func (e *eigenWork) lanczos(m []float64, n int, t *triangular, enough float64) f
 		q[i] = float64(state>>11)/(1<<53) - 0.5
 		norm += q[i] * q[i]
 	}
-	scaleBy(q, 1/math.Sqrt(norm))
+	dense.Scale(q, 1/math.Sqrt(norm))
 	bound := math.NaN()
 	steps := min(lanczosSteps, n)
 	for k := range steps {
@@ -132,7 +133,7 @@ func (e *eigenWork) lanczos(m []float64, n int, t *triangular, enough float64) f
 				break
 			}
 		}
-		scaleBy(w, 1/e.beta[k])
+		dense.Scale(w, 1/e.beta[k])
 	}
 	return bound
 }
@@ -153,7 +154,7 @@ func (e *eigenWork) apply(out, v, m []float64, n int, t *triangular) {
 	clear(out)
 	if t == nil {
 		e.within.GemvN(n, n, m, n, v, out)
-		scaleBy(out, -1)
+		dense.Scale(out, -1)
 		return
 	}
 	x := e.a
@@ -165,11 +166,5 @@ func (e *eigenWork) apply(out, v, m []float64, n int, t *triangular) {
 	e.within.TrsvN(n, t.l, n, out)
 	for i, r := range t.root {
 		out[i] *= -r
-	}
-}
-
-func scaleBy(v []float64, a float64) {
-	for i := range v {
-		v[i] *= a
 	}
 }

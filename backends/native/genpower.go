@@ -99,7 +99,7 @@ func (c *generalizedPower) addUnit(v []float64, a float64) { axpy(a, c.centre, v
 
 // shift returns the smallest a for which v + a e is in both K and K*, rounded up.
 func (c *generalizedPower) shift(v []float64) float64 {
-	return shiftInside(maxAbs(v), func(a float64) bool {
+	return shiftInside(dense.MaxAbs(v), func(a float64) bool {
 		copy(c.at, v)
 		axpy(a, c.centre, c.at)
 		return c.inside(c.at, c.toS) && c.inside(c.at, c.toZ)
@@ -177,7 +177,7 @@ func (c *generalizedPower) direction(out, v []float64) {
 }
 
 // normalise gives v the length one.
-func normalise(v []float64) { scaleBy(v, 1/norm2(v)) }
+func normalise(v []float64) { dense.Scale(v, 1/norm2(v)) }
 
 func (c *generalizedPower) mulH(out, v []float64) {
 	n := len(v)
@@ -192,7 +192,7 @@ func (c *generalizedPower) affine(d, s []float64) { copy(d, s) }
 func (c *generalizedPower) combined(d, s, _, ds, dz []float64, target float64) {
 	copy(d, s)
 	axpy(target, c.gradient, d)
-	if maxAbs(dz) == 0 {
+	if dense.MaxAbs(dz) == 0 {
 		return
 	}
 	for i, t := range c.toZ { // Hess F*(z) = toZ Hess B(y) toZ

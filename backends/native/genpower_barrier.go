@@ -1,6 +1,10 @@
 package native
 
-import "math"
+import (
+	"math"
+
+	"github.com/conetune/conetune/internal/dense"
+)
 
 // This file has the barrier of generalizedPower with its derivatives and its conjugate.
 
@@ -201,7 +205,7 @@ func (c *generalizedPower) solveHessian(v []float64) {
 		x[i] += sum * 2 * a * c.y[i] / (2*a*r.share + 1 - a)
 		moved += r.beta * 2 * a / c.y[i] * x[i]
 	}
-	scaleBy(z, r.psi/2)
+	dense.Scale(z, r.psi/2)
 	if r.zeta > 0 {
 		axpy((along/r.h+moved-along*r.psi/2)/r.zeta, c.y[k:], z)
 	}

@@ -6,9 +6,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
 )
 
 // triplets collects the entries of a sparse matrix; entries of one place add up.
@@ -219,8 +220,7 @@ func (h hard) drawWithProof(rng *rand.Rand, unbounded bool) *backends.Problem {
 		for j := range d {
 			d[j] = 1 + rng.Float64()
 		}
-		row := 0
-		for _, c := range p.Cones {
+		for row, c := range backends.Rows(p.Cones) {
 			switch c.Kind {
 			case backends.NonnegativeCone:
 				for i := row; i < row+c.Dim; i++ {
@@ -230,7 +230,6 @@ func (h hard) drawWithProof(rng *rand.Rand, unbounded bool) *backends.Problem {
 				missing[row] = -1 - rng.Float64()
 				missing[row+1] = rng.Float64()
 			}
-			row += c.Dim
 		}
 		for _, e := range a.entries {
 			missing[e.i] -= e.v * d[e.j]
@@ -245,22 +244,19 @@ func (h hard) drawWithProof(rng *rand.Rand, unbounded bool) *backends.Problem {
 		}
 		p.Q[0] -= (value + max(1, 0.1*size)) / d[0]
 		// feasible as before: x = 0, s = b; b inside the cones
-		row = 0
-		for _, c := range p.Cones {
+		for row, c := range backends.Rows(p.Cones) {
 			for i := row; i < row+c.Dim; i++ {
 				p.B[i] = 0
 				if c.Kind == backends.NonnegativeCone || c.Kind == backends.SecondOrderCone && i == row {
 					p.B[i] = 1
 				}
 			}
-			row += c.Dim
 		}
 		p.A = a.csc(m, n)
 		return p
 	}
 	z := make([]float64, m)
-	row := 0
-	for _, c := range p.Cones {
+	for row, c := range backends.Rows(p.Cones) {
 		for i := row; i < row+c.Dim; i++ {
 			switch {
 			case c.Kind == backends.NonnegativeCone:
@@ -273,7 +269,6 @@ func (h hard) drawWithProof(rng *rand.Rand, unbounded bool) *backends.Problem {
 				z[i] = rng.NormFloat64()
 			}
 		}
-		row += c.Dim
 	}
 	z[0] = 1
 	kept := a.entries[:0]

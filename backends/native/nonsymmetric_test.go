@@ -6,9 +6,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/conetune/conetune/internal/dense"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // nonsymmetrics returns the examples of cones of three dimensions.
@@ -58,12 +59,12 @@ func TestSolveHessian(t *testing.T) {
 					c.z = z.plus(edge*(1-off), direction)
 					g, h := c.derivatives(c.z)
 					x := c.solveHessian(g)
-					require.Less(t, maxAbs(x[:])-maxAbs(c.z[:]), 1e-6*maxAbs(c.z[:]), "off %g", off)
+					require.Less(t, dense.MaxAbs(x[:])-dense.MaxAbs(c.z[:]), 1e-6*dense.MaxAbs(c.z[:]), "off %g", off)
 					lost := x.plus(1, c.z)
-					require.LessOrEqual(t, maxAbs(lost[:]), 1e-6*maxAbs(c.z[:]), "off %g", off)
+					require.LessOrEqual(t, dense.MaxAbs(lost[:]), 1e-6*dense.MaxAbs(c.z[:]), "off %g", off)
 					if off == 1 {
 						back := h.mul(c.solveHessian(direction)).plus(-1, direction)
-						require.LessOrEqual(t, maxAbs(back[:]), 1e-8*maxAbs(direction[:]))
+						require.LessOrEqual(t, dense.MaxAbs(back[:]), 1e-8*dense.MaxAbs(direction[:]))
 					}
 				}
 			}
@@ -130,7 +131,7 @@ func TestNonsymmetricScaling(t *testing.T) {
 				require.True(t, ok)
 				back, _ := c.derivatives(shadow) // -grad F* of the shadow is s
 				image := c.h.mul(shadow)
-				size := maxAbs(s[:]) + maxAbs(c.gradient[:])
+				size := dense.MaxAbs(s[:]) + dense.MaxAbs(c.gradient[:])
 				for i := range 3 {
 					require.InDelta(t, s[i], hz[i], 1e-6*size)
 					require.InDelta(t, s[i], -back[i], 1e-6*size)

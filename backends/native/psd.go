@@ -175,7 +175,7 @@ func (c *semidefinite) combined(d, _, _, ds, dz []float64, target float64) {
 		first, second = dz, ds
 	}
 	a, b := w.a[:n*n], w.b[:n*n]
-	if maxAbs(first) != 0 {
+	if dense.MaxAbs(first) != 0 {
 		c.solve(b, first)
 		unpack(w.c, second, n)
 		mulTo(w.within, a, b, w.c[:n*n], n) // inv dFirst dSecond

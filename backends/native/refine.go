@@ -1,6 +1,10 @@
 package native
 
-import "math"
+import (
+	"math"
+
+	"github.com/conetune/conetune/internal/dense"
+)
 
 // accuracy says when the refinement of a solve ends: when the residuals of the columns and of the equations, what the
 // step leaves of the dual and of the primal residual, are at most left times their right-hand sides, or columns and
@@ -71,7 +75,7 @@ func (k *kkt) refine(limit limits, size float64) error {
 			break
 		}
 	}
-	k.left = maxAbs(k.res) / size
+	k.left = dense.MaxAbs(k.res) / size
 	if math.IsNaN(last) || math.IsInf(last, 0) {
 		return errUnsolved
 	}
@@ -82,7 +86,7 @@ func (k *kkt) refine(limit limits, size float64) error {
 		copy(k.best, k.sol)
 		k.improve(limit)
 		if stays, passes = k.residual(limit); max(stays, passes) < last {
-			k.left = maxAbs(k.res) / size
+			k.left = dense.MaxAbs(k.res) / size
 		} else {
 			copy(k.sol, k.best)
 		}
@@ -100,7 +104,7 @@ func (k *kkt) residual(limit limits) (stays, passes float64) {
 		res[j] -= k.mat.val[at] * sol[j]
 	}
 	columns, equations, rows := k.parts(res)
-	return max(maxAbs(columns)/limit.columns, maxAbs(equations)/limit.equations), maxAbs(rows) / limit.rows
+	return max(dense.MaxAbs(columns)/limit.columns, dense.MaxAbs(equations)/limit.equations), dense.MaxAbs(rows) / limit.rows
 }
 
 // parts cuts a vector of the unknowns of K into those of the columns, of the equations and of the other rows.
@@ -108,23 +112,6 @@ func (k *kkt) parts(v []float64) (columns, equations, rows []float64) {
 	c := len(k.baseX)
 	e := c + k.f.zero
 	return v[:c], v[c:e], v[e:]
-}
-
-// maxAbs returns the largest absolute entry of v, NaN if there is one.
-func maxAbs(v []float64) float64 {
-	// Without its sign a number is ordered as its bits are, and NaN comes last. Four independent maxima.
-	const sign = 1 << 63
-	var a, b, c, d uint64
-	for ; len(v) >= 4; v = v[4:] {
-		a = max(a, math.Float64bits(v[0])&^sign)
-		b = max(b, math.Float64bits(v[1])&^sign)
-		c = max(c, math.Float64bits(v[2])&^sign)
-		d = max(d, math.Float64bits(v[3])&^sign)
-	}
-	for _, x := range v {
-		a = max(a, math.Float64bits(x)&^sign)
-	}
-	return math.Float64frombits(max(a, b, c, d))
 }
 
 func finite(v []float64) bool {

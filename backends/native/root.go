@@ -174,7 +174,7 @@ func (q *root) factor() {
 	}
 	for j := range q.n {
 		q.scale[j] = 1 / norm2(q.col(j))
-		scaleBy(q.col(j), q.scale[j])
+		dense.Scale(q.col(j), q.scale[j])
 	}
 	q.orthonormalise()
 }
@@ -207,7 +207,7 @@ func (q *root) orthonormalise() {
 		q.within.TrsmRightLT(q.rows, n, t.l, n, q.b, q.rows)
 		for j, d := range t.d {
 			t.d[j] = math.Sqrt(d)
-			scaleBy(q.col(j), 1/t.d[j])
+			dense.Scale(q.col(j), 1/t.d[j])
 		}
 		if q.used++; worst <= nearBasis {
 			return
@@ -264,7 +264,7 @@ func (q *root) direction(wx, wz, target float64, second bool) error {
 		mulTo(q.within, p.first, p.inverseT, q.r[p.at:p.at+n*n], n) // (R Ls^-1)'
 		mulTo(q.within, p.second, p.lz, p.first, n)
 		packMean(q.dz[p.from:p.to], p.second, n)
-		scaleBy(q.dz[p.from:p.to], -1)
+		dense.Scale(q.dz[p.from:p.to], -1)
 	}
 	if q.slacks(wz); !finite(q.dx) || !finite(q.dz) {
 		return errUnsolved

@@ -140,7 +140,7 @@ func (t *triangular) solve(out, v, x []float64) {
 		return
 	}
 	for j, d := range t.d {
-		scaleBy(v[j*n:j*n+n], -1/d)
+		dense.Scale(v[j*n:j*n+n], -1/d)
 	}
 	clear(out)
 	for i := 0; i < n; i += inverseBlock {
@@ -172,7 +172,7 @@ func (t *triangular) divide(m []float64) {
 	n := t.n
 	t.TrsmRightLT(n, n, t.l, n, m, n)
 	for j, r := range t.root {
-		scaleBy(m[j*n:j*n+n], r)
+		dense.Scale(m[j*n:j*n+n], r)
 	}
 }
 

@@ -1,7 +1,5 @@
 package native
 
-import "math"
-
 func dot(x, y []float64) float64 {
 	y = y[:len(x)]
 	sum := 0.0
@@ -16,15 +14,6 @@ func axpy(a float64, x, y []float64) {
 	for i, v := range x {
 		y[i] += a * v
 	}
-}
-
-// norm1 returns the sum of the absolute entries of v.
-func norm1(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += math.Abs(x)
-	}
-	return sum
 }
 
 // mulP writes Px into out, P given by its upper triangle.

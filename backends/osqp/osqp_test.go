@@ -29,7 +29,7 @@ func TestConformance(t *testing.T) {
 
 // TestSecondOrder is the same with second-order and exponential cones.
 func TestSecondOrder(t *testing.T) {
-	backendtest.Run(t, open(t), backendtest.Options{NoIterationLog: true, SingleRun: true})
+	backendtest.Run(t, open(t), backendtest.Options{MaxIterations: 20_000, NoIterationLog: true, SingleRun: true})
 }
 
 func TestCapabilities(t *testing.T) {

@@ -42,12 +42,10 @@ func newForm(p *backends.Problem) *form {
 
 // each visits the cones of some kinds, with their first rows.
 func each(cones []backends.Cone, visit func(c backends.Cone, first int), kinds ...backends.ConeKind) {
-	first := 0
-	for _, c := range cones {
+	for first, c := range backends.Rows(cones) {
 		if slices.Contains(kinds, c.Kind) && c.Dim > 0 {
 			visit(c, first)
 		}
-		first += c.Dim
 	}
 }
 

@@ -22,7 +22,7 @@ func open(t testing.TB) backends.ConicBackend { return backendtest.Open(t, "scs"
 // TestConformance is the promise of the package: residuals of 1e-8, also where rows, columns and the objective are a
 // million times apart.
 func TestConformance(t *testing.T) {
-	backendtest.Run(t, open(t), backendtest.Options{Answers: 0.98, NoIterationLog: true})
+	backendtest.Run(t, open(t), backendtest.Options{Answers: 0.98, MaxIterations: 20_000, NoIterationLog: true})
 }
 
 func TestCapabilities(t *testing.T) {

@@ -1,5 +1,7 @@
 package dense
 
+import "math"
+
 // Dot returns x'y; y has at least the length of x.
 func Dot(x, y []float64) float64 {
 	checkVector("y", len(x), y)
@@ -38,5 +40,38 @@ func scaleGo(a float64, x, y []float64) {
 	y = y[:len(x)]
 	for i, v := range x {
 		y[i] = a * v
+	}
+}
+
+// MaxAbs returns the largest absolute entry of v, NaN if there is one.
+func MaxAbs(v []float64) float64 {
+	// Without its sign a number is ordered as its bits are, and NaN comes last. Four independent maxima.
+	const sign = 1 << 63
+	var a, b, c, d uint64
+	for ; len(v) >= 4; v = v[4:] {
+		a = max(a, math.Float64bits(v[0])&^sign)
+		b = max(b, math.Float64bits(v[1])&^sign)
+		c = max(c, math.Float64bits(v[2])&^sign)
+		d = max(d, math.Float64bits(v[3])&^sign)
+	}
+	for _, x := range v {
+		a = max(a, math.Float64bits(x)&^sign)
+	}
+	return math.Float64frombits(max(a, b, c, d))
+}
+
+// Norm1 returns the sum of the absolute entries of v.
+func Norm1(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += math.Abs(x)
+	}
+	return sum
+}
+
+// Scale multiplies v by a number.
+func Scale(v []float64, by float64) {
+	for i := range v {
+		v[i] *= by
 	}
 }

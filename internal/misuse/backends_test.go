@@ -11,7 +11,7 @@ import (
 
 // backendsFunctions are those of the package that are no methods. The test fails where one is missing.
 var backendsFunctions = map[string]any{
-	"Blocks": backends.Blocks, "CheckDualInfeasible": backends.CheckDualInfeasible, "CheckPrimalInfeasible": backends.CheckPrimalInfeasible,
+	"Blocks": backends.Blocks, "Rows": backends.Rows, "CheckDualInfeasible": backends.CheckDualInfeasible, "CheckPrimalInfeasible": backends.CheckPrimalInfeasible,
 	"Distance": backends.Distance, "Known": backends.Known, "Missing": backends.Missing, "Names": backends.Names, "PSDOrder": backends.PSDOrder,
 	"Register": backends.Register, "RelativeGap": backends.RelativeGap, "SettingsOf": backends.SettingsOf[int], "Stationarity": backends.Stationarity,
 	"Box": backends.Box, "DualExponential": backends.DualExponential, "DualGeneralizedPower": backends.DualGeneralizedPower, "DualPower": backends.DualPower,

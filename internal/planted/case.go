@@ -38,6 +38,9 @@ type Truth struct {
 	// s'z - beta(z) of the planted point, which is above zero where that is rounded: the optimal value may be lower by so
 	// much.
 	Value, Unit, Gap float64
+	// Apart says that the value of a weak program is not that of its dual, or of the program that it follows from, so that
+	// answers to them may differ.
+	Apart bool
 }
 
 // Case is a program with what is known about it.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // degrade makes the program degenerate in one way. All that was planted stays true.
@@ -108,7 +109,7 @@ func (c *Case) addColumn(a, p []float64, q float64) {
 // takes the place of x_j.
 func (c *Case) copyColumn(j int, k float64) {
 	a, p := column(c.A, j), make([]float64, len(c.Q)+1)
-	scaled(a, k)
+	dense.Scale(a, k)
 	for i, row := range c.P {
 		p[i] = k * row[j]
 		if i == j {
@@ -160,12 +161,14 @@ func (d *draw) farBounds(c *Case) {
 	})
 }
 
-// fix adds the equation x_j = its planted value, where that keeps all that was planted.
+// fix adds the equation x_j = its planted value, where that keeps all that was planted. The value of a weak program
+// changes.
 func (d *draw) fix(c *Case, j int) {
 	if c.X == nil || c.Ray != nil && c.Ray[j] != 0 {
 		return
 	}
 	row := make([]float64, len(c.Q))
 	row[j] = d.sign()
+	c.Apart = c.Apart || c.Class == Weak
 	c.addRow(line{a: row, b: row[j] * c.X[j]}, backends.Zero(1))
 }

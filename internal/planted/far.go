@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // Far is the mode that asks for the answers to programs whose solutions are 10^Scale times as large as their data.
@@ -57,9 +58,9 @@ func (d *distant) optimal(mix Mix) *Case {
 		}
 	}
 	if kind == 0 { // the terms of the objective are near, so that it is not lost among them
-		scaled(c.Z, 1/d.far)
+		dense.Scale(c.Z, 1/d.far)
 		for _, row := range c.P {
-			scaled(row, 1/d.far)
+			dense.Scale(row, 1/d.far)
 		}
 	} else {
 		d.farMultipliers(c)
@@ -75,7 +76,7 @@ func (d *distant) distantPair(k backends.Cone) (s, z []float64) {
 	if !k.Kind.Intervals() || k.Kind == backends.NonnegativeCone {
 		switch d.IntN(4) {
 		case 0:
-			scaled(s, d.far)
+			dense.Scale(s, d.far)
 		case 1:
 			d.apart(k, s, z)
 		}
@@ -139,8 +140,8 @@ func (d *distant) farMultipliers(c *Case) {
 	}
 	c.Z[p] = math.Copysign(math.Ldexp(1, int(math.Ceil(math.Log2(math.Abs(c.Z[p]))))), c.Z[p])
 	c.each(func(_ backends.Cone, from, to int) {
-		if z := c.Z[from:to]; maxAbs(z) < nearData {
-			scaled(z, d.far)
+		if z := c.Z[from:to]; dense.MaxAbs(z) < nearData {
+			dense.Scale(z, d.far)
 		}
 	})
 	for k := range n {
@@ -165,10 +166,4 @@ func (d *distant) right(c *Case) {
 		c.B[i] = s.value()
 	}
 	c.setQ()
-}
-
-func scaled(v []float64, by float64) {
-	for i := range v {
-		v[i] *= by
-	}
 }

@@ -95,10 +95,8 @@ func (c *Case) addSquare(k float64, v []float64) {
 
 // each calls f for every cone with the rows that it takes.
 func (in *Instance) each(f func(k backends.Cone, from, to int)) {
-	row := 0
-	for _, k := range in.Cones {
+	for row, k := range backends.Rows(in.Cones) {
 		f(k, row, row+k.Dim)
-		row += k.Dim
 	}
 }
 

@@ -174,14 +174,6 @@ func (s *sum) addProduct(a, b float64) {
 
 func (s *sum) value() float64 { return s.high + s.low }
 
-func maxAbs(v []float64) float64 {
-	out := 0.0
-	for _, x := range v {
-		out = max(out, math.Abs(x))
-	}
-	return out
-}
-
 func norm(v []float64) float64 { return math.Sqrt(dot(v, v)) }
 
 func nonzero(v []float64) bool {

@@ -11,7 +11,7 @@ import (
 // follows from it, up to three steps away: with rows, cones or columns in another order,
 // parts written in another way, rows that say nothing new, other units, or the dual
 // program. What was planted follows along, so that each answer is judged by itself; where
-// no value is known, those of the two programs are compared.
+// no value is known, but is that of the dual program, those of the two programs are compared.
 const Relations = "relation"
 
 // relation changes a case into one with the same answer, or its negative for the
@@ -52,7 +52,7 @@ func (r Run) relations(id ID, t *Tally) {
 		first, v := c.answer(b, r.Options)
 		t.record(c, b.Name(), v)
 		second, w := other.answer(b, r.Options)
-		if sign := signOf(names); sign != 0 && second != nil && !v.Outcome.Wrong() {
+		if sign := signOf(names); sign != 0 && !other.Apart && second != nil && !v.Outcome.Wrong() {
 			w = c.agree(first, second, sign, w)
 		}
 		if w.Outcome.Wrong() {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // line is a row of a program with its entries of all that was planted.
@@ -227,6 +228,6 @@ func (d *draw) arrow(c *Case) bool {
 // times multiplies the row, not its multiplier.
 func (l line) times(k float64) line {
 	a := slices.Clone(l.a)
-	scaled(a, k)
+	dense.Scale(a, k)
 	return line{a, k * l.b, k * l.s, l.z, l.farkas}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/scaling"
+	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/stop"
 )
 
@@ -187,18 +188,11 @@ func (s *Solver) Far(start backends.Point) bool {
 		z = make([]float64, len(p.B))
 	}
 	dual, _ := backends.Stationarity(p, x, z)
-	primal, slack, row := 0.0, p.Slack(x), 0
-	for _, c := range p.Cones {
+	primal, slack := 0.0, p.Slack(x)
+	for row, c := range backends.Rows(p.Cones) {
 		primal = max(primal, c.Distance(slack[row:row+c.Dim]))
-		row += c.Dim
 	}
-	size := func(v []float64) float64 {
-		most := 1.0
-		for _, x := range v {
-			most = max(most, math.Abs(x))
-		}
-		return most
-	}
+	size := func(v []float64) float64 { return max(1, dense.MaxAbs(v)) }
 	return !(size(dual) <= farStart*size(p.Q) && primal <= farStart*size(p.B))
 }
 

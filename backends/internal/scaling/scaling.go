@@ -143,15 +143,13 @@ func fit(p *backends.Problem) *Scaling {
 	for i, v := range p.B {
 		number(&system.B, i, v)
 	}
-	first := 0
-	for _, c := range p.Cones {
+	for first, c := range backends.Rows(p.Cones) {
 		if c.Kind == backends.BoxCone {
 			for i := range c.Dim {
 				number(&system.B, first+i, c.Lower[i])
 				number(&system.B, first+i, c.Upper[i])
 			}
 		}
-		first += c.Dim
 	}
 	f := system.Solve(spreadSweeps, spreadTolerance)
 	s := &Scaling{d: f.D, e: f.E, c: 1}

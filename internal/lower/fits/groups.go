@@ -40,7 +40,7 @@ func grouped(name string, train, val Rows, members [][]int, shared, intercept bo
 	if err := plainRows(name, train, val); err != nil {
 		return nil, err
 	}
-	groups, err := sparse.NewGroups(sparse.Sample(train), intercept, members)
+	groups, err := sparse.NewGroups(train, intercept, members)
 	var g *sparse.Fit
 	if err == nil {
 		g = groups.Fit

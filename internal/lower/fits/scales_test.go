@@ -179,14 +179,14 @@ var scaled = []struct {
 	}},
 	{"groups", func(t *testing.T, d *instance, tol float64) []answer {
 		members := lowertest.EqualGroups(d.p, 3)
-		g, err := sparse.NewGroups(sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, members)
+		g, err := sparse.Groups(sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, members)
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
-			w := sparse.GroupWeights{Norm: spread(d.rng, len(members), 12), L1: d.weights(d.p)}
-			s, err := g.Solve(context.Background(), w, tol, start)
+			w := &glm.Weights{Norm: spread(d.rng, len(members), 12), L1: full(d.weights(d.p), d.p)}
+			s, err := g.SolveAt(context.Background(), w, tol, start)
 			require.NoError(t, err)
 			u, scale := d.squares(s.B, s.B0[0])
-			c := lowertest.Coefficients{Groups: members, Norm: w.Norm, L1: full(w.L1, d.p)}
+			c := lowertest.Coefficients{Groups: members, Norm: w.Norm, L1: w.L1}
 			return s, answer{s.Status, d.violation(c, s.B, u, scale)}
 		})
 	}},

@@ -50,7 +50,7 @@ func NewCox(train, val Rows, o CoxOptions) (*Net, error) {
 	if !(events > 0) {
 		return nil, fmt.Errorf("fits: no event in the validation rows of the Cox regression")
 	}
-	g, err := sparse.Cox(sparse.Sample(train), o.Ties, o.Terms)
+	g, err := sparse.Cox(train, o.Ties, o.Terms)
 	m, err := newNet("Cox regression", g, err, train, val, events/2, false, both)
 	if err != nil {
 		return nil, err

@@ -30,18 +30,13 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/leastsquares"
+	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/lower"
 )
 
-// Rows are the data of a regression: a target for each row of the design.
-type Rows struct {
-	X *design.Matrix
-	Y []float64
-	// Weights are positive numbers of any unit by which losses are means over the rows, nil for equal ones. Offset is a
-	// known term of each prediction, nil for none. Fits with a smooth loss take both, the support vector machine and the
-	// multinomial regression weights; the others take neither.
-	Weights, Offset []float64
-}
+// Rows are the data of a regression: a target for each row of the design. Fits with a smooth loss take weights of rows
+// and an offset, the support vector machine and the multinomial regression weights; the others take neither.
+type Rows = sparse.Sample
 
 // NewRows copies the features by columns, but for compressed sparse columns and a [design.Columnwise], which are
 // shared; nil stands for no features.

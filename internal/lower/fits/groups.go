@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/internal/lower/leastsquares"
 	"github.com/conetune/conetune/internal/lower/separable"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/lower"
@@ -40,11 +41,11 @@ func grouped(name string, train, val Rows, members [][]int, shared, intercept bo
 	if err := plainRows(name, train, val); err != nil {
 		return nil, err
 	}
-	groups, err := sparse.NewGroups(sparse.Sample(train), intercept, members)
-	var g *sparse.Fit
-	if err == nil {
-		g = groups.Fit
+	of, err := leastsquares.Divide(members, train.X.Columns())
+	if err != nil {
+		return nil, fmt.Errorf("fits: %s: %w", name, err)
 	}
+	g, err := sparse.Groups(train, intercept, members)
 	m, err := newNet(name, g, err, train, val, 0, intercept, nil)
 	if err != nil {
 		return nil, err
@@ -52,9 +53,13 @@ func grouped(name string, train, val Rows, members [][]int, shared, intercept bo
 	if m.groups, err = separable.New(separable.Rows{X: train.X, Y: train.Y}, separable.Rows{X: val.X, Y: val.Y}, members, shared, intercept); err != nil {
 		return nil, fmt.Errorf("fits: %s: %w", name, err)
 	}
-	m.top, m.dim = groups.LambdaMax(shared), m.groups.Penalties()
+	m.top, m.dim = m.fit.GroupLambdaMax(members, shared), m.groups.Penalties()
 	m.weights = func(lambda []float64) (*glm.Weights, error) {
-		return groups.Weights(sparse.GroupWeights{Norm: lambda[:len(members)], L1: lambda[len(members):]})
+		norm, l1, err := leastsquares.GroupWeights(lambda[:len(members)], lambda[len(members):], len(members), of)
+		if err != nil {
+			return nil, fmt.Errorf("fits: %s: %w", name, err)
+		}
+		return &glm.Weights{Norm: norm, L1: l1}, nil
 	}
 	m.slope = func(b []float64, free []int, i int, to []float64) {
 		if i < len(members) {

@@ -49,15 +49,11 @@ func newNet(name string, g *sparse.Fit, err error, train, val Rows, n float64, i
 	if err := check(name, train, val); err != nil {
 		return nil, err
 	}
-	if g, err = g.With(sparse.Sample(val), n); err != nil {
+	if g, err = g.With(val, n, kept...); err != nil {
 		return nil, fmt.Errorf("fits: validation rows of the %s: %w", name, err)
 	}
 	m := &Net{fit: g, val: val, dim: len(kept), kept: kept, intercept: intercept, top: g.LambdaMax()}
-	m.loss, m.slope = m.mean, m.absoluteOrSquare
-	m.weights = func(lambda []float64) (*glm.Weights, error) {
-		w := m.all(lambda)
-		return m.fit.Weights(w[0], w[1])
-	}
+	m.loss, m.slope, m.weights = m.mean, m.absoluteOrSquare, g.Weights
 	m.traits = lower.Traits{Bounds: m.boundsFor(curvature(train.X)), Path: m.path, Gradient: m.gradient, Parts: []lower.Bilevel{m}}
 	return m, nil
 }
@@ -70,15 +66,6 @@ func (m *Net) LambdaMax() float64 { return m.top }
 
 // Traits implements [lower.Fit].
 func (m *Net) Traits() lower.Traits { return m.traits }
-
-// all are the weights of both penalties of an elastic net.
-func (m *Net) all(lambda []float64) []float64 {
-	out := make([]float64, 2)
-	for i, k := range m.kept {
-		out[k] = lambda[i]
-	}
-	return out
-}
 
 // mean is the validation loss of the fit.
 func (m *Net) mean(x [][]float64, of []int) (value float64, gradient []float64) {
@@ -129,8 +116,9 @@ func elasticPath(top float64) [][]float64 {
 // netState is the solution behind a point.
 type netState struct {
 	*sparse.Solution
-	free     []int     // coefficients that move with the weights
-	gradient []float64 // of L in these, and in the intercept
+	free      []int     // coefficients that move with the weights
+	gradient  []float64 // of L in these, and in the intercept
+	penalties []float64 // of the coefficients
 }
 
 // Solve implements [lower.Fit].
@@ -142,7 +130,11 @@ func (m *Net) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 	if start != nil {
 		from = start.State.(*netState).Solution
 	}
-	s, err := m.solve(ctx, lambda, tol, from)
+	w, err := m.weights(lambda)
+	if err != nil {
+		return nil, err
+	}
+	s, err := m.fit.SolveAt(ctx, w, tol, from)
 	if err != nil {
 		return nil, err
 	}
@@ -153,22 +145,12 @@ func (m *Net) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 	}
 	if m.traits.Gradient != nil {
 		state.free = m.fit.Free(s.B)
+	} else {
+		state.penalties = m.fit.Penalties(s.B)
 	}
 	pt.Validation, state.gradient = m.loss(pt.X, state.free)
 	pt.State = state
 	return pt, nil
-}
-
-func (m *Net) solve(ctx context.Context, lambda []float64, tol float64, from *sparse.Solution) (*sparse.Solution, error) {
-	if m.groups == nil {
-		w := m.all(lambda)
-		return m.fit.Solve(ctx, w[0], w[1], tol, from)
-	}
-	w, err := m.weights(lambda)
-	if err != nil {
-		return nil, err
-	}
-	return m.fit.SolveAt(ctx, w, tol, from)
 }
 
 // gradient is that of [lower.Traits]: dL/dlambda_i = -v' grad P_i with H v = grad L, on what is free.

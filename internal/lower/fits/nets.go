@@ -15,19 +15,19 @@ import (
 
 // Lasso is the lasso, w1_j = lambda_0.
 func Lasso(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
-	g, err := sparse.Squares(sparse.Sample(train), intercept, t)
+	g, err := sparse.Squares(train, intercept, t)
 	return newNet("lasso", g, err, train, val, 0, intercept, first)
 }
 
 // Ridge is ridge regression, w2_j = lambda_0.
 func Ridge(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
-	g, err := sparse.Squares(sparse.Sample(train), intercept, t)
+	g, err := sparse.Squares(train, intercept, t)
 	return newNet("ridge regression", g, err, train, val, 0, intercept, second)
 }
 
 // ElasticNet has half the mean squared error as its losses, w1_j = lambda_0 and w2_j = lambda_1.
 func ElasticNet(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
-	g, err := sparse.Squares(sparse.Sample(train), intercept, t)
+	g, err := sparse.Squares(train, intercept, t)
 	m, err := newNet("elastic net", g, err, train, val, 0, intercept, both)
 	if err == nil && t.Plain() && plainRows("elastic net", train) == nil {
 		m.traits.LeastNorm = func(ctx context.Context, radii []float64, loss float64) ([][]float64, error) {
@@ -61,21 +61,13 @@ func leastNorm(ctx context.Context, train Rows, intercept bool, radii []float64,
 
 // Logistic has the loss log(1 + exp(-y f)) of targets -1 and 1.
 func Logistic(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
-	if err := checkLabels("logistic regression", val); err != nil {
-		return nil, err
-	}
-	g, err := sparse.Logistic(sparse.Sample(train), intercept, t)
+	g, err := sparse.Logistic(train, intercept, t)
 	return newNet("logistic regression", g, err, train, val, 0, intercept, both)
 }
 
 // Poisson has half the deviance of targets that are not negative from exp(f).
 func Poisson(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
-	for i, y := range val.Y {
-		if !(y >= 0) {
-			return nil, fmt.Errorf("fits: target of validation row %d of the Poisson regression is %g, expected a number that is not negative", i, y)
-		}
-	}
-	g, err := sparse.Poisson(sparse.Sample(train), intercept, t)
+	g, err := sparse.Poisson(train, intercept, t)
 	m, err := newNet("Poisson regression", g, err, train, val, 0, intercept, both)
 	if err != nil {
 		return nil, err
@@ -88,7 +80,7 @@ func Poisson(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
 // The validation loss, without derivatives, is the mean of minus the logarithm of the probability of the class. A path
 // starts where the objective is least: any point is a better start than none, however far it is.
 func NewMultinomial(train, val Rows, classes int, intercept bool, t sparse.Terms) (*Net, error) {
-	g, err := sparse.Multinomial(sparse.Sample(train), classes, intercept, t)
+	g, err := sparse.Multinomial(train, classes, intercept, t)
 	m, err := newNet("multinomial regression", g, err, train, val, 0, intercept, both)
 	if err != nil {
 		return nil, err
@@ -101,7 +93,8 @@ func NewMultinomial(train, val Rows, classes int, intercept bool, t sparse.Terms
 func (m *Net) start(lambda []float64, points []*lower.Point) *lower.Point {
 	best, least := points[0], math.Inf(1)
 	for _, pt := range points {
-		if v := m.fit.At(pt.State.(*netState).Solution, lambda[0], lambda[1]); v <= least {
+		s := pt.State.(*netState)
+		if v := s.Objective + floats.Dot(lambda, s.penalties) - floats.Dot(pt.Lambda, s.penalties); v <= least {
 			best, least = pt, v
 		}
 	}

@@ -415,3 +415,23 @@ func (m norms) loss(s sample, b []float64) float64 {
 	}
 	return sum / (2 * float64(len(s.y)))
 }
+
+// Errors say which group is none, and which feature has no penalty.
+func TestGroupsThatAreNone(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 3))
+	train, val := drawRows(rng, 10, 4, few, "squares"), drawRows(rng, 5, 4, few, "squares")
+	a, b := NewRows(train.x, train.y), NewRows(val.x, val.y)
+	for want, members := range map[string][][]int{
+		"feature 3 is in no group":       {{0, 1}, {2}},
+		"feature 1 is in groups 0 and 1": {{0, 1}, {1, 2, 3}},
+		"group 1 is empty":               {{0, 1, 2, 3}, {}},
+		"group 0 has feature 4":          {{0, 1, 4}},
+	} {
+		_, err := NewGroupLasso(a, b, members, false)
+		require.ErrorContains(t, err, want)
+	}
+	m, err := NewGroupLasso(a, b, [][]int{{0, 1}, {2, 3}}, false)
+	require.NoError(t, err)
+	_, err = m.Solve(context.Background(), []float64{1, 0}, 0, nil)
+	require.ErrorContains(t, err, "feature 2 of group 1 has no penalty")
+}

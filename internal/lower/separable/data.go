@@ -7,7 +7,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/leastsquares"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -46,11 +48,13 @@ func New(train, val Rows, members [][]int, shared, intercept bool) (*Regression,
 	if n == 0 || m == 0 || p != q || len(train.Y) != n || len(val.Y) != m {
 		return nil, fmt.Errorf("separable: %d x %d training rows with %d targets and %d x %d validation rows with %d do not fit together", n, p, len(train.Y), m, q, len(val.Y))
 	}
-	g := &Regression{train: train, val: val, shared: shared, intercept: intercept}
-	var err error
-	if g.groups, err = newGroups(members, p); err != nil {
-		return nil, err
+	if members != nil {
+		if _, err := leastsquares.Divide(members, p); err != nil {
+			return nil, fmt.Errorf("separable: %w", err)
+		}
 	}
+	g := &Regression{train: train, val: val, groups: newGroups(members, p), shared: shared, intercept: intercept}
+	var err error
 	if g.curvature, err = curvature(train.X); err != nil {
 		return nil, fmt.Errorf("separable: training rows: %w", err)
 	}
@@ -75,28 +79,16 @@ func curvature(x *design.Matrix) (sum float64, err error) {
 	return sum, nil
 }
 
-func newGroups(members [][]int, p int) (*groups, error) {
+// newGroups takes the features of groups; nil stands for groups of one of p features each.
+func newGroups(members [][]int, p int) *groups {
 	q := &groups{start: []int{0}}
 	if members == nil {
-		for j := range p {
-			q.member, q.start = append(q.member, j), append(q.start, j+1)
-		}
-		return q, nil
+		q.member, q.start = indices.Range(0, p), indices.Range(0, p+1)
 	}
-	seen := make([]bool, p)
-	for k, group := range members {
-		for _, j := range group {
-			if j < 0 || j >= p || seen[j] {
-				return nil, fmt.Errorf("separable: group %d has feature %d, expected each of 0 to %d once", k, j, p-1)
-			}
-			seen[j] = true
-		}
+	for _, group := range members {
 		q.member, q.start = append(q.member, group...), append(q.start, len(q.member)+len(group))
 	}
-	if len(q.member) < p {
-		return nil, fmt.Errorf("separable: %d features of %d are in groups", len(q.member), p)
-	}
-	return q, nil
+	return q
 }
 
 // Penalties is their number.

@@ -20,9 +20,9 @@ func TestWrongInput(t *testing.T) {
 		val     separable.Rows
 		members [][]int
 	}{
-		"2 x 3 training rows":         {rows(2, 2), nil},
-		"group 1 has feature 1":       {rows(2, 3), [][]int{{0, 1}, {1, 2}}},
-		"2 features of 3 are in grou": {rows(2, 3), [][]int{{0, 1}}},
+		"2 x 3 training rows":      {rows(2, 2), nil},
+		"feature 1 is in groups":   {rows(2, 3), [][]int{{0, 1}, {1, 2}}},
+		"feature 2 is in no group": {rows(2, 3), [][]int{{0, 1}}},
 	} {
 		_, err := separable.New(rows(2, 3), of.val, of.members, false, false)
 		require.ErrorContains(t, err, want)

@@ -53,7 +53,7 @@ func TestBadInput(t *testing.T) {
 		{"target of row 1 is +Inf", poisson, Sample{X: x, Y: []float64{1, inf, 2, 1, 1}}, Terms{}},
 		{"all targets are 0", poisson, Sample{X: x, Y: make([]float64, 5)}, Terms{}},
 		{"4 times for 5 rows", cox, Sample{X: x, Y: ones[:4]}, Terms{}},
-		{"the time of row 0 is +Inf", cox, Sample{X: x, Y: []float64{inf, 1, 1, 1, 1}}, Terms{}},
+		{"time of row 0 is +Inf", cox, Sample{X: x, Y: []float64{inf, 1, 1, 1, 1}}, Terms{}},
 		{"no event has other rows", cox, Sample{X: x, Y: []float64{-1, -2, -3, -4, -5}}, Terms{}},
 		{"so that there is nothing to f", cox, Sample{X: x, Y: []float64{-1, -1, -1, -1, 2}}, Terms{}},
 		{"4 classes for 5 rows", classes, Sample{X: x, Y: []float64{0, 1, 2, 0}}, Terms{}},

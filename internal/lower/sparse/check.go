@@ -25,12 +25,13 @@ func (s *solver) Check(ctx context.Context, w *lower.JointWeights) (c lower.Join
 		return c, nil
 	}
 	descent, losses := s.descents(w)
-	c.Values = lower.Values{Validation: losses[validating], Train: losses[training], Penalties: s.penaltiesAt()}
+	c.Values = lower.Values{Validation: losses[validating], Train: losses[training], Penalties: s.penalties(s.set, s.b)}
 	c.Objective = s.objective(w, c.Values)
 	if ctx.Err() != nil {
 		return c, nil
 	}
-	one, two, gap := w.Penalties[0], w.Penalties[1], 0.0
+	one, two := s.pair(w.Penalties)
+	gap := 0.0
 	var missing []ranked
 	for e, g := range descent {
 		j, v := e/s.k, 0.0
@@ -102,7 +103,7 @@ func (s *solver) gap(loss float64, descent []float64, w *lower.JointWeights) (fl
 	if err != nil {
 		return 0, err
 	}
-	weights, err := s.Weights(w.Penalties[0], w.Penalties[1])
+	weights, err := s.Weights(w.Penalties)
 	if err != nil {
 		return 0, err
 	}

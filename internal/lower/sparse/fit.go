@@ -36,6 +36,7 @@ type Fit struct {
 	sets      [2]*rowSet // validation, nil for none, and training
 	p, k      int        // features, and coefficients of each
 	all       []int      // entries, the constants after the coefficients
+	kept      []int      // the penalties of joint fits: 0 is that of w1, 1 that of w2
 	intercept bool
 	quadratic bool // the loss is squares
 	adds      bool // the loss is a sum over rows
@@ -66,7 +67,7 @@ func newFit(g *Fit, rows *rowSet, constants []float64, t Terms) (*Fit, error) {
 	if g.intercept {
 		g.start = append(g.start, constants...)
 	}
-	g.all = indices.Range(0, len(g.start))
+	g.all, g.kept = indices.Range(0, len(g.start)), []int{0, 1}
 	least := rounded
 	if g.quadratic {
 		least = nothingLeft
@@ -189,9 +190,10 @@ func (q *basis) grow(v []float64) bool {
 	return true
 }
 
-// With returns the fit with validation rows in it. A partial likelihood of theirs is divided by n.
-func (g *Fit) With(val Sample, n float64) (*Fit, error) {
-	if err := val.check("targets"); err != nil {
+// With returns the fit with validation rows in it, and perhaps one of the two penalties alone. A partial likelihood of
+// theirs is divided by n.
+func (g *Fit) With(val Sample, n float64, kept ...int) (*Fit, error) {
+	if err := val.check(g.sets[training].loss); err != nil {
 		return nil, err
 	}
 	if p := val.X.Columns(); p != g.p {
@@ -202,7 +204,9 @@ func (g *Fit) With(val Sample, n float64) (*Fit, error) {
 		return nil, err
 	}
 	out := *g
-	out.sets[validating] = rows
+	if out.sets[validating] = rows; kept != nil {
+		out.kept = kept
+	}
 	return &out, nil
 }
 
@@ -214,27 +218,42 @@ func (g *Fit) Shape() []int {
 	return []int{g.p * g.k}
 }
 
-// Values are the losses, sum_jk f_j |b_jk| and 1/2 sum_jk f_j b_jk^2.
+// Values are the losses, and sum_jk f_j |b_jk| and 1/2 sum_jk f_j b_jk^2, or one of them.
 func (g *Fit) Values(x [][]float64) lower.Values {
 	b := g.vector(x)
-	out := lower.Values{Train: g.look(training, b).value, Penalties: g.penalties(b)}
+	out := lower.Values{Train: g.look(training, b).value, Penalties: g.Penalties(b)}
 	if g.sets[validating] != nil {
 		out.Validation = g.look(validating, b).value
 	}
 	return out
 }
 
-// penalties are those of coefficients.
-func (g *Fit) penalties(b []float64) []float64 {
-	one, two := 0.0, 0.0
-	for e, v := range b {
+// Penalties are those of coefficients.
+func (g *Fit) Penalties(b []float64) []float64 { return g.penalties(g.all, b) }
+
+// penalties are those of entries with coefficients.
+func (g *Fit) penalties(entries []int, b []float64) (kept []float64) {
+	var sums [2]float64
+	for i, v := range b {
 		if v != 0 {
-			f := g.terms.weight(e / g.k)
-			one += f * math.Abs(v)
-			two += f * v * v / 2
+			f := g.terms.weight(entries[i] / g.k)
+			sums[0] += f * math.Abs(v)
+			sums[1] += f * v * v / 2
 		}
 	}
-	return []float64{one, two}
+	for _, k := range g.kept {
+		kept = append(kept, sums[k])
+	}
+	return kept
+}
+
+// pair are the weights of both penalties, 0 for one that is not kept.
+func (g *Fit) pair(weights []float64) (w1, w2 float64) {
+	var both [2]float64
+	for i, k := range g.kept {
+		both[k] = weights[i]
+	}
+	return both[0], both[1]
 }
 
 // look is what there is to see of a set at coefficients, nil for zeros.

@@ -13,57 +13,37 @@ import (
 
 // Squares has half the squares of y - f as the loss, the elastic net.
 func Squares(s Sample, intercept bool, t Terms) (*Fit, error) {
-	if err := s.check("targets"); err != nil {
-		return nil, err
-	}
-	for i, v := range s.Y {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("sparse: target of row %d is %g, expected a finite number", i, v)
-		}
-	}
-	return fitOf(glm.Huber{Threshold: math.Inf(1)}, s, intercept, true, t)
+	return fitOf(glm.Huber{Threshold: math.Inf(1)}, s, intercept, t)
 }
 
 // Logistic has the loss log(1 + exp(-y f)) of labels y of -1 and 1, and both if there is an intercept.
 func Logistic(s Sample, intercept bool, t Terms) (*Fit, error) {
-	if err := s.check("labels"); err != nil {
-		return nil, err
-	}
-	ones := 0
-	for i, v := range s.Y {
-		if v != -1 && v != 1 {
-			return nil, fmt.Errorf("sparse: label of row %d is %g, expected -1 or 1", i, v)
-		}
-		if v > 0 {
-			ones++
-		}
-	}
-	if intercept && (ones == 0 || ones == len(s.Y)) {
-		return nil, fmt.Errorf("sparse: all labels are %g, and the intercept would be infinite; expected -1 and 1", s.Y[0])
-	}
-	return fitOf(glm.Logistic{}, s, intercept, false, t)
+	return fitOf(glm.Logistic{}, s, intercept, t)
 }
 
 // Poisson has half the deviance of counts y >= 0 from exp(f), and one that is positive if there is an intercept. The
 // offset is the logarithm of what a count is in proportion to, such as a time under observation.
 func Poisson(s Sample, intercept bool, t Terms) (*Fit, error) {
-	if err := s.check("targets"); err != nil {
-		return nil, err
-	}
-	for i, v := range s.Y {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			return nil, fmt.Errorf("sparse: target of row %d is %g, expected a number that is not negative", i, v)
-		}
-	}
-	if intercept && floats.Sum(s.Y) == 0 {
-		return nil, fmt.Errorf("sparse: all targets are 0, and the intercept would be infinite; expected one that is positive")
-	}
-	return fitOf(glm.Poisson{}, s, intercept, false, t)
+	return fitOf(glm.Poisson{}, s, intercept, t)
 }
 
-// fitOf is the fit of a loss that is a sum over the rows of a sample, which were checked.
-func fitOf(l glm.Loss, s Sample, intercept, quadratic bool, t Terms) (*Fit, error) {
+// fitOf is the fit of a loss that is a sum over the rows of a sample.
+func fitOf(l glm.Loss, s Sample, intercept bool, t Terms) (*Fit, error) {
+	if err := s.check(l); err != nil {
+		return nil, err
+	}
+	if intercept && slices.Min(s.Y) == slices.Max(s.Y) {
+		switch l.(type) {
+		case glm.Logistic:
+			return nil, fmt.Errorf("sparse: all labels are %g, and the intercept would be infinite; expected -1 and 1", s.Y[0])
+		case glm.Poisson:
+			if s.Y[0] == 0 {
+				return nil, fmt.Errorf("sparse: all targets are 0, and the intercept would be infinite; expected one that is positive")
+			}
+		}
+	}
 	n := len(s.Y)
+	_, quadratic := l.(glm.Huber)
 	rows, constants := newRows(l, s, meanOne(s.Weights, n), float64(n)), []float64{0}
 	if intercept {
 		constants[0] = rows.level()
@@ -110,13 +90,10 @@ func (r *rowSet) level() float64 {
 // see [survival.Likelihood]: proportional hazards (Simon, Friedman, Hastie, Tibshirani, JSS 39, 2011). A constant
 // changes nothing, so that there is no intercept.
 func Cox(s Sample, ties survival.Ties, t Terms) (*Fit, error) {
-	if err := s.check("times"); err != nil {
+	n, loss := len(s.Y), glm.Hazards{Ties: ties}
+	if err := s.check(loss); err != nil {
 		return nil, err
 	}
-	if err := survival.Check(s.Y); err != nil {
-		return nil, fmt.Errorf("sparse: %w", err)
-	}
-	n, loss := len(s.Y), glm.Hazards{Ties: ties}
 	weights := meanOne(s.Weights, n)
 	rows := newRows(loss, s, weights, float64(n))
 	if !(rows.look(make([]float64, n)).value > 0) {
@@ -130,16 +107,13 @@ func Cox(s Sample, ties survival.Ties, t Terms) (*Fit, error) {
 // Multinomial has minus the logarithm of the probability exp(f_y) / sum_k exp(f_k) of the class y of a row, an integer
 // from 0 on, each of which has a row. All classes have coefficients, as in glmnet and scikit-learn.
 func Multinomial(s Sample, classes int, intercept bool, t Terms) (*Fit, error) {
-	if err := s.check("classes"); err != nil {
-		return nil, err
-	}
 	if classes < 2 {
 		return nil, fmt.Errorf("sparse: %d classes, expected at least 2", classes)
 	}
-	if err := checkClasses(s.Y, classes); err != nil {
+	n, loss := len(s.Y), glm.Multinomial{Classes: classes}
+	if err := s.check(loss); err != nil {
 		return nil, err
 	}
-	n, loss := len(s.Y), glm.Multinomial{Classes: classes}
 	weights, constants := meanOne(s.Weights, n), make([]float64, classes)
 	for i, k := range s.Y {
 		constants[int(k)] += weights[i]
@@ -156,36 +130,18 @@ func Multinomial(s Sample, classes int, intercept bool, t Terms) (*Fit, error) {
 	return newFit(&Fit{intercept: intercept, table: of}, newRows(loss, s, weights, float64(n)), constants, t)
 }
 
-// checkClasses says which of the classes of rows is none.
-func checkClasses(y []float64, classes int) error {
-	for i, v := range y {
-		if v < 0 || v >= float64(classes) || v != math.Trunc(v) {
-			return fmt.Errorf("sparse: class of row %d is %g, expected 0 to %d", i, v, classes-1)
-		}
-	}
-	return nil
-}
-
 // with are other rows of the same loss: of a mean, or times whose half deviance, by the weights as they are, is divided
 // by n.
 func (r *rowSet) with(s Sample, n float64) (*rowSet, error) {
-	switch r.loss.(type) {
-	case glm.Multinomial:
-		if err := checkClasses(s.Y, r.x.K); err != nil {
-			return nil, err
-		}
-	case glm.Hazards:
-		if err := survival.Check(s.Y); err != nil {
-			return nil, fmt.Errorf("sparse: %w", err)
-		}
-		if !(n > 0) {
-			return nil, fmt.Errorf("sparse: half deviances are shared out to %g, expected a positive number", n)
-		}
-		weights := s.Weights
-		if weights == nil {
-			weights = meanOne(nil, len(s.Y))
-		}
-		return newRows(r.loss, s, weights, n), nil
+	if _, ok := r.loss.(glm.Hazards); !ok {
+		return newRows(r.loss, s, meanOne(s.Weights, len(s.Y)), float64(len(s.Y))), nil
 	}
-	return newRows(r.loss, s, meanOne(s.Weights, len(s.Y)), float64(len(s.Y))), nil
+	if !(n > 0) {
+		return nil, fmt.Errorf("sparse: half deviances are shared out to %g, expected a positive number", n)
+	}
+	weights := s.Weights
+	if weights == nil {
+		weights = meanOne(nil, len(s.Y))
+	}
+	return newRows(r.loss, s, weights, n), nil
 }

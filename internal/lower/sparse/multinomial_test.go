@@ -82,103 +82,15 @@ func classesOf(y []float64, k int) []int {
 	return out
 }
 
-// The conditions of optimality, computed from the definition, and the gap, from far and from near, with more entries
-// than rows.
-func TestMultinomialOptimality(t *testing.T) {
-	for _, intercept := range []bool{false, true} {
-		for _, shape := range []struct{ n, p, k int }{{100, 8, 4}, {50, 120, 3}} {
-			x, y := lowertest.Sample(6, shape.n, shape.p, 4, 0.6)
-			class := classesOf(y, shape.k)
-			g, err := ofClasses(design.New(x), class, shape.k, intercept)
-			require.NoError(t, err)
-			var last *Solution
-			for _, ratio := range []float64{0.5, 0.1, 0.01} {
-				for _, w2 := range []float64{0, 0.02} {
-					name := fmt.Sprint(intercept, shape, ratio, w2)
-					w1 := ratio * g.LambdaMax()
-					s, err := g.Solve(context.Background(), w1, w2, 1e-11, last)
-					require.NoError(t, err)
-					require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, "%s: gap %g", name, s.Gap)
-					last = s
-					multinomialOptimal(t, name, x, class, shape.k, intercept, w1, w2, Terms{}, s)
-				}
-			}
-			s, err := g.Solve(context.Background(), g.LambdaMax()*(1+1e-9), 0, 1e-9, nil)
-			require.NoError(t, err)
-			require.Zero(t, floats.Norm(s.B, 1))
-			s, err = g.Solve(context.Background(), g.LambdaMax()*0.99, 0, 1e-12, nil)
-			require.NoError(t, err)
-			require.Positive(t, floats.Norm(s.B, 1))
-		}
-	}
-}
-
-// The same with many entries, on dense and sparse designs.
+// The conditions of optimality with many entries, on dense and sparse designs.
 func TestMultinomialWide(t *testing.T) {
-	const n, p, k = 700, 120, 5
-	x, y := lowertest.Sample(8, n, p, 6, 0.5)
-	class := classesOf(y, k)
+	x, y := lowertest.Sample(8, 700, 120, 6, 0.5)
 	for name, data := range map[string]*design.Matrix{"dense": design.New(x), "sparse": compressedColumns(x)} {
-		g, err := ofClasses(data, class, k, true)
-		require.NoError(t, err)
+		c := problem{kind: "multinomial", x: x, y: targets("multinomial", y), intercept: true}
+		g := c.fit(t, data)
 		for _, w := range [][2]float64{{0, 1e-3}, {1e-5, 1e-4}, {1e-3, 1e-3}, {5e-3, 0}} {
-			s, err := g.Solve(context.Background(), w[0], w[1], 1e-11, nil)
-			require.NoError(t, err)
-			require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, "%s %v: gap %g", name, w, s.Gap)
-			multinomialOptimal(t, fmt.Sprint(name, w), x, class, k, true, w[0], w[1], Terms{}, s)
-		}
-	}
-}
-
-// The conditions of optimality with penalty factors, some of them 0, and bounds.
-func TestMultinomialTerms(t *testing.T) {
-	for _, shape := range []struct{ n, p, k int }{{120, 9, 3}, {700, 120, 5}} {
-		x, y := lowertest.Sample(12, shape.n, shape.p, 6, 0.5)
-		class := classesOf(y, shape.k)
-		factors, low, high := make([]float64, shape.p), make([]float64, shape.p), make([]float64, shape.p)
-		for j := range factors {
-			factors[j], low[j], high[j] = float64(j%3), math.Inf(-1), math.Inf(1)
-			switch j % 4 {
-			case 1:
-				low[j] = 0
-			case 2:
-				low[j], high[j] = -0.1, 0.2
-			}
-		}
-		factors[3], factors[6] = 0.5, 0.5
-		if shape.p > 20 { // as many features without a penalty tell all labels apart
-			for j := 10; j < shape.p; j++ {
-				factors[j] += 0.5
-			}
-		}
-		for name, terms := range map[string]Terms{"factors": {Factors: factors}, "bounds": {Lower: low, Upper: high}, "both": {Factors: factors, Lower: low, Upper: high}} {
-			for storage, data := range map[string]*design.Matrix{"dense": design.New(x), "sparse": compressedColumns(x)} {
-				g, err := ofTerms(data, class, nil, shape.k, true, terms)
-				require.NoError(t, err)
-				for _, w := range [][2]float64{{0.02, 0}, {1e-3, 1e-2}, {0, 0.05}} {
-					at := fmt.Sprint(shape, name, storage, w)
-					s, err := g.Solve(context.Background(), w[0], w[1], 1e-11, nil)
-					require.NoError(t, err)
-					require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, "%s: gap %g", at, s.Gap)
-					multinomialOptimal(t, at, x, class, shape.k, true, w[0], w[1], terms, s)
-				}
-				s, err := g.Solve(context.Background(), g.LambdaMax()*(1+1e-6), 0, 1e-11, nil)
-				require.NoError(t, err)
-				for e, v := range s.B {
-					if terms.Factors == nil || terms.Factors[e/shape.k] > 0 {
-						require.Zero(t, v, "%s %s", name, storage)
-					}
-				}
-				s, err = g.Solve(context.Background(), g.LambdaMax()*0.98, 0, 1e-11, nil)
-				require.NoError(t, err)
-				moved := 0.0
-				for e, v := range s.B {
-					if terms.Factors == nil || terms.Factors[e/shape.k] > 0 {
-						moved += math.Abs(v)
-					}
-				}
-				require.Positive(t, moved, "%s %s", name, storage)
-			}
+			c.l1, c.l2 = w[:1], w[1:]
+			c.optimal(t, c.solve(t, g, 1e-11, nil), 1e-6, fmt.Sprint(name, w))
 		}
 	}
 }
@@ -225,56 +137,6 @@ func TestMultinomialSecond(t *testing.T) {
 		}
 		require.InDeltaSlice(t, want, whole, 1e-12)
 	}
-}
-
-func multinomialOptimal(t *testing.T, name string, x *mat.Dense, class []int, k int, intercept bool, w1, w2 float64, terms Terms, s *Solution) {
-	t.Helper()
-	full, err := terms.check(x.RawMatrix().Cols)
-	require.NoError(t, err)
-	n, p := x.Dims()
-	value, u := 0.0, mat.NewDense(n, k, nil)
-	for i := range n {
-		f := append([]float64(nil), s.B0...)
-		for j := range p {
-			for m := range k {
-				f[m] += x.At(i, j) * s.B[j*k+m]
-			}
-		}
-		total := floats.LogSumExp(f)
-		value += (total - f[class[i]]) / float64(n)
-		for m := range k {
-			u.Set(i, m, -math.Exp(f[m]-total))
-		}
-		u.Set(i, class[i], 1+u.At(i, class[i]))
-	}
-	if intercept {
-		for m := range k {
-			require.InDelta(t, 0, mat.Sum(u.ColView(m))/float64(n), 1e-9, name)
-		}
-		require.InDelta(t, 0, floats.Sum(s.B0), 1e-9)
-	}
-	for j := range p {
-		for m := range k {
-			b, f, lo, hi := s.B[j*k+m], full.Factors[j], full.Lower[j], full.Upper[j]
-			c := mat.Dot(x.ColView(j), u.ColView(m))/float64(n) - f*w2*b
-			// c is a subgradient of w1 f |b|, or beyond it where a bound is met.
-			least, most := -f*w1, f*w1
-			if b > 0 {
-				least = most
-			} else if b < 0 {
-				most = least
-			}
-			require.True(t, lo <= b && b <= hi, name)
-			if b < hi {
-				require.LessOrEqual(t, c, most+1e-6, name)
-			}
-			if b > lo {
-				require.GreaterOrEqual(t, c, least-1e-6, name)
-			}
-			value += f * (w1*math.Abs(b) + w2*b*b/2)
-		}
-	}
-	require.InEpsilon(t, value, s.Objective, 1e-10, name)
 }
 
 // With two classes, f_1 - f_0 is the value of a logistic regression: |b_0| + |b_1| is |b| of the difference, and

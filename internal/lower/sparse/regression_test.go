@@ -7,86 +7,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
-	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/lower"
 )
-
-// violation is the largest violation of the optimality conditions, computed from the definition: it
-// centres the data and uses nothing of the package.
-func violation(x *mat.Dense, y []float64, intercept bool, w1, w2 func(int) float64, s *Solution) float64 {
-	n, p := x.Dims()
-	r := make([]float64, n)
-	worst := 0.0
-	for i := range r {
-		r[i] = y[i] - s.B0[0] - floats.Dot(x.RawRowView(i), s.B)
-	}
-	if intercept {
-		worst = math.Abs(floats.Sum(r)) / float64(n)
-	}
-	for j := range p {
-		c := -w2(j) * s.B[j]
-		for i := range r {
-			c += x.At(i, j) * r[i] / float64(n)
-		}
-		v := math.Abs(c) - w1(j)
-		if s.B[j] != 0 {
-			v = math.Abs(c - math.Copysign(w1(j), s.B[j]))
-		}
-		worst = math.Max(worst, v)
-	}
-	return worst
-}
-
-func TestOptimalityConditions(t *testing.T) {
-	for _, intercept := range []bool{false, true} {
-		for _, storage := range []string{"dense", "sparse"} {
-			for _, shape := range []struct{ n, p int }{{30, 10}, {60, 60}, {40, 300}, {120, 500}} {
-				for _, kind := range []string{"lasso", "elastic net", "weighted", "some free", "ridge"} {
-					for _, ratio := range []float64{0.5, 0.05, 0.001} {
-						name := fmt.Sprint(intercept, storage, shape, kind, ratio)
-						x, y := lowertest.Sample(3, shape.n, shape.p, 5, 0.6)
-						data := design.New(x)
-						if storage == "sparse" {
-							data = design.New(matrices.Compress(x))
-						}
-						g, err := newRegression(data, y, intercept)
-						require.NoError(t, err)
-						top := g.LambdaMax()
-						l1, l2 := []float64{ratio * top}, []float64{0}
-						switch kind {
-						case "elastic net":
-							l2[0] = ratio * top
-						case "ridge":
-							l1[0], l2[0] = 0, ratio*top
-						case "weighted", "some free":
-							l1 = make([]float64, shape.p)
-							for j := range l1 {
-								l1[j] = ratio * top * float64(1+j%4)
-								if kind == "some free" && j%20 == 7 {
-									l1[j] = 0
-								}
-							}
-						}
-						s, err := g.solve(weights{l1, l2}, options{tol: 1e-12})
-						require.NoError(t, err)
-						require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, name)
-						at := func(w []float64) func(int) float64 {
-							return func(j int) float64 { return w[min(j, len(w)-1)] }
-						}
-						require.Less(t, violation(x, y, intercept, at(l1), at(l2), s), 2e-6*top, name)
-						require.LessOrEqual(t, s.Gap, 1e-12*g.scale, name)
-					}
-				}
-			}
-		}
-	}
-}
 
 // With orthogonal columns of norm sqrt(n) the elastic net is soft thresholding of X'y / n.
 func TestOrthogonalDesign(t *testing.T) {
@@ -178,16 +105,10 @@ func TestDegenerateColumns(t *testing.T) {
 		x.Set(i, 5, x.At(i, 4))
 		x.Set(i, 6, -2*x.At(i, 4))
 	}
-	for _, kind := range []weights{{l1: []float64{1e-3}}, {}, {l2: []float64{1e-4}}} {
-		g, err := newRegression(design.New(x), y, true)
-		require.NoError(t, err)
-		s, err := g.solve(kind, options{tol: 1e-12})
-		require.NoError(t, err)
-		require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
-		at := func(w []float64) func(int) float64 {
-			return func(int) float64 { return floats.Sum(w) }
-		}
-		require.Less(t, violation(x, y, true, at(kind.l1), at(kind.l2), s), 1e-6)
+	for _, w := range []weights{{l1: []float64{1e-3}}, {}, {l2: []float64{1e-4}}} {
+		c := problem{kind: "squares", x: x, y: y, intercept: true, l1: w.l1, l2: w.l2}
+		s := c.solve(t, c.fit(t, design.New(x)), 1e-12, nil)
+		c.optimal(t, s, 1e-6, fmt.Sprint(w))
 		require.Zero(t, s.B[1])
 		require.Zero(t, s.B[2])
 	}

@@ -24,25 +24,44 @@ type Sample struct {
 	Offset []float64
 }
 
-// check says what is wrong with the targets, which are called so, the weights and the offset.
-func (s Sample) check(called string) error {
+// check says what is wrong with the targets of a loss, the weights and the offset.
+func (s Sample) check(l glm.Loss) error {
+	finite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+	called, all, want, good := "target", "targets", "a finite number", finite
+	switch l := l.(type) {
+	case glm.Logistic:
+		called, all, want, good = "label", "labels", "-1 or 1", func(v float64) bool { return v == -1 || v == 1 }
+	case glm.Poisson:
+		want, good = "a number that is not negative", func(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
+	case glm.Hazards:
+		called, all = "time", "times"
+	case glm.Multinomial:
+		called, all, want = "class", "classes", fmt.Sprintf("0 to %d", l.Classes-1)
+		good = func(v float64) bool { return v >= 0 && v < float64(l.Classes) && v == math.Trunc(v) }
+	}
 	n := s.X.Rows()
 	switch {
 	case n == 0:
 		return fmt.Errorf("sparse: no rows")
 	case len(s.Y) != n:
-		return fmt.Errorf("sparse: %d %s for %d rows", len(s.Y), called, n)
+		return fmt.Errorf("sparse: %d %s for %d rows", len(s.Y), all, n)
 	case s.Weights != nil && len(s.Weights) != n || s.Offset != nil && len(s.Offset) != n:
 		return fmt.Errorf("sparse: %d weights and %d entries of the offset for %d rows", len(s.Weights), len(s.Offset), n)
 	}
-	for i, w := range s.Weights {
-		if !(w > 0) || math.IsInf(w, 1) {
-			return fmt.Errorf("sparse: weight of row %d is %g, expected a positive number", i, w)
-		}
-	}
-	for i, o := range s.Offset {
-		if math.IsNaN(o) || math.IsInf(o, 0) {
-			return fmt.Errorf("sparse: offset of row %d is %g, expected a finite number", i, o)
+	for _, column := range []struct {
+		called string
+		values []float64
+		want   string
+		good   func(v float64) bool
+	}{
+		{called, s.Y, want, good},
+		{"weight", s.Weights, "a positive number", func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }},
+		{"offset", s.Offset, "a finite number", finite},
+	} {
+		for i, v := range column.values {
+			if !column.good(v) {
+				return fmt.Errorf("sparse: %s of row %d is %g, expected %s", column.called, i, v, column.want)
+			}
 		}
 	}
 	return nil

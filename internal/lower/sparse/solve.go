@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/lower"
 )
@@ -22,7 +20,6 @@ type Solution struct {
 	Objective, Gap float64
 
 	path *glm.Path // that found it
-	loss float64   // the objective without its penalties, of [Fit.Solve]
 }
 
 // x is the point, with constants or without.
@@ -56,15 +53,11 @@ const rounded = 1e-13
 // Solve returns a solution at the weights w1 and w2, one of them positive, to a gap of tol relative to that at b = 0,
 // from the start, which may be nil. The error is for input without meaning.
 func (g *Fit) Solve(ctx context.Context, w1, w2, tol float64, start *Solution) (*Solution, error) {
-	w, err := g.Weights(w1, w2)
+	w, err := g.weights(w1, w2)
 	if err != nil {
 		return nil, err
 	}
-	s, err := g.SolveAt(ctx, w, tol, start)
-	if err == nil {
-		s.loss = s.Objective - floats.Dot([]float64{w1, w2}, g.penalties(s.B))
-	}
-	return s, err
+	return g.SolveAt(ctx, w, tol, start)
 }
 
 // SolveAt is Solve at weights of package glm.
@@ -75,8 +68,10 @@ func (g *Fit) SolveAt(ctx context.Context, w *glm.Weights, tol float64, start *S
 	return g.solve(ctx, w, tol*g.scale/g.null, start)
 }
 
-// Weights are those of package glm for w1 and w2.
-func (g *Fit) Weights(w1, w2 float64) (*glm.Weights, error) {
+// Weights are those of package glm for those of the penalties.
+func (g *Fit) Weights(of []float64) (*glm.Weights, error) { return g.weights(g.pair(of)) }
+
+func (g *Fit) weights(w1, w2 float64) (*glm.Weights, error) {
 	if !(w1 >= 0) || !(w2 >= 0) || !(w1+w2 > 0) || math.IsInf(w1+w2, 1) {
 		return nil, fmt.Errorf("sparse: weights %g and %g, expected finite numbers, not negative, one of them positive", w1, w2)
 	}
@@ -94,9 +89,4 @@ func (g *Fit) units() int {
 		return len(g.all) - 1
 	}
 	return g.p * g.k
-}
-
-// At is the objective at a solution for other weights, with other weights.
-func (g *Fit) At(s *Solution, w1, w2 float64) float64 {
-	return s.loss + floats.Dot([]float64{w1, w2}, g.penalties(s.B))
 }

@@ -98,8 +98,8 @@ func shares(w *lower.JointWeights) [2]float64 { return [2]float64{w.Validation, 
 
 // Solve implements [lower.JointSolver].
 func (s *solver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.JointPoint, error) {
-	if len(w.Penalties) != 2 {
-		return nil, fmt.Errorf("sparse: %d weights of penalties, expected 2", len(w.Penalties))
+	if len(w.Penalties) != len(s.kept) {
+		return nil, fmt.Errorf("sparse: %d weights of penalties, expected %d", len(w.Penalties), len(s.kept))
 	}
 	if s.last != nil && same(w, &s.lastWeights) && (w.Flat || s.last.Curvature != nil) && ctx.Err() == nil {
 		return s.last, nil
@@ -108,7 +108,7 @@ func (s *solver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.Joint
 	if !s.minimise(ctx, w) {
 		return nil, nil
 	}
-	pt := &lower.JointPoint{Values: lower.Values{Train: s.modelled(training), Penalties: s.penaltiesAt()}}
+	pt := &lower.JointPoint{Values: lower.Values{Train: s.modelled(training), Penalties: s.penalties(s.set, s.b)}}
 	if w.Validation > 0 {
 		pt.Validation = s.modelled(validating)
 	}
@@ -169,13 +169,14 @@ func (s *solver) penalise(w *lower.JointWeights) (linear []float64) {
 	n, p := len(s.set), &s.problem
 	p.First, p.Second, linear = make([]float64, n), slices.Repeat([]float64{w.Rho}, n), make([]float64, n)
 	p.Lower, p.Upper = s.terms.of(s.set, s.k)
+	one, two := s.pair(w.Penalties)
 	for i, e := range s.set {
 		if w.Rho > 0 {
 			linear[i] = w.Rho * s.centre(w, e)
 		}
 		f := s.terms.weight(e / s.k)
-		p.First[i] = f * w.Penalties[0]
-		p.Second[i] += f * w.Penalties[1]
+		p.First[i] = f * one
+		p.Second[i] += f * two
 	}
 	return linear
 }
@@ -218,19 +219,6 @@ func (s *solver) centre(w *lower.JointWeights, e int) float64 {
 	return w.Centre[0][e]
 }
 
-// penaltiesAt are those of the last solution.
-func (s *solver) penaltiesAt() []float64 {
-	one, two := 0.0, 0.0
-	for i, e := range s.set {
-		if v := s.b[i]; v != 0 {
-			f := s.terms.weight(e / s.k)
-			one += f * math.Abs(v)
-			two += f * v * v / 2
-		}
-	}
-	return []float64{one, two}
-}
-
 // objective is F at the last solution, where the functions have some values.
 func (s *solver) objective(w *lower.JointWeights, v lower.Values) float64 {
 	sum := w.Validation*v.Validation + w.Train*v.Train + floats.Dot(w.Penalties, v.Penalties)
@@ -250,16 +238,21 @@ func (s *solver) objective(w *lower.JointWeights, v lower.Values) float64 {
 
 // curvature is -F”: with the gradients J of l and the penalties on what is free to move, J'A^-1 J.
 func (s *solver) curvature(w *lower.JointWeights) [][]float64 {
-	free := s.problem.Free()
-	var j, solved [3][]float64
+	free, order := s.problem.Free(), 1+len(s.kept)
+	j, solved, out := make([][]float64, order), make([][]float64, order), make([][]float64, order)
+	for r := range out {
+		out[r] = make([]float64, order)
+	}
+	if len(free) == 0 {
+		return out
+	}
 	j[0] = s.gradient(free)
 	for _, i := range free {
 		f := s.terms.weight(s.set[i] / s.k)
-		j[1], j[2] = append(j[1], f*sign(s.b[i])), append(j[2], f*s.b[i])
-	}
-	out := [][]float64{make([]float64, 3), make([]float64, 3), make([]float64, 3)}
-	if len(free) == 0 {
-		return out
+		slopes := [2]float64{f * sign(s.b[i]), f * s.b[i]}
+		for r, k := range s.kept {
+			j[1+r] = append(j[1+r], slopes[k])
+		}
 	}
 	for r := range j {
 		if r > 0 || w.Rho > 0 || w.Validation > 0 {

@@ -3,6 +3,7 @@ package sparse
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,7 +20,8 @@ func TestStopped(t *testing.T) {
 	top := g.LambdaMax()
 	near, err := g.solve(weights{l1: []float64{0.1 * top}}, options{})
 	require.NoError(t, err)
-	q, err := grouped(g, lowertest.EqualGroups(90, 9))
+	q := problem{groups: lowertest.EqualGroups(90, 9), norm: slices.Repeat([]float64{0.1 * top}, 10), l1: []float64{0.05 * top}}
+	groups, err := Groups(g.of, true, q.groups)
 	require.NoError(t, err)
 	labels := make([]float64, len(y))
 	for i, v := range y {
@@ -42,7 +44,7 @@ func TestStopped(t *testing.T) {
 			return end(g.solveIn(ctx, weights{l1: []float64{0.2 * top}}, options{tol: 1e-12}))
 		},
 		"groups": func(ctx context.Context) lowertest.End {
-			return end(q.Solve(ctx, GroupWeights{Norm: []float64{0.1 * top}, L1: []float64{0.05 * top}}, 1e-12, nil))
+			return end(groups.SolveAt(ctx, q.weights(groups), 1e-12, nil))
 		},
 		"logistic": func(ctx context.Context) lowertest.End {
 			return end(l.Solve(ctx, 0.05*l.LambdaMax(), 1e-3, 0, nil))

@@ -2,7 +2,6 @@ package sparse
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"testing"
 
@@ -14,27 +13,6 @@ import (
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/lower"
 )
-
-func newTermed(t *testing.T, kind string, x *design.Matrix, y []float64, intercept bool, terms Terms) *Fit {
-	t.Helper()
-	g, err := lossesOfTests[kind].of(Sample{X: x, Y: y}, intercept, terms)
-	require.NoError(t, err)
-	return g
-}
-
-// target brings a target to what a loss takes.
-func target(kind string, y []float64) []float64 {
-	out := append([]float64(nil), y...)
-	for i, v := range out {
-		switch kind {
-		case "logistic":
-			out[i] = math.Copysign(1, v-3)
-		case "poisson":
-			out[i] = math.Round(2 * math.Exp(math.Tanh(v/2-1)))
-		}
-	}
-	return out
-}
 
 // every third feature has no penalty, and the others have different ones.
 func someFactors(p int) []float64 {
@@ -63,101 +41,6 @@ func someBounds(p int) (lower, upper []float64) {
 		}
 	}
 	return lower, upper
-}
-
-// The conditions of optimality, computed from the definition, for all losses with factors, bounds and both; on either
-// storage, with and without the penalties.
-func TestTermsOptimality(t *testing.T) {
-	for _, kind := range []string{"squares", "logistic", "poisson"} {
-		for _, intercept := range []bool{false, true} {
-			for _, shape := range []struct{ n, p int }{{120, 12}, {60, 150}} {
-				for way := range 3 {
-					x, y := lowertest.Sample(5, shape.n, shape.p, 4, 0.6)
-					y = target(kind, y)
-					terms := Terms{}
-					if way != 1 {
-						terms.Factors = someFactors(shape.p)
-					}
-					if way != 0 {
-						terms.Lower, terms.Upper = someBounds(shape.p)
-					}
-					data := design.New(x)
-					if way == 2 {
-						data = compressedColumns(x)
-					}
-					g := newTermed(t, kind, data, y, intercept, terms)
-					for _, ratio := range []float64{0.3, 0.03} {
-						for _, l2 := range []float64{0, 0.05} {
-							name := fmt.Sprint(kind, intercept, shape, way, ratio, l2)
-							l1 := ratio * g.LambdaMax()
-							s, err := g.Solve(context.Background(), l1, l2, 1e-11, nil)
-							require.NoError(t, err)
-							require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, "%s: gap %g", name, s.Gap)
-							requireOptimal(t, name, kind, g, x, y, intercept, terms, l1, l2, s)
-						}
-					}
-				}
-			}
-		}
-	}
-}
-
-// lossOf is a loss by its definition, and its derivative.
-func lossOf(kind string, y, f float64) (value, derivative float64) {
-	switch kind {
-	case "logistic":
-		return math.Log1p(math.Exp(-y * f)), -y / (1 + math.Exp(y*f))
-	case "poisson":
-		if value = math.Exp(f) - y; y > 0 {
-			value += y * (math.Log(y) - f)
-		}
-		return value, math.Exp(f) - y
-	}
-	return (y - f) * (y - f) / 2, f - y
-}
-
-func requireOptimal(t *testing.T, name, kind string, g *Fit, x *mat.Dense, y []float64, intercept bool, terms Terms, l1, l2 float64, s *Solution) {
-	t.Helper()
-	n, value := float64(len(y)), 0.0
-	u := make([]float64, len(y))
-	for i := range u {
-		loss, slope := lossOf(kind, y[i], floats.Dot(x.RawRowView(i), s.B)+s.B0[0])
-		u[i] = -slope
-		value += loss / n
-	}
-	size := g.LambdaMax()
-	if intercept {
-		require.InDelta(t, 0, floats.Sum(u)/n, 1e-6, name)
-	}
-	for j, b := range s.B {
-		f, lo, hi := 1.0, math.Inf(-1), math.Inf(1)
-		if terms.Factors != nil {
-			f = terms.Factors[j]
-		}
-		if terms.Lower != nil {
-			lo, hi = terms.Lower[j], terms.Upper[j]
-		}
-		require.GreaterOrEqual(t, b, lo, name)
-		require.LessOrEqual(t, b, hi, name)
-		c := -f * l2 * b
-		for i := range u {
-			c += x.At(i, j) * u[i] / n
-		}
-		low, high := -f*l1, f*l1 // where c may be
-		if b != 0 {
-			low, high = math.Copysign(f*l1, b), math.Copysign(f*l1, b)
-		}
-		if b == lo {
-			low = math.Inf(-1)
-		}
-		if b == hi {
-			high = math.Inf(1)
-		}
-		require.GreaterOrEqual(t, c, low-1e-5*size, "%s: feature %d", name, j)
-		require.LessOrEqual(t, c, high+1e-5*size, "%s: feature %d", name, j)
-		value += f * (l1*math.Abs(b) + l2*b*b/2)
-	}
-	require.InEpsilon(t, value, s.Objective, 1e-9, name)
 }
 
 // With squares, features without a penalty can be projected out of the others and of the targets (Frisch, Waugh,
@@ -230,37 +113,38 @@ func TestNonnegativePeer(t *testing.T) {
 	require.InDelta(t, 1.0691141894200373, s.B0[0], 1e-7)
 }
 
-// At LambdaMax no feature is in use but those without a penalty.
+// At LambdaMax no coefficient is in use but those without a penalty.
 func TestTermsTrivial(t *testing.T) {
-	for _, kind := range []string{"squares", "logistic", "poisson"} {
-		x, y := lowertest.Sample(9, 50, 20, 4, 1)
-		y = target(kind, y)
-		factors := someFactors(20)
-		g := newTermed(t, kind, design.New(x), y, true, Terms{Factors: factors})
-		s, err := g.Solve(context.Background(), g.LambdaMax()*(1+1e-9), 0, 1e-12, nil)
-		require.NoError(t, err)
-		for _, j := range s.Support {
-			require.Zero(t, factors[j], kind)
-		}
-		s, err = g.Solve(context.Background(), g.LambdaMax()*0.98, 0, 1e-12, nil)
-		require.NoError(t, err)
-		penalised := 0
-		for _, j := range s.Support {
-			if factors[j] > 0 {
-				penalised++
+	for kind := range lossesOfTests {
+		for _, way := range []string{"factors", "bounds", "both"} {
+			x, y := lowertest.Sample(9, 50, 20, 4, 1)
+			c := problem{kind: kind, x: x, y: targets(kind, y), intercept: true}
+			ways[way](&c, 0)
+			g := c.fit(t, design.New(x))
+			penalised := func(share float64) (n int) {
+				s, err := g.Solve(context.Background(), share*g.LambdaMax(), 0, 1e-12, nil)
+				require.NoError(t, err)
+				for _, e := range s.Support {
+					if g.Factor(e/g.k) > 0 {
+						n++
+					}
+				}
+				return n
 			}
+			require.Zero(t, penalised(1+1e-9), "%s %s", kind, way)
+			require.Positive(t, penalised(0.98), "%s %s", kind, way)
 		}
-		require.Positive(t, penalised, kind)
 	}
 }
 
 // Without matrices a solver has the answers that it has with them.
 func TestTermsImplicit(t *testing.T) {
-	for _, kind := range []string{"squares", "logistic", "poisson"} {
+	for _, kind := range smooth {
 		x, y := lowertest.Sample(5, 80, 120, 4, 0.5)
-		lo, hi := someBounds(120)
-		g := newTermed(t, kind, compressedColumns(x), target(kind, y), true, Terms{Factors: someFactors(120), Lower: lo, Upper: hi})
-		j, err := g.With(Sample{X: compressedColumns(x), Y: target(kind, y)}, 0)
+		c := problem{kind: kind, x: x, y: targets(kind, y), intercept: true}
+		ways["both"](&c, 0)
+		g := c.fit(t, compressedColumns(x))
+		j, err := g.With(Sample{X: compressedColumns(x), Y: c.y}, 0)
 		require.NoError(t, err)
 		centre := [][]float64{make([]float64, 120), {0.1}}
 		for _, w := range []*lower.JointWeights{

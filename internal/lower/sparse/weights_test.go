@@ -21,11 +21,6 @@ func newRegression(x *design.Matrix, y []float64, intercept bool) (regression, e
 	return regression{g, s, intercept}, err
 }
 
-// grouped are groups of its features.
-func grouped(g regression, members [][]int) (*Groups, error) {
-	return NewGroups(g.of, g.intercept, members)
-}
-
 // weights are those of the penalties: each nil for 0, of length 1 for a common one, or of length p.
 type weights struct{ l1, l2 []float64 }
 

@@ -34,14 +34,8 @@ func TestBoundedOptimality(t *testing.T) {
 		if lower == nil && upper == nil {
 			lower = []float64{0}
 		}
-		at := func(b []float64, j int, none float64) float64 {
-			if b == nil {
-				return none
-			}
-			return b[min(j, len(b)-1)]
-		}
 		for j, g := range modeltest.Gradient(s.Train, modeltest.Residuals(s.Train, x[0])) {
-			b, lo, hi := x[0][j], at(lower, j, -inf), at(upper, j, inf)
+			b, lo, hi := x[0][j], bound(lower, j, -inf), bound(upper, j, inf)
 			require.GreaterOrEqual(t, b, lo-1e-6)
 			require.LessOrEqual(t, b, hi+1e-6)
 			g += lambda[1] * b

@@ -59,6 +59,20 @@ func TestPilotsSeeTrainingRows(t *testing.T) {
 	}
 }
 
+// Those of the adaptive lasso see training rows only: what is next to nothing for the choice of their weight, one of few, changes nothing.
+func TestAdaptivePilotsSeeTrainingRows(t *testing.T) {
+	fit := func(change float64) []float64 {
+		s := modeltest.Split(5, 60, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7)
+		for i := range s.Val.Y {
+			s.Val.Y[i] *= change
+		}
+		m, err := regression.AdaptiveLasso(s, regression.Options{Intercept: true})
+		require.NoError(t, err)
+		return m.Fit(solved(t, m, 1e-10, 0.1).X).Coefficients
+	}
+	require.Equal(t, fit(1), fit(1+1e-6))
+}
+
 // Folds together have the solutions of each as a split of its own, where they leave rows of one table out and where
 // they do not.
 func TestFoldsOfRungs(t *testing.T) {

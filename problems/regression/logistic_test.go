@@ -12,7 +12,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -48,20 +47,6 @@ func meanLogistic(d *dataset.Data, b []float64, b0 float64) (sum float64) {
 	return sum
 }
 
-func TestLogisticOptimality(t *testing.T) {
-	s := labelledSplit(1, 24, logisticTruth)
-	s.Val = s.Val.Rows(indices.Range(0, 10))
-	for _, o := range []regression.Options{
-		{R0: []float64{2, 50}}, {R0: []float64{50, 0.5}, Intercept: true}, {R0: []float64{1.5, 0.4}, Intercept: true},
-	} {
-		m, err := regression.Logistic(s, o)
-		require.NoError(t, err)
-		modeltest.ElasticOptimality(t, m, s.Train, o.Intercept, func(y, f float64) float64 {
-			return -signOf(y) / (1 + math.Exp(signOf(y)*f))
-		})
-	}
-}
-
 // The selected model is a good classifier, whose errors are mean losses, in the user's labels and units.
 func TestLogisticSelection(t *testing.T) {
 	s := labelledSplit(2, 100, logisticTruth)
@@ -93,28 +78,6 @@ func TestLogisticSelection(t *testing.T) {
 		require.InEpsilon(t, meanLogistic(s.Val, f.Coefficients, f.Intercept), e.Validation, 1e-9)
 		require.InEpsilon(t, meanLogistic(s.Test, f.Coefficients, f.Intercept), *e.Test, 1e-9)
 		require.Less(t, *e.Test, 0.6) // log 2 = 0.69 without features
-	}
-}
-
-func TestLogisticBadInput(t *testing.T) {
-	with := func(change func(s *dataset.Split)) *dataset.Split {
-		s := labelledSplit(1, 20, logisticTruth)
-		change(s)
-		return s
-	}
-	for want, s := range map[string]*dataset.Split{
-		`training rows: all rows have the label 2 in "y"`: with(func(s *dataset.Split) {
-			for i := range s.Train.Y {
-				s.Train.Y[i] = 2
-			}
-		}),
-		`training rows: "y" has 3 values (2, 3, 7)`:                  with(func(s *dataset.Split) { s.Train.Y[0] = 3 }),
-		"validation rows: row 1 has the label 9, expected 2 or 7":    with(func(s *dataset.Split) { s.Val.Y[1] = 9 }),
-		"test rows: row 0 has the label -1, expected 2 or 7":         with(func(s *dataset.Split) { s.Test.Y[0] = -1 }),
-		"does not fit the training set: it lacks columns \"x1\", \"": with(func(s *dataset.Split) { s.Val.Features = []string{"a", "b", "c", "d", "e", "f", "g", "h"} }),
-	} {
-		_, err := regression.Logistic(s, regression.Options{})
-		require.ErrorContains(t, err, want)
 	}
 }
 

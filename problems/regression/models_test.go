@@ -1,11 +1,13 @@
 package regression_test
 
 import (
+	"context"
 	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
@@ -66,6 +68,36 @@ func some(t *testing.T, names ...string) map[string]builder {
 
 func of(build constructor) builder {
 	return func(d dataset.Division, o regression.Options) (tune.Model, error) { return build(d, o) }
+}
+
+// logisticOf is a logistic regression of the signs of real targets, poissonOf a Poisson regression of counts.
+func logisticOf(d dataset.Division, o regression.Options) (*regression.Model, error) {
+	return regression.Logistic(classified(d, 2), o)
+}
+
+func poissonOf(d dataset.Division, o regression.Options) (*regression.Model, error) {
+	return regression.Poisson(counts(d), o)
+}
+
+// tuned is the result of a model by a configuration.
+func tuned(t *testing.T, c tune.Config) func(m *regression.Model, err error) *tune.Result {
+	return func(m *regression.Model, err error) *tune.Result {
+		t.Helper()
+		require.NoError(t, err)
+		r, err := tune.Run(context.Background(), m, c)
+		require.NoError(t, err)
+		return r
+	}
+}
+
+// solved is the point of the fit of a model to a gap, at weights.
+func solved(t *testing.T, m *regression.Model, gap float64, lambda ...float64) *lower.Point {
+	t.Helper()
+	fit, err := m.Penalised()
+	require.NoError(t, err)
+	pt, err := fit.Solve(context.Background(), lambda, gap, nil)
+	require.NoError(t, err)
+	return pt
 }
 
 // classified has two labels, or three, in the place of the targets; nil has none.

@@ -156,48 +156,6 @@ func TestMultiTaskUnitsAndRetrain(t *testing.T) {
 	require.InDeltaSlice(t, proximal(union, lambda[0], lambda[1]).RawMatrix().Data, final.Coefficients, 1e-4)
 }
 
-// With one target it is the elastic net, whose rows are single coefficients.
-func TestMultiTaskOneTarget(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 5))
-	first := func(d *dataset.Data) *dataset.Data {
-		return several(d.Dense(), mat.NewDense(len(d.Y), 1, d.Y))
-	}
-	train, val := first(severalRows(rng, 40, 1)), first(severalRows(rng, 30, 1))
-	m, err := regression.MultiTask(&dataset.Split{Train: train, Val: val}, regression.Options{R0: []float64{3, 50}})
-	require.NoError(t, err)
-	modeltest.ElasticOptimality(t, m, train, false, func(y, f float64) float64 { return f - y })
-	require.Nil(t, m.Evaluate([][]float64{make([]float64, features)}).Test)
-}
-
-func TestMultiTaskBadInput(t *testing.T) {
-	d := func(n, p, q int) *dataset.Data { return several(mat.NewDense(n, p, nil), mat.NewDense(n, q, nil)) }
-	bad, other, weighted := d(3, 2, 2), d(2, 2, 2), d(2, 2, 2)
-	bad.Targets.Set(1, 1, math.NaN())
-	other.Targets = mat.NewDense(3, 2, nil)
-	weighted.Weights = []float64{1, 2}
-	named := d(2, 2, 2)
-	named.TargetNames = []string{"a"}
-	for _, c := range []struct {
-		train, val, test *dataset.Data
-		o                regression.Options
-		want             string
-	}{
-		{nil, d(2, 2, 2), nil, regression.Options{}, "no data (training set)"},
-		{d(2, 2, 2), nil, nil, regression.Options{}, "no data (validation set)"},
-		{d(2, 2, 2), d(2, 3, 2), nil, regression.Options{}, "the validation set does not fit the training set"},
-		{d(2, 2, 2), d(2, 2, 2), d(2, 2, 1), regression.Options{}, "the test set does not fit the training set: it has 1 targets, expected 2"},
-		{other, d(2, 2, 2), nil, regression.Options{}, "3 rows of targets for 2 rows of X"},
-		{d(2, 2, 2), bad, nil, regression.Options{}, "target 1 of row 1 is NaN"},
-		{weighted, d(2, 2, 2), nil, regression.Options{}, "rows with weights or an offset"},
-		{named, named, nil, regression.Options{}, "1 names of targets, expected 2"},
-		{d(2, 2, 2), d(2, 2, 2), nil, regression.Options{R0: []float64{1, 1, 1}}, "expected one or 2"},
-		{d(2, 2, 2), d(2, 2, 2), nil, regression.Options{R0: []float64{1, -1}}, `radius of "lambda2" is -1`},
-	} {
-		_, err := regression.MultiTask(&dataset.Split{Train: c.train, Val: c.val, Test: c.test}, c.o)
-		require.ErrorContains(t, err, c.want)
-	}
-}
-
 // In penalty form each fold has the solution of its rows at the same lambda, found apart by proximal gradient steps.
 // With radii, the multipliers are the derivatives of the mean of the folds' losses, and the final fit is that of all
 // rows.

@@ -48,7 +48,8 @@ func Applications() []Application {
 		data, _, err := dataset.Generate(config, 1)
 		return data, err
 	}
-	split := func(preset string, build constructor, f func(y float64) float64, o regression.Options) func() (tune.Model, error) {
+	type made = func() (tune.Model, error)
+	split := func(preset string, build constructor, f func(y float64) float64, o regression.Options) made {
 		return func() (tune.Model, error) {
 			data, err := rows(dataset.Preset(preset))
 			if err != nil {
@@ -60,7 +61,7 @@ func Applications() []Application {
 			return build(data.Map(f), o)
 		}
 	}
-	grouped := func(preset string, build constructor) func() (tune.Model, error) {
+	grouped := func(preset string, build constructor) made {
 		return func() (tune.Model, error) {
 			config, m, err := dataset.GroupedPreset(preset)
 			data, err := rows(config, err)
@@ -74,7 +75,7 @@ func Applications() []Application {
 			return build(data, regression.Options{Groups: g})
 		}
 	}
-	plain := func(preset string, build constructor) func() (tune.Model, error) {
+	plain := func(preset string, build constructor) made {
 		return split(preset, build, nil, regression.Options{})
 	}
 	sign := func(y float64) float64 { return math.Copysign(1, y) }

@@ -40,9 +40,10 @@ func folded(t *testing.T, s *dataset.Split, folds int) *dataset.CrossValidation 
 // The fits that models bring and the conic programs choose the same: errors, coefficients and constants, by a split as
 // by folds, with terms and without, and bounds in the user's units hold.
 func TestAgainstConic(t *testing.T) {
-	type options = regression.Options
 	inf := math.Inf(1)
-	check := func(build constructor, rows dataset.Division, o options, c tune.Config, errors, coefficients float64) tune.Fit {
+	check := func(
+		build constructor, rows dataset.Division, o options, c tune.Config, errors, coefficients float64,
+	) tune.Fit {
 		t.Helper()
 		var results []*tune.Result
 		for _, c.Engine = range []string{tune.EngineAuto, tune.EngineConic} {
@@ -113,7 +114,7 @@ func TestLassoEngines(t *testing.T) {
 	for _, d := range []dataset.Division{s, folded(t, s, 3)} {
 		var results []*tune.Result
 		for _, engine := range tune.Engines() {
-			m, err := regression.Lasso(d, regression.Options{Intercept: true, Standardize: true})
+			m, err := regression.Lasso(d, options{Intercept: true, Standardize: true})
 			results = append(results, tuned(t, tune.Config{Engine: engine})(m, err))
 		}
 		require.LessOrEqual(t, results[0].BackendSetups, results[1].BackendSetups/2)
@@ -135,10 +136,11 @@ func TestNetOfAnotherLoss(t *testing.T) {
 	s := modeltest.Split(5, 40, 20, 10, []float64{2, -1, 0.5, 0}, 0.7)
 	for _, rows := range []dataset.Division{s, folded(t, s, 3)} {
 		at := func(weight float64) tune.Config {
-			return tune.Config{Method: tune.MethodGrid, Evaluations: 1, Ranges: []tune.Range{{Low: weight, High: weight}}, Eps: 1e-10}
+			only := []tune.Range{{Low: weight, High: weight}}
+			return tune.Config{Method: tune.MethodGrid, Evaluations: 1, Ranges: only, Eps: 1e-10}
 		}
-		net := tuned(t, at(0.2))(regression.NewNet(rows, regression.Options{Intercept: true}, squares))
-		half := tuned(t, at(0.1))(regression.ElasticNet(rows, regression.Options{Intercept: true}))
+		net := tuned(t, at(0.2))(regression.NewNet(rows, options{Intercept: true}, squares))
+		half := tuned(t, at(0.1))(regression.ElasticNet(rows, options{Intercept: true}))
 		require.InEpsilon(t, 2*half.Refit.Validation, net.Refit.Validation, 1e-6)
 		require.InDeltaSlice(t, half.RefitFit.Coefficients, net.RefitFit.Coefficients, 1e-4)
 	}

@@ -82,7 +82,7 @@ func TestLung(t *testing.T) {
 	rows := lung(t)
 	require.Len(t, rows.Y, 227)
 	for _, standardize := range []bool{false, true} {
-		m, err := regression.Cox(&dataset.Split{Train: rows, Val: rows}, regression.Options{Ties: "efron", Standardize: standardize})
+		m, err := regression.Cox(&dataset.Split{Train: rows, Val: rows}, options{Ties: "efron", Standardize: standardize})
 		require.NoError(t, err)
 		fit, err := m.Penalised()
 		require.NoError(t, err)
@@ -112,9 +112,12 @@ func TestLung(t *testing.T) {
 func TestCoxOptimum(t *testing.T) {
 	s := timedSplit(7, 60)
 	for _, ties := range []survival.Ties{survival.Breslow, survival.Efron} {
-		m, err := regression.Cox(s, regression.Options{Ties: ties.String()})
+		m, err := regression.Cox(s, options{Ties: ties.String()})
 		require.NoError(t, err)
-		conic, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 1, Engine: tune.EngineConic, Final: tune.FinalTrain, Ranges: []tune.Range{{Low: 0.02, High: 0.02}}, Eps: 1e-10})
+		conic, err := tune.Run(context.Background(), m, tune.Config{
+			Method: tune.MethodGrid, Evaluations: 1, Engine: tune.EngineConic, Final: tune.FinalTrain,
+			Ranges: []tune.Range{{Low: 0.02, High: 0.02}}, Eps: 1e-10,
+		})
 		require.NoError(t, err)
 		fit, err := m.Penalised()
 		require.NoError(t, err)
@@ -157,13 +160,17 @@ func termed(seed uint64, train int) (weighted, repeated *dataset.Split) {
 // bounds hold.
 func TestCoxWeightsAreRows(t *testing.T) {
 	weighted, repeated := termed(3, 40)
-	terms := regression.Terms{Factors: []float64{0, 1, 2, 1, 1, 1}, Upper: []float64{math.Inf(1), 0, 0.1, 0.1, 0.1, 0.1}, Lower: []float64{math.Inf(-1), -0.2, 0, -1, -1, -1}}
+	terms := regression.Terms{
+		Factors: []float64{0, 1, 2, 1, 1, 1},
+		Upper:   []float64{math.Inf(1), 0, 0.1, 0.1, 0.1, 0.1}, Lower: []float64{math.Inf(-1), -0.2, 0, -1, -1, -1},
+	}
 	for _, c := range []tune.Config{
-		{Method: tune.MethodGrid, Evaluations: 9}, {Method: tune.MethodGrid, Evaluations: 4, Engine: tune.EngineConic, Eps: 1e-9}, {Method: tune.MethodHOAG}, {Method: tune.MethodVFiDCA},
+		{Method: tune.MethodGrid, Evaluations: 9}, {Method: tune.MethodHOAG}, {Method: tune.MethodVFiDCA},
+		{Method: tune.MethodGrid, Evaluations: 4, Engine: tune.EngineConic, Eps: 1e-9},
 	} {
 		var results []*tune.Result
 		for _, s := range []*dataset.Split{weighted, repeated} {
-			m, err := regression.Cox(s, regression.Options{Terms: terms})
+			m, err := regression.Cox(s, options{Terms: terms})
 			require.NoError(t, err)
 			r, err := tune.Run(context.Background(), m, c)
 			require.NoError(t, err)
@@ -186,7 +193,8 @@ func TestCoxWeightsAreRows(t *testing.T) {
 func TestCoxIterationsAgainstConic(t *testing.T) {
 	weighted, _ := termed(9, 20)
 	weighted.Val = weighted.Val.Rows(indices.Range(0, 14))
-	for _, o := range []regression.Options{{Standardize: true}, {Ties: "efron", Terms: regression.Terms{Factors: []float64{1, 0, 1, 1, 2, 1}, Lower: []float64{-0.3}}}} {
+	terms := regression.Terms{Factors: []float64{1, 0, 1, 1, 2, 1}, Lower: []float64{-0.3}}
+	for _, o := range []options{{Standardize: true}, {Ties: "efron", Terms: terms}} {
 		var errors []float64
 		for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
 			m, err := regression.Cox(weighted, o)
@@ -210,9 +218,11 @@ func TestCoxTogether(t *testing.T) {
 		}
 		cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)
 		require.NoError(t, err)
-		for _, o := range []regression.Options{
+		for _, o := range []options{
 			{}, {Ties: "efron", Standardize: true},
-			{Ties: "efron", Terms: regression.Terms{Factors: []float64{1, 1, 0, 1, 2, 1}, Lower: []float64{-0.3, -9, -9, -9, -9, -9}, Upper: []float64{9, 1, 9, 1, 0.05, 1}}},
+			{Ties: "efron", Terms: regression.Terms{
+				Factors: []float64{1, 1, 0, 1, 2, 1}, Lower: []float64{-0.3, -9, -9, -9, -9, -9}, Upper: []float64{9, 1, 9, 1, 0.05, 1},
+			}},
 		} {
 			m, err := regression.Cox(cv, o)
 			require.NoError(t, err)

@@ -25,7 +25,7 @@ func small(t testing.TB) *dataset.Split {
 
 // Every record keeps the promises of the method.
 func TestRecords(t *testing.T) {
-	m, err := regression.ElasticNet(small(t), regression.Options{})
+	m, err := regression.ElasticNet(small(t), options{})
 	require.NoError(t, err)
 	s := m.PaperSettings()
 	s.Tol = 1e-2
@@ -46,7 +46,7 @@ func TestRecords(t *testing.T) {
 // With GapTol the iterate and the refit agree, and no tolerance of the plain method gets a
 // lower validation value of the refit from the same start.
 func TestGapTolerance(t *testing.T) {
-	m, err := regression.ElasticNet(small(t), regression.Options{})
+	m, err := regression.ElasticNet(small(t), options{})
 	require.NoError(t, err)
 	plain := m.PaperSettings()
 	plain.Tol = 1e-3
@@ -65,7 +65,7 @@ func TestGapTolerance(t *testing.T) {
 // The same problem gives the same bytes.
 func TestDeterminism(t *testing.T) {
 	run := func() string {
-		m, err := regression.ElasticNet(small(t), regression.Options{})
+		m, err := regression.ElasticNet(small(t), options{})
 		require.NoError(t, err)
 		res := modeltest.Solve(t, m, m.DefaultSettings())
 		out, err := json.Marshal([]any{res.X, res.H, res.Lambda, res.Refit, res.Gap, res.KKT, res.Iterations})
@@ -87,7 +87,7 @@ func TestAwkwardData(t *testing.T) {
 	}
 	single := &dataset.Split{Train: split.Train.Rows([]int{0}), Val: split.Val}
 	for _, s := range []*dataset.Split{split, single} {
-		for _, o := range []regression.Options{{}, {Intercept: true, Standardize: true}} {
+		for _, o := range []options{{}, {Intercept: true, Standardize: true}} {
 			m, err := regression.ElasticNet(s, o)
 			require.NoError(t, err)
 			for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
@@ -107,7 +107,7 @@ func TestAwkwardData(t *testing.T) {
 func TestLeastNormRefit(t *testing.T) {
 	split := small(t)
 	split.Train = split.Train.Rows([]int{0, 1, 2, 3, 4})
-	m, err := regression.ElasticNet(split, regression.Options{R0: []float64{300, 300}})
+	m, err := regression.ElasticNet(split, options{R0: []float64{300, 300}})
 	require.NoError(t, err)
 	s := m.PaperSettings()
 	s.MaxIter = 1
@@ -127,7 +127,7 @@ func TestLeastNormRefit(t *testing.T) {
 func TestAgainstPython(t *testing.T) {
 	within := modeltest.Within{Errors: 1e-3, Radii: 1e-3, Lambda: 1e-3, Trace: 1e-3, Step: 1e-4}
 	modeltest.AgainstPython(t, "testdata/elasticnet/small", 2, within, func(float64) tune.Model {
-		m, err := regression.ElasticNet(small(t), regression.Options{})
+		m, err := regression.ElasticNet(small(t), options{})
 		require.NoError(t, err)
 		return m
 	})
@@ -135,7 +135,7 @@ func TestAgainstPython(t *testing.T) {
 	// Multipliers of the size of ECOS's tolerance, divided by rho, move its radii in each iteration.
 	within = modeltest.Within{Errors: 2e-3, Radii: 3e-3, Lambda: 2e-3, Trace: 3e-3, Step: 1e-3}
 	modeltest.AgainstPython(t, "testdata/sgl/small", 3, within, func(r0 float64) tune.Model {
-		m, err := regression.SparseGroupLasso(split, regression.Options{Groups: g, R0: []float64{r0}})
+		m, err := regression.SparseGroupLasso(split, options{Groups: g, R0: []float64{r0}})
 		require.NoError(t, err)
 		return m
 	})
@@ -171,11 +171,11 @@ func TestInvariance(t *testing.T) {
 	require.NoError(t, err)
 	for _, c := range []struct {
 		build constructor
-		a, b  regression.Options
+		a, b  options
 	}{
-		{regression.ElasticNet, regression.Options{}, regression.Options{}},
+		{regression.ElasticNet, options{}, options{}},
 		{
-			regression.SparseGroupLasso, regression.Options{Groups: g, R0: []float64{1.5}}, regression.Options{Groups: h, R0: []float64{1.5}},
+			regression.SparseGroupLasso, options{Groups: g, R0: []float64{1.5}}, options{Groups: h, R0: []float64{1.5}},
 		},
 	} {
 		a, err := c.build(split, c.a)
@@ -198,7 +198,7 @@ func TestInvariance(t *testing.T) {
 // Standardised with an intercept, the predictor does not depend on the units of the data, nor does the threshold by
 // default of a Huber regression.
 func TestUnitsOfTheData(t *testing.T) {
-	o := regression.Options{Intercept: true, Standardize: true}
+	o := options{Intercept: true, Standardize: true}
 	for _, c := range []struct {
 		build        constructor
 		rows         func() *dataset.Split

@@ -50,7 +50,8 @@ func Example_terms() {
 	for j := range factors[1:] {
 		factors[1+j] = 1
 	}
-	model, err := regression.ElasticNet(split, regression.Options{Terms: regression.Terms{Factors: factors, Upper: []float64{0.5}}})
+	terms := regression.Terms{Factors: factors, Upper: []float64{0.5}}
+	model, err := regression.ElasticNet(split, regression.Options{Terms: terms})
 	if err != nil {
 		fmt.Println(err)
 		return

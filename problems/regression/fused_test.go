@@ -81,7 +81,7 @@ func TestProximalMap(t *testing.T) {
 	for order := 1; order <= 2; order++ {
 		d := orthogonal(noisy...)
 		for _, r0 := range [][]float64{{8, 6}, {20, 3}, {10, 12}, {4, 9}} {
-			m, err := regression.FusedLasso(&dataset.Split{Train: d, Val: d}, regression.Options{Order: order, R0: r0})
+			m, err := regression.FusedLasso(&dataset.Split{Train: d, Val: d}, options{Order: order, R0: r0})
 			require.NoError(t, err)
 			x, lambda := modeltest.LowerLevel(t, m)
 			want := prox(noisy, lambda[0], lambda[1], order)
@@ -93,7 +93,7 @@ func TestProximalMap(t *testing.T) {
 // On piecewise constant coefficients the model beats what it is without fusion.
 func TestFusedSelection(t *testing.T) {
 	s := steps(25)
-	m, err := regression.FusedLasso(s, regression.Options{})
+	m, err := regression.FusedLasso(s, options{})
 	require.NoError(t, err)
 	res := modeltest.Solve(t, m, m.DefaultSettings())
 	require.Equal(t, dca.Converged, res.Status, res.Message)

@@ -100,8 +100,8 @@ func SparseGroupLasso(s dataset.Division, o Options) (*Model, error) {
 	}})
 }
 
-// adviceOfGroups are the range of the paper, the steps of Feng and Simon's program for IGJO, and a value for each group in
-// searches: refits on 100 validation rows come out at 35 to 48 so, and at 48 to 50 with a common one (3 seeds).
+// adviceOfGroups are the range of the paper, the steps of Feng and Simon's program for IGJO, and a value for each group
+// in searches: refits on 100 validation rows come out at 35 to 48 so, and at 48 to 50 with a common one (3 seeds).
 var adviceOfGroups = problems.Advice{Each: true, Modes: []lower.Mode{lower.Adjoint, lower.Truncated}, Paper: problems.Paper{
 	Weights: problems.Span{Low: 1e-3, High: 1e1},
 	IGJO: &hypergradient.Settings{Start: []float64{0.01}, MaxIter: 50, Backtracking: &hypergradient.Backtracking{

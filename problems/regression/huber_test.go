@@ -39,11 +39,11 @@ func TestHuberRobust(t *testing.T) {
 		}
 		return sum
 	}
-	m, err := regression.Huber(s, regression.Options{Threshold: 1})
+	m, err := regression.Huber(s, options{Threshold: 1})
 	require.NoError(t, err)
 	res := modeltest.Solve(t, m, m.DefaultSettings())
 	require.Equal(t, dca.Converged, res.Status, res.Message)
-	e, err := regression.ElasticNet(s, regression.Options{})
+	e, err := regression.ElasticNet(s, options{})
 	require.NoError(t, err)
 	other := modeltest.Solve(t, e, e.DefaultSettings())
 	require.Less(t, square(m.Fit(res.Refit).Coefficients), 0.2) // 0.125 is the noise
@@ -68,7 +68,7 @@ func TestThreshold(t *testing.T) {
 		want float64
 	}{{[]float64{-2, 0, 0, 1, 2, 3, 400}, 1.345 / 0.6745 / 2}, {[]float64{5, 5, 5, 9}, 1}, {[]float64{5}, 1}} {
 		d := &dataset.Data{X: mat.NewDense(len(c.y), 1, nil), Y: c.y, Features: []string{"a"}}
-		m, err := regression.Huber(&dataset.Split{Train: d, Val: d}, regression.Options{})
+		m, err := regression.Huber(&dataset.Split{Train: d, Val: d}, options{})
 		require.NoError(t, err)
 		require.InDelta(t, c.want, m.Options().Threshold, 1e-12)
 	}
@@ -81,7 +81,8 @@ func TestWarmStartThatStalls(t *testing.T) {
 	require.NoError(t, err)
 	folds, err := split.RandomFolds(len(d.Y), 3, 3, 1, nil)
 	require.NoError(t, err)
-	m, err := regression.Huber(&dataset.CrossValidation{Data: d, Folds: folds}, regression.Options{Standardize: true, Intercept: true})
+	cv := &dataset.CrossValidation{Data: d, Folds: folds}
+	m, err := regression.Huber(cv, options{Standardize: true, Intercept: true})
 	require.NoError(t, err)
 	r, err := tune.Run(t.Context(), m, tune.Config{MaxIter: 200})
 	require.NoError(t, err)

@@ -56,7 +56,7 @@ func TestLogisticSelection(t *testing.T) {
 			d.Dense().Set(i, 1, 100*d.X.At(i, 1)-40)
 		}
 	}
-	m, err := regression.Logistic(s, regression.Options{Intercept: true, Standardize: true})
+	m, err := regression.Logistic(s, options{Intercept: true, Standardize: true})
 	require.NoError(t, err)
 	for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
 		res := modeltest.Solve(t, m, set)
@@ -98,7 +98,7 @@ func TestSeparableFolds(t *testing.T) {
 	cv, err := dataset.CrossValidate(table, 5, 1, nil)
 	require.NoError(t, err)
 	cv.Test = rows(2000)
-	m, err := regression.Logistic(cv, regression.Options{Intercept: true})
+	m, err := regression.Logistic(cv, options{Intercept: true})
 	require.NoError(t, err)
 	r, err := tune.Run(context.Background(), m, tune.Config{})
 	require.NoError(t, err)
@@ -140,7 +140,7 @@ func TestFarDownOnNoise(t *testing.T) {
 	}
 	cv, err := dataset.CrossValidate(&dataset.Data{X: x, Y: y, Features: []string{"a", "b", "c", "d", "e", "f"}}, 5, 1, nil)
 	require.NoError(t, err)
-	m, err := regression.Logistic(cv, regression.Options{Intercept: true})
+	m, err := regression.Logistic(cv, options{Intercept: true})
 	require.NoError(t, err)
 	r, err := tune.Run(context.Background(), m, tune.Config{})
 	require.NoError(t, err)
@@ -162,7 +162,7 @@ func TestSeparableRanges(t *testing.T) {
 	table := &dataset.Data{X: x, Y: y, Features: []string{"a", "b", "c", "d"}}
 	cv, err := dataset.CrossValidate(table, 5, 1, nil)
 	require.NoError(t, err)
-	m, err := regression.Logistic(cv, regression.Options{Intercept: true})
+	m, err := regression.Logistic(cv, options{Intercept: true})
 	require.NoError(t, err)
 	least := math.Inf(1)
 	for _, lambda := range m.Program().Path {

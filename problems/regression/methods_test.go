@@ -12,10 +12,12 @@ import (
 
 // VF-iDCA is no worse than a grid, by a split as by folds, and errors are what the definitions of the losses say.
 func TestMethods(t *testing.T) {
+	type splits = []*dataset.Split
+	type checking = func(m *regression.Model, best *tune.Result, parts splits)
 	final := func(method string) tune.Config {
 		return tune.Config{Method: method, Evaluations: 25, Final: tune.FinalTrain}
 	}
-	both := func(s *dataset.Split, folds int, build constructor, o regression.Options, check func(*regression.Model, *tune.Result, []*dataset.Split)) {
+	both := func(s *dataset.Split, folds int, build constructor, o options, check checking) {
 		cv := folded(t, s, folds)
 		for _, rows := range []dataset.Division{s, cv} {
 			m, err := build(rows, o)
@@ -30,7 +32,7 @@ func TestMethods(t *testing.T) {
 		}
 	}
 	s := timedSplit(3, 50)
-	both(s, 3, regression.Cox, regression.Options{Standardize: true}, func(m *regression.Model, best *tune.Result, parts []*dataset.Split) {
+	both(s, 3, regression.Cox, options{Standardize: true}, func(m *regression.Model, best *tune.Result, parts splits) {
 		require.InEpsilon(t, 2*halfDeviance(s.Test, best.RefitFit)/events(s.Test.Y), *best.Refit.Test, 1e-9)
 		want := 2 * halfDeviance(parts[0].Val, best.RefitFit) / events(parts[0].Val.Y)
 		if len(parts) > 1 {
@@ -48,9 +50,9 @@ func TestMethods(t *testing.T) {
 		require.IsIncreasing(t, base.Hazard)
 	})
 	labels := map[float64]string{3: "low", 5: "mid", 8: "high"}
-	o := regression.Options{Intercept: true, Standardize: true, Label: func(y float64) string { return labels[y] }}
+	o := options{Intercept: true, Standardize: true, Label: func(y float64) string { return labels[y] }}
 	s = classesSplit(3, 50)
-	both(s, 2, regression.Multinomial, o, func(m *regression.Model, best *tune.Result, parts []*dataset.Split) {
+	both(s, 2, regression.Multinomial, o, func(m *regression.Model, best *tune.Result, parts splits) {
 		require.Nil(t, m.Baseline(best.RefitFit))
 		require.Equal(t, []string{"low", "mid", "high"}, best.RefitFit.Targets)
 		require.Equal(t, []float64{3, 5, 8}, best.RefitFit.Labels)

@@ -82,7 +82,7 @@ func proximal(d *dataset.Data, l1, l2 float64) *mat.Dense {
 func TestMultiTaskAgainstProximalGradient(t *testing.T) {
 	for _, r0 := range [][]float64{{5, 50}, {50, 4}, {6, 4}} {
 		s := severalSplit()
-		m, err := regression.MultiTask(s, regression.Options{R0: r0})
+		m, err := regression.MultiTask(s, options{R0: r0})
 		require.NoError(t, err)
 		x, lambda := modeltest.LowerLevel(t, m)
 		require.Greater(t, math.Max(lambda[0], lambda[1]), 0.01)
@@ -95,7 +95,7 @@ func TestMultiTaskAgainstProximalGradient(t *testing.T) {
 func TestMultiTaskSelection(t *testing.T) {
 	rows := severalSplit()
 	rows.Train.TargetNames = []string{"a", "b", "c"}
-	m, err := regression.MultiTask(rows, regression.Options{})
+	m, err := regression.MultiTask(rows, options{})
 	require.NoError(t, err)
 	for _, s := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
 		res := modeltest.Solve(t, m, s)
@@ -125,7 +125,7 @@ func TestMultiTaskUnitsAndRetrain(t *testing.T) {
 		y.Apply(func(_, k int, v float64) float64 { return float64(10*k) + 7*v }, d.Targets)
 		wide = append(wide, several(x, y))
 	}
-	o := regression.Options{Intercept: true, Standardize: true, R0: []float64{1.5, 0.5}}
+	o := options{Intercept: true, Standardize: true, R0: []float64{1.5, 0.5}}
 	fit := func(sets []*dataset.Data) (x [][]float64, e, last float64, predicted []float64) {
 		m, err := regression.MultiTask(&dataset.Split{Train: sets[0], Val: sets[1], Test: sets[2]}, o)
 		require.NoError(t, err)
@@ -144,13 +144,13 @@ func TestMultiTaskUnitsAndRetrain(t *testing.T) {
 	}
 
 	// Without units, the final fit is the lower level of the union.
-	m, err := regression.MultiTask(&dataset.Split{Train: sets[0], Val: sets[1]}, regression.Options{R0: []float64{5, 50}})
+	m, err := regression.MultiTask(&dataset.Split{Train: sets[0], Val: sets[1]}, options{R0: []float64{5, 50}})
 	require.NoError(t, err)
 	final, test, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{5, 50})
 	require.NoError(t, err)
 	require.Nil(t, test)
 	union := dataset.Stack(sets[0], sets[1])
-	all, err := regression.MultiTask(&dataset.Split{Train: union, Val: sets[1]}, regression.Options{R0: []float64{5, 50}})
+	all, err := regression.MultiTask(&dataset.Split{Train: union, Val: sets[1]}, options{R0: []float64{5, 50}})
 	require.NoError(t, err)
 	_, lambda := modeltest.LowerLevel(t, all)
 	require.InDeltaSlice(t, proximal(union, lambda[0], lambda[1]).RawMatrix().Data, final.Coefficients, 1e-4)
@@ -167,7 +167,8 @@ func TestMultiTaskFolds(t *testing.T) {
 	d, test := severalRows(rng, 45, 1), severalRows(rng, 30, 1)
 	folds, err := split.RandomFolds(45, 3, 1, 1, nil)
 	require.NoError(t, err)
-	m, err := regression.MultiTask(&dataset.CrossValidation{Data: d, Folds: folds, Test: test}, regression.Options{R0: []float64{6, 4}})
+	cv := &dataset.CrossValidation{Data: d, Folds: folds, Test: test}
+	m, err := regression.MultiTask(cv, options{R0: []float64{6, 4}})
 	require.NoError(t, err)
 	require.True(t, m.Advice().Folds)
 	p := m.Program()
@@ -206,7 +207,7 @@ func TestMultiTaskFolds(t *testing.T) {
 	final, e2, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{6, 4})
 	require.NoError(t, err)
 	require.NotNil(t, e2)
-	all, err := regression.MultiTask(&dataset.Split{Train: d, Val: test}, regression.Options{R0: []float64{6, 4}})
+	all, err := regression.MultiTask(&dataset.Split{Train: d, Val: test}, options{R0: []float64{6, 4}})
 	require.NoError(t, err)
 	_, lambda := modeltest.LowerLevel(t, all)
 	require.InDeltaSlice(t, proximal(d, lambda[0], lambda[1]).RawMatrix().Data, final.Coefficients, 1e-4)

@@ -46,7 +46,7 @@ func TestSoftThreshold(t *testing.T) {
 		_, e := threshold(lambda)
 		best = math.Min(best, e)
 	}
-	m, err := regression.Lasso(&dataset.Split{Train: orthogonal(a...), Val: orthogonal(w...)}, regression.Options{})
+	m, err := regression.Lasso(&dataset.Split{Train: orthogonal(a...), Val: orthogonal(w...)}, options{})
 	require.NoError(t, err)
 	for _, engine := range tune.Engines() {
 		for _, method := range []string{tune.MethodVFiDCA, tune.MethodGrid, tune.MethodHOAG, tune.MethodIGJO} {
@@ -62,7 +62,7 @@ func TestSoftThreshold(t *testing.T) {
 // The weighted lasso falls apart into features: b_j is w_j brought into [0, a_j] (a_j > 0), and lambda_j = a_j - b_j.
 func TestWeightedClosedForm(t *testing.T) {
 	a, want := []float64{3, 2, -2, 4}, []float64{1, 2, -0.5, 2}
-	m, err := regression.WeightedLasso(&dataset.Split{Train: orthogonal(a...), Val: orthogonal(1, 5, -0.5, 2)}, regression.Options{})
+	m, err := regression.WeightedLasso(&dataset.Split{Train: orthogonal(a...), Val: orthogonal(1, 5, -0.5, 2)}, options{})
 	require.NoError(t, err)
 	require.Equal(t, []float64{1, 1, 1, 1}, m.Program().H0)
 	require.Equal(t, []string{"x0", "x1", "x2", "x3"}, m.Names())
@@ -86,7 +86,7 @@ func TestAdaptiveClosedForm(t *testing.T) {
 	rows := orthogonal(3, -1, 0.5) // for training and validation, so that pilots have next to no penalty
 	for _, gamma := range []float64{0.5, 1, 2} {
 		for _, pilot := range regression.Pilots() {
-			m, err := regression.AdaptiveLasso(&dataset.Split{Train: rows, Val: rows}, regression.Options{Pilot: pilot, Gamma: gamma})
+			m, err := regression.AdaptiveLasso(&dataset.Split{Train: rows, Val: rows}, options{Pilot: pilot, Gamma: gamma})
 			require.NoError(t, err)
 			for _, lambda := range []float64{0.01, 0.1, 0.3} {
 				got := m.Fit(solved(t, m, 1e-12, lambda).X).Coefficients
@@ -98,7 +98,7 @@ func TestAdaptiveClosedForm(t *testing.T) {
 		}
 	}
 	rows = orthogonal(0, 0)
-	m, err := regression.AdaptiveLasso(&dataset.Split{Train: rows, Val: rows}, regression.Options{Intercept: true})
+	m, err := regression.AdaptiveLasso(&dataset.Split{Train: rows, Val: rows}, options{Intercept: true})
 	require.NoError(t, err)
 	f, err := m.Penalised()
 	require.NoError(t, err)

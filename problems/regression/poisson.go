@@ -42,7 +42,8 @@ func Poisson(s dataset.Division, o Options) (*Model, error) {
 	}
 	return NewNet(s, o, Net{
 		Name: "poisson", Loss: poissonLoss, KeepTarget: true, Takes: []string{"Terms"},
-		Fit: making(fits.Poisson), Advice: problems.Advice{Modes: normModes}, Finish: func(f *problems.Fit) { f.LogLink = true },
+		Fit: making(fits.Poisson), Advice: problems.Advice{Modes: normModes},
+		Finish: func(f *problems.Fit) { f.LogLink = true },
 	})
 }
 

@@ -54,7 +54,7 @@ func TestPoissonSelection(t *testing.T) {
 			d.Dense().Set(i, 1, 100*d.X.At(i, 1)-40)
 		}
 	}
-	m, err := regression.Poisson(s, regression.Options{Intercept: true, Standardize: true})
+	m, err := regression.Poisson(s, options{Intercept: true, Standardize: true})
 	require.NoError(t, err)
 	for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
 		res := modeltest.Solve(t, m, set)

@@ -23,7 +23,8 @@ import (
 func pairs(t *testing.T, a []float64) *regression.Model {
 	g, err := groups.Equal(len(a), len(a)/2)
 	require.NoError(t, err)
-	m, err := regression.SparseGroupLasso(&dataset.Split{Train: orthogonal(a...), Val: orthogonal(a...)}, regression.Options{Groups: g})
+	d := orthogonal(a...)
+	m, err := regression.SparseGroupLasso(&dataset.Split{Train: d, Val: d}, options{Groups: g})
 	require.NoError(t, err)
 	return m
 }
@@ -122,7 +123,7 @@ func TestSearchKeepsWeights(t *testing.T) {
 	require.NoError(t, err)
 	g, err := groups.Equal(c.Features, count)
 	require.NoError(t, err)
-	m, err := regression.SparseGroupLasso(split, regression.Options{Groups: g})
+	m, err := regression.SparseGroupLasso(split, options{Groups: g})
 	require.NoError(t, err)
 	r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodIGJO})
 	require.NoError(t, err)

@@ -44,7 +44,7 @@ func shipData() *dataset.Data {
 func TestShips(t *testing.T) {
 	want := []float64{-0.54334, -0.68740, -0.07596, 0.32558, 0.69714, 0.81843, 0.45343, 0.38447}
 	d := shipData()
-	m, err := regression.Poisson(&dataset.Split{Train: d, Val: d}, regression.Options{Intercept: true})
+	m, err := regression.Poisson(&dataset.Split{Train: d, Val: d}, options{Intercept: true})
 	require.NoError(t, err)
 	fit, err := m.Penalised()
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestOffsetByConicPrograms(t *testing.T) {
 		change(d)
 		cv, err := dataset.CrossValidate(d, 2, 1, nil)
 		require.NoError(t, err)
-		m, err := regression.Poisson(cv, regression.Options{Standardize: true, Intercept: true})
+		m, err := regression.Poisson(cv, options{Standardize: true, Intercept: true})
 		require.NoError(t, err)
 		c.Method, c.Evaluations, c.Ranges = tune.MethodGrid, 4, []tune.Range{{Low: 0.01, High: 0.3}}
 		r, err := tune.Run(context.Background(), m, c)

@@ -18,7 +18,7 @@ import (
 func TestFactorsScaleColumns(t *testing.T) {
 	s := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0.5, 0, 0, 1}, 0.7)
 	factors := []float64{1, 2, 0.5, 1, 3, 0.2}
-	termed, err := regression.Lasso(s, regression.Options{Terms: regression.Terms{Factors: factors}})
+	termed, err := regression.Lasso(s, options{Terms: regression.Terms{Factors: factors}})
 	require.NoError(t, err)
 	scaled := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0.5, 0, 0, 1}, 0.7)
 	for _, d := range []*dataset.Data{scaled.Train, scaled.Val, scaled.Test} {
@@ -28,7 +28,7 @@ func TestFactorsScaleColumns(t *testing.T) {
 			}
 		}
 	}
-	plain, err := regression.Lasso(scaled, regression.Options{})
+	plain, err := regression.Lasso(scaled, options{})
 	require.NoError(t, err)
 	a, err := termed.Penalised()
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestExcludedFeatures(t *testing.T) {
 				s     *dataset.Split
 				terms regression.Terms
 			}{{s, factors(1e12)}, {without, factors()}} {
-				m, err := build(of.s, regression.Options{Intercept: true, Terms: of.terms})
+				m, err := build(of.s, options{Intercept: true, Terms: of.terms})
 				require.NoError(t, err)
 				r, err := tune.Run(context.Background(), m, c)
 				require.NoError(t, err)

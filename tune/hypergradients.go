@@ -146,7 +146,7 @@ func (h hypergradients) paper(s *hypergradient.Settings, p problems.Paper, fit l
 	case h.name == MethodIFDM:
 		s.Normalised = p.IFDM
 	case h.name == MethodIGJO && p.IGJO != nil:
-		*s = *p.IGJO
+		s.Backtracking, s.Start, s.MaxIter = p.IGJO, []float64{p.IGJO.Start}, p.IGJO.MaxIter
 	case h.name == MethodIGJO:
 		s.Start[0] = plainStart
 	}

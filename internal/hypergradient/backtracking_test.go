@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 )
 
 // parabola is a model with the validation loss (lambda - 3)^2 + 1.
@@ -40,10 +41,10 @@ func (broken) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 // From 1 the first step, of length 1, ends at 5, which is no better. Those of length 0.1 that follow multiply the
 // distance from 3 by 0.8.
 func TestBacktracking(t *testing.T) {
-	steps := Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1e-2, Floor: 1e-3}
+	steps := problems.Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1e-2, Floor: 1e-3}
 	var seen []float64
 	var accepted []bool
-	run := func(b Backtracking, o Settings) *Result {
+	run := func(b problems.Backtracking, o Settings) *Result {
 		seen, accepted = nil, nil
 		o.Backtracking, o.Observe = &b, func(s Step) {
 			seen, accepted = append(seen, s.Lambda[0]), append(accepted, s.Accepted)
@@ -74,17 +75,17 @@ func TestBacktracking(t *testing.T) {
 	r = run(steps, Settings{Start: []float64{1}})
 	require.InEpsilonSlice(t, []float64{1, 1.4, 1.04, 1.004}, seen, 1e-12)
 	require.Equal(t, Stationary, r.Status)
-	steps = Backtracking{First: 2, Shrink: 0.1, Least: 1e-6, Share: 0, Enough: 1e-2, Floor: 2.5}
+	steps = problems.Backtracking{First: 2, Shrink: 0.1, Least: 1e-6, Share: 0, Enough: 1e-2, Floor: 2.5}
 	run(steps, Settings{Start: []float64{4}})
 	require.InEpsilonSlice(t, []float64{4, 2.5}, seen[:2], 1e-12)
 
 	// A lower level that cannot be solved.
-	r, err := IGJO(context.Background(), broken{}, Settings{Start: []float64{1}, Backtracking: &Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1, Floor: 1e-3}})
+	r, err := IGJO(context.Background(), broken{}, Settings{Start: []float64{1}, Backtracking: &problems.Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1, Floor: 1e-3}})
 	require.NoError(t, err)
 	require.Equal(t, Stationary, r.Status)
 	require.InEpsilon(t, 1.004, r.Best.Lambda[0], 1e-12)
 
-	for want, b := range map[string]Backtracking{
+	for want, b := range map[string]problems.Backtracking{
 		"Backtracking.First is 0":    {Shrink: 0.5, Least: 1, Floor: 1},
 		"Backtracking.Shrink is 1.5": {First: 1, Shrink: 1.5, Least: 1, Floor: 1},
 		"Backtracking.Enough is NaN": {First: 1, Shrink: 0.5, Least: 1, Floor: 1, Enough: math.NaN()},
@@ -100,7 +101,7 @@ func TestNormalised(t *testing.T) {
 	const points = 30
 	var seen []float64
 	r, err := IFDM(context.Background(), parabola{}, Settings{Start: []float64{0.5}, MaxIter: points,
-		Normalised: &Normalised{Length: 0.7, Shrink: 0.1, Free: 5}, Observe: func(s Step) { seen = append(seen, s.Lambda[0]) }})
+		Normalised: &problems.Normalised{Length: 0.7, Shrink: 0.1, Free: 5}, Observe: func(s Step) { seen = append(seen, s.Lambda[0]) }})
 	require.NoError(t, err)
 	require.Equal(t, Done, r.Status)
 	require.Len(t, seen, points)
@@ -121,6 +122,6 @@ func TestNormalised(t *testing.T) {
 	}
 	require.Positive(t, worse)
 	require.InDelta(t, 3, r.Best.Lambda[0], 0.3)
-	_, err = IFDM(context.Background(), parabola{}, Settings{Normalised: &Normalised{Length: 1, Shrink: 2, Free: 1}})
+	_, err = IFDM(context.Background(), parabola{}, Settings{Normalised: &problems.Normalised{Length: 1, Shrink: 2, Free: 1}})
 	require.ErrorContains(t, err, "Normalised.Shrink is 2")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
+	"github.com/conetune/conetune/problems"
 )
 
 // Status says how a search ended. What it shares with other computations are the reasons of package outcome.
@@ -46,9 +47,9 @@ type Settings struct {
 	Chosen bool
 	// Backtracking asks IGJO for the steps of its authors' program in the place of those along a line, and of the default
 	// of Tol; nil asks for the latter.
-	Backtracking *Backtracking
+	Backtracking *problems.Backtracking
 	// Normalised asks IFDM for those of its authors' program, in the place of those along a line and of Tol.
-	Normalised *Normalised
+	Normalised *problems.Normalised
 	// Mode is that of the hypergradient: Forward for IFDM, Truncated with Backtracking, Adjoint for the others.
 	Mode lower.Mode
 	// MaxIter bounds the steps from each start. Default 100; 50 for IFDM.

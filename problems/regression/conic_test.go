@@ -130,7 +130,7 @@ func TestNetOfAnotherLoss(t *testing.T) {
 		Sum: func(f convex.Affine, y, _ []float64, _ float64) convex.Convex {
 			return convex.SumSquares(f.Minus(convex.Const(y...)))
 		},
-		Value: func(f []float64, y, _ float64) float64 { return (f[0] - y) * (f[0] - y) },
+		Value: func(f, y []float64, _ float64) float64 { return (f[0] - y[0]) * (f[0] - y[0]) },
 		Slope: func(f, y, _ float64) float64 { return 2 * (f - y) },
 	}}
 	s := modeltest.Split(5, 40, 20, 10, []float64{2, -1, 0.5, 0}, 0.7)

@@ -123,11 +123,11 @@ func TestBadRows(t *testing.T) {
 			"no Data.Targets": func(s rows) {
 				s.Train.Targets, s.Val.Targets, s.Test.Targets = nil, nil, nil
 			},
-			"it has 1 targets, expected 3":            func(s rows) { s.Test.Targets = mat.NewDense(len(s.Test.Y), 1, nil) },
-			"41 rows of targets for 40 rows of X":     func(s rows) { s.Train.Targets = mat.NewDense(41, 3, nil) },
-			"target 1 of row 2 is NaN":                func(s rows) { s.Val.Targets.Set(2, 1, math.NaN()) },
-			"multi-task: rows with weights or an off": func(s rows) { s.Train.Weights = slices.Repeat([]float64{1}, 40) },
-			"1 names of targets, expected 3":          func(s rows) { s.Train.TargetNames = []string{"a"} },
+			"it has 1 targets, expected 3":             func(s rows) { s.Test.Targets = mat.NewDense(len(s.Test.Y), 1, nil) },
+			"41 rows of targets for 40 rows of X":      func(s rows) { s.Train.Targets = mat.NewDense(41, 3, nil) },
+			"target 1 of row 2 is NaN":                 func(s rows) { s.Val.Targets.Set(2, 1, math.NaN()) },
+			"multi-task: rows with weights, an offset": func(s rows) { s.Train.Weights = slices.Repeat([]float64{1}, 40) },
+			"1 names of targets, expected 3":           func(s rows) { s.Train.TargetNames = []string{"a"} },
 		}},
 		{regression.Poisson, func() rows { return countedSplit(1, 30, poissonTruth) }, options{}, map[string]func(s rows){
 			"a target is -1, expected numbers": func(s rows) { s.Val.Y[3] = -1 },

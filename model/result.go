@@ -41,7 +41,8 @@ func New(source *input.Source, rows *input.Rows, m tune.Model, o Options, r *tun
 	return out
 }
 
-// lossOf is the loss of a model of that name, with what it takes to work it out anew; nil for squares and deviances of counts.
+// lossOf is the loss of a model of that name, with what it takes to work it out anew; nil for squares and deviances of
+// counts.
 func lossOf(name string, m tune.Model) *Loss {
 	spec, err := Find(name)
 	if err != nil || spec.Loss == "" {

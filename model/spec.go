@@ -294,7 +294,7 @@ func withTargets(rows *input.Rows) dataset.Division {
 			return nil
 		}
 		out := *d
-		out.Targets, out.TargetNames = y, t.Names
+		out.X, out.Targets, out.TargetNames = d.Dense(), y, t.Names
 		return &out
 	}
 	train, test := with(split.Train, t.Train), with(split.Test, t.Test)

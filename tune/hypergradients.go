@@ -131,7 +131,7 @@ func (t *task) paperDescent(s *hypergradient.Settings, fit lower.Fit) {
 	case name == MethodIFDM:
 		s.Normalised = p.IFDM
 	case name == MethodIGJO && p.IGJO != nil:
-		*s = *p.IGJO
+		s.Backtracking, s.Start, s.MaxIter = p.IGJO, []float64{p.IGJO.Start}, p.IGJO.MaxIter
 	case name == MethodIGJO:
 		s.Start[0] = plainStart
 	}

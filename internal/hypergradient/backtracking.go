@@ -9,23 +9,6 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// Backtracking are the steps of Feng and Simon's program for [IGJO]: lambda' = max(lambda - t g, Floor) with the
-// gradient g in lambda itself. While
-//
-//	f(lambda') > f(lambda) - Share t |g|^2   (or f(lambda), where the right side is negative)
-//
-// t shrinks, by its factor's third power where the lower level could not be solved, and it never grows again. The
-// search ends at the first point that is no better, at a decrease of less than Enough, or than Settings.Tol f(lambda)
-// if that is set, and at a step below Least. t, Share and Floor have the units of the hyperparameters.
-type Backtracking struct {
-	// First is the first step, Shrink what a refused one is multiplied by, Least the smallest.
-	First, Shrink, Least float64
-	// Share is the decrease asked for, Enough the one to go on for.
-	Share, Enough float64
-	// Floor is the least value of a hyperparameter.
-	Floor float64
-}
-
 // backtrack goes down from one start.
 func (s *search) backtrack(ctx context.Context, at *lower.Point) error {
 	b := s.Backtracking

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 )
 
 // parabola is a model with the validation loss (lambda - 3)^2 + 1.
@@ -40,9 +41,9 @@ func (broken) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 // From 1 the first step, of length 1, ends at 5, which is no better. Those of length 0.1 that follow multiply the
 // distance from 3 by 0.8.
 func TestBacktracking(t *testing.T) {
-	steps := Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1e-2, Floor: 1e-3}
+	steps := problems.Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1e-2, Floor: 1e-3}
 	var seen []float64
-	run := func(b Backtracking, o Settings) *Result {
+	run := func(b problems.Backtracking, o Settings) *Result {
 		seen = nil
 		o.Backtracking, o.Observe = &b, func(_ int, at *lower.Point) { seen = append(seen, at.Lambda[0]) }
 		r, err := IGJO(context.Background(), parabola{}, o)
@@ -70,15 +71,23 @@ func TestBacktracking(t *testing.T) {
 	r = run(steps, Settings{Start: []float64{1}})
 	require.InEpsilonSlice(t, []float64{1, 1.4, 1.04, 1.004}, seen, 1e-12)
 	require.Equal(t, Stationary, r.Status)
-	steps = Backtracking{First: 2, Shrink: 0.1, Least: 1e-6, Share: 0, Enough: 1e-2, Floor: 2.5}
+	steps = problems.Backtracking{First: 2, Shrink: 0.1, Least: 1e-6, Share: 0, Enough: 1e-2, Floor: 2.5}
 	run(steps, Settings{Start: []float64{4}})
 	require.InEpsilonSlice(t, []float64{4, 2.5}, seen[:2], 1e-12)
 
 	// A lower level that cannot be solved.
-	r, err := IGJO(context.Background(), broken{}, Settings{Start: []float64{1}, Backtracking: &Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1, Floor: 1e-3}})
+	r, err := IGJO(context.Background(), broken{}, Settings{Start: []float64{1}, Backtracking: &problems.Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1, Floor: 1e-3}})
 	require.NoError(t, err)
 	require.Equal(t, Stationary, r.Status)
 	require.InEpsilon(t, 1.004, r.Best.Lambda[0], 1e-12)
+
+	for _, b := range []problems.Backtracking{
+		{Shrink: 0.5, Least: 1, Floor: 1}, {First: 1, Shrink: 1.5, Least: 1, Floor: 1},
+		{First: 1, Shrink: 0.5, Least: 1, Floor: 1, Enough: math.NaN()},
+	} {
+		_, err := IGJO(context.Background(), parabola{}, Settings{Backtracking: &b})
+		require.ErrorContains(t, err, "Backtracking is")
+	}
 }
 
 // In u = log lambda the loss is (e^u - 3)^2 + 1. The loop below is another form of the rule: the rate is decided by the
@@ -87,7 +96,7 @@ func TestNormalised(t *testing.T) {
 	const points = 30
 	var seen []float64
 	r, err := IFDM(context.Background(), parabola{}, Settings{Start: []float64{0.5}, MaxIter: points,
-		Normalised: &Normalised{Length: 0.7, Shrink: 0.1, Free: 5}, Observe: func(_ int, at *lower.Point) { seen = append(seen, at.Lambda[0]) }})
+		Normalised: &problems.Normalised{Length: 0.7, Shrink: 0.1, Free: 5}, Observe: func(_ int, at *lower.Point) { seen = append(seen, at.Lambda[0]) }})
 	require.NoError(t, err)
 	require.Equal(t, Stationary, r.Status)
 	require.Len(t, seen, points)

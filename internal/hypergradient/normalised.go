@@ -9,21 +9,6 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// Normalised are the steps for [IFDM] of its authors' program, sparse-ho: with the gradient g in the logarithms of
-// lambda,
-//
-//	log lambda' = log lambda - t g,   t = Length / |g|   for the first Free steps, or until f goes up for the first time.
-//
-// From then on t stays, but after a point that is worse than the one before the next step is taken and then t shrinks.
-// Nothing is taken back, and nothing but Settings.MaxIter, the number of points, or a step that moves nothing ends the
-// search.
-type Normalised struct {
-	// Length is that of the first steps, Shrink what t is multiplied by.
-	Length, Shrink float64
-	// Free is the number of steps of that length at most.
-	Free int
-}
-
 // normalised goes down from one start.
 func (s *search) normalised(ctx context.Context, at *lower.Point) error {
 	t, up, before := 0.0, false, math.Inf(1)

@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
+	"github.com/conetune/conetune/problems"
 )
 
 // Status says how a search ended. What it shares with other computations are the reasons of package outcome.
@@ -45,9 +46,9 @@ type Settings struct {
 	Chosen bool
 	// Backtracking asks IGJO for the steps of its authors' program in the place of those along a line, and of the default
 	// of Tol; nil asks for the latter.
-	Backtracking *Backtracking
+	Backtracking *problems.Backtracking
 	// Normalised asks IFDM for those of its authors' program, in the place of those along a line and of Tol.
-	Normalised *Normalised
+	Normalised *problems.Normalised
 	// MaxIter bounds the steps from each start. Default 100; 50 for IFDM.
 	MaxIter int
 	// MaxSolves bounds the lower levels that are solved, at most a third of them for the path. 0 means no bound.
@@ -70,7 +71,22 @@ type Result struct {
 	Iterations, Solves int
 }
 
+// check looks at the steps that a model asks for.
+func (s *Settings) check() error {
+	if b := s.Backtracking; b != nil && !(b.First > 0 && b.Shrink > 0 && b.Shrink < 1 && b.Least > 0 && b.Share >= 0 &&
+		b.Enough >= 0 && b.Floor > 0) {
+		return fmt.Errorf("hypergradient: Backtracking is %+v, expected positive numbers and Shrink below 1", *b)
+	}
+	if n := s.Normalised; n != nil && !(n.Length > 0 && n.Shrink > 0 && n.Shrink < 1 && n.Free > 0) {
+		return fmt.Errorf("hypergradient: Normalised is %+v, expected positive numbers and Shrink below 1", *n)
+	}
+	return nil
+}
+
 func (s Settings) withDefaults(m lower.Fit) (Settings, error) {
+	if err := s.check(); err != nil {
+		return s, err
+	}
 	if s.MaxIter == 0 {
 		s.MaxIter = 100
 	}

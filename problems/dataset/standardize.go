@@ -49,7 +49,8 @@ func (t *Transform) Apply(d *Data) *Data {
 	if p != len(t.Scale) {
 		panic(mat.ErrShape)
 	}
-	out := &Data{Y: d.Y, Weights: d.Weights, Offset: d.Offset, Features: d.Features, Target: d.Target}
+	copied := *d
+	out := &copied
 	if x, ok := d.compressed(); ok && !slices.ContainsFunc(t.Mean, func(v float64) bool { return v != 0 }) {
 		raw := x.RawMatrix()
 		value := make([]float64, len(raw.Data))

@@ -21,7 +21,7 @@ func boundedSplit() *dataset.Split {
 func TestBoundedOptimality(t *testing.T) {
 	s := boundedSplit()
 	inf := math.Inf(1)
-	for _, o := range []regression.Options{
+	for _, o := range []options{
 		{R0: []float64{3, 50}},
 		{R0: []float64{50, 2}},
 		{R0: []float64{2, 3}, Terms: regression.Terms{Lower: []float64{-1}, Upper: []float64{2}}},
@@ -34,14 +34,8 @@ func TestBoundedOptimality(t *testing.T) {
 		if lower == nil && upper == nil {
 			lower = []float64{0}
 		}
-		at := func(b []float64, j int, none float64) float64 {
-			if b == nil {
-				return none
-			}
-			return b[min(j, len(b)-1)]
-		}
 		for j, g := range modeltest.Gradient(s.Train, modeltest.Residuals(s.Train, x[0])) {
-			b, lo, hi := x[0][j], at(lower, j, -inf), at(upper, j, inf)
+			b, lo, hi := x[0][j], bound(lower, j, -inf), bound(upper, j, inf)
 			require.GreaterOrEqual(t, b, lo-1e-6)
 			require.LessOrEqual(t, b, hi+1e-6)
 			g += lambda[1] * b
@@ -70,7 +64,8 @@ func TestBoundedUnits(t *testing.T) {
 			d.Dense().Set(i, 0, 1000*d.X.At(i, 0)+3)
 		}
 	}
-	m, err := regression.BoundedElasticNet(s, regression.Options{Intercept: true, Standardize: true, Terms: regression.Terms{Lower: []float64{-1}, Upper: []float64{0.002, 1, 1, 1, 0.5, 1, 1, 1}}})
+	terms := regression.Terms{Lower: []float64{-1}, Upper: []float64{0.002, 1, 1, 1, 0.5, 1, 1, 1}}
+	m, err := regression.BoundedElasticNet(s, options{Intercept: true, Standardize: true, Terms: terms})
 	require.NoError(t, err)
 	res := modeltest.Solve(t, m, m.DefaultSettings())
 	require.Equal(t, dca.Converged, res.Status, res.Message)
@@ -84,7 +79,7 @@ func TestBoundedUnits(t *testing.T) {
 }
 
 func TestBoundedNonnegative(t *testing.T) {
-	m, err := regression.BoundedElasticNet(boundedSplit(), regression.Options{})
+	m, err := regression.BoundedElasticNet(boundedSplit(), options{})
 	require.NoError(t, err)
 	res := modeltest.Solve(t, m, m.PaperSettings())
 	require.Equal(t, dca.Converged, res.Status)

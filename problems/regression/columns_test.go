@@ -40,7 +40,9 @@ func TestLargeTableByColumns(t *testing.T) {
 	for _, rows := range []*dataset.Data{train, val} {
 		require.Implements(t, (*design.Columnwise)(nil), rows.X)
 	}
-	plain := &data{options: d.options, loss: d.loss, outputs: 1, user: d.user, transform: d.transform, shift: d.shift, sd: d.sd}
+	plain := &data{
+		options: d.options, loss: d.loss, outputs: 1, user: d.user, transform: d.transform, shift: d.shift, sd: d.sd,
+	}
 	plain.top = plain.largestGradient
 	part := s.Parts()[0]
 	fit := dataset.Data{X: d.transform.Apply(part.Train).X, Y: train.Y, Features: train.Features}
@@ -70,7 +72,8 @@ func TestLargeTableByColumns(t *testing.T) {
 // Tables of many rows whose losses are squares stay rows, of which fits make few.
 func TestTallTableByRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	d, err := newData(&dataset.Split{Train: large(rng, 120_000, 10), Val: large(rng, 10, 10)}, Options{Standardize: true}, Net{})
+	s := &dataset.Split{Train: large(rng, 120_000, 10), Val: large(rng, 10, 10)}
+	d, err := newData(s, Options{Standardize: true}, Net{})
 	require.NoError(t, err)
 	train, _ := d.Rows()
 	require.Implements(t, (*mat.RawRowViewer)(nil), train.X)

@@ -82,7 +82,7 @@ func TestLung(t *testing.T) {
 	rows := lung(t)
 	require.Len(t, rows.Y, 227)
 	for _, standardize := range []bool{false, true} {
-		m, err := regression.Cox(&dataset.Split{Train: rows, Val: rows}, regression.Options{Ties: "efron", Standardize: standardize})
+		m, err := regression.Cox(&dataset.Split{Train: rows, Val: rows}, options{Ties: "efron", Standardize: standardize})
 		require.NoError(t, err)
 		fit, err := m.Penalised()
 		require.NoError(t, err)
@@ -107,36 +107,17 @@ func TestLung(t *testing.T) {
 	}
 }
 
-// The fit has the answers of the conic program: errors and coefficients, for both rules of ties, by a split as by
-// folds.
-func TestCoxAgainstConic(t *testing.T) {
-	s := timedSplit(3, 40)
-	cv, err := dataset.CrossValidate(s.Train, 2, 1, nil)
-	require.NoError(t, err)
-	for _, o := range []regression.Options{{}, {Standardize: true}, {Ties: "efron", Standardize: true}} {
-		for name, division := range map[string]dataset.Division{"split": s, "folds": cv} {
-			var results []*tune.Result
-			for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
-				m, err := regression.Cox(division, o)
-				require.NoError(t, err)
-				r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 9, Engine: engine, Seed: 1})
-				require.NoError(t, err)
-				results = append(results, r)
-			}
-			require.InEpsilon(t, results[1].Refit.Validation, results[0].Refit.Validation, 1e-5, name)
-			require.InDeltaSlice(t, results[1].RefitFit.Coefficients, results[0].RefitFit.Coefficients, 1e-3)
-		}
-	}
-}
-
 // The program's functions are those of the model: at any point the training loss is the half deviance of the
 // definition, and at the optimum of the conic program as large as by the fit.
 func TestCoxOptimum(t *testing.T) {
 	s := timedSplit(7, 60)
 	for _, ties := range []survival.Ties{survival.Breslow, survival.Efron} {
-		m, err := regression.Cox(s, regression.Options{Ties: ties.String()})
+		m, err := regression.Cox(s, options{Ties: ties.String()})
 		require.NoError(t, err)
-		conic, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 1, Engine: tune.EngineConic, Final: tune.FinalTrain, Ranges: []tune.Range{{Low: 0.02, High: 0.02}}, Eps: 1e-10})
+		conic, err := tune.Run(context.Background(), m, tune.Config{
+			Method: tune.MethodGrid, Evaluations: 1, Engine: tune.EngineConic, Final: tune.FinalTrain,
+			Ranges: []tune.Range{{Low: 0.02, High: 0.02}}, Eps: 1e-10,
+		})
 		require.NoError(t, err)
 		fit, err := m.Penalised()
 		require.NoError(t, err)
@@ -155,44 +136,6 @@ func TestCoxOptimum(t *testing.T) {
 		if ties == survival.Breslow {
 			require.InDelta(t, halfDeviance(s.Train, m.Fit(pt.X)), likelihood.HalfDeviance(s.Train.Mul(pt.X[0])), 1e-9)
 		}
-	}
-}
-
-// VF-iDCA is no worse than a grid, by a split as by folds, and errors are what the definition says they are.
-func TestCoxMethods(t *testing.T) {
-	s := timedSplit(3, 50)
-	cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)
-	require.NoError(t, err)
-	cv.Test = s.Test
-	for name, division := range map[string]dataset.Division{"split": s, "folds": cv} {
-		m, err := regression.Cox(division, regression.Options{Standardize: true})
-		require.NoError(t, err)
-		grid, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 25, Final: tune.FinalTrain})
-		require.NoError(t, err)
-		hoag, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodHOAG, Final: tune.FinalTrain})
-		require.NoError(t, err)
-		best, err := tune.VFiDCA(context.Background(), m, tune.Config{Final: tune.FinalTrain})
-		require.NoError(t, err)
-		require.LessOrEqual(t, best.Refit.Validation, grid.Refit.Validation*1.005, name)
-		require.LessOrEqual(t, hoag.Refit.Validation, grid.Refit.Validation*1.02, name)
-		require.InEpsilon(t, 2*halfDeviance(s.Test, best.RefitFit)/events(s.Test.Y), *best.Refit.Test, 1e-9, name)
-		want := 0.0
-		if name == "split" {
-			want = 2 * halfDeviance(s.Val, best.RefitFit) / events(s.Val.Y)
-		} else {
-			require.Contains(t, best.Message, "without iterations")
-			for k, f := range m.FoldFits(best.Selection.X) {
-				train := s.Train.Rows(cv.Folds[k].Train)
-				all := dataset.Stack(train, s.Train.Rows(cv.Folds[k].Val))
-				want += 2 * (halfDeviance(all, f) - halfDeviance(train, f)) / events(s.Train.Y)
-			}
-		}
-		require.InEpsilon(t, want, best.Refit.Validation, 1e-9, name)
-		require.Positive(t, m.Advice().StandardError(best.Selection.X))
-		require.True(t, best.RefitFit.Hazard)
-		base := m.Baseline(best.RefitFit)
-		require.Len(t, base.Hazard, len(base.Times))
-		require.IsIncreasing(t, base.Hazard)
 	}
 }
 
@@ -217,13 +160,17 @@ func termed(seed uint64, train int) (weighted, repeated *dataset.Split) {
 // bounds hold.
 func TestCoxWeightsAreRows(t *testing.T) {
 	weighted, repeated := termed(3, 40)
-	terms := regression.Terms{Factors: []float64{0, 1, 2, 1, 1, 1}, Upper: []float64{math.Inf(1), 0, 0.1, 0.1, 0.1, 0.1}, Lower: []float64{math.Inf(-1), -0.2, 0, -1, -1, -1}}
+	terms := regression.Terms{
+		Factors: []float64{0, 1, 2, 1, 1, 1},
+		Upper:   []float64{math.Inf(1), 0, 0.1, 0.1, 0.1, 0.1}, Lower: []float64{math.Inf(-1), -0.2, 0, -1, -1, -1},
+	}
 	for _, c := range []tune.Config{
-		{Method: tune.MethodGrid, Evaluations: 9}, {Method: tune.MethodGrid, Evaluations: 4, Engine: tune.EngineConic, Eps: 1e-9}, {Method: tune.MethodHOAG}, {Method: tune.MethodVFiDCA},
+		{Method: tune.MethodGrid, Evaluations: 9}, {Method: tune.MethodHOAG}, {Method: tune.MethodVFiDCA},
+		{Method: tune.MethodGrid, Evaluations: 4, Engine: tune.EngineConic, Eps: 1e-9},
 	} {
 		var results []*tune.Result
 		for _, s := range []*dataset.Split{weighted, repeated} {
-			m, err := regression.Cox(s, regression.Options{Terms: terms})
+			m, err := regression.Cox(s, options{Terms: terms})
 			require.NoError(t, err)
 			r, err := tune.Run(context.Background(), m, c)
 			require.NoError(t, err)
@@ -241,34 +188,13 @@ func TestCoxWeightsAreRows(t *testing.T) {
 	}
 }
 
-// The fit has the answers of the conic program with weights, offset, factors and bounds, too.
-func TestCoxTermsAgainstConic(t *testing.T) {
-	s, _ := termed(5, 40)
-	cv, err := dataset.CrossValidate(s.Train, 2, 1, nil)
-	require.NoError(t, err)
-	terms := regression.Terms{Factors: []float64{1, 1, 0, 1, 2, 1}, Lower: []float64{-0.3}, Upper: []float64{math.Inf(1), 1, 1, 1, 0.05, 1}}
-	for name, division := range map[string]dataset.Division{"split": s, "folds": cv} {
-		for _, ties := range survival.TieRules() {
-			var results []*tune.Result
-			for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
-				m, err := regression.Cox(division, regression.Options{Terms: terms, Ties: ties, Standardize: true})
-				require.NoError(t, err)
-				r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 4, Engine: engine, Seed: 1, Eps: 1e-9})
-				require.NoError(t, err)
-				results = append(results, r)
-			}
-			require.InEpsilon(t, results[1].Refit.Validation, results[0].Refit.Validation, 1e-6, name)
-			require.InDeltaSlice(t, results[1].RefitFit.Coefficients, results[0].RefitFit.Coefficients, 1e-4)
-		}
-	}
-}
-
 // The iterations on a split by fits come to where those by conic programs do, with either rule of ties, with terms and
 // without.
 func TestCoxIterationsAgainstConic(t *testing.T) {
 	weighted, _ := termed(9, 20)
 	weighted.Val = weighted.Val.Rows(indices.Range(0, 14))
-	for _, o := range []regression.Options{{Standardize: true}, {Ties: "efron", Terms: regression.Terms{Factors: []float64{1, 0, 1, 1, 2, 1}, Lower: []float64{-0.3}}}} {
+	terms := regression.Terms{Factors: []float64{1, 0, 1, 1, 2, 1}, Lower: []float64{-0.3}}
+	for _, o := range []options{{Standardize: true}, {Ties: "efron", Terms: terms}} {
 		var errors []float64
 		for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
 			m, err := regression.Cox(weighted, o)
@@ -282,31 +208,6 @@ func TestCoxIterationsAgainstConic(t *testing.T) {
 	}
 }
 
-func TestCoxBadInput(t *testing.T) {
-	for want, change := range map[string]func(s *dataset.Split){
-		"target of row 2 is +Inf":               func(s *dataset.Split) { s.Val.Y[2] = math.Inf(1) },
-		"target of row 1 is +Inf":               func(s *dataset.Split) { s.Test.Y[1] = math.Inf(1) },
-		"no event in the rows for validation":   func(s *dataset.Split) { censor(s.Val.Y) },
-		"no event has other rows at risk":       func(s *dataset.Split) { censor(s.Train.Y) },
-		"no event of the validation rows of th": func(s *dataset.Split) { censor(s.Val.Y); s.Val.Y[0] = 1e9 },
-	} {
-		s := timedSplit(3, 50)
-		change(s)
-		_, err := regression.Cox(s, regression.Options{})
-		require.ErrorContains(t, err, want)
-	}
-	_, err := regression.Cox(timedSplit(3, 50), regression.Options{R0: []float64{1, 1, 1}})
-	require.ErrorContains(t, err, "3 radii to start from, expected one or 2")
-	_, err = regression.Cox(nil, regression.Options{})
-	require.ErrorContains(t, err, "no data")
-}
-
-func censor(y []float64) {
-	for i, v := range y {
-		y[i] = -math.Abs(v)
-	}
-}
-
 // All folds together have the fits and the errors of one fold after the other, by the whole second derivatives: with
 // ties, weights, an offset, factors and bounds.
 func TestCoxTogether(t *testing.T) {
@@ -317,9 +218,11 @@ func TestCoxTogether(t *testing.T) {
 		}
 		cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)
 		require.NoError(t, err)
-		for _, o := range []regression.Options{
+		for _, o := range []options{
 			{}, {Ties: "efron", Standardize: true},
-			{Ties: "efron", Terms: regression.Terms{Factors: []float64{1, 1, 0, 1, 2, 1}, Lower: []float64{-0.3, -9, -9, -9, -9, -9}, Upper: []float64{9, 1, 9, 1, 0.05, 1}}},
+			{Ties: "efron", Terms: regression.Terms{
+				Factors: []float64{1, 1, 0, 1, 2, 1}, Lower: []float64{-0.3, -9, -9, -9, -9, -9}, Upper: []float64{9, 1, 9, 1, 0.05, 1},
+			}},
 		} {
 			m, err := regression.Cox(cv, o)
 			require.NoError(t, err)

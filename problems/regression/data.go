@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/fits"
@@ -54,9 +56,6 @@ func newData(s dataset.Division, o Options, n Net) (*data, error) {
 	if d.squares() {
 		d.loss = squares
 	}
-	if n.unit > 0 {
-		d.sd = n.unit
-	}
 	parts := s.Parts()
 	if err := d.checkWeights(parts); err != nil {
 		return nil, err
@@ -78,8 +77,19 @@ func newData(s dataset.Division, o Options, n Net) (*data, error) {
 	return d, nil
 }
 
-// targetUnit returns the mean, 0 without center, and the standard deviation, 1 where it vanishes.
+// targetUnit returns the mean, 0 without center, and the standard deviation, 1 where it vanishes; of several targets 0
+// and the root of the mean of their variances.
 func targetUnit(rows *dataset.Data, center bool) (shift, sd float64) {
+	if rows.Targets != nil {
+		list := outputs(rows)
+		for _, y := range list {
+			sd += stat.PopVariance(y, nil) / float64(len(list))
+		}
+		if !(sd > 0) {
+			sd = 1
+		}
+		return 0, math.Sqrt(sd)
+	}
 	mean := rows.Mean(rows.Y)
 	if rows.Weights == nil {
 		n := float64(len(rows.Y))
@@ -114,6 +124,10 @@ func (d *data) inUnits(rows *dataset.Data) *dataset.Data {
 		for i, v := range z.Y {
 			z.Y[i] = (v - d.shift) / d.sd
 		}
+		if z.Targets != nil {
+			z.Targets = new(mat.Dense)
+			z.Targets.Apply(func(_, _ int, v float64) float64 { return v / d.sd }, rows.Targets)
+		}
 	}
 	return &z
 }
@@ -138,6 +152,19 @@ func (d *data) inFeatureUnits(rows *dataset.Data) *dataset.Data {
 
 // squares says that losses are half the squares of f - y.
 func (d *data) squares() bool { return d.net.Loss.Sum == nil }
+
+// outputs are the targets of rows, a list for each.
+func outputs(rows *dataset.Data) [][]float64 {
+	if rows.Targets == nil {
+		return [][]float64{rows.Y}
+	}
+	_, q := rows.Targets.Dims()
+	list := make([][]float64, q)
+	for k := range list {
+		list[k] = mat.Col(nil, k, rows.Targets)
+	}
+	return list
+}
 
 // intercept says that there are constants.
 func (d *data) intercept() bool { return d.options.Intercept && !d.net.noConstant }
@@ -220,7 +247,7 @@ func (d *data) Residuals(vars []*convex.Variable) []convex.Affine {
 	}
 	var all []convex.Affine
 	for t, p := range d.parts {
-		all = append(all, d.loss.Residuals(d.predictions(p.train, of(d, vars, t)), p.train.Y, d.sd))
+		all = append(all, d.loss.Residuals(d.predictions(p.train, of(d, vars, t)), slices.Concat(outputs(p.train)...), d.sd))
 	}
 	return []convex.Affine{convex.Stack(all...)}
 }
@@ -257,7 +284,7 @@ func (d *data) predictions(rows *dataset.Data, vars []*convex.Variable) convex.A
 // mean is the mean loss of X b + b0, for squares 1/(2n) |X b + b0 - y|^2.
 func (d *data) mean(rows *dataset.Data, vars []*convex.Variable) convex.Convex {
 	f := d.predictions(rows, vars)
-	return d.loss.Sum(f, rows.Y, meanOne(rows), d.sd).Scale(1 / float64(len(rows.Y)))
+	return d.loss.Sum(f, slices.Concat(outputs(rows)...), meanOne(rows), d.sd).Scale(1 / float64(len(rows.Y)))
 }
 
 // meanOne are the weights of rows with the mean 1, nil for equal ones.
@@ -449,7 +476,11 @@ func (d *data) losses(x [][]float64) (losses, weights []float64) {
 // lossesOf are those of a predictor for rows, all in the user's units.
 func (d *data) lossesOf(rows *dataset.Data, f problems.Fit) []float64 {
 	values, out := d.values(rows, f), make([]float64, len(rows.Y))
-	for i, y := range rows.Y {
+	for i := range out {
+		y := rows.Y[i : i+1]
+		if rows.Targets != nil {
+			y = rows.Targets.RawRowView(i)
+		}
 		out[i] = d.loss.Value(values[i*d.outputs:(i+1)*d.outputs], y, 1)
 	}
 	return out

@@ -197,8 +197,8 @@ func TestRejectsBadSplits(t *testing.T) {
 // bowl is a smooth loss with a length of its own: (sqrt(1 + ((f-y)/a)^2) - 1) a^2 with a = 3 in the user's unit.
 var bowl = Loss{
 	Sum: sumOfSquares,
-	Value: func(f []float64, y, sd float64) float64 {
-		r, a := f[0]-y, 3/sd
+	Value: func(f, y []float64, sd float64) float64 {
+		r, a := f[0]-y[0], 3/sd
 		return (math.Sqrt(1+r*r/(a*a)) - 1) * a * a
 	},
 	Slope: func(f, y, sd float64) float64 {
@@ -217,7 +217,7 @@ func TestOtherLoss(t *testing.T) {
 		f := d.Fit(x)
 		mean := func(rows *dataset.Data) (sum float64) {
 			for i, y := range rows.Y {
-				sum += bowl.Value([]float64{f.Value(rows.Dense().RawRowView(i))}, y, 1) / float64(len(rows.Y))
+				sum += bowl.Value([]float64{f.Value(rows.Dense().RawRowView(i))}, []float64{y}, 1) / float64(len(rows.Y))
 			}
 			return sum
 		}
@@ -230,7 +230,7 @@ func TestOtherLoss(t *testing.T) {
 				at.Intercept = x[1][0]
 			}
 			for i, v := range valuesOf(rows, at) {
-				sum += bowl.Value([]float64{v}, rows.Y[i], d.sd) / float64(len(rows.Y))
+				sum += bowl.Value([]float64{v}, rows.Y[i:i+1], d.sd) / float64(len(rows.Y))
 			}
 			return sum
 		}

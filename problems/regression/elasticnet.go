@@ -1,7 +1,6 @@
 package regression
 
 import (
-	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -37,10 +36,11 @@ func paperOfNet(d *data) problems.Paper {
 	unit := v / (n * n)
 	return problems.Paper{
 		Weights: problems.Span{Low: 1e-5, High: 1e-2}, Parzen: problems.Span{Low: 1e-5, High: 1e2},
-		IGJO: &hypergradient.Settings{Start: []float64{0.01 / n}, MaxIter: 100, Backtracking: &hypergradient.Backtracking{
+		IGJO: &problems.Backtracking{
+			Start: 0.01 / n, MaxIter: 100,
 			First: unit, Shrink: 0.1, Least: 1e-8 * unit, Share: 1e-3 * v, Enough: 5e-4, Floor: 1e-5 / n,
-		}},
-		IFDM: &hypergradient.Normalised{Length: 1.5, Shrink: 0.1, Free: 20},
+		},
+		IFDM: &problems.Normalised{Length: 1.5, Shrink: 0.1, Free: 20},
 	}
 }
 

@@ -2,6 +2,7 @@ package regression_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,6 +11,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
@@ -21,19 +23,9 @@ func small(t testing.TB) *dataset.Split {
 	return s
 }
 
-// The runs of an independent implementation in Python, see testdata/README.md.
-func TestElasticNetAgainstPython(t *testing.T) {
-	within := modeltest.Within{Errors: 1e-3, Radii: 1e-3, Lambda: 1e-3, Trace: 1e-3, Step: 1e-4}
-	modeltest.AgainstPython(t, "testdata/elasticnet/small", 2, within, func(float64) tune.Model {
-		m, err := regression.ElasticNet(small(t), regression.Options{})
-		require.NoError(t, err)
-		return m
-	})
-}
-
 // Every record keeps the promises of the method.
 func TestRecords(t *testing.T) {
-	m, err := regression.ElasticNet(small(t), regression.Options{})
+	m, err := regression.ElasticNet(small(t), options{})
 	require.NoError(t, err)
 	s := m.PaperSettings()
 	s.Tol = 1e-2
@@ -51,18 +43,10 @@ func TestRecords(t *testing.T) {
 	require.LessOrEqual(t, res.Stats.Setups, 2+res.Iterations)
 }
 
-// The refit solves the penalised elastic net with the reported multipliers.
-func TestElasticNetOptimality(t *testing.T) {
-	split := small(t)
-	m, err := regression.ElasticNet(split, regression.Options{R0: []float64{6, 2}})
-	require.NoError(t, err)
-	modeltest.ElasticOptimality(t, m, split.Train, false, func(y, f float64) float64 { return f - y })
-}
-
 // With GapTol the iterate and the refit agree, and no tolerance of the plain method gets a
 // lower validation value of the refit from the same start.
 func TestGapTolerance(t *testing.T) {
-	m, err := regression.ElasticNet(small(t), regression.Options{})
+	m, err := regression.ElasticNet(small(t), options{})
 	require.NoError(t, err)
 	plain := m.PaperSettings()
 	plain.Tol = 1e-3
@@ -78,41 +62,10 @@ func TestGapTolerance(t *testing.T) {
 	require.Less(t, res.Iterations, 40)
 }
 
-// Permuting rows and columns permutes the result.
-func TestInvariance(t *testing.T) {
-	split := small(t)
-	turned := &dataset.Split{Train: reversed(split.Train), Val: reversed(split.Val), Test: reversed(split.Test)}
-	a, err := regression.ElasticNet(split, regression.Options{})
-	require.NoError(t, err)
-	b, err := regression.ElasticNet(turned, regression.Options{})
-	require.NoError(t, err)
-	x, y := modeltest.Solve(t, a, a.PaperSettings()), modeltest.Solve(t, b, b.PaperSettings())
-	require.Equal(t, x.Iterations, y.Iterations)
-	require.InDeltaSlice(t, x.H, y.H, 1e-4)
-	p := len(x.X[0])
-	for j := range p {
-		require.InDelta(t, x.X[0][j], y.X[0][p-1-j], 1e-4)
-		require.InDelta(t, x.Refit[0][j], y.Refit[0][p-1-j], 1e-4)
-	}
-}
-
-// reversed turns the order of rows and columns around.
-func reversed(d *dataset.Data) *dataset.Data {
-	n, p := d.Dims()
-	out := &dataset.Data{X: mat.NewDense(n, p, nil), Y: make([]float64, n), Features: d.Features, Target: d.Target}
-	for i := range n {
-		out.Y[i] = d.Y[n-1-i]
-		for j := range p {
-			out.Dense().Set(i, j, d.X.At(n-1-i, p-1-j))
-		}
-	}
-	return out
-}
-
 // The same problem gives the same bytes.
 func TestDeterminism(t *testing.T) {
 	run := func() string {
-		m, err := regression.ElasticNet(small(t), regression.Options{})
+		m, err := regression.ElasticNet(small(t), options{})
 		require.NoError(t, err)
 		res := modeltest.Solve(t, m, m.DefaultSettings())
 		out, err := json.Marshal([]any{res.X, res.H, res.Lambda, res.Refit, res.Gap, res.KKT, res.Iterations})
@@ -120,37 +73,6 @@ func TestDeterminism(t *testing.T) {
 		return string(out)
 	}
 	require.Equal(t, run(), run())
-}
-
-// Standardised with an intercept, the predictor does not depend on the units of the data.
-func TestUnitsOfTheData(t *testing.T) {
-	split := small(t)
-	other := &dataset.Split{Train: scaled(split.Train), Val: scaled(split.Val), Test: scaled(split.Test)}
-	o := regression.Options{Intercept: true, Standardize: true}
-	a, err := regression.ElasticNet(split, o)
-	require.NoError(t, err)
-	b, err := regression.ElasticNet(other, o)
-	require.NoError(t, err)
-	x, y := modeltest.Solve(t, a, a.DefaultSettings()), modeltest.Solve(t, b, b.DefaultSettings())
-	require.Equal(t, dca.Converged, x.Status)
-	f, g := a.Fit(x.Refit), b.Fit(y.Refit)
-	for j, c := range f.Coefficients {
-		require.InDelta(t, 100*c/float64(j+1), g.Coefficients[j], 1e-2)
-	}
-	require.InEpsilon(t, 1e4*a.Evaluate(x.Refit).Validation, b.Evaluate(y.Refit).Validation, 1e-4)
-}
-
-// scaled multiplies column j by j + 1 and shifts it, and the target by 100.
-func scaled(d *dataset.Data) *dataset.Data {
-	n, p := d.Dims()
-	out := &dataset.Data{X: mat.NewDense(n, p, nil), Y: make([]float64, n), Features: d.Features, Target: d.Target}
-	for i := range n {
-		out.Y[i] = 100*d.Y[i] + 5000
-		for j := range p {
-			out.Dense().Set(i, j, d.X.At(i, j)*float64(j+1)-30)
-		}
-	}
-	return out
 }
 
 // Constant and duplicate columns, and a single row, are data like any other.
@@ -165,7 +87,7 @@ func TestAwkwardData(t *testing.T) {
 	}
 	single := &dataset.Split{Train: split.Train.Rows([]int{0}), Val: split.Val}
 	for _, s := range []*dataset.Split{split, single} {
-		for _, o := range []regression.Options{{}, {Intercept: true, Standardize: true}} {
+		for _, o := range []options{{}, {Intercept: true, Standardize: true}} {
 			m, err := regression.ElasticNet(s, o)
 			require.NoError(t, err)
 			for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
@@ -185,7 +107,7 @@ func TestAwkwardData(t *testing.T) {
 func TestLeastNormRefit(t *testing.T) {
 	split := small(t)
 	split.Train = split.Train.Rows([]int{0, 1, 2, 3, 4})
-	m, err := regression.ElasticNet(split, regression.Options{R0: []float64{300, 300}})
+	m, err := regression.ElasticNet(split, options{R0: []float64{300, 300}})
 	require.NoError(t, err)
 	s := m.PaperSettings()
 	s.MaxIter = 1
@@ -198,5 +120,105 @@ func TestLeastNormRefit(t *testing.T) {
 	want.Mul(x.T(), &coef)
 	for j, v := range res.Refit[0] {
 		require.InDelta(t, want.At(j, 0), v, 1e-3)
+	}
+}
+
+// The runs of an independent implementation in Python, see README.md beside the data.
+func TestAgainstPython(t *testing.T) {
+	within := modeltest.Within{Errors: 1e-3, Radii: 1e-3, Lambda: 1e-3, Trace: 1e-3, Step: 1e-4}
+	modeltest.AgainstPython(t, "testdata/elasticnet/small", 2, within, func(float64) tune.Model {
+		m, err := regression.ElasticNet(small(t), options{})
+		require.NoError(t, err)
+		return m
+	})
+	split, g := smallGroups(t)
+	// Multipliers of the size of ECOS's tolerance, divided by rho, move its radii in each iteration.
+	within = modeltest.Within{Errors: 2e-3, Radii: 3e-3, Lambda: 2e-3, Trace: 3e-3, Step: 1e-3}
+	modeltest.AgainstPython(t, "testdata/sgl/small", 3, within, func(r0 float64) tune.Model {
+		m, err := regression.SparseGroupLasso(split, options{Groups: g, R0: []float64{r0}})
+		require.NoError(t, err)
+		return m
+	})
+}
+
+// Permuting rows and features, and renumbering the groups, permutes the result.
+func TestInvariance(t *testing.T) {
+	split, g := smallGroups(t)
+	_, p := split.Train.Dims()
+	at := func(j int) int { return (7 * j) % p } // 7 and p have no common divisor
+	turned := split.Map(func(y float64) float64 { return y }).(*dataset.Split)
+	for _, d := range []*dataset.Data{turned.Train, turned.Val, turned.Test} {
+		n, _ := d.Dims()
+		from := d.X
+		d.X = mat.NewDense(n, p, nil)
+		slices.Reverse(d.Y)
+		for i := range n {
+			for j := range p {
+				d.Dense().Set(i, j, from.At(n-1-i, at(j)))
+			}
+		}
+	}
+	number, other := make([]int, p), make([]int, p)
+	for k, members := range g.Members {
+		for _, j := range members {
+			number[j] = k
+		}
+	}
+	for j := range p {
+		other[j] = 10 - number[at(j)]
+	}
+	h, err := groups.Of(other)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		build constructor
+		a, b  options
+	}{
+		{regression.ElasticNet, options{}, options{}},
+		{
+			regression.SparseGroupLasso, options{Groups: g, R0: []float64{1.5}}, options{Groups: h, R0: []float64{1.5}},
+		},
+	} {
+		a, err := c.build(split, c.a)
+		require.NoError(t, err)
+		b, err := c.build(turned, c.b)
+		require.NoError(t, err)
+		x, y := modeltest.Solve(t, a, a.PaperSettings()), modeltest.Solve(t, b, b.PaperSettings())
+		require.Equal(t, x.Iterations, y.Iterations)
+		for j := range p {
+			require.InDelta(t, x.X[0][at(j)], y.X[0][j], 1e-4)
+			require.InDelta(t, x.Refit[0][at(j)], y.Refit[0][j], 1e-4)
+		}
+		if groups := len(x.H) - 1; groups > 1 {
+			slices.Reverse(y.H[:groups])
+		}
+		require.InDeltaSlice(t, x.H, y.H, 1e-4)
+	}
+}
+
+// Standardised with an intercept, the predictor does not depend on the units of the data, nor does the threshold by
+// default of a Huber regression.
+func TestUnitsOfTheData(t *testing.T) {
+	o := options{Intercept: true, Standardize: true}
+	for _, c := range []struct {
+		build        constructor
+		rows         func() *dataset.Split
+		coefficients float64
+	}{{regression.ElasticNet, func() *dataset.Split { return small(t) }, 1e-2}, {regression.Huber, outliers, 0.05}} {
+		wide := c.rows().Map(func(y float64) float64 { return 100*y + 5000 }).(*dataset.Split)
+		for _, d := range []*dataset.Data{wide.Train, wide.Val, wide.Test} {
+			d.Dense().Apply(func(_, j int, v float64) float64 { return v*float64(j+1) - 30 }, d.Dense())
+		}
+		a, err := c.build(c.rows(), o)
+		require.NoError(t, err)
+		b, err := c.build(wide, o)
+		require.NoError(t, err)
+		require.InDelta(t, 100*a.Options().Threshold, b.Options().Threshold, 1e-9)
+		x, y := modeltest.Solve(t, a, a.DefaultSettings()), modeltest.Solve(t, b, b.DefaultSettings())
+		require.Equal(t, dca.Converged, x.Status)
+		f, g := a.Fit(x.Refit), b.Fit(y.Refit)
+		for j, v := range f.Coefficients {
+			require.InDelta(t, 100*v/float64(j+1), g.Coefficients[j], c.coefficients)
+		}
+		require.InEpsilon(t, 1e4*a.Evaluate(x.Refit).Validation, b.Evaluate(y.Refit).Validation, 1e-4)
 	}
 }

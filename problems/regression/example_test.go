@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
@@ -35,4 +37,63 @@ func Example() {
 	// converged
 	// iterate and refit agree: true
 	// coefficients: 20
+}
+
+// The first feature is not penalised, and no coefficient is above 0.5.
+func Example_terms() {
+	split, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 40, Test: 200, Features: 20, Nonzeros: 4}, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	factors := make([]float64, 20)
+	for j := range factors[1:] {
+		factors[1+j] = 1
+	}
+	terms := regression.Terms{Factors: factors, Upper: []float64{0.5}}
+	model, err := regression.ElasticNet(split, regression.Options{Terms: terms})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	res, err := tune.VFiDCA(context.Background(), model, tune.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b := res.RefitFit.Coefficients
+	fmt.Printf("%s: first %.2f, second %.2f\n", res.Status, b[0], b[1])
+	// Output: converged: first 0.24, second 0.00
+}
+
+// Select a weight for each group of features and one for the l1 norm.
+func Example_groups() {
+	split, err := input.ReadDir("testdata/sgl/small")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, p := split.Train.Dims()
+	six, err := groups.Equal(p, 6)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	model, err := regression.SparseGroupLasso(split, regression.Options{Groups: six})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	res, err := tune.VFiDCA(context.Background(), model, tune.Config{Preset: tune.PresetPaper})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(res.Status, "after", res.Iterations, "iterations")
+	fmt.Printf("validation error of the iterate %.2f, of the refit %.2f\n", res.Errors.Validation, res.Refit.Validation)
+	fmt.Printf("lambda of the l1 norm %.2f\n", res.Hyperparameters["l1"])
+	// Output:
+	// converged after 9 iterations
+	// validation error of the iterate 1.56, of the refit 2.37
+	// lambda of the l1 norm 0.35
 }

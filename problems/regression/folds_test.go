@@ -82,7 +82,7 @@ func TestFoldsShareRadii(t *testing.T) {
 		if !intercept && testing.Short() {
 			continue
 		}
-		m, err := regression.ElasticNet(cv, regression.Options{Intercept: intercept, R0: []float64{2.5, 100}})
+		m, err := regression.ElasticNet(cv, options{Intercept: intercept, R0: []float64{2.5, 100}})
 		require.NoError(t, err)
 		require.True(t, m.Advice().Folds)
 		p := m.Program()
@@ -128,7 +128,7 @@ func half(d *dataset.Data, b []float64, b0 float64) float64 {
 // The choice by grid over lambda is that of a loop over the folds with coordinate descent.
 func TestGridOverFolds(t *testing.T) {
 	cv := crossValidation(t)
-	m, err := regression.ElasticNet(cv, regression.Options{Intercept: true})
+	m, err := regression.ElasticNet(cv, options{Intercept: true})
 	require.NoError(t, err)
 	res, err := tune.Run(context.Background(), m, tune.Config{
 		Method: tune.MethodGrid, Evaluations: 16,
@@ -156,12 +156,13 @@ func TestGridOverFolds(t *testing.T) {
 
 // intercepted makes a model with an intercept.
 func (b builder) intercepted(d dataset.Division) (tune.Model, error) {
-	return b(d, regression.Options{Intercept: true})
+	return b(d, options{Intercept: true})
 }
 
 // ofFolds are models with a constant.
 func ofFolds(t *testing.T) map[string]builder {
-	return some(t, "elastic-net", "weighted-lasso", "sparse-group-lasso", "group-lasso", "fused-lasso", "bounded-elastic-net", "huber", "quantile", "logistic")
+	return some(t, "elastic-net", "weighted-lasso", "sparse-group-lasso", "group-lasso", "fused-lasso",
+		"bounded-elastic-net", "huber", "quantile", "logistic")
 }
 
 // The kinds and penalties of every model are those of the whole program, and need no part of it that has the data.
@@ -322,7 +323,7 @@ func TestFoldsUnits(t *testing.T) {
 		}
 	}
 	fit := func(cv *dataset.CrossValidation) (problems.Fit, float64, float64) {
-		m, err := regression.ElasticNet(cv, regression.Options{Intercept: true, Standardize: true, R0: []float64{0.8, 0.2}})
+		m, err := regression.ElasticNet(cv, options{Intercept: true, Standardize: true, R0: []float64{0.8, 0.2}})
 		require.NoError(t, err)
 		low, err := dca.LowerLevel(ctx, m.Program(), dca.Settings{Backend: backend})
 		require.NoError(t, err)

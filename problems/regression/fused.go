@@ -30,7 +30,8 @@ func FusedLasso(s dataset.Division, o Options) (*Model, error) {
 	return NewNet(s, o, Net{Name: "fused-lasso", Takes: []string{"Order"}, spec: func(data *data) (spec, error) {
 		n, p := data.Dims()
 		if o.Order < 1 || o.Order >= p {
-			return spec{}, fmt.Errorf("differences of order %d of %d coefficients, expected an order from 1 to %d", o.Order, p, p-1)
+			return spec{}, fmt.Errorf(
+				"differences of order %d of %d coefficients, expected an order from 1 to %d", o.Order, p, p-1)
 		}
 		d := differencesOf(p, o.Order)
 		out := spec{

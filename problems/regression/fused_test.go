@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
@@ -78,17 +77,11 @@ func prox(a []float64, l1, l2 float64, order int) []float64 {
 
 // With X = sqrt(n) I the lower level is a proximal map.
 func TestProximalMap(t *testing.T) {
-	const p = 12
 	noisy := []float64{0.1, -0.2, 3.2, 2.8, 3.1, 2.9, -0.1, 0.3, -1.1, -0.8, -1.2, 0.2}
 	for order := 1; order <= 2; order++ {
-		d := &dataset.Data{X: mat.NewDense(p, p, nil), Y: make([]float64, p), Target: "y"}
-		for j := range p {
-			d.Features = append(d.Features, string(rune('a'+j)))
-			d.Dense().Set(j, j, math.Sqrt(p))
-			d.Y[j] = math.Sqrt(p) * noisy[j]
-		}
+		d := orthogonal(noisy...)
 		for _, r0 := range [][]float64{{8, 6}, {20, 3}, {10, 12}, {4, 9}} {
-			m, err := regression.FusedLasso(&dataset.Split{Train: d, Val: d}, regression.Options{Order: order, R0: r0})
+			m, err := regression.FusedLasso(&dataset.Split{Train: d, Val: d}, options{Order: order, R0: r0})
 			require.NoError(t, err)
 			x, lambda := modeltest.LowerLevel(t, m)
 			want := prox(noisy, lambda[0], lambda[1], order)
@@ -100,7 +93,7 @@ func TestProximalMap(t *testing.T) {
 // On piecewise constant coefficients the model beats what it is without fusion.
 func TestFusedSelection(t *testing.T) {
 	s := steps(25)
-	m, err := regression.FusedLasso(s, regression.Options{})
+	m, err := regression.FusedLasso(s, options{})
 	require.NoError(t, err)
 	res := modeltest.Solve(t, m, m.DefaultSettings())
 	require.Equal(t, dca.Converged, res.Status, res.Message)

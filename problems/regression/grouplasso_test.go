@@ -41,7 +41,7 @@ func chainSplit() *dataset.Split {
 func TestGroupOptimality(t *testing.T) {
 	s, g := chainSplit(), chain()
 	for _, r0 := range [][]float64{{2}, {3, 1, 0.5, 1, 0.2}, {9, 9, 0.1, 9, 9}} {
-		m, err := regression.GroupLasso(s, regression.Options{Groups: g, R0: r0})
+		m, err := regression.GroupLasso(s, options{Groups: g, R0: r0})
 		require.NoError(t, err)
 		x, lambda := modeltest.LowerLevel(t, m)
 		grad := modeltest.Gradient(s.Train, modeltest.Residuals(s.Train, x[0]))
@@ -66,7 +66,7 @@ func TestGroupOptimality(t *testing.T) {
 }
 
 func TestGroupSelection(t *testing.T) {
-	m, err := regression.GroupLasso(chainSplit(), regression.Options{Groups: chain()})
+	m, err := regression.GroupLasso(chainSplit(), options{Groups: chain()})
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b", "c", "d", "e"}, m.Names())
 	require.Equal(t, 5, m.Options().Groups.Len())
@@ -86,7 +86,7 @@ func TestGroupFit(t *testing.T) {
 	g, err := groups.Equal(16, 4)
 	require.NoError(t, err)
 	for _, intercept := range []bool{false, true} {
-		m, err := regression.GroupLasso(chainSplit(), regression.Options{Groups: g, Intercept: intercept})
+		m, err := regression.GroupLasso(chainSplit(), options{Groups: g, Intercept: intercept})
 		require.NoError(t, err)
 		p, err := m.Penalised()
 		require.NoError(t, err)
@@ -138,7 +138,7 @@ func TestGroupFit(t *testing.T) {
 			require.Equal(t, c.zero, floats.Norm(at.X[0], 1) == 0)
 		}
 	}
-	m, err := regression.GroupLasso(chainSplit(), regression.Options{Groups: chain()})
+	m, err := regression.GroupLasso(chainSplit(), options{Groups: chain()})
 	require.NoError(t, err)
 	none, err := m.Penalised()
 	require.NoError(t, err)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
@@ -100,14 +99,17 @@ func SparseGroupLasso(s dataset.Division, o Options) (*Model, error) {
 	}})
 }
 
-// adviceOfGroups are the range of the paper, the steps of Feng and Simon's program for IGJO, and a value for each group in
-// searches: refits on 100 validation rows come out at 35 to 48 so, and at 48 to 50 with a common one (3 seeds).
-var adviceOfGroups = problems.Advice{Each: true, Modes: []lower.Mode{lower.Adjoint, lower.Truncated}, Paper: problems.Paper{
-	Weights: problems.Span{Low: 1e-3, High: 1e1},
-	IGJO: &hypergradient.Settings{Start: []float64{0.01}, MaxIter: 50, Backtracking: &hypergradient.Backtracking{
-		First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 5e-4, Floor: 1e-6,
-	}},
-}}
+// adviceOfGroups are the range of the paper, the steps of Feng and Simon's program for IGJO, and a value for each group
+// in searches: refits on 100 validation rows come out at 35 to 48 so, and at 48 to 50 with a common one (3 seeds).
+var adviceOfGroups = problems.Advice{
+	Each: true, Modes: []lower.Mode{lower.Adjoint, lower.Truncated},
+	Paper: problems.Paper{
+		Weights: problems.Span{Low: 1e-3, High: 1e1},
+		IGJO: &problems.Backtracking{
+			Start: 0.01, MaxIter: 50, First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 5e-4, Floor: 1e-6,
+		},
+	},
+}
 
 // groupSettings are those of the paper and ours for free weights of models with a hyperparameter for each group.
 //

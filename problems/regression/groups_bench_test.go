@@ -23,7 +23,7 @@ func BenchmarkPaper(b *testing.B) {
 			g, err := groups.Equal(c.Features, count)
 			require.NoError(b, err)
 			for b.Loop() {
-				m, err := regression.SparseGroupLasso(split, regression.Options{Groups: g})
+				m, err := regression.SparseGroupLasso(split, options{Groups: g})
 				require.NoError(b, err)
 				s := m.PaperSettings()
 				res := modeltest.Solve(b, m, s)
@@ -44,7 +44,7 @@ func BenchmarkScale(b *testing.B) {
 	for _, preset := range []string{tune.PresetPaper, ""} {
 		b.Run("preset="+preset, func(b *testing.B) {
 			for b.Loop() {
-				m, err := regression.SparseGroupLasso(split, regression.Options{Groups: g})
+				m, err := regression.SparseGroupLasso(split, options{Groups: g})
 				require.NoError(b, err)
 				res, err := tune.VFiDCA(b.Context(), m, tune.Config{Preset: preset})
 				require.NoError(b, err)

@@ -5,14 +5,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/input"
-	"github.com/conetune/conetune/tune"
 )
 
 func smallGroups(t testing.TB) (*dataset.Split, *groups.Groups) {
@@ -21,18 +19,6 @@ func smallGroups(t testing.TB) (*dataset.Split, *groups.Groups) {
 	g, err := groups.ReadDir("testdata/sgl/small", s.Train.Features, false)
 	require.NoError(t, err)
 	return s, g
-}
-
-// The runs of an independent implementation in Python, see testdata/README.md.
-func TestGroupsAgainstPython(t *testing.T) {
-	split, g := smallGroups(t)
-	// Multipliers of the size of ECOS's tolerance, divided by rho, move its radii in each iteration.
-	within := modeltest.Within{Errors: 2e-3, Radii: 3e-3, Lambda: 2e-3, Trace: 3e-3, Step: 1e-3}
-	modeltest.AgainstPython(t, "testdata/sgl/small", 3, within, func(r0 float64) tune.Model {
-		m, err := regression.SparseGroupLasso(split, regression.Options{Groups: g, R0: []float64{r0}})
-		require.NoError(t, err)
-		return m
-	})
 }
 
 // The refit solves the penalised form with the reported multipliers. Where b^(g) is not zero, with
@@ -45,7 +31,7 @@ func TestSparseGroupOptimality(t *testing.T) {
 	split, g := smallGroups(t)
 	binding := 0
 	for _, r0 := range [][]float64{{0.8, 0.1, 1, 0.2, 0.3, 0.1, 4}, {3, 3, 3, 3, 3, 3, 2}, {2, .01, 1.5, .01, .01, .01, 50}} {
-		m, err := regression.SparseGroupLasso(split, regression.Options{Groups: g, R0: r0})
+		m, err := regression.SparseGroupLasso(split, options{Groups: g, R0: r0})
 		require.NoError(t, err)
 		s := m.PaperSettings()
 		s.MaxIter = 1
@@ -78,45 +64,4 @@ func TestSparseGroupOptimality(t *testing.T) {
 		}
 	}
 	require.Greater(t, binding, 6)
-}
-
-// Permuting the features and renumbering the groups permutes the result.
-func TestGroupsInvariance(t *testing.T) {
-	split, g := smallGroups(t)
-	_, p := split.Train.Dims()
-	turn := func(d *dataset.Data) *dataset.Data {
-		n, _ := d.Dims()
-		out := &dataset.Data{X: mat.NewDense(n, p, nil), Y: d.Y, Features: d.Features, Target: d.Target}
-		for i := range n {
-			for j := range p {
-				out.Dense().Set(i, j, d.X.At(i, (7*j)%p)) // 7 and p have no common divisor
-			}
-		}
-		return out
-	}
-	number := make([]int, p)
-	for k, members := range g.Members {
-		for _, j := range members {
-			number[j] = k
-		}
-	}
-	turned := make([]int, p)
-	for j := range p {
-		turned[j] = 10 - number[(7*j)%p]
-	}
-	h, err := groups.Of(turned)
-	require.NoError(t, err)
-	a, err := regression.SparseGroupLasso(split, regression.Options{Groups: g, R0: []float64{1.5}})
-	require.NoError(t, err)
-	b, err := regression.SparseGroupLasso(&dataset.Split{Train: turn(split.Train), Val: turn(split.Val), Test: turn(split.Test)}, regression.Options{Groups: h, R0: []float64{1.5}})
-	require.NoError(t, err)
-	x, y := modeltest.Solve(t, a, a.PaperSettings()), modeltest.Solve(t, b, b.PaperSettings())
-	require.Equal(t, x.Iterations, y.Iterations)
-	for j := range p {
-		require.InDelta(t, x.Refit[0][(7*j)%p], y.Refit[0][j], 1e-4)
-	}
-	for k := range 6 {
-		require.InDelta(t, x.H[k], y.H[5-k], 1e-4)
-	}
-	require.InDelta(t, x.H[6], y.H[6], 1e-4)
 }

@@ -76,8 +76,8 @@ func huberLoss(threshold float64) Loss {
 		Sum: func(f convex.Affine, y, weights []float64, sd float64) convex.Convex {
 			return total(convex.Huber(differences(f, y, sd), threshold/sd), weights)
 		},
-		Value: func(f []float64, y, sd float64) float64 {
-			r, d := math.Abs(f[0]-y), threshold/sd
+		Value: func(f, y []float64, sd float64) float64 {
+			r, d := math.Abs(f[0]-y[0]), threshold/sd
 			if r > d {
 				return d * (r - d/2)
 			}

@@ -48,7 +48,7 @@ func TestPilotsSeeTrainingRows(t *testing.T) {
 		for i := range s.Val.Y {
 			s.Val.Y[i] *= change
 		}
-		m, err := regression.WeightedLasso(s, regression.Options{Intercept: true})
+		m, err := regression.WeightedLasso(s, options{Intercept: true})
 		require.NoError(t, err)
 		x, _ := climbed(t, m, []float64{0.1})
 		return x
@@ -57,6 +57,21 @@ func TestPilotsSeeTrainingRows(t *testing.T) {
 	for k := range a {
 		require.InDeltaSlice(t, a[k][0], b[k][0], 1e-12)
 	}
+}
+
+// Those of the adaptive lasso see training rows only: what is next to nothing for the choice of their weight, one of
+// few, changes nothing.
+func TestAdaptivePilotsSeeTrainingRows(t *testing.T) {
+	fit := func(change float64) []float64 {
+		s := modeltest.Split(5, 60, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7)
+		for i := range s.Val.Y {
+			s.Val.Y[i] *= change
+		}
+		m, err := regression.AdaptiveLasso(s, options{Intercept: true})
+		require.NoError(t, err)
+		return m.Fit(solved(t, m, 1e-10, 0.1).X).Coefficients
+	}
+	require.Equal(t, fit(1), fit(1+1e-6))
 }
 
 // Folds together have the solutions of each as a split of its own, where they leave rows of one table out and where
@@ -73,12 +88,13 @@ func TestFoldsOfRungs(t *testing.T) {
 	g, err := groups.Equal(6, 3)
 	require.NoError(t, err)
 	for _, cv := range []*dataset.CrossValidation{whole, parts} {
-		all, err := regression.SparseGroupLasso(cv, regression.Options{Groups: g})
+		all, err := regression.SparseGroupLasso(cv, options{Groups: g})
 		require.NoError(t, err)
 		lambda := []float64{0.1, 0.05}
 		x, _ := climbed(t, all, lambda)
 		for f, fold := range cv.Folds {
-			one, err := regression.SparseGroupLasso(&dataset.Split{Train: cv.Data.Rows(fold.Train), Val: cv.Data.Rows(fold.Val)}, regression.Options{Groups: g})
+			rows := &dataset.Split{Train: cv.Data.Rows(fold.Train), Val: cv.Data.Rows(fold.Val)}
+			one, err := regression.SparseGroupLasso(rows, options{Groups: g})
 			require.NoError(t, err)
 			alone, _ := climbed(t, one, lambda)
 			for k := range x {
@@ -94,7 +110,7 @@ func TestGainAndSpread(t *testing.T) {
 	s := modeltest.Split(5, 60, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7)
 	g, err := groups.Equal(6, 3)
 	require.NoError(t, err)
-	m, err := regression.SparseGroupLasso(s, regression.Options{Groups: g})
+	m, err := regression.SparseGroupLasso(s, options{Groups: g})
 	require.NoError(t, err)
 	lambda := []float64{0.1, 0.2}
 	x, rungs := climbed(t, m, lambda)

@@ -47,8 +47,8 @@ var logisticLoss = Loss{
 		floats.Scale(-1, minus)
 		return total(convex.Logistic(f.MulMat(mat.NewDiagDense(len(minus), minus))), weights)
 	},
-	Value: func(f []float64, y, _ float64) float64 {
-		return max(-y*f[0], 0) + math.Log1p(math.Exp(-math.Abs(f[0])))
+	Value: func(f, y []float64, _ float64) float64 {
+		return max(-y[0]*f[0], 0) + math.Log1p(math.Exp(-math.Abs(f[0])))
 	},
 	Slope:  func(f, y, _ float64) float64 { return -y / (1 + math.Exp(y*f)) },
 	Engine: func(float64) glm.Loss { return glm.Logistic{} },

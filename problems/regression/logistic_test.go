@@ -12,7 +12,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -48,20 +47,6 @@ func meanLogistic(d *dataset.Data, b []float64, b0 float64) (sum float64) {
 	return sum
 }
 
-func TestLogisticOptimality(t *testing.T) {
-	s := labelledSplit(1, 24, logisticTruth)
-	s.Val = s.Val.Rows(indices.Range(0, 10))
-	for _, o := range []regression.Options{
-		{R0: []float64{2, 50}}, {R0: []float64{50, 0.5}, Intercept: true}, {R0: []float64{1.5, 0.4}, Intercept: true},
-	} {
-		m, err := regression.Logistic(s, o)
-		require.NoError(t, err)
-		modeltest.ElasticOptimality(t, m, s.Train, o.Intercept, func(y, f float64) float64 {
-			return -signOf(y) / (1 + math.Exp(signOf(y)*f))
-		})
-	}
-}
-
 // The selected model is a good classifier, whose errors are mean losses, in the user's labels and units.
 func TestLogisticSelection(t *testing.T) {
 	s := labelledSplit(2, 100, logisticTruth)
@@ -71,7 +56,7 @@ func TestLogisticSelection(t *testing.T) {
 			d.Dense().Set(i, 1, 100*d.X.At(i, 1)-40)
 		}
 	}
-	m, err := regression.Logistic(s, regression.Options{Intercept: true, Standardize: true})
+	m, err := regression.Logistic(s, options{Intercept: true, Standardize: true})
 	require.NoError(t, err)
 	for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
 		res := modeltest.Solve(t, m, set)
@@ -96,28 +81,6 @@ func TestLogisticSelection(t *testing.T) {
 	}
 }
 
-func TestLogisticBadInput(t *testing.T) {
-	with := func(change func(s *dataset.Split)) *dataset.Split {
-		s := labelledSplit(1, 20, logisticTruth)
-		change(s)
-		return s
-	}
-	for want, s := range map[string]*dataset.Split{
-		`training rows: all rows have the label 2 in "y"`: with(func(s *dataset.Split) {
-			for i := range s.Train.Y {
-				s.Train.Y[i] = 2
-			}
-		}),
-		`training rows: "y" has 3 values (2, 3, 7)`:                  with(func(s *dataset.Split) { s.Train.Y[0] = 3 }),
-		"validation rows: row 1 has the label 9, expected 2 or 7":    with(func(s *dataset.Split) { s.Val.Y[1] = 9 }),
-		"test rows: row 0 has the label -1, expected 2 or 7":         with(func(s *dataset.Split) { s.Test.Y[0] = -1 }),
-		"does not fit the training set: it lacks columns \"x1\", \"": with(func(s *dataset.Split) { s.Val.Features = []string{"a", "b", "c", "d", "e", "f", "g", "h"} }),
-	} {
-		_, err := regression.Logistic(s, regression.Options{})
-		require.ErrorContains(t, err, want)
-	}
-}
-
 // Where the rows of each fold tell the labels apart, the selected weights are small, but not below eight decades of the
 // largest of interest, |X'y|_max / (2n), rows that the model has not seen have small errors, and smaller ones than with
 // the weights within four decades of it. Iterations are made where they are asked for.
@@ -135,7 +98,7 @@ func TestSeparableFolds(t *testing.T) {
 	cv, err := dataset.CrossValidate(table, 5, 1, nil)
 	require.NoError(t, err)
 	cv.Test = rows(2000)
-	m, err := regression.Logistic(cv, regression.Options{Intercept: true})
+	m, err := regression.Logistic(cv, options{Intercept: true})
 	require.NoError(t, err)
 	r, err := tune.Run(context.Background(), m, tune.Config{})
 	require.NoError(t, err)
@@ -177,7 +140,7 @@ func TestFarDownOnNoise(t *testing.T) {
 	}
 	cv, err := dataset.CrossValidate(&dataset.Data{X: x, Y: y, Features: []string{"a", "b", "c", "d", "e", "f"}}, 5, 1, nil)
 	require.NoError(t, err)
-	m, err := regression.Logistic(cv, regression.Options{Intercept: true})
+	m, err := regression.Logistic(cv, options{Intercept: true})
 	require.NoError(t, err)
 	r, err := tune.Run(context.Background(), m, tune.Config{})
 	require.NoError(t, err)
@@ -199,7 +162,7 @@ func TestSeparableRanges(t *testing.T) {
 	table := &dataset.Data{X: x, Y: y, Features: []string{"a", "b", "c", "d"}}
 	cv, err := dataset.CrossValidate(table, 5, 1, nil)
 	require.NoError(t, err)
-	m, err := regression.Logistic(cv, regression.Options{Intercept: true})
+	m, err := regression.Logistic(cv, options{Intercept: true})
 	require.NoError(t, err)
 	least := math.Inf(1)
 	for _, lambda := range m.Program().Path {

@@ -16,25 +16,23 @@ import (
 // threshold, divides it by sd too. The zero value is half the square of f - y.
 type Loss struct {
 	// Sum is the sum of the losses at the predictions f, those of all rows for one output after the other, of the targets
-	// y, times the weights, which are not negative, nil for ones; see [total].
+	// y, in the same order where there are several, times the weights, which are not negative, nil for ones; see [total].
 	Sum func(f convex.Affine, y, weights []float64, sd float64) convex.Convex
-	// Value is the loss of one row.
-	Value func(f []float64, y, sd float64) float64
+	// Value is the loss of one row, with its target or its several targets.
+	Value func(f, y []float64, sd float64) float64
 	// Slope is the derivative of that with one output, a subgradient where there is none; nil for a model that says its
 	// [data.LambdaMax].
 	Slope func(f, y, sd float64) float64
 	// Residuals vanish exactly where the losses do; nil where there are none.
 	Residuals func(f convex.Affine, y []float64, sd float64) convex.Affine
-	// Engine is the loss of package glm, of targets divided by sd; nil for squares. Targets are those of several outputs
-	// for it, nil for the target itself.
-	Engine  func(sd float64) glm.Loss
-	Targets func(y []float64, sd float64) [][]float64
+	// Engine is the loss of package glm, of targets divided by sd; nil for squares.
+	Engine func(sd float64) glm.Loss
 }
 
 // squares is the zero value filled in.
 var squares = Loss{
 	Sum:       sumOfSquares,
-	Value:     func(f []float64, y, _ float64) float64 { return (f[0] - y) * (f[0] - y) / 2 },
+	Value:     func(f, y []float64, _ float64) float64 { return (f[0] - y[0]) * (f[0] - y[0]) / 2 },
 	Slope:     func(f, y, _ float64) float64 { return f - y },
 	Residuals: differences,
 }

@@ -269,13 +269,10 @@ func (d *data) FoldTable(ctx context.Context) (*glm.Table, error) {
 
 // fill sets rows and terms of a table.
 func (d *data) fill(t *glm.Table, rows *dataset.Data) {
-	t.X, t.Y, t.Weights, t.Offset = rows.X, [][]float64{rows.Y}, rows.Weights, rows.Offset
+	t.X, t.Y, t.Weights, t.Offset = rows.X, outputs(rows), rows.Weights, rows.Offset
 	t.Intercept, t.Lower, t.Upper = d.intercept(), d.terms.Lower, d.terms.Upper
 	if d.loss.Engine != nil {
 		t.Loss = d.loss.Engine(d.sd)
-	}
-	if d.loss.Targets != nil {
-		t.Y = d.loss.Targets(rows.Y, d.sd)
 	}
 }
 

@@ -1,11 +1,13 @@
 package regression_test
 
 import (
+	"context"
 	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
@@ -13,23 +15,26 @@ import (
 )
 
 // builder makes a model of rows with real targets, which those of other models are made of.
-type builder func(dataset.Division, regression.Options) (tune.Model, error)
+type builder func(dataset.Division, options) (tune.Model, error)
+
+// options are those of all regressions.
+type options = regression.Options
 
 // constructor is that of a regression.
-type constructor func(dataset.Division, regression.Options) (*regression.Model, error)
+type constructor func(dataset.Division, options) (*regression.Model, error)
 
 // models are all regressions of six features.
 func models(t *testing.T) map[string]builder {
 	t.Helper()
 	g, err := groups.Equal(6, 3)
 	require.NoError(t, err)
-	with := func(build constructor, change func(o *regression.Options)) builder {
-		return func(d dataset.Division, o regression.Options) (tune.Model, error) {
+	with := func(build constructor, change func(o *options)) builder {
+		return func(d dataset.Division, o options) (tune.Model, error) {
 			change(&o)
 			return build(d, o)
 		}
 	}
-	grouped := func(o *regression.Options) { o.Groups = g }
+	grouped := func(o *options) { o.Groups = g }
 	return map[string]builder{
 		"elastic-net":         of(regression.ElasticNet),
 		"lasso":               of(regression.Lasso),
@@ -40,16 +45,16 @@ func models(t *testing.T) map[string]builder {
 		"fused-lasso":         of(regression.FusedLasso),
 		"group-lasso":         with(regression.GroupLasso, grouped),
 		"sparse-group-lasso":  with(regression.SparseGroupLasso, grouped),
-		"huber":               with(regression.Huber, func(o *regression.Options) { o.Threshold = 0.5 }),
-		"quantile":            with(regression.Quantile, func(o *regression.Options) { o.Level = 0.3 }),
+		"huber":               with(regression.Huber, func(o *options) { o.Threshold = 0.5 }),
+		"quantile":            with(regression.Quantile, func(o *options) { o.Level = 0.3 }),
 		"cox":                 of(regression.Cox),
-		"logistic": func(d dataset.Division, o regression.Options) (tune.Model, error) {
+		"logistic": func(d dataset.Division, o options) (tune.Model, error) {
 			return regression.Logistic(classified(d, 2), o)
 		},
-		"poisson": func(d dataset.Division, o regression.Options) (tune.Model, error) {
+		"poisson": func(d dataset.Division, o options) (tune.Model, error) {
 			return regression.Poisson(counts(d), o)
 		},
-		"multinomial": func(d dataset.Division, o regression.Options) (tune.Model, error) {
+		"multinomial": func(d dataset.Division, o options) (tune.Model, error) {
 			return regression.Multinomial(classified(d, 3), o)
 		},
 	}
@@ -65,7 +70,37 @@ func some(t *testing.T, names ...string) map[string]builder {
 }
 
 func of(build constructor) builder {
-	return func(d dataset.Division, o regression.Options) (tune.Model, error) { return build(d, o) }
+	return func(d dataset.Division, o options) (tune.Model, error) { return build(d, o) }
+}
+
+// logisticOf is a logistic regression of the signs of real targets, poissonOf a Poisson regression of counts.
+func logisticOf(d dataset.Division, o options) (*regression.Model, error) {
+	return regression.Logistic(classified(d, 2), o)
+}
+
+func poissonOf(d dataset.Division, o options) (*regression.Model, error) {
+	return regression.Poisson(counts(d), o)
+}
+
+// tuned is the result of a model by a configuration.
+func tuned(t *testing.T, c tune.Config) func(m *regression.Model, err error) *tune.Result {
+	return func(m *regression.Model, err error) *tune.Result {
+		t.Helper()
+		require.NoError(t, err)
+		r, err := tune.Run(context.Background(), m, c)
+		require.NoError(t, err)
+		return r
+	}
+}
+
+// solved is the point of the fit of a model to a gap, at weights.
+func solved(t *testing.T, m *regression.Model, gap float64, lambda ...float64) *lower.Point {
+	t.Helper()
+	fit, err := m.Penalised()
+	require.NoError(t, err)
+	pt, err := fit.Solve(context.Background(), lambda, gap, nil)
+	require.NoError(t, err)
+	return pt
 }
 
 // classified has two labels, or three, in the place of the targets; nil has none.

@@ -102,6 +102,6 @@ func multinomialLoss(classes int) Loss {
 			}
 			return total(convex.LogSumExp(f, groups), weights).PlusAffine(f.Dot(own))
 		},
-		Value: func(f []float64, y, _ float64) float64 { return floats.LogSumExp(f) - f[int(y)] },
+		Value: func(f, y []float64, _ float64) float64 { return floats.LogSumExp(f) - f[int(y[0])] },
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // MultiTask is a regression of several targets on the same features, in which a feature is used for all targets or for
-// none. The targets are the [dataset.Data].Targets of the rows, which have no weights and no offset.
+// none. The targets are the [dataset.Data].Targets of the rows, which are dense, without weights and offset.
 //
 // With n rows of p features X, q targets Y and coefficients B (p x q, B_j the row of feature j), a loss is half the
 // mean squared error over rows and targets, 1/(2nq) |Y - X B|_F^2, and the bilevel program
@@ -31,162 +31,94 @@ import (
 // Standardised, all targets are divided by one number, the root of the mean of their variances, so that errors of
 // different targets count as they do in the user's units.
 func MultiTask(s dataset.Division, o Options) (*Model, error) {
-	var t severalTargets
-	s, err := t.number(s)
-	if err != nil {
+	if err := checkTargets(s); err != nil {
 		return nil, fmt.Errorf("multi-task: %w", err)
 	}
-	n := Net{Name: "multi-task", Loss: t.loss(), outputs: t.names, KeepTarget: true, unit: 1}
-	if o.Standardize {
-		n.unit = t.unit()
+	_, p := s.Table().Dims()
+	names, features := targetNames(s.Table()), make([][]int, p)
+	q := len(names)
+	for j := range features {
+		features[j] = indices.Range(j*q, (j+1)*q)
 	}
-	n.spec = func(data *data) (spec, error) {
-		t.largest(data, n.unit, o.Intercept)
-		return spec{
-			Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5},
-			Penalties: func(b, r convex.Affine) []convex.Convex {
-				return []convex.Convex{
-					convex.GroupNorms(b, t.features()).Sum().MinusAffine(r.At(0)),
-					convex.SumSquares(b).Scale(0.5).MinusAffine(r.At(1)),
+	return NewNet(s, o, Net{
+		Name: "multi-task", outputs: names, Loss: Loss{
+			Sum: func(f convex.Affine, y, _ []float64, sd float64) convex.Convex {
+				return convex.SumSquares(differences(f, y, sd)).Scale(0.5 / float64(q))
+			},
+			Value: func(f, y []float64, _ float64) (sum float64) {
+				for k, v := range y {
+					sum += (f[k] - v) * (f[k] - v) / float64(2*q)
 				}
+				return sum
 			},
-			Weights: func(lambda []float64) *glm.Weights {
-				return &glm.Weights{Norm: slices.Repeat(lambda[:1], t.p), L2: slices.Repeat(lambda[1:2], t.p)}
-			},
-		}, nil
-	}
-	return NewNet(s, o, n)
+			Residuals: differences,
+		},
+		spec: func(data *data) (spec, error) {
+			data.SetLambdaMax(largestRow(data))
+			return spec{
+				Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5},
+				Penalties: func(b, r convex.Affine) []convex.Convex {
+					return []convex.Convex{
+						convex.GroupNorms(b, features).Sum().MinusAffine(r.At(0)),
+						convex.SumSquares(b).Scale(0.5).MinusAffine(r.At(1)),
+					}
+				},
+				Weights: func(lambda []float64) *glm.Weights {
+					return &glm.Weights{Norm: slices.Repeat(lambda[:1], p), L2: slices.Repeat(lambda[1:2], p)}
+				},
+			}, nil
+		},
+	})
 }
 
-// severalTargets are those of all rows; the target of a row of the model is its number among them.
-type severalTargets struct {
-	p, q  int
-	names []string
-	rows  [][]float64
-	n     int   // rows of the first table, which gives the units
-	wrong error // why the model cannot have the rows
-}
-
-// number is the same division with the numbers of the rows in the place of their targets.
-func (t *severalTargets) number(s dataset.Division) (dataset.Division, error) {
+// checkTargets says why rows are none of a model of several targets.
+func checkTargets(s dataset.Division) error {
 	if err := dataset.Check(s); err != nil {
-		return nil, err
+		return err
 	}
-	first := s.Table()
-	if first.Targets == nil {
-		return nil, fmt.Errorf("no Data.Targets")
-	}
-	t.n, t.p = first.Dims()
-	_, t.q = first.Targets.Dims()
-	if t.names = first.TargetNames; t.names == nil {
-		for k := range t.q {
-			t.names = append(t.names, fmt.Sprintf("y%d", k+1))
-		}
-	}
-	switch s := s.(type) {
-	case *dataset.Split:
-		s = &dataset.Split{Train: t.add(s.Train), Val: t.add(s.Val), Test: t.add(s.Test)}
-		return s, t.wrong
-	case *dataset.CrossValidation:
-		s = &dataset.CrossValidation{Data: t.add(s.Data), Folds: s.Folds, Test: t.add(s.Test), Gaps: s.Gaps}
-		return s, t.wrong
-	}
-	return nil, fmt.Errorf("rows in a %T, expected a split or folds", s)
-}
-
-// add has the numbers of rows in the place of their targets; it takes and returns nil too.
-func (t *severalTargets) add(d *dataset.Data) *dataset.Data {
-	if d == nil {
-		return nil
-	}
-	if d.Weights != nil || d.Offset != nil {
-		t.wrong = fmt.Errorf("rows with weights or an offset")
-	}
-	out := &dataset.Data{X: d.Dense(), Y: make([]float64, len(d.Y)), Features: d.Features}
-	for i := range out.Y {
-		out.Y[i] = float64(len(t.rows))
-		t.rows = append(t.rows, d.Targets.RawRowView(i))
-	}
-	return out
-}
-
-// features are the indices of the coefficients of each feature.
-func (t *severalTargets) features() [][]int {
-	list := make([][]int, t.p)
-	for j := range list {
-		list[j] = indices.Range(j*t.q, (j+1)*t.q)
-	}
-	return list
-}
-
-// column is target k of the rows with these numbers, divided by sd.
-func (t *severalTargets) column(k int, numbers []float64, sd float64) []float64 {
-	out := make([]float64, len(numbers))
-	for i, at := range numbers {
-		out[i] = t.rows[int(at)][k] / sd
-	}
-	return out
-}
-
-// of are all targets of rows.
-func (t *severalTargets) of(numbers []float64, sd float64) (list [][]float64) {
-	for k := range t.q {
-		list = append(list, t.column(k, numbers, sd))
-	}
-	return list
-}
-
-// unit is the root of the mean variance of the targets of the first table; 1 where they do not vary.
-func (t *severalTargets) unit() float64 {
-	variance, column := 0.0, make([]float64, t.n)
-	for k := range t.q {
-		for i := range column {
-			column[i] = t.rows[i][k]
-		}
-		variance += stat.PopVariance(column, nil) / float64(t.q)
-	}
-	if variance > 0 && t.n > 1 {
-		return math.Sqrt(variance)
-	}
-	return 1
-}
-
-// loss is half the mean square of the residuals of a row.
-func (t *severalTargets) loss() Loss {
-	residuals := func(f convex.Affine, y []float64, sd float64) convex.Affine {
-		return f.Minus(convex.Const(slices.Concat(t.of(y, sd)...)...))
-	}
-	return Loss{
-		Sum: func(f convex.Affine, y, _ []float64, sd float64) convex.Convex {
-			return convex.SumSquares(residuals(f, y, sd)).Scale(0.5 / float64(t.q))
-		},
-		Value: func(f []float64, y, sd float64) (sum float64) {
-			for k, v := range t.rows[int(y)] {
-				sum += (f[k] - v/sd) * (f[k] - v/sd) / float64(2*t.q)
+	for _, part := range append(s.Parts(), &dataset.Split{Train: s.Table(), Val: s.Tests()}) {
+		for _, d := range []*dataset.Data{part.Train, part.Val} {
+			switch {
+			case d == nil:
+			case d.Targets == nil:
+				return fmt.Errorf("no Data.Targets")
+			case d.Weights != nil || d.Offset != nil || d.Sparse():
+				return fmt.Errorf("rows with weights, an offset or sparse features")
 			}
-			return sum
-		},
-		Residuals: residuals,
-		Targets:   t.of,
+		}
 	}
+	return nil
 }
 
-// largest sets LambdaMax to the weight of the norms at which B is 0, the largest norm of a row of X'Y/(nq), centred
-// with an intercept; with folds the largest of theirs.
-func (t *severalTargets) largest(data *data, sd float64, centre bool) {
-	most := 0.0
-	for k := range data.Folds() {
-		train, _ := data.Fold(k).Rows()
-		squares := make([]float64, t.p)
-		for _, y := range t.of(train.Y, sd) {
-			if centre {
+// targetNames are y1, y2, .. where rows have none.
+func targetNames(d *dataset.Data) []string {
+	if d.TargetNames != nil {
+		return d.TargetNames
+	}
+	_, q := d.Targets.Dims()
+	names := make([]string, q)
+	for k := range names {
+		names[k] = fmt.Sprintf("y%d", k+1)
+	}
+	return names
+}
+
+// largestRow is the weight of the norms at which B is 0, the largest norm of a row of X'Y/(nq), centred with an
+// intercept; with folds the largest of theirs.
+func largestRow(d *data) (most float64) {
+	for _, part := range d.parts {
+		train := part.train
+		n, p := train.Dims()
+		squares := make([]float64, p)
+		for _, y := range outputs(train) {
+			if d.intercept() {
 				floats.AddConst(-stat.Mean(y, nil), y)
 			}
 			for j, v := range train.MulTrans(y) {
 				squares[j] += v * v
 			}
 		}
-		most = math.Max(most, math.Sqrt(floats.Max(squares))/float64(len(train.Y)*t.q))
+		most = math.Max(most, math.Sqrt(floats.Max(squares))/float64(n*d.outputs))
 	}
-	data.SetLambdaMax(most)
+	return most
 }

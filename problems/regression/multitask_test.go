@@ -82,7 +82,7 @@ func proximal(d *dataset.Data, l1, l2 float64) *mat.Dense {
 func TestMultiTaskAgainstProximalGradient(t *testing.T) {
 	for _, r0 := range [][]float64{{5, 50}, {50, 4}, {6, 4}} {
 		s := severalSplit()
-		m, err := regression.MultiTask(s, regression.Options{R0: r0})
+		m, err := regression.MultiTask(s, options{R0: r0})
 		require.NoError(t, err)
 		x, lambda := modeltest.LowerLevel(t, m)
 		require.Greater(t, math.Max(lambda[0], lambda[1]), 0.01)
@@ -95,7 +95,7 @@ func TestMultiTaskAgainstProximalGradient(t *testing.T) {
 func TestMultiTaskSelection(t *testing.T) {
 	rows := severalSplit()
 	rows.Train.TargetNames = []string{"a", "b", "c"}
-	m, err := regression.MultiTask(rows, regression.Options{})
+	m, err := regression.MultiTask(rows, options{})
 	require.NoError(t, err)
 	for _, s := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
 		res := modeltest.Solve(t, m, s)
@@ -125,7 +125,7 @@ func TestMultiTaskUnitsAndRetrain(t *testing.T) {
 		y.Apply(func(_, k int, v float64) float64 { return float64(10*k) + 7*v }, d.Targets)
 		wide = append(wide, several(x, y))
 	}
-	o := regression.Options{Intercept: true, Standardize: true, R0: []float64{1.5, 0.5}}
+	o := options{Intercept: true, Standardize: true, R0: []float64{1.5, 0.5}}
 	fit := func(sets []*dataset.Data) (x [][]float64, e, last float64, predicted []float64) {
 		m, err := regression.MultiTask(&dataset.Split{Train: sets[0], Val: sets[1], Test: sets[2]}, o)
 		require.NoError(t, err)
@@ -144,58 +144,16 @@ func TestMultiTaskUnitsAndRetrain(t *testing.T) {
 	}
 
 	// Without units, the final fit is the lower level of the union.
-	m, err := regression.MultiTask(&dataset.Split{Train: sets[0], Val: sets[1]}, regression.Options{R0: []float64{5, 50}})
+	m, err := regression.MultiTask(&dataset.Split{Train: sets[0], Val: sets[1]}, options{R0: []float64{5, 50}})
 	require.NoError(t, err)
 	final, test, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{5, 50})
 	require.NoError(t, err)
 	require.Nil(t, test)
 	union := dataset.Stack(sets[0], sets[1])
-	all, err := regression.MultiTask(&dataset.Split{Train: union, Val: sets[1]}, regression.Options{R0: []float64{5, 50}})
+	all, err := regression.MultiTask(&dataset.Split{Train: union, Val: sets[1]}, options{R0: []float64{5, 50}})
 	require.NoError(t, err)
 	_, lambda := modeltest.LowerLevel(t, all)
 	require.InDeltaSlice(t, proximal(union, lambda[0], lambda[1]).RawMatrix().Data, final.Coefficients, 1e-4)
-}
-
-// With one target it is the elastic net, whose rows are single coefficients.
-func TestMultiTaskOneTarget(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 5))
-	first := func(d *dataset.Data) *dataset.Data {
-		return several(d.Dense(), mat.NewDense(len(d.Y), 1, d.Y))
-	}
-	train, val := first(severalRows(rng, 40, 1)), first(severalRows(rng, 30, 1))
-	m, err := regression.MultiTask(&dataset.Split{Train: train, Val: val}, regression.Options{R0: []float64{3, 50}})
-	require.NoError(t, err)
-	modeltest.ElasticOptimality(t, m, train, false, func(y, f float64) float64 { return f - y })
-	require.Nil(t, m.Evaluate([][]float64{make([]float64, features)}).Test)
-}
-
-func TestMultiTaskBadInput(t *testing.T) {
-	d := func(n, p, q int) *dataset.Data { return several(mat.NewDense(n, p, nil), mat.NewDense(n, q, nil)) }
-	bad, other, weighted := d(3, 2, 2), d(2, 2, 2), d(2, 2, 2)
-	bad.Targets.Set(1, 1, math.NaN())
-	other.Targets = mat.NewDense(3, 2, nil)
-	weighted.Weights = []float64{1, 2}
-	named := d(2, 2, 2)
-	named.TargetNames = []string{"a"}
-	for _, c := range []struct {
-		train, val, test *dataset.Data
-		o                regression.Options
-		want             string
-	}{
-		{nil, d(2, 2, 2), nil, regression.Options{}, "no data (training set)"},
-		{d(2, 2, 2), nil, nil, regression.Options{}, "no data (validation set)"},
-		{d(2, 2, 2), d(2, 3, 2), nil, regression.Options{}, "the validation set does not fit the training set"},
-		{d(2, 2, 2), d(2, 2, 2), d(2, 2, 1), regression.Options{}, "the test set does not fit the training set: it has 1 targets, expected 2"},
-		{other, d(2, 2, 2), nil, regression.Options{}, "3 rows of targets for 2 rows of X"},
-		{d(2, 2, 2), bad, nil, regression.Options{}, "target 1 of row 1 is NaN"},
-		{weighted, d(2, 2, 2), nil, regression.Options{}, "rows with weights or an offset"},
-		{named, named, nil, regression.Options{}, "1 names of targets, expected 2"},
-		{d(2, 2, 2), d(2, 2, 2), nil, regression.Options{R0: []float64{1, 1, 1}}, "expected one or 2"},
-		{d(2, 2, 2), d(2, 2, 2), nil, regression.Options{R0: []float64{1, -1}}, `radius of "lambda2" is -1`},
-	} {
-		_, err := regression.MultiTask(&dataset.Split{Train: c.train, Val: c.val, Test: c.test}, c.o)
-		require.ErrorContains(t, err, c.want)
-	}
 }
 
 // In penalty form each fold has the solution of its rows at the same lambda, found apart by proximal gradient steps.
@@ -209,7 +167,8 @@ func TestMultiTaskFolds(t *testing.T) {
 	d, test := severalRows(rng, 45, 1), severalRows(rng, 30, 1)
 	folds, err := split.RandomFolds(45, 3, 1, 1, nil)
 	require.NoError(t, err)
-	m, err := regression.MultiTask(&dataset.CrossValidation{Data: d, Folds: folds, Test: test}, regression.Options{R0: []float64{6, 4}})
+	cv := &dataset.CrossValidation{Data: d, Folds: folds, Test: test}
+	m, err := regression.MultiTask(cv, options{R0: []float64{6, 4}})
 	require.NoError(t, err)
 	require.True(t, m.Advice().Folds)
 	p := m.Program()
@@ -248,7 +207,7 @@ func TestMultiTaskFolds(t *testing.T) {
 	final, e2, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{6, 4})
 	require.NoError(t, err)
 	require.NotNil(t, e2)
-	all, err := regression.MultiTask(&dataset.Split{Train: d, Val: test}, regression.Options{R0: []float64{6, 4}})
+	all, err := regression.MultiTask(&dataset.Split{Train: d, Val: test}, options{R0: []float64{6, 4}})
 	require.NoError(t, err)
 	_, lambda := modeltest.LowerLevel(t, all)
 	require.InDeltaSlice(t, proximal(d, lambda[0], lambda[1]).RawMatrix().Data, final.Coefficients, 1e-4)

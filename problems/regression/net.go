@@ -53,8 +53,6 @@ type Net struct {
 	outputs []string
 	// noConstant says that there is no constant, though features are centred as with one, as none would change the loss.
 	noConstant bool
-	// unit, if positive, is what targets are divided by that the loss knows by their numbers.
-	unit float64
 	// rise, if positive, has the path go down twice, as for many features, and is its [dca.Program].PathRise.
 	rise int
 	// spec, if not nil, are the penalties, their path and what else there is in the place of the net's.

@@ -37,7 +37,7 @@ func TestOffsetOfDifferences(t *testing.T) {
 		}
 		var results []*tune.Result
 		for _, cv := range []*dataset.CrossValidation{with, less} {
-			m, err := build(cv, regression.Options{Standardize: true, Intercept: true})
+			m, err := build(cv, options{Standardize: true, Intercept: true})
 			require.NoError(t, err)
 			r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 4, Ranges: []tune.Range{{Low: 0.01, High: 0.3}}})
 			require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestOffsetOfLogOdds(t *testing.T) {
 	}
 	var x [][][]float64
 	for _, d := range []*dataset.CrossValidation{with, without} {
-		m, err := regression.Logistic(d, regression.Options{Intercept: true})
+		m, err := regression.Logistic(d, options{Intercept: true})
 		require.NoError(t, err)
 		fit, err := m.Penalised()
 		require.NoError(t, err)
@@ -78,11 +78,11 @@ func TestOffsetOfLogOdds(t *testing.T) {
 
 func TestOffsetRefused(t *testing.T) {
 	cv := offset(t)
-	_, err := regression.Multinomial(classified(cv, 3), regression.Options{})
+	_, err := regression.Multinomial(classified(cv, 3), options{})
 	require.ErrorContains(t, err, "rows with an offset")
 	_, err = svm.New(classified(cv, 2).(*dataset.CrossValidation), svm.Options{})
 	require.ErrorContains(t, err, "rows with an offset")
 	cv.Data.Offset = cv.Data.Offset[1:]
-	_, err = regression.ElasticNet(cv, regression.Options{})
+	_, err = regression.ElasticNet(cv, options{})
 	require.ErrorContains(t, err, "entries of the offset")
 }

@@ -42,7 +42,8 @@ func Poisson(s dataset.Division, o Options) (*Model, error) {
 	}
 	return NewNet(s, o, Net{
 		Name: "poisson", Loss: poissonLoss, KeepTarget: true, Takes: []string{"Terms"},
-		Fit: making(fits.Poisson), Advice: problems.Advice{Modes: normModes}, Finish: func(f *problems.Fit) { f.LogLink = true },
+		Fit: making(fits.Poisson), Advice: problems.Advice{Modes: normModes},
+		Finish: func(f *problems.Fit) { f.LogLink = true },
 	})
 }
 
@@ -75,7 +76,7 @@ var poissonLoss = Loss{
 		}
 		return total(convex.Exp(f), weights).PlusAffine(f.Dot(minus).Plus(convex.Const(constant)))
 	},
-	Value:  func(f []float64, y, _ float64) float64 { return deviance.HalfPoisson(y, math.Exp(f[0]), f[0]) },
+	Value:  func(f, y []float64, _ float64) float64 { return deviance.HalfPoisson(y[0], math.Exp(f[0]), f[0]) },
 	Slope:  func(f, y, _ float64) float64 { return math.Exp(f) - y },
 	Engine: func(float64) glm.Loss { return glm.Poisson{} },
 }

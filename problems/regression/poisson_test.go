@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -45,18 +44,6 @@ func meanPoisson(d *dataset.Data, b []float64, b0 float64) (sum float64) {
 	return sum
 }
 
-func TestPoissonOptimality(t *testing.T) {
-	s := countedSplit(1, 30, poissonTruth)
-	s.Val = s.Val.Rows(indices.Range(0, 10))
-	for _, o := range []regression.Options{
-		{R0: []float64{0.8, 50}}, {R0: []float64{50, 0.1}, Intercept: true}, {R0: []float64{0.7, 0.1}, Intercept: true},
-	} {
-		m, err := regression.Poisson(s, o)
-		require.NoError(t, err)
-		modeltest.ElasticOptimality(t, m, s.Train, o.Intercept, func(y, f float64) float64 { return math.Exp(f) - y })
-	}
-}
-
 // The selected model predicts nearly as well as the true coefficients, with errors in the user's units.
 func TestPoissonSelection(t *testing.T) {
 	s := countedSplit(2, 150, poissonTruth)
@@ -67,7 +54,7 @@ func TestPoissonSelection(t *testing.T) {
 			d.Dense().Set(i, 1, 100*d.X.At(i, 1)-40)
 		}
 	}
-	m, err := regression.Poisson(s, regression.Options{Intercept: true, Standardize: true})
+	m, err := regression.Poisson(s, options{Intercept: true, Standardize: true})
 	require.NoError(t, err)
 	for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
 		res := modeltest.Solve(t, m, set)

@@ -38,7 +38,7 @@ func pinball(level float64) Loss {
 			}
 			return convex.Pos(r).Sum().MinusAffine(r.Sum().Scale(level))
 		},
-		Value: func(f []float64, y, _ float64) float64 { return max(0, f[0]-y) - level*(f[0]-y) },
+		Value: func(f, y []float64, _ float64) float64 { return max(0, f[0]-y[0]) - level*(f[0]-y[0]) },
 		Slope: func(f, y, _ float64) float64 {
 			switch {
 			case f > y:

@@ -41,7 +41,7 @@ func TestAgainstEnumeration(t *testing.T) {
 				}
 			}
 		}
-		m, err := regression.Quantile(s, regression.Options{Level: level, R0: []float64{100, 100}})
+		m, err := regression.Quantile(s, options{Level: level, R0: []float64{100, 100}})
 		require.NoError(t, err)
 		x, _ := modeltest.LowerLevel(t, m)
 		require.InEpsilon(t, best, pinballOf(level, modeltest.Residuals(s.Train, x[0])), 1e-6)
@@ -55,7 +55,7 @@ func TestQuantileOptimality(t *testing.T) {
 	b[0], b[1], b[5] = 3, -2, 1
 	s := modeltest.Split(4, 30, 20, 10, b, 1)
 	const level = 0.7
-	m, err := regression.Quantile(s, regression.Options{Level: level, R0: []float64{4, 4.5}})
+	m, err := regression.Quantile(s, options{Level: level, R0: []float64{4, 4.5}})
 	require.NoError(t, err)
 	x, lambda := modeltest.LowerLevel(t, m)
 	require.Greater(t, lambda[0], 0.01)
@@ -108,7 +108,7 @@ func TestQuantileOptimality(t *testing.T) {
 func TestLevel(t *testing.T) {
 	s := modeltest.Split(5, 400, 200, 2000, []float64{1, 0, 0, -1}, 1)
 	for _, level := range []float64{0.1, 0.5, 0.8} {
-		m, err := regression.Quantile(s, regression.Options{Level: level, Intercept: true, Standardize: true})
+		m, err := regression.Quantile(s, options{Level: level, Intercept: true, Standardize: true})
 		require.NoError(t, err)
 		res := modeltest.Solve(t, m, m.DefaultSettings())
 		require.Equal(t, dca.Converged, res.Status, res.Message)

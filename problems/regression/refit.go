@@ -54,7 +54,7 @@ func (m *Model) whole(ctx context.Context, s problems.Solver, gap float64) (dca.
 
 // on is the model of the training rows of data, with its program, which has the fast fit, if there is one.
 func (m *Model) on(ctx context.Context, data *data, s problems.Solver, gap float64) (*Model, dca.Program, error) {
-	all := &Model{data: data, spec: m.spec}
+	all := &Model{data: data, spec: m.spec, hazards: m.hazards}
 	if m.rung != nil {
 		var err error
 		if all.rung, err = m.rung.whole(ctx, data, s); err != nil {

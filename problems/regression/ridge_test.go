@@ -50,7 +50,7 @@ func TestNormalEquations(t *testing.T) {
 			best = min(best, halfOf(s.Val, normalEquations(s.Train, lambda)))
 		}
 		for _, engine := range tune.Engines() {
-			m, err := regression.Ridge(s, regression.Options{})
+			m, err := regression.Ridge(s, options{})
 			require.NoError(t, err)
 			for _, method := range []string{tune.MethodVFiDCA, tune.MethodGrid, tune.MethodHOAG} {
 				r, err := tune.Run(context.Background(), m, tune.Config{Method: method, Engine: engine, Final: tune.FinalTrain})

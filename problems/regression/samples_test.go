@@ -30,15 +30,15 @@ func TestSampleWeights(t *testing.T) {
 		require.NoError(t, err)
 		return pt.X
 	}
-	two, err := regression.Logistic(rows(1, 1, 0, 1, 0, 0, 0, 1), regression.Options{Intercept: true})
+	two, err := regression.Logistic(rows(1, 1, 0, 1, 0, 0, 0, 1), options{Intercept: true})
 	b := solve(two, err, 1/13.25)
 	require.InDeltaSlice(t, []float64{0.1308279, 0.85948282}, b[0], 1e-6)
 	require.InDelta(t, -0.43293163, b[1][0], 1e-6)
-	counts, err := regression.Poisson(rows(3, 1, 0, 7, 1, 0, 2, 1), regression.Options{Intercept: true})
+	counts, err := regression.Poisson(rows(3, 1, 0, 7, 1, 0, 2, 1), options{Intercept: true})
 	b = solve(counts, err, 0.1)
 	require.InDeltaSlice(t, []float64{0.55306904, 0.36066783}, b[0], 1e-5)
 	require.InDelta(t, 0.18637829, b[1][0], 1e-5)
-	three, err := regression.Multinomial(rows(2, 1, 0, 2, 0, 0, 1, 1), regression.Options{Intercept: true})
+	three, err := regression.Multinomial(rows(2, 1, 0, 2, 0, 0, 1, 1), options{Intercept: true})
 	b = solve(three, err, 1/13.25)
 	require.InDeltaSlice(t, []float64{-0.83475859, 0.02376887, 0.81098973, -0.72789628, 0.29850526, 0.42939103}, b[0], 1e-5)
 	require.InDeltaSlice(t, []float64{-0.00127421, 0.56262725, -0.56135304}, b[1], 1e-5)

@@ -3,13 +3,11 @@ package regression_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
@@ -21,17 +19,12 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// orthogonal has l(b) = L(b) = 1/2 |b - a|^2, and groups of two features.
-func orthogonalGroups(t *testing.T, a []float64) *regression.Model {
-	p := len(a)
-	d := &dataset.Data{X: mat.NewDense(p, p, nil), Target: "y"}
-	for j, v := range a {
-		d.Dense().Set(j, j, math.Sqrt(float64(p)))
-		d.Y, d.Features = append(d.Y, math.Sqrt(float64(p))*v), append(d.Features, fmt.Sprint("x", j))
-	}
-	g, err := groups.Equal(p, p/2)
+// pairs is the sparse group lasso with the loss 1/2 |b - a|^2, in groups of two features.
+func pairs(t *testing.T, a []float64) *regression.Model {
+	g, err := groups.Equal(len(a), len(a)/2)
 	require.NoError(t, err)
-	m, err := regression.SparseGroupLasso(&dataset.Split{Train: d, Val: d}, regression.Options{Groups: g})
+	d := orthogonal(a...)
+	m, err := regression.SparseGroupLasso(&dataset.Split{Train: d, Val: d}, options{Groups: g})
 	require.NoError(t, err)
 	return m
 }
@@ -40,7 +33,7 @@ func orthogonalGroups(t *testing.T, a []float64) *regression.Model {
 func shrunk(a, lambda []float64) []float64 {
 	b, l1 := make([]float64, len(a)), lambda[len(lambda)-1]
 	for j, v := range a {
-		b[j] = math.Copysign(math.Max(0, math.Abs(v)-l1), v)
+		b[j] = soft(v, l1)
 	}
 	for g, w := range lambda[:len(lambda)-1] {
 		pair := b[2*g : 2*g+2]
@@ -58,7 +51,7 @@ func shrunk(a, lambda []float64) []float64 {
 func TestOneLargeWeight(t *testing.T) {
 	ctx := context.Background()
 	a := []float64{3, -2, 1, 4, -2, 0.5, 2, 2}
-	m := orthogonalGroups(t, a)
+	m := pairs(t, a)
 	backend, err := backends.Open("native")
 	require.NoError(t, err)
 	for _, lambda := range [][]float64{{3e12, 1, 0.5, 0.25, 0.1}, {3e12, 1, 0, 1e-9, 0.1}, {3e12, 1e12, 3, 1e-12, 1e-3}} {
@@ -88,7 +81,7 @@ func TestConicWeightsOfManyScales(t *testing.T) {
 			lambda[j] = math.Pow(10, 24*rng.Float64()-12)
 		}
 		lambda[4] = math.Min(lambda[4], 1)
-		form, err := dca.NewPenalized(orthogonalGroups(t, a).Program(), dca.Settings{Backend: backend})
+		form, err := dca.NewPenalized(pairs(t, a).Program(), dca.Settings{Backend: backend})
 		require.NoError(t, err)
 		s, err := form.Solve(context.Background(), lambda, nil)
 		require.NoError(t, err)
@@ -103,7 +96,7 @@ func TestTrainingSaysHowItEnded(t *testing.T) {
 	backend, err := backends.Open("native")
 	require.NoError(t, err)
 	a, lambda := []float64{3, -2, 1, 4, -2, 0.5, 2, 2}, []float64{4, 1, 0.5, 0.25, 0.1}
-	m := orthogonalGroups(t, a)
+	m := pairs(t, a)
 	inaccurate := 0
 	for most := 1; most < 30; most++ {
 		s := problems.Solver{Backend: backend, Options: backends.Options{MaxIterations: most}}
@@ -130,7 +123,7 @@ func TestSearchKeepsWeights(t *testing.T) {
 	require.NoError(t, err)
 	g, err := groups.Equal(c.Features, count)
 	require.NoError(t, err)
-	m, err := regression.SparseGroupLasso(split, regression.Options{Groups: g})
+	m, err := regression.SparseGroupLasso(split, options{Groups: g})
 	require.NoError(t, err)
 	r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodIGJO})
 	require.NoError(t, err)

@@ -2,7 +2,6 @@ package regression_test
 
 import (
 	"context"
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,45 +13,12 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-var termsOfTests = regression.Terms{
-	Factors: []float64{1, 0, 2, 1, 0.5, 1},
-	Lower:   []float64{0, math.Inf(-1), math.Inf(-1), 0, -0.1, math.Inf(-1)},
-	Upper:   []float64{0.4, math.Inf(1), 0.3, math.Inf(1), math.Inf(1), 0},
-}
-
-// With factors and bounds, the fits that the models bring and conic programs choose the same, and bounds in the user's
-// units hold. The feature without a penalty has the coefficient of a fit without one where all others are zero.
-func TestTermsAgainstConic(t *testing.T) {
-	for name, build := range some(t, "elastic-net", "bounded-elastic-net", "lasso", "ridge", "logistic", "poisson") {
-		for _, standardize := range []bool{false, true} {
-			var results []*tune.Result
-			for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
-				s := modeltest.Split(7, 60, 40, 30, []float64{1, -1, 0.5, -0.5, -1, 1}, 0.7)
-				m, err := build(s, regression.Options{Intercept: true, Standardize: standardize, Terms: termsOfTests})
-				require.NoError(t, err)
-				r, err := tune.VFiDCA(context.Background(), m, tune.Config{Engine: engine, GapTol: 1e-6})
-				require.NoError(t, err)
-				results = append(results, r)
-				for j, b := range r.RefitFit.Coefficients {
-					require.GreaterOrEqual(t, b, termsOfTests.Lower[j]-1e-6, name)
-					require.LessOrEqual(t, b, termsOfTests.Upper[j]+1e-6, name)
-				}
-			}
-			require.InEpsilon(t, results[1].Refit.Validation, results[0].Refit.Validation, 2e-3, name)
-			for j, b := range results[1].RefitFit.Coefficients {
-				require.InDelta(t, b, results[0].RefitFit.Coefficients[j], 0.03, "%s %d", name, j)
-			}
-			require.Negative(t, results[0].RefitFit.Coefficients[1], name)
-		}
-	}
-}
-
 // A factor is the weight of a feature: lambda f_j is what a column divided by f_j has with the weight lambda, in the
 // lasso.
 func TestFactorsScaleColumns(t *testing.T) {
 	s := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0.5, 0, 0, 1}, 0.7)
 	factors := []float64{1, 2, 0.5, 1, 3, 0.2}
-	termed, err := regression.Lasso(s, regression.Options{Terms: regression.Terms{Factors: factors}})
+	termed, err := regression.Lasso(s, options{Terms: regression.Terms{Factors: factors}})
 	require.NoError(t, err)
 	scaled := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0.5, 0, 0, 1}, 0.7)
 	for _, d := range []*dataset.Data{scaled.Train, scaled.Val, scaled.Test} {
@@ -62,7 +28,7 @@ func TestFactorsScaleColumns(t *testing.T) {
 			}
 		}
 	}
-	plain, err := regression.Lasso(scaled, regression.Options{})
+	plain, err := regression.Lasso(scaled, options{})
 	require.NoError(t, err)
 	a, err := termed.Penalised()
 	require.NoError(t, err)
@@ -79,26 +45,6 @@ func TestFactorsScaleColumns(t *testing.T) {
 		for j, f := range factors {
 			require.InDelta(t, z.X[0][j]/f, x.X[0][j], 1e-7)
 		}
-	}
-}
-
-func TestBadTerms(t *testing.T) {
-	s := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0.5}, 0.7)
-	for want, terms := range map[string]regression.Terms{
-		"2 penalty factors, expected one or 3":                                 {Factors: []float64{1, 2}},
-		`penalty factor of "x2" is -1, expected a finite number`:               {Factors: []float64{1, -1, 1}},
-		"all penalty factors are 0":                                            {Factors: []float64{0}},
-		`lower bound of "x1" is 1, which leaves no room for 0`:                 {Lower: []float64{1}},
-		`upper bound of "x3" is -2, which leaves no room for 0`:                {Upper: []float64{0, 0, -2}},
-		"the features without a penalty explain the targets by themselves; pe": {Factors: []float64{0, 1, 1}},
-	} {
-		if len(terms.Factors) == 3 && terms.Factors[0] == 0 {
-			for i := range s.Train.Y {
-				s.Train.Y[i] = s.Train.X.At(i, 0)
-			}
-		}
-		_, err := regression.ElasticNet(s, regression.Options{Terms: terms})
-		require.ErrorContains(t, err, want)
 	}
 }
 
@@ -126,7 +72,7 @@ func TestExcludedFeatures(t *testing.T) {
 				s     *dataset.Split
 				terms regression.Terms
 			}{{s, factors(1e12)}, {without, factors()}} {
-				m, err := build(of.s, regression.Options{Intercept: true, Terms: of.terms})
+				m, err := build(of.s, options{Intercept: true, Terms: of.terms})
 				require.NoError(t, err)
 				r, err := tune.Run(context.Background(), m, c)
 				require.NoError(t, err)

@@ -34,7 +34,8 @@ func (d *data) checkWeights(parts []*dataset.Split) error {
 
 // keeps says that rows keep their weights, in programs and fits.
 func (d *data) keeps(rows *dataset.Data) bool {
-	return rows.Weights != nil && (!d.squares() || d.net.KeepTarget || d.net.Weighing && rows.Sparse() && d.options.Intercept)
+	weighing := d.net.Weighing && rows.Sparse() && d.options.Intercept
+	return rows.Weights != nil && (!d.squares() || d.net.KeepTarget || weighing)
 }
 
 // observes says that fits have to know weights or offsets of rows.

@@ -80,7 +80,7 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 	grid := tune.Config{Method: tune.MethodGrid, Evaluations: 4, Ranges: ranges}
 	conic := tune.Config{Method: tune.MethodGrid, Evaluations: 4, Engine: tune.EngineConic, Ranges: ranges}
 	for name, build := range some(t, "elastic-net", "lasso", "ridge", "weighted-lasso", "sparse-group-lasso") {
-		for _, o := range []regression.Options{{Standardize: true, Intercept: true}, {}, {Intercept: true}, {Standardize: true}} {
+		for _, o := range []options{{Standardize: true, Intercept: true}, {}, {Intercept: true}, {Standardize: true}} {
 			if o.Standardize != o.Intercept && name != "lasso" {
 				continue
 			}
@@ -95,7 +95,7 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 		}
 	}
 	// Losses that are weighed row by row, and sparse tables with an intercept.
-	o := regression.Options{Standardize: true, Intercept: true}
+	o := options{Standardize: true, Intercept: true}
 	for name, build := range some(t, "logistic", "multinomial", "poisson", "huber", "quantile") {
 		of := func(d dataset.Division) func() (tune.Model, error) {
 			return func() (tune.Model, error) { return build(d, o) }
@@ -104,7 +104,7 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 		sameTuned(t, name, conic, 1e-4, of(weighted), of(repeated))
 		sameTuned(t, name, tune.Config{MaxIter: 2}, 1e-2, of(weighted), of(repeated))
 	}
-	o = regression.Options{Intercept: true}
+	o = options{Intercept: true}
 	for name, build := range some(t, "elastic-net", "lasso", "ridge", "logistic", "weighted-lasso", "sparse-group-lasso") {
 		of := func(d dataset.Division) func() (tune.Model, error) {
 			return func() (tune.Model, error) { return build(compressed(d), o) }
@@ -146,7 +146,7 @@ func TestWeightsOfAdaptive(t *testing.T) {
 		if scale == 0 {
 			cv.Data.Weights = nil
 		}
-		m, err := regression.AdaptiveLasso(cv, regression.Options{Intercept: true})
+		m, err := regression.AdaptiveLasso(cv, options{Intercept: true})
 		require.NoError(t, err)
 		r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 9, Ranges: []tune.Range{{Low: 1e-3, High: 0.3}}})
 		require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestWeightsHeldBack(t *testing.T) {
 	weighted, _ := counted(t)
 	f := weighted.Folds[0]
 	val := weighted.Data.Rows(f.Val)
-	m, err := regression.Lasso(&dataset.Split{Train: weighted.Data.Rows(f.Train), Val: val}, regression.Options{Intercept: true})
+	m, err := regression.Lasso(&dataset.Split{Train: weighted.Data.Rows(f.Train), Val: val}, options{Intercept: true})
 	require.NoError(t, err)
 	b, b0 := []float64{1, 0.5, -1, 0, 2, 0}, 0.3
 	mean := func(keep func(i int) bool) float64 {

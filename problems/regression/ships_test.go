@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
@@ -45,7 +44,7 @@ func shipData() *dataset.Data {
 func TestShips(t *testing.T) {
 	want := []float64{-0.54334, -0.68740, -0.07596, 0.32558, 0.69714, 0.81843, 0.45343, 0.38447}
 	d := shipData()
-	m, err := regression.Poisson(&dataset.Split{Train: d, Val: d}, regression.Options{Intercept: true})
+	m, err := regression.Poisson(&dataset.Split{Train: d, Val: d}, options{Intercept: true})
 	require.NoError(t, err)
 	fit, err := m.Penalised()
 	require.NoError(t, err)
@@ -64,7 +63,7 @@ func TestOffsetByConicPrograms(t *testing.T) {
 		change(d)
 		cv, err := dataset.CrossValidate(d, 2, 1, nil)
 		require.NoError(t, err)
-		m, err := regression.Poisson(cv, regression.Options{Standardize: true, Intercept: true})
+		m, err := regression.Poisson(cv, options{Standardize: true, Intercept: true})
 		require.NoError(t, err)
 		c.Method, c.Evaluations, c.Ranges = tune.MethodGrid, 4, []tune.Range{{Low: 0.01, High: 0.3}}
 		r, err := tune.Run(context.Background(), m, c)
@@ -91,17 +90,4 @@ func TestOffsetByConicPrograms(t *testing.T) {
 	require.InDeltaSlice(t, none.RefitFit.Coefficients, constant.RefitFit.Coefficients, 1e-5)
 	require.InDelta(t, none.RefitFit.Intercept-1, constant.RefitFit.Intercept, 1e-5)
 	require.Greater(t, none.Refit.Validation, 1.2*fast.Refit.Validation) // exposures differ by a factor of a thousand
-}
-
-// Exposures in the place of their logarithms are told as such.
-func TestOffsetIsALogarithm(t *testing.T) {
-	s := modeltest.Split(1, 30, 20, 10, []float64{0.2}, 0.1).Map(func(y float64) float64 { return math.Round(math.Abs(y)) }).(*dataset.Split)
-	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
-		d.Offset = make([]float64, len(d.Y))
-		for i := range d.Offset {
-			d.Offset[i] = float64(3 + 10*i)
-		}
-	}
-	_, err := regression.Poisson(s, regression.Options{})
-	require.ErrorContains(t, err, "the offset goes from 3 to 293, expected the logarithm of the exposure")
 }

@@ -1,0 +1,106 @@
+package regression_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/tune"
+)
+
+// orthogonal are rows with the loss 1/2 |b - a|^2.
+func orthogonal(a ...float64) *dataset.Data {
+	p := len(a)
+	x, root := mat.NewDense(p, p, nil), math.Sqrt(float64(p))
+	d := &dataset.Data{X: x, Target: "y"}
+	for j, v := range a {
+		x.Set(j, j, root)
+		d.Y, d.Features = append(d.Y, root*v), append(d.Features, fmt.Sprint("x", j))
+	}
+	return d
+}
+
+// soft is the soft threshold of v.
+func soft(v, threshold float64) float64 { return math.Copysign(math.Max(math.Abs(v)-threshold, 0), v) }
+
+// The lasso is a soft threshold, and the best threshold on the validation rows is found.
+func TestSoftThreshold(t *testing.T) {
+	a, w := []float64{1.5, 0.1, 1.1, -2, 0.6, 0.7, 0.04, -0.2}, []float64{1.1, 0.1, 0.9, -1.6, 0.4, 0.6, -0.08, -0.1}
+	threshold := func(lambda float64) (b []float64, e float64) {
+		for j, v := range a {
+			b = append(b, soft(v, lambda))
+			e += (b[j] - w[j]) * (b[j] - w[j]) / 2
+		}
+		return b, e
+	}
+	best := math.Inf(1)
+	for lambda := 1e-4; lambda < 3; lambda *= 1.001 {
+		_, e := threshold(lambda)
+		best = math.Min(best, e)
+	}
+	m, err := regression.Lasso(&dataset.Split{Train: orthogonal(a...), Val: orthogonal(w...)}, options{})
+	require.NoError(t, err)
+	for _, engine := range tune.Engines() {
+		for _, method := range []string{tune.MethodVFiDCA, tune.MethodGrid, tune.MethodHOAG, tune.MethodIGJO} {
+			r := tuned(t, tune.Config{Method: method, Engine: engine, Final: tune.FinalTrain})(m, nil)
+			b, e := threshold(r.Lambda[0])
+			require.InDelta(t, e, r.Refit.Validation, 2e-4*best, "%s %s", engine, method)
+			require.InDeltaSlice(t, b, r.RefitFit.Coefficients, 1e-3, "%s %s", engine, method)
+			require.Less(t, r.Refit.Validation, 1.02*best, "%s %s", engine, method)
+		}
+	}
+}
+
+// The weighted lasso falls apart into features: b_j is w_j brought into [0, a_j] (a_j > 0), and lambda_j = a_j - b_j.
+func TestWeightedClosedForm(t *testing.T) {
+	a, want := []float64{3, 2, -2, 4}, []float64{1, 2, -0.5, 2}
+	m, err := regression.WeightedLasso(&dataset.Split{Train: orthogonal(a...), Val: orthogonal(1, 5, -0.5, 2)}, options{})
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 1, 1, 1}, m.Program().H0)
+	require.Equal(t, []string{"x0", "x1", "x2", "x3"}, m.Names())
+	backend, err := backends.Open("native")
+	require.NoError(t, err)
+	for _, s := range []dca.Settings{{Tol: 1e-4, MaxIter: 500}, {Tol: 1e-4, GapTol: 1e-8, Agreement: 1e-3}} {
+		s.Backend = backend
+		res, err := dca.Solve(context.Background(), m.Program(), s)
+		require.NoError(t, err)
+		require.Equal(t, dca.Converged, res.Status)
+		for j, b := range want {
+			require.InDelta(t, b, res.Refit[0][j], 3e-2, "feature %d", j)
+			require.InDelta(t, math.Abs(a[j])-math.Abs(b), res.Lambda[j], 3e-2, "feature %d", j)
+		}
+	}
+}
+
+// The pilot of an adaptive lasso by ridge regression is a_j / (1 + mu), so that w_j = (max a / |a_j|)^gamma, and its
+// coefficients are sign(a_j) max(0, |a_j| - lambda w_j). Where there is nothing to find, there is no weight.
+func TestAdaptiveClosedForm(t *testing.T) {
+	rows := orthogonal(3, -1, 0.5) // for training and validation, so that pilots have next to no penalty
+	for _, gamma := range []float64{0.5, 1, 2} {
+		for _, pilot := range regression.Pilots() {
+			m, err := regression.AdaptiveLasso(&dataset.Split{Train: rows, Val: rows}, options{Pilot: pilot, Gamma: gamma})
+			require.NoError(t, err)
+			for _, lambda := range []float64{0.01, 0.1, 0.3} {
+				got := m.Fit(solved(t, m, 1e-12, lambda).X).Coefficients
+				for j, v := range []float64{3, -1, 0.5} {
+					want := soft(v, lambda*math.Pow(3/math.Abs(v), gamma))
+					require.InDelta(t, want, got[j], 2e-2, "gamma %g, %s, lambda %g, feature %d", gamma, pilot, lambda, j)
+				}
+			}
+		}
+	}
+	rows = orthogonal(0, 0)
+	m, err := regression.AdaptiveLasso(&dataset.Split{Train: rows, Val: rows}, options{Intercept: true})
+	require.NoError(t, err)
+	f, err := m.Penalised()
+	require.NoError(t, err)
+	require.Zero(t, f.LambdaMax())
+}

@@ -164,5 +164,4 @@ func TestBadConfigurations(t *testing.T) {
 	require.IsIncreasing(t, tune.Methods())
 	require.Subset(t, tune.Methods(), []string{"vf-idca", "vf-idca-t", "grid", "random", "tpe", "tpe2", "cma-es"})
 	require.Equal(t, []string{"paper"}, tune.Presets())
-	require.Contains(t, tune.Backends(), "native")
 }

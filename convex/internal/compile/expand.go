@@ -211,7 +211,7 @@ func (c *compiler) squaresBelow(squares []AtomTerm, h affine.Expr, to sink) {
 	scale := 0.0
 	for k, t := range squares {
 		a := affine.Compress(t.Atom.Arg)
-		curves[k] = Curve{Arg: a, Scale: t.Scale}
+		curves[k] = Curve{Square: Square{Arg: a, Scale: t.Scale}}
 		for _, v := range a.C {
 			scale += t.Scale * v * v
 		}
@@ -323,6 +323,6 @@ func (c *compiler) minimizeSquares(t AtomTerm) {
 		a = affine.Compress(a)
 		e = c.Residual(a)
 	}
-	c.Curves = append(c.Curves, Curve{Arg: a, Scale: t.Scale, W: t.W})
+	c.Curves = append(c.Curves, Curve{Square: Square{Arg: a, Scale: t.Scale, W: t.W}})
 	c.Squares = append(c.Squares, Square{Arg: e, Scale: t.Scale, W: t.W})
 }

@@ -137,12 +137,8 @@ func (s *Solver) Solve(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	if r.Status == backends.Cancelled && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		r.Status, r.Stopped = backends.TimeLimit, ""
+		r.Status = backends.TimeLimit
 	}
-	if r.Stopped == "" {
-		r.Stopped = r.Status.Stopped()
-	}
-	r.Found = r.Status.Found(r.Residuals, s.session.Eps)
 	return r, nil
 }
 

@@ -176,9 +176,8 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 		SubIterations: res.iterations, LowerIterations: next.conic.iterations,
 		SubActive: res.active, LowerActive: next.conic.active,
 		SubEngine: res.engine, LowerEngine: next.conic.engine,
-		Residual:  largest(res.residual, next.conic.residual),
-		SubStatus: res.status, LowerStatus: next.conic.status,
-		H: z.h, Lambda: next.lambda(r.program.Radii),
+		Residual: largest(res.residual, next.conic.residual),
+		H:        z.h, Lambda: next.lambda(r.program.Radii),
 	}
 	if !it.finite() {
 		r.notNumbers(fmt.Sprintf("iteration %d", k))

@@ -67,7 +67,7 @@ func (t *task) vfidca(ctx context.Context) (*Result, error) {
 func (t *task) watch(s *dca.Settings) {
 	var iterate, solution Errors // of the last point accepted
 	if t.Config.Begin != nil {
-		s.Begin = func(p dca.Place) { t.begin(Place{Place: p, Tol: s.Tol}) }
+		s.Begin = func(p dca.Place) { t.begin(Place{Place: p}) }
 	}
 	s.Accept = func(x, refit [][]float64) bool {
 		a, ok := t.score(x)

@@ -135,7 +135,8 @@ func TestProjections(t *testing.T) {
 	}
 }
 
-// Fits of one constant have closed forms: the mean, the median and the midrange.
+// Fits of one constant have closed forms: the mean, the median and the midrange, and where outliers pull with a threshold,
+// the sum of what is left of the residuals is zero.
 func TestLocation(t *testing.T) {
 	y := []float64{1, 2, 10, 3, 7}
 	for _, tc := range []struct {
@@ -144,6 +145,7 @@ func TestLocation(t *testing.T) {
 		want float64
 	}{
 		{"mean", convex.SumSquares, 4.6}, {"median", convex.Norm1, 3}, {"midrange", convex.NormInf, 5.5}, {"mean by the norm", convex.Norm2, 4.6},
+		{"Huber", func(a convex.Affine) convex.Convex { return convex.Huber(a, 2).Sum() }, 3.5},
 	} {
 		m := convex.NewModel()
 		c := m.Variable("c", 1)

@@ -14,14 +14,6 @@ type Constraint struct {
 	err error
 }
 
-// Len returns the number of its entries. It panics if the constraint is nil.
-func (c *Constraint) Len() int {
-	if c == nil {
-		panic("convex: Len of a constraint that is nil")
-	}
-	return c.c.N
-}
-
 // LessEqual returns the constraint f <= a, entry by entry; a side of length 1 is
 // broadcast.
 func LessEqual(f Convex, a Affine) *Constraint {

@@ -15,24 +15,16 @@ import (
 func TestHingesQuantile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 6))
 	const n = 301
-	y := make([]float64, n)
-	for i := range y {
-		y[i] = rng.NormFloat64()
-	}
+	y := random(rng, n)
 	m := convex.NewModel()
 	b, shift := m.Variable("b", 1), m.Parameter("shift", 1)
 	residual := convex.Const(y...).Minus(b.Expr())
 	m.Minimize(convex.Pos(residual).Plus(convex.Pos(residual.Neg())).Sum().PlusAffine(shift.Dot(b.Expr())))
-	prog, err := m.Compile()
-	require.NoError(t, err)
-	s, err := prog.Solver(convex.SolverOptions{Backend: native(t), WorkingSets: true})
-	require.NoError(t, err)
+	s := solver(t, m, convex.SolverOptions{WorkingSets: true})
 	for _, k := range []int{150, 150, 140, 60, 280, 281, 150} {
 		// The sum of |y_i - b| + s b with s = n - 1 - 2k, between odd numbers, is least at the k-th smallest y.
 		require.NoError(t, shift.Set([]float64{float64(n - 1 - 2*k)}))
-		r, err := s.Solve(context.Background())
-		require.NoError(t, err)
-		require.Equal(t, backends.Optimal, r.Status)
+		r := solve(t, s)
 		below := 0
 		for _, v := range y {
 			if v < r.Value(b)[0]-1e-4 {
@@ -46,27 +38,19 @@ func TestHingesQuantile(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, backends.DualInfeasible, r.Status)
 	require.NoError(t, shift.Set([]float64{0}))
-	r, err = s.Solve(context.Background())
-	require.NoError(t, err)
-	require.Equal(t, backends.Optimal, r.Status)
+	solve(t, s)
 }
 
 // A program that becomes infeasible says so: hinges of |b - y_i| with b in an interval that becomes empty.
 func TestHingesInfeasible(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 6))
-	y := make([]float64, 100)
-	for i := range y {
-		y[i] = rng.NormFloat64()
-	}
+	y := random(rng, 100)
 	m := convex.NewModel()
 	b, top := m.Variable("b", 1), m.Parameter("top", 1)
 	residual := convex.Const(y...).Minus(b.Expr())
 	m.Minimize(convex.Pos(residual).Plus(convex.Pos(residual.Neg())).Sum())
 	m.Constrain(convex.GreaterEqual(b.Expr(), convex.Const(1)), convex.LessEqual(convex.Linear(b.Expr()), top.Expr()))
-	prog, err := m.Compile()
-	require.NoError(t, err)
-	s, err := prog.Solver(convex.SolverOptions{Backend: native(t), WorkingSets: true})
-	require.NoError(t, err)
+	s := solver(t, m, convex.SolverOptions{WorkingSets: true})
 	for _, c := range []struct {
 		top  float64
 		want backends.Status

@@ -326,25 +326,6 @@ func TestMatrixSetsAreReused(t *testing.T) {
 	require.InDelta(t, spectral(c.gradient(second.Value(x)), 40), second.Dual(norm)[0], 1e-6)
 }
 
-// Limits and cancellation stop the rounds.
-func TestMatrixSetsStop(t *testing.T) {
-	c := newCompletion(rand.New(rand.NewPCG(9, 10)), 20, 20)
-	m := convex.NewModel()
-	x := m.Variable("X", 400)
-	m.Minimize(c.loss(x.Expr()).Plus(convex.NuclearNorm(x.Expr(), 20, 20).Scale(.01)))
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	r, err := setsSolver(t, m, convex.SolverOptions{}).Solve(ctx)
-	require.NoError(t, err)
-	require.Equal(t, backends.Cancelled, r.Status)
-	r, err = setsSolver(t, m, convex.SolverOptions{Options: backends.Options{TimeLimit: 1}}).Solve(context.Background())
-	require.NoError(t, err)
-	require.Equal(t, backends.TimeLimit, r.Status)
-	r, err = setsSolver(t, m, convex.SolverOptions{Options: backends.Options{MaxIterations: 1}}).Solve(context.Background())
-	require.NoError(t, err)
-	require.Equal(t, backends.IterationLimit, r.Status)
-}
-
 // Two matrices, one with two norms.
 func TestTwoMatrices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))

@@ -2,21 +2,15 @@ package convex
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/solve"
-	"github.com/conetune/conetune/outcome"
 )
 
 // Result is the outcome of one Solve. It stays valid when the solver goes on.
 type Result struct {
 	Status backends.Status
-	// Stopped and Found are those of [backends.Solution], for the last program that was solved and for the point completed
-	// from it.
-	Stopped outcome.Stop
-	Found   outcome.Found
 	// Engine is what found the result; empty where the context had ended before.
 	Engine Engine
 	// Objective and DualObjective are those of the model, constants included.
@@ -25,18 +19,15 @@ type Result struct {
 	// point completed to it.
 	// The gap is that of the objectives here, whose constants the conic program lacks.
 	Residuals backends.Residuals
-	// Distance bounds how far Objective is from the optimal value, and Radius how far a proof of infeasibility holds,
-	// as in [backends.Solution]; the distance counts what the rounding of the point and its numbers may change. It is
+	// Distance bounds how far Objective is from the optimal value, as in [backends.Solution]; it counts what the rounding of the point and its numbers may change. It is
 	// NaN for [EngineSingularVectors].
-	Distance, Radius float64
+	Distance float64
 	// Iterations counts the backend's iterations in all rounds; Rounds is 1
 	// without working sets.
 	Iterations, Rounds int
 	// Active is the number of entries of sparse variables with a working set, in the last program solved, and of all
 	// entries of all variables when working sets are not used.
 	Active int
-	// SetupTime and SolveTime are those of the last round in the backend.
-	SetupTime, SolveTime time.Duration
 	// Message is what the backend has to say beyond the status; often empty.
 	Message string
 
@@ -46,9 +37,8 @@ type Result struct {
 
 func newResult(e Engine, r *solve.Outcome, vars []*Variable) *Result {
 	return &Result{
-		Status: r.Status, Stopped: r.Stopped, Engine: e, Objective: r.Objective, DualObjective: r.DualObjective, Residuals: r.Residuals,
-		Distance: r.Distance, Radius: r.Radius,
-		Iterations: r.Iterations, Rounds: r.Rounds, Active: r.Active, SetupTime: r.SetupTime, SolveTime: r.SolveTime, Message: r.Message, out: r, vars: vars,
+		Status: r.Status, Engine: e, Objective: r.Objective, DualObjective: r.DualObjective, Residuals: r.Residuals,
+		Distance: r.Distance, Iterations: r.Iterations, Rounds: r.Rounds, Active: r.Active, Message: r.Message, out: r, vars: vars,
 	}
 }
 

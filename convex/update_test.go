@@ -62,18 +62,3 @@ func TestNumbersOfTheSetup(t *testing.T) {
 	require.Equal(t, 1, s.Stats().Setups)
 	require.Equal(t, 5, s.Stats().Updates)
 }
-
-// BenchmarkUpdate measures the way of a matrix to the backend of which one entry changes; setup-us/op is its time.
-func BenchmarkUpdate(b *testing.B) {
-	u := newUpdated(600, 200)
-	require.NoError(b, u.alpha.Set([]float64{1}))
-	s := solver(b, u.m, convex.SolverOptions{})
-	solve(b, s)
-	first := s.Stats().SetupTime
-	n := 0
-	for ; b.Loop(); n++ {
-		require.NoError(b, u.alpha.Set([]float64{1 + 0.01*float64(n%7)}))
-		solve(b, s)
-	}
-	b.ReportMetric(float64((s.Stats().SetupTime-first).Microseconds())/float64(n), "setup-us/op")
-}

@@ -15,6 +15,26 @@ import (
 	"github.com/conetune/conetune/internal/proptest"
 )
 
+// elasticNet is the lower level of an elastic net: min |Xb - y|^2 / 2n subject
+// to |b|_1 <= h_0 and 1/2 |b|^2 <= h_1.
+type elasticNet struct {
+	m            *convex.Model
+	b            *convex.Variable
+	h            *convex.Parameter
+	norm1, norm2 *convex.Constraint
+}
+
+func newElasticNet(rng *rand.Rand, n, p int) elasticNet {
+	x, y := regression(rng, n, p, min(15, p))
+	m := convex.NewModel()
+	e := elasticNet{m: m, b: m.Variable("b", p), h: m.Parameter("h", 2)}
+	m.Minimize(convex.SumSquares(e.b.Expr().MulMat(x).Minus(convex.Const(y...))).Scale(1 / float64(2*n)))
+	e.norm1 = convex.LessEqual(convex.Norm1(e.b.Expr()), e.h.Expr().At(0))
+	e.norm2 = convex.LessEqual(convex.SumSquares(e.b.Expr()).Scale(.5), e.h.Expr().At(1))
+	m.Constrain(e.norm1, e.norm2)
+	return e
+}
+
 // recheck verifies the completed point on the full conic program, without this package.
 func recheck(t testing.TB, p *convex.Program, r *convex.Result, eps float64) {
 	t.Helper()
@@ -247,24 +267,6 @@ func TestDenseSolution(t *testing.T) {
 	require.NoError(t, lambda.Set([]float64{.955}))
 	solve(t, s)
 	require.Less(t, solve(t, s).Active, 60)
-}
-
-// Limits and cancellation stop the rounds.
-func TestWorkingSetsStop(t *testing.T) {
-	e := newElasticNet(rand.New(rand.NewPCG(5, 6)), 50, 400)
-	require.NoError(t, e.h.Set([]float64{10, 5}))
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	r, err := solver(t, e.m, convex.SolverOptions{WorkingSets: true}).Solve(ctx)
-	require.NoError(t, err)
-	require.Equal(t, backends.Cancelled, r.Status)
-	r, err = solver(t, e.m, convex.SolverOptions{WorkingSets: true, Options: backends.Options{TimeLimit: 1}}).Solve(context.Background())
-	require.NoError(t, err)
-	require.Equal(t, backends.TimeLimit, r.Status)
-	r, err = solver(t, e.m, convex.SolverOptions{WorkingSets: true, Options: backends.Options{MaxIterations: 1}}).Solve(context.Background())
-	require.NoError(t, err)
-	require.Equal(t, backends.IterationLimit, r.Status)
-	require.Equal(t, 1, r.Rounds)
 }
 
 // A restricted program without a feasible point takes in all entries, and an infeasible model is proved so.

@@ -176,9 +176,8 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 		SubIterations: res.iterations, LowerIterations: next.conic.iterations,
 		SubActive: res.active, LowerActive: next.conic.active,
 		SubEngine: res.engine, LowerEngine: next.conic.engine,
-		Residual:  largest(res.residual, next.conic.residual),
-		SubStatus: res.status, LowerStatus: next.conic.status,
-		H: z.h, Lambda: next.lambda(r.program.Radii),
+		Residual: largest(res.residual, next.conic.residual),
+		H:        z.h, Lambda: next.lambda(r.program.Radii),
 	}
 	if !it.finite() {
 		r.notNumbers(fmt.Sprintf("iteration %d", k))
@@ -349,4 +348,13 @@ func (r *run) finish(ctx context.Context) error {
 	}
 	r.result.Stats = r.stats()
 	return nil
+}
+
+// grow is rule 4: the next penalty after one with violation t and relative step delta.
+// With max{alpha, 1/t} < c / step multiplied by t and step, t = 0 and step = 0 are in order.
+func (s *Settings) grow(alpha, t, step float64) float64 {
+	if max(alpha*t, 1)*step < s.CAlpha*t {
+		return alpha + s.Delta
+	}
+	return alpha
 }

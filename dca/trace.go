@@ -1,7 +1,5 @@
 package dca
 
-import "github.com/conetune/conetune/backends"
-
 // Iteration records one iteration. z = (x, h) is the point at its end, unless
 // said otherwise. Times are in seconds, numbers are finite.
 type Iteration struct {
@@ -47,9 +45,6 @@ type Iteration struct {
 	LowerEngine string `json:"lower_engine"`
 	// Residual is the largest residual of the conic programs of the two solves, on unscaled data.
 	Residual float64 `json:"residual"`
-	// SubStatus and LowerStatus are what the two solves ended with.
-	SubStatus   backends.Status `json:"-"`
-	LowerStatus backends.Status `json:"-"`
 	// H are the hyperparameters, Lambda the multipliers of the radii at h.
 	H      []float64 `json:"h"`
 	Lambda []float64 `json:"lambda"`

@@ -31,9 +31,6 @@ const (
 // Presets returns the names of the presets, sorted.
 func Presets() []string { return []string{PresetPaper} }
 
-// Backends returns the names of the backends of this build, sorted.
-func Backends() []string { return backends.Names() }
-
 // Config says how to tune. The zero value asks for the recommended settings of
 // the model on the native backend.
 type Config struct {

@@ -26,7 +26,7 @@ type evaluator struct {
 
 func (t *task) evaluator(ctx context.Context, s *space) (*evaluator, error) {
 	e := &evaluator{task: t, space: s}
-	fit, err := t.quick(func() (lower.Fit, error) { return t.searching(ctx) })
+	fit, err := t.searching(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +54,12 @@ func (t *task) penalised(ctx context.Context) (lower.Fit, error) {
 	return fit, err
 }
 
-// searching returns the fit of all folds together, made once and shared by all evaluators, or where there is none that
-// of penalised.
+// searching returns the fit that is taken in the place of conic programs, nil but for the native backend: that of all
+// folds together, made once and shared by all evaluators, or where there is none that of penalised.
 func (t *task) searching(ctx context.Context) (lower.Fit, error) {
+	if !t.Config.quick() {
+		return nil, nil
+	}
 	if t.Advice.Together == nil || !t.byWeights() {
 		return t.penalised(ctx)
 	}
@@ -74,14 +77,6 @@ func (t *task) searching(ctx context.Context) (lower.Fit, error) {
 		}
 	}
 	return t.together, nil
-}
-
-// quick returns a fit where it is to be taken in the place of conic programs: with the native backend. Else it is nil.
-func (t *task) quick(of func() (lower.Fit, error)) (lower.Fit, error) {
-	if !t.Config.quick() {
-		return nil, nil
-	}
-	return of()
 }
 
 // trainer solves the final trainings.

@@ -80,7 +80,7 @@ func (t *task) lines(ctx context.Context) (*paths, error) {
 		return nil, nil
 	}
 	out := &paths{gap: pathGap, why: "which has the minimum that they would end in"}
-	fit, err := t.quick(func() (lower.Fit, error) { return t.searching(ctx) })
+	fit, err := t.searching(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -23,8 +23,6 @@ type Place struct {
 	// Place is that of VF-iDCA. Other methods fill in the stage, the points that are done and how many there are at most,
 	// 0 where nobody knows.
 	dca.Place
-	// Tol is the relative step below which VF-iDCA ends; 0 for other methods.
-	Tol float64
 }
 
 // String says it in a few words.

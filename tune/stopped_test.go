@@ -126,17 +126,19 @@ func TestStoppedAtEvents(t *testing.T) {
 	}
 }
 
-// A deadline of the caller's context is a time limit.
+// A deadline of the caller's context is a time limit, as that of the configuration is.
 func TestDeadline(t *testing.T) {
 	ctx, end := context.WithDeadline(context.Background(), time.Now().Add(-time.Hour))
 	defer end()
 	for _, method := range tune.Methods() {
-		r, err := tune.Run(ctx, model(t, regression.Options{}), tune.Config{Method: method})
-		require.NoError(t, err)
-		require.Equal(t, dca.TimeLimit, r.Status, method)
-		require.Nil(t, r.Refit)
-		_, err = json.Marshal(r)
-		require.NoError(t, err)
+		for limit, ctx := range map[time.Duration]context.Context{0: ctx, time.Nanosecond: context.Background()} {
+			r, err := tune.Run(ctx, model(t, regression.Options{}), tune.Config{Method: method, TimeLimit: limit})
+			require.NoError(t, err)
+			require.Equal(t, dca.TimeLimit, r.Status, method)
+			require.Nil(t, r.Refit)
+			_, err = json.Marshal(r)
+			require.NoError(t, err)
+		}
 	}
 }
 

@@ -43,13 +43,6 @@ func TestResultFields(t *testing.T) {
 	require.Positive(t, res.TimeSeconds)
 	require.Positive(t, res.SolverIterations)
 	require.Zero(t, res.BackendSetups)
-	conic, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{Preset: tune.PresetPaper, Engine: tune.EngineConic})
-	require.NoError(t, err)
-	require.Positive(t, conic.BackendSetups)
-	require.Equal(t, conic.Iterations, res.Iterations)
-	require.InEpsilon(t, conic.Errors.Validation, res.Errors.Validation, 1e-5)
-	require.InEpsilon(t, conic.Refit.Validation, res.Refit.Validation, 1e-5)
-
 	fields := map[string]any{}
 	raw, err := json.Marshal(res)
 	require.NoError(t, err)
@@ -90,23 +83,6 @@ func TestOverrides(t *testing.T) {
 	require.NoError(t, err)
 	require.LessOrEqual(t, res.LowerGap, 1e-4)
 	require.InEpsilon(t, res.Refit.Validation, res.Errors.Validation, 0.02)
-}
-
-func TestLimits(t *testing.T) {
-	m := model(t, regression.Options{})
-	ctx, cancel := context.WithCancel(context.Background())
-	res, err := tune.VFiDCA(ctx, m, tune.Config{Preset: tune.PresetPaper, Tol: 1e-9, Progress: func(tune.Event) { cancel() }})
-	require.NoError(t, err)
-	require.Equal(t, dca.Cancelled, res.Status)
-	require.Equal(t, 1, res.Iterations)
-	require.NotNil(t, res.Refit)
-
-	res, err = tune.VFiDCA(context.Background(), m, tune.Config{TimeLimit: time.Nanosecond})
-	require.NoError(t, err)
-	require.Equal(t, dca.TimeLimit, res.Status)
-	require.Nil(t, res.Refit)
-	_, err = json.Marshal(res)
-	require.NoError(t, err)
 }
 
 func TestSameSeedSameBytes(t *testing.T) {
@@ -158,5 +134,4 @@ func TestBadConfigurations(t *testing.T) {
 	require.IsIncreasing(t, tune.Methods())
 	require.Subset(t, tune.Methods(), []string{"vf-idca", "vf-idca-t", "grid", "random", "tpe", "tpe2", "cma-es"})
 	require.Equal(t, []string{"paper"}, tune.Presets())
-	require.Contains(t, tune.Backends(), "native")
 }

@@ -67,7 +67,7 @@ func (t *task) vfidca(ctx context.Context) (*Result, error) {
 func (t *task) watch(s *dca.Settings) {
 	var iterate, solution Errors // of the last point accepted
 	if t.Config.Begin != nil {
-		s.Begin = func(p dca.Place) { t.begin(Place{Place: p, Tol: s.Tol}) }
+		s.Begin = func(p dca.Place) { t.begin(Place{Place: p}) }
 	}
 	s.Accept = func(x, refit [][]float64) bool {
 		a, ok := t.score(x)
@@ -95,10 +95,10 @@ func (t *task) watch(s *dca.Settings) {
 
 // solvers gives a program a fit in the place of conic programs, where those would be at accuracies that it reaches.
 func (t *task) solvers(ctx context.Context, p *dca.Program) error {
-	if p.Radii+p.Bounds < len(p.H0) || t.Config.Eps != 0 && t.Config.Eps < directGap {
+	if !t.Config.quick() || p.Radii+p.Bounds < len(p.H0) || t.Config.Eps != 0 && t.Config.Eps < directGap {
 		return nil
 	}
-	fit, err := t.quick(func() (lower.Fit, error) { return t.penalised(ctx) })
+	fit, err := t.penalised(ctx)
 	if fit == nil || err != nil {
 		return err
 	}

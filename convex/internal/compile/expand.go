@@ -76,70 +76,39 @@ func (c *compiler) lessEqual(f Function, to sink) {
 			return
 		}
 	}
-	// Several atoms: those with many rows become linear by an epigraph, the others are taken row by row.
-	rest := Function{N: f.N, Aff: f.Aff}
-	for _, t := range f.Atoms {
-		if t.Sum || t.height() == 1 {
-			rest.Atoms = append(rest.Atoms, t)
-			continue
-		}
+	sum := f.Aff
+	for _, t := range f.Atoms { // several become linear by epigraphs
 		e := c.epigraph(t)
-		rest.Aff = rest.Aff.Plus(affine.Stack(affine.Expr{N: t.Off}, e, affine.Expr{N: f.N - t.Off - e.N}))
+		sum = sum.Plus(affine.Stack(affine.Expr{N: t.Off}, e, affine.Expr{N: f.N - t.Off - e.N}))
 	}
-	if len(rest.Atoms) == 0 {
-		c.nonnegative(rest.Aff.Neg(), to)
-		return
-	}
-	for i := range f.N {
-		c.lessEqual(rest.Pick([]int{i}), to.row(i))
-	}
+	c.nonnegative(sum.Neg(), to)
 }
 
-// scalar adds f <= 0 for f of length 1 with atoms. One atom, or all sums of
-// squares together, is expanded in place; the others get epigraphs.
+// scalar adds f <= 0 for f of length 1 with atoms. A single atom, or all sums of squares together, is expanded in place;
+// the others get epigraphs.
 func (c *compiler) scalar(f Function, to sink) {
-	keep, aff := -1, f.Aff
+	aff := f.Aff
 	var squares []AtomTerm
-	for i, t := range f.Atoms {
-		if t.Atom.Kind == SquaresAtom {
+	for _, t := range f.Atoms {
+		switch {
+		case t.Atom.Kind == SquaresAtom:
 			squares = append(squares, t)
-		} else if t.Atom.Kind == HuberAtom {
+		case t.Atom.Kind == HuberAtom:
 			square, rest := c.splitHuber(t)
 			squares, aff = append(squares, square), aff.Plus(rest)
-		} else if t.count() == 1 && (keep < 0 || t.Atom.Kind.preference() > f.Atoms[keep].Atom.Kind.preference()) {
-			keep = i
-		}
-	}
-	for i, t := range f.Atoms {
-		if t.Atom.Kind != SquaresAtom && t.Atom.Kind != HuberAtom && (i != keep || len(squares) > 0) {
+		case len(f.Atoms) == 1 && t.count() == 1:
+			t.Off, t.Sum = 0, false
+			c.expand(t, aff, to)
+			return
+		default:
 			aff = aff.Plus(c.epigraph(t))
 		}
 	}
-	switch {
-	case len(squares) > 0:
+	if len(squares) > 0 {
 		c.squaresBelow(squares, aff.Neg(), to)
-	case keep >= 0:
-		t := f.Atoms[keep]
-		t.Off, t.Sum = 0, false
-		c.expand(t, aff, to)
-	default:
-		c.nonnegative(aff.Neg(), to)
+		return
 	}
-}
-
-// preference orders the atoms by what their expansion in place saves.
-func (k atomKind) preference() int {
-	switch k {
-	case NuclearAtom:
-		return 4
-	case NormsAtom, LogisticAtom, ExpAtom, LogSumExpAtom:
-		return 3
-	case MaxAtom:
-		return 2
-	case AbsAtom:
-		return 1
-	}
-	return 0
+	c.nonnegative(aff.Neg(), to)
 }
 
 // expand adds scale*atom[k] + g[k] <= 0 for the selected entries k.
@@ -211,7 +180,7 @@ func (c *compiler) squaresBelow(squares []AtomTerm, h affine.Expr, to sink) {
 	scale := 0.0
 	for k, t := range squares {
 		a := affine.Compress(t.Atom.Arg)
-		curves[k] = Curve{Arg: a, Scale: t.Scale}
+		curves[k] = Curve{Square: Square{Arg: a, Scale: t.Scale}}
 		for _, v := range a.C {
 			scale += t.Scale * v * v
 		}
@@ -323,6 +292,6 @@ func (c *compiler) minimizeSquares(t AtomTerm) {
 		a = affine.Compress(a)
 		e = c.Residual(a)
 	}
-	c.Curves = append(c.Curves, Curve{Arg: a, Scale: t.Scale, W: t.W})
+	c.Curves = append(c.Curves, Curve{Square: Square{Arg: a, Scale: t.Scale, W: t.W}})
 	c.Squares = append(c.Squares, Square{Arg: e, Scale: t.Scale, W: t.W})
 }

@@ -26,18 +26,13 @@ type nuclearUse struct {
 // Curve is a part of the Lagrangian that is quadratic in the variables: weight * |arg|^2 of the objective, or of a
 // constraint whose multiplier is that of the second-order cone that the squares share.
 type Curve struct {
-	Arg   affine.Expr
-	Scale float64
-	W     *affine.Parameter // nil: 1
-	Cone  *Group            // nil: of the objective
+	Square
+	Cone *Group // nil: of the objective
 }
 
 // Weight is the factor of |arg|^2 in the Lagrangian, given the multipliers of the rows of the cone, if there is one.
 func (c *Curve) Weight(z []float64) float64 {
-	weight := c.Scale
-	if c.W != nil {
-		weight *= c.W.Values[0]
-	}
+	weight := c.Square.Weight()
 	if c.Cone != nil {
 		// With h in the rows (h-c)/2 and (h+c)/2, its multiplier is their mean.
 		weight *= max(0, (z[0]+z[1])/2)

@@ -4,25 +4,21 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
-	"github.com/conetune/conetune/outcome"
 )
 
 // Outcome is what a solve has found: a point of a program with all or some of its columns and rows, and how it is
 // completed.
 type Outcome struct {
 	Status                   backends.Status
-	Stopped                  outcome.Stop // empty where nothing but the status is known
-	Objective, DualObjective float64      // constants included
+	Objective, DualObjective float64 // constants included
 	Residuals                backends.Residuals
-	Distance, Radius         float64 // those of backends.Solution
+	Distance                 float64 // that of backends.Solution
 	Iterations, Rounds       int
 	Active                   int
-	SetupTime, SolveTime     time.Duration
 	Message                  string
 
 	Assembled    *compile.Assembled
@@ -50,8 +46,8 @@ func Stopped(p *compile.Program) *Outcome {
 func (s *Session) Result(sol *backends.Solution) *Outcome {
 	as := s.Current.Assembled
 	r := &Outcome{
-		Status: sol.Status, Stopped: sol.Stopped, Objective: sol.Objective, DualObjective: sol.DualObjective,
-		Residuals: sol.Residuals, Distance: sol.Distance, Radius: sol.Radius, SetupTime: sol.SetupTime, SolveTime: sol.SolveTime, Message: sol.Message,
+		Status: sol.Status, Objective: sol.Objective, DualObjective: sol.DualObjective,
+		Residuals: sol.Residuals, Distance: sol.Distance, Message: sol.Message,
 		Assembled: as, X: sol.X, S: sol.S, Z: sol.Z,
 	}
 	for _, v := range s.Program.Vars[:s.Program.Users] {

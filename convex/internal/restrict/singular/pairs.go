@@ -141,32 +141,6 @@ func (w *Sets) guess() {
 	}
 }
 
-// centre puts the pairs of A first where the objective has a square |X - A|^2 whose A is not in their span.
-func (w *Sets) centre() {
-	for i := range w.p.Squares {
-		arg := &w.p.Squares[i].Arg
-		if !arg.Whole() {
-			continue
-		}
-		for _, s := range w.pairs {
-			if arg.Vars[0].V != s.mv.V {
-				continue
-			}
-			a := arg.Constant()
-			norm, inside := floats.Norm(a, 2), floats.Norm(s.along(a), 2)
-			if norm*norm-inside*inside <= 1e-6*norm*norm {
-				continue
-			}
-			old := *s
-			s.u, s.v = nil, nil
-			s.join(leading(a, s.mv.Rows, 1e-3*norm, old.size()+2*firstPairs), arg.Vars[0].Scale > 0)
-			if n := old.size(); n > 0 {
-				s.join(triplets{make([]float64, n), old.u, old.v}, false)
-			}
-		}
-	}
-}
-
 // oppose lets pairs enter along which a certificate of infeasibility does not hold, and says whether there are any.
 func (w *Sets) oppose(f *fullPoint, eps float64) bool {
 	some := false

@@ -141,7 +141,7 @@ func (w *Sets) result(f *fullPoint, sol *backends.Solution) *solve.Outcome {
 	offset, _ := w.p.Offset()
 	r := &solve.Outcome{
 		Objective: sol.Objective + offset, DualObjective: sol.DualObjective + offset,
-		Residuals: sol.Residuals, Radius: sol.Radius, SetupTime: sol.SetupTime, SolveTime: sol.SolveTime, Message: sol.Message,
+		Residuals: sol.Residuals, Message: sol.Message,
 		Assembled: &compile.Assembled{Layout: w.full},
 	}
 	for _, s := range w.pairs {

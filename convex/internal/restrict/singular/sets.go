@@ -96,7 +96,6 @@ func (w *Sets) Begin() (eps float64) {
 		w.guess()
 		w.started = true
 	}
-	w.centre()
 	for _, m := range w.models {
 		m.last, m.step = nil, nil
 	}

@@ -2,10 +2,10 @@ package libsvm
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 
 	"github.com/conetune/conetune/internal/textfile"
@@ -76,12 +76,13 @@ type rows struct {
 	last      int     // the largest index, 0 for none
 	lastLine  int     // the first line with it
 	firstLine int     // the first line with the index 0, 0 for none
+	row       []entry // of any line
 }
 
 // read replaces the rows by those of a block. Lines of the usual form are taken in one pass; whatever is unusual about
 // a line, errors too, is left to line.
 func (r *rows) read(s *textfile.Source, b *textfile.Block) error {
-	*r = rows{labels: r.labels[:0], end: r.end[:0], index: r.index[:0], value: r.value[:0], queries: r.queries[:0]}
+	*r = rows{labels: r.labels[:0], end: r.end[:0], index: r.index[:0], value: r.value[:0], queries: r.queries[:0], row: r.row}
 	at, number := 0, b.Line
 	for ; at < len(b.Text); number++ {
 		before := len(r.index)
@@ -178,24 +179,30 @@ func (r *rows) line(s *textfile.Source, line []byte, number int) error {
 		r.queries = append(r.queries, query)
 		rest = after
 	}
-	start := len(r.index)
+	r.row = r.row[:0]
 	for position := 1; len(rest) > 0; position++ {
 		text, rest = textfile.Word(rest)
 		index, value, reason := pair(text)
 		if reason != "" {
 			return s.Errorf(number, fmt.Sprintf("pair %d", position), "%s", reason)
 		}
-		r.index, r.value = append(r.index, int32(index)), append(r.value, value)
+		r.row = append(r.row, entry{int32(index), value})
 	}
-	row := pairs{r.index[start:], r.value[start:]}
-	sort.Sort(row)
-	for k := 1; k < row.Len(); k++ {
-		if row.index[k] == row.index[k-1] {
-			return s.Errorf(number, fmt.Sprintf("index %d", row.index[k]), "appears twice, expected each index once in a line")
+	slices.SortFunc(r.row, func(a, b entry) int { return cmp.Compare(a.index, b.index) })
+	for k, e := range r.row {
+		if k > 0 && e.index == r.row[k-1].index {
+			return s.Errorf(number, fmt.Sprintf("index %d", e.index), "appears twice, expected each index once in a line")
 		}
+		r.index, r.value = append(r.index, e.index), append(r.value, e.value)
 	}
 	r.labels, r.end = append(r.labels, label), append(r.end, len(r.index))
 	return nil
+}
+
+// entry is one of a row.
+type entry struct {
+	index int32
+	value float64
 }
 
 // queryMark stands before the number of a query.
@@ -224,17 +231,4 @@ func pair(text []byte) (index int, value float64, reason string) {
 		reason = fmt.Sprintf("value of index %d: %s", index, reason)
 	}
 	return index, value, reason
-}
-
-// pairs are the entries of a row, to be sorted by index.
-type pairs struct {
-	index []int32
-	value []float64
-}
-
-func (p pairs) Len() int           { return len(p.index) }
-func (p pairs) Less(i, j int) bool { return p.index[i] < p.index[j] }
-func (p pairs) Swap(i, j int) {
-	p.index[i], p.index[j] = p.index[j], p.index[i]
-	p.value[i], p.value[j] = p.value[j], p.value[i]
 }

@@ -30,7 +30,7 @@ func Read(s *textfile.Source) (*File, error) {
 	case f.Last == math.MaxInt32 && f.First == 0:
 		return nil, s.Errorf(f.lastLine, "", "index %d is too large where indices count from 0", f.Last)
 	}
-	if !slices.ContainsFunc(f.Queries, func(q int64) bool { return q != noQuery }) {
+	if !slices.ContainsFunc(f.Queries, func(q int) bool { return q != noQuery }) {
 		f.Queries = nil
 	} else if k := slices.Index(f.Queries, noQuery); k >= 0 {
 		return nil, s.Errorf(0, fmt.Sprintf("row %d", k+1), "has no qid:, which other rows have")
@@ -72,7 +72,7 @@ type rows struct {
 	end       []int   // of each row in index and value
 	index     []int32 // as in the file, rising within a row
 	value     []float64
-	queries   []int64 // of the rows, or noQuery
+	queries   []int   // of the rows, or noQuery
 	last      int     // the largest index, 0 for none
 	lastLine  int     // the first line with it
 	firstLine int     // the first line with the index 0, 0 for none
@@ -172,7 +172,7 @@ func (r *rows) line(s *textfile.Source, line []byte, number int) error {
 		return s.Errorf(number, "label", "%s", reason)
 	}
 	if text, after := textfile.Word(rest); bytes.HasPrefix(text, queryMark) {
-		query, err := strconv.ParseInt(string(text[len(queryMark):]), 10, 64)
+		query, err := strconv.Atoi(string(text[len(queryMark):]))
 		if err != nil || query < 0 {
 			return s.Errorf(number, "qid", "%s found, expected qid: and a whole number", textfile.Quote(text))
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/conetune/conetune/internal/cputime"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -57,11 +58,11 @@ func Execute(ctx context.Context, i Item, files *Files) (*Record, error) {
 		r.Status, r.Message = failed, err.Error()
 		return r, nil
 	}
-	used, known := processorTime()
+	used, known := cputime.Seconds()
 	begun := time.Now()
 	result, dimension, err := guarded(ctx, build, t.method, t.method.config(i, t.row), begun)
 	r.Seconds = time.Since(begun).Seconds()
-	if now, ok := processorTime(); ok && known {
+	if now, ok := cputime.Seconds(); ok && known {
 		r.CPU = now - used
 	}
 	if ctx.Err() != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/cputime"
 	"github.com/conetune/conetune/internal/worklist"
 )
 
@@ -120,7 +121,7 @@ func TestWorkers(t *testing.T) {
 	a, b := small(t, data, 2), small(t, data, 2)
 	a.Workers, b.Workers = 1, 3
 	for _, r := range do(t, a).Records {
-		_, known := processorTime()
+		_, known := cputime.Seconds()
 		require.Equal(t, known, r.CPU > 0)
 	}
 	for _, r := range do(t, b).Records {

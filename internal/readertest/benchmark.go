@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/conetune/conetune/internal/cputime"
 )
 
 // Benchmark measures the reading of a file with the text: megabytes a second of the clock and, as MB/cpu-s where the
@@ -15,13 +17,13 @@ func Benchmark(b *testing.B, name string, text []byte, read func(path string) er
 	}
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
-	before := processor()
+	before, _ := cputime.Seconds()
 	for b.Loop() {
 		if err := read(path); err != nil {
 			b.Fatal(err)
 		}
 	}
-	if seconds := processor() - before; seconds > 0 {
-		b.ReportMetric(float64(len(text))*float64(b.N)/1e6/seconds, "MB/cpu-s")
+	if after, ok := cputime.Seconds(); ok && after > before {
+		b.ReportMetric(float64(len(text))*float64(b.N)/1e6/(after-before), "MB/cpu-s")
 	}
 }

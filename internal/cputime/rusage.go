@@ -1,11 +1,12 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package paper
+// Package cputime tells the processor time of this process.
+package cputime
 
 import "golang.org/x/sys/unix"
 
-// processorTime is what this process has used so far, in seconds, on all cores; false where the system does not tell.
-func processorTime() (seconds float64, ok bool) {
+// Seconds are what this process has used so far on all cores; false where the system does not tell.
+func Seconds() (seconds float64, ok bool) {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
 		return 0, false

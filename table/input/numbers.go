@@ -37,9 +37,10 @@ func (in *Input) together(targets []string, several bool, paths ...string) (n *n
 	for k, path := range paths {
 		switch {
 		case path == "" && k > 0:
-		case in.IsLIBSVM(path) && several:
-			err = &textfile.Error{File: path, Reason: errSeveral}
 		case in.IsLIBSVM(path):
+			if several {
+				return nil, &textfile.Error{File: path, Reason: errSeveral}
+			}
 			if files[k], err = in.libsvm(path); err == nil {
 				first, last = min(first, files[k].First), max(last, files[k].Last)
 			}

@@ -11,8 +11,8 @@ import (
 )
 
 // Builder makes a table of cells whose types are known, as files have them that are not text: [Format].Read gets one,
-// begins it with the names of the columns, and adds rows one by one, [Builder.Row], or in batches, [Builder.More], and
-// then their cells, which are missing where none is set. What is wrong panics, where the budget of memory is used up,
+// begins it with the names of the columns, and adds rows, [Builder.Row] or [Builder.Next], and then their cells, which
+// are missing where none is set. What is wrong panics, where the budget of memory is used up,
 // for example.
 type Builder struct {
 	// Options say what is not to be found out from the file.
@@ -25,7 +25,7 @@ type Builder struct {
 	budget  int64
 	used    int64
 
-	line     int    // of the row that [Builder.More] added last
+	line     int    // of the row that [Builder.Next] added last
 	verbatim []bool // columns whose texts stay as they are; nil for none
 	missing  spellings
 }
@@ -84,7 +84,7 @@ const mostRows = 1<<31 - 1
 // Row adds a row that stands on a line of the file, and is row i of the batch.
 func (b *Builder) Row(line int) (i int) {
 	width := len(b.columns)
-	if len(b.lines) >= b.size() {
+	if len(b.lines) >= max(1, min(batchRows, batchCells/width)) {
 		b.settle()
 	}
 	b.lines = append(b.lines, int32(line))
@@ -94,25 +94,12 @@ func (b *Builder) Row(line int) (i int) {
 	return len(b.lines) - 1
 }
 
-// size is how many rows a batch has.
-func (b *Builder) size() int { return max(1, min(batchRows, batchCells/len(b.columns))) }
-
-// More adds n rows, on lines that follow each other from 1, in batches: put sets the cells of as many rows, from row 0
-// of the batch on, of which the first is row from of the n.
-func (b *Builder) More(n int, put func(from, rows int)) {
-	if n < 0 || n > mostRows-b.line {
-		panic(fmt.Errorf("a part of it has %d rows", n))
+// Next adds a row on the line after that of the last one, from 1.
+func (b *Builder) Next() (i int) {
+	if b.line++; b.line > mostRows {
+		b.Fail(0, "has more than %d rows", mostRows)
 	}
-	for from := 0; from < n; {
-		b.settle()
-		rows := min(b.size(), n-from)
-		for range rows {
-			b.line++
-			b.Row(b.line)
-		}
-		put(from, rows)
-		from += rows
-	}
+	return b.Row(b.line)
 }
 
 // Number sets a cell of row i of the batch; NaN is missing.

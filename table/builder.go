@@ -81,8 +81,8 @@ func (b *Builder) Fail(line int, format string, args ...any) {
 // mostRows bounds the rows, whose numbers have 32 bits.
 const mostRows = 1<<31 - 1
 
-// Row adds a row that stands on a line of the file, and is row i of the batch.
-func (b *Builder) Row(line int) (i int) {
+// Row adds a row that stands on a line of the file.
+func (b *Builder) Row(line int) {
 	width := len(b.columns)
 	if len(b.lines) >= max(1, min(batchRows, batchCells/width)) {
 		b.settle()
@@ -91,37 +91,38 @@ func (b *Builder) Row(line int) (i int) {
 	for range width {
 		b.batch = append(b.batch, missingCell)
 	}
-	return len(b.lines) - 1
 }
 
 // Next adds a row on the line after that of the last one, from 1.
-func (b *Builder) Next() (i int) {
+func (b *Builder) Next() {
 	if b.line++; b.line > mostRows {
 		b.Fail(0, "has more than %d rows", mostRows)
 	}
-	return b.Row(b.line)
+	b.Row(b.line)
 }
 
-// Number sets a cell of row i of the batch; NaN is missing.
-func (b *Builder) Number(i, j int, v float64) {
+func (b *Builder) set(j int, cell float64) { b.batch[len(b.batch)-len(b.columns)+j] = cell }
+
+// Number sets the cell of the last row in column j; NaN is missing.
+func (b *Builder) Number(j int, v float64) {
 	switch {
 	case math.IsNaN(v):
 	case math.Abs(v) > textfile.LargestEntry:
-		b.Text(i, j, strings.TrimPrefix(fmt.Sprint(v), "+"))
+		b.Text(j, strings.TrimPrefix(fmt.Sprint(v), "+"))
 	default:
-		b.batch[i*len(b.columns)+j] = v
+		b.set(j, v)
 	}
 }
 
 // Text sets a cell. A text that stands for a missing value is one; a number in its shortest form is that number, and
 // others stay as they are, for the whole column to decide: 007 is a number among numbers, and a level in a category.
-func (b *Builder) Text(i, j int, text string) {
+func (b *Builder) Text(j int, text string) {
 	c := &b.columns[j]
 	cell, known := c.cells[text]
 	if !known {
 		cell = b.newText(j, text)
 	}
-	b.batch[i*len(b.columns)+j] = cell
+	b.set(j, cell)
 }
 
 // LeftOut tells of columns of kinds that no table has.
@@ -166,7 +167,7 @@ func (b *Builder) newText(j int, text string) float64 {
 }
 
 // Time sets a cell to a date, or to a time of a day, as it stands in the clock of its zone.
-func (b *Builder) Time(i, j int, at time.Time) {
+func (b *Builder) Time(j int, at time.Time) {
 	at = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC)
 	c := &b.columns[j]
 	cell, known := c.times[at]
@@ -182,7 +183,7 @@ func (b *Builder) Time(i, j int, at time.Time) {
 		}
 		c.clock = c.clock || at.Hour()+at.Minute()+at.Second()+at.Nanosecond() > 0
 	}
-	b.batch[i*len(b.columns)+j] = cell
+	b.set(j, cell)
 }
 
 // Tell adds to what the user should know of the file.

@@ -164,9 +164,9 @@ func (f *file) readBatch(m *message, columns []field) {
 		arrays = append(arrays, a)
 	}
 	for k := range b.rows {
-		i := f.builder.Next()
+		f.builder.Next()
 		for j, a := range arrays {
-			a.set(f.builder, i, j, k)
+			a.set(f.builder, j, k)
 		}
 	}
 	b.hold(-b.held)

@@ -84,10 +84,10 @@ func read(b *table.Builder, r io.ReaderAt, size int64) {
 			cursors[j] = columns[j].open(b, r, size, n, group.at(1).parts)
 		}
 		for range n {
-			i := b.Next()
+			b.Next()
 			for j, c := range cursors {
 				if v, there := c.value(); there {
-					c.column.put(b, i, j, v)
+					c.column.put(b, j, v)
 				}
 			}
 		}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -214,7 +215,7 @@ func (s *Spec) Prepare(from *input.Source) {
 		from.Wanted.MostClasses = dataset.MostClasses
 	}
 	if s.Folds {
-		from.Always, from.Once = true, true
+		from.Always, from.Repeats = true, cmp.Or(from.Repeats, 1)
 	}
 }
 

@@ -85,8 +85,10 @@ func (p *part) read(r *reader, b *textfile.Block) error {
 			p.words[j] = dictionary{}
 		}
 	}
-	if bytes.IndexByte(b.Text, 0) >= 0 {
-		return p.zeroByte(b)
+	if zero := bytes.IndexByte(b.Text, 0); zero >= 0 { // which no text has
+		before := b.Text[:zero]
+		_, _, err := b.TextLine(bytes.LastIndexByte(before, '\n')+1, b.Line+bytes.Count(before, []byte{'\n'}))
+		return err
 	}
 	d := &r.table.dialect
 	for at, number := 0, b.Line; at < len(b.Text); number++ {
@@ -123,18 +125,6 @@ func (p *part) read(r *reader, b *textfile.Block) error {
 		}
 		p.lines = append(p.lines, int32(number))
 		p.x, p.n, at = p.x[:len(p.x)+r.width], p.n+1, next
-	}
-	return nil
-}
-
-// zeroByte is the error about a byte that no text has.
-func (p *part) zeroByte(b *textfile.Block) error {
-	for at, number := 0, b.Line; at < len(b.Text); number++ {
-		_, next, err := b.TextLine(at, number)
-		if err != nil {
-			return err
-		}
-		at = next
 	}
 	return nil
 }

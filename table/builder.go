@@ -11,8 +11,8 @@ import (
 )
 
 // Builder makes a table of cells whose types are known, as files have them that are not text: [Format].Read gets one,
-// begins it with the names of the columns, and adds rows one by one, [Builder.Row], or in batches, [Builder.More], and
-// then their cells, which are missing where none is set. What is wrong panics, where the budget of memory is used up,
+// begins it with the names of the columns, and adds rows, [Builder.Row] or [Builder.Next], and then their cells, which
+// are missing where none is set. What is wrong panics, where the budget of memory is used up,
 // for example.
 type Builder struct {
 	// Options say what is not to be found out from the file.
@@ -25,7 +25,7 @@ type Builder struct {
 	budget  int64
 	used    int64
 
-	line     int    // of the row that [Builder.More] added last
+	line     int    // of the row that [Builder.Next] added last
 	verbatim []bool // columns whose texts stay as they are; nil for none
 	missing  spellings
 }
@@ -81,60 +81,48 @@ func (b *Builder) Fail(line int, format string, args ...any) {
 // mostRows bounds the rows, whose numbers have 32 bits.
 const mostRows = 1<<31 - 1
 
-// Row adds a row that stands on a line of the file, and is row i of the batch.
-func (b *Builder) Row(line int) (i int) {
+// Row adds a row that stands on a line of the file.
+func (b *Builder) Row(line int) {
 	width := len(b.columns)
-	if len(b.lines) >= b.size() {
+	if len(b.lines) >= max(1, min(batchRows, batchCells/width)) {
 		b.settle()
 	}
 	b.lines = append(b.lines, int32(line))
 	for range width {
 		b.batch = append(b.batch, missingCell)
 	}
-	return len(b.lines) - 1
 }
 
-// size is how many rows a batch has.
-func (b *Builder) size() int { return max(1, min(batchRows, batchCells/len(b.columns))) }
-
-// More adds n rows, on lines that follow each other from 1, in batches: put sets the cells of as many rows, from row 0
-// of the batch on, of which the first is row from of the n.
-func (b *Builder) More(n int, put func(from, rows int)) {
-	if n < 0 || n > mostRows-b.line {
-		panic(fmt.Errorf("a part of it has %d rows", n))
+// Next adds a row on the line after that of the last one, from 1.
+func (b *Builder) Next() {
+	if b.line++; b.line > mostRows {
+		b.Fail(0, "has more than %d rows", mostRows)
 	}
-	for from := 0; from < n; {
-		b.settle()
-		rows := min(b.size(), n-from)
-		for range rows {
-			b.line++
-			b.Row(b.line)
-		}
-		put(from, rows)
-		from += rows
-	}
+	b.Row(b.line)
 }
 
-// Number sets a cell of row i of the batch; NaN is missing.
-func (b *Builder) Number(i, j int, v float64) {
+func (b *Builder) set(j int, cell float64) { b.batch[len(b.batch)-len(b.columns)+j] = cell }
+
+// Number sets the cell of the last row in column j; NaN is missing.
+func (b *Builder) Number(j int, v float64) {
 	switch {
 	case math.IsNaN(v):
 	case math.Abs(v) > textfile.LargestEntry:
-		b.Text(i, j, strings.TrimPrefix(fmt.Sprint(v), "+"))
+		b.Text(j, strings.TrimPrefix(fmt.Sprint(v), "+"))
 	default:
-		b.batch[i*len(b.columns)+j] = v
+		b.set(j, v)
 	}
 }
 
 // Text sets a cell. A text that stands for a missing value is one; a number in its shortest form is that number, and
 // others stay as they are, for the whole column to decide: 007 is a number among numbers, and a level in a category.
-func (b *Builder) Text(i, j int, text string) {
+func (b *Builder) Text(j int, text string) {
 	c := &b.columns[j]
 	cell, known := c.cells[text]
 	if !known {
 		cell = b.newText(j, text)
 	}
-	b.batch[i*len(b.columns)+j] = cell
+	b.set(j, cell)
 }
 
 // LeftOut tells of columns of kinds that no table has.
@@ -179,7 +167,7 @@ func (b *Builder) newText(j int, text string) float64 {
 }
 
 // Time sets a cell to a date, or to a time of a day, as it stands in the clock of its zone.
-func (b *Builder) Time(i, j int, at time.Time) {
+func (b *Builder) Time(j int, at time.Time) {
 	at = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC)
 	c := &b.columns[j]
 	cell, known := c.times[at]
@@ -195,7 +183,7 @@ func (b *Builder) Time(i, j int, at time.Time) {
 		}
 		c.clock = c.clock || at.Hour()+at.Minute()+at.Second()+at.Nanosecond() > 0
 	}
-	b.batch[i*len(b.columns)+j] = cell
+	b.set(j, cell)
 }
 
 // Tell adds to what the user should know of the file.

@@ -102,47 +102,28 @@ func atLines(lines []int, count int) string {
 
 func quote(text string) string { return textfile.Quote([]byte(text)) }
 
-// mostListed bounds lists of names in sentences.
-const mostListed = 12
-
 // list quotes the first names.
 func list(names []string) string {
-	var b strings.Builder
-	for k, name := range names[:min(mostListed, len(names))] {
-		if k > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(quote(name))
-	}
-	if len(names) > mostListed {
-		fmt.Fprintf(&b, " and %d more", len(names)-mostListed)
-	}
-	return b.String()
+	return textfile.List(len(names), func(k int) string { return quote(names[k]) })
 }
 
 // describe lists columns with what was found in them.
 func describe(columns []FoundColumn) string {
-	var words []string
-	for _, c := range columns[:min(mostListed, len(columns))] {
-		text := quote(c.Name)
-		if c.Count > 0 {
-			text += fmt.Sprintf(" (%d", c.Count)
-			if len(c.Lines) > 0 {
-				text += ", " + atLines(c.Lines, c.Count)
-			}
-			text += ")"
-		}
-		words = append(words, text)
-	}
-	text := "column "
+	what := "column "
 	if len(columns) > 1 {
-		text = "columns "
+		what = "columns "
 	}
-	text += strings.Join(words, ", ")
-	if len(columns) > mostListed {
-		text += fmt.Sprintf(" and %d more", len(columns)-mostListed)
-	}
-	return text
+	return what + textfile.List(len(columns), func(k int) string {
+		c := &columns[k]
+		switch text := quote(c.Name); {
+		case c.Count == 0:
+			return text
+		case len(c.Lines) == 0:
+			return fmt.Sprintf("%s (%d)", text, c.Count)
+		default:
+			return fmt.Sprintf("%s (%d, %s)", text, c.Count, atLines(c.Lines, c.Count))
+		}
+	})
 }
 
 // found is a finding about columns, nothing where there are none.

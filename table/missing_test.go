@@ -39,13 +39,11 @@ func TestMissingSpellings(t *testing.T) {
 func TestBuiltMissingSpellings(t *testing.T) {
 	b := NewBuilder("t", Options{Missing: []string{"-9", "none of these"}, Verbatim: []string{"id"}})
 	b.Begin([]string{"a", "b", "id"}, 0, false)
-	for line := range 3 {
-		b.Row(line + 1)
-	}
 	for i, v := range []float64{1, -9, math.NaN()} {
-		b.Number(i, 0, v)
-		b.Text(i, 1, []string{"x", "none of these", "-9"}[i])
-		b.Number(i, 2, v)
+		b.Next()
+		b.Number(0, v)
+		b.Text(1, []string{"x", "none of these", "-9"}[i])
+		b.Number(2, v)
 	}
 	built := b.end()
 	require.Equal(t, 2, built.Columns()[0].Missing)

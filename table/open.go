@@ -51,12 +51,16 @@ func (in File) open(o Options, joined bool, quoteSeparator byte) (s *textfile.So
 		}
 		return text
 	}
-	if in.Bytes != nil {
-		s, err = textfile.NewSource(in.Name, io.NewSectionReader(in.Bytes, 0, in.Bytes.Size()), decode, endLines, join)
-	} else {
-		s, err = textfile.Open(in.Name, decode, endLines, join)
-	}
+	s, err = in.Text(decode, endLines, join)
 	return s, wide, err
+}
+
+// Text opens the file as text, which functions may change on its way, see [textfile.NewSource].
+func (in File) Text(through ...func(text *bufio.Reader) io.Reader) (*textfile.Source, error) {
+	if in.Bytes == nil {
+		return textfile.Open(in.Name, through...)
+	}
+	return textfile.NewSource(in.Name, io.NewSectionReader(in.Bytes, 0, in.Bytes.Size()), through...)
 }
 
 // headBytes is how much of a text is looked at to find out what it is.

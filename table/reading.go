@@ -420,22 +420,17 @@ func (r *Reading) compressed(rows []int) *sparse.CSR {
 
 // target are the values of a target: numbers, or 0 and 1 for two labels; NaN where it is missing.
 func (r *Reading) target(k int, rows []int) []float64 {
-	j := r.targets[k]
-	c := &r.table.columns[j]
-	y := make([]float64, len(rows))
+	j, e := r.targets[k], r.encoder
+	c, y := &r.table.columns[j], r.table.numbers(j, rows)
 	for at, i := range rows {
 		v := r.table.cell(i, j)
-		if e := r.encoder.Event; e != nil && c.Name == e.Column {
-			y[at] = e.of(c, v)
-			continue
-		}
-		if r.encoder.Labels == nil {
-			y[at] = c.value(v)
-			continue
-		}
-		y[at] = math.NaN()
-		if text, there := c.level(v); there {
-			y[at] = float64(indexOf(r.encoder.Labels, text))
+		if e.Event != nil && c.Name == e.Event.Column {
+			y[at] = e.Event.of(c, v)
+		} else if e.Labels != nil {
+			y[at] = math.NaN()
+			if text, there := c.level(v); there {
+				y[at] = float64(indexOf(e.Labels, text))
+			}
 		}
 	}
 	return y
@@ -458,16 +453,21 @@ func (r *Reading) Numbers(name string, rows []int, gaps bool) ([]float64, error)
 		wrong.add(c.textLines[0], t.field(j), "texts found (%s), expected numbers", atLines(c.textLines, c.Texts))
 		return nil, wrong
 	}
-	out := make([]float64, len(rows))
-	for k, i := range rows {
-		v := t.cell(i, j)
-		if isMissing(v) && !gaps {
-			wrong.add(t.Line(i), t.field(j), "missing value, expected a number")
-			return nil, wrong
-		}
-		out[k] = c.value(v)
+	out := t.numbers(j, rows)
+	if k := slices.IndexFunc(out, math.IsNaN); k >= 0 && !gaps {
+		wrong.add(t.Line(rows[k]), t.field(j), "missing value, expected a number")
+		return nil, wrong
 	}
 	return out, nil
+}
+
+// numbers are those of a column of numbers or dates in rows, NaN where they are missing.
+func (t *Table) numbers(j int, rows []int) []float64 {
+	out := make([]float64, len(rows))
+	for k, i := range rows {
+		out[k] = t.columns[j].value(t.cell(i, j))
+	}
+	return out
 }
 
 // Targets are the values of all targets, one after the other; nil where they are not there. Of times, the second one is

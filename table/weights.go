@@ -39,9 +39,5 @@ func (d *Design) Values(name string, rows []int) []float64 {
 	if name == "" || j < 0 {
 		return nil
 	}
-	list := make([]float64, len(rows))
-	for k, i := range rows {
-		list[k] = d.table.columns[j].value(d.table.cell(i, j))
-	}
-	return list
+	return d.table.numbers(j, rows)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/tower"
 )
 
@@ -42,12 +43,7 @@ type Program struct {
 }
 
 // each calls f with the rows that have an entry, at most two, and its factors there.
-func (p *Program) each(entry int, f func(k int, c float64)) {
-	uses := p.uses.RawMatrix()
-	for at := uses.Indptr[entry]; at < uses.Indptr[entry+1]; at++ {
-		f(uses.Ind[at], uses.Data[at])
-	}
-}
+func (p *Program) each(entry int, f func(k int, c float64)) { program.Column(p.uses, entry, f) }
 
 // row is a row of the problem without the tower, s = c1 e1 + c2 e2, in terms of entries. Entry -1 means none.
 type row struct {

@@ -12,8 +12,7 @@ import (
 type fieldLine struct {
 	fixed bool
 	since int      // the line from which on columns count
-	field [][]byte // the words
-	card  [6][]byte
+	field [][]byte // the words, or what stands in the columns
 	pair  []namedNumber
 }
 
@@ -36,11 +35,14 @@ func (l *fieldLine) splitFixed(line []byte) bool {
 		}
 	}
 	end := 0
-	for k, at := range cardColumns {
+	l.field = l.field[:0]
+	for _, at := range cardColumns {
 		if !textfile.IsBlank(part(line, end, at[0])) {
 			return false
 		}
-		l.card[k] = textfile.Trim(part(line, at[0], at[1]))
+		if field := textfile.Trim(part(line, at[0], at[1])); len(field) > 0 {
+			l.field = append(l.field, field)
+		}
 		end = at[1]
 	}
 	// What stands further to the right is a comment, unless it goes on from the last field.
@@ -54,14 +56,6 @@ func part(line []byte, from, to int) []byte {
 // pairs reads a line of the form [head] name number [name number ..] into l.pair.
 func (l *fieldLine) pairs() (head []byte) {
 	l.pair = l.pair[:0]
-	if l.fixed {
-		for _, k := range [2]int{2, 4} {
-			if name, number := l.card[k], l.card[k+1]; len(name) > 0 || len(number) > 0 {
-				l.pair = append(l.pair, namedNumber{name, number})
-			}
-		}
-		return l.card[1]
-	}
 	f := l.field
 	if len(f)%2 == 1 {
 		head, f = f[0], f[1:]

@@ -194,16 +194,13 @@ func (r *reader) sense(word string) {
 	r.m.Maximize = maximize
 }
 
-func (r *reader) senseLine() {
-	if len(r.words.field) != 1 {
-		r.fail("OBJSENSE", "%d words found, expected MAX or MIN", len(r.words.field))
-	}
-	r.sense(string(r.words.field[0]))
-}
+func (r *reader) senseLine()     { r.sense(r.word("MAX or MIN")) }
+func (r *reader) objectiveLine() { r.wanted = r.word("the name of a row") }
 
-func (r *reader) objectiveLine() {
+// word is the only one of a line.
+func (r *reader) word(expected string) string {
 	if len(r.words.field) != 1 {
-		r.fail("OBJNAME", "%d words found, expected the name of a row", len(r.words.field))
+		r.fail(r.name, "%d words found, expected %s", len(r.words.field), expected)
 	}
-	r.wanted = string(r.words.field[0])
+	return string(r.words.field[0])
 }

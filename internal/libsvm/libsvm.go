@@ -46,7 +46,7 @@ type File struct {
 	// Labels are the n targets.
 	Labels []float64
 	// Queries are the numbers of qid: of the rows; nil where there are none.
-	Queries []int64
+	Queries []int
 	// First is the index from which on features count: 0 where that occurs, and else 1. Last is the largest index, 0 for
 	// none.
 	First, Last int

@@ -23,7 +23,7 @@ func TestRead(t *testing.T) {
 func TestFromZero(t *testing.T) {
 	const plain = "3 0:1.5 2:2\n-1 1:-1\n0 2:0.25\n"
 	const queries = "3 qid:7 0:1.5 2:2\n-1 qid:7 1:-1\n0 qid:9 2:0.25\n"
-	for text, want := range map[string][]int64{plain: nil, queries: {7, 7, 9}} {
+	for text, want := range map[string][]int{plain: nil, queries: {7, 7, 9}} {
 		f, err := Read(source(t, text))
 		require.NoError(t, err)
 		require.Equal(t, []int{0, 2}, []int{f.First, f.Last})

@@ -2,10 +2,10 @@ package libsvm
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 
 	"github.com/conetune/conetune/internal/textfile"
@@ -30,7 +30,7 @@ func Read(s *textfile.Source) (*File, error) {
 	case f.Last == math.MaxInt32 && f.First == 0:
 		return nil, s.Errorf(f.lastLine, "", "index %d is too large where indices count from 0", f.Last)
 	}
-	if !slices.ContainsFunc(f.Queries, func(q int64) bool { return q != noQuery }) {
+	if !slices.ContainsFunc(f.Queries, func(q int) bool { return q != noQuery }) {
 		f.Queries = nil
 	} else if k := slices.Index(f.Queries, noQuery); k >= 0 {
 		return nil, s.Errorf(0, fmt.Sprintf("row %d", k+1), "has no qid:, which other rows have")
@@ -72,16 +72,17 @@ type rows struct {
 	end       []int   // of each row in index and value
 	index     []int32 // as in the file, rising within a row
 	value     []float64
-	queries   []int64 // of the rows, or noQuery
+	queries   []int   // of the rows, or noQuery
 	last      int     // the largest index, 0 for none
 	lastLine  int     // the first line with it
 	firstLine int     // the first line with the index 0, 0 for none
+	row       []entry // of any line
 }
 
 // read replaces the rows by those of a block. Lines of the usual form are taken in one pass; whatever is unusual about
 // a line, errors too, is left to line.
 func (r *rows) read(s *textfile.Source, b *textfile.Block) error {
-	*r = rows{labels: r.labels[:0], end: r.end[:0], index: r.index[:0], value: r.value[:0], queries: r.queries[:0]}
+	*r = rows{labels: r.labels[:0], end: r.end[:0], index: r.index[:0], value: r.value[:0], queries: r.queries[:0], row: r.row}
 	at, number := 0, b.Line
 	for ; at < len(b.Text); number++ {
 		before := len(r.index)
@@ -171,31 +172,37 @@ func (r *rows) line(s *textfile.Source, line []byte, number int) error {
 		return s.Errorf(number, "label", "%s", reason)
 	}
 	if text, after := textfile.Word(rest); bytes.HasPrefix(text, queryMark) {
-		query, err := strconv.ParseInt(string(text[len(queryMark):]), 10, 64)
+		query, err := strconv.Atoi(string(text[len(queryMark):]))
 		if err != nil || query < 0 {
 			return s.Errorf(number, "qid", "%s found, expected qid: and a whole number", textfile.Quote(text))
 		}
 		r.queries = append(r.queries, query)
 		rest = after
 	}
-	start := len(r.index)
+	r.row = r.row[:0]
 	for position := 1; len(rest) > 0; position++ {
 		text, rest = textfile.Word(rest)
 		index, value, reason := pair(text)
 		if reason != "" {
 			return s.Errorf(number, fmt.Sprintf("pair %d", position), "%s", reason)
 		}
-		r.index, r.value = append(r.index, int32(index)), append(r.value, value)
+		r.row = append(r.row, entry{int32(index), value})
 	}
-	row := pairs{r.index[start:], r.value[start:]}
-	sort.Sort(row)
-	for k := 1; k < row.Len(); k++ {
-		if row.index[k] == row.index[k-1] {
-			return s.Errorf(number, fmt.Sprintf("index %d", row.index[k]), "appears twice, expected each index once in a line")
+	slices.SortFunc(r.row, func(a, b entry) int { return cmp.Compare(a.index, b.index) })
+	for k, e := range r.row {
+		if k > 0 && e.index == r.row[k-1].index {
+			return s.Errorf(number, fmt.Sprintf("index %d", e.index), "appears twice, expected each index once in a line")
 		}
+		r.index, r.value = append(r.index, e.index), append(r.value, e.value)
 	}
 	r.labels, r.end = append(r.labels, label), append(r.end, len(r.index))
 	return nil
+}
+
+// entry is one of a row.
+type entry struct {
+	index int32
+	value float64
 }
 
 // queryMark stands before the number of a query.
@@ -224,17 +231,4 @@ func pair(text []byte) (index int, value float64, reason string) {
 		reason = fmt.Sprintf("value of index %d: %s", index, reason)
 	}
 	return index, value, reason
-}
-
-// pairs are the entries of a row, to be sorted by index.
-type pairs struct {
-	index []int32
-	value []float64
-}
-
-func (p pairs) Len() int           { return len(p.index) }
-func (p pairs) Less(i, j int) bool { return p.index[i] < p.index[j] }
-func (p pairs) Swap(i, j int) {
-	p.index[i], p.index[j] = p.index[j], p.index[i]
-	p.value[i], p.value[j] = p.value[j], p.value[i]
 }

@@ -26,6 +26,7 @@
 package textfile
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -69,6 +70,20 @@ func Quote(text []byte) string {
 		return strconv.Quote(string(text))
 	}
 	return strconv.Quote(string(text[:most])) + "..."
+}
+
+// List joins the first of n texts, and says how many more there are.
+func List(n int, text func(k int) string) string {
+	const most = 12
+	var first []string
+	for k := range min(n, most) {
+		first = append(first, text(k))
+	}
+	list := strings.Join(first, ", ")
+	if n > most {
+		list += fmt.Sprintf(" and %d more", n-most)
+	}
+	return list
 }
 
 // Show returns text of a file for a message as it is, or as [Quote] where it is long or cannot be printed.

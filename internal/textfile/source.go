@@ -227,22 +227,20 @@ func (s *Source) readError(line int, err error) *Error {
 }
 
 // ReadFile opens a file and reads it.
-func ReadFile[M any](path string, read func(s *Source) (M, error)) (M, error) {
+func ReadFile[M any](path string, read func(s *Source) (M, error)) (m M, err error) {
 	s, err := Open(path)
 	if err != nil {
-		var none M
-		return none, err
+		return m, err
 	}
 	defer s.Close()
 	return read(s)
 }
 
 // Decode reads from r; name stands for the file in messages.
-func Decode[M any](name string, r io.Reader, read func(s *Source) (M, error)) (M, error) {
+func Decode[M any](name string, r io.Reader, read func(s *Source) (M, error)) (m M, err error) {
 	s, err := NewSource(name, r)
 	if err != nil {
-		var none M
-		return none, err
+		return m, err
 	}
 	defer s.Close()
 	return read(s)

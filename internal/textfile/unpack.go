@@ -82,22 +82,20 @@ func (s *Source) member(r io.Reader) (io.Reader, error) {
 		return nil, err
 	}
 	var files []*zip.File
-	var names []string
 	for _, f := range archive.File {
 		if f.Name == "[Content_Types].xml" {
 			return nil, s.Errorf(0, "", "is a workbook or another office document, expected text: save its sheet as CSV")
 		}
 		if !f.FileInfo().IsDir() && !strings.HasPrefix(f.Name, "__MACOSX/") {
-			files, names = append(files, f), append(names, Quote([]byte(f.Name)))
+			files = append(files, f)
 		}
 	}
 	switch {
 	case len(files) == 0:
 		return nil, s.Errorf(0, "", "is a zip archive without files, expected one with a table")
 	case len(files) > 1:
-		const listed = 12
 		return nil, s.Errorf(0, "", "is a zip archive of %d files, expected one table: unpack it (%s)", len(files),
-			strings.Join(names[:min(listed, len(names))], ", "))
+			List(len(files), func(k int) string { return Quote([]byte(files[k].Name)) }))
 	}
 	f, err := files[0].Open()
 	if err == nil {

@@ -112,7 +112,8 @@ func (s *Source) divide(r *Rows, t *divisible) error {
 		}
 	}
 	if len(parts) == 3 && s.Test != "" {
-		return errTwoTests(s.Rule())
+		const twice = "Source.Split %s leaves test rows, but Source.Test names a file with them: give two parts"
+		return fmt.Errorf(twice, s.Rule())
 	}
 	l, err := t.learn(parts[0])
 	if err != nil {
@@ -146,8 +147,12 @@ func (s *Source) fold(r *Rows, t *divisible) error {
 		if err != nil {
 			return err
 		}
-		if err := s.checkFoldRule(rule, len(parts)); err != nil {
-			return err
+		switch {
+		case len(parts) > 2:
+			return fmt.Errorf("Source.Split %s: expected two parts, rows for the folds and rows for the test", rule)
+		case s.Test != "":
+			const twice = "Source.Split %s leaves test rows, but Source.Test names a file with them: leave one of the two out"
+			return fmt.Errorf(twice, rule)
 		}
 		rows, held = parts[0], parts[1]
 	}

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -29,7 +30,7 @@ func (r *Rows) FoldCount() int {
 // groups or times allow, or as many as the column of folds has.
 func (s *Source) OuterFolds(o *Outer, folds int) ([]split.Fold, error) {
 	outer := *s
-	outer.Folds, outer.Each, outer.Repeats, outer.Once = folds, false, 1, true
+	outer.Folds, outer.Each, outer.Repeats = folds, false, 1
 	if s.Wanted.Division.Fold != "" {
 		outer.Folds = 0
 	}
@@ -60,11 +61,7 @@ func (s *Source) splitFolds(data *dataset.Data, by divided) (list []split.Fold, 
 	case by.group == nil && (folds > n || n < 2):
 		err = fmt.Errorf("%d folds, but %s for them", max(folds, 2), thereAre(n, "row"))
 	default:
-		if repeats = s.Repeats; repeats == 0 {
-			if repeats = 1; !s.Once {
-				repeats = split.Repeats(n, p)
-			}
-		}
+		repeats = cmp.Or(s.Repeats, split.Repeats(n, p))
 		list, err = s.randomFolds(data, by, folds, repeats)
 	}
 	if err != nil {

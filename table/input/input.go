@@ -95,13 +95,10 @@ func (in *Input) Parts(path string, o table.Options, begin func(), hand func(*ta
 // source opens a file in the format of LIBSVM.
 func (in *Input) source(path string) (*textfile.Source, error) {
 	f, err := in.file(path)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case f.Bytes == nil:
-		return textfile.Open(path)
 	}
-	return textfile.NewSource(f.Name, io.NewSectionReader(f.Bytes, 0, f.Bytes.Size()))
+	return f.Text()
 }
 
 // IsLIBSVM says whether a file is in that format; one that cannot be read is not, and its reader says why.

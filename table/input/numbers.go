@@ -23,7 +23,7 @@ type numbers struct {
 	targets [][][]float64
 	names   []string
 	// queries are the numbers of qid: of the rows of the first, nil without.
-	queries []int64
+	queries []int
 }
 
 // together reads tables of numbers, nil for an empty path after the first: files in the format of LIBSVM, whose target
@@ -37,9 +37,10 @@ func (in *Input) together(targets []string, several bool, paths ...string) (n *n
 	for k, path := range paths {
 		switch {
 		case path == "" && k > 0:
-		case in.IsLIBSVM(path) && several:
-			err = &textfile.Error{File: path, Reason: errSeveral}
 		case in.IsLIBSVM(path):
+			if several {
+				return nil, &textfile.Error{File: path, Reason: errSeveral}
+			}
 			if files[k], err = in.libsvm(path); err == nil {
 				first, last = min(first, files[k].First), max(last, files[k].Last)
 			}
@@ -181,25 +182,26 @@ func (s *Source) openNumbers(r *Rows, path string) (*divisible, error) {
 	if libsvm.CountFromZero(d.Features) {
 		tell("names", "the index 0 occurs, so that indices count from 0: the features are x0, x1, ..")
 	}
-	var group []int
+	division := divided{Division: r.Division}
 	switch {
 	case queries == nil:
 	case s.Data == "":
 		tell("columns", "qid: is passed over, as the rows are divided already")
 	default:
-		group, r.Division.Group = numbersFromZero(queries), "qid"
+		division.Group, division.group = "qid", queries
+		r.Division = division.Division
 		tell("columns", "rows of the same qid: stay together in folds and in Source.Split")
 	}
 	rows := make([]int, len(d.Y))
 	for i := range rows {
 		rows[i] = i
 	}
-	division := r.Division
 	by := func(rows []int) divided {
-		if group == nil {
-			return divided{Division: division}
+		by := division
+		if by.group != nil {
+			by.group = pick(by.group, rows)
 		}
-		return divided{Division: division, group: pick(group, rows)}
+		return by
 	}
 	numbers := &learned{
 		of: func(rows []int) (*dataset.Data, [][]float64) {
@@ -216,14 +218,4 @@ func (s *Source) openNumbers(r *Rows, path string) (*divisible, error) {
 		},
 	}
 	return &divisible{name, rows, by, func([]int) (*learned, error) { return numbers, nil }}, nil
-}
-
-// numbersFromZero numbers values from 0 in their order.
-func numbersFromZero(values []int64) []int {
-	sorted := slices.Compact(slices.Sorted(slices.Values(values)))
-	numbers := make([]int, len(values))
-	for k, v := range values {
-		numbers[k], _ = slices.BinarySearch(sorted, v)
-	}
-	return numbers
 }

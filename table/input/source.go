@@ -51,10 +51,8 @@ type Source struct {
 	// says that each row, or each group, is a fold.
 	Folds int
 	Each  bool
-	// Repeats is how often rows are split into folds, 0 for what the table is worth, see [split.Repeats], and once
-	// with Once.
+	// Repeats is how often rows are split into folds, 0 for what the table is worth, see [split.Repeats].
 	Repeats int
-	Once    bool
 	// Always says that there are folds whatever the other fields say.
 	Always bool
 	// Seed is that of chance.
@@ -277,22 +275,6 @@ func (s *Source) read(r *Rows) (err error) {
 		}
 	}
 	return nil
-}
-
-// checkFoldRule says what is wrong with a rule that leaves so many parts.
-func (s *Source) checkFoldRule(rule string, parts int) error {
-	switch {
-	case parts > 2:
-		return fmt.Errorf("Source.Split %s: expected two parts, rows for the folds and rows for the test", rule)
-	case s.Test != "":
-		return fmt.Errorf("Source.Split %s leaves test rows, but Source.Test names a file with them: leave one of the two out",
-			rule)
-	}
-	return nil
-}
-
-func errTwoTests(rule string) error {
-	return fmt.Errorf("Source.Split %s leaves test rows, but Source.Test names a file with them: give two parts", rule)
 }
 
 // pick are the elements at some places.

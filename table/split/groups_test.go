@@ -164,41 +164,33 @@ func TestStratifiedGroupsStayAsLarge(t *testing.T) {
 // has about a quarter of both.
 func TestStratifiedGroups(t *testing.T) {
 	var group, class []int
-	for g := range 10 {
-		for range 5 {
-			group = append(group, g)
-			class = append(class, map[bool]int{true: 1}[g%5 > 2])
-		}
-	}
-	for seed := range uint64(20) {
-		parts, err := GroupParts(group, 2, seed, class)
-		require.NoError(t, err)
-		for _, part := range parts {
-			ones := 0
-			for _, i := range part {
-				ones += class[i]
+	for _, c := range []struct {
+		groups, rows, folds int
+		one                 func(g, k int) bool // whether row k of a group is of class 1
+		near, others        float64             // how far from their shares those of the classes may be
+	}{
+		{10, 5, 2, func(g, _ int) bool { return g%5 > 2 }, 0, 0},
+		{20, 6, 4, func(g, k int) bool { return k <= g%4 }, 2, 4},
+	} {
+		group, class = nil, nil
+		all := 0
+		for g := range c.groups {
+			for k := range c.rows {
+				group, class = append(group, g), append(class, map[bool]int{true: 1}[c.one(g, k)])
+				all += class[len(class)-1]
 			}
-			require.Len(t, part, 25)
-			require.Equal(t, 10, ones)
 		}
-	}
-	group, class = nil, nil
-	for g := range 20 {
-		for k := range 6 {
-			group = append(group, g)
-			class = append(class, map[bool]int{true: 1}[k <= g%4])
-		}
-	}
-	for seed := range uint64(20) {
-		parts, err := GroupParts(group, 4, seed, class)
-		require.NoError(t, err)
-		for _, part := range parts {
-			ones := 0
-			for _, i := range part {
-				ones += class[i]
+		for seed := range uint64(20) {
+			parts, err := GroupParts(group, c.folds, seed, class)
+			require.NoError(t, err)
+			for _, part := range parts {
+				ones := 0
+				for _, i := range part {
+					ones += class[i]
+				}
+				require.InDelta(t, float64(all)/float64(c.folds), ones, c.near)
+				require.InDelta(t, float64(len(group)-all)/float64(c.folds), len(part)-ones, c.others)
 			}
-			require.InDelta(t, 50./4, ones, 2)
-			require.InDelta(t, 70./4, len(part)-ones, 4)
 		}
 	}
 	_, err := GroupParts(group, 4, 1, class[1:])

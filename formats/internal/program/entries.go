@@ -32,6 +32,14 @@ func (m *Entries) CSC(rows, cols int) *sparse.CSC {
 	return out
 }
 
+// Column calls f with the rows and entries of column j of a matrix.
+func Column(a *sparse.CSC, j int, f func(i int, v float64)) {
+	raw := a.RawMatrix()
+	for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+		f(raw.Ind[k], raw.Data[k])
+	}
+}
+
 // Place is where entry (i, j), i >= j, of a symmetric matrix of order n stands in its lower triangle by columns, and
 // its weight: with X as the vector v, off the diagonal times sqrt 2, <F, X> is the sum of weight F_ij v_k over the
 // triangle.

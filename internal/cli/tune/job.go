@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -39,7 +40,9 @@ func NewJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
 	if f.Data.matrix = spec.Matrix; f.Data.matrix && f.Data.Data != "" && f.Data.Split == "" {
 		f.Data.Split = input.DefaultRule(f.Data.Test != "")
 	}
-	f.Data.Once = f.config.Preset == tune.PresetPaper
+	if f.config.Preset == tune.PresetPaper {
+		f.Data.Repeats = cmp.Or(f.Data.Repeats, 1)
+	}
 	spec.Prepare(&f.Data.Source)
 	if err := f.check(spec, fs); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -96,7 +97,7 @@ func readDesign(t require.TestingT, labels bool, args ...string) (*input.Rows, e
 	f, fs := JobFlags()
 	d := &f.Data
 	require.NoError(t, fs.Parse(args))
-	d.Once, d.Seed, d.Wanted.Classes = true, 1, labels
+	d.Repeats, d.Seed, d.Wanted.Classes = cmp.Or(d.Repeats, 1), 1, labels
 	if err := d.check(fs); err != nil {
 		return nil, err
 	}

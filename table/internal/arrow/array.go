@@ -13,16 +13,16 @@ import (
 type array struct {
 	n     int
 	valid []byte // a bit for each, nil where none is missing
-	put   func(b *table.Builder, i, j, k int)
+	put   func(b *table.Builder, j, k int)
 }
 
 // missing says whether cell k is.
 func (a *array) missing(k int) bool { return a.valid != nil && a.valid[k>>3]>>(k&7)&1 == 0 }
 
 // set puts cell k of the array into a table.
-func (a *array) set(b *table.Builder, i, j, k int) {
+func (a *array) set(b *table.Builder, j, k int) {
 	if !a.missing(k) && a.put != nil {
-		a.put(b, i, j, k)
+		a.put(b, j, k)
 	}
 }
 
@@ -61,11 +61,11 @@ func (b *batch) coded(a *array, f *field, s span) {
 	width := f.index.bits / 8
 	data := b.read(s, a.n*width)
 	parts := b.f.dictionaries[f.id]
-	a.put = func(out *table.Builder, i, j, k int) {
+	a.put = func(out *table.Builder, j, k int) {
 		n := unpack.Integer(data[width*k:width*(k+1)], f.index.cell.Kind == unpack.Signed)
 		for _, p := range parts {
 			if n >= 0 && n < int64(p.n) {
-				p.set(out, i, j, int(n))
+				p.set(out, j, int(n))
 				return
 			}
 			n -= int64(p.n)
@@ -97,7 +97,7 @@ func (b *batch) texts(a *array, large bool, where, data span) {
 		}
 		last = v
 	}
-	a.put = func(out *table.Builder, i, j, k int) { out.Text(i, j, string(text[start(k):start(k+1)])) }
+	a.put = func(out *table.Builder, j, k int) { out.Text(j, string(text[start(k):start(k+1)])) }
 }
 
 // textViews are 16 bytes for each text: how long it is, and itself, or the number of a buffer and where it begins
@@ -109,23 +109,23 @@ func (b *batch) textViews(a *array, where span) {
 		texts[k] = b.read(s, 0)
 	}
 	const short = 12
-	a.put = func(out *table.Builder, i, j, k int) {
+	a.put = func(out *table.Builder, j, k int) {
 		view := views[16*k : 16*k+16]
 		n := int(int32(binary.LittleEndian.Uint32(view)))
 		if n <= short {
-			out.Text(i, j, string(view[4:4+n]))
+			out.Text(j, string(view[4:4+n]))
 			return
 		}
 		from := int(int32(binary.LittleEndian.Uint32(view[12:])))
-		out.Text(i, j, string(texts[int32(binary.LittleEndian.Uint32(view[8:]))][from:from+n]))
+		out.Text(j, string(texts[int32(binary.LittleEndian.Uint32(view[8:]))][from:from+n]))
 	}
 }
 
 // numbers are all kinds of cells of one size.
 func (b *batch) numbers(a *array, f *field, s span) {
 	data, width, cell := b.read(s, (a.n*f.bits+7)/8), f.bits/8, f.cell
-	a.put = func(out *table.Builder, i, j, k int) { cell.Put(out, i, j, data[width*k:width*(k+1)]) }
+	a.put = func(out *table.Builder, j, k int) { cell.Put(out, j, data[width*k:width*(k+1)]) }
 	if f.kind == kindBool {
-		a.put = func(out *table.Builder, i, j, k int) { cell.Put(out, i, j, []byte{data[k>>3] >> (k & 7) & 1}) }
+		a.put = func(out *table.Builder, j, k int) { cell.Put(out, j, []byte{data[k>>3] >> (k & 7) & 1}) }
 	}
 }

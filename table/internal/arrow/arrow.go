@@ -163,12 +163,11 @@ func (f *file) readBatch(m *message, columns []field) {
 		}
 		arrays = append(arrays, a)
 	}
-	f.builder.More(b.rows, func(from, rows int) {
+	for k := range b.rows {
+		f.builder.Next()
 		for j, a := range arrays {
-			for i := range rows {
-				a.set(f.builder, i, j, from+i)
-			}
+			a.set(f.builder, j, k)
 		}
-	})
+	}
 	b.hold(-b.held)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/conetune/conetune/table/internal/unpack"
 )
 
-// kind is the type of a column, as the schema numbers them.
+// kind is the type of a column, as the schema numbers them; those that stand here are told from others.
 type kind uint8
 
 const (
@@ -21,17 +21,12 @@ const (
 	kindDate       kind = 8
 	kindTime       kind = 9
 	kindTimestamp  kind = 10
-	kindInterval   kind = 11
-	kindList       kind = 12
 	kindStruct     kind = 13
 	kindUnion      kind = 14
-	kindFixed      kind = 15
 	kindFixedList  kind = 16
-	kindMap        kind = 17
 	kindDuration   kind = 18
 	kindLargeBytes kind = 19
 	kindLargeText  kind = 20
-	kindLargeList  kind = 21
 	kindRuns       kind = 22
 	kindBytesView  kind = 23
 	kindTextView   kind = 24

@@ -83,15 +83,14 @@ func read(b *table.Builder, r io.ReaderAt, size int64) {
 		for j := range columns {
 			cursors[j] = columns[j].open(b, r, size, n, group.at(1).parts)
 		}
-		b.More(int(n), func(_, rows int) {
+		for range n {
+			b.Next()
 			for j, c := range cursors {
-				for i := range rows {
-					if v, there := c.value(); there {
-						c.column.put(b, i, j, v)
-					}
+				if v, there := c.value(); there {
+					c.column.put(b, j, v)
 				}
 			}
-		})
+		}
 		for _, c := range cursors {
 			c.close()
 		}

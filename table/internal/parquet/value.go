@@ -11,7 +11,7 @@ import (
 )
 
 // put puts a value into a cell, as it is written one after the other.
-type put func(b *table.Builder, i, j int, v []byte)
+type put func(b *table.Builder, j int, v []byte)
 
 // putter says how the cells of a column are put into a table, nil for columns that are none of a table.
 func (e *element) putter() put {
@@ -28,10 +28,10 @@ func (e *element) putter() put {
 			return nil
 		}
 		if c.Kind = unpack.Decimal; !integer {
-			return func(b *table.Builder, i, j int, v []byte) { // the highest byte comes first
+			return func(b *table.Builder, j int, v []byte) { // the highest byte comes first
 				v = slices.Clone(v)
 				slices.Reverse(v)
-				c.Put(b, i, j, v)
+				c.Put(b, j, v)
 			}
 		}
 	case e.meaning == aDate && integer:
@@ -43,8 +43,8 @@ func (e *element) putter() put {
 	case e.meaning == unsigned && integer:
 		c.Kind = unpack.Unsigned
 	case e.meaning == aUUID && e.kind == fixedArray:
-		return func(b *table.Builder, i, j int, v []byte) {
-			b.Text(i, j, fmt.Sprintf("%x-%x-%x-%x-%x", v[:4], v[4:6], v[6:8], v[8:10], v[10:]))
+		return func(b *table.Builder, j int, v []byte) {
+			b.Text(j, fmt.Sprintf("%x-%x-%x-%x-%x", v[:4], v[4:6], v[6:8], v[8:10], v[10:]))
 		}
 	case e.meaning == aHalf && e.kind == fixedArray && e.length == 2, e.kind == floats, e.kind == doubles:
 		c.Kind = unpack.Float
@@ -76,8 +76,8 @@ func (e *element) width() int {
 }
 
 // moments are nanoseconds of a day and its Julian number, as older programs write them.
-func moments(b *table.Builder, i, j int, v []byte) {
+func moments(b *table.Builder, j int, v []byte) {
 	const julianEpoch, day = 2440588, 24 * 60 * 60
 	days := unpack.Integer(v[8:12], false)
-	b.Time(i, j, time.Unix((days-julianEpoch)*day, unpack.Integer(v[:8], true)).UTC())
+	b.Time(j, time.Unix((days-julianEpoch)*day, unpack.Integer(v[:8], true)).UTC())
 }

@@ -38,33 +38,33 @@ type Cell struct {
 // MostScale bounds the digits after the point of decimals: those of 256 bits have 76 at most.
 const MostScale = 400
 
-// Put sets a cell of row i of a batch.
-func (c *Cell) Put(b *table.Builder, i, j int, v []byte) {
+// Put sets the cell of the last row in column j.
+func (c *Cell) Put(b *table.Builder, j int, v []byte) {
 	switch c.Kind {
 	case Text:
-		b.Text(i, j, string(v))
+		b.Text(j, string(v))
 	case Bool:
 		text := "False"
 		if v[0] != 0 {
 			text = "True"
 		}
-		b.Text(i, j, text)
+		b.Text(j, text)
 	case Signed:
-		b.Number(i, j, float64(Integer(v, true)))
+		b.Number(j, float64(Integer(v, true)))
 	case Unsigned:
-		b.Number(i, j, float64(uint64(Integer(v, false))))
+		b.Number(j, float64(uint64(Integer(v, false))))
 	case Float:
-		b.Number(i, j, float(v))
+		b.Number(j, float(v))
 	case Decimal:
-		b.Number(i, j, decimal(v, c.Scale))
+		b.Number(j, decimal(v, c.Scale))
 	case Span:
-		b.Number(i, j, float64(Integer(v, true))/float64(c.Second))
+		b.Number(j, float64(Integer(v, true))/float64(c.Second))
 	case Moment:
 		n, per := Integer(v, true), c.Second
 		if per == 0 {
 			n, per = n*24*60*60, 1
 		}
-		b.Time(i, j, time.Unix(n/per, n%per*(1e9/per)).UTC())
+		b.Time(j, time.Unix(n/per, n%per*(1e9/per)).UTC())
 	}
 }
 

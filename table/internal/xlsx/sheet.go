@@ -231,15 +231,15 @@ func (s *sheetReader) endRow() {
 			s.beyondRow, s.beyondCell = s.row, nameOf(last.column)
 		}
 	} else {
-		i := s.builder.Row(s.row)
+		s.builder.Row(s.row)
 		for _, c := range s.cells {
 			switch c.kind {
 			case number:
-				s.builder.Number(i, c.column, c.number)
+				s.builder.Number(c.column, c.number)
 			case day:
-				s.builder.Time(i, c.column, c.day)
+				s.builder.Time(c.column, c.day)
 			case text:
-				s.builder.Text(i, c.column, c.text)
+				s.builder.Text(c.column, c.text)
 			}
 		}
 	}

@@ -18,7 +18,6 @@ import (
 	"iter"
 	"path"
 	"runtime"
-	"strconv"
 	"strings"
 
 	"github.com/conetune/conetune/internal/textfile"
@@ -252,16 +251,13 @@ func (w *workbook) sheet(name string) sheetName {
 		if name == "" || s.name == name {
 			return s
 		}
-		names = append(names, strconv.Quote(s.name))
+		names = append(names, s.name)
 	}
 	if name == "" {
 		w.builder.Fail(0, "is a workbook without sheets of cells")
 	}
-	const listed = 12
-	if len(names) > listed {
-		names = append(names[:listed], "..")
-	}
-	w.builder.Fail(0, "has no sheet %q; there are: %s", name, strings.Join(names, ", "))
+	w.builder.Fail(0, "has no sheet %q; there are: %s", name,
+		textfile.List(len(names), func(k int) string { return textfile.Quote([]byte(names[k])) }))
 	return sheetName{}
 }
 

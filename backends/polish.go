@@ -286,24 +286,13 @@ func newRowLists(p *Problem) *rowLists {
 	r.ptr = make([]int, r.count+1)
 	each := func(do func(row, col int, v float64)) {
 		if r.curved > 0 {
-			a := p.P.RawMatrix()
-			for j := range n {
-				for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-					do(a.Ind[k], j, a.Data[k])
-					if a.Ind[k] != j {
-						do(j, a.Ind[k], a.Data[k])
-					}
+			stored(p.P, func(_, i, j int, v float64) {
+				if do(i, j, v); i != j {
+					do(j, i, v)
 				}
-			}
+			})
 		}
-		if p.A != nil {
-			a := p.A.RawMatrix()
-			for j := range n {
-				for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-					do(r.curved+a.Ind[k], j, a.Data[k])
-				}
-			}
-		}
+		stored(p.A, func(_, i, j int, v float64) { do(r.curved+i, j, v) })
 	}
 	each(func(row, _ int, _ float64) { r.ptr[row+1]++ })
 	for i := range r.count {

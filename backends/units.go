@@ -42,7 +42,7 @@ const (
 // unitsOf returns the units of a problem, nil if those that it is given in will do.
 func unitsOf(p *Problem) *units {
 	n, m := p.Dims()
-	u := &units{d: ones(n), e: ones(m)}
+	u := &units{d: slices.Repeat([]float64{1}, n), e: slices.Repeat([]float64{1}, m)}
 	rows, cols := make([]float64, m), make([]float64, n)
 	largestEntries(p.A, rows, cols)
 	Blocks(p.Cones, func(first, dim int) { fillMax(rows[first : first+dim]) })
@@ -201,6 +201,19 @@ func entries(a *sparse.CSC, visit func(i, j int, v float64)) {
 	}
 }
 
+// stored visits all entries, with explicit zeros, of which it also tells the number.
+func stored(a *sparse.CSC, visit func(k, i, j int, v float64)) {
+	if a == nil {
+		return
+	}
+	raw := a.RawMatrix()
+	for j := range len(raw.Indptr) - 1 {
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			visit(k, raw.Ind[k], j, raw.Data[k])
+		}
+	}
+}
+
 // nonzeros counts the entries, with explicit zeros.
 func nonzeros(a *sparse.CSC) int {
 	if a == nil {
@@ -212,14 +225,6 @@ func nonzeros(a *sparse.CSC) int {
 // entriesOf visits their absolute values.
 func entriesOf(a *sparse.CSC, visit func(i, j int, v float64)) {
 	entries(a, func(i, j int, v float64) { visit(i, j, math.Abs(v)) })
-}
-
-func ones(n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = 1
-	}
-	return out
 }
 
 // against says how large the residuals of a point are in the units of the data.

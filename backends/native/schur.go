@@ -199,10 +199,6 @@ func (s *schur) whole() bool { return s.eliminates }
 func (p *matrixPart) mulTransposed(x, v []float64) {
 	for i := range p.g.members {
 		m := &p.g.members[i]
-		sum := 0.0
-		for e, r := range m.row {
-			sum += m.vec[e] * v[r]
-		}
-		x[m.item] += sum
+		x[m.item] += m.dot(v)
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
-	"github.com/conetune/conetune/backends/native"
 )
 
 // TestWarmStartByX starts from the x of a problem nearby alone: the multipliers are found from the slacks, and with
@@ -51,20 +50,5 @@ func TestWarmStartByX(t *testing.T) {
 			}
 			require.NoError(t, s.Close())
 		}
-	}
-}
-
-// TestWarmStartOfBadLengths asks the backend itself, without the checks of backends.Open.
-func TestWarmStartOfBadLengths(t *testing.T) {
-	c := backendtest.Shapes()[2].NewCase(1)
-	s, err := native.Backend{}.Setup(c.Problem, backends.Options{})
-	require.NoError(t, err)
-	n, m := c.Problem.Dims()
-	for field, p := range map[string]backends.Point{
-		"Point.X": {X: make([]float64, n+1)}, "Point.S": {S: make([]float64, m-1)}, "Point.Z": {Z: []float64{}},
-	} {
-		var bad *backends.ProblemError
-		require.ErrorAs(t, s.WarmStart(p), &bad)
-		assert.Equal(t, field, bad.Field)
 	}
 }

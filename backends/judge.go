@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -105,7 +104,7 @@ func (s *checkedSolver) judgeCertificate(out *Solution) {
 		return
 	}
 	*v, out.Radius = found.v, found.radius
-	dense.Scale(*v, -1/found.value)
+	scale(*v, -1/found.value)
 	var slack []float64
 	if out.Status == DualInfeasible {
 		slack = make([]float64, m)
@@ -123,7 +122,7 @@ func (s *checkedSolver) judgeCertificate(out *Solution) {
 	out.DualObjective = out.Objective
 }
 
-func allFinite(v []float64) bool { return dense.MaxAbs(v) <= math.MaxFloat64 }
+func allFinite(v []float64) bool { return maxAbs(v) <= math.MaxFloat64 }
 
 func addMessage(out *Solution, text string) {
 	if out.Message != "" {

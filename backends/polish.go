@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends/internal/ldl"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 const (
@@ -108,7 +107,7 @@ func without(p *Problem, v, weight []float64, least float64) []float64 {
 					drop(i, 1)
 				}
 			}
-		} else if !k.Kind.Intervals() && dense.MaxAbs(weight[row:row+k.Dim]) < least {
+		} else if !k.Kind.Intervals() && maxAbs(weight[row:row+k.Dim]) < least {
 			drop(row, k.Dim)
 		}
 	}
@@ -387,7 +386,7 @@ func (e *equations) polish(weight []float64, lack func(right []float64), improve
 		if improve(change, right) {
 			return
 		}
-		size := dense.MaxAbs(right)
+		size := maxAbs(right)
 		if !(size < worthwhileDecrease*last) {
 			return
 		}

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends/internal/spread"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // This file finds how large the variables of a problem can be expected to be, which is what the
@@ -181,7 +180,7 @@ func (s *solutionSizes) sizes(unknowns int, right []float64) []float64 {
 }
 
 func fillMax(v []float64) {
-	top := dense.MaxAbs(v)
+	top := maxAbs(v)
 	for i := range v {
 		v[i] = top
 	}

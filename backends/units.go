@@ -8,7 +8,6 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends/internal/spread"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // units are sizes in which the numbers of a problem are near one: with d for the variables, e for the rows (one for all
@@ -92,7 +91,7 @@ func largestEntries(a *sparse.CSC, rows, cols []float64) (most float64) {
 // largestRight returns the largest |b_i|, bounds of boxes that are not far counting as b, where row i is multiplied by
 // unit(i).
 func largestRight(p *Problem, unit func(i int) float64) float64 {
-	return dense.MaxAbs(rightSizes(p, unit))
+	return maxAbs(rightSizes(p, unit))
 }
 
 // rightSizes returns these, the largest of its rows for each row of a cone that is no product of intervals.
@@ -149,7 +148,7 @@ func (u *units) sizes(p *Problem) {
 	for j, q := range p.Q {
 		cost[j] = u.d[j] * math.Abs(q)
 	}
-	u.right, u.cost = dense.MaxAbs(right), dense.MaxAbs(cost)
+	u.right, u.cost = maxAbs(right), maxAbs(cost)
 	u.x = u.right
 	if u.x == 0 && u.curved > 0 {
 		u.x = u.cost / u.curved
@@ -313,7 +312,7 @@ func (c *checker) rounding(p *Problem, u *units, x, z []float64) (primal, dual f
 		}
 	}
 	if u == nil {
-		return unitRoundoff * dense.MaxAbs(rows), unitRoundoff * dense.MaxAbs(cols)
+		return unitRoundoff * maxAbs(rows), unitRoundoff * maxAbs(cols)
 	}
 	for i, v := range rows {
 		primal = max(primal, u.e[i]*v)

@@ -1,10 +1,6 @@
 package native
 
-import (
-	"math"
-
-	"github.com/conetune/conetune/internal/dense"
-)
+import "math"
 
 // This file has the barrier of generalizedPower with its derivatives and its conjugate.
 
@@ -204,7 +200,7 @@ func (c *generalizedPower) solveHessian(v []float64) {
 		x[i] += sum * 2 * a * c.y[i] / (2*a*r.share + 1 - a)
 		moved += r.beta * 2 * a / c.y[i] * x[i]
 	}
-	dense.Scale(z, r.psi/2)
+	scaleBy(z, r.psi/2)
 	if r.zeta > 0 {
 		axpy((along/r.h+moved-along*r.psi/2)/r.zeta, c.y[k:], z)
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // weakCase is a program without rows of A that are zero cones; all have q and z so
@@ -60,7 +59,7 @@ func (d *draw) weak(mix Mix) *Case {
 		Instance: Instance{Q: w.q, B: w.b, Cones: []backends.Cone{w.cone}},
 		Truth:    Truth{X: w.x, S: w.s, Z: w.z},
 	}
-	dense.Scale(w.a, -1)
+	scaleBy(w.a, -1)
 	c.A = slices.Collect(slices.Chunk(w.a, len(w.q)))
 	if w.z != nil {
 		c.DualX = make([]float64, len(w.q))

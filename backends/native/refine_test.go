@@ -20,10 +20,7 @@ func TestImproveWithWrongPivots(t *testing.T) {
 		wrong[j] = -0.8 * k.mat.val[k.diag[j]]
 	}
 	k.factor.Factorize(k.mat.val, wrong, pivotTolerance, pivotReplaced)
-	rx, rz := make([]float64, f.n), make([]float64, f.m)
-	for j := range rx {
-		rx[j] = rng.NormFloat64()
-	}
+	rx, rz := normals(rng, f.n), make([]float64, f.m)
 	x, z := make([]float64, f.n), make([]float64, f.m)
 	require.NoError(t, k.solve(x, z, rx, rz, refined))
 	left, leftZ := k.residual(limits{1, 1, 1})

@@ -67,7 +67,7 @@ func (d *draw) weak(mix Mix) *Case {
 	if d.chance(2) {
 		c = join(c, d.optimal(mix))
 	}
-	c.Class, c.Apart = Weak, w.cone.Kind == backends.PSDCone && backends.PSDOrder(w.cone.Dim) == 3
+	c.Class, c.Apart = Weak, w.x == nil || w.z == nil || w.cone.Kind == backends.PSDCone && len(w.s) == 6
 	return c
 }
 

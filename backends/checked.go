@@ -1,6 +1,7 @@
 package backends
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,10 +44,7 @@ func (c checked) Setup(p *Problem, o Options) (Solver, error) {
 	if p == nil {
 		return nil, bad("Problem", "is nil")
 	}
-	if err := p.Validate(); err != nil {
-		return nil, err
-	}
-	if err := o.Validate(); err != nil {
+	if err := cmp.Or(p.Validate(), o.Validate()); err != nil {
 		return nil, err
 	}
 	s := &checkedSolver{
@@ -213,20 +211,8 @@ func (s *checkedSolver) WarmStart(p Point) error {
 	}
 	defer s.mu.Unlock()
 	n, m := s.data.Dims()
-	for _, part := range []struct {
-		field  string
-		v      []float64
-		length int
-	}{{"Point.X", p.X, n}, {"Point.S", p.S, m}, {"Point.Z", p.Z, m}} {
-		if part.v == nil {
-			continue
-		}
-		if len(part.v) != part.length {
-			return bad(part.field, "has length %d, expected %d", len(part.v), part.length)
-		}
-		if err := finite(part.field, part.v); err != nil {
-			return err
-		}
+	if err := cmp.Or(fits("Point.X", p.X, n), fits("Point.S", p.S, m), fits("Point.Z", p.Z, m)); err != nil {
+		return err
 	}
 	// The point waits here, because an update may yet replace the inner solver.
 	s.start = Point{X: slices.Clone(p.X), S: slices.Clone(p.S), Z: slices.Clone(p.Z)}
@@ -344,29 +330,10 @@ func released(m *sparse.CSC, own bool) []float64 {
 
 func (s *checkedSolver) validUpdate(u Update) error {
 	n, m := s.data.Dims()
-	for _, part := range []struct {
-		field  string
-		v      []float64
-		length int
-	}{{"Update.Q", u.Q, n}, {"Update.B", u.B, m}} {
-		if part.v == nil {
-			continue
-		}
-		if len(part.v) != part.length {
-			return bad(part.field, "has length %d, expected %d", len(part.v), part.length)
-		}
-		if err := finite(part.field, part.v); err != nil {
-			return err
-		}
-	}
-	if err := samePattern("Update.P", s.data.P, u.P, n, n); err != nil {
+	err := cmp.Or(fits("Update.Q", u.Q, n), fits("Update.B", u.B, m),
+		samePattern("Update.P", s.data.P, u.P, n, n), samePattern("Update.A", s.data.A, u.A, m, n))
+	if err != nil || u.P == nil {
 		return err
-	}
-	if err := samePattern("Update.A", s.data.A, u.A, m, n); err != nil {
-		return err
-	}
-	if u.P == nil {
-		return nil
 	}
 	if err := s.capabilities.Unsupported(s.backend.Name(), &Problem{P: u.P}); err != nil {
 		return err
@@ -375,6 +342,14 @@ func (s *checkedSolver) validUpdate(u Update) error {
 		s.convexity = new(convexity)
 	}
 	return s.convexity.check(u.P)
+}
+
+// fits checks that v is nil, or finite and of the length.
+func fits(field string, v []float64, length int) error {
+	if v != nil && len(v) != length {
+		return bad(field, "has length %d, expected %d", len(v), length)
+	}
+	return finite(field, v)
 }
 
 // samePattern checks that to is nil, or finite with the entries where from has them.

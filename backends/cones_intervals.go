@@ -3,17 +3,15 @@ package backends
 import (
 	"fmt"
 	"math"
-
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // The cones that are products of intervals: zero, nonnegative and box.
 
 var zeroFamily = family{
 	name: "zero",
-	own:  set{distance: func(_ Cone, s []float64) float64 { return dense.MaxAbs(s) }},
+	own:  set{distance: func(_ Cone, s []float64) float64 { return maxAbs(s) }},
 	dual: set{
-		distance: func(_ Cone, z []float64) float64 { return 0 * dense.MaxAbs(z) }, // zero, or NaN
+		distance: func(_ Cone, z []float64) float64 { return 0 * maxAbs(z) }, // zero, or NaN
 		into:     func(Cone, []float64) {},
 	},
 	separate: func(_ Cone, b, z []float64) {

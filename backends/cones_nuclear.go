@@ -5,8 +5,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // nuclearNormFamily has the cones of bounds of the nuclear norm, whose duals are those of the largest singular value.
@@ -45,7 +43,7 @@ func wrongNuclear(c Cone) string {
 // the matrix of a NuclearNormCone, given by its columns; NaN if the matrix is not
 // finite.
 func (c Cone) matrixNorms(x []float64) (nuclear, spectral float64) {
-	size := dense.MaxAbs(x)
+	size := maxAbs(x)
 	if size == 0 || !(size <= math.MaxFloat64) {
 		return 0 * size, 0 * size // zero, or NaN
 	}
@@ -82,7 +80,7 @@ func (c Cone) decompose(x []float64, size float64, kind mat.SVDKind) (*mat.SVD, 
 // is 1, and b'z = t - |X|_*.
 func separateNuclear(c Cone, b, z []float64) {
 	z[0] = 1
-	size := dense.MaxAbs(b[1:])
+	size := maxAbs(b[1:])
 	if size == 0 {
 		return
 	}

@@ -5,8 +5,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // psdFamily has the cones of positive semidefinite matrices, which are their own duals.
@@ -67,7 +65,7 @@ func smallestEigenvalue(s []float64) float64 {
 	if n == 0 {
 		return math.Inf(1)
 	}
-	size := dense.MaxAbs(s)
+	size := maxAbs(s)
 	if size == 0 || !(size <= math.MaxFloat64) {
 		return 0 * size // zero, or NaN
 	}
@@ -103,7 +101,7 @@ func symmetric(s []float64, n int, size float64) *mat.SymDense {
 func separatePSD(_ Cone, b, z []float64) {
 	n := PSDOrder(len(b))
 	var eigen mat.EigenSym
-	if !eigen.Factorize(symmetric(b, n, dense.MaxAbs(b)), true) {
+	if !eigen.Factorize(symmetric(b, n, maxAbs(b)), true) {
 		return
 	}
 	var vectors mat.Dense

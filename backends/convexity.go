@@ -118,16 +118,14 @@ func looked(p *sparse.CSC) (diagonal []float64, decided bool, err error) {
 	raw := p.RawMatrix()
 	diagonal = make([]float64, n)
 	beside := make([]float64, n) // the sum of |p_ij| over i != j
-	for j := range n {
-		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			if i, v := raw.Ind[k], raw.Data[k]; i == j {
-				diagonal[j] = v
-			} else {
-				beside[i] += math.Abs(v)
-				beside[j] += math.Abs(v)
-			}
+	entries(p, func(i, j int, v float64) {
+		if i == j {
+			diagonal[j] = v
+		} else {
+			beside[i] += math.Abs(v)
+			beside[j] += math.Abs(v)
 		}
-	}
+	})
 	dominant := true
 	for j, d := range diagonal {
 		if d < 0 {
@@ -308,16 +306,12 @@ func (c *convexity) analyze(p *sparse.CSC) error {
 // (e_i + t e_j)'P(e_i + t e_j) = p_ii - 2 |t| |p_ij| < 0 from |t| > p_ii / (2 |p_ij|) on.
 func besideZero(p *sparse.CSC, diagonal []float64, j int) error {
 	n, _ := p.Dims()
-	raw := p.RawMatrix()
 	at, largest := -1, 0.0 // the row of the largest entry beside p_jj
-	for col := range n {
-		for k := raw.Indptr[col]; k < raw.Indptr[col+1]; k++ {
-			row, v := raw.Ind[k], raw.Data[k]
-			if row != col && (row == j || col == j) && math.Abs(v) > math.Abs(largest) {
-				at, largest = row+col-j, v
-			}
+	entries(p, func(row, col int, v float64) {
+		if row != col && (row == j || col == j) && math.Abs(v) > math.Abs(largest) {
+			at, largest = row+col-j, v
 		}
-	}
+	})
 	direction := make([]float64, n)
 	direction[at] = 1
 	direction[j] = -math.Copysign(max(1, diagonal[at]/math.Abs(largest)), largest)
@@ -340,16 +334,12 @@ func proven(p *sparse.CSC, direction []float64) error {
 		direction[j] /= size
 	}
 	var curvature exactSum
-	raw := p.RawMatrix()
-	for j, dj := range direction {
-		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			v := raw.Data[k]
-			if raw.Ind[k] != j {
-				v *= 2
-			}
-			curvature.addTriple(v, direction[raw.Ind[k]], dj)
+	entries(p, func(i, j int, v float64) {
+		if i != j {
+			v *= 2
 		}
-	}
+		curvature.addTriple(v, direction[i], direction[j])
+	})
 	if value, err := curvature.value(), curvature.bound(); value+err < 0 {
 		return &NonconvexError{direction, value, at}
 	}

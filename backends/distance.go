@@ -37,10 +37,10 @@ func norm2(v []float64) float64 {
 	for _, x := range v {
 		sum += x * x
 	}
-	if sum > 1e-280 && sum < 1e280 || sum == 0 && dense.MaxAbs(v) == 0 {
+	if sum > 1e-280 && sum < 1e280 || sum == 0 && maxAbs(v) == 0 {
 		return math.Sqrt(sum)
 	}
-	size := dense.MaxAbs(v)
+	size := maxAbs(v)
 	if !(size > 0 && size <= math.MaxFloat64) {
 		return size
 	}
@@ -50,3 +50,8 @@ func norm2(v []float64) float64 {
 	}
 	return size * math.Sqrt(sum)
 }
+
+// Those of package dense.
+func maxAbs(v []float64) float64    { return dense.MaxAbs(v) }
+func norm1(v []float64) float64     { return dense.Norm1(v) }
+func scale(v []float64, by float64) { dense.Scale(v, by) }

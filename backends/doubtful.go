@@ -26,16 +26,13 @@ func (s *checkedSolver) judgeDoubtful(out *Solution) {
 	lower, upper := slices.Clone(bounds.lower), slices.Clone(bounds.upper)
 	tighten(&s.data, s.low, s.high, lower, upper)
 	most, size := 0.0, 0.0 // 1/2 (y-x)'D(y-x) at most, and for y = 0
-	raw := s.data.P.RawMatrix()
-	for j, x := range out.X {
-		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			if raw.Ind[k] == j {
-				d, reach := s.shift*raw.Data[k], max(upper[j]-x, x-lower[j], 0)
-				most += d * reach * reach / 2
-				size += d * x * x / 2
-			}
+	entries(s.data.P, func(i, j int, v float64) {
+		if x := out.X[j]; i == j {
+			d, reach := s.shift*v, max(upper[j]-x, x-lower[j], 0)
+			most += d * reach * reach / 2
+			size += d * x * x / 2
 		}
-	}
+	})
 	what := fmt.Sprintf("P is not quite convex, with an eigenvalue of %.1e of its diagonal", -s.shift)
 	allowed := harmless * max(1, math.Abs(out.Objective))
 	switch {

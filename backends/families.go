@@ -3,8 +3,6 @@ package backends
 import (
 	"fmt"
 	"math"
-
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // family is what the package knows of one kind of cone. A new kind is a file with its set and its dual, and a row of
@@ -235,7 +233,7 @@ func (k curved) set(in func(c Cone, s []float64, a float64) bool) set {
 	return set{
 		distance: func(c Cone, s []float64) float64 { return shiftInto(c, s, in) },
 		into: func(c Cone, s []float64) {
-			size := dense.MaxAbs(s)
+			size := maxAbs(s)
 			if margin := 16 * unitRoundoff * size; size != 0 && !in(c, s, -margin) { // what is well inside stays, so that equations that it meets hold
 				k.shift(c, s, shiftInto(c, s, in)*(1+1e-9)+margin)
 			}
@@ -245,7 +243,7 @@ func (k curved) set(in func(c Cone, s []float64, a float64) bool) set {
 
 // shiftInto returns the smallest d >= 0 with s + d e in the cone.
 func shiftInto(c Cone, s []float64, in func(c Cone, s []float64, a float64) bool) float64 {
-	size := dense.MaxAbs(s)
+	size := maxAbs(s)
 	if !(size <= math.MaxFloat64) {
 		return math.NaN()
 	}

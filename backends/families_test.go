@@ -7,8 +7,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // Each kind has a row with all that its kind of cone needs.
@@ -50,12 +48,12 @@ func TestMovesEndInside(t *testing.T) {
 			require.Zero(t, c.DualDistance(z), "%v", c.Kind)
 			again := append([]float64(nil), z...)
 			c.intoDual(again)
-			require.InDeltaSlice(t, z, again, 1e-8*dense.MaxAbs(z), "%v", c.Kind)
+			require.InDeltaSlice(t, z, again, 1e-8*maxAbs(z), "%v", c.Kind)
 			s := append([]float64(nil), v...)
 			c.intoRecession(s)
 			left, exact := make([]float64, c.Dim), make([]float64, c.Dim)
 			c.awayFromRecession(s, exact, left)
-			require.LessOrEqual(t, dense.MaxAbs(left), 1e-8*dense.MaxAbs(s), "%v", c.Kind)
+			require.LessOrEqual(t, maxAbs(left), 1e-8*maxAbs(s), "%v", c.Kind)
 			if c.Kind != BoxCone {
 				require.Zero(t, c.Distance(s), "%v", c.Kind)
 			}

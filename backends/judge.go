@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -19,12 +18,8 @@ func (s *checkedSolver) judge(out *Solution) {
 }
 
 func (s *checkedSolver) judgeClaim(out *Solution) {
-	switch out.Status {
-	case PrimalInfeasible:
-		s.judgePrimalInfeasible(out)
-		return
-	case DualInfeasible:
-		s.judgeDualInfeasible(out)
+	if out.Status == PrimalInfeasible || out.Status == DualInfeasible {
+		s.judgeCertificate(out)
 		return
 	}
 	n, m := s.data.Dims()
@@ -83,67 +78,51 @@ func (s *checkedSolver) unfinished(out *Solution) bool {
 	return s.judged.Unsettled(out.X, out.S, out.Z, s.options.Eps) > 1
 }
 
-func (s *checkedSolver) judgePrimalInfeasible(out *Solution) {
-	_, m := s.data.Dims()
-	if len(out.Z) != m || !allFinite(out.Z) {
-		reject(out, "the backend said primal_infeasible without a finite certificate")
+// judgeCertificate judges z as a proof that no x satisfies the constraints, or x as one that the objective falls without
+// bound, and scales it to the value -1.
+func (s *checkedSolver) judgeCertificate(out *Solution) {
+	n, m := s.data.Dims()
+	v, length, prove, denied, what, value := &out.Z, m, s.judged.check.provePrimal, "feasible x", "primal", "b'z - beta(z)"
+	if out.Status == DualInfeasible {
+		v, length, prove, denied, what, value = &out.X, n, s.judged.check.proveDual, "dual point", "dual", "q'x"
+	}
+	if len(*v) != length || !allFinite(*v) {
+		reject(out, fmt.Sprintf("the backend said %s without a finite certificate", out.Status))
 		return
 	}
-	found, err := s.judged.check.provePrimal(&s.data, out.Z, s.options.EpsInfeasible)
-	if err == nil && found.residual > s.options.EpsInfeasible && found.residual <= nearCertificate {
-		s.tooNear(out, "feasible x", found)
+	eps := s.options.EpsInfeasible
+	found, err := prove(&s.data, *v, eps)
+	if err == nil && found.residual > eps && found.residual <= nearCertificate {
+		s.tooNear(out, denied, found)
 		return
 	}
-	if err == nil && !(found.residual <= s.options.EpsInfeasible) {
-		err = fmt.Errorf("backends: certificate of primal infeasibility has residual %.1e, which misses %.1e", found.residual, s.options.EpsInfeasible)
+	if err == nil && !(found.residual <= eps) {
+		err = fmt.Errorf("backends: certificate of %s infeasibility has residual %.1e, which misses %.1e", what, found.residual, eps)
 	}
 	if err != nil {
 		reject(out, err.Error())
 		return
 	}
-	out.Z, out.Radius = found.v, found.radius
-	dense.Scale(out.Z, -1/found.value)
-	if !allFinite(out.Z) {
-		reject(out, "the certificate of primal infeasibility leaves the range of numbers when it is scaled to b'z - beta(z) = -1")
+	*v, out.Radius = found.v, found.radius
+	scale(*v, -1/found.value)
+	var slack []float64
+	if out.Status == DualInfeasible {
+		slack = make([]float64, m)
+		entries(s.data.A, func(i, j int, v float64) { slack[i] -= v * out.X[j] })
+	}
+	if !allFinite(*v) || !allFinite(slack) {
+		reject(out, fmt.Sprintf("the certificate of %s infeasibility leaves the range of numbers when it is scaled to %s = -1", what, value))
 		return
 	}
-	out.X, out.S = nil, nil
-	out.Objective, out.DualObjective = math.Inf(1), math.Inf(1)
-	out.Residuals = Residuals{Dual: found.residual}
+	if out.S = slack; out.Status == DualInfeasible {
+		out.Z, out.Objective, out.Residuals = nil, math.Inf(-1), Residuals{Primal: found.residual}
+	} else {
+		out.X, out.Objective, out.Residuals = nil, math.Inf(1), Residuals{Dual: found.residual}
+	}
+	out.DualObjective = out.Objective
 }
 
-func (s *checkedSolver) judgeDualInfeasible(out *Solution) {
-	n, _ := s.data.Dims()
-	if len(out.X) != n || !allFinite(out.X) {
-		reject(out, "the backend said dual_infeasible without a finite certificate")
-		return
-	}
-	found, err := s.judged.check.proveDual(&s.data, out.X, s.options.EpsInfeasible)
-	if err == nil && found.residual > s.options.EpsInfeasible && found.residual <= nearCertificate {
-		s.tooNear(out, "dual point", found)
-		return
-	}
-	if err == nil && !(found.residual <= s.options.EpsInfeasible) {
-		err = fmt.Errorf("backends: certificate of dual infeasibility has residual %.1e, which misses %.1e", found.residual, s.options.EpsInfeasible)
-	}
-	if err != nil {
-		reject(out, err.Error())
-		return
-	}
-	out.X, out.Radius = found.v, found.radius
-	dense.Scale(out.X, -1/found.value)
-	out.S = make([]float64, len(s.data.B))
-	entries(s.data.A, func(i, j int, v float64) { out.S[i] -= v * out.X[j] })
-	if !allFinite(out.X) || !allFinite(out.S) {
-		reject(out, "the certificate of dual infeasibility leaves the range of numbers when it is scaled to q'x = -1")
-		return
-	}
-	out.Z = nil
-	out.Objective, out.DualObjective = math.Inf(-1), math.Inf(-1)
-	out.Residuals = Residuals{Primal: found.residual}
-}
-
-func allFinite(v []float64) bool { return dense.MaxAbs(v) <= math.MaxFloat64 }
+func allFinite(v []float64) bool { return maxAbs(v) <= math.MaxFloat64 }
 
 func addMessage(out *Solution, text string) {
 	if out.Message != "" {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // This file poses the two questions of infeasibility by themselves. Both programs have solutions whatever the problem
@@ -186,7 +184,7 @@ func (s *checkedSolver) tightOnly(z []float64) []float64 {
 			weight[i] /= u.e[i]
 		}
 	}
-	if out := without(&s.data, z, weight, math.Sqrt(s.options.Eps)*dense.MaxAbs(weight)); out != nil {
+	if out := without(&s.data, z, weight, math.Sqrt(s.options.Eps)*maxAbs(weight)); out != nil {
 		return out
 	}
 	return z

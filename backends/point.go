@@ -3,8 +3,6 @@ package backends
 import (
 	"math"
 	"slices"
-
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // Polish looks near a point that misses the tolerance eps for one that meets it, and returns false where it finds none.
@@ -86,7 +84,7 @@ func (j *Judge) Unsettled(x, s, z []float64, eps float64) float64 {
 	for first, k := range Rows(p.Cones) {
 		sk, zk := s[first:first+k.Dim], z[first:first+k.Dim]
 		if k.Dim > 0 && row(first) > 0 {
-			outside, dual := k.Distance(sk)-lastPlaces*dense.MaxAbs(sk), k.DualDistance(zk)-lastPlaces*dense.MaxAbs(zk)
+			outside, dual := k.Distance(sk)-lastPlaces*maxAbs(sk), k.DualDistance(zk)-lastPlaces*maxAbs(zk)
 			worst = max(worst, outside*row(first)/right, dual/row(first)/cost)
 		}
 	}
@@ -118,7 +116,7 @@ func (j *Judge) tightened(pt Point) *tightened {
 		ofRows: slices.Clone(j.check.ofRows), ofColumns: slices.Clone(j.check.ofCols),
 	}
 	t.low, t.high = intervals(p.Cones)
-	right, cost := largestRight(p, func(int) float64 { return 1 }), dense.MaxAbs(p.Q)
+	right, cost := largestRight(p, func(int) float64 { return 1 }), maxAbs(p.Q)
 	unit := func(int) float64 { return 1 }
 	if u := j.unitsOf(); u != nil {
 		right, cost, unit = u.x, u.slope, func(i int) float64 { return u.e[i] }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends/internal/ldl"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 const (
@@ -108,7 +107,7 @@ func without(p *Problem, v, weight []float64, least float64) []float64 {
 					drop(i, 1)
 				}
 			}
-		} else if !k.Kind.Intervals() && dense.MaxAbs(weight[row:row+k.Dim]) < least {
+		} else if !k.Kind.Intervals() && maxAbs(weight[row:row+k.Dim]) < least {
 			drop(row, k.Dim)
 		}
 	}
@@ -286,24 +285,13 @@ func newRowLists(p *Problem) *rowLists {
 	r.ptr = make([]int, r.count+1)
 	each := func(do func(row, col int, v float64)) {
 		if r.curved > 0 {
-			a := p.P.RawMatrix()
-			for j := range n {
-				for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-					do(a.Ind[k], j, a.Data[k])
-					if a.Ind[k] != j {
-						do(j, a.Ind[k], a.Data[k])
-					}
+			stored(p.P, func(_, i, j int, v float64) {
+				if do(i, j, v); i != j {
+					do(j, i, v)
 				}
-			}
+			})
 		}
-		if p.A != nil {
-			a := p.A.RawMatrix()
-			for j := range n {
-				for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-					do(r.curved+a.Ind[k], j, a.Data[k])
-				}
-			}
-		}
+		stored(p.A, func(_, i, j int, v float64) { do(r.curved+i, j, v) })
 	}
 	each(func(row, _ int, _ float64) { r.ptr[row+1]++ })
 	for i := range r.count {
@@ -398,7 +386,7 @@ func (e *equations) polish(weight []float64, lack func(right []float64), improve
 		if improve(change, right) {
 			return
 		}
-		size := dense.MaxAbs(right)
+		size := maxAbs(right)
 		if !(size < worthwhileDecrease*last) {
 			return
 		}

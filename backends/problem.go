@@ -1,6 +1,7 @@
 package backends
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -112,22 +113,11 @@ func bad(field, format string, args ...any) error {
 // of a box may be infinite). The error is a [*ProblemError].
 func (p *Problem) Validate() error {
 	n, m := p.Dims()
-	if err := finite("Q", p.Q); err != nil {
+	err := cmp.Or(finite("Q", p.Q), finite("B", p.B), validCSC("P", p.P, n, n, true), validCSC("A", p.A, m, n, false))
+	if err != nil {
 		return err
 	}
-	if err := finite("B", p.B); err != nil {
-		return err
-	}
-	if p.P != nil {
-		if err := validCSC("P", p.P, n, n, true); err != nil {
-			return err
-		}
-	}
-	if p.A != nil {
-		if err := validCSC("A", p.A, m, n, false); err != nil {
-			return err
-		}
-	} else if m > 0 && n > 0 {
+	if p.A == nil && m > 0 && n > 0 {
 		return bad("A", "is nil, but B has %d rows", m)
 	}
 	for i, c := range p.Cones {
@@ -151,6 +141,9 @@ func finite(field string, v []float64) error {
 }
 
 func validCSC(field string, a *sparse.CSC, rows, cols int, upper bool) error {
+	if a == nil {
+		return nil
+	}
 	r, c := a.Dims()
 	if r != rows || c != cols {
 		return bad(field, "is %d x %d, expected %d x %d", r, c, rows, cols)

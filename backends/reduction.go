@@ -41,26 +41,12 @@ func newPattern(p *Problem, low, high []float64) *pattern {
 	n, m := p.Dims()
 	count, used := make([]int32, m), make([]bool, n)
 	t := &pattern{column: make([]int32, m), entry: make([]int32, m), conic: make([]bool, n)}
-	if p.P != nil {
-		raw := p.P.RawMatrix()
-		for j := range n {
-			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-				used[j], used[raw.Ind[k]] = true, true
-			}
-		}
-	}
-	if p.A != nil {
-		raw := p.A.RawMatrix()
-		for j := range n {
-			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-				i := raw.Ind[k]
-				count[i]++
-				t.column[i], t.entry[i] = int32(j), int32(k)
-				used[j] = true
-				t.conic[j] = t.conic[j] || math.IsNaN(low[i])
-			}
-		}
-	}
+	stored(p.P, func(_, i, j int, _ float64) { used[i], used[j] = true, true })
+	stored(p.A, func(k, i, j int, _ float64) {
+		count[i]++
+		t.column[i], t.entry[i], used[j] = int32(j), int32(k), true
+		t.conic[j] = t.conic[j] || math.IsNaN(low[i])
+	})
 	for i, l := range low {
 		if !math.IsNaN(l) && (count[i] == 0 || math.IsInf(l, -1) && math.IsInf(high[i], 1) || count[i] == 1 && l == high[i] && !t.conic[t.column[i]]) {
 			t.rows = append(t.rows, int32(i))

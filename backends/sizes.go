@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends/internal/spread"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // This file finds how large the variables of a problem can be expected to be, which is what the
@@ -181,7 +180,7 @@ func (s *solutionSizes) sizes(unknowns int, right []float64) []float64 {
 }
 
 func fillMax(v []float64) {
-	top := dense.MaxAbs(v)
+	top := maxAbs(v)
 	for i := range v {
 		v[i] = top
 	}
@@ -223,26 +222,17 @@ func newSingleBounds(p *Problem) *singleBounds {
 		out.lower[j], out.upper[j] = math.Inf(-1), math.Inf(1)
 		out.lowerRow[j], out.upperRow[j] = -1, -1
 	}
-	if p.A == nil {
-		return out
-	}
-	raw := p.A.RawMatrix()
-	last, column := make([]int32, m), make([]int32, m) // nonzero of each row
-	for j := range n {
-		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			if raw.Data[k] != 0 {
-				i := raw.Ind[k]
-				out.count[i]++
-				last[i], column[i] = int32(k), int32(j)
-			}
-		}
-	}
+	last, column := make([]float64, m), make([]int32, m) // nonzero of each row
+	entries(p.A, func(i, j int, v float64) {
+		out.count[i]++
+		last[i], column[i] = v, int32(j)
+	})
 	low, high := intervals(p.Cones)
 	for i, count := range out.count {
 		if count != 1 || math.IsNaN(low[i]) {
 			continue
 		}
-		j, a := column[i], raw.Data[last[i]]
+		j, a := column[i], last[i]
 		// b - a x in [low, high]
 		atLow, atHigh := quotient(p.B[i], low[i], a), quotient(p.B[i], high[i], a)
 		if a < 0 {

@@ -1,10 +1,6 @@
 package backends
 
-import (
-	"math"
-
-	"github.com/conetune/conetune/internal/dense"
-)
+import "math"
 
 // InfiniteBound is the size from which on a bound of a [BoxCone] counts as infinite, as readers and many solvers
 // have it.
@@ -60,7 +56,7 @@ func trivial(p *Problem, low, high []float64, single *singleBounds) (z, x []floa
 		for i := first; i < first+c.Dim; i++ {
 			empty = empty && single.count[i] == 0
 		}
-		if empty && c.Distance(b) > outsideCone*dense.MaxAbs(b) {
+		if empty && c.Distance(b) > outsideCone*maxAbs(b) {
 			z = make([]float64, m)
 			copy(z[first:], separator(c, b))
 			return z, nil

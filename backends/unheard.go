@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"github.com/james-bowman/sparse"
-
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // This file finds the equations a'x = 0 that are what rounding leaves of 0'x = 0, the imaginary part of a Hermitian
@@ -27,7 +25,7 @@ func quietRows(p *Problem) (rows []int) {
 		largest[i] = max(largest[i], math.Abs(raw.Data[k]))
 	}
 	// Most problems have no equation this much smaller than the largest entry of all.
-	most, some := dense.MaxAbs(largest), false
+	most, some := maxAbs(largest), false
 	quiet := make([]bool, len(p.B))
 	for row, c := range Rows(p.Cones) {
 		for i := row; i < row+c.Dim && c.Kind == ZeroCone; i++ {

@@ -8,7 +8,6 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends/internal/spread"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // units are sizes in which the numbers of a problem are near one: with d for the variables, e for the rows (one for all
@@ -42,7 +41,7 @@ const (
 // unitsOf returns the units of a problem, nil if those that it is given in will do.
 func unitsOf(p *Problem) *units {
 	n, m := p.Dims()
-	u := &units{d: ones(n), e: ones(m)}
+	u := &units{d: slices.Repeat([]float64{1}, n), e: slices.Repeat([]float64{1}, m)}
 	rows, cols := make([]float64, m), make([]float64, n)
 	largestEntries(p.A, rows, cols)
 	Blocks(p.Cones, func(first, dim int) { fillMax(rows[first : first+dim]) })
@@ -92,7 +91,7 @@ func largestEntries(a *sparse.CSC, rows, cols []float64) (most float64) {
 // largestRight returns the largest |b_i|, bounds of boxes that are not far counting as b, where row i is multiplied by
 // unit(i).
 func largestRight(p *Problem, unit func(i int) float64) float64 {
-	return dense.MaxAbs(rightSizes(p, unit))
+	return maxAbs(rightSizes(p, unit))
 }
 
 // rightSizes returns these, the largest of its rows for each row of a cone that is no product of intervals.
@@ -149,7 +148,7 @@ func (u *units) sizes(p *Problem) {
 	for j, q := range p.Q {
 		cost[j] = u.d[j] * math.Abs(q)
 	}
-	u.right, u.cost = dense.MaxAbs(right), dense.MaxAbs(cost)
+	u.right, u.cost = maxAbs(right), maxAbs(cost)
 	u.x = u.right
 	if u.x == 0 && u.curved > 0 {
 		u.x = u.cost / u.curved
@@ -201,6 +200,19 @@ func entries(a *sparse.CSC, visit func(i, j int, v float64)) {
 	}
 }
 
+// stored visits all entries, with explicit zeros, of which it also tells the number.
+func stored(a *sparse.CSC, visit func(k, i, j int, v float64)) {
+	if a == nil {
+		return
+	}
+	raw := a.RawMatrix()
+	for j := range len(raw.Indptr) - 1 {
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			visit(k, raw.Ind[k], j, raw.Data[k])
+		}
+	}
+}
+
 // nonzeros counts the entries, with explicit zeros.
 func nonzeros(a *sparse.CSC) int {
 	if a == nil {
@@ -212,14 +224,6 @@ func nonzeros(a *sparse.CSC) int {
 // entriesOf visits their absolute values.
 func entriesOf(a *sparse.CSC, visit func(i, j int, v float64)) {
 	entries(a, func(i, j int, v float64) { visit(i, j, math.Abs(v)) })
-}
-
-func ones(n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = 1
-	}
-	return out
 }
 
 // against says how large the residuals of a point are in the units of the data.
@@ -308,7 +312,7 @@ func (c *checker) rounding(p *Problem, u *units, x, z []float64) (primal, dual f
 		}
 	}
 	if u == nil {
-		return unitRoundoff * dense.MaxAbs(rows), unitRoundoff * dense.MaxAbs(cols)
+		return unitRoundoff * maxAbs(rows), unitRoundoff * maxAbs(cols)
 	}
 	for i, v := range rows {
 		primal = max(primal, u.e[i]*v)

@@ -1,10 +1,6 @@
 package backends
 
-import (
-	"math"
-
-	"github.com/conetune/conetune/internal/dense"
-)
+import "math"
 
 // Recheck measures a primal-dual point on the problem as it is given, in plain arithmetic without
 // any scaling, and returns the primal and the dual objective. It panics unless
@@ -168,10 +164,10 @@ func (c *checker) distance(p *Problem, out *Solution) (distance, rounding float6
 	for row, k := range Rows(p.Cones) { // s and z are so far outside, in each entry at most
 		sk, zk := out.S[row:row+k.Dim], out.Z[row:row+k.Dim]
 		if d := k.Distance(sk); d > 0 {
-			above += d * dense.Norm1(zk)
+			above += d * norm1(zk)
 		}
 		if d := k.DualDistance(zk); d > 0 {
-			below += d * dense.Norm1(sk)
+			below += d * norm1(sk)
 		}
 	}
 	rounding = c.terms(p, out.S, out.X, out.Z) * float64(4*(len(p.Q)+len(p.B)+4)) * unitRoundoff

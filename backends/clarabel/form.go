@@ -24,7 +24,7 @@ func newForm(p *backends.Problem) *form {
 			f.add(c, first)
 		}
 	}
-	f.Close(first)
+	f.Close(len(p.B))
 	return f
 }
 

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
@@ -18,10 +17,5 @@ func TestCancelDelay(t *testing.T) {
 	}
 	const n = 500
 	c := backendtest.Shape{Name: "lp", N: n, Cones: []backends.Cone{backends.Nonnegative(2 * n)}, Density: 0.2, Vertex: true}.NewCase(1)
-	b, err := backends.Open("native")
-	require.NoError(t, err)
-	s, err := b.Setup(c.Problem, backends.Options{})
-	require.NoError(t, err)
-	defer s.Close()
-	assert.Less(t, backendtest.CancelDelay(t, s), 100*time.Millisecond)
+	assert.Less(t, backendtest.CancelDelay(t, opened(t, c.Problem)), 100*time.Millisecond)
 }

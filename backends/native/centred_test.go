@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/native"
+	"github.com/stretchr/testify/require"
 )
 
 // The objective of max sum log x_i over the simplex, with the solution x_i = 1/n, is flat: points within the tolerance
@@ -27,22 +27,14 @@ func TestFlatOptimum(t *testing.T) {
 			p.Cones = append(p.Cones, backends.Exponential())
 		}
 		var err error
-		if p.A, err = entries.CSC(1+3*n, 2*n); err != nil {
-			t.Fatal(err)
-		}
-		s, err := backends.Checked(native.Backend{}).Setup(p, backends.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := s.Solve(t.Context())
-		if err != nil || r.Status != backends.Optimal {
-			t.Fatal(r.Status, err)
-		}
+		p.A, err = entries.CSC(1+3*n, 2*n)
+		require.NoError(t, err)
+		r := solved(t, opened(t, p))
+		require.Equal(t, backends.Optimal, r.Status)
 		for _, x := range r.X[n:] {
 			if off := math.Abs(x - 1/float64(n)); off > 3e-6 {
 				t.Errorf("n = %d: off by %.1e", n, off)
 			}
 		}
-		s.Close()
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // claims is what is known of certificates.
@@ -19,10 +18,10 @@ type claims struct {
 func (it *iterate) proofs() (primal, dual float64) {
 	primal, dual = math.Inf(1), math.Inf(1)
 	if it.bz < 0 {
-		primal = dense.MaxAbs(it.atz) / -it.bz
+		primal = maxAbs(it.atz) / -it.bz
 	}
 	if it.qx < 0 {
-		worst := dense.MaxAbs(it.px)
+		worst := maxAbs(it.px)
 		for i, v := range it.ax {
 			worst = max(worst, math.Abs(v+it.s[i]))
 		}
@@ -35,10 +34,10 @@ func (it *iterate) proofs() (primal, dual float64) {
 // Px and Ax + s near 0. A first look is at the scaled vectors, whose proofs are
 // given; what passes it is measured as the caller will measure it, on the caller's data.
 func (it *iterate) infeasible(primal, dual, eps float64) backends.Status {
-	if primal <= scaledMargin*eps*max(1, dense.MaxAbs(it.z)/-it.bz) && it.provesPrimal(it.z, it.atz, eps) {
+	if primal <= scaledMargin*eps*max(1, maxAbs(it.z)/-it.bz) && it.provesPrimal(it.z, it.atz, eps) {
 		return backends.PrimalInfeasible
 	}
-	if dual <= scaledMargin*eps*max(1, dense.MaxAbs(it.x)/-it.qx) {
+	if dual <= scaledMargin*eps*max(1, maxAbs(it.x)/-it.qx) {
 		for i, v := range it.ax {
 			it.rhsZ[i] = v + it.s[i]
 		}
@@ -107,14 +106,14 @@ func (e *embedding) inconsistent(eps float64) backends.Status {
 	}
 	// The differences x2, z2 from the iterate have small residuals: with P = 0,
 	// A'z2 = -rx/tau.
-	if dense.MaxAbs(e.z2) > suspicious*(1+dense.MaxAbs(e.z)/e.tau) {
+	if maxAbs(e.z2) > suspicious*(1+maxAbs(e.z)/e.tau) {
 		copy(e.dz, e.z2)
 		e.f.mulAt(e.rhsX, e.dz)
 		if dot(e.f.b, e.dz) < 0 && e.provesPrimal(e.dz, e.rhsX, eps) {
 			return backends.PrimalInfeasible
 		}
 	}
-	if dense.MaxAbs(e.x2) > suspicious*(1+dense.MaxAbs(e.x)/e.tau) {
+	if maxAbs(e.x2) > suspicious*(1+maxAbs(e.x)/e.tau) {
 		copy(e.dx, e.x2)
 		e.f.mulA(e.rhsZ, e.dx)
 		if dot(e.f.q, e.dx) < 0 && e.provesDual(e.dx, e.rhsZ, eps) {

@@ -16,10 +16,7 @@ import (
 
 // interior returns a random point of the cone, at distance margin of its boundary.
 func interior(rng *rand.Rand, c cone, n int, margin float64) []float64 {
-	v := make([]float64, n)
-	for i := range v {
-		v[i] = rng.NormFloat64()
-	}
+	v := normals(rng, n)
 	c.addUnit(v, c.shift(v)+margin)
 	return v
 }

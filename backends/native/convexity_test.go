@@ -1,7 +1,6 @@
 package native_test
 
 import (
-	"context"
 	"math"
 	"testing"
 
@@ -10,13 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
 	_ "github.com/conetune/conetune/backends/native"
 )
 
 // TestNonconvex: min -x^2/2 + y^2/2 with x + y >= -10 is unbounded, and is refused by name.
 func TestNonconvex(t *testing.T) {
-	b, err := backends.Open("native")
-	require.NoError(t, err)
 	diagonal := func(x, y float64) *sparse.CSC {
 		return sparse.NewCSC(2, 2, []int{0, 1, 2}, []int{0, 1}, []float64{x, y})
 	}
@@ -25,18 +23,15 @@ func TestNonconvex(t *testing.T) {
 		Cones: []backends.Cone{backends.Nonnegative(1)},
 	}
 	var nonconvex *backends.NonconvexError
-	_, err = b.Setup(p, backends.Options{})
+	_, err := backendtest.Open(t, "native").Setup(p, backends.Options{})
 	require.ErrorAs(t, err, &nonconvex)
 	assert.Equal(t, []float64{1, 0}, nonconvex.Direction)
 	assert.Equal(t, -1.0, nonconvex.Curvature)
 
 	p.P = diagonal(1, 1)
-	s, err := b.Setup(p, backends.Options{})
-	require.NoError(t, err)
-	defer s.Close()
+	s := opened(t, p)
 	require.ErrorAs(t, s.Update(backends.Update{P: diagonal(1, -1e-3)}), &nonconvex)
-	sol, err := s.Solve(context.Background()) // with the numbers before
-	require.NoError(t, err)
+	sol := solved(t, s) // with the numbers before
 	assert.Equal(t, backends.Optimal, sol.Status)
 	assert.InDelta(t, 0, sol.Objective, 1e-7)
 }
@@ -44,8 +39,6 @@ func TestNonconvex(t *testing.T) {
 // TestNearlyConvex: min 1/2 (x^2 + y^2 + 2 (1+e) x y) - x - y has the eigenvalue -e along x = -y. With free variables
 // it is unbounded; within a small box its optimum is near that of e = 0, -1/2.
 func TestNearlyConvex(t *testing.T) {
-	b, err := backends.Open("native")
-	require.NoError(t, err)
 	const e = 1e-6
 	inf := math.Inf(1)
 	for _, c := range []struct {
@@ -58,11 +51,7 @@ func TestNearlyConvex(t *testing.T) {
 			A: sparse.NewCSC(2, 2, []int{0, 1, 2}, []int{0, 1}, []float64{-1, -1}), B: []float64{0, 0},
 			Cones: []backends.Cone{backends.Box([]float64{-c.bound, -c.bound}, []float64{c.bound, c.bound})},
 		}
-		s, err := b.Setup(p, backends.Options{})
-		require.NoError(t, err)
-		sol, err := s.Solve(context.Background())
-		require.NoError(t, err)
-		require.NoError(t, s.Close())
+		sol := solved(t, opened(t, p))
 		if c.name == "a large box" { // optimal only locally: whether the solver ends there or nowhere, the status must not say more
 			assert.False(t, sol.Status == backends.Optimal && sol.Distance < 0.01 && math.Abs(sol.Objective+0.5) > 0.1)
 			continue

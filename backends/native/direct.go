@@ -1,10 +1,6 @@
 package native
 
-import (
-	"math"
-
-	"github.com/conetune/conetune/internal/dense"
-)
+import "math"
 
 // direct is the method without the embedding, for linear programs with semidefinite
 // cones: tau stays 1, the residuals are reduced by full Newton steps, and x, s on
@@ -93,8 +89,8 @@ func (d *direct) start() error {
 		}
 		s = max(s, norm2(f.b[from:to]))
 		c.unit(d.of(i, d.s), d.of(i, d.z))
-		dense.Scale(d.of(i, d.s), s)
-		dense.Scale(d.of(i, d.z), z)
+		scaleBy(d.of(i, d.s), s)
+		scaleBy(d.of(i, d.z), z)
 	}
 	return nil
 }
@@ -106,7 +102,7 @@ func (d *direct) startAtBest() error {
 	copy(d.s, b.s)
 	copy(d.z, b.z)
 	for _, v := range [3][]float64{d.x, d.s, d.z} {
-		dense.Scale(v, 1/b.tau)
+		scaleBy(v, 1/b.tau)
 	}
 	d.begin()
 	if d.by = d.sums; !d.takeRoot() && d.f.stop.Reached(0) {
@@ -247,7 +243,7 @@ type remains struct{ rx, rz, mu float64 }
 
 // standing returns the largest part that is left of the residuals and of mu at the start. A stall always counts.
 func (d *direct) standing() (left float64, late bool) {
-	now := remains{dense.MaxAbs(d.rx), dense.MaxAbs(d.rz), d.mu}
+	now := remains{maxAbs(d.rx), maxAbs(d.rz), d.mu}
 	if d.first.mu == 0 {
 		d.first = now
 	}

@@ -1,7 +1,6 @@
 package native
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/internal/planted"
 )
 
@@ -127,17 +127,11 @@ func TestCertificateReach(t *testing.T) {
 		Q: []float64{1e-8, 0}, B: []float64{-1, 0, 0, 0}, Cones: []backends.Cone{backends.Nonnegative(4)},
 		A: rowsOf(2, []float64{-1, 1}, []float64{1, -(1 + d)}, []float64{-1, 0}, []float64{0, -1}).csc(4, 2),
 	}
-	b, err := backends.Open("native")
-	require.NoError(t, err)
 	for _, c := range []struct {
 		eps       float64
 		told, not backends.Status
 	}{{1e-8, backends.PrimalInfeasible, backends.Optimal}, {1e-15, backends.Inaccurate, backends.PrimalInfeasible}} {
-		s, err := b.Setup(p, backends.Options{Eps: c.eps})
-		require.NoError(t, err)
-		sol, err := s.Solve(context.Background())
-		require.NoError(t, err)
-		require.NoError(t, s.Close())
+		sol := backendtest.Solve(t, backendtest.Open(t, "native"), p, backends.Options{Eps: c.eps})
 		assert.NotEqual(t, c.not, sol.Status, "eps %g", c.eps)
 		if c.told == backends.PrimalInfeasible {
 			assert.Equal(t, c.told, sol.Status, sol.Message)
@@ -162,8 +156,6 @@ func TestNothingToMove(t *testing.T) {
 // beside the largest numbers of all, or by a multiplier of 106 bits whose lower half stayed where its upper half had
 // gone, or with an objective that their residuals leave open. What is not decided is said not to be.
 func TestRowsByThemselves(t *testing.T) {
-	native, err := backends.Open("native")
-	require.NoError(t, err)
 	for name, want := range map[string]planted.Outcome{
 		"verdict:3:all:102104921": planted.Right, "verdict:6:all:102104921": planted.Right, "verdict:8:all:102092690": planted.Right,
 		"verdict:8:all:102097661": planted.Undecided, "far:10:gen:104006357": planted.Undecided, "far:10:gen:89003946": planted.Undecided,
@@ -171,7 +163,7 @@ func TestRowsByThemselves(t *testing.T) {
 	} {
 		id, err := planted.ParseID(name)
 		require.NoError(t, err)
-		v := planted.Generate(id).Run(native, backends.Options{})
+		v := planted.Generate(id).Run(backendtest.Open(t, "native"), backends.Options{})
 		if v.Outcome != planted.Right {
 			assert.Equal(t, want, v.Outcome, "%s: %s", name, v.Detail)
 		}

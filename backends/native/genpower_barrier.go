@@ -1,10 +1,6 @@
 package native
 
-import (
-	"math"
-
-	"github.com/conetune/conetune/internal/dense"
-)
+import "math"
 
 // This file has the barrier of generalizedPower with its derivatives and its conjugate.
 
@@ -59,11 +55,15 @@ func (c *generalizedPower) shadow(s []float64) bool {
 	if norm == 0 {
 		return true
 	}
-	right -= 2 * math.Log(norm)
-	if !(right > 0) || math.IsInf(right, 1) {
-		return false
-	}
-	r, ok := c.conjugateRoot(right)
+	r, ok := conjugateRoot(right-2*math.Log(norm), k, func(r float64) (value, slope float64) {
+		value, slope = -math.Log1p(2*r), -2/(1+2*r)
+		for _, a := range c.a {
+			by := (1 + a) / a
+			value += 2 * a * math.Log1p(by*r)
+			slope += 2 * a * by / (1 + by*r)
+		}
+		return value, slope
+	})
 	for i, a := range c.a {
 		c.shadowed[i] += a / r / s[i]
 	}
@@ -73,18 +73,13 @@ func (c *generalizedPower) shadow(s []float64) bool {
 	return ok
 }
 
-// conjugateRoot solves the equation of shadow, by Newton's method in log r, kept in a bracket.
-func (c *generalizedPower) conjugateRoot(right float64) (r float64, ok bool) {
-	left := func(r float64) (value, slope float64) {
-		value, slope = -math.Log1p(2*r), -2/(1+2*r)
-		for _, a := range c.a {
-			by := (1 + a) / a
-			value += 2 * a * math.Log1p(by*r)
-			slope += 2 * a * by / (1 + by*r)
-		}
-		return value, slope
+// conjugateRoot solves left(r) = right, as shadow has it for k weights, by Newton's method in log r, kept in a bracket.
+// False where the right side is not positive, as outside of the cone, or no number.
+func conjugateRoot(right float64, k int, left func(r float64) (value, slope float64)) (r float64, ok bool) {
+	if !(right > 0) || math.IsInf(right, 1) {
+		return 0, false
 	}
-	lo, hi := 0.0, right/(2*float64(len(c.a)))
+	lo, hi := 0.0, right/(2*float64(k))
 	for v, _ := left(hi); v < right; v, _ = left(hi) {
 		lo = hi
 		if hi *= 2; math.IsInf(hi, 1) {
@@ -205,7 +200,7 @@ func (c *generalizedPower) solveHessian(v []float64) {
 		x[i] += sum * 2 * a * c.y[i] / (2*a*r.share + 1 - a)
 		moved += r.beta * 2 * a / c.y[i] * x[i]
 	}
-	dense.Scale(z, r.psi/2)
+	scaleBy(z, r.psi/2)
 	if r.zeta > 0 {
 		axpy((along/r.h+moved-along*r.psi/2)/r.zeta, c.y[k:], z)
 	}

@@ -1,7 +1,6 @@
 package native
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -14,13 +13,7 @@ import (
 )
 
 func solved(t *testing.T, p *backends.Problem) *backends.Solution {
-	b, err := backends.Open("native")
-	require.NoError(t, err)
-	s, err := b.Setup(p, backends.Options{})
-	require.NoError(t, err)
-	defer s.Close()
-	sol, err := s.Solve(context.Background())
-	require.NoError(t, err)
+	sol := solveChecked(t, p)
 	require.Equal(t, backends.Optimal, sol.Status, sol.Message)
 	return sol
 }

@@ -184,8 +184,7 @@ func (g *gram) multiply(m *gramMember, x []float64) {
 // addFull forms -U = -T Y_k. and adds the products of the o-th member with those from
 // it on in the order.
 func (g *gram) addFull(values, y []float64, o int) {
-	n, j := g.n, g.order[o]
-	m := &g.members[j]
+	n, m := g.n, &g.members[g.order[o]]
 	k := len(m.support)
 	yk := g.pack[:n*k]
 	for l, i := range m.support {
@@ -195,45 +194,47 @@ func (g *gram) addFull(values, y []float64, o int) {
 	clear(u)
 	g.within.GemmNT(n, n, k, g.t, n, yk, n, u, n)
 	g.within.Stop.Reached(n * n * (1 + k/16))
-	for ; o < len(g.order) && !g.within.Stop.Reached(chunkEntries); o += g.chunk {
-		for _, i := range g.order[o:min(o+g.chunk, len(g.order))] {
-			f := &g.members[i]
-			sum := 0.0
-			for e, v := range f.val {
-				p, q := int(f.p[e]), int(f.q[e])
-				if p == q {
-					sum -= v * u[p+p*n]
-				} else {
-					sum -= v * (u[p+q*n] + u[q+p*n])
-				}
+	g.products(values, o, g.chunk, func(f *gramMember) float64 {
+		sum := 0.0
+		for e, v := range f.val {
+			p, q := int(f.p[e]), int(f.q[e])
+			if p == q {
+				sum -= v * u[p+p*n]
+			} else {
+				sum -= v * (u[p+q*n] + u[q+p*n])
 			}
-			values[g.at(i, j)] += g.sign * sum
+		}
+		return sum
+	})
+}
+
+// products adds those of the o-th member with the ones from it on in the order, so many between two looks at the stop.
+func (g *gram) products(values []float64, o, step int, with func(f *gramMember) float64) {
+	for j := g.order[o]; o < len(g.order) && !g.within.Stop.Reached(chunkEntries); o += step {
+		for _, i := range g.order[o:min(o+step, len(g.order))] {
+			values[g.at(i, j)] += g.sign * with(&g.members[i])
 		}
 	}
 }
 
 // addPicked does the same without forming U.
 func (g *gram) addPicked(values, y []float64, o int) {
-	n, j := g.n, g.order[o]
-	m := &g.members[j]
+	n, m := g.n, &g.members[g.order[o]]
 	k := len(m.support)
 	if k == 1 {
 		t, yk := g.t[:n], y[int(m.support[0])*n:][:n]
-		for ; o < len(g.order) && !g.within.Stop.Reached(chunkEntries); o += g.chunk {
-			for _, i := range g.order[o:min(o+g.chunk, len(g.order))] {
-				f := &g.members[i]
-				sum := 0.0
-				for e, v := range f.val {
-					p, q := f.p[e], f.q[e]
-					if p == q {
-						sum += v * t[p] * yk[p]
-					} else {
-						sum += v * (t[p]*yk[q] + t[q]*yk[p])
-					}
+		g.products(values, o, g.chunk, func(f *gramMember) float64 {
+			sum := 0.0
+			for e, v := range f.val {
+				p, q := f.p[e], f.q[e]
+				if p == q {
+					sum += v * t[p] * yk[p]
+				} else {
+					sum += v * (t[p]*yk[q] + t[q]*yk[p])
 				}
-				values[g.at(i, j)] += g.sign * sum
 			}
-		}
+			return sum
+		})
 		return
 	}
 	// T and Y_.k by rows, so that the k numbers of a product are together
@@ -246,29 +247,25 @@ func (g *gram) addPicked(values, y []float64, o int) {
 			at += k
 		}
 	}
-	step := 1 + g.chunk/k
-	for ; o < len(g.order) && !g.within.Stop.Reached(chunkEntries); o += step {
-		for _, i := range g.order[o:min(o+step, len(g.order))] {
-			f := &g.members[i]
-			sum := 0.0
-			for e, v := range f.val {
-				p, q := int(f.p[e])*k, int(f.q[e])*k
-				tp, yq := tk[p:p+k], yk[q:q+k]
-				inner := 0.0
-				for l, a := range tp {
-					inner += a * yq[l]
-				}
-				if p != q {
-					tq, yp := tk[q:q+k], yk[p:p+k]
-					for l, a := range tq {
-						inner += a * yp[l]
-					}
-				}
-				sum += v * inner
+	g.products(values, o, 1+g.chunk/k, func(f *gramMember) float64 {
+		sum := 0.0
+		for e, v := range f.val {
+			p, q := int(f.p[e])*k, int(f.q[e])*k
+			tp, yq := tk[p:p+k], yk[q:q+k]
+			inner := 0.0
+			for l, a := range tp {
+				inner += a * yq[l]
 			}
-			values[g.at(i, j)] += g.sign * sum
+			if p != q {
+				tq, yp := tk[q:q+k], yk[p:p+k]
+				for l, a := range tq {
+					inner += a * yp[l]
+				}
+			}
+			sum += v * inner
 		}
-	}
+		return sum
+	})
 }
 
 // at returns the place of a pair of members.
@@ -301,10 +298,14 @@ func (g *gram) dotAdd(out, v []float64, a float64) {
 		if g.within.Stop.Reached(2 + len(m.row)) {
 			return
 		}
-		sum := 0.0
-		for e, r := range m.row {
-			sum += m.vec[e] * v[r]
-		}
-		out[m.unknown] += a * sum
+		out[m.unknown] += a * m.dot(v)
 	}
+}
+
+// dot returns <F, V>.
+func (m *gramMember) dot(v []float64) (sum float64) {
+	for e, r := range m.row {
+		sum += m.vec[e] * v[r]
+	}
+	return sum
 }

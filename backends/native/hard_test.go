@@ -1,7 +1,6 @@
 package native
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
 )
 
 // triplets collects the entries of a sparse matrix; entries of one place add up.
@@ -110,10 +110,7 @@ func (h hard) draw(rng *rand.Rand) (p *backends.Problem, value float64, z []floa
 		for i := range h.dim {
 			fill(row+i, 2, scale)
 		}
-		u := make([]float64, h.dim-1)
-		for i := range u {
-			u[i] = rng.NormFloat64()
-		}
+		u := normals(rng, h.dim-1)
 		norm := norm2(u)
 		ls, lz := math.Pow(10, h.head*rng.Float64()), math.Pow(10, h.head*rng.Float64())
 		switch {
@@ -327,12 +324,15 @@ func TestHardProofs(t *testing.T) {
 }
 
 func solveChecked(t *testing.T, p *backends.Problem) *backends.Solution {
-	b, err := backends.Open("native")
-	require.NoError(t, err)
-	s, err := b.Setup(p, backends.Options{})
-	require.NoError(t, err)
-	sol, err := s.Solve(context.Background())
-	require.NoError(t, err)
-	require.NoError(t, s.Close())
-	return sol
+	t.Helper()
+	return backendtest.Solve(t, backendtest.Open(t, "native"), p, backends.Options{})
+}
+
+// normals are n normally distributed numbers.
+func normals(rng *rand.Rand, n int) []float64 {
+	v := make([]float64, n)
+	for i := range n {
+		v[i] = rng.NormFloat64()
+	}
+	return v
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends/internal/ldl"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // kkt holds the matrix
@@ -424,11 +423,11 @@ func (k *kkt) reduce(rx, rz []float64) error {
 func (k *kkt) finish(x, z, rx, rz []float64, to accuracy) error {
 	f, h := k.f, k.h
 	k.intoLocal(k.rhs)
-	size := dense.MaxAbs(k.rhs)
+	size := maxAbs(k.rhs)
 	floor := roundingFloor * (1 + size)
 	allowed := limits{
-		columns:   max(to.left*dense.MaxAbs(rx), to.columns, floor),
-		equations: max(to.left*dense.MaxAbs(rz[:f.zero]), to.equations, floor),
+		columns:   max(to.left*maxAbs(rx), to.columns, floor),
+		equations: max(to.left*maxAbs(rz[:f.zero]), to.equations, floor),
 	}
 	if k.local == nil || size == 0 { // else all are near one beside their own right-hand side
 		size++

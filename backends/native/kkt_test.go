@@ -54,13 +54,7 @@ func randomProblem(rng *rand.Rand, n int) *backends.Problem {
 	}
 	var p mat.Dense
 	p.Mul(g, g.T())
-	q, b := make([]float64, n), make([]float64, m)
-	for j := range q {
-		q[j] = rng.NormFloat64()
-	}
-	for i := range b {
-		b[i] = rng.NormFloat64()
-	}
+	q, b := normals(rng, n), normals(rng, m)
 	return &backends.Problem{P: compress(&p, true), Q: q, A: compress(a, false), B: b, Cones: cones}
 }
 
@@ -157,13 +151,7 @@ func factoredAt(t *testing.T, rng *rand.Rand, p *backends.Problem) *iterate {
 func requireNewton(t *testing.T, rng *rand.Rand, p *backends.Problem, within float64) *iterate {
 	it := factoredAt(t, rng, p)
 	f := it.f
-	rx, rz := make([]float64, f.n), make([]float64, f.m)
-	for j := range rx {
-		rx[j] = rng.NormFloat64()
-	}
-	for i := range rz {
-		rz[i] = rng.NormFloat64()
-	}
+	rx, rz := normals(rng, f.n), normals(rng, f.m)
 	x, z := make([]float64, f.n), make([]float64, f.m)
 	require.NoError(t, it.k.solve(x, z, rx, rz, refined))
 	px, atz, ax, hz := make([]float64, f.n), make([]float64, f.n), make([]float64, f.m), make([]float64, f.m)

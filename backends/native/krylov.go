@@ -1,10 +1,6 @@
 package native
 
-import (
-	"math"
-
-	"github.com/conetune/conetune/internal/dense"
-)
+import "math"
 
 // krylovSteps is the number of directions that krylov may use: each costs a
 // solve, a product and the memory of two vectors.
@@ -37,7 +33,7 @@ func (k *kkt) improve(limit limits) {
 	inverse := limits{1 / limit.columns, 1 / limit.equations, 1 / limit.rows}
 	k.weigh(q.dir(q.v, 0, n), k.res, inverse)
 	beta := norm2(q.v[:n])
-	dense.Scale(q.v[:n], 1/beta)
+	scaleBy(q.v[:n], 1/beta)
 	clear(q.g[:])
 	q.g[0] = beta
 	steps := 0
@@ -65,7 +61,7 @@ func (k *kkt) improve(limit limits) {
 		if math.Abs(q.g[j+1]) <= 0.5 || norm == 0 {
 			break
 		}
-		dense.Scale(w, 1/norm)
+		scaleBy(w, 1/norm)
 	}
 	for j := steps - 1; j >= 0; j-- {
 		sum := q.g[j]

@@ -1,10 +1,6 @@
 package native
 
-import (
-	"math"
-
-	"github.com/conetune/conetune/internal/dense"
-)
+import "math"
 
 // progress measures the iterate on the caller's scale.
 type progress struct {
@@ -47,8 +43,8 @@ func (it *iterate) measure() progress {
 	}
 	size := max(1, min(math.Abs(p.objective), math.Abs(p.bound)))
 	p.gap = gap / size
-	p.columns = min(dualSize*sc.leastD, size*tau*tau*c/dense.Norm1(it.x))
-	p.equations = min(primalSize*sc.leastE, size*tau*tau*c/dense.Norm1(it.z[:f.zero]))
+	p.columns = min(dualSize*sc.leastD, size*tau*tau*c/norm1(it.x))
+	p.equations = min(primalSize*sc.leastE, size*tau*tau*c/norm1(it.z[:f.zero]))
 	if p.worst = max(p.primal, p.dual, p.gap); math.IsNaN(p.worst) {
 		p.worst = math.Inf(1)
 	}

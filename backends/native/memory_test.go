@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/internal/matrices"
 )
@@ -57,8 +58,7 @@ func scattered(n int) *backends.Problem {
 // TestMemory has budgets that are too small. The error names what is too much, and by then
 // no more than the budget has been allocated; with as much as it takes the same solver would have gone on.
 func TestMemory(t *testing.T) {
-	b, err := backends.Open("native")
-	require.NoError(t, err)
+	b := backendtest.Open(t, "native")
 	for _, c := range []struct {
 		name   string
 		p      *backends.Problem
@@ -93,8 +93,7 @@ func TestMemory(t *testing.T) {
 
 // TestMemoryThatSuffices compares what is counted with what is allocated, for solves to the end.
 func TestMemoryThatSuffices(t *testing.T) {
-	b, err := backends.Open("native")
-	require.NoError(t, err)
+	b := backendtest.Open(t, "native")
 	for name, p := range map[string]*backends.Problem{"semidefinite": maxCut(150), "sparse": scattered(1500)} {
 		t.Run(name, func(t *testing.T) {
 			fits := func(memory int64) bool {

@@ -106,7 +106,6 @@ type solver struct {
 	warm     *backends.Point
 	resume   bool // the iterate is the end of a solve of the same numbers
 	setup    time.Duration
-	closed   bool
 	owned    struct{ q, b []float64 } // what of user is the solver's own
 }
 
@@ -114,9 +113,6 @@ type solver struct {
 // Only where rows or columns are so far apart that b takes part in their factors, too (package scaling), a change of b
 // alone leaves these as they are.
 func (s *solver) Update(u backends.Update) error {
-	if s.closed {
-		return backends.ErrClosed
-	}
 	begin := time.Now()
 	if u.P != nil {
 		s.user.P = u.P
@@ -148,9 +144,6 @@ func (s *solver) Update(u backends.Update) error {
 // SetEps changes the tolerance. The next Solve goes on with the iterate that
 // the last one ended with.
 func (s *solver) SetEps(eps float64) error {
-	if s.closed {
-		return backends.ErrClosed
-	}
 	s.options.Eps = eps
 	return nil
 }
@@ -158,19 +151,6 @@ func (s *solver) SetEps(eps float64) error {
 // WarmStart keeps the point for the next Solve. It needs X: a missing S is b - AX, and the multipliers that
 // a missing Z leaves open are estimated from the slacks. A point without X is not used, which Solution.Message says.
 func (s *solver) WarmStart(p backends.Point) error {
-	if s.closed {
-		return backends.ErrClosed
-	}
-	n, m := len(s.user.Q), len(s.user.B)
-	for _, part := range []struct {
-		field  string
-		v      []float64
-		length int
-	}{{"Point.X", p.X, n}, {"Point.S", p.S, m}, {"Point.Z", p.Z, m}} {
-		if part.v != nil && len(part.v) != part.length {
-			return &backends.ProblemError{Field: part.field, Reason: fmt.Sprintf("has length %d, expected %d", len(part.v), part.length)}
-		}
-	}
 	s.warm = &backends.Point{X: slices.Clone(p.X), S: slices.Clone(p.S), Z: slices.Clone(p.Z)}
 	s.resume = false
 	return nil
@@ -178,7 +158,6 @@ func (s *solver) WarmStart(p backends.Point) error {
 
 // Close lets the memory go.
 func (s *solver) Close() error {
-	s.closed = true
 	s.form, s.run = nil, nil
 	return nil
 }

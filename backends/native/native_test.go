@@ -1,7 +1,7 @@
 package native_test
 
 import (
-	"context"
+	"strings"
 	"testing"
 
 	"github.com/conetune/conetune/backends"
@@ -11,44 +11,25 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	b, err := backends.Open("native")
-	require.NoError(t, err)
-	backendtest.Run(t, b, backendtest.Options{Answers: 0.99})
+	backendtest.Run(t, backendtest.Open(t, "native"), backendtest.Options{Answers: 0.99})
 }
 
 // A solve with a loose tolerance can be tightened: both solves together take no
 // more iterations than one, and end at the same point.
 func TestSetEpsGoesOn(t *testing.T) {
-	b, err := backends.Open("native")
-	require.NoError(t, err)
-	for _, shape := range backendtest.Shapes() {
-		p := shape.NewCase(3).Problem
-		if !supports(b, p) {
+	for name, p := range backendtest.Suite(backendtest.Open(t, "native")) {
+		if !strings.HasSuffix(name, "seed 3") {
 			continue
 		}
-		fresh, err := b.Setup(p, backends.Options{})
+		want := solved(t, opened(t, p))
+		s, err := backendtest.Open(t, "native").Setup(p, backends.Options{Eps: 1e-2})
 		require.NoError(t, err)
-		want, err := fresh.Solve(context.Background())
-		require.NoError(t, err)
-		s, err := b.Setup(p, backends.Options{Eps: 1e-2})
-		require.NoError(t, err)
-		first, err := s.Solve(context.Background())
-		require.NoError(t, err)
+		first := solved(t, s)
 		require.Equal(t, backends.Optimal, first.Status)
 		require.NoError(t, s.(backends.Tightener).SetEps(1e-8))
-		second, err := s.Solve(context.Background())
-		require.NoError(t, err)
+		second := solved(t, s)
 		require.Equal(t, backends.Optimal, second.Status)
 		require.Equal(t, want.Iterations, first.Iterations+second.Iterations)
 		require.Equal(t, want.X, second.X)
 	}
-}
-
-func supports(b backends.ConicBackend, p *backends.Problem) bool {
-	for _, c := range p.Cones {
-		if !b.Capabilities().Supports(c.Kind) {
-			return false
-		}
-	}
-	return true
 }

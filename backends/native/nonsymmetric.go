@@ -1,10 +1,6 @@
 package native
 
-import (
-	"math"
-
-	"github.com/conetune/conetune/internal/dense"
-)
+import "math"
 
 // nonsymmetric is an exponential or a power cone K, or the dual of one, with a
 // scaling H that maps z to s and z~ to s~ (Tuncel 2001; Dahl and Andersen 2021). Here F* is the
@@ -99,7 +95,7 @@ func (c *nonsymmetric) addUnit(v []float64, a float64) {
 // shift returns the smallest a for which v + a e is in both K and K*, rounded up.
 func (c *nonsymmetric) shift(v []float64) float64 {
 	p := vec3(v)
-	return shiftInside(dense.MaxAbs(v), func(a float64) bool {
+	return shiftInside(maxAbs(v), func(a float64) bool {
 		x := p.plus(a, c.centre)
 		return c.insideS(x) && c.insideZ(x)
 	})

@@ -72,52 +72,6 @@ func TestSolveHessian(t *testing.T) {
 	}
 }
 
-// The barrier of K* is logarithmically homogeneous of degree 3, its derivatives are those of one function, and
-// the centre is minus its own gradient.
-func TestBarrierDerivatives(t *testing.T) {
-	for name, c := range nonsymmetrics() {
-		t.Run(name, func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(1, 2))
-			g, _ := c.derivatives(c.centre)
-			for i, v := range g {
-				require.InDelta(t, c.centre[i], -v, 1e-9)
-			}
-			for range 20 {
-				_, z := pair(rng, c)
-				g, h := c.derivatives(z)
-				require.InDelta(t, -3, g.dot(z), 1e-8)
-				hz := h.mul(z)
-				for i := range 3 {
-					require.InDelta(t, -g[i], hz[i], 1e-7*(1+math.Abs(g[i])))
-				}
-				var u, v vec3
-				for i := range 3 {
-					u[i], v[i] = rng.NormFloat64(), rng.NormFloat64()
-				}
-				const step = 1e-6
-				gu, hu := c.derivatives(z.plus(step, u))
-				gd, hd := c.derivatives(z.plus(-step, u))
-				image, size := h.mul(u), 0.0
-				for i := range 3 {
-					size = max(size, math.Abs(image[i]))
-				}
-				for i := range 3 {
-					require.InDelta(t, (gu[i]-gd[i])/(2*step), image[i], 1e-4*(1+size))
-				}
-				third := c.toZ.mul(thirdDerivative(c.b, c.toZ.mul(z), c.toZ.mul(u), c.toZ.mul(v)))
-				a, b := hu.mul(v), hd.mul(v)
-				size = 0
-				for i := range 3 {
-					size = max(size, math.Abs(third[i]))
-				}
-				for i := range 3 {
-					require.InDelta(t, (a[i]-b[i])/(2*step), third[i], 1e-3*(1+size))
-				}
-			}
-		})
-	}
-}
-
 // H maps z to s and the shadow of s to that of z, and is symmetric and positive definite.
 func TestNonsymmetricScaling(t *testing.T) {
 	for name, c := range nonsymmetrics() {

@@ -86,42 +86,10 @@ func (b powerBarrier) conjugate(s vec3) (vec3, bool) {
 		return vec3{(1 + a) / s[0], (1 + c) / s[1], 0}, true
 	}
 	right := 2 * (a*math.Log(s[0]/a) + c*math.Log(s[1]/c) - math.Log(math.Abs(s[2])))
-	if !(right > 0) || math.IsInf(right, 1) {
-		return vec3{}, false
-	}
 	r1, r2 := (1+a)/a, (1+c)/c
-	left := func(r float64) float64 {
-		return 2*a*math.Log1p(r1*r) + 2*c*math.Log1p(r2*r) - math.Log1p(2*r)
-	}
-	// The left side is 4r near 0, grows as log r, and is increasing. Newton's method
-	// in log r, kept in a bracket.
-	lo, hi := 0.0, right/4
-	for left(hi) < right {
-		lo = hi
-		hi *= 2
-		if math.IsInf(hi, 1) {
-			return vec3{}, false
-		}
-	}
-	r := hi
-	for range newtonSteps {
-		f := left(r) - right
-		if f < 0 {
-			lo = r
-		} else {
-			hi = r
-		}
-		slope := 2*a*r1/(1+r1*r) + 2*c*r2/(1+r2*r) - 2/(1+2*r)
-		next := r * math.Exp(-f/(slope*r))
-		if !(next > lo && next < hi) {
-			next = (lo + hi) / 2
-		}
-		done := math.Abs(next-r) <= newtonEnd*r
-		r = next
-		if done {
-			break
-		}
-	}
+	r, ok := conjugateRoot(right, 2, func(r float64) (value, slope float64) {
+		return 2*a*math.Log1p(r1*r) + 2*c*math.Log1p(r2*r) - math.Log1p(2*r), 2*a*r1/(1+r1*r) + 2*c*r2/(1+r2*r) - 2/(1+2*r)
+	})
 	g := 1 / r
-	return vec3{(1 + a + a*g) / s[0], (1 + c + c*g) / s[1], -g / s[2]}, true
+	return vec3{(1 + a + a*g) / s[0], (1 + c + c*g) / s[1], -g / s[2]}, ok
 }

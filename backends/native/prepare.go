@@ -20,9 +20,6 @@ const (
 
 // Solve does what is left of the set-up and runs the method.
 func (s *solver) Solve(ctx context.Context) (*backends.Solution, error) {
-	if s.closed {
-		return nil, backends.ErrClosed
-	}
 	s.stop.Begin(ctx, s.options.TimeLimit)
 	defer s.stop.End()
 	begin := time.Now()

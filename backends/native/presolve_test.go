@@ -1,7 +1,6 @@
 package native_test
 
 import (
-	"context"
 	"math"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/internal/matrices"
 )
 
@@ -20,9 +20,7 @@ func denseCSC(rows, cols int, v ...float64) *sparse.CSC {
 
 func opened(t *testing.T, p *backends.Problem) backends.Solver {
 	t.Helper()
-	b, err := backends.Open("native")
-	require.NoError(t, err)
-	s, err := b.Setup(p, backends.Options{})
+	s, err := backendtest.Open(t, "native").Setup(p, backends.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
@@ -30,7 +28,7 @@ func opened(t *testing.T, p *backends.Problem) backends.Solver {
 
 func solved(t *testing.T, s backends.Solver) *backends.Solution {
 	t.Helper()
-	sol, err := s.Solve(context.Background())
+	sol, err := s.Solve(t.Context())
 	require.NoError(t, err)
 	return sol
 }

@@ -1,10 +1,6 @@
 package native
 
-import (
-	"math"
-
-	"github.com/conetune/conetune/internal/dense"
-)
+import "math"
 
 // accuracy says when the refinement of a solve ends: when the residuals of the columns and of the equations, what the
 // step leaves of the dual and of the primal residual, are at most left times their right-hand sides, or columns and
@@ -75,7 +71,7 @@ func (k *kkt) refine(limit limits, size float64) error {
 			break
 		}
 	}
-	k.left = dense.MaxAbs(k.res) / size
+	k.left = maxAbs(k.res) / size
 	if math.IsNaN(last) || math.IsInf(last, 0) {
 		return errUnsolved
 	}
@@ -86,7 +82,7 @@ func (k *kkt) refine(limit limits, size float64) error {
 		copy(k.best, k.sol)
 		k.improve(limit)
 		if stays, passes = k.residual(limit); max(stays, passes) < last {
-			k.left = dense.MaxAbs(k.res) / size
+			k.left = maxAbs(k.res) / size
 		} else {
 			copy(k.sol, k.best)
 		}
@@ -104,7 +100,7 @@ func (k *kkt) residual(limit limits) (stays, passes float64) {
 		res[j] -= k.mat.val[at] * sol[j]
 	}
 	columns, equations, rows := k.parts(res)
-	return max(dense.MaxAbs(columns)/limit.columns, dense.MaxAbs(equations)/limit.equations), dense.MaxAbs(rows) / limit.rows
+	return max(maxAbs(columns)/limit.columns, maxAbs(equations)/limit.equations), maxAbs(rows) / limit.rows
 }
 
 // parts cuts a vector of the unknowns of K into those of the columns, of the equations and of the other rows.

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // Where the factors are of another matrix in a few pivots, iterative refinement
@@ -22,10 +20,7 @@ func TestImproveWithWrongPivots(t *testing.T) {
 		wrong[j] = -0.8 * k.mat.val[k.diag[j]]
 	}
 	k.factor.Factorize(k.mat.val, wrong, pivotTolerance, pivotReplaced)
-	rx, rz := make([]float64, f.n), make([]float64, f.m)
-	for j := range rx {
-		rx[j] = rng.NormFloat64()
-	}
+	rx, rz := normals(rng, f.n), make([]float64, f.m)
 	x, z := make([]float64, f.n), make([]float64, f.m)
 	require.NoError(t, k.solve(x, z, rx, rz, refined))
 	left, leftZ := k.residual(limits{1, 1, 1})
@@ -63,6 +58,6 @@ func TestRefineMindsTheColumns(t *testing.T) {
 	f.mulP(px, x)
 	f.mulAt(atz, z)
 	for j := range rx {
-		require.LessOrEqual(t, math.Abs(px[j]+atz[j]-rx[j]), 3e-2*dense.MaxAbs(rx))
+		require.LessOrEqual(t, math.Abs(px[j]+atz[j]-rx[j]), 3e-2*maxAbs(rx))
 	}
 }

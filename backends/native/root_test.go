@@ -5,11 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/conetune/conetune/backends"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // matrixOf returns the matrix whose svec is v.
@@ -95,7 +93,7 @@ func TestRootOrthonormalises(t *testing.T) {
 	for j := range n {
 		q.sign[j] = 1
 		if j%3 == 2 {
-			dense.Scale(q.col(j), 1e-12)
+			scaleBy(q.col(j), 1e-12)
 			axpy(1, q.col(j-1), q.col(j))
 		}
 	}
@@ -112,7 +110,7 @@ func TestRootOrthonormalises(t *testing.T) {
 			require.InDelta(t, map[bool]float64{true: 1}[i == j], products.At(i, j), 1e-13)
 		}
 	}
-	require.Less(t, dense.MaxAbs(back.RawMatrix().Data), 1e-14)
+	require.Less(t, maxAbs(back.RawMatrix().Data), 1e-14)
 }
 
 // Partition of the cycle of n nodes: the smallest <L, X> with X_ii = 1, <ee', X> = 0 and

@@ -1,10 +1,6 @@
 package native
 
-import (
-	"math"
-
-	"github.com/conetune/conetune/internal/dense"
-)
+import "math"
 
 // schur solves the Newton systems of programs with semidefinite cones: what it eliminates of these comes as a Schur
 // complement, sums tr(F_i X F_j Y) made by gram, onto the other unknowns of kkt.
@@ -128,7 +124,7 @@ func (s *schur) reduceMatrices(rx, rz []float64) {
 	for _, p := range s.matrices {
 		switch p.form {
 		case eliminateRows:
-			if clear(p.pushed); dense.MaxAbs(rz[p.from:p.to]) == 0 {
+			if clear(p.pushed); maxAbs(rz[p.from:p.to]) == 0 {
 				continue
 			}
 			p.c.mulSym(p.pushed, rz[p.from:p.to])
@@ -137,7 +133,7 @@ func (s *schur) reduceMatrices(rx, rz []float64) {
 			for r, j := range p.own {
 				p.divided[r] = rx[j] / f.a.val[p.entry[r]]
 			}
-			if clear(p.pushed); dense.MaxAbs(p.divided) != 0 {
+			if clear(p.pushed); maxAbs(p.divided) != 0 {
 				p.c.mulSym(p.pushed, p.divided)
 			}
 			axpy(1, rz[p.from:p.to], p.pushed)
@@ -199,10 +195,6 @@ func (s *schur) whole() bool { return s.eliminates }
 func (p *matrixPart) mulTransposed(x, v []float64) {
 	for i := range p.g.members {
 		m := &p.g.members[i]
-		sum := 0.0
-		for e, r := range m.row {
-			sum += m.vec[e] * v[r]
-		}
-		x[m.item] += sum
+		x[m.item] += m.dot(v)
 	}
 }

@@ -3,8 +3,6 @@ package native
 import (
 	"math"
 	"slices"
-
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // refineMatrices improves a solution by its residuals in the columns and rows that
@@ -21,7 +19,7 @@ func (s *schur) refineMatrices(x, z, rx, rz []float64, to accuracy) error {
 		return nil
 	}
 	o := &s.outer
-	limit := to.rows * (1 + max(dense.MaxAbs(rx), dense.MaxAbs(rz)))
+	limit := to.rows * (1 + max(maxAbs(rx), maxAbs(rz)))
 	last := s.outerResidual(x, z, rx, rz)
 	if !(last > limit) {
 		return finiteOr(last)
@@ -58,7 +56,7 @@ func (s *schur) refineMatrices(x, z, rx, rz []float64, to accuracy) error {
 		axpy(a, d.z, z)
 		axpy(-a, d.imageX, o.rx)
 		axpy(-a, d.imageZ, o.rz)
-		if max(dense.MaxAbs(o.rx), dense.MaxAbs(o.rz)) <= limit {
+		if max(maxAbs(o.rx), maxAbs(o.rz)) <= limit {
 			break
 		}
 	}
@@ -97,7 +95,7 @@ func (d *outerDirection) add(a float64, o *outerDirection) {
 
 func (d *outerDirection) scale(a float64) {
 	for _, v := range [4][]float64{d.x, d.z, d.imageX, d.imageZ} {
-		dense.Scale(v, a)
+		scaleBy(v, a)
 	}
 }
 
@@ -158,5 +156,5 @@ func (s *schur) outerResidual(x, z, rx, rz []float64) float64 {
 	for _, r := range o.rows {
 		o.rz[r] = rz[r] - o.rz[r]
 	}
-	return max(dense.MaxAbs(o.rx), dense.MaxAbs(o.rz))
+	return max(maxAbs(o.rx), maxAbs(o.rz))
 }

@@ -32,13 +32,8 @@ func TestPointsKeepToConstraints(t *testing.T) {
 		require.NoError(t, err)
 		return p
 	}
-	b, err := backends.Open("native")
-	require.NoError(t, err)
 	solve := func(p *backends.Problem) *backends.Solution {
-		s, err := b.Setup(p, backends.Options{})
-		require.NoError(t, err)
-		r, err := s.Solve(t.Context())
-		require.NoError(t, err)
+		r := solved(t, opened(t, p))
 		require.Equal(t, backends.Optimal, r.Status, r.Message)
 		return r
 	}

@@ -1,7 +1,6 @@
 package native_test
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -118,13 +117,7 @@ func TestHardToDecide(t *testing.T) {
 		}, backends.DualInfeasible, -inf}, // along (9.5367431640625e-07, 128, 49152)
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, err := backends.Open("native")
-			require.NoError(t, err)
-			s, err := b.Setup(c.p, backends.Options{})
-			require.NoError(t, err)
-			defer s.Close()
-			sol, err := s.Solve(context.Background())
-			require.NoError(t, err)
+			sol := solved(t, opened(t, c.p))
 			require.Equal(t, c.status, sol.Status, "%s %v", sol.Message, sol.Residuals)
 			if !math.IsInf(c.value, 0) {
 				assert.InDelta(t, c.value, sol.Objective, 1e-6*max(1, math.Abs(c.value)))
@@ -138,8 +131,6 @@ func TestHardToDecide(t *testing.T) {
 // TestCostsAlongAnEquation: the direction (-2048, -2, 0, 0) is found in any order and in any units of the variables,
 // though points that meet the tolerance in the largest terms hide it.
 func TestCostsAlongAnEquation(t *testing.T) {
-	b, err := backends.Open("native")
-	require.NoError(t, err)
 	for seed := range uint64(100) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		order, unit := rng.Perm(4), make([]float64, 4)
@@ -158,14 +149,10 @@ func TestCostsAlongAnEquation(t *testing.T) {
 			curved[j] = make([]float64, 4)
 		}
 		curved[order[3]][order[3]] = 65536 * unit[3] * unit[3]
-		s, err := b.Setup(&backends.Problem{
+		sol := solved(t, opened(t, &backends.Problem{
 			P: upperOf(curved...), Q: at(-0x1p-39, 0x1p-28, 0x1p-27, 0x1p-9), A: rowsOf(at(-256, 262144, -1572864, 0), at(0, 0, -0x1p-18, 0)),
 			B: []float64{-2048, 0}, Cones: []backends.Cone{backends.Zero(1), backends.Nonnegative(1)},
-		}, backends.Options{})
-		require.NoError(t, err)
-		sol, err := s.Solve(t.Context())
-		require.NoError(t, err)
-		require.NoError(t, s.Close())
+		}))
 		require.Equal(t, backends.DualInfeasible, sol.Status, "seed %d: %s", seed, sol.Message)
 	}
 }
@@ -173,36 +160,24 @@ func TestCostsAlongAnEquation(t *testing.T) {
 // TestFarBoundsHideNothing has a program without a point, as (65536, 0, -2^20, -1/64) proves, whose rows are as small
 // as the tolerance; the far bound must not make that look small beside it.
 func TestFarBoundsHideNothing(t *testing.T) {
-	b, err := backends.Open("native")
-	require.NoError(t, err)
-	s, err := b.Setup(&backends.Problem{
+	sol := solved(t, opened(t, &backends.Problem{
 		Q: []float64{-0x1p-27, -0x1p-28, 0, 0x1p-27, -0x1p-27, -0x1p-28, 0x1p-27},
 		A: rowsOf([]float64{0, -0x1p-15, -0x1p-16, -0x3p-16, -0x1p-16, 0x1p-15, 0x1p-16}, []float64{1024, 512, -512, 0, 512, 512, -512},
 			[]float64{0x1p-19, 0x1p-20, 0, -0x1p-19, 0x1p-19, 0x1p-20, -0x1p-19}, []float64{-128, -192, -64, -64, -192, 64, 192}),
 		B:     []float64{-0x1p-30, -0x1p-5, 0, 0x1p-7},
 		Cones: []backends.Cone{backends.Nonnegative(2), backends.Zero(1), backends.Box([]float64{-3.90625e17}, []float64{0})},
-	}, backends.Options{})
-	require.NoError(t, err)
-	defer s.Close()
-	sol, err := s.Solve(context.Background())
-	require.NoError(t, err)
+	}))
 	assert.NotEqual(t, backends.Optimal, sol.Status)
 }
 
 // TestDistanceCoversRounding has a point whose objective is 2^-15 off only because of the cancellation of terms of
 // 1e11.
 func TestDistanceCoversRounding(t *testing.T) {
-	b, err := backends.Open("native")
-	require.NoError(t, err)
-	s, err := b.Setup(&backends.Problem{
+	sol := solved(t, opened(t, &backends.Problem{
 		P: upperOf([]float64{3.3554432e7, 0, 3.3554432e7, -1.048576e6}, []float64{0, 0, 0, 0}, []float64{3.3554432e7, 0, 3.3554432e7, -1.048576e6}, []float64{-1.048576e6, 0, -1.048576e6, 32768}),
 		Q: []float64{-1.31072e6, 0, -1.31072e6, 40960}, A: rowsOf([]float64{-2, -0.00146484375, -4, 0}), B: []float64{-0.125},
 		Cones: []backends.Cone{backends.Box([]float64{0}, []float64{1.5625e18})},
-	}, backends.Options{})
-	require.NoError(t, err)
-	defer s.Close()
-	sol, err := s.Solve(context.Background())
-	require.NoError(t, err)
+	}))
 	require.Equal(t, backends.Optimal, sol.Status)
 	assert.LessOrEqual(t, math.Abs(sol.Objective+25600), sol.Distance) // with y = x1 + x3 - x4/32: 2^24 y^2 - 1310720 y
 }

@@ -1,5 +1,7 @@
 package native
 
+import "github.com/conetune/conetune/internal/dense"
+
 func dot(x, y []float64) float64 {
 	y = y[:len(x)]
 	sum := 0.0
@@ -54,3 +56,8 @@ func (f *form) mulAt(out, z []float64) {
 	clear(out)
 	f.a.addMulT(out, z)
 }
+
+// Those of package dense.
+func maxAbs(v []float64) float64      { return dense.MaxAbs(v) }
+func norm1(v []float64) float64       { return dense.Norm1(v) }
+func scaleBy(v []float64, by float64) { dense.Scale(v, by) }

@@ -1,7 +1,6 @@
 package native_test
 
 import (
-	"context"
 	"math"
 	"slices"
 	"testing"
@@ -11,22 +10,18 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
-	"github.com/conetune/conetune/backends/native"
 )
 
 // TestWarmStartByX starts from the x of a problem nearby alone: the multipliers are found from the slacks, and with
 // linear and second-order cones the solve is shorter than from nothing.
 func TestWarmStartByX(t *testing.T) {
-	b, err := backends.Open("native")
-	require.NoError(t, err)
 	for _, shape := range backendtest.Shapes() {
 		if slices.ContainsFunc(shape.Cones, func(c backends.Cone) bool { return !c.Kind.Intervals() && c.Kind != backends.SecondOrderCone }) || len(shape.Cones) == 0 {
 			continue
 		}
 		for seed := range uint64(4) {
 			c := shape.NewCase(seed)
-			s, err := b.Setup(c.Problem, backends.Options{})
-			require.NoError(t, err)
+			s := opened(t, c.Problem)
 			solve := func(start backends.Point, shift float64) *backends.Solution {
 				near := slices.Clone(c.Problem.B)
 				for i := range near {
@@ -34,8 +29,7 @@ func TestWarmStartByX(t *testing.T) {
 				}
 				require.NoError(t, s.Update(backends.Update{B: near}))
 				require.NoError(t, s.WarmStart(start))
-				sol, err := s.Solve(context.Background())
-				require.NoError(t, err)
+				sol := solved(t, s)
 				require.Equal(t, backends.Optimal, sol.Status, "%s: %s", c.Name, sol.Message)
 				return sol
 			}
@@ -49,22 +43,6 @@ func TestWarmStartByX(t *testing.T) {
 					assert.Less(t, warm.Iterations, cold.Iterations, "%s, b moved by %g", c.Name, shift)
 				}
 			}
-			require.NoError(t, s.Close())
 		}
-	}
-}
-
-// TestWarmStartOfBadLengths asks the backend itself, without the checks of backends.Open.
-func TestWarmStartOfBadLengths(t *testing.T) {
-	c := backendtest.Shapes()[2].NewCase(1)
-	s, err := native.Backend{}.Setup(c.Problem, backends.Options{})
-	require.NoError(t, err)
-	n, m := c.Problem.Dims()
-	for field, p := range map[string]backends.Point{
-		"Point.X": {X: make([]float64, n+1)}, "Point.S": {S: make([]float64, m-1)}, "Point.Z": {Z: []float64{}},
-	} {
-		var bad *backends.ProblemError
-		require.ErrorAs(t, s.WarmStart(p), &bad)
-		assert.Equal(t, field, bad.Field)
 	}
 }

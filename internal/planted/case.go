@@ -38,8 +38,8 @@ type Truth struct {
 	// s'z - beta(z) of the planted point, which is above zero where that is rounded: the optimal value may be lower by so
 	// much.
 	Value, Unit, Gap float64
-	// Apart says that the value of a weak program is not that of its dual, or of the program that it follows from, so that
-	// answers to them may differ.
+	// Apart says that a weak program and its dual, or the program that it follows from, have no value in common: one of
+	// them has another, or no point. Answers to them may differ.
 	Apart bool
 }
 

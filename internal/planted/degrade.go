@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // degrade makes the program degenerate in one way. All that was planted stays true.
@@ -109,7 +108,7 @@ func (c *Case) addColumn(a, p []float64, q float64) {
 // takes the place of x_j.
 func (c *Case) copyColumn(j int, k float64) {
 	a, p := column(c.A, j), make([]float64, len(c.Q)+1)
-	dense.Scale(a, k)
+	scaleBy(a, k)
 	for i, row := range c.P {
 		p[i] = k * row[j]
 		if i == j {

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // Far is the mode that asks for the answers to programs whose solutions are 10^Scale times as large as their data.
@@ -58,9 +57,9 @@ func (d *distant) optimal(mix Mix) *Case {
 		}
 	}
 	if kind == 0 { // the terms of the objective are near, so that it is not lost among them
-		dense.Scale(c.Z, 1/d.far)
+		scaleBy(c.Z, 1/d.far)
 		for _, row := range c.P {
-			dense.Scale(row, 1/d.far)
+			scaleBy(row, 1/d.far)
 		}
 	} else {
 		d.farMultipliers(c)
@@ -76,7 +75,7 @@ func (d *distant) distantPair(k backends.Cone) (s, z []float64) {
 	if !k.Kind.Intervals() || k.Kind == backends.NonnegativeCone {
 		switch d.IntN(4) {
 		case 0:
-			dense.Scale(s, d.far)
+			scaleBy(s, d.far)
 		case 1:
 			d.apart(k, s, z)
 		}
@@ -140,8 +139,8 @@ func (d *distant) farMultipliers(c *Case) {
 	}
 	c.Z[p] = math.Copysign(math.Ldexp(1, int(math.Ceil(math.Log2(math.Abs(c.Z[p]))))), c.Z[p])
 	c.each(func(_ backends.Cone, from, to int) {
-		if z := c.Z[from:to]; dense.MaxAbs(z) < nearData {
-			dense.Scale(z, d.far)
+		if z := c.Z[from:to]; maxAbs(z) < nearData {
+			scaleBy(z, d.far)
 		}
 	})
 	for k := range n {

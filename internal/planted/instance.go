@@ -7,6 +7,7 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // Instance is a conic program in the form of package backends, with dense matrices by rows, which small programs are
@@ -179,3 +180,7 @@ func norm(v []float64) float64 { return math.Sqrt(dot(v, v)) }
 func nonzero(v []float64) bool {
 	return slices.ContainsFunc(v, func(x float64) bool { return x != 0 })
 }
+
+// Those of package dense.
+func maxAbs(v []float64) float64      { return dense.MaxAbs(v) }
+func scaleBy(v []float64, by float64) { dense.Scale(v, by) }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // Lies is the mode that fuzzes the checks of [backends.Open] without a solver: a backend
@@ -136,7 +135,7 @@ func (d *draw) falsify(
 		}
 	}
 	if value(v) > 0 {
-		dense.Scale(v, -1)
+		scaleBy(v, -1)
 	}
 	if d.chance(3) {
 		v = d.climb(v, residual)
@@ -201,7 +200,7 @@ func (d *draw) climb(v []float64, residual func([]float64) (float64, error)) []f
 		case 1:
 			w[i] *= d.magnitude(3)
 		case 2:
-			w[i] += d.NormFloat64() * d.magnitude(8) * max(dense.MaxAbs(v), 1)
+			w[i] += d.NormFloat64() * d.magnitude(8) * max(maxAbs(v), 1)
 		default:
 			w[i] *= 1 + d.NormFloat64()*d.magnitude(10)
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // mutant is a backend that changes what another one answers, behind the checks of Open.
@@ -150,8 +149,8 @@ func TestLiar(t *testing.T) {
 	if v := c.Judge(lie); v.Outcome != FalseInfeasible {
 		t.Errorf("%v, expected %v", v.Outcome, FalseInfeasible)
 	}
-	lie.Radius = dense.MaxAbs(c.X) / 2
-	if v := c.Judge(lie); c.X != nil && dense.MaxAbs(c.X) > 0 && !v.Beyond {
+	lie.Radius = maxAbs(c.X) / 2
+	if v := c.Judge(lie); c.X != nil && maxAbs(c.X) > 0 && !v.Beyond {
 		t.Error("the point lies beyond the radius")
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // Outcome says what an answer is worth.
@@ -74,7 +73,7 @@ func (c *Case) Judge(sol *backends.Solution) Verdict {
 	switch sol.Status {
 	case backends.PrimalInfeasible:
 		if c.X != nil {
-			v.Beyond = dense.MaxAbs(c.X) > sol.Radius
+			v.Beyond = maxAbs(c.X) > sol.Radius
 			return wrong(FalseInfeasible, "x = %.6g is feasible", c.X)
 		}
 		v.Outcome = Right
@@ -84,7 +83,7 @@ func (c *Case) Judge(sol *backends.Solution) Verdict {
 				v.Detail = fmt.Sprintf("x = %.6g is a ray beyond the rounding of the planted z", sol.X)
 				return v
 			}
-			v.Beyond = max(dense.MaxAbs(c.Z), dense.MaxAbs(c.DualX)) > sol.Radius
+			v.Beyond = max(maxAbs(c.Z), maxAbs(c.DualX)) > sol.Radius
 			return wrong(FalseUnbounded, "z = %.6g is dual feasible", c.Z)
 		}
 		v.Outcome = Right

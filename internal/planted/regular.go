@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // Shape describes optimal programs of one kind whose solution is a regular point with probability one: s and z are
@@ -54,7 +53,7 @@ func (sh Shape) Draw(seed uint64) *Case {
 	}
 	factor := d.rows(sh.Rank, n) // P = F'F / rank, plus I / 10 when of full rank
 	for _, f := range factor {
-		dense.Scale(f, 1/math.Sqrt(float64(sh.Rank)))
+		scaleBy(f, 1/math.Sqrt(float64(sh.Rank)))
 	}
 	if sh.Rank > 0 {
 		c.square(factor)

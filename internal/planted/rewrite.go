@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // line is a row of a program with its entries of all that was planted.
@@ -228,6 +227,6 @@ func (d *draw) arrow(c *Case) bool {
 // times multiplies the row, not its multiplier.
 func (l line) times(k float64) line {
 	a := slices.Clone(l.a)
-	dense.Scale(a, k)
+	scaleBy(a, k)
 	return line{a, k * l.b, k * l.s, l.z, l.farkas}
 }

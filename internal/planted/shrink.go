@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // shrink returns a smaller and simpler case for which fails still holds, and of which
@@ -168,13 +167,13 @@ func (s *shrinker) scales() {
 	}
 	n, m := s.best.Dims()
 	for i := range m {
-		scaled(func(c *Case, by *Scaling) { by.Rows[i] = unit(dense.MaxAbs(c.A[i])) })
+		scaled(func(c *Case, by *Scaling) { by.Rows[i] = unit(maxAbs(c.A[i])) })
 	}
 	for j := range n {
-		scaled(func(c *Case, by *Scaling) { by.Columns[j] = unit(dense.MaxAbs(column(c.A, j))) })
+		scaled(func(c *Case, by *Scaling) { by.Columns[j] = unit(maxAbs(column(c.A, j))) })
 	}
-	scaled(func(c *Case, by *Scaling) { by.Objective = unit(dense.MaxAbs(c.Q)) })
-	scaled(func(c *Case, by *Scaling) { by.RightSide = unit(dense.MaxAbs(c.B)) })
+	scaled(func(c *Case, by *Scaling) { by.Objective = unit(maxAbs(c.Q)) })
+	scaled(func(c *Case, by *Scaling) { by.RightSide = unit(maxAbs(c.B)) })
 }
 
 // same says whether two cases are the same to the last number.

@@ -10,7 +10,6 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // Updates is the mode that leads one solver through a sequence of programs by Update,
@@ -296,7 +295,7 @@ func one() float64 { return 1 }
 
 // largest is the place of the largest entry.
 func largest(v []float64) int {
-	return slices.IndexFunc(v, func(x float64) bool { return math.Abs(x) == dense.MaxAbs(v) })
+	return slices.IndexFunc(v, func(x float64) bool { return math.Abs(x) == maxAbs(v) })
 }
 
 // reclass sets the class by what is known. A program of which feasible points of both

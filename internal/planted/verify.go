@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // rounding is the error that planted points may have, relative to the terms that they
@@ -105,7 +104,7 @@ func (c *Case) verifyRay() error {
 		return fmt.Errorf("the ray has q'x = %g", value)
 	}
 	r := c.timesA(c.Ray)
-	dense.Scale(r, -1)
+	scaleBy(r, -1)
 	return c.inCones("-A times the ray", r, func(k backends.Cone, r []float64) float64 {
 		if k.Kind != backends.BoxCone {
 			return k.Distance(r)
@@ -163,7 +162,7 @@ func semidefinite(p [][]float64) bool {
 func (c *Case) inCones(name string, v []float64, distance func(backends.Cone, []float64) float64) error {
 	var err error
 	c.each(func(k backends.Cone, from, to int) {
-		if d := distance(k, v[from:to]); !(d <= rounding*dense.MaxAbs(v[from:to])) && err == nil {
+		if d := distance(k, v[from:to]); !(d <= rounding*maxAbs(v[from:to])) && err == nil {
 			err = fmt.Errorf("%s of rows %d to %d is outside the %v cone by %g", name, from, to, k.Kind, d)
 		}
 	})

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // weakCase is a program without rows of A that are zero cones; all have q and z so
@@ -60,7 +59,7 @@ func (d *draw) weak(mix Mix) *Case {
 		Instance: Instance{Q: w.q, B: w.b, Cones: []backends.Cone{w.cone}},
 		Truth:    Truth{X: w.x, S: w.s, Z: w.z},
 	}
-	dense.Scale(w.a, -1)
+	scaleBy(w.a, -1)
 	c.A = slices.Collect(slices.Chunk(w.a, len(w.q)))
 	if w.z != nil {
 		c.DualX = make([]float64, len(w.q))
@@ -68,7 +67,7 @@ func (d *draw) weak(mix Mix) *Case {
 	if d.chance(2) {
 		c = join(c, d.optimal(mix))
 	}
-	c.Class, c.Apart = Weak, w.cone.Kind == backends.PSDCone && backends.PSDOrder(w.cone.Dim) == 3
+	c.Class, c.Apart = Weak, w.x == nil || w.z == nil || w.cone.Kind == backends.PSDCone && len(w.s) == 6
 	return c
 }
 

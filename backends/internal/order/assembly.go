@@ -40,20 +40,12 @@ func (g *graph) assemblyOrder() []int32 {
 	at := int32(0)
 	for root := range g.n {
 		if g.weight[root] > 0 && g.parent[root] < 0 {
-			for i := descend(int32(root), child); ; {
+			for i := range tree(int32(root), g.parent, child, sibling) {
 				if g.stop.Reached(nodeWork) {
 					return nil
 				}
 				place[i] = at
 				at += nodes[i]
-				if i == int32(root) {
-					break
-				}
-				if sibling[i] >= 0 {
-					i = descend(sibling[i], child)
-				} else {
-					i = g.parent[i]
-				}
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func ColCounts(n int, colptr, rowidx, parent, post []int32, s *stop.Stop) (count
 		top      = work[4*n:]      // disjoint sets: ancestor within the subtrees finished
 	)
 	for j := range int32(n) {
-		first[j], latest[j], lastLeaf[j], top[j] = -1, -1, -1, j
+		first[j], latest[j], lastLeaf[j], top[j] = -1, -1, -1, -1
 	}
 	for k, j := range post {
 		if s.Reached(nodeWork) {
@@ -59,7 +59,7 @@ func ColCounts(n int, colptr, rowidx, parent, post []int32, s *stop.Stop) (count
 			latest[i] = first[j]
 			counts[j]++
 			if l := lastLeaf[i]; l >= 0 {
-				counts[findTop(top, l)]--
+				counts[findRoot(top, l)]--
 			}
 			lastLeaf[i] = j
 		}
@@ -73,18 +73,6 @@ func ColCounts(n int, colptr, rowidx, parent, post []int32, s *stop.Stop) (count
 		}
 	}
 	return counts
-}
-
-// findTop returns the root of the set of i and shortens the path to it.
-func findTop(top []int32, i int32) int32 {
-	root := i
-	for top[root] != root {
-		root = top[root]
-	}
-	for i != root {
-		i, top[i] = top[i], root
-	}
-	return root
 }
 
 // transpose returns, for each row i, the columns j > i of its entries above the

@@ -1,6 +1,10 @@
 package order
 
-import "github.com/conetune/conetune/internal/stop"
+import (
+	"iter"
+
+	"github.com/conetune/conetune/internal/stop"
+)
 
 // Etree returns the elimination tree of the pattern: parent[j] is the row of the
 // first entry below the diagonal in column j of L, or -1 if there is none. It
@@ -58,15 +62,24 @@ func Postorder(parent []int32, s *stop.Stop) (post []int32) {
 		if parent[root] >= 0 {
 			continue
 		}
-		for j := descend(root, child); ; {
+		for j := range tree(root, parent, child, sibling) {
 			if s.Reached(nodeWork) {
 				return nil
 			}
 			post[k] = j
 			k++
-			if j == root {
-				break
-			}
+		}
+	}
+	if k < n {
+		panic("order: parent has a cycle")
+	}
+	return post
+}
+
+// tree yields the nodes of the tree of a root in postorder.
+func tree(root int32, parent, child, sibling []int32) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for j := descend(root, child); yield(j) && j != root; {
 			if next := sibling[j]; next >= 0 {
 				j = descend(next, child)
 			} else {
@@ -74,8 +87,4 @@ func Postorder(parent []int32, s *stop.Stop) (post []int32) {
 			}
 		}
 	}
-	if k < n {
-		panic("order: parent has a cycle")
-	}
-	return post
 }

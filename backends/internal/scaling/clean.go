@@ -1,6 +1,10 @@
 package scaling
 
-import "math"
+import (
+	"math"
+
+	"github.com/conetune/conetune/internal/dense"
+)
 
 // negligibleShare is the part of the largest entry below which an entry of a
 // certificate may be rounding.
@@ -10,11 +14,7 @@ const negligibleShare = 1e-9
 // to be the rounding of a first-order method. A certificate whose zeros are not
 // quite zero can fail on rows with large coefficients only because of them.
 func Clean(v []float64) []float64 {
-	largest := 0.0
-	for _, x := range v {
-		largest = max(largest, math.Abs(x))
-	}
-	return Drop(v, negligibleShare*largest)
+	return Drop(v, negligibleShare*dense.MaxAbs(v))
 }
 
 // Drop returns v without the entries of at most that size.

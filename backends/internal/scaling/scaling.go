@@ -47,7 +47,7 @@ type Scaling struct {
 // New returns the scaling of p, nil if p needs none.
 func New(p *backends.Problem) *Scaling {
 	n, m := p.Dims()
-	s := &Scaling{d: ones(n), e: ones(m), c: 1}
+	s := &Scaling{d: slices.Repeat([]float64{1}, n), e: slices.Repeat([]float64{1}, m), c: 1}
 	before, size := s.measure(p)
 	if before > badSpread {
 		scaled := fit(p)
@@ -81,48 +81,41 @@ func unit(size float64) float64 {
 // objective, the larger of |c D q| and |c D P D|. Every setup pays for it.
 func (s *Scaling) measure(p *backends.Problem) (spread, size float64) {
 	col, row := make([]float64, len(s.d)), make([]float64, len(s.e))
-	if p.P != nil {
-		raw := p.P.RawMatrix()
-		for j, dj := range s.d {
-			largest := 0.0
-			rows, data := raw.Ind[raw.Indptr[j]:raw.Indptr[j+1]], raw.Data[raw.Indptr[j]:raw.Indptr[j+1]]
-			for k, v := range data {
-				i := rows[k]
-				if v = math.Abs(v) * s.c * s.d[i] * dj; v > col[i] {
-					col[i] = v
-				}
-				if v > largest {
-					largest = v
-				}
-			}
-			col[j], size = max(col[j], largest), max(size, largest)
-		}
-	}
+	size = largest(p.P, s.c, s.d, s.d, col, col)
 	for j, v := range p.Q {
 		size = max(size, math.Abs(v)*s.c*s.d[j])
 	}
-	if p.A != nil {
-		raw := p.A.RawMatrix()
-		for j, dj := range s.d {
-			largest := 0.0
-			rows, data := raw.Ind[raw.Indptr[j]:raw.Indptr[j+1]], raw.Data[raw.Indptr[j]:raw.Indptr[j+1]]
-			for k, v := range data {
-				i := rows[k]
-				if v = math.Abs(v) * s.e[i] * dj; v > row[i] {
-					row[i] = v
-				}
-				if v > largest {
-					largest = v
-				}
-			}
-			col[j] = max(col[j], largest)
-		}
-	}
+	largest(p.A, 1, s.e, s.d, row, col)
 	backends.Blocks(p.Cones, func(first, dim int) {
-		part := row[first : first+dim]
-		fill(part, slices.Max(part))
+		top := slices.Max(row[first : first+dim])
+		for i := first; i < first+dim; i++ {
+			row[i] = top
+		}
 	})
 	return max(ratio(col), ratio(row)), size
+}
+
+// largest raises row and col, which may be one, to the largest absolute entries of c E A D, and returns the largest.
+func largest(a *sparse.CSC, c float64, e, d, row, col []float64) (size float64) {
+	if a == nil {
+		return 0
+	}
+	raw := a.RawMatrix()
+	for j, dj := range d {
+		most := 0.0
+		rows, data := raw.Ind[raw.Indptr[j]:raw.Indptr[j+1]], raw.Data[raw.Indptr[j]:raw.Indptr[j+1]]
+		for k, v := range data {
+			i := rows[k]
+			if v = math.Abs(v) * c * e[i] * dj; v > row[i] {
+				row[i] = v
+			}
+			if v > most {
+				most = v
+			}
+		}
+		col[j], size = max(col[j], most), max(size, most)
+	}
+	return size
 }
 
 // fit returns the factors of the least squares, with c = 1.
@@ -162,12 +155,6 @@ func fit(p *backends.Problem) *Scaling {
 	return s
 }
 
-func fill(v []float64, x float64) {
-	for i := range v {
-		v[i] = x
-	}
-}
-
 // ratio returns the largest by the smallest of the positive numbers and one.
 func ratio(v []float64) float64 {
 	smallest, largest := 1.0, 1.0
@@ -177,14 +164,6 @@ func ratio(v []float64) float64 {
 		}
 	}
 	return largest / smallest
-}
-
-func ones(n int) []float64 {
-	v := make([]float64, n)
-	for i := range v {
-		v[i] = 1
-	}
-	return v
 }
 
 // Problem returns the scaled problem, p itself if s is nil. It shares with p what

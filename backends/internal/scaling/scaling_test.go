@@ -2,6 +2,7 @@ package scaling
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/conetune/conetune/backends"
@@ -15,7 +16,7 @@ import (
 // objective, by numbers that are far apart.
 func distorted(p *backends.Problem) *backends.Problem {
 	n, m := p.Dims()
-	s := &Scaling{d: ones(n), e: ones(m), c: 1e7}
+	s := &Scaling{d: slices.Repeat([]float64{1}, n), e: slices.Repeat([]float64{1}, m), c: 1e7}
 	for j := range s.d {
 		s.d[j] = math.Pow(10, float64(j%5)-2)
 	}

@@ -1,17 +1,14 @@
 package fits
 
 import (
-	"context"
 	"math"
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/backends"
-	_ "github.com/conetune/conetune/backends/native" // which solves them
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -39,7 +36,7 @@ func conicWithin(t testing.TB, build func(m *convex.Model) conicPart, r []float6
 	p := build(m)
 	rows := p.rows(m, convex.Const(r...))
 	m.Minimize(p.Train)
-	res := solve(t, m)
+	res := lowertest.Conic(t, m, 1e-9)
 	out := conic{Value: res.Objective, X: [][][]float64{p.values(res)}, R: r}
 	for _, row := range rows {
 		out.Lambda = append(out.Lambda, res.Dual(row)...)
@@ -74,7 +71,7 @@ func conicSubproblem(t testing.TB, c *lower.Centre, build func(m *convex.Model, 
 		}
 	}
 	m.Minimize(objective.Plus(prox.Scale(c.Rho / 2)))
-	res := solve(t, m)
+	res := lowertest.Conic(t, m, 1e-9)
 	out := conic{Value: res.Objective, R: res.Value(h), M0: res.Dual(row)[0]}
 	for _, p := range parts {
 		out.X = append(out.X, p.values(res))
@@ -98,25 +95,4 @@ func (p *conicPart) values(res *convex.Result) (x [][]float64) {
 		x = append(x, res.Value(v))
 	}
 	return x
-}
-
-// solve solves a model to nine digits, or as many as rounding leaves of them, of seven at least.
-func solve(t testing.TB, m *convex.Model) *convex.Result {
-	t.Helper()
-	prog, err := m.Compile()
-	require.NoError(t, err)
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
-	for eps := 1e-9; ; eps *= 10 {
-		solver, err := prog.Solver(convex.SolverOptions{Backend: backend, Options: backends.Options{Eps: eps}})
-		require.NoError(t, err)
-		res, err := solver.Solve(context.Background())
-		require.NoError(t, err)
-		require.NoError(t, solver.Close())
-		if res.Status == backends.Inaccurate && eps < 5e-8 {
-			continue
-		}
-		require.Equal(t, backends.Optimal, res.Status)
-		return res
-	}
 }

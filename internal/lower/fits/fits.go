@@ -86,16 +86,6 @@ func plainRows(name string, sets ...Rows) error {
 	return nil
 }
 
-// checkLabels says which validation row has no label.
-func checkLabels(name string, val Rows) error {
-	for i, y := range val.Y {
-		if y != -1 && y != 1 {
-			return fmt.Errorf("fits: label of validation row %d of the %s is %g, expected -1 or 1", i, name, y)
-		}
-	}
-	return nil
-}
-
 // Entries are known entries (Row[k], Col[k]) of a matrix with their values Y[k], and a row of features X for each.
 type Entries struct {
 	Rows

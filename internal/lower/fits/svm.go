@@ -1,7 +1,6 @@
 package fits
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -47,7 +46,7 @@ func NewSVM(train, val Rows, low, high float64) (*SVM, error) {
 	case !(low > 0) || !(low <= high) || math.IsInf(high, 1):
 		return nil, fmt.Errorf("fits: bounds of the support vector machine from %g to %g, expected positive numbers in order", low, high)
 	}
-	if err := cmp.Or(check("support vector machine", train, val), checkLabels("support vector machine", val)); err != nil {
+	if err := check("support vector machine", train, val); err != nil {
 		return nil, err
 	}
 	rows := train
@@ -55,7 +54,10 @@ func NewSVM(train, val Rows, low, high float64) (*SVM, error) {
 		rows.Weights = slices.Repeat([]float64{1}, len(rows.Y))
 	}
 	sum := 0.0
-	for i := range val.Y {
+	for i, y := range val.Y {
+		if y != -1 && y != 1 {
+			return nil, fmt.Errorf("fits: label of validation row %d of the support vector machine is %g, expected -1 or 1", i, y)
+		}
 		if !(val.Weights[i] > 0) || math.IsInf(val.Weights[i], 1) {
 			return nil, fmt.Errorf("fits: the weight of validation row %d of the support vector machine is %g, expected a positive number", i, val.Weights[i])
 		}

@@ -29,24 +29,22 @@ type slopes struct {
 	ms []float64
 }
 
-// begin starts at multipliers m0 and ms with u = weight (X b + b0 - y) at the given coefficients.
-func (a *ascent) begin(m0 float64, ms []float64, b [][]float64, b0 []float64) {
+// begin starts at multipliers m0 and ms with u = weight (X b + b0 - y) at the centre.
+func (a *ascent) begin(m0 float64, ms []float64) {
 	a.at, a.try = a.newPoint(), a.newPoint()
 	a.at.m0 = m0
 	a.images, a.slope = make([][]float64, len(a.parts)), make([][]float64, len(a.parts))
 	a.slopes.ms = make([]float64, len(a.parts))
 	for t, p := range a.parts {
 		s := &a.at.of[t]
-		if ms != nil {
-			s.ms = ms[t]
-		}
+		s.ms = ms[t]
 		a.slope[t] = make([]float64, p.rows)
 		var g []float64
 		if a.matrix != nil {
 			g = a.centreG[t]
 		}
 		a.images[t] = make([]float64, p.rows)
-		p.image(a.images[t], b[t], b0[t], g)
+		p.image(a.images[t], a.centre[t], a.centre0[t], g)
 		for i := range p.sets {
 			rows := &p.sets[i]
 			w, f, u := rows.by(m0), rows.of(a.images[t]), rows.of(s.u)

@@ -36,7 +36,7 @@ func (g *Regression) LeastNorm(ctx context.Context, radii []float64, loss float6
 	p := g.within(radii)
 	p.rho, p.centre, p.centre0 = rho, [][]float64{make([]float64, g.train.X.Columns())}, []float64{0}
 	a := &ascent{program: p, ctx: ctx, workers: 1, newton: make([]system, 1)}
-	a.begin(1, []float64{0}, p.centre, p.centre0)
+	a.begin(1, []float64{0})
 	// Where all coefficients are free and move, the first step leads to the solution without radii: u = -share y, with the
 	// best X'y as b.
 	direction, image := make([]float64, g.train.X.Columns()), make([]float64, len(y))

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -73,7 +74,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 	for range rounds {
 		p.rho, p.centre, p.centre0 = rho, [][]float64{s.b}, []float64{s.b0}
 		a := &ascent{program: p, ctx: ctx, workers: 1, newton: s.room}
-		a.begin(1, []float64{s.ms}, p.centre, p.centre0)
+		a.begin(1, []float64{s.ms})
 		near := innerShare * tol
 		if out.X == nil {
 			near = math.Max(near, earlyShare*halfMean(a.images[0], g.train.Y))
@@ -221,15 +222,8 @@ func (g *Regression) farther(at *portion, lambda, radii []float64, tol float64) 
 // rounding, and X'u, where those are zero. Columns that depend on others but for rounding keep what they have.
 func (g *Regression) detached(u, norms, radii []float64) (v, c []float64) {
 	x, v := g.train.X, slices.Clone(u)
-	var basis [][]float64
+	basis := numerics.Basis{Least: dependent}
 	var of []int
-	leaveOut := func(from []float64) {
-		for range 2 {
-			for _, b := range basis {
-				floats.AddScaled(from, -floats.Dot(b, from), b)
-			}
-		}
-	}
 	for k, q := range norms {
 		if !(q < radii[k]) {
 			continue
@@ -240,15 +234,12 @@ func (g *Regression) detached(u, norms, radii []float64) (v, c []float64) {
 			if g.intercept {
 				floats.AddConst(-floats.Sum(column)/float64(len(column)), column)
 			}
-			whole := floats.Norm(column, 2)
-			leaveOut(column)
-			if left := floats.Norm(column, 2); left > dependent*whole {
-				floats.Scale(1/left, column)
-				basis, of = append(basis, column), append(of, j)
+			if basis.Grow(column) {
+				of = append(of, j)
 			}
 		}
 	}
-	leaveOut(v)
+	basis.Without(v)
 	c = make([]float64, x.Columns())
 	x.MulTrans(c, v)
 	for _, j := range of {

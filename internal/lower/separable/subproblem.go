@@ -100,11 +100,8 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	return out, nil
 }
 
-// start are the multipliers to begin with, and the centre.
-func (s *Subproblem) start(c *lower.Centre) (m0 float64, ms []float64, b [][]float64, b0 []float64) {
-	for _, x := range c.X {
-		b, b0 = append(b, x[0]), append(b0, s.data[0].constant(x))
-	}
+// start are the multipliers to begin with.
+func (s *Subproblem) start(c *lower.Centre) (m0 float64, ms []float64) {
 	m0, ms = s.m0, slices.Clone(s.ms)
 	if ms == nil {
 		m0, ms = c.Alpha/4, make([]float64, len(c.X))
@@ -124,7 +121,7 @@ func (s *Subproblem) start(c *lower.Centre) (m0 float64, ms []float64, b [][]flo
 			ms[t] *= c.Alpha / total
 		}
 	}
-	return math.Max(m0, leastShare*c.Alpha), ms, b, b0
+	return math.Max(m0, leastShare*c.Alpha), ms
 }
 
 // values are those of the minimiser of the Lagrangian, with its squared distance from the centre.

@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"os"
@@ -73,13 +74,13 @@ func TestCompare(t *testing.T) {
 			var u0, u1 syscall.Rusage
 			_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u0)
 			start := time.Now()
-			var g regression
+			var g *Fit
 			var s *Solution
 			for range jobs.Batch {
 				var err error
-				g, err = newRegression(data(), y, jobs.Intercept)
+				g, err = Squares(Sample{X: data(), Y: y}, jobs.Intercept, Terms{})
 				require.NoError(t, err)
-				s, err = g.solve(weights{l1: []float64{job.Lambda}}, options{tol: job.Tol})
+				s, err = g.Solve(context.Background(), job.Lambda, 0, job.Tol, nil)
 				require.NoError(t, err)
 			}
 			seconds := time.Since(start).Seconds() / float64(jobs.Batch)

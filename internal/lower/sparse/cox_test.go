@@ -173,17 +173,6 @@ func TestCoxWide(t *testing.T) {
 	}
 }
 
-func TestCoxCancelled(t *testing.T) {
-	x := design.FromColumns(2, 1, []float64{1, 2})
-	g, err := Cox(Sample{X: x, Y: []float64{1, 2}}, survival.Breslow, Terms{})
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	s, err := g.Solve(ctx, 1e-3, 0, 0, nil)
-	require.NoError(t, err)
-	require.Equal(t, lower.Cancelled, s.Status)
-}
-
 // The weighted data of appendix E of Therneau and Grambsch, Modeling survival data (2000), by which coxph of R's
 // survival is validated.
 func TestCoxWeighted(t *testing.T) {

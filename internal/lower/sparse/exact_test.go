@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 
@@ -17,19 +18,19 @@ func TestEqualColumns(t *testing.T) {
 	x, y := lowertest.Sample(8, 30, 20, 4, 1)
 	twice := mat.NewDense(30, 40, nil)
 	twice.Augment(x, x)
-	g, err := newRegression(design.New(twice), y, false)
+	g, err := Squares(Sample{X: design.New(twice), Y: y}, false, Terms{})
 	require.NoError(t, err)
-	w := weights{l1: []float64{1e-3 * g.LambdaMax()}}
+	w1, w2 := 1e-3*g.LambdaMax(), 0.0
 	start := &Solution{B: make([]float64, 40)}
 	for j := range start.B {
 		start.B[j] = 1
 	}
-	s, err := g.solve(w, options{start: start, tol: 1e-12})
+	s, err := g.Solve(context.Background(), w1, w2, 1e-12, start)
 	require.NoError(t, err)
 	require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
-	once, err := newRegression(design.New(x), y, false)
+	once, err := Squares(Sample{X: design.New(x), Y: y}, false, Terms{})
 	require.NoError(t, err)
-	want, err := once.solve(w, options{tol: 1e-12})
+	want, err := once.Solve(context.Background(), w1, w2, 1e-12, nil)
 	require.NoError(t, err)
 	require.InEpsilon(t, want.Objective, s.Objective, 1e-10)
 }

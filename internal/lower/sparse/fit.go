@@ -6,10 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -100,15 +99,17 @@ const (
 	// nothing is the share of the loss at zero that is nothing, where curvatures vanish with the loss; with squares it
 	// is nothingLeft.
 	nothing, nothingLeft = 1e-6, 1e-20
+	// dependent is the share of a column that is orthogonal to others up to which it counts as depending on them.
+	dependent = 1e-9
 )
 
 // unpenalised fits what has no penalty, and leaves out what depends on the rest of it. At so large a weight no
 // penalised feature wants to move.
 func (g *Fit) unpenalised(full Terms) error {
 	x := g.sets[training].x.X
-	var basis basis
+	basis := numerics.Basis{Least: dependent}
 	if g.intercept {
-		basis.grow(slices.Repeat([]float64{1}, x.Rows()))
+		basis.Grow(slices.Repeat([]float64{1}, x.Rows()))
 	}
 	for j := range g.p {
 		if !g.terms.always(j) {
@@ -116,7 +117,7 @@ func (g *Fit) unpenalised(full Terms) error {
 		}
 		column := make([]float64, x.Rows())
 		x.Axpy(1, j, column)
-		if basis.grow(column) {
+		if basis.Grow(column) {
 			continue
 		}
 		if g.terms.lower == nil {
@@ -165,29 +166,6 @@ func (g *Fit) point(b []float64) [][]float64 {
 		return x
 	}
 	return [][]float64{b}
-}
-
-// basis is an orthonormal basis of columns.
-type basis struct{ q [][]float64 }
-
-// dependent is the share of a column that is orthogonal to others up to which it counts as depending on them.
-const dependent = 1e-9
-
-// grow adds what a column, which it changes, has beside the basis, and says whether that is something.
-func (q *basis) grow(v []float64) bool {
-	before := floats.Norm(v, 2)
-	for range 2 { // twice is enough (Kahan, Parlett)
-		for _, e := range q.q {
-			floats.AddScaled(v, -floats.Dot(e, v), e)
-		}
-	}
-	after := floats.Norm(v, 2)
-	if !(after > dependent*before) {
-		return false
-	}
-	floats.Scale(1/after, v)
-	q.q = append(q.q, v)
-	return true
 }
 
 // With returns the fit with validation rows in it, and perhaps one of the two penalties alone. A partial likelihood of

@@ -32,7 +32,7 @@ func TestGroupsWithTinyWeights(t *testing.T) {
 func TestGroupsOfTinyAndHugeFeatures(t *testing.T) {
 	x, y := lowertest.Sample(3, 20, 6, 3, 1)
 	x.Scale(1e75, x)
-	_, err := newRegression(design.New(x), y, false)
+	_, err := Squares(Sample{X: design.New(x), Y: y}, false, Terms{})
 	require.ErrorContains(t, err, "column 0 of the design has entries that are not finite or above 1e+70 in size")
 	for _, scale := range []float64{1e-300, 1e-160, 1e-75, 1e60, 1e69} {
 		x, y := lowertest.Sample(3, 20, 6, 3, 1)

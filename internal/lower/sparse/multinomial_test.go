@@ -12,7 +12,6 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
-	"github.com/conetune/conetune/internal/stop/stoptest"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -164,14 +163,4 @@ func TestMultinomialOfTwoClasses(t *testing.T) {
 		}
 		require.InDelta(t, want.B0[0], s.B0[1]-s.B0[0], 1e-5)
 	}
-}
-
-// A solve ends soon after its context.
-func TestMultinomialStops(t *testing.T) {
-	x, y := lowertest.Sample(6, 100, 8, 4, 0.6)
-	g, err := ofClasses(design.New(x), classesOf(y, 4), 4, true)
-	require.NoError(t, err)
-	s, err := g.Solve(stoptest.After(2), 0.01*g.LambdaMax(), 0, 1e-10, nil)
-	require.NoError(t, err)
-	require.Equal(t, lower.Cancelled, s.Status)
 }

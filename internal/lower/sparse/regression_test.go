@@ -23,10 +23,10 @@ func TestOrthogonalDesign(t *testing.T) {
 		x.SetRow(i, []float64{sgn(i & 1), sgn(i & 2), sgn(i&1 ^ i&2>>1)})
 	}
 	y := []float64{3, 1, -2, 4, 0.5, -1, 2, 6}
-	g, err := newRegression(design.New(x), y, false)
+	g, err := Squares(Sample{X: design.New(x), Y: y}, false, Terms{})
 	require.NoError(t, err)
 	const l1, l2 = 0.4, 0.25
-	s, err := g.solve(weights{[]float64{l1}, []float64{l2}}, options{})
+	s, err := g.Solve(context.Background(), l1, l2, 0, nil)
 	require.NoError(t, err)
 	for j := range 3 {
 		c := mat.Dot(x.ColView(j), mat.NewVecDense(n, y)) / n
@@ -42,31 +42,16 @@ func sgn(bit int) float64 {
 	return -1
 }
 
-func TestLambdaMax(t *testing.T) {
-	x, y := lowertest.Sample(5, 40, 70, 4, 1)
-	for _, intercept := range []bool{false, true} {
-		g, err := newRegression(design.New(x), y, intercept)
-		require.NoError(t, err)
-		top := g.LambdaMax()
-		s, err := g.solve(weights{l1: []float64{top}}, options{})
-		require.NoError(t, err)
-		require.Empty(t, s.Support)
-		s, err = g.solve(weights{l1: []float64{0.999 * top}}, options{})
-		require.NoError(t, err)
-		require.Len(t, s.Support, 1)
-	}
-}
-
 // The gap bounds the error of the objective at any tolerance.
 func TestGapBoundsTheError(t *testing.T) {
 	x, y := lowertest.Sample(6, 80, 200, 6, 1)
-	g, err := newRegression(design.New(x), y, true)
+	g, err := Squares(Sample{X: design.New(x), Y: y}, true, Terms{})
 	require.NoError(t, err)
-	w := weights{[]float64{0.02 * g.LambdaMax()}, []float64{1e-3}}
-	exact, err := g.solve(w, options{tol: 1e-14})
+	w1, w2 := 0.02*g.LambdaMax(), 1e-3
+	exact, err := g.Solve(context.Background(), w1, w2, 1e-14, nil)
 	require.NoError(t, err)
 	for _, tol := range []float64{0.3, 1e-1, 1e-2, 1e-4} {
-		s, err := g.solve(w, options{tol: tol})
+		s, err := g.Solve(context.Background(), w1, w2, tol, nil)
 		require.NoError(t, err)
 		require.LessOrEqual(t, s.Gap, tol*g.scale)
 		require.LessOrEqual(t, s.Objective-exact.Objective, s.Gap*(1+1e-9)+1e-14*g.scale)
@@ -76,20 +61,20 @@ func TestGapBoundsTheError(t *testing.T) {
 
 func TestWarmStartAtTheSameTime(t *testing.T) {
 	x, y := lowertest.Sample(7, 120, 2000, 8, 1)
-	g, err := newRegression(design.New(x), y, true)
+	g, err := Squares(Sample{X: design.New(x), Y: y}, true, Terms{})
 	require.NoError(t, err)
 	top := g.LambdaMax()
-	first, err := g.solve(weights{l1: []float64{0.1 * top}}, options{tol: 1e-12})
+	first, err := g.Solve(context.Background(), 0.1*top, 0, 1e-12, nil)
 	require.NoError(t, err)
-	w := weights{l1: []float64{0.09 * top}}
-	cold, err := g.solve(w, options{tol: 1e-12})
+	w1, w2 := 0.09*top, 0.0
+	cold, err := g.Solve(context.Background(), w1, w2, 1e-12, nil)
 	require.NoError(t, err)
-	warm, err := g.solve(w, options{tol: 1e-12, start: first})
+	warm, err := g.Solve(context.Background(), w1, w2, 1e-12, first)
 	require.NoError(t, err)
 	require.InDeltaSlice(t, cold.B, warm.B, 1e-7)
 	var again [4]*Solution
 	crew.Each(len(again), len(again), func(i int) {
-		again[i], _ = g.solve(w, options{tol: 1e-12, start: first})
+		again[i], _ = g.Solve(context.Background(), w1, w2, 1e-12, first)
 	})
 	for _, s := range again {
 		require.Equal(t, warm, s)
@@ -105,16 +90,16 @@ func TestDegenerateColumns(t *testing.T) {
 		x.Set(i, 5, x.At(i, 4))
 		x.Set(i, 6, -2*x.At(i, 4))
 	}
-	for _, w := range []weights{{l1: []float64{1e-3}}, {}, {l2: []float64{1e-4}}} {
-		c := problem{kind: "squares", x: x, y: y, intercept: true, l1: w.l1, l2: w.l2}
+	for _, w := range [][]float64{{1e-3, 0}, {0, 0}, {0, 1e-4}} {
+		c := problem{kind: "squares", x: x, y: y, intercept: true, l1: w[:1], l2: w[1:]}
 		s := c.solve(t, c.fit(t, design.New(x)), 1e-12, nil)
 		c.optimal(t, s, 1e-6, fmt.Sprint(w))
 		require.Zero(t, s.B[1])
 		require.Zero(t, s.B[2])
 	}
-	g, err := newRegression(design.New(x), make([]float64, 50), true)
+	g, err := Squares(Sample{X: design.New(x), Y: make([]float64, 50)}, true, Terms{})
 	require.NoError(t, err)
-	s, err := g.solve(weights{l1: []float64{1}}, options{})
+	s, err := g.Solve(context.Background(), 1, 0, 0, nil)
 	require.NoError(t, err)
 	require.Equal(t, lower.Optimal, s.Status)
 	require.Empty(t, s.Support)
@@ -123,27 +108,15 @@ func TestDegenerateColumns(t *testing.T) {
 // Weights near zero and more features than rows: the solution all but interpolates.
 func TestTinyWeights(t *testing.T) {
 	x, y := lowertest.Sample(9, 50, 300, 5, 1)
-	g, err := newRegression(design.New(x), y, false)
+	g, err := Squares(Sample{X: design.New(x), Y: y}, false, Terms{})
 	require.NoError(t, err)
 	top := g.LambdaMax()
 	for _, l1 := range []float64{1e-4, 1e-6} {
 		for _, l2 := range []float64{0, 1e-5, 1e-2} {
-			s, err := g.solve(weights{[]float64{l1 * top}, []float64{l2 * top}}, options{tol: 1e-10})
+			s, err := g.Solve(context.Background(), l1*top, l2*top, 1e-10, nil)
 			require.NoError(t, err)
 			require.Equal(t, lower.Optimal, s.Status, "%g %g", l1, l2)
 			require.LessOrEqual(t, s.Gap, 1e-10*g.scale)
 		}
 	}
-}
-
-func TestCancelled(t *testing.T) {
-	x, y := lowertest.Sample(10, 50, 300, 5, 1)
-	g, err := newRegression(design.New(x), y, false)
-	require.NoError(t, err)
-	w := weights{l1: []float64{1e-3 * g.LambdaMax()}}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	s, err := g.solveIn(ctx, w, options{})
-	require.NoError(t, err)
-	require.Equal(t, lower.Cancelled, s.Status)
 }

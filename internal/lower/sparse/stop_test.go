@@ -10,18 +10,21 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/internal/stop/stoptest"
+	"github.com/conetune/conetune/lower"
 )
 
 func TestStopped(t *testing.T) {
 	x, y := lowertest.Sample(5, 60, 90, 10, 1)
 	d := design.New(x)
-	g, err := newRegression(d, y, true)
+	g, err := Squares(Sample{X: d, Y: y}, true, Terms{})
 	require.NoError(t, err)
 	top := g.LambdaMax()
-	near, err := g.solve(weights{l1: []float64{0.1 * top}}, options{})
+	near, err := g.Solve(context.Background(), 0.1*top, 0, 0, nil)
 	require.NoError(t, err)
 	q := problem{groups: lowertest.EqualGroups(90, 9), norm: slices.Repeat([]float64{0.1 * top}, 10), l1: []float64{0.05 * top}}
-	groups, err := Groups(g.of, true, q.groups)
+	groups, err := Groups(Sample{X: d, Y: y}, true, q.groups)
 	require.NoError(t, err)
 	labels := make([]float64, len(y))
 	for i, v := range y {
@@ -35,13 +38,13 @@ func TestStopped(t *testing.T) {
 	}
 	lowertest.StopsInTime(t, map[string]func(ctx context.Context) lowertest.End{
 		"homotopy": func(ctx context.Context) lowertest.End {
-			return end(g.solveIn(ctx, weights{l1: []float64{0.05 * top}}, options{start: near, tol: 1e-12}))
+			return end(g.Solve(ctx, 0.05*top, 0, 1e-12, near))
 		},
 		"dual Newton": func(ctx context.Context) lowertest.End {
-			return end(g.solveIn(ctx, weights{l1: []float64{1e-3 * top}, l2: []float64{1e-3}}, options{tol: 1e-12}))
+			return end(g.Solve(ctx, 1e-3*top, 1e-3, 1e-12, nil))
 		},
 		"epochs": func(ctx context.Context) lowertest.End {
-			return end(g.solveIn(ctx, weights{l1: []float64{0.2 * top}}, options{tol: 1e-12}))
+			return end(g.Solve(ctx, 0.2*top, 0, 1e-12, nil))
 		},
 		"groups": func(ctx context.Context) lowertest.End {
 			return end(groups.SolveAt(ctx, q.weights(groups), 1e-12, nil))
@@ -50,4 +53,22 @@ func TestStopped(t *testing.T) {
 			return end(l.Solve(ctx, 0.05*l.LambdaMax(), 1e-3, 0, nil))
 		},
 	})
+}
+
+// A solve ends with its context.
+func TestCancelled(t *testing.T) {
+	x, y := lowertest.Sample(10, 50, 300, 5, 1)
+	for looks := range 3 {
+		for kind := range lossesOfTests {
+			g := problem{kind: kind, y: targets(kind, y)}.fit(t, design.New(x))
+			s, err := g.Solve(stoptest.After(looks), 1e-3*g.LambdaMax(), 0, 1e-10, nil)
+			require.NoError(t, err)
+			require.Equal(t, lower.Cancelled, s.Status, kind)
+		}
+		g, err := Cox(Sample{X: design.New(x), Y: y}, survival.Breslow, Terms{})
+		require.NoError(t, err)
+		s, err := g.Solve(stoptest.After(looks), 1e-3*g.LambdaMax(), 0, 1e-10, nil)
+		require.NoError(t, err)
+		require.Equal(t, lower.Cancelled, s.Status)
+	}
 }

@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
@@ -79,14 +80,14 @@ func TestUnpenalisedProjectedOut(t *testing.T) {
 		project(column)
 		rest.SetCol(j-k, column)
 	}
-	plain, err := newRegression(design.New(rest), residual, false)
+	plain, err := Squares(Sample{X: design.New(rest), Y: residual}, false, Terms{})
 	require.NoError(t, err)
 	require.InEpsilon(t, plain.LambdaMax(), g.LambdaMax(), 1e-9)
 	for _, ratio := range []float64{0.5, 0.1, 0.02} {
-		w := weights{l1: []float64{ratio * g.LambdaMax()}, l2: []float64{0.01}}
-		s, err := g.Solve(context.Background(), w.l1[0], w.l2[0], 1e-12, nil)
+		w1, w2 := ratio*g.LambdaMax(), 0.01
+		s, err := g.Solve(context.Background(), w1, w2, 1e-12, nil)
 		require.NoError(t, err)
-		want, err := plain.solve(w, options{tol: 1e-12})
+		want, err := plain.Solve(context.Background(), w1, w2, 1e-12, nil)
 		require.NoError(t, err)
 		require.InEpsilon(t, want.Objective, s.Objective, 1e-9)
 		require.InDeltaSlice(t, want.B, s.B[k:], 1e-5)
@@ -113,26 +114,33 @@ func TestNonnegativePeer(t *testing.T) {
 	require.InDelta(t, 1.0691141894200373, s.B0[0], 1e-7)
 }
 
-// At LambdaMax no coefficient is in use but those without a penalty.
-func TestTermsTrivial(t *testing.T) {
+// At LambdaMax no coefficient is in use but those without a penalty, and with the weight a little smaller one is.
+func TestLambdaMax(t *testing.T) {
 	for kind := range lossesOfTests {
-		for _, way := range []string{"factors", "bounds", "both"} {
-			x, y := lowertest.Sample(9, 50, 20, 4, 1)
-			c := problem{kind: kind, x: x, y: targets(kind, y), intercept: true}
-			ways[way](&c, 0)
-			g := c.fit(t, design.New(x))
-			penalised := func(share float64) (n int) {
-				s, err := g.Solve(context.Background(), share*g.LambdaMax(), 0, 1e-12, nil)
-				require.NoError(t, err)
-				for _, e := range s.Support {
-					if g.Factor(e/g.k) > 0 {
-						n++
+		for _, way := range []string{"lasso", "factors", "bounds", "both"} {
+			for _, intercept := range []bool{false, true} {
+				x, y := lowertest.Sample(9, 50, 20, 4, 1)
+				c := problem{kind: kind, x: x, y: targets(kind, y), intercept: intercept}
+				ways[way](&c, 0)
+				g := c.fit(t, design.New(x))
+				top := g.LambdaMax()
+				penalised := func(share float64) (n int) {
+					c.l1, c.l2 = []float64{share * top}, nil
+					s := c.solve(t, g, 1e-12, nil)
+					c.optimal(t, s, 1e-5*top, fmt.Sprint(kind, way, intercept, share))
+					for _, e := range s.Support {
+						if g.Factor(e/g.k) > 0 {
+							n++
+						}
 					}
+					return n
 				}
-				return n
+				require.Zero(t, penalised(1+1e-9), "%s %s", kind, way)
+				require.Positive(t, penalised(0.98), "%s %s", kind, way)
+				if kind == "squares" && way == "lasso" {
+					require.Equal(t, 1, penalised(0.999))
+				}
 			}
-			require.Zero(t, penalised(1+1e-9), "%s %s", kind, way)
-			require.Positive(t, penalised(0.98), "%s %s", kind, way)
 		}
 	}
 }

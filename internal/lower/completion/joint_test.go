@@ -322,3 +322,21 @@ func TestFactoredCancelled(t *testing.T) {
 		require.LessOrEqual(t, ctx.Looks(), n+12, "it asked again and again")
 	}
 }
+
+// A solver without columns finds them as soon as the weights ask for some, and not only at the next check.
+func TestFirstColumns(t *testing.T) {
+	d := draw(7, 14, 10, 6, 0.5)
+	c := d.problem(t, false)
+	j := c.joint
+	s := j.Joint()
+	for _, share := range []float64{1.01, 0.4} {
+		w := Weights{share * c.LambdaMax(), []float64{share * c.LambdaMax()}}
+		want, err := c.Solve(context.Background(), w, Options{Tol: 1e-9})
+		require.NoError(t, err)
+		weights := lower.JointWeights{Train: 1, Tol: 1e-9, Flat: true, Penalties: append([]float64{w.Nuclear}, repeat(w.Norm[0], len(j.members))...)}
+		pt, err := s.Solve(context.Background(), &weights)
+		require.NoError(t, err)
+		require.InDelta(t, want.Objective, pt.Objective, 1e-5*want.Objective)
+		require.Equal(t, want.Left == nil, pt.Penalties[0] == 0)
+	}
+}

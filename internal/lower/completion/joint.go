@@ -158,24 +158,17 @@ func (j *Joint) Shape() []int {
 
 // LambdaMax is the smallest weight that, common to all penalties, makes G and b zero.
 func (j *Joint) LambdaMax() float64 {
-	nuclear, groups := j.Largest()
-	return math.Max(nuclear, groups)
-}
-
-// Largest are the smallest weights that make G and b zero: of the nuclear norm, and a common one of the groups, 0
-// without groups.
-func (j *Joint) Largest() (nuclear, groups float64) {
 	f := newFactored(j)
 	f.w[training] = 1 / float64(len(f.side(training).y))
 	f.refresh()
 	f.centreIntercept()
-	nuclear, _ = f.lanczos(0)
+	top, _ := f.lanczos(0)
 	for g, group := range j.members {
 		if j.sides[training].lipschitz[g] > 0 {
-			groups = math.Max(groups, floats.Norm(f.correlations(group), 2))
+			top = math.Max(top, floats.Norm(f.correlations(group), 2))
 		}
 	}
-	return nuclear, groups
+	return top
 }
 
 // Values are the functions at a point.

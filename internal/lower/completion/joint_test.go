@@ -283,36 +283,6 @@ func TestFactoredAgainstInterior(t *testing.T) {
 	}
 }
 
-// Derivatives by the factors are those at the end of the central path.
-func TestFactoredDerivative(t *testing.T) {
-	for name, d := range map[string]sample{"features": draw(7, 14, 10, 6, 0.5), "plain": draw(8, 20, 12, 0, 0.4)} {
-		for _, intercept := range []bool{false, true} {
-			small, large := d.problem(t, intercept), factoredProblem(t, d, intercept)
-			other := draw(21, d.m, d.n, 0, 0.3)
-			rng := rand.New(rand.NewPCG(9, 2))
-			v, x := normals(rng, len(other.y)), design.FromColumns(len(other.y), 0, nil)
-			if p := len(small.groups.Of); p > 0 {
-				x = design.New(mat.NewDense(len(v), p, normals(rng, len(v)*p)))
-			}
-			for _, share := range []float64{0.5, 0.2} {
-				w := Weights{share * small.LambdaMax(), []float64{0.6 * share * small.LambdaMax()}}
-				a, err := small.Solve(context.Background(), w, Options{Tol: 1e-11})
-				require.NoError(t, err)
-				b, err := large.Solve(context.Background(), w, Options{Tol: 1e-11})
-				require.NoError(t, err)
-				want, wanted, err := small.Derivative(w, a, v, x, other.row, other.col, 1e-10)
-				require.NoError(t, err)
-				got, gotten, err := large.Derivative(w, b, v, x, other.row, other.col, 1e-8)
-				require.NoError(t, err)
-				scale := math.Abs(want) + floats.Norm(wanted, 1)
-				require.Positive(t, scale)
-				require.InDelta(t, want, got, 1e-4*scale, name)
-				require.InDeltaSlice(t, wanted, gotten, 1e-4*scale, name)
-			}
-		}
-	}
-}
-
 // Distances between points are those of what the factors stand for.
 func TestSquared(t *testing.T) {
 	d := draw(15, 7, 5, 0, 0.7)
@@ -350,5 +320,23 @@ func TestFactoredCancelled(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, lower.Cancelled, s.Status, n)
 		require.LessOrEqual(t, ctx.Looks(), n+12, "it asked again and again")
+	}
+}
+
+// A solver without columns finds them as soon as the weights ask for some, and not only at the next check.
+func TestFirstColumns(t *testing.T) {
+	d := draw(7, 14, 10, 6, 0.5)
+	c := d.problem(t, false)
+	j := c.joint
+	s := j.Joint()
+	for _, share := range []float64{1.01, 0.4} {
+		w := Weights{share * c.LambdaMax(), []float64{share * c.LambdaMax()}}
+		want, err := c.Solve(context.Background(), w, Options{Tol: 1e-9})
+		require.NoError(t, err)
+		weights := lower.JointWeights{Train: 1, Tol: 1e-9, Flat: true, Penalties: append([]float64{w.Nuclear}, repeat(w.Norm[0], len(j.members))...)}
+		pt, err := s.Solve(context.Background(), &weights)
+		require.NoError(t, err)
+		require.InDelta(t, want.Objective, pt.Objective, 1e-5*want.Objective)
+		require.Equal(t, want.Left == nil, pt.Penalties[0] == 0)
 	}
 }

@@ -76,7 +76,9 @@ func (s *JointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 	f.end.Begin(ctx, 0)
 	defer f.end.End()
 	f.weigh(w)
-	if !s.met && w.Tol > 0 { // the columns, to a gap that Newton's method on the weights is not much off by
+	// The columns, to a gap that Newton's method on the weights is not much off by. Without any, the nuclear norm does not
+	// change with its weight, so that this is looked at each time.
+	if (!s.met || f.k == 0) && w.Tol > 0 {
 		f.minimize(math.Min(meetGap*f.j.unit, meetShare*w.Tol*meetTol))
 	}
 	f.descend(math.Max(f.least(w), descended), false)

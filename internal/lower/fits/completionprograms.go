@@ -3,10 +3,7 @@ package fits
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/lower/completion"
 	"github.com/conetune/conetune/internal/lower/multipliers"
@@ -71,7 +68,7 @@ func (m *completionFit) Within() lower.WithinSolver {
 	}
 	s := multipliers.NewLower(m)
 	s.First(withinFirst * m.LambdaMax())
-	return &factoredWithin{Lower: s, fit: m}
+	return s
 }
 
 // interiorWithin solves each lower level afresh.
@@ -95,73 +92,5 @@ func (s interiorWithin) Solve(ctx context.Context, radii []float64, tol float64)
 	}, nil
 }
 
-const (
-	// withinFirst is the share of LambdaMax that the multipliers of a lower level start with: large enough for few
-	// columns.
-	withinFirst = 0.5
-	// withinStep is the ratio of weights on the way to a radius, of withinPoints at most, and withinGap the relative gap
-	// there.
-	withinStep, withinPoints, withinGap = 0.6, 24, 1e-2
-)
-
-// factoredWithin goes down a path of weights to the first radius: from larger weights the rank only grows, and so costs
-// no more than it has to.
-type factoredWithin struct {
-	*multipliers.Lower
-	fit   *completionFit
-	begun bool
-}
-
-// Begin implements [lower.WithinSolver].
-func (s *factoredWithin) Begin(ctx context.Context, lambda []float64, x [][]float64) error {
-	s.begun = true
-	return s.Lower.Begin(ctx, lambda, x)
-}
-
-// Solve implements [lower.WithinSolver].
-func (s *factoredWithin) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
-	if !s.begun {
-		if err := s.approach(ctx, radii[0]); err != nil {
-			return nil, err
-		}
-	}
-	s.begun = true
-	return s.Lower.Solve(ctx, radii, tol)
-}
-
-// approach begins at the weights, all of the same share of those that make everything zero, at which the nuclear norm
-// is about its radius, between the first point of the path with a larger norm and the one before.
-func (s *factoredWithin) approach(ctx context.Context, radius float64) error {
-	top := slices.Repeat([]float64{0}, s.fit.Dim())
-	var groups float64
-	top[0], groups = s.fit.both.Largest()
-	for i := range top[1:] {
-		top[1+i] = groups
-	}
-	at := func(share float64) []float64 {
-		weights := slices.Clone(top)
-		floats.Scale(share, weights)
-		return weights
-	}
-	if !(floats.Min(top) > 0) {
-		return nil // without a start
-	}
-	share := 1.0
-	var last *lower.Point
-	before := 0.0 // the norm
-	for range withinPoints {
-		next, err := s.fit.Solve(ctx, at(withinStep*share), withinGap, last)
-		if err != nil || !next.Solved {
-			return err
-		}
-		norm := s.fit.Values(next.X).Penalties[0]
-		if norm >= radius {
-			return s.Begin(ctx, at(share*math.Pow(withinStep, (radius-before)/(norm-before))), next.X)
-		}
-		share, last, before = withinStep*share, next, norm
-	}
-	if before > 0 {
-		return s.Begin(ctx, at(share), last.X)
-	}
-	return nil
-}
+// withinFirst is the share of LambdaMax that the multipliers of a lower level start with: large enough for few columns.
+const withinFirst = 0.5

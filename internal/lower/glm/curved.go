@@ -177,8 +177,8 @@ func (p *Path) share(ctx context.Context) {
 			q.curved, q.y = nil, [][]float64{make([]float64, d.n)}
 			q.products = newGram(ctx, &q)
 			p.model = &q
-			for t := range p.folds {
-				p.band(t)
+			for t, f := range p.folds {
+				f.products, f.part = &banded{gram: q.products.(*gram)}, q.parts[t]
 			}
 		}
 		return
@@ -252,7 +252,7 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 		pt.model, pt.unit = slices.Clone(pt.curve), 1
 	} else if pt.own && pt.renew != nil {
 		if f.products != products(pt.whole) {
-			pt.whole = &whole{gram: gram{d: d}}
+			pt.whole = new(whole)
 			f.products = pt.whole
 		}
 		if !pt.looked {
@@ -261,7 +261,6 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 		pt.model, pt.unit, f.part = slices.Clone(pt.curve), 1, new(part)
 	} else if pt.own || !d.curved.shared {
 		f.takeOwn()
-		f.local = nil
 	}
 	features := f.features()
 	pt.before = pt.before[:0]

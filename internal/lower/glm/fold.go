@@ -13,7 +13,6 @@ import (
 type fold struct {
 	d                *Data
 	number           int
-	index            int // of the fold in its products
 	part             *part
 	b                []float64
 	gradient         []float64 // of the loss, less its sign; of features outside the working set as it was after the last round
@@ -39,7 +38,7 @@ type fold struct {
 
 func (d *Data) newFold(t int) *fold {
 	f := &fold{
-		d: d, number: t, index: t, b: make([]float64, d.p*d.q), gradient: make([]float64, d.p*d.q), inWork: make([]bool, len(d.units)),
+		d: d, number: t, b: make([]float64, d.p*d.q), gradient: make([]float64, d.p*d.q), inWork: make([]bool, len(d.units)),
 		step: make([]float64, d.q), products: d.products,
 	}
 	if d.curved != nil {

@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,6 +60,47 @@ func (o outcome) object(t *testing.T) map[string]any {
 	var m map[string]any
 	require.NoError(t, json.Unmarshal([]byte(o.stdout), &m), o.stdout)
 	return m
+}
+
+// wards are twelve visits: three wards, days that are not in order with one twice, and folds that are given by name.
+//
+//go:embed testdata/wards.csv
+var wards string
+
+// csvText makes a regression table: p normal features, of which the first three
+// count, in different units.
+func csvText(seed uint64, n, p int) string {
+	random := rand.New(rand.NewPCG(seed, 7))
+	var b strings.Builder
+	b.WriteString("y")
+	for j := range p {
+		fmt.Fprintf(&b, ",f%d", j+1)
+	}
+	b.WriteString("\n")
+	for range n {
+		x := make([]float64, p)
+		y := 100 + random.NormFloat64()
+		for j := range x {
+			x[j] = random.NormFloat64()
+			if j < 3 {
+				y += float64(3-j) * x[j]
+			}
+		}
+		fmt.Fprintf(&b, "%.6g", y)
+		for j, v := range x {
+			fmt.Fprintf(&b, ",%.6g", v*float64(1+j)+5)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// write writes a file, and returns its path.
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
 }
 
 // contents maps the files of a folder to what is in them.

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/internal/lower/survival"
 )
 
@@ -84,10 +83,10 @@ func TestCox(t *testing.T) {
 	require.InDelta(t, want, object["error"], 1e-9)
 	c, _ := survival.Concordance(survival.Part{Y: y, F: values})
 	require.InDelta(t, c, object["concordance"], 1e-12)
-	one := conetune(t, "predict", "--model", model, "--data", clitest.Write(t, dir, "one.csv", "age,sex,ph.ecog,time,status\n50,1,1,10,2\n"))
+	one := conetune(t, "predict", "--model", model, "--data", write(t, dir, "one.csv", "age,sex,ph.ecog,time,status\n50,1,1,10,2\n"))
 	require.Equal(t, fmt.Sprintf("%.9g", saved.Intercept+50*saved.Coefficients[0]+saved.Coefficients[1]+saved.Coefficients[2]), fmt.Sprintf("%.9g", value(strings.Fields(one.ok(t)), 0)))
 	require.Contains(t, one.stderr, "no error: no event of the 1 row has others at risk")
-	require.NotContains(t, conetune(t, "predict", "--model", model, "--data", clitest.Write(t, dir, "bare.csv", "age,sex,ph.ecog\n50,1,1\n")).stderr, "error")
+	require.NotContains(t, conetune(t, "predict", "--model", model, "--data", write(t, dir, "bare.csv", "age,sex,ph.ecog\n50,1,1\n")).stderr, "error")
 }
 
 // A row of weight 2 is two rows, with an offset, penalty factors and bounds, in the choice, the measures and predict.
@@ -101,7 +100,7 @@ func TestCoxWeights(t *testing.T) {
 		weighted += fmt.Sprintf("%s,%d%s", head, 1+i%3, tail)
 		repeated += strings.Repeat(head+tail, 1+i%3)
 	}
-	with, without := clitest.Write(t, dir, "with.csv", weighted), clitest.Write(t, dir, "without.csv", repeated)
+	with, without := write(t, dir, "with.csv", weighted), write(t, dir, "without.csv", repeated)
 	saved, page := filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
 	for _, design := range []func(file string) []string{
 		func(file string) []string { return []string{"--fold-column", "part", "--data", file} },
@@ -145,7 +144,7 @@ func TestCoxEvents(t *testing.T) {
 	dir := t.TempDir()
 	rows := eventsText()
 	tuned := func(text string, args ...string) any {
-		o := conetune(t, append([]string{"tune", "cox", "--json", "--data", clitest.Write(t, dir, "t.csv", text)}, args...)...)
+		o := conetune(t, append([]string{"tune", "cox", "--json", "--data", write(t, dir, "t.csv", text)}, args...)...)
 		o.ok(t)
 		return o.object(t)["validation_error"]
 	}
@@ -181,12 +180,12 @@ func TestCoxEvents(t *testing.T) {
 	}
 	saved := filepath.Join(dir, "m.json")
 	require.Equal(t, tuned(moved(5)), tuned(moved(-4), "--save", saved))
-	require.NotEmpty(t, conetune(t, "predict", "--model", saved, "--data", clitest.Write(t, dir, "t.csv", moved(-4)), "--survival", "5").ok(t))
+	require.NotEmpty(t, conetune(t, "predict", "--model", saved, "--data", write(t, dir, "t.csv", moved(-4)), "--survival", "5").ok(t))
 
 	// A table for validation and one to predict have to mean the same by it.
-	train, model := clitest.Write(t, dir, "t.csv", rows), filepath.Join(dir, "m.json")
+	train, model := write(t, dir, "t.csv", rows), filepath.Join(dir, "m.json")
 	conetune(t, "tune", "cox", "--train", train, "--val", train, "--test", train, "--save", model).ok(t)
-	other := clitest.Write(t, dir, "o.csv", strings.NewReplacer(",0\n", ",1\n", ",1\n", ",2\n").Replace(rows))
+	other := write(t, dir, "o.csv", strings.NewReplacer(",0\n", ",1\n", ",1\n", ",2\n").Replace(rows))
 	for _, args := range [][]string{{"tune", "cox", "--train", train, "--val", other}, {"predict", "--model", model, "--data", other}} {
 		o := conetune(t, args...)
 		require.Equal(t, cli.ExitUsage, o.code)

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/internal/cli/root"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/tune"
@@ -35,7 +34,7 @@ const threeParts = "0.5/0.25/rest"
 // A model has the coefficients that made the table, and predicts rows whatever form they come in.
 func TestSaveAndPredict(t *testing.T) {
 	dir := t.TempDir()
-	train, val, test := clitest.Write(t, dir, "train.csv", clitest.CsvText(1, 60, 6)), clitest.Write(t, dir, "val.csv", clitest.CsvText(2, 30, 6)), clitest.Write(t, dir, "test.csv", clitest.CsvText(3, 20, 6))
+	train, val, test := write(t, dir, "train.csv", csvText(1, 60, 6)), write(t, dir, "val.csv", csvText(2, 30, 6)), write(t, dir, "test.csv", csvText(3, 20, 6))
 	path := filepath.Join(dir, "model.json")
 	o := conetune(t, "tune", "elastic-net", "--train", train, "--val", val, "--test", test, "--json", "--save", path)
 	o.ok(t)
@@ -56,10 +55,10 @@ func TestSaveAndPredict(t *testing.T) {
 	p := conetune(t, "predict", "--model", path, "--data", test)
 	lines := strings.Fields(p.ok(t))
 	require.Len(t, lines, 20)
-	first := strings.Split(strings.Split(clitest.CsvText(3, 20, 6), "\n")[1], ",")
+	first := strings.Split(strings.Split(csvText(3, 20, 6), "\n")[1], ",")
 
 	// The same rows with other columns first, another one among them, and no target.
-	shuffled := clitest.Write(t, dir, "shuffled.csv", "f3,f1,name,f2,f6,f5,f4\n"+strings.Join([]string{first[3], first[1], "7", first[2], first[6], first[5], first[4]}, ",")+"\n")
+	shuffled := write(t, dir, "shuffled.csv", "f3,f1,name,f2,f6,f5,f4\n"+strings.Join([]string{first[3], first[1], "7", first[2], first[6], first[5], first[4]}, ",")+"\n")
 	p = conetune(t, "predict", "--model", path, "--data", shuffled)
 	require.Equal(t, lines[0]+"\n", p.ok(t))
 	require.Empty(t, p.stderr)
@@ -70,7 +69,7 @@ func TestSaveAndPredict(t *testing.T) {
 	for j := range 6 {
 		svm.WriteString(" " + strconv.Itoa(j+1) + ":" + first[1+j])
 	}
-	p = conetune(t, "predict", "--model", path, "--data", clitest.Write(t, dir, "row.svm", svm.String()+"\n"))
+	p = conetune(t, "predict", "--model", path, "--data", write(t, dir, "row.svm", svm.String()+"\n"))
 	require.Equal(t, lines[0]+"\n", p.ok(t))
 
 	out := filepath.Join(dir, "predictions.txt")
@@ -79,7 +78,7 @@ func TestSaveAndPredict(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, lines, strings.Fields(string(written)))
 
-	lacking := clitest.Write(t, dir, "lacking.csv", "f1,f2,f3,f4\n1,2,3,4\n")
+	lacking := write(t, dir, "lacking.csv", "f1,f2,f3,f4\n1,2,3,4\n")
 	p = conetune(t, "predict", "--model", path, "--data", lacking)
 	require.Equal(t, cli.ExitUsage, p.code)
 	require.Contains(t, p.stderr, `"f5"`)
@@ -89,7 +88,7 @@ func TestSaveAndPredict(t *testing.T) {
 // TestSameBytes: a seed decides everything but the times.
 func TestSameBytes(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 60, 8))
+	data := write(t, dir, "table.csv", csvText(1, 60, 8))
 	times := regexp.MustCompile(`("[a-z]*_?seconds"):[0-9.e+-]+`)
 	once := func(seed string) [3]string {
 		trace, save := filepath.Join(dir, "trace.jsonl"), filepath.Join(dir, "model.json")
@@ -105,7 +104,7 @@ func TestSameBytes(t *testing.T) {
 
 func TestTableTraceAndFigure(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 90, 6))
+	data := write(t, dir, "table.csv", csvText(1, 90, 6))
 	trace, plot, save := filepath.Join(dir, "t.jsonl"), filepath.Join(dir, "p.png"), filepath.Join(dir, "m.json")
 	text := conetune(t, "tune", "elastic-net", "--data", data, "--split", threeParts, "--trace", trace, "--plot", plot, "--save", save).ok(t)
 	for _, want := range []string{
@@ -137,7 +136,7 @@ func TestTableTraceAndFigure(t *testing.T) {
 // TestLimits: a run that a limit ends has status 1, says so, and keeps what it has.
 func TestLimits(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 90, 6))
+	data := write(t, dir, "table.csv", csvText(1, 90, 6))
 	save := filepath.Join(dir, "m.json")
 	for status, limit := range map[string][]string{
 		"iteration_limit": {"--max-iter", "1"},
@@ -157,7 +156,7 @@ func TestLimits(t *testing.T) {
 // TestInterrupt cancels a run that would go on for long after its first line of trace.
 func TestInterrupt(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 300, 100))
+	data := write(t, dir, "table.csv", csvText(1, 300, 100))
 	trace := filepath.Join(dir, "t.jsonl")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -195,7 +194,7 @@ func TestModelFlags(t *testing.T) {
 	if testing.Short() {
 		t.Skip("ten runs by conic programs")
 	}
-	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
+	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
 	run := func(args ...string) (map[string]any, string) {
 		dir := t.TempDir()
 		model := filepath.Join(dir, "m.json")
@@ -228,7 +227,7 @@ func TestModelFlags(t *testing.T) {
 // Folds are searched without iterations: there are statistics to draw all the same, and the points of the paths.
 func TestFigureWithoutIterations(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "large.csv", clitest.CsvText(3, 5200, 250))
+	data := write(t, dir, "large.csv", csvText(3, 5200, 250))
 	plot, trace := filepath.Join(dir, "p.svg"), filepath.Join(dir, "t.png")
 	o := conetune(t, "tune", "elastic-net", "--data", data, "--plot", plot, "--plot-trace", trace, "--trace", filepath.Join(dir, "t.jsonl"))
 	require.Contains(t, o.ok(t), "without iterations")
@@ -241,7 +240,7 @@ func TestFigureWithoutIterations(t *testing.T) {
 // The settings of a tune, written and read again, give the same choice; the command line goes first.
 func TestConfig(t *testing.T) {
 	t.Chdir(t.TempDir())
-	clitest.Write(t, ".", "t.csv", clitest.CsvText(3, 60, 6))
+	write(t, ".", "t.csv", csvText(3, 60, 6))
 	args := []string{"tune", "elastic-net", "--data", "t.csv", "--drop", "f5,f6", "--method", "grid,random", "--evaluations", "9", "--folds", "3", "--range", "1e-4:1",
 		"--time-limit", "1m30s", "--standardize=true", "--memory", "1234567890", "--target", "y"}
 	o := conetune(t, append(args, "--save-config", "s.yaml", "--save", "a.json", "--report", "a.html")...)
@@ -279,7 +278,7 @@ range: 1e-4:1
 	require.Equal(t, "vf-idca", r["method"])
 	require.Equal(t, 4.0, r["seed"])
 
-	clitest.Write(t, ".", "jobs.csv", "job,seed,method\na,,\nb,2,vf-idca\n")
+	write(t, ".", "jobs.csv", "job,seed,method\na,,\nb,2,vf-idca\n")
 	t.Setenv(command, "1")
 	conetune(t, "batch", "jobs.csv", "--config", "s.yaml", "--folds", "4", "--out", "out").ok(t)
 	records := batchRecords(t, "out")
@@ -290,7 +289,7 @@ range: 1e-4:1
 // Several methods: an array, a table, one trace, a figure, and the best model in the file.
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 90, 6))
+	data := write(t, dir, "table.csv", csvText(1, 90, 6))
 	trace, plot, path := filepath.Join(dir, "t.jsonl"), filepath.Join(dir, "p.png"), filepath.Join(dir, "m.json")
 	args := []string{"tune", "elastic-net", "--data", data, "--method", "grid,random,vf-idca", "--evaluations", "9", "--seed", "2"}
 	o := conetune(t, append(args, "--json", "--trace", trace, "--plot", plot, "--save", path)...)
@@ -337,7 +336,7 @@ func TestCompare(t *testing.T) {
 
 // One after the other: vf-idca begins at the choice of the grid, and needs no path.
 func TestChain(t *testing.T) {
-	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
+	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
 	o := conetune(t, "tune", "elastic-net", "--data", data, "--method", "grid,vf-idca,random", "--chain", "--evaluations", "16", "--json")
 	o.ok(t)
 	var results []tune.Result
@@ -349,7 +348,7 @@ func TestChain(t *testing.T) {
 
 // The log of a run has its stages in their order; without -v nothing is written where nobody looks.
 func TestStagesInTheLog(t *testing.T) {
-	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
+	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
 	var stdout, stderr bytes.Buffer
 	require.Equal(t, cli.ExitDone, root.Run(context.Background(), []string{"tune", "elastic-net", "--data", data, "-v", "--max-iter", "100"}, nil, &stdout, &stderr))
 	text := stderr.String()

@@ -14,8 +14,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // updateTutorials is set to write what the commands of the tutorials print into the pages; read the difference.
@@ -118,7 +116,7 @@ func TestTutorials(t *testing.T) {
 			for _, table := range tables {
 				text, err := os.ReadFile(table)
 				require.NoError(t, err)
-				clitest.Write(t, dir, filepath.Base(table), string(text))
+				write(t, dir, filepath.Base(table), string(text))
 			}
 			program := filepath.Join(t.TempDir(), "conetune")
 			require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\nexec "+os.Args[0]+` "$@"`+"\n"), 0o777))

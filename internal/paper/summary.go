@@ -282,15 +282,6 @@ func (v *Verdict) String() string {
 	return text + fmt.Sprintf("not within one standard error of the best other method, %s: %s against %s", v.Best.Method.Title, v.ours.String(), v.least.String())
 }
 
-// MeasureNames are the names of the columns of errors in the order of the tables.
-func MeasureNames() []string {
-	var names []string
-	for _, m := range measures {
-		names = append(names, m.name)
-	}
-	return names
-}
-
 // verdicts compare VF-iDCA with the best line of another method, measure by measure: the iterate of the paper's
 // settings, the refit of ours; and its validation error, where our defaults leave the gap open, of the run that closes
 // it.

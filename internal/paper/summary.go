@@ -92,11 +92,7 @@ func Summarise(p Plan, records []Record) []Summary {
 		have[records[k].Item] = &records[k]
 	}
 	var out []Summary
-	for _, name := range p.Tables {
-		t, err := FindTable(name)
-		if err != nil {
-			continue // of another version
-		}
+	for _, t := range p.tables() {
 		s := Summary{Table: t}
 		for _, r := range t.Rows {
 			row := RowSummary{Row: r}

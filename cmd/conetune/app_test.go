@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -103,6 +104,34 @@ func write(t *testing.T, dir, name, text string) string {
 	return path
 }
 
+// told is that object of a command that succeeded.
+func (o outcome) told(t *testing.T) map[string]any {
+	t.Helper()
+	o.ok(t)
+	return o.object(t)
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return text
+}
+
+func readModel(t *testing.T, path string) *model.Model {
+	t.Helper()
+	m, err := model.Read(path)
+	require.NoError(t, err)
+	return m
+}
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(text, 64)
+	require.NoError(t, err)
+	return v
+}
+
 // contents maps the files of a folder to what is in them.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
@@ -177,8 +206,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("no space"
 // The pages name all models, and which of them take an offset.
 func TestPagesNameModels(t *testing.T) {
 	page := func(path string) string {
-		text, err := os.ReadFile("../../" + path)
-		require.NoError(t, err)
+		text := readFile(t, "../../"+path)
 		return string(text)
 	}
 	words := map[int]string{17: "seventeen", 18: "eighteen", 19: "nineteen", 20: "twenty"}
@@ -244,8 +272,7 @@ func TestProgramAsCommand(t *testing.T) {
 			options.Groups = func(features []string, _ bool) (*groups.Groups, error) { return groups.Equal(len(features), 2) }
 			saved := filepath.Join(dir, spec.Name+".json")
 			conetune(t, m.command("--save", saved)...).ok(t)
-			want, err := model.Read(saved)
-			require.NoError(t, err)
+			want := readModel(t, saved)
 
 			spec.Prepare(&source)
 			rows, err := source.Read()
@@ -267,8 +294,7 @@ func TestProgramAsCommand(t *testing.T) {
 // The program of the README is the example of package model.
 func TestProgramOfReadme(t *testing.T) {
 	text := func(path, after, before string) string {
-		raw, err := os.ReadFile("../../" + path)
-		require.NoError(t, err)
+		raw := readFile(t, "../../"+path)
 		_, text, _ := strings.Cut(string(raw), after)
 		text, _, _ = strings.Cut(text, before)
 		return text

@@ -48,8 +48,7 @@ func batchArgs(out string, more ...string) []string {
 // batchRecords are the lines of results.jsonl by job, without times.
 func batchRecords(t *testing.T, dir string) map[string]map[string]any {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "results.jsonl"))
-	require.NoError(t, err)
+	text := readFile(t, filepath.Join(dir, "results.jsonl"))
 	all := map[string]map[string]any{}
 	for line := range strings.Lines(string(text)) {
 		var r map[string]any
@@ -100,8 +99,7 @@ func TestBatch(t *testing.T) {
 	require.Equal(t, alone["hyperparameters"], r["hyperparameters"])
 	require.Equal(t, alone["metrics"], r["metrics"])
 	require.Equal(t, len(alone["coefficients"].(map[string]any)), int(r["features"].(float64)))
-	saved, err := os.ReadFile("alone.json")
-	require.NoError(t, err)
+	saved := readFile(t, "alone.json")
 	require.Equal(t, string(saved), batchFiles(t, "one")[filepath.Join("models", "grid-1.json")])
 
 	require.Equal(t, cli.ExitUnsolved, conetune(t, batchArgs("three", "--jobs", "3")...).code)

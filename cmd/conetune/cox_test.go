@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -32,8 +31,7 @@ func TestCox(t *testing.T) {
 	for _, part := range []string{"Partial-likelihood deviance for each event", "target time, 164 events by status", "breslow ties", "Effects are on the logarithm of the hazard"} {
 		require.Contains(t, text, part)
 	}
-	page, err := os.ReadFile(filepath.Join(dir, "r.html"))
-	require.NoError(t, err)
+	page := readFile(t, filepath.Join(dir, "r.html"))
 	for _, part := range []string{"concordance, share of pairs in the right order", "Kaplan and Meier", `family = &#34;cox&#34;`} {
 		require.Contains(t, string(page), part)
 	}
@@ -44,8 +42,7 @@ func TestCox(t *testing.T) {
 		Intercept    float64
 		Baseline     survival.Baseline
 	}
-	file, err := os.ReadFile(model)
-	require.NoError(t, err)
+	file := readFile(t, model)
 	require.NoError(t, json.Unmarshal(file, &saved))
 	o := conetune(t, "predict", "--model", model, "--data", lungFile, "--id", "inst", "--survival", "100,365.5")
 	lines, err := csv.NewReader(strings.NewReader(o.ok(t))).ReadAll()
@@ -54,8 +51,7 @@ func TestCox(t *testing.T) {
 	require.Equal(t, []string{"3", "306", "1"}, lines[1][:3])
 	require.Equal(t, []string{"3", "1010", "0"}, lines[3][:3])
 	value := func(line []string, k int) float64 {
-		v, err := strconv.ParseFloat(line[k], 64)
-		require.NoError(t, err)
+		v := number(t, line[k])
 		return v
 	}
 	f := saved.Intercept + 74*saved.Coefficients[0] + saved.Coefficients[1] + saved.Coefficients[2] // age 74, sex 1, ph.ecog 1
@@ -144,9 +140,7 @@ func TestCoxEvents(t *testing.T) {
 	dir := t.TempDir()
 	rows := eventsText()
 	tuned := func(text string, args ...string) any {
-		o := conetune(t, append([]string{"tune", "cox", "--json", "--data", write(t, dir, "t.csv", text)}, args...)...)
-		o.ok(t)
-		return o.object(t)["validation_error"]
+		return conetune(t, append([]string{"tune", "cox", "--json", "--data", write(t, dir, "t.csv", text)}, args...)...).told(t)["validation_error"]
 	}
 	want := tuned(rows)
 	for name, words := range map[string][2]string{"R": {"1", "2"}, "logical": {"FALSE", "TRUE"}, "words": {"alive", "dead"}, "half": {"censored", "moved"}} {

@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -32,8 +30,7 @@ func TestLeaveOneOutOfRidge(t *testing.T) {
 	for i, row := range cells[1:] {
 		x.Set(i, 0, 1)
 		for j, cell := range row {
-			v, err := strconv.ParseFloat(cell, 64)
-			require.NoError(t, err)
+			v := number(t, cell)
 			if j == 0 {
 				y.SetVec(i, v)
 			} else {
@@ -100,8 +97,7 @@ func TestMethodsOnFolds(t *testing.T) {
 		require.InEpsilon(t, list[4]["refit"].(map[string]any)["validation_error"], e, 0.02, m["method"])
 		require.Less(t, least, 1.0001*e.(float64))
 	}
-	text, err := os.ReadFile(filepath.Join(out, "folds.csv"))
-	require.NoError(t, err)
+	text := readFile(t, filepath.Join(out, "folds.csv"))
 	require.Equal(t, 1+3*60, strings.Count(string(text), "\n"))
 }
 
@@ -110,9 +106,7 @@ func TestAsManyFoldsAsRows(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", csvText(1, 14, 3))
 	error := func(folds string) any {
-		o := conetune(t, "tune", "elastic-net", "--data", data, "--folds", folds, "--json")
-		o.ok(t)
-		return o.object(t)["refit"].(map[string]any)["validation_error"]
+		return conetune(t, "tune", "elastic-net", "--data", data, "--folds", folds, "--json").told(t)["refit"].(map[string]any)["validation_error"]
 	}
 	require.Equal(t, error("all"), error("14"))
 	require.Contains(t, conetune(t, "tune", "elastic-net", "--data", data, "--folds", "14").ok(t), "(14 folds, seed 1)")
@@ -210,8 +204,7 @@ func TestNestedByHand(t *testing.T) {
 // targetsOfCars are the numbers of the second column.
 func targetsOfCars(t *testing.T, lines []string) (list []float64) {
 	for _, line := range lines[1:] {
-		v, err := strconv.ParseFloat(strings.Split(line, ",")[1], 64)
-		require.NoError(t, err)
+		v := number(t, strings.Split(line, ",")[1])
 		list = append(list, v)
 	}
 	return list

@@ -4,10 +4,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -183,8 +181,7 @@ func columnsOf(t *testing.T, text string) map[string][]float64 {
 	out := map[string][]float64{}
 	for _, row := range rows[1:] {
 		for j, cell := range row {
-			v, err := strconv.ParseFloat(cell, 64)
-			require.NoError(t, err)
+			v := number(t, cell)
 			out[rows[0][j]] = append(out[rows[0][j]], v)
 		}
 	}
@@ -197,8 +194,7 @@ func transformed(t *testing.T, text string, target func(y float64) float64) stri
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i := 1; i < len(lines); i++ {
 		first, rest, _ := strings.Cut(lines[i], ",")
-		y, err := strconv.ParseFloat(first, 64)
-		require.NoError(t, err)
+		y := number(t, first)
 		lines[i] = fmt.Sprintf("%v,%s", target(y), rest)
 	}
 	return strings.Join(lines, "\n") + "\n"
@@ -256,16 +252,13 @@ func TestScoreIsThatOfTune(t *testing.T) {
 				paths = []string{"--data", write(t, dir, "train.csv", train), "--folds", "3"}
 			}
 			testPath, saved := write(t, dir, "test.csv", test), filepath.Join(dir, "m.json")
-			o := conetune(t, append(append([]string{"tune", c.model, "--test", testPath, "--save", saved, "--json"}, paths...), c.flags...)...)
-			o.ok(t)
-			told := o.object(t)
+			told := conetune(t, append(append([]string{"tune", c.model, "--test", testPath, "--save", saved, "--json"}, paths...), c.flags...)...).told(t)
 			tuned := told["refit"].(map[string]any)["test_error"].(float64)
 			p := conetune(t, "predict", "--model", saved, "--data", testPath, "--json")
 			p.ok(t)
 			require.InEpsilon(t, tuned, p.object(t)["error"], 1e-9)
 
-			m, err := model.Read(saved)
-			require.NoError(t, err)
+			m := readModel(t, saved)
 			columns, sum := columnsOf(t, test), 0.0
 			for i, y := range columns["y"] {
 				f := m.Intercept
@@ -303,8 +296,7 @@ func TestLossIsSaved(t *testing.T) {
 		{[]string{"svm", "--data", labels, "--class-weights", "2,5"}, model.Loss{Kind: "hinge", ClassWeights: []float64{2, 5}}},
 	} {
 		conetune(t, append([]string{"tune", "--save", saved}, c.args...)...).ok(t)
-		m, err := model.Read(saved)
-		require.NoError(t, err)
+		m := readModel(t, saved)
 		require.Equal(t, c.want, *m.Loss, c.args)
 	}
 }
@@ -315,8 +307,7 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 	data, saved, list := write(t, dir, "t.csv", csvText(4, 120, 10)), filepath.Join(dir, "m.json"), filepath.Join(dir, "c.csv")
 	for _, engine := range []string{"auto", "conic"} {
 		report := conetune(t, "tune", "lasso", "--data", data, "--engine", engine, "--save", saved, "--coefficients", list).ok(t)
-		m, err := model.Read(saved)
-		require.NoError(t, err)
+		m := readModel(t, saved)
 		used := 0
 		for _, v := range m.Coefficients {
 			if v != 0 {
@@ -327,8 +318,7 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 		require.Less(t, used, 10)
 		require.GreaterOrEqual(t, used, 3)
 		require.Contains(t, report, fmt.Sprintf("\n%d of 10 features are in the model.", used))
-		text, err := os.ReadFile(list)
-		require.NoError(t, err)
+		text := readFile(t, list)
 		rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
 		require.NoError(t, err)
 		require.Equal(t, []string{"feature", "coefficient", "effect", "column", "level", "reference", "chosen_by_folds"}, rows[0])
@@ -336,11 +326,9 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 		require.Len(t, rows, 2+used)
 		last := math.Inf(1)
 		for _, row := range rows[2:] {
-			b, err := strconv.ParseFloat(row[1], 64)
-			require.NoError(t, err)
+			b := number(t, row[1])
 			require.Equal(t, m.Coefficients[slices.Index(m.Features, row[0])], b)
-			size, err := strconv.ParseFloat(row[2], 64)
-			require.NoError(t, err)
+			size := number(t, row[2])
 			require.Equal(t, math.Signbit(b), math.Signbit(size))
 			require.LessOrEqual(t, math.Abs(size), last)
 			last = math.Abs(size)

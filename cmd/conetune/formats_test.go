@@ -12,8 +12,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/conetune/conetune/model"
 )
 
 // Workbooks, Parquet and Arrow files are tuned and predicted as the same table in CSV, also from standard input.
@@ -39,8 +37,7 @@ func TestFormatsOfTables(t *testing.T) {
 	o = conetune(t, tune(testdata("mixed.csv"), "--sheet", "third")...)
 	require.NotZero(t, o.code)
 	require.Contains(t, o.stderr, "is no workbook")
-	text, err := os.ReadFile(testdata("mixed.xlsx"))
-	require.NoError(t, err)
+	text := readFile(t, testdata("mixed.xlsx"))
 	broken := write(t, dir, "broken.xlsx", string(text[:len(text)-200]))
 	o = conetune(t, tune(broken)...)
 	require.NotZero(t, o.code)
@@ -76,8 +73,7 @@ func fifo(t *testing.T, name, text string) string {
 func TestPipes(t *testing.T) {
 	dir := t.TempDir()
 	bytesOf := func(path ...string) string {
-		text, err := os.ReadFile(filepath.Join(path...))
-		require.NoError(t, err)
+		text := readFile(t, filepath.Join(path...))
 		return string(text)
 	}
 	mixed, model := filepath.Join("..", "..", "table", "testdata"), filepath.Join(dir, "m.json")
@@ -249,11 +245,8 @@ func TestSparseTable(t *testing.T) {
 			}
 			val, test := write(t, dir, "val.svm", sparseText(2, 40, target)), write(t, dir, "test.svm", sparseText(3, 40, target))
 			saved := dir + "/model.json"
-			o := conetune(t, "tune", name, "--train", train, "--val", val, "--test", test, "--method", "grid", "--evaluations", "9", "--save", saved, "--json")
-			o.ok(t)
-			refit := o.object(t)["refit"].(map[string]any)
-			m, err := model.Read(saved)
-			require.NoError(t, err)
+			refit := conetune(t, "tune", name, "--train", train, "--val", val, "--test", test, "--method", "grid", "--evaluations", "9", "--save", saved, "--json").told(t)["refit"].(map[string]any)
+			m := readModel(t, saved)
 			require.Len(t, m.Coefficients, 20_000)
 			require.Equal(t, "x20000", m.Features[19_999])
 
@@ -301,9 +294,7 @@ func TestScale(t *testing.T) {
 	data := write(t, dir, "data.svm", sparseText(1, 80, target))
 	args := []string{"tune", "elastic-net", "--data", data, "--split", threeParts, "--method", "grid", "--evaluations", "4", "--json"}
 	radii := func(more ...string) any {
-		o := conetune(t, append(slices.Clone(args), more...)...)
-		o.ok(t)
-		return o.object(t)["radii"]
+		return conetune(t, append(slices.Clone(args), more...)...).told(t)["radii"]
 	}
 	require.Equal(t, radii("--scale", "largest"), radii())
 	require.NotEqual(t, radii("--scale", "deviation"), radii())

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -93,8 +91,7 @@ func foldsDir(t *testing.T, text string, folds int) string {
 
 // Each row is judged by the fold that it does not train.
 func TestMetricsOfFolds(t *testing.T) {
-	table, err := os.ReadFile(filepath.Join("..", "..", "examples", "diabetes.csv"))
-	require.NoError(t, err)
+	table := readFile(t, filepath.Join("..", "..", "examples", "diabetes.csv"))
 	on, metrics := measured(t, conetune(t, "tune", "ridge", "--dir", foldsDir(t, string(table), 5), "--standardize", "--intercept", "--json"))
 	require.Equal(t, evaluate.OnFolds, on)
 	// R^2 by scikit-learn of cross_val_predict with these folds, of a StandardScaler and Ridge(alpha), is 0.5010 to 0.5013
@@ -108,14 +105,12 @@ func TestMetricsOfFolds(t *testing.T) {
 // (C=inf) and PoissonRegressor (alpha=0) of scikit-learn 1.9.1, fitted to the first 300 patients and measured on the
 // others.
 func TestWithoutPenalty(t *testing.T) {
-	raw, err := os.ReadFile("../../examples/diabetes.csv")
-	require.NoError(t, err)
+	raw := readFile(t, "../../examples/diabetes.csv")
 	rows := strings.Split(strings.TrimSpace(string(raw)), "\n")
 	ill := []string{rows[0]}
 	for _, row := range rows[1:] {
 		y, rest, _ := strings.Cut(row, ",")
-		v, err := strconv.ParseFloat(y, 64)
-		require.NoError(t, err)
+		v := number(t, y)
 		ill = append(ill, map[bool]string{true: "yes,", false: "no,"}[v > 140]+rest)
 	}
 	for model, want := range map[string]map[string]float64{
@@ -167,9 +162,7 @@ func TestMetricsOfTargets(t *testing.T) {
 	text, _ := twoTargets(1, 60)
 	tests, actual := twoTargets(2, 40)
 	data, test, saved, page := write(t, dir, "d.csv", text), write(t, dir, "t.csv", tests), filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
-	o := conetune(t, "tune", "multi-task", "--data", data, "--test", test, "--target", "y,z", "--json", "--save", saved, "--report", page)
-	o.ok(t)
-	r := o.object(t)
+	r := conetune(t, "tune", "multi-task", "--data", data, "--test", test, "--target", "y,z", "--json", "--save", saved, "--report", page).told(t)
 	require.Equal(t, "test", r["metrics_on"])
 	require.NotContains(t, r, "metrics")
 	p := conetune(t, "predict", "--model", saved, "--data", test, "--json").object(t)["predictions_of_targets"].([]any)
@@ -188,8 +181,7 @@ func TestMetricsOfTargets(t *testing.T) {
 		require.InEpsilon(t, absolute/40, value("mae"), 1e-4)
 		require.InEpsilon(t, 1-squares/total, value("r2"), 1e-4)
 	}
-	report, err := os.ReadFile(page)
-	require.NoError(t, err)
+	report := readFile(t, page)
 	require.Contains(t, string(report), "How good it is on 40 rows for the test")
 	for on, args := range map[string][]string{"cross-validation": {"--folds", "4"}, "validation": {"--split", "0.7/rest"}} {
 		r := conetune(t, append([]string{"tune", "multi-task", "--data", data, "--target", "y,z", "--json"}, args...)...).object(t)
@@ -199,8 +191,7 @@ func TestMetricsOfTargets(t *testing.T) {
 		require.Less(t, m["baseline"], 0.01)
 	}
 	// On validation rows half the mean squared error over both targets is the validation error.
-	o = conetune(t, "tune", "multi-task", "--data", data, "--target", "y,z", "--json", "--split", "0.7/rest", "--method", "grid", "--evaluations", "9")
-	r = o.object(t)
+	r = conetune(t, "tune", "multi-task", "--data", data, "--target", "y,z", "--json", "--split", "0.7/rest", "--method", "grid", "--evaluations", "9").told(t)
 	sum := 0.0
 	for _, m := range r["metrics_of_targets"].(map[string]any) {
 		rmse := m.(map[string]any)["rmse"].(map[string]any)["value"].(float64)
@@ -222,9 +213,7 @@ func TestMetricsOfMatrix(t *testing.T) {
 	data := write(t, dir, "e.csv", entries)
 	for on, split := range map[string]string{"test": "0.5/0.25/rest", "validation": "0.7/rest"} {
 		page := filepath.Join(dir, on+".html")
-		o := conetune(t, "tune", "matrix-completion", "--data", data, "--split", split, "--json", "--report", page)
-		o.ok(t)
-		r := o.object(t)
+		r := conetune(t, "tune", "matrix-completion", "--data", data, "--split", split, "--json", "--report", page).told(t)
 		require.Equal(t, on, r["metrics_on"])
 		m := r["metrics"].(map[string]any)
 		rmse := m["rmse"].(map[string]any)["value"].(float64)
@@ -236,8 +225,7 @@ func TestMetricsOfMatrix(t *testing.T) {
 		}
 		require.InEpsilon(t, want, rmse*rmse/2, 1e-6, on)
 		require.Less(t, m["mae"].(map[string]any)["value"], m["mae"].(map[string]any)["baseline"])
-		report, err := os.ReadFile(page)
-		require.NoError(t, err)
+		report := readFile(t, page)
 		require.Contains(t, string(report), "the mean of the training entries")
 		require.Contains(t, string(report), `id="residuals"`)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/model"
 )
 
 // labelled makes a table of two labels, 2 and 4, that the first two of p features tell apart but for some rows.
@@ -152,10 +151,8 @@ func TestPredictMatrix(t *testing.T) {
 		i, _ := strconv.Atoi(e[2])
 		j, _ := strconv.Atoi(e[0])
 		require.Equal(t, lines[i][j], values[k])
-		got, err := strconv.ParseFloat(values[k], 64)
-		require.NoError(t, err)
-		want, err := strconv.ParseFloat(e[1], 64)
-		require.NoError(t, err)
+		got := number(t, values[k])
+		want := number(t, e[1])
 		sum += math.Pow(got-want, 2) / 120
 	}
 	require.Contains(t, some.stderr, fmt.Sprintf("%.6g", sum)+" on 60 rows")
@@ -207,9 +204,7 @@ func TestMultinomial(t *testing.T) {
 	data, model := write(t, dir, "data.csv", flowersText(200)), filepath.Join(dir, "m.json")
 	tune := []string{"tune", "multinomial", "--data", data, "--target", "kind", "--id", "id", "--save", model}
 	for _, args := range [][]string{{"--method", "grid", "--evaluations", "16"}, {"--method", "tpe", "--evaluations", "16"}, {"--folds", "4", "--repeats", "1", "--split", "0.8/rest"}, nil} {
-		o := conetune(t, append(append(tune, "--json"), args...)...)
-		o.ok(t)
-		r := o.object(t)
+		r := conetune(t, append(append(tune, "--json"), args...)...).told(t)
 		require.Equal(t, "converged", r["status"], args)
 		require.Less(t, r["validation_error"], math.Log(3)*0.75)
 		measures := r["metrics"].(map[string]any)
@@ -254,9 +249,7 @@ func TestMultinomial(t *testing.T) {
 			wrong++
 		}
 	}
-	o := conetune(t, append(predict, "--json", "--prob")...)
-	o.ok(t)
-	r := o.object(t)
+	r := conetune(t, append(predict, "--json", "--prob")...).told(t)
 	require.InDelta(t, loss, r["error"].(float64), 1e-12)
 	require.InDelta(t, float64(wrong)/200, r["error_rate"].(float64), 1e-12)
 	require.Len(t, r["probabilities_of_labels"], 200)
@@ -297,8 +290,7 @@ func TestTermFlags(t *testing.T) {
 		path := filepath.Join(dir, "m.json")
 		o := conetune(t, append([]string{"tune", "--data", data, "--save", path}, args...)...)
 		o.ok(t)
-		m, err := model.Read(path)
-		require.NoError(t, err)
+		m := readModel(t, path)
 		out := map[string]float64{}
 		for j, name := range m.Features {
 			out[name] = m.Coefficients[j]
@@ -334,8 +326,7 @@ func TestAdaptiveFlags(t *testing.T) {
 	tune := []string{"tune", "adaptive-lasso", "--data", data, "--target", "y", "--drop", "label,count", "--folds", "3", "--save", path}
 	for _, args := range [][]string{nil, {"--gamma", "2"}, {"--pilot", "lasso", "--method", "grid"}, {"--method", "hoag"}} {
 		conetune(t, append(tune, args...)...).ok(t)
-		m, err := model.Read(path)
-		require.NoError(t, err)
+		m := readModel(t, path)
 		require.InDelta(t, -1, m.Coefficients[0], 0.15)
 		require.InDelta(t, 2, m.Coefficients[1], 0.15)
 		require.InDelta(t, 0, m.Coefficients[2], 0.1)

@@ -15,7 +15,6 @@ import (
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/predict"
 	"github.com/conetune/conetune/internal/cli/root"
-	"github.com/conetune/conetune/model"
 )
 
 // savedElasticNet returns the paths of a small table and of a model that was tuned on it.
@@ -30,8 +29,7 @@ func savedElasticNet(t *testing.T) (data, model string) {
 // resaved is a saved model with other coefficients, and without an intercept.
 func resaved(t *testing.T, path, name string, coefficients ...float64) string {
 	t.Helper()
-	m, err := model.Read(path)
-	require.NoError(t, err)
+	m := readModel(t, path)
 	m.Coefficients, m.Intercept = coefficients, 0
 	var b bytes.Buffer
 	require.NoError(t, m.Write(&b))
@@ -92,12 +90,10 @@ func TestPredictVerbatimIDs(t *testing.T) {
 	write(t, ".", "long.csv", long.String())
 	lines = strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", "m.json", "--data", "long.csv", "--id", "code").ok(t)), "\n")
 	require.Len(t, lines, 300_001)
-	m, err := model.Read("m.json")
-	require.NoError(t, err)
+	m := readModel(t, "m.json")
 	for _, i := range []int{0, 1, 262_143, 262_144, 299_999} {
 		_, text, _ := strings.Cut(lines[i+1], fmt.Sprintf("%07d,", i))
-		got, err := strconv.ParseFloat(text, 64)
-		require.NoError(t, err)
+		got := number(t, text)
 		require.InDelta(t, m.Intercept+m.Coefficients[0]*float64(i%7)+m.Coefficients[1]*float64(i%11), got, 1e-9)
 	}
 
@@ -124,8 +120,7 @@ const longInput = 32 << 20
 // no temporary file.
 func TestPredictLongInput(t *testing.T) {
 	data, model := savedElasticNet(t)
-	raw, err := os.ReadFile(data)
-	require.NoError(t, err)
+	raw := readFile(t, data)
 	head, rows, _ := strings.Cut(string(raw), "\n")
 	long := head + "\n" + strings.Repeat(rows, longInput/len(rows)+1)
 	var libsvm strings.Builder
@@ -155,8 +150,7 @@ func TestShow(t *testing.T) {
 	dir := t.TempDir()
 	data, saved := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
 	conetune(t, "tune", "ridge", "--data", data, "--target", "mpg", "--drop", "am", "--folds", "3", "--test", data, "--save", saved).ok(t)
-	m, err := model.Read(saved)
-	require.NoError(t, err)
+	m := readModel(t, saved)
 	text := conetune(t, "show", saved).ok(t)
 	for _, want := range []string{
 		"ridge, target mpg", "trained on  " + data, "60 training, 60 test rows, 3 folds", "converged, seed 1",
@@ -185,8 +179,7 @@ func TestShow(t *testing.T) {
 		if words[0] == "intercept" {
 			break
 		}
-		size, err := strconv.ParseFloat(words[2], 64)
-		require.NoError(t, err)
+		size := number(t, words[2])
 		require.LessOrEqual(t, math.Abs(size), last)
 		last = math.Abs(size)
 	}
@@ -205,8 +198,7 @@ func TestPredictTable(t *testing.T) {
 	dir := t.TempDir()
 	data, saved := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
 	conetune(t, "tune", "logistic", "--data", data, "--target", "am", "--features", "maker,gear", "--folds", "3", "--save", saved).ok(t)
-	m, err := model.Read(saved)
-	require.NoError(t, err)
+	m := readModel(t, saved)
 	b := map[string]float64{}
 	for j, name := range m.Features {
 		b[name] = m.Coefficients[j]
@@ -225,8 +217,7 @@ func TestPredictTable(t *testing.T) {
 		require.True(t, strings.HasPrefix(out[i+1], want.begin), out[i+1])
 		label, p, _ := strings.Cut(out[i+1][len(want.begin):], ",")
 		require.Equal(t, map[bool]string{true: "manual", false: "automatic"}[want.p > 0.5], label)
-		got, err := strconv.ParseFloat(p, 64)
-		require.NoError(t, err)
+		got := number(t, p)
 		require.InDelta(t, want.p, got, 1e-12)
 	}
 	plain := strings.Fields(conetune(t, "predict", "--model", saved, "--data", rows, "--prob").ok(t))

@@ -14,10 +14,8 @@ import (
 // Each mistake of testdata/refused.txt, which says its form, gives exit status 2 and one line that says what is wrong,
 // prints nothing and leaves no trace in the file system.
 func TestRefused(t *testing.T) {
-	script, err := os.ReadFile("testdata/refused.txt")
-	require.NoError(t, err)
-	small, err := os.ReadFile(solvedFile("qps", "small.qps"))
-	require.NoError(t, err)
+	script := readFile(t, "testdata/refused.txt")
+	small := readFile(t, solvedFile("qps", "small.qps"))
 	t.Chdir(t.TempDir())
 	write(t, ".", "small.qps", string(small))
 	cases, values := 0, map[string][]string{}
@@ -128,8 +126,7 @@ func refusedFile(t *testing.T, source string) string {
 	case words[0] == "wards":
 		text = wards
 	default:
-		file, err := os.ReadFile(words[0])
-		require.NoError(t, err)
+		file := readFile(t, words[0])
 		text = string(file)
 	}
 	for _, step := range steps[1:] {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -22,8 +21,7 @@ func reportOf(t *testing.T, args ...string) string {
 	path := filepath.Join(t.TempDir(), "report.html")
 	o := conetune(t, append(append([]string{"tune"}, args...), "--report", path)...)
 	require.Contains(t, o.ok(t), "report in "+path)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
+	text := readFile(t, path)
 	page := string(text)
 	require.NotContains(t, page, "ZgotmplZ")
 	require.NotContains(t, page, "NaN")

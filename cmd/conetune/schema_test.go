@@ -54,8 +54,7 @@ func mixedTable(n int) string {
 // each model.
 func jobOfEveryModel(t *testing.T) [][]string {
 	t.Helper()
-	lung, err := os.ReadFile(filepath.Join("..", "..", "problems", "cox", "testdata", "lung.csv"))
-	require.NoError(t, err)
+	lung := readFile(t, filepath.Join("..", "..", "problems", "cox", "testdata", "lung.csv"))
 	t.Chdir(t.TempDir())
 	write(t, ".", "lung.csv", string(lung))
 	write(t, ".", "t.csv", csvText(1, 60, 8))
@@ -172,8 +171,7 @@ func TestSchemaRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, ".", "t.csv", csvText(1, 60, 4))
 	text := conetune(t, "tune", "lasso", "--data", "t.csv", "--save", "m.json", "--json").ok(t)
-	saved, err := os.ReadFile("m.json")
-	require.NoError(t, err)
+	saved := readFile(t, "m.json")
 	for name, document := range map[string]string{"tune.json": text, "model.json": string(saved)} {
 		s := schemas[name]
 		var fields map[string]any
@@ -197,8 +195,7 @@ func TestSchemaRefuses(t *testing.T) {
 // draft that is said.
 func TestSchemaDocuments(t *testing.T) {
 	for _, name := range []string{"tune.json", "model.json"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "docs", "schema", name))
-		require.NoError(t, err)
+		text := readFile(t, filepath.Join("..", "..", "docs", "schema", name))
 		var root map[string]any
 		require.NoError(t, json.NewDecoder(bytes.NewReader(text)).Decode(&root))
 		require.Equal(t, "https://json-schema.org/draft/2020-12/schema", root["$schema"])
@@ -249,8 +246,7 @@ func TestSchemaOfPredictions(t *testing.T) {
 		t.Skip("a model of each kind")
 	}
 	s := schema(t, "predict.json")
-	lung, err := os.ReadFile(lungFile)
-	require.NoError(t, err)
+	lung := readFile(t, lungFile)
 	t.Chdir(t.TempDir())
 	write(t, ".", "mixed.csv", mixedTable(80))
 	write(t, ".", "cars.csv", cars(60))

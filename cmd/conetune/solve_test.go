@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -57,9 +56,7 @@ func TestSolveJSON(t *testing.T) {
 // By the class of the problem, and by two that have to agree: the optimum is that of TestSolveJSON, by hand.
 func TestSolveBySeveral(t *testing.T) {
 	file := solvedFile("qps", "small.qps")
-	o := conetune(t, "solve", file, "--backend", "auto", "--json")
-	o.ok(t)
-	m := o.object(t)
+	m := conetune(t, "solve", file, "--backend", "auto", "--json").told(t)
 	require.Equal(t, "native", m["backend"])
 	require.Equal(t, "a quadratic program: interior points", m["choice"])
 	require.InDelta(t, -.25, m["objective"], 1e-6)
@@ -145,8 +142,7 @@ func TestSolveOut(t *testing.T) {
 	file := solvedFile("qps", "small.qps")
 	o := conetune(t, "solve", file, "--out", path, "--json")
 	o.ok(t)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
+	text := readFile(t, path)
 	require.Equal(t, o.stdout, string(text))
 	require.Contains(t, conetune(t, "solve", file, "--out", path).ok(t), "solution in "+path)
 }

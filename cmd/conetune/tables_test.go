@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -53,8 +52,7 @@ func TestTableAsItComes(t *testing.T) {
 		first := m["findings"].([]any)[0].(map[string]any)
 		require.Equal(t, "columns", first["kind"], name)
 		require.Equal(t, data, first["file"])
-		raw, err := os.ReadFile(model)
-		require.NoError(t, err)
+		raw := readFile(t, model)
 		var saved map[string]any
 		require.NoError(t, json.Unmarshal(raw, &saved))
 		require.Equal(t, features, saved["features"], name)

@@ -17,7 +17,6 @@ import (
 
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/root"
-	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -36,12 +35,9 @@ func TestSaveAndPredict(t *testing.T) {
 	dir := t.TempDir()
 	train, val, test := write(t, dir, "train.csv", csvText(1, 60, 6)), write(t, dir, "val.csv", csvText(2, 30, 6)), write(t, dir, "test.csv", csvText(3, 20, 6))
 	path := filepath.Join(dir, "model.json")
-	o := conetune(t, "tune", "elastic-net", "--train", train, "--val", val, "--test", test, "--json", "--save", path)
-	o.ok(t)
-	refit := o.object(t)["refit"].(map[string]any)
+	refit := conetune(t, "tune", "elastic-net", "--train", train, "--val", val, "--test", test, "--json", "--save", path).told(t)["refit"].(map[string]any)
 
-	m, err := model.Read(path)
-	require.NoError(t, err)
+	m := readModel(t, path)
 	require.Equal(t, "y", m.Target)
 	require.Equal(t, []string{"f1", "f2", "f3", "f4", "f5", "f6"}, m.Features)
 	require.Equal(t, refit["test_error"], *m.TestError)
@@ -74,8 +70,7 @@ func TestSaveAndPredict(t *testing.T) {
 
 	out := filepath.Join(dir, "predictions.txt")
 	require.Empty(t, conetune(t, "predict", "--model", path, "--data", test, "--out", out).ok(t))
-	written, err := os.ReadFile(out)
-	require.NoError(t, err)
+	written := readFile(t, out)
 	require.Equal(t, lines, strings.Fields(string(written)))
 
 	lacking := write(t, dir, "lacking.csv", "f1,f2,f3,f4\n1,2,3,4\n")
@@ -148,8 +143,7 @@ func TestLimits(t *testing.T) {
 		require.Contains(t, o.stderr, "limit after")
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"))
 	}
-	m, err := model.Read(save)
-	require.NoError(t, err)
+	m := readModel(t, save)
 	require.Equal(t, "iteration_limit", m.Provenance.Status)
 }
 
@@ -198,15 +192,12 @@ func TestModelFlags(t *testing.T) {
 	run := func(args ...string) (map[string]any, string) {
 		dir := t.TempDir()
 		model := filepath.Join(dir, "m.json")
-		o := conetune(t, append([]string{"tune", args[0], "--data", data, "--json", "--save", model}, args[1:]...)...)
-		o.ok(t)
-		return o.object(t), model
+		return conetune(t, append([]string{"tune", args[0], "--data", data, "--json", "--save", model}, args[1:]...)...).told(t), model
 	}
 	// Predictions of a high quantile are above those of a low one.
 	mean := func(model string) (sum float64) {
 		for _, line := range strings.Fields(conetune(t, "predict", "--model", model, "--data", data).stdout) {
-			v, err := strconv.ParseFloat(line, 64)
-			require.NoError(t, err)
+			v := number(t, line)
 			sum += v / 90
 		}
 		return sum
@@ -245,8 +236,7 @@ func TestConfig(t *testing.T) {
 		"--time-limit", "1m30s", "--standardize=true", "--memory", "1234567890", "--target", "y"}
 	o := conetune(t, append(args, "--save-config", "s.yaml", "--save", "a.json", "--report", "a.html")...)
 	require.Contains(t, o.ok(t), "settings in s.yaml")
-	text, err := os.ReadFile("s.yaml")
-	require.NoError(t, err)
+	text := readFile(t, "s.yaml")
 	head, rest, _ := strings.Cut(string(text), "\n")
 	require.Contains(t, head, "# conetune "+cli.Version())
 	require.Equal(t, `model: elastic-net
@@ -262,13 +252,11 @@ method: [grid, random]
 evaluations: 9
 range: 1e-4:1
 `, rest)
-	page, err := os.ReadFile("a.html")
-	require.NoError(t, err)
+	page := readFile(t, "a.html")
 	require.Contains(t, string(page), "drop: [f5, f6]\nfolds: 3\n")
 
 	conetune(t, "tune", "--config", "s.yaml", "--save", "b.json", "--save-config", "again.yaml").ok(t)
-	again, err := os.ReadFile("again.yaml")
-	require.NoError(t, err)
+	again := readFile(t, "again.yaml")
 	require.Equal(t, string(text), string(again))
 	a, b := contents(t, ".")["a.json"], contents(t, ".")["b.json"]
 	require.True(t, a == b && a != "")
@@ -304,13 +292,11 @@ func TestCompare(t *testing.T) {
 			least, validation = name, v
 		}
 	}
-	saved, err := model.Read(path)
-	require.NoError(t, err)
+	saved := readModel(t, path)
 	require.Equal(t, least, saved.Provenance.Method)
 	require.Equal(t, validation, *saved.ValidationError)
 
-	raw, err := os.ReadFile(trace)
-	require.NoError(t, err)
+	raw := readFile(t, trace)
 	lines := map[string]int{}
 	for _, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
 		var e map[string]any

@@ -106,16 +106,14 @@ func TestTutorials(t *testing.T) {
 	for _, name := range []string{"tutorial.md", "tutorial-batch.md"} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join("..", "..", "docs", name)
-			page, err := os.ReadFile(path)
-			require.NoError(t, err)
+			page := readFile(t, path)
 			commands, parts := readTutorial(string(page))
 			require.NotEmpty(t, commands)
 			dir := t.TempDir()
 			tables, err := filepath.Glob(filepath.Join("..", "..", "examples", "rents*.csv"))
 			require.NoError(t, err)
 			for _, table := range tables {
-				text, err := os.ReadFile(table)
-				require.NoError(t, err)
+				text := readFile(t, table)
 				write(t, dir, filepath.Base(table), string(text))
 			}
 			program := filepath.Join(t.TempDir(), "conetune")

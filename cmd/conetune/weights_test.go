@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -48,9 +47,7 @@ func TestWeightsAreRows(t *testing.T) {
 	} {
 		saved := filepath.Join(dir, "m.json")
 		run := func(more ...string) map[string]any {
-			o := conetune(t, slices.Concat([]string{"tune", c.model, "--json", "--save", saved}, c.args, more)...)
-			o.ok(t)
-			return o.object(t)
+			return conetune(t, slices.Concat([]string{"tune", c.model, "--json", "--save", saved}, c.args, more)...).told(t)
 		}
 		b := run(c.same...)
 		a := run(append(slices.Clone(c.with), "--weights", "times")...)
@@ -59,8 +56,7 @@ func TestWeightsAreRows(t *testing.T) {
 				near(t, b[field], a[field], c.model+" "+field)
 			}
 		}
-		text, err := os.ReadFile(saved)
-		require.NoError(t, err)
+		text := readFile(t, saved)
 		require.Contains(t, string(text), `"weights": "times"`)
 		if refit := a["refit"].(map[string]any); refit["test_error"] != nil {
 			p := conetune(t, "predict", "--model", saved, "--data", testWith, "--json").object(t)
@@ -111,9 +107,7 @@ func TestWeightsOfOtherLosses(t *testing.T) {
 		saved := filepath.Join(dir, "m.json")
 		run := func(data, test string, more ...string) map[string]any {
 			args := slices.Concat([]string{"tune", model, "--json", "--method", "random", "--evaluations", "12", "--fold-column", "part", "--data", data, "--test", test, "--save", saved}, c.args, more)
-			o := conetune(t, args...)
-			o.ok(t)
-			return o.object(t)
+			return conetune(t, args...).told(t)
 		}
 		b := run(without, testWithout)
 		a := run(with, testWith, "--weights", "times")
@@ -187,8 +181,7 @@ func TestOffset(t *testing.T) {
 	all := (counts[0] + counts[1]) / (exposure[0] + exposure[1])
 	require.InEpsilon(t, 2*half(func(_ int, months float64) float64 { return all * months }), measures["baseline"], 1e-9)
 
-	file, err := os.ReadFile(saved)
-	require.NoError(t, err)
+	file := readFile(t, saved)
 	require.Contains(t, string(file), `"offset": "log_exposure"`)
 	p := conetune(t, "predict", "--model", saved, "--data", data, "--json").object(t)
 	require.InEpsilon(t, r["refit"].(map[string]any)["test_error"], p["error"], 1e-9)
@@ -228,9 +221,7 @@ func TestOffsetOfSquares(t *testing.T) {
 		{"elastic-net"}, {"huber", "--method", "random", "--evaluations", "5"}, {"quantile", "--method", "random", "--evaluations", "5"}, {"adaptive-lasso"}, {"fused-lasso", "--method", "random", "--evaluations", "3"},
 	} {
 		run := func(data string, more ...string) map[string]any {
-			o := conetune(t, append(append([]string{"tune", "--json", "--data", data, "--folds", "3"}, args...), more...)...)
-			o.ok(t)
-			return o.object(t)
+			return conetune(t, append(append([]string{"tune", "--json", "--data", data, "--folds", "3"}, args...), more...)...).told(t)
 		}
 		got, want := run(a, "--offset", "o"), run(b)
 		near(t, want["refit"], got["refit"], args[0])

@@ -154,37 +154,35 @@ func (o *BackendsOptions) application(ctx context.Context, a Application, m tune
 	if err != nil {
 		return fmt.Errorf("bench: %s %s: %w", a.Model, a.Data, err)
 	}
+	each := func(stage string, measure func(row *BackendRow, b backends.ConicBackend)) {
+		for _, b := range solvers {
+			for _, eps := range o.tolerances(b) {
+				if ctx.Err() == nil {
+					row := BackendRow{Model: a.Model, Data: a.Data, Stage: stage, Backend: b.Name(), Eps: eps}
+					measure(&row, b)
+					add(row)
+				}
+			}
+		}
+	}
 	for _, stage := range stages {
 		best, err := p.solve(ctx, stage, exact(reference))
+		if ctx.Err() != nil {
+			return nil
+		}
 		if err != nil {
 			return fmt.Errorf("bench: %s %s, %s: %w", a.Model, a.Data, stage, err)
 		}
-		for _, b := range solvers {
-			for _, eps := range o.tolerances(b) {
-				if ctx.Err() != nil {
-					return nil
-				}
-				row := BackendRow{Model: a.Model, Data: a.Data, Stage: string(stage), Backend: b.Name(), Eps: eps}
-				o.stage(ctx, &row, p, stage, b, best.objective, a)
-				add(row)
-			}
-		}
+		each(string(stage), func(row *BackendRow, b backends.ConicBackend) { o.stage(ctx, row, p, stage, b, best.objective, a) })
 	}
 	best, err := tune.VFiDCA(ctx, m, tune.Config{Preset: tune.PresetPaper})
-	if err != nil {
-		return err
+	if ctx.Err() != nil {
+		return nil
 	}
-	for _, b := range solvers {
-		for _, eps := range o.tolerances(b) {
-			if ctx.Err() != nil {
-				return nil
-			}
-			row := BackendRow{Model: a.Model, Data: a.Data, Stage: Run, Backend: b.Name(), Eps: eps}
-			o.run(ctx, &row, m, best.Errors.Validation)
-			add(row)
-		}
+	if err == nil {
+		each(Run, func(row *BackendRow, _ backends.ConicBackend) { o.run(ctx, row, m, best.Errors.Validation) })
 	}
-	return nil
+	return err
 }
 
 // exact are the settings of reference solves.

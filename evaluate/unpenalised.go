@@ -45,8 +45,6 @@ const (
 	mostRounds, refined = 10, 1e-9
 	// blockRows are multiplied in one go.
 	blockRows = 128
-	// constantTo is the largest entry of a column less its mean, beside that of the column, that is rounding.
-	constantTo = 1e-13
 	// mostSteps and mostHalves bound the Newton steps and how often one is cut in half, and settled is the fall of the
 	// deviance, relative to it, that is none.
 	mostSteps, mostHalves, settled = 50, 30, 1e-10
@@ -87,44 +85,36 @@ func fitPlain(kind plainKind, d *dataset.Data, intercept bool, start *plainFit) 
 	if intercept {
 		g.k++
 	}
-	g.rows, g.unit = make([]float64, n*g.k), make([]float64, g.k)
-	first, mean, largest := g.k-p, make([]float64, g.k), make([]float64, g.k)
+	dense := *d
+	dense.X = d.Dense()
+	unit := dataset.NewTransform(&dense, dataset.ByDeviation, intercept)
+	if intercept { // which stands before the others, so that it is not among those that depend on others
+		for j, s := range dense.Deviations() {
+			if s == 0 {
+				unit.Scale[j] = math.Inf(1)
+			}
+		}
+	}
+	first := g.k - p
+	g.rows = make([]float64, n*g.k)
 	for i := range n {
 		row := g.row(i)
-		d.Fill(row[first:], i)
-		for j, v := range row[first:] {
-			mean[first+j] += v / float64(n)
-			largest[first+j] = max(largest[first+j], v, -v)
+		if intercept {
+			row[0] = 1
 		}
-	}
-	if intercept { // before the others, which have mean 0, so that it is not among those that depend on others
-		for i := range n {
-			floats.Sub(g.row(i), mean)
-			g.row(i)[0] = 1
-		}
-	}
-	for i := range n {
-		for j, v := range g.row(i) {
-			g.unit[j] = max(g.unit[j], v, -v)
-		}
-	}
-	for j, u := range g.unit {
-		if !(u > constantTo*largest[j]) { // as rounding of the mean is
-			g.unit[j] = math.Inf(1)
-		}
-	}
-	for i := range n {
-		floats.Div(g.row(i), g.unit)
+		row = row[first:]
+		d.Fill(row, i)
+		floats.Sub(row, unit.Mean)
+		floats.Div(row, unit.Scale)
 	}
 	b := make([]float64, g.k)
 	if start != nil {
-		copy(b[first:], start.Coefficients)
 		if intercept {
-			b[0] = start.Constant + floats.Dot(b[1:], mean[1:])
+			b[0] = start.Constant + floats.Dot(start.Coefficients, unit.Mean)
 		}
-		for j, u := range g.unit {
-			if b[j] *= u; math.IsInf(u, 1) {
-				b[j] = 0
+		for j, c := range start.Coefficients {
+			if b[first+j] = c * unit.Scale[j]; math.IsInf(unit.Scale[j], 1) {
+				b[first+j] = 0
 			}
 		}
 	}
@@ -132,20 +122,19 @@ func fitPlain(kind plainKind, d *dataset.Data, intercept bool, start *plainFit) 
 	if err != nil {
 		return nil, err
 	}
-	floats.Div(b, g.unit)
-	out := &plainFit{Coefficients: b[first:]}
+	out, constant := new(plainFit), 0.0
 	if intercept {
-		out.Constant = b[0] - floats.Dot(b[1:], mean[1:])
+		constant = b[0]
 	}
+	out.Coefficients, out.Constant = unit.Undo(b[first:], constant)
 	return out, nil
 }
 
-// fit is a problem of n rows and k columns, whose largest entries are 1.
+// fit is a problem of n rows and k columns.
 type fit struct {
 	kind              plainKind
 	n, k              int
 	rows              []float64 // one after the other
-	unit              []float64 // what the columns are divided by
 	y, offset, weight []float64 // weights sum to 1
 }
 

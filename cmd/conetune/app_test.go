@@ -3,13 +3,17 @@ package main
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -57,6 +61,75 @@ func (o outcome) object(t *testing.T) map[string]any {
 	var m map[string]any
 	require.NoError(t, json.Unmarshal([]byte(o.stdout), &m), o.stdout)
 	return m
+}
+
+// wards are twelve visits: three wards, days that are not in order with one twice, and folds that are given by name.
+//
+//go:embed testdata/wards.csv
+var wards string
+
+// csvText makes a regression table: p normal features, of which the first three
+// count, in different units.
+func csvText(seed uint64, n, p int) string {
+	random := rand.New(rand.NewPCG(seed, 7))
+	var b strings.Builder
+	b.WriteString("y")
+	for j := range p {
+		fmt.Fprintf(&b, ",f%d", j+1)
+	}
+	b.WriteString("\n")
+	for range n {
+		x := make([]float64, p)
+		y := 100 + random.NormFloat64()
+		for j := range x {
+			x[j] = random.NormFloat64()
+			if j < 3 {
+				y += float64(3-j) * x[j]
+			}
+		}
+		fmt.Fprintf(&b, "%.6g", y)
+		for j, v := range x {
+			fmt.Fprintf(&b, ",%.6g", v*float64(1+j)+5)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// write writes a file, and returns its path.
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// told is that object of a command that succeeded.
+func (o outcome) told(t *testing.T) map[string]any {
+	t.Helper()
+	o.ok(t)
+	return o.object(t)
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return text
+}
+
+func readModel(t *testing.T, path string) *model.Model {
+	t.Helper()
+	m, err := model.Read(path)
+	require.NoError(t, err)
+	return m
+}
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(text, 64)
+	require.NoError(t, err)
+	return v
 }
 
 // contents maps the files of a folder to what is in them.
@@ -133,8 +206,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("no space"
 // The pages name all models, and which of them take an offset.
 func TestPagesNameModels(t *testing.T) {
 	page := func(path string) string {
-		text, err := os.ReadFile("../../" + path)
-		require.NoError(t, err)
+		text := readFile(t, "../../"+path)
 		return string(text)
 	}
 	words := map[int]string{17: "seventeen", 18: "eighteen", 19: "nineteen", 20: "twenty"}
@@ -200,8 +272,7 @@ func TestProgramAsCommand(t *testing.T) {
 			options.Groups = func(features []string, _ bool) (*groups.Groups, error) { return groups.Equal(len(features), 2) }
 			saved := filepath.Join(dir, spec.Name+".json")
 			conetune(t, m.command("--save", saved)...).ok(t)
-			want, err := model.Read(saved)
-			require.NoError(t, err)
+			want := readModel(t, saved)
 
 			spec.Prepare(&source)
 			rows, err := source.Read()
@@ -223,8 +294,7 @@ func TestProgramAsCommand(t *testing.T) {
 // The program of the README is the example of package model.
 func TestProgramOfReadme(t *testing.T) {
 	text := func(path, after, before string) string {
-		raw, err := os.ReadFile("../../" + path)
-		require.NoError(t, err)
+		raw := readFile(t, "../../"+path)
 		_, text, _ := strings.Cut(string(raw), after)
 		text, _, _ = strings.Cut(text, before)
 		return text

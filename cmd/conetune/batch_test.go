@@ -20,7 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/internal/cli/process"
 )
 
@@ -34,11 +33,11 @@ func batchOf(t *testing.T, tables int) int {
 	list.WriteString("job,data,model,method,target\n")
 	for k := range tables {
 		name := fmt.Sprintf("t%d.csv", k)
-		clitest.Write(t, ".", name, clitest.CsvText(uint64(k), 30, 4))
+		write(t, ".", name, csvText(uint64(k), 30, 4))
 		fmt.Fprintf(&list, "grid-%d,%s,elastic-net,grid,\nridge-%d,%s,ridge,,f1\n", k, name, k, name)
 	}
 	list.WriteString("absent,absent.csv,lasso,,y\nwrong,t0.csv,lasso,,price\n")
-	clitest.Write(t, ".", "jobs.csv", list.String())
+	write(t, ".", "jobs.csv", list.String())
 	return 2*tables + 2
 }
 
@@ -49,8 +48,7 @@ func batchArgs(out string, more ...string) []string {
 // batchRecords are the lines of results.jsonl by job, without times.
 func batchRecords(t *testing.T, dir string) map[string]map[string]any {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "results.jsonl"))
-	require.NoError(t, err)
+	text := readFile(t, filepath.Join(dir, "results.jsonl"))
 	all := map[string]map[string]any{}
 	for line := range strings.Lines(string(text)) {
 		var r map[string]any
@@ -101,8 +99,7 @@ func TestBatch(t *testing.T) {
 	require.Equal(t, alone["hyperparameters"], r["hyperparameters"])
 	require.Equal(t, alone["metrics"], r["metrics"])
 	require.Equal(t, len(alone["coefficients"].(map[string]any)), int(r["features"].(float64)))
-	saved, err := os.ReadFile("alone.json")
-	require.NoError(t, err)
+	saved := readFile(t, "alone.json")
 	require.Equal(t, string(saved), batchFiles(t, "one")[filepath.Join("models", "grid-1.json")])
 
 	require.Equal(t, cli.ExitUnsolved, conetune(t, batchArgs("three", "--jobs", "3")...).code)
@@ -129,7 +126,7 @@ func TestBatchShards(t *testing.T) {
 	o = conetune(t, "batch", "merge", "b", "nowhere", "--out", "other")
 	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, "expected folders of conetune batch")
-	clitest.Write(t, ".", "jobs.csv", "job,data,model\na,t0.csv,ridge\n")
+	write(t, ".", "jobs.csv", "job,data,model\na,t0.csv,ridge\n")
 	conetune(t, batchArgs("c")...).ok(t)
 	o = conetune(t, "batch", "merge", "a", "c", "--out", "other")
 	require.Contains(t, o.stderr, "not parts of the same work: 8 jobs and 1")
@@ -151,8 +148,8 @@ func TestBatchResume(t *testing.T) {
 	conetune(t, batchArgs("out", "--resume")...)
 	require.Equal(t, 6, lines())
 
-	clitest.Write(t, ".", "absent.csv", clitest.CsvText(9, 30, 2))
-	clitest.Write(t, ".", "jobs.csv", strings.Replace(contents(t, ".")["jobs.csv"], "price", "y", 1))
+	write(t, ".", "absent.csv", csvText(9, 30, 2))
+	write(t, ".", "jobs.csv", strings.Replace(contents(t, ".")["jobs.csv"], "price", "y", 1))
 	o := conetune(t, batchArgs("out", "--resume")...)
 	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, `job wrong is done already with other settings, target "price" and "y"`)
@@ -160,7 +157,7 @@ func TestBatchResume(t *testing.T) {
 	require.Contains(t, o.ok(t), "4 jobs: 4 converged\n")
 	require.Equal(t, 8, lines())
 
-	clitest.Write(t, ".", "t0.csv", clitest.CsvText(77, 30, 4))
+	write(t, ".", "t0.csv", csvText(77, 30, 4))
 	o = conetune(t, batchArgs("out", "--resume")...)
 	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, "job grid-0 is done already with other data under the same name")
@@ -218,7 +215,7 @@ func TestBatchOrphan(t *testing.T) {
 	hold.Close()
 
 	dir := t.TempDir()
-	clitest.Write(t, dir, "t.csv", clitest.CsvText(1, 4000, 60))
+	write(t, dir, "t.csv", csvText(1, 4000, 60))
 	var stderr bytes.Buffer
 	cmd = exec.Command(os.Args[0], "tune", "weighted-lasso", "--data", filepath.Join(dir, "t.csv"), "--engine", "conic", "--method", "random", "--evaluations", "1000000")
 	cmd.Env, cmd.Stderr = append(os.Environ(), process.JobProcess+"=1"), &stderr
@@ -235,8 +232,8 @@ func TestBatchOrphan(t *testing.T) {
 func TestBatchLimits(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv(command, "1")
-	clitest.Write(t, ".", "t.csv", clitest.CsvText(1, 2000, 30))
-	clitest.Write(t, ".", "jobs.csv", "job,memory,time-limit,method\nsmall,200KB,,\nshort,,1ms,random\nfine,,,\n")
+	write(t, ".", "t.csv", csvText(1, 2000, 30))
+	write(t, ".", "jobs.csv", "job,memory,time-limit,method\nsmall,200KB,,\nshort,,1ms,random\nfine,,,\n")
 	o := conetune(t, "batch", "jobs.csv", "--data", "t.csv", "--model", "elastic-net", "--out", "out")
 	require.Equal(t, cli.ExitUnsolved, o.code)
 	records := batchRecords(t, "out")
@@ -332,10 +329,10 @@ func TestBatchFullDisk(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	t.Setenv(command, "1")
-	clitest.Write(t, ".", "wide.csv", clitest.CsvText(1, 30, 300))
-	clitest.Write(t, ".", "slim.csv", clitest.CsvText(2, 30, 4))
+	write(t, ".", "wide.csv", csvText(1, 30, 300))
+	write(t, ".", "slim.csv", csvText(2, 30, 4))
 	args := []string{"batch", "wide.csv", "slim.csv", "absent.csv", "--model", "ridge", "--method", "grid", "--evaluations", "4", "--folds", "3", "--save", "--out", "out"}
-	clitest.Write(t, ".", "absent.csv", "no table\n")
+	write(t, ".", "absent.csv", "no table\n")
 	full := exec.Command("sh", append([]string{"-c", `ulimit -f 16; exec "$0" "$@"`, os.Args[0]}, args...)...) // files of 8 kB
 	text, err := full.CombinedOutput()
 	require.Error(t, err)

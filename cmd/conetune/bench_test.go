@@ -24,8 +24,7 @@ func TestBenchBackends(t *testing.T) {
 		require.Equal(t, 1e-7, r["eps"])
 		require.Less(t, r["error"], 1e-4)
 	}
-	raw, err := os.ReadFile(page)
-	require.NoError(t, err)
+	raw := readFile(t, page)
 	require.Contains(t, string(raw), "--models weighted-lasso --backends native --eps 1e-7")
 }
 
@@ -58,10 +57,8 @@ func TestBenchPaper(t *testing.T) {
 	conetune(t, args("b", "--shard", "2/2")...).ok(t)
 	conetune(t, "bench", "merge", filepath.Join(root, "a"), filepath.Join(root, "b"), "--out", filepath.Join(root, "both")).ok(t)
 	for _, name := range []string{"errors.md", "errors.csv"} {
-		want, err := os.ReadFile(filepath.Join(root, "whole", "tables", name))
-		require.NoError(t, err)
-		got, err := os.ReadFile(filepath.Join(root, "both", "tables", name))
-		require.NoError(t, err)
+		want := readFile(t, filepath.Join(root, "whole", "tables", name))
+		got := readFile(t, filepath.Join(root, "both", "tables", name))
 		require.Equal(t, string(want), string(got))
 	}
 	o = conetune(t, "bench", "merge", filepath.Join(root, "a"), "--out", filepath.Join(root, "half"))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/internal/lower/survival"
 )
 
@@ -33,8 +31,7 @@ func TestCox(t *testing.T) {
 	for _, part := range []string{"Partial-likelihood deviance for each event", "target time, 164 events by status", "breslow ties", "Effects are on the logarithm of the hazard"} {
 		require.Contains(t, text, part)
 	}
-	page, err := os.ReadFile(filepath.Join(dir, "r.html"))
-	require.NoError(t, err)
+	page := readFile(t, filepath.Join(dir, "r.html"))
 	for _, part := range []string{"concordance, share of pairs in the right order", "Kaplan and Meier", `family = &#34;cox&#34;`} {
 		require.Contains(t, string(page), part)
 	}
@@ -45,8 +42,7 @@ func TestCox(t *testing.T) {
 		Intercept    float64
 		Baseline     survival.Baseline
 	}
-	file, err := os.ReadFile(model)
-	require.NoError(t, err)
+	file := readFile(t, model)
 	require.NoError(t, json.Unmarshal(file, &saved))
 	o := conetune(t, "predict", "--model", model, "--data", lungFile, "--id", "inst", "--survival", "100,365.5")
 	lines, err := csv.NewReader(strings.NewReader(o.ok(t))).ReadAll()
@@ -55,8 +51,7 @@ func TestCox(t *testing.T) {
 	require.Equal(t, []string{"3", "306", "1"}, lines[1][:3])
 	require.Equal(t, []string{"3", "1010", "0"}, lines[3][:3])
 	value := func(line []string, k int) float64 {
-		v, err := strconv.ParseFloat(line[k], 64)
-		require.NoError(t, err)
+		v := number(t, line[k])
 		return v
 	}
 	f := saved.Intercept + 74*saved.Coefficients[0] + saved.Coefficients[1] + saved.Coefficients[2] // age 74, sex 1, ph.ecog 1
@@ -84,10 +79,10 @@ func TestCox(t *testing.T) {
 	require.InDelta(t, want, object["error"], 1e-9)
 	c, _ := survival.Concordance(survival.Part{Y: y, F: values})
 	require.InDelta(t, c, object["concordance"], 1e-12)
-	one := conetune(t, "predict", "--model", model, "--data", clitest.Write(t, dir, "one.csv", "age,sex,ph.ecog,time,status\n50,1,1,10,2\n"))
+	one := conetune(t, "predict", "--model", model, "--data", write(t, dir, "one.csv", "age,sex,ph.ecog,time,status\n50,1,1,10,2\n"))
 	require.Equal(t, fmt.Sprintf("%.9g", saved.Intercept+50*saved.Coefficients[0]+saved.Coefficients[1]+saved.Coefficients[2]), fmt.Sprintf("%.9g", value(strings.Fields(one.ok(t)), 0)))
 	require.Contains(t, one.stderr, "no error: no event of the 1 row has others at risk")
-	require.NotContains(t, conetune(t, "predict", "--model", model, "--data", clitest.Write(t, dir, "bare.csv", "age,sex,ph.ecog\n50,1,1\n")).stderr, "error")
+	require.NotContains(t, conetune(t, "predict", "--model", model, "--data", write(t, dir, "bare.csv", "age,sex,ph.ecog\n50,1,1\n")).stderr, "error")
 }
 
 // A row of weight 2 is two rows, with an offset, penalty factors and bounds, in the choice, the measures and predict.
@@ -101,7 +96,7 @@ func TestCoxWeights(t *testing.T) {
 		weighted += fmt.Sprintf("%s,%d%s", head, 1+i%3, tail)
 		repeated += strings.Repeat(head+tail, 1+i%3)
 	}
-	with, without := clitest.Write(t, dir, "with.csv", weighted), clitest.Write(t, dir, "without.csv", repeated)
+	with, without := write(t, dir, "with.csv", weighted), write(t, dir, "without.csv", repeated)
 	saved, page := filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
 	for _, design := range []func(file string) []string{
 		func(file string) []string { return []string{"--fold-column", "part", "--data", file} },
@@ -145,9 +140,7 @@ func TestCoxEvents(t *testing.T) {
 	dir := t.TempDir()
 	rows := eventsText()
 	tuned := func(text string, args ...string) any {
-		o := conetune(t, append([]string{"tune", "cox", "--json", "--data", clitest.Write(t, dir, "t.csv", text)}, args...)...)
-		o.ok(t)
-		return o.object(t)["validation_error"]
+		return conetune(t, append([]string{"tune", "cox", "--json", "--data", write(t, dir, "t.csv", text)}, args...)...).told(t)["validation_error"]
 	}
 	want := tuned(rows)
 	for name, words := range map[string][2]string{"R": {"1", "2"}, "logical": {"FALSE", "TRUE"}, "words": {"alive", "dead"}, "half": {"censored", "moved"}} {
@@ -181,12 +174,12 @@ func TestCoxEvents(t *testing.T) {
 	}
 	saved := filepath.Join(dir, "m.json")
 	require.Equal(t, tuned(moved(5)), tuned(moved(-4), "--save", saved))
-	require.NotEmpty(t, conetune(t, "predict", "--model", saved, "--data", clitest.Write(t, dir, "t.csv", moved(-4)), "--survival", "5").ok(t))
+	require.NotEmpty(t, conetune(t, "predict", "--model", saved, "--data", write(t, dir, "t.csv", moved(-4)), "--survival", "5").ok(t))
 
 	// A table for validation and one to predict have to mean the same by it.
-	train, model := clitest.Write(t, dir, "t.csv", rows), filepath.Join(dir, "m.json")
+	train, model := write(t, dir, "t.csv", rows), filepath.Join(dir, "m.json")
 	conetune(t, "tune", "cox", "--train", train, "--val", train, "--test", train, "--save", model).ok(t)
-	other := clitest.Write(t, dir, "o.csv", strings.NewReplacer(",0\n", ",1\n", ",1\n", ",2\n").Replace(rows))
+	other := write(t, dir, "o.csv", strings.NewReplacer(",0\n", ",1\n", ",1\n", ",2\n").Replace(rows))
 	for _, args := range [][]string{{"tune", "cox", "--train", train, "--val", other}, {"predict", "--model", model, "--data", other}} {
 		o := conetune(t, args...)
 		require.Equal(t, cli.ExitUsage, o.code)

@@ -5,26 +5,22 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // The error by leaving out one row of a ridge regression has a closed form (Allen 1974): the residuals of the fit to
 // all rows, with the weight for one row less, over one minus the diagonal of its hat matrix.
 func TestLeaveOneOutOfRidge(t *testing.T) {
 	const n, p = 25, 3
-	text := clitest.CsvText(5, n, p)
-	data := clitest.Write(t, t.TempDir(), "table.csv", text)
+	text := csvText(5, n, p)
+	data := write(t, t.TempDir(), "table.csv", text)
 	m := conetune(t, "tune", "ridge", "--data", data, "--folds", "all", "--split", "all", "--standardize=false", "--intercept", "--json").object(t)
 	lambda := m["hyperparameters"].(map[string]any)["lambda"].(float64)
 
@@ -34,8 +30,7 @@ func TestLeaveOneOutOfRidge(t *testing.T) {
 	for i, row := range cells[1:] {
 		x.Set(i, 0, 1)
 		for j, cell := range row {
-			v, err := strconv.ParseFloat(cell, 64)
-			require.NoError(t, err)
+			v := number(t, cell)
 			if j == 0 {
 				y.SetVec(i, v)
 			} else {
@@ -64,13 +59,13 @@ func TestLeaveOneOutOfRidge(t *testing.T) {
 // --folds all.
 func TestFoldColumnAndFolder(t *testing.T) {
 	dir := t.TempDir()
-	text := clitest.CsvText(3, 30, 4)
+	text := csvText(3, 30, 4)
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	with := lines[0] + ",part,number\n"
 	for i, line := range lines[1:] {
 		with += fmt.Sprintf("%s,%d,%d\n", line, i%3, i+100)
 	}
-	data := clitest.Write(t, dir, "table.csv", with)
+	data := write(t, dir, "table.csv", with)
 	numbers := func(args ...string) any {
 		m := conetune(t, append([]string{"tune", "elastic-net", "--json", "--standardize", "--intercept"}, args...)...).object(t)
 		return []any{m["refit"], m["coefficients"], m["hyperparameters"]}
@@ -81,7 +76,7 @@ func TestFoldColumnAndFolder(t *testing.T) {
 
 // The report says how rows were divided without a word about it.
 func TestReportOfDefaultDesign(t *testing.T) {
-	out := conetune(t, "tune", "elastic-net", "--data", clitest.Write(t, t.TempDir(), "wards.csv", clitest.Wards), "--features", "x").ok(t)
+	out := conetune(t, "tune", "elastic-net", "--data", write(t, t.TempDir(), "wards.csv", wards), "--features", "x").ok(t)
 	for _, words := range []string{"(5 folds, 3 repeats, seed 1)", "12 cross-validation rows", "The hyperparameters were chosen by these rows", "the model is trained on all rows\n"} {
 		require.Contains(t, out, words)
 	}
@@ -102,19 +97,16 @@ func TestMethodsOnFolds(t *testing.T) {
 		require.InEpsilon(t, list[4]["refit"].(map[string]any)["validation_error"], e, 0.02, m["method"])
 		require.Less(t, least, 1.0001*e.(float64))
 	}
-	text, err := os.ReadFile(filepath.Join(out, "folds.csv"))
-	require.NoError(t, err)
+	text := readFile(t, filepath.Join(out, "folds.csv"))
 	require.Equal(t, 1+3*60, strings.Count(string(text), "\n"))
 }
 
 // As many folds as rows are one deal, not several of the same: those of --folds all.
 func TestAsManyFoldsAsRows(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "data.csv", clitest.CsvText(1, 14, 3))
+	data := write(t, dir, "data.csv", csvText(1, 14, 3))
 	error := func(folds string) any {
-		o := conetune(t, "tune", "elastic-net", "--data", data, "--folds", folds, "--json")
-		o.ok(t)
-		return o.object(t)["refit"].(map[string]any)["validation_error"]
+		return conetune(t, "tune", "elastic-net", "--data", data, "--folds", folds, "--json").told(t)["refit"].(map[string]any)["validation_error"]
 	}
 	require.Equal(t, error("all"), error("14"))
 	require.Contains(t, conetune(t, "tune", "elastic-net", "--data", data, "--folds", "14").ok(t), "(14 folds, seed 1)")
@@ -157,12 +149,12 @@ func TestNestedByHand(t *testing.T) {
 			}
 		}
 	}
-	data := clitest.Write(t, dir, "cars.csv", all)
+	data := write(t, dir, "cars.csv", all)
 	for _, method := range []string{"vf-idca", "grid,random"} {
 		args := []string{"tune", "elastic-net", "--target", "mpg", "--fold-column", "part", "--method", method, "--evaluations", "9"}
 		var want []float64
 		for k := range parts {
-			o := conetune(t, append(slices.Clone(args), "--data", clitest.Write(t, dir, "rest.csv", rest[k]), "--test", clitest.Write(t, dir, "held.csv", held[k]), "--json")...)
+			o := conetune(t, append(slices.Clone(args), "--data", write(t, dir, "rest.csv", rest[k]), "--test", write(t, dir, "held.csv", held[k]), "--json")...)
 			o.ok(t)
 			var results []map[string]any
 			if text := o.stdout; strings.HasPrefix(text, "[") {
@@ -212,8 +204,7 @@ func TestNestedByHand(t *testing.T) {
 // targetsOfCars are the numbers of the second column.
 func targetsOfCars(t *testing.T, lines []string) (list []float64) {
 	for _, line := range lines[1:] {
-		v, err := strconv.ParseFloat(strings.Split(line, ",")[1], 64)
-		require.NoError(t, err)
+		v := number(t, strings.Split(line, ",")[1])
 		list = append(list, v)
 	}
 	return list
@@ -222,7 +213,7 @@ func targetsOfCars(t *testing.T, lines []string) (list []float64) {
 // The same bytes on one thread and on several; the report says the error, for every kind of table and model.
 func TestNestedReport(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 60, 4))
+	data := write(t, dir, "table.csv", csvText(1, 60, 4))
 	var list []string
 	for _, threads := range []string{"1", "4"} {
 		o := conetune(t, "tune", "elastic-net", "--data", data, "--nested=3", "--threads", threads, "--json")
@@ -238,19 +229,19 @@ func TestNestedReport(t *testing.T) {
 	require.Contains(t, contents(t, dir)[page], "made anew without each of 3 outer folds")
 	require.Contains(t, strings.Join(strings.Fields(conetune(t, "tune", "elastic-net", "--data", data, "--method", "grid,random", "--evaluations", "4", "--nested=2").ok(t)), " "), "without each of 2 outer folds")
 
-	numbers := clitest.Write(t, dir, "table.svm", sparseText(1, 60, func(f float64) float64 { return f }))
+	numbers := write(t, dir, "table.svm", sparseText(1, 60, func(f float64) float64 { return f }))
 	_, _, errors := nestedOf(t, conetune(t, "tune", "lasso", "--data", numbers, "--nested", "--json"))
 	require.Len(t, errors, 5)
 	_, _, errors = nestedOf(t, conetune(t, "tune", "multi-task", "--data", data, "--target", "y,f4", "--nested=3", "--json"))
 	require.Len(t, errors, 3)
 	for _, name := range []string{"logistic", "svm"} {
-		mean, _, _ := nestedOf(t, conetune(t, "tune", name, "--data", clitest.Write(t, dir, "labels.csv", labelled(1, 60, 3)), "--nested=3", "--json"))
+		mean, _, _ := nestedOf(t, conetune(t, "tune", name, "--data", write(t, dir, "labels.csv", labelled(1, 60, 3)), "--nested=3", "--json"))
 		require.Less(t, mean, 0.6)
 	}
 
 	// Of several labels the measure of all rows left out is the mean of the folds' errors by their rows, and better than
 	// equal shares.
-	o := conetune(t, "tune", "multinomial", "--data", clitest.Write(t, dir, "flowers.csv", flowersText(90)), "--target", "kind", "--id", "id", "--nested=3", "--json")
+	o := conetune(t, "tune", "multinomial", "--data", write(t, dir, "flowers.csv", flowersText(90)), "--target", "kind", "--id", "id", "--nested=3", "--json")
 	_, _, errors = nestedOf(t, o)
 	n := o.object(t)["nested"].(map[string]any)
 	sum := 0.0
@@ -266,7 +257,7 @@ func TestNestedReport(t *testing.T) {
 func TestNestedFewGroups(t *testing.T) {
 	dir := t.TempDir()
 	weighted, _ := weightedText(1, 60) // in three parts
-	data := clitest.Write(t, dir, "t.csv", weighted)
+	data := write(t, dir, "t.csv", weighted)
 	args := []string{"tune", "lasso", "--data", data, "--drop", "times", "--group", "part", "--json"}
 	few, same := conetune(t, append(args, "--nested")...), conetune(t, append(args, "--nested=3")...)
 	require.Equal(t, same.object(t)["nested"], few.object(t)["nested"])

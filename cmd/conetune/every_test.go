@@ -4,17 +4,14 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/tune"
 )
@@ -34,9 +31,9 @@ func (m tunedModel) command(more ...string) []string {
 // everyModel are all models but that of a matrix, with tables of n rows of p features.
 func everyModel(t *testing.T, dir string, seed uint64, n, p int) (list []tunedModel) {
 	t.Helper()
-	regression := clitest.CsvText(seed, n, p)
-	numbers, labels := clitest.Write(t, dir, "numbers.csv", regression), clitest.Write(t, dir, "labels.csv", labelled(seed, n, p))
-	times := clitest.Write(t, dir, "times.csv", timed(regression))
+	regression := csvText(seed, n, p)
+	numbers, labels := write(t, dir, "numbers.csv", regression), write(t, dir, "labels.csv", labelled(seed, n, p))
+	times := write(t, dir, "times.csv", timed(regression))
 	for _, spec := range model.Specs() {
 		m := tunedModel{Spec: spec, table: numbers}
 		switch {
@@ -59,10 +56,10 @@ func everyModel(t *testing.T, dir string, seed uint64, n, p int) (list []tunedMo
 // Whatever the model, a mistake is said where it is.
 func TestRefusedByEveryModel(t *testing.T) {
 	t.Chdir(t.TempDir())
-	lines := strings.SplitAfter(clitest.CsvText(1, 30, 4), "\n")
-	clitest.Write(t, ".", "header.csv", lines[0])
+	lines := strings.SplitAfter(csvText(1, 30, 4), "\n")
+	write(t, ".", "header.csv", lines[0])
 	lines[4] = "1,2,three,4,5\n"
-	clitest.Write(t, ".", "word.csv", strings.Join(lines, ""))
+	write(t, ".", "word.csv", strings.Join(lines, ""))
 	for _, m := range everyModel(t, ".", 1, 30, 4) {
 		t.Run(m.Name, func(t *testing.T) {
 			if !m.Several {
@@ -130,7 +127,7 @@ func TestEveryModelByFolds(t *testing.T) {
 func TestEveryRegression(t *testing.T) {
 	dir := t.TempDir()
 	models := everyModel(t, dir, 1, 90, 6)
-	lines := strings.Split(strings.TrimSpace(clitest.CsvText(1, 90, 6)), "\n")
+	lines := strings.Split(strings.TrimSpace(csvText(1, 90, 6)), "\n")
 	for i := range lines {
 		more := ",constant,again"
 		if i > 0 {
@@ -138,7 +135,7 @@ func TestEveryRegression(t *testing.T) {
 		}
 		lines[i] += more
 	}
-	hard := clitest.Write(t, dir, "hard.csv", strings.Join(lines, "\n")+"\n")
+	hard := write(t, dir, "hard.csv", strings.Join(lines, "\n")+"\n")
 	for _, m := range models {
 		if m.Labels || m.LogLink || m.Survival || m.Several {
 			continue
@@ -184,8 +181,7 @@ func columnsOf(t *testing.T, text string) map[string][]float64 {
 	out := map[string][]float64{}
 	for _, row := range rows[1:] {
 		for j, cell := range row {
-			v, err := strconv.ParseFloat(cell, 64)
-			require.NoError(t, err)
+			v := number(t, cell)
 			out[rows[0][j]] = append(out[rows[0][j]], v)
 		}
 	}
@@ -198,8 +194,7 @@ func transformed(t *testing.T, text string, target func(y float64) float64) stri
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i := 1; i < len(lines); i++ {
 		first, rest, _ := strings.Cut(lines[i], ",")
-		y, err := strconv.ParseFloat(first, 64)
-		require.NoError(t, err)
+		y := number(t, first)
 		lines[i] = fmt.Sprintf("%v,%s", target(y), rest)
 	}
 	return strings.Join(lines, "\n") + "\n"
@@ -251,22 +246,19 @@ func TestScoreIsThatOfTune(t *testing.T) {
 	} {
 		t.Run(c.model+strings.Join(c.flags, " "), func(t *testing.T) {
 			dir := t.TempDir()
-			train, test := transformed(t, clitest.CsvText(1, 60, 8), c.target), transformed(t, clitest.CsvText(2, 25, 8), c.target)
-			paths := []string{"--train", clitest.Write(t, dir, "train.csv", train), "--val", clitest.Write(t, dir, "val.csv", transformed(t, clitest.CsvText(3, 30, 8), c.target))}
+			train, test := transformed(t, csvText(1, 60, 8), c.target), transformed(t, csvText(2, 25, 8), c.target)
+			paths := []string{"--train", write(t, dir, "train.csv", train), "--val", write(t, dir, "val.csv", transformed(t, csvText(3, 30, 8), c.target))}
 			if c.model == "svm" {
-				paths = []string{"--data", clitest.Write(t, dir, "train.csv", train), "--folds", "3"}
+				paths = []string{"--data", write(t, dir, "train.csv", train), "--folds", "3"}
 			}
-			testPath, saved := clitest.Write(t, dir, "test.csv", test), filepath.Join(dir, "m.json")
-			o := conetune(t, append(append([]string{"tune", c.model, "--test", testPath, "--save", saved, "--json"}, paths...), c.flags...)...)
-			o.ok(t)
-			told := o.object(t)
+			testPath, saved := write(t, dir, "test.csv", test), filepath.Join(dir, "m.json")
+			told := conetune(t, append(append([]string{"tune", c.model, "--test", testPath, "--save", saved, "--json"}, paths...), c.flags...)...).told(t)
 			tuned := told["refit"].(map[string]any)["test_error"].(float64)
 			p := conetune(t, "predict", "--model", saved, "--data", testPath, "--json")
 			p.ok(t)
 			require.InEpsilon(t, tuned, p.object(t)["error"], 1e-9)
 
-			m, err := model.Read(saved)
-			require.NoError(t, err)
+			m := readModel(t, saved)
 			columns, sum := columnsOf(t, test), 0.0
 			for i, y := range columns["y"] {
 				f := m.Intercept
@@ -293,8 +285,8 @@ func TestScoreIsThatOfTune(t *testing.T) {
 // The numbers of a loss are kept with the model.
 func TestLossIsSaved(t *testing.T) {
 	dir := t.TempDir()
-	data, saved := clitest.Write(t, dir, "t.csv", clitest.CsvText(1, 60, 4)), filepath.Join(dir, "m.json")
-	labels := clitest.Write(t, dir, "l.csv", labelled(1, 60, 4))
+	data, saved := write(t, dir, "t.csv", csvText(1, 60, 4)), filepath.Join(dir, "m.json")
+	labels := write(t, dir, "l.csv", labelled(1, 60, 4))
 	for _, c := range []struct {
 		args []string
 		want model.Loss
@@ -304,8 +296,7 @@ func TestLossIsSaved(t *testing.T) {
 		{[]string{"svm", "--data", labels, "--class-weights", "2,5"}, model.Loss{Kind: "hinge", ClassWeights: []float64{2, 5}}},
 	} {
 		conetune(t, append([]string{"tune", "--save", saved}, c.args...)...).ok(t)
-		m, err := model.Read(saved)
-		require.NoError(t, err)
+		m := readModel(t, saved)
 		require.Equal(t, c.want, *m.Loss, c.args)
 	}
 }
@@ -313,11 +304,10 @@ func TestLossIsSaved(t *testing.T) {
 // What the report leaves out is zero in the file, in JSON and in predictions, whatever solver leaves noise.
 func TestDroppedFeaturesAreZero(t *testing.T) {
 	dir := t.TempDir()
-	data, saved, list := clitest.Write(t, dir, "t.csv", clitest.CsvText(4, 120, 10)), filepath.Join(dir, "m.json"), filepath.Join(dir, "c.csv")
+	data, saved, list := write(t, dir, "t.csv", csvText(4, 120, 10)), filepath.Join(dir, "m.json"), filepath.Join(dir, "c.csv")
 	for _, engine := range []string{"auto", "conic"} {
 		report := conetune(t, "tune", "lasso", "--data", data, "--engine", engine, "--save", saved, "--coefficients", list).ok(t)
-		m, err := model.Read(saved)
-		require.NoError(t, err)
+		m := readModel(t, saved)
 		used := 0
 		for _, v := range m.Coefficients {
 			if v != 0 {
@@ -328,8 +318,7 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 		require.Less(t, used, 10)
 		require.GreaterOrEqual(t, used, 3)
 		require.Contains(t, report, fmt.Sprintf("\n%d of 10 features are in the model.", used))
-		text, err := os.ReadFile(list)
-		require.NoError(t, err)
+		text := readFile(t, list)
 		rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
 		require.NoError(t, err)
 		require.Equal(t, []string{"feature", "coefficient", "effect", "column", "level", "reference", "chosen_by_folds"}, rows[0])
@@ -337,11 +326,9 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 		require.Len(t, rows, 2+used)
 		last := math.Inf(1)
 		for _, row := range rows[2:] {
-			b, err := strconv.ParseFloat(row[1], 64)
-			require.NoError(t, err)
+			b := number(t, row[1])
 			require.Equal(t, m.Coefficients[slices.Index(m.Features, row[0])], b)
-			size, err := strconv.ParseFloat(row[2], 64)
-			require.NoError(t, err)
+			size := number(t, row[2])
 			require.Equal(t, math.Signbit(b), math.Signbit(size))
 			require.LessOrEqual(t, math.Abs(size), last)
 			last = math.Abs(size)

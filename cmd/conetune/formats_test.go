@@ -12,9 +12,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/conetune/conetune/internal/cli/clitest"
-	"github.com/conetune/conetune/model"
 )
 
 // Workbooks, Parquet and Arrow files are tuned and predicted as the same table in CSV, also from standard input.
@@ -40,9 +37,8 @@ func TestFormatsOfTables(t *testing.T) {
 	o = conetune(t, tune(testdata("mixed.csv"), "--sheet", "third")...)
 	require.NotZero(t, o.code)
 	require.Contains(t, o.stderr, "is no workbook")
-	text, err := os.ReadFile(testdata("mixed.xlsx"))
-	require.NoError(t, err)
-	broken := clitest.Write(t, dir, "broken.xlsx", string(text[:len(text)-200]))
+	text := readFile(t, testdata("mixed.xlsx"))
+	broken := write(t, dir, "broken.xlsx", string(text[:len(text)-200]))
 	o = conetune(t, tune(broken)...)
 	require.NotZero(t, o.code)
 	require.Equal(t, 1, strings.Count(o.stderr, broken), o.stderr)
@@ -77,8 +73,7 @@ func fifo(t *testing.T, name, text string) string {
 func TestPipes(t *testing.T) {
 	dir := t.TempDir()
 	bytesOf := func(path ...string) string {
-		text, err := os.ReadFile(filepath.Join(path...))
-		require.NoError(t, err)
+		text := readFile(t, filepath.Join(path...))
 		return string(text)
 	}
 	mixed, model := filepath.Join("..", "..", "table", "testdata"), filepath.Join(dir, "m.json")
@@ -99,7 +94,7 @@ func TestPipes(t *testing.T) {
 	for i := range 40 {
 		numbers += fmt.Sprintf("%d 1:%d 2:%d\n", i%7+i%5, i%5, i%3)
 	}
-	file := clitest.Write(t, dir, "numbers.svm", numbers)
+	file := write(t, dir, "numbers.svm", numbers)
 	lasso := func(data, test string) any {
 		return conetune(t, "tune", "lasso", "--data", data, "--test", test, "--json").object(t)["refit"]
 	}
@@ -162,7 +157,7 @@ func numbersText(n, p, first int, query func(i int) string) string {
 // told.
 func TestIndicesFromZero(t *testing.T) {
 	dir := t.TempDir()
-	zero, one := clitest.Write(t, dir, "zero.svm", numbersText(60, 6, 0, nil)), clitest.Write(t, dir, "one.svm", numbersText(60, 6, 1, nil))
+	zero, one := write(t, dir, "zero.svm", numbersText(60, 6, 0, nil)), write(t, dir, "one.svm", numbersText(60, 6, 1, nil))
 	saved := filepath.Join(dir, "m.json")
 	run := func(args ...string) map[string]any {
 		return conetune(t, append([]string{"tune", "elastic-net", "--method", "grid", "--evaluations", "9", "--json"}, args...)...).object(t)
@@ -180,7 +175,7 @@ func TestIndicesFromZero(t *testing.T) {
 	// Rows without the index 0 belong to a file that has it.
 	lines := strings.SplitAfter(numbersText(60, 6, 0, nil), "\n")
 	lacks := func(line string) bool { return !strings.Contains(line, " 0:") }
-	rest := clitest.Write(t, dir, "rest.svm", strings.Join(slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return !lacks(s) }), ""))
+	rest := write(t, dir, "rest.svm", strings.Join(slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return !lacks(s) }), ""))
 	whole := strings.Split(conetune(t, "predict", "--model", saved, "--data", zero).ok(t), "\n")
 	var want []string
 	for k, line := range lines[:60] {
@@ -203,7 +198,7 @@ func TestIndicesFromZero(t *testing.T) {
 func TestQueries(t *testing.T) {
 	dir := t.TempDir()
 	query := func(i int) string { return fmt.Sprint(3 + i*7%11) }
-	svm, csv := clitest.Write(t, dir, "q.svm", numbersText(66, 6, 1, query)), clitest.Write(t, dir, "q.csv", numbersText(66, 6, -1, query))
+	svm, csv := write(t, dir, "q.svm", numbersText(66, 6, 1, query)), write(t, dir, "q.csv", numbersText(66, 6, -1, query))
 	for _, more := range [][]string{nil, {"--folds", "all"}, {"--split", "0.5/0.25/rest"}, {"--split", "0.7/rest", "--folds", "3"}, {"--nested=3"}} {
 		run := func(args ...string) map[string]any {
 			return conetune(t, append(append([]string{"tune", "elastic-net", "--method", "grid", "--evaluations", "4", "--json"}, args...), more...)...).object(t)
@@ -244,17 +239,14 @@ func TestSparseTable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			train := clitest.Write(t, dir, "train.svm", "0 20000:0 # names the number of features\n"+sparseText(1, 80, target))
+			train := write(t, dir, "train.svm", "0 20000:0 # names the number of features\n"+sparseText(1, 80, target))
 			if name == "logistic" {
-				train = clitest.Write(t, dir, "train.svm", "1 20000:0\n"+sparseText(1, 80, target))
+				train = write(t, dir, "train.svm", "1 20000:0\n"+sparseText(1, 80, target))
 			}
-			val, test := clitest.Write(t, dir, "val.svm", sparseText(2, 40, target)), clitest.Write(t, dir, "test.svm", sparseText(3, 40, target))
+			val, test := write(t, dir, "val.svm", sparseText(2, 40, target)), write(t, dir, "test.svm", sparseText(3, 40, target))
 			saved := dir + "/model.json"
-			o := conetune(t, "tune", name, "--train", train, "--val", val, "--test", test, "--method", "grid", "--evaluations", "9", "--save", saved, "--json")
-			o.ok(t)
-			refit := o.object(t)["refit"].(map[string]any)
-			m, err := model.Read(saved)
-			require.NoError(t, err)
+			refit := conetune(t, "tune", name, "--train", train, "--val", val, "--test", test, "--method", "grid", "--evaluations", "9", "--save", saved, "--json").told(t)["refit"].(map[string]any)
+			m := readModel(t, saved)
 			require.Len(t, m.Coefficients, 20_000)
 			require.Equal(t, "x20000", m.Features[19_999])
 
@@ -299,12 +291,10 @@ func TestSparseTable(t *testing.T) {
 func TestScale(t *testing.T) {
 	dir := t.TempDir()
 	target := func(f float64) float64 { return 3 + f }
-	data := clitest.Write(t, dir, "data.svm", sparseText(1, 80, target))
+	data := write(t, dir, "data.svm", sparseText(1, 80, target))
 	args := []string{"tune", "elastic-net", "--data", data, "--split", threeParts, "--method", "grid", "--evaluations", "4", "--json"}
 	radii := func(more ...string) any {
-		o := conetune(t, append(slices.Clone(args), more...)...)
-		o.ok(t)
-		return o.object(t)["radii"]
+		return conetune(t, append(slices.Clone(args), more...)...).told(t)["radii"]
 	}
 	require.Equal(t, radii("--scale", "largest"), radii())
 	require.NotEqual(t, radii("--scale", "deviation"), radii())
@@ -316,7 +306,7 @@ func TestScale(t *testing.T) {
 	text.ok(t)
 	require.Contains(t, text.stdout, "features standardised on the training rows")
 
-	labels := clitest.Write(t, dir, "labels.svm", sparseText(1, 80, func(f float64) float64 { return math.Copysign(1, f) }))
+	labels := write(t, dir, "labels.svm", sparseText(1, 80, func(f float64) float64 { return math.Copysign(1, f) }))
 	text = conetune(t, "tune", "svm", "--data", labels, "--method", "grid", "--evaluations", "4")
 	text.ok(t)
 	require.Contains(t, text.stdout, "features divided by one number")

@@ -4,16 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/evaluate"
-	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // measured are the metrics of a JSON object.
@@ -30,7 +27,7 @@ func measured(t *testing.T, o outcome) (on string, metrics map[string]map[string
 // The measures of each model are about the rows that the errors of the refit are about, and agree with these.
 func TestMetricsInJSON(t *testing.T) {
 	dir := t.TempDir()
-	data, labels := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 90, 6)), clitest.Write(t, dir, "labels.csv", labelled(1, 300, 6))
+	data, labels := write(t, dir, "table.csv", csvText(1, 90, 6)), write(t, dir, "labels.csv", labelled(1, 300, 6))
 	counts := "y,a\n"
 	for i := range 90 {
 		x := math.Sin(float64(i))
@@ -46,9 +43,9 @@ func TestMetricsInJSON(t *testing.T) {
 		{"elastic-net", data, "rmse", "--split " + threeParts, "test", func(v float64) float64 { return v * v / 2 }},
 		{"elastic-net", data, "rmse", "--final train --split 0.6/rest", "validation", func(v float64) float64 { return v * v / 2 }},
 		{"elastic-net", data, "rmse", "", "cross-validation", func(v float64) float64 { return v * v / 2 }},
-		{"lasso", "", "rmse", "--standardize --intercept --dir " + foldsDir(t, clitest.CsvText(1, 90, 6), 3), "cross-validation", func(v float64) float64 { return v * v / 2 }},
+		{"lasso", "", "rmse", "--standardize --intercept --dir " + foldsDir(t, csvText(1, 90, 6), 3), "cross-validation", func(v float64) float64 { return v * v / 2 }},
 		{"quantile", data, "pinball", "--level 0.8 --split " + threeParts, "test", func(v float64) float64 { return v }},
-		{"poisson", clitest.Write(t, dir, "counts.csv", counts), "deviance", "--split " + threeParts, "test", func(v float64) float64 { return v / 2 }},
+		{"poisson", write(t, dir, "counts.csv", counts), "deviance", "--split " + threeParts, "test", func(v float64) float64 { return v / 2 }},
 		{"logistic", labels, "log_loss", "--split " + threeParts, "test", func(v float64) float64 { return v }},
 		{"svm", labels, "error_rate", "--split 0.7/rest", "test", func(v float64) float64 { return v }},
 	} {
@@ -77,7 +74,7 @@ func TestMetricsInJSON(t *testing.T) {
 func foldsDir(t *testing.T, text string, folds int) string {
 	t.Helper()
 	dir := t.TempDir()
-	clitest.Write(t, dir, "data.csv", text)
+	write(t, dir, "data.csv", text)
 	list := "fold,row,role\n"
 	for k := range folds {
 		for i := range strings.Count(text, "\n") - 1 {
@@ -88,14 +85,13 @@ func foldsDir(t *testing.T, text string, folds int) string {
 			list += fmt.Sprintf("%d,%d,%s\n", k, i, role)
 		}
 	}
-	clitest.Write(t, dir, "folds.csv", list)
+	write(t, dir, "folds.csv", list)
 	return dir
 }
 
 // Each row is judged by the fold that it does not train.
 func TestMetricsOfFolds(t *testing.T) {
-	table, err := os.ReadFile(filepath.Join("..", "..", "examples", "diabetes.csv"))
-	require.NoError(t, err)
+	table := readFile(t, filepath.Join("..", "..", "examples", "diabetes.csv"))
 	on, metrics := measured(t, conetune(t, "tune", "ridge", "--dir", foldsDir(t, string(table), 5), "--standardize", "--intercept", "--json"))
 	require.Equal(t, evaluate.OnFolds, on)
 	// R^2 by scikit-learn of cross_val_predict with these folds, of a StandardScaler and Ridge(alpha), is 0.5010 to 0.5013
@@ -109,14 +105,12 @@ func TestMetricsOfFolds(t *testing.T) {
 // (C=inf) and PoissonRegressor (alpha=0) of scikit-learn 1.9.1, fitted to the first 300 patients and measured on the
 // others.
 func TestWithoutPenalty(t *testing.T) {
-	raw, err := os.ReadFile("../../examples/diabetes.csv")
-	require.NoError(t, err)
+	raw := readFile(t, "../../examples/diabetes.csv")
 	rows := strings.Split(strings.TrimSpace(string(raw)), "\n")
 	ill := []string{rows[0]}
 	for _, row := range rows[1:] {
 		y, rest, _ := strings.Cut(row, ",")
-		v, err := strconv.ParseFloat(y, 64)
-		require.NoError(t, err)
+		v := number(t, y)
 		ill = append(ill, map[bool]string{true: "yes,", false: "no,"}[v > 140]+rest)
 	}
 	for model, want := range map[string]map[string]float64{
@@ -128,8 +122,8 @@ func TestWithoutPenalty(t *testing.T) {
 		if model == "logistic" {
 			table = ill
 		}
-		train := clitest.Write(t, dir, "train.csv", strings.Join(table[:301], "\n")+"\n")
-		test := clitest.Write(t, dir, "test.csv", strings.Join(append([]string{table[0]}, table[301:]...), "\n")+"\n")
+		train := write(t, dir, "train.csv", strings.Join(table[:301], "\n")+"\n")
+		test := write(t, dir, "test.csv", strings.Join(append([]string{table[0]}, table[301:]...), "\n")+"\n")
 		m := conetune(t, "tune", model, "--data", train, "--test", test, "--json").object(t)
 		require.Equal(t, "test", m["metrics_on"])
 		for name, v := range want {
@@ -140,7 +134,7 @@ func TestWithoutPenalty(t *testing.T) {
 
 // Where there is no such fit the report says why.
 func TestNoFitWithoutPenalty(t *testing.T) {
-	wide := clitest.Write(t, t.TempDir(), "wide.csv", clitest.CsvText(1, 20, 30))
+	wide := write(t, t.TempDir(), "wide.csv", csvText(1, 20, 30))
 	o := conetune(t, "tune", "elastic-net", "--data", wide)
 	require.Contains(t, strings.Join(strings.Fields(o.ok(t)), " "), "Least squares, without a penalty, has no answer here: no more rows than coefficients.")
 	m := conetune(t, "tune", "elastic-net", "--data", wide, "--json").object(t)
@@ -149,7 +143,7 @@ func TestNoFitWithoutPenalty(t *testing.T) {
 
 // twoTargets is a table with a second target, and the values of both.
 func twoTargets(seed uint64, n int) (string, [2][]float64) {
-	lines := strings.Split(strings.TrimSpace(clitest.CsvText(seed, n, 4)), "\n")
+	lines := strings.Split(strings.TrimSpace(csvText(seed, n, 4)), "\n")
 	out, y := "z,"+lines[0]+"\n", [2][]float64{}
 	for i, line := range lines[1:] {
 		var first float64
@@ -167,10 +161,8 @@ func TestMetricsOfTargets(t *testing.T) {
 	dir := t.TempDir()
 	text, _ := twoTargets(1, 60)
 	tests, actual := twoTargets(2, 40)
-	data, test, saved, page := clitest.Write(t, dir, "d.csv", text), clitest.Write(t, dir, "t.csv", tests), filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
-	o := conetune(t, "tune", "multi-task", "--data", data, "--test", test, "--target", "y,z", "--json", "--save", saved, "--report", page)
-	o.ok(t)
-	r := o.object(t)
+	data, test, saved, page := write(t, dir, "d.csv", text), write(t, dir, "t.csv", tests), filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
+	r := conetune(t, "tune", "multi-task", "--data", data, "--test", test, "--target", "y,z", "--json", "--save", saved, "--report", page).told(t)
 	require.Equal(t, "test", r["metrics_on"])
 	require.NotContains(t, r, "metrics")
 	p := conetune(t, "predict", "--model", saved, "--data", test, "--json").object(t)["predictions_of_targets"].([]any)
@@ -189,8 +181,7 @@ func TestMetricsOfTargets(t *testing.T) {
 		require.InEpsilon(t, absolute/40, value("mae"), 1e-4)
 		require.InEpsilon(t, 1-squares/total, value("r2"), 1e-4)
 	}
-	report, err := os.ReadFile(page)
-	require.NoError(t, err)
+	report := readFile(t, page)
 	require.Contains(t, string(report), "How good it is on 40 rows for the test")
 	for on, args := range map[string][]string{"cross-validation": {"--folds", "4"}, "validation": {"--split", "0.7/rest"}} {
 		r := conetune(t, append([]string{"tune", "multi-task", "--data", data, "--target", "y,z", "--json"}, args...)...).object(t)
@@ -200,8 +191,7 @@ func TestMetricsOfTargets(t *testing.T) {
 		require.Less(t, m["baseline"], 0.01)
 	}
 	// On validation rows half the mean squared error over both targets is the validation error.
-	o = conetune(t, "tune", "multi-task", "--data", data, "--target", "y,z", "--json", "--split", "0.7/rest", "--method", "grid", "--evaluations", "9")
-	r = o.object(t)
+	r = conetune(t, "tune", "multi-task", "--data", data, "--target", "y,z", "--json", "--split", "0.7/rest", "--method", "grid", "--evaluations", "9").told(t)
 	sum := 0.0
 	for _, m := range r["metrics_of_targets"].(map[string]any) {
 		rmse := m.(map[string]any)["rmse"].(map[string]any)["value"].(float64)
@@ -220,12 +210,10 @@ func TestMetricsOfMatrix(t *testing.T) {
 			entries += fmt.Sprintf("%d,%d,%g\n", i, k, 3+math.Sin(float64(i))*float64(k)+0.1*math.Cos(float64(7*i+3*k)))
 		}
 	}
-	data := clitest.Write(t, dir, "e.csv", entries)
+	data := write(t, dir, "e.csv", entries)
 	for on, split := range map[string]string{"test": "0.5/0.25/rest", "validation": "0.7/rest"} {
 		page := filepath.Join(dir, on+".html")
-		o := conetune(t, "tune", "matrix-completion", "--data", data, "--split", split, "--json", "--report", page)
-		o.ok(t)
-		r := o.object(t)
+		r := conetune(t, "tune", "matrix-completion", "--data", data, "--split", split, "--json", "--report", page).told(t)
 		require.Equal(t, on, r["metrics_on"])
 		m := r["metrics"].(map[string]any)
 		rmse := m["rmse"].(map[string]any)["value"].(float64)
@@ -237,8 +225,7 @@ func TestMetricsOfMatrix(t *testing.T) {
 		}
 		require.InEpsilon(t, want, rmse*rmse/2, 1e-6, on)
 		require.Less(t, m["mae"].(map[string]any)["value"], m["mae"].(map[string]any)["baseline"])
-		report, err := os.ReadFile(page)
-		require.NoError(t, err)
+		report := readFile(t, page)
 		require.Contains(t, string(report), "the mean of the training entries")
 		require.Contains(t, string(report), `id="residuals"`)
 	}

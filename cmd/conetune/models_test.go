@@ -14,8 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/internal/cli/clitest"
-	"github.com/conetune/conetune/model"
 )
 
 // labelled makes a table of two labels, 2 and 4, that the first two of p features tell apart but for some rows.
@@ -48,9 +46,9 @@ func labelled(seed uint64, n, p int) string {
 func TestTuneSVM(t *testing.T) {
 	dir := t.TempDir()
 	table, fresh := labelled(1, 80, 5), labelled(2, 60, 5)
-	data, test := clitest.Write(t, dir, "table.csv", table), clitest.Write(t, dir, "test.csv", fresh)
+	data, test := write(t, dir, "table.csv", table), write(t, dir, "test.csv", fresh)
 	folder := foldsDir(t, table, 2)
-	clitest.Write(t, folder, "test.csv", fresh)
+	write(t, folder, "test.csv", fresh)
 	for name, args := range map[string][]string{
 		"data":    {"--data", data, "--folds", "3", "--split", "0.75/rest"},
 		"tested":  {"--data", data, "--test", test, "--class-weights", "balanced"},
@@ -92,12 +90,12 @@ func ratings(seed uint64, from, to int) string {
 
 func TestTuneMatrix(t *testing.T) {
 	dir := t.TempDir()
-	data, test := clitest.Write(t, dir, "entries.csv", ratings(1, 0, 120)), clitest.Write(t, dir, "test.csv", ratings(2, 120, 180))
+	data, test := write(t, dir, "entries.csv", ratings(1, 0, 120)), write(t, dir, "test.csv", ratings(2, 120, 180))
 	features := "a,b\n"
 	for i := range 15 {
 		features += fmt.Sprintf("%d,%d\n", i, (i*i)%5)
 	}
-	rows := clitest.Write(t, dir, "rows.csv", features)
+	rows := write(t, dir, "rows.csv", features)
 	folder := filepath.Join("..", "..", "problems", "matcomp", "testdata", "small")
 	for name, c := range map[string]struct {
 		args   []string
@@ -129,7 +127,7 @@ func TestTuneMatrix(t *testing.T) {
 // What predict writes has the error that tune told.
 func TestPredictMatrix(t *testing.T) {
 	dir := t.TempDir()
-	data, test := clitest.Write(t, dir, "entries.csv", ratings(1, 0, 120)), clitest.Write(t, dir, "test.csv", ratings(2, 120, 180))
+	data, test := write(t, dir, "entries.csv", ratings(1, 0, 120)), write(t, dir, "test.csv", ratings(2, 120, 180))
 	model, plot := filepath.Join(dir, "m.json"), filepath.Join(dir, "f.svg")
 	o := conetune(t, "tune", "matrix-completion", "--data", data, "--test", test, "--save", model, "--plot", plot)
 	text := o.ok(t)
@@ -153,15 +151,13 @@ func TestPredictMatrix(t *testing.T) {
 		i, _ := strconv.Atoi(e[2])
 		j, _ := strconv.Atoi(e[0])
 		require.Equal(t, lines[i][j], values[k])
-		got, err := strconv.ParseFloat(values[k], 64)
-		require.NoError(t, err)
-		want, err := strconv.ParseFloat(e[1], 64)
-		require.NoError(t, err)
+		got := number(t, values[k])
+		want := number(t, e[1])
 		sum += math.Pow(got-want, 2) / 120
 	}
 	require.Contains(t, some.stderr, fmt.Sprintf("%.6g", sum)+" on 60 rows")
 
-	bad := clitest.Write(t, dir, "bad.csv", "row,col\n0,0\n3,12\n")
+	bad := write(t, dir, "bad.csv", "row,col\n0,0\n3,12\n")
 	o = conetune(t, "predict", "--model", model, "--data", bad)
 	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, "entry 2 is (3, 12), expected whole numbers from (0, 0) to (14, 11)")
@@ -181,10 +177,10 @@ func TestTuneSeveralTargets(t *testing.T) {
 	line, _, _ := strings.Cut(conetune(t, "predict", "--model", model, "--data", test).ok(t), "\n")
 	require.Equal(t, line, strings.Trim(strings.ReplaceAll(fmt.Sprint(p["predictions_of_targets"].([]any)[0]), " ", ","), "[]"))
 
-	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 60, 6))
+	data := write(t, dir, "table.csv", csvText(1, 60, 6))
 	text := conetune(t, "tune", "multi-task", "--data", data, "--split", threeParts, "--target", "f2,y", "--save", model).ok(t)
 	require.Contains(t, text, "5 features; 30 training, 15 validation, 15 test rows; targets f2, y")
-	bare := clitest.Write(t, dir, "bare.csv", "f6,f5,f4,f3,f1\n1,2,3,4,5\n")
+	bare := write(t, dir, "bare.csv", "f6,f5,f4,f3,f1\n1,2,3,4,5\n")
 	require.Len(t, strings.Split(conetune(t, "predict", "--model", model, "--data", bare).ok(t), ","), 2)
 	conetune(t, "tune", "multi-task", "--train", data, "--val", data, "--test", data, "--target", "f2,y", "--final", "train").ok(t)
 }
@@ -205,12 +201,10 @@ func flowersText(n int) string {
 // TestMultinomial: text labels of three kinds, from a table to labels, probabilities and back.
 func TestMultinomial(t *testing.T) {
 	dir := t.TempDir()
-	data, model := clitest.Write(t, dir, "data.csv", flowersText(200)), filepath.Join(dir, "m.json")
+	data, model := write(t, dir, "data.csv", flowersText(200)), filepath.Join(dir, "m.json")
 	tune := []string{"tune", "multinomial", "--data", data, "--target", "kind", "--id", "id", "--save", model}
 	for _, args := range [][]string{{"--method", "grid", "--evaluations", "16"}, {"--method", "tpe", "--evaluations", "16"}, {"--folds", "4", "--repeats", "1", "--split", "0.8/rest"}, nil} {
-		o := conetune(t, append(append(tune, "--json"), args...)...)
-		o.ok(t)
-		r := o.object(t)
+		r := conetune(t, append(append(tune, "--json"), args...)...).told(t)
 		require.Equal(t, "converged", r["status"], args)
 		require.Less(t, r["validation_error"], math.Log(3)*0.75)
 		measures := r["metrics"].(map[string]any)
@@ -255,9 +249,7 @@ func TestMultinomial(t *testing.T) {
 			wrong++
 		}
 	}
-	o := conetune(t, append(predict, "--json", "--prob")...)
-	o.ok(t)
-	r := o.object(t)
+	r := conetune(t, append(predict, "--json", "--prob")...).told(t)
 	require.InDelta(t, loss, r["error"].(float64), 1e-12)
 	require.InDelta(t, float64(wrong)/200, r["error_rate"].(float64), 1e-12)
 	require.Len(t, r["probabilities_of_labels"], 200)
@@ -291,15 +283,14 @@ func householdText(n int) string {
 // of categories stands for its levels.
 func TestTermFlags(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "data.csv", householdText(150))
-	factors := clitest.Write(t, dir, "factors.csv", "feature,factor\nregion,0\nb,3\n")
+	data := write(t, dir, "data.csv", householdText(150))
+	factors := write(t, dir, "factors.csv", "feature,factor\nregion,0\nb,3\n")
 	run := func(args ...string) map[string]float64 {
 		t.Helper()
 		path := filepath.Join(dir, "m.json")
 		o := conetune(t, append([]string{"tune", "--data", data, "--save", path}, args...)...)
 		o.ok(t)
-		m, err := model.Read(path)
-		require.NoError(t, err)
+		m := readModel(t, path)
 		out := map[string]float64{}
 		for j, name := range m.Features {
 			out[name] = m.Coefficients[j]
@@ -331,12 +322,11 @@ func TestTermFlags(t *testing.T) {
 // user's units.
 func TestAdaptiveFlags(t *testing.T) {
 	dir := t.TempDir()
-	data, path := clitest.Write(t, dir, "data.csv", householdText(150)), filepath.Join(dir, "m.json")
+	data, path := write(t, dir, "data.csv", householdText(150)), filepath.Join(dir, "m.json")
 	tune := []string{"tune", "adaptive-lasso", "--data", data, "--target", "y", "--drop", "label,count", "--folds", "3", "--save", path}
 	for _, args := range [][]string{nil, {"--gamma", "2"}, {"--pilot", "lasso", "--method", "grid"}, {"--method", "hoag"}} {
 		conetune(t, append(tune, args...)...).ok(t)
-		m, err := model.Read(path)
-		require.NoError(t, err)
+		m := readModel(t, path)
 		require.InDelta(t, -1, m.Coefficients[0], 0.15)
 		require.InDelta(t, 2, m.Coefficients[1], 0.15)
 		require.InDelta(t, 0, m.Coefficients[2], 0.1)
@@ -347,7 +337,7 @@ func TestAdaptiveFlags(t *testing.T) {
 // --threads is told to do nothing where it does nothing, and only there.
 func TestThreads(t *testing.T) {
 	dir := t.TempDir()
-	data, program := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 40, 4)), clitest.Write(t, dir, "tiny.qps", tinyQPS)
+	data, program := write(t, dir, "table.csv", csvText(1, 40, 4)), write(t, dir, "tiny.qps", tinyQPS)
 	o := conetune(t, "solve", program, "--threads", "4")
 	o.ok(t)
 	require.Equal(t, "conetune: --threads 4: a solve on the native backend runs on one thread\n", o.stderr)

@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/internal/cli/root"
 )
 
@@ -54,7 +53,7 @@ const tinyQPS = "NAME tiny\nROWS\n N c\n G r\nCOLUMNS\n x c 1 r 1\nRHS\n RHS r 1
 func everyCommand(t *testing.T) []string {
 	dir := t.TempDir()
 	data, model := savedElasticNet(t)
-	program := clitest.Write(t, dir, "tiny.qps", tinyQPS)
+	program := write(t, dir, "tiny.qps", tinyQPS)
 	return []string{
 		"--help", "--version", "tune --help", "bench paper --help", "backends", "backends --json", "version", "licenses",
 		"tune elastic-net --data " + data, "tune elastic-net --json --data " + data, "tune elastic-net --method grid,random --evaluations 4 --data " + data,
@@ -90,8 +89,8 @@ func TestLostOutput(t *testing.T) {
 // or old.
 func TestFileSizeLimit(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 60, 4))
-	save, trace := clitest.Write(t, dir, "m.json", "old"), filepath.Join(dir, "t.jsonl")
+	data := write(t, dir, "table.csv", csvText(1, 60, 4))
+	save, trace := write(t, dir, "m.json", "old"), filepath.Join(dir, "t.jsonl")
 	o := shell(t, `ulimit -f 1; "$0" tune elastic-net --data `+data+" --save "+save+" --trace "+trace+" | cat")
 	if strings.Contains(o.stderr, "ulimit") {
 		t.Skip("no limit of file sizes here:", o.stderr)
@@ -99,8 +98,7 @@ func TestFileSizeLimit(t *testing.T) {
 	require.Contains(t, o.stderr, "conetune: --save: "+save+": cannot be written: "+syscall.EFBIG.Error())
 	require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
 	require.Contains(t, o.stdout, "chosen by vf-idca", "the result is printed all the same")
-	raw, err := os.ReadFile(save)
-	require.NoError(t, err)
+	raw := readFile(t, save)
 	require.Equal(t, "old", string(raw))
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -110,15 +108,15 @@ func TestFileSizeLimit(t *testing.T) {
 // The name - is standard output where a file is written, and the table goes to standard error then.
 func TestStandardOutput(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 60, 4))
-	program := clitest.Write(t, dir, "tiny.qps", tinyQPS)
+	data := write(t, dir, "table.csv", csvText(1, 60, 4))
+	program := write(t, dir, "tiny.qps", tinyQPS)
 	t.Chdir(dir)
 	before := contents(t, dir)
 
 	o := conetune(t, "tune", "elastic-net", "--data", data, "--save", "-")
 	model := o.ok(t)
 	require.Contains(t, o.stderr, "model in standard output")
-	path := clitest.Write(t, t.TempDir(), "m.json", model)
+	path := write(t, t.TempDir(), "m.json", model)
 	want := conetune(t, "predict", "--model", path, "--data", data).ok(t)
 	require.Equal(t, want, conetune(t, "predict", "--model", path, "--data", data, "--out", "-").ok(t))
 
@@ -153,7 +151,7 @@ func TestSolveKeepsWhatItHas(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no full device here")
 	}
-	o := conetune(t, "solve", clitest.Write(t, t.TempDir(), "tiny.qps", tinyQPS), "--json", "--out", "/dev/full")
+	o := conetune(t, "solve", write(t, t.TempDir(), "tiny.qps", tinyQPS), "--json", "--out", "/dev/full")
 	require.Equal(t, cli.ExitUnsolved, o.code)
 	require.Equal(t, "optimal", o.object(t)["status"])
 	require.Equal(t, "conetune: --out: /dev/full: cannot be written: no space left on device\n", o.stderr)
@@ -180,12 +178,12 @@ func TestOutputRemembers(t *testing.T) {
 // Small files that ask for gigabytes are refused, with file, line and the budget, before anything is allocated.
 func TestMemoryIsBounded(t *testing.T) {
 	dir := t.TempDir()
-	sdpa := clitest.Write(t, dir, "one.dat-s", "1\n1\n23000\n1\n0 1 1 1 1\n1 1 1 1 1\n")
-	wide := clitest.Write(t, dir, "wide.svm", strings.Repeat("1 20000000:1\n", 13))
-	entries := clitest.Write(t, dir, "entries.csv", "row,col,value\n0,0,1\n0,1,2\n1,0,3\n1048575,1048575,4\n1,1,5\n2,2,2\n")
+	sdpa := write(t, dir, "one.dat-s", "1\n1\n23000\n1\n0 1 1 1 1\n1 1 1 1 1\n")
+	wide := write(t, dir, "wide.svm", strings.Repeat("1 20000000:1\n", 13))
+	entries := write(t, dir, "entries.csv", "row,col,value\n0,0,1\n0,1,2\n1,0,3\n1048575,1048575,4\n1,1,5\n2,2,2\n")
 	const cbfHead = "VER\n1\nOBJSENSE\nMIN\n"
-	long := clitest.Write(t, dir, "long.cbf", cbfHead+"VAR\n200000000 1\nL+ 200000000\n")
-	large := clitest.Write(t, dir, "large.cbf", cbfHead+"PSDVAR\n1\n20000\n")
+	long := write(t, dir, "long.cbf", cbfHead+"VAR\n200000000 1\nL+ 200000000\n")
+	large := write(t, dir, "large.cbf", cbfHead+"PSDVAR\n1\n20000\n")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for _, c := range []struct {
@@ -220,7 +218,7 @@ func TestMemoryFlag(t *testing.T) {
 // Targets whose squares nearly overflow can be fitted.
 func TestLargeNumbers(t *testing.T) {
 	large := "y,a,b\n" + strings.Repeat("-2e69,1,1\n1e69,2,2\n-2e69,-1,-1\n1e69,0.5,1\n-2e69,3,2\n1e69,1,-1\n", 7)
-	m := conetune(t, "tune", "elastic-net", "--data", clitest.Write(t, t.TempDir(), "large.csv", large), "--json").object(t)
+	m := conetune(t, "tune", "elastic-net", "--data", write(t, t.TempDir(), "large.csv", large), "--json").object(t)
 	require.Greater(t, m["validation_error"], 1e130)
 	require.Less(t, m["validation_error"], 1e140)
 }
@@ -230,14 +228,14 @@ func TestBlankLines(t *testing.T) {
 	dir := t.TempDir()
 	for _, blank := range []string{"\f", "\v", "\u00a0", "\r", "\ufeff", "\u2003\t"} {
 		lines := []string{"NAME t", "ROWS", " N c", " G r", "COLUMNS", " x c 1 r 1", "RHS", " r 3", "ENDATA", ""}
-		o := conetune(t, "solve", clitest.Write(t, dir, "t.qps", blank+"\n"+strings.Join(lines, "\n"+blank+"\n")), "--json")
+		o := conetune(t, "solve", write(t, dir, "t.qps", blank+"\n"+strings.Join(lines, "\n"+blank+"\n")), "--json")
 		require.InDelta(t, 3, o.object(t)["objective"], 1e-6, "%q", blank)
 	}
 }
 
 // What a run has when memory ends is reported, with a status of its own.
 func TestOutOfMemory(t *testing.T) {
-	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 60, 5))
+	data := write(t, t.TempDir(), "table.csv", csvText(1, 60, 5))
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	var out stopAfterLine

@@ -13,17 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/internal/cli/predict"
 	"github.com/conetune/conetune/internal/cli/root"
-	"github.com/conetune/conetune/model"
 )
 
 // savedElasticNet returns the paths of a small table and of a model that was tuned on it.
 func savedElasticNet(t *testing.T) (data, model string) {
 	t.Helper()
 	dir := t.TempDir()
-	data, model = clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 40, 4)), filepath.Join(dir, "m.json")
+	data, model = write(t, dir, "table.csv", csvText(1, 40, 4)), filepath.Join(dir, "m.json")
 	conetune(t, "tune", "elastic-net", "--data", data, "--save", model).ok(t)
 	return data, model
 }
@@ -31,25 +29,24 @@ func savedElasticNet(t *testing.T) (data, model string) {
 // resaved is a saved model with other coefficients, and without an intercept.
 func resaved(t *testing.T, path, name string, coefficients ...float64) string {
 	t.Helper()
-	m, err := model.Read(path)
-	require.NoError(t, err)
+	m := readModel(t, path)
 	m.Coefficients, m.Intercept = coefficients, 0
 	var b bytes.Buffer
 	require.NoError(t, m.Write(&b))
-	return clitest.Write(t, t.TempDir(), name, b.String())
+	return write(t, t.TempDir(), name, b.String())
 }
 
 // A prediction that is too large for a number is an error that names the row; an error that is, is null.
 func TestPredictOverflow(t *testing.T) {
 	_, saved := savedElasticNet(t)
 	model, dir := resaved(t, saved, "huge.json", 0, 1e150, 0, 1e300), t.TempDir()
-	large := clitest.Write(t, dir, "large.csv", "f1,f2,f3,f4\n1,2,3,4\n1,2,3,1e60\n")
+	large := write(t, dir, "large.csv", "f1,f2,f3,f4\n1,2,3,4\n1,2,3,1e60\n")
 	o := conetune(t, "predict", "--model", model, "--data", large, "--out", filepath.Join(dir, "p.txt"))
 	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, "large.csv: row 2: the prediction is not a finite number")
 	require.NoFileExists(t, filepath.Join(dir, "p.txt"))
 
-	target := clitest.Write(t, dir, "target.csv", "y,f1,f2,f3,f4\n1,2,1e20,4,0\n")
+	target := write(t, dir, "target.csv", "y,f1,f2,f3,f4\n1,2,1e20,4,0\n")
 	o = conetune(t, "predict", "--model", model, "--data", target, "--json")
 	o.ok(t)
 	require.Nil(t, o.object(t)["error"])
@@ -60,11 +57,11 @@ func TestPredictOverflow(t *testing.T) {
 // the same.
 func TestPredictLossOverflow(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "l.csv", transformed(t, clitest.CsvText(1, 60, 2), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 100] }))
+	data := write(t, dir, "l.csv", transformed(t, csvText(1, 60, 2), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 100] }))
 	saved := filepath.Join(dir, "m.json")
 	conetune(t, "tune", "logistic", "--data", data, "--save", saved).ok(t)
 	huge := resaved(t, saved, "huge.json", 1e250, 0)
-	rows := clitest.Write(t, dir, "rows.csv", "y,f1,f2\n0,1e58,1\n0,1e58,1\n0,1e58,1\n0,-1,1\n")
+	rows := write(t, dir, "rows.csv", "y,f1,f2\n0,1e58,1\n0,1e58,1\n0,1e58,1\n0,-1,1\n")
 	o := conetune(t, "predict", "--model", huge, "--data", rows)
 	require.Equal(t, []string{"1", "1", "1", "0"}, strings.Fields(o.ok(t)))
 	require.Contains(t, o.stderr, "error too large for a number on 4 rows (mean logistic loss), share of wrong labels 0.75")
@@ -75,9 +72,9 @@ func TestPredictLossOverflow(t *testing.T) {
 // the table end.
 func TestPredictVerbatimIDs(t *testing.T) {
 	t.Chdir(t.TempDir())
-	clitest.Write(t, ".", "t.csv", clitest.CsvText(1, 60, 2))
+	write(t, ".", "t.csv", csvText(1, 60, 2))
 	conetune(t, "tune", "ridge", "--data", "t.csv", "--save", "m.json").ok(t)
-	clitest.Write(t, ".", "new.csv", "code,f2,f1\n007,1,2\n1e3,3,4\nNA,5,6\n")
+	write(t, ".", "new.csv", "code,f2,f1\n007,1,2\n1e3,3,4\nNA,5,6\n")
 	lines := strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", "m.json", "--data", "new.csv", "--id", "code").ok(t)), "\n")
 	require.Len(t, lines, 4)
 	for i, id := range []string{"id", "007", "1e3", "NA"} {
@@ -90,15 +87,13 @@ func TestPredictVerbatimIDs(t *testing.T) {
 	for i := range 300_000 { // two parts
 		fmt.Fprintf(&long, "%07d,%d,%d\n", i, i%7, i%11)
 	}
-	clitest.Write(t, ".", "long.csv", long.String())
+	write(t, ".", "long.csv", long.String())
 	lines = strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", "m.json", "--data", "long.csv", "--id", "code").ok(t)), "\n")
 	require.Len(t, lines, 300_001)
-	m, err := model.Read("m.json")
-	require.NoError(t, err)
+	m := readModel(t, "m.json")
 	for _, i := range []int{0, 1, 262_143, 262_144, 299_999} {
 		_, text, _ := strings.Cut(lines[i+1], fmt.Sprintf("%07d,", i))
-		got, err := strconv.ParseFloat(text, 64)
-		require.NoError(t, err)
+		got := number(t, text)
 		require.InDelta(t, m.Intercept+m.Coefficients[0]*float64(i%7)+m.Coefficients[1]*float64(i%11), got, 1e-9)
 	}
 
@@ -110,7 +105,7 @@ func TestPredictVerbatimIDs(t *testing.T) {
 	}
 	require.True(t, want == conetune(t, "predict", "--model", "m.json", "--data", "long.csv", "--id", "code").ok(t))
 	require.True(t, plain == conetune(t, "predict", "--model", "m.json", "--data", "long.csv").ok(t))
-	clitest.Write(t, ".", "wrong.csv", long.String()+"1,2,many\n")
+	write(t, ".", "wrong.csv", long.String()+"1,2,many\n")
 	o := conetune(t, "predict", "--model", "m.json", "--data", "wrong.csv", "--out", "p.txt")
 	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, `wrong.csv:300002: column 3 ("f2"): "many" found, expected a number`)
@@ -125,8 +120,7 @@ const longInput = 32 << 20
 // no temporary file.
 func TestPredictLongInput(t *testing.T) {
 	data, model := savedElasticNet(t)
-	raw, err := os.ReadFile(data)
-	require.NoError(t, err)
+	raw := readFile(t, data)
 	head, rows, _ := strings.Cut(string(raw), "\n")
 	long := head + "\n" + strings.Repeat(rows, longInput/len(rows)+1)
 	var libsvm strings.Builder
@@ -137,7 +131,7 @@ func TestPredictLongInput(t *testing.T) {
 	t.Setenv("TMPDIR", temporary)
 	for name, text := range map[string]string{"CSV": long, "LIBSVM": libsvm.String()} {
 		require.Greater(t, len(text), longInput, name)
-		path := clitest.Write(t, t.TempDir(), "long", text)
+		path := write(t, t.TempDir(), "long", text)
 		want := conetune(t, "predict", "--model", model, "--data", path)
 		want.ok(t)
 		var stdout, stderr bytes.Buffer
@@ -154,10 +148,9 @@ func TestPredictLongInput(t *testing.T) {
 // table's columns.
 func TestShow(t *testing.T) {
 	dir := t.TempDir()
-	data, saved := clitest.Write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
+	data, saved := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
 	conetune(t, "tune", "ridge", "--data", data, "--target", "mpg", "--drop", "am", "--folds", "3", "--test", data, "--save", saved).ok(t)
-	m, err := model.Read(saved)
-	require.NoError(t, err)
+	m := readModel(t, saved)
 	text := conetune(t, "show", saved).ok(t)
 	for _, want := range []string{
 		"ridge, target mpg", "trained on  " + data, "60 training, 60 test rows, 3 folds", "converged, seed 1",
@@ -186,8 +179,7 @@ func TestShow(t *testing.T) {
 		if words[0] == "intercept" {
 			break
 		}
-		size, err := strconv.ParseFloat(words[2], 64)
-		require.NoError(t, err)
+		size := number(t, words[2])
 		require.LessOrEqual(t, math.Abs(size), last)
 		last = math.Abs(size)
 	}
@@ -204,10 +196,9 @@ func TestShow(t *testing.T) {
 // Probabilities, labels, and a table with an ID and the target, whose rows are worked out by hand.
 func TestPredictTable(t *testing.T) {
 	dir := t.TempDir()
-	data, saved := clitest.Write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
+	data, saved := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
 	conetune(t, "tune", "logistic", "--data", data, "--target", "am", "--features", "maker,gear", "--folds", "3", "--save", saved).ok(t)
-	m, err := model.Read(saved)
-	require.NoError(t, err)
+	m := readModel(t, saved)
 	b := map[string]float64{}
 	for j, name := range m.Features {
 		b[name] = m.Coefficients[j]
@@ -215,7 +206,7 @@ func TestPredictTable(t *testing.T) {
 	probability := func(maker string, gear float64) float64 {
 		return 1 / (1 + math.Exp(-m.Intercept-b["maker="+maker]-b["gear"]*gear))
 	}
-	rows := clitest.Write(t, dir, "new.csv", "name;maker;gear;am\n\"a, first\";Fiat;3;manual\nb;Volvo;6;\nc;Opel;4,0;automatic\n")
+	rows := write(t, dir, "new.csv", "name;maker;gear;am\n\"a, first\";Fiat;3;manual\nb;Volvo;6;\nc;Opel;4,0;automatic\n")
 	out := strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", saved, "--data", rows, "--id", "name", "--prob").ok(t)), "\n")
 	require.Equal(t, "id,target,prediction,probability", out[0])
 	require.Len(t, out, 4)
@@ -226,8 +217,7 @@ func TestPredictTable(t *testing.T) {
 		require.True(t, strings.HasPrefix(out[i+1], want.begin), out[i+1])
 		label, p, _ := strings.Cut(out[i+1][len(want.begin):], ",")
 		require.Equal(t, map[bool]string{true: "manual", false: "automatic"}[want.p > 0.5], label)
-		got, err := strconv.ParseFloat(p, 64)
-		require.NoError(t, err)
+		got := number(t, p)
 		require.InDelta(t, want.p, got, 1e-12)
 	}
 	plain := strings.Fields(conetune(t, "predict", "--model", saved, "--data", rows, "--prob").ok(t))
@@ -249,7 +239,7 @@ func TestPredictTable(t *testing.T) {
 	require.Contains(t, conetune(t, "predict", "--model", saved, "--data", data, "--labels").stderr, "--labels: elastic-net predicts numbers")
 
 	// More rows than a block has, in the order of the table.
-	many := clitest.Write(t, dir, "many.csv", cars(2*predict.RowsInBlock+17))
+	many := write(t, dir, "many.csv", cars(2*predict.RowsInBlock+17))
 	all := strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", saved, "--data", many, "--id", "Unnamed: 0").ok(t)), "\n")
 	require.Len(t, all, 2*predict.RowsInBlock+18)
 	few := strings.Fields(conetune(t, "predict", "--model", saved, "--data", data).ok(t))

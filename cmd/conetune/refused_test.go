@@ -9,18 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // Each mistake of testdata/refused.txt, which says its form, gives exit status 2 and one line that says what is wrong,
 // prints nothing and leaves no trace in the file system.
 func TestRefused(t *testing.T) {
-	script, err := os.ReadFile("testdata/refused.txt")
-	require.NoError(t, err)
-	small, err := os.ReadFile(solvedFile("qps", "small.qps"))
-	require.NoError(t, err)
+	script := readFile(t, "testdata/refused.txt")
+	small := readFile(t, solvedFile("qps", "small.qps"))
 	t.Chdir(t.TempDir())
-	clitest.Write(t, ".", "small.qps", string(small))
+	write(t, ".", "small.qps", string(small))
 	cases, values := 0, map[string][]string{}
 	for line := range strings.Lines(string(script)) {
 		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -30,7 +27,7 @@ func TestRefused(t *testing.T) {
 			require.NoError(t, os.Mkdir(rest, 0o700))
 		case "file":
 			name, source, _ := strings.Cut(rest, " = ")
-			clitest.Write(t, ".", name, refusedFile(t, source))
+			write(t, ".", name, refusedFile(t, source))
 		case "values":
 			name, list, _ := strings.Cut(rest, " = ")
 			for _, v := range strings.Fields(list) {
@@ -111,7 +108,7 @@ func refusedFile(t *testing.T, source string) string {
 	case strings.HasPrefix(source, `"`):
 		return quoted(source)
 	case words[0] == "regression":
-		text = clitest.CsvText(uint64(number(1)), number(2), number(3))
+		text = csvText(uint64(number(1)), number(2), number(3))
 	case words[0] == "labels":
 		text = labelled(uint64(number(1)), number(2), number(3))
 	case words[0] == "cars":
@@ -127,10 +124,9 @@ func refusedFile(t *testing.T, source string) string {
 	case words[0] == "times":
 		text = eventsText()
 	case words[0] == "wards":
-		text = clitest.Wards
+		text = wards
 	default:
-		file, err := os.ReadFile(words[0])
-		require.NoError(t, err)
+		file := readFile(t, words[0])
 		text = string(file)
 	}
 	for _, step := range steps[1:] {

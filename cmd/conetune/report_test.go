@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // reportOf runs tune and returns its page, in which ids are there once and what is labelled by one has it.
@@ -23,8 +21,7 @@ func reportOf(t *testing.T, args ...string) string {
 	path := filepath.Join(t.TempDir(), "report.html")
 	o := conetune(t, append(append([]string{"tune"}, args...), "--report", path)...)
 	require.Contains(t, o.ok(t), "report in "+path)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
+	text := readFile(t, path)
 	page := string(text)
 	require.NotContains(t, page, "ZgotmplZ")
 	require.NotContains(t, page, "NaN")
@@ -99,7 +96,7 @@ func TestReportOfEveryModel(t *testing.T) {
 			entries += fmt.Sprintf("%d,%d,%g\n", i, k, math.Sin(float64(i))*float64(k))
 		}
 	}
-	page := reportOf(t, "matrix-completion", "--data", clitest.Write(t, dir, "entries.csv", entries), "--tol", "0.1")
+	page := reportOf(t, "matrix-completion", "--data", write(t, dir, "entries.csv", entries), "--tol", "0.1")
 	require.Contains(t, page, `id="errors"`)
 }
 
@@ -130,8 +127,8 @@ func TestReportFirstScreen(t *testing.T) {
 
 // What comes from the data is text, whatever it looks like, and so is the command line.
 func TestReportEscapes(t *testing.T) {
-	text := strings.Replace(clitest.CsvText(1, 60, 6), "f1,", "<b>&x,", 1)
-	page := reportOf(t, "lasso", "--data", clitest.Write(t, t.TempDir(), "a <i> table.csv", text))
+	text := strings.Replace(csvText(1, 60, 6), "f1,", "<b>&x,", 1)
+	page := reportOf(t, "lasso", "--data", write(t, t.TempDir(), "a <i> table.csv", text))
 	require.NotContains(t, page, "<b>&x")
 	require.Contains(t, page, "&lt;b&gt;&amp;x")
 	require.NotContains(t, page, "<i>")
@@ -160,7 +157,7 @@ func TestNamesCannotCommand(t *testing.T) {
 		fmt.Fprintf(&text, "%d.%d,%d,%s\n", 3*(i%7)+5*(i%2), i%10, i%7, name)
 	}
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "d\x1b[2J\u202e.csv", text.String())
+	data := write(t, dir, "d\x1b[2J\u202e.csv", text.String())
 	file := func(name string) string { return filepath.Join(dir, "\x07"+name) }
 	tune := []string{"tune", "elastic-net", "--method", "grid", "--evaluations", "4", "--data", data, "--target", target}
 	o := conetune(t, append(tune, "--save", file("m.json"), "--report", file("r.html"), "--coefficients", file("c.csv"), "-v")...)

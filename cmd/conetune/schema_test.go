@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/tune"
 )
@@ -55,27 +54,26 @@ func mixedTable(n int) string {
 // each model.
 func jobOfEveryModel(t *testing.T) [][]string {
 	t.Helper()
-	lung, err := os.ReadFile(filepath.FromSlash(lungFile))
-	require.NoError(t, err)
+	lung := readFile(t, filepath.FromSlash(lungFile))
 	t.Chdir(t.TempDir())
-	clitest.Write(t, ".", "lung.csv", string(lung))
-	clitest.Write(t, ".", "t.csv", clitest.CsvText(1, 60, 8))
-	clitest.Write(t, ".", "mixed.csv", mixedTable(80))
+	write(t, ".", "lung.csv", string(lung))
+	write(t, ".", "t.csv", csvText(1, 60, 8))
+	write(t, ".", "mixed.csv", mixedTable(80))
 	wide := strings.Builder{}
 	for i := range 40 {
 		fmt.Fprintf(&wide, "%d %d:1 %d:%d 400:0.5\n", i%7, 1+i%7, 20+i*9, 1+i%3)
 	}
-	clitest.Write(t, ".", "wide.svm", wide.String())
+	write(t, ".", "wide.svm", wide.String())
 	labels := strings.Builder{}
 	for i := range 60 {
 		fmt.Fprintf(&labels, "%d 1:%d 2:%d\n", 1-2*(i%2), i%2*3+i%5, i%7)
 	}
-	clitest.Write(t, ".", "labels.svm", labels.String())
+	write(t, ".", "labels.svm", labels.String())
 	counts := "y,a,b\n"
 	for i := range 60 {
 		counts += fmt.Sprintf("%d,%d,%d\n", i%5+i%3, i%5, i%7)
 	}
-	clitest.Write(t, ".", "counts.csv", counts)
+	write(t, ".", "counts.csv", counts)
 	for name, preset := range map[string]string{"multi-task": "30-30-30-p20", "matrix-completion": "24-24"} {
 		conetune(t, "generate", name, "--preset", preset, "--out", name).ok(t)
 	}
@@ -171,10 +169,9 @@ func gather(seen map[string]bool, prefix string, v any) {
 func TestSchemaRefuses(t *testing.T) {
 	schemas := map[string]*jsonschema.Schema{"tune.json": schema(t, "tune.json"), "model.json": schema(t, "model.json")}
 	t.Chdir(t.TempDir())
-	clitest.Write(t, ".", "t.csv", clitest.CsvText(1, 60, 4))
+	write(t, ".", "t.csv", csvText(1, 60, 4))
 	text := conetune(t, "tune", "lasso", "--data", "t.csv", "--save", "m.json", "--json").ok(t)
-	saved, err := os.ReadFile("m.json")
-	require.NoError(t, err)
+	saved := readFile(t, "m.json")
 	for name, document := range map[string]string{"tune.json": text, "model.json": string(saved)} {
 		s := schemas[name]
 		var fields map[string]any
@@ -198,8 +195,7 @@ func TestSchemaRefuses(t *testing.T) {
 // draft that is said.
 func TestSchemaDocuments(t *testing.T) {
 	for _, name := range []string{"tune.json", "model.json"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "docs", "schema", name))
-		require.NoError(t, err)
+		text := readFile(t, filepath.Join("..", "..", "docs", "schema", name))
 		var root map[string]any
 		require.NoError(t, json.NewDecoder(bytes.NewReader(text)).Decode(&root))
 		require.Equal(t, "https://json-schema.org/draft/2020-12/schema", root["$schema"])
@@ -250,14 +246,13 @@ func TestSchemaOfPredictions(t *testing.T) {
 		t.Skip("a model of each kind")
 	}
 	s := schema(t, "predict.json")
-	lung, err := os.ReadFile(lungFile)
-	require.NoError(t, err)
+	lung := readFile(t, lungFile)
 	t.Chdir(t.TempDir())
-	clitest.Write(t, ".", "mixed.csv", mixedTable(80))
-	clitest.Write(t, ".", "cars.csv", cars(60))
-	clitest.Write(t, ".", "times.csv", string(lung))
+	write(t, ".", "mixed.csv", mixedTable(80))
+	write(t, ".", "cars.csv", cars(60))
+	write(t, ".", "times.csv", string(lung))
 	conetune(t, "generate", "matrix-completion", "--preset", "24-24", "--out", "entries").ok(t)
-	clitest.Write(t, ".", "entries.csv", "row,col,value\n0,1,0.5\n3,2,1\n")
+	write(t, ".", "entries.csv", "row,col,value\n0,1,0.5\n3,2,1\n")
 	seen := map[string]bool{}
 	for _, c := range []struct {
 		tune    []string

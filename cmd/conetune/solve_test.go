@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 func solvedFile(format, name string) string {
@@ -58,9 +56,7 @@ func TestSolveJSON(t *testing.T) {
 // By the class of the problem, and by two that have to agree: the optimum is that of TestSolveJSON, by hand.
 func TestSolveBySeveral(t *testing.T) {
 	file := solvedFile("qps", "small.qps")
-	o := conetune(t, "solve", file, "--backend", "auto", "--json")
-	o.ok(t)
-	m := o.object(t)
+	m := conetune(t, "solve", file, "--backend", "auto", "--json").told(t)
 	require.Equal(t, "native", m["backend"])
 	require.Equal(t, "a quadratic program: interior points", m["choice"])
 	require.InDelta(t, -.25, m["objective"], 1e-6)
@@ -83,7 +79,7 @@ func TestSolveFormats(t *testing.T) {
 	_, err := w.Write([]byte("1\n1\n-2\n1\n0 1 1 1 3\n1 1 1 1 1\n1 1 2 2 1\n"))
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
-	m = conetune(t, "solve", clitest.Write(t, t.TempDir(), "LP.DAT-S.GZ", packed.String()), "--json").object(t)
+	m = conetune(t, "solve", write(t, t.TempDir(), "LP.DAT-S.GZ", packed.String()), "--json").object(t)
 	require.Equal(t, "LP", m["name"])
 	require.InDeltaSlice(t, []float64{3}, numbers(t, m["x"]), 1e-6)
 	require.InDeltaSlice(t, []float64{1, 0}, numbers(t, m["y"]), 1e-6)
@@ -91,7 +87,7 @@ func TestSolveFormats(t *testing.T) {
 
 func TestSolveInfeasible(t *testing.T) {
 	dir := t.TempDir()
-	o := conetune(t, "solve", clitest.Write(t, dir, "none.mps", "ROWS\n N c\n L r\n G s\nCOLUMNS\n x c 1 r 1\n x s 1\nRHS\n S r 1 s 2\nENDATA\n"), "--json")
+	o := conetune(t, "solve", write(t, dir, "none.mps", "ROWS\n N c\n L r\n G s\nCOLUMNS\n x c 1 r 1\n x s 1\nRHS\n S r 1 s 2\nENDATA\n"), "--json")
 	require.Zero(t, o.code, "an infeasibility that is proven")
 	m := o.object(t)
 	require.Equal(t, "primal_infeasible", m["status"])
@@ -111,7 +107,7 @@ func TestSolveInfeasible(t *testing.T) {
 	radius, there := proof["radius"]
 	require.True(t, there && radius == nil, "the proof is exact")
 
-	o = conetune(t, "solve", clitest.Write(t, dir, "unbounded.mps", "ROWS\n N c\n G r\nCOLUMNS\n x c -1 r 1\nENDATA\n"), "--json")
+	o = conetune(t, "solve", write(t, dir, "unbounded.mps", "ROWS\n N c\n G r\nCOLUMNS\n x c -1 r 1\nENDATA\n"), "--json")
 	require.Zero(t, o.code)
 	m = o.object(t)
 	require.Equal(t, "dual_infeasible", m["status"])
@@ -125,7 +121,7 @@ func TestSolveInfeasible(t *testing.T) {
 
 	// 0.1 x + 0.7 y <= 1, 0.3 x + 2.1 y >= 4: three times the first row contradicts the second but for the rounding of
 	// the numbers, which leaves y = 1 / (3*0.7 - 2.1 + 7 (3*0.1 - 0.3)) = 2.4e15, x = -7 y as the nearest points.
-	file := clitest.Write(t, dir, "nearly.mps", "ROWS\n N c\n L r\n G s\nCOLUMNS\n x c 0.3 r 0.1\n x s 0.3\n y c 2.1 r 0.7\n y s 2.1\nRHS\n RHS r 1 s 4\nBOUNDS\n FR B x\n FR B y\nENDATA\n")
+	file := write(t, dir, "nearly.mps", "ROWS\n N c\n L r\n G s\nCOLUMNS\n x c 0.3 r 0.1\n x s 0.3\n y c 2.1 r 0.7\n y s 2.1\nRHS\n RHS r 1 s 4\nBOUNDS\n FR B x\n FR B y\nENDATA\n")
 	m = conetune(t, "solve", file, "--json").object(t)
 	require.Equal(t, "primal_infeasible", m["status"])
 	radius = m["certificate"].(map[string]any)["radius"]
@@ -146,8 +142,7 @@ func TestSolveOut(t *testing.T) {
 	file := solvedFile("qps", "small.qps")
 	o := conetune(t, "solve", file, "--out", path, "--json")
 	o.ok(t)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
+	text := readFile(t, path)
 	require.Equal(t, o.stdout, string(text))
 	require.Contains(t, conetune(t, "solve", file, "--out", path).ok(t), "solution in "+path)
 }
@@ -199,7 +194,7 @@ func TestSolveMemory(t *testing.T) {
 	for i := range order {
 		fmt.Fprintf(&file, "1 1 %d %d 1\n", i+1, i+1)
 	}
-	path := clitest.Write(t, t.TempDir(), "large.dat-s", file.String())
+	path := write(t, t.TempDir(), "large.dat-s", file.String())
 	o := conetune(t, "solve", path)
 	require.Equal(t, cli.ExitUnsolved, o.code)
 	require.Empty(t, o.stdout)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/internal/cli/root"
 )
 
@@ -37,7 +35,7 @@ func cars(n int) string {
 // model predicts tables with other columns, another order and another dialect.
 func TestTableAsItComes(t *testing.T) {
 	dir := t.TempDir()
-	data, model := clitest.Write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
+	data, model := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
 	features := []any{"wt", "wt=(missing)", "maker=Opel", "maker=Volvo", "gear"}
 	for name, args := range map[string][]string{
 		"split":  {"--data", data, "--split", threeParts},
@@ -54,8 +52,7 @@ func TestTableAsItComes(t *testing.T) {
 		first := m["findings"].([]any)[0].(map[string]any)
 		require.Equal(t, "columns", first["kind"], name)
 		require.Equal(t, data, first["file"])
-		raw, err := os.ReadFile(model)
-		require.NoError(t, err)
+		raw := readFile(t, model)
 		var saved map[string]any
 		require.NoError(t, json.Unmarshal(raw, &saved))
 		require.Equal(t, features, saved["features"], name)
@@ -64,14 +61,14 @@ func TestTableAsItComes(t *testing.T) {
 	require.Len(t, all, 60)
 
 	// The first row again, by name, with a decimal comma; a row without a weight, and one of a maker that is not known.
-	other := clitest.Write(t, dir, "new.tsv", "gear\tmaker\tcolour\twt\n3\tFiat\tred\t2,0\n6\tOpel\tred\tNULL\n3\tLada\tred\t2,0\n")
+	other := write(t, dir, "new.tsv", "gear\tmaker\tcolour\twt\n3\tFiat\tred\t2,0\n6\tOpel\tred\tNULL\n3\tLada\tred\t2,0\n")
 	o := conetune(t, "predict", "--model", model, "--data", other)
 	got := strings.Fields(o.ok(t))
 	require.Equal(t, all[0], got[0])
 	require.Equal(t, all[0], got[2], "a level that is not known is the reference, Fiat")
 	require.Contains(t, o.stderr, `column "maker" (1, line 4): levels that the training rows do not have`)
 
-	o = conetune(t, "predict", "--model", model, "--data", clitest.Write(t, dir, "less.csv", "gear,maker\n3,Fiat\n"))
+	o = conetune(t, "predict", "--model", model, "--data", write(t, dir, "less.csv", "gear,maker\n3,Fiat\n"))
 	require.Equal(t, cli.ExitUsage, o.code)
 	require.Contains(t, o.stderr, `less.csv:1: lacks column "wt"; there are: "gear", "maker"`)
 }
@@ -79,7 +76,7 @@ func TestTableAsItComes(t *testing.T) {
 // Labels are texts on the way in and on the way out.
 func TestTextLabels(t *testing.T) {
 	dir := t.TempDir()
-	data, model := clitest.Write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
+	data, model := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
 	for _, name := range []string{"logistic", "svm"} {
 		o := conetune(t, "tune", name, "--data", data, "--target", "am", "--drop", "mpg", "--categorical", "gear", "--folds", "3", "--save", model)
 		require.Contains(t, o.ok(t), "The label is manual where")
@@ -109,7 +106,7 @@ func TestTextLabels(t *testing.T) {
 // Several targets are taken out of such a table, divided and by folds.
 func TestSeveralTargetsWithGaps(t *testing.T) {
 	dir := t.TempDir()
-	data, model := clitest.Write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
+	data, model := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
 	for _, args := range [][]string{{}, {"--folds", "3"}} {
 		m := conetune(t, append([]string{"tune", "multi-task", "--data", data, "--target", "mpg,gear", "--json", "--save", model}, args...)...).object(t)
 		require.Equal(t, "converged", m["status"])
@@ -139,7 +136,7 @@ func TestTableOnStandardInput(t *testing.T) {
 }
 
 func TestMissingRules(t *testing.T) {
-	data := clitest.Write(t, t.TempDir(), "cars.csv", cars(60))
+	data := write(t, t.TempDir(), "cars.csv", cars(60))
 	for _, rule := range []string{"drop", "mean", "median"} {
 		m := conetune(t, "tune", "elastic-net", "--data", data, "--target", "mpg", "--missing", rule, "--features", "wt,gear", "--json").object(t)
 		require.Equal(t, "converged", m["status"])
@@ -160,7 +157,7 @@ func TestSpelledGaps(t *testing.T) {
 	dir := t.TempDir()
 	table := func(gap string) string { return strings.ReplaceAll(cars(60), ",NA,", ","+gap+",") }
 	tuned := func(name, text string, more ...string) (coefficients, model, data string) {
-		data, model = clitest.Write(t, dir, name+".csv", text), filepath.Join(dir, name+".json")
+		data, model = write(t, dir, name+".csv", text), filepath.Join(dir, name+".json")
 		o := conetune(t, append([]string{"tune", "elastic-net", "--target", "mpg", "--drop", "am", "--json", "--data", data, "--save", model}, more...)...)
 		return fmt.Sprint(o.object(t)["refit"].(map[string]any)["coefficients"]), model, data
 	}

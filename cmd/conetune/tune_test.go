@@ -16,9 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/internal/cli/root"
-	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -35,14 +33,11 @@ const threeParts = "0.5/0.25/rest"
 // A model has the coefficients that made the table, and predicts rows whatever form they come in.
 func TestSaveAndPredict(t *testing.T) {
 	dir := t.TempDir()
-	train, val, test := clitest.Write(t, dir, "train.csv", clitest.CsvText(1, 60, 6)), clitest.Write(t, dir, "val.csv", clitest.CsvText(2, 30, 6)), clitest.Write(t, dir, "test.csv", clitest.CsvText(3, 20, 6))
+	train, val, test := write(t, dir, "train.csv", csvText(1, 60, 6)), write(t, dir, "val.csv", csvText(2, 30, 6)), write(t, dir, "test.csv", csvText(3, 20, 6))
 	path := filepath.Join(dir, "model.json")
-	o := conetune(t, "tune", "elastic-net", "--train", train, "--val", val, "--test", test, "--json", "--save", path)
-	o.ok(t)
-	refit := o.object(t)["refit"].(map[string]any)
+	refit := conetune(t, "tune", "elastic-net", "--train", train, "--val", val, "--test", test, "--json", "--save", path).told(t)["refit"].(map[string]any)
 
-	m, err := model.Read(path)
-	require.NoError(t, err)
+	m := readModel(t, path)
 	require.Equal(t, "y", m.Target)
 	require.Equal(t, []string{"f1", "f2", "f3", "f4", "f5", "f6"}, m.Features)
 	require.Equal(t, refit["test_error"], *m.TestError)
@@ -56,10 +51,10 @@ func TestSaveAndPredict(t *testing.T) {
 	p := conetune(t, "predict", "--model", path, "--data", test)
 	lines := strings.Fields(p.ok(t))
 	require.Len(t, lines, 20)
-	first := strings.Split(strings.Split(clitest.CsvText(3, 20, 6), "\n")[1], ",")
+	first := strings.Split(strings.Split(csvText(3, 20, 6), "\n")[1], ",")
 
 	// The same rows with other columns first, another one among them, and no target.
-	shuffled := clitest.Write(t, dir, "shuffled.csv", "f3,f1,name,f2,f6,f5,f4\n"+strings.Join([]string{first[3], first[1], "7", first[2], first[6], first[5], first[4]}, ",")+"\n")
+	shuffled := write(t, dir, "shuffled.csv", "f3,f1,name,f2,f6,f5,f4\n"+strings.Join([]string{first[3], first[1], "7", first[2], first[6], first[5], first[4]}, ",")+"\n")
 	p = conetune(t, "predict", "--model", path, "--data", shuffled)
 	require.Equal(t, lines[0]+"\n", p.ok(t))
 	require.Empty(t, p.stderr)
@@ -70,16 +65,15 @@ func TestSaveAndPredict(t *testing.T) {
 	for j := range 6 {
 		svm.WriteString(" " + strconv.Itoa(j+1) + ":" + first[1+j])
 	}
-	p = conetune(t, "predict", "--model", path, "--data", clitest.Write(t, dir, "row.svm", svm.String()+"\n"))
+	p = conetune(t, "predict", "--model", path, "--data", write(t, dir, "row.svm", svm.String()+"\n"))
 	require.Equal(t, lines[0]+"\n", p.ok(t))
 
 	out := filepath.Join(dir, "predictions.txt")
 	require.Empty(t, conetune(t, "predict", "--model", path, "--data", test, "--out", out).ok(t))
-	written, err := os.ReadFile(out)
-	require.NoError(t, err)
+	written := readFile(t, out)
 	require.Equal(t, lines, strings.Fields(string(written)))
 
-	lacking := clitest.Write(t, dir, "lacking.csv", "f1,f2,f3,f4\n1,2,3,4\n")
+	lacking := write(t, dir, "lacking.csv", "f1,f2,f3,f4\n1,2,3,4\n")
 	p = conetune(t, "predict", "--model", path, "--data", lacking)
 	require.Equal(t, cli.ExitUsage, p.code)
 	require.Contains(t, p.stderr, `"f5"`)
@@ -89,7 +83,7 @@ func TestSaveAndPredict(t *testing.T) {
 // TestSameBytes: a seed decides everything but the times.
 func TestSameBytes(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 60, 8))
+	data := write(t, dir, "table.csv", csvText(1, 60, 8))
 	times := regexp.MustCompile(`("[a-z]*_?seconds"):[0-9.e+-]+`)
 	once := func(seed string) [3]string {
 		trace, save := filepath.Join(dir, "trace.jsonl"), filepath.Join(dir, "model.json")
@@ -105,7 +99,7 @@ func TestSameBytes(t *testing.T) {
 
 func TestTableTraceAndFigure(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 90, 6))
+	data := write(t, dir, "table.csv", csvText(1, 90, 6))
 	trace, plot, save := filepath.Join(dir, "t.jsonl"), filepath.Join(dir, "p.png"), filepath.Join(dir, "m.json")
 	text := conetune(t, "tune", "elastic-net", "--data", data, "--split", threeParts, "--trace", trace, "--plot", plot, "--save", save).ok(t)
 	for _, want := range []string{
@@ -137,7 +131,7 @@ func TestTableTraceAndFigure(t *testing.T) {
 // TestLimits: a run that a limit ends has status 1, says so, and keeps what it has.
 func TestLimits(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 90, 6))
+	data := write(t, dir, "table.csv", csvText(1, 90, 6))
 	save := filepath.Join(dir, "m.json")
 	for status, limit := range map[string][]string{
 		"iteration_limit": {"--max-iter", "1"},
@@ -149,15 +143,14 @@ func TestLimits(t *testing.T) {
 		require.Contains(t, o.stderr, "limit after")
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"))
 	}
-	m, err := model.Read(save)
-	require.NoError(t, err)
+	m := readModel(t, save)
 	require.Equal(t, "iteration_limit", m.Provenance.Status)
 }
 
 // TestInterrupt cancels a run that would go on for long after its first line of trace.
 func TestInterrupt(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 300, 100))
+	data := write(t, dir, "table.csv", csvText(1, 300, 100))
 	trace := filepath.Join(dir, "t.jsonl")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -195,19 +188,16 @@ func TestModelFlags(t *testing.T) {
 	if testing.Short() {
 		t.Skip("ten runs by conic programs")
 	}
-	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
+	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
 	run := func(args ...string) (map[string]any, string) {
 		dir := t.TempDir()
 		model := filepath.Join(dir, "m.json")
-		o := conetune(t, append([]string{"tune", args[0], "--data", data, "--json", "--save", model}, args[1:]...)...)
-		o.ok(t)
-		return o.object(t), model
+		return conetune(t, append([]string{"tune", args[0], "--data", data, "--json", "--save", model}, args[1:]...)...).told(t), model
 	}
 	// Predictions of a high quantile are above those of a low one.
 	mean := func(model string) (sum float64) {
 		for _, line := range strings.Fields(conetune(t, "predict", "--model", model, "--data", data).stdout) {
-			v, err := strconv.ParseFloat(line, 64)
-			require.NoError(t, err)
+			v := number(t, line)
 			sum += v / 90
 		}
 		return sum
@@ -228,7 +218,7 @@ func TestModelFlags(t *testing.T) {
 // Folds are searched without iterations: there are statistics to draw all the same, and the points of the paths.
 func TestFigureWithoutIterations(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "large.csv", clitest.CsvText(3, 5200, 250))
+	data := write(t, dir, "large.csv", csvText(3, 5200, 250))
 	plot, trace := filepath.Join(dir, "p.svg"), filepath.Join(dir, "t.png")
 	o := conetune(t, "tune", "elastic-net", "--data", data, "--plot", plot, "--plot-trace", trace, "--trace", filepath.Join(dir, "t.jsonl"))
 	require.Contains(t, o.ok(t), "without iterations")
@@ -241,13 +231,12 @@ func TestFigureWithoutIterations(t *testing.T) {
 // The settings of a tune, written and read again, give the same choice; the command line goes first.
 func TestConfig(t *testing.T) {
 	t.Chdir(t.TempDir())
-	clitest.Write(t, ".", "t.csv", clitest.CsvText(3, 60, 6))
+	write(t, ".", "t.csv", csvText(3, 60, 6))
 	args := []string{"tune", "elastic-net", "--data", "t.csv", "--drop", "f5,f6", "--method", "grid,random", "--evaluations", "9", "--folds", "3", "--range", "1e-4:1",
 		"--time-limit", "1m30s", "--standardize=true", "--memory", "1234567890", "--target", "y"}
 	o := conetune(t, append(args, "--save-config", "s.yaml", "--save", "a.json", "--report", "a.html")...)
 	require.Contains(t, o.ok(t), "settings in s.yaml")
-	text, err := os.ReadFile("s.yaml")
-	require.NoError(t, err)
+	text := readFile(t, "s.yaml")
 	head, rest, _ := strings.Cut(string(text), "\n")
 	require.Contains(t, head, "# conetune "+cli.Version())
 	require.Equal(t, `model: elastic-net
@@ -263,13 +252,11 @@ method: [grid, random]
 evaluations: 9
 range: 1e-4:1
 `, rest)
-	page, err := os.ReadFile("a.html")
-	require.NoError(t, err)
+	page := readFile(t, "a.html")
 	require.Contains(t, string(page), "drop: [f5, f6]\nfolds: 3\n")
 
 	conetune(t, "tune", "--config", "s.yaml", "--save", "b.json", "--save-config", "again.yaml").ok(t)
-	again, err := os.ReadFile("again.yaml")
-	require.NoError(t, err)
+	again := readFile(t, "again.yaml")
 	require.Equal(t, string(text), string(again))
 	a, b := contents(t, ".")["a.json"], contents(t, ".")["b.json"]
 	require.True(t, a == b && a != "")
@@ -279,7 +266,7 @@ range: 1e-4:1
 	require.Equal(t, "vf-idca", r["method"])
 	require.Equal(t, 4.0, r["seed"])
 
-	clitest.Write(t, ".", "jobs.csv", "job,seed,method\na,,\nb,2,vf-idca\n")
+	write(t, ".", "jobs.csv", "job,seed,method\na,,\nb,2,vf-idca\n")
 	t.Setenv(command, "1")
 	conetune(t, "batch", "jobs.csv", "--config", "s.yaml", "--folds", "4", "--out", "out").ok(t)
 	records := batchRecords(t, "out")
@@ -290,7 +277,7 @@ range: 1e-4:1
 // Several methods: an array, a table, one trace, a figure, and the best model in the file.
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "table.csv", clitest.CsvText(1, 90, 6))
+	data := write(t, dir, "table.csv", csvText(1, 90, 6))
 	trace, plot, path := filepath.Join(dir, "t.jsonl"), filepath.Join(dir, "p.png"), filepath.Join(dir, "m.json")
 	args := []string{"tune", "elastic-net", "--data", data, "--method", "grid,random,vf-idca", "--evaluations", "9", "--seed", "2"}
 	o := conetune(t, append(args, "--json", "--trace", trace, "--plot", plot, "--save", path)...)
@@ -305,13 +292,11 @@ func TestCompare(t *testing.T) {
 			least, validation = name, v
 		}
 	}
-	saved, err := model.Read(path)
-	require.NoError(t, err)
+	saved := readModel(t, path)
 	require.Equal(t, least, saved.Provenance.Method)
 	require.Equal(t, validation, *saved.ValidationError)
 
-	raw, err := os.ReadFile(trace)
-	require.NoError(t, err)
+	raw := readFile(t, trace)
 	lines := map[string]int{}
 	for _, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
 		var e map[string]any
@@ -337,7 +322,7 @@ func TestCompare(t *testing.T) {
 
 // One after the other: vf-idca begins at the choice of the grid, and needs no path.
 func TestChain(t *testing.T) {
-	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
+	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
 	o := conetune(t, "tune", "elastic-net", "--data", data, "--method", "grid,vf-idca,random", "--chain", "--evaluations", "16", "--json")
 	o.ok(t)
 	var results []tune.Result
@@ -349,7 +334,7 @@ func TestChain(t *testing.T) {
 
 // The log of a run has its stages in their order; without -v nothing is written where nobody looks.
 func TestStagesInTheLog(t *testing.T) {
-	data := clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 90, 6))
+	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
 	var stdout, stderr bytes.Buffer
 	require.Equal(t, cli.ExitDone, root.Run(context.Background(), []string{"tune", "elastic-net", "--data", data, "-v", "--max-iter", "100"}, nil, &stdout, &stderr))
 	text := stderr.String()

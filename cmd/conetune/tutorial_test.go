@@ -14,8 +14,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // updateTutorials is set to write what the commands of the tutorials print into the pages; read the difference.
@@ -108,17 +106,15 @@ func TestTutorials(t *testing.T) {
 	for _, name := range []string{"tutorial.md", "tutorial-batch.md"} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join("..", "..", "docs", name)
-			page, err := os.ReadFile(path)
-			require.NoError(t, err)
+			page := readFile(t, path)
 			commands, parts := readTutorial(string(page))
 			require.NotEmpty(t, commands)
 			dir := t.TempDir()
 			tables, err := filepath.Glob(filepath.Join("..", "..", "examples", "rents*.csv"))
 			require.NoError(t, err)
 			for _, table := range tables {
-				text, err := os.ReadFile(table)
-				require.NoError(t, err)
-				clitest.Write(t, dir, filepath.Base(table), string(text))
+				text := readFile(t, table)
+				write(t, dir, filepath.Base(table), string(text))
 			}
 			program := filepath.Join(t.TempDir(), "conetune")
 			require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\nexec "+os.Args[0]+` "$@"`+"\n"), 0o777))

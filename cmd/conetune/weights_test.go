@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,13 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/internal/cli/clitest"
 )
 
 // weightedText is a table with the folds and the weights, 0 to 3, of its rows, and the table with each row as often as
 // its weight says.
 func weightedText(seed uint64, rows int) (weighted, repeated string) {
-	lines := strings.Split(strings.TrimSpace(clitest.CsvText(seed, rows, 4)), "\n")
+	lines := strings.Split(strings.TrimSpace(csvText(seed, rows, 4)), "\n")
 	weighted, repeated = lines[0]+",part,times\n", lines[0]+",part\n"
 	for i, line := range lines[1:] {
 		row, times := fmt.Sprintf("%s,%d", line, i*7%3), i*5%4
@@ -34,8 +32,8 @@ func TestWeightsAreRows(t *testing.T) {
 	dir := t.TempDir()
 	weighted, repeated := weightedText(1, 60)
 	testWeighted, testRepeated := weightedText(2, 40)
-	with, without := clitest.Write(t, dir, "with.csv", weighted), clitest.Write(t, dir, "without.csv", repeated)
-	testWith, testWithout := clitest.Write(t, dir, "test.csv", testWeighted), clitest.Write(t, dir, "test2.csv", testRepeated)
+	with, without := write(t, dir, "with.csv", weighted), write(t, dir, "without.csv", repeated)
+	testWith, testWithout := write(t, dir, "test.csv", testWeighted), write(t, dir, "test2.csv", testRepeated)
 	for _, c := range []struct {
 		model      string
 		args       []string
@@ -49,9 +47,7 @@ func TestWeightsAreRows(t *testing.T) {
 	} {
 		saved := filepath.Join(dir, "m.json")
 		run := func(more ...string) map[string]any {
-			o := conetune(t, slices.Concat([]string{"tune", c.model, "--json", "--save", saved}, c.args, more)...)
-			o.ok(t)
-			return o.object(t)
+			return conetune(t, slices.Concat([]string{"tune", c.model, "--json", "--save", saved}, c.args, more)...).told(t)
 		}
 		b := run(c.same...)
 		a := run(append(slices.Clone(c.with), "--weights", "times")...)
@@ -60,8 +56,7 @@ func TestWeightsAreRows(t *testing.T) {
 				near(t, b[field], a[field], c.model+" "+field)
 			}
 		}
-		text, err := os.ReadFile(saved)
-		require.NoError(t, err)
+		text := readFile(t, saved)
 		require.Contains(t, string(text), `"weights": "times"`)
 		if refit := a["refit"].(map[string]any); refit["test_error"] != nil {
 			p := conetune(t, "predict", "--model", saved, "--data", testWith, "--json").object(t)
@@ -107,14 +102,12 @@ func TestWeightsOfOtherLosses(t *testing.T) {
 	} {
 		weighted, repeated := weightedText(1, 90)
 		testWeighted, testRepeated := weightedText(2, 60)
-		with, without := clitest.Write(t, dir, "with.csv", relabelled(weighted, c.as)), clitest.Write(t, dir, "without.csv", relabelled(repeated, c.as))
-		testWith, testWithout := clitest.Write(t, dir, "test.csv", relabelled(testWeighted, c.as)), clitest.Write(t, dir, "test2.csv", relabelled(testRepeated, c.as))
+		with, without := write(t, dir, "with.csv", relabelled(weighted, c.as)), write(t, dir, "without.csv", relabelled(repeated, c.as))
+		testWith, testWithout := write(t, dir, "test.csv", relabelled(testWeighted, c.as)), write(t, dir, "test2.csv", relabelled(testRepeated, c.as))
 		saved := filepath.Join(dir, "m.json")
 		run := func(data, test string, more ...string) map[string]any {
 			args := slices.Concat([]string{"tune", model, "--json", "--method", "random", "--evaluations", "12", "--fold-column", "part", "--data", data, "--test", test, "--save", saved}, c.args, more)
-			o := conetune(t, args...)
-			o.ok(t)
-			return o.object(t)
+			return conetune(t, args...).told(t)
 		}
 		b := run(without, testWithout)
 		a := run(with, testWith, "--weights", "times")
@@ -164,7 +157,7 @@ func rates() (table string, exposure, counts [2]float64) {
 func TestOffset(t *testing.T) {
 	dir := t.TempDir()
 	text, exposure, counts := rates()
-	data, saved, page := clitest.Write(t, dir, "claims.csv", text), filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
+	data, saved, page := write(t, dir, "claims.csv", text), filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
 	run := func(args ...string) outcome {
 		return conetune(t, append([]string{"tune", "poisson", "--data", data, "--target", "claims", "--offset", "log_exposure", "--method", "grid", "--evaluations", "1", "--range", "1e-8:1e-8"}, args...)...)
 	}
@@ -188,8 +181,7 @@ func TestOffset(t *testing.T) {
 	all := (counts[0] + counts[1]) / (exposure[0] + exposure[1])
 	require.InEpsilon(t, 2*half(func(_ int, months float64) float64 { return all * months }), measures["baseline"], 1e-9)
 
-	file, err := os.ReadFile(saved)
-	require.NoError(t, err)
+	file := readFile(t, saved)
 	require.Contains(t, string(file), `"offset": "log_exposure"`)
 	p := conetune(t, "predict", "--model", saved, "--data", data, "--json").object(t)
 	require.InEpsilon(t, r["refit"].(map[string]any)["test_error"], p["error"], 1e-9)
@@ -200,9 +192,9 @@ func TestOffset(t *testing.T) {
 	require.NotContains(t, contents(t, dir)[page], "PoissonRegressor")
 
 	for want, args := range map[string][]string{
-		`has no column "log_exposure", the offset that the model adds to the value of a row`: {"predict", "--model", saved, "--data", clitest.Write(t, dir, "bare.csv", "claims,group\n1,0\n2,1\n")},
-		`gap.csv:3: column 3 ("log_exposure"): missing value, expected a number`:             {"predict", "--model", saved, "--data", clitest.Write(t, dir, "gap.csv", "claims,group,log_exposure\n1,0,2\n2,1,NA\n")},
-		`svm.libsvm: has no column "log_exposure"`:                                           {"predict", "--model", saved, "--data", clitest.Write(t, dir, "svm.libsvm", "1 1:2\n0 1:3\n")},
+		`has no column "log_exposure", the offset that the model adds to the value of a row`: {"predict", "--model", saved, "--data", write(t, dir, "bare.csv", "claims,group\n1,0\n2,1\n")},
+		`gap.csv:3: column 3 ("log_exposure"): missing value, expected a number`:             {"predict", "--model", saved, "--data", write(t, dir, "gap.csv", "claims,group,log_exposure\n1,0,2\n2,1,NA\n")},
+		`svm.libsvm: has no column "log_exposure"`:                                           {"predict", "--model", saved, "--data", write(t, dir, "svm.libsvm", "1 1:2\n0 1:3\n")},
 	} {
 		o := conetune(t, args...)
 		require.Equal(t, cli.ExitUsage, o.code, "%v: %s", args, o.stderr)
@@ -214,7 +206,7 @@ func TestOffset(t *testing.T) {
 // in all models that take it.
 func TestOffsetOfSquares(t *testing.T) {
 	dir := t.TempDir()
-	lines := strings.Split(strings.TrimSpace(clitest.CsvText(3, 60, 4)), "\n")
+	lines := strings.Split(strings.TrimSpace(csvText(3, 60, 4)), "\n")
 	with, less := lines[0]+",o\n", lines[0]+"\n"
 	for i, line := range lines[1:] {
 		first, rest, _ := strings.Cut(line, ",")
@@ -224,14 +216,12 @@ func TestOffsetOfSquares(t *testing.T) {
 		with += fmt.Sprintf("%.17g,%s,%d\n", y+float64(i%11), rest, i%11)
 		less += fmt.Sprintf("%.17g,%s\n", y, rest)
 	}
-	a, b := clitest.Write(t, dir, "with.csv", with), clitest.Write(t, dir, "less.csv", less)
+	a, b := write(t, dir, "with.csv", with), write(t, dir, "less.csv", less)
 	for _, args := range [][]string{
 		{"elastic-net"}, {"huber", "--method", "random", "--evaluations", "5"}, {"quantile", "--method", "random", "--evaluations", "5"}, {"adaptive-lasso"}, {"fused-lasso", "--method", "random", "--evaluations", "3"},
 	} {
 		run := func(data string, more ...string) map[string]any {
-			o := conetune(t, append(append([]string{"tune", "--json", "--data", data, "--folds", "3"}, args...), more...)...)
-			o.ok(t)
-			return o.object(t)
+			return conetune(t, append(append([]string{"tune", "--json", "--data", data, "--folds", "3"}, args...), more...)...).told(t)
 		}
 		got, want := run(a, "--offset", "o"), run(b)
 		near(t, want["refit"], got["refit"], args[0])

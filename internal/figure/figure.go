@@ -43,11 +43,7 @@ type Area struct {
 
 // X is the horizontal place of a value.
 func (a Area) X(v float64) float64 {
-	lo, hi := a.XMin, a.XMax
-	if a.LogX {
-		v, lo, hi = math.Log(v), math.Log(lo), math.Log(hi)
-	}
-	return a.Left + (v-lo)/(hi-lo)*(a.Right-a.Left)
+	return a.Left + (&axis{min: a.XMin, max: a.XMax, log: a.LogX}).share(v)*(a.Right-a.Left)
 }
 
 // Panel is one plot of the stack: lines, or the cells of a matrix.

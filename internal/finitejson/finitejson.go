@@ -15,11 +15,18 @@ import (
 // Marshal returns v as JSON. Values with a MarshalJSON or MarshalText of their own are left to it. The names of an
 // embedded struct's fields have to differ from the others; of tags, the name, "-" and omitempty count.
 func Marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	if err := write(&b, reflect.ValueOf(v)); err != nil {
-		return nil, err
+	var w writer
+	w.write(reflect.ValueOf(v))
+	if w.err != nil {
+		return nil, w.err
 	}
-	return b.Bytes(), nil
+	return w.Bytes(), nil
+}
+
+// writer is a text of JSON, and the first error of encoding/json.
+type writer struct {
+	bytes.Buffer
+	err error
 }
 
 var (
@@ -27,125 +34,81 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-func write(b *bytes.Buffer, v reflect.Value) error {
+func (w *writer) write(v reflect.Value) {
 	if !v.IsValid() {
-		b.WriteString("null")
-		return nil
+		w.WriteString("null")
+		return
 	}
-	switch t := v.Type(); {
-	case t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface && (t.Implements(marshaler) || t.Implements(textMarshaler)):
-		return plain(b, v)
-	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
-		return plain(b, v)
-	}
-	switch v.Kind() {
-	case reflect.Float32, reflect.Float64:
-		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
-			b.WriteString("null")
-			return nil
+	switch t, kind := v.Type(), v.Kind(); {
+	case kind == reflect.Pointer || kind == reflect.Interface:
+		w.write(v.Elem()) // invalid where it is nil
+	case t.Implements(marshaler), t.Implements(textMarshaler), kind == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
+		w.plain(v)
+	case v.CanFloat() && (math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0)):
+		w.WriteString("null")
+	case kind == reflect.Slice && !v.IsNil(), kind == reflect.Array:
+		w.WriteByte('[')
+		for i := range v.Len() {
+			w.separate()
+			w.write(v.Index(i))
 		}
-	case reflect.Pointer, reflect.Interface:
-		return write(b, v.Elem()) // invalid where it is nil
-	case reflect.Slice, reflect.Array:
-		return list(b, v)
-	case reflect.Map:
-		return table(b, v)
-	case reflect.Struct:
-		b.WriteByte('{')
-		first := true
-		if err := fields(b, v, &first); err != nil {
-			return err
+		w.WriteByte(']')
+	case kind == reflect.Map && !v.IsNil() && t.Key().Kind() == reflect.String:
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(x, y reflect.Value) int { return strings.Compare(x.String(), y.String()) })
+		w.WriteByte('{')
+		for _, key := range keys {
+			w.member(key.String(), v.MapIndex(key))
 		}
-		b.WriteByte('}')
-		return nil
+		w.WriteByte('}')
+	case kind == reflect.Struct:
+		w.WriteByte('{')
+		w.fields(v)
+		w.WriteByte('}')
+	default:
+		w.plain(v)
 	}
-	return plain(b, v)
 }
 
 // plain leaves a value to encoding/json.
-func plain(b *bytes.Buffer, v reflect.Value) error {
+func (w *writer) plain(v reflect.Value) {
 	text, err := json.Marshal(v.Interface())
-	b.Write(text)
-	return err
+	if w.Write(text); w.err == nil {
+		w.err = err
+	}
 }
 
-func list(b *bytes.Buffer, v reflect.Value) error {
-	if v.Kind() == reflect.Slice && v.IsNil() {
-		b.WriteString("null")
-		return nil
+// separate writes the comma before an entry that is not the first one.
+func (w *writer) separate() {
+	if last := w.Bytes()[w.Len()-1]; last != '[' && last != '{' {
+		w.WriteByte(',')
 	}
-	b.WriteByte('[')
-	for i := range v.Len() {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if err := write(b, v.Index(i)); err != nil {
-			return err
-		}
-	}
-	b.WriteByte(']')
-	return nil
 }
 
-// table writes a map of strings, its keys sorted; other maps are left to encoding/json.
-func table(b *bytes.Buffer, v reflect.Value) error {
-	if v.IsNil() || v.Type().Key().Kind() != reflect.String {
-		return plain(b, v)
-	}
-	keys := v.MapKeys()
-	slices.SortFunc(keys, func(x, y reflect.Value) int { return strings.Compare(x.String(), y.String()) })
-	b.WriteByte('{')
-	for i, key := range keys {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if err := member(b, key.String(), v.MapIndex(key)); err != nil {
-			return err
-		}
-	}
-	b.WriteByte('}')
-	return nil
+func (w *writer) member(name string, v reflect.Value) {
+	w.separate()
+	w.plain(reflect.ValueOf(name))
+	w.WriteByte(':')
+	w.write(v)
 }
 
 // fields writes the members of a struct, those of embedded ones among them.
-func fields(b *bytes.Buffer, v reflect.Value, first *bool) error {
+func (w *writer) fields(v reflect.Value) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch {
-		case f.Tag.Get("json") == "-", !f.IsExported() && !f.Anonymous:
-			continue
-		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Pointer && v.Field(i).IsNil():
-			continue
-		case f.Anonymous && name == "" && reflect.Indirect(v.Field(i)).Kind() == reflect.Struct:
-			if err := fields(b, reflect.Indirect(v.Field(i)), first); err != nil {
-				return err
-			}
-			continue
+		embedded := f.Anonymous && name == ""
+		switch inner := reflect.Indirect(v.Field(i)); {
+		case f.Tag.Get("json") == "-", embedded && !inner.IsValid():
+		case embedded && inner.Kind() == reflect.Struct:
+			w.fields(inner)
 		case !f.IsExported(), slices.Contains(strings.Split(options, ","), "omitempty") && empty(v.Field(i)):
-			continue
 		case name == "":
-			name = f.Name
-		}
-		if !*first {
-			b.WriteByte(',')
-		}
-		*first = false
-		if err := member(b, name, v.Field(i)); err != nil {
-			return err
+			w.member(f.Name, v.Field(i))
+		default:
+			w.member(name, v.Field(i))
 		}
 	}
-	return nil
-}
-
-func member(b *bytes.Buffer, name string, v reflect.Value) error {
-	text, err := json.Marshal(name)
-	if err != nil {
-		return err
-	}
-	b.Write(text)
-	b.WriteByte(':')
-	return write(b, v)
 }
 
 // empty is what omitempty leaves out.

@@ -22,7 +22,7 @@ const failed = "failed"
 type task struct {
 	row      Row
 	method   Method
-	settings string
+	settings string        // what the record depends on beyond the names
 	rows     *dataset.Data // of a file
 }
 
@@ -38,11 +38,9 @@ func taskOf(i Item, files *Files) (t task, err error) {
 	if t.method, err = FindMethod(i.Method); err != nil {
 		return t, err
 	}
-	if t.settings, err = settingsOf(t.row, files); err != nil {
-		return t, err
-	}
 	if t.row.files != nil {
-		t.rows, _, err = files.read(t.row.files)
+		t.rows, t.settings, err = files.read(t.row.files)
+		t.settings = "data " + t.settings
 	}
 	return t, err
 }
@@ -75,15 +73,6 @@ func Execute(ctx context.Context, i Item, files *Files) (*Record, error) {
 	r.Dimension = dimension
 	r.fill(t.method, result)
 	return r, nil
-}
-
-// settingsOf says what the record of a row depends on beyond its names.
-func settingsOf(row Row, files *Files) (string, error) {
-	if row.files == nil {
-		return "", nil
-	}
-	_, sum, err := files.read(row.files)
-	return "data " + sum, err
 }
 
 // guarded builds the model and tunes it. A panic is a bug of ours, and no reason to lose the other items.

@@ -20,8 +20,7 @@ import (
 type Files struct {
 	Dir string
 
-	mu   sync.Mutex
-	open map[string]*file
+	open sync.Map
 }
 
 type file struct {
@@ -63,19 +62,13 @@ func (f *Files) read(names []string) (*dataset.Data, string, error) {
 	if path == "" {
 		return nil, "", fmt.Errorf("%s", f.missing(names))
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.open == nil {
-		f.open = make(map[string]*file)
-	}
-	have, ok := f.open[path]
-	if !ok {
-		have = new(file)
+	opened, _ := f.open.LoadOrStore(path, sync.OnceValue(func() (have file) {
 		if have.data, have.err = input.ReadFile(path, ""); have.err == nil {
 			have.sum, have.err = checksum(path)
 		}
-		f.open[path] = have
-	}
+		return have
+	}))
+	have := opened.(func() file)()
 	return have.data, have.sum, have.err
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// NewPlan makes a plan of names; nil means all tables, all methods, and the native backend. Rows without their file in
-// data are left out, with the reason.
+// NewPlan makes a plan of known names, each once; nil means all tables, all methods, and the native backend. Rows without
+// their file in data are left out, with the reason.
 func NewPlan(tables, methods, conic []string, repeats int, data *Files) (Plan, error) {
 	p := Plan{Tables: tables, Methods: methods, Backends: conic, Repeats: repeats}
 	if tables == nil {
@@ -25,29 +25,24 @@ func NewPlan(tables, methods, conic []string, repeats int, data *Files) (Plan, e
 	if conic == nil {
 		p.Backends = []string{backends.Default}
 	}
-	if err := p.check(); err != nil {
-		return Plan{}, err
-	}
-	for _, name := range p.Backends {
-		if _, err := backends.Open(name); err != nil {
-			return Plan{}, err
-		}
-	}
-	for _, name := range p.Tables {
-		t, err := FindTable(name)
-		if err != nil {
-			return Plan{}, err
-		}
+	for _, t := range p.tables() {
 		for _, r := range t.Rows {
 			if reason := data.missing(r.files); reason != "" {
 				p.Skipped = append(p.Skipped, Skipped{Table: t.Name, Row: r.Name, Reason: reason})
 			}
 		}
 	}
-	if len(p.Items()) == 0 {
-		return Plan{}, fmt.Errorf("nothing to do: %s", p.nothing())
+	return p, p.empty()
+}
+
+// tables are those of the plan. Names that are not known are of another version.
+func (p *Plan) tables() (list []Table) {
+	for _, name := range p.Tables {
+		if t, err := FindTable(name); err == nil {
+			list = append(list, t)
+		}
 	}
-	return p, nil
+	return list
 }
 
 // NotAsked is the reason for a row that [Plan.Only] leaves out.
@@ -57,11 +52,7 @@ const NotAsked = "it was not asked for"
 func (p Plan) Only(rows []string) (Plan, error) {
 	var known []string
 	p.Skipped = slices.Clone(p.Skipped)
-	for _, name := range p.Tables {
-		t, err := FindTable(name)
-		if err != nil {
-			return Plan{}, err
-		}
+	for _, t := range p.tables() {
 		for _, r := range t.Rows {
 			if !slices.Contains(known, r.Name) {
 				known = append(known, r.Name)
@@ -76,46 +67,18 @@ func (p Plan) Only(rows []string) (Plan, error) {
 			return Plan{}, fmt.Errorf("unknown row %q; known in these tables are: %s", name, strings.Join(known, ", "))
 		}
 	}
-	if len(p.Items()) == 0 {
-		return Plan{}, fmt.Errorf("nothing to do: %s", p.nothing())
-	}
-	return p, nil
+	return p, p.empty()
 }
 
-// check rejects names that are not known or there twice.
-func (p *Plan) check() error {
-	if p.Repeats < 1 {
-		return fmt.Errorf("%d repeats, expected at least 1", p.Repeats)
+// empty says why a plan has no items; nil where it has some.
+func (p *Plan) empty() error {
+	switch {
+	case len(p.Items()) > 0:
+		return nil
+	case len(p.Skipped) > 0:
+		return fmt.Errorf("nothing to do: %s", p.Skipped[0].Reason)
 	}
-	for _, list := range []struct {
-		what  string
-		names []string
-	}{{"table", p.Tables}, {"method", p.Methods}, {"backend", p.Backends}} {
-		for i, name := range list.names {
-			if slices.Contains(list.names[:i], name) {
-				return fmt.Errorf("%s %s is named twice", list.what, name)
-			}
-		}
-	}
-	for _, name := range p.Tables {
-		if _, err := FindTable(name); err != nil {
-			return err
-		}
-	}
-	for _, name := range p.Methods {
-		if _, err := FindMethod(name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// nothing says why a plan has no items.
-func (p *Plan) nothing() string {
-	if len(p.Skipped) == 0 {
-		return fmt.Sprintf("none of the methods %s is in the tables %s", strings.Join(p.Methods, ", "), strings.Join(p.Tables, ", "))
-	}
-	return p.Skipped[0].Reason
+	return fmt.Errorf("nothing to do: none of the methods %s is in the tables %s", strings.Join(p.Methods, ", "), strings.Join(p.Tables, ", "))
 }
 
 // skipped says whether a row is left out, and why.
@@ -154,11 +117,7 @@ func (p *Plan) lines(t *Table, row string, seed uint64) []Item {
 func (p *Plan) Items() []Item {
 	var items []Item
 	for seed := uint64(1); seed <= uint64(p.Repeats); seed++ {
-		for _, name := range p.Tables {
-			t, err := FindTable(name)
-			if err != nil {
-				continue // a plan of another version; NewPlan has checked ours
-			}
+		for _, t := range p.tables() {
 			for _, r := range t.Rows {
 				items = append(items, p.lines(&t, r.Name, seed)...)
 			}

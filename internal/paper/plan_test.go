@@ -39,22 +39,10 @@ func TestPlan(t *testing.T) {
 	// IGJO solves no conic programs: 3 rows, 2 seeds, 1 + 2 lines.
 	require.Len(t, two.Items(), 3*2*3)
 
-	for _, bad := range []struct {
-		tables, methods, backends []string
-		repeats                   int
-		want                      string
-	}{
-		{[]string{"nmr"}, nil, nil, 1, `unknown table "nmr"; known are: en`},
-		{nil, []string{"bayes"}, nil, 1, `unknown method "bayes"; known are: grid`},
-		{nil, nil, []string{"gurobi"}, 1, "gurobi"},
-		{nil, nil, nil, 0, "0 repeats"},
-		{[]string{"en", "en"}, nil, nil, 1, "table en is named twice"},
-		{[]string{"svm3"}, nil, nil, 1, "nothing to do: needs the file liver-disorders_scale"},
-		{[]string{"en"}, []string{"tpe2"}, nil, 1, "nothing to do: none of the methods tpe2 is in the tables en"},
-	} {
-		_, err := NewPlan(bad.tables, bad.methods, bad.backends, bad.repeats, nil)
-		require.ErrorContains(t, err, bad.want)
-	}
+	_, err = NewPlan([]string{"svm3"}, nil, nil, 1, nil)
+	require.ErrorContains(t, err, "nothing to do: needs the file liver-disorders_scale")
+	_, err = NewPlan([]string{"en"}, []string{"tpe2"}, nil, 1, nil)
+	require.ErrorContains(t, err, "nothing to do: none of the methods tpe2 is in the tables en")
 }
 
 func TestOnly(t *testing.T) {

@@ -74,17 +74,11 @@ func (o *Options) checkSettings(have map[Item]*Record) error {
 	for _, i := range o.Plan.Items() {
 		key := [2]string{i.Table, i.Row}
 		if _, known := settings[key]; !known {
-			t, err := FindTable(i.Table)
+			t, err := taskOf(i, o.Files)
 			if err != nil {
 				return err
 			}
-			row, err := t.row(i.Row)
-			if err != nil {
-				return err
-			}
-			if settings[key], err = settingsOf(row, o.Files); err != nil {
-				return err
-			}
+			settings[key] = t.settings
 		}
 		if r, ok := have[i]; ok && r.Settings != settings[key] {
 			return fmt.Errorf("the results of %s %s were made with %q, these would be with %q: choose another folder", i.Table, i.Row, r.Settings, settings[key])

@@ -92,11 +92,7 @@ func Summarise(p Plan, records []Record) []Summary {
 		have[records[k].Item] = &records[k]
 	}
 	var out []Summary
-	for _, name := range p.Tables {
-		t, err := FindTable(name)
-		if err != nil {
-			continue // of another version
-		}
+	for _, t := range p.tables() {
 		s := Summary{Table: t}
 		for _, r := range t.Rows {
 			row := RowSummary{Row: r}
@@ -280,15 +276,6 @@ func (v *Verdict) String() string {
 		return text + fmt.Sprintf("within one standard error of the best other method, %s", v.Best.Method.Title)
 	}
 	return text + fmt.Sprintf("not within one standard error of the best other method, %s: %s against %s", v.Best.Method.Title, v.ours.String(), v.least.String())
-}
-
-// MeasureNames are the names of the columns of errors in the order of the tables.
-func MeasureNames() []string {
-	var names []string
-	for _, m := range measures {
-		names = append(names, m.name)
-	}
-	return names
 }
 
 // verdicts compare VF-iDCA with the best line of another method, measure by measure: the iterate of the paper's

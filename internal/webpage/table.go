@@ -2,6 +2,7 @@ package webpage
 
 import (
 	"html/template"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -83,28 +84,23 @@ func (t *Table) First(n int) (first *Table, more int) {
 
 // String is the table at a terminal, without pictures: numbers to the right. Without titles there is no head.
 func (t *Table) String() string {
-	var head []string
-	var columns []int // without pictures
+	lines := make([][]string, 1+len(t.Rows))
 	for k, c := range t.Columns {
-		if !c.Picture {
-			head, columns = append(head, c.Title), append(columns, k)
+		if c.Picture {
+			continue
 		}
-	}
-	var lines [][]string
-	if strings.Join(head, "") != "" {
-		lines = append(lines, head)
-	}
-	for _, r := range t.Rows {
-		line := make([]string, len(columns))
-		for at, k := range columns {
+		lines[0] = append(lines[0], c.Title)
+		for i, r := range t.Rows {
+			text := ""
 			if k < len(r.Cells) {
-				line[at] = r.Cells[k].Text
+				text = r.Cells[k].Text
 			}
+			lines[1+i] = append(lines[1+i], text)
 		}
-		lines = append(lines, line)
+		pad(lines, lines, len(lines[0])-1, c.Number)
 	}
-	for k, column := range columns {
-		pad(lines, k, widest(lines, k), t.Columns[column].Number)
+	if strings.TrimSpace(strings.Join(lines[0], "")) == "" {
+		lines = lines[1:]
 	}
 	var b strings.Builder
 	for _, line := range lines {
@@ -113,15 +109,11 @@ func (t *Table) String() string {
 	return b.String()
 }
 
-// widest is the width of a column of lines, pad brings its cells to a width.
-func widest(lines [][]string, column int) (width int) {
-	for _, line := range lines {
+// pad brings the cells of a column of lines to the width of the widest of some of them, which it returns.
+func pad(lines, of [][]string, column int, right bool) (width int) {
+	for _, line := range of {
 		width = max(width, utf8.RuneCountInString(line[column]))
 	}
-	return width
-}
-
-func pad(lines [][]string, column, width int, right bool) {
 	for _, line := range lines {
 		blank := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(line[column])))
 		if right {
@@ -130,19 +122,17 @@ func pad(lines [][]string, column, width int, right bool) {
 			line[column] += blank
 		}
 	}
+	return width
 }
 
 // Markdown is the table in Markdown, without caption and pictures: what stands out is bold, and the headings above
 // those of the columns are before these. The last column is as wide as its heading.
 func (t *Table) Markdown() string {
-	head := make([]string, len(t.Columns))
-	k := 0
+	var head []string
 	for _, g := range t.Groups {
-		for range g.Span {
-			head[k] = strings.TrimPrefix(g.Title+" ", " ")
-			k++
-		}
+		head = append(head, slices.Repeat([]string{strings.TrimPrefix(g.Title+" ", " ")}, g.Span)...)
 	}
+	head = append(head, make([]string, len(t.Columns)-len(head))...)
 	for k, c := range t.Columns {
 		head[k] += c.Title
 	}
@@ -159,12 +149,11 @@ func (t *Table) Markdown() string {
 		lines = append(lines, line)
 	}
 	for k := range head {
-		width := widest(lines, k)
+		of := lines
 		if k == len(head)-1 {
-			width = utf8.RuneCountInString(head[k])
+			of = lines[:1]
 		}
-		lines[1][k] = strings.Repeat("-", width)
-		pad(lines, k, width, false)
+		lines[1][k] = strings.Repeat("-", pad(lines, of, k, false))
 	}
 	var b strings.Builder
 	for _, line := range lines {

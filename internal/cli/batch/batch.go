@@ -1,4 +1,3 @@
-// Package batch is the command conetune batch, which tunes many tables, each in a process of its own.
 package batch
 
 import (
@@ -16,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/conetune/conetune/internal/batch"
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/process"
 	"github.com/conetune/conetune/internal/cli/tune"
@@ -29,7 +27,7 @@ type batchFlags struct {
 	cli.WorkFlags
 	model, config string
 	retry         bool
-	outputs       [4]bool // as batch.Outputs
+	outputs       [4]bool // as Outputs
 }
 
 const batchHelp = `Tune many tables: JOBS.csv has a row for each job and a column for each flag of conetune tune, such as
@@ -85,7 +83,7 @@ func Command(a *cli.App) *cobra.Command {
 	fs.BoolVar(&f.Resume, "resume", false, "go on with the results in --out")
 	fs.BoolVar(&f.retry, "retry-failed", false, "with --resume: do jobs that failed once more")
 	fs.StringVar(&f.Shard, "shard", "", "do part `I/N` of the jobs, I from 1 to N")
-	for k, o := range batch.Outputs {
+	for k, o := range Outputs {
 		fs.BoolVar(&f.outputs[k], o.Flag, false, "write a file for each job as conetune tune --"+o.Flag+" does, to "+o.Folder+"/JOB"+o.Ending)
 	}
 	_, all := tune.JobFlags()
@@ -109,7 +107,7 @@ func Command(a *cli.App) *cobra.Command {
 
 // jobFlag says why a flag of conetune tune is none of a job; nil if it is one.
 func jobFlag(name string) error {
-	for _, o := range batch.Outputs {
+	for _, o := range Outputs {
 		if name == o.Flag {
 			return fmt.Errorf("--%s is given on the command line: each job has its file in %s/", name, o.Folder)
 		}
@@ -122,12 +120,12 @@ func jobFlag(name string) error {
 }
 
 // options checks the flags and reads the list of jobs.
-func (f *batchFlags) options(args []string, flags *pflag.FlagSet) (o batch.Options, err error) {
+func (f *batchFlags) options(args []string, flags *pflag.FlagSet) (o Options, err error) {
 	command := "conetune batch"
 	if f.Shard != "" {
 		command += " --shard " + f.Shard
 	}
-	if o.Options, err = cli.WorkOptions[batch.Plan](&f.WorkFlags, "jobs", command); err != nil {
+	if o.Options, err = cli.WorkOptions[Plan](&f.WorkFlags, "jobs", command); err != nil {
 		return o, err
 	}
 	if o.Retry = f.retry; f.retry && !f.Resume {
@@ -161,21 +159,21 @@ func (f *batchFlags) options(args []string, flags *pflag.FlagSet) (o batch.Optio
 	if err := checkJobs(o.Plan); err != nil {
 		return o, cli.BadInput(err)
 	}
-	for k, out := range batch.Outputs {
+	for k, out := range Outputs {
 		if f.outputs[k] {
 			o.Outputs = append(o.Outputs, out)
 		}
 	}
 	jobs := (len(o.Plan.Jobs) - o.Shard.Index + o.Shard.Count) / o.Shard.Count // of the shard
-	share := newShare(f.Workers, jobs, defaults)
-	o.Workers, o.Program = share.jobs, share.program
+	o.share = newShare(f.Workers, jobs, defaults)
+	o.Workers = o.share.jobs
 	return o, nil
 }
 
 // planOf reads a list of jobs, or makes one of files.
-func planOf(args []string, defaults map[string]string, known *pflag.FlagSet) (batch.Plan, error) {
+func planOf(args []string, defaults map[string]string, known *pflag.FlagSet) (Plan, error) {
 	if len(args) == 1 && !strings.ContainsAny(args[0], "*?[") {
-		return batch.ReadJobs(args[0], defaults, func(name string) error {
+		return ReadJobs(args[0], defaults, func(name string) error {
 			if known.Lookup(name) == nil {
 				hint := cli.DidYouMean(name, append(cli.FlagNames(known), "job", "model"))
 				if hint == "" {
@@ -190,22 +188,22 @@ func planOf(args []string, defaults map[string]string, known *pflag.FlagSet) (ba
 	for _, arg := range args {
 		list, err := filepath.Glob(arg)
 		if err != nil {
-			return batch.Plan{}, fmt.Errorf("%s: %w", arg, err)
+			return Plan{}, fmt.Errorf("%s: %w", arg, err)
 		}
 		if _, err := os.Stat(arg); err == nil { // the shell may have expanded a pattern to names with such characters
 			list = []string{arg}
 		}
 		if list == nil {
-			return batch.Plan{}, fmt.Errorf("%s: no such file", arg)
+			return Plan{}, fmt.Errorf("%s: no such file", arg)
 		}
 		paths = append(paths, list...)
 	}
 	slices.Sort(paths)
-	return batch.OfFiles(slices.Compact(paths), defaults)
+	return OfFiles(slices.Compact(paths), defaults)
 }
 
 // checkJobs is an error where no job can be done, the first one's: then the flags for all are at fault.
-func checkJobs(p batch.Plan) error {
+func checkJobs(p Plan) error {
 	var first error
 	for k := range p.Jobs {
 		err := checkJob(&p.Jobs[k])
@@ -220,7 +218,7 @@ func checkJobs(p batch.Plan) error {
 }
 
 // checkJob checks what can be checked of a job without reading its data.
-func checkJob(j *batch.Job) error {
+func checkJob(j *Job) error {
 	f, fs := tune.JobFlags()
 	var args []string
 	for _, arg := range j.Args()[1:] {
@@ -241,16 +239,16 @@ func checkJob(j *batch.Job) error {
 }
 
 // batch does the jobs and prints the summary.
-func runBatch(a *cli.App, ctx context.Context, o batch.Options) error {
+func runBatch(a *cli.App, ctx context.Context, o Options) error {
 	bar := a.NewStatus(false)
 	o.Observe = bar.Work
-	out, err := batch.Run(ctx, o)
+	out, err := Run(ctx, o)
 	bar.Clear()
 	var file *fs.PathError
 	if errors.As(err, &file) && (file.Op == "mkdir" || errors.Is(err, fs.ErrPermission)) {
 		return cli.BadInputf("--out: %w", err)
 	} else if err != nil {
-		return cli.WorkError(err, batch.ErrOther)
+		return cli.WorkError(err, ErrOther)
 	}
 	if err := reportBatch(a, out, o.Dir); err != nil {
 		return err
@@ -258,14 +256,14 @@ func runBatch(a *cli.App, ctx context.Context, o batch.Options) error {
 	if ctx.Err() != nil {
 		return a.InterruptedWork("what was done is kept, --resume goes on")
 	}
-	if n := batch.Failures(out); n > 0 && o.Shard.Count == 1 {
+	if n := Failures(out); n > 0 && o.Shard.Count == 1 {
 		return cli.Failed(fmt.Errorf("%s failed; --resume --retry-failed does them once more", words.Count(n, "job")))
 	}
 	return nil
 }
 
-func reportBatch(a *cli.App, out *batch.Outcome, dir string) error {
-	return a.ReportWork(out.Notes, batch.Describe(out)+"results in "+dir+"\n")
+func reportBatch(a *cli.App, out *Outcome, dir string) error {
+	return a.ReportWork(out.Notes, Describe(out)+"results in "+dir+"\n")
 }
 
 const batchMergeHelp = `Put the parts of conetune batch --shard together: the folders must be of the same list of jobs. --out gets
@@ -273,9 +271,9 @@ results, manifest, summary.csv, times.csv and the files of all jobs. summary.csv
 done in one piece. Exit status 1 says that jobs are missing still.`
 
 func mergeCommand(a *cli.App) *cobra.Command {
-	return cli.Merging[batch.Record, batch.Plan]{
+	return cli.Merging[Record, Plan]{
 		Of: "conetune batch", Long: batchMergeHelp, Example: "  conetune batch merge part1 part2 --out results",
-		Merge: batch.Merge, Report: func(out *batch.Outcome, dir string) error { return reportBatch(a, out, dir) },
+		Merge: Merge, Report: func(out *Outcome, dir string) error { return reportBatch(a, out, dir) },
 		Missing: func(n int) string { return words.Count(n, "job") + " of the list" },
 	}.Command()
 }
@@ -303,8 +301,8 @@ func newShare(atOnce, all int, defaults map[string]string) share {
 	return s
 }
 
-// program is this program for a job: with its share, and until this process ends.
-func (s share) program(ctx context.Context, j *batch.Job, args []string) *exec.Cmd {
+// program is this program for a job: with its share, as a process that ends when its standard input does.
+func (s share) program(ctx context.Context, j *Job, args []string) *exec.Cmd {
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]

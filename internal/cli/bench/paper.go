@@ -14,7 +14,6 @@ import (
 	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/paper"
-	"github.com/conetune/conetune/internal/paper/report"
 	"github.com/conetune/conetune/internal/words"
 )
 
@@ -156,7 +155,7 @@ func runPaper(a *cli.App, ctx context.Context, o paper.Options) error {
 	if ctx.Err() != nil {
 		return a.InterruptedWork("what was done is kept, --resume goes on")
 	}
-	if err := report.Write(o.Dir, out); err != nil {
+	if err := paper.WriteReport(o.Dir, out); err != nil {
 		return cli.Failed(err)
 	}
 	return nil
@@ -181,7 +180,7 @@ func mergeCommand(a *cli.App) *cobra.Command {
 		Of: "conetune bench paper", Long: benchMergeHelp, Example: "  conetune bench merge part1 part2 --out results",
 		Merge: paper.Merge,
 		Report: func(out *paper.Outcome, dir string) error {
-			if err := report.Write(dir, out); err != nil {
+			if err := paper.WriteReport(dir, out); err != nil {
 				return cli.Failed(err)
 			}
 			return reportOutcome(a, out, dir)

@@ -130,14 +130,12 @@ func choiceOf(run *Run, r *tune.Result) choice {
 
 // largestFirst are the places of values, in their order, or the largest first where there are many.
 func largestFirst(values []float64) []int {
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
-	if len(order) > MostHyperparameters {
-		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(values[j], values[i]) })
-	}
-	return order
+	return ordered(values, func(a, b float64) int {
+		if len(values) <= MostHyperparameters {
+			return 0
+		}
+		return cmp.Compare(b, a)
+	})
 }
 
 // sameUpper says that there are several hyperparameters that are no radii, all with one value.

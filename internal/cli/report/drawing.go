@@ -145,19 +145,19 @@ func rocOf(j *evaluate.Judged, names []string) *drawing {
 	}
 }
 
-// ordered are the places of values by their size.
-func ordered(values []float64) []int {
+// ordered are the places of values by their size, or by another order.
+func ordered(values []float64, compare func(a, b float64) int) []int {
 	order := make([]int, len(values))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return compare(values[a], values[b]) })
 	return order
 }
 
 // residualsOf has targets and residuals over predictions.
 func residualsOf(j *evaluate.Judged) *drawing {
-	order := ordered(j.Value)
+	order := ordered(j.Value, cmp.Compare)
 	shown := webpage.Thinned(order, mostPoints)
 	actual, residual := figure.Line{Name: "rows", Points: true}, figure.Line{Name: "residuals", Points: true}
 	below := 0
@@ -184,7 +184,7 @@ func residualsOf(j *evaluate.Judged) *drawing {
 
 // calibrationOf has the share of the second label over its predicted probability, in bins of equal size.
 func calibrationOf(j *evaluate.Judged, label string) *drawing {
-	order := ordered(j.Value)
+	order := ordered(j.Value, cmp.Compare)
 	bins := min(calibrationBins, max(2, len(order)/10))
 	line := figure.Line{Name: "share ± s.e."}
 	for k := range bins {
@@ -223,7 +223,7 @@ func risksOf(d *evaluate.Judged) *drawing {
 	groups, weights := make([][]float64, len(riskNames)), make([][]float64, len(riskNames))
 	from := 0
 	for _, to := range d.Ends {
-		for k, i := range ordered(d.Value[from:to]) {
+		for k, i := range ordered(d.Value[from:to], cmp.Compare) {
 			i += from
 			g := k * len(groups) / (to - from)
 			if groups[g] = append(groups[g], d.Y[i]); d.Weight != nil {

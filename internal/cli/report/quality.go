@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -239,26 +240,18 @@ func describeMethods(run *Run, results []*tune.Result) string {
 	return text
 }
 
-// Status puts a status into words.
-func Status(s dca.Status) string {
-	switch s {
-	case dca.Converged:
-		return "converged"
-	case dca.Inaccurate:
-		return "converged, but the last conic solves missed their tolerances,"
-	case dca.IterationLimit:
-		return "stopped by the iteration limit"
-	case dca.TimeLimit:
-		return "stopped by the time limit"
-	case dca.Cancelled:
-		return "interrupted"
-	case dca.LowerInfeasible:
-		return "the lower level became infeasible"
-	case dca.SolverFailed:
-		return "stopped by a numerical error"
-	}
-	return string(s)
+// statuses are those that are not as people say them.
+var statuses = map[dca.Status]string{
+	dca.Inaccurate:      "converged, but the last conic solves missed their tolerances,",
+	dca.IterationLimit:  "stopped by the iteration limit",
+	dca.TimeLimit:       "stopped by the time limit",
+	dca.Cancelled:       "interrupted",
+	dca.LowerInfeasible: "the lower level became infeasible",
+	dca.SolverFailed:    "stopped by a numerical error",
 }
+
+// Status puts a status into words.
+func Status(s dca.Status) string { return cmp.Or(statuses[s], string(s)) }
 
 // ended is a status in words, at the end of a clause.
 func ended(r *tune.Result) string { return strings.TrimSuffix(Status(r.Status), ",") }

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -173,23 +174,16 @@ func describeCones(cones []backends.Cone) string {
 	return strings.Join(list, ", ")
 }
 
-// solveStatus puts a status into words.
-func solveStatus(s backends.Status) string {
-	switch s {
-	case backends.PrimalInfeasible:
-		return "infeasible, with proof,"
-	case backends.DualInfeasible:
-		return "unbounded wherever feasible, with proof,"
-	case backends.Inaccurate:
-		return "not solved to the tolerance"
-	case backends.IterationLimit:
-		return "stopped by the iteration limit"
-	case backends.TimeLimit:
-		return "stopped by the time limit"
-	case backends.Cancelled:
-		return "interrupted"
-	case backends.NumericalError:
-		return "not solved, numerical error,"
-	}
-	return s.String()
+// statuses are those that are not as people say them.
+var statuses = map[backends.Status]string{
+	backends.PrimalInfeasible: "infeasible, with proof,",
+	backends.DualInfeasible:   "unbounded wherever feasible, with proof,",
+	backends.Inaccurate:       "not solved to the tolerance",
+	backends.IterationLimit:   "stopped by the iteration limit",
+	backends.TimeLimit:        "stopped by the time limit",
+	backends.Cancelled:        "interrupted",
+	backends.NumericalError:   "not solved, numerical error,",
 }
+
+// solveStatus puts a status into words.
+func solveStatus(s backends.Status) string { return cmp.Or(statuses[s], s.String()) }

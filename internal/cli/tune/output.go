@@ -71,10 +71,6 @@ type traceFile struct {
 	err    error // the first one; it is reported at the end of the run
 }
 
-func newTraceFile(a *cli.App, path string) *traceFile {
-	return &traceFile{path: path, stream: a.Stdout}
-}
-
 func (t *traceFile) write(e tune.Event) {
 	if t.path == "" || t.err != nil {
 		return

@@ -80,7 +80,7 @@ func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
 		}
 		tellFewer(a, job, rows.Outer, len(outer))
 	}
-	trace := newTraceFile(a, job.trace)
+	trace := &traceFile{path: job.trace, stream: a.Stdout}
 	results, err := runMethods(a, ctx, job, model, trace, show)
 	traceErr := trace.close()
 	if err != nil {

@@ -31,7 +31,7 @@ func Command(a *cli.App) *cobra.Command {
 			if helpAll {
 				return nil
 			}
-			if k := slices.IndexFunc(args, isWhole); len(args) == 2 && k >= 0 && cmd.Flags().Changed("nested") {
+			if k := slices.IndexFunc(args, func(s string) bool { _, err := strconv.Atoi(s); return err == nil }); len(args) == 2 && k >= 0 && cmd.Flags().Changed("nested") {
 				return cli.BadInputf("--nested takes its number as --nested=%s", args[k])
 			}
 			if len(args) > 1 || len(args) == 0 && f.configFile == "" {
@@ -90,12 +90,6 @@ func (f *tuneFlags) configured(args []string, fs *pflag.FlagSet) (name string, e
 		err = cli.BadInputf("%s: no model is set; give one, or the line model: NAME; known models are: %s", f.configFile, words.Joined(model.Names()))
 	}
 	return name, err
-}
-
-// isWhole says whether a text is a whole number.
-func isWhole(text string) bool {
-	_, err := strconv.Atoi(text)
-	return err == nil
 }
 
 const tuneHelp = `Choose the hyperparameters of a model: those of the smallest error on rows that the model is not

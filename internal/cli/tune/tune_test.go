@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/internal/cli"
-	"github.com/conetune/conetune/internal/cli/clitest"
 	"github.com/conetune/conetune/internal/cli/report"
 
 	"github.com/spf13/pflag"
@@ -104,6 +103,17 @@ func readDesign(t require.TestingT, labels bool, args ...string) (*input.Rows, e
 	return d.Read()
 }
 
+// write writes a file, and returns its path.
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// wards are twelve visits: three wards, days that are not in order with one twice, and folds that are given by name.
+const wards = "../../../cmd/conetune/testdata/wards.csv"
+
 func validating(cv *dataset.CrossValidation) (rows [][]int) {
 	for _, f := range cv.Folds {
 		rows = append(rows, f.Val)
@@ -113,7 +123,7 @@ func validating(cv *dataset.CrossValidation) (rows [][]int) {
 
 // The folds of a small table are those that a person writes down.
 func TestFoldsByColumns(t *testing.T) {
-	data := clitest.Write(t, t.TempDir(), "wards.csv", clitest.Wards)
+	data := wards
 	north, south, east := []int{0, 2, 11}, []int{1, 5, 6, 8, 9}, []int{3, 4, 7, 10}
 	others := func(val []int) (train []int) {
 		for i := range 12 {
@@ -182,8 +192,10 @@ func TestFoldsByColumns(t *testing.T) {
 // Without a word about it all rows are dealt out to five folds, or to as many as there are rows, groups and times for.
 func TestDesignByDefault(t *testing.T) {
 	dir := t.TempDir()
-	data := clitest.Write(t, dir, "wards.csv", clitest.Wards)
-	few := clitest.Write(t, dir, "few.csv", strings.Join(strings.SplitAfter(clitest.Wards, "\n")[:4], ""))
+	data := wards
+	all, err := os.ReadFile(wards)
+	require.NoError(t, err)
+	few := write(t, dir, "few.csv", strings.Join(strings.SplitAfter(string(all), "\n")[:4], ""))
 	for _, c := range []struct {
 		args  []string
 		sizes []int // of the validation rows of the folds
@@ -221,7 +233,7 @@ func TestDesignByDefault(t *testing.T) {
 		for i := range 30 {
 			text += fmt.Sprintf("%v,%d\n", i < size, i)
 		}
-		rows, err := readDesign(t, true, "--data", clitest.Write(t, dir, "labels.csv", text))
+		rows, err := readDesign(t, true, "--data", write(t, dir, "labels.csv", text))
 		require.NoError(t, err)
 		for _, f := range rows.CV.Folds {
 			n := 0.0
@@ -306,7 +318,7 @@ func outerJob(t *testing.T, args ...string) (*tuneJob, *input.Outer) {
 
 // Outer folds keep groups together and look ahead of time no more than those inside.
 func TestNestedDesign(t *testing.T) {
-	data := clitest.Write(t, t.TempDir(), "wards.csv", clitest.Wards)
+	data := wards
 	job, outer := outerJob(t, "--data", data, "--group", "ward", "--features", "x")
 	folds, err := job.outerFolds(outer)
 	require.NoError(t, err)
@@ -335,7 +347,11 @@ func TestNestedDesign(t *testing.T) {
 // An end of the context keeps what is done.
 func TestNestedInterrupted(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	job, outer := outerJob(t, "--data", clitest.Write(t, t.TempDir(), "table.csv", clitest.CsvText(1, 60, 4)))
+	text := "y,a,b\n"
+	for i := range 60 {
+		text += fmt.Sprintf("%d,%d,%d\n", i%7+i%5, i%5, i%11)
+	}
+	job, outer := outerJob(t, "--data", write(t, t.TempDir(), "table.csv", text))
 	folds, err := job.outerFolds(outer)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -168,10 +168,7 @@ func (r *Record) fill(t *told) {
 var dataFlags = []string{"data", "train", "val", "test", "dir", "row-features", "col-features", "groups"}
 
 // checksums knows the content of files, each read once. It is safe for use by several goroutines.
-type checksums struct {
-	mu    sync.Mutex
-	known map[string]func() string
-}
+type checksums struct{ known sync.Map }
 
 // of is the checksum of the data of a job, enough to tell them apart; empty where they cannot be read.
 func (c *checksums) of(j *Job) string {
@@ -192,17 +189,8 @@ func (c *checksums) of(j *Job) string {
 
 // file is the checksum of a file, or of all files of a folder.
 func (c *checksums) file(path string) string {
-	c.mu.Lock()
-	if c.known == nil {
-		c.known = map[string]func() string{}
-	}
-	sum, ok := c.known[path]
-	if !ok {
-		sum = sync.OnceValue(func() string { return checksum(path) })
-		c.known[path] = sum
-	}
-	c.mu.Unlock()
-	return sum()
+	sum, _ := c.known.LoadOrStore(path, sync.OnceValue(func() string { return checksum(path) }))
+	return sum.(func() string)()
 }
 
 func checksum(root string) string {

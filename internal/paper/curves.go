@@ -1,28 +1,26 @@
-package report
+package paper
 
 import (
 	"math"
-
-	"github.com/conetune/conetune/internal/paper"
 )
 
 // A reading takes one number from a point of a trace, nil where it has none.
-type reading func(*paper.Point) *float64
+type reading func(*Point) *float64
 
-func validation(of func(*paper.Point) *paper.Errors) reading {
-	return func(p *paper.Point) *float64 { return of(p).Validation }
+func validation(of func(*Point) *Errors) reading {
+	return func(p *Point) *float64 { return of(p).Validation }
 }
 
-func test(of func(*paper.Point) *paper.Errors) reading {
-	return func(p *paper.Point) *float64 { return of(p).Test }
+func test(of func(*Point) *Errors) reading {
+	return func(p *Point) *float64 { return of(p).Test }
 }
 
 // seconds and iteration are the two horizontal axes.
-func seconds(p *paper.Point) float64   { return p.Seconds }
-func iteration(p *paper.Point) float64 { return float64(p.Iteration) }
+func seconds(p *Point) float64   { return p.Seconds }
+func iteration(p *Point) float64 { return float64(p.Iteration) }
 
 // alpha is the penalty parameter, which only VF-iDCA has.
-func alpha(p *paper.Point) *float64 {
+func alpha(p *Point) *float64 {
 	if p.Alpha == 0 {
 		return nil
 	}
@@ -30,11 +28,11 @@ func alpha(p *paper.Point) *float64 {
 }
 
 // runs are the traces of a method on a row, in the order of the seeds.
-type runs [][]paper.Point
+type runs [][]Point
 
 // span is the range in which the mean of a reading is defined and may still change: from where every run that has the
 // reading at all has reached one to the end of the last run. ok is false where no run has it.
-func (r runs) span(x func(*paper.Point) float64, value reading) (from, to float64, ok bool) {
+func (r runs) span(x func(*Point) float64, value reading) (from, to float64, ok bool) {
 	from, to = math.Inf(-1), math.Inf(-1)
 	for _, trace := range r {
 		for k := range trace {
@@ -50,7 +48,7 @@ func (r runs) span(x func(*paper.Point) float64, value reading) (from, to float6
 
 // mean is the mean over the runs of what each had last reached at a place; not a number where a run had nothing yet.
 // Runs that never have the reading, such as failed ones, are left out.
-func (r runs) mean(at float64, x func(*paper.Point) float64, value reading) float64 {
+func (r runs) mean(at float64, x func(*Point) float64, value reading) float64 {
 	sum, n := 0.0, 0
 	for _, trace := range r {
 		last, any := math.NaN(), false

@@ -1,15 +1,4 @@
-// Package report writes what a person looks at after the experiments of package paper: figures as SVG and PNG, and one
-// page, report.html, which holds all tables and figures and needs no other file.
-//
-//	figures/TABLE-ROW-iterate.svg .png   validation and test error of the iterate over time, as in the paper
-//	figures/TABLE-ROW-refit.svg .png     the same of the best solution of the lower level so far
-//	figures/TABLE-ROW-alpha.svg .png     the penalty parameter of VF-iDCA over its iterations
-//	report.html
-//
-// A line of a figure is the mean over the seeds. At a time, a run counts with what it had last reached; before every
-// run has reached something, there is no line; after the end of a run its last value stands. The same outcome gives
-// the same bytes.
-package report
+package paper
 
 import (
 	_ "embed"
@@ -21,28 +10,25 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/internal/atomicfile"
-	"github.com/conetune/conetune/internal/paper"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/internal/worklist"
 )
 
-const (
-	// FiguresDir is the folder of the figures in a folder of results.
-	FiguresDir = paper.FiguresDir
-	// File is the name of the page.
-	File = "report.html"
-)
+// pageFile is the name of the page.
+const pageFile = "report.html"
 
-// Write writes figures and page into the folder of results dir.
-func Write(dir string, o *paper.Outcome) error {
+//go:embed body.html
+var body string
+
+var page = webpage.New("paper", body)
+
+// WriteReport writes figures and page into the folder of results dir.
+func WriteReport(dir string, o *Outcome) error {
 	folder := filepath.Join(dir, FiguresDir)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
-	figures, err := figuresOf(o)
-	if err != nil {
-		return err
-	}
+	figures := figuresOf(o)
 	for k := range figures {
 		f := &figures[k]
 		for _, format := range []string{"svg", "png"} {
@@ -52,12 +38,12 @@ func Write(dir string, o *paper.Outcome) error {
 			}
 		}
 	}
-	return atomicfile.Write(filepath.Join(dir, File), func(w io.Writer) error { return writePage(w, o, figures) })
+	return atomicfile.Write(filepath.Join(dir, pageFile), func(w io.Writer) error { return writePage(w, o, figures) })
 }
 
 // contents is what the body of the page is made of.
 type contents struct {
-	Manifest paper.Manifest
+	Manifest Manifest
 	Runs     int
 	Missing  int
 	Notes    []string
@@ -80,7 +66,7 @@ type part struct {
 	Figures                  []webpage.Figure
 }
 
-func writePage(w io.Writer, o *paper.Outcome, figures []chart) error {
+func writePage(w io.Writer, o *Outcome, figures []chart) error {
 	c := contents{Manifest: o.Manifest, Runs: len(o.Records), Missing: o.Missing, Notes: o.Notes}
 	for _, r := range o.Records {
 		c.Versions = worklist.With(c.Versions, r.Version)
@@ -88,7 +74,7 @@ func writePage(w io.Writer, o *paper.Outcome, figures []chart) error {
 			c.Settings = worklist.With(c.Settings, r.Table+" "+r.Row+": "+r.Settings)
 		}
 	}
-	summaries := paper.Summarise(o.Manifest.Plan, o.Records)
+	summaries := Summarise(o.Manifest.Plan, o.Records)
 	c.Glance = glance(summaries)
 	for _, s := range summaries {
 		sec := section{ID: s.Table.Name, Title: s.Table.Title, Validation: s.Table.Validation, Test: s.Table.Test}
@@ -115,27 +101,23 @@ func writePage(w io.Writer, o *paper.Outcome, figures []chart) error {
 	return webpage.Write(w, page, "The experiments of the VF-iDCA paper, repeated", c)
 }
 
-var page = webpage.New("paper", body)
-
-//go:embed body.html
-var body string
-
 // glance says for every row how VF-iDCA stands; nil where there is nothing to say.
-func glance(summaries []paper.Summary) *webpage.Table {
-	t := &webpage.Table{ID: "table-glance", Caption: "VF-iDCA and the best of the other methods", Sortable: true, Columns: []webpage.Column{{Title: "data"}}}
-	for _, name := range paper.MeasureNames() {
-		t.Columns = append(t.Columns, webpage.Column{Title: name})
+func glance(summaries []Summary) *webpage.Table {
+	t := webpage.NewTable("table-glance", "VF-iDCA and the best of the other methods", webpage.Text("data"))
+	t.Sortable = true
+	for _, m := range measures {
+		t.Columns = append(t.Columns, webpage.Text(m.name))
 	}
 	for _, s := range summaries {
 		for _, r := range s.Rows {
 			if len(r.Verdicts) == 0 {
 				continue
 			}
-			row := webpage.Row{Cells: []webpage.Cell{{Text: s.Table.Name + " " + r.Row.Name}}}
-			for _, name := range paper.MeasureNames() {
-				row.Cells = append(row.Cells, standing(r.Verdicts, name))
+			cells := webpage.Texts(s.Table.Name + " " + r.Row.Name)
+			for _, m := range measures {
+				cells = append(cells, standing(r.Verdicts, m.name))
 			}
-			t.Rows = append(t.Rows, row)
+			t.Add(cells...)
 		}
 	}
 	if len(t.Rows) == 0 {
@@ -145,22 +127,15 @@ func glance(summaries []paper.Summary) *webpage.Table {
 }
 
 // standing is the verdict on a measure in a few words, sorted from the best to the worst.
-func standing(verdicts []paper.Verdict, measure string) webpage.Cell {
-	c := webpage.Cell{Text: "-", Key: new(string)}
+func standing(verdicts []Verdict, measure string) webpage.Cell {
 	for k := range verdicts {
-		v := &verdicts[k]
-		if v.Measure != measure {
-			continue
-		}
-		*c.Key = strconv.Itoa(int(v.Standing()))
-		switch v.Standing() {
-		case paper.Leading:
-			c.Text, c.Strong = "best", true
-		case paper.Close:
-			c.Text = "close to " + v.Best.Method.Title
-		default:
-			c.Text = "behind " + v.Best.Method.Title
+		if v := &verdicts[k]; v.Measure == measure {
+			c := webpage.Sorted([]string{"best", "close to ", "behind "}[v.Standing()], strconv.Itoa(int(v.Standing())))
+			if c.Strong = v.Standing() == Leading; !c.Strong {
+				c.Text += v.Best.Method.Title
+			}
+			return c
 		}
 	}
-	return c
+	return webpage.Sorted("-", "")
 }

@@ -1,4 +1,4 @@
-package report
+package paper
 
 import (
 	"bytes"
@@ -13,28 +13,26 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/conetune/conetune/internal/paper"
 )
 
 // outcome is made up: the error of a method falls from twice its last value, seed by seed a little higher.
-func outcome() *paper.Outcome {
-	plan := paper.Plan{Tables: []string{"en", "svm3"}, Methods: []string{"grid", "tpe2", "igjo", "vf-idca", paper.OurDefaults}, Backends: []string{"native"}, Repeats: 2}
+func outcome() *Outcome {
+	plan := Plan{Tables: []string{"en", "svm3"}, Methods: []string{"grid", "tpe2", "igjo", "vf-idca", OurDefaults}, Backends: []string{"native"}, Repeats: 2}
 	for _, row := range []string{"100-100-250-p250", "100-100-100-p2500"} {
-		plan.Skipped = append(plan.Skipped, paper.Skipped{Table: "en", Row: row, Reason: "not <now>"})
+		plan.Skipped = append(plan.Skipped, Skipped{Table: "en", Row: row, Reason: "not <now>"})
 	}
 	for _, row := range []string{"diabetes", "breast-cancer", "sonar", "a1a", "w1a"} {
-		plan.Skipped = append(plan.Skipped, paper.Skipped{Table: "svm3", Row: row, Reason: "no file"})
+		plan.Skipped = append(plan.Skipped, Skipped{Table: "svm3", Row: row, Reason: "no file"})
 	}
-	o := &paper.Outcome{Missing: 1, Notes: []string{"a & b"}, Manifest: paper.Manifest{
+	o := &Outcome{Missing: 1, Notes: []string{"a & b"}, Manifest: Manifest{
 		Plan: plan, Shards: []string{"1/2", "2/2"}, Machines: []string{"a machine"}, Commands: []string{"conetune bench paper --repeats 2"}}}
-	last := map[string]float64{"grid": 6, "tpe2": 5, "igjo": 4, "vf-idca": 2, paper.OurDefaults: 3}
+	last := map[string]float64{"grid": 6, "tpe2": 5, "igjo": 4, "vf-idca": 2, OurDefaults: 3}
 	for _, i := range plan.Items() {
 		v := last[i.Method] + 0.1*float64(i.Seed)
-		r := paper.Record{Item: i, Version: "1.2.3", Settings: "file 123abc", Status: "converged", Seconds: v, Iterations: 5, Dimension: 2}
+		r := Record{Item: i, Version: "1.2.3", Settings: "file 123abc", Status: "converged", Seconds: v, Iterations: 5, Dimension: 2}
 		for k := range 5 {
-			e := paper.Errors{Validation: value(v * (2 - float64(k)/4)), Test: value(1 + v*(2-float64(k)/4))}
-			p := paper.Point{Seconds: v * float64(k+1) / 5, Iteration: k + 1, Iterate: e, Best: e}
+			e := Errors{Validation: value(v * (2 - float64(k)/4)), Test: value(1 + v*(2-float64(k)/4))}
+			p := Point{Seconds: v * float64(k+1) / 5, Iteration: k + 1, Iterate: e, Best: e}
 			if strings.HasPrefix(i.Method, "vf-idca") {
 				p.Alpha = 1 + 5*float64(k)
 			}
@@ -42,19 +40,17 @@ func outcome() *paper.Outcome {
 			r.Iterate, r.Refit = e, e
 		}
 		if i.Method == "igjo" && i.Seed == 2 {
-			r.Status, r.Trace, r.Iterate, r.Refit = "failed", nil, paper.Errors{}, paper.Errors{}
+			r.Status, r.Trace, r.Iterate, r.Refit = "failed", nil, Errors{}, Errors{}
 		}
 		o.Records = append(o.Records, r)
 	}
 	return o
 }
 
-func pageOf(t *testing.T, o *paper.Outcome) string {
+func pageOf(t *testing.T, o *Outcome) string {
 	t.Helper()
 	var b bytes.Buffer
-	figures, err := figuresOf(o)
-	require.NoError(t, err)
-	require.NoError(t, writePage(&b, o, figures))
+	require.NoError(t, writePage(&b, o, figuresOf(o)))
 	return b.String()
 }
 
@@ -116,15 +112,15 @@ func TestNothingThere(t *testing.T) {
 	require.Contains(t, page, "<strong>16 of the plan are missing</strong>")
 	o = outcome()
 	for k := range o.Records {
-		o.Records[k].Status, o.Records[k].Trace, o.Records[k].Iterate, o.Records[k].Refit = "failed", nil, paper.Errors{}, paper.Errors{}
+		o.Records[k].Status, o.Records[k].Trace, o.Records[k].Iterate, o.Records[k].Refit = "failed", nil, Errors{}, Errors{}
 	}
 	require.NotContains(t, pageOf(t, o), "<figure")
 }
 
-func TestWrite(t *testing.T) {
+func TestWriteReport(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, Write(dir, outcome()))
-	page, err := os.ReadFile(filepath.Join(dir, File))
+	require.NoError(t, WriteReport(dir, outcome()))
+	page, err := os.ReadFile(filepath.Join(dir, pageFile))
 	require.NoError(t, err)
 	require.Equal(t, pageOf(t, outcome()), string(page))
 	for _, name := range []string{"en-100-20-250-p250-iterate", "en-100-20-250-p250-refit", "en-100-20-250-p250-alpha", "svm3-liver-disorders-alpha"} {
@@ -138,12 +134,12 @@ func TestWrite(t *testing.T) {
 		require.NoError(t, file.Close())
 	}
 	// A folder that cannot be made.
-	require.Error(t, Write(filepath.Join(dir, File), outcome()))
+	require.Error(t, WriteReport(filepath.Join(dir, pageFile), outcome()))
 }
 
 // No table has two methods of one line style, and none of them is without.
 func TestStyles(t *testing.T) {
-	for _, table := range paper.Tables() {
+	for _, table := range Tables() {
 		seen := map[int]string{}
 		for _, m := range table.Methods {
 			s, ok := styles[m]
@@ -156,11 +152,11 @@ func TestStyles(t *testing.T) {
 
 func value(v float64) *float64 { return &v }
 
-func point(s, v float64) paper.Point {
-	return paper.Point{Seconds: s, Iterate: paper.Errors{Validation: value(v)}}
+func point(s, v float64) Point {
+	return Point{Seconds: s, Iterate: Errors{Validation: value(v)}}
 }
 
-var iterates = validation(func(p *paper.Point) *paper.Errors { return &p.Iterate })
+var iterates = validation(func(p *Point) *Errors { return &p.Iterate })
 
 // Two runs that reach 4 at 1 s and 2 at 3 s, and 6 at 2 s, and one that failed.
 func TestMean(t *testing.T) {

@@ -8,12 +8,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/conetune/conetune/internal/atomicfile"
+	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/worklist"
 )
 
@@ -46,8 +46,7 @@ type Options struct {
 	Retry bool
 	// Outputs are the files that each job writes.
 	Outputs []Output
-	// Program starts conetune with arguments, as a process that ends when its standard input does.
-	Program func(ctx context.Context, j *Job, args []string) *exec.Cmd
+	share   share
 }
 
 // Outcome is what a run leaves behind.
@@ -123,7 +122,7 @@ func (o *Options) do(ctx context.Context, j *Job, sums *checksums) (*Record, err
 	}
 	r := &Record{Schema: Schema, Job: j.ID, Version: o.Version, Settings: j.Settings, Data: sums.of(j)}
 	var stdout, stderr bytes.Buffer
-	cmd := o.Program(ctx, j, append(args, "--json"))
+	cmd := o.share.program(ctx, j, append(args, "--json"))
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	hold, err := cmd.StdinPipe() // which stays open as long as this process lives
 	if err != nil {
@@ -157,7 +156,7 @@ func (o *Options) do(ctx context.Context, j *Job, sums *checksums) (*Record, err
 			r.Message = fmt.Sprintf("exit status %d", r.ExitStatus)
 		}
 	}
-	if r.ExitStatus == exitMemory {
+	if r.ExitStatus == cli.ExitMemory {
 		r.Status, r.Message = OutOfMemory, said(stderr.String())
 	} else if r.Validation != nil && len(o.lacking(r)) > 0 {
 		r.Status, r.Message = Failed, said(stderr.String())
@@ -175,9 +174,6 @@ func (o *Options) lacking(r *Record) (paths []string) {
 	}
 	return paths
 }
-
-// exitMemory is the exit status of conetune for memory that ran out.
-const exitMemory = 71
 
 // mostMessage bounds what is kept of what a process said.
 const mostMessage = 2000

@@ -1,5 +1,5 @@
-// Package batch tunes many tables, as conetune batch does: a list of jobs, each the command line of one conetune tune,
-// is worked off by package worklist, each job in a process of its own.
+// Package batch is the command conetune batch, which tunes many tables: a list of jobs, each the command line of one
+// conetune tune, is worked off by package worklist, each job in a process of its own.
 //
 // A folder of results has manifest.json and results.jsonl of package worklist, with a [Plan] and [Record]s; summary.csv
 // and times.csv, with a line for each job in the order of the plan; and a folder for each kind of file that was asked

@@ -1,4 +1,4 @@
-package report
+package paper
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/internal/figure"
-	"github.com/conetune/conetune/internal/paper"
 )
 
 // mostPlaces is how many places of a horizontal axis are drawn and tabulated.
@@ -21,12 +20,12 @@ type chart struct {
 
 // styles of the methods, the same in all figures. No table has two of the same style.
 var styles = map[string]int{
-	"vf-idca": 0, paper.OurDefaults: 1, "grid": 2, "random": 3, "tpe": 4, "igjo": 5, "tpe2": 5, "ifdm": 6, "vf-idca-t": 6, paper.GapClosed: 6, "hoag": 7,
+	"vf-idca": 0, OurDefaults: 1, "grid": 2, "random": 3, "tpe": 4, "igjo": 5, "tpe2": 5, "ifdm": 6, "vf-idca-t": 6, GapClosed: 6, "hoag": 7,
 }
 
 // figuresOf makes the figures of all rows that have records.
-func figuresOf(o *paper.Outcome) ([]chart, error) {
-	traces := map[paper.Item]runs{}
+func figuresOf(o *Outcome) []chart {
+	traces := map[Item]runs{}
 	for k := range o.Records {
 		r := &o.Records[k]
 		i := r.Item
@@ -34,7 +33,7 @@ func figuresOf(o *paper.Outcome) ([]chart, error) {
 		traces[i] = append(traces[i], r.Trace)
 	}
 	var out []chart
-	for _, s := range paper.Summarise(o.Manifest.Plan, o.Records) {
+	for _, s := range Summarise(o.Manifest.Plan, o.Records) {
 		for k := range s.Rows {
 			r := &s.Rows[k]
 			for _, kind := range kinds() {
@@ -47,21 +46,21 @@ func figuresOf(o *paper.Outcome) ([]chart, error) {
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // kind is one of the figures of a row.
 type kind struct {
 	name, title, about, axis string
-	x                        func(*paper.Point) float64
+	x                        func(*Point) float64
 	logX, logY               bool
 	panels                   []reading
 	labels                   []string
 }
 
 func kinds() []kind {
-	iterate := func(p *paper.Point) *paper.Errors { return &p.Iterate }
-	best := func(p *paper.Point) *paper.Errors { return &p.Best }
+	iterate := func(p *Point) *Errors { return &p.Iterate }
+	best := func(p *Point) *Errors { return &p.Best }
 	labels := []string{"validation error", "test error"}
 	return []kind{
 		{name: "iterate", title: "errors of the iterate over time", about: "Mean errors of the iterate over seconds, on a logarithmic axis", axis: "seconds",
@@ -74,7 +73,7 @@ func kinds() []kind {
 }
 
 // draw fills in the figure, whose lines go to the ends of their runs.
-func (c *chart) draw(p *paper.Plan, r *paper.RowSummary, traces map[paper.Item]runs, k *kind) {
+func (c *chart) draw(p *Plan, r *RowSummary, traces map[Item]runs, k *kind) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for at := range r.Lines {
 		for _, value := range k.panels {
@@ -122,17 +121,17 @@ func (c *chart) draw(p *paper.Plan, r *paper.RowSummary, traces map[paper.Item]r
 	}
 }
 
-func (c *chart) runs(l *paper.Line, traces map[paper.Item]runs) runs {
-	return traces[paper.Item{Table: c.table, Row: c.row, Method: l.Method.Name, Backend: l.Backend}]
+func (c *chart) runs(l *Line, traces map[Item]runs) runs {
+	return traces[Item{Table: c.table, Row: c.row, Method: l.Method.Name, Backend: l.Backend}]
 }
 
 // name is the label of a line, short enough for a legend.
-func name(p *paper.Plan, l *paper.Line) string {
+func name(p *Plan, l *Line) string {
 	return strings.Replace(p.Label(l), " (our defaults)", ", ours", 1)
 }
 
 // style is that of the method, or, where it has several backends, the number of the line.
-func style(p *paper.Plan, l *paper.Line, at int) int {
+func style(p *Plan, l *Line, at int) int {
 	if s, ok := styles[l.Method.Name]; ok && len(p.Backends) == 1 {
 		return s
 	}

@@ -5,10 +5,12 @@ package problems
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/finite"
@@ -153,4 +155,24 @@ type Open struct {
 	Gap float64
 	// Why says in words why the model is tuned so.
 	Why string
+}
+
+// StandardError is that of a mean of losses by weights, sum_i w_i l_i / sum_i w_i, or without, where these are nil, as
+// of independent losses, of which n are of a row of their own.
+func StandardError(losses, weights []float64, n int) float64 {
+	if weights == nil {
+		return stat.StdDev(losses, nil) / math.Sqrt(float64(n))
+	}
+	total, mean := 0.0, 0.0
+	for i, w := range weights {
+		total += w
+		mean += w * losses[i]
+	}
+	mean /= total
+	sum := 0.0
+	for i, w := range weights {
+		sum += w * w * (losses[i] - mean) * (losses[i] - mean)
+	}
+	all := float64(len(losses))
+	return math.Sqrt(sum*all/(all-1)) / total * math.Sqrt(all/float64(n))
 }

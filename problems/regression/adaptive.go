@@ -38,7 +38,8 @@ func Pilots() []string { return []string{"ridge", "lasso"} }
 //
 // The pilot is ridge regression or the lasso, of each fold fitted to its training rows and in the final training to all
 // rows, with one weight, that of the least validation error, down to where the error rises. It is the rung below on a
-// ladder, see [Model.Ladder], with the exponent gamma and without delta, so that what has next to no pilot is left out.
+// ladder, see [problems.Rung], with the exponent gamma and without delta, so that what has next to no pilot is left
+// out.
 func AdaptiveLasso(s dataset.Division, o Options) (*Model, error) {
 	o.Gamma, o.Pilot = cmp.Or(o.Gamma, 1), cmp.Or(o.Pilot, "ridge")
 	net := Net{

@@ -228,7 +228,7 @@ func TestCoxTogether(t *testing.T) {
 			require.NoError(t, err)
 			alone, err := m.Penalised()
 			require.NoError(t, err)
-			together, err := m.Together(context.Background())
+			together, err := m.Advice().Together(context.Background())
 			require.NoError(t, err)
 			var one, all *lower.Point
 			for _, lambda := range [][]float64{{0.3, 0.03}, {0.1, 1e-4}, {0.02, 0.01}, {1e-3, 1e-5}, {1e-5, 1e-5}} {

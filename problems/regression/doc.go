@@ -1,6 +1,8 @@
-// Package regression holds what the penalised linear regressions have in
-// common: the losses over training and validation rows, the optional
-// standardisation and intercept, and the way back to the user's units.
+// Package regression has the penalised regressions, a constructor and a file for each: [ElasticNet] and its relatives
+// by penalty, [Lasso], [Ridge], [BoundedElasticNet], [AdaptiveLasso], [WeightedLasso], [GroupLasso],
+// [SparseGroupLasso] and [FusedLasso], and by loss, [Huber], [Quantile], [Logistic], [Multinomial], [Poisson], [Cox]
+// and [MultiTask]. They have one [Options] and one [Model], keep references to the data, which must not change, and
+// check them. A [Net] describes another one.
 //
 // # Formulation
 //
@@ -9,10 +11,9 @@
 //
 //	1/(2n) |y - X b - b0|^2,
 //
-// a mean over rows as in the authors' program of Gao, Ye, Yin, Zeng, Zhang (ICML 2022), not
-// the sum of its text, or the mean of another [Loss]: penalties, tolerances and multipliers of the method have
-// meaning only with this scale. Without an intercept b0 is absent; with one it is free and
-// not penalised.
+// a mean over rows as in the authors' program of Gao, Ye, Yin, Zeng, Zhang (ICML 2022), not the sum of its text, or
+// the mean of another [Loss], as each constructor says: penalties, tolerances and multipliers of the method have
+// meaning only with this scale. Without an intercept b0 is absent; with one it is free and not penalised.
 //
 // # Weights of rows
 //

@@ -72,7 +72,7 @@ func fitOfGroups(g *groups.Groups, p int) fitter {
 // radii, all nonnegative, are the lambda; they are called after their groups, the last one l1.
 //
 // With many groups the hyperparameters outnumber the validation rows, so that the default takes weights of a rung of a
-// ladder, see [Model.Ladder].
+// ladder, see [problems.Rung].
 func SparseGroupLasso(s dataset.Division, o Options) (*Model, error) {
 	g := o.Groups
 	return NewNet(s, o, Net{Name: "sparse-group-lasso", Takes: []string{"Groups"}, spec: func(data *data) (spec, error) {

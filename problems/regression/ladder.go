@@ -58,8 +58,8 @@ type rung struct {
 	final   *glm.Weights // the factors of all rows, once they are known
 }
 
-// Ladder are the rungs of a model with many weights, the simplest first; nil for other models.
-func (m *Model) Ladder() []problems.Rung {
+// ladder are the rungs of a model with many weights, the simplest first; nil for other models.
+func (m *Model) ladder() []problems.Rung {
 	if m.spec.Common == nil || !(m.data.LambdaMax() > 0) {
 		return nil
 	}
@@ -279,10 +279,10 @@ func (r *rung) rows(ctx context.Context, data *data) (lower.Fit, error) {
 	}), nil
 }
 
-// Spread are the weights of the hyperparameters of the model whose rung it is, at those of the rung: of the fit to all
+// spread are the weights of the hyperparameters of the model whose rung it is, at those of the rung: of the fit to all
 // rows once there is one, else the geometric means of the folds'. A 1-norm with a weight for each feature has their
 // geometric mean.
-func (m *Model) Spread(lambda []float64) []float64 {
+func (m *Model) spread(lambda []float64) []float64 {
 	r := m.rung
 	r.adapting.Lock()
 	list := []*glm.Weights{r.final}
@@ -306,17 +306,17 @@ func (m *Model) Spread(lambda []float64) []float64 {
 	return out
 }
 
-// Gain is by how much the mean loss of the validation rows is larger at the values x of the variables than at y, and
+// gain is by how much the mean loss of the validation rows is larger at the values x of the variables than at y, and
 // its standard error, row by row.
-func (m *Model) Gain(x, y [][]float64) (mean, se float64) {
+func (m *Model) gain(x, y [][]float64) (mean, se float64) {
 	losses, weights := m.data.losses(x)
 	than, _ := m.data.losses(y)
 	floats.Sub(losses, than)
 	return stat.Mean(losses, weights), problems.StandardError(losses, weights, m.data.independent(len(losses)))
 }
 
-// Used is the mean number over the folds of features with coefficients at values of the variables.
-func (m *Model) Used(x [][]float64) float64 {
+// used is the mean number over the folds of features with coefficients at values of the variables.
+func (m *Model) used(x [][]float64) float64 {
 	used := 0
 	for t := range m.data.Folds() {
 		for _, v := range of(m.data, x, t)[0] {

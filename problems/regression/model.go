@@ -36,12 +36,12 @@ type spec struct {
 	// there is none.
 	Fit fitter
 	// Weights are those of the penalties at hyperparameters, and Units the features that a norm has together, nil for each
-	// alone: see [Model.Together]. Nil where package glm does not know the penalties.
+	// alone: see [problems.Advice].Together. Nil where package glm does not know the penalties.
 	Weights func(lambda []float64) *glm.Weights
 	Units   [][]int
 	// Chained says that features stand in an order, as in [glm.Table].
 	Chained bool
-	// Common are the factors of the weights of the first rung of a ladder, see [Model.Ladder], for the norms of units,
+	// Common are the factors of the weights of the first rung of a ladder, see [problems.Rung], for the norms of units,
 	// which have the first hyperparameters, and where there is one for each feature's share in a 1-norm, which has the
 	// last; nil for a model of few weights.
 	Common *glm.Weights
@@ -123,7 +123,7 @@ func (m *Model) Advice() problems.Advice {
 	}
 	a.Folds = m.data.Folds() > 1
 	a.Predicts = !a.Folds
-	a.Fit, a.Together, a.StandardError = m.Penalised, m.Together, m.data.StandardError
+	a.Fit, a.Together, a.StandardError = m.Penalised, m.foldsTogether, m.data.StandardError
 	if h := m.hazards; h != nil {
 		a.StandardError = func(x [][]float64) float64 { return h.standardError(m, x) }
 	}
@@ -131,10 +131,10 @@ func (m *Model) Advice() problems.Advice {
 		a.Columns = m.data.Columns
 	}
 	if m.spec.Common != nil {
-		a.Ladder = m.Ladder
+		a.Ladder = m.ladder
 	}
 	if m.rung != nil && m.rung.full != m { // of a ladder of another model
-		a.Rung = &problems.OnRung{Gain: m.Gain, Spread: m.Spread, Used: m.Used}
+		a.Rung = &problems.OnRung{Gain: m.gain, Spread: m.spread, Used: m.used}
 	}
 	all := problems.Trainer{Whole: m.whole, Test: m.test}
 	a.Retrain, a.RetrainWeighted, a.RetrainPath, a.TestError = all.Radii, all.Weights, all.Path, all.Test
@@ -226,9 +226,9 @@ func (m *Model) Penalised() (lower.Fit, error) {
 	})
 }
 
-// Together is the fit of all folds together, nil where there is none: for losses and penalties of package glm, and
+// foldsTogether is the fit of all folds together, nil where there is none: for losses and penalties of package glm, and
 // folds that leave rows out of the same table.
-func (m *Model) Together(ctx context.Context) (lower.Fit, error) {
+func (m *Model) foldsTogether(ctx context.Context) (lower.Fit, error) {
 	if m.rung != nil {
 		return m.rung.fit(ctx)
 	}

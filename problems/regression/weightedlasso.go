@@ -23,7 +23,7 @@ import (
 // of the radii, all nonnegative, are the lambda_j.
 //
 // With as many hyperparameters as features the validation rows are fitted along with the training rows, so that the
-// default takes weights of a rung of a ladder, see [Model.Ladder].
+// default takes weights of a rung of a ladder, see [problems.Rung].
 func WeightedLasso(s dataset.Division, o Options) (*Model, error) {
 	return NewNet(s, o, Net{Name: "weighted-lasso", spec: func(data *data) (spec, error) {
 		_, p := data.Dims()

@@ -33,12 +33,13 @@ func fitOf(l glm.Loss, s Sample, intercept bool, t Terms) (*Fit, error) {
 		return nil, err
 	}
 	if intercept && slices.Min(s.Y) == slices.Max(s.Y) {
+		const infinite = "and the intercept would be infinite; expected"
 		switch l.(type) {
 		case glm.Logistic:
-			return nil, fmt.Errorf("sparse: all labels are %g, and the intercept would be infinite; expected -1 and 1", s.Y[0])
+			return nil, fmt.Errorf("sparse: all labels are %g, %s -1 and 1", s.Y[0], infinite)
 		case glm.Poisson:
 			if s.Y[0] == 0 {
-				return nil, fmt.Errorf("sparse: all targets are 0, and the intercept would be infinite; expected one that is positive")
+				return nil, fmt.Errorf("sparse: all targets are 0, %s one that is positive", infinite)
 			}
 		}
 	}

@@ -19,9 +19,9 @@ func repeated(y, f, w []float64) (times, values []float64) {
 	return times, values
 }
 
-// weighedDeviance is the half deviance with weights w, nil for ones, of the definition in coxph of R's survival (Therneau, Grambsch,
-// Modeling survival data, 2000, section 7.1): with Efron's rule each of the d terms of a time has the mean weight of
-// its events.
+// weighedDeviance is the half deviance with weights w, nil for ones, of the definition in coxph of R's survival
+// (Therneau, Grambsch, Modeling survival data, 2000, section 7.1): with Efron's rule each of the d terms of a time has
+// the mean weight of its events.
 func weighedDeviance(y, f, w []float64, ties Ties) (sum float64) {
 	if w == nil {
 		w = slices.Repeat([]float64{1}, len(y))

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/internal/lower/survival"
 )
@@ -37,7 +38,7 @@ func NewCox(train, val Rows, o CoxOptions) (*Net, error) {
 	if err := check("Cox regression", train, val); err != nil {
 		return nil, err
 	}
-	if err := survival.Check(val.Y); err != nil {
+	if err := val.Check(glm.Hazards{}); err != nil {
 		return nil, fmt.Errorf("fits: validation rows of the Cox regression: %w", err)
 	}
 	own, events := survival.New(val.Y, val.Weights, o.Ties), o.Events

@@ -85,7 +85,7 @@ func TestCoxValidation(t *testing.T) {
 	for want, bad := range map[string][2]Rows{
 		"no event of the validation rows": {train, val},
 		"no event has other rows at risk": {val, train},
-		"the time of row 0 is +Inf":       {train, rows([]float64{1}, []float64{math.Inf(1)})},
+		"time of row 0 is +Inf":           {train, rows([]float64{1}, []float64{math.Inf(1)})},
 		"2 features":                      {Rows{X: design.FromColumns(2, 2, []float64{1, 0, 2, 3}), Y: train.Y}, val},
 	} {
 		_, err := NewCox(bad[0], bad[1], CoxOptions{})

@@ -46,9 +46,6 @@ func newNet(name string, g *sparse.Fit, err error, train, val Rows, n float64, i
 	if err != nil {
 		return nil, fmt.Errorf("fits: training rows of the %s: %w", name, err)
 	}
-	if err := check(name, train, val); err != nil {
-		return nil, err
-	}
 	if g, err = g.With(val, n, kept...); err != nil {
 		return nil, fmt.Errorf("fits: validation rows of the %s: %w", name, err)
 	}

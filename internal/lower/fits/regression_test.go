@@ -111,7 +111,7 @@ func TestSingularSupport(t *testing.T) {
 	floats.Scale(0.5, half)
 	b, err := two.Solve(context.Background(), lambda, 1e-10, &lower.Point{State: &netState{Solution: &sparse.Solution{B: half}}})
 	require.NoError(t, err)
-	require.Greater(t, len(b.State.(*netState).Support), len(a.State.(*netState).Support))
+	require.Greater(t, len(b.State.(*netState).free), len(a.State.(*netState).free))
 	want, err := one.Traits().Gradient(context.Background(), a, lower.GradientOptions{})
 	require.NoError(t, err)
 	got, err := two.Traits().Gradient(context.Background(), b, lower.GradientOptions{})
@@ -124,11 +124,11 @@ func TestBadRows(t *testing.T) {
 	_, other := generated(t, "10-5-0-p5", 1, false)
 	for want, rows := range map[string][2]Rows{
 		"4 features of the training rows and 5": {train, other},
-		"3 targets for 5 validation rows":       {train, {X: val.X, Y: val.Y[:3]}},
+		"3 targets for 5 rows":                  {train, {X: val.X, Y: val.Y[:3]}},
 		"training rows of the weighted":         {{X: train.X, Y: train.Y[:3]}, val},
 		"takes neither weights":                 {{X: train.X, Y: train.Y, Weights: train.Y}, val},
 		"nor an offset":                         {train, {X: val.X, Y: val.Y, Offset: val.Y}},
-		"0 validation rows":                     {train, {X: design.FromColumns(0, 4, nil)}},
+		"validation rows of the weighted lasso": {train, {X: design.FromColumns(0, 4, nil)}},
 	} {
 		_, err := NewWeightedLasso(rows[0], rows[1], false)
 		require.ErrorContains(t, err, want)

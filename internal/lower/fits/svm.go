@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/machine"
 	"github.com/conetune/conetune/lower"
 )
@@ -36,36 +37,26 @@ func NewSVM(train, val Rows, low, high float64) (*SVM, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fits: training rows of the support vector machine: %w", err)
 	}
-	m, _ := val.X.Dims()
-	if val.Weights == nil {
-		val.Weights = slices.Repeat([]float64{1}, m)
-	}
-	switch {
-	case len(val.Y) != m || len(val.Weights) != m:
-		return nil, fmt.Errorf("fits: %d labels and %d weights for %d validation rows of the support vector machine", len(val.Y), len(val.Weights), m)
-	case !(low > 0) || !(low <= high) || math.IsInf(high, 1):
+	if !(low > 0) || !(low <= high) || math.IsInf(high, 1) {
 		return nil, fmt.Errorf("fits: bounds of the support vector machine from %g to %g, expected positive numbers in order", low, high)
 	}
 	if err := check("support vector machine", train, val); err != nil {
 		return nil, err
 	}
-	rows := train
-	if rows.Weights == nil {
-		rows.Weights = slices.Repeat([]float64{1}, len(rows.Y))
+	if err := val.Check(glm.Logistic{}); err != nil {
+		return nil, fmt.Errorf("fits: validation rows of the support vector machine: %w", err)
 	}
-	sum := 0.0
-	for i, y := range val.Y {
-		if y != -1 && y != 1 {
-			return nil, fmt.Errorf("fits: label of validation row %d of the support vector machine is %g, expected -1 or 1", i, y)
+	for _, rows := range []*Rows{&train, &val} {
+		if rows.Weights == nil {
+			rows.Weights = slices.Repeat([]float64{1}, len(rows.Y))
 		}
-		if !(val.Weights[i] > 0) || math.IsInf(val.Weights[i], 1) {
-			return nil, fmt.Errorf("fits: the weight of validation row %d of the support vector machine is %g, expected a positive number", i, val.Weights[i])
-		}
-		sum += val.Weights[i]
 	}
-	u := make([]float64, m)
+	u, sum := make([]float64, len(val.Y)), 0.0
+	for _, w := range val.Weights {
+		sum += w
+	}
 	val.Weights = floats.AddScaledTo(u, u, 1/sum, val.Weights)
-	return &SVM{train: g, rows: rows, val: val, low: low, high: high}, nil
+	return &SVM{train: g, rows: train, val: val, low: low, high: high}, nil
 }
 
 // Dim is one more than the number of features.

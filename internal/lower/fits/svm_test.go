@@ -154,13 +154,13 @@ func TestSVMErrors(t *testing.T) {
 	bad.Y = slices.Clone(good.Y)
 	bad.Y[4] = 3
 	_, err = NewSVM(good, bad, 1e-6, 10)
-	require.ErrorContains(t, err, "label of validation row 4")
+	require.ErrorContains(t, err, "validation rows of the support vector machine: sparse: label of row 4 is 3")
 	_, err = NewSVM(bad, good, 1e-6, 10)
 	require.ErrorContains(t, err, "label of row 4 is 3")
 	bad = good
 	bad.Weights = []float64{1}
 	_, err = NewSVM(good, bad, 1e-6, 10)
-	require.ErrorContains(t, err, "10 labels and 1 weights for 10 validation rows")
+	require.ErrorContains(t, err, "1 weights and 0 entries of the offset for 10 rows")
 	m, err := NewSVM(good, good, 1e-6, 10)
 	require.NoError(t, err)
 	_, err = m.Solve(context.Background(), []float64{1}, 1e-8, nil)

@@ -77,38 +77,25 @@ func (s *svmWithin) Solve(ctx context.Context, radii []float64, tol float64) (*l
 	return out, nil
 }
 
-// Subproblem implements [lower.Bilevel].
+// Subproblem implements [lower.Bilevel]. It stacks the rows when it is first asked for a solution.
 func (m *SVM) Subproblem(parts []lower.Bilevel, workers int) lower.Subproblem {
-	out := &svmSubproblem{workers: workers}
-	for _, f := range parts {
-		out.parts = append(out.parts, f.(*SVM))
-	}
-	return out.solve
-}
-
-// svmSubproblem stacks the rows when it is first asked for a solution.
-type svmSubproblem struct {
-	parts   []*SVM
-	workers int
-	solver  *machine.Subproblem
-}
-
-// solve is a [lower.Subproblem].
-func (s *svmSubproblem) solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
-	if s.solver == nil {
-		stacks := make([]*machine.Problem, len(s.parts))
-		for t, f := range s.parts {
+	var solver *machine.Subproblem
+	return func(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
+		if solver == nil {
+			stacks := make([]*machine.Problem, len(parts))
+			for t, f := range parts {
+				var err error
+				if stacks[t], err = f.(*SVM).stack(); err != nil {
+					return nil, err
+				}
+			}
 			var err error
-			if stacks[t], err = f.stack(); err != nil {
+			if solver, err = machine.NewSubproblem(stacks, workers); err != nil {
 				return nil, err
 			}
 		}
-		var err error
-		if s.solver, err = machine.NewSubproblem(stacks, s.workers); err != nil {
-			return nil, err
-		}
+		return solver.Solve(ctx, c)
 	}
-	return s.solver.Solve(ctx, c)
 }
 
 // stack has the rows of training and of validation in one problem, the first with the weights of the first.

@@ -143,7 +143,11 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		if s.solver.Quadratic() {
 			continue
 		}
-		x, value := s.shorten(from, s.merit(c.Values, radii), merit, radii)
+		x := s.solver.X()
+		value := halve(s.merit(c.Values, radii), merit, func() float64 {
+			x = between(from, x)
+			return s.merit(s.fit.Values(x), radii)
+		})
 		if value < merit-fell*math.Abs(merit) { // a bound that is far off, as with multipliers near zero, says nothing of the steps
 			stall.Restart()
 		}
@@ -153,20 +157,6 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		}
 	}
 	return out, nil
-}
-
-// shorten halves the step from a point to the last solution, of some value, until the merit function is no larger than
-// before.
-func (s *Lower) shorten(from [][]float64, value, before float64, radii []float64) (x [][]float64, merit float64) {
-	x = s.solver.X()
-	for range halvings {
-		if value <= before+rounded*math.Abs(before) || math.IsInf(before, 1) {
-			break
-		}
-		x = between(from, x, 0.5)
-		value = s.merit(s.fit.Values(x), radii)
-	}
-	return x, value
 }
 
 // merit is the exact penalty function that steps of the models have to lower.
@@ -183,13 +173,24 @@ func weighted(m []float64, tol float64) *lower.JointWeights {
 	return &lower.JointWeights{Train: 1, Penalties: m, Tol: fineShare * tol}
 }
 
-// between is a + t (b - a).
-func between(a, b [][]float64, t float64) [][]float64 {
+// halve has a step halved until the merit function, of some value, is no larger than before, and returns it.
+func halve(value, before float64, half func() float64) float64 {
+	for range halvings {
+		if value <= before+rounded*math.Abs(before) || math.IsInf(before, 1) {
+			break
+		}
+		value = half()
+	}
+	return value
+}
+
+// between is the middle of two points.
+func between(a, b [][]float64) [][]float64 {
 	out := make([][]float64, len(a))
 	for k := range a {
 		out[k] = make([]float64, len(a[k]))
 		for j := range a[k] {
-			out[k][j] = a[k][j] + t*(b[k][j]-a[k][j])
+			out[k][j] = a[k][j] + 0.5*(b[k][j]-a[k][j])
 		}
 	}
 	return out

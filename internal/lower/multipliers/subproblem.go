@@ -122,14 +122,11 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		if s.solvers[0].Quadratic() {
 			continue
 		}
-		for range halvings {
-			if value <= best+rounded*math.Abs(best) || math.IsInf(best, 1) {
-				break
-			}
+		best = halve(value, best, func() float64 {
 			now = w.between(from, now)
-			value = w.objective(now)
-		}
-		best, from = value, now
+			return w.objective(now)
+		})
+		from = now
 		for t, solver := range s.solvers {
 			if err := solver.Model(ctx, now.x[t]); err != nil {
 				return nil, err
@@ -332,9 +329,9 @@ func (w *work) objective(z state) float64 {
 
 // between is the middle of two points.
 func (w *work) between(a, b state) state {
-	out := state{r: between([][]float64{a.r}, [][]float64{b.r}, 0.5)[0]}
+	out := state{r: between([][]float64{a.r}, [][]float64{b.r})[0]}
 	for t, f := range w.fits {
-		x := between(a.x[t], b.x[t], 0.5)
+		x := between(a.x[t], b.x[t])
 		out.x, out.values = append(out.x, x), append(out.values, f.Values(x))
 	}
 	return out

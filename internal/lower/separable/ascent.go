@@ -176,11 +176,7 @@ func (a *ascent) move(d *direction, size float64) {
 		y.ms = math.Max(0, x.ms+size*by.ms)
 		y.c0 = x.c0 + size*by.c0
 		floats.AddScaledTo(y.u, x.u, size, by.u)
-		for g := range a.groups.len() {
-			for _, j := range a.groups.of(g) {
-				y.c[j] = x.c[j] + size*by.c[j]
-			}
-		}
+		floats.AddScaledTo(y.c, x.c, size, by.c)
 	}
 	a.evaluate(to)
 }

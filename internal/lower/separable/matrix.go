@@ -1,7 +1,6 @@
 package separable
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -28,22 +27,12 @@ type matrix struct {
 }
 
 // NewCompletion takes known entries of an m x n matrix for training and validation, with the features of each, and
-// their places i n + j. The last penalty is the nuclear norm of the matrix. It is for small matrices: each step
-// decomposes one.
+// their places i n + j, which are in it. The last penalty is the nuclear norm of the matrix. It is for small matrices:
+// each step decomposes one.
 func NewCompletion(train, val Rows, trainAt, valAt []int, m, n int, members [][]int, intercept bool) (*Regression, error) {
 	g, err := New(train, val, members, true, intercept)
 	if err != nil {
 		return nil, err
-	}
-	if len(trainAt) != len(train.Y) || len(valAt) != len(val.Y) {
-		return nil, fmt.Errorf("separable: %d and %d places for %d and %d known entries", len(trainAt), len(valAt), len(train.Y), len(val.Y))
-	}
-	for _, list := range [][]int{trainAt, valAt} {
-		for _, at := range list {
-			if at < 0 || at >= m*n {
-				return nil, fmt.Errorf("separable: place %d of a matrix of %d x %d", at, m, n)
-			}
-		}
 	}
 	g.matrix = &matrix{m: m, n: n, train: trainAt, val: valAt}
 	return g, nil

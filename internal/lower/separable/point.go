@@ -1,9 +1,11 @@
 package separable
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -68,11 +70,8 @@ func (p *part) mul(out, b []float64, b0 float64) {
 	for i := range p.sets {
 		s := &p.sets[i]
 		f := s.of(out)
-		s.X.Mul(f, b)
-		if p.intercept && b0 != 0 {
-			for k := range f {
-				f[k] += b0
-			}
+		if s.X.Mul(f, b); p.intercept {
+			floats.AddConst(b0, f)
 		}
 	}
 }
@@ -88,19 +87,12 @@ func (p *part) image(out, b []float64, b0 float64, g []float64) {
 
 // mulTrans sets out to X'u, and returns the sum of u.
 func (p *part) mulTrans(out, u []float64) (sum float64) {
+	clear(out)
 	work := make([]float64, len(out))
 	for i := range p.sets {
 		s := &p.sets[i]
-		to := out
-		if i > 0 {
-			to = work
-		}
-		s.X.MulTrans(to, s.of(u))
-		if i > 0 {
-			for j, v := range work {
-				out[j] += v
-			}
-		}
+		s.X.MulTrans(work, s.of(u))
+		floats.Add(out, work)
 	}
 	if p.intercept {
 		for _, v := range u {
@@ -192,15 +184,7 @@ func (p *program) bound(g int, at *point, t float64) (r float64, loose bool, abo
 	}
 	r = aim
 	if len(q) > 1 {
-		slices.SortFunc(q, func(a, b float64) int {
-			switch {
-			case a > b:
-				return -1
-			case a < b:
-				return 1
-			}
-			return 0
-		})
+		slices.SortFunc(q, func(a, b float64) int { return cmp.Compare(b, a) })
 	}
 	sum := aim
 	for k, v := range q {

@@ -86,7 +86,7 @@ func TestCompare(t *testing.T) {
 			seconds := time.Since(start).Seconds() / float64(jobs.Batch)
 			_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u1)
 			if cpu := float64(u1.Utime.Nano()-u0.Utime.Nano()) / 1e9 / float64(jobs.Batch); cpu < best.CPU {
-				best = result{seconds, cpu, s.Objective, s.Gap / g.scale, len(s.Support)}
+				best = result{seconds, cpu, s.Objective, s.Gap / g.scale, len(support(s))}
 			}
 		}
 		results = append(results, best)

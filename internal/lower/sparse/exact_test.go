@@ -53,7 +53,7 @@ func TestManyCoefficients(t *testing.T) {
 		g := c.fit(t, compressedColumns(x))
 		c.l1, c.l2 = []float64{0.01 * g.LambdaMax()}, []float64{1e-4 * g.LambdaMax()}
 		s := c.solve(t, g, 1e-12, nil)
-		require.Greater(t, len(s.Support), 1000)
+		require.Greater(t, len(support(s)), 1000)
 		c.optimal(t, s, 1e-6*g.LambdaMax(), "")
 	}
 }

@@ -171,11 +171,11 @@ func (g *Fit) point(b []float64) [][]float64 {
 // With returns the fit with validation rows in it, and perhaps one of the two penalties alone. A partial likelihood of
 // theirs is divided by n.
 func (g *Fit) With(val Sample, n float64, kept ...int) (*Fit, error) {
-	if err := val.check(g.sets[training].loss); err != nil {
+	if err := val.Check(g.sets[training].loss); err != nil {
 		return nil, err
 	}
 	if p := val.X.Columns(); p != g.p {
-		return nil, fmt.Errorf("sparse: validation rows of %d features, expected %d", p, g.p)
+		return nil, fmt.Errorf("sparse: %d features of the training rows and %d of the validation rows", g.p, p)
 	}
 	rows, err := g.sets[training].with(val, n)
 	if err != nil {

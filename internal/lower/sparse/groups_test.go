@@ -58,7 +58,8 @@ func TestGroupsStall(t *testing.T) {
 		0.34471866706533255, 0.34471866706533255, 1.9802889067580618e+06, 885040.8613351098,
 	})
 	c := problem{groups: [][]int{{0, 1, 2, 3}}, norm: []float64{0.001}, l1: []float64{0.001}}
-	g, err := Groups(Sample{X: design.New(x), Y: []float64{1.5652475842498528, 1.5652475842498528, 0, 0, 0}}, false, c.groups)
+	y := []float64{1.5652475842498528, 1.5652475842498528, 0, 0, 0}
+	g, err := Groups(Sample{X: design.New(x), Y: y}, false, c.groups)
 	require.NoError(t, err)
 	s := c.solve(t, g, 1e-9, nil)
 	require.Contains(t, []lower.Status{lower.Stalled, lower.Exhausted, lower.Optimal}, s.Status) // by the rounding of the processor

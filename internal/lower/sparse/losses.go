@@ -29,16 +29,17 @@ func Poisson(s Sample, intercept bool, t Terms) (*Fit, error) {
 
 // fitOf is the fit of a loss that is a sum over the rows of a sample.
 func fitOf(l glm.Loss, s Sample, intercept bool, t Terms) (*Fit, error) {
-	if err := s.check(l); err != nil {
+	if err := s.Check(l); err != nil {
 		return nil, err
 	}
 	if intercept && slices.Min(s.Y) == slices.Max(s.Y) {
+		const infinite = "and the intercept would be infinite; expected"
 		switch l.(type) {
 		case glm.Logistic:
-			return nil, fmt.Errorf("sparse: all labels are %g, and the intercept would be infinite; expected -1 and 1", s.Y[0])
+			return nil, fmt.Errorf("sparse: all labels are %g, %s -1 and 1", s.Y[0], infinite)
 		case glm.Poisson:
 			if s.Y[0] == 0 {
-				return nil, fmt.Errorf("sparse: all targets are 0, and the intercept would be infinite; expected one that is positive")
+				return nil, fmt.Errorf("sparse: all targets are 0, %s one that is positive", infinite)
 			}
 		}
 	}
@@ -91,7 +92,7 @@ func (r *rowSet) level() float64 {
 // changes nothing, so that there is no intercept.
 func Cox(s Sample, ties survival.Ties, t Terms) (*Fit, error) {
 	n, loss := len(s.Y), glm.Hazards{Ties: ties}
-	if err := s.check(loss); err != nil {
+	if err := s.Check(loss); err != nil {
 		return nil, err
 	}
 	weights := meanOne(s.Weights, n)
@@ -111,7 +112,7 @@ func Multinomial(s Sample, classes int, intercept bool, t Terms) (*Fit, error) {
 		return nil, fmt.Errorf("sparse: %d classes, expected at least 2", classes)
 	}
 	n, loss := len(s.Y), glm.Multinomial{Classes: classes}
-	if err := s.check(loss); err != nil {
+	if err := s.Check(loss); err != nil {
 		return nil, err
 	}
 	weights, constants := meanOne(s.Weights, n), make([]float64, classes)

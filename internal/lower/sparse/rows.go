@@ -24,8 +24,8 @@ type Sample struct {
 	Offset []float64
 }
 
-// check says what is wrong with the targets of a loss, the weights and the offset.
-func (s Sample) check(l glm.Loss) error {
+// Check says what is wrong with the targets of a loss, the weights and the offset.
+func (s Sample) Check(l glm.Loss) error {
 	finite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 	called, all, want, good := "target", "targets", "a finite number", finite
 	switch l := l.(type) {

@@ -14,8 +14,6 @@ type Solution struct {
 	Status lower.Status
 	// B are the coefficients, those of a feature after each other, and B0 the constants of the classes.
 	B, B0 []float64
-	// Support are the indices of the coefficients that are not zero, rising.
-	Support []int
 	// Objective is the value at B, Gap bounds its distance from the optimum.
 	Objective, Gap float64
 

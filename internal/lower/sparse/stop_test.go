@@ -23,7 +23,8 @@ func TestStopped(t *testing.T) {
 	top := g.LambdaMax()
 	near, err := g.Solve(context.Background(), 0.1*top, 0, 0, nil)
 	require.NoError(t, err)
-	q := problem{groups: lowertest.EqualGroups(90, 9), norm: slices.Repeat([]float64{0.1 * top}, 10), l1: []float64{0.05 * top}}
+	q := problem{groups: lowertest.EqualGroups(90, 9), l1: []float64{0.05 * top}}
+	q.norm = slices.Repeat([]float64{0.1 * top}, len(q.groups))
 	groups, err := Groups(Sample{X: d, Y: y}, true, q.groups)
 	require.NoError(t, err)
 	labels := make([]float64, len(y))

@@ -82,11 +82,6 @@ func (g *Fit) solve(ctx context.Context, w *glm.Weights, tol float64, start *Sol
 			floats.AddConst(-floats.Sum(b)/float64(len(b)), b)
 		}
 	}
-	for e, v := range out.B {
-		if v != 0 {
-			out.Support = append(out.Support, e)
-		}
-	}
 	switch {
 	case s.Gap <= tol:
 		out.Status = lower.Optimal

@@ -128,7 +128,7 @@ func TestLambdaMax(t *testing.T) {
 					c.l1, c.l2 = []float64{share * top}, nil
 					s := c.solve(t, g, 1e-12, nil)
 					c.optimal(t, s, 1e-5*top, fmt.Sprint(kind, way, intercept, share))
-					for _, e := range s.Support {
+					for _, e := range support(s) {
 						if g.Factor(e/g.k) > 0 {
 							n++
 						}

@@ -119,12 +119,6 @@ func (l *Likelihood) best(g group) float64 {
 	return sum
 }
 
-// Rows is the number of rows.
-func (l *Likelihood) Rows() int { return l.n }
-
-// Events counts the rows with an event.
-func (l *Likelihood) Events() int { return l.events }
-
 // Weight is the sum of the weights of the rows with an event.
 func (l *Likelihood) Weight() (sum float64) {
 	for _, g := range l.groups {

@@ -17,37 +17,6 @@ func times(r *rand.Rand, n int) (y, f []float64) {
 	return y, f
 }
 
-// halfDeviance is that of the definition, a sum over all events and all rows.
-func halfDeviance(y, f []float64, ties Ties) (sum float64) {
-	done := map[float64]bool{}
-	for i := range y {
-		if y[i] < 0 || done[y[i]] {
-			continue
-		}
-		done[y[i]] = true
-		risk, own, d := 0.0, 0.0, 0
-		for j := range y {
-			if math.Abs(y[j]) >= y[i] {
-				risk += math.Exp(f[j])
-			}
-			if y[j] == y[i] {
-				own += math.Exp(f[j])
-				sum -= f[j]
-				d++
-			}
-		}
-		for k := range d {
-			share := float64(k) / float64(d)
-			if ties == Breslow {
-				sum += math.Log(risk) - math.Log(float64(d))
-			} else {
-				sum += math.Log(risk-share*own) - math.Log(float64(d-k))
-			}
-		}
-	}
-	return sum
-}
-
 // The half deviance is that of the definition, and does not change with a constant; it is there for values whose
 // exponentials are no numbers.
 func TestHalfDeviance(t *testing.T) {
@@ -56,7 +25,7 @@ func TestHalfDeviance(t *testing.T) {
 		for range 50 {
 			y, f := times(r, 1+r.IntN(30))
 			l := New(y, nil, ties)
-			want := halfDeviance(y, f, ties)
+			want := weighedDeviance(y, f, nil, ties)
 			require.InDelta(t, want, l.HalfDeviance(f), 1e-12*(1+want))
 			for _, shift := range []float64{1000, -1000} {
 				moved := make([]float64, len(f))
@@ -80,60 +49,6 @@ func TestHalfDeviance(t *testing.T) {
 	y := []float64{1, 1, -5}
 	require.InDelta(t, 2*math.Log(1.5), New(y, nil, Breslow).HalfDeviance(make([]float64, 3)), 1e-15)
 	require.InDelta(t, math.Log(3), New(y, nil, Efron).HalfDeviance(make([]float64, 3)), 1e-15)
-}
-
-// Slopes and means are derivatives: u of the logarithm, and diag(a) - sum m (p - mean)(p - mean)' of minus its second
-// ones.
-func TestDerivatives(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 1))
-	const h = 1e-5
-	for _, ties := range []Ties{Breslow, Efron} {
-		for range 20 {
-			y, f := times(r, 2+r.IntN(15))
-			l := New(y, nil, ties)
-			p := l.At(f, nil)
-			u, a, means := make([]float64, len(f)), make([]float64, len(f)), make([]float64, l.Terms())
-			p.Slopes(u, a)
-			at := func(d []float64, s float64) []float64 {
-				out := make([]float64, len(f))
-				for i, v := range f {
-					out[i] = v + s*d[i]
-				}
-				return out
-			}
-			for i := range f {
-				e := make([]float64, len(f))
-				e[i] = 1
-				slope := (halfDeviance(y, at(e, -h), ties) - halfDeviance(y, at(e, h), ties)) / (2 * h)
-				require.InDelta(t, slope, u[i], 1e-8)
-				own := 0.0
-				if y[i] > 0 {
-					own = 1
-				}
-				require.InDelta(t, own-u[i], a[i], 1e-12)
-			}
-			d := make([]float64, len(f))
-			for i := range d {
-				d[i] = r.NormFloat64()
-			}
-			p.Means(means, d)
-			second := 0.0
-			for i, v := range d {
-				second += a[i] * v * v
-			}
-			for k, m := range l.Weights() {
-				second -= m * means[k] * means[k]
-			}
-			up, down := make([]float64, len(f)), make([]float64, len(f))
-			l.At(at(d, h), nil).Slopes(up, make([]float64, len(f)))
-			l.At(at(d, -h), nil).Slopes(down, make([]float64, len(f)))
-			want := 0.0
-			for i, v := range d {
-				want -= v * (up[i] - down[i]) / (2 * h)
-			}
-			require.InDelta(t, want, second, 1e-6*(1+want))
-		}
-	}
 }
 
 // The concordance is that of a count over all pairs, and its standard error that of finite differences in the weights
@@ -219,8 +134,7 @@ func TestTimeZero(t *testing.T) {
 		later, f := times(r, 2+r.IntN(20))
 		y := make([]float64, len(later))
 		for i, v := range later {
-			at, event := Time(v)
-			y[i] = Row(at-1, event)
+			y[i] = Row(math.Abs(v)-1, v > 0)
 		}
 		require.Equal(t, Events(later), Events(y))
 		for _, ties := range []Ties{Breslow, Efron} {
@@ -240,9 +154,7 @@ func TestCheck(t *testing.T) {
 	require.NoError(t, Check([]float64{1, -2, 0, Row(0, false)}))
 	require.ErrorContains(t, Check([]float64{1, math.Inf(-1)}), "the time of row 1 is +Inf")
 	require.Error(t, Check([]float64{math.NaN()}))
-	time, event := Time(Row(3, false))
-	require.Equal(t, 3.0, time)
-	require.False(t, event)
+	require.Equal(t, -3.0, Row(3, false))
 	require.Equal(t, 1, Events([]float64{1, -2}))
 }
 
@@ -264,7 +176,7 @@ func TestLists(t *testing.T) {
 			for _, i := range lists.Event {
 				sum -= f[i]
 			}
-			want := halfDeviance(y, f, ties)
+			want := weighedDeviance(y, f, nil, ties)
 			require.InDelta(t, want, sum, 1e-11*(1+want))
 		}
 	}

@@ -12,9 +12,6 @@ import (
 	"slices"
 )
 
-// Time is the time of a row, and whether the event came then.
-func Time(y float64) (t float64, event bool) { return math.Abs(y), !math.Signbit(y) }
-
 // Row is the number that stands for a time and an event.
 func Row(t float64, event bool) float64 {
 	if event {
@@ -36,7 +33,7 @@ func Check(y []float64) error {
 // Events counts the rows with an event.
 func Events(y []float64) (n int) {
 	for _, v := range y {
-		if _, event := Time(v); event {
+		if !math.Signbit(v) {
 			n++
 		}
 	}

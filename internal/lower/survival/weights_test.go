@@ -3,6 +3,7 @@ package survival
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,10 +19,13 @@ func repeated(y, f, w []float64) (times, values []float64) {
 	return times, values
 }
 
-// weighedDeviance is the half deviance with weights w of the definition in coxph of R's survival (Therneau, Grambsch,
-// Modeling survival data, 2000, section 7.1): with Efron's rule each of the d terms of a time has the mean weight of
-// its events.
+// weighedDeviance is the half deviance with weights w, nil for ones, of the definition in coxph of R's survival
+// (Therneau, Grambsch, Modeling survival data, 2000, section 7.1): with Efron's rule each of the d terms of a time has
+// the mean weight of its events.
 func weighedDeviance(y, f, w []float64, ties Ties) (sum float64) {
+	if w == nil {
+		w = slices.Repeat([]float64{1}, len(y))
+	}
 	done := map[float64]bool{}
 	for i := range y {
 		if y[i] < 0 || done[y[i]] {
@@ -69,7 +73,7 @@ func TestWeightsAreRows(t *testing.T) {
 		times, values := repeated(y, f, w)
 		other := New(times, nil, Breslow)
 		require.InDelta(t, other.HalfDeviance(values), l.HalfDeviance(f), 1e-10)
-		require.Equal(t, float64(other.Events()), l.Weight())
+		require.Equal(t, float64(Events(times)), l.Weight())
 		a, b := l.At(f, nil).Baseline(), other.At(values, nil).Baseline()
 		require.Equal(t, b.Times, a.Times)
 		require.InDeltaSlice(t, b.Hazard, a.Hazard, 1e-12*(1+b.Hazard[max(0, len(b.Hazard)-1)]))
@@ -93,8 +97,11 @@ func TestWeightedLikelihood(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 1))
 	const h = 1e-5
 	for _, ties := range []Ties{Breslow, Efron} {
-		for range 30 {
+		for k := range 50 {
 			y, f, w := weighed(r, 2+r.IntN(15), func() float64 { return math.Exp(2 * r.NormFloat64()) })
+			if k < 20 {
+				w = nil
+			}
 			l := New(y, w, ties)
 			p := l.At(f, nil)
 			require.InDelta(t, weighedDeviance(y, f, w, ties), p.HalfDeviance, 1e-9*(1+p.HalfDeviance))
@@ -109,6 +116,11 @@ func TestWeightedLikelihood(t *testing.T) {
 			for i, v := range d {
 				first -= u[i] * v
 				second += a[i] * v * v
+				own := 0.0
+				if y[i] > 0 {
+					own = l.weightOf(i)
+				}
+				require.InDelta(t, own-u[i], a[i], 1e-12*(1+own))
 			}
 			p.Means(means, d)
 			for k, m := range l.Weights() {
@@ -120,7 +132,11 @@ func TestWeightedLikelihood(t *testing.T) {
 			sum := 0.0
 			losses, weights := p.EventLosses()
 			for k, v := range losses {
-				sum += weights[k] * v
+				weight := 1.0
+				if w != nil {
+					weight = weights[k]
+				}
+				sum += weight * v
 			}
 			require.InDelta(t, p.HalfDeviance, sum, 1e-9*(1+sum))
 		}

@@ -117,7 +117,8 @@ func packs(t testing.TB, text []byte) map[string][]byte {
 
 // Packed texts are read, and said to be wrong where they are cut.
 func TestPacked(t *testing.T) {
-	const text, bzipped = "name,y\nz,1\nw,2\n", "QlpoOTFBWSZTWaT8f0IAAAXZgAAQAAQwACIDALAgACIAD1CAaaaIjg3EAElvF3JFOFCQpPx/Qg=="
+	const text = "name,y\nz,1\nw,2\n"
+	const bzipped = "QlpoOTFBWSZTWaT8f0IAAAXZgAAQAAQwACIDALAgACIAD1CAaaaIjg3EAElvF3JFOFCQpPx/Qg=="
 	files := packs(t, []byte(text))
 	var err error
 	files["f.bz2"], err = base64.StdEncoding.DecodeString(bzipped) // of the program bzip2

@@ -41,7 +41,8 @@ func (w *Wanted) helpers() []helper {
 		{w.Division.Time, "Division.Time", divides, ""},
 		{w.Weights, "Wanted.Weights", "has their weights: give these cells a number; 0 leaves a row out",
 			"weights of rows: numbers that are not negative"},
-		{w.Offset, "Wanted.Offset", "has their offset: give these cells a number, such as 0", "known terms of predictions: numbers"},
+		{w.Offset, "Wanted.Offset", "has their offset: give these cells a number, such as 0",
+			"known terms of predictions: numbers"},
 	}, func(h helper) bool { return h.name == "" })
 }
 

@@ -38,8 +38,8 @@ func TestReadCones(t *testing.T) {
 
 // Cones that cones.cbf has not.
 func TestReadOtherCones(t *testing.T) {
-	m, err := Decode("cones.cbf", strings.NewReader(head+"POW*CONES\n2 3\n1\n5\n2\n1\n2\nVAR\n9 3\nEXP* 3\n@1:POW* 3\nSVECPSD 3\n"+
-		"CON\n6 2\nGMEANABS 3\nGMEANABS* 3\nFCOORD\n0\n"))
+	m, err := Decode("cones.cbf", strings.NewReader(head+"POW*CONES\n2 3\n1\n5\n2\n1\n2\n"+
+		"VAR\n9 3\nEXP* 3\n@1:POW* 3\nSVECPSD 3\nCON\n6 2\nGMEANABS 3\nGMEANABS* 3\nFCOORD\n0\n"))
 	require.NoError(t, err)
 	assert.Equal(t, []Cone{{Kind: DualExponential, Dim: 3}, {Kind: DualPower, Dim: 3, Powers: []float64{1, 2}},
 		{Kind: PSDVector, Dim: 3}}, m.Var)

@@ -99,7 +99,8 @@ func TestRandomOptimality(t *testing.T) {
 	for range 60 {
 		// A moderate program with x0 inside its sides, strictly convex in both senses.
 		rows, n, sign := rng.IntN(6), 1+rng.IntN(6), 1.0
-		m := &Model{Maximize: rng.IntN(2) == 0, Constant: 0.5, Rows: make([]string, rows), Columns: make([]string, n), Q: numbers(n)}
+		m := &Model{Maximize: rng.IntN(2) == 0, Constant: 0.5, Q: numbers(n)}
+		m.Rows, m.Columns = make([]string, rows), make([]string, n)
 		if m.Maximize {
 			sign = -1
 		}

@@ -110,8 +110,8 @@ func (r *reader) checkTriangle(a *sparse.CSC) {
 	for j := range r.m.Columns {
 		program.Column(a, j, func(i int, _ float64) {
 			if _, both := at(a, j, i); both && i != j {
-				r.FailAt(r.quadraticLine, "QUADOBJ", "the pair (%s, %s) is there in both orders, expected one triangle (QMATRIX holds both)",
-					textfile.Quote([]byte(r.m.Columns[i])), textfile.Quote([]byte(r.m.Columns[j])))
+				r.FailAt(r.quadraticLine, "QUADOBJ", "the pair (%s, %s) is there in both orders, expected one triangle "+
+					"(QMATRIX holds both)", textfile.Quote([]byte(r.m.Columns[i])), textfile.Quote([]byte(r.m.Columns[j])))
 			}
 		})
 	}

@@ -82,7 +82,8 @@ type rows struct {
 // read replaces the rows by those of a block. Lines of the usual form are taken in one pass; whatever is unusual about
 // a line, errors too, is left to line.
 func (r *rows) read(s *textfile.Source, b *textfile.Block) error {
-	*r = rows{labels: r.labels[:0], end: r.end[:0], index: r.index[:0], value: r.value[:0], queries: r.queries[:0], row: r.row}
+	*r = rows{labels: r.labels[:0], end: r.end[:0], index: r.index[:0], value: r.value[:0],
+		queries: r.queries[:0], row: r.row}
 	at, number := 0, b.Line
 	for ; at < len(b.Text); number++ {
 		before := len(r.index)

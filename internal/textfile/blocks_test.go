@@ -43,12 +43,13 @@ func throughBlocks(s *Source, bad string) ([]string, error) {
 	return all, err
 }
 
-// One by one, and whatever the blocks and the number of goroutines, the lines are those of the text; plain, packed, and from readers
-// that return a byte at a time or an error with the last bytes.
+// One by one, and whatever the blocks and the number of goroutines, the lines are those of the text; plain, packed, and
+// from readers that return a byte at a time or an error with the last bytes.
 func TestBlocksHaveAllLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 5))
 	long := strings.Repeat("0123456789", 3*HeadBytes/10)
-	texts := []string{"", "\n", "a", "a\nb", "a\n\n\nb\n", long, "a\n" + long + "\nb\n" + long + "\n\n", "\xef\xbb\xbfa\r\nb\r\n\r\n"}
+	texts := []string{"", "\n", "a", "a\nb", "a\n\n\nb\n", long, "a\n" + long + "\nb\n" + long + "\n\n",
+		"\xef\xbb\xbfa\r\nb\r\n\r\n"}
 	for range 5 {
 		var text strings.Builder
 		for range r.IntN(400) {

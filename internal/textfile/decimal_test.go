@@ -87,7 +87,8 @@ func FuzzDecimal(f *testing.F) {
 }
 
 func TestDecimalDoesNotAllocate(t *testing.T) {
-	for _, text := range []string{"-12.25", "-1.2345678901234567e-300", "-1.2345678901234567", "0.1234567890123456789012345678901234567890", "1e-300"} {
+	for _, text := range []string{"-12.25", "-1.2345678901234567e-300", "-1.2345678901234567",
+		"0.1234567890123456789012345678901234567890", "1e-300"} {
 		b := []byte(text)
 		require.Zero(t, testing.AllocsPerRun(100, func() { Decimal(b); Number(b) }), text)
 	}

@@ -150,7 +150,8 @@ func (f *field) readable() bool {
 		return f.bits == 32 || f.bits == 64
 	case kindDecimal:
 		const most = unpack.MostScale
-		return f.bits >= 32 && (whole(f.bits) || f.bits == 128 || f.bits == 256) && -most <= f.cell.Scale && f.cell.Scale <= most
+		return f.bits >= 32 && (whole(f.bits) || f.bits == 128 || f.bits == 256) &&
+			-most <= f.cell.Scale && f.cell.Scale <= most
 	case kindNull, kindFloat, kindText, kindLargeText, kindTextView, kindBool, kindDate, kindTimestamp, kindDuration:
 		return true
 	}

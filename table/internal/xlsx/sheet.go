@@ -293,11 +293,12 @@ func (s *sheetReader) end(sheet string) {
 		b.Fail(0, "the sheet %q is empty, expected a row of column names and rows of data", sheet)
 	}
 	if s.beyond > 0 {
-		b.Fail(s.beyondRow, "has a cell in column %s, expected none after %s, the last one with a name in the first row of the "+
-			"sheet %q (%d such rows)", s.beyondCell, nameOf(s.width-1), sheet, s.beyond)
+		b.Fail(s.beyondRow, "has a cell in column %s, expected none after %s, the last one with a name in the first row of "+
+			"the sheet %q (%d such rows)", s.beyondCell, nameOf(s.width-1), sheet, s.beyond)
 	}
 	if n := len(s.sheets); n > 1 && b.Options.Sheet == "" {
-		b.Tell("dialect", "the workbook has %d sheets, of which the first, %q, is read (Options.Sheet names another)", n, sheet)
+		b.Tell("dialect", "the workbook has %d sheets, of which the first, %q, is read (Options.Sheet names another)",
+			n, sheet)
 	}
 	if s.failed > 0 {
 		b.Tell("missing", "cells that hold an error such as #DIV/0!: %d; they count as missing", s.failed)

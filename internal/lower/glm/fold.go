@@ -31,7 +31,8 @@ type fold struct {
 	gap              float64
 	inner            float64
 	objective, bound float64 // the latter of the dual problem, for the weights at work
-	solved           bool
+	solved, ended    bool    // the latter as no more can be done
+	joins            []int   // what joins the working set in the next round
 	step             []float64
 	next             []float64 // of a unit
 }

@@ -367,63 +367,53 @@ func (d *Data) columnwise(ctx context.Context, f func(from, to int)) {
 // solveCurved is Solve for a loss that is not of squares.
 func (p *Path) solveCurved(ctx context.Context, tol float64) {
 	d := p.d
-	joins := make([][]int, len(p.folds))
 	if p.folds[0].point.envelope != nil {
 		p.renewEnvelopes(ctx)
 	}
 	crew.Each(len(p.folds), d.threads, func(t int) {
 		f := p.folds[t]
-		f.solved, f.gap, f.point.last, f.point.products, f.point.own = false, math.Inf(1), false, 0, f.point.own && f.point.envelope == nil
+		f.gap, f.point.last, f.point.products, f.point.own = math.Inf(1), false, 0, f.point.own && f.point.envelope == nil
 		if f.point.envelope != nil {
-			joins[t] = f.afresh(f.weights)
+			f.joins = f.afresh(f.weights)
 			return
 		}
 		f.leave()
-		joins[t] = f.propose(f.weights)
+		f.joins = f.propose(f.weights)
 	})
 	if d.curved.shared {
 		p.share(ctx)
 	}
 	const passes, entries = 1000, 200_000 // of a table
 	whole := len(p.folds) == 1 && d.classes == 1 && p.folds[0].point.envelope == nil && d.columns().Stored() < entries
-	open := slices.Clone(p.folds)
 	last := slices.Repeat([]float64{math.Inf(1)}, len(p.folds)) // decreases of the last rounds
-	slow, ended := make([]int, len(p.folds)), make([]bool, len(p.folds))
-	for k := 0; len(open) > 0 && k < passes && ctx.Err() == nil; k++ {
-		crew.Each(len(open), d.threads, func(i int) {
-			f := open[i]
-			t, pt := f.number, f.point
-			f.join(joins[t])
-			if pt.own = pt.own || slow[t] > 1; pt.whole != nil && slow[t] > 0 {
-				pt.whole.curve = nil
-			}
-			fell := f.round(ctx, f.weights)
-			if len(joins[t]) == 0 && fell >= stallShare*last[t] {
-				slow[t]++
-			}
-			if pt.truncated && !(fell > 0) {
-				pt.products = math.MaxInt
-			}
-			last[t] = fell
-		})
-		d.slopes(ctx, open)
-		crew.Each(len(open), d.threads, func(i int) {
-			f := open[i]
-			t, pt, before := f.number, f.point, f.gap
-			f.measure(f.weights, d.all)
-			joins[t] = f.violators(f.weights)
-			if f.gap <= tol*f.null() {
-				f.solved = pt.last || !whole || Sparse(d.x) && len(f.active()) > mostSparse // which have no Newton steps
-				pt.last, pt.own = true, pt.own || whole
-				return
-			}
-			moves := pt.envelope.moves(f.inner * f.point.total)
-			// Where the objective has no more digits, the gap still has, as it falls by the root of what that does.
-			ended[t] = pt.own && !pt.truncated && !moves && len(joins[t]) == 0 && last[t] <= roundedFall*f.null() && f.gap > before/2
-			f.solved = ended[t] && f.gap <= roundingGap*f.null()
-		})
-		open = slices.DeleteFunc(open, func(f *fold) bool { return f.solved || ended[f.number] })
-	}
+	slow := make([]int, len(p.folds))
+	p.rounds(ctx, passes, d.slopes, func(f *fold) {
+		t, pt := f.number, f.point
+		if pt.own = pt.own || slow[t] > 1; pt.whole != nil && slow[t] > 0 {
+			pt.whole.curve = nil
+		}
+		fell := f.round(ctx, f.weights)
+		if len(f.joins) == 0 && fell >= stallShare*last[t] {
+			slow[t]++
+		}
+		if pt.truncated && !(fell > 0) {
+			pt.products = math.MaxInt
+		}
+		last[t] = fell
+	}, func(f *fold) {
+		pt, before := f.point, f.gap
+		f.measure(f.weights, d.all)
+		f.joins = f.violators(f.weights)
+		if f.gap <= tol*f.null() {
+			f.solved = pt.last || !whole || Sparse(d.x) && len(f.active()) > mostSparse // which have no Newton steps
+			pt.last, pt.own = true, pt.own || whole
+			return
+		}
+		moves := pt.envelope.moves(f.inner * f.point.total)
+		// Where the objective has no more digits, the gap still has, as it falls by the root of what that does.
+		f.ended = pt.own && !pt.truncated && !moves && len(f.joins) == 0 && last[f.number] <= roundedFall*f.null() && f.gap > before/2
+		f.solved = f.ended && f.gap <= roundingGap*f.null()
+	})
 	for _, f := range p.folds {
 		f.last = f.weights
 	}

@@ -31,7 +31,8 @@ type fold struct {
 	gap              float64
 	inner            float64
 	objective, bound float64 // the latter of the dual problem, for the weights at work
-	solved           bool
+	solved, ended    bool    // the latter as no more can be done
+	joins            []int   // what joins the working set in the next round
 	step             []float64
 	next             []float64 // of a unit
 }
@@ -169,39 +170,18 @@ func (f *fold) excess(u int, w *Weights, factor float64) float64 {
 // propose makes the working set of a solve: what is in use, and what the sequential strong rule does not rule out.
 func (f *fold) propose(w *Weights) (join []int) {
 	f.primal, f.bound = false, math.Inf(-1)
-	reach := 1.0 // least factor of the weights at which the gradient at zero leaves nothing
-	if f.last == nil {
-		for u := range f.d.units {
-			if e := f.excess(u, w, 1); e > reach*w.Norm[u] && w.Norm[u] > 0 {
-				reach = e / w.Norm[u]
+	for u := range f.d.units {
+		least := w.Norm[u]
+		if f.last != nil {
+			if rule := 2*least - f.last.Norm[u]; rule >= least/2 { // else it is too far for the rule
+				least = rule
 			}
 		}
-	}
-	for u := range f.d.units {
-		now := w.Norm[u]
-		before := now * reach
-		if f.last != nil {
-			before = f.last.Norm[u]
-		}
-		least := 2*now - before
-		if least < now/2 { // too far for the rule
-			least = now
-		}
-		if !f.inWork[u] && f.excess(u, w, 1) > least && !f.fixed(u) {
+		if !f.inWork[u] && f.excess(u, w, 1) > least && f.pulls(u) {
 			join = append(join, u)
 		}
 	}
 	return f.foremost(join, w)
-}
-
-// fixed says that a unit cannot move from zero.
-func (f *fold) fixed(u int) bool {
-	d := f.d
-	if d.lower == nil && d.upper == nil || len(d.units[u]) > 1 {
-		return false
-	}
-	lo, hi := d.bounds(d.units[u][0])
-	return lo == 0 && hi == 0
 }
 
 // bounds are those of feature j.
@@ -240,7 +220,7 @@ func (f *fold) leave() {
 // violators are the units outside the working set that are not optimal at zero.
 func (f *fold) violators(w *Weights) (list []int) {
 	for u := range f.d.units {
-		if f.inWork[u] || f.fixed(u) {
+		if f.inWork[u] {
 			continue
 		}
 		if e := f.excess(u, w, 1); e > w.Norm[u]*(1+1e-9) && e > f.noise && f.pulls(u) {
@@ -275,7 +255,7 @@ func (f *fold) foremost(list []int, w *Weights) []int {
 
 // pulls says whether the gradient of a unit at zero leads within its bounds.
 func (f *fold) pulls(u int) bool {
-	if f.d.lower == nil && f.d.upper == nil {
+	if f.d.lower == nil && f.d.upper == nil || len(f.d.units[u]) > 1 {
 		return true
 	}
 	j := f.d.units[u][0]
@@ -314,8 +294,6 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 		slow := 3 + min(len(active)/20, 5)
 		if f.byRows(active, w) != nil || f.overRows(active, w) != nil {
 			slow = 1
-		} else if r, ok := f.work.(*residual); ok && f.d.single {
-			slow = max(slow, f.sweeps(r, active))
 		}
 		if size := len(f.d.units[active[0]]) * f.d.q; size > 1 { // whose objective is not quadratic
 			slow = 3 + len(active)*size/20
@@ -335,17 +313,6 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 			}
 		}
 	}
-}
-
-// sweeps are as many over active units as cost what the factor of a Newton step does.
-func (f *fold) sweeps(r *residual, active []int) int {
-	order, entries := 0, 1
-	for _, u := range active {
-		for _, j := range f.d.units[u] {
-			order, entries = order+f.d.q, entries+r.x.Len(r.place[j])
-		}
-	}
-	return int(math.Pow(float64(order), 3) / float64(6*entries))
 }
 
 // read fills in the gradients of the working set.

@@ -60,20 +60,16 @@ func (f *fold) newton(active []int, w *Weights, direction func(features, unit []
 		return f.follow(features, unit, step, g, w)
 	}
 	slope := 0.0
-	first := 1.0 // up to which no sign changes, and none passes a bound
 	for i := range n {
 		for k := range q {
-			b, v := f.b[features[i]*q+k], step[i*q+k]
+			v := step[i*q+k]
 			slope += v * g[i*q+k]
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return false, false
 			}
-			if to := f.within(b, b+first*v, features[i], unit[i], w); to != b+first*v {
-				first = (to - b) / v
-			}
 		}
 	}
-	if !(slope > 0) || !(first > 0) {
+	if !(slope > 0) {
 		return false, false
 	}
 	before := f.penalties(active, w)
@@ -126,9 +122,7 @@ func (f *fold) newton(active []int, w *Weights, direction func(features, unit []
 		for i, j := range features {
 			copy(f.b[j*q:(j+1)*q], kept[i*q:])
 		}
-		if far /= 2; far < first && 2*far > first { // beyond it first
-			far = first
-		}
+		far /= 2
 	}
 	return false, false
 }

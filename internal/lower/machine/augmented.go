@@ -71,9 +71,15 @@ var narrowing = []struct {
 	share float64
 }{{2, 0.05}, {4, 0.2}, {8, 0.5}}
 
-func newAugmented(g *Problem, from *hinges, b box, tol float64) *augmented {
-	a := &augmented{hinges: from, box: b, unit: g.scale, budget: g.mostWork, tol: tol, sharp: 1, reached: math.Inf(1)}
-	copy(a.prox, a.shares)
+func newAugmented(g *Problem, b box, tol float64) *augmented {
+	n := g.rows.n
+	part := [2][]float64{make([]float64, n), make([]float64, n)}
+	for i, u := range g.rows.u {
+		part[g.rows.label(i)][i] = u
+	}
+	a := &augmented{
+		hinges: newHinges(g.rows, part), box: b, unit: g.scale, budget: g.mostWork, tol: tol, sharp: 1, reached: math.Inf(1),
+	}
 	a.inner = newInner(&a.curve, &a.box, g.rows.p)
 	a.inner.most = g.mostWork
 	a.d = a.inner.d

@@ -237,13 +237,3 @@ func (g *Problem) follow(ctx context.Context, lambda float64, bound []float64, o
 	out.centre(g)
 	return out
 }
-
-// Multipliers returns the alpha_i of a solution, for each row of the design; rows that are the same share theirs by
-// their weights.
-func (g *Problem) Multipliers(m *Solution) []float64 {
-	out, alpha := make([]float64, len(g.rows.origin)), m.alpha(g)
-	for i, at := range g.rows.origin {
-		out[i] = alpha[at] * g.rows.share[i]
-	}
-	return out
-}

@@ -54,7 +54,7 @@ func check(t *testing.T, x *mat.Dense, y, u []float64, lambda float64, bound []f
 	require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, m.Status, name)
 	n, p := x.Dims()
 	total, value, dual, balance := floats.Sum(u), lambda/2*floats.Dot(m.W, m.W), 0.0, 0.0
-	alpha, v := g.Multipliers(m), make([]float64, p)
+	alpha, v := multipliers(g, m), make([]float64, p)
 	for i := range n {
 		s := 1 - y[i]*(floats.Dot(x.RawRowView(i), m.W)-m.C)
 		top := u[i] / total
@@ -351,4 +351,14 @@ func TestErrors(t *testing.T) {
 		_, err := g.Solve(context.Background(), c.lambda, c.bound, c.o)
 		require.ErrorContains(t, err, c.want)
 	}
+}
+
+// multipliers are the alpha_i of a solution, for each row of the design; rows that are the same share theirs by
+// their weights.
+func multipliers(g *Problem, m *Solution) []float64 {
+	out, alpha := make([]float64, len(g.rows.origin)), m.alpha(g)
+	for i, at := range g.rows.origin {
+		out[i] = alpha[at] * g.rows.share[i]
+	}
+	return out
 }

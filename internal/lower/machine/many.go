@@ -16,28 +16,18 @@ import (
 // work is pathWork p^3 in this measure. Beyond they take longer, hundreds of times as long where w = 0 is the solution.
 const fewRows, manyRows, pathWork = 500, 2000, 8
 
-// mostMargins is the largest number of rows whose margins a solution keeps, 1 MB of them.
-const mostMargins = 1 << 17
-
 // manyState is what a solution for many rows keeps to start from, in little room.
 type manyState struct {
-	c       float64      // before it is put in the middle of an interval
-	side    []int8       // of each row: 0 or 1 is its share, 2 another one
-	others  []float64    // the shares of those, in order
-	margins []float64    // nil for more than mostMargins
-	scale   [2]float64   // of the alpha_i of each label in the dual program
-	sums    [2][]float64 // those of the point
-	total   [2]float64
-	age     int       // the solves since these were computed anew
-	once    sync.Once // makes the state
+	c      float64    // before it is put in the middle of an interval
+	side   []int8     // of each row: 0 or 1 is its share, 2 another one
+	others []float64  // the shares of those, in order
+	scale  [2]float64 // of the alpha_i of each label in the dual program
+	once   sync.Once  // makes the state
 }
 
-// oldSums is the number of solves after which sums that were changed row by row are computed anew.
-const oldSums = 8
-
-// pack keeps shares, margins and sums.
+// pack keeps c and the shares.
 func pack(pt *hinges) *manyState {
-	k := &manyState{c: pt.z[pt.rows.p], side: make([]int8, len(pt.shares)), sums: pt.sums, total: pt.total}
+	k := &manyState{c: pt.z[pt.rows.p], side: make([]int8, len(pt.shares))}
 	for i, b := range pt.shares {
 		switch b {
 		case 0, 1:
@@ -46,9 +36,6 @@ func pack(pt *hinges) *manyState {
 			k.side[i] = 2
 			k.others = append(k.others, b)
 		}
-	}
-	if len(pt.margins) <= mostMargins {
-		k.margins = pt.margins
 	}
 	return k
 }
@@ -117,50 +104,28 @@ func (m *Solution) sides(g *Problem) *state {
 	return m.state
 }
 
-// begin is the point that a solve within bounds sets out from: the start cut to the box, with its margins if they are
-// measured and its sums of an age, or w = 0.
-func (g *Problem) begin(bound []float64, start *Solution) (from *hinges, measured bool, age int) {
-	n, p := g.rows.n, g.rows.p
-	part := [2][]float64{make([]float64, n), make([]float64, n)}
-	for i, u := range g.rows.u {
-		part[g.rows.label(i)][i] = u
-	}
-	from = newHinges(g.rows, part)
+// begin is the point that a solve within bounds sets out from: the start cut to the box, or w = 0; false where it was
+// ended.
+func (g *Problem) begin(a *augmented, start *Solution) bool {
 	if start == nil || start.many == nil {
-		return from, true, 0
+		a.width = widest
+		return !a.end.Look()
 	}
-	k := start.many
-	copy(from.z, start.W)
-	from.z[p], from.shares, from.total = k.c, k.shares(), k.total
-	for label := range from.sums {
-		copy(from.sums[label], k.sums[label])
-	}
-	measured = k.margins != nil
-	for j, b := range bound {
-		if math.Abs(from.z[j]) > b {
-			from.z[j], measured = math.Copysign(b, from.z[j]), false
-		}
-	}
-	if measured {
-		copy(from.margins, k.margins)
-	}
-	return from, measured, k.age + 1
+	p := g.rows.p
+	a.box.cut(a.z[:p], start.W)
+	a.z[p], a.shares = start.many.c, start.many.shares()
+	copy(a.prox, a.shares)
+	return !a.end.Look() && a.measure() && a.sum()
 }
 
 // solveMany solves by the method for many rows.
 func (g *Problem) solveMany(ctx context.Context, lambda float64, bound []float64, o Options) *Solution {
-	from, measured, age := g.begin(bound, o.Start)
-	a := newAugmented(g, from, box{lambda, bound}, o.Tol)
+	a := newAugmented(g, box{lambda, bound}, o.Tol)
 	a.end.Begin(ctx, 0)
 	defer a.end.End()
 	out := &Solution{lambda: lambda, bound: bound, Status: lower.Cancelled}
-	if o.Start == nil || o.Start.many == nil {
-		a.width = widest
-	}
-	if !a.end.Look() && (measured || a.measure()) {
-		if age < oldSums || a.sum() {
-			out.Status = a.run()
-		}
+	if g.begin(a, o.Start) {
+		out.Status = a.run()
 	}
 	p := g.rows.p
 	out.W, out.C, out.Exchanges, out.Objective, out.Gap = a.z[:p:p], a.z[p], a.steps, a.value, a.gap
@@ -168,12 +133,6 @@ func (g *Problem) solveMany(ctx context.Context, lambda float64, bound []float64
 		out.Gap = math.Inf(1)
 	}
 	out.many = pack(a.hinges)
-	switch out.many.age = age; {
-	case out.Status == lower.Cancelled: // in the middle of something
-		out.many.age, out.many.margins = oldSums, nil
-	case age >= oldSums:
-		out.many.age = 0
-	}
 	out.many.scale = a.scales()
 	out.v = make([]float64, p)
 	for k, s := range out.many.scale {

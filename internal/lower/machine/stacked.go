@@ -2,7 +2,6 @@ package machine
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -12,8 +11,7 @@ import (
 
 // stacked says which part of the weights of the rows belongs to training and to validation rows.
 type stacked struct {
-	train, validation []float64  // each of sum 1, 0 for rows of the other part
-	scale             [2]float64 // the loss of the training and of the validation rows at w = 0
+	train, validation []float64 // each of sum 1, 0 for rows of the other part
 }
 
 // NewStacked stacks the rows of a fold of a [Subproblem]: the first train rows are training rows, the others validation
@@ -42,19 +40,11 @@ func NewStacked(x *design.Matrix, y, weights []float64, train int) (*Problem, er
 		return nil, err
 	}
 	k := &stacked{train: make([]float64, g.rows.n), validation: make([]float64, g.rows.n)}
-	of, class := [2][]float64{k.train, k.validation}, [2][2]float64{}
 	for i, at := range g.rows.origin {
-		part := 0
-		if i >= train {
-			part = 1
-		}
-		of[part][at] += u[i]
-		class[part][g.rows.label(at)] += u[i]
-	}
-	for part, c := range class {
-		k.scale[part] = 2 * math.Min(c[0], c[1])
-		if k.scale[part] == 0 {
-			k.scale[part] = 1 // one label alone: any c is as good as none
+		if i < train {
+			k.train[at] += u[i]
+		} else {
+			k.validation[at] += u[i]
 		}
 	}
 	g.parts = k

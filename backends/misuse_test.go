@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/internal/misuse"
 )
@@ -30,14 +31,8 @@ func TestMisuse(t *testing.T) {
 	one := sparse.NewCSC(1, 1, []int{0, 1}, []int{0}, []float64{1})
 	p := &backends.Problem{Q: []float64{1}, A: one, B: []float64{1}, Cones: []backends.Cone{backends.Nonnegative(1)}}
 	short := &backends.Problem{Q: []float64{1, 2}, A: one, B: []float64{1, 2, 3}, Cones: []backends.Cone{backends.Nonnegative(1)}}
-	be, err := backends.Open("native")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := be.Setup(p, backends.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	be := backendtest.Open(t, "native")
+	s := backendtest.Setup(t, be, p, backends.Options{})
 	cones := []any{
 		backends.Zero(2), backends.Nonnegative(2), backends.Box([]float64{0}, []float64{1}), backends.Box([]float64{0}, nil), backends.SecondOrder(3), backends.PSD(2),
 		backends.Exponential(), backends.DualExponential(), backends.Power(0.3), backends.DualPower(0.3), backends.NuclearNorm(2, 2),
@@ -76,13 +71,10 @@ func TestMisuseNamed(t *testing.T) {
 		require.PanicsWithValue(t, c.want, c.f)
 	}
 	require.Zero(t, backends.PSDOrder(-1))
-	be, err := backends.Open("native")
-	require.NoError(t, err)
-	_, err = be.Setup(nil, backends.Options{})
+	be := backendtest.Open(t, "native")
+	_, err := be.Setup(nil, backends.Options{})
 	require.EqualError(t, err, "backends: Problem: is nil")
 	require.EqualError(t, backends.Capabilities{}.Unsupported("x", nil), "backends: Problem: is nil")
-	s, err := be.Setup(&backends.Problem{Q: []float64{0}}, backends.Options{})
-	require.NoError(t, err)
-	_, err = s.Solve(none)
+	_, err = backendtest.Setup(t, be, &backends.Problem{Q: []float64{0}}, backends.Options{}).Solve(none)
 	require.EqualError(t, err, "backends: Context: is nil")
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
@@ -29,14 +30,8 @@ func TestConvexity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	for range 400 {
 		n := 2 + rng.IntN(12)
-		square := mat.NewDense(n, n, nil)
-		for i := range n {
-			for j := range n {
-				square.Set(i, j, rng.NormFloat64())
-			}
-		}
 		var qr mat.QR
-		qr.Factorize(square)
+		qr.Factorize(mat.NewDense(n, n, normals(rng, n*n, 1)))
 		var q mat.Dense
 		qr.QTo(&q)
 		w := make([]float64, n)
@@ -61,7 +56,7 @@ func TestConvexity(t *testing.T) {
 				p.Set(j, i, p.At(j, i)*by)
 			}
 		}
-		err := new(convexity).check(toCSC(upperOf(&p)))
+		err := new(convexity).check(matrices.Compress(upperOf(&p)))
 		if !negative {
 			require.NoError(t, err)
 			continue
@@ -104,13 +99,13 @@ func TestConvexityByHand(t *testing.T) {
 		{"an empty row", []float64{2, 0, 2, 0, 0, 0, 2, 0, 2}, true},
 	} {
 		n := int(math.Sqrt(float64(len(c.p))))
-		err := new(convexity).check(toCSC(upperOf(mat.NewDense(n, n, c.p))))
+		err := new(convexity).check(matrices.Compress(upperOf(mat.NewDense(n, n, c.p))))
 		assert.Equal(t, c.convex, err == nil, c.name)
 	}
 	// Between convex and not: [1 1+e; 1+e 1] has the eigenvalue -e.
 	for _, e := range []float64{1e-10, 1e-7, 5e-5} {
 		c := new(convexity)
-		assert.NoError(t, c.check(toCSC(upperOf(mat.NewDense(2, 2, []float64{1, 1 + e, 1 + e, 1})))))
+		assert.NoError(t, c.check(matrices.Compress(upperOf(mat.NewDense(2, 2, []float64{1, 1 + e, 1 + e, 1})))))
 		assert.InEpsilon(t, e, c.shift, 0.03)
 	}
 	assert.NoError(t, new(convexity).check(nil))

@@ -11,10 +11,7 @@ import (
 // reflected returns the svec of Q diag(values) Q with the reflection Q = I - 2 vv', |v| = 1.
 func reflected(values []float64, rng *rand.Rand) []float64 {
 	n := len(values)
-	v := make([]float64, n)
-	for i := range v {
-		v[i] = rng.NormFloat64()
-	}
+	v := normals(rng, n, 1)
 	norm := norm2(v)
 	weighted := 0.0 // v'Dv
 	for i := range v {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
 	_ "github.com/conetune/conetune/backends/native"
 )
 
@@ -30,13 +31,10 @@ func TestMisuseNamed(t *testing.T) {
 		require.PanicsWithValue(t, c.want, c.f)
 	}
 	require.Zero(t, backends.PSDOrder(-1))
-	be, err := backends.Open("native")
-	require.NoError(t, err)
-	_, err = be.Setup(nil, backends.Options{})
+	be := backendtest.Open(t, "native")
+	_, err := be.Setup(nil, backends.Options{})
 	require.EqualError(t, err, "backends: Problem: is nil")
 	require.EqualError(t, backends.Capabilities{}.Unsupported("x", nil), "backends: Problem: is nil")
-	s, err := be.Setup(&backends.Problem{Q: []float64{0}}, backends.Options{})
-	require.NoError(t, err)
-	_, err = s.Solve(none)
+	_, err = backendtest.Setup(t, be, &backends.Problem{Q: []float64{0}}, backends.Options{}).Solve(none)
 	require.EqualError(t, err, "backends: Context: is nil")
 }

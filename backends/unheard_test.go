@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
-	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/backends/backendtest"
 )
 
 // max sum -x log x with a'x = 3, and rows that rounding has left of 0'x = 0: two of them, which as equations have x =
@@ -46,13 +46,9 @@ func TestUnheardEquations(t *testing.T) {
 		var err error
 		p.A, err = entries.CSC(len(p.B), 2*n)
 		require.NoError(t, err)
-		be, err := backends.Open("native")
-		require.NoError(t, err)
-		s, err := be.Setup(p, backends.Options{})
-		require.NoError(t, err)
+		s := backendtest.Setup(t, backendtest.Open(t, "native"), p, backends.Options{})
 		for range 2 { // the second time after an update of all numbers
-			r, err := s.Solve(t.Context())
-			require.NoError(t, err)
+			r := backendtest.Answer(t, s)
 			require.Equal(t, backends.Optimal, r.Status, r.Message)
 			for i, v := range a {
 				require.InDelta(t, math.Exp(-1-low*v), r.X[n+i], 1e-4)
@@ -65,15 +61,12 @@ func TestUnheardEquations(t *testing.T) {
 		b := append([]float64(nil), p.B...)
 		b[2] = scale // 2e-16 (x_0 - x_2) = 1 is heard, and fits no x with a'x = 3
 		require.NoError(t, s.Update(backends.Update{B: b}))
-		r, err := s.Solve(t.Context())
-		require.NoError(t, err)
+		r := backendtest.Answer(t, s)
 		require.NotEqual(t, backends.Optimal, r.Status)
 		require.NotContains(t, r.Message, "2 equations")
 		require.NoError(t, s.Update(backends.Update{B: p.B}))
-		r, err = s.Solve(t.Context())
-		require.NoError(t, err)
+		r = backendtest.Answer(t, s)
 		require.Equal(t, backends.Optimal, r.Status, r.Message)
-		require.NoError(t, s.Close())
 	}
 
 	// In units of their own, rows are heard as long as their columns have no larger entries: x - y = 0 beside nothing
@@ -87,11 +80,6 @@ func TestUnheardEquations(t *testing.T) {
 	var err error
 	small.A, err = entries.CSC(2, 2)
 	require.NoError(t, err)
-	be, err := backends.Open("native")
-	require.NoError(t, err)
-	s, err := be.Setup(small, backends.Options{})
-	require.NoError(t, err)
-	r, err := s.Solve(t.Context())
-	require.NoError(t, err)
+	r := backendtest.Solve(t, backendtest.Open(t, "native"), small, backends.Options{})
 	require.InDeltaSlice(t, []float64{1, 1}, r.X, 1e-6, "%v %s", r.Status, r.Message)
 }

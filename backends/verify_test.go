@@ -13,32 +13,31 @@ import (
 	"github.com/conetune/conetune/internal/matrices"
 )
 
+func normals(rng *rand.Rand, n int, scale float64) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = scale * rng.NormFloat64()
+	}
+	return v
+}
+
 // TestRecheck compares with dense matrix products on random data, in which each
 // part of the residuals is made the largest in turn.
 func TestRecheck(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const n, m = 4, 6
-	normal := func(k int, scale float64) []float64 {
-		v := make([]float64, k)
-		for i := range v {
-			v[i] = scale * rng.NormFloat64()
-		}
-		return v
-	}
+	normal := func(k int, scale float64) []float64 { return normals(rng, k, scale) }
 	for range 50 {
 		scale := math.Pow(10, 4*rng.Float64()-2)
 		a := mat.NewDense(m, n, normal(m*n, scale))
 		half := mat.NewDense(n, n, normal(n*n, 1))
 		var p mat.Dense
 		p.Mul(half, half.T())
-		upper := mat.NewDense(n, n, nil)
-		for i := range n {
-			for j := i; j < n; j++ {
-				upper.Set(i, j, p.At(i, j))
-			}
-		}
 		lower, up := []float64{-1, math.Inf(-1)}, []float64{math.Inf(1), 0.5}
-		problem := &Problem{P: toCSC(upper), Q: normal(n, scale), A: toCSC(a), B: normal(m, 1), Cones: []Cone{Zero(1), Box(lower, up), SecondOrder(3)}}
+		problem := &Problem{
+			P: matrices.Compress(upperOf(&p)), Q: normal(n, scale), A: matrices.Compress(a), B: normal(m, 1),
+			Cones: []Cone{Zero(1), Box(lower, up), SecondOrder(3)},
+		}
 		x, s, z := normal(n, 1), normal(m, scale), normal(m, 1)
 		got, primal, dual := Recheck(problem, x, s, z)
 
@@ -90,8 +89,6 @@ func TestRecheck(t *testing.T) {
 	}
 }
 
-func toCSC(a *mat.Dense) *sparse.CSC { return matrices.Compress(a) }
-
 func TestRecheckNotFinite(t *testing.T) {
 	p := bounded()
 	for _, v := range []float64{math.NaN(), math.Inf(1)} {
@@ -106,6 +103,21 @@ func TestRecheckNotFinite(t *testing.T) {
 	assert.Panics(t, func() { Stationarity(p, nil, []float64{0, 0}) })
 }
 
+// residual is that of a certificate which proves something.
+func residual(t *testing.T, check func(*Problem, []float64) (float64, error), p *Problem, v []float64) float64 {
+	t.Helper()
+	r, err := check(p, v)
+	assert.NoError(t, err)
+	return r
+}
+
+// assertRefused has a certificate that proves nothing.
+func assertRefused(t *testing.T, check func(*Problem, []float64) (float64, error), p *Problem, v []float64) {
+	t.Helper()
+	r, err := check(p, v)
+	assert.True(t, err != nil || r >= 1, "%g", r)
+}
+
 // TestCertificateScale multiplies rows, columns, b and q, none of which changes
 // what a certificate proves.
 func TestCertificateScale(t *testing.T) {
@@ -114,28 +126,23 @@ func TestCertificateScale(t *testing.T) {
 		for _, l := range []float64{1e-6, 1, 1e6} {
 			// x + y <= -k and x + y >= 0 with multipliers that are not quite the same: r = off in both columns, and x and y
 			// have the size of k.
-			a := sparse.NewCSC(2, 2, []int{0, 2, 4}, []int{0, 1, 0, 1}, []float64{l, -1, l, -1})
+			a := two(l, -1, l, -1)
 			p := &Problem{Q: []float64{1, 0}, A: a, B: []float64{-k * l, 0}, Cones: []Cone{Nonnegative(2)}}
-			r, err := CheckPrimalInfeasible(p, []float64{7, 7 * l * (1 + off)})
-			assert.NoError(t, err)
+			r := residual(t, CheckPrimalInfeasible, p, []float64{7, 7 * l * (1 + off)})
 			assert.InEpsilon(t, 2*off, r, 1e-3, "b times %g, row times %g", k, l)
 
 			a = sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{1, -l})
 			p = &Problem{Q: []float64{-k, 0}, A: a, B: []float64{0}, Cones: []Cone{Zero(1)}}
-			r, err = CheckDualInfeasible(p, []float64{5, 5 / l * (1 + off)})
-			assert.NoError(t, err)
+			r = residual(t, CheckDualInfeasible, p, []float64{5, 5 / l * (1 + off)})
 			assert.InEpsilon(t, off, r, 1e-3, "q times %g, column times %g", k, l)
 		}
 		// x <= -k and x >= 0: whatever r is, the bound of x takes it in.
 		p := &Problem{Q: []float64{1}, A: column(1, -1), B: []float64{-k, 0}, Cones: []Cone{Nonnegative(2)}}
-		r, err := CheckPrimalInfeasible(p, []float64{7, 7 * (1 + off)})
-		assert.NoError(t, err)
-		assert.Zero(t, r)
+		assert.Zero(t, residual(t, CheckPrimalInfeasible, p, []float64{7, 7 * (1 + off)}))
 
 		p = &Problem{P: column(k), Q: []float64{-1}}
-		r, err = CheckDualInfeasible(p, []float64{3})
-		assert.NoError(t, err)
-		assert.InEpsilon(t, 1, r, 1e-9) // the optimum is where Px is as large as q
+		// The optimum is where Px is as large as q.
+		assert.InEpsilon(t, 1, residual(t, CheckDualInfeasible, p, []float64{3}), 1e-9)
 	}
 }
 
@@ -145,45 +152,45 @@ func TestCertificateFalse(t *testing.T) {
 	// x2 <= -1e10 holds at (0, -1e10); the row 0 <= 0 proves nothing.
 	a := sparse.NewCSC(3, 2, []int{0, 1, 2}, []int{2, 1}, []float64{1, 1})
 	p := &Problem{P: column2(0.13), Q: []float64{0, 0}, A: a, B: []float64{0, -1e10, 3e7}, Cones: []Cone{Nonnegative(3)}}
-	r, err := CheckPrimalInfeasible(p, []float64{1, 1e-10, 0})
-	assert.True(t, err != nil || r >= 1, "%g", r)
+	assertRefused(t, CheckPrimalInfeasible, p, []float64{1, 1e-10, 0})
 
 	// 1/2 (x+y)^2 + (x+y), whose optimum is -1/2.
 	square := sparse.NewCSC(2, 2, []int{0, 1, 3}, []int{0, 0, 1}, []float64{1, 1, 1})
 	p = &Problem{P: square, Q: []float64{1, 1}}
-	r, err = CheckDualInfeasible(p, []float64{1e9, -1e9 - 1})
-	assert.True(t, err != nil || r >= 1, "%g", r)
+	assertRefused(t, CheckDualInfeasible, p, []float64{1e9, -1e9 - 1})
 
 	// x + y = 1, given twice.
-	ones := sparse.NewCSC(2, 2, []int{0, 2, 4}, []int{0, 1, 0, 1}, []float64{1, 1, 1, 1})
+	ones := two(1, 1, 1, 1)
 	p = &Problem{Q: []float64{0, 0}, A: ones, B: []float64{1, 1}, Cones: []Cone{Zero(2)}}
-	r, err = CheckPrimalInfeasible(p, []float64{1e9, -1e9 - 1})
-	assert.True(t, err != nil || r >= 1, "%g", r)
+	assertRefused(t, CheckPrimalInfeasible, p, []float64{1e9, -1e9 - 1})
 
 	// 1/2 1e-9 x^2 - x over x >= 0, whose optimum is -5e8.
 	p = &Problem{P: column(1e-9), Q: []float64{-1}, A: column(-1), B: []float64{0}, Cones: []Cone{Nonnegative(1)}}
-	r, err = CheckDualInfeasible(p, []float64{1})
-	assert.NoError(t, err)
-	assert.InEpsilon(t, 1, r, 1e-9)
+	assert.InEpsilon(t, 1, residual(t, CheckDualInfeasible, p, []float64{1}), 1e-9)
 }
 
 // TestRadius has a certificate that is as wrong as its radius says: x + y >= 1 and x + (1 + e) y <= 0 meet
 // from y = -1/e on.
 func TestRadius(t *testing.T) {
 	for _, e := range []float64{1e-3, 1e-6, 1e-9} {
-		a := sparse.NewCSC(2, 2, []int{0, 2, 4}, []int{0, 1, 0, 1}, []float64{-1, 1, -1, 1 + e})
+		a := two(-1, 1, -1, 1+e)
 		p := &Problem{Q: []float64{0, 0}, A: a, B: []float64{-1, 0}, Cones: []Cone{Nonnegative(2)}}
 		found, err := new(checker).primalInfeasible(p, []float64{1, 1}, nil)
 		assert.NoError(t, err)
 		assert.InEpsilon(t, 1/e, found.radius, 1e-6)
 	}
 	// And an exact one.
-	a := sparse.NewCSC(2, 2, []int{0, 2, 4}, []int{0, 1, 0, 1}, []float64{-1, 1, -0.1, 0.1})
+	a := two(-1, 1, -0.1, 0.1)
 	p := &Problem{Q: []float64{0, 0}, A: a, B: []float64{-1, 0}, Cones: []Cone{Nonnegative(2)}}
 	found, err := new(checker).primalInfeasible(p, []float64{3, 3}, nil)
 	assert.NoError(t, err)
 	assert.Equal(t, math.Inf(1), found.radius)
 	assert.Zero(t, found.residual)
+}
+
+// two is a matrix of order 2 by its columns.
+func two(v ...float64) *sparse.CSC {
+	return sparse.NewCSC(2, 2, []int{0, 2, 4}, []int{0, 1, 0, 1}, v)
 }
 
 // column2 is the 2 x 2 matrix with one entry, at the top left.
@@ -202,21 +209,16 @@ func TestCertificateTraps(t *testing.T) {
 	// A big bound that has nothing to do with the contradiction does no harm.
 	a := sparse.NewCSC(3, 1, []int{0, 3}, []int{0, 1, 2}, []float64{1, -1, 1})
 	p = &Problem{Q: []float64{0}, A: a, B: []float64{-1, 0, 1e12}, Cones: []Cone{Nonnegative(3)}}
-	r, err := CheckPrimalInfeasible(p, []float64{1, 1, 1e-22})
-	assert.NoError(t, err)
-	assert.Less(t, r, 1e-9)
+	assert.Less(t, residual(t, CheckPrimalInfeasible, p, []float64{1, 1, 1e-22}), 1e-9)
 
 	// A multiplier of the wrong sign proves nothing.
 	p = &Problem{Q: []float64{0}, A: column(1, 1), B: []float64{-1, 0}, Cones: []Cone{Nonnegative(2)}}
-	r, err = CheckPrimalInfeasible(p, []float64{1, -1})
-	assert.True(t, err != nil || r >= 1, "%g", r)
+	assertRefused(t, CheckPrimalInfeasible, p, []float64{1, -1})
 
 	// A box with one finite side: only the direction towards the other is free.
 	inf := math.Inf(1)
 	p = &Problem{Q: []float64{-1}, A: column(-1), B: []float64{0}, Cones: []Cone{Box([]float64{-inf}, []float64{5})}}
-	r, err = CheckDualInfeasible(p, []float64{1})
-	assert.NoError(t, err)
-	assert.GreaterOrEqual(t, r, 1.0)
+	assert.GreaterOrEqual(t, residual(t, CheckDualInfeasible, p, []float64{1}), 1.0)
 	_, err = CheckDualInfeasible(p, []float64{math.NaN()})
 	assert.ErrorIs(t, err, errNotFinite)
 	assert.Panics(t, func() { _, _ = CheckDualInfeasible(p, nil) })
@@ -240,14 +242,8 @@ func TestProducts(t *testing.T) {
 				}
 			}
 		}
-		x, z, ax, atz := make([]float64, n), make([]float64, m), make([]float64, m), make([]float64, n)
-		for j := range x {
-			x[j] = rng.NormFloat64()
-		}
-		for i := range z {
-			z[i] = rng.NormFloat64()
-		}
-		bothProducts(toCSC(dense).RawMatrix(), x, z, ax, atz)
+		x, z, ax, atz := normals(rng, n, 1), normals(rng, m, 1), make([]float64, m), make([]float64, n)
+		bothProducts(matrices.Compress(dense).RawMatrix(), x, z, ax, atz)
 		for i := range m {
 			assert.InDelta(t, mat.Dot(dense.RowView(i), mat.NewVecDense(n, x)), ax[i], 1e-12)
 		}
@@ -275,7 +271,7 @@ func TestFarSums(t *testing.T) {
 		residual, _ := sum.Float64()
 		want = max(want, math.Abs(residual))
 	}
-	p := &Problem{Q: make([]float64, n), A: toCSC(dense), B: make([]float64, m), Cones: []Cone{Zero(m)}}
+	p := &Problem{Q: make([]float64, n), A: matrices.Compress(dense), B: make([]float64, m), Cones: []Cone{Zero(m)}}
 	for k := range p.Q {
 		p.Q[k] = -mat.Dot(dense.ColView(k), mat.NewVecDense(m, z)) // rounded
 	}
@@ -303,11 +299,8 @@ func TestRecheckAllocates(t *testing.T) {
 func BenchmarkRecheck(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const n, m = 250, 100
-	data := make([]float64, n*m)
-	for i := range data {
-		data[i] = rng.NormFloat64()
-	}
-	p := &Problem{Q: make([]float64, n), A: toCSC(mat.NewDense(m, n, data)), B: make([]float64, m), Cones: []Cone{Zero(m / 2), Nonnegative(m / 2)}}
+	a := matrices.Compress(mat.NewDense(m, n, normals(rng, n*m, 1)))
+	p := &Problem{Q: make([]float64, n), A: a, B: make([]float64, m), Cones: []Cone{Zero(m / 2), Nonnegative(m / 2)}}
 	x, s, z := make([]float64, n), make([]float64, m), make([]float64, m)
 	var c checker
 	for b.Loop() {
@@ -337,26 +330,20 @@ func TestPaddedCertificate(t *testing.T) {
 	a := sparse.NewCSC(2, 3, []int{0, 2, 4, 6}, []int{0, 1, 0, 1, 0, 1}, []float64{0.375 - e, 1, 0.375, 1, -1.125, -3})
 	p := &Problem{Q: []float64{2, 0, 0}, A: a, B: []float64{1, 1}, Cones: []Cone{Zero(2)}}
 	for _, far := range []float64{0, 1 << 10, 1 << 20} {
-		r, err := CheckDualInfeasible(p, []float64{-0.5, 0.5 + 3*far, far})
-		assert.NoError(t, err)
+		r := residual(t, CheckDualInfeasible, p, []float64{-0.5, 0.5 + 3*far, far})
 		assert.Greater(t, r, e/2) // times 2/0.375, the size of z
 	}
 }
 
 // TestCertificateOf106Bits has z = (1/3, 1), which is no vector of doubles.
 func TestCertificateOf106Bits(t *testing.T) {
-	a := sparse.NewCSC(2, 2, []int{0, 2, 4}, []int{0, 1, 0, 1}, []float64{3, -1, -3e4, 1e4})
+	a := two(3, -1, -3e4, 1e4)
 	third := 1. / 3
 	primal := &Problem{Q: []float64{0, 0}, A: a, B: []float64{-1, 0}, Cones: []Cone{Nonnegative(2)}}
-	r, err := CheckPrimalInfeasible(primal, []float64{third, 1})
-	assert.NoError(t, err)
-	assert.Less(t, r, 1e-25)
-	transposed := sparse.NewCSC(2, 2, []int{0, 2, 4}, []int{0, 1, 0, 1}, []float64{3, -3e4, -1, 1e4})
+	assert.Less(t, residual(t, CheckPrimalInfeasible, primal, []float64{third, 1}), 1e-25)
+	transposed := two(3, -3e4, -1, 1e4)
 	dual := &Problem{Q: []float64{-1, 0}, A: transposed, B: []float64{0, 0}, Cones: []Cone{Zero(2)}}
-	r, err = CheckDualInfeasible(dual, []float64{third, 1})
-	assert.NoError(t, err)
-	assert.Less(t, r, 1e-25)
-	r, err = CheckPrimalInfeasible(primal, []float64{third, 1 + 1e-12}) // more than a last place
-	assert.NoError(t, err)
-	assert.Greater(t, r, 1e-13)
+	assert.Less(t, residual(t, CheckDualInfeasible, dual, []float64{third, 1}), 1e-25)
+	// More than a last place.
+	assert.Greater(t, residual(t, CheckPrimalInfeasible, primal, []float64{third, 1 + 1e-12}), 1e-13)
 }

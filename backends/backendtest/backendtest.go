@@ -19,7 +19,6 @@
 package backendtest
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -95,32 +94,14 @@ func (s suite) supports(p *backends.Problem) bool {
 // open sets up a solver that is closed with the test.
 func (s suite) open(t *testing.T, p *backends.Problem, o backends.Options) backends.Solver {
 	t.Helper()
-	solver, err := s.backend.Setup(p, o)
-	if err != nil {
-		t.Fatalf("Setup: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := solver.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
-	return solver
-}
-
-func solve(t *testing.T, solver backends.Solver) *backends.Solution {
-	t.Helper()
-	sol, err := solver.Solve(context.Background())
-	if err != nil {
-		t.Fatalf("Solve: %v", err)
-	}
-	return sol
+	return Setup(t, s.backend, p, o)
 }
 
 // once sets up and solves p, and checks that nothing of p has changed.
 func (s suite) once(t *testing.T, p *backends.Problem) *backends.Solution {
 	t.Helper()
 	before := bits(p)
-	sol := solve(t, s.open(t, p, s.options.backend()))
+	sol := Answer(t, s.open(t, p, s.options.backend()))
 	if bits(p) != before {
 		t.Error("the caller's problem was modified")
 	}

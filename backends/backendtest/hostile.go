@@ -220,10 +220,7 @@ func Recovery(t *testing.T, b backends.ConicBackend, seeds int, settings any) {
 	n, m := c.Problem.Dims()
 	for seed := range uint64(seeds) {
 		h := hostile{t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 43)), backend: b, wild: 0.5}
-		solver, err := b.Setup(c.Problem, backends.Options{MaxIterations: 20_000, Settings: settings})
-		if err != nil {
-			t.Fatal(err)
-		}
+		solver := Setup(t, b, c.Problem, backends.Options{MaxIterations: 20_000, Settings: settings})
 		solve := func() *backends.Solution {
 			out, err := solver.Solve(context.Background())
 			if err != nil {
@@ -239,14 +236,9 @@ func Recovery(t *testing.T, b backends.ConicBackend, seeds int, settings any) {
 			h.refusal("Update", err)
 		}
 		solve()
-		if err := solver.Update(backends.Update{Q: c.Problem.Q, B: c.Problem.B}); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
+		must(t, solver.Update(backends.Update{Q: c.Problem.Q, B: c.Problem.B}), "seed", seed)
 		if out := solve(); out == nil || out.Status != backends.Optimal || math.Abs(out.Objective-c.Objective) > 1e-6*max(1, math.Abs(c.Objective)) {
 			t.Errorf("seed %d: %+v after the numbers are back, expected the objective %g", seed, out, c.Objective)
-		}
-		if err := solver.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }

@@ -29,27 +29,52 @@ func fromEnvironment(name string, otherwise int) int {
 func Open(t testing.TB, name string) backends.ConicBackend {
 	t.Helper()
 	b, err := backends.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b
+}
+
+// must ends the test with an error, and with where it came up.
+func must(t testing.TB, err error, where ...any) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(append(where, err)...)
+	}
+}
+
+// Setup returns a solver that is closed with the test.
+func Setup(t testing.TB, b backends.ConicBackend, p *backends.Problem, o backends.Options) backends.Solver {
+	t.Helper()
+	s, err := b.Setup(p, o)
+	must(t, err, "Setup:")
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return s
+}
+
+func answer(t testing.TB, s backends.Solver, ctx context.Context) *backends.Solution {
+	t.Helper()
+	sol, err := s.Solve(ctx)
+	must(t, err, "Solve:")
+	return sol
+}
+
+// Answer is what Solve says, without an error.
+func Answer(t testing.TB, s backends.Solver) *backends.Solution {
+	t.Helper()
+	return answer(t, s, context.Background())
 }
 
 // Solve sets p up, solves it and closes the solver.
 func Solve(t testing.TB, b backends.ConicBackend, p *backends.Problem, o backends.Options) *backends.Solution {
 	t.Helper()
 	s, err := b.Setup(p, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err, "Setup:")
 	defer s.Close()
-	sol, err := s.Solve(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	sol := Answer(t, s)
+	must(t, s.Close(), "Close:")
 	return sol
 }
 
@@ -158,20 +183,11 @@ func GoesOn(t *testing.T, b backends.ConicBackend, kept func(backends.Solver) an
 	for seed := range uint64(5) {
 		p := shape.NewCase(seed).Problem
 		run := func(eps ...float64) (iterations, last int) {
-			s, err := b.Setup(p, backends.Options{Eps: eps[0]})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close()
+			s := Setup(t, b, p, backends.Options{Eps: eps[0]})
 			before := kept(s)
 			for _, e := range eps {
-				if err := s.(backends.Tightener).SetEps(e); err != nil {
-					t.Fatal(err)
-				}
-				sol, err := s.Solve(context.Background())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, s.(backends.Tightener).SetEps(e))
+				sol := Answer(t, s)
 				if sol.Status != backends.Optimal || !(sol.Residuals.Max() <= e) {
 					t.Errorf("seed %d: %v with residuals %v at %g", seed, sol.Status, sol.Residuals, e)
 				}

@@ -46,7 +46,7 @@ func (s suite) cancellation(t *testing.T) {
 		cancel()
 		solver := s.open(t, c.Problem, s.options.backend())
 		s.wantStatus(t, solver, ctx, backends.Cancelled)
-		s.check(t, c, solve(t, solver)) // and the solver is still good
+		s.check(t, c, Answer(t, solver)) // and the solver is still good
 	})
 	t.Run("before, without variables", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -58,7 +58,7 @@ func (s suite) cancellation(t *testing.T) {
 		defer cancel()
 		solver := s.open(t, c.Problem, s.options.backend())
 		s.wantStatus(t, solver, ctx, backends.TimeLimit)
-		s.check(t, c, solve(t, solver))
+		s.check(t, c, Answer(t, solver))
 	})
 	for _, end := range ends {
 		t.Run("during, "+end.status.String(), func(t *testing.T) {
@@ -81,7 +81,7 @@ func (s suite) cancellation(t *testing.T) {
 				t.Errorf("%d records, %d of them after the end, expected one per iteration and at most one after", records, after)
 			}
 			records = 2 // the next Solve is not ended
-			s.check(t, c, solve(t, solver))
+			s.check(t, c, Answer(t, solver))
 		})
 	}
 	t.Run("at any look", s.endsAtAnyLook)
@@ -105,10 +105,7 @@ func (s suite) endsAtAnyLook(t *testing.T) {
 			for at := 0; at < 1000; at += 1 + at/4 {
 				ctx := stoptest.After(at)
 				ctx.Cause = end.cause
-				sol, err := solver.Solve(ctx)
-				if err != nil {
-					t.Fatalf("%s: Solve: %v", c.Name, err)
-				}
+				sol := answer(t, solver, ctx)
 				asked := ctx.Looks()
 				if asked <= at || sol.Status != end.status {
 					s.check(t, c, sol) // it was over before, or there was nothing left to do
@@ -120,15 +117,11 @@ func (s suite) endsAtAnyLook(t *testing.T) {
 					t.Errorf("%s: asked %d times after the end, expected at most %d", c.Name, asked-at, mostAfter)
 				}
 				// After an update the next one does not go on from an optimal point.
-				if err := solver.Update(backends.Update{Q: c.Problem.Q}); err != nil {
-					t.Fatalf("%s: Update: %v", c.Name, err)
-				}
-				if again := solve(t, solver); again.Status != fresh.Status {
+				must(t, solver.Update(backends.Update{Q: c.Problem.Q}), c.Name)
+				if again := Answer(t, solver); again.Status != fresh.Status {
 					t.Errorf("%s: status %v after a Solve that was ended, expected %v", c.Name, again.Status, fresh.Status)
 				}
-				if err := solver.Update(backends.Update{Q: c.Problem.Q}); err != nil {
-					t.Fatalf("%s: Update: %v", c.Name, err)
-				}
+				must(t, solver.Update(backends.Update{Q: c.Problem.Q}), c.Name)
 			}
 		}
 	}
@@ -151,9 +144,7 @@ func CancelDelay(t *testing.T, solver backends.Solver) time.Duration {
 			t.Fatal("the solve was over before it could be cancelled")
 		}
 		<-ctx.Done()
-		if err != nil {
-			t.Fatalf("Solve: %v", err)
-		}
+		must(t, err, "Solve:")
 		if sol.Status != backends.Cancelled || sol.Iterations < 0 {
 			t.Fatalf("status %v after %d iterations, expected cancelled", sol.Status, sol.Iterations)
 		}
@@ -164,11 +155,7 @@ func CancelDelay(t *testing.T, solver backends.Solver) time.Duration {
 
 func (s suite) wantStatus(t *testing.T, solver backends.Solver, ctx context.Context, want backends.Status) {
 	t.Helper()
-	sol, err := solver.Solve(ctx)
-	if err != nil {
-		t.Fatalf("Solve: %v", err)
-	}
-	if sol.Status != want {
+	if sol := answer(t, solver, ctx); sol.Status != want {
 		t.Errorf("status %v, expected %v", sol.Status, want)
 	}
 }
@@ -186,7 +173,7 @@ func (s suite) limits(t *testing.T) {
 		o.MaxIterations = 1
 		solver := s.open(t, c.Problem, o)
 		for range 2 {
-			sol := solve(t, solver)
+			sol := Answer(t, solver)
 			if sol.Status != backends.IterationLimit || sol.Stopped != outcome.IterationLimit || sol.Iterations > 1 {
 				t.Errorf("status %v (%s) after %d iterations, expected iteration_limit after 1", sol.Status, sol.Stopped, sol.Iterations)
 			}
@@ -196,26 +183,26 @@ func (s suite) limits(t *testing.T) {
 		needed := s.once(t, c.Problem).Iterations
 		o := s.options.backend()
 		o.MaxIterations = needed + 1
-		s.check(t, c, solve(t, s.open(t, c.Problem, o)))
+		s.check(t, c, Answer(t, s.open(t, c.Problem, o)))
 	})
 	t.Run("time", func(t *testing.T) {
 		o := s.options.backend()
 		o.TimeLimit = time.Nanosecond
-		if sol := solve(t, s.open(t, c.Problem, o)); sol.Status != backends.TimeLimit {
+		if sol := Answer(t, s.open(t, c.Problem, o)); sol.Status != backends.TimeLimit {
 			t.Errorf("status %v, expected time_limit", sol.Status)
 		}
 	})
 	t.Run("enough time", func(t *testing.T) {
 		o := s.options.backend()
 		o.TimeLimit = time.Hour
-		s.check(t, c, solve(t, s.open(t, c.Problem, o)))
+		s.check(t, c, Answer(t, s.open(t, c.Problem, o)))
 	})
 	t.Run("one record per iteration", func(t *testing.T) {
 		if s.options.NoIterationLog {
 			t.Skip("the backend does not log while it runs")
 		}
 		records := 0
-		sol := solve(t, s.open(t, c.Problem, s.logging(s.options.backend(), func() { records++ })))
+		sol := Answer(t, s.open(t, c.Problem, s.logging(s.options.backend(), func() { records++ })))
 		if records < sol.Iterations || records > sol.Iterations+2 {
 			t.Errorf("%d records in %d iterations", records, sol.Iterations)
 		}
@@ -233,12 +220,12 @@ func (s suite) determinism(t *testing.T) {
 			}
 			o := s.options.backend()
 			o.Threads = 2
-			if threads := solve(t, s.open(t, c.Problem, o)); !sameAnswer(first, threads) {
+			if threads := Answer(t, s.open(t, c.Problem, o)); !sameAnswer(first, threads) {
 				t.Error("a run with two threads differs from a run with one")
 			}
 			solver := s.open(t, c.Problem, s.options.backend())
-			solve(t, solver)
-			if again := solve(t, solver); again.Status != first.Status {
+			Answer(t, solver)
+			if again := Answer(t, solver); again.Status != first.Status {
 				t.Errorf("the same solver says %v first and %v then", first.Status, again.Status)
 			}
 		})

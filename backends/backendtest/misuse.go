@@ -80,7 +80,7 @@ func (s suite) updateErrors(t *testing.T) {
 		t.Skip("no nonnegative cone")
 	}
 	solver := s.open(t, p, s.options.backend())
-	want := solve(t, solver)
+	want := Answer(t, solver)
 	if want.Status != backends.Optimal {
 		t.Fatalf("status %v, expected optimal", want.Status)
 	}
@@ -106,7 +106,7 @@ func (s suite) updateErrors(t *testing.T) {
 			t.Errorf("WarmStart with %s: error %v, expected a ProblemError", name, err)
 		}
 	}
-	got := solve(t, solver)
+	got := Answer(t, solver)
 	if got.Status != backends.Optimal || s.off(got.Objective, want.Objective) {
 		t.Errorf("%v with %.12g after the errors, %.12g before", got.Status, got.Objective, want.Objective)
 	}
@@ -120,10 +120,7 @@ func (s suite) closed(t *testing.T) {
 		if !s.supports(p) {
 			continue
 		}
-		solver, err := s.backend.Setup(p, s.options.backend())
-		if err != nil {
-			t.Fatalf("Setup: %v", err)
-		}
+		solver := Setup(t, s.backend, p, s.options.backend())
 		for range 3 {
 			if err := solver.Close(); err != nil {
 				t.Errorf("Close: %v", err)
@@ -156,7 +153,7 @@ func (s suite) busy(t *testing.T) {
 		}
 	})
 	solver = s.open(t, c.Problem, o)
-	s.check(t, c, solve(t, solver))
+	s.check(t, c, Answer(t, solver))
 	if len(got) != 4 {
 		t.Fatal("nothing was logged")
 	}

@@ -1,7 +1,6 @@
 package backendtest
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -72,13 +71,9 @@ func memory(t *testing.T, round func()) {
 func resident(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pages, err := strconv.Atoi(strings.Fields(string(text))[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return pages * os.Getpagesize()
 }
 
@@ -88,14 +83,9 @@ func signalled(t *testing.T, s backends.Solver) {
 	signal.Notify(got, os.Interrupt)
 	defer signal.Stop(got)
 	self, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	time.AfterFunc(50*time.Millisecond, func() { _ = self.Signal(os.Interrupt) })
-	sol, err := s.Solve(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	sol := Answer(t, s)
 	if sol.Status != backends.TimeLimit {
 		t.Errorf("status %v, expected %v", sol.Status, backends.TimeLimit)
 	}
@@ -116,9 +106,7 @@ func silence(t *testing.T, solve func()) {
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	cmd.Env = append(os.Environ(), "SILENCE=1")
 	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if string(out) != "PASS\n" {
 		t.Errorf("printed %q", out)
 	}

@@ -65,15 +65,13 @@ func (s suite) updates(t *testing.T) {
 			solver := s.open(t, shape.NewCase(0).Problem, s.options.backend())
 			for seed := range uint64(4) {
 				p := shape.NewCase(seed).Problem
-				if err := solver.Update(backends.Update{P: p.P, Q: p.Q, A: p.A, B: p.B}); err != nil {
-					t.Fatalf("Update: %v", err)
-				}
+				must(t, solver.Update(backends.Update{P: p.P, Q: p.Q, A: p.A, B: p.B}))
 				for _, v := range [][]float64{p.Q, p.B} { // the solver must have copied what it needs
 					for i := range v {
 						v[i] = math.NaN()
 					}
 				}
-				s.check(t, shape.NewCase(seed), solve(t, solver))
+				s.check(t, shape.NewCase(seed), Answer(t, solver))
 			}
 		})
 	}

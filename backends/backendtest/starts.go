@@ -19,7 +19,7 @@ func (s suite) warmStart(t *testing.T) {
 		t.Run(shape.Name, func(t *testing.T) {
 			c := shape.NewCase(2)
 			solver := s.open(t, c.Problem, s.options.backend())
-			cold := solve(t, solver)
+			cold := Answer(t, solver)
 			if s.check(t, c, cold); t.Failed() {
 				return
 			}
@@ -57,10 +57,8 @@ func (s suite) warmStart(t *testing.T) {
 					count bool // iterations
 				}{{c.Problem.B, cold, start.good}, {near.B, fresh, start.good && linear}} {
 					before := fmt.Sprintf("%x", start.point)
-					if err := errors.Join(solver.Update(backends.Update{B: p.b}), solver.WarmStart(start.point)); err != nil {
-						t.Fatalf("from %s: %v", start.name, err)
-					}
-					sol := solve(t, solver)
+					must(t, errors.Join(solver.Update(backends.Update{B: p.b}), solver.WarmStart(start.point)), "from", start.name)
+					sol := Answer(t, solver)
 					if sol.Status != p.want.Status || s.off(sol.Objective, p.want.Objective) {
 						t.Errorf("from %s: %v with %.12g, from nothing %v with %.12g; %s",
 							start.name, sol.Status, sol.Objective, p.want.Status, p.want.Objective, sol.Message)
@@ -87,22 +85,18 @@ func (s suite) tightening(t *testing.T) {
 			solver := s.open(t, c.Problem, o)
 			setEps := solver.(backends.Tightener).SetEps
 			for _, u := range []backends.Update{{}, {Q: c.Problem.Q}} {
-				if loose := solve(t, solver); loose.Status == backends.Optimal && !(loose.Residuals.Max() <= o.Eps) {
+				if loose := Answer(t, solver); loose.Status == backends.Optimal && !(loose.Residuals.Max() <= o.Eps) {
 					t.Errorf("residuals %.1e at the tolerance %.1e", loose.Residuals, o.Eps)
 				}
-				if err := errors.Join(solver.Update(u), setEps(eps)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, errors.Join(solver.Update(u), setEps(eps)))
 				for _, bad := range []float64{0, -1, math.NaN()} {
 					var wrong *backends.ProblemError
 					if err := setEps(bad); !errors.As(err, &wrong) {
 						t.Errorf("SetEps(%v): error %v, expected a ProblemError", bad, err)
 					}
 				}
-				s.check(t, c, solve(t, solver))
-				if err := setEps(o.Eps); err != nil { // looser again: the answer may be as good as it was
-					t.Fatal(err)
-				}
+				s.check(t, c, Answer(t, solver))
+				must(t, setEps(o.Eps)) // looser again: the answer may be as good as it was
 			}
 		})
 	}

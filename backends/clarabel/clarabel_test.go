@@ -3,7 +3,6 @@
 package clarabel_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -19,6 +18,11 @@ import (
 )
 
 func open(t testing.TB) backends.ConicBackend { return backendtest.Open(t, "clarabel") }
+
+func setup(t testing.TB, p *backends.Problem, o backends.Options) backends.Solver {
+	t.Helper()
+	return backendtest.Setup(t, open(t), p, o)
+}
 
 func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solution {
 	t.Helper()
@@ -102,12 +106,8 @@ func TestTriangle(t *testing.T) {
 func TestChordal(t *testing.T) {
 	p := band(12)
 	for _, merge := range []string{"", "none", "parent_child"} {
-		with, err := open(t).Setup(p, backends.Options{Settings: clarabel.Settings{Merge: merge}})
-		require.NoError(t, err)
-		defer with.Close()
-		whole, err := open(t).Setup(p, backends.Options{Settings: clarabel.Settings{NoChordal: true}})
-		require.NoError(t, err)
-		defer whole.Close()
+		with := setup(t, p, backends.Options{Settings: clarabel.Settings{Merge: merge}})
+		whole := setup(t, p, backends.Options{Settings: clarabel.Settings{NoChordal: true}})
 		for _, by := range []float64{1, 1.5} {
 			u := backends.Update{Q: make([]float64, len(p.Q))}
 			for j, v := range p.Q {
@@ -116,8 +116,7 @@ func TestChordal(t *testing.T) {
 			var objective [2]float64
 			for i, s := range []backends.Solver{with, whole} {
 				require.NoError(t, s.Update(u))
-				sol, err := s.Solve(t.Context())
-				require.NoError(t, err)
+				sol := backendtest.Answer(t, s)
 				assert.Equal(t, backends.Optimal, sol.Status, sol.Message)
 				objective[i] = sol.Objective
 			}
@@ -130,13 +129,10 @@ func TestChordal(t *testing.T) {
 // set-up is in the suite.
 func TestUpdates(t *testing.T) {
 	p := backendtest.BoxedSquares(10)
-	s, err := open(t).Setup(p, backends.Options{})
-	require.NoError(t, err)
-	defer s.Close()
+	s := setup(t, p, backends.Options{})
 	for _, u := range []backends.Update{{Q: scaled(p.Q, 2)}, {B: scaled(p.B, 1.1)}, {P: matrices.Identity(len(p.Q), 2)}, {A: p.A}} {
 		require.NoError(t, s.Update(u))
-		sol, err := s.Solve(t.Context())
-		require.NoError(t, err)
+		sol := backendtest.Answer(t, s)
 		assert.Equal(t, backends.Optimal, sol.Status, sol.Message)
 		assert.Less(t, sol.Iterations, 30)
 	}
@@ -151,20 +147,17 @@ func scaled(v []float64, by float64) []float64 {
 }
 
 func TestCancel(t *testing.T) {
-	s, err := open(t).Setup(backendtest.BoxedSquares(300), backends.Options{Eps: 1e-300, Settings: clarabel.Settings{Retries: 1 << 30}})
-	require.NoError(t, err)
-	defer s.Close()
+	s := setup(t, backendtest.BoxedSquares(300), backends.Options{
+		Eps: 1e-300, Settings: clarabel.Settings{Retries: 1 << 30},
+	})
 	assert.Less(t, backendtest.CancelDelay(t, s), 100*time.Millisecond)
 }
 
 // TestTimeLimit leaves the point of the last iteration.
 func TestTimeLimit(t *testing.T) {
-	s, err := open(t).Setup(backendtest.Projection(40), backends.Options{Eps: 1e-300, TimeLimit: 20 * time.Millisecond})
-	require.NoError(t, err)
-	defer s.Close()
+	s := setup(t, backendtest.Projection(40), backends.Options{Eps: 1e-300, TimeLimit: 20 * time.Millisecond})
 	for range 2 {
-		sol, err := s.Solve(context.Background())
-		require.NoError(t, err)
+		sol := backendtest.Answer(t, s)
 		assert.Equal(t, backends.TimeLimit, sol.Status)
 		assert.Len(t, sol.X, 40*41/2)
 	}

@@ -18,6 +18,11 @@ import (
 
 func open(t testing.TB) backends.ConicBackend { return backendtest.Open(t, "highs") }
 
+func setup(t testing.TB, p *backends.Problem, o backends.Options) backends.Solver {
+	t.Helper()
+	return backendtest.Setup(t, open(t), p, o)
+}
+
 func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solution {
 	t.Helper()
 	return backendtest.Solve(t, open(t), p, o)
@@ -79,26 +84,20 @@ func TestBasis(t *testing.T) {
 	p := backendtest.Boxed(40)
 	cold := solve(t, p, backends.Options{Settings: highs.Settings{NoPresolve: true}})
 	require.Equal(t, backends.Optimal, cold.Status)
-	s, err := open(t).Setup(p, backends.Options{Settings: highs.Settings{NoPresolve: true}})
-	require.NoError(t, err)
-	defer s.Close()
+	s := setup(t, p, backends.Options{Settings: highs.Settings{NoPresolve: true}})
 	for range 2 { // of another solver, then its own
 		require.NoError(t, s.WarmStart(backends.Point{X: cold.X, S: cold.S, Z: cold.Z}))
-		warm, err := s.Solve(t.Context())
-		require.NoError(t, err)
+		warm := backendtest.Answer(t, s)
 		assert.Equal(t, backends.Optimal, warm.Status)
 		assert.Less(t, 4*warm.Iterations, cold.Iterations, "%d, cold %d", warm.Iterations, cold.Iterations)
 		cold.X, cold.S, cold.Z = warm.X, warm.S, warm.Z
 	}
-	again, err := s.Solve(t.Context())
-	require.NoError(t, err)
+	again := backendtest.Answer(t, s)
 	assert.Greater(t, 2*again.Iterations, cold.Iterations, "without a start it starts afresh")
 }
 
 func TestCancel(t *testing.T) {
-	s, err := open(t).Setup(backendtest.Boxed(700), backends.Options{Settings: highs.Settings{NoPresolve: true}})
-	require.NoError(t, err)
-	defer s.Close()
+	s := setup(t, backendtest.Boxed(700), backends.Options{Settings: highs.Settings{NoPresolve: true}})
 	assert.Less(t, backendtest.CancelDelay(t, s), 100*time.Millisecond)
 }
 
@@ -107,19 +106,16 @@ func TestCancel(t *testing.T) {
 func TestCancelQuadratic(t *testing.T) {
 	p := backendtest.Boxed(200)
 	p.P = matrices.Identity(200, 1)
-	s, err := open(t).Setup(p, backends.Options{Eps: 1e-17})
-	require.NoError(t, err)
-	defer s.Close()
+	s := setup(t, p, backends.Options{Eps: 1e-17})
 	assert.Less(t, backendtest.CancelDelay(t, s), 100*time.Millisecond)
 }
 
 func TestTimeLimit(t *testing.T) {
-	s, err := open(t).Setup(backendtest.Boxed(700), backends.Options{TimeLimit: 10 * time.Millisecond, Settings: highs.Settings{NoPresolve: true}})
-	require.NoError(t, err)
-	defer s.Close()
+	s := setup(t, backendtest.Boxed(700), backends.Options{
+		TimeLimit: 10 * time.Millisecond, Settings: highs.Settings{NoPresolve: true},
+	})
 	for range 2 {
-		sol, err := s.Solve(t.Context())
-		require.NoError(t, err)
+		sol := backendtest.Answer(t, s)
 		assert.Equal(t, backends.TimeLimit, sol.Status)
 	}
 }
@@ -135,19 +131,15 @@ func TestQuadratic(t *testing.T) {
 		q[j], want[j] = -float64(j), float64(j)-9./5 // the targets 0, ..., 4 have the sum 10
 	}
 	p := &backends.Problem{P: matrices.Identity(n, 1), Q: q, A: sparse.NewCSC(1, n, ptr, ind, val), B: []float64{1}, Cones: []backends.Cone{backends.Zero(1)}}
-	s, err := open(t).Setup(p, backends.Options{})
-	require.NoError(t, err)
-	defer s.Close()
-	sol, err := s.Solve(t.Context())
-	require.NoError(t, err)
+	s := setup(t, p, backends.Options{})
+	sol := backendtest.Answer(t, s)
 	require.Equal(t, backends.Optimal, sol.Status)
 	assert.InDeltaSlice(t, want, sol.X, 1e-7)
 	assert.InDelta(t, 9./5, sol.Z[0], 1e-7)
 
 	// Without the quadratic term of the first variable and with twice its price, there is no lower end.
 	require.NoError(t, s.Update(backends.Update{P: matrices.Identity(n, 0), Q: []float64{1, 0, 0, 0, 0}}))
-	sol, err = s.Solve(t.Context())
-	require.NoError(t, err)
+	sol = backendtest.Answer(t, s)
 	assert.Equal(t, backends.DualInfeasible, sol.Status)
 }
 
@@ -198,18 +190,14 @@ func TestZeroCost(t *testing.T) {
 		B:     make([]float64, 3),
 		Cones: []backends.Cone{backends.Zero(1), backends.Box([]float64{-1.142987391282275e-100, -5.714936956411375e-101}, []float64{1.142987391282275e-100, 5.714936956411375e-101})},
 	}
-	solver, err := open(t).Setup(p, backends.Options{Eps: 1e-3, TimeLimit: 10 * time.Second})
-	require.NoError(t, err)
-	defer solver.Close()
-	out, err := solver.Solve(t.Context())
-	require.NoError(t, err)
+	solver := setup(t, p, backends.Options{Eps: 1e-3, TimeLimit: 10 * time.Second})
+	out := backendtest.Answer(t, solver)
 	require.Equal(t, backends.Optimal, out.Status)
 	require.LessOrEqual(t, math.Abs(out.X[1]), 5.72e-101)
 
 	var refused *backends.ProblemError
 	require.ErrorAs(t, solver.Update(backends.Update{Q: []float64{0, 1e-154, 1e-154}}), &refused)
-	out, err = solver.Solve(t.Context())
-	require.NoError(t, err)
+	out = backendtest.Answer(t, solver)
 	require.Equal(t, backends.Optimal, out.Status)
 }
 

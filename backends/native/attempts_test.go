@@ -2,7 +2,6 @@ package native
 
 import (
 	"bytes"
-	"context"
 	"log/slog"
 	"math"
 	"math/rand/v2"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 )
@@ -54,8 +54,7 @@ func TestAttemptsAreLogged(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s, err := Backend{}.Setup(cut, backends.Options{Logger: log})
 	require.NoError(t, err)
-	sol, err := s.Solve(context.Background())
-	require.NoError(t, err)
+	sol := backendtest.Answer(t, s)
 	require.Equal(t, backends.Optimal, sol.Status)
 	first, _, _ := strings.Cut(text.String(), "\n")
 	require.Contains(t, first, `attempt="direct, Schur complement" because=`)

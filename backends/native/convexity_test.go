@@ -31,7 +31,7 @@ func TestNonconvex(t *testing.T) {
 	p.P = diagonal(1, 1)
 	s := opened(t, p)
 	require.ErrorAs(t, s.Update(backends.Update{P: diagonal(1, -1e-3)}), &nonconvex)
-	sol := solved(t, s) // with the numbers before
+	sol := backendtest.Answer(t, s) // with the numbers before
 	assert.Equal(t, backends.Optimal, sol.Status)
 	assert.InDelta(t, 0, sol.Objective, 1e-7)
 }
@@ -51,7 +51,7 @@ func TestNearlyConvex(t *testing.T) {
 			A: sparse.NewCSC(2, 2, []int{0, 1, 2}, []int{0, 1}, []float64{-1, -1}), B: []float64{0, 0},
 			Cones: []backends.Cone{backends.Box([]float64{-c.bound, -c.bound}, []float64{c.bound, c.bound})},
 		}
-		sol := solved(t, opened(t, p))
+		sol := backendtest.Answer(t, opened(t, p))
 		if c.name == "a large box" { // optimal only locally: whether the solver ends there or nowhere, the status must not say more
 			assert.False(t, sol.Status == backends.Optimal && sol.Distance < 0.01 && math.Abs(sol.Objective+0.5) > 0.1)
 			continue

@@ -72,12 +72,10 @@ func TestMemory(t *testing.T) {
 		{"factors", scattered(3000), 6e6, "the factors of the Newton systems"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := b.Setup(c.p, backends.Options{Memory: c.memory})
-			require.NoError(t, err)
-			defer s.Close()
+			s := backendtest.Setup(t, b, c.p, backends.Options{Memory: c.memory})
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err = s.Solve(context.Background())
+			_, err := s.Solve(context.Background())
 			runtime.ReadMemStats(&after)
 			var room *backends.MemoryError
 			require.ErrorAs(t, err, &room)
@@ -97,9 +95,7 @@ func TestMemoryThatSuffices(t *testing.T) {
 	for name, p := range map[string]*backends.Problem{"semidefinite": maxCut(150), "sparse": scattered(1500)} {
 		t.Run(name, func(t *testing.T) {
 			fits := func(memory int64) bool {
-				s, err := b.Setup(p, backends.Options{Memory: memory})
-				require.NoError(t, err)
-				defer s.Close()
+				s := backendtest.Setup(t, b, p, backends.Options{Memory: memory})
 				sol, err := s.Solve(context.Background())
 				if err != nil {
 					require.ErrorAs(t, err, new(*backends.MemoryError))

@@ -20,17 +20,7 @@ func denseCSC(rows, cols int, v ...float64) *sparse.CSC {
 
 func opened(t *testing.T, p *backends.Problem) backends.Solver {
 	t.Helper()
-	s, err := backendtest.Open(t, "native").Setup(p, backends.Options{})
-	require.NoError(t, err)
-	t.Cleanup(func() { s.Close() })
-	return s
-}
-
-func solved(t *testing.T, s backends.Solver) *backends.Solution {
-	t.Helper()
-	sol, err := s.Solve(t.Context())
-	require.NoError(t, err)
-	return sol
+	return backendtest.Setup(t, backendtest.Open(t, "native"), p, backends.Options{})
 }
 
 // TestPresolve: min 1/2 (x^2 + y^2) + x y / 2 + z with 2x = 4, x + y >= 3, z = 5, a variable and a row without entries
@@ -55,7 +45,7 @@ func TestPresolve(t *testing.T) {
 	s := opened(t, p)
 	check := func(bound float64) {
 		t.Helper()
-		sol := solved(t, s)
+		sol := backendtest.Answer(t, s)
 		require.Equal(t, backends.Optimal, sol.Status, sol.Message)
 		y := bound - 2
 		assert.InDelta(t, y*y/2+y+7, sol.Objective, 1e-6)
@@ -72,7 +62,7 @@ func TestPresolve(t *testing.T) {
 	check(4)
 	// An update that makes the row without entries a contradiction, and one that takes it back.
 	require.NoError(t, s.Update(backends.Update{B: []float64{4, -3, -4, 7, 6, 0}}))
-	sol := solved(t, s)
+	sol := backendtest.Answer(t, s)
 	assert.Equal(t, backends.PrimalInfeasible, sol.Status)
 	assert.Equal(t, inf, sol.Radius)
 	assert.InDelta(t, 1.0/3, sol.Z[1], 1e-12)
@@ -93,7 +83,7 @@ func TestContradictions(t *testing.T) {
 		{"x <= 1 and x >= 1.001, far apart in scale", &backends.Problem{Q: []float64{1}, A: denseCSC(2, 1, 1e-9, -1e9), B: []float64{1e-9, -1.001e9}, Cones: []backends.Cone{backends.Nonnegative(2)}}, backends.PrimalInfeasible},
 		{"1e-12 x without rows", &backends.Problem{Q: []float64{1e-12}}, backends.DualInfeasible},
 	} {
-		sol := solved(t, opened(t, c.p))
+		sol := backendtest.Answer(t, opened(t, c.p))
 		assert.Equal(t, c.want, sol.Status, c.name)
 		assert.Equal(t, math.Inf(1), sol.Radius, c.name)
 		assert.Zero(t, sol.Iterations, c.name)
@@ -106,7 +96,7 @@ func TestColdAgain(t *testing.T) {
 	s := opened(t, p)
 	for _, far := range []float64{1e6, 1e12, 1e200} {
 		require.NoError(t, s.WarmStart(backends.Point{X: []float64{far, -far}, S: []float64{1 / far, far, far}, Z: []float64{far, 1 / far, far}}))
-		sol := solved(t, s)
+		sol := backendtest.Answer(t, s)
 		assert.Equal(t, backends.Optimal, sol.Status, sol.Message)
 		assert.InDelta(t, -1, sol.Objective, 1e-7)
 	}

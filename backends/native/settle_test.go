@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
 )
 
 // min sum t_i, |x_i| <= t_i, whose solution is zero: t is inside of its constraints, so that a program with this t in
@@ -33,7 +34,7 @@ func TestPointsKeepToConstraints(t *testing.T) {
 		return p
 	}
 	solve := func(p *backends.Problem) *backends.Solution {
-		r := solved(t, opened(t, p))
+		r := backendtest.Answer(t, opened(t, p))
 		require.Equal(t, backends.Optimal, r.Status, r.Message)
 		return r
 	}

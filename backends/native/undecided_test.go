@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/internal/matrices"
 )
 
@@ -117,7 +118,7 @@ func TestHardToDecide(t *testing.T) {
 		}, backends.DualInfeasible, -inf}, // along (9.5367431640625e-07, 128, 49152)
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			sol := solved(t, opened(t, c.p))
+			sol := backendtest.Answer(t, opened(t, c.p))
 			require.Equal(t, c.status, sol.Status, "%s %v", sol.Message, sol.Residuals)
 			if !math.IsInf(c.value, 0) {
 				assert.InDelta(t, c.value, sol.Objective, 1e-6*max(1, math.Abs(c.value)))
@@ -149,7 +150,7 @@ func TestCostsAlongAnEquation(t *testing.T) {
 			curved[j] = make([]float64, 4)
 		}
 		curved[order[3]][order[3]] = 65536 * unit[3] * unit[3]
-		sol := solved(t, opened(t, &backends.Problem{
+		sol := backendtest.Answer(t, opened(t, &backends.Problem{
 			P: upperOf(curved...), Q: at(-0x1p-39, 0x1p-28, 0x1p-27, 0x1p-9), A: rowsOf(at(-256, 262144, -1572864, 0), at(0, 0, -0x1p-18, 0)),
 			B: []float64{-2048, 0}, Cones: []backends.Cone{backends.Zero(1), backends.Nonnegative(1)},
 		}))
@@ -160,7 +161,7 @@ func TestCostsAlongAnEquation(t *testing.T) {
 // TestFarBoundsHideNothing has a program without a point, as (65536, 0, -2^20, -1/64) proves, whose rows are as small
 // as the tolerance; the far bound must not make that look small beside it.
 func TestFarBoundsHideNothing(t *testing.T) {
-	sol := solved(t, opened(t, &backends.Problem{
+	sol := backendtest.Answer(t, opened(t, &backends.Problem{
 		Q: []float64{-0x1p-27, -0x1p-28, 0, 0x1p-27, -0x1p-27, -0x1p-28, 0x1p-27},
 		A: rowsOf([]float64{0, -0x1p-15, -0x1p-16, -0x3p-16, -0x1p-16, 0x1p-15, 0x1p-16}, []float64{1024, 512, -512, 0, 512, 512, -512},
 			[]float64{0x1p-19, 0x1p-20, 0, -0x1p-19, 0x1p-19, 0x1p-20, -0x1p-19}, []float64{-128, -192, -64, -64, -192, 64, 192}),
@@ -173,7 +174,7 @@ func TestFarBoundsHideNothing(t *testing.T) {
 // TestDistanceCoversRounding has a point whose objective is 2^-15 off only because of the cancellation of terms of
 // 1e11.
 func TestDistanceCoversRounding(t *testing.T) {
-	sol := solved(t, opened(t, &backends.Problem{
+	sol := backendtest.Answer(t, opened(t, &backends.Problem{
 		P: upperOf([]float64{3.3554432e7, 0, 3.3554432e7, -1.048576e6}, []float64{0, 0, 0, 0}, []float64{3.3554432e7, 0, 3.3554432e7, -1.048576e6}, []float64{-1.048576e6, 0, -1.048576e6, 32768}),
 		Q: []float64{-1.31072e6, 0, -1.31072e6, 40960}, A: rowsOf([]float64{-2, -0.00146484375, -4, 0}), B: []float64{-0.125},
 		Cones: []backends.Cone{backends.Box([]float64{0}, []float64{1.5625e18})},

@@ -29,7 +29,7 @@ func TestWarmStartByX(t *testing.T) {
 				}
 				require.NoError(t, s.Update(backends.Update{B: near}))
 				require.NoError(t, s.WarmStart(start))
-				sol := solved(t, s)
+				sol := backendtest.Answer(t, s)
 				require.Equal(t, backends.Optimal, sol.Status, "%s: %s", c.Name, sol.Message)
 				return sol
 			}

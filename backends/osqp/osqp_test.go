@@ -21,6 +21,11 @@ import (
 
 func open(t testing.TB) backends.ConicBackend { return backendtest.Open(t, "osqp") }
 
+func setup(t testing.TB, p *backends.Problem, o backends.Options) backends.Solver {
+	t.Helper()
+	return backendtest.Setup(t, open(t), p, o)
+}
+
 // TestConformance is the promise of the package: residuals of 1e-8, also where
 // rows, columns and the objective are a million times apart.
 func TestConformance(t *testing.T) {
@@ -80,11 +85,9 @@ func TestPolishingFails(t *testing.T) {
 	}
 	var text strings.Builder
 	logger := slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s, err := osqp.Backend{}.Setup(p, backends.Options{Logger: logger}) // without the checks of Open, which see that P is not convex
-	require.NoError(t, err)
-	defer s.Close()
-	sol, err := s.Solve(context.Background())
-	require.NoError(t, err)
+	// Without the checks of Open, which see that P is not convex.
+	s := backendtest.Setup(t, osqp.Backend{}, p, backends.Options{Logger: logger})
+	sol := backendtest.Answer(t, s)
 	assert.Contains(t, text.String(), "polish=-2") // it did fail
 	assert.Equal(t, backends.Optimal, sol.Status, sol.Message)
 	assert.InDelta(t, -0.001005, sol.X[0]-1e-3*sol.X[1]-5e-6*sol.X[1]*sol.X[1], 1e-8)
@@ -111,9 +114,9 @@ func TestPatience(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	s, err := open(t).Setup(backendtest.BoxedSquares(300), backends.Options{Eps: 1e-300, Settings: osqp.Settings{StartEps: 1e-300, Patience: -1}})
-	require.NoError(t, err)
-	defer s.Close()
+	s := setup(t, backendtest.BoxedSquares(300), backends.Options{
+		Eps: 1e-300, Settings: osqp.Settings{StartEps: 1e-300, Patience: -1},
+	})
 	assert.Less(t, backendtest.CancelDelay(t, s), 100*time.Millisecond)
 }
 
@@ -122,9 +125,7 @@ func TestCancel(t *testing.T) {
 func TestTimeLimit(t *testing.T) {
 	const limit = 50 * time.Millisecond
 	p := backendtest.BoxedSquares(300)
-	s, err := open(t).Setup(p, backends.Options{Eps: 1e-300, TimeLimit: limit, Settings: osqp.Settings{StartEps: 1e-300}})
-	require.NoError(t, err)
-	defer s.Close()
+	s := setup(t, p, backends.Options{Eps: 1e-300, TimeLimit: limit, Settings: osqp.Settings{StartEps: 1e-300}})
 	for range 4 {
 		begin := time.Now()
 		sol, err := s.Solve(context.Background())
@@ -163,12 +164,9 @@ func TestBeyondInfinity(t *testing.T) {
 	assert.Contains(t, wrong.Reason, "1e+30 on as infinite")
 
 	p.B = []float64{-1}
-	s, err := open(t).Setup(p, set)
-	require.NoError(t, err)
-	defer s.Close()
+	s := setup(t, p, set)
 	require.ErrorAs(t, s.Update(backends.Update{B: []float64{-1e31}}), &wrong)
-	sol, err := s.Solve(t.Context()) // nothing has changed: min x^2/2 + x with x <= -1
-	require.NoError(t, err)
+	sol := backendtest.Answer(t, s) // nothing has changed: min x^2/2 + x with x <= -1
 	assert.Equal(t, backends.Optimal, sol.Status)
 	assert.InDelta(t, -1, sol.X[0], 1e-6)
 }
@@ -190,8 +188,7 @@ func TestSingletons(t *testing.T) {
 				for _, presolve := range []bool{true, false} {
 					s, err := open(t).Setup(p, backends.Options{NoPresolve: !presolve})
 					require.NoError(t, err)
-					sol, err := s.Solve(t.Context())
-					require.NoError(t, err)
+					sol := backendtest.Answer(t, s)
 					require.Equal(t, backends.Optimal, sol.Status, "%d %g %g: %s", n, c, push, sol.Message)
 					for _, x := range sol.X {
 						require.InDelta(t, c, x, 1e-6*max(1, math.Abs(c)))

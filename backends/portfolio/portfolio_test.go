@@ -70,21 +70,44 @@ func rows(a, b []float64) *backends.Problem {
 
 func solve(t *testing.T, b backends.ConicBackend, p *backends.Problem, o backends.Options) (*backends.Solution, string, string) {
 	t.Helper()
-	s, err := b.Setup(p, o)
-	require.NoError(t, err)
-	defer s.Close()
-	out, err := s.Solve(context.Background())
-	require.NoError(t, err)
+	s := backendtest.Setup(t, b, p, o)
+	out := backendtest.Answer(t, s)
 	name, reason := s.(portfolio.Chooser).Chosen()
 	return out, name, reason
+}
+
+// made is a portfolio of what make takes.
+func made(
+	t *testing.T, make func(...backends.ConicBackend) (backends.ConicBackend, error), members ...backends.ConicBackend,
+) backends.ConicBackend {
+	t.Helper()
+	b, err := make(members...)
+	require.NoError(t, err)
+	return b
+}
+
+// least has x >= 2 and the objective x.
+func least() *backends.Problem { return rows([]float64{-1}, []float64{-2}) }
+
+// requireTimeLimit has b, one of whose members never answers, end by the time of the context.
+func requireTimeLimit(t *testing.T, b backends.ConicBackend) {
+	t.Helper()
+	s := backendtest.Setup(t, b, least(), backends.Options{})
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	out, err := s.Solve(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, backends.TimeLimit, out.Status)
+	require.NoError(t, s.Close())
+	_, err = s.Solve(context.Background())
+	assert.ErrorIs(t, err, backends.ErrClosed)
 }
 
 func TestConformance(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the suite of native is that of the solvers behind these")
 	}
-	check, err := portfolio.CrossCheck(native.Backend{}, other{native.Backend{}})
-	require.NoError(t, err)
+	check := made(t, portfolio.CrossCheck, native.Backend{}, other{native.Backend{}})
 	for _, b := range []backends.ConicBackend{portfolio.Auto(nil), check} {
 		t.Run(b.Name(), func(t *testing.T) { backendtest.Run(t, b, backendtest.Options{}) })
 	}
@@ -108,7 +131,7 @@ func TestOpen(t *testing.T) {
 
 // The least x >= 2, by hand: the class decides, and a problem that no backend takes names what is missing.
 func TestAuto(t *testing.T) {
-	out, name, reason := solve(t, portfolio.Auto(nil), rows([]float64{-1}, []float64{-2}), backends.Options{})
+	out, name, reason := solve(t, portfolio.Auto(nil), least(), backends.Options{})
 	assert.Equal(t, backends.Optimal, out.Status)
 	assert.InDelta(t, 2, out.X[0], 1e-7)
 	assert.Equal(t, "native", name)
@@ -131,7 +154,6 @@ func TestAuto(t *testing.T) {
 	assert.Contains(t, portfolio.Choose(p)[0].Reason, "a quadratic program")
 }
 
-// Who has no room, or no verdict, is followed by the next; an update is not lost on the way.
 // TestOrder has a linear program of 1000 coefficients, which HiGHS takes first, and what is smaller or not linear.
 func TestOrder(t *testing.T) {
 	const n = 1000
@@ -145,39 +167,35 @@ func TestOrder(t *testing.T) {
 	assert.Equal(t, "native", portfolio.Order(p)[0])
 }
 
+// Who has no room, or no verdict, is followed by the next; an update is not lost on the way.
 func TestAutoGoesOn(t *testing.T) {
 	backends.Register(scripted{name: "full", setup: &backends.MemoryError{Need: 2, Limit: 1, What: "a test"}})
 	backends.Register(scripted{name: "lost", answer: &backends.Solution{Status: backends.NumericalError}})
-	p := rows([]float64{-1}, []float64{-2})
-	s, err := portfolio.NewAuto("full", "lost", "native").Setup(p, backends.Options{})
-	require.NoError(t, err)
-	defer s.Close()
+	p := least()
+	s := backendtest.Setup(t, portfolio.NewAuto("full", "lost", "native"), p, backends.Options{})
 	name, reason := s.(portfolio.Chooser).Chosen()
 	assert.Equal(t, "lost", name)
 	assert.Contains(t, reason, "has no room")
 	require.NoError(t, s.Update(backends.Update{B: []float64{-3}}))
-	out, err := s.Solve(context.Background())
-	require.NoError(t, err)
+	out := backendtest.Answer(t, s)
 	assert.Equal(t, backends.Optimal, out.Status)
 	assert.InDelta(t, 3, out.X[0], 1e-7)
 	name, reason = s.(portfolio.Chooser).Chosen()
 	assert.Equal(t, "native", name)
 	assert.Contains(t, reason, "lost before it ended with the status numerical_error")
 	require.NoError(t, s.Update(backends.Update{B: []float64{-4}}))
-	out, err = s.Solve(context.Background())
-	require.NoError(t, err)
+	out = backendtest.Answer(t, s)
 	assert.InDelta(t, 4, out.X[0], 1e-7)
 
-	_, err = portfolio.NewAuto("full").Setup(p, backends.Options{})
+	_, err := portfolio.NewAuto("full").Setup(p, backends.Options{})
 	var room *backends.MemoryError
 	assert.ErrorAs(t, err, &room)
 }
 
 func TestRace(t *testing.T) {
-	b, err := portfolio.Race(scripted{name: "never"}, native.Backend{})
-	require.NoError(t, err)
+	b := made(t, portfolio.Race, scripted{name: "never"}, native.Backend{})
 	assert.Equal(t, "never,native", b.Name())
-	out, name, reason := solve(t, b, rows([]float64{-1}, []float64{-2}), backends.Options{})
+	out, name, reason := solve(t, b, least(), backends.Options{})
 	assert.Equal(t, backends.Optimal, out.Status)
 	assert.Equal(t, "native", name)
 	assert.Equal(t, "the first of never, native", reason)
@@ -189,27 +207,15 @@ func TestRace(t *testing.T) {
 	assert.InDelta(t, 1, out.X[0], 1e-6)
 	assert.Contains(t, reason, "not asked")
 
-	both, err := portfolio.Race(scripted{name: "never"}, scripted{name: "neither"})
-	require.NoError(t, err)
-	s, err := both.Setup(rows([]float64{-1}, []float64{-2}), backends.Options{})
-	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
-	defer cancel()
-	out, err = s.Solve(ctx)
-	require.NoError(t, err)
-	assert.Equal(t, backends.TimeLimit, out.Status)
-	require.NoError(t, s.Close())
-	_, err = s.Solve(context.Background())
-	assert.ErrorIs(t, err, backends.ErrClosed)
+	requireTimeLimit(t, made(t, portfolio.Race, scripted{name: "never"}, scripted{name: "neither"}))
 }
 
 // The least x >= 2 where one backend says 2 and the other 3, which the judge takes from it; and x <= 0, x >= 1 where
 // only one sees the contradiction.
 func TestCrossCheck(t *testing.T) {
 	wrong := scripted{name: "wrong", answer: &backends.Solution{Status: backends.Optimal, X: []float64{3}, S: []float64{1}, Z: []float64{1}}}
-	b, err := portfolio.CrossCheck(native.Backend{}, wrong)
-	require.NoError(t, err)
-	out, name, reason := solve(t, b, rows([]float64{-1}, []float64{-2}), backends.Options{})
+	b := made(t, portfolio.CrossCheck, native.Backend{}, wrong)
+	out, name, reason := solve(t, b, least(), backends.Options{})
 	assert.Equal(t, backends.Inaccurate, out.Status)
 	assert.Contains(t, out.Message, "native: optimal with objective 2")
 	assert.Contains(t, out.Message, "wrong: inaccurate with objective 3")
@@ -219,37 +225,25 @@ func TestCrossCheck(t *testing.T) {
 	lost := scripted{name: "lost", answer: &backends.Solution{Status: backends.NumericalError}}
 	proof := scripted{name: "proof", answer: &backends.Solution{Status: backends.PrimalInfeasible, Z: []float64{1, 1}}}
 	for _, order := range [][]backends.ConicBackend{{lost, proof}, {proof, lost}} {
-		b, err := portfolio.CrossCheck(order...)
-		require.NoError(t, err)
-		out, _, _ = solve(t, b, rows([]float64{1, -1}, []float64{0, -1}), backends.Options{NoPresolve: true})
+		p := rows([]float64{1, -1}, []float64{0, -1})
+		out, _, _ = solve(t, made(t, portfolio.CrossCheck, order...), p, backends.Options{NoPresolve: true})
 		assert.Equal(t, backends.Inaccurate, out.Status)
 		assert.Contains(t, out.Message, "proof: primal_infeasible")
 		assert.Nil(t, out.Z)
 	}
-	b, err = portfolio.CrossCheck(native.Backend{}, scripted{name: "never"})
-	require.NoError(t, err)
-	s, err := b.Setup(rows([]float64{-1}, []float64{-2}), backends.Options{})
-	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
-	defer cancel()
-	out, err = s.Solve(ctx)
-	require.NoError(t, err)
-	assert.Equal(t, backends.TimeLimit, out.Status)
-	require.NoError(t, s.Close())
+	requireTimeLimit(t, made(t, portfolio.CrossCheck, native.Backend{}, scripted{name: "never"}))
 
-	b, err = portfolio.CrossCheck(native.Backend{}, other{native.Backend{}})
-	require.NoError(t, err)
-	out, name, reason = solve(t, b, rows([]float64{-1}, []float64{-2}), backends.Options{})
+	b = made(t, portfolio.CrossCheck, native.Backend{}, other{native.Backend{}})
+	out, name, reason = solve(t, b, least(), backends.Options{})
 	assert.Equal(t, backends.Optimal, out.Status)
 	assert.Equal(t, "native", name)
 	assert.Equal(t, "native and other agree", reason)
 
 	// Two are needed for each cone.
-	b, err = portfolio.CrossCheck(native.Backend{}, wrong)
-	require.NoError(t, err)
+	b = made(t, portfolio.CrossCheck, native.Backend{}, wrong)
 	q := rows([]float64{-1, 0}, []float64{0, 1})
 	q.Cones = []backends.Cone{backends.SecondOrder(2)}
-	_, err = b.Setup(q, backends.Options{})
+	_, err := b.Setup(q, backends.Options{})
 	var no *backends.UnsupportedError
 	assert.True(t, errors.As(err, &no), "%v", err)
 }

@@ -3,7 +3,6 @@
 package scs_test
 
 import (
-	"context"
 	"math"
 	"testing"
 	"time"
@@ -18,6 +17,11 @@ import (
 )
 
 func open(t testing.TB) backends.ConicBackend { return backendtest.Open(t, "scs") }
+
+func setup(t testing.TB, p *backends.Problem, o backends.Options) backends.Solver {
+	t.Helper()
+	return backendtest.Setup(t, open(t), p, o)
+}
 
 // TestConformance is the promise of the package: residuals of 1e-8, also where rows, columns and the objective are a
 // million times apart.
@@ -63,12 +67,11 @@ func TestRetry(t *testing.T) {
 
 	// With a bound on the iterations, they are counted together, and the solver is
 	// whole again for the next Solve.
-	s, err := open(t).Setup(p, backends.Options{MaxIterations: once.Iterations + 5, Settings: scs.Settings{EpsAbs: 1e-5, EpsRel: 1e-5}})
-	require.NoError(t, err)
-	defer s.Close()
+	s := setup(t, p, backends.Options{
+		MaxIterations: once.Iterations + 5, Settings: scs.Settings{EpsAbs: 1e-5, EpsRel: 1e-5},
+	})
 	for range 2 {
-		sol, err := s.Solve(context.Background())
-		require.NoError(t, err)
+		sol := backendtest.Answer(t, s)
 		assert.LessOrEqual(t, sol.Iterations, once.Iterations+5)
 		assert.Contains(t, []backends.Status{backends.IterationLimit, backends.Inaccurate, backends.Optimal}, sol.Status)
 		assert.Len(t, sol.X, 5)
@@ -120,12 +123,9 @@ func TestStartWithoutSlacks(t *testing.T) {
 		slack[i] = b[i] + size(i)*x[i]
 	}
 	from := func(start backends.Point) *backends.Solution {
-		s, err := open(t).Setup(p, backends.Options{})
-		require.NoError(t, err)
-		defer s.Close()
+		s := setup(t, p, backends.Options{})
 		require.NoError(t, s.WarmStart(start))
-		sol, err := s.Solve(context.Background())
-		require.NoError(t, err)
+		sol := backendtest.Answer(t, s)
 		return sol
 	}
 	without, with, zero := from(backends.Point{X: x, Z: z}), from(backends.Point{X: x, S: slack, Z: z}), from(backends.Point{X: x, S: make([]float64, n), Z: z})
@@ -147,9 +147,7 @@ func needsOurLibrary(t *testing.T) {
 // would look for an interruption every 25 of them.
 func TestCancelWithinIterations(t *testing.T) {
 	needsOurLibrary(t)
-	s, err := open(t).Setup(backendtest.Projection(200), backends.Options{Eps: 1e-300})
-	require.NoError(t, err)
-	defer s.Close()
+	s := setup(t, backendtest.Projection(200), backends.Options{Eps: 1e-300})
 	assert.Less(t, backendtest.CancelDelay(t, s), 100*time.Millisecond)
 }
 
@@ -163,8 +161,7 @@ func TestTimeLimit(t *testing.T) {
 		least := math.MaxInt
 		for range 2 {
 			begin := processor(t)
-			sol, err := s.Solve(context.Background())
-			require.NoError(t, err)
+			sol := backendtest.Answer(t, s)
 			require.Equal(t, backends.TimeLimit, sol.Status)
 			require.Less(t, processor(t)-begin, limit+time.Second)
 			least = min(least, sol.Iterations)
@@ -187,14 +184,11 @@ func TestTimeLimitWithinIterations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a sanitiser makes the recheck of the answer take seconds")
 	}
-	s, err := open(t).Setup(backendtest.Projection(120), backends.Options{Eps: 1e-300, TimeLimit: time.Millisecond})
-	require.NoError(t, err)
-	defer s.Close()
+	s := setup(t, backendtest.Projection(120), backends.Options{Eps: 1e-300, TimeLimit: time.Millisecond})
 	// Where others work beside it, the first iteration may take until the hard limit, which leaves no point, or the
 	// clock have no turn for 25.
 	within := func() bool {
-		sol, err := s.Solve(context.Background())
-		require.NoError(t, err)
+		sol := backendtest.Answer(t, s)
 		require.Equal(t, backends.TimeLimit, sol.Status)
 		return sol.Iterations < 25 && len(sol.X) == len(backendtest.Projection(120).Q) // the point is there all the same
 	}

@@ -27,13 +27,8 @@ func TestOwn(t *testing.T) {
 	require.True(t, b.Capabilities().Supports(backends.SecondOrderCone))
 	require.False(t, b.Capabilities().Supports(backends.PSDCone))
 	p := &backends.Problem{Q: []float64{1}, A: sparse.NewCSC(1, 1, []int{0, 1}, []int{0}, []float64{-1}), B: []float64{-2}, Cones: []backends.Cone{backends.Nonnegative(1)}}
-	own, err := native.Backend{}.Setup(p, backends.Options{})
-	require.NoError(t, err)
-	over, err := b.Setup(p, backends.Options{})
-	require.NoError(t, err)
-	require.IsType(t, own, over)
-	require.NoError(t, own.Close())
-	require.NoError(t, over.Close())
+	own := backendtest.Setup(t, native.Backend{}, p, backends.Options{})
+	require.IsType(t, own, backendtest.Setup(t, b, p, backends.Options{}))
 }
 
 // refusing takes no quadratic programs, as OSQP does not where numbers are too far apart for its factors.

@@ -46,10 +46,7 @@ func (s *watchedSolver) Solve(ctx context.Context) (*backends.Solution, error) {
 func watch(t *testing.T, p *backends.Problem, o backends.Options, change func(*backends.Solution)) (backends.Solver, *int) {
 	t.Helper()
 	solves := new(int)
-	s, err := augmented.Over(watched{backendtest.Lines(native.Backend{}), solves, change}).Setup(p, o)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	return s, solves
+	return backendtest.Setup(t, augmented.Over(watched{backendtest.Lines(native.Backend{}), solves, change}), p, o), solves
 }
 
 // grouped is min |Ax - b|^2 / 2 + sum_g |x_g| over six groups of three, the rows of A in squares and those of the norms
@@ -102,16 +99,11 @@ func TestAfterUpdate(t *testing.T) {
 			require.NoError(t, s.WarmStart(backends.Point{X: last.X, Z: last.Z}))
 		}
 		*solves = 0
-		out, err := s.Solve(t.Context())
-		require.NoError(t, err)
+		out := backendtest.Answer(t, s)
 		require.Equal(t, backends.Optimal, out.Status)
 		counts, last = append(counts, *solves), out
 
-		whole, err := native.Backend{}.Setup(p, backends.Options{Eps: 1e-10})
-		require.NoError(t, err)
-		want, err := whole.Solve(t.Context())
-		require.NoError(t, err)
-		require.NoError(t, whole.Close())
+		want := backendtest.Solve(t, native.Backend{}, p, backends.Options{Eps: 1e-10})
 		require.InDeltaSlice(t, want.X, out.X, 1e-4)
 	}
 	require.Less(t, counts[1], counts[0])
@@ -126,15 +118,10 @@ func TestNothingBetter(t *testing.T) {
 			out.X[j] = math.Round(x*1e4) / 1e4
 		}
 	})
-	out, err := s.Solve(t.Context())
-	require.NoError(t, err)
+	out := backendtest.Answer(t, s)
 	require.Equal(t, backends.Inaccurate, out.Status)
 	require.Less(t, *solves, 450)
 
-	whole, err := native.Backend{}.Setup(grouped(0), backends.Options{Eps: 1e-10})
-	require.NoError(t, err)
-	want, err := whole.Solve(t.Context())
-	require.NoError(t, err)
-	require.NoError(t, whole.Close())
+	want := backendtest.Solve(t, native.Backend{}, grouped(0), backends.Options{Eps: 1e-10})
 	require.InDeltaSlice(t, want.X, out.X, 1e-2)
 }

@@ -63,14 +63,30 @@ func (u *upper) mul(x []float64) []float64 {
 	return y
 }
 
-func shapes() []struct {
+func (u *upper) analyzed(t require.TestingT) *Factor {
+	f, err := Analyze(u.n, u.ptr, u.ind, u.sign)
+	require.NoError(t, err)
+	return f
+}
+
+// requireInverts has a random vector come back from its product.
+func (u *upper) requireInverts(t require.TestingT, f *Factor, rng *rand.Rand, eps float64) {
+	x := make([]float64, u.n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	b := u.mul(x)
+	f.Solve(b)
+	require.InDeltaSlice(t, x, b, eps)
+}
+
+type shape struct {
 	n, m, dense int
 	density     float64
-} {
-	return []struct {
-		n, m, dense int
-		density     float64
-	}{
+}
+
+func shapes() []shape {
+	return []shape{
 		{1, 0, 0, 0}, {3, 2, 0, 0.5}, {30, 0, 0, 0}, {40, 30, 0, 0.05}, {40, 30, 0, 0.3}, {25, 40, 0, 1},
 		{200, 20, 20, 0}, {20, 200, 200, 0}, {150, 60, 30, 0.02}, {60, 60, 0, 0.1}, {120, 300, 10, 0.01}, {300, 250, 3, 0.004},
 	}
@@ -82,17 +98,10 @@ func TestSolveInvertsProduct(t *testing.T) {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, uint64(i)))
 			u := quasidefinite(rng, s.n, s.m, s.density, s.dense)
-			f, err := Analyze(u.n, u.ptr, u.ind, u.sign)
-			require.NoError(t, err)
+			f := u.analyzed(t)
 			for range 3 { // the numbers change, the analysis stays
 				require.Zero(t, f.Factorize(u.val, nil, 0, 1e-8))
-				x := make([]float64, u.n)
-				for i := range x {
-					x[i] = rng.NormFloat64()
-				}
-				b := u.mul(x)
-				f.Solve(b)
-				require.InDeltaSlice(t, x, b, 1e-9)
+				u.requireInverts(t, f, rng, 1e-9)
 				for k := range u.val {
 					u.val[k] *= 1.5
 				}
@@ -111,8 +120,7 @@ func TestSolveInvertsProduct(t *testing.T) {
 func TestPivotsHaveTheirSigns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	u := quasidefinite(rng, 60, 80, 0.1, 5)
-	f, err := Analyze(u.n, u.ptr, u.ind, u.sign)
-	require.NoError(t, err)
+	f := u.analyzed(t)
 	f.Factorize(u.val, nil, 0, 1e-8)
 	for j, d := range f.d {
 		require.Positive(t, d*float64(f.sign[j]))
@@ -123,8 +131,7 @@ func TestPivotsHaveTheirSigns(t *testing.T) {
 // regularisation none is.
 func TestSingularPivots(t *testing.T) {
 	u := &upper{n: 3, ptr: []int32{0, 1, 2, 3}, ind: []int32{0, 1, 2}, val: []float64{1, 0, -2}, sign: []int8{1, 1, -1}}
-	f, err := Analyze(3, u.ptr, u.ind, u.sign)
-	require.NoError(t, err)
+	f := u.analyzed(t)
 	require.Equal(t, 1, f.Factorize(u.val, nil, 1e-12, 0.5))
 	x := []float64{3, 1, 4}
 	f.Solve(x)
@@ -141,8 +148,7 @@ func TestTwinsHaveNoFill(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	n, m := 400, 20
 	u := quasidefinite(rng, n, m, 0, m)
-	f, err := Analyze(u.n, u.ptr, u.ind, u.sign)
-	require.NoError(t, err)
+	f := u.analyzed(t)
 	// the last column may join the triangle
 	require.LessOrEqual(t, f.Nonzeros(), n*m+(m+1)*(m+1))
 	require.LessOrEqual(t, len(f.panels), 3)
@@ -151,8 +157,7 @@ func TestTwinsHaveNoFill(t *testing.T) {
 func TestFactorizeAndSolveAllocateNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	u := quasidefinite(rng, 150, 120, 0.05, 10)
-	f, err := Analyze(u.n, u.ptr, u.ind, u.sign)
-	require.NoError(t, err)
+	f := u.analyzed(t)
 	b := make([]float64, u.n)
 	f.Factorize(u.val, nil, 0, 1e-8)
 	allocations := testing.AllocsPerRun(5, func() {
@@ -175,8 +180,7 @@ func BenchmarkFactorize(b *testing.B) {
 	for _, s := range shapes()[5:] {
 		rng := rand.New(rand.NewPCG(1, 2))
 		u := quasidefinite(rng, s.n, s.m, s.density, s.dense)
-		f, err := Analyze(u.n, u.ptr, u.ind, u.sign)
-		require.NoError(b, err)
+		f := u.analyzed(b)
 		b.Run(fmt.Sprintf("n=%d/m=%d", s.n, s.m), func(b *testing.B) {
 			for b.Loop() {
 				f.Factorize(u.val, nil, 0, 1e-8)

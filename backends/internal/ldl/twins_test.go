@@ -64,16 +64,9 @@ func (s structure) matrix(rng *rand.Rand) *upper {
 func requireSolves(t require.TestingT, s structure, seed uint64) *Factor {
 	rng := rand.New(rand.NewPCG(seed, 11))
 	u := s.matrix(rng)
-	f, err := Analyze(u.n, u.ptr, u.ind, u.sign)
-	require.NoError(t, err)
+	f := u.analyzed(t)
 	require.Zero(t, f.Factorize(u.val, nil, 0, 1e-8))
-	x := make([]float64, u.n)
-	for i := range x {
-		x[i] = rng.NormFloat64()
-	}
-	b := u.mul(x)
-	f.Solve(b)
-	require.InDeltaSlice(t, x, b, 1e-10)
+	u.requireInverts(t, f, rng, 1e-10)
 	return f
 }
 

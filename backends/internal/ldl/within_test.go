@@ -19,8 +19,7 @@ func TestStopAnywhere(t *testing.T) {
 	for i, shape := range shapes() {
 		t.Run(fmt.Sprint(shape), func(t *testing.T) {
 			u := quasidefinite(rand.New(rand.NewPCG(1, uint64(i))), shape.n, shape.m, shape.density, shape.dense)
-			plain, err := Analyze(u.n, u.ptr, u.ind, u.sign)
-			require.NoError(t, err)
+			plain := u.analyzed(t)
 			plain.Factorize(u.val, nil, 0, 1e-8)
 			b := make([]float64, u.n)
 			for i := range b {

@@ -232,12 +232,8 @@ func TestAMDKeepsSupernodesTogether(t *testing.T) {
 		"blocks": shuffled(blocks(5, 20, 60, 5), 5),
 	} {
 		q := p.permuted(p.amd())
-		parent := Etree(q.n, q.colptr, q.rowidx, nil)
-		post := Postorder(parent, nil)
-		counts := ColCounts(q.n, q.colptr, q.rowidx, parent, post, nil)
-		r := q.permuted(post)
-		parentPost := Etree(r.n, r.colptr, r.rowidx, nil)
-		countsPost := ColCounts(r.n, r.colptr, r.rowidx, parentPost, Postorder(parentPost, nil), nil)
+		parent, post, counts := q.tree()
+		parentPost, _, countsPost := q.permuted(post).tree()
 		for k, j := range post {
 			assert.Equal(t, counts[j], countsPost[k], name)
 		}

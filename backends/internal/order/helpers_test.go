@@ -59,13 +59,19 @@ func (p pattern) permuted(perm []int32) pattern {
 // cost returns the entries of L in the given order, diagonal included, and the
 // sum of the squared column counts.
 func (p pattern) cost(perm []int32) (entries int, flops float64) {
-	q := p.permuted(perm)
-	parent := Etree(q.n, q.colptr, q.rowidx, nil)
-	for _, c := range ColCounts(q.n, q.colptr, q.rowidx, parent, Postorder(parent, nil), nil) {
+	_, _, counts := p.permuted(perm).tree()
+	for _, c := range counts {
 		entries += int(c)
 		flops += float64(c) * float64(c)
 	}
 	return entries, flops
+}
+
+// tree returns the elimination tree, a postorder of it and the counts of the columns of L.
+func (p pattern) tree() (parent, post, counts []int32) {
+	parent = Etree(p.n, p.colptr, p.rowidx, nil)
+	post = Postorder(parent, nil)
+	return parent, post, ColCounts(p.n, p.colptr, p.rowidx, parent, post, nil)
 }
 
 // bitset rows of the adjacency, with which the tests do the obvious thing.

@@ -12,7 +12,7 @@ import (
 type Result struct {
 	Status backends.Status
 	// Engine is what found the result; empty where the context had ended before.
-	Engine Engine
+	Engine string
 	// Objective and DualObjective are those of the model, constants included.
 	Objective, DualObjective float64
 	// Residuals are those of the full conic program: with working sets, of the
@@ -35,9 +35,9 @@ type Result struct {
 	vars []*Variable
 }
 
-func newResult(e Engine, r *solve.Outcome, vars []*Variable) *Result {
+func newResult(engine string, r *solve.Outcome, vars []*Variable) *Result {
 	return &Result{
-		Status: r.Status, Engine: e, Objective: r.Objective, DualObjective: r.DualObjective, Residuals: r.Residuals,
+		Status: r.Status, Engine: engine, Objective: r.Objective, DualObjective: r.DualObjective, Residuals: r.Residuals,
 		Distance: r.Distance, Iterations: r.Iterations, Rounds: r.Rounds, Active: r.Active, Message: r.Message, out: r, vars: vars,
 	}
 }

@@ -2,6 +2,7 @@ package columns
 
 import (
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
@@ -92,7 +93,7 @@ func (w *Sets) complete(as *compile.Assembled, x, z []float64) *completion {
 		}
 		p.Objective.Adjoint(1, []float64{1}, target)
 		for i := range p.Squares {
-			squareGradient(as, i, k, x, target)
+			squareGradient(as, i, x, target)
 		}
 		if _, inv := as.Set(sv.V); inv != nil {
 			for j, pos := range inv {
@@ -138,31 +139,19 @@ func (c *completion) measure(as *compile.Assembled) {
 	}
 }
 
-// squareGradient adds the gradient of square i in sparse variable k at the point x.
-func squareGradient(as *compile.Assembled, i, k int, x []float64, target func(*affine.Variable) []float64) {
+// squareGradient adds the gradient of square i at the point x to what target returns for a variable, nil for none.
+func squareGradient(as *compile.Assembled, i int, x []float64, target func(*affine.Variable) []float64) {
 	q := &as.Program.Squares[i]
-	var d []float64
-	for _, term := range q.Arg.Vars {
-		if as.Program.SparseOf[term.V.ID] != k {
-			continue
-		}
-		if d == nil {
-			d = q.Arg.Constant()
-		}
-		active, inv := as.Set(term.V)
-		out, columns := target(term.V), x[as.Start[term.V.ID]:]
-		for r := range term.Rows {
-			j, f := term.Entry(r), term.Fixed(r)
-			value, pos := d[term.Off+r], j
-			if active != nil {
-				pos = inv[j]
-			}
-			if pos >= 0 {
-				value += f * columns[pos]
-			}
-			out[j] += 2 * q.Weight() * f * value
-		}
+	if !slices.ContainsFunc(q.Arg.Vars, func(t affine.Term) bool { return target(t.V) != nil }) {
+		return
 	}
+	value := q.Arg.Constant()
+	q.Arg.Forward(value, func(v *affine.Variable) []float64 {
+		full := make([]float64, v.N)
+		as.Expand(full, v, x)
+		return full
+	})
+	q.Arg.Adjoint(2*q.Weight(), value, target)
 }
 
 // complete has an outcome's point completed.

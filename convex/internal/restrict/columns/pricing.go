@@ -38,37 +38,6 @@ func (c *completion) threshold(k, j int) float64 {
 	return sum
 }
 
-// place is a term of a group whose source is a sparse variable or one of its epigraphs.
-type place struct {
-	group, term int
-	use         int // -1 for the variable itself
-}
-
-// places finds the terms of each sparse variable outside its own epigraph rows.
-func places(p *compile.Program) [][]place {
-	out := make([][]place, len(p.Sparse))
-	for i, g := range p.Groups {
-		if g.Own {
-			continue
-		}
-		for t := range g.Expr.Vars {
-			v := g.Expr.Vars[t].V
-			k := p.SparseOf[v.ID]
-			if k < 0 {
-				continue
-			}
-			use := -1
-			for u := range p.Sparse[k].Uses {
-				if p.Sparse[k].Uses[u].U == v {
-					use = u
-				}
-			}
-			out[k] = append(out[k], place{group: i, term: t, use: use})
-		}
-	}
-	return out
-}
-
 // complete computes the completion of a point.
 func (w *Sets) complete(as *compile.Assembled, x, z []float64) *completion {
 	p := w.p
@@ -102,18 +71,20 @@ func (w *Sets) complete(as *compile.Assembled, x, z []float64) *completion {
 				}
 			}
 		}
-		for _, at := range w.places[k] {
-			out := g
-			if at.use >= 0 {
-				out = h[at.use]
+		for i, group := range p.Groups {
+			if !group.Own && touches(&group.Expr, target) {
+				group.Expr.Adjoint(-1, as.GroupRows(i, z, w.scratch), target)
 			}
-			rows := as.GroupRows(at.group, z, w.scratch)
-			p.Groups[at.group].Expr.Vars[at.term].Adjoint(out, -1, rows)
 		}
 		c.g[k], c.h[k], c.excess[k] = g, h, make([]float64, sv.V.N)
 	}
 	c.measure(as)
 	return c
+}
+
+// touches says that an expression has a variable for which target returns something.
+func touches(a *affine.Expr, target func(*affine.Variable) []float64) bool {
+	return slices.ContainsFunc(a.Vars, func(t affine.Term) bool { return target(t.V) != nil })
 }
 
 // measure computes the residuals outside the working sets.
@@ -142,7 +113,7 @@ func (c *completion) measure(as *compile.Assembled) {
 // squareGradient adds the gradient of square i at the point x to what target returns for a variable, nil for none.
 func squareGradient(as *compile.Assembled, i int, x []float64, target func(*affine.Variable) []float64) {
 	q := &as.Program.Squares[i]
-	if !slices.ContainsFunc(q.Arg.Vars, func(t affine.Term) bool { return target(t.V) != nil }) {
+	if !touches(&q.Arg, target) {
 		return
 	}
 	value := q.Arg.Constant()

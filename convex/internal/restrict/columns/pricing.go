@@ -89,7 +89,6 @@ func touches(a *affine.Expr, target func(*affine.Variable) []float64) bool {
 
 // measure computes the residuals outside the working sets.
 func (c *completion) measure(as *compile.Assembled) {
-	c.worst = 0
 	for k, sv := range c.p.Sparse {
 		_, inv := as.Set(sv.V)
 		if inv == nil {
@@ -103,8 +102,6 @@ func (c *completion) measure(as *compile.Assembled) {
 			if !(over <= 0) { // also for NaN
 				c.excess[k][j] = math.Copysign(over, c.g[k][j])
 				c.worst = max(c.worst, over)
-			} else {
-				c.excess[k][j] = 0
 			}
 		}
 	}

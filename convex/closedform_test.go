@@ -135,8 +135,8 @@ func TestProjections(t *testing.T) {
 	}
 }
 
-// Fits of one constant have closed forms: the mean, the median and the midrange, and where outliers pull with a threshold,
-// the sum of what is left of the residuals is zero.
+// Fits of one constant have closed forms: the mean, the median and the midrange, and where outliers pull with a
+// threshold, the sum of what is left of the residuals is zero.
 func TestLocation(t *testing.T) {
 	y := []float64{1, 2, 10, 3, 7}
 	for _, tc := range []struct {

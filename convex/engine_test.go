@@ -24,7 +24,7 @@ func TestEngine(t *testing.T) {
 	for name, c := range map[string]struct {
 		m    *convex.Model
 		sets bool
-		want convex.Engine
+		want string
 	}{
 		"without working sets": {lasso, false, convex.EngineBackend},
 		"1-norm":               {lasso, true, convex.EngineColumns},
@@ -40,7 +40,7 @@ func TestEngine(t *testing.T) {
 			require.Equal(t, c.want, r.Engine)
 			require.Equal(t, s.Stats().Rounds, r.Rounds)
 			require.Equal(t, s.Stats().Iterations, r.Iterations)
-			require.Equal(t, records{"solved " + string(c.want)}, log)
+			require.Equal(t, records{"solved " + c.want}, log)
 			cancel()
 			r, err := s.Solve(ctx)
 			require.NoError(t, err)

@@ -12,15 +12,15 @@ import (
 type Result struct {
 	Status backends.Status
 	// Engine is what found the result; empty where the context had ended before.
-	Engine Engine
+	Engine string
 	// Objective and DualObjective are those of the model, constants included.
 	Objective, DualObjective float64
 	// Residuals are those of the full conic program: with working sets, of the
 	// point completed to it.
 	// The gap is that of the objectives here, whose constants the conic program lacks.
 	Residuals backends.Residuals
-	// Distance bounds how far Objective is from the optimal value, as in [backends.Solution]; it counts what the rounding of the point and its numbers may change. It is
-	// NaN for [EngineSingularVectors].
+	// Distance bounds how far Objective is from the optimal value, as in [backends.Solution]; it counts what the rounding
+	// of the point and its numbers may change. It is NaN for [EngineSingularVectors].
 	Distance float64
 	// Iterations counts the backend's iterations in all rounds; Rounds is 1
 	// without working sets.
@@ -35,10 +35,11 @@ type Result struct {
 	vars []*Variable
 }
 
-func newResult(e Engine, r *solve.Outcome, vars []*Variable) *Result {
+func newResult(engine string, r *solve.Outcome, vars []*Variable) *Result {
 	return &Result{
-		Status: r.Status, Engine: e, Objective: r.Objective, DualObjective: r.DualObjective, Residuals: r.Residuals,
-		Distance: r.Distance, Iterations: r.Iterations, Rounds: r.Rounds, Active: r.Active, Message: r.Message, out: r, vars: vars,
+		Status: r.Status, Engine: engine, Objective: r.Objective, DualObjective: r.DualObjective, Residuals: r.Residuals,
+		Distance: r.Distance, Iterations: r.Iterations, Rounds: r.Rounds, Active: r.Active, Message: r.Message,
+		out: r, vars: vars,
 	}
 }
 

@@ -57,7 +57,7 @@ type Solver struct {
 	session *solve.Session
 	closed  bool
 
-	restricted Engine           // what rounds are
+	restricted string           // what rounds are
 	rounds     *restrict.Rounds // nil: the whole program
 }
 
@@ -142,17 +142,15 @@ func (s *Solver) Solve(ctx context.Context) (*Result, error) {
 	return r, nil
 }
 
-// Engine names a way of solving a program; [Result.Engine] says which one it was.
-type Engine string
-
+// The ways of solving a program, of which [Result.Engine] says which one it was.
 const (
 	// EngineSingularVectors restricts matrices in nuclear norms to pairs of singular vectors. Where the rounds do not
 	// settle, the backend has the whole program, from then on.
-	EngineSingularVectors Engine = "singular-vectors"
+	EngineSingularVectors = "singular-vectors"
 	// EngineColumns restricts variables in 1-norms to some of their entries.
-	EngineColumns Engine = "columns"
+	EngineColumns = "columns"
 	// EngineBackend hands the whole program to the backend. It takes every program.
-	EngineBackend Engine = "backend"
+	EngineBackend = "backend"
 )
 
 // connect chooses working sets for the program, if it has any. Small nuclear norms need none where direct is set.

@@ -13,8 +13,8 @@ import (
 	"github.com/conetune/conetune/convex"
 )
 
-// Where the context has ended nothing is set up, and a deadline is a time limit; limits of the options end a solve. So it
-// is with and without working sets, and for matrices.
+// Where the context has ended nothing is set up, and a deadline is a time limit; limits of the options end a solve. So
+// it is with and without working sets, and for matrices.
 func TestStops(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x, y := regression(rng, 20, 50, 3)
@@ -47,7 +47,9 @@ func TestStops(t *testing.T) {
 			require.Zero(t, s.Stats().Setups)
 		}
 		require.Equal(t, backends.Optimal, solve(t, s).Status)
-		for want, o := range map[backends.Status]backends.Options{backends.TimeLimit: {TimeLimit: 1}, backends.IterationLimit: {MaxIterations: 1}} {
+		for want, o := range map[backends.Status]backends.Options{
+			backends.TimeLimit: {TimeLimit: 1}, backends.IterationLimit: {MaxIterations: 1},
+		} {
 			s, _ := prepare(o)
 			r, err := s.Solve(context.Background())
 			require.NoError(t, err)

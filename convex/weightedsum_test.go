@@ -3,7 +3,6 @@ package convex_test
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -66,32 +65,6 @@ func TestWeightedSumClosedForm(t *testing.T) {
 	require.NoError(t, v.Set([]float64{1, -0.1}))
 	_, err = s.Solve(context.Background())
 	require.ErrorContains(t, err, "negative: -0.1")
-}
-
-// Working sets find the solution of the full program, with a weight for each entry, and one too large for some.
-func TestWeightedSumWorkingSets(t *testing.T) {
-	const n, p = 30, 200
-	rng := rand.New(rand.NewPCG(5, 6))
-	a, y := regression(rng, n, p, 3)
-	weights := make([]float64, p)
-	for j := range weights {
-		weights[j] = 0.2 + rng.Float64()
-	}
-	weights[1] = 1e3
-	of := func(sets bool) *convex.Result {
-		m := convex.NewModel()
-		x := m.Variable("x", p)
-		w := m.Parameter("w", p)
-		m.Minimize(convex.SumSquares(x.Expr().MulMat(a).Minus(convex.Const(y...))).Scale(0.5 / n).Plus(convex.Abs(x.Expr()).WeightedSum(w)))
-		require.NoError(t, w.Set(weights))
-		res := solve(t, solver(t, m, convex.SolverOptions{WorkingSets: sets}))
-		require.LessOrEqual(t, res.Residuals.Max(), 1e-8)
-		require.InDelta(t, 0, res.Value(x)[1], 1e-6)
-		return res
-	}
-	full, restricted := of(false), of(true)
-	require.InEpsilon(t, full.Objective, restricted.Objective, 1e-7)
-	require.Less(t, restricted.Active, p)
 }
 
 func TestWeightedSumErrors(t *testing.T) {

@@ -106,6 +106,21 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 	e.v, e.p = []*convex.Variable{b, c}, []*convex.Parameter{lambda}
 	out["lasso"] = e
 
+	// A weight for each entry, one too large for some.
+	e = sparseModel{m: convex.NewModel()}
+	b, lambda = e.m.Variable("b", p), e.m.Parameter("lambda", p)
+	for range 2 {
+		weights := make([]float64, p)
+		for j := range weights {
+			weights[j] = .2 + rng.Float64()
+		}
+		weights[1] = 1e3
+		e.sets = append(e.sets, weights)
+	}
+	e.m.Minimize(loss(e.m, b.Expr()).Plus(convex.Abs(b.Expr()).WeightedSum(lambda)))
+	e.v, e.p = []*convex.Variable{b}, []*convex.Parameter{lambda}
+	out["weighted lasso"] = e
+
 	// Sparse group lasso: whole groups vanish.
 	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{.1}, {.2}, {.15}}}
 	b, lambda = e.m.Variable("b", p), e.m.Parameter("lambda", 1)

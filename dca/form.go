@@ -133,8 +133,8 @@ func summary(results ...*convex.Result) conic {
 	for _, r := range results {
 		c.iterations += r.Iterations
 		c.active += r.Active
-		if e := string(r.Engine); !strings.Contains(c.engine, e) {
-			c.engine = strings.TrimPrefix(c.engine+","+e, ",")
+		if !strings.Contains(c.engine, r.Engine) {
+			c.engine = strings.TrimPrefix(c.engine+","+r.Engine, ",")
 		}
 		switch {
 		case !usable(r) && sure:

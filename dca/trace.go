@@ -39,8 +39,8 @@ type Iteration struct {
 	// SubActive and LowerActive are the sizes of the final working sets, 0 without them.
 	SubActive   int `json:"sub_active"`
 	LowerActive int `json:"lower_active"`
-	// SubEngine and LowerEngine are the values of [convex.Engine] that solved the two, several joined by commas; empty for
-	// a lower level that was solved without the conic program.
+	// SubEngine and LowerEngine are what solved the two, see [convex.Result], several joined by commas; empty for a lower
+	// level that was solved without the conic program.
 	SubEngine   string `json:"sub_engine"`
 	LowerEngine string `json:"lower_engine"`
 	// Residual is the largest residual of the conic programs of the two solves, on unscaled data.

@@ -130,8 +130,8 @@ type tried struct {
 	value float64
 }
 
-// score scores a point and keeps it if it is the best. It returns the trial, nil where there is none: the context or the
-// budget has ended, the weights are all zero, were tried before, or cannot be scored.
+// score scores a point and keeps it if it is the best. It returns the trial, nil where there is none: the context or
+// the budget has ended, the weights are all zero, were tried before, or cannot be scored.
 func (c *compass) score(point []float64) (*trial, error) {
 	if c.ctx.Err() != nil || c.trials == compassTrials || !(slices.Max(point) > 0) || slices.Max(point) < c.low || !math.IsNaN(c.known(point)) {
 		return nil, nil

@@ -234,11 +234,6 @@ func (c Config) settings(m Model) dca.Settings {
 	if c.Preset == PresetPaper {
 		s = m.PaperSettings()
 	}
-	return c.override(s)
-}
-
-// override puts what c asks for in the place of a preset's settings.
-func (c Config) override(s dca.Settings) dca.Settings {
 	if c.IgnoreGap {
 		s.GapTol = 0
 	}

@@ -45,33 +45,6 @@ func ExampleCustom() {
 	// Output: converged: changes of slope up to 0.96, validation error 0.07
 }
 
-// Every method takes it.
-func TestCustomByAllSearches(t *testing.T) {
-	model := tune.Custom{Bilevel: dca.Program{
-		Name: "ridge", H0: []float64{2}, Radii: 1,
-		Build: func(m *convex.Model, h convex.Affine) dca.Level {
-			x := m.Variable("x", 1)
-			return dca.Level{
-				X:           []*convex.Variable{x},
-				Train:       convex.SumSquares(x.Expr().Minus(convex.Const(3))).Scale(0.5),
-				Validation:  convex.SumSquares(x.Expr().Minus(convex.Const(1))).Scale(0.5),
-				Constraints: []convex.Convex{convex.SumSquares(x.Expr()).Scale(0.5).MinusAffine(h)},
-			}
-		},
-	}, Settings: dca.Settings{GapTol: 1e-6}}
-	require.Equal(t, []string{"h1"}, model.Names())
-	// x = 3/(1 + lambda) is 1 at lambda = 2.
-	results, err := tune.Compare(context.Background(), model, []string{"vf-idca", "grid", "random", "tpe"}, false, tune.Config{
-		Evaluations: 40, Seed: 1, Ranges: []tune.Range{{Low: 0.1, High: 10}},
-	})
-	require.NoError(t, err)
-	for _, r := range results {
-		require.Less(t, r.Refit.Validation, 0.01, r.Method)
-		require.InDelta(t, 2, r.Lambda[0], 0.4, r.Method)
-		require.Equal(t, tune.FinalTrain, r.TrainedOn)
-	}
-}
-
 // folded is the program of a fit x to the numbers of several folds, one block for each, with squares for losses or
 // absolute values.
 func folded(name string, train, val []float64, loss func(convex.Affine) convex.Convex) dca.Program {
@@ -93,18 +66,21 @@ func folded(name string, train, val []float64, loss func(convex.Affine) convex.C
 
 func halfSquares(r convex.Affine) convex.Convex { return convex.SumSquares(r).Scale(0.5) }
 
-// Blocks need no Score. In the penalty form the folds have x = a/(1 + lambda), a = 3 and 6 with the validation values 1
-// and 2: lambda = 2 is best. A radius is one for both, whose x are then the same: 1.5 is best, with 1/8.
+// Every method takes a model of one's own. Blocks need no Score. In the penalty form the folds have x = a/(1 + lambda),
+// a = 3 and 6 with the validation values 1 and 2: lambda = 2 is best. A radius is one for both, whose x are then the
+// same: 1.5 is best, with 1/8.
 func TestCustomBlocks(t *testing.T) {
 	model := tune.Custom{Bilevel: folded("folds", []float64{3, 6}, []float64{1, 2}, halfSquares), Settings: dca.Settings{GapTol: 1e-6}}
 	e := model.Evaluate([][]float64{{2}, {5}})
 	require.InDelta(t, (1.+9)/4, e.Validation, 1e-15)
 	require.Nil(t, e.Test)
+	require.Equal(t, []string{"h1"}, model.Names())
 	require.True(t, math.IsNaN(model.Evaluate([][]float64{{2}}).Validation), "of one fold only")
 	for _, method := range []string{"vf-idca", "grid", "random", "tpe", "cma-es"} {
 		r, err := tune.Run(context.Background(), model, tune.Config{Method: method, Evaluations: 40, Seed: 1, Ranges: []tune.Range{{Low: 0.1, High: 10}}})
 		require.NoError(t, err, method)
 		require.Equal(t, dca.Converged, r.Status, method)
+		require.Equal(t, tune.FinalTrain, r.TrainedOn)
 		x := r.Selection.X
 		require.InDelta(t, (math.Pow(x[0][0]-1, 2)+math.Pow(x[1][0]-2, 2))/4, r.Refit.Validation, 1e-12, method)
 		least := 0.0

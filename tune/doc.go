@@ -11,9 +11,10 @@
 // # Methods
 //
 // Methods have names ([Methods]) and run by [Run], several side by side or in a chain by [Compare]. All have the same
-// clock, which covers everything after the data are in memory, the same split, and the same rule of selection: the least
-// validation error of a lower-level solution. A model with a weight for each coefficient or group has a ladder from one common weight to free ones, and
-// VF-iDCA takes the rung that validation rows tell from simpler ones, see [problems.Advice].Ladder.
+// clock, which covers everything after the data are in memory, the same split, and the same rule of selection: the
+// least validation error of a lower-level solution. A model with a weight for each coefficient or group has a ladder
+// from one common weight to free ones, and VF-iDCA takes the rung that validation rows tell from simpler ones, see
+// [problems.Advice].Ladder.
 //
 // Apart from VF-iDCA they are searches over the lower level in penalty form,
 //

@@ -10,8 +10,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// descent is a method of package hypergradient, which descends along the gradient of the validation error. It solves its
-// lower levels by the fit of the model and not by the conic backend.
+// descent is a method of package hypergradient, which descends along the gradient of the validation error. It solves
+// its lower levels by the fit of the model and not by the conic backend.
 type descent struct {
 	run func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error)
 	// mode is what the fit has to have.

@@ -7,8 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/tune"
 )
@@ -21,18 +19,7 @@ func (nearTwo) Advice() problems.Advice {
 }
 
 func newNearTwo() nearTwo {
-	return nearTwo{tune.Custom{Bilevel: dca.Program{
-		Name: "ridge", H0: []float64{2}, Radii: 1,
-		Build: func(m *convex.Model, h convex.Affine) dca.Level {
-			x := m.Variable("x", 1)
-			return dca.Level{
-				X:           []*convex.Variable{x},
-				Train:       convex.SumSquares(x.Expr().Minus(convex.Const(3))).Scale(0.5),
-				Validation:  convex.SumSquares(x.Expr().Minus(convex.Const(1))).Scale(0.5),
-				Constraints: []convex.Convex{convex.SumSquares(x.Expr()).Scale(0.5).MinusAffine(h)},
-			}
-		},
-	}}}
+	return nearTwo{tune.Custom{Bilevel: folded("ridge", []float64{3}, []float64{1}, halfSquares)}}
 }
 
 // Searches take the least score, lambda = 1/2, where the model has one, and the least validation error, lambda = 2, for

@@ -13,8 +13,8 @@ func (t *task) checkParzen() error {
 	return err
 }
 
-// parzenBudget is the scope of the search and the number of its evaluations. [MethodTPE2] has one value for each kind of
-// hyperparameters, whatever the preset.
+// parzenBudget is the scope of the search and the number of its evaluations. [MethodTPE2] has one value for each kind
+// of hyperparameters, whatever the preset.
 func (t *task) parzenBudget() (Scope, int) {
 	each := t.Advice.Paper.ParzenEach
 	paper := t.Config.Preset == PresetPaper && each > 0

@@ -84,8 +84,8 @@ func (c *compiler) lessEqual(f Function, to sink) {
 	c.nonnegative(sum.Neg(), to)
 }
 
-// scalar adds f <= 0 for f of length 1 with atoms. A single atom, or all sums of squares together, is expanded in place;
-// the others get epigraphs.
+// scalar adds f <= 0 for f of length 1 with atoms. A single atom, or all sums of squares together, is expanded in
+// place; the others get epigraphs.
 func (c *compiler) scalar(f Function, to sink) {
 	aff := f.Aff
 	var squares []AtomTerm

@@ -99,13 +99,7 @@ func (r *Outcome) KeepSquares(p *compile.Program) {
 		if q.W == nil && q.Arg.Fixed() {
 			continue
 		}
-		value := q.Arg.Constant()
-		r.Assembled.EachSquare(i, func(row, col int, factor float64) {
-			if col >= 0 {
-				value[row] += factor * r.X[col]
-			}
-		})
-		r.squares[i] = value
+		r.squares[i] = q.Arg.Eval(r.Value)
 	}
 }
 
@@ -182,9 +176,7 @@ func (r *Outcome) addSensitivity(out []float64, expr affine.Expr, alpha float64,
 		if t.W != p {
 			continue
 		}
-		x := make([]float64, t.V.N)
-		r.Assembled.Expand(x, t.V, r.X)
-		t.WeightGradient(out, alpha, z(), x)
+		t.WeightGradient(out, alpha, z(), r.Value(t.V))
 	}
 }
 

@@ -32,7 +32,9 @@ type Stats struct {
 
 // New sets nothing up yet.
 func New(p *compile.Program, backend backends.ConicBackend, o backends.Options) *Session {
-	return &Session{Program: p, backend: backend, Options: o, Capabilities: backend.Capabilities(), Eps: o.WithDefaults().Eps}
+	return &Session{
+		Program: p, backend: backend, Options: o, Capabilities: backend.Capabilities(), Eps: o.WithDefaults().Eps,
+	}
 }
 
 // Close frees what the backend holds.

@@ -2,6 +2,7 @@ package columns
 
 import (
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
@@ -37,37 +38,6 @@ func (c *completion) threshold(k, j int) float64 {
 	return sum
 }
 
-// place is a term of a group whose source is a sparse variable or one of its epigraphs.
-type place struct {
-	group, term int
-	use         int // -1 for the variable itself
-}
-
-// places finds the terms of each sparse variable outside its own epigraph rows.
-func places(p *compile.Program) [][]place {
-	out := make([][]place, len(p.Sparse))
-	for i, g := range p.Groups {
-		if g.Own {
-			continue
-		}
-		for t := range g.Expr.Vars {
-			v := g.Expr.Vars[t].V
-			k := p.SparseOf[v.ID]
-			if k < 0 {
-				continue
-			}
-			use := -1
-			for u := range p.Sparse[k].Uses {
-				if p.Sparse[k].Uses[u].U == v {
-					use = u
-				}
-			}
-			out[k] = append(out[k], place{group: i, term: t, use: use})
-		}
-	}
-	return out
-}
-
 // complete computes the completion of a point.
 func (w *Sets) complete(as *compile.Assembled, x, z []float64) *completion {
 	p := w.p
@@ -92,7 +62,7 @@ func (w *Sets) complete(as *compile.Assembled, x, z []float64) *completion {
 		}
 		p.Objective.Adjoint(1, []float64{1}, target)
 		for i := range p.Squares {
-			squareGradient(as, i, k, x, target)
+			squareGradient(as, i, x, target)
 		}
 		if _, inv := as.Set(sv.V); inv != nil {
 			for j, pos := range inv {
@@ -101,13 +71,10 @@ func (w *Sets) complete(as *compile.Assembled, x, z []float64) *completion {
 				}
 			}
 		}
-		for _, at := range w.places[k] {
-			out := g
-			if at.use >= 0 {
-				out = h[at.use]
+		for i, group := range p.Groups {
+			if !group.Own && touches(&group.Expr, target) {
+				group.Expr.Adjoint(-1, as.GroupRows(i, z, w.scratch), target)
 			}
-			rows := as.GroupRows(at.group, z, w.scratch)
-			p.Groups[at.group].Expr.Vars[at.term].Adjoint(out, -1, rows)
 		}
 		c.g[k], c.h[k], c.excess[k] = g, h, make([]float64, sv.V.N)
 	}
@@ -115,9 +82,13 @@ func (w *Sets) complete(as *compile.Assembled, x, z []float64) *completion {
 	return c
 }
 
+// touches says that an expression has a variable for which target returns something.
+func touches(a *affine.Expr, target func(*affine.Variable) []float64) bool {
+	return slices.ContainsFunc(a.Vars, func(t affine.Term) bool { return target(t.V) != nil })
+}
+
 // measure computes the residuals outside the working sets.
 func (c *completion) measure(as *compile.Assembled) {
-	c.worst = 0
 	for k, sv := range c.p.Sparse {
 		_, inv := as.Set(sv.V)
 		if inv == nil {
@@ -131,38 +102,24 @@ func (c *completion) measure(as *compile.Assembled) {
 			if !(over <= 0) { // also for NaN
 				c.excess[k][j] = math.Copysign(over, c.g[k][j])
 				c.worst = max(c.worst, over)
-			} else {
-				c.excess[k][j] = 0
 			}
 		}
 	}
 }
 
-// squareGradient adds the gradient of square i in sparse variable k at the point x.
-func squareGradient(as *compile.Assembled, i, k int, x []float64, target func(*affine.Variable) []float64) {
+// squareGradient adds the gradient of square i at the point x to what target returns for a variable, nil for none.
+func squareGradient(as *compile.Assembled, i int, x []float64, target func(*affine.Variable) []float64) {
 	q := &as.Program.Squares[i]
-	var d []float64
-	for _, term := range q.Arg.Vars {
-		if as.Program.SparseOf[term.V.ID] != k {
-			continue
-		}
-		if d == nil {
-			d = q.Arg.Constant()
-		}
-		active, inv := as.Set(term.V)
-		out, columns := target(term.V), x[as.Start[term.V.ID]:]
-		for r := range term.Rows {
-			j, f := term.Entry(r), term.Fixed(r)
-			value, pos := d[term.Off+r], j
-			if active != nil {
-				pos = inv[j]
-			}
-			if pos >= 0 {
-				value += f * columns[pos]
-			}
-			out[j] += 2 * q.Weight() * f * value
-		}
+	if !touches(&q.Arg, target) {
+		return
 	}
+	value := q.Arg.Constant()
+	q.Arg.Forward(value, func(v *affine.Variable) []float64 {
+		full := make([]float64, v.N)
+		as.Expand(full, v, x)
+		return full
+	})
+	q.Arg.Adjoint(2*q.Weight(), value, target)
 }
 
 // complete has an outcome's point completed.

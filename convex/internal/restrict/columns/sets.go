@@ -41,7 +41,6 @@ const (
 type Sets struct {
 	s       *solve.Session
 	p       *compile.Program
-	places  [][]place
 	scratch []float64
 	active  [][]int // for the next round, nil before the first; a set of nil: all entries
 
@@ -56,7 +55,7 @@ type Sets struct {
 // New begins without sets.
 func New(s *solve.Session) *Sets {
 	p := s.Program
-	w := &Sets{s: s, p: p, places: places(p)}
+	w := &Sets{s: s, p: p}
 	rows := 0
 	for _, g := range p.Groups {
 		rows = max(rows, g.Expr.N)
@@ -224,7 +223,7 @@ func largest(score []float64, list []int, most int) []int {
 
 // guess makes the first sets, from the gradients at zero of what depends on the variables.
 func (w *Sets) guess() {
-	for k, sv := range w.p.Sparse {
+	for _, sv := range w.p.Sparse {
 		score, part, rows := make([]float64, sv.V.N), make([]float64, sv.V.N), 0
 		add := func(t *affine.Term, constant []float64) {
 			clear(part)
@@ -235,11 +234,12 @@ func (w *Sets) guess() {
 				}
 			}
 		}
-		for _, at := range w.places[k] { // half the squared distance of the expression from zero
-			e := &w.p.Groups[at.group].Expr
-			if t := &e.Vars[at.term]; at.use < 0 && t.Mat != nil {
-				rows += t.Height()
-				add(t, e.Constant())
+		for _, g := range w.p.Groups { // half the squared distance of the expression from zero
+			for i := range g.Expr.Vars {
+				if t := &g.Expr.Vars[i]; !g.Own && t.V == sv.V && t.Mat != nil {
+					rows += t.Height()
+					add(t, g.Expr.Constant())
+				}
 			}
 		}
 		for _, e := range w.objective() {

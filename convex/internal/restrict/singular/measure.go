@@ -79,15 +79,10 @@ func (f *fullPoint) stationarity(p *compile.Program, objective bool) {
 
 // square adds a square to q and Px.
 func (f *fullPoint) square(sq *compile.Square) {
-	w, d := 2*sq.Weight(), sq.Arg.Constant()
-	for _, t := range sq.Arg.Vars {
-		x, q, px := f.of(f.x, t.V), f.of(f.q, t.V), f.of(f.px, t.V)
-		for r := range t.Rows {
-			j, c := t.Entry(r), t.Fixed(r)
-			q[j] += w * c * d[t.Off+r]
-			px[j] += w * c * c * x[j]
-		}
-	}
+	w, v := 2*sq.Weight(), make([]float64, sq.Arg.N)
+	sq.Arg.Adjoint(w, sq.Arg.Constant(), f.in(f.q))
+	sq.Arg.Forward(v, f.in(f.x))
+	sq.Arg.Adjoint(w, v, f.in(f.px))
 }
 
 // measure computes the residuals. Those of nuclear norms whose matrices are restricted are known: their matrices A and

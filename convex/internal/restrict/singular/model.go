@@ -18,10 +18,8 @@ import (
 // with the rows a_r of squares in which X stands, and whole of those that are multiples of X.
 type model struct {
 	mv    *compile.MatrixVariable
-	ptr   []int // the rows, compressed
-	at    []int // of each entry of these, that of X
-	coef  []float64
-	curve []int // of each row
+	parts []affine.Expr // what of X stands in a curve
+	curve []int         // of each part
 
 	whole  []int     // the curves that are multiples of X, and
 	factor []float64 // the squares of the multiples
@@ -40,39 +38,24 @@ const (
 
 // newModel collects the squares in which the matrix stands. What has parameters as factors is left out.
 func newModel(p *compile.Program, mv *compile.MatrixVariable) *model {
-	m := &model{mv: mv, ptr: []int{0}}
+	m := &model{mv: mv}
 	for c := range p.Curves {
 		arg := &p.Curves[c].Arg
 		if arg.Whole() && arg.Vars[0].V == mv.V {
 			m.whole, m.factor = append(m.whole, c), append(m.factor, arg.Vars[0].Scale*arg.Vars[0].Scale)
 			continue
 		}
-		m.collect(arg, c)
+		part := affine.Expr{N: arg.N}
+		for _, t := range arg.Vars {
+			if t.V == mv.V && t.W == nil {
+				part.Vars = append(part.Vars, t)
+			}
+		}
+		if part.Vars != nil {
+			m.parts, m.curve = append(m.parts, part), append(m.curve, c)
+		}
 	}
 	return m
-}
-
-// collect takes the rows of one curve.
-func (m *model) collect(arg *affine.Expr, c int) {
-	type entry struct {
-		at   int
-		coef float64
-	}
-	rows := make([][]entry, arg.N)
-	for _, t := range arg.Vars {
-		if t.V == m.mv.V && t.W == nil {
-			t.EachEntry(func(r, j int, v float64) { rows[t.Row(r)] = append(rows[t.Row(r)], entry{j, v}) })
-		}
-	}
-	for _, row := range rows {
-		if len(row) == 0 {
-			continue
-		}
-		for _, e := range row {
-			m.at, m.coef = append(m.at, e.at), append(m.coef, e.coef)
-		}
-		m.ptr, m.curve = append(m.ptr, len(m.at)), append(m.curve, c)
-	}
 }
 
 // minimise takes accelerated proximal steps (Nesterov, Introductory Lectures on Convex Optimization, 2.2.1) from x and
@@ -134,15 +117,12 @@ func (m *model) extrapolate(x []float64) {
 // slope sets out to the gradient of the rows' squares at z.
 func (m *model) slope(out, x, z, weights []float64) {
 	clear(out)
-	for r, c := range m.curve {
-		at, coef := m.at[m.ptr[r]:m.ptr[r+1]], m.coef[m.ptr[r]:m.ptr[r+1]]
-		sum := 0.0
-		for k, e := range at {
-			sum += coef[k] * (z[e] - x[e])
-		}
-		for k, e := range at {
-			out[e] += 2 * weights[c] * sum * coef[k]
-		}
+	step := floats.SubTo(make([]float64, len(x)), z, x)
+	for k := range m.parts {
+		a := &m.parts[k]
+		rows := make([]float64, a.N)
+		a.Forward(rows, func(*affine.Variable) []float64 { return step })
+		a.Adjoint(2*weights[m.curve[k]], rows, func(*affine.Variable) []float64 { return out })
 	}
 }
 
@@ -150,11 +130,13 @@ func (m *model) slope(out, x, z, weights []float64) {
 // in a row of it.
 func (m *model) largest(weights []float64) float64 {
 	sums := make([]float64, m.mv.V.N)
-	for r, c := range m.curve {
-		at, coef := m.at[m.ptr[r]:m.ptr[r+1]], m.coef[m.ptr[r]:m.ptr[r+1]]
-		size := 2 * weights[c] * floats.Norm(coef, 1)
-		for k, e := range at {
-			sums[e] += size * math.Abs(coef[k])
+	for k, a := range m.parts {
+		rows := make([]float64, a.N)
+		for _, t := range a.Vars {
+			t.EachEntry(func(r, _ int, v float64) { rows[t.Row(r)] += math.Abs(v) })
+		}
+		for _, t := range a.Vars {
+			t.EachEntry(func(r, j int, v float64) { sums[j] += 2 * weights[m.curve[k]] * rows[t.Row(r)] * math.Abs(v) })
 		}
 	}
 	return slices.Max(sums)

@@ -9,38 +9,20 @@ import (
 	"github.com/conetune/conetune/convex/internal/compile"
 )
 
-// term rewrites a term in X as one in c.
+// term rewrites a term in X as one in c. A sum without weights is one row, <F, X> with F the sum of its factors by entry.
 func (s *pairs) term(t *affine.Term, c *affine.Variable) affine.Term {
-	out := *t
-	out.V, out.Idx, out.First = c, nil, 0
-	if t.Sum && t.W == nil { // one row, <F, X> with F the sum of its factors by entry
-		f := make([]float64, t.V.N)
-		one := make([]float64, t.Off+1)
-		one[t.Off] = 1
-		t.Adjoint(f, 1, one)
-		out.Mat = &affine.Matrix{Rows: 1, Cols: c.N, Dense: s.along(f), Stride: c.N}
-		out.Rows, out.Scale, out.Coef, out.Sum = 1, 1, nil, false
-		return out
+	out, sum := *t, t.Sum && t.W == nil
+	if sum {
+		out.Rows, out.Sum = 1, false
 	}
-	m := &affine.Matrix{Rows: t.Rows, Cols: c.N, Dense: make([]float64, t.Rows*c.N), Stride: c.N}
-	out.Mat = m
-	switch {
-	case t.Mat == nil:
-		for r := range t.Rows {
-			s.addEntry(m.Row(r), 1, t.Entry(r))
+	m := &affine.Matrix{Rows: out.Rows, Cols: c.N, Dense: make([]float64, out.Rows*c.N), Stride: c.N}
+	t.EachEntry(func(r, e int, v float64) {
+		if sum {
+			r = 0
 		}
-	case t.Mat.Dense != nil:
-		x := make([]float64, t.V.N)
-		for r := range t.Rows {
-			clear(x)
-			copy(x[t.First:], t.Mat.Row(r))
-			copy(m.Row(r), s.along(x))
-		}
-	default:
-		for j := range t.Mat.Cols {
-			t.Mat.EachOf(j, func(r int, v float64) { s.addEntry(m.Row(r), v, t.First+j) })
-		}
-	}
+		s.addEntry(m.Row(r), v, e)
+	})
+	out.V, out.Idx, out.First, out.Scale, out.Coef, out.Mat = c, nil, 0, 1, nil, m
 	return out
 }
 

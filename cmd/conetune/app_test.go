@@ -54,6 +54,16 @@ func (o outcome) ok(t *testing.T) string {
 	return o.stdout
 }
 
+// fails fails the test unless the command ended with a status and said some words.
+func (o outcome) fails(t *testing.T, code int, words ...string) outcome {
+	t.Helper()
+	require.Equal(t, code, o.code, o.stderr)
+	for _, w := range words {
+		require.Contains(t, o.stderr, w)
+	}
+	return o
+}
+
 // object decodes the one JSON object of standard output.
 func (o outcome) object(t *testing.T) map[string]any {
 	t.Helper()

@@ -106,9 +106,7 @@ func TestBatch(t *testing.T) {
 	require.Equal(t, records, batchRecords(t, "three"))
 	require.Equal(t, batchFiles(t, "one"), batchFiles(t, "three"))
 
-	o = conetune(t, batchArgs("one")...)
-	require.Equal(t, cli.ExitUsage, o.code)
-	require.Contains(t, o.stderr, "go on with --resume, or choose another folder")
+	conetune(t, batchArgs("one")...).fails(t, cli.ExitUsage, "go on with --resume, or choose another folder")
 }
 
 // Parts together are the whole, byte for byte but for times; a part with jobs that failed is done all the same.
@@ -116,19 +114,15 @@ func TestBatchShards(t *testing.T) {
 	batchOf(t, 3)
 	require.Equal(t, cli.ExitUnsolved, conetune(t, batchArgs("whole")...).code)
 	conetune(t, batchArgs("a", "--shard", "1/2")...).ok(t)
-	o := conetune(t, "batch", "merge", "a", "--out", "half")
-	require.Equal(t, cli.ExitUnsolved, o.code)
-	require.Contains(t, o.stderr, "still missing: 4 jobs of the list; the shards here are 1/2")
+	conetune(t, "batch", "merge", "a", "--out", "half").fails(t, cli.ExitUnsolved, "still missing: 4 jobs of the list; the shards here are 1/2")
 	conetune(t, batchArgs("b", "--shard", "2/2")...).ok(t)
 	conetune(t, "batch", "merge", "b", "a", "--out", "both").ok(t)
 	require.Equal(t, batchRecords(t, "whole"), batchRecords(t, "both"))
 	require.Equal(t, batchFiles(t, "whole"), batchFiles(t, "both"))
-	o = conetune(t, "batch", "merge", "b", "nowhere", "--out", "other")
-	require.Equal(t, cli.ExitUsage, o.code)
-	require.Contains(t, o.stderr, "expected folders of conetune batch")
+	conetune(t, "batch", "merge", "b", "nowhere", "--out", "other").fails(t, cli.ExitUsage, "expected folders of conetune batch")
 	write(t, ".", "jobs.csv", "job,data,model\na,t0.csv,ridge\n")
 	conetune(t, batchArgs("c")...).ok(t)
-	o = conetune(t, "batch", "merge", "a", "c", "--out", "other")
+	o := conetune(t, "batch", "merge", "a", "c", "--out", "other")
 	require.Contains(t, o.stderr, "not parts of the same work: 8 jobs and 1")
 }
 
@@ -150,17 +144,13 @@ func TestBatchResume(t *testing.T) {
 
 	write(t, ".", "absent.csv", csvText(9, 30, 2))
 	write(t, ".", "jobs.csv", strings.Replace(contents(t, ".")["jobs.csv"], "price", "y", 1))
-	o := conetune(t, batchArgs("out", "--resume")...)
-	require.Equal(t, cli.ExitUsage, o.code)
-	require.Contains(t, o.stderr, `job wrong is done already with other settings, target "price" and "y"`)
-	o = conetune(t, batchArgs("out", "--resume", "--retry-failed")...)
+	conetune(t, batchArgs("out", "--resume")...).fails(t, cli.ExitUsage, `job wrong is done already with other settings, target "price" and "y"`)
+	o := conetune(t, batchArgs("out", "--resume", "--retry-failed")...)
 	require.Contains(t, o.ok(t), "4 jobs: 4 converged\n")
 	require.Equal(t, 8, lines())
 
 	write(t, ".", "t0.csv", csvText(77, 30, 4))
-	o = conetune(t, batchArgs("out", "--resume")...)
-	require.Equal(t, cli.ExitUsage, o.code)
-	require.Contains(t, o.stderr, "job grid-0 is done already with other data under the same name")
+	conetune(t, batchArgs("out", "--resume")...).fails(t, cli.ExitUsage, "job grid-0 is done already with other data under the same name")
 }
 
 // times are the parts of a line that differ from run to run.
@@ -191,9 +181,7 @@ func TestBatchKill(t *testing.T) {
 	_, err = f.WriteString(`{"schema":1,"job":"gr`)
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
-	o := conetune(t, batchArgs("killed", "--resume")...)
-	require.Equal(t, cli.ExitUnsolved, o.code, o.stderr)
-	require.Contains(t, o.stderr, "2 jobs failed")
+	conetune(t, batchArgs("killed", "--resume")...).fails(t, cli.ExitUnsolved, "2 jobs failed")
 	require.Equal(t, batchFiles(t, "whole"), batchFiles(t, "killed"))
 	sorted := func(dir string) []string {
 		text := times.ReplaceAllString(contents(t, dir)[filepath.Join(dir, "results.jsonl")], "")
@@ -247,9 +235,7 @@ func TestBatchInterrupted(t *testing.T) {
 	batchOf(t, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	o := conetuneUntil(t, ctx, batchArgs("out")...)
-	require.Equal(t, cli.ExitInterrupted, o.code)
-	require.Contains(t, o.stderr, "--resume goes on")
+	conetuneUntil(t, ctx, batchArgs("out")...).fails(t, cli.ExitInterrupted, "--resume goes on")
 	require.Equal(t, cli.ExitUnsolved, conetune(t, batchArgs("out", "--resume")...).code)
 	require.Len(t, batchRecords(t, "out"), 4)
 }

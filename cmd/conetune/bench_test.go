@@ -48,9 +48,7 @@ func TestBenchPaper(t *testing.T) {
 	require.Contains(t, text, "4 runs, 0 of the plan are missing")
 	require.Contains(t, o.stderr, "svm3 w1a is left out: no file w1a_scale or w1a")
 
-	o = conetune(t, args("whole")...)
-	require.Equal(t, cli.ExitUsage, o.code)
-	require.Contains(t, o.stderr, "go on with --resume, or choose another folder")
+	conetune(t, args("whole")...).fails(t, cli.ExitUsage, "go on with --resume, or choose another folder")
 	conetune(t, args("whole", "--resume")...).ok(t)
 
 	conetune(t, args("a", "--shard", "1/2", "--workers", "1")...).ok(t)
@@ -61,15 +59,11 @@ func TestBenchPaper(t *testing.T) {
 		got := readFile(t, filepath.Join(root, "both", "tables", name))
 		require.Equal(t, string(want), string(got))
 	}
-	o = conetune(t, "bench", "merge", filepath.Join(root, "a"), "--out", filepath.Join(root, "half"))
-	require.Equal(t, cli.ExitUnsolved, o.code)
-	require.Contains(t, o.stderr, "still missing: 2 runs of the plan; the shards here are 1/2")
+	conetune(t, "bench", "merge", filepath.Join(root, "a"), "--out", filepath.Join(root, "half")).fails(t, cli.ExitUnsolved, "still missing: 2 runs of the plan; the shards here are 1/2")
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	o = conetuneUntil(t, ctx, args("stopped")...)
-	require.Equal(t, cli.ExitInterrupted, o.code)
-	require.Contains(t, o.stderr, "--resume goes on")
+	conetuneUntil(t, ctx, args("stopped")...).fails(t, cli.ExitInterrupted, "--resume goes on")
 }
 
 // Generated folders are what their words say, are read back and tuned, with the paper's settings and with ours.

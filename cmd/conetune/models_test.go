@@ -158,9 +158,7 @@ func TestPredictMatrix(t *testing.T) {
 	require.Contains(t, some.stderr, fmt.Sprintf("%.6g", sum)+" on 60 rows")
 
 	bad := write(t, dir, "bad.csv", "row,col\n0,0\n3,12\n")
-	o = conetune(t, "predict", "--model", model, "--data", bad)
-	require.Equal(t, cli.ExitUsage, o.code)
-	require.Contains(t, o.stderr, "entry 2 is (3, 12), expected whole numbers from (0, 0) to (14, 11)")
+	conetune(t, "predict", "--model", model, "--data", bad).fails(t, cli.ExitUsage, "entry 2 is (3, 12), expected whole numbers from (0, 0) to (14, 11)")
 }
 
 // A folder and a table of one's own are tuned, of which columns are found by name, and rows without targets are

@@ -41,13 +41,11 @@ func TestPredictOverflow(t *testing.T) {
 	_, saved := savedElasticNet(t)
 	model, dir := resaved(t, saved, "huge.json", 0, 1e150, 0, 1e300), t.TempDir()
 	large := write(t, dir, "large.csv", "f1,f2,f3,f4\n1,2,3,4\n1,2,3,1e60\n")
-	o := conetune(t, "predict", "--model", model, "--data", large, "--out", filepath.Join(dir, "p.txt"))
-	require.Equal(t, cli.ExitUsage, o.code)
-	require.Contains(t, o.stderr, "large.csv: row 2: the prediction is not a finite number")
+	conetune(t, "predict", "--model", model, "--data", large, "--out", filepath.Join(dir, "p.txt")).fails(t, cli.ExitUsage, "large.csv: row 2: the prediction is not a finite number")
 	require.NoFileExists(t, filepath.Join(dir, "p.txt"))
 
 	target := write(t, dir, "target.csv", "y,f1,f2,f3,f4\n1,2,1e20,4,0\n")
-	o = conetune(t, "predict", "--model", model, "--data", target, "--json")
+	o := conetune(t, "predict", "--model", model, "--data", target, "--json")
 	o.ok(t)
 	require.Nil(t, o.object(t)["error"])
 	require.Contains(t, conetune(t, "predict", "--model", model, "--data", target).stderr, "error too large for a number on 1 row")
@@ -106,9 +104,7 @@ func TestPredictVerbatimIDs(t *testing.T) {
 	require.True(t, want == conetune(t, "predict", "--model", "m.json", "--data", "long.csv", "--id", "code").ok(t))
 	require.True(t, plain == conetune(t, "predict", "--model", "m.json", "--data", "long.csv").ok(t))
 	write(t, ".", "wrong.csv", long.String()+"1,2,many\n")
-	o := conetune(t, "predict", "--model", "m.json", "--data", "wrong.csv", "--out", "p.txt")
-	require.Equal(t, cli.ExitUsage, o.code)
-	require.Contains(t, o.stderr, `wrong.csv:300002: column 3 ("f2"): "many" found, expected a number`)
+	o := conetune(t, "predict", "--model", "m.json", "--data", "wrong.csv", "--out", "p.txt").fails(t, cli.ExitUsage, `wrong.csv:300002: column 3 ("f2"): "many" found, expected a number`)
 	require.Empty(t, o.stdout)
 	require.NoFileExists(t, "p.txt")
 }
@@ -231,9 +227,7 @@ func TestPredictTable(t *testing.T) {
 	loss := -(math.Log(probability("Fiat", 3)) + math.Log(1-probability("Opel", 4))) / 2
 	require.InEpsilon(t, loss, told["error"], 1e-9)
 
-	o := conetune(t, "predict", "--model", saved, "--data", rows, "--id", "nme")
-	require.Equal(t, cli.ExitUsage, o.code)
-	require.Contains(t, o.stderr, `new.csv: has no column "nme" for --id; the columns are: name, maker, gear, am`)
+	conetune(t, "predict", "--model", saved, "--data", rows, "--id", "nme").fails(t, cli.ExitUsage, `new.csv: has no column "nme" for --id; the columns are: name, maker, gear, am`)
 	conetune(t, "tune", "elastic-net", "--data", data, "--target", "mpg", "--drop", "am", "--save", saved).ok(t)
 	require.Contains(t, conetune(t, "predict", "--model", saved, "--data", data, "--prob").stderr, "--prob: elastic-net gives no probabilities")
 	require.Contains(t, conetune(t, "predict", "--model", saved, "--data", data, "--labels").stderr, "--labels: elastic-net predicts numbers")

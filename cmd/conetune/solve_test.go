@@ -149,9 +149,7 @@ func TestSolveOut(t *testing.T) {
 
 func TestSolveLimits(t *testing.T) {
 	file := solvedFile("qps", "small.qps")
-	o := conetune(t, "solve", file, "--max-iter", "2", "--json")
-	require.Equal(t, cli.ExitUnsolved, o.code)
-	require.Contains(t, o.stderr, "not solved, iteration_limit after 2 iterations")
+	o := conetune(t, "solve", file, "--max-iter", "2", "--json").fails(t, cli.ExitUnsolved, "not solved, iteration_limit after 2 iterations")
 	m := o.object(t)
 	require.Equal(t, "iteration_limit", m["status"])
 	require.Equal(t, []any{"iteration_limit", "undecided"}, []any{m["stopped"], m["found"]})
@@ -172,9 +170,7 @@ func TestSolveInterrupt(t *testing.T) {
 // TestSolveTimeLimit: the limit is for everything after the reading of the file.
 func TestSolveTimeLimit(t *testing.T) {
 	file := solvedFile("qps", "small.qps")
-	o := conetune(t, "solve", file, "--time-limit", "1ns", "--json")
-	require.Equal(t, cli.ExitUnsolved, o.code)
-	require.Contains(t, o.stderr, "not solved, time_limit after 0 iterations")
+	o := conetune(t, "solve", file, "--time-limit", "1ns", "--json").fails(t, cli.ExitUnsolved, "not solved, time_limit after 0 iterations")
 	m := o.object(t)
 	require.Equal(t, "time_limit", m["status"])
 	require.Equal(t, []any{"time_limit", "none"}, []any{m["stopped"], m["found"]})

@@ -166,9 +166,7 @@ func TestInterrupt(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	o := conetuneUntil(t, ctx, "tune", "weighted-lasso", "--data", data, "--json", "--tol", "1e-300", "--gap-tol", "1e-300", "--max-iter", "1000000", "--trace", trace)
-	require.Equal(t, cli.ExitInterrupted, o.code, o.stderr)
-	require.Contains(t, o.stderr, "interrupted after")
+	o := conetuneUntil(t, ctx, "tune", "weighted-lasso", "--data", data, "--json", "--tol", "1e-300", "--gap-tol", "1e-300", "--max-iter", "1000000", "--trace", trace).fails(t, cli.ExitInterrupted, "interrupted after")
 	m := o.object(t)
 	require.Equal(t, "cancelled", m["status"])
 	lines := strings.Count(contents(t, dir)[trace], "\n")
@@ -177,9 +175,7 @@ func TestInterrupt(t *testing.T) {
 
 	// Interrupted before it begins, it says so and writes nothing.
 	before := contents(t, dir)
-	o = conetuneUntil(t, ctx, "tune", "elastic-net", "--data", data, "--save", filepath.Join(dir, "m.json"))
-	require.Equal(t, cli.ExitInterrupted, o.code)
-	require.Contains(t, o.stderr, "interrupted")
+	conetuneUntil(t, ctx, "tune", "elastic-net", "--data", data, "--save", filepath.Join(dir, "m.json")).fails(t, cli.ExitInterrupted, "interrupted")
 	require.Equal(t, before, contents(t, dir))
 }
 

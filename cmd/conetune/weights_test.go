@@ -196,9 +196,7 @@ func TestOffset(t *testing.T) {
 		`gap.csv:3: column 3 ("log_exposure"): missing value, expected a number`:             {"predict", "--model", saved, "--data", write(t, dir, "gap.csv", "claims,group,log_exposure\n1,0,2\n2,1,NA\n")},
 		`svm.libsvm: has no column "log_exposure"`:                                           {"predict", "--model", saved, "--data", write(t, dir, "svm.libsvm", "1 1:2\n0 1:3\n")},
 	} {
-		o := conetune(t, args...)
-		require.Equal(t, cli.ExitUsage, o.code, "%v: %s", args, o.stderr)
-		require.Contains(t, o.stderr, want)
+		conetune(t, args...).fails(t, cli.ExitUsage, want)
 	}
 }
 

@@ -2,23 +2,22 @@ package factor
 
 import (
 	"math"
-	"slices"
 
 	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/stop"
 )
 
 // Definite is the factor of a positive definite matrix A = L D L', made afresh each time, in the same room. The zero
-// Definite has no room yet.
+// Definite has no room yet. With signs of its own it also factors a quasidefinite matrix, whose D has these signs.
 type Definite struct {
 	// L holds the k x k matrix by columns, its leading dimension k: before [Definite.Decompose] the lower triangle of A,
-	// and L after it. D holds the pivots.
+	// and L after it. D holds the pivots, Sign the sign of each, 1 unless it is changed.
 	L, D []float64
+	Sign []int8
 	// End ends the factorisation; nil means never.
 	End *stop.Stop
 
-	k     int
-	signs []int8 // of the pivots: 1
+	k int
 }
 
 // Order is that of the matrix.
@@ -41,13 +40,17 @@ func (f *Definite) Factor(k int, fill func(j int, column []float64)) bool {
 
 // NewDefinite has room for a matrix of order k.
 func NewDefinite(k int) *Definite {
-	return &Definite{k: k, L: make([]float64, k*k), D: make([]float64, k), signs: slices.Repeat([]int8{1}, k)}
+	f := &Definite{k: k, L: make([]float64, k*k), D: make([]float64, k), Sign: make([]int8, k)}
+	for i := range f.Sign {
+		f.Sign[i] = 1
+	}
+	return f
 }
 
 // Decompose factors the matrix whose lower triangle is in L. It says whether all pivots are above least.
 func (f *Definite) Decompose(least float64) bool {
 	within := dense.Within{Stop: f.End}
-	if within.LDL(f.k, f.L[:f.k*f.k], f.k, f.D, f.signs, least, 1) > 0 || f.End.Reached(0) {
+	if within.LDL(f.k, f.L[:f.k*f.k], f.k, f.D, f.Sign, least, 1) > 0 || f.End.Reached(0) {
 		return false
 	}
 	for _, d := range f.D[:f.k] {
@@ -56,6 +59,12 @@ func (f *Definite) Decompose(least float64) bool {
 		}
 	}
 	return true
+}
+
+// DecomposeSigned factors the quasidefinite matrix whose lower triangle is in L. A pivot that has not its sign gets it,
+// and at least the size least.
+func (f *Definite) DecomposeSigned(least float64) {
+	dense.LDL(f.k, f.L, f.k, f.D, f.Sign, 0, least)
 }
 
 // Solve sets v, of the order's length, to the solution x of A x = v.

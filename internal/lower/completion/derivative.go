@@ -13,8 +13,8 @@ import (
 // Derivative returns the derivatives of <v, X b + G + b0>, over the rows of x and the places row, col of any
 // entries, in the weights, at a solution for them: in w_0 and in each w_g.
 //
-// What is differentiated is the smooth objective on the matrices of G's rank, that of [Joint], with a linear system that
-// is solved to tol or, of small completions, to derivativeTol where that is less.
+// Where the interior-point method is used, the end of its central path is differentiated, by one direct solve; else the
+// smooth objective on the matrices of G's rank, that of [Joint], with a linear system that is solved to tol.
 func (c *Problem) Derivative(w Weights, s *Solution, v []float64, x *design.Matrix, row, col []int, tol float64) (nuclear float64, groups []float64, err error) {
 	if n, p := x.Dims(); n != len(v) || p != c.groups.X.Columns() || len(row) != n || len(col) != n {
 		return 0, nil, fmt.Errorf("completion: %d numbers, %d and %d indices for a design of %d x %d, expected as many as its rows, and %d columns", len(v), len(row), len(col), n, p, c.groups.X.Columns())
@@ -26,17 +26,18 @@ func (c *Problem) Derivative(w Weights, s *Solution, v []float64, x *design.Matr
 	if s.Left == nil && len(s.Support) == 0 {
 		return 0, make([]float64, len(norm)), nil
 	}
+	if c.interior != nil {
+		if f := newLimit(newInterior(c, w.Nuclear, norm), s); f != nil {
+			nuclear, groups = f.derivative(v, x, row, col)
+			return nuclear, groups, nil
+		}
+	}
 	nuclear, groups = c.differentiate(w.Nuclear, norm, s, v, x, row, col, tol)
 	return nuclear, groups, nil
 }
 
-const (
-	// differentiateSteps bounds the steps of conjugate gradients for a derivative.
-	differentiateSteps = 2000
-	// derivativeTol bounds the accuracy of derivatives of small completions, and polished is the tolerance to which
-	// Newton's method goes on before: the Hessian at what the interior-point method leaves may have negative curvature.
-	derivativeTol, polished = 1e-6, 1e-5
-)
+// differentiateSteps bounds the steps of conjugate gradients for a derivative.
+const differentiateSteps = 2000
 
 // differentiate is [Problem.Derivative] by the factors: minus the derivatives of |G|_* and |b_g| along the solution t
 // of H t = q, with q the derivative of <v, X b + G + b0>.
@@ -49,10 +50,6 @@ func (c *Problem) differentiate(nuclear float64, norm []float64, s *Solution, v 
 		}
 	}
 	f.refresh()
-	if c.interior != nil {
-		f.descend(polished, false)
-		tol = math.Min(tol, derivativeTol)
-	}
 	f.use()
 	f.prepare()
 	q, k := f.zero(), f.k

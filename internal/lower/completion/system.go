@@ -50,10 +50,15 @@ func newInteriorSystem(N, m, n, p int) interiorSystem {
 	return s
 }
 
-// derive computes what M consists of: C^-1, and its products and those of Z with R.
+// derive computes what M consists of.
 func (s *interior) derive() {
-	m, n := s.e.m, s.e.n
 	s.chol.Inverse(s.inverse, s.square, s.square2)
+	s.multiply()
+}
+
+// multiply computes the products of C^-1 and Z with R.
+func (s *interior) multiply() {
+	m, n := s.e.m, s.e.n
 	s.e.right(s.kappa, 1/s.tau, s.inverse, m, s.u)
 	s.e.right(s.gamma, 1/s.tau, s.multiplier, m, s.u)
 	transpose(s.kappaT, s.kappa, m, n)

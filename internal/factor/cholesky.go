@@ -9,9 +9,6 @@ import (
 // Cholesky is the factor L of a positive definite matrix A = L L' that gains rows at the end, loses any row, and
 // changes by products of a vector with itself. The zero Cholesky is the factor of a matrix of order 0.
 type Cholesky struct {
-	// Wide says that entries may be so large or small that their squares are not, which takes rotations longer.
-	Wide bool
-
 	rows     [][]float64 // row i has i+1 entries; beyond the order is room of rows that were there
 	cos, sin []float64   // of rotations
 }
@@ -19,15 +16,9 @@ type Cholesky struct {
 // Order is that of the matrix.
 func (c *Cholesky) Order() int { return len(c.rows) }
 
-// Row is row i of L, up to its diagonal entry.
-func (c *Cholesky) Row(i int) []float64 { return c.rows[i] }
-
-// Reset makes it the factor of a matrix of order 0, and keeps the room.
-func (c *Cholesky) Reset() { c.rows = c.rows[:0] }
-
 // Clone returns a copy, in one piece of memory.
 func (c *Cholesky) Clone() Cholesky {
-	out := Cholesky{Wide: c.Wide}
+	var out Cholesky
 	k := len(c.rows)
 	all := make([]float64, 0, k*(k+1)/2)
 	for _, row := range c.rows {
@@ -38,31 +29,15 @@ func (c *Cholesky) Clone() Cholesky {
 	return out
 }
 
-// Factor factors a matrix of order k given by at(i, j), j <= i. It says whether the matrix is positive definite; if
-// not, the factor is of the leading part that is.
-func (c *Cholesky) Factor(k int, at func(i, j int) float64) bool {
-	c.Reset()
-	products := make([]float64, k)
-	for i := range k {
-		for j := range i {
-			products[j] = at(i, j)
-		}
-		if !c.Add(products[:i], at(i, i), 0) {
-			return false
-		}
-	}
-	return true
-}
-
 // Add enlarges the matrix by a row: its products with the others, and its diagonal entry. It returns false, and changes
-// nothing, unless the square of the new pivot is above least.
-func (c *Cholesky) Add(products []float64, diagonal, least float64) bool {
+// nothing, unless the square of the new pivot is positive.
+func (c *Cholesky) Add(products []float64, diagonal float64) bool {
 	k := len(c.rows)
 	row := c.room(k)
 	copy(row, products)
 	c.Forward(row[:k])
 	d := diagonal - floats.Dot(row[:k], row[:k])
-	if !(d > least) || math.IsInf(d, 1) {
+	if !(d > 0) || math.IsInf(d, 1) {
 		return false
 	}
 	row[k] = math.Sqrt(d)
@@ -105,12 +80,7 @@ func (c *Cholesky) Remove(k int) {
 			row[j] = cos[j]*x + sin[j]*y
 			x = cos[j]*y - sin[j]*x
 		}
-		r := 0.0
-		if c.Wide {
-			r = math.Hypot(x, row[i+1])
-		} else {
-			r = math.Sqrt(x*x + row[i+1]*row[i+1])
-		}
+		r := math.Hypot(x, row[i+1]) // their squares may be too large or small
 		cos[i], sin[i] = x/r, row[i+1]/r
 		row[i] = r
 		c.rows[i] = row[:i+1]

@@ -18,7 +18,7 @@ const (
 // the columns of A and of B are orthogonal, and the factor or the diagonal of the block of S.
 type blocks struct {
 	rows         [2][]float64
-	coefficients factor.Cholesky
+	coefficients factor.Definite
 	last         []float64 // the diagonal, nil where the block was factored
 }
 
@@ -110,11 +110,11 @@ func (f *factored) prepareCoefficients(b *blocks) {
 		for i := range n {
 			trace += at(i, i)
 		}
-		if b.coefficients.Factor(n, func(i, l int) float64 {
-			if i == l {
-				return at(i, i) + blockRidge*trace
+		if b.coefficients.Factor(n, func(l int, column []float64) {
+			for i := l; i < n; i++ {
+				column[i] = at(i, l)
 			}
-			return at(i, l)
+			column[l] += blockRidge * trace
 		}) {
 			return
 		}

@@ -67,8 +67,8 @@ func (k *kinks) hold(g *Problem, box []int8, i int) bool {
 	for _, h := range k.held {
 		row = append(row, r.dot(h, a)+k.tau*r.y[h]*r.y[i])
 	}
-	k.held, k.chol.Wide = append(k.held, i), true
-	return k.chol.Add(row, r.dot(i, a)+k.tau*(1+kinkDelta), 0)
+	k.held = append(k.held, i)
+	return k.chol.Add(row, r.dot(i, a)+k.tau*(1+kinkDelta))
 }
 
 // release takes number at out of those held.

@@ -105,25 +105,25 @@ type JudgedTargets struct {
 // Targets judges the refit of a result of several targets, on the rows of [Judge.Of]. It is nil for other models and
 // where there are no rows.
 func (j *Judge) Targets(r *tune.Result) *JudgedTargets {
-	if j == nil || j.rows.Targets == nil || r.Refit == nil {
+	if j == nil || j.rows.Split == nil || j.rows.Split.Train.Targets == nil || r.Refit == nil {
 		return nil
 	}
-	t, out := j.rows.Targets, &JudgedTargets{}
-	samples := make([]Sample, len(t.Names))
+	s, out := j.rows.Split, &JudgedTargets{}
+	samples := make([]Sample, len(s.Train.TargetNames))
 	var parts []part
 	out.On, parts = j.parts(r)
 	for _, p := range parts {
 		for k := range samples {
-			train := t.Column(k, t.Train)
+			train := dataset.ValuesOf(k, s.Train)
 			var y, from []float64
 			switch out.On {
 			case OnFolds:
 				y, from = at(train, p.fold.Val), at(train, p.fold.Train)
 			case OnValidation:
-				y, from = t.Column(k, t.Val), train
+				y, from = dataset.ValuesOf(k, s.Val), train
 			default:
-				if y, from = t.Column(k, t.Test), train; r.TrainedOn == tune.FinalAll {
-					from = t.Column(k, t.Train, t.Val)
+				if y, from = dataset.ValuesOf(k, s.Test), train; r.TrainedOn == tune.FinalAll {
+					from = dataset.ValuesOf(k, s.Train, s.Val)
 				}
 			}
 			addTarget(&samples[k], k, p.rows, y, p.fit, from)
@@ -135,7 +135,7 @@ func (j *Judge) Targets(r *tune.Result) *JudgedTargets {
 	}
 	out.Rows = distinct(samples[0].Row, len(samples[0].Y))
 	for k := range samples {
-		out.List = append(out.List, JudgedTarget{t.Names[k], samples[k].Regression()})
+		out.List = append(out.List, JudgedTarget{s.Train.TargetNames[k], samples[k].Regression()})
 	}
 	return out
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -227,7 +225,7 @@ func (s *Spec) Build(rows *input.Rows, o Options) (tune.Model, error) {
 		return nil, fmt.Errorf("%s takes entries of a matrix, see matcomp.New", s.Name)
 	case train.Weights != nil && !s.Takes("Weights"), train.Offset != nil && !s.Takes("Offset"):
 		return nil, fmt.Errorf("%s takes no weights or no offset of rows", s.Name)
-	case s.Several && rows.Targets == nil:
+	case s.Several && train.Targets == nil:
 		return nil, fmt.Errorf("multi-task needs several targets: input.Source.Several")
 	case s.Folds:
 		return newMachine(rows, o)
@@ -236,11 +234,7 @@ func (s *Spec) Build(rows *input.Rows, o Options) (tune.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	division := rows.ForModel()
-	if s.Several {
-		division = withTargets(rows)
-	}
-	m, err := s.build(division, options)
+	m, err := s.build(rows.ForModel(), options)
 	if err != nil {
 		return nil, err
 	}
@@ -285,22 +279,4 @@ func newMachine(rows *input.Rows, o Options) (tune.Model, error) {
 	return svm.New(cv, svm.Options{
 		Standardize: o.Standardize, Scaling: o.Scaling, Balanced: o.Balanced, ClassWeights: o.ClassWeights,
 	})
-}
-
-// withTargets are the rows of a model of several targets.
-func withTargets(rows *input.Rows) dataset.Division {
-	split, t := rows.Split, rows.Targets
-	with := func(d *dataset.Data, y *mat.Dense) *dataset.Data {
-		if d == nil {
-			return nil
-		}
-		out := *d
-		out.X, out.Targets, out.TargetNames = d.Dense(), y, t.Names
-		return &out
-	}
-	train, test := with(split.Train, t.Train), with(split.Test, t.Test)
-	if rows.CV != nil {
-		return &dataset.CrossValidation{Data: train, Folds: rows.CV.Folds, Test: test, Gaps: rows.CV.Gaps}
-	}
-	return &dataset.Split{Train: train, Val: with(split.Val, t.Val), Test: test}
 }

@@ -168,6 +168,17 @@ func (d *Data) validateNumbers() error {
 	return nil
 }
 
+// ValuesOf are the values of target k of several in some sets, one set after the other; a set may be nil.
+func ValuesOf(k int, sets ...*Data) []float64 {
+	var out []float64
+	for _, d := range sets {
+		if d != nil {
+			out = append(out, mat.Col(nil, k, d.Targets)...)
+		}
+	}
+	return out
+}
+
 // targetCount is the number of targets of a model of several.
 func (d *Data) targetCount() int {
 	if d.Targets == nil {

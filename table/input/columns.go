@@ -20,10 +20,9 @@ type divisible struct {
 // learned reads rows through what training rows taught.
 type learned struct {
 	encoder *table.Encoder // nil for numbers
-	targets []string
-	// of are rows of the table, and other those of another file, with the values of all targets.
-	of    func(rows []int) (*dataset.Data, [][]float64)
-	other func(path string) (*dataset.Data, [][]float64, error)
+	// of are rows of the table, and other those of another file.
+	of    func(rows []int) *dataset.Data
+	other func(path string) (*dataset.Data, error)
 	// reading is nil for numbers.
 	reading *table.Reading
 }
@@ -54,44 +53,43 @@ func (s *Source) openColumns(r *Rows, path string) (*divisible, error) {
 			return nil, err
 		}
 		sparse := read.Sparse()
-		of := func(rows []int) (*dataset.Data, [][]float64) {
-			data := read.Encode(rows, sparse)
+		of := func(rows []int) *dataset.Data {
+			data := s.encode(read, rows, targets, sparse)
 			data.Weights, data.Offset = design.Values(s.Wanted.Weights, rows), design.Values(s.Wanted.Offset, rows)
-			return data, read.Targets(rows)
+			return data
 		}
-		other := func(path string) (*dataset.Data, [][]float64, error) {
+		other := func(path string) (*dataset.Data, error) {
 			return s.other(r, path, encoder, targets, sparse)
 		}
-		return &learned{encoder, targets, of, other, read}, nil
+		return &learned{encoder, of, other, read}, nil
 	}
 	return &divisible{t.Name(), design.Rows(), by, learn}, nil
 }
 
 // other reads the rows of another table through the same encoder.
-func (s *Source) other(r *Rows, path string, encoder *table.Encoder, targets []string, sparse bool,
-) (*dataset.Data, [][]float64, error) {
+func (s *Source) other(r *Rows, path string, encoder *table.Encoder, targets []string, sparse bool) (*dataset.Data, error) {
 	t, err := s.input.Table(path, s.Options)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	read, err := encoder.Read(t, targets, false)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	rows, err := read.Weighing(s.Wanted.Weights)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	data := read.Encode(rows, sparse)
+	data := s.encode(read, rows, targets, sparse)
 	if data.Weights, err = read.Numbers(s.Wanted.Weights, rows, false); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if data.Offset, err = read.Numbers(s.Wanted.Offset, rows, false); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r.note(t.Name(), t.Findings())
 	r.note(t.Name(), read.Findings())
-	return data, read.Targets(rows), nil
+	return data, nil
 }
 
 // unseen tells of levels that the training rows do not have.
@@ -120,23 +118,28 @@ func (s *Source) divide(r *Rows, t *divisible) error {
 		return err
 	}
 	r.Encoder, r.Split = l.encoder, &dataset.Split{}
-	values := make([][][]float64, 3)
 	sets := []**dataset.Data{&r.Split.Train, &r.Split.Val, &r.Split.Test}
 	for k := range parts {
-		*sets[k], values[k] = l.of(parts[k])
+		*sets[k] = l.of(parts[k])
 	}
 	r.note(t.name, l.unseen())
 	for k, path := range []string{"", s.Val, s.Test} {
 		if path != "" {
-			if *sets[k], values[k], err = l.other(path); err != nil {
+			if *sets[k], err = l.other(path); err != nil {
 				return err
 			}
 		}
 	}
-	if s.Several && l.targets != nil {
-		r.Targets = newTargets(l.targets, values)
-	}
 	return nil
+}
+
+// encode are rows with their features and targets.
+func (s *Source) encode(read *table.Reading, rows []int, targets []string, sparse bool) *dataset.Data {
+	d := read.Encode(rows, sparse)
+	if s.Several {
+		several(d, targets, read.Targets(rows))
+	}
+	return d
 }
 
 // fold splits the rows of a table into folds.
@@ -164,14 +167,11 @@ func (s *Source) fold(r *Rows, t *divisible) error {
 	*r = *folded
 	unseen := l.unseen() // of the rows of this table alone
 	if s.Test != "" {
-		test, values, err := l.other(s.Test)
+		test, err := l.other(s.Test)
 		if err != nil {
 			return err
 		}
 		r.Split.Test, r.CV.Test = test, test
-		if r.Targets != nil {
-			r.Targets.Test = matrixOf(values)
-		}
 	}
 	r.note(t.name, unseen)
 	r.Outer = &Outer{Data: r.CV.Data, by: t.by(rows)}
@@ -190,10 +190,9 @@ func (s *Source) foldRows(r *Rows, t *divisible, rows, held []int) (*Rows, *lear
 		return nil, nil, err
 	}
 	out := &Rows{Division: r.Division, Encoder: l.encoder, Split: &dataset.Split{}}
-	values := make([][][]float64, 3)
-	out.Split.Train, values[0] = l.of(rows)
+	out.Split.Train = l.of(rows)
 	if held != nil {
-		out.Split.Test, values[2] = l.of(held)
+		out.Split.Test = l.of(held)
 	}
 	out.CV = &dataset.CrossValidation{Data: out.Split.Train, Test: out.Split.Test}
 	if out.CV.Folds, out.Repeats, err = s.splitFolds(out.CV.Data, t.by(rows)); err != nil {
@@ -201,9 +200,6 @@ func (s *Source) foldRows(r *Rows, t *divisible, rows, held []int) (*Rows, *lear
 	}
 	if l.reading != nil {
 		out.CV.Gaps = l.reading.Gaps(rows, out.CV.Folds)
-	}
-	if s.Several && l.targets != nil {
-		out.Targets = newTargets(l.targets, values)
 	}
 	return out, l, nil
 }

@@ -19,9 +19,6 @@ var Numbers = table.Options{Separator: ",", Decimal: ".", Header: "yes"}
 type numbers struct {
 	// all are the rows of each, nil for those that are not there.
 	all []*dataset.Data
-	// targets are those of a model of several, of all tables, and their names; nil for others.
-	targets [][][]float64
-	names   []string
 	// queries are the numbers of qid: of the rows of the first, nil without.
 	queries []int
 }
@@ -31,7 +28,7 @@ type numbers struct {
 // the target and the features of all are, in the same order. Features of files of LIBSVM are x1, x2, .., or x0, x1, ..
 // where the index 0 occurs in one of them, up to the largest index of all; beside a table of columns they are these.
 func (in *Input) together(targets []string, several bool, paths ...string) (n *numbers, err error) {
-	n = &numbers{all: make([]*dataset.Data, len(paths)), targets: make([][][]float64, len(paths))}
+	n = &numbers{all: make([]*dataset.Data, len(paths))}
 	all, files := n.all, make([]*libsvm.File, len(paths))
 	first, last, target := 1, 0, "y"
 	for k, path := range paths {
@@ -45,14 +42,14 @@ func (in *Input) together(targets []string, several bool, paths ...string) (n *n
 				first, last = min(first, files[k].First), max(last, files[k].Last)
 			}
 		default:
-			all[k], targets, n.targets[k], err = in.columns(path, targets, several)
+			all[k], targets, err = in.columns(path, targets, several)
 		}
 		switch {
 		case err != nil:
 			return nil, err
 		case k > 0:
 		case all[0] != nil:
-			n.names, target = targets, all[0].Target
+			target = all[0].Target
 		case len(targets) > 0:
 			return nil, &textfile.Error{File: path, Reason: "is a LIBSVM file, whose columns have no names: the target " +
 				textfile.Quote([]byte(targets[0])) + " cannot be looked up"}
@@ -128,10 +125,10 @@ var severalTargets = regexp.MustCompile(`^y[0-9]+$`)
 
 // columns reads a table of columns of numbers, some of them targets: those of the names, or else y1, y2, .. where
 // several are wanted, and the column y, or where there is none the first, where one is.
-func (in *Input) columns(path string, targets []string, several bool) (*dataset.Data, []string, [][]float64, error) {
+func (in *Input) columns(path string, targets []string, several bool) (*dataset.Data, []string, error) {
 	t, err := in.Table(path, Numbers)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	names := t.Names()
 	switch {
@@ -139,7 +136,7 @@ func (in *Input) columns(path string, targets []string, several bool) (*dataset.
 	case several:
 		targets = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !severalTargets.MatchString(name) })
 		if len(targets) < 2 || targets[0] != names[0] {
-			return nil, nil, nil, &textfile.Error{File: path, Reason: errSeveral}
+			return nil, nil, &textfile.Error{File: path, Reason: errSeveral}
 		}
 	case t.Index("y") >= 0:
 		targets = []string{"y"}
@@ -147,24 +144,29 @@ func (in *Input) columns(path string, targets []string, several bool) (*dataset.
 		targets = names[:1:1]
 	}
 	features := slices.DeleteFunc(t.Names(), func(name string) bool { return slices.Contains(targets, name) })
-	d, values, err := columnsOf(t, targets, features, false)
-	return d, targets, values, err
+	d, err := columnsOf(t, targets, features, several, false)
+	return d, targets, err
 }
 
-// columnsOf are columns of numbers as features, and the first of the targets, which with optional need not be there.
-func columnsOf(t *table.Table, targets, features []string, optional bool) (*dataset.Data, [][]float64, error) {
+// columnsOf are columns of numbers as features, and the first or all of the targets, which with optional need not be
+// there.
+func columnsOf(t *table.Table, targets, features []string, all, optional bool) (*dataset.Data, error) {
 	if len(features) == 0 {
-		return nil, nil, &textfile.Error{File: t.Name(), Reason: "has no column beside the target, expected features"}
+		return nil, &textfile.Error{File: t.Name(), Reason: "has no column beside the target, expected features"}
 	}
 	r, err := table.OfNumbers(features).Read(t, targets, optional)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	rows := r.Rows()
 	if !optional && len(rows) < t.Rows() {
-		return nil, nil, &textfile.Error{File: t.Name(), Reason: r.Findings()[0].Text + ", expected a number in each"}
+		return nil, &textfile.Error{File: t.Name(), Reason: r.Findings()[0].Text + ", expected a number in each"}
 	}
-	return r.Encode(rows, r.Sparse()), r.Targets(rows), nil
+	d := r.Encode(rows, r.Sparse())
+	if all {
+		several(d, targets, r.Targets(rows))
+	}
+	return d, nil
 }
 
 // openNumbers reads files of LIBSVM, and notes what their user should know.
@@ -204,17 +206,17 @@ func (s *Source) openNumbers(r *Rows, path string) (*divisible, error) {
 		return by
 	}
 	numbers := &learned{
-		of: func(rows []int) (*dataset.Data, [][]float64) {
+		of: func(rows []int) *dataset.Data {
 			if len(rows) == len(d.Y) {
-				return d, nil
+				return d
 			}
-			return d.Rows(rows), nil
+			return d.Rows(rows)
 		},
-		other: func(path string) (*dataset.Data, [][]float64, error) {
+		other: func(path string) (*dataset.Data, error) {
 			if path == s.Val {
-				return n.all[1], nil, nil
+				return n.all[1], nil
 			}
-			return n.all[2], nil, nil
+			return n.all[2], nil
 		},
 	}
 	return &divisible{name, rows, by, func([]int) (*learned, error) { return numbers, nil }}, nil

@@ -42,7 +42,7 @@ func ReadColumns(path string, features []string, targets ...string) (*dataset.Da
 	if features == nil {
 		features = t.Names()
 	}
-	d, _, err := columnsOf(t, targets, features, true)
+	d, err := columnsOf(t, targets, features, false, true)
 	return d, err
 }
 
@@ -79,9 +79,6 @@ func (s *Source) readDir(r *Rows, folds bool) error {
 		return err
 	}
 	r.Split = &dataset.Split{Train: n.all[0], Val: n.all[1], Test: n.all[2]}
-	if s.Several {
-		r.Targets = newTargets(n.names, n.targets)
-	}
 	if folds {
 		rows, _ := n.all[0].Dims()
 		r.Repeats, r.CV = 1, &dataset.CrossValidation{Data: n.all[0], Test: n.all[2]}

@@ -66,8 +66,6 @@ type Rows struct {
 	// Split are the rows in their parts. With a cross-validation, Train are all rows of the folds, and Val is nil.
 	Split *dataset.Split
 	CV    *dataset.CrossValidation // nil where the rows are divided
-	// Targets are those of a model of several, nil for others.
-	Targets *Targets
 	// Encoder is what the training rows taught of a table of columns; nil for other data.
 	Encoder *table.Encoder
 	// Repeats is how often rows were split into folds, 0 without; the folds of one repeat stand after those of another.

@@ -253,8 +253,8 @@ func describeData(run *Run, split *dataset.Split) string {
 		}
 	}
 	target := "target " + split.Train.Target
-	if run.Rows.Targets != nil {
-		target = "targets " + words.Joined(run.Rows.Targets.Names)
+	if split.Train.Targets != nil {
+		target = "targets " + words.Joined(split.Train.TargetNames)
 	}
 	if name := run.Source.Wanted.Weights; name != "" {
 		target += ", rows weighed by " + name

@@ -138,9 +138,9 @@ func (job *tuneJob) checkTargets(rows *input.Rows) error {
 		}
 		return nil
 	}
-	if t := rows.Targets; t != nil {
-		for k, name := range t.Names {
-			if err := check(name, t.Column(k, t.Train, t.Val)); err != nil {
+	if train := rows.Split.Train; train.Targets != nil {
+		for k, name := range train.TargetNames {
+			if err := check(name, dataset.ValuesOf(k, train, rows.Split.Val)); err != nil {
 				return err
 			}
 		}

@@ -54,24 +54,20 @@ func New(x mat.Matrix) *Matrix {
 // fromRows copies compressed rows by columns, whose indices rise.
 func fromRows(n, p int, x *sparse.CSR) *Matrix {
 	raw := x.RawMatrix()
-	from, to := raw.Indptr[0], raw.Indptr[n]
-	d := &Matrix{n: n, p: p, start: make([]int, p+1), index: make([]int, to-from), value: make([]float64, to-from)}
-	// start[j+1] is where column j begins, until it is filled.
-	for _, j := range raw.Ind[from:to] {
-		if j+2 <= p {
-			d.start[j+2]++
+	entries := func(f func(j, i int, v float64)) {
+		for i := range n {
+			for k := raw.Indptr[i]; k < raw.Indptr[i+1]; k++ {
+				f(raw.Ind[k], i, raw.Data[k])
+			}
 		}
 	}
-	for j := range p {
-		d.start[j+1] += d.start[j]
-	}
-	for i := range n {
-		for k := raw.Indptr[i]; k < raw.Indptr[i+1]; k++ {
-			at := &d.start[raw.Ind[k]+1]
-			d.index[*at], d.value[*at] = i, raw.Data[k]
-			*at++
-		}
-	}
+	d := &Matrix{n: n, p: p, start: starts(p, entries)}
+	d.index, d.value = make([]int, d.start[p]), make([]float64, d.start[p])
+	next := slices.Clone(d.start)
+	entries(func(j, i int, v float64) {
+		d.index[next[j]], d.value[next[j]] = i, v
+		next[j]++
+	})
 	return d
 }
 

@@ -45,12 +45,6 @@ func TestStorage(t *testing.T) {
 		require.Equal(t, []float64{3, -5, 19}, out, name)
 		d.MulTrans(back, out)
 		require.Equal(t, []float64{60, 86}, back, name)
-
-		picked := d.Pick([]int{1, 0, 1})
-		require.Equal(t, d.Dense(), picked.Dense(), name)
-		out = make([]float64, 3)
-		picked.Mul(out, []float64{1, 10, 100})
-		require.Equal(t, []float64{10, -202, 434}, out, name)
 	}
 }
 

@@ -1,5 +1,7 @@
 package design
 
+import "slices"
+
 // Listed are the entries of some columns of a sparse matrix by rows, for products that go through them often: those of
 // row i, start[i] to start[i+1]-1, are value[k] of column at[k] of the list, in its order.
 type Listed struct {
@@ -10,50 +12,44 @@ type Listed struct {
 
 // List brings columns of a sparse matrix, [Ones] among them, into that form.
 func (d *Matrix) List(columns []int) *Listed {
-	l := &Listed{start: make([]int, d.n+1)}
-	// start[i+1] is where row i begins, until it is filled.
-	count := func(i int) {
-		if i+2 <= d.n {
-			l.start[i+2]++
+	l := &Listed{}
+	entries := func(f func(i, k int, v float64)) {
+		for k, j := range columns {
+			d.entries(j, func(i int, v float64) { f(i, k, v) })
 		}
 	}
-	all := 0
-	for _, j := range columns {
-		if j == Ones {
-			all += d.n
-			for i := range d.n {
-				count(i)
-			}
-			continue
-		}
-		index, _ := d.Column(j)
-		all += len(index)
-		for _, i := range index {
-			count(i)
-		}
-	}
-	for i := range d.n {
-		l.start[i+1] += l.start[i]
-	}
-	l.at, l.value = make([]int32, all), make([]float64, all)
-	put := func(i, k int, v float64) {
-		at := &l.start[i+1]
-		l.at[*at], l.value[*at] = int32(k), v
-		*at++
-	}
-	for k, j := range columns {
-		if j == Ones {
-			for i := range d.n {
-				put(i, k, 1)
-			}
-			continue
-		}
-		index, value := d.Column(j)
-		for m, i := range index {
-			put(i, k, value[m])
-		}
-	}
+	l.start = starts(d.n, entries)
+	l.at, l.value = make([]int32, l.start[d.n]), make([]float64, l.start[d.n])
+	next := slices.Clone(l.start)
+	entries(func(i, k int, v float64) {
+		l.at[next[i]], l.value[next[i]] = int32(k), v
+		next[i]++
+	})
 	return l
+}
+
+// entries calls f for those of column j of a sparse matrix, or [Ones].
+func (d *Matrix) entries(j int, f func(i int, v float64)) {
+	if j == Ones {
+		for i := range d.n {
+			f(i, 1)
+		}
+		return
+	}
+	index, value := d.Column(j)
+	for k, i := range index {
+		f(i, value[k])
+	}
+}
+
+// starts says where each of n lists begins, and the last one ends, of entries whose first number is that of their list.
+func starts(n int, entries func(f func(i, k int, v float64))) []int {
+	out := make([]int, n+1)
+	entries(func(i, _ int, _ float64) { out[i+1]++ })
+	for i := range n {
+		out[i+1] += out[i]
+	}
+	return out
 }
 
 // Row returns the entries of row i: value[k] stands in column at[k] of the list, which rise. The slices are to be read
@@ -77,7 +73,7 @@ func (l *Listed) Products() (sum float64) {
 // the list is.
 func (d *Matrix) productsOf(j int, l *Listed, out, w []float64) {
 	most := int32(len(out))
-	add := func(i int, v float64) {
+	d.entries(j, func(i int, v float64) {
 		if w != nil {
 			v *= w[i]
 		}
@@ -89,15 +85,5 @@ func (d *Matrix) productsOf(j int, l *Listed, out, w []float64) {
 			}
 			out[at] += v * value[k]
 		}
-	}
-	if j == Ones {
-		for i := range d.n {
-			add(i, 1)
-		}
-		return
-	}
-	index, value := d.Column(j)
-	for k, i := range index {
-		add(i, value[k])
-	}
+	})
 }

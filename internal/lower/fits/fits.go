@@ -29,7 +29,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/internal/lower/leastsquares"
+	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/lower"
 )
@@ -51,7 +51,7 @@ func NewRows(x mat.Matrix, y []float64) Rows {
 // few, and have the same mean squares for all coefficients and constants.
 func SquaresRows(x mat.Matrix, y []float64) Rows {
 	if x != nil {
-		if small, targets, ok := leastsquares.Reduce(x, y, runtime.GOMAXPROCS(0)); ok {
+		if small, targets, ok := glm.Reduce(x, y, runtime.GOMAXPROCS(0)); ok {
 			return Rows{X: small, Y: targets}
 		}
 	}
@@ -59,7 +59,7 @@ func SquaresRows(x mat.Matrix, y []float64) Rows {
 }
 
 // Reducible says that [SquaresRows] of a dense n x p table may be few, for which it has to be stored by rows.
-func Reducible(n, p int) bool { return leastsquares.Reducible(n, p) }
+func Reducible(n, p int) bool { return glm.Reducible(n, p) }
 
 // check says what is wrong with the rows of a fit.
 func check(name string, train, val Rows) error {

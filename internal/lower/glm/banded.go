@@ -17,23 +17,15 @@ import (
 //
 // are about the mean by both.
 type banded struct {
-	gram
-	l    local
+	gram *gram
 	rows []int     // of the band
 	root []float64 // of their c_i
 	z, s []float64
 }
 
-// band makes the products of fold t from those of all features.
-func (p *Path) band(t int) {
-	g := p.model.products.(*gram)
-	f := p.folds[t]
-	f.products, f.part = &banded{gram: *g, l: local{q: 1, place: make([]int, p.d.p)}}, p.model.parts[t]
-}
-
 // begin implements products.
 func (g *banded) begin(f *fold) {
-	d, pt, e := g.d, f.point, f.point.envelope
+	d, pt, e := f.d, f.point, f.point.envelope
 	p, total := d.p, floats.Sum(pt.curve)
 	g.rows, g.root = g.rows[:0], g.root[:0]
 	for i, c := range pt.curve {
@@ -41,14 +33,11 @@ func (g *banded) begin(f *fold) {
 			g.rows, g.root = append(g.rows, i), append(g.root, math.Sqrt(w/e.width))
 		}
 	}
-	l := &g.l
-	l.features = f.features()
+	l, _ := f.localise()
 	n := len(l.features)
-	l.h, l.lda, l.r, l.b = slices.Grow(l.h[:0], n*n)[:n*n], n, l.r[:0], l.b[:0]
 	g.pack(f)
 	for a, j := range l.features {
-		l.place[j] = a
-		from, to, by := g.h[f.index][j*p:(j+1)*p], l.column(a), -e.far*f.part.weight
+		from, to, by := g.gram.h[f.number][j*p:(j+1)*p], l.column(a), -e.far*f.part.weight
 		for b := a; b < n; b++ {
 			to[b] = by * from[l.features[b]]
 		}
@@ -66,16 +55,15 @@ func (g *banded) begin(f *fold) {
 			}
 			pull -= (d.center[j] + f.part.mean[j] + g.s[a]/total) * pt.slant
 		}
-		l.r, l.b = append(l.r, pull), append(l.b, f.b[j])
+		l.r = append(l.r, pull)
 	}
 	mirror(l.h, n)
-	f.local, f.work = l, l
 }
 
 // pack sets z to sqrt(c_i) z_i of the working set, one row after the other, and s.
 func (g *banded) pack(f *fold) {
 	const together = 8 // rows
-	d, features := g.d, g.l.features
+	d, features := f.d, f.local.features
 	n := len(features)
 	g.z, g.s = slices.Grow(g.z[:0], n*len(g.rows))[:n*len(g.rows)], slices.Grow(g.s[:0], n)[:n]
 	clear(g.s)

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/dense"
 )
 
@@ -65,17 +64,18 @@ func (c *chain) slopes(f *fold) []float64 {
 
 // solveChains is [Path.SolveEach] of chains.
 func (p *Path) solveChains(ctx context.Context, tol float64) {
-	d := p.d
-	open := slices.Clone(p.folds)
-	crew.Each(len(open), d.threads, func(i int) { open[i].leave() })
-	for round := 0; round < chainRounds && len(open) > 0 && ctx.Err() == nil; round++ {
-		crew.Each(len(open), d.threads, func(i int) { open[i].chain.round(ctx, open[i], open[i].weights) })
-		d.products.gradients(ctx, open)
-		crew.Each(len(open), d.threads, func(i int) { open[i].chain.measure(open[i], open[i].weights, tol) })
-		open = slices.DeleteFunc(open, func(f *fold) bool { return f.solved || f.chain.still })
+	for _, f := range p.folds {
+		f.leave()
+		f.joins = nil
 	}
-	for _, f := range open {
-		f.solved = f.gap <= roundingGap*f.null()
+	p.rounds(ctx, chainRounds, p.d.products.gradients, func(f *fold) {
+		f.chain.round(ctx, f, f.weights)
+	}, func(f *fold) {
+		f.chain.measure(f, f.weights, tol)
+		f.ended = f.chain.still
+	})
+	for _, f := range p.folds {
+		f.solved = f.solved || !f.ended && f.gap <= roundingGap*f.null()
 	}
 }
 

@@ -177,8 +177,8 @@ func (p *Path) share(ctx context.Context) {
 			q.curved, q.y = nil, [][]float64{make([]float64, d.n)}
 			q.products = newGram(ctx, &q)
 			p.model = &q
-			for t := range p.folds {
-				p.band(t)
+			for t, f := range p.folds {
+				f.products, f.part = &banded{gram: q.products.(*gram)}, q.parts[t]
 			}
 		}
 		return
@@ -252,7 +252,7 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 		pt.model, pt.unit = slices.Clone(pt.curve), 1
 	} else if pt.own && pt.renew != nil {
 		if f.products != products(pt.whole) {
-			pt.whole = &whole{gram: gram{d: d}}
+			pt.whole = new(whole)
 			f.products = pt.whole
 		}
 		if !pt.looked {
@@ -261,7 +261,6 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 		pt.model, pt.unit, f.part = slices.Clone(pt.curve), 1, new(part)
 	} else if pt.own || !d.curved.shared {
 		f.takeOwn()
-		f.local = nil
 	}
 	features := f.features()
 	pt.before = pt.before[:0]
@@ -368,63 +367,53 @@ func (d *Data) columnwise(ctx context.Context, f func(from, to int)) {
 // solveCurved is Solve for a loss that is not of squares.
 func (p *Path) solveCurved(ctx context.Context, tol float64) {
 	d := p.d
-	joins := make([][]int, len(p.folds))
 	if p.folds[0].point.envelope != nil {
 		p.renewEnvelopes(ctx)
 	}
 	crew.Each(len(p.folds), d.threads, func(t int) {
 		f := p.folds[t]
-		f.solved, f.gap, f.point.last, f.point.products, f.point.own = false, math.Inf(1), false, 0, f.point.own && f.point.envelope == nil
+		f.gap, f.point.last, f.point.products, f.point.own = math.Inf(1), false, 0, f.point.own && f.point.envelope == nil
 		if f.point.envelope != nil {
-			joins[t] = f.afresh(f.weights)
+			f.joins = f.afresh(f.weights)
 			return
 		}
 		f.leave()
-		joins[t] = f.propose(f.weights)
+		f.joins = f.propose(f.weights)
 	})
 	if d.curved.shared {
 		p.share(ctx)
 	}
 	const passes, entries = 1000, 200_000 // of a table
 	whole := len(p.folds) == 1 && d.classes == 1 && p.folds[0].point.envelope == nil && d.columns().Stored() < entries
-	open := slices.Clone(p.folds)
 	last := slices.Repeat([]float64{math.Inf(1)}, len(p.folds)) // decreases of the last rounds
-	slow, ended := make([]int, len(p.folds)), make([]bool, len(p.folds))
-	for k := 0; len(open) > 0 && k < passes && ctx.Err() == nil; k++ {
-		crew.Each(len(open), d.threads, func(i int) {
-			f := open[i]
-			t, pt := f.number, f.point
-			f.join(joins[t])
-			if pt.own = pt.own || slow[t] > 1; pt.whole != nil && slow[t] > 0 {
-				pt.whole.curve = nil
-			}
-			fell := f.round(ctx, f.weights)
-			if len(joins[t]) == 0 && fell >= stallShare*last[t] {
-				slow[t]++
-			}
-			if pt.truncated && !(fell > 0) {
-				pt.products = math.MaxInt
-			}
-			last[t] = fell
-		})
-		d.slopes(ctx, open)
-		crew.Each(len(open), d.threads, func(i int) {
-			f := open[i]
-			t, pt, before := f.number, f.point, f.gap
-			f.measureCurved(f.weights)
-			joins[t] = f.violators(f.weights)
-			if f.gap <= tol*f.null() {
-				f.solved = pt.last || !whole || Sparse(d.x) && len(f.active()) > mostSparse // which have no Newton steps
-				pt.last, pt.own = true, pt.own || whole
-				return
-			}
-			moves := pt.envelope.moves(f.inner * f.point.total)
-			// Where the objective has no more digits, the gap still has, as it falls by the root of what that does.
-			ended[t] = pt.own && !pt.truncated && !moves && len(joins[t]) == 0 && last[t] <= roundedFall*f.null() && f.gap > before/2
-			f.solved = ended[t] && f.gap <= roundingGap*f.null()
-		})
-		open = slices.DeleteFunc(open, func(f *fold) bool { return f.solved || ended[f.number] })
-	}
+	slow := make([]int, len(p.folds))
+	p.rounds(ctx, passes, d.slopes, func(f *fold) {
+		t, pt := f.number, f.point
+		if pt.own = pt.own || slow[t] > 1; pt.whole != nil && slow[t] > 0 {
+			pt.whole.curve = nil
+		}
+		fell := f.round(ctx, f.weights)
+		if len(f.joins) == 0 && fell >= stallShare*last[t] {
+			slow[t]++
+		}
+		if pt.truncated && !(fell > 0) {
+			pt.products = math.MaxInt
+		}
+		last[t] = fell
+	}, func(f *fold) {
+		pt, before := f.point, f.gap
+		f.measure(f.weights, d.all)
+		f.joins = f.violators(f.weights)
+		if f.gap <= tol*f.null() {
+			f.solved = pt.last || !whole || Sparse(d.x) && len(f.active()) > mostSparse // which have no Newton steps
+			pt.last, pt.own = true, pt.own || whole
+			return
+		}
+		moves := pt.envelope.moves(f.inner * f.point.total)
+		// Where the objective has no more digits, the gap still has, as it falls by the root of what that does.
+		f.ended = pt.own && !pt.truncated && !moves && len(f.joins) == 0 && last[f.number] <= roundedFall*f.null() && f.gap > before/2
+		f.solved = f.ended && f.gap <= roundingGap*f.null()
+	})
 	for _, f := range p.folds {
 		f.last = f.weights
 	}
@@ -439,77 +428,6 @@ const roundedFall = 1e-15
 // own, or of a joint loss all second derivatives.
 const modelShare, lastShare, stallShare = 1e-2, 1e-10, 0.2
 
-// measureCurved is measure for a loss that is not of squares. As it is convex and not negative, its conjugate at
-// derivatives times a factor s is at most s times that at these, which is known at the predictions. With q the
-// gradients, less their signs, w the weights of norms and m of half squares, a value of the dual problem is
-//
-//	s (loss + b'q) - sum_j max(s |q_j| - w_j, 0)^2 / (2 m_j),
-//
-// where m_j is zero s so that s |q_j| is at most w_j; a bound of a coefficient limits its term.
-func (f *fold) measureCurved(w *Weights) {
-	d, pt := f.d, f.point
-	primal, dual := pt.value+f.penalties(f.working, w), pt.value
-	if e := pt.envelope; e != nil { // whose conjugate is linear
-		primal += e.loss/pt.total - pt.value
-		dual = (e.loss - e.loose) / pt.total
-	}
-	beyond := math.Abs(pt.slant) * (1 + math.Abs(pt.b0)) // of the constant
-	for _, u := range f.working {
-		for _, j := range d.units[u] {
-			dual += f.b[j] * f.gradient[j]
-			if !f.alone(u) {
-				dual -= w.second(j) * f.b[j] * f.b[j] / 2
-			}
-		}
-	}
-	scale := 1.0
-	var smooth []int // features that half squares hold
-	for u, list := range d.units {
-		if j := list[0]; f.alone(u) && w.second(j) > 0 {
-			if math.Abs(f.gradient[j]) > w.Norm[u]+w.absolute(j) {
-				smooth = append(smooth, u)
-			}
-			continue
-		}
-		if e := f.excess(u, w, 1); e > w.Norm[u] {
-			if more, ok := f.unbound(u, e, w); ok {
-				beyond += more
-			} else {
-				scale = min(scale, f.feasible(u, w))
-			}
-		}
-	}
-	at := func(s float64) (value, slope float64) {
-		value, slope = s*dual, dual
-		for _, u := range smooth {
-			j := d.units[u][0]
-			q, m := math.Abs(f.gradient[j]), w.second(j)
-			if e := s*q - w.Norm[u] - w.absolute(j); e > 0 {
-				b := e / m // the coefficient of that gradient
-				if lo, hi := d.bounds(j); f.gradient[j] > 0 {
-					b = min(b, hi)
-				} else {
-					b = min(b, -lo)
-				}
-				value, slope = value-b*(e-m*b/2), slope-q*b
-			}
-		}
-		return value, slope
-	}
-	best, slope := at(scale)
-	for lo, k := 0.0, 0; slope < 0 && k < 40; k++ { // the value is concave in s
-		mid := (lo + scale) / 2
-		value, rises := at(mid)
-		if best = max(best, value); rises > 0 {
-			lo = mid
-		} else {
-			scale = mid
-		}
-	}
-	f.objective, f.bound = primal, max(f.bound, max(best, 0)-beyond) // those of all rounds hold
-	f.gap, f.inner = max(primal-f.bound, 0), primal-max(best, 0)+beyond
-}
-
 // Gap bounds how far the objective of a convex loss that is not negative is from its least, where the loss has some
 // value and gradients, less their signs, in the coefficients b, of classes with the constants after them, and in the
 // constant b0 the slope slant. null is its value without coefficients.
@@ -520,7 +438,7 @@ func (d *Data) Gap(loss, null float64, gradient, b []float64, slant, b0 float64,
 			f.working = append(f.working, u)
 		}
 	}
-	f.measureCurved(w)
+	f.measure(w, d.all)
 	return f.gap
 }
 

@@ -13,7 +13,6 @@ import (
 type fold struct {
 	d                *Data
 	number           int
-	index            int // of the fold in its products
 	part             *part
 	b                []float64
 	gradient         []float64 // of the loss, less its sign; of features outside the working set as it was after the last round
@@ -32,14 +31,15 @@ type fold struct {
 	gap              float64
 	inner            float64
 	objective, bound float64 // the latter of the dual problem, for the weights at work
-	solved           bool
+	solved, ended    bool    // the latter as no more can be done
+	joins            []int   // what joins the working set in the next round
 	step             []float64
 	next             []float64 // of a unit
 }
 
 func (d *Data) newFold(t int) *fold {
 	f := &fold{
-		d: d, number: t, index: t, b: make([]float64, d.p*d.q), gradient: make([]float64, d.p*d.q), inWork: make([]bool, len(d.units)),
+		d: d, number: t, b: make([]float64, d.p*d.q), gradient: make([]float64, d.p*d.q), inWork: make([]bool, len(d.units)),
 		step: make([]float64, d.q), products: d.products,
 	}
 	if d.curved != nil {
@@ -170,39 +170,18 @@ func (f *fold) excess(u int, w *Weights, factor float64) float64 {
 // propose makes the working set of a solve: what is in use, and what the sequential strong rule does not rule out.
 func (f *fold) propose(w *Weights) (join []int) {
 	f.primal, f.bound = false, math.Inf(-1)
-	reach := 1.0 // least factor of the weights at which the gradient at zero leaves nothing
-	if f.last == nil {
-		for u := range f.d.units {
-			if e := f.excess(u, w, 1); e > reach*w.Norm[u] && w.Norm[u] > 0 {
-				reach = e / w.Norm[u]
+	for u := range f.d.units {
+		least := w.Norm[u]
+		if f.last != nil {
+			if rule := 2*least - f.last.Norm[u]; rule >= least/2 { // else it is too far for the rule
+				least = rule
 			}
 		}
-	}
-	for u := range f.d.units {
-		now := w.Norm[u]
-		before := now * reach
-		if f.last != nil {
-			before = f.last.Norm[u]
-		}
-		least := 2*now - before
-		if least < now/2 { // too far for the rule
-			least = now
-		}
-		if !f.inWork[u] && f.excess(u, w, 1) > least && !f.fixed(u) {
+		if !f.inWork[u] && f.excess(u, w, 1) > least && f.pulls(u) {
 			join = append(join, u)
 		}
 	}
 	return f.foremost(join, w)
-}
-
-// fixed says that a unit cannot move from zero.
-func (f *fold) fixed(u int) bool {
-	d := f.d
-	if d.lower == nil && d.upper == nil || len(d.units[u]) > 1 {
-		return false
-	}
-	lo, hi := d.bounds(d.units[u][0])
-	return lo == 0 && hi == 0
 }
 
 // bounds are those of feature j.
@@ -241,7 +220,7 @@ func (f *fold) leave() {
 // violators are the units outside the working set that are not optimal at zero.
 func (f *fold) violators(w *Weights) (list []int) {
 	for u := range f.d.units {
-		if f.inWork[u] || f.fixed(u) {
+		if f.inWork[u] {
 			continue
 		}
 		if e := f.excess(u, w, 1); e > w.Norm[u]*(1+1e-9) && e > f.noise && f.pulls(u) {
@@ -276,124 +255,13 @@ func (f *fold) foremost(list []int, w *Weights) []int {
 
 // pulls says whether the gradient of a unit at zero leads within its bounds.
 func (f *fold) pulls(u int) bool {
-	if f.d.lower == nil && f.d.upper == nil {
+	if f.d.lower == nil && f.d.upper == nil || len(f.d.units[u]) > 1 {
 		return true
 	}
 	j := f.d.units[u][0]
 	lo, hi := f.d.bounds(j)
 	g := f.gradient[j]
 	return g > 0 && hi > 0 || g < 0 && lo < 0
-}
-
-// measure computes the duality gap of the problem over some units, by the best bound of all units so far, with the
-// residuals of the training rows scaled until they are feasible, as multipliers of the dual problem: the augmented rows
-// of the half squares belong to the residuals.
-func (f *fold) measure(w *Weights, units []int) {
-	d, q := f.d, f.d.q
-	bc, br, squares, norms := 0.0, 0.0, 0.0, 0.0
-	for _, u := range f.working {
-		size := 0.0
-		for _, j := range d.units[u] {
-			for k := range q {
-				b := f.b[j*q+k]
-				bc += b * f.part.c[j*q+k]
-				br += b * f.gradient[j*q+k]
-				squares += w.second(j) * b * b
-				norms += w.absolute(j) * math.Abs(b)
-				size += b * b
-			}
-		}
-		norms += w.Norm[u] * math.Sqrt(size)
-	}
-	rr := max(f.part.yy-bc-br, 0) + squares
-	yr := f.part.yy - bc
-	scale := 1.0
-	beyond := 0.0
-	for _, u := range units {
-		e := f.excess(u, w, 1)
-		if !(e > w.Norm[u]) {
-			continue
-		}
-		if more, ok := f.unbound(u, e, w); ok {
-			beyond += more
-			continue
-		}
-		scale = min(scale, f.feasible(u, w))
-	}
-	bound := scale*yr - scale*scale*rr/2 - beyond
-	if len(units) == len(d.units) {
-		f.bound = max(f.bound, bound)
-		bound = f.bound
-	}
-	f.objective = rr/2 + norms
-	f.gap = max(f.objective-bound, 0)
-}
-
-// unbound is what the gap grows by as the gradient of unit u has the norm e, above its weight, and says whether no
-// scaling is called for.
-func (f *fold) unbound(u int, e float64, w *Weights) (more float64, ok bool) {
-	d, q, list := f.d, f.d.q, f.d.units[u]
-	j := list[0]
-	if d.lower != nil || d.upper != nil {
-		lo, hi := d.bounds(j)
-		bound := hi
-		if f.gradient[j] < w.second(j)*f.b[j] {
-			bound = -lo
-		}
-		if !math.IsInf(bound, 0) {
-			return bound * (e - w.Norm[u]), true // the bound is one of the penalties
-		}
-	}
-	free := w.Norm[u] == 0 && w.absolute(j) == 0
-	if free || e <= roundedGradient*f.noise {
-		// Not penalised, or next to it: the gradient vanishes but for rounding, and the gap grows by what it leaves on the
-		// way to the optimum.
-		size := 0.0
-		for _, j := range list {
-			far := 0.0
-			if free && w.second(j) == 0 {
-				far = f.far(j)
-			}
-			for k := range q {
-				size = max(size, math.Abs(f.b[j*q+k])+far)
-			}
-		}
-		return e * size, true
-	}
-	return 0, false
-}
-
-// farthest times what changes the loss by its value without coefficients, as if it were squares, is how far the optimum
-// may be.
-const farthest = 10
-
-// far is that of feature j.
-func (f *fold) far(j int) float64 {
-	x := f.d.entries()
-	squares, err := x.Squares(j)
-	if err != nil || squares == 0 {
-		return 0
-	}
-	return farthest * math.Sqrt(2*f.null()*float64(x.X.Rows())/squares)
-}
-
-// roundedGradient times the noise of a gradient is what sums of products may leave of it.
-const roundedGradient = 100
-
-// feasible is the largest factor, at most 1, at which a gradient leaves unit u at zero.
-func (f *fold) feasible(u int, w *Weights) float64 {
-	if w.L1 == nil {
-		return w.Norm[u] / f.excess(u, w, 1)
-	}
-	lo, hi := 0.0, 1.0
-	for range 53 { // digits of a number
-		if mid := (lo + hi) / 2; f.excess(u, w, mid) > w.Norm[u] {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return lo
 }
 
 // ending says where settle ends: a sweep moves no coefficient by more than fall in the objective, or by more than a

@@ -85,8 +85,14 @@ func (p *part) share(q int, h []float64) {
 
 // begin implements products.
 func (g *gram) begin(f *fold) {
-	l := g.d.localise(f, f.features(), func(l *local, known int) { l.take(g.h[f.index], known) })
-	for _, j := range l.features {
+	l, same := f.localise()
+	for i, j := range l.features {
+		if !same {
+			from, to := g.h[f.number][j*g.d.p:(j+1)*g.d.p], l.column(i)
+			for k, m := range l.features {
+				to[k] = from[m]
+			}
+		}
 		if pt := f.point; pt != nil {
 			l.r = append(l.r, pt.unit*(f.gradient[j]-(f.part.mean[j]+g.d.center[j])*pt.slant))
 		} else {
@@ -107,7 +113,7 @@ func (g *gram) gradients(_ context.Context, folds []*fold) {
 				step[k] = f.b[j*q+k] - l.b[i*q+k]
 			}
 			if nonzero(step) {
-				less(f.gradient, g.h[f.index][j*p:(j+1)*p], step, q)
+				less(f.gradient, g.h[f.number][j*p:(j+1)*p], step, q)
 				copy(l.b[i*q:(i+1)*q], f.b[j*q:])
 			}
 		}
@@ -121,7 +127,7 @@ func (g *gram) gradients(_ context.Context, folds []*fold) {
 //
 // G being the products of all rows less those of the training rows.
 func (g *gram) validation(f *fold) float64 {
-	d, s, q := g.d, g.sums[f.index], g.d.q
+	d, s, q := g.d, g.sums[f.number], g.d.q
 	b0 := f.intercepts()
 	total := s.yy
 	for k, v := range b0 {

@@ -108,27 +108,26 @@ type Coupled struct {
 
 // whole are the products of the working set with all second derivatives of a joint loss, which are made anew where the
 // curvatures have changed.
-type whole struct {
-	gram
-	l     *local
-	curve []float64 // at which they were made
-}
+type whole struct{ curve []float64 } // at which they were made
 
 // begin implements products.
 func (g *whole) begin(f *fold) {
-	d, pt := g.d, f.point
-	features := f.features()
-	unknown := func(j int) bool { return g.l.place[j] >= len(g.l.features) || g.l.features[g.l.place[j]] != j }
-	l := &local{q: 1, features: features, place: make([]int, d.p), lda: len(features)}
+	pt, features := f.point, f.features()
+	unknown := func(j int) bool {
+		at := f.local.place[j]
+		return at >= len(f.local.features) || f.local.features[at] != j
+	}
+	var h []float64
 	if g.curve == nil || floats.Distance(g.curve, pt.curve, 1) > renew*floats.Sum(pt.curve) || slices.ContainsFunc(features, unknown) {
-		l.h = pt.coupled.Second(context.Background(), d.entries(), features, 0, 1)
-		floats.Scale(1/pt.total, l.h)
+		h = pt.coupled.Second(context.Background(), f.d.entries(), features, 0, 1)
+		floats.Scale(1/pt.total, h)
 		g.curve = slices.Clone(pt.curve)
 	} else {
-		l.h = slices.Concat(g.l.block(features)...)
+		h = slices.Concat(f.local.block(features)...)
 	}
-	for a, j := range features {
-		l.place[j], l.r, l.b = a, append(l.r, f.gradient[j]), append(l.b, f.b[j])
+	l, _ := f.localise()
+	l.h = h
+	for _, j := range features {
+		l.r = append(l.r, f.gradient[j])
 	}
-	g.l, f.local, f.work = l, l, l
 }

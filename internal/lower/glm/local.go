@@ -1,6 +1,10 @@
 package glm
 
-import "github.com/conetune/conetune/internal/dense"
+import (
+	"slices"
+
+	"github.com/conetune/conetune/internal/dense"
+)
 
 // local are the products of the features of the working set of a fold, close together, see work.
 type local struct {
@@ -16,56 +20,23 @@ type local struct {
 // column is that of the i-th feature.
 func (l *local) column(i int) []float64 { return l.h[i*l.lda : i*l.lda+len(l.features)] }
 
-// localise makes the products of features what work is done with. fill completes those of the features, of which the
-// first known have theirs with each other: where the list has only grown, they stand. The gradients are to be filled
-// in.
-func (d *Data) localise(f *fold, features []int, fill func(l *local, known int)) *local {
-	l, q := f.local, d.q
-	if l == nil {
-		l = &local{q: q, place: make([]int, d.p)}
-		f.local = l
+// localise makes the products of the working set what work is done with. The gradients are to be filled in, and the
+// products if they are not those of the same features.
+func (f *fold) localise() (l *local, same bool) {
+	q, features := f.d.q, f.features()
+	if f.local == nil {
+		f.local = &local{q: q, place: make([]int, f.d.p)}
 	}
-	f.work = l
-	known := 0
-	for known < min(len(l.features), len(features)) && l.features[known] == features[known] {
-		known++
-	}
-	if known < len(l.features) { // features have left
-		known = 0
-	}
+	l = f.local
 	n := len(features)
-	if n > l.lda {
-		old, lda := l.h, l.lda
-		l.lda = n + n/2
-		l.h = make([]float64, l.lda*l.lda)
-		for i := range known {
-			copy(l.h[i*l.lda:], old[i*lda:i*lda+known])
-		}
-	}
-	l.features, l.r, l.b = features, l.r[:0], l.b[:0]
+	same = slices.Equal(features, l.features)
+	f.work, l.features, l.r, l.b = l, features, l.r[:0], l.b[:0]
+	l.lda, l.h = n, slices.Grow(l.h[:0], n*n)[:n*n]
 	for i, j := range features {
 		l.place[j] = i
 		l.b = append(l.b, f.b[j*q:(j+1)*q]...)
 	}
-	if known < n {
-		fill(l, known)
-	}
-	return l
-}
-
-// take completes the products from those of all features.
-func (l *local) take(all []float64, known int) {
-	p := len(l.place)
-	for i, j := range l.features {
-		from, first := all[j*p:(j+1)*p], known
-		if i >= known {
-			first = 0
-		}
-		to := l.column(i)
-		for k := first; k < len(to); k++ {
-			to[k] = from[l.features[k]]
-		}
-	}
+	return l, same
 }
 
 func (l *local) block(features []int) [][]float64 {

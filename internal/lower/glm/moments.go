@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/crew"
@@ -27,29 +28,6 @@ type part struct {
 
 // rowBlock is how many rows are brought into the cache at a time.
 const rowBlock = 256
-
-// blocks hands the rows of a list on, less center and times the roots of their weights, in blocks of columns of a p x
-// rows matrix.
-func (d *Data) blocks(ctx context.Context, rows []int, f func(rows []int, block []float64)) {
-	buffer := make([]float64, min(rowBlock, len(rows))*d.p)
-	for list := range slices.Chunk(rows, rowBlock) {
-		if ctx.Err() != nil {
-			return
-		}
-		block := buffer[:len(list)*d.p]
-		for l, i := range list {
-			to := block[l*d.p : (l+1)*d.p]
-			d.row(to, i)
-			if d.weights != nil {
-				root := math.Sqrt(d.weights[i])
-				for j := range to {
-					to[j] *= root
-				}
-			}
-		}
-		f(list, block)
-	}
-}
 
 // row copies row i of a dense table less center.
 func (d *Data) row(to []float64, i int) {
@@ -96,11 +74,19 @@ func (d *Data) sums(ctx context.Context, rows []int) *sums {
 		d.sparseSums(ctx, rows, s)
 		return s
 	}
-	d.blocks(ctx, rows, func(list []int, block []float64) {
+	block := make([]float64, min(rowBlock, len(rows))*d.p) // columns of a p x rows matrix, times the roots of weights
+	for list := range slices.Chunk(rows, rowBlock) {
+		if ctx.Err() != nil {
+			return s
+		}
 		for l, i := range list {
 			w := d.weight(i)
 			root := math.Sqrt(w)
 			row := block[l*d.p : (l+1)*d.p]
+			d.row(row, i)
+			if d.weights != nil {
+				floats.Scale(root, row)
+			}
 			s.weight += w
 			dense.Axpy(root, row, s.x)
 			for k := range d.q {
@@ -117,7 +103,7 @@ func (d *Data) sums(ctx context.Context, rows []int) *sums {
 			}
 		}
 		dense.SyrkNT(d.p, len(list), block, d.p, block, d.p, s.products, d.p) // less them
-	})
+	}
 	for k := range s.products {
 		s.products[k] = -s.products[k]
 	}

@@ -17,7 +17,8 @@ func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved boo
 			return true
 		}
 	}
-	const least, few, work = 3, 50, 3e8 // steps; units up to which all cuts are followed: sweeps are slow where these depend on each other; multiplications
+	// Steps; units up to which all cuts are followed, as sweeps are slow where these depend on each other; multiplications.
+	const least, few, work = 3, 50, 3e8
 	times, order := least, 0
 	for _, u := range active {
 		order += len(f.d.units[u]) * f.d.q
@@ -70,22 +71,16 @@ func (f *fold) newton(active []int, w *Weights, direction func(features, unit []
 		return f.follow(features, unit, step, g, w)
 	}
 	slope := 0.0
-	first := 1.0 // up to which no sign changes, none passes a bound and no unit turns round
-	turns := f.turns(features, unit, step, w)
 	for i := range n {
 		for k := range q {
-			b, v := f.b[features[i]*q+k], step[i*q+k]
+			v := step[i*q+k]
 			slope += v * g[i*q+k]
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return false, false
 			}
-			if to := f.within(b, b+first*v, features[i], unit[i], w); to != b+first*v {
-				first = (to - b) / v
-			}
 		}
-		first = min(first, turns[i])
 	}
-	if !(slope > 0) || !(first > 0) {
+	if !(slope > 0) {
 		return false, false
 	}
 	before := f.penalties(active, w)
@@ -116,9 +111,6 @@ func (f *fold) newton(active []int, w *Weights, direction func(features, unit []
 				b := f.b[j*q+k]
 				whole := b + far*step[i*q+k]
 				to := f.within(b, whole, j, unit[i], w)
-				if far >= turns[i] {
-					to = 0
-				}
 				cutShort = cutShort || to != whole
 				expected += (to - b) * g[i*q+k]
 				gain += (to - b) * pull[i*q+k]
@@ -141,31 +133,9 @@ func (f *fold) newton(active []int, w *Weights, direction func(features, unit []
 		for i, j := range features {
 			copy(f.b[j*q:(j+1)*q], kept[i*q:])
 		}
-		if far /= 2; far < first && 2*far > first { // beyond it first
-			far = first
-		}
+		far /= 2
 	}
 	return false, false
-}
-
-// turns are, for each feature, how far along a step the coefficients of its unit are orthogonal to what they were: from
-// there on they are zero, as are those whose sign changes.
-func (f *fold) turns(features, unit []int, step []float64, w *Weights) []float64 {
-	q := f.d.q
-	size, along := map[int]float64{}, map[int]float64{}
-	for i, j := range features {
-		for k, b := range f.b[j*q : (j+1)*q] {
-			size[unit[i]] += b * b
-			along[unit[i]] -= b * step[i*q+k]
-		}
-	}
-	out := slices.Repeat([]float64{math.Inf(1)}, len(features))
-	for i, u := range unit {
-		if w.Norm[u] > 0 && along[u] > 0 {
-			out[i] = size[u] / along[u]
-		}
-	}
-	return out
 }
 
 // follow goes along a direction of coefficients whose penalties are separable, of which each stops at its next kink or

@@ -100,7 +100,7 @@ func (g *rows) begin(f *fold) { f.work = g.look(f) }
 // look makes the residuals of a fold of its coefficients.
 func (g *rows) look(f *fold) *residual {
 	if f.residual == nil {
-		own := g.folds[f.index]
+		own := g.folds[f.number]
 		f.residual = &own
 		own.shift = make([]float64, g.d.q)
 		for range g.d.q {

@@ -114,49 +114,52 @@ func (p *Path) SolveEach(ctx context.Context, weights []*Weights, tol float64) (
 		p.solveChains(ctx, tol)
 		return p.solution(ctx), nil
 	}
-	joins := make([][]int, len(p.folds))
 	inner := make([]float64, len(p.folds))
 	left := make([]int, len(p.folds)) // tightenings
-	open := append([]*fold(nil), p.folds...)
-	crew.Each(len(open), d.threads, func(t int) {
+	crew.Each(len(p.folds), d.threads, func(t int) {
 		f := p.folds[t]
 		f.leave()
-		joins[t] = f.propose(f.weights)
+		f.joins = f.propose(f.weights)
 		inner[t], left[t] = innerTol*tol*f.null(), tightenings
 	})
-	for len(open) > 0 && ctx.Err() == nil {
-		crew.Each(len(open), d.threads, func(i int) {
-			f := open[i]
-			f.join(joins[f.number])
-			f.products.begin(f)
-			f.settle(ctx, f.weights, ending{fall: inner[f.number], gap: gapShare * tol * f.null(), again: left[f.number] < tightenings/2})
-		})
-		d.products.gradients(ctx, open)
-		crew.Each(len(open), d.threads, func(i int) {
-			f := open[i]
-			t := f.number
-			if joins[t] = f.violators(f.weights); len(joins[t]) > 0 {
-				return
-			}
-			f.measure(f.weights, d.all)
-			null := f.null()
-			f.solved = f.gap <= tol*null
-			if !f.solved {
-				inner[t] *= tighter
-				left[t]--
-				f.solved = left[t] == 0 && f.gap <= roundingGap*null
-			}
-			f.last = f.weights
-		})
-		var next []*fold
-		for _, f := range open {
-			if t := f.number; len(joins[t]) > 0 || !f.solved && left[t] > 0 {
-				next = append(next, f)
-			}
+	p.rounds(ctx, math.MaxInt, d.products.gradients, func(f *fold) {
+		f.products.begin(f)
+		f.settle(ctx, f.weights, ending{fall: inner[f.number], gap: gapShare * tol * f.null(), again: left[f.number] < tightenings/2})
+	}, func(f *fold) {
+		t := f.number
+		if f.joins = f.violators(f.weights); len(f.joins) > 0 {
+			return
 		}
-		open = next
-	}
+		f.measure(f.weights, d.all)
+		null := f.null()
+		if f.solved = f.gap <= tol*null; !f.solved {
+			inner[t] *= tighter
+			left[t]--
+			f.ended, f.solved = left[t] == 0, left[t] == 0 && f.gap <= roundingGap*null
+		}
+		f.last = f.weights
+	})
 	return p.solution(ctx), nil
+}
+
+// rounds takes rounds of each fold, with what joins its working set, until it is judged to be solved, or ended without.
+// Between these, the gradients of all features are made for all folds together.
+func (p *Path) rounds(
+	ctx context.Context, most int, gradients func(ctx context.Context, folds []*fold), round, judge func(f *fold),
+) {
+	open := slices.Clone(p.folds)
+	for _, f := range open {
+		f.solved, f.ended = false, false
+	}
+	for k := 0; len(open) > 0 && k < most && ctx.Err() == nil; k++ {
+		crew.Each(len(open), p.d.threads, func(i int) {
+			open[i].join(open[i].joins)
+			round(open[i])
+		})
+		gradients(ctx, open)
+		crew.Each(len(open), p.d.threads, func(i int) { judge(open[i]) })
+		open = slices.DeleteFunc(open, func(f *fold) bool { return f.solved || f.ended })
+	}
 }
 
 // roundingGap is the relative gap that rounding may leave where the conditions of optimality hold.

@@ -64,7 +64,7 @@ func (d *Data) System(ctx context.Context, t int, b []float64, b0 float64, w *We
 		curve, total = pt.curve, pt.total
 		if pt.renew != nil {
 			s.constant = false
-			(&whole{gram: gram{d: d}}).begin(f)
+			new(whole).begin(f)
 		}
 	}
 	if f.work == nil {

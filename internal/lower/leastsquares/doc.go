@@ -2,6 +2,5 @@
 //
 //	minimize over b (and b0)   1/(2n) |y - X b - b0|^2 + penalties.
 //
-// [Data] is the prepared data, [Groups] divides the features for norms of groups of coefficients, and [Reduce] takes
-// many rows to a few with the same sums of products.
+// [Data] is the prepared data, and [Groups] divides the features for norms of groups of coefficients.
 package leastsquares

@@ -1,4 +1,4 @@
-package leastsquares
+package glm
 
 import (
 	"math"
@@ -46,8 +46,8 @@ func meanSquare(x mat.Matrix, y, b []float64, b0 float64) float64 {
 	return sum / float64(n)
 }
 
-// columns is a reduced design as a matrix.
-func columns(t *testing.T, x mat.Matrix, y []float64, threads int) (*mat.Dense, []float64) {
+// reduced is a reduced design as a matrix.
+func reduced(t *testing.T, x mat.Matrix, y []float64, threads int) (*mat.Dense, []float64) {
 	small, targets, ok := Reduce(x, y, threads)
 	require.True(t, ok)
 	m, p := small.Dims()
@@ -61,9 +61,9 @@ func columns(t *testing.T, x mat.Matrix, y []float64, threads int) (*mat.Dense, 
 
 // Mean squares are those of all rows, with constants and without.
 func TestReduceKeepsSquares(t *testing.T) {
-	for _, n := range []int{5000, 3 * momentRows, momentParts*momentRows + 77} {
+	for _, n := range []int{5000, 3 * reducePart, reduceParts*reducePart + 77} {
 		x, y := awkward(n, 21, uint64(n))
-		small, targets := columns(t, x, y, 1)
+		small, targets := reduced(t, x, y, 1)
 		rows, _ := small.Dims()
 		require.Equal(t, 23, rows)
 		rng := rand.New(rand.NewPCG(7, 7))
@@ -103,7 +103,7 @@ func TestReduceKeepsLeastSquares(t *testing.T) {
 		require.NoError(t, qr.SolveVecTo(b, false, mat.NewVecDense(n, y)))
 		return b.RawVector().Data
 	}
-	small, targets := columns(t, x, y, 1)
+	small, targets := reduced(t, x, y, 1)
 	want := solve(x, y)
 	for j, v := range solve(small, targets) {
 		require.InDelta(t, want[j], v, 1e-9*math.Max(1, math.Abs(want[j])))
@@ -111,10 +111,10 @@ func TestReduceKeepsLeastSquares(t *testing.T) {
 }
 
 func TestReduceIsTheSameOnAllThreads(t *testing.T) {
-	x, y := awkward(9*momentRows+5, 13, 5)
-	small, targets := columns(t, x, y, 1)
+	x, y := awkward(9*reducePart+5, 13, 5)
+	small, targets := reduced(t, x, y, 1)
 	for _, threads := range []int{2, 3, 16} {
-		again, others := columns(t, x, y, threads)
+		again, others := reduced(t, x, y, threads)
 		require.Equal(t, small, again)
 		require.Equal(t, targets, others)
 	}
@@ -128,7 +128,7 @@ func TestReduceRefuses(t *testing.T) {
 		require.False(t, ok)
 	}
 	x, y := awkward(5000, 21, 1)
-	columns(t, x, y, 1)
+	reduced(t, x, y, 1)
 	explained := make([]float64, 5000)
 	near, constant := mat.DenseCopyOf(x), make([]float64, 5000)
 	for i := range explained {

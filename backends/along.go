@@ -51,7 +51,8 @@ func along(p *Problem, x, z []float64) (*Problem, func(*Solution) *Solution) {
 	if equations {
 		last = Zero(1)
 	}
-	out.Q, out.B, out.Cones = append(slices.Clone(p.Q), cost.value()), append(slices.Clone(p.B), right.value()), append(out.Cones, last)
+	out.Q, out.B, out.Cones = append(slices.Clone(p.Q), cost.value()), append(slices.Clone(p.B), right.value()),
+		append(out.Cones, last)
 	out.A = a.matrix(m+1, n+1)
 	if rows.curved > 0 {
 		entries(p.P, h.Add)

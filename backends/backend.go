@@ -203,7 +203,8 @@ func (o Options) Validate() error {
 		value any
 	}{
 		{"Eps", o.Eps >= 0, o.Eps}, {"EpsInfeasible", o.EpsInfeasible >= 0, o.EpsInfeasible},
-		{"MaxIterations", o.MaxIterations >= 0, o.MaxIterations}, {"TimeLimit", o.TimeLimit >= 0, o.TimeLimit}, {"Threads", o.Threads >= 0, o.Threads},
+		{"MaxIterations", o.MaxIterations >= 0, o.MaxIterations}, {"TimeLimit", o.TimeLimit >= 0, o.TimeLimit},
+		{"Threads", o.Threads >= 0, o.Threads},
 		{"Memory", o.Memory >= 0, o.Memory},
 	} {
 		if !c.ok {

@@ -220,7 +220,8 @@ func (c *checker) outweighed(p *Problem, out *proof, low []float64, bounded *flo
 		return err
 	}
 	if out.negative += *bounded; !(out.negative < 0) {
-		return fmt.Errorf("backends: certificate has b'z - beta(z) = %g, which A'z outweighs within the bounds of x", out.value)
+		return fmt.Errorf("backends: certificate has b'z - beta(z) = %g, which A'z outweighs within the bounds of x",
+			out.value)
 	}
 	return nil
 }
@@ -337,7 +338,8 @@ func fallsBelowZero(name string, sum *exactSum) (value, most float64, err error)
 	case !(value < 0):
 		return 0, 0, fmt.Errorf("backends: certificate has %s = %g, which is not negative", name, value)
 	case !(most < 0) || -value <= lostInRounding*sum.size:
-		return 0, 0, fmt.Errorf("backends: certificate has %s = %g, which is within the rounding of terms of size %g", name, value, sum.size)
+		return 0, 0, fmt.Errorf("backends: certificate has %s = %g, which is within the rounding of terms of size %g", name,
+			value, sum.size)
 	}
 	return value, most, nil
 }

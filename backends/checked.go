@@ -105,14 +105,16 @@ type checkedSolver struct {
 	looked    bool       // obvious is what trivial found in the data
 	obvious   *Solution  // a certificate, or nil
 	solved    bool       // inner has solved before, and may go on from where it ended
-	mistaken  bool       // the last run said optimal of a point that is not even near: it may have had another problem in mind
-	simple    bool       // the problem is one of lastResort
-	second    *Solution  // the most settled point that meets the tolerance, but is unfinished, or meets it beyond last places alone
-	worst     float64    // how unsettled that is
-	objective float64    // that of the last such point, NaN for none
-	disputed  bool       // two of them have different ones
-	uncertain bool       // that of the point that was judged last may be off
-	content   bool       // such points are optimal, as nothing else has been found
+	// the last run said optimal of a point that is not even near: it may have had another problem in mind
+	mistaken bool
+	simple   bool // the problem is one of lastResort
+	// the most settled point that meets the tolerance, but is unfinished, or meets it beyond last places alone
+	second    *Solution
+	worst     float64 // how unsettled that is
+	objective float64 // that of the last such point, NaN for none
+	disputed  bool    // two of them have different ones
+	uncertain bool    // that of the point that was judged last may be off
+	content   bool    // such points are optimal, as nothing else has been found
 }
 
 // left is the problem that inner sees.
@@ -380,7 +382,8 @@ func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
 	}
 	if ctx.Err() != nil {
 		status := EndedBy(ctx)
-		out := &Solution{Status: status, Stopped: status.Stopped(), Message: "the context ended before the start", SetupTime: s.setupTime}
+		out := &Solution{Status: status, Stopped: status.Stopped(), Message: "the context ended before the start",
+			SetupTime: s.setupTime}
 		withoutPoint(out)
 		return out, nil
 	}
@@ -522,7 +525,8 @@ func (s *checkedSolver) polish(out *Solution) {
 		return
 	}
 	better := *out
-	better.X, better.S, better.Z, better.Status, better.Message = pt.X, pt.S, pt.Z, Optimal, "the last digits are of the equations of the rows that are tight"
+	better.X, better.S, better.Z, better.Status, better.Message = pt.X, pt.S, pt.Z, Optimal,
+		"the last digits are of the equations of the rows that are tight"
 	if s.judge(&better); better.Status == Optimal {
 		*out = better
 	}

@@ -81,10 +81,12 @@ func (s *scriptedSolver) WarmStart(p Point) error {
 
 func (s *scriptedSolver) Close() error { s.log = append(s.log, "close"); return nil }
 
-var allCones = []ConeKind{ZeroCone, NonnegativeCone, BoxCone, SecondOrderCone, PSDCone, ExponentialCone, DualExponentialCone, PowerCone, DualPowerCone, GeneralizedPowerCone, DualGeneralizedPowerCone}
+var allCones = []ConeKind{ZeroCone, NonnegativeCone, BoxCone, SecondOrderCone, PSDCone, ExponentialCone,
+	DualExponentialCone, PowerCone, DualPowerCone, GeneralizedPowerCone, DualGeneralizedPowerCone}
 
 func able() Capabilities {
-	return Capabilities{Cones: allCones, Quadratic: true, UpdateVectors: true, UpdateMatrices: true, WarmStart: true, Certificates: true}
+	return Capabilities{Cones: allCones, Quadratic: true, UpdateVectors: true, UpdateMatrices: true, WarmStart: true,
+		Certificates: true}
 }
 
 func column(v ...float64) *sparse.CSC {
@@ -147,26 +149,45 @@ func TestCheckedStatus(t *testing.T) {
 		why  outcome.Stop
 		what outcome.Found
 	}{
-		{"optimal that is not", Solution{Status: Optimal, X: []float64{-1.9}, Z: []float64{1, 0}}, Inaccurate, "miss", outcome.Converged, outcome.Undecided},
-		{"dual that is not", Solution{Status: Optimal, X: []float64{-2}, Z: []float64{1.5, 0.5}}, Inaccurate, "miss", outcome.Converged, outcome.Undecided},
-		{"negative multiplier", Solution{Status: Optimal, X: []float64{-2}, Z: []float64{0, -1}}, Inaccurate, "miss", outcome.Converged, outcome.Undecided},
-		{"infeasible slack", Solution{Status: Optimal, X: []float64{-2}, S: []float64{1, 7}, Z: []float64{1, 0}}, Inaccurate, "miss", outcome.Converged, outcome.Undecided},
-		{"inaccurate that is not", Solution{Status: Inaccurate, X: []float64{-2}, Z: []float64{1, 0}}, Optimal, "", outcome.Stalled, outcome.Optimal},
-		{"unsolved with a good point", Solution{X: []float64{-2}, Z: []float64{1, 0}}, Optimal, "", outcome.Stalled, outcome.Optimal},
-		{"unsolved with a bad point", Solution{X: []float64{3}, Z: []float64{1, 0}}, Inaccurate, "unsolved", outcome.Stalled, outcome.Undecided},
-		{"limit stays a limit", Solution{Status: IterationLimit, X: []float64{-1.9}, Z: []float64{1, 0}}, IterationLimit, "", outcome.IterationLimit, outcome.Undecided},
-		{"limit with an optimal point", Solution{Status: TimeLimit, X: []float64{-2}, Z: []float64{1, 0}}, Optimal, "", outcome.TimeLimit, outcome.Optimal},
-		{"cancelled stays cancelled", Solution{Status: Cancelled, X: []float64{-2}, Z: []float64{1, 0}}, Cancelled, "", outcome.Cancelled, outcome.NearOptimal},
+		{"optimal that is not", Solution{Status: Optimal, X: []float64{-1.9}, Z: []float64{1, 0}}, Inaccurate, "miss",
+			outcome.Converged, outcome.Undecided},
+		{"dual that is not", Solution{Status: Optimal, X: []float64{-2}, Z: []float64{1.5, 0.5}}, Inaccurate, "miss",
+			outcome.Converged, outcome.Undecided},
+		{"negative multiplier", Solution{Status: Optimal, X: []float64{-2}, Z: []float64{0, -1}}, Inaccurate, "miss",
+			outcome.Converged, outcome.Undecided},
+		{"infeasible slack", Solution{Status: Optimal, X: []float64{-2}, S: []float64{1, 7}, Z: []float64{1, 0}}, Inaccurate,
+			"miss", outcome.Converged, outcome.Undecided},
+		{"inaccurate that is not", Solution{Status: Inaccurate, X: []float64{-2}, Z: []float64{1, 0}}, Optimal, "",
+			outcome.Stalled, outcome.Optimal},
+		{"unsolved with a good point", Solution{X: []float64{-2}, Z: []float64{1, 0}}, Optimal, "", outcome.Stalled,
+			outcome.Optimal},
+		{"unsolved with a bad point", Solution{X: []float64{3}, Z: []float64{1, 0}}, Inaccurate, "unsolved", outcome.Stalled,
+			outcome.Undecided},
+		{"limit stays a limit", Solution{Status: IterationLimit, X: []float64{-1.9}, Z: []float64{1, 0}}, IterationLimit, "",
+			outcome.IterationLimit, outcome.Undecided},
+		{"limit with an optimal point", Solution{Status: TimeLimit, X: []float64{-2}, Z: []float64{1, 0}}, Optimal, "",
+			outcome.TimeLimit, outcome.Optimal},
+		{"cancelled stays cancelled", Solution{Status: Cancelled, X: []float64{-2}, Z: []float64{1, 0}}, Cancelled, "",
+			outcome.Cancelled, outcome.NearOptimal},
 		{"limit without a point", Solution{Status: TimeLimit}, TimeLimit, "", outcome.TimeLimit, outcome.None},
-		{"NaN point", Solution{Status: Optimal, X: []float64{nan}, Z: []float64{1, 0}}, NumericalError, "without a finite point", outcome.NumericalError, outcome.None},
-		{"a limit near the solution", Solution{Status: IterationLimit, X: []float64{-2 + 1e-6}, Z: []float64{1, 0}}, IterationLimit, "", outcome.IterationLimit, outcome.NearOptimal},
-		{"no z", Solution{Status: Optimal, X: []float64{-2}}, NumericalError, "without a finite point", outcome.NumericalError, outcome.None},
-		{"cancelled with NaN", Solution{Status: Cancelled, X: []float64{nan}, Z: []float64{1, 0}}, Cancelled, "", outcome.Cancelled, outcome.None},
-		{"no certificate", Solution{Status: PrimalInfeasible}, NumericalError, "without a finite certificate", outcome.NumericalError, outcome.None},
-		{"bad certificate", Solution{Status: PrimalInfeasible, Z: []float64{1, 1}}, NumericalError, "not negative", outcome.NumericalError, outcome.None},
-		{"no direction", Solution{Status: DualInfeasible}, NumericalError, "without a finite certificate", outcome.NumericalError, outcome.None},
-		{"blocked direction", Solution{Status: DualInfeasible, X: []float64{-1}}, NumericalError, "misses", outcome.NumericalError, outcome.None},
-		{"rising direction", Solution{Status: DualInfeasible, X: []float64{1}}, NumericalError, "not negative", outcome.NumericalError, outcome.None},
+		{"NaN point", Solution{Status: Optimal, X: []float64{nan}, Z: []float64{1, 0}}, NumericalError,
+			"without a finite point", outcome.NumericalError, outcome.None},
+		{"a limit near the solution", Solution{Status: IterationLimit, X: []float64{-2 + 1e-6}, Z: []float64{1, 0}},
+			IterationLimit, "", outcome.IterationLimit, outcome.NearOptimal},
+		{"no z", Solution{Status: Optimal, X: []float64{-2}}, NumericalError, "without a finite point",
+			outcome.NumericalError, outcome.None},
+		{"cancelled with NaN", Solution{Status: Cancelled, X: []float64{nan}, Z: []float64{1, 0}}, Cancelled, "",
+			outcome.Cancelled, outcome.None},
+		{"no certificate", Solution{Status: PrimalInfeasible}, NumericalError, "without a finite certificate",
+			outcome.NumericalError, outcome.None},
+		{"bad certificate", Solution{Status: PrimalInfeasible, Z: []float64{1, 1}}, NumericalError, "not negative",
+			outcome.NumericalError, outcome.None},
+		{"no direction", Solution{Status: DualInfeasible}, NumericalError, "without a finite certificate",
+			outcome.NumericalError, outcome.None},
+		{"blocked direction", Solution{Status: DualInfeasible, X: []float64{-1}}, NumericalError, "misses",
+			outcome.NumericalError, outcome.None},
+		{"rising direction", Solution{Status: DualInfeasible, X: []float64{1}}, NumericalError, "not negative",
+			outcome.NumericalError, outcome.None},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := &scripted{capabilities: able(), answer: func(*Problem) *Solution { s := c.said; return &s }}
@@ -196,7 +217,8 @@ func TestCheckedCertificates(t *testing.T) {
 	assert.Nil(t, sol.X)
 	assert.Equal(t, math.Inf(1), sol.Objective)
 
-	p = &Problem{Q: []float64{-2}, A: column(-1), B: []float64{0}, Cones: []Cone{Box([]float64{1}, []float64{math.Inf(1)})}}
+	p = &Problem{Q: []float64{-2}, A: column(-1), B: []float64{0},
+		Cones: []Cone{Box([]float64{1}, []float64{math.Inf(1)})}}
 	b.answer = func(*Problem) *Solution { return &Solution{Status: DualInfeasible, X: []float64{10}, Z: []float64{1}} }
 	sol = mustSolve(t, setup(t, b, p, Options{}))
 	assert.Equal(t, DualInfeasible, sol.Status)
@@ -227,7 +249,8 @@ func TestCheckedUpdates(t *testing.T) {
 		p := bounded()
 		b := &scripted{capabilities: able(), answer: exact}
 		steps(t, setup(t, b, p, Options{}))
-		assert.Equal(t, "setup update solve update update warm solve update solve update update warm solve", strings.Join(b.log, " "))
+		assert.Equal(t, "setup update solve update update warm solve update solve update update warm solve",
+			strings.Join(b.log, " "))
 		assert.Equal(t, bounded(), p, "the caller's problem is as it was")
 	})
 	t.Run("set up again", func(t *testing.T) {
@@ -235,7 +258,8 @@ func TestCheckedUpdates(t *testing.T) {
 		b := &scripted{capabilities: Capabilities{Cones: allCones}, answer: exact}
 		steps(t, setup(t, b, p, Options{}))
 		again := "close setup solve close setup warm solve"
-		assert.Equal(t, "setup "+again+" "+again, strings.Join(b.log, " "), "lazily, once for two updates, and the warm start survives")
+		assert.Equal(t, "setup "+again+" "+again, strings.Join(b.log, " "),
+			"lazily, once for two updates, and the warm start survives")
 		assert.Equal(t, bounded(), p)
 		// What an inner solver was given is not changed under its feet.
 		assert.Equal(t, []float64{2, 5}, b.problems[0].B)
@@ -374,7 +398,8 @@ func TestWithoutVariables(t *testing.T) {
 			[][]float64{{-1, 0, 2}, {2, 0, 2}, {0, 2, 2}, {0, 0, 1}, {-1, 3, 1}}},
 		{SecondOrder(3), [][]float64{{5, 3, 4}, {1, 0, 0}, {0, 0, 0}}, [][]float64{{4, 3, 4}, {-1, 0, 0}, {-5, 1, 1}}},
 		{SecondOrder(1), [][]float64{{0}, {3}}, [][]float64{{-2}}},
-		{PSD(2), [][]float64{psd(1, 1, 1), psd(0, 0, 0), psd(2, 1, 2)}, [][]float64{psd(1, 2, 1), psd(-1, 0, 3), psd(0, 1, 0)}},
+		{PSD(2), [][]float64{psd(1, 1, 1), psd(0, 0, 0), psd(2, 1, 2)}, [][]float64{psd(1, 2, 1), psd(-1, 0, 3),
+			psd(0, 1, 0)}},
 		{Exponential(), [][]float64{{0, 1, 1}, {-1, 0, 0}, {1, 1, 3}, {-5, 1, 0.01}},
 			[][]float64{{1, 1, 2}, {1, 0, 5}, {1, 0, 0}, {0, -1, 5}, {0, 1, -1}, {-1, 1, 0.1}, {3, 0.1, 1e3}}},
 		{DualExponential(), [][]float64{{-1, 0, 0.4}, {0, 1, 1}, {0, 0, 0}},
@@ -423,7 +448,8 @@ func TestCertificateBeyondNumbers(t *testing.T) {
 	assert.Nil(t, sol.X)
 
 	b.answer = func(*Problem) *Solution { return &Solution{Status: PrimalInfeasible, Z: []float64{1e10}} }
-	sol = mustSolve(t, setup(t, b, &Problem{Q: []float64{1}, A: column(0), B: []float64{-1e-310}, Cones: []Cone{Zero(1)}}, Options{}))
+	sol = mustSolve(t, setup(t, b, &Problem{Q: []float64{1}, A: column(0), B: []float64{-1e-310}, Cones: []Cone{Zero(1)}},
+		Options{}))
 	assert.Equal(t, NumericalError, sol.Status)
 	assert.Contains(t, sol.Message, "leaves the range of numbers")
 	assert.Nil(t, sol.Z)

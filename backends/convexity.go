@@ -22,7 +22,8 @@ type NonconvexError struct {
 }
 
 func (e *NonconvexError) Error() string {
-	return fmt.Sprintf("backends: P is not positive semidefinite, so the problem is not convex: d'Pd = %.3g for a direction d that is largest in variable %d", e.Curvature, e.Variable)
+	return fmt.Sprintf("backends: P is not positive semidefinite, so the problem is not convex: d'Pd = %.3g for a "+
+		"direction d that is largest in variable %d", e.Curvature, e.Variable)
 }
 
 // Unwrap returns a [*ProblemError] for P.

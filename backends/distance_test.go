@@ -42,14 +42,17 @@ func TestDistanceValues(t *testing.T) {
 		{"power, w alone", Power(0.5), []float64{0, 0, 3}, 3, 1.5},
 		{"power, outside u", Power(0.3), []float64{-1, 2, 0}, 1, 1},
 		{"dual power, w alone", DualPower(0.5), []float64{0, 0, 3}, 1.5, 3},
-		{"generalized power, z alone", GeneralizedPower([]float64{0.5, 0.25, 0.25}, 2), []float64{0, 0, 0, 3, -4}, 5, 5 * 0.5 * math.Sqrt(0.5)},
-		{"dual generalized power, z alone", DualGeneralizedPower([]float64{0.5, 0.25, 0.25}, 2), []float64{0, 0, 0, 3, -4}, 5 * 0.5 * math.Sqrt(0.5), 5},
+		{"generalized power, z alone", GeneralizedPower([]float64{0.5, 0.25, 0.25}, 2), []float64{0, 0, 0, 3, -4}, 5,
+			5 * 0.5 * math.Sqrt(0.5)},
+		{"dual generalized power, z alone", DualGeneralizedPower([]float64{0.5, 0.25, 0.25}, 2), []float64{0, 0, 0, 3, -4},
+			5 * 0.5 * math.Sqrt(0.5), 5},
 		{"generalized power, outside x", GeneralizedPower([]float64{0.3, 0.7}, 1), []float64{-1, 2, 0}, 1, 1},
 		// (1, 2, 2) and (4, 2, -4) are orthogonal: the singular values are 3 and 6.
 		{"nuclear norm", NuclearNorm(3, 2), []float64{4, 1, 2, 2, 4, 2, -4}, 5, 2},
 		{"nuclear norm, wide", NuclearNorm(2, 3), []float64{7, 1, 4, 2, 2, 2, -4}, 2, 0},
 		{"nuclear norm, inside", NuclearNorm(3, 2), []float64{9.5, 1, 2, 2, 4, 2, -4}, 0, 0},
-		{"nuclear norm, tiny", NuclearNorm(3, 2), []float64{0, 1e-200, 2e-200, 2e-200, 4e-200, 2e-200, -4e-200}, 9e-200, 6e-200},
+		{"nuclear norm, tiny", NuclearNorm(3, 2), []float64{0, 1e-200, 2e-200, 2e-200, 4e-200, 2e-200, -4e-200}, 9e-200,
+			6e-200},
 		{"nuclear norm, huge", NuclearNorm(2, 2), []float64{0, 3e200, 0, 0, 4e200}, 7e200, 4e200},
 		{"nuclear norm, graded", NuclearNorm(3, 3), []float64{0, 5, 0, 0, 0, 1e-122, 0, 0, 0, 0}, 5, 5},
 		{"nuclear norm, zero matrix", NuclearNorm(2, 2), []float64{-2, 0, 0, 0, 0}, 2, 2},
@@ -70,7 +73,9 @@ func TestDistanceValues(t *testing.T) {
 // TestDistanceNaN: a number that is none is never near a cone.
 func TestDistanceNaN(t *testing.T) {
 	inf := math.Inf(1)
-	for _, c := range []Cone{Zero(3), Nonnegative(3), Box([]float64{0, -inf, 0}, []float64{1, inf, inf}), SecondOrder(3), PSD(2), Exponential(), DualExponential(), Power(0.3), DualPower(0.3), NuclearNorm(1, 2), NuclearNorm(2, 1), GeneralizedPower([]float64{0.3, 0.7}, 1), DualGeneralizedPower([]float64{1}, 2)} {
+	for _, c := range []Cone{Zero(3), Nonnegative(3), Box([]float64{0, -inf, 0}, []float64{1, inf, inf}), SecondOrder(3),
+		PSD(2), Exponential(), DualExponential(), Power(0.3), DualPower(0.3), NuclearNorm(1, 2), NuclearNorm(2, 1),
+		GeneralizedPower([]float64{0.3, 0.7}, 1), DualGeneralizedPower([]float64{1}, 2)} {
 		for i := range 3 {
 			v := []float64{1, 1, 1}
 			v[i] = math.NaN()
@@ -82,7 +87,8 @@ func TestDistanceNaN(t *testing.T) {
 
 // TestDistanceHuge: cones are what their multiples are, up to the largest numbers.
 func TestDistanceHuge(t *testing.T) {
-	for _, c := range []Cone{SecondOrder(3), PSD(2), Exponential(), DualExponential(), Power(0.3), DualPower(0.3), NuclearNorm(1, 2), GeneralizedPower([]float64{0.3, 0.7}, 1), DualGeneralizedPower([]float64{1}, 2)} {
+	for _, c := range []Cone{SecondOrder(3), PSD(2), Exponential(), DualExponential(), Power(0.3), DualPower(0.3),
+		NuclearNorm(1, 2), GeneralizedPower([]float64{0.3, 0.7}, 1), DualGeneralizedPower([]float64{1}, 2)} {
 		for _, s := range [][]float64{{1.5, -1, -1.2}, {-1.5, 1, 1}, {-0.1, -1.9, 0.3}, {0.2, 0.3, -1.7}} {
 			huge := []float64{math.Ldexp(s[0], 1022), math.Ldexp(s[1], 1022), math.Ldexp(s[2], 1022)}
 			assert.InEpsilon(t, 1+c.Distance(s), 1+math.Ldexp(c.Distance(huge), -1022), 1e-9, "%v %v", c.Kind, s)
@@ -109,14 +115,17 @@ func TestDistanceEnds(t *testing.T) {
 func TestDuality(t *testing.T) {
 	direction := map[ConeKind][]float64{
 		NonnegativeCone: {1, 1, 1}, SecondOrderCone: {1, 0, 0}, PSDCone: {1, 0, 1},
-		ExponentialCone: {-1, 1, 1}, DualExponentialCone: {-1, 1, 1}, PowerCone: {1, 1, 0}, DualPowerCone: {1, 1, 0}, NuclearNormCone: {1, 0, 0, 0, 0},
+		ExponentialCone: {-1, 1, 1}, DualExponentialCone: {-1, 1, 1}, PowerCone: {1, 1, 0}, DualPowerCone: {1, 1, 0},
+		NuclearNormCone:      {1, 0, 0, 0, 0},
 		GeneralizedPowerCone: {1, 1, 0, 0, 0}, DualGeneralizedPowerCone: {1, 1, 0, 0, 0},
 	}
 	proptest.Check(t, func(t *rapid.T) {
 		vector := rapid.SliceOfN(rapid.Float64Range(-3, 3), 5, 5)
 		allS, allZ := vector.Draw(t, "s"), vector.Draw(t, "z")
 		a := rapid.Float64Range(0.1, 0.9).Draw(t, "a")
-		for _, c := range []Cone{Nonnegative(3), SecondOrder(3), PSD(2), Exponential(), DualExponential(), Power(a), DualPower(a), NuclearNorm(2, 2), GeneralizedPower([]float64{a, 1 - a}, 3), DualGeneralizedPower([]float64{a, 1 - a}, 2)} {
+		for _, c := range []Cone{Nonnegative(3), SecondOrder(3), PSD(2), Exponential(), DualExponential(), Power(a),
+			DualPower(a), NuclearNorm(2, 2), GeneralizedPower([]float64{a, 1 - a}, 3), DualGeneralizedPower([]float64{a, 1 - a},
+				2)} {
 			s0, z0 := allS[:c.Dim], allZ[:c.Dim]
 			e, dual := direction[c.Kind], direction[c.Kind] // that of a cone and its dual is the same
 			ds, dz := c.Distance(s0), c.DualDistance(z0)
@@ -151,7 +160,8 @@ func TestDistanceOfTwoWeights(t *testing.T) {
 		s := rapid.SliceOfN(rapid.Float64Range(-3, 3), 3, 3).Draw(t, "s")
 		a := rapid.Float64Range(0.1, 0.9).Draw(t, "a")
 		weights := []float64{a, 1 - a}
-		for _, c := range [][2]Cone{{GeneralizedPower(weights, 1), Power(a)}, {DualGeneralizedPower(weights, 1), DualPower(a)}} {
+		for _, c := range [][2]Cone{{GeneralizedPower(weights, 1), Power(a)}, {DualGeneralizedPower(weights, 1),
+			DualPower(a)}} {
 			assert.InDelta(t, c[1].Distance(s), c[0].Distance(s), 1e-9)
 			assert.InDelta(t, c[1].DualDistance(s), c[0].DualDistance(s), 1e-9)
 		}

@@ -38,10 +38,13 @@ func (s *checkedSolver) judgeDoubtful(out *Solution) {
 	switch {
 	case most <= allowed:
 		out.Distance = most
-		addMessage(out, fmt.Sprintf("%s; within the bounds of the variables the objective is nowhere lower by more than %.2g", what, most))
+		addMessage(out, fmt.Sprintf("%s; within the bounds of the variables the objective is nowhere lower by more than %.2g",
+			what, most))
 	case !math.IsInf(most, 1) && farther*farther*size <= allowed:
 		out.Distance = allowed
-		addMessage(out, fmt.Sprintf("%s; the objective is not lower by more than %.2g at points up to %.0f times as far away as zero", what, allowed, math.Sqrt(allowed/size)))
+		addMessage(out, fmt.Sprintf(
+			"%s; the objective is not lower by more than %.2g at points up to %.0f times as far away as zero", what, allowed,
+			math.Sqrt(allowed/size)))
 	default:
 		out.Status = Inaccurate
 		addMessage(out, what+", and the variables are not bounded closely enough to say that the point is optimal")

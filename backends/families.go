@@ -221,7 +221,8 @@ type curved struct {
 
 // family returns that of the cone, or of its dual.
 func (k curved) family(name string, dual bool) family {
-	out := family{name: name, wrong: k.wrong, own: k.set(k.inOwn), dual: k.set(k.inDual), separate: k.separateOwn, shift: k.shift}
+	out := family{name: name, wrong: k.wrong, own: k.set(k.inOwn), dual: k.set(k.inDual), separate: k.separateOwn,
+		shift: k.shift}
 	if dual {
 		out.own, out.dual, out.separate = out.dual, out.own, k.separateDual
 	}
@@ -234,7 +235,8 @@ func (k curved) set(in func(c Cone, s []float64, a float64) bool) set {
 		distance: func(c Cone, s []float64) float64 { return shiftInto(c, s, in) },
 		into: func(c Cone, s []float64) {
 			size := maxAbs(s)
-			if margin := 16 * unitRoundoff * size; size != 0 && !in(c, s, -margin) { // what is well inside stays, so that equations that it meets hold
+			// what is well inside stays, so that equations that it meets hold
+			if margin := 16 * unitRoundoff * size; size != 0 && !in(c, s, -margin) {
 				k.shift(c, s, shiftInto(c, s, in)*(1+1e-9)+margin)
 			}
 		},

@@ -34,8 +34,10 @@ func TestMovesEndInside(t *testing.T) {
 	inf := math.Inf(1)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, c := range []Cone{
-		Zero(3), Nonnegative(4), Box([]float64{0, -inf, -inf, 1}, []float64{1, 2, inf, inf}), SecondOrder(1), SecondOrder(5), PSD(1), PSD(4),
-		Exponential(), DualExponential(), Power(0.3), DualPower(0.3), NuclearNorm(3, 2), GeneralizedPower([]float64{0.2, 0.5, 0.3}, 2), DualGeneralizedPower([]float64{0.2, 0.8}, 1),
+		Zero(3), Nonnegative(4), Box([]float64{0, -inf, -inf, 1}, []float64{1, 2, inf, inf}), SecondOrder(1), SecondOrder(5),
+		PSD(1), PSD(4),
+		Exponential(), DualExponential(), Power(0.3), DualPower(0.3), NuclearNorm(3, 2),
+		GeneralizedPower([]float64{0.2, 0.5, 0.3}, 2), DualGeneralizedPower([]float64{0.2, 0.8}, 1),
 	} {
 		for range 200 {
 			v := make([]float64, c.Dim)

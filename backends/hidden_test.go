@@ -30,7 +30,8 @@ func TestHiddenResiduals(t *testing.T) {
 		{
 			name: "the gradient of a column",
 			p: &Problem{
-				P: diagonal(0, exp(-23)), Q: []float64{-exp(28), exp(-5)}, A: sparse.NewCSC(1, 2, []int{0, 1, 1}, []int{0}, []float64{exp(-6)}),
+				P: diagonal(0, exp(-23)), Q: []float64{-exp(28), exp(-5)}, A: sparse.NewCSC(1, 2, []int{0, 1, 1}, []int{0},
+					[]float64{exp(-6)}),
 				B: []float64{exp(-20)}, Cones: []Cone{Nonnegative(1)},
 			},
 			x: []float64{exp(-14), -exp(18)}, s: []float64{0}, z: []float64{exp(34)},
@@ -53,9 +54,11 @@ func TestHiddenResiduals(t *testing.T) {
 			name: "multipliers of rows that say nothing",
 			p: &Problem{
 				Q: []float64{1.5 * exp(20), -1.5 * exp(50)}, A: sparse.NewCSC(3, 2, []int{0, 1, 2}, []int{0, 2}, []float64{-16, 1}),
-				B: []float64{exp(36), exp(25), 1}, Cones: []Cone{Box([]float64{exp(36) - exp(34), -exp(24)}, []float64{1.5 * exp(36), exp(25)}), Zero(1)},
+				B: []float64{exp(36), exp(25), 1}, Cones: []Cone{Box([]float64{exp(36) - exp(34), -exp(24)},
+					[]float64{1.5 * exp(36), exp(25)}), Zero(1)},
 			},
-			x: []float64{-exp(30), 1}, s: []float64{exp(36) - exp(34), exp(25), 0}, z: []float64{1.5 * exp(16), 0, 1.5 * exp(50)},
+			x: []float64{-exp(30), 1}, s: []float64{exp(36) - exp(34), exp(25), 0}, z: []float64{1.5 * exp(16), 0,
+				1.5 * exp(50)},
 			wrong: []float64{0, 1}, wrongS: []float64{exp(36), exp(25), 0}, wrongZ: []float64{0, -exp(43), 1.5 * exp(50)},
 		},
 	} {

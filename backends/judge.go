@@ -42,7 +42,8 @@ func (s *checkedSolver) judgeClaim(out *Solution) {
 	case at.Max() <= s.options.Eps && !s.content && at == found.beyond:
 		out.Status = Inaccurate // there may be a certificate, which is worth more
 		return
-	case at.Max() <= s.options.Eps && !s.content && (out.Status == Inaccurate || out.Status == IterationLimit) && s.unfinished(out):
+	case at.Max() <= s.options.Eps && !s.content && (out.Status == Inaccurate || out.Status == IterationLimit) &&
+		s.unfinished(out):
 		return
 	case at.Max() <= s.options.Eps && out.Status != Cancelled && out.Status != NumericalError:
 		out.Status = Optimal // also where a limit ended the solve with a point this good
@@ -55,9 +56,12 @@ func (s *checkedSolver) judgeClaim(out *Solution) {
 			addMessage(out, "the residuals are no more than the last places of what they are added up from")
 		}
 		distance, rounding := s.judged.check.distance(&s.data, out)
-		if terms := s.judged.sizeOfObjective(); s.data.small() && !(distance <= max(mostDisputed, inUnitsFactor*s.options.Eps)*terms) {
+		if terms := s.judged.sizeOfObjective(); s.data.small() &&
+			!(distance <= max(mostDisputed, inUnitsFactor*s.options.Eps)*terms) {
 			out.Status, s.uncertain = Inaccurate, true
-			addMessage(out, fmt.Sprintf("by its residuals times its variables and multipliers the objective may be off by %.1e, from terms of %.1e", distance, terms))
+			addMessage(out, fmt.Sprintf(
+				"by its residuals times its variables and multipliers the objective may be off by %.1e, from terms of %.1e",
+				distance, terms))
 			return
 		}
 		out.Distance = distance + rounding
@@ -78,8 +82,8 @@ func (s *checkedSolver) unfinished(out *Solution) bool {
 	return s.judged.Unsettled(out.X, out.S, out.Z, s.options.Eps) > 1
 }
 
-// judgeCertificate judges z as a proof that no x satisfies the constraints, or x as one that the objective falls without
-// bound, and scales it to the value -1.
+// judgeCertificate judges z as a proof that no x satisfies the constraints, or x as one that the objective falls
+// without bound, and scales it to the value -1.
 func (s *checkedSolver) judgeCertificate(out *Solution) {
 	n, m := s.data.Dims()
 	v, length, prove, denied, what, value := &out.Z, m, s.judged.check.provePrimal, "feasible x", "primal", "b'z - beta(z)"
@@ -97,7 +101,8 @@ func (s *checkedSolver) judgeCertificate(out *Solution) {
 		return
 	}
 	if err == nil && !(found.residual <= eps) {
-		err = fmt.Errorf("backends: certificate of %s infeasibility has residual %.1e, which misses %.1e", what, found.residual, eps)
+		err = fmt.Errorf("backends: certificate of %s infeasibility has residual %.1e, which misses %.1e", what,
+			found.residual, eps)
 	}
 	if err != nil {
 		reject(out, err.Error())
@@ -111,7 +116,8 @@ func (s *checkedSolver) judgeCertificate(out *Solution) {
 		entries(s.data.A, func(i, j int, v float64) { slack[i] -= v * out.X[j] })
 	}
 	if !allFinite(*v) || !allFinite(slack) {
-		reject(out, fmt.Sprintf("the certificate of %s infeasibility leaves the range of numbers when it is scaled to %s = -1", what, value))
+		reject(out, fmt.Sprintf(
+			"the certificate of %s infeasibility leaves the range of numbers when it is scaled to %s = -1", what, value))
 		return
 	}
 	if out.S = slack; out.Status == DualInfeasible {
@@ -134,7 +140,8 @@ func addMessage(out *Solution, text string) {
 // tooNear says what a certificate that misses the tolerance shows all the same.
 func (s *checkedSolver) tooNear(out *Solution, what string, found proof) {
 	out.Status, out.Stopped = Inaccurate, outcome.Stalled
-	addMessage(out, fmt.Sprintf("there is no %s within %.1e, but a certificate is asked to reach %.1e times as far: there may be one farther out",
+	addMessage(out, fmt.Sprintf(
+		"there is no %s within %.1e, but a certificate is asked to reach %.1e times as far: there may be one farther out",
 		what, found.radius, found.residual/s.options.EpsInfeasible))
 	withoutPoint(out)
 }

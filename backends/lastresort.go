@@ -105,7 +105,8 @@ const (
 
 // ask solves p with what is left of the iterations and returns what its solution says of the problem itself, nil unless
 // that holds. It adds to the iterations that were spent, and to the times of out.
-func (s *checkedSolver) ask(ctx context.Context, p *Problem, out *Solution, spent *int, says func(*Solution) *Solution) *Solution {
+func (s *checkedSolver) ask(ctx context.Context, p *Problem, out *Solution, spent *int,
+	says func(*Solution) *Solution) *Solution {
 	options := s.options
 	if options.MaxIterations > 0 {
 		if options.MaxIterations -= *spent; options.MaxIterations <= 0 {

@@ -14,5 +14,6 @@ type MemoryError struct {
 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("backends: %s would take the memory of this problem to %s, and %s are allowed", e.What, memory.Format(e.Need), memory.Format(e.Limit))
+	return fmt.Sprintf("backends: %s would take the memory of this problem to %s, and %s are allowed", e.What,
+		memory.Format(e.Need), memory.Format(e.Limit))
 }

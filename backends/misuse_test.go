@@ -20,8 +20,10 @@ func TestMisuseNamed(t *testing.T) {
 		f    func()
 	}{
 		{"backends: the problem is nil", func() { backends.Recheck(nil, nil, nil, nil) }},
-		{"backends: the parts of the problem do not fit together; Problem.Validate says where", func() { backends.NewJudge(p) }},
-		{"backends: a vector does not have the length that the problem asks for", func() { backends.CheckDualInfeasible(new(backends.Problem), []float64{1}) }},
+		{"backends: the parts of the problem do not fit together; Problem.Validate says where",
+			func() { backends.NewJudge(p) }},
+		{"backends: a vector does not have the length that the problem asks for",
+			func() { backends.CheckDualInfeasible(new(backends.Problem), []float64{1}) }},
 		{"backends: a vector does not have the dimension of its cone", func() { backends.Zero(2).Distance([]float64{1}) }},
 		{"backends: a cone has no known kind", func() { backends.Cone{Kind: 99}.DualDistance(nil) }},
 		{"backends: a Judge is zero; NewJudge makes one", func() { new(backends.Judge).Optimal(nil, nil, nil, 1) }},

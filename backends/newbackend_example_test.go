@@ -17,7 +17,8 @@ type equations struct{}
 func (equations) Name() string { return "equations" }
 
 func (equations) Capabilities() backends.Capabilities {
-	return backends.Capabilities{Version: "1", License: "Apache-2.0", Cones: []backends.ConeKind{backends.ZeroCone}, Quadratic: true}
+	return backends.Capabilities{Version: "1", License: "Apache-2.0", Cones: []backends.ConeKind{backends.ZeroCone},
+		Quadratic: true}
 }
 
 func (equations) Setup(p *backends.Problem, _ backends.Options) (backends.Solver, error) {
@@ -59,7 +60,8 @@ func (*system) Close() error                   { return nil }
 func ExampleChecked() {
 	solver, err := backends.Checked(equations{}).Setup(&backends.Problem{ // the point of x + y = 4 nearest to (1, 1)
 		P: sparse.NewCSC(2, 2, []int{0, 1, 2}, []int{0, 1}, []float64{1, 1}), Q: []float64{-1, -1},
-		A: sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{1, 1}), B: []float64{4}, Cones: []backends.Cone{backends.Zero(1)},
+		A: sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{1, 1}), B: []float64{4},
+		Cones: []backends.Cone{backends.Zero(1)},
 	}, backends.Options{})
 	if err != nil {
 		log.Fatal(err)

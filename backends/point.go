@@ -29,17 +29,18 @@ func (j *Judge) Polish(pt Point, eps float64) (Point, bool) {
 		if try > 0 { // from zero the change is the least x, of whose digits as few as may be are lost where z is large
 			clear(t.x)
 		}
-		eq.polish(weight, func(right []float64) { t.lack(eq, right) }, func(change *leastChange, right []float64) (enough bool) {
-			copy(both, t.x)
-			copy(both[len(t.x):], t.z)
-			change.apply(right, both)
-			copy(t.x, both)
-			copy(t.z, both[len(t.x):])
-			if s := t.slacks(); j.Optimal(t.x, s, t.z, eps) && j.Unsettled(t.x, s, t.z, eps) <= 1 {
-				pt, ok = Point{X: t.x, S: s, Z: t.z}, true
-			}
-			return ok
-		})
+		eq.polish(weight, func(right []float64) { t.lack(eq, right) },
+			func(change *leastChange, right []float64) (enough bool) {
+				copy(both, t.x)
+				copy(both[len(t.x):], t.z)
+				change.apply(right, both)
+				copy(t.x, both)
+				copy(t.z, both[len(t.x):])
+				if s := t.slacks(); j.Optimal(t.x, s, t.z, eps) && j.Unsettled(t.x, s, t.z, eps) <= 1 {
+					pt, ok = Point{X: t.x, S: s, Z: t.z}, true
+				}
+				return ok
+			})
 	}
 	return pt, ok
 }
@@ -112,7 +113,8 @@ func (j *Judge) tightened(pt Point) *tightened {
 	p := j.p
 	j.check.rounding(p, nil, pt.X, pt.Z)
 	t := &tightened{
-		p: p, rows: newRowLists(p), x: slices.Clone(pt.X), s: slices.Clone(pt.S), z: slices.Clone(pt.Z), tight: make([]bool, len(p.B)),
+		p: p, rows: newRowLists(p), x: slices.Clone(pt.X), s: slices.Clone(pt.S), z: slices.Clone(pt.Z),
+		tight:  make([]bool, len(p.B)),
 		ofRows: slices.Clone(j.check.ofRows), ofColumns: slices.Clone(j.check.ofCols),
 	}
 	t.low, t.high = intervals(p.Cones)

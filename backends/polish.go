@@ -375,7 +375,8 @@ func (e *equations) endRow(of int) {
 
 // polish lets improve, in rounds, change the unknowns by what the equations lack, until it says that this is enough or
 // that does not fall any more.
-func (e *equations) polish(weight []float64, lack func(right []float64), improve func(change *leastChange, right []float64) (enough bool)) {
+func (e *equations) polish(weight []float64, lack func(right []float64), improve func(change *leastChange,
+	right []float64) (enough bool)) {
 	change, ok := newLeastChange(e, weight)
 	if !ok {
 		return

@@ -149,7 +149,8 @@ func validCSC(field string, a *sparse.CSC, rows, cols int, upper bool) error {
 		return bad(field, "is %d x %d, expected %d x %d", r, c, rows, cols)
 	}
 	raw := a.RawMatrix()
-	if len(raw.Indptr) != cols+1 || raw.Indptr[0] != 0 || raw.Indptr[cols] != len(raw.Ind) || len(raw.Ind) != len(raw.Data) {
+	if len(raw.Indptr) != cols+1 || raw.Indptr[0] != 0 || raw.Indptr[cols] != len(raw.Ind) ||
+		len(raw.Ind) != len(raw.Data) {
 		return bad(field, "column pointers, row indices and values do not fit together")
 	}
 	for j := range cols {

@@ -48,7 +48,8 @@ func newPattern(p *Problem, low, high []float64) *pattern {
 		t.conic[j] = t.conic[j] || math.IsNaN(low[i])
 	})
 	for i, l := range low {
-		if !math.IsNaN(l) && (count[i] == 0 || math.IsInf(l, -1) && math.IsInf(high[i], 1) || count[i] == 1 && l == high[i] && !t.conic[t.column[i]]) {
+		if !math.IsNaN(l) && (count[i] == 0 || math.IsInf(l, -1) && math.IsInf(high[i], 1) || count[i] == 1 && l == high[i] &&
+			!t.conic[t.column[i]]) {
 			t.rows = append(t.rows, int32(i))
 		}
 		if count[i] == 0 {

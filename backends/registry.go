@@ -22,9 +22,12 @@ var known = map[string]string{
 
 // fromC says how to get a backend that is a C library.
 func fromC(name string) string {
-	return fmt.Sprintf("run \"make\" in a checkout of conetune, which builds the C library and the program with it, or \"CGO_ENABLED=0 make\", "+
-		"which makes Go of the library and needs no C compiler; in a Go program of your own, run \"go run github.com/conetune/conetune/cgo/deps\" "+
-		"or \"make deps\" in a checkout, import _ \"github.com/conetune/conetune/backends/%s\", and build with cgo and -tags %s", name, name)
+	return fmt.Sprintf("run \"make\" in a checkout of conetune, which builds the C library and the program with it, or "+
+		"\"CGO_ENABLED=0 make\", "+
+		"which makes Go of the library and needs no C compiler; in a Go program of your own, run \"go run "+
+		"github.com/conetune/conetune/cgo/deps\" "+
+		"or \"make deps\" in a checkout, import _ \"github.com/conetune/conetune/backends/%s\", and build with cgo and "+
+		"-tags %s", name, name)
 }
 
 var registry = struct {

@@ -128,8 +128,8 @@ const (
 //	Y_y = max over i of max(|c_i|, |m_ik| Y'_k for k != y) / |m_iy|
 //
 // where Y' is the same without the second part and weak entries m_iy count as none, as an equation in which an unknown
-// hardly takes part does not say how large that is. It is at least half the unit of the unknown, known roughly, times the
-// mean of the scaled c_i that are not zero: one entry of 1e-11 beside others of one makes all of them weak.
+// hardly takes part does not say how large that is. It is at least half the unit of the unknown, known roughly, times
+// the mean of the scaled c_i that are not zero: one entry of 1e-11 beside others of one makes all of them weak.
 func (s *solutionSizes) sizes(unknowns int, right []float64) []float64 {
 	system := spread.System{Rows: len(right), Cols: unknowns, A: s.Entries}
 	f := system.Solve(meanSweeps, 0)

@@ -36,7 +36,8 @@ const (
 	NumericalError
 )
 
-var statusNames = [...]string{"unsolved", "optimal", "primal_infeasible", "dual_infeasible", "inaccurate", "iteration_limit", "time_limit", "cancelled", "numerical_error"}
+var statusNames = [...]string{"unsolved", "optimal", "primal_infeasible", "dual_infeasible", "inaccurate",
+	"iteration_limit", "time_limit", "cancelled", "numerical_error"}
 
 // String returns the status in the words of the command line.
 func (s Status) String() string {

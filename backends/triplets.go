@@ -92,7 +92,8 @@ func (t *Triplets) check(rows, cols int) error {
 		return bad("Triplets", "cannot make a %d x %d matrix", rows, cols)
 	}
 	if len(t.Row) != len(t.Value) || len(t.Col) != len(t.Value) {
-		return bad("Triplets", "has %d rows, %d columns and %d values, expected as many of each", len(t.Row), len(t.Col), len(t.Value))
+		return bad("Triplets", "has %d rows, %d columns and %d values, expected as many of each", len(t.Row), len(t.Col),
+			len(t.Value))
 	}
 	row, col, outside := t.at[0], t.at[1], t.outside
 	for k, i := range t.Row {

@@ -102,6 +102,7 @@ func (s *checkedSolver) heard(u Update) Update {
 // tellUnheard adds to a message that equations are left out.
 func (s *checkedSolver) tellUnheard(out *Solution) {
 	if len(s.unheard) > 0 && out.Status != PrimalInfeasible {
-		addMessage(out, fmt.Sprintf("%d equations are left out, row %d first: their entries are no more than the rounding of the largest in their columns", len(s.unheard), s.unheard[0]))
+		addMessage(out, fmt.Sprintf("%d equations are left out, row %d first: their entries are no more than the rounding "+
+			"of the largest in their columns", len(s.unheard), s.unheard[0]))
 	}
 }

@@ -30,7 +30,8 @@ func TestUnheardEquations(t *testing.T) {
 	const n = 3
 	for _, scale := range []float64{1, 30, 0.03} {
 		entries := backends.NewTriplets(20)
-		p := &backends.Problem{Q: make([]float64, 2*n), B: []float64{3 * scale, 0, 0}, Cones: []backends.Cone{backends.Zero(3)}}
+		p := &backends.Problem{Q: make([]float64, 2*n), B: []float64{3 * scale, 0, 0},
+			Cones: []backends.Cone{backends.Zero(3)}}
 		for i, v := range a {
 			p.Q[i] = -1
 			entries.Add(0, n+i, v*scale)

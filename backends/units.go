@@ -248,7 +248,8 @@ func (c *checker) inUnits(p *Problem, u *units, x, s, z []float64, r Residuals, 
 			sizeD = max(sizeD, math.Abs(q), math.Abs(c.px[j]), math.Abs(c.atz[j]))
 		}
 		rounded, roundedDual := c.rounding(p, nil, x, z)
-		return against{r, share(max(rounded, r.Primal*max(1, sizeP)), right, 0), share(max(roundedDual, r.Dual*max(1, sizeD)), cost, 0)}
+		return against{r, share(max(rounded, r.Primal*max(1, sizeP)), right, 0), share(max(roundedDual, r.Dual*max(1, sizeD)),
+			cost, 0)}
 	}
 	for i, b := range p.B {
 		rp = max(rp, u.e[i]*math.Abs(c.ax[i]+s[i]-b))
@@ -266,7 +267,8 @@ func (c *checker) inUnits(p *Problem, u *units, x, s, z []float64, r Residuals, 
 	}
 	rounded, roundedDual := c.rounding(p, u, x, z)
 	return against{
-		own:   Residuals{Primal: share(rp, u.x, sizeP), Dual: share(rd, u.slope, sizeD), Gap: math.Abs(primal-dual) / u.ofObjective(primal, dual)},
+		own: Residuals{Primal: share(rp, u.x, sizeP), Dual: share(rd, u.slope, sizeD), Gap: math.Abs(primal-dual) /
+			u.ofObjective(primal, dual)},
 		right: share(max(rounded, rp), u.right, 0), cost: share(max(roundedDual, rd), u.cost, 0),
 	}
 }
@@ -487,7 +489,8 @@ func (j *Judge) beyond(m *measured) *weighed {
 	least := j.unitsOf().ofObjective(m.primal, m.dual)
 	rows, columns, byRows, byColumns := j.move(m)
 	ofX, ofZ := c.largestTerms(p, m.x, m.z)
-	if !(byColumns <= mostChange*max(least, ofX) && byRows <= mostChange*max(least, ofZ) && math.Abs(m.primal-m.dual) <= mostChange*max(least, ofX, ofZ)) {
+	if !(byColumns <= mostChange*max(least, ofX) && byRows <= mostChange*max(least, ofZ) &&
+		math.Abs(m.primal-m.dual) <= mostChange*max(least, ofX, ofZ)) {
 		return nil
 	}
 	dual := m.dual + lastPlacesOf(m.primal-m.dual, c.terms(p, m.s, m.x, m.z))
@@ -555,12 +558,14 @@ func (j *Judge) objection(eps float64) string {
 	m := j.at(eps)
 	switch {
 	case !(m.own.Max() <= inUnitsFactor*eps):
-		return fmt.Sprintf("in the units of the data the residuals are %.1e (primal), %.1e (dual), %.1e (gap)", m.own.Primal, m.own.Dual, m.own.Gap)
+		return fmt.Sprintf("in the units of the data the residuals are %.1e (primal), %.1e (dual), %.1e (gap)", m.own.Primal,
+			m.own.Dual, m.own.Gap)
 	case !(max(m.right, m.cost) <= againstFactor*eps):
 		return fmt.Sprintf("the point is so large that the residuals are %.1e of b and %.1e of q", m.right, m.cost)
 	}
 	if excess := j.alone(eps); !(excess <= 1) {
-		return fmt.Sprintf("residuals of single rows or columns are %.1e times as large as they should be beside their own data", excess)
+		return fmt.Sprintf(
+			"residuals of single rows or columns are %.1e times as large as they should be beside their own data", excess)
 	}
 	return ""
 }

@@ -11,7 +11,8 @@ import (
 // what must not hide that: a right-hand side in a row without entries, and a bound that is far.
 func TestUnits(t *testing.T) {
 	p := &Problem{
-		Q: []float64{0}, A: sparse.NewCSC(3, 1, []int{0, 2}, []int{0, 2}, []float64{-1e-12, 1e-12}), B: []float64{-1e-9, 5e15, 0},
+		Q: []float64{0}, A: sparse.NewCSC(3, 1, []int{0, 2}, []int{0, 2}, []float64{-1e-12, 1e-12}),
+		B:     []float64{-1e-9, 5e15, 0},
 		Cones: []Cone{Nonnegative(1), Box([]float64{0, -1e20}, []float64{6e15, 0})},
 	}
 	judge := NewJudge(p)

@@ -1,5 +1,5 @@
-// Package bench measures the solvers and the methods on the applications. Its benchmarks report the time, the iterations
-// of the conic solver and the accuracy reached, recomputed on the unscaled data:
+// Package bench measures the solvers and the methods on the applications. Its benchmarks report the time, the
+// iterations of the conic solver and the accuracy reached, recomputed on the unscaled data:
 //
 //	go test -bench . ./bench
 package bench
@@ -145,7 +145,8 @@ func (o *BackendsOptions) tolerances(b backends.ConicBackend) []float64 {
 }
 
 // application measures the stages of one application, then whole runs.
-func (o *BackendsOptions) application(ctx context.Context, a Application, m tune.Model, solvers []backends.ConicBackend, add func(BackendRow)) error {
+func (o *BackendsOptions) application(ctx context.Context, a Application, m tune.Model, solvers []backends.ConicBackend,
+	add func(BackendRow)) error {
 	reference, err := backends.Open(Reference)
 	if err != nil {
 		return err
@@ -173,7 +174,10 @@ func (o *BackendsOptions) application(ctx context.Context, a Application, m tune
 		if err != nil {
 			return fmt.Errorf("bench: %s %s, %s: %w", a.Model, a.Data, stage, err)
 		}
-		each(string(stage), func(row *BackendRow, b backends.ConicBackend) { o.stage(ctx, row, p, stage, b, best.objective, a) })
+		each(string(stage), func(row *BackendRow, b backends.ConicBackend) {
+			o.stage(ctx, row, p, stage, b, best.objective,
+				a)
+		})
 	}
 	best, err := tune.VFiDCA(ctx, m, tune.Config{Preset: tune.PresetPaper})
 	if ctx.Err() != nil {
@@ -282,19 +286,22 @@ func weights(p dca.Program) []float64 {
 }
 
 // stage solves a stage several times.
-func (o *BackendsOptions) stage(ctx context.Context, row *BackendRow, p *point, stage dca.Stage, b backends.ConicBackend, best float64, a Application) {
+func (o *BackendsOptions) stage(ctx context.Context, row *BackendRow, p *point, stage dca.Stage,
+	b backends.ConicBackend, best float64, a Application) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(o.Repeats)*o.TimeLimit)
 	defer cancel()
 	row.Seconds = math.Inf(1)
 	c := b.Capabilities()
 	full := !(a.lowRank() && !c.Supports(backends.NuclearNormCone)) && !(a.wide() && len(c.BySequence) > 0)
 	for range o.Repeats {
-		r, err := p.solve(ctx, stage, dca.Settings{Backend: b, Solver: backends.Options{Eps: row.Eps, TimeLimit: o.TimeLimit}, NoWorkingSets: full})
+		r, err := p.solve(ctx, stage, dca.Settings{Backend: b, Solver: backends.Options{Eps: row.Eps, TimeLimit: o.TimeLimit},
+			NoWorkingSets: full})
 		if err != nil {
 			row.fail(err)
 			return
 		}
-		row.Status, row.Iterations, row.Setups, row.Updates = r.status.String(), r.stats.Iterations, r.stats.Setups, r.stats.Updates
+		row.Status, row.Iterations, row.Setups, row.Updates = r.status.String(), r.stats.Iterations, r.stats.Setups,
+			r.stats.Updates
 		taken := r.stats.SetupTime + r.stats.SolveTime
 		row.Seconds = math.Min(row.Seconds, taken.Seconds())
 		row.Residual = words.FiniteOrNull(r.residual)
@@ -310,13 +317,15 @@ func (o *BackendsOptions) run(ctx context.Context, row *BackendRow, m tune.Model
 	row.Seconds = math.Inf(1)
 	for range o.Repeats {
 		residual := math.Inf(-1) // not 0 where no iteration has one
-		r, err := tune.VFiDCA(ctx, m, tune.Config{Preset: tune.PresetPaper, Engine: tune.EngineConic, Backend: row.Backend, Eps: row.Eps, TimeLimit: o.TimeLimit,
+		r, err := tune.VFiDCA(ctx, m, tune.Config{Preset: tune.PresetPaper, Engine: tune.EngineConic, Backend: row.Backend,
+			Eps: row.Eps, TimeLimit: o.TimeLimit,
 			Progress: func(e tune.Event) { residual = math.Max(residual, e.Residual) }})
 		if err != nil {
 			row.fail(err)
 			return
 		}
-		row.Status, row.Reason, row.Iterations, row.Setups, row.Updates = string(r.Status), r.Message, r.SolverIterations, r.BackendSetups, r.BackendUpdates
+		row.Status, row.Reason, row.Iterations, row.Setups, row.Updates = string(r.Status), r.Message, r.SolverIterations,
+			r.BackendSetups, r.BackendUpdates
 		row.Seconds = math.Min(row.Seconds, r.TimeSeconds)
 		row.Residual = words.FiniteOrNull(residual)
 		row.Error = words.FiniteOrNull(math.Abs(r.Errors.Validation-best) / math.Max(1, math.Abs(best)))

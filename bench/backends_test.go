@@ -117,7 +117,8 @@ func TestModes(t *testing.T) {
 		m, err := a.Build()
 		require.NoError(t, err)
 		for _, method := range tune.Methods() {
-			require.Equal(t, tune.Able(method, m.Advice().Modes), slices.Contains(model.Able(method), m.Name()), "%s, %s", m.Name(), method)
+			require.Equal(t, tune.Able(method, m.Advice().Modes), slices.Contains(model.Able(method), m.Name()), "%s, %s",
+				m.Name(), method)
 		}
 	}
 }
@@ -140,22 +141,23 @@ func BenchmarkBackends(b *testing.B) {
 				for _, eps := range o.tolerances(solver) {
 					for _, stage := range append(stageNames(), Run) {
 						row := BackendRow{Stage: stage, Backend: name, Eps: eps}
-						b.Run(fmt.Sprintf("stage=%s/backend=%s/eps=%g", strings.ReplaceAll(stage, " ", "-"), name, eps), func(b *testing.B) {
-							for b.Loop() {
-								if stage == Run {
-									o.run(context.Background(), &row, m, 0)
-								} else {
-									o.stage(context.Background(), &row, s, dca.Stage(stage), solver, 0, a)
+						b.Run(fmt.Sprintf("stage=%s/backend=%s/eps=%g", strings.ReplaceAll(stage, " ", "-"), name, eps),
+							func(b *testing.B) {
+								for b.Loop() {
+									if stage == Run {
+										o.run(context.Background(), &row, m, 0)
+									} else {
+										o.stage(context.Background(), &row, s, dca.Stage(stage), solver, 0, a)
+									}
+									if row.Status == unsupported || row.Status == failed {
+										b.Skip(row.Reason)
+									}
 								}
-								if row.Status == unsupported || row.Status == failed {
-									b.Skip(row.Reason)
+								b.ReportMetric(float64(row.Iterations), "solver-iterations")
+								if row.Residual != nil {
+									b.ReportMetric(-math.Log10(max(*row.Residual, 1e-16)), "digits") // of the residual
 								}
-							}
-							b.ReportMetric(float64(row.Iterations), "solver-iterations")
-							if row.Residual != nil {
-								b.ReportMetric(-math.Log10(max(*row.Residual, 1e-16)), "digits") // of the residual
-							}
-						})
+							})
 					}
 				}
 			}

@@ -27,7 +27,8 @@ func (r *BackendRow) cells() []webpage.Cell {
 		of[2] = "any"
 	case failed:
 	default:
-		of[3], of[4], of[5], of[6] = duration(r.Seconds), strconv.Itoa(r.Iterations), strconv.Itoa(r.Setups), strconv.Itoa(r.Updates)
+		of[3], of[4], of[5], of[6] = duration(r.Seconds), strconv.Itoa(r.Iterations), strconv.Itoa(r.Setups),
+			strconv.Itoa(r.Updates)
 		for k, v := range []*float64{r.Residual, r.Error} {
 			if v != nil {
 				of[7+k] = strconv.FormatFloat(*v, 'e', 1, 64)
@@ -63,7 +64,8 @@ func duration(s float64) string {
 func tables(rows []BackendRow) (out []webpage.Table) {
 	for i := range rows {
 		r := &rows[i]
-		if i > 0 && r.Status == unsupported && rows[i-1].Status == unsupported && rows[i-1].Backend == r.Backend && rows[i-1].Stage == r.Stage {
+		if i > 0 && r.Status == unsupported && rows[i-1].Status == unsupported && rows[i-1].Backend == r.Backend &&
+			rows[i-1].Stage == r.Stage {
 			continue
 		}
 		title := r.Model + " " + r.Data
@@ -108,7 +110,8 @@ func WriteHTML(w io.Writer, rows []BackendRow, p Page) error {
 	}{p, tables(rows)})
 }
 
-var page = webpage.New("backends", `<p>Time of set-up, solve and check, the fastest of several solves; residual: largest relative
+var page = webpage.New("backends",
+	`<p>Time of set-up, solve and check, the fastest of several solves; residual: largest relative
 residual on unscaled data; error: distance of the objective from that of a reference solved to 1e-10, violations included. The headings of the tables sort them.</p>
 <p>conetune {{.Version}}, {{.Machine}}<br><code>{{.Command}}</code></p>
 {{range .Tables}}{{template "table" .}}{{end}}`)

@@ -40,9 +40,11 @@ func withCargo() bool {
 // TestWrongSumStopsTheBuild has a pin that does not fit the source that is there.
 func TestWrongSumStopsTheBuild(t *testing.T) {
 	withSources(t)
-	for _, lib := range []struct{ script, pin, file string }{{"./build-scs.sh", "scs", scsFile}, {"./build-osqp.sh", "osqp-sys", "osqp-sys-1.0.1"}} {
+	for _, lib := range []struct{ script, pin, file string }{{"./build-scs.sh", "scs", scsFile},
+		{"./build-osqp.sh", "osqp-sys", "osqp-sys-1.0.1"}} {
 		pins, out := t.TempDir(), t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(pins, lib.pin+".txt"), []byte(pinOf(lib.file, "something else")), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(pins, lib.pin+".txt"), []byte(pinOf(lib.file, "something else")),
+			0o600))
 		cmd := exec.Command("sh", lib.script, out)
 		cmd.Env = append(os.Environ(), "DEPS_PINS="+pins, "DEPS_SRC="+sources(), "SCS_SRC=", "OSQP_SRC=")
 		text, err := cmd.CombinedOutput()
@@ -94,7 +96,8 @@ func Version() string { return " " + clarabel.Version() + " " + highs.Version() 
 	}
 	module.lock()
 	require.NoError(t, os.CopyFS(filepath.Join(deps, "src"), os.DirFS(sources())))
-	for _, file := range []string{"scs-3.3.0.tar.gz", "scs-3.3.1.tar", "qdldl-0.tar.gz", "scipy_openblas32-0-py3-none-manylinux_2_28_x86_64.aarch64.whl"} {
+	for _, file := range []string{"scs-3.3.0.tar.gz", "scs-3.3.1.tar", "qdldl-0.tar.gz",
+		"scipy_openblas32-0-py3-none-manylinux_2_28_x86_64.aarch64.whl"} {
 		require.NoError(t, os.WriteFile(filepath.Join(deps, "src", file), []byte("not a source"), 0o600))
 	}
 	if withCargo() { // a file of a crate that was changed stops the build
@@ -111,7 +114,8 @@ func Version() string { return " " + clarabel.Version() + " " + highs.Version() 
 		assert.Contains(t, string(text), "checksum")
 		require.NoError(t, os.WriteFile(file, was, 0o600))
 	}
-	args := append(alone[:len(alone):len(alone)], "make", "-f", filepath.Join(module.dir, "cgo", "deps.mk"), "deps", "DEPS="+deps)
+	args := append(alone[:len(alone):len(alone)], "make", "-f", filepath.Join(module.dir, "cgo", "deps.mk"), "deps",
+		"DEPS="+deps)
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), "PIP_NO_INDEX=1", "CARGO_NET_OFFLINE=true", "GOPROXY=off")
 	text, err := cmd.CombinedOutput()
@@ -136,7 +140,8 @@ func Version() string { return " " + clarabel.Version() + " " + highs.Version() 
 
 	app := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod": "module app\n\ngo 1.26\n\nrequire github.com/conetune/conetune v0.0.0\n\nreplace github.com/conetune/conetune => " + module.dir + "\n",
+		"go.mod": "module app\n\ngo 1.26\n\nrequire github.com/conetune/conetune v0.0.0\n\nreplace " +
+			"github.com/conetune/conetune => " + module.dir + "\n",
 		"main.go": `package main
 
 import (
@@ -151,7 +156,8 @@ func main() { fmt.Print(versions.C() + rust.Version()) }
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(app, name), []byte(text), 0o600))
 	}
-	cmd = exec.Command("sh", "-c", module.env(deps)+"\ngo build -tags "+tags+" -o app . && env -u CGO_CFLAGS -u CGO_LDFLAGS ./app")
+	cmd = exec.Command("sh", "-c",
+		module.env(deps)+"\ngo build -tags "+tags+" -o app . && env -u CGO_CFLAGS -u CGO_LDFLAGS ./app")
 	cmd.Dir = app
 	text, err = cmd.CombinedOutput()
 	require.NoError(t, err, string(text))

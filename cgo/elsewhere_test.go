@@ -28,7 +28,8 @@ func newModule(t *testing.T) *module {
 		t.Skip("no make")
 	}
 	m := &module{t: t, dir: filepath.Join(t.TempDir(), "conetune@v0.0.0")}
-	for from, to := range map[string]string{".": "cgo", "../internal/cgo": "internal/cgo", "../internal/mirror": "internal/mirror"} {
+	for from, to := range map[string]string{".": "cgo", "../internal/cgo": "internal/cgo",
+		"../internal/mirror": "internal/mirror"} {
 		m.copy(from, to)
 	}
 	m.put("go.mod", "module github.com/conetune/conetune\n\ngo 1.26\n")
@@ -134,8 +135,10 @@ func TestDepsElsewhere(t *testing.T) {
 	tree = filepath.Join(deps, "src", "highs-sys-1.15.0")
 	require.NoError(t, os.Mkdir(tree, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(tree, "highs.cc"), []byte("the source"), 0o600))
-	m.put("cgo/pins/highs-sys.txt", pinOf("highs-sys-1.15.0", fmt.Sprintf("%x  ./highs.cc\n", sha256.Sum256([]byte("the source")))))
-	m.put("cgo/pins/osqp-sys.txt", pinOf("osqp-sys-1.0.1", fmt.Sprintf("%x  ./osqp.c\n", sha256.Sum256([]byte("the source")))))
+	m.put("cgo/pins/highs-sys.txt", pinOf("highs-sys-1.15.0", fmt.Sprintf("%x  ./highs.cc\n",
+		sha256.Sum256([]byte("the source")))))
+	m.put("cgo/pins/osqp-sys.txt", pinOf("osqp-sys-1.0.1", fmt.Sprintf("%x  ./osqp.c\n",
+		sha256.Sum256([]byte("the source")))))
 	m.lock()
 
 	text, err := m.make("deps-src", "DEPS="+deps)
@@ -187,7 +190,8 @@ func TestDepsEnv(t *testing.T) {
 func TestDepsCleanLeavesTheRest(t *testing.T) {
 	m, deps := newModule(t), t.TempDir()
 	m.lock()
-	for _, file := range []string{"mine", "src/mine.c", "lib/libmine.a", "lib/libconetune_scs.a", "licenses/SCS.txt", "scs.from", "src/scs-3.3.1.tar.gz"} {
+	for _, file := range []string{"mine", "src/mine.c", "lib/libmine.a", "lib/libconetune_scs.a", "licenses/SCS.txt",
+		"scs.from", "src/scs-3.3.1.tar.gz"} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(deps, file)), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(deps, file), nil, 0o600))
 	}

@@ -89,11 +89,14 @@ func TestFetchStops(t *testing.T) {
 		pin, file, content string
 		words              []string
 	}{
-		"wrong sum": {pin, scsFile, "another source", []string{scsFile + " has the sha256 sum", sum("another source"), sum("the source")}},
-		"no sum":    {"# file: scs-3.3.1.tar.gz\nscs==3.3.1\n", scsFile, "a source", []string{"pins/scs.txt holds no sha256 sum"}},
-		"no name":   {nameless, scsFile, "the source", []string{"pins/scs.txt does not name one file for each sum"}},
-		"a path":    {"# file: ../scs-3.3.1.tar.gz\n" + nameless, scsFile, "the source", []string{"pins/scs.txt does not name one file for each sum"}},
-		"no file":   {pin, "", "", []string{"fetching scs needs python3 with pip; or put scs-3.3.1.tar.gz into"}},
+		"wrong sum": {pin, scsFile, "another source", []string{scsFile + " has the sha256 sum", sum("another source"),
+			sum("the source")}},
+		"no sum": {"# file: scs-3.3.1.tar.gz\nscs==3.3.1\n", scsFile, "a source",
+			[]string{"pins/scs.txt holds no sha256 sum"}},
+		"no name": {nameless, scsFile, "the source", []string{"pins/scs.txt does not name one file for each sum"}},
+		"a path": {"# file: ../scs-3.3.1.tar.gz\n" + nameless, scsFile, "the source",
+			[]string{"pins/scs.txt does not name one file for each sum"}},
+		"no file": {pin, "", "", []string{"fetching scs needs python3 with pip; or put scs-3.3.1.tar.gz into"}},
 		// Any pattern for sources of SCS fits its name, and the pin its content.
 		"another name": {pin, "scs-3.3.0.tar.gz", "the source", []string{"fetching scs needs python3"}},
 	} {
@@ -116,7 +119,8 @@ func archive(t *testing.T, more ...tar.Header) []byte {
 	var out bytes.Buffer
 	packed := gzip.NewWriter(&out)
 	w := tar.NewWriter(packed)
-	headers := append([]tar.Header{{Name: "scs-3.3.1/", Typeflag: tar.TypeDir, Mode: 0o755}, {Name: "scs-3.3.1/scs.c"}}, more...)
+	headers := append([]tar.Header{{Name: "scs-3.3.1/", Typeflag: tar.TypeDir, Mode: 0o755}, {Name: "scs-3.3.1/scs.c"}},
+		more...)
 	for _, h := range headers {
 		if h.Typeflag == 0 {
 			h.Typeflag, h.Size = tar.TypeReg, 4
@@ -163,9 +167,11 @@ func TestFetchRefusesOddArchives(t *testing.T) {
 		words  string
 	}{
 		{tar.Header{Name: "scs-3.3.1/link", Typeflag: tar.TypeSymlink, Linkname: "/etc"}, "holds links, pipes or devices"},
-		{tar.Header{Name: "scs-3.3.1/hard", Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}, "holds links, pipes or devices"},
+		{tar.Header{Name: "scs-3.3.1/hard", Typeflag: tar.TypeLink, Linkname: "/etc/passwd"},
+			"holds links, pipes or devices"},
 		{tar.Header{Name: "scs-3.3.1/pipe", Typeflag: tar.TypeFifo}, "holds links, pipes or devices"},
-		{tar.Header{Name: "scs-3.3.1/null", Typeflag: tar.TypeChar, Devmajor: 1, Devminor: 3}, "holds links, pipes or devices"},
+		{tar.Header{Name: "scs-3.3.1/null", Typeflag: tar.TypeChar, Devmajor: 1, Devminor: 3},
+			"holds links, pipes or devices"},
 		{tar.Header{Name: "/tmp/outside"}, "holds paths outside of its folder:\n/tmp/outside"},
 		{tar.Header{Name: "../outside"}, "holds paths outside of its folder:\n../outside"},
 		{tar.Header{Name: "scs-3.3.1/../../outside"}, "holds paths outside of its folder:\nscs-3.3.1/../../outside"},
@@ -186,7 +192,8 @@ func wheel(t *testing.T, text string, more ...string) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
-	for _, name := range append([]string{"scipy_openblas32/lib/libscipy_openblas.so", "scipy_openblas32-1.dist-info/licenses/LICENSE.txt"}, more...) {
+	for _, name := range append([]string{"scipy_openblas32/lib/libscipy_openblas.so",
+		"scipy_openblas32-1.dist-info/licenses/LICENSE.txt"}, more...) {
 		f, err := w.Create(name)
 		require.NoError(t, err)
 		_, err = f.Write([]byte(text))
@@ -205,8 +212,9 @@ func twoWheels(t *testing.T, s store, ours []byte) (file string) {
 	machine, err := exec.Command("uname", "-m").Output()
 	require.NoError(t, err)
 	file = "scipy_openblas32-1-py3-none-manylinux_2_28_" + strings.TrimSpace(string(machine)) + ".whl"
-	s.pin("openblas", fmt.Sprintf("# file: scipy_openblas32-1-py3-none-manylinux_2_28_vax.whl\n# file: %s\nscipy-openblas32==1 \\\n"+
-		"    --hash=sha256:%x \\\n    --hash=sha256:%x\n", file, sha256.Sum256(wheel(t, "of a vax")), sha256.Sum256(ours)))
+	s.pin("openblas", fmt.Sprintf(
+		"# file: scipy_openblas32-1-py3-none-manylinux_2_28_vax.whl\n# file: %s\nscipy-openblas32==1 \\\n"+
+			"    --hash=sha256:%x \\\n    --hash=sha256:%x\n", file, sha256.Sum256(wheel(t, "of a vax")), sha256.Sum256(ours)))
 	return file
 }
 
@@ -290,7 +298,8 @@ func TestFetchRefusesOddTrees(t *testing.T) {
 		"a file more": {"has the sha256 sum", func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "CMakeLists.txt"), nil, 0o600)
 		}},
-		"a file less": {"has the sha256 sum", func(dir string) error { return os.Remove(filepath.Join(dir, "src", "osqp.c")) }},
+		"a file less": {"has the sha256 sum",
+			func(dir string) error { return os.Remove(filepath.Join(dir, "src", "osqp.c")) }},
 		"another name": {"has the sha256 sum", func(dir string) error {
 			return os.Rename(filepath.Join(dir, "src", "osqp.c"), filepath.Join(dir, "src", "evil.c"))
 		}},

@@ -108,7 +108,8 @@ func TestSymbols(t *testing.T) {
 // when it runs (backends/clarabel, backends/highs).
 func withoutStandard(t table) table {
 	t.wants = slices.DeleteFunc(t.wants, func(name string) bool {
-		return strings.HasPrefix(name, "_Z") || !strings.HasPrefix(name, "scipy_") && !strings.HasSuffix(name, "_") && !slices.Contains([]string{"printf", "puts", "putchar"}, name)
+		return strings.HasPrefix(name, "_Z") || !strings.HasPrefix(name, "scipy_") && !strings.HasSuffix(name, "_") &&
+			!slices.Contains([]string{"printf", "puts", "putchar"}, name)
 	})
 	return t
 }
@@ -116,7 +117,8 @@ func withoutStandard(t table) table {
 func TestSymbolsSeesClashes(t *testing.T) {
 	public := map[string][]string{"one": {"one_solve", "one_free"}, "two": {"two_solve"}}
 	got := complaints(map[string]table{
-		"one": parse("\none.o:\n0000000000000010 T one_solve\n0000000000000020 T QDLDL_factor\n                 U malloc\n                 U printf\n"),
+		"one": parse("\none.o:\n0000000000000010 T one_solve\n0000000000000020 T QDLDL_factor\n                 U malloc\n " +
+			"                U printf\n"),
 		"two": parse("0000000000000010 T two_solve\n0000000000000000 B QDLDL_factor\n                 w sigaction\n"),
 	}, public)
 	assert.Equal(t, []string{
@@ -151,7 +153,8 @@ func TestLicenses(t *testing.T) {
 		assert.Contains(t, string(text), "MIT License")
 	}
 	for name, words := range map[string]string{
-		"SCS": "Permission is hereby granted", "SCS-amd": "BSD 3-clause", "SCS-qdldl": "Apache License", "OSQP": "Apache License",
+		"SCS": "Permission is hereby granted", "SCS-amd": "BSD 3-clause", "SCS-qdldl": "Apache License",
+		"OSQP":        "Apache License",
 		"OSQP-NOTICE": "OSQP", "OSQP-amd": "BSD 3-clause", "OSQP-qdldl": "Apache License",
 	} {
 		text, err := os.ReadFile(filepath.Join(built(), "licenses", name+".txt"))

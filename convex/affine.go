@@ -24,7 +24,8 @@ type Affine struct {
 func Const(x ...float64) Affine {
 	for i, v := range x {
 		if affine.NotFinite(v) {
-			return Affine{e: affine.Expr{N: len(x)}, err: fmt.Errorf("convex: Const: entry %d is %v, expected a finite number", i, v)}
+			return Affine{e: affine.Expr{N: len(x)}, err: fmt.Errorf("convex: Const: entry %d is %v, expected a finite number",
+				i, v)}
 		}
 	}
 	return Affine{e: affine.Constant(slices.Clone(x)...)}

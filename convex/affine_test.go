@@ -217,7 +217,8 @@ func TestExpressionValues(t *testing.T) {
 
 		// The linear term of the objective is its slope from zero.
 		zero := last.Eval(convex.Point{})[0]
-		near(t, []float64{e.value[len(e.value)-1] - zero}, []float64{mat.Dot(mat.NewVecDense(len(x), problem.Q), mat.NewVecDense(len(x), x))})
+		near(t, []float64{e.value[len(e.value)-1] - zero}, []float64{mat.Dot(mat.NewVecDense(len(x), problem.Q),
+			mat.NewVecDense(len(x), x))})
 	})
 }
 

@@ -56,7 +56,8 @@ func TestRestrictedIsSubmatrix(t *testing.T) {
 	full := prog.NewLayout(nil)
 	whole := compile.NewNumbers(full.Assemble()).Problem()
 	require.NoError(t, whole.Validate())
-	for _, active := range [][][]int{{{0, 3, 4, 11}, {1, 2}}, {{}, {}}, {nil, {5}}, {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, nil}} {
+	for _, active := range [][][]int{{{0, 3, 4, 11}, {1, 2}}, {{}, {}}, {nil, {5}},
+		{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, nil}} {
 		l := prog.NewLayout(active)
 		part := compile.NewNumbers(l.Assemble()).Problem()
 		require.NoError(t, part.Validate())

@@ -10,7 +10,8 @@ import (
 // entries returns all entries of an atom with the argument a.
 func entries(a Affine, t *compile.Atom) Convex {
 	t.Arg = a.e
-	return Convex{f: compile.Function{N: t.N, Aff: affine.Expr{N: t.N}, Atoms: []compile.AtomTerm{{Atom: t, Scale: 1}}}, m: a.m, err: a.err}
+	return Convex{f: compile.Function{N: t.N, Aff: affine.Expr{N: t.N}, Atoms: []compile.AtomTerm{{Atom: t, Scale: 1}}},
+		m: a.m, err: a.err}
 }
 
 // SumSquares returns the scalar sum of a[i]^2.
@@ -82,7 +83,8 @@ func Max(f Convex) Convex {
 	case f.f.N == 0:
 		return failed(1, f.m, "Max of no entries")
 	case w != nil:
-		return failed(1, f.m, "Max of %v with the weight %s: Weight is for objectives only, outside of other atoms", f, w.Name)
+		return failed(1, f.m, "Max of %v with the weight %s: Weight is for objectives only, outside of other atoms", f,
+			w.Name)
 	}
 	return entries(Affine{m: f.m}, &compile.Atom{Kind: compile.MaxAtom, N: 1, Of: f.f})
 }

@@ -46,24 +46,29 @@ func TestProximalMaps(t *testing.T) {
 		f    func(x convex.Affine) convex.Convex
 		want []float64
 	}{
-		{"squares", func(x convex.Affine) convex.Convex { return convex.SumSquares(x).Scale(.5) }, each(func(v float64) float64 { return v / 2 })},
-		{"1-norm", func(x convex.Affine) convex.Convex { return convex.Norm1(x).Scale(.6) }, each(func(v float64) float64 { return soft(v, .6) })},
+		{"squares", func(x convex.Affine) convex.Convex { return convex.SumSquares(x).Scale(.5) },
+			each(func(v float64) float64 { return v / 2 })},
+		{"1-norm", func(x convex.Affine) convex.Convex { return convex.Norm1(x).Scale(.6) },
+			each(func(v float64) float64 { return soft(v, .6) })},
 		{"2-norm", convex.Norm2, each(func(v float64) float64 { return v * (1 - 1/norm) })},
 		{"large 2-norm", func(x convex.Affine) convex.Convex { return convex.Norm2(x).Scale(5) }, make([]float64, len(a))},
-		{"positive part", func(x convex.Affine) convex.Convex { return convex.Pos(x).Sum().Scale(.6) }, each(func(v float64) float64 {
-			if v < 0 {
-				return v
-			}
-			return soft(v, .6)
-		})},
+		{"positive part", func(x convex.Affine) convex.Convex { return convex.Pos(x).Sum().Scale(.6) },
+			each(func(v float64) float64 {
+				if v < 0 {
+					return v
+				}
+				return soft(v, .6)
+			})},
 		{"groups", func(x convex.Affine) convex.Convex {
 			return convex.GroupNorms(x, [][]int{{0, 1}, {2, 3}, {4}, {5}}).Sum()
 		}, slices.Concat(group(a[:2], 1), group(a[2:4], 1), []float64{0, 0})},
 		// x - prox = projection on the unit ball of the 1-norm, here (1, 0, ...).
 		{"inf-norm", convex.NormInf, []float64{2, -.5, -2, .1, .7, 0}},
 		// The largest entry falls by the weight while it stays the largest.
-		{"max", func(x convex.Affine) convex.Convex { return convex.Max(convex.Linear(x)).Scale(2) }, []float64{1, -.5, -2, .1, .7, 0}},
-		{"linear", func(x convex.Affine) convex.Convex { return convex.Linear(x.Sum()) }, each(func(v float64) float64 { return v - 1 })},
+		{"max", func(x convex.Affine) convex.Convex { return convex.Max(convex.Linear(x)).Scale(2) },
+			[]float64{1, -.5, -2, .1, .7, 0}},
+		{"linear", func(x convex.Affine) convex.Convex { return convex.Linear(x.Sum()) },
+			each(func(v float64) float64 { return v - 1 })},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m := convex.NewModel()
@@ -95,21 +100,31 @@ func TestProjections(t *testing.T) {
 		dual []float64
 	}{
 		// Stationarity: x - a + lambda x/|x| = 0 with |x| = 1, so lambda = |a| - 1.
-		{"ball", func(x convex.Affine) *convex.Constraint { return convex.LessEqual(convex.Norm2(x), convex.Const(1)) }, []float64{.6, .8}, []float64{4}},
+		{"ball", func(x convex.Affine) *convex.Constraint { return convex.LessEqual(convex.Norm2(x), convex.Const(1)) },
+			[]float64{.6, .8}, []float64{4}},
 		// x - a + 2 lambda x = 0 with |x|^2 = 1, so lambda = (|a| - 1)/2.
 		{"squared ball", func(x convex.Affine) *convex.Constraint {
 			return convex.LessEqual(convex.SumSquares(x), convex.Const(1))
 		}, []float64{.6, .8}, []float64{2}},
 		{"half squares, two terms", func(x convex.Affine) *convex.Constraint {
-			return convex.LessEqual(convex.SumSquares(x.At(0)).Scale(.5).Plus(convex.SumSquares(x.At(1)).Scale(.5)), convex.Const(.5))
+			return convex.LessEqual(convex.SumSquares(x.At(0)).Scale(.5).Plus(convex.SumSquares(x.At(1)).Scale(.5)),
+				convex.Const(.5))
 		}, []float64{.6, .8}, []float64{4}},
-		{"1-norm ball", func(x convex.Affine) *convex.Constraint { return convex.LessEqual(convex.Norm1(x), convex.Const(1)) }, []float64{0, 1}, []float64{3}},
-		{"box", func(x convex.Affine) *convex.Constraint { return convex.LessEqual(convex.NormInf(x), convex.Const(1)) }, []float64{1, 1}, []float64{5}},
-		{"box, entries", func(x convex.Affine) *convex.Constraint { return convex.LessEqual(convex.Abs(x), convex.Const(1, 5)) }, []float64{1, 4}, []float64{2, 0}},
+		{"1-norm ball", func(x convex.Affine) *convex.Constraint {
+			return convex.LessEqual(convex.Norm1(x),
+				convex.Const(1))
+		}, []float64{0, 1}, []float64{3}},
+		{"box", func(x convex.Affine) *convex.Constraint { return convex.LessEqual(convex.NormInf(x), convex.Const(1)) },
+			[]float64{1, 1}, []float64{5}},
+		{"box, entries", func(x convex.Affine) *convex.Constraint {
+			return convex.LessEqual(convex.Abs(x),
+				convex.Const(1, 5))
+		}, []float64{1, 4}, []float64{2, 0}},
 		{"squares with a norm", func(x convex.Affine) *convex.Constraint {
 			return convex.LessEqual(convex.SumSquares(x).Plus(convex.Norm2(x)), convex.Const(2))
 		}, []float64{.6, .8}, []float64{4. / 3}},
-		{"line", func(x convex.Affine) *convex.Constraint { return convex.Equal(x.Sum(), convex.Const(5)) }, []float64{2, 3}, []float64{1}},
+		{"line", func(x convex.Affine) *convex.Constraint { return convex.Equal(x.Sum(), convex.Const(5)) }, []float64{2, 3},
+			[]float64{1}},
 		{"half plane", func(x convex.Affine) *convex.Constraint {
 			return convex.GreaterEqual(x.At(0).Minus(x.At(1)), convex.Const(1))
 		}, []float64{4, 3}, []float64{1}},
@@ -144,7 +159,8 @@ func TestLocation(t *testing.T) {
 		f    func(convex.Affine) convex.Convex
 		want float64
 	}{
-		{"mean", convex.SumSquares, 4.6}, {"median", convex.Norm1, 3}, {"midrange", convex.NormInf, 5.5}, {"mean by the norm", convex.Norm2, 4.6},
+		{"mean", convex.SumSquares, 4.6}, {"median", convex.Norm1, 3}, {"midrange", convex.NormInf, 5.5},
+		{"mean by the norm", convex.Norm2, 4.6},
 		{"Huber", func(a convex.Affine) convex.Convex { return convex.Huber(a, 2).Sum() }, 3.5},
 	} {
 		m := convex.NewModel()
@@ -246,7 +262,8 @@ func TestEmptyModels(t *testing.T) {
 	// No entries at all.
 	m = convex.NewModel()
 	none := m.Variable("none", 0)
-	m.Minimize(convex.Norm1(none.Expr()).Plus(convex.SumSquares(none.Expr())).Plus(convex.Norm2(none.Expr())).Plus(convex.NormInf(none.Expr())))
+	m.Minimize(convex.Norm1(none.Expr()).Plus(convex.SumSquares(none.Expr())).Plus(convex.Norm2(none.Expr())).Plus(
+		convex.NormInf(none.Expr())))
 	r := solve(t, solver(t, m, convex.SolverOptions{WorkingSets: true}))
 	require.InDelta(t, 0, r.Objective, 1e-7)
 	require.Empty(t, r.Value(none))

@@ -83,7 +83,8 @@ func TestConstantOfSquares(t *testing.T) {
 		for i := range y {
 			shift := lambda / (2 * n) * (1 - 2*y[i])
 			if math.Abs(value[i]-at[i]-shift) > 1e-4+2*rounding || math.Abs(slope[i]+2*shift) > 2e-4+4*rounding {
-				t.Fatalf("offset %g: x_%d - y_%d = %g, slope %g, expected %g and %g", offset, i, i, value[i]-at[i], slope[i], shift, -2*shift)
+				t.Fatalf("offset %g: x_%d - y_%d = %g, slope %g, expected %g and %g", offset, i, i, value[i]-at[i], slope[i], shift,
+					-2*shift)
 			}
 		}
 	}
@@ -148,7 +149,8 @@ func TestConstantOfSquaresSparse(t *testing.T) {
 		}
 		r := solveAt(t, s)
 		if r.Status != backends.Optimal || math.Abs(r.Objective-want) > 1e-8*want || math.Abs(r.Objective-want) > r.Distance {
-			t.Errorf("working sets %v, engine %v: %v, objective %.8f, expected %.8f, distance %.1e (%s)", sets, r.Engine, r.Status, r.Objective, want, r.Distance, r.Message)
+			t.Errorf("working sets %v, engine %v: %v, objective %.8f, expected %.8f, distance %.1e (%s)", sets, r.Engine,
+				r.Status, r.Objective, want, r.Distance, r.Message)
 		}
 		s.Close()
 	}
@@ -163,8 +165,10 @@ func TestConstantOfExponential(t *testing.T) {
 		x := m.Variable("x", 1)
 		m.Minimize(convex.Exp(x.Expr()).Scale(1e3).PlusAffine(x.Expr().Scale(-3e3)).PlusAffine(convex.Const(offset)))
 		r := solveAt(t, solverOf(t, m))
-		if r.Status != backends.Optimal || !(r.Residuals.Gap <= 1e-8) || math.Abs(r.Objective-want-offset) > r.Distance || r.Distance > 1e-7*max(1, math.Abs(want+offset)) {
-			t.Errorf("constant %g: %v, off by %.1e, distance %.1e (%s)", offset, r.Status, r.Objective-want-offset, r.Distance, r.Message)
+		if r.Status != backends.Optimal || !(r.Residuals.Gap <= 1e-8) || math.Abs(r.Objective-want-offset) > r.Distance ||
+			r.Distance > 1e-7*max(1, math.Abs(want+offset)) {
+			t.Errorf("constant %g: %v, off by %.1e, distance %.1e (%s)", offset, r.Status, r.Objective-want-offset, r.Distance,
+				r.Message)
 		}
 	}
 }

@@ -48,7 +48,8 @@
 //	Abs, Pos, Max <= h      rows without new variables where one stands alone
 //	Huber                   a sum of squares and a 1-norm: min over v of (a-v)^2/2 + delta |v|
 //	Logistic <= h           exp(a-h) + exp(-h) <= 1, two exponential cones an entry
-//	LogSumExp <= h          sum exp(a-h) <= 1, an exponential cone an entry of a, once for groups that begin with each other
+//	LogSumExp <= h          sum exp(a-h) <= 1, an exponential cone an entry of a, once for groups
+//	                        that begin with each other
 //	Exp <= h                one exponential cone an entry
 //	elsewhere               a variable u >= atom in its place
 //

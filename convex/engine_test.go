@@ -18,7 +18,8 @@ func TestEngine(t *testing.T) {
 	matrix := func(rows, cols int) *convex.Model {
 		m := convex.NewModel()
 		x := m.Variable("X", rows*cols)
-		m.Minimize(convex.SumSquares(x.Expr().Slice(0, 2).Minus(convex.Const(1, 2))).Plus(convex.NuclearNorm(x.Expr(), rows, cols)))
+		m.Minimize(convex.SumSquares(x.Expr().Slice(0, 2).Minus(convex.Const(1, 2))).Plus(convex.NuclearNorm(x.Expr(), rows,
+			cols)))
 		return m
 	}
 	for name, c := range map[string]struct {

@@ -155,7 +155,10 @@ func (m *Model) Constrain(cs ...*Constraint) {
 
 // Remove takes constraints out again. Programs compiled before keep them.
 func (m *Model) Remove(cs ...*Constraint) {
-	m.constraints = slices.DeleteFunc(slices.Clone(m.constraints), func(c *Constraint) bool { return slices.Contains(cs, c) })
+	m.constraints = slices.DeleteFunc(slices.Clone(m.constraints), func(c *Constraint) bool {
+		return slices.Contains(cs,
+			c)
+	})
 }
 
 // Program is a compiled model: the conic program with its dependence on the

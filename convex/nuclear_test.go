@@ -211,7 +211,8 @@ func TestMatrixSetsEqualFull(t *testing.T) {
 		r := x.Expr().Pick(c.index).Plus(theta.Expr().MulMat(rows(c))).Minus(convex.Const(c.value...))
 		return convex.SumSquares(r).Scale(.5 / float64(len(c.index)))
 	}
-	m.Minimize(loss(val).Plus(convex.SumSquares(x.Expr().Minus(xk.Expr())).Scale(.01)).Plus(convex.SumSquares(theta.Expr()).Scale(.01)).
+	m.Minimize(loss(val).Plus(convex.SumSquares(x.Expr().Minus(xk.Expr())).Scale(.01)).Plus(
+		convex.SumSquares(theta.Expr()).Scale(.01)).
 		Plus(convex.SumSquares(h.Expr().Minus(hk.Expr())).Scale(.01)).PlusAffine(alpha.Dot(s.Expr())))
 	constraints := []*convex.Constraint{
 		convex.LessEqual(loss(c).PlusAffine(gamma.Dot(h.Expr())), s.Expr().Plus(convex.Const(.8))),
@@ -260,7 +261,8 @@ func TestMatrixElsewhere(t *testing.T) {
 		Plus(convex.Max(convex.Abs(x.Expr().Slice(0, 8))).Scale(.1)))
 	trace := convex.Equal(x.Expr().Pick(diagonal).Sum(), convex.Const(1))
 	signs := convex.GreaterEqual(x.Expr().MulMat(mat.NewDense(3, 64, random(rng, 192))), convex.Const(-.5))
-	second := convex.LessEqual(convex.NuclearNorm(x.Expr().Minus(convex.Const(random(rng, 64)...)), 8, 8), convex.Const(16))
+	second := convex.LessEqual(convex.NuclearNorm(x.Expr().Minus(convex.Const(random(rng, 64)...)), 8, 8),
+		convex.Const(16))
 	m.Constrain(trace, signs, second)
 	full := solve(t, solver(t, m, convex.SolverOptions{}))
 	s := setsSolver(t, m, convex.SolverOptions{})
@@ -335,7 +337,8 @@ func TestTwoMatrices(t *testing.T) {
 	norm := convex.NuclearNorm(x.Expr(), 6, 7)
 	bound := convex.LessEqual(norm, convex.Const(6))
 	m.Constrain(bound)
-	m.Minimize(distance(x.Expr(), a).Plus(distance(y.Expr(), b)).Plus(norm.Scale(.5)).Plus(convex.NuclearNorm(y.Expr(), 5, 6).Scale(.8)).
+	m.Minimize(distance(x.Expr(), a).Plus(distance(y.Expr(), b)).Plus(norm.Scale(.5)).Plus(convex.NuclearNorm(y.Expr(), 5,
+		6).Scale(.8)).
 		PlusAffine(x.Expr().At(0).Plus(y.Expr().At(0)).Scale(.1)))
 	a[0], b[0] = a[0]-.1, b[0]-.1 // what the linear part does
 	s := setsSolver(t, m, convex.SolverOptions{Options: backends.Options{Eps: 1e-9}})

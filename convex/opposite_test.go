@@ -72,7 +72,8 @@ func TestNoBox(t *testing.T) {
 	m := NewModel()
 	x, u := m.Variable("x", 3), m.Variable("u", 3)
 	m.Minimize(Linear(u.Expr().Sum()))
-	m.Constrain(LessEqual(Abs(x.Expr()), u.Expr()), GreaterEqual(x.Expr(), Const(1)), LessEqual(Linear(x.Expr().Slice(0, 2)), Const(2)))
+	m.Constrain(LessEqual(Abs(x.Expr()), u.Expr()), GreaterEqual(x.Expr(), Const(1)),
+		LessEqual(Linear(x.Expr().Slice(0, 2)), Const(2)))
 	prog, err := m.Compile()
 	require.NoError(t, err)
 	require.Empty(t, prog.p.Boxes)

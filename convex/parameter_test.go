@@ -45,7 +45,8 @@ func newParametric(rng *rand.Rand) parametric {
 		Plus(convex.Linear(x.Expr().At(1).Plus(convex.Const(2))).Weight(weight))
 	m.Minimize(objective)
 	m.Constrain(
-		convex.LessEqual(convex.SumSquares(x.Expr().MulMat(matrix).Minus(target.Expr())).Scale(.2), side.Expr().At(0).Plus(row.Dot(x.Expr())).Plus(convex.Const(2))),
+		convex.LessEqual(convex.SumSquares(x.Expr().MulMat(matrix).Minus(target.Expr())).Scale(.2),
+			side.Expr().At(0).Plus(row.Dot(x.Expr())).Plus(convex.Const(2))),
 		convex.LessEqual(convex.Linear(row.Dot(x.Expr().Plus(convex.Const(1, 0, 0, 0)))), convex.Const(.2)),
 		convex.LessEqual(convex.Norm2(scale.Times(x.Expr())), side.Expr().At(1)),
 		convex.LessEqual(convex.Abs(x.Expr()), side.Expr().Scale(.8)),

@@ -139,7 +139,8 @@ func TestLogistic(t *testing.T) {
 
 func TestExp(t *testing.T) { proximal(t, convex.Exp, math.Exp, 2, math.Ln2) }
 
-func proximal(t *testing.T, f func(convex.Affine) convex.Convex, derivative func(float64) float64, bound, edge float64) {
+func proximal(t *testing.T, f func(convex.Affine) convex.Convex, derivative func(float64) float64, bound,
+	edge float64) {
 	a := []float64{3, -.5, -2, .1, 1.6, 0}
 	for name, o := range exponential(t) {
 		t.Run(name, func(t *testing.T) {

@@ -40,7 +40,8 @@ func newUpdated(rows, cols int) updated {
 	centre := u.x.Expr().Minus(convex.Const(random(rng, cols)...))
 	u.m.Minimize(convex.SumSquares(centre).Weight(u.alpha))
 	u.m.Constrain(
-		convex.LessEqual(convex.Linear(u.x.Expr().MulMat(mat.NewDense(rows, cols, random(rng, rows*cols)))), convex.Const(slices.Repeat([]float64{1}, rows)...)),
+		convex.LessEqual(convex.Linear(u.x.Expr().MulMat(mat.NewDense(rows, cols, random(rng, rows*cols)))),
+			convex.Const(slices.Repeat([]float64{1}, rows)...)),
 		convex.LessEqual(convex.Linear(u.alpha.Times(u.x.Expr().At(0))), u.alpha.Expr().Minus(convex.Const(0.5))))
 	return u
 }

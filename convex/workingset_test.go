@@ -79,7 +79,8 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 	// The subproblem of VF-iDCA on the same data.
 	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{3, 1}, {2.9, 1}, {1, .2}}}
 	b, r, s := e.m.Variable("b", p), e.m.Variable("r", 2), e.m.Variable("s", 1)
-	gamma, bk, rk, alpha := e.m.Parameter("gamma", 2), e.m.Parameter("b_k", p), e.m.Parameter("r_k", 2), e.m.Parameter("alpha", 1)
+	gamma, bk, rk, alpha := e.m.Parameter("gamma", 2), e.m.Parameter("b_k", p), e.m.Parameter("r_k", 2),
+		e.m.Parameter("alpha", 1)
 	set(bk, func(j int) float64 { return math.Max(0, float64(5-j)) / 4 })
 	set(rk, func(j int) float64 { return 3 - float64(j) })
 	set(alpha, func(int) float64 { return 5 })
@@ -134,7 +135,8 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 	}
 	e.c = []*convex.Constraint{convex.LessEqual(convex.GroupNorms(b.Expr(), groups[:5]), convex.Const(limits[:5]...))}
 	e.m.Constrain(e.c...)
-	e.m.Minimize(loss(e.m, b.Expr()).Plus(convex.Norm1(b.Expr()).Weight(lambda)).Plus(convex.GroupNorms(b.Expr(), groups).Sum().Scale(.2)))
+	e.m.Minimize(loss(e.m, b.Expr()).Plus(convex.Norm1(b.Expr()).Weight(lambda)).Plus(convex.GroupNorms(b.Expr(),
+		groups).Sum().Scale(.2)))
 	e.v, e.p = []*convex.Variable{b}, []*convex.Parameter{lambda}
 	out["sparse group lasso"] = e
 
@@ -189,7 +191,8 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 	}
 	e.m.Constrain(e.c...)
 	e.c = slices.Delete(e.c, 1, 2) // where b_j = 0, the sign and the norm share a multiplier in any way
-	e.m.Minimize(loss(e.m, b.Expr()).Plus(loss(e.m, d.Expr())).Plus(convex.Norm1(b.Expr()).Scale(.1)).Plus(convex.Norm1(d.Expr()).Weight(lambda)))
+	e.m.Minimize(loss(e.m, b.Expr()).Plus(loss(e.m, d.Expr())).Plus(convex.Norm1(b.Expr()).Scale(.1)).Plus(
+		convex.Norm1(d.Expr()).Weight(lambda)))
 	e.v, e.p = []*convex.Variable{b, d}, []*convex.Parameter{lambda}
 	out["two variables"] = e
 	return out

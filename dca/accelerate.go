@@ -61,7 +61,8 @@ func (r *run) accelerate(ctx context.Context, z iterate, next *lowerSolution, it
 	}
 	tol := r.settings.Tol
 	need, flat := r.need(next, it)
-	done = need <= 1 && it.T < tol && (flat || it.Step < tol) && r.low.joint.relativeStep(r.centre, centre) < tol && gain < settled*tol
+	done = need <= 1 && it.T < tol && (flat || it.Step < tol) && r.low.joint.relativeStep(r.centre, centre) < tol &&
+		gain < settled*tol
 	if done && r.result.Message != "" { // of the lower level's solutions take the refit
 		r.result.Message += "; the refit is reported for both"
 		r.stay()
@@ -97,10 +98,12 @@ func (r *run) need(next *lowerSolution, it *Iteration) (need float64, flat bool)
 	case difference <= r.settings.Agreement:
 		return need, need <= 1 && same
 	case need <= 1 && r.interpolates(next) && r.interpolates(r.current):
-		r.result.Message = "the lower level interpolates, so that its solution is not unique: iterate and refit did not agree; start from smaller radii"
+		r.result.Message = "the lower level interpolates, so that its solution is not unique: iterate and refit did not " +
+			"agree; start from smaller radii"
 		return need, true
 	case need <= 1 && same:
-		r.result.Message = fmt.Sprintf("validation values of iterate and refit were %s %% apart, as the lower level is too flat to bring them together", percent(difference))
+		r.result.Message = fmt.Sprintf("validation values of iterate and refit were %s %% apart, as the lower level is too "+
+			"flat to bring them together", percent(difference))
 		return need, true
 	}
 	return math.Max(need, difference/r.settings.Agreement), false
@@ -141,7 +144,8 @@ func (r *run) score(l *lowerSolution) float64 {
 }
 
 // search doubles the step from the current h to that of next as long as F falls.
-func (r *run) search(ctx context.Context, next *lowerSolution, f float64, it *Iteration) (*lowerSolution, float64, error) {
+func (r *run) search(ctx context.Context, next *lowerSolution, f float64, it *Iteration) (*lowerSolution, float64,
+	error) {
 	from := r.current.h
 	best := next
 	for i := 1; i <= maxDoublings; i++ {

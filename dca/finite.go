@@ -32,7 +32,8 @@ func (s *lowerSolution) check() {
 
 // finite says that all numbers of an iteration are.
 func (it *Iteration) finite() bool {
-	return finite.All(it.Objective, it.UpperValue, it.TrainValue, it.LowerValue, it.Step, it.T, it.Alpha, it.Gap, it.Distance, it.Bound,
+	return finite.All(it.Objective, it.UpperValue, it.TrainValue, it.LowerValue, it.Step, it.T, it.Alpha, it.Gap,
+		it.Distance, it.Bound,
 		it.Stationarity) && !math.IsInf(it.Residual, 0) && finite.All(it.H...) && finite.All(it.Lambda...)
 }
 

@@ -49,7 +49,8 @@ func TestDirectSolutionsThatAreNotFinite(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		p := scalar(3, 1, 2)
 		p.Fit = lower.NewChain(broken{bad}, 1e-9)
-		for _, s := range []dca.Settings{{Tol: 1e-6, GapTol: 1e-7, Agreement: 1}, {Tol: 1e-6, MaxIter: 500, PathStart: true}} {
+		for _, s := range []dca.Settings{{Tol: 1e-6, GapTol: 1e-7, Agreement: 1},
+			{Tol: 1e-6, MaxIter: 500, PathStart: true}} {
 			s.Backend = native(t)
 			r, err := dca.Solve(context.Background(), p, s)
 			require.NoError(t, err)

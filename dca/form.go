@@ -187,7 +187,9 @@ func (j *joint) refused(err error) (c conic, yes bool) {
 	if j == nil || !errors.As(err, &large) {
 		return c, false
 	}
-	note := fmt.Sprintf("not solved by the fit, and the conic program in its place needs %s of memory, %s at most are spent on it", memory.Format(large.Need), memory.Format(large.Limit))
+	note := fmt.Sprintf(
+		"not solved by the fit, and the conic program in its place needs %s of memory, %s at most are spent on it",
+		memory.Format(large.Need), memory.Format(large.Limit))
 	j.debug("dca: " + note)
 	return conic{status: backends.NumericalError, residual: math.NaN(), note: note}, true
 }

@@ -60,7 +60,8 @@ func newJoint(p *Program, s *Settings) *joint {
 	if parts == nil {
 		return nil
 	}
-	j := &joint{parts: parts, coarse: traits.Coarse, workers: s.workers(), sub: parts[0].Subproblem(parts, s.workers()), log: s.Solver.Logger}
+	j := &joint{parts: parts, coarse: traits.Coarse, workers: s.workers(), sub: parts[0].Subproblem(parts, s.workers()),
+		log: s.Solver.Logger}
 	for t, zero := range j.each(j.zeros()) {
 		j.scale = append(j.scale, math.Max(parts[t].Values(zero).Train, math.SmallestNonzeroFloat64))
 		j.lows = append(j.lows, parts[t].Within())
@@ -199,11 +200,13 @@ func (j *joint) begin(ctx context.Context, lambda []float64, x [][]float64) erro
 func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) {
 	found, errs := make([]*lower.Within, len(j.parts)), make([]error, len(j.parts))
 	crew.Each(len(j.parts), j.workers, func(t int) {
-		found[t], errs[t] = stop.Do(ctx, &lower.Within{Gap: math.Inf(1)}, func() (*lower.Within, error) { return j.lows[t].Solve(ctx, h, j.tol()*j.scale[t]) })
+		found[t], errs[t] = stop.Do(ctx, &lower.Within{Gap: math.Inf(1)},
+			func() (*lower.Within, error) { return j.lows[t].Solve(ctx, h, j.tol()*j.scale[t]) })
 	})
 	j.fits += len(j.parts)
 	share := 1 / float64(len(j.parts))
-	out := &lowerSolution{conic: conic{status: backends.Optimal, residual: math.NaN(), engine: jointEngine}, h: slices.Clone(h), slope: make([]float64, len(h))}
+	out := &lowerSolution{conic: conic{status: backends.Optimal, residual: math.NaN(), engine: jointEngine},
+		h: slices.Clone(h), slope: make([]float64, len(h))}
 	for t, s := range found {
 		if errs[t] != nil {
 			return nil, errs[t]
@@ -251,7 +254,10 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 		X: j.each(b.centre.x), R: b.centre.h, Value: value, Gamma: gamma, Epsilon: b.settings.Epsilon,
 		Alpha: b.penalty, Rho: b.settings.Rho, Low: b.lo, High: b.hi, Tol: tol * scale,
 	}
-	s, err := stop.Do(ctx, &lower.Subsolution{Gap: math.Inf(1)}, func() (*lower.Subsolution, error) { return j.sub(ctx, centre) })
+	s, err := stop.Do(ctx, &lower.Subsolution{Gap: math.Inf(1)}, func() (*lower.Subsolution, error) {
+		return j.sub(ctx,
+			centre)
+	})
 	if err != nil {
 		return nil, iterate{}, err
 	}

@@ -47,13 +47,15 @@ func TestVerdict(t *testing.T) {
 
 // Subproblems that come no nearer to their optimum with a larger penalty are not tried once more.
 func TestRetries(t *testing.T) {
-	small, large, none := &joint{parts: []lower.Bilevel{sized{n: 10}}}, &joint{parts: []lower.Bilevel{sized{n: mostValues + 1}}}, math.Inf(1)
+	small, large, none := &joint{parts: []lower.Bilevel{sized{n: 10}}},
+		&joint{parts: []lower.Bilevel{sized{n: mostValues + 1}}}, math.Inf(1)
 	require.False(t, (*joint)(nil).retries(0.1, none))
 	require.False(t, small.retries(0.1, none))
 	for _, c := range []struct {
 		gap, before float64
 		want        bool
-	}{{0.1, none, true}, {none, none, true}, {none, 0.1, true}, {0.05, 0.1, true}, {0.1, 0.1, false}, {2, 0.1, false}, {math.NaN(), none, true}} {
+	}{{0.1, none, true}, {none, none, true}, {none, 0.1, true}, {0.05, 0.1, true}, {0.1, 0.1, false}, {2, 0.1, false},
+		{math.NaN(), none, true}} {
 		require.Equal(t, c.want, large.retries(c.gap, c.before))
 	}
 }

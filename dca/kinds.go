@@ -76,7 +76,8 @@ func (p *Program) boundRows(count int) ([][]int, error) {
 	}
 	var at [3][][]float64
 	for k, radius := range []func(float64) float64{
-		func(float64) float64 { return 0 }, func(j float64) float64 { return j + 1 }, func(j float64) float64 { return (j + 1) * (j + 1) },
+		func(float64) float64 { return 0 }, func(j float64) float64 { return j + 1 },
+		func(j float64) float64 { return (j + 1) * (j + 1) },
 	} {
 		var err error
 		if at[k], err = probe(radius); err != nil {

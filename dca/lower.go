@@ -248,7 +248,8 @@ func LowerLevel(ctx context.Context, p Program, s Settings) (*LowerSolution, err
 	if err != nil {
 		return nil, err
 	}
-	out := &LowerSolution{Status: sol.conic.status, Residual: sol.conic.residual, Gap: sol.gap, Value: math.NaN(), Stats: low.stats()}
+	out := &LowerSolution{Status: sol.conic.status, Residual: sol.conic.residual, Gap: sol.gap, Value: math.NaN(),
+		Stats: low.stats()}
 	if sol.x != nil {
 		out.X, out.Lambda, out.Value, out.at = sol.x, sol.lambda(p.Radii), sol.value, sol
 	}

@@ -28,7 +28,8 @@ func TestPlaces(t *testing.T) {
 		},
 	}
 	var places []Place
-	s := Settings{Tol: 1e-9, MaxIter: 2, Backend: backend, PathStart: true, Begin: func(at Place) { places = append(places, at) }}
+	s := Settings{Tol: 1e-9, MaxIter: 2, Backend: backend, PathStart: true,
+		Begin: func(at Place) { places = append(places, at) }}
 	r, err := Solve(context.Background(), p, s)
 	require.NoError(t, err)
 	require.Equal(t, 2, r.Iterations)

@@ -144,7 +144,8 @@ func (p *Program) validate() error {
 	case p.Bounds < 0 || p.Radii+p.Bounds > n:
 		return p.errorf("Bounds is %d, expected 0 to %d, the length of H0 without the radii", p.Bounds, n-p.Radii)
 	case p.Fit != nil && p.Radii < n && !(p.Radii+p.Bounds == n && p.Fit.Fit().Dim() == n && p.Fit.Traits().Parts != nil):
-		return p.errorf("Fit is for programs whose hyperparameters are radii, or radii and bounds where it is a lower.Bilevel with as many; there are %d radii and %d hyperparameters", p.Radii, n)
+		return p.errorf("Fit is for programs whose hyperparameters are radii, or radii and bounds where it is a "+
+			"lower.Bilevel with as many; there are %d radii and %d hyperparameters", p.Radii, n)
 	case p.Lo != nil && len(p.Lo) != n:
 		return p.errorf("Lo has length %d, H0 has %d", len(p.Lo), n)
 	case p.Hi != nil && len(p.Hi) != n:

@@ -120,7 +120,8 @@ func (s *Settings) validate(p *Program) error {
 		least, top float64
 	}{
 		{"Tol", s.Tol, 0, MostTol}, {"GapTol", s.GapTol, 0, MostTol}, {"Agreement", s.Agreement, 0, MostTol},
-		{"Rho", s.Rho, LeastWeight, MostWeight}, {"Alpha0", s.Alpha0, LeastWeight, MostWeight}, {"CAlpha", s.CAlpha, LeastWeight, MostWeight},
+		{"Rho", s.Rho, LeastWeight, MostWeight}, {"Alpha0", s.Alpha0, LeastWeight, MostWeight},
+		{"CAlpha", s.CAlpha, LeastWeight, MostWeight},
 		{"Delta", s.Delta, 0, MostWeight}, {"Epsilon", s.Epsilon, 0, MostWeight},
 		{"MaxIter", float64(s.MaxIter), 0, math.MaxInt}, {"Workers", float64(s.Workers), 0, math.MaxInt},
 	} {

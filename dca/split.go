@@ -62,7 +62,8 @@ func (s *Settings) sequence() []backends.ConeKind { return s.Backend.Capabilitie
 // lagrangian is eta V_k + (alpha - eta) t without the constant of V_k; train is l.
 func (b *subproblem) lagrangian(m *convex.Model, train convex.Convex) convex.Convex {
 	n := b.h.Len()
-	b.split = &split{weight: m.Parameter("eta", 1), slope: m.Parameter("-eta s_k", n), rest: m.Parameter("alpha - eta", 1), share: firstShare}
+	b.split = &split{weight: m.Parameter("eta", 1), slope: m.Parameter("-eta s_k", n), rest: m.Parameter("alpha - eta", 1),
+		share: firstShare}
 	return train.Weight(b.split.weight).PlusAffine(b.split.slope.Dot(b.h.Expr())).PlusAffine(b.split.rest.Dot(b.t.Expr()))
 }
 
@@ -192,7 +193,8 @@ func (b *subproblem) solveSplit(ctx context.Context) (*convex.Result, iterate, e
 			break
 		}
 	}
-	if gap := (phi - best.DualObjective) / math.Max(1, math.Abs(phi)); best.Status == backends.Optimal && gap > enough*tol {
+	if gap := (phi - best.DualObjective) / math.Max(1, math.Abs(phi)); best.Status == backends.Optimal &&
+		gap > enough*tol {
 		best.Status, best.Residuals.Gap = backends.Inaccurate, math.Max(best.Residuals.Gap, gap)
 	}
 	best.Iterations = iterations

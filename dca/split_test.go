@@ -18,7 +18,8 @@ type quadraticOnly struct{ backends.ConicBackend }
 
 func (q quadraticOnly) Capabilities() backends.Capabilities {
 	c := q.ConicBackend.Capabilities()
-	c.Cones = slices.DeleteFunc(slices.Clone(c.Cones), func(k backends.ConeKind) bool { return k == backends.SecondOrderCone })
+	c.Cones = slices.DeleteFunc(slices.Clone(c.Cones),
+		func(k backends.ConeKind) bool { return k == backends.SecondOrderCone })
 	return c
 }
 

@@ -17,7 +17,9 @@ const startFloor = 1e-3
 // It leaves the centre alone where every point of the path is zero.
 func (r *run) pathStart(ctx context.Context) error {
 	if radii := len(r.program.H0); r.program.Radii != radii {
-		return r.program.errorf("PathStart needs hyperparameters that are all radii; there are %d radii and %d hyperparameters", r.program.Radii, radii)
+		return r.program.errorf(
+			"PathStart needs hyperparameters that are all radii; there are %d radii and %d hyperparameters", r.program.Radii,
+			radii)
 	}
 	penalized, err := NewPenalized(*r.program, r.settings)
 	if err != nil {

@@ -129,7 +129,8 @@ func (b *subproblem) open() error {
 }
 
 // bound imposes the finite ones of the bounds on h.
-func (b *subproblem) bound(m *convex.Model, bounds []float64, relation func(h, bound convex.Affine) *convex.Constraint) {
+func (b *subproblem) bound(m *convex.Model, bounds []float64,
+	relation func(h, bound convex.Affine) *convex.Constraint) {
 	var idx []int
 	var finite []float64
 	for j, v := range bounds {

@@ -44,7 +44,8 @@ func labelShare(from *dataset.Data, yes []float64) func(offset float64) float64 
 		return func(float64) float64 { return share }
 	}
 	// The fit without penalty, and without any feature.
-	s, err := fitPlain(plainLogistic, &dataset.Data{X: mat.NewDense(len(yes), 1, nil), Y: yes, Weights: from.Weights, Offset: from.Offset}, true, nil)
+	s, err := fitPlain(plainLogistic, &dataset.Data{X: mat.NewDense(len(yes), 1, nil), Y: yes, Weights: from.Weights,
+		Offset: from.Offset}, true, nil)
 	if err != nil {
 		return func(float64) float64 { return math.NaN() }
 	}
@@ -136,7 +137,8 @@ func (j *Judge) unpenalised(kind plainKind, d *Judged) (out unpenalisedFits) {
 		if err != nil {
 			return unpenalisedFits{why: err}
 		}
-		out.value = append(out.value, predicted(part.rows, tune.Fit{Coefficients: s.Coefficients, Intercept: s.Constant, LogLink: d.Fit.LogLink})...)
+		out.value = append(out.value, predicted(part.rows, tune.Fit{Coefficients: s.Coefficients, Intercept: s.Constant,
+			LogLink: d.Fit.LogLink})...)
 	}
 	return out
 }

@@ -34,7 +34,8 @@ type losses struct {
 
 // NewJudge judges the predictors of a model that was built of rows, with an intercept or without.
 func NewJudge(rows *input.Rows, m tune.Model, intercept bool) *Judge {
-	j := &Judge{rows: rows, model: m, intercept: intercept, plain: map[string]unpenalisedFits{}, known: map[*tune.Result]*Judged{}}
+	j := &Judge{rows: rows, model: m, intercept: intercept, plain: map[string]unpenalisedFits{},
+		known: map[*tune.Result]*Judged{}}
 	if m, ok := m.(*regression.Model); ok {
 		o := m.Options()
 		j.logOdds, j.quantile, j.level = m.Name() == "logistic", o.Level > 0, o.Level
@@ -45,9 +46,10 @@ func NewJudge(rows *input.Rows, m tune.Model, intercept bool) *Judge {
 
 // The rows that a predictor is judged by, the best that there are.
 const (
-	OnTest       = "test"             // used for nothing else
-	OnFolds      = "cross-validation" // each by the fits of folds that it does not train, with hyperparameters chosen by them
-	OnValidation = "validation"       // by the fit to the training rows; hyperparameters were chosen by them
+	OnTest = "test" // used for nothing else
+	// each by the fits of folds that it does not train, with hyperparameters chosen by them
+	OnFolds      = "cross-validation"
+	OnValidation = "validation" // by the fit to the training rows; hyperparameters were chosen by them
 )
 
 // Judged are predictions for the rows that a predictor is judged by.

@@ -84,7 +84,8 @@ func (d *Judged) times() []Metric {
 		if n > 1 {
 			se = 2 * problems.StandardError(losses, weights, n)
 		}
-		list = append(list, Metric{Name: PartialDeviance, Value: 2 * at.HalfDeviance / total, StandardError: se, Base: 2 * l.HalfDeviance(d.Base) / total, Plain: math.NaN()})
+		list = append(list, Metric{Name: PartialDeviance, Value: 2 * at.HalfDeviance / total, StandardError: se,
+			Base: 2 * l.HalfDeviance(d.Base) / total, Plain: math.NaN()})
 	}
 	return list
 }

@@ -189,7 +189,8 @@ func (s *Sample) root(name string, l loss) Metric {
 		}
 		return (at[i] - m) / (2 * root)
 	}
-	return Metric{name, root, s.error(s.each(contributes), nil), math.Sqrt(s.average(s.at(l, s.Base))), math.Sqrt(s.plain(l))}
+	return Metric{name, root, s.error(s.each(contributes), nil), math.Sqrt(s.average(s.at(l, s.Base))),
+		math.Sqrt(s.plain(l))}
 }
 
 // constant says whether all targets are the same, so that there is no variance to explain beside what rounding leaves
@@ -259,7 +260,8 @@ func (s *Sample) areaOf(value []float64) Metric {
 	}
 	n := number[0] + number[1]
 	contributes := s.each(func(i int) float64 { return (placement[i] - area) * n / number[int(s.Y[i])] })
-	return Metric{Name: AUC, Value: area, StandardError: s.error(contributes, func(i int) int { return int(s.Y[i]) }), Base: 0.5}
+	return Metric{Name: AUC, Value: area, StandardError: s.error(contributes, func(i int) int { return int(s.Y[i]) }),
+		Base: 0.5}
 }
 
 // weight is that of row i.
@@ -316,7 +318,8 @@ func (s *Sample) Classes(probability, base [][]float64) []Metric {
 		return s.each(func(i int) float64 { return -math.Log(p[i][int(s.Y[i])]) })
 	}
 	return []Metric{
-		s.meanOf(ErrorRate, wrong(probability), wrong(base), math.NaN()), s.meanOf(LogLoss, logLoss(probability), logLoss(base), math.NaN()),
+		s.meanOf(ErrorRate, wrong(probability), wrong(base), math.NaN()), s.meanOf(LogLoss, logLoss(probability),
+			logLoss(base), math.NaN()),
 	}
 }
 

@@ -35,13 +35,16 @@ func TestValues(t *testing.T) {
 	require.InDelta(t, math.Sqrt(2.0/9/5), coverage.StandardError, 1e-14)
 
 	c := Sample{Y: []float64{0, 3, 1, 0, 5, 2}, Value: []float64{0.4, 2.2, 1.5, 0.3, 4.1, 2.6}, Base: base}
-	for name, want := range map[string]float64{DevianceExplained: 0.8197695429949986, Deviance: 0.36417528049585474, MAE: 0.5833333333333334} {
+	for name, want := range map[string]float64{DevianceExplained: 0.8197695429949986, Deviance: 0.36417528049585474,
+		MAE: 0.5833333333333334} {
 		require.InEpsilon(t, want, named(t, c.Counts(), name).Value, 1e-12, name)
 	}
 
 	half := []float64{0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5}
-	l := Sample{Y: []float64{0, 1, 1, 0, 1, 0, 1, 0}, Value: []float64{-1.2, 0.4, 2.1, 0.4, -0.3, -2, 1.5, 0.9}, Base: half}
-	for name, want := range map[string]float64{AUC: 0.78125, LogLoss: 0.528585362943004, Brier: 0.18348540119054924, ErrorRate: 0.375} {
+	l := Sample{Y: []float64{0, 1, 1, 0, 1, 0, 1, 0}, Value: []float64{-1.2, 0.4, 2.1, 0.4, -0.3, -2, 1.5, 0.9},
+		Base: half}
+	for name, want := range map[string]float64{AUC: 0.78125, LogLoss: 0.528585362943004, Brier: 0.18348540119054924,
+		ErrorRate: 0.375} {
 		require.InEpsilon(t, want, named(t, l.Labels(true), name).Value, 1e-12, name)
 	}
 	require.Len(t, l.Labels(false), 2)
@@ -64,7 +67,8 @@ func TestStandardErrors(t *testing.T) {
 		s.Value, s.Base = append(s.Value, f), append(s.Base, 0)
 		s.Y = append(s.Y, f+math.Cos(2.1*i)+0.5*math.Sin(0.7*i))
 	}
-	for name, want := range map[string]float64{R2: 0.010973272476273803, RMSE: 0.027931066681682895, MAE: 0.029076705171733122} {
+	for name, want := range map[string]float64{R2: 0.010973272476273803, RMSE: 0.027931066681682895,
+		MAE: 0.029076705171733122} {
 		require.InEpsilon(t, want, named(t, s.Regression(), name).StandardError, 0.02, name)
 	}
 	// The same predictions from two deals are as exact as those of one.
@@ -105,11 +109,13 @@ func TestNothingToSay(t *testing.T) {
 
 // Weights that are integers give the values of rows that are there as often.
 func TestWeightsOfRows(t *testing.T) {
-	s := &Sample{Y: []float64{1, 2, 4, 3}, Value: []float64{1.5, 1, 3.5, 3.25}, Base: []float64{2, 2.5, 2, 2.5}, Weight: []float64{1, 3, 2, 1}}
+	s := &Sample{Y: []float64{1, 2, 4, 3}, Value: []float64{1.5, 1, 3.5, 3.25}, Base: []float64{2, 2.5, 2, 2.5},
+		Weight: []float64{1, 3, 2, 1}}
 	often := &Sample{}
 	for i, w := range s.Weight {
 		for range int(w) {
-			often.Y, often.Value, often.Base = append(often.Y, s.Y[i]), append(often.Value, s.Value[i]), append(often.Base, s.Base[i])
+			often.Y, often.Value, often.Base = append(often.Y, s.Y[i]), append(often.Value, s.Value[i]),
+				append(often.Base, s.Base[i])
 			often.Row = append(often.Row, i)
 		}
 	}

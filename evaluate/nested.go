@@ -104,7 +104,8 @@ func (c *Choice) Without(o *input.Outer, f split.Fold) (*input.Rows, tune.Model,
 
 // Nested makes the choice without each of the outer folds, several side by side; what is done when the context ends is
 // kept. Observe, if not nil, is told how many are done.
-func (c *Choice) Nested(ctx context.Context, o *input.Outer, folds []split.Fold, observe func(done int)) (*Nested, error) {
+func (c *Choice) Nested(ctx context.Context, o *input.Outer, folds []split.Fold, observe func(done int)) (*Nested,
+	error) {
 	var done atomic.Int64
 	results, errs := make([]*NestedFold, len(folds)), make([]error, len(folds))
 	var reading sync.Mutex // of the tables

@@ -33,8 +33,9 @@ const (
 // Why there is no fit.
 var (
 	errRows     = errors.New("no more rows than coefficients")
-	errInfinite = errors.New("features tell labels, or counts of 0, apart without error, so that its coefficients would be infinite")
-	errSteps    = errors.New("its Newton steps did not come to their end")
+	errInfinite = errors.New(
+		"features tell labels, or counts of 0, apart without error, so that its coefficients would be infinite")
+	errSteps = errors.New("its Newton steps did not come to their end")
 )
 
 const (
@@ -158,7 +159,8 @@ func (g *fit) solve(b []float64, afresh bool) ([]float64, error) {
 			if g.kind == plainLogistic {
 				curve = mean * (1 - mean)
 			}
-			if afresh && step == 0 && g.kind == plainPoisson { // from the counts themselves, as the means of zero coefficients tell nothing
+			// from the counts themselves, as the means of zero coefficients tell nothing
+			if afresh && step == 0 && g.kind == plainPoisson {
 				mean = g.y[i] + 0.5
 				slope, curve, v = g.y[i]-mean, mean, math.Log(mean)
 			}

@@ -23,13 +23,15 @@ func TestLeastSquares(t *testing.T) {
 	s, err := fitPlain(plainSquares, diabetes(t), true, nil)
 	require.NoError(t, err)
 	require.InDelta(t, -334.567138519, s.Constant, 1e-6)
-	require.InDeltaSlice(t, []float64{-0.036361224, -22.85964809, 5.602962092, 1.116807993, -1.089996334, 0.746450456, 0.372004715, 6.533831936, 68.483124965, 0.280116989}, s.Coefficients, 1e-7)
+	require.InDeltaSlice(t, []float64{-0.036361224, -22.85964809, 5.602962092, 1.116807993, -1.089996334, 0.746450456,
+		0.372004715, 6.533831936, 68.483124965, 0.280116989}, s.Coefficients, 1e-7)
 }
 
 // A fit of maximum likelihood leaves residuals that are orthogonal to the columns, by the weights of the rows.
 func TestLikelihoodEquations(t *testing.T) {
 	for kind, mean := range map[plainKind]func(float64) float64{
-		plainSquares: func(f float64) float64 { return f }, plainLogistic: func(f float64) float64 { return 1 / (1 + math.Exp(-f)) }, plainPoisson: math.Exp,
+		plainSquares:  func(f float64) float64 { return f },
+		plainLogistic: func(f float64) float64 { return 1 / (1 + math.Exp(-f)) }, plainPoisson: math.Exp,
 	} {
 		d := diabetes(t)
 		n, p := d.Dims()

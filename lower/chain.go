@@ -73,7 +73,10 @@ func (c *Chain) SolveTo(ctx context.Context, lambda []float64, tol float64) (*Po
 // ended: the point then is not solved.
 func SolveUntil(ctx context.Context, fit Fit, lambda []float64, tol float64, start *Point) (*Point, error) {
 	lambda = slices.Clone(lambda)
-	return stop.Do(ctx, &Point{Lambda: lambda, Gap: math.Inf(1)}, func() (*Point, error) { return fit.Solve(ctx, lambda, tol, start) })
+	return stop.Do(ctx, &Point{Lambda: lambda, Gap: math.Inf(1)}, func() (*Point, error) {
+		return fit.Solve(ctx, lambda,
+			tol, start)
+	})
 }
 
 // Forget makes the next solve independent of those before.

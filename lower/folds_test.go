@@ -23,7 +23,8 @@ func (r ridge) Solve(_ context.Context, lambda []float64, _ float64, start *lowe
 	if start != nil {
 		from = start.State.(float64) + 1
 	}
-	return &lower.Point{Lambda: lambda, X: [][]float64{{x}}, Validation: x * x / 2, Gap: r.gap, Solved: true, State: from}, nil
+	return &lower.Point{Lambda: lambda, X: [][]float64{{x}}, Validation: x * x / 2, Gap: r.gap, Solved: true, State: from},
+		nil
 }
 
 // smooth is a ridge that can be differentiated, between bounds, and of which the nearest point is the best start.
@@ -113,7 +114,8 @@ func (c counted) LambdaMax() float64 {
 // Traits of folds are asked for at every step of a search: that asks no fold for more than its own.
 func TestTraitsOfFoldsCostNothing(t *testing.T) {
 	asked := 0
-	mean, err := lower.NewFolds([]lower.Fit{counted{smooth{ridge{3, 0}, 1, 2}, &asked}, counted{smooth{ridge{6, 0}, 1, 2}, &asked}})
+	mean, err := lower.NewFolds([]lower.Fit{counted{smooth{ridge{3, 0}, 1, 2}, &asked}, counted{smooth{ridge{6, 0}, 1, 2},
+		&asked}})
 	require.NoError(t, err)
 	require.NotNil(t, mean.Traits().Gradient)
 	require.Zero(t, asked)

@@ -12,7 +12,8 @@ import (
 
 func ofClasses() Model {
 	return Model{
-		Model: "multinomial", Target: "kind", Features: []string{"a"}, Coefficients: []float64{1, 0, -1}, Targets: []string{"x", "y", "z"}, Intercepts: []float64{0, 0.5, 0},
+		Model: "multinomial", Target: "kind", Features: []string{"a"}, Coefficients: []float64{1, 0, -1},
+		Targets: []string{"x", "y", "z"}, Intercepts: []float64{0, 0.5, 0},
 		Labels: []float64{0, 1, 2}, Loss: &Loss{Kind: Multinomial},
 	}
 }

@@ -58,7 +58,8 @@ func (m *Model) spread() error {
 		m.Features = libsvm.Names(c.Features)
 	}
 	if len(m.Features) != c.Features || len(c.Index) != len(c.Coefficients) {
-		return fmt.Errorf("%d names of %d features, and %d coefficients for %d of them", len(m.Features), c.Features, len(c.Coefficients), len(c.Index))
+		return fmt.Errorf("%d names of %d features, and %d coefficients for %d of them", len(m.Features), c.Features,
+			len(c.Coefficients), len(c.Index))
 	}
 	m.Coefficients = make([]float64, c.Features)
 	last := 0

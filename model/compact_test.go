@@ -45,7 +45,8 @@ func TestCompact(t *testing.T) {
 // What is no compact model is refused: numbers that do not rise or are too large, and lists of different lengths.
 func TestCompactStrict(t *testing.T) {
 	for want, c := range map[string]Compact{
-		"feature 3 after 3, expected rising numbers up to 200": {Features: 200, Index: []int{3, 3}, Coefficients: []float64{1, 1}},
+		"feature 3 after 3, expected rising numbers up to 200": {Features: 200, Index: []int{3, 3}, Coefficients: []float64{1,
+			1}},
 		"feature 0 after 0":            {Features: 200, Index: []int{0}, Coefficients: []float64{1}},
 		"feature 201 after 0":          {Features: 200, Index: []int{201}, Coefficients: []float64{1}},
 		"1 coefficients for 2 of them": {Features: 200, Index: []int{1, 2}, Coefficients: []float64{1}},

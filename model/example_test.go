@@ -11,7 +11,8 @@ import (
 // A model is written, read by a program that knows its name, and predicts a row.
 func Example() {
 	m := model.Model{
-		Model: "lasso", Target: "rent", Features: []string{"area", "rooms"}, Coefficients: []float64{8.5, -20}, Intercept: 300,
+		Model: "lasso", Target: "rent", Features: []string{"area", "rooms"}, Coefficients: []float64{8.5, -20},
+		Intercept:       300,
 		Hyperparameters: map[string]float64{"lambda": 0.1}, Radii: []float64{28.5},
 		ValidationError: new(float64),
 		Provenance:      model.Provenance{Method: "grid", Backend: "native", Status: "converged"},

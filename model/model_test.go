@@ -37,11 +37,14 @@ func samples() map[string]Model {
 	several.Model, several.Targets = "multi-task", []string{"y", "z"}
 	several.Coefficients, several.Intercepts, several.Intercept = []float64{1, 2, 3, 4}, []float64{10, 20}, 0
 	matrix.Model, matrix.Features, matrix.Coefficients = "matrix-completion", nil, nil
-	matrix.Matrix = &Matrix{RowEffects: []float64{1, 2}, ColEffects: []float64{10}, Left: [][]float64{{1, 2}, {3, 4}}, Right: [][]float64{{5, 6}}}
+	matrix.Matrix = &Matrix{RowEffects: []float64{1, 2}, ColEffects: []float64{10}, Left: [][]float64{{1, 2}, {3, 4}},
+		Right: [][]float64{{5, 6}}}
 	encoded := sample()
 	encoded.Features = []string{"a", "b=x"}
-	encoded.Encoding = &table.Encoder{Rule: table.Median, Columns: []table.Coding{{Column: "a", Kind: table.Number, Fill: -1.5}, {Column: "b", Kind: table.Category, Levels: []string{"w", "x"}}}}
-	return map[string]Model{"elastic-net": sample(), "encoded": encoded, "svm": svm, "multi-task": several, "matrix-completion": matrix}
+	encoded.Encoding = &table.Encoder{Rule: table.Median, Columns: []table.Coding{{Column: "a", Kind: table.Number,
+		Fill: -1.5}, {Column: "b", Kind: table.Category, Levels: []string{"w", "x"}}}}
+	return map[string]Model{"elastic-net": sample(), "encoded": encoded, "svm": svm, "multi-task": several,
+		"matrix-completion": matrix}
 }
 
 func text(t *testing.T, m Model) string {
@@ -166,7 +169,8 @@ func TestChecksum(t *testing.T) {
 	_, err := Read(save(t, compact.String()))
 	require.NoError(t, err)
 	for old, changed := range map[string]string{
-		"-2": "-2.0000000000000004", `"y"`: `"z"`, `"a"`: `"A"`, `"seed": 3`: `"seed": 4`, `"lambda1": 0.5`: `"lambda3": 0.5`, "0.3333333333333333": "0.333333333333333",
+		"-2": "-2.0000000000000004", `"y"`: `"z"`, `"a"`: `"A"`, `"seed": 3`: `"seed": 4`, `"lambda1": 0.5`: `"lambda3": 0.5`,
+		"0.3333333333333333": "0.333333333333333",
 	} {
 		edited := strings.Replace(s, old, changed, 1)
 		require.NotEqual(t, s, edited)
@@ -190,10 +194,12 @@ func TestStrict(t *testing.T) {
 		s := text(t, m)
 		for line := range strings.Lines(s) {
 			name, value, found := strings.Cut(strings.TrimSpace(line), ": ")
-			if empty := map[string]bool{"0,": true, "false,": true, "[],": true, `"",`: true}; !found || name == `"format"` || name == `"version"` || empty[value] {
+			if empty := map[string]bool{"0,": true, "false,": true, "[],": true, `"",`: true}; !found || name == `"format"` ||
+				name == `"version"` || empty[value] {
 				continue
 			}
-			if simple := !strings.HasSuffix(value, "{") && !strings.HasSuffix(value, "["); simple && strings.HasSuffix(value, ",") {
+			if simple := !strings.HasSuffix(value, "{") && !strings.HasSuffix(value, "["); simple &&
+				strings.HasSuffix(value, ",") {
 				_, err := Read(save(t, strings.Replace(s, line, "", 1)))
 				require.ErrorContains(t, err, "checksum", line)
 			}
@@ -201,7 +207,8 @@ func TestStrict(t *testing.T) {
 	}
 	s := text(t, sample())
 	for old, c := range map[string]struct{ changed, want string }{
-		`"seed": 3`:             {`"seed": "3"`, `field "provenance.seed" holds a JSON string, expected a value of type int64`},
+		`"seed": 3`: {`"seed": "3"`,
+			`field "provenance.seed" holds a JSON string, expected a value of type int64`},
 		`"seed": 3,`:            {`"seed": 3, "seed": 4,`, "the checksum does not match"},
 		`"intercept": 0.`:       {`"intercept": 1e999, "n": 0.`, `field "intercept" holds a JSON number 1e999`},
 		`"version": 4`:          {`"version": 3`, "version 3 of the format, this program reads 4"},
@@ -223,8 +230,10 @@ func TestNoModel(t *testing.T) {
 		spoil    func(*Model)
 	}{
 		{"elastic-net", `unknown model "banana"; known are: elastic-net, lasso`, func(m *Model) { m.Model = "banana" }},
-		{"elastic-net", `field "coefficients" has 1 different entries, expected 2`, func(m *Model) { m.Coefficients = m.Coefficients[:1] }},
-		{"elastic-net", `field "features" has 1 different entries, expected 2`, func(m *Model) { m.Features = []string{"a", "a"} }},
+		{"elastic-net", `field "coefficients" has 1 different entries, expected 2`,
+			func(m *Model) { m.Coefficients = m.Coefficients[:1] }},
+		{"elastic-net", `field "features" has 1 different entries, expected 2`,
+			func(m *Model) { m.Features = []string{"a", "a"} }},
 		{"elastic-net", "without features", func(m *Model) { m.Features, m.Coefficients = nil, nil }},
 		{"elastic-net", `field "deviations" has 1`, func(m *Model) { m.Deviations = []float64{1} }},
 		{"elastic-net", `field "labels"`, func(m *Model) { m.Labels = []float64{0, 1} }},
@@ -236,7 +245,8 @@ func TestNoModel(t *testing.T) {
 		{"svm", "1 class weights", func(m *Model) { m.Loss.ClassWeights = []float64{1} }},
 		{"multinomial", `field "labels" has 2 entries`, func(m *Model) { m.Labels = []float64{0, 1} }},
 		{"multinomial", `field "loss"`, func(m *Model) { m.Loss.Kind = Logistic }},
-		{"multinomial", `field "intercepts" has 2 different entries, expected 3`, func(m *Model) { m.Intercepts = m.Intercepts[:2] }},
+		{"multinomial", `field "intercepts" has 2 different entries, expected 3`,
+			func(m *Model) { m.Intercepts = m.Intercepts[:2] }},
 		{"multi-task", `field "targets" has 1 entries, expected several`, func(m *Model) {
 			m.Targets, m.Intercepts, m.Coefficients = m.Targets[:1], m.Intercepts[:1], m.Coefficients[:len(m.Features)]
 		}},

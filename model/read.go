@@ -114,7 +114,8 @@ func jsonError(err error) (*Model, int64, error) {
 	case errors.As(err, &kind) && kind.Field == "":
 		return nil, kind.Offset, fmt.Errorf("the file holds a JSON %s, %s", kind.Value, expected)
 	case errors.As(err, &kind):
-		return nil, kind.Offset, fmt.Errorf("field %q holds a JSON %s, expected a value of type %s", kind.Field, kind.Value, kind.Type)
+		return nil, kind.Offset, fmt.Errorf("field %q holds a JSON %s, expected a value of type %s", kind.Field, kind.Value,
+			kind.Type)
 	}
 	return nil, 0, fmt.Errorf("%w, %s", err, expected)
 }

@@ -24,12 +24,14 @@ func New(source *input.Source, rows *input.Rows, m tune.Model, o Options, r *tun
 		Targets: fit.Targets, Intercepts: fit.Intercepts, Labels: fit.Labels, LogLink: fit.LogLink,
 		Loss:     lossOf(r.Model, m),
 		Encoding: rows.Encoder, Weights: source.Wanted.Weights, Offset: source.Wanted.Offset,
-		Hyperparameters: r.Hyperparameters, Radii: r.Radii, ValidationError: orNull(&r.Refit.Validation), TestError: orNull(r.Refit.Test),
+		Hyperparameters: r.Hyperparameters, Radii: r.Radii, ValidationError: orNull(&r.Refit.Validation),
+		TestError: orNull(r.Refit.Test),
 		Provenance: Provenance{
 			Program: "conetune " + r.Version, Method: r.Method, Backend: r.Backend,
 			Status: string(r.Status), Iterations: r.Iterations, Seed: r.Seed, Files: source.Files(), Split: source.Rule(),
 			TrainingRows: count(split.Train), ValidationRows: count(split.Val), TestRows: count(split.Test),
-			Folds: rows.FoldCount(), Repeats: rows.Repeats, Division: rows.Division.String(), Standardize: o.Standardize, Intercept: o.Intercept,
+			Folds: rows.FoldCount(), Repeats: rows.Repeats, Division: rows.Division.String(), Standardize: o.Standardize,
+			Intercept: o.Intercept,
 		},
 	}
 	if fit.Matrix == nil {
@@ -77,7 +79,8 @@ func newMatrix(m *problems.Matrix) *Matrix {
 		return out
 	}
 	rows, cols := m.Dims()
-	return &Matrix{RowEffects: m.RowEffects, ColEffects: m.ColEffects, Left: lines(m.Left, rows), Right: lines(m.Right, cols)}
+	return &Matrix{RowEffects: m.RowEffects, ColEffects: m.ColEffects, Left: lines(m.Left, rows),
+		Right: lines(m.Right, cols)}
 }
 
 // orNull is a number that may be missing, and is where it is not finite: JSON has no other way to write it.

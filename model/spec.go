@@ -29,10 +29,11 @@ type Spec struct {
 	// Score says by what a model is chosen that has a score.
 	Score string
 
-	modes   []lower.Mode // those of [problems.Advice]
-	unit    string       // of the errors; empty for half the mean squared error
-	options []string     // the fields of Options, and Weights and Offset of [table.Wanted], that it takes beside those of all
-	overlap bool         // groups may overlap
+	modes []lower.Mode // those of [problems.Advice]
+	unit  string       // of the errors; empty for half the mean squared error
+	// the fields of Options, and Weights and Offset of [table.Wanted], that it takes beside those of all
+	options []string
+	overlap bool // groups may overlap
 	build   func(dataset.Division, regression.Options) (*regression.Model, error)
 }
 
@@ -81,8 +82,9 @@ var specs = []Spec{
 	},
 	{
 		Name: "adaptive-lasso", modes: normModes, options: append(regressions, "Gamma", "Pilot"),
-		Summary: "the lasso with a penalty that is the smaller the larger a coefficient is in a pilot, ridge regression or the lasso",
-		build:   regression.AdaptiveLasso,
+		Summary: "the lasso with a penalty that is the smaller the larger a coefficient is in a pilot, ridge regression or " +
+			"the lasso",
+		build: regression.AdaptiveLasso,
 	},
 	{
 		Name: "weighted-lasso", modes: normModes, options: regressions,
@@ -90,7 +92,8 @@ var specs = []Spec{
 		build:   regression.WeightedLasso,
 	},
 	{
-		Name: "sparse-group-lasso", modes: []lower.Mode{lower.Adjoint, lower.Truncated}, options: append(regressions, "Groups"),
+		Name: "sparse-group-lasso", modes: []lower.Mode{lower.Adjoint, lower.Truncated}, options: append(regressions,
+			"Groups"),
 		Summary: "linear regression, bounds on the 2-norm of each group of coefficients and on the 1-norm of all",
 		build:   regression.SparseGroupLasso,
 	},
@@ -101,8 +104,9 @@ var specs = []Spec{
 	},
 	{
 		Name: "fused-lasso", options: append(regressions, "Order"),
-		Summary: "linear regression, bounds on the 1-norms of the coefficients and of their differences in the order of the features",
-		build:   regression.FusedLasso,
+		Summary: "linear regression, bounds on the 1-norms of the coefficients and of their differences in the order of " +
+			"the features",
+		build: regression.FusedLasso,
 	},
 	{
 		Name: "bounded-elastic-net", modes: normModes, options: append(regressions, "Terms"),

@@ -13,9 +13,11 @@ import (
 
 func ofTimes() Model {
 	return Model{
-		Model: "cox", Target: "days", Features: []string{"a"}, Coefficients: []float64{0.5}, Intercept: -1, Loss: &Loss{Kind: Cox, Ties: "efron"},
+		Model: "cox", Target: "days", Features: []string{"a"}, Coefficients: []float64{0.5}, Intercept: -1,
+		Loss:     &Loss{Kind: Cox, Ties: "efron"},
 		Baseline: &survival.Baseline{Times: []float64{1, 4}, Hazard: []float64{0.1, 0.3}},
-		Encoding: &table.Encoder{Columns: []table.Coding{{Column: "a", Kind: table.Number}}, Rule: table.Median, Event: &table.Event{Column: "dead", Value: "yes", Others: []string{"no"}}},
+		Encoding: &table.Encoder{Columns: []table.Coding{{Column: "a", Kind: table.Number}}, Rule: table.Median,
+			Event: &table.Event{Column: "dead", Value: "yes", Others: []string{"no"}}},
 	}
 }
 

@@ -24,8 +24,10 @@ func (m *Model) validate() error {
 		name        string
 		has, should any
 	}{
-		{"labels", m.Labels != nil, spec.Labels}, {"log_link", m.LogLink, spec.LogLink}, {"matrix", m.Matrix != nil, spec.Matrix},
-		{"targets", m.Targets != nil, spec.Several || spec.Classes}, {"loss", loss, spec.Loss}, {"baseline", m.Baseline != nil, spec.Survival},
+		{"labels", m.Labels != nil, spec.Labels}, {"log_link", m.LogLink, spec.LogLink}, {"matrix", m.Matrix != nil,
+			spec.Matrix},
+		{"targets", m.Targets != nil, spec.Several || spec.Classes}, {"loss", loss, spec.Loss},
+		{"baseline", m.Baseline != nil, spec.Survival},
 	} {
 		if part.has != part.should {
 			return fmt.Errorf("field %q is missing in a model of %s, or does not belong there", part.name, m.Model)
@@ -41,7 +43,8 @@ func (m *Model) validate() error {
 	}{
 		{"coefficients", len(m.Coefficients), p * q}, {"intercepts", len(m.Intercepts), len(m.Targets)},
 		{"deviations", len(m.Deviations), deviations},
-		{"labels", len(distinct(m.Labels)), len(m.Labels)}, {"features", len(distinct(m.Features)), p}, {"targets", len(distinct(m.Targets)), len(m.Targets)},
+		{"labels", len(distinct(m.Labels)), len(m.Labels)}, {"features", len(distinct(m.Features)), p},
+		{"targets", len(distinct(m.Targets)), len(m.Targets)},
 	} {
 		if list.has != list.want {
 			return fmt.Errorf("field %q has %d different entries, expected %d", list.name, list.has, list.want)
@@ -70,7 +73,8 @@ func (m *Model) validate() error {
 			rank = len(x.Left[0])
 		}
 		other := func(factor []float64) bool { return len(factor) != rank }
-		if len(x.RowEffects) == 0 || len(x.ColEffects) == 0 || len(x.Left) != len(x.RowEffects) || len(x.Right) != len(x.ColEffects) ||
+		if len(x.RowEffects) == 0 || len(x.ColEffects) == 0 || len(x.Left) != len(x.RowEffects) ||
+			len(x.Right) != len(x.ColEffects) ||
 			slices.ContainsFunc(slices.Concat(x.Left, x.Right), other) {
 			return errors.New("a matrix without rows or columns, or with factors of different lengths")
 		}
@@ -79,7 +83,8 @@ func (m *Model) validate() error {
 		if err := e.Validate(); err != nil {
 			return err
 		}
-		if !slices.Equal(e.Features(), m.Features) || e.Labels != nil && !slices.Equal(m.Labels, numbered(len(e.Labels))) || e.Event != nil && !m.Times() {
+		if !slices.Equal(e.Features(), m.Features) || e.Labels != nil && !slices.Equal(m.Labels, numbered(len(e.Labels))) ||
+			e.Event != nil && !m.Times() {
 			return errors.New("an encoding of other features, labels or events than those of the model")
 		}
 	}

@@ -63,7 +63,8 @@ func (f Fit) Finite() bool {
 		return false
 	}
 	m := f.Matrix
-	return m == nil || finite.All(m.Intercept) && finite.All(m.RowEffects...) && finite.All(m.ColEffects...) && finiteMatrix(m.Left) && finiteMatrix(m.Right)
+	return m == nil || finite.All(m.Intercept) && finite.All(m.RowEffects...) && finite.All(m.ColEffects...) &&
+		finiteMatrix(m.Left) && finiteMatrix(m.Right)
 }
 
 func finiteMatrix(m *mat.Dense) bool {
@@ -139,7 +140,8 @@ func (e *TrainingError) Error() string {
 // Is says that a training that was stopped is [context.DeadlineExceeded] or [context.Canceled], also where the context
 // itself, whose timer has had no turn, does not say so yet.
 func (e *TrainingError) Is(target error) bool {
-	return target == context.DeadlineExceeded && e.Status == backends.TimeLimit || target == context.Canceled && e.Status == backends.Cancelled
+	return target == context.DeadlineExceeded && e.Status == backends.TimeLimit || target == context.Canceled &&
+		e.Status == backends.Cancelled
 }
 
 // Open is how a model with upper variables, which bound what its penalties leave, is tuned by default without them: by

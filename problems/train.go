@@ -98,7 +98,8 @@ func Train(ctx context.Context, p dca.Program, s Solver, h []float64, of func(x 
 
 // TrainWeighted is [Train] in penalty form, with the weights lambda of the penalties in the place of radii. A weight of
 // 0 is a very small one, see [lower.Positive].
-func TrainWeighted(ctx context.Context, p dca.Program, s Solver, lambda []float64, of func(x [][]float64) Fit) (Fit, error) {
+func TrainWeighted(ctx context.Context, p dca.Program, s Solver, lambda []float64, of func(x [][]float64) Fit) (Fit,
+	error) {
 	form, err := dca.NewPenalized(p, s.settings())
 	if err != nil {
 		return Fit{}, err
@@ -112,7 +113,8 @@ func TrainWeighted(ctx context.Context, p dca.Program, s Solver, lambda []float6
 }
 
 // trained is the predictor of a solve.
-func (s Solver) trained(x [][]float64, status backends.Status, residual float64, of func(x [][]float64) Fit) (Fit, error) {
+func (s Solver) trained(x [][]float64, status backends.Status, residual float64, of func(x [][]float64) Fit) (Fit,
+	error) {
 	if x == nil {
 		return Fit{}, &TrainingError{Status: status}
 	}

@@ -141,9 +141,11 @@ var lineEnds = strings.NewReplacer("\n", " ", "\r", " ")
 func (b *Builder) newText(j int, text string) float64 {
 	short := strings.TrimSpace(lineEnds.Replace(strings.ToValidUTF8(text, "\uFFFD")))
 	cell := missingCell
-	if v, n := textfile.Decimal([]byte(short)); n > 0 && n == len(short) && formatNumber(v) == short && math.Abs(v) <= textfile.LargestEntry {
+	if v, n := textfile.Decimal([]byte(short)); n > 0 && n == len(short) && formatNumber(v) == short &&
+		math.Abs(v) <= textfile.LargestEntry {
 		cell = v
-	} else if verbatim := b.verbatim != nil && b.verbatim[j]; short != "" && (!missingTexts[short] && !b.missing.texts[short] || verbatim) {
+	} else if verbatim := b.verbatim != nil && b.verbatim[j]; short != "" &&
+		(!missingTexts[short] && !b.missing.texts[short] || verbatim) {
 		if !verbatim {
 			short = spelled(short)
 		}

@@ -188,7 +188,8 @@ const (
 // fewLevels says whether a column of numbers and texts is a category: it has few values, and the texts are no slips.
 func (t *Table) fewLevels(c *Column, numbers int) bool {
 	n, levels := float64(numbers+c.Texts), c.Levels()
-	return (c.values <= fewValues || float64(c.Texts) >= leastTexts*n) && levels <= mostLevels && float64(levels) <= levelShare*n
+	return (c.values <= fewValues || float64(c.Texts) >= leastTexts*n) && levels <= mostLevels &&
+		float64(levels) <= levelShare*n
 }
 
 // values counts the different numbers of a column.
@@ -208,7 +209,8 @@ var code = regexp.MustCompile(`^[A-Za-z]*[0-9]+[A-Za-z0-9/?._-]*$`)
 // codes says whether a column of integers and texts holds numbers of things: several rows have texts, and all are such.
 func (c *Column) codes() bool {
 	const several = 3
-	return c.Integer && c.low >= 0 && c.Texts >= several && !slices.ContainsFunc(c.texts, func(text string) bool { return !code.MatchString(text) })
+	return c.Integer && c.low >= 0 && c.Texts >= several &&
+		!slices.ContainsFunc(c.texts, func(text string) bool { return !code.MatchString(text) })
 }
 
 // distinct says whether all numbers of a column differ.

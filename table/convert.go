@@ -163,16 +163,20 @@ func isThousands(text string, group rune, decimal byte) bool {
 // both are possible.
 var dateLayouts = func() []string {
 	var all []string
-	for _, date := range []string{"2006-01-02", "2006/01/02", "2006.01.02", "1/2/2006", "2/1/2006", "2.1.2006", "1-2-2006", "2-1-2006", "2-Jan-2006", "2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "Jan 2 2006", "January 2 2006", "2Jan2006", "2-Jan-06", "1/2/06", "2/1/06", "2.1.06"} {
+	for _, date := range []string{"2006-01-02", "2006/01/02", "2006.01.02", "1/2/2006", "2/1/2006", "2.1.2006", "1-2-2006",
+		"2-1-2006", "2-Jan-2006", "2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "Jan 2 2006",
+		"January 2 2006", "2Jan2006", "2-Jan-06", "1/2/06", "2/1/06", "2.1.06"} {
 		all = append(all, date)
-		for _, clock := range []string{"15:04", "15:04:05", "15:04:05Z07:00", "15:04:05 -0700", "15:04:05 GMT", "15:04:05 UTC", "3:04 PM", "3:04:05 PM"} {
+		for _, clock := range []string{"15:04", "15:04:05", "15:04:05Z07:00", "15:04:05 -0700", "15:04:05 GMT",
+			"15:04:05 UTC", "3:04 PM", "3:04:05 PM"} {
 			all = append(all, date+" "+clock)
 			if date == "2006-01-02" {
 				all = append(all, date+"T"+clock)
 			}
 		}
 	}
-	return append(all, "Jan 2 15:04:05 2006", "2006-01", "2006/01", "Jan 2006", "January 2006", "Jan-2006", "Jan-06", "2006 Jan", "2006M01", "2006m1")
+	return append(all, "Jan 2 15:04:05 2006", "2006-01", "2006/01", "Jan 2006", "January 2006", "Jan-2006", "Jan-06",
+		"2006 Jan", "2006M01", "2006m1")
 }()
 
 // parseDates reads all texts in one layout, as days since 1970-01-01.

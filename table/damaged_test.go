@@ -43,21 +43,24 @@ type encodedRow struct {
 	Names   *string  `parquet:"names"`
 }
 
-var codecs = map[string]compress.Codec{"plain": &goparquet.Uncompressed, "snappy": &goparquet.Snappy, "gzip": &goparquet.Gzip, "brotli": &goparquet.Brotli, "zstd": &goparquet.Zstd, "lz4": &goparquet.Lz4Raw}
+var codecs = map[string]compress.Codec{"plain": &goparquet.Uncompressed, "snappy": &goparquet.Snappy,
+	"gzip": &goparquet.Gzip, "brotli": &goparquet.Brotli, "zstd": &goparquet.Zstd, "lz4": &goparquet.Lz4Raw}
 
 // ofCodec is a Parquet file of 300 rows.
 func ofCodec(t testing.TB, codec string, version int) []byte {
 	t.Helper()
 	var rows []encodedRow
 	for i := range 300 {
-		r := encodedRow{"text " + strconv.Itoa(i), "level" + strconv.Itoa(i%3), fmt.Sprintf("prefix%04d", i), int64(i * i), float64(i) / 8, nil, i%2 == 0, [2]byte{1, byte(i)}, int32(i % 7), "", nil}
+		r := encodedRow{"text " + strconv.Itoa(i), "level" + strconv.Itoa(i%3), fmt.Sprintf("prefix%04d", i), int64(i * i),
+			float64(i) / 8, nil, i%2 == 0, [2]byte{1, byte(i)}, int32(i % 7), "", nil}
 		if half := float64(i) / 2; i%5 > 0 {
 			name := strconv.Itoa(i) + "x"
 			r.Maybe, r.Words, r.Names = &half, fmt.Sprintf("word%d", i/2), &name
 		}
 		rows = append(rows, r)
 	}
-	return parquetOf(t, rows, goparquet.Compression(codecs[codec]), goparquet.DataPageVersion(version), goparquet.PageBufferSize(2000))
+	return parquetOf(t, rows, goparquet.Compression(codecs[codec]), goparquet.DataPageVersion(version),
+		goparquet.PageBufferSize(2000))
 }
 
 // parquetOf is a Parquet file of rows, as a library writes it.
@@ -80,7 +83,8 @@ func TestParquetCodecs(t *testing.T) {
 			tab, err := decodeKnown("f.parquet", ofCodec(t, codec, version), "")
 			require.NoError(t, err, codec)
 			require.Equal(t, 300, tab.Rows())
-			require.Equal(t, []string{"text 201", "level0", "prefix0201", "40401", "25.125", "100.5", "False", "5", "word100", "201x"}, cellsOf(t, tab)[201], codec)
+			require.Equal(t, []string{"text 201", "level0", "prefix0201", "40401", "25.125", "100.5", "False", "5", "word100",
+				"201x"}, cellsOf(t, tab)[201], codec)
 		}
 	}
 }
@@ -152,16 +156,20 @@ func TestDamagedPacks(t *testing.T) {
 	for _, c := range []struct{ name, data, want string }{
 		{"f.gz", gz + "abc", "f.gz: the gzip data are damaged: bytes follow them that are not gzip"},
 		{"f.gz", gz + "\n", "f.gz: the gzip data are damaged: bytes follow them that are not gzip"},
-		{"f.gz", gz + strings.Repeat("\x00", 600) + "x", "f.gz: the gzip data are damaged: bytes follow them that are not gzip"},
+		{"f.gz", gz + strings.Repeat("\x00", 600) + "x",
+			"f.gz: the gzip data are damaged: bytes follow them that are not gzip"},
 		{"f.gz", gz + "\x1f\x8b", "f.gz: the gzip data end too early, is the file complete?"},
 		{"f.gz", gz[:len(gz)-3], "f.gz: the gzip data end too early, is the file complete?"},
 		{"f.gz", gz[:5], "f.gz: the gzip data end too early, is the file complete?"},
-		{"f.gz", "\x1f\x9b" + gz[2:], "f.gz: does not begin as gzip data do, which its name promises, and is not text either: is it damaged?"},
-		{"f.csv.bz2", "BZi91AY\x00", "f.csv.bz2: does not begin as bzip2 data do, which its name promises, and is not text either: is it damaged?"},
+		{"f.gz", "\x1f\x9b" + gz[2:],
+			"f.gz: does not begin as gzip data do, which its name promises, and is not text either: is it damaged?"},
+		{"f.csv.bz2", "BZi91AY\x00",
+			"f.csv.bz2: does not begin as bzip2 data do, which its name promises, and is not text either: is it damaged?"},
 		{"f.csv.bz2", bz, "f.csv.bz2: the bzip2 data end too early, is the file complete?"},
 		{"f.csv.bz2", bz[:5] + "\x00" + bz[6:], "f.csv.bz2: the bzip2 data are damaged: bad magic value found"},
 		{"f.csv", "a,b\n\x00,1\n", "f.csv: is binary, expected text"},
-		{"f.zip", "PK\x05\x06" + strings.Repeat("\x00", 18), "f.zip: is a zip archive without files, expected one with a table"},
+		{"f.zip", "PK\x05\x06" + strings.Repeat("\x00", 18),
+			"f.zip: is a zip archive without files, expected one with a table"},
 	} {
 		_, err := decodeKnown(c.name, []byte(c.data), "")
 		require.EqualError(t, err, c.want)
@@ -309,7 +317,8 @@ func TestDamagedWithinBudget(t *testing.T) {
 		}
 		require.LessOrEqual(t, taken, uint64(budget), "file %d, %s: %v", k, s.name, err)
 	}
-	t.Logf("%d files, %d of them tables; at most %.1f MB were taken (%s) of %d MB", count, tables, float64(most)/1e6, of, budget/1000000)
+	t.Logf("%d files, %d of them tables; at most %.1f MB were taken (%s) of %d MB", count, tables, float64(most)/1e6, of,
+		budget/1000000)
 }
 
 // A file of 2.6 kB whose page of LZ4 is damaged: a library made room for more and more, as it took each error for too
@@ -334,7 +343,8 @@ func TestLongTextsOfDifferences(t *testing.T) {
 	for i := range rows {
 		rows[i] = row{strings.Repeat("x", 20000), int64(i)}
 	}
-	file := parquetOf(t, rows, goparquet.Compression(&goparquet.Zstd), goparquet.PageBufferSize(64<<20), goparquet.DataPageStatistics(false))
+	file := parquetOf(t, rows, goparquet.Compression(&goparquet.Zstd), goparquet.PageBufferSize(64<<20),
+		goparquet.DataPageStatistics(false))
 	const budget = 16 << 20
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(budget))
 	require.Less(t, len(file), 100<<10)

@@ -122,7 +122,8 @@ func (d *Design) columns(purpose string, names []string) (found []int) {
 	for _, name := range names {
 		j := d.table.Index(name)
 		if j < 0 {
-			d.wrong.add(d.table.header, "", "has no column %s for %s; there are: %s%s%s", quote(name), purpose, list(d.table.Names()), similar(name, d.table.Names()), d.table.unnamed())
+			d.wrong.add(d.table.header, "", "has no column %s for %s; there are: %s%s%s", quote(name), purpose,
+				list(d.table.Names()), similar(name, d.table.Names()), d.table.unnamed())
 			continue
 		}
 		found = append(found, j)
@@ -183,7 +184,8 @@ func (d *Design) findTargets() {
 		d.targets = []int{j}
 		return
 	}
-	d.wrong.add(d.table.header, "", "has no column %s: name the target by Wanted.Targets; the columns are: %s%s", quote(defaultTarget), list(d.table.Names()), d.table.unnamed())
+	d.wrong.add(d.table.header, "", "has no column %s: name the target by Wanted.Targets; the columns are: %s%s",
+		quote(defaultTarget), list(d.table.Names()), d.table.unnamed())
 }
 
 // noRowNames says in the place of columns that none names the rows.
@@ -193,7 +195,8 @@ const noRowNames = "none"
 var rowNames = []string{"rownames", "row.names", "row_names", "rowname", "Unnamed: 0", "__index_level_0__"}
 
 // timeNames are names of first columns that count and are features all the same.
-var timeNames = []string{"time", "t", "year", "month", "week", "day", "hour", "date", "period", "age", "x", "dose", "distance"}
+var timeNames = []string{"time", "t", "year", "month", "week", "day", "hour", "date", "period", "age", "x", "dose",
+	"distance"}
 
 // isLabel says whether a column names the rows by its name, and counts whether it is the first and has the numbers of
 // the rows.
@@ -215,7 +218,8 @@ func (d *Design) counts(j int) bool {
 
 func (d *Design) findFeatures() {
 	t, w := d.table, d.wanted
-	drop, labels, noNames := d.columns("Wanted.Drop", w.Drop), []int(nil), slices.Equal(w.Labels, []string{noRowNames}) && t.Index(noRowNames) < 0
+	drop, labels, noNames := d.columns("Wanted.Drop", w.Drop), []int(nil), slices.Equal(w.Labels, []string{noRowNames}) &&
+		t.Index(noRowNames) < 0
 	if !noNames {
 		labels = d.columns("Wanted.Labels", w.Labels)
 	}
@@ -263,23 +267,28 @@ func (d *Design) findFeatures() {
 			d.features = append(d.features, j)
 		}
 	}
-	d.findings = found(d.findings, "columns", index, "%s: names or numbers of rows, no feature (Wanted.Labels none takes it all the same)")
+	d.findings = found(d.findings, "columns", index,
+		"%s: names or numbers of rows, no feature (Wanted.Labels none takes it all the same)")
 	if counting != nil {
 		first := "0, 1, 2, .."
 		if t.columns[0].counts[1] == t.rows {
 			first = "1, 2, 3, .."
 		}
-		d.findings = found(d.findings, "columns", counting, "%s: counts the rows, "+first+", no feature (Wanted.Labels none takes it all the same)")
+		d.findings = found(d.findings, "columns", counting,
+			"%s: counts the rows, "+first+", no feature (Wanted.Labels none takes it all the same)")
 	}
 	d.findings = found(d.findings, "columns", empty, "%s: no values, left out")
 	d.findings = found(d.findings, "columns", gone, "%s: the same text in all rows, left out")
 	d.findings = found(d.findings, "hint", constant, "%s: the same number in all rows, which tells nothing")
-	d.findings = found(d.findings, "columns", many, "%s: too many different texts for a category, left out (Wanted.Categorical takes it all the same)")
+	d.findings = found(d.findings, "columns", many,
+		"%s: too many different texts for a category, left out (Wanted.Categorical takes it all the same)")
 	switch {
 	case len(d.targets) == len(t.columns):
 		d.wrong.add(t.header, "", "all %d columns are targets, expected at least one feature", len(t.columns))
 	case len(d.features) == 0:
-		d.wrong.add(t.header, "", "has no column that can be a feature, expected a target and at least one feature; the columns are: %s", list(t.Names()))
+		d.wrong.add(t.header, "",
+			"has no column that can be a feature, expected a target and at least one feature; the columns are: %s",
+			list(t.Names()))
 	}
 }
 
@@ -318,7 +327,8 @@ func (d *Design) checkTargets() {
 			}
 			d.wrong.add(0, t.field(j), "the target holds texts (%s), expected numbers; %s", list(words), models)
 		case c.Kind == Date:
-			d.findings = found(d.findings, "date", []FoundColumn{{Name: c.Name}}, "the target, %s, holds dates: days since 1970-01-01 are predicted")
+			d.findings = found(d.findings, "date", []FoundColumn{{Name: c.Name}},
+				"the target, %s, holds dates: days since 1970-01-01 are predicted")
 		}
 	}
 }
@@ -335,13 +345,15 @@ func (d *Design) checkClasses(j int) {
 	case len(levels) == 1:
 		d.wrong.add(0, t.field(j), "all rows have the label %s, expected two labels", quote(levels[0]))
 	case d.wanted.MostClasses > 2 && len(levels) > d.wanted.MostClasses:
-		d.wrong.add(0, t.field(j), "the target has %d labels (%s), expected %d at most", len(levels), list(levels), d.wanted.MostClasses)
+		d.wrong.add(0, t.field(j), "the target has %d labels (%s), expected %d at most", len(levels), list(levels),
+			d.wanted.MostClasses)
 	case d.wanted.MostClasses <= 2 && len(levels) > 2:
 		more := alike(levels)
 		if more != "" {
 			more = "; " + more
 		}
-		d.wrong.add(0, t.field(j), "the target has %d labels (%s), expected two; multinomial takes more%s", len(levels), list(levels), more)
+		d.wrong.add(0, t.field(j), "the target has %d labels (%s), expected two; multinomial takes more%s", len(levels),
+			list(levels), more)
 	}
 	d.labels = levels
 }
@@ -367,7 +379,9 @@ func (d *Design) addMixed(j int) {
 		d.wrong.add(line, t.field(j), "%s", reason)
 		return
 	}
-	d.wrong.add(line, t.field(j), "%s found, expected a number: %s and %s (%s); correct or empty these, or say by Options.Missing what stands for a missing value, or leave the column out by Wanted.Drop, or take it as a category by Wanted.Categorical",
+	d.wrong.add(line, t.field(j), "%s found, expected a number: %s and %s (%s); correct or empty these, or say by "+
+		"Options.Missing what stands for a missing value, or leave the column out by Wanted.Drop, or take it as a category "+
+		"by Wanted.Categorical",
 		quote(text), words.Count(numbers, "number"), words.Count(c.Texts, "text"), atLines(c.textLines, c.Texts))
 }
 
@@ -420,10 +434,12 @@ func (d *Design) findRows() {
 	}
 	if gone.Count > 0 {
 		gone.Name = t.columns[d.targets[0]].Name
-		d.findings = append(d.findings, Finding{Kind: "rows", Columns: []FoundColumn{gone}, Text: fmt.Sprintf("%s without a target left out (%s)", words.Count(gone.Count, "row"), atLines(gone.Lines, gone.Count))})
+		d.findings = append(d.findings, Finding{Kind: "rows", Columns: []FoundColumn{gone}, Text: fmt.Sprintf(
+			"%s without a target left out (%s)", words.Count(gone.Count, "row"), atLines(gone.Lines, gone.Count))})
 	}
 	if goneFeature.Count > 0 {
-		d.findings = append(d.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s with missing values left out (%s)", words.Count(goneFeature.Count, "row"), atLines(goneFeature.Lines, goneFeature.Count))})
+		d.findings = append(d.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s with missing values left out (%s)",
+			words.Count(goneFeature.Count, "row"), atLines(goneFeature.Lines, goneFeature.Count))})
 	}
 	if len(d.rows) == 0 {
 		d.wrong.add(0, "", "no row is left: all %d lack the target or other values", t.rows)
@@ -459,7 +475,8 @@ func (d *Design) tellMissing() {
 		switch {
 		case c.Missing == 0:
 		case d.wanted.Missing == Reject:
-			d.wrong.add(c.missingLines[0], t.field(j), "%s (%s), and Wanted.Missing is error", words.Count(c.Missing, "missing value"), atLines(c.missingLines, c.Missing))
+			d.wrong.add(c.missingLines[0], t.field(j), "%s (%s), and Wanted.Missing is error",
+				words.Count(c.Missing, "missing value"), atLines(c.missingLines, c.Missing))
 		case d.wanted.Missing == DropRows:
 		case d.category[j]:
 			categories = append(categories, FoundColumn{c.Name, c.Missing, c.missingLines})
@@ -467,6 +484,8 @@ func (d *Design) tellMissing() {
 			numbers = append(numbers, FoundColumn{c.Name, c.Missing, c.missingLines})
 		}
 	}
-	d.findings = found(d.findings, "missing", numbers, "missing values in %s: the "+string(d.wanted.Missing)+" of the training rows is put in their place")
-	d.findings = found(d.findings, "missing", categories, "missing values in %s: a level of their own where they are more than 5 %% of the training rows, and else the reference")
+	d.findings = found(d.findings, "missing", numbers,
+		"missing values in %s: the "+string(d.wanted.Missing)+" of the training rows is put in their place")
+	d.findings = found(d.findings, "missing", categories, "missing values in %s: a level of their own where they are "+
+		"more than 5 %% of the training rows, and else the reference")
 }

@@ -43,16 +43,19 @@ type Options struct {
 }
 
 // separators are the names of separators.
-var separators = map[string]byte{"tab": '\t', `\t`: '\t', "\t": '\t', "space": ' ', " ": ' ', "comma": ',', ",": ',', "semicolon": ';', ";": ';', "bar": '|', "|": '|', ":": ':', "^": '^', "~": '~'}
+var separators = map[string]byte{"tab": '\t', `\t`: '\t', "\t": '\t', "space": ' ', " ": ' ', "comma": ',', ",": ',',
+	"semicolon": ';', ";": ';', "bar": '|', "|": '|', ":": ':', "^": '^', "~": '~'}
 
 // Validate rejects options that mean nothing.
 func (o Options) Validate() error {
 	switch {
 	case o.Separator != "" && separators[o.Separator] == 0:
-		return fmt.Errorf("the separator is %q, expected one of , ; | : ^ ~ or tab, space, comma, semicolon, bar", o.Separator)
+		return fmt.Errorf("the separator is %q, expected one of , ; | : ^ ~ or tab, space, comma, semicolon, bar",
+			o.Separator)
 	case o.Decimal != "" && o.Decimal != "." && o.Decimal != ",":
 		return fmt.Errorf("the decimal point is %q, expected . or ,", o.Decimal)
-	case o.Comment != "" && o.Comment != "none" && (len(o.Comment) != 1 || strings.ContainsAny(o.Comment, "\"0123456789+-. \n")):
+	case o.Comment != "" && o.Comment != "none" &&
+		(len(o.Comment) != 1 || strings.ContainsAny(o.Comment, "\"0123456789+-. \n")):
 		return fmt.Errorf("the comment character is %q, expected one such as #, or none", o.Comment)
 	case !slices.Contains([]string{"", UTF8, Latin1, UTF16}, o.Encoding):
 		return fmt.Errorf("the encoding is %q, expected %s, %s or %s", o.Encoding, UTF8, Latin1, UTF16)
@@ -323,7 +326,8 @@ func (d *Dialect) findHeader(rows [][]string, comment []byte, o Options) {
 	first, rest := rows[0], rows[1:]
 	if len(first) == d.columns-1 && o.Header != "no" {
 		d.Header = true
-		d.trailing = d.Separator != ' ' && !slices.ContainsFunc(rest, func(row []string) bool { return len(row) == d.columns && row[d.columns-1] != "" })
+		d.trailing = d.Separator != ' ' &&
+			!slices.ContainsFunc(rest, func(row []string) bool { return len(row) == d.columns && row[d.columns-1] != "" })
 		d.RowNames = !d.trailing
 		return
 	}
@@ -441,7 +445,8 @@ func (d *Dialect) findings(packed, encoding string) (list []Finding) {
 		list = append(list, Finding{Kind: "dialect", Text: "the table is read as " + strings.Join(how, ", ")})
 	}
 	if !d.Header {
-		list = append(list, Finding{Kind: "header", Text: "the first line holds data, not names: the columns are called x1, x2, .. (Options.Header yes if it holds names)"})
+		list = append(list, Finding{Kind: "header", Text: "the first line holds data, not names: the columns are called " +
+			"x1, x2, .. (Options.Header yes if it holds names)"})
 	}
 	return list
 }

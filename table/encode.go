@@ -90,7 +90,8 @@ func (e *Encoder) Validate() error {
 	if e.Labels != nil && (len(e.Labels) < 2 || !unique(e.Labels)) {
 		return fmt.Errorf("%d labels, expected two that differ, or more", len(e.Labels))
 	}
-	if v := e.Event; v != nil && (v.Column == "" || v.Value == "" || e.Labels != nil || slices.Contains(v.Others, v.Value)) {
+	if v := e.Event; v != nil && (v.Column == "" || v.Value == "" || e.Labels != nil ||
+		slices.Contains(v.Others, v.Value)) {
 		return fmt.Errorf("the column of events %q with the value %q is none", v.Column, v.Value)
 	}
 	return nil

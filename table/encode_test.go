@@ -48,7 +48,8 @@ func TestEncode(t *testing.T) {
 	d := choose(t, decode(t, people, Options{}), Wanted{})
 	require.Equal(t, []int{0, 1, 3, 4}, d.Rows())
 	e, r := readThrough(t, d, d.Rows())
-	require.Equal(t, []string{"age", "age=(missing)", "city=Paris", "city=Rome", "city=(missing)", "sex=m", "when", "seen"}, e.Features())
+	require.Equal(t, []string{"age", "age=(missing)", "city=Paris", "city=Rome", "city=(missing)", "sex=m", "when",
+		"seen"}, e.Features())
 	want := []float64{
 		20, 0, 0, 1, 0, 0, 1, 1,
 		30, 1, 0, 0, 0, 1, 2, 1,
@@ -78,7 +79,8 @@ missing values in column "city" (1, line 5): a level of their own where they are
 		40, 0, 0, 0, 4, 1, // of no city: the reference, as the training rows have a city all
 		30, 0, 0, 0, 5, 1, // Paris is the reference, too
 	}, r.Encode([]int{3, 4}, false).Dense().RawMatrix().Data)
-	require.Equal(t, `column "city" (1, line 6): levels that the training rows do not have, taken as the reference`, texts(r.Unseen()))
+	require.Equal(t, `column "city" (1, line 6): levels that the training rows do not have, taken as the reference`,
+		texts(r.Unseen()))
 }
 
 func TestMissingRules(t *testing.T) {
@@ -154,7 +156,8 @@ func TestReadOther(t *testing.T) {
 f:2: column 2 ("when"): "yesterday" found, expected a date such as 2006-01-02
 f:1: lacks columns "age", "city"; there are: "Age", "when" (did you mean "Age"?)`)
 	_, err = e.Read(decode(t, "age,city,when\n1,Rome,1970-01-01\nold,Rome,1970-01-01\n", Options{}), nil, true)
-	require.EqualError(t, err, `f:3: column 1 ("age"): "old" found, expected a number, as the column has in the training rows`)
+	require.EqualError(t, err,
+		`f:3: column 1 ("age"): "old" found, expected a number, as the column has in the training rows`)
 }
 
 func TestChooseErrors(t *testing.T) {
@@ -168,10 +171,12 @@ func TestChooseErrors(t *testing.T) {
 		want string
 	}{
 		{numbers, Wanted{}, `f:1: has no column "y": name the target by Wanted.Targets; the columns are: "a", "b", "price"`},
-		{numbers, Wanted{Targets: []string{"Price"}}, `f:1: has no column "Price" for the target; there are: "a", "b", "price" (did you mean "price"?)`},
+		{numbers, Wanted{Targets: []string{"Price"}},
+			`f:1: has no column "Price" for the target; there are: "a", "b", "price" (did you mean "price"?)`},
 		{numbers, Wanted{Targets: []string{"price"}, Drop: []string{"c"}, Labels: []string{"d"}}, "2 things are wrong"},
 		{numbers, Wanted{Targets: []string{"price"}, Drop: []string{"a", "b"}}, "no column that can be a feature"},
-		{numbers, Wanted{Targets: []string{"price"}, Features: []string{"price"}}, `"price" is wanted as a feature and is the target`},
+		{numbers, Wanted{Targets: []string{"price"}, Features: []string{"price"}},
+			`"price" is wanted as a feature and is the target`},
 		{numbers + "red,1,2\n3,4,inf\n", Wanted{Targets: []string{"price"}},
 			`f: 2 things are wrong
 f:63: column 3 ("price"): "inf" found, expected a finite number
@@ -183,7 +188,8 @@ f:62: column 1 ("a"): "red" found, expected a number: 61 numbers and 1 text (lin
 	}
 	// What is wrong with columns that are not used is no error.
 	choose(t, decode(t, numbers+"red,1,2\n", Options{}), Wanted{Targets: []string{"price"}, Drop: []string{"a"}})
-	d := choose(t, decode(t, numbers+"red,1,2\n", Options{}), Wanted{Targets: []string{"price"}, Categorical: []string{"a", "b"}})
+	d := choose(t, decode(t, numbers+"red,1,2\n", Options{}), Wanted{Targets: []string{"price"}, Categorical: []string{"a",
+		"b"}})
 	e, _ := readThrough(t, d, d.Rows())
 	require.Len(t, e.Features(), 30+2)
 	require.Equal(t, []string{"a=0.25", "a=0.5"}, e.Features()[:2])
@@ -196,7 +202,8 @@ func TestColumnsInUse(t *testing.T) {
 	for i := range 100 {
 		b.WriteString(strings.Join([]string{
 			formatNumber(float64(i + 1)), "n" + formatNumber(float64(i)), []string{"1", "2", "3", "good"}[i%4],
-			"z" + formatNumber(float64(i%60)), formatNumber(float64(1000 + 7*i%331)), formatNumber(float64(2 * i * i)), []string{"a", "b"}[i/50], formatNumber(float64(i * i)),
+			"z" + formatNumber(float64(i%60)), formatNumber(float64(1000 + 7*i%331)), formatNumber(float64(2 * i * i)),
+			[]string{"a", "b"}[i/50], formatNumber(float64(i * i)),
 		}, ",") + "\n")
 	}
 	d := choose(t, decode(t, b.String(), Options{}), Wanted{})
@@ -210,7 +217,8 @@ func TestColumnsInUse(t *testing.T) {
 	} {
 		require.Contains(t, said, want)
 	}
-	d = choose(t, decode(t, b.String(), Options{}), Wanted{Labels: []string{"subject_id"}, Features: []string{"id", "zip"}})
+	d = choose(t, decode(t, b.String(), Options{}), Wanted{Labels: []string{"subject_id"},
+		Features: []string{"id", "zip"}})
 	e, _ = readThrough(t, d, d.Rows())
 	require.Len(t, e.Features(), 1+59)
 }
@@ -227,8 +235,10 @@ func TestNumbersOfThings(t *testing.T) {
 	d := choose(t, table, Wanted{})
 	e, _ := readThrough(t, d, d.Rows())
 	require.Equal(t, []string{"a", "valid", "grid", "obs", "rapid"}, e.Features())
-	require.Contains(t, texts(d.Findings()), `columns "id", "b_id", "customerId", "Sample ID", "PASSENGER ID", "x.id": names or numbers of rows, no feature (Wanted.Labels none takes it all the same)`)
-	require.Contains(t, texts(d.Findings()), `column "obs" looks like a number of rows: Wanted.Labels or Wanted.Drop leaves it out`)
+	require.Contains(t, texts(d.Findings()),
+		`columns "id", "b_id", "customerId", "Sample ID", "PASSENGER ID", "x.id": names or numbers of rows, no feature (Wanted.Labels none takes it all the same)`)
+	require.Contains(t, texts(d.Findings()),
+		`column "obs" looks like a number of rows: Wanted.Labels or Wanted.Drop leaves it out`)
 	e, _ = readThrough(t, choose(t, table, Wanted{Labels: []string{"none"}}), d.Rows())
 	require.Len(t, e.Features(), 11)
 	e, _ = readThrough(t, choose(t, table, Wanted{Labels: []string{"a"}}), d.Rows())
@@ -240,12 +250,15 @@ func TestNumbersOfThings(t *testing.T) {
 			counted += formatNumber(float64(first+i)) + "," + of(i) + "," + formatNumber(float64(i*i%7)) + "\n"
 		}
 		d := choose(t, decode(t, counted, Options{}), Wanted{})
-		require.Equal(t, `column "k": counts the rows, `+want+`, no feature (Wanted.Labels none takes it all the same)`, texts(d.Findings()))
+		require.Equal(t, `column "k": counts the rows, `+want+`, no feature (Wanted.Labels none takes it all the same)`,
+			texts(d.Findings()))
 	}
 	// A number that two rows have is one of groups, and numbers that are no integers are measured.
 	for _, id := range []string{"1,2,3,3", "1.5,2,3,4"} {
 		cells := strings.Split(id, ",")
-		e, _ = readThrough(t, choose(t, decode(t, "a,id,y\n1,"+cells[0]+",1\n3,"+cells[1]+",3\n2,"+cells[2]+",2\n5,"+cells[3]+",4\n", Options{}), Wanted{}), []int{0, 1, 2, 3})
+		e, _ = readThrough(t,
+			choose(t, decode(t, "a,id,y\n1,"+cells[0]+",1\n3,"+cells[1]+",3\n2,"+cells[2]+",2\n5,"+cells[3]+",4\n", Options{}),
+				Wanted{}), []int{0, 1, 2, 3})
 		require.Equal(t, []string{"a", "id"}, e.Features())
 	}
 }
@@ -253,15 +266,19 @@ func TestNumbersOfThings(t *testing.T) {
 // Days since 1970 by date -u -d DAY +%s, divided by 86400; weekdays are those of 2000.
 func TestDatesWithWeekdays(t *testing.T) {
 	for text, want := range map[string]float64{
-		"Jan 1 2000": 10957, "January  3 2000": 10959, "Mon, 3 Jan 2000": 10959, "Monday 3 January 2000": 10959, "MON 3-Jan-2000": 10959, "Tues., Jan 4, 2000": 10960,
-		"Thursday, January 6 2000": 10962, "Sun 2000-01-02": 10958, "Mon, 03 Jan 2000 12:00:00 GMT": 10959.5, "Mon, 03 Jan 2000 12:00:00 +0000": 10959.5, "Monday, 03-Jan-00 06:00:00 UTC": 10959.25,
-		"Mon Jan  3 18:00:00 2000": 10959.75, "Tuesday 1/2/2000": 10988, "Sunday 1/2/2000": 10958, // the second of January, and the first of February
+		"Jan 1 2000": 10957, "January  3 2000": 10959, "Mon, 3 Jan 2000": 10959, "Monday 3 January 2000": 10959,
+		"MON 3-Jan-2000": 10959, "Tues., Jan 4, 2000": 10960,
+		"Thursday, January 6 2000": 10962, "Sun 2000-01-02": 10958, "Mon, 03 Jan 2000 12:00:00 GMT": 10959.5,
+		"Mon, 03 Jan 2000 12:00:00 +0000": 10959.5, "Monday, 03-Jan-00 06:00:00 UTC": 10959.25,
+		// the second of January, and the first of February
+		"Mon Jan  3 18:00:00 2000": 10959.75, "Tuesday 1/2/2000": 10988, "Sunday 1/2/2000": 10958,
 	} {
 		table := decode(t, "when;y\n"+text+";1\n"+text+";2\n", Options{})
 		require.Equal(t, Date, table.columns[0].Kind, text)
 		require.InDelta(t, want, table.columns[0].value(table.cell(1, 0)), 1e-9, text)
 	}
-	for _, text := range []string{"Mon", "Monday", "Tue, 3 Jan 2000", "Mo 3 Jan 2000", "Mont 3 Jan 2000", "Mon,3 Jan 2000", "Mon, 3"} {
+	for _, text := range []string{"Mon", "Monday", "Tue, 3 Jan 2000", "Mo 3 Jan 2000", "Mont 3 Jan 2000", "Mon,3 Jan 2000",
+		"Mon, 3"} {
 		require.Equal(t, Category, decode(t, "when;y\n"+text+";1\n"+text+";2\n", Options{}).columns[0].Kind, text)
 	}
 	// Weekdays may stand before some dates of a column; a model reads dates of its layout with and without them.
@@ -273,7 +290,8 @@ func TestDatesWithWeekdays(t *testing.T) {
 
 // A model that was saved with other spellings of truth values, before they were one, reads and predicts the same.
 func TestTruthOfOldModels(t *testing.T) {
-	e := &Encoder{Columns: []Coding{{Column: "a", Kind: Category, Levels: []string{"FALSE", "TRUE"}}}, Rule: Median, Labels: []string{"false", "true"}}
+	e := &Encoder{Columns: []Coding{{Column: "a", Kind: Category, Levels: []string{"FALSE", "TRUE"}}}, Rule: Median,
+		Labels: []string{"false", "true"}}
 	for _, o := range []Options{{}, {Verbatim: []string{"a"}}} {
 		r, err := e.Read(decode(t, "a,y\nTRUE,False\ntrue,FALSE\nTrue,TRUE\nfalse,true\n", o), []string{"y"}, false)
 		require.NoError(t, err)
@@ -293,13 +311,16 @@ func TestNumbersAndTexts(t *testing.T) {
 		cell func(i int) string
 		want Kind
 	}{
-		"slip":              {func(i int) string { return []string{formatNumber(float64(i) / 4), "1.2.3"}[i/39] }, Mixed},
-		"unknown":           {func(i int) string { return []string{formatNumber(float64(i) / 4), "unknown"}[i%2*(i%3)%2] }, Mixed},
-		"cylinders":         {func(i int) string { return []string{formatNumber(float64(2 * (i % 4))), "rotary"}[i/39] }, Category},
-		"codes":             {func(i int) string { return []string{formatNumber(float64(100 + i)), "136A"}[i/36] }, Category},
-		"one code":          {func(i int) string { return []string{formatNumber(float64(100 + i)), "1O5"}[i/39] }, Mixed},
-		"bounds":            {func(i int) string { return []string{formatNumber(float64(100 + i)), ">90"}[i/30] }, Mixed},
-		"names of cars":     {func(i int) string { return []string{"model " + formatNumber(float64(i)), "90"}[i/38] }, Category},
+		"slip": {func(i int) string { return []string{formatNumber(float64(i) / 4), "1.2.3"}[i/39] }, Mixed},
+		"unknown": {func(i int) string { return []string{formatNumber(float64(i) / 4), "unknown"}[i%2*(i%3)%2] },
+			Mixed},
+		"cylinders": {func(i int) string { return []string{formatNumber(float64(2 * (i % 4))), "rotary"}[i/39] },
+			Category},
+		"codes":    {func(i int) string { return []string{formatNumber(float64(100 + i)), "136A"}[i/36] }, Category},
+		"one code": {func(i int) string { return []string{formatNumber(float64(100 + i)), "1O5"}[i/39] }, Mixed},
+		"bounds":   {func(i int) string { return []string{formatNumber(float64(100 + i)), ">90"}[i/30] }, Mixed},
+		"names of cars": {func(i int) string { return []string{"model " + formatNumber(float64(i)), "90"}[i/38] },
+			Category},
 		"end of a DOS file": {func(i int) string { return formatNumber(float64(i)) + []string{"", "\x1a"}[i/39] }, Number},
 	} {
 		text := "x,y\n"
@@ -322,8 +343,10 @@ func TestMedian(t *testing.T) {
 		zeros  int
 		want   float64
 	}{
-		{[]float64{3, 1, 2}, 0, 2}, {[]float64{4, 1, 3, 2}, 0, 2.5}, {nil, 0, 0}, {nil, 3, 0}, {[]float64{5}, 1, 2.5}, {[]float64{-5, 7}, 1, 0},
-		{[]float64{5, 6, 7}, 2, 5}, {[]float64{5, 6, 7}, 3, 2.5}, {[]float64{5, 6, 7}, 4, 0}, {[]float64{-1, -2, -3, 9}, 2, -0.5}, {[]float64{1, 1, 1, 1}, 0, 1},
+		{[]float64{3, 1, 2}, 0, 2}, {[]float64{4, 1, 3, 2}, 0, 2.5}, {nil, 0, 0}, {nil, 3, 0}, {[]float64{5}, 1, 2.5},
+		{[]float64{-5, 7}, 1, 0},
+		{[]float64{5, 6, 7}, 2, 5}, {[]float64{5, 6, 7}, 3, 2.5}, {[]float64{5, 6, 7}, 4, 0}, {[]float64{-1, -2, -3, 9}, 2,
+			-0.5}, {[]float64{1, 1, 1, 1}, 0, 1},
 	} {
 		require.InDelta(t, c.want, median(append([]float64(nil), c.values...), c.zeros), 1e-15, "%v", c)
 	}
@@ -331,7 +354,8 @@ func TestMedian(t *testing.T) {
 
 func TestLooseNumbers(t *testing.T) {
 	for text, want := range map[string]float64{
-		"12%": 12, "$5": 5, "-$5": -5, "$-5": -5, "5 €": 5, "1,234.5": 1234.5, "1 234": 1234, "1'234'567": 1234567, "(3)": -3, "−4": -4, "+1,000": 1000, "3 EUR": 3,
+		"12%": 12, "$5": 5, "-$5": -5, "$-5": -5, "5 €": 5, "1,234.5": 1234.5, "1 234": 1234, "1'234'567": 1234567, "(3)": -3,
+		"−4": -4, "+1,000": 1000, "3 EUR": 3,
 	} {
 		v, _, ok := looseNumber(text, '.')
 		require.True(t, ok, text)
@@ -342,7 +366,8 @@ func TestLooseNumbers(t *testing.T) {
 		require.True(t, ok, text)
 		require.Equal(t, want, v, text)
 	}
-	for _, text := range []string{"", "%", "$", "()", "(3", "1,23", "12,34,567", "0,123", "--5", "1-2", "a", "5 x", "1e400", "inf", "nan", "1.2.3", "- -5"} {
+	for _, text := range []string{"", "%", "$", "()", "(3", "1,23", "12,34,567", "0,123", "--5", "1-2", "a", "5 x",
+		"1e400", "inf", "nan", "1.2.3", "- -5"} {
 		v, _, ok := looseNumber(text, '.')
 		require.False(t, ok, "%s is %v", text, v)
 	}
@@ -353,14 +378,16 @@ func TestLooseNumbers(t *testing.T) {
 }
 
 func TestEncoderValidate(t *testing.T) {
-	good := Encoder{Columns: []Coding{{Column: "a", Kind: Number}, {Column: "b", Kind: Category, Levels: []string{"x", "y"}}}}
+	good := Encoder{Columns: []Coding{{Column: "a", Kind: Number}, {Column: "b", Kind: Category,
+		Levels: []string{"x", "y"}}}}
 	require.NoError(t, good.Validate())
 	for want, e := range map[string]Encoder{
-		"without columns":      {},
-		"is of the kind":       {Columns: []Coding{{Column: "a", Kind: "spam"}}},
-		"has a level twice":    {Columns: []Coding{{Column: "a", Kind: Category, Levels: []string{"x", "x"}}}},
-		"expected a finite":    {Columns: []Coding{{Column: "a", Kind: Number, Fill: math.NaN()}}},
-		"two features have":    {Columns: []Coding{{Column: "a=x", Kind: Number}, {Column: "a", Kind: Category, Levels: []string{"w", "x"}}}},
+		"without columns":   {},
+		"is of the kind":    {Columns: []Coding{{Column: "a", Kind: "spam"}}},
+		"has a level twice": {Columns: []Coding{{Column: "a", Kind: Category, Levels: []string{"x", "x"}}}},
+		"expected a finite": {Columns: []Coding{{Column: "a", Kind: Number, Fill: math.NaN()}}},
+		"two features have": {Columns: []Coding{{Column: "a=x", Kind: Number}, {Column: "a", Kind: Category,
+			Levels: []string{"w", "x"}}}},
 		"expected two that di": {Columns: good.Columns, Labels: []string{"a", "a"}},
 	} {
 		require.ErrorContains(t, e.Validate(), want)

@@ -23,7 +23,8 @@ var (
 
 // Words for events and for what is censored, in small letters.
 var (
-	eventWords    = []string{"true", "t", "yes", "y", "event", "dead", "died", "death", "deceased", "failed", "failure", "relapse", "relapsed", "uncensored"}
+	eventWords = []string{"true", "t", "yes", "y", "event", "dead", "died", "death", "deceased", "failed", "failure",
+		"relapse", "relapsed", "uncensored"}
 	censoredWords = []string{"false", "f", "no", "n", "none", "censored", "censor", "alive", "living", "lost", "no event"}
 )
 
@@ -35,7 +36,8 @@ func (d *Design) findEvents() {
 		if k := slices.IndexFunc(survivalTimes, func(s string) bool { return t.Index(s) >= 0 }); k >= 0 {
 			d.targets = []int{t.Index(survivalTimes[k])}
 		} else {
-			d.wrong.add(t.header, "", "has no column %s: name the column of times by Wanted.Targets; the columns are: %s", quote(survivalTimes[1]), list(t.Names()))
+			d.wrong.add(t.header, "", "has no column %s: name the column of times by Wanted.Targets; the columns are: %s",
+				quote(survivalTimes[1]), list(t.Names()))
 		}
 	}
 	if name == noEvents && t.Index(name) < 0 {
@@ -47,11 +49,13 @@ func (d *Design) findEvents() {
 	if name == "" {
 		k := slices.IndexFunc(survivalEvents, func(s string) bool { return t.Index(s) >= 0 })
 		if k < 0 && len(d.targets) > 0 && t.negative(d.targets[0]) {
-			d.findings = found(d.findings, "event", []FoundColumn{{Name: t.columns[d.targets[0]].Name}}, "%s: rows with a negative time are censored, all others have an event")
+			d.findings = found(d.findings, "event", []FoundColumn{{Name: t.columns[d.targets[0]].Name}},
+				"%s: rows with a negative time are censored, all others have an event")
 			return
 		}
 		if k < 0 {
-			d.wrong.add(t.header, "", "has no column %s: name the column that says whether the event came by Wanted.Event, or Wanted.Event none where it came in all rows; the columns are: %s", quote(survivalEvents[0]), list(t.Names()))
+			d.wrong.add(t.header, "", "has no column %s: name the column that says whether the event came by Wanted.Event, or "+
+				"Wanted.Event none where it came in all rows; the columns are: %s", quote(survivalEvents[0]), list(t.Names()))
 			return
 		}
 		name = survivalEvents[k]
@@ -100,7 +104,8 @@ func (d *Design) checkEvents() {
 	if words == "" {
 		words = "none"
 	}
-	d.findings = found(d.findings, "event", []FoundColumn{{Name: c.Name}}, "%s: an event where it is "+strings.ReplaceAll(d.event.Value, "%", "%%")+"; censored: "+strings.ReplaceAll(words, "%", "%%"))
+	d.findings = found(d.findings, "event", []FoundColumn{{Name: c.Name}}, "%s: an event where it is "+strings.ReplaceAll(
+		d.event.Value, "%", "%%")+"; censored: "+strings.ReplaceAll(words, "%", "%%"))
 	checkTimes(t, d.targets[0], d.wrong)
 }
 
@@ -139,7 +144,8 @@ func (e *Event) choose(levels []string) string {
 	case len(levels) == 2 && len(others) == 1:
 		e.Value = levels[1-slices.Index(levels, others[0])]
 	default:
-		return fmt.Sprintf("it is not clear which of the values %s is the event, expected 0 and 1, 1 and 2, or two texts such as TRUE and FALSE: name it by Wanted.Event %s=VALUE", list(levels), e.Column)
+		return fmt.Sprintf("it is not clear which of the values %s is the event, expected 0 and 1, 1 and 2, or two texts "+
+			"such as TRUE and FALSE: name it by Wanted.Event %s=VALUE", list(levels), e.Column)
 	}
 	return ""
 }

@@ -61,7 +61,8 @@ func features(t *testing.T, tab *table.Table, categorical ...string) (names []st
 // from the same frame.)
 func TestFormatsEqualCSV(t *testing.T) {
 	text := string(bytesOf(t, "mixed.csv"))
-	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "mixed.arrow", "mixed-zstd.arrow", "mixed-lz4.feather", "mixed.arrows"} {
+	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "mixed.arrow", "mixed-zstd.arrow",
+		"mixed-lz4.feather", "mixed.arrows"} {
 		t.Run(name, func(t *testing.T) {
 			csv, err := decode("mixed.csv", []byte(text), table.Options{})
 			require.NoError(t, err)
@@ -124,7 +125,8 @@ func must(t *table.Table, err error) *table.Table {
 
 // Files that are not complete end with an error. (For others that are damaged see TestDamagedWithinBudget.)
 func TestFormatsCut(t *testing.T) {
-	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "mixed.arrow", "mixed-lz4.feather", "kinds.arrow"} {
+	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "mixed.arrow", "mixed-lz4.feather",
+		"kinds.arrow"} {
 		text := bytesOf(t, name)
 		for at := 0; at < len(text); at += 1 + len(text)/60 {
 			_, err := decodeKnown(name, text[:at], "")
@@ -137,7 +139,8 @@ func TestSheets(t *testing.T) {
 	text := bytesOf(t, "mixed.xlsx")
 	first, err := decodeKnown("f.xlsx", text, "")
 	require.NoError(t, err)
-	require.Equal(t, `the workbook has 2 sheets, of which the first, "data", is read (Options.Sheet names another)`, first.Findings()[0].Text)
+	require.Equal(t, `the workbook has 2 sheets, of which the first, "data", is read (Options.Sheet names another)`,
+		first.Findings()[0].Text)
 	other, err := decodeKnown("f.xlsx", text, "other")
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, other.Names())
@@ -205,7 +208,8 @@ func TestVerbatimFormats(t *testing.T) {
 			}
 			tab, err := decode(name, text, o)
 			require.NoError(t, err, name)
-			require.Equal(t, [][]string{{first, ""}, {"007", "7"}, {"", "z"}, {"12", "x"}}, cellsOf(t, tab), "%s %v", name, verbatim)
+			require.Equal(t, [][]string{{first, ""}, {"007", "7"}, {"", "z"}, {"12", "x"}}, cellsOf(t, tab), "%s %v", name,
+				verbatim)
 		}
 	}
 }
@@ -228,9 +232,11 @@ func TestCellsOfSheets(t *testing.T) {
 	for _, f := range tab.Findings()[1:] {
 		told = append(told, f.Text)
 	}
-	require.Equal(t, []string{"cells that hold an error such as #DIV/0!: 1; they count as missing", "cells with a formula whose value was not saved: 1; they count as missing"}, told)
+	require.Equal(t, []string{"cells that hold an error such as #DIV/0!: 1; they count as missing",
+		"cells with a formula whose value was not saved: 1; they count as missing"}, told)
 
-	numbers, err := decodeKnown("f.xlsx", withSheet(t, `<row><c><v>1</v></c><c><v>2</v></c></row><row><c><v>3</v></c><c><v>4</v></c></row>`), "")
+	numbers, err := decodeKnown("f.xlsx",
+		withSheet(t, `<row><c><v>1</v></c><c><v>2</v></c></row><row><c><v>3</v></c><c><v>4</v></c></row>`), "")
 	require.NoError(t, err)
 	require.Equal(t, []string{"x1", "x2"}, numbers.Names())
 	require.Equal(t, 2, numbers.Rows())
@@ -247,13 +253,14 @@ func TestWrongSheets(t *testing.T) {
 	for rows, want := range map[string]string{
 		"":    `f.xlsx: the sheet "data" is empty, expected a row of column names and rows of data`,
 		names: "f.xlsx: has column names and no rows, expected at least one row of data",
-		names + `<row r="2"><c r="D2"><v>1</v></c></row>`:                                   `f.xlsx:2: has a cell in column D, expected none after B, the last one with a name in the first row of the sheet "data" (1 such rows)`,
-		names + `<row r="2"><c r="A2"><v>1..2</v></c></row>`:                                "f.xlsx: is an Excel workbook that is damaged: sheet1.xml: a cell of row 2 has the number \"1..2\"",
-		names + `<row r="2"><c r="A2" t="s"><v>999</v></c></row>`:                           "f.xlsx: is an Excel workbook that is damaged: sheet1.xml: a cell of row 2 has text \"999\" of",
-		names + `<row r="1"><c r="A1"><v>1</v></c></row>`:                                   "row 1 stands after row 1",
-		names + `<row r="9999999"></row>`:                                                   "row 9999999 stands after row 1",
-		names + `<row r="2"><c r="ZZZZ2"><v>1</v></c></row>`:                                "stands at",
-		names + `<row r="2"><c t="str"><v>` + strings.Repeat("x", 9<<20) + `</v></c></row>`: "longer than any that Excel writes",
+		names + `<row r="2"><c r="D2"><v>1</v></c></row>`:         `f.xlsx:2: has a cell in column D, expected none after B, the last one with a name in the first row of the sheet "data" (1 such rows)`,
+		names + `<row r="2"><c r="A2"><v>1..2</v></c></row>`:      "f.xlsx: is an Excel workbook that is damaged: sheet1.xml: a cell of row 2 has the number \"1..2\"",
+		names + `<row r="2"><c r="A2" t="s"><v>999</v></c></row>`: "f.xlsx: is an Excel workbook that is damaged: sheet1.xml: a cell of row 2 has text \"999\" of",
+		names + `<row r="1"><c r="A1"><v>1</v></c></row>`:         "row 1 stands after row 1",
+		names + `<row r="9999999"></row>`:                         "row 9999999 stands after row 1",
+		names + `<row r="2"><c r="ZZZZ2"><v>1</v></c></row>`:      "stands at",
+		names + `<row r="2"><c t="str"><v>` + strings.Repeat("x", 9<<20) +
+			`</v></c></row>`: "longer than any that Excel writes",
 	} {
 		_, err := decodeKnown("f.xlsx", withSheet(t, rows), "")
 		require.ErrorContains(t, err, want)
@@ -275,7 +282,8 @@ func TestKindsOfParquet(t *testing.T) {
 // the format has beside those is written here.
 func TestKindsOfArrow(t *testing.T) {
 	lines := strings.Split(strings.TrimSuffix(string(bytesOf(t, "kinds.csv")), "\n"), "\n")
-	for i, more := range []string{"view,again,span,d64,d256,last", "short,p,1.5,1970-01-01,-12.345,1", ",q,,1970-01-02,,2", `"longer than twelve bytes, in a buffer",p,-0.25,,7,3`} {
+	for i, more := range []string{"view,again,span,d64,d256,last", "short,p,1.5,1970-01-01,-12.345,1", ",q,,1970-01-02,,2",
+		`"longer than twelve bytes, in a buffer",p,-0.25,,7,3`} {
 		lines[i] += "," + more
 	}
 	csv, err := decode("kinds.csv", []byte(strings.Join(lines, "\n")+"\n"), table.Options{})
@@ -285,7 +293,9 @@ func TestKindsOfArrow(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, csv.Names(), got.Names())
 		require.Equal(t, cellsOf(t, csv), cellsOf(t, got))
-		require.Equal(t, `columns "list", "structure", "bytes", "union", "map", "fixed": lists, structures or bytes, left out`, got.Findings()[0].Text)
+		require.Equal(
+			t, `columns "list", "structure", "bytes", "union", "map", "fixed": lists, structures or bytes, left out`,
+			got.Findings()[0].Text)
 	}
 }
 
@@ -325,7 +335,8 @@ func cellsOf(t *testing.T, tab *table.Table) (rows [][]string) {
 // thousand times as much.
 func TestDamagedTakesLittle(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, name := range []string{"mixed.parquet", "mixed-gzip.parquet", "kinds.parquet", "mixed.arrow", "mixed-zstd.arrow", "mixed-lz4.feather", "kinds.arrow", "mixed.arrows", "kinds.arrows", "replaced.arrows"} {
+	for _, name := range []string{"mixed.parquet", "mixed-gzip.parquet", "kinds.parquet", "mixed.arrow",
+		"mixed-zstd.arrow", "mixed-lz4.feather", "kinds.arrow", "mixed.arrows", "kinds.arrows", "replaced.arrows"} {
 		text := bytesOf(t, name)
 		for range 1000 {
 			changed := bytes.Clone(text)
@@ -355,7 +366,8 @@ func TestLongListTakesLittle(t *testing.T) {
 // -fuzzminimizetime 20x, as in the Makefile, Go makes each new input smaller for up to a minute, and counts nothing
 // meanwhile.
 func FuzzFormats(f *testing.F) {
-	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "kinds.parquet", "mixed.arrow", "mixed-lz4.feather", "kinds.arrow", "mixed.arrows", "replaced.arrows"} {
+	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "kinds.parquet", "mixed.arrow",
+		"mixed-lz4.feather", "kinds.arrow", "mixed.arrows", "replaced.arrows"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))
 		require.NoError(f, err)
 		f.Add(text)

@@ -13,8 +13,10 @@ import (
 // Whatever a file holds, reading ends with a table or an error, and what is read can be used.
 func FuzzDecode(f *testing.F) {
 	for _, text := range []string{
-		people, "a;b\n1,5;2\n", "sep=;\na;b\n1;2\n", "# c\n#a b\n1 2\n", "\"a\",\"b\nc\"\n1,\"x\ny\"\n", "\xff\xfea\x00,\x00b\x00\n\x001\x00,\x002\x00", "a\rb\r", "5.1,3,a\n4,3,b\n",
-		"a,b\n1e999,inf\n", "x,y\n\xfc,1\n", "BZh91AY", "\x1f\x8b\x08", "PK\x03\x04", "a\tb\n\t\n", "\"\"\"a\",b\n\"\"\"\",2\n", "a,b\n 1 , \"2\" x\n", "y,d\n1,2020-01-01\n",
+		people, "a;b\n1,5;2\n", "sep=;\na;b\n1;2\n", "# c\n#a b\n1 2\n", "\"a\",\"b\nc\"\n1,\"x\ny\"\n",
+		"\xff\xfea\x00,\x00b\x00\n\x001\x00,\x002\x00", "a\rb\r", "5.1,3,a\n4,3,b\n",
+		"a,b\n1e999,inf\n", "x,y\n\xfc,1\n", "BZh91AY", "\x1f\x8b\x08", "PK\x03\x04", "a\tb\n\t\n",
+		"\"\"\"a\",b\n\"\"\"\",2\n", "a,b\n 1 , \"2\" x\n", "y,d\n1,2020-01-01\n",
 	} {
 		f.Add([]byte(text))
 	}
@@ -22,12 +24,14 @@ func FuzzDecode(f *testing.F) {
 		if len(text) > 1<<16 {
 			return
 		}
-		for _, o := range []Options{{}, {Separator: "space", Header: "no"}, {Separator: ";", Decimal: ",", Comment: "none", Encoding: Latin1}} {
+		for _, o := range []Options{{}, {Separator: "space", Header: "no"}, {Separator: ";", Decimal: ",", Comment: "none",
+			Encoding: Latin1}} {
 			table, err := readText("f", text, o)
 			if err != nil {
 				continue
 			}
-			for _, w := range []Wanted{{Targets: table.Names()[:1]}, {Targets: table.Names()[len(table.Names())-1:], Classes: true, Missing: DropRows}} {
+			for _, w := range []Wanted{{Targets: table.Names()[:1]}, {Targets: table.Names()[len(table.Names())-1:],
+				Classes: true, Missing: DropRows}} {
 				d, err := Choose(table, w)
 				if err != nil {
 					continue
@@ -52,7 +56,8 @@ func FuzzDecode(f *testing.F) {
 // A table that is written by another program is read back as it was, with every separator.
 func TestWriteAndRead(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	words := []string{"", "red", "a,b", "a;b", "say \"so\"", "Größe", "two\nlines", " spaced ", "#1", "x'y", "NAN1", "-", "1-2", "a\tb"}
+	words := []string{"", "red", "a,b", "a;b", "say \"so\"", "Größe", "two\nlines", " spaced ", "#1", "x'y", "NAN1", "-",
+		"1-2", "a\tb"}
 	for range 300 {
 		p, n := 2+random.IntN(6), 1+random.IntN(40)
 		rows := [][]string{}

@@ -12,16 +12,19 @@ var idName = regexp.MustCompile(`^(?i:id)$|[-_. ](?i:id)$|[a-z](Id|ID)$`)
 
 // looksLikeID says whether a name is one that numbers of rows may have.
 func looksLikeID(name string) bool {
-	return idName.MatchString(name) || slices.Contains([]string{"obs", "index", "case", "nr", "no", "number", "subject", "row", "seqno"}, strings.ToLower(name))
+	return idName.MatchString(name) || slices.Contains([]string{"obs", "index", "case", "nr", "no", "number", "subject",
+		"row", "seqno"}, strings.ToLower(name))
 }
 
 // unitNames are names of columns that say what several rows are about, as they stand or before id.
-var unitNames = []string{"", "subject", "subj", "patient", "person", "participant", "respondent", "individual", "household", "family", "pupil", "student", "animal", "customer", "user"}
+var unitNames = []string{"", "subject", "subj", "patient", "person", "participant", "respondent", "individual",
+	"household", "family", "pupil", "student", "animal", "customer", "user"}
 
 // namesUnit says whether a column is named after a unit, such as a patient, of which there may be several rows.
 func namesUnit(name string) bool {
 	plain := strings.NewReplacer("_", "", ".", "", "-", "", " ", "").Replace(strings.ToLower(name))
-	return plain != "" && (slices.Contains(unitNames, plain) || strings.HasSuffix(plain, "id") && slices.Contains(unitNames, strings.TrimSuffix(plain, "id")))
+	return plain != "" && (slices.Contains(unitNames, plain) || strings.HasSuffix(plain, "id") &&
+		slices.Contains(unitNames, strings.TrimSuffix(plain, "id")))
 }
 
 // Units are fewestUnits or more, of fewestRows rows each in the mean.
@@ -31,7 +34,8 @@ const fewestUnits, fewestRows = 5, 2
 func (d *Design) units(j int) bool {
 	t := d.table
 	c := &t.columns[j]
-	if d.wanted.Division != (Division{}) || !namesUnit(c.Name) || !d.category[j] && !(c.Kind == Number && c.Integer && c.Texts == 0) {
+	if d.wanted.Division != (Division{}) || !namesUnit(c.Name) || !d.category[j] && !(c.Kind == Number && c.Integer &&
+		c.Texts == 0) {
 		return false
 	}
 	levels, missing := t.levels(j, d.rows)
@@ -45,7 +49,8 @@ func (d *Design) hints() {
 	var ids, leaks, units, crowded []FoundColumn
 	for _, j := range d.features {
 		c := &t.columns[j]
-		if c.Kind == Number && c.Distinct && c.Texts == 0 && t.rows > 10 && !d.category[j] && (c.Counting || looksLikeID(c.Name)) {
+		if c.Kind == Number && c.Distinct && c.Texts == 0 && t.rows > 10 && !d.category[j] &&
+			(c.Counting || looksLikeID(c.Name)) {
 			ids = append(ids, FoundColumn{Name: c.Name})
 		} else if d.units(j) {
 			units = append(units, FoundColumn{Name: c.Name})
@@ -60,10 +65,15 @@ func (d *Design) hints() {
 		}
 	}
 	d.suspects()
-	d.findings = found(d.findings, "hint", ids, "%s looks like a number of rows: Wanted.Labels or Wanted.Drop leaves it out")
-	d.findings = found(d.findings, "hint", units, "%s names what several rows are about, and is taken as a feature: Division.Group keeps the rows of each together, so that errors are those of new ones, Wanted.Drop leaves the column out")
-	d.findings = found(d.findings, "hint", crowded, "%s names what several rows are about: Division.Group keeps the rows of each together, so that errors are those of new ones")
-	d.findings = found(d.findings, "hint", leaks, "%s says the target by itself: is it known before the target is? Wanted.Drop leaves it out")
+	d.findings = found(d.findings, "hint", ids,
+		"%s looks like a number of rows: Wanted.Labels or Wanted.Drop leaves it out")
+	d.findings = found(d.findings, "hint", units, "%s names what several rows are about, and is taken as a feature: "+
+		"Division.Group keeps the rows of each together, so that errors are those of new ones, Wanted.Drop leaves the "+
+		"column out")
+	d.findings = found(d.findings, "hint", crowded, "%s names what several rows are about: Division.Group keeps the "+
+		"rows of each together, so that errors are those of new ones")
+	d.findings = found(d.findings, "hint", leaks,
+		"%s says the target by itself: is it known before the target is? Wanted.Drop leaves it out")
 }
 
 // determines says whether a feature gives the target: numbers by a straight line, categories by their level.

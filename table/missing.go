@@ -10,9 +10,12 @@ import (
 // missingTexts are the spellings of missing values beside the empty cell; those with ! or ? at their end are the error
 // values of spreadsheets.
 var missingTexts = map[string]bool{
-	"#DIV/0!": true, "#VALUE!": true, "#REF!": true, "#NUM!": true, "#NAME?": true, "#NULL!": true, "#SPILL!": true, "#CALC!": true, "#FIELD!": true, "#BLOCKED!": true, "#CONNECT!": true, "#BUSY!": true,
-	"NA": true, "N/A": true, "n/a": true, "#N/A": true, "#NA": true, "<NA>": true, "NaN": true, "nan": true, "NAN": true, "-nan": true, "-NaN": true,
-	"NaT": true, "NULL": true, "null": true, "Null": true, "None": true, "none": true, "?": true, ".": true, "NA_character_": true, "NA_real_": true, "NA_integer_": true,
+	"#DIV/0!": true, "#VALUE!": true, "#REF!": true, "#NUM!": true, "#NAME?": true, "#NULL!": true, "#SPILL!": true,
+	"#CALC!": true, "#FIELD!": true, "#BLOCKED!": true, "#CONNECT!": true, "#BUSY!": true,
+	"NA": true, "N/A": true, "n/a": true, "#N/A": true, "#NA": true, "<NA>": true, "NaN": true, "nan": true, "NAN": true,
+	"-nan": true, "-NaN": true,
+	"NaT": true, "NULL": true, "null": true, "Null": true, "None": true, "none": true, "?": true, ".": true,
+	"NA_character_": true, "NA_real_": true, "NA_integer_": true,
 }
 
 func missing(cell string) bool { return cell == "" || missingTexts[cell] }

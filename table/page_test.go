@@ -25,10 +25,12 @@ func TestPageOfManyBytes(t *testing.T) {
 	}
 	file := func(size int64) []byte {
 		data := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 7), 8)
-		page := join("\x15\x00\x15", number(size), "\x15", number(int64(len(data))), "\x2c\x15\x04\x15\x00\x15\x06\x15\x06\x00\x00", data)
+		page := join("\x15\x00\x15", number(size), "\x15", number(int64(len(data))),
+			"\x2c\x15\x04\x15\x00\x15\x06\x15\x06\x00\x00", data)
 		length := number(int64(len(page)))
 		footer := join("\x15\x02\x19\x2c", "\x48\x01s\x15\x02\x00", "\x15\x04\x25\x00\x18\x01a\x00", "\x16\x04\x19\x1c",
-			"\x19\x1c\x26\x00\x1c\x15\x04\x19\x15\x00\x19\x18\x01a\x15\x00\x16\x04\x16", length, "\x16", length, "\x26\x08\x00\x00", "\x16", length, "\x16\x04\x00\x00")
+			"\x19\x1c\x26\x00\x1c\x15\x04\x19\x15\x00\x19\x18\x01a\x15\x00\x16\x04\x16", length, "\x16", length,
+			"\x26\x08\x00\x00", "\x16", length, "\x16\x04\x00\x00")
 		return join("PAR1", page, footer, binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), "PAR1")
 	}
 	tab, err := decodeKnown("f.parquet", file(16), "")

@@ -28,7 +28,8 @@ func longTable(rows int) string {
 		if r.IntN(11) == 0 {
 			size = ""
 		}
-		fmt.Fprintf(&b, "%06d,%s,%s,2024-%02d-%02d,\"$%d,%03d\",%d\n", i, size, place, 1+r.IntN(12), 1+r.IntN(28), 1+r.IntN(9), r.IntN(1000), r.IntN(50))
+		fmt.Fprintf(&b, "%06d,%s,%s,2024-%02d-%02d,\"$%d,%03d\",%d\n", i, size, place, 1+r.IntN(12), 1+r.IntN(28),
+			1+r.IntN(9), r.IntN(1000), r.IntN(50))
 	}
 	return b.String()
 }
@@ -61,7 +62,8 @@ func TestParts(t *testing.T) {
 	require.NoError(t, err)
 	want := reading.Encode(reading.Rows(), false)
 
-	for _, bounds := range []parts{{rows: 1, cells: math.MaxInt}, {rows: math.MaxInt, cells: 40_000}, {rows: math.MaxInt, cells: math.MaxInt}} {
+	for _, bounds := range []parts{{rows: 1, cells: math.MaxInt}, {rows: math.MaxInt, cells: 40_000},
+		{rows: math.MaxInt, cells: math.MaxInt}} {
 		var got []string
 		var last *Reading
 		var targets []float64
@@ -128,7 +130,8 @@ func TestPartsBeginAnew(t *testing.T) {
 	require.ErrorIs(t, err, boom)
 	_, err = decodeParts("t", []byte(text), Options{}, nil, nil)
 	require.Error(t, err)
-	_, err = File{Name: filepath.Join(t.TempDir(), "absent.csv")}.ReadParts(Options{}, func() {}, func(*Table) error { return nil })
+	_, err = File{Name: filepath.Join(t.TempDir(), "absent.csv")}.ReadParts(Options{}, func() {},
+		func(*Table) error { return nil })
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
@@ -143,7 +146,8 @@ func TestPartsMemory(t *testing.T) {
 	for j := range 19 {
 		text[2*j] = byte('A' + j)
 	}
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(50e6)) // parts have 4 M cells and the rest of a block, 35 MB; the table has 80
+	// parts have 4 M cells and the rest of a block, 35 MB; the table has 80
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(50e6))
 	_, err := readText("t", text, Options{})
 	require.ErrorContains(t, err, "of memory, but the budget is")
 	rows, sum := 0, 0.0

@@ -75,18 +75,21 @@ func TestDialects(t *testing.T) {
 		o    Options
 		says string
 	}{
-		"comma":             {comma, Options{}, ""},
-		"R":                 {"\"age\",\"city\",\"y\"\n1.5,\"Zürich\",3\nNA,\"a, b\",-4.25\n2,NA,1000.5\n", Options{}, ""},
-		"CRLF":              {strings.ReplaceAll(comma, "\n", "\r\n"), Options{}, ""},
-		"CR":                {strings.ReplaceAll(comma, "\n", "\r"), Options{}, ""},
-		"byte order mark":   {"\ufeff" + comma, Options{}, ""},
-		"no end":            {strings.TrimSuffix(comma, "\n"), Options{}, ""},
-		"blank lines":       {"\n" + strings.Replace(comma, "\n", "\n \n\n", 1) + "\n\n", Options{}, ""},
-		"comments":          {"# made by hand\n" + strings.Replace(comma, "2,,", "# no row\n2,,", 1), Options{}, "1 line after the names begin with #"},
-		"names in comment":  {"# made by hand\n#" + comma, Options{}, ""},
-		"semicolon":         {"age;city;y\n1,5;Zürich;3\nNA;\"a, b\";-4,25\n2;;1000,5\n", Options{}, "semicolons, decimal commas"},
-		"semicolon, point":  {"age;city;y\n1.5;Zürich;3\nNA;a, b;-4.25\n2;;1000.5\n", Options{}, "semicolons"},
-		"decimal comma":     {"age,city,y\n\"1,5\",Zürich,3\nNA,\"a, b\",\"-4,25\"\n2,,\"1000,5\"\n", Options{}, "decimal commas"},
+		"comma":           {comma, Options{}, ""},
+		"R":               {"\"age\",\"city\",\"y\"\n1.5,\"Zürich\",3\nNA,\"a, b\",-4.25\n2,NA,1000.5\n", Options{}, ""},
+		"CRLF":            {strings.ReplaceAll(comma, "\n", "\r\n"), Options{}, ""},
+		"CR":              {strings.ReplaceAll(comma, "\n", "\r"), Options{}, ""},
+		"byte order mark": {"\ufeff" + comma, Options{}, ""},
+		"no end":          {strings.TrimSuffix(comma, "\n"), Options{}, ""},
+		"blank lines":     {"\n" + strings.Replace(comma, "\n", "\n \n\n", 1) + "\n\n", Options{}, ""},
+		"comments": {"# made by hand\n" + strings.Replace(comma, "2,,", "# no row\n2,,", 1), Options{},
+			"1 line after the names begin with #"},
+		"names in comment": {"# made by hand\n#" + comma, Options{}, ""},
+		"semicolon": {"age;city;y\n1,5;Zürich;3\nNA;\"a, b\";-4,25\n2;;1000,5\n", Options{},
+			"semicolons, decimal commas"},
+		"semicolon, point": {"age;city;y\n1.5;Zürich;3\nNA;a, b;-4.25\n2;;1000.5\n", Options{}, "semicolons"},
+		"decimal comma": {"age,city,y\n\"1,5\",Zürich,3\nNA,\"a, b\",\"-4,25\"\n2,,\"1000,5\"\n", Options{},
+			"decimal commas"},
 		"tab":               {"age\tcity\ty\n1.5\tZürich\t3\n\ta, b\t-4.25\n2\t\t1000.5\n", Options{}, "tabs"},
 		"tab, CRLF":         {"age\tcity\ty\r\n1.5\tZürich\t3\r\n\ta, b\t-4.25\r\n2\t\t1000.5\r\n", Options{}, "tabs"},
 		"blanks":            {"age city  y\n1.5 Zürich    3\n NA \"a, b\" -4.25 \n2 NA\t1000.5\n", Options{}, "blanks"},
@@ -99,8 +102,9 @@ func TestDialects(t *testing.T) {
 		"UTF-16BE":          {wide(0, true, comma), Options{}, "UTF-16"},
 		"UTF-16 unmarked":   {wide(1, false, comma), Options{}, "UTF-16"},
 		"line end in quote": {strings.Replace(comma, "a, b", "a,\nb", 1), Options{}, "line ends"},
-		"all asked":         {"age^city^y\n1,5^Zürich^3\n% no row\n^a, b^-4,25\n2^^1000,5\n", Options{Separator: "^", Decimal: ",", Comment: "%", Header: "yes"}, ""},
-		"other missing":     {"age,city,y\n1.5,Zürich,3\n?,\"a, b\",-4.25\n2,NULL,1000.5\n", Options{}, ""},
+		"all asked": {"age^city^y\n1,5^Zürich^3\n% no row\n^a, b^-4,25\n2^^1000,5\n",
+			Options{Separator: "^", Decimal: ",", Comment: "%", Header: "yes"}, ""},
+		"other missing": {"age,city,y\n1.5,Zürich,3\n?,\"a, b\",-4.25\n2,NULL,1000.5\n", Options{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			table := decode(t, c.text, c.o)
@@ -120,9 +124,11 @@ func TestDialects(t *testing.T) {
 
 // Columns that blanks part, and one that a tab does, as in tables of the UCI repository.
 func TestBlanksAndTab(t *testing.T) {
-	table := decode(t, "18.0   8   130.0\t\"chevelle malibu\"\n15.0   8   ?\t\"buick skylark\"\n24    4  95.0\t\"ford\"\n", Options{})
+	table := decode(t, "18.0   8   130.0\t\"chevelle malibu\"\n15.0   8   ?\t\"buick skylark\"\n24    4  95.0\t\"ford\"\n",
+		Options{})
 	require.Equal(t, []string{"x1", "x2", "x3", "x4"}, table.Names())
-	require.Equal(t, [][]string{{"18", "8", "130", "chevelle malibu"}, {"15", "8", "NA", "buick skylark"}, {"24", "4", "95", "ford"}}, cells(table))
+	require.Equal(t, [][]string{{"18", "8", "130", "chevelle malibu"}, {"15", "8", "NA", "buick skylark"},
+		{"24", "4", "95", "ford"}}, cells(table))
 	table = decode(t, "a b\tc\n1 x\t2\n2 y\t3\n", Options{})
 	require.Equal(t, []string{"a b", "c"}, table.Names())
 }
@@ -177,7 +183,8 @@ func TestKinds(t *testing.T) {
 		kinds[c.Name] = c.Kind
 	}
 	require.Equal(t, map[string]Kind{
-		"id": Number, "n": Number, "int": Number, "share": Number, "money": Number, "many": Number, "when": Date, "us": Date, "eu": Date, "stamp": Date,
+		"id": Number, "n": Number, "int": Number, "share": Number, "money": Number, "many": Number, "when": Date, "us": Date,
+		"eu": Date, "stamp": Date,
 		"word": Category, "flag": Category, "empty": Empty, "none": Number, "mix": Mixed,
 	}, kinds)
 	// Days since 1970 by date -u -d DAY +%s, divided by 86400.
@@ -216,7 +223,8 @@ func TestHeader(t *testing.T) {
 	}
 	table := decode(t, "country,1990,1991\nUS,1,2\n", Options{Header: "yes"})
 	require.Equal(t, []string{"country", "1990", "1991"}, table.Names())
-	table = decode(t, "country,code,1990,1991,1992\nAruba,ABW,4.8,4.7,4.5\nAngola,AGO,7.3,7.4,7.4\n", Options{}) // years, as over the columns of a wide table
+	// years, as over the columns of a wide table
+	table = decode(t, "country,code,1990,1991,1992\nAruba,ABW,4.8,4.7,4.5\nAngola,AGO,7.3,7.4,7.4\n", Options{})
 	require.Equal(t, []string{"country", "code", "1990", "1991", "1992"}, table.Names())
 	table = decode(t, "Aruba,ABW,1990,2.5,1992\nAngola,AGO,1991,7.4,1993\n", Options{})
 	require.Equal(t, []string{"x1", "x2", "x3", "x4", "x5"}, table.Names())
@@ -228,14 +236,16 @@ func TestHeader(t *testing.T) {
 // The names that pandas 3.1 gives to columns of the same name (read_csv).
 func TestNamesTwice(t *testing.T) {
 	for names, want := range map[string]string{
-		"x,x": "x,x.1", "x,y,x,y,x": "x,y,x.1,y.1,x.2", "x,x,x.1": "x,x.2,x.1", "x.1,x,x": "x.1,x,x.2", "x,x.1,x,x.1": "x,x.1,x.2,x.1.1",
+		"x,x": "x,x.1", "x,y,x,y,x": "x,y,x.1,y.1,x.2", "x,x,x.1": "x,x.2,x.1", "x.1,x,x": "x.1,x,x.2",
+		"x,x.1,x,x.1": "x,x.1,x.2,x.1.1",
 	} {
 		table := decode(t, names+"\n"+strings.Repeat("1,", strings.Count(names, ","))+"2\n", Options{})
 		require.Equal(t, want, strings.Join(table.Names(), ","))
 		require.Equal(t, "names", table.Findings()[0].Kind)
 	}
 	table := decode(t, "x,y,x\n1,2,3\n", Options{})
-	require.Equal(t, `column "x.1": a column before has the name without the number, which was added`, table.Findings()[0].Text)
+	require.Equal(t, `column "x.1": a column before has the name without the number, which was added`,
+		table.Findings()[0].Text)
 	require.Empty(t, decode(t, "x,y,x.1\n1,2,3\n", Options{}).Findings())
 }
 
@@ -243,7 +253,8 @@ func TestNamesTwice(t *testing.T) {
 // as before.
 func TestErrorsOfSpreadsheets(t *testing.T) {
 	for _, sep := range []string{",", ";", "\t", "|", " "} {
-		text := strings.ReplaceAll("a,b\n#N/A,1\n# a comment\n#DIV/0!,2\n#NAME? is no comment\n3,#VALUE!\n4,#REF!\n#5,6\n", ",", sep)
+		text := strings.ReplaceAll("a,b\n#N/A,1\n# a comment\n#DIV/0!,2\n#NAME? is no comment\n3,#VALUE!\n4,#REF!\n#5,6\n",
+			",", sep)
 		if sep != " " {
 			text = strings.ReplaceAll(text, "#NAME? is no comment\n", "#NUM! comes from the sheet\n")
 		} else {

@@ -91,7 +91,8 @@ func (e *Encoder) Read(t *Table, targets []string, optional bool) (*Reading, err
 		if len(lacking) > 1 {
 			what = "columns "
 		}
-		wrong.add(t.header, "", "lacks %s%s; there are: %s%s", what, list(lacking), list(t.Names()), similar(lacking[0], t.Names()))
+		wrong.add(t.header, "", "lacks %s%s; there are: %s%s", what, list(lacking), list(t.Names()),
+			similar(lacking[0], t.Names()))
 	}
 	if err := wrong.err(); err != nil {
 		return nil, err
@@ -243,13 +244,15 @@ func (r *Reading) findRows(optional bool) error {
 		r.rows = append(r.rows, i)
 	}
 	if gone > 0 {
-		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s without a target left out", words.Count(gone, "row"))})
+		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s without a target left out",
+			words.Count(gone, "row"))})
 	}
 	switch {
 	case gaps > 0 && optional:
 		r.gaps = gaps
 	case gaps > 0:
-		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s with missing values left out", words.Count(gaps, "row"))})
+		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s with missing values left out",
+			words.Count(gaps, "row"))})
 	}
 	if len(r.rows) == 0 {
 		wrong.add(0, "", "no row is left: all %d lack the target or other values", t.rows)
@@ -265,7 +268,8 @@ func (r *Reading) Rows() []int { return r.rows }
 func (r *Reading) Findings() []Finding {
 	list := slices.Clip(r.findings)
 	if r.gaps > 0 {
-		list = append(list, Finding{Kind: "missing", Text: fmt.Sprintf("%s with missing values, which the training rows did not have: the median or the reference of these is put in their place", words.Count(r.gaps, "row"))})
+		list = append(list, Finding{Kind: "missing", Text: fmt.Sprintf("%s with missing values, which the training rows "+
+			"did not have: the median or the reference of these is put in their place", words.Count(r.gaps, "row"))})
 	}
 	return append(list, r.Unseen()...)
 }
@@ -445,7 +449,8 @@ func (r *Reading) Numbers(name string, rows []int, gaps bool) ([]float64, error)
 	t, wrong := r.table, &Errors{File: r.table.name}
 	j := t.Index(name)
 	if j < 0 {
-		wrong.add(t.header, "", "lacks column %s; there are: %s%s", list([]string{name}), list(t.Names()), similar(name, t.Names()))
+		wrong.add(t.header, "", "lacks column %s; there are: %s%s", list([]string{name}), list(t.Names()),
+			similar(name, t.Names()))
 		return nil, wrong
 	}
 	c := &t.columns[j]

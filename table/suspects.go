@@ -11,7 +11,8 @@ func (d *Design) suspects() {
 	for _, j := range append(slices.Clone(d.targets), d.features...) {
 		if code, where := d.missingCode(j); where.Count > 0 {
 			d.findings = found(d.findings, "hint", []FoundColumn{where},
-				"%s: "+formatNumber(code)+", far from all other values, is read as a number; if it stands for a missing value, Options.Missing "+formatNumber(code)+" says so")
+				"%s: "+formatNumber(
+					code)+", far from all other values, is read as a number; if it stands for a missing value, Options.Missing "+formatNumber(code)+" says so")
 		}
 	}
 	if text := alike(d.labels); text != "" {
@@ -48,7 +49,8 @@ func (d *Design) missingCode(j int) (code float64, where FoundColumn) {
 				low, high = min(low, u), max(high, u)
 			}
 		}
-		if where.Count > 1 && others > where.Count && high > low && (v < low && low-v > high-low || v > high && v-high > high-low) {
+		if where.Count > 1 && others > where.Count && high > low && (v < low && low-v > high-low || v > high &&
+			v-high > high-low) {
 			return v, where
 		}
 	}
@@ -61,7 +63,8 @@ func alike(names []string) string {
 	for _, name := range names {
 		key := strings.ToLower(strings.Join(strings.Fields(name), " "))
 		if other, ok := before[key]; ok {
-			return fmt.Sprintf("%s and %s differ in the case of letters or in blanks alone, and may mean the same", quote(other), quote(name))
+			return fmt.Sprintf("%s and %s differ in the case of letters or in blanks alone, and may mean the same", quote(other),
+				quote(name))
 		}
 		before[key] = name
 	}

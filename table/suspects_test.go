@@ -29,7 +29,8 @@ func TestMissingCodes(t *testing.T) {
 	for _, c := range []struct {
 		code, step, every int
 		hint              bool
-	}{{-999, 1, 9, true}, {9999, 3, 13, true}, {-99, 1, 7, true}, {999, 30, 9, false}, {-998, 1, 9, false}, {-999, 1, 39, true}, {-999, 1, 40, false}, {999, 1, 1, false}} {
+	}{{-999, 1, 9, true}, {9999, 3, 13, true}, {-99, 1, 7, true}, {999, 30, 9, false}, {-998, 1, 9, false},
+		{-999, 1, 39, true}, {-999, 1, 40, false}, {999, 1, 1, false}} {
 		hints := suspected(t, "y,a", Wanted{}, func(i int) string {
 			v := c.step * (i * 7 % 41)
 			if i%c.every == 0 {
@@ -45,18 +46,22 @@ func TestMissingCodes(t *testing.T) {
 		}
 		require.Len(t, hints, 1, c)
 		require.Contains(t, hints[0], fmt.Sprintf("column \"a\" (%d, line", (39+c.every)/c.every))
-		require.Contains(t, hints[0], fmt.Sprintf("%[1]d, far from all other values, is read as a number; if it stands for a missing value, Options.Missing %[1]d says so", c.code))
+		require.Contains(t, hints[0], fmt.Sprintf("%[1]d, far from all other values, is read as a number; if it stands for "+
+			"a missing value, Options.Missing %[1]d says so", c.code))
 	}
 }
 
 // A target that does not vary and labels that differ in their letters alone are told; an event that all rows have is
 // none of these.
 func TestSuspectTargets(t *testing.T) {
-	require.Empty(t, suspected(t, "time,event,a", Wanted{Survival: true}, func(i int) string { return fmt.Sprintf("%d,1,%d", 1+i*5%37, i*7%41) }))
+	require.Empty(t, suspected(t, "time,event,a", Wanted{Survival: true},
+		func(i int) string { return fmt.Sprintf("%d,1,%d", 1+i*5%37, i*7%41) }))
 	labels := func(names ...string) []string {
-		return suspected(t, "y,a", Wanted{Classes: true, MostClasses: 9}, func(i int) string { return fmt.Sprintf("%s,%d", names[i%len(names)], i*11%41) })
+		return suspected(t, "y,a", Wanted{Classes: true, MostClasses: 9},
+			func(i int) string { return fmt.Sprintf("%s,%d", names[i%len(names)], i*11%41) })
 	}
-	require.Equal(t, []string{`labels of the target: "Rose" and "rose" differ in the case of letters or in blanks alone, and may mean the same`}, labels("rose", "tulip", "Rose"))
+	require.Equal(
+		t, []string{`labels of the target: "Rose" and "rose" differ in the case of letters or in blanks alone, and may mean the same`}, labels("rose", "tulip", "Rose"))
 	require.Empty(t, labels("rose", "tulip", "roses"))
 }
 
@@ -71,8 +76,10 @@ func TestManyUnits(t *testing.T) {
 	for _, f := range choose(t, table, Wanted{}).Findings() {
 		all = append(all, f.Text)
 	}
-	require.Contains(t, all, `column "patient" (60): too many different texts for a category, left out (Wanted.Categorical takes it all the same)`)
-	require.Contains(t, all, `column "patient" names what several rows are about: Division.Group keeps the rows of each together, so that errors are those of new ones`)
+	require.Contains(t, all,
+		`column "patient" (60): too many different texts for a category, left out (Wanted.Categorical takes it all the same)`)
+	require.Contains(t, all,
+		`column "patient" names what several rows are about: Division.Group keeps the rows of each together, so that errors are those of new ones`)
 }
 
 // Errors about names say where these are none of the file, and those about labels what takes them.
@@ -83,7 +90,8 @@ func TestMoreToSay(t *testing.T) {
 		want string
 	}{
 		{"1.5,2.5\n3,4.5\n5.5,7\n", Wanted{}, `the columns are: "x1", "x2"; the first line holds data, not names`},
-		{"1.5,2.5\n3,4.5\n5.5,7\n", Wanted{Targets: []string{"price"}}, `there are: "x1", "x2"; the first line holds data, not names`},
+		{"1.5,2.5\n3,4.5\n5.5,7\n", Wanted{Targets: []string{"price"}},
+			`there are: "x1", "x2"; the first line holds data, not names`},
 		{"a,y\n1,u\n2,v\n3,w\n", Wanted{}, "multinomial takes several texts as labels"},
 		{"a,y\n1,u\n2,v\n3,u\n", Wanted{}, "logistic and svm take two texts as labels"},
 		{"a,y\n1,no\n2,yes\n3,Yes\n", Wanted{Classes: true}, `"Yes" and "yes" differ in the case of letters`},
@@ -103,10 +111,12 @@ func TestUnits(t *testing.T) {
 		units int
 		text  string
 		hint  bool
-	}{{"subject", 8, "", true}, {"Patient_ID", 8, "p", true}, {"id", 20, "", true}, {"id", 21, "", false}, {"subject", 4, "", false}, {"subjective", 8, "", false}, {"acid", 8, "", false}, {"dose", 8, "", false}} {
+	}{{"subject", 8, "", true}, {"Patient_ID", 8, "p", true}, {"id", 20, "", true}, {"id", 21, "", false},
+		{"subject", 4, "", false}, {"subjective", 8, "", false}, {"acid", 8, "", false}, {"dose", 8, "", false}} {
 		row := func(i int) string { return fmt.Sprintf("%d,%s%d,%d", i*i%17, c.text, i%c.units, i*7%13) }
 		hints := strings.Join(suspected(t, "y,"+c.name+",a", Wanted{}, row), "; ")
 		require.Equal(t, c.hint, strings.Contains(hints, hint), "%v: %s", c, hints)
-		require.NotContains(t, strings.Join(suspected(t, "y,"+c.name+",a", Wanted{Division: Division{Group: c.name}}, row), "; "), hint)
+		require.NotContains(t, strings.Join(suspected(t, "y,"+c.name+",a", Wanted{Division: Division{Group: c.name}}, row),
+			"; "), hint)
 	}
 }

@@ -262,7 +262,8 @@ func (t *Table) nameColumns() {
 			renamed = append(renamed, FoundColumn{Name: c.Name})
 		}
 	}
-	t.findings = found(t.findings, "names", renamed, "%s: a column before has the name without the number, which was added")
+	t.findings = found(t.findings, "names", renamed,
+		"%s: a column before has the name without the number, which was added")
 }
 
 // check says what is wrong with the lines.
@@ -310,10 +311,14 @@ func (r *reader) tell(wide, joined bool) {
 	}
 	t.findings = append(t.dialect.findings(r.source.Packed, encoding), t.findings...)
 	if joined {
-		t.findings = append(t.findings, Finding{Kind: "dialect", Text: "texts in quotes have line ends, which are read as blanks: lines in messages count without them"})
+		t.findings = append(t.findings, Finding{Kind: "dialect",
+			Text: "texts in quotes have line ends, which are read as blanks: lines in messages count without them"})
 	}
 	if r.comments > 0 {
-		t.findings = append(t.findings, Finding{Kind: "dialect", Text: fmt.Sprintf("%s after the names begin with %c and are passed over (Options.Comment none takes them as rows)", words.Count(r.comments, "line"), t.dialect.Comment)})
+		t.findings = append(t.findings,
+			Finding{Kind: "dialect",
+				Text: fmt.Sprintf("%s after the names begin with %c and are passed over (Options.Comment none takes them as rows)",
+					words.Count(r.comments, "line"), t.dialect.Comment)})
 	}
 }
 
@@ -324,7 +329,8 @@ func (t *Table) Text(row, column int) (string, error) {
 	c := &t.columns[column]
 	v := t.cell(row, column)
 	if code, ok := textCode(v); ok && int(code) >= len(c.texts) {
-		return "", oneError(t.name, fmt.Sprintf("column %q has more than %d different texts, which is more than are kept", c.Name, len(c.texts)))
+		return "", oneError(t.name, fmt.Sprintf("column %q has more than %d different texts, which is more than are kept",
+			c.Name, len(c.texts)))
 	}
 	text, _ := c.level(v)
 	return text, nil

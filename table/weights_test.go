@@ -8,7 +8,8 @@ import (
 
 // Weights are numbers of the rows in use, of which those of weight 0 are left out.
 func TestWeights(t *testing.T) {
-	table := decode(t, "y,a,n,less,word,nil\n1,2,3,1,u,0\n2,3,0,-1,v,0\n3,5,0.5,2,w,0\n,7,9,1,x,1\n4,9,2,1,y,0\n", Options{})
+	table := decode(t, "y,a,n,less,word,nil\n1,2,3,1,u,0\n2,3,0,-1,v,0\n3,5,0.5,2,w,0\n,7,9,1,x,1\n4,9,2,1,y,0\n",
+		Options{})
 	d := choose(t, table, Wanted{Weights: "n", Drop: []string{"less", "word", "nil"}})
 	require.Equal(t, []int{0, 2, 4}, d.Rows())
 	require.Equal(t, []float64{3, 0.5, 2}, d.Values("n", d.Rows()))

@@ -40,11 +40,13 @@ const (
 // byWeights says whether the selection of the task is to be weights that its folds share.
 func (t *task) byWeights() bool {
 	a := &t.Advice
-	return a.RetrainWeighted != nil && (a.Folds || a.Rung != nil) && t.Config.Preset != PresetPaper && t.Program.Radii == len(t.Program.H0)
+	return a.RetrainWeighted != nil && (a.Folds || a.Rung != nil) && t.Config.Preset != PresetPaper &&
+		t.Program.Radii == len(t.Program.H0)
 }
 
 // searchedFirst is the message of a run without iterations, with the reason.
-const searchedFirst = "without iterations: the weights that the folds share are searched for from the best ones of a path, %s; Config.MaxIter iterates first"
+const searchedFirst = "without iterations: the weights that the folds share are searched for from the best ones of a " +
+	"path, %s; Config.MaxIter iterates first"
 
 // common replaces the selection of radii in a result by one of weights, see [task.byWeights]; start are the weights of
 // the run's start, or nil. It leaves the result alone where none of the weights can be scored.
@@ -133,13 +135,15 @@ type tried struct {
 // score scores a point and keeps it if it is the best. It returns the trial, nil where there is none: the context or
 // the budget has ended, the weights are all zero, were tried before, or cannot be scored.
 func (c *compass) score(point []float64) (*trial, error) {
-	if c.ctx.Err() != nil || c.trials == compassTrials || !(slices.Max(point) > 0) || slices.Max(point) < c.low || !math.IsNaN(c.known(point)) {
+	if c.ctx.Err() != nil || c.trials == compassTrials || !(slices.Max(point) > 0) || slices.Max(point) < c.low ||
+		!math.IsNaN(c.known(point)) {
 		return nil, nil
 	}
 	c.trials++
 	point = lower.Positive(point)
 	tr, err := c.at(c.ctx, point)
-	if err != nil || tr.X == nil || c.ctx.Err() != nil || !finite.All(tr.Errors.Validation, tr.value()) || !finite.All(tr.Lambda...) {
+	if err != nil || tr.X == nil || c.ctx.Err() != nil || !finite.All(tr.Errors.Validation, tr.value()) ||
+		!finite.All(tr.Lambda...) {
 		return nil, err
 	}
 	c.tried = append(c.tried, tried{point, tr.value()})

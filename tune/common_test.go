@@ -19,7 +19,8 @@ func validated(t *testing.T, repeats int) *regression.Model {
 	require.NoError(t, err)
 	folds, err := split.RandomFolds(len(s.Train.Y), 4, repeats, 1, nil)
 	require.NoError(t, err)
-	m, err := regression.ElasticNet(&dataset.CrossValidation{Data: s.Train, Folds: folds, Test: s.Test}, regression.Options{Intercept: true, Standardize: true})
+	m, err := regression.ElasticNet(&dataset.CrossValidation{Data: s.Train, Folds: folds, Test: s.Test},
+		regression.Options{Intercept: true, Standardize: true})
 	require.NoError(t, err)
 	return m
 }
@@ -31,7 +32,8 @@ func at(t *testing.T, m tune.Model, lambda []float64) (validation, test float64)
 	for j, name := range m.Names() {
 		ranges = append(ranges, tune.Range{Axis: name, Low: lambda[j], High: lambda[j]})
 	}
-	r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Engine: tune.EngineConic, Evaluations: 1, Ranges: ranges})
+	r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Engine: tune.EngineConic,
+		Evaluations: 1, Ranges: ranges})
 	require.NoError(t, err)
 	require.NotNil(t, r.Refit.Test)
 	return r.Refit.Validation, *r.Refit.Test

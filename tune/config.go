@@ -137,8 +137,10 @@ func (c Config) Validate() error {
 		{"tol", c.Tol, 0, dca.MostTol}, {"gap-tol", c.GapTol, 0, dca.MostTol},
 		{"rho", c.Rho, dca.LeastWeight, dca.MostWeight}, {"c-alpha", c.CAlpha, dca.LeastWeight, dca.MostWeight},
 		{"delta", c.Delta, 0, dca.MostWeight}, {"epsilon", c.Epsilon, 0, dca.MostWeight}, {"eps", c.Eps, 0, math.MaxFloat64},
-		{"max-iter", float64(c.MaxIter), 0, math.MaxInt}, {"time-limit", float64(c.TimeLimit), 0, math.MaxInt}, {"threads", float64(c.Threads), 0, math.MaxInt},
-		{"evaluations", float64(c.Evaluations), 0, math.MaxInt}, {"workers", float64(c.Workers), 0, math.MaxInt}, {"curve", float64(c.Curve), 0, mostCurve},
+		{"max-iter", float64(c.MaxIter), 0, math.MaxInt}, {"time-limit", float64(c.TimeLimit), 0, math.MaxInt},
+		{"threads", float64(c.Threads), 0, math.MaxInt},
+		{"evaluations", float64(c.Evaluations), 0, math.MaxInt}, {"workers", float64(c.Workers), 0, math.MaxInt},
+		{"curve", float64(c.Curve), 0, mostCurve},
 	} {
 		switch {
 		case !(f.value >= 0) || math.IsInf(f.value, 1):
@@ -241,7 +243,8 @@ func (c Config) settings(m Model) dca.Settings {
 		to   *float64
 		from float64
 	}{
-		{&s.Tol, c.Tol}, {&s.GapTol, c.GapTol}, {&s.Rho, c.Rho}, {&s.Delta, c.Delta}, {&s.CAlpha, c.CAlpha}, {&s.Epsilon, c.Epsilon},
+		{&s.Tol, c.Tol}, {&s.GapTol, c.GapTol}, {&s.Rho, c.Rho}, {&s.Delta, c.Delta}, {&s.CAlpha, c.CAlpha},
+		{&s.Epsilon, c.Epsilon},
 	} {
 		if o.from != 0 {
 			*o.to = o.from
@@ -257,5 +260,6 @@ func (c Config) settings(m Model) dca.Settings {
 // solver are the options of the conic solver, whose memory is bounded: a program of a large table is an error, not the
 // end of the process.
 func (c Config) solver() backends.Options {
-	return backends.Options{Eps: c.Eps, MaxIterations: c.solverIterations(), Threads: c.Threads, Memory: memory.Default(), Logger: c.Logger}
+	return backends.Options{Eps: c.Eps, MaxIterations: c.solverIterations(), Threads: c.Threads, Memory: memory.Default(),
+		Logger: c.Logger}
 }

@@ -28,7 +28,8 @@ const curveDecades, mostCurve = 2, 1000
 // context.
 func (t *task) curve(ctx context.Context, out *Result) error {
 	s := out.Selection
-	if t.Config.Curve == 0 || !t.measured() || out.Refit == nil || s == nil || ctx.Err() != nil || !(slices.Max(s.Lambda) > 0) {
+	if t.Config.Curve == 0 || !t.measured() || out.Refit == nil || s == nil || ctx.Err() != nil ||
+		!(slices.Max(s.Lambda) > 0) {
 		return nil
 	}
 	e, err := t.everyWeight(ctx, nil)
@@ -52,7 +53,8 @@ func (t *task) curve(ctx context.Context, out *Result) error {
 		case tr.X == nil || !finite.All(tr.Errors.Validation):
 			continue
 		}
-		p := CurvePoint{Factor: factor, Lambda: tr.Lambda, Validation: tr.Errors.Validation, StandardError: t.Advice.StandardError(tr.X)}
+		p := CurvePoint{Factor: factor, Lambda: tr.Lambda, Validation: tr.Errors.Validation,
+			StandardError: t.Advice.StandardError(tr.X)}
 		if t.keepsPath(out) {
 			p.Fit = t.Model.Fit(tr.X)
 		}

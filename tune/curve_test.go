@@ -93,7 +93,8 @@ func TestPath(t *testing.T) {
 			}
 			require.InDelta(t, mean/n, r.Curve[0].Fit.Intercept, 1e-6*math.Abs(mean/n)+1e-8)
 			if final == tune.FinalAll {
-				want, _, err := m.Advice().RetrainWeighted(context.Background(), problems.Solver{Backend: native, Fits: true}, r.Curve[4].Lambda)
+				want, _, err := m.Advice().RetrainWeighted(context.Background(), problems.Solver{Backend: native, Fits: true},
+					r.Curve[4].Lambda)
 				require.NoError(t, err)
 				require.InDeltaSlice(t, want.Coefficients, r.Curve[4].Fit.Coefficients, 1e-2)
 			}

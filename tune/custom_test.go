@@ -41,7 +41,8 @@ func ExampleCustom() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%s: changes of slope up to %.2f, validation error %.2f\n", result.Status, result.Radii[0], result.Refit.Validation)
+	fmt.Printf("%s: changes of slope up to %.2f, validation error %.2f\n", result.Status, result.Radii[0],
+		result.Refit.Validation)
 	// Output: converged: changes of slope up to 0.96, validation error 0.07
 }
 
@@ -70,14 +71,16 @@ func halfSquares(r convex.Affine) convex.Convex { return convex.SumSquares(r).Sc
 // a = 3 and 6 with the validation values 1 and 2: lambda = 2 is best. A radius is one for both, whose x are then the
 // same: 1.5 is best, with 1/8.
 func TestCustomBlocks(t *testing.T) {
-	model := tune.Custom{Bilevel: folded("folds", []float64{3, 6}, []float64{1, 2}, halfSquares), Settings: dca.Settings{GapTol: 1e-6}}
+	model := tune.Custom{Bilevel: folded("folds", []float64{3, 6}, []float64{1, 2}, halfSquares),
+		Settings: dca.Settings{GapTol: 1e-6}}
 	e := model.Evaluate([][]float64{{2}, {5}})
 	require.InDelta(t, (1.+9)/4, e.Validation, 1e-15)
 	require.Nil(t, e.Test)
 	require.Equal(t, []string{"h1"}, model.Names())
 	require.True(t, math.IsNaN(model.Evaluate([][]float64{{2}}).Validation), "of one fold only")
 	for _, method := range []string{"vf-idca", "grid", "random", "tpe", "cma-es"} {
-		r, err := tune.Run(context.Background(), model, tune.Config{Method: method, Evaluations: 40, Seed: 1, Ranges: []tune.Range{{Low: 0.1, High: 10}}})
+		r, err := tune.Run(context.Background(), model, tune.Config{Method: method, Evaluations: 40, Seed: 1,
+			Ranges: []tune.Range{{Low: 0.1, High: 10}}})
 		require.NoError(t, err, method)
 		require.Equal(t, dca.Converged, r.Status, method)
 		require.Equal(t, tune.FinalTrain, r.TrainedOn)
@@ -93,11 +96,14 @@ func TestCustomBlocks(t *testing.T) {
 
 // A name says nothing about what a custom model is: one with absolute values for losses stays that.
 func TestCustomByTheNameOfOurs(t *testing.T) {
-	for _, name := range []string{"svm", "elastic-net", "weighted-lasso", "logistic", "sparse-group-lasso", "matrix-completion"} {
-		model := tune.Custom{Bilevel: folded(name, []float64{3}, []float64{1}, convex.Norm1), Settings: dca.Settings{Tol: 1e-3}}
+	for _, name := range []string{"svm", "elastic-net", "weighted-lasso", "logistic", "sparse-group-lasso",
+		"matrix-completion"} {
+		model := tune.Custom{Bilevel: folded(name, []float64{3}, []float64{1}, convex.Norm1),
+			Settings: dca.Settings{Tol: 1e-3}}
 		for _, preset := range []string{"", tune.PresetPaper} {
 			for _, method := range []string{"vf-idca", "grid", "tpe", "tpe2", "random", "cma-es"} {
-				r, err := tune.Run(context.Background(), model, tune.Config{Method: method, Preset: preset, Evaluations: 20, Seed: 1, Ranges: []tune.Range{{Low: 0.1, High: 10}}})
+				r, err := tune.Run(context.Background(), model, tune.Config{Method: method, Preset: preset, Evaluations: 20,
+					Seed: 1, Ranges: []tune.Range{{Low: 0.1, High: 10}}})
 				require.NoError(t, err, "%s by %s", name, method)
 				require.InDelta(t, math.Abs(r.Selection.X[0][0]-1), r.Refit.Validation, 1e-12, "%s by %s", name, method)
 				// The derivative of |x - 3| + lambda x^2 / 2 vanishes at min(3, 1/lambda).

@@ -165,7 +165,8 @@ func TestCompletionDescents(t *testing.T) {
 func TestRecord(t *testing.T) {
 	split, _, err := dataset.Generate(dataset.Config{Train: 40, Val: 20, Features: 20}, 3)
 	require.NoError(t, err)
-	task, err := newTask(must(regression.ElasticNet(split, regression.Options{})), Config{Method: MethodGrid}, nil, time.Now())
+	task, err := newTask(must(regression.ElasticNet(split, regression.Options{})), Config{Method: MethodGrid}, nil,
+		time.Now())
 	require.NoError(t, err)
 	errors := map[float64]float64{}
 	for _, l := range []float64{1, 0.1} {
@@ -237,7 +238,8 @@ func TestCompletionSolversAreConic(t *testing.T) {
 		require.InDelta(t, m.Evaluate(conic.X).Validation, m.Evaluate(direct.X).Validation, 1e-4)
 		require.Less(t, direct.Stats.Iterations, conic.Stats.Iterations)
 	}
-	task, err := newTask(must(matcomp.New(data, matcomp.Options{})), Config{Method: MethodVFiDCA, Eps: 1e-11}, nil, time.Now())
+	task, err := newTask(must(matcomp.New(data, matcomp.Options{})), Config{Method: MethodVFiDCA, Eps: 1e-11}, nil,
+		time.Now())
 	require.NoError(t, err)
 	p := task.Program
 	require.NoError(t, task.solvers(t.Context(), &p))

@@ -25,7 +25,8 @@ func ExampleVFiDCA() {
 	res, err := tune.VFiDCA(context.Background(), model, tune.Config{
 		Preset: tune.PresetPaper,
 		Progress: func(e tune.Event) {
-			fmt.Printf("iteration %d: alpha %g, validation %.2f, refit %.2f\n", e.K, e.Alpha, e.Errors.Validation, e.Refit.Validation)
+			fmt.Printf("iteration %d: alpha %g, validation %.2f, refit %.2f\n", e.K, e.Alpha, e.Errors.Validation,
+				e.Refit.Validation)
 		},
 	})
 	if err != nil {
@@ -52,10 +53,11 @@ func ExampleCompare() {
 		fmt.Println(err)
 		return
 	}
-	results, err := tune.Compare(context.Background(), model, []string{tune.MethodGrid, tune.MethodVFiDCA}, true, tune.Config{
-		Evaluations: 25,
-		Ranges:      []tune.Range{{Axis: "lambda1", Low: 1e-3, High: 1}, {Axis: "lambda2", Low: 1e-4, High: 1}},
-	})
+	results, err := tune.Compare(context.Background(), model, []string{tune.MethodGrid, tune.MethodVFiDCA}, true,
+		tune.Config{
+			Evaluations: 25,
+			Ranges:      []tune.Range{{Axis: "lambda1", Low: 1e-3, High: 1}, {Axis: "lambda2", Low: 1e-4, High: 1}},
+		})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -32,8 +32,10 @@ func (out *Result) settle() {
 	if out.Refit != nil && (!finite.All(out.Refit.Validation) || !out.RefitFit.Finite()) {
 		out.Refit, out.LowerLevel, out.RefitFit, out.Selection = nil, nil, Fit{}, nil
 	}
-	fine := out.Refit != nil && out.Refit.Finite() && (out.LowerLevel == nil || out.LowerLevel.Finite()) && out.Errors.Finite() && out.Iterate.Finite() &&
-		finite.All(out.Alpha) && (!out.measured || finite.All(out.LowerGap, out.Stationarity)) && finite.All(out.Radii...) && finite.All(out.Lambda...)
+	fine := out.Refit != nil && out.Refit.Finite() && (out.LowerLevel == nil || out.LowerLevel.Finite()) &&
+		out.Errors.Finite() && out.Iterate.Finite() &&
+		finite.All(out.Alpha) && (!out.measured || finite.All(out.LowerGap, out.Stationarity)) && finite.All(out.Radii...) &&
+		finite.All(out.Lambda...)
 	for _, v := range out.Hyperparameters {
 		fine = fine && finite.All(v)
 	}

@@ -87,8 +87,10 @@ func TestErrorsThatAreNotFinite(t *testing.T) {
 func TestLossesThatOverflow(t *testing.T) {
 	for _, big := range []float64{1e154, 1e160, 1e200, 1e300} {
 		for _, method := range []string{"vf-idca", "grid", "tpe", "cma-es"} {
-			model := tune.Custom{Bilevel: folded("big", []float64{3 * big}, []float64{big}, halfSquares), Settings: dca.Settings{GapTol: 1e-6}}
-			r, err := tune.Run(context.Background(), model, tune.Config{Method: method, Evaluations: 5, Ranges: []tune.Range{{Low: 0.1, High: 10}}})
+			model := tune.Custom{Bilevel: folded("big", []float64{3 * big}, []float64{big}, halfSquares),
+				Settings: dca.Settings{GapTol: 1e-6}}
+			r, err := tune.Run(context.Background(), model, tune.Config{Method: method, Evaluations: 5,
+				Ranges: []tune.Range{{Low: 0.1, High: 10}}})
 			if err != nil {
 				continue // the data are refused
 			}
@@ -138,7 +140,8 @@ func TestSettingsBeyondTheirBounds(t *testing.T) {
 	}
 	require.NoError(t, tune.Config{Rho: 1e12, Delta: 1e12, CAlpha: 1e-12, Tol: 1}.Validate())
 	// Within the bounds the extremes end in one way or another, with numbers.
-	for _, c := range []tune.Config{{Rho: 1e12}, {Rho: 1e-12}, {CAlpha: 1e12, Delta: 1e12}, {Tol: 1e-300, GapTol: 1e-300, MaxIter: 40}, {Epsilon: 1e12}} {
+	for _, c := range []tune.Config{{Rho: 1e12}, {Rho: 1e-12}, {CAlpha: 1e12, Delta: 1e12}, {Tol: 1e-300, GapTol: 1e-300,
+		MaxIter: 40}, {Epsilon: 1e12}} {
 		r, err := tune.Run(context.Background(), m, c)
 		require.NoError(t, err)
 		requireValid(t, r)

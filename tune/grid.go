@@ -39,7 +39,8 @@ func perAxis(n, axes int) (int, error) {
 		k++
 	}
 	if k < 2 && n > 1 {
-		return 0, fmt.Errorf("tune: a grid with 2 values on each of %d axes has more than the %d points allowed: allow more evaluations, take the scope %q, or the method random or tpe", axes, n, ScopeCommon)
+		return 0, fmt.Errorf("tune: a grid with 2 values on each of %d axes has more than the %d points allowed: allow "+
+			"more evaluations, take the scope %q, or the method random or tpe", axes, n, ScopeCommon)
 	}
 	return k, nil
 }

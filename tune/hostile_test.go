@@ -27,7 +27,8 @@ func hostileTable(t *rapid.T, n, p int, labels bool) *dataset.Data {
 	d := &dataset.Data{X: mat.NewDense(n, p, nil), Y: make([]float64, n), Target: "y"}
 	scales := []float64{1, 1, 1, 1e-300, 1e-30, 1e8, 1e69} // of shifted ones the last is refused
 	fill := func(name string, put func(i int, v float64)) {
-		kind := rapid.SampledFrom([]string{"normal", "normal", "normal", "integer", "constant", "zero", "one", "shifted"}).Draw(t, name)
+		kind := rapid.SampledFrom([]string{"normal", "normal", "normal", "integer", "constant", "zero", "one",
+			"shifted"}).Draw(t, name)
 		scale := rapid.SampledFrom(scales).Draw(t, name+" scale")
 		odd := rng.IntN(n)
 		for i := range n {
@@ -84,7 +85,8 @@ func hostileTable(t *rapid.T, n, p int, labels bool) *dataset.Data {
 
 // hostileModel draws a model of such a table, and the mean loss of a predictor on rows, from its definition.
 func hostileModel(t *rapid.T) (tune.Model, func(rows *dataset.Data, f tune.Fit) float64, dataset.Division, error) {
-	name := rapid.SampledFrom([]string{"elastic-net", "weighted-lasso", "sparse-group-lasso", "group-lasso", "fused-lasso", "bounded", "huber", "quantile", "logistic", "svm"}).Draw(t, "model")
+	name := rapid.SampledFrom([]string{"elastic-net", "weighted-lasso", "sparse-group-lasso", "group-lasso", "fused-lasso",
+		"bounded", "huber", "quantile", "logistic", "svm"}).Draw(t, "model")
 	labels := name == "logistic" || name == "svm"
 	n, p := rapid.IntRange(1, 14).Draw(t, "rows"), rapid.IntRange(1, 4).Draw(t, "features")
 	d := hostileTable(t, n, p, labels)
@@ -116,9 +118,11 @@ func hostileModel(t *rapid.T) (tune.Model, func(rows *dataset.Data, f tune.Fit) 
 	case "weighted-lasso":
 		m, err = regression.WeightedLasso(division, regression.Options{Intercept: intercept, Standardize: standardize})
 	case "sparse-group-lasso":
-		m, err = regression.SparseGroupLasso(division, regression.Options{Groups: g, Intercept: intercept, Standardize: standardize})
+		m, err = regression.SparseGroupLasso(division, regression.Options{Groups: g, Intercept: intercept,
+			Standardize: standardize})
 	case "group-lasso":
-		m, err = regression.GroupLasso(division, regression.Options{Groups: g, Intercept: intercept, Standardize: standardize})
+		m, err = regression.GroupLasso(division, regression.Options{Groups: g, Intercept: intercept,
+			Standardize: standardize})
 	case "fused-lasso":
 		m, err = regression.FusedLasso(division, regression.Options{Intercept: intercept, Standardize: standardize})
 	case "bounded":
@@ -164,7 +168,8 @@ func TestHostileTables(t *testing.T) {
 			return
 		}
 		c := tune.Config{
-			Method:      rapid.SampledFrom([]string{"vf-idca", "vf-idca-t", "grid", "random", "tpe", "cma-es", "igjo", "ifdm", "hoag"}).Draw(t, "method"),
+			Method: rapid.SampledFrom([]string{"vf-idca", "vf-idca-t", "grid", "random", "tpe", "cma-es", "igjo", "ifdm",
+				"hoag"}).Draw(t, "method"),
 			Preset:      rapid.SampledFrom([]string{"", "paper"}).Draw(t, "preset"),
 			Final:       rapid.SampledFrom([]string{"", tune.FinalTrain}).Draw(t, "final"),
 			Evaluations: 5, Seed: 1, Workers: 1, MaxIter: rapid.SampledFrom([]int{0, 3, 3, 3}).Draw(t, "max-iter"),

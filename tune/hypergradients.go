@@ -41,7 +41,8 @@ func (t *task) checkDescent() error {
 type UnableError struct{ Method, Model string }
 
 func (e *UnableError) Error() string {
-	return fmt.Sprintf("tune: %s cannot do the model %s: it needs the derivative of the lower level's solution", e.Method, e.Model)
+	return fmt.Sprintf("tune: %s cannot do the model %s: it needs the derivative of the lower level's solution", e.Method,
+		e.Model)
 }
 
 // Able says whether a method can do the models whose fits have some modes, see [problems.Advice]: methods along a
@@ -94,9 +95,11 @@ func (t *task) descend(ctx context.Context) (*Result, error) {
 	case hypergradient.IterationLimit:
 		status = dca.IterationLimit
 	case hypergradient.LowerFailed:
-		status, message = dca.Inaccurate, "a lower level could not be solved to the tolerance; the best point before is reported"
+		status, message = dca.Inaccurate,
+			"a lower level could not be solved to the tolerance; the best point before is reported"
 	case hypergradient.NotFinite:
-		status, message = dca.SolverFailed, "a validation error or its gradient is not a finite number; the best point before is reported"
+		status, message = dca.SolverFailed,
+			"a validation error or its gradient is not a finite number; the best point before is reported"
 	}
 	return t.finish(ctx, status, message)
 }

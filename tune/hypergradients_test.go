@@ -26,8 +26,10 @@ func TestHypergradientsSelectLowerLevelSolutions(t *testing.T) {
 			require.Equal(t, *res.LowerLevel, res.Errors)
 
 			// The conic solver's fit at the selected weights has the same errors.
-			at := []tune.Range{{Axis: "lambda1", Low: res.Lambda[0], High: res.Lambda[0]}, {Axis: "lambda2", Low: res.Lambda[1], High: res.Lambda[1]}}
-			again, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Ranges: at, Evaluations: 1, Eps: 1e-11})
+			at := []tune.Range{{Axis: "lambda1", Low: res.Lambda[0], High: res.Lambda[0]}, {Axis: "lambda2", Low: res.Lambda[1],
+				High: res.Lambda[1]}}
+			again, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Ranges: at, Evaluations: 1,
+				Eps: 1e-11})
 			require.NoError(t, err)
 			require.InEpsilon(t, again.Refit.Validation, res.Refit.Validation, 1e-4, method)
 			grid, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid})
@@ -72,7 +74,8 @@ func TestHypergradientsKeepTheBudget(t *testing.T) {
 func TestHypergradientsBeginAtASelection(t *testing.T) {
 	m := model(t, regression.Options{})
 	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG} {
-		both, err := tune.Compare(context.Background(), m, []string{tune.MethodGrid, method}, true, tune.Config{Evaluations: 16})
+		both, err := tune.Compare(context.Background(), m, []string{tune.MethodGrid, method}, true,
+			tune.Config{Evaluations: 16})
 		require.NoError(t, err)
 		require.LessOrEqual(t, both[1].Refit.Validation, both[0].Refit.Validation*(1+1e-6))
 		require.InEpsilonSlice(t, both[0].Lambda, both[1].Trace[0].Lambda, 1e-12)

@@ -107,7 +107,8 @@ func TestRungs(t *testing.T) {
 	d, _ := few(t, false)
 	m, err := regression.WeightedLasso(d, regression.Options{})
 	require.NoError(t, err)
-	for _, c := range []tune.Config{{Rung: tune.RungFree, MaxIter: 2}, {MaxIter: 2}, {Preset: tune.PresetPaper, MaxIter: 2}, {Init: []float64{1}, MaxIter: 2}} {
+	for _, c := range []tune.Config{{Rung: tune.RungFree, MaxIter: 2}, {MaxIter: 2}, {Preset: tune.PresetPaper,
+		MaxIter: 2}, {Init: []float64{1}, MaxIter: 2}} {
 		r, err := tune.Run(ctx, m, c)
 		require.NoError(t, err)
 		require.Empty(t, r.Ladder)

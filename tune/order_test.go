@@ -46,7 +46,8 @@ func TestTour(t *testing.T) {
 }
 
 func TestPerAxis(t *testing.T) {
-	for _, c := range []struct{ n, axes, want int }{{100, 2, 10}, {99, 2, 9}, {125, 3, 5}, {1000, 3, 10}, {7, 1, 7}, {1, 4, 1}, {16, 4, 2}} {
+	for _, c := range []struct{ n, axes, want int }{{100, 2, 10}, {99, 2, 9}, {125, 3, 5}, {1000, 3, 10}, {7, 1, 7},
+		{1, 4, 1}, {16, 4, 2}} {
 		k, err := perAxis(c.n, c.axes)
 		require.NoError(t, err)
 		require.Equal(t, c.want, k)

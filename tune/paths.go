@@ -213,7 +213,9 @@ func (c *compass) down(e *evaluator, p *paths) error {
 		if err != nil {
 			return err
 		}
-		rises = k > 0 && before.X != nil && (least == nil || least.value() > before.value()+pathGain*math.Max(math.Abs(before.value()), c.scale)) // with the share
+		// with the share
+		rises = k > 0 && before.X != nil &&
+			(least == nil || least.value() > before.value()+pathGain*math.Max(math.Abs(before.value()), c.scale))
 	}
 	if c.best.X == nil && e.alone && c.ctx.Err() == nil {
 		e.alone = false

@@ -23,7 +23,8 @@ type ridge struct {
 
 func newRidge(gap float64) ridge {
 	train, val := []float64{3, 6}, []float64{1, 2}
-	return ridge{tune.Custom{Bilevel: folded("ridge", train, val, halfSquares), Settings: dca.Settings{GapTol: 1e-6}}, &ridgeFit{a: train, gap: gap}}
+	return ridge{tune.Custom{Bilevel: folded("ridge", train, val, halfSquares), Settings: dca.Settings{GapTol: 1e-6}},
+		&ridgeFit{a: train, gap: gap}}
 }
 
 func (m ridge) Advice() problems.Advice {
@@ -54,7 +55,8 @@ func (f *ridgeFit) Solve(_ context.Context, lambda []float64, _ float64, _ *lowe
 // A fit that is no more than Penalised is enough for all searches, whose answers are those of the conic program.
 func TestSearchesNeedNoDerivative(t *testing.T) {
 	ctx := context.Background()
-	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodTPE2, tune.MethodCMAES} {
+	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodTPE2,
+		tune.MethodCMAES} {
 		c := tune.Config{Method: method, Evaluations: 30, Seed: 1, Workers: 1, Ranges: []tune.Range{{Low: 0.1, High: 10}}}
 		m := newRidge(1e-12)
 		r, err := tune.Run(ctx, m, c)

@@ -102,7 +102,8 @@ func TestEachAgainstCoordinateDescent(t *testing.T) {
 	s := sample(t)
 	m, err := regression.WeightedLasso(s, regression.Options{})
 	require.NoError(t, err)
-	r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodRandom, Evaluations: 5, Seed: 3, Scope: tune.ScopeEach})
+	r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodRandom, Evaluations: 5, Seed: 3,
+		Scope: tune.ScopeEach})
 	require.NoError(t, err)
 	for _, e := range r.Trace {
 		require.NotEqual(t, e.Lambda[0], e.Lambda[1])
@@ -130,7 +131,8 @@ func plain(t *testing.T, r *tune.Result) string {
 func TestWorkersDoNotMatter(t *testing.T) {
 	for _, method := range tune.Methods() {
 		run := func(workers int, seed int64) string {
-			r, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{Method: method, Evaluations: 30, Workers: workers, Seed: seed, Preset: tune.PresetPaper})
+			r, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{Method: method, Evaluations: 30,
+				Workers: workers, Seed: seed, Preset: tune.PresetPaper})
 			require.NoError(t, err)
 			r.Seed = 0
 			return plain(t, r)
@@ -149,9 +151,11 @@ func TestWorkersDoNotMatter(t *testing.T) {
 
 // Points lie between the bounds, whatever the method, and the axes that are given are met.
 func TestRanges(t *testing.T) {
-	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodTPE2, tune.MethodCMAES} {
+	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodTPE2,
+		tune.MethodCMAES} {
 		r, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{
-			Method: method, Evaluations: 30, Ranges: []tune.Range{{Axis: "lambda2", Low: 0.5, High: 0.7}, {Low: 0.01, High: 0.02}},
+			Method: method, Evaluations: 30, Ranges: []tune.Range{{Axis: "lambda2", Low: 0.5, High: 0.7},
+				{Low: 0.01, High: 0.02}},
 		})
 		require.NoError(t, err)
 		for _, e := range r.Trace {
@@ -161,7 +165,8 @@ func TestRanges(t *testing.T) {
 			require.LessOrEqual(t, e.Lambda[1], 0.7*(1+1e-12))
 		}
 	}
-	paper, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{Method: tune.MethodGrid, Preset: tune.PresetPaper})
+	paper, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{Method: tune.MethodGrid,
+		Preset: tune.PresetPaper})
 	require.NoError(t, err)
 	require.Equal(t, 100, paper.Iterations)
 	require.InEpsilonSlice(t, []float64{1e-2, 1e-2}, paper.Trace[0].Lambda, 1e-12)
@@ -171,7 +176,8 @@ func TestRanges(t *testing.T) {
 // A search without time has no fit, and can be told.
 func TestSearchTimeLimit(t *testing.T) {
 	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodCMAES} {
-		r, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{Method: method, TimeLimit: time.Nanosecond})
+		r, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{Method: method,
+			TimeLimit: time.Nanosecond})
 		require.NoError(t, err)
 		require.Equal(t, dca.TimeLimit, r.Status, method)
 		require.Nil(t, r.Refit)
@@ -186,7 +192,8 @@ func TestCompareChain(t *testing.T) {
 	c := tune.Config{Evaluations: 25, Seed: 1}
 	alone, err := tune.Compare(context.Background(), m, []string{tune.MethodGrid, tune.MethodVFiDCA}, false, c)
 	require.NoError(t, err)
-	chained, err := tune.Compare(context.Background(), m, []string{tune.MethodGrid, tune.MethodVFiDCA, tune.MethodRandom}, true, c)
+	chained, err := tune.Compare(context.Background(), m, []string{tune.MethodGrid, tune.MethodVFiDCA, tune.MethodRandom},
+		true, c)
 	require.NoError(t, err)
 	require.Equal(t, plain(t, alone[0]), plain(t, chained[0]))
 	require.LessOrEqual(t, chained[1].Refit.Validation, chained[0].Refit.Validation*(1+1e-6))

@@ -42,11 +42,14 @@ func (r Range) validate() error {
 	}
 	switch {
 	case !(r.Low > 0) || !(r.High > 0) || math.IsInf(r.High, 1):
-		return fmt.Errorf("tune: range of %s is %v to %v, expected positive finite numbers: the search is on a logarithmic scale", name, r.Low, r.High)
+		return fmt.Errorf(
+			"tune: range of %s is %v to %v, expected positive finite numbers: the search is on a logarithmic scale", name, r.Low,
+			r.High)
 	case r.Low > r.High:
 		return fmt.Errorf("tune: range of %s is upside down, %v to %v: the smaller number comes first", name, r.Low, r.High)
 	case r.Low < leastValue || r.High > mostValue:
-		return fmt.Errorf("tune: range of %s is %v to %v, expected numbers from %v to %v", name, r.Low, r.High, float64(leastValue), float64(mostValue))
+		return fmt.Errorf("tune: range of %s is %v to %v, expected numbers from %v to %v", name, r.Low, r.High,
+			float64(leastValue), float64(mostValue))
 	}
 	return nil
 }
@@ -223,14 +226,17 @@ func (s *space) check(n int) error {
 	owner := make([]bool, n)
 	for _, a := range s.axes {
 		if !(a.Low > 0) || !(a.Low <= a.High) || math.IsInf(a.High, 1) || math.IsInf(a.High/a.Low, 1) {
-			return fmt.Errorf("axis %s of the search goes from %v to %v, expected positive numbers in order, whose ratio is finite; give a range", a.Name, a.Low, a.High)
+			return fmt.Errorf("axis %s of the search goes from %v to %v, expected positive numbers in order, whose ratio is "+
+				"finite; give a range", a.Name, a.Low, a.High)
 		}
 		if len(a.Members) == 0 {
 			return fmt.Errorf("axis %s of the search has no hyperparameters", a.Name)
 		}
 		for _, j := range a.Members {
 			if j < 0 || j >= n || owner[j] || (j < s.radii) != (a.Members[0] < s.radii) {
-				return fmt.Errorf("axis %s of the search has hyperparameter %d, which is another axis's, of another sort, or none of the %d", a.Name, j, n)
+				return fmt.Errorf(
+					"axis %s of the search has hyperparameter %d, which is another axis's, of another sort, or none of the %d", a.Name,
+					j, n)
 			}
 			owner[j] = true
 		}

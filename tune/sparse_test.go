@@ -84,7 +84,8 @@ func TestSparseTablesGiveTheSameFits(t *testing.T) {
 		"elastic net": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (tune.Model, error) {
 			return regression.ElasticNet(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, false},
-		"elastic net without intercept": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (tune.Model, error) {
+		"elastic net without intercept": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (tune.Model,
+			error) {
 			return regression.ElasticNet(d, regression.Options{Standardize: u.on, Scaling: u.by})
 		}, false},
 		"elastic net of folds": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (tune.Model, error) {
@@ -93,9 +94,11 @@ func TestSparseTablesGiveTheSameFits(t *testing.T) {
 		"weighted lasso": {number, weights, func(d dataset.Division, u unit) (tune.Model, error) {
 			return regression.WeightedLasso(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, false},
-		"sparse group lasso": {number, []float64{0.01, 0.02, 0.03, 0.01, 0.02, 0.03, 0.01}, func(d dataset.Division, u unit) (tune.Model, error) {
-			return regression.SparseGroupLasso(d, regression.Options{Groups: g, Intercept: true, Standardize: u.on, Scaling: u.by})
-		}, false},
+		"sparse group lasso": {number, []float64{0.01, 0.02, 0.03, 0.01, 0.02, 0.03, 0.01},
+			func(d dataset.Division, u unit) (tune.Model, error) {
+				return regression.SparseGroupLasso(d, regression.Options{Groups: g, Intercept: true, Standardize: u.on,
+					Scaling: u.by})
+			}, false},
 		"logistic": {label, []float64{0.01, 0.02}, func(d dataset.Division, u unit) (tune.Model, error) {
 			return regression.Logistic(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, false},
@@ -107,7 +110,8 @@ func TestSparseTablesGiveTheSameFits(t *testing.T) {
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var division dataset.Division = &dataset.Split{Train: mostlyZeros(1, 60, 30, c.target), Val: mostlyZeros(2, 40, 30, c.target), Test: mostlyZeros(3, 40, 30, c.target)}
+			var division dataset.Division = &dataset.Split{Train: mostlyZeros(1, 60, 30, c.target), Val: mostlyZeros(2, 40, 30,
+				c.target), Test: mostlyZeros(3, 40, 30, c.target)}
 			if c.folds {
 				cv, err := dataset.CrossValidate(mostlyZeros(1, 90, 30, c.target), 3, 1, nil)
 				require.NoError(t, err)
@@ -162,10 +166,12 @@ func TestSparseMachine(t *testing.T) {
 // A model without a fast fit has the conic program of the sparse table.
 func TestSparseConicProgram(t *testing.T) {
 	number := func(f float64) float64 { return f }
-	s := &dataset.Split{Train: mostlyZeros(1, 60, 30, number), Val: mostlyZeros(2, 40, 30, number), Test: mostlyZeros(3, 40, 30, number)}
+	s := &dataset.Split{Train: mostlyZeros(1, 60, 30, number), Val: mostlyZeros(2, 40, 30, number),
+		Test: mostlyZeros(3, 40, 30, number)}
 	var errors []float64
 	for _, d := range []dataset.Division{s, compressed(s)} {
-		m, err := regression.BoundedElasticNet(d, regression.Options{Intercept: true, Standardize: true, Scaling: dataset.ByDeviation})
+		m, err := regression.BoundedElasticNet(d, regression.Options{Intercept: true, Standardize: true,
+			Scaling: dataset.ByDeviation})
 		require.NoError(t, err)
 		fit, test := retrained(t, m, []float64{0.02, 0.01})
 		require.NotEmpty(t, fit.Coefficients)
@@ -189,7 +195,8 @@ func retrained(t *testing.T, m tune.Model, lambda []float64) (tune.Fit, float64)
 	t.Helper()
 	native, err := backends.Open(backends.Default)
 	require.NoError(t, err)
-	fit, test, err := m.Advice().RetrainWeighted(context.Background(), problems.Solver{Backend: native, Fits: true}, lambda)
+	fit, test, err := m.Advice().RetrainWeighted(context.Background(), problems.Solver{Backend: native, Fits: true},
+		lambda)
 	require.NoError(t, err)
 	return fit, *test
 }

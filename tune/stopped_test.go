@@ -229,7 +229,8 @@ func TestHowTheFinalTrainingEnds(t *testing.T) {
 		message string
 	}{
 		{func(context.Context) (tune.Fit, error) { return tune.Fit{}, nil }, dca.Converged, tune.FinalAll, ""},
-		{func(context.Context) (tune.Fit, error) { return tune.Fit{Inaccurate: true}, nil }, dca.Inaccurate, tune.FinalAll, "missed its tolerances"},
+		{func(context.Context) (tune.Fit, error) { return tune.Fit{Inaccurate: true}, nil }, dca.Inaccurate, tune.FinalAll,
+			"missed its tolerances"},
 		{func(context.Context) (tune.Fit, error) {
 			return tune.Fit{}, &problems.TrainingError{Status: backends.TimeLimit}
 		}, dca.TimeLimit, tune.FinalFolds, "mean of the folds' fits"},

@@ -111,7 +111,8 @@ var errStopped = errors.New("tune: stopped")
 
 // search runs a method that proposes one point of the unit cube after the other. Its lower levels are solved each from
 // the one before. An error of evaluate ends the method, which passes it on.
-func (t *task) search(ctx context.Context, s *space, propose func(evaluate func(unit []float64) (float64, error)) error) (*Result, error) {
+func (t *task) search(ctx context.Context, s *space,
+	propose func(evaluate func(unit []float64) (float64, error)) error) (*Result, error) {
 	e, err := t.evaluator(ctx, s)
 	if err != nil {
 		return nil, err

@@ -86,7 +86,8 @@ func newTask(m Model, c Config, start *Selection, begun time.Time) (*task, error
 	if err != nil {
 		return nil, err
 	}
-	t := &task{Model: m, Program: m.Program(), Advice: m.Advice(), Backend: backend, Config: c, Start: start, tuner: tuner, begun: begun}
+	t := &task{Model: m, Program: m.Program(), Advice: m.Advice(), Backend: backend, Config: c, Start: start, tuner: tuner,
+		begun: begun}
 	if err := tuner.check(t); err != nil {
 		return nil, err
 	}
@@ -123,7 +124,8 @@ func (t *task) record(tr trial) float64 {
 		if tr.score == nil {
 			t.rate(&tr)
 		}
-		if !finite.All(tr.value()) || !finite.All(tr.Errors.Validation) || !finite.All(tr.Lambda...) || !finite.All(tr.Upper...) {
+		if !finite.All(tr.value()) || !finite.All(tr.Errors.Validation) || !finite.All(tr.Lambda...) ||
+			!finite.All(tr.Upper...) {
 			tr.X = nil
 			t.notFinite++
 		}

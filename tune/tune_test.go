@@ -48,8 +48,10 @@ func TestResultFields(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(raw, &fields))
 	for _, name := range []string{
-		"model", "method", "backend", "status", "time_seconds", "setup_seconds", "iterations", "validation_error", "test_error",
-		"refit", "hyperparameters", "radii", "lower_gap", "stationarity", "alpha", "backend_setups", "backend_updates", "solver_iterations", "seed", "version",
+		"model", "method", "backend", "status", "time_seconds", "setup_seconds", "iterations", "validation_error",
+		"test_error",
+		"refit", "hyperparameters", "radii", "lower_gap", "stationarity", "alpha", "backend_setups", "backend_updates",
+		"solver_iterations", "seed", "version",
 	} {
 		require.Contains(t, fields, name)
 	}
@@ -63,7 +65,8 @@ func TestResultFields(t *testing.T) {
 	require.NoError(t, err)
 	line := map[string]any{}
 	require.NoError(t, json.Unmarshal(raw, &line))
-	for _, name := range []string{"k", "step", "t", "alpha", "gap", "distance", "bound", "h", "lambda", "validation_error", "test_error", "refit", "elapsed_seconds", "sub_seconds", "lower_seconds"} {
+	for _, name := range []string{"k", "step", "t", "alpha", "gap", "distance", "bound", "h", "lambda", "validation_error",
+		"test_error", "refit", "elapsed_seconds", "sub_seconds", "lower_seconds"} {
 		require.Contains(t, line, name)
 	}
 	require.InDelta(t, last.Elapsed.Seconds(), line["elapsed_seconds"], 1e-12)
@@ -79,7 +82,8 @@ func TestOverrides(t *testing.T) {
 	require.Equal(t, 1.0, res.Trace[0].Alpha)
 	require.Contains(t, []float64{1, 8}, res.Trace[1].Alpha)
 
-	res, err = tune.VFiDCA(context.Background(), model(t, regression.Options{}), tune.Config{Preset: tune.PresetPaper, GapTol: 1e-4})
+	res, err = tune.VFiDCA(context.Background(), model(t, regression.Options{}), tune.Config{Preset: tune.PresetPaper,
+		GapTol: 1e-4})
 	require.NoError(t, err)
 	require.LessOrEqual(t, res.LowerGap, 1e-4)
 	require.InEpsilon(t, res.Refit.Validation, res.Errors.Validation, 0.02)
@@ -87,7 +91,8 @@ func TestOverrides(t *testing.T) {
 
 func TestSameSeedSameBytes(t *testing.T) {
 	run := func() string {
-		res, err := tune.VFiDCA(context.Background(), model(t, regression.Options{Intercept: true, Standardize: true}), tune.Config{Seed: 3})
+		res, err := tune.VFiDCA(context.Background(), model(t, regression.Options{Intercept: true, Standardize: true}),
+			tune.Config{Seed: 3})
 		require.NoError(t, err)
 		res.TimeSeconds, res.SetupSeconds = 0, 0
 		raw, err := json.Marshal([]any{res, res.Iterate, res.RefitFit})
@@ -99,27 +104,32 @@ func TestSameSeedSameBytes(t *testing.T) {
 
 func TestBadConfigurations(t *testing.T) {
 	for want, c := range map[string]tune.Config{
-		"vf-idca":                           {Method: "gird"},
-		"paper":                             {Preset: "papre"},
-		"native":                            {Backend: "nativ"},
-		"tol is -1":                         {Tol: -1},
-		"rho is NaN":                        {Rho: math.NaN()},
-		"max-iter is -3":                    {MaxIter: -3},
-		"time-limit":                        {TimeLimit: -time.Second},
-		"radius 2 is -1":                    {Init: []float64{1, -1}},
-		"init has 3 radii":                  {Init: []float64{1, 2, 3}},
-		"init has 0 radii":                  {Init: []float64{}},
-		"gap-tol is +Inf":                   {GapTol: math.Inf(1)},
-		"evaluations is -1":                 {Method: tune.MethodGrid, Evaluations: -1},
-		"at most 1000000":                   {Method: tune.MethodGrid, Evaluations: 1_000_001},
-		"workers is -2":                     {Method: tune.MethodGrid, Workers: -2},
-		"upside down":                       {Method: tune.MethodTPE, Ranges: []tune.Range{{Low: 2, High: 1}}},
-		"positive finite":                   {Method: tune.MethodTPE, Ranges: []tune.Range{{Axis: "lambda1", Low: 0, High: 1}}},
-		"known are: lambda1, lambda2":       {Method: tune.MethodCMAES, Ranges: []tune.Range{{Axis: "lambda", Low: 1, High: 2}}},
-		"two ranges of lambda1":             {Method: tune.MethodRandom, Ranges: []tune.Range{{Axis: "lambda1", Low: 1, High: 2}, {Axis: "lambda1", Low: 1, High: 2}}},
-		"range of all axes is 1e-300 to":    {Method: tune.MethodTPE, Ranges: []tune.Range{{Low: 1e-300, High: 1e300}}},
-		"range of lambda1 is 1 to 1e+101":   {Method: tune.MethodGrid, Ranges: []tune.Range{{Axis: "lambda1", Low: 1, High: 1e101}}},
-		"range of lambda1 is NaN":           {Method: tune.MethodGrid, Ranges: []tune.Range{{Axis: "lambda1", Low: math.NaN(), High: 1}}},
+		"vf-idca":           {Method: "gird"},
+		"paper":             {Preset: "papre"},
+		"native":            {Backend: "nativ"},
+		"tol is -1":         {Tol: -1},
+		"rho is NaN":        {Rho: math.NaN()},
+		"max-iter is -3":    {MaxIter: -3},
+		"time-limit":        {TimeLimit: -time.Second},
+		"radius 2 is -1":    {Init: []float64{1, -1}},
+		"init has 3 radii":  {Init: []float64{1, 2, 3}},
+		"init has 0 radii":  {Init: []float64{}},
+		"gap-tol is +Inf":   {GapTol: math.Inf(1)},
+		"evaluations is -1": {Method: tune.MethodGrid, Evaluations: -1},
+		"at most 1000000":   {Method: tune.MethodGrid, Evaluations: 1_000_001},
+		"workers is -2":     {Method: tune.MethodGrid, Workers: -2},
+		"upside down":       {Method: tune.MethodTPE, Ranges: []tune.Range{{Low: 2, High: 1}}},
+		"positive finite": {Method: tune.MethodTPE,
+			Ranges: []tune.Range{{Axis: "lambda1", Low: 0, High: 1}}},
+		"known are: lambda1, lambda2": {Method: tune.MethodCMAES,
+			Ranges: []tune.Range{{Axis: "lambda", Low: 1, High: 2}}},
+		"two ranges of lambda1": {Method: tune.MethodRandom,
+			Ranges: []tune.Range{{Axis: "lambda1", Low: 1, High: 2}, {Axis: "lambda1", Low: 1, High: 2}}},
+		"range of all axes is 1e-300 to": {Method: tune.MethodTPE, Ranges: []tune.Range{{Low: 1e-300, High: 1e300}}},
+		"range of lambda1 is 1 to 1e+101": {Method: tune.MethodGrid,
+			Ranges: []tune.Range{{Axis: "lambda1", Low: 1, High: 1e101}}},
+		"range of lambda1 is NaN": {Method: tune.MethodGrid, Ranges: []tune.Range{{Axis: "lambda1", Low: math.NaN(),
+			High: 1}}},
 		"known are: common, each":           {Method: tune.MethodRandom, Scope: "kind"},
 		"2 axes has more than the 3 points": {Method: tune.MethodGrid, Evaluations: 3},
 	} {

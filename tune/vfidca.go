@@ -148,5 +148,6 @@ func (out *Result) fill(m Model, r *dca.Result, radii int) {
 	}
 	e := m.Evaluate(r.Refit)
 	out.Refit, out.RefitFit = &e, m.Fit(r.Refit)
-	out.selected(Selection{Lambda: r.Lambda, Radii: out.Radii, Upper: slices.Clone(r.H[radii:]), X: r.Refit, Weighted: r.Weighted})
+	out.selected(Selection{Lambda: r.Lambda, Radii: out.Radii, Upper: slices.Clone(r.H[radii:]), X: r.Refit,
+		Weighted: r.Weighted})
 }

@@ -120,7 +120,8 @@ func (s suite) check(t *testing.T, c Case, sol *backends.Solution) {
 		t.Errorf("negative count or time: %d iterations, setup %v, solve %v", sol.Iterations, sol.SetupTime, sol.SolveTime)
 	}
 	if found := map[backends.Status]outcome.Found{
-		backends.Optimal: outcome.Optimal, backends.PrimalInfeasible: outcome.Infeasibility, backends.DualInfeasible: outcome.Unboundedness,
+		backends.Optimal: outcome.Optimal, backends.PrimalInfeasible: outcome.Infeasibility,
+		backends.DualInfeasible: outcome.Unboundedness,
 	}[sol.Status]; sol.Found != found || sol.Stopped == "" {
 		t.Errorf("%v: found %q, stopped because %q", sol.Status, sol.Found, sol.Stopped)
 	}
@@ -242,5 +243,6 @@ func sameBits(a, b []float64) bool {
 
 // sameAnswer says whether two solutions agree to the last bit, times aside.
 func sameAnswer(a, b *backends.Solution) bool {
-	return a.Status == b.Status && a.Iterations == b.Iterations && sameBits(a.X, b.X) && sameBits(a.S, b.S) && sameBits(a.Z, b.Z)
+	return a.Status == b.Status && a.Iterations == b.Iterations && sameBits(a.X, b.X) && sameBits(a.S, b.S) &&
+		sameBits(a.Z, b.Z)
 }

@@ -35,7 +35,8 @@ func verify(t *testing.T, c Case) {
 		if !(r.Max() <= 1e-13) {
 			t.Errorf("residuals %.2e of the stored solution", r)
 		}
-		if math.Abs(primal-c.Objective) > 1e-13*max(1, math.Abs(primal)) || math.Abs(dual-c.Objective) > 1e-13*max(1, math.Abs(dual)) {
+		if math.Abs(primal-c.Objective) > 1e-13*max(1, math.Abs(primal)) || math.Abs(dual-c.Objective) > 1e-13*max(1,
+			math.Abs(dual)) {
 			t.Errorf("objectives %.15g and %.15g, stored %.15g", primal, dual, c.Objective)
 		}
 	case backends.PrimalInfeasible:

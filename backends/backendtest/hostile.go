@@ -122,7 +122,8 @@ func (h *hostile) spoilCone(c *backends.Cone) {
 func (h *hostile) run(settings any) {
 	p := h.problem()
 	n, m := p.Dims()
-	o := backends.Options{MaxIterations: 1 + h.rng.IntN([]int{300, 300, 300, 300, 300, 300, 300, 100_000}[h.rng.IntN(8)]), Settings: settings}
+	o := backends.Options{MaxIterations: 1 + h.rng.IntN([]int{300, 300, 300, 300, 300, 300, 300, 100_000}[h.rng.IntN(8)]),
+		Settings: settings}
 	switch h.rng.IntN(8) {
 	case 0:
 		o.Eps = []float64{1e-300, 1e-16, 1e300, 1}[h.rng.IntN(4)]
@@ -237,7 +238,8 @@ func Recovery(t *testing.T, b backends.ConicBackend, seeds int, settings any) {
 		}
 		solve()
 		must(t, solver.Update(backends.Update{Q: c.Problem.Q, B: c.Problem.B}), "seed", seed)
-		if out := solve(); out == nil || out.Status != backends.Optimal || math.Abs(out.Objective-c.Objective) > 1e-6*max(1, math.Abs(c.Objective)) {
+		if out := solve(); out == nil || out.Status != backends.Optimal || math.Abs(out.Objective-c.Objective) > 1e-6*max(1,
+			math.Abs(c.Objective)) {
 			t.Errorf("seed %d: %+v after the numbers are back, expected the objective %g", seed, out, c.Objective)
 		}
 	}

@@ -88,7 +88,8 @@ func ManyIterations(t *testing.T, b backends.ConicBackend) {
 		}
 		p := &backends.Problem{P: matrices.Identity(1, 2), Q: []float64{2}}
 		if !b.Capabilities().Quadratic { // min x for x >= -1
-			p = &backends.Problem{Q: []float64{2}, A: matrices.Identity(1, -1), B: []float64{1}, Cones: []backends.Cone{backends.Nonnegative(1)}}
+			p = &backends.Problem{Q: []float64{2}, A: matrices.Identity(1, -1), B: []float64{1},
+				Cones: []backends.Cone{backends.Nonnegative(1)}}
 		}
 		sol := Solve(t, b, p, backends.Options{MaxIterations: limit})
 		if sol.Status != backends.Optimal || math.Abs(sol.X[0]+1) > 1e-6 {
@@ -131,7 +132,8 @@ func Boxed(n int) *backends.Problem {
 		q[j], upper[j], b[j] = rng.NormFloat64(), 1, rng.Float64()
 	}
 	return &backends.Problem{
-		Q: q, A: sparse.NewCSC(2*n, n, ptr, ind, val), B: b, Cones: []backends.Cone{backends.Nonnegative(n), backends.Box(lower, upper)},
+		Q: q, A: sparse.NewCSC(2*n, n, ptr, ind, val), B: b, Cones: []backends.Cone{backends.Nonnegative(n),
+			backends.Box(lower, upper)},
 	}
 }
 
@@ -150,7 +152,8 @@ func Projection(n int) *backends.Problem {
 		q[i] = math.Sin(float64(i))
 	}
 	return &backends.Problem{
-		P: matrices.Identity(c.Dim, 1), Q: q, A: matrices.Identity(c.Dim, -1), B: make([]float64, c.Dim), Cones: []backends.Cone{c},
+		P: matrices.Identity(c.Dim, 1), Q: q, A: matrices.Identity(c.Dim, -1), B: make([]float64, c.Dim),
+		Cones: []backends.Cone{c},
 	}
 }
 

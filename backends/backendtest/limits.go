@@ -175,7 +175,8 @@ func (s suite) limits(t *testing.T) {
 		for range 2 {
 			sol := Answer(t, solver)
 			if sol.Status != backends.IterationLimit || sol.Stopped != outcome.IterationLimit || sol.Iterations > 1 {
-				t.Errorf("status %v (%s) after %d iterations, expected iteration_limit after 1", sol.Status, sol.Stopped, sol.Iterations)
+				t.Errorf("status %v (%s) after %d iterations, expected iteration_limit after 1", sol.Status, sol.Stopped,
+					sol.Iterations)
 			}
 		}
 	})

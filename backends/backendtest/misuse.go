@@ -14,7 +14,8 @@ import (
 // min x + y with x + y >= 1 as rows of a nonnegative cone, a box or equations.
 func (s suite) example() *backends.Problem {
 	p := &backends.Problem{
-		P: matrices.Identity(2, 1), Q: []float64{1, 1}, A: matrix(2, []float64{-1, -1}, []float64{1, 0}, []float64{0, 1}), B: []float64{-1, 4, 4},
+		P: matrices.Identity(2, 1), Q: []float64{1, 1}, A: matrix(2, []float64{-1, -1}, []float64{1, 0}, []float64{0, 1}),
+		B:     []float64{-1, 4, 4},
 		Cones: []backends.Cone{backends.Nonnegative(3)},
 	}
 	if s.backend.Capabilities().Quadratic {
@@ -99,7 +100,8 @@ func (s suite) updateErrors(t *testing.T) {
 		}
 	}
 	for name, start := range map[string]backends.Point{
-		"short x": {X: []float64{1}}, "long z": {Z: make([]float64, 4)}, "NaN in s": {S: []float64{nan, 0, 0}}, "Inf in x": {X: []float64{inf, 0}},
+		"short x": {X: []float64{1}}, "long z": {Z: make([]float64, 4)}, "NaN in s": {S: []float64{nan, 0, 0}},
+		"Inf in x": {X: []float64{inf, 0}},
 	} {
 		var wrong *backends.ProblemError
 		if err := solver.WarmStart(start); !errors.As(err, &wrong) {

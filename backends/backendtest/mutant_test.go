@@ -77,7 +77,8 @@ func mutants() map[string]*mutant {
 				p.B[0] = math.Nextafter(p.B[0], 9)
 			}
 		}},
-		"invents certificates": {part: "Planted", solve: edit(func(sol *backends.Solution) { ones(sol); sol.Status = backends.PrimalInfeasible })},
+		"invents certificates": {part: "Planted",
+			solve: edit(func(sol *backends.Solution) { ones(sol); sol.Status = backends.PrimalInfeasible })},
 		"stops early": {part: "Planted", setup: func(_ *backends.Problem, o *backends.Options) { o.MaxIterations = 3 },
 			solve: edit(func(sol *backends.Solution) { sol.Status = backends.Optimal })},
 		"loose": {part: "Planted", setup: func(_ *backends.Problem, o *backends.Options) { o.Eps = 1e-2 }},
@@ -98,10 +99,14 @@ func mutants() map[string]*mutant {
 			}
 			return s.Solve(ctx)
 		}},
-		"deaf to the context": {part: "Cancellation", solve: func(s backends.Solver, _ context.Context) (*backends.Solution, error) {
+		"deaf to the context": {part: "Cancellation", solve: func(s backends.Solver, _ context.Context) (*backends.Solution,
+			error) {
 			return s.Solve(context.Background())
 		}},
-		"ignores limits": {part: "Limits", setup: func(_ *backends.Problem, o *backends.Options) { o.MaxIterations, o.TimeLimit = 0, 0 }},
+		"ignores limits": {part: "Limits", setup: func(_ *backends.Problem, o *backends.Options) {
+			o.MaxIterations,
+				o.TimeLimit = 0, 0
+		}},
 		"not the same twice": {part: "Determinism", solve: edit(func(sol *backends.Solution) {
 			count++
 			if len(sol.X) > 0 {
@@ -113,7 +118,8 @@ func mutants() map[string]*mutant {
 				sol.Status = backends.NumericalError
 			}
 		})},
-		"slow from a warm start": {part: "WarmStart", solve: edit(func(sol *backends.Solution) { count++; sol.Iterations += count })},
+		"slow from a warm start": {part: "WarmStart",
+			solve: edit(func(sol *backends.Solution) { count++; sol.Iterations += count })},
 	}
 }
 

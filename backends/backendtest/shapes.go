@@ -31,14 +31,18 @@ func Shapes() []Shape {
 		{"socp, linear", 12, slices.Repeat([]backends.Cone{soc(4)}, 10), 0, 0.9, false},
 		{"socp, large cone", 40, []backends.Cone{soc(60), nonneg(10)}, 40, 0.3, false},
 		{"psd, quadratic", 12, []backends.Cone{backends.PSD(3), nonneg(3), backends.PSD(4)}, 12, 0.8, false},
-		{"exponential, quadratic", 12, []backends.Cone{backends.Exponential(), nonneg(3), backends.Exponential(), backends.DualExponential()}, 12, 0.8, false},
-		{"power, quadratic", 12, []backends.Cone{backends.Power(0.3), zero(2), backends.Power(0.8), backends.DualPower(0.45)}, 12, 0.8, false},
+		{"exponential, quadratic", 12, []backends.Cone{backends.Exponential(), nonneg(3), backends.Exponential(),
+			backends.DualExponential()}, 12, 0.8, false},
+		{"power, quadratic", 12, []backends.Cone{backends.Power(0.3), zero(2), backends.Power(0.8), backends.DualPower(0.45)},
+			12, 0.8, false},
 		{"generalized power, quadratic", 16, []backends.Cone{
 			backends.GeneralizedPower([]float64{0.2, 0.5, 0.3}, 2), nonneg(3), backends.GeneralizedPower([]float64{0.4, 0.6}, 1),
 			backends.DualGeneralizedPower([]float64{0.1, 0.2, 0.3, 0.4}, 3),
 		}, 16, 0.8, false},
-		{"nuclear norm, quadratic", 20, []backends.Cone{backends.NuclearNorm(4, 3), nonneg(3), backends.NuclearNorm(2, 5)}, 20, 0.8, false},
-		{"everything", 30, []backends.Cone{zero(3), box(5), soc(4), nonneg(5), backends.PSD(3), backends.Exponential(), backends.Power(0.6), soc(3)}, 30, 0.5, false},
+		{"nuclear norm, quadratic", 20, []backends.Cone{backends.NuclearNorm(4, 3), nonneg(3), backends.NuclearNorm(2, 5)},
+			20, 0.8, false},
+		{"everything", 30, []backends.Cone{zero(3), box(5), soc(4), nonneg(5), backends.PSD(3), backends.Exponential(),
+			backends.Power(0.6), soc(3)}, 30, 0.5, false},
 	}
 }
 

@@ -25,7 +25,8 @@ func (Backend) Name() string { return "clarabel" }
 func (Backend) Capabilities() backends.Capabilities {
 	return backends.Capabilities{
 		Version: cclarabel.Version(),
-		License: "Apache-2.0 (Clarabel), MIT or Apache-2.0 and the like (the crates in it), BSD-3-Clause (its OpenBLAS); texts in cgo/build/licenses",
+		License: "Apache-2.0 (Clarabel), MIT or Apache-2.0 and the like (the crates in it), BSD-3-Clause (its OpenBLAS); " +
+			"texts in cgo/build/licenses",
 		Cones: []backends.ConeKind{ // as they are or after a change of variables
 			backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone, backends.SecondOrderCone, backends.PSDCone,
 			backends.ExponentialCone, backends.DualExponentialCone, backends.PowerCone, backends.DualPowerCone,
@@ -71,7 +72,8 @@ func refused(err error) error {
 	if !errors.As(err, &failed) || !failed.Broken {
 		return err
 	}
-	return &backends.ProblemError{Field: "A", Reason: "or P has numbers that differ too much in size: Clarabel cannot set up the system (" + failed.Text + ")"}
+	return &backends.ProblemError{Field: "A",
+		Reason: "or P has numbers that differ too much in size: Clarabel cannot set up the system (" + failed.Text + ")"}
 }
 
 // Free closes the solver of Clarabel.

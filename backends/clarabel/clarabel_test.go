@@ -95,7 +95,8 @@ func TestTriangle(t *testing.T) {
 		}
 	}
 	sol := solve(t, &backends.Problem{
-		P: matrices.Identity(c.Dim, 1), Q: q, A: matrices.Identity(c.Dim, -1), B: make([]float64, c.Dim), Cones: []backends.Cone{c},
+		P: matrices.Identity(c.Dim, 1), Q: q, A: matrices.Identity(c.Dim, -1), B: make([]float64, c.Dim),
+		Cones: []backends.Cone{c},
 	}, backends.Options{})
 	require.Equal(t, backends.Optimal, sol.Status, sol.Message)
 	assert.InDeltaSlice(t, want, sol.X, 1e-6)
@@ -130,7 +131,8 @@ func TestChordal(t *testing.T) {
 func TestUpdates(t *testing.T) {
 	p := backendtest.BoxedSquares(10)
 	s := setup(t, p, backends.Options{})
-	for _, u := range []backends.Update{{Q: scaled(p.Q, 2)}, {B: scaled(p.B, 1.1)}, {P: matrices.Identity(len(p.Q), 2)}, {A: p.A}} {
+	for _, u := range []backends.Update{{Q: scaled(p.Q, 2)}, {B: scaled(p.B, 1.1)}, {P: matrices.Identity(len(p.Q), 2)},
+		{A: p.A}} {
 		require.NoError(t, s.Update(u))
 		sol := backendtest.Answer(t, s)
 		assert.Equal(t, backends.Optimal, sol.Status, sol.Message)
@@ -165,7 +167,8 @@ func TestTimeLimit(t *testing.T) {
 
 func TestUnsupported(t *testing.T) {
 	c := backends.NuclearNorm(2, 2)
-	_, err := open(t).Setup(&backends.Problem{Q: make([]float64, c.Dim), A: matrices.Identity(c.Dim, -1), B: make([]float64, c.Dim), Cones: []backends.Cone{c}}, backends.Options{})
+	_, err := open(t).Setup(&backends.Problem{Q: make([]float64, c.Dim), A: matrices.Identity(c.Dim, -1),
+		B: make([]float64, c.Dim), Cones: []backends.Cone{c}}, backends.Options{})
 	var wrong *backends.UnsupportedError
 	require.ErrorAs(t, err, &wrong)
 	assert.Contains(t, fmt.Sprint(err), "nuclear")

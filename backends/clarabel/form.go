@@ -113,7 +113,8 @@ func (f *form) dualExponential(first int) {
 // second-order cone, neither of which Clarabel takes as a cone of that name.
 func (f *form) generalizedPower(c backends.Cone, first int, by func(w float64) float64) {
 	extra := c.Dim - len(c.Weights)
-	cone := cclarabel.Cone{Kind: cclarabel.GeneralizedPower, Dim: len(c.Weights), Extra: extra, Weights: unitSum(c.Weights)}
+	cone := cclarabel.Cone{Kind: cclarabel.GeneralizedPower, Dim: len(c.Weights), Extra: extra,
+		Weights: unitSum(c.Weights)}
 	switch {
 	case extra == 0:
 		cone = cclarabel.Cone{Kind: cclarabel.Nonnegative, Dim: c.Dim}

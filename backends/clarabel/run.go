@@ -90,7 +90,8 @@ func (r *run) prepare() bool {
 		set := r.with
 		ways[r.tried](&set)
 		r.tried++
-		if set != r.with && !(set.NoChordal && !r.with.NoChordal && r.clarabel != nil && r.clarabel.Updatable()) && r.renew(set) == nil {
+		if set != r.with && !(set.NoChordal && !r.with.NoChordal && r.clarabel != nil && r.clarabel.Updatable()) &&
+			r.renew(set) == nil {
 			return true
 		}
 	}
@@ -126,7 +127,8 @@ func (r *run) once(ctx context.Context) (*backends.Solution, bool, error) {
 	}
 	r.Iterations += info.Iterations
 	if r.Options.Logger != nil {
-		r.Options.Logger.DebugContext(ctx, "clarabel", "status", info.Status.String(), "iterations", info.Iterations, "eps", set.TolFeas,
+		r.Options.Logger.DebugContext(ctx, "clarabel", "status", info.Status.String(), "iterations", info.Iterations, "eps",
+			set.TolFeas,
 			"primal", info.ResPrimal, "dual", info.ResDual, "gap", info.GapRel, "mu", info.Mu)
 	}
 	out, then := r.outcome(ctx, &info, point, bounded && info.Iterations >= set.MaxIter)
@@ -135,7 +137,8 @@ func (r *run) once(ctx context.Context) (*backends.Solution, bool, error) {
 }
 
 // outcome maps what Clarabel says.
-func (r *run) outcome(ctx context.Context, info *cclarabel.Info, point *cclarabel.Solution, spent bool) (*backends.Solution, next) {
+func (r *run) outcome(ctx context.Context, info *cclarabel.Info, point *cclarabel.Solution,
+	spent bool) (*backends.Solution, next) {
 	switch info.Status {
 	case cclarabel.PrimalInfeasible, cclarabel.AlmostPrimalInfeasible:
 		return r.certificate(r.form.Dual(point.Z), backends.PrimalInfeasible, info.Status == cclarabel.PrimalInfeasible)

@@ -11,16 +11,19 @@ import (
 )
 
 var (
-	linearSolvers = map[string]cclarabel.LinearSolver{"": cclarabel.ByWork, "auto": cclarabel.ByWork, "qdldl": cclarabel.QDLDL, "faer": cclarabel.Faer}
-	merges        = map[string]cclarabel.Merge{
-		"": cclarabel.ByCliqueGraph, "clique_graph": cclarabel.ByCliqueGraph, "parent_child": cclarabel.ParentsWithChildren, "none": cclarabel.NoMerge,
+	linearSolvers = map[string]cclarabel.LinearSolver{"": cclarabel.ByWork, "auto": cclarabel.ByWork,
+		"qdldl": cclarabel.QDLDL, "faer": cclarabel.Faer}
+	merges = map[string]cclarabel.Merge{
+		"": cclarabel.ByCliqueGraph, "clique_graph": cclarabel.ByCliqueGraph, "parent_child": cclarabel.ParentsWithChildren,
+		"none": cclarabel.NoMerge,
 	}
 )
 
 // checks are what Clarabel would reject, and what is no number.
 func (s Settings) checks() []adapter.Check {
 	return []adapter.Check{
-		adapter.Positive("EpsFeasible", s.EpsFeasible), adapter.Positive("EpsGap", s.EpsGap), adapter.Positive("EpsInfeasible", s.EpsInfeasible),
+		adapter.Positive("EpsFeasible", s.EpsFeasible), adapter.Positive("EpsGap", s.EpsGap),
+		adapter.Positive("EpsInfeasible", s.EpsInfeasible),
 		{Field: "LinearSolver", OK: has(linearSolvers, s.LinearSolver), Value: s.LinearSolver, Want: "auto, qdldl or faer"},
 		adapter.Count("EquilibrationRounds", s.EquilibrationRounds),
 		{Field: "Merge", OK: has(merges, s.Merge), Value: s.Merge, Want: "clique_graph, parent_child or none"},

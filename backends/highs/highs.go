@@ -26,8 +26,9 @@ func (Backend) Name() string { return "highs" }
 // Capabilities declares the cones and features of the solver.
 func (Backend) Capabilities() backends.Capabilities {
 	return backends.Capabilities{
-		Version:        chighs.Version(),
-		License:        "MIT (HiGHS, its rcm), Apache-2.0 (its METIS), BSD-3-Clause (its AMD, OpenBLAS), zlib (its pdqsort); texts in cgo/build/licenses",
+		Version: chighs.Version(),
+		License: "MIT (HiGHS, its rcm), Apache-2.0 (its METIS), BSD-3-Clause (its AMD, OpenBLAS), zlib (its " +
+			"pdqsort); texts in cgo/build/licenses",
 		Cones:          []backends.ConeKind{backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone},
 		Quadratic:      true,
 		UpdateVectors:  true,

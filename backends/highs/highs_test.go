@@ -50,7 +50,8 @@ func TestInteriorPoint(t *testing.T) {
 			if testing.Short() && method == "hipo" {
 				t.Skip("is the other in short runs")
 			}
-			backendtest.Run(t, highs.Backend{}, backendtest.Options{NoIterationLog: true, SingleRun: true, Settings: highs.Settings{Method: method}})
+			backendtest.Run(t, highs.Backend{}, backendtest.Options{NoIterationLog: true, SingleRun: true,
+				Settings: highs.Settings{Method: method}})
 		})
 	}
 }
@@ -62,7 +63,8 @@ func TestCapabilities(t *testing.T) {
 	assert.True(t, c.Quadratic && c.UpdateMatrices && c.UpdateVectors && c.WarmStart && c.Certificates)
 	assert.False(t, c.Supports(backends.PSDCone))
 	assert.False(t, highs.Backend{}.Capabilities().Supports(backends.SecondOrderCone))
-	assert.Equal(t, []backends.ConeKind{backends.SecondOrderCone, backends.ExponentialCone, backends.DualExponentialCone}, c.BySequence)
+	assert.Equal(t, []backends.ConeKind{backends.SecondOrderCone, backends.ExponentialCone, backends.DualExponentialCone},
+		c.BySequence)
 }
 
 func TestSettings(t *testing.T) {
@@ -130,7 +132,8 @@ func TestQuadratic(t *testing.T) {
 		ptr, ind, val = append(ptr, j+1), append(ind, 0), append(val, 1)
 		q[j], want[j] = -float64(j), float64(j)-9./5 // the targets 0, ..., 4 have the sum 10
 	}
-	p := &backends.Problem{P: matrices.Identity(n, 1), Q: q, A: sparse.NewCSC(1, n, ptr, ind, val), B: []float64{1}, Cones: []backends.Cone{backends.Zero(1)}}
+	p := &backends.Problem{P: matrices.Identity(n, 1), Q: q, A: sparse.NewCSC(1, n, ptr, ind, val), B: []float64{1},
+		Cones: []backends.Cone{backends.Zero(1)}}
 	s := setup(t, p, backends.Options{})
 	sol := backendtest.Answer(t, s)
 	require.Equal(t, backends.Optimal, sol.Status)
@@ -148,7 +151,8 @@ func TestQuadratic(t *testing.T) {
 func TestMixed(t *testing.T) {
 	p := &backends.Problem{
 		P: sparse.NewCSC(2, 2, []int{0, 1, 3}, []int{0, 0, 1}, []float64{1, -1, 1}), Q: []float64{-1, 0},
-		A: matrices.Identity(2, -1), B: []float64{0, 0}, Cones: []backends.Cone{backends.Box([]float64{0, 0}, []float64{3, 1})},
+		A: matrices.Identity(2, -1), B: []float64{0, 0},
+		Cones: []backends.Cone{backends.Box([]float64{0, 0}, []float64{3, 1})},
 	}
 	sol := solve(t, p, backends.Options{})
 	require.Equal(t, backends.Optimal, sol.Status)
@@ -185,10 +189,11 @@ func TestRecovery(t *testing.T) { backendtest.Recovery(t, highs.Backend{}, 30, n
 // not help; that is refused, and the first program is solved again.
 func TestZeroCost(t *testing.T) {
 	p := &backends.Problem{
-		Q:     []float64{0, 1e-154, 0},
-		A:     sparse.NewCSC(3, 3, []int{0, 2, 4, 5}, []int{0, 1, 0, 2, 0}, []float64{-1, -1, -3, -1, 1e-300}),
-		B:     make([]float64, 3),
-		Cones: []backends.Cone{backends.Zero(1), backends.Box([]float64{-1.142987391282275e-100, -5.714936956411375e-101}, []float64{1.142987391282275e-100, 5.714936956411375e-101})},
+		Q: []float64{0, 1e-154, 0},
+		A: sparse.NewCSC(3, 3, []int{0, 2, 4, 5}, []int{0, 1, 0, 2, 0}, []float64{-1, -1, -3, -1, 1e-300}),
+		B: make([]float64, 3),
+		Cones: []backends.Cone{backends.Zero(1), backends.Box([]float64{-1.142987391282275e-100, -5.714936956411375e-101},
+			[]float64{1.142987391282275e-100, 5.714936956411375e-101})},
 	}
 	solver := setup(t, p, backends.Options{Eps: 1e-3, TimeLimit: 10 * time.Second})
 	out := backendtest.Answer(t, solver)

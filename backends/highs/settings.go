@@ -14,10 +14,12 @@ import (
 // checks are what HiGHS would reject, and what is no number.
 func (s Settings) checks() []adapter.Check {
 	tolerance := func(field string, v float64) adapter.Check {
-		return adapter.Check{Field: field, OK: v == 0 || v >= smallestTolerance && !math.IsInf(v, 1), Value: v, Want: "a finite number of at least 1e-10"}
+		return adapter.Check{Field: field, OK: v == 0 || v >= smallestTolerance && !math.IsInf(v, 1), Value: v,
+			Want: "a finite number of at least 1e-10"}
 	}
 	return []adapter.Check{
-		{Field: "Method", OK: slices.Contains([]string{"", "simplex", "ipm", "hipo"}, s.Method), Value: s.Method, Want: "simplex, ipm or hipo"},
+		{Field: "Method", OK: slices.Contains([]string{"", "simplex", "ipm", "hipo"}, s.Method), Value: s.Method,
+			Want: "simplex, ipm or hipo"},
 		tolerance("PrimalTolerance", s.PrimalTolerance), tolerance("DualTolerance", s.DualTolerance),
 	}
 }

@@ -54,20 +54,24 @@ func (r *runner) attempts(from origin) []attempt {
 	case from == warmed:
 		list = append(list, attempt{r.embedding, here, "it begins at the given point", nil, true})
 	case r.direct.fits():
-		list = append(list, attempt{r.direct, r.direct.start, "in linear programs over matrices, one side may have no interior",
+		list = append(list, attempt{r.direct, r.direct.start,
+			"in linear programs over matrices, one side may have no interior",
 			func() bool { return r.rooted() && r.best.error <= nearSolved }, false})
 	}
 	start := func(differences bool) func() error {
 		return func() error { return r.embedding.start(differences) }
 	}
 	if len(r.nonsymmetric) == 0 {
-		list = append(list, attempt{r.embedding, start(true), "it takes all cones, and ends with a certificate where there is no solution", nil, false})
+		list = append(list, attempt{r.embedding, start(true),
+			"it takes all cones, and ends with a certificate where there is no solution", nil, false})
 	} else {
-		list = append(list, attempt{r.embedding, start(false), "it takes all cones; with nonsymmetric ones the constant part whole loses fewer digits", nil, false},
+		list = append(list, attempt{r.embedding, start(false),
+			"it takes all cones; with nonsymmetric ones the constant part whole loses fewer digits", nil, false},
 			attempt{r.embedding, start(true), "the constant part as a difference has other rounding", nil, false})
 	}
 	if r.direct.fits() {
-		list = append(list, attempt{r.direct, r.direct.startAtBest, "the best point is improved with directions that lose half as many digits", nil, false})
+		list = append(list, attempt{r.direct, r.direct.startAtBest,
+			"the best point is improved with directions that lose half as many digits", nil, false})
 	}
 	return list
 }

@@ -50,7 +50,8 @@ func TestAttempts(t *testing.T) {
 func TestAttemptsAreLogged(t *testing.T) {
 	var text bytes.Buffer
 	// the largest x with an identity less x times a matrix of ones semidefinite
-	cut := &backends.Problem{Q: []float64{-1}, A: compress(mat.NewDense(3, 1, []float64{1, math.Sqrt2, 1}), false), B: []float64{1, 0, 1}, Cones: []backends.Cone{backends.PSD(2)}}
+	cut := &backends.Problem{Q: []float64{-1}, A: compress(mat.NewDense(3, 1, []float64{1, math.Sqrt2, 1}), false),
+		B: []float64{1, 0, 1}, Cones: []backends.Cone{backends.PSD(2)}}
 	log := slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s, err := Backend{}.Setup(cut, backends.Options{Logger: log})
 	require.NoError(t, err)

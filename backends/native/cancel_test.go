@@ -16,6 +16,7 @@ func TestCancelDelay(t *testing.T) {
 		t.Skip("a test of time, which the race detector distorts")
 	}
 	const n = 500
-	c := backendtest.Shape{Name: "lp", N: n, Cones: []backends.Cone{backends.Nonnegative(2 * n)}, Density: 0.2, Vertex: true}.NewCase(1)
+	c := backendtest.Shape{Name: "lp", N: n, Cones: []backends.Cone{backends.Nonnegative(2 * n)}, Density: 0.2,
+		Vertex: true}.NewCase(1)
 	assert.Less(t, backendtest.CancelDelay(t, opened(t, c.Problem)), 100*time.Millisecond)
 }

@@ -67,7 +67,8 @@ func (it *iterate) provesPrimal(z, atz []float64, eps float64) bool {
 // proven returns v, or a vector near it, if that passes as a certificate on the caller's data. The looking around costs
 // a factorisation, and is done where v is not far from one and its residual has fallen well below that of the last
 // time.
-func proven(v []float64, eps float64, last *float64, near func([]float64) float64, prove func([]float64, float64) ([]float64, float64, error)) []float64 {
+func proven(v []float64, eps float64, last *float64, near func([]float64) float64,
+	prove func([]float64, float64) ([]float64, float64, error)) []float64 {
 	r := near(v)
 	if !(r <= worthALook) || r > eps && r > lookAgain**last {
 		return nil

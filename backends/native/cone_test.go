@@ -397,7 +397,8 @@ func TestBarrierByDifferences(t *testing.T) {
 			g := gradientOf(t, c, z)
 			require.InDelta(t, -float64(c.degree()), dot(g, z), 1e-8*float64(1+c.degree()))
 			s := scaled(-mu, g)
-			v, hv, hz, ds, d := interior(rng, c, n, -0.5), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+			v, hv, hz, ds, d := interior(rng, c, n, -0.5), make([]float64, n), make([]float64, n), make([]float64, n),
+				make([]float64, n)
 			require.True(t, c.scale(s, z))
 			c.mulH(hv, v)
 			c.mulH(hz, z)

@@ -36,12 +36,14 @@ const (
 var kinds = []kind{
 	{kind: backends.ZeroCone, place: equationRows},
 	{kind: backends.NonnegativeCone, place: inequalityRows,
-		examples: []backends.Cone{backends.Nonnegative(1), backends.Nonnegative(2), backends.Nonnegative(3), backends.Nonnegative(4), backends.Nonnegative(5), backends.Nonnegative(9), backends.Nonnegative(40)}},
+		examples: []backends.Cone{backends.Nonnegative(1), backends.Nonnegative(2), backends.Nonnegative(3),
+			backends.Nonnegative(4), backends.Nonnegative(5), backends.Nonnegative(9), backends.Nonnegative(40)}},
 	{kind: backends.BoxCone, place: boundRows},
 	{kind: backends.SecondOrderCone, place: normRows, ray: true,
 		maker: alone(func(c backends.Cone) cone { return newSecondOrder(c.Dim) }),
 		examples: []backends.Cone{
-			backends.SecondOrder(2), backends.SecondOrder(3), backends.SecondOrder(4), backends.SecondOrder(5), backends.SecondOrder(9), backends.SecondOrder(40),
+			backends.SecondOrder(2), backends.SecondOrder(3), backends.SecondOrder(4), backends.SecondOrder(5),
+			backends.SecondOrder(9), backends.SecondOrder(40),
 		}},
 	{kind: backends.PSDCone, place: otherRows, ray: true, maker: semidefinites, bytes: bytesOfMatrices,
 		examples: []backends.Cone{backends.PSD(2), backends.PSD(3), backends.PSD(6)}},
@@ -60,7 +62,8 @@ var kinds = []kind{
 	{kind: backends.GeneralizedPowerCone, place: otherRows, bytes: bytesOfPower,
 		maker: generalizedPowers(false),
 		examples: []backends.Cone{
-			backends.GeneralizedPower([]float64{0.3, 0.7}, 1), backends.GeneralizedPower([]float64{0.2, 0.5, 0.3}, 3), backends.GeneralizedPower([]float64{1}, 2),
+			backends.GeneralizedPower([]float64{0.3, 0.7}, 1), backends.GeneralizedPower([]float64{0.2, 0.5, 0.3}, 3),
+			backends.GeneralizedPower([]float64{1}, 2),
 		}},
 	{kind: backends.DualGeneralizedPowerCone, place: otherRows, bytes: bytesOfPower,
 		maker:    generalizedPowers(true),

@@ -19,7 +19,8 @@ func TestNonconvex(t *testing.T) {
 		return sparse.NewCSC(2, 2, []int{0, 1, 2}, []int{0, 1}, []float64{x, y})
 	}
 	p := &backends.Problem{
-		P: diagonal(-1, 1), Q: []float64{0, 0}, A: sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{-1, -1}), B: []float64{10},
+		P: diagonal(-1, 1), Q: []float64{0, 0}, A: sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{-1, -1}),
+		B:     []float64{10},
 		Cones: []backends.Cone{backends.Nonnegative(1)},
 	}
 	var nonconvex *backends.NonconvexError
@@ -52,7 +53,8 @@ func TestNearlyConvex(t *testing.T) {
 			Cones: []backends.Cone{backends.Box([]float64{-c.bound, -c.bound}, []float64{c.bound, c.bound})},
 		}
 		sol := backendtest.Answer(t, opened(t, p))
-		if c.name == "a large box" { // optimal only locally: whether the solver ends there or nowhere, the status must not say more
+		// optimal only locally: whether the solver ends there or nowhere, the status must not say more
+		if c.name == "a large box" {
 			assert.False(t, sol.Status == backends.Optimal && sol.Distance < 0.01 && math.Abs(sol.Objective+0.5) > 0.1)
 			continue
 		}

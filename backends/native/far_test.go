@@ -47,7 +47,8 @@ func TestFarCones(t *testing.T) {
 	for e := 5.0; e <= 22; e += 0.0625 {
 		p := &backends.Problem{
 			Q: []float64{0, 0, 1}, B: []float64{1, e, 0, 0, 0}, Cones: []backends.Cone{backends.Zero(2), backends.Exponential()},
-			A: rowsOf(3, []float64{0, 1, 0}, []float64{1, 0, 0}, []float64{-1, 0, 0}, []float64{0, -1, 0}, []float64{0, 0, -1}).csc(5, 3),
+			A: rowsOf(3, []float64{0, 1, 0}, []float64{1, 0, 0}, []float64{-1, 0, 0}, []float64{0, -1, 0},
+				[]float64{0, 0, -1}).csc(5, 3),
 		}
 		sol := solveChecked(t, p)
 		require.Equal(t, backends.Optimal, sol.Status, "exp(%g): %s", e, sol.Message)
@@ -69,8 +70,10 @@ func TestFarSides(t *testing.T) {
 	for _, a := range []float64{1e-6, 0.3, 0.5, 0.7, 1 - 1e-6} {
 		for _, sides := range [][2]float64{{4e6, 9e-6}, {9e-6, 4e6}, {4, 9}} {
 			p := &backends.Problem{
-				Q: []float64{0, 0, -1}, B: []float64{sides[0], sides[1], 0, 0, 0}, Cones: []backends.Cone{backends.Zero(2), backends.Power(a)},
-				A: rowsOf(3, []float64{1, 0, 0}, []float64{0, 1, 0}, []float64{-1, 0, 0}, []float64{0, -1, 0}, []float64{0, 0, -1}).csc(5, 3),
+				Q: []float64{0, 0, -1}, B: []float64{sides[0], sides[1], 0, 0, 0}, Cones: []backends.Cone{backends.Zero(2),
+					backends.Power(a)},
+				A: rowsOf(3, []float64{1, 0, 0}, []float64{0, 1, 0}, []float64{-1, 0, 0}, []float64{0, -1, 0},
+					[]float64{0, 0, -1}).csc(5, 3),
 			}
 			sol := solveChecked(t, p)
 			name := fmt.Sprintf("%g^%g %g^%g", sides[0], a, sides[1], 1-a)
@@ -92,7 +95,8 @@ func TestFarMultipliers(t *testing.T) {
 		{ // x = 0, z = (7.04643072e8, 5.36870912e8, 0)
 			&backends.Problem{
 				Q: []float64{-0.625, 0.5}, B: []float64{0, 0, 2.125}, Cones: []backends.Cone{backends.Nonnegative(3)},
-				A: rowsOf(2, []float64{-0.375, -0.625}, []float64{0.4921875011641532, 0.8203124990686774}, []float64{2.875, -2.875}).csc(3, 2),
+				A: rowsOf(2, []float64{-0.375, -0.625}, []float64{0.4921875011641532, 0.8203124990686774},
+					[]float64{2.875, -2.875}).csc(3, 2),
 			}, 0,
 		},
 		{ // x = (1, 0, -1), z = (5.36870912e8, 2.68435456e8)
@@ -105,10 +109,12 @@ func TestFarMultipliers(t *testing.T) {
 		{ // x = (1, 0, 1), z = (0, 0, 0, 0, 8.05306368e8, 5.36870912e8)
 			&backends.Problem{
 				Q: []float64{1, 2, 2}, B: []float64{-2, -6, 5, -2, 0, -5.587935447692871e-09},
-				A: rowsOf(3, []float64{3, -1, -2}, []float64{-1, -2, -1}, []float64{2, -1, -1}, []float64{-2, 2, -1}, []float64{-1, 3, 1},
+				A: rowsOf(3, []float64{3, -1, -2}, []float64{-1, -2, -1}, []float64{2, -1, -1}, []float64{-2, 2, -1},
+					[]float64{-1, 3, 1},
 					[]float64{1.4999999981373549, -4.50000000372529, -1.5000000037252903}).csc(6, 3),
 				Cones: []backends.Cone{
-					backends.Box([]float64{-3, math.Inf(-1), 1, -1}, []float64{-2, -1, math.Inf(1), 1}), backends.PSD(1), backends.Zero(1),
+					backends.Box([]float64{-3, math.Inf(-1), 1, -1}, []float64{-2, -1, math.Inf(1), 1}), backends.PSD(1),
+					backends.Zero(1),
 				},
 			}, 3,
 		},
@@ -144,7 +150,8 @@ func TestCertificateReach(t *testing.T) {
 // first Newton system.
 func TestNothingToMove(t *testing.T) {
 	p := &backends.Problem{
-		P: rowsOf(4, nil, nil, []float64{0, 0, 9, 0}, nil).csc(4, 4), Q: make([]float64, 4), A: rowsOf(4).csc(4, 4), B: []float64{1, 0, 0, 0},
+		P: rowsOf(4, nil, nil, []float64{0, 0, 9, 0}, nil).csc(4, 4), Q: make([]float64, 4), A: rowsOf(4).csc(4, 4),
+		B:     []float64{1, 0, 0, 0},
 		Cones: []backends.Cone{backends.Nonnegative(1), backends.DualGeneralizedPower([]float64{1}, 2)},
 	}
 	sol := solveChecked(t, p)
@@ -157,9 +164,11 @@ func TestNothingToMove(t *testing.T) {
 // gone, or with an objective that their residuals leave open. What is not decided is said not to be.
 func TestRowsByThemselves(t *testing.T) {
 	for name, want := range map[string]planted.Outcome{
-		"verdict:3:all:102104921": planted.Right, "verdict:6:all:102104921": planted.Right, "verdict:8:all:102092690": planted.Right,
-		"verdict:8:all:102097661": planted.Undecided, "far:10:gen:104006357": planted.Undecided, "far:10:gen:89003946": planted.Undecided,
-		"far:8:gen:81013574": planted.Undecided,
+		"verdict:3:all:102104921": planted.Right, "verdict:6:all:102104921": planted.Right,
+		"verdict:8:all:102092690": planted.Right,
+		"verdict:8:all:102097661": planted.Undecided, "far:10:gen:104006357": planted.Undecided,
+		"far:10:gen:89003946": planted.Undecided,
+		"far:8:gen:81013574":  planted.Undecided,
 	} {
 		id, err := planted.ParseID(name)
 		require.NoError(t, err)

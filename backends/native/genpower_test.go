@@ -62,7 +62,8 @@ func TestWeightedMeansOfMany(t *testing.T) {
 			}
 			entry(1+k, -1)
 			p := &backends.Problem{
-				Q: append(make([]float64, k), -1), A: sparse.NewCSC(2+k, k+1, append(ptr, len(ind)), ind, val), B: append([]float64{1}, make([]float64, k+1)...),
+				Q: append(make([]float64, k), -1), A: sparse.NewCSC(2+k, k+1, append(ptr, len(ind)), ind, val),
+				B:     append([]float64{1}, make([]float64, k+1)...),
 				Cones: []backends.Cone{backends.Zero(1), backends.GeneralizedPower(w, 1)},
 			}
 			sol := solved(t, p)

@@ -56,13 +56,16 @@ func families() []hard {
 		{name: "badly scaled", equations: 5, inequalities: 10, cones: 20, dim: 3, free: 30, rows: 3, cols: 3},
 		{name: "many small cones, dense columns", equations: 2, inequalities: 20, cones: 300, dim: 3, free: 10, dense: 4},
 		{name: "large slacks and multipliers", equations: 4, inequalities: 10, cones: 6, dim: 3, free: 15, head: 5},
-		{name: "large slacks and multipliers, large cones", equations: 4, inequalities: 10, cones: 2, dim: 30, free: 25, head: 4},
+		{name: "large slacks and multipliers, large cones", equations: 4, inequalities: 10, cones: 2, dim: 30, free: 25,
+			head: 4},
 		{name: "repeated equations", equations: 8, inequalities: 10, cones: 20, dim: 4, free: 30, repeated: 3, rows: 1},
 		{name: "no interior", equations: 5, inequalities: 10, cones: 12, dim: 3, free: 20, flat: 3},
 		{name: "flat directions", equations: 5, inequalities: 10, cones: 12, dim: 3, free: 15, still: 4},
 		{name: "very badly scaled", equations: 5, inequalities: 10, cones: 20, dim: 3, free: 30, rows: 5, cols: 5, misses: 6},
-		{name: "very large slacks and multipliers", equations: 4, inequalities: 10, cones: 6, dim: 3, free: 15, head: 7, misses: 6},
-		{name: "all of it", equations: 8, inequalities: 10, cones: 30, dim: 3, free: 20, dense: 2, rows: 1, cols: 2, head: 2, repeated: 2, flat: 2, still: 2},
+		{name: "very large slacks and multipliers", equations: 4, inequalities: 10, cones: 6, dim: 3, free: 15, head: 7,
+			misses: 6},
+		{name: "all of it", equations: 8, inequalities: 10, cones: 30, dim: 3, free: 20, dense: 2, rows: 1, cols: 2, head: 2,
+			repeated: 2, flat: 2, still: 2},
 	}
 }
 

@@ -31,7 +31,8 @@ func control(n int) *backends.Problem {
 		p.Set(i, i, 1)
 		q[i], b[2*n+i] = -1, 8
 	}
-	return &backends.Problem{P: p.ToCSC(), Q: q, A: a.ToCSC(), B: b, Cones: []backends.Cone{backends.Zero(n), backends.Nonnegative(2 * n)}}
+	return &backends.Problem{P: p.ToCSC(), Q: q, A: a.ToCSC(), B: b, Cones: []backends.Cone{backends.Zero(n),
+		backends.Nonnegative(2 * n)}}
 }
 
 // What the steps leave in the equations hides little of the gap, however large their multipliers are: by p - d = s'z +

@@ -145,10 +145,11 @@ func (k *kkt) analyse() error {
 	const what = "the factors of the Newton systems"
 	f, lasts := k.f, int64(0)
 	var err error
-	k.factor, err = ldl.AnalyzeWith(k.size, k.mat.ptr, k.mat.ind, k.sign, ldl.Options{Stop: f.stop, Memory: func(lasting, passing int64) error {
-		lasts = lasting
-		return f.memory.fits(what, lasting+passing)
-	}})
+	k.factor, err = ldl.AnalyzeWith(k.size, k.mat.ptr, k.mat.ind, k.sign,
+		ldl.Options{Stop: f.stop, Memory: func(lasting, passing int64) error {
+			lasts = lasting
+			return f.memory.fits(what, lasting+passing)
+		}})
 	if err != nil {
 		return err
 	}

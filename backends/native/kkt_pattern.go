@@ -243,7 +243,8 @@ func (w *patternWriter) coneRows() {
 
 // rotatedRows writes the columns of a cone in the basis of its eigenvectors, in which all rows have the columns of any.
 func (w *patternWriter) rotatedRows(c, from, to int) {
-	r := newRotation(w.cones[c].(eigenCone), to-from, from, w.pos[from], w.columnsOf(w.col[w.start[from]:w.start[to]]), int32(len(w.mat.ind)))
+	r := newRotation(w.cones[c].(eigenCone), to-from, from, w.pos[from], w.columnsOf(w.col[w.start[from]:w.start[to]]),
+		int32(len(w.mat.ind)))
 	for i := from; i < to; i++ {
 		w.without(i)
 		for e := w.start[i]; e < w.start[i+1]; e++ {

@@ -28,7 +28,8 @@ func randomProblem(rng *rand.Rand, n int) *backends.Problem {
 	inf := math.Inf(1)
 	cones := []backends.Cone{
 		backends.SecondOrder(3), backends.Zero(2), backends.Nonnegative(4), backends.SecondOrder(8), backends.SecondOrder(1),
-		backends.Box([]float64{-1, -inf, 0, 2, -inf}, []float64{1, 3, inf, 2, inf}), backends.Nonnegative(0), backends.SecondOrder(2), backends.Zero(1),
+		backends.Box([]float64{-1, -inf, 0, 2, -inf}, []float64{1, 3, inf, 2, inf}), backends.Nonnegative(0),
+		backends.SecondOrder(2), backends.Zero(1),
 	}
 	m := 0
 	for _, c := range cones {
@@ -105,7 +106,8 @@ func problemWith(rng *rand.Rand, e backends.Cone, n int) *backends.Problem {
 	for i := range n {
 		p.Set(i, i, p.At(i, i)+1)
 	}
-	return &backends.Problem{P: compress(p, true), Q: make([]float64, n), A: compress(a, false), B: make([]float64, m), Cones: cones}
+	return &backends.Problem{P: compress(p, true), Q: make([]float64, n), A: compress(a, false), B: make([]float64, m),
+		Cones: cones}
 }
 
 // variableIn has the cone for its variables, and an equation.
@@ -116,7 +118,8 @@ func variableIn(rng *rand.Rand, e backends.Cone) *backends.Problem {
 		a.Set(0, j, rng.NormFloat64())
 		a.Set(1+j, j, -1)
 	}
-	return &backends.Problem{Q: make([]float64, n), A: compress(a, false), B: make([]float64, n+1), Cones: []backends.Cone{backends.Zero(1), e}}
+	return &backends.Problem{Q: make([]float64, n), A: compress(a, false), B: make([]float64, n+1),
+		Cones: []backends.Cone{backends.Zero(1), e}}
 }
 
 func normalMatrix(rng *rand.Rand, r, c int) *mat.Dense {

@@ -34,7 +34,8 @@ func TestMeasureIsThatOfTheJudge(t *testing.T) {
 			product += s * sol.Z[i]
 		}
 		gap := max(math.Abs(primal-dual), product) / max(1, min(math.Abs(primal), math.Abs(dual)))
-		for _, c := range [][2]float64{{want.Primal, got.primal}, {want.Dual, got.dual}, {gap, got.gap}, {primal, got.objective}, {dual, got.bound}} {
+		for _, c := range [][2]float64{{want.Primal, got.primal}, {want.Dual, got.dual}, {gap, got.gap},
+			{primal, got.objective}, {dual, got.bound}} {
 			require.InEpsilon(t, c[0], c[1], 1e-9)
 		}
 	}

@@ -52,7 +52,8 @@ func scattered(n int) *backends.Problem {
 	for j := range q {
 		q[j], b[j] = 1, 1
 	}
-	return &backends.Problem{P: matrices.Identity(n, 1), Q: q, A: sparse.NewCSC(n, n, ptr, ind, val), B: b, Cones: []backends.Cone{backends.Nonnegative(n)}}
+	return &backends.Problem{P: matrices.Identity(n, 1), Q: q, A: sparse.NewCSC(n, n, ptr, ind, val), B: b,
+		Cones: []backends.Cone{backends.Nonnegative(n)}}
 }
 
 // TestMemory has budgets that are too small. The error names what is too much, and by then

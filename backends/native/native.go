@@ -81,7 +81,8 @@ func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver
 		return nil, err
 	}
 	if !(set.WarmStartMix >= 0 && set.WarmStartMix < 1) {
-		return nil, &backends.ProblemError{Field: "Settings.WarmStartMix", Reason: fmt.Sprintf("%g is not in [0, 1)", set.WarmStartMix)}
+		return nil, &backends.ProblemError{Field: "Settings.WarmStartMix", Reason: fmt.Sprintf("%g is not in [0, 1)",
+			set.WarmStartMix)}
 	}
 	for _, c := range p.Cones {
 		if kindOf(c.Kind) == nil {

@@ -59,7 +59,8 @@ func newNewton(f *form, cones []cone, starts []int, keep bool) (newton, error) {
 		return nil, errStopped
 	}
 	columns, err := k.number(count)
-	for _, part := range []func() error{s.link, k.link, func() error { return k.pattern(count, columns) }, s.place, k.analyse} {
+	for _, part := range []func() error{s.link, k.link, func() error { return k.pattern(count, columns) }, s.place,
+		k.analyse} {
 		if err == nil {
 			err = part()
 		}

@@ -92,7 +92,8 @@ func TestNonsymmetricScaling(t *testing.T) {
 					require.InDelta(t, -c.gradient[i], image[i], 1e-6*size)
 				}
 				var eigen mat.EigenSym
-				require.True(t, eigen.Factorize(mat.NewSymDense(3, []float64{c.h[0][0], c.h[0][1], c.h[0][2], c.h[0][1], c.h[1][1], c.h[1][2], c.h[0][2], c.h[1][2], c.h[2][2]}), false))
+				require.True(t, eigen.Factorize(mat.NewSymDense(3, []float64{c.h[0][0], c.h[0][1], c.h[0][2], c.h[0][1], c.h[1][1],
+					c.h[1][2], c.h[0][2], c.h[1][2], c.h[2][2]}), false))
 				require.Positive(t, eigen.Values(nil)[0])
 			}
 		})

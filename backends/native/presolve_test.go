@@ -39,8 +39,9 @@ func TestPresolve(t *testing.T) {
 			0, 0, 0, 0,
 			0, 0, 1, 0,
 			1, 1, 1, 0),
-		B:     []float64{4, 0, -3, 7, 6, 0},
-		Cones: []backends.Cone{backends.Zero(2), backends.Nonnegative(2), backends.Box([]float64{1, -1e20}, []float64{1, inf})},
+		B: []float64{4, 0, -3, 7, 6, 0},
+		Cones: []backends.Cone{backends.Zero(2), backends.Nonnegative(2), backends.Box([]float64{1, -1e20},
+			[]float64{1, inf})},
 	}
 	s := opened(t, p)
 	check := func(bound float64) {
@@ -77,10 +78,14 @@ func TestContradictions(t *testing.T) {
 		p    *backends.Problem
 		want backends.Status
 	}{
-		{"0 = -3", &backends.Problem{Q: []float64{1}, A: denseCSC(1, 1, 0), B: []float64{-3}, Cones: []backends.Cone{backends.Zero(1)}}, backends.PrimalInfeasible},
-		{"0 >= 1e-11 beside a large row", &backends.Problem{Q: []float64{1}, A: denseCSC(2, 1, 1, 0), B: []float64{1e6, -1e-11}, Cones: []backends.Cone{backends.Nonnegative(2)}}, backends.PrimalInfeasible},
-		{"0.3 x = 1 and 0.7 x = 1", &backends.Problem{Q: []float64{1}, A: denseCSC(2, 1, 0.3, 0.7), B: []float64{1, 1}, Cones: []backends.Cone{backends.Zero(2)}}, backends.PrimalInfeasible},
-		{"x <= 1 and x >= 1.001, far apart in scale", &backends.Problem{Q: []float64{1}, A: denseCSC(2, 1, 1e-9, -1e9), B: []float64{1e-9, -1.001e9}, Cones: []backends.Cone{backends.Nonnegative(2)}}, backends.PrimalInfeasible},
+		{"0 = -3", &backends.Problem{Q: []float64{1}, A: denseCSC(1, 1, 0), B: []float64{-3},
+			Cones: []backends.Cone{backends.Zero(1)}}, backends.PrimalInfeasible},
+		{"0 >= 1e-11 beside a large row", &backends.Problem{Q: []float64{1}, A: denseCSC(2, 1, 1, 0),
+			B: []float64{1e6, -1e-11}, Cones: []backends.Cone{backends.Nonnegative(2)}}, backends.PrimalInfeasible},
+		{"0.3 x = 1 and 0.7 x = 1", &backends.Problem{Q: []float64{1}, A: denseCSC(2, 1, 0.3, 0.7), B: []float64{1, 1},
+			Cones: []backends.Cone{backends.Zero(2)}}, backends.PrimalInfeasible},
+		{"x <= 1 and x >= 1.001, far apart in scale", &backends.Problem{Q: []float64{1}, A: denseCSC(2, 1, 1e-9, -1e9),
+			B: []float64{1e-9, -1.001e9}, Cones: []backends.Cone{backends.Nonnegative(2)}}, backends.PrimalInfeasible},
 		{"1e-12 x without rows", &backends.Problem{Q: []float64{1e-12}}, backends.DualInfeasible},
 	} {
 		sol := backendtest.Answer(t, opened(t, c.p))
@@ -92,10 +97,12 @@ func TestContradictions(t *testing.T) {
 
 // TestColdAgain has a start that leads to a false verdict or to nothing: min -x with x in [0, 1] from x = 1e12.
 func TestColdAgain(t *testing.T) {
-	p := &backends.Problem{Q: []float64{-1, 1}, A: denseCSC(3, 2, 1, 1, -1, 0, 0, -1), B: []float64{1, 0, 0}, Cones: []backends.Cone{backends.Nonnegative(3)}}
+	p := &backends.Problem{Q: []float64{-1, 1}, A: denseCSC(3, 2, 1, 1, -1, 0, 0, -1), B: []float64{1, 0, 0},
+		Cones: []backends.Cone{backends.Nonnegative(3)}}
 	s := opened(t, p)
 	for _, far := range []float64{1e6, 1e12, 1e200} {
-		require.NoError(t, s.WarmStart(backends.Point{X: []float64{far, -far}, S: []float64{1 / far, far, far}, Z: []float64{far, 1 / far, far}}))
+		require.NoError(t, s.WarmStart(backends.Point{X: []float64{far, -far}, S: []float64{1 / far, far, far},
+			Z: []float64{far, 1 / far, far}}))
 		sol := backendtest.Answer(t, s)
 		assert.Equal(t, backends.Optimal, sol.Status, sol.Message)
 		assert.InDelta(t, -1, sol.Objective, 1e-7)

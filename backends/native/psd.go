@@ -56,7 +56,8 @@ type matrixWork struct {
 }
 
 func newMatrixWork(n int, within dense.Within) *matrixWork {
-	return &matrixWork{a: make([]float64, n*n), b: make([]float64, n*n), c: make([]float64, n*n), eigen: newEigenWork(n, within), trial: map[int]*triangular{}, within: within}
+	return &matrixWork{a: make([]float64, n*n), b: make([]float64, n*n), c: make([]float64, n*n),
+		eigen: newEigenWork(n, within), trial: map[int]*triangular{}, within: within}
 }
 
 // semidefinites is the maker of semidefinite cones, which share work space of the largest order.
@@ -82,7 +83,8 @@ const (
 )
 
 func newSemidefinite(n int, work *matrixWork) *semidefinite {
-	c := &semidefinite{n: n, work: work, s: newTriangular(n, work.within), z: newTriangular(n, work.within), x: make([]float64, n*n), inv: make([]float64, n*n), mat: make([]float64, n*n)}
+	c := &semidefinite{n: n, work: work, s: newTriangular(n, work.within), z: newTriangular(n, work.within),
+		x: make([]float64, n*n), inv: make([]float64, n*n), mat: make([]float64, n*n)}
 	if n > exactOrder && work.trial[n] == nil {
 		work.trial[n] = newTriangular(n, work.within)
 	}

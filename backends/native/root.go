@@ -121,7 +121,8 @@ func newRoot(it *iterate) *root {
 			p.g = &gram{n: n, within: q.within, members: f.members(p.from, p.to, func(j int32) int32 { return j })}
 			p.g.prepare()
 		}
-		for _, v := range []*[]float64{&p.ls, &p.lsT, &p.lz, &p.lzT, &p.inverse, &p.inverseT, &p.first, &p.second, &p.column} {
+		for _, v := range []*[]float64{&p.ls, &p.lsT, &p.lz, &p.lzT, &p.inverse, &p.inverseT, &p.first, &p.second,
+			&p.column} {
 			*v = make([]float64, n*n)
 		}
 	}

@@ -86,7 +86,8 @@ func TestRootSolvesTheNewtonSystem(t *testing.T) {
 func TestRootOrthonormalises(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	const rows, n = 700, 20
-	q := &root{rows: rows, n: n, b: make([]float64, rows*n), gram: make([]float64, n*n), chunk: make([]float64, n*rootChunk), sign: make([]int8, n)}
+	q := &root{rows: rows, n: n, b: make([]float64, rows*n), gram: make([]float64, n*n),
+		chunk: make([]float64, n*rootChunk), sign: make([]int8, n)}
 	for i := range q.b {
 		q.b[i] = rng.NormFloat64() / math.Sqrt(rows)
 	}
@@ -155,7 +156,8 @@ func TestValueThatIsNotAttained(t *testing.T) {
 	var a triplets
 	a.add(0, 0, -1)
 	a.add(2, 1, -1)
-	p := &backends.Problem{Q: []float64{1, 0}, A: a.csc(3, 2), B: []float64{0, math.Sqrt2, 0}, Cones: []backends.Cone{backends.PSD(2)}}
+	p := &backends.Problem{Q: []float64{1, 0}, A: a.csc(3, 2), B: []float64{0, math.Sqrt2, 0},
+		Cones: []backends.Cone{backends.PSD(2)}}
 	sol := solveChecked(t, p)
 	r, primal, dual := backends.Recheck(p, sol.X, sol.S, sol.Z)
 	require.LessOrEqual(t, r.Max(), 1e-8)

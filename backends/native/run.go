@@ -75,7 +75,8 @@ func newRunner(f *form) (*runner, error) {
 // run solves the problem and returns the best point met. It goes on with the
 // iterate of the last run if resume is set, else it starts from warm if that is
 // given. Where such a run gets stuck, the usual start is taken.
-func (r *runner) run(ctx context.Context, o backends.Options, set Settings, warm *backends.Point, resume bool) *backends.Solution {
+func (r *runner) run(ctx context.Context, o backends.Options, set Settings, warm *backends.Point,
+	resume bool) *backends.Solution {
 	if r.options = o; o.MaxIterations == 0 {
 		r.options.MaxIterations = defaultMaxIterations
 	}
@@ -263,7 +264,8 @@ func (r *runner) polish(sol *backends.Solution) {
 	}
 	if pt, ok := r.judge.Polish(backends.Point{X: sol.X, S: sol.S, Z: sol.Z}, r.options.Eps); ok {
 		sol.Status, sol.X, sol.S, sol.Z = backends.Optimal, pt.X, pt.S, pt.Z
-		sol.Message = strings.TrimPrefix(sol.Message+"; the last digits are of the equations of the rows that are tight", "; ")
+		sol.Message = strings.TrimPrefix(sol.Message+"; the last digits are of the equations of the rows that are tight",
+			"; ")
 	}
 }
 

@@ -161,7 +161,8 @@ func (s *schur) link() error {
 			p.g.members = s.otherRows(p)
 		case denseRows:
 			for i := p.from; i < p.to && !f.stop.Reached(100); i++ {
-				p.g.members = append(p.g.members, gramMember{unknown: s.pos[i], item: int32(i), row: []int32{int32(i - p.from)}, from: []int32{-1}})
+				p.g.members = append(p.g.members, gramMember{unknown: s.pos[i], item: int32(i), row: []int32{int32(i - p.from)},
+					from: []int32{-1}})
 			}
 		}
 		if f.stop.Reached(0) {

@@ -14,7 +14,8 @@ import (
 func TestPointsKeepToConstraints(t *testing.T) {
 	const n = 3
 	program := func(fixed []float64) *backends.Problem {
-		p := &backends.Problem{Q: []float64{1, 1, 1, 0, 0, 0}, B: make([]float64, 2*n), Cones: []backends.Cone{backends.Nonnegative(2 * n)}}
+		p := &backends.Problem{Q: []float64{1, 1, 1, 0, 0, 0}, B: make([]float64, 2*n),
+			Cones: []backends.Cone{backends.Nonnegative(2 * n)}}
 		entries := backends.NewTriplets(5 * n)
 		for i := range n {
 			entries.Add(i, i, -1)

@@ -25,7 +25,8 @@ func formOf(t *testing.T, p *backends.Problem) *form {
 
 // stopCases are small problems with all kinds of blocks in the Newton systems.
 func stopCases() (out []backendtest.Case) {
-	large := backendtest.Shape{Name: "psd, linear, large", N: 30, Cones: []backends.Cone{backends.PSD(exactOrder + 2), backends.Nonnegative(3)}, Density: 0.3}
+	large := backendtest.Shape{Name: "psd, linear, large", N: 30, Cones: []backends.Cone{backends.PSD(exactOrder + 2),
+		backends.Nonnegative(3)}, Density: 0.3}
 	for _, shape := range append(backendtest.Shapes(), large) {
 		c := shape.NewCase(1)
 		if _, err := (Backend{}).Setup(c.Problem, backends.Options{}); err == nil {

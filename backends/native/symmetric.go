@@ -73,7 +73,8 @@ type triangular struct {
 }
 
 func newTriangular(n int, within dense.Within) *triangular {
-	t := &triangular{n: n, Within: within, l: make([]float64, n*n), d: make([]float64, n), root: make([]float64, n), sign: make([]int8, n)}
+	t := &triangular{n: n, Within: within, l: make([]float64, n*n), d: make([]float64, n), root: make([]float64, n),
+		sign: make([]int8, n)}
 	for i := range t.sign {
 		t.sign[i] = 1
 	}

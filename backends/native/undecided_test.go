@@ -38,7 +38,8 @@ func TestHardToDecide(t *testing.T) {
 	}{
 		{"far bounds of an equation that holds at one", &backends.Problem{
 			Q: []float64{-6, -6, -12, -12}, A: rowsOf([]float64{1, 1, 2, 2}, []float64{3, 0, -2, 1}), B: []float64{-12, 2},
-			Cones: []backends.Cone{backends.Box([]float64{-1}, []float64{0}), backends.Box([]float64{-8589934592}, []float64{8589934592})},
+			Cones: []backends.Cone{backends.Box([]float64{-1}, []float64{0}), backends.Box([]float64{-8589934592},
+				[]float64{8589934592})},
 		}, backends.Optimal, 66}, // -6 (x1 + x2 + 2 x3 + 2 x4) with the bracket at most -11
 		{"a far bound beside a near one", &backends.Problem{
 			P: upperOf([]float64{4, 4}, []float64{4, 4}), Q: []float64{-8, -8}, A: rowsOf([]float64{-2, -2}), B: []float64{-3},
@@ -51,70 +52,91 @@ func TestHardToDecide(t *testing.T) {
 		}, backends.PrimalInfeasible, inf}, // the second row is 0.8828125 times the first, its b is not
 		{"rows that contradict each other", &backends.Problem{
 			P: upperOf([]float64{0, 0}, []float64{0, 2.8082427978515625}), Q: []float64{2.334918975830078, -1.6232625246047974},
-			A: rowsOf([]float64{-2.5234375, 0.0234375}, []float64{0.359375, 1.47265625}, []float64{-1.43359375, 0.10546875}, []float64{1.12371826171875, -0.01043701171875}),
+			A: rowsOf([]float64{-2.5234375, 0.0234375}, []float64{0.359375, 1.47265625}, []float64{-1.43359375, 0.10546875},
+				[]float64{1.12371826171875, -0.01043701171875}),
 			B: []float64{-0.2109375, -2.3125, 2.08203125, -0.65606689453125}, Cones: []backends.Cone{backends.Nonnegative(4)},
 		}, backends.PrimalInfeasible, inf}, // (1.78125, 0, 0, 4)
 		{"a ray beside a far bound", &backends.Problem{
-			P: upperOf([]float64{0.25, -0.5625, -0.125}, []float64{-0.5625, 1.265625, 0.28125}, []float64{-0.125, 0.28125, 0.0625}),
+			P: upperOf([]float64{0.25, -0.5625, -0.125}, []float64{-0.5625, 1.265625, 0.28125}, []float64{-0.125, 0.28125,
+				0.0625}),
 			Q: []float64{-0.625, -2.375, 4.15625}, B: []float64{1.25, 2.375, 0},
-			A:     rowsOf([]float64{-0.375, 1.5, -0.46875}, []float64{0.125, 2.125, -2.46875}, []float64{-0.125, -2.25, 2.59375}),
-			Cones: []backends.Cone{backends.Box([]float64{-0.25}, []float64{inf}), backends.Box([]float64{-0.5}, []float64{2.375e9}), backends.Zero(1)},
+			A: rowsOf([]float64{-0.375, 1.5, -0.46875}, []float64{0.125, 2.125, -2.46875},
+				[]float64{-0.125, -2.25, 2.59375}),
+			Cones: []backends.Cone{backends.Box([]float64{-0.25}, []float64{inf}), backends.Box([]float64{-0.5},
+				[]float64{2.375e9}), backends.Zero(1)},
 		}, backends.DualInfeasible, -inf}, // -(2.75, 1, 1), along which the second row stays as it is
 		{"a cost that the tolerance hides", &backends.Problem{
-			P: upperOf([]float64{7.225344e6, 0, 0}, []float64{0, 0, 0}, []float64{0, 0, 0}), Q: []float64{-0.00537109375, 2.3283064365386963e-10, -2.25},
-			A: rowsOf([]float64{0, 0, 1.00663296e8}, []float64{0, 3.4924596548080444e-9, 0}), B: []float64{-9.1552734375e-5, 1.6370904631912708e-10},
+			P: upperOf([]float64{7.225344e6, 0, 0}, []float64{0, 0, 0}, []float64{0, 0, 0}), Q: []float64{-0.00537109375,
+				2.3283064365386963e-10, -2.25},
+			A: rowsOf([]float64{0, 0, 1.00663296e8}, []float64{0, 3.4924596548080444e-9, 0}), B: []float64{-9.1552734375e-5,
+				1.6370904631912708e-10},
 			Cones: []backends.Cone{backends.Zero(1), backends.Nonnegative(1)},
 		}, backends.DualInfeasible, -inf}, // x2 falls
 		{"costs that the tolerance hides along an equation", &backends.Problem{
-			P: upperOf([]float64{0, 0, 0, 0}, []float64{0, 0, 0, 0}, []float64{0, 0, 0, 0}, []float64{0, 0, 0, 65536}), Q: []float64{-0x1p-39, 0x1p-28, 0x1p-27, 0x1p-9},
+			P: upperOf([]float64{0, 0, 0, 0}, []float64{0, 0, 0, 0}, []float64{0, 0, 0, 0}, []float64{0, 0, 0, 65536}),
+			Q: []float64{-0x1p-39, 0x1p-28, 0x1p-27, 0x1p-9},
 			A: rowsOf([]float64{-256, 262144, -1572864, 0}, []float64{0, 0, -0x1p-18, 0}), B: []float64{-2048, 0},
 			Cones: []backends.Cone{backends.Zero(1), backends.Nonnegative(1)},
 		}, backends.DualInfeasible, -inf}, // (-2048, -2, 0, 0)
 		{"a tiny right-hand side outside of its cone", &backends.Problem{
-			Q: []float64{1}, A: rowsOf([]float64{0}, []float64{0}, []float64{0}, []float64{-1}), B: []float64{-0x1p-29, -0x1p-29, 0x1p-29, 5},
+			Q: []float64{1}, A: rowsOf([]float64{0}, []float64{0}, []float64{0}, []float64{-1}), B: []float64{-0x1p-29, -0x1p-29,
+				0x1p-29, 5},
 			Cones: []backends.Cone{backends.DualPower(0.8), backends.Nonnegative(1)},
 		}, backends.PrimalInfeasible, inf},
 		// the solution (2^21, 2^21 + 1): the first row has x, the second y <= x + 1
 		{"x far along a direction of small costs", &backends.Problem{
-			Q: []float64{9.536738616588991e-7, -0x1p-20}, A: rowsOf([]float64{0x1p-21, 0}, []float64{2, -2}), B: []float64{1, -2},
+			Q: []float64{9.536738616588991e-7, -0x1p-20}, A: rowsOf([]float64{0x1p-21, 0}, []float64{2, -2}),
+			B:     []float64{1, -2},
 			Cones: []backends.Cone{backends.Zero(1), backends.Box([]float64{-inf}, []float64{0})},
 		}, backends.Optimal, 0x1p21*9.536738616588991e-7 - 2 - 0x1p-20},
 		// x = (-2^21, 3 2^21 - 1), from the equations, and 4.5 2^-20 x1^2/2 + .. = 2^-20 7/4
 		{"x far in two equations", &backends.Problem{
-			P: upperOf([]float64{4.5 * 0x1p-20, 1.5 * 0x1p-20}, []float64{1.5 * 0x1p-20, 0x1p-21}), Q: []float64{-4.5 * 0x1p-20, -1.5 * 0x1p-20},
-			A: rowsOf([]float64{6, 2}, []float64{-9 - 0x1p-20, -3}), B: []float64{-2, 5}, Cones: []backends.Cone{backends.Zero(2)},
+			P: upperOf([]float64{4.5 * 0x1p-20, 1.5 * 0x1p-20}, []float64{1.5 * 0x1p-20, 0x1p-21}), Q: []float64{-4.5 * 0x1p-20,
+				-1.5 * 0x1p-20},
+			A: rowsOf([]float64{6, 2}, []float64{-9 - 0x1p-20, -3}), B: []float64{-2, 5},
+			Cones: []backends.Cone{backends.Zero(2)},
 		}, backends.Optimal, 1.75 * 0x1p-20},
 		// 1/2 (3 x + y)^2 - 30 x - 8 y at (3, 0), where -q - Px = (3, -1) is 3 2^21 times the first row and 2^21 times the
 		// second
 		{"z far in two rows", &backends.Problem{
 			P: upperOf([]float64{9, 3}, []float64{3, 1}), Q: []float64{-30, -8}, B: []float64{3, -9 + 9*0x1p-21, 0x1p21},
-			A: rowsOf([]float64{1, -2}, []float64{-3 + 3*0x1p-21, 6 - 0x1p-21}, []float64{0, -2}), Cones: []backends.Cone{backends.Nonnegative(3)},
+			A:     rowsOf([]float64{1, -2}, []float64{-3 + 3*0x1p-21, 6 - 0x1p-21}, []float64{0, -2}),
+			Cones: []backends.Cone{backends.Nonnegative(3)},
 		}, backends.Optimal, -49.5},
 		{"two rows that contradict each other by a billionth but at zero", &backends.Problem{
-			P: upperOf([]float64{4, 0}, []float64{0, 0}), Q: []float64{-1, -1}, A: rowsOf([]float64{-2.0000000037252903, 0.9999999962747097}, []float64{-2, 1}), B: []float64{0, 0},
+			P: upperOf([]float64{4, 0}, []float64{0, 0}), Q: []float64{-1, -1},
+			A: rowsOf([]float64{-2.0000000037252903, 0.9999999962747097}, []float64{-2, 1}), B: []float64{0, 0},
 			Cones: []backends.Cone{backends.Zero(1), backends.Nonnegative(1)},
 		}, backends.Optimal, 0}, // z = 2^28 (-1, 1)
 		{"a power cone and a row that meet far from where they seem to", &backends.Problem{
 			Q: []float64{1, -1, -2}, B: []float64{0, 0, -1, 0},
-			A:     rowsOf([]float64{0, 0, 1}, []float64{0, 1, -2}, []float64{1, 0, -2}, []float64{-3.725290298461914e-09, 3.725290298461914e-09, -1.9999999925494194}),
+			A: rowsOf([]float64{0, 0, 1}, []float64{0, 1, -2}, []float64{1, 0, -2}, []float64{-3.725290298461914e-09,
+				3.725290298461914e-09, -1.9999999925494194}),
 			Cones: []backends.Cone{backends.DualPower(0.23343381705672556), backends.Nonnegative(1)},
 		}, backends.Optimal, 0}, // x = (-1, -1, 0), z = 2^28 (2, 0, 0, 1)
-		{"equations of which one is nearly a sum of the others, so that x and z are far and A'z is rounding", &backends.Problem{
-			P: upperOf([]float64{16, 0, -8}, []float64{0, 5, 0}, []float64{-8, 0, 4}), Q: []float64{-10, 15, 6}, B: []float64{7, 10, -8, -9, 39.000000953674316, -7},
-			A:     rowsOf([]float64{-4, -3, 2}, []float64{2, -3, -1}, []float64{-4, 2, 2}, []float64{-6, 2, 3}, []float64{28.000000953674316, -9, -14.000000953674316}, []float64{-2, 2, 1}),
-			Cones: []backends.Cone{backends.Zero(6)},
-		}, backends.Optimal, 4194277.5}, // x = (2^21, -3, 2^22 - 1), z = 2^21 (0, 1, 3, 3, 1, 0)
+		{"equations of which one is nearly a sum of the others, so that x and z are far and A'z is rounding",
+			&backends.Problem{
+				P: upperOf([]float64{16, 0, -8}, []float64{0, 5, 0}, []float64{-8, 0, 4}), Q: []float64{-10, 15, 6},
+				B: []float64{7, 10, -8, -9, 39.000000953674316, -7},
+				A: rowsOf([]float64{-4, -3, 2}, []float64{2, -3, -1}, []float64{-4, 2, 2}, []float64{-6, 2, 3},
+					[]float64{28.000000953674316, -9, -14.000000953674316}, []float64{-2, 2, 1}),
+				Cones: []backends.Cone{backends.Zero(6)},
+			}, backends.Optimal, 4194277.5}, // x = (2^21, -3, 2^22 - 1), z = 2^21 (0, 1, 3, 3, 1, 0)
 		{"rows whose sum, with far multipliers, is what bounds x", &backends.Problem{
-			P: upperOf([]float64{1, 0, -1}, []float64{0, 0, 0}, []float64{-1, 0, 1}), Q: []float64{1, 0, 0}, B: []float64{2, -6.000000953674316, 3},
+			P: upperOf([]float64{1, 0, -1}, []float64{0, 0, 0}, []float64{-1, 0, 1}), Q: []float64{1, 0, 0},
+			B:     []float64{2, -6.000000953674316, 3},
 			A:     rowsOf([]float64{2, -2, 0}, []float64{-6.000000953674316, 6, 4.76837158203125e-07}, []float64{0, -2, -2}),
 			Cones: []backends.Cone{backends.Nonnegative(2), backends.Box([]float64{2}, []float64{inf})},
 		}, backends.Optimal, 1.5}, // x = (1, 0, 0), z = 2^21 (3, 1, 0)
 		{"a point that last places let pass, and a ray", &backends.Problem{
-			P: upperOf([]float64{6.7108864e+07, -0.5, 0}, []float64{-0.5, 3.725290298461914e-09, 0}, []float64{0, 0, 0}), Q: []float64{4, -3.073364496231079e-08, 0},
-			A: rowsOf([]float64{0, 0.0234375, -6.103515625e-05}, []float64{3.145728e+06, 0.046875, -0.00018310546875}, []float64{1.048576e+06, -0.078125, 0.00018310546875},
+			P: upperOf([]float64{6.7108864e+07, -0.5, 0}, []float64{-0.5, 3.725290298461914e-09, 0}, []float64{0, 0, 0}),
+			Q: []float64{4, -3.073364496231079e-08, 0},
+			A: rowsOf([]float64{0, 0.0234375, -6.103515625e-05}, []float64{3.145728e+06, 0.046875, -0.00018310546875},
+				[]float64{1.048576e+06, -0.078125, 0.00018310546875},
 				[]float64{0, -0.0234375, 6.103515625e-05}, []float64{3.145728e+06, -0.09375, 0.00018310546875}),
-			B:     []float64{0.28125, 0.375, -1, -0.1875, -1.25},
-			Cones: []backends.Cone{backends.Zero(3), backends.Nonnegative(1), backends.Box([]float64{0.03125}, []float64{0.0625})},
+			B: []float64{0.28125, 0.375, -1, -0.1875, -1.25},
+			Cones: []backends.Cone{backends.Zero(3), backends.Nonnegative(1), backends.Box([]float64{0.03125},
+				[]float64{0.0625})},
 		}, backends.DualInfeasible, -inf}, // along (9.5367431640625e-07, 128, 49152)
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -151,7 +173,8 @@ func TestCostsAlongAnEquation(t *testing.T) {
 		}
 		curved[order[3]][order[3]] = 65536 * unit[3] * unit[3]
 		sol := backendtest.Answer(t, opened(t, &backends.Problem{
-			P: upperOf(curved...), Q: at(-0x1p-39, 0x1p-28, 0x1p-27, 0x1p-9), A: rowsOf(at(-256, 262144, -1572864, 0), at(0, 0, -0x1p-18, 0)),
+			P: upperOf(curved...), Q: at(-0x1p-39, 0x1p-28, 0x1p-27, 0x1p-9), A: rowsOf(at(-256, 262144, -1572864, 0),
+				at(0, 0, -0x1p-18, 0)),
 			B: []float64{-2048, 0}, Cones: []backends.Cone{backends.Zero(1), backends.Nonnegative(1)},
 		}))
 		require.Equal(t, backends.DualInfeasible, sol.Status, "seed %d: %s", seed, sol.Message)
@@ -163,8 +186,10 @@ func TestCostsAlongAnEquation(t *testing.T) {
 func TestFarBoundsHideNothing(t *testing.T) {
 	sol := backendtest.Answer(t, opened(t, &backends.Problem{
 		Q: []float64{-0x1p-27, -0x1p-28, 0, 0x1p-27, -0x1p-27, -0x1p-28, 0x1p-27},
-		A: rowsOf([]float64{0, -0x1p-15, -0x1p-16, -0x3p-16, -0x1p-16, 0x1p-15, 0x1p-16}, []float64{1024, 512, -512, 0, 512, 512, -512},
-			[]float64{0x1p-19, 0x1p-20, 0, -0x1p-19, 0x1p-19, 0x1p-20, -0x1p-19}, []float64{-128, -192, -64, -64, -192, 64, 192}),
+		A: rowsOf([]float64{0, -0x1p-15, -0x1p-16, -0x3p-16, -0x1p-16, 0x1p-15, 0x1p-16}, []float64{1024, 512, -512, 0, 512,
+			512, -512},
+			[]float64{0x1p-19, 0x1p-20, 0, -0x1p-19, 0x1p-19, 0x1p-20, -0x1p-19}, []float64{-128, -192, -64, -64, -192, 64,
+				192}),
 		B:     []float64{-0x1p-30, -0x1p-5, 0, 0x1p-7},
 		Cones: []backends.Cone{backends.Nonnegative(2), backends.Zero(1), backends.Box([]float64{-3.90625e17}, []float64{0})},
 	}))
@@ -175,7 +200,8 @@ func TestFarBoundsHideNothing(t *testing.T) {
 // 1e11.
 func TestDistanceCoversRounding(t *testing.T) {
 	sol := backendtest.Answer(t, opened(t, &backends.Problem{
-		P: upperOf([]float64{3.3554432e7, 0, 3.3554432e7, -1.048576e6}, []float64{0, 0, 0, 0}, []float64{3.3554432e7, 0, 3.3554432e7, -1.048576e6}, []float64{-1.048576e6, 0, -1.048576e6, 32768}),
+		P: upperOf([]float64{3.3554432e7, 0, 3.3554432e7, -1.048576e6}, []float64{0, 0, 0, 0},
+			[]float64{3.3554432e7, 0, 3.3554432e7, -1.048576e6}, []float64{-1.048576e6, 0, -1.048576e6, 32768}),
 		Q: []float64{-1.31072e6, 0, -1.31072e6, 40960}, A: rowsOf([]float64{-2, -0.00146484375, -4, 0}), B: []float64{-0.125},
 		Cones: []backends.Cone{backends.Box([]float64{0}, []float64{1.5625e18})},
 	}))

@@ -16,7 +16,10 @@ import (
 // linear and second-order cones the solve is shorter than from nothing.
 func TestWarmStartByX(t *testing.T) {
 	for _, shape := range backendtest.Shapes() {
-		if slices.ContainsFunc(shape.Cones, func(c backends.Cone) bool { return !c.Kind.Intervals() && c.Kind != backends.SecondOrderCone }) || len(shape.Cones) == 0 {
+		if slices.ContainsFunc(shape.Cones, func(c backends.Cone) bool {
+			return !c.Kind.Intervals() &&
+				c.Kind != backends.SecondOrderCone
+		}) || len(shape.Cones) == 0 {
 			continue
 		}
 		for seed := range uint64(4) {

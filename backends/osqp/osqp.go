@@ -100,7 +100,8 @@ func refused(err error) error {
 	if !cosqp.NotFactored(err) {
 		return err
 	}
-	return &backends.ProblemError{Field: "P", Reason: "is not positive semidefinite, or its numbers and those of A differ too much in size: OSQP cannot factor the system"}
+	return &backends.ProblemError{Field: "P", Reason: "is not positive semidefinite, or its numbers and those of A " +
+		"differ too much in size: OSQP cannot factor the system"}
 }
 
 // Free closes the solver of OSQP.

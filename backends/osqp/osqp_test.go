@@ -68,7 +68,8 @@ func TestSettings(t *testing.T) {
 // TestPolishing counts what it is for: accuracy from few iterations.
 func TestPolishing(t *testing.T) {
 	p := denseLP()
-	with, without := solve(t, p, backends.Options{}), solve(t, p, backends.Options{Settings: osqp.Settings{NoPolishing: true}})
+	with, without := solve(t, p, backends.Options{}),
+		solve(t, p, backends.Options{Settings: osqp.Settings{NoPolishing: true}})
 	assert.Equal(t, backends.Optimal, with.Status)
 	assert.Equal(t, backends.Optimal, without.Status)
 	assert.Less(t, with.Residuals.Max(), 1e-12)
@@ -81,7 +82,8 @@ func TestPolishing(t *testing.T) {
 func TestPolishingFails(t *testing.T) {
 	p := &backends.Problem{
 		P: sparse.NewCSC(2, 2, []int{0, 0, 1}, []int{1}, []float64{-1e-5}), Q: []float64{1, -1e-3},
-		A: matrices.Identity(2, -1), B: []float64{0, 0}, Cones: []backends.Cone{backends.Box([]float64{0, 0}, []float64{math.Inf(1), 1})},
+		A: matrices.Identity(2, -1), B: []float64{0, 0},
+		Cones: []backends.Cone{backends.Box([]float64{0, 0}, []float64{math.Inf(1), 1})},
 	}
 	var text strings.Builder
 	logger := slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -153,7 +155,8 @@ func TestRecovery(t *testing.T) { backendtest.Recovery(t, osqp.Backend{}, 30, ni
 // leaves nothing.
 func TestBeyondInfinity(t *testing.T) {
 	p := &backends.Problem{
-		P: matrices.Identity(1, 1), Q: []float64{1}, A: matrices.Identity(1, 1), B: []float64{-1e31}, Cones: []backends.Cone{backends.Nonnegative(1)},
+		P: matrices.Identity(1, 1), Q: []float64{1}, A: matrices.Identity(1, 1), B: []float64{-1e31},
+		Cones: []backends.Cone{backends.Nonnegative(1)},
 	}
 	set := backends.Options{Settings: osqp.Settings{NoRescaling: true}}
 	var wrong *backends.ProblemError
@@ -177,7 +180,8 @@ func TestSingletons(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
 		for _, c := range []float64{0, 1, -1e3, 1e5} {
 			for _, push := range []float64{0, 1, -1e4, 1e7} { // multipliers grow for long
-				p := &backends.Problem{Q: make([]float64, n), B: make([]float64, 2*n), Cones: []backends.Cone{backends.Nonnegative(2 * n)}}
+				p := &backends.Problem{Q: make([]float64, n), B: make([]float64, 2*n),
+					Cones: []backends.Cone{backends.Nonnegative(2 * n)}}
 				ptr, ind, val := []int{0}, []int(nil), []float64(nil)
 				for j := range n {
 					p.Q[j], p.B[2*j], p.B[2*j+1] = push, c, -c

@@ -44,14 +44,16 @@ func (s *solver) Run(ctx context.Context, of *adapter.Run) (*backends.Solution, 
 	n, m := s.User.Dims()
 	// eps / 2 (1 + size) <= eps max(1, size)
 	r := &run{
-		solver: s, Run: of, target: s.Options.Eps / 2, epsInf: s.Options.ClaimEps() / 2, retries: s.settings.Retries, patience: s.settings.Patience,
+		solver: s, Run: of, target: s.Options.Eps / 2, epsInf: s.Options.ClaimEps() / 2, retries: s.settings.Retries,
+		patience: s.settings.Patience,
 	}
 	r.eps = max(r.target, s.settings.StartEps)
 	if s.GoOn && s.lastEps > 0 {
 		r.eps = max(r.target, min(r.eps, tightenFactor*s.lastEps))
 	}
 	r.point = cosqp.Solution{
-		X: make([]float64, n), Y: make([]float64, m), PrimalCertificate: make([]float64, m), DualCertificate: make([]float64, n),
+		X: make([]float64, n), Y: make([]float64, m), PrimalCertificate: make([]float64, m), DualCertificate: make([]float64,
+			n),
 	}
 	out, err := r.solve(ctx)
 	if err != nil {
@@ -132,7 +134,8 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 
 func (r *run) log(ctx context.Context, info *cosqp.Info) {
 	if r.Options.Logger != nil {
-		r.Options.Logger.DebugContext(ctx, "osqp", "status", info.Text, "iterations", info.Iterations, "eps", r.eps, "rho", r.rho,
+		r.Options.Logger.DebugContext(ctx, "osqp", "status", info.Text, "iterations", info.Iterations, "eps", r.eps, "rho",
+			r.rho,
 			"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "polish", info.Polish,
 			"setup", info.SetupTime, "time", info.SolveTime)
 	}

@@ -27,10 +27,12 @@ func (s Settings) withDefaults() Settings {
 // checks are what OSQP would reject, and what is no number.
 func (s Settings) checks() []adapter.Check {
 	return []adapter.Check{
-		adapter.Positive("StartEps", s.StartEps), adapter.Positive("Rho", s.Rho), adapter.Positive("Sigma", s.Sigma), adapter.Positive("Delta", s.Delta),
+		adapter.Positive("StartEps", s.StartEps), adapter.Positive("Rho", s.Rho), adapter.Positive("Sigma", s.Sigma),
+		adapter.Positive("Delta", s.Delta),
 		{Field: "Alpha", OK: s.Alpha >= 0 && s.Alpha < 2, Value: s.Alpha, Want: "in (0, 2)"},
 		adapter.Count("AdaptiveRhoInterval", s.AdaptiveRhoInterval),
-		{Field: "AdaptiveRhoTolerance", OK: s.AdaptiveRhoTolerance == 0 || s.AdaptiveRhoTolerance >= 1, Value: s.AdaptiveRhoTolerance, Want: "at least 1"},
+		{Field: "AdaptiveRhoTolerance", OK: s.AdaptiveRhoTolerance == 0 || s.AdaptiveRhoTolerance >= 1,
+			Value: s.AdaptiveRhoTolerance, Want: "at least 1"},
 		adapter.Count("CheckTermination", s.CheckTermination), adapter.Count("PolishRefinements", s.PolishRefinements),
 	}
 }

@@ -230,7 +230,8 @@ func (s *autoSolver) Solve(ctx context.Context) (*backends.Solution, error) {
 	out, err := s.solve(ctx)
 	for err == nil && ctx.Err() == nil && s.undecided(out) && len(s.left) > 0 {
 		before := s.current.Backend.Name()
-		if err = s.next(fmt.Sprintf("; %s before it ended with the status %s", before, out.Status)); err != nil || s.current.Backend.Name() == before {
+		if err = s.next(fmt.Sprintf("; %s before it ended with the status %s", before, out.Status)); err != nil ||
+			s.current.Backend.Name() == before {
 			return out, ignoreRoom(err) // what there is stays
 		}
 		var other *backends.Solution
@@ -266,7 +267,8 @@ func (s *autoSolver) solve(ctx context.Context) (*backends.Solution, error) {
 			return out, err
 		}
 		before := s.solver
-		if failed := s.next(fmt.Sprintf("; %s before it has no room: %v", s.current.Backend.Name(), err)); failed != nil || s.solver == before {
+		if failed := s.next(fmt.Sprintf("; %s before it has no room: %v", s.current.Backend.Name(), err)); failed != nil ||
+			s.solver == before {
 			return nil, err
 		}
 	}

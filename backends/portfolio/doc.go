@@ -90,7 +90,8 @@ func named(list []backends.ConicBackend) ([]backends.ConicBackend, []string, err
 // capabilities has every cone that at least so many of the backends take, and what all of them can do with updates,
 // starts and certificates.
 func capabilities(list []backends.ConicBackend, least int) backends.Capabilities {
-	all := backends.Capabilities{UpdateVectors: true, UpdateMatrices: true, WarmStart: true, Certificates: true, FirstOrder: true}
+	all := backends.Capabilities{UpdateVectors: true, UpdateMatrices: true, WarmStart: true, Certificates: true,
+		FirstOrder: true}
 	takes, quadratic := map[backends.ConeKind]int{}, 0
 	var versions, licenses []string
 	for _, b := range list {

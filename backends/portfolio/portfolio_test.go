@@ -30,7 +30,8 @@ type scripted struct {
 func (b scripted) Name() string { return b.name }
 
 func (b scripted) Capabilities() backends.Capabilities {
-	return backends.Capabilities{Version: "1", Cones: []backends.ConeKind{backends.ZeroCone, backends.NonnegativeCone}, Quadratic: true}
+	return backends.Capabilities{Version: "1", Cones: []backends.ConeKind{backends.ZeroCone, backends.NonnegativeCone},
+		Quadratic: true}
 }
 
 func (b scripted) Setup(*backends.Problem, backends.Options) (backends.Solver, error) {
@@ -65,10 +66,12 @@ func rows(a, b []float64) *backends.Problem {
 	for i := range index {
 		index[i] = i
 	}
-	return &backends.Problem{Q: []float64{1}, A: sparse.NewCSC(len(a), 1, []int{0, len(a)}, index, a), B: b, Cones: []backends.Cone{backends.Nonnegative(len(a))}}
+	return &backends.Problem{Q: []float64{1}, A: sparse.NewCSC(len(a), 1, []int{0, len(a)}, index, a), B: b,
+		Cones: []backends.Cone{backends.Nonnegative(len(a))}}
 }
 
-func solve(t *testing.T, b backends.ConicBackend, p *backends.Problem, o backends.Options) (*backends.Solution, string, string) {
+func solve(t *testing.T, b backends.ConicBackend, p *backends.Problem, o backends.Options) (*backends.Solution, string,
+	string) {
 	t.Helper()
 	s := backendtest.Setup(t, b, p, o)
 	out := backendtest.Answer(t, s)
@@ -119,11 +122,13 @@ func TestOpen(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, b.Name())
 	}
-	for names, want := range map[string]string{"": "unknown backend", "native,": "unknown backend", "native,native": "named twice"} {
+	for names, want := range map[string]string{"": "unknown backend", "native,": "unknown backend",
+		"native,native": "named twice"} {
 		_, err := portfolio.Open(names)
 		assert.ErrorContains(t, err, want)
 	}
-	for names, want := range map[string]string{"auto": "names of two", "native": "two backends or more", "native,nobody": "unknown backend"} {
+	for names, want := range map[string]string{"auto": "names of two", "native": "two backends or more",
+		"native,nobody": "unknown backend"} {
 		_, err := portfolio.OpenCrossCheck(names)
 		assert.ErrorContains(t, err, want)
 	}
@@ -157,13 +162,15 @@ func TestAuto(t *testing.T) {
 // TestOrder has a linear program of 1000 coefficients, which HiGHS takes first, and what is smaller or not linear.
 func TestOrder(t *testing.T) {
 	const n = 1000
-	p := &backends.Problem{Q: make([]float64, n), A: matrices.Identity(n, -1), B: make([]float64, n), Cones: []backends.Cone{backends.Nonnegative(n)}}
+	p := &backends.Problem{Q: make([]float64, n), A: matrices.Identity(n, -1), B: make([]float64, n),
+		Cones: []backends.Cone{backends.Nonnegative(n)}}
 	assert.Equal(t, []string{"highs", "native", "clarabel", "osqp", "scs"}, portfolio.Order(p)[:5])
 	p.P = matrices.Identity(n, 1)
 	assert.Equal(t, []string{"native", "clarabel", "highs", "osqp", "scs"}, portfolio.Order(p)[:5])
 	p.P, p.Cones = nil, []backends.Cone{backends.SecondOrder(n)}
 	assert.Equal(t, "native", portfolio.Order(p)[0])
-	p = &backends.Problem{Q: make([]float64, 2), A: matrices.Identity(2, -1), B: make([]float64, 2), Cones: []backends.Cone{backends.Nonnegative(2)}}
+	p = &backends.Problem{Q: make([]float64, 2), A: matrices.Identity(2, -1), B: make([]float64, 2),
+		Cones: []backends.Cone{backends.Nonnegative(2)}}
 	assert.Equal(t, "native", portfolio.Order(p)[0])
 }
 
@@ -213,7 +220,8 @@ func TestRace(t *testing.T) {
 // The least x >= 2 where one backend says 2 and the other 3, which the judge takes from it; and x <= 0, x >= 1 where
 // only one sees the contradiction.
 func TestCrossCheck(t *testing.T) {
-	wrong := scripted{name: "wrong", answer: &backends.Solution{Status: backends.Optimal, X: []float64{3}, S: []float64{1}, Z: []float64{1}}}
+	wrong := scripted{name: "wrong", answer: &backends.Solution{Status: backends.Optimal, X: []float64{3}, S: []float64{1},
+		Z: []float64{1}}}
 	b := made(t, portfolio.CrossCheck, native.Backend{}, wrong)
 	out, name, reason := solve(t, b, least(), backends.Options{})
 	assert.Equal(t, backends.Inaccurate, out.Status)

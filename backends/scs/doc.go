@@ -10,9 +10,9 @@
 //
 // # Accuracy
 //
-// The backend is tested to residuals of 1e-8, which 98 in 100 planted programs reach at least, with every cone and with rows,
-// columns and objective up to a million apart. On badly conditioned problems 1e-6 is what to ask of it. An answer that
-// misses the tolerance on the caller's data, though SCS calls it solved in its own measure, is carried on with a
+// The backend is tested to residuals of 1e-8, which 98 in 100 planted programs reach at least, with every cone and with
+// rows, columns and objective up to a million apart. On badly conditioned problems 1e-6 is what to ask of it. An answer
+// that misses the tolerance on the caller's data, though SCS calls it solved in its own measure, is carried on with a
 // tighter tolerance, at most [Settings].Retries times.
 //
 // # Formulation

@@ -59,8 +59,10 @@ func TestMadeGo(t *testing.T) {
 func BenchmarkMadeGo(b *testing.B) {
 	for _, shape := range []backendtest.Shape{
 		{Name: "qp", N: 200, Cones: []backends.Cone{backends.Zero(40), backends.Nonnegative(400)}, Rank: 200, Density: 0.1},
-		{Name: "socp", N: 200, Cones: []backends.Cone{backends.Zero(40), backends.SecondOrder(200), backends.SecondOrder(200)}, Rank: 200, Density: 0.1},
-		{Name: "exponential", N: 60, Cones: slices.Repeat([]backends.Cone{backends.Exponential()}, 60), Rank: 60, Density: 0.1},
+		{Name: "socp", N: 200, Cones: []backends.Cone{backends.Zero(40), backends.SecondOrder(200),
+			backends.SecondOrder(200)}, Rank: 200, Density: 0.1},
+		{Name: "exponential", N: 60, Cones: slices.Repeat([]backends.Cone{backends.Exponential()}, 60), Rank: 60,
+			Density: 0.1},
 		{Name: "psd20", N: 60, Cones: slices.Repeat([]backends.Cone{backends.PSD(20)}, 3), Rank: 60, Density: 0.1},
 		{Name: "psd60", N: 60, Cones: []backends.Cone{backends.PSD(60)}, Rank: 60, Density: 0.1},
 		{Name: "nuclear", N: 60, Cones: []backends.Cone{backends.NuclearNorm(30, 20)}, Rank: 60, Density: 0.1},

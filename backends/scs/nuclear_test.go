@@ -30,7 +30,8 @@ func completion(rows, cols int) *backends.Problem {
 			q[1+k] = -float64(k%rows+1) * (1 + float64(k/rows)/2) * (1 + rng.Float64()/10)
 		}
 	}
-	return &backends.Problem{Q: q, P: diagonal(seen), A: matrices.Identity(n, -1), B: make([]float64, n), Cones: []backends.Cone{backends.NuclearNorm(rows, cols)}}
+	return &backends.Problem{Q: q, P: diagonal(seen), A: matrices.Identity(n, -1), B: make([]float64, n),
+		Cones: []backends.Cone{backends.NuclearNorm(rows, cols)}}
 }
 
 // lifted is the same with the semidefinite matrix [X1 X; X' X2] and the row
@@ -72,7 +73,8 @@ func lifted(p *backends.Problem) *backends.Problem {
 	p.P.DoNonZero(func(i, _ int, _ float64) { seen[i] = true })
 	return &backends.Problem{
 		Q: append(slices.Clone(p.Q), make([]float64, all-n)...), P: diagonal(seen),
-		A: sparse.NewCSC(1+cone.Dim, all, ptr, ind, val), B: make([]float64, 1+cone.Dim), Cones: []backends.Cone{backends.Nonnegative(1), cone},
+		A: sparse.NewCSC(1+cone.Dim, all, ptr, ind, val), B: make([]float64, 1+cone.Dim),
+		Cones: []backends.Cone{backends.Nonnegative(1), cone},
 	}
 }
 
@@ -116,7 +118,8 @@ func TestNuclearNormElsewhere(t *testing.T) {
 	needsOurLibrary(t)
 	other, err := backends.Open("native")
 	require.NoError(t, err)
-	p := &backends.Problem{Q: []float64{1, 0}, A: matrices.Identity(2, -1), B: []float64{0, 1}, Cones: []backends.Cone{backends.NuclearNorm(1, 1)}}
+	p := &backends.Problem{Q: []float64{1, 0}, A: matrices.Identity(2, -1), B: []float64{0, 1},
+		Cones: []backends.Cone{backends.NuclearNorm(1, 1)}}
 	_, err = other.Setup(p, backends.Options{})
 	var unsupported *backends.UnsupportedError
 	require.ErrorAs(t, err, &unsupported)

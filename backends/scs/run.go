@@ -64,8 +64,10 @@ func (s *solver) Run(ctx context.Context, of *adapter.Run) (*backends.Solution, 
 		}
 		r.Iterations += max(0, info.Iterations) // -1 if it was stopped within
 		if r.Options.Logger != nil {
-			r.Options.Logger.DebugContext(ctx, "scs", "status", info.Text, "iterations", info.Iterations, "eps", r.current.EpsAbs,
-				"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "scale", info.Scale, "setup", info.SetupTime, "time", info.SolveTime)
+			r.Options.Logger.DebugContext(ctx, "scs", "status", info.Text, "iterations", info.Iterations, "eps",
+				r.current.EpsAbs,
+				"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "scale", info.Scale, "setup",
+				info.SetupTime, "time", info.SolveTime)
 		}
 		if stop.Raised() && (info.Status == cscs.SigInt || info.Status == cscs.Failed) {
 			return r.stopped(ctx), nil

@@ -116,9 +116,11 @@ func refused(err error, p *backends.Problem) error {
 		return err
 	}
 	if p.P != nil && p.P.NNZ() > 0 {
-		return &backends.ProblemError{Field: "P", Reason: "is not positive semidefinite, or its numbers and those of A differ too much in size: SCS cannot factor the system"}
+		return &backends.ProblemError{Field: "P", Reason: "is not positive semidefinite, or its numbers and those of A " +
+			"differ too much in size: SCS cannot factor the system"}
 	}
-	return &backends.ProblemError{Field: "A", Reason: "has numbers that differ too much in size: SCS cannot factor the system"}
+	return &backends.ProblemError{Field: "A",
+		Reason: "has numbers that differ too much in size: SCS cannot factor the system"}
 }
 
 // Free closes the work of SCS: after a factorisation that failed or an iterate that is no number, what it has adapted

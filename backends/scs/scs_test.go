@@ -33,12 +33,14 @@ func TestCapabilities(t *testing.T) {
 	c := open(t).Capabilities()
 	assert.Equal(t, "3.3.1", c.Version)
 	assert.Contains(t, c.License, "MIT")
-	assert.True(t, c.Supports(backends.PSDCone) && c.Supports(backends.DualPowerCone) && c.Supports(backends.DualGeneralizedPowerCone))
+	assert.True(t, c.Supports(backends.PSDCone) && c.Supports(backends.DualPowerCone) &&
+		c.Supports(backends.DualGeneralizedPowerCone))
 	assert.Equal(t, !systemLibrary, c.UpdateMatrices)
 }
 
 func TestSettings(t *testing.T) {
-	p := &backends.Problem{Q: []float64{1}, A: matrices.Identity(1, -1), B: []float64{1}, Cones: []backends.Cone{backends.Nonnegative(1)}}
+	p := &backends.Problem{Q: []float64{1}, A: matrices.Identity(1, -1), B: []float64{1},
+		Cones: []backends.Cone{backends.Nonnegative(1)}}
 	backendtest.Settings(t, open(t), p, map[string]any{
 		"Options.Settings": 7, "Settings.EpsAbs": scs.Settings{EpsAbs: -1},
 		"Settings.EpsRel": scs.Settings{EpsRel: math.Inf(1)}, "Settings.Scale": scs.Settings{Scale: math.NaN()},
@@ -128,7 +130,8 @@ func TestStartWithoutSlacks(t *testing.T) {
 		sol := backendtest.Answer(t, s)
 		return sol
 	}
-	without, with, zero := from(backends.Point{X: x, Z: z}), from(backends.Point{X: x, S: slack, Z: z}), from(backends.Point{X: x, S: make([]float64, n), Z: z})
+	without, with, zero := from(backends.Point{X: x, Z: z}), from(backends.Point{X: x, S: slack, Z: z}),
+		from(backends.Point{X: x, S: make([]float64, n), Z: z})
 	assert.Equal(t, backends.Optimal, without.Status)
 	assert.Equal(t, with.Iterations, without.Iterations)
 	assert.Equal(t, [][]float64{with.X, with.S, with.Z}, [][]float64{without.X, without.S, without.Z})

@@ -30,10 +30,12 @@ func (j job) part() string { return j.name[:strings.IndexByte(j.name, '/')] }
 // models are those of conetune tune, with the kind of table that each is for and its flags.
 var models = []struct{ name, kind, flags string }{
 	{"elastic-net", "numbers", ""}, {"lasso", "numbers", ""}, {"ridge", "numbers", ""}, {"adaptive-lasso", "numbers", ""},
-	{"weighted-lasso", "numbers", ""}, {"sparse-group-lasso", "numbers", "--groups"}, {"group-lasso", "numbers", "--groups"},
+	{"weighted-lasso", "numbers", ""}, {"sparse-group-lasso", "numbers", "--groups"}, {"group-lasso", "numbers",
+		"--groups"},
 	{"fused-lasso", "numbers", ""}, {"bounded-elastic-net", "numbers", ""}, {"huber", "outliers", ""},
 	{"quantile", "skewed", ""}, {"logistic", "labels", ""}, {"multinomial", "classes", ""}, {"poisson", "counts", ""},
-	{"cox", "times", "--target time"}, {"multi-task", "targets", "--target y1,y2,y3"}, {"matrix-completion", "entries", ""},
+	{"cox", "times", "--target time"}, {"multi-task", "targets", "--target y1,y2,y3"}, {"matrix-completion", "entries",
+		""},
 	{"svm", "labels", ""},
 }
 

@@ -52,7 +52,8 @@ func compare(w io.Writer, older, newer *file, limits tolerances) (worse bool) {
 	}
 	fmt.Fprintf(w, "%d cases of both (%d with another command line), %d of the old alone, %d of the new alone\n",
 		len(pairs), found["other"], missing, len(newer.Cases)-len(pairs))
-	fmt.Fprintf(w, "%d lost, %d worse, %d slower, %d of more memory; %d won, %d better, %d traded: less error of the folds, more of the test\n\n",
+	fmt.Fprintf(w, "%d lost, %d worse, %d slower, %d of more memory; %d won, %d better, %d traded: less error of the "+
+		"folds, more of the test\n\n",
 		found["lost"], found["worse"], found["slower"], found["memory"], found["won"], found["better"], found["traded"])
 	summarise(w, pairs, limits)
 	return found["lost"]+found["worse"]+found["slower"]+found["memory"] > 0
@@ -131,7 +132,8 @@ func (p pair) change(name string) float64 {
 
 // summarise has sums and geometric means over tables, programs and all, and how near the coefficients are.
 func summarise(w io.Writer, pairs []pair, limits tolerances) {
-	fmt.Fprintln(w, "          answered     CPU old     CPU new   ratio    mean ratio: CPU  memory  test error  iterations")
+	fmt.Fprintln(
+		w, "          answered     CPU old     CPU new   ratio    mean ratio: CPU  memory  test error  iterations")
 	for _, kind := range []struct{ name, command string }{{"tables", "tune"}, {"programs", "solve"}, {"all", ""}} {
 		var seconds [2]float64
 		var cpu, memory, test, iterations mean
@@ -158,7 +160,8 @@ func summarise(w io.Writer, pairs []pair, limits tolerances) {
 		}
 		if n > 0 {
 			fmt.Fprintf(w, "%-10s %8d %9.2f s %9.2f s %7.3f %18.3f %7.3f %11.4f %11.3f\n",
-				kind.name, n, seconds[0], seconds[1], seconds[1]/seconds[0], cpu.value(), memory.value(), test.value(), iterations.value())
+				kind.name, n, seconds[0], seconds[1], seconds[1]/seconds[0], cpu.value(), memory.value(), test.value(),
+				iterations.value())
 		}
 	}
 	same, near := 0, 0

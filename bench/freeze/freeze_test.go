@@ -38,7 +38,8 @@ func TestMain(m *testing.M) {
 	case os.Args[1] == "version":
 		fmt.Println("conetune 7")
 	case os.Args[1] == "solve":
-		fmt.Println(`{"status": "inaccurate", "iterations": 7, "objective": 2.5, "gap": null, "x": [3, 0, -4], "y": [[1], {"b": 2}]}`)
+		fmt.Println(
+			`{"status": "inaccurate", "iterations": 7, "objective": 2.5, "gap": null, "x": [3, 0, -4], "y": [[1], {"b": 2}]}`)
 		fmt.Fprintln(os.Stderr, "first\nlast of", os.Args[2])
 		os.Exit(1)
 	case os.Args[2] == "matrix-completion":
@@ -61,7 +62,8 @@ func fake(t *testing.T, only string) (s settings, f *file, calls func() []string
 	s = settings{runs: 2, limit: time.Minute, made: t.TempDir(), data: t.TempDir(), enough: time.Minute}
 	f = &file{path: filepath.Join(t.TempDir(), "f.json"), program: os.Args[0]}
 	s.only = regexp.MustCompile(only)
-	for _, name := range []string{"lp/a.mps.gz", "lp/instances.csv", "reference/svm-x-seed1/a", "tabular/b.csv.gz", "tabular/instances.csv"} {
+	for _, name := range []string{"lp/a.mps.gz", "lp/instances.csv", "reference/svm-x-seed1/a", "tabular/b.csv.gz",
+		"tabular/instances.csv"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(s.data, filepath.Dir(name)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(s.data, name), []byte("12345"), 0o600))
 	}
@@ -69,7 +71,8 @@ func fake(t *testing.T, only string) (s settings, f *file, calls func() []string
 		text, err := os.ReadFile(log)
 		require.NoError(t, err)
 		require.NoError(t, os.Remove(log))
-		return slices.DeleteFunc(strings.Split(strings.TrimSpace(string(text)), "\n"), func(c string) bool { return c == "version" })
+		return slices.DeleteFunc(strings.Split(strings.TrimSpace(string(text)), "\n"),
+			func(c string) bool { return c == "version" })
 	}
 }
 
@@ -91,8 +94,10 @@ func TestFreeze(t *testing.T) {
 	require.Equal(t, 6, bytes.Count(text, []byte("\n")))
 
 	lasso, entries, svm, program := f.Cases[0], f.Cases[1], f.Cases[2], f.Cases[3]
-	require.Equal(t, strings.Fields("tune lasso --json --threads 1 --memory 12GB --data MADE/numbers-small.csv --split 0.75/rest --folds 5"), lasso.Args)
-	require.Equal(t, map[string]float64{"validation_error": 1, "refit.validation_error": 0.5, "refit.test_error": 0.25, "metrics.mae.value": 3}, lasso.Errors)
+	require.Equal(t, strings.Fields(
+		"tune lasso --json --threads 1 --memory 12GB --data MADE/numbers-small.csv --split 0.75/rest --folds 5"), lasso.Args)
+	require.Equal(t, map[string]float64{"validation_error": 1, "refit.validation_error": 0.5, "refit.test_error": 0.25,
+		"metrics.mae.value": 3}, lasso.Errors)
 	require.Equal(t, vector{Digest: lasso.Answer.Digest, Norm1: 2, Norm2: math.Sqrt2, Nonzeros: 2}, lasso.Answer)
 	require.Len(t, lasso.Answer.Digest, 24)
 	require.Equal(t, 2, lasso.Runs)
@@ -219,9 +224,11 @@ func TestProgram(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds conetune")
 	}
-	s := settings{runs: 2, limit: time.Minute, enough: time.Minute, made: t.TempDir(), only: regexp.MustCompile("^made/small/(lasso|matrix-completion)$")}
+	s := settings{runs: 2, limit: time.Minute, enough: time.Minute, made: t.TempDir(),
+		only: regexp.MustCompile("^made/small/(lasso|matrix-completion)$")}
 	f := &file{path: filepath.Join(t.TempDir(), "f.json"), program: filepath.Join(s.made, "conetune")}
-	text, err := exec.CommandContext(t.Context(), "go", "build", "-o", f.program, "github.com/conetune/conetune/cmd/conetune").CombinedOutput()
+	text, err := exec.CommandContext(t.Context(), "go", "build", "-o", f.program,
+		"github.com/conetune/conetune/cmd/conetune").CombinedOutput()
 	require.NoError(t, err, string(text))
 	help, err := exec.CommandContext(t.Context(), f.program, "tune", "--help").Output()
 	require.NoError(t, err)
@@ -257,7 +264,8 @@ func TestSlope(t *testing.T) {
 
 // Tables have the shape that they say, and the same shape gives the same bytes.
 func TestGrown(t *testing.T) {
-	for _, shape := range []grown{{rows: 40, features: 7}, {rows: 41, features: 300, entries: 9}, {rows: 40, features: 7, labels: true}} {
+	for _, shape := range []grown{{rows: 40, features: 7}, {rows: 41, features: 300, entries: 9},
+		{rows: 40, features: 7, labels: true}} {
 		a, b := t.TempDir(), t.TempDir()
 		require.NoError(t, shape.write(a))
 		require.NoError(t, shape.write(b))

@@ -42,7 +42,10 @@ var sweeps = []struct {
 	{"rows", append(slices.Clone(elastic), [2]string{"logistic", "vf-idca"}),
 		func(k int) grown { return grown{rows: halfDecades(1000, k), features: 50} }},
 	{"features", elastic, func(k int) grown { return grown{rows: 200, features: halfDecades(1000, k)} }},
-	{"nonzeros", elastic, func(k int) grown { return grown{rows: halfDecades(100_000, k) / 60, features: 20_000, entries: 60} }},
+	{"nonzeros", elastic, func(k int) grown {
+		return grown{rows: halfDecades(100_000, k) / 60, features: 20_000,
+			entries: 60}
+	}},
 }
 
 var elastic = [][2]string{{"elastic-net", "vf-idca"}, {"elastic-net", "hoag"}}
@@ -158,7 +161,8 @@ func (t grown) row(rng *rand.Rand, weights []float64) []byte {
 
 // draw makes the picture of the tables that grow: seconds and memory over their nonzeros, each series with its slope.
 func draw(f *file) figure.Figure {
-	seconds, memory := figure.Panel{YLabel: "CPU seconds", LogY: true}, figure.Panel{YLabel: "peak memory (MB)", LogY: true}
+	seconds, memory := figure.Panel{YLabel: "CPU seconds", LogY: true}, figure.Panel{YLabel: "peak memory (MB)",
+		LogY: true}
 	jobs := grownTables(math.Inf(1))
 	var series []string
 	for _, j := range jobs {
@@ -186,7 +190,8 @@ func draw(f *file) figure.Figure {
 		memory.Lines = append(memory.Lines, figure.Line{Name: name + slope(x, z), X: x, Y: z, Style: style})
 		style++
 	}
-	return figure.Figure{Title: "Growth with the table", XLabel: "nonzeros of the table", LogX: true, Panels: []figure.Panel{seconds, memory}}
+	return figure.Figure{Title: "Growth with the table", XLabel: "nonzeros of the table", LogX: true,
+		Panels: []figure.Panel{seconds, memory}}
 }
 
 // slope is that of the last decade of a line, in words.

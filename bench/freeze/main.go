@@ -70,7 +70,8 @@ func command(ctx context.Context) (worse bool, err error) {
 	picture := flag.String("draw", "", "draw the cases of -grown in a file as `PICTURE`, .png or .svg")
 	programs := flag.String("conetune", "", "the `PROGRAMS` to measure (default: built from cmd/conetune)")
 	solve := flag.String("solve", "", "`FLAGS` of solve for each program, with commas between")
-	flag.StringVar(&s.data, "data", os.Getenv("CONETUNE_INSTANCES"), "`FOLDER` with reference, tabular, lp, qp, conic and sdp")
+	flag.StringVar(&s.data, "data", os.Getenv("CONETUNE_INSTANCES"),
+		"`FOLDER` with reference, tabular, lp, qp, conic and sdp")
 	flag.IntVar(&s.runs, "runs", 5, "runs of a case, of which the least counts")
 	flag.DurationVar(&s.enough, "enough", 20*time.Second, "no further run of a case when its runs have taken that long")
 	flag.DurationVar(&s.limit, "limit", 5*time.Minute, "a run is ended after that long, by the clock")

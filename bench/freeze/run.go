@@ -62,7 +62,8 @@ func (v *vector) add(path string, n json.Number) {
 }
 
 func (r result) String() string {
-	return fmt.Sprintf("%s: exit status %d, %s, %.1f s, unsteady %t: %s", r.Name, r.Exit, r.Status, r.Seconds, r.Unsteady, r.Message)
+	return fmt.Sprintf("%s: exit status %d, %s, %.1f s, unsteady %t: %s", r.Name, r.Exit, r.Status, r.Seconds, r.Unsteady,
+		r.Message)
 }
 
 func digest(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)[:12]) }

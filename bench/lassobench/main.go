@@ -59,7 +59,8 @@ func measure() error {
 	most := flag.Int("sizes", len(sizes), "how many of the sizes, the small ones first")
 	flag.Parse()
 	list := strings.Split(*names, ",")
-	fmt.Println("| rows x features, ratio | method | test error over that of the truth | over the lasso's | F-score | CPU s |")
+	fmt.Println(
+		"| rows x features, ratio | method | test error over that of the truth | over the lasso's | F-score | CPU s |")
 	fmt.Println("|---|---|---|---|---|---|")
 	total, cells := make([]float64, len(list)), 0
 	for _, size := range sizes[:*most] {
@@ -193,7 +194,8 @@ func (p *problem) fit(name string, bySplit bool) (tune.Fit, error) {
 	case "lasso":
 		m, err = regression.Lasso(rows, regression.Options{Intercept: true, Standardize: true})
 	case "adaptive-lasso":
-		m, err = regression.AdaptiveLasso(rows, regression.Options{Pilot: "lasso", Gamma: 2, Intercept: true, Standardize: true})
+		m, err = regression.AdaptiveLasso(rows, regression.Options{Pilot: "lasso", Gamma: 2, Intercept: true,
+			Standardize: true})
 	default:
 		m, err = regression.WeightedLasso(rows, regression.Options{Intercept: true, Standardize: true})
 		switch name {

@@ -38,10 +38,12 @@ func run(args []string, out, log io.Writer) error {
 	flags := flag.NewFlagSet("deps", flag.ContinueOnError)
 	flags.SetOutput(log)
 	flags.Usage = func() {
-		fmt.Fprint(log, "usage: deps [-dir DIR] [-tags] [VARIABLE=VALUE ...]\n\nVariables are those of make deps, such as BLAS_PKG=openblas, or RUST= for no Clarabel and no HiGHS.\n\n")
+		fmt.Fprint(log, "usage: deps [-dir DIR] [-tags] [VARIABLE=VALUE ...]\n\nVariables are those of make deps, such as "+
+			"BLAS_PKG=openblas, or RUST= for no Clarabel and no HiGHS.\n\n")
 		flags.PrintDefaults()
 	}
-	dir := flags.String("dir", "", "the `folder` for sources and libraries (default: conetune/VERSION below the user's cache folder)")
+	dir := flags.String("dir", "",
+		"the `folder` for sources and libraries (default: conetune/VERSION below the user's cache folder)")
 	tags := flags.Bool("tags", false, "print the build tags instead of the lines for the shell")
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -34,7 +34,9 @@ func TestTags(t *testing.T) {
 	out, log, err = deps("-dir", dir, "-tags", "RUST=clarabel highs")
 	require.NoError(t, err, log)
 	assert.Equal(t, "scs,osqp,clarabel,highs\n", out)
-	for _, file := range []string{"deps.mk", "rust.mk", "fetch.sh", "pins/scs.txt", "crates/Cargo.lock", "clarabel/src/lib.rs", "build-highs.sh", "link-highs.sh", "highs/CMakeLists.txt", "highs.symbols", "crates/highs/Cargo.lock", "nobuild/setuptools/__init__.py"} {
+	for _, file := range []string{"deps.mk", "rust.mk", "fetch.sh", "pins/scs.txt", "crates/Cargo.lock",
+		"clarabel/src/lib.rs", "build-highs.sh", "link-highs.sh", "highs/CMakeLists.txt", "highs.symbols",
+		"crates/highs/Cargo.lock", "nobuild/setuptools/__init__.py"} {
 		want, err := os.ReadFile(filepath.Join("..", file))
 		require.NoError(t, err)
 		have, err := os.ReadFile(filepath.Join(dir, "scripts", file))

@@ -167,7 +167,8 @@ func keys(m map[string]any) []string {
 }
 
 func TestHelpAndVersion(t *testing.T) {
-	for _, args := range [][]string{{}, {"--help"}, {"tune", "--help"}, {"predict", "--help"}, {"generate", "--help"}, {"backends", "--help"}} {
+	for _, args := range [][]string{{}, {"--help"}, {"tune", "--help"}, {"predict", "--help"}, {"generate", "--help"},
+		{"backends", "--help"}} {
 		o := conetune(t, args...)
 		require.Contains(t, o.ok(t), "Usage:")
 		require.Empty(t, o.stderr)
@@ -196,7 +197,8 @@ func TestBackends(t *testing.T) {
 			require.NotEmpty(t, b.Version)
 		}
 		if b.Available {
-			require.Equal(t, b.Name == "osqp" || b.Name == "highs", slices.Contains(b.Features, "by the method of multipliers: second-order, exponential, dual exponential"), b.Name)
+			require.Equal(t, b.Name == "osqp" || b.Name == "highs", slices.Contains(b.Features,
+				"by the method of multipliers: second-order, exponential, dual exponential"), b.Name)
 		}
 	}
 }
@@ -221,7 +223,8 @@ func TestPagesNameModels(t *testing.T) {
 	}
 	words := map[int]string{17: "seventeen", 18: "eighteen", 19: "nineteen", 20: "twenty"}
 	require.Contains(t, page("README.md"), "There are "+words[len(model.Specs())]+" models")
-	_, refusing, _ := strings.Cut(page("docs/command.md"), "The column has no missing values, is no feature and is not scaled; `predict` needs it. ")
+	_, refusing, _ := strings.Cut(page("docs/command.md"),
+		"The column has no missing values, is no feature and is not scaled; `predict` needs it. ")
 	refusing, _, _ = strings.Cut(refusing, " refuse.")
 	table := page("docs/models.md")
 	_, features, _ := strings.Cut(table, "| models | `--weights` | `--offset` |")
@@ -246,7 +249,8 @@ func TestPackagesOfFirstCommand(t *testing.T) {
 	if err != nil {
 		t.Skip("no go command here:", err)
 	}
-	packages := slices.DeleteFunc(strings.Fields(string(out)), func(p string) bool { return strings.Contains(p, "/internal/cli/") })
+	packages := slices.DeleteFunc(strings.Fields(string(out)),
+		func(p string) bool { return strings.Contains(p, "/internal/cli/") })
 	require.NotContains(t, packages, "net/http")
 	require.NotContains(t, packages, "crypto/tls")
 	require.LessOrEqual(t, len(packages), most)
@@ -256,10 +260,12 @@ func TestPackagesOfFirstCommand(t *testing.T) {
 func TestLicenses(t *testing.T) {
 	text := conetune(t, "licenses").ok(t)
 	require.Equal(t, licenses.Text(), text)
-	for _, words := range []string{"=== conetune\n", "Apache License", "=== Go, runtime", "=== gonum.org/v1/gonum v", "The Gonum Authors"} {
+	for _, words := range []string{"=== conetune\n", "Apache License", "=== Go, runtime", "=== gonum.org/v1/gonum v",
+		"The Gonum Authors"} {
 		require.Contains(t, text, words)
 	}
-	for name, words := range map[string]string{"scs": "=== C library: SCS\n", "osqp": "=== C library: OSQP\n", "clarabel": "=== C library: Clarabel\n", "highs": "=== C library: HiGHS\n"} {
+	for name, words := range map[string]string{"scs": "=== C library: SCS\n", "osqp": "=== C library: OSQP\n",
+		"clarabel": "=== C library: Clarabel\n", "highs": "=== C library: HiGHS\n"} {
 		require.Equal(t, backends.Missing(name) == "", strings.Contains(text, words), name)
 	}
 	if backends.Missing("clarabel") == "" {
@@ -309,7 +315,8 @@ func TestProgramOfReadme(t *testing.T) {
 		text, _, _ = strings.Cut(text, before)
 		return text
 	}
-	want := strings.ReplaceAll(text("model/program_test.go", "func Example_program() {\n", "\t// Output"), "../examples", "examples")
+	want := strings.ReplaceAll(text("model/program_test.go", "func Example_program() {\n", "\t// Output"), "../examples",
+		"examples")
 	require.NotEmpty(t, want)
 	require.Equal(t, want, text("README.md", "func main() {\n", "}\n```"))
 }

@@ -87,11 +87,14 @@ func TestBatch(t *testing.T) {
 	records := batchRecords(t, "one")
 	require.Len(t, records, n)
 	require.Equal(t, map[string]any{
-		"schema": 1.0, "job": "absent", "version": cli.Version(), "status": "failed", "message": "absent.csv: no such file", "exit_status": 2.0,
-		"settings": map[string]any{"data": "absent.csv", "evaluations": "4", "folds": "3", "model": "lasso", "target": "y"},
+		"schema": 1.0, "job": "absent", "version": cli.Version(), "status": "failed", "message": "absent.csv: no such file",
+		"exit_status": 2.0,
+		"settings": map[string]any{"data": "absent.csv", "evaluations": "4", "folds": "3", "model": "lasso",
+			"target": "y"},
 	}, records["absent"])
 
-	alone := conetune(t, "tune", "elastic-net", "--data", "t1.csv", "--method", "grid", "--folds", "3", "--evaluations", "4", "--json", "--save", "alone.json").object(t)
+	alone := conetune(t, "tune", "elastic-net", "--data", "t1.csv", "--method", "grid", "--folds", "3", "--evaluations",
+		"4", "--json", "--save", "alone.json").object(t)
 	r := records["grid-1"]
 	refit := alone["refit"].(map[string]any)
 	require.Equal(t, refit["validation_error"], r["validation_error"])
@@ -114,12 +117,14 @@ func TestBatchShards(t *testing.T) {
 	batchOf(t, 3)
 	require.Equal(t, cli.ExitUnsolved, conetune(t, batchArgs("whole")...).code)
 	conetune(t, batchArgs("a", "--shard", "1/2")...).ok(t)
-	conetune(t, "batch", "merge", "a", "--out", "half").fails(t, cli.ExitUnsolved, "still missing: 4 jobs of the list; the shards here are 1/2")
+	conetune(t, "batch", "merge", "a", "--out", "half").fails(t, cli.ExitUnsolved,
+		"still missing: 4 jobs of the list; the shards here are 1/2")
 	conetune(t, batchArgs("b", "--shard", "2/2")...).ok(t)
 	conetune(t, "batch", "merge", "b", "a", "--out", "both").ok(t)
 	require.Equal(t, batchRecords(t, "whole"), batchRecords(t, "both"))
 	require.Equal(t, batchFiles(t, "whole"), batchFiles(t, "both"))
-	conetune(t, "batch", "merge", "b", "nowhere", "--out", "other").fails(t, cli.ExitUsage, "expected folders of conetune batch")
+	conetune(t, "batch", "merge", "b", "nowhere", "--out", "other").fails(t, cli.ExitUsage,
+		"expected folders of conetune batch")
 	write(t, ".", "jobs.csv", "job,data,model\na,t0.csv,ridge\n")
 	conetune(t, batchArgs("c")...).ok(t)
 	o := conetune(t, "batch", "merge", "a", "c", "--out", "other")
@@ -144,13 +149,15 @@ func TestBatchResume(t *testing.T) {
 
 	write(t, ".", "absent.csv", csvText(9, 30, 2))
 	write(t, ".", "jobs.csv", strings.Replace(contents(t, ".")["jobs.csv"], "price", "y", 1))
-	conetune(t, batchArgs("out", "--resume")...).fails(t, cli.ExitUsage, `job wrong is done already with other settings, target "price" and "y"`)
+	conetune(t, batchArgs("out", "--resume")...).fails(t, cli.ExitUsage,
+		`job wrong is done already with other settings, target "price" and "y"`)
 	o := conetune(t, batchArgs("out", "--resume", "--retry-failed")...)
 	require.Contains(t, o.ok(t), "4 jobs: 4 converged\n")
 	require.Equal(t, 8, lines())
 
 	write(t, ".", "t0.csv", csvText(77, 30, 4))
-	conetune(t, batchArgs("out", "--resume")...).fails(t, cli.ExitUsage, "job grid-0 is done already with other data under the same name")
+	conetune(t, batchArgs("out", "--resume")...).fails(t, cli.ExitUsage,
+		"job grid-0 is done already with other data under the same name")
 }
 
 // times are the parts of a line that differ from run to run.
@@ -205,7 +212,8 @@ func TestBatchOrphan(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "t.csv", csvText(1, 4000, 60))
 	var stderr bytes.Buffer
-	cmd = exec.Command(os.Args[0], "tune", "weighted-lasso", "--data", filepath.Join(dir, "t.csv"), "--engine", "conic", "--method", "random", "--evaluations", "1000000")
+	cmd = exec.Command(os.Args[0], "tune", "weighted-lasso", "--data", filepath.Join(dir, "t.csv"), "--engine", "conic",
+		"--method", "random", "--evaluations", "1000000")
 	cmd.Env, cmd.Stderr = append(os.Environ(), process.JobProcess+"=1"), &stderr
 	hold, err = cmd.StdinPipe()
 	require.NoError(t, err)
@@ -283,11 +291,13 @@ echo 17
 	t.Setenv("PATH", filepath.Join(mustGetwd(t), "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("CONETUNE", os.Args[0])
 	for _, again := range []bool{false, true} {
-		cmd := exec.Command("sh", filepath.Join(scripts, "submit.sh"), "3", "out", "batch", "jobs.csv", "--folds", "3", "--evaluations", "4", "--save")
+		cmd := exec.Command("sh", filepath.Join(scripts, "submit.sh"), "3", "out", "batch", "jobs.csv", "--folds", "3",
+			"--evaluations", "4", "--save")
 		text, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(text))
 		require.Contains(t, string(text), "array job 17, merge job 17")
-		require.True(t, slices.Equal(mapsOf(batchFiles(t, "whole")), mapsOf(batchFiles(t, filepath.Join("out", "all")))), again)
+		require.True(t, slices.Equal(mapsOf(batchFiles(t, "whole")), mapsOf(batchFiles(t, filepath.Join("out", "all")))),
+			again)
 		require.NoError(t, os.Remove(filepath.Join("out", "shard-2", "results.jsonl")))
 	}
 }
@@ -317,21 +327,25 @@ func TestBatchFullDisk(t *testing.T) {
 	t.Setenv(command, "1")
 	write(t, ".", "wide.csv", csvText(1, 30, 300))
 	write(t, ".", "slim.csv", csvText(2, 30, 4))
-	args := []string{"batch", "wide.csv", "slim.csv", "absent.csv", "--model", "ridge", "--method", "grid", "--evaluations", "4", "--folds", "3", "--save", "--out", "out"}
+	args := []string{"batch", "wide.csv", "slim.csv", "absent.csv", "--model", "ridge", "--method", "grid",
+		"--evaluations", "4", "--folds", "3", "--save", "--out", "out"}
 	write(t, ".", "absent.csv", "no table\n")
-	full := exec.Command("sh", append([]string{"-c", `ulimit -f 16; exec "$0" "$@"`, os.Args[0]}, args...)...) // files of 8 kB
+	// files of 8 kB
+	full := exec.Command("sh", append([]string{"-c", `ulimit -f 16; exec "$0" "$@"`, os.Args[0]}, args...)...)
 	text, err := full.CombinedOutput()
 	require.Error(t, err)
 	require.Contains(t, string(text), filepath.Join("out", "models", "wide.json")+": cannot be written")
 	records := batchRecords(t, "out")
-	require.Equal(t, []any{"failed", "converged", "failed"}, []any{records["wide"]["status"], records["slim"]["status"], records["absent"]["status"]}, string(text))
+	require.Equal(t, []any{"failed", "converged", "failed"}, []any{records["wide"]["status"], records["slim"]["status"],
+		records["absent"]["status"]}, string(text))
 	lines := func() int { return strings.Count(contents(t, "out")[filepath.Join("out", "results.jsonl")], "\n") }
 	require.Equal(t, 3, lines())
 
 	o := conetune(t, append(args, "--resume")...)
 	require.Contains(t, o.stdout, "3 jobs: 2 converged, 1 failed\n")
 	require.Equal(t, 4, lines())
-	alone := conetune(t, append(append([]string{"tune", "ridge", "--data", "wide.csv"}, args[6:12]...), "--save", "alone.json")...)
+	alone := conetune(t, append(append([]string{"tune", "ridge", "--data", "wide.csv"}, args[6:12]...), "--save",
+		"alone.json")...)
 	alone.ok(t)
 	require.Equal(t, contents(t, ".")["alone.json"], batchFiles(t, "out")[filepath.Join("models", "wide.json")])
 	conetune(t, append(args, "--resume")...)

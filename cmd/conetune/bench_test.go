@@ -15,7 +15,8 @@ import (
 
 func TestBenchBackends(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "b.html")
-	out := conetune(t, "bench", "backends", "--models", "weighted-lasso", "--backends", "native", "--eps", "1e-7", "--repeats", "1", "--json", "--html", page).ok(t)
+	out := conetune(t, "bench", "backends", "--models", "weighted-lasso", "--backends", "native", "--eps", "1e-7",
+		"--repeats", "1", "--json", "--html", page).ok(t)
 	var rows []map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &rows))
 	require.Len(t, rows, 4)
@@ -32,7 +33,8 @@ func TestBenchBackends(t *testing.T) {
 func sonar(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	text := strings.Repeat("1 1:1.5 2:0.5\n-1 1:-1 2:0.25\n1 1:0.5 2:-0.25\n-1 1:0.25 2:-1\n1 1:-0.25 2:1\n-1 1:-0.5 2:-0.5\n", 6)
+	text := strings.Repeat(
+		"1 1:1.5 2:0.5\n-1 1:-1 2:0.25\n1 1:0.5 2:-0.25\n-1 1:0.25 2:-1\n1 1:-0.25 2:1\n-1 1:-0.5 2:-0.5\n", 6)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "sonar"), []byte(text), 0o666))
 	return dir
 }
@@ -40,7 +42,8 @@ func sonar(t *testing.T) string {
 func TestBenchPaper(t *testing.T) {
 	data, root := sonar(t), t.TempDir()
 	args := func(out string, more ...string) []string {
-		return append([]string{"bench", "paper", "--tables", "svm3", "--methods", "grid,vf-idca-t", "--repeats", "2", "--data", data, "--out", filepath.Join(root, out)}, more...)
+		return append([]string{"bench", "paper", "--tables", "svm3", "--methods", "grid,vf-idca-t", "--repeats", "2",
+			"--data", data, "--out", filepath.Join(root, out)}, more...)
 	}
 	o := conetune(t, args("whole")...)
 	text := o.ok(t)
@@ -53,13 +56,15 @@ func TestBenchPaper(t *testing.T) {
 
 	conetune(t, args("a", "--shard", "1/2", "--workers", "1")...).ok(t)
 	conetune(t, args("b", "--shard", "2/2")...).ok(t)
-	conetune(t, "bench", "merge", filepath.Join(root, "a"), filepath.Join(root, "b"), "--out", filepath.Join(root, "both")).ok(t)
+	conetune(t, "bench", "merge", filepath.Join(root, "a"), filepath.Join(root, "b"), "--out",
+		filepath.Join(root, "both")).ok(t)
 	for _, name := range []string{"errors.md", "errors.csv"} {
 		want := readFile(t, filepath.Join(root, "whole", "tables", name))
 		got := readFile(t, filepath.Join(root, "both", "tables", name))
 		require.Equal(t, string(want), string(got))
 	}
-	conetune(t, "bench", "merge", filepath.Join(root, "a"), "--out", filepath.Join(root, "half")).fails(t, cli.ExitUnsolved, "still missing: 2 runs of the plan; the shards here are 1/2")
+	conetune(t, "bench", "merge", filepath.Join(root, "a"), "--out", filepath.Join(root, "half")).fails(t,
+		cli.ExitUnsolved, "still missing: 2 runs of the plan; the shards here are 1/2")
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -73,15 +78,20 @@ func TestGenerate(t *testing.T) {
 		tune                []string
 		said                string // of the tune
 	}{
-		{"elastic-net", "40-20-30-p20", "40 training, 20 validation, 30 test rows of 20 features, seed 3\ncoefficients are 1 for x", []string{"--preset", "paper"}, "features as they are, no intercept"},
+		{"elastic-net", "40-20-30-p20",
+			"40 training, 20 validation, 30 test rows of 20 features, seed 3\ncoefficients are 1 for x",
+			[]string{"--preset", "paper"}, "features as they are, no intercept"},
 		{"logistic", "60-30-30-p20", "60 training", []string{"--preset", "paper"}, "Mean logistic loss"},
 		{"poisson", "60-30-30-p20", "60 training", []string{"--method", "hoag"}, "Half the mean Poisson deviance"},
 		{"cox", "60-30-30-p20", "60 training", []string{"--method", "hoag"}, "concordance"},
 		{"multi-task", "60-50-40-p8", "3 targets use x", []string{"--method", "vf-idca,grid,random"}, "targets y1, y2, y3"},
-		{"svm", "60-40-p5-t3", "60 rows in 3 folds, 40 test rows of 5 features", []string{"--preset", "paper", "--tol", "0.1"}, "40 test rows"},
+		{"svm", "60-40-p5-t3", "60 rows in 3 folds, 40 test rows of 5 features", []string{"--preset", "paper", "--tol",
+			"0.1"}, "40 test rows"},
 		{"elastic-net", "60-40-p8-t3", "60 rows in 3 folds, 40 test rows of 8 features", nil, "40 test rows"},
 		{"matrix-completion", "20-16-2-1", "a matrix of 20 x 16", []string{"--max-iter", "2"}, "matrix of 20 x 16"},
-		{"sparse-group-lasso", "60-30-30-p30-m6", "30 features, seed 3\n6 groups; coefficients are x1=1 x2=2 x3=3 x4=4 x5=5 x11=1", []string{"--preset", "paper"}, "7 hyperparameters"},
+		{"sparse-group-lasso", "60-30-30-p30-m6",
+			"30 features, seed 3\n6 groups; coefficients are x1=1 x2=2 x3=3 x4=4 x5=5 x11=1", []string{"--preset", "paper"},
+			"7 hyperparameters"},
 	} {
 		dir := filepath.Join(t.TempDir(), "made")
 		require.Contains(t, conetune(t, "generate", c.model, "--preset", c.preset, "--seed", "3", "--out", dir).ok(t), c.want)
@@ -113,7 +123,8 @@ func TestGroups(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a")
 	conetune(t, "generate", "sparse-group-lasso", "--preset", "60-30-30-p30-m6", "--seed", "3", "--out", dir).ok(t)
 	run := func(args ...string) map[string]any {
-		m := conetune(t, append([]string{"tune", "sparse-group-lasso", "--dir", dir, "--preset", "paper", "--json"}, args...)...).object(t)
+		m := conetune(t, append([]string{"tune", "sparse-group-lasso", "--dir", dir, "--preset", "paper", "--json"},
+			args...)...).object(t)
 		delete(m, "time_seconds")
 		delete(m, "setup_seconds")
 		return m

@@ -24,15 +24,18 @@ const lungFile = "../../problems/regression/testdata/lung.csv"
 func TestCox(t *testing.T) {
 	dir := t.TempDir()
 	model := filepath.Join(dir, "m.json")
-	out := conetune(t, "tune", "cox", "--data", lungFile, "--target", "time", "--event", "status", "--features", "age,sex,ph.ecog", "--missing", "drop", "--save", model,
+	out := conetune(t, "tune", "cox", "--data", lungFile, "--target", "time", "--event", "status", "--features",
+		"age,sex,ph.ecog", "--missing", "drop", "--save", model,
 		"--report", filepath.Join(dir, "r.html"), "--plot", filepath.Join(dir, "p.svg"))
 	text := out.ok(t)
 	require.Contains(t, out.stderr, `column "status": an event where it is 2; censored: 1`)
-	for _, part := range []string{"Partial-likelihood deviance for each event", "target time, 164 events by status", "breslow ties", "Effects are on the logarithm of the hazard"} {
+	for _, part := range []string{"Partial-likelihood deviance for each event", "target time, 164 events by status",
+		"breslow ties", "Effects are on the logarithm of the hazard"} {
 		require.Contains(t, text, part)
 	}
 	page := readFile(t, filepath.Join(dir, "r.html"))
-	for _, part := range []string{"concordance, share of pairs in the right order", "Kaplan and Meier", `family = &#34;cox&#34;`} {
+	for _, part := range []string{"concordance, share of pairs in the right order", "Kaplan and Meier",
+		`family = &#34;cox&#34;`} {
 		require.Contains(t, string(page), part)
 	}
 	require.Contains(t, conetune(t, "show", model).ok(t), "events: where status is 2; censored: 1")
@@ -54,7 +57,8 @@ func TestCox(t *testing.T) {
 		v := number(t, line[k])
 		return v
 	}
-	f := saved.Intercept + 74*saved.Coefficients[0] + saved.Coefficients[1] + saved.Coefficients[2] // age 74, sex 1, ph.ecog 1
+	// age 74, sex 1, ph.ecog 1
+	f := saved.Intercept + 74*saved.Coefficients[0] + saved.Coefficients[1] + saved.Coefficients[2]
 	require.InDelta(t, f, value(lines[1], 3), 1e-12)
 	for k, at := range []float64{100, 365.5} {
 		hazard := 0.0
@@ -79,10 +83,14 @@ func TestCox(t *testing.T) {
 	require.InDelta(t, want, object["error"], 1e-9)
 	c, _ := survival.Concordance(survival.Part{Y: y, F: values})
 	require.InDelta(t, c, object["concordance"], 1e-12)
-	one := conetune(t, "predict", "--model", model, "--data", write(t, dir, "one.csv", "age,sex,ph.ecog,time,status\n50,1,1,10,2\n"))
-	require.Equal(t, fmt.Sprintf("%.9g", saved.Intercept+50*saved.Coefficients[0]+saved.Coefficients[1]+saved.Coefficients[2]), fmt.Sprintf("%.9g", value(strings.Fields(one.ok(t)), 0)))
+	one := conetune(t, "predict", "--model", model, "--data",
+		write(t, dir, "one.csv", "age,sex,ph.ecog,time,status\n50,1,1,10,2\n"))
+	require.Equal(t, fmt.Sprintf("%.9g",
+		saved.Intercept+50*saved.Coefficients[0]+saved.Coefficients[1]+saved.Coefficients[2]),
+		fmt.Sprintf("%.9g", value(strings.Fields(one.ok(t)), 0)))
 	require.Contains(t, one.stderr, "no error: no event of the 1 row has others at risk")
-	require.NotContains(t, conetune(t, "predict", "--model", model, "--data", write(t, dir, "bare.csv", "age,sex,ph.ecog\n50,1,1\n")).stderr, "error")
+	require.NotContains(t, conetune(t, "predict", "--model", model, "--data",
+		write(t, dir, "bare.csv", "age,sex,ph.ecog\n50,1,1\n")).stderr, "error")
 }
 
 // A row of weight 2 is two rows, with an offset, penalty factors and bounds, in the choice, the measures and predict.
@@ -105,7 +113,8 @@ func TestCoxWeights(t *testing.T) {
 		},
 	} {
 		run := func(file string, args ...string) map[string]any {
-			args = append([]string{"tune", "cox", "--json", "--save", saved, "--report", page, "--offset", "o", "--penalty-factors", "b=0,c=2", "--upper", "a=0.5"}, args...)
+			args = append([]string{"tune", "cox", "--json", "--save", saved, "--report", page, "--offset", "o",
+				"--penalty-factors", "b=0,c=2", "--upper", "a=0.5"}, args...)
 			return conetune(t, append(args, design(file)...)...).object(t)
 		}
 		b := run(without)
@@ -140,11 +149,14 @@ func TestCoxEvents(t *testing.T) {
 	dir := t.TempDir()
 	rows := eventsText()
 	tuned := func(text string, args ...string) any {
-		return conetune(t, append([]string{"tune", "cox", "--json", "--data", write(t, dir, "t.csv", text)}, args...)...).told(t)["validation_error"]
+		return conetune(t, append([]string{"tune", "cox", "--json", "--data", write(t, dir, "t.csv", text)},
+			args...)...).told(t)["validation_error"]
 	}
 	want := tuned(rows)
-	for name, words := range map[string][2]string{"R": {"1", "2"}, "logical": {"FALSE", "TRUE"}, "words": {"alive", "dead"}, "half": {"censored", "moved"}} {
-		require.Equal(t, want, tuned(strings.NewReplacer(",0\n", ","+words[0]+"\n", ",1\n", ","+words[1]+"\n").Replace(rows)), name)
+	for name, words := range map[string][2]string{"R": {"1", "2"}, "logical": {"FALSE", "TRUE"},
+		"words": {"alive", "dead"}, "half": {"censored", "moved"}} {
+		require.Equal(t, want, tuned(strings.NewReplacer(",0\n", ","+words[0]+"\n", ",1\n", ","+words[1]+"\n").Replace(rows)),
+			name)
 	}
 	var signed strings.Builder // and with negative times for censored rows
 	for i, line := range strings.Split(strings.TrimSpace(rows), "\n") {
@@ -152,10 +164,12 @@ func TestCoxEvents(t *testing.T) {
 		if cells[3] == "0" {
 			cells[2] = "-" + cells[2]
 		}
-		fmt.Fprintf(&signed, "%s,%s,%s\n", cells[0], cells[1], strings.Replace(cells[2], "time", []string{"y", ""}[min(i, 1)], 1))
+		fmt.Fprintf(&signed, "%s,%s,%s\n", cells[0], cells[1], strings.Replace(cells[2], "time", []string{"y", ""}[min(i, 1)],
+			1))
 	}
 	require.Equal(t, want, tuned(signed.String()))
-	require.Equal(t, tuned(strings.ReplaceAll(rows, ",0\n", ",1\n")), tuned(strings.ReplaceAll(rows, ",0\n", ",1\n"), "--event", "none", "--drop", "event"))
+	require.Equal(t, tuned(strings.ReplaceAll(rows, ",0\n", ",1\n")), tuned(strings.ReplaceAll(rows, ",0\n", ",1\n"),
+		"--event", "none", "--drop", "event"))
 	texts := strings.NewReplacer(",0\n", ",x\n", ",1\n", ",z\n").Replace(rows)
 	require.Equal(t, want, tuned(texts, "--event", "event=z"))
 	require.Equal(t, want, tuned(strings.Replace(rows, "time,event", "days,end", 1), "--target", "days", "--event", "end"))
@@ -174,14 +188,17 @@ func TestCoxEvents(t *testing.T) {
 	}
 	saved := filepath.Join(dir, "m.json")
 	require.Equal(t, tuned(moved(5)), tuned(moved(-4), "--save", saved))
-	require.NotEmpty(t, conetune(t, "predict", "--model", saved, "--data", write(t, dir, "t.csv", moved(-4)), "--survival", "5").ok(t))
+	require.NotEmpty(t, conetune(t, "predict", "--model", saved, "--data", write(t, dir, "t.csv", moved(-4)), "--survival",
+		"5").ok(t))
 
 	// A table for validation and one to predict have to mean the same by it.
 	train, model := write(t, dir, "t.csv", rows), filepath.Join(dir, "m.json")
 	conetune(t, "tune", "cox", "--train", train, "--val", train, "--test", train, "--save", model).ok(t)
 	other := write(t, dir, "o.csv", strings.NewReplacer(",0\n", ",1\n", ",1\n", ",2\n").Replace(rows))
-	for _, args := range [][]string{{"tune", "cox", "--train", train, "--val", other}, {"predict", "--model", model, "--data", other}} {
+	for _, args := range [][]string{{"tune", "cox", "--train", train, "--val", other}, {"predict", "--model", model,
+		"--data", other}} {
 		conetune(t, args...).fails(t, cli.ExitUsage, `"2" found, expected one of "1", "0"`)
 	}
-	require.Contains(t, conetune(t, "predict", "--model", model, "--data", train, "--survival", "1,-2").stderr, `--survival: time 2 is "-2", expected positive numbers`)
+	require.Contains(t, conetune(t, "predict", "--model", model, "--data", train, "--survival", "1,-2").stderr,
+		`--survival: time 2 is "-2", expected positive numbers`)
 }

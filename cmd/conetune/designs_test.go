@@ -21,7 +21,8 @@ func TestLeaveOneOutOfRidge(t *testing.T) {
 	const n, p = 25, 3
 	text := csvText(5, n, p)
 	data := write(t, t.TempDir(), "table.csv", text)
-	m := conetune(t, "tune", "ridge", "--data", data, "--folds", "all", "--split", "all", "--standardize=false", "--intercept", "--json").object(t)
+	m := conetune(t, "tune", "ridge", "--data", data, "--folds", "all", "--split", "all", "--standardize=false",
+		"--intercept", "--json").object(t)
 	lambda := m["hyperparameters"].(map[string]any)["lambda"].(float64)
 
 	cells, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -67,17 +68,21 @@ func TestFoldColumnAndFolder(t *testing.T) {
 	}
 	data := write(t, dir, "table.csv", with)
 	numbers := func(args ...string) any {
-		m := conetune(t, append([]string{"tune", "elastic-net", "--json", "--standardize", "--intercept"}, args...)...).object(t)
+		m := conetune(t, append([]string{"tune", "elastic-net", "--json", "--standardize", "--intercept"},
+			args...)...).object(t)
 		return []any{m["refit"], m["coefficients"], m["hyperparameters"]}
 	}
-	require.Equal(t, numbers("--dir", foldsDir(t, text, 3)), numbers("--data", data, "--fold-column", "part", "--drop", "number"))
-	require.Equal(t, numbers("--data", data, "--folds", "all", "--split", "all", "--drop", "part,number"), numbers("--data", data, "--fold-column", "number", "--drop", "part"))
+	require.Equal(t, numbers("--dir", foldsDir(t, text, 3)), numbers("--data", data, "--fold-column", "part", "--drop",
+		"number"))
+	require.Equal(t, numbers("--data", data, "--folds", "all", "--split", "all", "--drop", "part,number"),
+		numbers("--data", data, "--fold-column", "number", "--drop", "part"))
 }
 
 // The report says how rows were divided without a word about it.
 func TestReportOfDefaultDesign(t *testing.T) {
 	out := conetune(t, "tune", "elastic-net", "--data", write(t, t.TempDir(), "wards.csv", wards), "--features", "x").ok(t)
-	for _, words := range []string{"(5 folds, 3 repeats, seed 1)", "12 cross-validation rows", "The hyperparameters were chosen by these rows", "the model is trained on all rows\n"} {
+	for _, words := range []string{"(5 folds, 3 repeats, seed 1)", "12 cross-validation rows",
+		"The hyperparameters were chosen by these rows", "the model is trained on all rows\n"} {
 		require.Contains(t, out, words)
 	}
 }
@@ -86,8 +91,10 @@ func TestReportOfDefaultDesign(t *testing.T) {
 func TestMethodsOnFolds(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "data")
-	require.Contains(t, conetune(t, "generate", "elastic-net", "--preset", "60-40-p8-t3", "--out", out).ok(t), "60 rows in 3 folds, 40 test rows of 8 features")
-	o := conetune(t, "tune", "elastic-net", "--dir", out, "--json", "--method", "vf-idca,grid,random,tpe,igjo,ifdm,hoag", "--plot", filepath.Join(dir, "f.svg"))
+	require.Contains(t, conetune(t, "generate", "elastic-net", "--preset", "60-40-p8-t3", "--out", out).ok(t),
+		"60 rows in 3 folds, 40 test rows of 8 features")
+	o := conetune(t, "tune", "elastic-net", "--dir", out, "--json", "--method", "vf-idca,grid,random,tpe,igjo,ifdm,hoag",
+		"--plot", filepath.Join(dir, "f.svg"))
 	var list []map[string]any
 	require.NoError(t, json.Unmarshal([]byte(o.stdout), &list), o.stderr)
 	require.Len(t, list, 7)
@@ -106,7 +113,8 @@ func TestAsManyFoldsAsRows(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", csvText(1, 14, 3))
 	error := func(folds string) any {
-		return conetune(t, "tune", "elastic-net", "--data", data, "--folds", folds, "--json").told(t)["refit"].(map[string]any)["validation_error"]
+		return conetune(t, "tune", "elastic-net", "--data", data, "--folds", folds,
+			"--json").told(t)["refit"].(map[string]any)["validation_error"]
 	}
 	require.Equal(t, error("all"), error("14"))
 	require.Contains(t, conetune(t, "tune", "elastic-net", "--data", data, "--folds", "14").ok(t), "(14 folds, seed 1)")
@@ -151,10 +159,12 @@ func TestNestedByHand(t *testing.T) {
 	}
 	data := write(t, dir, "cars.csv", all)
 	for _, method := range []string{"vf-idca", "grid,random"} {
-		args := []string{"tune", "elastic-net", "--target", "mpg", "--fold-column", "part", "--method", method, "--evaluations", "9"}
+		args := []string{"tune", "elastic-net", "--target", "mpg", "--fold-column", "part", "--method", method,
+			"--evaluations", "9"}
 		var want []float64
 		for k := range parts {
-			o := conetune(t, append(slices.Clone(args), "--data", write(t, dir, "rest.csv", rest[k]), "--test", write(t, dir, "held.csv", held[k]), "--json")...)
+			o := conetune(t, append(slices.Clone(args), "--data", write(t, dir, "rest.csv", rest[k]), "--test",
+				write(t, dir, "held.csv", held[k]), "--json")...)
 			o.ok(t)
 			var results []map[string]any
 			if text := o.stdout; strings.HasPrefix(text, "[") {
@@ -224,24 +234,30 @@ func TestNestedReport(t *testing.T) {
 	require.Equal(t, list[0], list[1])
 
 	page := filepath.Join(dir, "report.html")
-	text := conetune(t, "tune", "elastic-net", "--data", data, "--nested=3", "--split", "50/rest", "--folds", "4", "--report", page).ok(t)
-	require.Regexp(t, `Nested cross-validation: half the mean squared error of the whole choice, made anew without each of 3 outer folds: 0\.[0-9]+ ± 0\.[0-9]+; on all rows left out root mean squared error: [0-9.]+ ± 0\.[0-9]+ \(without features [0-9.]+, without penalty [0-9.]+\); R², share of the variance explained: 0\.[89][0-9]+ ± 0\.0[0-9]+ \(without features -0\.[0-9]+, without penalty 0\.[0-9]+\)\.`, strings.Join(strings.Fields(text), " "))
+	text := conetune(t, "tune", "elastic-net", "--data", data, "--nested=3", "--split", "50/rest", "--folds", "4",
+		"--report", page).ok(t)
+	require.Regexp(
+		t, `Nested cross-validation: half the mean squared error of the whole choice, made anew without each of 3 outer folds: 0\.[0-9]+ ± 0\.[0-9]+; on all rows left out root mean squared error: [0-9.]+ ± 0\.[0-9]+ \(without features [0-9.]+, without penalty [0-9.]+\); R², share of the variance explained: 0\.[89][0-9]+ ± 0\.0[0-9]+ \(without features -0\.[0-9]+, without penalty 0\.[0-9]+\)\.`, strings.Join(strings.Fields(text), " "))
 	require.Contains(t, contents(t, dir)[page], "made anew without each of 3 outer folds")
-	require.Contains(t, strings.Join(strings.Fields(conetune(t, "tune", "elastic-net", "--data", data, "--method", "grid,random", "--evaluations", "4", "--nested=2").ok(t)), " "), "without each of 2 outer folds")
+	require.Contains(t, strings.Join(strings.Fields(conetune(t, "tune", "elastic-net", "--data", data, "--method",
+		"grid,random", "--evaluations", "4", "--nested=2").ok(t)), " "), "without each of 2 outer folds")
 
 	numbers := write(t, dir, "table.svm", sparseText(1, 60, func(f float64) float64 { return f }))
 	_, _, errors := nestedOf(t, conetune(t, "tune", "lasso", "--data", numbers, "--nested", "--json"))
 	require.Len(t, errors, 5)
-	_, _, errors = nestedOf(t, conetune(t, "tune", "multi-task", "--data", data, "--target", "y,f4", "--nested=3", "--json"))
+	_, _, errors = nestedOf(t, conetune(t, "tune", "multi-task", "--data", data, "--target", "y,f4", "--nested=3",
+		"--json"))
 	require.Len(t, errors, 3)
 	for _, name := range []string{"logistic", "svm"} {
-		mean, _, _ := nestedOf(t, conetune(t, "tune", name, "--data", write(t, dir, "labels.csv", labelled(1, 60, 3)), "--nested=3", "--json"))
+		mean, _, _ := nestedOf(t, conetune(t, "tune", name, "--data", write(t, dir, "labels.csv", labelled(1, 60, 3)),
+			"--nested=3", "--json"))
 		require.Less(t, mean, 0.6)
 	}
 
 	// Of several labels the measure of all rows left out is the mean of the folds' errors by their rows, and better than
 	// equal shares.
-	o := conetune(t, "tune", "multinomial", "--data", write(t, dir, "flowers.csv", flowersText(90)), "--target", "kind", "--id", "id", "--nested=3", "--json")
+	o := conetune(t, "tune", "multinomial", "--data", write(t, dir, "flowers.csv", flowersText(90)), "--target", "kind",
+		"--id", "id", "--nested=3", "--json")
 	_, _, errors = nestedOf(t, o)
 	n := o.object(t)["nested"].(map[string]any)
 	sum := 0.0
@@ -264,5 +280,6 @@ func TestNestedFewGroups(t *testing.T) {
 	require.Contains(t, few.stderr, "--nested: 3 outer folds, one for each group of column \"part\"\n")
 	require.NotContains(t, same.stderr, "outer folds, one for")
 	require.Contains(t, conetune(t, append(args, "--nested=4")...).stderr, "4 folds of 3 groups")
-	require.Contains(t, conetune(t, append(args, "--nested=2")...).stderr, "needs two groups of column \"part\" beside those left out")
+	require.Contains(t, conetune(t, append(args, "--nested=2")...).stderr,
+		"needs two groups of column \"part\" beside those left out")
 }

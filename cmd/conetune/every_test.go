@@ -70,7 +70,8 @@ func TestRefusedByEveryModel(t *testing.T) {
 			if m.Survival { // whose events are a column that the others lack
 				m.flags = []string{"--event", "none"}
 			}
-			for name, want := range map[string]string{"word.csv": "word.csv:5: column 3", "missing.csv": "no such file", "header.csv": "header.csv"} {
+			for name, want := range map[string]string{"word.csv": "word.csv:5: column 3", "missing.csv": "no such file",
+				"header.csv": "header.csv"} {
 				m.table = name
 				refuse(t, m.command(), want)
 			}
@@ -82,9 +83,11 @@ func TestRefusedByEveryModel(t *testing.T) {
 func TestModelsOfHypergradients(t *testing.T) {
 	t.Chdir(t.TempDir())
 	models := everyModel(t, ".", 1, 30, 4)
-	for method, others := range map[string][]string{tune.MethodIGJO: {"matrix-completion", "sparse-group-lasso"}, tune.MethodHOAG: {"matrix-completion", "sparse-group-lasso"}, tune.MethodIFDM: nil} {
+	for method, others := range map[string][]string{tune.MethodIGJO: {"matrix-completion", "sparse-group-lasso"},
+		tune.MethodHOAG: {"matrix-completion", "sparse-group-lasso"}, tune.MethodIFDM: nil} {
 		able := model.Able(method)
-		require.ElementsMatch(t, append([]string{"adaptive-lasso", "bounded-elastic-net", "cox", "elastic-net", "lasso", "logistic", "poisson", "ridge", "svm", "weighted-lasso"}, others...), able)
+		require.ElementsMatch(t, append([]string{"adaptive-lasso", "bounded-elastic-net", "cox", "elastic-net", "lasso",
+			"logistic", "poisson", "ridge", "svm", "weighted-lasso"}, others...), able)
 		for _, m := range models {
 			args := m.command("--method", method, "--evaluations", "3", "--folds", "3")
 			if slices.Contains(able, m.Name) {
@@ -115,7 +118,8 @@ func TestEveryModelByFolds(t *testing.T) {
 			if m.Folds {
 				deals = "3 folds, seed 1"
 			}
-			for _, words := range []string{deals, "45 cross-validation, 30 test rows", "the model is trained on all rows but those of the test"} {
+			for _, words := range []string{deals, "45 cross-validation, 30 test rows",
+				"the model is trained on all rows but those of the test"} {
 				require.Contains(t, text, words)
 			}
 		})
@@ -149,7 +153,8 @@ func TestEveryRegression(t *testing.T) {
 			for _, name := range documented {
 				require.Contains(t, keys(told), name)
 			}
-			for name, want := range map[string]any{"model": m.Name, "method": "vf-idca", "backend": "native", "status": "converged", "seed": 4.0, "version": cli.Version()} {
+			for name, want := range map[string]any{"model": m.Name, "method": "vf-idca", "backend": "native",
+				"status": "converged", "seed": 4.0, "version": cli.Version()} {
 				require.Equal(t, want, told[name])
 			}
 			require.Len(t, told["hyperparameters"], len(told["radii"].([]any)))
@@ -167,9 +172,11 @@ func TestEveryRegression(t *testing.T) {
 	// More features than validation rows.
 	args := []string{"tune", "weighted-lasso", "--data", hard, "--split", "70/5/rest", "--json"}
 	require.NotContains(t, conetune(t, args...).stderr, "warning")
-	require.Contains(t, conetune(t, append(args, "--rung", "free")...).stderr, "warning: 8 hyperparameters are chosen on 5 validation rows")
+	require.Contains(t, conetune(t, append(args, "--rung", "free")...).stderr,
+		"warning: 8 hyperparameters are chosen on 5 validation rows")
 	for _, split := range []string{"60/30", "all"} {
-		require.Nil(t, conetune(t, "tune", "elastic-net", "--data", models[0].table, "--json", "--split", split).object(t)["test_error"])
+		require.Nil(t, conetune(t, "tune", "elastic-net", "--data", models[0].table, "--json", "--split",
+			split).object(t)["test_error"])
 	}
 }
 
@@ -247,12 +254,14 @@ func TestScoreIsThatOfTune(t *testing.T) {
 		t.Run(c.model+strings.Join(c.flags, " "), func(t *testing.T) {
 			dir := t.TempDir()
 			train, test := transformed(t, csvText(1, 60, 8), c.target), transformed(t, csvText(2, 25, 8), c.target)
-			paths := []string{"--train", write(t, dir, "train.csv", train), "--val", write(t, dir, "val.csv", transformed(t, csvText(3, 30, 8), c.target))}
+			paths := []string{"--train", write(t, dir, "train.csv", train), "--val",
+				write(t, dir, "val.csv", transformed(t, csvText(3, 30, 8), c.target))}
 			if c.model == "svm" {
 				paths = []string{"--data", write(t, dir, "train.csv", train), "--folds", "3"}
 			}
 			testPath, saved := write(t, dir, "test.csv", test), filepath.Join(dir, "m.json")
-			told := conetune(t, append(append([]string{"tune", c.model, "--test", testPath, "--save", saved, "--json"}, paths...), c.flags...)...).told(t)
+			told := conetune(t, append(append([]string{"tune", c.model, "--test", testPath, "--save", saved, "--json"},
+				paths...), c.flags...)...).told(t)
 			tuned := told["refit"].(map[string]any)["test_error"].(float64)
 			p := conetune(t, "predict", "--model", saved, "--data", testPath, "--json")
 			p.ok(t)
@@ -293,7 +302,8 @@ func TestLossIsSaved(t *testing.T) {
 	}{
 		{[]string{"huber", "--data", data, "--threshold", "2.5"}, model.Loss{Kind: "huber", Threshold: 2.5}},
 		{[]string{"quantile", "--data", data, "--level", "0.25"}, model.Loss{Kind: "pinball", Level: 0.25}},
-		{[]string{"svm", "--data", labels, "--class-weights", "2,5"}, model.Loss{Kind: "hinge", ClassWeights: []float64{2, 5}}},
+		{[]string{"svm", "--data", labels, "--class-weights", "2,5"},
+			model.Loss{Kind: "hinge", ClassWeights: []float64{2, 5}}},
 	} {
 		conetune(t, append([]string{"tune", "--save", saved}, c.args...)...).ok(t)
 		m := readModel(t, saved)
@@ -304,9 +314,11 @@ func TestLossIsSaved(t *testing.T) {
 // What the report leaves out is zero in the file, in JSON and in predictions, whatever solver leaves noise.
 func TestDroppedFeaturesAreZero(t *testing.T) {
 	dir := t.TempDir()
-	data, saved, list := write(t, dir, "t.csv", csvText(4, 120, 10)), filepath.Join(dir, "m.json"), filepath.Join(dir, "c.csv")
+	data, saved, list := write(t, dir, "t.csv", csvText(4, 120, 10)), filepath.Join(dir, "m.json"),
+		filepath.Join(dir, "c.csv")
 	for _, engine := range []string{"auto", "conic"} {
-		report := conetune(t, "tune", "lasso", "--data", data, "--engine", engine, "--save", saved, "--coefficients", list).ok(t)
+		report := conetune(t, "tune", "lasso", "--data", data, "--engine", engine, "--save", saved, "--coefficients",
+			list).ok(t)
 		m := readModel(t, saved)
 		used := 0
 		for _, v := range m.Coefficients {
@@ -321,7 +333,8 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 		text := readFile(t, list)
 		rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
 		require.NoError(t, err)
-		require.Equal(t, []string{"feature", "coefficient", "effect", "column", "level", "reference", "chosen_by_folds"}, rows[0])
+		require.Equal(t, []string{"feature", "coefficient", "effect", "column", "level", "reference", "chosen_by_folds"},
+			rows[0])
 		require.Equal(t, "(intercept)", rows[1][0])
 		require.Len(t, rows, 2+used)
 		last := math.Inf(1)
@@ -341,7 +354,8 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 func TestFlatLowerLevel(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "made")
 	conetune(t, "generate", "weighted-lasso", "--out", folder).ok(t)
-	m := conetune(t, "tune", "weighted-lasso", "--dir", folder, "--engine", "conic", "--gap-tol", "1e-4", "--json").object(t)
+	m := conetune(t, "tune", "weighted-lasso", "--dir", folder, "--engine", "conic", "--gap-tol", "1e-4",
+		"--json").object(t)
 	require.Regexp(t, `iterate and refit were [0-9.]+ % apart, .*; the refit is reported for both$`, m["message"])
 	require.InDelta(t, m["refit"].(map[string]any)["validation_error"], m["validation_error"], 1e-9)
 }

@@ -29,7 +29,8 @@ func TestFormatsOfTables(t *testing.T) {
 		require.Equal(t, want, conetune(t, tune(testdata(name))...).object(t)["refit"], name)
 		require.Equal(t, predicted, conetune(t, "predict", "--model", model, "--data", testdata(name)).ok(t), name)
 	}
-	ids := conetune(t, "predict", "--model", model, "--data", testdata("mixed.xlsx"), "--sheet", "data", "--id", "zip").ok(t)
+	ids := conetune(t, "predict", "--model", model, "--data", testdata("mixed.xlsx"), "--sheet", "data", "--id",
+		"zip").ok(t)
 	require.Contains(t, ids, "\n02692,")
 	o := conetune(t, tune(testdata("mixed.xlsx"), "--sheet", "third")...)
 	require.NotZero(t, o.code)
@@ -78,14 +79,16 @@ func TestPipes(t *testing.T) {
 	}
 	mixed, model := filepath.Join("..", "..", "table", "testdata"), filepath.Join(dir, "m.json")
 	ridge := func(data string, more ...string) any {
-		return conetune(t, append([]string{"tune", "ridge", "--data", data, "--target", "y", "--drop", "member", "--json"}, more...)...).object(t)["refit"]
+		return conetune(t, append([]string{"tune", "ridge", "--data", data, "--target", "y", "--drop", "member", "--json"},
+			more...)...).object(t)["refit"]
 	}
 	want := ridge(filepath.Join(mixed, "mixed.csv"), "--save", model)
 	for _, name := range []string{"mixed.csv", "mixed.xlsx", "mixed.arrow"} {
 		require.Equal(t, want, ridge(fifo(t, name, bytesOf(mixed, name))), name)
 	}
 	predicted := conetune(t, "predict", "--model", model, "--data", filepath.Join(mixed, "mixed.csv")).ok(t)
-	require.Equal(t, predicted, conetune(t, "predict", "--model", model, "--data", fifo(t, "table", bytesOf(mixed, "mixed.csv"))).ok(t))
+	require.Equal(t, predicted, conetune(t, "predict", "--model", model, "--data",
+		fifo(t, "table", bytesOf(mixed, "mixed.csv"))).ok(t))
 	split := []string{"--split", "0.6/rest", "--test"}
 	require.Equal(t, ridge(filepath.Join(mixed, "mixed.csv"), append(split, filepath.Join(mixed, "mixed.csv"))...),
 		ridge(fifo(t, "a", bytesOf(mixed, "mixed.csv")), append(split, fifo(t, "b", bytesOf(mixed, "mixed.csv")))...))
@@ -157,10 +160,12 @@ func numbersText(n, p, first int, query func(i int) string) string {
 // told.
 func TestIndicesFromZero(t *testing.T) {
 	dir := t.TempDir()
-	zero, one := write(t, dir, "zero.svm", numbersText(60, 6, 0, nil)), write(t, dir, "one.svm", numbersText(60, 6, 1, nil))
+	zero, one := write(t, dir, "zero.svm", numbersText(60, 6, 0, nil)),
+		write(t, dir, "one.svm", numbersText(60, 6, 1, nil))
 	saved := filepath.Join(dir, "m.json")
 	run := func(args ...string) map[string]any {
-		return conetune(t, append([]string{"tune", "elastic-net", "--method", "grid", "--evaluations", "9", "--json"}, args...)...).object(t)
+		return conetune(t, append([]string{"tune", "elastic-net", "--method", "grid", "--evaluations", "9", "--json"},
+			args...)...).object(t)
 	}
 	a, b := run("--data", zero, "--save", saved), run("--data", one)
 	require.Equal(t, b["refit"], a["refit"])
@@ -175,7 +180,8 @@ func TestIndicesFromZero(t *testing.T) {
 	// Rows without the index 0 belong to a file that has it.
 	lines := strings.SplitAfter(numbersText(60, 6, 0, nil), "\n")
 	lacks := func(line string) bool { return !strings.Contains(line, " 0:") }
-	rest := write(t, dir, "rest.svm", strings.Join(slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return !lacks(s) }), ""))
+	rest := write(t, dir, "rest.svm",
+		strings.Join(slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return !lacks(s) }), ""))
 	whole := strings.Split(conetune(t, "predict", "--model", saved, "--data", zero).ok(t), "\n")
 	var want []string
 	for k, line := range lines[:60] {
@@ -199,9 +205,11 @@ func TestQueries(t *testing.T) {
 	dir := t.TempDir()
 	query := func(i int) string { return fmt.Sprint(3 + i*7%11) }
 	svm, csv := write(t, dir, "q.svm", numbersText(66, 6, 1, query)), write(t, dir, "q.csv", numbersText(66, 6, -1, query))
-	for _, more := range [][]string{nil, {"--folds", "all"}, {"--split", "0.5/0.25/rest"}, {"--split", "0.7/rest", "--folds", "3"}, {"--nested=3"}} {
+	for _, more := range [][]string{nil, {"--folds", "all"}, {"--split", "0.5/0.25/rest"},
+		{"--split", "0.7/rest", "--folds", "3"}, {"--nested=3"}} {
 		run := func(args ...string) map[string]any {
-			return conetune(t, append(append([]string{"tune", "elastic-net", "--method", "grid", "--evaluations", "4", "--json"}, args...), more...)...).object(t)
+			return conetune(t, append(append([]string{"tune", "elastic-net", "--method", "grid", "--evaluations", "4", "--json"},
+				args...), more...)...).object(t)
 		}
 		a, b := run("--data", svm), run("--data", csv, "--group", "qid")
 		require.Equal(t, b["refit"], a["refit"], more)
@@ -243,9 +251,11 @@ func TestSparseTable(t *testing.T) {
 			if name == "logistic" {
 				train = write(t, dir, "train.svm", "1 20000:0\n"+sparseText(1, 80, target))
 			}
-			val, test := write(t, dir, "val.svm", sparseText(2, 40, target)), write(t, dir, "test.svm", sparseText(3, 40, target))
+			val, test := write(t, dir, "val.svm", sparseText(2, 40, target)),
+				write(t, dir, "test.svm", sparseText(3, 40, target))
 			saved := dir + "/model.json"
-			refit := conetune(t, "tune", name, "--train", train, "--val", val, "--test", test, "--method", "grid", "--evaluations", "9", "--save", saved, "--json").told(t)["refit"].(map[string]any)
+			refit := conetune(t, "tune", name, "--train", train, "--val", val, "--test", test, "--method", "grid",
+				"--evaluations", "9", "--save", saved, "--json").told(t)["refit"].(map[string]any)
 			m := readModel(t, saved)
 			require.Len(t, m.Coefficients, 20_000)
 			require.Equal(t, "x20000", m.Features[19_999])
@@ -292,7 +302,8 @@ func TestScale(t *testing.T) {
 	dir := t.TempDir()
 	target := func(f float64) float64 { return 3 + f }
 	data := write(t, dir, "data.svm", sparseText(1, 80, target))
-	args := []string{"tune", "elastic-net", "--data", data, "--split", threeParts, "--method", "grid", "--evaluations", "4", "--json"}
+	args := []string{"tune", "elastic-net", "--data", data, "--split", threeParts, "--method", "grid", "--evaluations",
+		"4", "--json"}
 	radii := func(more ...string) any {
 		return conetune(t, append(slices.Clone(args), more...)...).told(t)["radii"]
 	}

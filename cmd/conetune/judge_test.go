@@ -41,11 +41,14 @@ func TestMetricsInJSON(t *testing.T) {
 		of func(float64) float64
 	}{
 		{"elastic-net", data, "rmse", "--split " + threeParts, "test", func(v float64) float64 { return v * v / 2 }},
-		{"elastic-net", data, "rmse", "--final train --split 0.6/rest", "validation", func(v float64) float64 { return v * v / 2 }},
+		{"elastic-net", data, "rmse", "--final train --split 0.6/rest", "validation",
+			func(v float64) float64 { return v * v / 2 }},
 		{"elastic-net", data, "rmse", "", "cross-validation", func(v float64) float64 { return v * v / 2 }},
-		{"lasso", "", "rmse", "--standardize --intercept --dir " + foldsDir(t, csvText(1, 90, 6), 3), "cross-validation", func(v float64) float64 { return v * v / 2 }},
+		{"lasso", "", "rmse", "--standardize --intercept --dir " + foldsDir(t, csvText(1, 90, 6), 3), "cross-validation",
+			func(v float64) float64 { return v * v / 2 }},
 		{"quantile", data, "pinball", "--level 0.8 --split " + threeParts, "test", func(v float64) float64 { return v }},
-		{"poisson", write(t, dir, "counts.csv", counts), "deviance", "--split " + threeParts, "test", func(v float64) float64 { return v / 2 }},
+		{"poisson", write(t, dir, "counts.csv", counts), "deviance", "--split " + threeParts, "test",
+			func(v float64) float64 { return v / 2 }},
 		{"logistic", labels, "log_loss", "--split " + threeParts, "test", func(v float64) float64 { return v }},
 		{"svm", labels, "error_rate", "--split 0.7/rest", "test", func(v float64) float64 { return v }},
 	} {
@@ -92,7 +95,8 @@ func foldsDir(t *testing.T, text string, folds int) string {
 // Each row is judged by the fold that it does not train.
 func TestMetricsOfFolds(t *testing.T) {
 	table := readFile(t, filepath.Join("..", "..", "examples", "diabetes.csv"))
-	on, metrics := measured(t, conetune(t, "tune", "ridge", "--dir", foldsDir(t, string(table), 5), "--standardize", "--intercept", "--json"))
+	on, metrics := measured(t, conetune(t, "tune", "ridge", "--dir", foldsDir(t, string(table), 5), "--standardize",
+		"--intercept", "--json"))
 	require.Equal(t, evaluate.OnFolds, on)
 	// R^2 by scikit-learn of cross_val_predict with these folds, of a StandardScaler and Ridge(alpha), is 0.5010 to 0.5013
 	// for alpha from 1 to 10.
@@ -115,8 +119,9 @@ func TestWithoutPenalty(t *testing.T) {
 	}
 	for model, want := range map[string]map[string]float64{
 		"elastic-net": {"rmse": 52.863853442917865, "mae": 41.2035144971547, "r2": 0.5071960134667436},
-		"logistic":    {"log_loss": 0.4977546174281718, "auc": 0.8443781094527363, "brier": 0.1626062328137925, "error_rate": 0.2676056338028169},
-		"poisson":     {"deviance": 18.557794059796855},
+		"logistic": {"log_loss": 0.4977546174281718, "auc": 0.8443781094527363, "brier": 0.1626062328137925,
+			"error_rate": 0.2676056338028169},
+		"poisson": {"deviance": 18.557794059796855},
 	} {
 		dir, table := t.TempDir(), rows
 		if model == "logistic" {
@@ -127,7 +132,8 @@ func TestWithoutPenalty(t *testing.T) {
 		m := conetune(t, "tune", model, "--data", train, "--test", test, "--json").object(t)
 		require.Equal(t, "test", m["metrics_on"])
 		for name, v := range want {
-			require.InEpsilon(t, v, m["metrics"].(map[string]any)[name].(map[string]any)["without_penalty"], 1e-6, "%s, %s", model, name)
+			require.InEpsilon(t, v, m["metrics"].(map[string]any)[name].(map[string]any)["without_penalty"], 1e-6, "%s, %s",
+				model, name)
 		}
 	}
 }
@@ -136,7 +142,8 @@ func TestWithoutPenalty(t *testing.T) {
 func TestNoFitWithoutPenalty(t *testing.T) {
 	wide := write(t, t.TempDir(), "wide.csv", csvText(1, 20, 30))
 	o := conetune(t, "tune", "elastic-net", "--data", wide)
-	require.Contains(t, strings.Join(strings.Fields(o.ok(t)), " "), "Least squares, without a penalty, has no answer here: no more rows than coefficients.")
+	require.Contains(t, strings.Join(strings.Fields(o.ok(t)), " "),
+		"Least squares, without a penalty, has no answer here: no more rows than coefficients.")
 	m := conetune(t, "tune", "elastic-net", "--data", wide, "--json").object(t)
 	require.Nil(t, m["metrics"].(map[string]any)["rmse"].(map[string]any)["without_penalty"])
 }
@@ -161,8 +168,10 @@ func TestMetricsOfTargets(t *testing.T) {
 	dir := t.TempDir()
 	text, _ := twoTargets(1, 60)
 	tests, actual := twoTargets(2, 40)
-	data, test, saved, page := write(t, dir, "d.csv", text), write(t, dir, "t.csv", tests), filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
-	r := conetune(t, "tune", "multi-task", "--data", data, "--test", test, "--target", "y,z", "--json", "--save", saved, "--report", page).told(t)
+	data, test, saved, page := write(t, dir, "d.csv", text), write(t, dir, "t.csv", tests), filepath.Join(dir, "m.json"),
+		filepath.Join(dir, "r.html")
+	r := conetune(t, "tune", "multi-task", "--data", data, "--test", test, "--target", "y,z", "--json", "--save", saved,
+		"--report", page).told(t)
 	require.Equal(t, "test", r["metrics_on"])
 	require.NotContains(t, r, "metrics")
 	p := conetune(t, "predict", "--model", saved, "--data", test, "--json").object(t)["predictions_of_targets"].([]any)
@@ -183,15 +192,18 @@ func TestMetricsOfTargets(t *testing.T) {
 	}
 	report := readFile(t, page)
 	require.Contains(t, string(report), "How good it is on 40 rows for the test")
-	for on, args := range map[string][]string{"cross-validation": {"--folds", "4"}, "validation": {"--split", "0.7/rest"}} {
-		r := conetune(t, append([]string{"tune", "multi-task", "--data", data, "--target", "y,z", "--json"}, args...)...).object(t)
+	for on, args := range map[string][]string{"cross-validation": {"--folds", "4"},
+		"validation": {"--split", "0.7/rest"}} {
+		r := conetune(t, append([]string{"tune", "multi-task", "--data", data, "--target", "y,z", "--json"},
+			args...)...).object(t)
 		require.Equal(t, on, r["metrics_on"])
 		m := r["metrics_of_targets"].(map[string]any)["z"].(map[string]any)["r2"].(map[string]any)
 		require.Greater(t, m["value"], 0.8)
 		require.Less(t, m["baseline"], 0.01)
 	}
 	// On validation rows half the mean squared error over both targets is the validation error.
-	r = conetune(t, "tune", "multi-task", "--data", data, "--target", "y,z", "--json", "--split", "0.7/rest", "--method", "grid", "--evaluations", "9").told(t)
+	r = conetune(t, "tune", "multi-task", "--data", data, "--target", "y,z", "--json", "--split", "0.7/rest", "--method",
+		"grid", "--evaluations", "9").told(t)
 	sum := 0.0
 	for _, m := range r["metrics_of_targets"].(map[string]any) {
 		rmse := m.(map[string]any)["rmse"].(map[string]any)["value"].(float64)

@@ -158,7 +158,8 @@ func TestPredictMatrix(t *testing.T) {
 	require.Contains(t, some.stderr, fmt.Sprintf("%.6g", sum)+" on 60 rows")
 
 	bad := write(t, dir, "bad.csv", "row,col\n0,0\n3,12\n")
-	conetune(t, "predict", "--model", model, "--data", bad).fails(t, cli.ExitUsage, "entry 2 is (3, 12), expected whole numbers from (0, 0) to (14, 11)")
+	conetune(t, "predict", "--model", model, "--data", bad).fails(t, cli.ExitUsage,
+		"entry 2 is (3, 12), expected whole numbers from (0, 0) to (14, 11)")
 }
 
 // A folder and a table of one's own are tuned, of which columns are found by name, and rows without targets are
@@ -173,14 +174,17 @@ func TestTuneSeveralTargets(t *testing.T) {
 	require.InEpsilon(t, m["refit"].(map[string]any)["test_error"], p["error"], 1e-9)
 	require.Equal(t, []any{"y1", "y2", "y3"}, p["targets"])
 	line, _, _ := strings.Cut(conetune(t, "predict", "--model", model, "--data", test).ok(t), "\n")
-	require.Equal(t, line, strings.Trim(strings.ReplaceAll(fmt.Sprint(p["predictions_of_targets"].([]any)[0]), " ", ","), "[]"))
+	require.Equal(t, line, strings.Trim(strings.ReplaceAll(fmt.Sprint(p["predictions_of_targets"].([]any)[0]), " ", ","),
+		"[]"))
 
 	data := write(t, dir, "table.csv", csvText(1, 60, 6))
-	text := conetune(t, "tune", "multi-task", "--data", data, "--split", threeParts, "--target", "f2,y", "--save", model).ok(t)
+	text := conetune(t, "tune", "multi-task", "--data", data, "--split", threeParts, "--target", "f2,y", "--save",
+		model).ok(t)
 	require.Contains(t, text, "5 features; 30 training, 15 validation, 15 test rows; targets f2, y")
 	bare := write(t, dir, "bare.csv", "f6,f5,f4,f3,f1\n1,2,3,4,5\n")
 	require.Len(t, strings.Split(conetune(t, "predict", "--model", model, "--data", bare).ok(t), ","), 2)
-	conetune(t, "tune", "multi-task", "--train", data, "--val", data, "--test", data, "--target", "f2,y", "--final", "train").ok(t)
+	conetune(t, "tune", "multi-task", "--train", data, "--val", data, "--test", data, "--target", "f2,y", "--final",
+		"train").ok(t)
 }
 
 // flowersText are rows of three kinds that two of the columns tell apart, not without errors.
@@ -190,7 +194,8 @@ func flowersText(n int) string {
 	text.WriteString("id,long,wide,noise,kind\n")
 	for i := range n {
 		k := rng.IntN(3)
-		fmt.Fprintf(&text, "r%d,%.4f,%.4f,%.4f,%s\n", i, float64(k)+0.6*rng.NormFloat64(), math.Abs(float64(k)-1)+0.6*rng.NormFloat64(), rng.NormFloat64(),
+		fmt.Fprintf(&text, "r%d,%.4f,%.4f,%.4f,%s\n", i, float64(k)+0.6*rng.NormFloat64(),
+			math.Abs(float64(k)-1)+0.6*rng.NormFloat64(), rng.NormFloat64(),
 			[]string{`"iris, blue"`, "rose", "tulip"}[k])
 	}
 	return text.String()
@@ -201,7 +206,8 @@ func TestMultinomial(t *testing.T) {
 	dir := t.TempDir()
 	data, model := write(t, dir, "data.csv", flowersText(200)), filepath.Join(dir, "m.json")
 	tune := []string{"tune", "multinomial", "--data", data, "--target", "kind", "--id", "id", "--save", model}
-	for _, args := range [][]string{{"--method", "grid", "--evaluations", "16"}, {"--method", "tpe", "--evaluations", "16"}, {"--folds", "4", "--repeats", "1", "--split", "0.8/rest"}, nil} {
+	for _, args := range [][]string{{"--method", "grid", "--evaluations", "16"}, {"--method", "tpe", "--evaluations",
+		"16"}, {"--folds", "4", "--repeats", "1", "--split", "0.8/rest"}, nil} {
 		r := conetune(t, append(append(tune, "--json"), args...)...).told(t)
 		require.Equal(t, "converged", r["status"], args)
 		require.Less(t, r["validation_error"], math.Log(3)*0.75)
@@ -209,7 +215,8 @@ func TestMultinomial(t *testing.T) {
 		require.Less(t, measures["error_rate"].(map[string]any)["value"], 0.35)
 		require.Less(t, measures["log_loss"].(map[string]any)["value"], measures["log_loss"].(map[string]any)["baseline"])
 		if r["metrics_on"] == "test" {
-			require.InDelta(t, r["refit"].(map[string]any)["test_error"], measures["log_loss"].(map[string]any)["value"].(float64), 1e-9)
+			require.InDelta(t, r["refit"].(map[string]any)["test_error"],
+				measures["log_loss"].(map[string]any)["value"].(float64), 1e-9)
 		}
 	}
 	require.Contains(t, conetune(t, tune...).ok(t), "coefficients are those of each, of the logarithms of their odds")
@@ -225,7 +232,8 @@ func TestMultinomial(t *testing.T) {
 	require.Contains(t, plain.stderr, "share of wrong labels")
 	table, err := csv.NewReader(strings.NewReader(conetune(t, append(predict, "--id", "id", "--prob")...).ok(t))).ReadAll()
 	require.NoError(t, err)
-	require.Equal(t, []string{"id", "target", "prediction", "probability_iris, blue", "probability_rose", "probability_tulip"}, table[0])
+	require.Equal(t, []string{"id", "target", "prediction", "probability_iris, blue", "probability_rose",
+		"probability_tulip"}, table[0])
 	names, loss, wrong := []string{"iris, blue", "rose", "tulip"}, 0.0, 0
 	for i, row := range table[1:] {
 		require.Equal(t, labels[i], row[2])
@@ -298,8 +306,10 @@ func TestTermFlags(t *testing.T) {
 		return out
 	}
 	targets := map[string][]string{
-		"elastic-net": {"--target", "y", "--drop", "label,count"}, "lasso": {"--target", "y", "--drop", "label,count"}, "ridge": {"--target", "y", "--drop", "label,count"},
-		"bounded-elastic-net": {"--target", "y", "--drop", "label,count"}, "logistic": {"--target", "label", "--drop", "y,count"}, "poisson": {"--target", "count", "--drop", "y,label"},
+		"elastic-net": {"--target", "y", "--drop", "label,count"}, "lasso": {"--target", "y", "--drop", "label,count"},
+		"ridge":               {"--target", "y", "--drop", "label,count"},
+		"bounded-elastic-net": {"--target", "y", "--drop", "label,count"}, "logistic": {"--target", "label", "--drop",
+			"y,count"}, "poisson": {"--target", "count", "--drop", "y,label"},
 	}
 	for model, target := range targets {
 		for _, method := range [][]string{nil, {"--method", "grid"}, {"--method", "hoag"}, {"--folds", "3"}} {
@@ -321,8 +331,10 @@ func TestTermFlags(t *testing.T) {
 func TestAdaptiveFlags(t *testing.T) {
 	dir := t.TempDir()
 	data, path := write(t, dir, "data.csv", householdText(150)), filepath.Join(dir, "m.json")
-	tune := []string{"tune", "adaptive-lasso", "--data", data, "--target", "y", "--drop", "label,count", "--folds", "3", "--save", path}
-	for _, args := range [][]string{nil, {"--gamma", "2"}, {"--pilot", "lasso", "--method", "grid"}, {"--method", "hoag"}} {
+	tune := []string{"tune", "adaptive-lasso", "--data", data, "--target", "y", "--drop", "label,count", "--folds", "3",
+		"--save", path}
+	for _, args := range [][]string{nil, {"--gamma", "2"}, {"--pilot", "lasso", "--method", "grid"},
+		{"--method", "hoag"}} {
 		conetune(t, append(tune, args...)...).ok(t)
 		m := readModel(t, path)
 		require.InDelta(t, -1, m.Coefficients[0], 0.15)
@@ -350,7 +362,8 @@ func TestThreads(t *testing.T) {
 	two := conetune(t, "tune", "elastic-net", "--data", data, "--folds", "3", "--json", "--threads", "64")
 	two.ok(t)
 	require.Equal(t, before, runtime.GOMAXPROCS(0))
-	for _, key := range []string{"validation_error", "test_error", "hyperparameters", "radii", "refit", "solver_iterations"} {
+	for _, key := range []string{"validation_error", "test_error", "hyperparameters", "radii", "refit",
+		"solver_iterations"} {
 		require.Equal(t, one.object(t)[key], two.object(t)[key], key)
 	}
 }

@@ -56,8 +56,10 @@ func everyCommand(t *testing.T) []string {
 	program := write(t, dir, "tiny.qps", tinyQPS)
 	return []string{
 		"--help", "--version", "tune --help", "bench paper --help", "backends", "backends --json", "version", "licenses",
-		"tune elastic-net --data " + data, "tune elastic-net --json --data " + data, "tune elastic-net --method grid,random --evaluations 4 --data " + data,
-		"predict --model " + model + " --data " + data, "predict --json --model " + model + " --data " + data, "predict --out - --model " + model + " --data " + data,
+		"tune elastic-net --data " + data, "tune elastic-net --json --data " + data,
+		"tune elastic-net --method grid,random --evaluations 4 --data " + data,
+		"predict --model " + model + " --data " + data, "predict --json --model " + model + " --data " + data,
+		"predict --out - --model " + model + " --data " + data,
 		"solve " + program, "solve --json " + program, "solve --out - " + program,
 		"generate elastic-net --preset 20-10-10-p16 --out $(mktemp -u -p " + dir + ")",
 		"generate matrix-completion --preset 36-36 --out $(mktemp -u -p " + dir + ")",
@@ -190,11 +192,14 @@ func TestMemoryIsBounded(t *testing.T) {
 		args string
 		want string
 	}{
-		{"solve " + sdpa, sdpa + ":3: the size of block 1: 23000 found: a block with 264511500 entries takes about 67.7 GB of memory, but the budget is 4 GB (--memory SIZE or GOMEMLIMIT gives more)"},
+		{"solve " + sdpa, sdpa + ":3: the size of block 1: 23000 found: a block with 264511500 entries takes about 67.7 GB " +
+			"of memory, but the budget is 4 GB (--memory SIZE or GOMEMLIMIT gives more)"},
 		{"solve " + long, long + ":6: VAR: 200000000 found: so many entries takes about 51.2 GB of memory"},
 		{"solve " + large, large + ":7: PSDVAR: 20000 found: a matrix with 200010000 entries takes about 80 GB of memory"},
-		{"tune elastic-net --data " + wide, wide + ":1: index 20000000: a sparse table of 13 rows, 20000000 features and 13 nonzeros takes about 10.2 GB of memory"},
-		{"tune matrix-completion --data " + entries, entries + ":5: a matrix of 1048576 x 1048576 takes about 70.4 TB of memory"},
+		{"tune elastic-net --data " + wide, wide + ":1: index 20000000: a sparse table of 13 rows, 20000000 features and " +
+			"13 nonzeros takes about 10.2 GB of memory"},
+		{"tune matrix-completion --data " + entries,
+			entries + ":5: a matrix of 1048576 x 1048576 takes about 70.4 TB of memory"},
 	} {
 		o := conetune(t, append(strings.Fields(c.args), "--memory", "4GB")...)
 		require.Equal(t, cli.ExitUsage, o.code, c.args)
@@ -241,7 +246,8 @@ func TestOutOfMemory(t *testing.T) {
 	var out stopAfterLine
 	out.stop = func() { cancel(cli.ErrMemory) }
 	var stderr bytes.Buffer
-	code := root.Run(ctx, []string{"tune", "weighted-lasso", "--data", data, "--tol", "1e-300", "--gap-tol", "1e-300", "--max-iter", "1000000", "--trace", "-"}, nil, &out, &stderr)
+	code := root.Run(ctx, []string{"tune", "weighted-lasso", "--data", data, "--tol", "1e-300", "--gap-tol", "1e-300",
+		"--max-iter", "1000000", "--trace", "-"}, nil, &out, &stderr)
 	require.Equal(t, cli.ExitMemory, code)
 	require.Contains(t, out.text.String(), `"validation_error"`)
 	require.Contains(t, stderr.String(), "what was reached is reported and kept")

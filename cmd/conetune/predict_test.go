@@ -41,28 +41,32 @@ func TestPredictOverflow(t *testing.T) {
 	_, saved := savedElasticNet(t)
 	model, dir := resaved(t, saved, "huge.json", 0, 1e150, 0, 1e300), t.TempDir()
 	large := write(t, dir, "large.csv", "f1,f2,f3,f4\n1,2,3,4\n1,2,3,1e60\n")
-	conetune(t, "predict", "--model", model, "--data", large, "--out", filepath.Join(dir, "p.txt")).fails(t, cli.ExitUsage, "large.csv: row 2: the prediction is not a finite number")
+	conetune(t, "predict", "--model", model, "--data", large, "--out", filepath.Join(dir, "p.txt")).fails(t, cli.ExitUsage,
+		"large.csv: row 2: the prediction is not a finite number")
 	require.NoFileExists(t, filepath.Join(dir, "p.txt"))
 
 	target := write(t, dir, "target.csv", "y,f1,f2,f3,f4\n1,2,1e20,4,0\n")
 	o := conetune(t, "predict", "--model", model, "--data", target, "--json")
 	o.ok(t)
 	require.Nil(t, o.object(t)["error"])
-	require.Contains(t, conetune(t, "predict", "--model", model, "--data", target).stderr, "error too large for a number on 1 row")
+	require.Contains(t, conetune(t, "predict", "--model", model, "--data", target).stderr,
+		"error too large for a number on 1 row")
 }
 
 // The logistic loss of values that are too large to be added is no number, and the share of wrong labels is told all
 // the same.
 func TestPredictLossOverflow(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "l.csv", transformed(t, csvText(1, 60, 2), func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 100] }))
+	data := write(t, dir, "l.csv", transformed(t, csvText(1, 60, 2),
+		func(y float64) float64 { return map[bool]float64{true: 1, false: 0}[y > 100] }))
 	saved := filepath.Join(dir, "m.json")
 	conetune(t, "tune", "logistic", "--data", data, "--save", saved).ok(t)
 	huge := resaved(t, saved, "huge.json", 1e250, 0)
 	rows := write(t, dir, "rows.csv", "y,f1,f2\n0,1e58,1\n0,1e58,1\n0,1e58,1\n0,-1,1\n")
 	o := conetune(t, "predict", "--model", huge, "--data", rows)
 	require.Equal(t, []string{"1", "1", "1", "0"}, strings.Fields(o.ok(t)))
-	require.Contains(t, o.stderr, "error too large for a number on 4 rows (mean logistic loss), share of wrong labels 0.75")
+	require.Contains(t, o.stderr,
+		"error too large for a number on 4 rows (mean logistic loss), share of wrong labels 0.75")
 	require.Nil(t, conetune(t, "predict", "--model", huge, "--data", rows, "--json").object(t)["error"])
 }
 
@@ -73,7 +77,8 @@ func TestPredictVerbatimIDs(t *testing.T) {
 	write(t, ".", "t.csv", csvText(1, 60, 2))
 	conetune(t, "tune", "ridge", "--data", "t.csv", "--save", "m.json").ok(t)
 	write(t, ".", "new.csv", "code,f2,f1\n007,1,2\n1e3,3,4\nNA,5,6\n")
-	lines := strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", "m.json", "--data", "new.csv", "--id", "code").ok(t)), "\n")
+	lines := strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", "m.json", "--data", "new.csv", "--id",
+		"code").ok(t)), "\n")
 	require.Len(t, lines, 4)
 	for i, id := range []string{"id", "007", "1e3", "NA"} {
 		require.True(t, strings.HasPrefix(lines[i], id+","), lines[i])
@@ -86,7 +91,8 @@ func TestPredictVerbatimIDs(t *testing.T) {
 		fmt.Fprintf(&long, "%07d,%d,%d\n", i, i%7, i%11)
 	}
 	write(t, ".", "long.csv", long.String())
-	lines = strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", "m.json", "--data", "long.csv", "--id", "code").ok(t)), "\n")
+	lines = strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", "m.json", "--data", "long.csv", "--id",
+		"code").ok(t)), "\n")
 	require.Len(t, lines, 300_001)
 	m := readModel(t, "m.json")
 	for _, i := range []int{0, 1, 262_143, 262_144, 299_999} {
@@ -104,7 +110,8 @@ func TestPredictVerbatimIDs(t *testing.T) {
 	require.True(t, want == conetune(t, "predict", "--model", "m.json", "--data", "long.csv", "--id", "code").ok(t))
 	require.True(t, plain == conetune(t, "predict", "--model", "m.json", "--data", "long.csv").ok(t))
 	write(t, ".", "wrong.csv", long.String()+"1,2,many\n")
-	o := conetune(t, "predict", "--model", "m.json", "--data", "wrong.csv", "--out", "p.txt").fails(t, cli.ExitUsage, `wrong.csv:300002: column 3 ("f2"): "many" found, expected a number`)
+	o := conetune(t, "predict", "--model", "m.json", "--data", "wrong.csv", "--out", "p.txt").fails(t, cli.ExitUsage,
+		`wrong.csv:300002: column 3 ("f2"): "many" found, expected a number`)
 	require.Empty(t, o.stdout)
 	require.NoFileExists(t, "p.txt")
 }
@@ -131,7 +138,8 @@ func TestPredictLongInput(t *testing.T) {
 		want := conetune(t, "predict", "--model", model, "--data", path)
 		want.ok(t)
 		var stdout, stderr bytes.Buffer
-		require.Zero(t, root.Run(t.Context(), []string{"predict", "--model", model, "--data", "-"}, strings.NewReader(text), &stdout, &stderr), stderr.String())
+		require.Zero(t, root.Run(t.Context(), []string{"predict", "--model", model, "--data", "-"}, strings.NewReader(text),
+			&stdout, &stderr), stderr.String())
 		require.True(t, want.stdout == stdout.String(), name)
 		require.Equal(t, want.stderr, stderr.String())
 	}
@@ -145,12 +153,14 @@ func TestPredictLongInput(t *testing.T) {
 func TestShow(t *testing.T) {
 	dir := t.TempDir()
 	data, saved := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
-	conetune(t, "tune", "ridge", "--data", data, "--target", "mpg", "--drop", "am", "--folds", "3", "--test", data, "--save", saved).ok(t)
+	conetune(t, "tune", "ridge", "--data", data, "--target", "mpg", "--drop", "am", "--folds", "3", "--test", data,
+		"--save", saved).ok(t)
 	m := readModel(t, saved)
 	text := conetune(t, "show", saved).ok(t)
 	for _, want := range []string{
 		"ridge, target mpg", "trained on  " + data, "60 training, 60 test rows, 3 folds", "converged, seed 1",
-		"validation " + fmt.Sprintf("%.6g", *m.ValidationError) + ", test " + fmt.Sprintf("%.6g", *m.TestError), "in the units of the standardised features and target",
+		"validation " + fmt.Sprintf("%.6g", *m.ValidationError) + ", test " + fmt.Sprintf("%.6g", *m.TestError),
+		"in the units of the standardised features and target",
 	} {
 		require.Contains(t, text, want)
 	}
@@ -193,7 +203,8 @@ func TestShow(t *testing.T) {
 func TestPredictTable(t *testing.T) {
 	dir := t.TempDir()
 	data, saved := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
-	conetune(t, "tune", "logistic", "--data", data, "--target", "am", "--features", "maker,gear", "--folds", "3", "--save", saved).ok(t)
+	conetune(t, "tune", "logistic", "--data", data, "--target", "am", "--features", "maker,gear", "--folds", "3", "--save",
+		saved).ok(t)
 	m := readModel(t, saved)
 	b := map[string]float64{}
 	for j, name := range m.Features {
@@ -203,13 +214,15 @@ func TestPredictTable(t *testing.T) {
 		return 1 / (1 + math.Exp(-m.Intercept-b["maker="+maker]-b["gear"]*gear))
 	}
 	rows := write(t, dir, "new.csv", "name;maker;gear;am\n\"a, first\";Fiat;3;manual\nb;Volvo;6;\nc;Opel;4,0;automatic\n")
-	out := strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", saved, "--data", rows, "--id", "name", "--prob").ok(t)), "\n")
+	out := strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", saved, "--data", rows, "--id", "name",
+		"--prob").ok(t)), "\n")
 	require.Equal(t, "id,target,prediction,probability", out[0])
 	require.Len(t, out, 4)
 	for i, want := range []struct {
 		begin string
 		p     float64
-	}{{`"a, first",manual,`, probability("Fiat", 3)}, {"b,,", probability("Volvo", 6)}, {"c,automatic,", probability("Opel", 4)}} {
+	}{{`"a, first",manual,`, probability("Fiat", 3)}, {"b,,", probability("Volvo", 6)},
+		{"c,automatic,", probability("Opel", 4)}} {
 		require.True(t, strings.HasPrefix(out[i+1], want.begin), out[i+1])
 		label, p, _ := strings.Cut(out[i+1][len(want.begin):], ",")
 		require.Equal(t, map[bool]string{true: "manual", false: "automatic"}[want.p > 0.5], label)
@@ -227,14 +240,18 @@ func TestPredictTable(t *testing.T) {
 	loss := -(math.Log(probability("Fiat", 3)) + math.Log(1-probability("Opel", 4))) / 2
 	require.InEpsilon(t, loss, told["error"], 1e-9)
 
-	conetune(t, "predict", "--model", saved, "--data", rows, "--id", "nme").fails(t, cli.ExitUsage, `new.csv: has no column "nme" for --id; the columns are: name, maker, gear, am`)
+	conetune(t, "predict", "--model", saved, "--data", rows, "--id", "nme").fails(t, cli.ExitUsage,
+		`new.csv: has no column "nme" for --id; the columns are: name, maker, gear, am`)
 	conetune(t, "tune", "elastic-net", "--data", data, "--target", "mpg", "--drop", "am", "--save", saved).ok(t)
-	require.Contains(t, conetune(t, "predict", "--model", saved, "--data", data, "--prob").stderr, "--prob: elastic-net gives no probabilities")
-	require.Contains(t, conetune(t, "predict", "--model", saved, "--data", data, "--labels").stderr, "--labels: elastic-net predicts numbers")
+	require.Contains(t, conetune(t, "predict", "--model", saved, "--data", data, "--prob").stderr,
+		"--prob: elastic-net gives no probabilities")
+	require.Contains(t, conetune(t, "predict", "--model", saved, "--data", data, "--labels").stderr,
+		"--labels: elastic-net predicts numbers")
 
 	// More rows than a block has, in the order of the table.
 	many := write(t, dir, "many.csv", cars(2*predict.RowsInBlock+17))
-	all := strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", saved, "--data", many, "--id", "Unnamed: 0").ok(t)), "\n")
+	all := strings.Split(strings.TrimSpace(conetune(t, "predict", "--model", saved, "--data", many, "--id",
+		"Unnamed: 0").ok(t)), "\n")
 	require.Len(t, all, 2*predict.RowsInBlock+18)
 	few := strings.Fields(conetune(t, "predict", "--model", saved, "--data", data).ok(t))
 	for i, want := range few {

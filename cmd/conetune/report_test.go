@@ -75,7 +75,8 @@ func TestReportOfEveryModel(t *testing.T) {
 			case m.Labels:
 				page, drawn = append(page, `id="confusion"`, `id="roc"`), append(drawn, "confusion, ", "ROC curve, area ")
 			default:
-				page, drawn = append(page, `id="residuals"`), append(drawn, "over predictions, by cross-validation<", ">residual<", ">prediction<")
+				page, drawn = append(page, `id="residuals"`), append(drawn, "over predictions, by cross-validation<", ">residual<",
+					">prediction<")
 			}
 			if m.Takes("Groups") {
 				went = []string{">norms of groups, refit<", ">group0<"}
@@ -116,7 +117,9 @@ func TestReportFirstScreen(t *testing.T) {
 	head := first(page)
 	for _, want := range []string{
 		"ridge for y, chosen by vf-idca: lambda " + fmt.Sprintf("%.3g", lambda),
-		"On 110 rows for the test, which were used for nothing else: root mean squared error " + fmt.Sprintf("%.1f ± %.1f, against %.1f", m["rmse"]["value"], m["rmse"]["standard_error"], m["rmse"]["baseline"]) + " for the mean of the training rows",
+		"On 110 rows for the test, which were used for nothing else: root mean squared error " +
+			fmt.Sprintf("%.1f ± %.1f, against %.1f", m["rmse"]["value"], m["rmse"]["standard_error"], m["rmse"]["baseline"]) +
+			" for the mean of the training rows",
 		fmt.Sprintf("%.4g", m["r2"]["value"]), fmt.Sprintf("%.4g", m["mae"]["value"]),
 	} {
 		require.Contains(t, head, want)
@@ -139,7 +142,8 @@ func requireHarmless(t *testing.T, text string) {
 	t.Helper()
 	require.NotEmpty(t, text)
 	for _, c := range text {
-		require.False(t, c != '\n' && c != '\t' && unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c), "%q in %q", c, text)
+		require.False(t, c != '\n' && c != '\t' && unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c), "%q in %q", c,
+			text)
 	}
 }
 
@@ -160,7 +164,8 @@ func TestNamesCannotCommand(t *testing.T) {
 	data := write(t, dir, "d\x1b[2J\u202e.csv", text.String())
 	file := func(name string) string { return filepath.Join(dir, "\x07"+name) }
 	tune := []string{"tune", "elastic-net", "--method", "grid", "--evaluations", "4", "--data", data, "--target", target}
-	o := conetune(t, append(tune, "--save", file("m.json"), "--report", file("r.html"), "--coefficients", file("c.csv"), "-v")...)
+	o := conetune(t, append(tune, "--save", file("m.json"), "--report", file("r.html"), "--coefficients", file("c.csv"),
+		"-v")...)
 	requireHarmless(t, o.ok(t))
 	requireHarmless(t, o.stderr)
 	require.Contains(t, o.stdout, `x\x1b]0;title\a`)
@@ -177,7 +182,8 @@ func TestNamesCannotCommand(t *testing.T) {
 	require.Contains(t, coefficients, feature)
 	require.Contains(t, coefficients, "group="+level)
 
-	for _, args := range [][]string{append(tune, "--features", "z\x1b[31m"), {"show", file("none.json")}, {"tune", "lasso", "--data", data}, {"tune", "\x1b[31m"}, {"\x1b[31m"}, {"solve", file("a.mps")}} {
+	for _, args := range [][]string{append(tune, "--features", "z\x1b[31m"), {"show", file("none.json")},
+		{"tune", "lasso", "--data", data}, {"tune", "\x1b[31m"}, {"\x1b[31m"}, {"solve", file("a.mps")}} {
 		o := conetune(t, args...)
 		require.Equal(t, cli.ExitUsage, o.code)
 		requireHarmless(t, o.stderr)

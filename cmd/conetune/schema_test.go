@@ -45,7 +45,8 @@ func mixedTable(n int) string {
 			dose = "NA"
 		}
 		outcome := float64(i%7) + 2*float64(i%3) + float64(i*i%5)/3
-		fmt.Fprintf(&b, "p%d,19%02d-03-%02d,%s,%s,k,%.3f,%s\n", i, 50+i%40, 1+i%28, dose, []string{"ward", "home", "day care"}[i%3], outcome, map[bool]string{true: "yes", false: "no"}[outcome+float64(i%4) > 6])
+		fmt.Fprintf(&b, "p%d,19%02d-03-%02d,%s,%s,k,%.3f,%s\n", i, 50+i%40, 1+i%28, dose, []string{"ward", "home",
+			"day care"}[i%3], outcome, map[bool]string{true: "yes", false: "no"}[outcome+float64(i%4) > 6])
 	}
 	return b.String()
 }
@@ -78,8 +79,10 @@ func jobOfEveryModel(t *testing.T) [][]string {
 		conetune(t, "generate", name, "--preset", preset, "--out", name).ok(t)
 	}
 	of := map[string][]string{
-		"multi-task": {"--dir", "multi-task"}, "matrix-completion": {"--dir", "matrix-completion"}, "poisson": {"--data", "counts.csv"},
-		"svm": {"--data", "labels.svm", "--folds", "3"}, "logistic": {"--data", "labels.svm"}, "multinomial": {"--data", "labels.svm"},
+		"multi-task": {"--dir", "multi-task"}, "matrix-completion": {"--dir", "matrix-completion"},
+		"poisson": {"--data", "counts.csv"},
+		"svm":     {"--data", "labels.svm", "--folds", "3"}, "logistic": {"--data", "labels.svm"},
+		"multinomial":        {"--data", "labels.svm"},
 		"cox":                {"--data", "lung.csv", "--target", "time", "--ties", "efron", "--folds", "3", "--repeats", "1"},
 		"sparse-group-lasso": {"--data", "t.csv", "--groups", "4"}, "group-lasso": {"--data", "t.csv", "--groups", "4"},
 	}
@@ -104,28 +107,34 @@ func TestSchema(t *testing.T) {
 	cases := jobOfEveryModel(t)
 	seen := map[string]bool{}
 	for _, method := range tune.Methods() {
-		cases = append(cases, []string{"elastic-net", "--data", "t.csv", "--method", method, "--evaluations", "4", "--folds", "3"})
+		cases = append(cases, []string{"elastic-net", "--data", "t.csv", "--method", method, "--evaluations", "4", "--folds",
+			"3"})
 	}
 	cases = append(cases,
 		[]string{"elastic-net", "--data", "t.csv", "--method", "grid,vf-idca,tpe", "--evaluations", "4"},
 		[]string{"elastic-net", "--data", "mixed.csv", "--target", "outcome", "--drop", "sick", "--folds", "3"},
-		[]string{"logistic", "--data", "mixed.csv", "--target", "sick", "--drop", "outcome", "--split", "0.6/0.4", "--missing", "mean"},
-		[]string{"svm", "--data", "mixed.csv", "--target", "sick", "--drop", "outcome", "--folds", "3", "--class-weights", "1,2"},
-		[]string{"ridge", "--data", "mixed.csv", "--target", "outcome", "--drop", "sick", "--group", "place", "--folds", "3", "--test", "mixed.csv"},
+		[]string{"logistic", "--data", "mixed.csv", "--target", "sick", "--drop", "outcome", "--split", "0.6/0.4",
+			"--missing", "mean"},
+		[]string{"svm", "--data", "mixed.csv", "--target", "sick", "--drop", "outcome", "--folds", "3", "--class-weights",
+			"1,2"},
+		[]string{"ridge", "--data", "mixed.csv", "--target", "outcome", "--drop", "sick", "--group", "place", "--folds", "3",
+			"--test", "mixed.csv"},
 		[]string{"lasso", "--data", "t.csv", "--nested=3", "--folds", "3"},
 		[]string{"ridge", "--data", "t.csv", "--weights", "f1", "--method", "grid,vf-idca", "--evaluations", "4"},
 		[]string{"lasso", "--data", "wide.svm", "--split", "0.5/0.5"},
 		[]string{"quantile", "--data", "t.csv", "--engine", "conic", "--level", "0.8", "--preset", "paper"},
 		[]string{"weighted-lasso", "--data", "t.csv", "--time-limit", "1ns"},
 		[]string{"weighted-lasso", "--data", "t.csv", "--max-iter", "1", "--engine", "conic"},
-		[]string{"elastic-net", "--data", "t.csv", "--seed", "9", "--standardize=false", "--intercept=false", "--final", "train", "--split", "0.5/0.25/rest"},
+		[]string{"elastic-net", "--data", "t.csv", "--seed", "9", "--standardize=false", "--intercept=false", "--final",
+			"train", "--split", "0.5/0.25/rest"},
 	)
 	for _, args := range cases {
 		os.Remove("m.json")
 		o := conetune(t, append([]string{"tune", "--json", "--save", "m.json"}, args...)...)
 		require.LessOrEqual(t, o.code, cli.ExitUnsolved, "%v: %s", args, o.stderr)
 		require.NoError(t, results.Validate(jsonValue(t, o.stdout)), args)
-		if k := slices.Index(args, "--method"); k == 3 && !strings.HasPrefix(args[4], tune.MethodVFiDCA) && o.stdout[0] == '{' {
+		if k := slices.Index(args, "--method"); k == 3 && !strings.HasPrefix(args[4], tune.MethodVFiDCA) &&
+			o.stdout[0] == '{' {
 			// Of a search the refit is the iterate, and the budget is kept.
 			m := o.object(t)
 			require.Equal(t, args[4], m["method"])
@@ -143,9 +152,12 @@ func TestSchema(t *testing.T) {
 		}
 	}
 	// The cases are such that fields which are not always there have been seen.
-	for _, name := range []string{"message", "findings", "metrics_on", "nested", "auc", "log_loss", "brier", "pinball", "coverage", "deviance", "concordance", "lines",
-		"model compact", "model labels", "model loss", "model level", "model threshold", "model class_weights", "model deviations", "model encoding", "model layout", "model levels",
-		"model missing", "model log_link", "model targets", "model intercepts", "model matrix", "model preset", "model split", "model folds", "model repeats", "model division", "model weights", "model baseline", "model ties", "model event"} {
+	for _, name := range []string{"message", "findings", "metrics_on", "nested", "auc", "log_loss", "brier", "pinball",
+		"coverage", "deviance", "concordance", "lines",
+		"model compact", "model labels", "model loss", "model level", "model threshold", "model class_weights",
+		"model deviations", "model encoding", "model layout", "model levels",
+		"model missing", "model log_link", "model targets", "model intercepts", "model matrix", "model preset", "model split",
+		"model folds", "model repeats", "model division", "model weights", "model baseline", "model ties", "model event"} {
 		require.True(t, seen[name], name)
 	}
 }
@@ -258,11 +270,14 @@ func TestSchemaOfPredictions(t *testing.T) {
 		tune    []string
 		predict [][]string
 	}{
-		{[]string{"lasso", "--data", "mixed.csv", "--target", "outcome"}, [][]string{{"--data", "mixed.csv"}, {"--data", "mixed.csv", "--id", "id"}}},
-		{[]string{"logistic", "--data", "mixed.csv", "--target", "sick"}, [][]string{{"--data", "mixed.csv", "--prob", "--labels"}}},
+		{[]string{"lasso", "--data", "mixed.csv", "--target", "outcome"}, [][]string{{"--data", "mixed.csv"},
+			{"--data", "mixed.csv", "--id", "id"}}},
+		{[]string{"logistic", "--data", "mixed.csv", "--target", "sick"},
+			[][]string{{"--data", "mixed.csv", "--prob", "--labels"}}},
 		{[]string{"multinomial", "--data", "mixed.csv", "--target", "place"}, [][]string{{"--data", "mixed.csv", "--prob"}}},
 		{[]string{"svm", "--data", "mixed.csv", "--target", "sick"}, [][]string{{"--data", "mixed.csv"}}},
-		{[]string{"cox", "--data", "times.csv", "--target", "time", "--event", "status", "--missing", "drop"}, [][]string{{"--data", "times.csv"}, {"--data", "times.csv", "--survival", "100,200"}}},
+		{[]string{"cox", "--data", "times.csv", "--target", "time", "--event", "status", "--missing", "drop"},
+			[][]string{{"--data", "times.csv"}, {"--data", "times.csv", "--survival", "100,200"}}},
 		{[]string{"multi-task", "--data", "cars.csv", "--target", "mpg,gear"}, [][]string{{"--data", "cars.csv"}}},
 		{[]string{"matrix-completion", "--dir", "entries"}, [][]string{{}, {"--data", "entries.csv"}}},
 	} {

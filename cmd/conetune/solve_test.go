@@ -60,7 +60,8 @@ func TestSolveBySeveral(t *testing.T) {
 	require.Equal(t, "native", m["backend"])
 	require.Equal(t, "a quadratic program: interior points", m["choice"])
 	require.InDelta(t, -.25, m["objective"], 1e-6)
-	require.Contains(t, conetune(t, "solve", file, "--backend", "auto").stdout, "native, a quadratic program: interior points")
+	require.Contains(t, conetune(t, "solve", file, "--backend", "auto").stdout,
+		"native, a quadratic program: interior points")
 }
 
 func TestSolveFormats(t *testing.T) {
@@ -87,7 +88,8 @@ func TestSolveFormats(t *testing.T) {
 
 func TestSolveInfeasible(t *testing.T) {
 	dir := t.TempDir()
-	o := conetune(t, "solve", write(t, dir, "none.mps", "ROWS\n N c\n L r\n G s\nCOLUMNS\n x c 1 r 1\n x s 1\nRHS\n S r 1 s 2\nENDATA\n"), "--json")
+	o := conetune(t, "solve", write(t, dir, "none.mps",
+		"ROWS\n N c\n L r\n G s\nCOLUMNS\n x c 1 r 1\n x s 1\nRHS\n S r 1 s 2\nENDATA\n"), "--json")
 	require.Zero(t, o.code, "an infeasibility that is proven")
 	m := o.object(t)
 	require.Equal(t, "primal_infeasible", m["status"])
@@ -121,7 +123,8 @@ func TestSolveInfeasible(t *testing.T) {
 
 	// 0.1 x + 0.7 y <= 1, 0.3 x + 2.1 y >= 4: three times the first row contradicts the second but for the rounding of
 	// the numbers, which leaves y = 1 / (3*0.7 - 2.1 + 7 (3*0.1 - 0.3)) = 2.4e15, x = -7 y as the nearest points.
-	file := write(t, dir, "nearly.mps", "ROWS\n N c\n L r\n G s\nCOLUMNS\n x c 0.3 r 0.1\n x s 0.3\n y c 2.1 r 0.7\n y s 2.1\nRHS\n RHS r 1 s 4\nBOUNDS\n FR B x\n FR B y\nENDATA\n")
+	file := write(t, dir, "nearly.mps", "ROWS\n N c\n L r\n G s\nCOLUMNS\n x c 0.3 r 0.1\n x s 0.3\n y c 2.1 r 0.7\n y "+
+		"s 2.1\nRHS\n RHS r 1 s 4\nBOUNDS\n FR B x\n FR B y\nENDATA\n")
 	m = conetune(t, "solve", file, "--json").object(t)
 	require.Equal(t, "primal_infeasible", m["status"])
 	radius = m["certificate"].(map[string]any)["radius"]
@@ -132,7 +135,8 @@ func TestSolveInfeasible(t *testing.T) {
 
 func TestSolveTable(t *testing.T) {
 	text := conetune(t, "solve", solvedFile("qps", "fixed.mps")).ok(t)
-	for _, want := range []string{"fixed on the native backend: optimal after", "2 rows, 2 columns, 4 nonzeros; to maximise", "3 nonnegative", "A 1"} {
+	for _, want := range []string{"fixed on the native backend: optimal after",
+		"2 rows, 2 columns, 4 nonzeros; to maximise", "3 nonnegative", "A 1"} {
 		require.Contains(t, text, want)
 	}
 }
@@ -149,7 +153,8 @@ func TestSolveOut(t *testing.T) {
 
 func TestSolveLimits(t *testing.T) {
 	file := solvedFile("qps", "small.qps")
-	o := conetune(t, "solve", file, "--max-iter", "2", "--json").fails(t, cli.ExitUnsolved, "not solved, iteration_limit after 2 iterations")
+	o := conetune(t, "solve", file, "--max-iter", "2", "--json").fails(t, cli.ExitUnsolved,
+		"not solved, iteration_limit after 2 iterations")
 	m := o.object(t)
 	require.Equal(t, "iteration_limit", m["status"])
 	require.Equal(t, []any{"iteration_limit", "undecided"}, []any{m["stopped"], m["found"]})
@@ -170,7 +175,8 @@ func TestSolveInterrupt(t *testing.T) {
 // TestSolveTimeLimit: the limit is for everything after the reading of the file.
 func TestSolveTimeLimit(t *testing.T) {
 	file := solvedFile("qps", "small.qps")
-	o := conetune(t, "solve", file, "--time-limit", "1ns", "--json").fails(t, cli.ExitUnsolved, "not solved, time_limit after 0 iterations")
+	o := conetune(t, "solve", file, "--time-limit", "1ns", "--json").fails(t, cli.ExitUnsolved,
+		"not solved, time_limit after 0 iterations")
 	m := o.object(t)
 	require.Equal(t, "time_limit", m["status"])
 	require.Equal(t, []any{"time_limit", "none"}, []any{m["stopped"], m["found"]})
@@ -195,7 +201,8 @@ func TestSolveMemory(t *testing.T) {
 	require.Equal(t, cli.ExitUnsolved, o.code)
 	require.Empty(t, o.stdout)
 	require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
-	for _, want := range []string{path, "the matrices of the cones would take the memory of this problem to", "67.1 MB are allowed", "--memory SIZE"} {
+	for _, want := range []string{path, "the matrices of the cones would take the memory of this problem to",
+		"67.1 MB are allowed", "--memory SIZE"} {
 		require.Contains(t, o.stderr, want)
 	}
 }

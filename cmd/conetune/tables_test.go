@@ -43,7 +43,8 @@ func TestTableAsItComes(t *testing.T) {
 		"folds":  {"--data", data, "--folds", "3"},
 		"tested": {"--data", data, "--folds", "3", "--test", data},
 	} {
-		o := conetune(t, append([]string{"tune", "elastic-net", "--target", "mpg", "--drop", "am", "--json", "--save", model}, args...)...)
+		o := conetune(t, append([]string{"tune", "elastic-net", "--target", "mpg", "--drop", "am", "--json", "--save", model},
+			args...)...)
 		m := o.object(t)
 		require.Equal(t, "converged", m["status"], name)
 		require.Less(t, m["refit"].(map[string]any)["validation_error"], 1.0, name)
@@ -61,14 +62,16 @@ func TestTableAsItComes(t *testing.T) {
 	require.Len(t, all, 60)
 
 	// The first row again, by name, with a decimal comma; a row without a weight, and one of a maker that is not known.
-	other := write(t, dir, "new.tsv", "gear\tmaker\tcolour\twt\n3\tFiat\tred\t2,0\n6\tOpel\tred\tNULL\n3\tLada\tred\t2,0\n")
+	other := write(t, dir, "new.tsv",
+		"gear\tmaker\tcolour\twt\n3\tFiat\tred\t2,0\n6\tOpel\tred\tNULL\n3\tLada\tred\t2,0\n")
 	o := conetune(t, "predict", "--model", model, "--data", other)
 	got := strings.Fields(o.ok(t))
 	require.Equal(t, all[0], got[0])
 	require.Equal(t, all[0], got[2], "a level that is not known is the reference, Fiat")
 	require.Contains(t, o.stderr, `column "maker" (1, line 4): levels that the training rows do not have`)
 
-	conetune(t, "predict", "--model", model, "--data", write(t, dir, "less.csv", "gear,maker\n3,Fiat\n")).fails(t, cli.ExitUsage, `less.csv:1: lacks column "wt"; there are: "gear", "maker"`)
+	conetune(t, "predict", "--model", model, "--data", write(t, dir, "less.csv", "gear,maker\n3,Fiat\n")).fails(t,
+		cli.ExitUsage, `less.csv:1: lacks column "wt"; there are: "gear", "maker"`)
 }
 
 // Labels are texts on the way in and on the way out.
@@ -76,7 +79,8 @@ func TestTextLabels(t *testing.T) {
 	dir := t.TempDir()
 	data, model := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
 	for _, name := range []string{"logistic", "svm"} {
-		o := conetune(t, "tune", name, "--data", data, "--target", "am", "--drop", "mpg", "--categorical", "gear", "--folds", "3", "--save", model)
+		o := conetune(t, "tune", name, "--data", data, "--target", "am", "--drop", "mpg", "--categorical", "gear", "--folds",
+			"3", "--save", model)
 		require.Contains(t, o.ok(t), "The label is manual where")
 		o = conetune(t, "predict", "--model", model, "--data", data)
 		words := strings.Fields(o.ok(t))
@@ -90,11 +94,13 @@ func TestTextLabels(t *testing.T) {
 		}
 		require.Less(t, wrong, 15, name)
 		share := fmt.Sprintf("%.6g", float64(wrong)/60)
-		require.Contains(t, o.stderr, map[string]string{"svm": "error " + share + " on 60 rows (share of wrong labels)", "logistic": "on 60 rows (mean logistic loss), share of wrong labels " + share}[name])
+		require.Contains(t, o.stderr, map[string]string{"svm": "error " + share + " on 60 rows (share of wrong labels)",
+			"logistic": "on 60 rows (mean logistic loss), share of wrong labels " + share}[name])
 		shown := conetune(t, "predict", "--model", model, "--data", data, "--json").object(t)["predictions"].([]any)
 		require.Equal(t, words[0], shown[0])
 	}
-	conetune(t, "tune", "elastic-net", "--data", data, "--target", "am").fails(t, cli.ExitUsage, `the target holds texts ("automatic", "manual"), expected numbers; logistic and svm`)
+	conetune(t, "tune", "elastic-net", "--data", data, "--target", "am").fails(t, cli.ExitUsage,
+		`the target holds texts ("automatic", "manual"), expected numbers; logistic and svm`)
 	o := conetune(t, "tune", "logistic", "--data", data, "--target", "maker")
 	require.Contains(t, o.stderr, `the target has 3 labels ("Fiat", "Opel", "Volvo"), expected two`)
 }
@@ -104,7 +110,8 @@ func TestSeveralTargetsWithGaps(t *testing.T) {
 	dir := t.TempDir()
 	data, model := write(t, dir, "cars.csv", cars(60)), filepath.Join(dir, "m.json")
 	for _, args := range [][]string{{}, {"--folds", "3"}} {
-		m := conetune(t, append([]string{"tune", "multi-task", "--data", data, "--target", "mpg,gear", "--json", "--save", model}, args...)...).object(t)
+		m := conetune(t, append([]string{"tune", "multi-task", "--data", data, "--target", "mpg,gear", "--json", "--save",
+			model}, args...)...).object(t)
 		require.Equal(t, "converged", m["status"])
 		o := conetune(t, "predict", "--model", model, "--data", data)
 		require.Len(t, strings.Fields(o.ok(t)), 60)
@@ -124,7 +131,8 @@ func TestTableOnStandardInput(t *testing.T) {
 	code, out, errs := pipe(cars(7), "predict", "--model", model, "--data", "-")
 	require.Zero(t, code, errs)
 	require.Len(t, strings.Fields(out), 7)
-	code, _, errs = pipe("1 1:2 2:3\n0 1:1\n1 2:2\n3 1:1 2:1\n2 1:4\n0 2:4\n1 1:2\n2 2:2\n", "tune", "elastic-net", "--data", "-")
+	code, _, errs = pipe("1 1:2 2:3\n0 1:1\n1 2:2\n3 1:1 2:1\n2 1:4\n0 2:4\n1 1:2\n2 2:2\n", "tune", "elastic-net",
+		"--data", "-")
 	require.Zero(t, code, errs)
 	code, _, errs = pipe("", "tune", "elastic-net", "--train", "-", "--val", "-")
 	require.Equal(t, cli.ExitUsage, code)
@@ -134,7 +142,8 @@ func TestTableOnStandardInput(t *testing.T) {
 func TestMissingRules(t *testing.T) {
 	data := write(t, t.TempDir(), "cars.csv", cars(60))
 	for _, rule := range []string{"drop", "mean", "median"} {
-		m := conetune(t, "tune", "elastic-net", "--data", data, "--target", "mpg", "--missing", rule, "--features", "wt,gear", "--json").object(t)
+		m := conetune(t, "tune", "elastic-net", "--data", data, "--target", "mpg", "--missing", rule, "--features", "wt,gear",
+			"--json").object(t)
 		require.Equal(t, "converged", m["status"])
 	}
 }
@@ -144,7 +153,8 @@ func TestBudgetOfStandardInput(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	args := []string{"tune", "elastic-net", "--data", "-", "--target", "mpg", "--memory", "500kB"}
 	require.Equal(t, cli.ExitUsage, root.Run(context.Background(), args, strings.NewReader(cars(20000)), &stdout, &stderr))
-	require.Regexp(t, `standard input:\d+: what was read up to here takes about .* of memory, but the budget is`, stderr.String())
+	require.Regexp(t, `standard input:\d+: what was read up to here takes about .* of memory, but the budget is`,
+		stderr.String())
 }
 
 // A table whose gaps are spelled -999 and trace is, with --na, the table with empty cells, when tuned and when
@@ -154,14 +164,16 @@ func TestSpelledGaps(t *testing.T) {
 	table := func(gap string) string { return strings.ReplaceAll(cars(60), ",NA,", ","+gap+",") }
 	tuned := func(name, text string, more ...string) (coefficients, model, data string) {
 		data, model = write(t, dir, name+".csv", text), filepath.Join(dir, name+".json")
-		o := conetune(t, append([]string{"tune", "elastic-net", "--target", "mpg", "--drop", "am", "--json", "--data", data, "--save", model}, more...)...)
+		o := conetune(t, append([]string{"tune", "elastic-net", "--target", "mpg", "--drop", "am", "--json", "--data", data,
+			"--save", model}, more...)...)
 		return fmt.Sprint(o.object(t)["refit"].(map[string]any)["coefficients"]), model, data
 	}
 	want, empty, emptied := tuned("empty", table(""))
 	for name, gap := range map[string]string{"number": "-999.0", "text": "trace"} {
 		got, model, data := tuned(name, table(gap), "--na", "trace,-999")
 		require.Equal(t, want, got, name)
-		require.Equal(t, conetune(t, "predict", "--model", empty, "--data", emptied).ok(t), conetune(t, "predict", "--model", model, "--data", data).ok(t), name)
+		require.Equal(t, conetune(t, "predict", "--model", empty, "--data", emptied).ok(t), conetune(t, "predict", "--model",
+			model, "--data", data).ok(t), name)
 		require.Contains(t, conetune(t, "show", model).ok(t), "missing, beside the usual: trace, -999")
 	}
 }

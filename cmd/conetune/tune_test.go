@@ -22,7 +22,8 @@ import (
 
 // documented are the fields of the JSON object that users may rely on.
 var documented = []string{
-	"model", "method", "backend", "status", "time_seconds", "setup_seconds", "iterations", "validation_error", "test_error",
+	"model", "method", "backend", "status", "time_seconds", "setup_seconds", "iterations", "validation_error",
+	"test_error",
 	"refit", "hyperparameters", "radii", "lower_gap", "stationarity", "alpha", "backend_setups", "backend_updates",
 	"solver_iterations", "seed", "version",
 }
@@ -33,16 +34,19 @@ const threeParts = "0.5/0.25/rest"
 // A model has the coefficients that made the table, and predicts rows whatever form they come in.
 func TestSaveAndPredict(t *testing.T) {
 	dir := t.TempDir()
-	train, val, test := write(t, dir, "train.csv", csvText(1, 60, 6)), write(t, dir, "val.csv", csvText(2, 30, 6)), write(t, dir, "test.csv", csvText(3, 20, 6))
+	train, val, test := write(t, dir, "train.csv", csvText(1, 60, 6)), write(t, dir, "val.csv", csvText(2, 30, 6)),
+		write(t, dir, "test.csv", csvText(3, 20, 6))
 	path := filepath.Join(dir, "model.json")
-	refit := conetune(t, "tune", "elastic-net", "--train", train, "--val", val, "--test", test, "--json", "--save", path).told(t)["refit"].(map[string]any)
+	refit := conetune(t, "tune", "elastic-net", "--train", train, "--val", val, "--test", test, "--json", "--save",
+		path).told(t)["refit"].(map[string]any)
 
 	m := readModel(t, path)
 	require.Equal(t, "y", m.Target)
 	require.Equal(t, []string{"f1", "f2", "f3", "f4", "f5", "f6"}, m.Features)
 	require.Equal(t, refit["test_error"], *m.TestError)
 	require.True(t, m.Provenance.Standardize && m.Provenance.Intercept)
-	require.Equal(t, []int{60, 30, 20}, []int{m.Provenance.TrainingRows, m.Provenance.ValidationRows, m.Provenance.TestRows})
+	require.Equal(t, []int{60, 30, 20}, []int{m.Provenance.TrainingRows, m.Provenance.ValidationRows,
+		m.Provenance.TestRows})
 	// The data are y = 100 + 3 x1 + 2 x2 + x3 + noise with f_j = j x_j + 5.
 	for j, want := range []float64{3, 1, 1.0 / 3, 0, 0, 0} {
 		require.InDelta(t, want, m.Coefficients[j], 0.5/float64(1+j), m.Features[j])
@@ -54,7 +58,8 @@ func TestSaveAndPredict(t *testing.T) {
 	first := strings.Split(strings.Split(csvText(3, 20, 6), "\n")[1], ",")
 
 	// The same rows with other columns first, another one among them, and no target.
-	shuffled := write(t, dir, "shuffled.csv", "f3,f1,name,f2,f6,f5,f4\n"+strings.Join([]string{first[3], first[1], "7", first[2], first[6], first[5], first[4]}, ",")+"\n")
+	shuffled := write(t, dir, "shuffled.csv", "f3,f1,name,f2,f6,f5,f4\n"+strings.Join([]string{first[3], first[1], "7",
+		first[2], first[6], first[5], first[4]}, ",")+"\n")
 	p = conetune(t, "predict", "--model", path, "--data", shuffled)
 	require.Equal(t, lines[0]+"\n", p.ok(t))
 	require.Empty(t, p.stderr)
@@ -101,10 +106,13 @@ func TestTableTraceAndFigure(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "table.csv", csvText(1, 90, 6))
 	trace, plot, save := filepath.Join(dir, "t.jsonl"), filepath.Join(dir, "p.png"), filepath.Join(dir, "m.json")
-	text := conetune(t, "tune", "elastic-net", "--data", data, "--split", threeParts, "--trace", trace, "--plot", plot, "--save", save).ok(t)
+	text := conetune(t, "tune", "elastic-net", "--data", data, "--split", threeParts, "--trace", trace, "--plot", plot,
+		"--save", save).ok(t)
 	for _, want := range []string{
-		"elastic-net for y, chosen by vf-idca: ", "vf-idca on the native backend, converged after", "6 features; 45 training, 23 validation, 22 test rows; target y",
-		"split 0.5/0.25/rest, seed 1", "features standardised", "22 rows for the test, which were used for nothing else", "root mean squared error", "Least squares, without a penalty, has", "features are in the model", "intercept",
+		"elastic-net for y, chosen by vf-idca: ", "vf-idca on the native backend, converged after",
+		"6 features; 45 training, 23 validation, 22 test rows; target y",
+		"split 0.5/0.25/rest, seed 1", "features standardised", "22 rows for the test, which were used for nothing else",
+		"root mean squared error", "Least squares, without a penalty, has", "features are in the model", "intercept",
 		"trace in " + trace, "figure in " + plot, "model in " + save,
 	} {
 		require.Contains(t, text, want)
@@ -123,7 +131,8 @@ func TestTableTraceAndFigure(t *testing.T) {
 	}
 	_, err := png.Decode(strings.NewReader(contents(t, dir)[plot]))
 	require.NoError(t, err)
-	conetune(t, "tune", "elastic-net", "--data", data, "--plot", filepath.Join(dir, "p.svg"), "--plot-trace", filepath.Join(dir, "t.svg")).ok(t)
+	conetune(t, "tune", "elastic-net", "--data", data, "--plot", filepath.Join(dir, "p.svg"), "--plot-trace",
+		filepath.Join(dir, "t.svg")).ok(t)
 	require.Contains(t, contents(t, dir)[filepath.Join(dir, "t.svg")], "validation, refit")
 	require.Contains(t, contents(t, dir)[filepath.Join(dir, "p.svg")], "mean ± s.e.")
 }
@@ -137,7 +146,8 @@ func TestLimits(t *testing.T) {
 		"iteration_limit": {"--max-iter", "1"},
 		"time_limit":      {"--time-limit", "1ns"},
 	} {
-		o := conetune(t, append([]string{"tune", "elastic-net", "--data", data, "--json", "--tol", "1e-12", "--save", save}, limit...)...)
+		o := conetune(t, append([]string{"tune", "elastic-net", "--data", data, "--json", "--tol", "1e-12", "--save", save},
+			limit...)...)
 		require.Equal(t, cli.ExitUnsolved, o.code)
 		require.Equal(t, status, o.object(t)["status"])
 		require.Contains(t, o.stderr, "limit after")
@@ -166,7 +176,8 @@ func TestInterrupt(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	o := conetuneUntil(t, ctx, "tune", "weighted-lasso", "--data", data, "--json", "--tol", "1e-300", "--gap-tol", "1e-300", "--max-iter", "1000000", "--trace", trace).fails(t, cli.ExitInterrupted, "interrupted after")
+	o := conetuneUntil(t, ctx, "tune", "weighted-lasso", "--data", data, "--json", "--tol", "1e-300", "--gap-tol",
+		"1e-300", "--max-iter", "1000000", "--trace", trace).fails(t, cli.ExitInterrupted, "interrupted after")
 	m := o.object(t)
 	require.Equal(t, "cancelled", m["status"])
 	lines := strings.Count(contents(t, dir)[trace], "\n")
@@ -175,7 +186,8 @@ func TestInterrupt(t *testing.T) {
 
 	// Interrupted before it begins, it says so and writes nothing.
 	before := contents(t, dir)
-	conetuneUntil(t, ctx, "tune", "elastic-net", "--data", data, "--save", filepath.Join(dir, "m.json")).fails(t, cli.ExitInterrupted, "interrupted")
+	conetuneUntil(t, ctx, "tune", "elastic-net", "--data", data, "--save", filepath.Join(dir, "m.json")).fails(t,
+		cli.ExitInterrupted, "interrupted")
 	require.Equal(t, before, contents(t, dir))
 }
 
@@ -188,7 +200,8 @@ func TestModelFlags(t *testing.T) {
 	run := func(args ...string) (map[string]any, string) {
 		dir := t.TempDir()
 		model := filepath.Join(dir, "m.json")
-		return conetune(t, append([]string{"tune", args[0], "--data", data, "--json", "--save", model}, args[1:]...)...).told(t), model
+		return conetune(t, append([]string{"tune", args[0], "--data", data, "--json", "--save", model},
+			args[1:]...)...).told(t), model
 	}
 	// Predictions of a high quantile are above those of a low one.
 	mean := func(model string) (sum float64) {
@@ -216,7 +229,8 @@ func TestFigureWithoutIterations(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "large.csv", csvText(3, 5200, 250))
 	plot, trace := filepath.Join(dir, "p.svg"), filepath.Join(dir, "t.png")
-	o := conetune(t, "tune", "elastic-net", "--data", data, "--plot", plot, "--plot-trace", trace, "--trace", filepath.Join(dir, "t.jsonl"))
+	o := conetune(t, "tune", "elastic-net", "--data", data, "--plot", plot, "--plot-trace", trace, "--trace",
+		filepath.Join(dir, "t.jsonl"))
 	require.Contains(t, o.ok(t), "without iterations")
 	require.Contains(t, o.stdout, "figure in "+plot)
 	require.FileExists(t, plot)
@@ -228,7 +242,8 @@ func TestFigureWithoutIterations(t *testing.T) {
 func TestConfig(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, ".", "t.csv", csvText(3, 60, 6))
-	args := []string{"tune", "elastic-net", "--data", "t.csv", "--drop", "f5,f6", "--method", "grid,random", "--evaluations", "9", "--folds", "3", "--range", "1e-4:1",
+	args := []string{"tune", "elastic-net", "--data", "t.csv", "--drop", "f5,f6", "--method", "grid,random",
+		"--evaluations", "9", "--folds", "3", "--range", "1e-4:1",
 		"--time-limit", "1m30s", "--standardize=true", "--memory", "1234567890", "--target", "y"}
 	o := conetune(t, append(args, "--save-config", "s.yaml", "--save", "a.json", "--report", "a.html")...)
 	require.Contains(t, o.ok(t), "settings in s.yaml")
@@ -266,7 +281,8 @@ range: 1e-4:1
 	t.Setenv(command, "1")
 	conetune(t, "batch", "jobs.csv", "--config", "s.yaml", "--folds", "4", "--out", "out").ok(t)
 	records := batchRecords(t, "out")
-	require.Equal(t, map[string]any{"model": "elastic-net", "data": "t.csv", "target": "y", "drop": "f5,f6", "folds": "4", "standardize": "true", "method": "vf-idca", "evaluations": "9",
+	require.Equal(t, map[string]any{"model": "elastic-net", "data": "t.csv", "target": "y", "drop": "f5,f6", "folds": "4",
+		"standardize": "true", "method": "vf-idca", "evaluations": "9",
 		"range": "1e-4:1", "time-limit": "1m30s", "memory": "1234567890", "seed": "2"}, records["b"]["settings"])
 }
 
@@ -275,7 +291,8 @@ func TestCompare(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "table.csv", csvText(1, 90, 6))
 	trace, plot, path := filepath.Join(dir, "t.jsonl"), filepath.Join(dir, "p.png"), filepath.Join(dir, "m.json")
-	args := []string{"tune", "elastic-net", "--data", data, "--method", "grid,random,vf-idca", "--evaluations", "9", "--seed", "2"}
+	args := []string{"tune", "elastic-net", "--data", data, "--method", "grid,random,vf-idca", "--evaluations", "9",
+		"--seed", "2"}
 	o := conetune(t, append(args, "--json", "--trace", trace, "--plot", plot, "--save", path)...)
 	o.ok(t)
 	var results []map[string]any
@@ -311,7 +328,8 @@ func TestCompare(t *testing.T) {
 	require.NoError(t, err)
 
 	text := conetune(t, args...).ok(t)
-	for _, want := range []string{"grid", "random", "vf-idca", "9 evaluations", "The model of " + least, "chosen by " + least} {
+	for _, want := range []string{"grid", "random", "vf-idca", "9 evaluations", "The model of " + least,
+		"chosen by " + least} {
 		require.Contains(t, text, want)
 	}
 }
@@ -319,7 +337,8 @@ func TestCompare(t *testing.T) {
 // One after the other: vf-idca begins at the choice of the grid, and needs no path.
 func TestChain(t *testing.T) {
 	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
-	o := conetune(t, "tune", "elastic-net", "--data", data, "--method", "grid,vf-idca,random", "--chain", "--evaluations", "16", "--json")
+	o := conetune(t, "tune", "elastic-net", "--data", data, "--method", "grid,vf-idca,random", "--chain", "--evaluations",
+		"16", "--json")
 	o.ok(t)
 	var results []tune.Result
 	require.NoError(t, json.Unmarshal([]byte(o.stdout), &results))
@@ -332,7 +351,8 @@ func TestChain(t *testing.T) {
 func TestStagesInTheLog(t *testing.T) {
 	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, cli.ExitDone, root.Run(context.Background(), []string{"tune", "elastic-net", "--data", data, "-v", "--max-iter", "100"}, nil, &stdout, &stderr))
+	require.Equal(t, cli.ExitDone, root.Run(context.Background(), []string{"tune", "elastic-net", "--data", data, "-v",
+		"--max-iter", "100"}, nil, &stdout, &stderr))
 	text := stderr.String()
 	for _, stage := range []string{
 		"reading ", "building the model", `at="start: point 1 of `, `at="start: lower level"`,
@@ -343,6 +363,7 @@ func TestStagesInTheLog(t *testing.T) {
 		text = rest
 	}
 	stderr.Reset()
-	require.Equal(t, cli.ExitDone, root.Run(context.Background(), []string{"tune", "elastic-net", "--data", data, "--method", "grid"}, nil, &stdout, &stderr))
+	require.Equal(t, cli.ExitDone, root.Run(context.Background(), []string{"tune", "elastic-net", "--data", data,
+		"--method", "grid"}, nil, &stdout, &stderr))
 	require.Empty(t, stderr.String())
 }

@@ -122,12 +122,15 @@ func TestTutorials(t *testing.T) {
 			for k, c := range commands {
 				cmd := exec.Command(sh, "-c", c.command)
 				cmd.Dir = dir
-				cmd.Env = append(os.Environ(), command+"=1", "LC_ALL=C", "PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"))
+				cmd.Env = append(os.Environ(), command+"=1", "LC_ALL=C",
+					"PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"))
 				got, err := cmd.CombinedOutput()
 				fmt.Fprintf(&made, "%s%s", parts[k], got)
 				if os.Getenv(updateTutorials) == "" {
 					require.NoError(t, err, "%s, line %d: %s\n%s", name, c.line, c.command, got)
-					require.True(t, sameOutput(string(got), c.output), "%s, line %d: %s\nprinted:\n%s\nshown:\n%s\n%s=1 writes it to the page", name, c.line, c.command, got, c.output, updateTutorials)
+					require.True(t, sameOutput(string(got), c.output),
+						"%s, line %d: %s\nprinted:\n%s\nshown:\n%s\n%s=1 writes it to the page", name, c.line, c.command, got, c.output,
+						updateTutorials)
 				}
 			}
 			if os.Getenv(updateTutorials) != "" {
@@ -142,7 +145,8 @@ func TestReadTutorial(t *testing.T) {
 	page := "a\n```console\n$ one\n1\n$ two \\\n> more\n2\n3\n```\nb\n```\n$ no\n```\n```console\n$ three\n```\nc\n"
 	commands, parts := readTutorial(page)
 	require.Equal(t, []shown{{"one\n", "1\n", 3}, {"two \\\nmore\n", "2\n3\n", 5}, {"three\n", "", 15}}, commands)
-	require.Equal(t, []string{"a\n```console\n$ one\n", "$ two \\\n> more\n", "```\nb\n```\n$ no\n```\n```console\n$ three\n", "```\nc\n"}, parts)
+	require.Equal(t, []string{"a\n```console\n$ one\n", "$ two \\\n> more\n",
+		"```\nb\n```\n$ no\n```\n```console\n$ three\n", "```\nc\n"}, parts)
 	require.True(t, sameOutput("done, 0.5 s 3\n", "done, 12 s 3\n"))
 	require.False(t, sameOutput("done, 0.5 s 3\n", "done, 0.5 s 4\n"))
 	require.False(t, sameOutput("0.123457", "0.123456"))

@@ -40,10 +40,14 @@ func TestWeightsAreRows(t *testing.T) {
 		with, same []string
 	}{
 		{"elastic-net", []string{"--fold-column", "part", "--nested"}, []string{"--data", with}, []string{"--data", without}},
-		{"elastic-net", []string{"--fold-column", "part", "--method", "grid", "--evaluations", "16", "--test"}, []string{testWith, "--data", with}, []string{testWithout, "--data", without}},
-		{"ridge", []string{"--drop", "part", "--train"}, []string{with, "--val", testWith, "--test", testWith}, []string{without, "--val", testWithout, "--test", testWithout}},
-		{"group-lasso", []string{"--groups", "2", "--fold-column", "part", "--test"}, []string{testWith, "--data", with}, []string{testWithout, "--data", without}},
-		{"bounded-elastic-net", []string{"--fold-column", "part", "--test"}, []string{testWith, "--data", with}, []string{testWithout, "--data", without}},
+		{"elastic-net", []string{"--fold-column", "part", "--method", "grid", "--evaluations", "16", "--test"},
+			[]string{testWith, "--data", with}, []string{testWithout, "--data", without}},
+		{"ridge", []string{"--drop", "part", "--train"}, []string{with, "--val", testWith, "--test", testWith},
+			[]string{without, "--val", testWithout, "--test", testWithout}},
+		{"group-lasso", []string{"--groups", "2", "--fold-column", "part", "--test"}, []string{testWith, "--data", with},
+			[]string{testWithout, "--data", without}},
+		{"bounded-elastic-net", []string{"--fold-column", "part", "--test"}, []string{testWith, "--data", with},
+			[]string{testWithout, "--data", without}},
 	} {
 		saved := filepath.Join(dir, "m.json")
 		run := func(more ...string) map[string]any {
@@ -64,12 +68,14 @@ func TestWeightsAreRows(t *testing.T) {
 		}
 	}
 	saved, page := filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
-	text := conetune(t, "tune", "lasso", "--data", with, "--weights", "times", "--group", "part", "--repeats", "2", "--save", saved, "--report", page).ok(t)
+	text := conetune(t, "tune", "lasso", "--data", with, "--weights", "times", "--group", "part", "--repeats", "2",
+		"--save", saved, "--report", page).ok(t)
 	require.Contains(t, text, "(3 folds by group part, 2 repeats, seed 1)")
 	require.Contains(t, text, "target y, rows weighed by times\n")
 	require.Contains(t, contents(t, dir)[page], ", weights = w, standardize = FALSE)")
 	require.Contains(t, contents(t, dir)[page], ".fit(X, y, sample_weight=w)")
-	require.Contains(t, conetune(t, "show", saved).ok(t), "45 training rows, 3 folds, 2 repeats, by group part, weighed by times\n")
+	require.Contains(t, conetune(t, "show", saved).ok(t),
+		"45 training rows, 3 folds, 2 repeats, by group part, weighed by times\n")
 }
 
 // relabelled is a table with another text in the place of the numbers of its first column.
@@ -93,20 +99,25 @@ func TestWeightsOfOtherLosses(t *testing.T) {
 		as   func(y float64) string
 		args []string
 	}{
-		"logistic":    {func(y float64) string { return map[bool]string{true: "ill", false: "well"}[y > 100] }, nil},
-		"svm":         {func(y float64) string { return map[bool]string{true: "ill", false: "well"}[y > 101] }, []string{"--class-weights", "balanced"}},
+		"logistic": {func(y float64) string { return map[bool]string{true: "ill", false: "well"}[y > 100] }, nil},
+		"svm": {func(y float64) string { return map[bool]string{true: "ill", false: "well"}[y > 101] },
+			[]string{"--class-weights", "balanced"}},
 		"multinomial": {func(y float64) string { return []string{"a", "b", "c"}[max(0, min(2, int(y/4)-24))] }, nil},
 		"poisson":     {func(y float64) string { return strconv.Itoa(int(math.Exp(min(3, (y-100)/3)))) }, nil},
 		"huber":       {func(y float64) string { return fmt.Sprint(y) }, nil},
-		"quantile":    {func(y float64) string { return fmt.Sprint(y) }, []string{"--level", "0.713", "--range", "0.001:0.1"}},
+		"quantile": {func(y float64) string { return fmt.Sprint(y) }, []string{"--level", "0.713", "--range",
+			"0.001:0.1"}},
 	} {
 		weighted, repeated := weightedText(1, 90)
 		testWeighted, testRepeated := weightedText(2, 60)
-		with, without := write(t, dir, "with.csv", relabelled(weighted, c.as)), write(t, dir, "without.csv", relabelled(repeated, c.as))
-		testWith, testWithout := write(t, dir, "test.csv", relabelled(testWeighted, c.as)), write(t, dir, "test2.csv", relabelled(testRepeated, c.as))
+		with, without := write(t, dir, "with.csv", relabelled(weighted, c.as)), write(t, dir, "without.csv",
+			relabelled(repeated, c.as))
+		testWith, testWithout := write(t, dir, "test.csv", relabelled(testWeighted, c.as)), write(t, dir, "test2.csv",
+			relabelled(testRepeated, c.as))
 		saved := filepath.Join(dir, "m.json")
 		run := func(data, test string, more ...string) map[string]any {
-			args := slices.Concat([]string{"tune", model, "--json", "--method", "random", "--evaluations", "12", "--fold-column", "part", "--data", data, "--test", test, "--save", saved}, c.args, more)
+			args := slices.Concat([]string{"tune", model, "--json", "--method", "random", "--evaluations", "12", "--fold-column",
+				"part", "--data", data, "--test", test, "--save", saved}, c.args, more)
 			return conetune(t, args...).told(t)
 		}
 		b := run(without, testWithout)
@@ -159,7 +170,8 @@ func TestOffset(t *testing.T) {
 	text, exposure, counts := rates()
 	data, saved, page := write(t, dir, "claims.csv", text), filepath.Join(dir, "m.json"), filepath.Join(dir, "r.html")
 	run := func(args ...string) outcome {
-		return conetune(t, append([]string{"tune", "poisson", "--data", data, "--target", "claims", "--offset", "log_exposure", "--method", "grid", "--evaluations", "1", "--range", "1e-8:1e-8"}, args...)...)
+		return conetune(t, append([]string{"tune", "poisson", "--data", data, "--target", "claims", "--offset",
+			"log_exposure", "--method", "grid", "--evaluations", "1", "--range", "1e-8:1e-8"}, args...)...)
 	}
 	o := run("--features", "group", "--json", "--test", data, "--save", saved, "--report", page)
 	o.ok(t)
@@ -177,7 +189,8 @@ func TestOffset(t *testing.T) {
 		return sum / 40
 	}
 	measures := r["metrics"].(map[string]any)["deviance"].(map[string]any)
-	require.InEpsilon(t, 2*half(func(i int, months float64) float64 { return rate[i%2] * months }), measures["value"], 1e-6)
+	require.InEpsilon(t, 2*half(func(i int, months float64) float64 { return rate[i%2] * months }), measures["value"],
+		1e-6)
 	all := (counts[0] + counts[1]) / (exposure[0] + exposure[1])
 	require.InEpsilon(t, 2*half(func(_ int, months float64) float64 { return all * months }), measures["baseline"], 1e-9)
 
@@ -192,9 +205,12 @@ func TestOffset(t *testing.T) {
 	require.NotContains(t, contents(t, dir)[page], "PoissonRegressor")
 
 	for want, args := range map[string][]string{
-		`has no column "log_exposure", the offset that the model adds to the value of a row`: {"predict", "--model", saved, "--data", write(t, dir, "bare.csv", "claims,group\n1,0\n2,1\n")},
-		`gap.csv:3: column 3 ("log_exposure"): missing value, expected a number`:             {"predict", "--model", saved, "--data", write(t, dir, "gap.csv", "claims,group,log_exposure\n1,0,2\n2,1,NA\n")},
-		`svm.libsvm: has no column "log_exposure"`:                                           {"predict", "--model", saved, "--data", write(t, dir, "svm.libsvm", "1 1:2\n0 1:3\n")},
+		`has no column "log_exposure", the offset that the model adds to the value of a row`: {"predict", "--model", saved,
+			"--data", write(t, dir, "bare.csv", "claims,group\n1,0\n2,1\n")},
+		`gap.csv:3: column 3 ("log_exposure"): missing value, expected a number`: {"predict", "--model", saved,
+			"--data", write(t, dir, "gap.csv", "claims,group,log_exposure\n1,0,2\n2,1,NA\n")},
+		`svm.libsvm: has no column "log_exposure"`: {"predict", "--model", saved,
+			"--data", write(t, dir, "svm.libsvm", "1 1:2\n0 1:3\n")},
 	} {
 		conetune(t, args...).fails(t, cli.ExitUsage, want)
 	}
@@ -216,10 +232,12 @@ func TestOffsetOfSquares(t *testing.T) {
 	}
 	a, b := write(t, dir, "with.csv", with), write(t, dir, "less.csv", less)
 	for _, args := range [][]string{
-		{"elastic-net"}, {"huber", "--method", "random", "--evaluations", "5"}, {"quantile", "--method", "random", "--evaluations", "5"}, {"adaptive-lasso"}, {"fused-lasso", "--method", "random", "--evaluations", "3"},
+		{"elastic-net"}, {"huber", "--method", "random", "--evaluations", "5"}, {"quantile", "--method", "random",
+			"--evaluations", "5"}, {"adaptive-lasso"}, {"fused-lasso", "--method", "random", "--evaluations", "3"},
 	} {
 		run := func(data string, more ...string) map[string]any {
-			return conetune(t, append(append([]string{"tune", "--json", "--data", data, "--folds", "3"}, args...), more...)...).told(t)
+			return conetune(t, append(append([]string{"tune", "--json", "--data", data, "--folds", "3"}, args...),
+				more...)...).told(t)
 		}
 		got, want := run(a, "--offset", "o"), run(b)
 		near(t, want["refit"], got["refit"], args[0])

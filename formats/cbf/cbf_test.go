@@ -16,10 +16,12 @@ func TestReadSmall(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, &Model{
 		Version: 1, Maximize: true,
-		Var:       []Cone{{Kind: RotatedSecond, Dim: 3}, {Kind: Free, Dim: 1}},
-		Con:       []Cone{{Kind: Zero, Dim: 1}, {Kind: Nonpositive, Dim: 1}, {Kind: SecondOrder, Dim: 3}, {Kind: Nonnegative, Dim: 1}, {Kind: Free}},
+		Var: []Cone{{Kind: RotatedSecond, Dim: 3}, {Kind: Free, Dim: 1}},
+		Con: []Cone{{Kind: Zero, Dim: 1}, {Kind: Nonpositive, Dim: 1}, {Kind: SecondOrder, Dim: 3},
+			{Kind: Nonnegative, Dim: 1}, {Kind: Free}},
 		Objective: []Entry{{[4]int{0}, -1}, {[4]int{1}, -1}, {[4]int{3}, -1}}, Constant: 7,
-		A: []Entry{{[4]int{0, 2}, 1}, {[4]int{1, 0}, -1}, {[4]int{2, 3}, 1}, {[4]int{3, 0}, 1}, {[4]int{3, 1}, -1}, {[4]int{5, 1}, 1}},
+		A: []Entry{{[4]int{0, 2}, 1}, {[4]int{1, 0}, -1}, {[4]int{2, 3}, 1}, {[4]int{3, 0}, 1}, {[4]int{3, 1}, -1},
+			{[4]int{5, 1}, 1}},
 		B: []Entry{{[4]int{0}, -2}, {[4]int{1}, 1}, {[4]int{4}, 1}},
 	}, m)
 }
@@ -27,7 +29,8 @@ func TestReadSmall(t *testing.T) {
 func TestReadCones(t *testing.T) {
 	m, err := Read("testdata/cones.cbf")
 	require.NoError(t, err)
-	assert.Equal(t, []Cone{{Kind: Exponential, Dim: 3}, {Kind: Power, Dim: 3, Powers: []float64{1, 3}}, {Kind: Free, Dim: 1}}, m.Var)
+	assert.Equal(t, []Cone{{Kind: Exponential, Dim: 3}, {Kind: Power, Dim: 3, Powers: []float64{1, 3}},
+		{Kind: Free, Dim: 1}}, m.Var)
 	assert.Equal(t, []int{2}, m.PSDVar)
 	assert.Equal(t, []int{2}, m.PSDCon)
 	assert.Equal(t, []Entry{{[4]int{0, 0, 0}, 1}, {[4]int{0, 1, 1}, 1}}, m.ObjectiveMatrix)
@@ -101,7 +104,8 @@ func random(rng *rand.Rand) *Model {
 	m := &Model{Version: 4, Maximize: rng.IntN(2) == 0, Constant: rng.NormFloat64()}
 	cones := func() (list []Cone) {
 		for range rng.IntN(6) {
-			c := Cone{Kind: []Kind{Free, Nonnegative, Nonpositive, Zero, SecondOrder, RotatedSecond, Exponential, DualExponential,
+			c := Cone{Kind: []Kind{Free, Nonnegative, Nonpositive, Zero, SecondOrder, RotatedSecond, Exponential,
+				DualExponential,
 				Power, DualPower, PSDVector, GeometricMean, DualGeometricMean}[rng.IntN(13)], Dim: 1 + rng.IntN(4)}
 			switch c.Kind {
 			case RotatedSecond, GeometricMean, DualGeometricMean:

@@ -73,7 +73,8 @@ func (m *Model) Conic() (*Program, error) {
 		rows = min(rows+triangle(n), 2*MaxSize)
 	}
 	if columns > MaxSize || rows > MaxSize {
-		return nil, fmt.Errorf("cbf: the problem is too large: more than %d columns or rows (n(n+1)/2 for a matrix of order n)", MaxSize)
+		return nil, fmt.Errorf(
+			"cbf: the problem is too large: more than %d columns or rows (n(n+1)/2 for a matrix of order n)", MaxSize)
 	}
 	b.scalarCones(m.Var, 0)
 	b.scalarCones(m.Con, b.variables)

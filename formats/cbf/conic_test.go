@@ -70,7 +70,8 @@ func TestKnownOptimum(t *testing.T) {
 	require.NoError(t, err)
 	p, err := m.Conic()
 	require.NoError(t, err)
-	assert.Equal(t, []backends.Cone{backends.Zero(5), backends.PSD(2), backends.PSD(2), backends.Exponential(), backends.Power(.25)}, p.Problem.Cones)
+	assert.Equal(t, []backends.Cone{backends.Zero(5), backends.PSD(2), backends.PSD(2), backends.Exponential(),
+		backends.Power(.25)}, p.Problem.Cones)
 	x := []float64{math.E, 1, 1, 1, 1, 1, 2, 1, math.Sqrt2, 1}
 	s := make([]float64, 17)
 	copy(s[5:], []float64{1, math.Sqrt2, 1, 1, 2 * math.Sqrt2, 4, 1, 1, math.E, 1, 1, 1})
@@ -239,7 +240,8 @@ func TestLongPowers(t *testing.T) {
 		for _, kind := range []Kind{Power, DualPower} {
 			want := map[Kind]float64{Power: mean, DualPower: 1}[kind]
 			// max 3y + 4z with |(y, z)| at most the mean
-			m := &Model{Version: 2, Maximize: true, Var: []Cone{{kind, l + 2, powers}}, Con: []Cone{{Kind: Zero, Dim: 1}}, B: []Entry{{[4]int{0}, -1}}}
+			m := &Model{Version: 2, Maximize: true, Var: []Cone{{kind, l + 2, powers}}, Con: []Cone{{Kind: Zero, Dim: 1}},
+				B: []Entry{{[4]int{0}, -1}}}
 			m.Objective = []Entry{{[4]int{l}, 3}, {[4]int{l + 1}, 4}}
 			for k := range l {
 				m.A = append(m.A, Entry{[4]int{0, k}, 1})

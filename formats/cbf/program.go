@@ -141,7 +141,8 @@ type Solution struct {
 // Solution translates what a solver found.
 func (p *Program) Solution(s *backends.Solution) Solution {
 	at := p.tower.Recover(backends.Point{X: s.X, Z: s.Z})
-	out := Solution{Objective: p.sign*s.Objective + p.model.Constant, DualObjective: p.sign*s.DualObjective + p.model.Constant}
+	out := Solution{Objective: p.sign*s.Objective + p.model.Constant, DualObjective: p.sign*s.DualObjective +
+		p.model.Constant}
 	if at.X != nil {
 		out.X = at.X[:p.variables:p.variables]
 		first := p.variables

@@ -96,7 +96,8 @@ func (r *reader) scalarCones() {
 // kinds are the cones without powers.
 var kinds = map[string]Kind{
 	"F": Free, "L+": Nonnegative, "L-": Nonpositive, "L=": Zero, "Q": SecondOrder, "QR": RotatedSecond,
-	"EXP": Exponential, "EXP*": DualExponential, "SVECPSD": PSDVector, "GMEANABS": GeometricMean, "GMEANABS*": DualGeometricMean,
+	"EXP": Exponential, "EXP*": DualExponential, "SVECPSD": PSDVector, "GMEANABS": GeometricMean,
+	"GMEANABS*": DualGeometricMean,
 }
 
 // cone reads the current line.

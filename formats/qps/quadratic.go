@@ -18,7 +18,8 @@ func (r *reader) openQuadratic(rest []string) {
 	}
 	if len(rest) > 0 {
 		if i, ok := r.rows[rest[0]]; r.name == "QSECTION" && (!ok || i != objectiveRow) {
-			r.fail("section "+r.name, "is about row %s, quadratic constraints are not supported, expected the objective %s", textfile.Quote([]byte(rest[0])), textfile.Quote([]byte(r.m.Objective)))
+			r.fail("section "+r.name, "is about row %s, quadratic constraints are not supported, expected the objective %s",
+				textfile.Quote([]byte(rest[0])), textfile.Quote([]byte(r.m.Objective)))
 		}
 	}
 	r.quadraticName, r.quadraticLine = r.name, r.LineNumber()

@@ -117,7 +117,8 @@ func (r *reader) sizes() {
 }
 
 // the numbers of an entry, and their names
-var entryFields = [4]string{"the matrix of an entry", "the block of an entry", "the row of an entry", "the column of an entry"}
+var entryFields = [4]string{"the matrix of an entry", "the block of an entry", "the row of an entry",
+	"the column of an entry"}
 
 func (r *reader) entry() Entry {
 	var index [4]int
@@ -167,7 +168,8 @@ func (r *reader) checkTriangles() {
 		slices.SortFunc(order, compare)
 		for k := 1; k < len(order); k++ {
 			if a, b := order[k-1], order[k]; compare(a, b) == 0 && a.Row != b.Row {
-				r.FailAt(0, fmt.Sprintf("matrix %d, block %d", a.Matrix, a.Block+1), "holds the entry (%d, %d) and its mirror image, expected one triangle", a.Row+1, a.Col+1)
+				r.FailAt(0, fmt.Sprintf("matrix %d, block %d", a.Matrix, a.Block+1),
+					"holds the entry (%d, %d) and its mirror image, expected one triangle", a.Row+1, a.Col+1)
 			}
 		}
 	}

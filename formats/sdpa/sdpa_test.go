@@ -29,9 +29,12 @@ func TestLayouts(t *testing.T) {
 	want, err := Read("testdata/small.dat-s")
 	require.NoError(t, err)
 	for name, text := range map[string]string{
-		"over lines":  "2\n3\n2\n-2 1 = sizes\n2\n1\n0 1\n2 1 -1 1 1 1 1 1.0\n2 1 2 2 1 0 2 1 1 .25 0 2 2 2 .5 1 2 1 1 1 2 2 2 2 1\n0 3 1 1 1 1 3 1 1 1 2 3 1 1 1",
-		"zeros":       "2=m\n3=b\n2 -2 1\n2 1\n0 1 2 1 -1\n0 1 1 1 0\n1 1 1 1 1\n2 1 2 2 1\n0 2 1 1 .25\n0 2 1 2 0\n0 2 2 2 .5\n1 2 1 1 1\n2 2 2 2 1\n0 3 1 1 1\n1 3 1 1 1\n2 3 1 1 1\n\n",
-		"punctuation": "* c\n\n2\r\n3\r\n{+2,-2,1}\r\n(2,1)\r\n{0,1,1,2,-1}\n1 1 1 1 1\n2 1 2 2 1\n0 2 1 1 .25\n0 2 2 2 .5\n1 2 1 1 1\n2 2 2 2 1\n0 3 1 1 1\n1 3 1 1 1\n2 3 1 1 1\n",
+		"over lines": "2\n3\n2\n-2 1 = sizes\n2\n1\n0 1\n2 1 -1 1 1 1 1 1.0\n2 1 2 2 1 0 2 1 1 .25 0 2 2 2 .5 1 2 1 1 1 2 " +
+			"2 2 2 1\n0 3 1 1 1 1 3 1 1 1 2 3 1 1 1",
+		"zeros": "2=m\n3=b\n2 -2 1\n2 1\n0 1 2 1 -1\n0 1 1 1 0\n1 1 1 1 1\n2 1 2 2 1\n0 2 1 1 .25\n0 2 1 2 0\n0 2 2 " +
+			"2 .5\n1 2 1 1 1\n2 2 2 2 1\n0 3 1 1 1\n1 3 1 1 1\n2 3 1 1 1\n\n",
+		"punctuation": "* c\n\n2\r\n3\r\n{+2,-2,1}\r\n(2,1)\r\n{0,1,1,2,-1}\n1 1 1 1 1\n2 1 2 2 1\n0 2 1 1 .25\n0 2 2 2 " +
+			".5\n1 2 1 1 1\n2 2 2 2 1\n0 3 1 1 1\n1 3 1 1 1\n2 3 1 1 1\n",
 	} {
 		got, err := Decode(name, strings.NewReader(text))
 		require.NoError(t, err, name)
@@ -208,7 +211,8 @@ func TestKnownOptimum(t *testing.T) {
 
 // TestSolveDiagonal is a linear program, which every backend takes.
 func TestSolveDiagonal(t *testing.T) {
-	m, err := Decode("lp.dat-s", strings.NewReader("2\n2\n-2 1\n1 1\n0 1 1 1 1\n0 1 2 2 2\n1 1 1 1 1\n1 1 2 2 1\n2 1 2 2 1\n2 2 1 1 1\n"))
+	m, err := Decode("lp.dat-s",
+		strings.NewReader("2\n2\n-2 1\n1 1\n0 1 1 1 1\n0 1 2 2 2\n1 1 1 1 1\n1 1 2 2 1\n2 1 2 2 1\n2 2 1 1 1\n"))
 	require.NoError(t, err)
 	p, err := m.Conic()
 	require.NoError(t, err)

@@ -51,7 +51,8 @@ func TestFolderThatTakesNothing(t *testing.T) {
 	for _, err := range []error{Check("/proc/x.json"), Write("/proc/x.json", text("x"))} {
 		require.EqualError(t, err, "/proc/x.json: cannot be written: /proc takes no new files")
 	}
-	require.EqualError(t, Check("/proc/none/x.json"), "/proc/none/x.json: cannot be written: there is no directory /proc/none")
+	require.EqualError(t, Check("/proc/none/x.json"),
+		"/proc/none/x.json: cannot be written: there is no directory /proc/none")
 }
 
 func TestFullDisk(t *testing.T) {
@@ -59,6 +60,7 @@ func TestFullDisk(t *testing.T) {
 		t.Skip("no full device here")
 	}
 	for _, size := range []int{1, 100_000} {
-		require.EqualError(t, Write("/dev/full", text(strings.Repeat("x", size))), "/dev/full: cannot be written: no space left on device")
+		require.EqualError(t, Write("/dev/full", text(strings.Repeat("x", size))),
+			"/dev/full: cannot be written: no space left on device")
 	}
 }

@@ -215,7 +215,8 @@ func FlagError(fs *pflag.FlagSet, err error) error {
 	}
 	expected := map[string]string{
 		"float64": "a number", "int": "an integer", "uint64": "an integer that is not negative",
-		"duration": "a time with its unit such as 90s or 5m", "bool": "true or false", "size": "a size such as 4GB or 500MB", "folds": "an integer, or all",
+		"duration": "a time with its unit such as 90s or 5m", "bool": "true or false", "size": "a size such as 4GB or 500MB",
+		"folds": "an integer, or all",
 	}[invalid.GetFlag().Value.Type()]
 	if expected == "" {
 		return err

@@ -58,7 +58,8 @@ func (m *memoryLimit) String() string {
 
 // MemoryFlag is the flag --memory. run takes back what it sets.
 func MemoryFlag() Flag {
-	return NewFlag("memory", &memoryLimit{}, "refuse what would take more than `SIZE` of memory, such as 4GB or 500MB (default: half of what the process may use, or GOMEMLIMIT)")
+	return NewFlag("memory", &memoryLimit{}, "refuse what would take more than `SIZE` of memory, such as 4GB or 500MB "+
+		"(default: half of what the process may use, or GOMEMLIMIT)")
 }
 
 func RegisterMemory(fs *pflag.FlagSet) { Register(fs, []Flag{MemoryFlag()}) }

@@ -16,7 +16,8 @@ import (
 func FindModel(name string) (model.Spec, error) {
 	spec, err := model.Find(name)
 	if err != nil {
-		return spec, BadInputf("unknown model %q%s; known are: %s", name, DidYouMean(name, model.Names()), words.Joined(model.Names()))
+		return spec, BadInputf("unknown model %q%s; known are: %s", name, DidYouMean(name, model.Names()),
+			words.Joined(model.Names()))
 	}
 	return spec, nil
 }

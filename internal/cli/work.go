@@ -103,7 +103,8 @@ func (m Merging[R, P]) Command() *cobra.Command {
 				return err
 			}
 			if merged.Missing > 0 {
-				return Failed(fmt.Errorf("still missing: %s; the shards here are %s", m.Missing(merged.Missing), strings.Join(merged.Manifest.Shards, ", ")))
+				return Failed(fmt.Errorf("still missing: %s; the shards here are %s", m.Missing(merged.Missing),
+					strings.Join(merged.Manifest.Shards, ", ")))
 			}
 			return nil
 		},

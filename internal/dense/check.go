@@ -13,7 +13,8 @@ func checkMatrix(name string, rows, cols int, a []float64, ld int) {
 //
 //go:noinline
 func badMatrix(name string, rows, cols, length, ld int) {
-	panic(fmt.Sprintf("dense: %s is %d x %d, but its leading dimension is %d and its length %d", name, rows, cols, ld, length))
+	panic(fmt.Sprintf("dense: %s is %d x %d, but its leading dimension is %d and its length %d", name, rows, cols, ld,
+		length))
 }
 
 // checkVector panics unless x has at least n entries.

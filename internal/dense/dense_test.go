@@ -52,7 +52,8 @@ func (w *window) clone() *window {
 
 // requireWithin checks got against want where touched(i, j), and that every other
 // word of got has the bits that before has.
-func requireWithin(t *testing.T, want func(i, j int) float64, before, got *window, tol float64, touched func(i, j int) bool) {
+func requireWithin(t *testing.T, want func(i, j int) float64, before, got *window, tol float64,
+	touched func(i, j int) bool) {
 	t.Helper()
 	seen := make([]bool, len(got.all))
 	for j := range got.cols {
@@ -69,7 +70,8 @@ func requireWithin(t *testing.T, want func(i, j int) float64, before, got *windo
 	}
 	for i, s := range seen {
 		if !s && math.Float64bits(got.all[i]) != math.Float64bits(before.all[i]) {
-			t.Fatalf("word %d of a %d x %d window with offset %d and stride %d was overwritten: %v", i, got.rows, got.cols, got.off, got.ld, got.all[i])
+			t.Fatalf("word %d of a %d x %d window with offset %d and stride %d was overwritten: %v", i, got.rows, got.cols,
+				got.off, got.ld, got.all[i])
 		}
 	}
 }

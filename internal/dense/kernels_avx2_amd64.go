@@ -8,7 +8,8 @@ package dense
 // gemmStripAVX2 is gemmStripGo in blocks of 12 rows, nr <= 4.
 //
 //go:noescape
-func gemmStripAVX2(nr int, m int, k int, a *float64, lda int, step int, b *float64, ldb int, c *float64, ldc int, tri int)
+func gemmStripAVX2(nr int, m int, k int, a *float64, lda int, step int, b *float64, ldb int, c *float64, ldc int,
+	tri int)
 
 // trsmStripAVX2 is trsmStripGo for nr <= 4.
 //

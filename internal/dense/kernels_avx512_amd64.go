@@ -8,7 +8,8 @@ package dense
 // gemmStripAVX512 is gemmStripGo in blocks of 24 rows, nr <= 8.
 //
 //go:noescape
-func gemmStripAVX512(nr int, m int, k int, a *float64, lda int, step int, b *float64, ldb int, c *float64, ldc int, tri int)
+func gemmStripAVX512(nr int, m int, k int, a *float64, lda int, step int, b *float64, ldb int, c *float64, ldc int,
+	tri int)
 
 // trsmStripAVX512 is trsmStripGo for nr <= 8.
 //

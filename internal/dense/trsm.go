@@ -23,7 +23,8 @@ func (in Within) TrsmRightLT(m, n int, l []float64, ldl int, x []float64, ldx in
 // unit lower triangular, dInv the n reciprocals of D) to their part of the
 // factor in one pass: W = A L^{-T} and A := W diag(dInv). With B = W, C = A they are
 // the operands that SyrkNT and GemmNT want: C L' = W and W = C D.
-func (in Within) SolvePanel(m, n int, l []float64, ldl int, dInv []float64, a []float64, lda int, w []float64, ldw int) {
+func (in Within) SolvePanel(m, n int, l []float64, ldl int, dInv []float64, a []float64, lda int, w []float64,
+	ldw int) {
 	if m <= 0 || n <= 0 {
 		return
 	}
@@ -36,7 +37,8 @@ func (in Within) SolvePanel(m, n int, l []float64, ldl int, dInv []float64, a []
 
 // solveRight computes W = A L^{-T} and, unless dInv is empty, A := W diag(dInv).
 // Without dInv, W is A.
-func (in Within) solveRight(m, n int, l []float64, ldl int, dInv []float64, a []float64, lda int, w []float64, ldw int) {
+func (in Within) solveRight(m, n int, l []float64, ldl int, dInv []float64, a []float64, lda int, w []float64,
+	ldw int) {
 	nr := columnsPerStrip()
 	for j0 := 0; j0 < n; j0 += trsmBlock {
 		j1 := min(j0+trsmBlock, n)

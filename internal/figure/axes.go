@@ -118,7 +118,8 @@ func (a *axes) margins() rectangle {
 
 // draw draws the axes into a frame with these margins, and returns where the data stand.
 func (a *axes) draw(c *canvas, frame, margins rectangle) rectangle {
-	area := rectangle{frame.left + margins.left, frame.top + margins.top, frame.right - margins.right, frame.bottom - margins.bottom}
+	area := rectangle{frame.left + margins.left, frame.top + margins.top, frame.right - margins.right,
+		frame.bottom - margins.bottom}
 	at := func(p point) point {
 		return point{area.left + a.x.share(p.x)*(area.right-area.left), area.bottom - a.y.share(p.y)*(area.bottom-area.top)}
 	}
@@ -143,7 +144,8 @@ func (a *axes) draw(c *canvas, frame, margins rectangle) rectangle {
 
 // draw draws an axis with its ticks and labels, and a grid across the data where there is one. place is the point at a
 // value, so far out from the axis.
-func (a *axis) draw(c *canvas, grid bool, across float64, place func(v, out float64) point, write func(label string, at point)) {
+func (a *axis) draw(c *canvas, grid bool, across float64, place func(v, out float64) point,
+	write func(label string, at point)) {
 	for _, t := range a.marks() {
 		length := float64(tickLength)
 		switch {

@@ -56,12 +56,14 @@ func (c *canvas) line(points []point, col color.Color, width float64, dashes ...
 
 // write writes a text whose middle, as high as its capitals, is at the height of its place.
 func (c *canvas) write(text string, at point, size, anchor float64) {
-	c.add(shape{text: textfile.Printable(text), points: []point{{at.x, at.y + capital/2*size}}, size: size, anchor: anchor, color: color.Black})
+	c.add(shape{text: textfile.Printable(text), points: []point{{at.x, at.y + capital/2*size}}, size: size, anchor: anchor,
+		color: color.Black})
 }
 
 // writeUp is write for a text that reads upwards, the middle of which is at its place.
 func (c *canvas) writeUp(text string, at point, size float64) {
-	c.add(shape{text: textfile.Printable(text), points: []point{{at.x + capital/2*size, at.y}}, size: size, anchor: 0.5, upright: true, color: color.Black})
+	c.add(shape{text: textfile.Printable(text), points: []point{{at.x + capital/2*size, at.y}}, size: size, anchor: 0.5,
+		upright: true, color: color.Black})
 }
 
 // encode writes the picture in the format "png" or "svg".
@@ -124,7 +126,8 @@ func strokes(halves ...point) marker {
 // svg writes the picture as SVG.
 func (c *canvas) svg(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "<?xml version=\"1.0\"?>\n<svg width=\"%spt\" height=\"%spt\" viewBox=\"0 0 %s %s\" xmlns=\"http://www.w3.org/2000/svg\">\n<g font-family=\"Liberation Sans, Arial, Helvetica, sans-serif\">\n",
+	fmt.Fprintf(out, "<?xml version=\"1.0\"?>\n<svg width=\"%spt\" height=\"%spt\" viewBox=\"0 0 %s %s\" "+
+		"xmlns=\"http://www.w3.org/2000/svg\">\n<g font-family=\"Liberation Sans, Arial, Helvetica, sans-serif\">\n",
 		short(c.width), short(c.height), short(c.width), short(c.height))
 	page := shape{points: rectangle{0, 0, c.width, c.height}.corners(), filled: true, color: color.White}
 	for _, s := range append([]shape{page}, c.shapes...) {
@@ -134,7 +137,8 @@ func (c *canvas) svg(w io.Writer) error {
 		case s.filled:
 			fmt.Fprintf(out, "<path d=\"%s\" fill=\"%s\"/>\n", s.path(), hex(s.color))
 		default:
-			fmt.Fprintf(out, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"", s.path(), hex(s.color), short(s.width))
+			fmt.Fprintf(out, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"", s.path(), hex(s.color),
+				short(s.width))
 			if len(s.dashes) > 0 {
 				var list []string
 				for _, d := range s.dashes {
@@ -169,7 +173,8 @@ func (s *shape) path() string {
 	if s.radius > 0 {
 		r, at := short(s.radius), s.points[0]
 		arc := "a" + r + "," + r + " 0 1 0 "
-		return "M" + short(at.x-s.radius) + "," + short(at.y) + arc + short(2*s.radius) + ",0" + arc + short(-2*s.radius) + ",0Z"
+		return "M" + short(at.x-s.radius) + "," + short(at.y) + arc + short(2*s.radius) + ",0" + arc + short(-2*s.radius) +
+			",0Z"
 	}
 	var b strings.Builder
 	for k, p := range s.points {

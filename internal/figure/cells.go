@@ -38,7 +38,8 @@ func (m *Cells) plot(p *panelPlot) (*panelPlot, error) {
 		return p, nil
 	}
 	if len(m.RowNames) != m.Rows || len(m.ColNames) != m.Cols {
-		return nil, fmt.Errorf("figure: %d x %d cells, but %d names of rows and %d of columns", m.Rows, m.Cols, len(m.RowNames), len(m.ColNames))
+		return nil, fmt.Errorf("figure: %d x %d cells, but %d names of rows and %d of columns", m.Rows, m.Cols,
+			len(m.RowNames), len(m.ColNames))
 	}
 	p.x.ticks, p.y.ticks = names(m.ColNames), names(m.RowNames)
 	p.content = append(p.content, m.drawNumbers)

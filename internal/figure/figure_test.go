@@ -30,12 +30,15 @@ func synthetic(n int) Figure {
 		y["gap"] = append(y["gap"], 0.5*math.Exp(-k/6))
 		y["step"] = append(y["step"], 2*math.Exp(-k/12)*(1.2+math.Sin(k)))
 	}
-	return Figure{Title: "elastic-net by vf-idca: converged after 60 iterations", XLabel: "seconds", XFromZero: true, Panels: []Panel{
-		{YLabel: "error", Lines: []Line{{Name: "validation", X: x, Y: y["val"]}, {Name: "validation, refit", X: x, Y: y["valrefit"], Style: 1}, {Name: "test", X: x, Y: y["test"], Style: 2}, {Name: "test, refit", X: x, Y: y["testrefit"], Style: 3}}},
-		{YLabel: "alpha", Lines: []Line{{X: x, Y: y["alpha"]}}},
-		{YLabel: "lower gap (log)", LogY: true, Lines: []Line{{X: x, Y: y["gap"]}}},
-		{YLabel: "relative step (log)", LogY: true, Lines: []Line{{X: x, Y: y["step"]}}},
-	}}
+	return Figure{Title: "elastic-net by vf-idca: converged after 60 iterations", XLabel: "seconds", XFromZero: true,
+		Panels: []Panel{
+			{YLabel: "error", Lines: []Line{{Name: "validation", X: x, Y: y["val"]}, {Name: "validation, refit", X: x,
+				Y: y["valrefit"], Style: 1}, {Name: "test", X: x, Y: y["test"], Style: 2}, {Name: "test, refit", X: x,
+				Y: y["testrefit"], Style: 3}}},
+			{YLabel: "alpha", Lines: []Line{{X: x, Y: y["alpha"]}}},
+			{YLabel: "lower gap (log)", LogY: true, Lines: []Line{{X: x, Y: y["gap"]}}},
+			{YLabel: "relative step (log)", LogY: true, Lines: []Line{{X: x, Y: y["step"]}}},
+		}}
 }
 
 func TestWritePNG(t *testing.T) {
@@ -64,7 +67,8 @@ func TestWritePNG(t *testing.T) {
 func TestWriteSVG(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, synthetic(5).Write(&b, "svg"))
-	for _, text := range []string{"<svg", "validation, refit", "lower gap", "relative step", "seconds", "elastic-net by vf-idca"} {
+	for _, text := range []string{"<svg", "validation, refit", "lower gap", "relative step", "seconds",
+		"elastic-net by vf-idca"} {
 		require.Contains(t, b.String(), text)
 	}
 }
@@ -74,7 +78,8 @@ func TestWriteSVG(t *testing.T) {
 func TestPointsAndBars(t *testing.T) {
 	draw := func(l Line) (string, Area) {
 		var b bytes.Buffer
-		areas, err := Figure{PanelHeight: 250, Panels: []Panel{{Lines: []Line{l, {X: []float64{1, 2}, Y: []float64{0, 9}}}}}}.Draw(&b, "svg")
+		areas, err := Figure{PanelHeight: 250,
+			Panels: []Panel{{Lines: []Line{l, {X: []float64{1, 2}, Y: []float64{0, 9}}}}}}.Draw(&b, "svg")
 		require.NoError(t, err)
 		return b.String(), areas[0]
 	}
@@ -94,20 +99,23 @@ func TestPointsAndBars(t *testing.T) {
 	with, _ := draw(two)
 	require.Equal(t, strings.Count(without, "<path")+2, strings.Count(with, "<path"))
 	two.Error = two.Error[:1]
-	require.ErrorContains(t, Figure{Panels: []Panel{{Lines: []Line{two}}}}.Write(&bytes.Buffer{}, "svg"), "2 abscissae and 1 bars")
+	require.ErrorContains(t, Figure{Panels: []Panel{{Lines: []Line{two}}}}.Write(&bytes.Buffer{}, "svg"),
+		"2 abscissae and 1 bars")
 }
 
 func TestHardData(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for name, f := range map[string]Figure{
-		"one point":     synthetic(1),
-		"two points":    synthetic(2),
-		"constant":      {Panels: []Panel{{Lines: []Line{{X: []float64{1, 2}, Y: []float64{0, 0}}}}, {LogY: true, Lines: []Line{{X: []float64{1, 2}, Y: []float64{3, 3}}}}}},
-		"same time":     {Panels: []Panel{{Lines: []Line{{X: []float64{1, 1}, Y: []float64{0, 5}}}}}},
-		"wide range":    {Panels: []Panel{{LogY: true, Lines: []Line{{X: []float64{0, 2}, Y: []float64{1e-300, 1e300}}}}}},
-		"large":         {Panels: []Panel{{Lines: []Line{{X: []float64{0, 2}, Y: []float64{-1e300, 1e300}}}}}},
-		"tiny change":   {Panels: []Panel{{Lines: []Line{{X: []float64{0, 2}, Y: []float64{1, 1 + 1e-15}}}}}},
-		"holes":         {Panels: []Panel{{LogY: true, Lines: []Line{{X: []float64{0, 1, 2, 3, 4}, Y: []float64{nan, -1, 0, inf, 2}}}}}},
+		"one point":  synthetic(1),
+		"two points": synthetic(2),
+		"constant": {Panels: []Panel{{Lines: []Line{{X: []float64{1, 2}, Y: []float64{0, 0}}}},
+			{LogY: true, Lines: []Line{{X: []float64{1, 2}, Y: []float64{3, 3}}}}}},
+		"same time":   {Panels: []Panel{{Lines: []Line{{X: []float64{1, 1}, Y: []float64{0, 5}}}}}},
+		"wide range":  {Panels: []Panel{{LogY: true, Lines: []Line{{X: []float64{0, 2}, Y: []float64{1e-300, 1e300}}}}}},
+		"large":       {Panels: []Panel{{Lines: []Line{{X: []float64{0, 2}, Y: []float64{-1e300, 1e300}}}}}},
+		"tiny change": {Panels: []Panel{{Lines: []Line{{X: []float64{0, 2}, Y: []float64{1, 1 + 1e-15}}}}}},
+		"holes": {Panels: []Panel{{LogY: true,
+			Lines: []Line{{X: []float64{0, 1, 2, 3, 4}, Y: []float64{nan, -1, 0, inf, 2}}}}}},
 		"negative time": {Panels: []Panel{{Lines: []Line{{Style: -1, X: []float64{-3, 0}, Y: []float64{0, 5}}}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,8 +129,10 @@ func TestHardData(t *testing.T) {
 func TestErrors(t *testing.T) {
 	var b bytes.Buffer
 	require.ErrorContains(t, Figure{}.Write(&b, "png"), "nothing to draw")
-	require.ErrorContains(t, Figure{Panels: []Panel{{LogY: true, Lines: []Line{{X: []float64{1}, Y: []float64{-1}}}}}}.Write(&b, "png"), "nothing to draw")
-	require.ErrorContains(t, Figure{Panels: []Panel{{Lines: []Line{{Name: "a", X: []float64{1}}}}}}.Write(&b, "png"), "1 abscissae and 0 ordinates")
+	require.ErrorContains(t, Figure{Panels: []Panel{{LogY: true,
+		Lines: []Line{{X: []float64{1}, Y: []float64{-1}}}}}}.Write(&b, "png"), "nothing to draw")
+	require.ErrorContains(t, Figure{Panels: []Panel{{Lines: []Line{{Name: "a", X: []float64{1}}}}}}.Write(&b, "png"),
+		"1 abscissae and 0 ordinates")
 	require.Error(t, synthetic(3).Write(&b, "gif3"))
 	require.Zero(t, b.Len())
 	_, err := Format("a.pdf")
@@ -154,9 +164,11 @@ func TestTicks(t *testing.T) {
 // Figures stand below each other and make the picture higher: curves on axes of their own, and the cells of a table.
 func TestBelow(t *testing.T) {
 	f, counts := synthetic(10), [][]float64{{40, 41}, {14, 97.5}}
-	cells := &Cells{Rows: 2, Cols: 2, At: func(i, j int) float64 { return counts[i][j] }, RowNames: []string{"no", "yes"}, ColNames: []string{"no", "yes"}}
+	cells := &Cells{Rows: 2, Cols: 2, At: func(i, j int) float64 { return counts[i][j] }, RowNames: []string{"no", "yes"},
+		ColNames: []string{"no", "yes"}}
 	f.Below = []Figure{
-		{Title: "curve", XLabel: "x", Panels: []Panel{{YLabel: "y", Lines: []Line{{X: []float64{-500, 250}, Y: []float64{3, 3}}}}}},
+		{Title: "curve", XLabel: "x",
+			Panels: []Panel{{YLabel: "y", Lines: []Line{{X: []float64{-500, 250}, Y: []float64{3, 3}}}}}},
 		{Title: "counts", Panels: []Panel{{Cells: cells}}},
 		{Title: "nothing"},
 	}
@@ -212,7 +224,8 @@ func TestAreas(t *testing.T) {
 	require.Less(t, a.Bottom, areas[1].Top)
 	// The line of the first drawn panel: its three points, of which the data leave 6 parts of 112 free above and below.
 	room := (a.Bottom - a.Top) * 0.06 / 1.12
-	path := fmt.Sprintf(`<path d="M%s,%sL%s,%sL%s,`, short(a.Left), short(a.Top+room), short(a.X(0.1)), short(a.Bottom-room), short(a.Right))
+	path := fmt.Sprintf(`<path d="M%s,%sL%s,%sL%s,`, short(a.Left), short(a.Top+room), short(a.X(0.1)),
+		short(a.Bottom-room), short(a.Right))
 	require.Contains(t, b.String(), path)
 }
 
@@ -294,7 +307,8 @@ func TestInk(t *testing.T) {
 
 // Texts are as wide as the tables of Helvetica say (Adobe, Core 14 AFM), whose widths the font has.
 func TestWidths(t *testing.T) {
-	for text, want := range map[string]float64{"A": 667, "i": 222, "M": 833, "0": 556, " ": 278, "l1_ratio": 222 + 556 + 556 + 333 + 556 + 278 + 222 + 556} {
+	for text, want := range map[string]float64{"A": 667, "i": 222, "M": 833, "0": 556, " ": 278,
+		"l1_ratio": 222 + 556 + 556 + 333 + 556 + 278 + 222 + 556} {
 		require.InDelta(t, want, widthOf(text, 1000), 2*float64(len(text)), text)
 	}
 }

@@ -105,7 +105,8 @@ func (p *painter) fill(col color.Color) {
 	if !(lo.x < hi.x && lo.y <= hi.y && hi.x > 0 && hi.y > 0 && lo.x < float64(size.Max.X) && lo.y < float64(size.Max.Y)) {
 		return
 	}
-	box := image.Rect(int(max(lo.x, 0)), int(max(lo.y, 0)), int(min(hi.x, float64(size.Max.X)))+1, int(min(hi.y, float64(size.Max.Y)))+1).Intersect(size)
+	box := image.Rect(int(max(lo.x, 0)), int(max(lo.y, 0)), int(min(hi.x, float64(size.Max.X)))+1,
+		int(min(hi.y, float64(size.Max.Y)))+1).Intersect(size)
 	p.area.Reset(box.Dx(), box.Dy())
 	for _, part := range p.parts {
 		for k, q := range part {

@@ -38,8 +38,10 @@ func TestAsEncodingJSON(t *testing.T) {
 	for _, v := range []any{
 		nil, 3.5, "a<b>\"", []int{1}, map[int]string{3: "x"},
 		sample{}, &sample{
-			Name: "n", Inner: Inner{1e21, &b}, List: []float64{1, -0.5, 1e-9}, Table: map[string]float64{"b": 2, "a": 1}, Rows: [][]float64{{1}, nil},
-			Left: "x", hidden: 1, Any: map[string]any{"k": []float64{2}}, Other: &Inner{}, Time: time.Unix(5, 0).UTC(), Bytes: []byte("abc"), Flags: [2]bool{true, false},
+			Name: "n", Inner: Inner{1e21, &b}, List: []float64{1, -0.5, 1e-9}, Table: map[string]float64{"b": 2, "a": 1},
+			Rows: [][]float64{{1}, nil},
+			Left: "x", hidden: 1, Any: map[string]any{"k": []float64{2}}, Other: &Inner{}, Time: time.Unix(5, 0).UTC(),
+			Bytes: []byte("abc"), Flags: [2]bool{true, false},
 		},
 		[]*sample{nil, {Name: "m"}},
 	} {
@@ -59,7 +61,8 @@ func TestNumbersThatAreNone(t *testing.T) {
 		Table map[string]float64
 		Any   any
 		F     float32
-	}{Inner{math.Inf(1), &nan}, []float64{1, math.Inf(-1)}, map[string]float64{"x": nan, "y": 2}, nan, float32(math.Inf(1))})
+	}{Inner{math.Inf(1), &nan}, []float64{1, math.Inf(-1)}, map[string]float64{"x": nan, "y": 2}, nan,
+		float32(math.Inf(1))})
 	require.NoError(t, err)
 	require.Equal(t, `{"a":null,"b":null,"List":[1,null],"Table":{"x":null,"y":2},"Any":null,"F":null}`, string(got))
 }

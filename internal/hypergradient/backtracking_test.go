@@ -63,7 +63,8 @@ func TestBacktracking(t *testing.T) {
 
 	require.Equal(t, IterationLimit, run(steps, Settings{Start: []float64{1}, MaxIter: 4}).Status)
 	require.Len(t, seen, 6)
-	require.Equal(t, 9, run(steps, Settings{Start: []float64{1}, Tol: 0.05}).Iterations) // 1.44 * 0.64^8 < 0.05 f < 1.44 * 0.64^7
+	// 1.44 * 0.64^8 < 0.05 f < 1.44 * 0.64^7
+	require.Equal(t, 9, run(steps, Settings{Start: []float64{1}, Tol: 0.05}).Iterations)
 	require.Equal(t, Stationary, run(steps, Settings{Start: []float64{3}}).Status)
 	require.Len(t, seen, 1)
 	// No step below Least, and none to below Floor.
@@ -76,7 +77,8 @@ func TestBacktracking(t *testing.T) {
 	require.InEpsilonSlice(t, []float64{4, 2.5}, seen[:2], 1e-12)
 
 	// A lower level that cannot be solved.
-	r, err := IGJO(context.Background(), broken{}, Settings{Start: []float64{1}, Backtracking: &problems.Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1, Floor: 1e-3}})
+	r, err := IGJO(context.Background(), broken{}, Settings{Start: []float64{1},
+		Backtracking: &problems.Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1, Floor: 1e-3}})
 	require.NoError(t, err)
 	require.Equal(t, Stationary, r.Status)
 	require.InEpsilon(t, 1.004, r.Best.Lambda[0], 1e-12)
@@ -96,14 +98,16 @@ func TestNormalised(t *testing.T) {
 	const points = 30
 	var seen []float64
 	r, err := IFDM(context.Background(), parabola{}, Settings{Start: []float64{0.5}, MaxIter: points,
-		Normalised: &problems.Normalised{Length: 0.7, Shrink: 0.1, Free: 5}, Observe: func(_ int, at *lower.Point) { seen = append(seen, at.Lambda[0]) }})
+		Normalised: &problems.Normalised{Length: 0.7, Shrink: 0.1, Free: 5},
+		Observe:    func(_ int, at *lower.Point) { seen = append(seen, at.Lambda[0]) }})
 	require.NoError(t, err)
 	require.Equal(t, Stationary, r.Status)
 	require.Len(t, seen, points)
 	loss := func(l float64) float64 { return (l-3)*(l-3) + 1 }
 	slope := func(l float64) float64 { return 2 * (l - 3) * l }
 	// 0.5 e^(0.7 k) for the first steps, which go up to 3 and beyond.
-	require.InEpsilonSlice(t, []float64{0.5, 0.5 * math.Exp(0.7), 0.5 * math.Exp(1.4), 0.5 * math.Exp(2.1)}, seen[:4], 1e-12)
+	require.InEpsilonSlice(t, []float64{0.5, 0.5 * math.Exp(0.7), 0.5 * math.Exp(1.4), 0.5 * math.Exp(2.1)}, seen[:4],
+		1e-12)
 	rate, worse := 0.7/math.Abs(slope(seen[0])), 0
 	for k := 1; k < points; k++ {
 		if k <= 5 && worse == 0 {

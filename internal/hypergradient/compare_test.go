@@ -64,7 +64,8 @@ func TestCompare(t *testing.T) {
 				var u0, u1 syscall.Rusage
 				_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u0)
 				begun := time.Now()
-				m, err := newModel(fits.Rows{X: design.FromColumns(jobs.Train, jobs.P, trainX), Y: trainY}, fits.Rows{X: design.FromColumns(jobs.Val, jobs.P, valX), Y: valY}, false)
+				m, err := newModel(fits.Rows{X: design.FromColumns(jobs.Train, jobs.P, trainX), Y: trainY},
+					fits.Rows{X: design.FromColumns(jobs.Val, jobs.P, valX), Y: valY}, false)
 				require.NoError(t, err)
 				var s Settings
 				if start == "start" {

@@ -97,7 +97,8 @@ func (s Settings) withDefaults(m lower.Fit) (Settings, error) {
 		s.LowerTol = 1e-10
 	}
 	if top := m.LambdaMax(); !(top > 0) || math.IsInf(top, 1) {
-		return s, fmt.Errorf("hypergradient: the coefficients do not depend on the training rows: they vanish for every lambda")
+		return s, fmt.Errorf(
+			"hypergradient: the coefficients do not depend on the training rows: they vanish for every lambda")
 	}
 	if s.Start == nil {
 		return s, nil

@@ -17,8 +17,10 @@ import (
 // give the rows, or the error, that one block gives, and the matrix has the entries, also of what is written out and
 // read again.
 func FuzzRead(f *testing.F) {
-	for _, seed := range []string{"", "1 1:2 3:4\n-1 2:1\n", "1 3:1 2:2 # c\r\n\n", "1 0:1", "1 1:1 1:2\n1 \n1\t2:3 \r\n", "nan 1:inf", "1 99999999999:1", "\x1f\x8b\x08\x00",
-		"1 2147483647:1", "1 20000000:1\n1 1:1\n", "\f\v\u00a0\n\u00a01\v1:2\u00a0\ufeff2:3", "1e154 1:1e200", "1 1:-1e71", "1e5 1:-1e5 2:.5 3:5. 4:1e 5:1\n",
+	for _, seed := range []string{"", "1 1:2 3:4\n-1 2:1\n", "1 3:1 2:2 # c\r\n\n", "1 0:1", "1 1:1 1:2\n1 \n1\t2:3 \r\n",
+		"nan 1:inf", "1 99999999999:1", "\x1f\x8b\x08\x00",
+		"1 2147483647:1", "1 20000000:1\n1 1:1\n", "\f\v\u00a0\n\u00a01\v1:2\u00a0\ufeff2:3", "1e154 1:1e200", "1 1:-1e71",
+		"1e5 1:-1e5 2:.5 3:5. 4:1e 5:1\n",
 		"1 1:12345678901234567 02:0x1\n", "1 2147483648:1\n2", "\x00"} {
 		f.Add([]byte(seed), 1)
 		f.Add([]byte(seed), 9)
@@ -34,7 +36,8 @@ func FuzzRead(f *testing.F) {
 				}
 				continue
 			}
-			if err := other.line(s, bytes.TrimSuffix(line, []byte("\n")), 1); err != nil || len(other.labels) != 1 || next < len(line) {
+			if err := other.line(s, bytes.TrimSuffix(line, []byte("\n")), 1); err != nil || len(other.labels) != 1 ||
+				next < len(line) {
 				t.Fatalf("%q: %v", line, err)
 			}
 			same(t, one.labels, other.labels)
@@ -57,7 +60,8 @@ func FuzzRead(f *testing.F) {
 		}
 		same(t, got.Labels, want.Labels)
 		wanted, entries := entriesOf(want), entriesOf(got)
-		if !slices.Equal(wanted, entries) || got.First != want.First || got.Last != want.Last || got.lastLine != want.lastLine {
+		if !slices.Equal(wanted, entries) || got.First != want.First || got.Last != want.Last ||
+			got.lastLine != want.lastLine {
 			t.Fatal("the table is another one")
 		}
 		n, p := len(want.Labels), want.Last-want.First+1

@@ -72,7 +72,8 @@ func (f *File) Matrix(first, features int) (mat.Matrix, error) {
 	case f.Last-first >= features:
 		bound := fmt.Sprintf("%d, the number of features (that of the training data)", features)
 		if first == 0 {
-			bound = fmt.Sprintf("%d, the last one of the %d features of the training data, which count from 0", features-1, features)
+			bound = fmt.Sprintf("%d, the last one of the %d features of the training data, which count from 0", features-1,
+				features)
 		}
 		return nil, f.source.Errorf(f.lastLine, fmt.Sprintf("index %d", f.Last), "is larger than %s", bound)
 	}

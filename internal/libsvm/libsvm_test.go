@@ -15,7 +15,8 @@ func TestRead(t *testing.T) {
 	require.Equal(t, []float64{1, -1, 2.5, 0}, f.Labels)
 	require.Equal(t, []int{1, 4}, []int{f.First, f.Last})
 	require.Nil(t, f.Queries)
-	require.Equal(t, []one{{0, 1, 0.5}, {0, 3, -2}, {2, 2, 7}, {2, 4, 1e-3}, {3, 3, 0}}, entriesOf(f), "sorted within the row")
+	require.Equal(t, []one{{0, 1, 0.5}, {0, 3, -2}, {2, 2, 7}, {2, 4, 1e-3}, {3, 3, 0}}, entriesOf(f),
+		"sorted within the row")
 }
 
 // What dump_svmlight_file of scikit-learn 1.9 writes of [[1.5 0 2], [0 -1 0], [0 0 0.25]] with the targets 3, -1, 0 and
@@ -46,8 +47,10 @@ func TestFeaturesGiven(t *testing.T) {
 		{"1 2:1\n", 1, 5, []float64{0, 1, 0, 0, 0}, ""},
 		{"1 2:5\n", 0, 3, []float64{0, 0, 5}, ""},
 		{"1\n2\n", 1, 2, []float64{0, 0}, ""},
-		{"1 2:1\n1 3:1 6:1\n", 1, 5, nil, "f:2: index 6: is larger than 5, the number of features (that of the training data)"},
-		{"1 1:5\n1 3:5\n", 0, 3, nil, "f:2: index 3: is larger than 2, the last one of the 3 features of the training data, which count from 0"},
+		{"1 2:1\n1 3:1 6:1\n", 1, 5, nil,
+			"f:2: index 6: is larger than 5, the number of features (that of the training data)"},
+		{"1 1:5\n1 3:5\n", 0, 3, nil,
+			"f:2: index 3: is larger than 2, the last one of the 3 features of the training data, which count from 0"},
 		{"1 1:5\n1 0:5\n", 1, 3, nil, "f:2: index 0: found, expected indices from 1 as in the training data"},
 		{"1\n-1\n", 1, 0, nil, "f: has labels and no features, expected lines of the form"},
 	} {
@@ -79,8 +82,10 @@ func TestErrors(t *testing.T) {
 		{"no later query", "1 qid:7 1:2\n1 1:2\n", "f: row 2: has no qid:, which other rows have"},
 		{"negative index", "1 -1:2\n", `f:1: pair 1: index "-1" found, expected a whole number`},
 		{"fraction", "1 1.5:2\n", `f:1: pair 1: index "1.5" found, expected a whole number`},
-		{"index 0 and the largest", "1 0:2\n1 2147483647:3\n", "f:2: index 2147483647 is too large where indices count from 0"},
-		{"huge index", "1 99999999999999999999999:2\n", `f:1: pair 1: index "99999999999999999999999" is larger than 2147483647`},
+		{"index 0 and the largest", "1 0:2\n1 2147483647:3\n",
+			"f:2: index 2147483647 is too large where indices count from 0"},
+		{"huge index", "1 99999999999999999999999:2\n",
+			`f:1: pair 1: index "99999999999999999999999" is larger than 2147483647`},
 		{"twice", "1 1:2\n1 3:1 2:2 3:3\n", "f:2: index 3: appears twice, expected each index once in a line"},
 		{"no value", "1 1: 2:3\n", "f:1: pair 1: value of index 1: is empty, expected a number"},
 		{"text value", "1 2:red\n", `f:1: pair 1: value of index 2: "red" found, expected a number`},
@@ -107,9 +112,11 @@ func TestTooLarge(t *testing.T) {
 		return err
 	}
 	const wide = "1 1:1\n1 2147483647:1\n"
-	require.EqualError(t, read(wide, 32e9, 0), "f:2: index 2147483647: a sparse table of 2 rows, 2147483647 features and 2 nonzeros takes about 1.1 TB of memory, "+
+	require.EqualError(t, read(wide, 32e9, 0), "f:2: index 2147483647: a sparse table of 2 rows, 2147483647 features "+
+		"and 2 nonzeros takes about 1.1 TB of memory, "+
 		"but the budget is 32 GB (GOMEMLIMIT gives more)")
-	require.ErrorContains(t, read("1 1:1\n", 1e9, 20_000_000), "f: a sparse table of 1 rows, 20000000 features and 1 nonzeros takes about 10.2 GB")
+	require.ErrorContains(t, read("1 1:1\n", 1e9, 20_000_000),
+		"f: a sparse table of 1 rows, 20000000 features and 1 nonzeros takes about 10.2 GB")
 	require.ErrorContains(t, read("1 1:1 2:1\n", 1100, 0), "f:1: index 2: a dense table of 1 rows and 2 features")
 	require.NoError(t, read(wide[:7], 1e4, 0))
 }

@@ -34,7 +34,8 @@ func TestModules(t *testing.T) {
 		}
 	}
 	const listed = "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}"
-	out, err := exec.Command("go", "list", "-deps", "-tags=parquet,scs_go,osqp_go", "-f", listed, "../../cmd/conetune").Output()
+	out, err := exec.Command("go", "list", "-deps", "-tags=parquet,scs_go,osqp_go", "-f", listed,
+		"../../cmd/conetune").Output()
 	if err != nil {
 		t.Skip("no go command here:", err)
 	}
@@ -57,7 +58,8 @@ func TestLibraries(t *testing.T) {
 		t.Skip("the C libraries are not built here")
 	}
 	squeeze := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	all := squeeze(file(t, "scs.txt") + file(t, "openblas.txt") + file(t, "osqp.txt") + file(t, "clarabel.txt") + file(t, "highs.txt"))
+	all := squeeze(file(t, "scs.txt") + file(t, "openblas.txt") + file(t, "osqp.txt") + file(t, "clarabel.txt") + file(t,
+		"highs.txt"))
 	for _, e := range entries {
 		require.Contains(t, all, squeeze(file(t, dir, e.Name())), "%s: %s", e.Name(), remedy)
 	}

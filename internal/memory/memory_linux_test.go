@@ -35,7 +35,8 @@ func TestLimit(t *testing.T) {
 		}, machine},
 		{"version 1", map[string]string{
 			"proc/meminfo": meminfo, "proc/self/cgroup": "8:pids:/\n4:memory:/a\n0::/\n",
-			"sys/fs/cgroup/memory/a/memory.limit_in_bytes": "2147483648\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+			"sys/fs/cgroup/memory/a/memory.limit_in_bytes": "2147483648\n",
+			"sys/fs/cgroup/memory/memory.limit_in_bytes":   "9223372036854771712\n",
 		}, 1 << 31},
 		{"version 1, container", map[string]string{
 			"proc/meminfo": meminfo, "proc/self/cgroup": "4:cpu,memory:/docker/0123\n",

@@ -9,10 +9,14 @@ import (
 
 // convexFunctions are those of the package that are no methods. The test fails where one is missing.
 var convexFunctions = map[string]any{
-	"Abs": convex.Abs, "Const": convex.Const, "Equal": convex.Equal, "Exp": convex.Exp, "GreaterEqual": convex.GreaterEqual,
-	"GroupNorms": convex.GroupNorms, "Huber": convex.Huber, "LessEqual": convex.LessEqual, "Linear": convex.Linear, "LogSumExp": convex.LogSumExp,
-	"Logistic": convex.Logistic, "Max": convex.Max, "NewModel": convex.NewModel, "Norm1": convex.Norm1, "Norm2": convex.Norm2,
-	"NormInf": convex.NormInf, "NuclearNorm": convex.NuclearNorm, "Pos": convex.Pos, "Stack": convex.Stack, "SumSquares": convex.SumSquares,
+	"Abs": convex.Abs, "Const": convex.Const, "Equal": convex.Equal, "Exp": convex.Exp,
+	"GreaterEqual": convex.GreaterEqual,
+	"GroupNorms":   convex.GroupNorms, "Huber": convex.Huber, "LessEqual": convex.LessEqual, "Linear": convex.Linear,
+	"LogSumExp": convex.LogSumExp,
+	"Logistic":  convex.Logistic, "Max": convex.Max, "NewModel": convex.NewModel, "Norm1": convex.Norm1,
+	"Norm2":   convex.Norm2,
+	"NormInf": convex.NormInf, "NuclearNorm": convex.NuclearNorm, "Pos": convex.Pos, "Stack": convex.Stack,
+	"SumSquares": convex.SumSquares,
 }
 
 // Every function and method of the package, with arguments that are zero or nil, on values of a model and on zero
@@ -42,14 +46,18 @@ func TestConvex(t *testing.T) {
 	other := convex.NewModel()
 	y, q := other.Variable("y", 2), other.Parameter("q", 2)
 	receivers := []any{
-		x.Expr(), convex.Affine{}, convex.SumSquares(x.Expr()), convex.Convex{}, m, new(convex.Model), x, new(convex.Variable), (*convex.Variable)(nil),
-		p, new(convex.Parameter), (*convex.Parameter)(nil), c, new(convex.Constraint), (*convex.Constraint)(nil), prog, new(convex.Program), r, new(convex.Result),
+		x.Expr(), convex.Affine{}, convex.SumSquares(x.Expr()), convex.Convex{}, m, new(convex.Model), x,
+		new(convex.Variable), (*convex.Variable)(nil),
+		p, new(convex.Parameter), (*convex.Parameter)(nil), c, new(convex.Constraint), (*convex.Constraint)(nil), prog,
+		new(convex.Program), r, new(convex.Result),
 		s, new(convex.Solver),
 	}
 	// Arguments of a type: the zero value, and those here.
 	wrong := []any{
-		y, q, y.Expr(), q.Expr(), convex.Norm1(y.Expr()), convex.LessEqual(convex.Linear(y.Expr()), q.Expr()), new(convex.Variable), new(convex.Parameter),
-		new(convex.Constraint), -1, 7, []float64{1}, []int{-1, 9}, [][]int{{5}}, convex.Point{y: {1}}, convex.Point{x: {1}}, convex.Point{nil: {1}},
+		y, q, y.Expr(), q.Expr(), convex.Norm1(y.Expr()), convex.LessEqual(convex.Linear(y.Expr()), q.Expr()),
+		new(convex.Variable), new(convex.Parameter),
+		new(convex.Constraint), -1, 7, []float64{1}, []int{-1, 9}, [][]int{{5}}, convex.Point{y: {1}}, convex.Point{x: {1}},
+		convex.Point{nil: {1}},
 	}
 	tryAll(t, "convex", convexFunctions, receivers, wrong)
 }

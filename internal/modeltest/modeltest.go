@@ -79,7 +79,8 @@ func Split(seed uint64, train, val, test int, b []float64, noise float64) *datas
 // ElasticOptimality checks the lower level at the start of a model with the penalties of an elastic net and a smooth
 // loss, whose derivative in a value f is slope(y, f): X's/n + lambda2 b + lambda1 sign(b) = 0, and for the intercept
 // sum s = 0.
-func ElasticOptimality(t testing.TB, m tune.Model, train *dataset.Data, intercept bool, slope func(y, f float64) float64) {
+func ElasticOptimality(t testing.TB, m tune.Model, train *dataset.Data, intercept bool,
+	slope func(y, f float64) float64) {
 	t.Helper()
 	x, lambda := LowerLevel(t, m)
 	b0 := 0.0

@@ -76,7 +76,8 @@ func Execute(ctx context.Context, i Item, files *Files) (*Record, error) {
 }
 
 // guarded builds the model and tunes it. A panic is a bug of ours, and no reason to lose the other items.
-func guarded(ctx context.Context, make build, m Method, c tune.Config, begun time.Time) (r *tune.Result, dimension int, err error) {
+func guarded(ctx context.Context, make build, m Method, c tune.Config, begun time.Time) (r *tune.Result, dimension int,
+	err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("internal error: %v\n%s", p, debug.Stack())

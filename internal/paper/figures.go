@@ -20,7 +20,8 @@ type chart struct {
 
 // styles of the methods, the same in all figures. No table has two of the same style.
 var styles = map[string]int{
-	"vf-idca": 0, OurDefaults: 1, "grid": 2, "random": 3, "tpe": 4, "igjo": 5, "tpe2": 5, "ifdm": 6, "vf-idca-t": 6, GapClosed: 6, "hoag": 7,
+	"vf-idca": 0, OurDefaults: 1, "grid": 2, "random": 3, "tpe": 4, "igjo": 5, "tpe2": 5, "ifdm": 6, "vf-idca-t": 6,
+	GapClosed: 6, "hoag": 7,
 }
 
 // figuresOf makes the figures of all rows that have records.
@@ -63,11 +64,15 @@ func kinds() []kind {
 	best := func(p *Point) *Errors { return &p.Best }
 	labels := []string{"validation error", "test error"}
 	return []kind{
-		{name: "iterate", title: "errors of the iterate over time", about: "Mean errors of the iterate over seconds, on a logarithmic axis", axis: "seconds",
+		{name: "iterate", title: "errors of the iterate over time",
+			about: "Mean errors of the iterate over seconds, on a logarithmic axis", axis: "seconds",
 			x: seconds, logX: true, panels: []reading{validation(iterate), test(iterate)}, labels: labels},
-		{name: "refit", title: "errors of the best refit so far over time", about: "Mean errors of the best solution of the lower level so far over seconds, on a logarithmic axis", axis: "seconds",
-			x: seconds, logX: true, panels: []reading{validation(best), test(best)}, labels: labels},
-		{name: "alpha", title: "penalty parameter of VF-iDCA over its iterations", about: "Mean penalty parameter alpha, on a logarithmic axis, over the iterations", axis: "iteration",
+		{name: "refit", title: "errors of the best refit so far over time",
+			about: "Mean errors of the best solution of the lower level so far over seconds, on a logarithmic axis",
+			axis:  "seconds",
+			x:     seconds, logX: true, panels: []reading{validation(best), test(best)}, labels: labels},
+		{name: "alpha", title: "penalty parameter of VF-iDCA over its iterations",
+			about: "Mean penalty parameter alpha, on a logarithmic axis, over the iterations", axis: "iteration",
 			x: iteration, logY: true, panels: []reading{alpha}, labels: []string{"alpha (log)"}},
 	}
 }

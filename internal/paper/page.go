@@ -32,7 +32,8 @@ func WriteReport(dir string, o *Outcome) error {
 	for k := range figures {
 		f := &figures[k]
 		for _, format := range []string{"svg", "png"} {
-			err := atomicfile.Write(filepath.Join(folder, f.name+"."+format), func(w io.Writer) error { return f.Write(w, format) })
+			err := atomicfile.Write(filepath.Join(folder, f.name+"."+format),
+				func(w io.Writer) error { return f.Write(w, format) })
 			if err != nil {
 				return fmt.Errorf("figure %s: %w", f.name, err)
 			}
@@ -80,14 +81,16 @@ func writePage(w io.Writer, o *Outcome, figures []chart) error {
 		sec := section{ID: s.Table.Name, Title: s.Table.Title, Validation: s.Table.Validation, Test: s.Table.Test}
 		for k := range s.Rows {
 			r := &s.Rows[k]
-			p := part{ID: s.Table.Name + "-" + r.Row.Name, Title: r.Row.Title, Name: s.Table.Name + " " + r.Row.Name, Skipped: r.Skipped}
+			p := part{ID: s.Table.Name + "-" + r.Row.Name, Title: r.Row.Title, Name: s.Table.Name + " " + r.Row.Name,
+				Skipped: r.Skipped}
 			for at := range r.Verdicts {
 				p.Verdicts = append(p.Verdicts, r.Verdicts[at].String())
 			}
 			p.Table = o.Manifest.Plan.Table("table-"+p.ID, s.Table.Title+": "+r.Row.Title, r)
 			for _, f := range figures {
 				if f.table == s.Table.Name && f.row == r.Row.Name {
-					picture, err := webpage.Draw("figure-"+f.name, f.title, strings.ToUpper(f.caption[:1])+f.caption[1:], f.about, f.Figure)
+					picture, err := webpage.Draw("figure-"+f.name, f.title, strings.ToUpper(f.caption[:1])+f.caption[1:], f.about,
+						f.Figure)
 					if err != nil {
 						return fmt.Errorf("figure %s: %w", f.name, err)
 					}

@@ -17,7 +17,8 @@ import (
 
 // outcome is made up: the error of a method falls from twice its last value, seed by seed a little higher.
 func outcome() *Outcome {
-	plan := Plan{Tables: []string{"en", "svm3"}, Methods: []string{"grid", "tpe2", "igjo", "vf-idca", OurDefaults}, Backends: []string{"native"}, Repeats: 2}
+	plan := Plan{Tables: []string{"en", "svm3"}, Methods: []string{"grid", "tpe2", "igjo", "vf-idca", OurDefaults},
+		Backends: []string{"native"}, Repeats: 2}
 	for _, row := range []string{"100-100-250-p250", "100-100-100-p2500"} {
 		plan.Skipped = append(plan.Skipped, Skipped{Table: "en", Row: row, Reason: "not <now>"})
 	}
@@ -25,11 +26,13 @@ func outcome() *Outcome {
 		plan.Skipped = append(plan.Skipped, Skipped{Table: "svm3", Row: row, Reason: "no file"})
 	}
 	o := &Outcome{Missing: 1, Notes: []string{"a & b"}, Manifest: Manifest{
-		Plan: plan, Shards: []string{"1/2", "2/2"}, Machines: []string{"a machine"}, Commands: []string{"conetune bench paper --repeats 2"}}}
+		Plan: plan, Shards: []string{"1/2", "2/2"}, Machines: []string{"a machine"},
+		Commands: []string{"conetune bench paper --repeats 2"}}}
 	last := map[string]float64{"grid": 6, "tpe2": 5, "igjo": 4, "vf-idca": 2, OurDefaults: 3}
 	for _, i := range plan.Items() {
 		v := last[i.Method] + 0.1*float64(i.Seed)
-		r := Record{Item: i, Version: "1.2.3", Settings: "file 123abc", Status: "converged", Seconds: v, Iterations: 5, Dimension: 2}
+		r := Record{Item: i, Version: "1.2.3", Settings: "file 123abc", Status: "converged", Seconds: v, Iterations: 5,
+			Dimension: 2}
 		for k := range 5 {
 			e := Errors{Validation: value(v * (2 - float64(k)/4)), Test: value(1 + v*(2-float64(k)/4))}
 			p := Point{Seconds: v * float64(k+1) / 5, Iteration: k + 1, Iterate: e, Best: e}
@@ -67,7 +70,8 @@ func TestPageStructure(t *testing.T) {
 	}
 	ids := found(`[ <]id="([^"]*)"`)
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(ids))), len(ids), "an id is there twice")
-	for _, name := range append(strings.Fields(strings.Join(found(`aria-labelledby="([^"]*)"`), " ")), found(`href="#([^"]*)"`)...) {
+	for _, name := range append(strings.Fields(strings.Join(found(`aria-labelledby="([^"]*)"`), " ")),
+		found(`href="#([^"]*)"`)...) {
 		require.Contains(t, ids, name)
 	}
 	require.Empty(t, found(`(href="[^#]|src=)`))
@@ -81,7 +85,8 @@ func TestPageStructure(t *testing.T) {
 	titles := found(`<svg [^>]*role="img"[^>]*><title [^>]*>([^<]+)</title><desc [^>]*>[^<]*At the end[^<]*</desc>`)
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(titles))), 6)
 	tables := found(`<table[^>]*>\s*<(\w+)`)
-	require.Equal(t, slices.Repeat([]string{"caption"}, 1+2+6), tables, "the one at a glance, one for each row, and the numbers of each figure")
+	require.Equal(t, slices.Repeat([]string{"caption"}, 1+2+6), tables,
+		"the one at a glance, one for each row, and the numbers of each figure")
 	for _, address := range found(`(https?://[^"' )]*)`) {
 		require.Equal(t, "http://www.w3.org/2000/svg", address)
 	}
@@ -90,8 +95,10 @@ func TestPageStructure(t *testing.T) {
 func TestPageContents(t *testing.T) {
 	page := pageOf(t, outcome())
 	for _, want := range []string{
-		"over 2 seeds: 16 runs, and <strong>1 of the plan is missing</strong>", "<p>a &amp; b</p>", "Not run: not &lt;now&gt;.",
-		"conetune 1.2.3", "Machine: a machine", "<code>conetune bench paper --repeats 2</code>", "Seeds: 1 to 2", "1/2, 2/2", "file 123abc",
+		"over 2 seeds: 16 runs, and <strong>1 of the plan is missing</strong>", "<p>a &amp; b</p>",
+		"Not run: not &lt;now&gt;.",
+		"conetune 1.2.3", "Machine: a machine", "<code>conetune bench paper --repeats 2</code>", "Seeds: 1 to 2", "1/2, 2/2",
+		"file 123abc",
 		// The mean of 2.1 and 2.2 with its standard error, 0.05, the best of all; beside it the paper's figure.
 		`<td class="number" data-sort="2.1500000000000004"><strong>2.15 ± 0.05</strong></td><td class="number" data-sort="1.95">`,
 		`<td data-sort="0"><strong>best</strong></td>`, `<th scope="row">svm3 liver-disorders</th>`,
@@ -100,7 +107,9 @@ func TestPageContents(t *testing.T) {
 		require.True(t, strings.Contains(page, want), want)
 	}
 	// The last row of a figure of errors has the last mean of the longest runs; those that ended before have theirs there.
-	require.Regexp(t, `<tr data-x="[0-9.]+"><th scope="row" class="number">6.2</th><td class="number">6.15</td><td class="number"></td>`, page)
+	require.Regexp(
+		t, `<tr data-x="[0-9.]+"><th scope="row" class="number">6.2</th><td class="number">6.15</td><td class="number"></td>`,
+		page)
 	require.Contains(t, page, "At the end, validation error: Grid 6.15, IGJO 4.1, VF-iDCA 2.15, VF-iDCA, ours 3.15.")
 }
 
@@ -123,7 +132,8 @@ func TestWriteReport(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(dir, pageFile))
 	require.NoError(t, err)
 	require.Equal(t, pageOf(t, outcome()), string(page))
-	for _, name := range []string{"en-100-20-250-p250-iterate", "en-100-20-250-p250-refit", "en-100-20-250-p250-alpha", "svm3-liver-disorders-alpha"} {
+	for _, name := range []string{"en-100-20-250-p250-iterate", "en-100-20-250-p250-refit", "en-100-20-250-p250-alpha",
+		"svm3-liver-disorders-alpha"} {
 		svg, err := os.ReadFile(filepath.Join(dir, FiguresDir, name+".svg"))
 		require.NoError(t, err)
 		require.Contains(t, string(svg), ">VF-iDCA, ours<")

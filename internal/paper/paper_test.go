@@ -44,7 +44,8 @@ func small(t *testing.T, data string, repeats int) Options {
 	files := &Files{Dir: data}
 	p, err := NewPlan([]string{"svm3"}, []string{"random", "tpe", "vf-idca", "vf-idca-t"}, nil, repeats, files)
 	require.NoError(t, err)
-	return Options{worklist.Options[Plan]{Dir: filepath.Join(t.TempDir(), "out"), Plan: p, Workers: 2, Version: "test"}, files}
+	return Options{worklist.Options[Plan]{Dir: filepath.Join(t.TempDir(), "out"), Plan: p, Workers: 2, Version: "test"},
+		files}
 }
 
 // errorTables are the tables of errors in a folder of results.
@@ -173,7 +174,8 @@ func TestUnreadableData(t *testing.T) {
 	files := &Files{Dir: dir}
 	p, err := NewPlan([]string{"svm6"}, nil, nil, 1, files)
 	require.NoError(t, err)
-	_, err = Run(context.Background(), Options{worklist.Options[Plan]{Dir: filepath.Join(dir, "out"), Plan: p, Workers: 1}, files})
+	_, err = Run(context.Background(), Options{worklist.Options[Plan]{Dir: filepath.Join(dir, "out"), Plan: p, Workers: 1},
+		files})
 	require.ErrorContains(t, err, "a1a")
 	records, err := experiments.Read(filepath.Join(dir, "out"))
 	require.NoError(t, err)

@@ -8,8 +8,8 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// NewPlan makes a plan of known names, each once; nil means all tables, all methods, and the native backend. Rows without
-// their file in data are left out, with the reason.
+// NewPlan makes a plan of known names, each once; nil means all tables, all methods, and the native backend. Rows
+// without their file in data are left out, with the reason.
 func NewPlan(tables, methods, conic []string, repeats int, data *Files) (Plan, error) {
 	p := Plan{Tables: tables, Methods: methods, Backends: conic, Repeats: repeats}
 	if tables == nil {
@@ -78,7 +78,8 @@ func (p *Plan) empty() error {
 	case len(p.Skipped) > 0:
 		return fmt.Errorf("nothing to do: %s", p.Skipped[0].Reason)
 	}
-	return fmt.Errorf("nothing to do: none of the methods %s is in the tables %s", strings.Join(p.Methods, ", "), strings.Join(p.Tables, ", "))
+	return fmt.Errorf("nothing to do: none of the methods %s is in the tables %s", strings.Join(p.Methods, ", "),
+		strings.Join(p.Tables, ", "))
 }
 
 // skipped says whether a row is left out, and why.

@@ -144,7 +144,8 @@ func TestExecute(t *testing.T) {
 	} {
 		want, err := tune.Run(context.Background(), m, config)
 		require.NoError(t, err)
-		got, err := Execute(context.Background(), Item{Table: "en", Row: "100-20-250-p250", Method: method, Backend: "native", Seed: 5}, nil)
+		got, err := Execute(context.Background(), Item{Table: "en", Row: "100-20-250-p250", Method: method, Backend: "native",
+			Seed: 5}, nil)
 		require.NoError(t, err)
 		require.Equal(t, want.Validation, *got.Iterate.Validation)
 		require.Equal(t, *want.Errors.Test, *got.Iterate.Test)
@@ -190,7 +191,8 @@ func TestShapes(t *testing.T) {
 		want               int
 	}{
 		{"en", "100-100-250-p250", "tpe", 2},
-		{"sgl", "100-100-100-p600-m30", "grid", 2}, {"sgl", "100-100-100-p600-m30", "random", 31}, {"sgl", "100-100-100-p600-m300", "vf-idca", 301},
+		{"sgl", "100-100-100-p600-m30", "grid", 2}, {"sgl", "100-100-100-p600-m30", "random", 31},
+		{"sgl", "100-100-100-p600-m300", "vf-idca", 301},
 		{"mc", "60-60", "grid", 2}, {"mc", "60-60", "vf-idca", 25},
 	} {
 		require.Equal(t, c.want, dimension(row(c.table, c.row), c.method, nil), c)

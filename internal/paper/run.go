@@ -81,7 +81,8 @@ func (o *Options) checkSettings(have map[Item]*Record) error {
 			settings[key] = t.settings
 		}
 		if r, ok := have[i]; ok && r.Settings != settings[key] {
-			return fmt.Errorf("the results of %s %s were made with %q, these would be with %q: choose another folder", i.Table, i.Row, r.Settings, settings[key])
+			return fmt.Errorf("the results of %s %s were made with %q, these would be with %q: choose another folder", i.Table,
+				i.Row, r.Settings, settings[key])
 		}
 	}
 	return nil

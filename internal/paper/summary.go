@@ -135,13 +135,15 @@ func (p *Plan) line(i Item, have map[Item]*Record) Line {
 		if r.CPU > 0 {
 			cpu = &r.CPU
 		}
-		for k, v := range []*float64{r.Iterate.Validation, r.Iterate.Test, r.Refit.Validation, r.Refit.Test, r.Deployed, &seconds, &iterations, cpu} {
+		for k, v := range []*float64{r.Iterate.Validation, r.Iterate.Test, r.Refit.Validation, r.Refit.Test, r.Deployed,
+			&seconds, &iterations, cpu} {
 			if v != nil {
 				columns[k] = append(columns[k], *v)
 			}
 		}
 	}
-	for k, to := range []*Stat{&l.Iterate.Validation, &l.Iterate.Test, &l.Refit.Validation, &l.Refit.Test, &l.Deployed, &l.Seconds, &l.Iterations, &l.CPU} {
+	for k, to := range []*Stat{&l.Iterate.Validation, &l.Iterate.Test, &l.Refit.Validation, &l.Refit.Test, &l.Deployed,
+		&l.Seconds, &l.Iterations, &l.CPU} {
 		*to = statOf(columns[k])
 	}
 	return l
@@ -275,7 +277,8 @@ func (v *Verdict) String() string {
 	case Close:
 		return text + fmt.Sprintf("within one standard error of the best other method, %s", v.Best.Method.Title)
 	}
-	return text + fmt.Sprintf("not within one standard error of the best other method, %s: %s against %s", v.Best.Method.Title, v.ours.String(), v.least.String())
+	return text + fmt.Sprintf("not within one standard error of the best other method, %s: %s against %s",
+		v.Best.Method.Title, v.ours.String(), v.least.String())
 }
 
 // verdicts compare VF-iDCA with the best line of another method, measure by measure: the iterate of the paper's
@@ -283,7 +286,10 @@ func (v *Verdict) String() string {
 // it.
 func verdicts(lines []Line) []Verdict {
 	var out []Verdict
-	others := slices.DeleteFunc(slices.Clone(lines), func(l Line) bool { return strings.HasPrefix(l.Method.Name, "vf-idca") })
+	others := slices.DeleteFunc(slices.Clone(lines), func(l Line) bool {
+		return strings.HasPrefix(l.Method.Name,
+			"vf-idca")
+	})
 	for k := range measures {
 		m, name := &measures[k], "vf-idca"
 		if k >= 2 {

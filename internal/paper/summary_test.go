@@ -27,7 +27,8 @@ func TestStat(t *testing.T) {
 // made are records of two seeds on one row: grid at (4, 5) and (6, 7), VF-iDCA at (1, 2) and (3, 4) with the refit 1
 // worse in both, one run by ours that failed.
 func made() (Plan, []Record) {
-	p := Plan{Tables: []string{"en"}, Methods: []string{"grid", "vf-idca", OurDefaults}, Backends: []string{"native"}, Repeats: 2}
+	p := Plan{Tables: []string{"en"}, Methods: []string{"grid", "vf-idca", OurDefaults}, Backends: []string{"native"},
+		Repeats: 2}
 	for _, r := range []string{"100-100-250-p250", "100-100-100-p2500"} {
 		p.Skipped = append(p.Skipped, Skipped{Table: "en", Row: r, Reason: "too large, 100% & more"})
 	}
@@ -36,10 +37,14 @@ func made() (Plan, []Record) {
 		return Item{Table: "en", Row: "100-20-250-p250", Method: method, Backend: "native", Seed: seed}
 	}
 	return p, []Record{
-		{Item: item("vf-idca", 2), Status: "converged", Dimension: 2, Iterate: pair(3, 4), Refit: pair(4, 5), Seconds: 2, Iterations: 3},
-		{Item: item("grid", 1), Status: "converged", Dimension: 2, Iterate: pair(4, 5), Refit: pair(4, 5), Seconds: 10, Iterations: 100},
-		{Item: item("grid", 2), Status: "iteration_limit", Dimension: 2, Iterate: pair(6, 7), Refit: pair(6, 7), Seconds: 12, Iterations: 100},
-		{Item: item("vf-idca", 1), Status: "converged", Dimension: 2, Iterate: pair(1, 2), Refit: pair(2, 3), Seconds: 1, Iterations: 3},
+		{Item: item("vf-idca", 2), Status: "converged", Dimension: 2, Iterate: pair(3, 4), Refit: pair(4, 5), Seconds: 2,
+			Iterations: 3},
+		{Item: item("grid", 1), Status: "converged", Dimension: 2, Iterate: pair(4, 5), Refit: pair(4, 5), Seconds: 10,
+			Iterations: 100},
+		{Item: item("grid", 2), Status: "iteration_limit", Dimension: 2, Iterate: pair(6, 7), Refit: pair(6, 7), Seconds: 12,
+			Iterations: 100},
+		{Item: item("vf-idca", 1), Status: "converged", Dimension: 2, Iterate: pair(1, 2), Refit: pair(2, 3), Seconds: 1,
+			Iterations: 3},
 		{Item: item(OurDefaults, 1), Status: failed, Seconds: 1},
 		{Item: item(OurDefaults, 3), Status: "converged", Iterate: pair(0, 0), Refit: pair(0, 0)}, // not of the plan
 	}
@@ -57,16 +62,20 @@ func TestTables(t *testing.T) {
 	md := read("errors.md")
 	for _, want := range []string{
 		"### 100 training, 20 validation, 250 test rows, p = 250\n\n| method",
-		"| Grid | 2 | 5.00 ± 1.00 | 6.16 ± 2.35 | 6.00 ± 1.00 | 6.68 ± 1.16 | 5.00 ± 1.00 | 6.00 ± 1.00 | iteration limit in 1 |\n",
-		"| VF-iDCA | 2 | **2.00 ± 1.00** | 1.95 ± 0.81 | **3.00 ± 1.00** | 3.99 ± 0.69 | **3.00 ± 1.00** | **4.00 ± 1.00** | |\n",
-		"| VF-iDCA (our defaults) | 0 | - | - | - | - | - | - | 1 of 2 seeds; failed in 1; iterate of 0 seeds; refit of 0 seeds |\n",
+		"| Grid | 2 | 5.00 ± 1.00 | 6.16 ± 2.35 | 6.00 ± 1.00 | 6.68 ± 1.16 | 5.00 ± 1.00 | 6.00 ± 1.00 | iteration limit " +
+			"in 1 |\n",
+		"| VF-iDCA | 2 | **2.00 ± 1.00** | 1.95 ± 0.81 | **3.00 ± 1.00** | 3.99 ± 0.69 | **3.00 ± 1.00** | **4.00 ± 1.00** " +
+			"| |\n",
+		"| VF-iDCA (our defaults) | 0 | - | - | - | - | - | - | 1 of 2 seeds; failed in 1; iterate of 0 seeds; refit of 0 " +
+			"seeds |\n",
 		"p = 2500 was not run: too large, 100% & more\n",
 		"- validation, iterate: VF-iDCA is the best method\n- test, iterate: VF-iDCA is the best method\n",
 	} {
 		require.Contains(t, md, want)
 	}
 	require.NotContains(t, md, "seconds", "times are in tables of their own")
-	require.Contains(t, read("errors.csv"), "en,100-20-250-p250,vf-idca,native,2,2,2,2,1,2,3,1,2,3,1,2,4,1,2,,,0,1.95,0.81,3.99,0.69,\n")
+	require.Contains(t, read("errors.csv"),
+		"en,100-20-250-p250,vf-idca,native,2,2,2,2,1,2,3,1,2,3,1,2,4,1,2,,,0,1.95,0.81,3.99,0.69,\n")
 	require.Contains(t, read("times.md"), "| VF-iDCA | **1.50 ± 0.50** | 0.91 ± 0.19 | - | 3.00 ± 0.00 | 3.0 s |\n")
 	require.Contains(t, read("times.csv"), "en,100-20-250-p250,grid,native,11,1,2,,100,3.1,0.44\n")
 }
@@ -88,8 +97,10 @@ func TestVerdicts(t *testing.T) {
 	require.Equal(t, []string{
 		"validation, iterate: VF-iDCA is within one standard error of the best other method, Grid",
 		"test, iterate: VF-iDCA is within one standard error of the best other method, Grid",
-		"validation, refit: VF-iDCA (our defaults) is not within one standard error of the best other method, Grid: 2.60 ± 0.10 against 2.00 ± 0.50",
-		"test, refit: VF-iDCA (our defaults) is not within one standard error of the best other method, Grid: 2.60 ± 0.10 against 2.00 ± 0.50",
+		"validation, refit: VF-iDCA (our defaults) is not within one standard error of the best other method, Grid: 2.60 ± " +
+			"0.10 against 2.00 ± 0.50",
+		"test, refit: VF-iDCA (our defaults) is not within one standard error of the best other method, Grid: 2.60 ± 0.10 " +
+			"against 2.00 ± 0.50",
 	}, got)
 	require.Empty(t, said(line("grid", 2, 0.5)))
 	// The run that closes the gap is asked how well it minimises, not how well it predicts.
@@ -97,7 +108,8 @@ func TestVerdicts(t *testing.T) {
 	require.Equal(t, "validation, refit: VF-iDCA (gap closed) is the best method", got[0])
 	require.Contains(t, got[1], "test, refit: VF-iDCA (our defaults) is not within")
 	// Other settings of VF-iDCA are no other method.
-	require.Contains(t, said(line("grid", 2, 0.5), line("vf-idca", 1.5, 0.1), line("vf-idca-t", 1, 0.1))[0], "the best method")
+	require.Contains(t, said(line("grid", 2, 0.5), line("vf-idca", 1.5, 0.1), line("vf-idca-t", 1, 0.1))[0],
+		"the best method")
 }
 
 func TestTrace(t *testing.T) {

@@ -72,8 +72,10 @@ func Tables() []Table {
 				realNet("sensit", "25/25/50", "sensit", "combined_scale", "combined"),
 			},
 		},
-		{Name: "svm3", Title: "Support vector machine, 3 folds", Validation: hinge, Test: rate, Methods: machine, Rows: machines(3)},
-		{Name: "svm6", Title: "Support vector machine, 6 folds", Validation: hinge, Test: rate, Methods: machine, Rows: machines(6)},
+		{Name: "svm3", Title: "Support vector machine, 3 folds", Validation: hinge, Test: rate, Methods: machine,
+			Rows: machines(3)},
+		{Name: "svm6", Title: "Support vector machine, 6 folds", Validation: hinge, Test: rate, Methods: machine,
+			Rows: machines(6)},
 	}
 }
 
@@ -128,7 +130,8 @@ func realNet(name, split string, files ...string) Row {
 			c.MaxIter = 10
 		}
 	}
-	return Row{Name: name, Title: name + ", rows " + split, files: files, adjust: adjust, data: func(file *dataset.Data, seed uint64) (build, error) {
+	return Row{Name: name, Title: name + ", rows " + split, files: files, adjust: adjust, data: func(file *dataset.Data,
+		seed uint64) (build, error) {
 		s, err := dataset.SplitRows(file, split, seed)
 		if err != nil {
 			return nil, err
@@ -142,7 +145,8 @@ func realNet(name, split string, files ...string) Row {
 func machines(folds int) []Row {
 	var rows []Row
 	for _, name := range []string{"liver-disorders", "diabetes", "breast-cancer", "sonar", "a1a", "w1a"} {
-		rows = append(rows, Row{Name: name, Title: name, files: []string{name + "_scale", name}, data: crossValidation(folds)})
+		rows = append(rows, Row{Name: name, Title: name, files: []string{name + "_scale", name},
+			data: crossValidation(folds)})
 	}
 	return rows
 }
@@ -284,7 +288,8 @@ func (m Method) config(i Item, r Row) tune.Config {
 // dimension is how many hyperparameters the method chooses: one for each kind where it gives all of a kind the same
 // value, as the paper's random search does for the support vector machine alone.
 func (m Method) dimension(model tune.Model) (int, error) {
-	common := m.tuner == tune.MethodGrid || m.tuner == tune.MethodTPE2 || m.tuner == tune.MethodRandom && model.Name() == "svm"
+	common := m.tuner == tune.MethodGrid || m.tuner == tune.MethodTPE2 || m.tuner == tune.MethodRandom &&
+		model.Name() == "svm"
 	p := model.Program()
 	if !common {
 		return len(p.H0), nil

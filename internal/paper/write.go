@@ -113,7 +113,8 @@ func errorsCSV(summaries []Summary) string {
 }
 
 func timesCSV(summaries []Summary) string {
-	columns := []string{"table", "row", "method", "backend", "seconds_mean", "seconds_standard_error", "runs", "cpu_seconds_mean", "iterations_mean", "paper_seconds", "paper_seconds_spread"}
+	columns := []string{"table", "row", "method", "backend", "seconds_mean", "seconds_standard_error", "runs",
+		"cpu_seconds_mean", "iterations_mean", "paper_seconds", "paper_seconds_spread"}
 	return table(summaries, columns, func(l *Line) []string {
 		cells := append(l.Seconds.cells(), l.CPU.cells()[0], words.Exact(l.Iterations.Mean), "", "")
 		if l.Paper != nil {
@@ -185,9 +186,10 @@ func text(group, title, spoken string, number bool, of func(*Line) string) colum
 
 // The columns of the tables.
 var (
-	dimensions = text("", "#λ", "number of hyperparameters", true, func(l *Line) string { return strconv.Itoa(l.Dimension) })
-	wall       = measured("seconds", "here", "seconds", func(l *Line) Stat { return l.Seconds })
-	wallCited  = cited("seconds", "seconds", func(p *Published) Figure { return p.Seconds })
+	dimensions = text("", "#λ", "number of hyperparameters", true,
+		func(l *Line) string { return strconv.Itoa(l.Dimension) })
+	wall      = measured("seconds", "here", "seconds", func(l *Line) Stat { return l.Seconds })
+	wallCited = cited("seconds", "seconds", func(p *Published) Figure { return p.Seconds })
 	// errorColumns do not depend on times.
 	errorColumns = []column{
 		measured("iterate", "validation", "iterate", func(l *Line) Stat { return l.Iterate.Validation }),

@@ -8,7 +8,8 @@ import (
 
 // generalizedPower draws a cone of up to four weights, binary fractions three times in four.
 func (d *draw) generalizedPower() backends.Cone {
-	weights := [][]float64{{1}, {0.5, 0.5}, {0.25, 0.75}, {0.25, 0.25, 0.5}, {0.125, 0.5, 0.375}, {0.25, 0.25, 0.25, 0.25}}[d.IntN(6)]
+	weights := [][]float64{{1}, {0.5, 0.5}, {0.25, 0.75}, {0.25, 0.25, 0.5}, {0.125, 0.5, 0.375},
+		{0.25, 0.25, 0.25, 0.25}}[d.IntN(6)]
 	if d.chance(4) {
 		weights = make([]float64, 2+d.IntN(3))
 		sum := 0.0

@@ -61,7 +61,8 @@ type liar struct{ claim backends.Solution }
 func (liar) Name() string { return "liar" }
 
 func (liar) Capabilities() backends.Capabilities {
-	c := backends.Capabilities{Quadratic: true, UpdateVectors: true, UpdateMatrices: true, WarmStart: true, Certificates: true}
+	c := backends.Capabilities{Quadratic: true, UpdateVectors: true, UpdateMatrices: true, WarmStart: true,
+		Certificates: true}
 	for k := backends.ZeroCone; k <= backends.DualGeneralizedPowerCone; k++ {
 		c.Cones = append(c.Cones, k)
 	}

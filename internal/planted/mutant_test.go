@@ -96,10 +96,13 @@ func TestNotices(t *testing.T) {
 			}
 			sol.Objective = objectiveOf(p, sol.X)
 		}}},
-		"another objective": {Verdicts, Malformed, mutant{edit: optimal(func(sol *backends.Solution) { sol.Objective += 1e-3 * max(1, math.Abs(sol.Objective)) })}},
-		"too sure":          {Verdicts, TooFar, mutant{edit: optimal(func(sol *backends.Solution) { sol.Distance = 0 })}},
-		"not a number":      {Verdicts, Malformed, mutant{edit: optimal(func(sol *backends.Solution) { sol.Z = nil })}},
-		"panics":            {Verdicts, Panicked, mutant{edit: optimal(func(*backends.Solution) { panic("as planned") })}},
+		"another objective": {Verdicts, Malformed, mutant{edit: optimal(func(sol *backends.Solution) {
+			sol.Objective += 1e-3 *
+				max(1, math.Abs(sol.Objective))
+		})}},
+		"too sure":     {Verdicts, TooFar, mutant{edit: optimal(func(sol *backends.Solution) { sol.Distance = 0 })}},
+		"not a number": {Verdicts, Malformed, mutant{edit: optimal(func(sol *backends.Solution) { sol.Z = nil })}},
+		"panics":       {Verdicts, Panicked, mutant{edit: optimal(func(*backends.Solution) { panic("as planned") })}},
 		"forgets b": {Updates, Off, mutant{update: func(s backends.Solver, u backends.Update) error {
 			u.B = nil
 			return s.Update(u)
@@ -157,7 +160,8 @@ func TestLiar(t *testing.T) {
 
 // TestSameForWorkers runs with one and with three goroutines.
 func TestSameForWorkers(t *testing.T) {
-	run := Run{Backends: []backends.ConicBackend{mutant{ConicBackend: native(t), edit: func(_ *backends.Problem, sol *backends.Solution) {
+	run := Run{Backends: []backends.ConicBackend{mutant{ConicBackend: native(t), edit: func(_ *backends.Problem,
+		sol *backends.Solution) {
 		if sol.Status == backends.Optimal {
 			sol.Objective++
 		}
@@ -166,7 +170,8 @@ func TestSameForWorkers(t *testing.T) {
 	run.Workers = 3
 	three := run.Do(context.Background())
 	if len(one.Counts) != len(three.Counts) || len(one.Findings) != len(three.Findings) || len(one.Findings) == 0 {
-		t.Fatalf("%d and %d rows, %d and %d findings", len(one.Counts), len(three.Counts), len(one.Findings), len(three.Findings))
+		t.Fatalf("%d and %d rows, %d and %d findings", len(one.Counts), len(three.Counts), len(one.Findings),
+			len(three.Findings))
 	}
 	for row, c := range one.Counts {
 		if *three.Counts[row] != *c {

@@ -30,7 +30,8 @@ const (
 	Outcomes // their number
 )
 
-var outcomeNames = [...]string{"right", "undecided", "false infeasible", "false unbounded", "false optimal", "objective off", "beyond its distance", "malformed", "error", "nonconvex accepted", "panic"}
+var outcomeNames = [...]string{"right", "undecided", "false infeasible", "false unbounded", "false optimal",
+	"objective off", "beyond its distance", "malformed", "error", "nonconvex accepted", "panic"}
 
 // String returns the name of the outcome.
 func (o Outcome) String() string { return outcomeNames[o] }
@@ -58,7 +59,8 @@ type Verdict struct {
 func (c *Case) Judge(sol *backends.Solution) Verdict {
 	v := Verdict{Outcome: Undecided, Status: sol.Status}
 	if sol.Status != backends.Optimal {
-		v.Detail = fmt.Sprintf("%v: %s, residuals %.1e, %d iterations", sol.Status, sol.Message, sol.Residuals, sol.Iterations)
+		v.Detail = fmt.Sprintf("%v: %s, residuals %.1e, %d iterations", sol.Status, sol.Message, sol.Residuals,
+			sol.Iterations)
 	}
 	wrong := func(o Outcome, format string, args ...any) Verdict {
 		v.Outcome, v.Detail = o, fmt.Sprintf(format, args...)
@@ -96,12 +98,14 @@ func (c *Case) Judge(sol *backends.Solution) Verdict {
 		case c.Class == Optimal:
 			off := math.Abs(sol.Objective - c.Value)
 			v.Strict = !(off <= Tolerance*max(1, math.Abs(c.Value)))
-			lower := max(0, min(off, c.Value-sol.Objective, c.Gap)) // what rounding leaves of the planted gap the value may be lower by
+			// what rounding leaves of the planted gap the value may be lower by
+			lower := max(0, min(off, c.Value-sol.Objective, c.Gap))
 			if !(off-lower <= Tolerance*max(1, c.Unit)) {
 				return wrong(Off, "objective %.12g, expected %.12g from terms of size %.3g", sol.Objective, c.Value, c.Unit)
 			}
 			if c.within(sol) && !(off <= sol.Distance+c.Gap+1e-11*max(1, c.Unit)) {
-				return wrong(TooFar, "objective %.15g is %g from %.15g, which is said to be at most %g", sol.Objective, off, c.Value, sol.Distance)
+				return wrong(TooFar, "objective %.15g is %g from %.15g, which is said to be at most %g", sol.Objective, off,
+					c.Value, sol.Distance)
 			}
 		}
 		v.Outcome = Right

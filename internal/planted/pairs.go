@@ -138,8 +138,9 @@ func dual(c backends.Cone) backends.Cone {
 var duals = map[backends.ConeKind]backends.ConeKind{
 	backends.ExponentialCone: backends.DualExponentialCone, backends.DualExponentialCone: backends.ExponentialCone,
 	backends.PowerCone: backends.DualPowerCone, backends.DualPowerCone: backends.PowerCone,
-	backends.GeneralizedPowerCone: backends.DualGeneralizedPowerCone, backends.DualGeneralizedPowerCone: backends.GeneralizedPowerCone,
-	backends.NuclearNormCone: -1,
+	backends.GeneralizedPowerCone:     backends.DualGeneralizedPowerCone,
+	backends.DualGeneralizedPowerCone: backends.GeneralizedPowerCone,
+	backends.NuclearNormCone:          -1,
 }
 
 // above returns a multiple of 1/16 above v.
@@ -216,7 +217,8 @@ func (d *draw) edge(c backends.Cone) ([]float64, bool) {
 		} else {
 			s[d.IntN(2)] = d.amount()
 		}
-	case backends.ExponentialCone, backends.DualExponentialCone, backends.GeneralizedPowerCone, backends.DualGeneralizedPowerCone:
+	case backends.ExponentialCone, backends.DualExponentialCone, backends.GeneralizedPowerCone,
+		backends.DualGeneralizedPowerCone:
 		d.curvedPair(c, s, make([]float64, c.Dim), true)
 	default:
 		return s, false

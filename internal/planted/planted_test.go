@@ -124,7 +124,8 @@ func TestApart(t *testing.T) {
 	for seed, apart := range map[uint64]bool{93002705: true, 93003710: true, 854: false} {
 		c := Generate(ID{Relations, 0, General, seed})
 		other, names := related(c)
-		tally := Run{Backends: []backends.ConicBackend{native(t)}, Mode: Relations, Mix: General, First: seed, N: 1}.Do(context.Background())
+		tally := Run{Backends: []backends.ConicBackend{native(t)}, Mode: Relations, Mix: General, First: seed,
+			N: 1}.Do(context.Background())
 		if c.Class != Weak || other.Apart != apart || tally.All().Wrong() > 0 || tally.All().Total() != 2 {
 			t.Errorf("%v, %q: %v, apart is %v: %+v", c.ID, names, c.Class, other.Apart, tally.Findings)
 		}
@@ -139,7 +140,8 @@ func TestApart(t *testing.T) {
 // TestWarmStartsPay: on programs that were planted, a solve from a given point, good or bad, decides where a fresh
 // solver does, and takes no more iterations in the mean.
 func TestWarmStartsPay(t *testing.T) {
-	w := Run{Backends: []backends.ConicBackend{native(t)}, Mode: Updates, Mix: "all", Scales: []int{0, 3}, N: 60}.Do(context.Background()).Warm
+	w := Run{Backends: []backends.ConicBackend{native(t)}, Mode: Updates, Mix: "all", Scales: []int{0, 3},
+		N: 60}.Do(context.Background()).Warm
 	if w.Starts < 300 || w.Lost > 0 || w.Iterations > w.IterationsCold {
 		t.Errorf("%+v", w)
 	}
@@ -151,8 +153,10 @@ func TestWarmStartsPay(t *testing.T) {
 func TestFarVerdicts(t *testing.T) {
 	b := native(t)
 	for _, id := range []ID{
-		{Far, 10, General, 31019289}, {Far, 10, General, 31022581}, {Far, 10, General, 31036296}, {Far, 10, General, 31001098}, {Far, 8, General, 31030399},
-		{Far, 8, General, 136000954}, {Far, 10, General, 136000954}, {Far, 10, General, 176004212}, {Far, 8, General, 211010639}, {Far, 8, General, 211029146},
+		{Far, 10, General, 31019289}, {Far, 10, General, 31022581}, {Far, 10, General, 31036296},
+		{Far, 10, General, 31001098}, {Far, 8, General, 31030399},
+		{Far, 8, General, 136000954}, {Far, 10, General, 136000954}, {Far, 10, General, 176004212},
+		{Far, 8, General, 211010639}, {Far, 8, General, 211029146},
 	} {
 		if v := Generate(id).Run(b, backends.Options{}); v.Outcome.Wrong() {
 			t.Errorf("%s: %v %s", id, v.Outcome, v.Detail)
@@ -167,7 +171,8 @@ func TestPlantedGap(t *testing.T) {
 	n, m := c.Dims()
 	x := make([]float64, n)
 	x[1] = c.B[m-1] / c.A[m-1][1]
-	sol := &backends.Solution{Status: backends.Optimal, X: x, S: make([]float64, m), Z: c.Z, Objective: x[1], DualObjective: x[1]}
+	sol := &backends.Solution{Status: backends.Optimal, X: x, S: make([]float64, m), Z: c.Z, Objective: x[1],
+		DualObjective: x[1]}
 	if !(sol.Objective < c.Value-4e-4) {
 		t.Errorf("objective %g, planted %g", sol.Objective, c.Value)
 	}

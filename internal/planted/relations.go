@@ -99,7 +99,8 @@ func (c *Case) agree(first, second *backends.Solution, sign float64, v Verdict) 
 	}
 	_, size := c.objective(first.X)
 	if off := math.Abs(first.Objective - sign*second.Objective); !(off <= Tolerance*max(1, size)) {
-		return Verdict{Outcome: Off, Status: second.Status, Detail: fmt.Sprintf("objectives %.12g and %.12g", first.Objective, second.Objective)}
+		return Verdict{Outcome: Off, Status: second.Status, Detail: fmt.Sprintf("objectives %.12g and %.12g", first.Objective,
+			second.Objective)}
 	}
 	return v
 }

@@ -149,7 +149,8 @@ func (d *draw) boxed(c *Case) bool {
 }
 
 // replace takes rows of the cones for which which holds for others, one by one.
-func (c *Case) replace(which func(backends.Cone) bool, by func(l line, k backends.Cone, i int) ([]line, []backends.Cone)) bool {
+func (c *Case) replace(which func(backends.Cone) bool, by func(l line, k backends.Cone, i int) ([]line,
+	[]backends.Cone)) bool {
 	list := c.lines()
 	var lines []line
 	var cones []backends.Cone

@@ -201,7 +201,8 @@ func (r Run) Do(ctx context.Context) *Tally {
 		out.Warm.merge(t.Warm)
 	}
 	slices.SortStableFunc(out.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.ID.Scale, b.ID.Scale), cmp.Compare(a.ID.Seed, b.ID.Seed), cmp.Compare(a.Backend, b.Backend))
+		return cmp.Or(cmp.Compare(a.ID.Scale, b.ID.Scale), cmp.Compare(a.ID.Seed, b.ID.Seed),
+			cmp.Compare(a.Backend, b.Backend))
 	})
 	out.Time = time.Since(begin)
 	return out

@@ -19,13 +19,17 @@ func (t *Tally) Print(out io.Writer) error {
 		rows = append(rows, r)
 	}
 	slices.SortFunc(rows, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Backend, b.Backend), cmp.Compare(a.Scale, b.Scale), cmp.Compare(a.Class, b.Class))
+		return cmp.Or(cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Backend, b.Backend), cmp.Compare(a.Scale, b.Scale),
+			cmp.Compare(a.Class, b.Class))
 	})
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "mode\tbackend\tscale\tclass\tcount\tright\tundecided\t%\twrong\tf.infeas\tf.unbnd\tf.optimal\toff\ttoo far\tmalformed\terror\tnonconvex\tpanic\tbeyond\tstrict\t")
+	fmt.Fprintln(
+		w, "mode\tbackend\tscale\tclass\tcount\tright\tundecided\t%\twrong\tf.infeas\tf.unbnd\tf.optimal\toff\ttoo "+
+			"far\tmalformed\terror\tnonconvex\tpanic\tbeyond\tstrict\t")
 	line := func(r Row, class string, c *Count) {
 		o := c.Outcomes
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\t%d\t%d\t%.2f\t%d\t", r.Mode, r.Backend, r.Scale, class, c.Total(), o[Right], o[Undecided],
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\t%d\t%d\t%.2f\t%d\t", r.Mode, r.Backend, r.Scale, class, c.Total(), o[Right],
+			o[Undecided],
 			100*float64(o[Undecided])/float64(max(1, c.Total())), c.Wrong())
 		for k := FalseInfeasible; k < Outcomes; k++ {
 			fmt.Fprintf(w, "%d\t", o[k])
@@ -55,7 +59,8 @@ func (t *Tally) Print(out io.Writer) error {
 		return err
 	}
 	if x := t.Warm; x.Starts > 0 {
-		fmt.Fprintf(out, "warm starts: %d; undecided where a fresh solver decides: %d, the other way round: %d; iterations: %d, of fresh solvers %d (%.3f)\n",
+		fmt.Fprintf(out, "warm starts: %d; undecided where a fresh solver decides: %d, the other way round: %d; "+
+			"iterations: %d, of fresh solvers %d (%.3f)\n",
 			x.Starts, x.Lost, x.Won, x.Iterations, x.IterationsCold, float64(x.Iterations)/float64(max(1, x.IterationsCold)))
 	}
 	all := t.All()

@@ -132,7 +132,8 @@ func (s *sequence) solve(b backends.ConicBackend, solver backends.Solver, o back
 }
 
 // beside asks a fresh solver for the answer to what was solved from a given point.
-func (s *sequence) beside(c *Case, b backends.ConicBackend, o backends.Options, sol *backends.Solution, v Verdict, w *Warm) {
+func (s *sequence) beside(c *Case, b backends.ConicBackend, o backends.Options, sol *backends.Solution, v Verdict,
+	w *Warm) {
 	if s.eps > 0 {
 		o.Eps = s.eps
 	}

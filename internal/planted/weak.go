@@ -23,26 +23,32 @@ func weakCases() []weakCase {
 	zero := func(n int) []float64 { return make([]float64, n) }
 	return []weakCase{
 		// min t with tu >= 1: 0 is not attained.
-		{soc, []float64{1, 0}, []float64{1, 1, 1, -1, 0, 0}, []float64{0, 0, 2}, []float64{1, 1}, []float64{2, 0, 2}, []float64{0.5, 0.5, 0}},
+		{soc, []float64{1, 0}, []float64{1, 1, 1, -1, 0, 0}, []float64{0, 0, 2}, []float64{1, 1}, []float64{2, 0, 2},
+			[]float64{0.5, 0.5, 0}},
 		// 0 t >= 1, as the limit of ut >= 1 for small u: infeasible without a certificate.
 		{soc, []float64{0}, []float64{1, 1, 0}, []float64{0, 0, 2}, nil, nil, zero(3)},
 		{soc, []float64{1}, []float64{1, 1, 0}, []float64{0, 0, 2}, nil, nil, []float64{0.5, 0.5, 0}},
 		// |(x, y)| <= x is y = 0: the value 0 of min y has no multiplier.
 		{soc, []float64{0, 1}, []float64{1, 0, 1, 0, 0, 1}, zero(3), zero(2), zero(3), nil},
 		// min t with [t 1; 1 u] semidefinite, up to a factor; and with t = 0.
-		{psd, []float64{1, 0}, []float64{1, 0, 0, 0, 0, 1}, []float64{0, 2, 0}, []float64{2, 2}, []float64{2, 2, 2}, []float64{1, 0, 0}},
+		{psd, []float64{1, 0}, []float64{1, 0, 0, 0, 0, 1}, []float64{0, 2, 0}, []float64{2, 2}, []float64{2, 2, 2},
+			[]float64{1, 0, 0}},
 		{psd, []float64{0}, []float64{0, 0, 1}, []float64{0, 2, 0}, nil, nil, zero(3)},
 		// [0 x 0; x y 0; 0 0 x+1] semidefinite needs x = 0, the dual has the value -1.
-		{backends.PSD(3), []float64{1, 0}, []float64{0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0}, []float64{0, 0, 0, 0, 0, 1}, zero(2), []float64{0, 0, 0, 0, 0, 1}, []float64{0, 0, 0, 0, 0, 1}},
+		{backends.PSD(3), []float64{1, 0}, []float64{0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0}, []float64{0, 0, 0, 0, 0, 1},
+			zero(2), []float64{0, 0, 0, 0, 0, 1}, []float64{0, 0, 0, 0, 0, 1}},
 		// min exp(x), exp(x) <= 0, and min -x with exp(x) <= w, which has no ray.
-		{exp, []float64{0, 1}, []float64{1, 0, 0, 0, 0, 1}, []float64{0, 1, 0}, []float64{0, 1}, []float64{0, 1, 1}, []float64{0, 0, 1}},
+		{exp, []float64{0, 1}, []float64{1, 0, 0, 0, 0, 1}, []float64{0, 1, 0}, []float64{0, 1}, []float64{0, 1, 1},
+			[]float64{0, 0, 1}},
 		{exp, []float64{0}, []float64{1, 0, 0}, []float64{0, 1, 0}, nil, nil, zero(3)},
 		{exp, []float64{-1, 0}, []float64{1, 0, 0, 0, 0, 1}, []float64{0, 1, 0}, []float64{0, 1}, []float64{0, 1, 1}, nil},
 		// min u with sqrt(uv) >= 1, and with u = 0.
-		{power, []float64{1, 0}, []float64{1, 0, 0, 1, 0, 0}, []float64{0, 0, 1}, []float64{1, 1}, []float64{1, 1, 1}, []float64{1, 0, 0}},
+		{power, []float64{1, 0}, []float64{1, 0, 0, 1, 0, 0}, []float64{0, 0, 1}, []float64{1, 1}, []float64{1, 1, 1},
+			[]float64{1, 0, 0}},
 		{power, []float64{0}, []float64{0, 1, 0}, []float64{0, 0, 1}, nil, nil, zero(3)},
 		// min u with (uvw^2)^(1/4) >= 1, and with u = 0.
-		{mean, []float64{1, 0, 0}, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}, []float64{0, 0, 0, 1}, []float64{1, 1, 1}, []float64{1, 1, 1, 1}, []float64{1, 0, 0, 0}},
+		{mean, []float64{1, 0, 0}, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}, []float64{0, 0, 0, 1}, []float64{1, 1, 1},
+			[]float64{1, 1, 1, 1}, []float64{1, 0, 0, 0}},
 		{mean, zero(2), []float64{0, 0, 1, 0, 0, 1, 0, 0}, []float64{0, 0, 0, 1}, nil, nil, zero(4)},
 	}
 }

@@ -62,7 +62,8 @@ func TestFailureIsKept(t *testing.T) {
 
 // No test of the project has a seed of its own, as of the clock.
 func TestOneSeed(t *testing.T) {
-	byClock := regexp.MustCompile(`rapid\.(Make)?Check\(|PCG\(uint64\(time\.|UnixNano\(\)\), |maphash\.Hash|rand\.(IntN|N|Float64|NormFloat64|Perm|Shuffle|Uint64|Int64)\(`)
+	byClock := regexp.MustCompile(
+		`rapid\.(Make)?Check\(|PCG\(uint64\(time\.|UnixNano\(\)\), |maphash\.Hash|rand\.(IntN|N|Float64|NormFloat64|Perm|Shuffle|Uint64|Int64)\(`)
 	read := 0
 	require.NoError(t, filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

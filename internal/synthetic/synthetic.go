@@ -132,14 +132,16 @@ func joined(d *dataset.Data) *dataset.Data {
 	for i := range n {
 		d.Fill(x.RawRowView(i)[copy(x.RawRowView(i), d.Targets.RawRowView(i)[1:]):], i)
 	}
-	return &dataset.Data{X: x, Y: mat.Col(nil, 0, d.Targets), Target: names[0], Features: slices.Concat(names[1:], d.Features)}
+	return &dataset.Data{X: x, Y: mat.Col(nil, 0, d.Targets), Target: names[0], Features: slices.Concat(names[1:],
+		d.Features)}
 }
 
 // String says what was drawn.
 func (d *Data) String() string {
 	c := d.config
 	if e := d.entries; e != nil {
-		return fmt.Sprintf("a matrix of %d x %d; %d training, %d validation, %d test entries; features of rows and columns in 12 groups each, seed %d\n",
+		return fmt.Sprintf("a matrix of %d x %d; %d training, %d validation, %d test entries; features of rows and columns "+
+			"in 12 groups each, seed %d\n",
 			e.Rows, e.Cols, len(e.Train), len(e.Val), len(e.Test), d.seed)
 	}
 	var support []string
@@ -162,5 +164,6 @@ func (d *Data) String() string {
 	case d.spec.Several:
 		before, after = fmt.Sprintf("%d targets use ", severalTargets), "; coefficients are 1 for y1"
 	}
-	return fmt.Sprintf("%s%s, seed %d\n%s%s%s, 0 for the others\n", rows, words.Count(c.Features, "feature"), d.seed, before, strings.Join(support, " "), after)
+	return fmt.Sprintf("%s%s, seed %d\n%s%s%s, 0 for the others\n", rows, words.Count(c.Features, "feature"), d.seed,
+		before, strings.Join(support, " "), after)
 }

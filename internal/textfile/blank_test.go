@@ -10,7 +10,8 @@ import (
 
 // One line of each kind of blank, and of all; what separates words is the same.
 func TestBlanks(t *testing.T) {
-	blanks := []string{" ", "\t", "\v", "\f", "\r", "\u0085", "\u00a0", "\u1680", "\u2003", "\u2028", "\u202f", "\u3000", "\ufeff"}
+	blanks := []string{" ", "\t", "\v", "\f", "\r", "\u0085", "\u00a0", "\u1680", "\u2003", "\u2028", "\u202f", "\u3000",
+		"\ufeff"}
 	blanks = append(blanks, strings.Join(blanks, ""))
 	for _, b := range blanks {
 		require.True(t, IsBlank([]byte(b)), "%q", b)

@@ -66,7 +66,8 @@ func TestBlocksHaveAllLines(t *testing.T) {
 		require.Equal(t, want, lines(t, source(t, packed(t, text))))
 		for _, workers := range []int{0, 1, 2, 7} {
 			for _, size := range []int{0, 1, 17, 300} {
-				for name, from := range map[string]io.Reader{"memory": strings.NewReader(text), "packed": bytes.NewReader(packed(t, text)), "halves": iotest.HalfReader(strings.NewReader(text)),
+				for name, from := range map[string]io.Reader{"memory": strings.NewReader(text),
+					"packed": bytes.NewReader(packed(t, text)), "halves": iotest.HalfReader(strings.NewReader(text)),
 					"error with data": iotest.DataErrReader(strings.NewReader(text))} {
 					s, err := NewSource("f", from)
 					require.NoError(t, err)
@@ -99,14 +100,18 @@ func TestBlocksFirstError(t *testing.T) {
 		want string
 	}{
 		{"bad line", func() io.Reader { return strings.NewReader(text.String()) }, "line 3000", "f:3000: is bad"},
-		{"bad line before zero", func() io.Reader { return strings.NewReader(text.String() + "\x00\n") }, "line 4999", "f:4999: is bad"},
-		{"zero", func() io.Reader { return strings.NewReader(text.String() + "\x00\nbad\n") }, "bad", "f:5001: has a byte that is zero, expected text"},
-		{"cut", func() io.Reader { return bytes.NewReader(cut) }, "-", "f:5001: the gzip data end too early, is the file complete?"},
+		{"bad line before zero", func() io.Reader { return strings.NewReader(text.String() + "\x00\n") }, "line 4999",
+			"f:4999: is bad"},
+		{"zero", func() io.Reader { return strings.NewReader(text.String() + "\x00\nbad\n") }, "bad",
+			"f:5001: has a byte that is zero, expected text"},
+		{"cut", func() io.Reader { return bytes.NewReader(cut) }, "-",
+			"f:5001: the gzip data end too early, is the file complete?"},
 		{"bad line before cut", func() io.Reader { return bytes.NewReader(cut) }, "line 5000", "f:5000: is bad"},
 		{"not readable", func() io.Reader {
 			return io.MultiReader(strings.NewReader(text.String()+"half"), iotest.ErrReader(errors.New("broken")))
 		}, "half", "f:5001: cannot be read: broken"},
-		{"nothing comes", func() io.Reader { return io.MultiReader(strings.NewReader(text.String()), silent{}) }, "-", "f:5001: cannot be read: multiple Read calls return no data or error"},
+		{"nothing comes", func() io.Reader { return io.MultiReader(strings.NewReader(text.String()), silent{}) }, "-",
+			"f:5001: cannot be read: multiple Read calls return no data or error"},
 	} {
 		for _, workers := range []int{1, 2, 7} {
 			for _, size := range []int{0, 1, 100, 4000} {
@@ -133,7 +138,8 @@ func TestBlocksWithinTheBudget(t *testing.T) {
 		want   string
 	}{
 		{strings.Repeat("1\n", 1<<20), 1 << 20, "what was read up to here takes about"},
-		{strings.Repeat("1\n", 1<<16) + strings.Repeat("x", 1<<22) + "\n1\n", 16 << 20, "f:65537: a line of such a length takes about"},
+		{strings.Repeat("1\n", 1<<16) + strings.Repeat("x", 1<<22) + "\n1\n", 16 << 20,
+			"f:65537: a line of such a length takes about"},
 	} {
 		var first error
 		for _, workers := range []int{1, 2, 7, 7, 7} {
@@ -141,10 +147,11 @@ func TestBlocksWithinTheBudget(t *testing.T) {
 			s.SetMemory(c.memory)
 			s.SetBlocks(workers, 0)
 			var values []float64
-			err := Blocks(s, func(b *Block, n *int) error { *n = bytes.Count(b.Text, []byte{'\n'}); return nil }, func(b *Block, n *int) error {
-				values = append(Grow(s, values, *n), make([]float64, *n)...)
-				return nil
-			})
+			err := Blocks(s, func(b *Block, n *int) error { *n = bytes.Count(b.Text, []byte{'\n'}); return nil },
+				func(b *Block, n *int) error {
+					values = append(Grow(s, values, *n), make([]float64, *n)...)
+					return nil
+				})
 			require.ErrorContains(t, err, c.want)
 			if first == nil {
 				first = err

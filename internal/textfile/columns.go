@@ -31,7 +31,8 @@ func NewColumns(s *Source, expected string, wanted ...string) (*Columns, error) 
 	}
 	for _, name := range wanted {
 		if c.Index(name) < 0 {
-			return nil, s.Errorf(s.LineNumber(), "", "has the columns %s, expected %s", Show(strings.Join(c.Names, ", ")), expected)
+			return nil, s.Errorf(s.LineNumber(), "", "has the columns %s, expected %s", Show(strings.Join(c.Names, ", ")),
+				expected)
 		}
 	}
 	return c, nil
@@ -45,7 +46,8 @@ func (c *Columns) Index(name string) int { return slices.Index(c.Names, name) }
 func (c *Columns) Next() ([][]byte, error) {
 	fields, err := c.line()
 	if err == nil && len(fields) != len(c.Names) {
-		err = c.source.Errorf(c.source.LineNumber(), "", "has %d fields, expected %d, one for each column name", len(fields), len(c.Names))
+		err = c.source.Errorf(c.source.LineNumber(), "", "has %d fields, expected %d, one for each column name", len(fields),
+			len(c.Names))
 	}
 	return fields, err
 }

@@ -46,11 +46,14 @@ func TestDecimalAgreesWithStrconv(t *testing.T) {
 	digits := rapid.StringMatching(`[0-9]{0,24}`)
 	proptest.Check(t, func(t *rapid.T) {
 		sign := rapid.SampledFrom([]string{"", "-", "+"})
-		text := sign.Draw(t, "sign") + digits.Draw(t, "whole") + rapid.SampledFrom([]string{"", "."}).Draw(t, "point") + digits.Draw(t, "fraction")
+		text := sign.Draw(t, "sign") + digits.Draw(t, "whole") + rapid.SampledFrom([]string{"", "."}).Draw(t, "point") +
+			digits.Draw(t, "fraction")
 		if rapid.Bool().Draw(t, "power") {
-			text += rapid.SampledFrom([]string{"e", "E"}).Draw(t, "e") + sign.Draw(t, "sign of e") + rapid.StringMatching(`[0-9]{0,3}`).Draw(t, "exponent")
+			text += rapid.SampledFrom([]string{"e", "E"}).Draw(t, "e") + sign.Draw(t, "sign of e") +
+				rapid.StringMatching(`[0-9]{0,3}`).Draw(t, "exponent")
 		}
-		checkDecimal(t, text+rapid.SampledFrom([]string{"", " ", ",0123456", "\n1", ":", "x", ".5", "-1", "e", "\xff12345678"}).Draw(t, "rest"))
+		checkDecimal(t, text+rapid.SampledFrom([]string{"", " ", ",0123456", "\n1", ":", "x", ".5", "-1", "e",
+			"\xff12345678"}).Draw(t, "rest"))
 	})
 	// All ways to write the same double, and numbers half way between two, which the last digit decides.
 	proptest.Check(t, func(t *rapid.T) {
@@ -61,7 +64,8 @@ func TestDecimalAgreesWithStrconv(t *testing.T) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return
 		}
-		checkDecimal(t, strconv.FormatFloat(v, rapid.SampledFrom([]byte("efg")).Draw(t, "format"), rapid.IntRange(-1, 22).Draw(t, "digits"), 64))
+		checkDecimal(t, strconv.FormatFloat(v, rapid.SampledFrom([]byte("efg")).Draw(t, "format"),
+			rapid.IntRange(-1, 22).Draw(t, "digits"), 64))
 	})
 	proptest.Check(t, func(t *rapid.T) {
 		// m + 1/2 has at most 19 digits, and e 5s after the point are exact.
@@ -78,9 +82,12 @@ func TestDecimalAgreesWithStrconv(t *testing.T) {
 }
 
 func FuzzDecimal(f *testing.F) {
-	for _, text := range []string{"", "-", "1", "-0", "+.5", "5.", ".", "1e", "1e+", "1E-5x", "9007199254740993", "0.9007199254740993", "18446744073709551615", "18446744073709551616",
-		"99999999999999999999", "1.7976931348623159e308", "4.9e-324", "2.4e-324", "1e99999999999999999999", "123456789.123456789,", "0.00000000000000000000000012345678901234567",
-		"1234567890123456789e27", "1234567890123456789e-27", "1e28", "0x1p3", "1_0", "inf", "nan", "12345678:", "0.1234567\x00"} {
+	for _, text := range []string{"", "-", "1", "-0", "+.5", "5.", ".", "1e", "1e+", "1E-5x", "9007199254740993",
+		"0.9007199254740993", "18446744073709551615", "18446744073709551616",
+		"99999999999999999999", "1.7976931348623159e308", "4.9e-324", "2.4e-324", "1e99999999999999999999",
+		"123456789.123456789,", "0.00000000000000000000000012345678901234567",
+		"1234567890123456789e27", "1234567890123456789e-27", "1e28", "0x1p3", "1_0", "inf", "nan", "12345678:",
+		"0.1234567\x00"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) { checkDecimal(t, text[:min(len(text), 400)]) })

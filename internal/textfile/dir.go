@@ -26,7 +26,8 @@ func WriteDir(dir string, fill func(write func(name string, encode func(path str
 	case err != nil:
 		return &Error{File: dir, Reason: "is not a directory that can be written to", Err: err}
 	case len(entries) > 0:
-		return &Error{File: dir, Reason: fmt.Sprintf("is not empty (%s), expected a new or an empty directory", entries[0].Name())}
+		return &Error{File: dir, Reason: fmt.Sprintf("is not empty (%s), expected a new or an empty directory",
+			entries[0].Name())}
 	}
 	var written []string
 	defer func() {

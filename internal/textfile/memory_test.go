@@ -43,7 +43,8 @@ func TestGrowthIsBounded(t *testing.T) {
 	for ; err == nil; _, err = s.Line() {
 		values = append(Grow(s, values, 1), 1)
 	}
-	require.ErrorContains(t, err, "f:131073: what was read up to here takes about 1.05 MB of memory, but the budget is 1.05 MB")
+	require.ErrorContains(t, err,
+		"f:131073: what was read up to here takes about 1.05 MB of memory, but the budget is 1.05 MB")
 	require.Len(t, values, 1<<17+1)
 
 	s = source(t, packed(t, strings.Repeat("x", 1<<22)))

@@ -35,7 +35,9 @@ const LargestEntry = 1e70
 func NumberUpTo(text []byte, largest float64) (value float64, reason string) {
 	value, reason = Number(text)
 	if largest > 0 && math.Abs(value) > largest {
-		return 0, fmt.Sprintf("%s found, expected numbers up to %g in size: sums of squares of larger ones overflow (take another unit)", Quote(text), largest)
+		return 0, fmt.Sprintf(
+			"%s found, expected numbers up to %g in size: sums of squares of larger ones overflow (take another unit)",
+			Quote(text), largest)
 	}
 	return value, reason
 }

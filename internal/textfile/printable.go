@@ -36,5 +36,6 @@ func Printable(text string) string {
 // commands says whether a character is none that only shows itself. Bytes that are no UTF-8, which terminals of 8 bits
 // may obey, come as utf8.RuneError.
 func commands(c rune) bool {
-	return c != '\n' && c != '\t' && unicode.IsControl(c) || c == utf8.RuneError || unicode.In(c, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+	return c != '\n' && c != '\t' && unicode.IsControl(c) || c == utf8.RuneError ||
+		unicode.In(c, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }

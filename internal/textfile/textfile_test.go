@@ -57,7 +57,8 @@ func TestSourcesThatAreNotText(t *testing.T) {
 		{"binary", "ab\x00cd", "f: is binary, expected text"},
 		{"binary further down", strings.Repeat("a\n", 300) + "b\x00c", "f:301: has a byte that is zero, expected text"},
 		{"gzip header only", "\x1f\x8b", "f: the gzip data end too early, is the file complete?"},
-		{"not quite gzip", "\x1f\x8b\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", "f: the gzip data are damaged: gzip: invalid header"},
+		{"not quite gzip", "\x1f\x8b\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00",
+			"f: the gzip data are damaged: gzip: invalid header"},
 		{"truncated gzip", string(zipped[:len(zipped)-9]), "the gzip data end too early"},
 		{"damaged gzip", string(damaged), "the gzip data are damaged: gzip: invalid checksum"},
 	} {
@@ -149,7 +150,8 @@ func TestWrite(t *testing.T) {
 
 	require.EqualError(t, Write(dir, hello), dir+": is a directory, expected the name of a file to write")
 	missing := filepath.Join(dir, "none", "f")
-	require.EqualError(t, Write(missing, hello), missing+": cannot be written: there is no directory "+filepath.Join(dir, "none"))
+	require.EqualError(t, Write(missing, hello), missing+": cannot be written: there is no directory "+filepath.Join(dir,
+		"none"))
 
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)

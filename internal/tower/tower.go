@@ -7,7 +7,8 @@
 //
 // holds exactly if there are a norm t and partial means u_1, .., u_(k-2) with t >= |z| and, from the top down,
 //
-//	x_1^a_1 u_1^(1-a_1) >= t,  x_2^a_2 u_2^(1-a_2) >= u_1,  ..,  x_(k-1)^a_(k-1) x_k^(1-a_(k-1)) >= u_(k-2),  a_i = w_i/r_i.
+//	x_1^a_1 u_1^(1-a_1) >= t,  x_2^a_2 u_2^(1-a_2) >= u_1,  ..,  x_(k-1)^a_(k-1) x_k^(1-a_(k-1)) >= u_(k-2),
+//	a_i = w_i/r_i.
 //
 // The dual cone is the same in x_i/w_i. A z of one entry is its own t, and one weight leaves the second-order cone
 // x_1 >= |z|. Each row of the problem stands in one row of the tower, times a factor, so that its multiplier is that of

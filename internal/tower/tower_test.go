@@ -174,7 +174,8 @@ func TestProblem(t *testing.T) {
 
 // TestOthersStay keeps cones that are not asked for.
 func TestOthersStay(t *testing.T) {
-	short, long := backends.GeneralizedPower([]float64{0.5, 0.5}, 2), backends.GeneralizedPower([]float64{0.25, 0.25, 0.5}, 1)
+	short, long := backends.GeneralizedPower([]float64{0.5, 0.5}, 2), backends.GeneralizedPower([]float64{0.25, 0.25, 0.5},
+		1)
 	assert.Nil(t, New(1, []backends.Cone{short, backends.PSD(2)}, func(c backends.Cone) bool { return c.Dim > 4 }))
 	var none *Tower
 	p := &backends.Problem{}

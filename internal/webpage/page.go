@@ -139,6 +139,8 @@ func SVG(picture, id, title, description string) template.HTML {
 	_, box, _ := strings.Cut(attributes, `viewBox="`)
 	box, _, _ = strings.Cut(box, `"`)
 	e := template.HTMLEscapeString
-	return template.HTML(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="` + e(box) + `" role="img" aria-labelledby="` + e(id) + `-title ` + e(id) + `-desc">` +
-		`<title id="` + e(id) + `-title">` + e(title) + `</title><desc id="` + e(id) + `-desc">` + e(description) + `</desc>` + strings.TrimSpace(rest))
+	return template.HTML(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="` + e(box) + `" role="img" aria-labelledby="` +
+		e(id) + `-title ` + e(id) + `-desc">` +
+		`<title id="` + e(id) + `-title">` + e(title) + `</title><desc id="` + e(id) + `-desc">` + e(description) +
+		`</desc>` + strings.TrimSpace(rest))
 }

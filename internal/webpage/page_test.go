@@ -13,9 +13,11 @@ import (
 
 func example() (string, error) {
 	key := "0.001"
-	numbers := Table{ID: "n", Caption: "numbers", Groups: []Group{{"", 1}, {"time & place", 1}}, Columns: []Column{{Title: "s", Number: true}, {Title: "<a>", Spoken: "b", Number: true}},
-		Rows: []Row{{X: 12.344, Cells: []Cell{{Text: "1 ms", Key: &key}, {Text: "2", Strong: true}}}}, Sortable: true}
-	svg := SVG("<?xml version=\"1.0\"?>\n<!-- x -->\n<svg width=\"4pt\" height=\"3pt\" viewBox=\"0 0 4 3\"\n\txmlns=\"http://www.w3.org/2000/svg\">\n<g></g>\n</svg>\n",
+	numbers := Table{ID: "n", Caption: "numbers", Groups: []Group{{"", 1}, {"time & place", 1}},
+		Columns: []Column{{Title: "s", Number: true}, {Title: "<a>", Spoken: "b", Number: true}},
+		Rows:    []Row{{X: 12.344, Cells: []Cell{{Text: "1 ms", Key: &key}, {Text: "2", Strong: true}}}}, Sortable: true}
+	svg := SVG("<?xml version=\"1.0\"?>\n<!-- x -->\n<svg width=\"4pt\" height=\"3pt\" viewBox=\"0 0 4 "+
+		"3\"\n\txmlns=\"http://www.w3.org/2000/svg\">\n<g></g>\n</svg>\n",
 		"f", `a "figure"`, "what < it shows")
 	var b bytes.Buffer
 	err := Write(&b, New("x", `<p>{{.Text}}</p>{{template "figure" .Figure}}`), "Title & more", struct {
@@ -35,7 +37,8 @@ func TestPage(t *testing.T) {
 		`<html lang="en">`, "<title>Title &amp; more</title>", "<h1>Title &amp; more</h1>", "<p>&lt;script&gt;</p>",
 		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3" role="img" aria-labelledby="f-title f-desc"><title id="f-title">a &#34;figure&#34;</title>` +
 			`<desc id="f-desc">what &lt; it shows</desc><g></g>`,
-		`<th scope="colgroup" colspan="1">time &amp; place</th>`, `<th scope="col" class="number">&lt;a&gt;<span class="unseen">, b</span></th>`,
+		`<th scope="colgroup" colspan="1">time &amp; place</th>`,
+		`<th scope="col" class="number">&lt;a&gt;<span class="unseen">, b</span></th>`,
 		`<tr data-x="12.34"><th scope="row" class="number" data-sort="0.001">1 ms</th><td class="number"><strong>2</strong></td></tr>`,
 		`<table id="n" data-sortable>`, `<caption id="n-caption"><span>numbers</span></caption>`,
 	} {

@@ -15,7 +15,8 @@ import (
 
 // Run does the items of the plan that have no record yet. A cancelled context ends it in the same way with what was
 // done until then.
-func Run[I comparable, R, P any](ctx context.Context, k *Kind[I, R, P], w Work[I, R], o Options[P]) (*Outcome[R, P], error) {
+func Run[I comparable, R, P any](ctx context.Context, k *Kind[I, R, P], w Work[I, R], o Options[P]) (*Outcome[R, P],
+	error) {
 	if o.Shard == (Shard{}) {
 		o.Shard = Shard{1, 1}
 	}
@@ -89,7 +90,8 @@ func Run[I comparable, R, P any](ctx context.Context, k *Kind[I, R, P], w Work[I
 }
 
 // work does items, several at once, in the order of the list, and keeps their records one at a time.
-func work[I, R any](ctx context.Context, todo []I, workers int, do func(context.Context, I) (*R, error), observe func(), keep func(*R) error) error {
+func work[I, R any](ctx context.Context, todo []I, workers int, do func(context.Context, I) (*R, error), observe func(),
+	keep func(*R) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	queue := make(chan I)
@@ -126,7 +128,8 @@ func work[I, R any](ctx context.Context, todo []I, workers int, do func(context.
 	}
 	close(queue)
 	all.Wait()
-	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) &&
+		!errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	return nil
@@ -175,7 +178,8 @@ func (k *Kind[I, R, P]) byItem(records []R) (map[I]*R, error) {
 			have[item] = r
 		case k.Replaces != nil && k.Replaces(first, r):
 		case !k.Same(first, r):
-			return nil, fmt.Errorf("%v is there twice, with different results (by versions %s and %s)", item, k.Head(first).Version, k.Head(r).Version)
+			return nil, fmt.Errorf("%v is there twice, with different results (by versions %s and %s)", item,
+				k.Head(first).Version, k.Head(r).Version)
 		}
 	}
 	return have, nil
@@ -194,7 +198,8 @@ func (k *Kind[I, R, P]) notesOn(records []R, version string) []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of the results that are kept were made by version %s, this is %s; choose another folder to have all by one version", n, words.Joined(others), version)}
+	return []string{fmt.Sprintf("%d of the results that are kept were made by version %s, this is %s; choose another "+
+		"folder to have all by one version", n, words.Joined(others), version)}
 }
 
 // With appends what is not there, and not empty.

@@ -254,8 +254,8 @@ func TestCutManifest(t *testing.T) {
 }
 
 // A line that was changed after it was written, is no record, or is of another version is an error with its number; one
-// of an earlier version has no checksum; what a kill has cut off at the end is done again, and what it has left of files
-// that were being written goes.
+// of an earlier version has no checksum; what a kill has cut off at the end is done again, and what it has left of
+// files that were being written goes.
 func TestDamage(t *testing.T) {
 	w, o, lines := done(t)
 	bare, sum, _ := strings.Cut(strings.TrimSuffix(lines[2], "\"}\n"), `,"checksum":"sha256:`)
@@ -267,7 +267,8 @@ func TestDamage(t *testing.T) {
 		return err
 	}
 	third := func(line string) error { return run(lines[0] + lines[1] + line + lines[3]) }
-	const changed = "results.jsonl, line 3: the checksum does not match, the line was changed or damaged: delete the line, and --resume does its work again"
+	const changed = "results.jsonl, line 3: the checksum does not match, the line was changed or damaged: delete the " +
+		"line, and --resume does its work again"
 	for line, want := range map[string]string{
 		strings.Replace(lines[2], `"schema":1`, `"schema":1,"square":7`, 1): changed,
 		strings.Replace(lines[2], "sha256:", "sha256:0", 1):                 changed,

@@ -206,13 +206,16 @@ func (k *Kind[I, R, P]) ReadManifest(dir string) (*Manifest[P], error) {
 	}
 	m := new(Manifest[P])
 	if err := json.Unmarshal(text, m); err != nil {
-		if whole := bytes.TrimRight(text, "\x00 \n"); len(whole) == 0 || strings.Contains(err.Error(), "unexpected end of JSON input") {
+		if whole := bytes.TrimRight(text, "\x00 \n"); len(whole) == 0 ||
+			strings.Contains(err.Error(), "unexpected end of JSON input") {
 			return nil, fmt.Errorf("%s: %w; %s --resume writes it anew", path, errCut, k.Command)
 		}
-		return nil, &DamageError{path, fmt.Sprintf("not a manifest of results: %v: delete it, and --resume writes it anew", err)}
+		return nil, &DamageError{path, fmt.Sprintf("not a manifest of results: %v: delete it, and --resume writes it anew",
+			err)}
 	}
 	if m.Schema != k.Schema {
-		return nil, &DamageError{path, fmt.Sprintf("schema %d, expected %d: it was written by another version of the program", m.Schema, k.Schema)}
+		return nil, &DamageError{path, fmt.Sprintf("schema %d, expected %d: it was written by another version of the program",
+			m.Schema, k.Schema)}
 	}
 	return m, nil
 }
@@ -223,7 +226,8 @@ func (k *Kind[I, R, P]) manifestOf(dir string) (m *Manifest[P], note string, err
 	m, err = k.ReadManifest(dir)
 	switch {
 	case errors.Is(err, errCut):
-		note = ManifestFile + " was empty or cut off and is written anew; it does not tell the machines, commands and shards of earlier runs"
+		note = ManifestFile +
+			" was empty or cut off and is written anew; it does not tell the machines, commands and shards of earlier runs"
 		fallthrough
 	case errors.Is(err, fs.ErrNotExist):
 		return &Manifest[P]{Schema: k.Schema}, note, nil

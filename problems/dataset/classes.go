@@ -74,7 +74,8 @@ func trainable(v Division, classes []float64) error {
 			seen[k] = true
 		}
 		if k := slices.Index(seen, false); k >= 0 {
-			return fmt.Errorf("fold %d has no training row with the label %v: deal the rows of each label out to several folds", t, classes[k])
+			return fmt.Errorf("fold %d has no training row with the label %v: deal the rows of each label out to several folds",
+				t, classes[k])
 		}
 	}
 	if test := v.Tests(); test != nil {
@@ -106,10 +107,12 @@ func ClassNumbers(d *Data) ([]int, error) {
 		}
 	}
 	if len(classes) > 10 && 2*single > len(classes) {
-		return nil, fmt.Errorf("%q has %d values, %d of them in one row each: these are numbers rather than labels, which models of regression take",
+		return nil, fmt.Errorf("%q has %d values, %d of them in one row each: these are numbers rather than labels, which "+
+			"models of regression take",
 			d.Target, len(classes), single)
 	}
-	return nil, fmt.Errorf("one row has the label %v, which the fold that it validates would lack: expected at least 2", classes[k])
+	return nil, fmt.Errorf("one row has the label %v, which the fold that it validates would lack: expected at least 2",
+		classes[k])
 }
 
 // Labels are the two values of the target, the smaller one first.
@@ -130,9 +133,11 @@ func FindLabels(d *Data) (Labels, error) {
 	}
 	if len(values) > mostLabels {
 		names = append(names, "..")
-		return Labels{}, fmt.Errorf("%q has more than %d values (%s), expected two labels", d.Target, mostLabels, strings.Join(names, ", "))
+		return Labels{}, fmt.Errorf("%q has more than %d values (%s), expected two labels", d.Target, mostLabels,
+			strings.Join(names, ", "))
 	}
-	return Labels{}, fmt.Errorf("%q has %d values (%s), expected two labels", d.Target, len(values), strings.Join(names, ", "))
+	return Labels{}, fmt.Errorf("%q has %d values (%s), expected two labels", d.Target, len(values),
+		strings.Join(names, ", "))
 }
 
 // Class is 0 or 1 for the two labels.

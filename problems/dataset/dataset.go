@@ -220,7 +220,8 @@ func Expected(v float64) string {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return "a finite number"
 	}
-	return fmt.Sprintf("at most %g in absolute value: sums of squares of larger ones overflow (take another unit)", float64(Largest))
+	return fmt.Sprintf("at most %g in absolute value: sums of squares of larger ones overflow (take another unit)",
+		float64(Largest))
 }
 
 // Validate checks each set, and that validation and test rows have the features
@@ -271,7 +272,8 @@ func (s *Split) sets() []namedSet {
 // set, or returns the empty string.
 func Difference(train, d *Data) string {
 	if train.Target != d.Target {
-		return fmt.Sprintf("its target is %s, expected %s", textfile.Quote([]byte(d.Target)), textfile.Quote([]byte(train.Target)))
+		return fmt.Sprintf("its target is %s, expected %s", textfile.Quote([]byte(d.Target)),
+			textfile.Quote([]byte(train.Target)))
 	}
 	if q := d.targetCount(); q != train.targetCount() {
 		return fmt.Sprintf("it has %d targets, expected %d", q, train.targetCount())
@@ -292,7 +294,8 @@ func Difference(train, d *Data) string {
 	}
 	for j, name := range train.Features {
 		if d.Features[j] != name {
-			return fmt.Sprintf("its feature %d is %s, expected %s (the same order of columns)", j+1, textfile.Quote([]byte(d.Features[j])), textfile.Quote([]byte(name)))
+			return fmt.Sprintf("its feature %d is %s, expected %s (the same order of columns)", j+1,
+				textfile.Quote([]byte(d.Features[j])), textfile.Quote([]byte(name)))
 		}
 	}
 	return ""

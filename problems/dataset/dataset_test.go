@@ -50,7 +50,8 @@ func TestValidate(t *testing.T) {
 		{with(func(d *Data) { d.Features = []string{"a", "a"} }), `dataset: two features are called "a"`},
 		{with(func(d *Data) { d.Y[1] = math.NaN() }), "dataset: target of row 1 is NaN, expected a finite number"},
 		{with(func(d *Data) { d.Dense().Set(2, 1, math.Inf(1)) }), `dataset: "b" of row 2 is +Inf, expected a finite number`},
-		{with(func(d *Data) { d.Dense().Set(2, 1, -2e70) }), `dataset: "b" of row 2 is -2e+70, expected at most 1e+70 in absolute value: sums of squares of larger ones overflow (take another unit)`},
+		{with(func(d *Data) { d.Dense().Set(2, 1, -2e70) }),
+			`dataset: "b" of row 2 is -2e+70, expected at most 1e+70 in absolute value: sums of squares of larger ones overflow (take another unit)`},
 	} {
 		require.EqualError(t, c.data.Validate(), c.want)
 	}
@@ -72,11 +73,13 @@ func TestValidateSplit(t *testing.T) {
 		{table(2, "a", "b", "c", "d"), fit + `it has column "d" that the training set lacks`},
 		{table(2, "a", "x", "c"), fit + `it lacks column "b" and has column "x" that the training set lacks`},
 		{table(2, "a", "c", "b"), fit + `its feature 2 is "c", expected "b" (the same order of columns)`},
-		{table(2, "1", "2", "3", "4", "5", "6", "7"), fit + `it lacks columns "a", "b", "c" and has columns "1", "2", "3", "4", "5" and 2 more that the training set lacks`},
+		{table(2, "1", "2", "3", "4", "5", "6", "7"),
+			fit + `it lacks columns "a", "b", "c" and has columns "1", "2", "3", "4", "5" and 2 more that the training set lacks`},
 		{target, fit + `its target is "z", expected "y"`},
 	} {
 		require.EqualError(t, (&Split{Train: train, Val: c.val}).Validate(), c.want)
 	}
-	require.ErrorContains(t, (&Split{Train: train, Val: train, Test: table(2, "a")}).Validate(), "the test set does not fit")
+	require.ErrorContains(t, (&Split{Train: train, Val: train, Test: table(2, "a")}).Validate(),
+		"the test set does not fit")
 	require.EqualError(t, (*Split)(nil).Validate(), "dataset: no data")
 }

@@ -52,11 +52,13 @@ func TestCheckLabels(t *testing.T) {
 	_, err = CheckLabels(&CrossValidation{Data: d, Folds: split.FoldsOf(split.PartsOf([]int{0, 1, 2, 3, 4, 5}))})
 	require.NoError(t, err, "each row validates by itself")
 	for want, v := range map[string]Division{
-		"training rows: all rows have the label 3":                &Split{Train: labelled(3, 3), Val: d},
-		"validation rows: row 1 has the label 3":                  &Split{Train: d, Val: labelled(1, 3)},
-		"test rows: row 0 has the label 4":                        &CrossValidation{Data: d, Folds: folds, Test: labelled(4)},
-		"fold 1 has no training row with the label 2":             &CrossValidation{Data: d, Folds: []split.Fold{folds[0], {Train: []int{0, 2}, Val: []int{1, 4}}}},
-		"fold 0 has no training row with the label 1":             &CrossValidation{Data: d, Folds: []split.Fold{{Train: []int{1, 3}, Val: []int{2, 5}}, folds[1]}},
+		"training rows: all rows have the label 3": &Split{Train: labelled(3, 3), Val: d},
+		"validation rows: row 1 has the label 3":   &Split{Train: d, Val: labelled(1, 3)},
+		"test rows: row 0 has the label 4":         &CrossValidation{Data: d, Folds: folds, Test: labelled(4)},
+		"fold 1 has no training row with the label 2": &CrossValidation{Data: d, Folds: []split.Fold{folds[0],
+			{Train: []int{0, 2}, Val: []int{1, 4}}}},
+		"fold 0 has no training row with the label 1": &CrossValidation{Data: d,
+			Folds: []split.Fold{{Train: []int{1, 3}, Val: []int{2, 5}}, folds[1]}},
 		`training rows: "y" has 3 values (1, 2, 3), expected two`: &Split{Train: labelled(1, 2, 3), Val: d},
 	} {
 		_, err := CheckLabels(v)

@@ -47,7 +47,8 @@ func Presets() []string { return slices.Clone(presets) }
 // form, such as "200-100-100-p50"; "200-100-0-p50" has no test rows.
 func Preset(name string) (c Config, err error) {
 	if !parse(name, []string{"", "", "", "p"}, &c.Train, &c.Val, &c.Test, &c.Features) {
-		return Config{}, fmt.Errorf("unknown preset %q, expected TRAIN-VAL-TEST-pFEATURES such as %s", name, strings.Join(presets, ", "))
+		return Config{}, fmt.Errorf("unknown preset %q, expected TRAIN-VAL-TEST-pFEATURES such as %s", name,
+			strings.Join(presets, ", "))
 	}
 	return c, c.validate()
 }
@@ -89,11 +90,14 @@ func (c Config) validate() error {
 	c = c.withDefaults()
 	switch {
 	case c.Train < 1 || c.Val < 1 || c.Test < 0:
-		return fmt.Errorf("dataset: cannot generate %d training, %d validation and %d test rows, expected at least 1, 1 and 0", c.Train, c.Val, c.Test)
+		return fmt.Errorf(
+			"dataset: cannot generate %d training, %d validation and %d test rows, expected at least 1, 1 and 0", c.Train, c.Val,
+			c.Test)
 	case c.Features < 1:
 		return fmt.Errorf("dataset: cannot generate %d features, expected at least 1", c.Features)
 	case float64(c.Features)*(float64(c.Train)+float64(c.Val)+float64(c.Test)) > float64(maxCells):
-		return fmt.Errorf("dataset: cannot generate %d features for %d training, %d validation and %d test rows, expected %d numbers at most", c.Features, c.Train, c.Val, c.Test, maxCells)
+		return fmt.Errorf("dataset: cannot generate %d features for %d training, %d validation and %d test rows, expected "+
+			"%d numbers at most", c.Features, c.Train, c.Val, c.Test, maxCells)
 	case c.Nonzeros < 1 || c.Nonzeros > c.Features:
 		return fmt.Errorf("dataset: cannot generate %d nonzero coefficients, expected 1 to %d", c.Nonzeros, c.Features)
 	case c.Coefficients != nil && len(c.Coefficients) != c.Features:

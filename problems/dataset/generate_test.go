@@ -110,7 +110,8 @@ func TestPresets(t *testing.T) {
 	}
 	for _, name := range []string{"", "small", "1-2-3-4", "1-2-p3", "a-2-3-p4", "1-2-3-p", "1--2-3-p4", "1-2-3-p-4"} {
 		_, err := Preset(name)
-		require.ErrorContains(t, err, "expected TRAIN-VAL-TEST-pFEATURES such as 100-20-250-p250, 100-100-250-p250, 100-100-100-p2500", name)
+		require.ErrorContains(t, err,
+			"expected TRAIN-VAL-TEST-pFEATURES such as 100-20-250-p250, 100-100-250-p250, 100-100-100-p2500", name)
 	}
 	_, err := Preset("0-1-1-p5")
 	require.ErrorContains(t, err, "cannot generate 0 training")
@@ -180,8 +181,9 @@ func TestGroupedPreset(t *testing.T) {
 	}
 	require.InDelta(t, 4, signal/noise, 1e-9)
 	for name, want := range map[string]string{
-		"": "unknown preset", "40-30-20-p31": "unknown preset", "40-30-20-p31-m": "unknown preset", "40-30-20-p31-m-1": "unknown preset",
-		"40-30-20-p14-m2": "expected at least 15", "0-30-20-p31-m1": "expected at least 1, 1 and 0",
+		"": "unknown preset", "40-30-20-p31": "unknown preset", "40-30-20-p31-m": "unknown preset",
+		"40-30-20-p31-m-1": "unknown preset",
+		"40-30-20-p14-m2":  "expected at least 15", "0-30-20-p31-m1": "expected at least 1, 1 and 0",
 	} {
 		_, _, err := GroupedPreset(name)
 		require.ErrorContains(t, err, want, name)

@@ -17,14 +17,16 @@ func GroupedPresets() []string { return append([]string(nil), groupedPresets...)
 // with 1, 2, 3, 4, 5 and are 0 from there on (Supplement D of the paper), whatever the groups.
 func GroupedPreset(name string) (c Config, groups int, err error) {
 	if !parse(name, []string{"", "", "", "p", "m"}, &c.Train, &c.Val, &c.Test, &c.Features, &groups) {
-		return Config{}, 0, fmt.Errorf("unknown preset %q, expected TRAIN-VAL-TEST-pFEATURES-mGROUPS such as %s", name, strings.Join(groupedPresets, ", "))
+		return Config{}, 0, fmt.Errorf("unknown preset %q, expected TRAIN-VAL-TEST-pFEATURES-mGROUPS such as %s", name,
+			strings.Join(groupedPresets, ", "))
 	}
 	if err := c.validate(); err != nil {
 		return Config{}, 0, err
 	}
 	const blocks, nonzeros = 3, 5
 	if c.Features < blocks*nonzeros {
-		return Config{}, 0, fmt.Errorf("dataset: cannot generate %d features in groups, expected at least %d", c.Features, blocks*nonzeros)
+		return Config{}, 0, fmt.Errorf("dataset: cannot generate %d features in groups, expected at least %d", c.Features,
+			blocks*nonzeros)
 	}
 	c.Independent = true
 	c.Coefficients = make([]float64, c.Features)

@@ -14,7 +14,8 @@ func LabelledPresets() []string { return append([]string(nil), labelledPresets..
 // LabelledPreset returns the shape behind a name ROWS-TEST-pFEATURES-tFOLDS, for [GenerateFolds].
 func LabelledPreset(name string) (c Config, folds int, err error) {
 	if !parse(name, []string{"", "", "p", "t"}, &c.Train, &c.Test, &c.Features, &folds) {
-		return Config{}, 0, fmt.Errorf("unknown preset %q, expected ROWS-TEST-pFEATURES-tFOLDS such as %s", name, strings.Join(labelledPresets, ", "))
+		return Config{}, 0, fmt.Errorf("unknown preset %q, expected ROWS-TEST-pFEATURES-tFOLDS such as %s", name,
+			strings.Join(labelledPresets, ", "))
 	}
 	c.Val = 1 // not used
 	if folds < 2 || folds > c.Train {

@@ -55,16 +55,17 @@ func TestViews(t *testing.T) {
 	tr := NewTransform(d, ByDeviation, true)
 	whole := &Data{X: d.X, Y: d.Y}
 	for name, c := range map[string]struct{ want, got *Data }{
-		"rows":               {copied(d, index), d.Rows(index)},
-		"rows of rows":       {copied(copied(d, index), some), d.Rows(index).Rows(some)},
-		"most rows of rows":  {copied(copied(d, index), most), d.Rows(index).Rows(most)},
-		"gaps":               {filled, g.Filled(d, 1, index)},
-		"rows of gaps":       {copied(filled, some), g.Filled(d, 1, index).Rows(some)},
-		"units":              {tr.Apply(d), tr.Later(d)},
-		"rows in units":      {tr.Apply(copied(d, index)), tr.Later(d.Rows(index))},
-		"gaps in units":      {tr.Apply(filled), tr.Later(g.Filled(d, 1, index))},
-		"stacked":            {Stack(copied(d, index), whole), Stack(d.Rows(index), whole)},
-		"rows of rows again": {copied(copied(d, index), slices.Repeat(some, 7000)), d.Rows(index).Rows(slices.Repeat(some, 7000))},
+		"rows":              {copied(d, index), d.Rows(index)},
+		"rows of rows":      {copied(copied(d, index), some), d.Rows(index).Rows(some)},
+		"most rows of rows": {copied(copied(d, index), most), d.Rows(index).Rows(most)},
+		"gaps":              {filled, g.Filled(d, 1, index)},
+		"rows of gaps":      {copied(filled, some), g.Filled(d, 1, index).Rows(some)},
+		"units":             {tr.Apply(d), tr.Later(d)},
+		"rows in units":     {tr.Apply(copied(d, index)), tr.Later(d.Rows(index))},
+		"gaps in units":     {tr.Apply(filled), tr.Later(g.Filled(d, 1, index))},
+		"stacked":           {Stack(copied(d, index), whole), Stack(d.Rows(index), whole)},
+		"rows of rows again": {copied(copied(d, index), slices.Repeat(some, 7000)),
+			d.Rows(index).Rows(slices.Repeat(some, 7000))},
 	} {
 		rows, _ := c.want.Dims()
 		m, q := c.got.Dims()

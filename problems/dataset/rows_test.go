@@ -132,13 +132,17 @@ func TestSparseIsDense(t *testing.T) {
 
 func TestValidateSparse(t *testing.T) {
 	one := func(index []int, value []float64) error {
-		return (&Data{X: sparse.NewCSR(1, 3, []int{0, len(index)}, index, value), Y: []float64{1}, Features: libsvm.Names(3), Target: "y"}).Validate()
+		return (&Data{X: sparse.NewCSR(1, 3, []int{0, len(index)}, index, value), Y: []float64{1}, Features: libsvm.Names(3),
+			Target: "y"}).Validate()
 	}
 	require.NoError(t, one([]int{0, 2}, []float64{1, 2}))
 	require.NoError(t, one(nil, nil))
-	require.EqualError(t, one([]int{2, 0}, []float64{1, 2}), "dataset: sparse row 0 has column 0 after 2, expected rising ones below 3")
-	require.EqualError(t, one([]int{1, 1}, []float64{1, 2}), "dataset: sparse row 0 has column 1 after 1, expected rising ones below 3")
-	require.EqualError(t, one([]int{3}, []float64{1}), "dataset: sparse row 0 has column 3 after -1, expected rising ones below 3")
+	require.EqualError(t, one([]int{2, 0}, []float64{1, 2}),
+		"dataset: sparse row 0 has column 0 after 2, expected rising ones below 3")
+	require.EqualError(t, one([]int{1, 1}, []float64{1, 2}),
+		"dataset: sparse row 0 has column 1 after 1, expected rising ones below 3")
+	require.EqualError(t, one([]int{3}, []float64{1}),
+		"dataset: sparse row 0 has column 3 after -1, expected rising ones below 3")
 	require.EqualError(t, one([]int{1}, []float64{math.NaN()}), `dataset: "x2" of row 0 is NaN, expected a finite number`)
 	for _, x := range []mat.Matrix{nil, (*mat.Dense)(nil), (*sparse.CSR)(nil)} {
 		require.EqualError(t, (&Data{X: x}).Validate(), "dataset: no data")

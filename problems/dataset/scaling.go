@@ -52,7 +52,8 @@ func ParseScaling(name string) (Scaling, error) {
 			return s, nil
 		}
 	}
-	return ByTable, fmt.Errorf("dataset: unknown scaling %q; known are: %s, %s, %s", name, ByDeviation, ByLargest, Together)
+	return ByTable, fmt.Errorf("dataset: unknown scaling %q; known are: %s, %s, %s", name, ByDeviation, ByLargest,
+		Together)
 }
 
 // rareFeatures is the number of features from which on those of a sparse table are taken as words or ratings are: many,

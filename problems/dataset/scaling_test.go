@@ -11,7 +11,8 @@ import (
 // Divided by the largest absolute values of the training rows, worked out by hand: a column of zeros stays one, and
 // other rows may be larger.
 func TestByLargest(t *testing.T) {
-	train := &Data{X: mat.NewDense(3, 3, []float64{0, -4, 0, 2, 0, 0, 1, 1, 0}), Y: []float64{1, 2, 3}, Features: []string{"a", "b", "c"}, Target: "y"}
+	train := &Data{X: mat.NewDense(3, 3, []float64{0, -4, 0, 2, 0, 0, 1, 1, 0}), Y: []float64{1, 2, 3},
+		Features: []string{"a", "b", "c"}, Target: "y"}
 	val := &Data{X: mat.NewDense(1, 3, []float64{6, 2, 5}), Y: []float64{1}, Features: train.Features, Target: "y"}
 	want := mat.NewDense(3, 3, []float64{0, -1, 0, 1, 0, 0, 0.5, 0.25, 0})
 	for _, s := range []*Split{{Train: train, Val: val}, {Train: train.Compress(), Val: val.Compress()}} {
@@ -43,9 +44,11 @@ func TestByTable(t *testing.T) {
 // Divided by one number, worked out by hand: the columns have mean nonzeros 1.5, 2.5 and none, and the larger one of
 // two is the median.
 func TestTogether(t *testing.T) {
-	d := &Data{X: mat.NewDense(3, 3, []float64{0, -4, 0, 2, 0, 0, 1, 1, 0}), Y: []float64{1, 2, 3}, Features: []string{"a", "b", "c"}, Target: "y"}
+	d := &Data{X: mat.NewDense(3, 3, []float64{0, -4, 0, 2, 0, 0, 1, 1, 0}), Y: []float64{1, 2, 3},
+		Features: []string{"a", "b", "c"}, Target: "y"}
 	for _, table := range []*Data{d, d.Compress()} {
-		require.Equal(t, &Transform{Mean: make([]float64, 3), Scale: []float64{2.5, 2.5, 2.5}}, NewTransform(table, Together, true))
+		require.Equal(t, &Transform{Mean: make([]float64, 3), Scale: []float64{2.5, 2.5, 2.5}}, NewTransform(table, Together,
+			true))
 	}
 }
 
@@ -53,13 +56,15 @@ func TestTogether(t *testing.T) {
 // 100, and where nothing is asked for.
 func TestOfNorm(t *testing.T) {
 	table := func(first, last float64) *Data {
-		return (&Data{X: mat.NewDense(4, 4, []float64{first, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, last}), Y: make([]float64, 4), Features: []string{"a", "b", "c", "d"}, Target: "y"}).Compress()
+		return (&Data{X: mat.NewDense(4, 4, []float64{first, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, last}),
+			Y: make([]float64, 4), Features: []string{"a", "b", "c", "d"}, Target: "y"}).Compress()
 	}
 	require.Equal(t, Together, ByTable.OfNorm(table(100, 0.01)))
 	require.Equal(t, ByLargest, ByTable.OfNorm(table(101, 1)))
 	require.Equal(t, ByLargest, ByTable.OfNorm(table(1, 0.009)))
 	require.Equal(t, Together, ByTable.OfNorm(table(1, 0)))
-	require.Equal(t, Together, ByTable.OfNorm((&Data{X: mat.NewDense(2, 1, nil), Y: make([]float64, 2), Features: []string{"a"}, Target: "y"}).Compress()))
+	require.Equal(t, Together, ByTable.OfNorm((&Data{X: mat.NewDense(2, 1, nil), Y: make([]float64, 2),
+		Features: []string{"a"}, Target: "y"}).Compress()))
 	for _, asked := range []Scaling{ByDeviation, ByLargest, Together} {
 		require.Equal(t, asked, asked.OfNorm(table(1, 1)))
 	}

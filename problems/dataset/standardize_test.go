@@ -90,7 +90,8 @@ func TestUndo(t *testing.T) {
 }
 
 func TestStandardizeExtremes(t *testing.T) {
-	for _, values := range [][]float64{{math.MaxFloat64, -math.MaxFloat64 / 2}, {0, 5e-324}, {3, 3}, {math.Copysign(0, -1), 0}} {
+	for _, values := range [][]float64{{math.MaxFloat64, -math.MaxFloat64 / 2}, {0, 5e-324}, {3, 3},
+		{math.Copysign(0, -1), 0}} {
 		d := &Data{X: mat.NewDense(2, 1, values), Y: []float64{0, 0}, Features: []string{"a"}, Target: "y"}
 		_, tr := standardized(&Split{Train: d, Val: d}, ByDeviation, true)
 		require.Greater(t, tr.Scale[0], 0.0)

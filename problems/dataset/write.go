@@ -34,7 +34,8 @@ func WriteFoldsDir(c *CrossValidation, dir string) error {
 // writeTables writes the tables that are there, and the folds if there are any, into a new or an empty folder.
 func writeTables(dir string, sets []namedSet, folds []split.Fold) error {
 	if d := sets[0].data; d.Target != "y" && slices.Contains(d.Features, "y") {
-		return fmt.Errorf("dataset: the feature \"y\" would be read back as the target instead of %q, give it another name", d.Target)
+		return fmt.Errorf("dataset: the feature \"y\" would be read back as the target instead of %q, give it another name",
+			d.Target)
 	}
 	return textfile.WriteDir(dir, func(write func(string, func(string) error) error) error {
 		for _, set := range sets {

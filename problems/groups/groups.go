@@ -44,7 +44,8 @@ func Equal(p, m int) (*Groups, error) {
 	case m > p:
 		return nil, fmt.Errorf("%d groups of %d features, expected at most one for each feature", m, p)
 	case p%m != 0:
-		return nil, fmt.Errorf("%d features cannot be divided into %d groups of the same size; a file can name groups of any size", p, m)
+		return nil, fmt.Errorf(
+			"%d features cannot be divided into %d groups of the same size; a file can name groups of any size", p, m)
 	}
 	number := make([]int, p)
 	for j := range number {
@@ -102,7 +103,8 @@ func (g *Groups) Check(p int, overlap bool) error {
 			case in[j] == k+1:
 				return fmt.Errorf("%s holds feature %d twice", g.Names[k], j)
 			case in[j] != 0 && !overlap:
-				return fmt.Errorf("feature %d is in %s and in %s, expected one group for each feature", j, g.Names[in[j]-1], g.Names[k])
+				return fmt.Errorf("feature %d is in %s and in %s, expected one group for each feature", j, g.Names[in[j]-1],
+					g.Names[k])
 			}
 			in[j] = k + 1
 		}

@@ -51,7 +51,8 @@ func readSource(s *textfile.Source, features []string, overlap bool) (*Groups, e
 		names := textfile.Show(strings.Join(columns.Names, ", "))
 		return nil, s.Errorf(s.LineNumber(), "", "has the columns %s, expected %s", names, expected)
 	}
-	r := &reader{source: s, features: features, overlap: overlap, members: map[int][]int{}, seen: make([]int, len(features))}
+	r := &reader{source: s, features: features, overlap: overlap, members: map[int][]int{},
+		seen: make([]int, len(features))}
 	index := make(map[string]int, len(features))
 	for j, name := range features {
 		index[name] = j
@@ -84,7 +85,8 @@ func readSource(s *textfile.Source, features []string, overlap bool) (*Groups, e
 				missing++
 			}
 		}
-		return nil, s.Errorf(0, "", "lacks the group of %s and %d more of the %d features", textfile.Quote([]byte(features[j])), missing-1, len(features))
+		return nil, s.Errorf(0, "", "lacks the group of %s and %d more of the %d features",
+			textfile.Quote([]byte(features[j])), missing-1, len(features))
 	}
 	return sorted(r.members), nil
 }
@@ -103,12 +105,14 @@ func (r *reader) take(j int, text []byte) error {
 	line := r.source.LineNumber()
 	k, err := strconv.ParseUint(string(text), 10, 31)
 	if err != nil {
-		return r.source.Errorf(line, "group", "%s found, expected an integer from 0 to %d", textfile.Quote(text), math.MaxInt32)
+		return r.source.Errorf(line, "group", "%s found, expected an integer from 0 to %d", textfile.Quote(text),
+			math.MaxInt32)
 	}
 	switch {
 	case r.seen[j] == 0:
 	case !r.overlap:
-		return r.source.Errorf(line, "feature", "%s stands on line %d too, expected one group for each feature", textfile.Quote([]byte(r.features[j])), r.seen[j])
+		return r.source.Errorf(line, "feature", "%s stands on line %d too, expected one group for each feature",
+			textfile.Quote([]byte(r.features[j])), r.seen[j])
 	case slices.Contains(r.members[int(k)], j):
 		return r.source.Errorf(line, "feature", "%s is in group %d already", textfile.Quote([]byte(r.features[j])), k)
 	}

@@ -85,11 +85,14 @@ func (d *Data) Validate() error {
 		for k, e := range set.entries {
 			switch before, twice := seen[[2]int{e.Row, e.Col}]; {
 			case e.Row < 0 || e.Row >= d.Rows || e.Col < 0 || e.Col >= d.Cols:
-				return fmt.Errorf("matcomp: %s entry %d is at (%d, %d), outside a matrix of %d x %d with indices from 0", set.name, k+1, e.Row, e.Col, d.Rows, d.Cols)
+				return fmt.Errorf("matcomp: %s entry %d is at (%d, %d), outside a matrix of %d x %d with indices from 0", set.name,
+					k+1, e.Row, e.Col, d.Rows, d.Cols)
 			case twice:
-				return fmt.Errorf("matcomp: entry (%d, %d) is there twice, in the %s and in the %s set", e.Row, e.Col, before, set.name)
+				return fmt.Errorf("matcomp: entry (%d, %d) is there twice, in the %s and in the %s set", e.Row, e.Col, before,
+					set.name)
 			case dataset.Expected(e.Value) != "":
-				return fmt.Errorf("matcomp: the value of %s entry (%d, %d) is %v, expected %s", set.name, e.Row, e.Col, e.Value, dataset.Expected(e.Value))
+				return fmt.Errorf("matcomp: the value of %s entry (%d, %d) is %v, expected %s", set.name, e.Row, e.Col, e.Value,
+					dataset.Expected(e.Value))
 			}
 			seen[[2]int{e.Row, e.Col}] = set.name
 		}

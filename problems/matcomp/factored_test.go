@@ -154,11 +154,13 @@ func TestFactoredRetrain(t *testing.T) {
 	m := newModel(t, d, matcomp.Options{})
 	backend, err := backends.Open("native")
 	require.NoError(t, err)
-	fit, test, err := m.Advice().Retrain(context.Background(), problems.Solver{Backend: backend, Fits: true}, []float64{50})
+	fit, test, err := m.Advice().Retrain(context.Background(), problems.Solver{Backend: backend, Fits: true},
+		[]float64{50})
 	require.NoError(t, err)
 	all := *d
 	all.Train = append(append([]matcomp.Entry{}, d.Train...), d.Val...)
-	p := newModel(t, &matcomp.Data{Rows: d.Rows, Cols: d.Cols, Train: all.Train, Val: d.Test[:5], Test: d.Test[5:]}, matcomp.Options{}).Program()
+	p := newModel(t, &matcomp.Data{Rows: d.Rows, Cols: d.Cols, Train: all.Train, Val: d.Test[:5], Test: d.Test[5:]},
+		matcomp.Options{}).Program()
 	p.H0 = []float64{50}
 	want, err := dca.LowerLevel(context.Background(), p, dca.Settings{Backend: backend})
 	require.NoError(t, err)

@@ -12,9 +12,12 @@ import (
 // FuzzReadEntries: what is read are entries inside of the matrix, none twice, and they are the same when they are
 // written and read again.
 func FuzzReadEntries(f *testing.F) {
-	for _, seed := range []string{"", "row,col,value,set\n0,0,1,train\n1,2,-3.5,val\n2,1,1e3,test\n", "set,value,col,row,note\ntrain,1,0,1,\"a,b\"\nval,2,1,1,\n",
-		"row,col,value,set\n1048575,1048575,1,train\n", "row,col,value,set\n1048576,0,1,train\n", "row,col,value,set\n0,0,1,train\n0,0,1,val\n",
-		"row,col,value,set\n0,0,1e154,train\n", "\u00a0row\v,col,\"value\",set\f\n\ufeff\n0,0\u00a0,1,\"train\"\n", "row,col,value\n0,-1,1\n", "row,col,value,set\n\"0\n"} {
+	for _, seed := range []string{"", "row,col,value,set\n0,0,1,train\n1,2,-3.5,val\n2,1,1e3,test\n",
+		"set,value,col,row,note\ntrain,1,0,1,\"a,b\"\nval,2,1,1,\n",
+		"row,col,value,set\n1048575,1048575,1,train\n", "row,col,value,set\n1048576,0,1,train\n",
+		"row,col,value,set\n0,0,1,train\n0,0,1,val\n",
+		"row,col,value,set\n0,0,1e154,train\n", "\u00a0row\v,col,\"value\",set\f\n\ufeff\n0,0\u00a0,1,\"train\"\n",
+		"row,col,value\n0,-1,1\n", "row,col,value,set\n\"0\n"} {
 		f.Add([]byte(seed), true)
 		f.Add([]byte(seed), false)
 	}
@@ -22,7 +25,11 @@ func FuzzReadEntries(f *testing.F) {
 		d := &Data{}
 		var list []Entry
 		var sets []string
-		if !readertest.Read(t, "f.csv", text, func(s *textfile.Source) (err error) { list, sets, err = d.readSource(s, withSets); return err }) {
+		if !readertest.Read(t, "f.csv", text, func(s *textfile.Source) (err error) {
+			list, sets,
+				err = d.readSource(s, withSets)
+			return err
+		}) {
 			return
 		}
 		again := &Data{}

@@ -30,7 +30,8 @@ func Presets() []string { return []string{"60-60"} }
 // Preset returns the shape behind a name: ROWS-COLS, with 2 entries of each row and each column for training and 1 for
 // validation as in the paper, or ROWS-COLS-TRAIN-VAL with other numbers of them.
 func Preset(name string) (Config, error) {
-	fail := fmt.Errorf("unknown preset %q, expected ROWS-COLS such as %s, or ROWS-COLS-TRAIN-VAL such as 500-500-25-5", name, strings.Join(Presets(), ", "))
+	fail := fmt.Errorf("unknown preset %q, expected ROWS-COLS such as %s, or ROWS-COLS-TRAIN-VAL such as 500-500-25-5",
+		name, strings.Join(Presets(), ", "))
 	parts := strings.Split(name, "-")
 	if len(parts) != 2 && len(parts) != 4 {
 		return Config{}, fail
@@ -49,13 +50,18 @@ func Preset(name string) (Config, error) {
 func (c Config) validate() error {
 	switch {
 	case c.Rows < 1 || c.Cols < 1:
-		return fmt.Errorf("matcomp: cannot generate a matrix of %d x %d, expected at least one row and one column", c.Rows, c.Cols)
+		return fmt.Errorf("matcomp: cannot generate a matrix of %d x %d, expected at least one row and one column", c.Rows,
+			c.Cols)
 	case c.Train < 1 || c.Val < 1:
-		return fmt.Errorf("matcomp: cannot generate %d training and %d validation entries of each row and column, expected at least 1", c.Train, c.Val)
+		return fmt.Errorf(
+			"matcomp: cannot generate %d training and %d validation entries of each row and column, expected at least 1",
+			c.Train, c.Val)
 	case 2*(int64(c.Train)+int64(c.Val)) > int64(min(c.Rows, c.Cols)):
-		return fmt.Errorf("matcomp: %d training and %d validation entries of each row and column do not fit into %d x %d, expected half of the smaller side at most", c.Train, c.Val, c.Rows, c.Cols)
+		return fmt.Errorf("matcomp: %d training and %d validation entries of each row and column do not fit into %d x %d, "+
+			"expected half of the smaller side at most", c.Train, c.Val, c.Rows, c.Cols)
 	case float64(c.Rows)*float64(c.Cols) > maxEntries:
-		return fmt.Errorf("matcomp: cannot generate a matrix of %d x %d, expected %d entries at most", c.Rows, c.Cols, maxEntries)
+		return fmt.Errorf("matcomp: cannot generate a matrix of %d x %d, expected %d entries at most", c.Rows, c.Cols,
+			maxEntries)
 	}
 	return nil
 }

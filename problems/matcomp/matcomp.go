@@ -85,7 +85,8 @@ func New(d *Data, o Options) (*Model, error) {
 	for j := range m.r0 {
 		m.r0[j] = given[min(j, len(given)-1)]
 		if !(m.r0[j] >= 0) || math.IsInf(m.r0[j], 1) {
-			return nil, fmt.Errorf("matcomp: radius of %s is %v, expected a finite number that is not negative", m.Names()[j], m.r0[j])
+			return nil, fmt.Errorf("matcomp: radius of %s is %v, expected a finite number that is not negative", m.Names()[j],
+				m.r0[j])
 		}
 	}
 	return m, nil

@@ -81,7 +81,8 @@ func singular(a mat.Matrix) []float64 {
 func TestLowerLevelIsOptimal(t *testing.T) {
 	d := small(t)
 	m := newModel(t, d, matcomp.Options{})
-	for _, radii := range [][]float64{{3, .3, .2, .2, .1}, {8, 1, 5, .1, .1}, {1, .01, .02, .03, .04}, {4, 1e-4, .5, 1e-4, .1}} {
+	for _, radii := range [][]float64{{3, .3, .2, .2, .1}, {8, 1, 5, .1, .1}, {1, .01, .02, .03, .04},
+		{4, 1e-4, .5, 1e-4, .1}} {
 		low := lower(t, m, radii)
 		theta, beta, gamma, loss := gradients(d, low.X)
 		require.InDelta(t, loss, low.Value, 1e-6)
@@ -280,7 +281,8 @@ func TestFitAndEvaluate(t *testing.T) {
 	m := newModel(t, d, matcomp.Options{Standardize: true, Intercept: true})
 	low := lower(t, m, []float64{5, .5, .5, .5, .5})
 	fit, e := m.Fit(low.X), m.Evaluate(low.X)
-	require.Equal(t, []string{"row:f1", "row:f2", "row:f3", "row:f4", "col:f1", "col:f2", "col:f3", "col:f4"}, fit.Features)
+	require.Equal(t, []string{"row:f1", "row:f2", "row:f3", "row:f4", "col:f1", "col:f2", "col:f3", "col:f4"},
+		fit.Features)
 	half := func(list []matcomp.Entry) float64 {
 		sum := 0.0
 		for _, e := range list {

@@ -140,7 +140,8 @@ func ReadAndSplit(f Files, rule string, seed uint64, grouping Grouping) (*Data, 
 	for k := range list {
 		index.Set(k, 0, float64(k))
 	}
-	s, err := dataset.SplitRows(&dataset.Data{X: index, Y: make([]float64, len(list)), Features: []string{"entry"}}, rule, seed)
+	s, err := dataset.SplitRows(&dataset.Data{X: index, Y: make([]float64, len(list)), Features: []string{"entry"}}, rule,
+		seed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Entries, err)
 	}
@@ -238,7 +239,8 @@ func (d *Data) readSource(s *textfile.Source, withSets bool) ([]Entry, []string,
 	if len(list) == 0 {
 		return nil, nil, s.Errorf(0, "", "has column names and no entries")
 	}
-	if err := s.Charge(r.widest, "", placeBytes*float64(d.Rows)*float64(d.Cols), "a matrix of %d x %d", d.Rows, d.Cols); err != nil {
+	if err := s.Charge(r.widest, "", placeBytes*float64(d.Rows)*float64(d.Cols), "a matrix of %d x %d", d.Rows,
+		d.Cols); err != nil {
 		return nil, nil, err
 	}
 	return list, sets, nil
@@ -265,7 +267,8 @@ func (r *entryReader) entry(fields [][]byte) (e Entry, set string, err error) {
 		case err != nil:
 			return e, "", r.source.Errorf(line, side.name, "%s found, expected an index from 0", textfile.Quote(text))
 		case side.X != nil && i >= *side.size:
-			return e, "", r.source.Errorf(line, side.name, "%d is outside of the matrix: there are features of %d, 0 to %d", i, *side.size, *side.size-1)
+			return e, "", r.source.Errorf(line, side.name, "%d is outside of the matrix: there are features of %d, 0 to %d", i,
+				*side.size, *side.size-1)
 		case i >= maxSide:
 			return e, "", r.source.Errorf(line, side.name, "%d found, expected an index below %d", i, maxSide)
 		}
@@ -286,7 +289,8 @@ func (r *entryReader) entry(fields [][]byte) (e Entry, set string, err error) {
 	if len(r.at) > 3 {
 		set = string(fields[r.at[3]])
 		if !slices.Contains([]string{trainSet, valSet, testSet}, set) {
-			return e, "", r.source.Errorf(line, "set", "%s found, expected %s, %s or %s", textfile.Quote([]byte(set)), trainSet, valSet, testSet)
+			return e, "", r.source.Errorf(line, "set", "%s found, expected %s, %s or %s", textfile.Quote([]byte(set)), trainSet,
+				valSet, testSet)
 		}
 	}
 	return Entry{place[0], place[1], value}, set, nil

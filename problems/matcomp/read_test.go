@@ -124,7 +124,8 @@ func TestReadAndSplit(t *testing.T) {
 // Each mistake in a folder is told with file, line and field.
 func TestBadFolders(t *testing.T) {
 	files := map[string]string{}
-	for _, name := range []string{"observations.csv", "row_features.csv", "col_features.csv", "row_groups.csv", "col_groups.csv"} {
+	for _, name := range []string{"observations.csv", "row_features.csv", "col_features.csv", "row_groups.csv",
+		"col_groups.csv"} {
 		text, err := os.ReadFile(filepath.Join("testdata/small", name))
 		require.NoError(t, err)
 		files[name] = string(text)
@@ -143,7 +144,8 @@ func TestBadFolders(t *testing.T) {
 		return out
 	}
 	for _, c := range []struct{ name, file, text, want string }{
-		{"row outside", "observations.csv", with("12,0,1,train"), "observations.csv:6: row: 12 is outside of the matrix: there are features of 12, 0 to 11"},
+		{"row outside", "observations.csv", with("12,0,1,train"),
+			"observations.csv:6: row: 12 is outside of the matrix: there are features of 12, 0 to 11"},
 		{"column outside", "observations.csv", with("0,10,1,train"), "col: 10 is outside of the matrix"},
 		{"negative", "observations.csv", with("-1,0,1,train"), "row: \"-1\" found, expected an index from 0"},
 		{"not whole", "observations.csv", with("1.5,0,1,train"), "expected an index from 0"},
@@ -158,8 +160,10 @@ func TestBadFolders(t *testing.T) {
 		{"no entries", "observations.csv", lines[0] + "\n", "has column names and no entries"},
 		{"nothing trains", "observations.csv", only("val"), "has no entry of the set train"},
 		{"nothing validates", "observations.csv", only("train"), "has no entry of the set val"},
-		{"too few features", "row_features.csv", strings.Join(strings.Split(files["row_features.csv"], "\n")[:12], "\n") + "\n", "row: 11 is outside of the matrix: there are features of 11"},
-		{"feature not a number", "col_features.csv", strings.Replace(files["col_features.csv"], "\n", "\nx", 1), "col_features.csv:2"},
+		{"too few features", "row_features.csv", strings.Join(strings.Split(files["row_features.csv"], "\n")[:12], "\n") +
+			"\n", "row: 11 is outside of the matrix: there are features of 11"},
+		{"feature not a number", "col_features.csv", strings.Replace(files["col_features.csv"], "\n", "\nx", 1),
+			"col_features.csv:2"},
 		{"groups miss a feature", "row_groups.csv", "feature,group\nf1,0\nf2,0\nf3,1\n", `lacks the group of "f4"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

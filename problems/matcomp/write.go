@@ -27,10 +27,16 @@ func WriteDir(d *Data, dir string) error {
 				continue
 			}
 			n, _ := f.X.Dims()
-			if err := text(side.name+"_features.csv", func(w io.Writer) error { return textfile.EncodeCSV(w, f.Names, n, f.X.RawRowView) }); err != nil {
+			if err := text(side.name+"_features.csv", func(w io.Writer) error {
+				return textfile.EncodeCSV(w, f.Names, n,
+					f.X.RawRowView)
+			}); err != nil {
 				return err
 			}
-			if err := text(side.name+"_groups.csv", func(w io.Writer) error { return groups.Encode(w, f.Groups, f.Names) }); err != nil {
+			if err := text(side.name+"_groups.csv", func(w io.Writer) error {
+				return groups.Encode(w, f.Groups,
+					f.Names)
+			}); err != nil {
 				return err
 			}
 		}

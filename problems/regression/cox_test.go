@@ -63,7 +63,8 @@ func events(y []float64) (n float64) {
 func lung(t *testing.T) *dataset.Data {
 	f, err := table.Read("testdata/lung.csv", table.Options{})
 	require.NoError(t, err)
-	d, err := table.Choose(f, table.Wanted{Targets: []string{"time", "status"}, Features: []string{"age", "sex", "ph.ecog"}, Missing: table.DropRows})
+	d, err := table.Choose(f, table.Wanted{Targets: []string{"time", "status"}, Features: []string{"age", "sex",
+		"ph.ecog"}, Missing: table.DropRows})
 	require.NoError(t, err)
 	e, err := d.Fit(d.Rows())
 	require.NoError(t, err)
@@ -142,7 +143,8 @@ func TestCoxOptimum(t *testing.T) {
 // termed are the rows of a split with weights 1 to 3 and an offset, and those repeated as often as their weights say.
 func termed(seed uint64, train int) (weighted, repeated *dataset.Split) {
 	weighted, repeated = timedSplit(seed, train), &dataset.Split{}
-	for from, to := range map[*dataset.Data]**dataset.Data{weighted.Train: &repeated.Train, weighted.Val: &repeated.Val, weighted.Test: &repeated.Test} {
+	for from, to := range map[*dataset.Data]**dataset.Data{weighted.Train: &repeated.Train, weighted.Val: &repeated.Val,
+		weighted.Test: &repeated.Test} {
 		var rows []int
 		from.Offset = make([]float64, len(from.Y))
 		weights := make([]float64, len(from.Y))
@@ -221,7 +223,8 @@ func TestCoxTogether(t *testing.T) {
 		for _, o := range []options{
 			{}, {Ties: "efron", Standardize: true},
 			{Ties: "efron", Terms: regression.Terms{
-				Factors: []float64{1, 1, 0, 1, 2, 1}, Lower: []float64{-0.3, -9, -9, -9, -9, -9}, Upper: []float64{9, 1, 9, 1, 0.05, 1},
+				Factors: []float64{1, 1, 0, 1, 2, 1}, Lower: []float64{-0.3, -9, -9, -9, -9, -9}, Upper: []float64{9, 1, 9, 1, 0.05,
+					1},
 			}},
 		} {
 			m, err := regression.Cox(cv, o)

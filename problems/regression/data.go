@@ -141,7 +141,8 @@ func (d *data) inFeatureUnits(rows *dataset.Data) *dataset.Data {
 	table := d.user.Table()
 	n, p := table.Dims()
 	switch {
-	case d.squares() && fits.Reducible(n, p) && table.Weights == nil, // a few rows are made of them, for which they are passed through twice
+	// a few rows are made of them, for which they are passed through twice
+	case d.squares() && fits.Reducible(n, p) && table.Weights == nil,
 		rows != table && d.folded(): // which are solved together
 		return d.transform.Later(rows)
 	case n*p < columnEntries || table.Weights != nil:

@@ -156,7 +156,8 @@ func TestGradient(t *testing.T) {
 
 // One feature: the lasso's coefficient is soft thresholding of x'y/n at lambda.
 func TestLambdaMax(t *testing.T) {
-	one := &dataset.Data{X: mat.NewDense(4, 1, []float64{1, 2, -1, 0}), Y: []float64{2, 3, 1, 0}, Features: []string{"a"}, Target: "y"}
+	one := &dataset.Data{X: mat.NewDense(4, 1, []float64{1, 2, -1, 0}), Y: []float64{2, 3, 1, 0}, Features: []string{"a"},
+		Target: "y"}
 	d, err := newData(&dataset.Split{Train: one, Val: one}, Options{}, Net{})
 	require.NoError(t, err)
 	require.InDelta(t, (2.0+6-1)/4, d.LambdaMax(), 1e-15)
@@ -280,7 +281,8 @@ func TestTally(t *testing.T) {
 	values, sums = tally([]float64{3, 1, 3}, []float64{0.5, 2, 4})
 	require.Equal(t, []float64{3, 1}, values)
 	require.Equal(t, []float64{4.5, 2}, sums)
-	require.InDelta(t, constant(bowl, []float64{1, 1, 1, 4, 100}, nil, 2), constant(bowl, []float64{1, 4, 100}, []float64{3, 1, 1}, 2), 1e-12)
+	require.InDelta(t, constant(bowl, []float64{1, 1, 1, 4, 100}, nil, 2), constant(bowl, []float64{1, 4, 100},
+		[]float64{3, 1, 1}, 2), 1e-12)
 }
 
 // Factors of 1 beside tiny ones exclude nothing, nor do factors that are all large.

@@ -336,7 +336,8 @@ func TestFoldsUnits(t *testing.T) {
 	require.InEpsilon(t, 49*v, wv, 1e-5)
 	require.InEpsilon(t, 49*e, we, 1e-5)
 	for i := range 3 {
-		require.InDelta(t, 100+7*narrow.Value(cv.Test.Dense().RawRowView(i)), scaled.Value(wide.Test.Dense().RawRowView(i)), 1e-4)
+		require.InDelta(t, 100+7*narrow.Value(cv.Test.Dense().RawRowView(i)), scaled.Value(wide.Test.Dense().RawRowView(i)),
+			1e-4)
 	}
 }
 

@@ -12,9 +12,11 @@ import (
 
 // Values in gaps are those of the fold, for the loss as for the error.
 func TestGapsOfFolds(t *testing.T) {
-	rows := &dataset.Data{X: mat.NewDense(4, 1, []float64{1, 9, 2, 9}), Y: []float64{1, 2, 3, 4}, Features: []string{"a"}, Target: "y"}
+	rows := &dataset.Data{X: mat.NewDense(4, 1, []float64{1, 9, 2, 9}), Y: []float64{1, 2, 3, 4}, Features: []string{"a"},
+		Target: "y"}
 	folds := []split.Fold{{Train: []int{0, 2}, Val: []int{1, 3}}, {Train: []int{1, 3}, Val: []int{0, 2}}}
-	cv := &dataset.CrossValidation{Data: rows, Folds: folds, Gaps: &dataset.Gaps{Row: []int{1, 3}, Feature: []int{0, 0}, Fill: [][]float64{{1.5}, {5}}}}
+	cv := &dataset.CrossValidation{Data: rows, Folds: folds, Gaps: &dataset.Gaps{Row: []int{1, 3}, Feature: []int{0, 0},
+		Fill: [][]float64{{1.5}, {5}}}}
 	d, err := newData(cv, Options{}, Net{})
 	require.NoError(t, err)
 	// b = 1 in the first fold: residuals 1.5 - 2 and 1.5 - 4; b = 2 in the second: 2 - 1 and 4 - 3. Halves of the mean

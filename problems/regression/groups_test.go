@@ -30,7 +30,8 @@ func smallGroups(t testing.TB) (*dataset.Split, *groups.Groups) {
 func TestSparseGroupOptimality(t *testing.T) {
 	split, g := smallGroups(t)
 	binding := 0
-	for _, r0 := range [][]float64{{0.8, 0.1, 1, 0.2, 0.3, 0.1, 4}, {3, 3, 3, 3, 3, 3, 2}, {2, .01, 1.5, .01, .01, .01, 50}} {
+	for _, r0 := range [][]float64{{0.8, 0.1, 1, 0.2, 0.3, 0.1, 4}, {3, 3, 3, 3, 3, 3, 2}, {2, .01, 1.5, .01, .01, .01,
+		50}} {
 		m, err := regression.SparseGroupLasso(split, options{Groups: g, R0: r0})
 		require.NoError(t, err)
 		s := m.PaperSettings()

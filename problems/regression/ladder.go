@@ -171,7 +171,8 @@ func (r *rung) fit(ctx context.Context) (lower.Fit, error) {
 }
 
 // fit is that with dim hyperparameters, which give the weights of each fold.
-func (r *ladder) fit(ctx context.Context, dim int, weights func(t int, lambda []float64) *glm.Weights) (lower.Fit, error) {
+func (r *ladder) fit(ctx context.Context, dim int, weights func(t int, lambda []float64) *glm.Weights) (lower.Fit,
+	error) {
 	if r.full.spec.Weights == nil {
 		return nil, nil
 	}

@@ -84,7 +84,8 @@ func TestFoldsOfRungs(t *testing.T) {
 	for i := range first {
 		first[i] = i
 	}
-	parts := &dataset.CrossValidation{Data: s.Train, Folds: []split.Fold{{Train: first[:20], Val: first[20:40]}, {Train: first[:40], Val: first[40:]}}}
+	parts := &dataset.CrossValidation{Data: s.Train, Folds: []split.Fold{{Train: first[:20], Val: first[20:40]},
+		{Train: first[:40], Val: first[40:]}}}
 	g, err := groups.Equal(6, 3)
 	require.NoError(t, err)
 	for _, cv := range []*dataset.CrossValidation{whole, parts} {
@@ -125,7 +126,8 @@ func TestGainAndSpread(t *testing.T) {
 	require.InDelta(t, wantMean, mean, 1e-9)
 	require.InDelta(t, deviation/math.Sqrt(40), se, 1e-9)
 
-	require.InDeltaSlice(t, []float64{0.2 * math.Sqrt2, 0.2 * math.Sqrt2, 0.2 * math.Sqrt2, 0.1}, rungs[0].Advice().Rung.Spread(lambda), 1e-12)
+	require.InDeltaSlice(t, []float64{0.2 * math.Sqrt2, 0.2 * math.Sqrt2, 0.2 * math.Sqrt2, 0.1},
+		rungs[0].Advice().Rung.Spread(lambda), 1e-12)
 	b := x[0][0]
 	sizes := []float64{math.Hypot(b[0], b[1]), math.Hypot(b[2], b[3]), math.Hypot(b[4], b[5])}
 	want, l1 := make([]float64, 4), 0.0

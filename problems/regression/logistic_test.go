@@ -114,7 +114,8 @@ func TestSeparableFolds(t *testing.T) {
 	require.NoError(t, err)
 	for e := 0.0; e >= -4; e-- {
 		l := top * math.Pow(10, e)
-		_, test, err := m.Advice().RetrainWeighted(context.Background(), problems.Solver{Backend: native, Fits: true}, []float64{l, l})
+		_, test, err := m.Advice().RetrainWeighted(context.Background(), problems.Solver{Backend: native, Fits: true},
+			[]float64{l, l})
 		require.NoError(t, err)
 		require.Greater(t, *test, *r.Refit.Test, "lambda %g", l)
 	}
@@ -138,13 +139,15 @@ func TestFarDownOnNoise(t *testing.T) {
 			y[i] = 1
 		}
 	}
-	cv, err := dataset.CrossValidate(&dataset.Data{X: x, Y: y, Features: []string{"a", "b", "c", "d", "e", "f"}}, 5, 1, nil)
+	cv, err := dataset.CrossValidate(&dataset.Data{X: x, Y: y, Features: []string{"a", "b", "c", "d", "e", "f"}}, 5, 1,
+		nil)
 	require.NoError(t, err)
 	m, err := regression.Logistic(cv, options{Intercept: true})
 	require.NoError(t, err)
 	r, err := tune.Run(context.Background(), m, tune.Config{})
 	require.NoError(t, err)
-	grid, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Engine: tune.EngineConic, Evaluations: 16, Ranges: []tune.Range{{Low: 1e-6, High: 1}}})
+	grid, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Engine: tune.EngineConic,
+		Evaluations: 16, Ranges: []tune.Range{{Low: 1e-6, High: 1}}})
 	require.NoError(t, err)
 	require.Less(t, r.Refit.Validation, grid.Refit.Validation*(1+1e-3))
 	require.Greater(t, r.Lambda[0]+r.Lambda[1], 1e-3)
@@ -172,7 +175,8 @@ func TestSeparableRanges(t *testing.T) {
 		r, err := tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: 16, Seed: 1})
 		require.NoError(t, err)
 		require.Less(t, floats.Max(r.Lambda), least/5, method)
-		within, err := tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: 16, Seed: 1, Ranges: []tune.Range{{Low: least, High: 1}}})
+		within, err := tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: 16, Seed: 1,
+			Ranges: []tune.Range{{Low: least, High: 1}}})
 		require.NoError(t, err)
 		require.Less(t, r.Refit.Validation, within.Refit.Validation/2, method)
 	}

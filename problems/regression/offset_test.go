@@ -39,7 +39,8 @@ func TestOffsetOfDifferences(t *testing.T) {
 		for _, cv := range []*dataset.CrossValidation{with, less} {
 			m, err := build(cv, options{Standardize: true, Intercept: true})
 			require.NoError(t, err)
-			r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 4, Ranges: []tune.Range{{Low: 0.01, High: 0.3}}})
+			r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 4,
+				Ranges: []tune.Range{{Low: 0.01, High: 0.3}}})
 			require.NoError(t, err)
 			results = append(results, r)
 		}

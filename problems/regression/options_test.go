@@ -104,7 +104,10 @@ func TestBadRows(t *testing.T) {
 			`training rows: "y" has 3 values (2, 3, 7)`:               func(s rows) { s.Train.Y[0] = 3 },
 			"validation rows: row 1 has the label 9, expected 2 or 7": func(s rows) { s.Val.Y[1] = 9 },
 			"test rows: row 0 has the label -1, expected 2 or 7":      func(s rows) { s.Test.Y[0] = -1 },
-			"does not fit the training set: it lacks columns \"x1\"":  func(s rows) { s.Val.Features = strings.Split("abcdefgh", "") },
+			"does not fit the training set: it lacks columns \"x1\"": func(s rows) {
+				s.Val.Features = strings.Split("abcdefgh",
+					"")
+			},
 		}},
 		{regression.Multinomial, func() rows { return classesSplit(3, 50) }, options{}, map[string]func(s rows){
 			"validation rows: row 2 has the label 4, which no training row has": func(s rows) { s.Val.Y[2] = 4 },

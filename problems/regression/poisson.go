@@ -56,7 +56,9 @@ func logarithms(offset []float64) error {
 		return nil
 	}
 	if lo, hi := slices.Min(offset), slices.Max(offset); hi-lo > mostOffsets {
-		return fmt.Errorf("poisson: the offset goes from %g to %g, expected the logarithm of the exposure, which differs by %d at most", lo, hi, mostOffsets)
+		return fmt.Errorf(
+			"poisson: the offset goes from %g to %g, expected the logarithm of the exposure, which differs by %d at most", lo,
+			hi, mostOffsets)
 	}
 	return nil
 }

@@ -43,7 +43,8 @@ func (d *data) All(ctx context.Context) (*data, error) {
 const largeTable = 5e6
 
 // whole is the model of all rows as a [problems.Trainer] wants it.
-func (m *Model) whole(ctx context.Context, s problems.Solver, gap float64) (dca.Program, func(x [][]float64) problems.Fit, error) {
+func (m *Model) whole(ctx context.Context, s problems.Solver, gap float64) (dca.Program,
+	func(x [][]float64) problems.Fit, error) {
 	data, err := m.data.All(ctx)
 	if err != nil {
 		return dca.Program{}, nil, err

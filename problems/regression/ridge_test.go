@@ -43,7 +43,8 @@ func halfOf(d *dataset.Data, b *mat.VecDense) float64 {
 // its weight.
 func TestNormalEquations(t *testing.T) {
 	for seed := range uint64(3) {
-		s, _, err := dataset.Generate(dataset.Config{Train: 30, Val: 30, Test: 30, Features: 20, Nonzeros: 10, SNR: 0.7}, seed+1)
+		s, _, err := dataset.Generate(dataset.Config{Train: 30, Val: 30, Test: 30, Features: 20, Nonzeros: 10, SNR: 0.7},
+			seed+1)
 		require.NoError(t, err)
 		best := halfOf(s.Val, normalEquations(s.Train, 1e-4))
 		for lambda := 1e-4; lambda < 1e4; lambda *= 1.02 {

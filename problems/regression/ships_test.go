@@ -16,11 +16,16 @@ import (
 // ships are the damage incidents of McCullagh and Nelder, Generalized Linear Models (1989), table 6.2: type, year of
 // construction, period of operation, months of service and incidents.
 var ships = [][5]float64{
-	{1, 60, 60, 127, 0}, {1, 60, 75, 63, 0}, {1, 65, 60, 1095, 3}, {1, 65, 75, 1095, 4}, {1, 70, 60, 1512, 6}, {1, 70, 75, 3353, 18}, {1, 75, 75, 2244, 11},
-	{2, 60, 60, 44882, 39}, {2, 60, 75, 17176, 29}, {2, 65, 60, 28609, 58}, {2, 65, 75, 20370, 53}, {2, 70, 60, 7064, 12}, {2, 70, 75, 13099, 44}, {2, 75, 75, 7117, 18},
-	{3, 60, 60, 1179, 1}, {3, 60, 75, 552, 1}, {3, 65, 60, 781, 0}, {3, 65, 75, 676, 1}, {3, 70, 60, 783, 6}, {3, 70, 75, 1948, 2}, {3, 75, 75, 274, 1},
-	{4, 60, 60, 251, 0}, {4, 60, 75, 105, 0}, {4, 65, 60, 288, 0}, {4, 65, 75, 192, 0}, {4, 70, 60, 349, 2}, {4, 70, 75, 1208, 11}, {4, 75, 75, 2051, 4},
-	{5, 60, 60, 45, 0}, {5, 65, 60, 789, 7}, {5, 65, 75, 437, 7}, {5, 70, 60, 1157, 5}, {5, 70, 75, 2161, 12}, {5, 75, 75, 542, 1},
+	{1, 60, 60, 127, 0}, {1, 60, 75, 63, 0}, {1, 65, 60, 1095, 3}, {1, 65, 75, 1095, 4}, {1, 70, 60, 1512, 6},
+	{1, 70, 75, 3353, 18}, {1, 75, 75, 2244, 11},
+	{2, 60, 60, 44882, 39}, {2, 60, 75, 17176, 29}, {2, 65, 60, 28609, 58}, {2, 65, 75, 20370, 53}, {2, 70, 60, 7064, 12},
+	{2, 70, 75, 13099, 44}, {2, 75, 75, 7117, 18},
+	{3, 60, 60, 1179, 1}, {3, 60, 75, 552, 1}, {3, 65, 60, 781, 0}, {3, 65, 75, 676, 1}, {3, 70, 60, 783, 6},
+	{3, 70, 75, 1948, 2}, {3, 75, 75, 274, 1},
+	{4, 60, 60, 251, 0}, {4, 60, 75, 105, 0}, {4, 65, 60, 288, 0}, {4, 65, 75, 192, 0}, {4, 70, 60, 349, 2},
+	{4, 70, 75, 1208, 11}, {4, 75, 75, 2051, 4},
+	{5, 60, 60, 45, 0}, {5, 65, 60, 789, 7}, {5, 65, 75, 437, 7}, {5, 70, 60, 1157, 5}, {5, 70, 75, 2161, 12},
+	{5, 75, 75, 542, 1},
 }
 
 // shipData have the logarithm of the months of service as offset.
@@ -28,7 +33,8 @@ func shipData() *dataset.Data {
 	d := &dataset.Data{Target: "incidents", Features: []string{"B", "C", "D", "E", "65", "70", "75", "period 75"}}
 	x := mat.NewDense(len(ships), 8, nil)
 	for i, s := range ships {
-		for j, is := range []bool{s[0] == 2, s[0] == 3, s[0] == 4, s[0] == 5, s[1] == 65, s[1] == 70, s[1] == 75, s[2] == 75} {
+		for j, is := range []bool{s[0] == 2, s[0] == 3, s[0] == 4, s[0] == 5, s[1] == 65, s[1] == 70, s[1] == 75,
+			s[2] == 75} {
 			if is {
 				x.Set(i, j, 1)
 			}
@@ -71,7 +77,8 @@ func TestOffsetByConicPrograms(t *testing.T) {
 		return r
 	}
 	fast := run(func(*dataset.Data) {}, tune.Config{})
-	conic := run(func(*dataset.Data) {}, tune.Config{Engine: tune.EngineConic, Eps: 1e-11}) // coefficients are known to the root of it
+	// coefficients are known to the root of it
+	conic := run(func(*dataset.Data) {}, tune.Config{Engine: tune.EngineConic, Eps: 1e-11})
 	require.InEpsilon(t, fast.Refit.Validation, conic.Refit.Validation, 1e-5)
 	require.InDeltaSlice(t, fast.RefitFit.Coefficients, conic.RefitFit.Coefficients, 1e-3)
 	shifted := run(func(d *dataset.Data) {

@@ -38,7 +38,8 @@ func (t Terms) spread(d *data) (out sparse.Terms, err error) {
 		good        func(v float64) bool
 		scaled      bool
 	}{
-		{"penalty factor", "expected a finite number that is not negative", t.Factors, &out.Factors, func(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }, false},
+		{"penalty factor", "expected a finite number that is not negative", t.Factors, &out.Factors,
+			func(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }, false},
 		{"lower bound", "which leaves no room for 0", t.Lower, &out.Lower, func(v float64) bool { return v <= 0 }, true},
 		{"upper bound", "which leaves no room for 0", t.Upper, &out.Upper, func(v float64) bool { return v >= 0 }, true},
 	} {

@@ -59,11 +59,13 @@ func TestExcludedFeatures(t *testing.T) {
 	}{{s.Train, &without.Train}, {s.Val, &without.Val}, {s.Test, &without.Test}} {
 		x := part.from.Dense()
 		n, _ := x.Dims()
-		*part.to = &dataset.Data{X: x.Slice(0, n, 1, 4), Y: part.from.Y, Features: part.from.Features[1:], Target: part.from.Target}
+		*part.to = &dataset.Data{X: x.Slice(0, n, 1, 4), Y: part.from.Y, Features: part.from.Features[1:],
+			Target: part.from.Target}
 	}
 	factors := func(first ...float64) regression.Terms { return regression.Terms{Factors: append(first, 1, 2, 1)} }
 	for name, build := range some(t, "elastic-net", "lasso", "ridge") {
-		for _, c := range []tune.Config{{Method: "vf-idca"}, {Method: "grid", Evaluations: 9}, {Method: "grid", Evaluations: 4, Engine: tune.EngineConic}, {Method: "vf-idca", Engine: tune.EngineConic}} {
+		for _, c := range []tune.Config{{Method: "vf-idca"}, {Method: "grid", Evaluations: 9},
+			{Method: "grid", Evaluations: 4, Engine: tune.EngineConic}, {Method: "vf-idca", Engine: tune.EngineConic}} {
 			if c.Method == "grid" {
 				c.Ranges = []tune.Range{{Low: 1e-3, High: 1}}
 			}

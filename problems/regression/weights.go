@@ -26,7 +26,8 @@ func (d *data) checkWeights(parts []*dataset.Split) error {
 			continue
 		}
 		if n, p := rows.Dims(); float64(n)*float64(p) > mostFilled {
-			return fmt.Errorf("a sparse table of %d rows and %d features with weights of rows goes without an intercept, which would fill it in", n, p)
+			return fmt.Errorf("a sparse table of %d rows and %d features with weights of rows goes without an intercept, "+
+				"which would fill it in", n, p)
 		}
 	}
 	return nil

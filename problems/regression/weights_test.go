@@ -136,7 +136,8 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 func TestWeightsOfAdaptive(t *testing.T) {
 	weighted, _ := counted(t)
 	fit := func(of func(dataset.Division) dataset.Division, scale float64) tune.Fit {
-		cv := of(&dataset.CrossValidation{Data: weighted.Data.Rows(indices.Range(0, len(weighted.Data.Y))), Test: weighted.Test, Folds: weighted.Folds}).(*dataset.CrossValidation)
+		cv := of(&dataset.CrossValidation{Data: weighted.Data.Rows(indices.Range(0, len(weighted.Data.Y))),
+			Test: weighted.Test, Folds: weighted.Folds}).(*dataset.CrossValidation)
 		for i := range cv.Data.Weights {
 			cv.Data.Weights[i] = 1
 			if scale != 1 {
@@ -148,7 +149,8 @@ func TestWeightsOfAdaptive(t *testing.T) {
 		}
 		m, err := regression.AdaptiveLasso(cv, options{Intercept: true})
 		require.NoError(t, err)
-		r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 9, Ranges: []tune.Range{{Low: 1e-3, High: 0.3}}})
+		r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 9,
+			Ranges: []tune.Range{{Low: 1e-3, High: 0.3}}})
 		require.NoError(t, err)
 		return r.RefitFit
 	}

@@ -39,7 +39,8 @@ func TestFewRowsPath(t *testing.T) {
 	require.NoError(t, err)
 	fit, err := tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper})
 	require.NoError(t, err)
-	conic, err := tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper, Engine: tune.EngineConic, Eps: 1e-12})
+	conic, err := tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper, Engine: tune.EngineConic,
+		Eps: 1e-12})
 	require.NoError(t, err)
 	require.Len(t, fit.Trace, len(conic.Trace))
 	for k, e := range fit.Trace {

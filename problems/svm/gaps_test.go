@@ -16,7 +16,8 @@ func TestGaps(t *testing.T) {
 		X: mat.NewDense(4, 1, []float64{1, 9, -1, 9}), Y: []float64{1, 1, 0, 0}, Features: []string{"a"}, Target: "y",
 	}
 	folds := []split.Fold{{Train: []int{0, 2}, Val: []int{1, 3}}, {Train: []int{1, 3}, Val: []int{0, 2}}}
-	cv := &dataset.CrossValidation{Data: data, Folds: folds, Gaps: &dataset.Gaps{Row: []int{1, 3}, Feature: []int{0, 0}, Fill: [][]float64{{0.25}, {9}}}}
+	cv := &dataset.CrossValidation{Data: data, Folds: folds, Gaps: &dataset.Gaps{Row: []int{1, 3}, Feature: []int{0, 0},
+		Fill: [][]float64{{0.25}, {9}}}}
 	m, err := New(cv, Options{})
 	require.NoError(t, err)
 	// w = 2, c = 0: the first fold validates (0.25, +) and (0.25, -), which cost 1 - 0.5 and 1 + 0.5; the second (1, +)

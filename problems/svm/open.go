@@ -43,7 +43,8 @@ func (m *Model) Open() *problems.Open {
 	if !(top > 0) {
 		return nil
 	}
-	out := &problems.Open{Upper: slices.Repeat([]float64{openBound}, p), Why: "as bounds of single coefficients follow the noise of the folds"}
+	out := &problems.Open{Upper: slices.Repeat([]float64{openBound}, p),
+		Why: "as bounds of single coefficients follow the noise of the folds"}
 	for share := 1.0; share > openLeast*(1-1e-9); share *= openStep {
 		out.Weights = append(out.Weights, []float64{share * top})
 	}

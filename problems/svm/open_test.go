@@ -62,7 +62,8 @@ func TestOpen(t *testing.T) {
 	w, c := free(t, m, m.all(), r.Lambda[0])
 	require.InDeltaSlice(t, w, r.RefitFit.Coefficients, 1e-4)
 	require.InDelta(t, -c, r.RefitFit.Intercept, 1e-4)
-	conic, d, err := m.train(context.Background(), problems.Solver{Backend: native(t)}, weighted(slices.Concat(r.Lambda, r.Selection.Upper)))
+	conic, d, err := m.train(context.Background(), problems.Solver{Backend: native(t)},
+		weighted(slices.Concat(r.Lambda, r.Selection.Upper)))
 	require.NoError(t, err)
 	require.InDeltaSlice(t, w, conic, 1e-4)
 	require.InDelta(t, c, d, 1e-4)

@@ -21,7 +21,8 @@ func TestRetrainIsConic(t *testing.T) {
 		for i := range all {
 			all[i] = i
 		}
-		for _, h := range [][]float64{{10, 0.3, 0.2, 0.1, 0.1, 1, 1e-6}, {0.05, 10, 10, 10, 10, 10, 10}, {10, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6}} {
+		for _, h := range [][]float64{{10, 0.3, 0.2, 0.1, 0.1, 1, 1e-6}, {0.05, 10, 10, 10, 10, 10, 10},
+			{10, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6}} {
 			w, c, err := m.train(context.Background(), problems.Solver{Backend: native(t), Fits: true}, within(h))
 			require.NoError(t, err)
 			conic, d, err := m.train(context.Background(), problems.Solver{Backend: native(t)}, within(h))
@@ -47,7 +48,8 @@ func TestWithinIsLowerLevel(t *testing.T) {
 	require.NoError(t, err)
 	fit, err := m.Penalised()
 	require.NoError(t, err)
-	for _, h := range [][]float64{{0.01, 10, 10, 10, 10, 10}, {10, 0.5, 0.2, 0.1, 0.01, 1}, {0.1, 0.3, 0.2, 0.1, 0.01, 1}} {
+	for _, h := range [][]float64{{0.01, 10, 10, 10, 10, 10}, {10, 0.5, 0.2, 0.1, 0.01, 1}, {0.1, 0.3, 0.2, 0.1, 0.01,
+		1}} {
 		p := m.Program()
 		p.H0 = h
 		s := m.PaperSettings()

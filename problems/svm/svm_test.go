@@ -279,15 +279,32 @@ func TestBadData(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{"one label", with(func(cv *dataset.CrossValidation) { fill(cv.Data.Y, 3) }), Options{}, `all rows have the label 3 in "kind"`},
-		{"three labels", with(func(cv *dataset.CrossValidation) { cv.Data.Y[0] = 5 }), Options{}, `"kind" has 3 values (3, 5, 8)`},
-		{"many labels", with(func(cv *dataset.CrossValidation) { copy(cv.Data.Y, []float64{1, 2, 4, 5, 6, 7}) }), Options{}, `more than 4 values`},
-		{"test label", with(func(cv *dataset.CrossValidation) { cv.Test.Y[7] = 0 }), Options{}, "test rows: row 7 has the label 0, expected 3 or 8"},
-		{"one class trains", with(func(cv *dataset.CrossValidation) { cv.Folds[1].Train = []int{0, 2}; cv.Folds[1].Val = []int{1, 4} }), Options{}, "fold 1 has no training row with the label 8"},
-		{"one class trains", with(func(cv *dataset.CrossValidation) { cv.Folds[2].Train = []int{1, 5}; cv.Folds[2].Val = []int{0, 3} }), Options{}, "fold 2 has no training row with the label 3"},
-		{"one fold", with(func(cv *dataset.CrossValidation) { cv.Folds = cv.Folds[:1] }), Options{}, "1 folds, expected at least 2"},
-		{"row twice", with(func(cv *dataset.CrossValidation) { cv.Folds[0].Val = append(cv.Folds[0].Val, cv.Folds[0].Train[0]) }), Options{}, "twice"},
-		{"not finite", with(func(cv *dataset.CrossValidation) { cv.Data.Dense().Set(3, 1, math.NaN()) }), Options{}, `"f1" of row 3 is NaN`},
+		{"one label", with(func(cv *dataset.CrossValidation) { fill(cv.Data.Y, 3) }), Options{},
+			`all rows have the label 3 in "kind"`},
+		{"three labels", with(func(cv *dataset.CrossValidation) { cv.Data.Y[0] = 5 }), Options{},
+			`"kind" has 3 values (3, 5, 8)`},
+		{"many labels", with(func(cv *dataset.CrossValidation) { copy(cv.Data.Y, []float64{1, 2, 4, 5, 6, 7}) }), Options{},
+			`more than 4 values`},
+		{"test label", with(func(cv *dataset.CrossValidation) { cv.Test.Y[7] = 0 }), Options{},
+			"test rows: row 7 has the label 0, expected 3 or 8"},
+		{"one class trains", with(func(cv *dataset.CrossValidation) {
+			cv.Folds[1].Train = []int{0,
+				2}
+			cv.Folds[1].Val = []int{1, 4}
+		}), Options{}, "fold 1 has no training row with the label 8"},
+		{"one class trains", with(func(cv *dataset.CrossValidation) {
+			cv.Folds[2].Train = []int{1,
+				5}
+			cv.Folds[2].Val = []int{0, 3}
+		}), Options{}, "fold 2 has no training row with the label 3"},
+		{"one fold", with(func(cv *dataset.CrossValidation) { cv.Folds = cv.Folds[:1] }), Options{},
+			"1 folds, expected at least 2"},
+		{"row twice", with(func(cv *dataset.CrossValidation) {
+			cv.Folds[0].Val = append(cv.Folds[0].Val,
+				cv.Folds[0].Train[0])
+		}), Options{}, "twice"},
+		{"not finite", with(func(cv *dataset.CrossValidation) { cv.Data.Dense().Set(3, 1, math.NaN()) }), Options{},
+			`"f1" of row 3 is NaN`},
 		{"nothing", nil, Options{}, "no data"},
 		{"weights", folded(t, 6, 24, 2, 3, 1), Options{ClassWeights: []float64{1}}, "1 class weights, expected 2"},
 		{"weight", folded(t, 6, 24, 2, 3, 1), Options{ClassWeights: []float64{1, 0}}, "the weight of label 8 is 0"},

@@ -67,7 +67,8 @@ func (s *Source) openColumns(r *Rows, path string) (*divisible, error) {
 }
 
 // other reads the rows of another table through the same encoder.
-func (s *Source) other(r *Rows, path string, encoder *table.Encoder, targets []string, sparse bool) (*dataset.Data, error) {
+func (s *Source) other(r *Rows, path string, encoder *table.Encoder, targets []string, sparse bool) (*dataset.Data,
+	error) {
 	t, err := s.input.Table(path, s.Options)
 	if err != nil {
 		return nil, err

@@ -43,7 +43,8 @@ func TestReadDir(t *testing.T) {
 	untested, _, err := dataset.Generate(dataset.Config{Train: 5, Val: 4, Features: 7}, 1)
 	require.NoError(t, err)
 	for name, want := range map[string]*dataset.Split{
-		"train.csv.gz": dense, "val.csv.gz": untested, "train.svm.gz": sparseRows(libsvm.Names(9)), "test.csv.gz": sparseRows(append([]string{"a"}, libsvm.Names(8)...)),
+		"train.csv.gz": dense, "val.csv.gz": untested, "train.svm.gz": sparseRows(libsvm.Names(9)),
+		"test.csv.gz": sparseRows(append([]string{"a"}, libsvm.Names(8)...)),
 	} {
 		dir := filepath.Join(t.TempDir(), "new", "folder")
 		require.NoError(t, dataset.WriteDir(want, dir))
@@ -134,7 +135,8 @@ func TestReadFoldsDirErrors(t *testing.T) {
 	for _, c := range []struct{ name, data, folds, want string }{
 		{"no folds", data, "", "lacks folds.csv"},
 		{"empty", data, "\n", "folds.csv: is empty"},
-		{"header", data, "fold,line,role\n0,0,train\n", `folds.csv:1: has the columns fold, line, role, expected fold, row and role`},
+		{"header", data, "fold,line,role\n0,0,train\n",
+			`folds.csv:1: has the columns fold, line, role, expected fold, row and role`},
 		{"fields", data, "fold,row,role\n0,0\n", "folds.csv:2: has 2 fields, expected 3"},
 		{"row", data, "fold,row,role\n0,4,val\n", `folds.csv:2: row: "4" found, expected a number from 0 to 3`},
 		{"fold", data, "fold,row,role\n-1,0,val\n", `folds.csv:2: fold: "-1" found`},
@@ -176,11 +178,13 @@ func TestReadFoldsDirErrors(t *testing.T) {
 // of all says. What a table is widened by takes no memory to speak of.
 func TestBeside(t *testing.T) {
 	dir := t.TempDir()
-	train, wide, other := put(t, dir, "train", "1 1:2 3:4\n2 1:1\n"), put(t, dir, "wide", "1 4:2\n"), put(t, dir, "other", "1 1:5 6:3\n2 2:1 3:1 4:1 5:1 6:1\n")
+	train, wide, other := put(t, dir, "train", "1 1:2 3:4\n2 1:1\n"), put(t, dir, "wide", "1 4:2\n"),
+		put(t, dir, "other", "1 1:5 6:3\n2 2:1 3:1 4:1 5:1 6:1\n")
 	rows, err := (&Source{Train: train, Val: wide, Test: other}).Read()
 	require.NoError(t, err)
 	s := rows.Split
-	for d, want := range map[*dataset.Data][]float64{s.Train: {2, 0, 4, 0, 0, 0}, s.Val: {0, 0, 0, 2, 0, 0}, s.Test: {5, 0, 0, 0, 0, 3}} {
+	for d, want := range map[*dataset.Data][]float64{s.Train: {2, 0, 4, 0, 0, 0}, s.Val: {0, 0, 0, 2, 0, 0},
+		s.Test: {5, 0, 0, 0, 0, 3}} {
 		require.Equal(t, []string{"x1", "x2", "x3", "x4", "x5", "x6"}, d.Features)
 		row := make([]float64, 6)
 		d.Fill(row, 0)
@@ -229,7 +233,8 @@ func TestStandardizePublished(t *testing.T) {
 	require.Equal(t, []int{442, 10}, []int{n, p})
 	require.InDelta(t, 152.13348416, stat.Mean(d.Y, nil), 1e-8)
 	z := dataset.NewTransform(d, dataset.ByDeviation, true).Apply(d)
-	want := []float64{0.03807591, 0.05068012, 0.06169621, 0.02187239, -0.0442235, -0.03482076, -0.04340085, -0.00259226, 0.01990749, -0.01764613}
+	want := []float64{0.03807591, 0.05068012, 0.06169621, 0.02187239, -0.0442235, -0.03482076, -0.04340085, -0.00259226,
+		0.01990749, -0.01764613}
 	for j, v := range want {
 		require.InDelta(t, v, z.X.At(0, j)/math.Sqrt(442), 1e-8, d.Features[j])
 	}

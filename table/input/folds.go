@@ -148,8 +148,9 @@ func checkFoldMemory(data *dataset.Data, folds int) error {
 		size = 2 * float64(data.Nonzeros())
 	}
 	if budget := memory.Default(); float64(folds)*size*bytes > float64(budget) {
-		return fmt.Errorf("Source.Each: %d folds of this table do not fit into the budget of memory, %s (%s): give a number of "+
-			"folds", folds, memory.Format(budget), memory.More)
+		return fmt.Errorf(
+			"Source.Each: %d folds of this table do not fit into the budget of memory, %s (%s): give a number of "+
+				"folds", folds, memory.Format(budget), memory.More)
 	}
 	return nil
 }

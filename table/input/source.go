@@ -200,8 +200,10 @@ func (s *Source) ForColumns() string {
 		set  bool
 	}{
 		{"Wanted.Features", w.Features != nil}, {"Wanted.Drop", w.Drop != nil}, {"Wanted.Categorical", w.Categorical != nil},
-		{"Wanted.Labels", w.Labels != nil}, {"Wanted.Missing", w.Missing != ""}, {"Options.Missing", s.Options.Missing != nil},
-		{"Division.Fold", w.Division.Fold != ""}, {"Division.Group", w.Division.Group != ""}, {"Division.Time", w.Division.Time != ""},
+		{"Wanted.Labels", w.Labels != nil}, {"Wanted.Missing", w.Missing != ""},
+		{"Options.Missing", s.Options.Missing != nil},
+		{"Division.Fold", w.Division.Fold != ""}, {"Division.Group", w.Division.Group != ""},
+		{"Division.Time", w.Division.Time != ""},
 		{"Wanted.Weights", w.Weights != ""}, {"Wanted.Offset", w.Offset != ""}, {"Wanted.Event", w.Event != ""},
 		{"Options.Separator", s.Options.Separator != ""}, {"Options.Decimal", s.Options.Decimal != ""},
 		{"Options.Encoding", s.Options.Encoding != ""}, {"Options.Comment", s.Options.Comment != ""},

@@ -13,7 +13,8 @@ import (
 
 // Standard input that breaks off, or finds no room, is one error.
 func TestSpool(t *testing.T) {
-	broken := io.MultiReader(strings.NewReader(strings.Repeat("1,2\n", spoolFrom/4+9)), iotest.ErrReader(errors.New("gone")))
+	broken := io.MultiReader(strings.NewReader(strings.Repeat("1,2\n", spoolFrom/4+9)),
+		iotest.ErrReader(errors.New("gone")))
 	require.EqualError(t, readStream("pipe", broken).err, "pipe: cannot be read: gone")
 	require.EqualError(t, readStream("pipe", iotest.ErrReader(errors.New("gone"))).err, "pipe: cannot be read: gone")
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "nowhere"))

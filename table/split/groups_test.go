@@ -12,7 +12,8 @@ import (
 
 func TestPartsOf(t *testing.T) {
 	require.Equal(t, [][]int{{1, 4}, {0, 3}, {2}}, PartsOf([]int{7, 2, 9, 7, 2}))
-	require.Equal(t, []Fold{{Train: []int{0, 2, 3}, Val: []int{1, 4}}, {Train: []int{1, 2, 4}, Val: []int{0, 3}}, {Train: []int{0, 1, 3, 4}, Val: []int{2}}}, FoldsOf(PartsOf([]int{7, 2, 9, 7, 2})))
+	require.Equal(t, []Fold{{Train: []int{0, 2, 3}, Val: []int{1, 4}}, {Train: []int{1, 2, 4}, Val: []int{0, 3}},
+		{Train: []int{0, 1, 3, 4}, Val: []int{2}}}, FoldsOf(PartsOf([]int{7, 2, 9, 7, 2})))
 }
 
 // Groups of 4, 3, 2 and 1 rows: 4 | 3, then 2 to the 3 and 1 to the 4.
@@ -53,7 +54,8 @@ func TestTimeFoldsByHand(t *testing.T) {
 	at := []float64{3, 1, 2, 9, 2, 5, 4} // in order: 1, 2, 4, 0, 6, 5, 3
 	folds, err := TimeFolds(at, 2)
 	require.NoError(t, err)
-	require.Equal(t, []Fold{{Train: []int{1, 2, 4}, Val: []int{0, 6}}, {Train: []int{0, 1, 2, 4, 6}, Val: []int{3, 5}}}, folds)
+	require.Equal(t, []Fold{{Train: []int{1, 2, 4}, Val: []int{0, 6}}, {Train: []int{0, 1, 2, 4, 6}, Val: []int{3, 5}}},
+		folds)
 	folds, err = TimeFolds(at, 5)
 	require.NoError(t, err)
 	require.Equal(t, Fold{Train: []int{1}, Val: []int{2, 4}}, folds[0])

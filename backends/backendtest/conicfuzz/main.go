@@ -102,7 +102,8 @@ func parse(args []string, errOut io.Writer) (*command, error) {
 	f.StringVar(&names, "backends", "native", "backends, with commas between")
 	f.StringVar(&c.Mode, "mode", planted.Verdicts, "what is done with each case: "+strings.Join(planted.Modes(), ", "))
 	f.StringVar(&mix, "mix", "", fmt.Sprintf("cones: one of %v; default what the backends take", planted.Mixes()))
-	f.StringVar(&scales, "scale", "0", "powers of ten within which rows, columns, objective and right-hand side are scaled, with commas between")
+	f.StringVar(&scales, "scale", "0",
+		"powers of ten within which rows, columns, objective and right-hand side are scaled, with commas between")
 	f.Uint64Var(&c.First, "seed", 1, "the seed of the first case; the next ones follow")
 	f.IntVar(&c.Workers, "workers", runtime.NumCPU(), "goroutines; the result does not depend on them")
 	f.IntVar(&c.Options.MaxIterations, "max-iterations", 0, "iterations of one solve; 0 is the default of the backend")

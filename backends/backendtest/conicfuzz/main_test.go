@@ -10,7 +10,8 @@ import (
 
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{
-		{"-n", "0"}, {"-scale", "x"}, {"-scale", "-1"}, {"-backends", "nobody"}, {"-mix", "fruit"}, {"-mode", "idle"}, {"extra"}, {"-n"},
+		{"-n", "0"}, {"-scale", "x"}, {"-scale", "-1"}, {"-backends", "nobody"}, {"-mix", "fruit"}, {"-mode", "idle"},
+		{"extra"}, {"-n"},
 		{"-replay", "verdict:0:all"}, {"-replay", "idle:0:all:1"}, {"-replay", "verdict:0:all:-1"},
 	} {
 		var out, errOut bytes.Buffer
@@ -43,7 +44,8 @@ func TestReplay(t *testing.T) {
 	if status := run(context.Background(), []string{"-replay", "verdict:0:all:2"}, &out, os.Stderr); status != 0 {
 		t.Errorf("status %d", status)
 	}
-	if text := out.String(); !strings.Contains(text, "&backends.Problem{") || !strings.Contains(text, "1 answers, 0 wrong") {
+	if text := out.String(); !strings.Contains(text, "&backends.Problem{") ||
+		!strings.Contains(text, "1 answers, 0 wrong") {
 		t.Error(text)
 	}
 }

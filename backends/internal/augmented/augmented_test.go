@@ -26,7 +26,8 @@ func TestOwn(t *testing.T) {
 	require.Equal(t, "native", b.Name())
 	require.True(t, b.Capabilities().Supports(backends.SecondOrderCone))
 	require.False(t, b.Capabilities().Supports(backends.PSDCone))
-	p := &backends.Problem{Q: []float64{1}, A: sparse.NewCSC(1, 1, []int{0, 1}, []int{0}, []float64{-1}), B: []float64{-2}, Cones: []backends.Cone{backends.Nonnegative(1)}}
+	p := &backends.Problem{Q: []float64{1}, A: sparse.NewCSC(1, 1, []int{0, 1}, []int{0}, []float64{-1}), B: []float64{-2},
+		Cones: []backends.Cone{backends.Nonnegative(1)}}
 	own := backendtest.Setup(t, native.Backend{}, p, backends.Options{})
 	require.IsType(t, own, backendtest.Setup(t, b, p, backends.Options{}))
 }

@@ -31,7 +31,8 @@ func (b backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver
 	beyond := func(c backends.Cone) bool {
 		return !slices.Contains(added, c.Kind) && !b.inner.Capabilities().Supports(c.Kind)
 	}
-	if !slices.ContainsFunc(p.Cones, func(c backends.Cone) bool { return !own(c) }) || slices.ContainsFunc(p.Cones, beyond) {
+	if !slices.ContainsFunc(p.Cones, func(c backends.Cone) bool { return !own(c) }) ||
+		slices.ContainsFunc(p.Cones, beyond) {
 		return b.inner.Setup(p, o)
 	}
 	return adapter.Begin(&solver{inner: b.inner, sigma: 1, weight: firstWeight}, b, p, o)

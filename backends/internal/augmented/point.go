@@ -37,8 +37,9 @@ func (g geometry) u(v float64) float64 {
 // look finds s, w, the projection and F at x.
 func (f *form) look(p *backends.Problem, x, z []float64, sigma float64) *point {
 	m := len(f.rows)
-	at := &point{x: x, s: make([]float64, m), w: make([]float64, m), in: make([]float64, m), z: make([]float64, m), geometry: make([]geometry, len(f.cones)),
-		bends: make([]bend, len(f.curved))}
+	at := &point{x: x, s: make([]float64, m), w: make([]float64, m), in: make([]float64, m), z: make([]float64, m),
+		geometry: make([]geometry, len(f.cones)),
+		bends:    make([]bend, len(f.curved))}
 	slack := p.Slack(x)
 	for k, i := range f.rows {
 		at.s[k] = slack[i]

@@ -70,7 +70,8 @@ type run struct {
 // begin starts from where the last Solve ended, or from what WarmStart gave.
 func (s *solver) begin(of *adapter.Run) *run {
 	r := &run{
-		solver: s, Run: of, size: objective(s.Data), z: make([]float64, len(s.form.rows)), lines: make([]float64, len(s.form.linear)),
+		solver: s, Run: of, size: objective(s.Data), z: make([]float64, len(s.form.rows)),
+		lines:  make([]float64, len(s.form.linear)),
 		before: math.Inf(1), steep: math.Inf(1), fine: 1,
 	}
 	if s.Far(s.start) {
@@ -113,7 +114,8 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 	answer, err := r.solveQP(ctx)
 	var refused *backends.ProblemError
 	if errors.As(err, &refused) { // numbers that are ours and not the caller's
-		return &backends.Solution{Status: backends.NumericalError, Message: "a quadratic program of the sequence: " + err.Error()}, nil
+		return &backends.Solution{Status: backends.NumericalError, Message: "a quadratic program of the sequence: " +
+			err.Error()}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -129,7 +131,8 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 	}
 	next := answer.X[:r.form.n]
 	copy(r.lines, answer.Z)
-	if r.rounds%5 == 4 || floats.Distance(next, r.at.x, math.Inf(1)) > farStep*math.Max(1, floats.Norm(r.at.x, math.Inf(1))) {
+	if r.rounds%5 == 4 || floats.Distance(next, r.at.x, math.Inf(1)) > farStep*math.Max(1,
+		floats.Norm(r.at.x, math.Inf(1))) {
 		if proof := r.unbounded(next); proof != nil {
 			return proof, nil
 		}
@@ -160,7 +163,8 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 func (r *run) solveQP(ctx context.Context) (*backends.Solution, error) {
 	qp := &r.form.qp
 	if r.qp == nil {
-		o := backends.Options{Eps: r.innerEps, EpsInfeasible: r.Options.EpsInfeasible, Threads: r.Options.Threads, Memory: r.Options.Memory, Settings: r.Options.Settings}
+		o := backends.Options{Eps: r.innerEps, EpsInfeasible: r.Options.EpsInfeasible, Threads: r.Options.Threads,
+			Memory: r.Options.Memory, Settings: r.Options.Settings}
 		most := mostInterior
 		if r.inner.Capabilities().FirstOrder {
 			most = mostInner
@@ -219,7 +223,8 @@ func (r *run) gained(x []float64) float64 {
 
 // excess is how far the point misses the tolerance. It keeps the best point.
 func (r *run) excess() float64 {
-	x, slack, z := slices.Clone(r.at.x), r.form.spread(r.form.inLines(r.Data, r.at.x), r.at.in), r.form.spread(r.lines, r.at.z)
+	x, slack, z := slices.Clone(r.at.x), r.form.spread(r.form.inLines(r.Data, r.at.x), r.at.in),
+		r.form.spread(r.lines, r.at.z)
 	e, best := r.Keep(x, slack, z)
 	r.hidden = math.IsInf(e, 1)
 	if best {

@@ -43,7 +43,8 @@ func (s *watchedSolver) Solve(ctx context.Context) (*backends.Solution, error) {
 }
 
 // watch sets a problem up with its quadratic programs watched.
-func watch(t *testing.T, p *backends.Problem, o backends.Options, change func(*backends.Solution)) (backends.Solver, *int) {
+func watch(t *testing.T, p *backends.Problem, o backends.Options, change func(*backends.Solution)) (backends.Solver,
+	*int) {
 	t.Helper()
 	solves := new(int)
 	return backendtest.Setup(t, augmented.Over(watched{backendtest.Lines(native.Backend{}), solves, change}), p, o), solves
@@ -82,7 +83,8 @@ func grouped(shift float64) *backends.Problem {
 		}
 		cones = append(cones, backends.SecondOrder(each+1))
 	}
-	return &backends.Problem{P: matrices.Compress(p), Q: q, A: matrices.Compress(a), B: make([]float64, n+groups), Cones: cones}
+	return &backends.Problem{P: matrices.Compress(p), Q: q, A: matrices.Compress(a), B: make([]float64, n+groups),
+		Cones: cones}
 }
 
 // A solve of numbers near those before goes on with what the multipliers and sigma are, and takes fewer quadratic

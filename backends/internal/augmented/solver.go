@@ -79,7 +79,8 @@ func (s *solver) Run(ctx context.Context, of *adapter.Run) (*backends.Solution, 
 func (s *solver) WarmStart(p backends.Point) error {
 	s.start = backends.Point{X: slices.Clone(p.X), Z: slices.Clone(p.Z)}
 	s.weight = firstWeight
-	if p.X == nil && p.Z == nil { // a start from nothing; else the sigma of the last Solve is kept, near as its numbers are to the new ones
+	// a start from nothing; else the sigma of the last Solve is kept, near as its numbers are to the new ones
+	if p.X == nil && p.Z == nil {
 		s.sigma = 1
 	} else if s.sigma > 1 {
 		s.sigma = math.Sqrt(s.sigma)

@@ -43,7 +43,8 @@ func (f *Factor) layout(g *groups, perm []int32, loose []bool, first []int32, ro
 	if f.within.Stop.Reached(0) {
 		return ErrStopped
 	}
-	l := &numbering{stop: f.within.Stop, place: make([]int32, len(perm)), columns: make([]int32, 0, len(perm)), weight: weight}
+	l := &numbering{stop: f.within.Stop, place: make([]int32, len(perm)), columns: make([]int32, 0, len(perm)),
+		weight: weight}
 	var store []int32 // rows of small columns that were in one supernode
 	for s := range rows {
 		if f.within.Stop.Reached(4 * entryWork) {

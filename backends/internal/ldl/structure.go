@@ -77,7 +77,8 @@ func identity(perm []int32) bool {
 // structures groups the columns into supernodes and returns the first column of
 // each (with n at the end) and its rows below the diagonal block, unsorted.
 // A column that is loose is one by itself.
-func structures(n int, up pattern, parent, count []int32, loose []bool, stop *stop.Stop) (first []int32, rows [][]int32) {
+func structures(n int, up pattern, parent, count []int32, loose []bool, stop *stop.Stop) (first []int32,
+	rows [][]int32) {
 	for j := range int32(n) {
 		if j == 0 || loose[j-1] || parent[j-1] != j || count[j-1] != count[j]+1 {
 			first = append(first, j)

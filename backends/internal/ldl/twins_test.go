@@ -31,7 +31,8 @@ func (s structure) neighbours() []map[int32]bool {
 // matrix returns numbers for the pattern, duplicates added up, with a dominant
 // diagonal. Dominance survives elimination, and with it the signs of the pivots.
 func (s structure) matrix(rng *rand.Rand) *upper {
-	u := &upper{n: s.n, full: make([][]float64, s.n), ptr: s.ptr, ind: s.ind, sign: s.sign, val: make([]float64, len(s.ind))}
+	u := &upper{n: s.n, full: make([][]float64, s.n), ptr: s.ptr, ind: s.ind, sign: s.sign,
+		val: make([]float64, len(s.ind))}
 	for i := range u.full {
 		u.full[i] = make([]float64, s.n)
 	}
@@ -180,7 +181,8 @@ func TestPlantedTwins(t *testing.T) {
 				require.Equal(t, together, g.column[i] == g.column[j])
 				if together {
 					require.True(t, same(i, j), "%d and %d", i, j)
-				} else if !between && len(reduced[i]) > smallRows && len(sets[i]) == len(reduced[i]) && len(sets[j]) == len(reduced[j]) {
+				} else if !between && len(reduced[i]) > smallRows && len(sets[i]) == len(reduced[i]) &&
+					len(sets[j]) == len(reduced[j]) {
 					require.False(t, same(i, j), "%d and %d", i, j)
 				}
 			}

@@ -130,7 +130,8 @@ func TestAMDNearExactMinimumDegree(t *testing.T) {
 				}
 			}
 			for dense, entries := range ours {
-				assert.LessOrEqual(t, float64(entries), c.limit*float64(exact), "Dense = %g: %d entries, exact minimum degree %d", dense, entries, exact)
+				assert.LessOrEqual(t, float64(entries), c.limit*float64(exact), "Dense = %g: %d entries, exact minimum degree %d",
+					dense, entries, exact)
 			}
 		})
 	}

@@ -42,7 +42,8 @@ func TestEtreeIgnoresTheLowerTriangle(t *testing.T) {
 	parent := Etree(p.n, p.colptr, p.rowidx, nil)
 	require.Equal(t, parent, Etree(p.n, full.colptr, full.rowidx, nil))
 	post := Postorder(parent, nil)
-	assert.Equal(t, ColCounts(p.n, p.colptr, p.rowidx, parent, post, nil), ColCounts(p.n, full.colptr, full.rowidx, parent, post, nil))
+	assert.Equal(t, ColCounts(p.n, p.colptr, p.rowidx, parent, post, nil), ColCounts(p.n, full.colptr, full.rowidx, parent,
+		post, nil))
 }
 
 func TestPostorder(t *testing.T) {

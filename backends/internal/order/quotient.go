@@ -33,12 +33,13 @@ type graph struct {
 	start []int   // where the list of a node starts
 	size  []int32 // its length
 
-	elements []int32  // how many entries of a variable's list are elements; -1 for a pivot
-	weight   []int32  // of the original nodes in a variable or pivot; 0 if merged into another; negated while in the current element
-	degree   []int32  // of a variable: bound on the external degree; of an element: weight of its list
-	reach    []uint64 // classes of the rows set aside that are filled by the elimination of the node
-	parent   []int32  // where the node was absorbed, or -1
-	front    []int32  // of a pivot: bound on the entries below its block in L
+	elements []int32 // how many entries of a variable's list are elements; -1 for a pivot
+	// of the original nodes in a variable or pivot; 0 if merged into another; negated while in the current element
+	weight []int32
+	degree []int32  // of a variable: bound on the external degree; of an element: weight of its list
+	reach  []uint64 // classes of the rows set aside that are filled by the elimination of the node
+	parent []int32  // where the node was absorbed, or -1
+	front  []int32  // of a pivot: bound on the entries below its block in L
 
 	// During a pivot, stamps[e] - stamp is the weight of element e outside the
 	// current element, if that is not negative. stamps[e] = 0 marks dead

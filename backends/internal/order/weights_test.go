@@ -109,7 +109,8 @@ func TestAMDWithWeights(t *testing.T) {
 					entries, _ = q.cost(q.amd())
 					whole += entries
 				}
-				assert.LessOrEqual(t, float64(weighted), c.limit*float64(whole), "Dense = %g: %d entries, %d without weights", dense, weighted, whole)
+				assert.LessOrEqual(t, float64(weighted), c.limit*float64(whole), "Dense = %g: %d entries, %d without weights",
+					dense, weighted, whole)
 			}
 		})
 	}

@@ -66,7 +66,8 @@ func TestScaledPointIsTheSame(t *testing.T) {
 
 func TestFactorsArePowersOfTwoAndSharedByCones(t *testing.T) {
 	a := sparse.NewCSC(5, 2, []int{0, 5, 7}, []int{0, 1, 2, 3, 4, 1, 4}, []float64{1e9, 3, 1e-5, 7, 2, 1e3, 5})
-	p := &backends.Problem{Q: []float64{1, 1}, A: a, B: make([]float64, 5), Cones: []backends.Cone{backends.Zero(1), backends.SecondOrder(3), backends.Nonnegative(1)}}
+	p := &backends.Problem{Q: []float64{1, 1}, A: a, B: make([]float64, 5), Cones: []backends.Cone{backends.Zero(1),
+		backends.SecondOrder(3), backends.Nonnegative(1)}}
 	s := New(p)
 	require.NotNil(t, s)
 	for _, v := range append(append([]float64{s.c}, s.d...), s.e...) {
@@ -103,7 +104,8 @@ func TestRatiosBecomeSmall(t *testing.T) {
 	}
 	q := make([]float64, n)
 	q[0] = 1
-	p := &backends.Problem{Q: q, A: sparse.NewCSC(n, n, ptr, ind, data), B: make([]float64, n), Cones: []backends.Cone{backends.Nonnegative(n)}}
+	p := &backends.Problem{Q: q, A: sparse.NewCSC(n, n, ptr, ind, data), B: make([]float64, n),
+		Cones: []backends.Cone{backends.Nonnegative(n)}}
 	s := New(p)
 	require.NotNil(t, s)
 	spread, _ := s.measure(p)
@@ -120,10 +122,11 @@ func TestClean(t *testing.T) {
 // TestZeroStaysZero has a column whose factor, 2^682, times that of the objective, 2^820, is beyond the numbers.
 func TestZeroStaysZero(t *testing.T) {
 	p := &backends.Problem{
-		Q:     []float64{0, 1e-154, 0},
-		A:     sparse.NewCSC(3, 3, []int{0, 2, 4, 5}, []int{0, 1, 0, 2, 0}, []float64{-1, -1, -3, -1, 1e-300}),
-		B:     make([]float64, 3),
-		Cones: []backends.Cone{backends.Zero(1), backends.Box([]float64{-1.142987391282275e-100, -5.714936956411375e-101}, []float64{1.142987391282275e-100, 5.714936956411375e-101})},
+		Q: []float64{0, 1e-154, 0},
+		A: sparse.NewCSC(3, 3, []int{0, 2, 4, 5}, []int{0, 1, 0, 2, 0}, []float64{-1, -1, -3, -1, 1e-300}),
+		B: make([]float64, 3),
+		Cones: []backends.Cone{backends.Zero(1), backends.Box([]float64{-1.142987391282275e-100, -5.714936956411375e-101},
+			[]float64{1.142987391282275e-100, 5.714936956411375e-101})},
 	}
 	s := New(p)
 	require.NotNil(t, s)

@@ -82,7 +82,8 @@ next:
 	for _, t := range b {
 		t.Scale *= scale
 		for k := range out {
-			if o := &out[k]; o.V == t.V && o.P == t.P && o.Off == t.Off && o.Rows == t.Rows && o.Sum == t.Sum && o.First == t.First &&
+			if o := &out[k]; o.V == t.V && o.P == t.P && o.Off == t.Off && o.Rows == t.Rows && o.Sum == t.Sum &&
+				o.First == t.First &&
 				o.Mat == nil && t.Mat == nil && o.Idx == nil && t.Idx == nil && o.Plain() && t.Plain() {
 				o.Scale += t.Scale
 				if o.Scale == 0 {

@@ -79,7 +79,8 @@ func wrap(m mat.Matrix) *Matrix {
 // fromCompressed turns rows x cols compressed rows into compressed columns, by
 // a counting sort that leaves the row indices of each column in order.
 func fromCompressed(rows, cols int, ptr, ind []int, val []float64) *Matrix {
-	w := &Matrix{Rows: rows, Cols: cols, Ptr: make([]int, cols+1), Ind: make([]int, len(ind)), Val: make([]float64, len(ind))}
+	w := &Matrix{Rows: rows, Cols: cols, Ptr: make([]int, cols+1), Ind: make([]int, len(ind)),
+		Val: make([]float64, len(ind))}
 	for _, j := range ind {
 		w.Ptr[j+1]++
 	}
@@ -190,7 +191,8 @@ func (w *Matrix) addMul(y []float64, alpha float64, x []float64) {
 		return
 	}
 	if w.Dense != nil {
-		blas64.Gemv(blas.NoTrans, alpha, w.general(), blas64.Vector{N: w.Cols, Inc: 1, Data: x}, 1, blas64.Vector{N: w.Rows, Inc: 1, Data: y})
+		blas64.Gemv(blas.NoTrans, alpha, w.general(), blas64.Vector{N: w.Cols, Inc: 1, Data: x}, 1,
+			blas64.Vector{N: w.Rows, Inc: 1, Data: y})
 		return
 	}
 	for j, v := range x[:w.Cols] {

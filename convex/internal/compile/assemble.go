@@ -216,5 +216,8 @@ func (as *Assembled) matrixP(val []float64) *sparse.CSC {
 func (as *Assembled) SamePattern(old *Assembled) bool {
 	return as.N == old.N && as.M == old.M && slices.Equal(as.Ptr, old.Ptr) && slices.Equal(as.Ind, old.Ind) &&
 		slices.Equal(as.PPtr, old.PPtr) && slices.Equal(as.PInd, old.PInd) &&
-		slices.EqualFunc(as.cones, old.cones, func(a, b backends.Cone) bool { return a.Kind == b.Kind && a.Dim == b.Dim && a.Rows == b.Rows })
+		slices.EqualFunc(as.cones, old.cones, func(a, b backends.Cone) bool {
+			return a.Kind == b.Kind && a.Dim == b.Dim &&
+				a.Rows == b.Rows
+		})
 }

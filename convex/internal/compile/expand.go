@@ -194,7 +194,8 @@ func (c *compiler) squaresBelow(squares []AtomTerm, h affine.Expr, to sink) {
 	}
 	half := h.Times(0.5)
 	shift := affine.Constant(scale / 2)
-	g := c.emit(backends.SecondOrderCone, affine.Stack(append([]affine.Expr{half.Plus(shift), half.Minus(shift)}, parts...)...))
+	g := c.emit(backends.SecondOrderCone, affine.Stack(append([]affine.Expr{half.Plus(shift), half.Minus(shift)},
+		parts...)...))
 	c.refer(to, g, 0, 1, 0.5)
 	c.refer(to, g, 1, 1, 0.5)
 	for k := range curves {

@@ -61,8 +61,9 @@ type Atom struct {
 }
 
 // names of the atoms in messages.
-var names = [...]string{SquaresAtom: "SumSquares", AbsAtom: "Abs", PosAtom: "Pos", NormsAtom: "a norm", NuclearAtom: "NuclearNorm",
-	MaxAtom: "Max", HuberAtom: "Huber", LogisticAtom: "Logistic", ExpAtom: "Exp", LogSumExpAtom: "LogSumExp"}
+var names = [...]string{SquaresAtom: "SumSquares", AbsAtom: "Abs", PosAtom: "Pos", NormsAtom: "a norm",
+	NuclearAtom: "NuclearNorm",
+	MaxAtom:     "Max", HuberAtom: "Huber", LogisticAtom: "Logistic", ExpAtom: "Exp", LogSumExpAtom: "LogSumExp"}
 
 // String names the atom in messages.
 func (a *Atom) String() string {

@@ -99,7 +99,8 @@ type absUse struct {
 
 // Compile turns an objective, nil for zero, and constraints into a conic program. It reports entries that are not
 // finite.
-func Compile(vars []*affine.Variable, params []*affine.Parameter, objective *Function, constraints []*Constraint) (*Program, error) {
+func Compile(vars []*affine.Variable, params []*affine.Parameter, objective *Function,
+	constraints []*Constraint) (*Program, error) {
 	c := &compiler{
 		Program: &Program{Vars: vars, Users: len(vars), Params: params, Refs: map[*Constraint][]dualRef{}},
 		shared:  map[*Atom]*affine.Variable{},

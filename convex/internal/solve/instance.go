@@ -24,7 +24,8 @@ func (s *Session) newInstance(as *compile.Assembled, eps float64, old *Instance)
 	begin := time.Now()
 	in := &Instance{Numbers: compile.NewNumbers(as), eps: eps}
 	problem := s.posed(in)
-	if old != nil && old.Tightener != nil && s.Capabilities.UpdateMatrices && s.Capabilities.UpdateVectors && as.SamePattern(old.Assembled) {
+	if old != nil && old.Tightener != nil && s.Capabilities.UpdateMatrices && s.Capabilities.UpdateVectors &&
+		as.SamePattern(old.Assembled) {
 		in.Solver, in.Tightener = old.Solver, old.Tightener
 		if err := in.Solver.Update(backends.Update{P: problem.P, Q: problem.Q, A: problem.A, B: problem.B}); err != nil {
 			return nil, fmt.Errorf("convex: %w", err)

@@ -37,7 +37,8 @@ type Outcome struct {
 func Stopped(p *compile.Program) *Outcome {
 	none := math.NaN()
 	return &Outcome{
-		Status: backends.Cancelled, Objective: none, DualObjective: none, Residuals: backends.Residuals{Primal: none, Dual: none, Gap: none},
+		Status: backends.Cancelled, Objective: none, DualObjective: none, Residuals: backends.Residuals{Primal: none,
+			Dual: none, Gap: none},
 		Assembled: &compile.Assembled{Layout: &compile.Layout{Program: p}},
 	}
 }
@@ -77,7 +78,8 @@ func (r *Outcome) Measure(in *compile.Numbers, eps float64) {
 		r.Status, r.Distance = backends.Inaccurate, 0
 		r.say("the gap of the objective with its constants is %.1e, which misses %.1e", r.Residuals.Gap, eps)
 	case v.Rounding > allowed:
-		r.say("rounding may change the objective by %.1e, more than the %.1e asked for: its terms are that much larger than their sum", v.Rounding, allowed)
+		r.say("rounding may change the objective by %.1e, more than the %.1e asked for: its terms are that much larger "+
+			"than their sum", v.Rounding, allowed)
 	}
 }
 
@@ -166,7 +168,8 @@ func (r *Outcome) Sensitivity(p *affine.Parameter) []float64 {
 }
 
 // addSensitivity adds alpha z' d(expr)/dp.
-func (r *Outcome) addSensitivity(out []float64, expr affine.Expr, alpha float64, p *affine.Parameter, z func() []float64) {
+func (r *Outcome) addSensitivity(out []float64, expr affine.Expr, alpha float64, p *affine.Parameter,
+	z func() []float64) {
 	for k := range expr.Pars {
 		if t := &expr.Pars[k]; t.P == p {
 			t.Adjoint(out, alpha, z())

@@ -60,7 +60,8 @@ type start = func(to, from *compile.Layout, last backends.Point) backends.Point
 
 // Run solves a program, the full one or a restricted one, to the accuracy eps, with working sets of columns, nil for
 // all entries.
-func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, eps float64, from start) (*backends.Solution, error) {
+func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, eps float64,
+	from start) (*backends.Solution, error) {
 	if ctx.Err() != nil && s.Current != nil {
 		return &backends.Solution{Status: backends.Cancelled}, nil
 	}
@@ -116,7 +117,8 @@ func (s *Session) Whole(ctx context.Context) (*Outcome, error) {
 // one. It says whether anything in it is new.
 func (s *Session) Prepare(prog *compile.Program, active [][]int, eps float64) (changed bool, err error) {
 	old := s.Current
-	if old != nil && old.Assembled.Program == prog && old.Assembled.Same(active) && (old.eps == eps || old.Tightener != nil) {
+	if old != nil && old.Assembled.Program == prog && old.Assembled.Same(active) &&
+		(old.eps == eps || old.Tightener != nil) {
 		if old.eps != eps {
 			if err := old.Tightener.SetEps(eps); err != nil {
 				return false, fmt.Errorf("convex: %w", err)
@@ -174,7 +176,8 @@ func (s *Session) Attempt(ctx context.Context, in *Instance) (*backends.Solution
 
 // HasPoint says that the solution is a primal-dual point, not a certificate.
 func HasPoint(sol *backends.Solution) bool {
-	return sol.X != nil && sol.Z != nil && sol.S != nil && sol.Status != backends.PrimalInfeasible && sol.Status != backends.DualInfeasible
+	return sol.X != nil && sol.Z != nil && sol.S != nil && sol.Status != backends.PrimalInfeasible &&
+		sol.Status != backends.DualInfeasible
 }
 
 // Proves checks a completed certificate of infeasibility on the full program.

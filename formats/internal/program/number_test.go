@@ -8,7 +8,8 @@ import (
 )
 
 func TestNumber(t *testing.T) {
-	for text, want := range map[string]float64{"1": 1, "-2.5": -2.5, "+.5": .5, "1.5D+3": 1500, "2d-1": .2, "1e3": 1000, "7.": 7} {
+	for text, want := range map[string]float64{"1": 1, "-2.5": -2.5, "+.5": .5, "1.5D+3": 1500, "2d-1": .2, "1e3": 1000,
+		"7.": 7} {
 		got, reason := Number([]byte(text))
 		assert.Empty(t, reason, text)
 		assert.Equal(t, want, got, text)

@@ -131,7 +131,8 @@ func Xdgemv_(_ *libc.TLS, trans, m, n, alpha, a, lda, x, incx, beta, y, incy uin
 	if letter(trans) != 'N' {
 		long, high = rows, cols
 	}
-	impl.Dgemv(flipped(trans), cols, rows, *float(alpha), matrix(a, rows, cols, ld), ld, vector(x, long, ix), ix, *float(beta), vector(y, high, iy), iy)
+	impl.Dgemv(flipped(trans), cols, rows, *float(alpha), matrix(a, rows, cols, ld), ld, vector(x, long, ix), ix,
+		*float(beta), vector(y, high, iy), iy)
 }
 
 // Xdgemm_ makes C alpha op(A) op(B) + beta C.
@@ -145,7 +146,8 @@ func Xdgemm_(_ *libc.TLS, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, 
 	if letter(transb) != 'N' {
 		rb, cb = cb, rb
 	}
-	impl.Dgemm(same(transb), same(transa), cols, rows, inner, *float(alpha), matrix(b, rb, cb, lb), lb, matrix(a, ra, ca, la), la,
+	impl.Dgemm(same(transb), same(transa), cols, rows, inner, *float(alpha), matrix(b, rb, cb, lb), lb,
+		matrix(a, ra, ca, la), la,
 		*float(beta), matrix(c, rows, cols, lc), lc)
 }
 
@@ -156,19 +158,22 @@ func Xdsyrk_(_ *libc.TLS, uplo, trans, n, k, alpha, a, lda, beta, c, ldc uintptr
 	if letter(trans) != 'N' {
 		rows, cols = cols, rows
 	}
-	impl.Dsyrk(other(uplo), flipped(trans), order, inner, *float(alpha), matrix(a, rows, cols, la), la, *float(beta), matrix(c, order, order, lc), lc)
+	impl.Dsyrk(other(uplo), flipped(trans), order, inner, *float(alpha), matrix(a, rows, cols, la), la, *float(beta),
+		matrix(c, order, order, lc), lc)
 }
 
 // Xdtrmv_ makes x op(A) x for a triangle A.
 func Xdtrmv_(_ *libc.TLS, uplo, trans, diag, n, a, lda, x, incx uintptr) {
 	order, ld, ix := integer(n), integer(lda), integer(incx)
-	impl.Dtrmv(other(uplo), flipped(trans), diagonal(diag), order, matrix(a, order, order, ld), ld, vector(x, order, ix), ix)
+	impl.Dtrmv(other(uplo), flipped(trans), diagonal(diag), order, matrix(a, order, order, ld), ld, vector(x, order, ix),
+		ix)
 }
 
 // Xdtrsv_ solves op(A) x = b for a triangle A; x takes the place of b.
 func Xdtrsv_(_ *libc.TLS, uplo, trans, diag, n, a, lda, x, incx uintptr) {
 	order, ld, ix := integer(n), integer(lda), integer(incx)
-	impl.Dtrsv(other(uplo), flipped(trans), diagonal(diag), order, matrix(a, order, order, ld), ld, vector(x, order, ix), ix)
+	impl.Dtrsv(other(uplo), flipped(trans), diagonal(diag), order, matrix(a, order, order, ld), ld, vector(x, order, ix),
+		ix)
 }
 
 // finite says whether all numbers are.

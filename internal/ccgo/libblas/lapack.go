@@ -48,7 +48,8 @@ func Xdsyev_(_ *libc.TLS, jobz, uplo, n, a, lda, w, work, lwork, info uintptr) {
 		return
 	}
 	at := matrix(a, order, order, ld)
-	if !finiteTriangle(at, order, ld, letter(uplo)) || !factor.Dsyev(job, other(uplo), order, at, ld, floats(w, order), floats(work, length), length) {
+	if !finiteTriangle(at, order, ld, letter(uplo)) || !factor.Dsyev(job, other(uplo), order, at, ld, floats(w, order),
+		floats(work, length), length) {
 		set(info, noResult)
 		return
 	}
@@ -75,7 +76,8 @@ func finiteTriangle(a []float64, n, ld int, uplo byte) bool {
 }
 
 // Xdsyevr_ is dsyev with the eigenvectors in z, for all eigenvalues. It goes through dsyev: gonum has no other method.
-func Xdsyevr_(t *libc.TLS, jobz, _, uplo, n, a, lda, _, _, _, _, _, m, w, z, ldz, _, work, lwork, iwork, _, info uintptr) {
+func Xdsyevr_(t *libc.TLS, jobz, _, uplo, n, a, lda, _, _, _, _, _, m, w, z, ldz, _, work, lwork, iwork, _,
+	info uintptr) {
 	Xdsyev_(t, jobz, uplo, n, a, lda, w, work, lwork, info)
 	if integer(lwork) == -1 {
 		set(iwork, 1)
@@ -109,7 +111,8 @@ func Xdgesvd_(_ *libc.TLS, jobu, jobvt, m, n, a, lda, s, u, ldu, vt, ldvt, work,
 			return
 		}
 	}
-	if !factor.Dgesvd(left, right, cols, rows, at, ld, floats(s, least), matrix(vt, cols, cols, lv), lv, matrix(u, rows, least, lu), lu,
+	if !factor.Dgesvd(left, right, cols, rows, at, ld, floats(s, least), matrix(vt, cols, cols, lv), lv,
+		matrix(u, rows, least, lu), lu,
 		floats(work, length), length) {
 		set(info, noResult)
 	}
@@ -158,7 +161,8 @@ func Xdormqr_(_ *libc.TLS, side, trans, m, n, k, a, lda, tau, c, ldc, work, lwor
 		factor.Dormlq(on, same(trans), cols, rows, count, nil, la, nil, nil, lc, floats(work, 1), -1)
 		return
 	}
-	factor.Dormlq(on, same(trans), cols, rows, count, matrix(a, order, count, la), la, floats(tau, count), matrix(c, rows, cols, lc), lc,
+	factor.Dormlq(on, same(trans), cols, rows, count, matrix(a, order, count, la), la, floats(tau, count),
+		matrix(c, rows, cols, lc), lc,
 		floats(work, length), length)
 }
 

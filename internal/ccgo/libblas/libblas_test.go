@@ -121,7 +121,8 @@ func TestVectors(t *testing.T) {
 	nan := f.float(math.NaN())
 	Xdscal_(f.tls, one, f.float(0), nan, one)
 	assert.True(t, math.IsNaN(*float(nan)))
-	for _, empty := range []func(){func() { Xdscal_(f.tls, zero, nan, 0, one) }, func() { Xdaxpy_(f.tls, zero, nan, 0, one, 0, one) }} {
+	for _, empty := range []func(){func() { Xdscal_(f.tls, zero, nan, 0, one) },
+		func() { Xdaxpy_(f.tls, zero, nan, 0, one, 0, one) }} {
 		assert.NotPanics(t, empty)
 	}
 	assert.Zero(t, Xddot_(f.tls, zero, 0, one, 0, one))
@@ -137,21 +138,24 @@ func TestProducts(t *testing.T) {
 			rb, cb := shape(tb, k, n)
 			b, c := f.random(rb, cb), f.random(m, n)
 			old := f.copy(c)
-			Xdgemm_(f.tls, f.text(ta), f.text(tb), f.int(m), f.int(n), f.int(k), f.float(2), a.p, f.int(a.ld), b.p, f.int(b.ld), f.float(-3), c.p, f.int(c.ld))
+			Xdgemm_(f.tls, f.text(ta), f.text(tb), f.int(m), f.int(n), f.int(k), f.float(2), a.p, f.int(a.ld), b.p, f.int(b.ld),
+				f.float(-3), c.p, f.int(c.ld))
 			f.near(c, func(i, j int) float64 {
 				return 2*sum(k, func(l int) float64 { return a.op(ta, i, l) * b.op(tb, l, j) }) - 3**old.at(i, j)
 			})
 		}
 		x, y := f.random(k, 1), f.random(m, 1)
 		old := f.copy(y)
-		Xdgemv_(f.tls, f.text(ta), f.int(a.rows), f.int(a.cols), f.float(2), a.p, f.int(a.ld), x.p, f.int(1), f.float(-3), y.p, f.int(1))
+		Xdgemv_(f.tls, f.text(ta), f.int(a.rows), f.int(a.cols), f.float(2), a.p, f.int(a.ld), x.p, f.int(1), f.float(-3),
+			y.p, f.int(1))
 		f.near(y, func(i, _ int) float64 {
 			return 2*sum(k, func(l int) float64 { return a.op(ta, i, l) * *x.at(l, 0) }) - 3**old.at(i, 0)
 		})
 		for _, uplo := range []string{"Lower", "Upper"} {
 			c := f.random(m, m)
 			old := f.copy(c)
-			Xdsyrk_(f.tls, f.text(uplo), f.text(ta), f.int(m), f.int(k), f.float(2), a.p, f.int(a.ld), f.float(-3), c.p, f.int(c.ld))
+			Xdsyrk_(f.tls, f.text(uplo), f.text(ta), f.int(m), f.int(k), f.float(2), a.p, f.int(a.ld), f.float(-3), c.p,
+				f.int(c.ld))
 			f.near(c, func(i, j int) float64 {
 				if uplo[0] == 'L' && i < j || uplo[0] == 'U' && i > j {
 					return *old.at(i, j)
@@ -240,7 +244,8 @@ func TestQR(t *testing.T) {
 			b := mat{a.p, rows, part, a.ld}
 			b = f.copy(b)
 			apply := func(work, lwork uintptr) {
-				Xdormqr_(f.tls, f.text("Left"), f.text("Trans"), f.int(rows), f.int(part), f.int(cols), qr.p, f.int(qr.ld), tau, b.p, f.int(b.ld), work, lwork, info)
+				Xdormqr_(f.tls, f.text("Left"), f.text("Trans"), f.int(rows), f.int(part), f.int(cols), qr.p, f.int(qr.ld), tau,
+					b.p, f.int(b.ld), work, lwork, info)
 			}
 			apply(f.work(apply))
 			require.Zero(t, integer(info))
@@ -295,7 +300,8 @@ func TestEigenvalues(t *testing.T) {
 					}
 					for i := range n {
 						require.InDelta(t, w[j]**z.at(i, j), sum(n, func(k int) float64 { return full(i, k) * *z.at(k, j) }), 1e-12)
-						require.InDelta(t, map[bool]float64{true: 1}[i == j], sum(n, func(k int) float64 { return *z.at(k, i) * *z.at(k, j) }), 1e-12)
+						require.InDelta(t, map[bool]float64{true: 1}[i == j],
+							sum(n, func(k int) float64 { return *z.at(k, i) * *z.at(k, j) }), 1e-12)
 					}
 				}
 			}
@@ -308,7 +314,8 @@ func TestEigenvalues(t *testing.T) {
 			v, z, found, zero := f.copy(a), f.random(n, n), f.int(0), f.float(0)
 			iwork := f.int(0)
 			call = func(work, lwork uintptr) {
-				Xdsyevr_(f.tls, f.text("V"), f.text("A"), f.text(uplo), f.int(n), v.p, f.int(v.ld), zero, zero, zero, zero, zero, found, values,
+				Xdsyevr_(f.tls, f.text("V"), f.text("A"), f.text(uplo), f.int(n), v.p, f.int(v.ld), zero, zero, zero, zero, zero,
+					found, values,
 					z.p, f.int(z.ld), f.arena.Bytes(8*n), work, lwork, iwork, lwork, info)
 			}
 			call(f.work(call))
@@ -331,7 +338,8 @@ func TestSingularValues(t *testing.T) {
 		a, info := f.random(m, n), f.int(9)
 		old, u, vt, s := f.copy(a), f.random(m, n), f.random(n, n), f.arena.Bytes(8*n)
 		call := func(work, lwork uintptr) {
-			Xdgesvd_(f.tls, f.text("S"), f.text("A"), f.int(m), f.int(n), a.p, f.int(a.ld), s, u.p, f.int(u.ld), vt.p, f.int(vt.ld), work, lwork, info)
+			Xdgesvd_(f.tls, f.text("S"), f.text("A"), f.int(m), f.int(n), a.p, f.int(a.ld), s, u.p, f.int(u.ld), vt.p,
+				f.int(vt.ld), work, lwork, info)
 		}
 		call(f.work(call))
 		require.Zero(t, integer(info))

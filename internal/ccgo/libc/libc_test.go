@@ -138,7 +138,8 @@ func TestMathematics(t *testing.T) {
 		}
 	}
 	assert.Equal(t, -1.5, Xfmod(tls, -7.5, 3))
-	assert.EqualValues(t, []int32{0, 0, 1}, []int32{Xisfinite(tls, math.Inf(1)), Xisfinite(tls, math.NaN()), Xisfinite(tls, 1)})
+	assert.EqualValues(t, []int32{0, 0, 1}, []int32{Xisfinite(tls, math.Inf(1)), Xisfinite(tls, math.NaN()),
+		Xisfinite(tls, 1)})
 	assert.EqualValues(t, []int32{1, 0}, []int32{Xisnan(tls, math.NaN()), Xisnan(tls, 0)})
 	assert.EqualValues(t, []int32{0, 1}, []int32{Xisless(tls, 1, math.NaN()), Xisless(tls, 0, 1)})
 }

@@ -128,7 +128,8 @@ func dataOf(d *scs.Data, arena *libc.Arena) uintptr {
 		return 0
 	}
 	*c = lib.TScsData{
-		Fm: int32(d.A.Rows), Fn: int32(d.A.Cols), FA: matrixOf(d.A, arena), FP: matrixOf(d.P, arena), Fb: arena.Floats(d.B), Fc: arena.Floats(d.C),
+		Fm: int32(d.A.Rows), Fn: int32(d.A.Cols), FA: matrixOf(d.A, arena), FP: matrixOf(d.P, arena), Fb: arena.Floats(d.B),
+		Fc: arena.Floats(d.C),
 	}
 	return libc.Address(c)
 }
@@ -141,7 +142,8 @@ func matrixOf(a *mirror.Matrix, arena *libc.Arena) uintptr {
 	if c == nil {
 		return 0
 	}
-	*c = lib.TScsMatrix{Fx: arena.Floats(a.Val), Fi: arena.Integers(a.Ind), Fp: arena.Integers(a.Ptr), Fm: int32(a.Rows), Fn: int32(a.Cols)}
+	*c = lib.TScsMatrix{Fx: arena.Floats(a.Val), Fi: arena.Integers(a.Ind), Fp: arena.Integers(a.Ptr), Fm: int32(a.Rows),
+		Fn: int32(a.Cols)}
 	return libc.Address(c)
 }
 

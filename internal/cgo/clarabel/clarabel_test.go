@@ -20,7 +20,8 @@ func one(v float64) *mirror.Matrix {
 
 // bound is min x^2/2 - 2x subject to x <= 1: x = 1 with the multiplier 1.
 func bound() *clarabel.Data {
-	return &clarabel.Data{P: one(1), Q: []float64{-2}, A: one(1), B: []float64{1}, Cones: []clarabel.Cone{{Kind: clarabel.Nonnegative, Dim: 1}}}
+	return &clarabel.Data{P: one(1), Q: []float64{-2}, A: one(1), B: []float64{1},
+		Cones: []clarabel.Cone{{Kind: clarabel.Nonnegative, Dim: 1}}}
 }
 
 func point(n, m int) *clarabel.Solution {
@@ -63,7 +64,8 @@ func TestStops(t *testing.T) {
 func TestPanics(t *testing.T) {
 	d := &clarabel.Data{P: &mirror.Matrix{Rows: 1, Cols: 1, Ptr: []int{0, 0}}, Q: []float64{1},
 		A: &mirror.Matrix{Rows: 3, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Val: []float64{-1}},
-		B: []float64{0, 1, 1}, Cones: []clarabel.Cone{{Kind: clarabel.GeneralizedPower, Dim: 2, Extra: 1, Weights: []float64{0.5, 0.6}}}}
+		B: []float64{0, 1, 1}, Cones: []clarabel.Cone{{Kind: clarabel.GeneralizedPower, Dim: 2, Extra: 1,
+			Weights: []float64{0.5, 0.6}}}}
 	var set clarabel.Settings
 	_, err := clarabel.New(d, &set)
 	var failed *mirror.Error

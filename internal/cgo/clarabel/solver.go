@@ -5,9 +5,11 @@ package clarabel
 /*
 #cgo CFLAGS: -std=gnu11
 #cgo !asan CFLAGS: -I${SRCDIR}/../../../cgo/build/include/clarabel
-#cgo !asan LDFLAGS: -L${SRCDIR}/../../../cgo/build/lib -Wl,-rpath,${SRCDIR}/../../../cgo/build/lib -lconetune_clarabel -lconetune_blas -lm -lpthread
+#cgo !asan LDFLAGS: -L${SRCDIR}/../../../cgo/build/lib -Wl,-rpath,${SRCDIR}/../../../cgo/build/lib
+#cgo !asan LDFLAGS: -lconetune_clarabel -lconetune_blas -lm -lpthread
 #cgo asan CFLAGS: -I${SRCDIR}/../../../cgo/build/asan/include/clarabel
-#cgo asan LDFLAGS: -L${SRCDIR}/../../../cgo/build/asan/lib -Wl,-rpath,${SRCDIR}/../../../cgo/build/asan/lib -lconetune_clarabel -lconetune_blas -lm -lpthread
+#cgo asan LDFLAGS: -L${SRCDIR}/../../../cgo/build/asan/lib -Wl,-rpath,${SRCDIR}/../../../cgo/build/asan/lib
+#cgo asan LDFLAGS: -lconetune_clarabel -lconetune_blas -lm -lpthread
 #include "library.h"
 */
 import "C"
@@ -73,7 +75,8 @@ func New(d *Data, s *Settings) (*Solver, error) {
 	out := &Solver{m: m, n: n, nnzP: len(d.P.Val), nnzA: len(d.A.Val)}
 	var text message
 	var ptr *C.conetune_clarabel
-	if err := text.failed("set-up", C.conetune_clarabel_new(p, s.mirror(), &ptr, &text[0], C.size_t(len(text)))); err != nil {
+	if err := text.failed("set-up", C.conetune_clarabel_new(p, s.mirror(), &ptr, &text[0],
+		C.size_t(len(text)))); err != nil {
 		return nil, err
 	}
 	out.Held = mirror.Hold("clarabel", ptr, func(ptr *C.conetune_clarabel) { C.conetune_clarabel_free(ptr) })
@@ -96,7 +99,8 @@ func (s *Solver) Update(p, q, a, b []float64) error {
 		var pins runtime.Pinner
 		defer pins.Unpin()
 		optional := func(v []float64) *C.double { return pin.Optional[C.double](&pins, v) }
-		return new(message).failed("update", C.conetune_clarabel_update(ptr, optional(p), optional(q), optional(a), optional(b)))
+		return new(message).failed("update", C.conetune_clarabel_update(ptr, optional(p), optional(q), optional(a),
+			optional(b)))
 	}, mirror.New("P", p, s.nnzP), mirror.New("q", q, s.n), mirror.New("A", a, s.nnzA), mirror.New("b", b, s.m))
 }
 

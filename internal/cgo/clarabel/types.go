@@ -20,7 +20,8 @@ const (
 	Exponential      Kind = C.CONETUNE_CLARABEL_EXPONENTIAL // Dim does not count
 	Power            Kind = C.CONETUNE_CLARABEL_POWER       // one of Weights; Dim does not count
 	GeneralizedPower Kind = C.CONETUNE_CLARABEL_GENPOWER    // the length of Weights, with Extra entries of the norm
-	PSD              Kind = C.CONETUNE_CLARABEL_PSD         // the order; upper triangle by columns, off-diagonals times sqrt 2
+	// the order; upper triangle by columns, off-diagonals times sqrt 2
+	PSD Kind = C.CONETUNE_CLARABEL_PSD
 )
 
 // Cone is a factor of the product K.
@@ -111,7 +112,8 @@ const (
 )
 
 var statuses = [...]string{
-	"unsolved", "solved", "primal infeasible", "dual infeasible", "almost solved", "almost primal infeasible", "almost dual infeasible",
+	"unsolved", "solved", "primal infeasible", "dual infeasible", "almost solved", "almost primal infeasible",
+	"almost dual infeasible",
 	"iteration limit", "time limit", "numerical error", "insufficient progress", "stopped",
 }
 

@@ -26,7 +26,8 @@ func corner() *highs.Data {
 }
 
 func settings() *highs.Settings {
-	return &highs.Settings{PrimalTolerance: 1e-9, DualTolerance: 1e-9, IPMTolerance: 1e-9, Crossover: true, Presolve: true, Iterations: 1000}
+	return &highs.Settings{PrimalTolerance: 1e-9, DualTolerance: 1e-9, IPMTolerance: 1e-9, Crossover: true, Presolve: true,
+		Iterations: 1000}
 }
 
 func open(t *testing.T, d *highs.Data) *highs.Solver {
@@ -52,7 +53,8 @@ func TestFreeRows(t *testing.T) {
 			q, l, u []float64
 			x       float64
 		}{
-			{x: 1}, {q: []float64{2}, x: 0}, {l: []float64{-inf, 0, -inf}, u: []float64{inf, 1, inf}, x: 0}, {q: []float64{-2}, x: 1},
+			{x: 1}, {q: []float64{2}, x: 0}, {l: []float64{-inf, 0, -inf}, u: []float64{inf, 1, inf}, x: 0},
+			{q: []float64{-2}, x: 1},
 			{l: []float64{0, -inf, -inf}, u: []float64{0.5, inf, inf}, x: 0.5},
 		} {
 			require.NoError(t, s.Update(nil, c.q, nil, c.l, c.u))

@@ -5,9 +5,11 @@ package highs
 /*
 #cgo CFLAGS: -std=gnu11
 #cgo !asan CFLAGS: -I${SRCDIR}/../../../cgo/build/include/highs
-#cgo !asan LDFLAGS: -L${SRCDIR}/../../../cgo/build/lib -Wl,-rpath,${SRCDIR}/../../../cgo/build/lib -lconetune_highs -lconetune_blas -lstdc++ -lm -lpthread
+#cgo !asan LDFLAGS: -L${SRCDIR}/../../../cgo/build/lib -Wl,-rpath,${SRCDIR}/../../../cgo/build/lib
+#cgo !asan LDFLAGS: -lconetune_highs -lconetune_blas -lstdc++ -lm -lpthread
 #cgo asan CFLAGS: -I${SRCDIR}/../../../cgo/build/asan/include/highs
-#cgo asan LDFLAGS: -L${SRCDIR}/../../../cgo/build/asan/lib -Wl,-rpath,${SRCDIR}/../../../cgo/build/asan/lib -lconetune_highs -lconetune_blas -lstdc++ -lm -lpthread
+#cgo asan LDFLAGS: -L${SRCDIR}/../../../cgo/build/asan/lib -Wl,-rpath,${SRCDIR}/../../../cgo/build/asan/lib
+#cgo asan LDFLAGS: -lconetune_highs -lconetune_blas -lstdc++ -lm -lpthread
 #include "library.h"
 */
 import "C"
@@ -112,14 +114,16 @@ func (s *Solver) Start(b Basis) error {
 
 // places are the parts of a basis.
 func (s *Solver) places(b Basis) []mirror.Part {
-	return []mirror.Part{mirror.Vector("the basis of the columns", b.Cols, s.n), mirror.Vector("the basis of the rows", b.Rows, s.m)}
+	return []mirror.Part{mirror.Vector("the basis of the columns", b.Cols, s.n), mirror.Vector("the basis of the rows",
+		b.Rows, s.m)}
 }
 
 // Solve runs HiGHS. A stop that is raised, and a limit above zero, end it. After an error the solver is
 // only good for Close.
 func (s *Solver) Solve(set *Settings, sol *Solution, stop *mirror.Interrupt, limit time.Duration) (Info, error) {
 	parts := []mirror.Part{mirror.Vector("x", sol.X, s.n), mirror.Vector("y", sol.Y, s.m), s.ray(sol.Ray)}
-	return s.run("solve", func(ptr *C.conetune_highs, pins *runtime.Pinner, info *C.conetune_highs_info, text *C.char, length C.size_t) C.int {
+	return s.run("solve", func(ptr *C.conetune_highs, pins *runtime.Pinner, info *C.conetune_highs_info, text *C.char,
+		length C.size_t) C.int {
 		return C.conetune_highs_solve(ptr, set.mirror(), pin.Flag[C.int32_t](pins, stop), C.double(limit.Seconds()),
 			pin.Floats[C.double](pins, sol.X), pin.Floats[C.double](pins, sol.Y), pin.Floats[C.double](pins, sol.Ray),
 			pin.Places[C.int32_t](pins, sol.Basis.Cols), pin.Places[C.int32_t](pins, sol.Basis.Rows), info, text, length)
@@ -138,7 +142,8 @@ func (s *Solver) Prove(set *Settings, infeasible bool, ray []float64, stop *mirr
 	if infeasible {
 		which = 1
 	}
-	return s.run("certificate", func(ptr *C.conetune_highs, pins *runtime.Pinner, info *C.conetune_highs_info, text *C.char, length C.size_t) C.int {
+	return s.run("certificate", func(ptr *C.conetune_highs, pins *runtime.Pinner, info *C.conetune_highs_info,
+		text *C.char, length C.size_t) C.int {
 		return C.conetune_highs_prove(ptr, set.mirror(), which, pin.Flag[C.int32_t](pins, stop), C.double(limit.Seconds()),
 			pin.Floats[C.double](pins, ray), info, text, length)
 	}, s.ray(ray))
@@ -146,7 +151,8 @@ func (s *Solver) Prove(set *Settings, infeasible bool, ray []float64, stop *mirr
 
 // run calls a function that fills in an info, or a text.
 func (s *Solver) run(
-	name string, call func(*C.conetune_highs, *runtime.Pinner, *C.conetune_highs_info, *C.char, C.size_t) C.int, parts ...mirror.Part,
+	name string, call func(*C.conetune_highs, *runtime.Pinner, *C.conetune_highs_info, *C.char, C.size_t) C.int,
+	parts ...mirror.Part,
 ) (found Info, err error) {
 	err = s.Use(func(ptr *C.conetune_highs) error {
 		var pins runtime.Pinner
@@ -157,8 +163,9 @@ func (s *Solver) run(
 			return err
 		}
 		found = Info{
-			Status: Status(info.status), Iterations: int(info.iterations), DualRay: info.dual_ray != 0, PrimalRay: info.primal_ray != 0,
-			HasPoint: info.has_point != 0, HasBasis: info.has_basis != 0,
+			Status: Status(info.status), Iterations: int(info.iterations), DualRay: info.dual_ray != 0,
+			PrimalRay: info.primal_ray != 0,
+			HasPoint:  info.has_point != 0, HasBasis: info.has_basis != 0,
 		}
 		return nil
 	}, parts...)

@@ -51,8 +51,10 @@ func (s *Settings) mirror() *C.conetune_highs_settings {
 		return 0
 	}
 	return &C.conetune_highs_settings{
-		primal_tolerance: C.double(s.PrimalTolerance), dual_tolerance: C.double(s.DualTolerance), ipm_tolerance: C.double(s.IPMTolerance),
-		method: C.int32_t(s.Method), augmented: b(s.Augmented), crossover: b(s.Crossover), presolve: b(s.Presolve), iterations: C.int32_t(s.Iterations),
+		primal_tolerance: C.double(s.PrimalTolerance), dual_tolerance: C.double(s.DualTolerance),
+		ipm_tolerance: C.double(s.IPMTolerance),
+		method:        C.int32_t(s.Method), augmented: b(s.Augmented), crossover: b(s.Crossover), presolve: b(s.Presolve),
+		iterations: C.int32_t(s.Iterations),
 	}
 }
 
@@ -83,8 +85,10 @@ const (
 )
 
 var statuses = [...]string{
-	"unset", "load error", "model error", "presolve error", "solve error", "postsolve error", "empty", "optimal", "infeasible", "unbounded or infeasible",
-	"unbounded", "objective bound", "objective target", "time limit", "iteration limit", "unknown", "solution limit", "interrupted", "memory limit",
+	"unset", "load error", "model error", "presolve error", "solve error", "postsolve error", "empty", "optimal",
+	"infeasible", "unbounded or infeasible",
+	"unbounded", "objective bound", "objective target", "time limit", "iteration limit", "unknown", "solution limit",
+	"interrupted", "memory limit",
 }
 
 // String returns the status in words.
@@ -121,7 +125,8 @@ type Solution struct {
 
 // NewSolution returns room for a problem with n columns and m rows.
 func NewSolution(n, m int) *Solution {
-	return &Solution{X: make([]float64, n), Y: make([]float64, m), Ray: make([]float64, max(n, m)), Basis: Basis{Cols: make([]BasisStatus, n), Rows: make([]BasisStatus, m)}}
+	return &Solution{X: make([]float64, n), Y: make([]float64, m), Ray: make([]float64, max(n, m)),
+		Basis: Basis{Cols: make([]BasisStatus, n), Rows: make([]BasisStatus, m)}}
 }
 
 // Info is what HiGHS tells of a solve.

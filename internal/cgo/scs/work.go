@@ -5,9 +5,11 @@ package scs
 /*
 #cgo CFLAGS: -std=gnu11
 #cgo !syslibs,!asan CFLAGS: -I${SRCDIR}/../../../cgo/build/include/scs
-#cgo !syslibs,!asan LDFLAGS: -L${SRCDIR}/../../../cgo/build/lib -Wl,-rpath,${SRCDIR}/../../../cgo/build/lib -lconetune_scs -lconetune_blas -lm
+#cgo !syslibs,!asan LDFLAGS: -L${SRCDIR}/../../../cgo/build/lib -Wl,-rpath,${SRCDIR}/../../../cgo/build/lib
+#cgo !syslibs,!asan LDFLAGS: -lconetune_scs -lconetune_blas -lm
 #cgo !syslibs,asan CFLAGS: -I${SRCDIR}/../../../cgo/build/asan/include/scs
-#cgo !syslibs,asan LDFLAGS: -L${SRCDIR}/../../../cgo/build/asan/lib -Wl,-rpath,${SRCDIR}/../../../cgo/build/asan/lib -lconetune_scs -lconetune_blas -lm
+#cgo !syslibs,asan LDFLAGS: -L${SRCDIR}/../../../cgo/build/asan/lib -Wl,-rpath,${SRCDIR}/../../../cgo/build/asan/lib
+#cgo !syslibs,asan LDFLAGS: -lconetune_scs -lconetune_blas -lm
 #cgo syslibs pkg-config: scs
 #cgo syslibs CFLAGS: -DCONETUNE_SYSLIBS
 #include "interrupt.h"

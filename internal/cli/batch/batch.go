@@ -78,13 +78,16 @@ func Command(a *cli.App) *cobra.Command {
 	fs.SortFlags = false
 	fs.StringVar(&f.Out, "out", "", "folder `DIR` for the results")
 	fs.StringVar(&f.model, "model", "", "`MODEL` of jobs that do not name one, see conetune tune --help")
-	fs.StringVar(&f.config, "config", "", "settings of all jobs that do not say otherwise, from `FILE.yaml`, see conetune tune --config")
-	fs.IntVar(&f.Workers, "jobs", 0, "`N` jobs at once, each with its share of processors and memory (default: as many as there are processors)")
+	fs.StringVar(&f.config, "config", "",
+		"settings of all jobs that do not say otherwise, from `FILE.yaml`, see conetune tune --config")
+	fs.IntVar(&f.Workers, "jobs", 0,
+		"`N` jobs at once, each with its share of processors and memory (default: as many as there are processors)")
 	fs.BoolVar(&f.Resume, "resume", false, "go on with the results in --out")
 	fs.BoolVar(&f.retry, "retry-failed", false, "with --resume: do jobs that failed once more")
 	fs.StringVar(&f.Shard, "shard", "", "do part `I/N` of the jobs, I from 1 to N")
 	for k, o := range Outputs {
-		fs.BoolVar(&f.outputs[k], o.Flag, false, "write a file for each job as conetune tune --"+o.Flag+" does, to "+o.Folder+"/JOB"+o.Ending)
+		fs.BoolVar(&f.outputs[k], o.Flag, false,
+			"write a file for each job as conetune tune --"+o.Flag+" does, to "+o.Folder+"/JOB"+o.Ending)
 	}
 	_, all := tune.JobFlags()
 	all.VisitAll(func(flag *pflag.Flag) {

@@ -111,7 +111,8 @@ func decodeJobs(in io.Reader, defaults map[string]string, known func(name string
 		}
 		line, _ := r.FieldPos(0)
 		if len(cells) != len(names) {
-			return p, fmt.Errorf("line %d: expected %d cells, as many as there are names, found %d", line, len(names), len(cells))
+			return p, fmt.Errorf("line %d: expected %d cells, as many as there are names, found %d", line, len(names),
+				len(cells))
 		}
 		j := Job{ID: strconv.Itoa(len(p.Jobs) + 1), Settings: map[string]string{}}
 		for c, cell := range cells {
@@ -184,7 +185,8 @@ func (p *Plan) check(lines []int) error {
 	for k, j := range p.Jobs {
 		switch folded := strings.ToLower(j.ID); {
 		case len(j.ID) > mostID || !id.MatchString(j.ID):
-			return wrong(k, "job %q: expected a name that can be that of a file: letters, digits and ._+=@-, at most %d bytes", j.ID, mostID)
+			return wrong(k, "job %q: expected a name that can be that of a file: letters, digits and ._+=@-, at most %d bytes",
+				j.ID, mostID)
 		case seen[folded] != "":
 			return wrong(k, "job %s and job %s: names must differ, in more than large and small letters", seen[folded], j.ID)
 		case j.Settings[columnModel] == "":

@@ -15,9 +15,11 @@ import (
 // Of several methods the one with the least validation error counts; one without a model never does.
 func TestDecodeTold(t *testing.T) {
 	one := func(method, validation string) string {
-		return fmt.Sprintf(`{"method":%q,"status":"converged","refit":{"validation_error":%s,"test_error":2},"hyperparameters":{"lambda":0.5,"none":null},"coefficients":{"a":1,"b":{"t":2}}}`, method, validation)
+		return fmt.Sprintf(
+			`{"method":%q,"status":"converged","refit":{"validation_error":%s,"test_error":2},"hyperparameters":{"lambda":0.5,"none":null},"coefficients":{"a":1,"b":{"t":2}}}`, method, validation)
 	}
-	list := "[" + `{"method":"x","refit":null},` + one("grid", "3") + "," + one("tpe", "1") + "," + one("igjo", "null") + "]\n"
+	list := "[" + `{"method":"x","refit":null},` + one("grid", "3") + "," + one("tpe", "1") + "," + one("igjo", "null") +
+		"]\n"
 	found, err := decodeTold([]byte(list))
 	require.NoError(t, err)
 	require.Equal(t, "tpe", found.Method)
@@ -37,7 +39,8 @@ func TestDecodeTold(t *testing.T) {
 }
 
 func TestSaid(t *testing.T) {
-	require.Equal(t, "no such file; see there", said("t.csv: 3 findings\nconetune: no such file\r\nwarning: x\nconetune: see there\n"))
+	require.Equal(t, "no such file; see there",
+		said("t.csv: 3 findings\nconetune: no such file\r\nwarning: x\nconetune: see there\n"))
 	long := said("conetune: " + strings.Repeat("ä", 3000) + "\n")
 	require.Less(t, len(long), mostMessage+4)
 	require.True(t, strings.HasSuffix(long, "ä .."))
@@ -62,9 +65,11 @@ func TestSame(t *testing.T) {
 func TestSummary(t *testing.T) {
 	v, n := 0.25, 3
 	records := []Record{
-		{Job: "a", Settings: map[string]string{"model": "lasso", "data": "x.csv", "seed": "1"}, Status: "converged", Validation: &v, Features: &n,
+		{Job: "a", Settings: map[string]string{"model": "lasso", "data": "x.csv", "seed": "1"}, Status: "converged",
+			Validation: &v, Features: &n,
 			Metrics: map[string]Metric{"r2": {Value: &v}}, Hyperparameters: map[string]float64{"lambda": 1e-3}, Seconds: 1.5},
-		{Job: "b", Settings: map[string]string{"model": "svm", "target": "y"}, Status: Failed, Message: "no such file", Seconds: 2.5},
+		{Job: "b", Settings: map[string]string{"model": "svm", "target": "y"}, Status: Failed, Message: "no such file",
+			Seconds: 2.5},
 	}
 	dir := t.TempDir()
 	require.NoError(t, WriteSummary(dir, records))
@@ -77,7 +82,8 @@ func TestSummary(t *testing.T) {
 		return lines
 	}
 	require.Equal(t, [][]string{
-		{"job", "model", "data", "target", "seed", "status", "chosen_method", "validation_error", "test_error", "measured_on", "r2", "r2_standard_error", "features_used", "lambda", "message"},
+		{"job", "model", "data", "target", "seed", "status", "chosen_method", "validation_error", "test_error", "measured_on",
+			"r2", "r2_standard_error", "features_used", "lambda", "message"},
 		{"a", "lasso", "x.csv", "", "1", "converged", "", "0.25", "", "", "0.25", "", "3", "0.001", ""},
 		{"b", "svm", "", "y", "", "failed", "", "", "", "", "", "", "", "", "no such file"},
 	}, read(SummaryFile))
@@ -174,7 +180,8 @@ func TestDecodeJobsErrors(t *testing.T) {
 
 // Jobs of files have their names, without endings; two of one name have their paths.
 func TestOfFiles(t *testing.T) {
-	p, err := OfFiles([]string{"t/a.csv", "t/b c.csv.gz", "t/v1.2.parquet", "u/A.csv", "noending"}, map[string]string{"model": "ridge", "data": "other"})
+	p, err := OfFiles([]string{"t/a.csv", "t/b c.csv.gz", "t/v1.2.parquet", "u/A.csv", "noending"},
+		map[string]string{"model": "ridge", "data": "other"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"t-a", "b-c", "v1.2", "u-A", "noending"}, p.items())
 	require.Equal(t, map[string]string{"model": "ridge", "data": "t/b c.csv.gz"}, p.Jobs[1].Settings)

@@ -28,7 +28,8 @@ const mostLambda = 12
 // chosen weights if they are few.
 func WriteSummary(dir string, records []Record) error {
 	settings, measures, lambda := columnsOf(records)
-	head := slices.Concat([]string{columnJob}, settings, []string{"status", "chosen_method", "validation_error", "test_error", "measured_on"})
+	head := slices.Concat([]string{columnJob}, settings, []string{"status", "chosen_method", "validation_error",
+		"test_error", "measured_on"})
 	for _, name := range measures {
 		head = append(head, name, name+"_standard_error")
 	}

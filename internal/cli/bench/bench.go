@@ -80,9 +80,12 @@ func backendsCommand(a *cli.App) *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.models, "models", "", "`NAMES` of models, comma-separated: "+words.Joined(bench.Models())+" (default: all)")
-	fs.StringVar(&f.backends, "backends", "", "`NAMES` of conic solvers, see conetune backends (default: all of this build)")
-	fs.StringVar(&f.eps, "eps", "", "tolerances `E[,E..]` for all solvers (default: 1e-3,1e-5,1e-8 for first-order solvers and for sequences of programs, 1e-8 for the others)")
+	fs.StringVar(&f.models, "models", "",
+		"`NAMES` of models, comma-separated: "+words.Joined(bench.Models())+" (default: all)")
+	fs.StringVar(&f.backends, "backends", "",
+		"`NAMES` of conic solvers, see conetune backends (default: all of this build)")
+	fs.StringVar(&f.eps, "eps", "", "tolerances `E[,E..]` for all solvers (default: 1e-3,1e-5,1e-8 for first-order "+
+		"solvers and for sequences of programs, 1e-8 for the others)")
 	fs.IntVar(&f.repeats, "repeats", 3, "solve `N` times, the fastest counts")
 	fs.DurationVar(&f.timeLimit, "time-limit", time.Minute, "at most `TIME` for a solve or a run")
 	cli.RegisterMemory(fs)
@@ -115,7 +118,10 @@ func (f *benchFlags) options() (o bench.BackendsOptions, err error) {
 		}
 	}
 	expected := fmt.Sprintf("a positive number, at most %g", cli.MostEps)
-	o.Eps, err = cli.NumbersOf("eps", "tolerance", f.eps, expected, func(v float64) bool { return v > 0 && v <= cli.MostEps })
+	o.Eps, err = cli.NumbersOf("eps", "tolerance", f.eps, expected, func(v float64) bool {
+		return v > 0 &&
+			v <= cli.MostEps
+	})
 	if err != nil {
 		return o, err
 	}
@@ -131,7 +137,8 @@ func runBackends(a *cli.App, ctx context.Context, f *benchFlags, o bench.Backend
 	bar := a.NewStatus(false)
 	begun := time.Now()
 	o.Observe = func(_ bench.BackendRow, done, all int) {
-		bar.Work(worklist.Progress{Done: done, All: all, Left: time.Since(begun) * time.Duration(all-done) / time.Duration(max(1, done))})
+		bar.Work(worklist.Progress{Done: done, All: all, Left: time.Since(begun) * time.Duration(all-done) /
+			time.Duration(max(1, done))})
 	}
 	rows, err := bench.Backends(ctx, o)
 	bar.Clear()

@@ -113,11 +113,19 @@ func (f *paperFlags) options(command string) (o paper.Options, err error) {
 	if err != nil {
 		return o, err
 	}
-	methods, err := cli.NamesOf("methods", f.methods, func(name string) error { _, err := paper.FindMethod(name); return err })
+	methods, err := cli.NamesOf("methods", f.methods, func(name string) error {
+		_,
+			err := paper.FindMethod(name)
+		return err
+	})
 	if err != nil {
 		return o, err
 	}
-	solvers, err := cli.NamesOf("backends", f.backends, func(name string) error { _, err := backends.Open(name); return err })
+	solvers, err := cli.NamesOf("backends", f.backends, func(name string) error {
+		_,
+			err := backends.Open(name)
+		return err
+	})
 	if err != nil {
 		return o, err
 	}
@@ -167,7 +175,8 @@ func reportOutcome(a *cli.App, out *paper.Outcome, dir string) error {
 	if err != nil {
 		return cli.Failed(err)
 	}
-	return a.ReportWork(out.Notes, fmt.Sprintf("%s\n%d runs, %d of the plan are missing; results and tables in %s\n", text, len(out.Records), out.Missing, dir))
+	return a.ReportWork(out.Notes, fmt.Sprintf("%s\n%d runs, %d of the plan are missing; results and tables in %s\n", text,
+		len(out.Records), out.Missing, dir))
 }
 
 const benchMergeHelp = `Put the parts of conetune bench paper --shard together: the folders must be of the same

@@ -48,7 +48,8 @@ func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate MODEL --out DIR",
 		Short: "Write synthetic data with known coefficients",
-		Long: cli.Sprintf(generateHelp, words.Joined(dataset.Presets()), words.Joined(dataset.GroupedPresets()), words.Joined(dataset.LabelledPresets()),
+		Long: cli.Sprintf(generateHelp, words.Joined(dataset.Presets()), words.Joined(dataset.GroupedPresets()),
+			words.Joined(dataset.LabelledPresets()),
 			words.Joined(matcomp.Presets())),
 		Example:   "  conetune generate elastic-net --preset 100-20-250-p250 --seed 1 --out data",
 		ValidArgs: model.Names(),
@@ -82,7 +83,8 @@ func Command(a *cli.App) *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&preset, "preset", "", "sizes, `TRAIN-VAL-TEST-pFEATURES`, with groups also -mGROUPS (default: the first)")
+	fs.StringVar(&preset, "preset", "",
+		"sizes, `TRAIN-VAL-TEST-pFEATURES`, with groups also -mGROUPS (default: the first)")
 	fs.Uint64Var(&seed, "seed", 1, "seed `N`; the same seed gives the same data")
 	fs.StringVar(&out, "out", "", "folder `DIR`, which must be new or empty")
 	return cmd

@@ -129,7 +129,8 @@ func Command(a *cli.App) *cobra.Command {
 				return cli.BadInputf("--data -: standard input is for --model")
 			}
 			if out != "" {
-				if same := cli.Absolute(out); out != cli.StandardStream && same == cli.Absolute(modelPath) || dataPath != "" && same == cli.Absolute(dataPath) {
+				if same := cli.Absolute(out); out != cli.StandardStream && same == cli.Absolute(modelPath) || dataPath != "" &&
+					same == cli.Absolute(dataPath) {
 					return cli.BadInputf("--out %s: would overwrite the model or the data", out)
 				}
 				if err := cli.CheckOutput(out); err != nil {
@@ -145,25 +146,32 @@ func Command(a *cli.App) *cobra.Command {
 				return err
 			}
 			form.json = asJSON
-			return predictTable(a, cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect, in: input.Input{Stdin: a.Stdin}, form: form}, out, asJSON)
+			return predictTable(a, cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect,
+				in: input.Input{Stdin: a.Stdin}, form: form}, out, asJSON)
 		},
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&modelPath, "model", "", "`MODEL.json` of conetune tune --save, or - for standard input")
-	fs.StringVar(&dataPath, "data", "", "table, `FILE`, or - for standard input, plain or compressed (a model of matrix-completion can do without)")
+	fs.StringVar(&dataPath, "data", "",
+		"table, `FILE`, or - for standard input, plain or compressed (a model of matrix-completion can do without)")
 	cli.Register(fs, tune.DialectFlags(&dialect))
-	fs.BoolVar(&form.prob, "prob", false, "write the probability of the second label in the place of the label, for logistic; those of all labels for multinomial")
-	fs.BoolVar(&form.labels, "labels", false, "write labels, for classifiers: what is written without --prob, and in front of the probability with it")
-	fs.StringVar(&times, "survival", "", "write the probabilities that the event comes after each of the times `T1,T2,..` in the place of the logarithm of the hazard, for cox")
-	fs.StringVar(&form.id, "id", "", "write a CSV table with the cells of this `COLUMN` as id, the target where it is there, and the prediction")
+	fs.BoolVar(&form.prob, "prob", false, "write the probability of the second label in the place of the label, for "+
+		"logistic; those of all labels for multinomial")
+	fs.BoolVar(&form.labels, "labels", false,
+		"write labels, for classifiers: what is written without --prob, and in front of the probability with it")
+	fs.StringVar(&times, "survival", "", "write the probabilities that the event comes after each of the times "+
+		"`T1,T2,..` in the place of the logarithm of the hazard, for cox")
+	fs.StringVar(&form.id, "id", "",
+		"write a CSV table with the cells of this `COLUMN` as id, the target where it is there, and the prediction")
 	fs.StringVar(&out, "out", "", "write the predictions to `FILE` instead of standard output")
 	cli.RegisterMemory(fs)
 	fs.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
 
-func predictTable(a *cli.App, ctx context.Context, modelPath string, data tableToPredict, out string, asJSON bool) error {
+func predictTable(a *cli.App, ctx context.Context, modelPath string, data tableToPredict, out string,
+	asJSON bool) error {
 	p, err := cli.Interruptible(ctx, func() (*predictions, error) { return predictFile(a, modelPath, data) })
 	if err != nil {
 		return err
@@ -238,7 +246,8 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 	}
 	p.Findings = cli.Flagged(a.Flags, findings)
 	if score.Strange > 0 {
-		p.Findings = append(p.Findings, input.Note{File: data.path, Finding: table.Finding{Kind: "target", Text: words.Count(score.Strange, "row") + " with a label that the model does not have, which the error leaves out"}})
+		p.Findings = append(p.Findings, input.Note{File: data.path, Finding: table.Finding{Kind: "target", Text: words.Count(
+			score.Strange, "row") + " with a label that the model does not have, which the error leaves out"}})
 	}
 	if score.Rows > 0 {
 		p.score(score.Error(), score.Rows)
@@ -255,7 +264,8 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 
 // newPredictions are those of no rows yet.
 func newPredictions(m *model.Model, form predictionForm) *predictions {
-	p := &predictions{Model: m.Model, Target: m.Target, unit: errorUnitOf(m), times: m.Times(), form: form, Times: form.times}
+	p := &predictions{Model: m.Model, Target: m.Target, unit: errorUnitOf(m), times: m.Times(), form: form,
+		Times: form.times}
 	if m.Encoding != nil {
 		p.labels = m.Encoding.Labels
 	}
@@ -315,7 +325,8 @@ func (p *predictions) add(m *model.Model, path string, rows *rowsToPredict, scor
 
 // predictRow predicts row k of a block, which has an offset, and scores it with its weight where it has a target: the
 // prediction, or those of several targets, and the probabilities that are asked for.
-func (p *predictions) predictRow(m *model.Model, block *dataset.Data, k int, offset, weight float64, actual []float64, score *model.Score) (values, more []float64, err error) {
+func (p *predictions) predictRow(m *model.Model, block *dataset.Data, k int, offset, weight float64, actual []float64,
+	score *model.Score) (values, more []float64, err error) {
 	if m.Targets != nil {
 		features := make([]float64, len(m.Features))
 		block.Fill(features, k)

@@ -47,7 +47,9 @@ func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPre
 	}
 	if t.in.IsLIBSVM(t.path) {
 		if m.Offset != "" {
-			return nil, fmt.Errorf("%s: has no column %q, the offset that the model adds to the value of a row: a table of columns has", t.path, m.Offset)
+			return nil, fmt.Errorf(
+				"%s: has no column %q, the offset that the model adds to the value of a row: a table of columns has", t.path,
+				m.Offset)
 		}
 		begin()
 		rows, err := t.readNumbers(m, names)
@@ -60,7 +62,8 @@ func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPre
 	if encoding == nil {
 		encoding, t.options = table.OfNumbers(m.Features), input.Numbers
 	}
-	if id := t.form.id; id != "" && !slices.Contains(names, id) && id != m.Weights && id != m.Offset && !slices.ContainsFunc(encoding.Columns, func(c table.Coding) bool { return c.Column == id }) {
+	if id := t.form.id; id != "" && !slices.Contains(names, id) && id != m.Weights && id != m.Offset &&
+		!slices.ContainsFunc(encoding.Columns, func(c table.Coding) bool { return c.Column == id }) {
 		t.options.Verbatim = []string{id}
 	}
 	t.options.Missing = slices.Concat(encoding.Spellings, t.options.Missing)
@@ -68,7 +71,8 @@ func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPre
 	var name string
 	findings, err := t.in.Parts(t.path, t.options, func() { last = nil; begin() }, func(columns *table.Table) error {
 		if m.Offset != "" && columns.Index(m.Offset) < 0 {
-			return fmt.Errorf("%s: has no column %q, the offset that the model adds to the value of a row; the columns are: %s", columns.Name(), m.Offset, words.Joined(columns.Names()))
+			return fmt.Errorf("%s: has no column %q, the offset that the model adds to the value of a row; the columns are: %s",
+				columns.Name(), m.Offset, words.Joined(columns.Names()))
 		}
 		r, err := encoding.Read(columns, names, true)
 		if err != nil {
@@ -114,7 +118,8 @@ func (t *tableToPredict) rowsOf(m *model.Model, columns *table.Table, r *table.R
 	if t.form.id != "" {
 		j := columns.Index(t.form.id)
 		if j < 0 {
-			return nil, fmt.Errorf("%s: has no column %q for --id; the columns are: %s", columns.Name(), t.form.id, words.Joined(columns.Names()))
+			return nil, fmt.Errorf("%s: has no column %q for --id; the columns are: %s", columns.Name(), t.form.id,
+				words.Joined(columns.Names()))
 		}
 		out.id = func(i int) (string, error) { return columns.Text(index[i], j) }
 	}
@@ -145,7 +150,8 @@ func predictEntries(m *model.Model, dataPath string, form predictionForm) (*pred
 	if dataPath == "" {
 		const each = 32 // a number, and its text
 		if size := each * float64(rows) * float64(cols); size > float64(memory.Default()) {
-			return nil, cli.BadInputf("the completed matrix of %d x %d takes about %s of memory, but the budget is %s: give --data FILE with the entries wanted, or --memory SIZE",
+			return nil, cli.BadInputf("the completed matrix of %d x %d takes about %s of memory, but the budget is %s: give "+
+				"--data FILE with the entries wanted, or --memory SIZE",
 				rows, cols, memory.Format(int64(min(size, 1e18))), memory.Format(memory.Default()))
 		}
 		for i := range rows {
@@ -173,7 +179,8 @@ func predictEntries(m *model.Model, dataPath string, form predictionForm) (*pred
 	for k := range p.Rows {
 		i, j := table.X.At(k, 0), table.X.At(k, 1)
 		if i != math.Trunc(i) || j != math.Trunc(j) || i < 0 || j < 0 || i >= float64(rows) || j >= float64(cols) {
-			return nil, cli.BadInputf("%s: entry %d is (%v, %v), expected whole numbers from (0, 0) to (%d, %d)", dataPath, k+1, i, j, rows-1, cols-1)
+			return nil, cli.BadInputf("%s: entry %d is (%v, %v), expected whole numbers from (0, 0) to (%d, %d)", dataPath, k+1,
+				i, j, rows-1, cols-1)
 		}
 		v, err := m.Entry(int(i), int(j))
 		if err != nil {

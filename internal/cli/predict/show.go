@@ -88,7 +88,8 @@ func shownOf(m *model.Model) shownModel {
 	out := shownModel{
 		Model: m.Model, Target: m.Target, Targets: m.Targets, Labels: labelsOf(m), Loss: m.Loss, ErrorUnit: unitOfModel(m),
 		ValidationError: m.ValidationError, TestError: m.TestError, Hyperparameters: m.Hyperparameters,
-		Features: len(m.Features), Encoding: m.Encoding, Provenance: m.Provenance, ToldCoefficients: report.TellCoefficients(m.Fit()),
+		Features: len(m.Features), Encoding: m.Encoding, Provenance: m.Provenance,
+		ToldCoefficients: report.TellCoefficients(m.Fit()),
 	}
 	if m.Matrix != nil {
 		out.Rows, out.Columns = len(m.Matrix.RowEffects), len(m.Matrix.ColEffects)
@@ -117,7 +118,8 @@ func describeModel(m *model.Model) string {
 		target = "targets " + strings.Join(m.Targets, ", ")
 	}
 	fmt.Fprintf(&b, "%s, %s\n\n", m.Model, target)
-	fmt.Fprintf(&b, "made by     %s, %s on the %s backend: %s, seed %d\n", p.Program, p.Method, p.Backend, p.Status, p.Seed)
+	fmt.Fprintf(&b, "made by     %s, %s on the %s backend: %s, seed %d\n", p.Program, p.Method, p.Backend, p.Status,
+		p.Seed)
 	fmt.Fprintf(&b, "trained on  %s\n", strings.Join(p.Files, ", "))
 	var rows, division []string
 	for _, part := range []struct {
@@ -125,9 +127,11 @@ func describeModel(m *model.Model) string {
 		there bool
 		text  string
 	}{
-		{&rows, true, fmt.Sprintf("%d training", p.TrainingRows)}, {&rows, p.ValidationRows > 0, fmt.Sprintf("%d validation", p.ValidationRows)},
+		{&rows, true, fmt.Sprintf("%d training", p.TrainingRows)}, {&rows, p.ValidationRows > 0, fmt.Sprintf("%d validation",
+			p.ValidationRows)},
 		{&rows, p.TestRows > 0, fmt.Sprintf("%d test", p.TestRows)},
-		{&division, p.Folds > 0, fmt.Sprintf("%d folds", p.Folds)}, {&division, p.Repeats > 1, fmt.Sprintf("%d repeats", p.Repeats)},
+		{&division, p.Folds > 0, fmt.Sprintf("%d folds", p.Folds)}, {&division, p.Repeats > 1,
+			fmt.Sprintf("%d repeats", p.Repeats)},
 		{&division, p.Division != "", "by " + p.Division}, {&division, p.Split != "", "split " + p.Split},
 		{&division, m.Weights != "", "weighed by " + m.Weights}, {&division, m.Offset != "", "offset " + m.Offset},
 	} {
@@ -139,7 +143,8 @@ func describeModel(m *model.Model) string {
 	if l := m.Loss; l != nil {
 		fmt.Fprintf(&b, "loss        %s\n", describeLoss(l))
 	}
-	fmt.Fprintf(&b, "error       %s: validation %s, test %s\n", unitOfModel(m), words.OrDash(m.ValidationError), words.OrDash(m.TestError))
+	fmt.Fprintf(&b, "error       %s: validation %s, test %s\n", unitOfModel(m), words.OrDash(m.ValidationError),
+		words.OrDash(m.TestError))
 	b.WriteString("\n" + describeChoice(m))
 	if m.Encoding != nil {
 		b.WriteString("\n" + describeEncoding(m.Encoding))
@@ -157,7 +162,8 @@ func describeLoss(l *model.Loss) string {
 	case l.Level != 0:
 		return l.Kind + ", level " + words.Number(l.Level)
 	case l.ClassWeights != nil:
-		return fmt.Sprintf("%s, classes weighed %s and %s", l.Kind, words.Number(l.ClassWeights[0]), words.Number(l.ClassWeights[1]))
+		return fmt.Sprintf("%s, classes weighed %s and %s", l.Kind, words.Number(l.ClassWeights[0]),
+			words.Number(l.ClassWeights[1]))
 	}
 	return l.Kind
 }
@@ -195,7 +201,8 @@ const mostLevels = 8
 
 // describeEncoding says how columns become features.
 func describeEncoding(e *table.Encoder) string {
-	t := webpage.NewTable("", "", webpage.Text("column"), webpage.Text("kind"), webpage.Text("levels, the reference first"), webpage.Text("missing values"))
+	t := webpage.NewTable("", "", webpage.Text("column"), webpage.Text("kind"),
+		webpage.Text("levels, the reference first"), webpage.Text("missing values"))
 	for _, c := range e.Columns {
 		levels := words.Joined(c.Levels[:min(len(c.Levels), mostLevels)])
 		if rest := len(c.Levels) - mostLevels; rest > 0 {
@@ -234,7 +241,8 @@ func describeCoefficients(m *model.Model) string {
 	fit, list := m.Fit(), effectsOf(m)
 	var b strings.Builder
 	if m.Matrix != nil {
-		fmt.Fprintf(&b, "a matrix of %d x %d, which has the effects of the features in it\n", len(m.Matrix.RowEffects), len(m.Matrix.ColEffects))
+		fmt.Fprintf(&b, "a matrix of %d x %d, which has the effects of the features in it\n", len(m.Matrix.RowEffects),
+			len(m.Matrix.ColEffects))
 	}
 	if names := labelsOf(m); m.Classes() {
 		b.WriteString("the label is that of the largest sum; the probabilities go with the exponentials of the sums\n")
@@ -243,7 +251,8 @@ func describeCoefficients(m *model.Model) string {
 	} else if m.Times() {
 		b.WriteString("the sum is the logarithm of the hazard, beside that of a row of mean features\n")
 		last := len(m.Baseline.Times) - 1
-		fmt.Fprintf(&b, "without an event at the time %s: %s of such rows\n", words.Number(m.Baseline.Times[last]), words.Number(m.Baseline.Survival(0, m.Baseline.Times[last])))
+		fmt.Fprintf(&b, "without an event at the time %s: %s of such rows\n", words.Number(m.Baseline.Times[last]),
+			words.Number(m.Baseline.Survival(0, m.Baseline.Times[last])))
 	} else if m.LogLink {
 		b.WriteString("the prediction is the exponential of the sum\n")
 	}

@@ -66,7 +66,8 @@ const (
 // or with that of C libraries the resident one, whichever is more. limit is that of the Go runtime, which --memory or
 // GOMEMLIMIT sets.
 func memoryInUse() (used, limit int64) {
-	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/gc/gomemlimit:bytes"}}
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/gc/gomemlimit:bytes"}}
 	metrics.Read(sample)
 	mine := int64(sample[0].Value.Uint64()) - int64(sample[1].Value.Uint64())
 	return max(mine, residentMemory()), int64(sample[2].Value.Uint64())
@@ -149,7 +150,8 @@ func (w *watchdog) watch(cancel context.CancelCauseFunc, done chan struct{}) {
 			if used, limit, _ = w.look(); used <= limit {
 				continue
 			}
-			w.note("conetune: out of memory: %s in use, the limit is %s; stopping, with what is done", memory.Format(used), memory.Format(limit))
+			w.note("conetune: out of memory: %s in use, the limit is %s; stopping, with what is done", memory.Format(used),
+				memory.Format(limit))
 			cancelled = time.Now()
 			cancel(cli.ErrMemory)
 		case !cancelled.IsZero() && (used > last || time.Since(cancelled) > memoryPatience):

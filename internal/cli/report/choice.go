@@ -28,7 +28,8 @@ type sameModel struct{ Where, Code string }
 
 // mixing are the models with the penalty lambda1 |b|_1 + lambda2/2 |b|^2 = lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2
 // |b|^2).
-var mixing = []string{"elastic-net", "bounded-elastic-net", "huber", "quantile", "logistic", "multinomial", "poisson", "cox"}
+var mixing = []string{"elastic-net", "bounded-elastic-net", "huber", "quantile", "logistic", "multinomial", "poisson",
+	"cox"}
 
 // parametrised are lambda and l1_ratio of a result, in this parametrisation of glmnet and scikit-learn; ok is false for
 // models that have none.
@@ -57,7 +58,8 @@ func Mixed(model string, lambda1, lambda2 float64) (lambda, l1 float64, ok bool)
 
 // NewChoices is a table of hyperparameters.
 func NewChoices() *webpage.Table {
-	return webpage.NewTable("chosen", "Hyperparameters", webpage.Text("name"), webpage.Number("value"), webpage.Text("meaning"))
+	return webpage.NewTable("chosen", "Hyperparameters", webpage.Text("name"), webpage.Number("value"),
+		webpage.Text("meaning"))
 }
 
 func choiceOf(run *Run, r *tune.Result) choice {
@@ -120,7 +122,8 @@ func choiceOf(run *Run, r *tune.Result) choice {
 		c.note = "The values are those " + of + ", " + units + "."
 	}
 	if len(order) < all {
-		add(r.Names[len(order)]+" to "+r.Names[all-1], words.Fine(r.Selection.Upper[0]), "largest size that a coefficient may have, the same for all")
+		add(r.Names[len(order)]+" to "+r.Names[all-1], words.Fine(r.Selection.Upper[0]),
+			"largest size that a coefficient may have, the same for all")
 	}
 	if c.said = rungOf(r); c.said == "" {
 		c.said = saidOf(r.Names, r.Lambda, all)
@@ -200,13 +203,15 @@ func ladderTable(r *tune.Result) *webpage.Table {
 		return nil
 	}
 	t := webpage.NewTable("ladder", "Rungs, the simplest first", webpage.Text("rung"), webpage.Number("validation error"),
-		webpage.Number("above the least"), webpage.Number("standard error"), webpage.Number("features"), webpage.Text("taken"))
+		webpage.Number("above the least"), webpage.Number("standard error"), webpage.Number("features"),
+		webpage.Text("taken"))
 	for _, rung := range r.Ladder {
 		taken := ""
 		if rung.Taken {
 			taken = "yes"
 		}
-		t.AddTexts(rung.Name, words.Number(rung.Validation), words.Short(rung.Above), words.Short(rung.StandardError), fmt.Sprintf("%.1f", rung.Features), taken)
+		t.AddTexts(rung.Name, words.Number(rung.Validation), words.Short(rung.Above), words.Short(rung.StandardError),
+			fmt.Sprintf("%.1f", rung.Features), taken)
 	}
 	return t
 }

@@ -51,7 +51,8 @@ func CurveOf(r *tune.Result) *curve {
 		}
 	}
 	for _, p := range r.Curve {
-		c.line.X, c.line.Y, c.line.Error = append(c.line.X, c.scale*p.Factor), append(c.line.Y, p.Validation), append(c.line.Error, p.StandardError)
+		c.line.X, c.line.Y, c.line.Error = append(c.line.X, c.scale*p.Factor), append(c.line.Y, p.Validation),
+			append(c.line.Error, p.StandardError)
 		if p.Factor == 1 {
 			c.chosen.X, c.chosen.Y = []float64{c.scale}, []float64{p.Validation}
 		}
@@ -61,7 +62,8 @@ func CurveOf(r *tune.Result) *curve {
 
 // figure draws the curve.
 func (c *curve) figure() figure.Figure {
-	return figure.Figure{Title: "validation error", XLabel: c.label, LogX: true, PanelHeight: 240, Panels: []figure.Panel{{YLabel: "validation error", Lines: []figure.Line{c.line, c.chosen}}}}
+	return figure.Figure{Title: "validation error", XLabel: c.label, LogX: true, PanelHeight: 240,
+		Panels: []figure.Panel{{YLabel: "validation error", Lines: []figure.Line{c.line, c.chosen}}}}
 }
 
 // curveDrawing is the validation error around the chosen weights; nil where there is no curve.
@@ -71,12 +73,14 @@ func curveDrawing(run *Run, r *tune.Result) *drawing {
 		return nil
 	}
 	last := len(c.line.X) - 1
-	about := fmt.Sprintf("The validation error from %s %s down to %s, the other hyperparameters in proportion: %s at the largest, %s at the smallest.", c.label, words.Short(c.line.X[0]), words.Short(c.line.X[last]),
+	about := fmt.Sprintf("The validation error from %s %s down to %s, the other hyperparameters in proportion: %s at "+
+		"the largest, %s at the smallest.", c.label, words.Short(c.line.X[0]), words.Short(c.line.X[last]),
 		words.Short(c.line.Y[0]), words.Short(c.line.Y[last]))
 	if len(c.chosen.X) > 0 {
 		about += fmt.Sprintf(" At the choice, %s, it is %s.", words.Short(c.scale), words.Short(c.chosen.Y[0]))
 	}
-	return &drawing{"curve", "Validation error (" + run.Spec.Unit() + ") over " + c.label + ", with bars of one standard error", about, c.figure()}
+	return &drawing{"curve", "Validation error (" + run.Spec.Unit() + ") over " + c.label +
+		", with bars of one standard error", about, c.figure()}
 }
 
 // paths are the effects of one standard deviation of features, or the norms of those of groups, over the weights or the
@@ -178,7 +182,8 @@ func (p *paths) around(c *curve) figure.Panel {
 	for _, l := range out.Lines {
 		low, high = min(low, slices.Min(l.Y)), max(high, slices.Max(l.Y))
 	}
-	out.Lines = append(out.Lines, figure.Line{X: []float64{c.scale, c.scale}, Y: []float64{low, high}, Style: 6, Thin: true})
+	out.Lines = append(out.Lines, figure.Line{X: []float64{c.scale, c.scale}, Y: []float64{low, high}, Style: 6,
+		Thin: true})
 	return out
 }
 
@@ -220,11 +225,14 @@ func pathDrawing(split *dataset.Split, r *tune.Result) *drawing {
 		on = "the logarithm of the mean"
 	}
 	named := min(len(p.name), namedPaths)
-	about := fmt.Sprintf("What one standard deviation of a feature does to %s, over %s. In use: %s, %s. The dotted vertical line is the choice, %s; with names the %s that are largest there",
+	about := fmt.Sprintf("What one standard deviation of a feature does to %s, over %s. In use: %s, %s. The dotted "+
+		"vertical line is the choice, %s; with names the %s that are largest there",
 		on, c.label, used(0), used(len(p.x)-1), words.Short(c.scale), features(named))
 	if more := min(len(p.name), namedPaths+morePaths) - named; more > 0 {
 		about += fmt.Sprintf(", thin and without a name the next %d", more)
 	}
-	f := figure.Figure{Title: "paths of the coefficients", XLabel: c.label, LogX: true, PanelHeight: tallPanel, Panels: []figure.Panel{p.around(c)}}
-	return &drawing{"paths", "Paths of the coefficients: effects of one standard deviation over " + c.label, about + ".", f}
+	f := figure.Figure{Title: "paths of the coefficients", XLabel: c.label, LogX: true, PanelHeight: tallPanel,
+		Panels: []figure.Panel{p.around(c)}}
+	return &drawing{"paths", "Paths of the coefficients: effects of one standard deviation over " + c.label, about + ".",
+		f}
 }

@@ -80,7 +80,8 @@ func matrixFigure(r *tune.Result) []figure.Figure {
 }
 
 // whereJudged names the rows of predictions that were judged, in a few words.
-var whereJudged = map[string]string{evaluate.OnTest: "test rows", evaluate.OnFolds: "by cross-validation", evaluate.OnValidation: "validation rows"}
+var whereJudged = map[string]string{evaluate.OnTest: "test rows", evaluate.OnFolds: "by cross-validation",
+	evaluate.OnValidation: "validation rows"}
 
 // confusionFigure is the confusion table of a classifier.
 func confusionFigure(run *Run, j *evaluate.Judged, fit tune.Fit) figure.Figure {
@@ -89,10 +90,12 @@ func confusionFigure(run *Run, j *evaluate.Judged, fit tune.Fit) figure.Figure {
 	if j.Weight != nil {
 		by = " by weight"
 	}
-	cells := &figure.Cells{Rows: len(names), Cols: len(names), RowNames: names, ColNames: names, At: func(i, k int) float64 { return n[i][k] }}
+	cells := &figure.Cells{Rows: len(names), Cols: len(names), RowNames: names, ColNames: names,
+		At: func(i, k int) float64 { return n[i][k] }}
 	return figure.Figure{
-		Title: "confusion" + by + ", " + whereJudged[j.On], XLabel: "predicted label", PanelHeight: float64(100 + 20*len(names)),
-		Panels: []figure.Panel{{YLabel: "label", Cells: cells}},
+		Title: "confusion" + by + ", " + whereJudged[j.On], XLabel: "predicted label",
+		PanelHeight: float64(100 + 20*len(names)),
+		Panels:      []figure.Panel{{YLabel: "label", Cells: cells}},
 	}
 }
 
@@ -139,8 +142,10 @@ func rocOf(j *evaluate.Judged, names []string) *drawing {
 	curve := figure.Line{Name: "model", X: webpage.Thinned(x, mostPoints), Y: webpage.Thinned(y, mostPoints)}
 	return &drawing{
 		"roc", fmt.Sprintf("ROC curve, area %.3f", area),
-		fmt.Sprintf("The share of %s that is found over the share of %s that is called %s, for all thresholds. The diagonal is chance. The area below the curve is %.3f.", names[1], names[0], names[1], area),
-		figure.Figure{Title: fmt.Sprintf("ROC curve, area %.3f", area), XLabel: "share of " + names[0] + " called " + names[1], XFromZero: true, PanelHeight: tallPanel,
+		fmt.Sprintf("The share of %s that is found over the share of %s that is called %s, for all thresholds. The "+
+			"diagonal is chance. The area below the curve is %.3f.", names[1], names[0], names[1], area),
+		figure.Figure{Title: fmt.Sprintf("ROC curve, area %.3f", area), XLabel: "share of " + names[0] + " called " +
+			names[1], XFromZero: true, PanelHeight: tallPanel,
 			Panels: []figure.Panel{{YLabel: "share of " + names[1] + " found", Lines: []figure.Line{diagonal(), curve}}}},
 	}
 }
@@ -174,12 +179,14 @@ func residualsOf(j *evaluate.Judged) *drawing {
 	if len(shown) < len(order) {
 		caption += fmt.Sprintf(": %d of %d, evenly", len(shown), len(order))
 	}
-	about := fmt.Sprintf("Predictions from %s to %s. Above, the targets, with the line on which they equal the predictions; below, the residuals, with the line of 0. %d of %d targets are below their predictions.",
+	about := fmt.Sprintf("Predictions from %s to %s. Above, the targets, with the line on which they equal the "+
+		"predictions; below, the residuals, with the line of 0. %d of %d targets are below their predictions.",
 		words.Short(lo), words.Short(hi), below, len(shown))
-	return &drawing{"residuals", caption, about, figure.Figure{Title: "targets and residuals over predictions", XLabel: "prediction", PanelHeight: 220, Panels: []figure.Panel{
-		{YLabel: "target", Lines: []figure.Line{actual, {X: []float64{lo, hi}, Y: []float64{lo, hi}, Style: 2}}},
-		{YLabel: "residual", Lines: []figure.Line{residual, {X: []float64{lo, hi}, Y: []float64{0, 0}, Style: 2}}},
-	}}}
+	return &drawing{"residuals", caption, about, figure.Figure{Title: "targets and residuals over predictions",
+		XLabel: "prediction", PanelHeight: 220, Panels: []figure.Panel{
+			{YLabel: "target", Lines: []figure.Line{actual, {X: []float64{lo, hi}, Y: []float64{lo, hi}, Style: 2}}},
+			{YLabel: "residual", Lines: []figure.Line{residual, {X: []float64{lo, hi}, Y: []float64{0, 0}, Style: 2}}},
+		}}}
 }
 
 // calibrationOf has the share of the second label over its predicted probability, in bins of equal size.
@@ -205,13 +212,17 @@ func calibrationOf(j *evaluate.Judged, label string) *drawing {
 			p += weight[at] * evaluate.Probability(j.Value[i])
 			share += weight[at] * j.Y[i]
 		}
-		line.X, line.Y, line.Error = append(line.X, p), append(line.Y, share), append(line.Error, math.Sqrt(share*(1-share)/n))
+		line.X, line.Y, line.Error = append(line.X, p), append(line.Y, share),
+			append(line.Error, math.Sqrt(share*(1-share)/n))
 	}
 	last := len(line.X) - 1
-	caption := fmt.Sprintf("Calibration: share of %s over its predicted probability, in %d bins of equal size, with bars of one standard error", label, len(line.X))
-	about := fmt.Sprintf("In the lowest bin the mean probability is %s and the share %s, in the highest %s and %s. On the diagonal they are equal.",
+	caption := fmt.Sprintf("Calibration: share of %s over its predicted probability, in %d bins of equal size, with "+
+		"bars of one standard error", label, len(line.X))
+	about := fmt.Sprintf("In the lowest bin the mean probability is %s and the share %s, in the highest %s and %s. On "+
+		"the diagonal they are equal.",
 		words.Short(line.X[0]), words.Short(line.Y[0]), words.Short(line.X[last]), words.Short(line.Y[last]))
-	return &drawing{"calibration", caption, about, figure.Figure{Title: "calibration", XLabel: "predicted probability of " + label, XFromZero: true, PanelHeight: tallPanel,
+	return &drawing{"calibration", caption, about, figure.Figure{Title: "calibration",
+		XLabel: "predicted probability of " + label, XFromZero: true, PanelHeight: tallPanel,
 		Panels: []figure.Panel{{YLabel: "share of " + label, Lines: []figure.Line{diagonal(), line}}}}}
 }
 
@@ -245,9 +256,11 @@ func risksOf(d *evaluate.Judged) *drawing {
 		about += fmt.Sprintf(" %s ends at %s;", line.Name, words.Short(line.Y[len(line.Y)-1]))
 	}
 	return &drawing{
-		"risks", "Share of rows without an event over time (Kaplan and Meier), by thirds of the predicted hazards", about[:len(about)-1] + ".",
-		figure.Figure{Title: "without an event, by thirds of the hazard", XLabel: "time", XFromZero: true, PanelHeight: tallPanel, Panels: []figure.Panel{
-			{YLabel: "share without an event", Lines: lines},
-		}},
+		"risks", "Share of rows without an event over time (Kaplan and Meier), by thirds of the predicted hazards",
+		about[:len(about)-1] + ".",
+		figure.Figure{Title: "without an event, by thirds of the hazard", XLabel: "time", XFromZero: true,
+			PanelHeight: tallPanel, Panels: []figure.Panel{
+				{YLabel: "share without an event", Lines: lines},
+			}},
 	}
 }

@@ -94,9 +94,11 @@ func effectsNote(run *Run, fit tune.Fit, used, shown int, j *evaluate.Judged) st
 		if shown < len(fit.Targets) {
 			which = fmt.Sprintf("those of the first %d of %d (--coefficients FILE.csv has all)", shown, len(fit.Targets))
 		}
-		note += fmt.Sprintf(" The effect of one standard deviation is the norm over the %s; the coefficients are %s, %s.", of, which, unit)
+		note += fmt.Sprintf(" The effect of one standard deviation is the norm over the %s; the coefficients are %s, %s.", of,
+			which, unit)
 	} else {
-		note += " An effect is what the prediction changes by when the feature rises by one standard deviation; a coefficient is in the unit of the table."
+		note += " An effect is what the prediction changes by when the feature rises by one standard deviation; a " +
+			"coefficient is in the unit of the table."
 		if j != nil && j.Folds != nil {
 			note += fmt.Sprintf(" The last number is the share of the %d fits of the folds that have the feature.", len(j.Folds))
 		}
@@ -112,7 +114,8 @@ func effectsNote(run *Run, fit tune.Fit, used, shown int, j *evaluate.Judged) st
 		if run.logOdds() {
 			what = fmt.Sprintf("the log odds of %s, which are that sum.", label)
 		}
-		note += fmt.Sprintf(" The label is %s where features times coefficients and the intercept sum up to more than 0. Effects are on %s", label, what)
+		note += fmt.Sprintf(" The label is %s where features times coefficients and the intercept sum up to more than 0. "+
+			"Effects are on %s", label, what)
 	}
 	return note + interceptNote(run, fit, shown)
 }
@@ -153,8 +156,9 @@ func effectBar(share float64) template.HTML {
 	if share < 0 {
 		from -= length
 	}
-	return template.HTML(fmt.Sprintf(`<svg class="bar" viewBox="0 0 %d 12" aria-hidden="true"><path class="axis" d="M%d 0v12"/>`+
-		`<rect x="%.2f" y="2" width="%.2f" height="8"/></svg>`, 2*half, half, from, length))
+	return template.HTML(
+		fmt.Sprintf(`<svg class="bar" viewBox="0 0 %d 12" aria-hidden="true"><path class="axis" d="M%d 0v12"/>`+
+			`<rect x="%.2f" y="2" width="%.2f" height="8"/></svg>`, 2*half, half, from, length))
 }
 
 // origin is where a feature comes from: the level of a category and the reference that it is compared with.
@@ -220,7 +224,8 @@ func (run *Run) WriteCoefficients(w io.Writer, fit tune.Fit, j *evaluate.Judged)
 		}
 		for k, v := range fit.Of(f.Index) {
 			if v != 0 {
-				line(targets[k], share, f.Feature, words.Exact(v), words.Exact(v*deviation[f.Index]), o.column, o.level, o.reference)
+				line(targets[k], share, f.Feature, words.Exact(v), words.Exact(v*deviation[f.Index]), o.column, o.level,
+					o.reference)
 			}
 		}
 	}
@@ -276,7 +281,8 @@ func describeMatrixData(run *Run) string {
 		f    *matcomp.Features
 	}{{"row", &d.Row}, {"column", &d.Col}} {
 		if side.f.X != nil {
-			fmt.Fprintf(&b, "          %s in %s\n", words.Count(len(side.f.Names), side.name+" feature"), words.Count(side.f.Groups.Len(), "group"))
+			fmt.Fprintf(&b, "          %s in %s\n", words.Count(len(side.f.Names), side.name+" feature"),
+				words.Count(side.f.Groups.Len(), "group"))
 		}
 	}
 	prepared := []string{"values as they are", "no intercept"}

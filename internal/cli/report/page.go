@@ -47,9 +47,11 @@ func Page(w io.Writer, args []string, run *Run, split *dataset.Split, results []
 	what := summarize(run, split, results)
 	r, j := what.chosen, what.judged
 	c := reportContents{
-		Command: commandLine(args), Settings: string(run.Settings), Lead: what.lead, Verdict: what.verdict, Quality: what.quality,
+		Command: commandLine(args), Settings: string(run.Settings), Lead: what.lead, Verdict: what.verdict,
+		Quality:    what.quality,
 		ChoiceNote: what.choice.note, Ladder: ladderTable(r), Same: what.choice.same, SameWhat: what.choice.what,
-		Made: []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed), madeBy(r), "the model is trained on " + trainedOn(run, split, r)},
+		Made: []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed), madeBy(r), "the model is trained on " +
+			trainedOn(run, split, r)},
 	}
 	draw := func(list ...*drawing) (figures []webpage.Figure) {
 		for _, d := range list {

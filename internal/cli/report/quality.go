@@ -16,11 +16,14 @@ import (
 
 // measureNames are the measures in words.
 var measureNames = map[string]string{
-	evaluate.R2: "R², share of the variance explained", evaluate.RMSE: "root mean squared error", evaluate.MAE: "mean absolute error",
-	evaluate.LogLoss: "log loss", evaluate.Brier: "Brier score", evaluate.AUC: "area under the ROC curve", evaluate.ErrorRate: "share of wrong labels",
+	evaluate.R2: "R², share of the variance explained", evaluate.RMSE: "root mean squared error",
+	evaluate.MAE:     "mean absolute error",
+	evaluate.LogLoss: "log loss", evaluate.Brier: "Brier score", evaluate.AUC: "area under the ROC curve",
+	evaluate.ErrorRate:         "share of wrong labels",
 	evaluate.DevianceExplained: "share of the deviance explained", evaluate.Deviance: "mean Poisson deviance",
 	evaluate.Pinball: "mean pinball loss", evaluate.Coverage: "share of targets at or below the prediction",
-	evaluate.Concordance: "concordance, share of pairs in the right order", evaluate.PartialDeviance: "partial-likelihood deviance for each event",
+	evaluate.Concordance:     "concordance, share of pairs in the right order",
+	evaluate.PartialDeviance: "partial-likelihood deviance for each event",
 }
 
 // briefNames are measures of regressions in heads of narrow columns.
@@ -70,7 +73,8 @@ func without(run *Run, j *evaluate.Judged) string {
 // headline is the measure that a verdict is about.
 func headline(list []evaluate.Metric) evaluate.Metric {
 	m := list[len(list)-1]
-	for _, name := range []string{evaluate.RMSE, evaluate.ErrorRate, evaluate.Pinball, evaluate.Deviance, evaluate.Concordance, evaluate.LogLoss} {
+	for _, name := range []string{evaluate.RMSE, evaluate.ErrorRate, evaluate.Pinball, evaluate.Deviance,
+		evaluate.Concordance, evaluate.LogLoss} {
 		if k := slices.IndexFunc(list, func(m evaluate.Metric) bool { return m.Name == name }); k >= 0 {
 			m = list[k]
 		}
@@ -81,7 +85,8 @@ func headline(list []evaluate.Metric) evaluate.Metric {
 // verdict puts the measures into sentences.
 func verdict(run *Run, j *evaluate.Judged) []string {
 	m := headline(j.Metrics)
-	text := fmt.Sprintf("On %s: %s %s, against %s for %s", judgedOn(j), measureNames[m.Name], words.PlusMinus(m.Value, m.StandardError), words.ToError(m.Base, m.StandardError), without(run, j))
+	text := fmt.Sprintf("On %s: %s %s, against %s for %s", judgedOn(j), measureNames[m.Name],
+		words.PlusMinus(m.Value, m.StandardError), words.ToError(m.Base, m.StandardError), without(run, j))
 	switch change := 100 * (m.Value/m.Base - 1); {
 	case m.Name == evaluate.Concordance && change <= 0:
 		text += ". The features do not help on these rows."
@@ -136,7 +141,8 @@ func qualityTable(run *Run, j *evaluate.Judged) *webpage.Table {
 		if m.StandardError < 1e-12*math.Abs(m.Value) { // the rounding of one
 			se = "0"
 		}
-		cells := []webpage.Cell{{Text: name}, {Text: words.Fine(m.Value), Strong: true}, {Text: se}, {Text: words.Fine(m.Base)}, {Text: words.Fine(m.Plain)}}
+		cells := []webpage.Cell{{Text: name}, {Text: words.Fine(m.Value), Strong: true}, {Text: se},
+			{Text: words.Fine(m.Base)}, {Text: words.Fine(m.Plain)}}
 		t.Add(cells[:len(t.Columns)]...)
 	}
 	return t
@@ -147,15 +153,18 @@ func targetsTable(j *evaluate.JudgedTargets) *webpage.Table {
 	if j == nil {
 		return nil
 	}
-	t := webpage.NewTable("quality", "How good it is on "+onRows(words.Count(j.Rows, "row"), j.On, "rows"), webpage.Text("target"))
+	t := webpage.NewTable("quality", "How good it is on "+onRows(words.Count(j.Rows, "row"), j.On, "rows"),
+		webpage.Text("target"))
 	for _, m := range j.List[0].Metrics {
-		t.Columns = append(t.Columns, webpage.Number(briefNames[m.Name]), webpage.Column{Title: "s.e.", Spoken: "standard error of " + briefNames[m.Name], Number: true})
+		t.Columns = append(t.Columns, webpage.Number(briefNames[m.Name]), webpage.Column{Title: "s.e.",
+			Spoken: "standard error of " + briefNames[m.Name], Number: true})
 	}
 	t.Columns = append(t.Columns, webpage.Number("RMSE without features"))
 	for _, target := range j.List {
 		cells := []webpage.Cell{{Text: target.Name}}
 		for _, m := range target.Metrics {
-			cells = append(cells, webpage.Cell{Text: words.Fine(m.Value), Strong: true}, webpage.Cell{Text: words.Short(m.StandardError)})
+			cells = append(cells, webpage.Cell{Text: words.Fine(m.Value), Strong: true},
+				webpage.Cell{Text: words.Short(m.StandardError)})
 		}
 		k := slices.IndexFunc(target.Metrics, func(m evaluate.Metric) bool { return m.Name == evaluate.RMSE })
 		t.Add(append(cells, webpage.Cell{Text: words.Fine(target.Metrics[k].Base)})...)
@@ -183,7 +192,8 @@ func methodsTable(run *Run, results []*tune.Result) *webpage.Table {
 	if run.Source.CrossValidates() {
 		validation = trainingRows(run)
 	}
-	t := webpage.NewTable("errors", words.Sentence(run.Spec.Unit())+" by method", webpage.Text("method"), webpage.Number(validation), webpage.Number("test"))
+	t := webpage.NewTable("errors", words.Sentence(run.Spec.Unit())+" by method", webpage.Text("method"),
+		webpage.Number(validation), webpage.Number("test"))
 	t.Sortable = len(results) > 1
 	if run.Spec.Score != "" {
 		t.Columns = append(t.Columns, webpage.Number(run.Spec.Score))
@@ -222,7 +232,8 @@ func methodsTable(run *Run, results []*tune.Result) *webpage.Table {
 		if r.Status == dca.Converged && r.Message != "" {
 			status += "; " + r.Message
 		}
-		t.Add(append(cells, webpage.Sorted(words.Seconds(r.TimeSeconds), words.Exact(r.TimeSeconds)), webpage.Cell{Text: Progress(r)}, webpage.Cell{Text: status})...)
+		t.Add(append(cells, webpage.Sorted(words.Seconds(r.TimeSeconds), words.Exact(r.TimeSeconds)),
+			webpage.Cell{Text: Progress(r)}, webpage.Cell{Text: status})...)
 	}
 	return t
 }
@@ -308,7 +319,8 @@ func DescribeNested(run *Run, n *evaluate.Nested) string {
 	if len(n.Folds) < n.Of {
 		folds = fmt.Sprintf("%d of %d outer folds", len(n.Folds), n.Of)
 	}
-	text := fmt.Sprintf("%s of the whole choice, made anew without each of %s: %s", unit, folds, words.PlusMinus(n.Mean, n.StandardError))
+	text := fmt.Sprintf("%s of the whole choice, made anew without each of %s: %s", unit, folds,
+		words.PlusMinus(n.Mean, n.StandardError))
 	if len(n.Metrics) == 0 {
 		return text
 	}
@@ -322,7 +334,8 @@ func DescribeNested(run *Run, n *evaluate.Nested) string {
 		if !math.IsNaN(m.Plain) {
 			plain = ", without penalty " + words.ToError(m.Plain, m.StandardError)
 		}
-		text += fmt.Sprintf("%s: %s (without features %s%s)", measureNames[m.Name], words.PlusMinus(m.Value, m.StandardError), words.ToError(m.Base, m.StandardError), plain)
+		text += fmt.Sprintf("%s: %s (without features %s%s)", measureNames[m.Name], words.PlusMinus(m.Value, m.StandardError),
+			words.ToError(m.Base, m.StandardError), plain)
 	}
 	return text
 }

@@ -84,7 +84,8 @@ func summarize(run *Run, split *dataset.Split, results []*tune.Result) summary {
 	}
 	s.lead += "."
 	if r.Status != dca.Converged {
-		s.verdict = append(s.verdict, fmt.Sprintf("The run did not end by itself: it was %s. What follows is what it had reached.", ended(r)))
+		s.verdict = append(s.verdict,
+			fmt.Sprintf("The run did not end by itself: it was %s. What follows is what it had reached.", ended(r)))
 	}
 	if s.judged != nil {
 		s.verdict = append(s.verdict, verdict(run, s.judged)...)
@@ -142,7 +143,8 @@ func Text(run *Run, split *dataset.Split, results []*tune.Result, written []stri
 	} else if r.Status == dca.Converged && r.Message != "" { // else it is in the note about the status
 		made += ": " + r.Message
 	}
-	fmt.Fprintf(&b, "made by   %s\n", strings.ReplaceAll(strings.TrimSuffix(words.Wrapped(made), "\n"), "\n", "\n          "))
+	fmt.Fprintf(&b, "made by   %s\n", strings.ReplaceAll(strings.TrimSuffix(words.Wrapped(made), "\n"), "\n",
+		"\n          "))
 	if r.Refit != nil {
 		fmt.Fprintf(&b, "          the model is trained on %s\n", trainedOn(run, split, r))
 	}
@@ -167,7 +169,8 @@ func describeLosses(run *Run, r *tune.Result) string {
 	}
 	text := words.Sentence(unit) + ", which the methods compare: "
 	if run.Spec.Score != "" && r.Score != nil {
-		text = fmt.Sprintf("%s, by which it is chosen: %s. %s: ", words.Sentence(run.Spec.Score), words.Number(*r.Score), words.Sentence(unit))
+		text = fmt.Sprintf("%s, by which it is chosen: %s. %s: ", words.Sentence(run.Spec.Score), words.Number(*r.Score),
+			words.Sentence(unit))
 	}
 	text += words.Number(r.Refit.Validation) + " " + on
 	if r.Refit.Test != nil {
@@ -185,7 +188,8 @@ func describeIterate(run *Run, r *tune.Result) string {
 	if searches(r.Method) || !words.Finite(r.LowerGap) {
 		return words.Wrapped("The method tries fits to the training rows only: its iterate is the best of them.")
 	}
-	text := words.Wrapped(fmt.Sprintf("The iterate is the method's last point, which need not be a fit to the training rows; the two agree where the lower gap, %.2g, is small (--gap-tol).", r.LowerGap))
+	text := words.Wrapped(fmt.Sprintf("The iterate is the method's last point, which need not be a fit to the training "+
+		"rows; the two agree where the lower gap, %.2g, is small (--gap-tol).", r.LowerGap))
 	t := webpage.NewTable("", "", webpage.Text("hyperparameter"), webpage.Number("lambda"), webpage.Number("radius"))
 	for _, i := range largestFirst(r.Radii) {
 		lambda := "-"
@@ -233,7 +237,8 @@ func trainedOn(run *Run, split *dataset.Split, r *tune.Result) string {
 
 // madeBy says by what a result was made, and how far it went.
 func madeBy(r *tune.Result) string {
-	return fmt.Sprintf("%s on the %s backend, %s after %s, %s", r.Method, r.Backend, ended(r), Progress(r), words.Seconds(r.TimeSeconds))
+	return fmt.Sprintf("%s on the %s backend, %s after %s, %s", r.Method, r.Backend, ended(r), Progress(r),
+		words.Seconds(r.TimeSeconds))
 }
 
 func describeData(run *Run, split *dataset.Split) string {
@@ -306,7 +311,8 @@ func describeFit(run *Run, fit tune.Fit, j *evaluate.Judged) string {
 	}
 	t, note, more := coefficientTable(run, fit, j, mostFeatures)
 	if t == nil {
-		return words.Wrapped(fmt.Sprintf("No feature of %d is in the model.", len(fit.Features)) + interceptNote(run, fit, len(shownTargets(fit))))
+		return words.Wrapped(fmt.Sprintf("No feature of %d is in the model.", len(fit.Features)) + interceptNote(run, fit,
+			len(shownTargets(fit))))
 	}
 	text := t.String()
 	if more > 0 {

@@ -40,7 +40,8 @@ func made(n int) (*Run, *dataset.Split, *tune.Result) {
 		r.Radii = append(r.Radii, float64(i))
 	}
 	for k := 1; k <= 3; k++ {
-		e := tune.Event{Iteration: dca.Iteration{K: k, Alpha: 1, Gap: 0.1, Step: 0.2}, Errors: r.Errors, Elapsed: time.Duration(k) * time.Millisecond}
+		e := tune.Event{Iteration: dca.Iteration{K: k, Alpha: 1, Gap: 0.1, Step: 0.2}, Errors: r.Errors,
+			Elapsed: time.Duration(k) * time.Millisecond}
 		if k == 2 {
 			e.Refit = r.Refit
 		}
@@ -49,7 +50,8 @@ func made(n int) (*Run, *dataset.Split, *tune.Result) {
 	r.TrainedOn = tune.FinalTrain
 	split := &dataset.Split{Train: train, Val: train}
 	source, rows := &input.Source{Dir: "data"}, &input.Rows{Split: split}
-	return &Run{Source: source, From: "data", Options: &model.Options{}, Rows: rows, Judge: evaluate.NewJudge(rows, nil, false)}, split, r
+	return &Run{Source: source, From: "data", Options: &model.Options{}, Rows: rows, Judge: evaluate.NewJudge(rows, nil,
+		false)}, split, r
 }
 
 func TestReport(t *testing.T) {
@@ -151,7 +153,8 @@ func TestFigureEndsAtReport(t *testing.T) {
 // the norms of their groups.
 func TestPathPanel(t *testing.T) {
 	split := &dataset.Split{Train: &dataset.Data{
-		X: mat.NewDense(2, 3, []float64{1, 2, 3, -1, -2, -3}), Y: []float64{1, 2}, Features: []string{"a", "b", "c"}, Target: "y",
+		X: mat.NewDense(2, 3, []float64{1, 2, 3, -1, -2, -3}), Y: []float64{1, 2}, Features: []string{"a", "b", "c"},
+		Target: "y",
 	}}
 	event := func(c ...float64) tune.Event {
 		return tune.Event{Fit: &tune.Fit{Coefficients: c, Features: split.Train.Features}}
@@ -217,13 +220,16 @@ func TestParametrised(t *testing.T) {
 	require.True(t, ok)
 	require.InDelta(t, 0.4, lambda, 1e-15)
 	require.InDelta(t, 0.75, l1, 1e-15)
-	require.Contains(t, sameAs("elastic-net", lambda, l1, 10, false, false)[0].Code, "ElasticNet(alpha=0.4, l1_ratio=0.75)")
+	require.Contains(t, sameAs("elastic-net", lambda, l1, 10, false, false)[0].Code,
+		"ElasticNet(alpha=0.4, l1_ratio=0.75)")
 	require.Contains(t, sameAs("logistic", lambda, l1, 10, false, false)[0].Code, "C=0.25, l1_ratio=0.75")
-	require.Equal(t, []string{"0", "1", "0.25", "0.999", "0.00008", "0.99999"}, []string{words.Ratio(1e-10, 3), words.Ratio(1-1e-10, 3), words.Ratio(0.25, 3), words.Ratio(0.999, 3), words.Ratio(8e-5, 3), words.Ratio(0.99999, 3)})
+	require.Equal(t, []string{"0", "1", "0.25", "0.999", "0.00008", "0.99999"}, []string{words.Ratio(1e-10, 3),
+		words.Ratio(1-1e-10, 3), words.Ratio(0.25, 3), words.Ratio(0.999, 3), words.Ratio(8e-5, 3), words.Ratio(0.99999, 3)})
 	_, _, ok = parametrised(&tune.Result{Model: "weighted-lasso", Refit: &tune.Errors{}, Lambda: []float64{0.3, 0.1}})
 	require.False(t, ok)
 }
 
 func TestCommandLine(t *testing.T) {
-	require.Equal(t, `conetune tune lasso --data 'it'\''s a $.csv' ''`, commandLine([]string{"tune", "lasso", "--data", "it's a $.csv", ""}))
+	require.Equal(t, `conetune tune lasso --data 'it'\''s a $.csv' ''`,
+		commandLine([]string{"tune", "lasso", "--data", "it's a $.csv", ""}))
 }

@@ -61,11 +61,16 @@ program itself failed, which is a bug; 71 out of memory; 130 interrupted.`,
 	}
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.BadInput(cli.FlagError(cmd.Flags(), err)) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return cli.BadInput(cli.FlagError(cmd.Flags(),
+			err))
+	})
 	root.SetVersionTemplate("conetune {{.Version}}\n")
-	root.AddCommand(tune.Command(a), batch.Command(a), predict.Command(a), predict.Show(a), generate.Command(a), solve.Command(a),
+	root.AddCommand(tune.Command(a), batch.Command(a), predict.Command(a), predict.Show(a), generate.Command(a),
+		solve.Command(a),
 		solve.Backends(a), bench.Command(a),
-		&cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
+		&cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs, RunE: func(*cobra.Command,
+			[]string) error {
 			return a.Print("conetune " + cli.Version() + "\n")
 		}},
 		&cobra.Command{

@@ -85,7 +85,8 @@ func coneNames(kinds []backends.ConeKind) (names []string) {
 }
 
 func backendTable(list []backendInfo) string {
-	t := webpage.NewTable("", "", webpage.Text("name"), webpage.Text("version"), webpage.Text("license"), webpage.Text("cones"), webpage.Text("features"))
+	t := webpage.NewTable("", "", webpage.Text("name"), webpage.Text("version"), webpage.Text("license"),
+		webpage.Text("cones"), webpage.Text("features"))
 	missing := ""
 	for _, i := range list {
 		if i.Available {

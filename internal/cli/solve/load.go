@@ -80,7 +80,8 @@ func findFileFormat(path string) (fileFormat, error) {
 			known = append(known, e)
 		}
 	}
-	return fileFormat{}, cli.BadInputf("%s: unknown kind of file, expected a name that ends in %s, with or without .gz", path, strings.Join(known, ", "))
+	return fileFormat{}, cli.BadInputf("%s: unknown kind of file, expected a name that ends in %s, with or without .gz",
+		path, strings.Join(known, ", "))
 }
 
 // loadProgram reads a file.
@@ -103,9 +104,11 @@ func loadQPS(path string) (*loadedProgram, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &loadedProgram{columns: m.Columns, describe: sizes(m.Maximize, []int{len(m.Rows), len(m.Columns), m.A.NNZ()}, "row", "column", "nonzero")}
+	p := &loadedProgram{columns: m.Columns, describe: sizes(m.Maximize, []int{len(m.Rows), len(m.Columns), m.A.NNZ()},
+		"row", "column", "nonzero")}
 	if m.P != nil {
-		p.describe = strings.Replace(p.describe, ";", fmt.Sprintf(", quadratic objective with %s;", words.Count(m.P.NNZ(), "nonzero")), 1)
+		p.describe = strings.Replace(p.describe, ";", fmt.Sprintf(", quadratic objective with %s;",
+			words.Count(m.P.NNZ(), "nonzero")), 1)
 	}
 	p.build = func() (*builtProgram, error) {
 		c := m.Conic()
@@ -122,7 +125,8 @@ func loadSDPA(path string) (*loadedProgram, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &loadedProgram{describe: sizes(false, []int{len(m.C), len(m.Blocks), len(m.Entries)}, "variable", "block", "nonzero")}
+	p := &loadedProgram{describe: sizes(false, []int{len(m.C), len(m.Blocks), len(m.Entries)}, "variable", "block",
+		"nonzero")}
 	p.build = func() (*builtProgram, error) {
 		c, err := m.Conic()
 		if err != nil {
@@ -143,7 +147,8 @@ func loadCBF(path string) (*loadedProgram, error) {
 	}
 	variables, constraints := m.Dims()
 	counts := []int{variables, constraints, len(m.A), len(m.PSDVar), len(m.PSDCon)}
-	p := &loadedProgram{describe: sizes(m.Maximize, counts, "variable", "constraint", "nonzero", "matrix variable", "matrix constraint")}
+	p := &loadedProgram{describe: sizes(m.Maximize, counts, "variable", "constraint", "nonzero", "matrix variable",
+		"matrix constraint")}
 	p.build = func() (*builtProgram, error) {
 		c, err := m.Conic()
 		if err != nil {

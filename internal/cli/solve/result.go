@@ -13,25 +13,26 @@ import (
 
 // solveResult is the outcome of conetune solve as JSON. What does not exist is null.
 type solveResult struct {
-	Name          string       `json:"name"`
-	Backend       string       `json:"backend"`
-	Choice        string       `json:"choice,omitempty"` // why it is that one, where there were several
-	Status        string       `json:"status"`
-	Stopped       string       `json:"stopped"`
-	Found         string       `json:"found"`
-	Objective     *float64     `json:"objective"`
-	DualObjective *float64     `json:"dual_objective"`
-	Primal        *float64     `json:"primal_residual"`
-	Dual          *float64     `json:"dual_residual"`
-	Gap           *float64     `json:"gap"`
-	Iterations    int          `json:"iterations"`
-	SetupSeconds  float64      `json:"setup_seconds"`
-	SolveSeconds  float64      `json:"solve_seconds"`
-	X             []float64    `json:"x"`
-	Y             []float64    `json:"y"`
-	Matrices      [][]float64  `json:"matrices,omitempty"` // the matrix variables of a CBF file, lower triangles by columns
-	Certificate   *certificate `json:"certificate,omitempty"`
-	Message       string       `json:"message,omitempty"`
+	Name          string    `json:"name"`
+	Backend       string    `json:"backend"`
+	Choice        string    `json:"choice,omitempty"` // why it is that one, where there were several
+	Status        string    `json:"status"`
+	Stopped       string    `json:"stopped"`
+	Found         string    `json:"found"`
+	Objective     *float64  `json:"objective"`
+	DualObjective *float64  `json:"dual_objective"`
+	Primal        *float64  `json:"primal_residual"`
+	Dual          *float64  `json:"dual_residual"`
+	Gap           *float64  `json:"gap"`
+	Iterations    int       `json:"iterations"`
+	SetupSeconds  float64   `json:"setup_seconds"`
+	SolveSeconds  float64   `json:"solve_seconds"`
+	X             []float64 `json:"x"`
+	Y             []float64 `json:"y"`
+	// the matrix variables of a CBF file, lower triangles by columns
+	Matrices    [][]float64  `json:"matrices,omitempty"`
+	Certificate *certificate `json:"certificate,omitempty"`
+	Message     string       `json:"message,omitempty"`
 
 	status backends.Status
 }
@@ -50,9 +51,11 @@ type certificate struct {
 func newSolveResult(p *loadedProgram, backend string, s *backends.Solution) *solveResult {
 	t := p.built.translate(s)
 	r := &solveResult{
-		Name: p.name, Backend: backend, Status: s.Status.String(), Stopped: string(s.Stopped), Found: string(s.Found), status: s.Status,
+		Name: p.name, Backend: backend, Status: s.Status.String(), Stopped: string(s.Stopped), Found: string(s.Found),
+		status:     s.Status,
 		Iterations: s.Iterations, Message: s.Message,
-		Primal: words.FiniteOrNull(s.Residuals.Primal), Dual: words.FiniteOrNull(s.Residuals.Dual), Gap: words.FiniteOrNull(s.Residuals.Gap),
+		Primal: words.FiniteOrNull(s.Residuals.Primal), Dual: words.FiniteOrNull(s.Residuals.Dual),
+		Gap: words.FiniteOrNull(s.Residuals.Gap),
 	}
 	switch s.Status {
 	case backends.PrimalInfeasible:
@@ -73,7 +76,8 @@ const mostValues = 12
 
 // describeSolve is the table for people; written says that the file of --out is there.
 func describeSolve(p *loadedProgram, r *solveResult, f *solveFlags, written bool) string {
-	head := fmt.Sprintf("%s on the %s backend: %s after %s, %s\n\n", r.Name, r.Backend, solveStatus(r.status), words.Count(r.Iterations, "iteration"), words.Seconds(r.SetupSeconds+r.SolveSeconds))
+	head := fmt.Sprintf("%s on the %s backend: %s after %s, %s\n\n", r.Name, r.Backend, solveStatus(r.status),
+		words.Count(r.Iterations, "iteration"), words.Seconds(r.SetupSeconds+r.SolveSeconds))
 	t := webpage.NewTable("", "", webpage.Text(""), webpage.Text(""))
 	t.AddTexts("problem", p.describe)
 	if r.Choice != "" {

@@ -34,12 +34,17 @@ type solveFlags struct {
 // rows are the flags.
 func (f *solveFlags) rows() []cli.Flag {
 	return []cli.Flag{
-		cli.NewFlag("backend", &f.backend, "conic solver, `NAME`, see conetune backends; auto for one that suits the program, A,B for the first answer of both"),
+		cli.NewFlag("backend", &f.backend, "conic solver, `NAME`, see conetune backends; auto for one that suits the "+
+			"program, A,B for the first answer of both"),
 		cli.NewFlag("cross-check", &f.crossCheck, "with --backend A,B: both must agree"),
-		cli.NewFlag("eps", &f.eps, "accuracy `E` that residuals and gap must meet, at most 0.01", cli.Traits{Most: cli.MostEps}),
-		cli.NewFlag("time-limit", &f.timeLimit, "at most `TIME` after the file was read, such as 60s or 5m (default: no limit)", cli.Traits{Most: cli.AnyNumber}),
-		cli.NewFlag("max-iter", &f.maxIter, "at most `N` iterations (default: the solver's)", cli.Traits{Most: cli.MostIterations}),
-		cli.NewFlag("threads", &f.threads, "at most `N` threads; no solver of this program uses more than one yet", cli.Traits{Most: cli.MostThreads}),
+		cli.NewFlag("eps", &f.eps, "accuracy `E` that residuals and gap must meet, at most 0.01",
+			cli.Traits{Most: cli.MostEps}),
+		cli.NewFlag("time-limit", &f.timeLimit,
+			"at most `TIME` after the file was read, such as 60s or 5m (default: no limit)", cli.Traits{Most: cli.AnyNumber}),
+		cli.NewFlag("max-iter", &f.maxIter, "at most `N` iterations (default: the solver's)",
+			cli.Traits{Most: cli.MostIterations}),
+		cli.NewFlag("threads", &f.threads, "at most `N` threads; no solver of this program uses more than one yet",
+			cli.Traits{Most: cli.MostThreads}),
 		cli.MemoryFlag(),
 		cli.NewFlag("json", &f.asJSON, "print one JSON object instead of a table"),
 		cli.NewFlag("out", &f.out, "write that JSON object to `FILE` too, or to - for standard output"),
@@ -147,7 +152,8 @@ func solveFile(a *cli.App, ctx context.Context, path string, f *solveFlags) erro
 }
 
 // runSolver does what is timed, and what --time-limit is for: everything after the file was read.
-func runSolver(a *cli.App, ctx context.Context, p *loadedProgram, f *solveFlags, bar *cli.Status) (*solveResult, error) {
+func runSolver(a *cli.App, ctx context.Context, p *loadedProgram, f *solveFlags, bar *cli.Status) (*solveResult,
+	error) {
 	backend, err := cli.OpenBackend(f.backend, f.crossCheck)
 	if err != nil {
 		return nil, err
@@ -185,7 +191,8 @@ func runSolver(a *cli.App, ctx context.Context, p *loadedProgram, f *solveFlags,
 
 // solveBuilt builds the program, sets up and solves. Where ctx ends before there is anything to return, the error is
 // errInterrupted.
-func solveBuilt(a *cli.App, ctx context.Context, p *loadedProgram, backend backends.ConicBackend, o backends.Options, f *solveFlags) (*backends.Solution, backends.Solver, error) {
+func solveBuilt(a *cli.App, ctx context.Context, p *loadedProgram, backend backends.ConicBackend, o backends.Options,
+	f *solveFlags) (*backends.Solution, backends.Solver, error) {
 	built, err := cli.Interruptible(ctx, p.build)
 	if errors.Is(err, cli.ErrInterrupted) {
 		return nil, nil, err

@@ -13,7 +13,8 @@ import (
 )
 
 func TestDescribeCones(t *testing.T) {
-	text := describeCones([]backends.Cone{backends.Zero(2), backends.SecondOrder(3), backends.SecondOrder(4), backends.PSD(2)})
+	text := describeCones([]backends.Cone{backends.Zero(2), backends.SecondOrder(3), backends.SecondOrder(4),
+		backends.PSD(2)})
 	require.Equal(t, "2 zero, 2 second-order (7 rows), 1 psd (3 rows)", text)
 	require.Equal(t, "none", describeCones(nil))
 	for s := backends.Optimal; s <= backends.NumericalError; s++ {
@@ -47,7 +48,8 @@ func (e endless) Setup(*backends.Problem, backends.Options) (backends.Solver, er
 
 // TestSolveUnsupported asks a backend for a cone that it lacks.
 func TestSolveUnsupported(t *testing.T) {
-	err := solverError(&loadedProgram{path: "f.cbf"}, &backends.UnsupportedError{Backend: "b", Feature: "the psd cone", Others: []string{"c"}})
+	err := solverError(&loadedProgram{path: "f.cbf"}, &backends.UnsupportedError{Backend: "b", Feature: "the psd cone",
+		Others: []string{"c"}})
 	require.ErrorContains(t, err, "f.cbf: backends: b does not support the psd cone; these do: c")
 	require.Equal(t, cli.ExitUsage, err.(*cli.ExitError).Code)
 	err = solverError(&loadedProgram{path: "f.cbf"}, &backends.UnsupportedError{Backend: "b", Feature: "the psd cone"})

@@ -50,7 +50,8 @@ func decodeConfig(text []byte, known *pflag.FlagSet) ([]setting, error) {
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("line %d: expected lines of the form NAME: VALUE, with the names of the flags of conetune tune", root.Line)
+		return nil, fmt.Errorf(
+			"line %d: expected lines of the form NAME: VALUE, with the names of the flags of conetune tune", root.Line)
 	}
 	var list []setting
 	for k := 0; k < len(root.Content); k += 2 {
@@ -63,7 +64,8 @@ func decodeConfig(text []byte, known *pflag.FlagSet) ([]setting, error) {
 			return nil, wrong("%s is for the command line alone", s.Name)
 		}
 		if s.Name != settingModel && known.Lookup(s.Name) == nil {
-			return nil, wrong("%q is no setting of conetune tune%s", s.Name, cli.DidYouMean(s.Name, append(cli.FlagNames(known), settingModel)))
+			return nil, wrong("%q is no setting of conetune tune%s", s.Name,
+				cli.DidYouMean(s.Name, append(cli.FlagNames(known), settingModel)))
 		}
 		if i := slices.IndexFunc(list, func(o setting) bool { return o.Name == s.Name }); i >= 0 {
 			return nil, wrong("%s is there twice, first on line %d", s.Name, list[i].Line)
@@ -127,7 +129,8 @@ func apply(list []setting, path, model string, fs *pflag.FlagSet) (string, error
 
 // settings is a file for --config with what was given for a tune, and its seed.
 func (f *tuneFlags) settings(model string, fs *pflag.FlagSet) ([]byte, error) {
-	root := &yaml.Node{Kind: yaml.MappingNode, HeadComment: "conetune " + cli.Version() + "; conetune tune --config FILE does the same"}
+	root := &yaml.Node{Kind: yaml.MappingNode, HeadComment: "conetune " + cli.Version() +
+		"; conetune tune --config FILE does the same"}
 	add := func(name string, value *yaml.Node) {
 		root.Content = append(root.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, value)
 	}

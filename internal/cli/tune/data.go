@@ -49,10 +49,12 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 	}
 	const chosen = "the model is chosen by cross-validation; give --data FILE and --folds T, or --dir DIR"
 	return cli.CheckUse(fs,
-		cli.When("missing", !slices.Contains(rules, string(d.Wanted.Missing)), fmt.Sprintf(" is %q, expected one of %s", d.Wanted.Missing, words.Joined(rules))),
+		cli.When("missing", !slices.Contains(rules, string(d.Wanted.Missing)), fmt.Sprintf(" is %q, expected one of %s",
+			d.Wanted.Missing, words.Joined(rules))),
 		cli.When("folds", !d.Each && d.Folds < 2, fmt.Sprintf(" is %d, expected at least 2", d.Folds)),
 		cli.When("repeats", d.Repeats < 1, fmt.Sprintf(" is %d, expected at least 1", d.Repeats)),
-		cli.When("", d.streams() > 1, fmt.Sprintf("standard input, -, is named %d times: it can be one of the tables", d.streams())),
+		cli.When("", d.streams() > 1, fmt.Sprintf("standard input, -, is named %d times: it can be one of the tables",
+			d.streams())),
 		cli.When("", of != "" && d.matrix, of+" goes with tables of features, not with entries of a matrix"),
 		cli.When("", of != "" && folder, of+" goes with --data or --train; the tables of a folder are ready as they are"),
 		cli.When("repeats", !folds || folder, " goes with the folds of --data FILE"),
@@ -60,8 +62,10 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 		cli.When("col-features", !d.matrix, " goes with matrix-completion"),
 		cli.When("row-features", folder, " goes with --data; --dir takes the features of the folder"),
 		cli.When("col-features", folder, " goes with --data; --dir takes the features of the folder"),
-		cli.When("train", d.matrix, " and --val: entries of a matrix come in one file, which is divided; give --data FILE, or --dir DIR"),
-		cli.When("split", d.matrix && d.Split == input.SplitAll, " all is for folds; entries of a matrix are for training, validation or test"),
+		cli.When("train", d.matrix,
+			" and --val: entries of a matrix come in one file, which is divided; give --data FILE, or --dir DIR"),
+		cli.When("split", d.matrix && d.Split == input.SplitAll,
+			" all is for folds; entries of a matrix are for training, validation or test"),
 		cli.When("target", d.matrix, ": the value of an entry is in the column value"),
 		cli.When("train", folds, " and --val: "+chosen),
 		cli.When("val", folds && d.Train == "" && d.Data == "" && !folder, " goes with --train: "+chosen),
@@ -69,19 +73,25 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 		cli.When("val", none, " needs --train"),
 		cli.When("", none && (d.matrix || folds), "no data: give --data FILE, or --dir DIR"),
 		cli.When("", none, "no data: give --data FILE, or --train FILE and --val FILE, or --dir DIR"),
-		cli.When("", len(forms) > 1, strings.Join(forms, " and ")+" contradict each other: give one of --data, --train, --dir"),
-		cli.When("train", d.Val == "", " needs --val FILE, the rows on which hyperparameters are chosen (or give --data FILE, which is divided)"),
+		cli.When("", len(forms) > 1,
+			strings.Join(forms, " and ")+" contradict each other: give one of --data, --train, --dir"),
+		cli.When("train", d.Val == "",
+			" needs --val FILE, the rows on which hyperparameters are chosen (or give --data FILE, which is divided)"),
 		cli.When("val", d.Train == "", " goes with --train, not with "+first),
 		cli.When("test", folder, " goes with --data or --train; --dir takes the test rows of the folder"),
 		cli.When("target", folder, " goes with --data or --train; in a folder "+other),
 		cli.When("split", d.Data == "" && (tables || folder), " goes with --data, not with "+first),
 		// How rows are divided.
-		cli.When("", d.Wanted.Weights != "" && d.Wanted.Weights == d.Wanted.Offset, "--weights and --offset name the same column"),
+		cli.When("", d.Wanted.Weights != "" && d.Wanted.Weights == d.Wanted.Offset,
+			"--weights and --offset name the same column"),
 		cli.When("", len(columns) > 1, strings.Join(columns, " and ")+" contradict each other: give one of them"),
-		cli.When("", len(columns) == 1 && d.Data == "" && !folder, strings.Join(columns, "")+" goes with --data FILE; the rows of --train and --val are divided already"),
+		cli.When("", len(columns) == 1 && d.Data == "" && !folder,
+			strings.Join(columns, "")+" goes with --data FILE; the rows of --train and --val are divided already"),
 		cli.When("fold-column", fs.Changed("folds"), " "+by.Fold+" says how many folds there are: leave --folds out"),
-		cli.When("fold-column", d.Split != "" && d.Split != input.SplitAll, " "+by.Fold+" divides all rows: leave --split out, and name a file of test rows with --test"),
-		cli.When("repeats", by.Fold != "" || by.Time != "" || d.Each, ": chance has no part in "+without+", so that all deals would be the same"),
+		cli.When("fold-column", d.Split != "" && d.Split != input.SplitAll,
+			" "+by.Fold+" divides all rows: leave --split out, and name a file of test rows with --test"),
+		cli.When("repeats", by.Fold != "" || by.Time != "" ||
+			d.Each, ": chance has no part in "+without+", so that all deals would be the same"),
 		cli.When("folds", by.Time != "" && d.Each, " all and --time contradict each other: give a number of folds"),
 	)
 }
@@ -116,7 +126,8 @@ func (d *dataFlags) readMatrix(number string) (*matcomp.Data, error) {
 	if number != "" {
 		m, err := strconv.Atoi(number)
 		if err != nil {
-			return nil, cli.BadInputf("--groups is %q, expected a number of equal groups of the row and of the column features", number)
+			return nil, cli.BadInputf("--groups is %q, expected a number of equal groups of the row and of the column features",
+				number)
 		}
 		grouping = func(side string, names []string) (*groups.Groups, error) {
 			g, err := groups.Equal(len(names), m)
@@ -131,7 +142,8 @@ func (d *dataFlags) readMatrix(number string) (*matcomp.Data, error) {
 	if d.Dir != "" {
 		data, err = matcomp.ReadDir(d.Dir, grouping)
 	} else {
-		data, err = matcomp.ReadAndSplit(matcomp.Files{Entries: d.Data, Test: d.Test, Row: d.rowFeatures, Col: d.colFeatures}, d.Rule(), d.Seed, grouping)
+		data, err = matcomp.ReadAndSplit(matcomp.Files{Entries: d.Data, Test: d.Test, Row: d.rowFeatures, Col: d.colFeatures},
+			d.Rule(), d.Seed, grouping)
 	}
 	if err != nil {
 		return nil, cli.BadInput(err)

@@ -36,7 +36,8 @@ func NewJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
 	if err != nil {
 		return nil, err
 	}
-	job := &tuneJob{tuneFlags: f, run: &report.Run{Spec: spec, Options: &f.model.Options, Source: &f.Data.Source, Chain: f.chain, Verbose: f.verbose}}
+	job := &tuneJob{tuneFlags: f, run: &report.Run{Spec: spec, Options: &f.model.Options, Source: &f.Data.Source,
+		Chain: f.chain, Verbose: f.verbose}}
 	if f.Data.matrix = spec.Matrix; f.Data.matrix && f.Data.Data != "" && f.Data.Split == "" {
 		f.Data.Split = input.DefaultRule(f.Data.Test != "")
 	}
@@ -48,7 +49,10 @@ func NewJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
 		return nil, err
 	}
 	least := fmt.Sprintf("a finite number that is not negative, at most %.10g", float64(cli.MostWeight))
-	radii, err := cli.NumbersOf("init", "radius", f.init, least, func(v float64) bool { return v >= 0 && v <= cli.MostWeight })
+	radii, err := cli.NumbersOf("init", "radius", f.init, least, func(v float64) bool {
+		return v >= 0 &&
+			v <= cli.MostWeight
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -90,10 +94,12 @@ func (f *tuneFlags) check(spec model.Spec, fs *pflag.FlagSet) error {
 		cli.When("", missing, "--groups is missing: M equal consecutive groups, or a file with the group of each feature"),
 		cli.When("nested", f.nested < 2, fmt.Sprintf(" is %d, expected at least 2", f.nested)),
 		cli.When("nested", f.Data.matrix || f.Data.Data == "" || !folds, " goes with the folds of --data FILE"),
-		cli.When("fold-column", f.nested != 0 && f.nested != input.DefaultFolds, " "+fold+" says how many outer folds there are: give --nested without a number"),
+		cli.When("fold-column", f.nested != 0 && f.nested != input.DefaultFolds,
+			" "+fold+" says how many outer folds there are: give --nested without a number"),
 		cli.When("coefficients", spec.Matrix, ": "+spec.Name+" predicts by a matrix; --save has it"),
 		cli.When("folds", f.Data.matrix, ": "+spec.Name+" has no folds, its entries are for training, validation or test"),
-		cli.When("final", folds, ": with folds the refit is trained on all of their rows; leave it out, or divide the rows by --split"),
+		cli.When("final", folds,
+			": with folds the refit is trained on all of their rows; leave it out, or divide the rows by --split"),
 	)
 }
 
@@ -107,15 +113,18 @@ func (f *tuneFlags) checkModel(spec model.Spec, fs *pflag.FlagSet, rows []cli.Fl
 	m := &f.model
 	m.Terms = m.terms.terms
 	if err := cli.CheckUse(fs,
-		cli.When("ties", !slices.Contains(survival.TieRules(), m.Ties), fmt.Sprintf(" is %q, expected one of: %s", m.Ties, words.Joined(survival.TieRules()))),
+		cli.When("ties", !slices.Contains(survival.TieRules(), m.Ties), fmt.Sprintf(" is %q, expected one of: %s", m.Ties,
+			words.Joined(survival.TieRules()))),
 		cli.When("level", !(m.Level > 0 && m.Level < 1), fmt.Sprintf(" is %v, expected a number between 0 and 1", m.Level)),
 		cli.When("order", m.Order < 1, fmt.Sprintf(" is %d, expected at least 1", m.Order)),
-		cli.When("pilot", !slices.Contains(regression.Pilots(), m.Pilot), fmt.Sprintf(": unknown model %q; known are: %s", m.Pilot, words.Joined(regression.Pilots()))),
+		cli.When("pilot", !slices.Contains(regression.Pilots(), m.Pilot), fmt.Sprintf(": unknown model %q; known are: %s",
+			m.Pilot, words.Joined(regression.Pilots()))),
 		cli.When("event", !spec.Survival, ": "+spec.Name+" has no times until an event; cox has"),
 		cli.When("intercept", spec.Survival, ": "+spec.Name+" has none, as a constant changes nothing"),
 		cli.When("intercept", spec.Folds && !f.intercept, "=false: "+spec.Name+" always has one"),
 		cli.When("scale", spec.Matrix, ": "+spec.Name+" always divides by standard deviations"),
-		cli.When("scale", fs.Changed("standardize") && !f.standardize, " is about what --standardize=false turns off; leave one of them out"),
+		cli.When("scale", fs.Changed("standardize") && !f.standardize,
+			" is about what --standardize=false turns off; leave one of them out"),
 	); err != nil {
 		return err
 	}
@@ -164,8 +173,10 @@ func (f *tuneFlags) parseClassWeights() (err error) {
 	if f.model.Balanced = f.classWeights == "balanced"; f.model.Balanced {
 		return nil
 	}
-	const least, expected = 1 / cli.MostWeight, "balanced, or a positive number for the rows of the smaller label and one for those of the larger, from %g to %g"
-	f.model.ClassWeights, err = cli.NumbersOf("class-weights", "weight", f.classWeights, cli.Sprintf(expected, least, cli.MostWeight), func(v float64) bool { return v >= least && v <= cli.MostWeight })
+	const least, expected = 1 / cli.MostWeight,
+		"balanced, or a positive number for the rows of the smaller label and one for those of the larger, from %g to %g"
+	f.model.ClassWeights, err = cli.NumbersOf("class-weights", "weight", f.classWeights, cli.Sprintf(expected, least,
+		cli.MostWeight), func(v float64) bool { return v >= least && v <= cli.MostWeight })
 	if n := len(f.model.ClassWeights); err == nil && n != 0 && n != 2 {
 		err = cli.BadInputf("--class-weights is %q, expected "+expected, f.classWeights, least, cli.MostWeight)
 	}
@@ -200,7 +211,8 @@ func (f *tuneFlags) checkNames(fs *pflag.FlagSet) error {
 		cli.When("chain", f.chain && len(methods) == 1, " needs several methods, such as --method grid,vf-idca"),
 		cli.When("backend", !c.CrossCheck && strings.Contains(c.Backend, ","),
 			" "+c.Backend+": the first answer of several depends on the time, and a run on it: add --cross-check, or name one, or auto"),
-		cli.When("seed", f.Data.Seed > math.MaxInt64, fmt.Sprintf(" is %d, expected at most %d", f.Data.Seed, int64(math.MaxInt64))),
+		cli.When("seed", f.Data.Seed > math.MaxInt64, fmt.Sprintf(" is %d, expected at most %d", f.Data.Seed,
+			int64(math.MaxInt64))),
 	)
 }
 
@@ -275,5 +287,6 @@ type fileFlag struct{ flag, path string }
 
 // outputs are the files to write, those without a name among them.
 func (f *tuneFlags) outputs() []fileFlag {
-	return []fileFlag{{"--trace", f.trace}, {"--plot", f.plot}, {"--plot-trace", f.plotTrace}, {"--save", f.save}, {"--coefficients", f.coefficients}, {"--report", f.report}, {"--save-config", f.saveConfig}}
+	return []fileFlag{{"--trace", f.trace}, {"--plot", f.plot}, {"--plot-trace", f.plotTrace}, {"--save", f.save},
+		{"--coefficients", f.coefficients}, {"--report", f.report}, {"--save-config", f.saveConfig}}
 }

@@ -17,7 +17,8 @@ import (
 
 // choice is how the hyperparameters are chosen.
 func (job *tuneJob) choice() *evaluate.Choice {
-	return &evaluate.Choice{Build: job.build, Intercept: job.model.Intercept, Methods: job.run.Methods, Chain: job.chain, Config: job.config}
+	return &evaluate.Choice{Build: job.build, Intercept: job.model.Intercept, Methods: job.run.Methods, Chain: job.chain,
+		Config: job.config}
 }
 
 // outerFolds splits the rows into outer folds, by the design of those inside.
@@ -44,7 +45,9 @@ func (job *tuneJob) checkNested(ctx context.Context, o *input.Outer) ([]split.Fo
 			_, _, err := job.choice().Without(o, f)
 			more := ""
 			if o.Grouped() && len(folds) == 2 {
-				more = fmt.Sprintf("; the choice needs two groups of column %q beside those left out, which --nested alone takes one at a time", job.run.Rows.Division.Group)
+				more = fmt.Sprintf(
+					"; the choice needs two groups of column %q beside those left out, which --nested alone takes one at a time",
+					job.run.Rows.Division.Group)
 			}
 			if err != nil {
 				return nil, cli.BadInputf("--nested: without outer fold %d: %w%s", k, job.run.Rows.Explain(err), more)
@@ -55,7 +58,8 @@ func (job *tuneJob) checkNested(ctx context.Context, o *input.Outer) ([]split.Fo
 }
 
 // runNested makes the choice without each outer fold.
-func (job *tuneJob) runNested(ctx context.Context, o *input.Outer, folds []split.Fold, show *progress) (*evaluate.Nested, error) {
+func (job *tuneJob) runNested(ctx context.Context, o *input.Outer, folds []split.Fold,
+	show *progress) (*evaluate.Nested, error) {
 	at := func(done int) {
 		show.Show(0, 0, func(time.Time) string {
 			return fmt.Sprintf("nested cross-validation: %d of %d outer folds", done, len(folds))

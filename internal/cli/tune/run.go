@@ -64,7 +64,8 @@ func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
 		return cli.BadInputf("--init: %d radii, but the model has %d", len(job.config.Init), radii)
 	}
 	if val := rows.ValidationRows(); hyperparameters > val {
-		a.Note("warning: %d hyperparameters are chosen on %d validation rows; the validation error will be too good to be true, judge by test rows", hyperparameters, val)
+		a.Note("warning: %d hyperparameters are chosen on %d validation rows; the validation error will be too good to be "+
+			"true, judge by test rows", hyperparameters, val)
 	}
 	for _, method := range job.run.Methods {
 		config := job.config
@@ -156,7 +157,8 @@ func (job *tuneJob) checkTargets(rows *input.Rows) error {
 // build makes the model.
 func (job *tuneJob) build(rows *input.Rows) (tune.Model, error) {
 	if job.run.Entries != nil {
-		return matcomp.New(job.run.Entries, matcomp.Options{Standardize: job.model.Standardize, Intercept: job.model.Intercept})
+		return matcomp.New(job.run.Entries, matcomp.Options{Standardize: job.model.Standardize,
+			Intercept: job.model.Intercept})
 	}
 	return job.run.Spec.Build(rows, job.model.Options)
 }
@@ -169,7 +171,8 @@ func (job *tuneJob) saved(r *tune.Result) model.Model {
 }
 
 // runTune runs the methods with everything that watches them.
-func runMethods(a *cli.App, ctx context.Context, job *tuneJob, model tune.Model, trace *traceFile, show *progress) ([]*tune.Result, error) {
+func runMethods(a *cli.App, ctx context.Context, job *tuneJob, model tune.Model, trace *traceFile,
+	show *progress) ([]*tune.Result, error) {
 	config := job.config
 	config.Logger = a.Logger(job.verbose)
 	if job.report != "" || job.plot != "" {
@@ -230,8 +233,10 @@ func (job *tuneJob) told(results []*tune.Result) []toldResult {
 
 // writeFiles writes the files that were asked for and have something to hold, and tells which there are now.
 func writeFiles(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.Result) (written []string, err error) {
-	r, traced := evaluate.Best(results), slices.ContainsFunc(results, func(r *tune.Result) bool { return len(r.Trace) > 0 })
-	drawn := func(path string, draw func(*report.Run, *dataset.Split, []*tune.Result) figure.Figure) func(io.Writer) error {
+	r, traced := evaluate.Best(results), slices.ContainsFunc(results,
+		func(r *tune.Result) bool { return len(r.Trace) > 0 })
+	drawn := func(path string, draw func(*report.Run, *dataset.Split, []*tune.Result) figure.Figure) func(
+		io.Writer) error {
 		return func(w io.Writer) error {
 			format, err := figure.Format(path)
 			if err != nil {
@@ -247,7 +252,8 @@ func writeFiles(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.
 		write       func(io.Writer) error
 	}{
 		{fileFlag{"--trace", job.trace}, "trace", "to write", traced, nil},
-		{fileFlag{"--plot", job.plot}, "figure", "to draw", traced || report.CurveOf(r) != nil, drawn(job.plot, report.Statistics)},
+		{fileFlag{"--plot", job.plot}, "figure", "to draw", traced || report.CurveOf(r) != nil,
+			drawn(job.plot, report.Statistics)},
 		{fileFlag{"--plot-trace", job.plotTrace}, "figure of the run", "to draw", traced, drawn(job.plotTrace, report.Trace)},
 		{fileFlag{"--save", job.save}, "model", "", r.Refit != nil, func(w io.Writer) error { return job.saved(r).Write(w) }},
 		{fileFlag{"--save-config", job.saveConfig}, "settings", "", true, func(w io.Writer) error {

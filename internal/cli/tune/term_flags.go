@@ -48,7 +48,8 @@ func (f *termFlags) check(fs *pflag.FlagSet) error {
 	}
 	none := math.Inf(1)
 	f.values = []featureValues{
-		{"penalty-factors", f.factors, 1, 0, cli.MostWeight, cli.Sprintf("a number from 0 to %.10g", float64(cli.MostWeight)), nil},
+		{"penalty-factors", f.factors, 1, 0, cli.MostWeight, cli.Sprintf("a number from 0 to %.10g", float64(cli.MostWeight)),
+			nil},
 		{"lower", lower, -none, -none, 0, "a number that is not positive, within 1e+100 or infinite", nil},
 		{"upper", f.upper, none, 0, none, "a number that is not negative, within 1e+100 or infinite", nil},
 	}
@@ -125,7 +126,8 @@ func (f *termFlags) terms(features []string) (t regression.Terms, err error) {
 				}
 			}
 			if !found {
-				return t, cli.BadInputf("--%s: %q is not a feature of the table%s", v.flag, x.name, cli.DidYouMean(x.name, features))
+				return t, cli.BadInputf("--%s: %q is not a feature of the table%s", v.flag, x.name,
+					cli.DidYouMean(x.name, features))
 			}
 		}
 	}

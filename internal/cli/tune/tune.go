@@ -31,11 +31,13 @@ func Command(a *cli.App) *cobra.Command {
 			if helpAll {
 				return nil
 			}
-			if k := slices.IndexFunc(args, func(s string) bool { _, err := strconv.Atoi(s); return err == nil }); len(args) == 2 && k >= 0 && cmd.Flags().Changed("nested") {
+			if k := slices.IndexFunc(args, func(s string) bool { _, err := strconv.Atoi(s); return err == nil }); len(
+				args) == 2 && k >= 0 && cmd.Flags().Changed("nested") {
 				return cli.BadInputf("--nested takes its number as --nested=%s", args[k])
 			}
 			if len(args) > 1 || len(args) == 0 && f.configFile == "" {
-				return cli.BadInputf("expected one model, got %d arguments; known models are: %s", len(args), words.Joined(model.Names()))
+				return cli.BadInputf("expected one model, got %d arguments; known models are: %s", len(args),
+					words.Joined(model.Names()))
 			}
 			return nil
 		},
@@ -87,7 +89,8 @@ func (f *tuneFlags) configured(args []string, fs *pflag.FlagSet) (name string, e
 		return "", cli.BadInput(err)
 	}
 	if name, err = apply(list, f.configFile, name, fs); err == nil && name == "" {
-		err = cli.BadInputf("%s: no model is set; give one, or the line model: NAME; known models are: %s", f.configFile, words.Joined(model.Names()))
+		err = cli.BadInputf("%s: no model is set; give one, or the line model: NAME; known models are: %s", f.configFile,
+			words.Joined(model.Names()))
 	}
 	return name, err
 }
@@ -162,7 +165,8 @@ func (f *tuneFlags) printHelp(cmd *cobra.Command, all bool) error {
 		fmt.Fprintf(&b, tuneHelpAll, words.Joined(model.Able(tune.MethodIGJO)), words.Joined(model.Able(tune.MethodIFDM)))
 	}
 	fmt.Fprintf(&b, "\n\nUsage:\n  %s\n\nExamples:\n%s\n", cmd.UseLine(), cmd.Example)
-	for _, g := range append(f.table(), flagGroup{"Help", false, []cli.Flag{cli.NewFlag("help-all", nil, ""), cli.NewFlag("help", nil, "")}}) {
+	for _, g := range append(f.table(), flagGroup{"Help", false, []cli.Flag{cli.NewFlag("help-all", nil, ""),
+		cli.NewFlag("help", nil, "")}}) {
 		if !g.shown && !all {
 			continue
 		}

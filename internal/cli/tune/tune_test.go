@@ -35,12 +35,15 @@ import (
 
 // endedRun is one of two iterations.
 func endedRun() (*report.Run, *tune.Result) {
-	train := &dataset.Data{X: mat.NewDense(2, 2, []float64{-1, 1, 1, -1}), Y: []float64{1, 2}, Features: []string{"a", "b"}, Target: "y"}
+	train := &dataset.Data{X: mat.NewDense(2, 2, []float64{-1, 1, 1, -1}), Y: []float64{1, 2},
+		Features: []string{"a", "b"}, Target: "y"}
 	r := &tune.Result{
 		Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: dca.Converged, Iterations: 2,
-		Refit: &tune.Errors{Validation: 2.5}, RefitFit: tune.Fit{Features: train.Features, Coefficients: []float64{2, 0}}, Radii: []float64{0, 1},
+		Refit: &tune.Errors{Validation: 2.5}, RefitFit: tune.Fit{Features: train.Features, Coefficients: []float64{2, 0}},
+		Radii: []float64{0, 1},
 	}
-	return &report.Run{Source: &input.Source{Dir: "data"}, Options: &model.Options{}, Rows: &input.Rows{Split: &dataset.Split{Train: train, Val: train}}}, r
+	return &report.Run{Source: &input.Source{Dir: "data"}, Options: &model.Options{},
+		Rows: &input.Rows{Split: &dataset.Split{Train: train, Val: train}}}, r
 }
 
 func TestOutcome(t *testing.T) {
@@ -139,10 +142,14 @@ func TestFoldsByColumns(t *testing.T) {
 		val  [][]int
 	}{
 		{"fold column", []string{"--fold-column", "part"}, [][]int{{1, 2, 6, 9}, {0, 5, 8, 10}, {3, 4, 7, 11}}},
-		{"fold column and all rows", []string{"--fold-column", "part", "--split", "all"}, [][]int{{1, 2, 6, 9}, {0, 5, 8, 10}, {3, 4, 7, 11}}},
-		{"a group in each fold", []string{"--group", "ward", "--folds", "all", "--split", "all"}, [][]int{east, north, south}},
-		{"groups in two folds", []string{"--group", "ward", "--folds", "2", "--split", "all"}, [][]int{append(slices.Clone(north), east...), south}},
-		{"rows", []string{"--folds", "all", "--split", "all"}, [][]int{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}, {10}, {11}}},
+		{"fold column and all rows", []string{"--fold-column", "part", "--split", "all"}, [][]int{{1, 2, 6, 9}, {0, 5, 8, 10},
+			{3, 4, 7, 11}}},
+		{"a group in each fold", []string{"--group", "ward", "--folds", "all", "--split", "all"},
+			[][]int{east, north, south}},
+		{"groups in two folds", []string{"--group", "ward", "--folds", "2", "--split", "all"},
+			[][]int{append(slices.Clone(north), east...), south}},
+		{"rows", []string{"--folds", "all", "--split", "all"}, [][]int{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}, {10},
+			{11}}},
 	} {
 		rows, err := readDesign(t, false, append([]string{"--data", data}, c.args...)...)
 		require.NoError(t, err, c.name)
@@ -155,7 +162,8 @@ func TestFoldsByColumns(t *testing.T) {
 		}
 		require.Nil(t, rows.CV.Test)
 		for _, name := range []string{"ward", "day", "part"} { // of another purpose they are features
-			require.Equal(t, slices.Contains(c.args, name), !slices.ContainsFunc(rows.CV.Data.Features, func(f string) bool { return strings.HasPrefix(f, name) }), c.name)
+			require.Equal(t, slices.Contains(c.args, name), !slices.ContainsFunc(rows.CV.Data.Features,
+				func(f string) bool { return strings.HasPrefix(f, name) }), c.name)
 		}
 	}
 
@@ -170,11 +178,13 @@ func TestFoldsByColumns(t *testing.T) {
 	}, rows.CV.Folds)
 
 	// The last quarter is for the test, and of the others the last two thirds validate.
-	rows, err = readDesign(t, false, "--data", data, "--time", "day", "--folds", "2", "--split", "0.75/rest", "--features", "x")
+	rows, err = readDesign(t, false, "--data", data, "--time", "day", "--folds", "2", "--split", "0.75/rest", "--features",
+		"x")
 	require.NoError(t, err)
 	require.Equal(t, []float64{1, 4, 9}, rows.CV.Test.Y)
 	require.Equal(t, []float64{2, 3, 5, 7, 6, 8, 1, 2, 3}, rows.CV.Data.Y)
-	require.Equal(t, []split.Fold{{Train: []int{0, 1, 3}, Val: []int{5, 6, 7}}, {Train: []int{0, 1, 3, 5, 6, 7}, Val: []int{2, 4, 8}}}, rows.CV.Folds)
+	require.Equal(t, []split.Fold{{Train: []int{0, 1, 3}, Val: []int{5, 6, 7}}, {Train: []int{0, 1, 3, 5, 6, 7},
+		Val: []int{2, 4, 8}}}, rows.CV.Folds)
 
 	// Without folds --split goes by columns as well.
 	rows, err = readDesign(t, false, "--data", data, "--time", "day", "--split", "6/3/rest")
@@ -307,7 +317,8 @@ func outerJob(t *testing.T, args ...string) (*tuneJob, *input.Outer) {
 	require.NoError(t, err)
 	f, fs := JobFlags()
 	f.nested = 3
-	job := &tuneJob{tuneFlags: f, run: &report.Run{Spec: spec, Methods: []string{"grid"}, Options: &f.model.Options, Source: &f.Data.Source}}
+	job := &tuneJob{tuneFlags: f, run: &report.Run{Spec: spec, Methods: []string{"grid"}, Options: &f.model.Options,
+		Source: &f.Data.Source}}
 	f.config.Evaluations = 4
 	require.NoError(t, fs.Parse(args))
 	job.Data.Seed, job.Data.Always = 1, true

@@ -24,7 +24,8 @@ func main() {
 }
 
 // builds are the systems and tags of the programs that are given away.
-var builds = []struct{ system, tags string }{{"linux", ""}, {"linux", "scs,osqp,clarabel,highs"}, {"darwin", ""}, {"darwin", "scs,osqp,clarabel,highs"}, {"windows", ""}, {"js", ""},
+var builds = []struct{ system, tags string }{{"linux", ""}, {"linux", "scs,osqp,clarabel,highs"}, {"darwin", ""},
+	{"darwin", "scs,osqp,clarabel,highs"}, {"windows", ""}, {"js", ""},
 	{"linux", madeGo}, {"darwin", madeGo}, {"windows", madeGo}, {"js", madeGo}}
 
 // madeGo are the tags of the C solvers made Go, which need no cgo.
@@ -78,7 +79,8 @@ func linked() ([]module, error) {
 	have := map[string]module{}
 	for _, b := range builds {
 		cmd := exec.Command("go", "list", "-deps", "-tags", "parquet,"+b.tags, "-f", listed, "./cmd/conetune")
-		cmd.Env = append(os.Environ(), "GOOS="+b.system, "CGO_ENABLED="+map[bool]string{true: "1", false: "0"}[b.tags == "scs,osqp"])
+		cmd.Env = append(os.Environ(), "GOOS="+b.system, "CGO_ENABLED="+map[bool]string{true: "1",
+			false: "0"}[b.tags == "scs,osqp"])
 		if b.system == "js" {
 			cmd.Env = append(cmd.Env, "GOARCH=wasm")
 		}
@@ -115,7 +117,8 @@ func ofModule(m module) ([]text, error) {
 			if err != nil {
 				return nil, err
 			}
-			texts = append(texts, text{fmt.Sprintf("%s %s, %s", m.Path, m.Version, filepath.ToSlash(filepath.Join(dir, e.Name()))), string(body)})
+			texts = append(texts, text{fmt.Sprintf("%s %s, %s", m.Path, m.Version,
+				filepath.ToSlash(filepath.Join(dir, e.Name()))), string(body)})
 		}
 	}
 	if len(texts) == 0 {
@@ -127,7 +130,8 @@ func ofModule(m module) ([]text, error) {
 // libraries are the texts of the C libraries, which make deps leaves in cgo/build. AMD and QDLDL are in both solvers.
 func libraries(out string) error {
 	for name, files := range map[string][]string{
-		"highs":    {"HiGHS.txt", "HiGHS-parts.txt", "HiGHS-amd.txt", "HiGHS-metis.txt", "HiGHS-pdqsort.txt", "HiGHS-rcm.txt"},
+		"highs": {"HiGHS.txt", "HiGHS-parts.txt", "HiGHS-amd.txt", "HiGHS-metis.txt", "HiGHS-pdqsort.txt",
+			"HiGHS-rcm.txt"},
 		"scs":      {"SCS.txt", "SCS-qdldl.txt", "SCS-amd.txt"},
 		"openblas": {"OpenBLAS.txt"},
 		"clarabel": {"Clarabel.txt", "Clarabel-crates.txt"},

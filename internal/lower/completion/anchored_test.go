@@ -35,11 +35,13 @@ func TestAnchored(t *testing.T) {
 					require.InEpsilon(t, want, got, 1e-6)
 				}
 				twice := val
-				twice.Row, twice.Col, twice.Y = append(twice.Row, twice.Row...), append(twice.Col, twice.Col...), append(twice.Y, twice.Y...)
+				twice.Row, twice.Col, twice.Y = append(twice.Row, twice.Row...), append(twice.Col, twice.Col...),
+					append(twice.Y, twice.Y...)
 				if p > 0 {
 					continue
 				}
-				again, err := jointOf(train, Data{X: design.FromColumns(len(twice.Y), 0, nil), Row: twice.Row, Col: twice.Col, Y: twice.Y}, intercept)
+				again, err := jointOf(train, Data{X: design.FromColumns(len(twice.Y), 0, nil), Row: twice.Row, Col: twice.Col,
+					Y: twice.Y}, intercept)
 				require.NoError(t, err)
 				require.InEpsilon(t, got, again.Anchored(rho, centre), 1e-9) // each entry with half of the weight, twice
 			}

@@ -15,9 +15,11 @@ import (
 //
 // Where the interior-point method is used, the end of its central path is differentiated, by one direct solve; else the
 // smooth objective on the matrices of G's rank, that of [Joint], with a linear system that is solved to tol.
-func (c *Problem) Derivative(w Weights, s *Solution, v []float64, x *design.Matrix, row, col []int, tol float64) (nuclear float64, groups []float64, err error) {
+func (c *Problem) Derivative(w Weights, s *Solution, v []float64, x *design.Matrix, row, col []int,
+	tol float64) (nuclear float64, groups []float64, err error) {
 	if n, p := x.Dims(); n != len(v) || p != c.groups.X.Columns() || len(row) != n || len(col) != n {
-		return 0, nil, fmt.Errorf("completion: %d numbers, %d and %d indices for a design of %d x %d, expected as many as its rows, and %d columns", len(v), len(row), len(col), n, p, c.groups.X.Columns())
+		return 0, nil, fmt.Errorf("completion: %d numbers, %d and %d indices for a design of %d x %d, expected as many as "+
+			"its rows, and %d columns", len(v), len(row), len(col), n, p, c.groups.X.Columns())
 	}
 	norm, _, err := c.groups.Weights(w.Norm, nil)
 	if err != nil {
@@ -41,7 +43,8 @@ const differentiateSteps = 2000
 
 // differentiate is [Problem.Derivative] by the factors: minus the derivatives of |G|_* and |b_g| along the solution t
 // of H t = q, with q the derivative of <v, X b + G + b0>.
-func (c *Problem) differentiate(nuclear float64, norm []float64, s *Solution, v []float64, x *design.Matrix, row, col []int, tol float64) (float64, []float64) {
+func (c *Problem) differentiate(nuclear float64, norm []float64, s *Solution, v []float64, x *design.Matrix, row,
+	col []int, tol float64) (float64, []float64) {
 	f := c.startAt(s)
 	f.weigh(&lower.JointWeights{Train: 1, Penalties: append([]float64{nuclear}, norm...)})
 	if f.k > 0 { // the preconditioner wants columns at right angles

@@ -11,7 +11,8 @@ import (
 // factored is a point of a [Joint] with the weights of an objective, which on the factors and on the groups in use, S,
 // is smooth:
 //
-//	F = sum over sets of w/2 |r|^2 + rho/2 (|A B' - C|^2 + |b - c|^2 + (b0 - c0)^2) + m_0 (|A|^2 + |B|^2) / 2 + sum_g m_g |b_g|.
+//	F = sum over sets of w/2 |r|^2 + rho/2 (|A B' - C|^2 + |b - c|^2 + (b0 - c0)^2)
+//	    + m_0 (|A|^2 + |B|^2) / 2 + sum_g m_g |b_g|.
 //
 // Tangents have b0 as the last entry of S. F does not change when A and B are turned by the same rotation, so
 // that its Hessian has a kernel; gradients of functions of A B' are orthogonal to it, up to rounding. Where the
@@ -38,7 +39,8 @@ type factored struct {
 	set    []int   // S
 	active []int   // its groups
 	shift  float64 // of the Hessian, see descend
-	bent   float64 // how negative the curvature was in a direction of the last system with such a one, else 0: columns are missing
+	// how negative the curvature was in a direction of the last system with such a one, else 0: columns are missing
+	bent   float64
 	blocks *blocks
 	holds  []float64
 	svd    *decomposition // of the factors as they are, where it is known

@@ -48,7 +48,8 @@ func TestProductsByBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	j, _, _ := newJointOf(t, draw(5, 30, 24, 6, 0.6), true)
 	centre := [][]float64{normals(rng, 6), normals(rng, 2*(30+24)), {0.3}}
-	w := lower.JointWeights{Validation: 1, Train: 2, Rho: 0.1, Centre: centre, Penalties: append([]float64{0.2}, repeat(0.1, len(j.members))...)}
+	w := lower.JointWeights{Validation: 1, Train: 2, Rho: 0.1, Centre: centre, Penalties: append([]float64{0.2},
+		repeat(0.1, len(j.members))...)}
 	point := [][]float64{normals(rng, 6), normals(rng, 3*(30+24)), {-0.2}}
 	products := func() (at, gradient, hessian tangent, image []float64) {
 		f := newFactored(j)
@@ -66,7 +67,8 @@ func TestProductsByBlocks(t *testing.T) {
 		s.grid = divide(30, 24, s.row, s.col, 5)
 	}
 	a5, g5, h5, v5 := products()
-	for i, pair := range [][2][]float64{{a.A, a5.A}, {a.B, a5.B}, {g.A, g5.A}, {g.B, g5.B}, {g.S, g5.S}, {h.A, h5.A}, {h.B, h5.B}, {h.S, h5.S}, {v, v5}} {
+	for i, pair := range [][2][]float64{{a.A, a5.A}, {a.B, a5.B}, {g.A, g5.A}, {g.B, g5.B}, {g.S, g5.S}, {h.A, h5.A},
+		{h.B, h5.B}, {h.S, h5.S}, {v, v5}} {
 		require.InDeltaSlice(t, pair[0], pair[1], 1e-11, i)
 	}
 }

@@ -47,7 +47,8 @@ func definition(t *testing.T, d sample, w Weights, s *Solution) float64 {
 func TestInteriorGap(t *testing.T) {
 	ctx := context.Background()
 	for _, intercept := range []bool{false, true} {
-		for _, shape := range []struct{ m, n, p int }{{12, 12, 6}, {20, 9, 6}, {8, 30, 0}, {1, 25, 3}, {30, 1, 0}, {30, 35, 30}} {
+		for _, shape := range []struct{ m, n, p int }{{12, 12, 6}, {20, 9, 6}, {8, 30, 0}, {1, 25, 3}, {30, 1, 0},
+			{30, 35, 30}} {
 			d := draw(5, shape.m, shape.n, shape.p, 0.4)
 			for k := range 3 { // again, with other values
 				d.row, d.col, d.y = append(d.row, d.row[k]), append(d.col, d.col[k]), append(d.y, d.y[k]+0.3)

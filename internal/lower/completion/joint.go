@@ -16,7 +16,8 @@ import (
 
 // Joint is a completion on training and validation entries at once,
 //
-//	minimize over b, G (and b0)   v L + t l + rho/2 (|b - c|^2 + |G - C|^2 + (b0 - c0)^2) + m_0 |G|_* + sum_g m_g |b^(g)|_2
+//	minimize over b, G (and b0)   v L + t l + rho/2 (|b - c|^2 + |G - C|^2 + (b0 - c0)^2)
+//	                              + m_0 |G|_* + sum_g m_g |b^(g)|_2
 //
 // with L and l half the mean squared errors over the entries of each set, as subproblems of VF-iDCA have it, see
 // [lower.Joint]. Nothing of the size of G is formed: G = A B' is kept by its factors, and so is C.
@@ -104,11 +105,13 @@ func newSide(d Data, groups [][]int) (*side, error) {
 		return nil, fmt.Errorf("completion: %w", err)
 	}
 	if len(d.Row) != len(d.Y) || len(d.Col) != len(d.Y) {
-		return nil, fmt.Errorf("completion: %d row and %d column indices of %d known entries", len(d.Row), len(d.Col), len(d.Y))
+		return nil, fmt.Errorf("completion: %d row and %d column indices of %d known entries", len(d.Row), len(d.Col),
+			len(d.Y))
 	}
 	for k := range d.Row {
 		if d.Row[k] < 0 || d.Row[k] >= d.M || d.Col[k] < 0 || d.Col[k] >= d.N {
-			return nil, fmt.Errorf("completion: known entry %d is (%d, %d), outside of a matrix of %d x %d", k, d.Row[k], d.Col[k], d.M, d.N)
+			return nil, fmt.Errorf("completion: known entry %d is (%d, %d), outside of a matrix of %d x %d", k, d.Row[k],
+				d.Col[k], d.M, d.N)
 		}
 	}
 	s := &side{row: d.Row, col: d.Col, y: d.Y, x: d.X, norm2: linear.Norm2}
@@ -175,7 +178,8 @@ func (j *Joint) LambdaMax() float64 {
 func (j *Joint) Values(x [][]float64) lower.Values {
 	f := newFactored(j)
 	f.take(x)
-	v := lower.Values{Validation: f.loss(validating), Train: f.loss(training), Penalties: make([]float64, 1+len(j.members))}
+	v := lower.Values{Validation: f.loss(validating), Train: f.loss(training), Penalties: make([]float64,
+		1+len(j.members))}
 	if f.k > 0 {
 		_, values, _ := f.decompose()
 		v.Penalties[0] = floats.Sum(values)

@@ -56,7 +56,8 @@ func newJointOf(t testing.TB, d sample, intercept bool) (j *Joint, train, val Da
 }
 
 // conicJoint solves a joint fit as a conic program.
-func conicJoint(t testing.TB, train, val Data, intercept bool, w *lower.JointWeights, centre *mat.Dense, cb []float64, c0 float64) float64 {
+func conicJoint(t testing.TB, train, val Data, intercept bool, w *lower.JointWeights, centre *mat.Dense, cb []float64,
+	c0 float64) float64 {
 	t.Helper()
 	m := convex.NewModel()
 	g := m.Variable("G", train.M*train.N)
@@ -135,10 +136,12 @@ func TestJointAgainstConic(t *testing.T) {
 			top := j.LambdaMax()
 			groups := len(d.groups)
 			for _, w := range []*lower.JointWeights{
-				{Train: 1}, {Train: 2, Validation: 1, Rho: 1e-2, Centre: centre}, {Train: 0.1, Validation: 1, Rho: 1, Centre: centre}, {Train: 3, Validation: 0.5, Rho: 1e-3, Centre: centre},
+				{Train: 1}, {Train: 2, Validation: 1, Rho: 1e-2, Centre: centre}, {Train: 0.1, Validation: 1, Rho: 1,
+					Centre: centre}, {Train: 3, Validation: 0.5, Rho: 1e-3, Centre: centre},
 			} {
 				for _, share := range []float64{0.5, 0.1} {
-					w.Penalties = append([]float64{share * top * (w.Train + w.Validation)}, repeat(0.6*share*top*(w.Train+w.Validation), groups)...)
+					w.Penalties = append([]float64{share * top * (w.Train + w.Validation)},
+						repeat(0.6*share*top*(w.Train+w.Validation), groups)...)
 					want := conicJoint(t, train, val, intercept, w, &full, cb, c0)
 					s := j.Joint()
 					solved := func(w *lower.JointWeights) (*lower.JointPoint, lower.JointCheck) {
@@ -186,7 +189,8 @@ func TestJointAgainstConic(t *testing.T) {
 						if w.Rho > 0 {
 							a, b := append([]float64{up.Train}, up.Penalties...), append([]float64{down.Train}, down.Penalties...)
 							for l := range a {
-								require.InDelta(t, -(a[l]-b[l])/(2*h), pt.Curvature[i][l], 0.05*(math.Abs(pt.Curvature[i][l])+math.Abs(pt.Curvature[i][i]*pt.Curvature[l][l])+0.5), "%d %d", i, l)
+								require.InDelta(t, -(a[l]-b[l])/(2*h), pt.Curvature[i][l],
+									0.05*(math.Abs(pt.Curvature[i][l])+math.Abs(pt.Curvature[i][i]*pt.Curvature[l][l])+0.5), "%d %d", i, l)
 							}
 						}
 					}
@@ -249,7 +253,8 @@ func TestFactoredAgainstInterior(t *testing.T) {
 				require.NoError(t, err)
 				start = b
 				scale := want.groups.Scale
-				require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, b.Status, "%s %v %g: gap %g", name, intercept, share, b.Gap)
+				require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, b.Status, "%s %v %g: gap %g", name, intercept,
+					share, b.Gap)
 				require.LessOrEqual(t, b.Gap, 1e-9*scale+1e-300)
 				require.InDelta(t, a.Objective, b.Objective, 2e-9*scale+1e-15, "%s %v %g", name, intercept, share)
 
@@ -363,7 +368,8 @@ func TestFirstColumns(t *testing.T) {
 		w := Weights{share * c.LambdaMax(), []float64{share * c.LambdaMax()}}
 		want, err := c.Solve(context.Background(), w, Options{Tol: 1e-9})
 		require.NoError(t, err)
-		weights := lower.JointWeights{Train: 1, Tol: 1e-9, Flat: true, Penalties: append([]float64{w.Nuclear}, repeat(w.Norm[0], len(j.members))...)}
+		weights := lower.JointWeights{Train: 1, Tol: 1e-9, Flat: true, Penalties: append([]float64{w.Nuclear},
+			repeat(w.Norm[0], len(j.members))...)}
 		pt, err := s.Solve(context.Background(), &weights)
 		require.NoError(t, err)
 		require.InDelta(t, want.Objective, pt.Objective, 1e-5*want.Objective)

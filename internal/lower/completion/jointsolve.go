@@ -167,7 +167,8 @@ func (s *JointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower
 	k := f.k
 	wanted := checkShare * w.Tol * meetTol
 	c.Objective, c.Gap, c.Grew = f.certify(wanted)
-	for try, tol := 0, f.least(w); try < checkTries && !c.Grew && w.Tol > 0 && c.Gap > wanted; try++ { // the gradient has to be smaller
+	// the gradient has to be smaller
+	for try, tol := 0, f.least(w); try < checkTries && !c.Grew && w.Tol > 0 && c.Gap > wanted; try++ {
 		tol /= 10
 		f.descend(tol, false)
 		c.Objective, c.Gap, c.Grew = f.certify(wanted)

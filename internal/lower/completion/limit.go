@@ -19,7 +19,8 @@ import (
 //
 // and for the groups in use  2/t_g q_g'X_g'du = dt_g (1 + |q_g|^2 / t_g^2). These are the rows of B' in the system
 //
-//	M du + B w = -A*(G_t) dt - X_g b_t dt_g,   B'du = the above,   G_t = -2 (Z R / t + (Z T K + K T Z) R) / t,   T = I + R R'/t^2,
+//	M du + B w = -A*(G_t) dt - X_g b_t dt_g,   B'du = the above,
+//	G_t = -2 (Z R / t + (Z T K + K T Z) R) / t,   T = I + R R'/t^2,
 //
 // with M as in [interiorSystem] for 2 K in the place of C^-1 and V_g = 2 z_g / t_g I, b_t = -2 z_g q_g / t_g^2, and w
 // of W, the dz_g, and db0. In the place of the zero block stands minus the gap of the solution, as near the end of the

@@ -45,7 +45,8 @@ func newInteriorSystem(N, m, n, p int) interiorSystem {
 		inverse: vec(m * m), growth: vec(m * m), kappa: vec(m * n), kappaT: vec(m * n), gamma: vec(m * n), gammaT: vec(m * n),
 		alpha: vec(n * n), beta: vec(n * n), weighted: vec(N * p), along: vec(N),
 		square: vec(m * m), square2: vec(m * m),
-		rows: make([][2]float64, m*m), across: make([][2]float64, m*n), back: make([][2]float64, m*n), columns: make([][2]float64, n*n),
+		rows: make([][2]float64, m*m), across: make([][2]float64, m*n), back: make([][2]float64, m*n),
+		columns: make([][2]float64, n*n),
 	}
 	return s
 }

@@ -32,7 +32,8 @@ func (c *Problem) Within(ctx context.Context, r Bounds, o Options) (*Solution, *
 		return nil, nil, err
 	}
 	if c.interior == nil {
-		return nil, nil, fmt.Errorf("completion: %d known entries of a matrix of %d x %d are too many for the constrained form, at most %d and one dimension of at most %d are not", len(c.row), c.m, c.n, interiorMost, interiorOrder)
+		return nil, nil, fmt.Errorf("completion: %d known entries of a matrix of %d x %d are too many for the constrained "+
+			"form, at most %d and one dimension of at most %d are not", len(c.row), c.m, c.n, interiorMost, interiorOrder)
 	}
 	norm, err := leastsquares.Spread("Norm", r.Norm, len(c.groups.Members))
 	if err != nil {

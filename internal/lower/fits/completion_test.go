@@ -111,7 +111,8 @@ func TestAnchoredSubproblem(t *testing.T) {
 	require.NoError(t, err)
 	v := fit.Values(at.X)
 	c := &lower.Centre{
-		X: [][][]float64{at.X}, R: v.Penalties, Value: v.Train, Gamma: at.Lambda, Alpha: 10, Rho: 1e-2, Low: []float64{1e-3}, High: []float64{1e6}, Tol: 1e-6,
+		X: [][][]float64{at.X}, R: v.Penalties, Value: v.Train, Gamma: at.Lambda, Alpha: 10, Rho: 1e-2, Low: []float64{1e-3},
+		High: []float64{1e6}, Tol: 1e-6,
 	}
 	exact, err := fit.Subproblem([]lower.Bilevel{fit}, 1)(context.Background(), c)
 	require.NoError(t, err)

@@ -45,10 +45,12 @@ func (m *completionFit) Subproblem(parts []lower.Bilevel, workers int) lower.Sub
 	if m.small == nil {
 		return joint(parts, workers)
 	}
-	solver := separable.NewSubproblem(each(parts, func(p *completionFit) *separable.Regression { return p.small }), workers)
+	solver := separable.NewSubproblem(each(parts, func(p *completionFit) *separable.Regression { return p.small }),
+		workers)
 	return func(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
 		other := *c
-		other.R, other.Gamma, other.Low, other.High = firstToLast(c.R), firstToLast(c.Gamma), firstToLast(c.Low), firstToLast(c.High)
+		other.R, other.Gamma, other.Low, other.High = firstToLast(c.R), firstToLast(c.Gamma), firstToLast(c.Low),
+			firstToLast(c.High)
 		out, err := solver.Solve(ctx, &other)
 		if err != nil || out.X == nil {
 			return out, err
@@ -88,7 +90,8 @@ func (s interiorWithin) Solve(ctx context.Context, radii []float64, tol float64)
 		return nil, err
 	}
 	return &lower.Within{
-		X: s.point(at), Lambda: append([]float64{w.Nuclear}, w.Norm...), Loss: at.Objective, Gap: at.Gap, Solved: at.Status == lower.Optimal,
+		X: s.point(at), Lambda: append([]float64{w.Nuclear}, w.Norm...), Loss: at.Objective, Gap: at.Gap,
+		Solved: at.Status == lower.Optimal,
 	}, nil
 }
 

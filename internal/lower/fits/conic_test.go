@@ -64,7 +64,8 @@ func conicSubproblem(t testing.TB, c *lower.Centre, build func(m *convex.Model, 
 		parts[k] = p
 	}
 	row := convex.LessEqual(above, top.Expr())
-	m.Constrain(row, convex.GreaterEqual(top.Expr(), convex.Const(0)), convex.GreaterEqual(h.Expr(), convex.Const(c.Low...)))
+	m.Constrain(row, convex.GreaterEqual(top.Expr(), convex.Const(0)), convex.GreaterEqual(h.Expr(),
+		convex.Const(c.Low...)))
 	for j, v := range c.High {
 		if !math.IsInf(v, 1) {
 			m.Constrain(convex.GreaterEqual(convex.Const(v), h.Expr().At(j)))

@@ -30,7 +30,8 @@ var coxGradients = gradients{tol: 1e-15, h: 1e-4, share: 1e-4, forward: 1e-9}
 
 // Hypergradients in both modes are finite differences of the validation loss of refits, in both forms of it.
 func TestCoxHypergradient(t *testing.T) {
-	for _, o := range []CoxOptions{{}, {Grouped: true}, {Ties: survival.Efron, Grouped: true, Events: 7}, {Ties: survival.Efron}} {
+	for _, o := range []CoxOptions{{}, {Grouped: true}, {Ties: survival.Efron, Grouped: true, Events: 7},
+		{Ties: survival.Efron}} {
 		for _, compressed := range []bool{false, true} {
 			for _, share := range []float64{0.3, 0.05} {
 				train, val := generated(t, "60-30-0-p40", 4, compressed)
@@ -172,7 +173,8 @@ func (s lives) total() (all, events float64) {
 // cox is a Cox regression with weights, an offset, factors and bounds.
 func cox(t *testing.T, rng *rand.Rand, n, m, p int) problem {
 	train, val := drawLives(rng, n, p), drawLives(rng, m, p)
-	terms := sparse.Terms{Factors: make([]float64, p), Lower: slices.Repeat([]float64{math.Inf(-1)}, p), Upper: slices.Repeat([]float64{0.6}, p)}
+	terms := sparse.Terms{Factors: make([]float64, p), Lower: slices.Repeat([]float64{math.Inf(-1)}, p),
+		Upper: slices.Repeat([]float64{0.6}, p)}
 	for j := range p {
 		terms.Factors[j] = float64(1 + j%2)
 	}
@@ -185,7 +187,8 @@ func cox(t *testing.T, rng *rand.Rand, n, m, p int) problem {
 		b := m.Variable("b", p)
 		one, two := penalties(m, b.Expr(), terms)
 		return conicPart{
-			X: []*convex.Variable{b}, Validation: val.deviance(b.Expr(), events/2), Train: train.deviance(b.Expr(), all), Penalties: []convex.Convex{one, two},
+			X: []*convex.Variable{b}, Validation: val.deviance(b.Expr(), events/2), Train: train.deviance(b.Expr(), all),
+			Penalties: []convex.Convex{one, two},
 		}
 	}}
 }

@@ -50,7 +50,8 @@ func grouped(name string, train, val Rows, members [][]int, shared, intercept bo
 	if err != nil {
 		return nil, err
 	}
-	if m.groups, err = separable.New(separable.Rows{X: train.X, Y: train.Y}, separable.Rows{X: val.X, Y: val.Y}, members, shared, intercept); err != nil {
+	if m.groups, err = separable.New(separable.Rows{X: train.X, Y: train.Y}, separable.Rows{X: val.X, Y: val.Y}, members,
+		shared, intercept); err != nil {
 		return nil, fmt.Errorf("fits: %s: %w", name, err)
 	}
 	m.top, m.dim = m.fit.GroupLambdaMax(members, shared), m.groups.Penalties()

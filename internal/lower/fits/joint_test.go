@@ -51,7 +51,8 @@ func (c laborious) Work() float64 { return c.work * float64(*c.solves) }
 func TestWorkEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	b := []float64{2, -1, 1, 0, 0.5}
-	regression := fit(t, "logistic", drawRows(rng, 200, 12, b, "logistic"), drawRows(rng, 100, 12, b, "logistic"), true, sparse.Terms{})
+	regression := fit(t, "logistic", drawRows(rng, 200, 12, b, "logistic"), drawRows(rng, 100, 12, b, "logistic"), true,
+		sparse.Terms{})
 	for _, work := range []float64{0, 1e8} {
 		solves := 0
 		s := multipliers.NewLower(slow{regression, work, &solves})
@@ -92,7 +93,8 @@ func TestFewFeaturesDoNotMakeTheWeightZero(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	b := []float64{3, -2, 1, -1}
 	least := math.Inf(1)
-	p := regressionOf(t, "logistic", drawRows(rng, 80, features, b, "logistic"), drawRows(rng, 20, features, b, "logistic"), true, sparse.Terms{})
+	p := regressionOf(t, "logistic", drawRows(rng, 80, features, b, "logistic"), drawRows(rng, 20, features, b,
+		"logistic"), true, sparse.Terms{})
 	s := multipliers.NewLower(watched{p.fit.(lower.Joint), &least})
 	for _, radii := range [][]float64{{3, 1}, {12, 2}} {
 		least = math.Inf(1)

@@ -42,7 +42,8 @@ var both, first, second = []int{0, 1}, []int{0}, []int{1}
 
 // newNet takes the fit of training rows, if that is no error. The validation loss of a partial likelihood is divided by
 // n.
-func newNet(name string, g *sparse.Fit, err error, train, val Rows, n float64, intercept bool, kept []int) (*Net, error) {
+func newNet(name string, g *sparse.Fit, err error, train, val Rows, n float64, intercept bool, kept []int) (*Net,
+	error) {
 	if err != nil {
 		return nil, fmt.Errorf("fits: training rows of the %s: %w", name, err)
 	}
@@ -51,7 +52,8 @@ func newNet(name string, g *sparse.Fit, err error, train, val Rows, n float64, i
 	}
 	m := &Net{fit: g, val: val, dim: len(kept), kept: kept, intercept: intercept, top: g.LambdaMax()}
 	m.loss, m.slope, m.weights = m.mean, m.absoluteOrSquare, g.Weights
-	m.traits = lower.Traits{Bounds: m.boundsFor(curvature(train.X)), Path: m.path, Gradient: m.gradient, Parts: []lower.Bilevel{m}}
+	m.traits = lower.Traits{Bounds: m.boundsFor(curvature(train.X)), Path: m.path, Gradient: m.gradient,
+		Parts: []lower.Bilevel{m}}
 	return m, nil
 }
 
@@ -135,7 +137,8 @@ func (m *Net) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 	if err != nil {
 		return nil, err
 	}
-	pt, state := &lower.Point{Lambda: slices.Clone(lambda), X: [][]float64{s.B}, Gap: m.fit.Relative(s.Gap)}, &netState{Solution: s}
+	pt, state := &lower.Point{Lambda: slices.Clone(lambda), X: [][]float64{s.B}, Gap: m.fit.Relative(s.Gap)},
+		&netState{Solution: s}
 	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted
 	if m.intercept {
 		pt.X = append(pt.X, s.B0)

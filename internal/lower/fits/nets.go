@@ -72,7 +72,8 @@ func Poisson(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.traits.Bounds = m.boundsFor(curvature(train.X) * (1 + floats.Sum(train.Y)/float64(len(train.Y)))) // exp(f) at the mean
+	// exp(f) at the mean
+	m.traits.Bounds = m.boundsFor(curvature(train.X) * (1 + floats.Sum(train.Y)/float64(len(train.Y))))
 	return m, nil
 }
 

@@ -48,7 +48,8 @@ func (m norms) fit(t *testing.T, train, val sample) *Net {
 func (m norms) part(c *convex.Model, train, val sample) conicPart {
 	x := variables(c, train, m.intercept)
 	b := x[0].Expr()
-	out := conicPart{X: x, Train: loss("squares", train, x), Validation: loss("squares", val, x), Penalties: []convex.Convex{convex.Abs(b)}}
+	out := conicPart{X: x, Train: loss("squares", train, x), Validation: loss("squares", val, x),
+		Penalties: []convex.Convex{convex.Abs(b)}}
 	if m.members != nil {
 		out.Penalties[0] = convex.GroupNorms(b, m.members)
 	}
@@ -69,7 +70,8 @@ func ofNorms(p int, yield func(name string, m norms)) {
 	for _, intercept := range []bool{false, true} {
 		yield(fmt.Sprint("weighted ", intercept), norms{intercept: intercept, sparse: !intercept})
 		yield(fmt.Sprint("groups ", intercept), norms{members: groups, intercept: intercept})
-		yield(fmt.Sprint("sparse groups ", intercept), norms{members: groups, shared: true, intercept: intercept, sparse: intercept})
+		yield(fmt.Sprint("sparse groups ", intercept), norms{members: groups, shared: true, intercept: intercept,
+			sparse: intercept})
 	}
 }
 
@@ -251,7 +253,8 @@ func TestNormsStartsAndThreads(t *testing.T) {
 	var parts []lower.Bilevel
 	c := &lower.Centre{Alpha: 50, Rho: 1e-2, Tol: 1e-8, Value: 0.3}
 	for j := range 13 {
-		c.R, c.Gamma, c.Low, c.High = append(c.R, 0.2), append(c.Gamma, 0.01*float64(j)), append(c.Low, 1e-6), append(c.High, math.Inf(1))
+		c.R, c.Gamma, c.Low, c.High = append(c.R, 0.2), append(c.Gamma, 0.01*float64(j)), append(c.Low, 1e-6),
+			append(c.High, math.Inf(1))
 	}
 	for range 3 {
 		parts = append(parts, m.fit(t, drawRows(rng, 20, 48, few, "squares"), drawRows(rng, 10, 48, few, "squares")))
@@ -303,8 +306,10 @@ func (m norms) shortest(t *testing.T, s sample, r []float64) (x [][]float64) {
 
 func TestLeastNormIsThatOfTheConicProgram(t *testing.T) {
 	const n, p = 8, 30
-	groups := [][]int{{0, 1, 2}, {3}, {4, 9, 14, 19}, {5, 6, 7, 8, 10, 11, 12, 13}, {15, 16, 17, 18}, {20, 21, 22, 23, 24, 25, 26, 27, 28, 29}}
-	for k, m := range []norms{{}, {intercept: true, sparse: true}, {members: groups}, {members: groups, shared: true, intercept: true}, {members: groups, shared: true, sparse: true}} {
+	groups := [][]int{{0, 1, 2}, {3}, {4, 9, 14, 19}, {5, 6, 7, 8, 10, 11, 12, 13}, {15, 16, 17, 18},
+		{20, 21, 22, 23, 24, 25, 26, 27, 28, 29}}
+	for k, m := range []norms{{}, {intercept: true, sparse: true}, {members: groups}, {members: groups, shared: true,
+		intercept: true}, {members: groups, shared: true, sparse: true}} {
 		rng := rand.New(rand.NewPCG(uint64(k), 7))
 		s := drawRows(rng, n, p, few, "squares")
 		g := m.fit(t, s, drawRows(rng, 3, p, few, "squares"))
@@ -370,7 +375,8 @@ func TestLargePenalty(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		train, val := drawRows(rng, 30, 8, few, "squares"), drawRows(rng, 20, 8, few, "squares")
 		r := []float64{0.7, 0.3, 0.1, 0.05}
-		c := &lower.Centre{R: r, Gamma: make([]float64, 4), Low: []float64{1e-6, 1e-6, 1e-6, 1e-6}, Rho: rho, Epsilon: epsilon, Tol: tol, Alpha: 4e4}
+		c := &lower.Centre{R: r, Gamma: make([]float64, 4), Low: []float64{1e-6, 1e-6, 1e-6, 1e-6}, Rho: rho,
+			Epsilon: epsilon, Tol: tol, Alpha: 4e4}
 		for range r {
 			c.High = append(c.High, math.Inf(1))
 		}

@@ -107,7 +107,8 @@ func penalties(m *convex.Model, b convex.Affine, terms sparse.Terms) (one, two c
 			m.Constrain(convex.GreaterEqual(convex.Const(v), b.At(j)))
 		}
 	}
-	return convex.Norm1(b.MulMat(mat.NewDiagDense(p, terms.Factors))), convex.SumSquares(b.MulMat(mat.NewDiagDense(p, root))).Scale(0.5)
+	return convex.Norm1(b.MulMat(mat.NewDiagDense(p, terms.Factors))),
+		convex.SumSquares(b.MulMat(mat.NewDiagDense(p, root))).Scale(0.5)
 }
 
 // problem is a fit with its conic form.
@@ -132,7 +133,8 @@ func regressionOf(t *testing.T, name string, train, val sample, intercept bool, 
 	return problem{fit(t, name, train, val, intercept, terms), func(m *convex.Model) conicPart {
 		x := variables(m, train, intercept)
 		one, two := penalties(m, x[0].Expr(), terms)
-		return conicPart{X: x, Validation: loss(name, val, x), Train: loss(name, train, x), Penalties: []convex.Convex{one, two}}
+		return conicPart{X: x, Validation: loss(name, val, x), Train: loss(name, train, x), Penalties: []convex.Convex{one,
+			two}}
 	}}
 }
 
@@ -234,7 +236,8 @@ func TestSubproblemAgainstConic(t *testing.T) {
 		c      lower.Centre
 		alphas []float64
 	}
-	c := lower.Centre{R: []float64{1.5, 0.6}, Rho: 1e-3, Epsilon: 1e-4, Low: []float64{1e-6, 1e-6}, High: []float64{math.Inf(1), 0.7}, Tol: 1e-9}
+	c := lower.Centre{R: []float64{1.5, 0.6}, Rho: 1e-3, Epsilon: 1e-4, Low: []float64{1e-6, 1e-6},
+		High: []float64{math.Inf(1), 0.7}, Tol: 1e-9}
 	var list []series
 	for _, loss := range losses() {
 		for k, s := range shapes() {
@@ -251,7 +254,8 @@ func TestSubproblemAgainstConic(t *testing.T) {
 	c.R = []float64{1.5, 0.3}
 	list = append(list, series{"cox", cox, []shape{{40, 25, 5}, {25, 20, 150}}, []int{1}, c, []float64{3, 0.5}})
 	c.R = []float64{1.5, 0.4}
-	list = append(list, series{"multinomial", multinomial, []shape{{50, 30, 5}, {30, 20, 60}}, []int{1, 2}, c, []float64{3, 0.5}})
+	list = append(list, series{"multinomial", multinomial, []shape{{50, 30, 5}, {30, 20, 60}}, []int{1, 2}, c,
+		[]float64{3, 0.5}})
 	for _, s := range list {
 		for k, shape := range s.shapes {
 			for _, folds := range s.folds {

@@ -75,7 +75,8 @@ func TestHypergradientsAreFiniteDifferences(t *testing.T) {
 							if i%7 > 0 && i != 1 && g[i] == 0 {
 								continue // most weights of unused features
 							}
-							require.InDelta(t, difference(t, m, at, i), g[i], 1e-5*scale, "%s %v %v %g %s %d", kind.name, intercept, compressed, share, mode, i)
+							require.InDelta(t, difference(t, m, at, i), g[i], 1e-5*scale, "%s %v %v %g %s %d", kind.name, intercept,
+								compressed, share, mode, i)
 						}
 					}
 				}
@@ -109,7 +110,8 @@ func TestSingularSupport(t *testing.T) {
 	// Start where both copies are in use.
 	half := slices.Concat(a.X[0], a.X[0])
 	floats.Scale(0.5, half)
-	b, err := two.Solve(context.Background(), lambda, 1e-10, &lower.Point{State: &netState{Solution: &sparse.Solution{B: half}}})
+	b, err := two.Solve(context.Background(), lambda, 1e-10,
+		&lower.Point{State: &netState{Solution: &sparse.Solution{B: half}}})
 	require.NoError(t, err)
 	require.Greater(t, len(b.State.(*netState).free), len(a.State.(*netState).free))
 	want, err := one.Traits().Gradient(context.Background(), a, lower.GradientOptions{})

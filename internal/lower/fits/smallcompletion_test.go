@@ -52,7 +52,8 @@ func (q conicCompletion) loss(e Entries, x []*convex.Variable) convex.Convex {
 // part has the nuclear norm first.
 func (q conicCompletion) part(m *convex.Model, train, val Entries) conicPart {
 	x := q.variables(m)
-	out := conicPart{X: x, Train: q.loss(train, x), Validation: q.loss(val, x), Penalties: []convex.Convex{convex.NuclearNorm(x[1].Expr(), q.m, q.n)}}
+	out := conicPart{X: x, Train: q.loss(train, x), Validation: q.loss(val, x),
+		Penalties: []convex.Convex{convex.NuclearNorm(x[1].Expr(), q.m, q.n)}}
 	if q.p > 0 {
 		out.Penalties = append(out.Penalties, convex.GroupNorms(x[0].Expr(), q.groups))
 	}

@@ -38,7 +38,8 @@ func NewSVM(train, val Rows, low, high float64) (*SVM, error) {
 		return nil, fmt.Errorf("fits: training rows of the support vector machine: %w", err)
 	}
 	if !(low > 0) || !(low <= high) || math.IsInf(high, 1) {
-		return nil, fmt.Errorf("fits: bounds of the support vector machine from %g to %g, expected positive numbers in order", low, high)
+		return nil, fmt.Errorf("fits: bounds of the support vector machine from %g to %g, expected positive numbers in order",
+			low, high)
 	}
 	if err := check("support vector machine", train, val); err != nil {
 		return nil, err
@@ -134,7 +135,8 @@ type svmState struct {
 // Solve implements [lower.Fit].
 func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
 	if len(lambda) != m.Dim() {
-		return nil, fmt.Errorf("fits: %d hyperparameters of the support vector machine, expected lambda and %d bounds", len(lambda), m.Dim()-1)
+		return nil, fmt.Errorf("fits: %d hyperparameters of the support vector machine, expected lambda and %d bounds",
+			len(lambda), m.Dim()-1)
 	}
 	o := machine.Options{Tol: tol}
 	if start != nil {
@@ -145,7 +147,8 @@ func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 		return nil, err
 	}
 	pt := &lower.Point{Lambda: slices.Clone(lambda), X: [][]float64{s.W, {s.C}}, Gap: m.train.Relative(s.Gap)}
-	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted || s.Status == lower.EpochLimit // whose gap is in the point
+	// whose gap is in the point
+	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted || s.Status == lower.EpochLimit
 	state := &svmState{Solution: s, gradient: make([]float64, len(s.W))}
 	loss, rate := m.validation(s.W, s.C)
 	pt.Validation, state.slope = loss, -floats.Sum(rate)

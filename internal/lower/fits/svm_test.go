@@ -92,7 +92,8 @@ func TestSVMSearch(t *testing.T) {
 		}
 		require.InDelta(t, sum, pt.Validation, 1e-12)
 	}
-	for _, run := range []func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error){hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG} {
+	for _, run := range []func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result,
+		error){hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG} {
 		out, err := run(context.Background(), m, hypergradient.Settings{Observe: func(_ int, at *lower.Point) {
 			require.LessOrEqual(t, slices.Max(at.Lambda[1:]), 10.0)
 			require.GreaterOrEqual(t, slices.Min(at.Lambda[1:]), 1e-6)
@@ -136,7 +137,8 @@ func TestSVMStart(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, pt.Solved)
 
-	logistic, err := Logistic(labelled(Rows{X: design.FromColumns(4, 1, []float64{1, 2, 3, 4}), Y: []float64{1, 3, 2, 5}}), labelled(Rows{X: design.FromColumns(1, 1, []float64{1}), Y: []float64{1}}), false, sparse.Terms{})
+	logistic, err := Logistic(labelled(Rows{X: design.FromColumns(4, 1, []float64{1, 2, 3, 4}), Y: []float64{1, 3, 2, 5}}),
+		labelled(Rows{X: design.FromColumns(1, 1, []float64{1}), Y: []float64{1}}), false, sparse.Terms{})
 	require.NoError(t, err)
 	require.Nil(t, logistic.Traits().Start)
 	mixed, err := lower.NewFolds([]lower.Fit{logistic})

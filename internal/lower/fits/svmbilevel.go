@@ -63,13 +63,15 @@ func (s *svmWithin) Begin(context.Context, []float64, [][]float64) error { retur
 func (s *svmWithin) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
 	f := s.fit
 	if len(radii) != f.Dim() {
-		return nil, fmt.Errorf("fits: %d radii of the support vector machine, expected that of the norm and %d bounds", len(radii), f.Dim()-1)
+		return nil, fmt.Errorf("fits: %d radii of the support vector machine, expected that of the norm and %d bounds",
+			len(radii), f.Dim()-1)
 	}
 	w, err := f.train.Within(ctx, radii[0], radii[1:], machine.Options{Tol: f.train.Relative(tol), Start: s.last})
 	if err != nil {
 		return nil, err
 	}
-	out := &lower.Within{X: [][]float64{w.W, {w.C}}, Lambda: append([]float64{w.Lambda}, w.Bound...), Loss: w.Loss, Gap: w.Gap}
+	out := &lower.Within{X: [][]float64{w.W, {w.C}}, Lambda: append([]float64{w.Lambda}, w.Bound...), Loss: w.Loss,
+		Gap: w.Gap}
 	if w.Status == lower.Optimal || w.Status == lower.Exhausted {
 		out.Solved = true
 		s.last = w.Solution
@@ -100,5 +102,6 @@ func (m *SVM) Subproblem(parts []lower.Bilevel, workers int) lower.Subproblem {
 
 // stack has the rows of training and of validation in one problem, the first with the weights of the first.
 func (m *SVM) stack() (*machine.Problem, error) {
-	return machine.NewStacked(design.Stack(m.rows.X, m.val.X), slices.Concat(m.rows.Y, m.val.Y), slices.Concat(m.rows.Weights, m.val.Weights), len(m.rows.Y))
+	return machine.NewStacked(design.Stack(m.rows.X, m.val.X), slices.Concat(m.rows.Y, m.val.Y),
+		slices.Concat(m.rows.Weights, m.val.Weights), len(m.rows.Y))
 }

@@ -162,7 +162,8 @@ func TestSVMSubproblemAgainstConic(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(k), uint64(10*folds+shape[1])))
 				n, p := shape[0], shape[1]
 				parts, train, val := bilevels(t, rng, kind, folds, n, p)
-				c := &lower.Centre{R: make([]float64, p+1), Low: make([]float64, p+1), High: make([]float64, p+1), Rho: 1e-3, Tol: 1e-9, X: make([][][]float64, folds)}
+				c := &lower.Centre{R: make([]float64, p+1), Low: make([]float64, p+1), High: make([]float64, p+1), Rho: 1e-3,
+					Tol: 1e-9, X: make([][][]float64, folds)}
 				for j := range c.R {
 					c.R[j], c.Low[j], c.High[j] = 1e-6, 1e-6, 10
 				}
@@ -217,7 +218,8 @@ func TestSVMSubproblemWorkers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	parts, _, _ := bilevels(t, rng, "normal", 3, 50, 6)
 	c := &lower.Centre{
-		R: []float64{10, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, Low: make([]float64, 7), High: []float64{100, 10, 10, 10, 10, 10, 10}, Gamma: []float64{0.1, 1, 1, 1, 1, 1, 0}, Value: 0.4, Alpha: 3, Rho: 1e-3, Tol: 1e-9,
+		R: []float64{10, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, Low: make([]float64, 7), High: []float64{100, 10, 10, 10, 10, 10, 10},
+		Gamma: []float64{0.1, 1, 1, 1, 1, 1, 0}, Value: 0.4, Alpha: 3, Rho: 1e-3, Tol: 1e-9,
 	}
 	for range parts {
 		c.X = append(c.X, [][]float64{{0.1, -0.1, 0.1, 0, 0, 0.05}, {0.1}})

@@ -24,7 +24,8 @@ type Together struct {
 }
 
 // NewTogether makes the rows ready. dim hyperparameters give the weights of the penalties.
-func NewTogether(ctx context.Context, t *glm.Table, dim int, weights func(lambda []float64) *glm.Weights) (*Together, error) {
+func NewTogether(ctx context.Context, t *glm.Table, dim int, weights func(lambda []float64) *glm.Weights) (*Together,
+	error) {
 	t.Threads = runtime.GOMAXPROCS(0)
 	data, err := glm.New(ctx, t)
 	if err != nil {
@@ -112,7 +113,8 @@ func (m *Together) Solve(ctx context.Context, lambda []float64, tol float64, sta
 	if err != nil {
 		return nil, fmt.Errorf("fits: %w", err)
 	}
-	pt := &lower.Point{Lambda: slices.Clone(lambda), Gap: s.Gap, Solved: s.Solved, Folds: s.Validation, State: &togetherState{path, path.Steps()}}
+	pt := &lower.Point{Lambda: slices.Clone(lambda), Gap: s.Gap, Solved: s.Solved, Folds: s.Validation,
+		State: &togetherState{path, path.Steps()}}
 	for t := range s.B {
 		pt.X = append(pt.X, s.B[t])
 		if m.intercept {

@@ -35,7 +35,8 @@ func truncated(ctx context.Context, multiply func(out, v []float64), q, v []floa
 	clear(v)
 	// The residual rest = q - H v and image = H rest, which is the residual of H^2 v = H q; along d, hd = H d and hhd =
 	// H^2 d.
-	rest, image, d, hd, hhd := append([]float64(nil), q...), make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
+	rest, image, d, hd, hhd := append([]float64(nil), q...), make([]float64, k), make([]float64, k), make([]float64, k),
+		make([]float64, k)
 	square, next := make([]float64, k), make([]float64, k) // H image, H^2 image
 	multiply(image, rest)
 	multiply(square, image)

@@ -273,7 +273,8 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 		if pt.last {
 			share = lastShare
 		}
-		f.settle(ctx, w.scaled(&pt.inner, pt.unit), ending{share: share, again: pt.own && (pt.envelope != nil || pt.renew != nil)})
+		f.settle(ctx, w.scaled(&pt.inner, pt.unit), ending{share: share, again: pt.own &&
+			(pt.envelope != nil || pt.renew != nil)})
 		if s, ok := f.products.(*scaled); ok {
 			s.end(f)
 		}
@@ -411,7 +412,8 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 		}
 		moves := pt.envelope.moves(f.inner * f.point.total)
 		// Where the objective has no more digits, the gap still has, as it falls by the root of what that does.
-		f.ended = pt.own && !pt.truncated && !moves && len(f.joins) == 0 && last[f.number] <= roundedFall*f.null() && f.gap > before/2
+		f.ended = pt.own && !pt.truncated && !moves && len(f.joins) == 0 && last[f.number] <= roundedFall*f.null() &&
+			f.gap > before/2
 		f.solved = f.ended && f.gap <= roundingGap*f.null()
 	})
 	for _, f := range p.folds {
@@ -432,7 +434,8 @@ const modelShare, lastShare, stallShare = 1e-2, 1e-10, 0.2
 // value and gradients, less their signs, in the coefficients b, of classes with the constants after them, and in the
 // constant b0 the slope slant. null is its value without coefficients.
 func (d *Data) Gap(loss, null float64, gradient, b []float64, slant, b0 float64, w *Weights) float64 {
-	f := &fold{d: d, b: b, gradient: gradient, bound: math.Inf(-1), point: &point{value: loss, null: null, slant: slant, b0: b0}}
+	f := &fold{d: d, b: b, gradient: gradient, bound: math.Inf(-1), point: &point{value: loss, null: null, slant: slant,
+		b0: b0}}
 	for u := range d.units {
 		if f.inUse(u) {
 			f.working = append(f.working, u)

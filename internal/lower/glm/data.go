@@ -124,9 +124,11 @@ func byProducts(n, p, folds int) bool {
 // New makes a table ready. It keeps a reference to the features, which must not change.
 func New(ctx context.Context, t *Table) (*Data, error) {
 	n, p := t.X.Dims()
-	d := &Data{x: t.X, weights: t.Weights, n: n, p: p, q: len(t.Y), classes: 1, intercept: t.Intercept, units: t.Units, lower: t.Lower, upper: t.Upper, threads: max(1, t.Threads)}
+	d := &Data{x: t.X, weights: t.Weights, n: n, p: p, q: len(t.Y), classes: 1, intercept: t.Intercept, units: t.Units,
+		lower: t.Lower, upper: t.Upper, threads: max(1, t.Threads)}
 	if d.q == 0 || n == 0 || p == 0 || len(t.Folds) == 0 {
-		return nil, fmt.Errorf("glm: %d rows of %d features and %d targets in %d folds, expected one at least of each", n, p, d.q, len(t.Folds))
+		return nil, fmt.Errorf("glm: %d rows of %d features and %d targets in %d folds, expected one at least of each", n, p,
+			d.q, len(t.Folds))
 	}
 	if m, ok := t.Loss.(Multinomial); ok {
 		d.classes, d.intercept = m.Classes, false

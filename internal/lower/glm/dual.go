@@ -16,7 +16,8 @@ import (
 //
 //	D(u) = t'u - |u|^2/2 - sum_j (c_j v_j - w_j |v_j| - m_j v_j^2/2),   grad D = t - u - B v,
 //
-// is concave and smooth, quadratic as long as the set A of the v_j that are neither zero nor at a bound stays. The steps
+// is concave and smooth, quadratic as long as the set A of the v_j that are neither zero nor at a bound stays. The
+// steps
 //
 //	d = (I + B_A M_A^-1 B_A')^-1 (t - u - B v)
 //

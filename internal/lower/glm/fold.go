@@ -11,11 +11,12 @@ import (
 
 // fold is the fit of one fold, each solve from the one before. Vectors have q entries for each feature.
 type fold struct {
-	d                *Data
-	number           int
-	part             *part
-	b                []float64
-	gradient         []float64 // of the loss, less its sign; of features outside the working set as it was after the last round
+	d      *Data
+	number int
+	part   *part
+	b      []float64
+	// of the loss, less its sign; of features outside the working set as it was after the last round
+	gradient         []float64
 	products         products
 	work             work      // over the working set
 	noise            float64   // norm of a gradient that is rounding

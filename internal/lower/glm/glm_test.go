@@ -33,11 +33,14 @@ func TestAgainstConic(t *testing.T) {
 		weights func(p int) *Weights
 		loss    func(eta convex.Affine, y, weights []float64) convex.Convex
 	}{
-		"lasso":        {60, 24, 1, nil, func(p int) *Weights { return &Weights{Norm: each(0.2, p)} }, squares},
-		"wide lasso":   {30, 60, 1, nil, func(p int) *Weights { return &Weights{Norm: each(0.2, p)} }, squares},
-		"no intercept": {60, 24, 1, func(table *Table) { table.Intercept = false }, func(p int) *Weights { return &Weights{Norm: each(0.2, p)} }, squares},
-		"elastic net":  {40, 24, 1, nil, func(p int) *Weights { return &Weights{Norm: each(0.1, p), L2: each(0.3, p)} }, squares},
-		"ridge":        {40, 60, 1, nil, func(p int) *Weights { return &Weights{Norm: each(0, p), L2: each(0.3, p)} }, squares},
+		"lasso":      {60, 24, 1, nil, func(p int) *Weights { return &Weights{Norm: each(0.2, p)} }, squares},
+		"wide lasso": {30, 60, 1, nil, func(p int) *Weights { return &Weights{Norm: each(0.2, p)} }, squares},
+		"no intercept": {60, 24, 1, func(table *Table) { table.Intercept = false },
+			func(p int) *Weights { return &Weights{Norm: each(0.2, p)} }, squares},
+		"elastic net": {40, 24, 1, nil, func(p int) *Weights { return &Weights{Norm: each(0.1, p), L2: each(0.3, p)} },
+			squares},
+		"ridge": {40, 60, 1, nil, func(p int) *Weights { return &Weights{Norm: each(0, p), L2: each(0.3, p)} },
+			squares},
 		"not penalised": {60, 12, 1, nil, func(p int) *Weights {
 			w := &Weights{Norm: each(0.3, p)}
 			w.Norm[1], w.Norm[4] = 0, 0
@@ -53,14 +56,18 @@ func TestAgainstConic(t *testing.T) {
 			table.Lower[0], table.Upper[3] = 0, math.Inf(1)
 			table.Upper[3] = 5
 		}, func(p int) *Weights { return &Weights{Norm: each(0.1, p)} }, squares},
-		"groups":      {60, 24, 1, func(table *Table) { table.Units = groups(24) }, func(p int) *Weights { return &Weights{Norm: each(0.3, p/4)} }, squares},
-		"wide groups": {30, 60, 1, func(table *Table) { table.Units = groups(60) }, func(p int) *Weights { return &Weights{Norm: each(0.4, p/4)} }, squares},
+		"groups": {60, 24, 1, func(table *Table) { table.Units = groups(24) },
+			func(p int) *Weights { return &Weights{Norm: each(0.3, p/4)} }, squares},
+		"wide groups": {30, 60, 1, func(table *Table) { table.Units = groups(60) },
+			func(p int) *Weights { return &Weights{Norm: each(0.4, p/4)} }, squares},
 		"sparse groups": {60, 24, 1, func(table *Table) { table.Units = groups(24) }, func(p int) *Weights {
 			return &Weights{Norm: each(0.2, p/4), L1: each(0.1, p)}
 		}, squares},
-		"targets":      {60, 24, 3, nil, func(p int) *Weights { return &Weights{Norm: each(0.15, p), L2: each(0.01, p)} }, squares},
+		"targets": {60, 24, 3, nil, func(p int) *Weights { return &Weights{Norm: each(0.15, p), L2: each(0.01, p)} },
+			squares},
 		"wide targets": {30, 60, 3, nil, func(p int) *Weights { return &Weights{Norm: each(0.2, p)} }, squares},
-		"labels":       {80, 12, 1, signs, func(p int) *Weights { return &Weights{Norm: each(0.02, p), L2: each(0.01, p)} }, labels},
+		"labels": {80, 12, 1, signs, func(p int) *Weights { return &Weights{Norm: each(0.02, p), L2: each(0.01, p)} },
+			labels},
 		"bounded labels": {80, 12, 1, func(table *Table) {
 			signs(table)
 			table.Lower, table.Upper = each(-0.1, 12), each(0.2, 12)
@@ -71,16 +78,19 @@ func TestAgainstConic(t *testing.T) {
 			return w
 		}, labels},
 		"wide labels": {50, 80, 1, signs, func(p int) *Weights { return &Weights{Norm: each(0.06, p)} }, labels},
-		"bent":        {80, 12, 1, func(table *Table) { table.Loss = Huber{1} }, func(p int) *Weights { return &Weights{Norm: each(0.05, p)} }, bent(1)},
+		"bent": {80, 12, 1, func(table *Table) { table.Loss = Huber{1} },
+			func(p int) *Weights { return &Weights{Norm: each(0.05, p)} }, bent(1)},
 		"wide bent": {40, 70, 1, func(table *Table) { table.Loss = Huber{0.5} }, func(p int) *Weights {
 			return &Weights{Norm: each(0.05, p), L2: each(0.02, p)}
 		}, bent(0.5)},
-		"quantile": {80, 12, 1, func(table *Table) { table.Loss = Pinball{0.3} }, func(p int) *Weights { return &Weights{Norm: each(0.05, p)} }, pinball},
+		"quantile": {80, 12, 1, func(table *Table) { table.Loss = Pinball{0.3} },
+			func(p int) *Weights { return &Weights{Norm: each(0.05, p)} }, pinball},
 		"wide quantile": {40, 70, 1, func(table *Table) { table.Loss = Pinball{0.3} }, func(p int) *Weights {
 			return &Weights{Norm: each(0.05, p), L2: each(0.02, p)}
 		}, pinball},
-		"hazards":      {80, 12, 1, times, func(p int) *Weights { return &Weights{Norm: each(0.02, p)} }, hazards},
-		"wide hazards": {50, 80, 1, times, func(p int) *Weights { return &Weights{Norm: each(0.05, p), L2: each(0.01, p)} }, hazards},
+		"hazards": {80, 12, 1, times, func(p int) *Weights { return &Weights{Norm: each(0.02, p)} }, hazards},
+		"wide hazards": {50, 80, 1, times, func(p int) *Weights { return &Weights{Norm: each(0.05, p), L2: each(0.01, p)} },
+			hazards},
 		"counts": {80, 12, 1, func(table *Table) {
 			for i, y := range table.Y[0] {
 				table.Y[0][i] = math.Max(0, math.Round(y/3))
@@ -154,14 +164,17 @@ func TestWeakDuality(t *testing.T) {
 		loss    func(eta convex.Affine, y, weights []float64) convex.Convex
 		weights *Weights
 	}{
-		"labels":        {signs, labels, &Weights{Norm: []float64{0.1, 0.05, 0.02, 0.1, 0.03, 0.2}}},
-		"smooth labels": {signs, labels, &Weights{Norm: []float64{0.1, 0, 0.02, 0.1, 0.03, 0.2}, L2: []float64{0, 0.3, 0.1, 0.01, 0, 0.2}}},
+		"labels": {signs, labels, &Weights{Norm: []float64{0.1, 0.05, 0.02, 0.1, 0.03, 0.2}}},
+		"smooth labels": {signs, labels, &Weights{Norm: []float64{0.1, 0, 0.02, 0.1, 0.03, 0.2}, L2: []float64{0, 0.3, 0.1,
+			0.01, 0, 0.2}}},
 		"bounded labels": {func(table *Table) {
 			signs(table)
 			table.Lower, table.Upper = slices.Repeat([]float64{-3}, 6), slices.Repeat([]float64{2}, 6)
 		}, labels, &Weights{Norm: []float64{0.1, 0, 0.02, 0.1, 0.03, 0.2}, L2: []float64{0, 0.3, 0.1, 0.01, 0, 0.2}}},
-		"bent":    {func(table *Table) { table.Loss = Huber{1} }, bent(1), &Weights{Norm: []float64{0.1, 0.05, 0.02, 0.1, 0.03, 0.2}}},
-		"hazards": {times, hazards, &Weights{Norm: []float64{0.1, 0.05, 0.02, 0.1, 0.03, 0.2}, L2: []float64{0, 0.3, 0.1, 0.01, 0, 0.2}}},
+		"bent": {func(table *Table) { table.Loss = Huber{1} }, bent(1),
+			&Weights{Norm: []float64{0.1, 0.05, 0.02, 0.1, 0.03, 0.2}}},
+		"hazards": {times, hazards, &Weights{Norm: []float64{0.1, 0.05, 0.02, 0.1, 0.03, 0.2}, L2: []float64{0, 0.3, 0.1,
+			0.01, 0, 0.2}}},
 	} {
 		table := made(8, 30, 6, 1)
 		c.change(table)
@@ -362,8 +375,8 @@ func TestWeightsOfFolds(t *testing.T) {
 	}
 }
 
-// While signs change more coefficients of equal columns are in use than there are rows, beside squares of little weight:
-// where sweeps alone moved them, they would take minutes.
+// While signs change more coefficients of equal columns are in use than there are rows, beside squares of little
+// weight: where sweeps alone moved them, they would take minutes.
 func TestMoreCoefficientsThanRows(t *testing.T) {
 	const n, p = 60, 200
 	rng := rand.New(rand.NewPCG(1, 5))

@@ -69,7 +69,8 @@ func sumOf(likelihood *survival.Likelihood, list []int, roots []float64) Coupled
 		}
 		return at.HalfDeviance
 	}
-	return Coupled{Sum: sum, Second: func(ctx context.Context, x design.Classes, entries []int, from, threads int) []float64 {
+	return Coupled{Sum: sum, Second: func(ctx context.Context, x design.Classes, entries []int, from,
+		threads int) []float64 {
 		columns, all := x.Features(entries), indices.Range(0, len(entries))
 		out := x.X.Products(ctx, columns[from:], columns, last, threads)
 		var means []float64 // of the rows at risk, times the roots
@@ -118,7 +119,8 @@ func (g *whole) begin(f *fold) {
 		return at >= len(f.local.features) || f.local.features[at] != j
 	}
 	var h []float64
-	if g.curve == nil || floats.Distance(g.curve, pt.curve, 1) > renew*floats.Sum(pt.curve) || slices.ContainsFunc(features, unknown) {
+	if g.curve == nil || floats.Distance(g.curve, pt.curve, 1) > renew*floats.Sum(pt.curve) ||
+		slices.ContainsFunc(features, unknown) {
 		h = pt.coupled.Second(context.Background(), f.d.entries(), features, 0, 1)
 		floats.Scale(1/pt.total, h)
 		g.curve = slices.Clone(pt.curve)

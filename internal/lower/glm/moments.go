@@ -69,7 +69,8 @@ type sums struct {
 }
 
 func (d *Data) sums(ctx context.Context, rows []int) *sums {
-	s := &sums{x: make([]float64, d.p), y: make([]float64, d.q), xy: make([]float64, d.p*d.q), products: make([]float64, d.p*d.p)}
+	s := &sums{x: make([]float64, d.p), y: make([]float64, d.q), xy: make([]float64, d.p*d.q),
+		products: make([]float64, d.p*d.p)}
 	if Sparse(d.x) {
 		d.sparseSums(ctx, rows, s)
 		return s
@@ -150,7 +151,8 @@ func (s *sums) add(o *sums) {
 
 // less subtracts other rows.
 func (s *sums) less(o *sums) *sums {
-	out := &sums{weight: s.weight - o.weight, x: slices.Clone(s.x), y: slices.Clone(s.y), xy: slices.Clone(s.xy), yy: s.yy - o.yy, products: o.products}
+	out := &sums{weight: s.weight - o.weight, x: slices.Clone(s.x), y: slices.Clone(s.y), xy: slices.Clone(s.xy),
+		yy: s.yy - o.yy, products: o.products}
 	for _, pair := range [][2][]float64{{out.x, o.x}, {out.y, o.y}, {out.xy, o.xy}} {
 		dense.Axpy(-1, pair[1], pair[0])
 	}

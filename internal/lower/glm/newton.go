@@ -17,7 +17,8 @@ func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved boo
 			return true
 		}
 	}
-	// Steps; units up to which all cuts are followed, as sweeps are slow where these depend on each other; multiplications.
+	// Steps; units up to which all cuts are followed, as sweeps are slow where these depend on each other;
+	// multiplications.
 	const least, few, work = 3, 50, 3e8
 	times, order := least, 0
 	for _, u := range active {
@@ -47,7 +48,8 @@ func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved boo
 
 // newton goes along Newton's direction for the coefficients that are not zero, as far as no sign changes, none passes a
 // bound, and the objective falls. It says whether it moved, and whether one of the first two has cut it.
-func (f *fold) newton(active []int, w *Weights, direction func(features, unit []int, g []float64, w *Weights) []float64) (moved, cutShort bool) {
+func (f *fold) newton(active []int, w *Weights, direction func(features, unit []int, g []float64,
+	w *Weights) []float64) (moved, cutShort bool) {
 	q := f.d.q
 	var features, unit []int
 	for _, u := range active {
@@ -118,7 +120,8 @@ func (f *fold) newton(active []int, w *Weights, direction func(features, unit []
 			}
 		}
 		change := f.penalties(active, w) - before - gain
-		if rounding := 1e-15 * math.Abs(before); expected > 0 && change <= rounding { // the loss falls by less than its gradient says
+		// the loss falls by less than its gradient says
+		if rounding := 1e-15 * math.Abs(before); expected > 0 && change <= rounding {
 			move(1)
 			for i, j := range features {
 				for k := range q { // half the sum of the gradients at both ends, as the loss is quadratic
@@ -154,7 +157,8 @@ func (f *fold) follow(features, unit []int, step, descent []float64, w *Weights)
 		if math.IsNaN(step[i]) || math.IsInf(step[i], 0) {
 			return false, false
 		}
-		if end[i] = f.within(b, math.Copysign(math.MaxFloat64, step[i]), j, unit[i], w); step[i] != 0 && math.Abs(end[i]) < math.MaxFloat64 {
+		if end[i] = f.within(b, math.Copysign(math.MaxFloat64, step[i]), j, unit[i], w); step[i] != 0 &&
+			math.Abs(end[i]) < math.MaxFloat64 {
 			stops = append(stops, stop{(end[i] - b) / step[i], i})
 		}
 	}
@@ -286,7 +290,8 @@ func (f *fold) direction(ctx context.Context, features, unit []int, g []float64,
 		}
 		y.solve(step)
 		return step
-	case ok && s.root != nil && s.x.Dense() && n > s.count && f.point.envelope == nil && !slices.ContainsFunc(unit, func(u int) bool { return !f.alone(u) }):
+	case ok && s.root != nil && s.x.Dense() && n > s.count && f.point.envelope == nil &&
+		!slices.ContainsFunc(unit, func(u int) bool { return !f.alone(u) }):
 		return nil // the rows do not determine a direction
 	case ok && !s.x.Dense() && !f.d.single && n > mostSparse, order > min(mostOrder, max(fewOrder, mostTimesRows*f.d.n)):
 		return nil

@@ -159,8 +159,8 @@ func (s *residual) roots() []float64 {
 	return out
 }
 
-// image sets out, which is zero, to B v for some features: B are their columns about their means, times the roots of the
-// rows, which are in the columns already where the work has them there.
+// image sets out, which is zero, to B v for some features: B are their columns about their means, times the roots of
+// the rows, which are in the columns already where the work has them there.
 func (s *residual) image(features []int, v, root, out []float64) {
 	mean := 0.0
 	for i, j := range features {
@@ -200,13 +200,15 @@ type columns struct {
 // begin has room for columns of n rows.
 func (c *columns) begin(n int, full bool) {
 	*c = columns{
-		n: n, full: full, value: c.value[:0], index: c.index[:0], start: append(c.start[:0], 0), mean: c.mean[:0], squares: c.squares[:0],
+		n: n, full: full, value: c.value[:0], index: c.index[:0], start: append(c.start[:0], 0), mean: c.mean[:0],
+		squares: c.squares[:0],
 	}
 }
 
 // add takes in some rows of column j of a matrix, or [design.Ones], from row from on, times the roots, and returns
 // their sum with these and that of their squares: those of a list, at being the places of all in it and -1 for others.
-func (c *columns) add(x *design.Matrix, j int, list []int, at []int32, from int, root []float64) (sum, squares float64) {
+func (c *columns) add(x *design.Matrix, j int, list []int, at []int32, from int, root []float64) (sum,
+	squares float64) {
 	put := func(l int, v float64) {
 		l += from
 		v *= root[l]

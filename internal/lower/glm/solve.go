@@ -124,7 +124,8 @@ func (p *Path) SolveEach(ctx context.Context, weights []*Weights, tol float64) (
 	})
 	p.rounds(ctx, math.MaxInt, d.products.gradients, func(f *fold) {
 		f.products.begin(f)
-		f.settle(ctx, f.weights, ending{fall: inner[f.number], gap: gapShare * tol * f.null(), again: left[f.number] < tightenings/2})
+		f.settle(ctx, f.weights, ending{fall: inner[f.number], gap: gapShare * tol * f.null(),
+			again: left[f.number] < tightenings/2})
 	}, func(f *fold) {
 		t := f.number
 		if f.joins = f.violators(f.weights); len(f.joins) > 0 {
@@ -167,10 +168,13 @@ const roundingGap = 1e-6
 
 func (d *Data) check(w *Weights) error {
 	if len(w.Norm) != len(d.units) || w.L1 != nil && len(w.L1) != d.p || w.L2 != nil && len(w.L2) != d.p {
-		return fmt.Errorf("glm: %d, %d and %d weights for %d units of %d features", len(w.Norm), len(w.L1), len(w.L2), len(d.units), d.p)
+		return fmt.Errorf("glm: %d, %d and %d weights for %d units of %d features", len(w.Norm), len(w.L1), len(w.L2),
+			len(d.units), d.p)
 	}
-	if d.chained && (slices.Max(w.Norm) > slices.Min(w.Norm) || w.L1 != nil || w.L2 != nil) || !d.chained && w.Fusion != 0 || !(w.Fusion >= 0) {
-		return fmt.Errorf("glm: weights %g to %g of norms and %g of differences, expected those of a chain to be equal, and of the latter none elsewhere",
+	if d.chained && (slices.Max(w.Norm) > slices.Min(w.Norm) || w.L1 != nil || w.L2 != nil) || !d.chained &&
+		w.Fusion != 0 || !(w.Fusion >= 0) {
+		return fmt.Errorf("glm: weights %g to %g of norms and %g of differences, expected those of a chain to be equal, "+
+			"and of the latter none elsewhere",
 			slices.Min(w.Norm), slices.Max(w.Norm), w.Fusion)
 	}
 	for _, list := range [][]float64{w.Norm, w.L1, w.L2} {
@@ -186,7 +190,8 @@ func (d *Data) check(w *Weights) error {
 // solution copies the fits.
 func (p *Path) solution(ctx context.Context) *Solution {
 	d := p.d
-	s := &Solution{Solved: ctx.Err() == nil, B: make([][]float64, len(p.folds)), B0: make([][]float64, len(p.folds)), Validation: make([]float64, len(p.folds)), Objective: make([]float64, len(p.folds))}
+	s := &Solution{Solved: ctx.Err() == nil, B: make([][]float64, len(p.folds)), B0: make([][]float64, len(p.folds)),
+		Validation: make([]float64, len(p.folds)), Objective: make([]float64, len(p.folds))}
 	crew.Each(len(p.folds), d.threads, func(t int) {
 		f := p.folds[t]
 		b := make([]float64, d.p*d.q)

@@ -60,7 +60,8 @@ func solve(t *testing.T, table *Table, w *Weights, tol float64) *Solution {
 }
 
 // conic is the least objective of the training rows of fold f by a conic program.
-func conic(t *testing.T, table *Table, f int, w *Weights, loss func(eta convex.Affine, y, weights []float64) convex.Convex) float64 {
+func conic(t *testing.T, table *Table, f int, w *Weights, loss func(eta convex.Affine, y,
+	weights []float64) convex.Convex) float64 {
 	n, p := table.X.Dims()
 	q := len(table.Y)
 	m := convex.NewModel()

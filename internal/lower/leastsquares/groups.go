@@ -61,7 +61,8 @@ func GroupWeights(ofNorms, ofValues []float64, groups int, of []int) (norm, l1 [
 	}
 	for j, k := range of {
 		if norm[k] == 0 && l1[j] == 0 {
-			return nil, nil, fmt.Errorf("feature %d of group %d has no penalty, expected a positive weight of its own or of its group", j, k)
+			return nil, nil, fmt.Errorf(
+				"feature %d of group %d has no penalty, expected a positive weight of its own or of its group", j, k)
 		}
 	}
 	return norm, l1, nil

@@ -138,7 +138,8 @@ func (a *augmented) run() lower.Status {
 		if idle++; a.gap < best/2 {
 			idle, best = 0, a.gap
 		}
-		long := a.steps >= mostSteps || !a.curve.stored() && (a.inner.systems >= mostSystems+a.rows.n/2 || a.curve.work >= a.budget)
+		long := a.steps >= mostSteps || !a.curve.stored() && (a.inner.systems >= mostSystems+a.rows.n/2 ||
+			a.curve.work >= a.budget)
 		ended := long || idle > idleSteps && best <= exhaustedGap*a.unit
 		if a.gap <= a.tol*a.unit || ended || a.far() {
 			if !a.measure() {
@@ -209,7 +210,8 @@ func (a *augmented) step() (fall float64, whole, ok bool) {
 	if len(a.curve.band) == 0 {
 		curve[p] = a.hold() // nothing else would hold c
 	}
-	a.curve.least = math.Max(tightest, a.sharp*math.Min(loosest, 0.1*math.Sqrt(a.gap/a.unit))) // the gap is of second order
+	// the gap is of second order
+	a.curve.least = math.Max(tightest, a.sharp*math.Min(loosest, 0.1*math.Sqrt(a.gap/a.unit)))
 	if !a.curve.set() {
 		return 0, false, false
 	}

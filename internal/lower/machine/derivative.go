@@ -4,7 +4,8 @@ package machine
 // stay as they are. With F the features inside the box, sign_j that of the bound of the others, and K the rows at their
 // kinks, the conditions of optimality are
 //
-//	lambda w_j = sum_i alpha_i a_ij  in F,   w_j = sign_j bound_j  else,   a_i'w - y_i c = 1  in K,   sum_i y_i alpha_i = 0,
+//	lambda w_j = sum_i alpha_i a_ij  in F,   w_j = sign_j bound_j  else,   a_i'w - y_i c = 1  in K,
+//	sum_i y_i alpha_i = 0,
 //
 // so that with beta = dalpha / lambda and the symmetric matrix S of the unknowns (beta, dc)
 //

@@ -5,7 +5,8 @@
 // With rows x_i, labels y_i of -1 and 1, weights u_i > 0 of sum 1 and the decision value x.w - c, [Problem.Solve]
 // solves
 //
-//	minimize over w, c   sum_i u_i max(0, 1 - y_i (x_i'w - c)) + lambda/2 |w|^2   subject to |w_j| <= bound_j for each feature j.
+//	minimize over w, c   sum_i u_i max(0, 1 - y_i (x_i'w - c)) + lambda/2 |w|^2
+//	subject to |w_j| <= bound_j for each feature j.
 //
 // With a_i = y_i x_i, multipliers 0 <= alpha_i <= u_i of sum_i y_i alpha_i = 0, and v = sum_i alpha_i a_i,
 //

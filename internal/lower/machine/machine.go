@@ -211,7 +211,8 @@ func (g *Problem) manyOrPath(ctx context.Context, lambda float64, bound []float6
 }
 
 // fromNothing solves by a path without the start, after so many exchanges.
-func (g *Problem) fromNothing(ctx context.Context, lambda float64, bound []float64, o Options, exchanges int) *Solution {
+func (g *Problem) fromNothing(ctx context.Context, lambda float64, bound []float64, o Options,
+	exchanges int) *Solution {
 	o.Start = nil
 	out := g.follow(ctx, lambda, bound, o)
 	out.Exchanges += exchanges

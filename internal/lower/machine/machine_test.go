@@ -49,7 +49,8 @@ func sample(seed uint64, n, p int, binary bool) (x *mat.Dense, y, u []float64) {
 }
 
 // check checks the conditions of optimality from their definition, and the gap by the objective.
-func check(t *testing.T, x *mat.Dense, y, u []float64, lambda float64, bound []float64, g *Problem, m *Solution, name string) {
+func check(t *testing.T, x *mat.Dense, y, u []float64, lambda float64, bound []float64, g *Problem, m *Solution,
+	name string) {
 	t.Helper()
 	require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, m.Status, name)
 	n, p := x.Dims()

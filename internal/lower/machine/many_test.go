@@ -144,7 +144,8 @@ func TestManyIsPath(t *testing.T) {
 					require.NoError(t, err)
 					if path.Status != lower.Failed {
 						require.InDelta(t, path.Objective, many.Objective, 1e-8*g.scale, what)
-						require.LessOrEqual(t, lambda*floats.Distance(path.W, many.W, 2)*floats.Distance(path.W, many.W, 2)/2, 2e-8*g.scale, what)
+						require.LessOrEqual(t, lambda*floats.Distance(path.W, many.W, 2)*floats.Distance(path.W, many.W, 2)/2,
+							2e-8*g.scale, what)
 					}
 					last = many
 				}

@@ -21,7 +21,8 @@ type state struct {
 }
 
 func (s *state) clone() state {
-	return state{w: slices.Clone(s.w), c: s.c, alpha: slices.Clone(s.alpha), side: slices.Clone(s.side), box: slices.Clone(s.box), kinks: s.kinks.clone()}
+	return state{w: slices.Clone(s.w), c: s.c, alpha: slices.Clone(s.alpha), side: slices.Clone(s.side),
+		box: slices.Clone(s.box), kinks: s.kinks.clone()}
 }
 
 // path follows one path. At what is left of it, 1 at its begin and 0 at its end, the point is the solution of

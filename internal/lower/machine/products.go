@@ -122,7 +122,10 @@ func (h *curvature) precondition() bool {
 			l.order = append(l.order, k)
 		}
 	}
-	slices.SortFunc(l.order, func(a, b int) int { return cmp.Or(cmp.Compare(l.heavy[b], l.heavy[a]), cmp.Compare(l.of[a], l.of[b])) })
+	slices.SortFunc(l.order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(l.heavy[b], l.heavy[a]),
+			cmp.Compare(l.of[a], l.of[b]))
+	})
 	l.order = append(l.order[:min(len(l.order), mostHeavy-1, len(h.band))], m-1)
 	slices.SortFunc(l.order, func(a, b int) int { return cmp.Compare(l.of[a], l.of[b]) })
 	b := len(l.order)

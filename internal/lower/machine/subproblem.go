@@ -17,7 +17,8 @@ import (
 // With z^t = (w^t, c^t) of the folds, h = (r, wbar) and the mean losses L and l, it is
 //
 //	minimize   L(z) + rho/2 |z - Z|^2 + rho/2 |h - H|^2 + alpha t
-//	subject to V = l(z) - value + gamma'(h - H) - epsilon <= t,  |w_j^t| - wbar_j <= t,  |w^t|^2/2 - r <= t,  t >= 0,  low <= h <= high.
+//	subject to V = l(z) - value + gamma'(h - H) - epsilon <= t,  |w_j^t| - wbar_j <= t,  |w^t|^2/2 - r <= t,
+//	           t >= 0,  low <= h <= high.
 //
 // All folds are solved together by the method of multipliers with semismooth Newton steps, as [augmented] solves one
 // machine: hinges have the band of a width, and the constraints are quadratic penalties of a stiffness that goes up as
@@ -39,7 +40,8 @@ type Subproblem struct {
 	p       int
 	scale   float64 // of alpha in the last solve, 0 before the first
 	m0      float64 // the multiplier of V
-	block   int     // the features that the preconditioner of Newton steps has in its block at most: manyHeavy, but in tests
+	// the features that the preconditioner of Newton steps has in its block at most: manyHeavy, but in tests
+	block int
 }
 
 // common is what the folds have in common.
@@ -79,7 +81,8 @@ func NewSubproblem(parts []*Problem, workers int) (*Subproblem, error) {
 	s := &Subproblem{workers: workers, block: manyHeavy}
 	for t, g := range parts {
 		if g.parts == nil {
-			return nil, fmt.Errorf("machine: the rows of fold %d are not divided into training and validation rows, see NewStacked", t)
+			return nil, fmt.Errorf(
+				"machine: the rows of fold %d are not divided into training and validation rows, see NewStacked", t)
 		}
 		if s.p = parts[0].rows.p; g.rows.p != s.p {
 			return nil, fmt.Errorf("machine: %d features in fold %d and %d in fold 0", g.rows.p, t, s.p)
@@ -135,10 +138,12 @@ func (s *solving) each(f func(f *fold) bool) bool {
 func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
 	p := s.p
 	if len(c.X) != len(s.folds) || len(c.R) != p+1 {
-		return nil, fmt.Errorf("machine: the centre has %d folds and %d radii, expected %d and %d", len(c.X), len(c.R), len(s.folds), p+1)
+		return nil, fmt.Errorf("machine: the centre has %d folds and %d radii, expected %d and %d", len(c.X), len(c.R),
+			len(s.folds), p+1)
 	}
 	out := &lower.Subsolution{Gap: math.Inf(1), Objective: math.Inf(1)}
-	q := &solving{Subproblem: s, c: c, common: common{h: slices.Clone(c.R)}, slope: make([]float64, p+1), dh: make([]float64, p+1), height: make([]float64, p+1), rate: make([]float64, p+1), least: math.Inf(-1), out: out}
+	q := &solving{Subproblem: s, c: c, common: common{h: slices.Clone(c.R)}, slope: make([]float64, p+1),
+		dh: make([]float64, p+1), height: make([]float64, p+1), rate: make([]float64, p+1), least: math.Inf(-1), out: out}
 	q.newton = newNewton(q)
 	for _, f := range s.folds {
 		f.end.Begin(ctx, 0)
@@ -286,7 +291,8 @@ func (q *solving) evaluate(measured bool) bool {
 		for j := range q.p {
 			q.slope[1+j] -= f.overNow[j] + f.underNow[j]
 			w := f.z[j]
-			f.gradient[j] = c.Rho*(w-c.X[t][0][j]) + f.overNow[j] - f.underNow[j] + f.ballNow*w - f.sums[0][j] - q.m0Now*f.sums[1][j]
+			f.gradient[j] = c.Rho*(w-c.X[t][0][j]) + f.overNow[j] - f.underNow[j] + f.ballNow*w - f.sums[0][j] -
+				q.m0Now*f.sums[1][j]
 		}
 		f.gradient[q.p] = c.Rho*(f.z[q.p]-c.X[t][1][0]) - f.sums[0][q.p] - q.m0Now*f.sums[1][q.p]
 	}
@@ -413,7 +419,8 @@ func (q *solving) run() {
 		}
 		if same, far := q.compare(); whole && same || fall <= enough*far || since >= mostJointInner {
 			q.update()
-			if since <= fewInner && gap < updated { // in a narrower band the multipliers would run away from a point that is not followed
+			// in a narrower band the multipliers would run away from a point that is not followed
+			if since <= fewInner && gap < updated {
 				q.width = math.Max(q.width/2, narrowest)
 			}
 			updated = gap

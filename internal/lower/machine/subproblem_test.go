@@ -33,7 +33,8 @@ func folds(t *testing.T, count, n, p, entries int) (stacks, trains []*Problem) {
 // centre is that of a first subproblem at h.
 func centre(t *testing.T, trains []*Problem, h []float64, alpha, rho float64) *lower.Centre {
 	t.Helper()
-	c := &lower.Centre{R: h, Low: make([]float64, len(h)), High: make([]float64, len(h)), Gamma: make([]float64, len(h)), Alpha: alpha, Rho: rho, Tol: 1e-8}
+	c := &lower.Centre{R: h, Low: make([]float64, len(h)), High: make([]float64, len(h)), Gamma: make([]float64, len(h)),
+		Alpha: alpha, Rho: rho, Tol: 1e-8}
 	for j := range h {
 		c.Low[j], c.High[j] = 1e-6, 10
 	}

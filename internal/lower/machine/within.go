@@ -72,7 +72,8 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 		at = math.Log(o.Start.lambda)
 	}
 	at = math.Max(low, math.Min(high, at))
-	atLow, atHigh := math.NaN(), math.NaN() // the logarithms of |w|^2 / (2 radius) at low and high, NaN before they are known
+	// the logarithms of |w|^2 / (2 radius) at low and high, NaN before they are known
+	atLow, atHigh := math.NaN(), math.NaN()
 	var out *Within
 	var outside, inside *Solution // of the ball, the last ones
 	stride := 0.0                 // of the search while it has the zero on one side
@@ -89,7 +90,8 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 			continue
 		}
 		if s.Status == lower.Cancelled || s.Status == lower.Failed {
-			return &Within{Status: s.Status, W: s.W, C: s.C, Gap: math.Inf(1), Lambda: s.lambda, Bound: make([]float64, len(s.W)), Solution: s}, nil
+			return &Within{Status: s.Status, W: s.W, C: s.C, Gap: math.Inf(1), Lambda: s.lambda,
+				Bound: make([]float64, len(s.W)), Solution: s}, nil
 		}
 		o.Start = s
 		size := math.Log(floats.Dot(s.W, s.W) / (2 * radius))

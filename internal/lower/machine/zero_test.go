@@ -21,7 +21,8 @@ func TestZero(t *testing.T) {
 		n, p   int
 		whole  bool // numbers with many that are the same
 		weighs bool
-	}{{200, 3, false, false}, {300, 12, false, true}, {150, 4, true, false}, {400, 40, false, false}, {900, 6, false, true}, {3000, 5, true, false}} {
+	}{{200, 3, false, false}, {300, 12, false, true}, {150, 4, true, false}, {400, 40, false, false},
+		{900, 6, false, true}, {3000, 5, true, false}} {
 		random := rand.New(rand.NewPCG(uint64(c.n), uint64(c.p)))
 		x, y, u := mat.NewDense(c.n, c.p, nil), make([]float64, c.n), make([]float64, c.n)
 		for i := range c.n {

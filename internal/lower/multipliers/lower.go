@@ -21,7 +21,8 @@ type Lower struct {
 
 // NewLower begins at multipliers that are far too large for most radii.
 func NewLower(fit lower.Joint) *Lower {
-	return &Lower{loose: fit.Traits().Compact(), fit: fit, solver: fit.Joint(), m: slices.Repeat([]float64{firstShare * fit.LambdaMax()}, fit.Dim())}
+	return &Lower{loose: fit.Traits().Compact(), fit: fit, solver: fit.Joint(),
+		m: slices.Repeat([]float64{firstShare * fit.LambdaMax()}, fit.Dim())}
 }
 
 // First takes another weight for the first multipliers, common to all.
@@ -114,7 +115,8 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 			return nil, err
 		}
 		if at.enough { // losses are not negative, so that no multiplier is needed
-			return &lower.Within{X: s.solver.X(), Lambda: make([]float64, len(radii)), Loss: c.Train, Gap: c.Train, Solved: true}, nil
+			return &lower.Within{X: s.solver.X(), Lambda: make([]float64, len(radii)), Loss: c.Train, Gap: c.Train,
+				Solved: true}, nil
 		}
 		slack, over := 0.0, 0.0
 		for j, p := range c.Penalties {
@@ -148,7 +150,8 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 			x = between(from, x)
 			return s.merit(s.fit.Values(x), radii)
 		})
-		if value < merit-fell*math.Abs(merit) { // a bound that is far off, as with multipliers near zero, says nothing of the steps
+		// a bound that is far off, as with multipliers near zero, says nothing of the steps
+		if value < merit-fell*math.Abs(merit) {
 			stall.Restart()
 		}
 		merit, from = value, x

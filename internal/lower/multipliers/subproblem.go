@@ -147,7 +147,8 @@ type reached struct {
 // them better where these leave a gap.
 func (w *work) reached(ctx context.Context) (*reached, error) {
 	m := w.m
-	if points, err := w.points(ctx, m, true); points == nil || err != nil { // the last ones may be of a step that was not taken
+	// the last ones may be of a step that was not taken
+	if points, err := w.points(ctx, m, true); points == nil || err != nil {
 		return nil, err
 	}
 	r := &reached{state: state{r: w.radii(m)}}
@@ -205,7 +206,8 @@ func (s *Subproblem) of(t int, m []float64) []float64 {
 // weights are those of the joint fit of a part.
 func (w *work) weights(t int, m []float64) *lower.JointWeights {
 	share := 1 / float64(len(w.fits))
-	return &lower.JointWeights{Validation: share, Train: m[0] * share, Rho: w.c.Rho, Centre: w.c.X[t], Penalties: w.of(t, m), Tol: fineShare * w.c.Tol}
+	return &lower.JointWeights{Validation: share, Train: m[0] * share, Rho: w.c.Rho, Centre: w.c.X[t],
+		Penalties: w.of(t, m), Tol: fineShare * w.c.Tol}
 }
 
 // push is m_0 gamma_j - sum_t m_tj.

@@ -14,8 +14,9 @@ func TestAgainstGrid(t *testing.T) {
 	for range 300 {
 		a, b, c := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
 		p := Boxed{
-			G: []float64{3 * rng.NormFloat64(), 3 * rng.NormFloat64()}, Lo: []float64{-rng.Float64(), 0}, Hi: []float64{rng.Float64(), 2},
-			K: [][]float64{{a*a + b*b, a * c}, {a * c, c * c}}, Most: 2 * rng.Float64(),
+			G: []float64{3 * rng.NormFloat64(), 3 * rng.NormFloat64()}, Lo: []float64{-rng.Float64(), 0},
+			Hi: []float64{rng.Float64(), 2},
+			K:  [][]float64{{a*a + b*b, a * c}, {a * c, c * c}}, Most: 2 * rng.Float64(),
 		}
 		value := func(d []float64) float64 {
 			g := p.gradient(d)

@@ -49,7 +49,8 @@ func conicRadii(t *testing.T, c *lower.Centre, values []lower.Values) float64 {
 		}
 	}
 	m.Constrain(
-		convex.GreaterEqual(s.Expr(), move.Dot(c.Gamma).Plus(convex.Const(above))), convex.GreaterEqual(s.Expr(), convex.Const(0)),
+		convex.GreaterEqual(s.Expr(), move.Dot(c.Gamma).Plus(convex.Const(above))), convex.GreaterEqual(s.Expr(),
+			convex.Const(0)),
 		convex.GreaterEqual(r.Expr(), convex.Const(c.Low...)), convex.GreaterEqual(convex.Const(c.High...), r.Expr()),
 	)
 	m.Minimize(convex.SumSquares(move).Scale(c.Rho / 2).Plus(convex.Linear(s.Expr().Scale(c.Alpha))))
@@ -80,7 +81,8 @@ func TestBestAgainstConic(t *testing.T) {
 // alpha / rho, or as far as the penalty.
 func TestBestClosedForm(t *testing.T) {
 	for _, alpha := range []float64{0.5, 2, 1e6} {
-		c := &lower.Centre{R: []float64{1}, Gamma: []float64{0}, Low: []float64{0}, High: []float64{10}, Alpha: alpha, Rho: 1, Value: 1}
+		c := &lower.Centre{R: []float64{1}, Gamma: []float64{0}, Low: []float64{0}, High: []float64{10}, Alpha: alpha, Rho: 1,
+			Value: 1}
 		values := []lower.Values{{Penalties: []float64{2.5}}}
 		require.InDelta(t, math.Min(2.5, 1+alpha), Best(c, values, []float64{2})[0], 1e-12)
 	}

@@ -23,7 +23,8 @@ type border struct {
 // coefficients and over the radii that move alone, and with e = b_g / |b_g|, S the parts in which a group is above, the
 // columns are the derivatives of X b - u / weight, and
 //
-//	F_m0 = V - t,  F_mk = |b^k|_1 - r_s - t,  F_t = alpha - m_0 - sum_k m_k - sum_g M_g,  F_rg = rho (r_g - c_g) - M_g,  M_g = rho sum_S (q_k - t - r_g),
+//	F_m0 = V - t,  F_mk = |b^k|_1 - r_s - t,  F_t = alpha - m_0 - sum_k m_k - sum_g M_g,
+//	F_rg = rho (r_g - c_g) - M_g,  M_g = rho sum_S (q_k - t - r_g),
 //
 //	of a group  below:   db = dsoft
 //	            loose:   db = across dsoft + e (e'dsoft + dt + dc_g) / 2,  dr_g = (dc_g + e'dsoft - dt) / 2

@@ -46,7 +46,9 @@ func New(train, val Rows, members [][]int, shared, intercept bool) (*Regression,
 	n, p := train.X.Dims()
 	m, q := val.X.Dims()
 	if n == 0 || m == 0 || p != q || len(train.Y) != n || len(val.Y) != m {
-		return nil, fmt.Errorf("separable: %d x %d training rows with %d targets and %d x %d validation rows with %d do not fit together", n, p, len(train.Y), m, q, len(val.Y))
+		return nil, fmt.Errorf(
+			"separable: %d x %d training rows with %d targets and %d x %d validation rows with %d do not fit together", n, p,
+			len(train.Y), m, q, len(val.Y))
 	}
 	if members != nil {
 		if _, err := leastsquares.Divide(members, p); err != nil {

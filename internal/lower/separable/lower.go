@@ -29,7 +29,8 @@ func NewLower(data *Regression) *Lower {
 // Begin implements [lower.WithinSolver].
 func (s *Lower) Begin(_ context.Context, lambda []float64, x [][]float64) error {
 	if len(lambda) != s.data.Penalties() || len(x) != len(s.data.Shape()) {
-		return fmt.Errorf("separable: a start of %d weights and %d variables, expected %d and %d", len(lambda), len(x), s.data.Penalties(), len(s.data.Shape()))
+		return fmt.Errorf("separable: a start of %d weights and %d variables, expected %d and %d", len(lambda), len(x),
+			s.data.Penalties(), len(s.data.Shape()))
 	}
 	s.take(x)
 	if s.data.shared {

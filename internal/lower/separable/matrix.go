@@ -17,7 +17,8 @@ import (
 //
 // and the derivative of G in Z maps U H V' to U D(H) V' with
 //
-//	D(H)_pq = e_pq H_pq + o_pq H_qp,   2 e_pq = a + b,  2 o_pq = a - b,   a = (f_p - f_q) / (s_p - s_q),  b = (f_p + f_q) / (s_p + s_q)
+//	D(H)_pq = e_pq H_pq + o_pq H_qp,   2 e_pq = a + b,  2 o_pq = a - b,
+//	a = (f_p - f_q) / (s_p - s_q),  b = (f_p + f_q) / (s_p + s_q)
 //
 // for f the singular values of G, where p or q is one that is not zero (Ding, Sun, Sun, Toh, Mathematical Programming
 // 168, 2018).
@@ -29,7 +30,8 @@ type matrix struct {
 // NewCompletion takes known entries of an m x n matrix for training and validation, with the features of each, and
 // their places i n + j, which are in it. The last penalty is the nuclear norm of the matrix. It is for small matrices:
 // each step decomposes one.
-func NewCompletion(train, val Rows, trainAt, valAt []int, m, n int, members [][]int, intercept bool) (*Regression, error) {
+func NewCompletion(train, val Rows, trainAt, valAt []int, m, n int, members [][]int, intercept bool) (*Regression,
+	error) {
 	g, err := New(train, val, members, true, intercept)
 	if err != nil {
 		return nil, err

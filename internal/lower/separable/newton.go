@@ -175,7 +175,8 @@ func (a *ascent) few(b *border, outer int, right []float64) []float64 {
 		}
 		return v
 	}
-	q := numerics.Boxed{G: make([]float64, outer), Lo: make([]float64, outer), Hi: make([]float64, outer), Most: math.Inf(1)}
+	q := numerics.Boxed{G: make([]float64, outer), Lo: make([]float64, outer), Hi: make([]float64, outer),
+		Most: math.Inf(1)}
 	for i := range outer {
 		q.G[i] = -rest(i, outer, right[i])
 		row := make([]float64, outer)

@@ -11,7 +11,8 @@ import (
 
 // program is the convex program of both levels, over the parts t of a subproblem or for the one of a lower level:
 //
-//	minimize   sum_sets weight/2 |X b + b0 - y|^2 + rho/2 |x - centre|^2 + rho/2 |r - radius|^2 + m_0 gamma'(r - radius) + (alpha - m_0) t
+//	minimize   sum_sets weight/2 |X b + b0 - y|^2 + rho/2 |x - centre|^2 + rho/2 |r - radius|^2
+//	           + m_0 gamma'(r - radius) + (alpha - m_0) t
 //	subject to |b_g| <= r_g + t,  |b|_1 <= r_s + t,  t >= 0,  low <= r <= high
 //
 // with the training rows' weight times m_0. In a lower level (fixed) m_0 is 1, t is 0 and r is radius.
@@ -132,7 +133,8 @@ func (p *program) newPoint() *point {
 	for t, part := range p.parts {
 		k := len(p.centre[t])
 		out.of[t] = portion{
-			u: make([]float64, part.rows), c: make([]float64, k), soft: make([]float64, k), norms: make([]float64, p.groups.len()), b: make([]float64, k),
+			u: make([]float64, part.rows), c: make([]float64, k), soft: make([]float64, k),
+			norms: make([]float64, p.groups.len()), b: make([]float64, k),
 		}
 		if p.matrix != nil {
 			out.of[t].g = mat.NewDense(p.matrix.m, p.matrix.n, nil)

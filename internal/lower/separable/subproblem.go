@@ -51,7 +51,8 @@ const enough = 20
 func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
 	g := s.data[0]
 	if len(c.X) != len(s.data) || len(c.R) != g.Penalties() {
-		return nil, fmt.Errorf("separable: a centre of %d parts and %d radii, expected %d and %d", len(c.X), len(c.R), len(s.data), g.Penalties())
+		return nil, fmt.Errorf("separable: a centre of %d parts and %d radii, expected %d and %d", len(c.X), len(c.R),
+			len(s.data), g.Penalties())
 	}
 	p := &program{
 		parts: s.parts, groups: g.groups, shared: g.shared, matrix: g.matrix, rho: c.Rho,
@@ -83,7 +84,8 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	}
 	value := a.objective(c)
 	r := a.at.r
-	if value-a.at.value > c.Tol { // the multipliers leave radii uncertain by the rounding of norms, which counts with alpha
+	// the multipliers leave radii uncertain by the rounding of norms, which counts with alpha
+	if value-a.at.value > c.Tol {
 		values, apart := a.values()
 		best := radii.Best(c, values, r)
 		if v := radii.Objective(c, values, apart, best); v < value {

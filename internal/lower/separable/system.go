@@ -55,7 +55,8 @@ func (s *system) solve(v []float64) {
 func (a *ascent) build(t int, kind []uint8) bool {
 	p, s := a.parts[t], &a.newton[t]
 	a.prepare(t)
-	w := writer{system: s, part: p, weight: slices.Clone(s.root), column: make([]float64, p.rows), radial: make([]float64, p.rows)}
+	w := writer{system: s, part: p, weight: slices.Clone(s.root), column: make([]float64, p.rows),
+		radial: make([]float64, p.rows)}
 	floats.Scale(1/math.Sqrt(a.rho), w.weight)
 	for g := range a.groups.len() {
 		switch q := a.at.of[t].norms[g]; {

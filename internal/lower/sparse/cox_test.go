@@ -45,10 +45,12 @@ func TestCoxPeer(t *testing.T) {
 			w1, w2, objective float64
 			b                 []float64
 		}{
-			{survival.Breslow, 0, 0.05, 1.5490307568365145, []float64{1.31054728, -0.570515852, 0.0116994682, 0.0574693196, 0.091444329}},
+			{survival.Breslow, 0, 0.05, 1.5490307568365145, []float64{1.31054728, -0.570515852, 0.0116994682, 0.0574693196,
+				0.091444329}},
 			{survival.Breslow, 0.02, 0, 1.5294964077947946, []float64{1.59831095, -0.664863168, 0, 0, 0}},
 			{survival.Breslow, 0.01, 0.03, 1.5473691829325733, []float64{1.3904609, -0.59530436, 0, 0, 0.0216681026}},
-			{survival.Efron, 0, 0.05, 1.7100633693679286, []float64{1.39518987, -0.636773986, 0.0166148019, 0.0375532815, 0.0764776593}},
+			{survival.Efron, 0, 0.05, 1.7100633693679286, []float64{1.39518987, -0.636773986, 0.0166148019, 0.0375532815,
+				0.0764776593}},
 			{survival.Efron, 0.02, 0, 1.683630670965648, []float64{1.73029642, -0.759474419, 0, 0, 0}},
 			{survival.Efron, 0.01, 0.03, 1.706480116292498, []float64{1.48945749, -0.66790041, 0, 0, 0.022764718}},
 		} {
@@ -69,13 +71,16 @@ func TestCoxPeer(t *testing.T) {
 // coxph of R's survival on its data set ovarian (Edmonson et al. 1979), as printed in textbooks: one feature, no
 // penalty to speak of.
 func TestCoxOvarian(t *testing.T) {
-	y := []float64{59, 115, 156, -421, 431, -448, 464, 475, -477, 563, 638, -744, -769, -770, -803, -855, -1040, -1106, -1129, -1206, -1227, 268, 329, 353, 365, -377}
+	y := []float64{59, 115, 156, -421, 431, -448, 464, 475, -477, 563, 638, -744, -769, -770, -803, -855, -1040, -1106,
+		-1129, -1206, -1227, 268, 329, 353, 365, -377}
 	for _, c := range []struct {
 		x                   []float64
 		coefficient, within float64
 		ratio               float64 // of the likelihood with and without the feature
 	}{
-		{[]float64{72.3315, 74.4932, 66.4658, 53.3644, 50.3397, 56.4301, 56.937, 59.8548, 64.1753, 55.1781, 56.7562, 50.1096, 59.6301, 57.0521, 39.2712, 43.1233, 38.8932, 44.6, 53.9068, 44.2055, 59.589, 74.5041, 43.137, 63.2192, 64.4247, 58.3096}, 0.16162, 5e-6, 14.29},
+		{[]float64{72.3315, 74.4932, 66.4658, 53.3644, 50.3397, 56.4301, 56.937, 59.8548, 64.1753, 55.1781, 56.7562, 50.1096,
+			59.6301, 57.0521, 39.2712, 43.1233, 38.8932, 44.6, 53.9068, 44.2055, 59.589, 74.5041, 43.137, 63.2192, 64.4247,
+			58.3096}, 0.16162, 5e-6, 14.29},
 		{[]float64{1, 1, 1, 2, 1, 1, 2, 2, 1, 2, 1, 2, 2, 2, 1, 1, 1, 1, 2, 2, 2, 1, 1, 2, 2, 2}, -0.5964, 5e-5, 1.05},
 	} {
 		for _, ties := range []survival.Ties{survival.Breslow, survival.Efron} {
@@ -99,7 +104,8 @@ func TestCoxTermsPeer(t *testing.T) {
 		weights[i], offset[i] = 5*(1+0.5*math.Sin(float64(i))), 0.3*math.Cos(2*float64(i))
 	}
 	inf := math.Inf(1)
-	terms := Terms{Factors: []float64{1, 0, 2, 1, 0.5}, Lower: []float64{-inf, -inf, -inf, 0, -inf}, Upper: []float64{1, inf, 0.01, inf, inf}}
+	terms := Terms{Factors: []float64{1, 0, 2, 1, 0.5}, Lower: []float64{-inf, -inf, -inf, 0, -inf},
+		Upper: []float64{1, inf, 0.01, inf, inf}}
 	for _, c := range []struct {
 		ties              survival.Ties
 		w1, w2, objective float64
@@ -156,7 +162,8 @@ func TestCoxWide(t *testing.T) {
 		s, err := g.Solve(context.Background(), top, 0, 1e-9, nil)
 		require.NoError(t, err)
 		require.Equal(t, make([]float64, p), s.B)
-		for _, w := range [][2]float64{{0.5 * top, 0}, {0.1 * top, 0}, {0.02 * top, 0}, {0.01 * top, 0.1 * top}, {0, 0.5 * top}} {
+		for _, w := range [][2]float64{{0.5 * top, 0}, {0.1 * top, 0}, {0.02 * top, 0}, {0.01 * top, 0.1 * top},
+			{0, 0.5 * top}} {
 			t.Run(fmt.Sprint(ties, w), func(t *testing.T) {
 				loose, err := g.Solve(context.Background(), w[0], w[1], 1e-4, nil)
 				require.NoError(t, err)

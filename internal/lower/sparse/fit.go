@@ -15,7 +15,8 @@ import (
 // Fit is a penalised regression of training rows, perhaps with validation rows in it, with coefficients b_jk of
 // feature j and class k, of which most losses have one, and constants b0_k,
 //
-//	minimize over b (and b0)   v L(b, b0) + t l(b, b0) + rho/2 (|b - c|^2 + |b0 - c0|^2) + sum_j f_j sum_k (w1 |b_jk| + w2/2 b_jk^2),
+//	minimize over b (and b0)   v L(b, b0) + t l(b, b0) + rho/2 (|b - c|^2 + |b0 - c0|^2)
+//	                         + sum_j f_j sum_k (w1 |b_jk| + w2/2 b_jk^2),
 //
 // with L and l means of a loss over the rows of each set, as subproblems of VF-iDCA have it, see [lower.Joint]; alone
 // it has t = 1, v = rho = 0. The factors f and bounds of the coefficients are those of [Terms]. Constants of several
@@ -71,7 +72,8 @@ func newFit(g *Fit, rows *rowSet, constants []float64, t Terms) (*Fit, error) {
 	if g.quadratic {
 		least = nothingLeft
 	}
-	if g.scale = g.look(training, g.start).value; !(g.scale > least*g.look(training, nil).value) { // the constants are all targets
+	// the constants are all targets
+	if g.scale = g.look(training, g.start).value; !(g.scale > least*g.look(training, nil).value) {
 		g.scale = 1
 	}
 	g.null = g.scale
@@ -127,7 +129,8 @@ func (g *Fit) unpenalised(full Terms) error {
 	}
 	g.bound(full)
 	top, _ := g.largest()
-	s, err := g.Solve(context.Background(), mostFactor*max(top, math.SmallestNonzeroFloat64), 0, defaultTol*defaultTol, nil)
+	s, err := g.Solve(context.Background(), mostFactor*max(top, math.SmallestNonzeroFloat64), 0, defaultTol*defaultTol,
+		nil)
 	if err != nil {
 		return err
 	}

@@ -62,6 +62,7 @@ func TestGroupsStall(t *testing.T) {
 	g, err := Groups(Sample{X: design.New(x), Y: y}, false, c.groups)
 	require.NoError(t, err)
 	s := c.solve(t, g, 1e-9, nil)
-	require.Contains(t, []lower.Status{lower.Stalled, lower.Exhausted, lower.Optimal}, s.Status) // by the rounding of the processor
+	// by the rounding of the processor
+	require.Contains(t, []lower.Status{lower.Stalled, lower.Exhausted, lower.Optimal}, s.Status)
 	require.Less(t, g.Relative(s.Gap), 1e-7)
 }

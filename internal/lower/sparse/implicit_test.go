@@ -101,7 +101,8 @@ func TestImplicit(t *testing.T) {
 				require.InDelta(t, checks[0].Objective, checks[1].Objective, 1e-10)
 				for r, row := range points[0].Curvature {
 					for q, want := range row {
-						require.InDelta(t, want, points[1].Curvature[r][q], 1e-3*(1e-3+math.Sqrt(row[r]*points[0].Curvature[q][q])), "%s %d %d %d", name, k, r, q)
+						require.InDelta(t, want, points[1].Curvature[r][q], 1e-3*(1e-3+math.Sqrt(row[r]*points[0].Curvature[q][q])),
+							"%s %d %d %d", name, k, r, q)
 					}
 				}
 			}

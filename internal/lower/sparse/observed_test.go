@@ -63,7 +63,8 @@ func TestRowsOfWeight(t *testing.T) {
 		for _, dense := range []bool{true, false} {
 			once, often := weighed(3, 60, 12, c.target, dense)
 			for _, intercept := range []bool{true, false} {
-				for _, terms := range []Terms{{}, {Factors: append([]float64{0, 0, 2}, 1, 1, 1, 1, 1, 1, 1, 1, 1), Upper: append([]float64{0.1}, infinite(11)...)}} {
+				for _, terms := range []Terms{{}, {Factors: append([]float64{0, 0, 2}, 1, 1, 1, 1, 1, 1, 1, 1, 1),
+					Upper: append([]float64{0.1}, infinite(11)...)}} {
 					a, err := c.of(once, intercept, terms)
 					require.NoError(t, err, name)
 					b, err := c.of(often, intercept, terms)
@@ -148,7 +149,8 @@ func TestRate(t *testing.T) {
 	for i, v := range exposure {
 		offset[i] = math.Log(v)
 	}
-	g, err := Poisson(Sample{X: design.New(mat.NewDense(6, 1, []float64{0, 0, 0, 0, 1, 1})), Y: y, Offset: offset}, true, Terms{})
+	g, err := Poisson(Sample{X: design.New(mat.NewDense(6, 1, []float64{0, 0, 0, 0, 1, 1})), Y: y, Offset: offset}, true,
+		Terms{})
 	require.NoError(t, err)
 	require.InDelta(t, math.Log(floats.Sum(y)/floats.Sum(exposure)), g.start[1], 1e-12)
 	s, err := g.Solve(context.Background(), 1e-9, 0, 1e-14, nil)
@@ -180,6 +182,7 @@ func TestMultinomialRowsOfWeight(t *testing.T) {
 		j, err := a.With(classes(once), 0)
 		require.NoError(t, err)
 		validation, _ := j.Validation([][]float64{s.B, s.B0})
-		require.InDelta(t, s.Objective, validation+0.05*a.LambdaMax()*floats.Norm(s.B, 1)+0.005*math.Pow(floats.Norm(s.B, 2), 2), 1e-10)
+		require.InDelta(t, s.Objective, validation+0.05*a.LambdaMax()*floats.Norm(s.B, 1)+0.005*math.Pow(floats.Norm(s.B, 2),
+			2), 1e-10)
 	}
 }

@@ -71,7 +71,8 @@ func (g *Fit) Weights(of []float64) (*glm.Weights, error) { return g.weights(g.p
 
 func (g *Fit) weights(w1, w2 float64) (*glm.Weights, error) {
 	if !(w1 >= 0) || !(w2 >= 0) || !(w1+w2 > 0) || math.IsInf(w1+w2, 1) {
-		return nil, fmt.Errorf("sparse: weights %g and %g, expected finite numbers, not negative, one of them positive", w1, w2)
+		return nil, fmt.Errorf("sparse: weights %g and %g, expected finite numbers, not negative, one of them positive", w1,
+			w2)
 	}
 	w := &glm.Weights{Norm: make([]float64, g.units()), L2: make([]float64, g.units())}
 	for e := range w.Norm {

@@ -179,7 +179,8 @@ func TestTermsImplicit(t *testing.T) {
 			require.InDeltaSlice(t, solutions[0][0], solutions[1][0], 1e-5, kind)
 			for r, row := range points[0].Curvature {
 				for q, want := range row {
-					require.InDelta(t, want, points[1].Curvature[r][q], 1e-3*(1e-3+math.Sqrt(row[r]*points[0].Curvature[q][q])), "%s %d %d", kind, r, q)
+					require.InDelta(t, want, points[1].Curvature[r][q], 1e-3*(1e-3+math.Sqrt(row[r]*points[0].Curvature[q][q])),
+						"%s %d %d", kind, r, q)
 				}
 			}
 		}

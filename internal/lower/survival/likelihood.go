@@ -157,7 +157,8 @@ func (l *Likelihood) At(f []float64, old *Point) *Point {
 	p := old
 	if p == nil || p.l != l {
 		terms := l.Terms()
-		p = &Point{l: l, ratio: make([]float64, l.n), tied: make([]float64, l.n), logs: make([]float64, terms), part: make([]float64, terms)}
+		p = &Point{l: l, ratio: make([]float64, l.n), tied: make([]float64, l.n), logs: make([]float64, terms),
+			part: make([]float64, terms)}
 	}
 	if p.f, p.g, p.HalfDeviance = f, f, l.saturated; l.weight != nil {
 		p.g = floats.AddTo(make([]float64, l.n), f, l.shift)

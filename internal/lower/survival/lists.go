@@ -4,7 +4,8 @@ import "math"
 
 // Lists are the terms of a [Likelihood] as lists of who is at risk:
 //
-//	half deviance at f = Constant + sum_k Weight[k] log( sum_{e in Group[k]} exp(f[Row[e]] + Offset[e]) ) - sum_j EventWeight[j] f_i, i = Event[j].
+//	half deviance at f = Constant + sum_k Weight[k] log( sum_{e in Group[k]} exp(f[Row[e]] + Offset[e]) )
+//	                   - sum_j EventWeight[j] f_i, i = Event[j].
 type Lists struct {
 	Row         []int
 	Offset      []float64

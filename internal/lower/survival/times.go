@@ -47,7 +47,8 @@ func sorted(y []float64) []int {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(math.Abs(y[a]), math.Abs(y[b])), -cmp.Compare(math.Copysign(1, y[a]), math.Copysign(1, y[b])), a-b)
+		return cmp.Or(cmp.Compare(math.Abs(y[a]), math.Abs(y[b])), -cmp.Compare(math.Copysign(1, y[a]),
+			math.Copysign(1, y[b])), a-b)
 	})
 	return order
 }

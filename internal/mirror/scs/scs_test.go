@@ -51,7 +51,8 @@ func open(t *testing.T, library scs.Library) *scs.Work {
 // mixed is a random program with cones of all kinds but boxes, and P if wanted. The patterns are the same for all
 // seeds.
 func mixed(seed uint64, quadratic bool) (*scs.Data, *scs.Cone) {
-	k := &scs.Cone{Zero: 2, Nonnegative: 6, SecondOrder: []int{4, 3}, PSD: []int{3}, Exponential: 1, DualExp: 1, Power: []float64{0.3, -0.6}}
+	k := &scs.Cone{Zero: 2, Nonnegative: 6, SecondOrder: []int{4, 3}, PSD: []int{3}, Exponential: 1, DualExp: 1,
+		Power: []float64{0.3, -0.6}}
 	const m, n = 2 + 6 + 4 + 3 + 6 + 3 + 3 + 3 + 3, 12
 	draw := rand.New(rand.NewPCG(seed, 1))
 	normal := func(length int) []float64 {

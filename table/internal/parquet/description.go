@@ -68,7 +68,8 @@ var perSecond = [...]int64{1e3, 1e6, 1e9}
 var (
 	converted = map[int64]meaning{0: aText, 4: aText, 5: aDecimal, 6: aDate, 7: aTime, 8: aTime, 9: aMoment, 10: aMoment,
 		11: unsigned, 12: unsigned, 13: unsigned, 14: unsigned, 19: aText}
-	logical = map[int]meaning{1: aText, 4: aText, 5: aDecimal, 6: aDate, 7: aTime, 8: aMoment, 12: aText, 14: aUUID, 15: aHalf}
+	logical = map[int]meaning{1: aText, 4: aText, 5: aDecimal, 6: aDate, 7: aTime, 8: aMoment, 12: aText, 14: aUUID,
+		15: aHalf}
 )
 
 // How often a column has a value in a row.

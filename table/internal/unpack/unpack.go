@@ -16,14 +16,16 @@ const few = 4 << 20
 func Zstd(data []byte, n int64) ([]byte, error) {
 	const leastWindow, mostWindow = 1 << 10, 128 << 20
 	if n <= few {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(n, leastWindow))), zstd.WithDecoderMaxWindow(mostWindow))
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(n, leastWindow))),
+			zstd.WithDecoderMaxWindow(mostWindow))
 		if err != nil {
 			return nil, err
 		}
 		defer d.Close()
 		return d.DecodeAll(data, nil)
 	}
-	d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(min(2*n, mostWindow))))
+	d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(uint64(min(2*n, mostWindow))))
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,8 @@ func Optuna() Settings {
 
 // Hyperopt are the settings of hyperopt: 20 points at the start, and the best sqrt(n)/4 of n points, at most 25.
 func Hyperopt() Settings {
-	return Settings{Startup: 20, Candidates: 24, Best: func(n int) int { return min(25, int(math.Ceil(math.Sqrt(float64(n))/4))) }}
+	return Settings{Startup: 20, Candidates: 24,
+		Best: func(n int) int { return min(25, int(math.Ceil(math.Sqrt(float64(n))/4))) }}
 }
 
 // Sampler proposes points of the unit cube and is told their values, of which it looks for the

@@ -56,7 +56,8 @@ func (w *Sets) complete(sol *backends.Solution) *fullPoint {
 
 // expand fills a point in, from a solution or, without objective, from a certificate of infeasibility.
 func (w *Sets) expand(sol *backends.Solution, objective bool) *fullPoint {
-	f := &fullPoint{l: w.full, x: make([]float64, w.full.N), s: make([]float64, w.full.M), z: make([]float64, w.full.M), parts: make([]matrixPart, len(w.pairs))}
+	f := &fullPoint{l: w.full, x: make([]float64, w.full.N), s: make([]float64, w.full.M), z: make([]float64, w.full.M),
+		parts: make([]matrixPart, len(w.pairs))}
 	w.carry(f, sol)
 	for k := range w.pairs {
 		w.slack(f, k)

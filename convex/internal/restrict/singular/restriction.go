@@ -9,7 +9,8 @@ import (
 	"github.com/conetune/conetune/convex/internal/compile"
 )
 
-// term rewrites a term in X as one in c. A sum without weights is one row, <F, X> with F the sum of its factors by entry.
+// term rewrites a term in X as one in c. A sum without weights is one row, <F, X> with F the sum of its factors by
+// entry.
 func (s *pairs) term(t *affine.Term, c *affine.Variable) affine.Term {
 	out, sum := *t, t.Sum && t.W == nil
 	if sum {

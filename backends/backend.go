@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/james-bowman/sparse"
+
+	"github.com/conetune/conetune/internal/memory"
 )
 
 // ConicBackend makes solvers for conic programs. It is safe for use by many goroutines at once. Backends are used
@@ -233,4 +235,16 @@ func (e *UnsupportedError) Error() string {
 		msg += "; these do: " + strings.Join(e.Others, ", ")
 	}
 	return msg
+}
+
+// MemoryError says that a problem needs more memory than Options.Memory allows. It is
+// returned, by Setup or Solve, before that memory is allocated.
+type MemoryError struct {
+	Need, Limit int64  // bytes; Need is what is known by then, the whole may need more
+	What        string // what the last of it is for, such as "the factors of the Newton systems"
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("backends: %s would take the memory of this problem to %s, and %s are allowed", e.What,
+		memory.Format(e.Need), memory.Format(e.Limit))
 }

@@ -1,6 +1,8 @@
 package backends
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -137,4 +139,16 @@ type Solution struct {
 	SetupTime, SolveTime time.Duration
 	// Message is what the solver has to say beyond the status; often empty.
 	Message string
+}
+
+// EndedBy returns the status of a Solve that ended because its context did: TimeLimit
+// after a deadline, else Cancelled. It panics if the context is nil.
+func EndedBy(ctx context.Context) Status {
+	if ctx == nil {
+		panic("backends: EndedBy: the context is nil")
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return TimeLimit
+	}
+	return Cancelled
 }

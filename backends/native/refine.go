@@ -1,6 +1,11 @@
 package native
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/backends"
+)
 
 // accuracy says when the refinement of a solve ends: when the residuals of the columns and of the equations, what the
 // step leaves of the dual and of the primal residual, are at most left times their right-hand sides, or columns and
@@ -116,4 +121,130 @@ func finite(v []float64) bool {
 		sum += x * 0 // 0, or NaN for NaN and infinities
 	}
 	return sum == 0
+}
+
+// newton is the linear algebra of an iteration: it solves
+//
+//	Px + A'z = rx,  Ax - Hz = rz
+//
+// with the H of the scaling that the cones have. kkt is for programs whose cones all stand in one sparse matrix, schur
+// for those with semidefinite cones, which are eliminated where they can be.
+type newton interface {
+	// load takes the scaled numbers of P and A; false if they do not allow what is eliminated.
+	load() bool
+	// refactor factors at the current scaling.
+	refactor()
+	// solve solves to the accuracy asked for, or as far as it gets. The error says that the result is not finite, or
+	// unfinished.
+	solve(x, z, rx, rz []float64, to accuracy) error
+	// lost says that the last solve was of no use.
+	lost() bool
+	// regularise sets the multiple of the usual regularisation, relax lowers one above it, raise factors again with more.
+	regularise(boost float64)
+	relax()
+	raise()
+	// withoutTerm takes out of a right-hand side what cones in their inverse form cannot stand there with, for withTerm to
+	// put into dz.
+	withoutTerm(rhsX, rhsZ, rz, d []float64, weight float64)
+	withTerm(dz, d []float64)
+	// whole says that some cone is eliminated, whose H has too few digits for differences from the iterate.
+	whole() bool
+}
+
+var (
+	_ newton = (*kkt)(nil)
+	_ newton = (*schur)(nil)
+)
+
+// newNewton analyses the Newton systems of f. With keep, no column is eliminated.
+func newNewton(f *form, cones []cone, starts []int, keep bool) (newton, error) {
+	f.memory.taken -= f.kkt // of those that these replace
+	before := f.memory.taken
+	defer func() { f.kkt = f.memory.taken - before }()
+	k := &kkt{f: f, cones: cones, starts: starts, xpos: make([]int32, f.n), pos: make([]int32, f.m)}
+	for _, c := range cones {
+		if d, ok := c.(diagonalCone); ok {
+			k.h = d.diagonal()
+		}
+	}
+	count := make([]int32, f.m)
+	for _, i := range f.a.ind {
+		if f.stop.Reached(1) {
+			return nil, errStopped
+		}
+		count[i]++
+	}
+	if !keep {
+		k.findSingles()
+	}
+	s := &schur{kkt: k}
+	if s.chooseForms(keep); f.stop.Reached(4 * (f.n + f.m)) {
+		return nil, errStopped
+	}
+	columns, err := k.number(count)
+	for _, part := range []func() error{s.link, k.link, func() error { return k.pattern(count, columns) }, s.place,
+		k.analyse} {
+		if err == nil {
+			err = part()
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case len(s.matrices) == 0:
+		return k, nil
+	}
+	return s, nil
+}
+
+const (
+	// settleSteps is how many directions settle takes at most, and no more once one leaves over worthwhileSettling of the
+	// residuals.
+	settleSteps        = 3
+	worthwhileSettling = 0.5
+)
+
+// settle takes what is left of the residuals out of an optimal point: by further directions with the factors at hand,
+// along which complementarity stays as it is to first order. In the embedding the residuals fall no faster than mu, and
+// x may be outside of constraints that bind at zero by more than inside of them. Residuals that stay contradict each
+// other, or belong to a solution far away. The iterate is as before.
+func (r *runner) settle(sol *backends.Solution) {
+	e, eps := r.embedding, r.options.Eps
+	left := r.judge.Unsettled(sol.X, sol.S, sol.Z, eps)
+	if left <= 1 || r.iterations == 0 || r.rooted() {
+		return
+	}
+	x, s, z := slices.Clone(e.x), slices.Clone(e.s), slices.Clone(e.z)
+	e.dtau, e.dkap = 0, 0
+	for range settleSteps {
+		clear(e.d)
+		if e.newton(1, 1, refined) != nil {
+			break
+		}
+		e.slacks(1)
+		a := e.longest()
+		if a < 1 {
+			a *= stepFraction
+		}
+		axpy(a, e.dx, e.x)
+		axpy(a, e.ds, e.s)
+		axpy(a, e.dz, e.z)
+		e.residuals()
+		better := e.f.expand(e.x, e.s, e.z, e.tau)
+		if !r.judge.Optimal(better.X, better.S, better.Z, eps) {
+			break
+		}
+		now := r.judge.Unsettled(better.X, better.S, better.Z, eps)
+		if now < left {
+			sol.X, sol.S, sol.Z = better.X, better.S, better.Z
+		}
+		if now <= 1 || !(now < worthwhileSettling*left) {
+			break
+		}
+		left = now
+	}
+	copy(e.x, x)
+	copy(e.s, s)
+	copy(e.z, z)
+	e.residuals()
 }

@@ -19,9 +19,10 @@ type Result struct {
 	// point completed to it.
 	// The gap is that of the objectives here, whose constants the conic program lacks.
 	Residuals backends.Residuals
-	// Distance bounds how far Objective is from the optimal value, as in [backends.Solution]; it counts what the rounding
-	// of the point and its numbers may change. It is NaN for [EngineSingularVectors].
-	Distance float64
+	// Distance bounds how far Objective is from the optimal value, and Radius how far a proof of infeasibility holds, as in
+	// [backends.Solution]; the distance counts what the rounding of the point and its numbers may change. It is NaN for
+	// [EngineSingularVectors].
+	Distance, Radius float64
 	// Iterations counts the backend's iterations in all rounds; Rounds is 1
 	// without working sets.
 	Iterations, Rounds int
@@ -38,7 +39,7 @@ type Result struct {
 func newResult(engine string, r *solve.Outcome, vars []*Variable) *Result {
 	return &Result{
 		Status: r.Status, Engine: engine, Objective: r.Objective, DualObjective: r.DualObjective, Residuals: r.Residuals,
-		Distance: r.Distance, Iterations: r.Iterations, Rounds: r.Rounds, Active: r.Active, Message: r.Message,
+		Distance: r.Distance, Radius: r.Radius, Iterations: r.Iterations, Rounds: r.Rounds, Active: r.Active, Message: r.Message,
 		out: r, vars: vars,
 	}
 }

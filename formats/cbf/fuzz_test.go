@@ -1,6 +1,8 @@
 package cbf
 
 import (
+	"fmt"
+	"math"
 	"testing"
 
 	"github.com/conetune/conetune/backends"
@@ -12,6 +14,7 @@ const head = "VER\n4\nOBJSENSE\nMIN\n"
 var format = readertest.Program[Model]{
 	Ending: ".cbf", Read: read, Decode: Decode, Open: Read,
 	Conic: func(m *Model) (*backends.Problem, error) {
+		mustBeInRange(m)
 		p, err := m.Conic()
 		if err != nil {
 			return nil, err
@@ -26,6 +29,26 @@ var format = readertest.Program[Model]{
 		head + "VAR\n1 1\nF 1\nPSDCON\n1\n2\nHCOORD\n1\n0 0 1 0 1e308\nDCOORD\n1\n0 1 0 1.5D0\n",
 		head + "\f\nVAR\n1\v1\n\u00a0L+ 1\nOBJACOORD\n1\n0\u00a01\nOBJBCOORD\n-1\n",
 	},
+}
+
+// mustBeInRange panics where an entry of a model that was read is not one of what the model has.
+func mustBeInRange(m *Model) {
+	for _, s := range sections {
+		limits := m.limits()
+		for k, e := range *s.list(m) {
+			good := !math.IsNaN(e.Value) && !math.IsInf(e.Value, 0)
+			for j, kind := range s.indices {
+				i := e.Index
+				good = good && i[j] >= 0 && i[j] < limits[kind] && (kind != aColumn || i[j] <= i[j-1])
+				if good {
+					limits.matrix(m, kind, i[j])
+				}
+			}
+			if !good {
+				panic(fmt.Sprintf("entry %d of %s, %v, is out of range or not finite", k, s.keyword, e))
+			}
+		}
+	}
 }
 
 func FuzzRead(f *testing.F) { format.Fuzz(f) }

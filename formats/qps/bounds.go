@@ -71,6 +71,14 @@ func takesNumber(kind string) bool { return kind == "LO" || kind == "UP" || kind
 // boundFields takes the line apart.
 func (r *reader) boundFields() (kind string, set, name, number []byte) {
 	f := r.words.field
+	if r.words.fixed {
+		f = [][]byte{r.words.card[0]}
+		for _, k := range [...]int{1, 2, 3} {
+			if k == 1 || len(r.words.card[k]) > 0 {
+				f = append(f, r.words.card[k])
+			}
+		}
+	}
 	if len(f) == 0 {
 		r.fail("BOUNDS", "expected a kind of bound, a column and a number")
 	}

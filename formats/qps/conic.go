@@ -73,8 +73,7 @@ func (m *Model) Conic() *Program {
 	}
 	p.origins = append(append(zero.rows, nonneg.rows...), box.rows...)
 	problem.B = append(append(zero.b, nonneg.b...), box.b...)
-	for _, c := range []backends.Cone{backends.Zero(len(zero.b)), backends.Nonnegative(len(nonneg.b)),
-		backends.Box(box.lower, box.upper)} {
+	for _, c := range []backends.Cone{backends.Zero(len(zero.b)), backends.Nonnegative(len(nonneg.b)), backends.Box(box.lower, box.upper)} {
 		if c.Dim > 0 {
 			problem.Cones = append(problem.Cones, c)
 		}
@@ -99,20 +98,30 @@ func (l *layout) add(source int, direction, b float64) {
 func (p *Program) fillA() {
 	m := p.model
 	rows, n := len(m.Rows), len(m.Columns)
-	uses := program.NewEntries(len(p.origins)) // the rows made of a source: none, one or two
-	for k, o := range p.origins {
-		uses.Add(k, int(o.source), -o.direction)
+	// The rows made of a source, as a list: there may be none, one or two.
+	first := make([]int32, rows+n)
+	for i := range first {
+		first[i] = -1
 	}
-	rowsOf := uses.CSC(len(p.origins), rows+n)
-	entries := program.NewEntries(m.A.NNZ() + len(p.origins))
+	next := make([]int32, len(p.origins))
+	for k := len(p.origins) - 1; k >= 0; k-- {
+		at := &first[p.origins[k].source]
+		next[k], *at = *at, int32(k)
+	}
+	raw := m.A.RawMatrix()
+	entries := program.NewEntries(len(raw.Data) + len(p.origins))
 	for j := range n {
-		add := func(source int, v float64) {
-			if v != 0 {
-				program.Column(rowsOf, source, func(k int, c float64) { entries.Add(k, j, c*v) })
+		for e := raw.Indptr[j]; e < raw.Indptr[j+1]; e++ {
+			if raw.Data[e] == 0 {
+				continue
+			}
+			for k := first[raw.Ind[e]]; k >= 0; k = next[k] {
+				entries.Add(int(k), j, -p.origins[k].direction*raw.Data[e])
 			}
 		}
-		program.Column(m.A, j, add)
-		add(rows+j, 1)
+		for k := first[rows+j]; k >= 0; k = next[k] {
+			entries.Add(int(k), j, -p.origins[k].direction)
+		}
 	}
 	p.Problem.A = entries.CSC(len(p.origins), n)
 }

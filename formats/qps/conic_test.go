@@ -1,13 +1,13 @@
 package qps
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
@@ -65,8 +65,7 @@ func TestConicLayout(t *testing.T) {
 	m := parse(t, "ROWS\n N c\n L l\n G g\n E e\n L two\n G none\nCOLUMNS\n x l 1 g 2\n x e 3 two 4\n x none 5\n y l 1\n"+
 		"RHS\n S l 1 g 2\n S e 3 two 4\n S none -1e30\nRANGES\n R two 1\nBOUNDS\n UP B x 7\n FX B y 6\nENDATA\n")
 	p := m.Conic().Problem
-	assert.Equal(t, []backends.Cone{backends.Zero(2), backends.Nonnegative(2), backends.Box([]float64{3, 0},
-		[]float64{4, 7})}, p.Cones)
+	assert.Equal(t, []backends.Cone{backends.Zero(2), backends.Nonnegative(2), backends.Box([]float64{3, 0}, []float64{4, 7})}, p.Cones)
 	assert.Equal(t, []float64{3, 6, 1, -2, 0, 0}, p.B)
 	assert.Equal(t, [][]float64{{3, 0}, {0, 1}, {1, 1}, {-2, 0}, {-4, 0}, {-1, 0}}, dense(p.A))
 	assert.NoError(t, p.Validate())
@@ -76,53 +75,46 @@ func TestConicLayout(t *testing.T) {
 // conditions of optimality in the terms of the file, entry by entry.
 func TestRandomOptimality(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
-	numbers := func(n int) []float64 {
-		list := make([]float64, n)
-		for k := range list {
-			list[k] = rng.NormFloat64()
-		}
-		return list
-	}
-	around := func(v float64) (l, u float64) { // sides with v within
-		l, u = v-rng.Float64(), v+rng.Float64()
-		switch rng.IntN(5) {
-		case 0:
-			l = -inf
-		case 1:
-			u = inf
-		case 2:
-			l, u = v, v
-		case 3:
-			l, u = -inf, inf
-		}
-		return l, u
-	}
 	for range 60 {
+		m := random(rng)
+		rows, n := len(m.Rows), len(m.Columns)
 		// A moderate program with x0 inside its sides, strictly convex in both senses.
-		rows, n, sign := rng.IntN(6), 1+rng.IntN(6), 1.0
-		m := &Model{Maximize: rng.IntN(2) == 0, Constant: 0.5, Q: numbers(n)}
-		m.Rows, m.Columns = make([]string, rows), make([]string, n)
+		sign := 1.0
 		if m.Maximize {
 			sign = -1
 		}
-		ptr, ind := []int{0}, []int{}
-		for range n {
-			for i := range rows {
-				if rng.IntN(2) == 0 {
-					ind = append(ind, i)
-				}
+		m.P, m.Constant = nil, 0.5
+		x0 := make([]float64, n)
+		for j := range n {
+			x0[j] = rng.NormFloat64()
+			m.Q[j] = rng.NormFloat64()
+		}
+		data := m.A.RawMatrix().Data
+		for k := range data {
+			data[k] = rng.NormFloat64()
+		}
+		around := func(l, u *float64, v float64) {
+			equal := *l == *u
+			if !math.IsInf(*l, -1) {
+				*l = v - rng.Float64()
 			}
-			ptr = append(ptr, len(ind))
+			if !math.IsInf(*u, 1) {
+				*u = v + rng.Float64()
+			}
+			if equal {
+				*l, *u = v, v
+			}
 		}
-		m.A = sparse.NewCSC(rows, n, ptr, ind, numbers(len(ind)))
-		a, x0 := dense(m.A), numbers(n)
+		a := dense(m.A)
 		for i := range rows {
-			l, u := around(floats.Dot(a[i], x0))
-			m.RowLower, m.RowUpper = append(m.RowLower, l), append(m.RowUpper, u)
+			v := 0.0
+			for j := range n {
+				v += a[i][j] * x0[j]
+			}
+			around(&m.RowLower[i], &m.RowUpper[i], v)
 		}
-		for _, x := range x0 {
-			l, u := around(x)
-			m.ColumnLower, m.ColumnUpper = append(m.ColumnLower, l), append(m.ColumnUpper, u)
+		for j := range n {
+			around(&m.ColumnLower[j], &m.ColumnUpper[j], x0[j])
 		}
 		m.P = diagonal(n, sign)
 		s, got := solve(t, m)

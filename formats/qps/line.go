@@ -2,7 +2,6 @@ package qps
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/textfile"
@@ -12,7 +11,8 @@ import (
 type fieldLine struct {
 	fixed bool
 	since int      // the line from which on columns count
-	field [][]byte // the words, or what stands in the columns
+	field [][]byte // the words
+	card  [6][]byte
 	pair  []namedNumber
 }
 
@@ -35,14 +35,11 @@ func (l *fieldLine) splitFixed(line []byte) bool {
 		}
 	}
 	end := 0
-	l.field = l.field[:0]
-	for _, at := range cardColumns {
+	for k, at := range cardColumns {
 		if !textfile.IsBlank(part(line, end, at[0])) {
 			return false
 		}
-		if field := textfile.Trim(part(line, at[0], at[1])); len(field) > 0 {
-			l.field = append(l.field, field)
-		}
+		l.card[k] = textfile.Trim(part(line, at[0], at[1]))
 		end = at[1]
 	}
 	// What stands further to the right is a comment, unless it goes on from the last field.
@@ -56,6 +53,14 @@ func part(line []byte, from, to int) []byte {
 // pairs reads a line of the form [head] name number [name number ..] into l.pair.
 func (l *fieldLine) pairs() (head []byte) {
 	l.pair = l.pair[:0]
+	if l.fixed {
+		for _, k := range [2]int{2, 4} {
+			if name, number := l.card[k], l.card[k+1]; len(name) > 0 || len(number) > 0 {
+				l.pair = append(l.pair, namedNumber{name, number})
+			}
+		}
+		return l.card[1]
+	}
 	f := l.field
 	if len(f)%2 == 1 {
 		head, f = f[0], f[1:]
@@ -66,14 +71,12 @@ func (l *fieldLine) pairs() (head []byte) {
 	return head
 }
 
-// side reads the number of a side or bound, which may be the word inf or infinity.
+// side reads the number of a side or bound, which may be infinite.
 func side(text []byte) (float64, string) {
-	v, reason := program.Number(text)
-	if reason != "" {
-		if v, err := strconv.ParseFloat(string(text), 64); err == nil && math.IsInf(v, 0) {
-			return v, ""
-		}
+	if sign, ok := program.IsInfinity(text); ok {
+		return math.Inf(int(sign)), ""
 	}
+	v, reason := program.Number(text)
 	if math.Abs(v) >= Infinite {
 		v = math.Inf(int(math.Copysign(1, v)))
 	}

@@ -139,8 +139,7 @@ func TestSense(t *testing.T) {
 		lines string
 		max   bool
 	}{
-		{"", false}, {"OBJSENSE\n    MAX\n", true}, {"OBJSENSE MAX\n", true}, {"OBJSENSE MAXIMIZE\n", true},
-		{"OBJSENSE\n maximise\n", true},
+		{"", false}, {"OBJSENSE\n    MAX\n", true}, {"OBJSENSE MAX\n", true}, {"OBJSENSE MAXIMIZE\n", true}, {"OBJSENSE\n maximise\n", true},
 		{"OBJSENSE MINIMIZE\n", false}, {"OBJSENSE\n MIN\n", false}, {"MAXIMIZE\n", true}, {"MIN\n", false},
 	} {
 		m := parse(t, strings.Replace(one("L", ""), "ROWS", c.lines+"ROWS", 1))
@@ -265,18 +264,65 @@ func TestErrorsFixed(t *testing.T) {
 	text, err := os.ReadFile("testdata/fixed.mps")
 	require.NoError(t, err)
 	for _, c := range []struct{ from, to, says string }{
-		{"    B 1       DAY 2              3.0", "    B 1       DAY 3              3.0",
-			`fixed.mps:15: column "B 1": row "DAY 3" is not in ROWS (by columns`},
-		{"    B 1       DAY 2              3.0", "   B 1       DAY 2              3.0",
-			"fixed.mps:15: does not keep to the columns"},
-		{" UP SET 1     A 1                3.0", " UP SET 1     A 1                3,0",
-			"fixed.mps:19: UP bound of column \"A 1\""},
+		{"    B 1       DAY 2              3.0", "    B 1       DAY 3              3.0", `fixed.mps:15: column "B 1": row "DAY 3" is not in ROWS (by columns`},
+		{"    B 1       DAY 2              3.0", "   B 1       DAY 2              3.0", "fixed.mps:15: does not keep to the columns"},
+		{" UP SET 1     A 1                3.0", " UP SET 1     A 1                3,0", "fixed.mps:19: UP bound of column \"A 1\""},
 	} {
 		changed := strings.Replace(string(text), c.from, c.to, 1)
 		require.NotEqual(t, string(text), changed)
 		_, err := Decode("fixed.mps", strings.NewReader(changed))
 		assert.ErrorContains(t, err, c.says)
 	}
+}
+
+// random makes a model without a quadratic term.
+func random(rng *rand.Rand) *Model {
+	rows, n := rng.IntN(6), 1+rng.IntN(6)
+	number := func() float64 {
+		switch rng.IntN(4) {
+		case 0:
+			return 0
+		case 1:
+			return float64(rng.IntN(9) - 4)
+		default:
+			return rng.NormFloat64() * math.Pow(10, float64(rng.IntN(30)-15))
+		}
+	}
+	m := &Model{Maximize: rng.IntN(2) == 0, Constant: number()}
+	m.Rows, m.Columns, m.Q = make([]string, rows), make([]string, n), make([]float64, n)
+	sides := func() (l, u float64) {
+		l, u = number(), number()
+		l, u = min(l, u), max(l, u)
+		switch rng.IntN(5) {
+		case 0:
+			l = -inf
+		case 1:
+			u = inf
+		case 2:
+			l = u
+		case 3:
+			l, u = -inf, inf
+		}
+		return l, u
+	}
+	for range rows {
+		l, u := sides()
+		m.RowLower, m.RowUpper = append(m.RowLower, l), append(m.RowUpper, u)
+	}
+	ptr, ind, data := []int{0}, []int{}, []float64{}
+	for j := range n {
+		m.Q[j] = number()
+		l, u := sides()
+		m.ColumnLower, m.ColumnUpper = append(m.ColumnLower, l), append(m.ColumnUpper, u)
+		for i := range rows {
+			if rng.IntN(2) == 0 {
+				ind, data = append(ind, i), append(data, number())
+			}
+		}
+		ptr = append(ptr, len(ind))
+	}
+	m.A = sparse.NewCSC(rows, n, ptr, ind, data)
+	return m
 }
 
 // BenchmarkDecode reads a file of about 10 MB.
@@ -291,8 +337,7 @@ func BenchmarkDecode(b *testing.B) {
 	text.WriteString("COLUMNS\n")
 	for j := range n {
 		for range each / 2 {
-			fmt.Fprintf(&text, "    x%-8d r%-8d %12g   r%-8d %12g\n", j, rng.IntN(rows), rng.NormFloat64(), rng.IntN(rows),
-				rng.NormFloat64())
+			fmt.Fprintf(&text, "    x%-8d r%-8d %12g   r%-8d %12g\n", j, rng.IntN(rows), rng.NormFloat64(), rng.IntN(rows), rng.NormFloat64())
 		}
 	}
 	text.WriteString("RHS\nENDATA\n")

@@ -18,8 +18,7 @@ func (r *reader) openQuadratic(rest []string) {
 	}
 	if len(rest) > 0 {
 		if i, ok := r.rows[rest[0]]; r.name == "QSECTION" && (!ok || i != objectiveRow) {
-			r.fail("section "+r.name, "is about row %s, quadratic constraints are not supported, expected the objective %s",
-				textfile.Quote([]byte(rest[0])), textfile.Quote([]byte(r.m.Objective)))
+			r.fail("section "+r.name, "is about row %s, quadratic constraints are not supported, expected the objective %s", textfile.Quote([]byte(rest[0])), textfile.Quote([]byte(r.m.Objective)))
 		}
 	}
 	r.quadraticName, r.quadraticLine = r.name, r.LineNumber()
@@ -79,7 +78,9 @@ func (r *reader) upperTriangle() {
 		r.checkSymmetric(given)
 		p = triu(given)
 	case !triangle:
-		r.checkTriangle(given)
+		i, j := pairInBothOrders(given)
+		r.FailAt(r.quadraticLine, "QUADOBJ", "the pair (%s, %s) is there in both orders, expected one triangle (QMATRIX holds both)",
+			textfile.Quote([]byte(r.m.Columns[i])), textfile.Quote([]byte(r.m.Columns[j])))
 	}
 	r.m.P = p
 }
@@ -96,26 +97,29 @@ func at(a *sparse.CSC, i, j int) (v float64, ok bool) {
 }
 
 func (r *reader) checkSymmetric(a *sparse.CSC) {
-	for j := range r.m.Columns {
-		program.Column(a, j, func(i int, v float64) {
+	raw := a.RawMatrix()
+	for j := range len(r.m.Columns) {
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			i, v := raw.Ind[k], raw.Data[k]
 			if other, _ := at(a, j, i); math.Abs(v-other) > symmetryTolerance*max(math.Abs(v), math.Abs(other)) {
-				r.FailAt(r.quadraticLine, r.quadraticName, "is not symmetric: %g for (%s, %s) and %g the other way round, "+
-					"expected both triangles (QUADOBJ holds one)", v, textfile.Quote([]byte(r.m.Columns[i])),
-					textfile.Quote([]byte(r.m.Columns[j])), other)
+				r.FailAt(r.quadraticLine, r.quadraticName, "is not symmetric: %g for (%s, %s) and %g the other way round, expected both triangles (QUADOBJ holds one)",
+					v, textfile.Quote([]byte(r.m.Columns[i])), textfile.Quote([]byte(r.m.Columns[j])), other)
 			}
-		})
+		}
 	}
 }
 
-func (r *reader) checkTriangle(a *sparse.CSC) {
-	for j := range r.m.Columns {
-		program.Column(a, j, func(i int, _ float64) {
+func pairInBothOrders(a *sparse.CSC) (i, j int) {
+	raw := a.RawMatrix()
+	_, n := a.Dims()
+	for j := range n {
+		for _, i := range raw.Ind[raw.Indptr[j]:raw.Indptr[j+1]] {
 			if _, both := at(a, j, i); both && i != j {
-				r.FailAt(r.quadraticLine, "QUADOBJ", "the pair (%s, %s) is there in both orders, expected one triangle "+
-					"(QMATRIX holds both)", textfile.Quote([]byte(r.m.Columns[i])), textfile.Quote([]byte(r.m.Columns[j])))
+				return i, j
 			}
-		})
+		}
 	}
+	return 0, 0
 }
 
 // triu keeps the upper triangle of a, in the memory of a.

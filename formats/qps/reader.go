@@ -72,22 +72,17 @@ func (r *reader) fail(field, format string, args ...any) {
 	r.FailAt(r.LineNumber(), field, format, args...)
 }
 
-// sections read their data lines, and come after others; the last one has none.
-var sections = map[string]struct {
-	parse func(*reader)
-	after string
-}{
-	"ROWS": {(*reader).rowLine, ""}, "COLUMNS": {(*reader).columnLine, "ROWS"}, "RHS": {(*reader).rhsLine, "COLUMNS"},
-	"RANGES": {(*reader).rangeLine, "COLUMNS"}, "BOUNDS": {(*reader).boundLine, "COLUMNS"},
-	"QUADOBJ": {(*reader).quadraticEntries, "COLUMNS"}, "QMATRIX": {(*reader).quadraticEntries, "COLUMNS"},
-	"QSECTION": {(*reader).quadraticEntries, "COLUMNS"}, "OBJSENSE": {(*reader).senseLine, ""},
-	"OBJNAME": {(*reader).objectiveLine, ""}, "ENDATA": {nil, "COLUMNS"},
+// sections are those with data lines.
+var sections = map[string]func(*reader){
+	"ROWS": (*reader).rowLine, "COLUMNS": (*reader).columnLine,
+	"RHS": (*reader).rhsLine, "RANGES": (*reader).rangeLine, "BOUNDS": (*reader).boundLine,
+	"QUADOBJ": (*reader).quadraticEntries, "QMATRIX": (*reader).quadraticEntries, "QSECTION": (*reader).quadraticEntries,
+	"OBJSENSE": (*reader).senseLine, "OBJNAME": (*reader).objectiveLine,
 }
 
 // unsupported are sections of programs that this package does not hold.
 var unsupported = map[string]string{
-	"QCMATRIX": "quadratic constraints", "CSECTION": "cones (a CBF file can hold them)", "SOS": "special ordered sets",
-	"SOS1": "special ordered sets",
+	"QCMATRIX": "quadratic constraints", "CSECTION": "cones (a CBF file can hold them)", "SOS": "special ordered sets", "SOS1": "special ordered sets",
 	"SOS2": "special ordered sets", "INDICATORS": "indicator constraints", "GENCONS": "general constraints",
 	"PWLOBJ": "piecewise linear objectives", "LAZYCONS": "lazy constraints", "USERCUTS": "user cuts",
 }
@@ -107,29 +102,37 @@ func (r *reader) header(line []byte) (end bool) {
 		return false
 	}
 	if what, ok := unsupported[name]; ok {
-		r.fail("section "+name, "%s are not supported, expected a linear or convex quadratic program with linear constraints",
-			what)
+		r.fail("section "+name, "%s are not supported, expected a linear or convex quadratic program with linear constraints", what)
 	}
 	if maximize, ok := senses[name]; ok && len(rest) == 0 {
 		r.parse, r.m.Maximize = nil, maximize
 		return false
 	}
-	section, ok := sections[name]
-	switch {
-	case !ok:
-		r.fail("", "%s found, expected a section such as ROWS, or data, which start with a blank",
-			textfile.Quote([]byte(words[0])))
-	case r.seen[name]:
+	parse, ok := sections[name]
+	if !ok && name != "ENDATA" {
+		r.fail("", "%s found, expected a section such as ROWS, or data, which start with a blank", textfile.Quote([]byte(words[0])))
+	}
+	if r.seen[name] {
 		r.fail("section "+name, "is there twice")
-	case section.after != "" && !r.seen[section.after]:
-		r.fail("section "+name, "comes before %s", section.after)
-	case name == "OBJNAME" && r.seen["ROWS"]:
-		r.fail("section "+name, "comes after ROWS, expected before")
+	}
+	switch name {
+	case "COLUMNS":
+		if !r.seen["ROWS"] {
+			r.fail("section "+name, "comes before ROWS")
+		}
+	case "RHS", "RANGES", "BOUNDS", "QUADOBJ", "QMATRIX", "QSECTION", "ENDATA":
+		if !r.seen["COLUMNS"] {
+			r.fail("section "+name, "comes before COLUMNS")
+		}
+	case "OBJNAME":
+		if r.seen["ROWS"] {
+			r.fail("section "+name, "comes after ROWS, expected before")
+		}
 	}
 	if name == "ENDATA" {
 		return true
 	}
-	r.seen[name], r.parse, r.name = true, section.parse, name
+	r.seen[name], r.parse, r.name = true, parse, name
 	switch {
 	case name == "OBJSENSE" && len(rest) > 0:
 		r.sense(rest[0])
@@ -138,8 +141,7 @@ func (r *reader) header(line []byte) (end bool) {
 	case name == "QUADOBJ" || name == "QMATRIX" || name == "QSECTION":
 		r.openQuadratic(rest)
 	case len(rest) > 0:
-		r.fail("section "+name, "has %s on its line, expected the data on lines of their own that start with a blank",
-			textfile.Quote([]byte(rest[0])))
+		r.fail("section "+name, "has %s on its line, expected the data on lines of their own that start with a blank", textfile.Quote([]byte(rest[0])))
 	}
 	return false
 }
@@ -165,8 +167,7 @@ func (r *reader) data(line []byte) {
 		panic(err)
 	}
 	if !r.words.splitFixed(line) {
-		r.fail("", "does not keep to the columns 2-3, 5-12, 15-22, 25-36, 40-47 and 50-61, as line %d does, where a name "+
-			"has a blank", r.words.since)
+		r.fail("", "does not keep to the columns 2-3, 5-12, 15-22, 25-36, 40-47 and 50-61, as line %d does, where a name has a blank", r.words.since)
 	}
 	if err := r.try(); err != nil {
 		e := err.(*textfile.Error)
@@ -189,8 +190,7 @@ func (r *reader) unfinished() {
 	r.fail("", "ENDATA is missing, is the file complete?")
 }
 
-var senses = map[string]bool{"MAX": true, "MAXIMIZE": true, "MAXIMISE": true, "MIN": false, "MINIMIZE": false,
-	"MINIMISE": false}
+var senses = map[string]bool{"MAX": true, "MAXIMIZE": true, "MAXIMISE": true, "MIN": false, "MINIMIZE": false, "MINIMISE": false}
 
 func (r *reader) sense(word string) {
 	maximize, ok := senses[strings.ToUpper(word)]
@@ -200,13 +200,16 @@ func (r *reader) sense(word string) {
 	r.m.Maximize = maximize
 }
 
-func (r *reader) senseLine()     { r.sense(r.word("MAX or MIN")) }
-func (r *reader) objectiveLine() { r.wanted = r.word("the name of a row") }
-
-// word is the only one of a line.
-func (r *reader) word(expected string) string {
+func (r *reader) senseLine() {
 	if len(r.words.field) != 1 {
-		r.fail(r.name, "%d words found, expected %s", len(r.words.field), expected)
+		r.fail("OBJSENSE", "%d words found, expected MAX or MIN", len(r.words.field))
 	}
-	return string(r.words.field[0])
+	r.sense(string(r.words.field[0]))
+}
+
+func (r *reader) objectiveLine() {
+	if len(r.words.field) != 1 {
+		r.fail("OBJNAME", "%d words found, expected the name of a row", len(r.words.field))
+	}
+	r.wanted = string(r.words.field[0])
 }

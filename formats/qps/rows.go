@@ -11,6 +11,9 @@ import (
 // rowLine reads a line of ROWS: a kind and a name.
 func (r *reader) rowLine() {
 	f := r.words.field
+	if r.words.fixed {
+		f = [][]byte{r.words.card[0], r.words.card[1]}
+	}
 	if len(f) != 2 || len(f[0]) != 1 || len(f[1]) == 0 {
 		r.fail("ROWS", "expected one of N, L, G, E and a name")
 	}

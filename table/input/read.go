@@ -74,7 +74,7 @@ func (s *Source) readDir(r *Rows, folds bool) error {
 	if folds {
 		list, paths[1] = paths[1], ""
 	}
-	n, err := s.input.together(s.Wanted.Targets, s.Several, paths...)
+	n, err := s.input.together(nil, s.Several, paths...)
 	if err != nil {
 		return err
 	}

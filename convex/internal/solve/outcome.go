@@ -16,7 +16,7 @@ type Outcome struct {
 	Status                   backends.Status
 	Objective, DualObjective float64 // constants included
 	Residuals                backends.Residuals
-	Distance                 float64 // that of backends.Solution
+	Distance, Radius         float64 // those of backends.Solution
 	Iterations, Rounds       int
 	Active                   int
 	Message                  string
@@ -48,7 +48,7 @@ func (s *Session) Result(sol *backends.Solution) *Outcome {
 	as := s.Current.Assembled
 	r := &Outcome{
 		Status: sol.Status, Objective: sol.Objective, DualObjective: sol.DualObjective,
-		Residuals: sol.Residuals, Distance: sol.Distance, Message: sol.Message,
+		Residuals: sol.Residuals, Distance: sol.Distance, Radius: sol.Radius, Message: sol.Message,
 		Assembled: as, X: sol.X, S: sol.S, Z: sol.Z,
 	}
 	for _, v := range s.Program.Vars[:s.Program.Users] {

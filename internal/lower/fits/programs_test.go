@@ -246,7 +246,7 @@ func TestSubproblemAgainstConic(t *testing.T) {
 				if loss != "squares" && k != 1 { // of many exponential cones beside a large number programs take seconds
 					alphas = alphas[:2]
 				}
-				list = append(list, series{name, regression(loss, k%2 == 0, of), []shape{s}, []int{1, 2}, c, alphas})
+				list = append(list, series{name, regression(loss, k%2 == 0, of), []shape{s}, []int{1, 2 + k%2}, c, alphas})
 			}
 		}
 	}

@@ -142,7 +142,7 @@ func (w *Sets) result(f *fullPoint, sol *backends.Solution) *solve.Outcome {
 	offset, _ := w.p.Offset()
 	r := &solve.Outcome{
 		Objective: sol.Objective + offset, DualObjective: sol.DualObjective + offset,
-		Residuals: sol.Residuals, Message: sol.Message,
+		Residuals: sol.Residuals, Radius: sol.Radius, Message: sol.Message,
 		Assembled: &compile.Assembled{Layout: w.full},
 	}
 	for _, s := range w.pairs {

@@ -57,7 +57,7 @@ func (f *form) open(whole int) (err error) {
 		options := f.options
 		options.WorkingSets = options.WorkingSets && size > whole
 		if b.solver, err = b.compiled.Solver(options); err != nil {
-			return f.program.errorf("lower level: %w", err)
+			return err
 		}
 	}
 	return nil

@@ -105,7 +105,7 @@ func (l *lowerForm) solve(ctx context.Context, h []float64) (*lowerSolution, err
 		return nil, err
 	}
 	if err := l.open(0); err != nil {
-		return nil, err
+		return nil, l.program.errorf("lower level: %w", err)
 	}
 	for _, b := range l.blocks {
 		if err := b.h.Set(h); err != nil {

@@ -220,7 +220,7 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 		return nil, err
 	}
 	if err := q.form.open(wholeBelow); err != nil {
-		return nil, err
+		return nil, q.form.program.errorf("penalty form: %w", err)
 	}
 	weights = q.clipped(weights)
 	for _, b := range q.form.blocks {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conetune/conetune/internal/finitejson"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -40,6 +41,12 @@ type Rung struct {
 	// Features is the number of features in use, the mean over the folds.
 	Features float64 `json:"features"`
 	Taken    bool    `json:"taken"`
+}
+
+// MarshalJSON writes numbers that are not finite as null.
+func (r Rung) MarshalJSON() ([]byte, error) {
+	type fields Rung
+	return finitejson.Marshal(fields(r))
 }
 
 // asks says that the configuration says how far VF-iDCA goes, or where from.

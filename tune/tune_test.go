@@ -145,3 +145,14 @@ func TestBadConfigurations(t *testing.T) {
 	require.Subset(t, tune.Methods(), []string{"vf-idca", "vf-idca-t", "grid", "random", "tpe", "tpe2", "cma-es"})
 	require.Equal(t, []string{"paper"}, tune.Presets())
 }
+
+// A run that is cancelled after its first iteration has that one, and its refit.
+func TestCancelledByProgress(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	config := tune.Config{Preset: tune.PresetPaper, Tol: 1e-9, Progress: func(tune.Event) { cancel() }}
+	res, err := tune.VFiDCA(ctx, model(t, regression.Options{}), config)
+	require.NoError(t, err)
+	require.Equal(t, dca.Cancelled, res.Status)
+	require.Equal(t, 1, res.Iterations)
+	require.NotNil(t, res.Refit)
+}

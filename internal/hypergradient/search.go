@@ -71,14 +71,21 @@ type Result struct {
 	Iterations, Solves int
 }
 
-// check looks at the steps that a model asks for.
+// check looks at what a model asks for.
 func (s *Settings) check() error {
-	if b := s.Backtracking; b != nil && !(b.First > 0 && b.Shrink > 0 && b.Shrink < 1 && b.Least > 0 && b.Share >= 0 &&
-		b.Enough >= 0 && b.Floor > 0) {
-		return fmt.Errorf("hypergradient: Backtracking is %+v, expected positive numbers and Shrink below 1", *b)
+	positive := func(list ...float64) bool {
+		return !slices.ContainsFunc(list, func(v float64) bool { return !(v > 0 && v <= math.MaxFloat64) })
 	}
-	if n := s.Normalised; n != nil && !(n.Length > 0 && n.Shrink > 0 && n.Shrink < 1 && n.Free > 0) {
-		return fmt.Errorf("hypergradient: Normalised is %+v, expected positive numbers and Shrink below 1", *n)
+	const expected = "finite positive numbers, Shrink below 1"
+	switch b, n := s.Backtracking, s.Normalised; {
+	case b != nil && !(positive(b.First, b.Shrink, b.Least, b.Floor) && b.Shrink < 1 && b.Share >= 0 && b.Enough >= 0):
+		return fmt.Errorf("hypergradient: Backtracking is %+v, expected %s", *b, expected)
+	case n != nil && !(positive(n.Length, n.Shrink, float64(n.Free)) && n.Shrink < 1):
+		return fmt.Errorf("hypergradient: Normalised is %+v, expected %s", *n, expected)
+	case !positive(s.Start...):
+		return fmt.Errorf("hypergradient: the start is %v, expected finite positive numbers", s.Start)
+	case s.MaxIter < 0:
+		return fmt.Errorf("hypergradient: MaxIter is %d", s.MaxIter)
 	}
 	return nil
 }

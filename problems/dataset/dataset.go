@@ -31,6 +31,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -168,11 +169,12 @@ func (d *Data) validateNumbers() error {
 	return nil
 }
 
-// ValuesOf are the values of target k of several in some sets, one set after the other; a set may be nil.
+// ValuesOf are the values of target k of several in some sets, one set after the other, without those that are nil or
+// have no Targets.
 func ValuesOf(k int, sets ...*Data) []float64 {
 	var out []float64
 	for _, d := range sets {
-		if d != nil {
+		if d != nil && d.Targets != nil {
 			out = append(out, mat.Col(nil, k, d.Targets)...)
 		}
 	}
@@ -198,6 +200,11 @@ func (d *Data) validateTargets() error {
 		return fmt.Errorf("dataset: %d rows of targets for %d rows of X", n, len(d.Y))
 	case d.TargetNames != nil && len(d.TargetNames) != q:
 		return fmt.Errorf("dataset: %d names of targets, expected %d", len(d.TargetNames), q)
+	}
+	for k, name := range d.TargetNames {
+		if slices.Contains(d.TargetNames[:k], name) {
+			return fmt.Errorf("dataset: two targets have the name %q", name)
+		}
 	}
 	for i := range n {
 		for k, y := range d.Targets.RawRowView(i) {
@@ -277,6 +284,9 @@ func Difference(train, d *Data) string {
 	}
 	if q := d.targetCount(); q != train.targetCount() {
 		return fmt.Sprintf("it has %d targets, expected %d", q, train.targetCount())
+	}
+	if len(train.TargetNames) == len(d.TargetNames) && !slices.Equal(train.TargetNames, d.TargetNames) {
+		return fmt.Sprintf("its targets are %q, expected %q", d.TargetNames, train.TargetNames)
 	}
 	if sameNames(train.Features, d.Features) {
 		return ""

@@ -1,6 +1,7 @@
 package regression
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -48,6 +49,9 @@ func newData(s dataset.Division, o Options, n Net) (*data, error) {
 	}
 	if err := o.check(n.Takes); err != nil {
 		return nil, err
+	}
+	if s.Table().Targets != nil && !n.several {
+		return nil, errors.New("rows with several targets, Data.Targets: expected one")
 	}
 	if !n.KeepTarget {
 		s = dataset.WithoutOffset(s)

@@ -20,8 +20,8 @@ type Loss struct {
 	Sum func(f convex.Affine, y, weights []float64, sd float64) convex.Convex
 	// Value is the loss of one row, with its target or its several targets.
 	Value func(f, y []float64, sd float64) float64
-	// Slope is the derivative of that with one output, a subgradient where there is none; nil for a model that says its
-	// [data.LambdaMax].
+	// Slope is the derivative of that with one output, a subgradient where there is none; nil where Net.Fit says the
+	// largest weight.
 	Slope func(f, y, sd float64) float64
 	// Residuals vanish exactly where the losses do; nil where there are none.
 	Residuals func(f convex.Affine, y []float64, sd float64) convex.Affine

@@ -41,7 +41,7 @@ func MultiTask(s dataset.Division, o Options) (*Model, error) {
 		features[j] = indices.Range(j*q, (j+1)*q)
 	}
 	return NewNet(s, o, Net{
-		Name: "multi-task", outputs: names, Loss: Loss{
+		Name: "multi-task", outputs: names, several: true, Loss: Loss{
 			Sum: func(f convex.Affine, y, _ []float64, sd float64) convex.Convex {
 				return convex.SumSquares(differences(f, y, sd)).Scale(0.5 / float64(q))
 			},

@@ -212,3 +212,23 @@ func TestMultiTaskFolds(t *testing.T) {
 	_, lambda := modeltest.LowerLevel(t, all)
 	require.InDeltaSlice(t, proximal(d, lambda[0], lambda[1]).RawMatrix().Data, final.Coefficients, 1e-4)
 }
+
+// One target has the conditions of optimality of the elastic net, and a model of one target takes no rows of several.
+func TestMultiTaskOfOne(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 5))
+	first := func(d *dataset.Data) *dataset.Data {
+		n, _ := d.Targets.Dims()
+		return several(d.Dense(), mat.DenseCopyOf(d.Targets.Slice(0, n, 0, 1)))
+	}
+	s := &dataset.Split{Train: first(severalRows(rng, 40, 1)), Val: first(severalRows(rng, 30, 1))}
+	m, err := regression.MultiTask(s, regression.Options{R0: []float64{3, 50}})
+	require.NoError(t, err)
+	modeltest.ElasticOptimality(t, m, s.Train, false, func(y, f float64) float64 { return f - y })
+	for _, build := range []constructor{regression.ElasticNet, regression.Huber, regression.FusedLasso} {
+		_, err := build(s, regression.Options{})
+		require.ErrorContains(t, err, "rows with several targets")
+	}
+	s.Train.TargetNames, s.Val.TargetNames = []string{"a"}, []string{"b"}
+	_, err = regression.MultiTask(s, regression.Options{})
+	require.ErrorContains(t, err, `its targets are ["b"], expected ["a"]`)
+}

@@ -51,6 +51,8 @@ type Net struct {
 	// outputs are the names of the outputs of a model with several, which has coefficients and a constant for each: entry
 	// (j, k) of feature j and output k at j K + k. Nil for one.
 	outputs []string
+	// several says that these are the targets of the rows.
+	several bool
 	// noConstant says that there is no constant, though features are centred as with one, as none would change the loss.
 	noConstant bool
 	// rise, if positive, has the path go down twice, as for many features, and is its [dca.Program].PathRise.
@@ -95,6 +97,9 @@ func (n *Net) describe(data *data) (out spec, err error) {
 		if err := data.Measure(n.Fit); err != nil {
 			return out, err
 		}
+	}
+	if n.Fit == nil && data.loss.Slope == nil {
+		return out, fmt.Errorf("%s: Net has neither a Fit nor a Loss.Slope", n.Name)
 	}
 	first, second := 0, 1 // the places of the weights
 	switch n.Penalties {

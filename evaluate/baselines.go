@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/problems/dataset"
@@ -43,13 +42,23 @@ func labelShare(from *dataset.Data, yes []float64) func(offset float64) float64 
 	if from.Offset == nil || share == 0 || share == 1 {
 		return func(float64) float64 { return share }
 	}
-	// The fit without penalty, and without any feature.
-	s, err := fitPlain(plainLogistic, &dataset.Data{X: mat.NewDense(len(yes), 1, nil), Y: yes, Weights: from.Weights,
-		Offset: from.Offset}, true, nil)
-	if err != nil {
-		return func(float64) float64 { return math.NaN() }
+	odds := math.Log(share / (1 - share))
+	lo, hi := odds-slices.Max(from.Offset), odds-slices.Min(from.Offset)
+	p := make([]float64, len(yes))
+	for { // down to neighbouring numbers
+		c := lo + (hi-lo)/2
+		if c <= lo || c >= hi {
+			return func(offset float64) float64 { return Probability(c + offset) }
+		}
+		for i, o := range from.Offset {
+			p[i] = Probability(c + o)
+		}
+		if from.Mean(p) < share {
+			lo = c
+		} else {
+			hi = c
+		}
 	}
-	return func(offset float64) float64 { return Probability(s.Constant + offset) }
 }
 
 // quantileOf is the least value at or below which there is a share of the weight, nil for equal ones.

@@ -8,18 +8,20 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/deviance"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
 // Package unpenalised fits regressions without a penalty: what a choice of penalties is compared with.
 //
-// Squares are least squares, by the normal equations and steps of refinement. Labels and counts are fitted by maximum
-// likelihood, with Newton steps that are weighted least squares (McCullagh, Nelder, Generalized Linear Models, 2nd ed.,
-// 1989, section 2.5) and are cut in half until the likelihood rises. A column that depends on those before it has the
-// coefficient 0.
+// Squares are least squares, by the normal equations and a step of refinement where the columns are far from depending
+// on each other, and else by an orthogonal basis of them (Gram and Schmidt, twice where need be, as Giraud, Langou,
+// Rozloznik and van den Eshof, Computers and Mathematics with Applications 50, 2005, have it). Labels and counts are
+// fitted by maximum likelihood, with Newton steps that are weighted least squares (McCullagh, Nelder, Generalized
+// Linear Models, 2nd ed., 1989, section 2.5) and are cut in half until the likelihood rises. A column that depends on
+// those before it has the coefficient 0.
 
 // plainKind is a loss.
 type plainKind int
@@ -39,13 +41,16 @@ var (
 )
 
 const (
-	// dependent is the squared share of a column that is orthogonal to those before it up to which it depends on them, and
-	// is dropped by a pivot in the place of that share.
-	dependent, dropping = 1e-12, 1e150
-	// mostRounds bounds the steps of refinement, which end with one of a relative size of refined.
-	mostRounds, refined = 10, 1e-9
+	// dependent is the share of a column that is orthogonal to others up to which it depends on them.
+	dependent = 1e-7
+	// mostCondition is that of the normal equations, of columns of length 1, up to which they are solved.
+	mostCondition = 1e7
 	// blockRows are multiplied in one go.
 	blockRows = 128
+	// constantTo is the largest entry of a column less its mean, beside that of the column, that is rounding.
+	constantTo = 1e-13
+	// little is the share of a column that is left of it where rounding calls for another round.
+	little = 0.1
 	// mostSteps and mostHalves bound the Newton steps and how often one is cut in half, and settled is the fall of the
 	// deviance, relative to it, that is none.
 	mostSteps, mostHalves, settled = 50, 30, 1e-10
@@ -86,36 +91,44 @@ func fitPlain(kind plainKind, d *dataset.Data, intercept bool, start *plainFit) 
 	if intercept {
 		g.k++
 	}
-	dense := *d
-	dense.X = d.Dense()
-	unit := dataset.NewTransform(&dense, dataset.ByDeviation, intercept)
-	if intercept { // which stands before the others, so that it is not among those that depend on others
-		for j, s := range dense.Deviations() {
-			if s == 0 {
-				unit.Scale[j] = math.Inf(1)
-			}
-		}
-	}
-	first := g.k - p
-	g.rows = make([]float64, n*g.k)
+	g.rows, g.unit = make([]float64, n*g.k), make([]float64, g.k)
+	first, mean, largest := g.k-p, make([]float64, g.k), make([]float64, g.k)
 	for i := range n {
 		row := g.row(i)
-		if intercept {
-			row[0] = 1
+		d.Fill(row[first:], i)
+		for j, v := range row[first:] {
+			mean[first+j] += v / float64(n)
+			largest[first+j] = max(largest[first+j], v, -v)
 		}
-		row = row[first:]
-		d.Fill(row, i)
-		floats.Sub(row, unit.Mean)
-		floats.Div(row, unit.Scale)
+	}
+	if intercept { // before the others, which have mean 0, so that it is not among those that depend on others
+		for i := range n {
+			floats.Sub(g.row(i), mean)
+			g.row(i)[0] = 1
+		}
+	}
+	for i := range n {
+		for j, v := range g.row(i) {
+			g.unit[j] = max(g.unit[j], v, -v)
+		}
+	}
+	for j, u := range g.unit {
+		if !(u > constantTo*largest[j]) { // as rounding of the mean is
+			g.unit[j] = math.Inf(1)
+		}
+	}
+	for i := range n {
+		floats.Div(g.row(i), g.unit)
 	}
 	b := make([]float64, g.k)
 	if start != nil {
+		copy(b[first:], start.Coefficients)
 		if intercept {
-			b[0] = start.Constant + floats.Dot(start.Coefficients, unit.Mean)
+			b[0] = start.Constant + floats.Dot(b[1:], mean[1:])
 		}
-		for j, c := range start.Coefficients {
-			if b[first+j] = c * unit.Scale[j]; math.IsInf(unit.Scale[j], 1) {
-				b[first+j] = 0
+		for j, u := range g.unit {
+			if b[j] *= u; math.IsInf(u, 1) {
+				b[j] = 0
 			}
 		}
 	}
@@ -123,19 +136,20 @@ func fitPlain(kind plainKind, d *dataset.Data, intercept bool, start *plainFit) 
 	if err != nil {
 		return nil, err
 	}
-	out, constant := new(plainFit), 0.0
+	floats.Div(b, g.unit)
+	out := &plainFit{Coefficients: b[first:]}
 	if intercept {
-		constant = b[0]
+		out.Constant = b[0] - floats.Dot(b[1:], mean[1:])
 	}
-	out.Coefficients, out.Constant = unit.Undo(b[first:], constant)
 	return out, nil
 }
 
-// fit is a problem of n rows and k columns.
+// fit is a problem of n rows and k columns, whose largest entries are 1.
 type fit struct {
 	kind              plainKind
 	n, k              int
 	rows              []float64 // one after the other
+	unit              []float64 // what the columns are divided by
 	y, offset, weight []float64 // weights sum to 1
 }
 
@@ -236,35 +250,48 @@ func (g *fit) deviance(f []float64) float64 {
 
 // squares minimises sum_i w_i (t_i - f_i)^2.
 func (g *fit) squares(w, target []float64) ([]float64, error) {
-	var a, d, size []float64
-	for m := min(g.n, g.k); len(d) < g.k; m = min(2*m, g.k) { // the first columns mostly tell that there are too many
-		var dropped int
-		if a, d, size, dropped = g.factor(w, m); m-dropped >= g.n {
-			return nil, errRows
+	if g.n <= g.k {
+		return g.orthogonal(w, target)
+	}
+	normal := blas64.Symmetric{N: g.k, Stride: g.k, Uplo: blas.Upper, Data: make([]float64, g.k*g.k)}
+	block := make([]float64, blockRows*g.k)
+	for from := 0; from < g.n; from += blockRows {
+		rows := min(blockRows, g.n-from)
+		for i := range rows {
+			floats.ScaleTo(block[i*g.k:(i+1)*g.k], math.Sqrt(w[from+i]), g.row(from+i))
+		}
+		blas64.Syrk(blas.Trans, 1, blas64.General{Rows: rows, Cols: g.k, Stride: g.k, Data: block[:rows*g.k]}, 1, normal)
+	}
+	size := make([]float64, g.k)
+	for j := range size {
+		if size[j] = math.Sqrt(normal.Data[j*g.k+j]); !(size[j] > 0) {
+			return g.orthogonal(w, target)
 		}
 	}
+	var factor mat.Cholesky
+	a := mat.NewSymDense(g.k, normal.Data)
+	for i := range size {
+		for j := i; j < g.k; j++ {
+			a.SetSym(i, j, a.At(i, j)/size[i]/size[j])
+		}
+	}
+	if !factor.Factorize(a) || factor.Cond() > mostCondition {
+		return g.orthogonal(w, target)
+	}
 	b, left := make([]float64, g.k), slices.Clone(target)
-	for round := range mostRounds { // the first one solves, the others refine
-		step := make([]float64, g.k)
+	for range 2 { // the second one is the refinement
+		slope := mat.NewVecDense(g.k, nil)
 		for i, v := range left {
-			floats.AddScaled(step, w[i]*v, g.row(i))
+			floats.AddScaled(slope.RawVector().Data, w[i]*v, g.row(i))
 		}
-		floats.Div(step, size)
-		dense.TrsvN(g.k, a, g.k, step)
-		floats.Div(step, d)
-		dense.TrsvT(g.k, a, g.k, step)
-		for j, v := range d {
-			if v == dropping {
-				step[j] = 0
-			}
+		floats.Div(slope.RawVector().Data, size)
+		if err := factor.SolveVecTo(slope, slope); err != nil {
+			return g.orthogonal(w, target)
 		}
-		floats.Div(step, size)
-		floats.Add(b, step)
+		floats.Div(slope.RawVector().Data, size)
+		floats.Add(b, slope.RawVector().Data)
 		for i := range left {
 			left[i] = target[i] - floats.Dot(g.row(i), b)
-		}
-		if round > 0 && floats.Norm(step, math.Inf(1)) <= refined*floats.Norm(b, math.Inf(1)) {
-			break
 		}
 	}
 	if floats.HasNaN(b) {
@@ -273,27 +300,57 @@ func (g *fit) squares(w, target []float64) ([]float64, error) {
 	return b, nil
 }
 
-// factor is L D L' of the normal equations of the first m columns, in units of their sizes, with the pivot dropping for
-// those that are dropped, as they depend on others.
-func (g *fit) factor(w []float64, m int) (a, d, size []float64, dropped int) {
-	// The upper triangle by rows is the lower one by columns.
-	normal := blas64.Symmetric{N: m, Stride: m, Uplo: blas.Upper, Data: make([]float64, m*m)}
-	block := make([]float64, blockRows*m)
-	for from := 0; from < g.n; from += blockRows {
-		rows := min(blockRows, g.n-from)
-		for i := range rows {
-			floats.ScaleTo(block[i*m:(i+1)*m], math.Sqrt(w[from+i]), g.row(from + i)[:m])
-		}
-		blas64.Syrk(blas.Trans, 1, blas64.General{Rows: rows, Cols: m, Stride: m, Data: block[:rows*m]}, 1, normal)
+// orthogonal is squares by an orthogonal basis.
+func (g *fit) orthogonal(w, target []float64) ([]float64, error) {
+	root := make([]float64, g.n)
+	for i, v := range w {
+		root[i] = math.Sqrt(v)
 	}
-	a, d, size = normal.Data, make([]float64, m), make([]float64, m)
-	for j := range size {
-		if size[j] = math.Sqrt(a[j*m+j]); size[j] == 0 {
-			size[j] = 1
-		}
-		for i := range j + 1 {
-			a[i*m+j] /= size[i] * size[j]
+	var q, r [][]float64 // r has what the columns in use have of those before
+	var used []int
+	// remove takes out of v what the basis has of it, and returns that, with the norms of v before and after. Where
+	// little is left, it is done twice.
+	remove := func(v []float64) (out []float64, before, after float64) {
+		out = make([]float64, len(q), len(q)+1)
+		before = floats.Norm(v, 2)
+		for from := before; ; from = after {
+			for k, c := range q {
+				a := floats.Dot(c, v)
+				out[k] += a
+				floats.AddScaled(v, -a, c)
+			}
+			if after = floats.Norm(v, 2); !(after > dependent*before) || after > little*from {
+				return out, before, after
+			}
 		}
 	}
-	return a, d, size, dense.LDL(m, a, m, d, slices.Repeat([]int8{1}, m), dependent, dropping)
+	for j := range g.k {
+		v := make([]float64, g.n)
+		for i := range v {
+			v[i] = g.rows[i*g.k+j] * root[i]
+		}
+		of, before, after := remove(v)
+		if !(after > dependent*before) {
+			continue
+		}
+		if len(q)+1 >= g.n {
+			return nil, errRows
+		}
+		floats.Scale(1/after, v)
+		q, r, used = append(q, v), append(r, append(of, after)), append(used, j)
+	}
+	v := make([]float64, g.n)
+	floats.MulTo(v, target, root)
+	b := make([]float64, g.k)
+	z, _, _ := remove(v)
+	for k := len(used) - 1; k >= 0; k-- {
+		b[used[k]] = z[k] / r[k][k]
+		for i := range k {
+			z[i] -= b[used[k]] * r[k][i]
+		}
+	}
+	if floats.HasNaN(b) {
+		return nil, errSteps
+	}
+	return b, nil
 }

@@ -286,6 +286,35 @@ range: 1e-4:1
 		"range": "1e-4:1", "time-limit": "1m30s", "memory": "1234567890", "seed": "2"}, records["b"]["settings"])
 }
 
+// Searches have the fields of all methods, and are bounded by their evaluations.
+func TestSearches(t *testing.T) {
+	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
+	for _, method := range tune.Methods() {
+		if method == tune.MethodVFiDCA || method == tune.MethodVFiDCAT {
+			continue
+		}
+		o := conetune(t, "tune", "elastic-net", "--data", data, "--split", threeParts, "--json", "--seed", "4",
+			"--method", method, "--evaluations", "9")
+		o.ok(t)
+		require.Empty(t, o.stderr)
+		m := o.object(t)
+		for _, name := range documented {
+			require.Contains(t, m, name)
+		}
+		require.Equal(t, method, m["method"])
+		require.Equal(t, "converged", m["status"])
+		require.LessOrEqual(t, m["iterations"], 9.0)
+		require.Positive(t, m["iterations"])
+		refit := m["refit"].(map[string]any)
+		require.Equal(t, refit["validation_error"], m["validation_error"])
+		require.Equal(t, m["lower_level"].(map[string]any)["test_error"], m["test_error"])
+		require.InDelta(t, 0.5, refit["test_error"], 0.4)
+		require.Zero(t, m["lower_gap"])
+		require.Len(t, m["radii"], 2)
+		require.Len(t, m["hyperparameters"], 2)
+	}
+}
+
 // Several methods: an array, a table, one trace, a figure, and the best model in the file.
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()

@@ -112,6 +112,7 @@ func WriteHTML(w io.Writer, rows []BackendRow, p Page) error {
 
 var page = webpage.New("backends",
 	`<p>Time of set-up, solve and check, the fastest of several solves; residual: largest relative
-residual on unscaled data; error: distance of the objective from that of a reference solved to 1e-10, violations included. The headings of the tables sort them.</p>
+residual on unscaled data; error: distance of the objective from that of a reference solved to 1e-10,
+violations included. The headings of the tables sort them.</p>
 <p>conetune {{.Version}}, {{.Machine}}<br><code>{{.Command}}</code></p>
 {{range .Tables}}{{template "table" .}}{{end}}`)

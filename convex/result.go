@@ -19,8 +19,8 @@ type Result struct {
 	// point completed to it.
 	// The gap is that of the objectives here, whose constants the conic program lacks.
 	Residuals backends.Residuals
-	// Distance bounds how far Objective is from the optimal value, and Radius how far a proof of infeasibility holds, as in
-	// [backends.Solution]; the distance counts what the rounding of the point and its numbers may change. It is NaN for
+	// Distance bounds how far Objective is from the optimal value, and Radius how far a proof of infeasibility holds, as
+	// in [backends.Solution]; the distance counts what the rounding of the point and its numbers may change. It is NaN for
 	// [EngineSingularVectors].
 	Distance, Radius float64
 	// Iterations counts the backend's iterations in all rounds; Rounds is 1
@@ -39,8 +39,9 @@ type Result struct {
 func newResult(engine string, r *solve.Outcome, vars []*Variable) *Result {
 	return &Result{
 		Status: r.Status, Engine: engine, Objective: r.Objective, DualObjective: r.DualObjective, Residuals: r.Residuals,
-		Distance: r.Distance, Radius: r.Radius, Iterations: r.Iterations, Rounds: r.Rounds, Active: r.Active, Message: r.Message,
-		out: r, vars: vars,
+		Distance: r.Distance, Radius: r.Radius, Iterations: r.Iterations, Rounds: r.Rounds, Active: r.Active,
+		Message: r.Message,
+		out:     r, vars: vars,
 	}
 }
 

@@ -11,8 +11,8 @@ func (d *Design) suspects() {
 	for _, j := range append(slices.Clone(d.targets), d.features...) {
 		if code, where := d.missingCode(j); where.Count > 0 {
 			d.findings = found(d.findings, "hint", []FoundColumn{where},
-				"%s: "+formatNumber(
-					code)+", far from all other values, is read as a number; if it stands for a missing value, Options.Missing "+formatNumber(code)+" says so")
+				"%s: "+formatNumber(code)+", far from all other values, is read as a number; if it stands for a missing value, "+
+					"Options.Missing "+formatNumber(code)+" says so")
 		}
 	}
 	if text := alike(d.labels); text != "" {

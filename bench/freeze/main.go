@@ -20,7 +20,8 @@
 // Two programs, or one with two sets of flags of solve, are measured in turn, so that a busy machine slows both alike:
 //
 //	go run ./bench/freeze -out old.json,new.json -conetune ../old.conetune,../new.conetune -data DATA -only '^(lp|qp)/'
-//	go run ./bench/freeze -out a.json,b.json -conetune ./conetune,./conetune -solve '--backend native,--backend highs' -only ^lp/
+//	go run ./bench/freeze -out a.json,b.json -conetune ./conetune,./conetune \
+//	  -solve '--backend native,--backend highs' -only ^lp/
 //
 // -grown takes tables that grow in the place of all these (grown.go), and -draw draws what they took.
 package main

@@ -73,7 +73,8 @@ func (m *Model) Conic() *Program {
 	}
 	p.origins = append(append(zero.rows, nonneg.rows...), box.rows...)
 	problem.B = append(append(zero.b, nonneg.b...), box.b...)
-	for _, c := range []backends.Cone{backends.Zero(len(zero.b)), backends.Nonnegative(len(nonneg.b)), backends.Box(box.lower, box.upper)} {
+	for _, c := range []backends.Cone{backends.Zero(len(zero.b)), backends.Nonnegative(len(nonneg.b)),
+		backends.Box(box.lower, box.upper)} {
 		if c.Dim > 0 {
 			problem.Cones = append(problem.Cones, c)
 		}

@@ -65,7 +65,8 @@ func TestConicLayout(t *testing.T) {
 	m := parse(t, "ROWS\n N c\n L l\n G g\n E e\n L two\n G none\nCOLUMNS\n x l 1 g 2\n x e 3 two 4\n x none 5\n y l 1\n"+
 		"RHS\n S l 1 g 2\n S e 3 two 4\n S none -1e30\nRANGES\n R two 1\nBOUNDS\n UP B x 7\n FX B y 6\nENDATA\n")
 	p := m.Conic().Problem
-	assert.Equal(t, []backends.Cone{backends.Zero(2), backends.Nonnegative(2), backends.Box([]float64{3, 0}, []float64{4, 7})}, p.Cones)
+	assert.Equal(t, []backends.Cone{backends.Zero(2), backends.Nonnegative(2), backends.Box([]float64{3, 0},
+		[]float64{4, 7})}, p.Cones)
 	assert.Equal(t, []float64{3, 6, 1, -2, 0, 0}, p.B)
 	assert.Equal(t, [][]float64{{3, 0}, {0, 1}, {1, 1}, {-2, 0}, {-4, 0}, {-1, 0}}, dense(p.A))
 	assert.NoError(t, p.Validate())

@@ -139,7 +139,8 @@ func TestSense(t *testing.T) {
 		lines string
 		max   bool
 	}{
-		{"", false}, {"OBJSENSE\n    MAX\n", true}, {"OBJSENSE MAX\n", true}, {"OBJSENSE MAXIMIZE\n", true}, {"OBJSENSE\n maximise\n", true},
+		{"", false}, {"OBJSENSE\n    MAX\n", true}, {"OBJSENSE MAX\n", true}, {"OBJSENSE MAXIMIZE\n", true},
+		{"OBJSENSE\n maximise\n", true},
 		{"OBJSENSE MINIMIZE\n", false}, {"OBJSENSE\n MIN\n", false}, {"MAXIMIZE\n", true}, {"MIN\n", false},
 	} {
 		m := parse(t, strings.Replace(one("L", ""), "ROWS", c.lines+"ROWS", 1))
@@ -264,9 +265,12 @@ func TestErrorsFixed(t *testing.T) {
 	text, err := os.ReadFile("testdata/fixed.mps")
 	require.NoError(t, err)
 	for _, c := range []struct{ from, to, says string }{
-		{"    B 1       DAY 2              3.0", "    B 1       DAY 3              3.0", `fixed.mps:15: column "B 1": row "DAY 3" is not in ROWS (by columns`},
-		{"    B 1       DAY 2              3.0", "   B 1       DAY 2              3.0", "fixed.mps:15: does not keep to the columns"},
-		{" UP SET 1     A 1                3.0", " UP SET 1     A 1                3,0", "fixed.mps:19: UP bound of column \"A 1\""},
+		{"    B 1       DAY 2              3.0", "    B 1       DAY 3              3.0",
+			`fixed.mps:15: column "B 1": row "DAY 3" is not in ROWS (by columns`},
+		{"    B 1       DAY 2              3.0", "   B 1       DAY 2              3.0",
+			"fixed.mps:15: does not keep to the columns"},
+		{" UP SET 1     A 1                3.0", " UP SET 1     A 1                3,0",
+			"fixed.mps:19: UP bound of column \"A 1\""},
 	} {
 		changed := strings.Replace(string(text), c.from, c.to, 1)
 		require.NotEqual(t, string(text), changed)
@@ -337,7 +341,8 @@ func BenchmarkDecode(b *testing.B) {
 	text.WriteString("COLUMNS\n")
 	for j := range n {
 		for range each / 2 {
-			fmt.Fprintf(&text, "    x%-8d r%-8d %12g   r%-8d %12g\n", j, rng.IntN(rows), rng.NormFloat64(), rng.IntN(rows), rng.NormFloat64())
+			fmt.Fprintf(&text, "    x%-8d r%-8d %12g   r%-8d %12g\n", j, rng.IntN(rows), rng.NormFloat64(), rng.IntN(rows),
+				rng.NormFloat64())
 		}
 	}
 	text.WriteString("RHS\nENDATA\n")

@@ -18,7 +18,8 @@ func (r *reader) openQuadratic(rest []string) {
 	}
 	if len(rest) > 0 {
 		if i, ok := r.rows[rest[0]]; r.name == "QSECTION" && (!ok || i != objectiveRow) {
-			r.fail("section "+r.name, "is about row %s, quadratic constraints are not supported, expected the objective %s", textfile.Quote([]byte(rest[0])), textfile.Quote([]byte(r.m.Objective)))
+			r.fail("section "+r.name, "is about row %s, quadratic constraints are not supported, expected the objective %s",
+				textfile.Quote([]byte(rest[0])), textfile.Quote([]byte(r.m.Objective)))
 		}
 	}
 	r.quadraticName, r.quadraticLine = r.name, r.LineNumber()
@@ -79,7 +80,8 @@ func (r *reader) upperTriangle() {
 		p = triu(given)
 	case !triangle:
 		i, j := pairInBothOrders(given)
-		r.FailAt(r.quadraticLine, "QUADOBJ", "the pair (%s, %s) is there in both orders, expected one triangle (QMATRIX holds both)",
+		r.FailAt(r.quadraticLine, "QUADOBJ",
+			"the pair (%s, %s) is there in both orders, expected one triangle (QMATRIX holds both)",
 			textfile.Quote([]byte(r.m.Columns[i])), textfile.Quote([]byte(r.m.Columns[j])))
 	}
 	r.m.P = p
@@ -102,7 +104,8 @@ func (r *reader) checkSymmetric(a *sparse.CSC) {
 		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
 			i, v := raw.Ind[k], raw.Data[k]
 			if other, _ := at(a, j, i); math.Abs(v-other) > symmetryTolerance*max(math.Abs(v), math.Abs(other)) {
-				r.FailAt(r.quadraticLine, r.quadraticName, "is not symmetric: %g for (%s, %s) and %g the other way round, expected both triangles (QUADOBJ holds one)",
+				r.FailAt(r.quadraticLine, r.quadraticName,
+					"is not symmetric: %g for (%s, %s) and %g the other way round, expected both triangles (QUADOBJ holds one)",
 					v, textfile.Quote([]byte(r.m.Columns[i])), textfile.Quote([]byte(r.m.Columns[j])), other)
 			}
 		}

@@ -82,7 +82,8 @@ var sections = map[string]func(*reader){
 
 // unsupported are sections of programs that this package does not hold.
 var unsupported = map[string]string{
-	"QCMATRIX": "quadratic constraints", "CSECTION": "cones (a CBF file can hold them)", "SOS": "special ordered sets", "SOS1": "special ordered sets",
+	"QCMATRIX": "quadratic constraints", "CSECTION": "cones (a CBF file can hold them)", "SOS": "special ordered sets",
+	"SOS1": "special ordered sets",
 	"SOS2": "special ordered sets", "INDICATORS": "indicator constraints", "GENCONS": "general constraints",
 	"PWLOBJ": "piecewise linear objectives", "LAZYCONS": "lazy constraints", "USERCUTS": "user cuts",
 }
@@ -102,7 +103,8 @@ func (r *reader) header(line []byte) (end bool) {
 		return false
 	}
 	if what, ok := unsupported[name]; ok {
-		r.fail("section "+name, "%s are not supported, expected a linear or convex quadratic program with linear constraints", what)
+		r.fail("section "+name, "%s are not supported, expected a linear or convex quadratic program with linear constraints",
+			what)
 	}
 	if maximize, ok := senses[name]; ok && len(rest) == 0 {
 		r.parse, r.m.Maximize = nil, maximize
@@ -110,7 +112,8 @@ func (r *reader) header(line []byte) (end bool) {
 	}
 	parse, ok := sections[name]
 	if !ok && name != "ENDATA" {
-		r.fail("", "%s found, expected a section such as ROWS, or data, which start with a blank", textfile.Quote([]byte(words[0])))
+		r.fail("", "%s found, expected a section such as ROWS, or data, which start with a blank",
+			textfile.Quote([]byte(words[0])))
 	}
 	if r.seen[name] {
 		r.fail("section "+name, "is there twice")
@@ -141,7 +144,8 @@ func (r *reader) header(line []byte) (end bool) {
 	case name == "QUADOBJ" || name == "QMATRIX" || name == "QSECTION":
 		r.openQuadratic(rest)
 	case len(rest) > 0:
-		r.fail("section "+name, "has %s on its line, expected the data on lines of their own that start with a blank", textfile.Quote([]byte(rest[0])))
+		r.fail("section "+name, "has %s on its line, expected the data on lines of their own that start with a blank",
+			textfile.Quote([]byte(rest[0])))
 	}
 	return false
 }
@@ -167,7 +171,8 @@ func (r *reader) data(line []byte) {
 		panic(err)
 	}
 	if !r.words.splitFixed(line) {
-		r.fail("", "does not keep to the columns 2-3, 5-12, 15-22, 25-36, 40-47 and 50-61, as line %d does, where a name has a blank", r.words.since)
+		r.fail("", "does not keep to the columns 2-3, 5-12, 15-22, 25-36, 40-47 and 50-61, as line %d does, where a name "+
+			"has a blank", r.words.since)
 	}
 	if err := r.try(); err != nil {
 		e := err.(*textfile.Error)
@@ -190,7 +195,8 @@ func (r *reader) unfinished() {
 	r.fail("", "ENDATA is missing, is the file complete?")
 }
 
-var senses = map[string]bool{"MAX": true, "MAXIMIZE": true, "MAXIMISE": true, "MIN": false, "MINIMIZE": false, "MINIMISE": false}
+var senses = map[string]bool{"MAX": true, "MAXIMIZE": true, "MAXIMISE": true, "MIN": false, "MINIMIZE": false,
+	"MINIMISE": false}
 
 func (r *reader) sense(word string) {
 	maximize, ok := senses[strings.ToUpper(word)]

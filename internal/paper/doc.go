@@ -16,9 +16,9 @@
 //	manifest.json   what was asked for, by which program, on which machine: a [Manifest]
 //	results.jsonl   one line for each item that ended, a [Record], in the order in which they ended
 //	tables/         the tables: errors.md .csv and times.md .csv
-//	figures/        figures of each row as SVG and PNG: TABLE-ROW-iterate has validation and test error of the iterate over
-//	                time, as in the paper, TABLE-ROW-refit the same of the best solution of the lower level so far, and
-//	                TABLE-ROW-alpha the penalty parameter of VF-iDCA over its iterations
+//	figures/        figures of each row as SVG and PNG: TABLE-ROW-iterate has validation and test error of the iterate
+//	                over time, as in the paper, TABLE-ROW-refit the same of the best solution of the lower level so far,
+//	                and TABLE-ROW-alpha the penalty parameter of VF-iDCA over its iterations
 //	report.html     a page with tables and figures, which needs no other file
 //
 // A line of a figure is the mean over the seeds. At a time, a run counts with what it had last reached; before every

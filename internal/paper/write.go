@@ -16,11 +16,13 @@ import (
 
 // head stands above the tables of errors, headTimes above those of times.
 const (
-	head = `Means over seeds ± standard error of the mean, the best of a row in bold. The columns "paper" have the paper's figures for the iterate; what
-stands behind its ± is the standard deviation, by its size. The refit is the solution of the lower level at the selected
-hyperparameters; for methods that only look at such solutions, iterate and refit are the same.`
-	headTimes = `Seconds are wall time of one run on one thread, from the data in memory to the end, means over seeds ± standard error of the mean; the paper's are those of its
-authors' machine. CPU is processor time, which is known where runs were made one at a time, with --workers 1.`
+	head = `Means over seeds ± standard error of the mean, the best of a row in bold. The columns "paper" have the
+paper's figures for the iterate; what stands behind its ± is the standard deviation, by its size. The
+refit is the solution of the lower level at the selected hyperparameters; for methods that only look at
+such solutions, iterate and refit are the same.`
+	headTimes = `Seconds are wall time of one run on one thread, from the data in memory to the end, means over seeds ±
+standard error of the mean; the paper's are those of its authors' machine. CPU is processor time, which
+is known where runs were made one at a time, with --workers 1.`
 )
 
 // WriteTables writes the tables of the records into the folder tables of dir. Those of errors depend on no times.

@@ -30,23 +30,23 @@ type batchFlags struct {
 	outputs       [4]bool // as Outputs
 }
 
-const batchHelp = `Tune many tables: JOBS.csv has a row for each job and a column for each flag of conetune tune, such as
-data, target, method, and a column model; a column job names the jobs, which otherwise have the numbers of
-their rows. Empty cells leave a flag out. Or give patterns of files, 'tables/*.csv', or several files: one
-job for each. Flags on the command line are defaults for all jobs.
+const batchHelp = `Tune many tables: JOBS.csv has a row for each job and a column for each flag of conetune tune, such
+as data, target, method, and a column model; a column job names the jobs, which otherwise have the numbers of their
+rows. Empty cells leave a flag out. Or give patterns of files, 'tables/*.csv', or several files: one job for each.
+Flags on the command line are defaults for all jobs.
 
-The folder --out gets results.jsonl, one line for each job as it ends: settings, status, errors,
-measures, chosen weights, seconds, message; manifest.json; and at the end summary.csv and times.csv.
-With --save there is a model of each job in models/, with --report a page in reports/, with --coefficients
-a table in coefficients/, with --plot a figure in figures/.
+The folder --out gets results.jsonl, one line for each job as it ends: settings, status, errors, measures, chosen
+weights, seconds, message; manifest.json; and at the end summary.csv and times.csv. With --save there is a model of
+each job in models/, with --report a page in reports/, with --coefficients a table in coefficients/, with --plot a
+figure in figures/.
 
-Each job is a process of its own, with its share of the memory and of the processors (--jobs), and
-with --time-limit for itself. A job that fails is a line with the reason, and the others go on.
-Everything but seconds is the same for any number of jobs at once. A batch that was stopped, by
-whatever, goes on with --resume. --shard I/N does one of N parts; conetune batch merge puts the parts together.
+Each job is a process of its own, with its share of the memory and of the processors (--jobs), and with --time-limit
+for itself. A job that fails is a line with the reason, and the others go on. Everything but seconds is the same for
+any number of jobs at once. A batch that was stopped, by whatever, goes on with --resume. --shard I/N does one of N
+parts; conetune batch merge puts the parts together.
 
-Exit status: 0 all jobs are done; 1 some failed (not with --shard, where the merge tells); 2 the list
-or a flag is at fault; 130 interrupted.`
+Exit status: 0 all jobs are done; 1 some failed (not with --shard, where the merge tells); 2 the list or a flag is at
+fault; 130 interrupted.`
 
 // Command is the command.
 func Command(a *cli.App) *cobra.Command {
@@ -269,9 +269,9 @@ func reportBatch(a *cli.App, out *Outcome, dir string) error {
 	return a.ReportWork(out.Notes, Describe(out)+"results in "+dir+"\n")
 }
 
-const batchMergeHelp = `Put the parts of conetune batch --shard together: the folders must be of the same list of jobs. --out gets
-results, manifest, summary.csv, times.csv and the files of all jobs. summary.csv is the same as if the work had been
-done in one piece. Exit status 1 says that jobs are missing still.`
+const batchMergeHelp = `Put the parts of conetune batch --shard together: the folders must be of the same list of
+jobs. --out gets results, manifest, summary.csv, times.csv and the files of all jobs. summary.csv is the same as if
+the work had been done in one piece. Exit status 1 says that jobs are missing still.`
 
 func mergeCommand(a *cli.App) *cobra.Command {
 	return cli.Merging[Record, Plan]{

@@ -54,8 +54,8 @@ unscaled data; and the error, the distance of the objective from that of a refer
 1e-10, relative to max(1, |f|), violations of the constraints included. For a run it
 is that of the validation error.
 
-First-order solvers, and those that take cones by sequences of programs, run at tolerances 1e-3, 1e-5 and 1e-8, so that the table says which
-accuracy a time has bought, the others at 1e-8; --eps sets other ones for all.
+First-order solvers, and those that take cones by sequences of programs, run at tolerances 1e-3, 1e-5 and 1e-8, so
+that the table says which accuracy a time has bought, the others at 1e-8; --eps sets other ones for all.
 What a solver cannot take is in the table, with the reason.`
 
 func backendsCommand(a *cli.App) *cobra.Command {

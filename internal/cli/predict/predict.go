@@ -24,17 +24,18 @@ import (
 const predictHelp = `Predict the target for the rows of a table with a model that conetune tune --save
 wrote: one number a line, for a classifier the label, in the order of the rows.
 
-The columns of a table are found by name, in any order; others may be there too. Texts and
-missing values are taken as in training: a level that the training rows do not have as the
-reference, a missing number as their median. In a LIBSVM file, index 1 is the model's first
-feature (index 0 where its features are x0, x1, ..). Where rows have targets (in a table the column that the model was trained on), the mean of
-the model's loss is told on standard error, as conetune tune tells it of test rows: half the squared error, the
-Huber, pinball or logistic loss, half the Poisson deviance, for svm the share of wrong labels.
+The columns of a table are found by name, in any order; others may be there too. Texts and missing values are taken as
+in training: a level that the training rows do not have as the reference, a missing number as their median. In a
+LIBSVM file, index 1 is the model's first feature (index 0 where its features are x0, x1, ..). Where rows have targets
+(in a table the column that the model was trained on), the mean of the model's loss is told on standard error, as
+conetune tune tells it of test rows: half the squared error, the Huber, pinball or logistic loss, half the Poisson
+deviance, for svm the share of wrong labels.
 
 --prob writes what logistic makes of a row, the probability of the second label (of poisson, the mean; of cox, whose
-predictions are logarithms of hazards, the relative risk; of multinomial, those of all labels, separated by commas), with --labels after the label. --id COLUMN makes a CSV table: id as it is in the file,
-target where it is there, prediction, and with --prob probability. Of cox, target is the time and event 1 or 0, --survival T1,T2
-writes the probabilities that the event comes after these times, and the error is the deviance of the rows for each event.
+predictions are logarithms of hazards, the relative risk; of multinomial, those of all labels, separated by commas),
+with --labels after the label. --id COLUMN makes a CSV table: id as it is in the file, target where it is there,
+prediction, and with --prob probability. Of cox, target is the time and event 1 or 0, --survival T1,T2 writes the
+probabilities that the event comes after these times, and the error is the deviance of the rows for each event.
 
 With a model of several targets a line has a number for each, separated by commas.
 

@@ -90,7 +90,8 @@ func (f *tuneFlags) table() []flagGroup {
 		}},
 		{"Validation", true, []cli.Flag{
 			cli.NewFlag("split", &d.Split, "rows for `TRAIN/VAL/TEST`, or with --folds FOLDS/TEST: numbers (50), shares (0.5 "+
-				"or 50%) or the word rest (default: all, folds of all rows; for entries of a matrix "+input.DefaultSplit+", with --test "+input.DefaultSplitTested+")", cli.Traits{Option: "Source.Split"}),
+				"or 50%) or the word rest (default: all, folds of all rows; for entries of a matrix "+input.DefaultSplit+
+				", with --test "+input.DefaultSplitTested+")", cli.Traits{Option: "Source.Split"}),
 			cli.NewFlag("folds", &foldCount{&d.Source}, fmt.Sprintf("choose by cross-validation: split the rows of --data "+
 				"into `T` folds, or all: each row, or group of --group, is one (default: %d, as many as there are rows for, "+
 				"unless --split divides the rows)", input.DefaultFolds)),

@@ -210,7 +210,8 @@ func (f *tuneFlags) checkNames(fs *pflag.FlagSet) error {
 	return cli.CheckUse(fs,
 		cli.When("chain", f.chain && len(methods) == 1, " needs several methods, such as --method grid,vf-idca"),
 		cli.When("backend", !c.CrossCheck && strings.Contains(c.Backend, ","),
-			" "+c.Backend+": the first answer of several depends on the time, and a run on it: add --cross-check, or name one, or auto"),
+			" "+c.Backend+": the first answer of several depends on the time, and a run on it: add --cross-check, or "+
+				"name one, or auto"),
 		cli.When("seed", f.Data.Seed > math.MaxInt64, fmt.Sprintf(" is %d, expected at most %d", f.Data.Seed,
 			int64(math.MaxInt64))),
 	)

@@ -101,37 +101,40 @@ fitted to, by cross-validation or on validation rows.
 Models:
 %s
 Data, one of
-  --data FILE                     one table, split into 5 folds (--folds T); with --test FILE for a last look, or a part set
-                                  aside by --split 0.75/rest --folds 5
+  --data FILE                     one table, split into 5 folds (--folds T); with --test FILE for a last look, or a part
+                                  set aside by --split 0.75/rest --folds 5
   --data FILE --split 0.5/0.25/rest    one table, divided into rows for training, validation and perhaps test
   --train FILE --val FILE         tables that are divided already, with --test FILE for a last look
-  --dir DIR                       a folder with train, val and perhaps test as .csv or .csv.gz (or .svm), or with data, folds
-                                  (columns fold, row, role) and perhaps test
-svm always chooses by folds, matrix-completion never. --group, --time and --fold-column name a column that divides the rows.
+  --dir DIR                       a folder with train, val and perhaps test as .csv or .csv.gz (or .svm), or with data,
+                                  folds (columns fold, row, role) and perhaps test
+svm always chooses by folds, matrix-completion never. --group, --time and --fold-column name a column that divides the
+rows.
 
-A table is taken as it comes (docs/tables.md): CSV of any dialect, plain or compressed, or LIBSVM (label index:value ...);
-- is standard input. The target is the column y, or --target NAME, for multi-task --target A,B,.. Texts are categories, a
-feature for each level but the first; missing numbers become the median of the training rows.
+A table is taken as it comes (docs/tables.md): CSV of any dialect, plain or compressed, or LIBSVM (label index:value
+...); - is standard input. The target is the column y, or --target NAME, for multi-task --target A,B,.. Texts are
+categories, a feature for each level but the first; missing numbers become the median of the training rows.
 
-The report says first what was chosen and how good it is, beside the mean and the fit without penalty, on rows that the
-fits have not seen. The model is then trained once more, on training and validation rows or all rows of the folds
-(--final train leaves that out); --save keeps it for conetune predict. Errors are half the mean squared error; for huber,
+The report says first what was chosen and how good it is, beside the mean and the fit without penalty, on rows that
+the fits have not seen. The model is then trained once more, on training and validation rows or all rows of the folds
+(--final train leaves that out); --save keeps it for conetune predict. Errors are half the mean squared error; for
+huber,
 quantile, logistic and poisson they are the mean of the loss.`
 
 const tuneHelpAll = `
 
-With --data and --train the features are standardised on the training rows, or all rows of the folds, and an intercept is
-fitted; coefficients are reported in the units of the table all the same. Columns are brought to mean 0 and standard
-deviation 1; those of a sparse table of 1000 features or more are divided by their largest absolute value (--scale). With
---dir and with --preset paper both are off, as in the paper. --standardize=false and --intercept=false, or =true, override
-that. In a folder of --dir tables are CSV of numbers, with the target in the column y or the first.
+With --data and --train the features are standardised on the training rows, or all rows of the folds, and an intercept
+is fitted; coefficients are reported in the units of the table all the same. Columns are brought to mean 0 and
+standard deviation 1; those of a sparse table of 1000 features or more are divided by their largest absolute value
+(--scale). With --dir and with --preset paper both are off, as in the paper. --standardize=false and
+--intercept=false, or =true, override that. In a folder of --dir tables are CSV of numbers, with the target in the
+column y or the first.
 
-There are two vectors of coefficients. The refit is the model with the chosen hyperparameters: the one that is reported
-and saved. Its validation error is that of the fit to the training rows, with folds the mean over these (for svm, of the
-hinge loss); its test error is that of the model trained once more, for svm the share of wrong labels. The iterate (-v,
---json) is the last point of the method, which the paper reports; it may fit the validation rows better than any choice of
-hyperparameters can, unless --gap-tol brings the two together. --nested says how good the choice is where there are no
-rows for a test.
+There are two vectors of coefficients. The refit is the model with the chosen hyperparameters: the one that is
+reported and saved. Its validation error is that of the fit to the training rows, with folds the mean over these (for
+svm, of the hinge loss); its test error is that of the model trained once more, for svm the share of wrong labels. The
+iterate (-v, --json) is the last point of the method, which the paper reports; it may fit the validation rows better
+than any choice of hyperparameters can, unless --gap-tol brings the two together. --nested says how good the choice is
+where there are no rows for a test.
 
 Methods:
   vf-idca      difference-of-convex algorithm on the value function of the fit (vf-idca-t: to --tol 0.1)
@@ -142,12 +145,13 @@ Methods:
   igjo         gradient of the validation error by implicit differentiation, line search
   ifdm         the same with derivatives of the coordinate descent, 50 steps
   hoag         gradient steps on fits that become more accurate on the way
-grid, random, tpe and cma-es are searches: they fit the model at --evaluations points between the bounds of --range. igjo
-and hoag follow a gradient, for the models %s (ifdm: %s), which they fit without the conic solver; --evaluations bounds
-the fits, --max-iter the steps. All of these take the fit of least validation error, so that the iterate is a fit to the
-training rows. Several methods, --method grid,random,vf-idca, give a table; with --json an array with an object for each;
---plot-trace draws the best validation error over time, and --save writes the model of the method whose refit has the
-least validation error. With --chain each method begins at the choice of the one before: vf-idca at its radii, a search
+grid, random, tpe and cma-es are searches: they fit the model at --evaluations points between the bounds of --range.
+igjo and hoag follow a gradient, for the models %s (ifdm: %s), which they fit without the conic solver; --evaluations
+bounds the fits, --max-iter the steps. All of these take the fit of least validation error, so that the iterate is a
+fit to the training rows. Several methods, --method grid,random,vf-idca, give a table; with --json an array with an
+object for each; --plot-trace draws the best validation error over time, and --save writes the model of the method
+whose refit has the least validation error. With --chain each method begins at the choice of the one before: vf-idca
+at its radii, a search
 around its lambda.`
 
 const tuneExample = `  conetune tune elastic-net --data table.csv --target price --plot table.png --save model.json

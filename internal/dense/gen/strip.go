@@ -262,7 +262,10 @@ func prefetch(s isa, nr, v int, label string, r stripRegs) {
 // sums go on over its own columns, acc_l += Y_j L_lj, and Y_j = C_j - acc_j, all in
 // registers. So no entry depends on how wide a strip is. Y goes to pa, the column after
 // the last one of A, and Y diag(dInv) to C unless dInv is nil.
-func stripSolve(s isa, nr, v int, acc func(j, i int) VecPhysical, maskOf func(int) mask, free []VecPhysical, label string, r stripRegs) {
+func stripSolve(s isa, nr, v int, acc func(j, i int) VecPhysical, maskOf func(int) mask, free []VecPhysical,
+	label string,
+	r stripRegs,
+) {
 	nextColumn := func(j int, ld, p Register) {
 		if j < nr-1 {
 			ADDQ(ld, p)

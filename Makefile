@@ -96,6 +96,8 @@ vet: $(NEEDS) $(if $(SOLVERS),transpile)
 
 fmt-check:
 	@bad="$$(gofmt -l .)"; if [ -n "$$bad" ]; then echo "run gofmt -w on:"; echo "$$bad"; exit 1; fi
+	@! grep -rnE --include='*.go' --exclude='*_test.go' --exclude=generated.go --exclude-dir=build '^.{121,}' . || \
+		{ echo "these lines have over 120 characters"; exit 1; }
 
 staticcheck: $(NEEDS) $(if $(SOLVERS),transpile)
 	$(STATICCHECK) -tags '$(TAGS)' $(TAGGED)

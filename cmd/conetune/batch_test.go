@@ -230,7 +230,7 @@ func TestBatchLimits(t *testing.T) {
 	t.Setenv(command, "1")
 	write(t, ".", "t.csv", csvText(1, 2000, 30))
 	// As many points as these take minutes: on a busy machine the limit may be noticed late.
-	write(t, ".", "jobs.csv", "job,memory,time-limit,method,evaluations\nsmall,200KB,,,\nshort,,1ms,random,1000000\nfine,,,,\n")
+	write(t, ".", "jobs.csv", "job,memory,time-limit,method,evaluations\nsmall,200KB,,,\nshort,,1ms,random,30000\nfine,,,,\n")
 	o := conetune(t, "batch", "jobs.csv", "--data", "t.csv", "--model", "elastic-net", "--out", "out")
 	require.Equal(t, cli.ExitUnsolved, o.code)
 	records := batchRecords(t, "out")

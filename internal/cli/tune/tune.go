@@ -117,8 +117,7 @@ categories, a feature for each level but the first; missing numbers become the m
 The report says first what was chosen and how good it is, beside the mean and the fit without penalty, on rows that
 the fits have not seen. The model is then trained once more, on training and validation rows or all rows of the folds
 (--final train leaves that out); --save keeps it for conetune predict. Errors are half the mean squared error; for
-huber,
-quantile, logistic and poisson they are the mean of the loss.`
+huber, quantile, logistic and poisson they are the mean of the loss.`
 
 const tuneHelpAll = `
 
@@ -151,8 +150,7 @@ bounds the fits, --max-iter the steps. All of these take the fit of least valida
 fit to the training rows. Several methods, --method grid,random,vf-idca, give a table; with --json an array with an
 object for each; --plot-trace draws the best validation error over time, and --save writes the model of the method
 whose refit has the least validation error. With --chain each method begins at the choice of the one before: vf-idca
-at its radii, a search
-around its lambda.`
+at its radii, a search around its lambda.`
 
 const tuneExample = `  conetune tune elastic-net --data table.csv --target price --plot table.png --save model.json
   conetune tune logistic --data patients.csv --target outcome --drop name --group ward

@@ -110,7 +110,8 @@ func (j *Judge) Targets(r *tune.Result) *JudgedTargets {
 		return nil
 	}
 	s, out := j.rows.Split, &JudgedTargets{}
-	samples := make([]Sample, len(s.Train.TargetNames))
+	names := s.Train.NamesOfTargets()
+	samples := make([]Sample, len(names))
 	var parts []part
 	out.On, parts = j.parts(r)
 	for _, p := range parts {
@@ -136,7 +137,7 @@ func (j *Judge) Targets(r *tune.Result) *JudgedTargets {
 	}
 	out.Rows = distinct(samples[0].Row, len(samples[0].Y))
 	for k := range samples {
-		out.List = append(out.List, JudgedTarget{s.Train.TargetNames[k], samples[k].Regression()})
+		out.List = append(out.List, JudgedTarget{names[k], samples[k].Regression()})
 	}
 	return out
 }

@@ -1,5 +1,3 @@
-//go:build unix
-
 // Command lassobench compares what models of many weights predict beside those of one, on the synthetic problems of
 // LassoBench.
 //
@@ -21,11 +19,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
-	"syscall"
 
 	"gonum.org/v1/gonum/mat"
 
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/usage"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
@@ -70,7 +68,7 @@ func measure() error {
 				p := draw(uint64(seed), size[0], size[1], ratio, *truth)
 				var first float64
 				for k, name := range list {
-					begun := cpu()
+					begun := usage.Processor()
 					fit, err := p.fit(name, *split)
 					if err != nil {
 						return fmt.Errorf("%s: %w", name, err)
@@ -81,7 +79,7 @@ func measure() error {
 					}
 					sums[k][0] += e / float64(*seeds)
 					sums[k][1] += p.score(fit.Coefficients) / float64(*seeds)
-					sums[k][2] += (cpu() - begun) / float64(*seeds)
+					sums[k][2] += (usage.Processor() - begun) / float64(*seeds)
 					total[k] += e - first
 				}
 			}
@@ -97,15 +95,6 @@ func measure() error {
 		fmt.Printf("| all | %s | | %.3f | | |\n", name, math.Exp(total[k]/float64(cells)))
 	}
 	return nil
-}
-
-// cpu is the time of processors that this process has taken, in seconds.
-func cpu() float64 {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return math.NaN()
-	}
-	return float64(u.Utime.Sec) + float64(u.Utime.Usec)*1e-6
 }
 
 // problem is a draw.

@@ -78,16 +78,23 @@ func (o outcome) object(t *testing.T) map[string]any {
 //go:embed testdata/wards.csv
 var wards string
 
-// csvText makes a regression table: p normal features, of which the first three
-// count, in different units.
-func csvText(seed uint64, n, p int) string {
-	random := rand.New(rand.NewPCG(seed, 7))
+// headOf names a target and p features.
+func headOf(p int) string {
 	var b strings.Builder
 	b.WriteString("y")
 	for j := range p {
 		fmt.Fprintf(&b, ",f%d", j+1)
 	}
 	b.WriteString("\n")
+	return b.String()
+}
+
+// csvText makes a regression table: p normal features, of which the first three
+// count, in different units.
+func csvText(seed uint64, n, p int) string {
+	random := rand.New(rand.NewPCG(seed, 7))
+	var b strings.Builder
+	b.WriteString(headOf(p))
 	for range n {
 		x := make([]float64, p)
 		y := 100 + random.NormFloat64()

@@ -20,11 +20,7 @@ import (
 func labelled(seed uint64, n, p int) string {
 	random := rand.New(rand.NewPCG(seed, 8))
 	var b strings.Builder
-	b.WriteString("y")
-	for j := range p {
-		fmt.Fprintf(&b, ",f%d", j+1)
-	}
-	b.WriteString("\n")
+	b.WriteString(headOf(p))
 	for range n {
 		x := make([]float64, p)
 		for j := range x {

@@ -63,18 +63,24 @@ func Draw(spec model.Spec, preset string, seed uint64) (d *Data, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.folds > 0 {
+	switch {
+	case d.folds > 0:
 		cv, b, err := dataset.GenerateFolds(d.config, d.folds, seed, spec.Labels)
 		if err != nil {
 			return nil, err
 		}
 		d.rows.CV, d.rows.Split, d.coefficients = cv, &dataset.Split{Train: cv.Data, Test: cv.Test}, b
-	} else if d.rows.Split, d.coefficients, err = dataset.Generate(d.config, seed); err != nil {
-		return nil, err
-	}
-	if spec.Several {
-		d.rows.Split, _, err = dataset.GenerateTargets(d.config, severalTargets, seed)
-		return d, err
+	case spec.Several:
+		split, b, err := dataset.GenerateTargets(d.config, severalTargets, seed)
+		if err != nil {
+			return nil, err
+		}
+		d.rows.Split, d.coefficients = split, mat.Col(nil, 0, b)
+		return d, nil
+	default:
+		if d.rows.Split, d.coefficients, err = dataset.Generate(d.config, seed); err != nil {
+			return nil, err
+		}
 	}
 	for _, set := range []*dataset.Data{d.rows.Split.Train, d.rows.Split.Val, d.rows.Split.Test} {
 		for i := 0; set != nil && i < len(set.Y); i++ {
@@ -124,11 +130,8 @@ func joined(d *dataset.Data) *dataset.Data {
 		return nil
 	}
 	n, p := d.Dims()
-	var names []string
-	for k := range severalTargets {
-		names = append(names, fmt.Sprintf("y%d", k+1))
-	}
-	x := mat.NewDense(n, severalTargets-1+p, nil)
+	names := d.NamesOfTargets()
+	x := mat.NewDense(n, len(names)-1+p, nil)
 	for i := range n {
 		d.Fill(x.RawRowView(i)[copy(x.RawRowView(i), d.Targets.RawRowView(i)[1:]):], i)
 	}

@@ -181,6 +181,18 @@ func ValuesOf(k int, sets ...*Data) []float64 {
 	return out
 }
 
+// NamesOfTargets are those of several targets, y1, y2, .. where they have none.
+func (d *Data) NamesOfTargets() []string {
+	if d.TargetNames != nil {
+		return d.TargetNames
+	}
+	names := make([]string, d.targetCount())
+	for k := range names {
+		names[k] = fmt.Sprintf("y%d", k+1)
+	}
+	return names
+}
+
 // targetCount is the number of targets of a model of several.
 func (d *Data) targetCount() int {
 	if d.Targets == nil {

@@ -35,7 +35,7 @@ func MultiTask(s dataset.Division, o Options) (*Model, error) {
 		return nil, fmt.Errorf("multi-task: %w", err)
 	}
 	_, p := s.Table().Dims()
-	names, features := targetNames(s.Table()), make([][]int, p)
+	names, features := s.Table().NamesOfTargets(), make([][]int, p)
 	q := len(names)
 	for j := range features {
 		features[j] = indices.Range(j*q, (j+1)*q)
@@ -88,19 +88,6 @@ func checkTargets(s dataset.Division) error {
 		}
 	}
 	return nil
-}
-
-// targetNames are y1, y2, .. where rows have none.
-func targetNames(d *dataset.Data) []string {
-	if d.TargetNames != nil {
-		return d.TargetNames
-	}
-	_, q := d.Targets.Dims()
-	names := make([]string, q)
-	for k := range names {
-		names[k] = fmt.Sprintf("y%d", k+1)
-	}
-	return names
 }
 
 // largestRow is the weight of the norms at which B is 0, the largest norm of a row of X'Y/(nq), centred with an

@@ -259,7 +259,7 @@ func describeData(run *Run, split *dataset.Split) string {
 	}
 	target := "target " + split.Train.Target
 	if split.Train.Targets != nil {
-		target = "targets " + words.Joined(split.Train.TargetNames)
+		target = "targets " + words.Joined(split.Train.NamesOfTargets())
 	}
 	if name := run.Source.Wanted.Weights; name != "" {
 		target += ", rows weighed by " + name

@@ -140,7 +140,7 @@ func (job *tuneJob) checkTargets(rows *input.Rows) error {
 		return nil
 	}
 	if train := rows.Split.Train; train.Targets != nil {
-		for k, name := range train.TargetNames {
+		for k, name := range train.NamesOfTargets() {
 			if err := check(name, dataset.ValuesOf(k, train, rows.Split.Val)); err != nil {
 				return err
 			}

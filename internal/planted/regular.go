@@ -81,17 +81,3 @@ func (d *draw) vertex(s, z []float64, k int) {
 		}
 	}
 }
-
-// Of returns the instance of a problem, whose numbers it copies.
-func Of(p *backends.Problem) *Instance {
-	n, m := p.Dims()
-	in := &Instance{Q: p.Q, A: zeroRows(m, n), B: p.B, Cones: p.Cones}
-	if p.A != nil {
-		p.A.DoNonZero(func(i, j int, v float64) { in.A[i][j] = v })
-	}
-	if p.P != nil {
-		in.P = zeroRows(n, n)
-		p.P.DoNonZero(func(i, j int, v float64) { in.P[i][j], in.P[j][i] = v, v })
-	}
-	return in.clone()
-}

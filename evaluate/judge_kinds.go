@@ -72,7 +72,7 @@ func (d *Judged) times() []Metric {
 		from = to
 	}
 	index, se := survival.Concordance(parts...)
-	if d.Row != nil { // rows that several deals validate count once
+	if d.Row != nil { // rows that several repeats validate count once
 		se *= math.Sqrt(float64(len(d.Row)) / float64(d.Rows))
 	}
 	list := []Metric{{Name: Concordance, Value: index, StandardError: se, Base: 0.5, Plain: math.NaN()}}

@@ -3,8 +3,8 @@
 // A measure is a mean over rows or a smooth function of such means. Its standard error is the standard deviation of
 // what a row contributes to it, to first order (the delta method), over the root of the number of rows; that of the
 // area under the ROC curve is DeLong's (DeLong, DeLong, Clarke-Pearson, Biometrics 44, 1988). Predictions of the same
-// row by several deals of a cross-validation are contributions of one row. What the fits of folds have in common is not
-// counted.
+// row by several repeats of a cross-validation are contributions of one row. What the fits of folds have in common is
+// not counted.
 package evaluate
 
 import (

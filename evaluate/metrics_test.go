@@ -71,7 +71,7 @@ func TestStandardErrors(t *testing.T) {
 		MAE: 0.029076705171733122} {
 		require.InEpsilon(t, want, named(t, s.Regression(), name).StandardError, 0.02, name)
 	}
-	// The same predictions from two deals are as exact as those of one.
+	// The same predictions from two repeats are as exact as those of one.
 	twice := Sample{Y: append(s.Y, s.Y...), Value: append(s.Value, s.Value...), Base: append(s.Base, s.Base...)}
 	for range 2 {
 		for i := range 200 {

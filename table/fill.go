@@ -124,7 +124,7 @@ func selectKth(values []float64, k int) float64 {
 	return values[k]
 }
 
-// Gaps are the missing numbers of rows that are dealt out to folds, with what stands in their place in each fold, which
+// Gaps are the missing numbers of rows that are split into folds, with what stands in their place in each fold, which
 // its training rows say alone. It is nil where nothing is missing.
 func (r *Reading) Gaps(rows []int, folds []split.Fold) *dataset.Gaps {
 	g := &dataset.Gaps{}

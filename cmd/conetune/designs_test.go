@@ -108,7 +108,7 @@ func TestMethodsOnFolds(t *testing.T) {
 	require.Equal(t, 1+3*60, strings.Count(string(text), "\n"))
 }
 
-// As many folds as rows are one deal, not several of the same: those of --folds all.
+// As many folds as rows are one repeat, not several of the same: those of --folds all.
 func TestAsManyFoldsAsRows(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", csvText(1, 14, 3))

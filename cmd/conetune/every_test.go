@@ -114,11 +114,11 @@ func TestEveryModelByFolds(t *testing.T) {
 			p := conetune(t, "predict", "--model", saved, "--data", test, "--json").object(t)
 			require.InEpsilon(t, refit["test_error"], p["error"], 1e-9)
 			text := conetune(t, args...).ok(t)
-			deals := "3 folds, 3 repeats, seed 1" // 45 rows are few
+			design := "3 folds, 3 repeats, seed 1" // 45 rows are few
 			if m.Folds {
-				deals = "3 folds, seed 1"
+				design = "3 folds, seed 1"
 			}
-			for _, words := range []string{deals, "45 cross-validation, 30 test rows",
+			for _, words := range []string{design, "45 cross-validation, 30 test rows",
 				"the model is trained on all rows but those of the test"} {
 				require.Contains(t, text, words)
 			}

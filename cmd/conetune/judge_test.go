@@ -73,7 +73,7 @@ func TestMetricsInJSON(t *testing.T) {
 	}
 }
 
-// foldsDir is a folder with a table dealt out to folds, row by row, and no rows for a test.
+// foldsDir is a folder with a table split into folds, row by row, and no rows for a test.
 func foldsDir(t *testing.T, text string, folds int) string {
 	t.Helper()
 	dir := t.TempDir()

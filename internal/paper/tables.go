@@ -151,7 +151,7 @@ func machines(folds int) []Row {
 	return rows
 }
 
-// crossValidation deals T floor(N / 2T) rows out to T folds, and takes the rest of the N rows for the test.
+// crossValidation splits T floor(N / 2T) rows into T folds, and takes the rest of the N rows for the test.
 func crossValidation(folds int) data {
 	return func(file *dataset.Data, seed uint64) (build, error) {
 		n, _ := file.Dims()

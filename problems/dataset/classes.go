@@ -74,7 +74,7 @@ func trainable(v Division, classes []float64) error {
 			seen[k] = true
 		}
 		if k := slices.Index(seen, false); k >= 0 {
-			return fmt.Errorf("fold %d has no training row with the label %v: deal the rows of each label out to several folds",
+			return fmt.Errorf("fold %d has no training row with the label %v: split the rows of each label into several folds",
 				t, classes[k])
 		}
 	}
@@ -167,7 +167,7 @@ func CheckLabels(v Division) (Labels, error) {
 }
 
 // Classes returns 0 for rows with the smaller label and 1 for those with the larger one, for [CrossValidate], which
-// then deals the rows of both out evenly. The error says why the target of d is not one of two labels, or that a label
+// then splits the rows of both evenly. The error says why the target of d is not one of two labels, or that a label
 // has one row only, without which a fold cannot be trained.
 func Classes(d *Data) ([]int, error) {
 	if _, err := FindLabels(d); err != nil {

@@ -10,7 +10,7 @@ type Division interface {
 	// Validate checks the rows.
 	Validate() error
 	// Table returns the rows that give features, targets and their units: the training rows of a split, and all rows that
-	// were dealt out to folds.
+	// were split into folds.
 	Table() *Data
 	// Parts returns pairs of training and validation rows: one pair for a split, one for each fold.
 	Parts() []*Split

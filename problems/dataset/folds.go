@@ -16,7 +16,7 @@ type CrossValidation struct {
 	Gaps *Gaps
 }
 
-// CrossValidate deals the rows of d out to t folds, see [split.RandomFolds].
+// CrossValidate splits the rows of d into t folds, see [split.RandomFolds].
 func CrossValidate(d *Data, t int, seed uint64, classes []int) (*CrossValidation, error) {
 	n, _ := d.Dims()
 	folds, err := split.RandomFolds(n, t, 1, seed, classes)
@@ -26,7 +26,7 @@ func CrossValidate(d *Data, t int, seed uint64, classes []int) (*CrossValidation
 	return &CrossValidation{Data: d, Folds: folds}, nil
 }
 
-// SplitRows deals out the rows of d at random, without overlap, to the sets of spec, see [split.Random].
+// SplitRows splits the rows of d at random, without overlap, into the sets of spec, see [split.Random].
 func SplitRows(d *Data, spec string, seed uint64) (*Split, error) {
 	n, _ := d.Dims()
 	parts, err := split.Random(n, spec, seed)

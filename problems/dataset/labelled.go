@@ -24,7 +24,7 @@ func LabelledPreset(name string) (c Config, folds int, err error) {
 	return c, folds, c.validate()
 }
 
-// GenerateFolds draws rows as [Generate] does, and deals those for training out to folds. Labelled, they have the label
+// GenerateFolds draws rows as [Generate] does, and splits those for training into folds. Labelled, they have the label
 // 1 where y = Xb + e is positive and -1 elsewhere, and each fold has its share of both labels. The validation rows of
 // the shape are left out. It returns the coefficients b too.
 func GenerateFolds(c Config, folds int, seed uint64, labelled bool) (*CrossValidation, []float64, error) {

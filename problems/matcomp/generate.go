@@ -158,7 +158,7 @@ func Generate(c Config, seed uint64) (*Data, error) {
 		total += float64(e * e)
 	}
 	s := math.Sqrt(size/total) / signalToNoise
-	set := c.deal(rand.New(rand.NewPCG(seed, 2)))
+	set := c.divide(rand.New(rand.NewPCG(seed, 2)))
 	for k := range m {
 		e := Entry{k / c.Cols, k % c.Cols, m[k] + float64(s*noise[k])}
 		switch set[k] {
@@ -173,9 +173,9 @@ func Generate(c Config, seed uint64) (*Data, error) {
 	return d, nil
 }
 
-// deal says which entries train (1), validate (2) and test (0). An entry that is drawn by its row and by its column
+// divide says which entries train (1), validate (2) and test (0). An entry that is drawn by its row and by its column
 // counts for both.
-func (c Config) deal(r *rand.Rand) []int8 {
+func (c Config) divide(r *rand.Rand) []int8 {
 	set := make([]int8, c.Rows*c.Cols)
 	draw := func(which int8, lines, length, count int, at func(line, k int) int) {
 		for line := range lines {

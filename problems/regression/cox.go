@@ -75,12 +75,12 @@ const riseOfHazards = 3
 
 // hazards are the losses of a Cox regression.
 type hazards struct {
-	user   dataset.Division
-	ties   survival.Ties
-	parts  []hazardsPart
-	events float64              // of a part, by which its deviance is divided, the sum of their weights
-	tests  *survival.Likelihood // nil without test rows, or where these compare nothing
-	deals  float64              // the number of times that rows were dealt out to folds
+	user    dataset.Division
+	ties    survival.Ties
+	parts   []hazardsPart
+	events  float64              // of a part, by which its deviance is divided, the sum of their weights
+	tests   *survival.Likelihood // nil without test rows, or where these compare nothing
+	repeats float64              // the number of times that rows were split into folds
 }
 
 // hazardsPart are the rows of a split or a fold in the user's units, and their deviances: plus of training and
@@ -119,7 +119,7 @@ func (h *hazards) divide() error {
 	if h.events == 0 {
 		return fmt.Errorf("no event in the rows for validation")
 	}
-	h.deals = float64(rows) / float64(len(h.user.Table().Y))
+	h.repeats = float64(rows) / float64(len(h.user.Table().Y))
 	for _, s := range parts {
 		one := hazardsPart{Split: s}
 		if len(parts) > 1 {
@@ -248,7 +248,7 @@ func (h *hazards) evaluate(m *Model, x [][]float64) problems.Errors {
 	return e
 }
 
-// standardError is that of the validation error: by the spread of the folds, of which those of further deals do not
+// standardError is that of the validation error: by the spread of the folds, of which those of further repeats do not
 // count, and of a split by that of the events.
 func (h *hazards) standardError(m *Model, x [][]float64) float64 {
 	if len(h.parts) == 1 {
@@ -260,7 +260,7 @@ func (h *hazards) standardError(m *Model, x [][]float64) float64 {
 	for t := range list {
 		list[t] /= h.events
 	}
-	return stat.StdDev(list, nil) / math.Sqrt(float64(len(list))/math.Max(1, h.deals))
+	return stat.StdDev(list, nil) / math.Sqrt(float64(len(list))/math.Max(1, h.repeats))
 }
 
 // test is the deviance of a predictor on the test rows for each event, nil where there are none or where nobody else is

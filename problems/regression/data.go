@@ -454,7 +454,7 @@ func (d *data) Evaluate(x [][]float64) problems.Errors {
 }
 
 // StandardError is that of the validation error of values of the variables: the standard deviation of the losses of the
-// validation rows over the root of their number, by which a row that several deals validate counts once.
+// validation rows over the root of their number, by which a row that several repeats validate counts once.
 func (d *data) StandardError(x [][]float64) float64 {
 	losses, weights := d.losses(x)
 	return problems.StandardError(losses, weights, d.independent(len(losses)))

@@ -44,6 +44,6 @@
 // # Units
 //
 // With standardisation the model works on features and targets divided by their standard deviations over the training
-// rows, with folds over all rows that these deal out, and, if there is an intercept, centred at their means. Radii and
+// rows, with folds over all rows, and, if there is an intercept, centred at their means. Radii and
 // multipliers are in these units; coefficients, intercept and errors are always reported in the user's units.
 package regression

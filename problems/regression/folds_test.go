@@ -20,7 +20,7 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// crossValidation deals 40 rows of six features out to three folds.
+// crossValidation splits 40 rows of six features into three folds.
 func crossValidation(t *testing.T) *dataset.CrossValidation {
 	s := modeltest.Split(3, 40, 1, 30, []float64{2, -1, 0, 0.5, 0, 0}, 0.5)
 	cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)

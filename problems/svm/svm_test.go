@@ -328,7 +328,7 @@ func fill(v []float64, x float64) {
 	}
 }
 
-// Both labels are dealt out to all folds.
+// Both labels are split into all folds.
 func TestClasses(t *testing.T) {
 	cv := folded(t, 7, 31, 2, 4, 1)
 	for _, f := range cv.Folds {

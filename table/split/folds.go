@@ -10,11 +10,11 @@ type Fold struct {
 	Train, Val []int
 }
 
-// RandomFolds deals n rows out to t parts at random; each part validates the model of one fold, which the other parts
+// RandomFolds splits n rows into t parts at random; each part validates the model of one fold, which the other parts
 // train. The sizes of the parts differ by one at most. Where classes is not nil, it gives a number from 0 for the class
 // of each row, and every part gets its share of each class, up to one row. The folds of several repeats come one after
-// the other: the mean over all of them depends less on chance than that of one deal, which on small tables decides what
-// is chosen.
+// the other: the mean over all of them depends less on chance than that of one repeat, which on small tables decides
+// what is chosen.
 func RandomFolds(n, t, repeats int, seed uint64, classes []int) ([]Fold, error) {
 	if err := checkRepeats(repeats); err != nil {
 		return nil, err
@@ -33,13 +33,13 @@ func RandomFolds(n, t, repeats int, seed uint64, classes []int) ([]Fold, error) 
 	return folds, nil
 }
 
-// parts deals the rows 0 to n-1 out; the first n mod t parts have a row more.
+// parts splits the rows 0 to n-1; the first n mod t parts have a row more.
 func parts(n, t int, seed uint64) [][]int {
 	sizes := make([]int, t)
 	for k := range sizes {
 		sizes[k] = (n + t - 1 - k) / t
 	}
-	return deal(n, sizes, seed)
+	return divide(n, sizes, seed)
 }
 
 func checkRepeats(repeats int) error {
@@ -49,10 +49,10 @@ func checkRepeats(repeats int) error {
 	return nil
 }
 
-// repeatSeed is the seed of deal k, from 0.
+// repeatSeed is the seed of repeat k, from 0.
 func repeatSeed(seed uint64, k int) uint64 { return seed + uint64(k)*repeatStride }
 
-// Repeats is the number of deals that a table of n rows and p features is worth by default: several where one is a
+// Repeats is the number of repeats that a table of n rows and p features is worth by default: several where one is a
 // matter of chance and fits take no time.
 func Repeats(n, p int) int {
 	switch {
@@ -65,16 +65,15 @@ func Repeats(n, p int) int {
 }
 
 const (
-	// repeatStride keeps the seeds of the deals apart from those of neighbouring seeds.
+	// repeatStride keeps the seeds of the repeats apart from those of neighbouring seeds.
 	repeatStride = 0x9e3779b97f4a7c15
 	mostRepeats  = 1000
-	// smallTable is the largest number of entries of a table that is dealt out several times by default.
+	// smallTable is the largest number of entries of a table that is split several times by default.
 	smallTable = 50_000
 )
 
-// stratify deals the rows of each class out in turn, one class after the other, to t
-// parts. Dealing goes on where the class before has ended, so that the parts are
-// of equal size up to one row.
+// stratify takes one class after the other, and gives its rows to the t parts in turn. It goes on where the class
+// before has ended, so that the parts are of equal size up to one row.
 func stratify(classes []int, t int, seed uint64) [][]int {
 	parts := make([][]int, t)
 	next := 0

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each row of each deal validates once and trains in the other folds, parts have equal sizes and their share of each
-// class, deals differ, and the first is the only one of a single deal.
+// Each row of each repeat validates once and trains in the other folds, parts have equal sizes and their share of each
+// class, repeats differ, and the first is the only one of a single repeat.
 func TestRandomFolds(t *testing.T) {
 	all := make([]int, 23)
 	for i := range all {
@@ -24,9 +24,9 @@ func TestRandomFolds(t *testing.T) {
 		require.Equal(t, once, folds[:4])
 		require.NotEqual(t, folds[:4], folds[4:8])
 		require.NotEqual(t, folds[4:8], folds[8:])
-		for deal := range 3 {
+		for repeat := range 3 {
 			var validated []int
-			for _, f := range folds[4*deal : 4*deal+4] {
+			for _, f := range folds[4*repeat : 4*repeat+4] {
 				require.Contains(t, []int{5, 6}, len(f.Val))
 				require.Equal(t, all, sorted(slices.Concat(f.Train, f.Val)))
 				require.True(t, slices.IsSorted(f.Val))

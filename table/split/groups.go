@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// GroupParts deals the groups of rows, where group has a number for each row, out to t parts of about equal numbers of
+// GroupParts splits the groups of rows, where group has a number for each row, into t parts of about equal numbers of
 // rows: the largest group first, always to the part with the fewest rows. Which of several such groups and parts comes
 // first is drawn by the seed. The parts are ordered by their first rows.
 //
@@ -21,15 +21,15 @@ func GroupParts(group []int, t int, seed uint64, classes []int) ([][]int, error)
 	if classes != nil && len(classes) != len(group) {
 		return nil, fmt.Errorf("split: %d classes for %d rows", len(classes), len(group))
 	}
-	parts := dealGroups(group, classes, make([]int, t), seed)
+	parts := divideGroups(group, classes, make([]int, t), seed)
 	slices.SortFunc(parts, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
 	return parts, nil
 }
 
-// dealGroups deals groups out, the largest first: to the part where they add least to the squares of the shares of
+// divideGroups splits groups, the largest first: to the part where they add least to the squares of the shares of
 // classes, if there are any, and of several such parts to the one whose rows exceed its size the least. A part that is
 // empty in the end has no group; with classes there are groups for all parts.
-func dealGroups(group, classes, sizes []int, seed uint64) [][]int {
+func divideGroups(group, classes, sizes []int, seed uint64) [][]int {
 	groups, t := PartsOf(group), len(sizes)
 	var total []float64 // rows of each class
 	for _, c := range classes {
@@ -100,7 +100,7 @@ func ByGroup(group []int, spec string, seed uint64) ([][]int, error) {
 	if over := len(group) - total(sizes); over > 0 {
 		sizes = append(sizes, over) // rows that are not used
 	}
-	parts := dealGroups(group, nil, sizes, seed)[:sets]
+	parts := divideGroups(group, nil, sizes, seed)[:sets]
 	for _, part := range parts {
 		if len(part) == 0 {
 			return nil, fmt.Errorf("split %q: leaves a set empty, with %d groups in all", spec, len(PartsOf(group)))
@@ -116,8 +116,8 @@ func total(list []int) (sum int) {
 	return sum
 }
 
-// GroupFolds are the folds of so many deals of groups, one after the other, see [GroupParts], nil for no classes. Where
-// the groups leave chance no choice, as all are of different sizes, deals are the same.
+// GroupFolds are the folds of so many repeats, one after the other, see [GroupParts]. Where the groups leave chance no
+// choice, as all are of different sizes, repeats are the same. classes may be nil.
 func GroupFolds(group []int, t, repeats int, seed uint64, classes []int) ([]Fold, error) {
 	if err := checkRepeats(repeats); err != nil {
 		return nil, err

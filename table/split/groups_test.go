@@ -75,7 +75,7 @@ func TestTimeFoldsByHand(t *testing.T) {
 	require.ErrorContains(t, err, "1 different times")
 }
 
-// Whatever the rows: each validates once in a deal of groups, and no group is on both sides; by time each validates at
+// Whatever the rows: each validates once in a repeat, and no group is on both sides; by time each validates at
 // most once, and all that trains comes before all that validates.
 func TestDesignsKeepTheirPromises(t *testing.T) {
 	proptest.Check(t, func(r *rapid.T) {
@@ -95,9 +95,9 @@ func TestDesignsKeepTheirPromises(t *testing.T) {
 			for _, part := range PartsOf(number) {
 				largest = max(largest, len(part))
 			}
-			for deal := range 2 {
+			for repeat := range 2 {
 				var all, sizes []int
-				for _, f := range folds[deal*k : deal*k+k] {
+				for _, f := range folds[repeat*k : repeat*k+k] {
 					all, sizes = append(all, f.Val...), append(sizes, len(f.Val))
 					require.Len(r, f.Train, len(number)-len(f.Val))
 					for _, i := range f.Val {

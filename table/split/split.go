@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Random deals n rows out at random to two or three sets, each in rising order. spec gives the sizes of the training,
+// Random splits n rows at random into two or three sets, each in rising order. spec gives the sizes of the training,
 // the validation and, if there is a third one, the test set, separated by slashes: a number of rows (50), a share of
 // all rows (0.5 or 50%), or rest, once. Rows that "50/50" leaves over are not used. An empty set is an error.
 func Random(n int, spec string, seed uint64) ([][]int, error) {
@@ -20,11 +20,11 @@ func Random(n int, spec string, seed uint64) ([][]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	return deal(n, sizes, seed), nil
+	return divide(n, sizes, seed), nil
 }
 
-// deal deals n rows out at random to sets of these sizes.
-func deal(n int, sizes []int, seed uint64) [][]int {
+// divide splits n rows at random into sets of these sizes.
+func divide(n int, sizes []int, seed uint64) [][]int {
 	order := permutation(n, seed)
 	parts := make([][]int, len(sizes))
 	for k, size := range sizes {
@@ -45,7 +45,7 @@ func Sizes(spec string, n int) ([]int, error) {
 	}
 	sizes := make([]int, len(parts))
 	rest := -1
-	used, sum := 0, 0.0 // the rows dealt out so far, and their number before rounding
+	used, sum := 0, 0.0 // the rows taken so far, and their number before rounding
 	for k, part := range parts {
 		part = strings.TrimSpace(part)
 		if part == "rest" {

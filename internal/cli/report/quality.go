@@ -276,7 +276,7 @@ func confusionTable(run *Run, j *evaluate.Judged, fit tune.Fit) *webpage.Table {
 		by = " by the weights of rows"
 	}
 	if j.Rows != len(j.Y) {
-		each = "each row once for each deal, "
+		each = "each row once for each repeat, "
 	}
 	t := webpage.NewTable("confusion", "Labels and predicted labels"+by+", "+each+judgedOn(j), webpage.Text("label"))
 	for _, name := range names {

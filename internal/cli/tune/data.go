@@ -91,7 +91,7 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 		cli.When("fold-column", d.Split != "" && d.Split != input.SplitAll,
 			" "+by.Fold+" divides all rows: leave --split out, and name a file of test rows with --test"),
 		cli.When("repeats", by.Fold != "" || by.Time != "" ||
-			d.Each, ": chance has no part in "+without+", so that all deals would be the same"),
+			d.Each, ": chance has no part in "+without+", so that all repeats would be the same"),
 		cli.When("folds", by.Time != "" && d.Each, " all and --time contradict each other: give a number of folds"),
 	)
 }

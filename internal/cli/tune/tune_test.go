@@ -199,7 +199,7 @@ func TestFoldsByColumns(t *testing.T) {
 	require.Equal(t, []float64{1, 4, 3}, rows.Split.Test.Y)
 }
 
-// Without a word about it all rows are dealt out to five folds, or to as many as there are rows, groups and times for.
+// Without a word about it all rows are split into five folds, or to as many as there are rows, groups and times for.
 func TestDesignByDefault(t *testing.T) {
 	dir := t.TempDir()
 	data := wards
@@ -237,7 +237,7 @@ func TestDesignByDefault(t *testing.T) {
 		require.Equal(t, c.test, n, c.args)
 	}
 
-	// A class of ten rows in thirty is dealt out two to a fold; one of two rows to two of them.
+	// A class of ten rows in thirty is split two to a fold; one of two rows to two of them.
 	for size, most := range map[int]int{10: 2, 2: 1} {
 		text := "y,x\n"
 		for i := range 30 {

@@ -18,8 +18,8 @@ import (
 type cone interface {
 	// degree is the barrier parameter.
 	degree() int
-	// unit writes the central pair, s = z = e.
-	unit(s, z []float64)
+	// smooth moves a pair to the one with the same difference s - z on the central path of mu, see smoothing.
+	smooth(s, z []float64, mu float64)
 	// shift returns the smallest a such that v + a e is in the cone.
 	shift(v []float64) float64
 	// addUnit adds a e to v.
@@ -40,6 +40,14 @@ type cone interface {
 	// writeH puts -H, in the form that block announced, into the KKT values, if that is
 	// for the cone to do.
 	writeH(w *hWriter)
+}
+
+// unit writes the central pair of mu = 1, s = z = e.
+func unit(c cone, s, z []float64) {
+	for _, v := range [2][]float64{s, z} {
+		clear(v)
+		c.addUnit(v, 1)
+	}
 }
 
 // block is the form of a cone's part of the KKT matrix.
@@ -140,9 +148,9 @@ func newNonnegative(n int) *nonnegative { return &nonnegative{h: make([]float64,
 
 func (c *nonnegative) degree() int { return len(c.h) }
 
-func (c *nonnegative) unit(s, z []float64) {
-	for i := range s {
-		s[i], z[i] = 1, 1
+func (c *nonnegative) smooth(s, z []float64, mu float64) {
+	for i, v := range s {
+		s[i], z[i] = smoothing(v-z[i], mu)
 	}
 }
 

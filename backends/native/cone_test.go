@@ -83,6 +83,28 @@ func TestScalingMapsDualToPrimal(t *testing.T) {
 	})
 }
 
+// Smoothing leads to the central path, s = -mu grad F*(z), and keeps s - z, from near the path at least.
+func TestSmooth(t *testing.T) {
+	eachCone(t, func(t *testing.T, rng *rand.Rand, c cone, n int) {
+		for _, mu := range []float64{1, 1e-3, 1e-6} {
+			z := interior(rng, c, n, 1)
+			s := scaled(-mu/100, gradientOf(t, c, z))
+			v := slices.Clone(s)
+			axpy(-1, z, v)
+			for range 2 { // the second time nothing is left to do
+				c.smooth(s, z, mu)
+				require.InDeltaSlice(t, scaled(-mu, gradientOf(t, c, z)), s, 1e-6*dense.MaxAbs(s))
+				left := slices.Clone(s)
+				axpy(-1, z, left)
+				require.InDeltaSlice(t, v, left, 1e-7*(1+dense.MaxAbs(v)))
+			}
+			s, z = interior(rng, c, n, 0), interior(rng, c, n, 1e-5)
+			c.smooth(s, z, mu)
+			require.True(t, c.scale(s, z), "inside, from anywhere")
+		}
+	})
+}
+
 // requireScaling checks a map for that.
 func requireScaling(t *testing.T, mul func(out, v []float64), from, to []float64) {
 	n := len(from)
@@ -367,7 +389,7 @@ func outsideAt(c cone, e backends.Cone, s, z, ds, dz []float64, a float64) float
 func gradientOf(t *testing.T, c cone, z []float64) []float64 {
 	n := len(z)
 	s, zero, d := make([]float64, n), make([]float64, n), make([]float64, n)
-	c.unit(s, zero)
+	unit(c, s, zero)
 	clear(zero)
 	require.True(t, c.scale(s, z))
 	c.combined(d, s, z, zero, slices.Clone(zero), 1)
@@ -389,7 +411,7 @@ func along(z []float64, a float64, u []float64, b float64, v []float64) []float6
 func TestBarrierByDifferences(t *testing.T) {
 	eachCone(t, func(t *testing.T, rng *rand.Rand, c cone, n int) {
 		e, z := make([]float64, n), make([]float64, n)
-		c.unit(e, z)
+		unit(c, e, z)
 		require.InDeltaSlice(t, e, scaled(-1, gradientOf(t, c, z)), 1e-9, "s = e is minus the gradient at z = e")
 		const mu, target = 0.7, 0.4
 		for range 10 {

@@ -88,7 +88,7 @@ func (d *direct) start() error {
 			}
 		}
 		s = max(s, norm2(f.b[from:to]))
-		c.unit(d.of(i, d.s), d.of(i, d.z))
+		unit(c, d.of(i, d.s), d.of(i, d.z))
 		scaleBy(d.of(i, d.s), s)
 		scaleBy(d.of(i, d.z), z)
 	}

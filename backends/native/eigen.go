@@ -89,6 +89,17 @@ func (e *eigenWork) smallest(m []float64, n int, t *triangular, enough float64) 
 	return math.Ldexp(e.values[0], exponent)
 }
 
+// all overwrites the symmetric m with its eigenvectors by columns, of a matrix by rows, and writes the eigenvalues; false
+// where they are not found.
+func (e *eigenWork) all(m, values []float64) bool {
+	n := len(values)
+	if !finite(m) || e.within.Stop.Reached(20*n*n*n) {
+		return false
+	}
+	work := make([]float64, 34*n)
+	return gonum.Implementation{}.Dsyev(lapack.EVCompute, blas.Upper, n, m, n, values, work, len(work))
+}
+
 // lanczos applies the method of Lanczos with full orthogonalisation to m, or to
 // D^-1/2 L^-1 M L^-T D^-1/2 if t is given. Of the smallest Ritz value it takes off the
 // norm of the residual, within which there is an eigenvalue.

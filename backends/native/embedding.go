@@ -50,7 +50,7 @@ func (e *embedding) start(differences bool) error {
 	clear(e.s)
 	clear(e.z)
 	for i, c := range e.cones {
-		c.unit(e.of(i, e.s), e.of(i, e.z))
+		unit(c, e.of(i, e.s), e.of(i, e.z))
 	}
 	if len(e.nonsymmetric) > 0 {
 		// The centre of all cones with x = 0: s and z cannot be moved inside one by one, as the pair would be far from the

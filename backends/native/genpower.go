@@ -3,6 +3,9 @@ package native
 import (
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/lapack/gonum"
+
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/dense"
 )
@@ -90,9 +93,48 @@ func (c *generalizedPower) inside(v, to []float64) bool {
 
 func (c *generalizedPower) degree() int { return len(c.a) + 1 }
 
-func (c *generalizedPower) unit(s, z []float64) {
-	copy(s, c.centre)
-	copy(z, c.centre)
+func (c *generalizedPower) smooth(s, z []float64, mu float64) {
+	n, root := len(z), math.Sqrt(mu)
+	at, v, step, next := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range at {
+		at[i], v[i] = z[i]/root+c.centre[i], (s[i]-z[i])/root
+	}
+	if !c.inside(at, c.toZ) {
+		copy(at, c.centre)
+	}
+	slope := func(z []float64) []float64 {
+		c.gradientAt(z, c.gradient)
+		axpy(1, z, c.gradient)
+		axpy(1, v, c.gradient)
+		return c.gradient
+	}
+	for range newtonSteps { // as nonsymmetric.proximal
+		copy(step, slope(at))
+		c.now = c.curvature()
+		c.factorHessian()
+		c.square(1)
+		for i := range n {
+			c.h[i*n+i]++
+		}
+		ok := (gonum.Implementation{}).Dpotrf(blas.Upper, n, c.h, n)
+		if !ok || c.within.Stop.Reached(n*n*n) {
+			break
+		}
+		(gonum.Implementation{}).Dpotrs(blas.Upper, n, 1, c.h, n, step, 1)
+		decrement := dot(c.gradient, step)
+		if !(decrement > newtonEnd*newtonEnd) {
+			break
+		}
+		axpy(-downhill(func(a float64) bool {
+			copy(next, at)
+			axpy(-a, step, next)
+			return c.inside(next, c.toZ) && dot(slope(next), step) >= -decrement/2
+		}), step, at)
+	}
+	c.gradientAt(at, c.gradient)
+	for i, v := range at {
+		s[i], z[i] = -root*c.gradient[i], root*v
+	}
 }
 
 func (c *generalizedPower) addUnit(v []float64, a float64) { axpy(a, c.centre, v) }

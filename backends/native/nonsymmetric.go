@@ -31,30 +31,62 @@ func newNonsymmetric(b barrier, dual bool) *nonsymmetric {
 	if dual {
 		c.toZ, c.fromZ, c.toS = identity3, identity3, t
 	}
-	c.centre = c.findCentre()
+	c.centre = c.proximal(c.fromZ.mul(b.inside()), vec3{})
 	return c
 }
 
-// findCentre minimises F*(z) + |z|^2/2 by the damped method of Newton.
-func (c *nonsymmetric) findCentre() vec3 {
-	z := c.fromZ.mul(c.b.inside())
+// proximal minimises F*(z) + |z|^2/2 + v'z from a point inside, or goes towards the minimum where that is so far away that
+// newtonSteps are too few.
+func (c *nonsymmetric) proximal(z, v vec3) vec3 {
+	slope := func(z vec3) vec3 {
+		g, _ := c.derivatives(z)
+		return g.plus(1, z).plus(1, v)
+	}
 	for range newtonSteps {
-		g, h := c.derivatives(z)
-		g = g.plus(1, z)
+		_, h := c.derivatives(z)
 		for i := range 3 {
 			h[i][i]++
 		}
+		g := slope(z)
 		step, ok := h.solve(g)
-		if !ok {
+		decrement := g.dot(step)
+		if !ok || !(decrement > newtonEnd*newtonEnd) {
 			break
 		}
-		decrement := math.Sqrt(max(0, g.dot(step)))
-		z = z.plus(-1/(1+decrement), step)
-		if decrement < newtonEnd {
-			break
-		}
+		z = z.plus(-downhill(func(a float64) bool {
+			next := z.plus(-a, step)
+			return c.insideZ(next) && slope(next).dot(step) >= -decrement/2
+		}), step)
 	}
 	return z
+}
+
+// downhill halves the step of Newton's method until it ends well: inside, where the slope is no longer up by half of what
+// it was down at the begin. In self-concordant functions 1/(1 + decrement) does.
+func downhill(well func(a float64) bool) float64 {
+	a := 1.0
+	for range halvings {
+		if well(a) {
+			break
+		}
+		a /= 2
+	}
+	return a
+}
+
+const halvings = 60
+
+func (c *nonsymmetric) smooth(s, z []float64, mu float64) {
+	root := math.Sqrt(mu)
+	at := vec3(z).times(1/root).plus(1, c.centre)
+	if !c.insideZ(at) {
+		at = c.centre
+	}
+	at = c.proximal(at, vec3(s).plus(-1, vec3(z)).times(1/root))
+	g, _ := c.derivatives(at)
+	for i := range 3 {
+		s[i], z[i] = -root*g[i], root*at[i]
+	}
 }
 
 // derivatives returns the gradient and the Hessian of F* at z.
@@ -80,11 +112,6 @@ func (c *nonsymmetric) shadow(s vec3) (vec3, bool) {
 }
 
 func (c *nonsymmetric) degree() int { return 3 }
-
-func (c *nonsymmetric) unit(s, z []float64) {
-	copy(s, c.centre[:])
-	copy(z, c.centre[:])
-}
 
 func (c *nonsymmetric) addUnit(v []float64, a float64) {
 	for i, e := range c.centre {

@@ -93,11 +93,44 @@ func newSemidefinite(n int, work *matrixWork) *semidefinite {
 
 func (c *semidefinite) degree() int { return c.n }
 
-func (c *semidefinite) unit(s, z []float64) {
-	clear(s)
-	clear(z)
-	c.addUnit(s, 1)
-	c.addUnit(z, 1)
+// smooth changes the eigenvalues of S - Z. Where these are not found, it moves both inside instead.
+func (c *semidefinite) smooth(s, z []float64, mu float64) {
+	n, w := c.n, c.work
+	for i, v := range z {
+		w.c[i] = s[i] - v
+	}
+	q, of := w.a[:n*n], make([]float64, n)
+	unpack(q, w.c, n)
+	if !w.eigen.all(q, of) {
+		for _, v := range [2][]float64{s, z} {
+			c.addUnit(v, max(0, c.shift(v))+math.Sqrt(mu))
+		}
+		return
+	}
+	roots := w.b[:n*n] // of the matrices, times the eigenvectors
+	for _, out := range [2][]float64{s, z} {
+		for i := range n {
+			for k, v := range of {
+				value, other := smoothing(v, mu)
+				if &out[0] == &z[0] {
+					value = other
+				}
+				roots[i*n+k] = q[i*n+k] * math.Sqrt(value)
+			}
+		}
+		at := 0
+		for j := range n {
+			if w.within.Stop.Reached(n * (n - j)) {
+				return
+			}
+			for i := j; i < n; i++ {
+				if out[at] = dot(roots[i*n:i*n+n], roots[j*n:j*n+n]); i > j {
+					out[at] *= math.Sqrt2
+				}
+				at++
+			}
+		}
+	}
 }
 
 func (c *semidefinite) addUnit(v []float64, a float64) {

@@ -29,10 +29,20 @@ func newSecondOrder(n int) *secondOrder {
 
 func (c *secondOrder) degree() int { return 1 }
 
-func (c *secondOrder) unit(s, z []float64) {
-	clear(s)
-	clear(z)
-	s[0], z[0] = 1, 1
+// smooth changes the eigenvalues v_0 + |v_1| and v_0 - |v_1| of v = s - z.
+func (c *secondOrder) smooth(s, z []float64, mu float64) {
+	for i, v := range z {
+		s[i] -= v
+	}
+	copy(z, s)
+	norm := norm2(s[1:])
+	s1, z1 := smoothing(s[0]+norm, mu)
+	s2, z2 := smoothing(s[0]-norm, mu)
+	s[0], z[0] = (s1+s2)/2, (z1+z2)/2
+	if norm > 0 {
+		scaleBy(s[1:], (s1-s2)/2/norm)
+		scaleBy(z[1:], (z1-z2)/2/norm)
+	}
 }
 
 func (c *secondOrder) shift(v []float64) float64 { return norm2(v[1:]) - v[0] }

@@ -80,19 +80,18 @@ type Traits struct {
 	// last digits of a solution cost most of its time and tell nothing of the hyperparameters; 0 for none in
 	// particular. The validation loss then is not negative.
 	Coarse float64
-	// Parts are the fit, or those of its folds, where it solves the programs of VF-iDCA faster than conic programs. Quick
-	// says of one fold whether so many together do; nil that any number does.
-	Parts []Bilevel
+	// Parts are the fit, or those of its folds, where it solves the programs of VF-iDCA faster than conic programs; they
+	// are of package internal/lower/bilevel. Quick says of one fold whether so many together do; nil that any number does.
+	Parts []Fit
 	Quick func(parts int) bool
-	// Squared is |x - y|^2 over the values that two points of a [Bilevel] stand for, where these are a shorter form of
-	// the values of the variables that a conic program would have, factors of a large matrix for example: of any
-	// length, [Bilevel.Shape] being that of the point zero. Conic programs cannot take its place, and no sums of points
-	// mean anything. Else it is nil.
+	// Squared is |x - y|^2 over the values that two points of one of the Parts stand for, where these are a shorter form
+	// of the values of the variables that a conic program would have, factors of a large matrix for example: of any
+	// length. Conic programs cannot take its place, and no sums of points mean anything. Else it is nil.
 	Squared func(x, y [][]float64) float64
-	// LeastNorm, of a [Bilevel] of squares, returns the x of least |x|^2 that meets all training rows within radii,
+	// LeastNorm, of a part of squares, returns the x of least |x|^2 that meets all training rows within radii,
 	// which may be zero, of a training loss of at most loss; nil where it finds none.
 	LeastNorm func(ctx context.Context, radii []float64, loss float64) ([][]float64, error)
-	// Anchored, of a [Joint], bounds L(z) + rho/2 |z - x|^2 from below, over all z, for a positive rho, without a fit.
+	// Anchored, of a part, bounds L(z) + rho/2 |z - x|^2 from below, over all z, for a positive rho, without a fit.
 	Anchored func(rho float64, x [][]float64) float64
 }
 
@@ -158,22 +157,6 @@ func (o GradientOptions) Accuracy() float64 {
 		return o.Tol
 	}
 	return 1e-10
-}
-
-// Within is a solution of the constrained form. As v is convex, Loss - Lambda'(r' - r) bounds v(r') from below for all
-// radii r', up to the gap.
-type Within struct {
-	// X are the values of the lower-level variables, one slice for each variable.
-	X [][]float64
-	// Lambda are the multipliers of the radii, none of them negative: the weights of the penalised form with the same
-	// solution. A hyperparameter that is no weight but a bound of the penalised form, too, has the multiplier of the
-	// bound.
-	Lambda []float64
-	// Loss is l(X).
-	Loss float64
-	// Gap and Solved are those of a [Point].
-	Gap    float64
-	Solved bool
 }
 
 // LeastShare of LambdaMax is the least value of a hyperparameter in a search, and MostShare the largest one of the

@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 )
@@ -206,11 +207,11 @@ func (t *task) penalties(at trial) ([]float64, error) {
 }
 
 // parts are those of the fit, if there is one.
-func (t *task) parts() []lower.Bilevel {
+func (t *task) parts() []bilevel.Fit {
 	if t.fit == nil {
 		return nil
 	}
-	return t.fit.Traits().Parts
+	return bilevel.Parts(t.fit)
 }
 
 // status tells how a run that did not say so itself has ended.

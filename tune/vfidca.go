@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/lower"
 )
 
 // earlyTol is the tolerance of [MethodVFiDCAT], which ends earlier than [MethodVFiDCA] on the same way (paper).
@@ -105,7 +104,7 @@ func (t *task) solvers(ctx context.Context, p *dca.Program) error {
 	if p.Bounds > 0 && fit.Traits().Parts == nil {
 		return nil
 	}
-	p.Fit = lower.NewChain(fit, gapOf(fit.Traits()))
+	p.Fit, p.FitTol = fit, gapOf(fit.Traits())
 	return nil
 }
 

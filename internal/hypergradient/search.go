@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/internal/lower/warm"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
@@ -197,7 +198,7 @@ func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start
 		s.out.Status = NotFinite
 		return nil, nil
 	}
-	pt, err := lower.SolveUntil(ctx, s.model, lambda, tol, start)
+	pt, err := warm.Solve(ctx, s.model, lambda, tol, start)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
@@ -106,7 +107,7 @@ func TestGroupFit(t *testing.T) {
 			require.True(t, at.Solved)
 			conic, err := form.Solve(ctx, lambda, nil)
 			require.NoError(t, err)
-			v, objective := fit.(lower.Bilevel).Values(at.X), conic.Train
+			v, objective := fit.(bilevel.Fit).Values(at.X), conic.Train
 			for k, l := range lambda {
 				objective += l * (conic.Radii[k] - v.Penalties[k])
 			}

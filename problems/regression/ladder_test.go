@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/conetune/conetune/internal/lower/warm"
 	"github.com/conetune/conetune/internal/modeltest"
-	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
@@ -31,7 +31,7 @@ func climbed(t *testing.T, m *regression.Model, lambda []float64) (x [2][][]floa
 	for k := range rungs {
 		fit, err := rungs[k].Advice().Together(ctx)
 		require.NoError(t, err)
-		pt, err := lower.NewChain(fit, 1e-12).Solve(ctx, lambda)
+		pt, err := warm.NewChain(fit).Solve(ctx, lambda, 1e-12)
 		require.NoError(t, err)
 		require.True(t, pt.Solved)
 		if x[k] = pt.X; k == 0 {

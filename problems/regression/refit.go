@@ -68,7 +68,7 @@ func (m *Model) on(ctx context.Context, data *data, s problems.Solver, gap float
 	}
 	fit, err := all.alone(ctx)
 	if fit != nil {
-		p.Fit = lower.NewChain(fit, gap)
+		p.Fit, p.FitTol = fit, gap
 	}
 	return all, p, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/lower"
 )
@@ -184,7 +185,7 @@ func TestNormOfTheRest(t *testing.T) {
 	s, err := c.Solve(context.Background(), Weights{Nuclear: weight}, Options{Tol: 1e-4})
 	require.NoError(t, err)
 	f := c.startAt(s)
-	f.weigh(&lower.JointWeights{Train: 1, Penalties: []float64{weight}})
+	f.weigh(&bilevel.JointWeights{Train: 1, Penalties: []float64{weight}})
 	f.refresh()
 	vectors, _, _ := f.decompose()
 	T := mat.NewDense(60, 75, nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -48,7 +49,7 @@ func TestProductsByBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	j, _, _ := newJointOf(t, draw(5, 30, 24, 6, 0.6), true)
 	centre := [][]float64{normals(rng, 6), normals(rng, 2*(30+24)), {0.3}}
-	w := lower.JointWeights{Validation: 1, Train: 2, Rho: 0.1, Centre: centre, Penalties: append([]float64{0.2},
+	w := bilevel.JointWeights{Validation: 1, Train: 2, Rho: 0.1, Centre: centre, Penalties: append([]float64{0.2},
 		repeat(0.1, len(j.members))...)}
 	point := [][]float64{normals(rng, 6), normals(rng, 3*(30+24)), {-0.2}}
 	products := func() (at, gradient, hessian tangent, image []float64) {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/leastsquares"
 	"github.com/conetune/conetune/lower"
@@ -177,7 +178,7 @@ func (c *Problem) solveFactored(ctx context.Context, nuclear float64, norm []flo
 	f := c.startAt(o.Start)
 	f.end.Begin(ctx, 0)
 	defer f.end.End()
-	f.weigh(&lower.JointWeights{Train: 1, Penalties: append([]float64{nuclear}, norm...)})
+	f.weigh(&bilevel.JointWeights{Train: 1, Penalties: append([]float64{nuclear}, norm...)})
 	out := &Solution{B: f.x}
 	out.Objective, out.Gap, out.Status, out.Outer = f.minimize(o.Tol * c.groups.Scale)
 	if f.k > 0 {

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/completion"
 	"github.com/conetune/conetune/internal/lower/separable"
 	"github.com/conetune/conetune/lower"
@@ -35,7 +36,7 @@ type completionFit struct {
 //
 // Near almost all hyperparameters the rank of G stays as it is, and G = A B' moves on the matrices of that rank, where
 // the nuclear norm is smooth (Feng and Simon differentiate the same through the singular vectors in use).
-func NewCompletion(train, val Entries, m, n int, groups [][]int, intercept bool) (lower.Joint, error) {
+func NewCompletion(train, val Entries, m, n int, groups [][]int, intercept bool) (bilevel.Joint, error) {
 	const name = "matrix completion"
 	data := func(e Entries) completion.Data {
 		return completion.Data{M: m, N: n, Row: e.Row, Col: e.Col, Y: e.Y, X: e.X, Groups: groups}
@@ -71,7 +72,7 @@ func NewCompletion(train, val Entries, m, n int, groups [][]int, intercept bool)
 
 // Traits implements [lower.Fit].
 func (m *completionFit) Traits() lower.Traits {
-	t := lower.Traits{Path: m.path, Gradient: m.gradient, Parts: []lower.Bilevel{m}}
+	t := lower.Traits{Path: m.path, Gradient: m.gradient, Parts: []lower.Fit{m}}
 	if m.small == nil {
 		t.Squared, t.Anchored = m.both.Squared, m.both.Anchored
 	}

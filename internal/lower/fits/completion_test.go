@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/hypergradient"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/lower"
 )
@@ -110,16 +111,16 @@ func TestAnchoredSubproblem(t *testing.T) {
 	at, err := fit.Solve(context.Background(), []float64{0.1 * fit.LambdaMax()}, 1e-7, nil)
 	require.NoError(t, err)
 	v := fit.Values(at.X)
-	c := &lower.Centre{
+	c := &bilevel.Centre{
 		X: [][][]float64{at.X}, R: v.Penalties, Value: v.Train, Gamma: at.Lambda, Alpha: 10, Rho: 1e-2, Low: []float64{1e-3},
 		High: []float64{1e6}, Tol: 1e-6,
 	}
-	exact, err := fit.Subproblem([]lower.Bilevel{fit}, 1)(context.Background(), c)
+	exact, err := fit.Subproblem([]bilevel.Fit{fit}, 1)(context.Background(), c)
 	require.NoError(t, err)
 	require.True(t, exact.Solved)
 	require.Positive(t, exact.Fits)
 	c.Tol = v.Validation
-	rough, err := fit.Subproblem([]lower.Bilevel{fit}, 1)(context.Background(), c)
+	rough, err := fit.Subproblem([]bilevel.Fit{fit}, 1)(context.Background(), c)
 	require.NoError(t, err)
 	require.True(t, rough.Solved)
 	require.Zero(t, rough.Fits)

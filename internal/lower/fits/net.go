@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/separable"
 	"github.com/conetune/conetune/internal/lower/sparse"
@@ -53,7 +54,7 @@ func newNet(name string, g *sparse.Fit, err error, train, val Rows, n float64, i
 	m := &Net{fit: g, val: val, dim: len(kept), kept: kept, intercept: intercept, top: g.LambdaMax()}
 	m.loss, m.slope, m.weights = m.mean, m.absoluteOrSquare, g.Weights
 	m.traits = lower.Traits{Bounds: m.boundsFor(curvature(train.X)), Path: m.path, Gradient: m.gradient,
-		Parts: []lower.Bilevel{m}}
+		Parts: []lower.Fit{m}}
 	return m, nil
 }
 
@@ -198,4 +199,4 @@ func (m *Net) absoluteOrSquare(b []float64, free []int, i int, q []float64) {
 
 func sign(v float64) float64 { return math.Copysign(1, v) }
 
-var _ lower.Joint = (*Net)(nil)
+var _ bilevel.Joint = (*Net)(nil)

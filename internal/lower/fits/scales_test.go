@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/completion"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/glm"
@@ -382,19 +383,19 @@ func TestWeightsOfManyScales(t *testing.T) {
 func TestRadiiOfManyScales(t *testing.T) {
 	type kind struct {
 		name    string
-		fit     func(rows Rows, members [][]int, intercept bool) (lower.Bilevel, error)
+		fit     func(rows Rows, members [][]int, intercept bool) (bilevel.Fit, error)
 		weights func(d *instance, members [][]int, lambda []float64) lowertest.Coefficients
 	}
 	for _, k := range []kind{
-		{"sparse group lasso", func(r Rows, members [][]int, intercept bool) (lower.Bilevel, error) {
+		{"sparse group lasso", func(r Rows, members [][]int, intercept bool) (bilevel.Fit, error) {
 			return NewSparseGroupLasso(r, r, members, intercept)
 		}, func(d *instance, members [][]int, l []float64) lowertest.Coefficients {
 			return lowertest.Coefficients{Groups: members, Norm: l[:len(members)], L1: full(l[len(members):], d.p)}
 		}},
-		{"weighted lasso", func(r Rows, _ [][]int, intercept bool) (lower.Bilevel, error) {
+		{"weighted lasso", func(r Rows, _ [][]int, intercept bool) (bilevel.Fit, error) {
 			return NewWeightedLasso(r, r, intercept)
 		}, func(_ *instance, _ [][]int, l []float64) lowertest.Coefficients { return lowertest.Coefficients{L1: l} }},
-		{"elastic net", func(r Rows, _ [][]int, intercept bool) (lower.Bilevel, error) {
+		{"elastic net", func(r Rows, _ [][]int, intercept bool) (bilevel.Fit, error) {
 			return ElasticNet(r, r, intercept, sparse.Terms{})
 		}, func(d *instance, _ [][]int, l []float64) lowertest.Coefficients {
 			return lowertest.Coefficients{L1: full(l[:1], d.p), L2: full(l[1:], d.p)}

@@ -120,7 +120,7 @@ func (m *SVM) Traits() lower.Traits {
 		t.Coarse = coarseGap
 	}
 	if m.train.Quick(1) {
-		t.Parts = []lower.Bilevel{m}
+		t.Parts = []lower.Fit{m}
 	}
 	return t
 }

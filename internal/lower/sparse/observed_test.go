@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/lower"
 )
@@ -118,7 +119,7 @@ func TestJointOfWeights(t *testing.T) {
 		up, _ := joints[0].Validation([][]float64{x[0], {0.2 + h}})
 		down, _ := joints[0].Validation([][]float64{x[0], {0.2 - h}})
 		require.InDelta(t, (up-down)/(2*h), -floats.Sum(derivative), 1e-8, name)
-		w := &lower.JointWeights{Train: 0.7, Validation: 0.4, Rho: 1e-2, Centre: x, Penalties: []float64{0.02, 0.01}}
+		w := &bilevel.JointWeights{Train: 0.7, Validation: 0.4, Rho: 1e-2, Centre: x, Penalties: []float64{0.02, 0.01}}
 		var points [2][][]float64
 		for k, j := range joints {
 			s := j.Joint()

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/lower"
@@ -62,7 +63,7 @@ func TestBound(t *testing.T) {
 				}
 				s := g.solver()
 				require.NoError(t, s.move(start.x(g.intercept)))
-				c, err := s.Check(context.Background(), &lower.JointWeights{Train: 1, Penalties: w})
+				c, err := s.Check(context.Background(), &bilevel.JointWeights{Train: 1, Penalties: w})
 				require.NoError(t, err)
 				require.LessOrEqual(t, c.Objective-c.Gap, best.Objective+1e-10, "%s %v", name, w)
 				require.GreaterOrEqual(t, c.Objective, best.Objective-1e-10, name)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/lower"
 )

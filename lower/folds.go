@@ -117,8 +117,8 @@ func (f *folds) Traits() Traits {
 			}
 			return each[largest].Path()
 		}
-		out.Gradient = func(ctx context.Context, at *Point, o GradientOptions) ([]float64, error) {
-			return f.gradient(ctx, each, at, o)
+		out.Gradient = func(ctx context.Context, at *Point, mode Mode, tol float64) ([]float64, error) {
+			return f.gradient(ctx, each, at, mode, tol)
 		}
 	}
 	if start {
@@ -128,10 +128,10 @@ func (f *folds) Traits() Traits {
 }
 
 // gradient is the mean of the folds' gradients.
-func (f *folds) gradient(ctx context.Context, each []Traits, at *Point, o GradientOptions) ([]float64, error) {
+func (f *folds) gradient(ctx context.Context, each []Traits, at *Point, mode Mode, tol float64) ([]float64, error) {
 	sum := make([]float64, f.Dim())
 	for t, p := range each {
-		g, err := p.Gradient(ctx, at.State.([]*Point)[t], o)
+		g, err := p.Gradient(ctx, at.State.([]*Point)[t], mode, tol)
 		if err != nil {
 			return nil, err
 		}

@@ -34,8 +34,8 @@
 //     entries are known.
 //   - [github.com/conetune/conetune/internal/lower/fits]: these with the error on other rows, as the contract has it.
 //
-// All of them take designs of [github.com/conetune/conetune/internal/lower/design], and say in a [Status] how they
-// ended. Nothing in them depends on the clock or on the number of threads: the same input gives the same bytes.
+// All of them take designs of [github.com/conetune/conetune/internal/lower/design]. Nothing in them depends on the
+// clock or on the number of threads: the same input gives the same bytes.
 package lower
 
 import (
@@ -69,8 +69,9 @@ type Traits struct {
 	// Path is a sequence of hyperparameters, neighbours in it not far apart, that a search without a start
 	// tries to find out where to start.
 	Path func() [][]float64
-	// Gradient is the gradient of the validation loss in lambda, the hypergradient, at a point of this fit.
-	Gradient func(ctx context.Context, at *Point, o GradientOptions) ([]float64, error)
+	// Gradient is the gradient of the validation loss in lambda, the hypergradient, at a point of this fit, by a mode and
+	// to a relative accuracy of iterative solves. Fits that lack the forward mode say so.
+	Gradient func(ctx context.Context, at *Point, mode Mode, tol float64) ([]float64, error)
 	// Start returns the best of the points, of which there is one at least, to start from at lambda, where any point
 	// is a better start than none, however far it is.
 	Start func(lambda []float64, points []*Point) *Point
@@ -142,22 +143,6 @@ const (
 	// rows hardly determine is left out of the gradient, which is smaller than the exact one then.
 	Truncated Mode = "truncated"
 )
-
-// GradientOptions say how to compute a hypergradient.
-type GradientOptions struct {
-	// Mode is Adjoint if empty. Fits that lack the forward mode say so.
-	Mode Mode
-	// Tol is the relative accuracy of iterative solves of the linear systems. 0 asks for 1e-10.
-	Tol float64
-}
-
-// Accuracy is Tol with its default filled in.
-func (o GradientOptions) Accuracy() float64 {
-	if o.Tol > 0 {
-		return o.Tol
-	}
-	return 1e-10
-}
 
 // LeastShare of LambdaMax is the least value of a hyperparameter in a search, and MostShare the largest one of the
 // weight of a norm: the dual norm of the gradient at zero, times a factor for what the coefficients of other

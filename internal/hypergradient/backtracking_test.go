@@ -25,7 +25,7 @@ func (parabola) Solve(_ context.Context, lambda []float64, _ float64, _ *lower.P
 
 func (m parabola) Traits() lower.Traits { return lower.Traits{Path: m.Path, Gradient: m.Gradient} }
 
-func (parabola) Gradient(_ context.Context, at *lower.Point, _ lower.GradientOptions) ([]float64, error) {
+func (parabola) Gradient(_ context.Context, at *lower.Point, _ lower.Mode, _ float64) ([]float64, error) {
 	return []float64{2 * (at.Lambda[0] - 3)}, nil
 }
 

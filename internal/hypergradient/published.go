@@ -14,7 +14,7 @@ func (s *search) backtrack(ctx context.Context, at *lower.Point) error {
 	b := s.Backtracking
 	t := b.First
 	for s.out.Iterations-s.begun < s.MaxIter {
-		g, err := s.gradient(ctx, at, 0)
+		g, err := s.gradient(ctx, at, gradientTol)
 		if g == nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (s *search) backtrack(ctx context.Context, at *lower.Point) error {
 func (s *search) normalised(ctx context.Context, at *lower.Point) error {
 	t, up, before := 0.0, false, math.Inf(1)
 	for i := 1; i < s.MaxIter; i++ {
-		g, err := s.gradient(ctx, at, 0)
+		g, err := s.gradient(ctx, at, gradientTol)
 		if g == nil {
 			return err
 		}

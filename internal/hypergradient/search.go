@@ -227,11 +227,14 @@ func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start
 	return pt, nil
 }
 
+// gradientTol is the accuracy of gradients that are not meant to be inexact.
+const gradientTol = 1e-10
+
 // gradient is the hypergradient in the logarithms, with Settings.Backtracking in the hyperparameters themselves. It is
 // nil where the search has to end.
 func (s *search) gradient(ctx context.Context, at *lower.Point, tol float64) ([]float64, error) {
 	g, err := stop.Do(ctx, nil, func() ([]float64, error) {
-		return s.traits.Gradient(ctx, at, lower.GradientOptions{Mode: s.mode, Tol: tol})
+		return s.traits.Gradient(ctx, at, s.mode, tol)
 	})
 	switch {
 	case ctx.Err() != nil: // what there is may not be the whole

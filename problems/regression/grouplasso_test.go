@@ -114,7 +114,7 @@ func TestGroupFit(t *testing.T) {
 			require.InEpsilon(t, objective, v.Train, 1e-8)
 			require.InDeltaSlice(t, conic.X[0], at.X[0], 1e-5) // of a group that is next to zero the program has five digits
 			require.InEpsilon(t, conic.Validation, at.Validation, 1e-6)
-			slope, err := fit.Traits().Gradient(ctx, at, lower.GradientOptions{})
+			slope, err := fit.Traits().Gradient(ctx, at, lower.Adjoint, 1e-10)
 			require.NoError(t, err)
 			for k := range lambda {
 				step := 1e-5 * lambda[k]

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/lower/bilevel"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Every entry is in one block, and the blocks of a diagonal have neither rows nor columns in common.
@@ -88,7 +88,7 @@ func TestSameBytesOnAnyThreads(t *testing.T) {
 		return s
 	}
 	one := solve(1)
-	require.Equal(t, lower.Optimal, one.Status)
+	require.Equal(t, outcome.Converged, one.Status)
 	_, k := one.Left.Dims()
 	require.Greater(t, len(d.Y)*6*k, besideLeast)
 	for _, threads := range []int{2, 5} {

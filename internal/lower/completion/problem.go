@@ -12,7 +12,8 @@ import (
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/leastsquares"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Problem is the known entries prepared for many solves, which do not change it and may run at the same time.
@@ -67,7 +68,7 @@ const defaultTol = 1e-8
 
 // Solution is a point, and how near to the optimum it is proven to be.
 type Solution struct {
-	Status lower.Status
+	Status outcome.Stop
 	// B are the coefficients of the features, B0 the intercept.
 	B  []float64
 	B0 float64
@@ -148,7 +149,7 @@ func (c *Problem) Solve(ctx context.Context, w Weights, o Options) (*Solution, e
 	newtons := 0
 	if c.interior != nil {
 		out := c.interiorSolve(ctx, w.Nuclear, norm, o.Tol)
-		if out.Status != lower.Exhausted {
+		if out.Status != numerics.Exhausted {
 			return out, nil
 		}
 		o.Start, newtons = out, out.Newton

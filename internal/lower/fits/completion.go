@@ -9,8 +9,10 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/completion"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/separable"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // completionFit solves the penalised form by package completion, and the programs of an iteration of VF-iDCA by that
@@ -129,20 +131,20 @@ func (m *completionFit) Solve(
 		}
 	}
 	pt.Validation = floats.Dot(r, r) / (2 * float64(len(r)))
-	pt.Gap, pt.Solved = m.completion.Relative(s.Gap), s.Status == lower.Optimal || s.Status == lower.Exhausted
+	pt.Gap, pt.Solved = m.completion.Relative(s.Gap), s.Status == outcome.Converged || s.Status == numerics.Exhausted
 	pt.X, pt.State = m.point(s), &completionState{s, w, r}
 	return pt, nil
 }
 
 // gradient is that of [lower.Traits].
-func (m *completionFit) gradient(_ context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
-	if o.Mode == lower.Forward {
+func (m *completionFit) gradient(_ context.Context, at *lower.Point, mode lower.Mode, tol float64) ([]float64, error) {
+	if mode == lower.Forward {
 		return nil, fmt.Errorf("fits: matrix completion has no forward mode, only %s", lower.Adjoint)
 	}
 	s := at.State.(*completionState)
 	v := slices.Clone(s.residual)
 	floats.Scale(1/float64(len(v)), v)
-	nuclear, groups, err := m.completion.Derivative(s.weights, s.Solution, v, m.val.X, m.val.Row, m.val.Col, o.Accuracy())
+	nuclear, groups, err := m.completion.Derivative(s.weights, s.Solution, v, m.val.X, m.val.Row, m.val.Col, tol)
 	if err != nil {
 		return nil, err
 	}

@@ -81,9 +81,9 @@ func TestCompletionRotations(t *testing.T) {
 	for _, tol := range []float64{1e-6, 1e-8, 1e-10, 1e-12} {
 		at, err := m.Solve(context.Background(), []float64{0.1 * m.LambdaMax()}, tol, nil)
 		require.NoError(t, err)
-		rough, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Tol: 1e-6})
+		rough, err := m.Traits().Gradient(context.Background(), at, lower.Adjoint, 1e-6)
 		require.NoError(t, err)
-		fine, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Tol: 1e-14})
+		fine, err := m.Traits().Gradient(context.Background(), at, lower.Adjoint, 1e-14)
 		require.NoError(t, err)
 		require.InEpsilon(t, rough[0], fine[0], 1e-4, "tolerance %g", tol)
 	}

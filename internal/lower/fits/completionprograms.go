@@ -9,7 +9,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/completion"
 	"github.com/conetune/conetune/internal/lower/multipliers"
 	"github.com/conetune/conetune/internal/lower/separable"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Shape implements [bilevel.Fit].
@@ -92,7 +92,7 @@ func (s interiorWithin) Solve(ctx context.Context, radii []float64, tol float64)
 	}
 	return &bilevel.Within{
 		X: s.point(at), Lambda: append([]float64{w.Nuclear}, w.Norm...), Loss: at.Objective, Gap: at.Gap,
-		Solved: at.Status == lower.Optimal,
+		Solved: at.Status == outcome.Converged,
 	}, nil
 }
 

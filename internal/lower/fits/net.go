@@ -10,9 +10,11 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/separable"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Net is a regression of package sparse. With the penalties of an elastic net, or one of them, it is
@@ -140,7 +142,7 @@ func (m *Net) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 	}
 	pt, state := &lower.Point{Lambda: slices.Clone(lambda), X: [][]float64{s.B}, Gap: m.fit.Relative(s.Gap)},
 		&netState{Solution: s}
-	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted
+	pt.Solved = s.Status == outcome.Converged || s.Status == numerics.Exhausted
 	if m.intercept {
 		pt.X = append(pt.X, s.B0)
 	}
@@ -155,7 +157,7 @@ func (m *Net) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 }
 
 // gradient is that of [lower.Traits]: dL/dlambda_i = -v' grad P_i with H v = grad L, on what is free.
-func (m *Net) gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
+func (m *Net) gradient(ctx context.Context, at *lower.Point, mode lower.Mode, tol float64) ([]float64, error) {
 	s := at.State.(*netState)
 	out := make([]float64, m.dim)
 	if len(s.free) == 0 {
@@ -165,12 +167,12 @@ func (m *Net) gradient(ctx context.Context, at *lower.Point, o lower.GradientOpt
 	if err != nil {
 		return nil, err
 	}
-	h, err := m.fit.System(ctx, s.Solution, w, o.Accuracy())
+	h, err := m.fit.System(ctx, s.Solution, w, tol)
 	if err != nil {
 		return nil, fmt.Errorf("fits: lower level: %w", err)
 	}
-	solve := func(q []float64) []float64 { return h.Solve(ctx, q, innerOf(ctx, o)) }
-	v, columns := s.gradient, m.kept != nil && (o.Mode == lower.Forward || o.Mode == lower.Truncated)
+	solve := func(q []float64) []float64 { return h.Solve(ctx, q, innerOf(ctx, mode)) }
+	v, columns := s.gradient, m.kept != nil && (mode == lower.Forward || mode == lower.Truncated)
 	if !columns {
 		v = solve(v)
 	}

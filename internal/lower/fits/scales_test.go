@@ -16,10 +16,11 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/stop/stoptest"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Fits with weights, and with radii, of 24 decades side by side.
@@ -123,7 +124,7 @@ func (d *instance) squares(b []float64, b0 float64) (u []float64, scale float64)
 
 // answer is how a fit ended, and by how much it misses the conditions of optimality.
 type answer struct {
-	status    lower.Status
+	status    outcome.Stop
 	violation float64
 }
 
@@ -170,9 +171,9 @@ var scaled = []struct {
 			}
 			s, err := path.Solve(ctx, w, tol)
 			require.NoError(t, err)
-			status := lower.Stalled
+			status := outcome.Stalled
 			if s.Solved {
-				status = lower.Optimal
+				status = outcome.Converged
 			}
 			u, scale := d.squares(s.B[0], s.B0[0][0])
 			return path, answer{status, d.violation(lowertest.Coefficients{L1: w.Norm, L2: w.L2}, s.B[0], u, scale)}
@@ -367,7 +368,7 @@ func TestWeightsOfManyScales(t *testing.T) {
 			}
 			for seed := range instances {
 				for k, got := range fit.solve(t, draw(uint64(seed)), tol) {
-					if got.status == lower.Optimal || got.status == lower.Exhausted {
+					if got.status == outcome.Converged || got.status == numerics.Exhausted {
 						require.LessOrEqual(t, got.violation, 10*math.Sqrt(tol), "seed %d, solve %d, %s", seed, k, got.status)
 						solved++
 					}

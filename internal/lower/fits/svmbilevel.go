@@ -11,7 +11,8 @@ import (
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/machine"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Shape implements [bilevel.Fit].
@@ -73,7 +74,7 @@ func (s *svmWithin) Solve(ctx context.Context, radii []float64, tol float64) (*b
 	}
 	out := &bilevel.Within{X: [][]float64{w.W, {w.C}}, Lambda: append([]float64{w.Lambda}, w.Bound...), Loss: w.Loss,
 		Gap: w.Gap}
-	if w.Status == lower.Optimal || w.Status == lower.Exhausted {
+	if w.Status == outcome.Converged || w.Status == numerics.Exhausted {
 		out.Solved = true
 		s.last = w.Solution
 	}

@@ -136,7 +136,7 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 	ladder := make([]Rung, len(list))
 	least := 0
 	for k, c := range list {
-		used := c.task.Advice.Rung.Used(c.x)
+		used := c.task.Advice.Used(c.x)
 		ladder[k] = Rung{Name: names[k], Validation: c.out.Refit.Validation, Features: used}
 		if ladder[k].Validation < ladder[least].Validation {
 			least = k
@@ -144,7 +144,7 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 	}
 	for k := range ladder {
 		if k != least {
-			ladder[k].Above, ladder[k].StandardError = list[k].task.Advice.Rung.Gain(list[k].x, list[least].x)
+			ladder[k].Above, ladder[k].StandardError = list[k].task.Advice.Gain(list[k].x, list[least].x)
 		}
 	}
 	taken := simplest(ladder)
@@ -199,12 +199,12 @@ func (t *task) searchRung(ctx context.Context, models []Model) (best climbed, er
 
 // spread puts the hyperparameters of the model into the result of a rung.
 func (t *task) spread(out *Result, full Model) {
-	r := t.Advice.Rung
-	if r == nil || out.Selection == nil {
+	spread := t.Advice.Spread
+	if spread == nil || out.Selection == nil {
 		return
 	}
 	s := *out.Selection
-	s.Lambda = r.Spread(s.Lambda)
+	s.Lambda = spread(s.Lambda)
 	program := full.Program()
 	if radii, err := program.Penalties(s.X, nil); err == nil {
 		s.Radii = radii
@@ -212,7 +212,7 @@ func (t *task) spread(out *Result, full Model) {
 	out.Names = full.Names()
 	out.selected(s)
 	for k := range out.Curve {
-		out.Curve[k].Lambda = r.Spread(out.Curve[k].Lambda)
+		out.Curve[k].Lambda = spread(out.Curve[k].Lambda)
 	}
 }
 

@@ -4,16 +4,16 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
 )
 
 // selective has features of units a thousandfold apart.
 var selective = problems.Advice{
-	Columns: func() *problems.Columns {
-		return &problems.Columns{
-			Deviations: []float64{1, 1000, 1}, Means: func() []float64 { return []float64{0, 0, 4} }, Intercept: true,
-		}
+	Columns: func() (*dataset.Data, bool) {
+		return &dataset.Data{X: mat.NewDense(2, 3, []float64{-1, -1000, 3, 1, 1000, 5}), Y: make([]float64, 2)}, true
 	},
 	TestError: func(f Fit) *float64 { return &f.Intercept },
 }

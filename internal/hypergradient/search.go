@@ -14,7 +14,6 @@ import (
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
-	"github.com/conetune/conetune/problems"
 )
 
 // Status says how a search ended. What it shares with other computations are the reasons of package outcome.
@@ -47,9 +46,9 @@ type Settings struct {
 	Chosen bool
 	// Backtracking asks IGJO for the steps of its authors' program in the place of those along a line, and of the default
 	// of Tol; nil asks for the latter.
-	Backtracking *problems.Backtracking
+	Backtracking *Backtracking
 	// Normalised asks IFDM for those of its authors' program, in the place of those along a line and of Tol.
-	Normalised *problems.Normalised
+	Normalised *Normalised
 	// MaxIter bounds the steps from each start. Default 100; 50 for IFDM.
 	MaxIter int
 	// MaxSolves bounds the lower levels that are solved, at most a third of them for the path. 0 means no bound.

@@ -121,13 +121,13 @@ func TestGainAndSpread(t *testing.T) {
 		a, b := y-floats.Dot(row, x[0][0]), y-floats.Dot(row, x[1][0])
 		differences = append(differences, (a*a-b*b)/2)
 	}
-	mean, se := rungs[0].Advice().Rung.Gain(x[0], x[1])
+	mean, se := rungs[0].Advice().Gain(x[0], x[1])
 	wantMean, deviation := stat.MeanStdDev(differences, nil)
 	require.InDelta(t, wantMean, mean, 1e-9)
 	require.InDelta(t, deviation/math.Sqrt(40), se, 1e-9)
 
 	require.InDeltaSlice(t, []float64{0.2 * math.Sqrt2, 0.2 * math.Sqrt2, 0.2 * math.Sqrt2, 0.1},
-		rungs[0].Advice().Rung.Spread(lambda), 1e-12)
+		rungs[0].Advice().Spread(lambda), 1e-12)
 	b := x[0][0]
 	sizes := []float64{math.Hypot(b[0], b[1]), math.Hypot(b[2], b[3]), math.Hypot(b[4], b[5])}
 	want, l1 := make([]float64, 4), 0.0
@@ -138,5 +138,5 @@ func TestGainAndSpread(t *testing.T) {
 		l1 += math.Log(1.01/(math.Abs(v)/floats.Norm(b, math.Inf(1))+0.01)) / 6
 	}
 	want[3] = 0.1 * math.Exp(l1)
-	require.InDeltaSlice(t, want, rungs[1].Advice().Rung.Spread(lambda), 1e-9)
+	require.InDeltaSlice(t, want, rungs[1].Advice().Spread(lambda), 1e-9)
 }

@@ -134,10 +134,9 @@ func (m *Model) Advice() problems.Advice {
 		a.Ladder = m.ladder
 	}
 	if m.rung != nil && m.rung.full != m { // of a ladder of another model
-		a.Rung = &problems.OnRung{Gain: m.gain, Spread: m.spread, Used: m.used}
+		a.Gain, a.Spread, a.Used = m.gain, m.spread, m.used
 	}
-	all := problems.Trainer{Whole: m.whole, Test: m.test}
-	a.Retrain, a.RetrainWeighted, a.RetrainPath, a.TestError = all.Radii, all.Weights, all.Path, all.Test
+	a.Retrain, a.RetrainWeighted, a.RetrainPath, a.TestError = m.retrain, m.retrainWeighted, m.retrainPath, m.test
 	return a
 }
 

@@ -22,7 +22,8 @@ func (broken) Shape() []int       { return []int{1} }
 
 func (broken) Values(x [][]float64) bilevel.Values {
 	v := x[0][0]
-	return bilevel.Values{Validation: (v - 1) * (v - 1) / 2, Train: (v - 3) * (v - 3) / 2, Penalties: []float64{math.Abs(v)}}
+	return bilevel.Values{Validation: (v - 1) * (v - 1) / 2, Train: (v - 3) * (v - 3) / 2,
+		Penalties: []float64{math.Abs(v)}}
 }
 
 func (b broken) Solve(context.Context, []float64, float64, *lower.Point) (*lower.Point, error) {

@@ -15,7 +15,7 @@ var selective = problems.Advice{
 	Columns: func() (*dataset.Data, bool) {
 		return &dataset.Data{X: mat.NewDense(2, 3, []float64{-1, -1000, 3, 1, 1000, 5}), Y: make([]float64, 2)}, true
 	},
-	TestError: func(f Fit) *float64 { return &f.Intercept },
+	TestError: func(f problems.Fit) *float64 { return &f.Intercept },
 }
 
 // A coefficient is negligible by what it does when its feature moves by one standard deviation; its mean goes into the
@@ -23,8 +23,9 @@ var selective = problems.Advice{
 func TestDropNegligible(t *testing.T) {
 	test := 3.25
 	made := func() *Result {
-		fit := Fit{Features: []string{"small", "large", "zero"}, Coefficients: []float64{2, 0.001, 1e-7}, Intercept: 7}
-		return &Result{Refit: &Errors{Test: &test}, RefitFit: fit, Errors: Errors{Test: &test}}
+		fit := problems.Fit{Features: []string{"small", "large", "zero"}, Coefficients: []float64{2, 0.001, 1e-7},
+			Intercept: 7}
+		return &Result{Refit: &problems.Errors{Test: &test}, RefitFit: fit, Errors: problems.Errors{Test: &test}}
 	}
 	task := &task{Advice: selective}
 	r := made()

@@ -115,7 +115,7 @@ func (t *task) lines(ctx context.Context) (*paths, error) {
 }
 
 // Opens is what VF-iDCA leaves open of a model with this configuration, nil where it does not.
-func (c *Config) Opens(m Model) *problems.Open {
+func (c *Config) Opens(m problems.Model) *problems.Open {
 	a := m.Advice()
 	if a.Open == nil || c.asks() {
 		return nil

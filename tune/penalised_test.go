@@ -95,7 +95,7 @@ func TestGapsThatAreNotComputed(t *testing.T) {
 	c := tune.Config{Method: tune.MethodGrid, Evaluations: 4, Ranges: []tune.Range{{Low: 0.1, High: 10}}}
 	known := 1e-12
 	for _, test := range []struct {
-		model tune.Model
+		model problems.Model
 		gap   *float64
 	}{{newRidge(known), &known}, {newRidge(math.NaN()), nil}, {newRidge(known).Custom, nil}} {
 		r, err := tune.Run(ctx, test.model, c)

@@ -12,14 +12,14 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/warm"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/split"
-	"github.com/conetune/conetune/tune"
 )
 
-var _ tune.Model = (*regression.Model)(nil)
+var _ problems.Model = (*regression.Model)(nil)
 
 // climbed are the values of the variables on the rungs common and adaptive, with the exponent 1, at weights.
 func climbed(t *testing.T, m *regression.Model, lambda []float64) (x [2][][]float64, rungs [2]*regression.Model) {

@@ -81,8 +81,8 @@ func TestBestAgainstConic(t *testing.T) {
 // alpha / rho, or as far as the penalty.
 func TestBestClosedForm(t *testing.T) {
 	for _, alpha := range []float64{0.5, 2, 1e6} {
-		c := &bilevel.Centre{R: []float64{1}, Gamma: []float64{0}, Low: []float64{0}, High: []float64{10}, Alpha: alpha, Rho: 1,
-			Value: 1}
+		c := &bilevel.Centre{R: []float64{1}, Gamma: []float64{0}, Low: []float64{0}, High: []float64{10}, Alpha: alpha,
+			Rho: 1, Value: 1}
 		values := []bilevel.Values{{Penalties: []float64{2.5}}}
 		require.InDelta(t, math.Min(2.5, 1+alpha), Best(c, values, []float64{2})[0], 1e-12)
 	}

@@ -16,8 +16,8 @@ import (
 // missingShare of the weight is what an entry's derivative has to be above it to be missing.
 const missingShare = 1e-9
 
-// Check implements [bilevel.JointSolver]. With rho > 0 the objective is strongly convex, so that its least subgradient e
-// at the solution bounds the gap: e_j^2 / (2 (rho + f_j m_2)) in a coefficient, e_0^2 / (2 rho) in a constant. Else
+// Check implements [bilevel.JointSolver]. With rho > 0 the objective is strongly convex, so that its least subgradient
+// e at the solution bounds the gap: e_j^2 / (2 (rho + f_j m_2)) in a coefficient, e_0^2 / (2 rho) in a constant. Else
 // the bound is that of package glm.
 func (s *solver) Check(ctx context.Context, w *bilevel.JointWeights) (c bilevel.JointPoint, err error) {
 	c.Gap = math.Inf(1)

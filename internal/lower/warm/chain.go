@@ -54,7 +54,8 @@ func (c *Chain) Solve(ctx context.Context, lambda []float64, tol float64) (*lowe
 
 // Solve is [lower.Fit.Solve], which is left to itself where it takes more than a moment to notice that its context has
 // ended: the point then is not solved.
-func Solve(ctx context.Context, fit lower.Fit, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
+func Solve(ctx context.Context, fit lower.Fit, lambda []float64, tol float64, start *lower.Point) (*lower.Point,
+	error) {
 	lambda = slices.Clone(lambda)
 	return stop.Do(ctx, &lower.Point{Lambda: lambda, Gap: math.Inf(1)}, func() (*lower.Point, error) {
 		return fit.Solve(ctx, lambda, tol, start)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/conetune/conetune/internal/synthetic"
 	"github.com/conetune/conetune/model"
-	"github.com/conetune/conetune/tune"
+	"github.com/conetune/conetune/problems"
 )
 
 // Application is a model with data that are made up by a seed, on which backends are compared.
@@ -15,7 +15,7 @@ type Application struct {
 	// Model is the name of the model on the command line, Data that of the sizes, see [synthetic.Draw].
 	Model, Data string
 	// Build generates the data and the model.
-	Build func() (tune.Model, error)
+	Build func() (problems.Model, error)
 }
 
 // lowRank says that the stages are solved with working sets on backends without the cone of the nuclear norm: as one
@@ -39,7 +39,7 @@ func Applications() []Application {
 		{"bounded-elastic-net", small}, {"huber", small}, {"quantile", small}, {"logistic", small}, {"poisson", small},
 		{"multi-task", small}, {"matrix-completion", "60-60"}, {"svm", "300-100-p20-t3"},
 	} {
-		list = append(list, Application{of[0], of[1], func() (tune.Model, error) {
+		list = append(list, Application{of[0], of[1], func() (problems.Model, error) {
 			spec, err := model.Find(of[0])
 			if err != nil {
 				return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/words"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -145,8 +146,8 @@ func (o *BackendsOptions) tolerances(b backends.ConicBackend) []float64 {
 }
 
 // application measures the stages of one application, then whole runs.
-func (o *BackendsOptions) application(ctx context.Context, a Application, m tune.Model, solvers []backends.ConicBackend,
-	add func(BackendRow)) error {
+func (o *BackendsOptions) application(ctx context.Context, a Application, m problems.Model,
+	solvers []backends.ConicBackend, add func(BackendRow)) error {
 	reference, err := backends.Open(Reference)
 	if err != nil {
 		return err
@@ -313,7 +314,7 @@ func (o *BackendsOptions) stage(ctx context.Context, row *BackendRow, p *point, 
 }
 
 // run runs VF-iDCA several times.
-func (o *BackendsOptions) run(ctx context.Context, row *BackendRow, m tune.Model, best float64) {
+func (o *BackendsOptions) run(ctx context.Context, row *BackendRow, m problems.Model, best float64) {
 	row.Seconds = math.Inf(1)
 	for range o.Repeats {
 		residual := math.Inf(-1) // not 0 where no iteration has one

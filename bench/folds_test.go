@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
@@ -55,24 +56,24 @@ func BenchmarkFolds(b *testing.B) {
 	for _, c := range []struct {
 		name  string
 		data  *dataset.Data
-		model func(*dataset.CrossValidation) (tune.Model, error)
+		model func(*dataset.CrossValidation) (problems.Model, error)
 	}{
-		{"lasso-300x30", table(300, 30, 0, noisy), func(v *dataset.CrossValidation) (tune.Model, error) {
+		{"lasso-300x30", table(300, 30, 0, noisy), func(v *dataset.CrossValidation) (problems.Model, error) {
 			return regression.Lasso(v, regression.Options{Intercept: true, Standardize: true})
 		}},
-		{"lasso-500x250-correlated", table(500, 250, 0.9, noisy), func(v *dataset.CrossValidation) (tune.Model, error) {
+		{"lasso-500x250-correlated", table(500, 250, 0.9, noisy), func(v *dataset.CrossValidation) (problems.Model, error) {
 			return regression.Lasso(v, regression.Options{Intercept: true, Standardize: true})
 		}},
-		{"elastic-net-100x2000", table(100, 2000, 0, noisy), func(v *dataset.CrossValidation) (tune.Model, error) {
+		{"elastic-net-100x2000", table(100, 2000, 0, noisy), func(v *dataset.CrossValidation) (problems.Model, error) {
 			return regression.ElasticNet(v, regression.Options{Intercept: true, Standardize: true})
 		}},
-		{"logistic-400x25", table(400, 25, 0, label), func(v *dataset.CrossValidation) (tune.Model, error) {
+		{"logistic-400x25", table(400, 25, 0, label), func(v *dataset.CrossValidation) (problems.Model, error) {
 			return regression.Logistic(v, regression.Options{Intercept: true, Standardize: true})
 		}},
-		{"poisson-300x100", table(300, 100, 0, count), func(v *dataset.CrossValidation) (tune.Model, error) {
+		{"poisson-300x100", table(300, 100, 0, count), func(v *dataset.CrossValidation) (problems.Model, error) {
 			return regression.Poisson(v, regression.Options{Intercept: true, Standardize: true})
 		}},
-		{"group-lasso-300x300", table(300, 300, 0, noisy), func(v *dataset.CrossValidation) (tune.Model, error) {
+		{"group-lasso-300x300", table(300, 300, 0, noisy), func(v *dataset.CrossValidation) (problems.Model, error) {
 			g, err := groups.Equal(300, 30)
 			if err != nil {
 				return nil, err

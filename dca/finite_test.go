@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -19,19 +20,20 @@ func (broken) Dim() int           { return 1 }
 func (broken) LambdaMax() float64 { return 1 }
 func (broken) Shape() []int       { return []int{1} }
 
-func (broken) Values(x [][]float64) lower.Values {
+func (broken) Values(x [][]float64) bilevel.Values {
 	v := x[0][0]
-	return lower.Values{Validation: (v - 1) * (v - 1) / 2, Train: (v - 3) * (v - 3) / 2, Penalties: []float64{math.Abs(v)}}
+	return bilevel.Values{Validation: (v - 1) * (v - 1) / 2, Train: (v - 3) * (v - 3) / 2,
+		Penalties: []float64{math.Abs(v)}}
 }
 
 func (b broken) Solve(context.Context, []float64, float64, *lower.Point) (*lower.Point, error) {
 	return &lower.Point{X: [][]float64{{b.bad}}, Solved: true}, nil
 }
 
-func (b broken) Traits() lower.Traits       { return lower.Traits{Parts: []lower.Bilevel{b}} }
-func (b broken) Within() lower.WithinSolver { return brokenWithin(b) }
+func (b broken) Traits() lower.Traits         { return lower.Traits{Parts: []lower.Fit{b}} }
+func (b broken) Within() bilevel.WithinSolver { return brokenWithin(b) }
 
-func (broken) Subproblem(parts []lower.Bilevel, workers int) lower.Subproblem {
+func (broken) Subproblem(parts []bilevel.Fit, workers int) bilevel.Subproblem {
 	return hopeless{}.Subproblem(parts, workers)
 }
 
@@ -40,15 +42,15 @@ type brokenWithin struct{ bad float64 }
 
 func (brokenWithin) Begin(context.Context, []float64, [][]float64) error { return nil }
 
-func (b brokenWithin) Solve(_ context.Context, radii []float64, _ float64) (*lower.Within, error) {
-	return &lower.Within{X: [][]float64{{radii[0]}}, Lambda: []float64{b.bad}, Loss: 0.5, Solved: true}, nil
+func (b brokenWithin) Solve(_ context.Context, radii []float64, _ float64) (*bilevel.Within, error) {
+	return &bilevel.Within{X: [][]float64{{radii[0]}}, Lambda: []float64{b.bad}, Loss: 0.5, Solved: true}, nil
 }
 
 // A direct lower level that gives no numbers is left for the conic program, whose answer is x = 1.
 func TestDirectSolutionsThatAreNotFinite(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		p := scalar(3, 1, 2)
-		p.Fit = lower.NewChain(broken{bad}, 1e-9)
+		p.Fit = broken{bad}
 		for _, s := range []dca.Settings{{Tol: 1e-6, GapTol: 1e-7, Agreement: 1},
 			{Tol: 1e-6, MaxIter: 500, PathStart: true}} {
 			s.Backend = native(t)

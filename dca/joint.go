@@ -13,16 +13,16 @@ import (
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/stop"
-	"github.com/conetune/conetune/lower"
 )
 
-// joint solves both programs of an iteration by the fits of [Program.Fit], where these are [lower.Bilevel]. What they
+// joint solves both programs of an iteration by the fits of [Program.Fit], where it has parts for them. What they
 // cannot solve is left to conic programs.
 type joint struct {
-	parts   []lower.Bilevel
-	lows    []lower.WithinSolver
-	sub     lower.Subproblem
+	parts   []bilevel.Fit
+	lows    []bilevel.WithinSolver
+	sub     bilevel.Subproblem
 	workers int
 	scale   []float64 // l of each part at x = 0
 	fits    int       // that were solved
@@ -55,13 +55,12 @@ func newJoint(p *Program, s *Settings) *joint {
 	if p.Fit == nil {
 		return nil
 	}
-	traits := p.Fit.Traits()
-	parts := traits.Parts
+	parts := bilevel.Parts(p.Fit)
 	if parts == nil {
 		return nil
 	}
-	j := &joint{parts: parts, coarse: traits.Coarse, workers: s.workers(), sub: parts[0].Subproblem(parts, s.workers()),
-		log: s.Solver.Logger}
+	j := &joint{parts: parts, coarse: p.Fit.Traits().Coarse, workers: s.workers(),
+		sub: parts[0].Subproblem(parts, s.workers()), log: s.Solver.Logger}
 	for t, zero := range j.each(j.zeros()) {
 		j.scale = append(j.scale, math.Max(parts[t].Values(zero).Train, math.SmallestNonzeroFloat64))
 		j.lows = append(j.lows, parts[t].Within())
@@ -198,10 +197,10 @@ func (j *joint) begin(ctx context.Context, lambda []float64, x [][]float64) erro
 
 // lower solves the lower level within radii h, all positive; nil where it cannot.
 func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) {
-	found, errs := make([]*lower.Within, len(j.parts)), make([]error, len(j.parts))
+	found, errs := make([]*bilevel.Within, len(j.parts)), make([]error, len(j.parts))
 	crew.Each(len(j.parts), j.workers, func(t int) {
-		found[t], errs[t] = stop.Do(ctx, &lower.Within{Gap: math.Inf(1)},
-			func() (*lower.Within, error) { return j.lows[t].Solve(ctx, h, j.tol()*j.scale[t]) })
+		found[t], errs[t] = stop.Do(ctx, &bilevel.Within{Gap: math.Inf(1)},
+			func() (*bilevel.Within, error) { return j.lows[t].Solve(ctx, h, j.tol()*j.scale[t]) })
 	})
 	j.fits += len(j.parts)
 	share := 1 / float64(len(j.parts))
@@ -250,11 +249,11 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 	if j.coarse > 0 {
 		tol = math.Max(tol, j.coarse*math.Max(1, math.Min(coarseShare, b.penalty)))
 	}
-	centre := &lower.Centre{
+	centre := &bilevel.Centre{
 		X: j.each(b.centre.x), R: b.centre.h, Value: value, Gamma: gamma, Epsilon: b.settings.Epsilon,
 		Alpha: b.penalty, Rho: b.settings.Rho, Low: b.lo, High: b.hi, Tol: tol * scale,
 	}
-	s, err := stop.Do(ctx, &lower.Subsolution{Gap: math.Inf(1)}, func() (*lower.Subsolution, error) {
+	s, err := stop.Do(ctx, &bilevel.Subsolution{Gap: math.Inf(1)}, func() (*bilevel.Subsolution, error) {
 		return j.sub(ctx,
 			centre)
 	})

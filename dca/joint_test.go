@@ -8,12 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/lower"
 )
 
 // sized is a fit of some variables.
 type sized struct {
-	lower.Bilevel
+	bilevel.Fit
 	n int
 }
 
@@ -25,7 +26,7 @@ func (s sized) Shape() []int { return []int{s.n} }
 // those.
 func TestVerdict(t *testing.T) {
 	ctx := context.Background()
-	small, large := &joint{parts: []lower.Bilevel{sized{n: 10}}}, &joint{parts: []lower.Bilevel{sized{n: mostValues + 1}}}
+	small, large := &joint{parts: []bilevel.Fit{sized{n: 10}}}, &joint{parts: []bilevel.Fit{sized{n: mostValues + 1}}}
 	for _, c := range []struct {
 		j             *joint
 		found, solved bool
@@ -47,8 +48,8 @@ func TestVerdict(t *testing.T) {
 
 // Subproblems that come no nearer to their optimum with a larger penalty are not tried once more.
 func TestRetries(t *testing.T) {
-	small, large, none := &joint{parts: []lower.Bilevel{sized{n: 10}}},
-		&joint{parts: []lower.Bilevel{sized{n: mostValues + 1}}}, math.Inf(1)
+	small, large, none := &joint{parts: []bilevel.Fit{sized{n: 10}}},
+		&joint{parts: []bilevel.Fit{sized{n: mostValues + 1}}}, math.Inf(1)
 	require.False(t, (*joint)(nil).retries(0.1, none))
 	require.False(t, small.retries(0.1, none))
 	for _, c := range []struct {

@@ -1,6 +1,7 @@
 package dca
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/internal/lower/warm"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -22,7 +24,8 @@ import (
 // cross-validation have, its multiplier is the sum of theirs, and so each penalises with w / B: min l(x)/B + w/B P(x)
 // in each block is min l(x) + w P(x). It is for one goroutine at a time.
 type Penalized struct {
-	form   form // whose blocks are not compiled before they are needed where there are fits
+	form   form        // whose blocks are not compiled before they are needed where there are fits
+	fit    *warm.Chain // of [Program.Fit], nil without
 	closed bool
 }
 
@@ -52,6 +55,9 @@ type PenalizedSolution struct {
 // settings: it is then set up once for all weights, which saves more than small programs would.
 const wholeBelow = 400
 
+// defaultFitTol is the default of [Program.FitTol].
+const defaultFitTol = 1e-9
+
 // NewPenalized prepares the penalty form. Of the settings, those of the conic solver count.
 func NewPenalized(p Program, s Settings) (*Penalized, error) {
 	if err := p.validate(); err != nil {
@@ -61,6 +67,9 @@ func NewPenalized(p Program, s Settings) (*Penalized, error) {
 		p.Fit = nil // has no penalty form with weights of the radii alone
 	}
 	q := &Penalized{form: newForm(&p, &s)}
+	if p.Fit != nil {
+		q.fit = warm.NewChain(p.Fit)
+	}
 	if q.form.joint != nil {
 		return q, nil
 	}
@@ -176,8 +185,8 @@ func separate(constraint convex.Convex, rows []int) (parts []separated) {
 
 // Forget makes the next solve independent of those before, as that of a new Penalized.
 func (q *Penalized) Forget() error {
-	if fit := q.form.program.Fit; fit != nil {
-		fit.Forget()
+	if q.fit != nil {
+		q.fit.Forget()
 	}
 	return q.form.close()
 }
@@ -263,10 +272,10 @@ func (s *PenalizedSolution) refuse() {
 
 // direct is by [Program.Fit]; nil where there is none, or where it cannot.
 func (q *Penalized) direct(ctx context.Context, weights []float64) (*PenalizedSolution, error) {
-	if q.form.program.Fit == nil {
+	if q.fit == nil {
 		return nil, nil
 	}
-	pt, err := q.form.program.Fit.Solve(ctx, weights)
+	pt, err := q.fit.Solve(ctx, weights, cmp.Or(q.form.program.FitTol, defaultFitTol))
 	if err != nil {
 		return nil, q.form.program.errorf("penalty form: %w", err)
 	}

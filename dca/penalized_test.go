@@ -146,7 +146,7 @@ func TestPenaltyOfTheProgram(t *testing.T) {
 	backend, err := backends.Open("native")
 	require.NoError(t, err)
 	p := separable([]float64{3, -2, 4})
-	p.Fit = lower.NewChain(direct{}, 1e-9)
+	p.Fit = direct{}
 	_, err = NewPenalized(p, Settings{Backend: backend})
 	require.ErrorContains(t, err, "3 radii and 4 hyperparameters")
 	p.H0, p.Lo, p.Hi = p.H0[:3], nil, nil
@@ -156,13 +156,13 @@ func TestPenaltyOfTheProgram(t *testing.T) {
 		l.Constraints = l.Constraints[:2]
 		return l
 	}
-	p.Fit = lower.NewChain(direct{penalty: func(w []float64) [][]float64 {
+	p.Fit = direct{penalty: func(w []float64) [][]float64 {
 		require.Equal(t, w[0], w[1])
 		if w[0] == 1 {
 			return nil
 		}
 		return [][]float64{{3 - w[0], -(2 - w[0]) / (1 + w[2]), 4 / (1 + w[2])}}
-	}}, 1e-9)
+	}}
 	fast, err := NewPenalized(p, Settings{Backend: backend})
 	require.NoError(t, err)
 	p.Fit = nil

@@ -48,9 +48,10 @@ type Program struct {
 	// Fit, if not nil, solves the lower level faster than conic programs: the penalty form, with a weight for each radius,
 	// and where the fit has it the constrained form at radii that are all positive. Its points have the values of the
 	// variables of Level.X. What it does not solve is left for conic programs. For programs whose h are radii only, or
-	// radii and Bounds where the fit is a [lower.Bilevel] with all of them as its hyperparameters; the penalty form is
-	// then left to conic programs. Programs that are solved side by side need a [lower.Chain.Fresh] each.
-	Fit *lower.Chain
+	// radii and Bounds where the fit has parts, see [lower.Traits], with all of them as its hyperparameters; the penalty
+	// form is then left to conic programs. FitTol is the relative gap of the penalty form; 0 asks for 1e-9.
+	Fit    lower.Fit
+	FitTol float64
 }
 
 // builders returns the blocks of the lower level.
@@ -143,9 +144,9 @@ func (p *Program) validate() error {
 		return p.errorf("Radii is %d, expected 0 to %d, the length of H0", p.Radii, n)
 	case p.Bounds < 0 || p.Radii+p.Bounds > n:
 		return p.errorf("Bounds is %d, expected 0 to %d, the length of H0 without the radii", p.Bounds, n-p.Radii)
-	case p.Fit != nil && p.Radii < n && !(p.Radii+p.Bounds == n && p.Fit.Fit().Dim() == n && p.Fit.Traits().Parts != nil):
-		return p.errorf("Fit is for programs whose hyperparameters are radii, or radii and bounds where it is a "+
-			"lower.Bilevel with as many; there are %d radii and %d hyperparameters", p.Radii, n)
+	case p.Fit != nil && p.Radii < n && !(p.Radii+p.Bounds == n && p.Fit.Dim() == n && p.Fit.Traits().Parts != nil):
+		return p.errorf("Fit is for programs whose hyperparameters are radii, or radii and bounds where it has "+
+			"parts with as many; there are %d radii and %d hyperparameters", p.Radii, n)
 	case p.Lo != nil && len(p.Lo) != n:
 		return p.errorf("Lo has length %d, H0 has %d", len(p.Lo), n)
 	case p.Hi != nil && len(p.Hi) != n:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -16,12 +17,12 @@ import (
 
 // hopeless is a fit that solves neither program of an iteration, nor penalty forms where that is set.
 type hopeless struct {
-	lower.Bilevel
+	bilevel.Fit
 	never bool
 }
 
 func (h hopeless) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
-	pt, err := h.Bilevel.Solve(ctx, lambda, tol, start)
+	pt, err := h.Fit.Solve(ctx, lambda, tol, start)
 	if h.never && err == nil {
 		pt.Solved = false
 	}
@@ -29,16 +30,16 @@ func (h hopeless) Solve(ctx context.Context, lambda []float64, tol float64, star
 }
 
 func (h hopeless) Traits() lower.Traits {
-	t := h.Bilevel.Traits()
-	t.Parts = []lower.Bilevel{h}
+	t := h.Fit.Traits()
+	t.Parts = []lower.Fit{h}
 	return t
 }
 
-func (hopeless) Within() lower.WithinSolver { return unsolved{} }
+func (hopeless) Within() bilevel.WithinSolver { return unsolved{} }
 
-func (hopeless) Subproblem([]lower.Bilevel, int) lower.Subproblem {
-	return func(context.Context, *lower.Centre) (*lower.Subsolution, error) {
-		return &lower.Subsolution{Gap: math.Inf(1)}, nil
+func (hopeless) Subproblem([]bilevel.Fit, int) bilevel.Subproblem {
+	return func(context.Context, *bilevel.Centre) (*bilevel.Subsolution, error) {
+		return &bilevel.Subsolution{Gap: math.Inf(1)}, nil
 	}
 }
 
@@ -46,8 +47,8 @@ type unsolved struct{}
 
 func (unsolved) Begin(context.Context, []float64, [][]float64) error { return nil }
 
-func (unsolved) Solve(context.Context, []float64, float64) (*lower.Within, error) {
-	return &lower.Within{Gap: math.Inf(1)}, nil
+func (unsolved) Solve(context.Context, []float64, float64) (*bilevel.Within, error) {
+	return &bilevel.Within{Gap: math.Inf(1)}, nil
 }
 
 // What fits do not solve is left to conic programs, and where these would take too much memory, the status and the
@@ -63,7 +64,7 @@ func TestConicProgramsInThePlaceOfFits(t *testing.T) {
 	require.NoError(t, err)
 	p := m.Program()
 	solve := func(never bool, memory int64) *dca.Result {
-		p.Fit = lower.NewChain(hopeless{fit.(lower.Bilevel), never}, 1e-9)
+		p.Fit = hopeless{fit.(bilevel.Fit), never}
 		s := m.DefaultSettings()
 		s.Backend, s.Solver.Memory = ours(t), memory
 		out, err := dca.Solve(context.Background(), p, s)

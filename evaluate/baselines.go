@@ -6,13 +6,13 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/tune"
 )
 
 // baseline is what rows with some offset are predicted to be without any feature: the best constant for the training
 // rows, by their weights, beside the offset.
-func (j *Judge) baseline(from *dataset.Data, f tune.Fit) func(offset float64) float64 {
+func (j *Judge) baseline(from *dataset.Data, f problems.Fit) func(offset float64) float64 {
 	less := slices.Clone(from.Y)
 	for i, o := range from.Offset {
 		less[i] -= o
@@ -81,7 +81,7 @@ type unpenalisedFits struct {
 const mostUnpenalised = 1e9
 
 // kindOf is the loss whose fit without penalty a predictor is compared with; ok is false where there is none.
-func (j losses) kindOf(f tune.Fit) (kind plainKind, ok bool) {
+func (j losses) kindOf(f problems.Fit) (kind plainKind, ok bool) {
 	switch {
 	case f.Hazard, f.Classes(), f.Matrix != nil, f.Labels != nil && !j.logOdds, j.quantile:
 		return 0, false
@@ -146,7 +146,7 @@ func (j *Judge) unpenalised(kind plainKind, d *Judged) (out unpenalisedFits) {
 		if err != nil {
 			return unpenalisedFits{why: err}
 		}
-		out.value = append(out.value, predicted(part.rows, tune.Fit{Coefficients: s.Coefficients, Intercept: s.Constant,
+		out.value = append(out.value, predicted(part.rows, problems.Fit{Coefficients: s.Coefficients, Intercept: s.Constant,
 			LogLink: d.Fit.LogLink})...)
 	}
 	return out
@@ -154,7 +154,7 @@ func (j *Judge) unpenalised(kind plainKind, d *Judged) (out unpenalisedFits) {
 
 // predicted are the predictions of a fit for rows: of a classifier the values whose sign is the label, of counts the
 // means, of hazards their logarithms. The rows of a matrix are places of entries.
-func predicted(rows *dataset.Data, f tune.Fit) []float64 {
+func predicted(rows *dataset.Data, f problems.Fit) []float64 {
 	out := make([]float64, len(rows.Y))
 	for i := range out {
 		if f.Matrix != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/problems/regression"
@@ -15,7 +16,7 @@ import (
 // Judge scores the predictors of a model on rows that they were not trained on.
 type Judge struct {
 	rows  *input.Rows
-	model tune.Model
+	model problems.Model
 	losses
 	intercept bool // the model has one
 	// plain are the fits without penalty to what predictors were compared on, see [Judge.unpenalised].
@@ -33,7 +34,7 @@ type losses struct {
 }
 
 // NewJudge judges the predictors of a model that was built of rows, with an intercept or without.
-func NewJudge(rows *input.Rows, m tune.Model, intercept bool) *Judge {
+func NewJudge(rows *input.Rows, m problems.Model, intercept bool) *Judge {
 	j := &Judge{rows: rows, model: m, intercept: intercept, plain: map[string]unpenalisedFits{},
 		known: map[*tune.Result]*Judged{}}
 	if m, ok := m.(*regression.Model); ok {
@@ -60,8 +61,8 @@ type Judged struct {
 	Rows    int    // distinct ones
 	Metrics []Metric
 	// Folds are the fits of folds, nil without; Fit is the refit.
-	Folds []tune.Fit
-	Fit   tune.Fit
+	Folds []problems.Fit
+	Fit   problems.Fit
 	// Probability are those of the labels, and Share those of the training rows, of a model with a value for each
 	// label, whose Y are their numbers.
 	Probability, Share [][]float64
@@ -139,7 +140,7 @@ func (j *Judge) judge(r *tune.Result) *Judged {
 // part are rows that are predicted by a fit, and those that it learned from; fold are their numbers in a fold.
 type part struct {
 	rows, from *dataset.Data
-	fit        tune.Fit
+	fit        problems.Fit
 	fold       split.Fold
 }
 
@@ -167,18 +168,18 @@ func (j *Judge) parts(r *tune.Result) (on string, parts []part) {
 
 // foldFits are the fits of folds, or the one to the training rows, with the chosen hyperparameters; nil where they are
 // not known.
-func (j *Judge) foldFits(r *tune.Result) []tune.Fit {
+func (j *Judge) foldFits(r *tune.Result) []problems.Fit {
 	if r.Selection == nil || r.Selection.X == nil {
 		return nil
 	}
 	switch m := j.model.(type) {
 	case interface {
-		FoldFits(x [][]float64) []tune.Fit
+		FoldFits(x [][]float64) []problems.Fit
 	}:
 		return m.FoldFits(r.Selection.X)
 	case *matcomp.Model:
 		if f := m.Fit(r.Selection.X); f.Matrix != nil {
-			return []tune.Fit{f}
+			return []problems.Fit{f}
 		}
 	}
 	return nil
@@ -194,7 +195,7 @@ func distinct(rows []int, n int) int {
 
 // add adds the predictions of a fit for rows; from are the targets that it learned from. Values of hazards compare rows
 // of one fit only, which are a part.
-func (d *Judged) add(j *Judge, rows *dataset.Data, f tune.Fit, from *dataset.Data) {
+func (d *Judged) add(j *Judge, rows *dataset.Data, f problems.Fit, from *dataset.Data) {
 	d.Weight = append(d.Weight, rows.Weights...)
 	if f.Classes() {
 		d.addClasses(rows, f, from)

@@ -13,7 +13,7 @@ import (
 )
 
 // addClasses is add for a fit with a value for each label.
-func (d *Judged) addClasses(rows *dataset.Data, f tune.Fit, from *dataset.Data) {
+func (d *Judged) addClasses(rows *dataset.Data, f problems.Fit, from *dataset.Data) {
 	share := make([]float64, len(f.Labels))
 	for k, label := range f.Labels {
 		share[k] = from.Mean(is(from.Y, label))
@@ -143,7 +143,7 @@ func (j *Judge) Targets(r *tune.Result) *JudgedTargets {
 }
 
 // addTarget adds the predictions of target k for rows with the values y; from are those that the fit learned from.
-func addTarget(s *Sample, k int, rows *dataset.Data, y []float64, f tune.Fit, from []float64) {
+func addTarget(s *Sample, k int, rows *dataset.Data, y []float64, f problems.Fit, from []float64) {
 	base, row := (&dataset.Data{Y: from}).Mean(from), make([]float64, len(f.Features))
 	for i, v := range y {
 		rows.Fill(row, i)

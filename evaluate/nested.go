@@ -15,6 +15,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/finitejson"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
@@ -27,7 +28,7 @@ import (
 // left out are those of the whole choice.
 type Choice struct {
 	// Build makes the model of rows; Intercept says that it has one.
-	Build     func(*input.Rows) (tune.Model, error)
+	Build     func(*input.Rows) (problems.Model, error)
 	Intercept bool
 	// Methods, Chain and Config are those of [tune.Compare].
 	Methods []string
@@ -84,7 +85,7 @@ func Best(results []*tune.Result) *tune.Result {
 }
 
 // Without are the rows and the model of the choice without an outer fold. The error says why there can be none.
-func (c *Choice) Without(o *input.Outer, f split.Fold) (*input.Rows, tune.Model, error) {
+func (c *Choice) Without(o *input.Outer, f split.Fold) (*input.Rows, problems.Model, error) {
 	rows, err := o.Without(f.Train, f.Val)
 	if err == nil {
 		err = rows.CV.Validate()
@@ -152,7 +153,7 @@ func (c *Choice) Nested(ctx context.Context, o *input.Outer, folds []split.Fold,
 }
 
 // choose makes the whole choice for an outer fold; nil where the context ended before.
-func (c *Choice) choose(ctx context.Context, rows *input.Rows, model tune.Model) (*NestedFold, error) {
+func (c *Choice) choose(ctx context.Context, rows *input.Rows, model problems.Model) (*NestedFold, error) {
 	config := c.Config
 	config.Workers = cmp.Or(config.Workers, 1) // the outer folds are side by side
 	results, err := tune.Compare(ctx, model, c.Methods, c.Chain, config)

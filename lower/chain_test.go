@@ -6,29 +6,27 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/lower/warm"
 	"github.com/conetune/conetune/lower"
 )
 
 // The state of a ridge counts the points that each other started from: 0 for one from nothing.
 func TestChain(t *testing.T) {
 	ctx := context.Background()
-	solve := func(c *lower.Chain, lambda float64) float64 {
-		pt, err := c.Solve(ctx, []float64{lambda})
+	solve := func(c *warm.Chain, lambda float64) float64 {
+		pt, err := c.Solve(ctx, []float64{lambda}, 1e-9)
 		require.NoError(t, err)
 		return pt.State.(float64)
 	}
-	c := lower.NewChain(ridge{target: 3}, 1e-9)
+	c := warm.NewChain(ridge{target: 3})
 	for k := range 4 {
 		require.EqualValues(t, k, solve(c, float64(k)))
 	}
-	require.Zero(t, solve(c.Fresh(), 9))
-	require.EqualValues(t, 4, solve(c, 1), "a fresh one has points of its own")
 	c.Forget()
 	require.Zero(t, solve(c, 1))
-	require.Nil(t, (*lower.Chain)(nil).Fresh())
 
 	// From the nearest point of those before, from which on the count goes.
-	c = lower.NewChain(smooth{ridge: ridge{target: 3}}, 1e-9)
+	c = warm.NewChain(smooth{ridge: ridge{target: 3}})
 	for _, step := range []struct{ lambda, want float64 }{{1, 0}, {10, 1}, {11, 2}, {1.1, 1}, {1.2, 2}, {12, 3}} {
 		require.Equal(t, step.want, solve(c, step.lambda))
 	}
@@ -43,7 +41,7 @@ func TestChain(t *testing.T) {
 	require.EqualValues(t, 2, solve(c, 100))
 
 	// Of points of 2^22 numbers it keeps three.
-	c = lower.NewChain(bulky{smooth{ridge: ridge{target: 3}}, make([]float64, 1<<22)}, 1e-9)
+	c = warm.NewChain(bulky{smooth{ridge: ridge{target: 3}}, make([]float64, 1<<22)})
 	for _, step := range []struct{ lambda, want float64 }{{1, 0}, {100, 1}, {200, 2}, {300, 3}, {1, 2}} {
 		require.Equal(t, step.want, solve(c, step.lambda))
 	}
@@ -71,9 +69,9 @@ func (s stubborn) Solve(ctx context.Context, lambda []float64, tol float64, star
 }
 
 func TestChainDoesNotStartFromWhatIsNotSolved(t *testing.T) {
-	c := lower.NewChain(stubborn{ridge{target: 3}}, 1e-9)
+	c := warm.NewChain(stubborn{ridge{target: 3}})
 	for range 2 {
-		pt, err := c.Solve(context.Background(), []float64{1})
+		pt, err := c.Solve(context.Background(), []float64{1}, 1e-9)
 		require.NoError(t, err)
 		require.False(t, pt.Solved)
 		require.Zero(t, pt.State)
@@ -89,13 +87,13 @@ func (e exact) Solve(ctx context.Context, lambda []float64, tol float64, start *
 	return pt, err
 }
 
-// The gap of one solve may be another than the chain's, which goes on from it.
-func TestChainSolveTo(t *testing.T) {
-	c := lower.NewChain(exact{ridge{target: 3}}, 1e-9)
-	loose, err := c.SolveTo(context.Background(), []float64{1}, 0.1)
+// A solve to a small gap goes on from one to a large gap.
+func TestChainGaps(t *testing.T) {
+	c := warm.NewChain(exact{ridge{target: 3}})
+	loose, err := c.Solve(context.Background(), []float64{1}, 0.1)
 	require.NoError(t, err)
 	require.Equal(t, 0.1, loose.Gap)
-	next, err := c.Solve(context.Background(), []float64{1})
+	next, err := c.Solve(context.Background(), []float64{1}, 1e-9)
 	require.NoError(t, err)
 	require.Equal(t, 1e-9, next.Gap)
 	require.EqualValues(t, 1, next.State, "from the loose one")

@@ -9,12 +9,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Folds is the mean of several fits that share their hyperparameters, as the folds of a cross-validation do: each has a
+// folds is the mean of several fits that share their hyperparameters, as the folds of a cross-validation do: each has a
 // lower level of its own, and the validation loss is the mean of theirs.
-type Folds struct{ parts []Fit }
+type folds struct{ parts []Fit }
 
 // NewFolds takes fits with the same number of hyperparameters.
-func NewFolds(parts []Fit) (*Folds, error) {
+func NewFolds(parts []Fit) (Fit, error) {
 	if len(parts) == 0 {
 		return nil, fmt.Errorf("lower: no folds")
 	}
@@ -23,7 +23,7 @@ func NewFolds(parts []Fit) (*Folds, error) {
 			return nil, fmt.Errorf("lower: fold %d has %d hyperparameters, fold 0 has %d", t, p.Dim(), parts[0].Dim())
 		}
 	}
-	return &Folds{parts}, nil
+	return &folds{parts}, nil
 }
 
 // OverFolds makes the fit of a model from those of its folds, of which a split has one: that fit itself, or the mean of
@@ -43,10 +43,10 @@ func OverFolds(folds int, fit func(t int) (Fit, error)) (Fit, error) {
 }
 
 // Dim is that of each fold.
-func (f *Folds) Dim() int { return f.parts[0].Dim() }
+func (f *folds) Dim() int { return f.parts[0].Dim() }
 
 // LambdaMax is the largest of the folds'.
-func (f *Folds) LambdaMax() float64 {
+func (f *folds) LambdaMax() float64 {
 	most := 0.0
 	for _, p := range f.parts {
 		most = math.Max(most, p.LambdaMax())
@@ -55,7 +55,7 @@ func (f *Folds) LambdaMax() float64 {
 }
 
 // bounds are the narrowest of the folds'.
-func (f *Folds) bounds() (low, high []float64) {
+func (f *folds) bounds() (low, high []float64) {
 	low, high = BoundsOf(f.parts[0])
 	low, high = slices.Clone(low), slices.Clone(high)
 	for _, p := range f.parts[1:] {
@@ -69,7 +69,7 @@ func (f *Folds) bounds() (low, high []float64) {
 
 // Solve implements [Fit], fold by fold; the values of the variables of one fold follow those of the fold before. The
 // gap is the largest of theirs.
-func (f *Folds) Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
+func (f *folds) Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
 	out := &Point{Lambda: slices.Clone(lambda), Solved: true}
 	points := make([]*Point, len(f.parts))
 	for t, p := range f.parts {
@@ -93,7 +93,7 @@ func (f *Folds) Solve(ctx context.Context, lambda []float64, tol float64, start 
 
 // Traits implements [Fit]: what all folds can. The path is that of the fold with the largest LambdaMax, the gradient
 // the mean of theirs, the start the best of each.
-func (f *Folds) Traits() Traits {
+func (f *folds) Traits() Traits {
 	each := make([]Traits, len(f.parts))
 	out := Traits{Bounds: f.bounds, Coarse: math.Inf(1)}
 	gradient, start, quick := true, true, true
@@ -117,8 +117,8 @@ func (f *Folds) Traits() Traits {
 			}
 			return each[largest].Path()
 		}
-		out.Gradient = func(ctx context.Context, at *Point, o GradientOptions) ([]float64, error) {
-			return f.gradient(ctx, each, at, o)
+		out.Gradient = func(ctx context.Context, at *Point, mode Mode, tol float64) ([]float64, error) {
+			return f.gradient(ctx, each, at, mode, tol)
 		}
 	}
 	if start {
@@ -128,10 +128,10 @@ func (f *Folds) Traits() Traits {
 }
 
 // gradient is the mean of the folds' gradients.
-func (f *Folds) gradient(ctx context.Context, each []Traits, at *Point, o GradientOptions) ([]float64, error) {
+func (f *folds) gradient(ctx context.Context, each []Traits, at *Point, mode Mode, tol float64) ([]float64, error) {
 	sum := make([]float64, f.Dim())
 	for t, p := range each {
-		g, err := p.Gradient(ctx, at.State.([]*Point)[t], o)
+		g, err := p.Gradient(ctx, at.State.([]*Point)[t], mode, tol)
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +141,7 @@ func (f *Folds) gradient(ctx context.Context, each []Traits, at *Point, o Gradie
 }
 
 // start has the best start of each fold.
-func (f *Folds) start(each []Traits, lambda []float64, points []*Point) *Point {
+func (f *folds) start(each []Traits, lambda []float64, points []*Point) *Point {
 	starts, of := make([]*Point, len(each)), make([]*Point, len(points))
 	for t, p := range each {
 		for k, pt := range points {

@@ -40,7 +40,7 @@ func (s smooth) Traits() lower.Traits {
 func (s smooth) Path() [][]float64             { return [][]float64{{s.LambdaMax()}} }
 func (s smooth) Bounds() (low, high []float64) { return []float64{s.low}, []float64{s.high} }
 
-func (s smooth) Gradient(_ context.Context, at *lower.Point, _ lower.GradientOptions) ([]float64, error) {
+func (s smooth) Gradient(_ context.Context, at *lower.Point, _ lower.Mode, _ float64) ([]float64, error) {
 	return []float64{-at.X[0][0] * s.target / math.Pow(1+at.Lambda[0], 2)}, nil
 }
 
@@ -70,7 +70,7 @@ func TestFoldsAreTheMeanOfTheirParts(t *testing.T) {
 
 	d := mean.Traits()
 	require.Equal(t, [][]float64{{60}}, d.Path())
-	g, err := d.Gradient(ctx, at, lower.GradientOptions{})
+	g, err := d.Gradient(ctx, at, lower.Adjoint, 1e-10)
 	require.NoError(t, err)
 	require.InDelta(t, -(1*3./9+2*6./9)/2, g[0], 1e-15)
 	require.NotNil(t, d.Start)

@@ -34,8 +34,8 @@
 //     entries are known.
 //   - [github.com/conetune/conetune/internal/lower/fits]: these with the error on other rows, as the contract has it.
 //
-// All of them take designs of [github.com/conetune/conetune/internal/lower/design], and say in a [Status] how they
-// ended. Nothing in them depends on the clock or on the number of threads: the same input gives the same bytes.
+// All of them take designs of [github.com/conetune/conetune/internal/lower/design]. Nothing in them depends on the
+// clock or on the number of threads: the same input gives the same bytes.
 package lower
 
 import (
@@ -69,8 +69,9 @@ type Traits struct {
 	// Path is a sequence of hyperparameters, neighbours in it not far apart, that a search without a start
 	// tries to find out where to start.
 	Path func() [][]float64
-	// Gradient is the gradient of the validation loss in lambda, the hypergradient, at a point of this fit.
-	Gradient func(ctx context.Context, at *Point, o GradientOptions) ([]float64, error)
+	// Gradient is the gradient of the validation loss in lambda, the hypergradient, at a point of this fit, by a mode and
+	// to a relative accuracy of iterative solves. Fits that lack the forward mode say so.
+	Gradient func(ctx context.Context, at *Point, mode Mode, tol float64) ([]float64, error)
 	// Start returns the best of the points, of which there is one at least, to start from at lambda, where any point
 	// is a better start than none, however far it is.
 	Start func(lambda []float64, points []*Point) *Point
@@ -80,19 +81,18 @@ type Traits struct {
 	// last digits of a solution cost most of its time and tell nothing of the hyperparameters; 0 for none in
 	// particular. The validation loss then is not negative.
 	Coarse float64
-	// Parts are the fit, or those of its folds, where it solves the programs of VF-iDCA faster than conic programs. Quick
-	// says of one fold whether so many together do; nil that any number does.
-	Parts []Bilevel
+	// Parts are the fit, or those of its folds, where it solves the programs of VF-iDCA faster than conic programs; they
+	// are of package internal/lower/bilevel. Quick says of one fold whether so many together do; nil that any number does.
+	Parts []Fit
 	Quick func(parts int) bool
-	// Squared is |x - y|^2 over the values that two points of a [Bilevel] stand for, where these are a shorter form of
-	// the values of the variables that a conic program would have, factors of a large matrix for example: of any
-	// length, [Bilevel.Shape] being that of the point zero. Conic programs cannot take its place, and no sums of points
-	// mean anything. Else it is nil.
+	// Squared is |x - y|^2 over the values that two points of one of the Parts stand for, where these are a shorter form
+	// of the values of the variables that a conic program would have, factors of a large matrix for example: of any
+	// length. Conic programs cannot take its place, and no sums of points mean anything. Else it is nil.
 	Squared func(x, y [][]float64) float64
-	// LeastNorm, of a [Bilevel] of squares, returns the x of least |x|^2 that meets all training rows within radii,
+	// LeastNorm, of a part of squares, returns the x of least |x|^2 that meets all training rows within radii,
 	// which may be zero, of a training loss of at most loss; nil where it finds none.
 	LeastNorm func(ctx context.Context, radii []float64, loss float64) ([][]float64, error)
-	// Anchored, of a [Joint], bounds L(z) + rho/2 |z - x|^2 from below, over all z, for a positive rho, without a fit.
+	// Anchored, of a part, bounds L(z) + rho/2 |z - x|^2 from below, over all z, for a positive rho, without a fit.
 	Anchored func(rho float64, x [][]float64) float64
 }
 
@@ -143,38 +143,6 @@ const (
 	// rows hardly determine is left out of the gradient, which is smaller than the exact one then.
 	Truncated Mode = "truncated"
 )
-
-// GradientOptions say how to compute a hypergradient.
-type GradientOptions struct {
-	// Mode is Adjoint if empty. Fits that lack the forward mode say so.
-	Mode Mode
-	// Tol is the relative accuracy of iterative solves of the linear systems. 0 asks for 1e-10.
-	Tol float64
-}
-
-// Accuracy is Tol with its default filled in.
-func (o GradientOptions) Accuracy() float64 {
-	if o.Tol > 0 {
-		return o.Tol
-	}
-	return 1e-10
-}
-
-// Within is a solution of the constrained form. As v is convex, Loss - Lambda'(r' - r) bounds v(r') from below for all
-// radii r', up to the gap.
-type Within struct {
-	// X are the values of the lower-level variables, one slice for each variable.
-	X [][]float64
-	// Lambda are the multipliers of the radii, none of them negative: the weights of the penalised form with the same
-	// solution. A hyperparameter that is no weight but a bound of the penalised form, too, has the multiplier of the
-	// bound.
-	Lambda []float64
-	// Loss is l(X).
-	Loss float64
-	// Gap and Solved are those of a [Point].
-	Gap    float64
-	Solved bool
-}
 
 // LeastShare of LambdaMax is the least value of a hyperparameter in a search, and MostShare the largest one of the
 // weight of a norm: the dual norm of the gradient at zero, times a factor for what the coefficients of other

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -20,7 +21,7 @@ type Effect struct {
 
 // Effects lists the features of a fit whose coefficients are not zero, the largest size first. There is a size for each
 // feature, see [Sizes].
-func Effects(fit tune.Fit, sizes []float64) (list []Effect) {
+func Effects(fit problems.Fit, sizes []float64) (list []Effect) {
 	for j, size := range sizes {
 		if row := fit.Of(j); floats.Norm(row, 1) > 0 {
 			list = append(list, Effect{fit.Features[j], j, row[0], size})
@@ -31,7 +32,7 @@ func Effects(fit tune.Fit, sizes []float64) (list []Effect) {
 }
 
 // Sizes are the norms of the coefficients of each feature times its deviation, nil for 1 each.
-func Sizes(fit tune.Fit, deviations []float64) []float64 {
+func Sizes(fit problems.Fit, deviations []float64) []float64 {
 	out := make([]float64, len(fit.Features))
 	for j := range out {
 		if out[j] = floats.Norm(fit.Of(j), 2); deviations != nil {
@@ -42,7 +43,7 @@ func Sizes(fit tune.Fit, deviations []float64) []float64 {
 }
 
 // Stability is the share of fits that have each feature, with an effect that is not negligible beside the largest one.
-func Stability(fits []tune.Fit, deviations []float64) []float64 {
+func Stability(fits []problems.Fit, deviations []float64) []float64 {
 	share := make([]float64, len(deviations))
 	for _, f := range fits {
 		size := Sizes(f, deviations)
@@ -58,8 +59,8 @@ func Stability(fits []tune.Fit, deviations []float64) []float64 {
 }
 
 // Fit is the predictor of the model.
-func (m *Model) Fit() tune.Fit {
-	return tune.Fit{
+func (m *Model) Fit() problems.Fit {
+	return problems.Fit{
 		Features: m.Features, Coefficients: m.Coefficients, Intercept: m.Intercept, Labels: m.Labels, Targets: m.Targets,
 		Intercepts: m.Intercepts,
 	}

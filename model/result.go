@@ -15,7 +15,7 @@ import (
 
 // New is the refit of a result, and how it came about: from the rows of a source, by the model m that was built of them
 // with these options. The result must have a refit.
-func New(source *input.Source, rows *input.Rows, m tune.Model, o Options, r *tune.Result) Model {
+func New(source *input.Source, rows *input.Rows, m problems.Model, o Options, r *tune.Result) Model {
 	count := func(d *dataset.Data) int { n, _ := d.Dims(); return n }
 	split, fit := rows.Split, r.RefitFit
 	out := Model{
@@ -45,7 +45,7 @@ func New(source *input.Source, rows *input.Rows, m tune.Model, o Options, r *tun
 
 // lossOf is the loss of a model of that name, with what it takes to work it out anew; nil for squares and deviances of
 // counts.
-func lossOf(name string, m tune.Model) *Loss {
+func lossOf(name string, m problems.Model) *Loss {
 	spec, err := Find(name)
 	if err != nil || spec.Loss == "" {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
@@ -222,7 +223,7 @@ func (s *Spec) Prepare(from *input.Source) {
 }
 
 // Build makes the model of rows.
-func (s *Spec) Build(rows *input.Rows, o Options) (tune.Model, error) {
+func (s *Spec) Build(rows *input.Rows, o Options) (problems.Model, error) {
 	train := rows.Split.Train
 	switch {
 	case s.Matrix:
@@ -275,7 +276,7 @@ func (s *Spec) regression(rows *input.Rows, o Options) (out regression.Options, 
 }
 
 // newMachine is the support vector machine of folds.
-func newMachine(rows *input.Rows, o Options) (tune.Model, error) {
+func newMachine(rows *input.Rows, o Options) (problems.Model, error) {
 	cv, ok := rows.ForModel().(*dataset.CrossValidation)
 	if !ok {
 		return nil, fmt.Errorf("svm is chosen by folds; the rows have none")

@@ -3,7 +3,9 @@ package problems
 import (
 	"context"
 
+	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems/dataset"
 )
 
 // Advice is what a model says of itself to the methods that choose its hyperparameters. The zero value says nothing,
@@ -36,17 +38,25 @@ type Advice struct {
 	Score func(x [][]float64) float64
 	// StandardError is that of the validation error of values of the lower-level variables, in its unit.
 	StandardError func(x [][]float64) float64
-	// Columns are the features over the training rows, for models that select some of them.
-	Columns func() *Columns
-	// Ladder are the rungs from few weights to many, none where the data have none. The models of a rung have a Rung.
+	// Columns are the training rows, or those of all folds, for models that select some features, and whether these have
+	// an intercept.
+	Columns func() (rows *dataset.Data, intercept bool)
+	// Ladder are the rungs from few weights to many, none where the data have none.
 	Ladder func() []Rung
-	Rung   *OnRung
+	// The models of a rung know more. Gain is by how much the mean loss of the validation rows is larger at values x of
+	// the variables, of this rung or another one, than at y, and its standard error; Spread are the weights of the model
+	// that the rung belongs to, at those of the rung; Used is the number of features that values of the variables use,
+	// the mean over the folds.
+	Gain   func(x, y [][]float64) (mean, se float64)
+	Spread func(lambda []float64) []float64
+	Used   func(x [][]float64) float64
 	// Open is how a model with upper variables is tuned by the weights of its penalties alone; it may return nil.
 	Open func() *Open
 	// Retrain trains the predictor once more, on all rows, with the radii and upper variables h = (r, u), RetrainWeighted
 	// with the weights and upper variables h = (lambda, u): as losses are means over rows, they are the same for more
-	// rows.
-	Retrain, RetrainWeighted Training
+	// rows. With the predictor comes its test error, nil where there are no test rows. A [*TrainingError] says that the
+	// training ended without a model, by a cancellation for example.
+	Retrain, RetrainWeighted func(ctx context.Context, s Solver, h []float64) (Fit, *float64, error)
 	// RetrainPath is RetrainWeighted with one after the other of several weights, without scoring them. The list ends
 	// where the context does, whose error may come with an empty one; a fit without coefficients stands for weights that
 	// have none.
@@ -55,16 +65,12 @@ type Advice struct {
 	TestError func(f Fit) *float64
 }
 
-// Training is a final training: its predictor, and the test error of that, nil where there are no test rows. A
-// [*TrainingError] says that it ended without a model, by a cancellation for example.
-type Training func(ctx context.Context, s Solver, h []float64) (Fit, *float64, error)
-
 // Paper are the settings of searches and of descents along the gradient of the validation error in the experiments of
 // the paper (Gao, Ye, Yin, Zeng, Zhang, ICML 2022, Supplement C). What is zero or nil is the method's own.
 type Paper struct {
 	// Weights bounds the weights of the penalties in searches, Upper the upper variables. Parzen is in the place of
-	// Weights for trees of Parzen estimators.
-	Weights, Upper, Parzen Span
+	// Weights for trees of Parzen estimators. Each is a least and a largest value.
+	Weights, Upper, Parzen [2]float64
 	// Common says that the hyperparameters of a kind have one value in searches; else each has its own.
 	Common bool
 	// ParzenEach, if positive, is the number of evaluations of a tree of Parzen estimators, which then gives each
@@ -75,46 +81,9 @@ type Paper struct {
 	// Start is the value of all weights from which descents start.
 	Start float64
 	// IGJO are the steps of that method, nil for its own from the paper's start, and IFDM those of the other.
-	IGJO *Backtracking
-	IFDM *Normalised
+	IGJO *hypergradient.Backtracking
+	IFDM *hypergradient.Normalised
 }
-
-// Backtracking are the steps of Feng and Simon's program for IGJO: lambda' = max(lambda - t g, Floor) with the
-// gradient g in lambda itself. While
-//
-//	f(lambda') > f(lambda) - Share t |g|^2   (or f(lambda), where the right side is negative)
-//
-// t shrinks, by its factor's third power where the lower level could not be solved, and it never grows again. The
-// search ends at the first point that is no better, at a decrease of less than Enough, or than the tolerance times
-// f(lambda) if one is set, and at a step below Least. t, Share and Floor have the units of the hyperparameters.
-type Backtracking struct {
-	// Start is the value of all hyperparameters that it begins with, MaxIter bounds the steps.
-	Start   float64
-	MaxIter int
-	// First is the first step, Shrink what a refused one is multiplied by, Least the smallest.
-	First, Shrink, Least float64
-	// Share is the decrease asked for, Enough the one to go on for.
-	Share, Enough float64
-	// Floor is the least value of a hyperparameter.
-	Floor float64
-}
-
-// Normalised are the steps for IFDM of its authors' program, sparse-ho: with the gradient g in the logarithms of
-// lambda,
-//
-//	log lambda' = log lambda - t g,   t = Length / |g|   for the first Free steps, or until f goes up for the first time.
-//
-// From then on t stays, but after a point that is worse than the one before the next step is taken and then t shrinks.
-// Nothing is taken back, and nothing but the number of points or a step that moves nothing ends the search.
-type Normalised struct {
-	// Length is that of the first steps, Shrink what t is multiplied by.
-	Length, Shrink float64
-	// Free is the number of steps of that length at most.
-	Free int
-}
-
-// Span is a range of positive values.
-type Span struct{ Low, High float64 }
 
 // Rung is a step of a ladder from a model of few weights to one with a weight for each coefficient or group, see
 // package tune.
@@ -124,17 +93,6 @@ type Rung struct {
 	// its solution at these: the pilots. The first rung has none. Of several models that of least validation error
 	// stands for the rung.
 	Models func(below Model, lambda []float64, x [][]float64) []Model
-}
-
-// OnRung is what a model of a rung knows beyond others.
-type OnRung struct {
-	// Gain is by how much the mean loss of the validation rows is larger at values x of the variables, of this rung or
-	// another one, than at y, and its standard error.
-	Gain func(x, y [][]float64) (mean, se float64)
-	// Spread are the weights of the model that the rung belongs to, at those of the rung.
-	Spread func(lambda []float64) []float64
-	// Used is the number of features that values of the variables use, the mean over the folds.
-	Used func(x [][]float64) float64
 }
 
 // Axis is one direction of a search over hyperparameters, on a logarithmic scale.

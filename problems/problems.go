@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/finite"
-	"github.com/conetune/conetune/problems/dataset"
 )
 
 // Errors are the errors of one vector of coefficients on data that it was not
@@ -87,23 +85,6 @@ func (f Fit) Value(row []float64) float64 { return f.Intercept + floats.Dot(f.Co
 func (f Fit) Of(j int) []float64 {
 	q := max(1, len(f.Targets))
 	return f.Coefficients[j*q : (j+1)*q]
-}
-
-// Columns are the features over the training rows of a model.
-type Columns struct {
-	// Deviations are their standard deviations, for the caller to keep, and Means their means.
-	Deviations []float64
-	Means      func() []float64
-	// Intercept says that the model has one.
-	Intercept bool
-}
-
-// ColumnsOf are those of training rows.
-func ColumnsOf(rows *dataset.Data, intercept bool) *Columns {
-	return &Columns{Deviations: rows.Deviations(), Intercept: intercept, Means: func() []float64 {
-		n, _ := rows.Dims()
-		return rows.MulTrans(slices.Repeat([]float64{1 / float64(n)}, n))
-	}}
 }
 
 // Values returns the values for a row of features of a model of several targets.

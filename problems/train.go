@@ -17,79 +17,17 @@ type Solver struct {
 	Fits bool
 }
 
-func (s Solver) settings() dca.Settings { return dca.Settings{Backend: s.Backend, Solver: s.Options} }
+// Settings are those of a solve.
+func (s Solver) Settings() dca.Settings { return dca.Settings{Backend: s.Backend, Solver: s.Options} }
 
-// FinalGap is the relative gap of final fits, PathGap that of fits that are there to be looked at.
-const FinalGap, PathGap = 1e-9, 1e-6
-
-// Trainer does the final trainings of a model by the lower level of all its rows, those for training and validation
-// together or all rows of folds.
-type Trainer struct {
-	// Whole is the program of these rows, with its fast fit to a relative gap where the solver takes fits, and the
-	// predictor that its values are.
-	Whole func(ctx context.Context, s Solver, gap float64) (dca.Program, func(x [][]float64) Fit, error)
-	// Test is the test error of a predictor, nil without test rows.
-	Test func(f Fit) *float64
-}
-
-// Radii solves the lower level at the radii h, which is a [Training].
-func (t Trainer) Radii(ctx context.Context, s Solver, h []float64) (Fit, *float64, error) {
-	return t.train(ctx, s, h, Train)
-}
-
-// Weights solves it with the weights of the penalties in the place of radii, which is a [Training], too.
-func (t Trainer) Weights(ctx context.Context, s Solver, lambda []float64) (Fit, *float64, error) {
-	return t.train(ctx, s, lambda, TrainWeighted)
-}
-
-func (t Trainer) train(ctx context.Context, s Solver, h []float64, by training) (Fit, *float64, error) {
-	p, of, err := t.Whole(ctx, s, FinalGap)
-	if err != nil {
-		return Fit{}, nil, err
-	}
-	fit, err := by(ctx, p, s, h, of)
-	if err != nil {
-		return Fit{}, nil, err
-	}
-	return fit, t.Test(fit), nil
-}
-
-// Path solves it with each of some weights, each from the one before, see [Advice].
-func (t Trainer) Path(ctx context.Context, s Solver, lambda [][]float64) ([]Fit, error) {
-	p, of, err := t.Whole(ctx, s, PathGap)
-	if err != nil {
-		return nil, err
-	}
-	form, err := dca.NewPenalized(p, s.settings())
-	if err != nil {
-		return nil, err
-	}
-	defer form.Close()
-	var list []Fit
-	for _, l := range lambda {
-		at, err := form.Solve(ctx, lower.Positive(l), nil)
-		switch {
-		case ctx.Err() != nil:
-			return list, nil
-		case err != nil:
-			return nil, err
-		case at.X == nil:
-			list = append(list, Fit{})
-		default:
-			list = append(list, of(at.X))
-		}
-	}
-	return list, nil
-}
-
-// training is [Train] or [TrainWeighted].
-type training func(ctx context.Context, p dca.Program, s Solver, h []float64, of func(x [][]float64) Fit) (Fit, error)
+// FinalGap is the relative gap of final fits.
+const FinalGap = 1e-9
 
 // Train solves the lower level of a program at the radii h and returns the predictor that its values are. A
 // [*TrainingError] says that the solve ended without any, and [Fit.Inaccurate] that it missed its tolerances.
 func Train(ctx context.Context, p dca.Program, s Solver, h []float64, of func(x [][]float64) Fit) (Fit, error) {
 	p.H0 = p.StartAt(h, nil)
-	low, err := dca.LowerLevel(ctx, p, s.settings())
+	low, err := dca.LowerLevel(ctx, p, s.Settings())
 	if err != nil {
 		return Fit{}, err
 	}
@@ -100,7 +38,7 @@ func Train(ctx context.Context, p dca.Program, s Solver, h []float64, of func(x 
 // 0 is a very small one, see [lower.Positive].
 func TrainWeighted(ctx context.Context, p dca.Program, s Solver, lambda []float64, of func(x [][]float64) Fit) (Fit,
 	error) {
-	form, err := dca.NewPenalized(p, s.settings())
+	form, err := dca.NewPenalized(p, s.Settings())
 	if err != nil {
 		return Fit{}, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/split"
@@ -27,7 +28,7 @@ func validated(t *testing.T, repeats int) *regression.Model {
 
 // at is the validation error of conic programs at weights that all folds share, and the test error of the model of all
 // rows.
-func at(t *testing.T, m tune.Model, lambda []float64) (validation, test float64) {
+func at(t *testing.T, m problems.Model, lambda []float64) (validation, test float64) {
 	var ranges []tune.Range
 	for j, name := range m.Names() {
 		ranges = append(ranges, tune.Range{Axis: name, Low: lambda[j], High: lambda[j]})

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/problems"
 )
 
 // On a quadratic of the logarithms the search ends within a thousandth of its least value, scores no weights twice and
@@ -22,7 +24,7 @@ func TestCompass(t *testing.T) {
 			key := [2]float64{float64(float32(l[0])), float64(float32(l[1]))}
 			require.False(t, seen[key], "%v twice", l)
 			seen[key] = true
-			return trial{X: [][]float64{{0}}, Lambda: l, Errors: &Errors{Validation: f(l)}}, nil
+			return trial{X: [][]float64{{0}}, Lambda: l, Errors: &problems.Errors{Validation: f(l)}}, nil
 		}}
 		_, err := c.score([]float64{4, 1})
 		require.NoError(t, err)
@@ -48,7 +50,7 @@ func TestPathEnds(t *testing.T) {
 				folds[t] = fold(k, t)
 				mean += folds[t] / 10
 			}
-			return trial{X: [][]float64{{0}}, Lambda: l, Errors: &Errors{Validation: mean}, folds: folds}, nil
+			return trial{X: [][]float64{{0}}, Lambda: l, Errors: &problems.Errors{Validation: mean}, folds: folds}, nil
 		}}
 		var list [][]float64
 		for k := range points {
@@ -78,7 +80,7 @@ func TestRefine(t *testing.T) {
 		"flat":        func(float64) float64 { return 1 },
 	} {
 		c := compass{ctx: context.Background(), at: func(_ context.Context, l []float64) (trial, error) {
-			return trial{X: [][]float64{{0}}, Lambda: l, Errors: &Errors{Validation: f(-math.Log(l[0]))}}, nil
+			return trial{X: [][]float64{{0}}, Lambda: l, Errors: &problems.Errors{Validation: f(-math.Log(l[0]))}}, nil
 		}}
 		for k := range 10 {
 			_, err := c.score([]float64{math.Pow(pathStep, float64(k))})

@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/backends/portfolio"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/memory"
+	"github.com/conetune/conetune/problems"
 )
 
 // PresetPaper names the settings of the paper's experiments.
@@ -231,7 +232,7 @@ func (c Config) solverIterations() int {
 }
 
 // settings are the preset's settings with the overrides of c.
-func (c Config) settings(m Model) dca.Settings {
+func (c Config) settings(m problems.Model) dca.Settings {
 	s := m.DefaultSettings()
 	if c.Preset == PresetPaper {
 		s = m.PaperSettings()

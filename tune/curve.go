@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/problems"
 )
 
 // CurvePoint is the validation error where all weights of the penalties are the same multiple of those selected.
@@ -17,7 +18,7 @@ type CurvePoint struct {
 	Validation, StandardError float64
 	// Fit is the predictor with these weights, trained on the rows of [Result.RefitFit], which it is for the factor 1;
 	// without coefficients where there is none, or where the model trains none.
-	Fit Fit
+	Fit problems.Fit
 }
 
 // curveDecades is how far the curve goes to both sides of the selection, in decades; mostCurve bounds its points on
@@ -87,7 +88,7 @@ func (t *task) path(ctx context.Context, out *Result) error {
 			return err
 		}
 		for k := range out.Curve {
-			if out.Curve[k].Fit = (Fit{}); k < len(list) {
+			if out.Curve[k].Fit = (problems.Fit{}); k < len(list) {
 				out.Curve[k].Fit = list[k]
 			}
 		}
@@ -97,7 +98,7 @@ func (t *task) path(ctx context.Context, out *Result) error {
 			p.Fit = out.RefitFit
 		}
 		if p := &out.Curve[k]; !p.Fit.Finite() {
-			p.Fit = Fit{}
+			p.Fit = problems.Fit{}
 		}
 	}
 	return nil

@@ -17,17 +17,17 @@ type Custom struct {
 	Hyperparameters []string
 	// Score returns the errors of values of the lower-level variables. Nil means the program's own
 	// Validation at H0, and no test error.
-	Score func(x [][]float64) Errors
+	Score func(x [][]float64) problems.Errors
 	// Predictor turns values of the lower-level variables into a linear predictor. Nil means that the first
 	// variable holds its coefficients, without names.
-	Predictor func(x [][]float64) Fit
+	Predictor func(x [][]float64) problems.Fit
 	// Settings are those of a run, with and without a preset. The zero value means those of package dca.
 	Settings dca.Settings
 	// Says is the advice of the model; the zero value says nothing.
 	Says problems.Advice
 }
 
-var _ Model = Custom{}
+var _ problems.Model = Custom{}
 
 // Name is the program's.
 func (c Custom) Name() string { return c.Bilevel.Name }
@@ -48,7 +48,7 @@ func (c Custom) Names() []string {
 }
 
 // Evaluate is Score.
-func (c Custom) Evaluate(x [][]float64) Errors {
+func (c Custom) Evaluate(x [][]float64) problems.Errors {
 	if c.Score != nil {
 		return c.Score(x)
 	}
@@ -56,15 +56,15 @@ func (c Custom) Evaluate(x [][]float64) Errors {
 	if err != nil {
 		v = math.NaN() // which no run selects
 	}
-	return Errors{Validation: v}
+	return problems.Errors{Validation: v}
 }
 
 // Fit is Predictor.
-func (c Custom) Fit(x [][]float64) Fit {
+func (c Custom) Fit(x [][]float64) problems.Fit {
 	if c.Predictor != nil {
 		return c.Predictor(x)
 	}
-	return Fit{Coefficients: x[0]}
+	return problems.Fit{Coefficients: x[0]}
 }
 
 // Advice is Says.

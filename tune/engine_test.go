@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
@@ -28,25 +29,25 @@ func TestEngines(t *testing.T) {
 	if testing.Short() {
 		presets = presets[:1]
 	}
-	for name, build := range map[string]func(dataset.Division) (tune.Model, error){
-		"elastic-net": func(d dataset.Division) (tune.Model, error) {
+	for name, build := range map[string]func(dataset.Division) (problems.Model, error){
+		"elastic-net": func(d dataset.Division) (problems.Model, error) {
 			return regression.ElasticNet(d, regression.Options{Intercept: true})
 		},
-		"logistic": func(d dataset.Division) (tune.Model, error) {
+		"logistic": func(d dataset.Division) (problems.Model, error) {
 			return regression.Logistic(d.Map(sign), regression.Options{Intercept: true, Standardize: true})
 		},
-		"poisson": func(d dataset.Division) (tune.Model, error) {
+		"poisson": func(d dataset.Division) (problems.Model, error) {
 			return regression.Poisson(d.Map(count), regression.Options{Intercept: true})
 		},
-		"weighted-lasso": func(d dataset.Division) (tune.Model, error) {
+		"weighted-lasso": func(d dataset.Division) (problems.Model, error) {
 			return regression.WeightedLasso(d, regression.Options{Intercept: true})
 		},
-		"sparse-group-lasso": func(d dataset.Division) (tune.Model, error) {
+		"sparse-group-lasso": func(d dataset.Division) (problems.Model, error) {
 			g, err := groups.Equal(8, 4)
 			require.NoError(t, err)
 			return regression.SparseGroupLasso(d, regression.Options{Groups: g, Intercept: true})
 		},
-		"group-lasso": func(d dataset.Division) (tune.Model, error) {
+		"group-lasso": func(d dataset.Division) (problems.Model, error) {
 			g, err := groups.Equal(8, 4)
 			require.NoError(t, err)
 			return regression.GroupLasso(d, regression.Options{Groups: g, Intercept: true})
@@ -91,7 +92,7 @@ func TestEnginesOnLadders(t *testing.T) {
 		require.NoError(t, err)
 		whole, err := regression.GroupLasso(d, regression.Options{Groups: g, Intercept: true})
 		require.NoError(t, err)
-		for _, m := range []tune.Model{w, group, whole} {
+		for _, m := range []problems.Model{w, group, whole} {
 			run := func(engine string) *tune.Result {
 				r, err := tune.Run(context.Background(), m, tune.Config{Engine: engine})
 				require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/lower/warm"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
@@ -18,7 +19,7 @@ import (
 type evaluator struct {
 	task  *task
 	space *space
-	fit   *lower.Chain   // nil if all are conic programs
+	fit   *warm.Chain    // nil if all are conic programs
 	conic *dca.Penalized // nil before the first
 	gap   float64        // of solves by the fit, in the place of its own where it is larger
 	alone bool           // what the fit cannot solve is not solved at all
@@ -31,7 +32,7 @@ func (t *task) evaluator(ctx context.Context, s *space) (*evaluator, error) {
 		return nil, err
 	}
 	if fit != nil {
-		e.fit = lower.NewChain(fit, gapOf(fit.Traits()))
+		e.fit = warm.NewChain(fit)
 		return e, nil
 	}
 	return e, e.compile()
@@ -85,9 +86,7 @@ func (t *task) trainer() problems.Solver {
 }
 
 func (e *evaluator) compile() (err error) {
-	p := e.task.Program
-	p.Fit = p.Fit.Fresh() // evaluators work side by side
-	e.conic, err = dca.NewPenalized(p, e.task.settings())
+	e.conic, err = dca.NewPenalized(e.task.Program, e.task.settings())
 	return err
 }
 
@@ -136,7 +135,7 @@ func (e *evaluator) descend(ctx context.Context, tr *trial) (bool, error) {
 	if e.fit == nil {
 		return false, nil
 	}
-	pt, err := e.fit.SolveTo(ctx, slices.Concat(tr.Lambda, tr.Upper), math.Max(e.gap, gapOf(e.fit.Traits())))
+	pt, err := e.fit.Solve(ctx, slices.Concat(tr.Lambda, tr.Upper), math.Max(e.gap, gapOf(e.fit.Traits())))
 	if err != nil || !pt.Solved {
 		// Compact points are not mixed with those of conic programs.
 		return ctx.Err() != nil || e.fit.Traits().Compact() || e.alone, err

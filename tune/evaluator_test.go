@@ -11,6 +11,7 @@ import (
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
@@ -27,7 +28,7 @@ func TestDirectIsConic(t *testing.T) {
 	require.NoError(t, err)
 	matrix, err := matcomp.ReadDir("../problems/matcomp/testdata/small", nil)
 	require.NoError(t, err)
-	for _, m := range []Model{
+	for _, m := range []problems.Model{
 		must(regression.ElasticNet(split, regression.Options{})),
 		must(regression.ElasticNet(split, regression.Options{Intercept: true, Standardize: true})),
 		must(regression.WeightedLasso(split, regression.Options{Intercept: true})),

@@ -154,14 +154,14 @@ func (out *Result) retrain(t *task, l limits) error {
 }
 
 // train trains with what was selected. It does not wait for longer than the context and patience.
-func (out *Result) train(ctx context.Context, t *task) (Fit, *float64, error) {
+func (out *Result) train(ctx context.Context, t *task) (problems.Fit, *float64, error) {
 	h := slices.Concat(out.Selection.Radii, out.Selection.Upper)
 	train, weighted := t.Advice.Retrain, t.Advice.RetrainWeighted
 	if weighted != nil && out.Selection.Weighted && !(t.Config.Preset == PresetPaper && len(out.Selection.Upper) > 0) {
 		h, train = slices.Concat(out.Selection.Lambda, out.Selection.Upper), weighted
 	}
 	type trained struct {
-		fit  Fit
+		fit  problems.Fit
 		test *float64
 		err  error
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/problems"
 )
 
 // Numbers that are none.
@@ -18,9 +19,9 @@ import (
 const notFinite = "the validation error is not a finite number; are there targets or features too large to square?"
 
 // score evaluates values of the lower-level variables. It is not ok if they or the validation error are not finite.
-func (t *task) score(x [][]float64) (e Errors, ok bool) {
+func (t *task) score(x [][]float64) (e problems.Errors, ok bool) {
 	if !finite.Every(x) {
-		return Errors{Validation: math.NaN()}, false
+		return problems.Errors{Validation: math.NaN()}, false
 	}
 	e = t.Model.Evaluate(x)
 	return e, finite.All(e.Validation)
@@ -30,7 +31,7 @@ func (t *task) score(x [][]float64) (e Errors, ok bool) {
 // without a refit, has not converged.
 func (out *Result) settle() {
 	if out.Refit != nil && (!finite.All(out.Refit.Validation) || !out.RefitFit.Finite()) {
-		out.Refit, out.LowerLevel, out.RefitFit, out.Selection = nil, nil, Fit{}, nil
+		out.Refit, out.LowerLevel, out.RefitFit, out.Selection = nil, nil, problems.Fit{}, nil
 	}
 	fine := out.Refit != nil && out.Refit.Finite() && (out.LowerLevel == nil || out.LowerLevel.Finite()) &&
 		out.Errors.Finite() && out.Iterate.Finite() &&

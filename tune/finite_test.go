@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
@@ -20,8 +21,8 @@ func scored(finite func(x float64) bool, value float64) tune.Custom {
 	return tune.Custom{
 		Bilevel:  folded("scored", []float64{3}, []float64{1}, halfSquares),
 		Settings: dca.Settings{GapTol: 1e-6},
-		Score: func(x [][]float64) tune.Errors {
-			e := tune.Errors{Validation: math.Pow(x[0][0]-1, 2) / 2}
+		Score: func(x [][]float64) problems.Errors {
+			e := problems.Errors{Validation: math.Pow(x[0][0]-1, 2) / 2}
 			if !finite(x[0][0]) {
 				e.Validation = value
 			}

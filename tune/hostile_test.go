@@ -14,6 +14,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/proptest"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
@@ -84,7 +85,8 @@ func hostileTable(t *rapid.T, n, p int, labels bool) *dataset.Data {
 }
 
 // hostileModel draws a model of such a table, and the mean loss of a predictor on rows, from its definition.
-func hostileModel(t *rapid.T) (tune.Model, func(rows *dataset.Data, f tune.Fit) float64, dataset.Division, error) {
+func hostileModel(t *rapid.T) (problems.Model, func(rows *dataset.Data, f problems.Fit) float64, dataset.Division,
+	error) {
 	name := rapid.SampledFrom([]string{"elastic-net", "weighted-lasso", "sparse-group-lasso", "group-lasso", "fused-lasso",
 		"bounded", "huber", "quantile", "logistic", "svm"}).Draw(t, "model")
 	labels := name == "logistic" || name == "svm"
@@ -109,7 +111,7 @@ func hostileModel(t *rapid.T) (tune.Model, func(rows *dataset.Data, f tune.Fit) 
 	}
 	intercept, standardize := rapid.Bool().Draw(t, "intercept"), rapid.Bool().Draw(t, "standardize")
 	loss := func(f, y float64) float64 { return (f - y) * (f - y) / 2 }
-	var m tune.Model
+	var m problems.Model
 	var err error
 	g, _ := groups.Equal(p, 1)
 	switch name {
@@ -148,7 +150,7 @@ func hostileModel(t *rapid.T) (tune.Model, func(rows *dataset.Data, f tune.Fit) 
 		m, err = svm.New(division.(*dataset.CrossValidation), svm.Options{Standardize: standardize})
 		loss = func(f, y float64) float64 { return math.Max(0, 1-(2*y-1)*f) }
 	}
-	mean := func(rows *dataset.Data, f tune.Fit) float64 {
+	mean := func(rows *dataset.Data, f problems.Fit) float64 {
 		sum := 0.0
 		for i, y := range rows.Y {
 			sum += loss(f.Value(rows.Dense().RawRowView(i)), y) / float64(len(rows.Y))
@@ -196,7 +198,7 @@ func TestHostileTables(t *testing.T) {
 				fit = m.Fit(slices.Repeat(x[k*each:(k+1)*each], len(parts)))
 			}
 			want += mean(part.Val, fit) / float64(len(parts))
-			scale = math.Max(scale, mean(part.Val, tune.Fit{Coefficients: make([]float64, len(fit.Coefficients))}))
+			scale = math.Max(scale, mean(part.Val, problems.Fit{Coefficients: make([]float64, len(fit.Coefficients))}))
 			for i := range part.Val.Y { // what rounding of large products may do
 				for j, v := range part.Val.Dense().RawRowView(i) {
 					scale = math.Max(scale, math.Abs(v*fit.Coefficients[j]))

@@ -96,7 +96,7 @@ func TestHypergradientsOfOtherModels(t *testing.T) {
 }
 
 // other has the methods of a model that brings nothing.
-type other struct{ tune.Model }
+type other struct{ problems.Model }
 
 func (other) Name() string { return "other" }
 

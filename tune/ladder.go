@@ -58,7 +58,7 @@ func (c *Config) asks() bool {
 func (t *task) asked() bool { return t.Config.asks() || t.Start != nil }
 
 // Climbs says whether VF-iDCA chooses a rung of the ladder of the model, and not free weights.
-func (c *Config) Climbs(m Model) bool { return !c.asks() && rungs(m.Advice()) != nil }
+func (c *Config) Climbs(m problems.Model) bool { return !c.asks() && rungs(m.Advice()) != nil }
 
 // rungs are those of a model, none where it has no ladder.
 func rungs(a problems.Advice) []problems.Rung {
@@ -113,7 +113,7 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 	var list []climbed
 	names := make([]string, 0, len(rungs))
 	for _, r := range rungs {
-		var below Model
+		var below problems.Model
 		var from Selection
 		if n := len(list); n > 0 {
 			below, from = list[n-1].task.Model, *list[n-1].out.Selection
@@ -136,7 +136,7 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 	ladder := make([]Rung, len(list))
 	least := 0
 	for k, c := range list {
-		used := c.task.Advice.Rung.Used(c.x)
+		used := c.task.Advice.Used(c.x)
 		ladder[k] = Rung{Name: names[k], Validation: c.out.Refit.Validation, Features: used}
 		if ladder[k].Validation < ladder[least].Validation {
 			least = k
@@ -144,7 +144,7 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 	}
 	for k := range ladder {
 		if k != least {
-			ladder[k].Above, ladder[k].StandardError = list[k].task.Advice.Rung.Gain(list[k].x, list[least].x)
+			ladder[k].Above, ladder[k].StandardError = list[k].task.Advice.Gain(list[k].x, list[least].x)
 		}
 	}
 	taken := simplest(ladder)
@@ -169,7 +169,7 @@ func simplest(ladder []Rung) int {
 }
 
 // searchRung searches the models of a rung, and returns the best.
-func (t *task) searchRung(ctx context.Context, models []Model) (best climbed, err error) {
+func (t *task) searchRung(ctx context.Context, models []problems.Model) (best climbed, err error) {
 	for _, m := range models {
 		s := *t
 		s.Model, s.Program, s.Advice, s.fit, s.together, s.best = m, m.Program(), m.Advice(), nil, nil, trial{}
@@ -198,13 +198,13 @@ func (t *task) searchRung(ctx context.Context, models []Model) (best climbed, er
 }
 
 // spread puts the hyperparameters of the model into the result of a rung.
-func (t *task) spread(out *Result, full Model) {
-	r := t.Advice.Rung
-	if r == nil || out.Selection == nil {
+func (t *task) spread(out *Result, full problems.Model) {
+	spread := t.Advice.Spread
+	if spread == nil || out.Selection == nil {
 		return
 	}
 	s := *out.Selection
-	s.Lambda = r.Spread(s.Lambda)
+	s.Lambda = spread(s.Lambda)
 	program := full.Program()
 	if radii, err := program.Penalties(s.X, nil); err == nil {
 		s.Radii = radii
@@ -212,7 +212,7 @@ func (t *task) spread(out *Result, full Model) {
 	out.Names = full.Names()
 	out.selected(s)
 	for k := range out.Curve {
-		out.Curve[k].Lambda = r.Spread(out.Curve[k].Lambda)
+		out.Curve[k].Lambda = spread(out.Curve[k].Lambda)
 	}
 }
 

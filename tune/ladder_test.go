@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
@@ -116,7 +117,7 @@ func TestRungs(t *testing.T) {
 	plain, err := regression.Lasso(d, regression.Options{})
 	require.NoError(t, err)
 	for want, of := range map[string]struct {
-		m tune.Model
+		m problems.Model
 		c tune.Config
 	}{
 		"unknown Config.Rung": {m, tune.Config{Rung: "high"}},

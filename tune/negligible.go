@@ -30,10 +30,10 @@ func (out *Result) dropNegligible(t *task) {
 	if t.Advice.Columns == nil {
 		return
 	}
-	columns := t.Advice.Columns()
-	size := columns.Deviations
-	if !columns.Intercept { // which would take the mean of an effect
-		for j, mean := range columns.Means() {
+	rows, intercept := t.Advice.Columns()
+	means, size := rows.Moments()
+	if !intercept { // which would take the mean of an effect
+		for j, mean := range means {
 			size[j] = math.Hypot(size[j], mean)
 		}
 	}
@@ -44,12 +44,11 @@ func (out *Result) dropNegligible(t *task) {
 	if len(gone) == 0 {
 		return
 	}
-	means := columns.Means()
 	fit.Coefficients, fit.Intercepts = slices.Clone(fit.Coefficients), slices.Clone(fit.Intercepts)
 	for _, j := range gone {
 		row := fit.Of(j)
 		switch {
-		case !columns.Intercept:
+		case !intercept:
 		case fit.Targets != nil:
 			floats.AddScaled(fit.Intercepts, means[j], row)
 		default:

@@ -4,18 +4,18 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
 )
 
 // selective has features of units a thousandfold apart.
 var selective = problems.Advice{
-	Columns: func() *problems.Columns {
-		return &problems.Columns{
-			Deviations: []float64{1, 1000, 1}, Means: func() []float64 { return []float64{0, 0, 4} }, Intercept: true,
-		}
+	Columns: func() (*dataset.Data, bool) {
+		return &dataset.Data{X: mat.NewDense(2, 3, []float64{-1, -1000, 3, 1, 1000, 5}), Y: make([]float64, 2)}, true
 	},
-	TestError: func(f Fit) *float64 { return &f.Intercept },
+	TestError: func(f problems.Fit) *float64 { return &f.Intercept },
 }
 
 // A coefficient is negligible by what it does when its feature moves by one standard deviation; its mean goes into the
@@ -23,8 +23,9 @@ var selective = problems.Advice{
 func TestDropNegligible(t *testing.T) {
 	test := 3.25
 	made := func() *Result {
-		fit := Fit{Features: []string{"small", "large", "zero"}, Coefficients: []float64{2, 0.001, 1e-7}, Intercept: 7}
-		return &Result{Refit: &Errors{Test: &test}, RefitFit: fit, Errors: Errors{Test: &test}}
+		fit := problems.Fit{Features: []string{"small", "large", "zero"}, Coefficients: []float64{2, 0.001, 1e-7},
+			Intercept: 7}
+		return &Result{Refit: &problems.Errors{Test: &test}, RefitFit: fit, Errors: problems.Errors{Test: &test}}
 	}
 	task := &task{Advice: selective}
 	r := made()

@@ -99,7 +99,7 @@ func (t *task) lines(ctx context.Context) (*paths, error) {
 	for _, share := range shares {
 		first, step := top/share, pathStep
 		switch {
-		case share == compassFloor && t.Advice.Rung != nil:
+		case share == compassFloor && t.Advice.Spread != nil:
 			first, step = top, pathStep*pathStep
 		case share == compassFloor: // squares, with which no coefficient is zero at any weight, and the error bends little
 			first, step = lastFirst*top, lastStep
@@ -115,7 +115,7 @@ func (t *task) lines(ctx context.Context) (*paths, error) {
 }
 
 // Opens is what VF-iDCA leaves open of a model with this configuration, nil where it does not.
-func (c *Config) Opens(m Model) *problems.Open {
+func (c *Config) Opens(m problems.Model) *problems.Open {
 	a := m.Advice()
 	if a.Open == nil || c.asks() {
 		return nil

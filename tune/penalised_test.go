@@ -95,7 +95,7 @@ func TestGapsThatAreNotComputed(t *testing.T) {
 	c := tune.Config{Method: tune.MethodGrid, Evaluations: 4, Ranges: []tune.Range{{Low: 0.1, High: 10}}}
 	known := 1e-12
 	for _, test := range []struct {
-		model tune.Model
+		model problems.Model
 		gap   *float64
 	}{{newRidge(known), &known}, {newRidge(math.NaN()), nil}, {newRidge(known).Custom, nil}} {
 		r, err := tune.Run(ctx, test.model, c)
@@ -145,7 +145,7 @@ func (f smoothFit) Solve(ctx context.Context, lambda []float64, tol float64, sta
 	return pt, err
 }
 
-func (f smoothFit) Gradient(_ context.Context, at *lower.Point, _ lower.GradientOptions) ([]float64, error) {
+func (f smoothFit) Gradient(_ context.Context, at *lower.Point, _ lower.Mode, _ float64) ([]float64, error) {
 	g := 0.0
 	for k, a := range f.a {
 		g -= (at.X[k][0] - float64(k+1)) / 2 * a / math.Pow(1+at.Lambda[0], 2)

@@ -8,13 +8,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
 
 // A run tells where it is, in words, before each piece of work and in its order.
 func TestPlaces(t *testing.T) {
-	places := func(m tune.Model, c tune.Config) (list []string) {
+	places := func(m problems.Model, c tune.Config) (list []string) {
 		c.Begin = func(p tune.Place) { list = append(list, p.String()) }
 		_, err := tune.Run(context.Background(), m, c)
 		require.NoError(t, err)

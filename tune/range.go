@@ -19,10 +19,10 @@ func (t *task) paperRange(upper bool) (low, high float64) {
 	switch method := t.tuner.name; {
 	case upper:
 		span = p.Upper
-	case p.Parzen.High > 0 && (method == MethodTPE || method == MethodTPE2):
+	case p.Parzen[1] > 0 && (method == MethodTPE || method == MethodTPE2):
 		span = p.Parzen
 	}
-	return span.Low, span.High
+	return span[0], span[1]
 }
 
 // The ranges by data of models without a path.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/finitejson"
+	"github.com/conetune/conetune/problems"
 )
 
 // Event is one iteration of the method, a line of the trace.
@@ -17,15 +18,15 @@ type Event struct {
 	// FitGap is the gap of the [trial] of another method, nil where none was computed.
 	FitGap *float64
 	// Errors are those of the iterate, which for methods other than VF-iDCA is the refit.
-	Errors
+	problems.Errors
 	// Refit are the errors of the lower-level solution at the radii of this
 	// iteration; nil where it was not computed.
-	Refit *Errors
+	Refit *problems.Errors
 	// Score is that of the lower-level solution, nil for models without, see [problems.Advice]. Best then is the
 	// validation error of the best one by it.
 	Score *float64
 	// Fit is the lower-level solution as a predictor, with [Config.KeepFits] and VF-iDCA only.
-	Fit *Fit
+	Fit *problems.Fit
 	// Best is the least validation error of a lower-level solution so far; nil before there was one.
 	Best *float64
 	// Elapsed is the time since the start of the run, in JSON "elapsed_seconds".
@@ -45,10 +46,10 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		return finitejson.Marshal(struct {
 			Method string `json:"method"`
 			dca.Iteration
-			Errors
-			Refit   *Errors  `json:"refit"`
-			Best    *float64 `json:"best_validation_error"`
-			Elapsed float64  `json:"elapsed_seconds"`
+			problems.Errors
+			Refit   *problems.Errors `json:"refit"`
+			Best    *float64         `json:"best_validation_error"`
+			Elapsed float64          `json:"elapsed_seconds"`
 		}{e.Method, e.Iteration, e.Errors, e.Refit, e.Best, e.Elapsed.Seconds()})
 	}
 	var validation, test *float64
@@ -56,17 +57,17 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		validation, test = &e.Refit.Validation, e.Refit.Test
 	}
 	return finitejson.Marshal(struct {
-		Method     string    `json:"method"`
-		K          int       `json:"k"`
-		Validation *float64  `json:"validation_error"`
-		Test       *float64  `json:"test_error"`
-		Refit      *Errors   `json:"refit"`
-		Best       *float64  `json:"best_validation_error"`
-		Score      *float64  `json:"score,omitempty"`
-		Gap        *float64  `json:"fit_gap"`
-		Lambda     []float64 `json:"lambda"`
-		Upper      []float64 `json:"u,omitempty"`
-		Elapsed    float64   `json:"elapsed_seconds"`
+		Method     string           `json:"method"`
+		K          int              `json:"k"`
+		Validation *float64         `json:"validation_error"`
+		Test       *float64         `json:"test_error"`
+		Refit      *problems.Errors `json:"refit"`
+		Best       *float64         `json:"best_validation_error"`
+		Score      *float64         `json:"score,omitempty"`
+		Gap        *float64         `json:"fit_gap"`
+		Lambda     []float64        `json:"lambda"`
+		Upper      []float64        `json:"u,omitempty"`
+		Elapsed    float64          `json:"elapsed_seconds"`
 	}{e.Method, e.K, validation, test, e.Refit, e.Best, e.Score, e.FitGap, e.Lambda, e.H, e.Elapsed.Seconds()})
 }
 
@@ -83,18 +84,18 @@ type Result struct {
 	SetupSeconds float64 `json:"setup_seconds"`
 	Iterations   int     `json:"iterations"`
 	// Errors are those of the last iterate; its validation error is NaN, in JSON null, where there is none.
-	Errors
+	problems.Errors
 	// Refit are the errors of the model to use; nil if the run ended before there was one. Its validation error is that of
 	// the lower-level solution at the selected radii. Its test error is that of the same solution or, where
 	// TrainedOn is not [FinalTrain], of the model trained once more with the validation rows among the training rows.
-	Refit *Errors `json:"refit"`
+	Refit *problems.Errors `json:"refit"`
 	// Score is what the selection is compared with others by, where that is a score; else nil, and the validation error of
 	// the refit is.
 	Score *float64 `json:"score,omitempty"`
 	// TrainedOn says on which rows the refit is trained, see [Config]: [FinalTrain], [FinalAll] or [FinalFolds].
 	TrainedOn string `json:"trained_on"`
 	// LowerLevel are the errors of the lower-level solution itself; nil where it is no predictor.
-	LowerLevel *Errors `json:"lower_level"`
+	LowerLevel *problems.Errors `json:"lower_level"`
 	// Ladder are the rungs that were searched, the simplest first, nil for a model or a method without.
 	Ladder []Rung `json:"ladder,omitempty"`
 	// Hyperparameters are the multipliers of the radii by name: the lambda of the
@@ -124,8 +125,8 @@ type Result struct {
 	Message string `json:"message,omitempty"`
 
 	// Iterate and RefitFit are the two predictors in the user's units.
-	Iterate  Fit `json:"-"`
-	RefitFit Fit `json:"-"`
+	Iterate  problems.Fit `json:"-"`
+	RefitFit problems.Fit `json:"-"`
 	// Selection is the choice with its lower-level solution, for a method that goes on from
 	// there; nil if there is none.
 	Selection *Selection `json:"-"`

@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/conetune/conetune/problems"
 )
 
 // Run selects the hyperparameters of m by the method of the configuration. The
 // error is for a configuration, a model or a backend without meaning, and for a method that cannot do
 // the task; limits and cancellation are in the status of the result, which then holds what was reached.
-func Run(ctx context.Context, m Model, c Config) (*Result, error) {
+func Run(ctx context.Context, m problems.Model, c Config) (*Result, error) {
 	return run(ctx, m, c, nil)
 }
 
 // run is [Run], begun at start unless that is nil.
-func run(ctx context.Context, m Model, c Config, start *Selection) (*Result, error) {
+func run(ctx context.Context, m problems.Model, c Config, start *Selection) (*Result, error) {
 	begun := time.Now()
 	t, err := newTask(m, c, start, begun)
 	if err != nil {
@@ -57,7 +59,7 @@ func run(ctx context.Context, m Model, c Config, start *Selection) (*Result, err
 // Compare runs several methods one after the other on the same model with the same configuration, each with its own
 // clock and time limit. With chain, each method begins at the selection of the one
 // before it. A cancelled context ends the comparison with the method that it met.
-func Compare(ctx context.Context, m Model, methods []string, chain bool, c Config) ([]*Result, error) {
+func Compare(ctx context.Context, m problems.Model, methods []string, chain bool, c Config) ([]*Result, error) {
 	for _, name := range methods {
 		c.Method = name
 		if err := Check(m, c); err != nil {
@@ -88,7 +90,7 @@ func Compare(ctx context.Context, m Model, methods []string, chain bool, c Confi
 
 // Check says why the method of the configuration cannot select the hyperparameters of m, as far as that is known
 // before the work; nil if it can.
-func Check(m Model, c Config) error {
+func Check(m problems.Model, c Config) error {
 	_, err := newTask(m, c, nil, time.Now())
 	return err
 }

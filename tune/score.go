@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/problems"
 )
 
 // rates says that solutions are compared by a score, see [problems.Advice].
@@ -56,7 +57,7 @@ func (out *Result) Value() float64 {
 }
 
 // valueOf is the score of a solution, its validation error where there is none, and +Inf without a solution.
-func valueOf(refit *Errors, score *float64) float64 {
+func valueOf(refit *problems.Errors, score *float64) float64 {
 	switch {
 	case refit == nil || math.IsNaN(refit.Validation):
 		return math.Inf(1)

@@ -16,7 +16,6 @@ import (
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
-	"github.com/conetune/conetune/tune"
 )
 
 // mostlyZeros is a table of the given rows and features of which a fifth is not zero; two columns are zero, and one is
@@ -78,34 +77,34 @@ func TestSparseTablesGiveTheSameFits(t *testing.T) {
 	for name, c := range map[string]struct {
 		target func(float64) float64
 		lambda []float64
-		model  func(d dataset.Division, u unit) (tune.Model, error)
+		model  func(d dataset.Division, u unit) (problems.Model, error)
 		folds  bool
 	}{
-		"elastic net": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (tune.Model, error) {
+		"elastic net": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (problems.Model, error) {
 			return regression.ElasticNet(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, false},
-		"elastic net without intercept": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (tune.Model,
+		"elastic net without intercept": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (problems.Model,
 			error) {
 			return regression.ElasticNet(d, regression.Options{Standardize: u.on, Scaling: u.by})
 		}, false},
-		"elastic net of folds": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (tune.Model, error) {
+		"elastic net of folds": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (problems.Model, error) {
 			return regression.ElasticNet(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, true},
-		"weighted lasso": {number, weights, func(d dataset.Division, u unit) (tune.Model, error) {
+		"weighted lasso": {number, weights, func(d dataset.Division, u unit) (problems.Model, error) {
 			return regression.WeightedLasso(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, false},
 		"sparse group lasso": {number, []float64{0.01, 0.02, 0.03, 0.01, 0.02, 0.03, 0.01},
-			func(d dataset.Division, u unit) (tune.Model, error) {
+			func(d dataset.Division, u unit) (problems.Model, error) {
 				return regression.SparseGroupLasso(d, regression.Options{Groups: g, Intercept: true, Standardize: u.on,
 					Scaling: u.by})
 			}, false},
-		"logistic": {label, []float64{0.01, 0.02}, func(d dataset.Division, u unit) (tune.Model, error) {
+		"logistic": {label, []float64{0.01, 0.02}, func(d dataset.Division, u unit) (problems.Model, error) {
 			return regression.Logistic(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, false},
-		"logistic of folds": {label, []float64{0.01, 0.02}, func(d dataset.Division, u unit) (tune.Model, error) {
+		"logistic of folds": {label, []float64{0.01, 0.02}, func(d dataset.Division, u unit) (problems.Model, error) {
 			return regression.Logistic(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, true},
-		"poisson": {tally, []float64{0.02, 0.02}, func(d dataset.Division, u unit) (tune.Model, error) {
+		"poisson": {tally, []float64{0.02, 0.02}, func(d dataset.Division, u unit) (problems.Model, error) {
 			return regression.Poisson(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
 		}, false},
 	} {
@@ -181,7 +180,7 @@ func TestSparseConicProgram(t *testing.T) {
 }
 
 // solved is the lower-level solution of a model at weights, by its fast fit, in the user's units.
-func solved(t *testing.T, m tune.Model, lambda []float64) (tune.Fit, tune.Errors) {
+func solved(t *testing.T, m problems.Model, lambda []float64) (problems.Fit, problems.Errors) {
 	t.Helper()
 	fit, err := m.Advice().Fit()
 	require.NoError(t, err)
@@ -191,7 +190,7 @@ func solved(t *testing.T, m tune.Model, lambda []float64) (tune.Fit, tune.Errors
 	return m.Fit(pt.X), m.Evaluate(pt.X)
 }
 
-func retrained(t *testing.T, m tune.Model, lambda []float64) (tune.Fit, float64) {
+func retrained(t *testing.T, m problems.Model, lambda []float64) (problems.Fit, float64) {
 	t.Helper()
 	native, err := backends.Open(backends.Default)
 	require.NoError(t, err)
@@ -201,7 +200,7 @@ func retrained(t *testing.T, m tune.Model, lambda []float64) (tune.Fit, float64)
 	return fit, *test
 }
 
-func sameFit(t *testing.T, want, got tune.Fit, delta float64) {
+func sameFit(t *testing.T, want, got problems.Fit, delta float64) {
 	t.Helper()
 	require.InDeltaSlice(t, want.Coefficients, got.Coefficients, delta)
 	require.InDelta(t, want.Intercept, got.Intercept, delta)

@@ -43,10 +43,10 @@ func labelled(t testing.TB, n, p int) *dataset.CrossValidation {
 }
 
 // stopModels are models of all kinds: with and without folds, with ladders.
-func stopModels(t testing.TB) map[string]tune.Model {
+func stopModels(t testing.TB) map[string]problems.Model {
 	cv := labelled(t, 45, 6)
 	cv.Test = cv.Data
-	out := map[string]tune.Model{}
+	out := map[string]problems.Model{}
 	var err error
 	out["svm"], err = svm.New(cv, svm.Options{})
 	require.NoError(t, err)
@@ -145,12 +145,12 @@ func TestDeadline(t *testing.T) {
 // trained is a model of folds whose final training is another one.
 type trained struct {
 	*regression.Model
-	train func(ctx context.Context) (tune.Fit, *float64, error)
+	train func(ctx context.Context) (problems.Fit, *float64, error)
 }
 
 func (m trained) Advice() problems.Advice {
 	a := m.Model.Advice()
-	a.Retrain = func(ctx context.Context, _ problems.Solver, _ []float64) (tune.Fit, *float64, error) {
+	a.Retrain = func(ctx context.Context, _ problems.Solver, _ []float64) (problems.Fit, *float64, error) {
 		return m.train(ctx)
 	}
 	a.RetrainWeighted = a.Retrain
@@ -166,7 +166,7 @@ func TestFinalTrainingAfterAStop(t *testing.T) {
 	require.NoError(t, err)
 	for _, method := range []string{"vf-idca", "grid"} {
 		for _, limit := range []bool{false, true} {
-			run := func(train func(ctx context.Context) (tune.Fit, *float64, error)) *tune.Result {
+			run := func(train func(ctx context.Context) (problems.Fit, *float64, error)) *tune.Result {
 				ctx, cancel := context.WithCancel(context.Background())
 				defer cancel()
 				c := tune.Config{Method: method, Progress: func(tune.Event) { cancel() }}
@@ -182,9 +182,9 @@ func TestFinalTrainingAfterAStop(t *testing.T) {
 				require.NoError(t, err)
 				return r
 			}
-			r := run(func(ctx context.Context) (tune.Fit, *float64, error) {
+			r := run(func(ctx context.Context) (problems.Fit, *float64, error) {
 				require.NoError(t, ctx.Err())
-				return tune.Fit{Coefficients: []float64{1, 2, 3, 4, 5, 6}}, nil, nil
+				return problems.Fit{Coefficients: []float64{1, 2, 3, 4, 5, 6}}, nil, nil
 			})
 			require.Equal(t, tune.FinalAll, r.TrainedOn)
 			require.Equal(t, []float64{1, 2, 3, 4, 5, 6}, r.RefitFit.Coefficients)
@@ -195,7 +195,7 @@ func TestFinalTrainingAfterAStop(t *testing.T) {
 			require.Equal(t, dca.Cancelled, r.Status)
 
 			forever := make(chan struct{})
-			r = run(func(context.Context) (tune.Fit, *float64, error) { <-forever; return tune.Fit{}, nil, nil })
+			r = run(func(context.Context) (problems.Fit, *float64, error) { <-forever; return problems.Fit{}, nil, nil })
 			close(forever)
 			require.Equal(t, dca.Cancelled, r.Status)
 			require.Equal(t, tune.FinalFolds, r.TrainedOn)
@@ -206,7 +206,7 @@ func TestFinalTrainingAfterAStop(t *testing.T) {
 	}
 }
 
-func halfMeanSquareOf(d *dataset.Data, f tune.Fit) float64 {
+func halfMeanSquareOf(d *dataset.Data, f problems.Fit) float64 {
 	sum := 0.0
 	for i, y := range d.Y {
 		e := y - f.Value(d.Dense().RawRowView(i))
@@ -223,27 +223,27 @@ func TestHowTheFinalTrainingEnds(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	for _, c := range []struct {
-		train   func(ctx context.Context) (tune.Fit, error)
+		train   func(ctx context.Context) (problems.Fit, error)
 		status  dca.Status
 		on      string
 		message string
 	}{
-		{func(context.Context) (tune.Fit, error) { return tune.Fit{}, nil }, dca.Converged, tune.FinalAll, ""},
-		{func(context.Context) (tune.Fit, error) { return tune.Fit{Inaccurate: true}, nil }, dca.Inaccurate, tune.FinalAll,
-			"missed its tolerances"},
-		{func(context.Context) (tune.Fit, error) {
-			return tune.Fit{}, &problems.TrainingError{Status: backends.TimeLimit}
+		{func(context.Context) (problems.Fit, error) { return problems.Fit{}, nil }, dca.Converged, tune.FinalAll, ""},
+		{func(context.Context) (problems.Fit, error) { return problems.Fit{Inaccurate: true}, nil }, dca.Inaccurate,
+			tune.FinalAll, "missed its tolerances"},
+		{func(context.Context) (problems.Fit, error) {
+			return problems.Fit{}, &problems.TrainingError{Status: backends.TimeLimit}
 		}, dca.TimeLimit, tune.FinalFolds, "mean of the folds' fits"},
-		{func(context.Context) (tune.Fit, error) {
-			return tune.Fit{}, &problems.TrainingError{Status: backends.Cancelled}
+		{func(context.Context) (problems.Fit, error) {
+			return problems.Fit{}, &problems.TrainingError{Status: backends.Cancelled}
 		}, dca.Cancelled, tune.FinalFolds, "mean of the folds' fits"},
-		{func(ctx context.Context) (tune.Fit, error) {
+		{func(ctx context.Context) (problems.Fit, error) {
 			cancel()
 			<-ctx.Done()
-			return tune.Fit{}, ctx.Err()
+			return problems.Fit{}, ctx.Err()
 		}, dca.Cancelled, tune.FinalFolds, "mean of the folds' fits"},
 	} {
-		r, err := tune.Run(ctx, trained{net, func(ctx context.Context) (tune.Fit, *float64, error) {
+		r, err := tune.Run(ctx, trained{net, func(ctx context.Context) (problems.Fit, *float64, error) {
 			fit, err := c.train(ctx)
 			fit.Coefficients = make([]float64, 6)
 			return fit, nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 )
@@ -18,7 +19,7 @@ import (
 // task is one selection to be made by one method: the model with its data, the budget, and the record of
 // what the method has tried. Its methods are for one goroutine at a time.
 type task struct {
-	Model Model
+	Model problems.Model
 	// Program and Advice are the model's, made once.
 	Program dca.Program
 	Advice  problems.Advice
@@ -69,7 +70,7 @@ type trial struct {
 	// Gap is the relative gap to which a fit of the model has solved it, see [lower.Point]; nil where none was computed.
 	Gap *float64
 	// Errors and Elapsed are filled in by [task.Record] where they are zero.
-	Errors  *Errors
+	Errors  *problems.Errors
 	Elapsed time.Duration
 
 	score *float64  // see [problems.Advice]
@@ -77,7 +78,7 @@ type trial struct {
 }
 
 // newTask prepares a task. The clock has begun at begun.
-func newTask(m Model, c Config, start *Selection, begun time.Time) (*task, error) {
+func newTask(m problems.Model, c Config, start *Selection, begun time.Time) (*task, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -206,11 +207,11 @@ func (t *task) penalties(at trial) ([]float64, error) {
 }
 
 // parts are those of the fit, if there is one.
-func (t *task) parts() []lower.Bilevel {
+func (t *task) parts() []bilevel.Fit {
 	if t.fit == nil {
 		return nil
 	}
-	return t.fit.Traits().Parts
+	return bilevel.Parts(t.fit)
 }
 
 // status tells how a run that did not say so itself has ended.

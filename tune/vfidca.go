@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 )
 
 // earlyTol is the tolerance of [MethodVFiDCAT], which ends earlier than [MethodVFiDCA] on the same way (paper).
@@ -65,7 +65,7 @@ func (t *task) vfidca(ctx context.Context) (*Result, error) {
 
 // watch scores the iterates of a run and notes them in the trace.
 func (t *task) watch(s *dca.Settings) {
-	var iterate, solution Errors // of the last point accepted
+	var iterate, solution problems.Errors // of the last point accepted
 	if t.Config.Begin != nil {
 		s.Begin = func(p dca.Place) { t.begin(Place{Place: p}) }
 	}
@@ -105,12 +105,12 @@ func (t *task) solvers(ctx context.Context, p *dca.Program) error {
 	if p.Bounds > 0 && fit.Traits().Parts == nil {
 		return nil
 	}
-	p.Fit = lower.NewChain(fit, gapOf(fit.Traits()))
+	p.Fit, p.FitTol = fit, gapOf(fit.Traits())
 	return nil
 }
 
 // VFiDCA is [Run] with the method vf-idca.
-func VFiDCA(ctx context.Context, m Model, c Config) (*Result, error) {
+func VFiDCA(ctx context.Context, m problems.Model, c Config) (*Result, error) {
 	c.Method = MethodVFiDCA
 	return Run(ctx, m, c)
 }
@@ -125,7 +125,7 @@ func spread(init []float64, radii int, h0 []float64) []float64 {
 }
 
 // fill copies the outcome of the algorithm and scores it.
-func (out *Result) fill(m Model, r *dca.Result, radii int) {
+func (out *Result) fill(m problems.Model, r *dca.Result, radii int) {
 	out.Status, out.Message = r.Status, r.Message
 	out.Iterations = r.Iterations
 	out.Radii = slices.Clone(r.H[:radii])

@@ -24,6 +24,7 @@ import (
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/internal/usage"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
@@ -157,7 +158,7 @@ func draw(seed uint64, n, p int, ratio float64, truth string) *problem {
 }
 
 // fit is the predictor of a method.
-func (p *problem) fit(name string, bySplit bool) (tune.Fit, error) {
+func (p *problem) fit(name string, bySplit bool) (problems.Fit, error) {
 	var rows dataset.Division
 	if n := len(p.rows.Y); bySplit {
 		var train, val []int
@@ -172,11 +173,11 @@ func (p *problem) fit(name string, bySplit bool) (tune.Fit, error) {
 	} else {
 		cv, err := dataset.CrossValidate(p.rows, 5, 1, nil)
 		if err != nil {
-			return tune.Fit{}, err
+			return problems.Fit{}, err
 		}
 		rows = cv
 	}
-	var m tune.Model
+	var m problems.Model
 	var err error
 	config := tune.Config{}
 	switch name {
@@ -196,11 +197,11 @@ func (p *problem) fit(name string, bySplit bool) (tune.Fit, error) {
 		}
 	}
 	if err != nil {
-		return tune.Fit{}, err
+		return problems.Fit{}, err
 	}
 	r, err := tune.Run(context.Background(), m, config)
 	if err != nil {
-		return tune.Fit{}, err
+		return problems.Fit{}, err
 	}
 	return r.RefitFit, nil
 }

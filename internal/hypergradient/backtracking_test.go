@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/problems"
 )
 
 // parabola is a model with the validation loss (lambda - 3)^2 + 1.
@@ -25,7 +24,7 @@ func (parabola) Solve(_ context.Context, lambda []float64, _ float64, _ *lower.P
 
 func (m parabola) Traits() lower.Traits { return lower.Traits{Path: m.Path, Gradient: m.Gradient} }
 
-func (parabola) Gradient(_ context.Context, at *lower.Point, _ lower.GradientOptions) ([]float64, error) {
+func (parabola) Gradient(_ context.Context, at *lower.Point, _ lower.Mode, _ float64) ([]float64, error) {
 	return []float64{2 * (at.Lambda[0] - 3)}, nil
 }
 
@@ -41,9 +40,9 @@ func (broken) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 // From 1 the first step, of length 1, ends at 5, which is no better. Those of length 0.1 that follow multiply the
 // distance from 3 by 0.8.
 func TestBacktracking(t *testing.T) {
-	steps := problems.Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1e-2, Floor: 1e-3}
+	steps := Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1e-2, Floor: 1e-3}
 	var seen []float64
-	run := func(b problems.Backtracking, o Settings) *Result {
+	run := func(b Backtracking, o Settings) *Result {
 		seen = nil
 		o.Backtracking, o.Observe = &b, func(_ int, at *lower.Point) { seen = append(seen, at.Lambda[0]) }
 		r, err := IGJO(context.Background(), parabola{}, o)
@@ -72,19 +71,19 @@ func TestBacktracking(t *testing.T) {
 	r = run(steps, Settings{Start: []float64{1}})
 	require.InEpsilonSlice(t, []float64{1, 1.4, 1.04, 1.004}, seen, 1e-12)
 	require.Equal(t, Stationary, r.Status)
-	steps = problems.Backtracking{First: 2, Shrink: 0.1, Least: 1e-6, Share: 0, Enough: 1e-2, Floor: 2.5}
+	steps = Backtracking{First: 2, Shrink: 0.1, Least: 1e-6, Share: 0, Enough: 1e-2, Floor: 2.5}
 	run(steps, Settings{Start: []float64{4}})
 	require.InEpsilonSlice(t, []float64{4, 2.5}, seen[:2], 1e-12)
 
 	// A lower level that cannot be solved.
 	r, err := IGJO(context.Background(), broken{}, Settings{Start: []float64{1},
-		Backtracking: &problems.Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1, Floor: 1e-3}})
+		Backtracking: &Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1, Floor: 1e-3}})
 	require.NoError(t, err)
 	require.Equal(t, Stationary, r.Status)
 	require.InEpsilon(t, 1.004, r.Best.Lambda[0], 1e-12)
 
-	good := problems.Backtracking{First: 1, Shrink: 0.5, Least: 1, Floor: 1}
-	for _, b := range []problems.Backtracking{
+	good := Backtracking{First: 1, Shrink: 0.5, Least: 1, Floor: 1}
+	for _, b := range []Backtracking{
 		{Shrink: 0.5, Least: 1, Floor: 1}, {First: 1, Shrink: 1.5, Least: 1, Floor: 1},
 		{First: 1, Shrink: 0.5, Least: 1, Floor: 1, Enough: math.NaN()},
 		{First: math.Inf(1), Shrink: 0.5, Least: 1, Floor: 1},
@@ -92,7 +91,7 @@ func TestBacktracking(t *testing.T) {
 		_, err := IGJO(context.Background(), parabola{}, Settings{Backtracking: &b})
 		require.ErrorContains(t, err, "Backtracking is")
 	}
-	_, err = IFDM(context.Background(), parabola{}, Settings{Normalised: &problems.Normalised{Length: 1, Shrink: 2,
+	_, err = IFDM(context.Background(), parabola{}, Settings{Normalised: &Normalised{Length: 1, Shrink: 2,
 		Free: 1}})
 	require.ErrorContains(t, err, "Normalised is")
 	for _, start := range []float64{0, -1, math.NaN(), math.Inf(1)} {
@@ -109,7 +108,7 @@ func TestNormalised(t *testing.T) {
 	const points = 30
 	var seen []float64
 	r, err := IFDM(context.Background(), parabola{}, Settings{Start: []float64{0.5}, MaxIter: points,
-		Normalised: &problems.Normalised{Length: 0.7, Shrink: 0.1, Free: 5},
+		Normalised: &Normalised{Length: 0.7, Shrink: 0.1, Free: 5},
 		Observe:    func(_ int, at *lower.Point) { seen = append(seen, at.Lambda[0]) }})
 	require.NoError(t, err)
 	require.Equal(t, Stationary, r.Status)

@@ -61,7 +61,7 @@ func descend(ctx context.Context, m lower.Fit, o Settings, mode lower.Mode) (*Re
 
 // descend goes down from one start.
 func (s *search) descend(ctx context.Context, at *lower.Point) error {
-	g, err := s.gradient(ctx, at, 0)
+	g, err := s.gradient(ctx, at, gradientTol)
 	var memory curvature
 	rate := 0.0
 	for !s.over(at, g) {
@@ -152,7 +152,7 @@ func (l *line) search(ctx context.Context, rate float64) (*lower.Point, []float6
 			long, rate = rate, short+(rate-short)/2
 			continue
 		}
-		g, err := l.s.gradient(ctx, next, 0)
+		g, err := l.s.gradient(ctx, next, gradientTol)
 		if g == nil {
 			return found, foundG, foundRate, err
 		}

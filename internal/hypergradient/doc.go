@@ -13,7 +13,7 @@
 //
 //   - [IGJO]: implicit gradient-based joint optimisation, gradient descent with backtracking. Feng and Simon,
 //     Gradient-based regularization parameter selection for problems with non-smooth penalty functions, JCGS 2018.
-//     [problems.Backtracking] and the truncated mode make it what their program, and the experiments with it, are: the
+//     [Backtracking] and the truncated mode make it what their program, and the experiments with it, are: the
 //     limit of that mode is what keeps its steps long where the Hessian is badly conditioned.
 //   - [IFDM]: implicit forward differentiation, in the logarithm of lambda. Bertrand, Klopfenstein, Blondel, Vaiter,
 //     Gramfort, Salmon, ICML 2020; Bertrand, Klopfenstein, Massias et al., JMLR 2022.

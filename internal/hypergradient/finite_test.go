@@ -29,7 +29,7 @@ func (m edged) Solve(_ context.Context, lambda []float64, _ float64, _ *lower.Po
 
 func (m edged) Traits() lower.Traits { return lower.Traits{Path: m.Path, Gradient: m.Gradient} }
 
-func (m edged) Gradient(_ context.Context, at *lower.Point, _ lower.GradientOptions) ([]float64, error) {
+func (m edged) Gradient(_ context.Context, at *lower.Point, _ lower.Mode, _ float64) ([]float64, error) {
 	g := 2 * (math.Log(at.Lambda[0]) - 3) / at.Lambda[0]
 	if at.Lambda[0] < m.edge {
 		g += m.slope

@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/internal/lower/warm"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
-	"github.com/conetune/conetune/problems"
 )
 
 // Status says how a search ended. What it shares with other computations are the reasons of package outcome.
@@ -46,9 +46,9 @@ type Settings struct {
 	Chosen bool
 	// Backtracking asks IGJO for the steps of its authors' program in the place of those along a line, and of the default
 	// of Tol; nil asks for the latter.
-	Backtracking *problems.Backtracking
+	Backtracking *Backtracking
 	// Normalised asks IFDM for those of its authors' program, in the place of those along a line and of Tol.
-	Normalised *problems.Normalised
+	Normalised *Normalised
 	// MaxIter bounds the steps from each start. Default 100; 50 for IFDM.
 	MaxIter int
 	// MaxSolves bounds the lower levels that are solved, at most a third of them for the path. 0 means no bound.
@@ -197,7 +197,7 @@ func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start
 		s.out.Status = NotFinite
 		return nil, nil
 	}
-	pt, err := lower.SolveUntil(ctx, s.model, lambda, tol, start)
+	pt, err := warm.Solve(ctx, s.model, lambda, tol, start)
 	if err != nil {
 		return nil, err
 	}
@@ -226,11 +226,14 @@ func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start
 	return pt, nil
 }
 
+// gradientTol is the accuracy of gradients that are not meant to be inexact.
+const gradientTol = 1e-10
+
 // gradient is the hypergradient in the logarithms, with Settings.Backtracking in the hyperparameters themselves. It is
 // nil where the search has to end.
 func (s *search) gradient(ctx context.Context, at *lower.Point, tol float64) ([]float64, error) {
 	g, err := stop.Do(ctx, nil, func() ([]float64, error) {
-		return s.traits.Gradient(ctx, at, lower.GradientOptions{Mode: s.mode, Tol: tol})
+		return s.traits.Gradient(ctx, at, s.mode, tol)
 	})
 	switch {
 	case ctx.Err() != nil: // what there is may not be the whole

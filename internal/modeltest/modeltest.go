@@ -18,12 +18,12 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native" // what the runs are on
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/tune"
 )
 
 // Solve runs VF-iDCA with the settings on the native backend.
-func Solve(t testing.TB, m tune.Model, s dca.Settings) *dca.Result {
+func Solve(t testing.TB, m problems.Model, s dca.Settings) *dca.Result {
 	t.Helper()
 	var err error
 	s.Backend, err = backends.Open(backends.Default)
@@ -38,7 +38,7 @@ func Solve(t testing.TB, m tune.Model, s dca.Settings) *dca.Result {
 const lowerEps, slopeError = 1e-11, 5e-6
 
 // LowerLevel solves the lower level at the model's start, and returns its multipliers too.
-func LowerLevel(t testing.TB, m tune.Model) (x [][]float64, lambda []float64) {
+func LowerLevel(t testing.TB, m problems.Model) (x [][]float64, lambda []float64) {
 	t.Helper()
 	s := m.PaperSettings()
 	var err error
@@ -79,7 +79,7 @@ func Split(seed uint64, train, val, test int, b []float64, noise float64) *datas
 // ElasticOptimality checks the lower level at the start of a model with the penalties of an elastic net and a smooth
 // loss, whose derivative in a value f is slope(y, f): X's/n + lambda2 b + lambda1 sign(b) = 0, and for the intercept
 // sum s = 0.
-func ElasticOptimality(t testing.TB, m tune.Model, train *dataset.Data, intercept bool,
+func ElasticOptimality(t testing.TB, m problems.Model, train *dataset.Data, intercept bool,
 	slope func(y, f float64) float64) {
 	t.Helper()
 	x, lambda := LowerLevel(t, m)
@@ -110,7 +110,7 @@ type Within struct{ Errors, Radii, Lambda, Trace, Step float64 }
 
 // AgainstPython compares with so many runs of an independent implementation in Python, see README.md beside their
 // folder, of a model, which build makes with the radii that a run starts from, 0 for its own.
-func AgainstPython(t *testing.T, folder string, runs int, within Within, build func(r0 float64) tune.Model) {
+func AgainstPython(t *testing.T, folder string, runs int, within Within, build func(r0 float64) problems.Model) {
 	raw, err := os.ReadFile(folder + "/vfidca_cvxpy.json")
 	require.NoError(t, err)
 	type errors struct {
@@ -139,7 +139,7 @@ func AgainstPython(t *testing.T, folder string, runs int, within Within, build f
 		require.InEpsilon(t, run.Validation, res.UpperValue, within.Errors)
 		for _, c := range []struct {
 			want errors
-			got  tune.Errors
+			got  problems.Errors
 		}{{run.errors, m.Evaluate(res.X)}, {run.Refit, m.Evaluate(res.Refit)}} {
 			require.InEpsilon(t, c.want.Validation, c.got.Validation, within.Errors)
 			require.InEpsilon(t, c.want.Test, *c.got.Test, within.Errors)

@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/internal/usage"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/internal/words"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -127,7 +128,7 @@ func (r *Record) fill(m Method, from *tune.Result) {
 }
 
 // errorsOf copies errors, without what JSON cannot say.
-func errorsOf(e *tune.Errors) Errors {
+func errorsOf(e *problems.Errors) Errors {
 	if e == nil {
 		return Errors{}
 	}
@@ -148,7 +149,7 @@ func trace(r *tune.Result, seconds float64) []Point {
 	slices.SortStableFunc(events, func(a, b tune.Event) int { return cmp.Compare(a.Elapsed, b.Elapsed) })
 	iterates := r.Method == tune.MethodVFiDCA || r.Method == tune.MethodVFiDCAT
 	var points []Point
-	var best *tune.Errors
+	var best *problems.Errors
 	for _, e := range events {
 		better := e.Refit != nil && words.Finite(e.Refit.Validation) && (best == nil || e.Refit.Validation < best.Validation)
 		if better {

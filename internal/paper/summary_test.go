@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -114,7 +115,7 @@ func TestVerdicts(t *testing.T) {
 
 func TestTrace(t *testing.T) {
 	event := func(k int, v float64) tune.Event {
-		e := tune.Errors{Validation: v, Test: &v}
+		e := problems.Errors{Validation: v, Test: &v}
 		return tune.Event{Iteration: dca.Iteration{K: k}, Errors: e, Refit: &e}
 	}
 	r := &tune.Result{Method: "grid", Iterations: 300}

@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/internal/synthetic"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
@@ -43,7 +44,7 @@ type Row struct {
 type data func(file *dataset.Data, seed uint64) (build, error)
 
 // build makes the model of data in memory. It is part of what is timed.
-type build func() (tune.Model, error)
+type build func() (problems.Model, error)
 
 // Tables are all tables, in the order in which they are made.
 func Tables() []Table {
@@ -97,7 +98,7 @@ func drawn(name, preset, title string) Row {
 			return nil, err
 		}
 		d, err := synthetic.Draw(spec, preset, seed)
-		return func() (tune.Model, error) { return d.Model(false) }, err
+		return func() (problems.Model, error) { return d.Model(false) }, err
 	}}
 }
 
@@ -136,7 +137,7 @@ func realNet(name, split string, files ...string) Row {
 		if err != nil {
 			return nil, err
 		}
-		return func() (tune.Model, error) { return regression.ElasticNet(s, regression.Options{}) }, nil
+		return func() (problems.Model, error) { return regression.ElasticNet(s, regression.Options{}) }, nil
 	}}
 }
 
@@ -168,7 +169,7 @@ func crossValidation(folds int) data {
 			return nil, err
 		}
 		cv.Test = s.Val // the second of two parts
-		return func() (tune.Model, error) { return svm.New(cv, svm.Options{}) }, nil
+		return func() (problems.Model, error) { return svm.New(cv, svm.Options{}) }, nil
 	}
 }
 
@@ -287,7 +288,7 @@ func (m Method) config(i Item, r Row) tune.Config {
 
 // dimension is how many hyperparameters the method chooses: one for each kind where it gives all of a kind the same
 // value, as the paper's random search does for the support vector machine alone.
-func (m Method) dimension(model tune.Model) (int, error) {
+func (m Method) dimension(model problems.Model) (int, error) {
 	common := m.tuner == tune.MethodGrid || m.tuner == tune.MethodTPE2 || m.tuner == tune.MethodRandom &&
 		model.Name() == "svm"
 	p := model.Program()

@@ -14,11 +14,11 @@ import (
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/table/input"
-	"github.com/conetune/conetune/tune"
 )
 
 // Data are rows for a model, or the entries of a matrix.
@@ -98,7 +98,7 @@ func Draw(spec model.Spec, preset string, seed uint64) (d *Data, err error) {
 }
 
 // Model is the model of the data, on the features and targets as they are.
-func (d *Data) Model(intercept bool) (tune.Model, error) {
+func (d *Data) Model(intercept bool) (problems.Model, error) {
 	if d.entries != nil {
 		return matcomp.New(d.entries, matcomp.Options{Intercept: intercept})
 	}

@@ -357,6 +357,12 @@ func (d *Data) Like(other *Data) *Data {
 // Deviations are the standard deviations of the features over the rows, with divisor n, or by their weights.
 func (d *Data) Deviations() []float64 { return d.moments().deviation }
 
+// Moments are the means of the features, as their deviations are, and these.
+func (d *Data) Moments() (mean, deviation []float64) {
+	m := d.moments()
+	return m.mean, m.deviation
+}
+
 // moments are the means of the columns and their standard deviations, 0 for constant ones.
 type moments struct{ mean, deviation []float64 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
-	lowerfits "github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/matcomp"
 )
 
@@ -23,7 +22,7 @@ func TestDense(t *testing.T) {
 	p := m.Program()
 	fit, err := m.Penalised()
 	require.NoError(t, err)
-	p.Fit = lowerfits.NewChain(fit, 1e-9)
+	p.Fit = fit
 	r, err := dca.Solve(context.Background(), p, s)
 	require.NoError(t, err)
 	require.Equal(t, dca.Converged, r.Status, r.Message)

@@ -102,7 +102,7 @@ func compare(t *testing.T, d *matcomp.Data, radii []float64, iterations int) (c 
 	c.conic = c.m.Program()
 	c.conic.H0 = radii
 	c.quick = c.conic
-	c.quick.Fit = lowerfits.NewChain(c.fit, 1e-9)
+	c.quick.Fit = c.fit
 	c.want, err = dca.LowerLevel(context.Background(), c.conic, c.settings)
 	require.NoError(t, err)
 	c.got, err = dca.LowerLevel(context.Background(), c.quick, c.settings)
@@ -141,7 +141,7 @@ func TestFactoredAgainstConic(t *testing.T) {
 
 	// the same bytes again, with other numbers of workers
 	of.settings.Workers = 2
-	of.quick.Fit = lowerfits.NewChain(of.fit, 1e-9)
+	of.quick.Fit = of.fit
 	c, err := dca.Solve(context.Background(), of.quick, of.settings)
 	require.NoError(t, err)
 	require.Equal(t, b.X, c.X)

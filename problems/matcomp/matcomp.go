@@ -133,7 +133,7 @@ func (m *Model) axes(each bool) []problems.Axis {
 func (m *Model) Advice() problems.Advice {
 	return problems.Advice{
 		Axes: m.axes, Predicts: true, Fit: m.Penalised, Modes: []lower.Mode{lower.Adjoint}, Retrain: m.retrain,
-		Paper: problems.Paper{Weights: problems.Span{Low: math.Pow(10, -3.5), High: 1e-1}, Start: 0.005},
+		Paper: problems.Paper{Weights: [2]float64{math.Pow(10, -3.5), 1e-1}, Start: 0.005},
 	}
 }
 

@@ -17,11 +17,10 @@ import (
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
-	"github.com/conetune/conetune/tune"
 )
 
 var (
-	_ tune.Model = (*matcomp.Model)(nil)
+	_ problems.Model = (*matcomp.Model)(nil)
 )
 
 func small(t testing.TB) *matcomp.Data {

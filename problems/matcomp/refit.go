@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -35,7 +34,7 @@ func (m *Model) retrain(ctx context.Context, s problems.Solver, h []float64) (pr
 		if !all.factored() {
 			gap = smallRetrainGap
 		}
-		p.Fit = lower.NewChain(fit, gap)
+		p.Fit, p.FitTol = fit, gap
 	}
 	var test *float64
 	fit, err := problems.Train(ctx, p, s, h, func(x [][]float64) problems.Fit {

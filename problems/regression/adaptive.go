@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/internal/lower/warm"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -110,10 +111,10 @@ func choosePilot(ctx context.Context, fit lower.Fit) (*lower.Point, error) {
 		return nil, nil
 	}
 	var best *lower.Point
-	chain := lower.NewChain(fit, searchGap)
+	chain := warm.NewChain(fit)
 	for k, risen := 0, 0; k < pilotPoints && risen < pilotRisen; k++ {
 		weight := top * pilotTop * math.Pow(pilotBottom/pilotTop, float64(k)/(pilotPoints-1))
-		pt, err := chain.Solve(ctx, []float64{weight})
+		pt, err := chain.Solve(ctx, []float64{weight}, searchGap)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
@@ -43,7 +44,7 @@ func TestAgainstConic(t *testing.T) {
 	inf := math.Inf(1)
 	check := func(
 		build constructor, rows dataset.Division, o options, c tune.Config, errors, coefficients float64,
-	) tune.Fit {
+	) problems.Fit {
 		t.Helper()
 		var results []*tune.Result
 		for _, c.Engine = range []string{tune.EngineAuto, tune.EngineConic} {

@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table"
@@ -31,7 +32,7 @@ func timedSplit(seed uint64, train int) *dataset.Split {
 }
 
 // halfDeviance is that of rows among themselves, from the definition with Breslow's rule.
-func halfDeviance(d *dataset.Data, f tune.Fit) (sum float64) {
+func halfDeviance(d *dataset.Data, f problems.Fit) (sum float64) {
 	for i, y := range d.Y {
 		if y < 0 {
 			continue

@@ -181,9 +181,7 @@ func (d *data) folded() bool {
 }
 
 // Columns are the features of the training rows, or of all rows of folds.
-func (d *data) Columns() *problems.Columns {
-	return problems.ColumnsOf(d.user.Table(), d.options.Intercept)
-}
+func (d *data) Columns() (*dataset.Data, bool) { return d.user.Table(), d.options.Intercept }
 
 // Features returns the names of the p features.
 func (d *data) Features() []string { return d.user.Table().Features }

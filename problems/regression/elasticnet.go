@@ -1,6 +1,7 @@
 package regression
 
 import (
+	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -35,12 +36,12 @@ func paperOfNet(d *data) problems.Paper {
 	n, v := float64(len(train.Y)), float64(len(val.Y))
 	unit := v / (n * n)
 	return problems.Paper{
-		Weights: problems.Span{Low: 1e-5, High: 1e-2}, Parzen: problems.Span{Low: 1e-5, High: 1e2},
-		IGJO: &problems.Backtracking{
+		Weights: [2]float64{1e-5, 1e-2}, Parzen: [2]float64{1e-5, 1e2},
+		IGJO: &hypergradient.Backtracking{
 			Start: 0.01 / n, MaxIter: 100,
 			First: unit, Shrink: 0.1, Least: 1e-8 * unit, Share: 1e-3 * v, Enough: 5e-4, Floor: 1e-5 / n,
 		},
-		IFDM: &problems.Normalised{Length: 1.5, Shrink: 0.1, Free: 20},
+		IFDM: &hypergradient.Normalised{Length: 1.5, Shrink: 0.1, Free: 20},
 	}
 }
 

@@ -10,11 +10,11 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/input"
-	"github.com/conetune/conetune/tune"
 )
 
 func small(t testing.TB) *dataset.Split {
@@ -126,7 +126,7 @@ func TestLeastNormRefit(t *testing.T) {
 // The runs of an independent implementation in Python, see README.md beside the data.
 func TestAgainstPython(t *testing.T) {
 	within := modeltest.Within{Errors: 1e-3, Radii: 1e-3, Lambda: 1e-3, Trace: 1e-3, Step: 1e-4}
-	modeltest.AgainstPython(t, "testdata/elasticnet/small", 2, within, func(float64) tune.Model {
+	modeltest.AgainstPython(t, "testdata/elasticnet/small", 2, within, func(float64) problems.Model {
 		m, err := regression.ElasticNet(small(t), options{})
 		require.NoError(t, err)
 		return m
@@ -134,7 +134,7 @@ func TestAgainstPython(t *testing.T) {
 	split, g := smallGroups(t)
 	// Multipliers of the size of ECOS's tolerance, divided by rho, move its radii in each iteration.
 	within = modeltest.Within{Errors: 2e-3, Radii: 3e-3, Lambda: 2e-3, Trace: 3e-3, Step: 1e-3}
-	modeltest.AgainstPython(t, "testdata/sgl/small", 3, within, func(r0 float64) tune.Model {
+	modeltest.AgainstPython(t, "testdata/sgl/small", 3, within, func(r0 float64) problems.Model {
 		m, err := regression.SparseGroupLasso(split, options{Groups: g, R0: []float64{r0}})
 		require.NoError(t, err)
 		return m

@@ -155,7 +155,7 @@ func TestGridOverFolds(t *testing.T) {
 }
 
 // intercepted makes a model with an intercept.
-func (b builder) intercepted(d dataset.Division) (tune.Model, error) {
+func (b builder) intercepted(d dataset.Division) (problems.Model, error) {
 	return b(d, options{Intercept: true})
 }
 
@@ -225,7 +225,7 @@ func TestFoldsAreSplits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			whole, err := build.intercepted(cv)
 			require.NoError(t, err)
-			solve := func(m tune.Model) *dca.PenalizedSolution {
+			solve := func(m problems.Model) *dca.PenalizedSolution {
 				p := m.Program()
 				q, err := dca.NewPenalized(p, dca.Settings{Backend: backend})
 				require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
@@ -106,14 +107,14 @@ func TestGroupFit(t *testing.T) {
 			require.True(t, at.Solved)
 			conic, err := form.Solve(ctx, lambda, nil)
 			require.NoError(t, err)
-			v, objective := fit.(lower.Bilevel).Values(at.X), conic.Train
+			v, objective := fit.(bilevel.Fit).Values(at.X), conic.Train
 			for k, l := range lambda {
 				objective += l * (conic.Radii[k] - v.Penalties[k])
 			}
 			require.InEpsilon(t, objective, v.Train, 1e-8)
 			require.InDeltaSlice(t, conic.X[0], at.X[0], 1e-5) // of a group that is next to zero the program has five digits
 			require.InEpsilon(t, conic.Validation, at.Validation, 1e-6)
-			slope, err := fit.Traits().Gradient(ctx, at, lower.GradientOptions{})
+			slope, err := fit.Traits().Gradient(ctx, at, lower.Adjoint, 1e-10)
 			require.NoError(t, err)
 			for k := range lambda {
 				step := 1e-5 * lambda[k]

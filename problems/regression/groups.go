@@ -5,6 +5,7 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
@@ -104,8 +105,8 @@ func SparseGroupLasso(s dataset.Division, o Options) (*Model, error) {
 var adviceOfGroups = problems.Advice{
 	Each: true, Modes: []lower.Mode{lower.Adjoint, lower.Truncated},
 	Paper: problems.Paper{
-		Weights: problems.Span{Low: 1e-3, High: 1e1},
-		IGJO: &problems.Backtracking{
+		Weights: [2]float64{1e-3, 1e1},
+		IGJO: &hypergradient.Backtracking{
 			Start: 0.01, MaxIter: 50, First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 5e-4, Floor: 1e-6,
 		},
 	},

@@ -10,16 +10,16 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/conetune/conetune/internal/lower/warm"
 	"github.com/conetune/conetune/internal/modeltest"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/split"
-	"github.com/conetune/conetune/tune"
 )
 
-var _ tune.Model = (*regression.Model)(nil)
+var _ problems.Model = (*regression.Model)(nil)
 
 // climbed are the values of the variables on the rungs common and adaptive, with the exponent 1, at weights.
 func climbed(t *testing.T, m *regression.Model, lambda []float64) (x [2][][]float64, rungs [2]*regression.Model) {
@@ -31,7 +31,7 @@ func climbed(t *testing.T, m *regression.Model, lambda []float64) (x [2][][]floa
 	for k := range rungs {
 		fit, err := rungs[k].Advice().Together(ctx)
 		require.NoError(t, err)
-		pt, err := lower.NewChain(fit, 1e-12).Solve(ctx, lambda)
+		pt, err := warm.NewChain(fit).Solve(ctx, lambda, 1e-12)
 		require.NoError(t, err)
 		require.True(t, pt.Solved)
 		if x[k] = pt.X; k == 0 {
@@ -121,13 +121,13 @@ func TestGainAndSpread(t *testing.T) {
 		a, b := y-floats.Dot(row, x[0][0]), y-floats.Dot(row, x[1][0])
 		differences = append(differences, (a*a-b*b)/2)
 	}
-	mean, se := rungs[0].Advice().Rung.Gain(x[0], x[1])
+	mean, se := rungs[0].Advice().Gain(x[0], x[1])
 	wantMean, deviation := stat.MeanStdDev(differences, nil)
 	require.InDelta(t, wantMean, mean, 1e-9)
 	require.InDelta(t, deviation/math.Sqrt(40), se, 1e-9)
 
 	require.InDeltaSlice(t, []float64{0.2 * math.Sqrt2, 0.2 * math.Sqrt2, 0.2 * math.Sqrt2, 0.1},
-		rungs[0].Advice().Rung.Spread(lambda), 1e-12)
+		rungs[0].Advice().Spread(lambda), 1e-12)
 	b := x[0][0]
 	sizes := []float64{math.Hypot(b[0], b[1]), math.Hypot(b[2], b[3]), math.Hypot(b[4], b[5])}
 	want, l1 := make([]float64, 4), 0.0
@@ -138,5 +138,5 @@ func TestGainAndSpread(t *testing.T) {
 		l1 += math.Log(1.01/(math.Abs(v)/floats.Norm(b, math.Inf(1))+0.01)) / 6
 	}
 	want[3] = 0.1 * math.Exp(l1)
-	require.InDeltaSlice(t, want, rungs[1].Advice().Rung.Spread(lambda), 1e-9)
+	require.InDeltaSlice(t, want, rungs[1].Advice().Spread(lambda), 1e-9)
 }

@@ -60,13 +60,13 @@ type spec struct {
 //	minimize   L(b)   over b and r >= 0
 //	subject to b solves  min { l(b) : P_i(b) <= r_i, b in X }
 //
-// with the losses of the package comment and a convex set X, often all vectors. It has the methods of [tune.Model].
+// with the losses of the package comment and a convex set X, often all vectors. It has the methods of [problems.Model].
 //
 // With the T folds of a cross-validation each has coefficients b^t of its own, which share the radii: L and l are the
 // means over the folds, and P_i(b^t) <= r_i for each t. lambda_i is the multiplier of r_i in all folds together: that
 // of a single fold's loss is its mean over the folds.
 //
-// [tune.Model]: https://pkg.go.dev/github.com/conetune/conetune/tune#Model
+// [problems.Model]: https://pkg.go.dev/github.com/conetune/conetune/tune#Model
 type Model struct {
 	data *data
 	spec spec
@@ -134,10 +134,9 @@ func (m *Model) Advice() problems.Advice {
 		a.Ladder = m.ladder
 	}
 	if m.rung != nil && m.rung.full != m { // of a ladder of another model
-		a.Rung = &problems.OnRung{Gain: m.gain, Spread: m.spread, Used: m.used}
+		a.Gain, a.Spread, a.Used = m.gain, m.spread, m.used
 	}
-	all := problems.Trainer{Whole: m.whole, Test: m.test}
-	a.Retrain, a.RetrainWeighted, a.RetrainPath, a.TestError = all.Radii, all.Weights, all.Path, all.Test
+	a.Retrain, a.RetrainWeighted, a.RetrainPath, a.TestError = m.retrain, m.retrainWeighted, m.retrainPath, m.test
 	return a
 }
 

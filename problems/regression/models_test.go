@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
@@ -15,7 +16,7 @@ import (
 )
 
 // builder makes a model of rows with real targets, which those of other models are made of.
-type builder func(dataset.Division, options) (tune.Model, error)
+type builder func(dataset.Division, options) (problems.Model, error)
 
 // options are those of all regressions.
 type options = regression.Options
@@ -29,7 +30,7 @@ func models(t *testing.T) map[string]builder {
 	g, err := groups.Equal(6, 3)
 	require.NoError(t, err)
 	with := func(build constructor, change func(o *options)) builder {
-		return func(d dataset.Division, o options) (tune.Model, error) {
+		return func(d dataset.Division, o options) (problems.Model, error) {
 			change(&o)
 			return build(d, o)
 		}
@@ -48,13 +49,13 @@ func models(t *testing.T) map[string]builder {
 		"huber":               with(regression.Huber, func(o *options) { o.Threshold = 0.5 }),
 		"quantile":            with(regression.Quantile, func(o *options) { o.Level = 0.3 }),
 		"cox":                 of(regression.Cox),
-		"logistic": func(d dataset.Division, o options) (tune.Model, error) {
+		"logistic": func(d dataset.Division, o options) (problems.Model, error) {
 			return regression.Logistic(classified(d, 2), o)
 		},
-		"poisson": func(d dataset.Division, o options) (tune.Model, error) {
+		"poisson": func(d dataset.Division, o options) (problems.Model, error) {
 			return regression.Poisson(counts(d), o)
 		},
-		"multinomial": func(d dataset.Division, o options) (tune.Model, error) {
+		"multinomial": func(d dataset.Division, o options) (problems.Model, error) {
 			return regression.Multinomial(classified(d, 3), o)
 		},
 	}
@@ -70,7 +71,7 @@ func some(t *testing.T, names ...string) map[string]builder {
 }
 
 func of(build constructor) builder {
-	return func(d dataset.Division, o options) (tune.Model, error) { return build(d, o) }
+	return func(d dataset.Division, o options) (problems.Model, error) { return build(d, o) }
 }
 
 // logisticOf is a logistic regression of the signs of real targets, poissonOf a Poisson regression of counts.

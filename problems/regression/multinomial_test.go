@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/tune"
 )
 
 // split has targets 3, 5 and 8, by how large a combination of the features is.
@@ -29,7 +29,7 @@ func classesSplit(seed uint64, train int) *dataset.Split {
 }
 
 // meanLoss is the mean of minus the logarithm of the probability of the label, from the definition.
-func meanMultinomial(d *dataset.Data, f tune.Fit) float64 {
+func meanMultinomial(d *dataset.Data, f problems.Fit) float64 {
 	sum := 0.0
 	for i, y := range d.Y {
 		total, own := 0.0, 0.0

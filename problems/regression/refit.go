@@ -42,7 +42,64 @@ func (d *data) All(ctx context.Context) (*data, error) {
 // before the final fit.
 const largeTable = 5e6
 
-// whole is the model of all rows as a [problems.Trainer] wants it.
+// retrain solves the lower level of all rows, those for training and validation together or those of all folds, at the
+// radii h, see [problems.Advice].
+func (m *Model) retrain(ctx context.Context, s problems.Solver, h []float64) (problems.Fit, *float64, error) {
+	return m.train(ctx, s, h, problems.Train)
+}
+
+// retrainWeighted has the weights of the penalties in the place of radii.
+func (m *Model) retrainWeighted(ctx context.Context, s problems.Solver, lambda []float64) (problems.Fit, *float64,
+	error) {
+	return m.train(ctx, s, lambda, problems.TrainWeighted)
+}
+
+func (m *Model) train(ctx context.Context, s problems.Solver, h []float64, by func(context.Context, dca.Program,
+	problems.Solver, []float64, func(x [][]float64) problems.Fit) (problems.Fit, error)) (problems.Fit, *float64, error) {
+	p, of, err := m.whole(ctx, s, problems.FinalGap)
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	fit, err := by(ctx, p, s, h, of)
+	if err != nil {
+		return problems.Fit{}, nil, err
+	}
+	return fit, m.test(fit), nil
+}
+
+// pathGap is the relative gap of fits that are there to be looked at.
+const pathGap = 1e-6
+
+// retrainPath solves it with each of some weights, each from the one before.
+func (m *Model) retrainPath(ctx context.Context, s problems.Solver, lambda [][]float64) ([]problems.Fit, error) {
+	p, of, err := m.whole(ctx, s, pathGap)
+	if err != nil {
+		return nil, err
+	}
+	form, err := dca.NewPenalized(p, s.Settings())
+	if err != nil {
+		return nil, err
+	}
+	defer form.Close()
+	var list []problems.Fit
+	for _, l := range lambda {
+		at, err := form.Solve(ctx, lower.Positive(l), nil)
+		switch {
+		case ctx.Err() != nil:
+			return list, nil
+		case err != nil:
+			return nil, err
+		case at.X == nil:
+			list = append(list, problems.Fit{})
+		default:
+			list = append(list, of(at.X))
+		}
+	}
+	return list, nil
+}
+
+// whole is the program of all rows, with its fast fit to a relative gap where the solver takes fits, and the predictor
+// that its values are.
 func (m *Model) whole(ctx context.Context, s problems.Solver, gap float64) (dca.Program,
 	func(x [][]float64) problems.Fit, error) {
 	data, err := m.data.All(ctx)
@@ -68,7 +125,7 @@ func (m *Model) on(ctx context.Context, data *data, s problems.Solver, gap float
 	}
 	fit, err := all.alone(ctx)
 	if fit != nil {
-		p.Fit = lower.NewChain(fit, gap)
+		p.Fit, p.FitTol = fit, gap
 	}
 	return all, p, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
@@ -69,7 +70,7 @@ func TestExcludedFeatures(t *testing.T) {
 			if c.Method == "grid" {
 				c.Ranges = []tune.Range{{Low: 1e-3, High: 1}}
 			}
-			var fits []tune.Fit
+			var fits []problems.Fit
 			for _, of := range []struct {
 				s     *dataset.Split
 				terms regression.Terms

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
@@ -51,7 +52,7 @@ func counted(t *testing.T) (weighted, repeated *dataset.CrossValidation) {
 }
 
 // sameTuned tunes models of two tables that say the same, and compares choice, errors and the final fit.
-func sameTuned(t *testing.T, where string, config tune.Config, tol float64, models ...func() (tune.Model, error)) {
+func sameTuned(t *testing.T, where string, config tune.Config, tol float64, models ...func() (problems.Model, error)) {
 	t.Helper()
 	var results []*tune.Result
 	for _, build := range models {
@@ -85,7 +86,9 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 				continue
 			}
 			for _, pair := range [][2]dataset.Division{{weighted, repeated}, {sample(weighted), sample(repeated)}} {
-				of := func(k int) func() (tune.Model, error) { return func() (tune.Model, error) { return build(pair[k], o) } }
+				of := func(k int) func() (problems.Model, error) {
+					return func() (problems.Model, error) { return build(pair[k], o) }
+				}
 				nine := grid
 				nine.Evaluations = 9
 				sameTuned(t, name, nine, 1e-5, of(0), of(1)) // fits are exact to 1e-8 of their objectives
@@ -97,8 +100,8 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 	// Losses that are weighed row by row, and sparse tables with an intercept.
 	o := options{Standardize: true, Intercept: true}
 	for name, build := range some(t, "logistic", "multinomial", "poisson", "huber", "quantile") {
-		of := func(d dataset.Division) func() (tune.Model, error) {
-			return func() (tune.Model, error) { return build(d, o) }
+		of := func(d dataset.Division) func() (problems.Model, error) {
+			return func() (problems.Model, error) { return build(d, o) }
 		}
 		sameTuned(t, name, grid, 1e-4, of(weighted), of(repeated))
 		sameTuned(t, name, conic, 1e-4, of(weighted), of(repeated))
@@ -106,8 +109,8 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 	}
 	o = options{Intercept: true}
 	for name, build := range some(t, "elastic-net", "lasso", "ridge", "logistic", "weighted-lasso", "sparse-group-lasso") {
-		of := func(d dataset.Division) func() (tune.Model, error) {
-			return func() (tune.Model, error) { return build(compressed(d), o) }
+		of := func(d dataset.Division) func() (problems.Model, error) {
+			return func() (problems.Model, error) { return build(compressed(d), o) }
 		}
 		search := grid
 		if name == "weighted-lasso" {
@@ -117,14 +120,14 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 		sameTuned(t, "sparse "+name, tune.Config{MaxIter: 2}, 1e-2, of(weighted), of(repeated))
 	}
 	o.Terms.Factors = []float64{0, 1, 1, 2, 1, 1}
-	termed := func(d dataset.Division) func() (tune.Model, error) {
-		return func() (tune.Model, error) { return regression.Logistic(classified(d, 2), o) }
+	termed := func(d dataset.Division) func() (problems.Model, error) {
+		return func() (problems.Model, error) { return regression.Logistic(classified(d, 2), o) }
 	}
 	sameTuned(t, "logistic, terms", grid, 1e-4, termed(weighted), termed(repeated))
 	sameTuned(t, "logistic, terms", conic, 1e-4, termed(weighted), termed(repeated))
 	sameTuned(t, "logistic, terms", tune.Config{MaxIter: 2}, 1e-2, termed(weighted), termed(repeated))
-	machine := func(d dataset.Division) func() (tune.Model, error) {
-		return func() (tune.Model, error) {
+	machine := func(d dataset.Division) func() (problems.Model, error) {
+		return func() (problems.Model, error) {
 			return svm.New(classified(d, 2).(*dataset.CrossValidation), svm.Options{Standardize: true, Balanced: true})
 		}
 	}
@@ -135,7 +138,7 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 // Weights of the adaptive lasso have no unit.
 func TestWeightsOfAdaptive(t *testing.T) {
 	weighted, _ := counted(t)
-	fit := func(of func(dataset.Division) dataset.Division, scale float64) tune.Fit {
+	fit := func(of func(dataset.Division) dataset.Division, scale float64) problems.Fit {
 		cv := of(&dataset.CrossValidation{Data: weighted.Data.Rows(indices.Range(0, len(weighted.Data.Y))),
 			Test: weighted.Test, Folds: weighted.Folds}).(*dataset.CrossValidation)
 		for i := range cv.Data.Weights {

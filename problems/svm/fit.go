@@ -23,7 +23,7 @@ func (m *Model) Advice() problems.Advice {
 		Fit: m.Penalised, Modes: []lower.Mode{lower.Adjoint, lower.Forward}, Score: m.Score, Columns: m.Columns, Open: m.Open,
 		Retrain: m.retrain, RetrainWeighted: m.retrainWeighted, TestError: m.TestError,
 		Paper: problems.Paper{
-			Weights: problems.Span{Low: 1e-4, High: 1e4}, Upper: problems.Span{Low: 1e-6, High: 1e2}, Common: true,
+			Weights: [2]float64{1e-4, 1e4}, Upper: [2]float64{1e-6, 1e2}, Common: true,
 			ParzenEach: 10, Untried: true,
 		},
 	}

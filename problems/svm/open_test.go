@@ -12,7 +12,7 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/machine"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
@@ -100,7 +100,7 @@ func TestOpenLarge(t *testing.T) {
 			require.NoError(t, err)
 			s, err := g.Solve(context.Background(), lambda, open.Upper, machine.Options{Tol: 1e-9})
 			require.NoError(t, err)
-			require.Equal(t, lower.Optimal, s.Status)
+			require.Equal(t, outcome.Converged, s.Status)
 			hinge += meanHinge(cv.Data, f.Val, m.weights, s.W, s.C) / 2
 			score += meanScore(cv.Data, f.Val, m.weights, s.W, s.C) / 2
 		}

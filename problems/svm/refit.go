@@ -9,7 +9,9 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/machine"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -19,7 +21,7 @@ const finalGap = 1e-8
 // training is a form of the training problem: solved by package internal/lower/machine, nil where that does not take
 // it, and as what a convex model with the loss has besides.
 type training struct {
-	fit   func(context.Context, *machine.Problem) (w []float64, c float64, status lower.Status, err error)
+	fit   func(context.Context, *machine.Problem) (w []float64, c float64, status outcome.Stop, err error)
 	model func(m *convex.Model, loss convex.Convex, w *convex.Variable)
 }
 
@@ -32,7 +34,7 @@ func within(h []float64) training {
 		}
 	}}
 	if h[0] > 0 {
-		t.fit = func(ctx context.Context, g *machine.Problem) ([]float64, float64, lower.Status, error) {
+		t.fit = func(ctx context.Context, g *machine.Problem) ([]float64, float64, outcome.Stop, error) {
 			s, err := g.Within(ctx, h[0], h[1:], machine.Options{Tol: finalGap})
 			if err != nil {
 				return nil, 0, "", err
@@ -46,7 +48,7 @@ func within(h []float64) training {
 // weighted has the weight of the squared norm and the bounds h = (lambda, wbar).
 func weighted(h []float64) training {
 	return training{
-		fit: func(ctx context.Context, g *machine.Problem) ([]float64, float64, lower.Status, error) {
+		fit: func(ctx context.Context, g *machine.Problem) ([]float64, float64, outcome.Stop, error) {
 			s, err := g.Solve(ctx, h[0], h[1:], machine.Options{Tol: finalGap})
 			if err != nil {
 				return nil, 0, "", err
@@ -84,11 +86,11 @@ func (m *Model) train(ctx context.Context, s problems.Solver, t training) (w []f
 		switch {
 		case err != nil:
 			return nil, 0, err
-		case status == lower.Optimal || status == lower.Exhausted:
+		case status == outcome.Converged || status == numerics.Exhausted:
 			return w, c, nil
-		case status == lower.Cancelled && errors.Is(limited.Err(), context.DeadlineExceeded):
+		case status == outcome.Cancelled && errors.Is(limited.Err(), context.DeadlineExceeded):
 			return nil, 0, &problems.TrainingError{Status: backends.TimeLimit}
-		case status == lower.Cancelled:
+		case status == outcome.Cancelled:
 			return nil, 0, &problems.TrainingError{Status: backends.Cancelled}
 		}
 	}

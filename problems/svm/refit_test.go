@@ -8,7 +8,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -56,7 +55,7 @@ func TestWithinIsLowerLevel(t *testing.T) {
 		s.Backend = native(t)
 		at, err := dca.LowerLevel(context.Background(), p, s)
 		require.NoError(t, err)
-		p.Fit = lower.NewChain(fit, 1e-10)
+		p.Fit, p.FitTol = fit, 1e-10
 		w, err := dca.LowerLevel(context.Background(), p, s)
 		require.NoError(t, err)
 		require.Less(t, w.Gap, 1e-8)

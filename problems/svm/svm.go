@@ -121,8 +121,8 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 	return m, nil
 }
 
-// Columns are the features of all rows of the folds, see [problems.Columns].
-func (m *Model) Columns() *problems.Columns { return problems.ColumnsOf(m.cv.Data, true) }
+// Columns are all rows of the folds, see [problems.Advice].
+func (m *Model) Columns() (rows *dataset.Data, intercept bool) { return m.cv.Data, true }
 
 // ClassWeights weigh the losses of the rows with the smaller and with the larger label, in this order; both are 1 where
 // none were asked for.

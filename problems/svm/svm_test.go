@@ -20,7 +20,7 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-var _ tune.Model = (*Model)(nil)
+var _ problems.Model = (*Model)(nil)
 
 // table has n rows of p features, of which the first tells the labels 3 and 8 apart but for a part; with share, only
 // that share of the other entries is not zero.

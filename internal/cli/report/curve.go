@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/words"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/tune"
@@ -93,12 +94,12 @@ type paths struct {
 
 // newPaths are those of fits at places, in the order of the fit at one of these; nil where no effect is not zero.
 // Groups are nil for single features, whose effects have signs but for several targets.
-func newPaths(x []float64, fits []tune.Fit, at int, deviation []float64, g *groups.Groups) *paths {
+func newPaths(x []float64, fits []problems.Fit, at int, deviation []float64, g *groups.Groups) *paths {
 	if len(fits) == 0 {
 		return nil
 	}
 	names := fits[0].Features
-	effect := func(f tune.Fit, k int) float64 {
+	effect := func(f problems.Fit, k int) float64 {
 		if row := f.Of(k); len(row) > 1 {
 			return deviation[k] * floats.Norm(row, 2)
 		}
@@ -107,7 +108,7 @@ func newPaths(x []float64, fits []tune.Fit, at int, deviation []float64, g *grou
 	if g != nil {
 		names = g.Names
 		single := effect
-		effect = func(f tune.Fit, k int) (norm float64) {
+		effect = func(f problems.Fit, k int) (norm float64) {
 			for _, j := range g.Members[k] {
 				norm = math.Hypot(norm, single(f, j))
 			}
@@ -145,7 +146,7 @@ func pathsOf(split *dataset.Split, r *tune.Result) (*paths, *curve) {
 		return nil, nil
 	}
 	var x []float64
-	var fits []tune.Fit
+	var fits []problems.Fit
 	at := 0
 	for _, p := range r.Curve {
 		if p.Fit.Coefficients == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/internal/words"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -84,7 +85,7 @@ var whereJudged = map[string]string{evaluate.OnTest: "test rows", evaluate.OnFol
 	evaluate.OnValidation: "validation rows"}
 
 // confusionFigure is the confusion table of a classifier.
-func confusionFigure(run *Run, j *evaluate.Judged, fit tune.Fit) figure.Figure {
+func confusionFigure(run *Run, j *evaluate.Judged, fit problems.Fit) figure.Figure {
 	names := run.labels(fit)
 	n, by := j.Confusion(len(names)), ""
 	if j.Weight != nil {
@@ -100,7 +101,7 @@ func confusionFigure(run *Run, j *evaluate.Judged, fit tune.Fit) figure.Figure {
 }
 
 // predictionDrawings are those that fit the model.
-func predictionDrawings(run *Run, j *evaluate.Judged, fit tune.Fit) (list []*drawing) {
+func predictionDrawings(run *Run, j *evaluate.Judged, fit problems.Fit) (list []*drawing) {
 	switch names := run.labels(fit); {
 	case fit.Classes(): // the confusion table has it
 	case fit.Hazard:

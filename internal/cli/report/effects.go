@@ -15,9 +15,9 @@ import (
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/table"
-	"github.com/conetune/conetune/tune"
 )
 
 // deviations are the standard deviations of the features over the training rows, to be read only.
@@ -27,7 +27,7 @@ func (run *Run) deviations() []float64 {
 }
 
 // effects lists the features whose coefficients are not zero, the largest effect first.
-func (run *Run) effects(fit tune.Fit) []model.Effect {
+func (run *Run) effects(fit problems.Fit) []model.Effect {
 	return model.Effects(fit, model.Sizes(fit, run.deviations()))
 }
 
@@ -41,7 +41,8 @@ func (run *Run) Stability(j *evaluate.Judged) []float64 {
 
 // coefficientTable lists the coefficients in use, the largest effect first and as far as most allows, with a bar for
 // each and how many folds choose it; more are left out.
-func coefficientTable(run *Run, fit tune.Fit, j *evaluate.Judged, most int) (t *webpage.Table, note string, more int) {
+func coefficientTable(run *Run, fit problems.Fit, j *evaluate.Judged, most int) (t *webpage.Table, note string,
+	more int) {
 	list := run.effects(fit)
 	if len(list) == 0 {
 		return nil, "", 0
@@ -79,7 +80,7 @@ func coefficientTable(run *Run, fit tune.Fit, j *evaluate.Judged, most int) (t *
 
 // effectsNote says what the numbers of that table are, of a model with so many features in use, and so many of several
 // targets or labels that are shown.
-func effectsNote(run *Run, fit tune.Fit, used, shown int, j *evaluate.Judged) string {
+func effectsNote(run *Run, fit problems.Fit, used, shown int, j *evaluate.Judged) string {
 	of := words.Count(len(fit.Features), "feature")
 	note := fmt.Sprintf("%d of %s are in the model.", used, of)
 	if used == 1 {
@@ -121,7 +122,7 @@ func effectsNote(run *Run, fit tune.Fit, used, shown int, j *evaluate.Judged) st
 }
 
 // interceptNote tells the constants, of several targets or labels those that are shown.
-func interceptNote(run *Run, fit tune.Fit, shown int) string {
+func interceptNote(run *Run, fit problems.Fit, shown int) string {
 	switch {
 	case !run.Options.Intercept:
 		return ""
@@ -139,7 +140,7 @@ func interceptNote(run *Run, fit tune.Fit, shown int) string {
 const mostTargets = 6
 
 // shownTargets are the headings of the columns of coefficients: one, or the first of several targets or labels.
-func shownTargets(fit tune.Fit) (names []string) {
+func shownTargets(fit problems.Fit) (names []string) {
 	if fit.Targets == nil {
 		return []string{"coefficient"}
 	}
@@ -192,7 +193,7 @@ func origins(e *table.Encoder) map[string]origin {
 // WriteCoefficients writes the intercept and the coefficients that are not zero as CSV, those of the largest effect
 // first; with several targets a row for each feature and target, and with folds the share of those that have the
 // feature.
-func (run *Run) WriteCoefficients(w io.Writer, fit tune.Fit, j *evaluate.Judged) error {
+func (run *Run) WriteCoefficients(w io.Writer, fit problems.Fit, j *evaluate.Judged) error {
 	from, deviation, stable := origins(run.Rows.Encoder), run.deviations(), run.Stability(j)
 	lines := [][]string{{"feature", "coefficient", "effect", "column", "level", "reference"}}
 	line := func(target, share string, cells ...string) {
@@ -239,7 +240,7 @@ type ToldCoefficients struct {
 }
 
 // TellCoefficients names the coefficients of a fit.
-func TellCoefficients(fit tune.Fit) *ToldCoefficients {
+func TellCoefficients(fit problems.Fit) *ToldCoefficients {
 	if fit.Targets == nil {
 		named := map[string]float64{}
 		for j, v := range fit.Coefficients {
@@ -297,7 +298,7 @@ func describeMatrixData(run *Run) string {
 }
 
 // describeMatrix describes a completed matrix.
-func describeMatrix(fit tune.Fit, intercept bool) string {
+func describeMatrix(fit problems.Fit, intercept bool) string {
 	m := fit.Matrix
 	rows, cols := m.Dims()
 	var b strings.Builder

@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/internal/words"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -208,7 +209,7 @@ func methodsTable(run *Run, results []*tune.Result) *webpage.Table {
 		}
 		return webpage.Cell{Text: words.Number(*v)}
 	}
-	both := func(e *tune.Errors) []webpage.Cell {
+	both := func(e *problems.Errors) []webpage.Cell {
 		if e == nil {
 			return []webpage.Cell{cell(nil), cell(nil)}
 		}
@@ -268,7 +269,7 @@ func Status(s dca.Status) string { return cmp.Or(statuses[s], string(s)) }
 func ended(r *tune.Result) string { return strings.TrimSuffix(Status(r.Status), ",") }
 
 // confusionTable counts labels and predicted labels, or sums up the weights of their rows.
-func confusionTable(run *Run, j *evaluate.Judged, fit tune.Fit) *webpage.Table {
+func confusionTable(run *Run, j *evaluate.Judged, fit problems.Fit) *webpage.Table {
 	names := run.labels(fit)
 	n := j.Confusion(len(names))
 	by, each := "", ""
@@ -302,7 +303,7 @@ func confusionTable(run *Run, j *evaluate.Judged, fit tune.Fit) *webpage.Table {
 }
 
 // labels are the texts of the labels of a fit.
-func (run *Run) labels(fit tune.Fit) (names []string) {
+func (run *Run) labels(fit problems.Fit) (names []string) {
 	for _, v := range fit.Labels {
 		names = append(names, run.Rows.Label(v))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
@@ -305,7 +306,7 @@ func trainingRows(run *Run) string {
 }
 
 // describeFit lists the coefficients that matter.
-func describeFit(run *Run, fit tune.Fit, j *evaluate.Judged) string {
+func describeFit(run *Run, fit problems.Fit, j *evaluate.Judged) string {
 	if fit.Matrix != nil {
 		return describeMatrix(fit, run.Options.Intercept)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/table/input"
@@ -31,8 +32,8 @@ func made(n int) (*Run, *dataset.Split, *tune.Result) {
 	}
 	r := &tune.Result{
 		Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: dca.Converged, TimeSeconds: 0.25, Iterations: 2,
-		Errors: tune.Errors{Validation: 1.5, Test: &test}, Refit: &tune.Errors{Validation: 2.5}, LowerGap: 0.01,
-		RefitFit: tune.Fit{Features: train.Features, Coefficients: []float64{2, 0.001, 0}, Intercept: 7},
+		Errors: problems.Errors{Validation: 1.5, Test: &test}, Refit: &problems.Errors{Validation: 2.5}, LowerGap: 0.01,
+		RefitFit: problems.Fit{Features: train.Features, Coefficients: []float64{2, 0.001, 0}, Intercept: 7},
 	}
 	for i := range n {
 		r.Names = append(r.Names, fmt.Sprintf("lambda%d", i+1))
@@ -127,7 +128,7 @@ func TestTraceFigure(t *testing.T) {
 func TestFigureEndsAtReport(t *testing.T) {
 	run, split, r := made(2)
 	final := 9.75
-	r.Refit, r.TrainedOn, r.LowerLevel = &tune.Errors{Validation: 2.5, Test: &final}, tune.FinalAll, r.Refit
+	r.Refit, r.TrainedOn, r.LowerLevel = &problems.Errors{Validation: 2.5, Test: &final}, tune.FinalAll, r.Refit
 	run.Methods = []string{"vf-idca"}
 	f := Trace(run, split, []*tune.Result{r})
 	points := f.Panels[0].Lines[4:]
@@ -157,7 +158,7 @@ func TestPathPanel(t *testing.T) {
 		Target: "y",
 	}}
 	event := func(c ...float64) tune.Event {
-		return tune.Event{Fit: &tune.Fit{Coefficients: c, Features: split.Train.Features}}
+		return tune.Event{Fit: &problems.Fit{Coefficients: c, Features: split.Train.Features}}
 	}
 	r := &tune.Result{Method: tune.MethodGrid, Trace: []tune.Event{event(5, 1, -1), {}, event(0, 2, -3)}}
 	run := &Run{Methods: []string{r.Method}}
@@ -183,10 +184,10 @@ func TestPathPanel(t *testing.T) {
 func TestPathsOf(t *testing.T) {
 	x := mat.NewDense(4, 3, []float64{1, 10, 1, -1, -10, 0, 1, -10, 1, -1, 10, 0}) // standard deviations 1, 10 and 1/2
 	split := &dataset.Split{Train: &dataset.Data{X: x, Y: make([]float64, 4), Features: []string{"a", "b", "c"}}}
-	fit := func(b ...float64) tune.Fit { return tune.Fit{Coefficients: b, Features: split.Train.Features} }
-	r := &tune.Result{Model: "lasso", Refit: &tune.Errors{}, RefitFit: fit(1, -0.3, 0)}
+	fit := func(b ...float64) problems.Fit { return problems.Fit{Coefficients: b, Features: split.Train.Features} }
+	r := &tune.Result{Model: "lasso", Refit: &problems.Errors{}, RefitFit: fit(1, -0.3, 0)}
 	r.Lambda = []float64{0.5}
-	for k, f := range []tune.Fit{fit(0, 0, 0), fit(1, -0.3, 0), {}, fit(4, -0.35, 0)} {
+	for k, f := range []problems.Fit{fit(0, 0, 0), fit(1, -0.3, 0), {}, fit(4, -0.35, 0)} {
 		r.Curve = append(r.Curve, tune.CurvePoint{Factor: math.Pow(10, float64(1-k)), Validation: 1, Fit: f})
 	}
 	p, c := pathsOf(split, r)
@@ -215,7 +216,7 @@ func TestWeightedROC(t *testing.T) {
 
 // lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2) is the penalty of the elastic net in one parametrisation.
 func TestParametrised(t *testing.T) {
-	r := &tune.Result{Model: "elastic-net", Refit: &tune.Errors{}, Lambda: []float64{0.3, 0.1}}
+	r := &tune.Result{Model: "elastic-net", Refit: &problems.Errors{}, Lambda: []float64{0.3, 0.1}}
 	lambda, l1, ok := parametrised(r)
 	require.True(t, ok)
 	require.InDelta(t, 0.4, lambda, 1e-15)
@@ -225,7 +226,7 @@ func TestParametrised(t *testing.T) {
 	require.Contains(t, sameAs("logistic", lambda, l1, 10, false, false)[0].Code, "C=0.25, l1_ratio=0.75")
 	require.Equal(t, []string{"0", "1", "0.25", "0.999", "0.00008", "0.99999"}, []string{words.Ratio(1e-10, 3),
 		words.Ratio(1-1e-10, 3), words.Ratio(0.25, 3), words.Ratio(0.999, 3), words.Ratio(8e-5, 3), words.Ratio(0.99999, 3)})
-	_, _, ok = parametrised(&tune.Result{Model: "weighted-lasso", Refit: &tune.Errors{}, Lambda: []float64{0.3, 0.1}})
+	_, _, ok = parametrised(&tune.Result{Model: "weighted-lasso", Refit: &problems.Errors{}, Lambda: []float64{0.3, 0.1}})
 	require.False(t, ok)
 }
 

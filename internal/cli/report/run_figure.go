@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -31,7 +32,7 @@ func Trace(run *Run, split *dataset.Split, results []*tune.Result) figure.Figure
 	case run.Groups != nil:
 		label = "norms of groups, refit"
 	}
-	var fits []tune.Fit
+	var fits []problems.Fit
 	var x []float64
 	for k, e := range r.Trace {
 		if e.Fit != nil {
@@ -93,7 +94,7 @@ func reached(r *tune.Result, steps bool) (validation, test figure.Line) {
 		order[k] = k
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(at(a), at(b)) })
-	add := func(x float64, e *tune.Errors) {
+	add := func(x float64, e *problems.Errors) {
 		if e != nil {
 			validation.X, validation.Y = append(validation.X, x), append(validation.Y, e.Validation)
 		}
@@ -127,7 +128,7 @@ func traceFigure(r *tune.Result) figure.Figure {
 		}
 		return l
 	}
-	refit := func(of func(*tune.Errors) *float64) func(tune.Event) *float64 {
+	refit := func(of func(*problems.Errors) *float64) func(tune.Event) *float64 {
 		return func(e tune.Event) *float64 {
 			if e.Refit == nil {
 				return nil
@@ -140,9 +141,9 @@ func traceFigure(r *tune.Result) figure.Figure {
 		XLabel: "iteration", XFromZero: true,
 		Panels: []figure.Panel{{YLabel: errorAxis(r), Lines: append([]figure.Line{
 			column("validation, iterate", 0, func(e tune.Event) *float64 { return &e.Validation }),
-			column("validation, refit", 1, refit(func(e *tune.Errors) *float64 { return &e.Validation })),
+			column("validation, refit", 1, refit(func(e *problems.Errors) *float64 { return &e.Validation })),
 			column("test, iterate", 2, func(e tune.Event) *float64 { return e.Test }),
-			column("test, refit", 3, refit(func(e *tune.Errors) *float64 { return e.Test })),
+			column("test, refit", 3, refit(func(e *problems.Errors) *float64 { return e.Test })),
 		}, chosenPoints(r, float64(len(r.Trace)))...)}},
 	}
 	f.Below = matrixFigure(r)

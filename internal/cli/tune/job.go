@@ -16,6 +16,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
@@ -27,7 +28,7 @@ import (
 type tuneJob struct {
 	*tuneFlags
 	run   *report.Run
-	built tune.Model // of the rows
+	built problems.Model // of the rows
 }
 
 // NewJob checks everything that can be checked without reading the data.

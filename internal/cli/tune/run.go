@@ -16,6 +16,7 @@ import (
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/problems/regression"
@@ -38,7 +39,7 @@ func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
 
 	start := time.Now()
 	show.at("building the model")
-	model, err := cli.Interruptible(ctx, func() (tune.Model, error) {
+	model, err := cli.Interruptible(ctx, func() (problems.Model, error) {
 		m, err := job.build(rows)
 		return m, rows.Explain(err)
 	})
@@ -155,7 +156,7 @@ func (job *tuneJob) checkTargets(rows *input.Rows) error {
 }
 
 // build makes the model.
-func (job *tuneJob) build(rows *input.Rows) (tune.Model, error) {
+func (job *tuneJob) build(rows *input.Rows) (problems.Model, error) {
 	if job.run.Entries != nil {
 		return matcomp.New(job.run.Entries, matcomp.Options{Standardize: job.model.Standardize,
 			Intercept: job.model.Intercept})
@@ -171,7 +172,7 @@ func (job *tuneJob) saved(r *tune.Result) model.Model {
 }
 
 // runTune runs the methods with everything that watches them.
-func runMethods(a *cli.App, ctx context.Context, job *tuneJob, model tune.Model, trace *traceFile,
+func runMethods(a *cli.App, ctx context.Context, job *tuneJob, model problems.Model, trace *traceFile,
 	show *progress) ([]*tune.Result, error) {
 	config := job.config
 	config.Logger = a.Logger(job.verbose)

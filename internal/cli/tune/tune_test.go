@@ -17,6 +17,7 @@ import (
 
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/report"
+	"github.com/conetune/conetune/problems"
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
@@ -39,8 +40,8 @@ func endedRun() (*report.Run, *tune.Result) {
 		Features: []string{"a", "b"}, Target: "y"}
 	r := &tune.Result{
 		Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: dca.Converged, Iterations: 2,
-		Refit: &tune.Errors{Validation: 2.5}, RefitFit: tune.Fit{Features: train.Features, Coefficients: []float64{2, 0}},
-		Radii: []float64{0, 1},
+		Refit:    &problems.Errors{Validation: 2.5},
+		RefitFit: problems.Fit{Features: train.Features, Coefficients: []float64{2, 0}}, Radii: []float64{0, 1},
 	}
 	return &report.Run{Source: &input.Source{Dir: "data"}, Options: &model.Options{},
 		Rows: &input.Rows{Split: &dataset.Split{Train: train, Val: train}}}, r

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/lower"
 )
 
 // The bound near a point is at most the optimum of the conic program without penalties, and is that where there is
@@ -27,7 +27,7 @@ func TestAnchored(t *testing.T) {
 				centre = append(centre, []float64{0.3})
 			}
 			for _, rho := range []float64{1e-3, 0.1, 2} {
-				w := &lower.JointWeights{Validation: 1, Rho: rho, Centre: centre, Penalties: make([]float64, 1+len(d.groups))}
+				w := &bilevel.JointWeights{Validation: 1, Rho: rho, Centre: centre, Penalties: make([]float64, 1+len(d.groups))}
 				want, got := conicJoint(t, train, val, intercept, w, &full, cb, 0.3), j.Anchored(rho, centre)
 				require.Positive(t, got)
 				require.LessOrEqual(t, got, want*(1+1e-7))

@@ -10,8 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 func normals(rng *rand.Rand, n int) []float64 {
@@ -153,7 +154,7 @@ func TestFactoredAgainstProximal(t *testing.T) {
 			name := fmt.Sprint(tol, share)
 			s, err := c.Solve(context.Background(), Weights{Nuclear: share * top}, Options{Tol: tol, Start: start})
 			require.NoError(t, err)
-			require.Equal(t, lower.Optimal, s.Status, name)
+			require.Equal(t, outcome.Converged, s.Status, name)
 			require.LessOrEqual(t, c.Relative(s.Gap), tol, name)
 			want := softImpute(&d, share*top)
 			require.InDelta(t, want, s.Objective, s.Gap+1e-9, name)
@@ -184,7 +185,7 @@ func TestNormOfTheRest(t *testing.T) {
 	s, err := c.Solve(context.Background(), Weights{Nuclear: weight}, Options{Tol: 1e-4})
 	require.NoError(t, err)
 	f := c.startAt(s)
-	f.weigh(&lower.JointWeights{Train: 1, Penalties: []float64{weight}})
+	f.weigh(&bilevel.JointWeights{Train: 1, Penalties: []float64{weight}})
 	f.refresh()
 	vectors, _, _ := f.decompose()
 	T := mat.NewDense(60, 75, nil)
@@ -220,7 +221,7 @@ func TestManyFeatures(t *testing.T) {
 	require.NoError(t, err)
 	b, err := large.Solve(context.Background(), w, Options{Tol: 1e-7})
 	require.NoError(t, err)
-	require.Equal(t, lower.Optimal, b.Status)
+	require.Equal(t, outcome.Converged, b.Status)
 	require.InDelta(t, a.Objective, b.Objective, 2e-7*small.groups.Scale)
 	require.NotEmpty(t, b.Support)
 }

@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/lower"
 )
 
 // Derivative returns the derivatives of <v, X b + G + b0>, over the rows of x and the places row, col of any
@@ -46,7 +46,7 @@ const differentiateSteps = 2000
 func (c *Problem) differentiate(nuclear float64, norm []float64, s *Solution, v []float64, x *design.Matrix, row,
 	col []int, tol float64) (float64, []float64) {
 	f := c.startAt(s)
-	f.weigh(&lower.JointWeights{Train: 1, Penalties: append([]float64{nuclear}, norm...)})
+	f.weigh(&bilevel.JointWeights{Train: 1, Penalties: append([]float64{nuclear}, norm...)})
 	if f.k > 0 { // the preconditioner wants columns at right angles
 		if _, values, scaled := f.decompose(); !math.IsNaN(values[0]) {
 			f.takeFactors(scaled)

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/stop"
-	"github.com/conetune/conetune/lower"
 )
 
 // factored is a point of a [Joint] with the weights of an objective, which on the factors and on the groups in use, S,
@@ -84,7 +84,7 @@ func (f *factored) point() [][]float64 {
 }
 
 // weigh takes the weights of an objective.
-func (f *factored) weigh(w *lower.JointWeights) {
+func (f *factored) weigh(w *bilevel.JointWeights) {
 	for s, v := range [2]float64{w.Validation, w.Train} {
 		f.w[s] = 0
 		if n := len(f.side(s).y); n > 0 {

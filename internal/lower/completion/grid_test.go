@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/bilevel"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Every entry is in one block, and the blocks of a diagonal have neither rows nor columns in common.
@@ -48,7 +49,7 @@ func TestProductsByBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	j, _, _ := newJointOf(t, draw(5, 30, 24, 6, 0.6), true)
 	centre := [][]float64{normals(rng, 6), normals(rng, 2*(30+24)), {0.3}}
-	w := lower.JointWeights{Validation: 1, Train: 2, Rho: 0.1, Centre: centre, Penalties: append([]float64{0.2},
+	w := bilevel.JointWeights{Validation: 1, Train: 2, Rho: 0.1, Centre: centre, Penalties: append([]float64{0.2},
 		repeat(0.1, len(j.members))...)}
 	point := [][]float64{normals(rng, 6), normals(rng, 3*(30+24)), {-0.2}}
 	products := func() (at, gradient, hessian tangent, image []float64) {
@@ -87,7 +88,7 @@ func TestSameBytesOnAnyThreads(t *testing.T) {
 		return s
 	}
 	one := solve(1)
-	require.Equal(t, lower.Optimal, one.Status)
+	require.Equal(t, outcome.Converged, one.Status)
 	_, k := one.Left.Dims()
 	require.Greater(t, len(d.Y)*6*k, besideLeast)
 	for _, threads := range []int{2, 5} {

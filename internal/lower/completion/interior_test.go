@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // definition is the objective at a solution, with the singular values of G.
@@ -68,7 +68,7 @@ func TestInteriorGap(t *testing.T) {
 					s, err := c.Solve(ctx, w, Options{Tol: 1e-9})
 					require.NoError(t, err)
 					name := fmt.Sprint(intercept, shape, share, ratio)
-					require.Equal(t, lower.Optimal, s.Status, name)
+					require.Equal(t, outcome.Converged, s.Status, name)
 					require.Zero(t, s.Outer, name)
 					require.LessOrEqual(t, s.Newton, 25, name)
 					objective, unit := definition(t, d, w, s), c.groups.Scale
@@ -168,7 +168,7 @@ func TestWithin(t *testing.T) {
 				name := fmt.Sprint(intercept, shape, share)
 				o, l, err := c.Within(ctx, r, Options{Tol: 1e-9})
 				require.NoError(t, err)
-				require.Equal(t, lower.Optimal, o.Status, name)
+				require.Equal(t, outcome.Converged, o.Status, name)
 				require.LessOrEqual(t, o.Newton, 25, name)
 				slack := least * (w.Nuclear + float64(len(d.groups))*w.Norm[0])
 				require.InDelta(t, loss, o.Objective, 2e-9*c.groups.Scale+slack, name)

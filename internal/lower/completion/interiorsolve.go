@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/dense"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/outcome"
 )
 
 const (
@@ -25,11 +26,11 @@ const (
 // interiorSolve solves by [interior]. The solution is not optimal where rounding ended the iterations before.
 func (c *Problem) interiorSolve(ctx context.Context, nuclear float64, norm []float64, tol float64) *Solution {
 	g := c.groups
-	out := &Solution{Status: lower.Exhausted, B: make([]float64, g.X.Columns())}
+	out := &Solution{Status: numerics.Exhausted, B: make([]float64, g.X.Columns())}
 	p := newInterior(c, nuclear, norm)
 	if !p.begin() {
 		c.finish(out)
-		out.Objective, out.Status = c.penalised(out, nuclear, norm), lower.Optimal
+		out.Objective, out.Status = c.penalised(out, nuclear, norm), outcome.Converged
 		return out
 	}
 	least := math.Max(tol, interiorTol)
@@ -46,11 +47,11 @@ func (c *Problem) interiorSolve(ctx context.Context, nuclear float64, norm []flo
 		switch {
 		case out.Gap <= least*g.Scale:
 			if least == tol {
-				out.Status = lower.Optimal
+				out.Status = outcome.Converged
 			}
 			return out
 		case ctx.Err() != nil:
-			out.Status = lower.Cancelled
+			out.Status = outcome.Cancelled
 			return out
 		case reached > target:
 			return out

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/leastsquares"
-	"github.com/conetune/conetune/lower"
 )
 
 // Joint is a completion on training and validation entries at once,
@@ -20,7 +20,7 @@ import (
 //	                              + m_0 |G|_* + sum_g m_g |b^(g)|_2
 //
 // with L and l half the mean squared errors over the entries of each set, as subproblems of VF-iDCA have it, see
-// [lower.Joint]. Nothing of the size of G is formed: G = A B' is kept by its factors, and so is C.
+// [bilevel.Joint]. Nothing of the size of G is formed: G = A B' is kept by its factors, and so is C.
 //
 // Points are the coefficients, the factors, A by rows followed by B by rows, and with an intercept b0. The number of
 // columns of the factors is what their length says.
@@ -175,10 +175,10 @@ func (j *Joint) LambdaMax() float64 {
 }
 
 // Values are the functions at a point.
-func (j *Joint) Values(x [][]float64) lower.Values {
+func (j *Joint) Values(x [][]float64) bilevel.Values {
 	f := newFactored(j)
 	f.take(x)
-	v := lower.Values{Validation: f.loss(validating), Train: f.loss(training), Penalties: make([]float64,
+	v := bilevel.Values{Validation: f.loss(validating), Train: f.loss(training), Penalties: make([]float64,
 		1+len(j.members))}
 	if f.k > 0 {
 		_, values, _ := f.decompose()

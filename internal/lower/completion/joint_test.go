@@ -13,10 +13,12 @@ import (
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/stop/stoptest"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // jointOf is the completion with training and validation entries.
@@ -56,7 +58,7 @@ func newJointOf(t testing.TB, d sample, intercept bool) (j *Joint, train, val Da
 }
 
 // conicJoint solves a joint fit as a conic program.
-func conicJoint(t testing.TB, train, val Data, intercept bool, w *lower.JointWeights, centre *mat.Dense, cb []float64,
+func conicJoint(t testing.TB, train, val Data, intercept bool, w *bilevel.JointWeights, centre *mat.Dense, cb []float64,
 	c0 float64) float64 {
 	t.Helper()
 	m := convex.NewModel()
@@ -135,7 +137,7 @@ func TestJointAgainstConic(t *testing.T) {
 			}
 			top := j.LambdaMax()
 			groups := len(d.groups)
-			for _, w := range []*lower.JointWeights{
+			for _, w := range []*bilevel.JointWeights{
 				{Train: 1}, {Train: 2, Validation: 1, Rho: 1e-2, Centre: centre}, {Train: 0.1, Validation: 1, Rho: 1,
 					Centre: centre}, {Train: 3, Validation: 0.5, Rho: 1e-3, Centre: centre},
 			} {
@@ -144,7 +146,7 @@ func TestJointAgainstConic(t *testing.T) {
 						repeat(0.6*share*top*(w.Train+w.Validation), groups)...)
 					want := conicJoint(t, train, val, intercept, w, &full, cb, c0)
 					s := j.Joint()
-					solved := func(w *lower.JointWeights) (*lower.JointPoint, lower.JointCheck) {
+					solved := func(w *bilevel.JointWeights) (*bilevel.JointPoint, bilevel.JointPoint) {
 						for range 60 {
 							pt, err := s.Solve(context.Background(), w)
 							require.NoError(t, err)
@@ -158,7 +160,7 @@ func TestJointAgainstConic(t *testing.T) {
 							}
 						}
 						t.Fatal("columns are taken in without end")
-						return nil, lower.JointCheck{}
+						return nil, bilevel.JointPoint{}
 					}
 					pt, c := solved(w)
 					scale := math.Max(want, j.unit)
@@ -172,7 +174,7 @@ func TestJointAgainstConic(t *testing.T) {
 					base := append([]float64{w.Train}, w.Penalties...)
 					for i := range values {
 						h := 1e-3 * base[i]
-						at := func(sign float64) *lower.JointPoint {
+						at := func(sign float64) *bilevel.JointPoint {
 							v := *w
 							u := &v
 							u.Penalties = slices.Clone(w.Penalties)
@@ -253,7 +255,8 @@ func TestFactoredAgainstInterior(t *testing.T) {
 				require.NoError(t, err)
 				start = b
 				scale := want.groups.Scale
-				require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, b.Status, "%s %v %g: gap %g", name, intercept,
+				require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, b.Status,
+					"%s %v %g: gap %g", name, intercept,
 					share, b.Gap)
 				require.LessOrEqual(t, b.Gap, 1e-9*scale+1e-300)
 				require.InDelta(t, a.Objective, b.Objective, 2e-9*scale+1e-15, "%s %v %g", name, intercept, share)
@@ -353,7 +356,7 @@ func TestFactoredCancelled(t *testing.T) {
 		ctx := stoptest.After(n)
 		s, err := c.Solve(ctx, Weights{Nuclear: 0.01 * c.LambdaMax()}, Options{Tol: 1e-12})
 		require.NoError(t, err)
-		require.Equal(t, lower.Cancelled, s.Status, n)
+		require.Equal(t, outcome.Cancelled, s.Status, n)
 		require.LessOrEqual(t, ctx.Looks(), n+12, "it asked again and again")
 	}
 }
@@ -368,7 +371,7 @@ func TestFirstColumns(t *testing.T) {
 		w := Weights{share * c.LambdaMax(), []float64{share * c.LambdaMax()}}
 		want, err := c.Solve(context.Background(), w, Options{Tol: 1e-9})
 		require.NoError(t, err)
-		weights := lower.JointWeights{Train: 1, Tol: 1e-9, Flat: true, Penalties: append([]float64{w.Nuclear},
+		weights := bilevel.JointWeights{Train: 1, Tol: 1e-9, Flat: true, Penalties: append([]float64{w.Nuclear},
 			repeat(w.Norm[0], len(j.members))...)}
 		pt, err := s.Solve(context.Background(), &weights)
 		require.NoError(t, err)

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 )
 
 const (
@@ -46,16 +46,16 @@ const (
 	jointRounds = 200
 )
 
-// JointSolver solves a [Joint], each time from the solve before. It implements [lower.JointSolver].
+// JointSolver solves a [Joint], each time from the solve before. It implements [bilevel.JointSolver].
 type JointSolver struct {
 	f   *factored
 	met bool // the columns at the point are those of a solution
 }
 
-// Joint implements [lower.Joint].
+// Joint implements [bilevel.Joint].
 func (j *Joint) Joint() *JointSolver { return &JointSolver{f: newFactored(j)} }
 
-// Model implements [lower.JointSolver].
+// Model implements [bilevel.JointSolver].
 func (s *JointSolver) Model(_ context.Context, x [][]float64) error {
 	if x != nil {
 		s.f.take(x)
@@ -64,14 +64,14 @@ func (s *JointSolver) Model(_ context.Context, x [][]float64) error {
 	return nil
 }
 
-// X implements [lower.JointSolver].
+// X implements [bilevel.JointSolver].
 func (s *JointSolver) X() [][]float64 { return s.f.point() }
 
-// Quadratic implements [lower.JointSolver].
+// Quadratic implements [bilevel.JointSolver].
 func (s *JointSolver) Quadratic() bool { return true }
 
-// Solve implements [lower.JointSolver].
-func (s *JointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.JointPoint, error) {
+// Solve implements [bilevel.JointSolver].
+func (s *JointSolver) Solve(ctx context.Context, w *bilevel.JointWeights) (*bilevel.JointPoint, error) {
 	f := s.f
 	f.end.Begin(ctx, 0)
 	defer f.end.End()
@@ -82,7 +82,7 @@ func (s *JointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 		f.minimize(math.Min(meetGap*f.j.unit, meetShare*w.Tol*meetTol))
 	}
 	f.descend(math.Max(f.least(w), descended), false)
-	pt := &lower.JointPoint{Values: s.values(), Objective: f.objective()}
+	pt := &bilevel.JointPoint{Values: s.values(), Objective: f.objective()}
 	if !w.Flat {
 		s.differentiate(pt)
 	}
@@ -93,14 +93,14 @@ func (s *JointSolver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.
 }
 
 // least is the tolerance of Newton's method at which the objective is known to that of the weights.
-func (f *factored) least(w *lower.JointWeights) float64 {
+func (f *factored) least(w *bilevel.JointWeights) float64 {
 	return math.Max(jointTol, math.Sqrt(jointShare*w.Tol/math.Max(f.j.unit, math.SmallestNonzeroFloat64)))
 }
 
 // values are the functions at the point.
-func (s *JointSolver) values() lower.Values {
+func (s *JointSolver) values() bilevel.Values {
 	f := s.f
-	v := lower.Values{Validation: f.loss(validating), Train: f.loss(training), Penalties: []float64{f.penalty()}}
+	v := bilevel.Values{Validation: f.loss(validating), Train: f.loss(training), Penalties: []float64{f.penalty()}}
 	for g := range f.j.members {
 		v.Penalties = append(v.Penalties, f.size(g))
 	}
@@ -108,7 +108,7 @@ func (s *JointSolver) values() lower.Values {
 }
 
 // differentiate solves H t_i = g_i for the gradients g_i of what the weights multiply; -F” is g_i't_j.
-func (s *JointSolver) differentiate(pt *lower.JointPoint) {
+func (s *JointSolver) differentiate(pt *bilevel.JointPoint) {
 	f := s.f
 	f.use()
 	n := 2 + len(f.j.members)
@@ -157,8 +157,8 @@ func (s *JointSolver) differentiate(pt *lower.JointPoint) {
 	}
 }
 
-// Check implements [lower.JointSolver].
-func (s *JointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower.JointCheck, err error) {
+// Check implements [bilevel.JointSolver].
+func (s *JointSolver) Check(ctx context.Context, w *bilevel.JointWeights) (c bilevel.JointPoint, err error) {
 	f := s.f
 	f.end.Begin(ctx, 0)
 	defer f.end.End()
@@ -181,5 +181,5 @@ func (s *JointSolver) Check(ctx context.Context, w *lower.JointWeights) (c lower
 	return c, nil
 }
 
-// Work implements [lower.JointSolver].
+// Work implements [bilevel.JointSolver].
 func (s *JointSolver) Work() float64 { return 0 }

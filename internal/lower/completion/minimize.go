@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/internal/lower/numerics"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // stays is the share of the gap of the round before above which it has hardly changed, and aimed that of the gap that
@@ -16,7 +16,7 @@ const stays, aimed = 0.5, 0.7
 const roundingGap = 1e-11
 
 // minimize solves the objective to an absolute gap.
-func (f *factored) minimize(gap float64) (objective, reached float64, status lower.Status, rounds int) {
+func (f *factored) minimize(gap float64) (objective, reached float64, status outcome.Stop, rounds int) {
 	unit := math.Max(f.j.unit, math.SmallestNonzeroFloat64)
 	var stall numerics.Stall
 	last := math.Inf(1)
@@ -26,7 +26,7 @@ func (f *factored) minimize(gap float64) (objective, reached float64, status low
 	for rounds = 1; ; rounds++ {
 		f.descend(tol, grew) // where a look found no missing columns there is no other so soon
 		if f.over() {
-			return f.objective(), math.Inf(1), lower.Cancelled, rounds
+			return f.objective(), math.Inf(1), outcome.Cancelled, rounds
 		}
 		objective, reached, grew = f.certify(gap)
 		before := last
@@ -42,13 +42,13 @@ func (f *factored) minimize(gap float64) (objective, reached float64, status low
 		}
 		switch {
 		case f.over():
-			return objective, reached, lower.Cancelled, rounds
+			return objective, reached, outcome.Cancelled, rounds
 		case reached <= gap:
-			return objective, reached, lower.Optimal, rounds
+			return objective, reached, outcome.Converged, rounds
 		case idle >= 5 && !grew && reached <= roundingGap*f.j.unit:
-			return objective, reached, lower.Exhausted, rounds
+			return objective, reached, numerics.Exhausted, rounds
 		case rounds >= jointRounds:
-			return objective, reached, lower.EpochLimit, rounds
+			return objective, reached, outcome.IterationLimit, rounds
 		}
 	}
 }

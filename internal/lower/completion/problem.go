@@ -9,9 +9,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/leastsquares"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Problem is the known entries prepared for many solves, which do not change it and may run at the same time.
@@ -66,7 +68,7 @@ const defaultTol = 1e-8
 
 // Solution is a point, and how near to the optimum it is proven to be.
 type Solution struct {
-	Status lower.Status
+	Status outcome.Stop
 	// B are the coefficients of the features, B0 the intercept.
 	B  []float64
 	B0 float64
@@ -147,7 +149,7 @@ func (c *Problem) Solve(ctx context.Context, w Weights, o Options) (*Solution, e
 	newtons := 0
 	if c.interior != nil {
 		out := c.interiorSolve(ctx, w.Nuclear, norm, o.Tol)
-		if out.Status != lower.Exhausted {
+		if out.Status != numerics.Exhausted {
 			return out, nil
 		}
 		o.Start, newtons = out, out.Newton
@@ -177,7 +179,7 @@ func (c *Problem) solveFactored(ctx context.Context, nuclear float64, norm []flo
 	f := c.startAt(o.Start)
 	f.end.Begin(ctx, 0)
 	defer f.end.End()
-	f.weigh(&lower.JointWeights{Train: 1, Penalties: append([]float64{nuclear}, norm...)})
+	f.weigh(&bilevel.JointWeights{Train: 1, Penalties: append([]float64{nuclear}, norm...)})
 	out := &Solution{B: f.x}
 	out.Objective, out.Gap, out.Status, out.Outer = f.minimize(o.Tol * c.groups.Scale)
 	if f.k > 0 {

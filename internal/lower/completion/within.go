@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/lower/leastsquares"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Bounds are those of the constrained form, all positive.
@@ -46,7 +47,7 @@ func (c *Problem) Within(ctx context.Context, r Bounds, o Options) (*Solution, *
 	}
 	p := newInteriorWithin(c, r.Nuclear, norm)
 	N, scale := float64(len(c.row)), c.groups.Scale
-	out := &Solution{Status: lower.Optimal, B: make([]float64, c.groups.X.Columns())}
+	out := &Solution{Status: outcome.Converged, B: make([]float64, c.groups.X.Columns())}
 	target := interiorShare * o.Tol * scale * N
 	if !p.beginWithin() { // y is zero
 		c.finish(out)
@@ -56,9 +57,9 @@ func (c *Problem) Within(ctx context.Context, r Bounds, o Options) (*Solution, *
 	out.Gap, out.Newton = math.Max(0, gap)/N, p.steps
 	switch {
 	case ctx.Err() != nil:
-		out.Status = lower.Cancelled
+		out.Status = outcome.Cancelled
 	case !(out.Gap <= o.Tol*scale):
-		out.Status = lower.Exhausted
+		out.Status = numerics.Exhausted
 	}
 	p.within(out)
 	w := &Weights{p.tau / N, append([]float64(nil), p.taus...)}

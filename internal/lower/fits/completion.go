@@ -7,9 +7,12 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/completion"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/separable"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // completionFit solves the penalised form by package completion, and the programs of an iteration of VF-iDCA by that
@@ -35,7 +38,7 @@ type completionFit struct {
 //
 // Near almost all hyperparameters the rank of G stays as it is, and G = A B' moves on the matrices of that rank, where
 // the nuclear norm is smooth (Feng and Simon differentiate the same through the singular vectors in use).
-func NewCompletion(train, val Entries, m, n int, groups [][]int, intercept bool) (lower.Joint, error) {
+func NewCompletion(train, val Entries, m, n int, groups [][]int, intercept bool) (bilevel.Joint, error) {
 	const name = "matrix completion"
 	data := func(e Entries) completion.Data {
 		return completion.Data{M: m, N: n, Row: e.Row, Col: e.Col, Y: e.Y, X: e.X, Groups: groups}
@@ -71,7 +74,7 @@ func NewCompletion(train, val Entries, m, n int, groups [][]int, intercept bool)
 
 // Traits implements [lower.Fit].
 func (m *completionFit) Traits() lower.Traits {
-	t := lower.Traits{Path: m.path, Gradient: m.gradient, Parts: []lower.Bilevel{m}}
+	t := lower.Traits{Path: m.path, Gradient: m.gradient, Parts: []lower.Fit{m}}
 	if m.small == nil {
 		t.Squared, t.Anchored = m.both.Squared, m.both.Anchored
 	}
@@ -128,20 +131,20 @@ func (m *completionFit) Solve(
 		}
 	}
 	pt.Validation = floats.Dot(r, r) / (2 * float64(len(r)))
-	pt.Gap, pt.Solved = m.completion.Relative(s.Gap), s.Status == lower.Optimal || s.Status == lower.Exhausted
+	pt.Gap, pt.Solved = m.completion.Relative(s.Gap), s.Status == outcome.Converged || s.Status == numerics.Exhausted
 	pt.X, pt.State = m.point(s), &completionState{s, w, r}
 	return pt, nil
 }
 
 // gradient is that of [lower.Traits].
-func (m *completionFit) gradient(_ context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
-	if o.Mode == lower.Forward {
+func (m *completionFit) gradient(_ context.Context, at *lower.Point, mode lower.Mode, tol float64) ([]float64, error) {
+	if mode == lower.Forward {
 		return nil, fmt.Errorf("fits: matrix completion has no forward mode, only %s", lower.Adjoint)
 	}
 	s := at.State.(*completionState)
 	v := slices.Clone(s.residual)
 	floats.Scale(1/float64(len(v)), v)
-	nuclear, groups, err := m.completion.Derivative(s.weights, s.Solution, v, m.val.X, m.val.Row, m.val.Col, o.Accuracy())
+	nuclear, groups, err := m.completion.Derivative(s.weights, s.Solution, v, m.val.X, m.val.Row, m.val.Col, tol)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/hypergradient"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/lower"
 )
@@ -80,9 +81,9 @@ func TestCompletionRotations(t *testing.T) {
 	for _, tol := range []float64{1e-6, 1e-8, 1e-10, 1e-12} {
 		at, err := m.Solve(context.Background(), []float64{0.1 * m.LambdaMax()}, tol, nil)
 		require.NoError(t, err)
-		rough, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Tol: 1e-6})
+		rough, err := m.Traits().Gradient(context.Background(), at, lower.Adjoint, 1e-6)
 		require.NoError(t, err)
-		fine, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Tol: 1e-14})
+		fine, err := m.Traits().Gradient(context.Background(), at, lower.Adjoint, 1e-14)
 		require.NoError(t, err)
 		require.InEpsilon(t, rough[0], fine[0], 1e-4, "tolerance %g", tol)
 	}
@@ -110,16 +111,16 @@ func TestAnchoredSubproblem(t *testing.T) {
 	at, err := fit.Solve(context.Background(), []float64{0.1 * fit.LambdaMax()}, 1e-7, nil)
 	require.NoError(t, err)
 	v := fit.Values(at.X)
-	c := &lower.Centre{
+	c := &bilevel.Centre{
 		X: [][][]float64{at.X}, R: v.Penalties, Value: v.Train, Gamma: at.Lambda, Alpha: 10, Rho: 1e-2, Low: []float64{1e-3},
 		High: []float64{1e6}, Tol: 1e-6,
 	}
-	exact, err := fit.Subproblem([]lower.Bilevel{fit}, 1)(context.Background(), c)
+	exact, err := fit.Subproblem([]bilevel.Fit{fit}, 1)(context.Background(), c)
 	require.NoError(t, err)
 	require.True(t, exact.Solved)
 	require.Positive(t, exact.Fits)
 	c.Tol = v.Validation
-	rough, err := fit.Subproblem([]lower.Bilevel{fit}, 1)(context.Background(), c)
+	rough, err := fit.Subproblem([]bilevel.Fit{fit}, 1)(context.Background(), c)
 	require.NoError(t, err)
 	require.True(t, rough.Solved)
 	require.Zero(t, rough.Fits)

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/completion"
 	"github.com/conetune/conetune/internal/lower/multipliers"
 	"github.com/conetune/conetune/internal/lower/separable"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
-// Shape implements [lower.Bilevel].
+// Shape implements [bilevel.Fit].
 func (m *completionFit) Shape() []int {
 	if m.small != nil {
 		return m.small.Shape()
@@ -19,8 +20,8 @@ func (m *completionFit) Shape() []int {
 	return m.both.Shape()
 }
 
-// Values implements [lower.Bilevel].
-func (m *completionFit) Values(x [][]float64) lower.Values {
+// Values implements [bilevel.Fit].
+func (m *completionFit) Values(x [][]float64) bilevel.Values {
 	if m.small == nil {
 		return m.both.Values(x)
 	}
@@ -37,17 +38,17 @@ func lastToFirst(v []float64) []float64 {
 	return append([]float64{v[last]}, v[:last]...)
 }
 
-// Joint implements [lower.Joint].
-func (m *completionFit) Joint() lower.JointSolver { return m.both.Joint() }
+// Joint implements [bilevel.Joint].
+func (m *completionFit) Joint() bilevel.JointSolver { return m.both.Joint() }
 
-// Subproblem implements [lower.Bilevel].
-func (m *completionFit) Subproblem(parts []lower.Bilevel, workers int) lower.Subproblem {
+// Subproblem implements [bilevel.Fit].
+func (m *completionFit) Subproblem(parts []bilevel.Fit, workers int) bilevel.Subproblem {
 	if m.small == nil {
 		return joint(parts, workers)
 	}
 	solver := separable.NewSubproblem(each(parts, func(p *completionFit) *separable.Regression { return p.small }),
 		workers)
-	return func(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
+	return func(ctx context.Context, c *bilevel.Centre) (*bilevel.Subsolution, error) {
 		other := *c
 		other.R, other.Gamma, other.Low, other.High = firstToLast(c.R), firstToLast(c.Gamma), firstToLast(c.Low),
 			firstToLast(c.High)
@@ -63,8 +64,8 @@ func (m *completionFit) Subproblem(parts []lower.Bilevel, workers int) lower.Sub
 	}
 }
 
-// Within implements [lower.Bilevel].
-func (m *completionFit) Within() lower.WithinSolver {
+// Within implements [bilevel.Fit].
+func (m *completionFit) Within() bilevel.WithinSolver {
 	if m.small != nil {
 		return interiorWithin{m}
 	}
@@ -76,11 +77,11 @@ func (m *completionFit) Within() lower.WithinSolver {
 // interiorWithin solves each lower level afresh.
 type interiorWithin struct{ *completionFit }
 
-// Begin implements [lower.WithinSolver].
+// Begin implements [bilevel.WithinSolver].
 func (interiorWithin) Begin(context.Context, []float64, [][]float64) error { return nil }
 
-// Solve implements [lower.WithinSolver].
-func (s interiorWithin) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
+// Solve implements [bilevel.WithinSolver].
+func (s interiorWithin) Solve(ctx context.Context, radii []float64, tol float64) (*bilevel.Within, error) {
 	if len(radii) != s.Dim() {
 		return nil, fmt.Errorf("fits: %d radii, expected %d", len(radii), s.Dim())
 	}
@@ -89,9 +90,9 @@ func (s interiorWithin) Solve(ctx context.Context, radii []float64, tol float64)
 	if err != nil {
 		return nil, err
 	}
-	return &lower.Within{
+	return &bilevel.Within{
 		X: s.point(at), Lambda: append([]float64{w.Nuclear}, w.Norm...), Loss: at.Objective, Gap: at.Gap,
-		Solved: at.Status == lower.Optimal,
+		Solved: at.Status == outcome.Converged,
 	}, nil
 }
 

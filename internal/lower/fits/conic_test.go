@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/lowertest"
-	"github.com/conetune/conetune/lower"
 )
 
 // conicPart is a fit, or one of its folds, in a conic model: its variables, losses, and penalties in the order of its
@@ -45,7 +45,7 @@ func conicWithin(t testing.TB, build func(m *convex.Model) conicPart, r []float6
 }
 
 // conicSubproblem solves the subproblem c of the parts.
-func conicSubproblem(t testing.TB, c *lower.Centre, build func(m *convex.Model, k int) conicPart) conic {
+func conicSubproblem(t testing.TB, c *bilevel.Centre, build func(m *convex.Model, k int) conicPart) conic {
 	t.Helper()
 	m := convex.NewModel()
 	h, top := m.Variable("r", len(c.R)), m.Variable("t", 1)

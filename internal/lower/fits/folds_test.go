@@ -50,7 +50,7 @@ func TestFolds(t *testing.T) {
 		require.Equal(t, most, folds.LambdaMax())
 		require.Len(t, folds.Traits().Path()[0], folds.Dim())
 		for _, mode := range []lower.Mode{lower.Adjoint, lower.Forward} {
-			g, err := folds.Traits().Gradient(ctx, at, lower.GradientOptions{Mode: mode})
+			g, err := folds.Traits().Gradient(ctx, at, mode, 1e-10)
 			require.NoError(t, err)
 			for i := range g {
 				require.InDelta(t, difference(t, folds, at, i), g[i], 1e-4, "%s %s %d", kind.name, mode, i)

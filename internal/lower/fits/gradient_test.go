@@ -46,7 +46,7 @@ func (c gradients) check(t testing.TB, m lower.Fit, lambda []float64, name ...an
 	at, err := m.Solve(ctx, lambda, c.tol, nil)
 	require.NoError(t, err)
 	require.True(t, at.Solved)
-	adjoint, err := m.Traits().Gradient(ctx, at, lower.GradientOptions{Tol: c.accuracy})
+	adjoint, err := m.Traits().Gradient(ctx, at, lower.Adjoint, c.accuracy)
 	require.NoError(t, err)
 	scale := floats.Norm(adjoint, math.Inf(1))
 	require.Positive(t, scale)
@@ -54,7 +54,7 @@ func (c gradients) check(t testing.TB, m lower.Fit, lambda []float64, name ...an
 		require.InDelta(t, differenceAt(t, m, at, i, c.h, c.tol), adjoint[i], c.share*scale, "%v %d", name, i)
 	}
 	if c.forward > 0 {
-		forward, err := m.Traits().Gradient(ctx, at, lower.GradientOptions{Mode: lower.Forward, Tol: c.accuracy})
+		forward, err := m.Traits().Gradient(ctx, at, lower.Forward, c.accuracy)
 		require.NoError(t, err)
 		require.InDeltaSlice(t, adjoint, forward, c.forward*scale, "%v", name)
 	}
@@ -158,9 +158,9 @@ func TestTruncatedGradient(t *testing.T) {
 		}
 		at, err := m.Solve(context.Background(), lambda, 1e-12, nil)
 		require.NoError(t, err)
-		want, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{})
+		want, err := m.Traits().Gradient(context.Background(), at, lower.Adjoint, 1e-10)
 		require.NoError(t, err)
-		got, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Mode: lower.Truncated})
+		got, err := m.Traits().Gradient(context.Background(), at, lower.Truncated, 1e-10)
 		require.NoError(t, err)
 		require.Positive(t, floats.Norm(want, 2))
 		require.InDeltaSlice(t, want, got, 1e-4*floats.Norm(want, 2), "%T", m)

@@ -73,11 +73,11 @@ func grouped(name string, train, val Rows, members [][]int, shared, intercept bo
 	}
 	m.traits.Bounds, m.traits.LeastNorm = nil, m.groups.LeastNorm
 	if shared || len(members) < train.X.Columns() {
-		m.traits.Gradient = func(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
-			if o.Mode == lower.Forward {
+		m.traits.Gradient = func(ctx context.Context, at *lower.Point, mode lower.Mode, tol float64) ([]float64, error) {
+			if mode == lower.Forward {
 				return nil, fmt.Errorf("fits: the (sparse) group lasso has no forward mode, only %s", lower.Adjoint)
 			}
-			return m.gradient(ctx, at, o)
+			return m.gradient(ctx, at, mode, tol)
 		}
 	}
 	return m, nil

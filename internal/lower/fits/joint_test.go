@@ -8,13 +8,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/multipliers"
 	"github.com/conetune/conetune/internal/lower/sparse"
-	"github.com/conetune/conetune/lower"
 )
 
 // anyJoint is another name, as the method of that one is wanted.
-type anyJoint = lower.Joint
+type anyJoint = bilevel.Joint
 
 // slow is a fit whose solves are as much work as it says.
 type slow struct {
@@ -23,16 +23,16 @@ type slow struct {
 	solves *int
 }
 
-func (s slow) Joint() lower.JointSolver { return laborious{s.anyJoint.Joint(), s.work, s.solves} }
+func (s slow) Joint() bilevel.JointSolver { return laborious{s.anyJoint.Joint(), s.work, s.solves} }
 
 // laborious counts solves, and never comes to where the models are right.
 type laborious struct {
-	lower.JointSolver
+	bilevel.JointSolver
 	work   float64
 	solves *int
 }
 
-func (c laborious) Solve(ctx context.Context, w *lower.JointWeights) (*lower.JointPoint, error) {
+func (c laborious) Solve(ctx context.Context, w *bilevel.JointWeights) (*bilevel.JointPoint, error) {
 	*c.solves++
 	pt, err := c.JointSolver.Solve(ctx, w)
 	if pt != nil { // a derivative without meaning: the steps are short
@@ -73,14 +73,14 @@ type watched struct {
 	least *float64
 }
 
-func (w watched) Joint() lower.JointSolver { return watchedSolver{w.anyJoint.Joint(), w.least} }
+func (w watched) Joint() bilevel.JointSolver { return watchedSolver{w.anyJoint.Joint(), w.least} }
 
 type watchedSolver struct {
-	lower.JointSolver
+	bilevel.JointSolver
 	least *float64
 }
 
-func (w watchedSolver) Solve(ctx context.Context, weights *lower.JointWeights) (*lower.JointPoint, error) {
+func (w watchedSolver) Solve(ctx context.Context, weights *bilevel.JointWeights) (*bilevel.JointPoint, error) {
 	*w.least = math.Min(*w.least, weights.Penalties[0])
 	return w.JointSolver.Solve(ctx, weights)
 }
@@ -95,7 +95,7 @@ func TestFewFeaturesDoNotMakeTheWeightZero(t *testing.T) {
 	least := math.Inf(1)
 	p := regressionOf(t, "logistic", drawRows(rng, 80, features, b, "logistic"), drawRows(rng, 20, features, b,
 		"logistic"), true, sparse.Terms{})
-	s := multipliers.NewLower(watched{p.fit.(lower.Joint), &least})
+	s := multipliers.NewLower(watched{p.fit.(bilevel.Joint), &least})
 	for _, radii := range [][]float64{{3, 1}, {12, 2}} {
 		least = math.Inf(1)
 		got, err := s.Solve(context.Background(), radii, 1e-9)

@@ -8,10 +8,13 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/separable"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Net is a regression of package sparse. With the penalties of an elastic net, or one of them, it is
@@ -53,7 +56,7 @@ func newNet(name string, g *sparse.Fit, err error, train, val Rows, n float64, i
 	m := &Net{fit: g, val: val, dim: len(kept), kept: kept, intercept: intercept, top: g.LambdaMax()}
 	m.loss, m.slope, m.weights = m.mean, m.absoluteOrSquare, g.Weights
 	m.traits = lower.Traits{Bounds: m.boundsFor(curvature(train.X)), Path: m.path, Gradient: m.gradient,
-		Parts: []lower.Bilevel{m}}
+		Parts: []lower.Fit{m}}
 	return m, nil
 }
 
@@ -139,7 +142,7 @@ func (m *Net) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 	}
 	pt, state := &lower.Point{Lambda: slices.Clone(lambda), X: [][]float64{s.B}, Gap: m.fit.Relative(s.Gap)},
 		&netState{Solution: s}
-	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted
+	pt.Solved = s.Status == outcome.Converged || s.Status == numerics.Exhausted
 	if m.intercept {
 		pt.X = append(pt.X, s.B0)
 	}
@@ -154,7 +157,7 @@ func (m *Net) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 }
 
 // gradient is that of [lower.Traits]: dL/dlambda_i = -v' grad P_i with H v = grad L, on what is free.
-func (m *Net) gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
+func (m *Net) gradient(ctx context.Context, at *lower.Point, mode lower.Mode, tol float64) ([]float64, error) {
 	s := at.State.(*netState)
 	out := make([]float64, m.dim)
 	if len(s.free) == 0 {
@@ -164,12 +167,12 @@ func (m *Net) gradient(ctx context.Context, at *lower.Point, o lower.GradientOpt
 	if err != nil {
 		return nil, err
 	}
-	h, err := m.fit.System(ctx, s.Solution, w, o.Accuracy())
+	h, err := m.fit.System(ctx, s.Solution, w, tol)
 	if err != nil {
 		return nil, fmt.Errorf("fits: lower level: %w", err)
 	}
-	solve := func(q []float64) []float64 { return h.Solve(ctx, q, innerOf(ctx, o)) }
-	v, columns := s.gradient, m.kept != nil && (o.Mode == lower.Forward || o.Mode == lower.Truncated)
+	solve := func(q []float64) []float64 { return h.Solve(ctx, q, innerOf(ctx, mode)) }
+	v, columns := s.gradient, m.kept != nil && (mode == lower.Forward || mode == lower.Truncated)
 	if !columns {
 		v = solve(v)
 	}
@@ -198,4 +201,4 @@ func (m *Net) absoluteOrSquare(b []float64, free []int, i int, q []float64) {
 
 func sign(v float64) float64 { return math.Copysign(1, v) }
 
-var _ lower.Joint = (*Net)(nil)
+var _ bilevel.Joint = (*Net)(nil)

@@ -1,32 +1,32 @@
 package fits
 
 import (
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/multipliers"
 	"github.com/conetune/conetune/internal/lower/separable"
-	"github.com/conetune/conetune/lower"
 )
 
-// Shape implements [lower.Bilevel].
+// Shape implements [bilevel.Fit].
 func (m *Net) Shape() []int { return m.fit.Shape() }
 
-// Values implements [lower.Bilevel].
-func (m *Net) Values(x [][]float64) lower.Values {
+// Values implements [bilevel.Fit].
+func (m *Net) Values(x [][]float64) bilevel.Values {
 	if m.groups != nil {
 		return m.groups.Values(x)
 	}
 	return m.fit.Values(x)
 }
 
-// Within implements [lower.Bilevel].
-func (m *Net) Within() lower.WithinSolver {
+// Within implements [bilevel.Fit].
+func (m *Net) Within() bilevel.WithinSolver {
 	if m.groups != nil {
 		return separable.NewLower(m.groups)
 	}
 	return multipliers.NewLower(m)
 }
 
-// Subproblem implements [lower.Bilevel].
-func (m *Net) Subproblem(parts []lower.Bilevel, workers int) lower.Subproblem {
+// Subproblem implements [bilevel.Fit].
+func (m *Net) Subproblem(parts []bilevel.Fit, workers int) bilevel.Subproblem {
 	if m.groups != nil {
 		return separable.NewSubproblem(each(parts, func(p *Net) *separable.Regression { return p.groups }), workers).Solve
 	}
@@ -34,12 +34,12 @@ func (m *Net) Subproblem(parts []lower.Bilevel, workers int) lower.Subproblem {
 }
 
 // joint solves the subproblems of parts by their multipliers.
-func joint(parts []lower.Bilevel, workers int) lower.Subproblem {
-	return multipliers.NewSubproblem(each(parts, func(p lower.Joint) lower.Joint { return p }), workers).Solve
+func joint(parts []bilevel.Fit, workers int) bilevel.Subproblem {
+	return multipliers.NewSubproblem(each(parts, func(p bilevel.Joint) bilevel.Joint { return p }), workers).Solve
 }
 
 // each are the data of parts, all of the same kind.
-func each[K lower.Bilevel, D any](parts []lower.Bilevel, of func(K) D) []D {
+func each[K bilevel.Fit, D any](parts []bilevel.Fit, of func(K) D) []D {
 	out := make([]D, len(parts))
 	for t, p := range parts {
 		out[t] = of(p.(K))
@@ -47,5 +47,5 @@ func each[K lower.Bilevel, D any](parts []lower.Bilevel, of func(K) D) []D {
 	return out
 }
 
-// Joint implements [lower.Joint], of an elastic net.
-func (m *Net) Joint() lower.JointSolver { return m.fit.Joint() }
+// Joint implements [bilevel.Joint], of an elastic net.
+func (m *Net) Joint() bilevel.JointSolver { return m.fit.Joint() }

@@ -13,9 +13,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/matrices"
-	"github.com/conetune/conetune/lower"
 )
 
 // norms are the penalties of a regression, a norm for each group of features.
@@ -124,14 +124,14 @@ func TestSubproblemOfNormsAgainstConic(t *testing.T) {
 		for _, folds := range []int{1, 3} {
 			ofNorms(size.p, func(name string, m norms) {
 				rng := rand.New(rand.NewPCG(uint64(k), uint64(folds)))
-				var parts []lower.Bilevel
+				var parts []bilevel.Fit
 				var trains, vals []sample
 				for range folds {
 					train, val := drawRows(rng, size.n, size.p, few, "squares"), drawRows(rng, size.m, size.p, few, "squares")
 					trains, vals, parts = append(trains, train), append(vals, val), append(parts, m.fit(t, train, val))
 				}
 				n := parts[0].(*Net).Dim()
-				c := &lower.Centre{
+				c := &bilevel.Centre{
 					R: make([]float64, n), Gamma: make([]float64, n), Low: make([]float64, n), High: make([]float64, n),
 					Rho: 1e-2, Epsilon: 1e-4, Tol: 1e-8,
 				}
@@ -175,7 +175,7 @@ func TestSubproblemOfNormsAgainstConic(t *testing.T) {
 // most, and
 //
 //	0 in grad L + m_0 grad l + rho (x - X) + sum_j M_j dP_j(x),   r = clip(R - (m_0 gamma - sum of the parts' M) / rho).
-func (m norms) stationary(t *testing.T, name string, train, val []sample, c *lower.Centre, s *lower.Subsolution) {
+func (m norms) stationary(t *testing.T, name string, train, val []sample, c *bilevel.Centre, s *bilevel.Subsolution) {
 	n := len(c.R)
 	push, total := make([]float64, n), s.M0
 	share := 1 / float64(len(train))
@@ -250,8 +250,8 @@ func (m norms) stationary(t *testing.T, name string, train, val []sample, c *low
 func TestNormsStartsAndThreads(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	m := norms{members: lowertest.EqualGroups(48, 4), shared: true, intercept: true}
-	var parts []lower.Bilevel
-	c := &lower.Centre{Alpha: 50, Rho: 1e-2, Tol: 1e-8, Value: 0.3}
+	var parts []bilevel.Fit
+	c := &bilevel.Centre{Alpha: 50, Rho: 1e-2, Tol: 1e-8, Value: 0.3}
 	for j := range 13 {
 		c.R, c.Gamma, c.Low, c.High = append(c.R, 0.2), append(c.Gamma, 0.01*float64(j)), append(c.Low, 1e-6),
 			append(c.High, math.Inf(1))
@@ -260,7 +260,7 @@ func TestNormsStartsAndThreads(t *testing.T) {
 		parts = append(parts, m.fit(t, drawRows(rng, 20, 48, few, "squares"), drawRows(rng, 10, 48, few, "squares")))
 		c.X = append(c.X, [][]float64{make([]float64, 48), {0}})
 	}
-	var solutions []*lower.Subsolution
+	var solutions []*bilevel.Subsolution
 	for _, workers := range []int{1, 3} {
 		s, err := parts[0].Subproblem(parts, workers)(context.Background(), c)
 		require.NoError(t, err)
@@ -375,7 +375,7 @@ func TestLargePenalty(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		train, val := drawRows(rng, 30, 8, few, "squares"), drawRows(rng, 20, 8, few, "squares")
 		r := []float64{0.7, 0.3, 0.1, 0.05}
-		c := &lower.Centre{R: r, Gamma: make([]float64, 4), Low: []float64{1e-6, 1e-6, 1e-6, 1e-6}, Rho: rho,
+		c := &bilevel.Centre{R: r, Gamma: make([]float64, 4), Low: []float64{1e-6, 1e-6, 1e-6, 1e-6}, Rho: rho,
 			Epsilon: epsilon, Tol: tol, Alpha: 4e4}
 		for range r {
 			c.High = append(c.High, math.Inf(1))
@@ -386,7 +386,7 @@ func TestLargePenalty(t *testing.T) {
 		}
 		c.Value, c.X = low.Value, low.X
 		f := m.fit(t, train, val)
-		got, err := f.Subproblem([]lower.Bilevel{f}, 1)(context.Background(), c)
+		got, err := f.Subproblem([]bilevel.Fit{f}, 1)(context.Background(), c)
 		require.NoError(t, err)
 		gaps = append(gaps, got.Gap)
 

@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/sparse"
-	"github.com/conetune/conetune/lower"
 )
 
 // sample are rows with a few coefficients that are not zero; labels of -1 and 1 if classes is set.
@@ -46,9 +46,9 @@ func drawRows(rng *rand.Rand, n, p int, b []float64, kind string) sample {
 }
 
 // fit is the fast one, loss the same as an expression.
-func fit(t *testing.T, kind string, train, val sample, intercept bool, terms sparse.Terms) lower.Joint {
+func fit(t *testing.T, kind string, train, val sample, intercept bool, terms sparse.Terms) bilevel.Joint {
 	a, b := NewRows(train.x, train.y), NewRows(val.x, val.y)
-	var f lower.Joint
+	var f bilevel.Joint
 	var err error
 	switch kind {
 	case "logistic":
@@ -113,7 +113,7 @@ func penalties(m *convex.Model, b convex.Affine, terms sparse.Terms) (one, two c
 
 // problem is a fit with its conic form.
 type problem struct {
-	fit   lower.Bilevel
+	fit   bilevel.Fit
 	build func(m *convex.Model) conicPart
 }
 
@@ -190,7 +190,7 @@ func someTerms(p int) sparse.Terms {
 }
 
 // check compares a lower level with the conic one.
-func (p problem) check(t *testing.T, low lower.WithinSolver, r []float64, name string) conic {
+func (p problem) check(t *testing.T, low bilevel.WithinSolver, r []float64, name string) conic {
 	got, err := low.Solve(context.Background(), r, 1e-9)
 	require.NoError(t, err)
 	require.True(t, got.Solved, "%s: gap %g", name, got.Gap)
@@ -233,10 +233,10 @@ func TestSubproblemAgainstConic(t *testing.T) {
 		of     kind
 		shapes []shape
 		folds  []int
-		c      lower.Centre
+		c      bilevel.Centre
 		alphas []float64
 	}
-	c := lower.Centre{R: []float64{1.5, 0.6}, Rho: 1e-3, Epsilon: 1e-4, Low: []float64{1e-6, 1e-6},
+	c := bilevel.Centre{R: []float64{1.5, 0.6}, Rho: 1e-3, Epsilon: 1e-4, Low: []float64{1e-6, 1e-6},
 		High: []float64{math.Inf(1), 0.7}, Tol: 1e-9}
 	var list []series
 	for _, loss := range losses() {
@@ -264,7 +264,7 @@ func TestSubproblemAgainstConic(t *testing.T) {
 				c := s.c
 				c.Gamma = make([]float64, 2)
 				var parts []problem
-				var joint []lower.Bilevel
+				var joint []bilevel.Fit
 				for range folds {
 					p := s.of(t, rng, shape.n, shape.m, shape.p)
 					parts, joint = append(parts, p), append(joint, p.fit)

@@ -51,9 +51,9 @@ func TestSquaresRowsKeepFits(t *testing.T) {
 				for v := range want.X {
 					require.InDeltaSlice(t, want.X[v], got.X[v], 1e-8)
 				}
-				first, err := all.Traits().Gradient(context.Background(), want, lower.GradientOptions{})
+				first, err := all.Traits().Gradient(context.Background(), want, lower.Adjoint, 1e-10)
 				require.NoError(t, err)
-				second, err := reduced.Traits().Gradient(context.Background(), got, lower.GradientOptions{})
+				second, err := reduced.Traits().Gradient(context.Background(), got, lower.Adjoint, 1e-10)
 				require.NoError(t, err)
 				require.InDeltaSlice(t, first, second, 1e-7)
 			}

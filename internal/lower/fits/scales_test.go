@@ -11,14 +11,16 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/completion"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/stop/stoptest"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Fits with weights, and with radii, of 24 decades side by side.
@@ -122,7 +124,7 @@ func (d *instance) squares(b []float64, b0 float64) (u []float64, scale float64)
 
 // answer is how a fit ended, and by how much it misses the conditions of optimality.
 type answer struct {
-	status    lower.Status
+	status    outcome.Stop
 	violation float64
 }
 
@@ -169,9 +171,9 @@ var scaled = []struct {
 			}
 			s, err := path.Solve(ctx, w, tol)
 			require.NoError(t, err)
-			status := lower.Stalled
+			status := outcome.Stalled
 			if s.Solved {
-				status = lower.Optimal
+				status = outcome.Converged
 			}
 			u, scale := d.squares(s.B[0], s.B0[0][0])
 			return path, answer{status, d.violation(lowertest.Coefficients{L1: w.Norm, L2: w.L2}, s.B[0], u, scale)}
@@ -366,7 +368,7 @@ func TestWeightsOfManyScales(t *testing.T) {
 			}
 			for seed := range instances {
 				for k, got := range fit.solve(t, draw(uint64(seed)), tol) {
-					if got.status == lower.Optimal || got.status == lower.Exhausted {
+					if got.status == outcome.Converged || got.status == numerics.Exhausted {
 						require.LessOrEqual(t, got.violation, 10*math.Sqrt(tol), "seed %d, solve %d, %s", seed, k, got.status)
 						solved++
 					}
@@ -382,19 +384,19 @@ func TestWeightsOfManyScales(t *testing.T) {
 func TestRadiiOfManyScales(t *testing.T) {
 	type kind struct {
 		name    string
-		fit     func(rows Rows, members [][]int, intercept bool) (lower.Bilevel, error)
+		fit     func(rows Rows, members [][]int, intercept bool) (bilevel.Fit, error)
 		weights func(d *instance, members [][]int, lambda []float64) lowertest.Coefficients
 	}
 	for _, k := range []kind{
-		{"sparse group lasso", func(r Rows, members [][]int, intercept bool) (lower.Bilevel, error) {
+		{"sparse group lasso", func(r Rows, members [][]int, intercept bool) (bilevel.Fit, error) {
 			return NewSparseGroupLasso(r, r, members, intercept)
 		}, func(d *instance, members [][]int, l []float64) lowertest.Coefficients {
 			return lowertest.Coefficients{Groups: members, Norm: l[:len(members)], L1: full(l[len(members):], d.p)}
 		}},
-		{"weighted lasso", func(r Rows, _ [][]int, intercept bool) (lower.Bilevel, error) {
+		{"weighted lasso", func(r Rows, _ [][]int, intercept bool) (bilevel.Fit, error) {
 			return NewWeightedLasso(r, r, intercept)
 		}, func(_ *instance, _ [][]int, l []float64) lowertest.Coefficients { return lowertest.Coefficients{L1: l} }},
-		{"elastic net", func(r Rows, _ [][]int, intercept bool) (lower.Bilevel, error) {
+		{"elastic net", func(r Rows, _ [][]int, intercept bool) (bilevel.Fit, error) {
 			return ElasticNet(r, r, intercept, sparse.Terms{})
 		}, func(d *instance, _ [][]int, l []float64) lowertest.Coefficients {
 			return lowertest.Coefficients{L1: full(l[:1], d.p), L2: full(l[1:], d.p)}

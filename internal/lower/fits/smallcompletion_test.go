@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 )
 
 // conicCompletion is the matrix completion as a conic model.
@@ -72,7 +72,7 @@ func TestSmallCompletionAgainstConic(t *testing.T) {
 		for _, folds := range []int{1, 2} {
 			name := fmt.Sprint(q, folds)
 			var train, val []Entries
-			var parts []lower.Bilevel
+			var parts []bilevel.Fit
 			for f := range folds {
 				a, b := entries(uint64(7+f), q.m, q.n, q.p)
 				fit, err := NewCompletion(a, b, q.m, q.n, q.groups, q.intercept)
@@ -80,7 +80,7 @@ func TestSmallCompletionAgainstConic(t *testing.T) {
 				train, val, parts = append(train, a), append(val, b), append(parts, fit)
 			}
 			n := 1 + len(q.groups)
-			c := &lower.Centre{R: make([]float64, n), Low: make([]float64, n), High: make([]float64, n), Rho: 1e-2, Tol: 1e-9}
+			c := &bilevel.Centre{R: make([]float64, n), Low: make([]float64, n), High: make([]float64, n), Rho: 1e-2, Tol: 1e-9}
 			for j := range n {
 				c.R[j], c.High[j] = []float64{1, 0.3, 0.05}[j%3], math.Inf(1)
 			}

@@ -10,7 +10,9 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/machine"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // SVM is a linear support vector machine in a box, with a bound for each feature,
@@ -120,7 +122,7 @@ func (m *SVM) Traits() lower.Traits {
 		t.Coarse = coarseGap
 	}
 	if m.train.Quick(1) {
-		t.Parts = []lower.Bilevel{m}
+		t.Parts = []lower.Fit{m}
 	}
 	return t
 }
@@ -148,7 +150,7 @@ func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 	}
 	pt := &lower.Point{Lambda: slices.Clone(lambda), X: [][]float64{s.W, {s.C}}, Gap: m.train.Relative(s.Gap)}
 	// whose gap is in the point
-	pt.Solved = s.Status == lower.Optimal || s.Status == lower.Exhausted || s.Status == lower.EpochLimit
+	pt.Solved = s.Status == outcome.Converged || s.Status == numerics.Exhausted || s.Status == outcome.IterationLimit
 	state := &svmState{Solution: s, gradient: make([]float64, len(s.W))}
 	loss, rate := m.validation(s.W, s.C)
 	pt.Validation, state.slope = loss, -floats.Sum(rate)
@@ -158,9 +160,9 @@ func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 }
 
 // Gradient is that of [lower.Traits].
-func (m *SVM) Gradient(ctx context.Context, at *lower.Point, o lower.GradientOptions) ([]float64, error) {
+func (m *SVM) Gradient(ctx context.Context, at *lower.Point, mode lower.Mode, _ float64) ([]float64, error) {
 	s := at.State.(*svmState)
-	if o.Mode != lower.Forward {
+	if mode != lower.Forward {
 		lambda, bound := m.train.Adjoint(s.Solution, s.gradient, s.slope)
 		return append([]float64{lambda}, bound...), nil
 	}

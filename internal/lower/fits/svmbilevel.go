@@ -8,18 +8,20 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/machine"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/outcome"
 )
 
-// Shape implements [lower.Bilevel].
+// Shape implements [bilevel.Fit].
 func (m *SVM) Shape() []int { return []int{m.Dim() - 1, 1} }
 
-// Values implements [lower.Bilevel], with the penalties |w|^2/2 and |w_j|.
-func (m *SVM) Values(x [][]float64) lower.Values {
+// Values implements [bilevel.Fit], with the penalties |w|^2/2 and |w_j|.
+func (m *SVM) Values(x [][]float64) bilevel.Values {
 	w, c := x[0], x[1][0]
-	out := lower.Values{Train: m.train.Loss(w, c), Penalties: make([]float64, m.Dim())}
+	out := bilevel.Values{Train: m.train.Loss(w, c), Penalties: make([]float64, m.Dim())}
 	out.Validation, _ = m.validation(w, c)
 	out.Penalties[0] = floats.Dot(w, w) / 2
 	for j, v := range w {
@@ -53,14 +55,14 @@ type svmWithin struct {
 	last *machine.Solution // nil before the first
 }
 
-// Within implements [lower.Bilevel].
-func (m *SVM) Within() lower.WithinSolver { return &svmWithin{fit: m} }
+// Within implements [bilevel.Fit].
+func (m *SVM) Within() bilevel.WithinSolver { return &svmWithin{fit: m} }
 
-// Begin implements [lower.WithinSolver]. The penalised form has a bound for each feature, which x is no solution of.
+// Begin implements [bilevel.WithinSolver]. The penalised form has a bound for each feature, which x is no solution of.
 func (s *svmWithin) Begin(context.Context, []float64, [][]float64) error { return nil }
 
-// Solve implements [lower.WithinSolver].
-func (s *svmWithin) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
+// Solve implements [bilevel.WithinSolver].
+func (s *svmWithin) Solve(ctx context.Context, radii []float64, tol float64) (*bilevel.Within, error) {
 	f := s.fit
 	if len(radii) != f.Dim() {
 		return nil, fmt.Errorf("fits: %d radii of the support vector machine, expected that of the norm and %d bounds",
@@ -70,19 +72,19 @@ func (s *svmWithin) Solve(ctx context.Context, radii []float64, tol float64) (*l
 	if err != nil {
 		return nil, err
 	}
-	out := &lower.Within{X: [][]float64{w.W, {w.C}}, Lambda: append([]float64{w.Lambda}, w.Bound...), Loss: w.Loss,
+	out := &bilevel.Within{X: [][]float64{w.W, {w.C}}, Lambda: append([]float64{w.Lambda}, w.Bound...), Loss: w.Loss,
 		Gap: w.Gap}
-	if w.Status == lower.Optimal || w.Status == lower.Exhausted {
+	if w.Status == outcome.Converged || w.Status == numerics.Exhausted {
 		out.Solved = true
 		s.last = w.Solution
 	}
 	return out, nil
 }
 
-// Subproblem implements [lower.Bilevel]. It stacks the rows when it is first asked for a solution.
-func (m *SVM) Subproblem(parts []lower.Bilevel, workers int) lower.Subproblem {
+// Subproblem implements [bilevel.Fit]. It stacks the rows when it is first asked for a solution.
+func (m *SVM) Subproblem(parts []bilevel.Fit, workers int) bilevel.Subproblem {
 	var solver *machine.Subproblem
-	return func(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
+	return func(ctx context.Context, c *bilevel.Centre) (*bilevel.Subsolution, error) {
 		if solver == nil {
 			stacks := make([]*machine.Problem, len(parts))
 			for t, f := range parts {

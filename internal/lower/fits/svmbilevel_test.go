@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/matrices"
-	"github.com/conetune/conetune/lower"
 )
 
 // table are labelled rows of a kind, with the weight 2.5 for one label if weighted.
@@ -100,7 +100,7 @@ func (s table) part(m *convex.Model, val table) conicPart {
 }
 
 // folds are a few of a kind.
-func bilevels(t *testing.T, rng *rand.Rand, kind string, folds, n, p int) (parts []lower.Bilevel, train, val []table) {
+func bilevels(t *testing.T, rng *rand.Rand, kind string, folds, n, p int) (parts []bilevel.Fit, train, val []table) {
 	for range folds {
 		a, b := tableOf(rng, n, p, kind), tableOf(rng, n/2, p, kind)
 		f, err := NewSVM(a.rows(kind), b.rows(kind), 1e-6, 10)
@@ -118,7 +118,7 @@ func TestSVMLowerAgainstConic(t *testing.T) {
 		rng := rand.New(rand.NewPCG(uint64(k), 5))
 		parts, train, _ := bilevels(t, rng, kind, 1, 60, 7)
 		low := parts[0].Within()
-		value, at := 0.0, &lower.Within{}
+		value, at := 0.0, &bilevel.Within{}
 		for step := range 6 {
 			h := make([]float64, 8)
 			for j := range h {
@@ -162,7 +162,7 @@ func TestSVMSubproblemAgainstConic(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(k), uint64(10*folds+shape[1])))
 				n, p := shape[0], shape[1]
 				parts, train, val := bilevels(t, rng, kind, folds, n, p)
-				c := &lower.Centre{R: make([]float64, p+1), Low: make([]float64, p+1), High: make([]float64, p+1), Rho: 1e-3,
+				c := &bilevel.Centre{R: make([]float64, p+1), Low: make([]float64, p+1), High: make([]float64, p+1), Rho: 1e-3,
 					Tol: 1e-9, X: make([][][]float64, folds)}
 				for j := range c.R {
 					c.R[j], c.Low[j], c.High[j] = 1e-6, 1e-6, 10
@@ -172,7 +172,7 @@ func TestSVMSubproblemAgainstConic(t *testing.T) {
 					c.R[0] = 0.05 // the ball holds
 				}
 				sub := parts[0].Subproblem(parts, 2)
-				var lows []lower.WithinSolver
+				var lows []bilevel.WithinSolver
 				for i := range parts {
 					lows = append(lows, parts[i].Within())
 					c.X[i] = [][]float64{make([]float64, p), {0}}
@@ -217,7 +217,7 @@ func TestSVMSubproblemWorkers(t *testing.T) {
 	cancel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	parts, _, _ := bilevels(t, rng, "normal", 3, 50, 6)
-	c := &lower.Centre{
+	c := &bilevel.Centre{
 		R: []float64{10, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, Low: make([]float64, 7), High: []float64{100, 10, 10, 10, 10, 10, 10},
 		Gamma: []float64{0.1, 1, 1, 1, 1, 1, 0}, Value: 0.4, Alpha: 3, Rho: 1e-3, Tol: 1e-9,
 	}
@@ -233,7 +233,7 @@ func TestSVMSubproblemWorkers(t *testing.T) {
 	ended, err := parts[0].Subproblem(parts, 1)(ctx, c)
 	require.NoError(t, err)
 	require.False(t, ended.Solved)
-	_, err = parts[0].Subproblem(parts, 1)(context.Background(), &lower.Centre{R: c.R})
+	_, err = parts[0].Subproblem(parts, 1)(context.Background(), &bilevel.Centre{R: c.R})
 	require.ErrorContains(t, err, "0 folds")
 	_, err = parts[0].Within().Solve(context.Background(), []float64{1}, 1e-9)
 	require.ErrorContains(t, err, "1 radii")

@@ -11,8 +11,8 @@ import (
 )
 
 // innerOf solves systems of derivatives in the truncated mode, by as many steps as they have unknowns; nil else.
-func innerOf(ctx context.Context, o lower.GradientOptions) glm.Inner {
-	if o.Mode != lower.Truncated {
+func innerOf(ctx context.Context, mode lower.Mode) glm.Inner {
+	if mode != lower.Truncated {
 		return nil
 	}
 	return func(multiply func(out, v []float64), q []float64) []float64 {

@@ -13,8 +13,9 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native" // that of Conic
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/stop/stoptest"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Sample draws n rows of p correlated features, a share of whose entries is not zero, and targets from k of them.
@@ -76,7 +77,7 @@ func EqualGroups(p, size int) [][]int {
 
 // End is how a solve ended, and the objective there.
 type End struct {
-	Status    lower.Status
+	Status    outcome.Stop
 	Objective float64
 }
 
@@ -88,14 +89,15 @@ func StopsInTime(t *testing.T, solves map[string]func(ctx context.Context) End) 
 		whole := stoptest.After(math.MaxInt)
 		want := solve(whole)
 		asked := whole.Looks()
-		require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, want.Status, name)
+		require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, want.Status, name)
 		require.Equal(t, want, solve(context.Background()), name)
 		require.Greater(t, asked, 10, name)
 		for n := 0; n < asked; n += 1 + n/8 {
 			ctx := stoptest.After(n)
 			got := solve(ctx)
-			if got.Status != lower.Cancelled { // asked for the last time, it had the solution
-				require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, got.Status, "%s after %d of %d", name, n, asked)
+			if got.Status != outcome.Cancelled { // asked for the last time, it had the solution
+				require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, got.Status,
+					"%s after %d of %d", name, n, asked)
 				require.InEpsilon(t, want.Objective, got.Objective, 1e-7, "%s after %d of %d", name, n, asked)
 			}
 			require.LessOrEqual(t, ctx.Looks(), n+12, "%s after %d of %d: it asked again and again", name, n, asked)

@@ -5,7 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/outcome"
 )
 
 // The method for many rows.
@@ -120,19 +121,19 @@ func (a *augmented) scales() [2]float64 {
 }
 
 // run solves. The point has its margins and sums.
-func (a *augmented) run() lower.Status {
+func (a *augmented) run() outcome.Stop {
 	a.losses()
 	a.certify()
 	if a.gap <= a.tol*a.unit {
-		return lower.Optimal
+		return outcome.Converged
 	}
 	if !a.regroup() {
-		return lower.Cancelled
+		return outcome.Cancelled
 	}
 	since, idle, best := 0, 0, math.Inf(1)
 	for {
 		if !a.classify(a.width) {
-			return lower.Cancelled
+			return outcome.Cancelled
 		}
 		a.certify()
 		if idle++; a.gap < best/2 {
@@ -143,25 +144,25 @@ func (a *augmented) run() lower.Status {
 		ended := long || idle > idleSteps && best <= exhaustedGap*a.unit
 		if a.gap <= a.tol*a.unit || ended || a.far() {
 			if !a.measure() {
-				return lower.Cancelled
+				return outcome.Cancelled
 			}
 			a.losses()
 			a.certify()
 			switch {
 			case a.gap <= a.tol*a.unit:
-				return lower.Optimal
+				return outcome.Converged
 			case ended && a.gap <= exhaustedGap*a.unit:
-				return lower.Exhausted
+				return numerics.Exhausted
 			case long:
-				return lower.Stalled
+				return outcome.Stalled
 			case !a.regroup() || !a.classify(a.width):
-				return lower.Cancelled
+				return outcome.Cancelled
 			}
 		}
 		fall, whole, ok := a.step()
 		if !ok {
 			if a.end.Reached(0) {
-				return lower.Cancelled
+				return outcome.Cancelled
 			}
 			a.steps = mostSteps // what rounding leaves of the step is nothing
 			continue

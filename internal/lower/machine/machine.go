@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Problem is a support vector machine in a box, as the package comment has it. It is not changed by solves, which may
@@ -130,7 +130,7 @@ const defaultTol = 1e-8
 type Solution struct {
 	// Status is Optimal, Exhausted, Cancelled, Failed, or EpochLimit: after so much work on many rows of many features the
 	// gap is larger than the tolerance.
-	Status lower.Status
+	Status outcome.Stop
 	// W and C give the decision value x.w - c. Where the solutions have an interval of C, it is the middle.
 	W []float64
 	C float64
@@ -190,7 +190,7 @@ func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o 
 		return g.fromNothing(ctx, lambda, bound, o, 0), nil
 	}
 	out := g.follow(ctx, lambda, bound, o)
-	if out.Status == lower.Failed {
+	if out.Status == outcome.NumericalError {
 		out = g.fromNothing(ctx, lambda, bound, o, out.Exchanges)
 	}
 	return out, nil
@@ -201,9 +201,9 @@ func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o 
 func (g *Problem) manyOrPath(ctx context.Context, lambda float64, bound []float64, o Options) *Solution {
 	out := g.solveMany(ctx, lambda, bound, o)
 	switch {
-	case out.Status != lower.Stalled:
+	case out.Status != outcome.Stalled:
 	case g.Wide():
-		out.Status = lower.EpochLimit
+		out.Status = outcome.IterationLimit
 	default:
 		out = g.fromNothing(ctx, lambda, bound, o, out.Exchanges)
 	}

@@ -15,8 +15,9 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/matrices"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // sample are rows with labels and weights: of normal features, or of a few ones among zeros, where many rows are the
@@ -52,7 +53,7 @@ func sample(seed uint64, n, p int, binary bool) (x *mat.Dense, y, u []float64) {
 func check(t *testing.T, x *mat.Dense, y, u []float64, lambda float64, bound []float64, g *Problem, m *Solution,
 	name string) {
 	t.Helper()
-	require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, m.Status, name)
+	require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, m.Status, name)
 	n, p := x.Dims()
 	total, value, dual, balance := floats.Sum(u), lambda/2*floats.Dot(m.W, m.W), 0.0, 0.0
 	alpha, v := multipliers(g, m), make([]float64, p)
@@ -167,7 +168,7 @@ func TestKinds(t *testing.T) {
 				}
 				m, err := g.Solve(context.Background(), math.Pow(10, 8*r.Float64()-4), bound, Options{Tol: 1e-9, Start: last})
 				require.NoError(t, err)
-				if m.Status == lower.Failed {
+				if m.Status == outcome.NumericalError {
 					failed++
 					continue
 				}
@@ -211,7 +212,7 @@ func TestManyFeaturesBound(t *testing.T) {
 		for _, lambda := range []float64{1e-2, 1e-4} {
 			got, err := g.Solve(context.Background(), lambda, []float64{0.3}, Options{})
 			require.NoError(t, err)
-			require.Equal(t, lower.Optimal, got.Status)
+			require.Equal(t, outcome.Converged, got.Status)
 			certified(t, x, y, u, lambda, g, got, fmt.Sprint(seed, lambda))
 			m := convex.NewModel()
 			w, c := m.Variable("w", 1200), m.Variable("c", 1)
@@ -246,7 +247,7 @@ func TestStart(t *testing.T) {
 	stop()
 	none, err := g.Solve(ended, 1, []float64{1}, Options{})
 	require.NoError(t, err)
-	require.Equal(t, lower.Cancelled, none.Status)
+	require.Equal(t, outcome.Cancelled, none.Status)
 }
 
 // The multipliers of a solution bound the optimal values elsewhere from below, and that of its own exactly.

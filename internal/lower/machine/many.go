@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Up to fewRows rows paths are followed, and up to manyRows where they take less work than Newton steps: about as many
@@ -123,13 +123,13 @@ func (g *Problem) solveMany(ctx context.Context, lambda float64, bound []float64
 	a := newAugmented(g, box{lambda, bound}, o.Tol)
 	a.end.Begin(ctx, 0)
 	defer a.end.End()
-	out := &Solution{lambda: lambda, bound: bound, Status: lower.Cancelled}
+	out := &Solution{lambda: lambda, bound: bound, Status: outcome.Cancelled}
 	if g.begin(a, o.Start) {
 		out.Status = a.run()
 	}
 	p := g.rows.p
 	out.W, out.C, out.Exchanges, out.Objective, out.Gap = a.z[:p:p], a.z[p], a.steps, a.value, a.gap
-	if out.Status == lower.Cancelled {
+	if out.Status == outcome.Cancelled {
 		out.Gap = math.Inf(1)
 	}
 	out.many = pack(a.hinges)
@@ -139,7 +139,7 @@ func (g *Problem) solveMany(ctx context.Context, lambda float64, bound []float64
 		out.total += s * a.total[k]
 		floats.AddScaled(out.v, s, a.sums[k][:p])
 	}
-	if out.Status != lower.Cancelled && !slices.ContainsFunc(a.shares, inside) {
+	if out.Status != outcome.Cancelled && !slices.ContainsFunc(a.shares, inside) {
 		out.middle(g, func(i int) bool { return 2*a.shares[i] > 1 })
 	}
 	return out

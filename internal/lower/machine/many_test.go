@@ -15,9 +15,10 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/internal/stop/stoptest"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // byMany solves by the method for many rows, however few they are.
@@ -138,11 +139,11 @@ func TestManyIsPath(t *testing.T) {
 				for _, bound := range []float64{math.Inf(1), 10, 0.3, 1e-2, 1e-6} {
 					what := fmt.Sprint(name, " ", lambda, " ", bound)
 					many := byMany(t, g, lambda, []float64{bound}, Options{Tol: 1e-9, Start: last})
-					require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, many.Status, what)
+					require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, many.Status, what)
 					certified(t, x, y, u, lambda, g, many, what)
 					path, err := g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-10})
 					require.NoError(t, err)
-					if path.Status != lower.Failed {
+					if path.Status != outcome.NumericalError {
 						require.InDelta(t, path.Objective, many.Objective, 1e-8*g.scale, what)
 						require.LessOrEqual(t, lambda*floats.Distance(path.W, many.W, 2)*floats.Distance(path.W, many.W, 2)/2,
 							2e-8*g.scale, what)
@@ -189,9 +190,9 @@ func TestWideIsPath(t *testing.T) {
 			cold := g.manyOrPath(context.Background(), lambda, bounds, Options{Tol: 1e-9})
 			path, err := g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-10})
 			require.NoError(t, err)
-			require.Equal(t, lower.Optimal, path.Status, what)
+			require.Equal(t, outcome.Converged, path.Status, what)
 			for _, m := range []*Solution{warm, cold} {
-				require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, m.Status, what)
+				require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, m.Status, what)
 				certified(t, x, y, u, lambda, g, m, what)
 				require.InDelta(t, path.Objective, m.Objective, 1e-8*g.scale, what)
 			}
@@ -209,13 +210,13 @@ func TestWorkIsBounded(t *testing.T) {
 	ctx, bound := context.Background(), []float64{0.3}
 	best, err := g.Solve(ctx, 1e-4, bound, Options{Tol: 1e-8})
 	require.NoError(t, err)
-	require.Equal(t, lower.Optimal, best.Status)
+	require.Equal(t, outcome.Converged, best.Status)
 	var last *Solution
 	for _, share := range []float64{1e6, 1e7} {
 		g.mostWork = share
 		out, err := g.Solve(ctx, 1e-4, bound, Options{Tol: 1e-8, Start: last})
 		require.NoError(t, err)
-		require.Equal(t, lower.EpochLimit, out.Status)
+		require.Equal(t, outcome.IterationLimit, out.Status)
 		require.Greater(t, out.Gap, 1e-8*g.scale)
 		require.InDelta(t, best.Objective, out.Objective, out.Gap+1e-8)
 		last = out
@@ -223,7 +224,7 @@ func TestWorkIsBounded(t *testing.T) {
 	g.mostWork = mostWork
 	out, err := g.Solve(ctx, 1e-4, bound, Options{Tol: 1e-8, Start: last})
 	require.NoError(t, err)
-	require.Equal(t, lower.Optimal, out.Status)
+	require.Equal(t, outcome.Converged, out.Status)
 	require.InDelta(t, best.Objective, out.Objective, 2e-8)
 }
 
@@ -370,10 +371,10 @@ func TestManyStopped(t *testing.T) {
 	for looks := range 8 {
 		stopped, err := g.Solve(stoptest.After(looks), 1e-3, []float64{0.3}, Options{})
 		require.NoError(t, err)
-		require.Equal(t, lower.Cancelled, stopped.Status)
+		require.Equal(t, outcome.Cancelled, stopped.Status)
 		warm, err := g.Solve(context.Background(), 1e-3, []float64{0.3}, Options{Start: stopped})
 		require.NoError(t, err)
-		require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, warm.Status)
+		require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, warm.Status)
 		certified(t, x, y, u, 1e-3, g, warm, "after a stop")
 		require.InDelta(t, cold.Objective, warm.Objective, 2e-8)
 	}
@@ -381,7 +382,7 @@ func TestManyStopped(t *testing.T) {
 		ctx := stoptest.After(n)
 		s, err := g.Within(ctx, 0.1, []float64{0.2}, Options{Tol: 1e-12})
 		require.NoError(t, err)
-		require.Equal(t, lower.Cancelled, s.Status, n)
+		require.Equal(t, outcome.Cancelled, s.Status, n)
 		require.True(t, math.IsInf(s.Gap, 1))
 		require.LessOrEqual(t, ctx.Looks(), n+12, "it asked again and again")
 	}

@@ -7,7 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/outcome"
 )
 
 // state is a point of a path and the sides of rows and features.
@@ -144,7 +145,7 @@ const (
 )
 
 // run follows paths until the gap is small.
-func (s *path) run(ctx context.Context, tol float64, out *Solution) lower.Status {
+func (s *path) run(ctx context.Context, tol float64, out *Solution) outcome.Stop {
 	most := 20*(s.g.rows.n+s.g.rows.p) + 1000
 	last := math.Inf(1)
 	for pass := 0; ; pass++ {
@@ -155,11 +156,11 @@ func (s *path) run(ctx context.Context, tol float64, out *Solution) lower.Status
 			out.Gap = math.Max(0, gap)
 			switch {
 			case out.Gap <= tol*s.g.scale:
-				return lower.Optimal
+				return outcome.Converged
 			case pass > 2 && out.Gap <= exhaustedGap*s.g.scale && out.Gap > last/2:
-				return lower.Exhausted
+				return numerics.Exhausted
 			case pass == mostPaths:
-				return lower.Failed
+				return outcome.NumericalError
 			}
 			if pass > 0 {
 				last = out.Gap
@@ -167,7 +168,7 @@ func (s *path) run(ctx context.Context, tol float64, out *Solution) lower.Status
 		}
 		if ctx.Err() != nil {
 			out.Gap = math.Inf(1)
-			return lower.Cancelled
+			return outcome.Cancelled
 		}
 		if pass > 0 && s.sinceFactor > 0 || s.sinceFactor > worn {
 			s.factor()
@@ -176,9 +177,9 @@ func (s *path) run(ctx context.Context, tol float64, out *Solution) lower.Status
 		if !s.walk(ctx, most) {
 			out.Gap = math.Inf(1)
 			if ctx.Err() != nil {
-				return lower.Cancelled
+				return outcome.Cancelled
 			}
-			return lower.Failed
+			return outcome.NumericalError
 		}
 	}
 }

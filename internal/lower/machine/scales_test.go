@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Bounds of 24 decades, and lambda, too: an answer that is called solved is in the box, and its value is that of
@@ -40,7 +41,7 @@ func TestBoundsOfManyScales(t *testing.T) {
 		lambda := math.Pow(10, 24*rng.Float64()-12)
 		s, err := g.Solve(context.Background(), lambda, bound, Options{Tol: 1e-9})
 		require.NoError(t, err)
-		if s.Status != lower.Optimal && s.Status != lower.Exhausted {
+		if s.Status != outcome.Converged && s.Status != numerics.Exhausted {
 			continue
 		}
 		solved++

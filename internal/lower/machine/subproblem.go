@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/crew"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 )
 
 // The subproblem of VF-iDCA for machines.
@@ -32,8 +32,8 @@ import (
 // for them the Lagrangian falls apart into parabolas. The least h at which the bounds of the features hold, but for t,
 // gives an upper one. The difference is the gap.
 
-// Subproblem solves one subproblem after the other, each from the one before. It implements [lower.Subproblem], for one
-// goroutine at a time.
+// Subproblem solves one subproblem after the other, each from the one before. It implements [bilevel.Subproblem], for
+// one goroutine at a time.
 type Subproblem struct {
 	folds   []*fold
 	workers int
@@ -102,7 +102,7 @@ func (g *Problem) Quick(folds int) bool {
 // solving is one solve.
 type solving struct {
 	*Subproblem
-	c *lower.Centre
+	c *bilevel.Centre
 	common
 	width     float64
 	box, ball float64 // stiffness
@@ -121,7 +121,7 @@ type solving struct {
 	damp      float64 // what the curvature is enlarged by where steps are short
 	steps     int
 	short     int // steps in turn that were short
-	out       *lower.Subsolution
+	out       *bilevel.Subsolution
 }
 
 // large says whether its Newton steps take many conjugate gradients.
@@ -134,14 +134,14 @@ func (s *solving) each(f func(f *fold) bool) bool {
 	return !slices.Contains(ok, false)
 }
 
-// Solve is a [lower.Subproblem].
-func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
+// Solve is a [bilevel.Subproblem].
+func (s *Subproblem) Solve(ctx context.Context, c *bilevel.Centre) (*bilevel.Subsolution, error) {
 	p := s.p
 	if len(c.X) != len(s.folds) || len(c.R) != p+1 {
 		return nil, fmt.Errorf("machine: the centre has %d folds and %d radii, expected %d and %d", len(c.X), len(c.R),
 			len(s.folds), p+1)
 	}
-	out := &lower.Subsolution{Gap: math.Inf(1), Objective: math.Inf(1)}
+	out := &bilevel.Subsolution{Gap: math.Inf(1), Objective: math.Inf(1)}
 	q := &solving{Subproblem: s, c: c, common: common{h: slices.Clone(c.R)}, slope: make([]float64, p+1),
 		dh: make([]float64, p+1), height: make([]float64, p+1), rate: make([]float64, p+1), least: math.Inf(-1), out: out}
 	q.newton = newNewton(q)
@@ -218,7 +218,7 @@ func (s *Subproblem) forget() {
 }
 
 // start makes the multipliers those of the last solve, in the measure of alpha.
-func (s *Subproblem) start(c *lower.Centre) {
+func (s *Subproblem) start(c *bilevel.Centre) {
 	share := 1.0
 	if s.scale > 0 {
 		share = c.Alpha / s.scale

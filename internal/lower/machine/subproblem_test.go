@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/matrices"
-	"github.com/conetune/conetune/lower"
 )
 
 // folds are stacked rows of some folds, with the lower levels of their training rows.
@@ -31,9 +31,9 @@ func folds(t *testing.T, count, n, p, entries int) (stacks, trains []*Problem) {
 }
 
 // centre is that of a first subproblem at h.
-func centre(t *testing.T, trains []*Problem, h []float64, alpha, rho float64) *lower.Centre {
+func centre(t *testing.T, trains []*Problem, h []float64, alpha, rho float64) *bilevel.Centre {
 	t.Helper()
-	c := &lower.Centre{R: h, Low: make([]float64, len(h)), High: make([]float64, len(h)), Gamma: make([]float64, len(h)),
+	c := &bilevel.Centre{R: h, Low: make([]float64, len(h)), High: make([]float64, len(h)), Gamma: make([]float64, len(h)),
 		Alpha: alpha, Rho: rho, Tol: 1e-8}
 	for j := range h {
 		c.Low[j], c.High[j] = 1e-6, 10
@@ -69,7 +69,7 @@ func TestSubproblemByProducts(t *testing.T) {
 					for _, rho := range []float64{1e-2, 1}[:1+len(stacks)/3] {
 						name := fmt.Sprint(count, shape, wbar, alpha, rho)
 						c := centre(t, trains, h, alpha, rho)
-						var found [2]*lower.Subsolution
+						var found [2]*bilevel.Subsolution
 						for k, block := range []int{manyHeavy, 3} {
 							s, err := NewSubproblem(stacks, 1)
 							require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestSubproblemEarly(t *testing.T) {
 	stacks, trains := folds(t, 3, 60, 30, 6)
 	c := centre(t, trains, append([]float64{0.7}, slices.Repeat([]float64{0.3}, 30)...), 5, 1)
 	for _, block := range []int{manyHeavy, 3} {
-		solve := func(tol float64) *lower.Subsolution {
+		solve := func(tol float64) *bilevel.Subsolution {
 			s, err := NewSubproblem(stacks, 1)
 			require.NoError(t, err)
 			s.block = block

@@ -8,13 +8,14 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Within is a machine of least loss in a ball and a box.
 type Within struct {
 	// Status is that of a [Solution].
-	Status lower.Status
+	Status outcome.Stop
 	// W and C give the decision value x.w - c.
 	W []float64
 	C float64
@@ -82,14 +83,14 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 		if err != nil {
 			return nil, err
 		}
-		if s.Status == lower.Failed && out != nil && out.Gap <= tol*g.scale {
+		if s.Status == outcome.NumericalError && out != nil && out.Gap <= tol*g.scale {
 			break // it was only to come nearer to the ball
 		}
-		if s.Status == lower.Failed && out == nil && n < mostRaised {
+		if s.Status == outcome.NumericalError && out == nil && n < mostRaised {
 			at = math.Min(high, at+raised)
 			continue
 		}
-		if s.Status == lower.Cancelled || s.Status == lower.Failed {
+		if s.Status == outcome.Cancelled || s.Status == outcome.NumericalError {
 			return &Within{Status: s.Status, W: s.W, C: s.C, Gap: math.Inf(1), Lambda: s.lambda,
 				Bound: make([]float64, len(s.W)), Solution: s}, nil
 		}
@@ -130,11 +131,11 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 			break
 		}
 	}
-	out.Status = lower.Optimal
+	out.Status = outcome.Converged
 	if out.Gap > tol*g.scale {
-		out.Status = lower.Exhausted
+		out.Status = numerics.Exhausted
 		if out.Gap > exhaustedGap*g.scale {
-			out.Status = lower.Stalled
+			out.Status = outcome.Stalled
 		}
 	}
 	return out, nil

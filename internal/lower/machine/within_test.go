@@ -15,7 +15,8 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/outcome"
 )
 
 // hinge is sum_i u_i max(0, 1 - y_i (x_i'w - c)) as an expression.
@@ -59,7 +60,7 @@ func TestWithin(t *testing.T) {
 				name := fmt.Sprint(n, " ", r, " ", bound)
 				s, err := g.Within(ctx, r, bound, Options{Tol: 1e-9})
 				require.NoError(t, err)
-				require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, name)
+				require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status, name)
 				require.LessOrEqual(t, floats.Dot(s.W, s.W)/2, r*(1+1e-12), name)
 				for j, w := range s.W {
 					require.LessOrEqual(t, math.Abs(w), bound[min(j, len(bound)-1)], name)

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Labels that the features tell nothing of: the solution is w = 0 with the label of more weight for all rows, so that
@@ -51,7 +51,7 @@ func TestZero(t *testing.T) {
 		for _, lambda := range []float64{10, 1e-3, 1e-6} {
 			s, err := g.Solve(context.Background(), lambda, []float64{50}, Options{Tol: 1e-9})
 			require.NoError(t, err)
-			require.Equal(t, lower.Optimal, s.Status)
+			require.Equal(t, outcome.Converged, s.Status)
 			require.InDelta(t, 2*less, s.Objective, 1e-9)
 			require.LessOrEqual(t, lambda/2*floats.Dot(s.W, s.W), 1e-9)
 			sum, balance := make([]float64, c.p), 0.0
@@ -88,6 +88,6 @@ func TestNotZero(t *testing.T) {
 	require.NoError(t, err)
 	s, err := g.Solve(context.Background(), 1e-3, []float64{50}, Options{Tol: 1e-9})
 	require.NoError(t, err)
-	require.Equal(t, lower.Optimal, s.Status)
+	require.Equal(t, outcome.Converged, s.Status)
 	require.Less(t, s.Objective, 0.15) // 0.2 of w = 0
 }

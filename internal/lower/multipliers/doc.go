@@ -1,5 +1,5 @@
 // Package multipliers solves the two programs of an iteration of VF-iDCA by the multipliers of their constraints, for
-// fits that are a [lower.Joint]: no conic program is built, and a solve costs a few fits of the order of the features
+// fits that are a [bilevel.Joint]: no conic program is built, and a solve costs a few fits of the order of the features
 // in use.
 //
 // # Lower level

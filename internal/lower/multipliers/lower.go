@@ -7,20 +7,20 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/numerics"
-	"github.com/conetune/conetune/lower"
 )
 
 // Lower solves the lower level within radii, each time from the solve before. It is for one goroutine at a time.
 type Lower struct {
-	fit    lower.Joint
-	solver lower.JointSolver
+	fit    bilevel.Joint
+	solver bilevel.JointSolver
 	m      []float64
 	loose  bool // penalties may be above their radii by what the tolerance of the loss allows
 }
 
 // NewLower begins at multipliers that are far too large for most radii.
-func NewLower(fit lower.Joint) *Lower {
+func NewLower(fit bilevel.Joint) *Lower {
 	return &Lower{loose: fit.Traits().Compact(), fit: fit, solver: fit.Joint(),
 		m: slices.Repeat([]float64{firstShare * fit.LambdaMax()}, fit.Dim())}
 }
@@ -28,7 +28,7 @@ func NewLower(fit lower.Joint) *Lower {
 // First takes another weight for the first multipliers, common to all.
 func (s *Lower) First(weight float64) { s.m = slices.Repeat([]float64{weight}, s.fit.Dim()) }
 
-// Begin implements [lower.WithinSolver].
+// Begin implements [bilevel.WithinSolver].
 func (s *Lower) Begin(ctx context.Context, m []float64, x [][]float64) error {
 	s.m = slices.Clone(m)
 	return s.solver.Model(ctx, x)
@@ -42,7 +42,7 @@ const (
 	// idleShare is the share of the tolerance that multipliers do at their floors at most, and fineShare that of the
 	// increase of the dual function that is worth a step.
 	idleShare, fineShare = 0.1, 1e-4
-	// mostWork bounds the multiplications that one program may take, for each part, see [lower.JointSolver]: about a
+	// mostWork bounds the multiplications that one program may take, for each part, see [bilevel.JointSolver]: about a
 	// quarter of a minute. Programs that are solved take a hundredth of it; those that come there, on tables whose
 	// solutions have thousands of coefficients, would take minutes.
 	mostWork = 1e10
@@ -87,10 +87,10 @@ func (s *Lower) dual(radii []float64, tol float64) *dual {
 	return f
 }
 
-// Solve implements [lower.WithinSolver].
-func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
+// Solve implements [bilevel.WithinSolver].
+func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*bilevel.Within, error) {
 	f := s.dual(radii, tol)
-	out := &lower.Within{Gap: math.Inf(1)}
+	out := &bilevel.Within{Gap: math.Inf(1)}
 	if err := s.solver.Model(ctx, nil); err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 			return nil, err
 		}
 		if at.enough { // losses are not negative, so that no multiplier is needed
-			return &lower.Within{X: s.solver.X(), Lambda: make([]float64, len(radii)), Loss: c.Train, Gap: c.Train,
+			return &bilevel.Within{X: s.solver.X(), Lambda: make([]float64, len(radii)), Loss: c.Train, Gap: c.Train,
 				Solved: true}, nil
 		}
 		slack, over := 0.0, 0.0
@@ -130,7 +130,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 		idle := stall.Idle(gap)
 		within := over <= violated || s.loose
 		if gap < out.Gap && within || out.X == nil {
-			*out = lower.Within{X: s.solver.X(), Lambda: slices.Clone(s.m), Loss: c.Train - slack, Gap: gap}
+			*out = bilevel.Within{X: s.solver.X(), Lambda: slices.Clone(s.m), Loss: c.Train - slack, Gap: gap}
 		}
 		if gap <= tol && within {
 			out.Solved = true
@@ -163,7 +163,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower
 }
 
 // merit is the exact penalty function that steps of the models have to lower.
-func (s *Lower) merit(v lower.Values, radii []float64) float64 {
+func (s *Lower) merit(v bilevel.Values, radii []float64) float64 {
 	sum := v.Train
 	for j, p := range v.Penalties {
 		sum += 2 * s.m[j] * math.Max(0, p-radii[j])
@@ -172,8 +172,8 @@ func (s *Lower) merit(v lower.Values, radii []float64) float64 {
 }
 
 // weighted are the weights of l + m'P, whose least value is wanted to a small share of tol.
-func weighted(m []float64, tol float64) *lower.JointWeights {
-	return &lower.JointWeights{Train: 1, Penalties: m, Tol: fineShare * tol}
+func weighted(m []float64, tol float64) *bilevel.JointWeights {
+	return &bilevel.JointWeights{Train: 1, Penalties: m, Tol: fineShare * tol}
 }
 
 // halve has a step halved until the merit function, of some value, is no larger than before, and returns it.

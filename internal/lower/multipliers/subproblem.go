@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/radii"
 	"github.com/conetune/conetune/lower"
@@ -16,9 +17,9 @@ import (
 // Subproblem solves the subproblems of an iteration, each time from the multipliers of the one before. It is for one
 // goroutine at a time.
 type Subproblem struct {
-	fits    []lower.Joint
+	fits    []bilevel.Joint
 	traits  []lower.Traits // of the fits
-	solvers []lower.JointSolver
+	solvers []bilevel.JointSolver
 	workers int
 	dims    int
 	loose   bool // points are compact: the last digits cost much
@@ -27,7 +28,7 @@ type Subproblem struct {
 }
 
 // NewSubproblem takes the fits of the parts, which have the same penalties. So many parts at most are solved at once.
-func NewSubproblem(fits []lower.Joint, workers int) *Subproblem {
+func NewSubproblem(fits []bilevel.Joint, workers int) *Subproblem {
 	s := &Subproblem{fits: fits, workers: workers, dims: fits[0].Dim()}
 	for _, f := range fits {
 		s.solvers, s.traits = append(s.solvers, f.Joint()), append(s.traits, f.Traits())
@@ -39,7 +40,7 @@ func NewSubproblem(fits []lower.Joint, workers int) *Subproblem {
 // work is one solve.
 type work struct {
 	*Subproblem
-	c     *lower.Centre
+	c     *bilevel.Centre
 	count int
 	most  []float64 // work that the solvers may come to
 }
@@ -48,11 +49,11 @@ type work struct {
 type state struct {
 	x      [][][]float64
 	r      []float64
-	values []lower.Values
+	values []bilevel.Values
 }
 
-// Solve is a [lower.Subproblem].
-func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
+// Solve is a [bilevel.Subproblem].
+func (s *Subproblem) Solve(ctx context.Context, c *bilevel.Centre) (*bilevel.Subsolution, error) {
 	k := 1 + len(s.fits)*s.dims
 	w := &work{Subproblem: s, c: c}
 	from := state{x: c.X, r: c.R}
@@ -61,7 +62,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	}
 	best := w.objective(from)
 	if gap := best - w.floor(); gap <= c.Tol {
-		return &lower.Subsolution{
+		return &bilevel.Subsolution{
 			X: c.X, R: c.R, M: slices.Repeat([][]float64{make([]float64, s.dims)}, len(s.fits)),
 			Objective: best, Gap: gap, Solved: true,
 		}, nil
@@ -81,7 +82,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 			return nil, err
 		}
 	}
-	out := &lower.Subsolution{Gap: math.Inf(1)}
+	out := &bilevel.Subsolution{Gap: math.Inf(1)}
 	var stall numerics.Stall
 	far, floor := reach(firstReach), f.floor
 	for range rounds {
@@ -99,7 +100,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 		now, value, gap, grew := r.state, r.value, r.value-r.bound, r.grew
 		idle := stall.Idle(gap)
 		if gap < out.Gap {
-			*out = lower.Subsolution{X: now.x, R: now.r, M0: s.m[0], Objective: value, Gap: gap, Solved: gap <= c.Tol}
+			*out = bilevel.Subsolution{X: now.x, R: now.r, M0: s.m[0], Objective: value, Gap: gap, Solved: gap <= c.Tol}
 			for t := range s.fits {
 				out.M = append(out.M, slices.Clone(w.of(t, s.m)))
 			}
@@ -204,9 +205,9 @@ func (s *Subproblem) of(t int, m []float64) []float64 {
 }
 
 // weights are those of the joint fit of a part.
-func (w *work) weights(t int, m []float64) *lower.JointWeights {
+func (w *work) weights(t int, m []float64) *bilevel.JointWeights {
 	share := 1 / float64(len(w.fits))
-	return &lower.JointWeights{Validation: share, Train: m[0] * share, Rho: w.c.Rho, Centre: w.c.X[t],
+	return &bilevel.JointWeights{Validation: share, Train: m[0] * share, Rho: w.c.Rho, Centre: w.c.X[t],
 		Penalties: w.of(t, m), Tol: fineShare * w.c.Tol}
 }
 
@@ -246,8 +247,8 @@ func (w *work) part(m, r []float64) float64 {
 }
 
 // points are those of the joint fits, nil where one was not solved.
-func (w *work) points(ctx context.Context, m []float64, flat bool) ([]*lower.JointPoint, error) {
-	points, errs := make([]*lower.JointPoint, len(w.solvers)), make([]error, len(w.solvers))
+func (w *work) points(ctx context.Context, m []float64, flat bool) ([]*bilevel.JointPoint, error) {
+	points, errs := make([]*bilevel.JointPoint, len(w.solvers)), make([]error, len(w.solvers))
 	crew.Each(len(w.solvers), w.workers, func(t int) {
 		of := w.weights(t, m)
 		of.Flat = flat

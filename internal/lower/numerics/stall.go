@@ -1,5 +1,11 @@
 package numerics
 
+import "github.com/conetune/conetune/outcome"
+
+// Exhausted says that the optimality conditions hold to rounding, and that the gap cannot be brought below the
+// tolerance in floating point.
+const Exhausted outcome.Stop = "exhausted"
+
 // falls is the share that a gap has to fall to for a round not to be idle.
 const falls = 0.9
 

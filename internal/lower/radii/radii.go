@@ -8,12 +8,12 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 )
 
 // Objective is that of a subproblem with the least t, for parts with these values of the functions at a squared
 // distance from their centres.
-func Objective(c *lower.Centre, values []lower.Values, apart float64, r []float64) float64 {
+func Objective(c *bilevel.Centre, values []bilevel.Values, apart float64, r []float64) float64 {
 	b := newBest(c, values)
 	d := floats.Distance(r, c.R, 2)
 	sum := c.Rho/2*(d*d+apart) + c.Alpha*b.above(r)
@@ -37,7 +37,7 @@ const bisections = 200
 //
 // The objective is convex in t, with the derivative alpha - eta - sum_j mu_j, where eta and mu are the multipliers of
 // the constraints at the best r for t.
-func Best(c *lower.Centre, values []lower.Values, r []float64) []float64 {
+func Best(c *bilevel.Centre, values []bilevel.Values, r []float64) []float64 {
 	b := newBest(c, values)
 	least := 0.0
 	for j, p := range b.most {
@@ -62,13 +62,13 @@ func Best(c *lower.Centre, values []lower.Values, r []float64) []float64 {
 
 // best are the best radii r for some t.
 type best struct {
-	c     *lower.Centre
+	c     *bilevel.Centre
 	value float64   // V
 	most  []float64 // P
 	r     []float64
 }
 
-func newBest(c *lower.Centre, values []lower.Values) *best {
+func newBest(c *bilevel.Centre, values []bilevel.Values) *best {
 	b := &best{c: c, value: -c.Value - c.Epsilon, most: slices.Clone(values[0].Penalties), r: make([]float64, len(c.R))}
 	for _, v := range values {
 		b.value += v.Train / float64(len(values))

@@ -10,16 +10,16 @@ import (
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/lowertest"
-	"github.com/conetune/conetune/lower"
 )
 
 // radiiCase is a subproblem whose points are fixed.
-func radiiCase(rng *rand.Rand, dims, parts int) (c *lower.Centre, values []lower.Values, r []float64) {
-	c = &lower.Centre{
+func radiiCase(rng *rand.Rand, dims, parts int) (c *bilevel.Centre, values []bilevel.Values, r []float64) {
+	c = &bilevel.Centre{
 		Value: rng.Float64(), Epsilon: 0.01, Alpha: math.Exp(3 * rng.NormFloat64()), Rho: math.Exp(rng.NormFloat64()),
 	}
-	values = make([]lower.Values, parts)
+	values = make([]bilevel.Values, parts)
 	for range dims {
 		c.R = append(c.R, 1+rng.Float64())
 		c.Gamma = append(c.Gamma, math.Max(0, rng.NormFloat64()))
@@ -37,7 +37,7 @@ func radiiCase(rng *rand.Rand, dims, parts int) (c *lower.Centre, values []lower
 }
 
 // conicRadii is the least objective by a conic program.
-func conicRadii(t *testing.T, c *lower.Centre, values []lower.Values) float64 {
+func conicRadii(t *testing.T, c *bilevel.Centre, values []bilevel.Values) float64 {
 	m := convex.NewModel()
 	r, s := m.Variable("r", len(c.R)), m.Variable("t", 1)
 	move := r.Expr().Minus(convex.Const(c.R...))
@@ -81,9 +81,9 @@ func TestBestAgainstConic(t *testing.T) {
 // alpha / rho, or as far as the penalty.
 func TestBestClosedForm(t *testing.T) {
 	for _, alpha := range []float64{0.5, 2, 1e6} {
-		c := &lower.Centre{R: []float64{1}, Gamma: []float64{0}, Low: []float64{0}, High: []float64{10}, Alpha: alpha, Rho: 1,
-			Value: 1}
-		values := []lower.Values{{Penalties: []float64{2.5}}}
+		c := &bilevel.Centre{R: []float64{1}, Gamma: []float64{0}, Low: []float64{0}, High: []float64{10}, Alpha: alpha,
+			Rho: 1, Value: 1}
+		values := []bilevel.Values{{Penalties: []float64{2.5}}}
 		require.InDelta(t, math.Min(2.5, 1+alpha), Best(c, values, []float64{2})[0], 1e-12)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/leastsquares"
-	"github.com/conetune/conetune/lower"
 )
 
 // Rows are observations with a target for each.
@@ -123,8 +123,8 @@ func (g *Regression) constant(x [][]float64) float64 {
 }
 
 // Values are the losses and the penalties.
-func (g *Regression) Values(x [][]float64) lower.Values {
-	out := lower.Values{Penalties: g.penalties(x[0])}
+func (g *Regression) Values(x [][]float64) bilevel.Values {
+	out := bilevel.Values{Penalties: g.penalties(x[0])}
 	var train, val []int
 	if q := g.matrix; q != nil {
 		train, val = q.train, q.val

@@ -15,7 +15,7 @@
 //
 // # Subproblem
 //
-// With parts k, the folds of a cross-validation, that share the radii, the program of [lower.Centre] has multipliers
+// With parts k, the folds of a cross-validation, that share the radii, the program of [bilevel.Centre] has multipliers
 // m_0 of V <= t and m_k of |b^k|_1 - r_s <= t. For given ones, and residuals u of all rows, what remains falls apart
 // into groups: with z = X - A'u / rho around the centre X, soft their shrinkage by m_k / rho, q_k = |soft(z_g^k)| and
 // c_g = R_g - m_0 gamma_g / rho,

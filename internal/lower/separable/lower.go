@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/numerics"
-	"github.com/conetune/conetune/lower"
 )
 
 // Lower solves the lower level within radii, each time from the solve before. It is for one goroutine at a time.
@@ -26,7 +26,7 @@ func NewLower(data *Regression) *Lower {
 	return &Lower{data: data, room: make([]system, 1), b: make([]float64, data.train.X.Columns())}
 }
 
-// Begin implements [lower.WithinSolver].
+// Begin implements [bilevel.WithinSolver].
 func (s *Lower) Begin(_ context.Context, lambda []float64, x [][]float64) error {
 	if len(lambda) != s.data.Penalties() || len(x) != len(s.data.Shape()) {
 		return fmt.Errorf("separable: a start of %d weights and %d variables, expected %d and %d", len(lambda), len(x),
@@ -59,14 +59,14 @@ const (
 	innerShare, earlyShare = 0.01, 1e-6
 )
 
-// Solve implements [lower.WithinSolver].
-func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*lower.Within, error) {
+// Solve implements [bilevel.WithinSolver].
+func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*bilevel.Within, error) {
 	g := s.data
 	if len(radii) != g.Penalties() {
 		return nil, fmt.Errorf("separable: %d radii, expected %d", len(radii), g.Penalties())
 	}
 	p := g.within(radii)
-	out := &lower.Within{Gap: math.Inf(1)}
+	out := &bilevel.Within{Gap: math.Inf(1)}
 	rho := firstRho * g.curvature
 	if !(rho > 0) {
 		rho = 1
@@ -146,7 +146,7 @@ func (s *Lower) feasible(a *ascent) bool {
 //
 // and so have all multiples of (u, m), of which the best is taken. Groups within their radii have X_g'u = 0 but for
 // rounding, which radii that are far make a gap: there u without these columns is tried, too, see detached.
-func (s *Lower) report(a *ascent, radii []float64, tol float64, out *lower.Within) {
+func (s *Lower) report(a *ascent, radii []float64, tol float64, out *bilevel.Within) {
 	g, at := s.data, &a.at.of[0]
 	y, n := g.train.Y, float64(len(g.train.Y))
 	b, f := slices.Clone(at.b), a.images[0]
@@ -178,7 +178,7 @@ func (s *Lower) report(a *ascent, radii []float64, tol float64, out *lower.Withi
 		return
 	}
 	floats.Scale(share, lambda)
-	*out = lower.Within{X: [][]float64{b}, Lambda: lambda, Loss: loss, Gap: gap}
+	*out = bilevel.Within{X: [][]float64{b}, Lambda: lambda, Loss: loss, Gap: gap}
 	if g.intercept {
 		out.X = append(out.X, []float64{at.b0})
 	}

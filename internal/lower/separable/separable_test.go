@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/separable"
-	"github.com/conetune/conetune/lower"
 )
 
 func TestWrongInput(t *testing.T) {
@@ -33,7 +33,7 @@ func TestWrongInput(t *testing.T) {
 	_, err = low.Solve(context.Background(), []float64{1}, 1e-9)
 	require.ErrorContains(t, err, "1 radii, expected 3")
 	require.ErrorContains(t, low.Begin(context.Background(), []float64{1}, nil), "1 weights")
-	_, err = separable.NewSubproblem([]*separable.Regression{g}, 1).Solve(context.Background(), &lower.Centre{})
+	_, err = separable.NewSubproblem([]*separable.Regression{g}, 1).Solve(context.Background(), &bilevel.Centre{})
 	require.ErrorContains(t, err, "0 parts")
 	// Nothing to explain, and nothing to explain it by.
 	got, err := low.Solve(context.Background(), []float64{1, 1, 1}, 0)

@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/radii"
-	"github.com/conetune/conetune/lower"
 )
 
 // Subproblem solves the subproblems of an iteration, each time from the multipliers of the one before. It is for one
@@ -47,8 +47,8 @@ const patience, most = 40, 200
 // enough times the tolerance is a gap that is taken where rounding lets it get no smaller.
 const enough = 20
 
-// Solve is a [lower.Subproblem].
-func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolution, error) {
+// Solve is a [bilevel.Subproblem].
+func (s *Subproblem) Solve(ctx context.Context, c *bilevel.Centre) (*bilevel.Subsolution, error) {
 	g := s.data[0]
 	if len(c.X) != len(s.data) || len(c.R) != g.Penalties() {
 		return nil, fmt.Errorf("separable: a centre of %d parts and %d radii, expected %d and %d", len(c.X), len(c.R),
@@ -66,7 +66,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 	}
 	a := &ascent{program: p, ctx: ctx, workers: s.workers, newton: s.room}
 	a.begin(s.start(c))
-	out := &lower.Subsolution{Gap: math.Inf(1)}
+	out := &bilevel.Subsolution{Gap: math.Inf(1)}
 	var stall numerics.Stall
 	for range most {
 		if ctx.Err() != nil {
@@ -103,7 +103,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *lower.Centre) (*lower.Subsolu
 }
 
 // start are the multipliers to begin with.
-func (s *Subproblem) start(c *lower.Centre) (m0 float64, ms []float64) {
+func (s *Subproblem) start(c *bilevel.Centre) (m0 float64, ms []float64) {
 	m0, ms = s.m0, slices.Clone(s.ms)
 	if ms == nil {
 		m0, ms = c.Alpha/4, make([]float64, len(c.X))
@@ -127,11 +127,11 @@ func (s *Subproblem) start(c *lower.Centre) (m0 float64, ms []float64) {
 }
 
 // values are those of the minimiser of the Lagrangian, with its squared distance from the centre.
-func (a *ascent) values() (values []lower.Values, apart float64) {
+func (a *ascent) values() (values []bilevel.Values, apart float64) {
 	square := func(x, y float64) float64 { return (x - y) * (x - y) }
 	for t, p := range a.parts {
 		s := &a.at.of[t]
-		v := lower.Values{Penalties: make([]float64, len(a.radius))}
+		v := bilevel.Values{Penalties: make([]float64, len(a.radius))}
 		for i := range p.sets {
 			rows := &p.sets[i]
 			if loss := halfMean(rows.of(a.images[t]), rows.Y); rows.training {
@@ -162,7 +162,7 @@ func (a *ascent) values() (values []lower.Values, apart float64) {
 
 // objective is that of the subproblem at the minimiser of the Lagrangian, with the least t. The radius of |b|_1 makes
 // up for what |b|_1 is above, as rounding of so many coefficients would count with alpha.
-func (a *ascent) objective(c *lower.Centre) float64 {
+func (a *ascent) objective(c *bilevel.Centre) float64 {
 	values, apart := a.values()
 	if a.shared {
 		s, most := a.groups.len(), 0.0
@@ -177,9 +177,9 @@ func (a *ascent) objective(c *lower.Centre) float64 {
 }
 
 // report takes the point.
-func (s *Subproblem) report(a *ascent, r []float64, value, gap float64, out *lower.Subsolution) {
+func (s *Subproblem) report(a *ascent, r []float64, value, gap float64, out *bilevel.Subsolution) {
 	at := a.at
-	*out = lower.Subsolution{R: slices.Clone(r), M0: at.m0, Objective: value, Gap: gap}
+	*out = bilevel.Subsolution{R: slices.Clone(r), M0: at.m0, Objective: value, Gap: gap}
 	for t := range at.of {
 		of := &at.of[t]
 		x := [][]float64{slices.Clone(of.b)}

@@ -10,22 +10,22 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/crew"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 )
 
 // missingShare of the weight is what an entry's derivative has to be above it to be missing.
 const missingShare = 1e-9
 
-// Check implements [lower.JointSolver]. With rho > 0 the objective is strongly convex, so that its least subgradient e
-// at the solution bounds the gap: e_j^2 / (2 (rho + f_j m_2)) in a coefficient, e_0^2 / (2 rho) in a constant. Else
+// Check implements [bilevel.JointSolver]. With rho > 0 the objective is strongly convex, so that its least subgradient
+// e at the solution bounds the gap: e_j^2 / (2 (rho + f_j m_2)) in a coefficient, e_0^2 / (2 rho) in a constant. Else
 // the bound is that of package glm.
-func (s *solver) Check(ctx context.Context, w *lower.JointWeights) (c lower.JointCheck, err error) {
+func (s *solver) Check(ctx context.Context, w *bilevel.JointWeights) (c bilevel.JointPoint, err error) {
 	c.Gap = math.Inf(1)
 	if s.ctx = ctx; ctx.Err() != nil {
 		return c, nil
 	}
 	descent, losses := s.descents(w)
-	c.Values = lower.Values{Validation: losses[validating], Train: losses[training], Penalties: s.penalties(s.set, s.b)}
+	c.Values = bilevel.Values{Validation: losses[validating], Train: losses[training], Penalties: s.penalties(s.set, s.b)}
 	c.Objective = s.objective(w, c.Values)
 	if ctx.Err() != nil {
 		return c, nil
@@ -71,7 +71,7 @@ func (s *solver) Check(ctx context.Context, w *lower.JointWeights) (c lower.Join
 }
 
 // descents are minus the derivatives of the weighted losses at the last solution, and the losses.
-func (s *solver) descents(w *lower.JointWeights) (descent []float64, losses [2]float64) {
+func (s *solver) descents(w *bilevel.JointWeights) (descent []float64, losses [2]float64) {
 	descent = make([]float64, len(s.at))
 	for k, share := range shares(w) {
 		if share == 0 && k == validating {
@@ -98,7 +98,7 @@ func (s *solver) descents(w *lower.JointWeights) (descent []float64, losses [2]f
 const productColumns = 256
 
 // gap is that of [glm.Data.Gap] at the last solution, where the losses have some value and derivatives.
-func (s *solver) gap(loss float64, descent []float64, w *lower.JointWeights) (float64, error) {
+func (s *solver) gap(loss float64, descent []float64, w *bilevel.JointWeights) (float64, error) {
 	d, err := s.table.ready(s.ctx)
 	if err != nil {
 		return 0, err

@@ -12,8 +12,9 @@ import (
 
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/survival"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // The rows of a table with ties that a program in another language can make, too.
@@ -58,7 +59,7 @@ func TestCoxPeer(t *testing.T) {
 			require.NoError(t, err)
 			s, err := g.Solve(context.Background(), c.w1, c.w2, 1e-13, nil)
 			require.NoError(t, err)
-			require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
+			require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 			require.InDelta(t, c.objective, s.Objective, 1e-12)
 			require.InDeltaSlice(t, c.b, s.B, 1e-6)
 			again, err := g.Solve(context.Background(), c.w1, c.w2, 1e-13, s)
@@ -88,7 +89,7 @@ func TestCoxOvarian(t *testing.T) {
 			require.NoError(t, err)
 			s, err := g.Solve(context.Background(), 1e-9, 0, 1e-12, nil)
 			require.NoError(t, err)
-			require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
+			require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 			require.InDelta(t, c.coefficient, s.B[0], c.within)
 			require.InDelta(t, c.ratio, 2*26*(g.scale-s.Objective), 0.005)
 		}
@@ -122,7 +123,7 @@ func TestCoxTermsPeer(t *testing.T) {
 		require.NoError(t, err)
 		s, err := g.Solve(context.Background(), c.w1, c.w2, 1e-11, nil)
 		require.NoError(t, err)
-		require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
+		require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 		require.InDelta(t, c.objective, s.Objective, 1e-11)
 		require.LessOrEqual(t, s.Gap, 1e-10)
 		require.InDeltaSlice(t, c.b, s.B, 1e-5)
@@ -169,8 +170,8 @@ func TestCoxWide(t *testing.T) {
 				require.NoError(t, err)
 				tight, err := g.Solve(context.Background(), w[0], w[1], 1e-11, loose)
 				require.NoError(t, err)
-				require.Equal(t, lower.Optimal, loose.Status)
-				require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, tight.Status)
+				require.Equal(t, outcome.Converged, loose.Status)
+				require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, tight.Status)
 				require.LessOrEqual(t, loose.Objective-tight.Objective, loose.Gap+1e-10)
 				fresh, err := g.Solve(context.Background(), w[0], w[1], 1e-11, nil)
 				require.NoError(t, err)

@@ -10,7 +10,8 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Equal columns in use make the matrix of a Newton step singular.
@@ -27,7 +28,7 @@ func TestEqualColumns(t *testing.T) {
 	}
 	s, err := g.Solve(context.Background(), w1, w2, 1e-12, start)
 	require.NoError(t, err)
-	require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
+	require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 	once, err := Squares(Sample{X: design.New(x), Y: y}, false, Terms{})
 	require.NoError(t, err)
 	want, err := once.Solve(context.Background(), w1, w2, 1e-12, nil)

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/numerics"
-	"github.com/conetune/conetune/lower"
 )
 
 // Fit is a penalised regression of training rows, perhaps with validation rows in it, with coefficients b_jk of
@@ -18,7 +18,7 @@ import (
 //	minimize over b (and b0)   v L(b, b0) + t l(b, b0) + rho/2 (|b - c|^2 + |b0 - c0|^2)
 //	                         + sum_j f_j sum_k (w1 |b_jk| + w2/2 b_jk^2),
 //
-// with L and l means of a loss over the rows of each set, as subproblems of VF-iDCA have it, see [lower.Joint]; alone
+// with L and l means of a loss over the rows of each set, as subproblems of VF-iDCA have it, see [bilevel.Joint]; alone
 // it has t = 1, v = rho = 0. The factors f and bounds of the coefficients are those of [Terms]. Constants of several
 // classes add up to 0, and so do the coefficients of a feature without penalty and bounds. Solves do not change a fit,
 // and may run at the same time.
@@ -200,9 +200,9 @@ func (g *Fit) Shape() []int {
 }
 
 // Values are the losses, and sum_jk f_j |b_jk| and 1/2 sum_jk f_j b_jk^2, or one of them.
-func (g *Fit) Values(x [][]float64) lower.Values {
+func (g *Fit) Values(x [][]float64) bilevel.Values {
 	b := g.vector(x)
-	out := lower.Values{Train: g.look(training, b).value, Penalties: g.Penalties(b)}
+	out := bilevel.Values{Train: g.look(training, b).value, Penalties: g.Penalties(b)}
 	if g.sets[validating] != nil {
 		out.Validation = g.look(validating, b).value
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/internal/stop/stoptest"
-	"github.com/conetune/conetune/lower"
 )
 
 // scattered are rows of which a tenth of the entries is not zero, with targets of a loss.
@@ -60,7 +60,7 @@ func TestImplicit(t *testing.T) {
 		for j := range centre[0] {
 			centre[0][j] = 0.1 * float64(j%3-1)
 		}
-		for k, w := range []*lower.JointWeights{
+		for k, w := range []*bilevel.JointWeights{
 			{Train: 1, Penalties: []float64{0.01, 1e-3}},
 			{Train: 1, Penalties: []float64{0.003, 0}},
 			{Train: 0.7, Validation: 0.4, Rho: 1e-3, Centre: centre, Penalties: []float64{0.004, 0.01}},
@@ -71,8 +71,8 @@ func TestImplicit(t *testing.T) {
 					of = func(x *mat.Dense) *design.Matrix { return design.New(x) }
 				}
 				g := joined(t, name, Sample{X: of(x), Y: y}, Sample{X: of(v), Y: z})
-				var points [2]*lower.JointPoint
-				var checks [2]lower.JointCheck
+				var points [2]*bilevel.JointPoint
+				var checks [2]bilevel.JointPoint
 				var solutions [2][][]float64
 				for way, most := range []int{1000, 5} {
 					s := g.solver()
@@ -112,7 +112,7 @@ func TestImplicit(t *testing.T) {
 
 // stationary holds the conditions of optimality of the models at the last solution: the derivative of the smooth part
 // is the weight where a coefficient is not zero, and no larger elsewhere.
-func stationary(t *testing.T, s *solver, w *lower.JointWeights, train, val *mat.Dense) {
+func stationary(t *testing.T, s *solver, w *bilevel.JointWeights, train, val *mat.Dense) {
 	t.Helper()
 	slope := make([]float64, len(s.set))
 	for k, x := range []*mat.Dense{val, train} {
@@ -169,7 +169,7 @@ func TestImplicitStops(t *testing.T) {
 	s.take(nil)
 	require.NoError(t, s.Model(context.Background(), nil))
 	for looks := range 3 {
-		pt, err := s.Solve(stoptest.After(looks), &lower.JointWeights{Train: 1, Penalties: []float64{0.003, 0}})
+		pt, err := s.Solve(stoptest.After(looks), &bilevel.JointWeights{Train: 1, Penalties: []float64{0.003, 0}})
 		require.NoError(t, err)
 		require.Nil(t, pt)
 	}

@@ -28,7 +28,7 @@ const (
 	mostReused = 6
 )
 
-// Model implements [lower.JointSolver].
+// Model implements [bilevel.JointSolver].
 func (s *solver) Model(ctx context.Context, x [][]float64) error {
 	s.ctx, s.last = ctx, nil
 	if x != nil {

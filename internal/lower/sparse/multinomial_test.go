@@ -12,7 +12,8 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/outcome"
 )
 
 // LogisticRegression of scikit-learn 1.x with solver="saga", penalty="elasticnet", C=1/(n (w1+w2)), l1_ratio=w1/(w1+w2)
@@ -53,7 +54,7 @@ func TestMultinomialPeer(t *testing.T) {
 		} {
 			s, err := g.Solve(context.Background(), c.w1, c.w2, 1e-13, nil)
 			require.NoError(t, err)
-			require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
+			require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 			require.InDelta(t, c.objective, s.Objective, 1e-10)
 			require.InDeltaSlice(t, c.b, s.B, 1e-6)
 			require.InDeltaSlice(t, c.b0, s.B0, 1e-6)

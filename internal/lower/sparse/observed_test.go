@@ -10,8 +10,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/outcome"
 )
 
 // weighed are rows with weights 1 to 3 and an offset, and the same rows, each as often as its weight says.
@@ -76,7 +78,7 @@ func TestRowsOfWeight(t *testing.T) {
 						require.NoError(t, err)
 						r, err := b.Solve(ctx, share*a.LambdaMax(), 0.01, 1e-13, nil)
 						require.NoError(t, err)
-						require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, name)
+						require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status, name)
 						require.InDelta(t, r.Objective, s.Objective, 1e-10, name)
 						require.InDelta(t, r.B0[0], s.B0[0], 1e-6, name)
 						require.InDeltaSlice(t, r.B, s.B, 1e-6, name)
@@ -118,7 +120,7 @@ func TestJointOfWeights(t *testing.T) {
 		up, _ := joints[0].Validation([][]float64{x[0], {0.2 + h}})
 		down, _ := joints[0].Validation([][]float64{x[0], {0.2 - h}})
 		require.InDelta(t, (up-down)/(2*h), -floats.Sum(derivative), 1e-8, name)
-		w := &lower.JointWeights{Train: 0.7, Validation: 0.4, Rho: 1e-2, Centre: x, Penalties: []float64{0.02, 0.01}}
+		w := &bilevel.JointWeights{Train: 0.7, Validation: 0.4, Rho: 1e-2, Centre: x, Penalties: []float64{0.02, 0.01}}
 		var points [2][][]float64
 		for k, j := range joints {
 			s := j.Joint()
@@ -175,7 +177,7 @@ func TestMultinomialRowsOfWeight(t *testing.T) {
 		require.NoError(t, err)
 		r, err := b.Solve(ctx, 0.05*a.LambdaMax(), 0.01, 1e-13, nil)
 		require.NoError(t, err)
-		require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
+		require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 		require.InDelta(t, r.Objective, s.Objective, 1e-10)
 		require.InDeltaSlice(t, r.B, s.B, 1e-6)
 		require.InDeltaSlice(t, r.B0, s.B0, 1e-6)

@@ -15,7 +15,8 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/lowertest"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/outcome"
 )
 
 // losses by name, with targets that they take.
@@ -114,7 +115,7 @@ func (c problem) solve(t *testing.T, g *Fit, tol float64, start *Solution) *Solu
 // derivative.
 func (c problem) optimal(t *testing.T, s *Solution, near float64, name string) {
 	t.Helper()
-	require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, "%s: gap %g", name, s.Gap)
+	require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status, "%s: gap %g", name, s.Gap)
 	n, p := c.x.Dims()
 	k := len(s.B) / p
 	full, err := c.terms.check(p)

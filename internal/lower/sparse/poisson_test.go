@@ -8,9 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/survival"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // TestPoissonTwoGroups has one feature of -1 and 1. With the weight w the means are those of the two groups, each
@@ -23,7 +25,7 @@ func TestPoissonTwoGroups(t *testing.T) {
 	for _, w := range []float64{1e-6, 0.1, 0.5, 1, 1.9} {
 		s, err := g.Solve(context.Background(), w, 0, 1e-12, nil)
 		require.NoError(t, err)
-		require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status)
+		require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 		low, high := math.Log(1+w), math.Log(5-w)
 		require.InDelta(t, (high-low)/2, s.B[0], 1e-6, w)
 		require.InDelta(t, (high+low)/2, s.B0[0], 1e-6, w)
@@ -62,7 +64,7 @@ func TestBound(t *testing.T) {
 				}
 				s := g.solver()
 				require.NoError(t, s.move(start.x(g.intercept)))
-				c, err := s.Check(context.Background(), &lower.JointWeights{Train: 1, Penalties: w})
+				c, err := s.Check(context.Background(), &bilevel.JointWeights{Train: 1, Penalties: w})
 				require.NoError(t, err)
 				require.LessOrEqual(t, c.Objective-c.Gap, best.Objective+1e-10, "%s %v", name, w)
 				require.GreaterOrEqual(t, c.Objective, best.Objective-1e-10, name)
@@ -77,6 +79,6 @@ func TestPoissonOfEqualCounts(t *testing.T) {
 	require.NoError(t, err)
 	s, err := g.Solve(context.Background(), 0.1, 0, 0, nil)
 	require.NoError(t, err)
-	require.Equal(t, lower.Optimal, s.Status)
+	require.Equal(t, outcome.Converged, s.Status)
 	require.Zero(t, s.B[0])
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 )
 
 // rare are rows with a few entries in columns of very different lengths, each column divided by its standard deviation,
@@ -63,7 +63,7 @@ func TestRareFeatures(t *testing.T) {
 		for j := range centre[0] {
 			centre[0][j] = 0.05 * float64(j%3-1)
 		}
-		for k, w := range []*lower.JointWeights{
+		for k, w := range []*bilevel.JointWeights{
 			{Train: 1, Penalties: []float64{0.01, 1e-4}},
 			{Train: 1, Penalties: []float64{0.003, 1e-7}},
 			{Train: 100, Validation: 1, Rho: 1e-3, Centre: centre, Penalties: []float64{0.4, 4e-3}},

@@ -12,7 +12,7 @@ import (
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // With orthogonal columns of norm sqrt(n) the elastic net is soft thresholding of X'y / n.
@@ -101,7 +101,7 @@ func TestDegenerateColumns(t *testing.T) {
 	require.NoError(t, err)
 	s, err := g.Solve(context.Background(), 1, 0, 0, nil)
 	require.NoError(t, err)
-	require.Equal(t, lower.Optimal, s.Status)
+	require.Equal(t, outcome.Converged, s.Status)
 	require.Empty(t, support(s))
 }
 
@@ -115,7 +115,7 @@ func TestTinyWeights(t *testing.T) {
 		for _, l2 := range []float64{0, 1e-5, 1e-2} {
 			s, err := g.Solve(context.Background(), l1*top, l2*top, 1e-10, nil)
 			require.NoError(t, err)
-			require.Equal(t, lower.Optimal, s.Status, "%g %g", l1, l2)
+			require.Equal(t, outcome.Converged, s.Status, "%g %g", l1, l2)
 			require.LessOrEqual(t, s.Gap, 1e-10*g.scale)
 		}
 	}

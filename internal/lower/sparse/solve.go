@@ -6,12 +6,12 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/internal/lower/glm"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Solution is a point, and how near to the optimum it is proven to be.
 type Solution struct {
-	Status lower.Status
+	Status outcome.Stop
 	// B are the coefficients, those of a feature after each other, and B0 the constants of the classes.
 	B, B0 []float64
 	// Objective is the value at B, Gap bounds its distance from the optimum.

@@ -9,11 +9,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/glm"
-	"github.com/conetune/conetune/lower"
 )
 
-// solver implements [lower.JointSolver]. Positions 0 to n-1 stand for the entries that it works with: the constants
+// solver implements [bilevel.JointSolver]. Positions 0 to n-1 stand for the entries that it works with: the constants
 // first, if there are any, then coefficients in the order in which they came.
 type solver struct {
 	*Fit
@@ -24,8 +24,8 @@ type solver struct {
 	most    int       // positions up to which matrices are formed
 	problem glm.Quadratic
 	// The last solution and its weights where they may be asked for again; nil where there are other entries or models.
-	last        *lower.JointPoint
-	lastWeights lower.JointWeights
+	last        *bilevel.JointPoint
+	lastWeights bilevel.JointWeights
 	seen        [2]*look        // at b; nil where it is not known
 	ctx         context.Context // of the call at work
 }
@@ -43,8 +43,8 @@ const (
 	leastRidge = 1e-9
 )
 
-// Joint implements [lower.Joint].
-func (g *Fit) Joint() lower.JointSolver { return g.solver() }
+// Joint implements [bilevel.Joint].
+func (g *Fit) Joint() bilevel.JointSolver { return g.solver() }
 
 func (g *Fit) solver() *solver {
 	s := &solver{Fit: g, ctx: context.Background(), at: slices.Repeat([]int{-1}, len(g.all)), most: denseMost}
@@ -90,14 +90,14 @@ func (s *solver) take(entries []int) {
 // explicit says that matrices are formed.
 func (s *solver) explicit() bool { return len(s.set) <= s.most }
 
-// Quadratic implements [lower.JointSolver].
+// Quadratic implements [bilevel.JointSolver].
 func (s *solver) Quadratic() bool { return s.quadratic }
 
 // shares are the weights of the losses of the two sets.
-func shares(w *lower.JointWeights) [2]float64 { return [2]float64{w.Validation, w.Train} }
+func shares(w *bilevel.JointWeights) [2]float64 { return [2]float64{w.Validation, w.Train} }
 
-// Solve implements [lower.JointSolver].
-func (s *solver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.JointPoint, error) {
+// Solve implements [bilevel.JointSolver].
+func (s *solver) Solve(ctx context.Context, w *bilevel.JointWeights) (*bilevel.JointPoint, error) {
 	if len(w.Penalties) != len(s.kept) {
 		return nil, fmt.Errorf("sparse: %d weights of penalties, expected %d", len(w.Penalties), len(s.kept))
 	}
@@ -108,7 +108,7 @@ func (s *solver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.Joint
 	if !s.minimise(ctx, w) {
 		return nil, nil
 	}
-	pt := &lower.JointPoint{Values: lower.Values{Train: s.modelled(training), Penalties: s.penalties(s.set, s.b)}}
+	pt := &bilevel.JointPoint{Values: bilevel.Values{Train: s.modelled(training), Penalties: s.penalties(s.set, s.b)}}
 	if w.Validation > 0 {
 		pt.Validation = s.modelled(validating)
 	}
@@ -122,18 +122,18 @@ func (s *solver) Solve(ctx context.Context, w *lower.JointWeights) (*lower.Joint
 }
 
 // same says that weights are these.
-func same(v, w *lower.JointWeights) bool {
+func same(v, w *bilevel.JointWeights) bool {
 	if v.Train != w.Train || v.Validation != w.Validation || v.Rho != w.Rho || !slices.Equal(v.Penalties, w.Penalties) {
 		return false
 	}
 	return w.Rho == 0 || slices.EqualFunc(v.Centre, w.Centre, slices.Equal[[]float64])
 }
 
-// Work implements [lower.JointSolver].
+// Work implements [bilevel.JointSolver].
 func (s *solver) Work() float64 { return s.problem.Spent }
 
 // minimise solves with the models. It says whether it came to its end.
-func (s *solver) minimise(ctx context.Context, w *lower.JointWeights) bool {
+func (s *solver) minimise(ctx context.Context, w *bilevel.JointWeights) bool {
 	if s.ctx = ctx; ctx.Err() != nil {
 		return false
 	}
@@ -165,7 +165,7 @@ func (s *solver) minimise(ctx context.Context, w *lower.JointWeights) bool {
 }
 
 // penalise sets the penalties of the problem, and returns the linear term of the distance from the centre.
-func (s *solver) penalise(w *lower.JointWeights) (linear []float64) {
+func (s *solver) penalise(w *bilevel.JointWeights) (linear []float64) {
 	n, p := len(s.set), &s.problem
 	p.First, p.Second, linear = make([]float64, n), slices.Repeat([]float64{w.Rho}, n), make([]float64, n)
 	p.Lower, p.Upper = s.terms.of(s.set, s.k)
@@ -183,7 +183,7 @@ func (s *solver) penalise(w *lower.JointWeights) (linear []float64) {
 
 // assemble returns the matrix and the linear term of the models. Of losses that are no sums over rows it has a ridge
 // about their point, as it may be singular, and the constants of classes add up to 0.
-func (s *solver) assemble(w *lower.JointWeights) (h, q []float64) {
+func (s *solver) assemble(w *bilevel.JointWeights) (h, q []float64) {
 	n := len(s.set)
 	h, q = make([]float64, n*n), make([]float64, n)
 	for k, share := range shares(w) {
@@ -212,7 +212,7 @@ func (s *solver) assemble(w *lower.JointWeights) (h, q []float64) {
 }
 
 // centre is that of an entry.
-func (s *solver) centre(w *lower.JointWeights, e int) float64 {
+func (s *solver) centre(w *bilevel.JointWeights, e int) float64 {
 	if first := s.p * s.k; e >= first {
 		return w.Centre[1][e-first]
 	}
@@ -220,7 +220,7 @@ func (s *solver) centre(w *lower.JointWeights, e int) float64 {
 }
 
 // objective is F at the last solution, where the functions have some values.
-func (s *solver) objective(w *lower.JointWeights, v lower.Values) float64 {
+func (s *solver) objective(w *bilevel.JointWeights, v bilevel.Values) float64 {
 	sum := w.Validation*v.Validation + w.Train*v.Train + floats.Dot(w.Penalties, v.Penalties)
 	if w.Rho == 0 {
 		return sum
@@ -237,7 +237,7 @@ func (s *solver) objective(w *lower.JointWeights, v lower.Values) float64 {
 }
 
 // curvature is -F”: with the gradients J of l and the penalties on what is free to move, J'A^-1 J.
-func (s *solver) curvature(w *lower.JointWeights) [][]float64 {
+func (s *solver) curvature(w *bilevel.JointWeights) [][]float64 {
 	free, order := s.problem.Free(), 1+len(s.kept)
 	j, solved, out := make([][]float64, order), make([][]float64, order), make([][]float64, order)
 	for r := range out {
@@ -276,7 +276,7 @@ func (s *solver) curvature(w *lower.JointWeights) [][]float64 {
 
 func sign(v float64) float64 { return math.Copysign(1, v) }
 
-// X implements [lower.JointSolver].
+// X implements [bilevel.JointSolver].
 func (s *solver) X() [][]float64 {
 	b := make([]float64, len(s.at))
 	for i, e := range s.set {

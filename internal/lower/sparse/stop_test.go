@@ -12,7 +12,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/stop/stoptest"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 func TestStopped(t *testing.T) {
@@ -64,12 +64,12 @@ func TestCancelled(t *testing.T) {
 			g := problem{kind: kind, y: targets(kind, y)}.fit(t, design.New(x))
 			s, err := g.Solve(stoptest.After(looks), 1e-3*g.LambdaMax(), 0, 1e-10, nil)
 			require.NoError(t, err)
-			require.Equal(t, lower.Cancelled, s.Status, kind)
+			require.Equal(t, outcome.Cancelled, s.Status, kind)
 		}
 		g, err := Cox(Sample{X: design.New(x), Y: y}, survival.Breslow, Terms{})
 		require.NoError(t, err)
 		s, err := g.Solve(stoptest.After(looks), 1e-3*g.LambdaMax(), 0, 1e-10, nil)
 		require.NoError(t, err)
-		require.Equal(t, lower.Cancelled, s.Status)
+		require.Equal(t, outcome.Cancelled, s.Status)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/lower/glm"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/outcome"
 )
 
 // table is what package glm is given, made ready by the first solve.
@@ -39,11 +40,11 @@ func (t *table) ready(ctx context.Context) (d *glm.Data, err error) {
 func (g *Fit) solve(ctx context.Context, w *glm.Weights, tol float64, start *Solution) (*Solution, error) {
 	n := g.p * g.k
 	out := &Solution{
-		Status: lower.Cancelled, B: make([]float64, n), B0: make([]float64, g.k), Objective: g.null, Gap: g.null,
+		Status: outcome.Cancelled, B: make([]float64, n), B0: make([]float64, g.k), Objective: g.null, Gap: g.null,
 	}
 	copy(out.B0, g.start[n:])
 	if g.p == 0 {
-		out.Status, out.Gap = lower.Optimal, 0
+		out.Status, out.Gap = outcome.Converged, 0
 		return out, nil
 	}
 	d, err := g.table.ready(ctx)
@@ -84,11 +85,11 @@ func (g *Fit) solve(ctx context.Context, w *glm.Weights, tol float64, start *Sol
 	}
 	switch {
 	case s.Gap <= tol:
-		out.Status = lower.Optimal
+		out.Status = outcome.Converged
 	case s.Solved:
-		out.Status = lower.Exhausted
+		out.Status = numerics.Exhausted
 	default:
-		out.Status = lower.Stalled
+		out.Status = outcome.Stalled
 	}
 	return out, nil
 }

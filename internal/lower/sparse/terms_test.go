@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
-	"github.com/conetune/conetune/lower"
 )
 
 // every third feature has no penalty, and the others have different ones.
@@ -155,11 +155,11 @@ func TestTermsImplicit(t *testing.T) {
 		j, err := g.With(Sample{X: compressedColumns(x), Y: c.y}, 0)
 		require.NoError(t, err)
 		centre := [][]float64{make([]float64, 120), {0.1}}
-		for _, w := range []*lower.JointWeights{
+		for _, w := range []*bilevel.JointWeights{
 			{Train: 1, Penalties: []float64{0.05 * g.LambdaMax(), 1e-2}},
 			{Train: 0.7, Validation: 0.4, Rho: 1e-3, Centre: centre, Penalties: []float64{0.03 * g.LambdaMax(), 0.01}},
 		} {
-			var points [2]*lower.JointPoint
+			var points [2]*bilevel.JointPoint
 			var solutions [2][][]float64
 			for way, most := range []int{1000, 5} {
 				s := j.solver()

@@ -10,7 +10,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/matrices"
-	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // A start that is nearly a solution at nearby weights, where the dual bound is poor as w2 is small, is improved upon
@@ -31,7 +31,7 @@ func TestSmoothFromNearby(t *testing.T) {
 				for _, step := range []float64{1e-1, 1e-2, 1e-3, 1e-4} {
 					next, err := g.Solve(context.Background(), l*(1-step), w2, tol, s)
 					require.NoError(t, err)
-					require.Equal(t, lower.Optimal, next.Status, "%v %v %v %v: gap %v", share, w2, tol, step, g.Relative(next.Gap))
+					require.Equal(t, outcome.Converged, next.Status, "%v %v %v %v: gap %v", share, w2, tol, step, g.Relative(next.Gap))
 				}
 			}
 		}

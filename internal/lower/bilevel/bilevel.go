@@ -1,11 +1,17 @@
-package lower
+// Package bilevel is the contract of fits that solve the programs of VF-iDCA, between package dca and the rooms that
+// solve them: multipliers and separable of few and of many penalties, and package machine.
+package bilevel
 
-import "context"
+import (
+	"context"
 
-// Bilevel is a fit that solves the two programs of an iteration of VF-iDCA without a conic program: the lower level
-// within radii h, and the subproblem. Each answer has a gap, a bound of its error in the objective.
-type Bilevel interface {
-	Fit
+	"github.com/conetune/conetune/lower"
+)
+
+// Fit is a fit that solves the two programs of an iteration of VF-iDCA without a conic program: the lower level within
+// radii h, and the subproblem. Each answer has a gap, a bound of its error in the objective.
+type Fit interface {
+	lower.Fit
 	// Shape is the number of values of each variable of a point.
 	Shape() []int
 	// Values are the functions at x, which has the shape.
@@ -14,7 +20,15 @@ type Bilevel interface {
 	Within() WithinSolver
 	// Subproblem returns a solver of subproblems of several fits of this kind, the parts, which are the folds of a
 	// cross-validation and share the radii; so many at most are solved at once. It is for one goroutine at a time.
-	Subproblem(parts []Bilevel, workers int) Subproblem
+	Subproblem(parts []Fit, workers int) Subproblem
+}
+
+// Parts are the parts of a fit that solve these programs, nil where it has none.
+func Parts(fit lower.Fit) (parts []Fit) {
+	for _, p := range fit.Traits().Parts {
+		parts = append(parts, p.(Fit))
+	}
+	return parts
 }
 
 // Values are the functions of a fit at a point: the losses L on validation and l on training rows, and the penalties
@@ -31,6 +45,22 @@ type WithinSolver interface {
 	// Solve solves the constrained form at radii, all positive, to a gap of tol, absolute; where it cannot, the solution
 	// says that it is not solved. The error is for input without meaning.
 	Solve(ctx context.Context, radii []float64, tol float64) (*Within, error)
+}
+
+// Within is a solution of the constrained form. As v is convex, Loss - Lambda'(r' - r) bounds v(r') from below for all
+// radii r', up to the gap.
+type Within struct {
+	// X are the values of the lower-level variables, one slice for each variable.
+	X [][]float64
+	// Lambda are the multipliers of the radii, none of them negative: the weights of the penalised form with the same
+	// solution. A hyperparameter that is no weight but a bound of the penalised form, too, has the multiplier of the
+	// bound.
+	Lambda []float64
+	// Loss is l(X).
+	Loss float64
+	// Gap and Solved are those of a [lower.Point].
+	Gap    float64
+	Solved bool
 }
 
 // Subproblem solves one subproblem after the other, each from the one before. The solution is without X where there is

@@ -1,4 +1,4 @@
-package lower
+package bilevel
 
 import "context"
 
@@ -9,7 +9,7 @@ import "context"
 // F is concave in the weights, and its derivatives are L, l and the P_i at the minimiser: weights that are multipliers
 // of constraints on these give a lower bound, and Newton's method finds the best one. See package multipliers.
 type Joint interface {
-	Bilevel
+	Fit
 	// Joint returns a solver that begins at zero. Several may work at the same time.
 	Joint() JointSolver
 }
@@ -41,7 +41,7 @@ type JointSolver interface {
 	// Check looks at the losses themselves, and at all variables, at the last solution, for the weights that led to it:
 	// the objective there, less gap, bounds F(w) from below. Variables that are missing are taken in; grew says that there
 	// were some. The gap is infinite where the context ended.
-	Check(ctx context.Context, w *JointWeights) (c JointCheck, err error)
+	Check(ctx context.Context, w *JointWeights) (c JointPoint, err error)
 	// Quadratic says that the models are the losses.
 	Quadratic() bool
 	// Work counts the multiplications, since the solver was made, of solves that may be long where many variables are in
@@ -57,11 +57,7 @@ type JointPoint struct {
 	// Curvature is -F'' in (w.Train, w.Penalties), by rows: positive semidefinite, and exact where F is smooth. It may be
 	// nil for weights that are Flat.
 	Curvature [][]float64
-}
-
-// JointCheck is what [JointSolver.Check] finds.
-type JointCheck struct {
-	Values
-	Objective, Gap float64
-	Grew           bool
+	// Gap and Grew are those of [JointSolver.Check].
+	Gap  float64
+	Grew bool
 }

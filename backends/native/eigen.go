@@ -89,8 +89,8 @@ func (e *eigenWork) smallest(m []float64, n int, t *triangular, enough float64) 
 	return math.Ldexp(e.values[0], exponent)
 }
 
-// all overwrites the symmetric m with its eigenvectors by columns, of a matrix by rows, and writes the eigenvalues; false
-// where they are not found.
+// all overwrites the symmetric m with its eigenvectors by columns, of a matrix by rows, and writes the eigenvalues;
+// false where they are not found.
 func (e *eigenWork) all(m, values []float64) bool {
 	n := len(values)
 	if !finite(m) || e.within.Stop.Reached(20*n*n*n) {

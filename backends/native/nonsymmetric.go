@@ -35,8 +35,8 @@ func newNonsymmetric(b barrier, dual bool) *nonsymmetric {
 	return c
 }
 
-// proximal minimises F*(z) + |z|^2/2 + v'z from a point inside, or goes towards the minimum where that is so far away that
-// newtonSteps are too few.
+// proximal minimises F*(z) + |z|^2/2 + v'z from a point inside, or goes towards the minimum where that is so far away
+// that newtonSteps are too few.
 func (c *nonsymmetric) proximal(z, v vec3) vec3 {
 	slope := func(z vec3) vec3 {
 		g, _ := c.derivatives(z)
@@ -61,8 +61,8 @@ func (c *nonsymmetric) proximal(z, v vec3) vec3 {
 	return z
 }
 
-// downhill halves the step of Newton's method until it ends well: inside, where the slope is no longer up by half of what
-// it was down at the begin. In self-concordant functions 1/(1 + decrement) does.
+// downhill halves the step of Newton's method until it ends well: inside, where the slope is not up by half of what it
+// was down at the begin. In self-concordant functions 1/(1 + decrement) does.
 func downhill(well func(a float64) bool) float64 {
 	a := 1.0
 	for range halvings {

@@ -7,9 +7,9 @@ import (
 )
 
 // warm starts from a given point by smoothing (Chen, Goulart and Jones, arXiv 2512.00693, 2025): x = x*, tau = 1, and
-// (s, z) is the pair on the central path of mu = kappa with the same difference as (s*, z*). Residuals and mu fall alike,
-// so that mu is the larger of the residuals, as measured, and of the mean of the products s'z. A point that meets the
-// tolerance eps is left as it is. It returns false without a point that is worth it, and says why.
+// (s, z) is the pair on the central path of mu = kappa with the same difference as (s*, z*). Residuals and mu fall
+// alike, so that mu is the larger of the residuals, as measured, and of the mean of the products s'z. A point that
+// meets the tolerance eps is left as it is. It returns false without a point that is worth it, and says why.
 //
 // Of a point without s, that is b - Ax. Without z, its multipliers are estimated, see
 // multipliers. Without x there is nothing to begin with.
@@ -117,9 +117,9 @@ const worthless = 0.3
 // multiplierFloor is the least slack, in the scaled problem, that counts as one.
 const multiplierFloor = 1e-4
 
-// smoothing returns the positive s and z with s - z = v and s z = mu, that is s = (v + sqrt(v^2 + 4 mu))/2. In symmetric
-// cones that are the eigenvalues; in all cones with a barrier F, s is the proximal step of mu F from v, and z = -mu grad
-// F(s).
+// smoothing returns the positive s and z with s - z = v and s z = mu, that is s = (v + sqrt(v^2 + 4 mu))/2. In
+// symmetric cones that are the eigenvalues; in all cones with a barrier F, s is the proximal step of mu F from v, and z
+// = -mu grad F(s).
 func smoothing(v, mu float64) (s, z float64) {
 	larger := (math.Abs(v) + math.Hypot(v, 2*math.Sqrt(mu))) / 2
 	if v > 0 {

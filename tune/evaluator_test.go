@@ -11,6 +11,7 @@ import (
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -183,7 +184,7 @@ func TestRecord(t *testing.T) {
 	require.True(t, math.IsInf(task.record(trial{Lambda: []float64{9, 9}}), 1))
 	r, err := task.finish(context.Background(), "", "")
 	require.NoError(t, err)
-	require.Equal(t, dca.Converged, r.Status)
+	require.Equal(t, outcome.Converged, r.Status)
 	require.Equal(t, "1 of 3 lower levels could not be solved", r.Message)
 	require.Equal(t, 3, r.Iterations)
 	require.Equal(t, math.Min(errors[1], errors[0.1]), r.Refit.Validation)

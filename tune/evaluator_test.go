@@ -27,7 +27,7 @@ func TestDirectIsConic(t *testing.T) {
 	labelled := split.Map(func(y float64) float64 { return math.Copysign(1, y) })
 	group, err := groups.Equal(60, 12)
 	require.NoError(t, err)
-	matrix, err := matcomp.ReadDir("../problems/matcomp/testdata/small", nil)
+	matrix, err := matcomp.ReadDir("../problems/matcomp/testdata/small", 0)
 	require.NoError(t, err)
 	for _, m := range []problems.Model{
 		must(regression.ElasticNet(split, regression.Options{})),
@@ -138,7 +138,7 @@ func TestMachineMethods(t *testing.T) {
 
 // Descents on matrix completions go below a path of common weights; the forward mode is not theirs.
 func TestCompletionDescents(t *testing.T) {
-	data, err := matcomp.ReadDir("../problems/matcomp/testdata/small", nil)
+	data, err := matcomp.ReadDir("../problems/matcomp/testdata/small", 0)
 	require.NoError(t, err)
 	ctx := context.Background()
 	for _, o := range []matcomp.Options{{}, {Intercept: true, Standardize: true}} {
@@ -218,7 +218,7 @@ func must[T any](v T, err error) T {
 
 // VF-iDCA on a matrix completion has the start and the iterates of conic programs.
 func TestCompletionSolversAreConic(t *testing.T) {
-	data, err := matcomp.ReadDir("../problems/matcomp/testdata/small", nil)
+	data, err := matcomp.ReadDir("../problems/matcomp/testdata/small", 0)
 	require.NoError(t, err)
 	for _, o := range []matcomp.Options{{}, {Intercept: true, Standardize: true}} {
 		m := must(matcomp.New(data, o))

@@ -26,7 +26,7 @@ var (
 
 func small(t testing.TB) *matcomp.Data {
 	t.Helper()
-	d, err := matcomp.ReadDir("testdata/small", nil)
+	d, err := matcomp.ReadDir("testdata/small", 0)
 	require.NoError(t, err)
 	return d
 }

@@ -12,10 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/problems"
@@ -168,15 +165,15 @@ func (o *BackendsOptions) application(ctx context.Context, a Application, m prob
 		}
 	}
 	for _, stage := range stages {
-		best, err := p.solve(ctx, stage, exact(reference))
+		best, _, err := p.solve(ctx, stage, exact(reference))
 		if ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("bench: %s %s, %s: %w", a.Model, a.Data, stage, err)
 		}
-		each(string(stage), func(row *BackendRow, b backends.ConicBackend) {
-			o.stage(ctx, row, p, stage, b, best.objective,
+		each(stage, func(row *BackendRow, b backends.ConicBackend) {
+			o.stage(ctx, row, p, stage, b, best.Value,
 				a)
 		})
 	}
@@ -196,14 +193,14 @@ func exact(b backends.ConicBackend) dca.Settings {
 }
 
 // stages are the programs of a single solve.
-var stages = []dca.Stage{dca.StagePenalty, dca.StageConstrained, dca.StageSubproblem}
+var stages = []string{dca.StagePenalty, dca.StageConstrained, dca.StageSubproblem}
 
 // point is where stages are solved, the same for all backends: the weights of the penalties, and the radii of the
 // program, which are the P_i(x) of the reference's solution at these.
 type point struct {
 	program dca.Program
-	weights []float64          // one for each radius
-	low     *dca.LowerSolution // the reference's at these radii, the centre of the subproblem
+	weights []float64     // one for each radius
+	low     *dca.Solution // the reference's at these radii, the centre of the subproblem
 }
 
 func newPoint(ctx context.Context, p dca.Program, reference backends.ConicBackend) (*point, error) {
@@ -212,52 +209,39 @@ func newPoint(ctx context.Context, p dca.Program, reference backends.ConicBacken
 	if err != nil {
 		return nil, err
 	}
-	if at.radii == nil {
-		return nil, fmt.Errorf("the penalty form at weights %v ended with %s", out.weights, at.status)
+	if at.Radii == nil {
+		return nil, fmt.Errorf("the penalty form at weights %v ended with %s", out.weights, at.Status)
 	}
-	out.program.H0 = p.StartAt(at.radii, nil)
+	out.program.H0 = p.StartAt(at.Radii, nil)
 	if out.low, err = dca.LowerLevel(ctx, out.program, exact(reference)); err == nil && out.low.X == nil {
-		err = fmt.Errorf("the lower level at radii %v ended with %s", at.radii, out.low.Status)
+		err = fmt.Errorf("the lower level at radii %v ended with %s", at.Radii, out.low.Status)
 	}
 	return out, err
 }
 
-// solved is the outcome of a stage, with the largest violation of its radii.
-type solved struct {
-	status                         backends.Status
-	residual, objective, violation float64
-	radii                          []float64
-	stats                          convex.Stats
-}
-
-func (p *point) solve(ctx context.Context, stage dca.Stage, s dca.Settings) (*solved, error) {
+// solve solves a stage. The violation is the largest of its radii.
+func (p *point) solve(ctx context.Context, stage string, s dca.Settings) (at *dca.Solution, violation float64,
+	err error) {
 	switch stage {
 	case dca.StagePenalty:
-		return p.penalized(ctx, s)
+		at, err = p.penalized(ctx, s)
+		return at, 0, err
 	case dca.StageSubproblem:
-		at, err := p.low.Subproblem(ctx, p.program, s)
-		if err != nil {
-			return nil, err
-		}
-		return &solved{status: at.Status, residual: at.Residual, objective: at.Objective, stats: at.Stats}, nil
+		at, err = p.low.Subproblem(ctx, p.program, s)
+		return at, 0, err
 	}
-	at, err := dca.LowerLevel(ctx, p.program, s)
-	if err != nil {
-		return nil, err
+	at, err = dca.LowerLevel(ctx, p.program, s)
+	if err != nil || at.X == nil {
+		return at, 0, err
 	}
-	out := &solved{status: at.Status, residual: at.Residual, objective: at.Value, stats: at.Stats}
-	if at.X != nil {
-		if out.radii, err = p.program.Penalties(at.X, nil); err != nil {
-			return nil, err
-		}
-		for j, r := range out.radii {
-			out.violation = math.Max(out.violation, r-p.program.H0[j])
-		}
+	radii, err := p.program.Penalties(at.X, nil)
+	for j, r := range radii {
+		violation = math.Max(violation, r-p.program.H0[j])
 	}
-	return out, nil
+	return at, violation, err
 }
 
-func (p *point) penalized(ctx context.Context, s dca.Settings) (*solved, error) {
+func (p *point) penalized(ctx context.Context, s dca.Settings) (*dca.Solution, error) {
 	form, err := dca.NewPenalized(p.program, s)
 	if err != nil {
 		return nil, err
@@ -267,11 +251,8 @@ func (p *point) penalized(ctx context.Context, s dca.Settings) (*solved, error) 
 	if err != nil {
 		return nil, err
 	}
-	out := &solved{status: at.Status, residual: at.Residual, objective: at.Train, radii: at.Radii, stats: form.Stats()}
-	if at.X != nil {
-		out.objective += floats.Dot(p.weights, at.Radii)
-	}
-	return out, nil
+	at.Stats = form.Stats()
+	return at, nil
 }
 
 // weights is the middle of the model's own path, one for each radius.
@@ -287,7 +268,7 @@ func weights(p dca.Program) []float64 {
 }
 
 // stage solves a stage several times.
-func (o *BackendsOptions) stage(ctx context.Context, row *BackendRow, p *point, stage dca.Stage,
+func (o *BackendsOptions) stage(ctx context.Context, row *BackendRow, p *point, stage string,
 	b backends.ConicBackend, best float64, a Application) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(o.Repeats)*o.TimeLimit)
 	defer cancel()
@@ -295,18 +276,18 @@ func (o *BackendsOptions) stage(ctx context.Context, row *BackendRow, p *point, 
 	c := b.Capabilities()
 	full := !(a.lowRank() && !c.Supports(backends.NuclearNormCone)) && !(a.wide() && len(c.BySequence) > 0)
 	for range o.Repeats {
-		r, err := p.solve(ctx, stage, dca.Settings{Backend: b, Solver: backends.Options{Eps: row.Eps, TimeLimit: o.TimeLimit},
-			NoWorkingSets: full})
+		r, violation, err := p.solve(ctx, stage, dca.Settings{Backend: b, NoWorkingSets: full,
+			Solver: backends.Options{Eps: row.Eps, TimeLimit: o.TimeLimit}})
 		if err != nil {
 			row.fail(err)
 			return
 		}
-		row.Status, row.Iterations, row.Setups, row.Updates = r.status.String(), r.stats.Iterations, r.stats.Setups,
-			r.stats.Updates
-		taken := r.stats.SetupTime + r.stats.SolveTime
+		row.Status, row.Iterations, row.Setups, row.Updates = r.Status.String(), r.Stats.Iterations, r.Stats.Setups,
+			r.Stats.Updates
+		taken := r.Stats.SetupTime + r.Stats.SolveTime
 		row.Seconds = math.Min(row.Seconds, taken.Seconds())
-		row.Residual = words.FiniteOrNull(r.residual)
-		row.Error = words.FiniteOrNull(math.Abs(r.objective-best)/math.Max(1, math.Abs(best)) + r.violation)
+		row.Residual = words.FiniteOrNull(r.Residual)
+		row.Error = words.FiniteOrNull(math.Abs(r.Value-best)/math.Max(1, math.Abs(best)) + violation)
 		if taken > o.TimeLimit/4 {
 			return
 		}

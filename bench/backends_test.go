@@ -18,7 +18,6 @@ import (
 	_ "github.com/conetune/conetune/backends/native"
 	_ "github.com/conetune/conetune/backends/osqp"
 	_ "github.com/conetune/conetune/backends/scs"
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/tune"
 )
@@ -147,7 +146,7 @@ func BenchmarkBackends(b *testing.B) {
 									if stage == Run {
 										o.run(context.Background(), &row, m, 0)
 									} else {
-										o.stage(context.Background(), &row, s, dca.Stage(stage), solver, 0, a)
+										o.stage(context.Background(), &row, s, stage, solver, 0, a)
 									}
 									if row.Status == unsupported || row.Status == failed {
 										b.Skip(row.Reason)

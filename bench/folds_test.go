@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -90,7 +90,7 @@ func BenchmarkFolds(b *testing.B) {
 				require.NoError(b, err)
 				r, err = tune.Run(context.Background(), m, tune.Config{Seed: 1})
 				require.NoError(b, err)
-				require.Equal(b, dca.Converged, r.Status)
+				require.Equal(b, outcome.Converged, r.Status)
 			}
 			b.ReportMetric(float64(len(r.Trace)), "fits/op")
 		})

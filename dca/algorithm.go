@@ -10,6 +10,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/outcome"
 )
 
 // run is the state of Algorithm 1.
@@ -25,7 +26,7 @@ type run struct {
 	reported *lowerSolution // the lower level at the point of the result
 	bounded  []int          // the hyperparameter of each row, see boundRows; nil where there are none
 	best     *lowerSolution // of the plain iterations, by validation value
-	found    *foundStart    // by pathStart
+	found    *Solution      // by pathStart
 	// accelerated says that the iterations are those of accelerate.go.
 	accelerated bool
 	extra       convex.Stats // of solvers closed already
@@ -37,11 +38,8 @@ type run struct {
 // broken backends; limits, cancellation and failed solves are in the status, and
 // the result then holds the last completed iteration.
 func Solve(ctx context.Context, p Program, s Settings) (*Result, error) {
-	s = s.withDefaults()
-	if err := p.validate(); err != nil {
-		return nil, err
-	}
-	if err := s.validate(&p); err != nil {
+	s, err := p.prepared(s)
+	if err != nil {
 		return nil, err
 	}
 	r := &run{program: &p, settings: s, alpha: s.Alpha0}
@@ -49,7 +47,7 @@ func Solve(ctx context.Context, p Program, s Settings) (*Result, error) {
 	going, err := r.start(ctx)
 	for k := 1; going && err == nil; k++ {
 		if k > s.MaxIter {
-			r.result.Status = IterationLimit
+			r.result.Status = outcome.IterationLimit
 			break
 		}
 		going, err = r.iterate(ctx, k)
@@ -114,7 +112,7 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 		return false, err
 	}
 	if r.found != nil {
-		if err := r.low.joint.begin(ctx, r.found.lambda, r.found.x); err != nil {
+		if err := r.low.joint.begin(ctx, r.found.Lambda, r.found.X); err != nil {
 			return false, err
 		}
 	}
@@ -156,7 +154,7 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 	r.at = k
 	if r.short() {
-		r.result.Status = Converged
+		r.result.Status = outcome.Converged
 		return false, nil
 	}
 	before := r.stats()
@@ -227,7 +225,7 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 
 // converged is the end of a run by its stopping test, after programs that may have missed their tolerances.
 func (r *run) converged(res *answer, next *lowerSolution) {
-	r.result.Status = Converged
+	r.result.Status = outcome.Converged
 	missed := func(status backends.Status, residual float64) bool {
 		return status != backends.Optimal && !(residual <= Nearly*r.settings.Solver.WithDefaults().Eps)
 	}
@@ -304,14 +302,14 @@ func (r *run) settle(train, validation float64, low *lowerSolution) {
 func (r *run) fail(ctx context.Context, res conic, where string, lower bool) {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) || res.status == backends.TimeLimit:
-		r.result.Status = TimeLimit
+		r.result.Status = outcome.TimeLimit
 	case ctx.Err() != nil || res.status == backends.Cancelled:
-		r.result.Status = Cancelled
+		r.result.Status = outcome.Cancelled
 	case lower && res.status == backends.PrimalInfeasible:
 		r.result.Status = LowerInfeasible
 		r.result.Message = where + " has no feasible point"
 	default:
-		r.result.Status = SolverFailed
+		r.result.Status = outcome.NumericalError
 		if res.note != "" {
 			r.result.Message = where + ": " + res.note
 			return

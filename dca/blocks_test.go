@@ -13,6 +13,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/outcome"
 )
 
 // shared are blocks min 1/2 (x - a_t)^2 s.t. |x| <= r, L = sum 1/2 (x - b_t)^2. With r below all a_t, x_t = r, and the
@@ -47,7 +48,7 @@ func TestBlocksClosedForm(t *testing.T) {
 			s.Backend = backend
 			res, err := Solve(context.Background(), shared(a, b, 2), s)
 			require.NoError(t, err)
-			require.Equal(t, Converged, res.Status, res.Message)
+			require.Equal(t, outcome.Converged, res.Status, res.Message)
 			require.Len(t, res.X, 3)
 			require.InDelta(t, 1.1, res.H[0], 5e-3)
 			require.InDelta(t, 12-3*1.1, res.Lambda[0], 2e-2)

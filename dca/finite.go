@@ -6,6 +6,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Numbers that are none.
@@ -13,7 +14,7 @@ import (
 // Losses of large data and weights of large settings can overflow in the functions of a program, where the conic
 // solver, which works on scaled numbers, has seen nothing. Points with such numbers are never taken: a lower level's
 // solution, a subproblem's or a penalty form's counts as not found, and an iteration ends the run with the status
-// [SolverFailed] at the point before.
+// [outcome.NumericalError] at the point before.
 
 // errOverflow says that numbers of a subproblem are not finite.
 var errOverflow = errors.New("dca: a number of the subproblem is not finite")
@@ -39,7 +40,7 @@ func (it *Iteration) finite() bool {
 
 // notNumbers ends the run.
 func (r *run) notNumbers(where string) {
-	r.result.Status = SolverFailed
+	r.result.Status = outcome.NumericalError
 	r.result.Message = where + " has values that are not finite numbers"
 }
 

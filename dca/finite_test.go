@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // broken is the fit of a [scalar] with a = 3 and b = 1, of an entry that is not a number.
@@ -56,7 +57,7 @@ func TestDirectSolutionsThatAreNotFinite(t *testing.T) {
 			s.Backend = native(t)
 			r, err := dca.Solve(context.Background(), p, s)
 			require.NoError(t, err)
-			require.Equal(t, dca.Converged, r.Status)
+			require.Equal(t, outcome.Converged, r.Status)
 			require.InDelta(t, 1, r.Refit[0][0], 2e-3)
 			require.InDelta(t, 2, r.Lambda[0], 2e-3)
 		}
@@ -78,7 +79,7 @@ func TestValidationThatOverflows(t *testing.T) {
 		if err != nil {
 			continue // refused with the program
 		}
-		require.Equal(t, dca.SolverFailed, r.Status)
+		require.Equal(t, outcome.NumericalError, r.Status)
 		require.Zero(t, r.Iterations)
 	}
 }
@@ -101,7 +102,7 @@ func TestAccept(t *testing.T) {
 			s.Observe = func(*dca.Iteration, [][]float64, [][]float64) { observed++ }
 			r, err := dca.Solve(context.Background(), scalar(3, 1, 2), s)
 			require.NoError(t, err)
-			require.Equal(t, dca.SolverFailed, r.Status)
+			require.Equal(t, outcome.NumericalError, r.Status)
 			require.Equal(t, last, r.Iterations)
 			require.Len(t, r.Trace, last)
 			require.Equal(t, last, observed)
@@ -111,7 +112,7 @@ func TestAccept(t *testing.T) {
 		s.Accept = func([][]float64, [][]float64) bool { return false }
 		r, err := dca.Solve(context.Background(), scalar(3, 1, 2), s)
 		require.NoError(t, err)
-		require.Equal(t, dca.SolverFailed, r.Status)
+		require.Equal(t, outcome.NumericalError, r.Status)
 		require.Nil(t, r.X)
 		require.Nil(t, r.Refit)
 	}

@@ -212,31 +212,44 @@ func (s *lowerSolution) lambda(radii int) []float64 {
 	return out
 }
 
-// LowerSolution is a solution of the lower level at fixed hyperparameters.
-type LowerSolution struct {
-	// Status is that of the conic solve, of the first block that is not optimal where there are several.
+// Solution is a solution of one of the convex programs: of the lower level at fixed hyperparameters, of that in penalty
+// form, or of a subproblem.
+type Solution struct {
+	// Status is that of the conic solve. Of several blocks it is that of the first whose result is of no use or, where all
+	// are, of the first that missed its tolerances.
 	Status backends.Status
 	// Residual is the largest residual of the conic solves, NaN where [Program.Fit] was taken; Gap is the gap of that, NaN
 	// where conic programs were.
 	Residual, Gap float64
-	// X are the values of the lower-level variables, nil where the solve was of no use.
+	// X are the values of the lower-level variables, nil where the solve was of no use. So are numbers then, or NaN.
 	X [][]float64
-	// Lambda are the multipliers of the radii, and Value is v(h); nil and NaN without X.
+	// Value is the objective at X.
+	Value float64
+	// Lambda are the multipliers of the radii, or the weights of the penalty form.
 	Lambda []float64
-	Value  float64
-	// Stats are what the conic solver did.
+	// Radii, Train and Validation are the P_i(x), for a radius of several constraints the largest, l and L, of the penalty
+	// form only.
+	Radii             []float64
+	Train, Validation float64
+	// Stats are what the conic solver did; see [Penalized.Stats] for the penalty form.
 	Stats convex.Stats
 
 	at *lowerSolution
 }
 
-// LowerLevel solves the lower level at H0. Of the settings, those of the conic solver count.
-func LowerLevel(ctx context.Context, p Program, s Settings) (*LowerSolution, error) {
+// prepared are valid settings for a valid program, with their defaults.
+func (p *Program) prepared(s Settings) (Settings, error) {
 	s = s.withDefaults()
 	if err := p.validate(); err != nil {
-		return nil, err
+		return s, err
 	}
-	if err := s.validate(&p); err != nil {
+	return s, s.validate(p)
+}
+
+// LowerLevel solves the lower level at H0. Of the settings, those of the conic solver count.
+func LowerLevel(ctx context.Context, p Program, s Settings) (*Solution, error) {
+	s, err := p.prepared(s)
+	if err != nil {
 		return nil, err
 	}
 	low, err := newLower(&p, &s)
@@ -248,7 +261,7 @@ func LowerLevel(ctx context.Context, p Program, s Settings) (*LowerSolution, err
 	if err != nil {
 		return nil, err
 	}
-	out := &LowerSolution{Status: sol.conic.status, Residual: sol.conic.residual, Gap: sol.gap, Value: math.NaN(),
+	out := &Solution{Status: sol.conic.status, Residual: sol.conic.residual, Gap: sol.gap, Value: math.NaN(),
 		Stats: low.stats()}
 	if sol.x != nil {
 		out.X, out.Lambda, out.Value, out.at = sol.x, sol.lambda(p.Radii), sol.value, sol
@@ -256,17 +269,10 @@ func LowerLevel(ctx context.Context, p Program, s Settings) (*LowerSolution, err
 	return out, nil
 }
 
-// SubproblemSolution is a solution of a subproblem; its fields are those of a [LowerSolution]. Objective is computed by
-// the functions of the model, NaN where the solve was of no use.
-type SubproblemSolution struct {
-	Status              backends.Status
-	Residual, Objective float64
-	Stats               convex.Stats
-}
-
 // Subproblem solves the second program of the first iteration, whose centre is the solution l of the lower level of p,
-// as a conic program. Of the settings, those of the conic solver count, Rho and Alpha0.
-func (l *LowerSolution) Subproblem(ctx context.Context, p Program, s Settings) (*SubproblemSolution, error) {
+// as a conic program. Of the settings, those of the conic solver count, Rho and Alpha0. The value is computed by the
+// functions of the model.
+func (l *Solution) Subproblem(ctx context.Context, p Program, s Settings) (*Solution, error) {
 	s = s.withDefaults()
 	if l.at == nil {
 		return nil, p.errorf("subproblem: there is no solution of the lower level")
@@ -284,10 +290,10 @@ func (l *LowerSolution) Subproblem(ctx context.Context, p Program, s Settings) (
 	if err != nil {
 		return nil, err
 	}
-	out := &SubproblemSolution{Status: at.status, Residual: at.residual, Objective: math.NaN()}
+	out := &Solution{Status: at.status, Residual: at.residual, Gap: math.NaN(), X: z.x, Value: math.NaN()}
 	out.Stats.Add(b.solver.Stats())
 	if z.h != nil {
-		out.Objective = b.evaluate(z).objective
+		out.Value = b.evaluate(z).objective
 	}
 	return out, nil
 }

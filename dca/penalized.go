@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/finite"
@@ -34,21 +36,6 @@ type rowWeights struct {
 	*convex.Parameter
 	radii []int
 	share []float64
-}
-
-// PenalizedSolution is the outcome at one vector of weights.
-type PenalizedSolution struct {
-	// Status is that of the first block whose result is of no use or, where all are, of the first that missed its
-	// tolerances. Residual is the largest residual, NaN where [Program.Fit] was taken; Gap is the gap of that, NaN where
-	// conic programs were.
-	Status        backends.Status
-	Residual, Gap float64
-	// X are the values of the lower-level variables; nil where a result is of no use.
-	X [][]float64
-	// Radii are the P_i(x), for a radius of several constraints the largest.
-	Radii []float64
-	// Train and Validation are l and L at x; NaN without it.
-	Train, Validation float64
 }
 
 // wholeBelow is the number of lower-level variables up to which a block has all of its columns whatever the
@@ -210,7 +197,7 @@ func (b *block) set(weights, upper []float64) error {
 
 // Solve solves the penalty form at the weights, positive and one for each radius, and the
 // upper variables, of which nil leaves the last. It starts from the solve before.
-func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*PenalizedSolution, error) {
+func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Solution, error) {
 	if q.closed {
 		return nil, backends.ErrClosed
 	}
@@ -231,9 +218,9 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 	if err := q.form.open(wholeBelow); err != nil {
 		return nil, q.form.program.errorf("penalty form: %w", err)
 	}
-	weights = q.clipped(weights)
+	clipped := q.clipped(weights)
 	for _, b := range q.form.blocks {
-		if err := b.set(weights, upper); err != nil {
+		if err := b.set(clipped, upper); err != nil {
 			return nil, err
 		}
 	}
@@ -241,7 +228,7 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 	if err != nil {
 		return nil, q.form.program.errorf("penalty form: %w", err)
 	}
-	s := unscored(c, math.NaN())
+	s := unscored(c, math.NaN(), weights)
 	if results == nil {
 		return s, nil
 	}
@@ -256,22 +243,23 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Penal
 }
 
 // unscored is a solution without its values.
-func unscored(c conic, gap float64) *PenalizedSolution {
-	return &PenalizedSolution{Status: c.status, Residual: c.residual, Gap: gap, Train: math.NaN(), Validation: math.NaN()}
+func unscored(c conic, gap float64, weights []float64) *Solution {
+	return &Solution{Status: c.status, Residual: c.residual, Gap: gap, Lambda: slices.Clone(weights), Value: math.NaN(),
+		Train: math.NaN(), Validation: math.NaN()}
 }
 
 // finite says that all numbers of a solution are.
-func (s *PenalizedSolution) finite() bool {
+func (s *Solution) finite() bool {
 	return finite.All(s.Train, s.Validation) && finite.All(s.Radii...) && finite.Every(s.X)
 }
 
 // refuse makes a solution one that was not found.
-func (s *PenalizedSolution) refuse() {
+func (s *Solution) refuse() {
 	s.X, s.Radii, s.Status = nil, nil, backends.NumericalError
 }
 
 // direct is by [Program.Fit]; nil where there is none, or where it cannot.
-func (q *Penalized) direct(ctx context.Context, weights []float64) (*PenalizedSolution, error) {
+func (q *Penalized) direct(ctx context.Context, weights []float64) (*Solution, error) {
 	if q.fit == nil {
 		return nil, nil
 	}
@@ -282,11 +270,11 @@ func (q *Penalized) direct(ctx context.Context, weights []float64) (*PenalizedSo
 	switch {
 	case pt.Solved:
 	case q.form.joint.alone() || ctx.Err() != nil: // and not by conic programs, for nobody
-		return unscored(none(backends.NumericalError), pt.Gap), nil
+		return unscored(none(backends.NumericalError), pt.Gap, weights), nil
 	default:
 		return nil, nil
 	}
-	s := unscored(none(backends.Optimal), pt.Gap)
+	s := unscored(none(backends.Optimal), pt.Gap, weights)
 	s.X = pt.X
 	if q.score(s); !s.finite() {
 		if q.form.joint.alone() {
@@ -298,8 +286,9 @@ func (q *Penalized) direct(ctx context.Context, weights []float64) (*PenalizedSo
 	return s, nil
 }
 
-// score computes the radii and the losses at X.
-func (q *Penalized) score(s *PenalizedSolution) {
+// score computes the radii, the losses and the value at X.
+func (q *Penalized) score(s *Solution) {
+	defer func() { s.Value = s.Train + floats.Dot(s.Lambda, s.Radii) }()
 	s.Radii, s.Train, s.Validation = make([]float64, q.form.program.Radii), 0, 0
 	if q.form.joint != nil {
 		var rows []float64

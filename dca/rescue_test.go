@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )
@@ -71,10 +72,10 @@ func TestConicProgramsInThePlaceOfFits(t *testing.T) {
 		require.NoError(t, err)
 		return out
 	}
-	require.Equal(t, dca.Converged, solve(false, 0).Status)
+	require.Equal(t, outcome.Converged, solve(false, 0).Status)
 	for _, never := range []bool{false, true} {
 		out := solve(never, 100_000)
-		require.Equal(t, dca.SolverFailed, out.Status)
+		require.Equal(t, outcome.NumericalError, out.Status)
 		require.Contains(t, out.Message, "not solved by the fit, and the conic program in its place needs")
 	}
 	form, err := dca.NewPenalized(p, dca.Settings{Backend: ours(t), Solver: backends.Options{Memory: 100_000}})

@@ -5,25 +5,13 @@ import (
 	"github.com/conetune/conetune/outcome"
 )
 
-// Status says how a run ended. What it shares with other computations are the reasons of package outcome.
-type Status = outcome.Stop
-
-// The ways a run can end.
+// The ways a run can end beside those of package outcome.
 const (
-	// Converged means that the stopping test holds.
-	Converged = outcome.Converged
-	// Inaccurate means the same, but the last conic solves missed their tolerances by more than a factor of ten.
-	Inaccurate Status = "inaccurate"
-	// IterationLimit means that the iterations ran out first.
-	IterationLimit = outcome.IterationLimit
-	// TimeLimit means that the deadline of the context, or the time limit of a solve, came first.
-	TimeLimit = outcome.TimeLimit
-	// Cancelled means that the context was cancelled.
-	Cancelled = outcome.Cancelled
+	// Inaccurate means that the stopping test holds, but the last conic solves missed their tolerances by more than a
+	// factor of ten.
+	Inaccurate outcome.Stop = "inaccurate"
 	// LowerInfeasible means that the lower level has no feasible point at some h.
-	LowerInfeasible Status = "lower_level_infeasible"
-	// SolverFailed means that the conic solver gave no usable point.
-	SolverFailed = outcome.NumericalError
+	LowerInfeasible outcome.Stop = "lower_level_infeasible"
 )
 
 // Result is the outcome of [Solve], which after an early end is what there is:
@@ -44,7 +32,9 @@ const (
 // Residuals on the epigraph variables of the conic form are not in r; they are part of the recomputed
 // residuals.
 type Result struct {
-	Status Status
+	// Status says how the run ended: converged where the stopping test holds, with a numerical error where the conic
+	// solver gave no usable point.
+	Status outcome.Stop
 	// Message says more about a status other than converged; often empty.
 	Message string
 	// Iterations counts completed iterations.

@@ -11,6 +11,7 @@ import (
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/outcome"
 )
 
 func native(t testing.TB) backends.ConicBackend {
@@ -49,7 +50,7 @@ func TestScalarClosedForm(t *testing.T) {
 			s.Backend = native(t)
 			res, err := dca.Solve(context.Background(), scalar(3, 1, 2), s)
 			require.NoError(t, err)
-			require.Equal(t, dca.Converged, res.Status, res.Message)
+			require.Equal(t, outcome.Converged, res.Status, res.Message)
 			require.InDelta(t, 1, res.X[0][0], 2e-3)
 			require.InDelta(t, 1, res.H[0], 2e-3)
 			require.InDelta(t, 1, res.Refit[0][0], 2e-3)
@@ -60,7 +61,7 @@ func TestScalarClosedForm(t *testing.T) {
 			s.Tol = 1e-3 // no finite penalty is exact here
 			res, err = dca.Solve(context.Background(), scalar(1, 3, 0.5), s)
 			require.NoError(t, err)
-			require.Equal(t, dca.Converged, res.Status, res.Message)
+			require.Equal(t, outcome.Converged, res.Status, res.Message)
 			require.InDelta(t, 1, res.Refit[0][0], 1e-3)
 			require.InDelta(t, 0, res.Lambda[0], 1e-3)
 		})
@@ -110,7 +111,7 @@ func TestUpperVariable(t *testing.T) {
 		s.Backend = native(t)
 		res, err := dca.Solve(context.Background(), build(0.7), s)
 		require.NoError(t, err)
-		require.Equal(t, dca.Converged, res.Status)
+		require.Equal(t, outcome.Converged, res.Status)
 		require.InDelta(t, 0.4, res.H[0], 1e-4)
 		require.InDelta(t, 0.4, res.Refit[0][0], 1e-4)
 		require.Empty(t, res.Lambda)
@@ -138,7 +139,7 @@ func TestLossDependsOnUpperVariable(t *testing.T) {
 		s.Backend = native(t)
 		res, err := dca.Solve(context.Background(), p, s)
 		require.NoError(t, err)
-		require.Equal(t, dca.Converged, res.Status)
+		require.Equal(t, outcome.Converged, res.Status)
 		require.InDelta(t, -1, res.H[0], 2e-2)
 		require.InDelta(t, -1, res.X[0][0], 2e-2)
 	}
@@ -150,7 +151,7 @@ func TestEpsilonRelaxes(t *testing.T) {
 	s := dca.Settings{Tol: 1e-6, MaxIter: 500, Epsilon: 0.01, Backend: native(t), Solver: backends.Options{Eps: 1e-10}}
 	res, err := dca.Solve(context.Background(), scalar(3, 1, 2), s)
 	require.NoError(t, err)
-	require.Equal(t, dca.Converged, res.Status)
+	require.Equal(t, outcome.Converged, res.Status)
 	require.InDelta(t, 1, res.X[0][0], 1e-3)
 	require.LessOrEqual(t, res.TrainValue-res.LowerValue, 0.01+1e-6)
 }
@@ -159,7 +160,7 @@ func TestEarlyEnds(t *testing.T) {
 	s := dca.Settings{Tol: 1e-9, MaxIter: 3, Backend: native(t)}
 	res, err := dca.Solve(context.Background(), scalar(3, 1, 2), s)
 	require.NoError(t, err)
-	require.Equal(t, dca.IterationLimit, res.Status)
+	require.Equal(t, outcome.IterationLimit, res.Status)
 	require.Equal(t, 3, res.Iterations)
 	require.NotNil(t, res.Refit)
 
@@ -172,13 +173,13 @@ func TestEarlyEnds(t *testing.T) {
 	}
 	res, err = dca.Solve(ctx, scalar(3, 1, 2), s)
 	require.NoError(t, err)
-	require.Equal(t, dca.Cancelled, res.Status)
+	require.Equal(t, outcome.Cancelled, res.Status)
 	require.Equal(t, 2, res.Iterations)
 	require.NotNil(t, res.Refit)
 
 	res, err = dca.Solve(ctx, scalar(3, 1, 2), s) // cancelled before the start
 	require.NoError(t, err)
-	require.Equal(t, dca.Cancelled, res.Status)
+	require.Equal(t, outcome.Cancelled, res.Status)
 	require.Nil(t, res.Refit)
 }
 
@@ -277,14 +278,14 @@ func TestLowerLevelFails(t *testing.T) {
 		s.Backend = backend
 		r, err := dca.Solve(context.Background(), scalar(3, 1, 2.5), s)
 		require.NoError(t, err)
-		require.Equal(t, dca.Converged, r.Status, "%d: %s", first, r.Message)
+		require.Equal(t, outcome.Converged, r.Status, "%d: %s", first, r.Message)
 		require.InDelta(t, 1, r.H[0], 1e-4)
 		require.Greater(t, backend.solves, first+2)
 	}
 	s.Backend = &failing{ConicBackend: native(t), fails: func(solve int) bool { return solve > 1 }}
 	r, err := dca.Solve(context.Background(), scalar(3, 1, 2.5), s)
 	require.NoError(t, err)
-	require.Equal(t, dca.SolverFailed, r.Status)
+	require.Equal(t, outcome.NumericalError, r.Status)
 	require.Contains(t, r.Message, "lower level after iteration 1: numerical_error")
 	require.Zero(t, r.Iterations)
 	require.InDelta(t, 2.5, r.H[0], 1e-9)

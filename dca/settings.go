@@ -75,7 +75,8 @@ type Settings struct {
 	// interpolates, so that its solution is not unique. The slices must not be changed or kept.
 	Observe func(it *Iteration, x, refit [][]float64)
 	// Accept, if not nil, sees the points that a run may end at before they are taken: the iterate x and the refit, at the
-	// start and after each iteration. Where it says no, the run ends with the status [SolverFailed] and the point before.
+	// start and after each iteration. Where it says no, the run ends with the status [outcome.NumericalError] and the
+	// point before.
 	Accept func(x, refit [][]float64) bool
 }
 

@@ -56,39 +56,25 @@ func (r *run) pathStart(ctx context.Context) error {
 		}
 		if s.Validation < best {
 			best = s.Validation
-			r.startAt(s, lambda)
+			r.found, r.result.StartWeights = s, lambda
+			r.centre = iterate{s.X, r.program.StartAt(s.Radii, nil)}
 		}
 	}
 	return nil
 }
 
-// foundStart is a lower-level solution that the start was chosen by, what a run leaves that ends before its first
-// iteration.
-type foundStart struct {
-	x                 [][]float64
-	h, lambda         []float64 // h are the P_i(x)
-	train, validation float64
-}
-
-// takeStart makes it the result.
+// takeStart makes the solution that the start was chosen by the result of a run that ends before its first iteration.
 func (r *run) takeStart() {
 	f := r.found
 	if f == nil {
 		return
 	}
-	r.result.X, r.result.H, r.result.Lambda, r.result.Refit, r.result.Weighted = f.x, f.h, f.lambda, f.x, true
-	r.result.TrainValue, r.result.LowerValue = f.train, f.train
-	r.result.UpperValue, r.result.RefitValue = f.validation, f.validation
-	if !r.accepts(f.x, f.x) {
+	r.result.X, r.result.H, r.result.Lambda, r.result.Refit, r.result.Weighted = f.X, f.Radii, f.Lambda, f.X, true
+	r.result.TrainValue, r.result.LowerValue = f.Train, f.Train
+	r.result.UpperValue, r.result.RefitValue = f.Validation, f.Validation
+	if !r.accepts(f.X, f.X) {
 		r.result.X, r.result.Lambda, r.result.Refit = nil, nil, nil
 	}
-}
-
-// startAt starts at a solution in penalty form.
-func (r *run) startAt(s *PenalizedSolution, weights []float64) {
-	r.result.StartWeights = weights
-	r.found = &foundStart{x: s.X, h: s.Radii, lambda: slices.Clone(weights), train: s.Train, validation: s.Validation}
-	r.centre = iterate{s.X, r.program.StartAt(s.Radii, nil)}
 }
 
 // StartAt is the start h = (r, u) at a solution of the penalty form with P_i(x) = radii: within the bounds, and with no

@@ -12,9 +12,9 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/finitejson"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/table/split"
@@ -49,11 +49,11 @@ type Nested struct {
 
 // NestedFold is the choice without an outer fold.
 type NestedFold struct {
-	Fold   int        `json:"fold"` // from 0
-	Rows   int        `json:"rows"` // left out
-	Error  float64    `json:"error"`
-	Method string     `json:"method"`
-	Status dca.Status `json:"status"`
+	Fold   int          `json:"fold"` // from 0
+	Rows   int          `json:"rows"` // left out
+	Error  float64      `json:"error"`
+	Method string       `json:"method"`
+	Status outcome.Stop `json:"status"`
 
 	judged *Judged // on the rows left out; nil where there is nothing to say
 }

@@ -80,7 +80,7 @@ type Config struct {
 	Ranges      []Range
 	// Scope says whether a search gives all penalties of a kind one weight, or each its own;
 	// empty leaves the preset's.
-	Scope Scope
+	Scope string
 	// KeepFits has VF-iDCA put the refit of each iteration into its event, for figures; it takes memory for all
 	// coefficients.
 	KeepFits bool
@@ -97,7 +97,7 @@ type Config struct {
 	// Progress, if not nil, is called after each iteration, one call at a time.
 	Progress func(Event)
 	// Begin, if not nil, is told where the run is before each piece of work, one call at a time.
-	Begin func(Place)
+	Begin func(dca.Place)
 }
 
 // mostEvaluations bounds the points of a search, which are all held in memory.
@@ -169,7 +169,7 @@ func (c Config) Validate() error {
 	if c.Evaluations > mostEvaluations {
 		return fmt.Errorf("tune: evaluations is %d, expected at most %d", c.Evaluations, mostEvaluations)
 	}
-	if !slices.Contains([]Scope{"", ScopeCommon, ScopeEach}, c.Scope) {
+	if !slices.Contains([]string{"", ScopeCommon, ScopeEach}, c.Scope) {
 		return fmt.Errorf("tune: unknown scope %q; known are: %s, %s", c.Scope, ScopeCommon, ScopeEach)
 	}
 	for _, r := range c.Ranges {

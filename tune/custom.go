@@ -8,8 +8,8 @@ import (
 	"github.com/conetune/conetune/problems"
 )
 
-// Custom is a [Model] made of a bilevel program that the user writes with the atoms of package convex. Only Bilevel
-// is needed.
+// Custom is a [problems.Model] made of a bilevel program that the user writes with the atoms of package convex. Only
+// Bilevel is needed.
 type Custom struct {
 	// Bilevel is the program, see [dca.Program]; its Name is the model's.
 	Bilevel dca.Program

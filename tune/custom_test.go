@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -82,7 +83,7 @@ func TestCustomBlocks(t *testing.T) {
 		r, err := tune.Run(context.Background(), model, tune.Config{Method: method, Evaluations: 40, Seed: 1,
 			Ranges: []tune.Range{{Low: 0.1, High: 10}}})
 		require.NoError(t, err, method)
-		require.Equal(t, dca.Converged, r.Status, method)
+		require.Equal(t, outcome.Converged, r.Status, method)
 		require.Equal(t, tune.FinalTrain, r.TrainedOn)
 		x := r.Selection.X
 		require.InDelta(t, (math.Pow(x[0][0]-1, 2)+math.Pow(x[1][0]-2, 2))/4, r.Refit.Validation, 1e-12, method)

@@ -21,11 +21,11 @@
 //	min over x of  l(x, u) + sum_i lambda_i P_i(x)  s.t. g(x, u) <= 0,
 //
 // on a logarithmic scale of the weights lambda and of the upper variables u, if there are any: a grid, random points,
-// the tree-structured Parzen estimator (package tpe) and an evolution strategy. They work for every [Model] whose
-// [dca.Program] has constraints P_i(x) <= r_i. An axis of a search has one hyperparameter or all those of a kind
-// ([Scope], [dca.Program.Kinds]). Its range is the user's ([Range]), the model's ([problems.Advice].Axes), the paper's,
-// or that of [dca.Program.Path], which goes on below for a separable model by folds, as far as its errors fall; without
-// any, it goes down four decades from the multipliers that the constrained form has at small radii.
+// the tree-structured Parzen estimator (package tpe) and an evolution strategy. They work for every [problems.Model]
+// whose [dca.Program] has constraints P_i(x) <= r_i. An axis of a search has one hyperparameter or all those of a kind
+// ([Config.Scope], [dca.Program.Kinds]). Its range is the user's ([Range]), the model's ([problems.Advice].Axes), the
+// paper's, or that of [dca.Program.Path], which goes on below for a separable model by folds, as far as its errors
+// fall; without any, it goes down four decades from the multipliers that the constrained form has at small radii.
 //
 // Lower levels of models that bring a fit of their own ([problems.Advice].Fit) are solved by that if the backend is
 // native, which takes a tenth of the time of a conic program; the others are compiled once for each worker and then

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -65,7 +66,7 @@ func TestEngines(t *testing.T) {
 				fit, conic := run(tune.EngineAuto), run(tune.EngineConic)
 				require.Zero(t, fit.BackendSetups, "%s %T %s", name, d, preset)
 				for _, r := range []*tune.Result{fit, conic} {
-					require.Contains(t, []dca.Status{dca.Converged, dca.Inaccurate}, r.Status, "%s %T %s", name, d, preset)
+					require.Contains(t, []outcome.Stop{outcome.Converged, dca.Inaccurate}, r.Status, "%s %T %s", name, d, preset)
 					require.InEpsilon(t, m.Evaluate(r.Selection.X).Validation, r.Refit.Validation, 1e-9, "%s %T %s", name, d, preset)
 				}
 				if preset != "" { // rounding decides where an accelerated run ends among iterates of the same refit
@@ -96,7 +97,7 @@ func TestEnginesOnLadders(t *testing.T) {
 			run := func(engine string) *tune.Result {
 				r, err := tune.Run(context.Background(), m, tune.Config{Engine: engine})
 				require.NoError(t, err)
-				require.Equal(t, dca.Converged, r.Status)
+				require.Equal(t, outcome.Converged, r.Status)
 				return r
 			}
 			fit, conic := run(tune.EngineAuto), run(tune.EngineConic)

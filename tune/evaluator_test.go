@@ -11,6 +11,7 @@ import (
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -26,7 +27,7 @@ func TestDirectIsConic(t *testing.T) {
 	labelled := split.Map(func(y float64) float64 { return math.Copysign(1, y) })
 	group, err := groups.Equal(60, 12)
 	require.NoError(t, err)
-	matrix, err := matcomp.ReadDir("../problems/matcomp/testdata/small", nil)
+	matrix, err := matcomp.ReadDir("../problems/matcomp/testdata/small", 0)
 	require.NoError(t, err)
 	for _, m := range []problems.Model{
 		must(regression.ElasticNet(split, regression.Options{})),
@@ -137,7 +138,7 @@ func TestMachineMethods(t *testing.T) {
 
 // Descents on matrix completions go below a path of common weights; the forward mode is not theirs.
 func TestCompletionDescents(t *testing.T) {
-	data, err := matcomp.ReadDir("../problems/matcomp/testdata/small", nil)
+	data, err := matcomp.ReadDir("../problems/matcomp/testdata/small", 0)
 	require.NoError(t, err)
 	ctx := context.Background()
 	for _, o := range []matcomp.Options{{}, {Intercept: true, Standardize: true}} {
@@ -183,7 +184,7 @@ func TestRecord(t *testing.T) {
 	require.True(t, math.IsInf(task.record(trial{Lambda: []float64{9, 9}}), 1))
 	r, err := task.finish(context.Background(), "", "")
 	require.NoError(t, err)
-	require.Equal(t, dca.Converged, r.Status)
+	require.Equal(t, outcome.Converged, r.Status)
 	require.Equal(t, "1 of 3 lower levels could not be solved", r.Message)
 	require.Equal(t, 3, r.Iterations)
 	require.Equal(t, math.Min(errors[1], errors[0.1]), r.Refit.Validation)
@@ -217,7 +218,7 @@ func must[T any](v T, err error) T {
 
 // VF-iDCA on a matrix completion has the start and the iterates of conic programs.
 func TestCompletionSolversAreConic(t *testing.T) {
-	data, err := matcomp.ReadDir("../problems/matcomp/testdata/small", nil)
+	data, err := matcomp.ReadDir("../problems/matcomp/testdata/small", 0)
 	require.NoError(t, err)
 	for _, o := range []matcomp.Options{{}, {Intercept: true, Standardize: true}} {
 		m := must(matcomp.New(data, o))

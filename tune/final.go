@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/stop"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -67,11 +68,11 @@ func (l limits) final() (context.Context, context.CancelFunc) {
 }
 
 // stoppedBy is the status of what a context has ended.
-func stoppedBy(ctx context.Context) dca.Status {
+func stoppedBy(ctx context.Context) outcome.Stop {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return dca.TimeLimit
+		return outcome.TimeLimit
 	}
-	return dca.Cancelled
+	return outcome.Cancelled
 }
 
 // ended says that an error is of a context: it has ended, or will have before what was asked for could begin.
@@ -80,9 +81,9 @@ func ended(err error) bool {
 }
 
 // end is the status of a result whose context ended before it was complete.
-func (out *Result) end(status dca.Status) {
+func (out *Result) end(status outcome.Stop) {
 	switch out.Status {
-	case dca.Converged, dca.Inaccurate, dca.IterationLimit:
+	case outcome.Converged, dca.Inaccurate, outcome.IterationLimit:
 		out.Status = status
 	}
 }
@@ -102,7 +103,7 @@ func (out *Result) retrain(t *task, l limits) error {
 	if !ok || choice && t.Config.final() != FinalAll || out.Refit == nil || out.Selection == nil {
 		return nil
 	}
-	t.begin(Place{Place: dca.Place{Stage: StageFinal}})
+	t.begin(dca.Place{Stage: dca.StageFinal})
 	ctx, end := l.final()
 	defer end()
 	fit, test, err := out.train(ctx, t)
@@ -113,14 +114,14 @@ func (out *Result) retrain(t *task, l limits) error {
 	switch {
 	case err == nil:
 	case ctx.Err() != nil || ended(err):
-		status := dca.TimeLimit
+		status := outcome.TimeLimit
 		switch {
 		case l.caller.Err() != nil:
 			status = stoppedBy(l.caller)
 		case ctx.Err() != nil:
 			status = stoppedBy(ctx)
 		case errors.Is(err, context.Canceled):
-			status = dca.Cancelled
+			status = outcome.Cancelled
 		}
 		out.end(status)
 		out.unfinished(t, choice)
@@ -132,8 +133,8 @@ func (out *Result) retrain(t *task, l limits) error {
 		}
 		// The result stays without a predictor, and says why.
 		out.Refit = nil
-		if out.Status == dca.Converged {
-			out.Status = dca.SolverFailed
+		if out.Status == outcome.Converged {
+			out.Status = outcome.NumericalError
 		}
 		return nil
 	default:
@@ -146,7 +147,7 @@ func (out *Result) retrain(t *task, l limits) error {
 		out.Errors.Test, out.Iterate = test, fit
 	}
 	if fit.Inaccurate {
-		if out.say("the training on all rows missed its tolerances"); out.Status == dca.Converged {
+		if out.say("the training on all rows missed its tolerances"); out.Status == outcome.Converged {
 			out.Status = dca.Inaccurate
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -41,9 +42,9 @@ func (out *Result) settle() {
 		fine = fine && finite.All(v)
 	}
 	switch out.Status {
-	case dca.Converged, dca.Inaccurate, dca.IterationLimit:
+	case outcome.Converged, dca.Inaccurate, outcome.IterationLimit:
 		if !fine {
-			out.Status = dca.SolverFailed
+			out.Status = outcome.NumericalError
 			if out.Message == "" {
 				out.Message = "a result is not a finite number"
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -54,7 +55,7 @@ func TestErrorsThatAreNotFinite(t *testing.T) {
 
 			r, err := tune.Run(context.Background(), scored(func(float64) bool { return false }, value), c)
 			require.NoError(t, err, name)
-			require.Equal(t, dca.SolverFailed, r.Status, name)
+			require.Equal(t, outcome.NumericalError, r.Status, name)
 			require.Contains(t, r.Message, "not a finite number", name)
 			require.Nil(t, r.Refit, name)
 			require.Nil(t, r.Selection, name)
@@ -72,7 +73,7 @@ func TestErrorsThatAreNotFinite(t *testing.T) {
 			require.Greater(t, x, 1.5, name)
 			require.InDelta(t, math.Pow(x-1, 2)/2, r.Refit.Validation, 1e-12, name)
 			if method == "vf-idca" || method == "vf-idca-t" {
-				require.Equal(t, dca.SolverFailed, r.Status, name)
+				require.Equal(t, outcome.NumericalError, r.Status, name)
 				require.Len(t, r.Trace, r.Iterations, name)
 			}
 			for _, e := range r.Trace {
@@ -96,7 +97,7 @@ func TestLossesThatOverflow(t *testing.T) {
 				continue // the data are refused
 			}
 			requireValid(t, r)
-			require.NotEqual(t, dca.Converged, r.Status, "%g by %s", big, method)
+			require.NotEqual(t, outcome.Converged, r.Status, "%g by %s", big, method)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/proptest"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -184,7 +184,7 @@ func TestHostileTables(t *testing.T) {
 		text := fmt.Sprintf("%s by %s: %s %s", r.Model, r.Method, r.Status, r.Message)
 		requireFinite(t, r, text)
 		if r.Refit == nil {
-			require.NotEqual(t, dca.Converged, r.Status, text)
+			require.NotEqual(t, outcome.Converged, r.Status, text)
 			return
 		}
 		// Of a split, the predictor of the training rows has the validation error; of folds, the mean over the folds.
@@ -229,7 +229,7 @@ func requireFinite(t *rapid.T, r *tune.Result, text string) {
 	for _, v := range slices.Concat(r.Radii, r.Lambda) {
 		require.False(t, math.IsNaN(v) || math.IsInf(v, 0), text)
 	}
-	if r.Status == dca.Converged {
+	if r.Status == outcome.Converged {
 		require.True(t, r.Errors.Finite() && r.Refit.Finite() && r.Iterate.Finite(), text)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // descent is a method of package hypergradient, which descends along the gradient of the validation error. It solves
@@ -72,7 +73,7 @@ func (t *task) descend(ctx context.Context) (*Result, error) {
 	}
 	s := t.descentSettings(p)
 	begin := func(solved int) {
-		t.begin(Place{Place: dca.Place{Stage: StageDescent, Point: solved, Points: s.MaxSolves}})
+		t.begin(dca.Place{Stage: dca.StageDescent, Point: solved, Points: s.MaxSolves})
 	}
 	begin(0)
 	s.Observe = func(k int, at *lower.Point) {
@@ -90,15 +91,15 @@ func (t *task) descend(ctx context.Context) (*Result, error) {
 		tr.Inaccurate = true
 		t.record(tr)
 	}
-	status, message := dca.Status(""), ""
+	status, message := outcome.Stop(""), ""
 	switch r.Status {
 	case hypergradient.IterationLimit:
-		status = dca.IterationLimit
+		status = outcome.IterationLimit
 	case hypergradient.LowerFailed:
 		status, message = dca.Inaccurate,
 			"a lower level could not be solved to the tolerance; the best point before is reported"
 	case hypergradient.NotFinite:
-		status, message = dca.SolverFailed,
+		status, message = outcome.NumericalError,
 			"a validation error or its gradient is not a finite number; the best point before is reported"
 	}
 	return t.finish(ctx, status, message)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -21,7 +21,7 @@ func TestHypergradientsSelectLowerLevelSolutions(t *testing.T) {
 			m := model(t, regression.Options{Intercept: true, Standardize: true})
 			res, err := tune.Run(context.Background(), m, tune.Config{Method: method, Preset: preset})
 			require.NoError(t, err)
-			require.Contains(t, []dca.Status{dca.Converged, dca.IterationLimit}, res.Status)
+			require.Contains(t, []outcome.Stop{outcome.Converged, outcome.IterationLimit}, res.Status)
 			require.Len(t, res.Trace, res.Iterations)
 			require.Equal(t, *res.LowerLevel, res.Errors)
 
@@ -64,7 +64,7 @@ func TestHypergradientsKeepTheBudget(t *testing.T) {
 		for _, evaluations := range []int{1, 2, 9, 30} {
 			res, err := tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: evaluations})
 			require.NoError(t, err)
-			require.Equal(t, dca.Converged, res.Status)
+			require.Equal(t, outcome.Converged, res.Status)
 			require.LessOrEqual(t, res.Iterations, evaluations)
 			require.False(t, math.IsNaN(res.Refit.Validation))
 		}

@@ -434,7 +434,7 @@ func (tr *trial) risen(best *trial) bool {
 func (t *task) recorded(e *evaluator, points int) func(context.Context, []float64) (trial, error) {
 	point := 0
 	return func(ctx context.Context, lambda []float64) (trial, error) {
-		t.begin(Place{Place: dca.Place{Stage: StageSearch, Point: point, Points: points}})
+		t.begin(dca.Place{Stage: dca.StageSearch, Point: point, Points: points})
 		point++
 		tr, err := e.at(ctx, lambda)
 		if err == nil && ctx.Err() == nil && (tr.X != nil || !e.alone) {

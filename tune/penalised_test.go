@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/tune"
 )
@@ -61,7 +62,7 @@ func TestSearchesNeedNoDerivative(t *testing.T) {
 		m := newRidge(1e-12)
 		r, err := tune.Run(ctx, m, c)
 		require.NoError(t, err, method)
-		require.Equal(t, dca.Converged, r.Status, method)
+		require.Equal(t, outcome.Converged, r.Status, method)
 		require.Equal(t, 30, m.fit.calls, method)
 		require.Zero(t, r.BackendSetups, method)
 		conic, err := tune.Run(ctx, m.Custom, c)
@@ -83,7 +84,7 @@ func TestVFiDCAStartsFromTheFit(t *testing.T) {
 	m.Settings.PathStart = true
 	r, err := tune.Run(context.Background(), m, tune.Config{})
 	require.NoError(t, err)
-	require.Equal(t, dca.Converged, r.Status)
+	require.Equal(t, outcome.Converged, r.Status)
 	require.Equal(t, 3, m.fit.calls)
 	require.InDelta(t, 1./8, r.Refit.Validation, 1e-3)
 	require.False(t, math.IsNaN(r.LowerGap) || math.IsNaN(r.Stationarity))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
@@ -16,7 +17,7 @@ import (
 // A run tells where it is, in words, before each piece of work and in its order.
 func TestPlaces(t *testing.T) {
 	places := func(m problems.Model, c tune.Config) (list []string) {
-		c.Begin = func(p tune.Place) { list = append(list, p.String()) }
+		c.Begin = func(p dca.Place) { list = append(list, p.String()) }
 		_, err := tune.Run(context.Background(), m, c)
 		require.NoError(t, err)
 		return list

@@ -74,7 +74,7 @@ func tour(block []int, units [][]float64) {
 // its own, unless the model says otherwise. That finds better fits where weights belong to groups of coefficients, and
 // far worse ones where each coefficient has its own (refits on 100 validation rows, 3 seeds: 9 to 13 each, 4.37
 // common).
-func (t *task) defaultScope() Scope {
+func (t *task) defaultScope() string {
 	a := &t.Advice
 	if a.Each || t.Config.Preset == PresetPaper && !a.Paper.Common {
 		return ScopeEach

@@ -5,6 +5,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/finitejson"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -73,10 +74,10 @@ func (e Event) MarshalJSON() ([]byte, error) {
 
 // Result is the outcome of one run.
 type Result struct {
-	Model   string     `json:"model"`
-	Method  string     `json:"method"`
-	Backend string     `json:"backend"`
-	Status  dca.Status `json:"status"`
+	Model   string       `json:"model"`
+	Method  string       `json:"method"`
+	Backend string       `json:"backend"`
+	Status  outcome.Stop `json:"status"`
 	// TimeSeconds is the wall time of everything after the data are in memory:
 	// building the programs, all solves, scoring, the refit. SetupSeconds is the part
 	// of it that the conic solvers took to set up and update.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/input"
@@ -68,7 +68,7 @@ func TestGridAgainstCoordinateDescent(t *testing.T) {
 		Ranges: []tune.Range{{Axis: "lambda1", Low: 0.01, High: 1}, {Axis: "lambda2", Low: 0.1, High: 10}},
 	})
 	require.NoError(t, err)
-	require.Equal(t, dca.Converged, r.Status)
+	require.Equal(t, outcome.Converged, r.Status)
 	require.Equal(t, 9, r.Iterations)
 	require.Len(t, r.Trace, 9)
 	k, least := 0, math.Inf(1)
@@ -179,7 +179,7 @@ func TestSearchTimeLimit(t *testing.T) {
 		r, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{Method: method,
 			TimeLimit: time.Nanosecond})
 		require.NoError(t, err)
-		require.Equal(t, dca.TimeLimit, r.Status, method)
+		require.Equal(t, outcome.TimeLimit, r.Status, method)
 		require.Nil(t, r.Refit)
 		_, err = json.Marshal(r)
 		require.NoError(t, err)
@@ -211,7 +211,7 @@ func TestCompareChain(t *testing.T) {
 	stopped, err := tune.Compare(ctx, m, []string{tune.MethodGrid, tune.MethodVFiDCA}, false, c)
 	require.NoError(t, err)
 	require.Len(t, stopped, 1)
-	require.Equal(t, dca.Cancelled, stopped[0].Status)
+	require.Equal(t, outcome.Cancelled, stopped[0].Status)
 	_, err = tune.Compare(context.Background(), m, nil, false, c)
 	require.Error(t, err)
 }

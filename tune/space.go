@@ -13,15 +13,12 @@ import (
 	"github.com/conetune/conetune/problems"
 )
 
-// Scope says how many values a search chooses.
-type Scope string
-
-// The scopes of a search.
+// The scopes of a search say how many values it chooses.
 const (
 	// ScopeCommon is one value for all hyperparameters of a kind, see [dca.Program.Kinds].
-	ScopeCommon Scope = "common"
+	ScopeCommon = "common"
 	// ScopeEach is one value for each hyperparameter.
-	ScopeEach Scope = "each"
+	ScopeEach = "each"
 )
 
 // Range bounds an axis of a search.
@@ -62,7 +59,7 @@ type space struct {
 }
 
 // space works out where the method of the task searches.
-func (t *task) space(ctx context.Context, scope Scope) (*space, error) {
+func (t *task) space(ctx context.Context, scope string) (*space, error) {
 	axes, err := t.checkSearch(scope)
 	if err != nil {
 		return nil, err
@@ -161,7 +158,7 @@ func (t *task) ranges(axes []problems.Axis) (general *Range, named map[string]Ra
 
 // checkSearch says why the model cannot be searched by an axis for each hyperparameter or for each kind, as
 // far as that is known before the work.
-func (t *task) checkSearch(scope Scope) ([]problems.Axis, error) {
+func (t *task) checkSearch(scope string) ([]problems.Axis, error) {
 	axes, err := t.axes(cmp.Or(t.Config.Scope, scope) == ScopeEach)
 	if err == nil {
 		_, _, err = t.ranges(axes)

@@ -16,6 +16,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/stop/stoptest"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -86,7 +87,7 @@ func TestStoppedAnywhere(t *testing.T) {
 					require.NotNil(t, r.Refit, at)
 					break
 				}
-				if r.Status != dca.Cancelled { // then it was complete
+				if r.Status != outcome.Cancelled { // then it was complete
 					require.Equal(t, whole.Status, r.Status, "%s after %d polls: %s", at, n, r.Message)
 					require.Equal(t, whole.RefitFit, r.RefitFit)
 				}
@@ -119,7 +120,7 @@ func TestStoppedAtEvents(t *testing.T) {
 				if seen < stop {
 					break
 				}
-				require.Equal(t, dca.Cancelled, r.Status, at)
+				require.Equal(t, outcome.Cancelled, r.Status, at)
 				cancel()
 			}
 		}
@@ -134,7 +135,7 @@ func TestDeadline(t *testing.T) {
 		for limit, ctx := range map[time.Duration]context.Context{0: ctx, time.Nanosecond: context.Background()} {
 			r, err := tune.Run(ctx, model(t, regression.Options{}), tune.Config{Method: method, TimeLimit: limit})
 			require.NoError(t, err)
-			require.Equal(t, dca.TimeLimit, r.Status, method)
+			require.Equal(t, outcome.TimeLimit, r.Status, method)
 			require.Nil(t, r.Refit)
 			_, err = json.Marshal(r)
 			require.NoError(t, err)
@@ -189,15 +190,15 @@ func TestFinalTrainingAfterAStop(t *testing.T) {
 			require.Equal(t, tune.FinalAll, r.TrainedOn)
 			require.Equal(t, []float64{1, 2, 3, 4, 5, 6}, r.RefitFit.Coefficients)
 			if limit {
-				require.NotEqual(t, dca.TimeLimit, r.Status)
+				require.NotEqual(t, outcome.TimeLimit, r.Status)
 				continue // an hour is not waited for
 			}
-			require.Equal(t, dca.Cancelled, r.Status)
+			require.Equal(t, outcome.Cancelled, r.Status)
 
 			forever := make(chan struct{})
 			r = run(func(context.Context) (problems.Fit, *float64, error) { <-forever; return problems.Fit{}, nil, nil })
 			close(forever)
-			require.Equal(t, dca.Cancelled, r.Status)
+			require.Equal(t, outcome.Cancelled, r.Status)
 			require.Equal(t, tune.FinalFolds, r.TrainedOn)
 			require.Contains(t, r.Message, "mean of the folds' fits")
 			require.Equal(t, net.Fit(r.Selection.X), r.RefitFit)
@@ -224,24 +225,24 @@ func TestHowTheFinalTrainingEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	for _, c := range []struct {
 		train   func(ctx context.Context) (problems.Fit, error)
-		status  dca.Status
+		status  outcome.Stop
 		on      string
 		message string
 	}{
-		{func(context.Context) (problems.Fit, error) { return problems.Fit{}, nil }, dca.Converged, tune.FinalAll, ""},
+		{func(context.Context) (problems.Fit, error) { return problems.Fit{}, nil }, outcome.Converged, tune.FinalAll, ""},
 		{func(context.Context) (problems.Fit, error) { return problems.Fit{Inaccurate: true}, nil }, dca.Inaccurate,
 			tune.FinalAll, "missed its tolerances"},
 		{func(context.Context) (problems.Fit, error) {
 			return problems.Fit{}, &problems.TrainingError{Status: backends.TimeLimit}
-		}, dca.TimeLimit, tune.FinalFolds, "mean of the folds' fits"},
+		}, outcome.TimeLimit, tune.FinalFolds, "mean of the folds' fits"},
 		{func(context.Context) (problems.Fit, error) {
 			return problems.Fit{}, &problems.TrainingError{Status: backends.Cancelled}
-		}, dca.Cancelled, tune.FinalFolds, "mean of the folds' fits"},
+		}, outcome.Cancelled, tune.FinalFolds, "mean of the folds' fits"},
 		{func(ctx context.Context) (problems.Fit, error) {
 			cancel()
 			<-ctx.Done()
 			return problems.Fit{}, ctx.Err()
-		}, dca.Cancelled, tune.FinalFolds, "mean of the folds' fits"},
+		}, outcome.Cancelled, tune.FinalFolds, "mean of the folds' fits"},
 	} {
 		r, err := tune.Run(ctx, trained{net, func(ctx context.Context) (problems.Fit, *float64, error) {
 			fit, err := c.train(ctx)
@@ -283,7 +284,7 @@ func TestStoppedWhileAFitIsMade(t *testing.T) {
 		m := blocked{model(t, regression.Options{}), cancel, wait}
 		r, err := tune.Run(ctx, m, tune.Config{Method: method})
 		require.NoError(t, err, method)
-		require.Equal(t, dca.Cancelled, r.Status, method)
+		require.Equal(t, outcome.Cancelled, r.Status, method)
 		require.Nil(t, r.Refit, method)
 		require.Empty(t, r.Trace, method)
 	}

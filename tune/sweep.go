@@ -94,7 +94,7 @@ func (r *recorder) take(point int, tr trial) {
 
 // count tells how many points are done.
 func (r *recorder) count() {
-	r.task.begin(Place{Place: dca.Place{Stage: StageSearch, Point: r.done, Points: len(r.trials)}})
+	r.task.begin(dca.Place{Stage: dca.StageSearch, Point: r.done, Points: len(r.trials)})
 }
 
 // rest records what is there after an early end.
@@ -118,7 +118,7 @@ func (t *task) search(ctx context.Context, s *space,
 		return nil, err
 	}
 	err = propose(func(unit []float64) (float64, error) {
-		t.begin(Place{Place: dca.Place{Stage: StageSearch, Point: t.trials, Points: t.evaluations()}})
+		t.begin(dca.Place{Stage: dca.StageSearch, Point: t.trials, Points: t.evaluations()})
 		tr, err := e.at(ctx, s.values(unit))
 		if err != nil {
 			return 0, err

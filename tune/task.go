@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -166,7 +167,7 @@ func (t *task) add(e Event) {
 
 // Finish makes the result of what was recorded: the trial of least validation error or score. A status is worked out
 // where it is empty: the limits of the context, or else converged.
-func (t *task) finish(ctx context.Context, status dca.Status, message string) (*Result, error) {
+func (t *task) finish(ctx context.Context, status outcome.Stop, message string) (*Result, error) {
 	out := t.result()
 	out.Status, out.Message, out.Iterations = status, message, t.trials
 	if status == "" {
@@ -215,18 +216,18 @@ func (t *task) parts() []bilevel.Fit {
 }
 
 // status tells how a run that did not say so itself has ended.
-func (t *task) status(ctx context.Context) dca.Status {
+func (t *task) status(ctx context.Context) outcome.Stop {
 	switch {
 	case ctx.Err() != nil:
 		return stoppedBy(ctx)
 	case t.best.X == nil && t.short:
-		return dca.TimeLimit
+		return outcome.TimeLimit
 	case t.best.X == nil:
-		return dca.SolverFailed
+		return outcome.NumericalError
 	case t.best.Inaccurate:
 		return dca.Inaccurate
 	}
-	return dca.Converged
+	return outcome.Converged
 }
 
 // result is the part of the result that all methods share.
@@ -251,5 +252,13 @@ func (out *Result) selected(s Selection) {
 	out.Hyperparameters = make(map[string]float64, len(values))
 	for j, name := range out.Names[:min(len(out.Names), len(values))] {
 		out.Hyperparameters[name] = values[j]
+	}
+}
+
+// begin tells the caller what is done next.
+func (t *task) begin(p dca.Place) {
+	if t.Config.Begin != nil {
+		p.Method = t.tuner.name
+		t.Config.Begin(p)
 	}
 }

@@ -15,7 +15,7 @@ func (t *task) checkParzen() error {
 
 // parzenBudget is the scope of the search and the number of its evaluations. [MethodTPE2] has one value for each kind
 // of hyperparameters, whatever the preset.
-func (t *task) parzenBudget() (Scope, int) {
+func (t *task) parzenBudget() (string, int) {
 	each := t.Advice.Paper.ParzenEach
 	paper := t.Config.Preset == PresetPaper && each > 0
 	switch {

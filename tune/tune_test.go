@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "github.com/conetune/conetune/backends/native"
-	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
@@ -31,7 +31,7 @@ func TestResultFields(t *testing.T) {
 		Preset: tune.PresetPaper, Seed: 5, Progress: func(e tune.Event) { events = append(events, e) },
 	})
 	require.NoError(t, err)
-	require.Equal(t, dca.Converged, res.Status)
+	require.Equal(t, outcome.Converged, res.Status)
 	require.Equal(t, fmt.Sprint(res.Trace), fmt.Sprint(events)) // with NaN
 	require.Len(t, events, res.Iterations)
 	last := events[len(events)-1]
@@ -77,7 +77,7 @@ func TestOverrides(t *testing.T) {
 		Preset: tune.PresetPaper, Tol: 1e-9, MaxIter: 2, Delta: 7, Init: []float64{8},
 	})
 	require.NoError(t, err)
-	require.Equal(t, dca.IterationLimit, res.Status)
+	require.Equal(t, outcome.IterationLimit, res.Status)
 	require.Equal(t, 2, res.Iterations)
 	require.Equal(t, 1.0, res.Trace[0].Alpha)
 	require.Contains(t, []float64{1, 8}, res.Trace[1].Alpha)
@@ -152,7 +152,7 @@ func TestCancelledByProgress(t *testing.T) {
 	config := tune.Config{Preset: tune.PresetPaper, Tol: 1e-9, Progress: func(tune.Event) { cancel() }}
 	res, err := tune.VFiDCA(ctx, model(t, regression.Options{}), config)
 	require.NoError(t, err)
-	require.Equal(t, dca.Cancelled, res.Status)
+	require.Equal(t, outcome.Cancelled, res.Status)
 	require.Equal(t, 1, res.Iterations)
 	require.NotNil(t, res.Refit)
 }

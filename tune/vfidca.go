@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -67,7 +68,7 @@ func (t *task) vfidca(ctx context.Context) (*Result, error) {
 func (t *task) watch(s *dca.Settings) {
 	var iterate, solution problems.Errors // of the last point accepted
 	if t.Config.Begin != nil {
-		s.Begin = func(p dca.Place) { t.begin(Place{Place: p}) }
+		s.Begin = t.begin
 	}
 	s.Accept = func(x, refit [][]float64) bool {
 		a, ok := t.score(x)
@@ -133,7 +134,7 @@ func (out *Result) fill(m problems.Model, r *dca.Result, radii int) {
 	out.LeastNorm = r.LeastNorm
 	if r.X == nil {
 		out.Errors.Validation = math.NaN()
-		if r.Status == dca.SolverFailed {
+		if r.Status == outcome.NumericalError {
 			out.Message = notFinite
 		}
 		return

@@ -18,6 +18,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native" // what the runs are on
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 )
@@ -134,7 +135,7 @@ func AgainstPython(t *testing.T, folder string, runs int, within Within, build f
 		s := m.PaperSettings()
 		s.Tol = run.Tol
 		res := Solve(t, m, s)
-		require.Equal(t, dca.Converged, res.Status)
+		require.Equal(t, outcome.Converged, res.Status)
 		require.Equal(t, run.Iterations, res.Iterations)
 		require.InEpsilon(t, run.Validation, res.UpperValue, within.Errors)
 		for _, c := range []struct {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/matcomp"
 )
 
@@ -25,5 +26,5 @@ func TestDense(t *testing.T) {
 	p.Fit = fit
 	r, err := dca.Solve(context.Background(), p, s)
 	require.NoError(t, err)
-	require.Equal(t, dca.Converged, r.Status, r.Message)
+	require.Equal(t, outcome.Converged, r.Status, r.Message)
 }

@@ -11,7 +11,7 @@ import (
 
 // Select a weight for the nuclear norm and one for each group of row and column features.
 func Example() {
-	data, err := matcomp.ReadDir("testdata/small", nil)
+	data, err := matcomp.ReadDir("testdata/small", 0)
 	if err != nil {
 		fmt.Println(err)
 		return

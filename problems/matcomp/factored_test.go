@@ -86,7 +86,7 @@ type comparison struct {
 	fit          lowerfits.Fit
 	conic, quick dca.Program
 	settings     dca.Settings
-	want, got    *dca.LowerSolution
+	want, got    *dca.Solution
 }
 
 func compare(t *testing.T, d *matcomp.Data, radii []float64, iterations int) (c comparison) {

@@ -66,7 +66,7 @@ func (c Config) validate() error {
 	return nil
 }
 
-// The coefficients of the synthetic data: of PaperGroups groups of groupSize features, group g has g for each of its
+// The coefficients of the synthetic data: of paperGroups groups of groupSize features, group g has g for each of its
 // features up to rowGroups, or colGroups, and 0 beyond.
 const (
 	groupSize            = 3
@@ -95,7 +95,7 @@ func Generate(c Config, seed uint64) (*Data, error) {
 		return v
 	}
 	effect := func(rows, nonzero int) (Features, []float64, error) {
-		p := PaperGroups * groupSize
+		p := paperGroups * groupSize
 		f := Features{X: mat.NewDense(rows, p, draw(rows*p))}
 		coefficients := make([]float64, p)
 		for j := range p {
@@ -105,7 +105,7 @@ func Generate(c Config, seed uint64) (*Data, error) {
 			}
 		}
 		var err error
-		f.Groups, err = groups.Equal(p, PaperGroups)
+		f.Groups, err = groups.Equal(p, paperGroups)
 		out := make([]float64, rows)
 		for i := range out {
 			for j, v := range f.X.RawRowView(i) {

@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
@@ -25,7 +26,7 @@ var (
 
 func small(t testing.TB) *matcomp.Data {
 	t.Helper()
-	d, err := matcomp.ReadDir("testdata/small", nil)
+	d, err := matcomp.ReadDir("testdata/small", 0)
 	require.NoError(t, err)
 	return d
 }
@@ -38,7 +39,7 @@ func newModel(t testing.TB, d *matcomp.Data, o matcomp.Options) *matcomp.Model {
 }
 
 // lower solves the lower level at the radii.
-func lower(t testing.TB, m *matcomp.Model, radii []float64) *dca.LowerSolution {
+func lower(t testing.TB, m *matcomp.Model, radii []float64) *dca.Solution {
 	t.Helper()
 	b, err := backends.Open("native")
 	require.NoError(t, err)
@@ -176,7 +177,7 @@ func TestAgainstPython(t *testing.T) {
 		s := m.PaperSettings()
 		s.Tol, s.HoldZeros = run.Tol, false
 		res := modeltest.Solve(t, m, s)
-		require.Equal(t, dca.Converged, res.Status)
+		require.Equal(t, outcome.Converged, res.Status)
 		require.Equal(t, run.Iterations, res.Iterations)
 		e := m.Evaluate(res.X)
 		require.InDelta(t, run.Validation, e.Validation, 1e-5)

@@ -26,26 +26,15 @@ const (
 	testSet  = "test"
 )
 
-// Grouping chooses the groups of the named features of a side, "row" or "col".
-type Grouping func(side string, names []string) (*groups.Groups, error)
-
-// PaperGroups is the number of groups of each side in the paper's experiments.
-const PaperGroups = 12
-
-// DefaultGroups are groups of consecutive features, [PaperGroups] of them where that divides their number, and
-// otherwise one for each feature.
-func DefaultGroups(_ string, names []string) (*groups.Groups, error) {
-	if len(names)%PaperGroups == 0 {
-		return groups.Equal(len(names), PaperGroups)
-	}
-	return groups.Equal(len(names), len(names))
-}
+// paperGroups is the number of groups of each side in the paper's experiments.
+const paperGroups = 12
 
 // ReadDir reads the files of a folder, each as .csv or .csv.gz: observations with the columns row, col, value and set
 // (train, val or test; indices from 0), and, where they are there, row_features and col_features with a column for each
-// feature, and row_groups and col_groups as package groups reads them. Without those, the grouping decides; nil means
-// [DefaultGroups]. [WriteDir] writes such folders.
-func ReadDir(dir string, grouping Grouping) (*Data, error) {
+// feature, and row_groups and col_groups as package groups reads them. A number of groups makes so many of consecutive
+// features of each side in their place, 0 without a file 12 where that divides the number of features, and otherwise
+// one for each feature. [WriteDir] writes such folders.
+func ReadDir(dir string, number int) (*Data, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		reason := "is a file, expected a directory with observations.csv"
 		if errors.Is(err, fs.ErrNotExist) {
@@ -65,11 +54,7 @@ func ReadDir(dir string, grouping Grouping) (*Data, error) {
 		if features == "" {
 			continue
 		}
-		choose := grouping
-		if file := inDir(dir, side.name+"_groups"); file != "" && grouping == nil {
-			choose = func(_ string, names []string) (*groups.Groups, error) { return groups.Read(file, names, false) }
-		}
-		if err := side.Features.read(features, side.name, choose); err != nil {
+		if err := side.Features.read(features, side.name, inDir(dir, side.name+"_groups"), number); err != nil {
 			return nil, err
 		}
 	}
@@ -118,17 +103,19 @@ type Files struct {
 	// Row and Col have the features, a line for each row, or column, of the matrix. Without them, the matrix ends at
 	// the largest index.
 	Row, Col string
+	// Groups is the number of groups of the features of each side, see [ReadDir].
+	Groups int
 }
 
 // ReadAndSplit reads the files and divides the entries at random by the rule of [dataset.SplitRows].
-func ReadAndSplit(f Files, rule string, seed uint64, grouping Grouping) (*Data, error) {
+func ReadAndSplit(f Files, rule string, seed uint64) (*Data, error) {
 	d := &Data{}
 	for _, side := range d.sides() {
 		path := map[string]string{"row": f.Row, "col": f.Col}[side.name]
 		if path == "" {
 			continue
 		}
-		if err := side.Features.read(path, side.name, grouping); err != nil {
+		if err := side.Features.read(path, side.name, "", f.Groups); err != nil {
 			return nil, err
 		}
 	}
@@ -166,18 +153,25 @@ func ReadAndSplit(f Files, rule string, seed uint64, grouping Grouping) (*Data, 
 	return d, d.Validate()
 }
 
-// read reads a table of features and groups them.
-func (f *Features) read(path, side string, grouping Grouping) error {
+// read reads a table of features and groups them: into so many groups, by a file, or by default.
+func (f *Features) read(path, side, file string, number int) error {
 	d, err := input.ReadColumns(path, nil)
 	if err != nil {
 		return err
 	}
-	if grouping == nil {
-		grouping = DefaultGroups
-	}
 	f.X, f.Names = d.Dense(), d.Features
-	if f.Groups, err = grouping(side, f.Names); err != nil {
+	p := len(f.Names)
+	switch {
+	case number == 0 && file != "":
+		f.Groups, err = groups.Read(file, f.Names, false)
 		return err
+	case number == 0 && p%paperGroups == 0:
+		number = paperGroups
+	case number == 0:
+		number = p
+	}
+	if f.Groups, err = groups.Equal(p, number); err != nil {
+		return fmt.Errorf("%s features: %w", side, err)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func TestWriteAndRead(t *testing.T) {
 	require.NoError(t, err)
 	dir := filepath.Join(t.TempDir(), "new")
 	require.NoError(t, matcomp.WriteDir(d, dir))
-	back, err := matcomp.ReadDir(dir, nil)
+	back, err := matcomp.ReadDir(dir, 0)
 	require.NoError(t, err)
 	require.Equal(t, d.Row, back.Row)
 	require.Equal(t, d.Col, back.Col)
@@ -29,8 +29,7 @@ func TestWriteAndRead(t *testing.T) {
 	require.ElementsMatch(t, d.Test, back.Test)
 	require.ErrorContains(t, matcomp.WriteDir(d, dir), "is not empty")
 	// Other groups than the written ones.
-	six := func(_ string, names []string) (*groups.Groups, error) { return groups.Equal(len(names), 6) }
-	back, err = matcomp.ReadDir(dir, six)
+	back, err = matcomp.ReadDir(dir, 6)
 	require.NoError(t, err)
 	require.Equal(t, 6, back.Row.Groups.Len())
 }
@@ -98,7 +97,7 @@ func TestReadAndSplit(t *testing.T) {
 	entries := file("entries.csv", "value,col,row,who\n1.5,0,0,a\n\n-2,3,1,b\n\"3\",1,2,c\n4,2,2,d\n5,3,0,e\n6,0,1,f\n")
 	features := file("features.csv", "age,size\n1,2\n3,4\n5,6\n")
 	test := file("test.csv", "row,col,value\n0,1,7\n")
-	d, err := matcomp.ReadAndSplit(matcomp.Files{Entries: entries, Row: features}, "3/2/rest", 5, nil)
+	d, err := matcomp.ReadAndSplit(matcomp.Files{Entries: entries, Row: features}, "3/2/rest", 5)
 	require.NoError(t, err)
 	require.Equal(t, []int{3, 4}, []int{d.Rows, d.Cols})
 	require.Equal(t, []int{3, 2, 1}, []int{len(d.Train), len(d.Val), len(d.Test)})
@@ -111,13 +110,13 @@ func TestReadAndSplit(t *testing.T) {
 	}
 	require.Equal(t, 17.5, sum)
 
-	d, err = matcomp.ReadAndSplit(matcomp.Files{Entries: entries, Test: test}, "4/rest", 5, nil)
+	d, err = matcomp.ReadAndSplit(matcomp.Files{Entries: entries, Test: test}, "4/rest", 5)
 	require.NoError(t, err)
 	require.Equal(t, []matcomp.Entry{{Row: 0, Col: 1, Value: 7}}, d.Test)
-	_, err = matcomp.ReadAndSplit(matcomp.Files{Entries: entries, Test: test}, "3/2/rest", 5, nil)
+	_, err = matcomp.ReadAndSplit(matcomp.Files{Entries: entries, Test: test}, "3/2/rest", 5)
 	require.ErrorContains(t, err, "leaves test entries, but there is a file with them")
 	again := file("again.csv", "row,col,value\n0,0,7\n")
-	_, err = matcomp.ReadAndSplit(matcomp.Files{Entries: entries, Test: again}, "4/rest", 5, nil)
+	_, err = matcomp.ReadAndSplit(matcomp.Files{Entries: entries, Test: again}, "4/rest", 5)
 	require.ErrorContains(t, err, "entry (0, 0) is there twice")
 }
 
@@ -174,16 +173,16 @@ func TestBadFolders(t *testing.T) {
 				}
 				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 			}
-			_, err := matcomp.ReadDir(dir, nil)
+			_, err := matcomp.ReadDir(dir, 0)
 			require.ErrorContains(t, err, c.want)
 			require.ErrorContains(t, err, dir)
 		})
 	}
-	_, err := matcomp.ReadDir("testdata/none", nil)
+	_, err := matcomp.ReadDir("testdata/none", 0)
 	require.ErrorContains(t, err, "no such directory")
-	_, err = matcomp.ReadDir("testdata/README.md", nil)
+	_, err = matcomp.ReadDir("testdata/README.md", 0)
 	require.ErrorContains(t, err, "is a file")
-	_, err = matcomp.ReadDir(t.TempDir(), nil)
+	_, err = matcomp.ReadDir(t.TempDir(), 0)
 	require.ErrorContains(t, err, "lacks observations.csv")
 	// More features than the matrix has rows.
 	dir := t.TempDir()
@@ -193,7 +192,7 @@ func TestBadFolders(t *testing.T) {
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	d, err := matcomp.ReadDir(dir, nil)
+	d, err := matcomp.ReadDir(dir, 0)
 	require.NoError(t, err)
 	require.Equal(t, 13, d.Rows) // a row without entries
 }
@@ -209,7 +208,7 @@ func TestNamesWithCommas(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "new")
 	require.NoError(t, matcomp.WriteDir(d, dir))
-	got, err := matcomp.ReadDir(dir, nil)
+	got, err := matcomp.ReadDir(dir, 0)
 	require.NoError(t, err)
 	require.Equal(t, names, got.Row.Names)
 	require.Equal(t, g, got.Row.Groups)

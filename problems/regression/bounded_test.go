@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )
@@ -68,7 +68,7 @@ func TestBoundedUnits(t *testing.T) {
 	m, err := regression.BoundedElasticNet(s, options{Intercept: true, Standardize: true, Terms: terms})
 	require.NoError(t, err)
 	res := modeltest.Solve(t, m, m.DefaultSettings())
-	require.Equal(t, dca.Converged, res.Status, res.Message)
+	require.Equal(t, outcome.Converged, res.Status, res.Message)
 	for _, x := range [][][]float64{res.X, res.Refit} {
 		c := m.Fit(x).Coefficients
 		require.InDelta(t, 0.002, c[0], 1e-6) // 0.003 without the bound
@@ -82,7 +82,7 @@ func TestBoundedNonnegative(t *testing.T) {
 	m, err := regression.BoundedElasticNet(boundedSplit(), options{})
 	require.NoError(t, err)
 	res := modeltest.Solve(t, m, m.PaperSettings())
-	require.Equal(t, dca.Converged, res.Status)
+	require.Equal(t, outcome.Converged, res.Status)
 	for _, x := range [][][]float64{res.X, res.Refit} {
 		for _, v := range x[0] {
 			require.GreaterOrEqual(t, v, -1e-7)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -55,7 +56,7 @@ func TestGapTolerance(t *testing.T) {
 	s := m.PaperSettings()
 	s.GapTol = 1e-4
 	res := modeltest.Solve(t, m, s)
-	require.Equal(t, dca.Converged, res.Status)
+	require.Equal(t, outcome.Converged, res.Status)
 	require.LessOrEqual(t, res.Gap, 1e-4)
 	require.InEpsilon(t, res.RefitValue, res.UpperValue, 0.011)
 	require.LessOrEqual(t, res.RefitValue, want.RefitValue*1.002)
@@ -93,7 +94,7 @@ func TestAwkwardData(t *testing.T) {
 			for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
 				res := modeltest.Solve(t, m, set)
 				if s != single {
-					require.Equal(t, dca.Converged, res.Status, res.Message)
+					require.Equal(t, outcome.Converged, res.Status, res.Message)
 				} // else the lower level interpolates: any end will do that has a refit
 				require.NotNil(t, res.Refit)
 				f := m.Fit(res.Refit)
@@ -214,7 +215,7 @@ func TestUnitsOfTheData(t *testing.T) {
 		require.NoError(t, err)
 		require.InDelta(t, 100*a.Options().Threshold, b.Options().Threshold, 1e-9)
 		x, y := modeltest.Solve(t, a, a.DefaultSettings()), modeltest.Solve(t, b, b.DefaultSettings())
-		require.Equal(t, dca.Converged, x.Status)
+		require.Equal(t, outcome.Converged, x.Status)
 		f, g := a.Fit(x.Refit), b.Fit(y.Refit)
 		for j, v := range f.Coefficients {
 			require.InDelta(t, 100*v/float64(j+1), g.Coefficients[j], c.coefficients)

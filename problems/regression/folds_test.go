@@ -225,7 +225,7 @@ func TestFoldsAreSplits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			whole, err := build.intercepted(cv)
 			require.NoError(t, err)
-			solve := func(m problems.Model) *dca.PenalizedSolution {
+			solve := func(m problems.Model) *dca.Solution {
 				p := m.Program()
 				q, err := dca.NewPenalized(p, dca.Settings{Backend: backend})
 				require.NoError(t, err)
@@ -267,7 +267,7 @@ func TestFoldsDerivative(t *testing.T) {
 			for j := range p.H0 {
 				p.H0[j] = 0.6 + 0.05*float64(j)
 			}
-			value := func(r []float64) *dca.LowerSolution {
+			value := func(r []float64) *dca.Solution {
 				q := p
 				q.H0 = r
 				s, err := dca.LowerLevel(ctx, q, dca.Settings{Backend: backend})

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
@@ -96,7 +96,7 @@ func TestFusedSelection(t *testing.T) {
 	m, err := regression.FusedLasso(s, options{})
 	require.NoError(t, err)
 	res := modeltest.Solve(t, m, m.DefaultSettings())
-	require.Equal(t, dca.Converged, res.Status, res.Message)
+	require.Equal(t, outcome.Converged, res.Status, res.Message)
 	require.Greater(t, res.Lambda[1], 0.01)
 	require.Less(t, *m.Evaluate(res.Refit).Test, 6.0) // 2 is the noise, 19 the variance of the signal by half
 	free := m.Program()

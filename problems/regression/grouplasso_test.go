@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
@@ -73,7 +74,7 @@ func TestGroupSelection(t *testing.T) {
 	require.Equal(t, 5, m.Options().Groups.Len())
 	for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
 		res := modeltest.Solve(t, m, set)
-		require.Contains(t, []dca.Status{dca.Converged, dca.IterationLimit}, res.Status)
+		require.Contains(t, []outcome.Stop{outcome.Converged, outcome.IterationLimit}, res.Status)
 		require.Less(t, *m.Evaluate(res.Refit).Test, 5.0) // 2 is the noise, 17 the variance of the signal by half
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/input"
@@ -42,7 +42,7 @@ func TestHuberRobust(t *testing.T) {
 	m, err := regression.Huber(s, options{Threshold: 1})
 	require.NoError(t, err)
 	res := modeltest.Solve(t, m, m.DefaultSettings())
-	require.Equal(t, dca.Converged, res.Status, res.Message)
+	require.Equal(t, outcome.Converged, res.Status, res.Message)
 	e, err := regression.ElasticNet(s, options{})
 	require.NoError(t, err)
 	other := modeltest.Solve(t, e, e.DefaultSettings())
@@ -86,6 +86,6 @@ func TestWarmStartThatStalls(t *testing.T) {
 	require.NoError(t, err)
 	r, err := tune.Run(t.Context(), m, tune.Config{MaxIter: 200})
 	require.NoError(t, err)
-	require.Equal(t, dca.Converged, r.Status)
+	require.Equal(t, outcome.Converged, r.Status)
 	require.Empty(t, r.Message)
 }

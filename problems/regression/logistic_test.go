@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -60,7 +61,7 @@ func TestLogisticSelection(t *testing.T) {
 	require.NoError(t, err)
 	for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
 		res := modeltest.Solve(t, m, set)
-		require.Equal(t, dca.Converged, res.Status, res.Message)
+		require.Equal(t, outcome.Converged, res.Status, res.Message)
 		f := m.Fit(res.Refit)
 		require.Equal(t, []float64{2, 7}, f.Labels)
 		wrong, best := 0.0, 0.0

@@ -66,7 +66,7 @@ type spec struct {
 // means over the folds, and P_i(b^t) <= r_i for each t. lambda_i is the multiplier of r_i in all folds together: that
 // of a single fold's loss is its mean over the folds.
 //
-// [problems.Model]: https://pkg.go.dev/github.com/conetune/conetune/tune#Model
+// [problems.Model]: https://pkg.go.dev/github.com/conetune/conetune/problems#Model
 type Model struct {
 	data *data
 	spec spec

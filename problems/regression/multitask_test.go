@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -99,7 +100,7 @@ func TestMultiTaskSelection(t *testing.T) {
 	require.NoError(t, err)
 	for _, s := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
 		res := modeltest.Solve(t, m, s)
-		require.Equal(t, dca.Converged, res.Status, res.Message)
+		require.Equal(t, outcome.Converged, res.Status, res.Message)
 		require.Less(t, *m.Evaluate(res.Refit).Test, 0.75) // 0.5 is the noise
 		fit := m.Fit(res.Refit)
 		require.Equal(t, []string{"a", "b", "c"}, fit.Targets)
@@ -192,7 +193,7 @@ func TestMultiTaskFolds(t *testing.T) {
 	require.InDelta(t, validation, e.Validation, 1e-4)
 	require.Nil(t, e.Test)
 
-	value := func(r ...float64) *dca.LowerSolution {
+	value := func(r ...float64) *dca.Solution {
 		q := p
 		q.H0 = r
 		low, err := dca.LowerLevel(ctx, q, dca.Settings{Backend: backend})

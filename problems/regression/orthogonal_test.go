@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
@@ -72,7 +73,7 @@ func TestWeightedClosedForm(t *testing.T) {
 		s.Backend = backend
 		res, err := dca.Solve(context.Background(), m.Program(), s)
 		require.NoError(t, err)
-		require.Equal(t, dca.Converged, res.Status)
+		require.Equal(t, outcome.Converged, res.Status)
 		for j, b := range want {
 			require.InDelta(t, b, res.Refit[0][j], 3e-2, "feature %d", j)
 			require.InDelta(t, math.Abs(a[j])-math.Abs(b), res.Lambda[j], 3e-2, "feature %d", j)

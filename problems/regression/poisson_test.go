@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )
@@ -58,7 +59,7 @@ func TestPoissonSelection(t *testing.T) {
 	require.NoError(t, err)
 	for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
 		res := modeltest.Solve(t, m, set)
-		require.Equal(t, dca.Converged, res.Status, res.Message)
+		require.Equal(t, outcome.Converged, res.Status, res.Message)
 		f := m.Fit(res.Refit)
 		require.True(t, f.LogLink)
 		e := m.Evaluate(res.Refit)

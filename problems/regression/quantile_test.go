@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )
@@ -111,7 +111,7 @@ func TestLevel(t *testing.T) {
 		m, err := regression.Quantile(s, options{Level: level, Intercept: true, Standardize: true})
 		require.NoError(t, err)
 		res := modeltest.Solve(t, m, m.DefaultSettings())
-		require.Equal(t, dca.Converged, res.Status, res.Message)
+		require.Equal(t, outcome.Converged, res.Status, res.Message)
 		f := m.Fit(res.Refit)
 		share := func(d *dataset.Data) (below float64) {
 			for i, y := range d.Y {

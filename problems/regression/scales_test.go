@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -127,7 +128,7 @@ func TestSearchKeepsWeights(t *testing.T) {
 	require.NoError(t, err)
 	r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodIGJO})
 	require.NoError(t, err)
-	require.Equal(t, dca.Converged, r.Status)
+	require.Equal(t, outcome.Converged, r.Status)
 	fit, err := m.Penalised()
 	require.NoError(t, err)
 	for _, w := range r.Lambda {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -79,7 +79,7 @@ func TestExcludedFeatures(t *testing.T) {
 				require.NoError(t, err)
 				r, err := tune.Run(context.Background(), m, c)
 				require.NoError(t, err)
-				require.Equal(t, dca.Converged, r.Status, "%s %s: %s", name, c.Method, r.Message)
+				require.Equal(t, outcome.Converged, r.Status, "%s %s: %s", name, c.Method, r.Message)
 				fits = append(fits, r.RefitFit)
 			}
 			require.InDelta(t, 0, fits[0].Coefficients[0], 1e-9, name)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -33,7 +33,7 @@ func TestDefault(t *testing.T) {
 	require.NoError(t, err)
 	res, err := tune.Run(ctx, m, tune.Config{})
 	require.NoError(t, err)
-	require.Equal(t, dca.Converged, res.Status)
+	require.Equal(t, outcome.Converged, res.Status)
 	require.Contains(t, res.Message, "without iterations")
 	for _, c := range []tune.Config{{GapTol: 1e-4, MaxIter: 3}, {Preset: tune.PresetPaper, MaxIter: 3}, {MaxIter: 3}} {
 		other, err := tune.Run(ctx, m, c)

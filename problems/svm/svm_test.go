@@ -14,7 +14,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
@@ -229,7 +229,7 @@ func TestRun(t *testing.T) {
 		require.NoError(t, err)
 		conic, err := tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper, Engine: tune.EngineConic})
 		require.NoError(t, err)
-		require.Equal(t, dca.Converged, res.Status)
+		require.Equal(t, outcome.Converged, res.Status)
 		require.Len(t, res.Radii, 1)
 		require.Len(t, res.Hyperparameters, 7)
 		require.Len(t, res.Trace, len(conic.Trace))
@@ -250,7 +250,7 @@ func TestRun(t *testing.T) {
 
 		closed, err := tune.Run(context.Background(), m, tune.Config{MaxIter: 200})
 		require.NoError(t, err)
-		require.Equal(t, dca.Converged, closed.Status, closed.Message)
+		require.Equal(t, outcome.Converged, closed.Status, closed.Message)
 		require.LessOrEqual(t, closed.LowerGap, 1e-4)
 		require.InEpsilon(t, closed.Refit.Validation, closed.Errors.Validation, 0.02)
 		require.LessOrEqual(t, closed.Refit.Validation, res.Refit.Validation+1e-9)

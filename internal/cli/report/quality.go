@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/internal/words"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/tune"
 )
@@ -230,7 +231,7 @@ func methodsTable(run *Run, results []*tune.Result) *webpage.Table {
 			cells = append(cells, both(last)...)
 		}
 		status := Status(r.Status)
-		if r.Status == dca.Converged && r.Message != "" {
+		if r.Status == outcome.Converged && r.Message != "" {
 			status += "; " + r.Message
 		}
 		t.Add(append(cells, webpage.Sorted(words.Seconds(r.TimeSeconds), words.Exact(r.TimeSeconds)),
@@ -253,17 +254,17 @@ func describeMethods(run *Run, results []*tune.Result) string {
 }
 
 // statuses are those that are not as people say them.
-var statuses = map[dca.Status]string{
-	dca.Inaccurate:      "converged, but the last conic solves missed their tolerances,",
-	dca.IterationLimit:  "stopped by the iteration limit",
-	dca.TimeLimit:       "stopped by the time limit",
-	dca.Cancelled:       "interrupted",
-	dca.LowerInfeasible: "the lower level became infeasible",
-	dca.SolverFailed:    "stopped by a numerical error",
+var statuses = map[outcome.Stop]string{
+	dca.Inaccurate:         "converged, but the last conic solves missed their tolerances,",
+	outcome.IterationLimit: "stopped by the iteration limit",
+	outcome.TimeLimit:      "stopped by the time limit",
+	outcome.Cancelled:      "interrupted",
+	dca.LowerInfeasible:    "the lower level became infeasible",
+	outcome.NumericalError: "stopped by a numerical error",
 }
 
 // Status puts a status into words.
-func Status(s dca.Status) string { return cmp.Or(statuses[s], string(s)) }
+func Status(s outcome.Stop) string { return cmp.Or(statuses[s], string(s)) }
 
 // ended is a status in words, at the end of a clause.
 func ended(r *tune.Result) string { return strings.TrimSuffix(Status(r.Status), ",") }

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -84,7 +84,7 @@ func summarize(run *Run, split *dataset.Split, results []*tune.Result) summary {
 		s.lead += ": " + s.choice.said
 	}
 	s.lead += "."
-	if r.Status != dca.Converged {
+	if r.Status != outcome.Converged {
 		s.verdict = append(s.verdict,
 			fmt.Sprintf("The run did not end by itself: it was %s. What follows is what it had reached.", ended(r)))
 	}
@@ -141,7 +141,7 @@ func Text(run *Run, split *dataset.Split, results []*tune.Result, written []stri
 		if run.Chain {
 			made += ", each begun at the choice of the one before"
 		}
-	} else if r.Status == dca.Converged && r.Message != "" { // else it is in the note about the status
+	} else if r.Status == outcome.Converged && r.Message != "" { // else it is in the note about the status
 		made += ": " + r.Message
 	}
 	fmt.Fprintf(&b, "made by   %s\n", strings.ReplaceAll(strings.TrimSuffix(words.Wrapped(made), "\n"), "\n",

@@ -16,6 +16,7 @@ import (
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -31,8 +32,9 @@ func made(n int) (*Run, *dataset.Split, *tune.Result) {
 		Features: []string{"small", "large", "zero"}, Target: "y",
 	}
 	r := &tune.Result{
-		Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: dca.Converged, TimeSeconds: 0.25, Iterations: 2,
-		Errors: problems.Errors{Validation: 1.5, Test: &test}, Refit: &problems.Errors{Validation: 2.5}, LowerGap: 0.01,
+		Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: outcome.Converged, TimeSeconds: 0.25,
+		Iterations: 2,
+		Errors:     problems.Errors{Validation: 1.5, Test: &test}, Refit: &problems.Errors{Validation: 2.5}, LowerGap: 0.01,
 		RefitFit: problems.Fit{Features: train.Features, Coefficients: []float64{2, 0.001, 0}, Intercept: 7},
 	}
 	for i := range n {
@@ -104,7 +106,7 @@ vf-idca          2.5      -                   1.5            3.25   0.250 s   2 
 	require.Contains(t, text, "and 12 more")
 
 	// A run that ended before its first iteration has only its status.
-	early := &tune.Result{Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: dca.Cancelled}
+	early := &tune.Result{Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: outcome.Cancelled}
 	text = Text(run, split, []*tune.Result{early}, nil)
 	require.Contains(t, text, "interrupted after 0 iterations, without a model")
 	require.NotContains(t, text, "refit")

@@ -12,7 +12,6 @@ import (
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/table/input"
@@ -120,30 +119,22 @@ func (d *dataFlags) checkTargets() error {
 	return err
 }
 
-// readMatrix reads the entries and features of a matrix. groups is the value of --groups.
+// readMatrix reads the entries and features of a matrix. number is the value of --groups.
 func (d *dataFlags) readMatrix(number string) (*matcomp.Data, error) {
-	var grouping matcomp.Grouping // of the folder, or the default
+	groups := 0 // those of the folder, or the default
+	var err error
 	if number != "" {
-		m, err := strconv.Atoi(number)
-		if err != nil {
+		if groups, err = strconv.Atoi(number); err != nil || groups < 1 {
 			return nil, cli.BadInputf("--groups is %q, expected a number of equal groups of the row and of the column features",
 				number)
 		}
-		grouping = func(side string, names []string) (*groups.Groups, error) {
-			g, err := groups.Equal(len(names), m)
-			if err != nil {
-				return nil, fmt.Errorf("--groups: %s features: %w", side, err)
-			}
-			return g, nil
-		}
 	}
 	var data *matcomp.Data
-	var err error
 	if d.Dir != "" {
-		data, err = matcomp.ReadDir(d.Dir, grouping)
+		data, err = matcomp.ReadDir(d.Dir, groups)
 	} else {
-		data, err = matcomp.ReadAndSplit(matcomp.Files{Entries: d.Data, Test: d.Test, Row: d.rowFeatures, Col: d.colFeatures},
-			d.Rule(), d.Seed, grouping)
+		data, err = matcomp.ReadAndSplit(matcomp.Files{Entries: d.Data, Test: d.Test, Row: d.rowFeatures, Col: d.colFeatures,
+			Groups: groups}, d.Rule(), d.Seed)
 	}
 	if err != nil {
 		return nil, cli.BadInput(err)

@@ -204,7 +204,7 @@ func (f *tuneFlags) table() []flagGroup {
 				cli.Traits{Most: cli.MostEvaluations}),
 			cli.NewFlag("range", &f.ranges, "bounds of a search, `LOW:HIGH` for all axes or NAME=LOW:HIGH[,..] (default: by "+
 				"the data; the paper's with --preset paper)", cli.Traits{List: true}),
-			cli.NewFlag("scope", (*string)(&c.Scope), "`SCOPE` of a search: common, one value for hyperparameters of a kind, "+
+			cli.NewFlag("scope", &c.Scope, "`SCOPE` of a search: common, one value for hyperparameters of a kind, "+
 				"or each, one for each (default: the method's)"),
 			cli.NewFlag("backend", &c.Backend,
 				"conic solver, `NAME`, see conetune backends; auto for those that suit the programs"),

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/report"
 	"github.com/conetune/conetune/internal/words"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/table/split"
 )
@@ -96,7 +96,7 @@ func tellNested(a *cli.App, n *evaluate.Nested) int {
 		a.Note("conetune: --nested: interrupted after %d of %d outer folds", len(n.Folds), n.Of)
 		return cli.ExitInterrupted
 	}
-	ended := func(f evaluate.NestedFold) bool { return f.Status != dca.Converged }
+	ended := func(f evaluate.NestedFold) bool { return f.Status != outcome.Converged }
 	if k := slices.IndexFunc(n.Folds, ended); k >= 0 {
 		a.Note("conetune: --nested: outer fold %d: %s", n.Folds[k].Fold, report.Status(n.Folds[k].Status))
 		return cli.ExitUnsolved

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/tune"
 )
@@ -30,7 +31,7 @@ func (p *progress) at(stage string) {
 }
 
 // begin shows where a method is.
-func (p *progress) begin(at tune.Place) {
+func (p *progress) begin(at dca.Place) {
 	if p.log != nil {
 		p.log.Info("stage", "method", at.Method, "at", at.String())
 	}
@@ -67,13 +68,13 @@ func (p *progress) iterated(e tune.Event) {
 // other at most what a time limit leaves.
 type rest struct {
 	limit         time.Duration // 0: none
-	place         tune.Place
+	place         dca.Place
 	begun         time.Time // the method
 	since, passed time.Time // the stage began, and its last point ended
 }
 
 // begin is told of every place, and says whether another stage begins with it than the iterations of the one before.
-func (r *rest) begin(at tune.Place, now time.Time) bool {
+func (r *rest) begin(at dca.Place, now time.Time) bool {
 	before := r.place
 	if r.place = at; at.Method != before.Method {
 		r.begun = now
@@ -85,13 +86,13 @@ func (r *rest) begin(at tune.Place, now time.Time) bool {
 		return false
 	}
 	r.since, r.passed = now, now
-	return at.Method != before.Method || at.Stage == tune.StageFinal
+	return at.Method != before.Method || at.Stage == dca.StageFinal
 }
 
 // text is empty where nothing is known.
 func (r *rest) text(now time.Time) string {
 	left, word := time.Duration(0), ""
-	if at := r.place; at.Stage == tune.StageSearch && at.Point > 0 {
+	if at := r.place; at.Stage == dca.StageSearch && at.Point > 0 {
 		each := r.passed.Sub(r.since) / time.Duration(at.Point)
 		left, word = max(0, each*time.Duration(at.Points-at.Point)-now.Sub(r.passed)), "about"
 	}

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/report"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/matcomp"
@@ -103,7 +103,7 @@ func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
 	if traceErr != nil {
 		return cli.Failed(cli.FileError("--trace", traceErr))
 	}
-	return outcome(a, job, results)
+	return exitStatus(a, job, results)
 }
 
 // read reads the tables.
@@ -284,12 +284,12 @@ func writeFiles(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.
 	return written, nil
 }
 
-// outcome turns the statuses into an exit status, and says what runs that ended
+// exitStatus turns the statuses into an exit status, and says what runs that ended
 // early leave behind.
-func outcome(a *cli.App, job *tuneJob, results []*tune.Result) error {
+func exitStatus(a *cli.App, job *tuneJob, results []*tune.Result) error {
 	code := tellNested(a, job.run.Outside)
 	for _, r := range results {
-		if r.Status == dca.Converged {
+		if r.Status == outcome.Converged {
 			continue
 		}
 		text := fmt.Sprintf("%s after %s", report.Status(r.Status), report.Progress(r))
@@ -306,7 +306,7 @@ func outcome(a *cli.App, job *tuneJob, results []*tune.Result) error {
 		}
 		a.Note("conetune: %s", text)
 		code = max(code, cli.ExitUnsolved)
-		if r.Status == dca.Cancelled {
+		if r.Status == outcome.Cancelled {
 			code = cli.ExitInterrupted
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/report"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 
 	"github.com/spf13/pflag"
@@ -39,7 +40,7 @@ func endedRun() (*report.Run, *tune.Result) {
 	train := &dataset.Data{X: mat.NewDense(2, 2, []float64{-1, 1, 1, -1}), Y: []float64{1, 2},
 		Features: []string{"a", "b"}, Target: "y"}
 	r := &tune.Result{
-		Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: dca.Converged, Iterations: 2,
+		Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: outcome.Converged, Iterations: 2,
 		Refit:    &problems.Errors{Validation: 2.5},
 		RefitFit: problems.Fit{Features: train.Features, Coefficients: []float64{2, 0}}, Radii: []float64{0, 1},
 	}
@@ -48,22 +49,22 @@ func endedRun() (*report.Run, *tune.Result) {
 }
 
 func TestOutcome(t *testing.T) {
-	for status, want := range map[dca.Status]struct {
+	for status, want := range map[outcome.Stop]struct {
 		code int
 		text string
 	}{
-		dca.Converged:       {cli.ExitDone, ""},
-		dca.IterationLimit:  {cli.ExitUnsolved, "stopped by the iteration limit after 2 iterations"},
-		dca.TimeLimit:       {cli.ExitUnsolved, "stopped by the time limit"},
-		dca.Inaccurate:      {cli.ExitUnsolved, "missed their tolerances"},
-		dca.SolverFailed:    {cli.ExitUnsolved, "stopped by a numerical error"},
-		dca.LowerInfeasible: {cli.ExitUnsolved, "the lower level became infeasible"},
-		dca.Cancelled:       {cli.ExitInterrupted, "interrupted after 2 iterations"},
+		outcome.Converged:      {cli.ExitDone, ""},
+		outcome.IterationLimit: {cli.ExitUnsolved, "stopped by the iteration limit after 2 iterations"},
+		outcome.TimeLimit:      {cli.ExitUnsolved, "stopped by the time limit"},
+		dca.Inaccurate:         {cli.ExitUnsolved, "missed their tolerances"},
+		outcome.NumericalError: {cli.ExitUnsolved, "stopped by a numerical error"},
+		dca.LowerInfeasible:    {cli.ExitUnsolved, "the lower level became infeasible"},
+		outcome.Cancelled:      {cli.ExitInterrupted, "interrupted after 2 iterations"},
 	} {
 		run, r := endedRun()
 		r.Status = status
 		var stderr bytes.Buffer
-		err := outcome(&cli.App{Stderr: &stderr}, &tuneJob{tuneFlags: &tuneFlags{}, run: run}, []*tune.Result{r})
+		err := exitStatus(&cli.App{Stderr: &stderr}, &tuneJob{tuneFlags: &tuneFlags{}, run: run}, []*tune.Result{r})
 		if want.code == cli.ExitDone {
 			require.NoError(t, err)
 			require.Empty(t, stderr.String())
@@ -77,10 +78,10 @@ func TestOutcome(t *testing.T) {
 	}
 	// A run without a refit has no model to save.
 	run, r := endedRun()
-	r.Refit, r.Status = nil, dca.Cancelled
+	r.Refit, r.Status = nil, outcome.Cancelled
 	var stderr bytes.Buffer
 	job := &tuneJob{tuneFlags: &tuneFlags{save: "m.json"}, run: run}
-	require.Error(t, outcome(&cli.App{Stderr: &stderr}, job, []*tune.Result{r}))
+	require.Error(t, exitStatus(&cli.App{Stderr: &stderr}, job, []*tune.Result{r}))
 	require.Contains(t, stderr.String(), "no model to write to m.json")
 }
 
@@ -390,8 +391,8 @@ func TestTimeLeftOfASearch(t *testing.T) {
 	start := time.Now()
 	after := func(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
 	r := &rest{}
-	at := func(k int) tune.Place {
-		return tune.Place{Method: "grid", Place: dca.Place{Stage: tune.StageSearch, Point: k, Points: 100}}
+	at := func(k int) dca.Place {
+		return dca.Place{Method: "grid", Stage: dca.StageSearch, Point: k, Points: 100}
 	}
 	r.begin(at(0), after(0))
 	require.Empty(t, r.text(after(1)), "nothing is done yet")
@@ -405,7 +406,7 @@ func TestTimeLeftOfASearch(t *testing.T) {
 	require.Equal(t, "less than 1s left", r.text(after(99.5)))
 
 	// The next method has its own clock.
-	r.begin(tune.Place{Method: "hoag", Place: dca.Place{Stage: tune.StageDescent}}, after(100))
+	r.begin(dca.Place{Method: "hoag", Stage: dca.StageDescent}, after(100))
 	require.Equal(t, "at most 1m30s left", r.text(after(110)))
 	r.limit = 0
 	require.Empty(t, r.text(after(110)))

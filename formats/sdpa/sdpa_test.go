@@ -141,9 +141,9 @@ func TestConic(t *testing.T) {
 		want, inner := make([]float64, at), make([]float64, len(x)+1) // <F_i, Y>
 		for _, e := range m.Entries {
 			k, i, j := int(e.Block), int(e.Row), int(e.Col)
-			y, factor := got.Y[k][i], -1.0
+			y, factor := got.MatrixY[k][i], -1.0
 			if n := m.Blocks[k]; n > 0 {
-				y = got.Y[k][lower(i, j, n)]
+				y = got.MatrixY[k][lower(i, j, n)]
 			}
 			if e.Matrix > 0 {
 				factor = x[e.Matrix-1]
@@ -204,7 +204,7 @@ func TestKnownOptimum(t *testing.T) {
 	assert.Less(t, residuals.Max(), 1e-12)
 	assert.InDelta(t, 2*math.Sqrt2, primal, 1e-12)
 	assert.InDelta(t, 2*math.Sqrt2, dual, 1e-12)
-	y := p.Solution(&backends.Solution{X: x, S: s, Z: z}).Y
+	y := p.Solution(&backends.Solution{X: x, S: s, Z: z}).MatrixY
 	assert.InDeltaSlice(t, []float64{2, -math.Sqrt2, 1}, y[0], 1e-12)
 	assert.Equal(t, []float64{0, 0}, y[1])
 }

@@ -8,7 +8,7 @@
 // is found over the whole file: numbers, dates, or categories.
 //
 // [Choose] gives the columns their parts: a target, features, and labels of rows such as names and numbers, which are
-// no features. What is wrong with them is one [Errors] that lists everything, with lines; what the user should know are
+// no features. What is wrong with them is one error that lists everything, with lines; what the user should know are
 // [Finding] values.
 //
 // [Design.Fit] learns from the training rows, and from these alone, how columns become features: an [Encoder], which is

@@ -63,7 +63,7 @@ func (t *Table) Index(name string) int {
 	return -1
 }
 
-// Read reads a file. The error is a [*formats.Error] or an [*Errors].
+// Read reads a file. The error is a [*formats.Error], or wraps several.
 //
 // [*formats.Error]: https://pkg.go.dev/github.com/conetune/conetune/formats#Error
 func Read(path string, o Options) (*Table, error) { return File{Name: path}.Read(o) }
@@ -270,7 +270,7 @@ func (t *Table) nameColumns() {
 func (r *reader) check(o Options) error {
 	t := r.table
 	if r.bad > 0 {
-		wrong := &Errors{File: t.name}
+		wrong := &faults{File: t.name}
 		first := r.ragged[0]
 		text := fmt.Sprintf("has %s, expected %d, one for each column", words.Count(first.cells, "cell"), r.width)
 		if t.dialect.Header {

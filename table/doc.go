@@ -4,7 +4,7 @@
 // # From a file to numbers
 //
 // [Read] takes a file as it is: its separator, decimal point, encoding, comments and compression are found from its
-// content (a [Dialect], see [Options] to say so instead). A [Table] has one column for each of the file, whose [Kind]
+// content (see [Options] to say so instead). A [Table] has one column for each of the file, whose [Kind]
 // is found over the whole file: numbers, dates, or categories.
 //
 // [Choose] gives the columns their parts: a target, features, and labels of rows such as names and numbers, which are

@@ -13,7 +13,7 @@ import (
 // Table is a table as it came: columns with names, and rows of cells.
 type Table struct {
 	name     string
-	dialect  Dialect
+	dialect  dialect
 	header   int // the line of the names
 	columns  []Column
 	rows     int
@@ -27,9 +27,6 @@ func (t *Table) Name() string { return t.name }
 
 // Rows is the number of rows.
 func (t *Table) Rows() int { return t.rows }
-
-// Dialect is how the file was written.
-func (t *Table) Dialect() Dialect { return t.dialect }
 
 // Columns are those of the file, in its order, which must not be changed.
 func (t *Table) Columns() []Column { return t.columns }
@@ -96,7 +93,7 @@ func (in File) readWith(o Options, begin func() *parts) (*Table, error) {
 
 // readOnce reads a table. Where it ends with a [*quoteError], the table has its dialect, which is then given to read
 // once more with the ends of lines in quotes taken away.
-func (in File) readOnce(o Options, joined *Dialect, parts *parts) (*Table, error) {
+func (in File) readOnce(o Options, joined *dialect, parts *parts) (*Table, error) {
 	separator := byte(0)
 	if joined != nil {
 		separator = joined.Separator

@@ -233,7 +233,7 @@ func (s *solver) Solve(ctx context.Context) (*backends.Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	sol := s.run.run(ctx, s.options, s.settings, s.warm, s.resume)
+	sol := s.run.run(ctx, s.options, s.warm, s.resume)
 	s.warm, s.resume = nil, sol.Status == backends.Optimal
 	sol.SetupTime, sol.SolveTime = s.setup, time.Since(ready)
 	return sol, nil

@@ -42,20 +42,6 @@ var (
 	_ backends.Tightener    = (*solver)(nil)
 )
 
-// Settings are the solver's own settings, for backends.Options.Settings.
-type Settings struct {
-	// WarmStartMix is the weight of the centre in a warm start, in (0, 1).
-	// Default 0.01. Larger is more cautious.
-	WarmStartMix float64
-}
-
-func (s Settings) withDefaults() Settings {
-	if s.WarmStartMix == 0 {
-		s.WarmStartMix = 0.01
-	}
-	return s
-}
-
 // Name returns "native".
 func (Backend) Name() string { return "native" }
 
@@ -73,23 +59,18 @@ func (Backend) Capabilities() backends.Capabilities {
 	}
 }
 
-// Setup looks at the settings and the cones. The work is done by the first Solve, see the package comment.
+// Setup looks at the cones; there are no settings. The work is done by the first Solve, see the package comment.
 func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
 	begin := time.Now()
-	set, err := backends.SettingsOf[Settings](o, "native")
-	if err != nil {
+	if _, err := backends.SettingsOf[struct{}](o, "native"); err != nil {
 		return nil, err
-	}
-	if !(set.WarmStartMix >= 0 && set.WarmStartMix < 1) {
-		return nil, &backends.ProblemError{Field: "Settings.WarmStartMix", Reason: fmt.Sprintf("%g is not in [0, 1)",
-			set.WarmStartMix)}
 	}
 	for _, c := range p.Cones {
 		if kindOf(c.Kind) == nil {
 			return nil, &backends.UnsupportedError{Backend: b.Name(), Feature: fmt.Sprintf("the %s cone", c.Kind)}
 		}
 	}
-	s := &solver{options: o.WithDefaults(), settings: set.withDefaults(), user: *p, pending: allNumbers}
+	s := &solver{options: o.WithDefaults(), user: *p, pending: allNumbers}
 	s.user.Cones = slices.Clone(p.Cones)
 	s.setup = time.Since(begin)
 	return s, nil
@@ -97,17 +78,16 @@ func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver
 
 // solver is a problem that has been set up.
 type solver struct {
-	form     *form   // nil until it is made
-	run      *runner // likewise
-	pending  pending
-	stop     stop.Stop
-	options  backends.Options
-	settings Settings
-	user     backends.Problem // the caller's problem with the updates so far
-	warm     *backends.Point
-	resume   bool // the iterate is the end of a solve of the same numbers
-	setup    time.Duration
-	owned    struct{ q, b []float64 } // what of user is the solver's own
+	form    *form   // nil until it is made
+	run     *runner // likewise
+	pending pending
+	stop    stop.Stop
+	options backends.Options
+	user    backends.Problem // the caller's problem with the updates so far
+	warm    *backends.Point
+	resume  bool // the iterate is the end of a solve of the same numbers
+	setup   time.Duration
+	owned   struct{ q, b []float64 } // what of user is the solver's own
 }
 
 // Update takes new numbers. The next Solve scales them anew, so that an updated solver does what a fresh one would.

@@ -75,7 +75,7 @@ func newRunner(f *form) (*runner, error) {
 // run solves the problem and returns the best point met. It goes on with the
 // iterate of the last run if resume is set, else it starts from warm if that is
 // given. Where such a run gets stuck, the usual start is taken.
-func (r *runner) run(ctx context.Context, o backends.Options, set Settings, warm *backends.Point,
+func (r *runner) run(ctx context.Context, o backends.Options, warm *backends.Point,
 	resume bool) *backends.Solution {
 	if r.options = o; o.MaxIterations == 0 {
 		r.options.MaxIterations = defaultMaxIterations
@@ -88,7 +88,7 @@ func (r *runner) run(ctx context.Context, o backends.Options, set Settings, warm
 		r.k.regularise(1)
 		r.embedding.differences, r.embedding.constant = len(r.nonsymmetric) == 0, false
 		var ok bool
-		if ok, unused = r.embedding.warm(warm, set, acceptFraction*o.Eps); ok {
+		if ok, unused = r.embedding.warm(warm, acceptFraction*o.Eps); ok {
 			from = warmed
 		}
 	}

@@ -2,6 +2,9 @@ package native
 
 import "github.com/conetune/conetune/backends"
 
+// warmStartMix is the weight of the centre in a warm start: larger is more cautious.
+const warmStartMix = 0.01
+
 // warm starts from a given point after Skajaa, Andersen and Ye (2013): the
 // point is mixed with the centre of the embedding, x = a x*, s = a s* + (1-a) e,
 // z = a z* + (1-a) e, tau = 1, and kappa is the mean of the products s'z. A
@@ -10,7 +13,7 @@ import "github.com/conetune/conetune/backends"
 //
 // Of a point without s, that is b - Ax. Without z, its multipliers are estimated, see
 // multipliers. Without x there is nothing to begin with.
-func (e *embedding) warm(pt *backends.Point, set Settings, eps float64) (ok bool, why string) {
+func (e *embedding) warm(pt *backends.Point, eps float64) (ok bool, why string) {
 	f := e.f
 	switch {
 	case pt == nil || len(e.cones) == 0: // equations alone are solved at the start
@@ -40,7 +43,7 @@ func (e *embedding) warm(pt *backends.Point, set Settings, eps float64) (ok bool
 	if e.residuals(); inside && e.measure().worst <= eps {
 		return true, ""
 	}
-	mix := set.WarmStartMix
+	mix := float64(warmStartMix) // not exact, as 1 - mix of a constant would be
 	for j := range e.x {
 		e.x[j] *= 1 - mix
 	}

@@ -23,7 +23,7 @@ func TestWarmStartByX(t *testing.T) {
 			continue
 		}
 		for seed := range uint64(4) {
-			c := shape.NewCase(seed)
+			c := backendtest.NewCase(shape, seed)
 			s := opened(t, c.Problem)
 			solve := func(start backends.Point, shift float64) *backends.Solution {
 				near := slices.Clone(c.Problem.B)

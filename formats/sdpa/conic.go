@@ -36,8 +36,8 @@ func (m *Model) Conic() (*formats.Program, error) {
 		c.Objective = append(c.Objective, cbf.Entry{Index: [4]int{j}, Value: v})
 	}
 	for _, e := range m.Entries {
-		at, i, j, x := place[e.Block], int(e.Row), int(e.Col), int(e.Matrix)-1
-		switch diagonal := isDiagonal(m.Blocks[e.Block]); {
+		at, i, j, x := place[e.Index[1]], e.Index[2], e.Index[3], e.Index[0]-1
+		switch diagonal := isDiagonal(m.Blocks[e.Index[1]]); {
 		case diagonal && x < 0:
 			c.B = append(c.B, cbf.Entry{Index: [4]int{at + i}, Value: -e.Value})
 		case diagonal:

@@ -178,8 +178,8 @@ func runSolver(a *cli.App, ctx context.Context, p *loadedProgram, f *solveFlags,
 		return nil, solverError(p, err)
 	}
 	r := newSolveResult(p, f.backend, s)
-	if several, ok := solver.(portfolio.Chooser); ok {
-		r.Backend, r.Choice = several.Chosen()
+	if by, why := portfolio.Chosen(solver); by != "" {
+		r.Backend, r.Choice = by, why
 	}
 	setup := min(s.SetupTime, time.Since(begin))
 	r.SetupSeconds, r.SolveSeconds = setup.Seconds(), (time.Since(begin) - setup).Seconds()

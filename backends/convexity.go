@@ -11,24 +11,11 @@ import (
 	"github.com/conetune/conetune/internal/dense"
 )
 
-// NonconvexError says that P is not positive semidefinite, and proves it: along Direction
-// the objective curves downwards. Setup and Update return it for every backend.
-type NonconvexError struct {
-	// Direction is a d of length n, its largest entry 1 in absolute value, with d'Pd = Curvature < 0.
-	Direction []float64
-	Curvature float64
-	// Variable is the index of the largest entry of Direction.
-	Variable int
-}
-
-func (e *NonconvexError) Error() string {
-	return fmt.Sprintf("backends: P is not positive semidefinite, so the problem is not convex: d'Pd = %.3g for a "+
-		"direction d that is largest in variable %d", e.Curvature, e.Variable)
-}
-
-// Unwrap returns a [*ProblemError] for P.
-func (e *NonconvexError) Unwrap() error {
-	return &ProblemError{Field: "P", Reason: "is not positive semidefinite"}
+// nonconvex says that d'Pd, along a direction d that is largest in a variable, is a curvature below zero.
+func nonconvex(direction []float64, curvature float64, variable int) error {
+	return &ProblemError{Field: "P", Reason: fmt.Sprintf("is not positive semidefinite, so the problem is not convex: "+
+		"d'Pd = %.3g for a direction d that is largest in variable %d", curvature, variable), Direction: direction,
+		Curvature: curvature}
 }
 
 // The smallest eigenvalue of P, scaled to a diagonal near one, decides. Above -eigenvalueRounding it counts as
@@ -132,7 +119,7 @@ func looked(p *sparse.CSC) (diagonal []float64, decided bool, err error) {
 		if d < 0 {
 			direction := make([]float64, n)
 			direction[j] = 1
-			return nil, true, &NonconvexError{direction, d, j}
+			return nil, true, nonconvex(direction, d, j)
 		}
 		dominant = dominant && beside[j] <= d
 	}
@@ -186,7 +173,7 @@ func (c *convexity) load(p *sparse.CSC, diagonal []float64) {
 	}
 }
 
-// check returns nil or a NonconvexError, and sets shift. The pattern must be that of the calls before.
+// check returns nil or a ProblemError with a direction, and sets shift. The pattern must be that of the calls before.
 func (c *convexity) check(p *sparse.CSC) error {
 	c.shift = 0
 	if p == nil {
@@ -342,7 +329,7 @@ func proven(p *sparse.CSC, direction []float64) error {
 		curvature.addTriple(v, direction[i], direction[j])
 	})
 	if value, err := curvature.value(), curvature.bound(); value+err < 0 {
-		return &NonconvexError{direction, value, at}
+		return nonconvex(direction, value, at)
 	}
 	return nil
 }

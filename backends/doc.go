@@ -28,7 +28,7 @@
 // [Open] returns a backend whose answers have been recomputed on the caller's
 // own data, without any scaling, and which says only what was proved:
 //
-//   - P is proved positive semidefinite, to rounding, at Setup and at each Update; a [*NonconvexError] with a
+//   - P is proved positive semidefinite, to rounding, at Setup and at each Update; a [*ProblemError] with a
 //     direction of negative curvature says that it is not.
 //   - [PrimalInfeasible]: with Z in K*, V = b'z - beta(z) < 0 and r = A'z, no x within |x_j| <= R is feasible, where
 //     V + sum of |r_j| R is still negative ([Solution.Radius] is R). Variables that single rows bound need no R.

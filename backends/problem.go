@@ -101,6 +101,10 @@ func (p Problem) Updated(u Update) Problem {
 type ProblemError struct {
 	Field  string // for example "A" or "Cones[2]"
 	Reason string
+	// Direction proves that P is not positive semidefinite, where that is so, which Setup and Update find for every
+	// backend: d of length n with d'Pd = Curvature < 0, its largest entry 1 in absolute value.
+	Direction []float64
+	Curvature float64
 }
 
 func (e *ProblemError) Error() string { return "backends: " + e.Field + ": " + e.Reason }

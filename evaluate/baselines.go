@@ -94,14 +94,14 @@ func (j losses) kindOf(f problems.Fit) (kind plainKind, ok bool) {
 }
 
 // LeastSquares says that the fit without penalty is one of squares.
-func (d *Judged) LeastSquares() bool {
-	kind, _ := d.losses.kindOf(d.Fit)
+func (s *Sample) LeastSquares() bool {
+	kind, _ := s.losses.kindOf(s.Fit)
 	return kind == plainSquares
 }
 
 // addUnpenalised adds the predictions of fits without penalty to the rows that the parts of a predictor learned from,
 // which are the same for all predictors that are trained on them.
-func (j *Judge) addUnpenalised(d *Judged, trainedOn string) {
+func (j *Judge) addUnpenalised(d *Sample, trainedOn string) {
 	defer func() { d.learned = nil }() // copies of rows
 	kind, ok := j.kindOf(d.Fit)
 	if !ok {
@@ -119,7 +119,7 @@ func (j *Judge) addUnpenalised(d *Judged, trainedOn string) {
 	d.Plain, d.WhyNotPlain = fits.value, fits.why
 }
 
-func (j *Judge) unpenalised(kind plainKind, d *Judged) (out unpenalisedFits) {
+func (j *Judge) unpenalised(kind plainKind, d *Sample) (out unpenalisedFits) {
 	work := 0.0
 	for _, part := range d.learned {
 		work += plainWork(kind, part.from)

@@ -22,7 +22,7 @@ type Judge struct {
 	// plain are the fits without penalty to what predictors were compared on, see [Judge.unpenalised].
 	plain map[string]unpenalisedFits
 	// known are the results that were judged.
-	known map[*tune.Result]*Judged
+	known map[*tune.Result]*Sample
 }
 
 // losses say what a fit does not about the loss of its model.
@@ -36,7 +36,7 @@ type losses struct {
 // NewJudge judges the predictors of a model that was built of rows, with an intercept or without.
 func NewJudge(rows *input.Rows, m problems.Model, intercept bool) *Judge {
 	j := &Judge{rows: rows, model: m, intercept: intercept, plain: map[string]unpenalisedFits{},
-		known: map[*tune.Result]*Judged{}}
+		known: map[*tune.Result]*Sample{}}
 	if m, ok := m.(*regression.Model); ok {
 		o := m.Options()
 		j.logOdds, j.quantile, j.level = m.Name() == "logistic", o.Level > 0, o.Level
@@ -53,31 +53,9 @@ const (
 	OnValidation = "validation" // by the fit to the training rows; hyperparameters were chosen by them
 )
 
-// Judged are predictions for the rows that a predictor is judged by.
-type Judged struct {
-	Sample
-	On      string // which rows: [OnTest], [OnFolds] or [OnValidation]
-	Entries bool   // of a matrix, not rows
-	Rows    int    // distinct ones
-	Metrics []Metric
-	// Folds are the fits of folds, nil without; Fit is the refit.
-	Folds []problems.Fit
-	Fit   problems.Fit
-	// Probability are those of the labels, and Share those of the training rows, of a model with a value for each
-	// label, whose Y are their numbers.
-	Probability, Share [][]float64
-	// WhyNotPlain says why there are no predictions without penalty, where there could be some.
-	WhyNotPlain error
-	// Ends are where the rows of each part end, of a model of times, whose Y are negative where these are censored.
-	Ends []int
-
-	losses  losses
-	learned []learned // the parts that the predictions are made of
-}
-
 // Of judges the refit of a result, once. It is nil where there is no refit, where there are no rows with what they
 // need, and for several targets, see [Judge.Targets].
-func (j *Judge) Of(r *tune.Result) *Judged {
+func (j *Judge) Of(r *tune.Result) *Sample {
 	if j == nil || r.Refit == nil {
 		return nil
 	}
@@ -91,8 +69,8 @@ func (j *Judge) Of(r *tune.Result) *Judged {
 
 // Together are the predictions of several predictors as those of one, for rows that differ: those of part k are rows[k]
 // of a table. It is nil where one of them is, or has labels that the others do not know.
-func Together(parts []*Judged, rows [][]int) *Judged {
-	all := &Judged{}
+func Together(parts []*Sample, rows [][]int) *Sample {
+	all := &Sample{}
 	for k, d := range parts {
 		if d == nil || all.Fit.Labels != nil && !slices.Equal(d.Fit.Labels, all.Fit.Labels) {
 			return nil
@@ -115,11 +93,11 @@ func Together(parts []*Judged, rows [][]int) *Judged {
 	return all
 }
 
-func (j *Judge) judge(r *tune.Result) *Judged {
+func (j *Judge) judge(r *tune.Result) *Sample {
 	if r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
 		return nil
 	}
-	out := &Judged{losses: j.losses, Fit: r.RefitFit, Entries: r.RefitFit.Matrix != nil}
+	out := &Sample{losses: j.losses, Fit: r.RefitFit, Entries: r.RefitFit.Matrix != nil}
 	var parts []part
 	if out.On, parts = j.parts(r); j.rows.CV != nil {
 		out.Folds = j.foldFits(r)
@@ -195,13 +173,13 @@ func distinct(rows []int, n int) int {
 
 // add adds the predictions of a fit for rows; from are the targets that it learned from. Values of hazards compare rows
 // of one fit only, which are a part.
-func (d *Judged) add(j *Judge, rows *dataset.Data, f problems.Fit, from *dataset.Data) {
-	d.Weight = append(d.Weight, rows.Weights...)
+func (s *Sample) add(j *Judge, rows *dataset.Data, f problems.Fit, from *dataset.Data) {
+	s.Weight = append(s.Weight, rows.Weights...)
 	if f.Classes() {
-		d.addClasses(rows, f, from)
+		s.addClasses(rows, f, from)
 		return
 	}
-	d.Value = append(d.Value, predicted(rows, f)...)
+	s.Value = append(s.Value, predicted(rows, f)...)
 	y, base := rows.Y, func(offset float64) float64 { return offset }
 	switch {
 	case f.Hazard:
@@ -209,36 +187,36 @@ func (d *Judged) add(j *Judge, rows *dataset.Data, f problems.Fit, from *dataset
 		y = is(y, f.Labels[1])
 		fallthrough
 	default:
-		d.learned = append(d.learned, learned{rows, from})
+		s.learned = append(s.learned, learned{rows, from})
 		base = j.baseline(from, f)
 	}
-	d.Y = append(d.Y, y...)
+	s.Y = append(s.Y, y...)
 	for i := range y {
 		offset := 0.0
 		if rows.Offset != nil {
 			offset = rows.Offset[i]
 		}
-		d.Base = append(d.Base, base(offset))
+		s.Base = append(s.Base, base(offset))
 	}
 	if f.Hazard {
-		d.Ends = append(d.Ends, len(d.Y))
+		s.Ends = append(s.Ends, len(s.Y))
 	}
 }
 
 // measure fills in the measures that fit the model.
-func (d *Judged) measure() {
-	switch f := d.Fit; {
+func (s *Sample) measure() {
+	switch f := s.Fit; {
 	case f.Hazard:
-		d.Metrics = d.times()
+		s.Metrics = s.times()
 	case f.Classes():
-		d.Metrics = d.Classes(d.Probability, d.Share)
+		s.Metrics = s.Classes(s.Probability, s.Share)
 	case f.Labels != nil:
-		d.Metrics = d.Labels(d.losses.logOdds)
+		s.Metrics = s.Labels(s.losses.logOdds)
 	case f.LogLink:
-		d.Metrics = d.Counts()
-	case d.losses.quantile:
-		d.Metrics = d.Quantile(d.losses.level)
+		s.Metrics = s.Counts()
+	case s.losses.quantile:
+		s.Metrics = s.Quantile(s.losses.level)
 	default:
-		d.Metrics = d.Regression()
+		s.Metrics = s.Regression()
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/conetune/conetune/internal/deviance"
 	"github.com/conetune/conetune/internal/finitejson"
+	"github.com/conetune/conetune/problems"
 )
 
 // Names of the measures.
@@ -69,6 +70,27 @@ type Sample struct {
 	Row []int
 	// Weight are the weights of the rows in means; nil for equal ones.
 	Weight []float64
+
+	// The rest is what a [Judge] says of the predictions.
+
+	Target  string // the name, where it is one of several
+	On      string // which rows: [OnTest], [OnFolds] or [OnValidation]
+	Entries bool   // of a matrix, not rows
+	Rows    int    // distinct ones
+	Metrics []Metric
+	// Folds are the fits of folds, nil without; Fit is the refit.
+	Folds []problems.Fit
+	Fit   problems.Fit
+	// Probability are those of the labels, and Share those of the training rows, of a model with a value for each
+	// label, whose Y are their numbers.
+	Probability, Share [][]float64
+	// WhyNotPlain says why there are no predictions without penalty, where there could be some.
+	WhyNotPlain error
+	// Ends are where the rows of each part end, of a model of times, whose Y are negative where these are censored.
+	Ends []int
+
+	losses  losses
+	learned []learned // the parts that the predictions are made of
 }
 
 // loss is that of a prediction of y.

@@ -142,7 +142,7 @@ func TestWeightsOfRows(t *testing.T) {
 
 // A row of weight 2 counts twice in the confusion table, and one of weight 0 not at all.
 func TestConfusion(t *testing.T) {
-	d := Judged{Sample: Sample{Y: []float64{0, 0, 1, 1}, Value: []float64{-1, 2, 3, -0.5}}}
+	d := Sample{Y: []float64{0, 0, 1, 1}, Value: []float64{-1, 2, 3, -0.5}}
 	require.Equal(t, [][]float64{{1, 1}, {1, 1}}, d.Confusion(2))
 	d.Weight = []float64{2, 1, 0, 0.5}
 	require.Equal(t, [][]float64{{2, 1}, {0.5, 0}}, d.Confusion(2))

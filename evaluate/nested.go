@@ -55,7 +55,7 @@ type NestedFold struct {
 	Method string       `json:"method"`
 	Status outcome.Stop `json:"status"`
 
-	judged *Judged // on the rows left out; nil where there is nothing to say
+	judged *Sample // on the rows left out; nil where there is nothing to say
 }
 
 // MarshalJSON writes null for numbers that are not finite.
@@ -132,7 +132,7 @@ func (c *Choice) Nested(ctx context.Context, o *input.Outer, folds []split.Fold,
 	}
 	n := &Nested{Of: len(folds), Stopped: ctx.Err() != nil, Mean: math.NaN(), StandardError: math.NaN()}
 	var values []float64
-	var parts []*Judged
+	var parts []*Sample
 	var left [][]int
 	for k, f := range results {
 		if f != nil {

@@ -139,7 +139,7 @@ func (p *part) lengthen(b *textfile.Block, at, width int) {
 }
 
 // count notes a line with another number of cells, unless it is an open quote that makes it one.
-func (p *part) count(d *Dialect, line []byte, number int) error {
+func (p *part) count(d *dialect, line []byte, number int) error {
 	f := textfile.Fields{Rest: line, Separator: d.Separator}
 	n := 0
 	for f.Next() {
@@ -163,7 +163,7 @@ func fourZeros(separator byte) uint64 {
 
 // line reads the cells of a line into a row and returns where the next line starts; false means that it has another
 // number of cells, or a quote that does not end.
-func (p *part) line(d *Dialect, text []byte, at int, row []float64) (next int, ok bool) {
+func (p *part) line(d *dialect, text []byte, at int, row []float64) (next int, ok bool) {
 	i, last := at, len(row)-1
 	p.end = -1
 	point := d.Decimal == '.' && p.verbatim == nil
@@ -210,7 +210,7 @@ func (p *part) line(d *Dialect, text []byte, at int, row []float64) (next int, o
 }
 
 // cell reads any cell, from i on, and returns where the next one starts, that of the next line after the last one.
-func (p *part) cell(d *Dialect, text []byte, i, j int, last bool, to *float64) (next int, ok bool) {
+func (p *part) cell(d *dialect, text []byte, i, j int, last bool, to *float64) (next int, ok bool) {
 	if p.end < i {
 		p.end = i + bytes.IndexByte(text[i:], '\n')
 	}
@@ -226,7 +226,7 @@ func (p *part) cell(d *Dialect, text []byte, i, j int, last bool, to *float64) (
 }
 
 // value is the cell of a text.
-func (p *part) value(d *Dialect, content []byte, j int) float64 {
+func (p *part) value(d *dialect, content []byte, j int) float64 {
 	if len(content) > 0 && content[len(content)-1] == endOfFile {
 		content = textfile.TrimRight(content[:len(content)-1])
 	}

@@ -61,7 +61,7 @@ func (b *Builder) Begin(names []string, line int, numbered bool) {
 	if len(names) > mostBuilt {
 		b.Fail(0, "has %d columns, expected at most %d", len(names), mostBuilt)
 	}
-	b.table.header, b.table.dialect = line, Dialect{Decimal: '.', Header: !numbered}
+	b.table.header, b.table.dialect = line, dialect{Decimal: '.', Header: !numbered}
 	b.columns = make([]buildColumn, len(names))
 	for _, name := range names {
 		b.table.columns = append(b.table.columns, Column{Name: lineEnds.Replace(name), Unnamed: name == "" || numbered})

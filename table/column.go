@@ -8,18 +8,15 @@ import (
 	"strconv"
 )
 
-// Kind is what the cells of a column are.
-type Kind string
-
-// Kinds of columns.
+// The kinds of columns, by what their cells are.
 const (
-	Number   Kind = "number"
-	Category Kind = "category"
-	Date     Kind = "date"
+	Number   = "number"
+	Category = "category"
+	Date     = "date"
 	// Empty is a column whose cells are all missing.
-	Empty Kind = "empty"
+	Empty = "empty"
 	// Mixed is a column of numbers and texts that is neither.
-	Mixed Kind = "mixed"
+	Mixed = "mixed"
 )
 
 // Column is a column of a file.
@@ -29,7 +26,7 @@ type Column struct {
 	// Unnamed says that the file has none.
 	Unnamed bool
 	// Kind is found over all rows.
-	Kind Kind
+	Kind string
 	// Missing and Texts count cells that are missing and that are texts; the others are numbers.
 	Missing, Texts int
 	// Constant says that all cells that are not missing, two or more, are the same, or that there are none.

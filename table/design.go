@@ -9,24 +9,19 @@ import (
 	"github.com/conetune/conetune/internal/words"
 )
 
-// Missing is what becomes of missing values of features.
-type Missing string
-
-// Rules for missing values.
+// The rules for missing values of features.
 const (
 	// Median and Mean put that of the training rows in the place of a missing number; the zero value is Median.
-	Median Missing = "median"
-	Mean   Missing = "mean"
+	Median = "median"
+	Mean   = "mean"
 	// DropRows leaves rows out in which a feature is missing.
-	DropRows Missing = "drop"
+	DropRows = "drop"
 	// Reject makes missing values an error.
-	Reject Missing = "error"
+	Reject = "error"
 )
 
 // MissingRules are the names of all rules.
-func MissingRules() []string {
-	return []string{string(DropRows), string(Mean), string(Median), string(Reject)}
-}
+func MissingRules() []string { return []string{DropRows, Mean, Median, Reject} }
 
 // Wanted says what columns are for.
 type Wanted struct {
@@ -40,7 +35,7 @@ type Wanted struct {
 	// Categorical are columns whose numbers are names.
 	Categorical []string
 	// Missing is the rule for missing values.
-	Missing Missing
+	Missing string
 	// Classes says that the target is a label, which may be a text; there are MostClasses of them, where it is more than
 	// two.
 	Classes     bool
@@ -73,7 +68,7 @@ type Design struct {
 	labels   []string // of text targets
 	event    *Event   // of times
 	findings []Finding
-	wrong    *Errors
+	wrong    *faults
 }
 
 // Findings are what the user should know about the columns and rows in use, those about the file first.
@@ -91,12 +86,12 @@ func (d *Design) Targets() []string {
 	return names
 }
 
-// Choose gives the columns of a table their parts. The error is an [*Errors].
+// Choose gives the columns of a table their parts. The error wraps [*formats.Error]s.
 func Choose(t *Table, w Wanted) (*Design, error) {
 	if w.Missing == "" {
 		w.Missing = Median
 	}
-	d := &Design{table: t, wanted: w, category: make([]bool, len(t.columns)), wrong: &Errors{File: t.name}}
+	d := &Design{table: t, wanted: w, category: make([]bool, len(t.columns)), wrong: &faults{File: t.name}}
 	d.findTargets()
 	if err := d.wrong.err(); err != nil {
 		return nil, err
@@ -485,7 +480,7 @@ func (d *Design) tellMissing() {
 		}
 	}
 	d.findings = found(d.findings, "missing", numbers,
-		"missing values in %s: the "+string(d.wanted.Missing)+" of the training rows is put in their place")
+		"missing values in %s: the "+d.wanted.Missing+" of the training rows is put in their place")
 	d.findings = found(d.findings, "missing", categories, "missing values in %s: a level of their own where they are "+
 		"more than 5 %% of the training rows, and else the reference")
 }

@@ -67,8 +67,8 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Dialect is how a file writes a table.
-type Dialect struct {
+// dialect is how a file writes a table.
+type dialect struct {
 	// Separator stands between cells; a blank means any run of blanks and tabs.
 	Separator byte
 	// Decimal is '.' or ','.
@@ -87,8 +87,8 @@ type Dialect struct {
 }
 
 // sniff finds the dialect out from the first lines of a text.
-func sniff(s *textfile.Source, o Options) (Dialect, [][]string) {
-	d := Dialect{Separator: ',', Decimal: '.', Comment: '#'}
+func sniff(s *textfile.Source, o Options) (dialect, [][]string) {
+	d := dialect{Separator: ',', Decimal: '.', Comment: '#'}
 	if o.Comment != "" {
 		d.Comment = o.Comment[0]
 		if o.Comment == "none" {
@@ -140,7 +140,7 @@ func sniff(s *textfile.Source, o Options) (Dialect, [][]string) {
 
 // comments says whether a line is passed over: it begins with the character of comments, and not with an error of a
 // spreadsheet such as #N/A, which ends at one of the separators.
-func (d *Dialect) comments(text []byte, separators string) bool {
+func (d *dialect) comments(text []byte, separators string) bool {
 	return d.Comment != 0 && text[0] == d.Comment && !begins(text, separators)
 }
 
@@ -199,7 +199,7 @@ func findSeparator(lines [][]byte, comment []byte) byte {
 		if c == ' ' && best != 0 && best != '\t' {
 			break
 		}
-		d := Dialect{Separator: c}
+		d := dialect{Separator: c}
 		var rows [][]string
 		for _, line := range lines {
 			rows = append(rows, d.split(line))
@@ -224,7 +224,7 @@ func findSeparator(lines [][]byte, comment []byte) byte {
 	if best == 0 && len(lines) > 0 {
 		// The lines differ, or there is one: what the first one has.
 		for _, c := range []byte{',', '\t', ';', '|', ' '} {
-			if len((&Dialect{Separator: c}).split(lines[0])) > 1 {
+			if len((&dialect{Separator: c}).split(lines[0])) > 1 {
 				return c
 			}
 		}
@@ -237,7 +237,7 @@ func findSeparator(lines [][]byte, comment []byte) byte {
 
 // mostlyNumbers says whether all lines but the first have so many cells, and half of these are numbers or missing: then
 // tabs are among the blanks that part columns.
-func (d *Dialect) mostlyNumbers(rows [][]string, width int) bool {
+func (d *dialect) mostlyNumbers(rows [][]string, width int) bool {
 	numbers, all := 0, 0
 	for k, row := range rows {
 		if len(row) != width && k > 0 {
@@ -272,7 +272,7 @@ func mode(rows [][]string) int {
 }
 
 // split takes a line apart; a quote that does not end is taken as far as the line goes.
-func (d *Dialect) split(line []byte) []string {
+func (d *dialect) split(line []byte) []string {
 	var cells []string
 	f := textfile.Fields{Rest: line, Separator: d.Separator}
 	for f.Next() {
@@ -282,7 +282,7 @@ func (d *Dialect) split(line []byte) []string {
 }
 
 // findDecimal tells a decimal comma from other commas.
-func (d *Dialect) findDecimal(rows [][]string, o Options) byte {
+func (d *dialect) findDecimal(rows [][]string, o Options) byte {
 	switch {
 	case o.Decimal != "":
 		return o.Decimal[0]
@@ -318,7 +318,7 @@ func isDecimalComma(text string) bool {
 }
 
 // findHeader tells names from data in the first line.
-func (d *Dialect) findHeader(rows [][]string, comment []byte, o Options) {
+func (d *dialect) findHeader(rows [][]string, comment []byte, o Options) {
 	if len(rows) == 0 {
 		d.Header = o.Header != "no"
 		return
@@ -345,7 +345,7 @@ func (d *Dialect) findHeader(rows [][]string, comment []byte, o Options) {
 	}
 }
 
-func (d *Dialect) number(cell string) bool {
+func (d *dialect) number(cell string) bool {
 	if d.Decimal == ',' {
 		cell = strings.Replace(cell, ",", ".", 1)
 	}
@@ -353,13 +353,13 @@ func (d *Dialect) number(cell string) bool {
 }
 
 // looksLikeData says whether a cell of the line is a number.
-func (d *Dialect) looksLikeData(cells []string) bool { return slices.ContainsFunc(cells, d.number) }
+func (d *dialect) looksLikeData(cells []string) bool { return slices.ContainsFunc(cells, d.number) }
 
 // fewestYears are as many as make a heading of years.
 const fewestYears = 3
 
 // years says whether the numbers among the cells are years at even distances, as over the columns of a wide table.
-func (d *Dialect) years(cells []string) bool {
+func (d *dialect) years(cells []string) bool {
 	var years []int
 	for _, cell := range cells {
 		if !d.number(cell) {
@@ -383,7 +383,7 @@ func (d *Dialect) years(cells []string) bool {
 }
 
 // looksLikeNames says whether the cells of a first line are names for those below.
-func (d *Dialect) looksLikeNames(first []string, rest [][]string) bool {
+func (d *dialect) looksLikeNames(first []string, rest [][]string) bool {
 	numbers, counting := true, true
 	for j, name := range first {
 		numbers = numbers && d.number(name)
@@ -419,7 +419,7 @@ func (d *Dialect) looksLikeNames(first []string, rest [][]string) bool {
 }
 
 // findings tell what is unusual about the dialect.
-func (d *Dialect) findings(packed, encoding string) (list []Finding) {
+func (d *dialect) findings(packed, encoding string) (list []Finding) {
 	var how []string
 	switch d.Separator {
 	case ';':

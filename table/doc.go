@@ -4,11 +4,11 @@
 // # From a file to numbers
 //
 // [Read] takes a file as it is: its separator, decimal point, encoding, comments and compression are found from its
-// content (a [Dialect], see [Options] to say so instead). A [Table] has one column for each of the file, whose [Kind]
+// content (see [Options] to say so instead). A [Table] has one column for each of the file, whose [Kind]
 // is found over the whole file: numbers, dates, or categories.
 //
 // [Choose] gives the columns their parts: a target, features, and labels of rows such as names and numbers, which are
-// no features. What is wrong with them is one [Errors] that lists everything, with lines; what the user should know are
+// no features. What is wrong with them is one error that lists everything, with lines; what the user should know are
 // [Finding] values.
 //
 // [Design.Fit] learns from the training rows, and from these alone, how columns become features: an [Encoder], which is

@@ -9,7 +9,7 @@ import (
 // Coding is how a column becomes features.
 type Coding struct {
 	Column string `json:"column"`
-	Kind   Kind   `json:"kind"`
+	Kind   string `json:"kind"`
 	// Fill stands in the place of a missing number.
 	Fill float64 `json:"fill"`
 	// Levels of a category, the reference first.
@@ -24,7 +24,7 @@ type Coding struct {
 type Encoder struct {
 	Columns []Coding `json:"columns"`
 	// Rule is what becomes of missing values.
-	Rule Missing `json:"missing"`
+	Rule string `json:"missing"`
 	// Spellings of missing values, see [Options].Missing.
 	Spellings []string `json:"missing_spellings,omitempty"`
 	// Labels are the texts of a target of labels: the first is 0, the second 1, and so on. Without them targets are
@@ -105,7 +105,8 @@ func unique(names []string) bool {
 // that of a few rows.
 const often = 0.05
 
-// Fit learns from rows of the table, those of training, how its columns become features. The error is an [*Errors].
+// Fit learns from rows of the table, those of training, how its columns become features. The error wraps
+// [*formats.Error]s.
 func (d *Design) Fit(rows []int) (*Encoder, error) {
 	t := d.table
 	e := &Encoder{Rule: d.wanted.Missing, Spellings: t.missing, Labels: d.labels, Event: d.event}

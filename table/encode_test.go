@@ -309,7 +309,7 @@ func TestTruthOfOldModels(t *testing.T) {
 func TestNumbersAndTexts(t *testing.T) {
 	for name, c := range map[string]struct {
 		cell func(i int) string
-		want Kind
+		want string
 	}{
 		"slip": {func(i int) string { return []string{formatNumber(float64(i) / 4), "1.2.3"}[i/39] }, Mixed},
 		"unknown": {func(i int) string { return []string{formatNumber(float64(i) / 4), "unknown"}[i%2*(i%3)%2] },

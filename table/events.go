@@ -151,7 +151,7 @@ func (e *Event) choose(levels []string) string {
 }
 
 // checkTimes says why the numbers of a column are no times.
-func checkTimes(t *Table, j int, wrong *Errors) {
+func checkTimes(t *Table, j int, wrong *faults) {
 	c := &t.columns[j]
 	for i, v := range t.eachOf(j) {
 		if x := c.value(v); x < 0 {
@@ -174,7 +174,7 @@ func (e *Event) of(c *Column, v float64) float64 {
 }
 
 // checkEvent says which value of a column is neither that of events nor of censored rows.
-func (r *Reading) checkEvent(j int, wrong *Errors) {
+func (r *Reading) checkEvent(j int, wrong *faults) {
 	t, c, e := r.table, &r.table.columns[j], r.encoder.Event
 	for i, v := range t.eachOf(j) {
 		if text, there := c.level(v); there && indexOf([]string{e.Value}, text) < 0 && indexOf(e.Others, text) < 0 {

@@ -8,7 +8,7 @@ import (
 )
 
 // fills are the medians or means of columns of numbers over the rows that have them, 0 where none has.
-func (t *Table) fills(rows, columns []int, rule Missing) []float64 {
+func (t *Table) fills(rows, columns []int, rule string) []float64 {
 	out := make([]float64, len(columns))
 	if rule == Mean {
 		for k, j := range columns {

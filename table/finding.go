@@ -11,6 +11,8 @@ import (
 
 // Finding is something about a table that its user should know.
 type Finding struct {
+	// File is the one that it is about, empty where that goes without saying.
+	File string `json:"file"`
 	// Kind is a word for programs: dialect, encoding, header, names, rows, columns, date, units, category, missing,
 	// target, hint, level.
 	Kind string `json:"kind"`
@@ -34,14 +36,14 @@ func (f *FoundColumn) add(line int) {
 	}
 }
 
-// Errors is all that is wrong with a table.
-type Errors struct {
+// faults is all that is wrong with a table, an error that wraps those of single cells.
+type faults struct {
 	File string
 	List []*formats.Error
 }
 
 // Error has a line for each error.
-func (e *Errors) Error() string {
+func (e *faults) Error() string {
 	if len(e.List) == 1 {
 		return e.List[0].Error()
 	}
@@ -53,7 +55,7 @@ func (e *Errors) Error() string {
 }
 
 // Unwrap returns the errors.
-func (e *Errors) Unwrap() []error {
+func (e *faults) Unwrap() []error {
 	list := make([]error, len(e.List))
 	for i, one := range e.List {
 		list[i] = one
@@ -62,20 +64,20 @@ func (e *Errors) Unwrap() []error {
 }
 
 // err is nil where nothing is wrong.
-func (e *Errors) err() error {
+func (e *faults) err() error {
 	if len(e.List) == 0 {
 		return nil
 	}
 	return e
 }
 
-func (e *Errors) add(line int, field, format string, args ...any) {
+func (e *faults) add(line int, field, format string, args ...any) {
 	e.List = append(e.List, &formats.Error{File: e.File, Line: line, Field: field, Reason: fmt.Sprintf(format, args...)})
 }
 
 // oneError is an error about a whole file.
-func oneError(file, reason string) *Errors {
-	e := &Errors{File: file}
+func oneError(file, reason string) *faults {
+	e := &faults{File: file}
 	e.add(0, "", "%s", reason)
 	return e
 }

@@ -178,11 +178,11 @@ func TestKinds(t *testing.T) {
 		"1,1.5,7,12%,\"$1,200\",\"1,234,567\",2024-01-02,1/31/2024,31.01.2024,2024-01-02T06:00:00Z,red,TRUE,,5,1\n"+
 		"2,NA,8,3.5 %,-$3,12,1970-01-01,2/1/2024,1.2.2024,1970-01-01T00:00:00Z,blue,FALSE,NA,5,2\n"+
 		"3,2,9,0%,(7),(1),1969-12-31,12/1/2024,1.12.2024,1970-01-02T12:00:00Z,red,TRUE,?,5,x\n", Options{})
-	kinds := map[string]Kind{}
+	kinds := map[string]string{}
 	for _, c := range table.Columns() {
 		kinds[c.Name] = c.Kind
 	}
-	require.Equal(t, map[string]Kind{
+	require.Equal(t, map[string]string{
 		"id": Number, "n": Number, "int": Number, "share": Number, "money": Number, "many": Number, "when": Date, "us": Date,
 		"eu": Date, "stamp": Date,
 		"word": Category, "flag": Category, "empty": Empty, "none": Number, "mix": Mixed,

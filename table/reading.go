@@ -46,10 +46,10 @@ type Reading struct {
 }
 
 // Read finds the columns of the encoder and the targets in a table, by name and in any order; other columns pass. With
-// optional, the targets need not be there. The error is an [*Errors].
+// optional, the targets need not be there. The error wraps [*formats.Error]s.
 func (e *Encoder) Read(t *Table, targets []string, optional bool) (*Reading, error) {
 	r := &Reading{table: t, encoder: e, byColumn: make([]int32, len(t.columns)), names: e.Features()}
-	wrong := &Errors{File: t.name}
+	wrong := &faults{File: t.name}
 	r.width = len(r.names)
 	for j := range r.byColumn {
 		r.byColumn[j] = -1
@@ -101,7 +101,7 @@ func (e *Encoder) Read(t *Table, targets []string, optional bool) (*Reading, err
 }
 
 // prepare looks the texts and numbers of a column up.
-func (r *Reading) prepare(s *slot, wrong *Errors) {
+func (r *Reading) prepare(s *slot, wrong *faults) {
 	t, c := r.table, &r.table.columns[s.column]
 	if s.coding.Missing {
 		s.missing = int32(s.at + len(s.coding.features()) - 1)
@@ -187,7 +187,7 @@ func (s *slot) feature(v float64) int32 {
 }
 
 // checkTarget says why a column cannot be the target of this encoder.
-func (r *Reading) checkTarget(j int, wrong *Errors) {
+func (r *Reading) checkTarget(j int, wrong *faults) {
 	t, c := r.table, &r.table.columns[j]
 	if c.Kind == Empty {
 		return
@@ -225,7 +225,7 @@ func (r *Reading) findRows(optional bool) error {
 		columns = append(columns, r.slots[k].column)
 	}
 	columns, targets := t.withGaps(columns), t.withGaps(r.targets)
-	wrong := &Errors{File: t.name}
+	wrong := &faults{File: t.name}
 	gone, gaps := 0, 0
 	for i := range t.rows {
 		lacks := t.lacks(i, columns)
@@ -441,12 +441,12 @@ func (r *Reading) target(k int, rows []int) []float64 {
 }
 
 // Numbers are those of a column that is no feature in some rows; nil without a name. With gaps missing ones are NaN.
-// The error is an [*Errors].
+// The error wraps [*formats.Error]s.
 func (r *Reading) Numbers(name string, rows []int, gaps bool) ([]float64, error) {
 	if name == "" {
 		return nil, nil
 	}
-	t, wrong := r.table, &Errors{File: r.table.name}
+	t, wrong := r.table, &faults{File: r.table.name}
 	j := t.Index(name)
 	if j < 0 {
 		wrong.add(t.header, "", "lacks column %s; there are: %s%s", list([]string{name}), list(t.Names()),

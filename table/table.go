@@ -13,7 +13,7 @@ import (
 // Table is a table as it came: columns with names, and rows of cells.
 type Table struct {
 	name     string
-	dialect  Dialect
+	dialect  dialect
 	header   int // the line of the names
 	columns  []Column
 	rows     int
@@ -27,9 +27,6 @@ func (t *Table) Name() string { return t.name }
 
 // Rows is the number of rows.
 func (t *Table) Rows() int { return t.rows }
-
-// Dialect is how the file was written.
-func (t *Table) Dialect() Dialect { return t.dialect }
 
 // Columns are those of the file, in its order, which must not be changed.
 func (t *Table) Columns() []Column { return t.columns }
@@ -63,7 +60,7 @@ func (t *Table) Index(name string) int {
 	return -1
 }
 
-// Read reads a file. The error is a [*formats.Error] or an [*Errors].
+// Read reads a file. The error is a [*formats.Error], or wraps several.
 //
 // [*formats.Error]: https://pkg.go.dev/github.com/conetune/conetune/formats#Error
 func Read(path string, o Options) (*Table, error) { return File{Name: path}.Read(o) }
@@ -96,7 +93,7 @@ func (in File) readWith(o Options, begin func() *parts) (*Table, error) {
 
 // readOnce reads a table. Where it ends with a [*quoteError], the table has its dialect, which is then given to read
 // once more with the ends of lines in quotes taken away.
-func (in File) readOnce(o Options, joined *Dialect, parts *parts) (*Table, error) {
+func (in File) readOnce(o Options, joined *dialect, parts *parts) (*Table, error) {
 	separator := byte(0)
 	if joined != nil {
 		separator = joined.Separator
@@ -270,7 +267,7 @@ func (t *Table) nameColumns() {
 func (r *reader) check(o Options) error {
 	t := r.table
 	if r.bad > 0 {
-		wrong := &Errors{File: t.name}
+		wrong := &faults{File: t.name}
 		first := r.ragged[0]
 		text := fmt.Sprintf("has %s, expected %d, one for each column", words.Count(first.cells, "cell"), r.width)
 		if t.dialect.Header {

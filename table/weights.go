@@ -1,7 +1,7 @@
 package table
 
 // weighing are those of some rows whose weights, the numbers of a column, are not 0, and what it found of the others.
-func (t *Table) weighing(j int, rows []int, wrong *Errors) (kept []int, gone FoundColumn) {
+func (t *Table) weighing(j int, rows []int, wrong *faults) (kept []int, gone FoundColumn) {
 	c := &t.columns[j]
 	gone.Name = c.Name
 	for _, i := range rows {
@@ -22,12 +22,12 @@ func (t *Table) weighing(j int, rows []int, wrong *Errors) (kept []int, gone Fou
 }
 
 // Weighing are the rows of the reading whose weights, in a column of that name, are not 0; all without a name. The
-// error is an [*Errors].
+// error wraps [*formats.Error]s.
 func (r *Reading) Weighing(name string) ([]int, error) {
 	if _, err := r.Numbers(name, r.rows, false); err != nil || name == "" {
 		return r.rows, err
 	}
-	wrong := &Errors{File: r.table.name}
+	wrong := &faults{File: r.table.name}
 	kept, _ := r.table.weighing(r.table.Index(name), r.rows, wrong)
 	return kept, wrong.err()
 }

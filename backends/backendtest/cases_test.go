@@ -62,7 +62,7 @@ func verify(t *testing.T, c Case) {
 func TestRandom(t *testing.T) {
 	for _, shape := range Shapes() {
 		for seed := range uint64(20) {
-			c := shape.NewCase(seed)
+			c := NewCase(shape, seed)
 			t.Run(c.Name, func(t *testing.T) { verify(t, c) })
 		}
 	}

@@ -184,8 +184,7 @@ func (h *hostile) values(a *sparse.CSC) *sparse.CSC {
 func (h *hostile) refusal(call string, err error) {
 	h.t.Helper()
 	var wrong *backends.ProblemError
-	var curved *backends.NonconvexError
-	if !errors.As(err, &wrong) && !errors.As(err, &curved) {
+	if !errors.As(err, &wrong) {
 		h.t.Errorf("seed %d: %s: %T %v", h.seed, call, err, err)
 	}
 }
@@ -217,7 +216,7 @@ func (h *hostile) solution(out *backends.Solution, n, m int) {
 func Recovery(t *testing.T, b backends.ConicBackend, seeds int, settings any) {
 	b = backends.Checked(b)
 	shapes := suite{backend: b}.shapes()
-	c := shapes[min(2, len(shapes)-1)].NewCase(1)
+	c := NewCase(shapes[min(2, len(shapes)-1)], 1)
 	n, m := c.Problem.Dims()
 	for seed := range uint64(seeds) {
 		h := hostile{t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 43)), backend: b, wild: 0.5}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/planted"
 	"github.com/james-bowman/sparse"
 )
 
@@ -170,7 +171,7 @@ func Suite(b backends.ConicBackend) map[string]*backends.Problem {
 	}
 	for _, shape := range Shapes() {
 		for seed := range uint64(5) {
-			add(shape.NewCase(seed))
+			add(NewCase(shape, seed))
 		}
 	}
 	return problems
@@ -180,11 +181,11 @@ func Suite(b backends.ConicBackend) map[string]*backends.Problem {
 // returns of the solver, its factorisation, the same. It runs on the backend as it is, without the checks of
 // backends.Open.
 func GoesOn(t *testing.T, b backends.ConicBackend, kept func(backends.Solver) any) {
-	shape := Shape{Name: "qp", N: 50, Cones: []backends.Cone{backends.Zero(30), backends.Nonnegative(100)}, Rank: 50,
-		Density: 0.2}
+	shape := planted.Shape{Name: "qp", N: 50, Cones: []backends.Cone{backends.Zero(30), backends.Nonnegative(100)},
+		Rank: 50, Density: 0.2}
 	atOnce, inSteps, again := 0, 0, 0
 	for seed := range uint64(5) {
-		p := shape.NewCase(seed).Problem
+		p := NewCase(shape, seed).Problem
 		run := func(eps ...float64) (iterations, last int) {
 			s := Setup(t, b, p, backends.Options{Eps: eps[0]})
 			before := kept(s)

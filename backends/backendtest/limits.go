@@ -18,7 +18,7 @@ import (
 func (s suite) long() (Case, bool) {
 	for _, shape := range s.shapes() {
 		if shape.N >= 50 {
-			return shape.NewCase(3), true
+			return NewCase(shape, 3), true
 		}
 	}
 	return Case{}, false
@@ -264,7 +264,7 @@ func (s suite) concurrency(t *testing.T) {
 func (s suite) sample() []Case {
 	var out []Case
 	for _, shape := range s.shapes() {
-		out = append(out, shape.NewCase(4))
+		out = append(out, NewCase(shape, 4))
 	}
 	for _, c := range s.cases {
 		if c.Name == "primal infeasible/nonnegative" || c.Name == "dual infeasible/nonnegative" {

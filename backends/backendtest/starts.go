@@ -17,7 +17,7 @@ import (
 func (s suite) warmStart(t *testing.T) {
 	for _, shape := range s.shapes() {
 		t.Run(shape.Name, func(t *testing.T) {
-			c := shape.NewCase(2)
+			c := NewCase(shape, 2)
 			solver := s.open(t, c.Problem, s.options.backend())
 			cold := Answer(t, solver)
 			if s.check(t, c, cold); t.Failed() {

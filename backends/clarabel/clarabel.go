@@ -11,18 +11,18 @@ import (
 	"github.com/conetune/conetune/internal/mirror"
 )
 
-func init() { backends.Register(Backend{}) }
+func init() { backends.Register(backend{}) }
 
-// Backend is Clarabel as a [backends.ConicBackend].
-type Backend struct{}
+// backend is Clarabel as a [backends.ConicBackend].
+type backend struct{}
 
-var _ backends.ConicBackend = Backend{}
+var _ backends.ConicBackend = backend{}
 
 // Name returns "clarabel".
-func (Backend) Name() string { return "clarabel" }
+func (backend) Name() string { return "clarabel" }
 
 // Capabilities declares the cones and features of the solver.
-func (Backend) Capabilities() backends.Capabilities {
+func (backend) Capabilities() backends.Capabilities {
 	return backends.Capabilities{
 		Version: cclarabel.Version(),
 		License: "Apache-2.0 (Clarabel), MIT or Apache-2.0 and the like (the crates in it), BSD-3-Clause (its OpenBLAS); " +
@@ -40,7 +40,7 @@ func (Backend) Capabilities() backends.Capabilities {
 }
 
 // Setup lets Clarabel copy, scale and analyse the problem.
-func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
+func (b backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
 	return adapter.Setup(b, p, o, Settings.checks, func(set Settings, _ backends.Options) adapter.Library {
 		return &solver{Solver: adapter.Solver{NoRescaling: set.NoRescaling}, settings: set, with: set}
 	})

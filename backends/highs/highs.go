@@ -12,19 +12,19 @@ import (
 	"github.com/conetune/conetune/internal/mirror"
 )
 
-func init() { backends.Register(augmented.Over(Backend{})) }
+func init() { backends.Register(augmented.Over(backend{})) }
 
-// Backend is HiGHS as a [backends.ConicBackend], for linear and quadratic programs. What [backends.Open] returns takes
+// backend is HiGHS as a [backends.ConicBackend], for linear and quadratic programs. What [backends.Open] returns takes
 // second-order and exponential cones, too, see package augmented.
-type Backend struct{}
+type backend struct{}
 
-var _ backends.ConicBackend = Backend{}
+var _ backends.ConicBackend = backend{}
 
 // Name returns "highs".
-func (Backend) Name() string { return "highs" }
+func (backend) Name() string { return "highs" }
 
 // Capabilities declares the cones and features of the solver.
-func (Backend) Capabilities() backends.Capabilities {
+func (backend) Capabilities() backends.Capabilities {
 	return backends.Capabilities{
 		Version: chighs.Version(),
 		License: "MIT (HiGHS, its rcm), Apache-2.0 (its METIS), BSD-3-Clause (its AMD, OpenBLAS), zlib (its " +
@@ -40,7 +40,7 @@ func (Backend) Capabilities() backends.Capabilities {
 }
 
 // Setup lets HiGHS copy and check the problem.
-func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
+func (b backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
 	return adapter.Setup(b, p, o, Settings.checks, func(set Settings, _ backends.Options) adapter.Library {
 		return &solver{Solver: adapter.Solver{NoRescaling: set.NoRescaling}, settings: set}
 	})

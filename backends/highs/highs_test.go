@@ -31,7 +31,7 @@ func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solu
 // TestConformance is the promise of the package: residuals of 1e-8, also where rows, columns and
 // the objective are a million times apart.
 func TestConformance(t *testing.T) {
-	backendtest.Run(t, highs.Backend{}, backendtest.Options{NoIterationLog: true, SingleRun: true})
+	backendtest.Run(t, highs.Raw, backendtest.Options{NoIterationLog: true, SingleRun: true})
 }
 
 // TestSequences is the same with second-order and exponential cones.
@@ -50,7 +50,7 @@ func TestInteriorPoint(t *testing.T) {
 			if testing.Short() && method == "hipo" {
 				t.Skip("is the other in short runs")
 			}
-			backendtest.Run(t, highs.Backend{}, backendtest.Options{NoIterationLog: true, SingleRun: true,
+			backendtest.Run(t, highs.Raw, backendtest.Options{NoIterationLog: true, SingleRun: true,
 				Settings: highs.Settings{Method: method}})
 		})
 	}
@@ -62,7 +62,7 @@ func TestCapabilities(t *testing.T) {
 	assert.Contains(t, c.License, "MIT")
 	assert.True(t, c.Quadratic && c.UpdateMatrices && c.UpdateVectors && c.WarmStart && c.Certificates)
 	assert.False(t, c.Supports(backends.PSDCone))
-	assert.False(t, highs.Backend{}.Capabilities().Supports(backends.SecondOrderCone))
+	assert.False(t, highs.Raw.Capabilities().Supports(backends.SecondOrderCone))
 	assert.Equal(t, []backends.ConeKind{backends.SecondOrderCone, backends.ExponentialCone, backends.DualExponentialCone},
 		c.BySequence)
 }
@@ -177,11 +177,11 @@ func TestInfinite(t *testing.T) {
 	assert.InEpsilon(t, 1e29, sol.X[0]+sol.X[1], 1e-8)
 }
 
-func TestHostile(t *testing.T) { backendtest.Hostile(t, highs.Backend{}, 1000, nil) }
+func TestHostile(t *testing.T) { backendtest.Hostile(t, highs.Raw, 1000, nil) }
 
-func TestManyIterations(t *testing.T) { backendtest.ManyIterations(t, highs.Backend{}) }
+func TestManyIterations(t *testing.T) { backendtest.ManyIterations(t, highs.Raw) }
 
-func TestRecovery(t *testing.T) { backendtest.Recovery(t, highs.Backend{}, 30, nil) }
+func TestRecovery(t *testing.T) { backendtest.Recovery(t, highs.Raw, 30, nil) }
 
 // TestZeroCost is hostile program 6565, on which the factor of a cost of zero was infinite, and the simplex method of
 // HiGHS did not end. A row bounds x_1, the one with a cost, by 5.714936956411375e-101, and x_2 makes room for it in the

@@ -23,7 +23,7 @@ func TestNonconvex(t *testing.T) {
 		B:     []float64{10},
 		Cones: []backends.Cone{backends.Nonnegative(1)},
 	}
-	var nonconvex *backends.NonconvexError
+	var nonconvex *backends.ProblemError
 	_, err := backendtest.Open(t, "native").Setup(p, backends.Options{})
 	require.ErrorAs(t, err, &nonconvex)
 	assert.Equal(t, []float64{1, 0}, nonconvex.Direction)

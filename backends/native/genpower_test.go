@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/internal/planted"
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/require"
 )
@@ -20,11 +21,11 @@ func solved(t *testing.T, p *backends.Problem) *backends.Solution {
 
 // With two weights and one number the cone is the power cone: the optimal points are the same, and come about as soon.
 func TestGeneralizedPowerOfTwoWeights(t *testing.T) {
-	shape := backendtest.Shape{Name: "power", N: 12, Rank: 12, Density: 0.8, Cones: []backends.Cone{
+	shape := planted.Shape{Name: "power", N: 12, Rank: 12, Density: 0.8, Cones: []backends.Cone{
 		backends.Power(0.3), backends.Zero(2), backends.Power(0.8), backends.DualPower(0.45),
 	}}
 	for seed := range uint64(10) {
-		p := shape.NewCase(seed).Problem
+		p := backendtest.NewCase(shape, seed).Problem
 		q := *p
 		q.Cones = slices.Clone(p.Cones)
 		for i, c := range q.Cones {
@@ -85,7 +86,7 @@ func TestLargeGeneralizedPowers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, n := range []int{4, 40} {
 				for seed := range uint64(8) {
-					c := backendtest.Shape{Name: name, N: n, Rank: n - 4, Density: 0.8, Cones: cones}.NewCase(seed)
+					c := backendtest.NewCase(planted.Shape{Name: name, N: n, Rank: n - 4, Density: 0.8, Cones: cones}, seed)
 					sol := solved(t, c.Problem)
 					require.InDelta(t, c.Objective, sol.Objective, 1e-6*(1+math.Abs(c.Objective)))
 					require.Less(t, sol.Iterations, 60)

@@ -59,7 +59,7 @@ func (Backend) Capabilities() backends.Capabilities {
 	}
 }
 
-// Setup looks at the settings and the cones. The work is done by the first Solve, see the package comment.
+// Setup looks at the cones; there are no settings. The work is done by the first Solve, see the package comment.
 func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
 	begin := time.Now()
 	if _, err := backends.SettingsOf[struct{}](o, "native"); err != nil { // it has none

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/internal/planted"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/internal/stop/stoptest"
 )
@@ -25,10 +26,10 @@ func formOf(t *testing.T, p *backends.Problem) *form {
 
 // stopCases are small problems with all kinds of blocks in the Newton systems.
 func stopCases() (out []backendtest.Case) {
-	large := backendtest.Shape{Name: "psd, linear, large", N: 30, Cones: []backends.Cone{backends.PSD(exactOrder + 2),
+	large := planted.Shape{Name: "psd, linear, large", N: 30, Cones: []backends.Cone{backends.PSD(exactOrder + 2),
 		backends.Nonnegative(3)}, Density: 0.3}
 	for _, shape := range append(backendtest.Shapes(), large) {
-		c := shape.NewCase(1)
+		c := backendtest.NewCase(shape, 1)
 		if _, err := (Backend{}).Setup(c.Problem, backends.Options{}); err == nil {
 			out = append(out, c)
 		}

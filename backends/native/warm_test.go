@@ -24,7 +24,7 @@ func TestWarmStartByX(t *testing.T) {
 			continue
 		}
 		for seed := range uint64(4) {
-			c := shape.NewCase(seed)
+			c := backendtest.NewCase(shape, seed)
 			s := opened(t, c.Problem)
 			solve := func(start backends.Point, shift float64) *backends.Solution {
 				near := slices.Clone(c.Problem.B)
@@ -61,7 +61,7 @@ func TestWarmStartPays(t *testing.T) {
 		cold, warm := 0, 0
 		for seed := range uint64(4) {
 			for _, shift := range []float64{1e-5, 1e-4, 1e-3} {
-				p := shape.NewCase(seed).Problem
+				p := backendtest.NewCase(shape, seed).Problem
 				s, fresh := opened(t, p), opened(t, p)
 				last := backendtest.Answer(t, s)
 				near := backends.Update{Q: slices.Clone(p.Q), B: slices.Clone(p.B)}

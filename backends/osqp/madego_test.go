@@ -15,6 +15,7 @@ import (
 	golib "github.com/conetune/conetune/internal/ccgo/osqp"
 	clib "github.com/conetune/conetune/internal/cgo/osqp"
 	mirror "github.com/conetune/conetune/internal/mirror/osqp"
+	"github.com/conetune/conetune/internal/planted"
 )
 
 // with solves by a library.
@@ -22,18 +23,18 @@ func with(t testing.TB, l mirror.Library, p *backends.Problem, o backends.Option
 	old := library
 	defer func() { library = old }()
 	library = l
-	return backendtest.Solve(t, backends.Checked(Backend{}), p, o)
+	return backendtest.Solve(t, backends.Checked(backend{}), p, o)
 }
 
 // made is the way to solve by a library.
-func made(b testing.TB, name string, l mirror.Library, p *backends.Problem, o backends.Options) backendtest.Way {
-	return backendtest.Way{Name: name, Run: func() int { return with(b, l, p, o).Iterations }}
+func made(b testing.TB, l mirror.Library, p *backends.Problem, o backends.Options) func() int {
+	return func() int { return with(b, l, p, o).Iterations }
 }
 
 // TestMadeGo solves the problems of the suite by C and by the same made Go: where the compiler of C does not fuse
 // multiplications with additions, as it does not for x86-64, all numbers are the same.
 func TestMadeGo(t *testing.T) {
-	problems := backendtest.Suite(Backend{})
+	problems := backendtest.Suite(backend{})
 	for name, p := range problems {
 		c, g := with(t, clib.Library{}, p, backends.Options{}), with(t, golib.Library{}, p, backends.Options{})
 		assert.Equal(t, c.Status, g.Status, name)
@@ -59,13 +60,13 @@ func bits(v []float64) []uint64 {
 // BenchmarkMadeGo is the time of Go against that of C, set-up and solve, in turns.
 func BenchmarkMadeGo(b *testing.B) {
 	for _, n := range []int{50, 200, 400} {
-		shape := backendtest.Shape{
+		shape := planted.Shape{
 			Name: "qp", N: n, Cones: []backends.Cone{backends.Zero(n / 5), backends.Nonnegative(2 * n)}, Rank: n, Density: 0.1,
 		}
-		p := shape.NewCase(1).Problem
+		p := backendtest.NewCase(shape, 1).Problem
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			o := backends.Options{Eps: 1e-6}
-			backendtest.InTurns(b, made(b, "c", clib.Library{}, p, o), made(b, "go", golib.Library{}, p, o))
+			backendtest.InTurns(b, made(b, clib.Library{}, p, o), made(b, golib.Library{}, p, o))
 		})
 	}
 }

@@ -11,19 +11,19 @@ import (
 	cosqp "github.com/conetune/conetune/internal/mirror/osqp"
 )
 
-func init() { backends.Register(augmented.Over(Backend{})) }
+func init() { backends.Register(augmented.Over(backend{})) }
 
-// Backend is OSQP as a [backends.ConicBackend], for linear and quadratic programs. What [backends.Open] returns takes
+// backend is OSQP as a [backends.ConicBackend], for linear and quadratic programs. What [backends.Open] returns takes
 // second-order and exponential cones, too, see package augmented.
-type Backend struct{}
+type backend struct{}
 
-var _ backends.ConicBackend = Backend{}
+var _ backends.ConicBackend = backend{}
 
 // Name returns "osqp".
-func (Backend) Name() string { return "osqp" }
+func (backend) Name() string { return "osqp" }
 
 // Capabilities declares the cones and features of the solver.
-func (Backend) Capabilities() backends.Capabilities {
+func (backend) Capabilities() backends.Capabilities {
 	return backends.Capabilities{
 		FirstOrder:     true,
 		Version:        library.Version(),
@@ -38,7 +38,7 @@ func (Backend) Capabilities() backends.Capabilities {
 }
 
 // Setup lets OSQP copy, scale and factor the problem.
-func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
+func (b backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
 	return adapter.Setup(b, p, o, Settings.checks, func(set Settings, _ backends.Options) adapter.Library {
 		set = set.withDefaults()
 		return &solver{Solver: adapter.Solver{NoRescaling: set.NoRescaling}, settings: set, rho: set.Rho}

@@ -29,7 +29,7 @@ func setup(t testing.TB, p *backends.Problem, o backends.Options) backends.Solve
 // TestConformance is the promise of the package: residuals of 1e-8, also where
 // rows, columns and the objective are a million times apart.
 func TestConformance(t *testing.T) {
-	backendtest.Run(t, osqp.Backend{}, backendtest.Options{MaxIterations: 20_000, NoIterationLog: true, SingleRun: true})
+	backendtest.Run(t, osqp.Raw, backendtest.Options{MaxIterations: 20_000, NoIterationLog: true, SingleRun: true})
 }
 
 // TestSecondOrder is the same with second-order and exponential cones.
@@ -43,7 +43,7 @@ func TestCapabilities(t *testing.T) {
 	assert.Contains(t, c.License, "Apache-2.0")
 	assert.True(t, c.UpdateMatrices && c.UpdateVectors)
 	assert.True(t, c.Supports(backends.SecondOrderCone))
-	assert.False(t, osqp.Backend{}.Capabilities().Supports(backends.SecondOrderCone))
+	assert.False(t, osqp.Raw.Capabilities().Supports(backends.SecondOrderCone))
 }
 
 func TestSettings(t *testing.T) {
@@ -88,7 +88,7 @@ func TestPolishingFails(t *testing.T) {
 	var text strings.Builder
 	logger := slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	// Without the checks of Open, which see that P is not convex.
-	s := backendtest.Setup(t, osqp.Backend{}, p, backends.Options{Logger: logger})
+	s := backendtest.Setup(t, osqp.Raw, p, backends.Options{Logger: logger})
 	sol := backendtest.Answer(t, s)
 	assert.Contains(t, text.String(), "polish=-2") // it did fail
 	assert.Equal(t, backends.Optimal, sol.Status, sol.Message)
@@ -98,7 +98,7 @@ func TestPolishingFails(t *testing.T) {
 func denseLP() *backends.Problem {
 	for _, shape := range backendtest.Shapes() {
 		if shape.Name == "lp, dense" {
-			return shape.NewCase(0).Problem
+			return backendtest.NewCase(shape, 0).Problem
 		}
 	}
 	panic("backendtest has no such shape")
@@ -145,11 +145,11 @@ func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solu
 	return backendtest.Solve(t, open(t), p, o)
 }
 
-func TestHostile(t *testing.T) { backendtest.Hostile(t, osqp.Backend{}, 1000, nil) }
+func TestHostile(t *testing.T) { backendtest.Hostile(t, osqp.Raw, 1000, nil) }
 
-func TestManyIterations(t *testing.T) { backendtest.ManyIterations(t, osqp.Backend{}) }
+func TestManyIterations(t *testing.T) { backendtest.ManyIterations(t, osqp.Raw) }
 
-func TestRecovery(t *testing.T) { backendtest.Recovery(t, osqp.Backend{}, 30, nil) }
+func TestRecovery(t *testing.T) { backendtest.Recovery(t, osqp.Raw, 30, nil) }
 
 // TestBeyondInfinity has bounds that OSQP takes as infinite, on the side where that
 // leaves nothing.

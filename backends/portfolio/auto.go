@@ -38,8 +38,8 @@ func (a auto) Capabilities() backends.Capabilities {
 	return c
 }
 
-// Choice is a backend for a problem.
-type Choice struct {
+// choice is a backend for a problem.
+type choice struct {
 	Backend backends.ConicBackend
 	Reason  string // such as "a second-order cone program: interior points"
 }
@@ -50,16 +50,14 @@ type Choice struct {
 // where it takes 0.82 of native's time (in the same place).
 var preferred = []string{backends.Default, "clarabel", "highs", "osqp", "scs"}
 
-// Choose returns the registered backends that take p, the one to ask first at the head; none where no backend takes it.
-func Choose(p *backends.Problem) []Choice { return auto{}.choose(p) }
-
-func (a auto) choose(p *backends.Problem) []Choice {
+// choose returns the registered backends that take p, the one to ask first at the head; none where no backend takes it.
+func (a auto) choose(p *backends.Problem) []choice {
 	kind := classOf(p)
 	order := a.names
 	if order == nil {
 		order = kind.order()
 	}
-	var out, late []Choice
+	var out, late []choice
 	for _, name := range order {
 		b, err := backends.Open(name)
 		if err != nil || b.Capabilities().Unsupported(name, p) != nil {
@@ -68,14 +66,14 @@ func (a auto) choose(p *backends.Problem) []Choice {
 		method := "interior points"
 		switch {
 		case a.names == nil && bySequence(b, p):
-			late = append(late, Choice{b, kind.name + ": a sequence of quadratic programs"})
+			late = append(late, choice{b, kind.name + ": a sequence of quadratic programs"})
 			continue
 		case b.Capabilities().FirstOrder:
 			method = "a first-order method"
 		case kind.vertices && name == simplex:
 			method = "the simplex method"
 		}
-		out = append(out, Choice{b, kind.name + ": " + method})
+		out = append(out, choice{b, kind.name + ": " + method})
 	}
 	return append(out, late...)
 }
@@ -175,8 +173,8 @@ type autoSolver struct {
 	mu      sync.Mutex // held while a method runs; a second caller gets backends.ErrBusy
 	problem *backends.Problem
 	options backends.Options
-	left    []Choice // to be asked after the current one
-	current Choice
+	left    []choice // to be asked after the current one
+	current choice
 	solver  backends.Solver
 	reason  string
 	observe func(backend, reason string) // nil for none

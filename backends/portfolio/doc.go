@@ -6,7 +6,7 @@
 //     message says what differs.
 //
 // [Open] makes them of names, as the command line has them. Answers are checked as those of [backends.Open] are, each
-// by itself. Solvers of this package implement [Chooser], which tells whose answer the last one was.
+// by itself. [Chosen] tells whose answer the last one of a solver was.
 //
 // What Auto and CrossCheck return depends on the problem and the backends of the build alone. What Race returns depends
 // on the time, too: every answer meets the tolerance, but its last digits are those of whoever came first.
@@ -24,10 +24,13 @@ import (
 // AutoName is the name of the backend of [Auto] in [Open].
 const AutoName = "auto"
 
-// Chooser is implemented by the solvers of this package.
-type Chooser interface {
-	// Chosen tells whose answer the last Solve returned, or, before it, who is to be asked first; and why.
-	Chosen() (backend, reason string)
+// Chosen tells, of a solver of this package, whose answer the last Solve returned, or, before it, who is to be asked
+// first; and why. Both are empty for other solvers.
+func Chosen(s backends.Solver) (backend, reason string) {
+	if several, ok := s.(interface{ Chosen() (string, string) }); ok {
+		return several.Chosen()
+	}
+	return "", ""
 }
 
 // Open returns the backend of that name as [backends.Open] does, [Auto] for "auto", and [Race] for several names with

@@ -7,3 +7,6 @@ func Order(p *backends.Problem) []string { return classOf(p).order() }
 
 // NewAuto is Auto with an order of its own.
 func NewAuto(names ...string) backends.ConicBackend { return auto{names: names} }
+
+// Choose returns the backends that Auto asks for p, in this order.
+func Choose(p *backends.Problem) []choice { return auto{}.choose(p) }

@@ -75,7 +75,7 @@ func solve(t *testing.T, b backends.ConicBackend, p *backends.Problem, o backend
 	t.Helper()
 	s := backendtest.Setup(t, b, p, o)
 	out := backendtest.Answer(t, s)
-	name, reason := s.(portfolio.Chooser).Chosen()
+	name, reason := portfolio.Chosen(s)
 	return out, name, reason
 }
 
@@ -180,14 +180,14 @@ func TestAutoGoesOn(t *testing.T) {
 	backends.Register(scripted{name: "lost", answer: &backends.Solution{Status: backends.NumericalError}})
 	p := least()
 	s := backendtest.Setup(t, portfolio.NewAuto("full", "lost", "native"), p, backends.Options{})
-	name, reason := s.(portfolio.Chooser).Chosen()
+	name, reason := portfolio.Chosen(s)
 	assert.Equal(t, "lost", name)
 	assert.Contains(t, reason, "has no room")
 	require.NoError(t, s.Update(backends.Update{B: []float64{-3}}))
 	out := backendtest.Answer(t, s)
 	assert.Equal(t, backends.Optimal, out.Status)
 	assert.InDelta(t, 3, out.X[0], 1e-7)
-	name, reason = s.(portfolio.Chooser).Chosen()
+	name, reason = portfolio.Chosen(s)
 	assert.Equal(t, "native", name)
 	assert.Contains(t, reason, "lost before it ended with the status numerical_error")
 	require.NoError(t, s.Update(backends.Update{B: []float64{-4}}))

@@ -15,6 +15,7 @@ import (
 	golib "github.com/conetune/conetune/internal/ccgo/scs"
 	clib "github.com/conetune/conetune/internal/cgo/scs"
 	mirror "github.com/conetune/conetune/internal/mirror/scs"
+	"github.com/conetune/conetune/internal/planted"
 )
 
 // with solves by a library.
@@ -22,18 +23,18 @@ func with(t testing.TB, l mirror.Library, p *backends.Problem, o backends.Option
 	old := library
 	defer func() { library = old }()
 	library = l
-	return backendtest.Solve(t, backends.Checked(Backend{}), p, o)
+	return backendtest.Solve(t, backends.Checked(backend{}), p, o)
 }
 
 // made is the way to solve by a library.
-func made(b testing.TB, name string, l mirror.Library, p *backends.Problem, o backends.Options) backendtest.Way {
-	return backendtest.Way{Name: name, Run: func() int { return with(b, l, p, o).Iterations }}
+func made(b testing.TB, l mirror.Library, p *backends.Problem, o backends.Options) func() int {
+	return func() int { return with(b, l, p, o).Iterations }
 }
 
 // TestMadeGo solves the problems of the suite by C and by the same made Go. Their BLAS differ, OpenBLAS and gonum,
 // which add up in another order: the numbers differ in their last digits, and so do the iterations of some problems.
 func TestMadeGo(t *testing.T) {
-	problems := backendtest.Suite(Backend{})
+	problems := backendtest.Suite(backend{})
 	same := 0
 	for _, name := range slices.Sorted(maps.Keys(problems)) {
 		p := problems[name]
@@ -57,7 +58,7 @@ func TestMadeGo(t *testing.T) {
 // BenchmarkMadeGo is the time of Go against that of C, set-up and solve, in turns, on problems whose iterations are the
 // same.
 func BenchmarkMadeGo(b *testing.B) {
-	for _, shape := range []backendtest.Shape{
+	for _, shape := range []planted.Shape{
 		{Name: "qp", N: 200, Cones: []backends.Cone{backends.Zero(40), backends.Nonnegative(400)}, Rank: 200, Density: 0.1},
 		{Name: "socp", N: 200, Cones: []backends.Cone{backends.Zero(40), backends.SecondOrder(200),
 			backends.SecondOrder(200)}, Rank: 200, Density: 0.1},
@@ -67,10 +68,10 @@ func BenchmarkMadeGo(b *testing.B) {
 		{Name: "psd60", N: 60, Cones: []backends.Cone{backends.PSD(60)}, Rank: 60, Density: 0.1},
 		{Name: "nuclear", N: 60, Cones: []backends.Cone{backends.NuclearNorm(30, 20)}, Rank: 60, Density: 0.1},
 	} {
-		p := shape.NewCase(1).Problem
+		p := backendtest.NewCase(shape, 1).Problem
 		b.Run(shape.Name, func(b *testing.B) {
 			o := backends.Options{Eps: 1e-5, Settings: Settings{Retries: -1}}
-			backendtest.InTurns(b, made(b, "c", clib.Library{}, p, o), made(b, "go", golib.Library{}, p, o))
+			backendtest.InTurns(b, made(b, clib.Library{}, p, o), made(b, golib.Library{}, p, o))
 		})
 	}
 }

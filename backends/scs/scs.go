@@ -12,18 +12,18 @@ import (
 	"github.com/conetune/conetune/internal/tower"
 )
 
-func init() { backends.Register(Backend{}) }
+func init() { backends.Register(backend{}) }
 
-// Backend is SCS as a [backends.ConicBackend].
-type Backend struct{}
+// backend is SCS as a [backends.ConicBackend].
+type backend struct{}
 
-var _ backends.ConicBackend = Backend{}
+var _ backends.ConicBackend = backend{}
 
 // Name returns "scs".
-func (Backend) Name() string { return "scs" }
+func (backend) Name() string { return "scs" }
 
 // Capabilities declares the cones and features of the solver.
-func (Backend) Capabilities() backends.Capabilities {
+func (backend) Capabilities() backends.Capabilities {
 	cones := []backends.ConeKind{
 		backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone, backends.SecondOrderCone, backends.PSDCone,
 		backends.ExponentialCone, backends.DualExponentialCone, backends.PowerCone, backends.DualPowerCone,
@@ -43,7 +43,7 @@ func (Backend) Capabilities() backends.Capabilities {
 }
 
 // Setup sorts the rows and lets SCS copy, scale and factor the problem.
-func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
+func (b backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
 	return adapter.Setup(b, p, o, Settings.checks, func(set Settings, o backends.Options) adapter.Library {
 		s := &solver{Solver: adapter.Solver{NoRescaling: set.NoRescaling}, settings: set}
 		s.base = s.mirror(o)

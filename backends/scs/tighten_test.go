@@ -10,5 +10,5 @@ import (
 )
 
 func TestSetEpsGoesOn(t *testing.T) {
-	backendtest.GoesOn(t, Backend{}, func(s backends.Solver) any { return s.(*solver).work })
+	backendtest.GoesOn(t, backend{}, func(s backends.Solver) any { return s.(*solver).work })
 }

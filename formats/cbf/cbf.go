@@ -47,29 +47,26 @@ import (
 	"github.com/conetune/conetune/internal/textfile"
 )
 
-// Kind is a family of cones, by its name in the format.
-type Kind string
-
-// The cones. Those with powers are written @k:POW and @k:POW* in a file.
+// The kinds of cones, by their names in the format. Those with powers are written @k:POW and @k:POW* in a file.
 const (
-	Free              Kind = "F"
-	Nonnegative       Kind = "L+"
-	Nonpositive       Kind = "L-"
-	Zero              Kind = "L="
-	SecondOrder       Kind = "Q"
-	RotatedSecond     Kind = "QR"
-	Exponential       Kind = "EXP"
-	DualExponential   Kind = "EXP*"
-	Power             Kind = "POW"
-	DualPower         Kind = "POW*"
-	PSDVector         Kind = "SVECPSD"
-	GeometricMean     Kind = "GMEANABS"
-	DualGeometricMean Kind = "GMEANABS*"
+	Free              = "F"
+	Nonnegative       = "L+"
+	Nonpositive       = "L-"
+	Zero              = "L="
+	SecondOrder       = "Q"
+	RotatedSecond     = "QR"
+	Exponential       = "EXP"
+	DualExponential   = "EXP*"
+	Power             = "POW"
+	DualPower         = "POW*"
+	PSDVector         = "SVECPSD"
+	GeometricMean     = "GMEANABS"
+	DualGeometricMean = "GMEANABS*"
 )
 
 // Cone is one factor of VAR or CON.
 type Cone struct {
-	Kind Kind
+	Kind string
 	Dim  int
 	// Powers are those of a power cone as they stand in the file, positive; nil for others.
 	Powers []float64

@@ -104,7 +104,7 @@ func random(rng *rand.Rand) *Model {
 	m := &Model{Version: 4, Maximize: rng.IntN(2) == 0, Constant: rng.NormFloat64()}
 	cones := func() (list []Cone) {
 		for range rng.IntN(6) {
-			c := Cone{Kind: []Kind{Free, Nonnegative, Nonpositive, Zero, SecondOrder, RotatedSecond, Exponential,
+			c := Cone{Kind: []string{Free, Nonnegative, Nonpositive, Zero, SecondOrder, RotatedSecond, Exponential,
 				DualExponential,
 				Power, DualPower, PSDVector, GeometricMean, DualGeometricMean}[rng.IntN(13)], Dim: 1 + rng.IntN(4)}
 			switch c.Kind {

@@ -8,6 +8,7 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/tower"
 )
@@ -21,18 +22,13 @@ const MaxSize = 1 << 28
 // variables).
 const longPower = 64
 
-// Program is a model in the form of package backends, and the way back.
-//
-// Its columns are x, then the matrix variables as their lower triangles by columns,
-// off the diagonal times sqrt 2. Its rows are cone by cone those of VAR and CON that are
+// conic is the way back from the form of package backends. The columns there are x, then the matrix variables as their
+// lower triangles by columns, off the diagonal times sqrt 2. The rows are cone by cone those of VAR and CON that are
 // not free, sorted into zero, nonnegative, second-order, positive semidefinite, exponential,
 // power, generalized power cones and duals of the last three, within each of them in the order
 // of the file. Generalized power cones with more than 64 rows stand there as towers of power
 // cones (see package internal/tower), with auxiliary columns after the others.
-type Program struct {
-	// Problem minimises the objective, or its negative where the model maximises.
-	Problem *backends.Problem
-
+type conic struct {
 	model       *Model
 	sign        float64 // -1 where the model maximises
 	variables   int
@@ -43,7 +39,7 @@ type Program struct {
 }
 
 // each calls f with the rows that have an entry, at most two, and its factors there.
-func (p *Program) each(entry int, f func(k int, c float64)) { program.Column(p.uses, entry, f) }
+func (p *conic) each(entry int, f func(k int, c float64)) { program.Column(p.uses, entry, f) }
 
 // row is a row of the problem without the tower, s = c1 e1 + c2 e2, in terms of entries. Entry -1 means none.
 type row struct {
@@ -61,8 +57,9 @@ type builder struct {
 	}
 }
 
-// Conic makes the conic program. It fails when the problem is too large.
-func (m *Model) Conic() (*Program, error) {
+// Conic makes the conic program. It fails when the problem is too large. Y and MatrixY of a solution are multipliers in
+// the dual cones of CON, for the minimised objective: the derivative of its optimal value with respect to b is -Y.
+func (m *Model) Conic() (*formats.Program, error) {
 	b := &builder{m: m}
 	b.variables, b.constraints = m.Dims()
 	columns, rows := min(b.variables, 2*MaxSize), min(b.variables, MaxSize)+min(b.constraints, MaxSize+1)

@@ -7,6 +7,7 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/tower"
 )
@@ -32,9 +33,9 @@ func (m *Model) places(row, column int) places {
 }
 
 // program puts the parts together, the matrices after the vectors that are some.
-func (b *builder) program() (*Program, error) {
+func (b *builder) program() (*formats.Program, error) {
 	m := b.m
-	p := &Program{model: m, sign: 1, variables: b.variables, constraints: b.constraints}
+	p := &conic{model: m, sign: 1, variables: b.variables, constraints: b.constraints}
 	if m.Maximize {
 		p.sign = -1
 	}
@@ -61,15 +62,15 @@ func (b *builder) program() (*Program, error) {
 	p.uses = uses.CSC(rows, b.variables+b.constraints)
 	problem.Q, problem.A, problem.B = p.objective(), p.matrix(rows), p.right(rows)
 	p.tower = tower.New(len(problem.Q), problem.Cones, func(c backends.Cone) bool { return c.Dim > longPower })
-	p.Problem = p.tower.Problem(problem)
-	if err := p.Problem.Validate(); err != nil { // sums of entries, or sqrt 2 times one, may be infinite
+	out := &formats.Program{Problem: p.tower.Problem(problem), Solution: p.solution}
+	if err := out.Problem.Validate(); err != nil { // sums of entries, or sqrt 2 times one, may be infinite
 		return nil, fmt.Errorf("cbf: the entries are too large: %w", err)
 	}
-	return p, nil
+	return out, nil
 }
 
 // objective returns q.
-func (p *Program) objective() []float64 {
+func (p *conic) objective() []float64 {
 	m, q := p.model, make([]float64, p.at.columns)
 	for _, c := range m.Objective {
 		q[c.Index[0]] += p.sign * c.Value
@@ -82,7 +83,7 @@ func (p *Program) objective() []float64 {
 }
 
 // matrix returns A, with s = b - Ax.
-func (p *Program) matrix(rows int) *sparse.CSC {
+func (p *conic) matrix(rows int) *sparse.CSC {
 	m, at := p.model, &p.at
 	a := program.NewEntries(rows + len(m.A) + len(m.F) + len(m.H))
 	for j := range p.variables {
@@ -109,7 +110,7 @@ func (p *Program) matrix(rows int) *sparse.CSC {
 }
 
 // right returns b.
-func (p *Program) right(rows int) []float64 {
+func (p *conic) right(rows int) []float64 {
 	m, b := p.model, make([]float64, rows)
 	for _, e := range m.B {
 		p.each(p.variables+e.Index[0], func(k int, c float64) { b[k] += c * e.Value })
@@ -121,27 +122,9 @@ func (p *Program) right(rows int) []float64 {
 	return b
 }
 
-// Solution is a point in the terms of the model.
-type Solution struct {
-	// X are the scalar variables, and Matrices the matrix variables, each its lower
-	// triangle by columns without any scaling. Nil where the solver has none. Where it
-	// proves that the objective has no bound, they are the direction of that.
-	X        []float64
-	Matrices [][]float64
-	// Y are the multipliers of the scalar constraints in the dual cones of CON, for the
-	// minimised objective: the derivative of its optimal value with respect to b is -Y. MatrixY are those of the matrix
-	// constraints, in the form of Matrices.
-	Y       []float64
-	MatrixY [][]float64
-	// Objective and DualObjective are those of the file, with constant and sense.
-	// They are infinite where the model is infeasible or unbounded, NaN without a point.
-	Objective, DualObjective float64
-}
-
-// Solution translates what a solver found.
-func (p *Program) Solution(s *backends.Solution) Solution {
+func (p *conic) solution(s *backends.Solution) formats.Solution {
 	at := p.tower.Recover(backends.Point{X: s.X, Z: s.Z})
-	out := Solution{Objective: p.sign*s.Objective + p.model.Constant, DualObjective: p.sign*s.DualObjective +
+	out := formats.Solution{Objective: p.sign*s.Objective + p.model.Constant, DualObjective: p.sign*s.DualObjective +
 		p.model.Constant}
 	if at.X != nil {
 		out.X = at.X[:p.variables:p.variables]

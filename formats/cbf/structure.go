@@ -94,7 +94,7 @@ func (r *reader) scalarCones() {
 }
 
 // kinds are the cones without powers.
-var kinds = map[string]Kind{
+var kinds = map[string]string{
 	"F": Free, "L+": Nonnegative, "L-": Nonpositive, "L=": Zero, "Q": SecondOrder, "QR": RotatedSecond,
 	"EXP": Exponential, "EXP*": DualExponential, "SVECPSD": PSDVector, "GMEANABS": GeometricMean,
 	"GMEANABS*": DualGeometricMean,

@@ -6,19 +6,16 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/formats/internal/program"
 )
 
-// Program is a model in the form of package backends, and the way back.
-//
-// Its rows are the equations first, then the one-sided rows, then the two-sided
-// ones as a box, each with those of A before the bounds. A side that is infinite has no
+// conic is a model in the form of package backends. The rows are the equations first, then the one-sided rows, then the
+// two-sided ones as a box, each with those of A before the bounds. A side that is infinite has no
 // row. Where the lower side is above the upper one, the two are separate rows, so
 // that a solver can prove that there is no solution.
-type Program struct {
-	// Problem minimises the objective, or its negative where the model maximises.
-	Problem *backends.Problem
-
+type conic struct {
+	problem *backends.Problem
 	model   *Model
 	sign    float64 // -1 where the model maximises
 	origins []origin
@@ -32,9 +29,11 @@ type origin struct {
 	direction float64
 }
 
-// Conic makes the conic program.
-func (m *Model) Conic() *Program {
-	p := &Program{model: m, sign: 1}
+// Conic makes the conic program, with the equations first, then the one-sided rows, then the two-sided ones as a box.
+// The signs of the multipliers are those of the package comment; at an optimum Z is Px + q - A'y of the minimised
+// objective.
+func (m *Model) Conic() *formats.Program {
+	p := &conic{model: m, sign: 1}
 	if m.Maximize {
 		p.sign = -1
 	}
@@ -79,9 +78,9 @@ func (m *Model) Conic() *Program {
 			problem.Cones = append(problem.Cones, c)
 		}
 	}
-	p.Problem = problem
+	p.problem = problem
 	p.fillA()
-	return p
+	return &formats.Program{Problem: problem, Solution: p.solution}
 }
 
 // layout collects the rows of one cone.
@@ -96,7 +95,7 @@ func (l *layout) add(source int, direction, b float64) {
 }
 
 // fillA makes the matrix of the problem.
-func (p *Program) fillA() {
+func (p *conic) fillA() {
 	m := p.model
 	rows, n := len(m.Rows), len(m.Columns)
 	// The rows made of a source, as a list: there may be none, one or two.
@@ -124,24 +123,11 @@ func (p *Program) fillA() {
 			entries.Add(int(k), j, -p.origins[k].direction)
 		}
 	}
-	p.Problem.A = entries.CSC(len(p.origins), n)
+	p.problem.A = entries.CSC(len(p.origins), n)
 }
 
-// Solution is a point in the terms of the model.
-type Solution struct {
-	// X is by column, Y by row and Z, the multipliers of the bounds, by column; nil
-	// where the solver has none. The signs of Y and Z are those of the package
-	// comment; at an optimum Z is Px + q - A'y of the minimised objective.
-	X, Y, Z []float64
-	// Objective and DualObjective are those of the file, with constant and sense.
-	// They are infinite where the model is infeasible or unbounded, NaN without a point.
-	Objective, DualObjective float64
-}
-
-// Solution translates what a solver found. Where it proves infeasibility, X is a
-// direction, or Y and Z are multipliers, that prove it.
-func (p *Program) Solution(s *backends.Solution) Solution {
-	out := Solution{
+func (p *conic) solution(s *backends.Solution) formats.Solution {
+	out := formats.Solution{
 		X:         s.X,
 		Objective: p.sign*s.Objective + p.model.Constant, DualObjective: p.sign*s.DualObjective + p.model.Constant,
 	}

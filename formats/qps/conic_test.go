@@ -11,10 +11,11 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/readertest"
 )
 
-func solve(t *testing.T, m *Model) (*backends.Solution, Solution) {
+func solve(t *testing.T, m *Model) (*backends.Solution, formats.Solution) {
 	t.Helper()
 	p := m.Conic()
 	s := readertest.Solve(t, p.Problem)

@@ -4,36 +4,31 @@ import (
 	"fmt"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/formats/cbf"
 )
 
-// Program is a model in the form of package backends, and the way back. It is that of a model of package cbf: its rows
+// Conic makes the conic program, by way of a model of package cbf. It fails when the blocks are too large. The rows
 // are the diagonal blocks and the blocks of order 1 first, as one nonnegative cone, and then the other blocks in their
 // order as positive semidefinite cones:
 //
 //	A = -[svec F_1 .. svec F_m],  b = -svec F_0,  s = svec(sum x_i F_i - F_0)
-type Program struct {
-	Problem *backends.Problem
-
-	model *Model
-	conic *cbf.Program
-	place []int // of the first entry of a diagonal block, or the number of another one
-}
-
-// Conic makes the conic program. It fails when the blocks are too large for it.
-func (m *Model) Conic() (*Program, error) {
-	p := &Program{model: m, place: make([]int, len(m.Blocks))}
+//
+// MatrixY of a solution are the blocks of the dual matrix, a diagonal one by its diagonal, and Y is all of them, one
+// after another. Objective is c'x, DualObjective <F_0, Y>.
+func (m *Model) Conic() (*formats.Program, error) {
+	place := make([]int, len(m.Blocks)) // of the first entry of a diagonal block, or the number of another one
 	c := &cbf.Model{Var: []cbf.Cone{{Kind: cbf.Free, Dim: len(m.C)}}}
 	diagonal := 0
 	for k, n := range m.Blocks {
 		if isDiagonal(n) {
-			p.place[k] = diagonal
+			place[k] = diagonal
 			if diagonal += abs(n); diagonal > cbf.MaxSize {
 				return nil, fmt.Errorf("sdpa: the problem is too large: more than %d entries of diagonal blocks", cbf.MaxSize)
 			}
 			continue
 		}
-		p.place[k] = len(c.PSDCon)
+		place[k] = len(c.PSDCon)
 		c.PSDCon = append(c.PSDCon, n)
 	}
 	c.Con = []cbf.Cone{{Kind: cbf.Nonnegative, Dim: diagonal}}
@@ -41,8 +36,8 @@ func (m *Model) Conic() (*Program, error) {
 		c.Objective = append(c.Objective, cbf.Entry{Index: [4]int{j}, Value: v})
 	}
 	for _, e := range m.Entries {
-		at, i, j, x := p.place[e.Block], int(e.Row), int(e.Col), int(e.Matrix)-1
-		switch diagonal := isDiagonal(m.Blocks[e.Block]); {
+		at, i, j, x := place[e.Index[1]], e.Index[2], e.Index[3], e.Index[0]-1
+		switch diagonal := isDiagonal(m.Blocks[e.Index[1]]); {
 		case diagonal && x < 0:
 			c.B = append(c.B, cbf.Entry{Index: [4]int{at + i}, Value: -e.Value})
 		case diagonal:
@@ -58,38 +53,24 @@ func (m *Model) Conic() (*Program, error) {
 		return nil, fmt.Errorf("sdpa: in the conic format: %w", err)
 	}
 	c.A, c.B, c.D, c.H = nil, nil, nil, nil // which the problem has
-	p.Problem, p.conic = conic.Problem, conic
-	return p, nil
+	return &formats.Program{Problem: conic.Problem, Solution: func(s *backends.Solution) formats.Solution {
+		out := conic.Solution(s)
+		if s.Z == nil {
+			return out
+		}
+		diagonal, matrices := out.Y, out.MatrixY
+		out.Y, out.MatrixY = nil, make([][]float64, len(place))
+		for k, at := range place {
+			if n := abs(m.Blocks[k]); isDiagonal(m.Blocks[k]) {
+				out.MatrixY[k] = diagonal[at : at+n : at+n]
+			} else {
+				out.MatrixY[k] = matrices[at]
+			}
+			out.Y = append(out.Y, out.MatrixY[k]...)
+		}
+		return out
+	}}, nil
 }
 
 // isDiagonal says whether a block of that size is part of the nonnegative cone.
 func isDiagonal(n int) bool { return n < 0 || n == 1 }
-
-// Solution is a point in the terms of the model.
-type Solution struct {
-	// X is of length m, nil where the solver has none. Where it proves that c'x falls
-	// without bound, it is the direction of that.
-	X []float64
-	// Y are the blocks of the dual matrix, each its diagonal, or its lower triangle by
-	// columns without any scaling. Nil where the solver has none.
-	Y [][]float64
-	// Objective is c'x, DualObjective <F_0, Y>.
-	Objective, DualObjective float64
-}
-
-// Solution translates what a solver found.
-func (p *Program) Solution(s *backends.Solution) Solution {
-	found := p.conic.Solution(s)
-	out := Solution{X: found.X, Objective: found.Objective, DualObjective: found.DualObjective}
-	if s.Z == nil {
-		return out
-	}
-	for k, n := range p.model.Blocks {
-		if at := p.place[k]; isDiagonal(n) {
-			out.Y = append(out.Y, found.Y[at:at+abs(n):at+abs(n)])
-		} else {
-			out.Y = append(out.Y, found.MatrixY[at])
-		}
-	}
-	return out
-}

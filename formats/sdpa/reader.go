@@ -1,10 +1,10 @@
 package sdpa
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
+	"github.com/conetune/conetune/formats/cbf"
 	"github.com/conetune/conetune/formats/internal/program"
 	"github.com/conetune/conetune/internal/textfile"
 )
@@ -120,7 +120,7 @@ func (r *reader) sizes() {
 var entryFields = [4]string{"the matrix of an entry", "the block of an entry", "the row of an entry",
 	"the column of an entry"}
 
-func (r *reader) entry() Entry {
+func (r *reader) entry() cbf.Entry {
 	var index [4]int
 	for k, what := range entryFields {
 		w := r.word(what)
@@ -153,7 +153,7 @@ func (r *reader) entry() Entry {
 		r.below, r.above = r.below || i > j, r.above || i < j
 	}
 	// Rows and columns as they are, until checkTriangles has seen them.
-	return Entry{Matrix: int32(index[0]), Block: int32(index[1] - 1), Row: int32(i - 1), Col: int32(j - 1), Value: v}
+	return cbf.Entry{Index: [4]int{index[0], index[1] - 1, i - 1, j - 1}, Value: v}
 }
 
 // checkTriangles puts all entries into the lower triangle and makes sure that none
@@ -161,20 +161,23 @@ func (r *reader) entry() Entry {
 func (r *reader) checkTriangles() {
 	if r.above && r.below {
 		order := slices.Clone(r.m.Entries)
-		compare := func(a, b Entry) int {
-			return cmp.Or(cmp.Compare(a.Matrix, b.Matrix), cmp.Compare(a.Block, b.Block),
-				cmp.Compare(max(a.Row, a.Col), max(b.Row, b.Col)), cmp.Compare(min(a.Row, a.Col), min(b.Row, b.Col)))
+		lower := func(e cbf.Entry) [4]int {
+			return [4]int{e.Index[0], e.Index[1], max(e.Index[2], e.Index[3]), min(e.Index[2], e.Index[3])}
 		}
-		slices.SortFunc(order, compare)
+		slices.SortFunc(order, func(a, b cbf.Entry) int {
+			x, y := lower(a), lower(b)
+			return slices.Compare(x[:], y[:])
+		})
 		for k := 1; k < len(order); k++ {
-			if a, b := order[k-1], order[k]; compare(a, b) == 0 && a.Row != b.Row {
-				r.FailAt(0, fmt.Sprintf("matrix %d, block %d", a.Matrix, a.Block+1),
-					"holds the entry (%d, %d) and its mirror image, expected one triangle", a.Row+1, a.Col+1)
+			if at := order[k-1].Index; lower(order[k-1]) == lower(order[k]) && at[2] != order[k].Index[2] {
+				r.FailAt(0, fmt.Sprintf("matrix %d, block %d", at[0], at[1]+1),
+					"holds the entry (%d, %d) and its mirror image, expected one triangle", at[2]+1, at[3]+1)
 			}
 		}
 	}
 	for k, e := range r.m.Entries {
-		r.m.Entries[k].Row, r.m.Entries[k].Col = max(e.Row, e.Col), min(e.Row, e.Col)
+		i, j := e.Index[2], e.Index[3]
+		r.m.Entries[k].Index[2], r.m.Entries[k].Index[3] = max(i, j), min(i, j)
 	}
 }
 

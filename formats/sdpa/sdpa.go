@@ -35,6 +35,7 @@ package sdpa
 import (
 	"io"
 
+	"github.com/conetune/conetune/formats/cbf"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
@@ -44,17 +45,9 @@ type Model struct {
 	C []float64
 	// Blocks are the sizes of the blocks, negative for a diagonal block.
 	Blocks []int
-	// Entries are the nonzeros of all matrices, in the order of the file.
-	Entries []Entry
-}
-
-// Entry is an entry of a matrix and, off the diagonal, its mirror image.
-type Entry struct {
-	// Matrix is 0 for F_0 and i for F_i.
-	Matrix int32
-	// Block, Row and Col count from 0; Row >= Col.
-	Block, Row, Col int32
-	Value           float64
+	// Entries are the nonzeros of all matrices, in the order of the file. They have the indices of the matrix, 0 for F_0
+	// and i for F_i, and of the block, the row and the column, which count from 0, in the lower triangle.
+	Entries []cbf.Entry
 }
 
 // Read reads a file, plain or compressed by gzip, bzip2, zstd or zip. The error is a *formats.Error.

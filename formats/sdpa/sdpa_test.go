@@ -21,8 +21,8 @@ func TestReadSmall(t *testing.T) {
 	assert.Equal(t, []float64{2, 1}, m.C)
 	assert.Equal(t, []int{2, -2, 1}, m.Blocks)
 	require.Len(t, m.Entries, 10)
-	assert.Equal(t, Entry{0, 0, 1, 0, -1}, m.Entries[0], "the mirror image of (1, 2)")
-	assert.Equal(t, Entry{0, 1, 1, 1, .5}, m.Entries[4])
+	assert.Equal(t, cbf.Entry{Index: [4]int{0, 0, 1, 0}, Value: -1}, m.Entries[0], "the mirror image of (1, 2)")
+	assert.Equal(t, cbf.Entry{Index: [4]int{0, 1, 1, 1}, Value: .5}, m.Entries[4])
 }
 
 func TestLayouts(t *testing.T) {
@@ -89,7 +89,8 @@ func random(rng *rand.Rand) *Model {
 		if m.Blocks[b] < 0 {
 			j = i
 		}
-		m.Entries = append(m.Entries, Entry{int32(rng.IntN(len(m.C) + 1)), int32(b), int32(i), int32(j), rng.NormFloat64()})
+		m.Entries = append(m.Entries, cbf.Entry{Index: [4]int{rng.IntN(len(m.C) + 1), b, i, j},
+			Value: rng.NormFloat64()})
 	}
 	return m
 }
@@ -140,20 +141,20 @@ func TestConic(t *testing.T) {
 		require.Len(t, s, at)
 		want, inner := make([]float64, at), make([]float64, len(x)+1) // <F_i, Y>
 		for _, e := range m.Entries {
-			k, i, j := int(e.Block), int(e.Row), int(e.Col)
-			y, factor := got.Y[k][i], -1.0
+			matrix, k, i, j := e.Index[0], e.Index[1], e.Index[2], e.Index[3]
+			y, factor := got.MatrixY[k][i], -1.0
 			if n := m.Blocks[k]; n > 0 {
-				y = got.Y[k][lower(i, j, n)]
+				y = got.MatrixY[k][lower(i, j, n)]
 			}
-			if e.Matrix > 0 {
-				factor = x[e.Matrix-1]
+			if matrix > 0 {
+				factor = x[matrix-1]
 			}
 			weight := 1.0
 			if i != j {
 				weight = math.Sqrt2
 			}
 			want[place[[3]int{k, i, j}]] += weight * factor * e.Value
-			inner[e.Matrix] += weight * weight * e.Value * y
+			inner[matrix] += weight * weight * e.Value * y
 		}
 		assert.InDeltaSlice(t, want, s, 1e-12)
 		for j := range atz {
@@ -186,7 +187,7 @@ func TestConicTooLarge(t *testing.T) {
 		_, err := (&Model{Blocks: blocks}).Conic()
 		assert.ErrorContains(t, err, "too large")
 	}
-	_, err := (&Model{Blocks: []int{2}, Entries: []Entry{{0, 0, 1, 0, math.MaxFloat64}}}).Conic()
+	_, err := (&Model{Blocks: []int{2}, Entries: []cbf.Entry{{Index: [4]int{0, 0, 1, 0}, Value: math.MaxFloat64}}}).Conic()
 	assert.ErrorContains(t, err, "too large")
 }
 
@@ -204,7 +205,7 @@ func TestKnownOptimum(t *testing.T) {
 	assert.Less(t, residuals.Max(), 1e-12)
 	assert.InDelta(t, 2*math.Sqrt2, primal, 1e-12)
 	assert.InDelta(t, 2*math.Sqrt2, dual, 1e-12)
-	y := p.Solution(&backends.Solution{X: x, S: s, Z: z}).Y
+	y := p.Solution(&backends.Solution{X: x, S: s, Z: z}).MatrixY
 	assert.InDeltaSlice(t, []float64{2, -math.Sqrt2, 1}, y[0], 1e-12)
 	assert.Equal(t, []float64{0, 0}, y[1])
 }

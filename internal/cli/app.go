@@ -19,7 +19,7 @@ import (
 	"github.com/conetune/conetune/internal/finitejson"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/internal/textfile"
-	"github.com/conetune/conetune/table/input"
+	"github.com/conetune/conetune/table"
 )
 
 // The exit statuses of the command line.
@@ -166,14 +166,14 @@ func Interruptible[T any](ctx context.Context, work func() (T, error)) (T, error
 }
 
 // Tell writes the findings about the tables, a line for each.
-func (a *App) Tell(notes []input.Note) {
+func (a *App) Tell(notes []table.Finding) {
 	for _, n := range notes {
 		a.Note("%s: %s", n.File, strings.ReplaceAll(n.Text, "\n", " "))
 	}
 }
 
 // Flagged are findings with flags in the place of options.
-func Flagged(flags *strings.Replacer, notes []input.Note) []input.Note {
+func Flagged(flags *strings.Replacer, notes []table.Finding) []table.Finding {
 	for k := range notes {
 		notes[k].Text = flags.Replace(notes[k].Text)
 	}

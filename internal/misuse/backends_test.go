@@ -57,7 +57,7 @@ func TestBackends(t *testing.T) {
 		backends.Options{},
 		backends.Optimal, backends.Residuals{}, new(backends.Tally), backends.NewTriplets(3), new(backends.Triplets),
 		backends.ZeroCone,
-		new(backends.MemoryError), new(backends.NonconvexError), new(backends.ProblemError), new(backends.UnsupportedError),
+		new(backends.MemoryError), new(backends.ProblemError), new(backends.UnsupportedError),
 	}, cones...)
 	wrong := append([]any{
 		p, short, new(backends.Problem), []float64{1}, []float64{1, 2}, []float64{1, 2, 3, 4}, -1, 5,

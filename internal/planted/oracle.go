@@ -232,9 +232,9 @@ func recovered(v *Verdict) {
 
 // refused judges an error of a call that is given the case.
 func (c *Case) refused(call string, err error) Verdict {
-	var nonconvex *backends.NonconvexError
-	if errors.As(err, &nonconvex) && c.Class == Nonconvex {
-		if d := nonconvex.Direction; len(d) != len(c.Q) || !(dot(d, c.timesP(d)) < 0) {
+	var wrong *backends.ProblemError
+	if errors.As(err, &wrong) && wrong.Direction != nil && c.Class == Nonconvex {
+		if d := wrong.Direction; len(d) != len(c.Q) || !(dot(d, c.timesP(d)) < 0) {
 			return Verdict{Outcome: Malformed, Detail: fmt.Sprintf("the direction %.6g does not prove that P is indefinite", d)}
 		}
 		return Verdict{Outcome: Right}

@@ -73,7 +73,7 @@ type Rows struct {
 	// Division are the columns by which rows are divided, qid of files of LIBSVM among them.
 	Division table.Division
 	// Notes are what their user should know about the files.
-	Notes []Note
+	Notes []table.Finding
 	// Outer are the rows to split for a nested cross-validation; nil where there are none.
 	Outer *Outer
 }
@@ -89,12 +89,6 @@ type Outer struct {
 // Grouped and Timed say that the rows are divided by groups or by time.
 func (o *Outer) Grouped() bool { return o.by.group != nil }
 func (o *Outer) Timed() bool   { return o.by.at != nil }
-
-// Note is a finding with the file that it is about.
-type Note struct {
-	File string `json:"file"`
-	table.Finding
-}
 
 // ForModel are the rows as models take them.
 func (r *Rows) ForModel() dataset.Division {
@@ -138,7 +132,8 @@ func (r *Rows) Explain(err error) error {
 // note adds what was found in a table.
 func (r *Rows) note(file string, list []table.Finding) {
 	for _, f := range list {
-		r.Notes = append(r.Notes, Note{file, f})
+		f.File = file
+		r.Notes = append(r.Notes, f)
 	}
 }
 

@@ -32,7 +32,7 @@ func distorted(p *backends.Problem) *backends.Problem {
 
 func TestScaledPointIsTheSame(t *testing.T) {
 	for _, shape := range backendtest.Shapes() {
-		c := shape.NewCase(1)
+		c := backendtest.NewCase(shape, 1)
 		p := distorted(c.Problem)
 		s := New(p)
 		require.NotNil(t, s, shape.Name)

@@ -67,7 +67,7 @@ type predictions struct {
 	// IDs are the cells of the column of --id.
 	IDs []string `json:"ids,omitempty"`
 	// Findings are what the user should know about the table.
-	Findings []input.Note `json:"findings,omitempty"`
+	Findings []table.Finding `json:"findings,omitempty"`
 	// Matrix is the completed matrix, where no entries were asked for.
 	Matrix [][]float64 `json:"matrix,omitempty"`
 	// Targets are the names of several targets, and Lines the predictions of all for each row.
@@ -247,8 +247,8 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 	}
 	p.Findings = cli.Flagged(a.Flags, findings)
 	if score.Strange > 0 {
-		p.Findings = append(p.Findings, input.Note{File: data.path, Finding: table.Finding{Kind: "target", Text: words.Count(
-			score.Strange, "row") + " with a label that the model does not have, which the error leaves out"}})
+		p.Findings = append(p.Findings, table.Finding{File: data.path, Kind: "target", Text: words.Count(
+			score.Strange, "row") + " with a label that the model does not have, which the error leaves out"})
 	}
 	if score.Rows > 0 {
 		p.score(score.Error(), score.Rows)

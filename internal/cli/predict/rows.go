@@ -37,7 +37,7 @@ const RowsInBlock = 4096
 
 // read reads a table for a model: through its encoding, a part of the rows after another, or by the names of its
 // features. It calls begin, and again where it begins anew, and then part.
-func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPredict) error) ([]input.Note, error) {
+func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPredict) error) ([]table.Finding, error) {
 	names := m.Targets
 	if names == nil || m.Classes() {
 		names = []string{m.Target}
@@ -91,9 +91,9 @@ func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPre
 	if err != nil {
 		return nil, err
 	}
-	var notes []input.Note
-	for _, f := range slices.Concat(findings, last.Findings()) {
-		notes = append(notes, input.Note{File: name, Finding: f})
+	notes := slices.Concat(findings, last.Findings())
+	for k := range notes {
+		notes[k].File = name
 	}
 	return notes, nil
 }

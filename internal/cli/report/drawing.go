@@ -85,7 +85,7 @@ var whereJudged = map[string]string{evaluate.OnTest: "test rows", evaluate.OnFol
 	evaluate.OnValidation: "validation rows"}
 
 // confusionFigure is the confusion table of a classifier.
-func confusionFigure(run *Run, j *evaluate.Judged, fit problems.Fit) figure.Figure {
+func confusionFigure(run *Run, j *evaluate.Sample, fit problems.Fit) figure.Figure {
 	names := run.labels(fit)
 	n, by := j.Confusion(len(names)), ""
 	if j.Weight != nil {
@@ -101,7 +101,7 @@ func confusionFigure(run *Run, j *evaluate.Judged, fit problems.Fit) figure.Figu
 }
 
 // predictionDrawings are those that fit the model.
-func predictionDrawings(run *Run, j *evaluate.Judged, fit problems.Fit) (list []*drawing) {
+func predictionDrawings(run *Run, j *evaluate.Sample, fit problems.Fit) (list []*drawing) {
 	switch names := run.labels(fit); {
 	case fit.Classes(): // the confusion table has it
 	case fit.Hazard:
@@ -137,7 +137,7 @@ func diagonal() figure.Line {
 }
 
 // rocOf is the ROC curve of rows of both labels.
-func rocOf(j *evaluate.Judged, names []string) *drawing {
+func rocOf(j *evaluate.Sample, names []string) *drawing {
 	x, y := roc(j.Value, j.Y, j.Weight)
 	area := j.Metrics[slices.IndexFunc(j.Metrics, func(m evaluate.Metric) bool { return m.Name == evaluate.AUC })].Value
 	curve := figure.Line{Name: "model", X: webpage.Thinned(x, mostPoints), Y: webpage.Thinned(y, mostPoints)}
@@ -162,7 +162,7 @@ func ordered(values []float64, compare func(a, b float64) int) []int {
 }
 
 // residualsOf has targets and residuals over predictions.
-func residualsOf(j *evaluate.Judged) *drawing {
+func residualsOf(j *evaluate.Sample) *drawing {
 	order := ordered(j.Value, cmp.Compare)
 	shown := webpage.Thinned(order, mostPoints)
 	actual, residual := figure.Line{Name: "rows", Points: true}, figure.Line{Name: "residuals", Points: true}
@@ -191,7 +191,7 @@ func residualsOf(j *evaluate.Judged) *drawing {
 }
 
 // calibrationOf has the share of the second label over its predicted probability, in bins of equal size.
-func calibrationOf(j *evaluate.Judged, label string) *drawing {
+func calibrationOf(j *evaluate.Sample, label string) *drawing {
 	order := ordered(j.Value, cmp.Compare)
 	bins := min(calibrationBins, max(2, len(order)/10))
 	line := figure.Line{Name: "share ± s.e."}
@@ -231,7 +231,7 @@ func calibrationOf(j *evaluate.Judged, label string) *drawing {
 var riskNames = []string{"low risk", "middle risk", "high risk"}
 
 // risksOf has the shares of rows without an event over time, by thirds of the values among the rows of each part.
-func risksOf(d *evaluate.Judged) *drawing {
+func risksOf(d *evaluate.Sample) *drawing {
 	groups, weights := make([][]float64, len(riskNames)), make([][]float64, len(riskNames))
 	from := 0
 	for _, to := range d.Ends {

@@ -32,7 +32,7 @@ func (run *Run) effects(fit problems.Fit) []model.Effect {
 }
 
 // Stability is the share of the fits of folds that have each feature; nil without folds.
-func (run *Run) Stability(j *evaluate.Judged) []float64 {
+func (run *Run) Stability(j *evaluate.Sample) []float64 {
 	if j == nil || j.Folds == nil {
 		return nil
 	}
@@ -41,8 +41,7 @@ func (run *Run) Stability(j *evaluate.Judged) []float64 {
 
 // coefficientTable lists the coefficients in use, the largest effect first and as far as most allows, with a bar for
 // each and how many folds choose it; more are left out.
-func coefficientTable(run *Run, fit problems.Fit, j *evaluate.Judged, most int) (t *webpage.Table, note string,
-	more int) {
+func coefficientTable(run *Run, fit problems.Fit, j *evaluate.Sample, most int) (t *webpage.Table, note string, more int) {
 	list := run.effects(fit)
 	if len(list) == 0 {
 		return nil, "", 0
@@ -80,7 +79,7 @@ func coefficientTable(run *Run, fit problems.Fit, j *evaluate.Judged, most int) 
 
 // effectsNote says what the numbers of that table are, of a model with so many features in use, and so many of several
 // targets or labels that are shown.
-func effectsNote(run *Run, fit problems.Fit, used, shown int, j *evaluate.Judged) string {
+func effectsNote(run *Run, fit problems.Fit, used, shown int, j *evaluate.Sample) string {
 	of := words.Count(len(fit.Features), "feature")
 	note := fmt.Sprintf("%d of %s are in the model.", used, of)
 	if used == 1 {
@@ -193,7 +192,7 @@ func origins(e *table.Encoder) map[string]origin {
 // WriteCoefficients writes the intercept and the coefficients that are not zero as CSV, those of the largest effect
 // first; with several targets a row for each feature and target, and with folds the share of those that have the
 // feature.
-func (run *Run) WriteCoefficients(w io.Writer, fit problems.Fit, j *evaluate.Judged) error {
+func (run *Run) WriteCoefficients(w io.Writer, fit problems.Fit, j *evaluate.Sample) error {
 	from, deviation, stable := origins(run.Rows.Encoder), run.deviations(), run.Stability(j)
 	lines := [][]string{{"feature", "coefficient", "effect", "column", "level", "reference"}}
 	line := func(target, share string, cells ...string) {

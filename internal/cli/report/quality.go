@@ -32,7 +32,7 @@ var measureNames = map[string]string{
 var briefNames = map[string]string{evaluate.R2: "R²", evaluate.RMSE: "RMSE", evaluate.MAE: "MAE"}
 
 // judgedOn says which rows a predictor is judged by.
-func judgedOn(j *evaluate.Judged) string {
+func judgedOn(j *evaluate.Sample) string {
 	if !j.Entries {
 		return onRows(words.Count(j.Rows, "row"), j.On, "rows")
 	}
@@ -54,7 +54,7 @@ func onRows(many, on, what string) string {
 }
 
 // without is what is predicted without any feature.
-func without(run *Run, j *evaluate.Judged) string {
+func without(run *Run, j *evaluate.Sample) string {
 	switch {
 	case j.Entries:
 		return "the mean of the training entries"
@@ -85,7 +85,7 @@ func headline(list []evaluate.Metric) evaluate.Metric {
 }
 
 // verdict puts the measures into sentences.
-func verdict(run *Run, j *evaluate.Judged) []string {
+func verdict(run *Run, j *evaluate.Sample) []string {
 	m := headline(j.Metrics)
 	text := fmt.Sprintf("On %s: %s %s, against %s for %s", judgedOn(j), measureNames[m.Name],
 		words.PlusMinus(m.Value, m.StandardError), words.ToError(m.Base, m.StandardError), without(run, j))
@@ -125,7 +125,7 @@ func verdict(run *Run, j *evaluate.Judged) []string {
 }
 
 // qualityTable has the measures.
-func qualityTable(run *Run, j *evaluate.Judged) *webpage.Table {
+func qualityTable(run *Run, j *evaluate.Sample) *webpage.Table {
 	t := webpage.NewTable("quality", "How good it is on these rows", webpage.Text("measure"), webpage.Number("model"),
 		webpage.Number("standard error"), webpage.Number("without features"))
 	if j.Plain != nil {
@@ -151,19 +151,20 @@ func qualityTable(run *Run, j *evaluate.Judged) *webpage.Table {
 }
 
 // targetsTable has the measures of several targets, a row for each; nil without.
-func targetsTable(j *evaluate.JudgedTargets) *webpage.Table {
-	if j == nil {
+func targetsTable(targets []evaluate.Sample) *webpage.Table {
+	if targets == nil {
 		return nil
 	}
-	t := webpage.NewTable("quality", "How good it is on "+onRows(words.Count(j.Rows, "row"), j.On, "rows"),
+	first := &targets[0]
+	t := webpage.NewTable("quality", "How good it is on "+onRows(words.Count(first.Rows, "row"), first.On, "rows"),
 		webpage.Text("target"))
-	for _, m := range j.List[0].Metrics {
+	for _, m := range first.Metrics {
 		t.Columns = append(t.Columns, webpage.Number(briefNames[m.Name]), webpage.Column{Title: "s.e.",
 			Spoken: "standard error of " + briefNames[m.Name], Number: true})
 	}
 	t.Columns = append(t.Columns, webpage.Number("RMSE without features"))
-	for _, target := range j.List {
-		cells := []webpage.Cell{{Text: target.Name}}
+	for _, target := range targets {
+		cells := []webpage.Cell{{Text: target.Target}}
 		for _, m := range target.Metrics {
 			cells = append(cells, webpage.Cell{Text: words.Fine(m.Value), Strong: true},
 				webpage.Cell{Text: words.Short(m.StandardError)})
@@ -270,7 +271,7 @@ func Status(s outcome.Stop) string { return cmp.Or(statuses[s], string(s)) }
 func ended(r *tune.Result) string { return strings.TrimSuffix(Status(r.Status), ",") }
 
 // confusionTable counts labels and predicted labels, or sums up the weights of their rows.
-func confusionTable(run *Run, j *evaluate.Judged, fit problems.Fit) *webpage.Table {
+func confusionTable(run *Run, j *evaluate.Sample, fit problems.Fit) *webpage.Table {
 	names := run.labels(fit)
 	n := j.Confusion(len(names))
 	by, each := "", ""

@@ -52,7 +52,7 @@ func (run *Run) logOdds() bool { return run.Spec.Loss == model.Logistic }
 type summary struct {
 	chosen *tune.Result // the best of the methods
 	target string
-	judged *evaluate.Judged // nil for several targets, and without rows to judge by
+	judged *evaluate.Sample // nil for several targets, and without rows to judge by
 	// lead says what was chosen, and verdict how good it is, in sentences.
 	lead    string
 	verdict []string
@@ -306,7 +306,7 @@ func trainingRows(run *Run) string {
 }
 
 // describeFit lists the coefficients that matter.
-func describeFit(run *Run, fit problems.Fit, j *evaluate.Judged) string {
+func describeFit(run *Run, fit problems.Fit, j *evaluate.Sample) string {
 	if fit.Matrix != nil {
 		return describeMatrix(fit, run.Options.Intercept)
 	}

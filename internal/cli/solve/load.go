@@ -3,10 +3,9 @@ package solve
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/formats/cbf"
 	"github.com/conetune/conetune/formats/qps"
 	"github.com/conetune/conetune/formats/sdpa"
@@ -19,21 +18,8 @@ type loadedProgram struct {
 	path, name string
 	describe   string   // its size in the terms of the file
 	columns    []string // the names of the variables; nil when they have none
-	build      func() (*builtProgram, error)
-	built      *builtProgram // nil until then
-}
-
-// builtProgram is a program in the form of the backends, with the way back.
-type builtProgram struct {
-	problem   *backends.Problem
-	translate func(*backends.Solution) translated
-}
-
-// translated is a solution in the terms of the file.
-type translated struct {
-	x, y, bounds    []float64
-	matrices        [][]float64
-	objective, dual float64
+	build      func() (*formats.Program, error)
+	built      *formats.Program // nil until then
 }
 
 // fileFormat is a format of the files that can be solved.
@@ -110,13 +96,7 @@ func loadQPS(path string) (*loadedProgram, error) {
 		p.describe = strings.Replace(p.describe, ";", fmt.Sprintf(", quadratic objective with %s;",
 			words.Count(m.P.NNZ(), "nonzero")), 1)
 	}
-	p.build = func() (*builtProgram, error) {
-		c := m.Conic()
-		return &builtProgram{c.Problem, func(s *backends.Solution) translated {
-			t := c.Solution(s)
-			return translated{x: t.X, y: t.Y, bounds: t.Z, objective: t.Objective, dual: t.DualObjective}
-		}}, nil
-	}
+	p.build = func() (*formats.Program, error) { return m.Conic(), nil }
 	return p, nil
 }
 
@@ -127,16 +107,7 @@ func loadSDPA(path string) (*loadedProgram, error) {
 	}
 	p := &loadedProgram{describe: sizes(false, []int{len(m.C), len(m.Blocks), len(m.Entries)}, "variable", "block",
 		"nonzero")}
-	p.build = func() (*builtProgram, error) {
-		c, err := m.Conic()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		return &builtProgram{c.Problem, func(s *backends.Solution) translated {
-			t := c.Solution(s)
-			return translated{x: t.X, y: slices.Concat(t.Y...), objective: t.Objective, dual: t.DualObjective}
-		}}, nil
-	}
+	p.build = m.Conic
 	return p, nil
 }
 
@@ -149,16 +120,7 @@ func loadCBF(path string) (*loadedProgram, error) {
 	counts := []int{variables, constraints, len(m.A), len(m.PSDVar), len(m.PSDCon)}
 	p := &loadedProgram{describe: sizes(m.Maximize, counts, "variable", "constraint", "nonzero", "matrix variable",
 		"matrix constraint")}
-	p.build = func() (*builtProgram, error) {
-		c, err := m.Conic()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		return &builtProgram{c.Problem, func(s *backends.Solution) translated {
-			t := c.Solution(s)
-			return translated{x: t.X, y: t.Y, matrices: t.Matrices, objective: t.Objective, dual: t.DualObjective}
-		}}, nil
-	}
+	p.build = m.Conic
 	return p, nil
 }
 

@@ -49,7 +49,7 @@ type certificate struct {
 }
 
 func newSolveResult(p *loadedProgram, backend string, s *backends.Solution) *solveResult {
-	t := p.built.translate(s)
+	t := p.built.Solution(s)
 	r := &solveResult{
 		Name: p.name, Backend: backend, Status: s.Status.String(), Stopped: string(s.Stopped), Found: string(s.Found),
 		status:     s.Status,
@@ -60,13 +60,13 @@ func newSolveResult(p *loadedProgram, backend string, s *backends.Solution) *sol
 	switch s.Status {
 	case backends.PrimalInfeasible:
 		r.Primal, r.Gap = nil, nil
-		r.Certificate = &certificate{Radius: words.FiniteOrNull(s.Radius), Y: t.y, Z: t.bounds}
+		r.Certificate = &certificate{Radius: words.FiniteOrNull(s.Radius), Y: t.Y, Z: t.Z}
 	case backends.DualInfeasible:
 		r.Dual, r.Gap = nil, nil
-		r.Certificate = &certificate{Radius: words.FiniteOrNull(s.Radius), X: t.x, Matrices: t.matrices}
+		r.Certificate = &certificate{Radius: words.FiniteOrNull(s.Radius), X: t.X, Matrices: t.Matrices}
 	default:
-		r.Objective, r.DualObjective = words.FiniteOrNull(t.objective), words.FiniteOrNull(t.dual)
-		r.X, r.Y, r.Matrices = t.x, t.y, t.matrices
+		r.Objective, r.DualObjective = words.FiniteOrNull(t.Objective), words.FiniteOrNull(t.DualObjective)
+		r.X, r.Y, r.Matrices = t.X, t.Y, t.Matrices
 	}
 	return r
 }
@@ -84,7 +84,7 @@ func describeSolve(p *loadedProgram, r *solveResult, f *solveFlags, written bool
 		t.AddTexts("backend", r.Backend+", "+r.Choice)
 	}
 	if p.built != nil {
-		t.AddTexts("cones", describeCones(p.built.problem.Cones))
+		t.AddTexts("cones", describeCones(p.built.Problem.Cones))
 	}
 	if r.Objective != nil {
 		t.AddTexts("objective", words.Significant(*r.Objective, 10))

@@ -178,8 +178,8 @@ func runSolver(a *cli.App, ctx context.Context, p *loadedProgram, f *solveFlags,
 		return nil, solverError(p, err)
 	}
 	r := newSolveResult(p, f.backend, s)
-	if several, ok := solver.(portfolio.Chooser); ok {
-		r.Backend, r.Choice = several.Chosen()
+	if by, why := portfolio.Chosen(solver); by != "" {
+		r.Backend, r.Choice = by, why
 	}
 	setup := min(s.SetupTime, time.Since(begin))
 	r.SetupSeconds, r.SolveSeconds = setup.Seconds(), (time.Since(begin) - setup).Seconds()
@@ -197,10 +197,10 @@ func solveBuilt(a *cli.App, ctx context.Context, p *loadedProgram, backend backe
 	if errors.Is(err, cli.ErrInterrupted) {
 		return nil, nil, err
 	} else if err != nil {
-		return nil, nil, cli.BadInput(err)
+		return nil, nil, cli.BadInput(fmt.Errorf("%s: %w", p.path, err))
 	}
 	p.built = built
-	solver, err := cli.Interruptible(ctx, func() (backends.Solver, error) { return backend.Setup(built.problem, o) })
+	solver, err := cli.Interruptible(ctx, func() (backends.Solver, error) { return backend.Setup(built.Problem, o) })
 	if err != nil {
 		return nil, nil, err
 	}

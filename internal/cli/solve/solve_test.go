@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/cli"
 )
 
@@ -70,8 +71,8 @@ func TestAbandoned(t *testing.T) {
 	_, err := solveUntil(over, never, patience)
 	require.ErrorIs(t, err, cli.ErrInterrupted)
 	for name, slow := range map[string]*loadedProgram{
-		"building": {build: func() (*builtProgram, error) { <-never.over; return nil, nil }},
-		"set-up":   {build: func() (*builtProgram, error) { return &builtProgram{}, nil }},
+		"building": {build: func() (*formats.Program, error) { <-never.over; return nil, nil }},
+		"set-up":   {build: func() (*formats.Program, error) { return &formats.Program{}, nil }},
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 		_, _, err := solveBuilt(&cli.App{}, ctx, slow, never, backends.Options{}, &solveFlags{})

@@ -48,7 +48,7 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 	}
 	const chosen = "the model is chosen by cross-validation; give --data FILE and --folds T, or --dir DIR"
 	return cli.CheckUse(fs,
-		cli.When("missing", !slices.Contains(rules, string(d.Wanted.Missing)), fmt.Sprintf(" is %q, expected one of %s",
+		cli.When("missing", !slices.Contains(rules, d.Wanted.Missing), fmt.Sprintf(" is %q, expected one of %s",
 			d.Wanted.Missing, words.Joined(rules))),
 		cli.When("folds", !d.Each && d.Folds < 2, fmt.Sprintf(" is %d, expected at least 2", d.Folds)),
 		cli.When("repeats", d.Repeats < 1, fmt.Sprintf(" is %d, expected at least 1", d.Repeats)),

@@ -82,7 +82,7 @@ func (f *tuneFlags) table() []flagGroup {
 			cli.NewFlag("id", cli.NewNameList(&w.Labels), "columns `A,B,..` that name the rows and are no features, beside "+
 				"row names and numbers of rows, which are found; none: no column does", cli.Traits{Option: "Wanted.Labels",
 				List: true}),
-			cli.NewFlag("missing", (*string)(&w.Missing), "`RULE` for missing values of features: "+words.Joined(
+			cli.NewFlag("missing", &w.Missing, "`RULE` for missing values of features: "+words.Joined(
 				table.MissingRules())+" (default: median, that of the training rows)", cli.Traits{Option: "Wanted.Missing"}),
 			cli.NewFlag("weights", &w.Weights,
 				"column `A` of weights of rows, in fits and errors, for all models but multi-task and matrix-completion",

@@ -13,18 +13,18 @@ import (
 	"github.com/conetune/conetune/internal/cli/report"
 	"github.com/conetune/conetune/internal/finitejson"
 	"github.com/conetune/conetune/model"
-	"github.com/conetune/conetune/table/input"
+	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/tune"
 )
 
 // toldResult is a result with its coefficients, the findings about its tables, and how good its predictions are.
 type toldResult struct {
 	*tune.Result
-	notes   []input.Note
-	judged  *evaluate.Judged        // nil for nothing to say
-	several *evaluate.JudgedTargets // the same of several targets
-	nested  *evaluate.Nested        // nil without
-	stable  []float64               // the share of the folds that have each feature; nil without folds
+	notes   []table.Finding
+	judged  *evaluate.Sample  // nil for nothing to say
+	several []evaluate.Sample // the same of several targets
+	nested  *evaluate.Nested  // nil without
+	stable  []float64         // the share of the folds that have each feature; nil without folds
 }
 
 // MarshalJSON writes the fields of the result, its coefficients, and the findings and measures where there are any.
@@ -34,7 +34,7 @@ func (r toldResult) MarshalJSON() ([]byte, error) {
 		Fields
 		*report.ToldCoefficients
 		Chosen   map[string]float64                    `json:"chosen_by_folds,omitempty"`
-		Findings []input.Note                          `json:"findings,omitempty"`
+		Findings []table.Finding                       `json:"findings,omitempty"`
 		On       string                                `json:"metrics_on,omitempty"`
 		Metrics  map[string]evaluate.Metric            `json:"metrics,omitempty"`
 		Targets  map[string]map[string]evaluate.Metric `json:"metrics_of_targets,omitempty"`
@@ -44,9 +44,9 @@ func (r toldResult) MarshalJSON() ([]byte, error) {
 		out.On, out.Metrics = r.judged.On, evaluate.ByName(r.judged.Metrics)
 	}
 	if r.several != nil {
-		out.On, out.Targets = r.several.On, map[string]map[string]evaluate.Metric{}
-		for _, t := range r.several.List {
-			out.Targets[t.Name] = evaluate.ByName(t.Metrics)
+		out.On, out.Targets = r.several[0].On, map[string]map[string]evaluate.Metric{}
+		for _, t := range r.several {
+			out.Targets[t.Target] = evaluate.ByName(t.Metrics)
 		}
 	}
 	if r.Refit != nil && r.RefitFit.Matrix == nil {

@@ -81,8 +81,9 @@ type Traits struct {
 	// last digits of a solution cost most of its time and tell nothing of the hyperparameters; 0 for none in
 	// particular. The validation loss then is not negative.
 	Coarse float64
-	// Parts are the fit, or those of its folds, where it solves the programs of VF-iDCA faster than conic programs; they
-	// are of package internal/lower/bilevel. Quick says of one fold whether so many together do; nil that any number does.
+	// Parts are the fit, or those of its folds, where it solves the programs of VF-iDCA faster than conic programs, as
+	// only fits of this module can: package internal/lower/bilevel. Quick says of one fold whether so many together do;
+	// nil that any number does.
 	Parts []Fit
 	Quick func(parts int) bool
 	// Squared is |x - y|^2 over the values that two points of one of the Parts stand for, where these are a shorter form

@@ -198,17 +198,6 @@ func (d *Matrix) Dots(from int, r, out []float64) {
 	}
 }
 
-// Less computes r -= sum_k a_k x_(from+k).
-func (d *Matrix) Less(a []float64, from int, r []float64) {
-	if d.dense != nil && d.n >= kernelRows {
-		dense.GemvN(d.n, len(a), d.dense[from*d.n:], d.n, a, r)
-		return
-	}
-	for k, v := range a {
-		d.Axpy(-v, from+k, r)
-	}
-}
-
 // Axpy computes r += a x_j, with r of length n.
 func (d *Matrix) Axpy(a float64, j int, r []float64) {
 	if d.dense != nil {

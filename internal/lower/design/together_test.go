@@ -20,7 +20,7 @@ func TestTogether(t *testing.T) {
 			}
 		}
 		d := New(x)
-		out, one := make([]float64, 5), append([]float64(nil), r...)
+		out := make([]float64, 5)
 		d.Dots(3, r, out)
 		for k, v := range out {
 			require.Equal(t, d.Dot(3+k, r), v)
@@ -30,10 +30,5 @@ func TestTogether(t *testing.T) {
 			}
 			require.InDelta(t, want, v, 1e-12)
 		}
-		d.Less(out, 3, r)
-		for k, v := range out {
-			d.Axpy(-v, 3+k, one)
-		}
-		require.Equal(t, one, r)
 	}
 }

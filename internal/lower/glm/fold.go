@@ -1,7 +1,6 @@
 package glm
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -182,7 +181,7 @@ func (f *fold) propose(w *Weights) (join []int) {
 			join = append(join, u)
 		}
 	}
-	return f.foremost(join, w)
+	return join
 }
 
 // bounds are those of feature j.
@@ -228,30 +227,7 @@ func (f *fold) violators(w *Weights) (list []int) {
 			list = append(list, u)
 		}
 	}
-	return f.foremost(list, w)
-}
-
-// foremost are the units of a list whose gradients are farthest above their weights, about as many as are in use:
-// others are no longer above once these are.
-func (f *fold) foremost(list []int, w *Weights) []int {
-	const least = 100
-	most := max(least, len(f.active()))
-	if len(list) <= most {
-		return list
-	}
-	type unit struct {
-		u     int
-		above float64
-	}
-	units := make([]unit, len(list))
-	for i, u := range list {
-		units[i] = unit{u, f.excess(u, w, 1) - w.Norm[u]}
-	}
-	slices.SortStableFunc(units, func(a, b unit) int { return cmp.Compare(b.above, a.above) })
-	for i := range most {
-		list[i] = units[i].u
-	}
-	return list[:most]
+	return list
 }
 
 // pulls says whether the gradient of a unit at zero leads within its bounds.
@@ -295,8 +271,6 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 		slow := 3 + min(len(active)/20, 5)
 		if f.byRows(active, w) != nil || f.overRows(active, w) != nil {
 			slow = 1
-		} else if r, ok := f.work.(*residual); ok && f.d.single {
-			slow = max(slow, f.sweeps(r, active))
 		}
 		if size := len(f.d.units[active[0]]) * f.d.q; size > 1 { // whose objective is not quadratic
 			slow = 3 + len(active)*size/20
@@ -316,17 +290,6 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 			}
 		}
 	}
-}
-
-// sweeps are as many over active units as cost what the factor of a Newton step does.
-func (f *fold) sweeps(r *residual, active []int) int {
-	order, entries := 0, 1
-	for _, u := range active {
-		for _, j := range f.d.units[u] {
-			order, entries = order+f.d.q, entries+r.x.Len(r.place[j])
-		}
-	}
-	return int(math.Pow(float64(order), 3) / float64(6*entries))
 }
 
 // read fills in the gradients of the working set.

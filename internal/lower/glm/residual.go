@@ -65,7 +65,9 @@ func (s *residual) move(j int, step []float64) {
 		switch {
 		case s.rows == nil || index == nil && s.even:
 			s.x.Axpy(-by, c, r)
-			s.leave(r)
+			for _, i := range s.left {
+				r[i] = 0
+			}
 		case index == nil:
 			weights, r := s.rows[:len(value)], r[:len(value)]
 			for i, v := range value {
@@ -76,24 +78,6 @@ func (s *residual) move(j int, step []float64) {
 				r[i] -= by * value[l] * s.rows[i]
 			}
 		}
-	}
-}
-
-// moveAll is move for features that stand side by side from one on, of one target, where all entries are stored and
-// weights are even.
-func (s *residual) moveAll(from int, step []float64) {
-	s.fresh = false
-	for i, by := range step {
-		s.shift[0] += by * s.mean[from+i]
-	}
-	s.x.Less(step, from, s.r[0])
-	s.leave(s.r[0])
-}
-
-// leave has zeros in the rows that are left out.
-func (s *residual) leave(r []float64) {
-	for _, i := range s.left {
-		r[i] = 0
 	}
 }
 

@@ -67,13 +67,6 @@ func (f *fold) block(u int, w *Weights) float64 {
 		f.next[i] = v
 		moved += v * v
 	}
-	if r, ok := f.adjacent(u); ok && r.even && r.x.Dense() {
-		for i, j := range members {
-			f.b[j] += f.next[i]
-		}
-		r.moveAll(members[0], f.next)
-		return curve * moved
-	}
 	for i, j := range members {
 		if step := f.next[i*q : (i+1)*q]; nonzero(step) {
 			f.move(j, step)
@@ -82,41 +75,14 @@ func (f *fold) block(u int, w *Weights) float64 {
 	return curve * moved
 }
 
-// adjacent is the work by residuals of a whole table, and whether the features of unit u, of one target, stand side by
-// side there.
-func (f *fold) adjacent(u int) (s *residual, ok bool) {
-	members := f.d.units[u]
-	for i, j := range members {
-		if j != members[0]+i {
-			return nil, false
-		}
-	}
-	s, ok = f.work.(*residual)
-	return s, ok && s.root == nil && f.d.q == 1
-}
-
-// atUnit are the gradients, less their signs, of the coefficients of unit u.
-func (f *fold) atUnit(u int) []float64 {
-	members, q := f.d.units[u], f.d.q
-	out := make([]float64, len(members)*q)
-	if r, ok := f.adjacent(u); ok {
-		r.atAll(members[0], 0, out)
-		return out
-	}
-	for i := range out {
-		out[i] = f.work.at(members[i/q], i%q)
-	}
-	return out
-}
-
 // prox sets next to a unit's coefficients after a proximal step of curvature curve.
 func (f *fold) prox(u int, curve float64, w *Weights, norm float64) {
 	f.next = f.next[:0]
-	size, q, pull := 0.0, f.d.q, f.atUnit(u)
-	for i, j := range f.d.units[u] {
+	size, q := 0.0, f.d.q
+	for _, j := range f.d.units[u] {
 		for k := range q {
 			b := f.b[j*q+k]
-			v := soft(curve*b+pull[i*q+k]-w.second(j)*b, w.absolute(j))
+			v := soft(curve*b+f.work.at(j, k)-w.second(j)*b, w.absolute(j))
 			f.next = append(f.next, v)
 			size += v * v
 		}
@@ -138,9 +104,9 @@ func (f *fold) prox(u int, curve float64, w *Weights, norm float64) {
 func (f *fold) exact(u int, e spectrum, second, norm float64) {
 	members := f.d.units[u]
 	n := len(members)
-	old, pull := make([]float64, n), f.atUnit(u)
+	old, pull := make([]float64, n), make([]float64, n)
 	for i, j := range members {
-		old[i] = f.b[j]
+		old[i], pull[i] = f.b[j], f.work.at(j, 0)
 	}
 	// In the basis of V: v = D V'b + V'gradient.
 	turned := make([]float64, n)

@@ -27,9 +27,9 @@ import (
 //
 // Fits of training rows alone are those of package glm. In joint ones the losses are replaced by their models to second
 // order, whose matrices over a working set of entries are formed once; for squares they are exact for ever, and else
-// they are formed anew when the curvatures have changed (proximal Newton steps: Lee, Sun, Saunders, SIAM J. Optim. 24,
-// 2014). Over the working set the problem then is one of its order whatever the rows, see [glm.Quadratic]. Entries that
-// are missing are found by their derivatives.
+// they are formed anew at each point (proximal Newton steps: Lee, Sun, Saunders, SIAM J. Optim. 24, 2014). Over the
+// working set the problem then is one of its order whatever the rows, see [glm.Quadratic]. Entries that are missing are
+// found by their derivatives.
 //
 // The gap is by the bound of package glm, see [glm.Data.Gap]; with rho > 0 by strong convexity.
 type Fit struct {

@@ -136,7 +136,7 @@ func stationary(t *testing.T, s *solver, w *bilevel.JointWeights, train, val *ma
 		var f, g mat.VecDense
 		f.MulVec(wide, mat.NewVecDense(len(d), d))
 		for r := range n {
-			f.SetVec(r, shares(w)[k]*(s.models[k].curve.curve[r]*f.AtVec(r)-s.models[k].look.slopes[r]))
+			f.SetVec(r, shares(w)[k]*(s.models[k].look.curve[r]*f.AtVec(r)-s.models[k].look.slopes[r]))
 		}
 		g.MulVec(wide.T(), &f)
 		for i := range slope {

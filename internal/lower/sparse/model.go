@@ -13,20 +13,9 @@ import (
 type model struct {
 	ready   bool
 	look    *look     // at a
-	curve   *look     // what G is made of: that, or one of before where the curvatures have changed little
 	second  []float64 // G, by rows
 	descent []float64 // g
-	reused  int       // models made with these curvatures
 }
-
-const (
-	// sameCurvature is the relative change of curvatures up to which matrices are kept. It is the rate at which steps
-	// converge then, and a new matrix costs what a good many gradients do.
-	sameCurvature = 0.1
-	// mostReused bounds the models in a row with the same matrix: few rows may change much where most do not, and
-	// steps then come to no end.
-	mostReused = 6
-)
 
 // Model implements [bilevel.JointSolver].
 func (s *solver) Model(ctx context.Context, x [][]float64) error {
@@ -72,18 +61,12 @@ func (s *solver) prepare(k int) {
 		if m.look = s.seen[k]; m.look == nil || !floats.Equal(s.a, s.b) {
 			m.look = s.lookAt(k, s.a)
 		}
-		if m.reused++; m.curve == nil || !s.explicit() || m.reused > mostReused || !near(m.look.curve, m.curve.curve) {
-			m.reused, m.curve, m.second = 0, m.look, nil
-		}
-		m.ready, m.descent = true, m.descent[:0]
+		m.ready, m.second, m.descent = true, nil, m.descent[:0]
 	}
 	if s.explicit() {
 		s.extend(k)
 	}
 }
-
-// near says whether curvatures have changed little.
-func near(a, b []float64) bool { return floats.Distance(a, b, 1) <= sameCurvature*floats.Sum(b) }
 
 // extend brings the matrix and the gradient of a model to all positions.
 func (s *solver) extend(k int) {
@@ -98,7 +81,7 @@ func (s *solver) extend(k int) {
 	if from == all {
 		return
 	}
-	rows := m.curve.matrix(s.ctx, s.set, from)
+	rows := m.look.matrix(s.ctx, s.set, from)
 	second := make([]float64, all*all)
 	for i := range from {
 		copy(second[i*all:], m.second[i*from:(i+1)*from])
@@ -136,7 +119,7 @@ func (s *solver) modelled(k int) float64 {
 		return sum
 	}
 	for i, v := range s.sets[k].predictions(s.set, d) {
-		sum += v * (m.curve.curve[i]*v/2 - m.look.slopes[i])
+		sum += v * (m.look.curve[i]*v/2 - m.look.slopes[i])
 	}
 	return sum
 }
@@ -153,7 +136,7 @@ func (s *solver) gradient(at []int) (g []float64) {
 	x := s.sets[training].x
 	v := s.sets[training].predictions(s.set, d)
 	for i := range v {
-		v[i] = m.look.slopes[i] - m.curve.curve[i]*v[i]
+		v[i] = m.look.slopes[i] - m.look.curve[i]*v[i]
 	}
 	for _, i := range at {
 		g = append(g, -x.Dot(s.set[i], v))

@@ -155,7 +155,7 @@ func (s *solver) minimise(ctx context.Context, w *bilevel.JointWeights) bool {
 	var rows []glm.Rows
 	for k, share := range shares(w) {
 		if m := &s.models[k]; share > 0 {
-			of := glm.Rows{X: s.sets[k].x.X, Pull: slices.Clone(m.look.slopes), Curve: slices.Clone(m.curve.curve)}
+			of := glm.Rows{X: s.sets[k].x.X, Pull: slices.Clone(m.look.slopes), Curve: slices.Clone(m.look.curve)}
 			floats.Scale(share, of.Pull)
 			floats.Scale(share, of.Curve)
 			rows = append(rows, of)

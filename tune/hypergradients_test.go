@@ -10,13 +10,15 @@ import (
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
 // The selection of each method is a solution of the lower level, as the conic solver computes it through its radii.
 func TestHypergradientsSelectLowerLevelSolutions(t *testing.T) {
-	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG} {
+	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG, tune.MethodLDMMA} {
 		for _, preset := range []string{"", tune.PresetPaper} {
 			m := model(t, regression.Options{Intercept: true, Standardize: true})
 			res, err := tune.Run(context.Background(), m, tune.Config{Method: method, Preset: preset})
@@ -34,7 +36,7 @@ func TestHypergradientsSelectLowerLevelSolutions(t *testing.T) {
 			require.InEpsilon(t, again.Refit.Validation, res.Refit.Validation, 1e-4, method)
 			grid, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid})
 			require.NoError(t, err)
-			if method != tune.MethodHOAG && preset == tune.PresetPaper {
+			if method != tune.MethodHOAG && method != tune.MethodLDMMA && preset == tune.PresetPaper {
 				continue // the steps of the paper's programs may end early
 			}
 			require.Less(t, res.Refit.Validation, 1.01*grid.Refit.Validation, "%s %s", method, preset)
@@ -73,12 +75,33 @@ func TestHypergradientsKeepTheBudget(t *testing.T) {
 
 func TestHypergradientsBeginAtASelection(t *testing.T) {
 	m := model(t, regression.Options{})
-	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG} {
+	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG, tune.MethodLDMMA} {
 		both, err := tune.Compare(context.Background(), m, []string{tune.MethodGrid, method}, true,
 			tune.Config{Evaluations: 16})
 		require.NoError(t, err)
 		require.LessOrEqual(t, both[1].Refit.Validation, both[0].Refit.Validation*(1+1e-6))
 		require.InEpsilonSlice(t, both[0].Lambda, both[1].Trace[0].Lambda, 1e-12)
+	}
+}
+
+// By gaps of the lower level weights are found that are as good as those along the hypergradient.
+func TestGapsAndHypergradientsAgree(t *testing.T) {
+	split, err := input.ReadDir("../problems/regression/testdata/sgl/small")
+	require.NoError(t, err)
+	_, p := split.Train.Dims()
+	six, err := groups.Equal(p, 6)
+	require.NoError(t, err)
+	grouped, err := regression.SparseGroupLasso(split, regression.Options{Groups: six})
+	require.NoError(t, err)
+	for _, m := range []problems.Model{model(t, regression.Options{}), grouped} {
+		errors := map[string]float64{}
+		for _, method := range []string{tune.MethodIGJO, tune.MethodLDMMA} {
+			res, err := tune.Run(context.Background(), m, tune.Config{Method: method, Final: tune.FinalTrain})
+			require.NoError(t, err)
+			require.Equal(t, outcome.Converged, res.Status)
+			errors[method] = res.Refit.Validation
+		}
+		require.Less(t, errors[tune.MethodLDMMA], 1.01*errors[tune.MethodIGJO], m.Name())
 	}
 }
 

@@ -31,6 +31,7 @@ const (
 	MethodIGJO    = "igjo"
 	MethodIFDM    = "ifdm"
 	MethodHOAG    = "hoag"
+	MethodLDMMA   = "ldmma"
 )
 
 // tuners returns the methods, sorted.
@@ -41,6 +42,7 @@ func tuners() []tuner {
 		{MethodHOAG, (*task).checkDescent, (*task).descend},
 		{MethodIFDM, (*task).checkDescent, (*task).descend},
 		{MethodIGJO, (*task).checkDescent, (*task).descend},
+		{MethodLDMMA, (*task).checkDefault, (*task).ldmma},
 		{MethodRandom, (*task).checkDefault, (*task).random},
 		{MethodTPE, (*task).checkParzen, (*task).treeParzen},
 		{MethodTPE2, (*task).checkParzen, (*task).treeParzen},

@@ -144,6 +144,7 @@ Methods:
   igjo         gradient of the validation error by implicit differentiation, line search
   ifdm         the same with derivatives of the coordinate descent, 50 steps
   hoag         gradient steps on fits that become more accurate on the way
+  ldmma        fits, and least validation errors within a small lower-level gap around them, by the conic solver
 grid, random, tpe and cma-es are searches: they fit the model at --evaluations points between the bounds of --range.
 igjo and hoag follow a gradient, for the models %s (ifdm: %s), which they fit without the conic solver; --evaluations
 bounds the fits, --max-iter the steps. All of these take the fit of least validation error, so that the iterate is a

@@ -138,6 +138,21 @@ func TestTruncated(t *testing.T) {
 	require.Less(t, floats.Norm(v, 2), 1e-5*mat.Norm(&exact, 2))
 }
 
+// Groups need not be of features that follow each other.
+func TestGradientOfScatteredGroups(t *testing.T) {
+	train, val := generated(t, "60-30-0-p80", 4, false)
+	groups := make([][]int, 20)
+	for j := range 80 {
+		groups[j%20] = append(groups[j%20], j)
+	}
+	for _, build := range []func(Rows, Rows, [][]int, bool) (*Net, error){NewSparseGroupLasso, NewGroupLasso} {
+		m, err := build(train, val, groups, true)
+		require.NoError(t, err)
+		lambda := slices.Repeat([]float64{0.2 * m.LambdaMax()}, m.Dim())
+		gradients{tol: 1e-15, h: 1e-5, share: 1e-4}.check(t, m, lambda, m.Dim())
+	}
+}
+
 // Where the systems are well conditioned the truncated gradient is the exact one.
 func TestTruncatedGradient(t *testing.T) {
 	train, val := generated(t, "60-30-0-p80", 4, false)

@@ -53,14 +53,16 @@ func measure() error {
 	seeds := flag.Int("seeds", 10, "`NUMBER` of draws of each problem")
 	truth := flag.String("truth", "sparse", "sparse, dense or noise")
 	split := flag.Bool("split", false, "choose by a split in the place of folds")
-	names := flag.String("methods", strings.Join(methods[:3], ","), "some of "+strings.Join(methods, ", "))
+	names := flag.String("methods", strings.Join(methods[:3], ","), "some of "+strings.Join(methods, ", ")+
+		"; with -groups of "+strings.Join(groupMethods, ", "))
 	most := flag.Int("sizes", len(sizes), "how many of the sizes, the small ones first")
 	model := flag.String("groups", "", "`MODEL`, sparse-group-lasso or group-lasso, on problems of groups")
+	final := flag.String("final", tune.FinalAll, "final fit of these, all or train")
 	flag.Parse()
-	if *model != "" {
-		return measureGroups(*model, *seeds, *split)
-	}
 	list := strings.Split(*names, ",")
+	if *model != "" {
+		return measureGroups(list, *model, *final, *seeds, *split)
+	}
 	fmt.Println(
 		"| rows x features, ratio | method | test error over that of the truth | over the lasso's | F-score | CPU s |")
 	fmt.Println("|---|---|---|---|---|---|")

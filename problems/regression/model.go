@@ -134,7 +134,10 @@ func (m *Model) Advice() problems.Advice {
 		a.Ladder = m.ladder
 	}
 	if m.rung != nil && m.rung.full != m { // of a ladder of another model
-		a.Rung = &problems.OnRung{Gain: m.gain, Spread: m.spread, Used: m.used}
+		a.Rung = &problems.OnRung{Losses: m.data.losses, Compare: m.compare, Spread: m.spread, Used: m.used}
+		if !a.Folds && m.rung.full.spec.Fit != nil {
+			a.Rung.Deviations, a.Rung.Times = m.deviations, m.times
+		}
 	}
 	all := problems.Trainer{Whole: m.whole, Test: m.test}
 	a.Retrain, a.RetrainWeighted, a.RetrainPath, a.TestError = all.Radii, all.Weights, all.Path, all.Test

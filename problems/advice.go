@@ -43,13 +43,19 @@ type Advice struct {
 	Columns func() (rows *dataset.Data, intercept bool)
 	// Ladder are the rungs from few weights to many, none where the data have none.
 	Ladder func() []Rung
-	// The models of a rung know more. Gain is by how much the mean loss of the validation rows is larger at values x of
-	// the variables, of this rung or another one, than at y, and its standard error; Spread are the weights of the model
-	// that the rung belongs to, at those of the rung; Used is the number of features that values of the variables use,
-	// the mean over the folds.
-	Gain   func(x, y [][]float64) (mean, se float64)
-	Spread func(lambda []float64) []float64
-	Used   func(x [][]float64) float64
+	// The models of a rung know more. Losses are those of the validation rows at values x of the variables, and Compare
+	// is by how much the mean of losses a is larger than that of b, and its standard error; Spread are the weights of the
+	// model that the rung belongs to, at those of the rung; Used is the number of features that values of the variables
+	// use, the mean over the folds.
+	Losses  func(x [][]float64) []float64
+	Compare func(a, b []float64) (mean, se float64)
+	Spread  func(lambda []float64) []float64
+	Used    func(x [][]float64) float64
+	// Deviations are three fits of the training rows of a split whose hyperparameters multiply the weights of the rung at
+	// lambda. Their validation loss is that of all rows, of the first, third, .. and of the others. Times is the rung with
+	// such factors. Nil where weights have no such fit; Deviations returns none for too few rows.
+	Deviations func(lambda []float64) ([]lower.Fit, error)
+	Times      func(factors []float64) Model
 	// Open is how a model with upper variables is tuned by the weights of its penalties alone; it may return nil.
 	Open func() *Open
 	// Retrain trains the predictor once more, on all rows, with the radii and upper variables h = (r, u), RetrainWeighted

@@ -23,7 +23,8 @@ import (
 //  2. The losses of the validation rows are compared row by row with those of the rung of least mean loss. The simplest
 //     rung is taken whose mean is above the least by at most one standard error of the mean difference (the rule of one
 //     standard error, Breiman, Friedman, Olshen, Stone, Classification and Regression Trees, 1984).
-//  3. The final fit is that rung on all rows, its pilots included.
+//  3. The final fit is that rung on all rows, its pilots included. By a split with a final fit of the training rows, it
+//     is what a bridge from that rung leads to (bridge.go).
 //  4. Free weights are never taken by themselves: their validation error cannot be compared, as the rows that it is
 //     made of have chosen them. [Config.Rung] takes them.
 
@@ -34,7 +35,8 @@ const RungFree = "free"
 type Rung struct {
 	Name string `json:"rung"`
 	// Validation is the validation error, Above by how much the mean loss of a validation row is above that of the rung
-	// of least loss, and StandardError that of the difference.
+	// of least loss, and StandardError that of the difference. A bridge is compared with the rung it begins at, on rows
+	// that have not chosen its weights.
 	Validation    float64 `json:"validation_error"`
 	Above         float64 `json:"above_least"`
 	StandardError float64 `json:"standard_error"`
@@ -144,15 +146,23 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 	}
 	for k := range ladder {
 		if k != least {
-			ladder[k].Above, ladder[k].StandardError = list[k].task.Advice.Gain(list[k].x, list[least].x)
+			on := list[k].task.Advice
+			ladder[k].Above, ladder[k].StandardError = on.Compare(on.Losses(list[k].x), on.Losses(list[least].x))
 		}
 	}
 	taken := simplest(ladder)
 	if t.Config.Rung != "" {
 		taken = len(list) - 1
 	}
-	ladder[taken].Taken = true
 	chosen := list[taken]
+	over, rung, err := t.bridge(ctx, chosen)
+	if err != nil {
+		return nil, err
+	}
+	if over.x != nil {
+		chosen, taken, ladder = over, len(ladder), append(ladder, rung)
+	}
+	ladder[taken].Taken = true
 	s := chosen.task
 	t.Model, t.Program, t.Advice, t.fit, t.together = s.Model, s.Program, s.Advice, s.fit, s.together
 	t.best = s.best
@@ -168,11 +178,17 @@ func simplest(ladder []Rung) int {
 	return slices.IndexFunc(ladder, func(r Rung) bool { return !(r.Above > r.StandardError) })
 }
 
+// on is the task for the model of a rung.
+func (t *task) on(m problems.Model) *task {
+	s := *t
+	s.Model, s.Program, s.Advice, s.fit, s.together, s.best = m, m.Program(), m.Advice(), nil, nil, trial{}
+	return &s
+}
+
 // searchRung searches the models of a rung, and returns the best.
 func (t *task) searchRung(ctx context.Context, models []problems.Model) (best climbed, err error) {
 	for _, m := range models {
-		s := *t
-		s.Model, s.Program, s.Advice, s.fit, s.together, s.best = m, m.Program(), m.Advice(), nil, nil, trial{}
+		s := t.on(m)
 		p, err := s.paths(ctx)
 		if err != nil {
 			return best, err
@@ -183,7 +199,7 @@ func (t *task) searchRung(ctx context.Context, models []problems.Model) (best cl
 		}
 		t.trials, t.failed, t.notFinite, t.short = s.trials, s.failed, s.notFinite, s.short
 		t.trace, t.stats = s.trace, s.stats
-		c := climbed{task: &s, out: out}
+		c := climbed{task: s, out: out}
 		if out.Selection != nil {
 			c.x = out.Selection.X
 		}
@@ -223,6 +239,8 @@ func why(ladder []Rung, asked string) string {
 	switch {
 	case asked != "":
 		reason = "as asked for"
+	case r.Name == RungBridge:
+		reason = "whose error of rows that have not chosen its weights is the least"
 	case r.Above == 0 && r.StandardError == 0:
 		reason = "whose error is the least"
 	}

@@ -8,7 +8,7 @@
 // turn at random places, rows N(0, S) with S_jk = 0.6^|j-k|, and noise with |X b| / |e| = 10 and 3. Rows are those that
 // are left there for training; 2000 further rows are the test. With -truth dense all coefficients are standard normal,
 // with -truth noise there are none. Models are chosen by five folds, or with -split by two fifths of the rows, and are
-// then fitted to all rows.
+// then fitted to all rows. With -groups MODEL the problems are those of groups.go.
 package main
 
 import (
@@ -54,10 +54,16 @@ func measure() error {
 	seeds := flag.Int("seeds", 10, "`NUMBER` of draws of each problem")
 	truth := flag.String("truth", "sparse", "sparse, dense or noise")
 	split := flag.Bool("split", false, "choose by a split in the place of folds")
-	names := flag.String("methods", strings.Join(methods[:3], ","), "some of "+strings.Join(methods, ", "))
+	names := flag.String("methods", strings.Join(methods[:3], ","), "some of "+strings.Join(methods, ", ")+
+		"; with -groups of "+strings.Join(groupMethods, ", "))
 	most := flag.Int("sizes", len(sizes), "how many of the sizes, the small ones first")
+	model := flag.String("groups", "", "`MODEL`, sparse-group-lasso or group-lasso, on problems of groups")
+	final := flag.String("final", tune.FinalAll, "final fit of these, all or train")
 	flag.Parse()
 	list := strings.Split(*names, ",")
+	if *model != "" {
+		return measureGroups(list, *model, *final, *seeds, *split)
+	}
 	fmt.Println(
 		"| rows x features, ratio | method | test error over that of the truth | over the lasso's | F-score | CPU s |")
 	fmt.Println("|---|---|---|---|---|---|")

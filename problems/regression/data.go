@@ -454,7 +454,7 @@ func (d *data) Evaluate(x [][]float64) problems.Errors {
 // StandardError is that of the validation error of values of the variables: the standard deviation of the losses of the
 // validation rows over the root of their number, by which a row that several repeats validate counts once.
 func (d *data) StandardError(x [][]float64) float64 {
-	losses, weights := d.losses(x)
+	losses, weights := d.losses(x), d.valWeights()
 	return problems.StandardError(losses, weights, d.independent(len(losses)))
 }
 
@@ -466,14 +466,20 @@ func (d *data) independent(n int) int {
 	return n
 }
 
-// losses are those of the validation rows in the user's units, one part after the other, and the weights of these rows,
-// nil for equal ones.
-func (d *data) losses(x [][]float64) (losses, weights []float64) {
+// losses are those of the validation rows in the user's units, one part after the other.
+func (d *data) losses(x [][]float64) (losses []float64) {
 	for t, p := range d.parts {
 		losses = append(losses, d.lossesOf(p.user, d.Fold(t).Fit(of(d, x, t)))...)
+	}
+	return losses
+}
+
+// valWeights are the weights of these rows, nil for equal ones.
+func (d *data) valWeights() (weights []float64) {
+	for _, p := range d.parts {
 		weights = append(weights, p.user.Weights...)
 	}
-	return losses, weights
+	return weights
 }
 
 // lossesOf are those of a predictor for rows, all in the user's units.

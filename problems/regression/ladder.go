@@ -307,13 +307,48 @@ func (m *Model) spread(lambda []float64) []float64 {
 	return out
 }
 
-// gain is by how much the mean loss of the validation rows is larger at the values x of the variables than at y, and
-// its standard error, row by row.
-func (m *Model) gain(x, y [][]float64) (mean, se float64) {
-	losses, weights := m.data.losses(x)
-	than, _ := m.data.losses(y)
-	floats.Sub(losses, than)
-	return stat.Mean(losses, weights), problems.StandardError(losses, weights, m.data.independent(len(losses)))
+// compare is by how much losses of the validation rows are larger than others in the mean, and its standard error, row
+// by row.
+func (m *Model) compare(a, b []float64) (mean, se float64) {
+	difference := make([]float64, len(a))
+	floats.SubTo(difference, a, b)
+	weights := m.data.valWeights()
+	return stat.Mean(difference, weights), problems.StandardError(difference, weights, m.data.independent(len(a)))
+}
+
+// deviations are those of [problems.OnRung].
+func (m *Model) deviations(lambda []float64) (list []lower.Fit, err error) {
+	w, all := times(m.rung.factors[0], lambda), m.data.parts[0]
+	if len(all.val.Y) < 2 {
+		return nil, nil
+	}
+	for _, step := range []int{1, 2, 2} {
+		var rows []int
+		for i := len(list) / 2; i < len(all.val.Y); i += step {
+			rows = append(rows, i)
+		}
+		p := all
+		p.val = p.val.Rows(rows)
+		fit, err := m.data.fit(m.rung.full.spec.Fit, p, m.data.terms)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, fit.(*fits.Net).Times(w))
+	}
+	return list, nil
+}
+
+// times is the rung with its weights multiplied by factors, the last one for those of a 1-norm.
+func (m *Model) times(factors []float64) problems.Model {
+	r, f := *m.rung, m.rung.factors[0]
+	w := &glm.Weights{Norm: make([]float64, len(f.Norm))}
+	floats.MulTo(w.Norm, f.Norm, factors[:len(f.Norm)])
+	if f.L1 != nil {
+		w.L1 = slices.Clone(f.L1)
+		floats.Scale(factors[len(f.Norm)], w.L1)
+	}
+	r.factors = []*glm.Weights{w}
+	return r.full.onRung(&r)
 }
 
 // used is the mean number over the folds of features with coefficients at values of the variables.

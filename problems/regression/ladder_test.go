@@ -105,9 +105,9 @@ func TestFoldsOfRungs(t *testing.T) {
 	}
 }
 
-// Gain is the mean of the differences of the rows' losses, with its standard error, and Spread the weights of the
+// Compare is the mean of the differences of the rows' losses, with its standard error, and Spread the weights of the
 // groups and, for the 1-norm, the mean ones.
-func TestGainAndSpread(t *testing.T) {
+func TestCompareAndSpread(t *testing.T) {
 	s := modeltest.Split(5, 60, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7)
 	g, err := groups.Equal(6, 3)
 	require.NoError(t, err)
@@ -121,7 +121,8 @@ func TestGainAndSpread(t *testing.T) {
 		a, b := y-floats.Dot(row, x[0][0]), y-floats.Dot(row, x[1][0])
 		differences = append(differences, (a*a-b*b)/2)
 	}
-	mean, se := rungs[0].Advice().Gain(x[0], x[1])
+	on := rungs[0].Advice()
+	mean, se := on.Compare(on.Losses(x[0]), on.Losses(x[1]))
 	wantMean, deviation := stat.MeanStdDev(differences, nil)
 	require.InDelta(t, wantMean, mean, 1e-9)
 	require.InDelta(t, deviation/math.Sqrt(40), se, 1e-9)
@@ -139,4 +140,19 @@ func TestGainAndSpread(t *testing.T) {
 	}
 	want[3] = 0.1 * math.Exp(l1)
 	require.InDeltaSlice(t, want, rungs[1].Advice().Spread(lambda), 1e-9)
+
+	factors := []float64{2, 1, 0.5, 3}
+	floats.Mul(want, factors)
+	require.InDeltaSlice(t, want, rungs[1].Advice().Times(factors).Advice().Spread(lambda), 1e-9)
+	parts, err := rungs[1].Advice().Deviations(lambda)
+	require.NoError(t, err)
+	var losses [3]float64
+	for k, fit := range parts {
+		at, err := fit.Solve(context.Background(), []float64{1, 1, 1, 1}, 1e-12, nil)
+		require.NoError(t, err)
+		require.InDeltaSlice(t, x[1][0], at.X[0], 1e-6)
+		losses[k] = at.Validation
+	}
+	require.InEpsilon(t, losses[0], (losses[1]+losses[2])/2, 1e-9)
+	require.NotEqual(t, losses[1], losses[2])
 }

@@ -134,7 +134,10 @@ func (m *Model) Advice() problems.Advice {
 		a.Ladder = m.ladder
 	}
 	if m.rung != nil && m.rung.full != m { // of a ladder of another model
-		a.Gain, a.Spread, a.Used = m.gain, m.spread, m.used
+		a.Losses, a.Compare, a.Spread, a.Used = m.data.losses, m.compare, m.spread, m.used
+		if !a.Folds && m.rung.full.spec.Fit != nil {
+			a.Deviations, a.Times = m.deviations, m.times
+		}
 	}
 	a.Retrain, a.RetrainWeighted, a.RetrainPath, a.TestError = m.retrain, m.retrainWeighted, m.retrainPath, m.test
 	return a

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/hypergradient"
+	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/lower"
 )
@@ -136,6 +137,55 @@ func TestTruncated(t *testing.T) {
 	truncated(context.Background(), product, q.RawVector().Data, v, k)
 	floats.Sub(v, exact.RawMatrix().Data)
 	require.Less(t, floats.Norm(v, 2), 1e-5*mat.Norm(&exact, 2))
+}
+
+// Groups need not be of features that follow each other.
+func TestGradientOfScatteredGroups(t *testing.T) {
+	train, val := generated(t, "60-30-0-p80", 4, false)
+	groups := make([][]int, 20)
+	for j := range 80 {
+		groups[j%20] = append(groups[j%20], j)
+	}
+	for _, build := range []func(Rows, Rows, [][]int, bool) (*Net, error){NewSparseGroupLasso, NewGroupLasso} {
+		m, err := build(train, val, groups, true)
+		require.NoError(t, err)
+		lambda := slices.Repeat([]float64{0.2 * m.LambdaMax()}, m.Dim())
+		gradients{tol: 1e-15, h: 1e-5, share: 1e-4}.check(t, m, lambda, m.Dim())
+	}
+}
+
+// Factors of weights have the gradient of differences, with and without a 1-norm of weights by feature, and the factor
+// of all is that of the fit it is of.
+func TestGradientOfFactors(t *testing.T) {
+	train, val := generated(t, "60-30-0-p80", 4, false)
+	groups := make([][]int, 20)
+	for j := range 80 {
+		groups[j%20] = append(groups[j%20], j)
+	}
+	for _, build := range []func(Rows, Rows, [][]int, bool) (*Net, error){NewSparseGroupLasso, NewGroupLasso} {
+		m, err := build(train, val, groups, true)
+		require.NoError(t, err)
+		w := &glm.Weights{Norm: make([]float64, 20)}
+		for g := range w.Norm {
+			w.Norm[g] = m.LambdaMax() * (0.1 + 0.02*float64(g))
+		}
+		if m.Dim() > 20 {
+			for j := range 80 {
+				w.L1 = append(w.L1, m.LambdaMax()*(0.01+0.002*float64(j)))
+			}
+		}
+		factors := slices.Repeat([]float64{0.9}, m.Dim())
+		gradients{tol: 1e-15, h: 1e-5, share: 1e-4}.check(t, m.Times(w), factors, m.Dim())
+	}
+	m, err := NewGroupLasso(train, val, groups, true)
+	require.NoError(t, err)
+	lambda := slices.Repeat([]float64{0.3 * m.LambdaMax()}, 20)
+	want, err := m.Solve(context.Background(), lambda, 1e-12, nil)
+	require.NoError(t, err)
+	one := slices.Repeat([]float64{1}, 20)
+	got, err := m.Times(&glm.Weights{Norm: lambda}).Solve(context.Background(), one, 1e-12, nil)
+	require.NoError(t, err)
+	require.InDeltaSlice(t, want.X[0], got.X[0], 1e-9)
 }
 
 // Where the systems are well conditioned the truncated gradient is the exact one.

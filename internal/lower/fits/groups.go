@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/leastsquares"
 	"github.com/conetune/conetune/internal/lower/separable"
@@ -81,6 +83,34 @@ func grouped(name string, train, val Rows, members [][]int, shared, intercept bo
 		}
 	}
 	return m, nil
+}
+
+// Times is the fit whose hyperparameters multiply weights: that of the norm of each group, and the last one those of
+// the 1-norm, where w has them.
+func (m *Net) Times(w *glm.Weights) *Net {
+	out, norms := *m, len(w.Norm)
+	out.top = m.top / floats.Min(w.Norm)
+	out.weights = func(factors []float64) (*glm.Weights, error) {
+		by := &glm.Weights{Norm: make([]float64, norms)}
+		floats.MulTo(by.Norm, w.Norm, factors[:norms])
+		if w.L1 != nil {
+			by.L1 = slices.Clone(w.L1)
+			floats.Scale(factors[norms], by.L1)
+		}
+		return by, nil
+	}
+	out.slope = func(b []float64, free []int, i int, to []float64) {
+		m.slope(b, free, i, to)
+		if i < norms {
+			floats.Scale(w.Norm[i], to)
+			return
+		}
+		for k, j := range free {
+			to[k] *= w.L1[j]
+		}
+	}
+	out.traits = lower.Traits{Gradient: out.gradient}
+	return &out
 }
 
 // normSlope sets what is zero to the gradient of the norm of a group in what is free.

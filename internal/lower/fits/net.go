@@ -171,7 +171,20 @@ func (m *Net) gradient(ctx context.Context, at *lower.Point, mode lower.Mode, to
 	if err != nil {
 		return nil, fmt.Errorf("fits: lower level: %w", err)
 	}
-	solve := func(q []float64) []float64 { return h.Solve(ctx, q, innerOf(ctx, mode)) }
+	solve := func(q []float64) []float64 { // the system has its features group by group
+		by, out := slices.Clone(q), slices.Clone(q)
+		places := make([]int, len(q))
+		for i := range places {
+			if places[i] = i; i < len(h.Features) {
+				places[i], _ = slices.BinarySearch(s.free, h.Features[i])
+			}
+			by[i] = q[places[i]]
+		}
+		for i, v := range h.Solve(ctx, by, innerOf(ctx, mode)) {
+			out[places[i]] = v
+		}
+		return out
+	}
 	v, columns := s.gradient, m.kept != nil && (mode == lower.Forward || mode == lower.Truncated)
 	if !columns {
 		v = solve(v)

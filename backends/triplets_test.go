@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // TestCSC compares with sums in a dense matrix.
@@ -25,8 +26,7 @@ func TestTriplets(t *testing.T) {
 			dense[i*cols+j] += v
 			there[i*cols+j] = true
 		}
-		got, err := m.CSC(rows, cols)
-		require.NoError(t, err)
+		got := must.Of(m.CSC(rows, cols))(t)
 		raw := got.RawMatrix()
 		count := 0
 		for j := range cols {
@@ -48,8 +48,7 @@ func TestTriplets(t *testing.T) {
 }
 
 func TestTripletsWithoutColumns(t *testing.T) {
-	m, err := new(Triplets).CSC(3, 0)
-	require.NoError(t, err)
+	m := must.Of(new(Triplets).CSC(3, 0))(t)
 	assert.Equal(t, []int{0}, m.RawMatrix().Indptr)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // Every misuse is reported by Compile with the names of what is involved.
@@ -126,9 +127,8 @@ func TestSolverErrors(t *testing.T) {
 	m := convex.NewModel()
 	b := m.Variable("b", 2)
 	m.Minimize(convex.Norm1(b.Expr()))
-	p, err := m.Compile()
-	require.NoError(t, err)
-	_, err = p.Solver(convex.SolverOptions{})
+	p := must.Of(m.Compile())(t)
+	_, err := p.Solver(convex.SolverOptions{})
 	require.ErrorContains(t, err, "SolverOptions.Backend is nil")
 	_, err = p.Solver(convex.SolverOptions{Backend: native(t), Options: backends.Options{Eps: -1}})
 	require.ErrorContains(t, err, "Eps")
@@ -153,8 +153,7 @@ func TestInfeasibleAndUnbounded(t *testing.T) {
 		m.Minimize(convex.SumSquares(b.Expr()))
 		c := convex.LessEqual(convex.Norm1(b.Expr()), convex.Const(-1))
 		m.Constrain(c)
-		r, err := solver(t, m, convex.SolverOptions{WorkingSets: sets}).Solve(context.Background())
-		require.NoError(t, err)
+		r := must.Of(solver(t, m, convex.SolverOptions{WorkingSets: sets}).Solve(context.Background()))(t)
 		require.Equal(t, backends.PrimalInfeasible, r.Status)
 		require.Nil(t, r.Value(b))
 		require.Nil(t, r.Point())
@@ -166,8 +165,7 @@ func TestInfeasibleAndUnbounded(t *testing.T) {
 		c = convex.LessEqual(convex.Norm1(b.Expr().Slice(1, 200)), convex.Const(1))
 		m.Constrain(c)
 		m.Minimize(convex.Linear(b.Expr().At(0)).Plus(convex.Norm1(b.Expr()).Scale(0.5)))
-		r, err = solver(t, m, convex.SolverOptions{WorkingSets: sets}).Solve(context.Background())
-		require.NoError(t, err)
+		r = must.Of(solver(t, m, convex.SolverOptions{WorkingSets: sets}).Solve(context.Background()))(t)
 		require.Equal(t, backends.DualInfeasible, r.Status)
 		require.Negative(t, r.Value(b)[0])
 		require.Nil(t, r.Dual(c))

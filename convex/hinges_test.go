@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // Hinges that pull in both directions, a quantile regression: the median of the targets is a solution.
@@ -34,8 +35,7 @@ func TestHingesQuantile(t *testing.T) {
 		require.InDelta(t, k, below, 1)
 	}
 	require.NoError(t, shift.Set([]float64{n + 1})) // without a minimum
-	r, err := s.Solve(context.Background())
-	require.NoError(t, err)
+	r := must.Of(s.Solve(context.Background()))(t)
 	require.Equal(t, backends.DualInfeasible, r.Status)
 	require.NoError(t, shift.Set([]float64{0}))
 	solve(t, s)
@@ -56,8 +56,7 @@ func TestHingesInfeasible(t *testing.T) {
 		want backends.Status
 	}{{5, backends.Optimal}, {5.1, backends.Optimal}, {-1, backends.PrimalInfeasible}, {5, backends.Optimal}} {
 		require.NoError(t, top.Set([]float64{c.top}))
-		r, err := s.Solve(context.Background())
-		require.NoError(t, err)
+		r := must.Of(s.Solve(context.Background()))(t)
 		require.Equal(t, c.want, r.Status)
 		if c.want == backends.Optimal {
 			require.InDelta(t, 1, r.Value(b)[0], 1e-6)

@@ -9,18 +9,16 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // What the calls of the table answer, by name.
 func TestMisuseNamed(t *testing.T) {
 	m := convex.NewModel()
 	x := m.Variable("x", 2)
-	prog, err := m.Compile()
-	require.NoError(t, err)
-	s, err := prog.Solver(convex.SolverOptions{Backend: native(t)})
-	require.NoError(t, err)
-	r, err := s.Solve(t.Context())
-	require.NoError(t, err)
+	prog := must.Of(m.Compile())(t)
+	s := must.Of(prog.Solver(convex.SolverOptions{Backend: native(t)}))(t)
+	r := must.Of(s.Solve(t.Context()))(t)
 	for want, f := range map[string]func(){
 		"convex: MulMat: the matrix is nil":                             func() { x.Expr().MulMat((*mat.Dense)(nil)) },
 		"convex: a Parameter is nil or zero; Model.Parameter makes one": func() { convex.Norm1(x.Expr()).Weight(nil) },
@@ -35,7 +33,7 @@ func TestMisuseNamed(t *testing.T) {
 		require.PanicsWithValue(t, want, f)
 	}
 	var none context.Context
-	_, err = s.Solve(none)
+	_, err := s.Solve(none)
 	require.EqualError(t, err, "convex: Solve: the context is nil")
 	require.EqualError(t, new(convex.Parameter).Set(nil), "convex: a Parameter is nil or zero; Model.Parameter makes one")
 	_, err = new(convex.Program).Solver(convex.SolverOptions{})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // parametric is a model with a parameter in every place that takes one.
@@ -161,8 +162,7 @@ func TestUpdatesEqualFresh(t *testing.T) {
 			require.Equal(t, want.q, u.Q != nil, p.Name())
 			require.Equal(t, want.p, u.P != nil, p.Name())
 
-			fresh, err := s.Program().Problem()
-			require.NoError(t, err)
+			fresh := must.Of(s.Program().Problem())(t)
 			require.Equal(t, fresh, &rec.problem)
 			again := solve(t, solver(t, e.m, convex.SolverOptions{}))
 			require.InDelta(t, again.Objective, r.Objective, 1e-7)
@@ -248,13 +248,11 @@ func TestWarmStartThatFails(t *testing.T) {
 func TestConcurrentSolvers(t *testing.T) {
 	e := newElasticNet(rand.New(rand.NewPCG(5, 6)), 30, 100)
 	require.NoError(t, e.h.Set([]float64{5, 5}))
-	p, err := e.m.Compile()
-	require.NoError(t, err)
+	p := must.Of(e.m.Compile())(t)
 	objectives := make([]float64, 4)
 	var wg sync.WaitGroup
 	for k := range objectives {
-		s, err := p.Solver(convex.SolverOptions{Backend: native(t), WorkingSets: k%2 == 0})
-		require.NoError(t, err)
+		s := must.Of(p.Solver(convex.SolverOptions{Backend: native(t), WorkingSets: k%2 == 0}))(t)
 		wg.Go(func() {
 			defer s.Close()
 			if r, err := s.Solve(context.Background()); err == nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -13,8 +14,7 @@ import (
 func TestChain(t *testing.T) {
 	ctx := context.Background()
 	solve := func(c *lower.Chain, lambda float64) float64 {
-		pt, err := c.Solve(ctx, []float64{lambda})
-		require.NoError(t, err)
+		pt := must.Of(c.Solve(ctx, []float64{lambda}))(t)
 		return pt.State.(float64)
 	}
 	c := lower.NewChain(ridge{target: 3}, 1e-9)
@@ -73,8 +73,7 @@ func (s stubborn) Solve(ctx context.Context, lambda []float64, tol float64, star
 func TestChainDoesNotStartFromWhatIsNotSolved(t *testing.T) {
 	c := lower.NewChain(stubborn{ridge{target: 3}}, 1e-9)
 	for range 2 {
-		pt, err := c.Solve(context.Background(), []float64{1})
-		require.NoError(t, err)
+		pt := must.Of(c.Solve(context.Background(), []float64{1}))(t)
 		require.False(t, pt.Solved)
 		require.Zero(t, pt.State)
 	}
@@ -92,11 +91,9 @@ func (e exact) Solve(ctx context.Context, lambda []float64, tol float64, start *
 // The gap of one solve may be another than the chain's, which goes on from it.
 func TestChainSolveTo(t *testing.T) {
 	c := lower.NewChain(exact{ridge{target: 3}}, 1e-9)
-	loose, err := c.SolveTo(context.Background(), []float64{1}, 0.1)
-	require.NoError(t, err)
+	loose := must.Of(c.SolveTo(context.Background(), []float64{1}, 0.1))(t)
 	require.Equal(t, 0.1, loose.Gap)
-	next, err := c.Solve(context.Background(), []float64{1})
-	require.NoError(t, err)
+	next := must.Of(c.Solve(context.Background(), []float64{1}))(t)
 	require.Equal(t, 1e-9, next.Gap)
 	require.EqualValues(t, 1, next.State, "from the loose one")
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // What stands for a missing value: the texts and numbers that the user names, in all columns that are not verbatim; the
@@ -20,8 +22,7 @@ func TestMissingSpellings(t *testing.T) {
 	require.Equal(t, Category, site.Kind)
 	require.Equal(t, 2, site.Missing)
 	for i, want := range []string{"-9", "7", "8", "9", "-"} {
-		id, err := read.Text(i, 3)
-		require.NoError(t, err)
+		id := must.Of(read.Text(i, 3))(t)
 		require.Equal(t, want, id)
 	}
 	without := decode(t, text, Options{})
@@ -29,8 +30,7 @@ func TestMissingSpellings(t *testing.T) {
 
 	// It is kept with what was learned, for rows to predict.
 	d := choose(t, read, Wanted{Targets: []string{"y"}, Features: []string{"dose", "site"}})
-	e, err := d.Fit(d.Rows())
-	require.NoError(t, err)
+	e := must.Of(d.Fit(d.Rows()))(t)
 	require.Equal(t, []string{"<0.006", "-9", "-"}, e.Spellings)
 	require.Equal(t, 1.0, e.Columns[0].Fill) // of 0.5 and 1.5
 }
@@ -68,8 +68,7 @@ func TestFeatureOfMissingNumbers(t *testing.T) {
 		}
 		read := decode(t, b.String(), Options{})
 		d := choose(t, read, Wanted{})
-		e, err := d.Fit(d.Rows())
-		require.NoError(t, err)
+		e := must.Of(d.Fit(d.Rows()))(t)
 		require.Equal(t, c.want, e.Features(), c.have)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -19,8 +20,7 @@ func TestHypergradientsSelectLowerLevelSolutions(t *testing.T) {
 	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG} {
 		for _, preset := range []string{"", tune.PresetPaper} {
 			m := model(t, regression.Options{Intercept: true, Standardize: true})
-			res, err := tune.Run(context.Background(), m, tune.Config{Method: method, Preset: preset})
-			require.NoError(t, err)
+			res := must.Of(tune.Run(context.Background(), m, tune.Config{Method: method, Preset: preset}))(t)
 			require.Contains(t, []dca.Status{dca.Converged, dca.IterationLimit}, res.Status)
 			require.Len(t, res.Trace, res.Iterations)
 			require.Equal(t, *res.LowerLevel, res.Errors)
@@ -28,12 +28,10 @@ func TestHypergradientsSelectLowerLevelSolutions(t *testing.T) {
 			// The conic solver's fit at the selected weights has the same errors.
 			at := []tune.Range{{Axis: "lambda1", Low: res.Lambda[0], High: res.Lambda[0]}, {Axis: "lambda2", Low: res.Lambda[1],
 				High: res.Lambda[1]}}
-			again, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Ranges: at, Evaluations: 1,
-				Eps: 1e-11})
-			require.NoError(t, err)
+			again := must.Of(tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Ranges: at, Evaluations: 1,
+				Eps: 1e-11}))(t)
 			require.InEpsilon(t, again.Refit.Validation, res.Refit.Validation, 1e-4, method)
-			grid, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid})
-			require.NoError(t, err)
+			grid := must.Of(tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid}))(t)
 			if method != tune.MethodHOAG && preset == tune.PresetPaper {
 				continue // the steps of the paper's programs may end early
 			}
@@ -46,8 +44,7 @@ func TestHypergradientsSelectLowerLevelSolutions(t *testing.T) {
 func TestPaperDescent(t *testing.T) {
 	m := model(t, regression.Options{})
 	n := m.Advice().Rows
-	res, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodIGJO, Preset: tune.PresetPaper})
-	require.NoError(t, err)
+	res := must.Of(tune.Run(context.Background(), m, tune.Config{Method: tune.MethodIGJO, Preset: tune.PresetPaper}))(t)
 	start := res.Trace[0].Lambda
 	require.InEpsilonSlice(t, []float64{0.01 / float64(n), 0.01 / float64(n)}, start, 1e-14)
 	require.LessOrEqual(t, res.Refit.Validation, *res.Trace[0].Best)
@@ -62,8 +59,7 @@ func TestHypergradientsKeepTheBudget(t *testing.T) {
 	m := model(t, regression.Options{})
 	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG} {
 		for _, evaluations := range []int{1, 2, 9, 30} {
-			res, err := tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: evaluations})
-			require.NoError(t, err)
+			res := must.Of(tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: evaluations}))(t)
 			require.Equal(t, dca.Converged, res.Status)
 			require.LessOrEqual(t, res.Iterations, evaluations)
 			require.False(t, math.IsNaN(res.Refit.Validation))
@@ -74,9 +70,8 @@ func TestHypergradientsKeepTheBudget(t *testing.T) {
 func TestHypergradientsBeginAtASelection(t *testing.T) {
 	m := model(t, regression.Options{})
 	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG} {
-		both, err := tune.Compare(context.Background(), m, []string{tune.MethodGrid, method}, true,
-			tune.Config{Evaluations: 16})
-		require.NoError(t, err)
+		both := must.Of(tune.Compare(context.Background(), m, []string{tune.MethodGrid, method}, true,
+			tune.Config{Evaluations: 16}))(t)
 		require.LessOrEqual(t, both[1].Refit.Validation, both[0].Refit.Validation*(1+1e-6))
 		require.InEpsilonSlice(t, both[0].Lambda, both[1].Trace[0].Lambda, 1e-12)
 	}
@@ -85,10 +80,8 @@ func TestHypergradientsBeginAtASelection(t *testing.T) {
 func TestHypergradientsOfOtherModels(t *testing.T) {
 	s, _, err := dataset.Generate(dataset.Config{Train: 40, Val: 30, Test: 50, Features: 60}, 2)
 	require.NoError(t, err)
-	m, err := regression.WeightedLasso(s, regression.Options{})
-	require.NoError(t, err)
-	res, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodHOAG, MaxIter: 30})
-	require.NoError(t, err)
+	m := must.Of(regression.WeightedLasso(s, regression.Options{}))(t)
+	res := must.Of(tune.Run(context.Background(), m, tune.Config{Method: tune.MethodHOAG, MaxIter: 30}))(t)
 	require.Len(t, res.Lambda, 60)
 	require.Equal(t, res.Names[3], "x4")
 	_, err = tune.Run(context.Background(), other{m}, tune.Config{Method: tune.MethodIGJO})

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
@@ -22,8 +23,7 @@ func few(t *testing.T, folds bool) (division dataset.Division, rows []*dataset.D
 	if !folds {
 		return s, []*dataset.Data{s.Train, s.Val}
 	}
-	cv, err := dataset.CrossValidate(s.Train, 5, 1, nil)
-	require.NoError(t, err)
+	cv := must.Of(dataset.CrossValidate(s.Train, 5, 1, nil))(t)
 	return cv, []*dataset.Data{s.Train}
 }
 
@@ -33,11 +33,9 @@ func TestLadder(t *testing.T) {
 	ctx := context.Background()
 	for _, folds := range []bool{false, true} {
 		d, rows := few(t, folds)
-		m, err := regression.WeightedLasso(d, regression.Options{})
-		require.NoError(t, err)
+		m := must.Of(regression.WeightedLasso(d, regression.Options{}))(t)
 		run := func(rung string) *tune.Result {
-			r, err := tune.Run(ctx, m, tune.Config{Rung: rung})
-			require.NoError(t, err)
+			r := must.Of(tune.Run(ctx, m, tune.Config{Rung: rung}))(t)
 			require.Equal(t, m.Names(), r.Names)
 			require.Len(t, r.Lambda, 80)
 			optimal(t, r, rows)
@@ -46,10 +44,8 @@ func TestLadder(t *testing.T) {
 		common, adaptive := run("common"), run("adaptive")
 		require.Equal(t, slices.Max(common.Lambda), slices.Min(common.Lambda))
 		if folds {
-			plain, err := regression.Lasso(d, regression.Options{})
-			require.NoError(t, err)
-			of, err := tune.Run(ctx, plain, tune.Config{})
-			require.NoError(t, err)
+			plain := must.Of(regression.Lasso(d, regression.Options{}))(t)
+			of := must.Of(tune.Run(ctx, plain, tune.Config{}))(t)
 			require.InEpsilon(t, of.Lambda[0], common.Lambda[0], 1e-6)
 			require.InDeltaSlice(t, of.RefitFit.Coefficients, common.RefitFit.Coefficients, 1e-6)
 		}
@@ -69,8 +65,7 @@ func TestLadder(t *testing.T) {
 			require.InEpsilon(t, want, adaptive.Lambda[j], 1e-6)
 		}
 
-		all, err := tune.Run(ctx, m, tune.Config{})
-		require.NoError(t, err)
+		all := must.Of(tune.Run(ctx, m, tune.Config{}))(t)
 		require.Len(t, all.Ladder, 3)
 		require.Equal(t, common.Ladder[0].Validation, all.Ladder[0].Validation)
 		require.Equal(t, adaptive.Ladder[1].Validation, all.Ladder[1].Validation)
@@ -105,16 +100,13 @@ func optimal(t *testing.T, r *tune.Result, rows []*dataset.Data) {
 func TestRungs(t *testing.T) {
 	ctx := context.Background()
 	d, _ := few(t, false)
-	m, err := regression.WeightedLasso(d, regression.Options{})
-	require.NoError(t, err)
+	m := must.Of(regression.WeightedLasso(d, regression.Options{}))(t)
 	for _, c := range []tune.Config{{Rung: tune.RungFree, MaxIter: 2}, {MaxIter: 2}, {Preset: tune.PresetPaper,
 		MaxIter: 2}, {Init: []float64{1}, MaxIter: 2}} {
-		r, err := tune.Run(ctx, m, c)
-		require.NoError(t, err)
+		r := must.Of(tune.Run(ctx, m, c))(t)
 		require.Empty(t, r.Ladder)
 	}
-	plain, err := regression.Lasso(d, regression.Options{})
-	require.NoError(t, err)
+	plain := must.Of(regression.Lasso(d, regression.Options{}))(t)
 	for want, of := range map[string]struct {
 		m tune.Model
 		c tune.Config

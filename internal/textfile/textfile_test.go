@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 func packed(t testing.TB, text string) []byte {
@@ -27,9 +29,7 @@ func packed(t testing.TB, text string) []byte {
 // source reads a text.
 func source[T string | []byte](t testing.TB, text T) *Source {
 	t.Helper()
-	s, err := NewSource("f", bytes.NewReader([]byte(text)))
-	require.NoError(t, err)
-	return s
+	return must.Of(NewSource("f", bytes.NewReader([]byte(text))))(t)
 }
 
 func lines(t testing.TB, s *Source) []string {
@@ -89,8 +89,7 @@ func TestFilesOfTheSystem(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Size() > 0 {
 		t.Skip("there are none")
 	}
-	s, err := Open(path)
-	require.NoError(t, err)
+	s := must.Of(Open(path))(t)
 	defer s.Close()
 	require.NotEmpty(t, lines(t, s))
 }
@@ -130,22 +129,19 @@ func TestWrite(t *testing.T) {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
 		require.NoError(t, Write(path, hello))
-		s, err := Open(path)
-		require.NoError(t, err)
+		s := must.Of(Open(path))(t)
 		require.Equal(t, []string{"hello"}, lines(t, s))
 		require.NoError(t, s.Close())
 	}
-	raw, err := os.ReadFile(filepath.Join(dir, "packed.txt.gz"))
-	require.NoError(t, err)
+	raw := must.Of(os.ReadFile(filepath.Join(dir, "packed.txt.gz")))(t)
 	require.Equal(t, "\x1f\x8b", string(raw[:2]))
 
 	path := filepath.Join(dir, "plain.txt")
 	failure := errors.New("no more numbers")
-	err = Write(path, func(w io.Writer) error { io.WriteString(w, "half"); return failure })
+	err := Write(path, func(w io.Writer) error { io.WriteString(w, "half"); return failure })
 	require.ErrorIs(t, err, failure)
 	require.EqualError(t, err, path+": cannot be written: no more numbers")
-	kept, err := os.ReadFile(path)
-	require.NoError(t, err)
+	kept := must.Of(os.ReadFile(path))(t)
 	require.Equal(t, "hello\n", string(kept), "the old file stays after an error")
 
 	require.EqualError(t, Write(dir, hello), dir+": is a directory, expected the name of a file to write")
@@ -153,7 +149,6 @@ func TestWrite(t *testing.T) {
 	require.EqualError(t, Write(missing, hello), missing+": cannot be written: there is no directory "+filepath.Join(dir,
 		"none"))
 
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	entries := must.Of(os.ReadDir(dir))(t)
 	require.Len(t, entries, 2, "no temporary files are left")
 }

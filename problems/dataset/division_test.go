@@ -5,14 +5,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/table/split"
 )
 
 func TestDivision(t *testing.T) {
 	d := table(9, "a", "b")
 	test := table(4, "a", "b")
-	cv, err := CrossValidate(d, 3, 1, nil)
-	require.NoError(t, err)
+	cv := must.Of(CrossValidate(d, 3, 1, nil))(t)
 	cv.Test = test
 	require.Same(t, d, cv.Table())
 	require.Same(t, test, cv.Tests())
@@ -46,10 +46,9 @@ func TestCheckLabels(t *testing.T) {
 	}
 	d := labelled(1, 2, 1, 2, 1, 2)
 	folds := []split.Fold{{Train: []int{0, 1, 2, 3}, Val: []int{4, 5}}, {Train: []int{2, 3, 4, 5}, Val: []int{0, 1}}}
-	l, err := CheckLabels(&CrossValidation{Data: d, Folds: folds, Test: labelled(2, 2)})
-	require.NoError(t, err)
+	l := must.Of(CheckLabels(&CrossValidation{Data: d, Folds: folds, Test: labelled(2, 2)}))(t)
 	require.Equal(t, Labels{1, 2}, l)
-	_, err = CheckLabels(&CrossValidation{Data: d, Folds: split.FoldsOf(split.PartsOf([]int{0, 1, 2, 3, 4, 5}))})
+	_, err := CheckLabels(&CrossValidation{Data: d, Folds: split.FoldsOf(split.PartsOf([]int{0, 1, 2, 3, 4, 5}))})
 	require.NoError(t, err, "each row validates by itself")
 	for want, v := range map[string]Division{
 		"training rows: all rows have the label 3": &Split{Train: labelled(3, 3), Val: d},

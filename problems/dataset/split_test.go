@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 func TestSplitRows(t *testing.T) {
 	d := table(100, "a", "b")
-	s, err := SplitRows(d, "50/20/rest", 7)
-	require.NoError(t, err)
+	s := must.Of(SplitRows(d, "50/20/rest", 7))(t)
 	require.NoError(t, s.Validate())
 	var all []float64
 	for _, set := range s.sets() {
@@ -24,14 +25,11 @@ func TestSplitRows(t *testing.T) {
 	slices.Sort(all)
 	require.Equal(t, d.Y, all, "each row is in one set")
 
-	again, err := SplitRows(d, "50/20/rest", 7)
-	require.NoError(t, err)
+	again := must.Of(SplitRows(d, "50/20/rest", 7))(t)
 	require.Equal(t, s, again)
-	other, err := SplitRows(d, "50/20/rest", 8)
-	require.NoError(t, err)
+	other := must.Of(SplitRows(d, "50/20/rest", 8))(t)
 	require.NotEqual(t, s.Train.Y, other.Train.Y)
 
-	two, err := SplitRows(d, "30/30", 7)
-	require.NoError(t, err)
+	two := must.Of(SplitRows(d, "30/30", 7))(t)
 	require.Nil(t, two.Test)
 }

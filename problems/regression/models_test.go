@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -26,8 +27,7 @@ type constructor func(dataset.Division, options) (*regression.Model, error)
 // models are all regressions of six features.
 func models(t *testing.T) map[string]builder {
 	t.Helper()
-	g, err := groups.Equal(6, 3)
-	require.NoError(t, err)
+	g := must.Of(groups.Equal(6, 3))(t)
 	with := func(build constructor, change func(o *options)) builder {
 		return func(d dataset.Division, o options) (tune.Model, error) {
 			change(&o)
@@ -87,20 +87,15 @@ func tuned(t *testing.T, c tune.Config) func(m *regression.Model, err error) *tu
 	return func(m *regression.Model, err error) *tune.Result {
 		t.Helper()
 		require.NoError(t, err)
-		r, err := tune.Run(context.Background(), m, c)
-		require.NoError(t, err)
-		return r
+		return must.Of(tune.Run(context.Background(), m, c))(t)
 	}
 }
 
 // solved is the point of the fit of a model to a gap, at weights.
 func solved(t *testing.T, m *regression.Model, gap float64, lambda ...float64) *lower.Point {
 	t.Helper()
-	fit, err := m.Penalised()
-	require.NoError(t, err)
-	pt, err := fit.Solve(context.Background(), lambda, gap, nil)
-	require.NoError(t, err)
-	return pt
+	fit := must.Of(m.Penalised())(t)
+	return must.Of(fit.Solve(context.Background(), lambda, gap, nil))(t)
 }
 
 // classified has two labels, or three, in the place of the targets; nil has none.

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -65,16 +66,14 @@ func TestInteriorGap(t *testing.T) {
 			for _, share := range []float64{1.01, 0.9, 0.1, 0.01, 1e-3, 1e-4} {
 				for _, ratio := range []float64{0.03, 1, 30} {
 					w := Weights{share * top, []float64{ratio * share * top}}
-					s, err := c.Solve(ctx, w, Options{Tol: 1e-9})
-					require.NoError(t, err)
+					s := must.Of(c.Solve(ctx, w, Options{Tol: 1e-9}))(t)
 					name := fmt.Sprint(intercept, shape, share, ratio)
 					require.Equal(t, lower.Optimal, s.Status, name)
 					require.Zero(t, s.Outer, name)
 					require.LessOrEqual(t, s.Newton, 25, name)
 					objective, unit := definition(t, d, w, s), c.groups.Scale
 					require.InDelta(t, objective, s.Objective, 1e-9*unit, name)
-					far, err := other.Solve(ctx, w, Options{Tol: 1e-10, Start: s})
-					require.NoError(t, err)
+					far := must.Of(other.Solve(ctx, w, Options{Tol: 1e-10, Start: s}))(t)
 					require.InDelta(t, far.Objective-far.Gap, objective, 1.2e-9*unit, name)
 				}
 			}
@@ -103,10 +102,8 @@ func TestInteriorAgainstNewton(t *testing.T) {
 			top := small.LambdaMax()
 			for _, share := range []float64{0.3, 0.1, 0.03} {
 				w := Weights{share * top, []float64{0.6 * share * top}}
-				a, err := small.Solve(ctx, w, Options{Tol: 1e-10})
-				require.NoError(t, err)
-				b, err := large.Solve(ctx, w, Options{Tol: 1e-12})
-				require.NoError(t, err)
+				a := must.Of(small.Solve(ctx, w, Options{Tol: 1e-10}))(t)
+				b := must.Of(large.Solve(ctx, w, Options{Tol: 1e-12}))(t)
 				require.InDelta(t, b.Objective, a.Objective, 2e-10*b.Objective+1e-10*small.groups.Scale)
 				require.Equal(t, b.Left == nil, a.Left == nil)
 				if a.Left != nil {
@@ -148,8 +145,7 @@ func TestWithin(t *testing.T) {
 			c := d.problem(t, intercept)
 			for _, share := range []float64{0.5, 0.1, 0.01, 1e-3} {
 				w := Weights{share * c.LambdaMax(), []float64{0.5 * share * c.LambdaMax()}}
-				s, err := c.Solve(ctx, w, Options{Tol: 1e-11})
-				require.NoError(t, err)
+				s := must.Of(c.Solve(ctx, w, Options{Tol: 1e-11}))(t)
 				const least = 1e-7 // in the place of zero
 				r, loss := Bounds{Nuclear: least}, 0.0
 				var gamma mat.Dense
@@ -212,8 +208,7 @@ func TestDerivativeAtRandomWeights(t *testing.T) {
 		v[i] = rng.NormFloat64()
 	}
 	value := func(w Weights, tol float64) (float64, *Solution) {
-		s, err := c.Solve(ctx, w, Options{Tol: tol})
-		require.NoError(t, err)
+		s := must.Of(c.Solve(ctx, w, Options{Tol: tol}))(t)
 		f := make([]float64, len(v))
 		x.Mul(f, s.B)
 		if s.Left != nil {

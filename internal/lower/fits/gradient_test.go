@@ -13,6 +13,7 @@ import (
 
 	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -26,8 +27,7 @@ func differenceAt(t testing.TB, m lower.Fit, at *lower.Point, i int, h, tol floa
 	value := func(factor float64) float64 {
 		lambda := slices.Clone(at.Lambda)
 		lambda[i] *= factor
-		pt, err := m.Solve(context.Background(), lambda, tol, at)
-		require.NoError(t, err)
+		pt := must.Of(m.Solve(context.Background(), lambda, tol, at))(t)
 		require.True(t, pt.Solved)
 		return pt.Validation
 	}
@@ -43,19 +43,16 @@ type gradients struct{ tol, h, share, forward, accuracy float64 }
 func (c gradients) check(t testing.TB, m lower.Fit, lambda []float64, name ...any) *lower.Point {
 	t.Helper()
 	ctx := context.Background()
-	at, err := m.Solve(ctx, lambda, c.tol, nil)
-	require.NoError(t, err)
+	at := must.Of(m.Solve(ctx, lambda, c.tol, nil))(t)
 	require.True(t, at.Solved)
-	adjoint, err := m.Traits().Gradient(ctx, at, lower.GradientOptions{Tol: c.accuracy})
-	require.NoError(t, err)
+	adjoint := must.Of(m.Traits().Gradient(ctx, at, lower.GradientOptions{Tol: c.accuracy}))(t)
 	scale := floats.Norm(adjoint, math.Inf(1))
 	require.Positive(t, scale)
 	for i := range lambda {
 		require.InDelta(t, differenceAt(t, m, at, i, c.h, c.tol), adjoint[i], c.share*scale, "%v %d", name, i)
 	}
 	if c.forward > 0 {
-		forward, err := m.Traits().Gradient(ctx, at, lower.GradientOptions{Mode: lower.Forward, Tol: c.accuracy})
-		require.NoError(t, err)
+		forward := must.Of(m.Traits().Gradient(ctx, at, lower.GradientOptions{Mode: lower.Forward, Tol: c.accuracy}))(t)
 		require.InDeltaSlice(t, adjoint, forward, c.forward*scale, "%v", name)
 	}
 	return at
@@ -78,14 +75,12 @@ func descend(t testing.TB, m lower.Fit, share float64, s hypergradient.Settings,
 	t.Helper()
 	least := math.Inf(1)
 	for _, lambda := range m.Traits().Path() {
-		at, err := m.Solve(context.Background(), lambda, 1e-10, nil)
-		require.NoError(t, err)
+		at := must.Of(m.Solve(context.Background(), lambda, 1e-10, nil))(t)
 		require.True(t, at.Solved)
 		least = min(least, at.Validation)
 	}
 	for _, run := range methods {
-		r, err := run(context.Background(), m, s)
-		require.NoError(t, err)
+		r := must.Of(run(context.Background(), m, s))(t)
 		require.Less(t, r.Best.Validation, share*least)
 	}
 }
@@ -145,23 +140,17 @@ func TestTruncatedGradient(t *testing.T) {
 	for j := range 80 {
 		groups[j%20] = append(groups[j%20], j)
 	}
-	lasso, err := NewWeightedLasso(train, val, true)
-	require.NoError(t, err)
-	net, err := ElasticNet(train, val, true, sparse.Terms{})
-	require.NoError(t, err)
-	grouped, err := NewSparseGroupLasso(train, val, groups, true)
-	require.NoError(t, err)
+	lasso := must.Of(NewWeightedLasso(train, val, true))(t)
+	net := must.Of(ElasticNet(train, val, true, sparse.Terms{}))(t)
+	grouped := must.Of(NewSparseGroupLasso(train, val, groups, true))(t)
 	for _, m := range []lower.Fit{lasso, net, grouped} {
 		lambda := make([]float64, m.Dim())
 		for i := range lambda {
 			lambda[i] = 0.7 * m.LambdaMax()
 		}
-		at, err := m.Solve(context.Background(), lambda, 1e-12, nil)
-		require.NoError(t, err)
-		want, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{})
-		require.NoError(t, err)
-		got, err := m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Mode: lower.Truncated})
-		require.NoError(t, err)
+		at := must.Of(m.Solve(context.Background(), lambda, 1e-12, nil))(t)
+		want := must.Of(m.Traits().Gradient(context.Background(), at, lower.GradientOptions{}))(t)
+		got := must.Of(m.Traits().Gradient(context.Background(), at, lower.GradientOptions{Mode: lower.Truncated}))(t)
 		require.Positive(t, floats.Norm(want, 2))
 		require.InDeltaSlice(t, want, got, 1e-4*floats.Norm(want, 2), "%T", m)
 	}

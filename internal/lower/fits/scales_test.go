@@ -17,6 +17,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/stop/stoptest"
 	"github.com/conetune/conetune/lower"
 )
@@ -142,8 +143,7 @@ func (d *instance) factored(t *testing.T, g *sparse.Fit, factors []float64, tol 
 	start *sparse.Solution,
 ) (*sparse.Solution, lowertest.Coefficients) {
 	w := spread(d.rng, 2, 6)
-	s, err := g.Solve(stoptest.After(mostLooks), w[0], w[1], tol, start)
-	require.NoError(t, err)
+	s := must.Of(g.Solve(stoptest.After(mostLooks), w[0], w[1], tol, start))(t)
 	c := lowertest.Coefficients{L1: slices.Clone(factors), L2: slices.Clone(factors)}
 	floats.Scale(w[0], c.L1)
 	floats.Scale(w[1], c.L2)
@@ -167,8 +167,7 @@ var scaled = []struct {
 			if w.Norm == nil {
 				w.Norm = make([]float64, d.p)
 			}
-			s, err := path.Solve(ctx, w, tol)
-			require.NoError(t, err)
+			s := must.Of(path.Solve(ctx, w, tol))(t)
 			status := lower.Stalled
 			if s.Solved {
 				status = lower.Optimal
@@ -179,12 +178,10 @@ var scaled = []struct {
 	}},
 	{"groups", func(t *testing.T, d *instance, tol float64) []answer {
 		members := lowertest.EqualGroups(d.p, 3)
-		g, err := sparse.Groups(sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, members)
-		require.NoError(t, err)
+		g := must.Of(sparse.Groups(sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, members))(t)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			w := &glm.Weights{Norm: spread(d.rng, len(members), 12), L1: full(d.weights(d.p), d.p)}
-			s, err := g.SolveAt(context.Background(), w, tol, start)
-			require.NoError(t, err)
+			s := must.Of(g.SolveAt(context.Background(), w, tol, start))(t)
 			u, scale := d.squares(s.B, s.B0[0])
 			c := lowertest.Coefficients{Groups: members, Norm: w.Norm, L1: w.L1}
 			return s, answer{s.Status, d.violation(c, s.B, u, scale)}
@@ -197,8 +194,7 @@ var scaled = []struct {
 		}
 		y[0], y[1] = 1, -1
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.Logistic(sparse.Sample{X: d.x(), Y: y}, d.intercept, sparse.Terms{Factors: factors})
-		require.NoError(t, err)
+		g := must.Of(sparse.Logistic(sparse.Sample{X: d.x(), Y: y}, d.intercept, sparse.Terms{Factors: factors}))(t)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			s, c := d.factored(t, g, factors, tol, start)
 			u := d.slopes(s.B, s.B0[0], func(i int, f float64) float64 { return -y[i] / (1 + math.Exp(y[i]*f)) })
@@ -212,8 +208,7 @@ var scaled = []struct {
 		}
 		y[0]++
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.Poisson(sparse.Sample{X: d.x(), Y: y}, d.intercept, sparse.Terms{Factors: factors})
-		require.NoError(t, err)
+		g := must.Of(sparse.Poisson(sparse.Sample{X: d.x(), Y: y}, d.intercept, sparse.Terms{Factors: factors}))(t)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			s, c := d.factored(t, g, factors, tol, start)
 			u := d.slopes(s.B, s.B0[0], func(i int, f float64) float64 { return math.Exp(f) - y[i] })
@@ -223,8 +218,7 @@ var scaled = []struct {
 	}},
 	{"terms", func(t *testing.T, d *instance, tol float64) []answer {
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.Squares(sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, sparse.Terms{Factors: factors})
-		require.NoError(t, err)
+		g := must.Of(sparse.Squares(sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, sparse.Terms{Factors: factors}))(t)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			s, c := d.factored(t, g, factors, tol, start)
 			u, scale := d.squares(s.B, s.B0[0])
@@ -240,8 +234,7 @@ var scaled = []struct {
 		}
 		d.intercept = false
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.Cox(sparse.Sample{X: d.x(), Y: y}, survival.Breslow, sparse.Terms{Factors: factors})
-		require.NoError(t, err)
+		g := must.Of(sparse.Cox(sparse.Sample{X: d.x(), Y: y}, survival.Breslow, sparse.Terms{Factors: factors}))(t)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			s, c := d.factored(t, g, factors, tol, start)
 			f, u := d.slopes(s.B, 0, func(_ int, f float64) float64 { return f * float64(d.n) }), make([]float64, d.n)
@@ -275,12 +268,10 @@ var scaled = []struct {
 			y[i] = float64(class[i])
 		}
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.Multinomial(sparse.Sample{X: d.x(), Y: y}, k, d.intercept, sparse.Terms{Factors: factors})
-		require.NoError(t, err)
+		g := must.Of(sparse.Multinomial(sparse.Sample{X: d.x(), Y: y}, k, d.intercept, sparse.Terms{Factors: factors}))(t)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			w := spread(d.rng, 2, 6)
-			s, err := g.Solve(context.Background(), w[0], w[1], tol, start)
-			require.NoError(t, err)
+			s := must.Of(g.Solve(context.Background(), w[0], w[1], tol, start))(t)
 			f := make([][]float64, k)
 			for c := range f {
 				b, b0 := make([]float64, d.p), 0.0
@@ -322,12 +313,10 @@ var scaled = []struct {
 		}
 		members := lowertest.EqualGroups(d.p, 3)
 		data := completion.Data{M: m, N: n, Row: row, Col: col, Y: d.signal, X: d.x(), Groups: members}
-		g, err := completion.New(data, d.intercept)
-		require.NoError(t, err)
+		g := must.Of(completion.New(data, d.intercept))(t)
 		return twice(func(start *completion.Solution) (*completion.Solution, answer) {
 			w := completion.Weights{Nuclear: spread(d.rng, 1, 12)[0], Norm: spread(d.rng, len(members), 12)}
-			s, err := g.Solve(context.Background(), w, completion.Options{Tol: tol, Start: start})
-			require.NoError(t, err)
+			s := must.Of(g.Solve(context.Background(), w, completion.Options{Tol: tol, Start: start}))(t)
 			low := mat.NewDense(m, n, nil)
 			if s.Left != nil {
 				low.Mul(s.Left, s.Right.T())
@@ -406,12 +395,10 @@ func TestRadiiOfManyScales(t *testing.T) {
 			for seed := range instances {
 				d := draw(uint64(seed))
 				members := lowertest.EqualGroups(d.p, 3)
-				fit, err := k.fit(Rows{X: d.x(), Y: d.signal}, members, d.intercept)
-				require.NoError(t, err)
+				fit := must.Of(k.fit(Rows{X: d.x(), Y: d.signal}, members, d.intercept))(t)
 				radii := spread(d.rng, fit.Dim(), 12)
 				_, scale := d.squares(make([]float64, d.p), 0)
-				w, err := fit.Within().Solve(context.Background(), radii, 1e-11*scale)
-				require.NoError(t, err)
+				w := must.Of(fit.Within().Solve(context.Background(), radii, 1e-11*scale))(t)
 				if !w.Solved {
 					continue
 				}

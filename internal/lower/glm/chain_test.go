@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // The string of a tube is the minimum: multipliers of |x_j+1 - x_j|, the sums of x - v, are within the tube, on its
@@ -68,16 +70,14 @@ func TestFusedPaths(t *testing.T) {
 		if it%5 == 0 {
 			table.Folds = [][]int{nil}
 		}
-		d, err := New(context.Background(), table)
-		require.NoError(t, err)
+		d := must.Of(New(context.Background(), table))(t)
 		tol := []float64{1e-9, 1e-4}[it%2]
 		top := slices.Max(slices.Concat(d.GradientNorms(context.Background())...))
 		for k, share := range []float64{1e-8, 1 - 1e-8, 0, 0.1, 0.5, 0.9, 1} {
 			path := d.Path(context.Background())
 			for _, factor := range []float64{1.0001, 0.5, 0.2, 0.05, 0.01, 1e-3, 1e-5} {
 				w := &Weights{Norm: slices.Repeat([]float64{factor * share * top}, p), Fusion: factor * (1 - share) * top}
-				s, err := path.Solve(context.Background(), w, tol)
-				require.NoError(t, err)
+				s := must.Of(path.Solve(context.Background(), w, tol))(t)
 				require.True(t, s.Solved, "table %d at %g, %g: gap %g", it, share, factor, s.Gap)
 				train, val := objective(table, 0, s, w)
 				require.InDelta(t, train, s.Objective[0], 1e-9*(train+1), "table %d at %g, %g", it, share, factor)

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // Paths of quantile fits, whatever the rows: with few and many features, equal targets, weights, bounds, twins and
@@ -49,8 +50,7 @@ func TestQuantilePaths(t *testing.T) {
 		if it%3 == 0 {
 			tol = 1e-4
 		}
-		d, err := New(context.Background(), table)
-		require.NoError(t, err)
+		d := must.Of(New(context.Background(), table))(t)
 		path := d.Path(context.Background())
 		top := slices.Max(slices.Concat(d.GradientNorms(context.Background())...))
 		for _, share := range []float64{1.0001, 0.5, 0.2, 0.05, 0.01, 1e-3, 1e-5} {
@@ -58,8 +58,7 @@ func TestQuantilePaths(t *testing.T) {
 			if ridge > 0 {
 				w.L2 = slices.Repeat([]float64{ridge}, p)
 			}
-			s, err := path.Solve(context.Background(), w, tol)
-			require.NoError(t, err)
+			s := must.Of(path.Solve(context.Background(), w, tol))(t)
 			require.True(t, s.Solved, "table %d at %g: gap %g", it, share, s.Gap)
 			train, val := objective(table, 0, s, w)
 			require.InDelta(t, val, s.Validation[0], 1e-9*(val+1))

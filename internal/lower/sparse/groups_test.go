@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -15,8 +16,7 @@ import (
 func TestGroupsWithTinyWeights(t *testing.T) {
 	x, y := lowertest.Sample(7, 40, 160, 12, 0.5)
 	c := problem{kind: "squares", x: x, y: y, groups: lowertest.EqualGroups(160, 20)}
-	g, err := Groups(Sample{X: design.New(x), Y: y}, false, c.groups)
-	require.NoError(t, err)
+	g := must.Of(Groups(Sample{X: design.New(x), Y: y}, false, c.groups))(t)
 	top := g.GroupLambdaMax(c.groups, true)
 	c.l1 = []float64{1e-7 * top}
 	for k := range c.groups {
@@ -39,8 +39,7 @@ func TestGroupsOfTinyAndHugeFeatures(t *testing.T) {
 		x.Scale(scale, x)
 		for _, intercept := range []bool{false, true} {
 			c := problem{groups: lowertest.EqualGroups(6, 3), norm: []float64{0.1, 0.1}}
-			g, err := Groups(Sample{X: design.New(x), Y: y}, intercept, c.groups)
-			require.NoError(t, err)
+			g := must.Of(Groups(Sample{X: design.New(x), Y: y}, intercept, c.groups))(t)
 			require.Positive(t, g.GroupLambdaMax(c.groups, true))
 			c.solve(t, g, 1e-10, nil)
 		}
@@ -59,8 +58,7 @@ func TestGroupsStall(t *testing.T) {
 	})
 	c := problem{groups: [][]int{{0, 1, 2, 3}}, norm: []float64{0.001}, l1: []float64{0.001}}
 	y := []float64{1.5652475842498528, 1.5652475842498528, 0, 0, 0}
-	g, err := Groups(Sample{X: design.New(x), Y: y}, false, c.groups)
-	require.NoError(t, err)
+	g := must.Of(Groups(Sample{X: design.New(x), Y: y}, false, c.groups))(t)
 	s := c.solve(t, g, 1e-9, nil)
 	// by the rounding of the processor
 	require.Contains(t, []lower.Status{lower.Stalled, lower.Exhausted, lower.Optimal}, s.Status)

@@ -15,6 +15,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -76,9 +77,7 @@ type problem struct {
 
 func (c problem) fit(t *testing.T, x *design.Matrix) *Fit {
 	t.Helper()
-	g, err := lossesOfTests[c.kind].of(Sample{X: x, Y: c.y}, c.intercept, c.terms)
-	require.NoError(t, err)
-	return g
+	return must.Of(lossesOfTests[c.kind].of(Sample{X: x, Y: c.y}, c.intercept, c.terms))(t)
 }
 
 // weight is that of feature j.
@@ -105,9 +104,7 @@ func (c problem) weights(g *Fit) *glm.Weights {
 
 func (c problem) solve(t *testing.T, g *Fit, tol float64, start *Solution) *Solution {
 	t.Helper()
-	s, err := g.SolveAt(context.Background(), c.weights(g), tol, start)
-	require.NoError(t, err)
-	return s
+	return must.Of(g.SolveAt(context.Background(), c.weights(g), tol, start))(t)
 }
 
 // optimal holds the objective and the conditions of optimality of a solution, from the definition, to near in each
@@ -117,8 +114,7 @@ func (c problem) optimal(t *testing.T, s *Solution, near float64, name string) {
 	require.Contains(t, []lower.Status{lower.Optimal, lower.Exhausted}, s.Status, "%s: gap %g", name, s.Gap)
 	n, p := c.x.Dims()
 	k := len(s.B) / p
-	full, err := c.terms.check(p)
-	require.NoError(t, err)
+	full := must.Of(c.terms.check(p))(t)
 	value, u := 0.0, mat.NewDense(n, k, nil)
 	for i, y := range c.y {
 		f := slices.Clone(s.B0)
@@ -265,8 +261,7 @@ func TestGroupOptimality(t *testing.T) {
 		}
 		for _, intercept := range []bool{false, true} {
 			c := problem{kind: "squares", x: x, y: y, intercept: intercept, groups: lowertest.EqualGroups(shape.p, shape.size)}
-			g, err := Groups(Sample{X: data, Y: y}, intercept, c.groups)
-			require.NoError(t, err)
+			g := must.Of(Groups(Sample{X: data, Y: y}, intercept, c.groups))(t)
 			top := g.GroupLambdaMax(c.groups, true)
 			for _, ratio := range []float64{0.5, 0.1, 0.01} {
 				for kind, norm := range map[string][3]float64{"both": {1, 1, 1}, "norms": {1, 1, 1}, "l1": {}, "mixed": {0, 1, 2}} {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -144,4 +145,35 @@ func TestCancelledByProgress(t *testing.T) {
 	require.Equal(t, dca.Cancelled, res.Status)
 	require.Equal(t, 1, res.Iterations)
 	require.NotNil(t, res.Refit)
+}
+
+// A run tells where it is, in words, before each piece of work and in its order.
+func TestPlaces(t *testing.T) {
+	places := func(m tune.Model, c tune.Config) (list []string) {
+		c.Begin = func(p tune.Place) { list = append(list, p.String()) }
+		_, err := tune.Run(context.Background(), m, c)
+		require.NoError(t, err)
+		return list
+	}
+	net := model(t, regression.Options{})
+	list := places(net, tune.Config{MaxIter: 1})
+	require.Regexp(t, "start: point 1 of [0-9]+", list[0])
+	require.Equal(t, []string{"start: lower level", "iteration 1: subproblem", "iteration 1: lower level", "final fit"},
+		list[len(list)-4:])
+
+	var searched []string
+	for k := range 5 {
+		searched = append(searched, fmt.Sprintf("point %d of 4", k))
+	}
+	require.Equal(t, append(searched, "final fit"), places(net, tune.Config{Method: tune.MethodGrid, Evaluations: 4,
+		Workers: 1}))
+	require.Equal(t, append(slices.Clone(searched[:4]), "final fit"),
+		places(net, tune.Config{Method: tune.MethodTPE, Evaluations: 4}))
+	list = places(net, tune.Config{Method: tune.MethodHOAG, Evaluations: 9})
+	require.Equal(t, "fit 0 of at most 9", list[0])
+	require.Equal(t, "final fit", list[len(list)-1])
+
+	lasso, err := regression.WeightedLasso(sample(t), regression.Options{})
+	require.NoError(t, err)
+	require.Contains(t, places(lasso, tune.Config{MaxIter: 3}), "iteration 1: subproblem")
 }

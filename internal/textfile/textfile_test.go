@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 
@@ -151,4 +152,51 @@ func TestWrite(t *testing.T) {
 
 	entries := must.Of(os.ReadDir(dir))(t)
 	require.Len(t, entries, 2, "no temporary files are left")
+}
+
+// One line of each kind of blank, and of all; what separates words is the same.
+func TestBlanks(t *testing.T) {
+	blanks := []string{" ", "\t", "\v", "\f", "\r", "\u0085", "\u00a0", "\u1680", "\u2003", "\u2028", "\u202f", "\u3000",
+		"\ufeff"}
+	blanks = append(blanks, strings.Join(blanks, ""))
+	for _, b := range blanks {
+		require.True(t, IsBlank([]byte(b)), "%q", b)
+		require.Equal(t, "a"+b+"é", string(Trim([]byte(b+"a"+b+"é"+b+b))), "%q", b)
+		var words []string
+		for _, w := range Words(nil, []byte(b+"a"+b+b+"é世"+b+"c\xa0"+b)) {
+			words = append(words, string(w))
+		}
+		require.Equal(t, []string{"a", "é世", "c\xa0"}, words, "%q", b)
+	}
+	require.True(t, IsBlank(nil))
+	for _, other := range []string{"a", "\xa0", "\xc2", "\u200b", "\xef\xbb", "é", "\u0000"} {
+		require.False(t, IsBlank([]byte(other)), "%q", other)
+		require.Zero(t, LeadingBlank([]byte(other)))
+		require.Equal(t, other, string(Trim([]byte(other))))
+		require.Len(t, Words(nil, []byte(other)), 1)
+	}
+	// The package unicode is the judge of all characters but the byte order mark.
+	for c := rune(0); c <= unicode.MaxRune; c++ {
+		if want := unicode.IsSpace(c) || c == '\ufeff'; want != IsBlank([]byte(string(c))) {
+			t.Fatalf("%U", c)
+		}
+	}
+}
+
+// The characters of Unicode Standard Annex 9, section 2, and the controls of ISO 6429; what is shown is Go's own
+// notation of a character.
+func TestPrintable(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "",
+		"Größe (µg/l), 体重\n\tшт 👩‍🔬": "Größe (µg/l), 体重\n\tшт 👩‍🔬",
+		"\ufffd":                  "\ufffd",
+		"a\x1b[31mb\x07c\rd\x00e": `a\x1b[31mb\ac\rd\x00e`,
+		"\x7f\u0085\u009b2J":      `\x7f\u0085\u009b2J`,
+		"a\x9b2J\xff\xc3":         `a\x9b2J\xff\xc3`,
+		"\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069": `\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069`,
+		"a\u2028b\u2029": `a\u2028b\u2029`,
+	} {
+		require.Equal(t, want, Printable(text))
+		require.Equal(t, want, Printable(want))
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/lower/machine"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
@@ -129,4 +130,31 @@ func TestOpenSeparable(t *testing.T) {
 	r := must.Of(tune.Run(context.Background(), m, tune.Config{}))(t)
 	require.Greater(t, math.Abs(r.RefitFit.Coefficients[0]), 3.0*highest)
 	require.Less(t, *r.Refit.Test, 0.05) // the grid has 0.2: its bounds are those of the paper
+}
+
+// On wide tables of many rows the folds have fits of few digits, on others none.
+func TestWide(t *testing.T) {
+	m := must.Of(New(folded(t, 4, 753, 1001, 3, 0.01), Options{}))(t)
+	fit := must.Of(m.Penalised())(t)
+	require.Len(t, fit.Traits().Parts, 3)
+	require.Equal(t, 1e-5, fit.Traits().Coarse)
+	m = must.Of(New(folded(t, 4, 750, 20, 3, 0.5), Options{}))(t)
+	fit = must.Of(m.Penalised())(t)
+	require.Zero(t, fit.Traits().Coarse)
+}
+
+// The default leaves the bounds open however few the rows are; settings of iterations, and a start, do not.
+func TestDefault(t *testing.T) {
+	ctx := context.Background()
+	cv := folded(t, 8, 60, 40, 3, 1)
+	m := must.Of(New(cv, Options{}))(t)
+	res := must.Of(tune.Run(ctx, m, tune.Config{}))(t)
+	require.Equal(t, dca.Converged, res.Status)
+	require.Contains(t, res.Message, "without iterations")
+	for _, c := range []tune.Config{{GapTol: 1e-4, MaxIter: 3}, {Preset: tune.PresetPaper, MaxIter: 3}, {MaxIter: 3}} {
+		other := must.Of(tune.Run(ctx, m, c))(t)
+		require.NotContains(t, other.Message, "without iterations")
+	}
+	m = must.Of(New(cv, Options{WBar0: 0.1}))(t)
+	require.Nil(t, m.Open())
 }

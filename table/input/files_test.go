@@ -1,12 +1,16 @@
 package input
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/require"
@@ -226,4 +230,24 @@ func TestStandardizePublished(t *testing.T) {
 	for j, v := range want {
 		require.InDelta(t, v, z.X.At(0, j)/math.Sqrt(442), 1e-8, d.Features[j])
 	}
+}
+
+// Folds of one row each of a table that is too large for so many copies are refused before they are made.
+func TestFoldMemory(t *testing.T) {
+	data := &dataset.Data{X: mat.NewDense(1000, 1000, nil), Y: make([]float64, 1000)}
+	require.NoError(t, checkFoldMemory(data, 2))
+	require.ErrorContains(t, checkFoldMemory(data, 1_000_000), "do not fit into the budget of memory")
+}
+
+// Standard input that breaks off, or finds no room, is one error.
+func TestSpool(t *testing.T) {
+	broken := io.MultiReader(strings.NewReader(strings.Repeat("1,2\n", spoolFrom/4+9)),
+		iotest.ErrReader(errors.New("gone")))
+	require.EqualError(t, readStream("pipe", broken).err, "pipe: cannot be read: gone")
+	require.EqualError(t, readStream("pipe", iotest.ErrReader(errors.New("gone"))).err, "pipe: cannot be read: gone")
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "nowhere"))
+	s := readStream("pipe", strings.NewReader(strings.Repeat("1,2\n", spoolFrom/4+9)))
+	require.NoError(t, s.err)
+	require.Nil(t, s.put)
+	require.EqualValues(t, spoolFrom+36, s.text.Size())
 }

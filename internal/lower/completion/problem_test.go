@@ -188,3 +188,103 @@ func TestNonsense(t *testing.T) {
 	_, err = c.Solve(context.Background(), Weights{Nuclear: 1}, Options{})
 	require.ErrorContains(t, err, "no penalty")
 }
+
+// The bound near a point is at most the optimum of the conic program without penalties, and is that where there is
+// nothing but G.
+func TestAnchored(t *testing.T) {
+	for k, p := range []int{0, 4} {
+		for _, intercept := range []bool{false, true} {
+			d := draw(uint64(30+k), 9, 7, p, 0.6)
+			j, train, val := newJointOf(t, d, intercept)
+			rng := rand.New(rand.NewPCG(uint64(k), 5))
+			factors, cb := normals(rng, 2*(d.m+d.n)), normals(rng, p)
+			var full mat.Dense
+			full.Mul(mat.NewDense(d.m, 2, factors[:2*d.m]), mat.NewDense(d.n, 2, factors[2*d.m:]).T())
+			centre := [][]float64{cb, factors}
+			if intercept {
+				centre = append(centre, []float64{0.3})
+			}
+			for _, rho := range []float64{1e-3, 0.1, 2} {
+				w := &lower.JointWeights{Validation: 1, Rho: rho, Centre: centre, Penalties: make([]float64, 1+len(d.groups))}
+				want, got := conicJoint(t, train, val, intercept, w, &full, cb, 0.3), j.Anchored(rho, centre)
+				require.Positive(t, got)
+				require.LessOrEqual(t, got, want*(1+1e-7))
+				if p == 0 && !intercept {
+					require.InEpsilon(t, want, got, 1e-6)
+				}
+				twice := val
+				twice.Row, twice.Col, twice.Y = append(twice.Row, twice.Row...), append(twice.Col, twice.Col...),
+					append(twice.Y, twice.Y...)
+				if p > 0 {
+					continue
+				}
+				again, err := jointOf(train, Data{X: design.FromColumns(len(twice.Y), 0, nil), Row: twice.Row, Col: twice.Col,
+					Y: twice.Y}, intercept)
+				require.NoError(t, err)
+				require.InEpsilon(t, got, again.Anchored(rho, centre), 1e-9) // each entry with half of the weight, twice
+			}
+		}
+	}
+}
+
+func TestStopped(t *testing.T) {
+	c := draw(3, 9, 8, 2, 0.5).problem(t, true)
+	lowertest.StopsInTime(t, map[string]func(ctx context.Context) lowertest.End{
+		"completion": func(ctx context.Context) lowertest.End {
+			s, err := c.Solve(ctx, Weights{Nuclear: 0.1 * c.LambdaMax(), Norm: []float64{0.1 * c.LambdaMax()}}, Options{})
+			require.NoError(t, err)
+			return lowertest.End{Status: s.Status, Objective: s.Objective}
+		},
+	})
+}
+
+// Products with features of rows, of columns and of neither, some left out, are those with the whole design.
+func TestLines(t *testing.T) {
+	const m, n, entries, p = 7, 5, 23, 6
+	rng := rand.New(rand.NewPCG(3, 4))
+	rows, cols := normals(rng, 2*m), normals(rng, 2*n)
+	d := &Data{M: m, N: n, Y: make([]float64, entries)}
+	x := mat.NewDense(entries, p, nil)
+	for e, at := range rng.Perm(m * n)[:entries] {
+		i, l := at/n, at%n
+		d.Row, d.Col = append(d.Row, i), append(d.Col, l)
+		x.SetRow(e, []float64{rows[2*i], cols[2*l], rng.NormFloat64(), rows[2*i+1], 0, cols[2*l+1]})
+	}
+	d.X = design.New(x)
+	s := newLines(d)
+	require.Equal(t, []int{0, 1, 2, 3, 4, 5}, s.all)
+	for l, side := range []int{0, 1, -1, 0, 0, 1} {
+		if side < 0 {
+			require.Nil(t, s.value[l])
+			continue
+		}
+		require.NotNil(t, s.value[l])
+		require.Equal(t, side, s.of[l])
+	}
+	for _, set := range [][]int{nil, {2}, {1, 4}, s.all} {
+		full := mat.NewVecDense(p, nil)
+		c := normals(rng, len(set))
+		if len(c) > 1 {
+			c[1] = 0
+		}
+		for i, l := range set {
+			full.SetVec(l, c[i])
+		}
+		to, v := normals(rng, entries), normals(rng, entries)
+		want := mat.NewVecDense(entries, append([]float64{}, to...))
+		var product, back mat.VecDense
+		product.MulVec(x, full)
+		want.AddScaledVec(want, -2, &product)
+		s.push(to, -2, d.X, set, c)
+		require.InDeltaSlice(t, want.RawVector().Data, to, 1e-13)
+
+		back.MulVec(x.T(), mat.NewVecDense(entries, v))
+		out := normals(rng, len(set))
+		expected := append([]float64{}, out...)
+		for i, l := range set {
+			expected[i] += 0.5 * back.AtVec(l)
+		}
+		s.pull(out, 0.5, d.X, set, v)
+		require.InDeltaSlice(t, expected, out, 1e-13)
+	}
+}

@@ -95,8 +95,7 @@ func TestUnsupportedPair(t *testing.T) {
 	require.NoError(t, WriteHTML(&page, rows, Page{Version: "1 < 2", Command: "x"}))
 	require.Contains(t, page.String(), "1 &lt; 2")
 	require.Contains(t, page.String(), "<span>elastic-net 100-100-250-p250</span></caption>")
-	_, err := json.Marshal(rows)
-	require.NoError(t, err)
+	must.Of(json.Marshal(rows))(t)
 }
 
 func TestBackendsRejects(t *testing.T) {

@@ -132,8 +132,7 @@ func archive(t *testing.T, more ...tar.Header) []byte {
 		}
 		require.NoError(t, w.WriteHeader(&h))
 		if h.Typeflag == tar.TypeReg {
-			_, err := w.Write([]byte("int\n"))
-			require.NoError(t, err)
+			must.Of(w.Write([]byte("int\n")))(t)
 		}
 	}
 	require.NoError(t, w.Close())
@@ -195,8 +194,7 @@ func wheel(t *testing.T, text string, more ...string) []byte {
 	for _, name := range append([]string{"scipy_openblas32/lib/libscipy_openblas.so",
 		"scipy_openblas32-1.dist-info/licenses/LICENSE.txt"}, more...) {
 		f := must.Of(w.Create(name))(t)
-		_, err := f.Write([]byte(text))
-		require.NoError(t, err)
+		must.Of(f.Write([]byte(text)))(t)
 	}
 	require.NoError(t, w.Close())
 	return out.Bytes()

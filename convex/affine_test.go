@@ -50,9 +50,7 @@ func newWorld(t *rapid.T) *world {
 		w.pt[v] = numbers(t, v.Len(), "x")
 		p := w.m.Parameter(string(rune('p'+k)), rapid.IntRange(1, 4).Draw(t, "length"))
 		w.params = append(w.params, p)
-		if err := p.Set(numbers(t, p.Len(), "p")); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, p.Set(numbers(t, p.Len(), "p")))
 	}
 	return w
 }

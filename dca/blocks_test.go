@@ -241,8 +241,7 @@ func TestRelaxBounds(t *testing.T) {
 	s := Settings{Backend: backend, GapTol: 1e-3}.withDefaults()
 	r := &run{program: &p, settings: s}
 	defer r.close()
-	_, err := r.start(context.Background())
-	require.NoError(t, err)
+	must.Of(r.start(context.Background()))(t)
 	tight := *r.current
 	tight.h = append([]float64(nil), tight.h...)
 	for j := 1; j < len(tight.h); j++ { // as tight as the largest entry

@@ -159,8 +159,7 @@ func TestRelaxKeepsTheSolution(t *testing.T) {
 	s := Settings{Backend: backend}.withDefaults()
 	r := &run{program: &p, settings: s}
 	defer r.close()
-	_, err := r.start(context.Background())
-	require.NoError(t, err)
+	must.Of(r.start(context.Background()))(t)
 	require.Equal(t, []bool{false, true, true}, r.current.weak)
 	out := r.relax(r.current)
 	require.Equal(t, r.current.h, out.h) // slack enough

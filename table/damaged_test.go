@@ -70,8 +70,7 @@ func parquetOf[R any](t testing.TB, rows []R, o ...goparquet.WriterOption) []byt
 	var file bytes.Buffer
 	w := goparquet.NewGenericWriter[R](&file, o...)
 	for _, r := range rows {
-		_, err := w.Write([]R{r})
-		require.NoError(t, err)
+		must.Of(w.Write([]R{r}))(t)
 	}
 	require.NoError(t, w.Close())
 	return file.Bytes()
@@ -109,8 +108,7 @@ func packs(t testing.TB, text []byte) map[string][]byte {
 	archive := zip.NewWriter(&zipped)
 	member := must.Of(archive.Create("table.csv"))(t)
 	for _, w := range []io.Writer{g, z, member} {
-		_, err := w.Write(text)
-		require.NoError(t, err)
+		must.Of(w.Write(text))(t)
 	}
 	for _, c := range []io.Closer{g, z, archive} {
 		require.NoError(t, c.Close())
@@ -138,8 +136,7 @@ func TestPacked(t *testing.T) {
 	var two bytes.Buffer
 	z := zip.NewWriter(&two)
 	for _, name := range []string{"a.csv", "b.csv"} {
-		_, err := z.Create(name)
-		require.NoError(t, err)
+		must.Of(z.Create(name))(t)
 	}
 	require.NoError(t, z.Close())
 	_, err = decodeKnown("f", two.Bytes(), "")

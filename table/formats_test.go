@@ -147,17 +147,14 @@ func withSheet(t *testing.T, rows string) []byte {
 		w, err := to.Create(f.Name)
 		require.NoError(t, err)
 		if f.Name == "xl/worksheets/sheet1.xml" {
-			_, err = io.WriteString(w, "<worksheet><sheetData>"+rows+"</sheetData></worksheet>")
-			require.NoError(t, err)
+			must.Of(io.WriteString(w, "<worksheet><sheetData>"+rows+"</sheetData></worksheet>"))(t)
 			continue
 		}
 		r := must.Of(f.Open())(t)
-		_, err = io.Copy(w, r)
-		require.NoError(t, err)
+		must.Of(io.Copy(w, r))(t)
 	}
 	w := must.Of(to.Create("xl/sharedStrings.xml"))(t)
-	_, err = io.WriteString(w, `<sst><si><t>one</t></si><si><r><t>tw</t></r><r><t>o</t></r><rPh><t>x</t></rPh></si></sst>`)
-	require.NoError(t, err)
+	must.Of(io.WriteString(w, `<sst><si><t>one</t></si><si><r><t>tw</t></r><r><t>o</t></r><rPh><t>x</t></rPh></si></sst>`))(t)
 	require.NoError(t, to.Close())
 	return out.Bytes()
 }

@@ -173,8 +173,7 @@ func TestSearchTimeLimit(t *testing.T) {
 			TimeLimit: time.Nanosecond}))(t)
 		require.Equal(t, dca.TimeLimit, r.Status, method)
 		require.Nil(t, r.Refit)
-		_, err := json.Marshal(r)
-		require.NoError(t, err)
+		must.Of(json.Marshal(r))(t)
 	}
 }
 

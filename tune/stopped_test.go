@@ -127,8 +127,7 @@ func TestDeadline(t *testing.T) {
 			r := must.Of(tune.Run(ctx, model(t, regression.Options{}), tune.Config{Method: method, TimeLimit: limit}))(t)
 			require.Equal(t, dca.TimeLimit, r.Status, method)
 			require.Nil(t, r.Refit)
-			_, err := json.Marshal(r)
-			require.NoError(t, err)
+			must.Of(json.Marshal(r))(t)
 		}
 	}
 }

@@ -151,8 +151,7 @@ func TestCancelledByProgress(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	places := func(m tune.Model, c tune.Config) (list []string) {
 		c.Begin = func(p tune.Place) { list = append(list, p.String()) }
-		_, err := tune.Run(context.Background(), m, c)
-		require.NoError(t, err)
+		must.Of(tune.Run(context.Background(), m, c))(t)
 		return list
 	}
 	net := model(t, regression.Options{})

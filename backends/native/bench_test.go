@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/conetune/conetune/backends"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // enLower is the lower level of an elastic net with n rows and p features,
@@ -65,10 +67,7 @@ func BenchmarkElasticNet(b *testing.B) {
 			}
 		})
 		b.Run(fmt.Sprintf("p=%d/solve", p), func(b *testing.B) {
-			s, err := Backend{}.Setup(problem, backends.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			s := must.Of(Backend{}.Setup(problem, backends.Options{}))(b)
 			b.ReportAllocs()
 			iterations, solves := 0, 0
 			for b.Loop() {

@@ -184,8 +184,7 @@ func TestBatchKill(t *testing.T) {
 	}
 	require.NoError(t, os.MkdirAll("killed", 0o777)) // killed before it could
 	f := must.Of(os.OpenFile(filepath.Join("killed", "results.jsonl"), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o666))(t)
-	_, err := f.WriteString(`{"schema":1,"job":"gr`)
-	require.NoError(t, err)
+	must.Of(f.WriteString(`{"schema":1,"job":"gr`))(t)
 	require.NoError(t, f.Close())
 	conetune(t, batchArgs("killed", "--resume")...).fails(t, cli.ExitUnsolved, "2 jobs failed")
 	require.Equal(t, batchFiles(t, "whole"), batchFiles(t, "killed"))

@@ -47,8 +47,7 @@ func TestErrorKeepsTheOldFile(t *testing.T) {
 	require.NoError(t, Write(path, text("old")))
 	boom := errors.New("boom")
 	err := Write(path, func(w io.Writer) error {
-		_, err := io.WriteString(w, "half")
-		require.NoError(t, err)
+		must.Of(io.WriteString(w, "half"))(t)
 		return boom
 	})
 	require.ErrorIs(t, err, boom)

@@ -8,6 +8,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // convexFunctions are those of the package that are no methods. The test fails where one is missing.
@@ -30,22 +31,10 @@ func TestConvex(t *testing.T) {
 	c := convex.LessEqual(convex.Linear(x.Expr()), p.Expr())
 	m.Minimize(convex.SumSquares(x.Expr()))
 	m.Constrain(c)
-	prog, err := m.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	be, err := backends.Open("native")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := prog.Solver(convex.SolverOptions{Backend: be})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := s.Solve(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	prog := must.Of(m.Compile())(t)
+	be := must.Of(backends.Open("native"))(t)
+	s := must.Of(prog.Solver(convex.SolverOptions{Backend: be}))(t)
+	r := must.Of(s.Solve(t.Context()))(t)
 	other := convex.NewModel()
 	y, q := other.Variable("y", 2), other.Parameter("q", 2)
 	receivers := []any{
@@ -92,14 +81,8 @@ func TestBackends(t *testing.T) {
 	p := &backends.Problem{Q: []float64{1}, A: one, B: []float64{1}, Cones: []backends.Cone{backends.Nonnegative(1)}}
 	short := &backends.Problem{Q: []float64{1, 2}, A: one, B: []float64{1, 2, 3},
 		Cones: []backends.Cone{backends.Nonnegative(1)}}
-	be, err := backends.Open("native")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := be.Setup(p, backends.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	be := must.Of(backends.Open("native"))(t)
+	s := must.Of(be.Setup(p, backends.Options{}))(t)
 	cones := []any{
 		backends.Zero(2), backends.Nonnegative(2), backends.Box([]float64{0}, []float64{1}), backends.Box([]float64{0}, nil),
 		backends.SecondOrder(3), backends.PSD(2),

@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // tryAll calls every function of a package, and every method of the receivers, with arguments that are zero and, one at
@@ -94,18 +96,12 @@ func call(t *testing.T, prefix, name string, f reflect.Value, args []reflect.Val
 
 // exported lists the functions of a folder's package.
 func exported(t *testing.T, folder string) (names []string) {
-	files, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Of(os.ReadDir(folder))(t)
 	for _, f := range files {
 		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder, f.Name()), nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Of(parser.ParseFile(token.NewFileSet(), filepath.Join(folder, f.Name()), nil, 0))(t)
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.IsExported() {
 				names = append(names, f.Name.Name)

@@ -138,8 +138,7 @@ func TestWriteReport(t *testing.T) {
 		svg := must.Of(os.ReadFile(filepath.Join(dir, FiguresDir, name+".svg")))(t)
 		require.Contains(t, string(svg), ">VF-iDCA, ours<")
 		file := must.Of(os.Open(filepath.Join(dir, FiguresDir, name+".png")))(t)
-		_, err := png.Decode(file)
-		require.NoError(t, err)
+		must.Of(png.Decode(file))(t)
 		require.NoError(t, file.Close())
 	}
 	// A folder that cannot be made.

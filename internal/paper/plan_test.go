@@ -116,8 +116,7 @@ func TestPaper(t *testing.T) {
 				continue
 			}
 			n++
-			_, err := table.row(c[1])
-			require.NoError(t, err)
+			must.Of(table.row(c[1]))(t)
 			require.Contains(t, table.Methods, c[2])
 		}
 		require.NotZero(t, n, table.Name)

@@ -21,8 +21,7 @@ func packed(t testing.TB, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	_, err := w.Write([]byte(text))
-	require.NoError(t, err)
+	must.Of(w.Write([]byte(text)))(t)
 	require.NoError(t, w.Close())
 	return b.Bytes()
 }

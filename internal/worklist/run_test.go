@@ -87,8 +87,7 @@ func TestAgain(t *testing.T) {
 	_, err := Run(context.Background(), squares, w, o)
 	require.ErrorIs(t, err, ErrExists)
 	o.Resume = true
-	_, err = Run(context.Background(), squares, w, o)
-	require.NoError(t, err)
+	must.Of(Run(context.Background(), squares, w, o))(t)
 	require.Empty(t, done)
 	w.Again = func(r *result) bool { return r.Failed }
 	for range 2 {
@@ -207,8 +206,7 @@ func done(t *testing.T) (w Work[int, result], o Options[[]int], lines []string) 
 	t.Helper()
 	w, o = options(t.TempDir(), 1, 2, 3, 4)
 	o.Machine = "first"
-	_, err := Run(context.Background(), squares, w, o)
-	require.NoError(t, err)
+	must.Of(Run(context.Background(), squares, w, o))(t)
 	text := must.Of(os.ReadFile(filepath.Join(o.Dir, ResultsFile)))(t)
 	o.Resume, o.Machine = true, "second"
 	return w, o, strings.SplitAfter(string(text), "\n")

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/readertest"
 	"github.com/conetune/conetune/internal/textfile"
 )
@@ -41,18 +44,11 @@ func FuzzReadEntries(f *testing.F) {
 			*set = append(*set, e)
 		}
 		if len(d.Train) > 0 && len(d.Val) > 0 {
-			if err := d.Validate(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, d.Validate())
 		}
 		var out bytes.Buffer
-		if err := d.writeEntries(&out); err != nil {
-			t.Fatal(err)
-		}
-		s, err := textfile.NewSource("again", &out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, d.writeEntries(&out))
+		s := must.Of(textfile.NewSource("again", &out))(t)
 		back, backSets, err := again.readSource(s, true)
 		if err != nil {
 			t.Fatal(err)

@@ -95,10 +95,7 @@ func TestInteriorAgainstNewton(t *testing.T) {
 			if other.x != nil {
 				x = design.New(other.x)
 			}
-			v := make([]float64, len(other.y))
-			for i := range v {
-				v[i] = rng.NormFloat64()
-			}
+			v := normals(rng, len(other.y))
 			top := small.LambdaMax()
 			for _, share := range []float64{0.3, 0.1, 0.03} {
 				w := Weights{share * top, []float64{0.6 * share * top}}
@@ -203,10 +200,7 @@ func TestDerivativeAtRandomWeights(t *testing.T) {
 	d := draw(8, 25, 20, 9, 0.4)
 	c, other := d.problem(t, false), draw(9, 25, 20, 9, 0.1)
 	x := design.New(other.x)
-	v := make([]float64, len(other.y))
-	for i := range v {
-		v[i] = rng.NormFloat64()
-	}
+	v := normals(rng, len(other.y))
 	value := func(w Weights, tol float64) (float64, *Solution) {
 		s := must.Of(c.Solve(ctx, w, Options{Tol: tol}))(t)
 		f := make([]float64, len(v))
@@ -223,10 +217,7 @@ func TestDerivativeAtRandomWeights(t *testing.T) {
 		for g := range w.Norm {
 			w.Norm[g] = 0.03 * math.Exp(rng.NormFloat64())
 		}
-		along := make([]float64, 4)
-		for i := range along {
-			along[i] = rng.NormFloat64()
-		}
+		along := normals(rng, 4)
 		_, s := value(w, 1e-10)
 		nuclear, groups, err := c.Derivative(w, s, v, x, other.row, other.col, 1e-10)
 		require.NoError(t, err)

@@ -118,17 +118,10 @@ func TestJointAgainstConic(t *testing.T) {
 			d := draw(uint64(20+k), shape.m, shape.n, shape.p, 0.6)
 			j, train, val := newJointOf(t, d, intercept)
 			rng := rand.New(rand.NewPCG(uint64(k), 4))
-			normal := func(n int) []float64 {
-				v := make([]float64, n)
-				for i := range v {
-					v[i] = rng.NormFloat64()
-				}
-				return v
-			}
-			factors := normal(2 * (d.m + d.n))
+			factors := normals(rng, 2*(d.m+d.n))
 			var full mat.Dense
 			full.Mul(mat.NewDense(d.m, 2, factors[:2*d.m]), mat.NewDense(d.n, 2, factors[2*d.m:]).T())
-			cb, c0 := normal(shape.p), 0.3
+			cb, c0 := normals(rng, shape.p), 0.3
 			centre := [][]float64{cb, factors}
 			if intercept {
 				centre = append(centre, []float64{c0})
@@ -315,10 +308,7 @@ func TestSquared(t *testing.T) {
 	j, _, _ := newJointOf(t, d, true)
 	rng := rand.New(rand.NewPCG(3, 3))
 	draw := func(k int) ([][]float64, *mat.Dense) {
-		v := make([]float64, k*12)
-		for i := range v {
-			v[i] = rng.NormFloat64()
-		}
+		v := normals(rng, k*12)
 		full := mat.NewDense(7, 5, nil)
 		if k > 0 {
 			full.Mul(mat.NewDense(7, k, v[:7*k]), mat.NewDense(5, k, v[7*k:]).T())

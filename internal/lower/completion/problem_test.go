@@ -28,14 +28,7 @@ type sample struct {
 func draw(seed uint64, m, n, p int, share float64) sample {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	d := sample{m: m, n: n, groups: lowertest.EqualGroups(p, 3)}
-	normal := func(k int) []float64 {
-		v := make([]float64, k)
-		for i := range v {
-			v[i] = rng.NormFloat64()
-		}
-		return v
-	}
-	a, b, features := normal(2*m), normal(2*n), normal(max(1, m*p))
+	a, b, features := normals(rng, 2*m), normals(rng, 2*n), normals(rng, max(1, m*p))
 	var rows []float64
 	for i := range m {
 		for j := range n {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -113,16 +114,12 @@ func exact(p *Problem) *Solution {
 
 func setup(t *testing.T, b *scripted, p *Problem, o Options) Solver {
 	t.Helper()
-	s, err := Checked(b).Setup(p, o)
-	require.NoError(t, err)
-	return s
+	return must.Of(Checked(b).Setup(p, o))(t)
 }
 
 func mustSolve(t *testing.T, s Solver) *Solution {
 	t.Helper()
-	sol, err := s.Solve(t.Context())
-	require.NoError(t, err)
-	return sol
+	return must.Of(s.Solve(t.Context()))(t)
 }
 
 func TestCheckedCompletesTheSolution(t *testing.T) {
@@ -366,8 +363,7 @@ func TestCheckedCancelled(t *testing.T) {
 	s := setup(t, b, bounded(), Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	sol, err := s.Solve(ctx)
-	require.NoError(t, err)
+	sol := must.Of(s.Solve(ctx))(t)
 	assert.Equal(t, Cancelled, sol.Status)
 	assert.Equal(t, []string{"setup"}, b.log)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // max sum -x log x with a'x = 3, and rows that rounding has left of 0'x = 0: two of them, which as equations have x =
@@ -44,9 +45,7 @@ func TestUnheardEquations(t *testing.T) {
 			p.B = append(p.B, 0, 0, 1)
 			p.Cones = append(p.Cones, backends.Exponential())
 		}
-		var err error
-		p.A, err = entries.CSC(len(p.B), 2*n)
-		require.NoError(t, err)
+		p.A = must.Of(entries.CSC(len(p.B), 2*n))(t)
 		s := backendtest.Setup(t, backendtest.Open(t, "native"), p, backends.Options{})
 		for range 2 { // the second time after an update of all numbers
 			r := backendtest.Answer(t, s)
@@ -78,9 +77,7 @@ func TestUnheardEquations(t *testing.T) {
 	entries.Add(1, 0, 1e-18)
 	entries.Add(1, 1, 1e-18)
 	small := &backends.Problem{Q: []float64{1, 2}, B: []float64{0, 2e-18}, Cones: []backends.Cone{backends.Zero(2)}}
-	var err error
-	small.A, err = entries.CSC(2, 2)
-	require.NoError(t, err)
+	small.A = must.Of(entries.CSC(2, 2))(t)
 	r := backendtest.Solve(t, backendtest.Open(t, "native"), small, backends.Options{})
 	require.InDeltaSlice(t, []float64{1, 1}, r.X, 1e-6, "%v %s", r.Status, r.Message)
 }

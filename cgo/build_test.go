@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // built is the folder that "make deps" builds in.
@@ -106,8 +108,7 @@ func Version() string { return " " + clarabel.Version() + " " + highs.Version() 
 		require.NoError(t, os.MkdirAll(filepath.Join(deps, "lib"), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(deps, "lib", "libconetune_blas.so"), nil, 0o600))
 		file := filepath.Join(deps, "src", "clarabel-0.11.1", "clarabel", "src", "lib.rs")
-		was, err := os.ReadFile(file)
-		require.NoError(t, err)
+		was := must.Of(os.ReadFile(file))(t)
 		require.NoError(t, os.WriteFile(file, append(was, '\n'), 0o600))
 		text, err := cmd.CombinedOutput()
 		require.Error(t, err)
@@ -127,10 +128,8 @@ func Version() string { return " " + clarabel.Version() + " " + highs.Version() 
 	for _, lib := range libs {
 		archive := filepath.Join(deps, "lib", "libconetune_"+lib+".a")
 		require.FileExists(t, archive)
-		nm, err := exec.Command("nm", "-g", archive).Output()
-		require.NoError(t, err)
-		names, err := os.ReadFile(lib + ".symbols")
-		require.NoError(t, err)
+		nm := must.Of(exec.Command("nm", "-g", archive).Output())(t)
+		names := must.Of(os.ReadFile(lib + ".symbols"))(t)
 		public, got := map[string][]string{lib: strings.Fields(string(names))}, parse(string(nm))
 		if lib == "clarabel" || lib == "highs" {
 			got = withoutStandard(got)

@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // store is a folder of sources and one of pins for fetch.sh.
@@ -130,8 +132,7 @@ func archive(t *testing.T, more ...tar.Header) []byte {
 		}
 		require.NoError(t, w.WriteHeader(&h))
 		if h.Typeflag == tar.TypeReg {
-			_, err := w.Write([]byte("int\n"))
-			require.NoError(t, err)
+			must.Of(w.Write([]byte("int\n")))(t)
 		}
 	}
 	require.NoError(t, w.Close())
@@ -151,11 +152,9 @@ func TestFetchUnpacks(t *testing.T) {
 	s.packed(source)
 	out, err := s.fetch("-d", dir, "scs")
 	require.NoError(t, err, out)
-	text, err := os.ReadFile(filepath.Join(dir, "scs", "scs.c"))
-	require.NoError(t, err)
+	text := must.Of(os.ReadFile(filepath.Join(dir, "scs", "scs.c")))(t)
 	assert.Equal(t, "int\n", string(text))
-	left, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	left := must.Of(os.ReadDir(dir))(t)
 	assert.Len(t, left, 1)
 }
 
@@ -194,10 +193,8 @@ func wheel(t *testing.T, text string, more ...string) []byte {
 	w := zip.NewWriter(&out)
 	for _, name := range append([]string{"scipy_openblas32/lib/libscipy_openblas.so",
 		"scipy_openblas32-1.dist-info/licenses/LICENSE.txt"}, more...) {
-		f, err := w.Create(name)
-		require.NoError(t, err)
-		_, err = f.Write([]byte(text))
-		require.NoError(t, err)
+		f := must.Of(w.Create(name))(t)
+		must.Of(f.Write([]byte(text)))(t)
 	}
 	require.NoError(t, w.Close())
 	return out.Bytes()
@@ -209,8 +206,7 @@ func twoWheels(t *testing.T, s store, ours []byte) (file string) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("no python3")
 	}
-	machine, err := exec.Command("uname", "-m").Output()
-	require.NoError(t, err)
+	machine := must.Of(exec.Command("uname", "-m").Output())(t)
 	file = "scipy_openblas32-1-py3-none-manylinux_2_28_" + strings.TrimSpace(string(machine)) + ".whl"
 	s.pin("openblas", fmt.Sprintf(
 		"# file: scipy_openblas32-1-py3-none-manylinux_2_28_vax.whl\n# file: %s\nscipy-openblas32==1 \\\n"+
@@ -231,8 +227,7 @@ func TestFetchTakesOneWheel(t *testing.T) {
 	s.put("scipy_openblas32-1-py3-none-manylinux_2_28_vax.whl", wheel(t, "of a vax"))
 	out, err := s.fetch("-d", dir, "openblas")
 	require.NoError(t, err, out)
-	text, err := os.ReadFile(filepath.Join(dir, "openblas", "scipy_openblas32", "lib", "libscipy_openblas.so"))
-	require.NoError(t, err)
+	text := must.Of(os.ReadFile(filepath.Join(dir, "openblas", "scipy_openblas32", "lib", "libscipy_openblas.so")))(t)
 	assert.Equal(t, "ours", string(text))
 }
 
@@ -270,8 +265,7 @@ func TestFetchCopiesATree(t *testing.T) {
 	sourceTree(t, s)
 	out, err := s.fetch("-d", into, "osqp-sys")
 	require.NoError(t, err, out)
-	text, err := os.ReadFile(filepath.Join(into, "osqp", "src", "osqp.c"))
-	require.NoError(t, err)
+	text := must.Of(os.ReadFile(filepath.Join(into, "osqp", "src", "osqp.c")))(t)
 	assert.Equal(t, "src/osqp.c", string(text))
 }
 
@@ -329,8 +323,7 @@ func TestFetchChecksWhatItBuilds(t *testing.T) {
 	source := archive(t)
 	s.packed(source)
 	s.put("other", archive(t, tar.Header{Name: "scs-3.3.1/more.c"}))
-	real, err := exec.LookPath("cp")
-	require.NoError(t, err)
+	real := must.Of(exec.LookPath("cp"))(t)
 	script := fmt.Sprintf("#!/bin/sh\n%s '%s/other' \"$2\"\n", real, s.src)
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "cp"), []byte(script), 0o700))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // foreign are the functions that a library may take from elsewhere: memory, text
@@ -90,8 +92,7 @@ func TestSymbols(t *testing.T) {
 		}
 		nm, err := exec.Command("nm", "-g", archive).Output()
 		require.NoError(t, err, "nm of GNU binutils")
-		names, err := os.ReadFile(lib + ".symbols")
-		require.NoError(t, err)
+		names := must.Of(os.ReadFile(lib + ".symbols"))(t)
 		tables[lib], public[lib] = parse(string(nm)), strings.Fields(string(names))
 	}
 	assert.NotContains(t, tables["highs"].wants, "abort") // its orderings would
@@ -133,23 +134,19 @@ func TestLicenses(t *testing.T) {
 		t.Skip("no C libraries here; make deps builds them")
 	}
 	if _, err := os.Stat(filepath.Join(built(), "lib", "libscipy_openblas.so")); err == nil {
-		text, err := os.ReadFile(filepath.Join(built(), "licenses", "OpenBLAS.txt"))
-		require.NoError(t, err)
+		text := must.Of(os.ReadFile(filepath.Join(built(), "licenses", "OpenBLAS.txt")))(t)
 		assert.Contains(t, string(text), "The OpenBLAS Project")
 	}
 	if _, err := os.Stat(filepath.Join(built(), "lib", "libconetune_clarabel.a")); err == nil {
-		text, err := os.ReadFile(filepath.Join(built(), "licenses", "Clarabel-crates.txt"))
-		require.NoError(t, err)
+		text := must.Of(os.ReadFile(filepath.Join(built(), "licenses", "Clarabel-crates.txt")))(t)
 		for _, words := range []string{"faer v0.21.9: MIT", "serde v", "--- ", "Permission is hereby granted"} {
 			assert.Contains(t, string(text), words)
 		}
-		text, err = os.ReadFile(filepath.Join(built(), "licenses", "Clarabel.txt"))
-		require.NoError(t, err)
+		text = must.Of(os.ReadFile(filepath.Join(built(), "licenses", "Clarabel.txt")))(t)
 		assert.Contains(t, string(text), "Apache License")
 	}
 	if _, err := os.Stat(filepath.Join(built(), "lib", "libconetune_highs.a")); err == nil {
-		text, err := os.ReadFile(filepath.Join(built(), "licenses", "HiGHS.txt"))
-		require.NoError(t, err)
+		text := must.Of(os.ReadFile(filepath.Join(built(), "licenses", "HiGHS.txt")))(t)
 		assert.Contains(t, string(text), "MIT License")
 	}
 	for name, words := range map[string]string{
@@ -157,8 +154,7 @@ func TestLicenses(t *testing.T) {
 		"OSQP":        "Apache License",
 		"OSQP-NOTICE": "OSQP", "OSQP-amd": "BSD 3-clause", "OSQP-qdldl": "Apache License",
 	} {
-		text, err := os.ReadFile(filepath.Join(built(), "licenses", name+".txt"))
-		require.NoError(t, err)
+		text := must.Of(os.ReadFile(filepath.Join(built(), "licenses", name+".txt")))(t)
 		assert.Contains(t, string(text), words, name)
 	}
 }

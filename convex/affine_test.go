@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/proptest"
 )
 
@@ -49,9 +50,7 @@ func newWorld(t *rapid.T) *world {
 		w.pt[v] = numbers(t, v.Len(), "x")
 		p := w.m.Parameter(string(rune('p'+k)), rapid.IntRange(1, 4).Draw(t, "length"))
 		w.params = append(w.params, p)
-		if err := p.Set(numbers(t, p.Len(), "p")); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, p.Set(numbers(t, p.Len(), "p")))
 	}
 	return w
 }
@@ -197,10 +196,8 @@ func TestExpressionValues(t *testing.T) {
 		last := e.a.At(e.a.Len() - 1)
 		w.m.Constrain(convex.Equal(convex.Const(1), e.a), convex.GreaterEqual(e.a, convex.Const(1)))
 		w.m.Minimize(convex.Linear(last))
-		p, err := w.m.Compile()
-		require.NoError(t, err)
-		problem, err := p.Problem()
-		require.NoError(t, err)
+		p := must.Of(w.m.Compile())(t)
+		problem := must.Of(p.Problem())(t)
 		require.NoError(t, problem.Validate())
 		var x []float64
 		for _, v := range w.vars {

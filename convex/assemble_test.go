@@ -30,12 +30,8 @@ func TestRestrictedIsSubmatrix(t *testing.T) {
 	}
 	m := NewModel()
 	v, u, w, r := m.Variable("v", p), m.Variable("u", p), m.Parameter("w", p), m.Parameter("r", 5)
-	if err := w.Set(dense.RawRowView(0)); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Set([]float64{1, -2, 3, .5, 4}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Set(dense.RawRowView(0)))
+	require.NoError(t, r.Set([]float64{1, -2, 3, .5, 4}))
 	x := v.Expr()
 	m.Minimize(SumSquares(x.MulMat(dense)).Plus(SumSquares(x.Minus(w.Expr()))).Plus(Norm1(x)).PlusAffine(w.Dot(x)))
 	m.Constrain(

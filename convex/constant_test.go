@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // denoising is min |x - y|^2 + lambda sum |x_(i+1) - x_i| for data y that may change.
@@ -23,27 +25,15 @@ func denoising(t *testing.T, n int, lambda float64) (s *convex.Solver, x *convex
 }
 
 func solverOf(t *testing.T, m *convex.Model) *convex.Solver {
-	p, err := m.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	be, err := backends.Open("native")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := p.Solver(convex.SolverOptions{Backend: be})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Of(m.Compile())(t)
+	be := must.Of(backends.Open("native"))(t)
+	s := must.Of(p.Solver(convex.SolverOptions{Backend: be}))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
 
 func solveAt(t *testing.T, s *convex.Solver) *convex.Result {
-	r, err := s.Solve(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Of(s.Solve(t.Context()))(t)
 	return r
 }
 
@@ -62,9 +52,7 @@ func TestConstantOfSquares(t *testing.T) {
 		for i := range at {
 			at[i] = y[i] + offset
 		}
-		if err := p.Set(at); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, p.Set(at))
 		r := solveAt(t, s)
 		rounding := 4e-16 * offset * 2 * n
 		if r.Status != backends.Optimal || math.Abs(r.Objective-want) > 1e-8+rounding {
@@ -102,9 +90,7 @@ func TestConstantOfSquaresMean(t *testing.T) {
 	for _, offset := range []float64{0, 1e3, 1e6} {
 		at := append([]float64(nil), y...)
 		floats.AddConst(offset, at)
-		if err := p.Set(at); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, p.Set(at))
 		if r := solveAt(t, s); r.Status != backends.Optimal || math.Abs(r.Objective-want) > 1e-8*want+1e-13*offset {
 			t.Errorf("offset %g: %v, objective %.10f, expected %.10f", offset, r.Status, r.Objective, want)
 		}
@@ -143,10 +129,7 @@ func TestConstantOfSquaresSparse(t *testing.T) {
 	p, _ := m.Compile()
 	be, _ := backends.Open("native")
 	for _, sets := range []bool{false, true} {
-		s, err := p.Solver(convex.SolverOptions{Backend: be, WorkingSets: sets})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Of(p.Solver(convex.SolverOptions{Backend: be, WorkingSets: sets}))(t)
 		r := solveAt(t, s)
 		if r.Status != backends.Optimal || math.Abs(r.Objective-want) > 1e-8*want || math.Abs(r.Objective-want) > r.Distance {
 			t.Errorf("working sets %v, engine %v: %v, objective %.8f, expected %.8f, distance %.1e (%s)", sets, r.Engine,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/proptest"
 )
 
@@ -123,12 +124,9 @@ func TestConicForms(t *testing.T) {
 		require.NoError(t, e.f.Err())
 		near(t, e.value, e.f.Eval(w.pt))
 		solve := func() *convex.Result {
-			p, err := w.m.Compile()
-			require.NoError(t, err)
-			s, err := p.Solver(convex.SolverOptions{Backend: backend})
-			require.NoError(t, err)
-			r, err := s.Solve(context.Background())
-			require.NoError(t, err)
+			p := must.Of(w.m.Compile())(t)
+			s := must.Of(p.Solver(convex.SolverOptions{Backend: backend}))(t)
+			r := must.Of(s.Solve(context.Background()))(t)
 			require.Contains(t, []backends.Status{backends.Optimal, backends.Inaccurate}, r.Status, r.Message)
 			require.Less(t, r.Residuals.Max(), 1e-6)
 			return r

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // Every misuse is reported by Compile with the names of what is involved.
@@ -126,9 +127,8 @@ func TestSolverErrors(t *testing.T) {
 	m := convex.NewModel()
 	b := m.Variable("b", 2)
 	m.Minimize(convex.Norm1(b.Expr()))
-	p, err := m.Compile()
-	require.NoError(t, err)
-	_, err = p.Solver(convex.SolverOptions{})
+	p := must.Of(m.Compile())(t)
+	_, err := p.Solver(convex.SolverOptions{})
 	require.ErrorContains(t, err, "SolverOptions.Backend is nil")
 	_, err = p.Solver(convex.SolverOptions{Backend: native(t), Options: backends.Options{Eps: -1}})
 	require.ErrorContains(t, err, "Eps")
@@ -153,8 +153,7 @@ func TestInfeasibleAndUnbounded(t *testing.T) {
 		m.Minimize(convex.SumSquares(b.Expr()))
 		c := convex.LessEqual(convex.Norm1(b.Expr()), convex.Const(-1))
 		m.Constrain(c)
-		r, err := solver(t, m, convex.SolverOptions{WorkingSets: sets}).Solve(context.Background())
-		require.NoError(t, err)
+		r := must.Of(solver(t, m, convex.SolverOptions{WorkingSets: sets}).Solve(context.Background()))(t)
 		require.Equal(t, backends.PrimalInfeasible, r.Status)
 		require.Nil(t, r.Value(b))
 		require.Nil(t, r.Point())
@@ -166,10 +165,42 @@ func TestInfeasibleAndUnbounded(t *testing.T) {
 		c = convex.LessEqual(convex.Norm1(b.Expr().Slice(1, 200)), convex.Const(1))
 		m.Constrain(c)
 		m.Minimize(convex.Linear(b.Expr().At(0)).Plus(convex.Norm1(b.Expr()).Scale(0.5)))
-		r, err = solver(t, m, convex.SolverOptions{WorkingSets: sets}).Solve(context.Background())
-		require.NoError(t, err)
+		r = must.Of(solver(t, m, convex.SolverOptions{WorkingSets: sets}).Solve(context.Background()))(t)
 		require.Equal(t, backends.DualInfeasible, r.Status)
 		require.Negative(t, r.Value(b)[0])
 		require.Nil(t, r.Dual(c))
 	}
+}
+
+// What the calls of the table answer, by name.
+func TestMisuseNamed(t *testing.T) {
+	m := convex.NewModel()
+	x := m.Variable("x", 2)
+	prog := must.Of(m.Compile())(t)
+	s := must.Of(prog.Solver(convex.SolverOptions{Backend: native(t)}))(t)
+	r := must.Of(s.Solve(t.Context()))(t)
+	for want, f := range map[string]func(){
+		"convex: MulMat: the matrix is nil":                             func() { x.Expr().MulMat((*mat.Dense)(nil)) },
+		"convex: a Parameter is nil or zero; Model.Parameter makes one": func() { convex.Norm1(x.Expr()).Weight(nil) },
+		"convex: a Variable is nil or zero; Model.Variable makes one":   func() { new(convex.Variable).Expr() },
+		"convex: a Result is nil or zero; Solver.Solve makes one":       func() { new(convex.Result).Value(x) },
+		"convex: Dual of a constraint that is nil":                      func() { r.Dual(nil) },
+		"convex: variable y is not in the program solved":               func() { r.Value(m.Variable("y", 1)) },
+		"convex: Eval: 1 values for variable x of length 2":             func() { x.Expr().Eval(convex.Point{x: {1}}) },
+		"convex: a Program is nil or zero; Model.Compile makes one":     func() { new(convex.Program).LowRank() },
+		"convex: a Solver is zero; Program.Solver makes one":            func() { new(convex.Solver).Stats() },
+	} {
+		require.PanicsWithValue(t, want, f)
+	}
+	var none context.Context
+	_, err := s.Solve(none)
+	require.EqualError(t, err, "convex: Solve: the context is nil")
+	require.EqualError(t, new(convex.Parameter).Set(nil), "convex: a Parameter is nil or zero; Model.Parameter makes one")
+	_, err = new(convex.Program).Solver(convex.SolverOptions{})
+	require.EqualError(t, err, "convex: a Program is nil or zero; Model.Compile makes one")
+	require.NoError(t, s.Close())
+	_, err = s.Solve(t.Context())
+	require.ErrorIs(t, err, backends.ErrClosed)
+	_, err = new(convex.Solver).Solve(t.Context())
+	require.ErrorIs(t, err, backends.ErrClosed)
 }

@@ -12,32 +12,28 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // native returns the backend that the tests solve with.
 func native(t testing.TB) backends.ConicBackend {
-	b, err := backends.Open("native")
-	require.NoError(t, err)
-	return b
+	return must.Of(backends.Open("native"))(t)
 }
 
 // solver compiles a model.
 func solver(t testing.TB, m *convex.Model, o convex.SolverOptions) *convex.Solver {
-	p, err := m.Compile()
-	require.NoError(t, err)
+	p := must.Of(m.Compile())(t)
 	if o.Backend == nil {
 		o.Backend = native(t)
 	}
-	s, err := p.Solver(o)
-	require.NoError(t, err)
+	s := must.Of(p.Solver(o))(t)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
 }
 
 // solve solves and expects an optimal point.
 func solve(t testing.TB, s *convex.Solver) *convex.Result {
-	r, err := s.Solve(context.Background())
-	require.NoError(t, err)
+	r := must.Of(s.Solve(context.Background()))(t)
 	require.Equal(t, backends.Optimal, r.Status, r.Message)
 	return r
 }

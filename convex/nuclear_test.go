@@ -12,18 +12,17 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // setsSolver is solver with working sets however small the matrices are.
 func setsSolver(t testing.TB, m *convex.Model, o convex.SolverOptions) *convex.Solver {
-	p, err := m.Compile()
-	require.NoError(t, err)
+	p := must.Of(m.Compile())(t)
 	if o.Backend == nil {
 		o.Backend = native(t)
 	}
 	o.WorkingSets = true
-	s, err := p.SetsSolver(o)
-	require.NoError(t, err)
+	s := must.Of(p.SetsSolver(o))(t)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
 }
@@ -295,8 +294,7 @@ func TestInfeasibleMatrix(t *testing.T) {
 	m.Minimize(convex.SumSquares(x.Expr()))
 	s := setsSolver(t, m, convex.SolverOptions{})
 	require.NoError(t, least.Set([]float64{2}))
-	r, err := s.Solve(context.Background())
-	require.NoError(t, err)
+	r := must.Of(s.Solve(context.Background()))(t)
 	require.Equal(t, backends.PrimalInfeasible, r.Status)
 	require.Equal(t, convex.EngineSingularVectors, r.Engine)
 	require.Equal(t, []float64{math.Inf(1), math.Inf(1)}, []float64{r.Objective, r.DualObjective})

@@ -10,14 +10,14 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // A box of width 2e-6 around zero: of min c'x over |x_j| <= h_j the value is -sum |c_j| h_j, so that the
 // derivative in h_j is -|c_j| and the sum of both multipliers |c_j|. What the solver's accuracy of the gap
 // allows is thousands of times more than that.
 func TestNarrowBox(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n = 40
 	c := make([]float64, n)
@@ -44,20 +44,16 @@ func TestNarrowBox(t *testing.T) {
 		x, p := m.Variable("x", n), m.Parameter("h", n)
 		m.Minimize(Linear(x.Expr().Dot(c)).Plus(Pos(x.Expr().Sum()).Scale(1e-9)))
 		box(m, x, p)
-		prog, err := m.Compile()
-		require.NoError(t, err)
+		prog := must.Of(m.Compile())(t)
 		require.NotEmpty(t, prog.p.Boxes, name)
-		solver, err := prog.Solver(SolverOptions{Backend: backend})
-		require.NoError(t, err)
+		solver := must.Of(prog.Solver(SolverOptions{Backend: backend}))(t)
 		require.NoError(t, p.Set(h))
-		res, err := solver.Solve(context.Background())
-		require.NoError(t, err)
+		res := must.Of(solver.Solve(context.Background()))(t)
 		require.Equal(t, backends.Optimal, res.Status)
 		for j, s := range res.Sensitivity(p) {
 			require.InDelta(t, -max(c[j], -c[j]), s, 2e-8, name)
 		}
-		problem, err := prog.Problem()
-		require.NoError(t, err)
+		problem := must.Of(prog.Problem())(t)
 		pt := res.Conic()
 		again, _, dual := backends.Recheck(problem, pt.X, pt.S, pt.Z)
 		require.LessOrEqual(t, again.Max(), 1e-8)
@@ -74,7 +70,6 @@ func TestNoBox(t *testing.T) {
 	m.Minimize(Linear(u.Expr().Sum()))
 	m.Constrain(LessEqual(Abs(x.Expr()), u.Expr()), GreaterEqual(x.Expr(), Const(1)),
 		LessEqual(Linear(x.Expr().Slice(0, 2)), Const(2)))
-	prog, err := m.Compile()
-	require.NoError(t, err)
+	prog := must.Of(m.Compile())(t)
 	require.Empty(t, prog.p.Boxes)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // Where the context has ended nothing is set up, and a deadline is a time limit; limits of the options end a solve. So
@@ -38,8 +39,7 @@ func TestStops(t *testing.T) {
 			ctx  context.Context
 			want backends.Status
 		}{{cancelled, backends.Cancelled}, {late, backends.TimeLimit}} {
-			r, err := s.Solve(c.ctx)
-			require.NoError(t, err)
+			r := must.Of(s.Solve(c.ctx))(t)
 			require.Equal(t, c.want, r.Status, name)
 			require.Nil(t, r.Value(b))
 			require.Nil(t, r.Point())
@@ -51,8 +51,7 @@ func TestStops(t *testing.T) {
 			backends.TimeLimit: {TimeLimit: 1}, backends.IterationLimit: {MaxIterations: 1},
 		} {
 			s, _ := prepare(o)
-			r, err := s.Solve(context.Background())
-			require.NoError(t, err)
+			r := must.Of(s.Solve(context.Background()))(t)
 			require.Equal(t, want, r.Status, name)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/proptest"
 )
 
@@ -38,8 +39,7 @@ func newElasticNet(rng *rand.Rand, n, p int) elasticNet {
 // recheck verifies the completed point on the full conic program, without this package.
 func recheck(t testing.TB, p *convex.Program, r *convex.Result, eps float64) {
 	t.Helper()
-	problem, err := p.Problem()
-	require.NoError(t, err)
+	problem := must.Of(p.Problem())(t)
 	pt := r.Conic()
 	res, _, _ := backends.Recheck(problem, pt.X, pt.S, pt.Z)
 	require.LessOrEqual(t, res.Max(), eps)
@@ -303,13 +303,10 @@ func TestInfeasibleRestriction(t *testing.T) {
 	require.InDelta(t, 2*2./40, r.Dual(sum)[0], 1e-5)
 
 	require.NoError(t, low.Set([]float64{5}))
-	r, err := s.Solve(context.Background())
-	require.NoError(t, err)
+	r = must.Of(s.Solve(context.Background()))(t)
 	require.Equal(t, backends.PrimalInfeasible, r.Status)
-	problem, err := s.Program().Problem()
-	require.NoError(t, err)
-	residual, err := backends.CheckPrimalInfeasible(problem, r.Conic().Z)
-	require.NoError(t, err)
+	problem := must.Of(s.Program().Problem())(t)
+	residual := must.Of(backends.CheckPrimalInfeasible(problem, r.Conic().Z))(t)
 	require.LessOrEqual(t, residual, 1e-8)
 	require.InDelta(t, 1, 5*r.Dual(sum)[0]-4*r.Dual(norm)[0], 1e-6) // sum >= 5 against |b|_1 <= 4
 }
@@ -321,23 +318,16 @@ func TestWorkingSetsOnRandomData(t *testing.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		n, p := rapid.IntRange(1, 15).Draw(t, "rows"), rapid.IntRange(1, 60).Draw(t, "features")
 		e := newElasticNet(rng, n, p)
-		prog, err := e.m.Compile()
-		require.NoError(t, err)
-		sets, err := prog.Solver(convex.SolverOptions{Backend: backend, WorkingSets: true})
-		require.NoError(t, err)
-		full, err := prog.Solver(convex.SolverOptions{Backend: backend})
-		require.NoError(t, err)
+		prog := must.Of(e.m.Compile())(t)
+		sets := must.Of(prog.Solver(convex.SolverOptions{Backend: backend, WorkingSets: true}))(t)
+		full := must.Of(prog.Solver(convex.SolverOptions{Backend: backend}))(t)
 		problem := func() *backends.Problem {
-			pr, err := prog.Problem()
-			require.NoError(t, err)
-			return pr
+			return must.Of(prog.Problem())(t)
 		}
 		for range 3 {
 			require.NoError(t, e.h.Set([]float64{.1 + 5*rng.Float64(), .1 + 5*rng.Float64()}))
-			a, err := sets.Solve(context.Background())
-			require.NoError(t, err)
-			b, err := full.Solve(context.Background())
-			require.NoError(t, err)
+			a := must.Of(sets.Solve(context.Background()))(t)
+			b := must.Of(full.Solve(context.Background()))(t)
 			if b.Status != backends.Optimal {
 				continue // the backend cannot solve it
 			}

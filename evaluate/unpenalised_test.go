@@ -7,21 +7,20 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table/input"
 )
 
 func diabetes(t *testing.T) *dataset.Data {
 	t.Helper()
-	table, err := input.ReadFile("../examples/diabetes.csv", "y")
-	require.NoError(t, err)
+	table := must.Of(input.ReadFile("../examples/diabetes.csv", "y"))(t)
 	return &dataset.Data{X: table.X, Y: table.Y}
 }
 
 // The coefficients of LinearRegression of scikit-learn 1.9.1.
 func TestLeastSquares(t *testing.T) {
-	s, err := fitPlain(plainSquares, diabetes(t), true, nil)
-	require.NoError(t, err)
+	s := must.Of(fitPlain(plainSquares, diabetes(t), true, nil))(t)
 	require.InDelta(t, -334.567138519, s.Constant, 1e-6)
 	require.InDeltaSlice(t, []float64{-0.036361224, -22.85964809, 5.602962092, 1.116807993, -1.089996334, 0.746450456,
 		0.372004715, 6.533831936, 68.483124965, 0.280116989}, s.Coefficients, 1e-7)
@@ -44,13 +43,10 @@ func TestLikelihoodEquations(t *testing.T) {
 				d.Y[i] = math.Round(y / 50)
 			}
 		}
-		s, err := fitPlain(kind, d, true, nil)
-		require.NoError(t, err)
+		s := must.Of(fitPlain(kind, d, true, nil))(t)
 		half := d.Rows(seq(0, n, 2))
-		part, err := fitPlain(kind, half, true, nil)
-		require.NoError(t, err)
-		again, err := fitPlain(kind, half, true, s)
-		require.NoError(t, err)
+		part := must.Of(fitPlain(kind, half, true, nil))(t)
+		again := must.Of(fitPlain(kind, half, true, s))(t)
 		require.InDelta(t, part.Constant, again.Constant, 1e-6*math.Abs(part.Constant), "from another start")
 		for j, v := range part.Coefficients {
 			require.InDelta(t, v, again.Coefficients[j], 1e-6*math.Abs(v)+1e-9)
@@ -77,12 +73,10 @@ func TestLikelihoodEquations(t *testing.T) {
 // Of one indicator the fit has the logarithms of the odds, and of the mean counts, of its two groups.
 func TestTwoGroups(t *testing.T) {
 	x := mat.NewDense(8, 1, []float64{0, 0, 0, 0, 1, 1, 1, 1})
-	s, err := fitPlain(plainLogistic, &dataset.Data{X: x, Y: []float64{1, 0, 0, 0, 1, 1, 1, 0}}, true, nil)
-	require.NoError(t, err)
+	s := must.Of(fitPlain(plainLogistic, &dataset.Data{X: x, Y: []float64{1, 0, 0, 0, 1, 1, 1, 0}}, true, nil))(t)
 	require.InDelta(t, -math.Log(3), s.Constant, 1e-9)
 	require.InDelta(t, 2*math.Log(3), s.Coefficients[0], 1e-9)
-	s, err = fitPlain(plainPoisson, &dataset.Data{X: x, Y: []float64{1, 0, 3, 0, 5, 9, 1, 1}}, true, nil)
-	require.NoError(t, err)
+	s = must.Of(fitPlain(plainPoisson, &dataset.Data{X: x, Y: []float64{1, 0, 3, 0, 5, 9, 1, 1}}, true, nil))(t)
 	require.InDelta(t, 0, s.Constant, 1e-9)
 	require.InDelta(t, math.Log(4), s.Coefficients[0], 1e-9)
 }
@@ -103,8 +97,7 @@ func TestWithoutFit(t *testing.T) {
 	require.ErrorIs(t, err, errRows)
 	// The second column is twice the first: it has the coefficient 0.
 	twice := mat.NewDense(4, 2, []float64{1, 2, 2, 4, 3, 6, 5, 10})
-	s, err := fitPlain(plainSquares, &dataset.Data{X: twice, Y: []float64{3, 5, 7, 11}}, true, nil)
-	require.NoError(t, err)
+	s := must.Of(fitPlain(plainSquares, &dataset.Data{X: twice, Y: []float64{3, 5, 7, 11}}, true, nil))(t)
 	require.InDelta(t, 1, s.Constant, 1e-9)
 	require.InDeltaSlice(t, []float64{2, 0}, s.Coefficients, 1e-9)
 }

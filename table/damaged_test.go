@@ -24,6 +24,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/readertest"
 	"github.com/conetune/conetune/table"
 )
@@ -69,8 +70,7 @@ func parquetOf[R any](t testing.TB, rows []R, o ...goparquet.WriterOption) []byt
 	var file bytes.Buffer
 	w := goparquet.NewGenericWriter[R](&file, o...)
 	for _, r := range rows {
-		_, err := w.Write([]R{r})
-		require.NoError(t, err)
+		must.Of(w.Write([]R{r}))(t)
 	}
 	require.NoError(t, w.Close())
 	return file.Bytes()
@@ -104,14 +104,11 @@ func packs(t testing.TB, text []byte) map[string][]byte {
 	t.Helper()
 	var gz, zst, zipped bytes.Buffer
 	g := gzip.NewWriter(&gz)
-	z, err := zstd.NewWriter(&zst)
-	require.NoError(t, err)
+	z := must.Of(zstd.NewWriter(&zst))(t)
 	archive := zip.NewWriter(&zipped)
-	member, err := archive.Create("table.csv")
-	require.NoError(t, err)
+	member := must.Of(archive.Create("table.csv"))(t)
 	for _, w := range []io.Writer{g, z, member} {
-		_, err := w.Write(text)
-		require.NoError(t, err)
+		must.Of(w.Write(text))(t)
 	}
 	for _, c := range []io.Closer{g, z, archive} {
 		require.NoError(t, c.Close())
@@ -125,12 +122,12 @@ func TestPacked(t *testing.T) {
 	const bzipped = "QlpoOTFBWSZTWaT8f0IAAAXZgAAQAAQwACIDALAgACIAD1CAaaaIjg3EAElvF3JFOFCQpPx/Qg=="
 	files := packs(t, []byte(text))
 	var err error
-	files["f.bz2"], err = base64.StdEncoding.DecodeString(bzipped) // of the program bzip2
-	require.NoError(t, err)
+	files["f.bz2"] = must.Of(base64.StdEncoding.DecodeString(bzipped))(t) // of the program bzip2
 	for name, packed := range files {
 		path := filepath.Join(t.TempDir(), name)
 		require.NoError(t, os.WriteFile(path, packed, 0o600))
-		for _, tab := range []*table.Table{must(table.Read(path, table.Options{})), must(decodeKnown("f", packed, ""))} {
+		for _, tab := range []*table.Table{must.Of(table.Read(path, table.Options{}))(t),
+			must.Of(decodeKnown("f", packed, ""))(t)} {
 			require.Equal(t, [][]string{{"z", "1"}, {"w", "2"}}, cellsOf(t, tab), name)
 		}
 		_, err := decodeKnown("f", packed[:len(packed)-6], "")
@@ -139,8 +136,7 @@ func TestPacked(t *testing.T) {
 	var two bytes.Buffer
 	z := zip.NewWriter(&two)
 	for _, name := range []string{"a.csv", "b.csv"} {
-		_, err := z.Create(name)
-		require.NoError(t, err)
+		must.Of(z.Create(name))(t)
 	}
 	require.NoError(t, z.Close())
 	_, err = decodeKnown("f", two.Bytes(), "")
@@ -175,8 +171,7 @@ func TestDamagedPacks(t *testing.T) {
 		require.EqualError(t, err, c.want)
 	}
 	for _, data := range []string{gz, gz + strings.Repeat("\x00", 600), gz + string(packs(t, nil)["f.csv.gz"])} {
-		got, err := decodeKnown("f.gz", []byte(data), "")
-		require.NoError(t, err)
+		got := must.Of(decodeKnown("f.gz", []byte(data), ""))(t)
 		require.Equal(t, 3, got.Rows())
 	}
 }
@@ -278,8 +273,7 @@ func TestDamagedWithinBudget(t *testing.T) {
 		text []byte
 	}
 	var sources []source
-	files, err := filepath.Glob("testdata/*")
-	require.NoError(t, err)
+	files := must.Of(filepath.Glob("testdata/*"))(t)
 	for _, path := range files {
 		if name := filepath.Base(path); filepath.Ext(name) != ".csv" {
 			sources = append(sources, source{name, bytesOf(t, name)})
@@ -349,7 +343,7 @@ func TestLongTextsOfDifferences(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(budget))
 	require.Less(t, len(file), 100<<10)
 	require.Less(t, peak(func() {
-		got := must(decodeKnown("f.parquet", file, ""))
+		got := must.Of(decodeKnown("f.parquet", file, ""))(t)
 		require.Equal(t, len(rows), got.Rows())
 		require.Equal(t, 1, got.Columns()[0].Levels())
 	}), uint64(budget))

@@ -7,24 +7,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table/split"
 )
 
 func choose(t *testing.T, table *Table, w Wanted) *Design {
 	t.Helper()
-	d, err := Choose(table, w)
-	require.NoError(t, err)
-	return d
+	return must.Of(Choose(table, w))(t)
 }
 
 // read is a table through the encoder of some of its rows.
 func readThrough(t *testing.T, d *Design, rows []int) (*Encoder, *Reading) {
 	t.Helper()
-	e, err := d.Fit(rows)
-	require.NoError(t, err)
-	r, err := e.Read(d.table, d.Targets(), false)
-	require.NoError(t, err)
+	e := must.Of(d.Fit(rows))(t)
+	r := must.Of(e.Read(d.table, d.Targets(), false))(t)
 	return e, r
 }
 
@@ -140,8 +137,7 @@ func TestReadOther(t *testing.T) {
 	d := choose(t, decode(t, people, Options{}), Wanted{Features: []string{"age", "city", "when"}})
 	e, _ := readThrough(t, d, d.Rows())
 	other := decode(t, "new,when,city,age\nx,1971-01-01,Rome,\"1,000\"\ny,1969-12-31,Bonn,\nz,,,7\n", Options{})
-	r, err := e.Read(other, []string{"y"}, true)
-	require.NoError(t, err)
+	r := must.Of(e.Read(other, []string{"y"}, true))(t)
 	data := r.Encode(r.Rows(), false)
 	require.Nil(t, data.Y)
 	require.Equal(t, []float64{
@@ -149,7 +145,7 @@ func TestReadOther(t *testing.T) {
 		30, 1, 0, 0, 0, -1,
 		7, 0, 0, 0, 1, 3, // the median of 1, 2, 4, 5
 	}, data.Dense().RawMatrix().Data)
-	_, err = e.Read(other, []string{"y"}, false)
+	_, err := e.Read(other, []string{"y"}, false)
 	require.ErrorContains(t, err, `f:1: lacks column "y"; there are: "new", "when", "city", "age"`)
 	_, err = e.Read(decode(t, "Age,when\n1,yesterday\n", Options{}), nil, true)
 	require.EqualError(t, err, `f: 2 things are wrong
@@ -293,8 +289,7 @@ func TestTruthOfOldModels(t *testing.T) {
 	e := &Encoder{Columns: []Coding{{Column: "a", Kind: Category, Levels: []string{"FALSE", "TRUE"}}}, Rule: Median,
 		Labels: []string{"false", "true"}}
 	for _, o := range []Options{{}, {Verbatim: []string{"a"}}} {
-		r, err := e.Read(decode(t, "a,y\nTRUE,False\ntrue,FALSE\nTrue,TRUE\nfalse,true\n", o), []string{"y"}, false)
-		require.NoError(t, err)
+		r := must.Of(e.Read(decode(t, "a,y\nTRUE,False\ntrue,FALSE\nTrue,TRUE\nfalse,true\n", o), []string{"y"}, false))(t)
 		data := r.Encode(r.Rows(), false)
 		require.Equal(t, []float64{1, 1, 1, 0}, data.Dense().RawMatrix().Data)
 		require.Equal(t, []float64{0, 0, 1, 1}, data.Y)

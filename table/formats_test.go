@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/readertest"
 	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/table/internal/arrow"
@@ -33,27 +34,21 @@ func decodeKnown(name string, text []byte, sheet string) (*table.Table, error) {
 
 func bytesOf(t *testing.T, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name))
-	require.NoError(t, err)
-	return text
+	return must.Of(os.ReadFile(filepath.Join("testdata", name)))(t)
 }
 
 // encoderOf is what all rows of a table with target y teach.
 func encoderOf(t *testing.T, tab *table.Table, categorical ...string) *table.Encoder {
 	t.Helper()
-	d, err := table.Choose(tab, table.Wanted{Targets: []string{"y"}, Categorical: categorical})
-	require.NoError(t, err)
-	e, err := d.Fit(d.Rows())
-	require.NoError(t, err)
-	return e
+	d := must.Of(table.Choose(tab, table.Wanted{Targets: []string{"y"}, Categorical: categorical}))(t)
+	return must.Of(d.Fit(d.Rows()))(t)
 }
 
 // features are those of all rows of a table with target y, with their names and the target.
 func features(t *testing.T, tab *table.Table, categorical ...string) (names []string, x *mat.Dense, y []float64) {
 	t.Helper()
 	e := encoderOf(t, tab, categorical...)
-	r, err := e.Read(tab, []string{"y"}, false)
-	require.NoError(t, err)
+	r := must.Of(e.Read(tab, []string{"y"}, false))(t)
 	return e.Features(), r.Encode(r.Rows(), false).Dense(), r.Targets(r.Rows())[0]
 }
 
@@ -64,12 +59,10 @@ func TestFormatsEqualCSV(t *testing.T) {
 	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "mixed.arrow", "mixed-zstd.arrow",
 		"mixed-lz4.feather", "mixed.arrows"} {
 		t.Run(name, func(t *testing.T) {
-			csv, err := decode("mixed.csv", []byte(text), table.Options{})
-			require.NoError(t, err)
+			csv := must.Of(decode("mixed.csv", []byte(text), table.Options{}))(t)
 			names, x, y := features(t, csv)
 			require.Greater(t, len(names), 8)
-			got, err := table.Read(filepath.Join("testdata", name), table.Options{Formats: known})
-			require.NoError(t, err)
+			got := must.Of(table.Read(filepath.Join("testdata", name), table.Options{Formats: known}))(t)
 			require.Equal(t, csv.Names(), got.Names())
 			require.Equal(t, csv.Rows(), got.Rows())
 			gotNames, gotX, gotY := features(t, got)
@@ -81,8 +74,7 @@ func TestFormatsEqualCSV(t *testing.T) {
 				require.Equal(t, c.Kind, got.Columns()[j].Kind, c.Name)
 			}
 			// A model that was learned from one reads the other.
-			r, err := encoderOf(t, csv).Read(got, []string{"y"}, false)
-			require.NoError(t, err)
+			r := must.Of(encoderOf(t, csv).Read(got, []string{"y"}, false))(t)
 			require.True(t, mat.EqualApprox(x, r.Encode(r.Rows(), false).Dense(), 1e-12))
 			// Texts keep the zeros before their digits as levels.
 			names, _, _ = features(t, got, "zip")
@@ -94,7 +86,7 @@ func TestFormatsEqualCSV(t *testing.T) {
 // Truth values are one level in all spellings, and from all formats: those of Excel and R, of pandas and of JSON.
 func TestTruth(t *testing.T) {
 	text := string(bytesOf(t, "mixed.csv"))
-	want, x, _ := features(t, must(decode("mixed.csv", []byte(text), table.Options{})))
+	want, x, _ := features(t, must.Of(decode("mixed.csv", []byte(text), table.Options{}))(t))
 	require.Contains(t, want, "member=True")
 	spellings := [][2]string{{"TRUE", "FALSE"}, {"true", "false"}, {"True", "False"}}
 	for k := range 4 {
@@ -106,21 +98,14 @@ func TestTruth(t *testing.T) {
 			}
 			lines[i] = strings.NewReplacer("True", s[0], "False", s[1]).Replace(lines[i])
 		}
-		names, got, _ := features(t, must(decode("mixed.csv", []byte(strings.Join(lines, "\n")), table.Options{})))
+		names, got, _ := features(t, must.Of(decode("mixed.csv", []byte(strings.Join(lines, "\n")), table.Options{}))(t))
 		require.Equal(t, want, names)
 		require.True(t, mat.Equal(x, got))
 	}
 	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed.arrow"} {
-		names, _, _ := features(t, must(table.Read(filepath.Join("testdata", name), table.Options{Formats: known})))
+		names, _, _ := features(t, must.Of(table.Read(filepath.Join("testdata", name), table.Options{Formats: known}))(t))
 		require.Equal(t, want, names)
 	}
-}
-
-func must(t *table.Table, err error) *table.Table {
-	if err != nil {
-		panic(err)
-	}
-	return t
 }
 
 // Files that are not complete end with an error. (For others that are damaged see TestDamagedWithinBudget.)
@@ -137,16 +122,14 @@ func TestFormatsCut(t *testing.T) {
 
 func TestSheets(t *testing.T) {
 	text := bytesOf(t, "mixed.xlsx")
-	first, err := decodeKnown("f.xlsx", text, "")
-	require.NoError(t, err)
+	first := must.Of(decodeKnown("f.xlsx", text, ""))(t)
 	require.Equal(t, `the workbook has 2 sheets, of which the first, "data", is read (Options.Sheet names another)`,
 		first.Findings()[0].Text)
-	other, err := decodeKnown("f.xlsx", text, "other")
-	require.NoError(t, err)
+	other := must.Of(decodeKnown("f.xlsx", text, "other"))(t)
 	require.Equal(t, []string{"a", "b"}, other.Names())
 	require.Equal(t, 2, other.Rows())
 	require.Empty(t, other.Findings())
-	_, err = decodeKnown("f.xlsx", text, "third")
+	_, err := decodeKnown("f.xlsx", text, "third")
 	require.EqualError(t, err, `f.xlsx: has no sheet "third"; there are: "data", "other"`)
 	_, err = decodeKnown("f.csv", []byte("a,b\n1,2\n"), "third")
 	require.ErrorContains(t, err, "is no workbook")
@@ -164,19 +147,14 @@ func withSheet(t *testing.T, rows string) []byte {
 		w, err := to.Create(f.Name)
 		require.NoError(t, err)
 		if f.Name == "xl/worksheets/sheet1.xml" {
-			_, err = io.WriteString(w, "<worksheet><sheetData>"+rows+"</sheetData></worksheet>")
-			require.NoError(t, err)
+			must.Of(io.WriteString(w, "<worksheet><sheetData>"+rows+"</sheetData></worksheet>"))(t)
 			continue
 		}
-		r, err := f.Open()
-		require.NoError(t, err)
-		_, err = io.Copy(w, r)
-		require.NoError(t, err)
+		r := must.Of(f.Open())(t)
+		must.Of(io.Copy(w, r))(t)
 	}
-	w, err := to.Create("xl/sharedStrings.xml")
-	require.NoError(t, err)
-	_, err = io.WriteString(w, `<sst><si><t>one</t></si><si><r><t>tw</t></r><r><t>o</t></r><rPh><t>x</t></rPh></si></sst>`)
-	require.NoError(t, err)
+	w := must.Of(to.Create("xl/sharedStrings.xml"))(t)
+	must.Of(io.WriteString(w, `<sst><si><t>one</t></si><si><r><t>tw</t></r><r><t>o</t></r><rPh><t>x</t></rPh></si></sst>`))(t)
 	require.NoError(t, to.Close())
 	return out.Bytes()
 }
@@ -184,8 +162,7 @@ func withSheet(t *testing.T, rows string) []byte {
 // An end of a row that was ended, which is no XML, is passed over.
 func TestRowsEndedTwice(t *testing.T) {
 	const row = `<row><c t="str"><v>a</v></c></row></row>`
-	tab, err := decodeKnown("f.xlsx", withSheet(t, row+`<row><c><v>1</v></c></row></row></row>`), "")
-	require.NoError(t, err)
+	tab := must.Of(decodeKnown("f.xlsx", withSheet(t, row+`<row><c><v>1</v></c></row></row></row>`), ""))(t)
 	require.Equal(t, [][]string{{"1"}}, cellsOf(t, tab))
 }
 
@@ -217,12 +194,11 @@ func TestVerbatimFormats(t *testing.T) {
 // Cells of all kinds, and what is told of them.
 func TestCellsOfSheets(t *testing.T) {
 	const names = `<row r="2"><c r="B2" t="inlineStr"><is><r><t>a</t></r><r><t> b</t></r><rPh><t>x</t></rPh></is></c><c t="str"><v>y</v></c></row>`
-	tab, err := decodeKnown("f.xlsx", withSheet(t, names+
+	tab := must.Of(decodeKnown("f.xlsx", withSheet(t, names+
 		`<row r="4"><c r="A4" t="s"><v>1</v></c><c r="B4" t="b"><v>1</v></c><c r="C4"><v>1.5e2</v></c></row>`+
 		`<row r="5"><c r="B5" t="e"><v>#DIV/0!</v></c><c r="C5"><f>1+1</f></c></row>`+
 		`<row r="6"><c r="A6" t="d"><v>2024-02-29</v></c><c r="B6" t="str"><v>NA</v></c><c r="C6"><f>1+1</f><v>2</v></c></row>`+
-		`<row r="7"></row>`), "")
-	require.NoError(t, err)
+		`<row r="7"></row>`), ""))(t)
 	require.Equal(t, []string{"Unnamed: 0", "a b", "y"}, tab.Names())
 	require.Equal(t, [][]string{{"two", "True", "150"}, {"", "", ""}, {"2024-02-29", "", "2"}}, cellsOf(t, tab))
 	for i := range 3 {
@@ -235,16 +211,13 @@ func TestCellsOfSheets(t *testing.T) {
 	require.Equal(t, []string{"cells that hold an error such as #DIV/0!: 1; they count as missing",
 		"cells with a formula whose value was not saved: 1; they count as missing"}, told)
 
-	numbers, err := decodeKnown("f.xlsx",
-		withSheet(t, `<row><c><v>1</v></c><c><v>2</v></c></row><row><c><v>3</v></c><c><v>4</v></c></row>`), "")
-	require.NoError(t, err)
+	numbers := must.Of(decodeKnown("f.xlsx",
+		withSheet(t, `<row><c><v>1</v></c><c><v>2</v></c></row><row><c><v>3</v></c><c><v>4</v></c></row>`), ""))(t)
 	require.Equal(t, []string{"x1", "x2"}, numbers.Names())
 	require.Equal(t, 2, numbers.Rows())
 	require.Equal(t, 1, numbers.Index("2"))
-	d, err := table.Choose(numbers, table.Wanted{Targets: []string{"2"}})
-	require.NoError(t, err)
-	e, err := d.Fit(d.Rows())
-	require.NoError(t, err)
+	d := must.Of(table.Choose(numbers, table.Wanted{Targets: []string{"2"}}))(t)
+	e := must.Of(d.Fit(d.Rows()))(t)
 	require.Equal(t, []string{"x1"}, e.Features(), "the first column of a sheet without names is data")
 }
 
@@ -269,10 +242,8 @@ func TestWrongSheets(t *testing.T) {
 
 // kinds.csv has, written by hand, the columns of kinds.parquet that a table can have.
 func TestKindsOfParquet(t *testing.T) {
-	csv, err := table.Read("testdata/kinds.csv", table.Options{})
-	require.NoError(t, err)
-	got, err := table.Read("testdata/kinds.parquet", table.Options{Formats: known})
-	require.NoError(t, err)
+	csv := must.Of(table.Read("testdata/kinds.csv", table.Options{}))(t)
+	got := must.Of(table.Read("testdata/kinds.parquet", table.Options{Formats: known}))(t)
 	require.Equal(t, csv.Names(), got.Names())
 	require.Equal(t, cellsOf(t, csv), cellsOf(t, got))
 	require.Equal(t, `columns "list", "structure", "bytes": lists, structures or bytes, left out`, got.Findings()[0].Text)
@@ -286,11 +257,9 @@ func TestKindsOfArrow(t *testing.T) {
 		`"longer than twelve bytes, in a buffer",p,-0.25,,7,3`} {
 		lines[i] += "," + more
 	}
-	csv, err := decode("kinds.csv", []byte(strings.Join(lines, "\n")+"\n"), table.Options{})
-	require.NoError(t, err)
+	csv := must.Of(decode("kinds.csv", []byte(strings.Join(lines, "\n")+"\n"), table.Options{}))(t)
 	for _, name := range []string{"kinds.arrow", "kinds.arrows"} {
-		got, err := table.Read(filepath.Join("testdata", name), table.Options{Formats: known})
-		require.NoError(t, err)
+		got := must.Of(table.Read(filepath.Join("testdata", name), table.Options{Formats: known}))(t)
 		require.Equal(t, csv.Names(), got.Names())
 		require.Equal(t, cellsOf(t, csv), cellsOf(t, got))
 		require.Equal(
@@ -303,14 +272,12 @@ func TestKindsOfArrow(t *testing.T) {
 // not within a message.
 func TestStream(t *testing.T) {
 	text := bytesOf(t, "replaced.arrows")
-	csv, err := decode("f.csv", []byte("g,y\na,1\nb,2\na,3\nc,4\na,5\n,\n"), table.Options{})
-	require.NoError(t, err)
+	csv := must.Of(decode("f.csv", []byte("g,y\na,1\nb,2\na,3\nc,4\na,5\n,\n"), table.Options{}))(t)
 	for _, part := range [][]byte{text, text[:len(text)-8]} {
-		got, err := decodeKnown("f", part, "")
-		require.NoError(t, err)
+		got := must.Of(decodeKnown("f", part, ""))(t)
 		require.Equal(t, cellsOf(t, csv), cellsOf(t, got))
 	}
-	_, err = decodeKnown("f", text[:len(text)-16], "")
+	_, err := decodeKnown("f", text[:len(text)-16], "")
 	require.ErrorContains(t, err, "is an Arrow file that is damaged")
 	_, err = decodeKnown("f.feather", []byte("FEA1 and more"), "")
 	require.ErrorContains(t, err, "Feather file of version 1, which is not read; write it as one of version 2")
@@ -322,8 +289,7 @@ func cellsOf(t *testing.T, tab *table.Table) (rows [][]string) {
 	for i := range tab.Rows() {
 		var row []string
 		for j := range tab.Names() {
-			text, err := tab.Text(i, j)
-			require.NoError(t, err)
+			text := must.Of(tab.Text(i, j))(t)
 			row = append(row, text)
 		}
 		rows = append(rows, row)
@@ -368,8 +334,7 @@ func TestLongListTakesLittle(t *testing.T) {
 func FuzzFormats(f *testing.F) {
 	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "kinds.parquet", "mixed.arrow",
 		"mixed-lz4.feather", "kinds.arrow", "mixed.arrows", "replaced.arrows"} {
-		text, err := os.ReadFile(filepath.Join("testdata", name))
-		require.NoError(f, err)
+		text := must.Of(os.ReadFile(filepath.Join("testdata", name)))(f)
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // longTable is a table of several blocks of text, with texts, gaps, dates, amounts and levels that come late.
@@ -40,8 +42,7 @@ func textsOf(t *testing.T, table *Table) (list []string) {
 	for i := range table.Rows() {
 		line := fmt.Sprint(table.Line(i))
 		for j := range table.Columns() {
-			text, err := table.Text(i, j)
-			require.NoError(t, err)
+			text := must.Of(table.Text(i, j))(t)
 			line += "|" + text
 		}
 		list = append(list, line)
@@ -54,12 +55,9 @@ func TestParts(t *testing.T) {
 	text := longTable(30_000)
 	whole := decode(t, text, Options{})
 	few := decode(t, text[:strings.Index(text, "\n000200")], Options{})
-	design, err := Choose(few, Wanted{Targets: []string{"y"}})
-	require.NoError(t, err)
-	encoder, err := design.Fit(design.Rows())
-	require.NoError(t, err)
-	reading, err := encoder.Read(whole, []string{"y"}, true)
-	require.NoError(t, err)
+	design := must.Of(Choose(few, Wanted{Targets: []string{"y"}}))(t)
+	encoder := must.Of(design.Fit(design.Rows()))(t)
+	reading := must.Of(encoder.Read(whole, []string{"y"}, true))(t)
 	want := reading.Encode(reading.Rows(), false)
 
 	for _, bounds := range []parts{{rows: 1, cells: math.MaxInt}, {rows: math.MaxInt, cells: 40_000},
@@ -72,8 +70,7 @@ func TestParts(t *testing.T) {
 		bounds.hand = func(part *Table) error {
 			number++
 			got = append(got, textsOf(t, part)...)
-			r, err := encoder.Read(part, []string{"y"}, true)
-			require.NoError(t, err)
+			r := must.Of(encoder.Read(part, []string{"y"}, true))(t)
 			data := r.Encode(r.Rows(), false)
 			for i := range part.Rows() {
 				for j := range encoder.Features() {
@@ -88,8 +85,7 @@ func TestParts(t *testing.T) {
 			last = r
 			return nil
 		}
-		findings, err := textInput("t", []byte(text)).readParts(Options{}, &bounds, func() { begun++ })
-		require.NoError(t, err)
+		findings := must.Of(textInput("t", []byte(text)).readParts(Options{}, &bounds, func() { begun++ }))(t)
 		require.Equal(t, 1, begun)
 		require.Equal(t, bounds.rows == math.MaxInt && bounds.cells == math.MaxInt, number == 1)
 		require.Equal(t, whole.Findings(), findings)
@@ -112,15 +108,14 @@ func TestPartsBeginAnew(t *testing.T) {
 		got = append(got, textsOf(t, part)...)
 		return nil
 	}}
-	findings, err := textInput("t", []byte(quoted)).readParts(Options{}, p, func() { begun++; got = nil })
-	require.NoError(t, err)
+	findings := must.Of(textInput("t", []byte(quoted)).readParts(Options{}, p, func() { begun++; got = nil }))(t)
 	require.Equal(t, 2, begun)
 	require.Greater(t, handed, 4)
 	require.Equal(t, whole.Findings(), findings)
 	require.Equal(t, textsOf(t, whole), got)
 
 	_, want := readText("t", []byte(text+"1,2\n"), Options{})
-	_, err = textInput("t", []byte(text+"1,2\n")).readParts(Options{}, p, func() {})
+	_, err := textInput("t", []byte(text+"1,2\n")).readParts(Options{}, p, func() {})
 	require.EqualError(t, err, want.Error())
 	_, want = readText("t", []byte("a,b\n"), Options{})
 	_, err = decodeParts("t", []byte("a,b\n"), Options{}, func() {}, func(*Table) error { return nil })
@@ -167,10 +162,8 @@ func TestVerbatim(t *testing.T) {
 	table := decode(t, text, Options{Verbatim: []string{"id", "absent"}})
 	var got []string
 	for i := range table.Rows() {
-		s, err := table.Text(i, table.Index("id"))
-		require.NoError(t, err)
-		n, err := table.Text(i, 0)
-		require.NoError(t, err)
+		s := must.Of(table.Text(i, table.Index("id")))(t)
+		n := must.Of(table.Text(i, 0))(t)
 		got = append(got, n+" "+s)
 	}
 	require.Equal(t, []string{"1 007", "0 +7", "2 1e3", "3 NA", "4 ", "5 0,50"}, got)

@@ -12,6 +12,8 @@ import (
 	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // textInput is a text as a file's bytes.
@@ -367,14 +369,12 @@ func TestText(t *testing.T) {
 		var got []string
 		for i := range 3 {
 			for j := range 2 {
-				text, err := table.Text(i, j)
-				require.NoError(t, err)
+				text := must.Of(table.Text(i, j))(t)
 				got = append(got, text)
 			}
 		}
 		require.Equal(t, []string{"a, b", "1.5", "", "7", "c", ""}, got)
-		text, err := table.Text(1, 2)
-		require.NoError(t, err)
+		text := must.Of(table.Text(1, 2))(t)
 		require.Equal(t, "4 %", text)
 	}
 }

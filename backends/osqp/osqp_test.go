@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/backends/osqp"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -190,8 +191,7 @@ func TestSingletons(t *testing.T) {
 				}
 				p.A = sparse.NewCSC(2*n, n, ptr, ind, val)
 				for _, presolve := range []bool{true, false} {
-					s, err := open(t).Setup(p, backends.Options{NoPresolve: !presolve})
-					require.NoError(t, err)
+					s := must.Of(open(t).Setup(p, backends.Options{NoPresolve: !presolve}))(t)
 					sol := backendtest.Answer(t, s)
 					require.Equal(t, backends.Optimal, sol.Status, "%d %g %g: %s", n, c, push, sol.Message)
 					for _, x := range sol.X {
@@ -206,10 +206,9 @@ func TestSingletons(t *testing.T) {
 
 func TestProcess(t *testing.T) {
 	backendtest.Process(t, open(t), func() backends.Solver {
-		s, err := open(t).Setup(backendtest.BoxedSquares(100), backends.Options{
+		s := must.Of(open(t).Setup(backendtest.BoxedSquares(100), backends.Options{
 			Eps: 1e-300, Settings: osqp.Settings{StartEps: 1e-300}, TimeLimit: 200 * time.Millisecond,
-		})
-		require.NoError(t, err)
+		}))(t)
 		return s
 	}, backendtest.BoxedSquares(8), backendtest.BoxedSquares(20))
 }

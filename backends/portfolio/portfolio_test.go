@@ -16,6 +16,7 @@ import (
 	"github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/backends/portfolio"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // scripted is a backend that answers what it is told to, under a name of its own.
@@ -84,9 +85,7 @@ func made(
 	t *testing.T, make func(...backends.ConicBackend) (backends.ConicBackend, error), members ...backends.ConicBackend,
 ) backends.ConicBackend {
 	t.Helper()
-	b, err := make(members...)
-	require.NoError(t, err)
-	return b
+	return must.Of(make(members...))(t)
 }
 
 // least has x >= 2 and the objective x.
@@ -98,11 +97,10 @@ func requireTimeLimit(t *testing.T, b backends.ConicBackend) {
 	s := backendtest.Setup(t, b, least(), backends.Options{})
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
-	out, err := s.Solve(ctx)
-	require.NoError(t, err)
+	out := must.Of(s.Solve(ctx))(t)
 	assert.Equal(t, backends.TimeLimit, out.Status)
 	require.NoError(t, s.Close())
-	_, err = s.Solve(context.Background())
+	_, err := s.Solve(context.Background())
 	assert.ErrorIs(t, err, backends.ErrClosed)
 }
 
@@ -118,8 +116,7 @@ func TestConformance(t *testing.T) {
 
 func TestOpen(t *testing.T) {
 	for names, want := range map[string]string{"auto": "auto", "native": "native"} {
-		b, err := portfolio.Open(names)
-		require.NoError(t, err)
+		b := must.Of(portfolio.Open(names))(t)
 		assert.Equal(t, want, b.Name())
 	}
 	for names, want := range map[string]string{"": "unknown backend", "native,": "unknown backend",

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // tuneCase and solveCase are cases as they stand in a file.
@@ -61,27 +63,24 @@ func TestCompare(t *testing.T) {
 		newer := save("new.json", "true", strings.Replace(tuneCase, c.from, c.to, 1), strings.Replace(solveCase, c.from, c.to,
 			1))
 		var b strings.Builder
-		worse, err := compareFiles(&b, older, newer, tolerances{1.1, 1e-4})
-		require.NoError(t, err)
+		worse := must.Of(compareFiles(&b, older, newer, tolerances{1.1, 1e-4}))(t)
 		require.Equal(t, c.worse, worse, c.name)
 		require.Contains(t, b.String(), c.says, c.name)
 	}
 
 	for complete, worse := range map[string]bool{"true": true, "false": false} {
 		var b strings.Builder
-		got, err := compareFiles(&b, older, save("new.json", complete, tuneCase), tolerances{1.1, 1e-4})
-		require.NoError(t, err)
+		got := must.Of(compareFiles(&b, older, save("new.json", complete, tuneCase), tolerances{1.1, 1e-4}))(t)
 		require.Equal(t, worse, got)
 		require.Contains(t, b.String(),
 			"1 cases of both (0 with another command line), 1 of the old alone, 0 of the new alone")
 	}
 	var b strings.Builder
 	failing := strings.Replace(solveCase, `0, "status": "optimal"`, `1, "status": "inaccurate"`, 1)
-	got, err := compareFiles(&b, save("bad.json", "true", failing), older, tolerances{1.1, 1e-4})
-	require.NoError(t, err)
+	got := must.Of(compareFiles(&b, save("bad.json", "true", failing), older, tolerances{1.1, 1e-4}))(t)
 	require.False(t, got)
 	require.Contains(t, b.String(), "won      lp/b: inaccurate -> optimal")
-	_, err = compareFiles(&b, filepath.Join(dir, "none.json"), older, tolerances{})
+	_, err := compareFiles(&b, filepath.Join(dir, "none.json"), older, tolerances{})
 	require.Error(t, err)
 	_, err = compareFiles(&b, save("torn.json", "true", tuneCase[:9]), older, tolerances{})
 	require.ErrorContains(t, err, "torn.json")

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/libsvm"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/problems/dataset"
 )
@@ -68,8 +69,7 @@ func fake(t *testing.T, only string) (s settings, f *file, calls func() []string
 		require.NoError(t, os.WriteFile(filepath.Join(s.data, name), []byte("12345"), 0o600))
 	}
 	return s, f, func() []string {
-		text, err := os.ReadFile(log)
-		require.NoError(t, err)
+		text := must.Of(os.ReadFile(log))(t)
 		require.NoError(t, os.Remove(log))
 		return slices.DeleteFunc(strings.Split(strings.TrimSpace(string(text)), "\n"),
 			func(c string) bool { return c == "version" })
@@ -83,12 +83,10 @@ func TestFreeze(t *testing.T) {
 	require.NoError(t, s.freeze(t.Context(), f))
 	require.Len(t, calls(), 8)
 	out := f.path
-	f, err := read(out)
-	require.NoError(t, err)
+	f = must.Of(read(out))(t)
 	require.Equal(t, "conetune 7", f.Version)
 	require.False(t, f.Complete)
-	text, err := os.ReadFile(out)
-	require.NoError(t, err)
+	text := must.Of(os.ReadFile(out))(t)
 	require.NotContains(t, string(text), s.data)
 	require.NotContains(t, string(text), s.made)
 	require.Equal(t, 6, bytes.Count(text, []byte("\n")))
@@ -128,16 +126,14 @@ func TestResume(t *testing.T) {
 	again := calls()
 	require.Len(t, again, 2)
 	require.Contains(t, again[0], "tune huber")
-	f, err := read(begun.path)
-	require.NoError(t, err)
+	f := must.Of(read(begun.path))(t)
 	require.Len(t, f.Cases, 3)
 
 	f.Cases[1].Status = killed
 	require.NoError(t, f.write())
 	require.NoError(t, freeze())
 	require.Contains(t, calls()[0], "tune ridge")
-	f, err = read(begun.path)
-	require.NoError(t, err)
+	f = must.Of(read(begun.path))(t)
 	require.Len(t, f.Cases, 3)
 
 	ended, cancel := context.WithCancel(t.Context())
@@ -146,8 +142,7 @@ func TestResume(t *testing.T) {
 	require.Error(t, s.freeze(ended, &file{path: begun.path, program: begun.program}))
 	s.runs = 3
 	require.ErrorContains(t, freeze(), "another program")
-	kept, err := read(begun.path)
-	require.NoError(t, err)
+	kept := must.Of(read(begun.path))(t)
 	require.Equal(t, f, kept)
 }
 
@@ -169,8 +164,7 @@ func TestInTurn(t *testing.T) {
 func TestList(t *testing.T) {
 	s, _, _ := fake(t, "")
 	list := func() (names []string) {
-		jobs, err := s.list()
-		require.NoError(t, err)
+		jobs := must.Of(s.list())(t)
 		for _, j := range jobs {
 			names = append(names, j.name)
 		}
@@ -200,13 +194,10 @@ func TestTables(t *testing.T) {
 			made := table{m.kind, s}
 			require.NoError(t, made.write(a))
 			require.NoError(t, made.write(b))
-			text, err := os.ReadFile(filepath.Join(a, made.file()))
-			require.NoError(t, err)
-			same, err := os.ReadFile(filepath.Join(b, made.file()))
-			require.NoError(t, err)
+			text := must.Of(os.ReadFile(filepath.Join(a, made.file())))(t)
+			same := must.Of(os.ReadFile(filepath.Join(b, made.file())))(t)
 			require.Equal(t, text, same)
-			lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-			require.NoError(t, err)
+			lines := must.Of(csv.NewReader(bytes.NewReader(text)).ReadAll())(t)
 			if m.kind == "entries" {
 				n := (s.features + 10) * (s.features + 10)
 				require.InDelta(t, n/3, len(lines), float64(n)/10)
@@ -230,8 +221,7 @@ func TestProgram(t *testing.T) {
 	text, err := exec.CommandContext(t.Context(), "go", "build", "-o", f.program,
 		"github.com/conetune/conetune/cmd/conetune").CombinedOutput()
 	require.NoError(t, err, string(text))
-	help, err := exec.CommandContext(t.Context(), f.program, "tune", "--help").Output()
-	require.NoError(t, err)
+	help := must.Of(exec.CommandContext(t.Context(), f.program, "tune", "--help").Output())(t)
 	list := regexp.MustCompile(`(?s)Models:\n(.*?)\n\n`).FindStringSubmatch(string(help))[1]
 	var names []string
 	for _, m := range models {
@@ -272,10 +262,8 @@ func TestGrown(t *testing.T) {
 		rows, nonzeros := 0, 0
 		for _, name := range parts {
 			read := func(dir string) *dataset.Data {
-				f, err := textfile.ReadFile(filepath.Join(dir, shape.folder(), name+".svm"), libsvm.Read)
-				require.NoError(t, err)
-				x, err := f.Matrix(1, shape.features)
-				require.NoError(t, err)
+				f := must.Of(textfile.ReadFile(filepath.Join(dir, shape.folder(), name+".svm"), libsvm.Read))(t)
+				x := must.Of(f.Matrix(1, shape.features))(t)
 				return &dataset.Data{X: x, Y: f.Labels}
 			}
 			m, same := read(a), read(b)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 func deps(args ...string) (out, log string, err error) {
@@ -37,10 +39,8 @@ func TestTags(t *testing.T) {
 	for _, file := range []string{"deps.mk", "rust.mk", "fetch.sh", "pins/scs.txt", "crates/Cargo.lock",
 		"clarabel/src/lib.rs", "build-highs.sh", "link-highs.sh", "highs/CMakeLists.txt", "highs.symbols",
 		"crates/highs/Cargo.lock", "nobuild/setuptools/__init__.py"} {
-		want, err := os.ReadFile(filepath.Join("..", file))
-		require.NoError(t, err)
-		have, err := os.ReadFile(filepath.Join(dir, "scripts", file))
-		require.NoError(t, err)
+		want := must.Of(os.ReadFile(filepath.Join("..", file)))(t)
+		have := must.Of(os.ReadFile(filepath.Join(dir, "scripts", file)))(t)
 		assert.Equal(t, string(want), string(have), file)
 	}
 
@@ -50,11 +50,9 @@ func TestTags(t *testing.T) {
 	require.NoError(t, os.Chtimes(kept, old, old))
 	_, _, err = deps("-dir", dir, "-tags")
 	require.NoError(t, err)
-	info, err := os.Stat(kept)
-	require.NoError(t, err)
+	info := must.Of(os.Stat(kept))(t)
 	assert.True(t, info.ModTime().Equal(old), "make would build again")
-	text, err := os.ReadFile(changed)
-	require.NoError(t, err)
+	text := must.Of(os.ReadFile(changed))(t)
 	assert.Contains(t, string(text), "scs_")
 }
 

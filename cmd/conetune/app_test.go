@@ -23,6 +23,7 @@ import (
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/root"
 	"github.com/conetune/conetune/internal/licenses"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/table/input"
@@ -130,23 +131,17 @@ func (o outcome) told(t *testing.T) map[string]any {
 
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return text
+	return must.Of(os.ReadFile(path))(t)
 }
 
 func readModel(t *testing.T, path string) *model.Model {
 	t.Helper()
-	m, err := model.Read(path)
-	require.NoError(t, err)
-	return m
+	return must.Of(model.Read(path))(t)
 }
 
 func number(t *testing.T, text string) float64 {
 	t.Helper()
-	v, err := strconv.ParseFloat(text, 64)
-	require.NoError(t, err)
-	return v
+	return must.Of(strconv.ParseFloat(text, 64))(t)
 }
 
 // contents maps the files of a folder to what is in them.
@@ -298,17 +293,13 @@ func TestProgramAsCommand(t *testing.T) {
 			want := readModel(t, saved)
 
 			spec.Prepare(&source)
-			rows, err := source.Read()
-			require.NoError(t, err)
-			built, err := spec.Build(rows, options)
-			require.NoError(t, err)
-			result, err := tune.Run(t.Context(), built, tune.Config{Seed: 1})
-			require.NoError(t, err)
+			rows := must.Of(source.Read())(t)
+			built := must.Of(spec.Build(rows, options))(t)
+			result := must.Of(tune.Run(t.Context(), built, tune.Config{Seed: 1}))(t)
 			result.Version = cli.Version()
 			var file bytes.Buffer
 			require.NoError(t, model.New(&source, rows, built, options, result).Write(&file))
-			got, err := model.ReadFrom(&file, "model.json")
-			require.NoError(t, err)
+			got := must.Of(model.ReadFrom(&file, "model.json"))(t)
 			require.Equal(t, want, got)
 		})
 	}

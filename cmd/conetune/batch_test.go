@@ -21,6 +21,7 @@ import (
 
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/process"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // batchOf writes tables and a list of jobs, in the working folder of the test, and returns how many jobs there are. Two
@@ -67,8 +68,7 @@ func batchFiles(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for path, text := range contents(t, dir) {
-		name, err := filepath.Rel(dir, path)
-		require.NoError(t, err)
+		name := must.Of(filepath.Rel(dir, path))(t)
 		require.NotContains(t, name, ".tmp")
 		if name == "summary.csv" || strings.HasPrefix(name, "models") {
 			out[name] = text
@@ -183,10 +183,8 @@ func TestBatchKill(t *testing.T) {
 		}
 	}
 	require.NoError(t, os.MkdirAll("killed", 0o777)) // killed before it could
-	f, err := os.OpenFile(filepath.Join("killed", "results.jsonl"), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o666)
-	require.NoError(t, err)
-	_, err = f.WriteString(`{"schema":1,"job":"gr`)
-	require.NoError(t, err)
+	f := must.Of(os.OpenFile(filepath.Join("killed", "results.jsonl"), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o666))(t)
+	must.Of(f.WriteString(`{"schema":1,"job":"gr`))(t)
 	require.NoError(t, f.Close())
 	conetune(t, batchArgs("killed", "--resume")...).fails(t, cli.ExitUnsolved, "2 jobs failed")
 	require.Equal(t, batchFiles(t, "whole"), batchFiles(t, "killed"))
@@ -204,8 +202,7 @@ func TestBatchOrphan(t *testing.T) {
 	t.Setenv(command, "1")
 	cmd := exec.Command(os.Args[0], "generate", "elastic-net", "--help")
 	cmd.Env = append(os.Environ(), process.JobProcess+"=1")
-	hold, err := cmd.StdinPipe()
-	require.NoError(t, err)
+	hold := must.Of(cmd.StdinPipe())(t)
 	require.NoError(t, cmd.Run()) // alone, it does its work
 	hold.Close()
 
@@ -215,8 +212,7 @@ func TestBatchOrphan(t *testing.T) {
 	cmd = exec.Command(os.Args[0], "tune", "weighted-lasso", "--data", filepath.Join(dir, "t.csv"), "--engine", "conic",
 		"--method", "random", "--evaluations", "1000000")
 	cmd.Env, cmd.Stderr = append(os.Environ(), process.JobProcess+"=1"), &stderr
-	hold, err = cmd.StdinPipe()
-	require.NoError(t, err)
+	hold = must.Of(cmd.StdinPipe())(t)
 	require.NoError(t, cmd.Start())
 	time.Sleep(100 * time.Millisecond)
 	require.NoError(t, hold.Close()) // as the end of a process does
@@ -266,8 +262,7 @@ func TestBatchSlurm(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no shell here")
 	}
-	scripts, err := filepath.Abs(filepath.Join("..", "..", "deploy", "slurm"))
-	require.NoError(t, err)
+	scripts := must.Of(filepath.Abs(filepath.Join("..", "..", "deploy", "slurm")))(t)
 	batchOf(t, 2)
 	conetune(t, batchArgs("whole")...)
 	require.NoError(t, os.Mkdir("bin", 0o777))
@@ -305,9 +300,7 @@ echo 17
 
 func mustGetwd(t *testing.T) string {
 	t.Helper()
-	dir, err := os.Getwd()
-	require.NoError(t, err)
-	return dir
+	return must.Of(os.Getwd())(t)
 }
 
 // mapsOf are the entries of a map in order.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // lungFile is R's data set of that name, as it writes it.
@@ -48,8 +49,7 @@ func TestCox(t *testing.T) {
 	file := readFile(t, model)
 	require.NoError(t, json.Unmarshal(file, &saved))
 	o := conetune(t, "predict", "--model", model, "--data", lungFile, "--id", "inst", "--survival", "100,365.5")
-	lines, err := csv.NewReader(strings.NewReader(o.ok(t))).ReadAll()
-	require.NoError(t, err)
+	lines := must.Of(csv.NewReader(strings.NewReader(o.ok(t))).ReadAll())(t)
 	require.Equal(t, []string{"id", "target", "event", "prediction", "survival_100", "survival_365.5"}, lines[0])
 	require.Equal(t, []string{"3", "306", "1"}, lines[1][:3])
 	require.Equal(t, []string{"3", "1010", "0"}, lines[3][:3])
@@ -179,8 +179,7 @@ func TestCoxEvents(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(rows), "\n")
 		for i, line := range lines[1:] {
 			cells := strings.Split(line, ",")
-			at, err := strconv.Atoi(cells[2])
-			require.NoError(t, err)
+			at := must.Of(strconv.Atoi(cells[2]))(t)
 			cells[2] = strconv.Itoa(max(at, 4) + by)
 			lines[i+1] = strings.Join(cells, ",")
 		}

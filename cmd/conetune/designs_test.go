@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // The error by leaving out one row of a ridge regression has a closed form (Allen 1974): the residuals of the fit to
@@ -25,8 +27,7 @@ func TestLeaveOneOutOfRidge(t *testing.T) {
 		"--intercept", "--json").object(t)
 	lambda := m["hyperparameters"].(map[string]any)["lambda"].(float64)
 
-	cells, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	require.NoError(t, err)
+	cells := must.Of(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
 	x, y := mat.NewDense(n, p+1, nil), mat.NewVecDense(n, nil)
 	for i, row := range cells[1:] {
 		x.Set(i, 0, 1)
@@ -183,8 +184,7 @@ func TestNestedByHand(t *testing.T) {
 			require.NoError(t, json.Unmarshal([]byte(o.ok(t)), &results))
 			chosen := slices.IndexFunc(results, func(m map[string]any) bool { return m["nested"] != nil })
 			require.Nil(t, results[1-chosen]["nested"])
-			text, err := json.Marshal(results[chosen])
-			require.NoError(t, err)
+			text := must.Of(json.Marshal(results[chosen]))(t)
 			o.stdout = string(text) + "\n"
 		}
 		mean, se, errors := nestedOf(t, o)
@@ -227,8 +227,7 @@ func TestNestedReport(t *testing.T) {
 	var list []string
 	for _, threads := range []string{"1", "4"} {
 		o := conetune(t, "tune", "elastic-net", "--data", data, "--nested=3", "--threads", threads, "--json")
-		n, err := json.Marshal(o.object(t)["nested"])
-		require.NoError(t, err)
+		n := must.Of(json.Marshal(o.object(t)["nested"]))(t)
 		list = append(list, string(n))
 	}
 	require.Equal(t, list[0], list[1])

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/tune"
 )
@@ -183,8 +184,7 @@ func TestEveryRegression(t *testing.T) {
 // columnsOf reads a table of numbers with names, without the package that the command reads it by.
 func columnsOf(t *testing.T, text string) map[string][]float64 {
 	t.Helper()
-	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	require.NoError(t, err)
+	rows := must.Of(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
 	out := map[string][]float64{}
 	for _, row := range rows[1:] {
 		for j, cell := range row {
@@ -331,8 +331,7 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 		require.GreaterOrEqual(t, used, 3)
 		require.Contains(t, report, fmt.Sprintf("\n%d of 10 features are in the model.", used))
 		text := readFile(t, list)
-		rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
-		require.NoError(t, err)
+		rows := must.Of(csv.NewReader(strings.NewReader(string(text))).ReadAll())(t)
 		require.Equal(t, []string{"feature", "coefficient", "effect", "column", "level", "reference", "chosen_by_folds"},
 			rows[0])
 		require.Equal(t, "(intercept)", rows[1][0])

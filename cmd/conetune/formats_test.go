@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // Workbooks, Parquet and Arrow files are tuned and predicted as the same table in CSV, also from standard input.
@@ -61,8 +63,7 @@ func fifo(t *testing.T, name, text string) string {
 		}
 	}()
 	t.Cleanup(func() { // nobody waits for the second
-		r, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-		require.NoError(t, err)
+		r := must.Of(os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0))(t)
 		<-done
 		r.Close()
 	})
@@ -103,10 +104,8 @@ func TestPipes(t *testing.T) {
 	}
 	require.Equal(t, lasso(file, file), lasso(fifo(t, "numbers", numbers), fifo(t, "more", numbers)))
 
-	r, w, err := os.Pipe() // as <(..) of a shell gives it
-	require.NoError(t, err)
-	_, err = w.WriteString(bytesOf(mixed, "mixed.csv"))
-	require.NoError(t, err)
+	r, w := must.Both(os.Pipe())(t) // as <(..) of a shell gives it
+	must.Of(w.WriteString(bytesOf(mixed, "mixed.csv")))(t)
 	require.NoError(t, w.Close())
 	defer r.Close()
 	require.Equal(t, want, ridge(fmt.Sprintf("/dev/fd/%d", r.Fd())))
@@ -266,14 +265,12 @@ func TestSparseTable(t *testing.T) {
 			for i, line := range strings.Split(strings.TrimSpace(sparseText(3, 40, target)), "\n") {
 				var y float64
 				words := strings.Fields(line)
-				_, err := fmt.Sscan(words[0], &y)
-				require.NoError(t, err)
+				must.Of(fmt.Sscan(words[0], &y))(t)
 				f := m.Intercept
 				for _, pair := range words[1:] {
 					var j int
 					var v float64
-					_, err := fmt.Sscanf(pair, "%d:%g", &j, &v)
-					require.NoError(t, err)
+					must.Of(fmt.Sscanf(pair, "%d:%g", &j, &v))(t)
 					f += m.Coefficients[j-1] * v
 				}
 				switch name {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/planted"
 )
 
@@ -43,8 +44,7 @@ func TestLevels(t *testing.T) {
 		child.Env = append(os.Environ(), "GODEBUG="+level, answersTo+"="+file)
 		out, err := child.CombinedOutput()
 		require.NoError(t, err, string(out))
-		answers, err := os.ReadFile(file)
-		require.NoError(t, err)
+		answers := must.Of(os.ReadFile(file))(t)
 		if i == 0 {
 			first = string(answers)
 		}
@@ -58,8 +58,7 @@ func TestLevels(t *testing.T) {
 	if fusesProducts() {
 		t.Skip("the compiler fuses products and sums: other digits")
 	}
-	want, err := os.ReadFile(known)
-	require.NoError(t, err)
+	want := must.Of(os.ReadFile(known))(t)
 	lines := strings.SplitAfter(string(want), "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, "file ") && os.Getenv("CONETUNE_INSTANCES") == "" {
@@ -84,19 +83,16 @@ func fusesProducts() bool {
 func levelAnswers(t *testing.T) string {
 	var b strings.Builder
 	sum := func(kind, name string, answer any) {
-		text, err := json.Marshal(answer)
-		require.NoError(t, err)
+		text := must.Of(json.Marshal(answer))(t)
 		fmt.Fprintf(&b, "%s %s %x\n", kind, name, sha256.Sum256(text))
 	}
-	wd, err := os.Getwd()
-	require.NoError(t, err)
+	wd := must.Of(os.Getwd())(t)
 	for _, args := range jobOfEveryModel(t) {
 		o := conetune(t, append([]string{"tune", "--json"}, args...)...)
 		require.LessOrEqual(t, o.code, cli.ExitUnsolved, "%v: %s", args, o.stderr)
 		sum("model", args[0], untimed(o.object(t)))
 	}
-	native, err := backends.Open("native")
-	require.NoError(t, err)
+	native := must.Of(backends.Open("native"))(t)
 	for seed := range uint64(60) {
 		c := planted.Generate(planted.ID{Mode: "verdict", Scale: int(seed % 4 * 3), Mix: planted.General, Seed: seed})
 		solver, err := native.Setup(c.Problem(), backends.Options{})
@@ -104,14 +100,12 @@ func levelAnswers(t *testing.T) string {
 			sum("planted", c.ID.String(), err.Error())
 			continue
 		}
-		s, err := solver.Solve(t.Context())
-		require.NoError(t, err)
+		s := must.Of(solver.Solve(t.Context()))(t)
 		require.NoError(t, solver.Close())
 		sum("planted", c.ID.String(), []string{s.Status.String(), fmt.Sprintf("%x %x %x", s.X, s.S, s.Z)})
 	}
 	if dir := os.Getenv("CONETUNE_INSTANCES"); dir != "" {
-		list, err := os.ReadFile(filepath.Join(wd, "testdata", "levels.txt"))
-		require.NoError(t, err)
+		list := must.Of(os.ReadFile(filepath.Join(wd, "testdata", "levels.txt")))(t)
 		for line := range strings.Lines(string(list)) {
 			if fields := strings.Fields(line); fields[0] == "file" {
 				o := conetune(t, "solve", filepath.Join(dir, filepath.FromSlash(fields[1])), "--backend", "native", "--json")

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // labelled makes a table of two labels, 2 and 4, that the first two of p features tell apart but for some rows.
@@ -133,15 +134,13 @@ func TestPredictMatrix(t *testing.T) {
 	require.FileExists(t, plot)
 
 	whole := conetune(t, "predict", "--model", model)
-	lines, err := csv.NewReader(strings.NewReader(whole.ok(t))).ReadAll()
-	require.NoError(t, err)
+	lines := must.Of(csv.NewReader(strings.NewReader(whole.ok(t))).ReadAll())(t)
 	require.Len(t, lines, 15)
 	require.Len(t, lines[0], 12)
 	some := conetune(t, "predict", "--model", model, "--data", test)
 	values := strings.Fields(some.ok(t))
 	require.Len(t, values, 60)
-	entries, err := csv.NewReader(strings.NewReader(ratings(2, 120, 180))).ReadAll()
-	require.NoError(t, err)
+	entries := must.Of(csv.NewReader(strings.NewReader(ratings(2, 120, 180))).ReadAll())(t)
 	sum := 0.0
 	for k, e := range entries[1:] {
 		i, _ := strconv.Atoi(e[2])
@@ -236,8 +235,7 @@ func TestMultinomial(t *testing.T) {
 		sum, most := 0.0, 0
 		var p [3]float64
 		for k := range p {
-			p[k], err = strconv.ParseFloat(row[3+k], 64)
-			require.NoError(t, err)
+			p[k] = must.Of(strconv.ParseFloat(row[3+k], 64))(t)
 			if sum += p[k]; p[k] > p[most] {
 				most = k
 			}

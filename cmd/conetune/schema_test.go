@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/tune"
 )
@@ -22,17 +23,13 @@ import (
 // schema reads a schema of docs/schema, whose form is checked too.
 func schema(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
-	s, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "schema", name))
-	require.NoError(t, err)
-	return s
+	return must.Of(jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "schema", name)))(t)
 }
 
 // jsonValue decodes a document as the validator takes it.
 func jsonValue(t *testing.T, text string) any {
 	t.Helper()
-	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-	require.NoError(t, err)
-	return v
+	return must.Of(jsonschema.UnmarshalJSON(strings.NewReader(text)))(t)
 }
 
 // mixedTable has texts of two kinds, dates, gaps, row names and a column of one value; the target is outcome, or sick.
@@ -192,8 +189,7 @@ func TestSchemaRefuses(t *testing.T) {
 			t.Helper()
 			m := maps.Clone(fields)
 			change(m)
-			out, err := json.Marshal(m)
-			require.NoError(t, err)
+			out := must.Of(json.Marshal(m))(t)
 			require.Error(t, s.Validate(jsonValue(t, string(out))))
 		}
 		refused(func(m map[string]any) { m["extra"] = 1 })

@@ -12,12 +12,12 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/formats/cbf"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/readertest"
 )
 
 func TestReadSmall(t *testing.T) {
-	m, err := Read("testdata/small.dat-s")
-	require.NoError(t, err)
+	m := must.Of(Read("testdata/small.dat-s"))(t)
 	assert.Equal(t, []float64{2, 1}, m.C)
 	assert.Equal(t, []int{2, -2, 1}, m.Blocks)
 	require.Len(t, m.Entries, 10)
@@ -26,8 +26,7 @@ func TestReadSmall(t *testing.T) {
 }
 
 func TestLayouts(t *testing.T) {
-	want, err := Read("testdata/small.dat-s")
-	require.NoError(t, err)
+	want := must.Of(Read("testdata/small.dat-s"))(t)
 	for name, text := range map[string]string{
 		"over lines": "2\n3\n2\n-2 1 = sizes\n2\n1\n0 1\n2 1 -1 1 1 1 1 1.0\n2 1 2 2 1 0 2 1 1 .25 0 2 2 2 .5 1 2 1 1 1 2 " +
 			"2 2 2 1\n0 3 1 1 1 1 3 1 1 1 2 3 1 1 1",
@@ -101,8 +100,7 @@ func TestConic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 200 {
 		m := random(rng)
-		p, err := m.Conic()
-		require.NoError(t, err)
+		p := must.Of(m.Conic())(t)
 		require.NoError(t, p.Problem.Validate())
 		x := make([]float64, len(m.C))
 		for k := range x {
@@ -193,10 +191,8 @@ func TestConicTooLarge(t *testing.T) {
 
 // TestKnownOptimum checks the point and the multipliers that small.dat-s states.
 func TestKnownOptimum(t *testing.T) {
-	m, err := Read("testdata/small.dat-s")
-	require.NoError(t, err)
-	p, err := m.Conic()
-	require.NoError(t, err)
+	m := must.Of(Read("testdata/small.dat-s"))(t)
+	p := must.Of(m.Conic())(t)
 	assert.Equal(t, []backends.Cone{backends.Nonnegative(3), backends.PSD(2)}, p.Problem.Cones)
 	x := []float64{1 / math.Sqrt2, math.Sqrt2}
 	z := []float64{0, 0, 0, 2, -2, 1} // -sqrt 2 off the diagonal, times sqrt 2
@@ -212,14 +208,32 @@ func TestKnownOptimum(t *testing.T) {
 
 // TestSolveDiagonal is a linear program, which every backend takes.
 func TestSolveDiagonal(t *testing.T) {
-	m, err := Decode("lp.dat-s",
-		strings.NewReader("2\n2\n-2 1\n1 1\n0 1 1 1 1\n0 1 2 2 2\n1 1 1 1 1\n1 1 2 2 1\n2 1 2 2 1\n2 2 1 1 1\n"))
-	require.NoError(t, err)
-	p, err := m.Conic()
-	require.NoError(t, err)
+	m := must.Of(Decode("lp.dat-s",
+		strings.NewReader("2\n2\n-2 1\n1 1\n0 1 1 1 1\n0 1 2 2 2\n1 1 1 1 1\n1 1 2 2 1\n2 1 2 2 1\n2 2 1 1 1\n")))(t)
+	p := must.Of(m.Conic())(t)
 	s := readertest.Solve(t, p.Problem)
 	require.Equal(t, backends.Optimal, s.Status)
 	got := p.Solution(s) // x1 >= 1, x1 + x2 >= 2, x2 >= 0
 	assert.InDelta(t, 2, got.Objective, 1e-6)
 	assert.InDelta(t, 2, got.X[0]+got.X[1], 1e-6)
 }
+
+var format = readertest.Program[Model]{
+	Ending: ".dat-s", Read: read, Decode: Decode, Open: Read,
+	Conic: func(m *Model) (*backends.Problem, error) {
+		p, err := m.Conic()
+		if err != nil {
+			return nil, err
+		}
+		return p.Problem, nil
+	},
+	Files: []string{"testdata/small.dat-s"},
+	Texts: []string{
+		"1\n1\n2\n1\n1 1 1 2 1\n1 1 2 1 1\n", "1\n1\n23000\n1\n0 1 1 1 1\n", "1\n1\n-2147483647\n1\n",
+		"0\n3\n2147483647 1 -1\n",
+		"\"comment\n2 =mDIM\n2 =nBLOCK\n(2, -3)\n{1.0,2.0}\n0 1 1 2 1.5D0\n1 2 3 3 1e308\n1 2 3 3 1e308\n",
+		"1\n\f1\n\u00a02\v\n1\n\ufeff\n1 1 1 1\u00a01\n", "2147483647\n1\n1\n1\n",
+	},
+}
+
+func FuzzRead(f *testing.F) { format.Fuzz(f) }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 func text(s string) func(io.Writer) error {
@@ -16,8 +18,7 @@ func text(s string) func(io.Writer) error {
 }
 
 func names(t *testing.T, dir string) []string {
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	entries := must.Of(os.ReadDir(dir))(t)
 	var list []string
 	for _, e := range entries {
 		list = append(list, e.Name())
@@ -33,11 +34,9 @@ func TestWriteAndReplace(t *testing.T) {
 	require.NoError(t, Write(path, text("one")))
 	require.NoError(t, os.Chmod(path, 0o640))
 	require.NoError(t, Write(path, text("two")))
-	got, err := os.ReadFile(path)
-	require.NoError(t, err)
+	got := must.Of(os.ReadFile(path))(t)
 	require.Equal(t, "two", string(got))
-	info, err := os.Stat(path)
-	require.NoError(t, err)
+	info := must.Of(os.Stat(path))(t)
 	require.Equal(t, os.FileMode(0o640), info.Mode().Perm())
 	require.Equal(t, []string{"a.json"}, names(t, dir))
 }
@@ -48,13 +47,11 @@ func TestErrorKeepsTheOldFile(t *testing.T) {
 	require.NoError(t, Write(path, text("old")))
 	boom := errors.New("boom")
 	err := Write(path, func(w io.Writer) error {
-		_, err := io.WriteString(w, "half")
-		require.NoError(t, err)
+		must.Of(io.WriteString(w, "half"))(t)
 		return boom
 	})
 	require.ErrorIs(t, err, boom)
-	got, err := os.ReadFile(path)
-	require.NoError(t, err)
+	got := must.Of(os.ReadFile(path))(t)
 	require.Equal(t, "old", string(got))
 	require.Equal(t, []string{"a.json"}, names(t, dir))
 }
@@ -67,8 +64,7 @@ func TestLinksAndDevices(t *testing.T) {
 		t.Skip("no symbolic links here:", err)
 	}
 	require.NoError(t, Write(link, text("new")))
-	got, err := os.ReadFile(path)
-	require.NoError(t, err)
+	got := must.Of(os.ReadFile(path))(t)
 	require.Equal(t, "new", string(got))
 
 	if _, err := os.Stat(os.DevNull); err != nil {
@@ -76,8 +72,7 @@ func TestLinksAndDevices(t *testing.T) {
 	}
 	require.NoError(t, Check(os.DevNull))
 	require.NoError(t, Write(os.DevNull, text("gone")))
-	info, err := os.Stat(os.DevNull)
-	require.NoError(t, err)
+	info := must.Of(os.Stat(os.DevNull))(t)
 	require.False(t, info.Mode().IsRegular())
 }
 
@@ -106,8 +101,7 @@ func TestBadPaths(t *testing.T) {
 		}
 		require.Equal(t, all, names(t, dir))
 	}
-	got, err := os.ReadFile(in("old"))
-	require.NoError(t, err)
+	got := must.Of(os.ReadFile(in("old")))(t)
 	require.Equal(t, "old", string(got))
 }
 
@@ -150,8 +144,7 @@ func TestTwoWriters(t *testing.T) {
 		require.NoError(t, Write(path, text("inner")))
 		return text("outer")(w)
 	}))
-	got, err := os.ReadFile(path)
-	require.NoError(t, err)
+	got := must.Of(os.ReadFile(path))(t)
 	require.Equal(t, "outer", string(got))
 	require.Equal(t, []string{"a.json"}, names(t, dir))
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // synthetic returns a figure as a long run would give it.
@@ -44,8 +46,7 @@ func synthetic(n int) Figure {
 func TestWritePNG(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, synthetic(60).Write(&b, "png"))
-	img, err := png.Decode(bytes.NewReader(b.Bytes()))
-	require.NoError(t, err)
+	img := must.Of(png.Decode(bytes.NewReader(b.Bytes())))(t)
 	require.Greater(t, img.Bounds().Dx(), 600)
 	// Ink in every quarter of the height: each panel was drawn.
 	for q := range 4 {
@@ -78,9 +79,8 @@ func TestWriteSVG(t *testing.T) {
 func TestPointsAndBars(t *testing.T) {
 	draw := func(l Line) (string, Area) {
 		var b bytes.Buffer
-		areas, err := Figure{PanelHeight: 250,
-			Panels: []Panel{{Lines: []Line{l, {X: []float64{1, 2}, Y: []float64{0, 9}}}}}}.Draw(&b, "svg")
-		require.NoError(t, err)
+		areas := must.Of(Figure{PanelHeight: 250,
+			Panels: []Panel{{Lines: []Line{l, {X: []float64{1, 2}, Y: []float64{0, 9}}}}}}.Draw(&b, "svg"))(t)
 		return b.String(), areas[0]
 	}
 	n := 3 * maxMarkers
@@ -137,8 +137,7 @@ func TestErrors(t *testing.T) {
 	require.Zero(t, b.Len())
 	_, err := Format("a.pdf")
 	require.ErrorContains(t, err, ".png or .svg")
-	format, err := Format("dir.x/A.PNG")
-	require.NoError(t, err)
+	format := must.Of(Format("dir.x/A.PNG"))(t)
 	require.Equal(t, "png", format)
 }
 
@@ -211,8 +210,7 @@ func TestAreas(t *testing.T) {
 		{LogY: true, Lines: []Line{{X: []float64{0.1, 1}, Y: []float64{1, 10}}}},
 	}}
 	var b bytes.Buffer
-	areas, err := f.Draw(&b, "svg")
-	require.NoError(t, err)
+	areas := must.Of(f.Draw(&b, "svg"))(t)
 	require.Len(t, areas, 2)
 	require.Equal(t, 1, areas[0].Panel)
 	require.Equal(t, 2, areas[1].Panel)
@@ -236,8 +234,7 @@ func TestLongTitle(t *testing.T) {
 		f.Title = strings.Repeat("long title ", words)
 		var b bytes.Buffer
 		require.NoError(t, f.Write(&b, "png"))
-		img, err := png.Decode(&b)
-		require.NoError(t, err)
+		img := must.Of(png.Decode(&b))(t)
 		ink := 0
 		for y := range titleHeight {
 			for x := range img.Bounds().Dx() {
@@ -266,8 +263,7 @@ func ink(t *testing.T, draw func(c *canvas)) float64 {
 	draw(c)
 	var b bytes.Buffer
 	require.NoError(t, c.png(&b))
-	img, err := png.Decode(&b)
-	require.NoError(t, err)
+	img := must.Of(png.Decode(&b))(t)
 	require.Equal(t, 160, img.Bounds().Dx())
 	sum := 0.0
 	for y := range img.Bounds().Dy() {

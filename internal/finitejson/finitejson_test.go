@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 type Inner struct {
@@ -45,24 +47,21 @@ func TestAsEncodingJSON(t *testing.T) {
 		},
 		[]*sample{nil, {Name: "m"}},
 	} {
-		want, err := json.Marshal(v)
-		require.NoError(t, err)
-		got, err := Marshal(v)
-		require.NoError(t, err)
+		want := must.Of(json.Marshal(v))(t)
+		got := must.Of(Marshal(v))(t)
 		require.Equal(t, string(want), string(got))
 	}
 }
 
 func TestNumbersThatAreNone(t *testing.T) {
 	nan := math.NaN()
-	got, err := Marshal(struct {
+	got := must.Of(Marshal(struct {
 		Inner
 		List  []float64
 		Table map[string]float64
 		Any   any
 		F     float32
 	}{Inner{math.Inf(1), &nan}, []float64{1, math.Inf(-1)}, map[string]float64{"x": nan, "y": 2}, nan,
-		float32(math.Inf(1))})
-	require.NoError(t, err)
+		float32(math.Inf(1))}))(t)
 	require.Equal(t, `{"a":null,"b":null,"List":[1,null],"Table":{"x":null,"y":2},"Any":null,"F":null}`, string(got))
 }

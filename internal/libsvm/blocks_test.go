@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/readertest"
 	"github.com/conetune/conetune/internal/textfile"
 )
@@ -28,15 +29,12 @@ func plainRead(t *testing.T, text string) (labels []float64, list []one) {
 		if len(words) == 0 {
 			continue
 		}
-		label, err := strconv.ParseFloat(words[0], 64)
-		require.NoError(t, err)
+		label := must.Of(strconv.ParseFloat(words[0], 64))(t)
 		var row []one
 		for _, word := range words[1:] {
 			index, value, _ := strings.Cut(word, ":")
-			j, err := strconv.Atoi(index)
-			require.NoError(t, err)
-			v, err := strconv.ParseFloat(value, 64)
-			require.NoError(t, err)
+			j := must.Of(strconv.Atoi(index))(t)
+			v := must.Of(strconv.ParseFloat(value, 64))(t)
 			row = append(row, one{len(labels), j, v})
 		}
 		slices.SortFunc(row, func(a, b one) int { return cmp.Compare(a.index, b.index) })
@@ -109,8 +107,7 @@ func TestBlocksAgainstPlainReader(t *testing.T) {
 				}
 				s := source(t, text)
 				s.SetBlocks(workers, size)
-				got, err := Read(s)
-				require.NoError(t, err)
+				got := must.Of(Read(s))(t)
 				same(t, labels, got.Labels)
 				require.True(t, slices.EqualFunc(list, entriesOf(got), func(a, b one) bool { // -0 is not 0
 					return a.row == b.row && a.index == b.index && math.Float64bits(a.value) == math.Float64bits(b.value)
@@ -123,8 +120,7 @@ func TestBlocksAgainstPlainReader(t *testing.T) {
 					for _, e := range list {
 						want.Set(e.row, e.index-1, e.value)
 					}
-					x, err := got.Matrix(1, p)
-					require.NoError(t, err)
+					x := must.Of(got.Matrix(1, p))(t)
 					require.True(t, mat.Equal(want, x))
 					_, dense := x.(*mat.Dense)
 					kept[dense]++
@@ -137,9 +133,7 @@ func TestBlocksAgainstPlainReader(t *testing.T) {
 
 func source(t *testing.T, text string) *textfile.Source {
 	t.Helper()
-	s, err := textfile.NewSource("f", strings.NewReader(text))
-	require.NoError(t, err)
-	return s
+	return must.Of(textfile.NewSource("f", strings.NewReader(text)))(t)
 }
 
 // What is allocated on the way stays near the size of the table.
@@ -149,9 +143,7 @@ func TestMemory(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 	var f *File
 	taken := readertest.Allocated(func() {
-		var err error
-		f, err = textfile.ReadFile(path, Read)
-		require.NoError(t, err)
+		f = must.Of(textfile.ReadFile(path, Read))(t)
 	})
 	table := 12*len(entriesOf(f)) + 16*len(f.Labels)
 	require.Less(t, float64(taken), 1.4*float64(table)+4e6)

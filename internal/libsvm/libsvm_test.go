@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
@@ -25,11 +26,9 @@ func TestFromZero(t *testing.T) {
 	const plain = "3 0:1.5 2:2\n-1 1:-1\n0 2:0.25\n"
 	const queries = "3 qid:7 0:1.5 2:2\n-1 qid:7 1:-1\n0 qid:9 2:0.25\n"
 	for text, want := range map[string][]int{plain: nil, queries: {7, 7, 9}} {
-		f, err := Read(source(t, text))
-		require.NoError(t, err)
+		f := must.Of(Read(source(t, text)))(t)
 		require.Equal(t, []int{0, 2}, []int{f.First, f.Last})
-		x, err := f.Matrix(0, 3)
-		require.NoError(t, err)
+		x := must.Of(f.Matrix(0, 3))(t)
 		require.True(t, mat.Equal(mat.NewDense(3, 3, []float64{1.5, 0, 2, 0, -1, 0, 0, 0, 0.25}), x))
 		require.Equal(t, []float64{3, -1, 0}, f.Labels)
 		require.Equal(t, want, f.Queries)
@@ -54,8 +53,7 @@ func TestFeaturesGiven(t *testing.T) {
 		{"1 1:5\n1 0:5\n", 1, 3, nil, "f:2: index 0: found, expected indices from 1 as in the training data"},
 		{"1\n-1\n", 1, 0, nil, "f: has labels and no features, expected lines of the form"},
 	} {
-		f, err := Read(source(t, c.text))
-		require.NoError(t, err)
+		f := must.Of(Read(source(t, c.text)))(t)
 		x, err := f.Matrix(c.first, c.features)
 		if c.err != "" {
 			require.ErrorContains(t, err, c.err)

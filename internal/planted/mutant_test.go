@@ -7,6 +7,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // mutant is a backend that changes what another one answers, behind the checks of Open.
@@ -48,10 +49,7 @@ func (s mutantSolver) Update(u backends.Update) error {
 }
 
 func native(t *testing.T) backends.ConicBackend {
-	b, err := backends.Open("native")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Of(backends.Open("native"))(t)
 	return b
 }
 
@@ -210,10 +208,7 @@ func TestShrink(t *testing.T) {
 func FuzzPlanted(f *testing.F) {
 	f.Add(uint64(1), uint8(0), uint8(4))
 	f.Add(uint64(2), uint8(6), uint8(0))
-	b, err := backends.Open("native")
-	if err != nil {
-		f.Fatal(err)
-	}
+	b := must.Of(backends.Open("native"))(f)
 	f.Fuzz(func(t *testing.T, seed uint64, scale, mix uint8) {
 		id := ID{Verdicts, int(scale % 9), Mixes()[int(mix)%len(Mixes())], seed}
 		c := Generate(id)

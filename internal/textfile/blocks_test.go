@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // throughBlocks returns the lines of a text and the first of them that is wanted to be an error.
@@ -69,14 +71,12 @@ func TestBlocksHaveAllLines(t *testing.T) {
 				for name, from := range map[string]io.Reader{"memory": strings.NewReader(text),
 					"packed": bytes.NewReader(packed(t, text)), "halves": iotest.HalfReader(strings.NewReader(text)),
 					"error with data": iotest.DataErrReader(strings.NewReader(text))} {
-					s, err := NewSource("f", from)
-					require.NoError(t, err)
+					s := must.Of(NewSource("f", from))(t)
 					s.SetBlocks(workers, size)
-					got, err := throughBlocks(s, "-")
-					require.NoError(t, err)
+					got := must.Of(throughBlocks(s, "-"))(t)
 					require.Equal(t, want, got, "%s, %d workers, %d bytes", name, workers, size)
 					require.Equal(t, len(want), s.LineNumber())
-					_, err = s.Line()
+					_, err := s.Line()
 					require.Equal(t, io.EOF, err)
 				}
 			}
@@ -115,10 +115,9 @@ func TestBlocksFirstError(t *testing.T) {
 	} {
 		for _, workers := range []int{1, 2, 7} {
 			for _, size := range []int{0, 1, 100, 4000} {
-				s, err := NewSource("f", c.from())
-				require.NoError(t, err)
+				s := must.Of(NewSource("f", c.from()))(t)
 				s.SetBlocks(workers, size)
-				_, err = throughBlocks(s, c.bad)
+				_, err := throughBlocks(s, c.bad)
 				require.EqualError(t, err, c.want, "%s, %d workers, %d bytes", c.name, workers, size)
 			}
 		}

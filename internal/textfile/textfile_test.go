@@ -10,16 +10,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 func packed(t testing.TB, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	_, err := w.Write([]byte(text))
-	require.NoError(t, err)
+	must.Of(w.Write([]byte(text)))(t)
 	require.NoError(t, w.Close())
 	return b.Bytes()
 }
@@ -27,9 +29,7 @@ func packed(t testing.TB, text string) []byte {
 // source reads a text.
 func source[T string | []byte](t testing.TB, text T) *Source {
 	t.Helper()
-	s, err := NewSource("f", bytes.NewReader([]byte(text)))
-	require.NoError(t, err)
-	return s
+	return must.Of(NewSource("f", bytes.NewReader([]byte(text))))(t)
 }
 
 func lines(t testing.TB, s *Source) []string {
@@ -89,8 +89,7 @@ func TestFilesOfTheSystem(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Size() > 0 {
 		t.Skip("there are none")
 	}
-	s, err := Open(path)
-	require.NoError(t, err)
+	s := must.Of(Open(path))(t)
 	defer s.Close()
 	require.NotEmpty(t, lines(t, s))
 }
@@ -130,22 +129,19 @@ func TestWrite(t *testing.T) {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
 		require.NoError(t, Write(path, hello))
-		s, err := Open(path)
-		require.NoError(t, err)
+		s := must.Of(Open(path))(t)
 		require.Equal(t, []string{"hello"}, lines(t, s))
 		require.NoError(t, s.Close())
 	}
-	raw, err := os.ReadFile(filepath.Join(dir, "packed.txt.gz"))
-	require.NoError(t, err)
+	raw := must.Of(os.ReadFile(filepath.Join(dir, "packed.txt.gz")))(t)
 	require.Equal(t, "\x1f\x8b", string(raw[:2]))
 
 	path := filepath.Join(dir, "plain.txt")
 	failure := errors.New("no more numbers")
-	err = Write(path, func(w io.Writer) error { io.WriteString(w, "half"); return failure })
+	err := Write(path, func(w io.Writer) error { io.WriteString(w, "half"); return failure })
 	require.ErrorIs(t, err, failure)
 	require.EqualError(t, err, path+": cannot be written: no more numbers")
-	kept, err := os.ReadFile(path)
-	require.NoError(t, err)
+	kept := must.Of(os.ReadFile(path))(t)
 	require.Equal(t, "hello\n", string(kept), "the old file stays after an error")
 
 	require.EqualError(t, Write(dir, hello), dir+": is a directory, expected the name of a file to write")
@@ -153,7 +149,53 @@ func TestWrite(t *testing.T) {
 	require.EqualError(t, Write(missing, hello), missing+": cannot be written: there is no directory "+filepath.Join(dir,
 		"none"))
 
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	entries := must.Of(os.ReadDir(dir))(t)
 	require.Len(t, entries, 2, "no temporary files are left")
+}
+
+// One line of each kind of blank, and of all; what separates words is the same.
+func TestBlanks(t *testing.T) {
+	blanks := []string{" ", "\t", "\v", "\f", "\r", "\u0085", "\u00a0", "\u1680", "\u2003", "\u2028", "\u202f", "\u3000",
+		"\ufeff"}
+	blanks = append(blanks, strings.Join(blanks, ""))
+	for _, b := range blanks {
+		require.True(t, IsBlank([]byte(b)), "%q", b)
+		require.Equal(t, "a"+b+"é", string(Trim([]byte(b+"a"+b+"é"+b+b))), "%q", b)
+		var words []string
+		for _, w := range Words(nil, []byte(b+"a"+b+b+"é世"+b+"c\xa0"+b)) {
+			words = append(words, string(w))
+		}
+		require.Equal(t, []string{"a", "é世", "c\xa0"}, words, "%q", b)
+	}
+	require.True(t, IsBlank(nil))
+	for _, other := range []string{"a", "\xa0", "\xc2", "\u200b", "\xef\xbb", "é", "\u0000"} {
+		require.False(t, IsBlank([]byte(other)), "%q", other)
+		require.Zero(t, LeadingBlank([]byte(other)))
+		require.Equal(t, other, string(Trim([]byte(other))))
+		require.Len(t, Words(nil, []byte(other)), 1)
+	}
+	// The package unicode is the judge of all characters but the byte order mark.
+	for c := rune(0); c <= unicode.MaxRune; c++ {
+		if want := unicode.IsSpace(c) || c == '\ufeff'; want != IsBlank([]byte(string(c))) {
+			t.Fatalf("%U", c)
+		}
+	}
+}
+
+// The characters of Unicode Standard Annex 9, section 2, and the controls of ISO 6429; what is shown is Go's own
+// notation of a character.
+func TestPrintable(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "",
+		"Größe (µg/l), 体重\n\tшт 👩‍🔬": "Größe (µg/l), 体重\n\tшт 👩‍🔬",
+		"\ufffd":                  "\ufffd",
+		"a\x1b[31mb\x07c\rd\x00e": `a\x1b[31mb\ac\rd\x00e`,
+		"\x7f\u0085\u009b2J":      `\x7f\u0085\u009b2J`,
+		"a\x9b2J\xff\xc3":         `a\x9b2J\xff\xc3`,
+		"\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069": `\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069`,
+		"a\u2028b\u2029": `a\u2028b\u2029`,
+	} {
+		require.Equal(t, want, Printable(text))
+		require.Equal(t, want, Printable(want))
+	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 func example() (string, error) {
@@ -28,10 +30,8 @@ func example() (string, error) {
 }
 
 func TestPage(t *testing.T) {
-	page, err := example()
-	require.NoError(t, err)
-	again, err := example()
-	require.NoError(t, err)
+	page := must.Of(example())(t)
+	again := must.Of(example())(t)
 	require.Equal(t, page, again)
 	for _, want := range []string{
 		`<html lang="en">`, "<title>Title &amp; more</title>", "<h1>Title &amp; more</h1>", "<p>&lt;script&gt;</p>",
@@ -55,8 +55,7 @@ func TestPage(t *testing.T) {
 
 // Nothing is loaded: the only addresses are the names of XML.
 func TestSelfContained(t *testing.T) {
-	page, err := example()
-	require.NoError(t, err)
+	page := must.Of(example())(t)
 	for _, address := range regexp.MustCompile(`https?://[^"' )]*`).FindAllString(page, -1) {
 		require.Equal(t, "http://www.w3.org/2000/svg", address)
 	}
@@ -101,8 +100,7 @@ func luminance(t *testing.T, colour string) float64 {
 	require.Len(t, hex, 6)
 	sum := 0.0
 	for k, weight := range []float64{0.2126, 0.7152, 0.0722} {
-		v, err := strconv.ParseUint(hex[2*k:2*k+2], 16, 8)
-		require.NoError(t, err)
+		v := must.Of(strconv.ParseUint(hex[2*k:2*k+2], 16, 8))(t)
 		c := float64(v) / 255
 		if c <= 0.04045 {
 			c /= 12.92

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // result is the record of a number: its square, or a failure.
@@ -47,9 +49,8 @@ func options(dir string, numbers ...int) (Work[int, result], Options[[]int]) {
 
 func TestOneProcess(t *testing.T) {
 	dir := t.TempDir()
-	s, err := squares.open(dir, false)
-	require.NoError(t, err)
-	_, err = squares.open(dir, true)
+	s := must.Of(squares.open(dir, false))(t)
+	_, err := squares.open(dir, true)
 	if err == nil {
 		t.Skip("no file locks here")
 	}
@@ -73,8 +74,7 @@ func TestAgain(t *testing.T) {
 		r.Failed = i == 3
 		return r, err
 	}
-	out, err := Run(context.Background(), squares, w, o)
-	require.NoError(t, err)
+	out := must.Of(Run(context.Background(), squares, w, o))(t)
 	require.Zero(t, out.Missing)
 	require.Equal(t, []int{25, 9, 16, 1}, squaresOf(out.Records))
 	require.True(t, out.Records[1].Failed)
@@ -84,25 +84,21 @@ func TestAgain(t *testing.T) {
 		done = append(done, i)
 		return square(ctx, i)
 	}
-	_, err = Run(context.Background(), squares, w, o)
+	_, err := Run(context.Background(), squares, w, o)
 	require.ErrorIs(t, err, ErrExists)
 	o.Resume = true
-	_, err = Run(context.Background(), squares, w, o)
-	require.NoError(t, err)
+	must.Of(Run(context.Background(), squares, w, o))(t)
 	require.Empty(t, done)
 	w.Again = func(r *result) bool { return r.Failed }
 	for range 2 {
-		out, err = Run(context.Background(), squares, w, o)
-		require.NoError(t, err)
+		out = must.Of(Run(context.Background(), squares, w, o))(t)
 		require.Equal(t, []int{3}, done)
 		require.False(t, out.Records[1].Failed)
 	}
-	all, err := squares.Read(o.Dir)
-	require.NoError(t, err)
+	all := must.Of(squares.Read(o.Dir))(t)
 	require.Len(t, all, 5)
 	slices.Reverse(all) // as a merge may find them
-	have, err := squares.byItem(all)
-	require.NoError(t, err)
+	have := must.Of(squares.byItem(all))(t)
 	require.False(t, have[3].Failed)
 }
 
@@ -126,8 +122,7 @@ func TestRunError(t *testing.T) {
 	}
 	_, err := Run(context.Background(), squares, w, o)
 	require.ErrorIs(t, err, boom)
-	done, err := squares.Read(o.Dir)
-	require.NoError(t, err)
+	done := must.Of(squares.Read(o.Dir))(t)
 	require.Equal(t, []int{1, 4}, squaresOf(done))
 	o.Resume, w.Do = true, square
 	w.Check = func(have map[int]*result) error {
@@ -147,8 +142,7 @@ func TestRunError(t *testing.T) {
 			cancel()
 		}
 	}
-	out, err := Run(ctx, squares, w, o)
-	require.NoError(t, err)
+	out := must.Of(Run(ctx, squares, w, o))(t)
 	require.Equal(t, []int{1, 4}, squaresOf(out.Records))
 	require.Equal(t, 2, out.Missing)
 }
@@ -159,15 +153,13 @@ func TestMergeParts(t *testing.T) {
 	for i := 1; i <= 3; i++ {
 		w, o := options(t.TempDir(), 1, 2, 3, 4, 5)
 		o.Shard = Shard{i, 3}
-		out, err := Run(context.Background(), squares, w, o)
-		require.NoError(t, err)
+		out := must.Of(Run(context.Background(), squares, w, o))(t)
 		require.Equal(t, 5, out.Missing+len(out.Records))
 		parts = append(parts, o.Dir)
 	}
-	out, err := Merge(squares, parts, t.TempDir())
-	require.NoError(t, err)
+	out := must.Of(Merge(squares, parts, t.TempDir()))(t)
 	require.Equal(t, []int{1, 4, 9, 16, 25}, squaresOf(out.Records))
-	_, err = Merge(squares, parts, parts[0])
+	_, err := Merge(squares, parts, parts[0])
 	require.ErrorContains(t, err, "choose another folder")
 	_, err = Merge(squares, nil, t.TempDir())
 	require.ErrorContains(t, err, "no folders")
@@ -175,8 +167,7 @@ func TestMergeParts(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 
 	// A part is missing and one there twice, or an item came out in two ways.
-	some, err := Merge(squares, []string{parts[0], parts[2], parts[0]}, t.TempDir())
-	require.NoError(t, err)
+	some := must.Of(Merge(squares, []string{parts[0], parts[2], parts[0]}, t.TempDir()))(t)
 	require.Equal(t, 2, some.Missing)
 	odd := t.TempDir()
 	some.Records[0].Square = 7
@@ -200,11 +191,9 @@ func TestEstimate(t *testing.T) {
 }
 
 func TestParseShard(t *testing.T) {
-	s, err := ParseShard("2/4")
-	require.NoError(t, err)
+	s := must.Of(ParseShard("2/4"))(t)
 	require.Equal(t, Shard{2, 4}, s)
-	s, err = ParseShard("")
-	require.NoError(t, err)
+	s = must.Of(ParseShard(""))(t)
 	require.Equal(t, Shard{1, 1}, s)
 	for _, bad := range []string{"0/4", "5/4", "2", "a/b", "2/4x", "2/4 ", "-1/2", "1/0", "+1/2", "01/2"} {
 		_, err := ParseShard(bad)
@@ -217,10 +206,8 @@ func done(t *testing.T) (w Work[int, result], o Options[[]int], lines []string) 
 	t.Helper()
 	w, o = options(t.TempDir(), 1, 2, 3, 4)
 	o.Machine = "first"
-	_, err := Run(context.Background(), squares, w, o)
-	require.NoError(t, err)
-	text, err := os.ReadFile(filepath.Join(o.Dir, ResultsFile))
-	require.NoError(t, err)
+	must.Of(Run(context.Background(), squares, w, o))(t)
+	text := must.Of(os.ReadFile(filepath.Join(o.Dir, ResultsFile)))(t)
 	o.Resume, o.Machine = true, "second"
 	return w, o, strings.SplitAfter(string(text), "\n")
 }
@@ -230,24 +217,21 @@ func TestCutManifest(t *testing.T) {
 	w, o, _ := done(t)
 	w.Do = nil
 	path := filepath.Join(o.Dir, ManifestFile)
-	whole, err := os.ReadFile(path)
-	require.NoError(t, err)
+	whole := must.Of(os.ReadFile(path))(t)
 	for _, cut := range []string{"", "\n", strings.Repeat("\x00", 512), string(whole[:len(whole)/2]), "{"} {
 		require.NoError(t, os.WriteFile(path, []byte(cut), 0o666))
 		_, err := Merge(squares, []string{o.Dir}, t.TempDir())
 		require.ErrorContains(t, err, "manifest.json: it is empty or cut off; squares --resume writes it anew")
-		out, err := Run(context.Background(), squares, w, o)
-		require.NoError(t, err)
+		out := must.Of(Run(context.Background(), squares, w, o))(t)
 		require.Len(t, out.Records, 4)
 		require.Len(t, out.Notes, 1)
 		require.Contains(t, out.Notes[0], "manifest.json was empty or cut off and is written anew")
-		m, err := squares.ReadManifest(o.Dir)
-		require.NoError(t, err)
+		m := must.Of(squares.ReadManifest(o.Dir))(t)
 		require.Equal(t, []string{"second"}, m.Machines)
 		require.Equal(t, o.Plan, m.Plan)
 	}
 	require.NoError(t, os.WriteFile(path, []byte("{]"), 0o666))
-	_, err = Run(context.Background(), squares, w, o)
+	_, err := Run(context.Background(), squares, w, o)
 	require.ErrorContains(t, err, "manifest.json: not a manifest of results")
 	var damage *DamageError
 	require.ErrorAs(t, err, &damage)
@@ -290,10 +274,8 @@ func TestDamage(t *testing.T) {
 
 // A number that is not finite is no reason to lose a record.
 func TestNull(t *testing.T) {
-	line, err := squares.Encode(&result{Schema: 1, Number: 3, Seconds: math.NaN()})
-	require.NoError(t, err)
+	line := must.Of(squares.Encode(&result{Schema: 1, Number: 3, Seconds: math.NaN()}))(t)
 	require.Contains(t, string(line), `"seconds":null`)
-	records, err := squares.Decode("results.jsonl", line)
-	require.NoError(t, err)
+	records := must.Of(squares.Decode("results.jsonl", line))(t)
 	require.Equal(t, 3, records[0].Number)
 }

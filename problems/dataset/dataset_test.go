@@ -2,10 +2,18 @@ package dataset
 
 import (
 	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/must"
+	"github.com/conetune/conetune/table/split"
 )
 
 // table makes data of n rows whose entries tell row and column.
@@ -82,4 +90,214 @@ func TestValidateSplit(t *testing.T) {
 	require.ErrorContains(t, (&Split{Train: train, Val: train, Test: table(2, "a")}).Validate(),
 		"the test set does not fit")
 	require.EqualError(t, (*Split)(nil).Validate(), "dataset: no data")
+}
+
+// tableAndTransform are n x p numbers of different sizes with a change of their units.
+func tableAndTransform(n, p int) (*Data, *Transform) {
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(p)))
+	d := &Data{X: mat.NewDense(n, p, nil), Y: make([]float64, n), Features: make([]string, p), Target: "y"}
+	for i := range n {
+		d.Y[i] = rng.NormFloat64()
+		for j := range p {
+			d.X.(*mat.Dense).Set(i, j, float64(j)+rng.NormFloat64())
+		}
+	}
+	return d, NewTransform(d, ByDeviation, true)
+}
+
+// A table by columns has the numbers of the one by rows, and whatever is made of it, too.
+func TestColumnsAgainstRows(t *testing.T) {
+	d, unit := tableAndTransform(21, 37)
+	rows, columns := unit.Apply(d), unit.Columns(d)
+	n, p := columns.Dims()
+	require.Equal(t, []int{21, 37}, []int{n, p})
+	require.True(t, mat.Equal(rows.X, columns.X))
+	require.True(t, mat.Equal(rows.X.T(), columns.X.T()))
+	require.Equal(t, rows.Dense(), columns.Dense())
+	for i := range n {
+		_, want := rows.Row(i)
+		_, got := columns.Row(i)
+		require.Equal(t, want, got)
+	}
+	for _, step := range []int{1, 7} { // many and few coefficients
+		b := make([]float64, p)
+		for j := 0; j < p; j += step {
+			b[j] = 1 / float64(1+j)
+		}
+		require.InDeltaSlice(t, rows.Mul(b), columns.Mul(b), 1e-13)
+		require.InDelta(t, rows.Dot(3, b), columns.Dot(3, b), 1e-13)
+	}
+	require.InDeltaSlice(t, rows.MulTrans(d.Y), columns.MulTrans(d.Y), 1e-13)
+
+	some := []int{4, 20, 4, 0}
+	require.True(t, mat.Equal(rows.Rows(some).X, columns.Rows(some).X))
+	scale := []float64{1, 2, 3, 4}
+	require.True(t, mat.Equal(rows.ScaledRows(some, scale).X, columns.ScaledRows(some, scale).X))
+	require.True(t, mat.Equal(unit.Apply(rows).X, unit.Apply(columns).X))
+	require.True(t, mat.Equal(Stack(rows, rows.Rows(some)).X, Stack(columns, columns.Rows(some)).X))
+	require.True(t, mat.Equal(Stack(rows, rows.Rows(some)).X, Stack(columns, rows.Rows(some)).X), "one of each kind")
+	require.Equal(t, rows.Compress().X, columns.Compress().X)
+}
+
+// Fits work with the numbers themselves.
+func TestColumnsShared(t *testing.T) {
+	d, unit := tableAndTransform(5, 3)
+	columns := unit.Columns(d)
+	require.Same(t, design.New(columns.X), design.New(columns.X))
+	require.Equal(t, design.New(unit.Apply(d).X), design.New(columns.X))
+}
+
+func TestDivision(t *testing.T) {
+	d := table(9, "a", "b")
+	test := table(4, "a", "b")
+	cv := must.Of(CrossValidate(d, 3, 1, nil))(t)
+	cv.Test = test
+	require.Same(t, d, cv.Table())
+	require.Same(t, test, cv.Tests())
+	for k, part := range cv.Parts() {
+		require.Equal(t, d.Rows(cv.Folds[k].Train), part.Train)
+		require.Equal(t, d.Rows(cv.Folds[k].Val), part.Val)
+		require.Nil(t, part.Test)
+	}
+	s := &Split{Train: d, Val: test}
+	require.Same(t, d, s.Table())
+	require.Nil(t, s.Tests())
+	require.Equal(t, []*Split{{Train: d, Val: test}}, s.Parts())
+
+	for _, v := range []Division{cv, s} {
+		before := append([]float64(nil), d.Y...)
+		twice := v.Map(func(y float64) float64 { return 2 * y })
+		for i, y := range twice.Table().Y {
+			require.Equal(t, 2*d.Y[i], y)
+		}
+		require.Equal(t, before, d.Y)
+		require.NoError(t, twice.Validate())
+		require.Same(t, d.X, twice.Table().X)
+	}
+}
+
+func TestCheckLabels(t *testing.T) {
+	labelled := func(y ...float64) *Data {
+		d := table(len(y), "a")
+		copy(d.Y, y)
+		return d
+	}
+	d := labelled(1, 2, 1, 2, 1, 2)
+	folds := []split.Fold{{Train: []int{0, 1, 2, 3}, Val: []int{4, 5}}, {Train: []int{2, 3, 4, 5}, Val: []int{0, 1}}}
+	l := must.Of(CheckLabels(&CrossValidation{Data: d, Folds: folds, Test: labelled(2, 2)}))(t)
+	require.Equal(t, Labels{1, 2}, l)
+	_, err := CheckLabels(&CrossValidation{Data: d, Folds: split.FoldsOf(split.PartsOf([]int{0, 1, 2, 3, 4, 5}))})
+	require.NoError(t, err, "each row validates by itself")
+	for want, v := range map[string]Division{
+		"training rows: all rows have the label 3": &Split{Train: labelled(3, 3), Val: d},
+		"validation rows: row 1 has the label 3":   &Split{Train: d, Val: labelled(1, 3)},
+		"test rows: row 0 has the label 4":         &CrossValidation{Data: d, Folds: folds, Test: labelled(4)},
+		"fold 1 has no training row with the label 2": &CrossValidation{Data: d, Folds: []split.Fold{folds[0],
+			{Train: []int{0, 2}, Val: []int{1, 4}}}},
+		"fold 0 has no training row with the label 1": &CrossValidation{Data: d,
+			Folds: []split.Fold{{Train: []int{1, 3}, Val: []int{2, 5}}, folds[1]}},
+		`training rows: "y" has 3 values (1, 2, 3), expected two`: &Split{Train: labelled(1, 2, 3), Val: d},
+	} {
+		_, err := CheckLabels(v)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestSplitRows(t *testing.T) {
+	d := table(100, "a", "b")
+	s := must.Of(SplitRows(d, "50/20/rest", 7))(t)
+	require.NoError(t, s.Validate())
+	var all []float64
+	for _, set := range s.sets() {
+		require.True(t, slices.IsSorted(set.data.Y), "rows in the order of the file")
+		for i, y := range set.data.Y {
+			require.Equal(t, 10*y+1, set.data.X.At(i, 1), "rows stay together")
+		}
+		all = append(all, set.data.Y...)
+	}
+	require.Len(t, s.Val.Y, 20)
+	slices.Sort(all)
+	require.Equal(t, d.Y, all, "each row is in one set")
+
+	again := must.Of(SplitRows(d, "50/20/rest", 7))(t)
+	require.Equal(t, s, again)
+	other := must.Of(SplitRows(d, "50/20/rest", 8))(t)
+	require.NotEqual(t, s.Train.Y, other.Train.Y)
+
+	two := must.Of(SplitRows(d, "30/30", 7))(t)
+	require.Nil(t, two.Test)
+}
+
+func put(t testing.TB, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func TestWriteDirErrors(t *testing.T) {
+	s := &Split{Train: table(2, "a"), Val: table(2, "a")}
+	dir := t.TempDir()
+	put(t, dir, "precious.txt", "keep me")
+	require.EqualError(t, WriteDir(s, dir), dir+": is not empty (precious.txt), expected a new or an empty directory")
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+
+	file := filepath.Join(dir, "precious.txt")
+	require.ErrorContains(t, WriteDir(s, file), file+": is not a directory that can be written to")
+
+	fresh := filepath.Join(dir, "fresh")
+	bad := &Split{Train: table(2, "a b "), Val: table(2, "a b ")}
+	require.ErrorContains(t, WriteDir(bad, fresh), "a blank at its start or end")
+	require.NoDirExists(t, fresh)
+	require.ErrorContains(t, WriteDir(&Split{Train: table(2, "a"), Val: table(2, "b")}, fresh), "does not fit")
+
+	named := &Split{Train: table(2, "a", "y"), Val: table(2, "a", "y")}
+	named.Train.Target, named.Val.Target = "z", "z"
+	require.ErrorContains(t, WriteDir(named, fresh), `the feature "y" would be read back as the target instead of "z"`)
+	require.NoDirExists(t, fresh)
+}
+
+// Each fold has its own values in the gaps, in dense and in sparse tables, and the table itself does not change.
+func TestGaps(t *testing.T) {
+	table := &Data{
+		X: mat.NewDense(4, 3, []float64{
+			1, 0, 0,
+			0, 7, 0,
+			0, 0, 3,
+			4, 7, 9,
+		}),
+		Y: []float64{1, 2, 3, 4}, Features: []string{"a", "b", "c"}, Target: "y",
+	}
+	gaps := &Gaps{Row: []int{1, 3, 3}, Feature: []int{1, 1, 2}, Fill: [][]float64{{0, 20, 30}, {0, 0, 33}}}
+	folds := []split.Fold{{Train: []int{0, 1}, Val: []int{2, 3}}, {Train: []int{2, 3}, Val: []int{0, 1}}}
+	for _, d := range []*Data{table, table.Compress()} {
+		cv := &CrossValidation{Data: d, Folds: folds, Gaps: gaps}
+		require.NoError(t, cv.Validate())
+		parts := cv.Parts()
+		for _, c := range []struct {
+			got  *Data
+			want []float64
+		}{
+			{parts[0].Train, []float64{1, 0, 0, 0, 20, 0}},
+			{parts[0].Val, []float64{0, 0, 3, 4, 20, 30}},
+			{parts[1].Train, []float64{0, 0, 3, 4, 0, 33}},
+			{parts[1].Val, []float64{1, 0, 0, 0, 0, 0}},
+			{cv.Gaps.Table(d, 1), []float64{1, 0, 0, 0, 0, 0, 0, 0, 3, 4, 0, 33}},
+		} {
+			require.Equal(t, c.want, c.got.Dense().RawMatrix().Data)
+			require.Equal(t, d.Sparse(), c.got.Sparse())
+		}
+		require.Equal(t, []float64{4, 7, 9}, d.Dense().RawRowView(3))
+		require.Equal(t, gaps, cv.Map(func(y float64) float64 { return -y }).(*CrossValidation).Gaps)
+	}
+	for want, spoilt := range map[string]*Gaps{
+		"gap in row 4":         {Row: []int{4}, Feature: []int{0}, Fill: gaps.Fill},
+		"of 1 folds":           {Row: []int{1}, Feature: []int{0}, Fill: gaps.Fill[:1]},
+		"rows of gaps do not":  {Row: []int{3, 1}, Feature: []int{0, 0}, Fill: gaps.Fill},
+		"the gaps of 1 featur": {Fill: [][]float64{{0}, {0}}},
+	} {
+		require.ErrorContains(t, (&CrossValidation{Data: table, Folds: folds, Gaps: spoilt}).Validate(), want)
+	}
 }

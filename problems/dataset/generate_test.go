@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // The covariance of two columns estimated from n normal rows has a standard error of at
@@ -22,8 +24,7 @@ func TestGenerateCovariance(t *testing.T) {
 		r      float64
 	}{{Config{}, 0.5}, {Config{Correlation: -0.3}, -0.3}, {Config{Independent: true}, 0}} {
 		c.config.Train, c.config.Val, c.config.Features = n, 1, p
-		s, _, err := Generate(c.config, 3)
-		require.NoError(t, err)
+		s := must.First(Generate(c.config, 3))(t)
 		var cov mat.SymDense
 		stat.CovarianceMatrix(&cov, s.Train.X, nil)
 		for j := range p {
@@ -46,8 +47,7 @@ func TestGenerateSignalToNoise(t *testing.T) {
 		{Config{Train: 40, Val: 10, Features: 4}, 4, 2},
 		{Config{Train: 4, Val: 1, Test: 3, Features: 50, Nonzeros: 3, SNR: 7}, 3, 7},
 	} {
-		s, b, err := Generate(c.config, 11)
-		require.NoError(t, err)
+		s, b := must.Both(Generate(c.config, 11))(t)
 		require.NoError(t, s.Validate())
 		nonzeros := 0
 		for _, v := range b {
@@ -99,10 +99,8 @@ func TestPresets(t *testing.T) {
 		require.Contains(t, sizes, name)
 	}
 	for name, want := range sizes {
-		c, err := Preset(name)
-		require.NoError(t, err)
-		s, _, err := Generate(c, 1)
-		require.NoError(t, err)
+		c := must.Of(Preset(name))(t)
+		s := must.First(Generate(c, 1))(t)
 		n, p := s.Train.Dims()
 		v, _ := s.Val.Dims()
 		e, _ := s.Test.Dims()
@@ -141,8 +139,7 @@ func TestGenerateErrors(t *testing.T) {
 // digest stands for them.
 func TestGenerateSameBytes(t *testing.T) {
 	digest := func(seed uint64) string {
-		s, b, err := Generate(Config{Train: 20, Val: 5, Test: 10, Features: 30}, seed)
-		require.NoError(t, err)
+		s, b := must.Both(Generate(Config{Train: 20, Val: 5, Test: 10, Features: 30}, seed))(t)
 		h := sha256.New()
 		for _, v := range [][]float64{s.Train.Dense().RawMatrix().Data, s.Train.Y, s.Val.Y, s.Test.Y, b} {
 			require.NoError(t, binary.Write(h, binary.LittleEndian, v))
@@ -158,11 +155,9 @@ func TestGroupedPreset(t *testing.T) {
 		_, _, err := GroupedPreset(name)
 		require.NoError(t, err)
 	}
-	c, m, err := GroupedPreset("40-30-20-p31-m4")
-	require.NoError(t, err)
+	c, m := must.Both(GroupedPreset("40-30-20-p31-m4"))(t)
 	require.Equal(t, 4, m)
-	s, b, err := Generate(c, 1)
-	require.NoError(t, err)
+	s, b := must.Both(Generate(c, 1))(t)
 	for j, v := range b {
 		want := 0.0
 		if k := j % 10; j < 30 && k < 5 {
@@ -189,7 +184,7 @@ func TestGroupedPreset(t *testing.T) {
 		require.ErrorContains(t, err, want, name)
 	}
 	c.Coefficients = c.Coefficients[:3]
-	_, _, err = Generate(c, 1)
+	_, _, err := Generate(c, 1)
 	require.ErrorContains(t, err, "3 coefficients for 31 features")
 }
 
@@ -197,10 +192,8 @@ func TestGroupedPreset(t *testing.T) {
 // first is that of package
 func TestGenerateTargets(t *testing.T) {
 	c := Config{Train: 300, Val: 200, Test: 100, Features: 30, Nonzeros: 4}
-	s, b, err := GenerateTargets(c, 3, 7)
-	require.NoError(t, err)
-	plain, first, err := Generate(c, 7)
-	require.NoError(t, err)
+	s, b := must.Both(GenerateTargets(c, 3, 7))(t)
+	plain, first := must.Both(Generate(c, 7))(t)
 	require.Equal(t, first, mat.Col(nil, 0, b))
 	require.Equal(t, plain.Val.Y, mat.Col(nil, 0, s.Val.Targets))
 	require.True(t, mat.Equal(plain.Test.X, s.Test.X))
@@ -220,9 +213,8 @@ func TestGenerateTargets(t *testing.T) {
 		}
 		require.InEpsilon(t, 2, math.Sqrt(signal/noise), 1e-9)
 	}
-	again, _, err := GenerateTargets(c, 3, 7)
-	require.NoError(t, err)
+	again := must.First(GenerateTargets(c, 3, 7))(t)
 	require.True(t, mat.Equal(s.Train.Targets, again.Train.Targets))
-	_, _, err = GenerateTargets(c, 0, 7)
+	_, _, err := GenerateTargets(c, 0, 7)
 	require.ErrorContains(t, err, "0 targets")
 }

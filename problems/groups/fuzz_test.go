@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/readertest"
 	"github.com/conetune/conetune/internal/textfile"
 )
@@ -28,21 +31,11 @@ func FuzzRead(f *testing.F) {
 		}) {
 			return
 		}
-		if err := g.Check(len(features), overlap); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, g.Check(len(features), overlap))
 		var out bytes.Buffer
-		if err := Encode(&out, g, features); err != nil {
-			t.Fatal(err)
-		}
-		s, err := textfile.NewSource("again", strings.NewReader(out.String()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := readSource(s, features, overlap)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Encode(&out, g, features))
+		s := must.Of(textfile.NewSource("again", strings.NewReader(out.String())))(t)
+		again := must.Of(readSource(s, features, overlap))(t)
 		if !reflect.DeepEqual(g, again) {
 			t.Fatalf("%v became %v", g, again)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/groups"
 )
 
@@ -19,8 +20,7 @@ func put(t *testing.T, text string) string {
 }
 
 func TestEqual(t *testing.T) {
-	g, err := groups.Equal(6, 3)
-	require.NoError(t, err)
+	g := must.Of(groups.Equal(6, 3))(t)
 	require.Equal(t, [][]int{{0, 1}, {2, 3}, {4, 5}}, g.Members)
 	require.Equal(t, []string{"group0", "group1", "group2"}, g.Names)
 	require.NoError(t, g.Check(6, false))
@@ -34,7 +34,7 @@ func TestEqual(t *testing.T) {
 		_, err := groups.Equal(c.p, c.m)
 		require.ErrorContains(t, err, c.want)
 	}
-	_, err = groups.Of([]int{0, -1})
+	_, err := groups.Of([]int{0, -1})
 	require.ErrorContains(t, err, "group of feature 2 is -1")
 }
 
@@ -73,8 +73,7 @@ func TestRead(t *testing.T) {
 		require.Equal(t, [][]int{{0, 2}, {1, 3}}, g.Members)
 		require.Equal(t, []string{"group0", "group7"}, g.Names)
 	}
-	g, err := groups.Read(put(t, "feature,group\na,0\nb,0\nb,1\n\"c,d\",1\ne,1\n"), features, true)
-	require.NoError(t, err)
+	g := must.Of(groups.Read(put(t, "feature,group\na,0\nb,0\nb,1\n\"c,d\",1\ne,1\n"), features, true))(t)
 	require.Equal(t, [][]int{{0, 1}, {1, 2, 3}}, g.Members)
 }
 
@@ -108,22 +107,18 @@ func TestDirectories(t *testing.T) {
 	dir := t.TempDir()
 	_, err := groups.ReadDir(dir, features, false)
 	require.ErrorContains(t, err, "lacks groups.csv")
-	want, err := groups.Of([]int{3, 1, 3, 2})
-	require.NoError(t, err)
+	want := must.Of(groups.Of([]int{3, 1, 3, 2}))(t)
 	require.NoError(t, groups.WriteDir(dir, want, features))
-	got, err := groups.ReadDir(dir, features, false)
-	require.NoError(t, err)
+	got := must.Of(groups.ReadDir(dir, features, false))(t)
 	require.Equal(t, want, got)
 
 	packed := t.TempDir()
-	f, err := os.Create(filepath.Join(packed, "groups.csv.gz"))
-	require.NoError(t, err)
+	f := must.Of(os.Create(filepath.Join(packed, "groups.csv.gz")))(t)
 	w := gzip.NewWriter(f)
 	fmt.Fprint(w, "group\n3\n1\n3\n2\n")
 	require.NoError(t, w.Close())
 	require.NoError(t, f.Close())
-	got, err = groups.ReadDir(packed, features, false)
-	require.NoError(t, err)
+	got = must.Of(groups.ReadDir(packed, features, false))(t)
 	require.Equal(t, want, got)
 }
 

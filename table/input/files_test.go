@@ -1,12 +1,16 @@
 package input
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/require"
@@ -15,6 +19,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/internal/libsvm"
+	"github.com/conetune/conetune/internal/must"
+	"github.com/conetune/conetune/internal/readertest"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table/split"
@@ -38,10 +44,8 @@ func TestReadDir(t *testing.T) {
 		}
 		return s
 	}
-	dense, _, err := dataset.Generate(dataset.Config{Train: 5, Val: 4, Test: 3, Features: 7}, 1)
-	require.NoError(t, err)
-	untested, _, err := dataset.Generate(dataset.Config{Train: 5, Val: 4, Features: 7}, 1)
-	require.NoError(t, err)
+	dense := must.First(dataset.Generate(dataset.Config{Train: 5, Val: 4, Test: 3, Features: 7}, 1))(t)
+	untested := must.First(dataset.Generate(dataset.Config{Train: 5, Val: 4, Features: 7}, 1))(t)
 	for name, want := range map[string]*dataset.Split{
 		"train.csv.gz": dense, "val.csv.gz": untested, "train.svm.gz": sparseRows(libsvm.Names(9)),
 		"test.csv.gz": sparseRows(append([]string{"a"}, libsvm.Names(8)...)),
@@ -49,8 +53,7 @@ func TestReadDir(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "new", "folder")
 		require.NoError(t, dataset.WriteDir(want, dir))
 		require.FileExists(t, filepath.Join(dir, name))
-		got, err := ReadDir(dir)
-		require.NoError(t, err)
+		got := must.Of(ReadDir(dir))(t)
 		require.Equal(t, want.Test == nil, got.Test == nil)
 		for k, set := range []*dataset.Data{got.Train, got.Val, got.Test} {
 			from := []*dataset.Data{want.Train, want.Val, want.Test}[k]
@@ -89,8 +92,7 @@ func TestReadDirErrors(t *testing.T) {
 	require.EqualError(t, err, val+`: does not fit the training set: it lacks column "b"`)
 
 	put(t, dir, "val.csv", "y,a,b\n1,2,3\n")
-	s, err := ReadDir(dir)
-	require.NoError(t, err)
+	s := must.Of(ReadDir(dir))(t)
 	require.Nil(t, s.Test)
 
 	test := put(t, dir, "test.csv", "y,a,b\n1,2,3\n1,,3\n")
@@ -105,15 +107,12 @@ func TestReadDirErrors(t *testing.T) {
 
 func TestFoldsDir(t *testing.T) {
 	for _, test := range []int{0, 7} {
-		c, folds, err := dataset.LabelledPreset(fmt.Sprintf("31-%d-p4-t3", test))
-		require.NoError(t, err)
-		want, b, err := dataset.GenerateFolds(c, folds, 5, true)
-		require.NoError(t, err)
+		c, folds := must.Both(dataset.LabelledPreset(fmt.Sprintf("31-%d-p4-t3", test)))(t)
+		want, b := must.Both(dataset.GenerateFolds(c, folds, 5, true))(t)
 		require.Len(t, b, 4)
 		dir := filepath.Join(t.TempDir(), "new")
 		require.NoError(t, dataset.WriteFoldsDir(want, dir))
-		got, err := ReadFoldsDir(dir)
-		require.NoError(t, err)
+		got := must.Of(ReadFoldsDir(dir))(t)
 		require.Equal(t, want.Folds, got.Folds)
 		require.True(t, mat.Equal(want.Data.X, got.Data.X))
 		require.Equal(t, want.Data.Y, got.Data.Y)
@@ -161,11 +160,10 @@ func TestReadFoldsDirErrors(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "data.csv", data)
 	put(t, dir, "folds.csv", good)
-	cv, err := ReadFoldsDir(dir)
-	require.NoError(t, err)
+	cv := must.Of(ReadFoldsDir(dir))(t)
 	require.Equal(t, []split.Fold{{Train: []int{0}, Val: []int{1}}, {Train: []int{1}, Val: []int{0}}}, cv.Folds)
 	put(t, dir, "test.csv", "y,b\n1,2\n")
-	_, err = ReadFoldsDir(dir)
+	_, err := ReadFoldsDir(dir)
 	require.ErrorContains(t, err, `test.csv: does not fit the training set: it lacks column "a"`)
 	_, err = ReadFoldsDir(filepath.Join(dir, "none"))
 	require.ErrorContains(t, err, "no such directory")
@@ -180,8 +178,7 @@ func TestBeside(t *testing.T) {
 	dir := t.TempDir()
 	train, wide, other := put(t, dir, "train", "1 1:2 3:4\n2 1:1\n"), put(t, dir, "wide", "1 4:2\n"),
 		put(t, dir, "other", "1 1:5 6:3\n2 2:1 3:1 4:1 5:1 6:1\n")
-	rows, err := (&Source{Train: train, Val: wide, Test: other}).Read()
-	require.NoError(t, err)
+	rows := must.Of((&Source{Train: train, Val: wide, Test: other}).Read())(t)
 	s := rows.Split
 	for d, want := range map[*dataset.Data][]float64{s.Train: {2, 0, 4, 0, 0, 0}, s.Val: {0, 0, 0, 2, 0, 0},
 		s.Test: {5, 0, 0, 0, 0, 3}} {
@@ -192,11 +189,9 @@ func TestBeside(t *testing.T) {
 		require.Equal(t, s.Train.Sparse(), d.Sparse())
 	}
 	dense := put(t, dir, "dense", "1 1:2 2:3\n2 1:1 2:1\n")
-	table, err := ReadFile(dense, "")
-	require.NoError(t, err)
+	table := must.Of(ReadFile(dense, ""))(t)
 	require.False(t, table.Sparse())
-	n, err := new(Input).together(nil, false, dense, "", put(t, dir, "far", "1 1000000:1\n"))
-	require.NoError(t, err)
+	n := must.Of(new(Input).together(nil, false, dense, "", put(t, dir, "far", "1 1000000:1\n")))(t)
 	require.Nil(t, n.all[1])
 	for _, d := range []*dataset.Data{n.all[0], n.all[2]} {
 		_, p := d.Dims()
@@ -204,7 +199,7 @@ func TestBeside(t *testing.T) {
 		require.True(t, d.Sparse())
 	}
 	named := put(t, dir, "named", "y,a,b,c\n1,2,3,4\n")
-	_, err = new(Input).together(nil, false, named, wide)
+	_, err := new(Input).together(nil, false, named, wide)
 	require.ErrorContains(t, err, "wide:1: index 4: is larger than 3, the number of features (that of the training data)")
 	_, err = new(Input).together(nil, false, named, put(t, dir, "order", "y,b,a,c\n1,2,3,4\n"))
 	require.ErrorContains(t, err, `its feature 1 is "b", expected "a" (the same order of columns)`)
@@ -214,11 +209,10 @@ func TestBeside(t *testing.T) {
 func TestReadAndSplit(t *testing.T) {
 	dir := t.TempDir()
 	path := put(t, dir, "t.csv", "y;a;b\n1,5;1;u\n2;2,25;v\n3;3;u\n4;4;v\n5;1;v\n")
-	rows, err := (&Source{Data: path, Split: "3/1/rest", Seed: 1}).Read()
-	require.NoError(t, err)
+	rows := must.Of((&Source{Data: path, Split: "3/1/rest", Seed: 1}).Read())(t)
 	require.Equal(t, []string{"a", "b=v"}, rows.Split.Train.Features)
 	require.InDelta(t, 15.5, floats.Sum(slices.Concat(rows.Split.Train.Y, rows.Split.Val.Y, rows.Split.Test.Y)), 1e-12)
-	_, err = (&Source{Data: path, Split: "5/rest"}).Read()
+	_, err := (&Source{Data: path, Split: "5/rest"}).Read()
 	require.EqualError(t, err, path+`: split "5/rest": leaves the validation set empty, with 5 rows in all`)
 	_, err = (&Source{}).Read()
 	require.ErrorContains(t, err, "no data")
@@ -227,8 +221,7 @@ func TestReadAndSplit(t *testing.T) {
 // scikit-learn publishes the example data with each column centred and scaled to norm
 // 1, which is mean 0 and standard deviation 1 over sqrt(n). Its first row:
 func TestStandardizePublished(t *testing.T) {
-	d, err := ReadFile("../../examples/diabetes.csv", "")
-	require.NoError(t, err)
+	d := must.Of(ReadFile("../../examples/diabetes.csv", ""))(t)
 	n, p := d.Dims()
 	require.Equal(t, []int{442, 10}, []int{n, p})
 	require.InDelta(t, 152.13348416, stat.Mean(d.Y, nil), 1e-8)
@@ -238,4 +231,48 @@ func TestStandardizePublished(t *testing.T) {
 	for j, v := range want {
 		require.InDelta(t, v, z.X.At(0, j)/math.Sqrt(442), 1e-8, d.Features[j])
 	}
+}
+
+// Folds of one row each of a table that is too large for so many copies are refused before they are made.
+func TestFoldMemory(t *testing.T) {
+	data := &dataset.Data{X: mat.NewDense(1000, 1000, nil), Y: make([]float64, 1000)}
+	require.NoError(t, checkFoldMemory(data, 2))
+	require.ErrorContains(t, checkFoldMemory(data, 1_000_000), "do not fit into the budget of memory")
+}
+
+// Standard input that breaks off, or finds no room, is one error.
+func TestSpool(t *testing.T) {
+	broken := io.MultiReader(strings.NewReader(strings.Repeat("1,2\n", spoolFrom/4+9)),
+		iotest.ErrReader(errors.New("gone")))
+	require.EqualError(t, readStream("pipe", broken).err, "pipe: cannot be read: gone")
+	require.EqualError(t, readStream("pipe", iotest.ErrReader(errors.New("gone"))).err, "pipe: cannot be read: gone")
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "nowhere"))
+	s := readStream("pipe", strings.NewReader(strings.Repeat("1,2\n", spoolFrom/4+9)))
+	require.NoError(t, s.err)
+	require.Nil(t, s.put)
+	require.EqualValues(t, spoolFrom+36, s.text.Size())
+}
+
+// FuzzReadFolds: folds that are read are folds of the table.
+func FuzzReadFolds(f *testing.F) {
+	for _, seed := range []string{"", "fold,row,role\n0,0,train\n0,1,val\n1,1,train\n1,0,val\n",
+		"fold,row,role\n9,0,train\n", "fold,row,role\n0,0,train\n0,0,val\n",
+		"\"fold\", row ,role\u00a0\n\v\n0,0\f,train\n", "fold,row,role\n-1,0,x\n", "row,fold,role\n",
+		"fold,row,role\n\"0\n"} {
+		f.Add([]byte(seed), 3)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, n int) {
+		n = max(1, min(n, 1000))
+		var folds []split.Fold
+		if !readertest.Read(t, "folds.csv", text, func(s *textfile.Source) (err error) {
+			folds,
+				err = readFoldsSource(s, n)
+			return err
+		}) {
+			return
+		}
+		if err := split.CheckFolds(folds, n); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/internal/cgo/clarabel"
 	"github.com/conetune/conetune/internal/mirror"
+	"github.com/conetune/conetune/internal/must"
 )
 
 func one(v float64) *mirror.Matrix {
@@ -31,8 +32,7 @@ func point(n, m int) *clarabel.Solution {
 func open(t *testing.T, d *clarabel.Data) *clarabel.Solver {
 	t.Helper()
 	var set clarabel.Settings
-	s, err := clarabel.New(d, &set)
-	require.NoError(t, err)
+	s := must.Of(clarabel.New(d, &set))(t)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -41,19 +41,16 @@ func TestStops(t *testing.T) {
 	s, sol := open(t, bound()), point(1, 1)
 	stop := new(mirror.Interrupt)
 	stop.Raise()
-	info, err := s.Solve(sol, stop, 0)
-	require.NoError(t, err)
+	info := must.Of(s.Solve(sol, stop, 0))(t)
 	assert.Equal(t, clarabel.CallbackTerminated, info.Status)
 	assert.True(t, info.Interrupted && stop.Raised())
-	info, err = s.Solve(sol, nil, time.Nanosecond)
-	require.NoError(t, err)
+	info = must.Of(s.Solve(sol, nil, time.Nanosecond))(t)
 	assert.True(t, info.TimedOut && !info.Interrupted)
 
 	var set clarabel.Settings
 	set.MaxIter = 1
 	require.NoError(t, s.Set(&set))
-	info, err = s.Solve(sol, nil, 0)
-	require.NoError(t, err)
+	info = must.Of(s.Solve(sol, nil, 0))(t)
 	assert.Equal(t, 1, info.Iterations)
 	set.NoEquilibration = true // which the set-up used
 	assert.Error(t, s.Set(&set))
@@ -75,8 +72,7 @@ func TestPanics(t *testing.T) {
 
 	d.Cones[0].Weights[1] = 0.5 // x^0.5 >= 1
 	sol := point(1, 3)
-	info, err := open(t, d).Solve(sol, nil, 0)
-	require.NoError(t, err)
+	info := must.Of(open(t, d).Solve(sol, nil, 0))(t)
 	assert.Equal(t, clarabel.Solved, info.Status)
 	assert.InDelta(t, 1, sol.X[0], 1e-6)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/internal/cgo/highs"
 	"github.com/conetune/conetune/internal/mirror"
+	"github.com/conetune/conetune/internal/must"
 )
 
 var inf = math.Inf(1)
@@ -32,8 +33,7 @@ func settings() *highs.Settings {
 
 func open(t *testing.T, d *highs.Data) *highs.Solver {
 	t.Helper()
-	s, err := highs.New(d)
-	require.NoError(t, err)
+	s := must.Of(highs.New(d))(t)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -58,8 +58,7 @@ func TestFreeRows(t *testing.T) {
 			{l: []float64{0, -inf, -inf}, u: []float64{0.5, inf, inf}, x: 0.5},
 		} {
 			require.NoError(t, s.Update(nil, c.q, nil, c.l, c.u))
-			info, err := s.Solve(set, sol, nil, 0)
-			require.NoError(t, err)
+			info := must.Of(s.Solve(set, sol, nil, 0))(t)
 			assert.Equal(t, highs.Optimal, info.Status)
 			assert.InDelta(t, c.x, sol.X[0], 1e-7)
 		}
@@ -71,16 +70,13 @@ func TestStops(t *testing.T) {
 	set.Presolve = false
 	stop := new(mirror.Interrupt)
 	stop.Raise()
-	info, err := s.Solve(set, sol, stop, 0)
-	require.NoError(t, err)
+	info := must.Of(s.Solve(set, sol, stop, 0))(t)
 	assert.Contains(t, []highs.Status{highs.TimeLimit, highs.Interrupted}, info.Status)
 	require.NoError(t, s.Forget())
-	info, err = s.Solve(set, sol, nil, time.Nanosecond)
-	require.NoError(t, err)
+	info = must.Of(s.Solve(set, sol, nil, time.Nanosecond))(t)
 	assert.Equal(t, highs.TimeLimit, info.Status)
 	require.NoError(t, s.Forget())
-	info, err = s.Solve(set, sol, nil, 0)
-	require.NoError(t, err)
+	info = must.Of(s.Solve(set, sol, nil, 0))(t)
 	assert.Equal(t, highs.Optimal, info.Status)
 }
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // Of several methods the one with the least validation error counts; one without a model never does.
@@ -29,8 +31,7 @@ func TestDecodeTold(t *testing.T) {
 	require.Equal(t, 2.0, *r.Test)
 	require.Equal(t, 2, *r.Features)
 	require.Equal(t, map[string]float64{"lambda": 0.5}, r.Hyperparameters)
-	found, err = decodeTold([]byte(one("grid", "3")))
-	require.NoError(t, err)
+	found = must.Of(decodeTold([]byte(one("grid", "3"))))(t)
 	require.Equal(t, "grid", found.Method)
 	for _, bad := range []string{"", "panic: x", "{"} {
 		_, err = decodeTold([]byte(bad))
@@ -74,12 +75,9 @@ func TestSummary(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, WriteSummary(dir, records))
 	read := func(name string) [][]string {
-		f, err := os.Open(filepath.Join(dir, name))
-		require.NoError(t, err)
+		f := must.Of(os.Open(filepath.Join(dir, name)))(t)
 		defer f.Close()
-		lines, err := csv.NewReader(f).ReadAll()
-		require.NoError(t, err)
-		return lines
+		return must.Of(csv.NewReader(f).ReadAll())(t)
 	}
 	require.Equal(t, [][]string{
 		{"job", "model", "data", "target", "seed", "status", "chosen_method", "validation_error", "test_error", "measured_on",
@@ -146,8 +144,7 @@ func TestDecodeJobs(t *testing.T) {
 	}}, p)
 	require.Equal(t, []string{"lasso", "--data=t2.csv", "--folds=5", "--seed=3", "--target=price, in $"}, p.Jobs[1].Args())
 
-	p, err = decodeJobs(strings.NewReader("data\nx\ny\n"), map[string]string{"model": "lasso"}, flags)
-	require.NoError(t, err)
+	p = must.Of(decodeJobs(strings.NewReader("data\nx\ny\n"), map[string]string{"model": "lasso"}, flags))(t)
 	require.Equal(t, []string{"1", "2"}, p.items())
 }
 
@@ -180,12 +177,11 @@ func TestDecodeJobsErrors(t *testing.T) {
 
 // Jobs of files have their names, without endings; two of one name have their paths.
 func TestOfFiles(t *testing.T) {
-	p, err := OfFiles([]string{"t/a.csv", "t/b c.csv.gz", "t/v1.2.parquet", "u/A.csv", "noending"},
-		map[string]string{"model": "ridge", "data": "other"})
-	require.NoError(t, err)
+	p := must.Of(OfFiles([]string{"t/a.csv", "t/b c.csv.gz", "t/v1.2.parquet", "u/A.csv", "noending"},
+		map[string]string{"model": "ridge", "data": "other"}))(t)
 	require.Equal(t, []string{"t-a", "b-c", "v1.2", "u-A", "noending"}, p.items())
 	require.Equal(t, map[string]string{"model": "ridge", "data": "t/b c.csv.gz"}, p.Jobs[1].Settings)
-	_, err = OfFiles(nil, nil)
+	_, err := OfFiles(nil, nil)
 	require.ErrorContains(t, err, "there are no jobs")
 }
 

@@ -27,6 +27,7 @@ import (
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/proptest"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
@@ -189,13 +190,11 @@ func TestFoldsByColumns(t *testing.T) {
 		Val: []int{2, 4, 8}}}, rows.CV.Folds)
 
 	// Without folds --split goes by columns as well.
-	rows, err = readDesign(t, false, "--data", data, "--time", "day", "--split", "6/3/rest")
-	require.NoError(t, err)
+	rows = must.Of(readDesign(t, false, "--data", data, "--time", "day", "--split", "6/3/rest"))(t)
 	require.Equal(t, []float64{2, 3, 7, 8, 1, 2}, rows.Split.Train.Y)
 	require.Equal(t, []float64{5, 6, 3}, rows.Split.Val.Y)
 	require.Equal(t, []float64{1, 4, 9}, rows.Split.Test.Y)
-	rows, err = readDesign(t, false, "--data", data, "--group", "ward", "--split", "5/4/3")
-	require.NoError(t, err)
+	rows = must.Of(readDesign(t, false, "--data", data, "--group", "ward", "--split", "5/4/3"))(t)
 	require.Equal(t, []float64{2, 7, 6, 9, 1}, rows.Split.Train.Y)
 	require.Equal(t, []float64{3, 5, 8, 2}, rows.Split.Val.Y)
 	require.Equal(t, []float64{1, 4, 3}, rows.Split.Test.Y)
@@ -205,8 +204,7 @@ func TestFoldsByColumns(t *testing.T) {
 func TestDesignByDefault(t *testing.T) {
 	dir := t.TempDir()
 	data := wards
-	all, err := os.ReadFile(wards)
-	require.NoError(t, err)
+	all := must.Of(os.ReadFile(wards))(t)
 	few := write(t, dir, "few.csv", strings.Join(strings.SplitAfter(string(all), "\n")[:4], ""))
 	for _, c := range []struct {
 		args  []string
@@ -245,8 +243,7 @@ func TestDesignByDefault(t *testing.T) {
 		for i := range 30 {
 			text += fmt.Sprintf("%v,%d\n", i < size, i)
 		}
-		rows, err := readDesign(t, true, "--data", write(t, dir, "labels.csv", text))
-		require.NoError(t, err)
+		rows := must.Of(readDesign(t, true, "--data", write(t, dir, "labels.csv", text)))(t)
 		for _, f := range rows.CV.Folds {
 			n := 0.0
 			for _, i := range f.Val {
@@ -315,8 +312,7 @@ func TestDesignsKeepApart(t *testing.T) {
 // outerJob is a job with its rows, and the rows for outer folds.
 func outerJob(t *testing.T, args ...string) (*tuneJob, *input.Outer) {
 	t.Helper()
-	spec, err := cli.FindModel("elastic-net")
-	require.NoError(t, err)
+	spec := must.Of(cli.FindModel("elastic-net"))(t)
 	f, fs := JobFlags()
 	f.nested = 3
 	job := &tuneJob{tuneFlags: f, run: &report.Run{Spec: spec, Methods: []string{"grid"}, Options: &f.model.Options,
@@ -324,8 +320,7 @@ func outerJob(t *testing.T, args ...string) (*tuneJob, *input.Outer) {
 	f.config.Evaluations = 4
 	require.NoError(t, fs.Parse(args))
 	job.Data.Seed, job.Data.Always = 1, true
-	rows, err := job.read()
-	require.NoError(t, err)
+	rows := must.Of(job.read())(t)
 	return job, rows.Outer
 }
 
@@ -333,22 +328,19 @@ func outerJob(t *testing.T, args ...string) (*tuneJob, *input.Outer) {
 func TestNestedDesign(t *testing.T) {
 	data := wards
 	job, outer := outerJob(t, "--data", data, "--group", "ward", "--features", "x")
-	folds, err := job.outerFolds(outer)
-	require.NoError(t, err)
+	folds := must.Of(job.outerFolds(outer))(t)
 	val := validating(&dataset.CrossValidation{Folds: folds})
 	slices.SortFunc(val, func(a, b []int) int { return len(a) - len(b) })
 	require.Equal(t, [][]int{{0, 2, 11}, {3, 4, 7, 10}, {1, 5, 6, 8, 9}}, val)
 
 	job, outer = outerJob(t, "--data", data, "--time", "day", "--features", "x")
-	folds, err = job.outerFolds(outer)
-	require.NoError(t, err)
+	folds = must.Of(job.outerFolds(outer))(t)
 	require.Equal(t, []split.Fold{
 		{Train: []int{1, 3, 5}, Val: []int{7, 9, 10}},
 		{Train: []int{1, 3, 5, 7, 9, 10}, Val: []int{4, 6, 11}},
 		{Train: []int{1, 3, 4, 5, 6, 7, 9, 10, 11}, Val: []int{0, 2, 8}},
 	}, folds)
-	at, _, err := job.choice().Without(outer, folds[1])
-	require.NoError(t, err)
+	at := must.First(job.choice().Without(outer, folds[1]))(t)
 	require.Equal(t, []float64{5, 6, 3}, at.CV.Test.Y)
 	require.Equal(t, []float64{2, 3, 7, 8, 1, 2}, at.CV.Data.Y)
 	for k, f := range at.CV.Folds { // days 2, 1, 3, 5, 4, 6: the next day is predicted by those before
@@ -365,8 +357,7 @@ func TestNestedInterrupted(t *testing.T) {
 		text += fmt.Sprintf("%d,%d,%d\n", i%7+i%5, i%5, i%11)
 	}
 	job, outer := outerJob(t, "--data", write(t, t.TempDir(), "table.csv", text))
-	folds, err := job.outerFolds(outer)
-	require.NoError(t, err)
+	folds := must.Of(job.outerFolds(outer))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	without, calls := outer.Without, 0
 	outer.Without = func(train, held []int) (*input.Rows, error) {
@@ -375,8 +366,7 @@ func TestNestedInterrupted(t *testing.T) {
 		}
 		return without(train, held)
 	}
-	n, err := job.runNested(ctx, outer, folds, &progress{Status: &cli.Status{}})
-	require.NoError(t, err)
+	n := must.Of(job.runNested(ctx, outer, folds, &progress{Status: &cli.Status{}}))(t)
 	require.True(t, n.Stopped)
 	require.Len(t, n.Folds, 2)
 	require.Contains(t, report.DescribeNested(job.run, n), "2 of 3 outer folds")

@@ -16,6 +16,7 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // Each fold's objective is that of a conic program, and its validation loss that of its own rows.
@@ -178,8 +179,7 @@ func TestWeakDuality(t *testing.T) {
 	} {
 		table := made(8, 30, 6, 1)
 		c.change(table)
-		d, err := New(context.Background(), table)
-		require.NoError(t, err)
+		d := must.Of(New(context.Background(), table))(t)
 		least := conic(t, table, 0, c.weights, c.loss)
 		for range 50 {
 			path := d.Path(context.Background())
@@ -294,16 +294,14 @@ func TestBadTables(t *testing.T) {
 	_, err = New(context.Background(), table)
 	require.ErrorContains(t, err, "2 targets")
 	table = made(1, 12, 4, 1)
-	d, err := New(context.Background(), table)
-	require.NoError(t, err)
+	d := must.Of(New(context.Background(), table))(t)
 	_, err = d.Path(context.Background()).Solve(context.Background(), &Weights{Norm: []float64{1}}, 1e-6)
 	require.ErrorContains(t, err, "1, 0 and 0 weights for 4 units of 4 features")
 	_, err = d.Path(context.Background()).Solve(context.Background(), &Weights{Norm: []float64{1, 1, -1, 1}}, 1e-6)
 	require.ErrorContains(t, err, "weight 2 is -1")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	s, err := d.Path(context.Background()).Solve(ctx, &Weights{Norm: []float64{1, 1, 1, 1}}, 1e-6)
-	require.NoError(t, err)
+	s := must.Of(d.Path(context.Background()).Solve(ctx, &Weights{Norm: []float64{1, 1, 1, 1}}, 1e-6))(t)
 	require.False(t, s.Solved)
 }
 
@@ -354,8 +352,7 @@ func TestManyCoefficients(t *testing.T) {
 func TestWeightsOfFolds(t *testing.T) {
 	for _, p := range []int{5, 60} { // products of columns, and rows
 		table := made(3, 40, p, 1)
-		d, err := New(context.Background(), table)
-		require.NoError(t, err)
+		d := must.Of(New(context.Background(), table))(t)
 		var weights []*Weights
 		for f := range table.Folds {
 			w := &Weights{Norm: make([]float64, p)}
@@ -364,13 +361,12 @@ func TestWeightsOfFolds(t *testing.T) {
 			}
 			weights = append(weights, w)
 		}
-		s, err := d.Path(context.Background()).SolveEach(context.Background(), weights, 1e-10)
-		require.NoError(t, err)
+		s := must.Of(d.Path(context.Background()).SolveEach(context.Background(), weights, 1e-10))(t)
 		require.True(t, s.Solved)
 		for f, w := range weights {
 			require.InEpsilon(t, conic(t, table, f, w, squares), s.Objective[f], 1e-6)
 		}
-		_, err = d.Path(context.Background()).SolveEach(context.Background(), weights[:1], 1e-10)
+		_, err := d.Path(context.Background()).SolveEach(context.Background(), weights[:1], 1e-10)
 		require.ErrorContains(t, err, "expected 3")
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // Systems of squares are those of their definition: by factors of the order of the coefficients and of the rows, and by
@@ -44,14 +46,12 @@ func TestSystem(t *testing.T) {
 		}
 		for _, intercept := range []bool{false, true} {
 			table.Intercept = intercept
-			d, err := New(context.Background(), table)
-			require.NoError(t, err)
+			d := must.Of(New(context.Background(), table))(t)
 			b, w := make([]float64, c.p), &Weights{Norm: make([]float64, c.p), L2: make([]float64, c.p)}
 			for j := range b {
 				b[j], w.L2[j] = float64(j%5), c.second*float64(1+j%2)
 			}
-			s, err := d.System(context.Background(), 0, b, 0.5, w, 1e-13)
-			require.NoError(t, err)
+			s := must.Of(d.System(context.Background(), 0, b, 0.5, w, 1e-13))(t)
 			k := len(s.Features)
 			require.Len(t, s.Features, c.p-(c.p+4)/5)
 			size := k
@@ -89,8 +89,7 @@ func TestSystem(t *testing.T) {
 func TestWideStops(t *testing.T) {
 	table := made(1, 20, 60, 1)
 	table.Folds = [][]int{nil}
-	d, err := New(context.Background(), table)
-	require.NoError(t, err)
+	d := must.Of(New(context.Background(), table))(t)
 	f := d.newFold(0)
 	of := f.scaledBy(slices.Repeat([]float64{1}, 20))
 	of.load(f, d.all)

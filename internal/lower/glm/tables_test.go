@@ -13,6 +13,7 @@ import (
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // made is a table of n rows and p features, of which every third counts, with columns of means and scales of their own.
@@ -47,13 +48,11 @@ func made(seed uint64, n, p, q int) *Table {
 
 // solve solves a table at weights that fall to them in steps, to the relative gap tol.
 func solve(t *testing.T, table *Table, w *Weights, tol float64) *Solution {
-	d, err := New(context.Background(), table)
-	require.NoError(t, err)
+	d := must.Of(New(context.Background(), table))(t)
 	path := d.Path(context.Background())
 	var s *Solution
 	for _, factor := range []float64{30, 5, 2, 1} {
-		s, err = path.Solve(context.Background(), w.scaled(&Weights{}, factor), tol)
-		require.NoError(t, err)
+		s = must.Of(path.Solve(context.Background(), w.scaled(&Weights{}, factor), tol))(t)
 		require.True(t, s.Solved, "factor %g, gap %g", factor, s.Gap)
 	}
 	return s

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/internal/mirror"
 	"github.com/conetune/conetune/internal/mirror/osqp"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // libraries are those of the build, by name.
@@ -43,8 +44,7 @@ func settings() *osqp.Settings {
 
 func open(t *testing.T, library osqp.Library) *osqp.Solver {
 	t.Helper()
-	s, err := osqp.New(library, projection(), settings())
-	require.NoError(t, err)
+	s := must.Of(osqp.New(library, projection(), settings()))(t)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -55,15 +55,13 @@ func TestStatusIsOfThisSolve(t *testing.T) { each(t, testStatusIsOfThisSolve) }
 
 func testStatusIsOfThisSolve(t *testing.T, library osqp.Library) {
 	s, sol := open(t, library), point()
-	info, err := s.Solve(sol, nil)
-	require.NoError(t, err)
+	info := must.Of(s.Solve(sol, nil))(t)
 	assert.Equal(t, osqp.Solved, info.Status)
 	set := settings()
 	set.MaxIterations, set.EpsAbs, set.EpsRel = 2, 1e-14, 1e-14
 	require.NoError(t, s.UpdateSettings(set))
 	require.NoError(t, s.WarmStart([]float64{1e6}, []float64{1e6}))
-	info, err = s.Solve(sol, nil)
-	require.NoError(t, err)
+	info = must.Of(s.Solve(sol, nil))(t)
 	assert.Equal(t, osqp.MaxIterReached, info.Status)
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/conetune/conetune/internal/mirror"
 	"github.com/conetune/conetune/internal/mirror/scs"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // libraries are those of the build, by name.
@@ -42,8 +43,7 @@ func open(t *testing.T, library scs.Library) *scs.Work {
 	d, k := projection()
 	var set scs.Settings
 	set.EpsAbs, set.EpsRel = 1e-9, 1e-9
-	w, err := scs.New(library, d, k, &set)
-	require.NoError(t, err)
+	w := must.Of(scs.New(library, d, k, &set))(t)
 	t.Cleanup(w.Close)
 	return w
 }
@@ -100,25 +100,21 @@ func testSetNumbers(t *testing.T, library scs.Library) {
 		for _, normalize := range []bool{false, true} {
 			set.NoNormalize = !normalize
 			d, k := mixed(1, quadratic)
-			old, err := scs.New(library, d, k, &set)
-			require.NoError(t, err)
+			old := must.Of(scs.New(library, d, k, &set))(t)
 			defer old.Close()
 			for seed := range uint64(4) {
 				d, k := mixed(seed+2, quadratic)
-				fresh, err := scs.New(library, d, k, &set)
-				require.NoError(t, err)
+				fresh := must.Of(scs.New(library, d, k, &set))(t)
 				defer fresh.Close()
 				var points [2]*scs.Solution
 				var iterations [2]int
 				for i, w := range []*scs.Work{old, fresh} {
 					if w == old {
-						done, err := w.SetNumbers(d, 0.1)
-						require.NoError(t, err)
+						done := must.Of(w.SetNumbers(d, 0.1))(t)
 						require.True(t, done)
 					}
 					points[i] = &scs.Solution{X: make([]float64, len(d.C)), Y: make([]float64, len(d.B)), S: make([]float64, len(d.B))}
-					info, err := w.Solve(points[i], false, nil)
-					require.NoError(t, err)
+					info := must.Of(w.Solve(points[i], false, nil))(t)
 					iterations[i] = info.Iterations
 				}
 				require.Equal(t, iterations[1], iterations[0])
@@ -141,16 +137,14 @@ func testSetNumbersRefused(t *testing.T, library scs.Library) {
 	w := open(t, library)
 	d, _ := projection()
 	d.A.Val[0] = math.NaN()
-	done, err := w.SetNumbers(d, 0.1)
-	require.NoError(t, err)
+	done := must.Of(w.SetNumbers(d, 0.1))(t)
 	require.False(t, done)
-	info, err := w.Solve(point(), false, nil) // as it was
-	require.NoError(t, err)
+	info := must.Of(w.Solve(point(), false, nil))(t) // as it was
 	require.Equal(t, scs.Solved, info.Status)
 
 	d, _ = projection()
 	d.P = nil
-	_, err = w.SetNumbers(d, 0.1)
+	_, err := w.SetNumbers(d, 0.1)
 	require.ErrorContains(t, err, "P has length 0, expected 1")
 	d, _ = projection()
 	d.P.Val[0] = -1
@@ -160,11 +154,9 @@ func testSetNumbersRefused(t *testing.T, library scs.Library) {
 	var set scs.Settings
 	boxed := &scs.Data{A: &mirror.Matrix{Rows: 2, Cols: 1, Ptr: []int{0, 1}, Ind: []int{1}, Val: []float64{-1}},
 		B: []float64{1, 0}, C: []float64{1}}
-	w, err = scs.New(library, boxed, &scs.Cone{Box: &scs.Box{Lower: []float64{2}, Upper: []float64{5}}}, &set)
-	require.NoError(t, err)
+	w = must.Of(scs.New(library, boxed, &scs.Cone{Box: &scs.Box{Lower: []float64{2}, Upper: []float64{5}}}, &set))(t)
 	defer w.Close()
-	done, err = w.SetNumbers(boxed, 0.1)
-	require.NoError(t, err)
+	done = must.Of(w.SetNumbers(boxed, 0.1))(t)
 	require.False(t, done)
 }
 
@@ -176,8 +168,7 @@ func testFinish(t *testing.T, library scs.Library) {
 	d, k := projection()
 	var set scs.Settings
 	set.EpsAbs, set.EpsRel, set.MaxIters = -1, -1, 1<<30
-	w, err := scs.New(library, d, k, &set)
-	require.NoError(t, err)
+	w := must.Of(scs.New(library, d, k, &set))(t)
 	defer w.Close()
 	if !w.SetLimits(&set) {
 		t.Skip("a library of the system")
@@ -185,8 +176,7 @@ func testFinish(t *testing.T, library scs.Library) {
 	for range 2 {
 		stop, sol := new(mirror.Interrupt), point()
 		time.AfterFunc(100*time.Millisecond, stop.Finish)
-		info, err := w.Solve(sol, false, stop)
-		require.NoError(t, err)
+		info := must.Of(w.Solve(sol, false, stop))(t)
 		assert.False(t, stop.Raised())
 		assert.Equal(t, scs.SolvedInaccurate, info.Status)
 		assert.Greater(t, info.Iterations, 100)
@@ -194,14 +184,12 @@ func testFinish(t *testing.T, library scs.Library) {
 	}
 	set.EpsAbs, set.MaxIters = 1e-6, 1000
 	require.True(t, w.SetLimits(&set))
-	info, err := w.Solve(point(), false, new(mirror.Interrupt))
-	require.NoError(t, err)
+	info := must.Of(w.Solve(point(), false, new(mirror.Interrupt)))(t)
 	assert.Equal(t, scs.Solved, info.Status)
 
 	stop := new(mirror.Interrupt) // before the first iteration
 	stop.Finish()
-	info, err = w.Solve(point(), false, stop)
-	require.NoError(t, err)
+	info = must.Of(w.Solve(point(), false, stop))(t)
 	assert.Equal(t, 1, info.Iterations)
 	stop.Raise()
 	assert.True(t, stop.Raised())

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // function is one of testdata/compare.py, on the unit cube, less its smallest value.
@@ -55,17 +57,14 @@ var functions = map[string]function{
 
 // table is the bilinear interpolation of values on a grid of equal steps, less the smallest.
 func table(t *testing.T, name string) func(u []float64) float64 {
-	f, err := os.Open("testdata/" + name + ".csv")
-	require.NoError(t, err)
+	f := must.Of(os.Open("testdata/" + name + ".csv"))(t)
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	require.NoError(t, err)
+	rows := must.Of(csv.NewReader(f).ReadAll())(t)
 	value := make([][]float64, len(rows))
 	least := math.Inf(1)
 	for i, row := range rows {
 		for _, field := range row {
-			v, err := strconv.ParseFloat(field, 64)
-			require.NoError(t, err)
+			v := must.Of(strconv.ParseFloat(field, 64))(t)
 			value[i] = append(value[i], v)
 			least = math.Min(least, v)
 		}
@@ -107,8 +106,7 @@ func logs(v []float64) (mean, standardError float64) {
 
 // With the settings of hyperopt and of Optuna, the best of 100 values over 30 seeds is theirs within noise.
 func TestLikePeers(t *testing.T) {
-	raw, err := os.ReadFile("testdata/peers.json")
-	require.NoError(t, err)
+	raw := must.Of(os.ReadFile("testdata/peers.json"))(t)
 	var peers map[string]map[string][]float64
 	require.NoError(t, json.Unmarshal(raw, &peers))
 	for _, name := range []string{"elastic-net-100-20-250-p250", "elastic-net-100-100-250-p250"} {

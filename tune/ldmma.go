@@ -140,9 +140,17 @@ type gapPoint struct {
 	validation float64 // +Inf where there is none
 }
 
+// spent says that all evaluations of the configuration are made.
+func (s *gapSearch) spent() bool {
+	return s.task.Config.Evaluations > 0 && s.task.trials >= s.task.Config.Evaluations
+}
+
 // fit solves the first program, and records the fit at its weights.
 func (s *gapSearch) fit(ctx context.Context, c []float64) (gapPoint, error) {
 	at := gapPoint{c: c, validation: math.Inf(1)}
+	if s.spent() {
+		return at, nil
+	}
 	h, phi, err := s.lower.at(ctx, c, 0)
 	if h == nil || err != nil {
 		return at, err
@@ -178,7 +186,12 @@ func (s *gapSearch) starts(ctx context.Context) (starts [][]float64, err error) 
 		path, upper = [][]float64{t.Start.Lambda}, t.Start.Upper
 	}
 	var fits, minima []trial
-	for _, lambda := range path {
+	stride := 1
+	if most := max(1, t.Config.Evaluations/3); t.Config.Evaluations > 0 { // as descents along a hypergradient
+		stride = (len(path) + most - 1) / most
+	}
+	for i := 0; i < len(path); i += stride {
+		lambda := path[i]
 		for len(lambda) < p.Radii {
 			lambda = append(slices.Clone(lambda), lambda[0])
 		}

@@ -39,8 +39,8 @@ func NewJudge(rows *input.Rows, m problems.Model, intercept bool) *Judge {
 		known: map[*tune.Result]*Sample{}}
 	if m, ok := m.(*regression.Model); ok {
 		o := m.Options()
-		j.logOdds, j.quantile, j.level = m.Name() == "logistic", o.Level > 0, o.Level
-		j.ties, _ = survival.ParseTies(o.Ties) // of other models any
+		j.logOdds, j.quantile, j.level = true, o.Level > 0, o.Level // svm is no regression
+		j.ties, _ = survival.ParseTies(o.Ties)                      // of other models any
 	}
 	return j
 }

@@ -133,6 +133,12 @@ var specs = []Spec{
 		build:   regression.Logistic,
 	},
 	{
+		Name: "weighted-logistic", modes: normModes, options: regressions,
+		Labels: true, Loss: Logistic, unit: "mean logistic loss",
+		Summary: "classifier of two labels, the logistic loss with a bound of its own on each coefficient",
+		build:   regression.WeightedLogistic,
+	},
+	{
 		Name: "multinomial", options: []string{"Weights", "Terms"},
 		Labels: true, Classes: true, Loss: Multinomial, unit: "mean multinomial loss",
 		Summary: "classifier of several labels, the elastic net with the multinomial logistic loss",
@@ -143,6 +149,12 @@ var specs = []Spec{
 		LogLink: true, unit: "half the mean Poisson deviance",
 		Summary: "counts, whose mean is the exponential of the value: the elastic net with the Poisson deviance",
 		build:   regression.Poisson,
+	},
+	{
+		Name: "weighted-poisson", modes: normModes, options: regressions,
+		LogLink: true, unit: "half the mean Poisson deviance",
+		Summary: "counts, whose mean is the exponential of the value, with a bound of its own on each coefficient",
+		build:   regression.WeightedPoisson,
 	},
 	{
 		Name: "cox", modes: []lower.Mode{lower.Adjoint, lower.Forward}, options: append(regressions, "Terms", "Ties"),

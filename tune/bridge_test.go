@@ -32,7 +32,7 @@ func TestBridge(t *testing.T) {
 	require.True(t, last.Taken)
 	require.Negative(t, last.Above)
 	require.Contains(t, r.Message, "the rung bridge")
-	optimal(t, r, []*dataset.Data{s.Train})
+	optimal(t, r, []*dataset.Data{s.Train}, func(f, y float64) float64 { return f - y })
 
 	base := 0
 	for r.Ladder[base].Above > r.Ladder[base].StandardError {

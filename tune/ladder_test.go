@@ -16,72 +16,95 @@ import (
 )
 
 // few are rows of few features that count, in folds or as a split.
-func few(t *testing.T, folds bool) (division dataset.Division, rows []*dataset.Data) {
+func few(t *testing.T, folds bool) dataset.Division {
 	t.Helper()
 	s, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 60, Test: 200, Features: 80, Nonzeros: 6}, 4)
 	require.NoError(t, err)
 	if !folds {
-		return s, []*dataset.Data{s.Train, s.Val}
+		return s
 	}
 	cv, err := dataset.CrossValidate(s.Train, 5, 1, nil)
 	require.NoError(t, err)
-	return cv, []*dataset.Data{s.Train}
+	return cv
 }
 
-// The common rung is the lasso on the same path. The weights of the adaptive one are powers of its coefficients, all
-// rows for the final fit, which satisfies the conditions of optimality with them.
+// The common rung of squares is the lasso on the same path. The weights of the adaptive one are powers of its
+// coefficients, all rows for the final fit, which satisfies the conditions of optimality with them.
 func TestLadder(t *testing.T) {
-	ctx := context.Background()
-	for _, folds := range []bool{false, true} {
-		d, rows := few(t, folds)
-		m, err := regression.WeightedLasso(d, regression.Options{})
-		require.NoError(t, err)
-		run := func(rung string) *tune.Result {
-			r, err := tune.Run(ctx, m, tune.Config{Rung: rung})
-			require.NoError(t, err)
-			require.Equal(t, m.Names(), r.Names)
-			require.Len(t, r.Lambda, 80)
-			optimal(t, r, rows)
-			return r
-		}
-		common, adaptive := run("common"), run("adaptive")
-		require.Equal(t, slices.Max(common.Lambda), slices.Min(common.Lambda))
-		if folds {
-			plain, err := regression.Lasso(d, regression.Options{})
-			require.NoError(t, err)
-			of, err := tune.Run(ctx, plain, tune.Config{})
-			require.NoError(t, err)
-			require.InEpsilon(t, of.Lambda[0], common.Lambda[0], 1e-6)
-			require.InDeltaSlice(t, of.RefitFit.Coefficients, common.RefitFit.Coefficients, 1e-6)
-		}
-
-		pilot := common.RefitFit.Coefficients
-		top := floats.Norm(pilot, math.Inf(1))
-		var power float64
-		for j, v := range pilot {
-			ratio := (math.Abs(v)/top + 0.01) / 1.01
-			if g := -math.Log(adaptive.Lambda[j]/slices.Min(adaptive.Lambda)) / math.Log(ratio); v != 0 && ratio < 0.9 {
-				power = g
+	for name, of := range map[string]struct {
+		build  func(dataset.Division, regression.Options) (*regression.Model, error)
+		target func(y float64) float64
+		slope  func(f, y float64) float64
+	}{
+		"weighted-lasso": {regression.WeightedLasso, func(y float64) float64 { return y },
+			func(f, y float64) float64 { return f - y }},
+		"weighted-logistic": {regression.WeightedLogistic, func(y float64) float64 { return math.Copysign(1, y) },
+			func(f, y float64) float64 { return -y / (1 + math.Exp(y*f)) }},
+		"weighted-poisson": {regression.WeightedPoisson, func(y float64) float64 { return math.Floor(math.Exp(0.1*y) + 0.5) },
+			func(f, y float64) float64 { return math.Exp(f) - y }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, folds := range []bool{false, true} {
+				d := few(t, folds).Map(of.target)
+				rows := []*dataset.Data{d.Table()}
+				if !folds {
+					rows = append(rows, d.Parts()[0].Val)
+				}
+				ladder(t, of.build, of.slope, d, rows, folds)
 			}
-		}
-		require.InDelta(t, 0, min(math.Abs(power-0.5), math.Abs(power-1), math.Abs(power-2)), 1e-6)
-		for j, v := range pilot {
-			want := slices.Min(adaptive.Lambda) * math.Pow((math.Abs(v)/top+0.01)/1.01, -power)
-			require.InEpsilon(t, want, adaptive.Lambda[j], 1e-6)
-		}
-
-		all, err := tune.Run(ctx, m, tune.Config{})
-		require.NoError(t, err)
-		require.Len(t, all.Ladder, 3)
-		require.Equal(t, common.Ladder[0].Validation, all.Ladder[0].Validation)
-		require.Equal(t, adaptive.Ladder[1].Validation, all.Ladder[1].Validation)
-		require.Contains(t, all.Message, "the rung")
+		})
 	}
 }
 
-// optimal checks the conditions of optimality of a refit on rows, at its weights.
-func optimal(t *testing.T, r *tune.Result, rows []*dataset.Data) {
-	t.Helper()
+func ladder(t *testing.T, build func(dataset.Division, regression.Options) (*regression.Model, error),
+	slope func(f, y float64) float64, d dataset.Division, rows []*dataset.Data, folds bool) {
+	ctx := context.Background()
+	m, err := build(d, regression.Options{})
+	require.NoError(t, err)
+	run := func(rung string) *tune.Result {
+		r, err := tune.Run(ctx, m, tune.Config{Rung: rung})
+		require.NoError(t, err)
+		require.Equal(t, m.Names(), r.Names)
+		require.Len(t, r.Lambda, 80)
+		optimal(t, r, rows, slope)
+		return r
+	}
+	common, adaptive := run("common"), run("adaptive")
+	require.Equal(t, slices.Max(common.Lambda), slices.Min(common.Lambda))
+	if folds && m.Name() == "weighted-lasso" {
+		plain, err := regression.Lasso(d, regression.Options{})
+		require.NoError(t, err)
+		of, err := tune.Run(ctx, plain, tune.Config{})
+		require.NoError(t, err)
+		require.InEpsilon(t, of.Lambda[0], common.Lambda[0], 1e-6)
+		require.InDeltaSlice(t, of.RefitFit.Coefficients, common.RefitFit.Coefficients, 1e-6)
+	}
+
+	pilot := common.RefitFit.Coefficients
+	top := floats.Norm(pilot, math.Inf(1))
+	var power float64
+	for j, v := range pilot {
+		ratio := (math.Abs(v)/top + 0.01) / 1.01
+		if g := -math.Log(adaptive.Lambda[j]/slices.Min(adaptive.Lambda)) / math.Log(ratio); v != 0 && ratio < 0.9 {
+			power = g
+		}
+	}
+	require.InDelta(t, 0, min(math.Abs(power-0.5), math.Abs(power-1), math.Abs(power-2)), 1e-6)
+	for j, v := range pilot {
+		want := slices.Min(adaptive.Lambda) * math.Pow((math.Abs(v)/top+0.01)/1.01, -power)
+		require.InEpsilon(t, want, adaptive.Lambda[j], 1e-6)
+	}
+
+	all, err := tune.Run(ctx, m, tune.Config{})
+	require.NoError(t, err)
+	require.Len(t, all.Ladder, 3)
+	require.Equal(t, common.Ladder[0].Validation, all.Ladder[0].Validation)
+	require.Equal(t, adaptive.Ladder[1].Validation, all.Ladder[1].Validation)
+	require.Contains(t, all.Message, "the rung")
+}
+
+// optimal checks the conditions of optimality of a refit on rows, at its weights, for the slope of a loss.
+func optimal(t *testing.T, r *tune.Result, rows []*dataset.Data, slope func(f, y float64) float64) {
 	b, n := r.RefitFit.Coefficients, 0.0
 	gradient := make([]float64, len(b))
 	for _, d := range rows {
@@ -90,7 +113,7 @@ func optimal(t *testing.T, r *tune.Result, rows []*dataset.Data) {
 	for _, d := range rows {
 		for i, y := range d.Y {
 			row := d.Dense().RawRowView(i)
-			floats.AddScaled(gradient, (floats.Dot(row, b)-y)/n, row)
+			floats.AddScaled(gradient, slope(floats.Dot(row, b), y)/n, row)
 		}
 	}
 	for j, g := range gradient {
@@ -105,7 +128,7 @@ func optimal(t *testing.T, r *tune.Result, rows []*dataset.Data) {
 // Free weights, the settings of an iteration, and models without a ladder.
 func TestRungs(t *testing.T) {
 	ctx := context.Background()
-	d, _ := few(t, false)
+	d := few(t, false)
 	m, err := regression.WeightedLasso(d, regression.Options{})
 	require.NoError(t, err)
 	for _, c := range []tune.Config{{Rung: tune.RungFree, MaxIter: 2}, {MaxIter: 2}, {Preset: tune.PresetPaper,

@@ -36,7 +36,7 @@ var models = []struct{ name, kind, flags string }{
 	{"quantile", "skewed", ""}, {"logistic", "labels", ""}, {"multinomial", "classes", ""}, {"poisson", "counts", ""},
 	{"cox", "times", "--target time"}, {"multi-task", "targets", "--target y1,y2,y3"}, {"matrix-completion", "entries",
 		""},
-	{"svm", "labels", ""},
+	{"svm", "labels", ""}, {"weighted-logistic", "labels", ""}, {"weighted-poisson", "counts", ""},
 }
 
 // methods are those of the paper, and hoag.

@@ -174,9 +174,9 @@ func TestList(t *testing.T) {
 	require.Equal(t, []string{"reference/svm-x-seed1", "paper/svm-x-seed1/vf-idca"}, all[:2])
 	require.Contains(t, all, "tabular/b.csv.gz/ridge")
 	require.Equal(t, "lp/a", all[len(all)-1])
-	require.Len(t, all, 1+7+3+3*18+1)
+	require.Len(t, all, 1+7+3+3*20+1)
 	s.quick = true
-	require.Len(t, list(), 1+7+2*18+1)
+	require.Len(t, list(), 1+7+2*20+1)
 	s.size = 4
 	require.Len(t, list(), 1+7+2*18)
 	s.data = ""

@@ -9,6 +9,11 @@
 // are left there for training; 2000 further rows are the test. With -truth dense all coefficients are standard normal,
 // with -truth noise there are none. Models are chosen by five folds, or with -split by two fifths of the rows, and are
 // then fitted to all rows. With -groups MODEL the problems are those of groups.go.
+//
+// With -loss logistic targets are labels whose logit X b has the standard deviations 10 and 3, with -loss poisson
+// counts whose log mean has the standard deviation 1 about log 10 and log 3. The lasso is that with their loss, the
+// rung common of weighted-logistic or weighted-poisson, and net is logistic or poisson. -rows multiplies the numbers of
+// rows.
 package main
 
 import (
@@ -20,9 +25,13 @@ import (
 	"os"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/deviance"
 	"github.com/conetune/conetune/internal/usage"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -47,7 +56,7 @@ var (
 // methods.
 var methods = []string{
 	"lasso", "adaptive-lasso", "weighted-lasso", "common", "adaptive", "adaptive-twice", "free",
-	"hoag", "igjo", "random", "tpe", "cma-es",
+	"hoag", "igjo", "random", "tpe", "cma-es", "net",
 }
 
 func measure() error {
@@ -59,7 +68,13 @@ func measure() error {
 	most := flag.Int("sizes", len(sizes), "how many of the sizes, the small ones first")
 	model := flag.String("groups", "", "`MODEL`, sparse-group-lasso or group-lasso, on problems of groups")
 	final := flag.String("final", tune.FinalAll, "final fit of these, all or train")
+	rows := flag.Int("rows", 1, "`FACTOR` of the numbers of rows")
+	kind := flag.String("loss", "squares", "squares, logistic or poisson")
 	flag.Parse()
+	l, known := losses[*kind]
+	if !known {
+		return fmt.Errorf("unknown loss %q", *kind)
+	}
 	list := strings.Split(*names, ",")
 	if *model != "" {
 		return measureGroups(list, *model, *final, *seeds, *split)
@@ -67,12 +82,12 @@ func measure() error {
 	fmt.Println(
 		"| rows x features, ratio | method | test error over that of the truth | over the lasso's | F-score | CPU s |")
 	fmt.Println("|---|---|---|---|---|---|")
-	total, cells := make([]float64, len(list)), 0
+	all := make([][]float64, len(list)) // logarithms of test errors over those of the first method
 	for _, size := range sizes[:*most] {
 		for _, ratio := range ratios {
 			sums := make([][3]float64, len(list))
 			for seed := range *seeds {
-				p := draw(uint64(seed), size[0], size[1], ratio, *truth)
+				p := draw(uint64(seed), size[0]**rows, size[1], ratio, *truth, l)
 				var first float64
 				for k, name := range list {
 					begun := usage.Processor()
@@ -80,41 +95,82 @@ func measure() error {
 					if err != nil {
 						return fmt.Errorf("%s: %w", name, err)
 					}
-					e := math.Log(p.error(fit.Coefficients, fit.Intercept) / p.error(p.coefficients, 0))
+					e := math.Log(p.error(fit.Coefficients, fit.Intercept) / p.error(p.coefficients, p.intercept))
 					if k == 0 {
 						first = e
 					}
 					sums[k][0] += e / float64(*seeds)
 					sums[k][1] += p.score(fit.Coefficients) / float64(*seeds)
 					sums[k][2] += (usage.Processor() - begun) / float64(*seeds)
-					total[k] += e - first
+					all[k] = append(all[k], e-first)
 				}
 			}
-			cells += *seeds
 			for k, name := range list {
 				over := math.Exp(sums[k][0] - sums[0][0])
 				fmt.Printf("| %d x %d, %g | %s | %.3f | %.3f | %.2f | %.3f |\n",
-					size[0], size[1], ratio, name, math.Exp(sums[k][0]), over, sums[k][1], sums[k][2])
+					size[0]**rows, size[1], ratio, name, math.Exp(sums[k][0]), over, sums[k][1], sums[k][2])
 			}
 		}
 	}
 	for k, name := range list {
-		fmt.Printf("| all | %s | | %.3f | | |\n", name, math.Exp(total[k]/float64(cells)))
+		mean, sd := stat.MeanStdDev(all[k], nil)
+		se := sd / math.Sqrt(float64(len(all[k])))
+		worse := 0.0
+		for _, v := range all[k] {
+			if v > math.Log(1.02) {
+				worse += 100 / float64(len(all[k]))
+			}
+		}
+		fmt.Printf("| all | %s | standard error %.3f, %.0f %% over 1.02 | %.3f | | |\n", name, se, worse, math.Exp(mean))
 	}
 	return nil
 }
 
+// loss is a kind of targets: its models, how X b becomes a value and that a target, and what a value costs.
+type loss struct {
+	lasso, weighted, net func(dataset.Division, regression.Options) (*regression.Model, error)
+	value                func(square, ratio float64) (scale, intercept float64) // of X b of that mean square
+	draw                 func(rng *rand.Rand, f float64) (y float64)
+	of                   func(f, y float64) float64
+}
+
+var losses = map[string]loss{
+	"squares": {
+		lasso: regression.Lasso, weighted: regression.WeightedLasso, net: regression.ElasticNet,
+		of: func(f, y float64) float64 { return (f - y) * (f - y) },
+	},
+	"logistic": {
+		weighted: regression.WeightedLogistic, net: regression.Logistic,
+		value: func(square, ratio float64) (scale, intercept float64) { return ratio / math.Sqrt(square), 0 },
+		draw: func(rng *rand.Rand, f float64) float64 {
+			if rng.Float64() < 1/(1+math.Exp(-f)) {
+				return 1
+			}
+			return -1
+		},
+		of: func(f, y float64) float64 { return max(-y*f, 0) + math.Log1p(math.Exp(-math.Abs(f))) },
+	},
+	"poisson": {
+		weighted: regression.WeightedPoisson, net: regression.Poisson,
+		value: func(square, ratio float64) (scale, intercept float64) { return 1 / math.Sqrt(square), math.Log(ratio) },
+		draw:  func(rng *rand.Rand, f float64) float64 { return distuv.Poisson{Lambda: math.Exp(f), Src: rng}.Rand() },
+		of:    func(f, y float64) float64 { return deviance.HalfPoisson(y, math.Exp(f), f) },
+	},
+}
+
 // problem is a draw.
 type problem struct {
+	loss
 	rows, tests  *dataset.Data
 	coefficients []float64
+	intercept    float64
 }
 
 const testRows = 2000
 
-func draw(seed uint64, n, p int, ratio float64, truth string) *problem {
+func draw(seed uint64, n, p int, ratio float64, truth string, l loss) *problem {
 	rng := rand.New(rand.NewPCG(seed, uint64(n)))
-	out := &problem{coefficients: make([]float64, p)}
+	out := &problem{loss: l, coefficients: make([]float64, p)}
 	switch truth {
 	case "dense":
 		for j := range out.coefficients {
@@ -146,6 +202,13 @@ func draw(seed uint64, n, p int, ratio float64, truth string) *problem {
 	}
 	for i := range y {
 		y[i] += scale * noise[i]
+	}
+	if l.draw != nil {
+		scale, out.intercept = l.value(math.Max(norms[0]/float64(len(y)), math.SmallestNonzeroFloat64), ratio)
+		floats.Scale(scale, out.coefficients)
+		for i := range y {
+			y[i] = l.draw(rng, out.intercept+floats.Dot(x.RawRowView(i), out.coefficients))
+		}
 	}
 	features := make([]string, p)
 	for j := range features {
@@ -186,16 +249,21 @@ func (p *problem) fit(name string, bySplit bool) (problems.Fit, error) {
 	var m problems.Model
 	var err error
 	config := tune.Config{}
-	switch name {
-	case "lasso":
-		m, err = regression.Lasso(rows, regression.Options{Intercept: true, Standardize: true})
-	case "adaptive-lasso":
-		m, err = regression.AdaptiveLasso(rows, regression.Options{Pilot: "lasso", Gamma: 2, Intercept: true,
-			Standardize: true})
+	o := regression.Options{Intercept: true, Standardize: true}
+	switch {
+	case name == "lasso" && p.lasso != nil:
+		m, err = p.lasso(rows, o)
+	case name == "net":
+		m, err = p.net(rows, o)
+	case name == "adaptive-lasso":
+		o.Pilot, o.Gamma = "lasso", 2
+		m, err = regression.AdaptiveLasso(rows, o)
 	default:
-		m, err = regression.WeightedLasso(rows, regression.Options{Intercept: true, Standardize: true})
+		m, err = p.weighted(rows, o)
 		switch name {
 		case "weighted-lasso":
+		case "lasso":
+			config.Rung = "common"
 		case "common", "adaptive", "adaptive-twice", tune.RungFree:
 			config.Rung = name
 		default:
@@ -212,12 +280,11 @@ func (p *problem) fit(name string, bySplit bool) (problems.Fit, error) {
 	return r.RefitFit, nil
 }
 
-// error is the mean squared error of the test rows.
+// error is the mean loss of the test rows.
 func (p *problem) error(coefficients []float64, intercept float64) float64 {
 	sum := 0.0
 	for i, f := range p.tests.Mul(coefficients) {
-		d := p.tests.Y[i] - f - intercept
-		sum += d * d
+		sum += p.of(f+intercept, p.tests.Y[i])
 	}
 	return sum / float64(len(p.tests.Y))
 }

@@ -88,7 +88,7 @@ func TestModelsOfHypergradients(t *testing.T) {
 		tune.MethodHOAG: {"matrix-completion", "sparse-group-lasso"}, tune.MethodIFDM: nil} {
 		able := model.Able(method)
 		require.ElementsMatch(t, append([]string{"adaptive-lasso", "bounded-elastic-net", "cox", "elastic-net", "lasso",
-			"logistic", "poisson", "ridge", "svm", "weighted-lasso"}, others...), able)
+			"logistic", "poisson", "ridge", "svm", "weighted-lasso", "weighted-logistic", "weighted-poisson"}, others...), able)
 		for _, m := range models {
 			args := m.command("--method", method, "--evaluations", "3", "--folds", "3")
 			if slices.Contains(able, m.Name) {

@@ -77,8 +77,9 @@ func jobOfEveryModel(t *testing.T) [][]string {
 	}
 	of := map[string][]string{
 		"multi-task": {"--dir", "multi-task"}, "matrix-completion": {"--dir", "matrix-completion"},
-		"poisson": {"--data", "counts.csv"},
-		"svm":     {"--data", "labels.svm", "--folds", "3"}, "logistic": {"--data", "labels.svm"},
+		"poisson": {"--data", "counts.csv"}, "weighted-poisson": {"--data", "counts.csv"},
+		"weighted-logistic": {"--data", "labels.svm"},
+		"svm":               {"--data", "labels.svm", "--folds", "3"}, "logistic": {"--data", "labels.svm"},
 		"multinomial":        {"--data", "labels.svm"},
 		"cox":                {"--data", "lung.csv", "--target", "time", "--ties", "efron", "--folds", "3", "--repeats", "1"},
 		"sparse-group-lasso": {"--data", "t.csv", "--groups", "4"}, "group-lasso": {"--data", "t.csv", "--groups", "4"},

@@ -1,8 +1,8 @@
 // Package regression has the penalised regressions, a constructor and a file for each: [ElasticNet] and its relatives
 // by penalty, [Lasso], [Ridge], [BoundedElasticNet], [AdaptiveLasso], [WeightedLasso], [GroupLasso],
-// [SparseGroupLasso] and [FusedLasso], and by loss, [Huber], [Quantile], [Logistic], [Multinomial], [Poisson], [Cox]
-// and [MultiTask]. They have one [Options] and one [Model], keep references to the data, which must not change, and
-// check them. A [Net] describes another one.
+// [SparseGroupLasso] and [FusedLasso], by loss, [Huber], [Quantile], [Logistic], [Multinomial], [Poisson], [Cox] and
+// [MultiTask], and by both, [WeightedLogistic] and [WeightedPoisson]. They have one [Options] and one [Model], keep
+// references to the data, which must not change, and check them. A [Net] describes another one.
 //
 // # Formulation
 //

@@ -86,6 +86,7 @@ func (m *Model) onRung(r *rung) *Model {
 	out := spec{
 		Name: m.spec.Name, Names: []string{"lambda"}, R0: []float64{1}, Set: m.spec.Set, Units: m.spec.Units,
 		Finish: m.spec.Finish, Settings: m.spec.Settings,
+		Advice: problems.Advice{Separable: m.spec.Advice.Separable},
 	}
 	if m.spec.Common.L1 != nil {
 		out.Names, out.R0 = []string{"l1", "lambda"}, []float64{1, 1}

@@ -25,19 +25,22 @@ import (
 // larger label is predicted where f > 0; its estimated probability is 1/(1 + exp(-f)). Errors are mean logistic losses.
 // The backend needs exponential cones. The training rows need both labels, and the others may have no third one.
 func Logistic(s dataset.Division, o Options) (*Model, error) {
+	return logistic(s, o, Net{Name: "logistic", Takes: []string{"Terms"}, Fit: making(fits.Logistic)})
+}
+
+// logistic completes a net of the logistic loss.
+func logistic(s dataset.Division, o Options, n Net) (*Model, error) {
 	if err := dataset.Check(s); err != nil {
-		return nil, fmt.Errorf("logistic: %w", err)
+		return nil, fmt.Errorf("%s: %w", n.Name, err)
 	}
 	labels, err := dataset.CheckLabels(s)
 	if err != nil {
-		return nil, fmt.Errorf("logistic: %w", err)
+		return nil, fmt.Errorf("%s: %w", n.Name, err)
 	}
+	n.Loss, n.KeepTarget, n.Finish = logisticLoss, true, func(f *problems.Fit) { f.Labels = labels[:] }
+	n.Advice = problems.Advice{Separable: true, Modes: normModes}
 	coded := s.Map(func(y float64) float64 { return float64(2*labels.Class(y) - 1) })
-	return NewNet(coded, o, Net{
-		Name: "logistic", Loss: logisticLoss, KeepTarget: true, Takes: []string{"Terms"},
-		Fit: making(fits.Logistic), Finish: func(f *problems.Fit) { f.Labels = labels[:] },
-		Advice: problems.Advice{Separable: true, Modes: normModes},
-	})
+	return NewNet(coded, o, n)
 }
 
 // logisticLoss is the logistic loss of targets -1 and 1, without overflow.

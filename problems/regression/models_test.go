@@ -52,6 +52,12 @@ func models(t *testing.T) map[string]builder {
 		"logistic": func(d dataset.Division, o options) (problems.Model, error) {
 			return regression.Logistic(classified(d, 2), o)
 		},
+		"weighted-logistic": func(d dataset.Division, o options) (problems.Model, error) {
+			return regression.WeightedLogistic(classified(d, 2), o)
+		},
+		"weighted-poisson": func(d dataset.Division, o options) (problems.Model, error) {
+			return regression.WeightedPoisson(counts(d), o)
+		},
 		"poisson": func(d dataset.Division, o options) (problems.Model, error) {
 			return regression.Poisson(counts(d), o)
 		},

@@ -24,13 +24,18 @@ import (
 // spared most of them by package internal/lower/sparse. Targets for training must not be all zero, and offsets be
 // logarithms.
 func Poisson(s dataset.Division, o Options) (*Model, error) {
+	return poisson(s, o, Net{Name: "poisson", Takes: []string{"Terms"}, Fit: making(fits.Poisson)})
+}
+
+// poisson completes a net of the Poisson deviance.
+func poisson(s dataset.Division, o Options, n Net) (*Model, error) {
 	if err := dataset.Check(s); err != nil {
-		return nil, fmt.Errorf("poisson: %w", err)
+		return nil, fmt.Errorf("%s: %w", n.Name, err)
 	}
 	var negative error
 	s.Map(func(y float64) float64 {
 		if y < 0 && negative == nil {
-			negative = fmt.Errorf("poisson: a target is %g, expected numbers that are not negative, such as counts", y)
+			negative = fmt.Errorf("%s: a target is %g, expected numbers that are not negative, such as counts", n.Name, y)
 		}
 		return y
 	})
@@ -40,11 +45,9 @@ func Poisson(s dataset.Division, o Options) (*Model, error) {
 	if err := logarithms(s.Table().Offset); err != nil {
 		return nil, err
 	}
-	return NewNet(s, o, Net{
-		Name: "poisson", Loss: poissonLoss, KeepTarget: true, Takes: []string{"Terms"},
-		Fit: making(fits.Poisson), Advice: problems.Advice{Modes: normModes},
-		Finish: func(f *problems.Fit) { f.LogLink = true },
-	})
+	n.Loss, n.KeepTarget, n.Finish = poissonLoss, true, func(f *problems.Fit) { f.LogLink = true }
+	n.Advice = problems.Advice{Modes: normModes}
+	return NewNet(s, o, n)
 }
 
 // mostOffsets bounds by how much offsets differ: means of which one is exp(35) times the other have no digit in common.

@@ -8,8 +8,6 @@ import (
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
-	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
@@ -25,21 +23,43 @@ import (
 // With as many hyperparameters as features the validation rows are fitted along with the training rows, so that the
 // default takes weights of a rung of a ladder, see [problems.Rung].
 func WeightedLasso(s dataset.Division, o Options) (*Model, error) {
-	return NewNet(s, o, Net{Name: "weighted-lasso", spec: func(data *data) (spec, error) {
+	fit := func(train, val fits.Rows, intercept bool, _ sparse.Terms) (*fits.Net, error) {
+		return fits.NewWeightedLasso(train, val, intercept)
+	}
+	return NewNet(s, o, weighted("weighted-lasso", making(fit)))
+}
+
+// WeightedLogistic is [WeightedLasso] with the loss of [Logistic].
+func WeightedLogistic(s dataset.Division, o Options) (*Model, error) {
+	return logistic(s, o, weighted("weighted-logistic", making(fits.WeightedLogistic)))
+}
+
+// WeightedPoisson is [WeightedLasso] with the loss of [Poisson].
+func WeightedPoisson(s dataset.Division, o Options) (*Model, error) {
+	return poisson(s, o, weighted("weighted-poisson", making(fits.WeightedPoisson)))
+}
+
+// weighted is a net with a hyperparameter for each feature.
+func weighted(name string, fit fitter) Net {
+	return Net{Name: name, spec: func(data *data) (spec, error) {
+		if data.observes() {
+			if err := data.Measure(fit); err != nil {
+				return spec{}, err
+			}
+		}
 		_, p := data.Dims()
-		return spec{
-			Names: data.Features(), R0: []float64{1}, Settings: weightedSettings,
-			Advice:  problems.Advice{Modes: normModes},
+		out := spec{
+			Names: data.Features(), R0: []float64{1}, Settings: weightedSettings, Fit: fit, Finish: data.net.Finish,
+			Advice:  data.net.Advice,
 			Common:  &glm.Weights{Norm: slices.Repeat([]float64{1}, p)},
 			Weights: func(lambda []float64) *glm.Weights { return &glm.Weights{Norm: lambda} },
 			Penalties: func(b, r convex.Affine) []convex.Convex {
 				return []convex.Convex{convex.Abs(b).MinusAffine(r)}
 			},
-			Fit: func(train, val fits.Rows, intercept bool, _ sparse.Terms) (lower.Fit, error) {
-				return fits.NewWeightedLasso(train, val, intercept)
-			},
-		}, nil
-	}})
+		}
+		out.Advice.Modes = normModes
+		return out, nil
+	}}
 }
 
 // weightedSettings are those of the tutorial, the paper's for the elastic net, and ours for free weights, with a

@@ -99,7 +99,8 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 	}
 	// Losses that are weighed row by row, and sparse tables with an intercept.
 	o := options{Standardize: true, Intercept: true}
-	for name, build := range some(t, "logistic", "multinomial", "poisson", "huber", "quantile") {
+	for name, build := range some(t, "logistic", "multinomial", "poisson", "huber", "quantile", "weighted-logistic",
+		"weighted-poisson") {
 		of := func(d dataset.Division) func() (problems.Model, error) {
 			return func() (problems.Model, error) { return build(d, o) }
 		}

@@ -152,7 +152,7 @@ func sameUpper(r *tune.Result) bool {
 // meaningOf says in words what a weight is that of.
 func meaningOf(model, name string) string {
 	switch {
-	case model == "weighted-lasso":
+	case strings.HasPrefix(model, "weighted-"):
 		return "weight of the penalty on the coefficient of the feature"
 	case model == "matrix-completion" && name == "nuclear":
 		return "weight of the nuclear norm of the matrix"

@@ -65,6 +65,22 @@ func TestLogisticHypergradient(t *testing.T) {
 	})
 }
 
+// So it is with a weight for each feature.
+func TestWeightedHypergradients(t *testing.T) {
+	for _, compressed := range []bool{false, true} {
+		train, val := generated(t, "60-30-0-p40", 4, compressed)
+		logistic, err := WeightedLogistic(labelled(train), labelled(val), true, sparse.Terms{})
+		require.NoError(t, err)
+		poisson, err := WeightedPoisson(counted(train), counted(val), true, sparse.Terms{})
+		require.NoError(t, err)
+		for _, m := range []lower.Fit{logistic, poisson} {
+			for _, share := range []float64{0.6, 0.2} {
+				gradients{tol: 1e-14, h: 1e-5, share: 1e-4, forward: 1e-7}.check(t, m, rolling(m, share), compressed, share)
+			}
+		}
+	}
+}
+
 // smoothHypergradient checks that hypergradients in both modes are finite differences, of relative length h, of the
 // validation loss of refits.
 func smoothHypergradient(t *testing.T, tol, h float64, of func(train, val Rows, intercept bool) (lower.Fit, error)) {

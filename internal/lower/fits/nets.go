@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/separable"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/lower"
@@ -100,4 +101,30 @@ func (m *Net) start(lambda []float64, points []*lower.Point) *lower.Point {
 		}
 	}
 	return best
+}
+
+// WeightedLogistic is [Logistic] with a weight for each feature.
+func WeightedLogistic(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
+	return weighted(Logistic(train, val, intercept, t))
+}
+
+// WeightedPoisson is [Poisson] with a weight for each feature.
+func WeightedPoisson(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
+	return weighted(Poisson(train, val, intercept, t))
+}
+
+// weighted gives each |b_j| of a fit a hyperparameter of its own. Programs of VF-iDCA are conic ones.
+func weighted(m *Net, err error) (*Net, error) {
+	if err != nil {
+		return nil, err
+	}
+	m.dim, m.kept = m.fit.Shape()[0], nil
+	m.weights = func(lambda []float64) (*glm.Weights, error) { return &glm.Weights{Norm: slices.Clone(lambda)}, nil }
+	m.slope = func(b []float64, free []int, i int, to []float64) {
+		if k, ok := slices.BinarySearch(free, i); ok {
+			to[k] = sign(b[i])
+		}
+	}
+	m.traits = lower.Traits{Path: m.path, Gradient: m.gradient}
+	return m, nil
 }

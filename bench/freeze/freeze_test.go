@@ -178,9 +178,9 @@ func TestList(t *testing.T) {
 	s.quick = true
 	require.Len(t, list(), 1+7+2*20+1)
 	s.size = 4
-	require.Len(t, list(), 1+7+2*18)
+	require.Len(t, list(), 1+7+2*20)
 	s.data = ""
-	require.Len(t, list(), 2*18)
+	require.Len(t, list(), 2*20)
 	s.only = regexp.MustCompile("^none$")
 	_, err := s.list()
 	require.Error(t, err)

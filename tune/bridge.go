@@ -55,7 +55,8 @@ func (f *charged) Solve(ctx context.Context, factors []float64, tol float64, sta
 
 // Traits implements [lower.Fit].
 func (f *charged) Traits() lower.Traits {
-	return lower.Traits{Gradient: func(ctx context.Context, at *lower.Point, mode lower.Mode, tol float64) ([]float64, error) {
+	return lower.Traits{Gradient: func(ctx context.Context, at *lower.Point, mode lower.Mode, tol float64) ([]float64,
+		error) {
 		g, err := f.Fit.Traits().Gradient(ctx, at, mode, tol)
 		for i := range g {
 			g[i] += 2 * f.charge * math.Log(at.Lambda[i]) / at.Lambda[i] // d u^2 / d e^u

@@ -41,7 +41,8 @@ func (run *Run) Stability(j *evaluate.Sample) []float64 {
 
 // coefficientTable lists the coefficients in use, the largest effect first and as far as most allows, with a bar for
 // each and how many folds choose it; more are left out.
-func coefficientTable(run *Run, fit problems.Fit, j *evaluate.Sample, most int) (t *webpage.Table, note string, more int) {
+func coefficientTable(run *Run, fit problems.Fit, j *evaluate.Sample, most int) (t *webpage.Table, note string,
+	more int) {
 	list := run.effects(fit)
 	if len(list) == 0 {
 		return nil, "", 0

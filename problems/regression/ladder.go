@@ -317,7 +317,7 @@ func (m *Model) compare(a, b []float64) (mean, se float64) {
 	return stat.Mean(difference, weights), problems.StandardError(difference, weights, m.data.independent(len(a)))
 }
 
-// deviations are those of [problems.OnRung].
+// deviations are those of [problems.Advice].
 func (m *Model) deviations(lambda []float64) (list []lower.Fit, err error) {
 	w, all := times(m.rung.factors[0], lambda), m.data.parts[0]
 	if len(all.val.Y) < 2 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/warm"
+	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -55,14 +56,14 @@ func (f *charged) Solve(ctx context.Context, factors []float64, tol float64, sta
 
 // Traits implements [lower.Fit].
 func (f *charged) Traits() lower.Traits {
-	return lower.Traits{Gradient: func(ctx context.Context, at *lower.Point, mode lower.Mode, tol float64) ([]float64,
-		error) {
+	gradient := func(ctx context.Context, at *lower.Point, mode lower.Mode, tol float64) ([]float64, error) {
 		g, err := f.Fit.Traits().Gradient(ctx, at, mode, tol)
 		for i := range g {
 			g[i] += 2 * f.charge * math.Log(at.Lambda[i]) / at.Lambda[i] // d u^2 / d e^u
 		}
 		return g, err
-	}}
+	}
+	return lower.Traits{Gradient: gradient, Bounds: f.Fit.Traits().Bounds}
 }
 
 // bridge goes from a rung as far as held-back rows allow. The point has no x where that is nowhere.
@@ -72,7 +73,7 @@ func (t *task) bridge(ctx context.Context, from climbed) (to climbed, r Rung, er
 		return to, r, nil
 	}
 	lambda := from.out.Selection.Lambda
-	parts, err := on.Deviations(lambda)
+	parts, err := stop.Do(ctx, nil, func() ([]lower.Fit, error) { return on.Deviations(lambda) })
 	if len(parts) == 0 {
 		return to, r, err
 	}

@@ -240,7 +240,7 @@ func why(ladder []Rung, asked string) string {
 	case asked != "":
 		reason = "as asked for"
 	case r.Name == RungBridge:
-		reason = "whose error of rows that have not chosen its weights is the least"
+		reason = "whose error of rows that have not chosen its weights is within one standard error of the least"
 	case r.Above == 0 && r.StandardError == 0:
 		reason = "whose error is the least"
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -157,7 +158,8 @@ func (s *gapSearch) fit(ctx context.Context, c []float64) (gapPoint, error) {
 	}
 	at.phi, at.lambda = phi, make([]float64, len(h))
 	floats.MulTo(at.lambda, c, h)
-	tr, err := s.try(ctx, at.lambda, h[s.task.Program.Radii:])
+	p := &s.task.Program
+	tr, err := s.try(ctx, at.lambda, p.StartAt(nil, h[p.Radii:])[p.Radii:]) // within their bounds
 	if tr.X != nil && err == nil {
 		at.validation = tr.Errors.Validation
 	}
@@ -287,7 +289,8 @@ func (t *task) ldmma(ctx context.Context) (*Result, error) {
 	if s.fits, err = t.evaluator(ctx, points); err != nil {
 		return nil, err
 	}
-	defer s.fits.close()
+	fits := sync.OnceFunc(s.fits.close)
+	defer fits()
 	if s.lower, err = t.majorise(false); err != nil {
 		return nil, err
 	}
@@ -310,5 +313,6 @@ func (t *task) ldmma(ctx context.Context) (*Result, error) {
 	}
 	t.addStats(s.lower.solver.Stats())
 	t.addStats(s.upper.solver.Stats())
+	fits()
 	return t.finish(ctx, status, "")
 }

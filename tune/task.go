@@ -70,7 +70,7 @@ type trial struct {
 	Inaccurate bool
 	// Gap is the relative gap to which a fit of the model has solved it, see [lower.Point]; nil where none was computed.
 	Gap *float64
-	// Errors and Elapsed are filled in by [task.Record] where they are zero.
+	// Errors and Elapsed are filled in by [task.record] where they are zero.
 	Errors  *problems.Errors
 	Elapsed time.Duration
 

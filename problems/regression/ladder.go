@@ -320,16 +320,20 @@ func (m *Model) compare(a, b []float64) (mean, se float64) {
 // deviations are those of [problems.Advice].
 func (m *Model) deviations(lambda []float64) (list []lower.Fit, err error) {
 	w, all := times(m.rung.factors[0], lambda), m.data.parts[0]
-	if len(all.val.Y) < 2 {
+	if len(all.choose.Y) < 2 {
 		return nil, nil
 	}
 	for _, step := range []int{1, 2, 2} {
 		var rows []int
-		for i := len(list) / 2; i < len(all.val.Y); i += step {
+		for i := len(list) / 2; i < len(all.choose.Y); i += step {
 			rows = append(rows, i)
 		}
 		p := all
-		p.val = p.val.Rows(rows)
+		chosen := all.choose.Rows(rows)
+		if chosen.Weights != nil && !(floats.Sum(chosen.Weights) > 0) {
+			return nil, nil
+		}
+		p.val = m.data.equal(chosen)
 		fit, err := m.data.fit(m.rung.full.spec.Fit, p, m.data.terms)
 		if err != nil {
 			return nil, err

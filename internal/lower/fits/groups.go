@@ -109,7 +109,19 @@ func (m *Net) Times(w *glm.Weights) *Net {
 			to[k] *= w.L1[j]
 		}
 	}
-	out.traits = lower.Traits{Gradient: out.gradient}
+	out.traits = lower.Traits{Gradient: out.gradient, Bounds: func() (low, high []float64) { // those of the weights
+		for i := range m.dim {
+			var weight float64
+			if i < norms {
+				weight = w.Norm[i]
+			} else {
+				weight = floats.Max(w.L1)
+			}
+			low = append(low, math.Min(1, lower.LeastShare*m.top/weight))
+			high = append(high, math.Max(1, lower.MostShare*m.top/weight))
+		}
+		return low, high
+	}}
 	return &out
 }
 

@@ -43,11 +43,11 @@ func (c *nonsymmetric) proximal(z, v vec3) vec3 {
 		return g.plus(1, z).plus(1, v)
 	}
 	for range newtonSteps {
-		_, h := c.derivatives(z)
+		g, h := c.derivatives(z)
+		g = g.plus(1, z).plus(1, v)
 		for i := range 3 {
 			h[i][i]++
 		}
-		g := slope(z)
 		step, ok := h.solve(g)
 		decrement := g.dot(step)
 		if !ok || !(decrement > newtonEnd*newtonEnd) {

@@ -107,15 +107,16 @@ func (c *semidefinite) smooth(s, z []float64, mu float64) {
 		}
 		return
 	}
+	ofZ := make([]float64, n)
+	for k, v := range of {
+		of[k], ofZ[k] = smoothing(v, mu)
+	}
 	roots := w.b[:n*n] // of the matrices, times the eigenvectors
-	for _, out := range [2][]float64{s, z} {
-		for i := range n {
-			for k, v := range of {
-				value, other := smoothing(v, mu)
-				if &out[0] == &z[0] {
-					value = other
-				}
-				roots[i*n+k] = q[i*n+k] * math.Sqrt(value)
+	for m, out := range [2][]float64{s, z} {
+		for k, v := range [2][]float64{of, ofZ}[m] {
+			root := math.Sqrt(v)
+			for i := range n {
+				roots[i*n+k] = q[i*n+k] * root
 			}
 		}
 		at := 0

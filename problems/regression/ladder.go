@@ -345,14 +345,8 @@ func (m *Model) deviations(lambda []float64) (list []lower.Fit, err error) {
 
 // times is the rung with its weights multiplied by factors, the last one for those of a 1-norm.
 func (m *Model) times(factors []float64) problems.Model {
-	r, f := *m.rung, m.rung.factors[0]
-	w := &glm.Weights{Norm: make([]float64, len(f.Norm))}
-	floats.MulTo(w.Norm, f.Norm, factors[:len(f.Norm)])
-	if f.L1 != nil {
-		w.L1 = slices.Clone(f.L1)
-		floats.Scale(factors[len(f.Norm)], w.L1)
-	}
-	r.factors = []*glm.Weights{w}
+	r := *m.rung
+	r.factors = []*glm.Weights{r.factors[0].Times(factors)}
 	return r.full.onRung(&r)
 }
 

@@ -90,15 +90,7 @@ func grouped(name string, train, val Rows, members [][]int, shared, intercept bo
 func (m *Net) Times(w *glm.Weights) *Net {
 	out, norms := *m, len(w.Norm)
 	out.top = m.top / floats.Min(w.Norm)
-	out.weights = func(factors []float64) (*glm.Weights, error) {
-		by := &glm.Weights{Norm: make([]float64, norms)}
-		floats.MulTo(by.Norm, w.Norm, factors[:norms])
-		if w.L1 != nil {
-			by.L1 = slices.Clone(w.L1)
-			floats.Scale(factors[norms], by.L1)
-		}
-		return by, nil
-	}
+	out.weights = func(factors []float64) (*glm.Weights, error) { return w.Times(factors), nil }
 	out.slope = func(b []float64, free []int, i int, to []float64) {
 		m.slope(b, free, i, to)
 		if i < norms {

@@ -51,6 +51,18 @@ type Weights struct {
 	Fusion float64
 }
 
+// Times are the weights of the norms times factors, and, where there are some, those of absolute values times one more.
+func (w *Weights) Times(factors []float64) *Weights {
+	norms := len(w.Norm)
+	out := &Weights{Norm: make([]float64, norms)}
+	floats.MulTo(out.Norm, w.Norm, factors[:norms])
+	if w.L1 != nil {
+		out.L1 = slices.Clone(w.L1)
+		floats.Scale(factors[norms], out.L1)
+	}
+	return out
+}
+
 // Data is a table made ready. Paths do not change it.
 type Data struct {
 	x         mat.Matrix

@@ -105,6 +105,87 @@ func TestSmooth(t *testing.T) {
 	})
 }
 
+// Smoothed pairs are inside also where mu is far below the rounding of s and z, and smoothing allocates nothing that
+// Options.Memory would have to count.
+func TestSmoothLargePairs(t *testing.T) {
+	eachCone(t, func(t *testing.T, rng *rand.Rand, c cone, n int) {
+		if _, ok := c.(pathCone); !ok {
+			for _, size := range []float64{1e2, 1e4, 1e6, 1e8} {
+				s, z := scaled(size, normals(rng, n)), scaled(size, normals(rng, n))
+				c.smooth(s, z, 1e-8)
+				require.True(t, c.scale(s, z), "size %g", size)
+			}
+		}
+		s, z := interior(rng, c, n, 1), interior(rng, c, n, 1)
+		require.Zero(t, testing.AllocsPerRun(3, func() { c.smooth(s, z, 1e-3) }))
+	})
+}
+
+// Matrices beyond exactOrder have no eigenvectors computed: S and Z are moved inside. With the eigenvalues 1 and 0 of S
+// and 0 and 1 of Z the products then are mu (1 + mu).
+func TestSmoothLargeMatrices(t *testing.T) {
+	const mu = 1e-4
+	n := exactOrder + 10
+	c := newSemidefinite(n, newMatrixWork(n, dense.Within{}))
+	s := make([]float64, backends.PSD(n).Dim)
+	at := 0
+	for j := range n { // S = vv', Z = I - vv', v = (1, .., 1)/sqrt(n)
+		for i := j; i < n; i++ {
+			if s[at] = 1 / float64(n); i > j {
+				s[at] *= math.Sqrt2
+			}
+			at++
+		}
+	}
+	z := scaled(-1, s)
+	c.addUnit(z, 1)
+	c.smooth(s, z, mu)
+	require.True(t, c.scale(s, z))
+	require.InDelta(t, mu*(1+mu), dot(s, z)/float64(n), 1e-10)
+}
+
+// counted counts the looks at a barrier.
+type counted struct {
+	barrier
+	looks *int
+}
+
+func (c counted) psi(y vec3) (float64, vec3, mat3) {
+	*c.looks++
+	return c.barrier.psi(y)
+}
+
+// Complementary pairs on the boundary, smoothed to a mu as small as the rounding allows and smaller, take a bounded
+// number of derivatives: Newton's method ends where rounding leaves nothing to gain. s is on the boundary, and z is the
+// normal of the cone there.
+func TestSmoothFar(t *testing.T) {
+	const a = 0.3
+	for name, b := range map[string]barrier{"exponential": exponentialBarrier{}, "power": powerBarrier{a}} {
+		looks := 0
+		c := newNonsymmetric(counted{b, &looks}, false)
+		for _, root := range []float64{1e-1, 1e-2, 1e-4, 1e-5, 1e-6, 1e-7} {
+			for i := range 100 {
+				u := vec3{math.Sin(float64(i)), math.Cos(float64(i * i)), math.Sin(float64(3*i + 1))}
+				e := math.Exp(u[0])
+				s, z := vec3{u[0], 1, e}, vec3{-e, -e * (1 - u[0]), 1} // e^u0 <= w
+				if name == "power" {
+					x, y := e, math.Exp(u[1])
+					w := math.Pow(x, a) * math.Pow(y, 1-a)
+					s, z = vec3{x, y, w}, vec3{a * w / x, (1 - a) * w / y, -1}
+				}
+				z = z.times(math.Exp(u[2]))
+				v := s.plus(-1, z)
+				looks = 0
+				c.smooth(s[:], z[:], root*root)
+				require.Less(t, looks, 500, "%s, sqrt(mu) = %g", name, root)
+				if d := s.plus(-1, z); root >= 1e-4 {
+					require.InDeltaSlice(t, v[:], d[:], 1e-5, "%s, sqrt(mu) = %g", name, root)
+				}
+			}
+		}
+	}
+}
+
 // requireScaling checks a map for that.
 func requireScaling(t *testing.T, mul func(out, v []float64), from, to []float64) {
 	n := len(from)

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// Up to exactOrder all eigenvalues are computed; beyond, the Lanczos method
-	// takes n^2 work a step where a tridiagonalisation takes n^3.
+	// Up to exactOrder all eigenvalues are computed, and for a warm start the eigenvectors, which nothing ends within;
+	// beyond, the Lanczos method takes n^2 work a step where a tridiagonalisation takes n^3.
 	exactOrder = 40
 	// The Lanczos method ends when the residual of the smallest Ritz value is this
 	// small beside it, tested every lanczosCheck steps.
@@ -24,7 +24,7 @@ const (
 	negligibleEntry = 1e-30
 )
 
-// eigenWork finds smallest eigenvalues of symmetric matrices. It is shared by the
+// eigenWork finds eigenvalues of symmetric matrices. It is shared by the
 // cones of a problem.
 type eigenWork struct {
 	basis                     []float64 // of the Krylov space, by columns
@@ -89,15 +89,14 @@ func (e *eigenWork) smallest(m []float64, n int, t *triangular, enough float64) 
 	return math.Ldexp(e.values[0], exponent)
 }
 
-// all overwrites the symmetric m with its eigenvectors by columns, of a matrix by rows, and writes the eigenvalues;
-// false where they are not found.
-func (e *eigenWork) all(m, values []float64) bool {
-	n := len(values)
-	if !finite(m) || e.within.Stop.Reached(20*n*n*n) {
-		return false
+// all overwrites the symmetric m of order n with its eigenvectors by columns, of a matrix by rows, and returns the
+// eigenvalues, ascending; false beyond exactOrder, and where they are not found.
+func (e *eigenWork) all(m []float64, n int) ([]float64, bool) {
+	if n > exactOrder || !finite(m) {
+		return nil, false
 	}
-	work := make([]float64, 34*n)
-	return gonum.Implementation{}.Dsyev(lapack.EVCompute, blas.Upper, n, m, n, values, work, len(work))
+	values := e.values[:n]
+	return values, gonum.Implementation{}.Dsyev(lapack.EVCompute, blas.Upper, n, m, n, values, e.work, len(e.work))
 }
 
 // lanczos applies the method of Lanczos with full orthogonalisation to m, or to

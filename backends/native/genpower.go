@@ -95,7 +95,7 @@ func (c *generalizedPower) degree() int { return len(c.a) + 1 }
 
 func (c *generalizedPower) smooth(s, z []float64, mu float64) {
 	n, root := len(z), math.Sqrt(mu)
-	at, v, step, next := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	at, v, step, next := c.first, c.second, c.v, c.at
 	for i := range at {
 		at[i], v[i] = z[i]/root+c.centre[i], (s[i]-z[i])/root
 	}
@@ -108,6 +108,7 @@ func (c *generalizedPower) smooth(s, z []float64, mu float64) {
 		axpy(1, v, c.gradient)
 		return c.gradient
 	}
+	last := math.Inf(1)
 	for range newtonSteps { // as nonsymmetric.proximal
 		copy(step, slope(at))
 		c.now = c.curvature()
@@ -122,9 +123,10 @@ func (c *generalizedPower) smooth(s, z []float64, mu float64) {
 		}
 		(gonum.Implementation{}).Dpotrs(blas.Upper, n, 1, c.h, n, step, 1)
 		decrement := dot(c.gradient, step)
-		if !(decrement > newtonEnd*newtonEnd) {
+		if converged(decrement, last) {
 			break
 		}
+		last = decrement
 		axpy(-downhill(func(a float64) bool {
 			copy(next, at)
 			axpy(-a, step, next)

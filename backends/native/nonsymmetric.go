@@ -42,6 +42,7 @@ func (c *nonsymmetric) proximal(z, v vec3) vec3 {
 		g, _ := c.derivatives(z)
 		return g.plus(1, z).plus(1, v)
 	}
+	last := math.Inf(1)
 	for range newtonSteps {
 		g, h := c.derivatives(z)
 		g = g.plus(1, z).plus(1, v)
@@ -50,15 +51,22 @@ func (c *nonsymmetric) proximal(z, v vec3) vec3 {
 		}
 		step, ok := h.solve(g)
 		decrement := g.dot(step)
-		if !ok || !(decrement > newtonEnd*newtonEnd) {
+		if !ok || converged(decrement, last) {
 			break
 		}
+		last = decrement
 		z = z.plus(-downhill(func(a float64) bool {
 			next := z.plus(-a, step)
 			return c.insideZ(next) && slope(next).dot(step) >= -decrement/2
 		}), step)
 	}
 	return z
+}
+
+// converged says, by the squared decrements of a step and of the last one, that Newton's method ends: from a decrement
+// of 1/4 on a step leaves less than half of it, (l/(1 - l))^2 of l, but for rounding, which is as large as the point.
+func converged(decrement, last float64) bool {
+	return !(decrement > newtonEnd*newtonEnd) || last < 1.0/16 && decrement > last/4
 }
 
 // downhill halves the step of Newton's method until it ends well: inside, where the slope is not up by half of what it

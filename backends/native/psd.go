@@ -93,37 +93,33 @@ func newSemidefinite(n int, work *matrixWork) *semidefinite {
 
 func (c *semidefinite) degree() int { return c.n }
 
-// smooth changes the eigenvalues of S - Z. Where these are not found, it moves both inside instead.
+// smooth changes the eigenvalues of S - Z. Where these are not computed, it moves S and Z inside by mu, which is on the
+// central path as far as their eigenvalues are zero or one, one of a pair each.
 func (c *semidefinite) smooth(s, z []float64, mu float64) {
 	n, w := c.n, c.work
+	q, roots := w.a[:n*n], w.b[:n*n] // eigenvectors, and times the roots of the eigenvalues of S or Z
 	for i, v := range z {
 		w.c[i] = s[i] - v
 	}
-	q, of := w.a[:n*n], make([]float64, n)
 	unpack(q, w.c, n)
-	if !w.eigen.all(q, of) {
+	values, ok := w.eigen.all(q, n)
+	if !ok {
 		for _, v := range [2][]float64{s, z} {
-			c.addUnit(v, max(0, c.shift(v))+math.Sqrt(mu))
+			c.addUnit(v, max(0, c.shift(v))+mu)
 		}
 		return
 	}
-	ofZ := make([]float64, n)
-	for k, v := range of {
-		of[k], ofZ[k] = smoothing(v, mu)
-	}
-	roots := w.b[:n*n] // of the matrices, times the eigenvectors
+	least := boundaryMargin * float64(n) * max(-values[0], values[n-1])
 	for m, out := range [2][]float64{s, z} {
-		for k, v := range [2][]float64{of, ofZ}[m] {
-			root := math.Sqrt(v)
+		for k, v := range values {
+			ofS, ofZ := smoothing(v, mu)
+			root := math.Sqrt(max(least, [2]float64{ofS, ofZ}[m]))
 			for i := range n {
 				roots[i*n+k] = q[i*n+k] * root
 			}
 		}
 		at := 0
 		for j := range n {
-			if w.within.Stop.Reached(n * (n - j)) {
-				return
-			}
 			for i := j; i < n; i++ {
 				if out[at] = dot(roots[i*n:i*n+n], roots[j*n:j*n+n]); i > j {
 					out[at] *= math.Sqrt2

@@ -43,6 +43,8 @@ func (c *secondOrder) smooth(s, z []float64, mu float64) {
 		scaleBy(s[1:], (s1-s2)/2/norm)
 		scaleBy(z[1:], (z1-z2)/2/norm)
 	}
+	c.pullIn(s)
+	c.pullIn(z)
 }
 
 func (c *secondOrder) shift(v []float64) float64 { return norm2(v[1:]) - v[0] }

@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,5 +105,51 @@ func TestStopAnywhere(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// embeddingOf returns that of a problem, with its numbers.
+func embeddingOf(t *testing.T, p *backends.Problem) *embedding {
+	f := formOf(t, p)
+	f.fill(p)
+	it, err := newIterate(f)
+	require.NoError(t, err)
+	return newEmbedding(it)
+}
+
+// A warm start ends with the context, between two cones: of many, only the first is smoothed.
+func TestStopWarmStart(t *testing.T) {
+	cones := make([]backends.Cone, 20)
+	for i := range cones {
+		cones[i] = backends.Exponential()
+	}
+	c := backendtest.NewCase(planted.Shape{Name: "exponential, many", N: 10, Cones: cones, Density: 0.5}, 1)
+	e := embeddingOf(t, c.Problem)
+	f := e.f
+	point := backends.Point{X: make([]float64, 10), S: slices.Repeat([]float64{1, 2, 3}, 20),
+		Z: slices.Repeat([]float64{-1, 2, 3}, 20)}
+	f.contract(point, e.x, e.s, e.z)
+	before := slices.Clone(e.s)
+	f.stop = stop.Every(1)
+	f.stop.Begin(stoptest.After(0), 0)
+	ok, why := e.warm(&point, 1e-8)
+	require.False(t, ok)
+	require.Empty(t, why)
+	require.Equal(t, before[3:], e.s[3:])
+	require.NotEqual(t, before[:3], e.s[:3])
+}
+
+// Every smoothed pair is on the central path of the mu that the warm start has in the end, also where s and z are both
+// at the boundary, so that mu is raised: min 0, x >= 0 from x a little outside.
+func TestWarmStartOnPath(t *testing.T) {
+	p := &backends.Problem{Q: []float64{0, 1e-9}, B: []float64{0, 0}, Cones: []backends.Cone{backends.Nonnegative(2)},
+		A: rowsOf(2, []float64{-1, 0}, []float64{0, -1}).csc(2, 2)}
+	for _, x := range []float64{-1e-9, -1e-6, -1e-4} {
+		e := embeddingOf(t, p)
+		ok, why := e.warm(&backends.Point{X: []float64{x, x}, S: []float64{x, x}, Z: []float64{0, 0}}, 1e-12)
+		require.True(t, ok, "x = %g: %s", x, why)
+		for i := range e.s {
+			require.InEpsilon(t, e.kappa, e.s[i]*e.z[i], 1e-9, "x = %g", x)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -81,4 +82,35 @@ func TestWarmStartPays(t *testing.T) {
 		t.Logf("%s: %d of %d", shape.Name, warm, cold)
 		assert.LessOrEqual(t, float64(warm), 0.6*float64(cold), shape.Name)
 	}
+}
+
+// A point whose residuals and products are 0, but whose s is outside, is a warm start as others: min 0, x >= 1, y >= 0
+// from x = 0.999 and y = 0, where a mu of 0 has no s and z.
+func TestWarmStartOutside(t *testing.T) {
+	p := &backends.Problem{Q: []float64{0, 0}, B: []float64{-1, 0}, Cones: []backends.Cone{backends.Nonnegative(2)},
+		A: sparse.NewCSC(2, 2, []int{0, 1, 2}, []int{0, 1}, []float64{-1, -1})}
+	s := opened(t, p)
+	require.NoError(t, s.WarmStart(backends.Point{X: []float64{0.999, 0}, S: []float64{-0.001, 0}, Z: []float64{0, 0}}))
+	sol := backendtest.Answer(t, s)
+	require.Equal(t, backends.Optimal, sol.Status)
+	require.Empty(t, sol.Message)
+	require.False(t, sol.Fresh, "begun anew")
+}
+
+// Warm starts of matrices beyond the order of which eigenvectors are computed take at most half of the iterations, too.
+func TestWarmStartOfLargeMatrices(t *testing.T) {
+	const n = 60
+	p := maxCut(n)
+	cold, warm := opened(t, p), opened(t, p)
+	last := backendtest.Answer(t, warm)
+	near := slices.Clone(p.B)
+	for i := range near {
+		near[i] += 1e-3 / n * math.Sin(float64(i+1))
+	}
+	require.NoError(t, errors.Join(cold.Update(backends.Update{B: near}), warm.Update(backends.Update{B: near})))
+	require.NoError(t, warm.WarmStart(backends.Point{X: last.X, S: last.S, Z: last.Z}))
+	a, b := backendtest.Answer(t, cold), backendtest.Answer(t, warm)
+	require.Equal(t, backends.Optimal, b.Status)
+	assert.InDelta(t, a.Objective, b.Objective, 1e-6)
+	assert.LessOrEqual(t, 2*b.Iterations, a.Iterations)
 }

@@ -121,11 +121,11 @@ func TestSmoothLargePairs(t *testing.T) {
 	})
 }
 
-// Matrices beyond exactOrder have no eigenvectors computed: S and Z are moved inside. With the eigenvalues 1 and 0 of S
+// Matrices beyond eigenOrder have no eigenvectors computed: S and Z are moved inside. With the eigenvalues 1 and 0 of S
 // and 0 and 1 of Z the products then are mu (1 + mu).
 func TestSmoothLargeMatrices(t *testing.T) {
 	const mu = 1e-4
-	n := exactOrder + 10
+	n := eigenOrder + 10
 	c := newSemidefinite(n, newMatrixWork(n, dense.Within{}))
 	s := make([]float64, backends.PSD(n).Dim)
 	at := 0

@@ -73,7 +73,7 @@ func semidefinites(all []backends.Cone, within dense.Within) func(backends.Cone)
 // bytesOfMatrices is what a semidefinite cone takes.
 func bytesOfMatrices(c backends.Cone) (own, shared int64) {
 	n := int64(backends.PSDOrder(c.Dim))
-	return 8 * (ownMatrices*n*n + 3*int64(c.Dim)), 8 * (sharedMatrices*n*n + (lanczosSteps+1)*n)
+	return 8 * (ownMatrices*n*n + 3*int64(c.Dim)), 8 * (sharedMatrices*n*n + (lanczosSteps+1)*n + 35*min(n, eigenOrder))
 }
 
 const (

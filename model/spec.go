@@ -61,6 +61,9 @@ type Options struct {
 // normModes are the modes of fits of nets, and of norms of single features.
 var normModes = []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 
+// groupModes are those of fits of norms of groups that do not overlap.
+var groupModes = []lower.Mode{lower.Adjoint, lower.Truncated}
+
 // regressions are the options of most models.
 var regressions = []string{"Weights", "Offset"}
 
@@ -93,13 +96,12 @@ var specs = []Spec{
 		build:   regression.WeightedLasso,
 	},
 	{
-		Name: "sparse-group-lasso", modes: []lower.Mode{lower.Adjoint, lower.Truncated}, options: append(regressions,
-			"Groups"),
+		Name: "sparse-group-lasso", modes: groupModes, options: append(regressions, "Groups"),
 		Summary: "linear regression, bounds on the 2-norm of each group of coefficients and on the 1-norm of all",
 		build:   regression.SparseGroupLasso,
 	},
 	{
-		Name: "group-lasso", overlap: true, options: append(regressions, "Groups"),
+		Name: "group-lasso", modes: groupModes, overlap: true, options: append(regressions, "Groups"),
 		Summary: "linear regression, bounds on the 2-norm of each group of coefficients; groups may overlap",
 		build:   regression.GroupLasso,
 	},

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 )
@@ -85,7 +86,38 @@ func (t *task) common(ctx context.Context, out *Result, start []float64) error {
 	if c.best.X == nil {
 		return nil
 	}
+	if t.Program.Radii > compassMost {
+		if err := t.stationary(ctx, &c); err != nil {
+			return err
+		}
+	}
 	return out.choose(t, c.best)
+}
+
+// stationary goes on along the hypergradient, with more weights than a compass can search on: multipliers of radii that
+// the folds share are stationary in these radii, and not in weights that they share. As there are many minima, it goes
+// from the best point, and with and without a line search from those of a path of common weights.
+func (t *task) stationary(ctx context.Context, c *compass) error {
+	fit, err := t.penalised(ctx)
+	if fit == nil || err != nil || fit.Traits().Gradient == nil || !t.Config.quick() {
+		return err
+	}
+	for k, descend := range []func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error){
+		hypergradient.IGJO, hypergradient.IGJO, hypergradient.HOAG,
+	} {
+		var s hypergradient.Settings
+		if k == 0 {
+			s.Start = c.best.Lambda
+		}
+		r, err := descend(ctx, fit, s)
+		if err == nil && r.Best != nil {
+			_, err = c.score(r.Best.Lambda)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // choose makes a trial the selection, and its solution the refit.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
@@ -150,5 +151,26 @@ func TestRungs(t *testing.T) {
 	} {
 		_, err := tune.Run(ctx, of.m, of.c)
 		require.ErrorContains(t, err, want)
+	}
+}
+
+// Free weights that the folds share are no worse in validation than those of descents along the hypergradient.
+func TestFreeByFolds(t *testing.T) {
+	g, err := groups.Equal(48, 16)
+	require.NoError(t, err)
+	for seed := range uint64(2) {
+		s, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 1, Features: 48, Nonzeros: 6}, seed)
+		require.NoError(t, err)
+		cv, err := dataset.CrossValidate(s.Train, 5, 1, nil)
+		require.NoError(t, err)
+		m, err := regression.SparseGroupLasso(cv, regression.Options{Groups: g})
+		require.NoError(t, err)
+		free, err := tune.VFiDCA(context.Background(), m, tune.Config{Rung: tune.RungFree})
+		require.NoError(t, err)
+		for _, method := range []string{tune.MethodIGJO, tune.MethodHOAG} {
+			r, err := tune.Run(context.Background(), m, tune.Config{Method: method})
+			require.NoError(t, err)
+			require.LessOrEqual(t, free.Refit.Validation, 1.005*r.Refit.Validation, "%s, %d", method, seed)
+		}
 	}
 }

@@ -42,6 +42,7 @@ func GroupLasso(s dataset.Division, o Options) (*Model, error) {
 			},
 		}
 		if out.Fit != nil {
+			out.Advice.Modes = adviceOfGroups.Modes
 			out.Weights = func(lambda []float64) *glm.Weights { return &glm.Weights{Norm: lambda} }
 		}
 		return out, nil

@@ -44,12 +44,12 @@ type Advice struct {
 	// Ladder are the rungs from few weights to many, none where the data have none.
 	Ladder func() []Rung
 	// The models of a rung know more. Losses are those of the validation rows at values x of the variables, and Compare
-	// is by how much the mean of losses a is larger than that of b, and its standard error; Spread are the weights of the
-	// model that the rung belongs to, at those of the rung; Used is the number of features that values of the variables
+	// is by how much the mean of losses a is larger than that of b, and its standard error; Spread are the weights and upper
+	// variables of the model that the rung belongs to, at the weights of the rung; Used is the number of features that values of the variables
 	// use, the mean over the folds.
 	Losses  func(x [][]float64) []float64
 	Compare func(a, b []float64) (mean, se float64)
-	Spread  func(lambda []float64) []float64
+	Spread  func(lambda []float64) (weights, upper []float64)
 	Used    func(x [][]float64) float64
 	// Deviations are three fits of the training rows of a split whose hyperparameters multiply the weights of the rung at
 	// lambda. Their validation loss is that of all rows, of the first, third, .. and of the others. Times is the rung with

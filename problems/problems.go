@@ -125,13 +125,10 @@ func (e *TrainingError) Is(target error) bool {
 		e.Status == backends.Cancelled
 }
 
-// Open is how a model with upper variables, which bound what its penalties leave, is tuned by default without them: by
-// the weights of the penalties alone.
+// Open is the list of weights by which a model with one is tuned.
 type Open struct {
 	// Weights of the penalties are tried in their order, the best then refined.
 	Weights [][]float64
-	// Upper are the upper variables, at values with which they bound nothing.
-	Upper []float64
 	// Rise, if positive, ends the list after so many points without a smaller validation error.
 	Rise int
 	// Gap is the relative gap of the fits of the search, before the best is solved for to the end; 0 for that.

@@ -55,7 +55,7 @@ func (t *task) common(ctx context.Context, out *Result, start []float64) error {
 	if !t.byWeights() || out.Refit == nil || out.Selection == nil || ctx.Err() != nil {
 		return nil
 	}
-	e, err := t.everyWeight(ctx, nil)
+	e, err := t.everyWeight(ctx)
 	if e == nil || err != nil {
 		return err
 	}
@@ -132,9 +132,9 @@ func (out *Result) choose(t *task, tr trial) error {
 	return nil
 }
 
-// everyWeight is an evaluator with an axis for each weight, and upper variables as given, nil where the context ended.
-func (t *task) everyWeight(ctx context.Context, upper []float64) (*evaluator, error) {
-	s := &space{radii: t.Program.Radii, upper: upper}
+// everyWeight is an evaluator with an axis for each weight, nil where the context ended.
+func (t *task) everyWeight(ctx context.Context) (*evaluator, error) {
+	s := &space{radii: t.Program.Radii}
 	for j := range s.radii {
 		s.axes = append(s.axes, problems.Axis{Members: []int{j}})
 	}

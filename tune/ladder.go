@@ -135,19 +135,19 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 			break
 		}
 	}
-	ladder := make([]Rung, len(list))
-	least := 0
+	ladder, losses := make([]Rung, len(list)), make([][]float64, len(list))
+	least, on := 0, list[0].task.Advice
 	for k, c := range list {
-		used := c.task.Advice.Used(c.x)
-		ladder[k] = Rung{Name: names[k], Validation: c.out.Refit.Validation, Features: used}
-		if ladder[k].Validation < ladder[least].Validation {
+		a := c.task.Advice
+		ladder[k] = Rung{Name: names[k], Validation: c.out.Refit.Validation, Features: a.Used(c.x)}
+		losses[k] = a.Losses(c.x)
+		if above, _ := on.Compare(losses[k], losses[least]); above < 0 {
 			least = k
 		}
 	}
 	for k := range ladder {
 		if k != least {
-			on := list[k].task.Advice
-			ladder[k].Above, ladder[k].StandardError = on.Compare(on.Losses(list[k].x), on.Losses(list[least].x))
+			ladder[k].Above, ladder[k].StandardError = on.Compare(losses[k], losses[least])
 		}
 	}
 	taken := simplest(ladder)
@@ -220,7 +220,7 @@ func (t *task) spread(out *Result, full problems.Model) {
 		return
 	}
 	s := *out.Selection
-	s.Lambda = spread(s.Lambda)
+	s.Lambda, s.Upper = spread(s.Lambda)
 	program := full.Program()
 	if radii, err := program.Penalties(s.X, nil); err == nil {
 		s.Radii = radii
@@ -228,7 +228,7 @@ func (t *task) spread(out *Result, full problems.Model) {
 	out.Names = full.Names()
 	out.selected(s)
 	for k := range out.Curve {
-		out.Curve[k].Lambda = spread(out.Curve[k].Lambda)
+		out.Curve[k].Lambda, _ = spread(out.Curve[k].Lambda)
 	}
 }
 

@@ -51,7 +51,6 @@ var pathShares = []float64{1 - compassFloor, 0.9, 0.5, 0.1, compassFloor}
 // paths are what a search goes along.
 type paths struct {
 	lines [][][]float64 // points of each path
-	upper []float64     // upper variables of all points
 	rise  int           // points without a smaller error that end a path; 0 for the rule of paths
 	gap   float64       // to which the search solves, before the best weights are solved for to the end; 0 for that
 	ends  bool          // paths end by the rule of their errors
@@ -68,7 +67,7 @@ func (t *task) paths(ctx context.Context) (*paths, error) {
 		return nil, nil
 	}
 	if o := t.Config.Opens(t.Model); o != nil {
-		return &paths{lines: [][][]float64{o.Weights}, upper: o.Upper, rise: o.Rise, gap: o.Gap, why: o.Why}, nil
+		return &paths{lines: [][][]float64{o.Weights}, rise: o.Rise, gap: o.Gap, why: o.Why}, nil
 	}
 	return t.lines(ctx)
 }
@@ -137,7 +136,7 @@ func line(first, last, step, share float64, weights int) (points [][]float64) {
 
 // searchPaths is a run of VF-iDCA without iterations.
 func (t *task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
-	e, err := t.everyWeight(ctx, p.upper)
+	e, err := t.everyWeight(ctx)
 	if err != nil {
 		return nil, err
 	}

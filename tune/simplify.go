@@ -40,7 +40,7 @@ func (t *task) simplify(ctx context.Context, out *Result) error {
 	if !finite.All(bound) {
 		return nil
 	}
-	e, err := t.everyWeight(ctx, nil)
+	e, err := t.everyWeight(ctx)
 	if e == nil || err != nil {
 		return err
 	}

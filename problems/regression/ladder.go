@@ -284,7 +284,7 @@ func (r *rung) rows(ctx context.Context, data *data) (lower.Fit, error) {
 // spread are the weights of the hyperparameters of the model whose rung it is, at those of the rung: of the fit to all
 // rows once there is one, else the geometric means of the folds'. A 1-norm with a weight for each feature has their
 // geometric mean.
-func (m *Model) spread(lambda []float64) []float64 {
+func (m *Model) spread(lambda []float64) (weights, upper []float64) {
 	r := m.rung
 	r.adapting.Lock()
 	list := []*glm.Weights{r.final}
@@ -305,7 +305,7 @@ func (m *Model) spread(lambda []float64) []float64 {
 	for i, v := range out {
 		out[i] = math.Exp(v)
 	}
-	return out
+	return out, nil
 }
 
 // compare is by how much losses of the validation rows are larger than others in the mean, and its standard error, row

@@ -34,13 +34,13 @@ func TestDefault(t *testing.T) {
 	res, err := tune.Run(ctx, m, tune.Config{})
 	require.NoError(t, err)
 	require.Equal(t, outcome.Converged, res.Status)
-	require.Contains(t, res.Message, "without iterations")
+	require.Len(t, res.Ladder, 3)
 	for _, c := range []tune.Config{{GapTol: 1e-4, MaxIter: 3}, {Preset: tune.PresetPaper, MaxIter: 3}, {MaxIter: 3}} {
 		other, err := tune.Run(ctx, m, c)
 		require.NoError(t, err)
-		require.NotContains(t, other.Message, "without iterations")
+		require.Nil(t, other.Ladder)
 	}
 	m, err = New(cv, Options{WBar0: 0.1})
 	require.NoError(t, err)
-	require.Nil(t, m.Open())
+	require.Nil(t, m.ladder())
 }

@@ -8,11 +8,13 @@ import (
 
 // Penalised is the mean of the folds' machines, with the hyperparameters lambda and wbar.
 func (m *Model) Penalised() (lower.Fit, error) {
-	return lower.OverFolds(len(m.cv.Folds), func(t int) (lower.Fit, error) {
-		f := m.cv.Folds[t]
-		rows := m.folds[t]
-		return fits.NewSVM(rows.part(f.Train, m.weights), rows.part(f.Val, m.weights), lowest, highest)
-	})
+	return lower.OverFolds(len(m.cv.Folds), func(t int) (lower.Fit, error) { return m.machine(t) })
+}
+
+// machine is that of a fold.
+func (m *Model) machine(t int) (*fits.SVM, error) {
+	f, rows := m.cv.Folds[t], m.folds[t]
+	return fits.NewSVM(rows.part(f.Train, m.weights), rows.part(f.Val, m.weights), lowest, highest)
 }
 
 // Advice is what methods ask of the model, with the ranges of the paper, which has no descents on it. Its searches have
@@ -20,7 +22,7 @@ func (m *Model) Penalised() (lower.Fit, error) {
 // axes.
 func (m *Model) Advice() problems.Advice {
 	return problems.Advice{
-		Fit: m.Penalised, Modes: []lower.Mode{lower.Adjoint, lower.Forward}, Score: m.Score, Columns: m.Columns, Open: m.Open,
+		Fit: m.Penalised, Modes: []lower.Mode{lower.Adjoint, lower.Forward}, Score: m.Score, Columns: m.Columns, Ladder: m.ladder,
 		Retrain: m.retrain, RetrainWeighted: m.retrainWeighted, TestError: m.TestError,
 		Paper: problems.Paper{
 			Weights: [2]float64{1e-4, 1e4}, Upper: [2]float64{1e-6, 1e2}, Common: true,

@@ -2,7 +2,6 @@ package svm
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -25,28 +24,12 @@ const (
 // on 10 000 rows.
 const openRise, openGap = 2, 1e-3
 
-// Open has the default without iterations: lambda alone, which the folds share, with the bounds wide open. It is nil
-// where the options give a start.
-//
-// By folds, bounds for each feature follow the noise of the validation rows. On 19 to 41 rows of six tables of 5 to 119
-// features, ten divisions each, wrong labels are 0.98 of those by short steps in the bounds, which rows held out chose
-// or not, at a sixtieth of the time: sonar 0.305 and 0.317, breast cancer 0.040 and 0.043, diabetes 0.304 and 0.307,
-// a1a 0.236 and 0.245, liver disorders 0.444 and 0.436, in the old division 0.439 and 0.417. On larger ones they are
-// the same on average: 0.249 and 0.244 by lambda alone on five splits of sonar, 0.247 and 0.250 on four of ggplot2/mpg,
-// 0.285 and 0.265, 0.240 and 0.247 on generated tables of 100 x 60 and 150 x 100.
-func (m *Model) Open() *problems.Open {
-	if m.started {
-		return nil
-	}
+// open is the path of lambda on a rung.
+func (m *Model) open() *problems.Open {
 	n, p := m.cv.Data.Dims()
-	top := m.longest()
-	if !(top > 0) {
-		return nil
-	}
-	out := &problems.Open{Upper: slices.Repeat([]float64{openBound}, p),
-		Why: "as bounds of single coefficients follow the noise of the folds"}
+	out := &problems.Open{Why: "by folds, one lambda for all"}
 	for share := 1.0; share > openLeast*(1-1e-9); share *= openStep {
-		out.Weights = append(out.Weights, []float64{share * top})
+		out.Weights = append(out.Weights, []float64{share * m.longest()})
 	}
 	if float64(n)*float64(p) >= openSize {
 		out.Rise, out.Gap = openRise, openGap

@@ -190,8 +190,12 @@ func (m *Model) Names() []string {
 
 // Program is the bilevel program. Its variables are w^t and c^t, fold by fold; its hyperparameters are r and wbar.
 func (m *Model) Program() dca.Program {
-	n := len(m.h0)
-	p := dca.Program{Name: m.Name(), H0: m.h0, Radii: 1, Bounds: n - 1, Lo: make([]float64, n), Hi: make([]float64, n)}
+	return m.program(len(m.h0), func(_ int, h convex.Affine) convex.Affine { return h })
+}
+
+// program is that with the first n hyperparameters, of which a fold has its r and wbar.
+func (m *Model) program(n int, of func(t int, h convex.Affine) convex.Affine) dca.Program {
+	p := dca.Program{Name: m.Name(), H0: m.h0[:n], Radii: 1, Bounds: n - 1, Lo: make([]float64, n), Hi: make([]float64, n)}
 	for j := range n {
 		p.Lo[j], p.Hi[j] = lowest, highest
 	}
@@ -200,11 +204,11 @@ func (m *Model) Program() dca.Program {
 	for t, f := range m.cv.Folds {
 		train, val := m.folds[t].design(f.Train, m.weights), m.folds[t].design(f.Val, m.weights)
 		p.Blocks = append(p.Blocks, func(model *convex.Model, h convex.Affine) dca.Level {
-			w, c := model.Variable("w", n-1), model.Variable("c", 1)
+			w, c := model.Variable("w", len(m.h0)-1), model.Variable("c", 1)
 			return dca.Level{
 				X:     []*convex.Variable{w, c},
 				Train: train.hinge(w, c).Scale(share), Validation: val.hinge(w, c).Scale(share),
-				Constraints: bounds(w, h),
+				Constraints: bounds(w, of(t, h)),
 			}
 		})
 	}
@@ -240,12 +244,14 @@ const scoreMargin, scoreHinge = 0.5, 0.2
 func (m *Model) Score(x [][]float64) float64 {
 	sum := 0.0
 	for t, f := range m.cv.Folds {
-		w, c := x[2*t], x[2*t+1][0]
-		sum += m.folds[t].mean(f.Val, m.weights, w, c, func(z float64) float64 {
-			return math.Min(1, math.Max(0, scoreMargin-z)) + scoreHinge*math.Max(0, 1-z)
-		})
+		sum += m.folds[t].mean(f.Val, m.weights, x[2*t], x[2*t+1][0], score)
 	}
 	return sum / float64(len(m.cv.Folds))
+}
+
+// score is that of a decision value times the label.
+func score(z float64) float64 {
+	return math.Min(1, math.Max(0, scoreMargin-z)) + scoreHinge*math.Max(0, 1-z)
 }
 
 // Fit returns the mean of the folds' machines in the user's units.

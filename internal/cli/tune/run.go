@@ -55,9 +55,6 @@ func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
 		job.run.Groups = m.Options().Groups
 	}
 	hyperparameters := len(model.Names())
-	if o := job.config.Opens(model); o != nil && slices.Equal(job.run.Methods, []string{tune.MethodVFiDCA}) {
-		hyperparameters -= len(o.Upper)
-	}
 	if slices.Equal(job.run.Methods, []string{tune.MethodVFiDCA}) && job.config.Climbs(model) {
 		hyperparameters = 0 // but for one or two of each rung
 	}

@@ -184,3 +184,33 @@ func (m *SVM) Gradient(ctx context.Context, at *lower.Point, mode lower.Mode, _ 
 	}
 	return out, nil
 }
+
+// Bounded is the machine with these bounds, whose only hyperparameter is lambda. It has what searches need.
+func (m *SVM) Bounded(bound []float64) lower.Fit { return &boundedSVM{m, bound} }
+
+type boundedSVM struct {
+	*SVM
+	bound []float64
+}
+
+// Dim implements [lower.Fit].
+func (m *boundedSVM) Dim() int { return 1 }
+
+// Traits implements [lower.Fit].
+func (m *boundedSVM) Traits() lower.Traits {
+	t := m.SVM.Traits()
+	start := func(lambda []float64, points []*lower.Point) *lower.Point {
+		return m.Start(slices.Concat(lambda, m.bound), points)
+	}
+	return lower.Traits{Start: start, Quick: t.Quick, Coarse: t.Coarse}
+}
+
+// Solve implements [lower.Fit].
+func (m *boundedSVM) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point,
+	error) {
+	pt, err := m.SVM.Solve(ctx, slices.Concat(lambda, m.bound), tol, start)
+	if pt != nil {
+		pt.Lambda = slices.Clone(lambda)
+	}
+	return pt, err
+}

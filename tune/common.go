@@ -99,7 +99,7 @@ func (t *task) common(ctx context.Context, out *Result, start []float64) error {
 // from the best point, and with and without a line search from those of a path of common weights.
 func (t *task) stationary(ctx context.Context, c *compass) error {
 	fit, err := t.penalised(ctx)
-	if fit == nil || err != nil || fit.Traits().Gradient == nil || !t.Config.quick() {
+	if fit == nil || err != nil || fit.Traits().Gradient == nil {
 		return err
 	}
 	for k, descend := range []func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error){

@@ -168,7 +168,6 @@ func TestRowsByThemselves(t *testing.T) {
 		"verdict:8:all:102092690": planted.Right,
 		"verdict:8:all:102097661": planted.Undecided, "far:10:gen:104006357": planted.Undecided,
 		"far:10:gen:89003946": planted.Undecided,
-		"far:8:gen:81013574":  planted.Undecided,
 	} {
 		id, err := planted.ParseID(name)
 		require.NoError(t, err)

@@ -65,5 +65,5 @@ func TestGroupsStall(t *testing.T) {
 	s := c.solve(t, g, 1e-9, nil)
 	// by the rounding of the processor
 	require.Contains(t, []outcome.Stop{outcome.Stalled, numerics.Exhausted, outcome.Converged}, s.Status)
-	require.Less(t, g.Relative(s.Gap), 1e-7)
+	require.Less(t, g.Relative(s.Gap), 1e-3) // X'X is 4e12, and rounding of it 4e-4
 }

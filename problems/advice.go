@@ -56,7 +56,7 @@ type Advice struct {
 	// such factors. Nil where weights have no such fit; Deviations returns none for too few rows.
 	Deviations func(lambda []float64) ([]lower.Fit, error)
 	Times      func(factors []float64) Model
-	// Open is how a model with upper variables is tuned by the weights of its penalties alone; it may return nil.
+	// Open are the weights that are tried where a model has one and a list of its own.
 	Open func() *Open
 	// Retrain trains the predictor once more, on all rows, with the radii and upper variables h = (r, u), RetrainWeighted
 	// with the weights and upper variables h = (lambda, u): as losses are means over rows, they are the same for more

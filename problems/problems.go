@@ -133,8 +133,6 @@ type Open struct {
 	Rise int
 	// Gap is the relative gap of the fits of the search, before the best is solved for to the end; 0 for that.
 	Gap float64
-	// Why says in words why the model is tuned so.
-	Why string
 }
 
 // StandardError is that of a mean of losses by weights, sum_i w_i l_i / sum_i w_i, or without, where these are nil, as

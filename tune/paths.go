@@ -3,7 +3,6 @@ package tune
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/problems"
 )
 
 // Paths of weights, by folds.
@@ -58,7 +56,6 @@ type paths struct {
 	// valley of their own. always says that the last path is taken whatever the others.
 	far, always bool
 	low         float64 // least value of the largest weight
-	why         string  // there are no iterations
 }
 
 // paths are those of a model, nil where it is tuned by iterations.
@@ -66,8 +63,9 @@ func (t *task) paths(ctx context.Context) (*paths, error) {
 	if t.asked() {
 		return nil, nil
 	}
-	if o := t.Config.Opens(t.Model); o != nil {
-		return &paths{lines: [][][]float64{o.Weights}, rise: o.Rise, gap: o.Gap, why: o.Why}, nil
+	if t.Advice.Open != nil {
+		o := t.Advice.Open()
+		return &paths{lines: [][][]float64{o.Weights}, rise: o.Rise, gap: o.Gap}, nil
 	}
 	return t.lines(ctx)
 }
@@ -78,7 +76,7 @@ func (t *task) lines(ctx context.Context) (*paths, error) {
 	if !t.byWeights() || len(t.Program.Path) == 0 || axes > compassMost {
 		return nil, nil
 	}
-	out := &paths{gap: pathGap, why: "which has the minimum that they would end in"}
+	out := &paths{gap: pathGap}
 	fit, err := t.searching(ctx)
 	if err != nil {
 		return nil, err
@@ -111,18 +109,6 @@ func (t *task) lines(ctx context.Context) (*paths, error) {
 	}
 	out.low = pathLeast * top
 	return out, nil
-}
-
-// Opens is what VF-iDCA leaves open of a model with this configuration, nil where it does not.
-func (c *Config) Opens(m problems.Model) *problems.Open {
-	a := m.Advice()
-	if a.Open == nil || c.asks() {
-		return nil
-	}
-	if o := a.Open(); o != nil && len(o.Weights) > 0 {
-		return o
-	}
-	return nil
 }
 
 // line is the path of a share from the first sum of its weights down to about the last.
@@ -162,7 +148,7 @@ func (t *task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 		}
 		t.best = last
 	}
-	return t.finish(ctx, "", fmt.Sprintf(searchedFirst, p.why))
+	return t.finish(ctx, "", searchedFirst)
 }
 
 // exactly is the best trial of paths solved to the end, where rounding lets it.

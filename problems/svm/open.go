@@ -8,14 +8,14 @@ import (
 	"github.com/conetune/conetune/problems"
 )
 
-// The weights of lambda that the default tries first, with the bounds wide open: openStep by openStep from the largest
+// The weights of lambda that a rung tries first: openStep by openStep from the largest
 // squared length of a row, above which no decision value is further than 1 from -c, to openLeast of it. Where a
 // difference of two features tells labels apart, weights are large and lambda as small as that: on 52 tables, a third
 // of them generated so, test errors of 1e-4, 1e-5 and 1e-7 as the least share are as 1 to 0.90 to 0.84.
 const (
 	openStep  = 0.31622776601683794 // 10^(-1/2)
 	openLeast = 1e-7
-	// openBound is the bound of each feature, a hundred times the highest of the paper's.
+	// openBound is a bound of no effect, a hundred times the highest of the paper's.
 	openBound = 1e3
 )
 
@@ -27,9 +27,9 @@ const openRise, openGap = 2, 1e-3
 // open is the path of lambda on a rung.
 func (m *Model) open() *problems.Open {
 	n, p := m.cv.Data.Dims()
-	out := &problems.Open{Why: "by folds, one lambda for all"}
+	out, top := &problems.Open{}, m.longest()
 	for share := 1.0; share > openLeast*(1-1e-9); share *= openStep {
-		out.Weights = append(out.Weights, []float64{share * m.longest()})
+		out.Weights = append(out.Weights, []float64{share * top})
 	}
 	if float64(n)*float64(p) >= openSize {
 		out.Rise, out.Gap = openRise, openGap

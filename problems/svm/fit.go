@@ -22,8 +22,8 @@ func (m *Model) machine(t int) (*fits.SVM, error) {
 // axes.
 func (m *Model) Advice() problems.Advice {
 	return problems.Advice{
-		Fit: m.Penalised, Modes: []lower.Mode{lower.Adjoint, lower.Forward}, Score: m.Score, Columns: m.Columns, Ladder: m.ladder,
-		Retrain: m.retrain, RetrainWeighted: m.retrainWeighted, TestError: m.TestError,
+		Fit: m.Penalised, Modes: []lower.Mode{lower.Adjoint, lower.Forward}, Score: m.Score, Columns: m.Columns,
+		Ladder: m.ladder, Retrain: m.retrain, RetrainWeighted: m.retrainWeighted, TestError: m.TestError,
 		Paper: problems.Paper{
 			Weights: [2]float64{1e-4, 1e4}, Upper: [2]float64{1e-6, 1e2}, Common: true,
 			ParzenEach: 10, Untried: true,

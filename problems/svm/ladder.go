@@ -173,8 +173,8 @@ func (r *rung) compare(a, b []float64) (mean, se float64) {
 	return stat.Mean(difference, weights), problems.StandardError(difference, weights, n)
 }
 
-// spread are the hyperparameters of the model at the lambda of the rung: bounds for all rows once there is a machine for
-// them, else the means of the folds'.
+// spread are the hyperparameters of the model at the lambda of the rung: the bounds for all rows once they are known,
+// else the means of the folds'.
 func (r *rung) spread(lambda []float64) (weights, upper []float64) {
 	r.training.Lock()
 	defer r.training.Unlock()

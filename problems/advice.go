@@ -44,9 +44,9 @@ type Advice struct {
 	// Ladder are the rungs from few weights to many, none where the data have none.
 	Ladder func() []Rung
 	// The models of a rung know more. Losses are those of the validation rows at values x of the variables, and Compare
-	// is by how much the mean of losses a is larger than that of b, and its standard error; Spread are the weights and upper
-	// variables of the model that the rung belongs to, at the weights of the rung; Used is the number of features that values of the variables
-	// use, the mean over the folds.
+	// is by how much the mean of losses a is larger than that of b, and its standard error; Spread are the weights and
+	// upper variables of the model that the rung belongs to, at the weights of the rung; Used is the number of features
+	// that values of the variables use, the mean over the folds.
 	Losses  func(x [][]float64) []float64
 	Compare func(a, b []float64) (mean, se float64)
 	Spread  func(lambda []float64) (weights, upper []float64)

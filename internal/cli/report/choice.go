@@ -106,14 +106,16 @@ func choiceOf(run *Run, r *tune.Result) choice {
 		values = slices.Concat(values, r.Selection.Upper)
 	}
 	all := min(len(values), len(r.Names))
-	shown := all
-	if sameUpper(r) {
-		shown = len(r.Lambda)
+	weights := min(all, len(r.Lambda))
+	order := largestFirst(values[:weights])
+	if !sameUpper(r) {
+		for _, i := range largestFirst(values[weights:all]) {
+			order = append(order, weights+i)
+		}
 	}
-	order := largestFirst(values[:shown])
 	for _, i := range order {
 		meaning := meaningOf(r.Model, r.Names[i])
-		if i >= len(r.Lambda) {
+		if i >= weights {
 			meaning = "largest size that the coefficient of the feature may have"
 		}
 		add(r.Names[i], words.Fine(values[i]), meaning)

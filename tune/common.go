@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/lower"
@@ -99,13 +100,18 @@ func (t *task) common(ctx context.Context, out *Result, start []float64) error {
 // from the best point, and with and without a line search from those of a path of common weights.
 func (t *task) stationary(ctx context.Context, c *compass) error {
 	fit, err := t.penalised(ctx)
-	if fit == nil || err != nil || fit.Traits().Gradient == nil {
+	if errors.Is(err, errStopped) || err == nil && (fit == nil || fit.Traits().Gradient == nil) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	for k, descend := range []func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error){
 		hypergradient.IGJO, hypergradient.IGJO, hypergradient.HOAG,
 	} {
-		var s hypergradient.Settings
+		s := hypergradient.Settings{Observe: func(k int, _ *lower.Point) {
+			t.begin(dca.Place{Stage: dca.StageDescent, Point: k})
+		}}
 		if k == 0 {
 			s.Start = c.best.Lambda
 		}

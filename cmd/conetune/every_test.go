@@ -97,6 +97,10 @@ func TestModelsOfHypergradients(t *testing.T) {
 			} else {
 				refuse(t, args, method+" cannot do the model "+m.Name, "which there is for "+strings.Join(able, ", "))
 			}
+			if m.Name == "group-lasso" && others != nil {
+				write(t, ".", "overlapping.csv", "feature,group\nf1,1\nf2,1\nf3,2\nf4,2\nf4,1\n")
+				refuse(t, append(args, "--groups", "overlapping.csv"), "for groups that do not overlap")
+			}
 		}
 	}
 }

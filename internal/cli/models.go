@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/conetune/conetune/backends"
@@ -26,7 +27,11 @@ func FindModel(name string) (model.Spec, error) {
 func SayWhich(err error) error {
 	var unable *tune.UnableError
 	if errors.As(err, &unable) {
-		return fmt.Errorf("%w, which there is for %s", err, words.Joined(model.Able(unable.Method)))
+		able := model.Able(unable.Method)
+		if slices.Contains(able, unable.Model) {
+			return fmt.Errorf("%w, which there is for groups that do not overlap", err)
+		}
+		return fmt.Errorf("%w, which there is for %s", err, words.Joined(able))
 	}
 	return err
 }

@@ -56,7 +56,7 @@ func grouped(name string, train, val Rows, members [][]int, shared, intercept bo
 		shared, intercept); err != nil {
 		return nil, fmt.Errorf("fits: %s: %w", name, err)
 	}
-	m.top, m.dim = m.fit.GroupLambdaMax(members, shared), m.groups.Penalties()
+	m.dim = m.groups.Penalties()
 	m.weights = func(lambda []float64) (*glm.Weights, error) {
 		norm, l1, err := leastsquares.GroupWeights(lambda[:len(members)], lambda[len(members):], len(members), of)
 		if err != nil {
@@ -64,6 +64,11 @@ func grouped(name string, train, val Rows, members [][]int, shared, intercept bo
 		}
 		return &glm.Weights{Norm: norm, L1: l1}, nil
 	}
+	common, err := m.weights(slices.Repeat([]float64{1}, m.dim))
+	if err != nil {
+		return nil, err
+	}
+	m.top = m.fit.LambdaMaxOf(common)
 	m.slope = func(b []float64, free []int, i int, to []float64) {
 		if i < len(members) {
 			normSlope(b, free, members[i], to)

@@ -5,104 +5,31 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/survival"
 )
 
 // Squares has half the squares of y - f as the loss, the elastic net.
 func Squares(s Sample, intercept bool, t Terms) (*Fit, error) {
-	return fitOf(glm.Huber{Threshold: math.Inf(1)}, s, intercept, t)
+	return newFit(glm.Huber{Threshold: math.Inf(1)}, s, intercept, t, nil)
 }
 
 // Logistic has the loss log(1 + exp(-y f)) of labels y of -1 and 1, and both if there is an intercept.
 func Logistic(s Sample, intercept bool, t Terms) (*Fit, error) {
-	return fitOf(glm.Logistic{}, s, intercept, t)
+	return newFit(glm.Logistic{}, s, intercept, t, nil)
 }
 
 // Poisson has half the deviance of counts y >= 0 from exp(f), and one that is positive if there is an intercept. The
 // offset is the logarithm of what a count is in proportion to, such as a time under observation.
 func Poisson(s Sample, intercept bool, t Terms) (*Fit, error) {
-	return fitOf(glm.Poisson{}, s, intercept, t)
-}
-
-// fitOf is the fit of a loss that is a sum over the rows of a sample.
-func fitOf(l glm.Loss, s Sample, intercept bool, t Terms) (*Fit, error) {
-	if err := s.Check(l); err != nil {
-		return nil, err
-	}
-	if intercept && slices.Min(s.Y) == slices.Max(s.Y) {
-		const infinite = "and the intercept would be infinite; expected"
-		switch l.(type) {
-		case glm.Logistic:
-			return nil, fmt.Errorf("sparse: all labels are %g, %s -1 and 1", s.Y[0], infinite)
-		case glm.Poisson:
-			if s.Y[0] == 0 {
-				return nil, fmt.Errorf("sparse: all targets are 0, %s one that is positive", infinite)
-			}
-		}
-	}
-	n := len(s.Y)
-	_, quadratic := l.(glm.Huber)
-	rows, constants := newRows(l, s, meanOne(s.Weights, n), float64(n)), []float64{0}
-	if intercept {
-		constants[0] = rows.level()
-	}
-	g := &Fit{intercept: intercept, quadratic: quadratic, adds: true, table: single(s, intercept)}
-	if quadratic {
-		y := slices.Clone(s.Y)
-		if s.Offset != nil {
-			floats.Sub(y, s.Offset)
-		}
-		g.table.of.Y, g.table.of.Offset = [][]float64{y}, nil
-	} else {
-		g.table.of.Loss = l
-	}
-	return newFit(g, rows, constants, t)
-}
-
-// level is the best constant without features, by Newton's method with steps that are cut.
-func (r *rowSet) level() float64 {
-	const steps, most, exact = 100, 2, 1e-15
-	constant, n := 0.0, r.x.X.Rows()
-	eta, pull, curve := make([]float64, n), make([]float64, n), make([]float64, n)
-	_, squares := r.loss.(glm.Huber)
-	sum := r.of().Sum
-	for range steps {
-		for i := range eta {
-			if eta[i] = constant; r.offset != nil {
-				eta[i] += r.offset[i]
-			}
-		}
-		sum(eta, pull, curve)
-		step := floats.Sum(pull) / floats.Sum(curve)
-		if !squares {
-			step = math.Max(-most, math.Min(most, step))
-		}
-		if constant += step; !(math.Abs(step) > exact*math.Abs(constant)) || squares {
-			break
-		}
-	}
-	return constant
+	return newFit(glm.Poisson{}, s, intercept, t, nil)
 }
 
 // Cox has the half deviance of the partial likelihood of times, minus those of censored rows, over the number of rows,
 // see [survival.Likelihood]: proportional hazards (Simon, Friedman, Hastie, Tibshirani, JSS 39, 2011). A constant
 // changes nothing, so that there is no intercept.
 func Cox(s Sample, ties survival.Ties, t Terms) (*Fit, error) {
-	n, loss := len(s.Y), glm.Hazards{Ties: ties}
-	if err := s.Check(loss); err != nil {
-		return nil, err
-	}
-	weights := meanOne(s.Weights, n)
-	rows := newRows(loss, s, weights, float64(n))
-	if !(rows.look(make([]float64, n)).value > 0) {
-		return nil, fmt.Errorf("sparse: no event has other rows at risk, so that there is nothing to fit")
-	}
-	of := single(s, false)
-	of.of.Weights, of.of.Loss = weights, loss
-	return newFit(&Fit{table: of}, rows, []float64{0}, t)
+	return newFit(glm.Hazards{Ties: ties}, s, false, t, nil)
 }
 
 // Multinomial has minus the logarithm of the probability exp(f_y) / sum_k exp(f_k) of the class y of a row, an integer
@@ -111,24 +38,49 @@ func Multinomial(s Sample, classes int, intercept bool, t Terms) (*Fit, error) {
 	if classes < 2 {
 		return nil, fmt.Errorf("sparse: %d classes, expected at least 2", classes)
 	}
-	n, loss := len(s.Y), glm.Multinomial{Classes: classes}
-	if err := s.Check(loss); err != nil {
-		return nil, err
-	}
-	weights, constants := meanOne(s.Weights, n), make([]float64, classes)
-	for i, k := range s.Y {
-		constants[int(k)] += weights[i]
-	}
-	for k, v := range constants {
-		if v == 0 {
-			return nil, fmt.Errorf("sparse: no row has class %d of %d", k, classes)
+	return newFit(glm.Multinomial{Classes: classes}, s, intercept, t, nil)
+}
+
+// Groups is a fit of squares for the sparse group lasso, whose features are divided into groups,
+//
+//	minimize over b (and b0)   1/(2n) |y - X b - b0|^2 + sum_g w_g |b^(g)|_2 + sum_j w1_j |b_j|
+//
+// with weights for [Fit.SolveAt]. members lists the features of each group, and each feature is in one; the lists are
+// kept.
+func Groups(s Sample, intercept bool, members [][]int) (*Fit, error) {
+	var units [][]int
+	for k, group := range members {
+		if len(group) != 1 || group[0] != k { // else they are features
+			units = members
 		}
-		constants[k] = math.Log(v)
 	}
-	floats.AddConst(-floats.Sum(constants)/float64(classes), constants)
-	of := single(s, intercept)
-	of.of.Loss = loss
-	return newFit(&Fit{intercept: intercept, table: of}, newRows(loss, s, weights, float64(n)), constants, t)
+	return newFit(glm.Huber{Threshold: math.Inf(1)}, s, intercept, Terms{}, units)
+}
+
+// degenerate says why targets that are fine each have no fit.
+func (s Sample) degenerate(l glm.Loss, intercept bool) error {
+	const infinite = "and the intercept would be infinite; expected"
+	switch l := l.(type) {
+	case glm.Logistic:
+		if intercept && slices.Min(s.Y) == slices.Max(s.Y) {
+			return fmt.Errorf("sparse: all labels are %g, %s -1 and 1", s.Y[0], infinite)
+		}
+	case glm.Poisson:
+		if intercept && slices.Max(s.Y) == 0 {
+			return fmt.Errorf("sparse: all targets are 0, %s one that is positive", infinite)
+		}
+	case glm.Hazards:
+		if !(survival.New(s.Y, nil, l.Ties).HalfDeviance(make([]float64, len(s.Y))) > 0) {
+			return fmt.Errorf("sparse: no event has other rows at risk, so that there is nothing to fit")
+		}
+	case glm.Multinomial:
+		for k := range l.Classes {
+			if !slices.Contains(s.Y, float64(k)) {
+				return fmt.Errorf("sparse: no row has class %d of %d", k, l.Classes)
+			}
+		}
+	}
+	return nil
 }
 
 // with are other rows of the same loss: of a mean, or times whose half deviance, by the weights as they are, is divided

@@ -59,7 +59,7 @@ func TestBound(t *testing.T) {
 			for _, b := range [][]float64{{0, 0}, {1, 1}, {-2, 0.3}, {0.4, -0.2}} {
 				start := &Solution{B: make([]float64, g.p*g.k), B0: make([]float64, g.k)}
 				for e := range start.B {
-					lo, hi := g.terms.room(e / g.k)
+					lo, hi := g.terms.Lower[e/g.k], g.terms.Upper[e/g.k]
 					start.B[e] = math.Max(lo, math.Min(hi, b[e/g.k]/float64(1+e%g.k)))
 				}
 				s := g.solver()

@@ -43,14 +43,14 @@ type Net struct {
 // both, first and second are what is kept.
 var both, first, second = []int{0, 1}, []int{0}, []int{1}
 
-// newNet takes the fit of training rows, if that is no error. The validation loss of a partial likelihood is divided by
-// n.
-func newNet(name string, g *sparse.Fit, err error, train, val Rows, n float64, intercept bool, kept []int) (*Net,
+// newNet takes what [sparse.New] does for training rows, and what is kept.
+func newNet(name string, l glm.Loss, train, val Rows, intercept bool, t sparse.Terms, units [][]int, kept []int) (*Net,
 	error) {
+	g, err := sparse.New(l, train, intercept, t, units)
 	if err != nil {
 		return nil, fmt.Errorf("fits: training rows of the %s: %w", name, err)
 	}
-	if g, err = g.With(val, n, kept...); err != nil {
+	if g, err = g.With(val, kept...); err != nil {
 		return nil, fmt.Errorf("fits: validation rows of the %s: %w", name, err)
 	}
 	m := &Net{fit: g, val: val, dim: len(kept), kept: kept, intercept: intercept, top: g.LambdaMax()}

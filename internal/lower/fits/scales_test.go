@@ -181,7 +181,7 @@ var scaled = []struct {
 	}},
 	{"groups", func(t *testing.T, d *instance, tol float64) []answer {
 		members := lowertest.EqualGroups(d.p, 3)
-		g, err := sparse.Groups(sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, members)
+		g, err := sparse.New(nil, sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, sparse.Terms{}, members)
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			w := &glm.Weights{Norm: spread(d.rng, len(members), 12), L1: full(d.weights(d.p), d.p)}
@@ -199,7 +199,7 @@ var scaled = []struct {
 		}
 		y[0], y[1] = 1, -1
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.Logistic(sparse.Sample{X: d.x(), Y: y}, d.intercept, sparse.Terms{Factors: factors})
+		g, err := sparse.New(glm.Logistic{}, sparse.Sample{X: d.x(), Y: y}, d.intercept, sparse.Terms{Factors: factors}, nil)
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			s, c := d.factored(t, g, factors, tol, start)
@@ -214,7 +214,7 @@ var scaled = []struct {
 		}
 		y[0]++
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.Poisson(sparse.Sample{X: d.x(), Y: y}, d.intercept, sparse.Terms{Factors: factors})
+		g, err := sparse.New(glm.Poisson{}, sparse.Sample{X: d.x(), Y: y}, d.intercept, sparse.Terms{Factors: factors}, nil)
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			s, c := d.factored(t, g, factors, tol, start)
@@ -225,7 +225,7 @@ var scaled = []struct {
 	}},
 	{"terms", func(t *testing.T, d *instance, tol float64) []answer {
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.Squares(sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, sparse.Terms{Factors: factors})
+		g, err := sparse.New(nil, sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, sparse.Terms{Factors: factors}, nil)
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			s, c := d.factored(t, g, factors, tol, start)
@@ -242,7 +242,7 @@ var scaled = []struct {
 		}
 		d.intercept = false
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.Cox(sparse.Sample{X: d.x(), Y: y}, survival.Breslow, sparse.Terms{Factors: factors})
+		g, err := sparse.New(glm.Hazards{Ties: survival.Breslow}, sparse.Sample{X: d.x(), Y: y}, false, sparse.Terms{Factors: factors}, nil)
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			s, c := d.factored(t, g, factors, tol, start)
@@ -277,7 +277,7 @@ var scaled = []struct {
 			y[i] = float64(class[i])
 		}
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.Multinomial(sparse.Sample{X: d.x(), Y: y}, k, d.intercept, sparse.Terms{Factors: factors})
+		g, err := sparse.New(glm.Multinomial{Classes: k}, sparse.Sample{X: d.x(), Y: y}, d.intercept, sparse.Terms{Factors: factors}, nil)
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			w := spread(d.rng, 2, 6)

@@ -149,10 +149,7 @@ func New(ctx context.Context, t *Table) (*Data, error) {
 		}
 	}
 	if d.plain = d.units == nil && d.q == 1; d.units == nil {
-		d.units = make([][]int, d.p)
-		for j := range d.p {
-			d.units[j] = []int{j}
-		}
+		d.units = indices.Singles(d.p)
 	}
 	if d.chained = t.Chained; d.chained {
 		if !d.plain || t.Loss != nil || t.Lower != nil || t.Upper != nil {

@@ -269,7 +269,7 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 			continue
 		}
 		slow := 3 + min(len(active)/20, 5)
-		if f.byRows(active, w) != nil || f.overRows(active, w) != nil {
+		if f.byRows(active, w) != nil || f.overRows(active, w, mostOrder) {
 			slow = 1
 		}
 		if size := len(f.d.units[active[0]]) * f.d.q; size > 1 { // whose objective is not quadratic

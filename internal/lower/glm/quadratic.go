@@ -126,10 +126,7 @@ func (p *Quadratic) stacked(rows []Rows, list []int) *residual {
 // ready has room for n coefficients.
 func (p *Quadratic) ready(n int) {
 	if p.f == nil || p.f.d.p != n {
-		d := &Data{p: n, q: 1, n: math.MaxInt, units: make([][]int, n), plain: true, single: true, all: indices.Range(0, n)}
-		for j := range n {
-			d.units[j] = d.all[j : j+1]
-		}
+		d := &Data{p: n, q: 1, n: math.MaxInt, units: indices.Singles(n), plain: true, single: true, all: indices.Range(0, n)}
 		p.f = &fold{d: d, step: make([]float64, 1), working: d.all, part: new(part)}
 	}
 }

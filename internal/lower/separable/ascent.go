@@ -79,7 +79,7 @@ func (a *ascent) differentiate(at *point) {
 			}
 		}
 		if a.shared {
-			a.slopes.ms[t] = s.l1 - at.r[a.groups.len()] - at.t
+			a.slopes.ms[t] = s.l1 - at.r[len(a.groups)] - at.t
 		}
 	}
 	if a.fixed {

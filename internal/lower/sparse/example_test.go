@@ -18,7 +18,7 @@ func ExampleFit_Solve() {
 		-1, 1, -1,
 		-1, -1, 1,
 	})
-	g, err := sparse.Squares(sparse.Sample{X: design.New(x), Y: []float64{6, 1, 0, 5}}, true, sparse.Terms{})
+	g, err := sparse.New(nil, sparse.Sample{X: design.New(x), Y: []float64{6, 1, 0, 5}}, true, sparse.Terms{}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -68,8 +68,11 @@ const (
 	dependent = 1e-9
 )
 
-// newFit takes the loss of training rows, which may be used together in units.
-func newFit(l glm.Loss, s Sample, intercept bool, t Terms, units [][]int) (g *Fit, err error) {
+// New takes the loss of training rows, nil for half the squares of y - f, see [glm.Loss], with the terms of single
+// features, and of squares perhaps lists of features that have norms together, for [Fit.SolveAt]. Logistic losses need
+// both labels if there is an intercept, Poisson's a positive count, and [glm.Multinomial] a row of each class. A
+// constant changes nothing of [glm.Hazards], the half deviance of a partial likelihood over the number of rows.
+func New(l glm.Loss, s Sample, intercept bool, t Terms, units [][]int) (g *Fit, err error) {
 	if err := s.Check(l); err != nil {
 		return nil, err
 	}
@@ -84,13 +87,13 @@ func newFit(l glm.Loss, s Sample, intercept bool, t Terms, units [][]int) (g *Fi
 	g.sets[training] = newRows(l, s, weights, float64(n))
 	least, left := rounded, nothing
 	switch l := l.(type) {
-	case glm.Huber:
+	case nil:
 		g.quadratic, least, left = true, nothingLeft, nothingLeft
-		if of.Loss = nil; s.Offset != nil {
+		if s.Offset != nil {
 			of.Y, of.Offset = [][]float64{floats.SubTo(make([]float64, n), s.Y, s.Offset)}, nil
 		}
 	case glm.Hazards:
-		of.Weights, g.adds = weights, false
+		of.Loss, of.Weights, g.adds = glm.Hazards{Ties: l.Ties}, weights, false
 	case glm.Multinomial:
 		g.k, g.adds = l.Classes, false
 	}
@@ -182,21 +185,24 @@ func (g *Fit) point(b []float64) [][]float64 {
 	return [][]float64{b}
 }
 
-// With returns the fit with validation rows in it, and perhaps one of the two penalties alone. A partial likelihood of
-// theirs is divided by n.
-func (g *Fit) With(val Sample, n float64, kept ...int) (*Fit, error) {
-	if err := val.Check(g.sets[training].loss); err != nil {
+// With returns the fit with validation rows in it, and perhaps one of the two penalties alone. The half deviance of
+// theirs, by the weights as they are, is divided by [glm.Hazards].Unit.
+func (g *Fit) With(val Sample, kept ...int) (*Fit, error) {
+	loss := g.sets[training].loss
+	if err := val.Check(loss); err != nil {
 		return nil, err
 	}
 	if p := val.X.Columns(); p != g.p {
 		return nil, fmt.Errorf("sparse: %d features of the training rows and %d of the validation rows", g.p, p)
 	}
-	rows, err := g.sets[training].with(val, n)
-	if err != nil {
-		return nil, err
+	weights, n := meanOne(val.Weights, len(val.Y)), float64(len(val.Y))
+	if h, ok := loss.(glm.Hazards); ok {
+		if n = h.Unit; val.Weights != nil {
+			weights = val.Weights
+		}
 	}
 	out := *g
-	if out.sets[validating] = rows; kept != nil {
+	if out.sets[validating] = newRows(loss, val, weights, n); kept != nil {
 		out.kept = kept
 	}
 	return &out, nil

@@ -107,7 +107,7 @@ func TestJointOfWeights(t *testing.T) {
 		for k, s := range [2][2]Sample{{train, val}, {trains, vals}} {
 			g, err := c.of(s[0], true, Terms{Factors: []float64{2, 1, 1, 1, 1, 1, 1, 1, 1, 1}})
 			require.NoError(t, err)
-			joints[k], err = g.With(s[1], 0)
+			joints[k], err = g.With(s[1])
 			require.NoError(t, err)
 		}
 		x := [][]float64{{0.3, -0.2, 0, 0, 0.1, 0, 0, 0, 0, 0}, {0.2}}
@@ -181,7 +181,7 @@ func TestMultinomialRowsOfWeight(t *testing.T) {
 		require.InDelta(t, r.Objective, s.Objective, 1e-10)
 		require.InDeltaSlice(t, r.B, s.B, 1e-6)
 		require.InDeltaSlice(t, r.B0, s.B0, 1e-6)
-		j, err := a.With(classes(once), 0)
+		j, err := a.With(classes(once))
 		require.NoError(t, err)
 		validation, _ := j.Validation([][]float64{s.B, s.B0})
 		require.InDelta(t, s.Objective, validation+0.05*a.LambdaMax()*floats.Norm(s.B, 1)+0.005*math.Pow(floats.Norm(s.B, 2),

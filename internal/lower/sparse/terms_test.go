@@ -152,7 +152,7 @@ func TestTermsImplicit(t *testing.T) {
 		c := problem{kind: kind, x: x, y: targets(kind, y), intercept: true}
 		ways["both"](&c, 0)
 		g := c.fit(t, compressedColumns(x))
-		j, err := g.With(Sample{X: compressedColumns(x), Y: c.y}, 0)
+		j, err := g.With(Sample{X: compressedColumns(x), Y: c.y})
 		require.NoError(t, err)
 		centre := [][]float64{make([]float64, 120), {0.1}}
 		for _, w := range []*bilevel.JointWeights{

@@ -39,7 +39,11 @@ func NewTogether(ctx context.Context, t *glm.Table, dim int, weights func(lambda
 // of all.
 func (m *Together) With(ctx context.Context, dim int, weights func(lambda []float64) []*glm.Weights) *Together {
 	out := &Together{data: m.data, dim: dim, intercept: m.intercept, weights: weights, working: m.working}
-	out.top = m.data.Path(ctx).LambdaMax(weights(slices.Repeat([]float64{1}, dim))...)
+	var norms []*glm.Weights
+	for _, w := range weights(slices.Repeat([]float64{1}, dim)) {
+		norms = append(norms, &glm.Weights{Norm: w.Norm, L2: w.L2})
+	}
+	out.top = m.data.Path(ctx).LambdaMax(norms...)
 	return out
 }
 

@@ -64,20 +64,11 @@ func grouped(name string, train, val Rows, members [][]int, shared, intercept bo
 	}
 	m.weights = func(lambda []float64) (*glm.Weights, error) {
 		if k := slices.Index(lambda[:len(members)], 0); k >= 0 && !(shared && lambda[len(members)] > 0) {
-			return nil, fmt.Errorf("fits: %s: feature %d of group %d has no penalty", name, members[k][0], k)
+			return weights(lambda), fmt.Errorf("fits: %s: feature %d of group %d has no penalty", name, members[k][0], k)
 		}
 		return weights(lambda), nil
 	}
-	m.top = m.fit.LambdaMaxOf(weights(slices.Repeat([]float64{1}, m.dim)))
-	m.slope = func(b []float64, free []int, i int, to []float64) {
-		if i < len(members) {
-			normSlope(b, free, members[i], to)
-			return
-		}
-		for k, j := range free {
-			to[k] = sign(b[j])
-		}
-	}
+	m.top = m.Fit.LambdaMaxOf(weights(slices.Repeat([]float64{1}, m.dim)))
 	m.traits.Bounds, m.traits.LeastNorm = nil, m.groups.LeastNorm
 	if shared || len(members) < train.X.Columns() {
 		m.traits.Gradient = func(ctx context.Context, at *lower.Point, mode lower.Mode, tol float64) ([]float64, error) {
@@ -96,16 +87,6 @@ func (m *Net) Times(w *glm.Weights) *Net {
 	out, norms := *m, len(w.Norm)
 	out.top = m.top / floats.Min(w.Norm)
 	out.weights = func(factors []float64) (*glm.Weights, error) { return w.Times(factors), nil }
-	out.slope = func(b []float64, free []int, i int, to []float64) {
-		m.slope(b, free, i, to)
-		if i < norms {
-			floats.Scale(w.Norm[i], to)
-			return
-		}
-		for k, j := range free {
-			to[k] *= w.L1[j]
-		}
-	}
 	out.traits = lower.Traits{Gradient: out.gradient, Bounds: func() (low, high []float64) { // those of the weights
 		for i := range m.dim {
 			var weight float64
@@ -120,17 +101,4 @@ func (m *Net) Times(w *glm.Weights) *Net {
 		return low, high
 	}}
 	return &out
-}
-
-// normSlope sets what is zero to the gradient of the norm of a group in what is free.
-func normSlope(b []float64, free, members []int, to []float64) {
-	size := 0.0
-	for _, j := range members {
-		size += b[j] * b[j]
-	}
-	for _, j := range members {
-		if k, ok := slices.BinarySearch(free, j); ok {
-			to[k] = b[j] / math.Sqrt(size)
-		}
-	}
 }

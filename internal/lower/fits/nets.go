@@ -111,13 +111,8 @@ func weighted(m *Net, err error) (*Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.dim, m.kept = m.fit.Shape()[0], nil
+	m.dim, m.kept = m.Fit.Shape()[0], nil
 	m.weights = func(lambda []float64) (*glm.Weights, error) { return &glm.Weights{Norm: slices.Clone(lambda)}, nil }
-	m.slope = func(b []float64, free []int, i int, to []float64) {
-		if k, ok := slices.BinarySearch(free, i); ok {
-			to[k] = sign(b[i])
-		}
-	}
 	m.traits = lower.Traits{Path: m.path, Gradient: m.gradient}
 	return m, nil
 }

@@ -249,19 +249,29 @@ func (f *fold) alone(u int) bool { return len(f.d.units[u]) == 1 && f.d.q == 1 }
 // descents are the derivatives of the objective, less their signs, in the coefficients of features, whose units are not
 // zero.
 func (f *fold) descents(features, unit []int, w *Weights) []float64 {
-	q := f.d.q
-	g := make([]float64, len(features)*q)
-	norms := f.norms(features, unit, w)
+	g, q := f.slopes(features, unit, w), f.d.q
 	for i, j := range features {
 		for k := range q {
-			b := f.b[j*q+k]
-			v := f.work.at(j, k) - w.second(j)*b - math.Copysign(w.absolute(j), b)
+			g[i*q+k] = f.work.at(j, k) - g[i*q+k]
+		}
+	}
+	return g
+}
+
+// slopes are those of the penalties.
+func (f *fold) slopes(features, unit []int, w *Weights) []float64 {
+	q := f.d.q
+	g := make([]float64, 0, len(features)*q)
+	norms := f.norms(features, unit, w)
+	for i, j := range features {
+		for _, b := range f.b[j*q : (j+1)*q] {
+			v := w.second(j)*b + math.Copysign(w.absolute(j), b)
 			if weight := w.Norm[unit[i]]; f.alone(unit[i]) {
-				v -= math.Copysign(weight, b)
+				v += math.Copysign(weight, b)
 			} else if norm := norms[unit[i]]; norm > 0 {
-				v -= weight * b / norm
+				v += weight * b / norm
 			}
-			g[i*q+k] = v
+			g = append(g, v)
 		}
 	}
 	return g

@@ -38,15 +38,11 @@ func (d *Data) System(ctx context.Context, t int, b []float64, b0 float64, w *We
 	f := d.newFold(t)
 	s := &System{constant: d.intercept, curve: 1, tol: tol}
 	var units, unit []int
-	for u, list := range d.units {
-		if !slices.ContainsFunc(list, func(j int) bool { return b[j] != 0 }) {
-			continue
-		}
-		units = append(units, u)
-		for _, j := range list {
-			if f.b[j] = b[j]; b[j] != 0 && !f.atBound(j) {
-				s.Features, unit = append(s.Features, j), append(unit, u)
-			}
+	s.Features, unit = d.Free(b)
+	copy(f.b, b)
+	for u := range d.units {
+		if f.inUse(u) {
+			units = append(units, u)
 		}
 	}
 	f.join(units)
@@ -80,6 +76,27 @@ func (d *Data) System(ctx context.Context, t int, b []float64, b0 float64, w *We
 	}
 	s.newton = f.system(s.Features, unit, w, mostFactor)
 	return s, ctx.Err()
+}
+
+// Free are the features whose coefficients are not zero and not at a bound, unit by unit, and these.
+func (d *Data) Free(b []float64) (features, unit []int) {
+	for u, list := range d.units {
+		for _, j := range list {
+			if lo, hi := d.bounds(j); b[j] != 0 && b[j] != lo && b[j] != hi {
+				features, unit = append(features, j), append(unit, u)
+			}
+		}
+	}
+	return features, unit
+}
+
+// Slope is the gradient of penalties with some weights in the coefficients, and 0 for the constant.
+func (s *System) Slope(w *Weights) []float64 {
+	g := s.newton.f.slopes(s.Features, s.newton.unit, w)
+	if s.constant {
+		g = append(g, 0)
+	}
+	return g
 }
 
 // Inner solves a system, given the products of its matrix with directions.

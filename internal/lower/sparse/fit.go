@@ -279,16 +279,9 @@ func (g *Fit) LambdaMaxOf(w *glm.Weights) float64 {
 	return g.data.Path(context.Background()).LambdaMax(w)
 }
 
-// Factor is the factor of the penalties of a feature.
-func (g *Fit) Factor(j int) float64 { return g.terms.Factors[j] }
-
-// Free are the entries of coefficients that are not zero and not at a bound, rising.
-func (g *Fit) Free(b []float64) (free []int) {
-	for e, v := range b {
-		if lo, hi := g.terms.Lower[e/g.k], g.terms.Upper[e/g.k]; v != 0 && lo < v && v < hi {
-			free = append(free, e)
-		}
-	}
+// Free are the coefficients that are not zero and not at a bound, see [glm.Data.Free].
+func (g *Fit) Free(b []float64) []int {
+	free, _ := g.data.Free(b)
 	return free
 }
 

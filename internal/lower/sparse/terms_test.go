@@ -129,7 +129,7 @@ func TestLambdaMax(t *testing.T) {
 					s := c.solve(t, g, 1e-12, nil)
 					c.optimal(t, s, 1e-5*top, fmt.Sprint(kind, way, intercept, share))
 					for _, e := range support(s) {
-						if g.Factor(e/g.k) > 0 {
+						if g.terms.Factors[e/g.k] > 0 {
 							n++
 						}
 					}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/design"
 )
@@ -193,7 +194,7 @@ func New(ctx context.Context, t *Table) (*Data, error) {
 		return nil, ctx.Err()
 	}
 	for _, part := range d.parts {
-		if !(part.weight > 0) || !finite(part.c) || math.IsInf(part.yy, 0) || math.IsNaN(part.yy) {
+		if !(part.weight > 0) || !finite.All(part.c...) || math.IsInf(part.yy, 0) || math.IsNaN(part.yy) {
 			return nil, fmt.Errorf("glm: sums over the rows are not finite")
 		}
 	}
@@ -230,10 +231,6 @@ func Sparse(x mat.Matrix) bool {
 		return !x.Dense()
 	}
 	return false
-}
-
-func finite(list []float64) bool {
-	return !slices.ContainsFunc(list, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
 // someMeans are the means of the columns over the first rows: products about them keep their digits.

@@ -136,7 +136,7 @@ func (f *fold) solveDual(ctx context.Context, s *residual, w *Weights) (solved, 
 
 // at is v_j for c_j, and whether j is in A.
 func (y *dual) at(i int, c float64) (v float64, in bool) {
-	v = soft(c, y.first[i]) / y.second[i]
+	v = numerics.Soft(c, y.first[i]) / y.second[i]
 	lo, hi := y.d.bounds(y.features[i])
 	return max(lo, min(hi, v)), v != 0 && lo < v && v < hi
 }

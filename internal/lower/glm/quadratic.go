@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/design"
 )
@@ -173,7 +174,7 @@ func (p *Quadratic) solve(ctx context.Context, work work, b []float64) bool {
 			f.sweep(f.active(), w)
 		}
 	}
-	return finite(b)
+	return finite.All(b...)
 }
 
 // systemOf is that of Newton steps of some features.

@@ -156,13 +156,3 @@ func size(group []int, b []float64) float64 {
 	}
 	return math.Sqrt(sum)
 }
-
-func soft(v, l float64) float64 {
-	switch {
-	case v > l:
-		return v - l
-	case v < -l:
-		return v + l
-	}
-	return 0
-}

@@ -190,7 +190,7 @@ func (g *Regression) bound(u, c []float64, ms float64, radii []float64) (lambda 
 	linear := floats.Dot(g.train.Y, u)
 	cut := make([]float64, len(c))
 	for j, v := range c {
-		cut[j] = soft(v, ms)
+		cut[j] = numerics.Soft(v, ms)
 	}
 	for k, group := range g.groups {
 		lambda[k] = size(group, cut)

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
 // program is the convex program of both levels, over the parts t of a subproblem or for the one of a lower level:
@@ -262,7 +264,7 @@ func (p *ascent) soften(t int, s *portion) {
 	centre, l := p.centre[t], p.threshold(s)/p.rho
 	for g, group := range p.groups {
 		for _, j := range group {
-			s.soft[j] = soft(centre[j]-s.c[j]/p.rho, l)
+			s.soft[j] = numerics.Soft(centre[j]-s.c[j]/p.rho, l)
 		}
 		s.norms[g] = size(group, s.soft)
 	}

@@ -101,7 +101,8 @@ func largestRow(ctx context.Context, d *data) (most float64, err error) {
 			return 0, err
 		}
 		_, p := part.train.Dims()
-		most = max(most, rows.Path(ctx).LambdaMax(&glm.Weights{Norm: slices.Repeat([]float64{1}, p)}))
+		top, _ := rows.Path(ctx).LambdaMax(&glm.Weights{Norm: slices.Repeat([]float64{1}, p)})
+		most = max(most, top)
 	}
 	return most, nil
 }

@@ -134,7 +134,7 @@ func (m *Net) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 	if err != nil {
 		return nil, err
 	}
-	s, err := m.Fit.SolveAt(ctx, w, tol, from)
+	s, err := m.Fit.Solve(ctx, w, tol, from)
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func (d *instance) factored(t *testing.T, g *sparse.Fit, factors []float64, tol 
 	start *sparse.Solution,
 ) (*sparse.Solution, lowertest.Coefficients) {
 	w := spread(d.rng, 2, 6)
-	s, err := g.Solve(stoptest.After(mostLooks), w[0], w[1], tol, start)
+	s, err := solve(stoptest.After(mostLooks), g, w, tol, start)
 	require.NoError(t, err)
 	c := lowertest.Coefficients{L1: slices.Clone(factors), L2: slices.Clone(factors)}
 	floats.Scale(w[0], c.L1)
@@ -185,7 +185,7 @@ var scaled = []struct {
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			w := &glm.Weights{Norm: spread(d.rng, len(members), 12), L1: full(d.weights(d.p), d.p)}
-			s, err := g.SolveAt(context.Background(), w, tol, start)
+			s, err := g.Solve(context.Background(), w, tol, start)
 			require.NoError(t, err)
 			u, scale := d.squares(s.B, s.B0[0])
 			c := lowertest.Coefficients{Groups: members, Norm: w.Norm, L1: w.L1}
@@ -281,7 +281,7 @@ var scaled = []struct {
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			w := spread(d.rng, 2, 6)
-			s, err := g.Solve(context.Background(), w[0], w[1], tol, start)
+			s, err := solve(context.Background(), g, w, tol, start)
 			require.NoError(t, err)
 			f := make([][]float64, k)
 			for c := range f {
@@ -434,4 +434,14 @@ func TestRadiiOfManyScales(t *testing.T) {
 			require.Greater(t, solved, 4*instances/5)
 		})
 	}
+}
+
+// solve solves at the weights of absolute values and of half squares.
+func solve(ctx context.Context, g *sparse.Fit, w []float64, tol float64, start *sparse.Solution) (*sparse.Solution,
+	error) {
+	of, err := g.Weights(w)
+	if err != nil {
+		return nil, err
+	}
+	return g.Solve(ctx, of, tol, start)
 }

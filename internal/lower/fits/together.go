@@ -43,7 +43,7 @@ func (m *Together) With(ctx context.Context, dim int, weights func(lambda []floa
 	for _, w := range weights(slices.Repeat([]float64{1}, dim)) {
 		norms = append(norms, &glm.Weights{Norm: w.Norm, L2: w.L2})
 	}
-	out.top = m.data.Path(ctx).LambdaMax(norms...)
+	_, out.top = m.data.Path(ctx).LambdaMax(norms...)
 	return out
 }
 

@@ -275,10 +275,9 @@ func (d *Data) withPenalty(sum float64, u int, w *Weights, b []float64) float64 
 func (d *Data) Folds() int { return len(d.folds) }
 
 // LambdaMax is the least factor of weights, those of each fold or one for all, from which on units without coefficients
-// stay so where the path stands, but for those without a weight; where bounds leave room to none, that without bounds.
-// Fusions do not count, and half squares where they are all that a unit has.
-func (p *Path) LambdaMax(weights ...*Weights) float64 {
-	top, beyond := 0.0, 0.0
+// stay so where the path stands, but for those without a weight: within bounds, and without them. Fusions do not count,
+// and half squares where they are all that a unit has.
+func (p *Path) LambdaMax(weights ...*Weights) (within, without float64) {
 	for t, f := range p.folds {
 		w, own := weights[min(t, len(weights)-1)], f.gradient
 		if p.d.chained {
@@ -286,16 +285,13 @@ func (p *Path) LambdaMax(weights ...*Weights) float64 {
 		}
 		for u := range p.d.units {
 			l := f.enters(u, w)
-			if beyond = max(beyond, l); f.pulls(u) {
-				top = max(top, l)
+			if without = max(without, l); f.pulls(u) {
+				within = max(within, l)
 			}
 		}
 		f.gradient = own
 	}
-	if top == 0 {
-		return beyond
-	}
-	return top
+	return within, without
 }
 
 // enters is the factor of the weights up to which unit u leaves zero, 0 for one without a weight.

@@ -69,7 +69,7 @@ const (
 )
 
 // New takes the loss of training rows, nil for half the squares of y - f, see [glm.Loss], with the terms of single
-// features, and of squares perhaps lists of features that have norms together, for [Fit.SolveAt]. Logistic losses need
+// features, and of squares perhaps lists of features that have norms together, for [Fit.Solve]. Logistic losses need
 // both labels if there is an intercept, Poisson's a positive count, and [glm.Multinomial] a row of each class. A
 // constant changes nothing of [glm.Hazards], the half deviance of a partial likelihood over the number of rows.
 func New(l glm.Loss, s Sample, intercept bool, t Terms, units [][]int) (g *Fit, err error) {
@@ -151,7 +151,10 @@ func (g *Fit) begin(ctx context.Context, path *glm.Path) {
 	g.start = slices.Concat(g.take(path.Solution(ctx)))[:len(g.all)]
 	g.scale = g.look(training, g.start).value
 	w, _ := g.weights(1, 0)
-	g.top = path.LambdaMax(w)
+	var without float64
+	if g.top, without = path.LambdaMax(w); g.top == 0 {
+		g.top = without
+	}
 }
 
 // unpenalised holds what depends on the rest of the features without a penalty at 0, and says whether there are some of
@@ -276,7 +279,8 @@ func (g *Fit) LambdaMax() float64 { return g.top }
 
 // LambdaMaxOf is the least factor of other weights at which all coefficients are zero.
 func (g *Fit) LambdaMaxOf(w *glm.Weights) float64 {
-	return g.data.Path(context.Background()).LambdaMax(w)
+	top, _ := g.data.Path(context.Background()).LambdaMax(w)
+	return top
 }
 
 // Free are the coefficients that are not zero and not at a bound, see [glm.Data.Free].

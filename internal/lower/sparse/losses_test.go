@@ -1,6 +1,8 @@
 package sparse
 
 import (
+	"context"
+
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/survival"
 )
@@ -25,4 +27,13 @@ func Multinomial(s Sample, classes int, intercept bool, t Terms) (*Fit, error) {
 
 func Groups(s Sample, intercept bool, members [][]int) (*Fit, error) {
 	return New(nil, s, intercept, Terms{}, members)
+}
+
+// solve solves at the weights w1 and w2.
+func (g *Fit) solve(ctx context.Context, w1, w2, tol float64, start *Solution) (*Solution, error) {
+	w, err := g.weights(w1, w2)
+	if err != nil {
+		return nil, err
+	}
+	return g.Solve(ctx, w, tol, start)
 }

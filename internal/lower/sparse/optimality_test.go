@@ -106,7 +106,7 @@ func (c problem) weights(g *Fit) *glm.Weights {
 
 func (c problem) solve(t *testing.T, g *Fit, tol float64, start *Solution) *Solution {
 	t.Helper()
-	s, err := g.SolveAt(context.Background(), c.weights(g), tol, start)
+	s, err := g.Solve(context.Background(), c.weights(g), tol, start)
 	require.NoError(t, err)
 	return s
 }

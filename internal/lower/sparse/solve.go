@@ -36,35 +36,18 @@ func (s *Solution) x(constants bool) [][]float64 {
 // more: derivatives want the support.
 const defaultTol, mostTol = 1e-8, 1e-9
 
-// check says what is wrong with the tolerance, which may be the default, and the start for p coefficients.
-func check(tol *float64, start *Solution, p int) error {
-	switch {
-	case !(*tol >= 0) || math.IsInf(*tol, 1):
-		return fmt.Errorf("sparse: tolerance %g, expected a finite number that is not negative", *tol)
-	case start != nil && len(start.B) != p:
-		return fmt.Errorf("sparse: the start has %d coefficients, expected %d", len(start.B), p)
-	case *tol == 0:
-		*tol = defaultTol
-	}
-	return nil
-}
-
-// Solve returns a solution at the weights w1 and w2, one of them positive, to a gap of tol relative to that at b = 0,
-// from the start, which may be nil. The error is for input without meaning.
-func (g *Fit) Solve(ctx context.Context, w1, w2, tol float64, start *Solution) (*Solution, error) {
-	w, err := g.weights(w1, w2)
-	if err != nil {
-		return nil, err
-	}
-	return g.SolveAt(ctx, w, tol, start)
-}
-
-// SolveAt is Solve at weights of package glm.
-func (g *Fit) SolveAt(ctx context.Context, w *glm.Weights, tol float64, start *Solution) (*Solution, error) {
-	if err := check(&tol, start, g.p*g.k); err != nil {
-		return nil, err
-	}
+// Solve returns a solution at some weights to a gap of tol relative to that at b = 0, 0 for 1e-8, from the start, which
+// may be nil. The error is for input without meaning.
+func (g *Fit) Solve(ctx context.Context, w *glm.Weights, tol float64, start *Solution) (*Solution, error) {
 	n := g.p * g.k
+	switch {
+	case !(tol >= 0) || math.IsInf(tol, 1):
+		return nil, fmt.Errorf("sparse: tolerance %g, expected a finite number that is not negative", tol)
+	case start != nil && len(start.B) != n:
+		return nil, fmt.Errorf("sparse: the start has %d coefficients, expected %d", len(start.B), n)
+	case tol == 0:
+		tol = defaultTol
+	}
 	out := &Solution{
 		Status: outcome.Cancelled, B: make([]float64, n), B0: make([]float64, g.k), Objective: g.null, Gap: g.null,
 	}

@@ -85,9 +85,9 @@ func TestUnpenalisedProjectedOut(t *testing.T) {
 	require.InEpsilon(t, plain.LambdaMax(), g.LambdaMax(), 1e-9)
 	for _, ratio := range []float64{0.5, 0.1, 0.02} {
 		w1, w2 := ratio*g.LambdaMax(), 0.01
-		s, err := g.Solve(context.Background(), w1, w2, 1e-12, nil)
+		s, err := g.solve(context.Background(), w1, w2, 1e-12, nil)
 		require.NoError(t, err)
-		want, err := plain.Solve(context.Background(), w1, w2, 1e-12, nil)
+		want, err := plain.solve(context.Background(), w1, w2, 1e-12, nil)
 		require.NoError(t, err)
 		require.InEpsilon(t, want.Objective, s.Objective, 1e-9)
 		require.InDeltaSlice(t, want.B, s.B[k:], 1e-5)
@@ -108,7 +108,7 @@ func TestNonnegativePeer(t *testing.T) {
 	}
 	g, err := Squares(Sample{X: design.New(x), Y: y}, true, Terms{Lower: make([]float64, p)})
 	require.NoError(t, err)
-	s, err := g.Solve(context.Background(), 0.05, 0.05, 1e-14, nil)
+	s, err := g.solve(context.Background(), 0.05, 0.05, 1e-14, nil)
 	require.NoError(t, err)
 	require.InDeltaSlice(t, []float64{1.802466707754437, 0, 0.28438825414774543, 0, 0.01389953311037507, 0}, s.B, 1e-7)
 	require.InDelta(t, 1.0691141894200373, s.B0[0], 1e-7)

@@ -11,17 +11,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/deviance"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
 // Package unpenalised fits regressions without a penalty: what a choice of penalties is compared with.
 //
 // Squares are least squares, by the normal equations and a step of refinement where the columns are far from depending
-// on each other, and else by an orthogonal basis of them (Gram and Schmidt, twice where need be, as Giraud, Langou,
-// Rozloznik and van den Eshof, Computers and Mathematics with Applications 50, 2005, have it). Labels and counts are
-// fitted by maximum likelihood, with Newton steps that are weighted least squares (McCullagh, Nelder, Generalized
-// Linear Models, 2nd ed., 1989, section 2.5) and are cut in half until the likelihood rises. A column that depends on
-// those before it has the coefficient 0.
+// on each other, and else by an orthogonal basis of them (Gram and Schmidt, twice, as Giraud, Langou, Rozloznik and van
+// den Eshof, Computers and Mathematics with Applications 50, 2005, have it). Labels and counts are fitted by maximum
+// likelihood, with Newton steps that are weighted least squares (McCullagh, Nelder, Generalized Linear Models, 2nd ed.,
+// 1989, section 2.5) and are cut in half until the likelihood rises. A column that depends on those before it has the
+// coefficient 0.
 
 // plainKind is a loss.
 type plainKind int
@@ -49,8 +50,6 @@ const (
 	blockRows = 128
 	// constantTo is the largest entry of a column less its mean, beside that of the column, that is rounding.
 	constantTo = 1e-13
-	// little is the share of a column that is left of it where rounding calls for another round.
-	little = 0.1
 	// mostSteps and mostHalves bound the Newton steps and how often one is cut in half, and settled is the fall of the
 	// deviance, relative to it, that is none.
 	mostSteps, mostHalves, settled = 50, 30, 1e-10
@@ -302,52 +301,32 @@ func (g *fit) squares(w, target []float64) ([]float64, error) {
 
 // orthogonal is squares by an orthogonal basis.
 func (g *fit) orthogonal(w, target []float64) ([]float64, error) {
-	root := make([]float64, g.n)
-	for i, v := range w {
-		root[i] = math.Sqrt(v)
+	root, v := make([]float64, g.n), make([]float64, g.n)
+	for i, of := range w {
+		root[i] = math.Sqrt(of)
 	}
-	var q, r [][]float64 // r has what the columns in use have of those before
+	basis := numerics.Basis{Least: dependent}
+	var r [][]float64 // what the columns in use have of the basis
 	var used []int
-	// remove takes out of v what the basis has of it, and returns that, with the norms of v before and after. Where
-	// little is left, it is done twice.
-	remove := func(v []float64) (out []float64, before, after float64) {
-		out = make([]float64, len(q), len(q)+1)
-		before = floats.Norm(v, 2)
-		for from := before; ; from = after {
-			for k, c := range q {
-				a := floats.Dot(c, v)
-				out[k] += a
-				floats.AddScaled(v, -a, c)
-			}
-			if after = floats.Norm(v, 2); !(after > dependent*before) || after > little*from {
-				return out, before, after
-			}
-		}
-	}
 	for j := range g.k {
-		v := make([]float64, g.n)
-		for i := range v {
-			v[i] = g.rows[i*g.k+j] * root[i]
+		column := make([]float64, g.n)
+		for i := range column {
+			column[i] = g.rows[i*g.k+j] * root[i]
 		}
-		of, before, after := remove(v)
-		if !(after > dependent*before) {
+		copy(v, column)
+		if !basis.Grow(column) {
 			continue
 		}
-		if len(q)+1 >= g.n {
+		if len(used)+1 >= g.n {
 			return nil, errRows
 		}
-		floats.Scale(1/after, v)
-		q, r, used = append(q, v), append(r, append(of, after)), append(used, j)
+		r, used = append(r, basis.Along(v)), append(used, j)
 	}
-	v := make([]float64, g.n)
 	floats.MulTo(v, target, root)
-	b := make([]float64, g.k)
-	z, _, _ := remove(v)
+	b, z := make([]float64, g.k), basis.Along(v)
 	for k := len(used) - 1; k >= 0; k-- {
 		b[used[k]] = z[k] / r[k][k]
-		for i := range k {
-			z[i] -= b[used[k]] * r[k][i]
-		}
+		floats.AddScaled(z[:k], -b[used[k]], r[k][:k])
 	}
 	if floats.HasNaN(b) {
 		return nil, errSteps

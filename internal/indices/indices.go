@@ -9,3 +9,12 @@ func Range(first, end int) []int {
 	}
 	return list
 }
+
+// Singles are the lists of each of 0, .., n-1 alone.
+func Singles(n int) [][]int {
+	list := make([][]int, n)
+	for i := range list {
+		list[i] = []int{i}
+	}
+	return list
+}

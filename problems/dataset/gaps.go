@@ -3,6 +3,8 @@ package dataset
 import (
 	"fmt"
 	"slices"
+
+	"github.com/conetune/conetune/internal/indices"
 )
 
 // Gaps are the entries of the table of a cross-validation whose values the user's table lacks. What stands in their
@@ -44,10 +46,7 @@ func (g *Gaps) Table(d *Data, t int) *Data {
 		return d
 	}
 	n, _ := d.Dims()
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
+	all := indices.Range(0, n)
 	return g.Filled(d, t, all)
 }
 

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/libsvm"
 )
 
@@ -252,10 +253,7 @@ func Stack(a, b *Data) *Data {
 	second, too := b.X.(*columns)
 	switch {
 	case a.Sparse() && b.Sparse():
-		all := make([]int, n+m)
-		for i := range all {
-			all[i] = i
-		}
+		all := indices.Range(0, n+m)
 		out.X = pick(p, all, func(i int) ([]int, []float64) {
 			if i < n {
 				return a.Row(i)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
 )
@@ -53,10 +54,7 @@ func median(v, weights []float64) float64 {
 	if weights == nil {
 		return slices.Sorted(slices.Values(v))[(len(v)-1)/2]
 	}
-	order := make([]int, len(v))
-	for i := range order {
-		order[i] = i
-	}
+	order := indices.Range(0, len(v))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(v[i], v[j]) })
 	half, sum := floats.Sum(weights)/2, 0.0
 	for _, i := range order {

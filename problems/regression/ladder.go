@@ -108,13 +108,7 @@ func (m *Model) adaptive(gamma float64, lambda []float64, x [][]float64) *Model 
 
 // times are the weights of factors at those of their kinds.
 func times(f *glm.Weights, lambda []float64) *glm.Weights {
-	out := &glm.Weights{Norm: slices.Clone(f.Norm)}
-	floats.Scale(lambda[len(lambda)-1], out.Norm)
-	if f.L1 != nil {
-		out.L1 = slices.Clone(f.L1)
-		floats.Scale(lambda[0], out.L1)
-	}
-	return out
+	return f.Times(append(slices.Repeat(lambda[len(lambda)-1:], len(f.Norm)), lambda[0]))
 }
 
 // penalties are those of fold t for conic programs.

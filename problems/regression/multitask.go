@@ -1,12 +1,9 @@
 package regression
 
 import (
+	"context"
 	"fmt"
-	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/indices"
@@ -54,7 +51,11 @@ func MultiTask(s dataset.Division, o Options) (*Model, error) {
 			Residuals: differences,
 		},
 		spec: func(data *data) (spec, error) {
-			data.SetLambdaMax(largestRow(data))
+			top, err := largestRow(context.Background(), data)
+			if err != nil {
+				return spec{}, err
+			}
+			data.SetLambdaMax(top)
 			return spec{
 				Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5},
 				Penalties: func(b, r convex.Affine) []convex.Convex {
@@ -90,22 +91,18 @@ func checkTargets(s dataset.Division) error {
 	return nil
 }
 
-// largestRow is the weight of the norms at which B is 0, the largest norm of a row of X'Y/(nq), centred with an
-// intercept; with folds the largest of theirs.
-func largestRow(d *data) (most float64) {
+// largestRow is the weight of the norms at which B is 0; with folds the largest of theirs.
+func largestRow(ctx context.Context, d *data) (most float64, err error) {
 	for _, part := range d.parts {
-		train := part.train
-		n, p := train.Dims()
-		squares := make([]float64, p)
-		for _, y := range outputs(train) {
-			if d.intercept() {
-				floats.AddConst(-stat.Mean(y, nil), y)
-			}
-			for j, v := range train.MulTrans(y) {
-				squares[j] += v * v
-			}
+		t := &glm.Table{Folds: [][]int{nil}}
+		d.fill(t, part.train)
+		rows, err := glm.New(ctx, t)
+		if err != nil {
+			return 0, err
 		}
-		most = math.Max(most, math.Sqrt(floats.Max(squares))/float64(n*d.outputs))
+		_, p := part.train.Dims()
+		top, _ := rows.Path(ctx).LambdaMax(&glm.Weights{Norm: slices.Repeat([]float64{1}, p)})
+		most = max(most, top)
 	}
-	return most
+	return most, nil
 }

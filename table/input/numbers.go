@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/libsvm"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/problems/dataset"
@@ -194,10 +195,7 @@ func (s *Source) openNumbers(r *Rows, path string) (*divisible, error) {
 		r.Division = division.Division
 		tell("columns", "rows of the same qid: stay together in folds and in Source.Split")
 	}
-	rows := make([]int, len(d.Y))
-	for i := range rows {
-		rows[i] = i
-	}
+	rows := indices.Range(0, len(d.Y))
 	by := func(rows []int) divided {
 		by := division
 		if by.group != nil {

@@ -21,7 +21,7 @@ func (c *Problem) Derivative(w Weights, s *Solution, v []float64, x *design.Matr
 		return 0, nil, fmt.Errorf("completion: %d numbers, %d and %d indices for a design of %d x %d, expected as many as "+
 			"its rows, and %d columns", len(v), len(row), len(col), n, p, c.groups.X.Columns())
 	}
-	norm, _, err := c.groups.Weights(w.Norm, nil)
+	norm, err := c.groups.Weights(w.Norm)
 	if err != nil {
 		return 0, nil, fmt.Errorf("completion: %w", err)
 	}

@@ -299,7 +299,7 @@ func TestFactoredDerivative(t *testing.T) {
 			other := draw(21, d.m, d.n, 0, 0.3)
 			rng := rand.New(rand.NewPCG(9, 2))
 			v, x := normals(rng, len(other.y)), design.FromColumns(len(other.y), 0, nil)
-			if p := len(small.groups.Of); p > 0 {
+			if p := small.groups.X.Columns(); p > 0 {
 				x = design.New(mat.NewDense(len(v), p, normals(rng, len(v)*p)))
 			}
 			for _, share := range []float64{0.5, 0.2} {

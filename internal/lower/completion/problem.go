@@ -137,7 +137,7 @@ func (c *Problem) Solve(ctx context.Context, w Weights, o Options) (*Solution, e
 	if !(w.Nuclear > 0) || math.IsInf(w.Nuclear, 1) {
 		return nil, fmt.Errorf("completion: weight of the nuclear norm is %g, expected a positive finite number", w.Nuclear)
 	}
-	norm, _, err := c.groups.Weights(w.Norm, nil)
+	norm, err := c.groups.Weights(w.Norm)
 	if err != nil {
 		return nil, fmt.Errorf("completion: %w", err)
 	}

@@ -26,7 +26,7 @@ type CoxOptions struct {
 	Terms sparse.Terms
 }
 
-// NewCox returns a regression of proportional hazards with the hyperparameters of an elastic net, see [sparse.Cox].
+// NewCox returns a regression of proportional hazards with the hyperparameters of an elastic net, see [glm.Hazards].
 // Times are minus those of censored rows. The validation loss is a deviance for each event: with D(rows) twice the half
 // deviance of [survival.Likelihood],
 //
@@ -51,8 +51,7 @@ func NewCox(train, val Rows, o CoxOptions) (*Net, error) {
 	if !(events > 0) {
 		return nil, fmt.Errorf("fits: no event in the validation rows of the Cox regression")
 	}
-	g, err := sparse.Cox(train, o.Ties, o.Terms)
-	m, err := newNet("Cox regression", g, err, train, val, events/2, false, both)
+	m, err := newNet("Cox regression", glm.Hazards{Ties: o.Ties, Unit: events / 2}, train, val, false, o.Terms, nil, both)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/leastsquares"
 	"github.com/conetune/conetune/internal/lower/separable"
@@ -32,47 +33,42 @@ func NewGroupLasso(train, val Rows, members [][]int, intercept bool) (*Net, erro
 
 // NewWeightedLasso is the group lasso of groups of one feature.
 func NewWeightedLasso(train, val Rows, intercept bool) (*Net, error) {
-	members := make([][]int, train.X.Columns())
-	for j := range members {
-		members[j] = []int{j}
-	}
-	return grouped("weighted lasso", train, val, members, false, intercept)
+	return grouped("weighted lasso", train, val, indices.Singles(train.X.Columns()), false, intercept)
 }
 
 func grouped(name string, train, val Rows, members [][]int, shared, intercept bool) (*Net, error) {
 	if err := plainRows(name, train, val); err != nil {
 		return nil, err
 	}
-	of, err := leastsquares.Divide(members, train.X.Columns())
-	if err != nil {
+	if err := leastsquares.Divide(members, train.X.Columns()); err != nil {
 		return nil, fmt.Errorf("fits: %s: %w", name, err)
 	}
-	g, err := sparse.Groups(train, intercept, members)
-	m, err := newNet(name, g, err, train, val, 0, intercept, nil)
+	units := members
+	if slices.EqualFunc(members, indices.Singles(train.X.Columns()), slices.Equal) { // they are features
+		units = nil
+	}
+	m, err := newNet(name, nil, train, val, intercept, sparse.Terms{}, units, nil)
 	if err != nil {
 		return nil, err
 	}
-	if m.groups, err = separable.New(separable.Rows{X: train.X, Y: train.Y}, separable.Rows{X: val.X, Y: val.Y}, members,
-		shared, intercept); err != nil {
+	if m.groups, err = separable.New(train, val, members, shared, intercept); err != nil {
 		return nil, fmt.Errorf("fits: %s: %w", name, err)
 	}
-	m.top, m.dim = m.fit.GroupLambdaMax(members, shared), m.groups.Penalties()
+	m.dim = m.groups.Penalties()
+	weights := func(lambda []float64) *glm.Weights {
+		w := &glm.Weights{Norm: lambda[:len(members)]}
+		if shared {
+			w.L1 = slices.Repeat(lambda[len(members):], train.X.Columns())
+		}
+		return w
+	}
 	m.weights = func(lambda []float64) (*glm.Weights, error) {
-		norm, l1, err := leastsquares.GroupWeights(lambda[:len(members)], lambda[len(members):], len(members), of)
-		if err != nil {
-			return nil, fmt.Errorf("fits: %s: %w", name, err)
+		if k := slices.Index(lambda[:len(members)], 0); k >= 0 && !(shared && lambda[len(members)] > 0) {
+			return weights(lambda), fmt.Errorf("fits: %s: feature %d of group %d has no penalty", name, members[k][0], k)
 		}
-		return &glm.Weights{Norm: norm, L1: l1}, nil
+		return weights(lambda), nil
 	}
-	m.slope = func(b []float64, free []int, i int, to []float64) {
-		if i < len(members) {
-			normSlope(b, free, members[i], to)
-			return
-		}
-		for k, j := range free {
-			to[k] = sign(b[j])
-		}
-	}
+	m.top = m.Fit.LambdaMaxOf(weights(slices.Repeat([]float64{1}, m.dim)))
 	m.traits.Bounds, m.traits.LeastNorm = nil, m.groups.LeastNorm
 	if shared || len(members) < train.X.Columns() {
 		m.traits.Gradient = func(ctx context.Context, at *lower.Point, mode lower.Mode, tol float64) ([]float64, error) {
@@ -91,16 +87,6 @@ func (m *Net) Times(w *glm.Weights) *Net {
 	out, norms := *m, len(w.Norm)
 	out.top = m.top / floats.Min(w.Norm)
 	out.weights = func(factors []float64) (*glm.Weights, error) { return w.Times(factors), nil }
-	out.slope = func(b []float64, free []int, i int, to []float64) {
-		m.slope(b, free, i, to)
-		if i < norms {
-			floats.Scale(w.Norm[i], to)
-			return
-		}
-		for k, j := range free {
-			to[k] *= w.L1[j]
-		}
-	}
 	out.traits = lower.Traits{Gradient: out.gradient, Bounds: func() (low, high []float64) { // those of the weights
 		for i := range m.dim {
 			var weight float64
@@ -115,17 +101,4 @@ func (m *Net) Times(w *glm.Weights) *Net {
 		return low, high
 	}}
 	return &out
-}
-
-// normSlope sets what is zero to the gradient of the norm of a group in what is free.
-func normSlope(b []float64, free, members []int, to []float64) {
-	size := 0.0
-	for _, j := range members {
-		size += b[j] * b[j]
-	}
-	for _, j := range members {
-		if k, ok := slices.BinarySearch(free, j); ok {
-			to[k] = b[j] / math.Sqrt(size)
-		}
-	}
 }

@@ -3,7 +3,6 @@ package fits
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -25,17 +24,16 @@ import (
 // by factors and the coefficients within bounds where there are [sparse.Terms]; others have norms of groups. Its points
 // have the coefficients, and with an intercept the constants.
 type Net struct {
-	fit       *sparse.Fit // with validation rows
-	val       Rows
-	dim       int   // number of penalties
-	kept      []int // which of the two of an elastic net there are; nil with groups
-	intercept bool
-	top       float64
-	traits    lower.Traits
-	groups    *separable.Regression // of norms of groups, which solves both programs of VF-iDCA; nil with an elastic net
-	// weights are those of package glm, and slope sets what is zero to the gradient of penalty i in what is free.
+	*sparse.Fit // with validation rows
+	val         Rows
+	dim         int   // number of penalties
+	kept        []int // which of the two of an elastic net there are; nil with groups
+	intercept   bool
+	top         float64
+	traits      lower.Traits
+	groups      *separable.Regression // of norms of groups, which solves both programs of VF-iDCA; nil with an elastic net
+	// weights are those of package glm, and what is wrong with them for a fit.
 	weights func(lambda []float64) (*glm.Weights, error)
-	slope   func(b []float64, free []int, i int, to []float64)
 	// loss is the validation loss, with its derivatives in some coefficients and, if there is one, the constant.
 	loss func(x [][]float64, of []int) (value float64, gradient []float64)
 }
@@ -43,18 +41,18 @@ type Net struct {
 // both, first and second are what is kept.
 var both, first, second = []int{0, 1}, []int{0}, []int{1}
 
-// newNet takes the fit of training rows, if that is no error. The validation loss of a partial likelihood is divided by
-// n.
-func newNet(name string, g *sparse.Fit, err error, train, val Rows, n float64, intercept bool, kept []int) (*Net,
+// newNet takes what [sparse.New] does for training rows, and what is kept.
+func newNet(name string, l glm.Loss, train, val Rows, intercept bool, t sparse.Terms, units [][]int, kept []int) (*Net,
 	error) {
+	g, err := sparse.New(l, train, intercept, t, units)
 	if err != nil {
 		return nil, fmt.Errorf("fits: training rows of the %s: %w", name, err)
 	}
-	if g, err = g.With(val, n, kept...); err != nil {
+	if g, err = g.With(val, kept...); err != nil {
 		return nil, fmt.Errorf("fits: validation rows of the %s: %w", name, err)
 	}
-	m := &Net{fit: g, val: val, dim: len(kept), kept: kept, intercept: intercept, top: g.LambdaMax()}
-	m.loss, m.slope, m.weights = m.mean, m.absoluteOrSquare, g.Weights
+	m := &Net{Fit: g, val: val, dim: len(kept), kept: kept, intercept: intercept, top: g.LambdaMax()}
+	m.loss, m.weights = m.mean, g.Weights
 	m.traits = lower.Traits{Bounds: m.boundsFor(curvature(train.X)), Path: m.path, Gradient: m.gradient,
 		Parts: []lower.Fit{m}}
 	return m, nil
@@ -71,7 +69,7 @@ func (m *Net) Traits() lower.Traits { return m.traits }
 
 // mean is the validation loss of the fit.
 func (m *Net) mean(x [][]float64, of []int) (value float64, gradient []float64) {
-	value, slopes := m.fit.Validation(x)
+	value, slopes := m.Fit.Validation(x)
 	for _, j := range of {
 		gradient = append(gradient, m.val.X.Dot(j, slopes))
 	}
@@ -136,20 +134,20 @@ func (m *Net) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 	if err != nil {
 		return nil, err
 	}
-	s, err := m.fit.SolveAt(ctx, w, tol, from)
+	s, err := m.Fit.Solve(ctx, w, tol, from)
 	if err != nil {
 		return nil, err
 	}
-	pt, state := &lower.Point{Lambda: slices.Clone(lambda), X: [][]float64{s.B}, Gap: m.fit.Relative(s.Gap)},
+	pt, state := &lower.Point{Lambda: slices.Clone(lambda), X: [][]float64{s.B}, Gap: m.Fit.Relative(s.Gap)},
 		&netState{Solution: s}
 	pt.Solved = s.Status == outcome.Converged || s.Status == numerics.Exhausted
 	if m.intercept {
 		pt.X = append(pt.X, s.B0)
 	}
 	if m.traits.Gradient != nil {
-		state.free = m.fit.Free(s.B)
+		state.free = m.Fit.Free(s.B)
 	} else {
-		state.penalties = m.fit.Penalties(s.B)
+		state.penalties = m.Fit.Penalties(s.B)
 	}
 	pt.Validation, state.gradient = m.loss(pt.X, state.free)
 	pt.State = state
@@ -167,51 +165,25 @@ func (m *Net) gradient(ctx context.Context, at *lower.Point, mode lower.Mode, to
 	if err != nil {
 		return nil, err
 	}
-	h, err := m.fit.System(ctx, s.Solution, w, tol)
+	h, err := m.Fit.System(ctx, s.Solution, w, tol)
 	if err != nil {
 		return nil, fmt.Errorf("fits: lower level: %w", err)
 	}
-	solve := func(q []float64) []float64 { // the system has its features group by group
-		by, out := slices.Clone(q), slices.Clone(q)
-		places := make([]int, len(q))
-		for i := range places {
-			if places[i] = i; i < len(h.Features) {
-				places[i], _ = slices.BinarySearch(s.free, h.Features[i])
-			}
-			by[i] = q[places[i]]
-		}
-		for i, v := range h.Solve(ctx, by, innerOf(ctx, mode)) {
-			out[places[i]] = v
-		}
-		return out
-	}
 	v, columns := s.gradient, m.kept != nil && (mode == lower.Forward || mode == lower.Truncated)
 	if !columns {
-		v = solve(v)
+		v = h.Solve(ctx, v, innerOf(ctx, mode))
 	}
-	q := make([]float64, len(v))
+	one := make([]float64, m.dim) // the penalties are linear in their weights
 	for i := range out {
-		clear(q)
-		m.slope(s.B, s.free, i, q)
-		if columns {
-			q = solve(q)
+		one[i] = 1
+		w, _ := m.weights(one)
+		q := h.Slope(w)
+		if one[i] = 0; columns {
+			q = h.Solve(ctx, q, innerOf(ctx, mode))
 		}
 		out[i] = -floats.Dot(q, v)
 	}
 	return out, nil
 }
-
-// absoluteOrSquare has the gradient of sum_j f_j |b_j| or of that of half squares.
-func (m *Net) absoluteOrSquare(b []float64, free []int, i int, q []float64) {
-	for k, j := range free {
-		v := b[j]
-		if m.kept[i] == 0 {
-			v = sign(v)
-		}
-		q[k] = m.fit.Factor(j) * v
-	}
-}
-
-func sign(v float64) float64 { return math.Copysign(1, v) }
 
 var _ bilevel.Joint = (*Net)(nil)

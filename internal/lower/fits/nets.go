@@ -16,20 +16,17 @@ import (
 
 // Lasso is the lasso, w1_j = lambda_0.
 func Lasso(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
-	g, err := sparse.Squares(train, intercept, t)
-	return newNet("lasso", g, err, train, val, 0, intercept, first)
+	return newNet("lasso", nil, train, val, intercept, t, nil, first)
 }
 
 // Ridge is ridge regression, w2_j = lambda_0.
 func Ridge(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
-	g, err := sparse.Squares(train, intercept, t)
-	return newNet("ridge regression", g, err, train, val, 0, intercept, second)
+	return newNet("ridge regression", nil, train, val, intercept, t, nil, second)
 }
 
 // ElasticNet has half the mean squared error as its losses, w1_j = lambda_0 and w2_j = lambda_1.
 func ElasticNet(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
-	g, err := sparse.Squares(train, intercept, t)
-	m, err := newNet("elastic net", g, err, train, val, 0, intercept, both)
+	m, err := newNet("elastic net", nil, train, val, intercept, t, nil, both)
 	if err == nil && t.Plain() && plainRows("elastic net", train) == nil {
 		m.traits.LeastNorm = func(ctx context.Context, radii []float64, loss float64) ([][]float64, error) {
 			return leastNorm(ctx, train, intercept, radii, loss)
@@ -47,8 +44,7 @@ func leastNorm(ctx context.Context, train Rows, intercept bool, radii []float64,
 	if len(radii) != len(both) {
 		return nil, fmt.Errorf("fits: %d radii, expected %d", len(radii), len(both))
 	}
-	rows := separable.Rows{X: train.X, Y: train.Y}
-	s, err := separable.New(rows, rows, nil, true, intercept)
+	s, err := separable.New(train, train, nil, true, intercept)
 	if err != nil {
 		return nil, fmt.Errorf("fits: elastic net: %w", err)
 	}
@@ -62,14 +58,12 @@ func leastNorm(ctx context.Context, train Rows, intercept bool, radii []float64,
 
 // Logistic has the loss log(1 + exp(-y f)) of targets -1 and 1.
 func Logistic(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
-	g, err := sparse.Logistic(train, intercept, t)
-	return newNet("logistic regression", g, err, train, val, 0, intercept, both)
+	return newNet("logistic regression", glm.Logistic{}, train, val, intercept, t, nil, both)
 }
 
 // Poisson has half the deviance of targets that are not negative from exp(f).
 func Poisson(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
-	g, err := sparse.Poisson(train, intercept, t)
-	m, err := newNet("Poisson regression", g, err, train, val, 0, intercept, both)
+	m, err := newNet("Poisson regression", glm.Poisson{}, train, val, intercept, t, nil, both)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +76,7 @@ func Poisson(train, val Rows, intercept bool, t sparse.Terms) (*Net, error) {
 // The validation loss, without derivatives, is the mean of minus the logarithm of the probability of the class. A path
 // starts where the objective is least: any point is a better start than none, however far it is.
 func NewMultinomial(train, val Rows, classes int, intercept bool, t sparse.Terms) (*Net, error) {
-	g, err := sparse.Multinomial(train, classes, intercept, t)
-	m, err := newNet("multinomial regression", g, err, train, val, 0, intercept, both)
+	m, err := newNet("multinomial regression", glm.Multinomial{Classes: classes}, train, val, intercept, t, nil, both)
 	if err != nil {
 		return nil, err
 	}
@@ -118,13 +111,8 @@ func weighted(m *Net, err error) (*Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.dim, m.kept = m.fit.Shape()[0], nil
+	m.dim, m.kept = m.Fit.Shape()[0], nil
 	m.weights = func(lambda []float64) (*glm.Weights, error) { return &glm.Weights{Norm: slices.Clone(lambda)}, nil }
-	m.slope = func(b []float64, free []int, i int, to []float64) {
-		if k, ok := slices.BinarySearch(free, i); ok {
-			to[k] = sign(b[i])
-		}
-	}
 	m.traits = lower.Traits{Path: m.path, Gradient: m.gradient}
 	return m, nil
 }

@@ -6,15 +6,12 @@ import (
 	"github.com/conetune/conetune/internal/lower/separable"
 )
 
-// Shape implements [bilevel.Fit].
-func (m *Net) Shape() []int { return m.fit.Shape() }
-
 // Values implements [bilevel.Fit].
 func (m *Net) Values(x [][]float64) bilevel.Values {
 	if m.groups != nil {
 		return m.groups.Values(x)
 	}
-	return m.fit.Values(x)
+	return m.Fit.Values(x)
 }
 
 // Within implements [bilevel.Fit].
@@ -46,6 +43,3 @@ func each[K bilevel.Fit, D any](parts []bilevel.Fit, of func(K) D) []D {
 	}
 	return out
 }
-
-// Joint implements [bilevel.Joint], of an elastic net.
-func (m *Net) Joint() bilevel.JointSolver { return m.fit.Joint() }

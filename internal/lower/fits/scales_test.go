@@ -144,7 +144,7 @@ func (d *instance) factored(t *testing.T, g *sparse.Fit, factors []float64, tol 
 	start *sparse.Solution,
 ) (*sparse.Solution, lowertest.Coefficients) {
 	w := spread(d.rng, 2, 6)
-	s, err := g.Solve(stoptest.After(mostLooks), w[0], w[1], tol, start)
+	s, err := solve(stoptest.After(mostLooks), g, w, tol, start)
 	require.NoError(t, err)
 	c := lowertest.Coefficients{L1: slices.Clone(factors), L2: slices.Clone(factors)}
 	floats.Scale(w[0], c.L1)
@@ -181,11 +181,11 @@ var scaled = []struct {
 	}},
 	{"groups", func(t *testing.T, d *instance, tol float64) []answer {
 		members := lowertest.EqualGroups(d.p, 3)
-		g, err := sparse.Groups(sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, members)
+		g, err := sparse.New(nil, sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, sparse.Terms{}, members)
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			w := &glm.Weights{Norm: spread(d.rng, len(members), 12), L1: full(d.weights(d.p), d.p)}
-			s, err := g.SolveAt(context.Background(), w, tol, start)
+			s, err := g.Solve(context.Background(), w, tol, start)
 			require.NoError(t, err)
 			u, scale := d.squares(s.B, s.B0[0])
 			c := lowertest.Coefficients{Groups: members, Norm: w.Norm, L1: w.L1}
@@ -199,7 +199,7 @@ var scaled = []struct {
 		}
 		y[0], y[1] = 1, -1
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.Logistic(sparse.Sample{X: d.x(), Y: y}, d.intercept, sparse.Terms{Factors: factors})
+		g, err := sparse.New(glm.Logistic{}, sparse.Sample{X: d.x(), Y: y}, d.intercept, sparse.Terms{Factors: factors}, nil)
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			s, c := d.factored(t, g, factors, tol, start)
@@ -214,7 +214,7 @@ var scaled = []struct {
 		}
 		y[0]++
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.Poisson(sparse.Sample{X: d.x(), Y: y}, d.intercept, sparse.Terms{Factors: factors})
+		g, err := sparse.New(glm.Poisson{}, sparse.Sample{X: d.x(), Y: y}, d.intercept, sparse.Terms{Factors: factors}, nil)
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			s, c := d.factored(t, g, factors, tol, start)
@@ -225,7 +225,7 @@ var scaled = []struct {
 	}},
 	{"terms", func(t *testing.T, d *instance, tol float64) []answer {
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.Squares(sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, sparse.Terms{Factors: factors})
+		g, err := sparse.New(nil, sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, sparse.Terms{Factors: factors}, nil)
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			s, c := d.factored(t, g, factors, tol, start)
@@ -242,7 +242,7 @@ var scaled = []struct {
 		}
 		d.intercept = false
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.Cox(sparse.Sample{X: d.x(), Y: y}, survival.Breslow, sparse.Terms{Factors: factors})
+		g, err := sparse.New(glm.Hazards{Ties: survival.Breslow}, sparse.Sample{X: d.x(), Y: y}, false, sparse.Terms{Factors: factors}, nil)
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			s, c := d.factored(t, g, factors, tol, start)
@@ -277,11 +277,11 @@ var scaled = []struct {
 			y[i] = float64(class[i])
 		}
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.Multinomial(sparse.Sample{X: d.x(), Y: y}, k, d.intercept, sparse.Terms{Factors: factors})
+		g, err := sparse.New(glm.Multinomial{Classes: k}, sparse.Sample{X: d.x(), Y: y}, d.intercept, sparse.Terms{Factors: factors}, nil)
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			w := spread(d.rng, 2, 6)
-			s, err := g.Solve(context.Background(), w[0], w[1], tol, start)
+			s, err := solve(context.Background(), g, w, tol, start)
 			require.NoError(t, err)
 			f := make([][]float64, k)
 			for c := range f {
@@ -434,4 +434,14 @@ func TestRadiiOfManyScales(t *testing.T) {
 			require.Greater(t, solved, 4*instances/5)
 		})
 	}
+}
+
+// solve solves at the weights of absolute values and of half squares.
+func solve(ctx context.Context, g *sparse.Fit, w []float64, tol float64, start *sparse.Solution) (*sparse.Solution,
+	error) {
+	of, err := g.Weights(w)
+	if err != nil {
+		return nil, err
+	}
+	return g.Solve(ctx, of, tol, start)
 }

@@ -39,19 +39,11 @@ func NewTogether(ctx context.Context, t *glm.Table, dim int, weights func(lambda
 // of all.
 func (m *Together) With(ctx context.Context, dim int, weights func(lambda []float64) []*glm.Weights) *Together {
 	out := &Together{data: m.data, dim: dim, intercept: m.intercept, weights: weights, working: m.working}
-	each := weights(slices.Repeat([]float64{1}, dim))
-	for t, norms := range m.data.GradientNorms(ctx) {
-		one := each[min(t, len(each)-1)]
-		for u, norm := range norms {
-			weight := one.Norm[u]
-			if weight == 0 && one.L2 != nil {
-				weight = one.L2[u]
-			}
-			if weight > 0 {
-				out.top = math.Max(out.top, norm/weight)
-			}
-		}
+	var norms []*glm.Weights
+	for _, w := range weights(slices.Repeat([]float64{1}, dim)) {
+		norms = append(norms, &glm.Weights{Norm: w.Norm, L2: w.L2})
 	}
+	_, out.top = m.data.Path(ctx).LambdaMax(norms...)
 	return out
 }
 

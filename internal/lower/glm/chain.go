@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
 // chain are the coefficients of a fold whose features stand in an order, with the penalty of the fused lasso,
@@ -92,7 +93,7 @@ func (c *chain) round(ctx context.Context, f *fold, w *Weights) {
 		}
 		taut(from, c.step*w.Fusion, to)
 		for j, v := range to {
-			to[j] = soft(v, c.step*w.Norm[0])
+			to[j] = numerics.Soft(v, c.step*w.Norm[0])
 		}
 		length, u := 0.0, differences(to)
 		var ends []int

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/design"
 )
@@ -149,10 +150,7 @@ func New(ctx context.Context, t *Table) (*Data, error) {
 		}
 	}
 	if d.plain = d.units == nil && d.q == 1; d.units == nil {
-		d.units = make([][]int, d.p)
-		for j := range d.p {
-			d.units[j] = []int{j}
-		}
+		d.units = indices.Singles(d.p)
 	}
 	if d.chained = t.Chained; d.chained {
 		if !d.plain || t.Loss != nil || t.Lower != nil || t.Upper != nil {
@@ -196,7 +194,7 @@ func New(ctx context.Context, t *Table) (*Data, error) {
 		return nil, ctx.Err()
 	}
 	for _, part := range d.parts {
-		if !(part.weight > 0) || !finite(part.c) || math.IsInf(part.yy, 0) || math.IsNaN(part.yy) {
+		if !(part.weight > 0) || !finite.All(part.c...) || math.IsInf(part.yy, 0) || math.IsNaN(part.yy) {
 			return nil, fmt.Errorf("glm: sums over the rows are not finite")
 		}
 	}
@@ -233,10 +231,6 @@ func Sparse(x mat.Matrix) bool {
 		return !x.Dense()
 	}
 	return false
-}
-
-func finite(list []float64) bool {
-	return !slices.ContainsFunc(list, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
 // someMeans are the means of the columns over the first rows: products about them keep their digits.
@@ -280,24 +274,50 @@ func (d *Data) withPenalty(sum float64, u int, w *Weights, b []float64) float64 
 // Folds is the number of folds.
 func (d *Data) Folds() int { return len(d.folds) }
 
-// GradientNorms are, for each fold and unit, the norm of the gradient of the loss without coefficients: the weight of
-// its norm from which on it is zero where all others are.
-func (d *Data) GradientNorms(ctx context.Context) [][]float64 {
-	norms := make([][]float64, len(d.folds))
-	for t, f := range d.Path(ctx).folds {
-		norms[t] = make([]float64, len(d.units))
-		if d.chained {
+// LambdaMax is the least factor of weights, those of each fold or one for all, from which on units without coefficients
+// stay so where the path stands, but for those without a weight: within bounds, and without them. Fusions do not count,
+// and half squares where they are all that a unit has.
+func (p *Path) LambdaMax(weights ...*Weights) (within, without float64) {
+	for t, f := range p.folds {
+		w, own := weights[min(t, len(weights)-1)], f.gradient
+		if p.d.chained {
 			f.gradient = f.chain.slopes(f)
 		}
-		for u, list := range d.units {
-			sum := 0.0
-			for _, j := range list {
-				for k := range d.q {
-					sum += f.gradient[j*d.q+k] * f.gradient[j*d.q+k]
-				}
+		for u := range p.d.units {
+			l := f.enters(u, w)
+			if without = max(without, l); f.pulls(u) {
+				within = max(within, l)
 			}
-			norms[t][u] = math.Sqrt(sum)
+		}
+		f.gradient = own
+	}
+	return within, without
+}
+
+// enters is the factor of the weights up to which unit u leaves zero, 0 for one without a weight.
+func (f *fold) enters(u int, w *Weights) float64 {
+	largest, weight, absolute := 0.0, w.Norm[u], 0.0
+	for _, j := range f.d.units[u] {
+		absolute = math.Hypot(absolute, w.absolute(j))
+		for _, g := range f.gradient[j*f.d.q : (j+1)*f.d.q] {
+			largest = max(largest, math.Abs(g))
 		}
 	}
-	return norms
+	if largest == 0 {
+		return 0
+	}
+	norm := largest * f.excess(u, &Weights{}, 1/largest) // whatever its size
+	if w.L1 == nil {
+		if weight == 0 {
+			weight = w.second(f.d.units[u][0])
+		}
+		if weight == 0 {
+			return 0
+		}
+		return norm / weight
+	}
+	if weight+absolute == 0 {
+		return 0
+	}
+	return 1 / f.feasible(u, w, (weight+absolute)/norm)
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
 // dual is the dual problem of a fit over a working set whose penalties are separable, with squares of every
@@ -135,7 +136,7 @@ func (f *fold) solveDual(ctx context.Context, s *residual, w *Weights) (solved, 
 
 // at is v_j for c_j, and whether j is in A.
 func (y *dual) at(i int, c float64) (v float64, in bool) {
-	v = soft(c, y.first[i]) / y.second[i]
+	v = numerics.Soft(c, y.first[i]) / y.second[i]
 	lo, hi := y.d.bounds(y.features[i])
 	return max(lo, min(hi, v)), v != 0 && lo < v && v < hi
 }
@@ -150,39 +151,24 @@ func (y *dual) add(a float64, v, r []float64) []float64 {
 
 // line returns a t > 0 at which the slope of D along d, which falls and is piecewise linear, is small relative to that
 // at 0; 0 if there is none. linear and square are (t-u)'d and |d|^2, e is B'd.
-func (y *dual) line(linear, square float64, c, e []float64) float64 {
-	slope := func(t float64) (value, change float64) {
-		value, change = linear-t*square, -square
+func (y *dual) line(linear, square float64, c, e []float64) (t float64) {
+	slope := func(t float64) float64 {
+		value := linear - t*square
 		for i, s := range e {
-			v, in := y.at(i, c[i]+t*s)
-			if value -= v * s; in {
-				change -= s * s / y.second[i]
-			}
+			v, _ := y.at(i, c[i]+t*s)
+			value -= v * s
 		}
-		return value, change
+		return value
 	}
-	first, _ := slope(0)
+	first := slope(0)
 	if !(first > 0) {
 		return 0
 	}
-	lo, hi, t := 0.0, math.Inf(1), 1.0
-	for range dualLine {
-		value, change := slope(t)
-		if math.Abs(value) <= flat*first {
-			return t
-		}
-		if value > 0 {
-			lo = t
-		} else {
-			hi = t
-		}
-		if next := t - value/change; next > lo && next < hi {
-			t = next
-		} else {
-			t = (lo + hi) / 2
-		}
-	}
-	return lo
+	numerics.Search(first, flat, dualLine, func(step float64) (rise float64, ok, done bool) {
+		t = step
+		return slope(t), true, false
+	})
+	return t
 }
 
 // direction is d for the gradient rest at v, nil where the context ends.

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
 // fold is the fit of one fold, each solve from the one before. Vectors have q entries for each feature.
@@ -134,16 +136,6 @@ func (w *Weights) absolute(j int) float64 {
 	return w.L1[j]
 }
 
-func soft(v, by float64) float64 {
-	if v > by {
-		return v - by
-	}
-	if v < -by {
-		return v + by
-	}
-	return 0
-}
-
 // excess is the norm of the gradient of unit u, less scale times the half squares' part, beyond what the absolute
 // values of its coefficients hold back.
 func (f *fold) excess(u int, w *Weights, factor float64) float64 {
@@ -160,7 +152,7 @@ func (f *fold) excess(u int, w *Weights, factor float64) float64 {
 	for _, j := range members {
 		by := w.absolute(j)
 		for k := range q {
-			v := soft(factor*(f.gradient[j*q+k]-w.second(j)*f.b[j*q+k]), by)
+			v := numerics.Soft(factor*(f.gradient[j*q+k]-w.second(j)*f.b[j*q+k]), by)
 			sum += v * v
 		}
 	}
@@ -269,7 +261,7 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 			continue
 		}
 		slow := 3 + min(len(active)/20, 5)
-		if f.byRows(active, w) != nil || f.overRows(active, w) != nil {
+		if f.byRows(active, w) != nil || f.overRows(active, w, mostOrder) {
 			slow = 1
 		}
 		if size := len(f.d.units[active[0]]) * f.d.q; size > 1 { // whose objective is not quadratic

@@ -54,7 +54,7 @@ func (f *fold) measure(w *Weights, units []int) {
 			if more, ok := f.unbound(u, e, w); ok {
 				beyond += more
 			} else {
-				scale = min(scale, f.feasible(u, w))
+				scale = min(scale, f.feasible(u, w, 1))
 			}
 		}
 	}
@@ -146,12 +146,12 @@ func (f *fold) far(j int) float64 {
 // roundedGradient times the noise of a gradient is what sums of products may leave of it.
 const roundedGradient = 100
 
-// feasible is the largest factor, at most 1, at which a gradient leaves unit u at zero.
-func (f *fold) feasible(u int, w *Weights) float64 {
+// feasible is the largest factor, at most hi, at which a gradient leaves unit u at zero.
+func (f *fold) feasible(u int, w *Weights, hi float64) float64 {
 	if w.L1 == nil {
 		return w.Norm[u] / f.excess(u, w, 1)
 	}
-	lo, hi := 0.0, 1.0
+	lo := 0.0
 	for range 53 { // digits of a number
 		if mid := (lo + hi) / 2; f.excess(u, w, mid) > w.Norm[u] {
 			hi = mid

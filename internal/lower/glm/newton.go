@@ -249,19 +249,29 @@ func (f *fold) alone(u int) bool { return len(f.d.units[u]) == 1 && f.d.q == 1 }
 // descents are the derivatives of the objective, less their signs, in the coefficients of features, whose units are not
 // zero.
 func (f *fold) descents(features, unit []int, w *Weights) []float64 {
-	q := f.d.q
-	g := make([]float64, len(features)*q)
-	norms := f.norms(features, unit, w)
+	g, q := f.slopes(features, unit, w), f.d.q
 	for i, j := range features {
 		for k := range q {
-			b := f.b[j*q+k]
-			v := f.work.at(j, k) - w.second(j)*b - math.Copysign(w.absolute(j), b)
+			g[i*q+k] = f.work.at(j, k) - g[i*q+k]
+		}
+	}
+	return g
+}
+
+// slopes are those of the penalties.
+func (f *fold) slopes(features, unit []int, w *Weights) []float64 {
+	q := f.d.q
+	g := make([]float64, 0, len(features)*q)
+	norms := f.norms(features, unit, w)
+	for i, j := range features {
+		for _, b := range f.b[j*q : (j+1)*q] {
+			v := w.second(j)*b + math.Copysign(w.absolute(j), b)
 			if weight := w.Norm[unit[i]]; f.alone(unit[i]) {
-				v -= math.Copysign(weight, b)
+				v += math.Copysign(weight, b)
 			} else if norm := norms[unit[i]]; norm > 0 {
-				v -= weight * b / norm
+				v += weight * b / norm
 			}
-			g[i*q+k] = v
+			g = append(g, v)
 		}
 	}
 	return g
@@ -269,57 +279,48 @@ func (f *fold) descents(features, unit []int, w *Weights) []float64 {
 
 // mostOrder bounds the order of the systems of Newton steps, as do mostTimesRows times the rows where that is more than
 // fewOrder: beyond, each step takes out little of what is too many. mostSparse does where their products are of sparse
-// columns, for each fold, and leastRidge is the weight of squares beside the curvature of the loss where there are more
-// coefficients than rows.
-const mostOrder, mostTimesRows, fewOrder, mostSparse, leastRidge = 4000, 4, 1000, 100, 1e-4
+// columns, for each fold.
+const mostOrder, mostTimesRows, fewOrder, mostSparse = 4000, 4, 1000, 100
 
 // direction is Newton's for the coefficients of features, nil where their system is too large or the context ends.
-func (f *fold) direction(ctx context.Context, features, unit []int, g []float64, w *Weights) []float64 {
+func (f *fold) direction(ctx context.Context, features, unit []int, g []float64, w *Weights) (step []float64) {
 	n, q := len(features), f.d.q
 	order := n * q
 	if order == 0 {
 		return nil
 	}
-	step := slices.Clone(g)
+	system := f.system(features, unit, w, mostOrder)
 	s, ok := f.work.(*residual)
 	switch {
-	case ok && f.overRows(slices.Compact(slices.Clone(unit)), w) != nil:
-		y := s.wide(ctx, features, w)
-		if y == nil {
-			return nil
-		}
-		y.solve(step)
-		return step
+	case system.rows:
 	case ok && s.root != nil && s.x.Dense() && n > s.count && f.point.envelope == nil &&
 		!slices.ContainsFunc(unit, func(u int) bool { return !f.alone(u) }):
 		return nil // the rows do not determine a direction
 	case ok && !s.x.Dense() && !f.d.single && n > mostSparse, order > min(mostOrder, max(fewOrder, mostTimesRows*f.d.n)):
 		return nil
 	}
-	(&newton{f: f, features: features, unit: unit, w: w}).factor().solve(step)
+	if step = system.solve(ctx, g, 0); ctx.Err() != nil {
+		return nil
+	}
 	return step
 }
 
-// overRows is the work of units by residuals where Newton steps have a system of the order of the rows, see [wide], as
-// half squares hold more coefficients than there are rows; nil elsewhere.
-func (f *fold) overRows(units []int, w *Weights) *residual {
+// overRows says that Newton steps of units have a system of the order of the rows, of which there are most at most, see
+// [wide], as half squares hold more coefficients than there are rows.
+func (f *fold) overRows(units []int, w *Weights, most int) bool {
 	s, ok := f.work.(*residual)
-	if !ok || f.d.q > 1 || s.x.Rows() > mostOrder || f.coupled(units, w) {
-		return nil
+	if !ok || f.d.q > 1 || s.x.Rows() > most || f.coupled(units, w) {
+		return false
 	}
-	bends, least, n := false, math.Inf(1), 0
+	least, size, n := math.Inf(1), 0.0, 0
 	for _, u := range units {
 		for _, j := range f.d.units[u] {
 			if w.absolute(j) == 0 || f.used(j) {
-				n++
-				bends, least = bends || w.Norm[u]+w.absolute(j) > 0, min(least, w.second(j))
+				n, least, size = n+1, min(least, w.second(j)), size+s.diagonal(j)
 			}
 		}
 	}
-	if n > s.count && least > 0 && (!bends || least >= leastRidge*s.diagonal(f.d.units[units[0]][0])) {
-		return s
-	}
-	return nil
+	return n > s.count && least*float64(n) > leastSecond*size
 }
 
 // atBound says that the coefficient of a feature is at a bound.

@@ -73,7 +73,7 @@ func TestFusedPaths(t *testing.T) {
 		}
 		d := must.Of(New(context.Background(), table))(t)
 		tol := []float64{1e-9, 1e-4}[it%2]
-		top := slices.Max(slices.Concat(d.GradientNorms(context.Background())...))
+		top, _ := d.Path(context.Background()).LambdaMax(&Weights{Norm: slices.Repeat([]float64{1}, p)})
 		for k, share := range []float64{1e-8, 1 - 1e-8, 0, 0.1, 0.5, 0.9, 1} {
 			path := d.Path(context.Background())
 			for _, factor := range []float64{1.0001, 0.5, 0.2, 0.05, 0.01, 1e-3, 1e-5} {
@@ -132,7 +132,7 @@ func TestQuantilePaths(t *testing.T) {
 		}
 		d := must.Of(New(context.Background(), table))(t)
 		path := d.Path(context.Background())
-		top := slices.Max(slices.Concat(d.GradientNorms(context.Background())...))
+		top, _ := d.Path(context.Background()).LambdaMax(&Weights{Norm: slices.Repeat([]float64{1}, p)})
 		for _, share := range []float64{1.0001, 0.5, 0.2, 0.05, 0.01, 1e-3, 1e-5} {
 			w := &Weights{Norm: slices.Repeat([]float64{share * top}, p)}
 			if ridge > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
 // Pinball is the loss of a quantile: the level times y - eta where that is positive, and 1 - level times eta - y
@@ -198,32 +199,11 @@ func (f *fold) reach(eta, change []float64, features []int, after []float64, w *
 		return sum
 	}
 	const points, near = 20, 1e-2
-	last := slope(1)
-	if last <= 0 {
-		pt.envelope.learn(1)
-		return 1
-	}
-	// The slope rises: false positions, of which an end that stays is halved (the Illinois rule).
-	lo, hi, first, at, side := 0.0, 1.0, slope(0), 0.0, 0.0
-	size := math.Abs(first)
-	for k := 0; first < 0 && k < points; k++ {
-		at = lo + (hi-lo)*first/(first-last)
-		v := slope(at)
-		if math.Abs(v) <= near*size {
-			break
-		}
-		if v < 0 {
-			if lo, first = at, v; side < 0 {
-				last /= 2
-			}
-		} else if hi, last = at, v; side > 0 {
-			first /= 2
-		}
-		side = v
-	}
-	if at == 0 {
-		at = hi
-	}
+	at := 1.0
+	numerics.Search(-slope(0), near, points, func(t float64) (rise float64, ok, done bool) {
+		at = t
+		return -slope(t), true, false
+	})
 	pt.envelope.learn(at)
 	return at
 }

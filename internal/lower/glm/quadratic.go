@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/design"
 )
@@ -126,10 +127,7 @@ func (p *Quadratic) stacked(rows []Rows, list []int) *residual {
 // ready has room for n coefficients.
 func (p *Quadratic) ready(n int) {
 	if p.f == nil || p.f.d.p != n {
-		d := &Data{p: n, q: 1, n: math.MaxInt, units: make([][]int, n), plain: true, single: true, all: indices.Range(0, n)}
-		for j := range n {
-			d.units[j] = d.all[j : j+1]
-		}
+		d := &Data{p: n, q: 1, n: math.MaxInt, units: indices.Singles(n), plain: true, single: true, all: indices.Range(0, n)}
 		p.f = &fold{d: d, step: make([]float64, 1), working: d.all, part: new(part)}
 	}
 }
@@ -176,7 +174,7 @@ func (p *Quadratic) solve(ctx context.Context, work work, b []float64) bool {
 			f.sweep(f.active(), w)
 		}
 	}
-	return finite(b)
+	return finite.All(b...)
 }
 
 // systemOf is that of Newton steps of some features.

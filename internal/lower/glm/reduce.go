@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/design"
 )
@@ -70,7 +71,7 @@ func Reduce(x mat.Matrix, y []float64, threads int) (small *design.Matrix, targe
 		all.add(s)
 	}
 	of := d.part(all, nil)
-	if !finite(of.mean) || !finite(of.c) || !finite(all.products) {
+	if !finite.All(of.mean...) || !finite.All(of.c...) || !finite.All(all.products...) {
 		return nil, nil, false
 	}
 	of.centre(all.products, p)

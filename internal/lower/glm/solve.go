@@ -108,11 +108,11 @@ func (p *Path) SolveEach(ctx context.Context, weights []*Weights, tol float64) (
 	}
 	if d.curved != nil {
 		p.solveCurved(ctx, tol)
-		return p.solution(ctx), nil
+		return p.Solution(ctx), nil
 	}
 	if d.chained {
 		p.solveChains(ctx, tol)
-		return p.solution(ctx), nil
+		return p.Solution(ctx), nil
 	}
 	inner := make([]float64, len(p.folds))
 	left := make([]int, len(p.folds)) // tightenings
@@ -140,7 +140,7 @@ func (p *Path) SolveEach(ctx context.Context, weights []*Weights, tol float64) (
 		}
 		f.last = f.weights
 	})
-	return p.solution(ctx), nil
+	return p.Solution(ctx), nil
 }
 
 // rounds takes rounds of each fold, with what joins its working set, until it is judged to be solved, or ended without.
@@ -187,8 +187,8 @@ func (d *Data) check(w *Weights) error {
 	return nil
 }
 
-// solution copies the fits.
-func (p *Path) solution(ctx context.Context) *Solution {
+// Solution has the fits where the path stands.
+func (p *Path) Solution(ctx context.Context) *Solution {
 	d := p.d
 	s := &Solution{Solved: ctx.Err() == nil, B: make([][]float64, len(p.folds)), B0: make([][]float64, len(p.folds)),
 		Validation: make([]float64, len(p.folds)), Objective: make([]float64, len(p.folds))}

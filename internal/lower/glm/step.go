@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
 // sweep minimises over one unit of a list after the other and returns the largest decrease of the objective, about.
@@ -29,7 +31,7 @@ func (f *fold) single(j int, first, second float64) float64 {
 		return 0
 	}
 	b := f.b[j]
-	next := soft(f.work.at(j, 0)+curve*b, first) / (curve + second)
+	next := numerics.Soft(f.work.at(j, 0)+curve*b, first) / (curve + second)
 	if f.d.lower != nil || f.d.upper != nil {
 		lo, hi := f.d.bounds(j)
 		next = max(lo, min(hi, next))
@@ -82,7 +84,7 @@ func (f *fold) prox(u int, curve float64, w *Weights, norm float64) {
 	for _, j := range f.d.units[u] {
 		for k := range q {
 			b := f.b[j*q+k]
-			v := soft(curve*b+f.work.at(j, k)-w.second(j)*b, w.absolute(j))
+			v := numerics.Soft(curve*b+f.work.at(j, k)-w.second(j)*b, w.absolute(j))
 			f.next = append(f.next, v)
 			size += v * v
 		}

@@ -38,15 +38,11 @@ func (d *Data) System(ctx context.Context, t int, b []float64, b0 float64, w *We
 	f := d.newFold(t)
 	s := &System{constant: d.intercept, curve: 1, tol: tol}
 	var units, unit []int
-	for u, list := range d.units {
-		if !slices.ContainsFunc(list, func(j int) bool { return b[j] != 0 }) {
-			continue
-		}
-		units = append(units, u)
-		for _, j := range list {
-			if f.b[j] = b[j]; b[j] != 0 && !f.atBound(j) {
-				s.Features, unit = append(s.Features, j), append(unit, u)
-			}
+	s.Features, unit = d.Free(b)
+	copy(f.b, b)
+	for u := range d.units {
+		if f.inUse(u) {
+			units = append(units, u)
 		}
 	}
 	f.join(units)
@@ -80,6 +76,27 @@ func (d *Data) System(ctx context.Context, t int, b []float64, b0 float64, w *We
 	}
 	s.newton = f.system(s.Features, unit, w, mostFactor)
 	return s, ctx.Err()
+}
+
+// Free are the features whose coefficients are not zero and not at a bound, unit by unit, and these.
+func (d *Data) Free(b []float64) (features, unit []int) {
+	for u, list := range d.units {
+		for _, j := range list {
+			if lo, hi := d.bounds(j); b[j] != 0 && b[j] != lo && b[j] != hi {
+				features, unit = append(features, j), append(unit, u)
+			}
+		}
+	}
+	return features, unit
+}
+
+// Slope is the gradient of penalties with some weights in the coefficients, and 0 for the constant.
+func (s *System) Slope(w *Weights) []float64 {
+	g := s.newton.f.slopes(s.Features, s.newton.unit, w)
+	if s.constant {
+		g = append(g, 0)
+	}
+	return g
 }
 
 // Inner solves a system, given the products of its matrix with directions.
@@ -122,9 +139,9 @@ type newton struct {
 	features, unit []int
 	w              *Weights
 	solver         interface{ solve(x []float64) } // of a factor, nil where there is none yet or solutions are iterative
-	prepare        func(ctx context.Context)
-	diagonal       []float64 // of conjugate gradients
-	product, spent float64   // multiplications of a product, and of all
+	rows           bool                            // the factor is of the order of the rows
+	diagonal       []float64                       // of conjugate gradients
+	product, spent float64                         // multiplications of a product, and of all
 }
 
 const (
@@ -138,36 +155,18 @@ const (
 // system has the second derivatives in coefficients of features, whose units are listed, in the best of the three ways,
 // of which factors have the order most at most.
 func (f *fold) system(features, unit []int, w *Weights, most int) *newton {
-	s, n := &newton{f: f, features: features, unit: unit, w: w}, len(features)
-	of, ok := f.work.(*residual)
-	least, size := math.Inf(1), 0.0
-	for _, j := range features {
-		least, size = min(least, w.second(j)), size+f.work.diagonal(j)
-		if ok {
-			s.product += 2 * float64(of.x.Len(of.place[j]))
-		}
-	}
-	s.prepare = func(context.Context) { s.solver = s.factor() }
-	switch {
-	case f.coupled(unit, w):
-	case ok && n > of.count && of.count <= most && least*float64(n) > leastSecond*size:
-		s.prepare = func(ctx context.Context) {
-			if y := of.wide(ctx, features, w); y != nil {
-				s.solver = y
-			}
-		}
-	case n > most:
+	s := &newton{f: f, features: features, unit: unit, w: w}
+	s.rows = f.overRows(slices.Compact(slices.Clone(unit)), w, most)
+	if !s.rows && len(features) > most && !f.coupled(unit, w) {
+		of, ok := f.work.(*residual)
 		for _, j := range features {
 			s.diagonal = append(s.diagonal, f.work.diagonal(j)+w.second(j))
+			if ok {
+				s.product += 2 * float64(of.x.Len(of.place[j]))
+			}
 		}
 	}
 	return s
-}
-
-// factor is that of the matrix.
-func (s *newton) factor() *definite {
-	h, order, pivot := s.matrix()
-	return factorise(order, h, pivot)
 }
 
 // matrix is the lower triangle, by columns, with what a pivot is taken for that is rounding.
@@ -233,8 +232,13 @@ func (s *newton) times(out, v []float64) {
 func (s *newton) solve(ctx context.Context, right []float64, accuracy float64) []float64 {
 	v := slices.Clone(right)
 	if s.diagonal == nil {
-		if s.solver == nil {
-			s.prepare(ctx)
+		if s.solver == nil && s.rows {
+			if y := s.f.work.(*residual).wide(ctx, s.features, s.w); y != nil {
+				s.solver = y
+			}
+		} else if s.solver == nil {
+			h, order, pivot := s.matrix()
+			s.solver = factorise(order, h, pivot)
 		}
 		if s.solver != nil {
 			s.solver.solve(v)

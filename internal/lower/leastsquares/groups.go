@@ -13,59 +13,43 @@ import (
 type Groups struct {
 	*Data
 	Members [][]int
-	Of      []int // the group of each feature
 }
 
 // NewGroups divides the features of data, see [Divide].
 func NewGroups(g *Data, members [][]int) (*Groups, error) {
-	of, err := Divide(members, g.X.Columns())
-	return &Groups{Data: g, Members: members, Of: of}, err
+	return &Groups{Data: g, Members: members}, Divide(members, g.X.Columns())
 }
 
-// Divide returns the group of each of p features: members lists those of each group, and each feature is in one.
-func Divide(members [][]int, p int) ([]int, error) {
+// Divide says what is wrong with groups of p features: members lists those of each, and each feature is in one.
+func Divide(members [][]int, p int) error {
 	of := slices.Repeat([]int{-1}, p)
 	for k, group := range members {
 		if len(group) == 0 {
-			return nil, fmt.Errorf("group %d is empty", k)
+			return fmt.Errorf("group %d is empty", k)
 		}
 		for _, j := range group {
 			if j < 0 || j >= p {
-				return nil, fmt.Errorf("group %d has feature %d, expected 0 to %d", k, j, p-1)
+				return fmt.Errorf("group %d has feature %d, expected 0 to %d", k, j, p-1)
 			}
 			if of[j] >= 0 {
-				return nil, fmt.Errorf("feature %d is in groups %d and %d", j, of[j], k)
+				return fmt.Errorf("feature %d is in groups %d and %d", j, of[j], k)
 			}
 			of[j] = k
 		}
 	}
 	if j := slices.Index(of, -1); j >= 0 {
-		return nil, fmt.Errorf("feature %d is in no group", j)
+		return fmt.Errorf("feature %d is in no group", j)
 	}
-	return of, nil
+	return nil
 }
 
-// Weights are [GroupWeights] of these groups.
-func (q *Groups) Weights(ofNorms, ofValues []float64) (norm, l1 []float64, err error) {
-	return GroupWeights(ofNorms, ofValues, len(q.Members), q.Of)
-}
-
-// GroupWeights spreads and checks those of the norms, one for each group, and of the absolute values, one for each
-// feature, which needs one of the two.
-func GroupWeights(ofNorms, ofValues []float64, groups int, of []int) (norm, l1 []float64, err error) {
-	if norm, err = Spread("Norm", ofNorms, groups); err != nil {
-		return nil, nil, err
+// Weights spreads and checks those of the norms, all of them positive.
+func (q *Groups) Weights(ofNorms []float64) ([]float64, error) {
+	norm, err := Spread("Norm", ofNorms, len(q.Members))
+	if k := slices.Index(norm, 0); err == nil && k >= 0 {
+		return nil, fmt.Errorf("group %d has no penalty, expected a positive weight", k)
 	}
-	if l1, err = Spread("L1", ofValues, len(of)); err != nil {
-		return nil, nil, err
-	}
-	for j, k := range of {
-		if norm[k] == 0 && l1[j] == 0 {
-			return nil, nil, fmt.Errorf(
-				"feature %d of group %d has no penalty, expected a positive weight of its own or of its group", j, k)
-		}
-	}
-	return norm, l1, nil
+	return norm, err
 }
 
 // eigenMost bounds the groups whose largest eigenvalue is computed; larger ones get a bound.

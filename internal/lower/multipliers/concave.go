@@ -114,7 +114,7 @@ func (f *dual) search(ctx context.Context, from *dualPoint, d []float64) (*dualP
 	slope := floats.Dot(from.slope, d)
 	var last, best *dualPoint
 	var err error
-	found := numerics.Search(slope, searches, func(t float64) (s float64, ok, done bool) {
+	found := numerics.Search(slope, numerics.Little, searches, func(t float64) (s float64, ok, done bool) {
 		m := make([]float64, len(d))
 		floats.AddScaledTo(m, from.m, t, d)
 		for i := range m {

@@ -18,6 +18,14 @@ func (q *Basis) Without(v []float64) {
 	}
 }
 
+// Along is what a column has of each of the basis.
+func (q *Basis) Along(v []float64) (out []float64) {
+	for _, e := range q.q {
+		out = append(out, floats.Dot(e, v))
+	}
+	return out
+}
+
 // Grow adds what a column, which it changes, has beside the basis, and says whether that is something.
 func (q *Basis) Grow(v []float64) bool {
 	before := floats.Norm(v, 2)

@@ -59,23 +59,23 @@ func TestConjugateGradient(t *testing.T) {
 func TestSearch(t *testing.T) {
 	for _, s := range []float64{2, 1, 0.7, 0.03, 1e-6} {
 		last := 0.0
-		require.True(t, Search(1, 60, func(step float64) (float64, bool, bool) {
+		require.True(t, Search(1, Little, 60, func(step float64) (float64, bool, bool) {
 			last = step
 			return 1 - step/s, true, false
 		}))
 		if s >= 1 {
 			require.Equal(t, 1.0, last)
 		} else {
-			require.InDelta(t, s, last, left*s)
+			require.InDelta(t, s, last, Little*s)
 		}
 	}
 	last := 0.0
-	require.True(t, Search(1, 60, func(step float64) (float64, bool, bool) {
+	require.True(t, Search(1, Little, 60, func(step float64) (float64, bool, bool) {
 		last = step
 		return 0.1 - step, step < 0.4, false
 	}))
 	require.Less(t, last, 0.4)
-	require.False(t, Search(1, 60, func(float64) (float64, bool, bool) { return 0, false, false }))
+	require.False(t, Search(1, Little, 60, func(float64) (float64, bool, bool) { return 0, false, false }))
 }
 
 func TestStall(t *testing.T) {

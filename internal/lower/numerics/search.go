@@ -6,14 +6,14 @@ import "math"
 // short to go on.
 const inside, narrow = 0.05, 1e-12
 
-// left is the share of the slope at 0 that a step may leave.
-const left = 0.3
+// Little is the share of the slope at 0 that a step may leave where an exact one is of no use.
+const Little = 0.3
 
 // Search looks along a direction for the maximum of a concave function: it takes the step 1 if the function still rises
-// there, and else one at which the slope is little beside that at 0. at returns the slope at a step, whether there
-// is a point to go to at all, and whether it is good enough whatever its slope. The result says whether the last step
-// is one.
-func Search(slope float64, most int, at func(step float64) (slope float64, ok, done bool)) bool {
+// there, and else one at which the slope is a share left of that at 0 at most. at returns the slope at a step, whether
+// there is a point to go to at all, and whether it is good enough whatever its slope. The result says whether the last
+// step is one.
+func Search(slope, left float64, most int, at func(step float64) (slope float64, ok, done bool)) bool {
 	lo, hi, slopeLo, step := 0.0, 1.0, slope, 1.0
 	for range most {
 		s, ok, done := at(step)

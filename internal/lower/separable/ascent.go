@@ -79,7 +79,7 @@ func (a *ascent) differentiate(at *point) {
 			}
 		}
 		if a.shared {
-			a.slopes.ms[t] = s.l1 - at.r[a.groups.len()] - at.t
+			a.slopes.ms[t] = s.l1 - at.r[len(a.groups)] - at.t
 		}
 	}
 	if a.fixed {
@@ -135,7 +135,7 @@ func (a *ascent) step() bool {
 	noise := rounded * (math.Abs(a.at.value) + a.magnitude())
 	steep := a.steepness()
 	last, rounding := 1.0, false
-	found := numerics.Search(promise, searches, func(size float64) (slope float64, ok, done bool) {
+	found := numerics.Search(promise, numerics.Little, searches, func(size float64) (slope float64, ok, done bool) {
 		a.move(d, size)
 		a.differentiate(a.try)
 		last = size

@@ -69,7 +69,7 @@ func (a *ascent) corner(b *border, free []bool, reach float64) map[int]int {
 	if b.t >= 0 {
 		b.plus(b.t, b.t, reach)
 		b.slope[b.t] = a.rest(at)
-		for g := range a.groups.len() {
+		for g := range a.groups {
 			_, _, _, excess := a.bound(g, at, at.t)
 			b.slope[b.t] -= rho * excess
 		}
@@ -81,7 +81,7 @@ func (a *ascent) corner(b *border, free []bool, reach float64) map[int]int {
 		b.plus(b.m0, b.first+i, a.gamma[g])
 	}
 	if a.shared {
-		s := a.groups.len()
+		s := len(a.groups)
 		moves := !a.fixed && at.r[s] > a.low[s] && at.r[s] < a.high[s]
 		if moves {
 			b.plus(b.m0, b.m0, -a.gamma[s]*a.gamma[s]/rho)
@@ -113,8 +113,8 @@ func (a *ascent) edge(b *border, t int, kind []uint8, tie map[int]int) {
 	b.columns[t] = make([][]float64, b.n)
 	// The derivatives of b in t, m_0 and m_k.
 	byT, by0, byS := make([]float64, len(s.b)), make([]float64, len(s.b)), make([]float64, len(s.b))
-	for g := range a.groups.len() {
-		q, members, gamma := s.norms[g], a.groups.of(g), a.gamma[g]
+	for g := range a.groups {
+		q, members, gamma := s.norms[g], a.groups[g], a.gamma[g]
 		if q == 0 {
 			continue
 		}
@@ -183,7 +183,7 @@ func (a *ascent) edge(b *border, t int, kind []uint8, tie map[int]int) {
 func (a *ascent) radial(t, g int) []float64 {
 	s, p := &a.at.of[t], a.parts[t]
 	c := make([]float64, p.rows)
-	for _, j := range a.groups.of(g) {
+	for _, j := range a.groups[g] {
 		if v := s.soft[j]; v != 0 {
 			for k := range p.sets {
 				set := &p.sets[k]

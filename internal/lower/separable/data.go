@@ -11,34 +11,22 @@ import (
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/leastsquares"
+	"github.com/conetune/conetune/internal/lower/sparse"
 )
 
-// Rows are observations with a target for each.
-type Rows struct {
-	X *design.Matrix
-	Y []float64
-}
+// Rows are observations with a target for each, without weights and offsets.
+type Rows = sparse.Sample
 
 // Regression is the data of one split or fold, with the penalties: the norm of each group of features, of which a
 // single feature is one too, and perhaps |b|_1 as the last one.
 type Regression struct {
 	train, val Rows
-	groups     *groups
+	groups     [][]int
 	shared     bool
 	intercept  bool
 	curvature  float64 // the mean of |x_j|^2 / n on training rows
 	matrix     *matrix // nil without one
 }
-
-// groups lists the features of each group, one group after the other.
-type groups struct {
-	member, start []int
-}
-
-func (q *groups) len() int { return len(q.start) - 1 }
-
-// of are the features of group g.
-func (q *groups) of(g int) []int { return q.member[q.start[g]:q.start[g+1]] }
 
 // New takes training and validation rows of the same features, each of which is in one of the groups; nil stands for
 // groups of one feature each. With shared the 1-norm is the last of the penalties.
@@ -50,13 +38,14 @@ func New(train, val Rows, members [][]int, shared, intercept bool) (*Regression,
 			"separable: %d x %d training rows with %d targets and %d x %d validation rows with %d do not fit together", n, p,
 			len(train.Y), m, q, len(val.Y))
 	}
-	if members != nil {
-		if _, err := leastsquares.Divide(members, p); err != nil {
-			return nil, fmt.Errorf("separable: %w", err)
-		}
+	if members == nil {
+		members = indices.Singles(p)
 	}
-	g := &Regression{train: train, val: val, groups: newGroups(members, p), shared: shared, intercept: intercept}
-	var err error
+	err := leastsquares.Divide(members, p)
+	if err != nil {
+		return nil, fmt.Errorf("separable: %w", err)
+	}
+	g := &Regression{train: train, val: val, groups: members, shared: shared, intercept: intercept}
 	if g.curvature, err = curvature(train.X); err != nil {
 		return nil, fmt.Errorf("separable: training rows: %w", err)
 	}
@@ -81,24 +70,12 @@ func curvature(x *design.Matrix) (sum float64, err error) {
 	return sum, nil
 }
 
-// newGroups takes the features of groups; nil stands for groups of one of p features each.
-func newGroups(members [][]int, p int) *groups {
-	q := &groups{start: []int{0}}
-	if members == nil {
-		q.member, q.start = indices.Range(0, p), indices.Range(0, p+1)
-	}
-	for _, group := range members {
-		q.member, q.start = append(q.member, group...), append(q.start, len(q.member)+len(group))
-	}
-	return q
-}
-
 // Penalties is their number.
 func (g *Regression) Penalties() int {
 	if g.shared {
-		return g.groups.len() + 1
+		return len(g.groups) + 1
 	}
-	return g.groups.len()
+	return len(g.groups)
 }
 
 // Shape is that of a point: p coefficients, the entries of the matrix by rows, if there is one, and the intercept, if
@@ -159,8 +136,8 @@ func halfMean(f, y []float64) float64 {
 
 func (g *Regression) penalties(b []float64) []float64 {
 	out := make([]float64, g.Penalties())
-	for k := range g.groups.len() {
-		out[k] = size(g.groups.of(k), b)
+	for k, group := range g.groups {
+		out[k] = size(group, b)
 	}
 	if g.shared {
 		out[len(out)-1] = floats.Norm(b, 1)
@@ -178,14 +155,4 @@ func size(group []int, b []float64) float64 {
 		sum += b[j] * b[j]
 	}
 	return math.Sqrt(sum)
-}
-
-func soft(v, l float64) float64 {
-	switch {
-	case v > l:
-		return v - l
-	case v < -l:
-		return v + l
-	}
-	return 0
 }

@@ -190,10 +190,10 @@ func (g *Regression) bound(u, c []float64, ms float64, radii []float64) (lambda 
 	linear := floats.Dot(g.train.Y, u)
 	cut := make([]float64, len(c))
 	for j, v := range c {
-		cut[j] = soft(v, ms)
+		cut[j] = numerics.Soft(v, ms)
 	}
-	for k := range g.groups.len() {
-		lambda[k] = size(g.groups.of(k), cut)
+	for k, group := range g.groups {
+		lambda[k] = size(group, cut)
 		linear += radii[k] * lambda[k]
 	}
 	if g.shared {
@@ -229,7 +229,7 @@ func (g *Regression) detached(u, norms, radii []float64) (v, c []float64) {
 		if !(q < radii[k]) {
 			continue
 		}
-		for _, j := range g.groups.of(k) {
+		for _, j := range g.groups[k] {
 			column := make([]float64, len(u))
 			x.Axpy(1, j, column)
 			if g.intercept {

@@ -39,9 +39,9 @@ func (a *ascent) classify() (kind [][]uint8, free []bool, ties []int, reach floa
 	at := a.at
 	kind = make([][]uint8, len(at.of))
 	for t := range kind {
-		kind[t] = make([]uint8, a.groups.len())
+		kind[t] = make([]uint8, len(a.groups))
 	}
-	free = make([]bool, a.groups.len())
+	free = make([]bool, len(a.groups))
 	for g := range free {
 		r, between, above, _ := a.bound(g, at, at.t)
 		if above == 0 {

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
 // program is the convex program of both levels, over the parts t of a subproblem or for the one of a lower level:
@@ -18,7 +20,7 @@ import (
 // with the training rows' weight times m_0. In a lower level (fixed) m_0 is 1, t is 0 and r is radius.
 type program struct {
 	parts                    []*part
-	groups                   *groups
+	groups                   [][]int
 	shared                   bool
 	rho                      float64
 	centre                   [][]float64
@@ -134,7 +136,7 @@ func (p *program) newPoint() *point {
 		k := len(p.centre[t])
 		out.of[t] = portion{
 			u: make([]float64, part.rows), c: make([]float64, k), soft: make([]float64, k),
-			norms: make([]float64, p.groups.len()), b: make([]float64, k),
+			norms: make([]float64, len(p.groups)), b: make([]float64, k),
 		}
 		if p.matrix != nil {
 			out.of[t].g = mat.NewDense(p.matrix.m, p.matrix.n, nil)
@@ -219,7 +221,7 @@ func (p *ascent) evaluate(at *point) {
 	if !p.fixed {
 		value = p.rest(at)*at.t - at.m0*p.offset
 	}
-	for g := range p.groups.len() {
+	for g := range p.groups {
 		r, _, _, _ := p.bound(g, at, at.t)
 		at.r[g] = r
 		if d := r - p.radius[g]; d != 0 {
@@ -227,7 +229,7 @@ func (p *ascent) evaluate(at *point) {
 		}
 	}
 	if p.shared {
-		s := p.groups.len()
+		s := len(p.groups)
 		sum := 0.0
 		for t := range at.of {
 			sum += at.of[t].ms
@@ -260,10 +262,9 @@ func (p *ascent) evaluate(at *point) {
 // soften sets the coefficients before their norms are bounded, and Z.
 func (p *ascent) soften(t int, s *portion) {
 	centre, l := p.centre[t], p.threshold(s)/p.rho
-	for g := range p.groups.len() {
-		group := p.groups.of(g)
+	for g, group := range p.groups {
 		for _, j := range group {
-			s.soft[j] = soft(centre[j]-s.c[j]/p.rho, l)
+			s.soft[j] = numerics.Soft(centre[j]-s.c[j]/p.rho, l)
 		}
 		s.norms[g] = size(group, s.soft)
 	}
@@ -276,12 +277,12 @@ func (p *ascent) soften(t int, s *portion) {
 func (p *ascent) shrink(t int, at *point) (value float64) {
 	s, centre := &at.of[t], p.centre[t]
 	s.l1 = 0
-	for g := range p.groups.len() {
+	for g := range p.groups {
 		factor, q := 1.0, s.norms[g]
 		if top := at.r[g] + at.t; q > top {
 			factor = top / q
 		}
-		for _, j := range p.groups.of(g) {
+		for _, j := range p.groups[g] {
 			b := s.soft[j] * factor
 			s.b[j] = b
 			if b != 0 {
@@ -309,7 +310,7 @@ func (p *ascent) level(at *point) {
 	rest := math.Max(0, p.rest(at))
 	hot := p.hot[:0]
 	sum, top := 0.0, 0.0
-	for g := range p.groups.len() {
+	for g := range p.groups {
 		_, _, above, excess := p.bound(g, at, 0)
 		if above == 0 {
 			continue

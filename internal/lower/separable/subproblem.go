@@ -144,7 +144,7 @@ func (a *ascent) values() (values []bilevel.Values, apart float64) {
 			v.Penalties[g] = math.Min(q, a.at.r[g]+a.at.t)
 		}
 		if a.shared {
-			v.Penalties[a.groups.len()] = s.l1
+			v.Penalties[len(a.groups)] = s.l1
 		}
 		for j, b := range s.b {
 			apart += square(b, a.centre[t][j])
@@ -165,7 +165,7 @@ func (a *ascent) values() (values []bilevel.Values, apart float64) {
 func (a *ascent) objective(c *bilevel.Centre) float64 {
 	values, apart := a.values()
 	if a.shared {
-		s, most := a.groups.len(), 0.0
+		s, most := len(a.groups), 0.0
 		for _, v := range values {
 			most = math.Max(most, v.Penalties[s]-a.at.t)
 		}
@@ -194,7 +194,7 @@ func (s *Subproblem) report(a *ascent, r []float64, value, gap float64, out *bil
 			m[g] = a.rho * math.Max(0, q-at.t-at.r[g])
 		}
 		if a.shared {
-			m[a.groups.len()] = of.ms
+			m[len(a.groups)] = of.ms
 		}
 		out.X, out.M = append(out.X, x), append(out.M, m)
 	}

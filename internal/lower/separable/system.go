@@ -58,13 +58,13 @@ func (a *ascent) build(t int, kind []uint8) bool {
 	w := writer{system: s, part: p, weight: slices.Clone(s.root), column: make([]float64, p.rows),
 		radial: make([]float64, p.rows)}
 	floats.Scale(1/math.Sqrt(a.rho), w.weight)
-	for g := range a.groups.len() {
+	for g := range a.groups {
 		switch q := a.at.of[t].norms[g]; {
 		case q == 0:
 		case kind[g] == below:
-			w.free(a.groups.of(g), a.at.of[t].soft)
+			w.free(a.groups[g], a.at.of[t].soft)
 		default:
-			w.bounded(a.groups.of(g), a.at.of[t].soft, q, a.at.r[g]+a.at.t, kind[g] == loose)
+			w.bounded(a.groups[g], a.at.of[t].soft, q, a.at.r[g]+a.at.t, kind[g] == loose)
 		}
 	}
 	if p.intercept {

@@ -82,16 +82,16 @@ func TestBadInput(t *testing.T) {
 		g, err := of(Sample{X: x, Y: labels}, Terms{})
 		require.NoError(t, err)
 		for _, w := range [][2]float64{{0, 0}, {-1, 1}, {nan, 1}, {inf, 0}} {
-			_, err := g.Solve(context.Background(), w[0], w[1], 0, nil)
+			_, err := g.solve(context.Background(), w[0], w[1], 0, nil)
 			require.ErrorContains(t, err, "expected finite numbers, not negative, one of them positive")
 		}
-		_, err = g.Solve(context.Background(), 1, 1, nan, nil)
+		_, err = g.solve(context.Background(), 1, 1, nan, nil)
 		require.ErrorContains(t, err, "tolerance NaN")
-		_, err = g.Solve(context.Background(), 1, 1, 0, &Solution{B: make([]float64, 2)})
+		_, err = g.solve(context.Background(), 1, 1, 0, &Solution{B: make([]float64, 2)})
 		require.ErrorContains(t, err, "start has 2 coefficients")
 	}
 	g, err := squares(Sample{X: x, Y: y}, Terms{})
 	require.NoError(t, err)
-	_, err = g.SolveAt(context.Background(), &glm.Weights{Norm: make([]float64, 3), L2: make([]float64, 2)}, 0, nil)
+	_, err = g.Solve(context.Background(), &glm.Weights{Norm: make([]float64, 3), L2: make([]float64, 2)}, 0, nil)
 	require.ErrorContains(t, err, "3, 0 and 2 weights for 3 units")
 }

@@ -35,7 +35,7 @@ func (s *solver) Check(ctx context.Context, w *bilevel.JointWeights) (c bilevel.
 	var missing []ranked
 	for e, g := range descent {
 		j, v := e/s.k, 0.0
-		f := s.terms.weight(j)
+		f := s.terms.Factors[j]
 		if i := s.at[e]; i >= 0 {
 			v = s.b[i]
 		}
@@ -99,10 +99,6 @@ const productColumns = 256
 
 // gap is that of [glm.Data.Gap] at the last solution, where the losses have some value and derivatives.
 func (s *solver) gap(loss float64, descent []float64, w *bilevel.JointWeights) (float64, error) {
-	d, err := s.table.ready(s.ctx)
-	if err != nil {
-		return 0, err
-	}
 	weights, err := s.Weights(w.Penalties)
 	if err != nil {
 		return 0, err
@@ -112,7 +108,7 @@ func (s *solver) gap(loss float64, descent []float64, w *bilevel.JointWeights) (
 	if s.k == 1 && s.intercept {
 		slant, b0 = descent[n], b[n]
 	}
-	return d.Gap(loss, s.null, descent[:n], b[:n], slant, b0, weights), nil
+	return s.data.Gap(loss, s.null, descent[:n], b[:n], slant, b0, weights), nil
 }
 
 // ranked is an entry that is missing from what is worked with, and how much it wants to move.

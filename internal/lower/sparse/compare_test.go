@@ -80,7 +80,7 @@ func TestCompare(t *testing.T) {
 				var err error
 				g, err = Squares(Sample{X: data(), Y: y}, jobs.Intercept, Terms{})
 				require.NoError(t, err)
-				s, err = g.Solve(context.Background(), job.Lambda, 0, job.Tol, nil)
+				s, err = g.solve(context.Background(), job.Lambda, 0, job.Tol, nil)
 				require.NoError(t, err)
 			}
 			seconds := time.Since(start).Seconds() / float64(jobs.Batch)

@@ -57,12 +57,12 @@ func TestCoxPeer(t *testing.T) {
 		} {
 			g, err := Cox(Sample{X: data, Y: y}, c.ties, Terms{})
 			require.NoError(t, err)
-			s, err := g.Solve(context.Background(), c.w1, c.w2, 1e-13, nil)
+			s, err := g.solve(context.Background(), c.w1, c.w2, 1e-13, nil)
 			require.NoError(t, err)
 			require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 			require.InDelta(t, c.objective, s.Objective, 1e-12)
 			require.InDeltaSlice(t, c.b, s.B, 1e-6)
-			again, err := g.Solve(context.Background(), c.w1, c.w2, 1e-13, s)
+			again, err := g.solve(context.Background(), c.w1, c.w2, 1e-13, s)
 			require.NoError(t, err)
 			require.InDeltaSlice(t, s.B, again.B, 1e-9)
 		}
@@ -87,7 +87,7 @@ func TestCoxOvarian(t *testing.T) {
 		for _, ties := range []survival.Ties{survival.Breslow, survival.Efron} {
 			g, err := Cox(Sample{X: design.FromColumns(26, 1, c.x), Y: y}, ties, Terms{})
 			require.NoError(t, err)
-			s, err := g.Solve(context.Background(), 1e-9, 0, 1e-12, nil)
+			s, err := g.solve(context.Background(), 1e-9, 0, 1e-12, nil)
 			require.NoError(t, err)
 			require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 			require.InDelta(t, c.coefficient, s.B[0], c.within)
@@ -121,21 +121,21 @@ func TestCoxTermsPeer(t *testing.T) {
 	} {
 		g, err := Cox(Sample{X: design.New(x), Y: y, Weights: weights, Offset: offset}, c.ties, terms)
 		require.NoError(t, err)
-		s, err := g.Solve(context.Background(), c.w1, c.w2, 1e-11, nil)
+		s, err := g.solve(context.Background(), c.w1, c.w2, 1e-11, nil)
 		require.NoError(t, err)
 		require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 		require.InDelta(t, c.objective, s.Objective, 1e-11)
 		require.LessOrEqual(t, s.Gap, 1e-10)
 		require.InDeltaSlice(t, c.b, s.B, 1e-5)
 		// What is found at a loose tolerance is as near as it says.
-		loose, err := g.Solve(context.Background(), c.w1, c.w2, 1e-3, nil)
+		loose, err := g.solve(context.Background(), c.w1, c.w2, 1e-3, nil)
 		require.NoError(t, err)
 		require.LessOrEqual(t, loose.Objective-c.objective, loose.Gap+1e-11)
 		// From the largest weight on only the feature without a penalty is in use.
 		top := g.LambdaMax()
-		at, err := g.Solve(context.Background(), top*(1+1e-6), 0, 1e-11, nil)
+		at, err := g.solve(context.Background(), top*(1+1e-6), 0, 1e-11, nil)
 		require.NoError(t, err)
-		below, err := g.Solve(context.Background(), top*0.99, 0, 1e-11, nil)
+		below, err := g.solve(context.Background(), top*0.99, 0, 1e-11, nil)
 		require.NoError(t, err)
 		for j, v := range at.B {
 			require.Equal(t, j == 1, v != 0)
@@ -160,20 +160,20 @@ func TestCoxWide(t *testing.T) {
 		g, err := Cox(Sample{X: design.New(x), Y: y}, ties, Terms{})
 		require.NoError(t, err)
 		top := g.LambdaMax()
-		s, err := g.Solve(context.Background(), top, 0, 1e-9, nil)
+		s, err := g.solve(context.Background(), top, 0, 1e-9, nil)
 		require.NoError(t, err)
 		require.Equal(t, make([]float64, p), s.B)
 		for _, w := range [][2]float64{{0.5 * top, 0}, {0.1 * top, 0}, {0.02 * top, 0}, {0.01 * top, 0.1 * top},
 			{0, 0.5 * top}} {
 			t.Run(fmt.Sprint(ties, w), func(t *testing.T) {
-				loose, err := g.Solve(context.Background(), w[0], w[1], 1e-4, nil)
+				loose, err := g.solve(context.Background(), w[0], w[1], 1e-4, nil)
 				require.NoError(t, err)
-				tight, err := g.Solve(context.Background(), w[0], w[1], 1e-11, loose)
+				tight, err := g.solve(context.Background(), w[0], w[1], 1e-11, loose)
 				require.NoError(t, err)
 				require.Equal(t, outcome.Converged, loose.Status)
 				require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, tight.Status)
 				require.LessOrEqual(t, loose.Objective-tight.Objective, loose.Gap+1e-10)
-				fresh, err := g.Solve(context.Background(), w[0], w[1], 1e-11, nil)
+				fresh, err := g.solve(context.Background(), w[0], w[1], 1e-11, nil)
 				require.NoError(t, err)
 				require.InDeltaSlice(t, fresh.B, tight.B, 1e-5)
 			})
@@ -190,7 +190,7 @@ func TestCoxWeighted(t *testing.T) {
 	for ties, want := range map[survival.Ties]float64{survival.Breslow: 0.85955744, survival.Efron: 0.87260425} {
 		g, err := Cox(Sample{X: design.FromColumns(9, 1, x), Y: y, Weights: weights}, ties, Terms{})
 		require.NoError(t, err)
-		s, err := g.Solve(context.Background(), 1e-10, 0, 1e-13, nil)
+		s, err := g.solve(context.Background(), 1e-10, 0, 1e-13, nil)
 		require.NoError(t, err)
 		require.InDelta(t, want, s.B[0], 5e-8)
 	}
@@ -203,7 +203,7 @@ func TestCoxAtTheSameTime(t *testing.T) {
 	require.NoError(t, err)
 	var all, alone [6]*Solution
 	solve := func(i int) *Solution {
-		s, err := g.Solve(context.Background(), 0.002*float64(1+i), 0.01, 1e-10, nil)
+		s, err := g.solve(context.Background(), 0.002*float64(1+i), 0.01, 1e-10, nil)
 		require.NoError(t, err)
 		return s
 	}

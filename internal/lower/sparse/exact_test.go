@@ -26,12 +26,12 @@ func TestEqualColumns(t *testing.T) {
 	for j := range start.B {
 		start.B[j] = 1
 	}
-	s, err := g.Solve(context.Background(), w1, w2, 1e-12, start)
+	s, err := g.solve(context.Background(), w1, w2, 1e-12, start)
 	require.NoError(t, err)
 	require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 	once, err := Squares(Sample{X: design.New(x), Y: y}, false, Terms{})
 	require.NoError(t, err)
-	want, err := once.Solve(context.Background(), w1, w2, 1e-12, nil)
+	want, err := once.solve(context.Background(), w1, w2, 1e-12, nil)
 	require.NoError(t, err)
 	require.InEpsilon(t, want.Objective, s.Objective, 1e-10)
 }

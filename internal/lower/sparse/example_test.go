@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
 )
 
@@ -18,12 +19,13 @@ func ExampleFit_Solve() {
 		-1, 1, -1,
 		-1, -1, 1,
 	})
-	g, err := sparse.Squares(sparse.Sample{X: design.New(x), Y: []float64{6, 1, 0, 5}}, true, sparse.Terms{})
+	g, err := sparse.New(nil, sparse.Sample{X: design.New(x), Y: []float64{6, 1, 0, 5}}, true, sparse.Terms{}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	s, err := g.Solve(context.Background(), 0.25, 0, 1e-8, nil)
+	w := &glm.Weights{Norm: []float64{0.25, 0.25, 0.25}}
+	s, err := g.Solve(context.Background(), w, 1e-8, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -6,8 +6,11 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/bilevel"
+	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/numerics"
 )
@@ -40,11 +43,13 @@ type Fit struct {
 	intercept bool
 	quadratic bool // the loss is squares
 	adds      bool // the loss is a sum over rows
-	terms     terms
+	terms     Terms
 	start     []float64 // the solution with what has no penalty alone
 	scale     float64   // the objective there
 	null      float64   // without coefficients
-	table     *table    // for package glm
+	top       float64   // LambdaMax
+	bounded   bool
+	data      *glm.Data // a single fold that leaves nothing out
 }
 
 // The sets of a [Fit].
@@ -53,111 +58,123 @@ const (
 	training
 )
 
-// newFit takes the loss of training rows, with the best constants where there are no features: one for each class.
-func newFit(g *Fit, rows *rowSet, constants []float64, t Terms) (*Fit, error) {
-	x := rows.x.X
-	g.sets[training], g.p, g.k = rows, x.Columns(), len(constants)
-	g.terms.p = g.p
-	for j := range g.p {
-		if _, _, err := x.Sums(j); err != nil {
-			return nil, fmt.Errorf("sparse: %w", err)
-		}
-	}
-	g.start = make([]float64, g.p*g.k)
-	if g.intercept {
-		g.start = append(g.start, constants...)
-	}
-	g.all, g.kept = indices.Range(0, len(g.start)), []int{0, 1}
-	least := rounded
-	if g.quadratic {
-		least = nothingLeft
-	}
-	// the constants are all targets
-	if g.scale = g.look(training, g.start).value; !(g.scale > least*g.look(training, nil).value) {
-		g.scale = 1
-	}
-	g.null = g.scale
-	if t.Plain() {
-		return g, nil
-	}
-	full, err := t.check(g.p)
-	if err != nil {
-		return nil, err
-	}
-	g.terms.factor = full.Factors
-	if t.Lower != nil || t.Upper != nil {
-		g.terms.lower, g.terms.upper = full.Lower, full.Upper
-	}
-	g.bound(full)
-	if !slices.ContainsFunc(indices.Range(0, g.p), g.terms.always) {
-		return g, nil
-	}
-	return g, g.unpenalised(full)
-}
-
 const (
 	// mostFactor is how many times as large as at zero coefficients derivatives are taken to be at most.
 	mostFactor = 1e9
-	// nothing is the share of the loss at zero that is nothing, where curvatures vanish with the loss; with squares it
-	// is nothingLeft.
-	nothing, nothingLeft = 1e-6, 1e-20
+	// rounded is a share of the loss at zero that is rounding, and nothing that where curvatures vanish with the loss;
+	// with squares nothingLeft is both.
+	rounded, nothing, nothingLeft = 1e-13, 1e-6, 1e-20
 	// dependent is the share of a column that is orthogonal to others up to which it counts as depending on them.
 	dependent = 1e-9
 )
 
-// unpenalised fits what has no penalty, and leaves out what depends on the rest of it. At so large a weight no
-// penalised feature wants to move.
-func (g *Fit) unpenalised(full Terms) error {
-	x := g.sets[training].x.X
-	basis := numerics.Basis{Least: dependent}
-	if g.intercept {
-		basis.Grow(slices.Repeat([]float64{1}, x.Rows()))
+// New takes the loss of training rows, nil for half the squares of y - f, see [glm.Loss], with the terms of single
+// features, and of squares perhaps lists of features that have norms together, for [Fit.Solve]. Logistic losses need
+// both labels if there is an intercept, Poisson's a positive count, and [glm.Multinomial] a row of each class. A
+// constant changes nothing of [glm.Hazards], the half deviance of a partial likelihood over the number of rows.
+func New(l glm.Loss, s Sample, intercept bool, t Terms, units [][]int) (g *Fit, err error) {
+	if err := s.Check(l); err != nil {
+		return nil, err
 	}
+	if err := s.degenerate(l, intercept); err != nil {
+		return nil, err
+	}
+	n, p := s.X.Dims()
+	weights := meanOne(s.Weights, n)
+	of := &glm.Table{X: s.X, Y: [][]float64{s.Y}, Weights: s.Weights, Offset: s.Offset, Intercept: intercept,
+		Folds: [][]int{nil}, Loss: l, Units: units}
+	g = &Fit{p: p, k: 1, kept: []int{0, 1}, intercept: intercept, adds: true}
+	g.sets[training] = newRows(l, s, weights, float64(n))
+	least, left := rounded, nothing
+	switch l := l.(type) {
+	case nil:
+		g.quadratic, least, left = true, nothingLeft, nothingLeft
+		if s.Offset != nil {
+			of.Y, of.Offset = [][]float64{floats.SubTo(make([]float64, n), s.Y, s.Offset)}, nil
+		}
+	case glm.Hazards:
+		of.Loss, of.Weights, g.adds = glm.Hazards{Ties: l.Ties}, weights, false
+	case glm.Multinomial:
+		g.k, g.adds = l.Classes, false
+	}
+	for j := range p {
+		if _, _, err := s.X.Sums(j); err != nil {
+			return nil, fmt.Errorf("sparse: %w", err)
+		}
+	}
+	if g.terms, err = t.check(p); err != nil {
+		return nil, err
+	}
+	if g.all = indices.Range(0, p*g.k); intercept {
+		g.all = indices.Range(0, (p+1)*g.k)
+	}
+	free := g.unpenalised(s.X)
+	g.bounded = slices.Max(g.terms.Lower) > math.Inf(-1) || slices.Min(g.terms.Upper) < math.Inf(1)
+	of.Lower, of.Upper = g.terms.of(g.all[:g.units()], g.k)
+	held := g.bounded
+	for j := range p {
+		if last := (j+1)*g.k - 1; g.shared(j) {
+			held, of.Lower[last], of.Upper[last] = true, 0, 0
+		}
+	}
+	if !held {
+		of.Lower, of.Upper = nil, nil
+	}
+	ctx := context.Background()
+	if g.data, err = glm.New(ctx, of); err != nil {
+		return nil, fmt.Errorf("sparse: %w", err)
+	}
+	path := g.data.Path(ctx)
+	zero := g.look(training, nil).value
+	g.begin(ctx, path)
+	if !(g.scale > least*zero) { // the constants are all targets
+		g.scale = 1
+	}
+	if g.null = g.scale; free { // so large a weight that no penalised feature wants to move
+		w, err := g.weights(mostFactor*max(g.top, math.SmallestNonzeroFloat64), 0)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := path.Solve(ctx, w, defaultTol*defaultTol); err != nil {
+			return nil, err
+		}
+		if g.begin(ctx, path); !(g.scale > left*zero) {
+			return nil, fmt.Errorf(
+				"sparse: the features without a penalty explain the targets by themselves; penalise some of them")
+		}
+	}
+	return g, nil
+}
+
+// begin has what is penalised come in where a path stands.
+func (g *Fit) begin(ctx context.Context, path *glm.Path) {
+	g.start = slices.Concat(g.take(path.Solution(ctx)))[:len(g.all)]
+	g.scale = g.look(training, g.start).value
+	w, _ := g.weights(1, 0)
+	var without float64
+	if g.top, without = path.LambdaMax(w); g.top == 0 {
+		g.top = without
+	}
+}
+
+// unpenalised holds what depends on the rest of the features without a penalty at 0, and says whether there are some of
+// the others.
+func (g *Fit) unpenalised(x *design.Matrix) (free bool) {
+	basis := numerics.Basis{Least: dependent}
 	for j := range g.p {
 		if !g.terms.always(j) {
 			continue
 		}
+		if !free && g.intercept {
+			basis.Grow(slices.Repeat([]float64{1}, x.Rows()))
+		}
 		column := make([]float64, x.Rows())
 		x.Axpy(1, j, column)
-		if basis.Grow(column) {
-			continue
-		}
-		if g.terms.lower == nil {
-			g.terms.lower, g.terms.upper = full.Lower, full.Upper
-		}
-		g.terms.lower[j], g.terms.upper[j] = 0, 0
-	}
-	g.bound(full)
-	top, _ := g.largest()
-	s, err := g.Solve(context.Background(), mostFactor*max(top, math.SmallestNonzeroFloat64), 0, defaultTol*defaultTol,
-		nil)
-	if err != nil {
-		return err
-	}
-	share := nothing
-	if g.quadratic {
-		share = nothingLeft
-	}
-	g.start = g.vector(s.x(g.intercept))
-	if g.scale = g.look(training, g.start).value; !(g.scale > share*g.look(training, nil).value) {
-		return fmt.Errorf("sparse: the features without a penalty explain the targets by themselves; penalise some of them")
-	}
-	return nil
-}
-
-// bound tells the table of the bounds, of which the full ones may be none.
-func (g *Fit) bound(full Terms) {
-	t := g.terms
-	if t.lower == nil && slices.ContainsFunc(indices.Range(0, g.p), g.shared) {
-		t.lower, t.upper = full.Lower, full.Upper
-	}
-	of := &g.table.of
-	of.Lower, of.Upper = t.of(g.all[:g.units()], g.k)
-	for j := range g.p {
-		if last := (j+1)*g.k - 1; g.shared(j) {
-			of.Lower[last], of.Upper[last] = 0, 0
+		if free = true; !basis.Grow(column) {
+			g.terms.Lower[j], g.terms.Upper[j] = 0, 0
 		}
 	}
+	return free
 }
 
 // vector has the coefficients of a point and then the constants, and point is a point of these.
@@ -171,21 +188,24 @@ func (g *Fit) point(b []float64) [][]float64 {
 	return [][]float64{b}
 }
 
-// With returns the fit with validation rows in it, and perhaps one of the two penalties alone. A partial likelihood of
-// theirs is divided by n.
-func (g *Fit) With(val Sample, n float64, kept ...int) (*Fit, error) {
-	if err := val.Check(g.sets[training].loss); err != nil {
+// With returns the fit with validation rows in it, and perhaps one of the two penalties alone. The half deviance of
+// theirs, by the weights as they are, is divided by [glm.Hazards].Unit.
+func (g *Fit) With(val Sample, kept ...int) (*Fit, error) {
+	loss := g.sets[training].loss
+	if err := val.Check(loss); err != nil {
 		return nil, err
 	}
 	if p := val.X.Columns(); p != g.p {
 		return nil, fmt.Errorf("sparse: %d features of the training rows and %d of the validation rows", g.p, p)
 	}
-	rows, err := g.sets[training].with(val, n)
-	if err != nil {
-		return nil, err
+	weights, n := meanOne(val.Weights, len(val.Y)), float64(len(val.Y))
+	if h, ok := loss.(glm.Hazards); ok {
+		if n = h.Unit; val.Weights != nil {
+			weights = val.Weights
+		}
 	}
 	out := *g
-	if out.sets[validating] = rows; kept != nil {
+	if out.sets[validating] = newRows(loss, val, weights, n); kept != nil {
 		out.kept = kept
 	}
 	return &out, nil
@@ -217,7 +237,7 @@ func (g *Fit) penalties(entries []int, b []float64) (kept []float64) {
 	var sums [2]float64
 	for i, v := range b {
 		if v != 0 {
-			f := g.terms.weight(entries[i] / g.k)
+			f := g.terms.Factors[entries[i]/g.k]
 			sums[0] += f * math.Abs(v)
 			sums[1] += f * v * v / 2
 		}
@@ -255,56 +275,21 @@ func (g *Fit) Relative(gap float64) float64 { return gap / g.scale }
 
 // LambdaMax is the smallest w1 at which all coefficients are zero that are penalised. Where their bounds keep them
 // there at any weight, it is that without bounds.
-func (g *Fit) LambdaMax() float64 {
-	top, beyond := g.largest()
-	if top == 0 {
-		return beyond
-	}
+func (g *Fit) LambdaMax() float64 { return g.top }
+
+// LambdaMaxOf is the least factor of other weights at which all coefficients are zero.
+func (g *Fit) LambdaMaxOf(w *glm.Weights) float64 {
+	top, _ := g.data.Path(context.Background()).LambdaMax(w)
 	return top
 }
 
-// largest is the largest derivative at the start in units of its factor, of those that have room to move that way, and
-// of all.
-func (g *Fit) largest() (top, beyond float64) {
-	at := g.look(training, g.start)
-	for _, e := range g.all {
-		j := e / g.k
-		f := g.terms.weight(j)
-		if f == 0 {
-			continue
-		}
-		c := at.descent(e) / f
-		if beyond = math.Max(beyond, math.Abs(c)); g.moves(j, c) {
-			top = math.Max(top, math.Abs(c))
-		}
-	}
-	return top, beyond
-}
-
-// moves says that the bounds of a coefficient that is 0 leave room for where minus its derivative draws it.
-func (g *Fit) moves(j int, c float64) bool {
-	lo, hi := g.terms.room(j)
-	return c > 0 && hi > 0 || c < 0 && lo < 0
-}
-
-// Factor is the factor of the penalties of a feature.
-func (g *Fit) Factor(j int) float64 { return g.terms.weight(j) }
-
-// Free are the entries of coefficients that are not zero and not at a bound, rising.
-func (g *Fit) Free(b []float64) (free []int) {
-	for e, v := range b {
-		if lo, hi := g.terms.room(e / g.k); v != 0 && lo < v && v < hi {
-			free = append(free, e)
-		}
-	}
+// Free are the coefficients that are not zero and not at a bound, see [glm.Data.Free].
+func (g *Fit) Free(b []float64) []int {
+	free, _ := g.data.Free(b)
 	return free
 }
 
 // System is that of the second derivatives of the objective at a solution for some weights, see [glm.System].
 func (g *Fit) System(ctx context.Context, s *Solution, w *glm.Weights, tol float64) (*glm.System, error) {
-	d, err := g.table.ready(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return d.System(ctx, 0, s.B, s.B0[0], w, tol)
+	return g.data.System(ctx, 0, s.B, s.B0[0], w, tol)
 }

@@ -1,12 +1,14 @@
 package sparse
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/outcome"
@@ -18,7 +20,7 @@ func TestGroupsWithTinyWeights(t *testing.T) {
 	c := problem{kind: "squares", x: x, y: y, groups: lowertest.EqualGroups(160, 20)}
 	g, err := Groups(Sample{X: design.New(x), Y: y}, false, c.groups)
 	require.NoError(t, err)
-	top := g.GroupLambdaMax(c.groups, true)
+	top := groupLambdaMax(g, c.groups)
 	c.l1 = []float64{1e-7 * top}
 	for k := range c.groups {
 		c.norm = append(c.norm, 1e-7*top)
@@ -42,7 +44,7 @@ func TestGroupsOfTinyAndHugeFeatures(t *testing.T) {
 			c := problem{groups: lowertest.EqualGroups(6, 3), norm: []float64{0.1, 0.1}}
 			g, err := Groups(Sample{X: design.New(x), Y: y}, intercept, c.groups)
 			require.NoError(t, err)
-			require.Positive(t, g.GroupLambdaMax(c.groups, true))
+			require.Positive(t, groupLambdaMax(g, c.groups))
 			c.solve(t, g, 1e-10, nil)
 		}
 	}
@@ -66,4 +68,9 @@ func TestGroupsStall(t *testing.T) {
 	// by the rounding of the processor
 	require.Contains(t, []outcome.Stop{outcome.Stalled, numerics.Exhausted, outcome.Converged}, s.Status)
 	require.Less(t, g.Relative(s.Gap), 1e-3) // X'X is 4e12, and rounding of it 4e-4
+}
+
+// groupLambdaMax is that common to the norms of groups and the 1-norm.
+func groupLambdaMax(g *Fit, members [][]int) float64 {
+	return g.LambdaMaxOf(&glm.Weights{Norm: slices.Repeat([]float64{1}, len(members)), L1: slices.Repeat([]float64{1}, g.p)})
 }

@@ -43,7 +43,7 @@ func joined(t *testing.T, name string, train, val Sample) *Fit {
 	t.Helper()
 	g, err := lossesOfTests[name].of(train, true, Terms{})
 	require.NoError(t, err)
-	g, err = g.With(val, 0)
+	g, err = g.With(val)
 	require.NoError(t, err)
 	return g
 }

@@ -52,7 +52,7 @@ func TestMultinomialPeer(t *testing.T) {
 				-0.141523054, -0.029116585, -0.552298278, 0.914748196,
 				0, 0.039513756, -0.104082933, 0.079150943, 0, 0}, []float64{-0.065142055, 0.104061693, -0.038919638}},
 		} {
-			s, err := g.Solve(context.Background(), c.w1, c.w2, 1e-13, nil)
+			s, err := g.solve(context.Background(), c.w1, c.w2, 1e-13, nil)
 			require.NoError(t, err)
 			require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 			require.InDelta(t, c.objective, s.Objective, 1e-10)
@@ -112,7 +112,7 @@ func TestMultinomialSecond(t *testing.T) {
 	for _, data := range []*design.Matrix{design.New(x), compressedColumns(x)} {
 		g, err := ofTerms(data, classesOf(y, k), weights, k, true, Terms{})
 		require.NoError(t, err)
-		at, err := g.Solve(context.Background(), 0.01, 0.1, 1e-6, nil)
+		at, err := g.solve(context.Background(), 0.01, 0.1, 1e-6, nil)
 		require.NoError(t, err)
 		b := g.vector(at.x(true))
 		var set []int
@@ -159,9 +159,9 @@ func TestMultinomialOfTwoClasses(t *testing.T) {
 	binary, err := Logistic(Sample{X: design.New(x), Y: label}, true, Terms{})
 	require.NoError(t, err)
 	for _, w2 := range []float64{0.001, 0.05} {
-		s, err := g.Solve(context.Background(), 0.03, w2, 1e-13, nil)
+		s, err := g.solve(context.Background(), 0.03, w2, 1e-13, nil)
 		require.NoError(t, err)
-		want, err := binary.Solve(context.Background(), 0.03, w2/2, 1e-13, nil)
+		want, err := binary.solve(context.Background(), 0.03, w2/2, 1e-13, nil)
 		require.NoError(t, err)
 		require.InEpsilon(t, want.Objective, s.Objective, 1e-9)
 		for j, b := range want.B {

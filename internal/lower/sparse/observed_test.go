@@ -74,9 +74,9 @@ func TestRowsOfWeight(t *testing.T) {
 					require.InEpsilon(t, b.LambdaMax(), a.LambdaMax(), 1e-9, name)
 					require.InEpsilon(t, b.scale, a.scale, 1e-9, name)
 					for _, share := range []float64{0.5, 0.05} {
-						s, err := a.Solve(ctx, share*a.LambdaMax(), 0.01, 1e-13, nil)
+						s, err := a.solve(ctx, share*a.LambdaMax(), 0.01, 1e-13, nil)
 						require.NoError(t, err)
-						r, err := b.Solve(ctx, share*a.LambdaMax(), 0.01, 1e-13, nil)
+						r, err := b.solve(ctx, share*a.LambdaMax(), 0.01, 1e-13, nil)
 						require.NoError(t, err)
 						require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status, name)
 						require.InDelta(t, r.Objective, s.Objective, 1e-10, name)
@@ -107,7 +107,7 @@ func TestJointOfWeights(t *testing.T) {
 		for k, s := range [2][2]Sample{{train, val}, {trains, vals}} {
 			g, err := c.of(s[0], true, Terms{Factors: []float64{2, 1, 1, 1, 1, 1, 1, 1, 1, 1}})
 			require.NoError(t, err)
-			joints[k], err = g.With(s[1], 0)
+			joints[k], err = g.With(s[1])
 			require.NoError(t, err)
 		}
 		x := [][]float64{{0.3, -0.2, 0, 0, 0.1, 0, 0, 0, 0, 0}, {0.2}}
@@ -155,7 +155,7 @@ func TestRate(t *testing.T) {
 		Terms{})
 	require.NoError(t, err)
 	require.InDelta(t, math.Log(floats.Sum(y)/floats.Sum(exposure)), g.start[1], 1e-12)
-	s, err := g.Solve(context.Background(), 1e-9, 0, 1e-14, nil)
+	s, err := g.solve(context.Background(), 1e-9, 0, 1e-14, nil)
 	require.NoError(t, err)
 	first, second := math.Log(9/(127+63+1095+1512.)), math.Log(29/(3353+2244.))
 	require.InDelta(t, first, s.B0[0], 1e-6)
@@ -173,15 +173,15 @@ func TestMultinomialRowsOfWeight(t *testing.T) {
 		b, err := Multinomial(classes(often), 3, intercept, Terms{})
 		require.NoError(t, err)
 		require.InEpsilon(t, b.LambdaMax(), a.LambdaMax(), 1e-9)
-		s, err := a.Solve(ctx, 0.05*a.LambdaMax(), 0.01, 1e-13, nil)
+		s, err := a.solve(ctx, 0.05*a.LambdaMax(), 0.01, 1e-13, nil)
 		require.NoError(t, err)
-		r, err := b.Solve(ctx, 0.05*a.LambdaMax(), 0.01, 1e-13, nil)
+		r, err := b.solve(ctx, 0.05*a.LambdaMax(), 0.01, 1e-13, nil)
 		require.NoError(t, err)
 		require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 		require.InDelta(t, r.Objective, s.Objective, 1e-10)
 		require.InDeltaSlice(t, r.B, s.B, 1e-6)
 		require.InDeltaSlice(t, r.B0, s.B0, 1e-6)
-		j, err := a.With(classes(once), 0)
+		j, err := a.With(classes(once))
 		require.NoError(t, err)
 		validation, _ := j.Validation([][]float64{s.B, s.B0})
 		require.InDelta(t, s.Objective, validation+0.05*a.LambdaMax()*floats.Norm(s.B, 1)+0.005*math.Pow(floats.Norm(s.B, 2),

@@ -96,7 +96,7 @@ func (c problem) weights(g *Fit) *glm.Weights {
 	l1 := make([]float64, g.units())
 	for e := range l1 {
 		j := e / g.k
-		l1[e], w.L2[e] = g.terms.weight(j)*weight(c.l1, j), g.terms.weight(j)*weight(c.l2, j)
+		l1[e], w.L2[e] = g.terms.Factors[j]*weight(c.l1, j), g.terms.Factors[j]*weight(c.l2, j)
 	}
 	if w.Norm = l1; c.groups != nil {
 		w.Norm, w.L1 = c.norm, l1
@@ -106,7 +106,7 @@ func (c problem) weights(g *Fit) *glm.Weights {
 
 func (c problem) solve(t *testing.T, g *Fit, tol float64, start *Solution) *Solution {
 	t.Helper()
-	s, err := g.SolveAt(context.Background(), c.weights(g), tol, start)
+	s, err := g.Solve(context.Background(), c.weights(g), tol, start)
 	require.NoError(t, err)
 	return s
 }
@@ -268,7 +268,7 @@ func TestGroupOptimality(t *testing.T) {
 			c := problem{kind: "squares", x: x, y: y, intercept: intercept, groups: lowertest.EqualGroups(shape.p, shape.size)}
 			g, err := Groups(Sample{X: data, Y: y}, intercept, c.groups)
 			require.NoError(t, err)
-			top := g.GroupLambdaMax(c.groups, true)
+			top := groupLambdaMax(g, c.groups)
 			for _, ratio := range []float64{0.5, 0.1, 0.01} {
 				for kind, norm := range map[string][3]float64{"both": {1, 1, 1}, "norms": {1, 1, 1}, "l1": {}, "mixed": {0, 1, 2}} {
 					c.norm, c.l1 = nil, nil

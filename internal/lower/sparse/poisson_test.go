@@ -23,7 +23,7 @@ func TestPoissonTwoGroups(t *testing.T) {
 	g, err := Poisson(Sample{X: design.New(x), Y: y}, true, Terms{})
 	require.NoError(t, err)
 	for _, w := range []float64{1e-6, 0.1, 0.5, 1, 1.9} {
-		s, err := g.Solve(context.Background(), w, 0, 1e-12, nil)
+		s, err := g.solve(context.Background(), w, 0, 1e-12, nil)
 		require.NoError(t, err)
 		require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 		low, high := math.Log(1+w), math.Log(5-w)
@@ -31,7 +31,7 @@ func TestPoissonTwoGroups(t *testing.T) {
 		require.InDelta(t, (high+low)/2, s.B0[0], 1e-6, w)
 	}
 	require.InDelta(t, 2, g.LambdaMax(), 1e-12)
-	s, err := g.Solve(context.Background(), 2.1, 0, 0, nil)
+	s, err := g.solve(context.Background(), 2.1, 0, 0, nil)
 	require.NoError(t, err)
 	require.Zero(t, s.B[0])
 	require.InDelta(t, math.Log(3), s.B0[0], 1e-9)
@@ -54,12 +54,12 @@ func TestBound(t *testing.T) {
 		g, err := of()
 		require.NoError(t, err, name)
 		for _, w := range [][]float64{{0.3, 0.05}, {0.05, 0}, {0, 0.1}} {
-			best, err := g.Solve(context.Background(), w[0], w[1], 1e-13, nil)
+			best, err := g.solve(context.Background(), w[0], w[1], 1e-13, nil)
 			require.NoError(t, err)
 			for _, b := range [][]float64{{0, 0}, {1, 1}, {-2, 0.3}, {0.4, -0.2}} {
 				start := &Solution{B: make([]float64, g.p*g.k), B0: make([]float64, g.k)}
 				for e := range start.B {
-					lo, hi := g.terms.room(e / g.k)
+					lo, hi := g.terms.Lower[e/g.k], g.terms.Upper[e/g.k]
 					start.B[e] = math.Max(lo, math.Min(hi, b[e/g.k]/float64(1+e%g.k)))
 				}
 				s := g.solver()
@@ -77,7 +77,7 @@ func TestPoissonOfEqualCounts(t *testing.T) {
 	x := design.New(mat.NewDense(3, 1, []float64{1, 2, 3}))
 	g, err := Poisson(Sample{X: x, Y: []float64{2, 2, 2}}, true, Terms{}) // nothing is left to explain
 	require.NoError(t, err)
-	s, err := g.Solve(context.Background(), 0.1, 0, 0, nil)
+	s, err := g.solve(context.Background(), 0.1, 0, 0, nil)
 	require.NoError(t, err)
 	require.Equal(t, outcome.Converged, s.Status)
 	require.Zero(t, s.B[0])

@@ -26,7 +26,7 @@ func TestOrthogonalDesign(t *testing.T) {
 	g, err := Squares(Sample{X: design.New(x), Y: y}, false, Terms{})
 	require.NoError(t, err)
 	const l1, l2 = 0.4, 0.25
-	s, err := g.Solve(context.Background(), l1, l2, 0, nil)
+	s, err := g.solve(context.Background(), l1, l2, 0, nil)
 	require.NoError(t, err)
 	for j := range 3 {
 		c := mat.Dot(x.ColView(j), mat.NewVecDense(n, y)) / n
@@ -48,10 +48,10 @@ func TestGapBoundsTheError(t *testing.T) {
 	g, err := Squares(Sample{X: design.New(x), Y: y}, true, Terms{})
 	require.NoError(t, err)
 	w1, w2 := 0.02*g.LambdaMax(), 1e-3
-	exact, err := g.Solve(context.Background(), w1, w2, 1e-14, nil)
+	exact, err := g.solve(context.Background(), w1, w2, 1e-14, nil)
 	require.NoError(t, err)
 	for _, tol := range []float64{0.3, 1e-1, 1e-2, 1e-4} {
-		s, err := g.Solve(context.Background(), w1, w2, tol, nil)
+		s, err := g.solve(context.Background(), w1, w2, tol, nil)
 		require.NoError(t, err)
 		require.LessOrEqual(t, s.Gap, tol*g.scale)
 		require.LessOrEqual(t, s.Objective-exact.Objective, s.Gap*(1+1e-9)+1e-14*g.scale)
@@ -64,17 +64,17 @@ func TestWarmStartAtTheSameTime(t *testing.T) {
 	g, err := Squares(Sample{X: design.New(x), Y: y}, true, Terms{})
 	require.NoError(t, err)
 	top := g.LambdaMax()
-	first, err := g.Solve(context.Background(), 0.1*top, 0, 1e-12, nil)
+	first, err := g.solve(context.Background(), 0.1*top, 0, 1e-12, nil)
 	require.NoError(t, err)
 	w1, w2 := 0.09*top, 0.0
-	cold, err := g.Solve(context.Background(), w1, w2, 1e-12, nil)
+	cold, err := g.solve(context.Background(), w1, w2, 1e-12, nil)
 	require.NoError(t, err)
-	warm, err := g.Solve(context.Background(), w1, w2, 1e-12, first)
+	warm, err := g.solve(context.Background(), w1, w2, 1e-12, first)
 	require.NoError(t, err)
 	require.InDeltaSlice(t, cold.B, warm.B, 1e-7)
 	var again [4]*Solution
 	crew.Each(len(again), len(again), func(i int) {
-		again[i], _ = g.Solve(context.Background(), w1, w2, 1e-12, first)
+		again[i], _ = g.solve(context.Background(), w1, w2, 1e-12, first)
 	})
 	for _, s := range again {
 		require.Equal(t, warm, s)
@@ -99,7 +99,7 @@ func TestDegenerateColumns(t *testing.T) {
 	}
 	g, err := Squares(Sample{X: design.New(x), Y: make([]float64, 50)}, true, Terms{})
 	require.NoError(t, err)
-	s, err := g.Solve(context.Background(), 1, 0, 0, nil)
+	s, err := g.solve(context.Background(), 1, 0, 0, nil)
 	require.NoError(t, err)
 	require.Equal(t, outcome.Converged, s.Status)
 	require.Empty(t, support(s))
@@ -113,7 +113,7 @@ func TestTinyWeights(t *testing.T) {
 	top := g.LambdaMax()
 	for _, l1 := range []float64{1e-4, 1e-6} {
 		for _, l2 := range []float64{0, 1e-5, 1e-2} {
-			s, err := g.Solve(context.Background(), l1*top, l2*top, 1e-10, nil)
+			s, err := g.solve(context.Background(), l1*top, l2*top, 1e-10, nil)
 			require.NoError(t, err)
 			require.Equal(t, outcome.Converged, s.Status, "%g %g", l1, l2)
 			require.LessOrEqual(t, s.Gap, 1e-10*g.scale)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/internal/lower/survival"
 )
 
 // Sample are rows of features with a target for each. The means over the rows that an objective has are by the
@@ -67,6 +68,35 @@ func (s Sample) Check(l glm.Loss) error {
 	return nil
 }
 
+// degenerate says why targets that are fine each have no fit.
+func (s Sample) degenerate(l glm.Loss, intercept bool) error {
+	const infinite = "and the intercept would be infinite; expected"
+	switch l := l.(type) {
+	case glm.Logistic:
+		if intercept && slices.Min(s.Y) == slices.Max(s.Y) {
+			return fmt.Errorf("sparse: all labels are %g, %s -1 and 1", s.Y[0], infinite)
+		}
+	case glm.Poisson:
+		if intercept && slices.Max(s.Y) == 0 {
+			return fmt.Errorf("sparse: all targets are 0, %s one that is positive", infinite)
+		}
+	case glm.Hazards:
+		if !(survival.New(s.Y, nil, l.Ties).HalfDeviance(make([]float64, len(s.Y))) > 0) {
+			return fmt.Errorf("sparse: no event has other rows at risk, so that there is nothing to fit")
+		}
+	case glm.Multinomial:
+		if l.Classes < 2 {
+			return fmt.Errorf("sparse: %d classes, expected at least 2", l.Classes)
+		}
+		for k := range l.Classes {
+			if !slices.Contains(s.Y, float64(k)) {
+				return fmt.Errorf("sparse: no row has class %d of %d", k, l.Classes)
+			}
+		}
+	}
+	return nil
+}
+
 // meanOne are weights of n rows with the mean 1.
 func meanOne(weights []float64, n int) []float64 {
 	if weights == nil {
@@ -105,6 +135,8 @@ func newRows(l glm.Loss, s Sample, weights []float64, n float64) *rowSet {
 	r := &rowSet{x: design.Classes{X: s.X, K: 1}, loss: l, offset: s.Offset, n: n}
 	if m, ok := l.(glm.Multinomial); ok {
 		r.x.K = m.Classes
+	} else if l == nil {
+		l = glm.Huber{Threshold: math.Inf(1)}
 	}
 	if of, ok := l.(interface {
 		Joint(y, weights []float64) func() glm.Coupled

@@ -4,8 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -32,38 +36,84 @@ func (s *Solution) x(constants bool) [][]float64 {
 // more: derivatives want the support.
 const defaultTol, mostTol = 1e-8, 1e-9
 
-// check says what is wrong with the tolerance, which may be the default, and the start for p coefficients.
-func check(tol *float64, start *Solution, p int) error {
+// Solve returns a solution at some weights to a gap of tol relative to that at b = 0, 0 for 1e-8, from the start, which
+// may be nil. The error is for input without meaning.
+func (g *Fit) Solve(ctx context.Context, w *glm.Weights, tol float64, start *Solution) (*Solution, error) {
+	n := g.p * g.k
 	switch {
-	case !(*tol >= 0) || math.IsInf(*tol, 1):
-		return fmt.Errorf("sparse: tolerance %g, expected a finite number that is not negative", *tol)
-	case start != nil && len(start.B) != p:
-		return fmt.Errorf("sparse: the start has %d coefficients, expected %d", len(start.B), p)
-	case *tol == 0:
-		*tol = defaultTol
+	case !(tol >= 0) || math.IsInf(tol, 1):
+		return nil, fmt.Errorf("sparse: tolerance %g, expected a finite number that is not negative", tol)
+	case start != nil && len(start.B) != n:
+		return nil, fmt.Errorf("sparse: the start has %d coefficients, expected %d", len(start.B), n)
+	case tol == 0:
+		tol = defaultTol
 	}
-	return nil
-}
-
-// rounded is a share of the objective that is rounding.
-const rounded = 1e-13
-
-// Solve returns a solution at the weights w1 and w2, one of them positive, to a gap of tol relative to that at b = 0,
-// from the start, which may be nil. The error is for input without meaning.
-func (g *Fit) Solve(ctx context.Context, w1, w2, tol float64, start *Solution) (*Solution, error) {
-	w, err := g.weights(w1, w2)
+	out := &Solution{
+		Status: outcome.Cancelled, B: make([]float64, n), B0: make([]float64, g.k), Objective: g.null, Gap: g.null,
+	}
+	copy(out.B0, g.start[n:])
+	path := g.data.Path(ctx)
+	if start != nil {
+		path.From(ctx, g.toGLM(slices.Concat(start.B, start.B0)), start.path)
+	}
+	tol *= g.scale / g.null // relative to the objective without coefficients
+	least := tol
+	if g.k == 1 { // whose derivatives are asked for
+		least = min(tol, mostTol)
+	}
+	s, err := path.Solve(ctx, w, least)
+	if ctx.Err() != nil {
+		return out, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	return g.SolveAt(ctx, w, tol, start)
+	out.B, out.B0 = g.take(s)
+	out.Objective, out.Gap = s.Objective[0], s.Gap*g.null
+	if !g.quadratic && g.k == 1 { // with curvatures that are of use to others
+		out.path = path
+	}
+	switch {
+	case s.Gap <= tol:
+		out.Status = outcome.Converged
+	case s.Solved:
+		out.Status = numerics.Exhausted
+	default:
+		out.Status = outcome.Stalled
+	}
+	return out, nil
 }
 
-// SolveAt is Solve at weights of package glm.
-func (g *Fit) SolveAt(ctx context.Context, w *glm.Weights, tol float64, start *Solution) (*Solution, error) {
-	if err := check(&tol, start, g.p*g.k); err != nil {
-		return nil, err
+// take has the coefficients and constants of a fit of package glm.
+func (g *Fit) take(s *glm.Solution) (b, b0 []float64) {
+	b, b0 = s.B[0], make([]float64, g.k)
+	copy(b0, s.B0[0])
+	for j := range g.p + 1 {
+		if g.shared(j) {
+			of := b0
+			if j < g.p {
+				of = b[j*g.k : (j+1)*g.k]
+			}
+			floats.AddConst(-floats.Sum(of)/float64(len(of)), of)
+		}
 	}
-	return g.solve(ctx, w, tol*g.scale/g.null, start)
+	return b, b0
+}
+
+// toGLM has the coefficients, which it changes, as they are in package glm.
+func (g *Fit) toGLM(b []float64) []float64 {
+	for j := range (len(b) + g.k - 1) / g.k {
+		if g.shared(j) {
+			floats.AddConst(-b[(j+1)*g.k-1], b[j*g.k:(j+1)*g.k])
+		}
+	}
+	return b
+}
+
+// shared says that what adds the same to the coefficients of a feature in all of several classes changes nothing: they
+// add up to 0, and in package glm the last is 0.
+func (g *Fit) shared(j int) bool {
+	return g.k > 1 && g.terms.always(j) && math.IsInf(g.terms.Lower[j], -1) && math.IsInf(g.terms.Upper[j], 1)
 }
 
 // Weights are those of package glm for those of the penalties.
@@ -76,7 +126,7 @@ func (g *Fit) weights(w1, w2 float64) (*glm.Weights, error) {
 	}
 	w := &glm.Weights{Norm: make([]float64, g.units()), L2: make([]float64, g.units())}
 	for e := range w.Norm {
-		f := g.terms.weight(e / g.k)
+		f := g.terms.Factors[e/g.k]
 		w.Norm[e], w.L2[e] = f*w1, f*w2
 	}
 	return w, nil

@@ -64,7 +64,7 @@ func (g *Fit) solver() *solver {
 	coefficients := g.p * g.k
 	first := slices.Clone(g.all[coefficients:])
 	for e := range coefficients {
-		if lo, hi := g.terms.room(e / g.k); lo < hi && (coefficients <= wholeFeatures || g.terms.always(e/g.k)) {
+		if j := e / g.k; g.terms.Lower[j] < g.terms.Upper[j] && (coefficients <= wholeFeatures || g.terms.always(j)) {
 			first = append(first, e)
 		}
 	}
@@ -168,13 +168,15 @@ func (s *solver) minimise(ctx context.Context, w *bilevel.JointWeights) bool {
 func (s *solver) penalise(w *bilevel.JointWeights) (linear []float64) {
 	n, p := len(s.set), &s.problem
 	p.First, p.Second, linear = make([]float64, n), slices.Repeat([]float64{w.Rho}, n), make([]float64, n)
-	p.Lower, p.Upper = s.terms.of(s.set, s.k)
+	if s.bounded {
+		p.Lower, p.Upper = s.terms.of(s.set, s.k)
+	}
 	one, two := s.pair(w.Penalties)
 	for i, e := range s.set {
 		if w.Rho > 0 {
 			linear[i] = w.Rho * s.centre(w, e)
 		}
-		f := s.terms.weight(e / s.k)
+		f := s.terms.Factors[e/s.k]
 		p.First[i] = f * one
 		p.Second[i] += f * two
 	}
@@ -248,7 +250,7 @@ func (s *solver) curvature(w *bilevel.JointWeights) [][]float64 {
 	}
 	j[0] = s.gradient(free)
 	for _, i := range free {
-		f := s.terms.weight(s.set[i] / s.k)
+		f := s.terms.Factors[s.set[i]/s.k]
 		slopes := [2]float64{f * sign(s.b[i]), f * s.b[i]}
 		for r, k := range s.kept {
 			j[1+r] = append(j[1+r], slopes[k])

@@ -21,7 +21,7 @@ func TestStopped(t *testing.T) {
 	g, err := Squares(Sample{X: d, Y: y}, true, Terms{})
 	require.NoError(t, err)
 	top := g.LambdaMax()
-	near, err := g.Solve(context.Background(), 0.1*top, 0, 0, nil)
+	near, err := g.solve(context.Background(), 0.1*top, 0, 0, nil)
 	require.NoError(t, err)
 	q := problem{groups: lowertest.EqualGroups(90, 9), l1: []float64{0.05 * top}}
 	q.norm = slices.Repeat([]float64{0.1 * top}, len(q.groups))
@@ -39,19 +39,19 @@ func TestStopped(t *testing.T) {
 	}
 	lowertest.StopsInTime(t, map[string]func(ctx context.Context) lowertest.End{
 		"homotopy": func(ctx context.Context) lowertest.End {
-			return end(g.Solve(ctx, 0.05*top, 0, 1e-12, near))
+			return end(g.solve(ctx, 0.05*top, 0, 1e-12, near))
 		},
 		"dual Newton": func(ctx context.Context) lowertest.End {
-			return end(g.Solve(ctx, 1e-3*top, 1e-3, 1e-12, nil))
+			return end(g.solve(ctx, 1e-3*top, 1e-3, 1e-12, nil))
 		},
 		"epochs": func(ctx context.Context) lowertest.End {
-			return end(g.Solve(ctx, 0.2*top, 0, 1e-12, nil))
+			return end(g.solve(ctx, 0.2*top, 0, 1e-12, nil))
 		},
 		"groups": func(ctx context.Context) lowertest.End {
-			return end(groups.SolveAt(ctx, q.weights(groups), 1e-12, nil))
+			return end(groups.Solve(ctx, q.weights(groups), 1e-12, nil))
 		},
 		"logistic": func(ctx context.Context) lowertest.End {
-			return end(l.Solve(ctx, 0.05*l.LambdaMax(), 1e-3, 0, nil))
+			return end(l.solve(ctx, 0.05*l.LambdaMax(), 1e-3, 0, nil))
 		},
 	})
 }
@@ -62,13 +62,13 @@ func TestCancelled(t *testing.T) {
 	for looks := range 3 {
 		for kind := range lossesOfTests {
 			g := problem{kind: kind, y: targets(kind, y)}.fit(t, design.New(x))
-			s, err := g.Solve(stoptest.After(looks), 1e-3*g.LambdaMax(), 0, 1e-10, nil)
+			s, err := g.solve(stoptest.After(looks), 1e-3*g.LambdaMax(), 0, 1e-10, nil)
 			require.NoError(t, err)
 			require.Equal(t, outcome.Cancelled, s.Status, kind)
 		}
 		g, err := Cox(Sample{X: design.New(x), Y: y}, survival.Breslow, Terms{})
 		require.NoError(t, err)
-		s, err := g.Solve(stoptest.After(looks), 1e-3*g.LambdaMax(), 0, 1e-10, nil)
+		s, err := g.solve(stoptest.After(looks), 1e-3*g.LambdaMax(), 0, 1e-10, nil)
 		require.NoError(t, err)
 		require.Equal(t, outcome.Cancelled, s.Status)
 	}

@@ -85,9 +85,9 @@ func TestUnpenalisedProjectedOut(t *testing.T) {
 	require.InEpsilon(t, plain.LambdaMax(), g.LambdaMax(), 1e-9)
 	for _, ratio := range []float64{0.5, 0.1, 0.02} {
 		w1, w2 := ratio*g.LambdaMax(), 0.01
-		s, err := g.Solve(context.Background(), w1, w2, 1e-12, nil)
+		s, err := g.solve(context.Background(), w1, w2, 1e-12, nil)
 		require.NoError(t, err)
-		want, err := plain.Solve(context.Background(), w1, w2, 1e-12, nil)
+		want, err := plain.solve(context.Background(), w1, w2, 1e-12, nil)
 		require.NoError(t, err)
 		require.InEpsilon(t, want.Objective, s.Objective, 1e-9)
 		require.InDeltaSlice(t, want.B, s.B[k:], 1e-5)
@@ -108,7 +108,7 @@ func TestNonnegativePeer(t *testing.T) {
 	}
 	g, err := Squares(Sample{X: design.New(x), Y: y}, true, Terms{Lower: make([]float64, p)})
 	require.NoError(t, err)
-	s, err := g.Solve(context.Background(), 0.05, 0.05, 1e-14, nil)
+	s, err := g.solve(context.Background(), 0.05, 0.05, 1e-14, nil)
 	require.NoError(t, err)
 	require.InDeltaSlice(t, []float64{1.802466707754437, 0, 0.28438825414774543, 0, 0.01389953311037507, 0}, s.B, 1e-7)
 	require.InDelta(t, 1.0691141894200373, s.B0[0], 1e-7)
@@ -129,7 +129,7 @@ func TestLambdaMax(t *testing.T) {
 					s := c.solve(t, g, 1e-12, nil)
 					c.optimal(t, s, 1e-5*top, fmt.Sprint(kind, way, intercept, share))
 					for _, e := range support(s) {
-						if g.Factor(e/g.k) > 0 {
+						if g.terms.Factors[e/g.k] > 0 {
 							n++
 						}
 					}
@@ -152,7 +152,7 @@ func TestTermsImplicit(t *testing.T) {
 		c := problem{kind: kind, x: x, y: targets(kind, y), intercept: true}
 		ways["both"](&c, 0)
 		g := c.fit(t, compressedColumns(x))
-		j, err := g.With(Sample{X: compressedColumns(x), Y: c.y}, 0)
+		j, err := g.With(Sample{X: compressedColumns(x), Y: c.y})
 		require.NoError(t, err)
 		centre := [][]float64{make([]float64, 120), {0.1}}
 		for _, w := range []*bilevel.JointWeights{

@@ -26,10 +26,10 @@ func TestSmoothFromNearby(t *testing.T) {
 		for _, w2 := range []float64{1e-3, 1e-5, 1e-7} {
 			for _, tol := range []float64{1e-4, 1e-6} {
 				l := share * g.LambdaMax()
-				s, err := g.Solve(context.Background(), l, w2, tol, nil)
+				s, err := g.solve(context.Background(), l, w2, tol, nil)
 				require.NoError(t, err)
 				for _, step := range []float64{1e-1, 1e-2, 1e-3, 1e-4} {
-					next, err := g.Solve(context.Background(), l*(1-step), w2, tol, s)
+					next, err := g.solve(context.Background(), l*(1-step), w2, tol, s)
 					require.NoError(t, err)
 					require.Equal(t, outcome.Converged, next.Status, "%v %v %v %v: gap %v", share, w2, tol, step, g.Relative(next.Gap))
 				}

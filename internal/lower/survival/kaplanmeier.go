@@ -5,13 +5,7 @@ import "math"
 // KaplanMeier is the share of rows, by their weights, nil for ones, whose event has not come by a time (JASA 53, 1958):
 // Share[k] from Times[k] on, and 1 before. The last time is that of the last row, with an event or not.
 func KaplanMeier(y, weights []float64) (times, share []float64) {
-	order := sorted(y)
-	of := func(i int) float64 {
-		if weights == nil {
-			return 1
-		}
-		return weights[i]
-	}
+	order, of := sorted(y), Part{Weights: weights}.weight
 	risk, s := 0.0, 1.0 // whose time is to come
 	for _, i := range order {
 		risk += of(i)

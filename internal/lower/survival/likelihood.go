@@ -101,12 +101,7 @@ func New(y, weights []float64, ties Ties) *Likelihood {
 }
 
 // weightOf is that of row i.
-func (l *Likelihood) weightOf(i int) float64 {
-	if l.weight == nil {
-		return 1
-	}
-	return l.weight[i]
-}
+func (l *Likelihood) weightOf(i int) float64 { return Part{Weights: l.weight}.weight(i) }
 
 // best is what a model that is right about every row has for a group.
 func (l *Likelihood) best(g group) float64 {

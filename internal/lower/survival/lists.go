@@ -1,6 +1,11 @@
 package survival
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"github.com/conetune/conetune/internal/indices"
+)
 
 // Lists are the terms of a [Likelihood] as lists of who is at risk:
 //
@@ -19,19 +24,15 @@ type Lists struct {
 // Lists are those of the likelihood.
 func (l *Likelihood) Lists() Lists {
 	out := Lists{Constant: l.saturated}
-	all := make([]int, l.n) // from the last time on
-	for e := range all {
-		all[e] = e
-		out.Row = append(out.Row, l.order[l.n-1-e])
-	}
+	all := indices.Range(0, l.n) // from the last time on
 	shift := func(i int) float64 {
 		if l.shift == nil {
 			return 0
 		}
 		return l.shift[i]
 	}
-	for _, i := range out.Row {
-		out.Offset = append(out.Offset, shift(i))
+	for _, i := range slices.Backward(l.order) {
+		out.Row, out.Offset = append(out.Row, i), append(out.Offset, shift(i))
 	}
 	for k := len(l.groups) - 1; k >= 0; k-- {
 		g := l.groups[k]

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/conetune/conetune/internal/indices"
 )
 
 // Row is the number that stands for a time and an event.
@@ -42,10 +44,7 @@ func Events(y []float64) (n int) {
 
 // sorted are the rows by time, of one time events first, then by number.
 func sorted(y []float64) []int {
-	order := make([]int, len(y))
-	for i := range order {
-		order[i] = i
-	}
+	order := indices.Range(0, len(y))
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(math.Abs(y[a]), math.Abs(y[b])), -cmp.Compare(math.Copysign(1, y[a]),
 			math.Copysign(1, y[b])), a-b)

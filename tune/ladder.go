@@ -189,6 +189,9 @@ func (t *task) on(m problems.Model) *task {
 func (t *task) searchRung(ctx context.Context, models []problems.Model) (best climbed, err error) {
 	for _, m := range models {
 		s := t.on(m)
+		if a := s.Advice; a.Losses == nil || a.Compare == nil || a.Used == nil {
+			return best, fmt.Errorf("tune: a rung of the model %s lacks Losses, Compare or Used", m.Name())
+		}
 		p, err := s.paths(ctx)
 		if err != nil {
 			return best, err

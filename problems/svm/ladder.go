@@ -188,12 +188,13 @@ func (r *rung) spread(lambda []float64) (weights, upper []float64) {
 	return lambda, upper
 }
 
-// used is the mean number over the folds of features with weights.
+// used is the mean number over the folds of features with more than a hundredth of the largest weight.
 func (r *rung) used(x [][]float64) float64 {
 	n := 0
 	for t := range r.cv.Folds {
+		top := floats.Norm(x[2*t], math.Inf(1))
 		for _, v := range x[2*t] {
-			if v != 0 {
+			if math.Abs(v) > top/100 {
 				n++
 			}
 		}

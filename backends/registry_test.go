@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 type nameless struct{ scripted }
@@ -37,8 +38,7 @@ func TestRegistry(t *testing.T) {
 	assert.Equal(t, slices.Sorted(slices.Values(append(knownBefore, "paid", "scripted"))), Known())
 	assert.Empty(t, Missing("scripted"))
 
-	opened, err := Open("scripted")
-	require.NoError(t, err)
+	opened := must.Of(Open("scripted"))(t)
 	assert.Equal(t, "scripted", opened.Name())
 	assert.True(t, opened.Capabilities().Supports(NonnegativeCone))
 	assert.False(t, opened.Capabilities().Supports(PSDCone))

@@ -18,6 +18,7 @@ import (
 	_ "github.com/conetune/conetune/backends/native"
 	_ "github.com/conetune/conetune/backends/osqp"
 	_ "github.com/conetune/conetune/backends/scs"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/tune"
 )
@@ -37,15 +38,14 @@ func init() {
 
 func TestBackends(t *testing.T) {
 	seen := 0
-	rows, err := Backends(context.Background(), BackendsOptions{
+	rows := must.Of(Backends(context.Background(), BackendsOptions{
 		Models: []string{"weighted-lasso"}, Backends: []string{"native", "polyhedral"}, Repeats: 1,
 		Observe: func(_ BackendRow, done, all int) {
 			seen++
 			require.Equal(t, seen, done)
 			require.Equal(t, 8, all)
 		},
-	})
-	require.NoError(t, err)
+	}))(t)
 	require.Len(t, rows, 8)
 	for i, r := range rows {
 		stage := i / 2
@@ -72,15 +72,14 @@ func stageNames() (names []string) {
 // A pair that does not go together is in the table once, with the reason.
 func TestUnsupportedPair(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	rows, err := Backends(ctx, BackendsOptions{
+	rows := must.Of(Backends(ctx, BackendsOptions{
 		Models: []string{"elastic-net"}, Backends: []string{"polyhedral"}, Eps: []float64{1e-6, 1e-8}, Repeats: 1,
 		Observe: func(_ BackendRow, done, _ int) {
 			if done == 4 {
 				cancel()
 			}
 		},
-	})
-	require.NoError(t, err)
+	}))(t)
 	require.Len(t, rows, 4)
 	require.Equal(t, "optimal", rows[0].Status)
 	for _, r := range rows[2:] { // the bound on a sum of squares
@@ -95,8 +94,7 @@ func TestUnsupportedPair(t *testing.T) {
 	require.NoError(t, WriteHTML(&page, rows, Page{Version: "1 < 2", Command: "x"}))
 	require.Contains(t, page.String(), "1 &lt; 2")
 	require.Contains(t, page.String(), "<span>elastic-net 100-100-250-p250</span></caption>")
-	_, err = json.Marshal(rows)
-	require.NoError(t, err)
+	must.Of(json.Marshal(rows))(t)
 }
 
 func TestBackendsRejects(t *testing.T) {
@@ -113,8 +111,7 @@ func TestBackendsRejects(t *testing.T) {
 // What package model says of the methods that a model is for is what the model says.
 func TestModes(t *testing.T) {
 	for _, a := range Applications() {
-		m, err := a.Build()
-		require.NoError(t, err)
+		m := must.Of(a.Build())(t)
 		for _, method := range tune.Methods() {
 			require.Equal(t, tune.Able(method, m.Advice().Modes), slices.Contains(model.Able(method), m.Name()), "%s, %s",
 				m.Name(), method)
@@ -125,17 +122,13 @@ func TestModes(t *testing.T) {
 // BenchmarkBackends solves every stage of every application on every backend of the build:
 // application/stage/backend/eps.
 func BenchmarkBackends(b *testing.B) {
-	reference, err := backends.Open(Reference)
-	require.NoError(b, err)
+	reference := must.Of(backends.Open(Reference))(b)
 	for _, a := range Applications() {
 		b.Run("model="+a.Model+"/data="+a.Data, func(b *testing.B) {
-			m, err := a.Build()
-			require.NoError(b, err)
-			s, err := newPoint(context.Background(), m.Program(), reference)
-			require.NoError(b, err)
+			m := must.Of(a.Build())(b)
+			s := must.Of(newPoint(context.Background(), m.Program(), reference))(b)
 			for _, name := range slices.DeleteFunc(backends.Names(), func(n string) bool { return n == "polyhedral" }) {
-				solver, err := backends.Open(name)
-				require.NoError(b, err)
+				solver := must.Of(backends.Open(name))(b)
 				o := BackendsOptions{Repeats: 1, TimeLimit: time.Minute}
 				for _, eps := range o.tolerances(solver) {
 					for _, stage := range append(stageNames(), Run) {

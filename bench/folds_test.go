@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -82,14 +83,11 @@ func BenchmarkFolds(b *testing.B) {
 		}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			division, err := dataset.CrossValidate(c.data, 10, 1, nil)
-			require.NoError(b, err)
+			division := must.Of(dataset.CrossValidate(c.data, 10, 1, nil))(b)
 			var r *tune.Result
 			for b.Loop() {
-				m, err := c.model(division)
-				require.NoError(b, err)
-				r, err = tune.Run(context.Background(), m, tune.Config{Seed: 1})
-				require.NoError(b, err)
+				m := must.Of(c.model(division))(b)
+				r = must.Of(tune.Run(context.Background(), m, tune.Config{Seed: 1}))(b)
 				require.Equal(b, outcome.Converged, r.Status)
 			}
 			b.ReportMetric(float64(len(r.Trace)), "fits/op")

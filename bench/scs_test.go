@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/scs"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )
@@ -18,19 +19,14 @@ import (
 // TestSetUpsOfSCS has one elastic net solved by both backends: SCS sets up a program of each kind, and the subproblem
 // once more where its working set grows. Before it took new matrices it set up 9 times.
 func TestSetUpsOfSCS(t *testing.T) {
-	config, err := dataset.Preset("100-20-250-p250")
-	require.NoError(t, err)
-	split, _, err := dataset.Generate(config, 1)
-	require.NoError(t, err)
-	m, err := regression.ElasticNet(split, regression.Options{})
-	require.NoError(t, err)
+	config := must.Of(dataset.Preset("100-20-250-p250"))(t)
+	split := must.First(dataset.Generate(config, 1))(t)
+	m := must.Of(regression.ElasticNet(split, regression.Options{}))(t)
 	results := map[string]*dca.Result{}
 	for _, name := range []string{"native", "scs"} {
 		s := m.PaperSettings()
-		s.Backend, err = backends.Open(name)
-		require.NoError(t, err)
-		results[name], err = dca.Solve(context.Background(), m.Program(), s)
-		require.NoError(t, err)
+		s.Backend = must.Of(backends.Open(name))(t)
+		results[name] = must.Of(dca.Solve(context.Background(), m.Program(), s))(t)
 	}
 	scs, native := results["scs"], results["native"]
 	require.InEpsilon(t, native.UpperValue, scs.UpperValue, 1e-4)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex/internal/compile"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // The program of a working set is the full one without the columns outside the
@@ -45,8 +46,7 @@ func TestRestrictedIsSubmatrix(t *testing.T) {
 		LessEqual(GroupNorms(x, [][]int{{0, 1, 2}, {3, 4}, {5, 6, 7, 8, 9}}), Const(1)),
 		Equal(x.Sum(), u.Expr().Sum()),
 	)
-	compiled, err := m.Compile()
-	require.NoError(t, err)
+	compiled := must.Of(m.Compile())(t)
 	prog := compiled.p
 	require.Len(t, prog.Sparse, 2)
 	full := prog.NewLayout(nil)

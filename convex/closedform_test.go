@@ -184,8 +184,7 @@ func TestTallLeastSquares(t *testing.T) {
 	m.Minimize(convex.SumSquares(residual).Scale(1. / 600))
 	s := solver(t, m, convex.SolverOptions{})
 	r := solve(t, s)
-	problem, err := s.Program().Problem()
-	require.NoError(t, err)
+	problem := must.Of(s.Program().Problem())(t)
 	require.LessOrEqual(t, len(problem.B), 2+10+10, "10 rows of R for the objective and for the constraint")
 
 	full := mat.NewDense(300, 9, nil)

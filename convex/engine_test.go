@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // A result and the log say what has answered: working sets where the program has any and they are asked for.
@@ -43,8 +44,7 @@ func TestEngine(t *testing.T) {
 			require.Equal(t, s.Stats().Iterations, r.Iterations)
 			require.Equal(t, records{"solved " + c.want}, log)
 			cancel()
-			r, err := s.Solve(ctx)
-			require.NoError(t, err)
+			r = must.Of(s.Solve(ctx))(t)
 			require.Empty(t, r.Engine)
 		})
 	}

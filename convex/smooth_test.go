@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/scs"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // huberTail is the sum of Huber functions.
@@ -119,8 +120,7 @@ func TestHuberErrors(t *testing.T) {
 func exponential(t *testing.T) map[string]convex.SolverOptions {
 	out := map[string]convex.SolverOptions{}
 	for _, name := range backends.Names() {
-		b, err := backends.Open(name)
-		require.NoError(t, err)
+		b := must.Of(backends.Open(name))(t)
 		if b.Capabilities().Supports(backends.ExponentialCone) {
 			out[name] = convex.SolverOptions{Backend: b, Options: backends.Options{Eps: 1e-9}}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -35,8 +36,7 @@ func shared(a, b []float64, r0 float64) Program {
 }
 
 func TestBlocksClosedForm(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	a, b := []float64{3, 4, 5}, []float64{1, 0.5, 1.8}
 	for name, s := range map[string]Settings{
 		"plain":       {Tol: 1e-6, MaxIter: 1000},
@@ -46,8 +46,7 @@ func TestBlocksClosedForm(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.Backend = backend
-			res, err := Solve(context.Background(), shared(a, b, 2), s)
-			require.NoError(t, err)
+			res := must.Of(Solve(context.Background(), shared(a, b, 2), s))(t)
 			require.Equal(t, outcome.Converged, res.Status, res.Message)
 			require.Len(t, res.X, 3)
 			require.InDelta(t, 1.1, res.H[0], 5e-3)
@@ -66,15 +65,14 @@ func TestBlocksClosedForm(t *testing.T) {
 	s := Settings{Tol: 1e-3, Backend: backend}
 	p := shared(a, b, 2)
 	p.Build = p.Blocks[0]
-	_, err = Solve(context.Background(), p, s)
+	_, err := Solve(context.Background(), p, s)
 	require.ErrorContains(t, err, "both given")
 }
 
 // In penalty form each block has its part of the weight of a radius that all share, x_t = a_t - w/3, and all of the
 // weight of one that is its own.
 func TestBlocksShareWeights(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	a := []float64{3, 4, 5}
 	p := shared(a, a, 2)
 	own := p.Blocks[2]
@@ -92,10 +90,8 @@ func TestBlocksShareWeights(t *testing.T) {
 		{shared(a, a, 2), []float64{1.5}, []float64{2.5, 3.5, 4.5}},
 		{p, []float64{1, 0.7}, []float64{2.5, 3.5, 4.3}},
 	} {
-		q, err := NewPenalized(c.p, Settings{Backend: backend})
-		require.NoError(t, err)
-		s, err := q.Solve(context.Background(), c.weights, nil)
-		require.NoError(t, err)
+		q := must.Of(NewPenalized(c.p, Settings{Backend: backend}))(t)
+		s := must.Of(q.Solve(context.Background(), c.weights, nil))(t)
 		for i, want := range c.want {
 			require.InDelta(t, want, s.X[i][0], 1e-4)
 		}
@@ -151,15 +147,12 @@ func joined(p Program) Program {
 // Blocks solved apart give what they give together, whatever the number of processors, and the subgradient of v is its
 // derivative.
 func TestBlocksAgreeWithOneProgram(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	for seed := range uint64(3) {
 		p := bounded(seed, 4)
 		s := Settings{Tol: 1e-3, Backend: backend}
-		apart, err := Solve(context.Background(), p, s)
-		require.NoError(t, err)
-		together, err := Solve(context.Background(), joined(p), s)
-		require.NoError(t, err)
+		apart := must.Of(Solve(context.Background(), p, s))(t)
+		together := must.Of(Solve(context.Background(), joined(p), s))(t)
 		require.Equal(t, apart.Iterations, together.Iterations)
 		// A gap of 1e-8 in a subproblem of modulus rho = 1e-3 allows for sqrt(2 1e-8 / 1e-3) in z.
 		require.InDeltaSlice(t, together.H, apart.H, 5e-3)
@@ -167,13 +160,11 @@ func TestBlocksAgreeWithOneProgram(t *testing.T) {
 		require.InDelta(t, together.RefitValue, apart.RefitValue, 1e-4)
 
 		text := func() string {
-			r, err := Solve(context.Background(), p, s)
-			require.NoError(t, err)
+			r := must.Of(Solve(context.Background(), p, s))(t)
 			for i := range r.Trace {
 				r.Trace[i].SubSeconds, r.Trace[i].LowerSeconds = 0, 0
 			}
-			raw, err := json.Marshal([]any{r.X, r.H, r.Lambda, r.Refit, r.Trace})
-			require.NoError(t, err)
+			raw := must.Of(json.Marshal([]any{r.X, r.H, r.Lambda, r.Refit, r.Trace}))(t)
 			return string(raw)
 		}
 		many := text()
@@ -183,15 +174,12 @@ func TestBlocksAgreeWithOneProgram(t *testing.T) {
 		require.Equal(t, many, one)
 
 		set := s.withDefaults()
-		l, err := newLower(&p, &set)
-		require.NoError(t, err)
+		l := must.Of(newLower(&p, &set))(t)
 		value := func(h []float64) float64 {
-			sol, err := l.solve(context.Background(), h)
-			require.NoError(t, err)
+			sol := must.Of(l.solve(context.Background(), h))(t)
 			return sol.value
 		}
-		base, err := l.solve(context.Background(), p.H0)
-		require.NoError(t, err)
+		base := must.Of(l.solve(context.Background(), p.H0))(t)
 		for j := range p.H0 {
 			const step = 1e-4
 			up, down := append([]float64(nil), p.H0...), append([]float64(nil), p.H0...)
@@ -207,18 +195,15 @@ func TestBlocksAgreeWithOneProgram(t *testing.T) {
 // In boxes of width 2e-6 the derivative of v = sum_t 1/2 |x_t - a_t|^2 in the bound h_j is -sum_t (|a_tj| - h_j), which
 // multipliers of both sides that do not separate would miss.
 func TestNarrowBounds(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	p := bounded(3, 3)
 	for j := 1; j < len(p.H0); j++ {
 		p.H0[j] = 1e-6
 	}
 	s := Settings{Backend: backend}.withDefaults()
-	l, err := newLower(&p, &s)
-	require.NoError(t, err)
+	l := must.Of(newLower(&p, &s))(t)
 	defer l.close()
-	sol, err := l.solve(context.Background(), p.H0)
-	require.NoError(t, err)
+	sol := must.Of(l.solve(context.Background(), p.H0))(t)
 	want := make([]float64, len(p.H0))
 	for _, b := range l.blocks {
 		zero := b.level.Train.Eval(point(b.level.X, zeros(b.level.X)))[0] // 1/2 |a|^2
@@ -236,8 +221,7 @@ func TestNarrowBounds(t *testing.T) {
 
 // An infeasible block makes the lower level infeasible.
 func TestInfeasibleBlock(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	p := shared([]float64{3, 4}, []float64{1, 1}, 2)
 	first := p.Blocks[0]
 	p.Blocks[1] = func(m *convex.Model, h convex.Affine) Level {
@@ -245,23 +229,20 @@ func TestInfeasibleBlock(t *testing.T) {
 		l.Set = []*convex.Constraint{convex.GreaterEqual(l.X[0].Expr(), convex.Const(8))}
 		return l
 	}
-	res, err := Solve(context.Background(), p, Settings{Backend: backend})
-	require.NoError(t, err)
+	res := must.Of(Solve(context.Background(), p, Settings{Backend: backend}))(t)
 	require.Equal(t, LowerInfeasible, res.Status)
 	require.Contains(t, res.Message, "no feasible point")
 }
 
 // Slack bounds leave the solutions of all blocks alone.
 func TestRelaxBounds(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	p := bounded(1, 3)
 	p.H0[0] = 0.05 // |x|^2 <= 0.1 holds back, the bounds do not
 	s := Settings{Backend: backend, GapTol: 1e-3}.withDefaults()
 	r := &run{program: &p, settings: s}
 	defer r.close()
-	_, err = r.start(context.Background())
-	require.NoError(t, err)
+	must.Of(r.start(context.Background()))(t)
 	tight := *r.current
 	tight.h = append([]float64(nil), tight.h...)
 	for j := 1; j < len(tight.h); j++ { // as tight as the largest entry
@@ -275,7 +256,6 @@ func TestRelaxBounds(t *testing.T) {
 	for j := 1; j < len(tight.h); j++ {
 		require.InDelta(t, slackness*tight.h[j], out.h[j], 1e-9)
 	}
-	low, err := r.lower(context.Background(), out.h)
-	require.NoError(t, err)
+	low := must.Of(r.lower(context.Background(), out.h))(t)
 	require.InDelta(t, r.current.value, low.value, 1e-7)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/lower/bilevel"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
 )
@@ -55,8 +56,7 @@ func TestDirectSolutionsThatAreNotFinite(t *testing.T) {
 		for _, s := range []dca.Settings{{Tol: 1e-6, GapTol: 1e-7, Agreement: 1},
 			{Tol: 1e-6, MaxIter: 500, PathStart: true}} {
 			s.Backend = native(t)
-			r, err := dca.Solve(context.Background(), p, s)
-			require.NoError(t, err)
+			r := must.Of(dca.Solve(context.Background(), p, s))(t)
 			require.Equal(t, outcome.Converged, r.Status)
 			require.InDelta(t, 1, r.Refit[0][0], 2e-3)
 			require.InDelta(t, 2, r.Lambda[0], 2e-3)
@@ -100,8 +100,7 @@ func TestAccept(t *testing.T) {
 				return true
 			}
 			s.Observe = func(*dca.Iteration, [][]float64, [][]float64) { observed++ }
-			r, err := dca.Solve(context.Background(), scalar(3, 1, 2), s)
-			require.NoError(t, err)
+			r := must.Of(dca.Solve(context.Background(), scalar(3, 1, 2), s))(t)
 			require.Equal(t, outcome.NumericalError, r.Status)
 			require.Equal(t, last, r.Iterations)
 			require.Len(t, r.Trace, last)
@@ -110,8 +109,7 @@ func TestAccept(t *testing.T) {
 			require.Equal(t, refit, r.Refit[0][0])
 		}
 		s.Accept = func([][]float64, [][]float64) bool { return false }
-		r, err := dca.Solve(context.Background(), scalar(3, 1, 2), s)
-		require.NoError(t, err)
+		r := must.Of(dca.Solve(context.Background(), scalar(3, 1, 2), s))(t)
 		require.Equal(t, outcome.NumericalError, r.Status)
 		require.Nil(t, r.X)
 		require.Nil(t, r.Refit)

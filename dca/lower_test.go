@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // random is a lower level with three radii and an upper variable in the loss and in a joint constraint.
@@ -47,17 +48,14 @@ func random(seed uint64) Program {
 
 // The subgradient of v is its derivative, where it has one.
 func TestSlopeIsDerivative(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	for seed := range uint64(3) {
 		p := random(seed)
 		s := Settings{Backend: backend}.withDefaults()
-		l, err := newLower(&p, &s)
-		require.NoError(t, err)
+		l := must.Of(newLower(&p, &s))(t)
 		defer l.close()
 		at := func(h []float64) *lowerSolution {
-			sol, err := l.solve(context.Background(), h)
-			require.NoError(t, err)
+			sol := must.Of(l.solve(context.Background(), h))(t)
 			require.NotNil(t, sol.x)
 			return sol
 		}
@@ -78,21 +76,16 @@ func TestSlopeIsDerivative(t *testing.T) {
 // The reported distance bounds what a finite difference of phi_k can still gain: by strong
 // convexity phi_k(z') >= phi_k(z) - distance^2 / (2 rho) for all feasible z' near z.
 func TestDistanceBoundsDescent(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	p := random(5)
 	s := Settings{Backend: backend, Rho: 0.1}.withDefaults()
-	low, err := newLower(&p, &s)
-	require.NoError(t, err)
+	low := must.Of(newLower(&p, &s))(t)
 	defer low.close()
-	sub, err := newSubproblem(&p, &s, []float64{0, 0, 0, math.Inf(-1)}, []float64{10, 10, 10, math.Inf(1)}, nil)
-	require.NoError(t, err)
+	sub := must.Of(newSubproblem(&p, &s, []float64{0, 0, 0, math.Inf(-1)}, []float64{10, 10, 10, math.Inf(1)}, nil))(t)
 	defer func() { sub.solver.Close() }()
-	sol, err := low.solve(context.Background(), p.H0)
-	require.NoError(t, err)
+	sol := must.Of(low.solve(context.Background(), p.H0))(t)
 	require.NoError(t, sub.set(iterate{x: [][]float64{make([]float64, 6)}, h: p.H0}, sol, 3))
-	res, z, err := sub.solve(context.Background())
-	require.NoError(t, err)
+	res, z := must.Both(sub.solve(context.Background()))(t)
 	e := sub.evaluate(z)
 	d := sub.distance(res, z)
 	require.Less(t, d, 1e-3)
@@ -130,8 +123,7 @@ func TestPenaltyRule(t *testing.T) {
 
 // The penalised solution of 1/2 (x - 3)^2 + lambda |x| is 3 - lambda; the target 1.2 is nearest to 3 - 2.
 func TestPathStart(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	p := Program{
 		Name: "path", H0: []float64{50}, Radii: 1, Path: [][]float64{{5}, {2}, {1}, {0.1}},
 		Build: func(m *convex.Model, h convex.Affine) Level {
@@ -155,8 +147,7 @@ func TestPathStart(t *testing.T) {
 
 // A radius that holds nothing back may grow: the lower level's solution stays.
 func TestRelaxKeepsTheSolution(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	p := random(2)
 	p.H0, p.Radii = []float64{0.5, 8, 6}, 3
 	build := p.Build
@@ -168,8 +159,7 @@ func TestRelaxKeepsTheSolution(t *testing.T) {
 	s := Settings{Backend: backend}.withDefaults()
 	r := &run{program: &p, settings: s}
 	defer r.close()
-	_, err = r.start(context.Background())
-	require.NoError(t, err)
+	must.Of(r.start(context.Background()))(t)
 	require.Equal(t, []bool{false, true, true}, r.current.weak)
 	out := r.relax(r.current)
 	require.Equal(t, r.current.h, out.h) // slack enough
@@ -178,7 +168,6 @@ func TestRelaxKeepsTheSolution(t *testing.T) {
 	tight.h = []float64{0.5, 0.125, 0.5} // 1/2 |x|^2 <= 1/8 and |x| <= 1/2 follow from |x|_1 <= 1/2
 	out = r.relax(&tight)
 	require.Equal(t, 0.5, out.h[0])
-	low, err := r.lower(context.Background(), out.h)
-	require.NoError(t, err)
+	low := must.Of(r.lower(context.Background(), out.h))(t)
 	require.InDelta(t, r.current.value, low.value, 1e-7)
 }

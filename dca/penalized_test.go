@@ -10,6 +10,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -37,8 +38,7 @@ func separable(y []float64) Program {
 
 func TestKinds(t *testing.T) {
 	p := separable([]float64{3, -2, 4})
-	kinds, err := p.Kinds()
-	require.NoError(t, err)
+	kinds := must.Of(p.Kinds())(t)
 	require.Equal(t, [][]int{{0, 1}, {2}}, kinds)
 
 	build := p.Build
@@ -47,7 +47,7 @@ func TestKinds(t *testing.T) {
 		l.Constraints[0] = l.Constraints[0].MinusAffine(h.At(1))
 		return l
 	}
-	_, err = p.Kinds()
+	_, err := p.Kinds()
 	require.ErrorContains(t, err, "no penalty form")
 	p.Build = func(m *convex.Model, h convex.Affine) Level {
 		l := build(m, h)
@@ -60,42 +60,35 @@ func TestKinds(t *testing.T) {
 
 // The solution is known entry by entry: soft thresholds, shrinkage, and a clip at u.
 func TestPenalizedClosedForm(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	y := []float64{3, -2, 4}
 	p := separable(y)
 	soft := func(v, w float64) float64 { return math.Copysign(math.Max(0, math.Abs(v)-w), v) }
-	q, err := NewPenalized(p, Settings{Backend: backend})
-	require.NoError(t, err)
+	q := must.Of(NewPenalized(p, Settings{Backend: backend}))(t)
 	defer q.Close()
 	for i, lambda := range [][]float64{{0.5, 0.2, 0.3}, {2, 0.7, 0.1}, {5, 1, 4}, {0.4, 0.4, 2}} {
 		u := []float64{5, 1.5, 0.1, 0.1}[i]
-		s, err := q.Solve(context.Background(), lambda, []float64{u})
-		require.NoError(t, err)
+		s := must.Of(q.Solve(context.Background(), lambda, []float64{u}))(t)
 		want := []float64{soft(y[0], lambda[0]), soft(y[1], lambda[1]) / (1 + lambda[2]), math.Min(u, y[2]/(1+lambda[2]))}
 		require.InDeltaSlice(t, want, s.X[0], 1e-4) // where |.| has its kink, x is off by the root of the gap
 		radii := []float64{math.Abs(want[0]), math.Abs(want[1]), 0.5 * (want[1]*want[1] + want[2]*want[2])}
 		require.InDeltaSlice(t, radii, s.Radii, 1e-3)
 		require.InDelta(t, want[0]*want[0]+want[1]*want[1]+want[2]*want[2], s.Validation, 1e-3)
-		again, err := p.Penalties(s.X, []float64{u})
-		require.NoError(t, err)
+		again := must.Of(p.Penalties(s.X, []float64{u}))(t)
 		require.Equal(t, s.Radii, again)
 	}
 }
 
 // After Forget a solve gives the same bits as that of a new one, whatever was solved in between.
 func TestForget(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	p := separable([]float64{3, -2, 4})
 	solve := func(q *Penalized, w float64) []float64 {
-		s, err := q.Solve(context.Background(), []float64{w, w, 2 * w}, nil)
-		require.NoError(t, err)
+		s := must.Of(q.Solve(context.Background(), []float64{w, w, 2 * w}, nil))(t)
 		return s.X[0]
 	}
 	fresh := func() *Penalized {
-		q, err := NewPenalized(p, Settings{Backend: backend})
-		require.NoError(t, err)
+		q := must.Of(NewPenalized(p, Settings{Backend: backend}))(t)
 		return q
 	}
 	q, r := fresh(), fresh()
@@ -109,12 +102,10 @@ func TestForget(t *testing.T) {
 }
 
 func TestPenalizedMisuse(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	p := separable([]float64{3, -2, 4})
-	q, err := NewPenalized(p, Settings{Backend: backend})
-	require.NoError(t, err)
-	_, err = q.Solve(context.Background(), []float64{1, 1}, nil)
+	q := must.Of(NewPenalized(p, Settings{Backend: backend}))(t)
+	_, err := q.Solve(context.Background(), []float64{1, 1}, nil)
 	require.ErrorContains(t, err, "2 weights, expected 3")
 	_, err = q.Solve(context.Background(), []float64{1, 0, 1}, nil)
 	require.ErrorContains(t, err, "weight 1 is 0")
@@ -143,11 +134,10 @@ func (d direct) Traits() lower.Traits { return lower.Traits{} }
 
 // Solutions of [Program.Fit] are scored as those of the conic program, which is there for what it leaves.
 func TestPenaltyOfTheProgram(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	p := separable([]float64{3, -2, 4})
 	p.Fit = direct{}
-	_, err = NewPenalized(p, Settings{Backend: backend})
+	_, err := NewPenalized(p, Settings{Backend: backend})
 	require.ErrorContains(t, err, "3 radii and 4 hyperparameters")
 	p.H0, p.Lo, p.Hi = p.H0[:3], nil, nil
 	build := p.Build
@@ -163,16 +153,12 @@ func TestPenaltyOfTheProgram(t *testing.T) {
 		}
 		return [][]float64{{3 - w[0], -(2 - w[0]) / (1 + w[2]), 4 / (1 + w[2])}}
 	}}
-	fast, err := NewPenalized(p, Settings{Backend: backend})
-	require.NoError(t, err)
+	fast := must.Of(NewPenalized(p, Settings{Backend: backend}))(t)
 	p.Fit = nil
-	slow, err := NewPenalized(p, Settings{Backend: backend})
-	require.NoError(t, err)
+	slow := must.Of(NewPenalized(p, Settings{Backend: backend}))(t)
 	for _, w := range [][]float64{{0.7, 0.7, 0.5}, {1, 1, 0.2}, {0.1, 0.1, 2}} {
-		a, err := fast.Solve(context.Background(), w, nil)
-		require.NoError(t, err)
-		b, err := slow.Solve(context.Background(), w, nil)
-		require.NoError(t, err)
+		a := must.Of(fast.Solve(context.Background(), w, nil))(t)
+		b := must.Of(slow.Solve(context.Background(), w, nil))(t)
 		require.Equal(t, backends.Optimal, a.Status)
 		require.InDeltaSlice(t, b.X[0], a.X[0], 1e-6)
 		require.InDeltaSlice(t, b.Radii, a.Radii, 1e-6)

@@ -8,13 +8,13 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // A run looks at the points of its path, solves the lower level there, and then both programs of each iteration in
 // turn.
 func TestPlaces(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	p := Program{
 		Name: "places", H0: []float64{1}, Radii: 1, Path: [][]float64{{2}, {1}},
 		Build: func(m *convex.Model, h convex.Affine) Level {
@@ -30,8 +30,7 @@ func TestPlaces(t *testing.T) {
 	var places []Place
 	s := Settings{Tol: 1e-9, MaxIter: 2, Backend: backend, PathStart: true,
 		Begin: func(at Place) { places = append(places, at) }}
-	r, err := Solve(context.Background(), p, s)
-	require.NoError(t, err)
+	r := must.Of(Solve(context.Background(), p, s))(t)
 	require.Equal(t, 2, r.Iterations)
 	require.Equal(t, []Place{
 		{Stage: StagePenalty, MaxIter: 2, Point: 1, Points: 2}, {Stage: StagePenalty, MaxIter: 2, Point: 2, Points: 2},

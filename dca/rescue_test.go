@@ -10,6 +10,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/lower/bilevel"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
@@ -55,21 +56,16 @@ func (unsolved) Solve(context.Context, []float64, float64) (*bilevel.Within, err
 // What fits do not solve is left to conic programs, and where these would take too much memory, the status and the
 // message say so.
 func TestConicProgramsInThePlaceOfFits(t *testing.T) {
-	preset, err := dataset.Preset("100-20-250-p250")
-	require.NoError(t, err)
-	split, _, err := dataset.Generate(preset, 1)
-	require.NoError(t, err)
-	m, err := regression.ElasticNet(split, regression.Options{})
-	require.NoError(t, err)
-	fit, err := m.Penalised()
-	require.NoError(t, err)
+	preset := must.Of(dataset.Preset("100-20-250-p250"))(t)
+	split := must.First(dataset.Generate(preset, 1))(t)
+	m := must.Of(regression.ElasticNet(split, regression.Options{}))(t)
+	fit := must.Of(m.Penalised())(t)
 	p := m.Program()
 	solve := func(never bool, memory int64) *dca.Result {
 		p.Fit = hopeless{fit.(bilevel.Fit), never}
 		s := m.DefaultSettings()
 		s.Backend, s.Solver.Memory = ours(t), memory
-		out, err := dca.Solve(context.Background(), p, s)
-		require.NoError(t, err)
+		out := must.Of(dca.Solve(context.Background(), p, s))(t)
 		return out
 	}
 	require.Equal(t, outcome.Converged, solve(false, 0).Status)
@@ -78,18 +74,15 @@ func TestConicProgramsInThePlaceOfFits(t *testing.T) {
 		require.Equal(t, outcome.NumericalError, out.Status)
 		require.Contains(t, out.Message, "not solved by the fit, and the conic program in its place needs")
 	}
-	form, err := dca.NewPenalized(p, dca.Settings{Backend: ours(t), Solver: backends.Options{Memory: 100_000}})
-	require.NoError(t, err)
+	form := must.Of(dca.NewPenalized(p, dca.Settings{Backend: ours(t), Solver: backends.Options{Memory: 100_000}}))(t)
 	defer form.Close()
-	s, err := form.Solve(context.Background(), []float64{0.1, 0.1}, nil)
-	require.NoError(t, err)
+	s := must.Of(form.Solve(context.Background(), []float64{0.1, 0.1}, nil))(t)
 	require.Equal(t, backends.NumericalError, s.Status)
 	require.Nil(t, s.X)
 }
 
 // ours is our own backend.
 func ours(t *testing.T) backends.ConicBackend {
-	b, err := backends.Open(backends.Default)
-	require.NoError(t, err)
+	b := must.Of(backends.Open(backends.Default))(t)
 	return b
 }

@@ -11,12 +11,12 @@ import (
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
 func native(t testing.TB) backends.ConicBackend {
-	b, err := backends.Open("native")
-	require.NoError(t, err)
+	b := must.Of(backends.Open("native"))(t)
 	return b
 }
 
@@ -48,8 +48,7 @@ func TestScalarClosedForm(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.Backend = native(t)
-			res, err := dca.Solve(context.Background(), scalar(3, 1, 2), s)
-			require.NoError(t, err)
+			res := must.Of(dca.Solve(context.Background(), scalar(3, 1, 2), s))(t)
 			require.Equal(t, outcome.Converged, res.Status, res.Message)
 			require.InDelta(t, 1, res.X[0][0], 2e-3)
 			require.InDelta(t, 1, res.H[0], 2e-3)
@@ -59,8 +58,7 @@ func TestScalarClosedForm(t *testing.T) {
 			require.Less(t, res.KKT.Stationarity(), 1e-2)
 
 			s.Tol = 1e-3 // no finite penalty is exact here
-			res, err = dca.Solve(context.Background(), scalar(1, 3, 0.5), s)
-			require.NoError(t, err)
+			res = must.Of(dca.Solve(context.Background(), scalar(1, 3, 0.5), s))(t)
 			require.Equal(t, outcome.Converged, res.Status, res.Message)
 			require.InDelta(t, 1, res.Refit[0][0], 1e-3)
 			require.InDelta(t, 0, res.Lambda[0], 1e-3)
@@ -70,8 +68,7 @@ func TestScalarClosedForm(t *testing.T) {
 
 // In every iteration V_k bounds l - v, and the distance passes the paper's test while steps are not tiny.
 func TestIterationRecords(t *testing.T) {
-	res, err := dca.Solve(context.Background(), scalar(3, 1, 2), dca.Settings{Tol: 1e-3, Backend: native(t)})
-	require.NoError(t, err)
+	res := must.Of(dca.Solve(context.Background(), scalar(3, 1, 2), dca.Settings{Tol: 1e-3, Backend: native(t)}))(t)
 	require.Equal(t, len(res.Trace), res.Iterations)
 	for i, it := range res.Trace {
 		require.Equal(t, i+1, it.K)
@@ -109,15 +106,13 @@ func TestUpperVariable(t *testing.T) {
 	}
 	for _, s := range []dca.Settings{{Tol: 1e-5, MaxIter: 500}, {Tol: 1e-5, GapTol: 1e-6, Agreement: 1}} {
 		s.Backend = native(t)
-		res, err := dca.Solve(context.Background(), build(0.7), s)
-		require.NoError(t, err)
+		res := must.Of(dca.Solve(context.Background(), build(0.7), s))(t)
 		require.Equal(t, outcome.Converged, res.Status)
 		require.InDelta(t, 0.4, res.H[0], 1e-4)
 		require.InDelta(t, 0.4, res.Refit[0][0], 1e-4)
 		require.Empty(t, res.Lambda)
 
-		res, err = dca.Solve(context.Background(), build(0.3), s)
-		require.NoError(t, err)
+		res = must.Of(dca.Solve(context.Background(), build(0.3), s))(t)
 		require.InDelta(t, 0.3, res.Refit[0][0], 2e-3)
 	}
 }
@@ -137,8 +132,7 @@ func TestLossDependsOnUpperVariable(t *testing.T) {
 	}
 	for _, s := range []dca.Settings{{Tol: 1e-5, MaxIter: 1000}, {Tol: 1e-5, GapTol: 1e-6, Agreement: 1}} {
 		s.Backend = native(t)
-		res, err := dca.Solve(context.Background(), p, s)
-		require.NoError(t, err)
+		res := must.Of(dca.Solve(context.Background(), p, s))(t)
 		require.Equal(t, outcome.Converged, res.Status)
 		require.InDelta(t, -1, res.H[0], 2e-2)
 		require.InDelta(t, -1, res.X[0][0], 2e-2)
@@ -149,8 +143,7 @@ func TestLossDependsOnUpperVariable(t *testing.T) {
 func TestEpsilonRelaxes(t *testing.T) {
 	// With rho = 1e-3 a solve of accuracy eps knows z to sqrt(eps/rho) at worst, and steps of 1e-6 are asked for.
 	s := dca.Settings{Tol: 1e-6, MaxIter: 500, Epsilon: 0.01, Backend: native(t), Solver: backends.Options{Eps: 1e-10}}
-	res, err := dca.Solve(context.Background(), scalar(3, 1, 2), s)
-	require.NoError(t, err)
+	res := must.Of(dca.Solve(context.Background(), scalar(3, 1, 2), s))(t)
 	require.Equal(t, outcome.Converged, res.Status)
 	require.InDelta(t, 1, res.X[0][0], 1e-3)
 	require.LessOrEqual(t, res.TrainValue-res.LowerValue, 0.01+1e-6)
@@ -158,8 +151,7 @@ func TestEpsilonRelaxes(t *testing.T) {
 
 func TestEarlyEnds(t *testing.T) {
 	s := dca.Settings{Tol: 1e-9, MaxIter: 3, Backend: native(t)}
-	res, err := dca.Solve(context.Background(), scalar(3, 1, 2), s)
-	require.NoError(t, err)
+	res := must.Of(dca.Solve(context.Background(), scalar(3, 1, 2), s))(t)
 	require.Equal(t, outcome.IterationLimit, res.Status)
 	require.Equal(t, 3, res.Iterations)
 	require.NotNil(t, res.Refit)
@@ -171,13 +163,12 @@ func TestEarlyEnds(t *testing.T) {
 			cancel()
 		}
 	}
-	res, err = dca.Solve(ctx, scalar(3, 1, 2), s)
-	require.NoError(t, err)
+	res = must.Of(dca.Solve(ctx, scalar(3, 1, 2), s))(t)
 	require.Equal(t, outcome.Cancelled, res.Status)
 	require.Equal(t, 2, res.Iterations)
 	require.NotNil(t, res.Refit)
 
-	res, err = dca.Solve(ctx, scalar(3, 1, 2), s) // cancelled before the start
+	res, err := dca.Solve(ctx, scalar(3, 1, 2), s) // cancelled before the start
 	require.NoError(t, err)
 	require.Equal(t, outcome.Cancelled, res.Status)
 	require.Nil(t, res.Refit)
@@ -191,8 +182,7 @@ func TestLowerLevelInfeasible(t *testing.T) {
 		l.Set = []*convex.Constraint{convex.GreaterEqual(l.X[0].Expr(), convex.Const(7))}
 		return l
 	}
-	res, err := dca.Solve(context.Background(), p, dca.Settings{Backend: native(t)})
-	require.NoError(t, err)
+	res := must.Of(dca.Solve(context.Background(), p, dca.Settings{Backend: native(t)}))(t)
 	require.Equal(t, dca.LowerInfeasible, res.Status)
 	require.Contains(t, res.Message, "start")
 }
@@ -276,15 +266,13 @@ func TestLowerLevelFails(t *testing.T) {
 	for first := range 4 {
 		backend := &failing{ConicBackend: native(t), fails: func(solve int) bool { return solve == first+2 }}
 		s.Backend = backend
-		r, err := dca.Solve(context.Background(), scalar(3, 1, 2.5), s)
-		require.NoError(t, err)
+		r := must.Of(dca.Solve(context.Background(), scalar(3, 1, 2.5), s))(t)
 		require.Equal(t, outcome.Converged, r.Status, "%d: %s", first, r.Message)
 		require.InDelta(t, 1, r.H[0], 1e-4)
 		require.Greater(t, backend.solves, first+2)
 	}
 	s.Backend = &failing{ConicBackend: native(t), fails: func(solve int) bool { return solve > 1 }}
-	r, err := dca.Solve(context.Background(), scalar(3, 1, 2.5), s)
-	require.NoError(t, err)
+	r := must.Of(dca.Solve(context.Background(), scalar(3, 1, 2.5), s))(t)
 	require.Equal(t, outcome.NumericalError, r.Status)
 	require.Contains(t, r.Message, "lower level after iteration 1: numerical_error")
 	require.Zero(t, r.Iterations)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // pair has l(b) = 1/2 |b - (3, 4)|^2, a norm and half a square, and a path from the weight 1 on.
@@ -26,16 +27,12 @@ func pair() Program {
 
 // A weight ends where a norm is zero for certain. With one of a square, b is (3, 4) / (1 + w).
 func TestWeightsEnd(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
-	q, err := NewPenalized(pair(), Settings{Backend: backend})
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
+	q := must.Of(NewPenalized(pair(), Settings{Backend: backend}))(t)
 	require.Equal(t, []float64{1e5, 1e-10}, q.clipped([]float64{1e12, 1e-12}))
 	require.Equal(t, []float64{2, 1e5}, q.clipped([]float64{2, 1e12}))
-	s, err := q.Solve(context.Background(), []float64{1e-12, 1e3}, nil)
-	require.NoError(t, err)
+	s := must.Of(q.Solve(context.Background(), []float64{1e-12, 1e3}, nil))(t)
 	require.InEpsilonSlice(t, []float64{3.0 / 1001, 4.0 / 1001}, s.X[0], 1e-4)
-	s, err = q.Solve(context.Background(), []float64{1e12, 1}, nil)
-	require.NoError(t, err)
+	s = must.Of(q.Solve(context.Background(), []float64{1e12, 1}, nil))(t)
 	require.InDeltaSlice(t, []float64{0, 0}, s.X[0], 1e-6)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // quadraticOnly is a solver that takes no second-order cones.
@@ -67,8 +68,7 @@ func boxed(seed uint64, n, p int, start float64) Program {
 // The search for the multiplier ends where the second-order cone does: the subproblem is strongly convex, so
 // that its solution is one.
 func TestSplitEqualsCone(t *testing.T) {
-	native, err := backends.Open("native")
-	require.NoError(t, err)
+	native := must.Of(backends.Open("native"))(t)
 	for _, c := range []struct {
 		n, p     int
 		start    float64
@@ -83,11 +83,9 @@ func TestSplitEqualsCone(t *testing.T) {
 		p := boxed(7, c.n, c.p, c.start)
 		s := c.settings
 		s.Backend, s.Solver.Eps = native, 1e-10 // with rho = 1e-3, z is known to the root of a thousand times that
-		want, err := Solve(context.Background(), p, s)
-		require.NoError(t, err)
+		want := must.Of(Solve(context.Background(), p, s))(t)
 		s.Backend = quadraticOnly{native}
-		got, err := Solve(context.Background(), p, s)
-		require.NoError(t, err)
+		got := must.Of(Solve(context.Background(), p, s))(t)
 
 		require.Equal(t, want.Status, got.Status, got.Message)
 		require.Len(t, got.Trace, len(want.Trace))
@@ -106,9 +104,8 @@ func TestSplitEqualsCone(t *testing.T) {
 
 // A lower level that has squares in its own constraints cannot be split, and the error says what it takes.
 func TestSplitNeedsPolyhedralConstraints(t *testing.T) {
-	native, err := backends.Open("native")
-	require.NoError(t, err)
-	_, err = Solve(context.Background(), random(1), Settings{Backend: quadraticOnly{native}})
+	native := must.Of(backends.Open("native"))(t)
+	_, err := Solve(context.Background(), random(1), Settings{Backend: quadraticOnly{native}})
 	var unsupported *backends.UnsupportedError
 	require.ErrorAs(t, err, &unsupported)
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 func named(t *testing.T, list []Metric, name string) Metric {
@@ -98,8 +100,7 @@ func TestNothingToSay(t *testing.T) {
 	one := Sample{Y: []float64{1}, Value: []float64{0.2}, Base: []float64{0.5}}
 	require.True(t, math.IsNaN(named(t, one.Regression(), MAE).StandardError))
 	require.True(t, math.IsNaN(named(t, one.Labels(true), AUC).Value))
-	text, err := json.Marshal(named(t, one.Labels(true), AUC))
-	require.NoError(t, err)
+	text := must.Of(json.Marshal(named(t, one.Labels(true), AUC)))(t)
 	require.JSONEq(t, `{"value": null, "standard_error": null, "baseline": 0.5, "without_penalty": null}`, string(text))
 	exact := Sample{Y: []float64{1, 2}, Value: []float64{1, 2}, Base: []float64{1, 1}}
 	require.Zero(t, named(t, exact.Regression(), RMSE).StandardError)

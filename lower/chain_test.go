@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/lower/warm"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -14,8 +15,7 @@ import (
 func TestChain(t *testing.T) {
 	ctx := context.Background()
 	solve := func(c *warm.Chain, lambda float64) float64 {
-		pt, err := c.Solve(ctx, []float64{lambda}, 1e-9)
-		require.NoError(t, err)
+		pt := must.Of(c.Solve(ctx, []float64{lambda}, 1e-9))(t)
 		return pt.State.(float64)
 	}
 	c := warm.NewChain(ridge{target: 3})
@@ -71,8 +71,7 @@ func (s stubborn) Solve(ctx context.Context, lambda []float64, tol float64, star
 func TestChainDoesNotStartFromWhatIsNotSolved(t *testing.T) {
 	c := warm.NewChain(stubborn{ridge{target: 3}})
 	for range 2 {
-		pt, err := c.Solve(context.Background(), []float64{1}, 1e-9)
-		require.NoError(t, err)
+		pt := must.Of(c.Solve(context.Background(), []float64{1}, 1e-9))(t)
 		require.False(t, pt.Solved)
 		require.Zero(t, pt.State)
 	}
@@ -90,11 +89,9 @@ func (e exact) Solve(ctx context.Context, lambda []float64, tol float64, start *
 // A solve to a small gap goes on from one to a large gap.
 func TestChainGaps(t *testing.T) {
 	c := warm.NewChain(exact{ridge{target: 3}})
-	loose, err := c.Solve(context.Background(), []float64{1}, 0.1)
-	require.NoError(t, err)
+	loose := must.Of(c.Solve(context.Background(), []float64{1}, 0.1))(t)
 	require.Equal(t, 0.1, loose.Gap)
-	next, err := c.Solve(context.Background(), []float64{1}, 1e-9)
-	require.NoError(t, err)
+	next := must.Of(c.Solve(context.Background(), []float64{1}, 1e-9))(t)
 	require.Equal(t, 1e-9, next.Gap)
 	require.EqualValues(t, 1, next.State, "from the loose one")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -57,11 +58,9 @@ func (smooth) Start(lambda []float64, points []*lower.Point) *lower.Point {
 func TestFoldsAreTheMeanOfTheirParts(t *testing.T) {
 	ctx := context.Background()
 	parts := []lower.Fit{smooth{ridge{3, 1e-9}, 0.1, 8}, smooth{ridge{6, 1e-10}, 0.2, 9}}
-	mean, err := lower.OverFolds(2, func(t int) (lower.Fit, error) { return parts[t], nil })
-	require.NoError(t, err)
+	mean := must.Of(lower.OverFolds(2, func(t int) (lower.Fit, error) { return parts[t], nil }))(t)
 	require.Equal(t, 60., mean.LambdaMax())
-	at, err := mean.Solve(ctx, []float64{2}, 1e-8, nil)
-	require.NoError(t, err)
+	at := must.Of(mean.Solve(ctx, []float64{2}, 1e-8, nil))(t)
 	require.Equal(t, [][]float64{{1}, {2}}, at.X)
 	require.InDelta(t, (0.5+2)/2, at.Validation, 1e-15)
 	require.Equal(t, 1e-9, at.Gap)
@@ -70,13 +69,11 @@ func TestFoldsAreTheMeanOfTheirParts(t *testing.T) {
 
 	d := mean.Traits()
 	require.Equal(t, [][]float64{{60}}, d.Path())
-	g, err := d.Gradient(ctx, at, lower.Adjoint, 1e-10)
-	require.NoError(t, err)
+	g := must.Of(d.Gradient(ctx, at, lower.Adjoint, 1e-10))(t)
 	require.InDelta(t, -(1*3./9+2*6./9)/2, g[0], 1e-15)
 	require.NotNil(t, d.Start)
 
-	one, err := lower.OverFolds(1, func(t int) (lower.Fit, error) { return parts[t], nil })
-	require.NoError(t, err)
+	one := must.Of(lower.OverFolds(1, func(t int) (lower.Fit, error) { return parts[t], nil }))(t)
 	require.Equal(t, parts[0], one, "a split has one part")
 }
 
@@ -84,13 +81,11 @@ func TestFoldsAreTheMeanOfTheirParts(t *testing.T) {
 // known.
 func TestFoldsOfUnlikeParts(t *testing.T) {
 	ctx := context.Background()
-	mean, err := lower.NewFolds([]lower.Fit{smooth{ridge{3, 1e-9}, 0.1, 8}, ridge{6, math.NaN()}})
-	require.NoError(t, err)
+	mean := must.Of(lower.NewFolds([]lower.Fit{smooth{ridge{3, 1e-9}, 0.1, 8}, ridge{6, math.NaN()}}))(t)
 	require.Nil(t, mean.Traits().Gradient)
 	require.Nil(t, mean.Traits().Path)
 	require.Nil(t, mean.Traits().Start)
-	at, err := mean.Solve(ctx, []float64{2}, 1e-8, nil)
-	require.NoError(t, err)
+	at := must.Of(mean.Solve(ctx, []float64{2}, 1e-8, nil))(t)
 	require.True(t, math.IsNaN(at.Gap))
 	low, high := lower.BoundsOf(mean)
 	require.Equal(t, []float64{0.1}, low)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/internal/must"
 )
 
 func ofClasses() Model {
@@ -23,11 +24,9 @@ func TestClasses(t *testing.T) {
 	m := ofClasses()
 	var text bytes.Buffer
 	require.NoError(t, m.Write(&text))
-	got, err := ReadFrom(&text, "m.json")
-	require.NoError(t, err)
+	got := must.Of(ReadFrom(&text, "m.json"))(t)
 	require.True(t, got.Classes())
-	values, err := got.PredictTargets([]float64{2})
-	require.NoError(t, err)
+	values := must.Of(got.PredictTargets([]float64{2}))(t)
 	require.Equal(t, []float64{2, 0.5, -2}, values)
 	require.Equal(t, 0.0, got.Class(values))
 	total := math.Exp(2) + math.Exp(0.5) + math.Exp(-2)

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/libsvm"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // wide is a model of many features with three coefficients that are not zero.
@@ -28,8 +29,7 @@ func TestCompact(t *testing.T) {
 			require.Less(t, len(s), 2000)
 		}
 		require.Contains(t, s, `"compact"`)
-		got, err := Decode([]byte(s), "m.json")
-		require.NoError(t, err)
+		got := must.Of(Decode([]byte(s), "m.json"))(t)
 		require.Equal(t, m.Features, got.Features)
 		require.Equal(t, m.Coefficients, got.Coefficients)
 		require.Nil(t, got.Compact)

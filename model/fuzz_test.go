@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // FuzzRead: no bytes make the reader panic; what it takes is written and read back the same; and a model that it took
@@ -25,8 +27,7 @@ func FuzzRead(f *testing.F) {
 		}
 		var b bytes.Buffer
 		require.NoError(t, m.Write(&b))
-		again, err := Decode(b.Bytes(), "m.json")
-		require.NoError(t, err)
+		again := must.Of(Decode(b.Bytes(), "m.json"))(t)
 		m.complete()
 		m.Version, m.Checksum = again.Version, again.Checksum
 		require.Equal(t, m, again)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/table"
 )
 
@@ -76,17 +77,13 @@ func TestRoundTrip(t *testing.T) {
 func TestPredict(t *testing.T) {
 	m := samples()
 	elastic, svm, several, matrix := m["elastic-net"], m["svm"], m["multi-task"], m["matrix-completion"]
-	v, err := elastic.Predict([]float64{3, 4})
-	require.NoError(t, err)
+	v := must.Of(elastic.Predict([]float64{3, 4}))(t)
 	require.InDelta(t, 1.0/3+0.3-8, v, 1e-15)
-	v, err = svm.Predict([]float64{3, 4})
-	require.NoError(t, err)
+	v = must.Of(svm.Predict([]float64{3, 4}))(t)
 	require.Equal(t, -1.0, v)
-	values, err := several.PredictTargets([]float64{100, 1000})
-	require.NoError(t, err)
+	values := must.Of(several.PredictTargets([]float64{100, 1000}))(t)
 	require.Equal(t, []float64{10 + 100 + 3000, 20 + 200 + 4000}, values)
-	v, err = matrix.Entry(1, 0)
-	require.NoError(t, err)
+	v = must.Of(matrix.Entry(1, 0))(t)
 	require.InDelta(t, 1.0/3+2+10+15+24, v, 1e-12)
 }
 
@@ -166,8 +163,7 @@ func TestChecksum(t *testing.T) {
 	for line := range strings.Lines(s) {
 		compact.WriteString(strings.TrimSpace(line))
 	}
-	_, err := Read(save(t, compact.String()))
-	require.NoError(t, err)
+	must.Of(Read(save(t, compact.String())))(t)
 	for old, changed := range map[string]string{
 		"-2": "-2.0000000000000004", `"y"`: `"z"`, `"a"`: `"A"`, `"seed": 3`: `"seed": 4`, `"lambda1": 0.5`: `"lambda3": 0.5`,
 		"0.3333333333333333": "0.333333333333333",
@@ -286,11 +282,8 @@ func TestNoModel(t *testing.T) {
 // sealed is a file of a model, which Write might refuse, with its checksum.
 func sealed(t *testing.T, m Model) []byte {
 	t.Helper()
-	var err error
-	m.Checksum, err = m.checksum()
-	require.NoError(t, err)
-	text, err := json.Marshal(m)
-	require.NoError(t, err)
+	m.Checksum = must.Of(m.checksum())(t)
+	text := must.Of(json.Marshal(m))(t)
 	return text
 }
 

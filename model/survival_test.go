@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/table"
 )
 
@@ -27,8 +28,7 @@ func TestTimes(t *testing.T) {
 	m := ofTimes()
 	var text bytes.Buffer
 	require.NoError(t, m.Write(&text))
-	got, err := ReadFrom(&text, "m.json")
-	require.NoError(t, err)
+	got := must.Of(ReadFrom(&text, "m.json"))(t)
 	require.True(t, got.Times())
 	require.Equal(t, m.Baseline, got.Baseline)
 	require.Equal(t, m.Encoding, got.Encoding)

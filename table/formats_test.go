@@ -139,13 +139,11 @@ func TestSheets(t *testing.T) {
 func withSheet(t *testing.T, rows string) []byte {
 	t.Helper()
 	text := bytesOf(t, "mixed.xlsx")
-	from, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
-	require.NoError(t, err)
+	from := must.Of(zip.NewReader(bytes.NewReader(text), int64(len(text))))(t)
 	var out bytes.Buffer
 	to := zip.NewWriter(&out)
 	for _, f := range from.File {
-		w, err := to.Create(f.Name)
-		require.NoError(t, err)
+		w := must.Of(to.Create(f.Name))(t)
 		if f.Name == "xl/worksheets/sheet1.xml" {
 			must.Of(io.WriteString(w, "<worksheet><sheetData>"+rows+"</sheetData></worksheet>"))(t)
 			continue

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // Whatever a file holds, reading ends with a table or an error, and what is read can be used.
@@ -41,8 +43,7 @@ func FuzzDecode(f *testing.F) {
 				if err != nil {
 					continue
 				}
-				r, err := e.Read(table, d.Targets(), false)
-				require.NoError(t, err)
+				r := must.Of(e.Read(table, d.Targets(), false))(t)
 				require.Equal(t, rows, r.Rows())
 				dense, sparse := r.Encode(rows, false), r.Encode(rows, true)
 				require.NoError(t, dense.Validate())

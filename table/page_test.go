@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // A page of a Parquet file that says that it takes more bytes than there are numbers of 64 bits for, with those in the
@@ -33,9 +35,8 @@ func TestPageOfManyBytes(t *testing.T) {
 			"\x26\x08\x00\x00", "\x16", length, "\x16\x04\x00\x00")
 		return join("PAR1", page, footer, binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), "PAR1")
 	}
-	tab, err := decodeKnown("f.parquet", file(16), "")
-	require.NoError(t, err)
+	tab := must.Of(decodeKnown("f.parquet", file(16), ""))(t)
 	require.Equal(t, [][]string{{"7"}, {"8"}}, cellsOf(t, tab))
-	_, err = decodeKnown("f.parquet", file(math.MaxInt64), "")
+	_, err := decodeKnown("f.parquet", file(math.MaxInt64), "")
 	require.ErrorContains(t, err, "f.parquet: a page of it does not fit into the budget of memory")
 }

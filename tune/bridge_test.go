@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
@@ -18,11 +19,9 @@ func TestBridge(t *testing.T) {
 	ctx := context.Background()
 	s, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 60, Test: 500, Features: 80, Nonzeros: 40, SNR: 10}, 2)
 	require.NoError(t, err)
-	m, err := regression.WeightedLasso(s, regression.Options{})
-	require.NoError(t, err)
+	m := must.Of(regression.WeightedLasso(s, regression.Options{}))(t)
 	run := func(c tune.Config) *tune.Result {
-		r, err := tune.Run(ctx, m, c)
-		require.NoError(t, err)
+		r := must.Of(tune.Run(ctx, m, c))(t)
 		return r
 	}
 	r := run(tune.Config{Final: tune.FinalTrain})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -18,11 +19,9 @@ import (
 func validated(t *testing.T, repeats int) *regression.Model {
 	s, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 5, Test: 40, Features: 12, Nonzeros: 4, SNR: 1}, 3)
 	require.NoError(t, err)
-	folds, err := split.RandomFolds(len(s.Train.Y), 4, repeats, 1, nil)
-	require.NoError(t, err)
-	m, err := regression.ElasticNet(&dataset.CrossValidation{Data: s.Train, Folds: folds, Test: s.Test},
-		regression.Options{Intercept: true, Standardize: true})
-	require.NoError(t, err)
+	folds := must.Of(split.RandomFolds(len(s.Train.Y), 4, repeats, 1, nil))(t)
+	m := must.Of(regression.ElasticNet(&dataset.CrossValidation{Data: s.Train, Folds: folds, Test: s.Test},
+		regression.Options{Intercept: true, Standardize: true}))(t)
 	return m
 }
 
@@ -33,9 +32,8 @@ func at(t *testing.T, m problems.Model, lambda []float64) (validation, test floa
 	for j, name := range m.Names() {
 		ranges = append(ranges, tune.Range{Axis: name, Low: lambda[j], High: lambda[j]})
 	}
-	r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Engine: tune.EngineConic,
-		Evaluations: 1, Ranges: ranges})
-	require.NoError(t, err)
+	r := must.Of(tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Engine: tune.EngineConic,
+		Evaluations: 1, Ranges: ranges}))(t)
 	require.NotNil(t, r.Refit.Test)
 	return r.Refit.Validation, *r.Refit.Test
 }
@@ -45,8 +43,7 @@ func at(t *testing.T, m problems.Model, lambda []float64) (validation, test floa
 func TestCommonWeights(t *testing.T) {
 	for _, repeats := range []int{1, 3} {
 		m := validated(t, repeats)
-		r, err := tune.Run(context.Background(), m, tune.Config{})
-		require.NoError(t, err)
+		r := must.Of(tune.Run(context.Background(), m, tune.Config{}))(t)
 		require.True(t, r.Selection.Weighted)
 		lambda := []float64{math.Max(r.Lambda[0], 1e-9), math.Max(r.Lambda[1], 1e-9)}
 		validation, test := at(t, m, lambda)
@@ -61,8 +58,7 @@ func TestCommonWeights(t *testing.T) {
 				require.Greater(t, v, r.Refit.Validation*(1-1e-5), "weight %d, factor %v", j, factor)
 			}
 		}
-		paper, err := tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper})
-		require.NoError(t, err)
+		paper := must.Of(tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper}))(t)
 		require.False(t, paper.Selection.Weighted, "the paper's are radii")
 	}
 }
@@ -71,10 +67,8 @@ func TestCommonWeights(t *testing.T) {
 func TestOneStandardError(t *testing.T) {
 	m := validated(t, 1)
 	for _, method := range []string{tune.MethodVFiDCA, tune.MethodGrid, tune.MethodHOAG} {
-		least, err := tune.Run(context.Background(), m, tune.Config{Method: method})
-		require.NoError(t, err)
-		simple, err := tune.Run(context.Background(), m, tune.Config{Method: method, OneSE: true})
-		require.NoError(t, err)
+		least := must.Of(tune.Run(context.Background(), m, tune.Config{Method: method}))(t)
+		simple := must.Of(tune.Run(context.Background(), m, tune.Config{Method: method, OneSE: true}))(t)
 		bound := least.Refit.Validation + m.Advice().StandardError(least.Selection.X)
 		factor := simple.Lambda[0] / least.Lambda[0]
 		require.Greater(t, factor, 1.1, method)
@@ -92,10 +86,8 @@ func TestOneStandardError(t *testing.T) {
 
 // The standard error is that of the mean of the rows' losses, here half the squares.
 func TestStandardError(t *testing.T) {
-	s, _, err := dataset.Generate(dataset.Config{Train: 30, Val: 10, Features: 3, Nonzeros: 2}, 1)
-	require.NoError(t, err)
-	m, err := regression.ElasticNet(s, regression.Options{})
-	require.NoError(t, err)
+	s := must.First(dataset.Generate(dataset.Config{Train: 30, Val: 10, Features: 3, Nonzeros: 2}, 1))(t)
+	m := must.Of(regression.ElasticNet(s, regression.Options{}))(t)
 	b := []float64{1, -0.5, 0.25}
 	var sum, squares float64
 	for i, y := range s.Val.Y {
@@ -115,14 +107,11 @@ func TestStandardError(t *testing.T) {
 func TestCommonWeightsSeparable(t *testing.T) {
 	s, _, err := dataset.Generate(dataset.Config{Train: 40, Val: 5, Test: 20, Features: 30, Nonzeros: 2, SNR: 8}, 2)
 	require.NoError(t, err)
-	cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)
-	require.NoError(t, err)
+	cv := must.Of(dataset.CrossValidate(s.Train, 3, 1, nil))(t)
 	cv.Test = s.Test
 	sign := func(y float64) float64 { return math.Copysign(1, y) }
-	m, err := regression.Logistic(cv.Map(sign), regression.Options{Intercept: true, Standardize: true})
-	require.NoError(t, err)
-	r, err := tune.Run(context.Background(), m, tune.Config{})
-	require.NoError(t, err)
+	m := must.Of(regression.Logistic(cv.Map(sign), regression.Options{Intercept: true, Standardize: true}))(t)
+	r := must.Of(tune.Run(context.Background(), m, tune.Config{}))(t)
 	require.NotNil(t, r.Refit)
 	require.True(t, r.Selection.Weighted)
 	require.Greater(t, r.Lambda[0]+r.Lambda[1], 0.0)
@@ -133,19 +122,14 @@ func TestCommonWeightsSeparable(t *testing.T) {
 func TestSharedWeightsWithoutIterations(t *testing.T) {
 	s, _, err := dataset.Generate(dataset.Config{Train: 14000, Val: 5, Test: 40, Features: 100, Nonzeros: 10, SNR: 1}, 3)
 	require.NoError(t, err)
-	cv, err := dataset.CrossValidate(s.Train, 4, 1, nil)
-	require.NoError(t, err)
-	large, err := regression.ElasticNet(cv, regression.Options{Intercept: true})
-	require.NoError(t, err)
-	r, err := tune.Run(context.Background(), large, tune.Config{})
-	require.NoError(t, err)
+	cv := must.Of(dataset.CrossValidate(s.Train, 4, 1, nil))(t)
+	large := must.Of(regression.ElasticNet(cv, regression.Options{Intercept: true}))(t)
+	r := must.Of(tune.Run(context.Background(), large, tune.Config{}))(t)
 	require.Contains(t, r.Message, "Config.MaxIter iterates first")
-	grid, err := tune.Run(context.Background(), large, tune.Config{Method: tune.MethodGrid})
-	require.NoError(t, err)
+	grid := must.Of(tune.Run(context.Background(), large, tune.Config{Method: tune.MethodGrid}))(t)
 	require.LessOrEqual(t, r.Refit.Validation, grid.Refit.Validation*(1+1e-4))
 
-	small, err := tune.Run(context.Background(), validated(t, 1), tune.Config{MaxIter: 200})
-	require.NoError(t, err)
+	small := must.Of(tune.Run(context.Background(), validated(t, 1), tune.Config{MaxIter: 200}))(t)
 	require.Positive(t, small.Iterations)
 	require.Empty(t, small.Message)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -26,8 +27,7 @@ func TestCompass(t *testing.T) {
 			seen[key] = true
 			return trial{X: [][]float64{{0}}, Lambda: l, Errors: &problems.Errors{Validation: f(l)}}, nil
 		}}
-		_, err := c.score([]float64{4, 1})
-		require.NoError(t, err)
+		must.Of(c.score([]float64{4, 1}))(t)
 		require.NoError(t, c.search())
 		require.Less(t, c.best.Errors.Validation, 1.001)
 		require.Less(t, c.trials, compassTrials)
@@ -83,8 +83,7 @@ func TestRefine(t *testing.T) {
 			return trial{X: [][]float64{{0}}, Lambda: l, Errors: &problems.Errors{Validation: f(-math.Log(l[0]))}}, nil
 		}}
 		for k := range 10 {
-			_, err := c.score([]float64{math.Pow(pathStep, float64(k))})
-			require.NoError(t, err)
+			must.Of(c.score([]float64{math.Pow(pathStep, float64(k))}))(t)
 		}
 		least := math.Inf(1)
 		for k := range 1000 {

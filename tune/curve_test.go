@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -17,15 +18,11 @@ import (
 // The curve has the error of the selection in its middle. At a hundred times the weights nothing but the intercept is
 // left, whose error and standard error are those of the mean of the training rows.
 func TestCurve(t *testing.T) {
-	config, err := dataset.Preset("100-20-250-p250")
-	require.NoError(t, err)
-	s, _, err := dataset.Generate(config, 1)
-	require.NoError(t, err)
-	m, err := regression.ElasticNet(s, regression.Options{Standardize: true, Intercept: true})
-	require.NoError(t, err)
+	config := must.Of(dataset.Preset("100-20-250-p250"))(t)
+	s := must.First(dataset.Generate(config, 1))(t)
+	m := must.Of(regression.ElasticNet(s, regression.Options{Standardize: true, Intercept: true}))(t)
 	for _, method := range []string{"grid", "hoag"} {
-		r, err := tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: 25, Curve: 4})
-		require.NoError(t, err)
+		r := must.Of(tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: 25, Curve: 4}))(t)
 		require.Len(t, r.Curve, 9)
 		require.Equal(t, 1.0, r.Curve[4].Factor)
 		require.InEpsilon(t, r.Refit.Validation, r.Curve[4].Validation, 1e-6)
@@ -46,27 +43,21 @@ func TestCurve(t *testing.T) {
 		require.InEpsilon(t, sum/n, r.Curve[0].Validation, 1e-6)
 		require.InEpsilon(t, math.Sqrt((squares-sum*sum/n)/(n-1)/n), r.Curve[0].StandardError, 1e-6)
 	}
-	r, err := tune.Run(context.Background(), m, tune.Config{Method: "hoag"})
-	require.NoError(t, err)
+	r := must.Of(tune.Run(context.Background(), m, tune.Config{Method: "hoag"}))(t)
 	require.Nil(t, r.Curve)
-	_, err = tune.Run(context.Background(), m, tune.Config{Curve: -1})
+	_, err := tune.Run(context.Background(), m, tune.Config{Curve: -1})
 	require.ErrorContains(t, err, "curve is -1")
 }
 
 // The curve has the predictors: that of the refit in its middle, at a hundred times the weights the mean, and in
 // between what the final training with these weights gives, on the training rows or on all, and of folds on all.
 func TestPath(t *testing.T) {
-	config, err := dataset.Preset("100-20-250-p250")
-	require.NoError(t, err)
-	s, _, err := dataset.Generate(config, 1)
-	require.NoError(t, err)
-	cv, err := dataset.CrossValidate(s.Train, 4, 1, nil)
-	require.NoError(t, err)
-	native, err := backends.Open(backends.Default)
-	require.NoError(t, err)
+	config := must.Of(dataset.Preset("100-20-250-p250"))(t)
+	s := must.First(dataset.Generate(config, 1))(t)
+	cv := must.Of(dataset.CrossValidate(s.Train, 4, 1, nil))(t)
+	native := must.Of(backends.Open(backends.Default))(t)
 	for _, rows := range []dataset.Division{s, cv} {
-		m, err := regression.ElasticNet(rows, regression.Options{Standardize: true, Intercept: true})
-		require.NoError(t, err)
+		m := must.Of(regression.ElasticNet(rows, regression.Options{Standardize: true, Intercept: true}))(t)
 		for _, final := range []string{tune.FinalTrain, tune.FinalAll} {
 			if rows == dataset.Division(cv) && final == tune.FinalTrain {
 				continue
@@ -75,8 +66,7 @@ func TestPath(t *testing.T) {
 			if rows != dataset.Division(cv) {
 				c.Final = final
 			}
-			r, err := tune.Run(context.Background(), m, c)
-			require.NoError(t, err)
+			r := must.Of(tune.Run(context.Background(), m, c))(t)
 			require.Len(t, r.Curve, 7)
 			require.Equal(t, r.RefitFit, r.Curve[3].Fit)
 			mean, n := 0.0, 0.0

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -22,8 +23,7 @@ import (
 // same.
 func TestEngines(t *testing.T) {
 	s := modeltest.Split(3, 42, 40, 30, []float64{1, -1, 0, 0.5, 0, 0, 0, 0}, 0.5)
-	cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)
-	require.NoError(t, err)
+	cv := must.Of(dataset.CrossValidate(s.Train, 3, 1, nil))(t)
 	sign := func(y float64) float64 { return math.Copysign(1, y) }
 	count := func(y float64) float64 { return math.Floor(math.Exp(0.3*y) + 0.5) }
 	presets := []string{"", tune.PresetPaper}
@@ -44,20 +44,17 @@ func TestEngines(t *testing.T) {
 			return regression.WeightedLasso(d, regression.Options{Intercept: true})
 		},
 		"sparse-group-lasso": func(d dataset.Division) (problems.Model, error) {
-			g, err := groups.Equal(8, 4)
-			require.NoError(t, err)
+			g := must.Of(groups.Equal(8, 4))(t)
 			return regression.SparseGroupLasso(d, regression.Options{Groups: g, Intercept: true})
 		},
 		"group-lasso": func(d dataset.Division) (problems.Model, error) {
-			g, err := groups.Equal(8, 4)
-			require.NoError(t, err)
+			g := must.Of(groups.Equal(8, 4))(t)
 			return regression.GroupLasso(d, regression.Options{Groups: g, Intercept: true})
 		},
 	} {
 		for _, d := range []dataset.Division{s, cv} {
 			for _, preset := range presets {
-				m, err := build(d)
-				require.NoError(t, err)
+				m := must.Of(build(d))(t)
 				run := func(engine string) *tune.Result {
 					r, err := tune.Run(context.Background(), m, tune.Config{Engine: engine, Preset: preset, Init: []float64{3, 2}})
 					require.NoError(t, err)
@@ -82,21 +79,15 @@ func TestEngines(t *testing.T) {
 // So they do on ladders.
 func TestEnginesOnLadders(t *testing.T) {
 	s := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0, 0.5, 0, 0, 0, 0}, 0.5)
-	cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)
-	require.NoError(t, err)
-	g, err := groups.Equal(8, 4)
-	require.NoError(t, err)
+	cv := must.Of(dataset.CrossValidate(s.Train, 3, 1, nil))(t)
+	g := must.Of(groups.Equal(8, 4))(t)
 	for _, d := range []dataset.Division{s, cv} {
-		w, err := regression.WeightedLasso(d, regression.Options{Intercept: true})
-		require.NoError(t, err)
-		group, err := regression.SparseGroupLasso(d, regression.Options{Groups: g, Intercept: true})
-		require.NoError(t, err)
-		whole, err := regression.GroupLasso(d, regression.Options{Groups: g, Intercept: true})
-		require.NoError(t, err)
+		w := must.Of(regression.WeightedLasso(d, regression.Options{Intercept: true}))(t)
+		group := must.Of(regression.SparseGroupLasso(d, regression.Options{Groups: g, Intercept: true}))(t)
+		whole := must.Of(regression.GroupLasso(d, regression.Options{Groups: g, Intercept: true}))(t)
 		for _, m := range []problems.Model{w, group, whole} {
 			run := func(engine string) *tune.Result {
-				r, err := tune.Run(context.Background(), m, tune.Config{Engine: engine})
-				require.NoError(t, err)
+				r := must.Of(tune.Run(context.Background(), m, tune.Config{Engine: engine}))(t)
 				require.Equal(t, outcome.Converged, r.Status)
 				return r
 			}

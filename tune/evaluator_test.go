@@ -11,6 +11,7 @@ import (
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -22,34 +23,28 @@ import (
 
 // Direct solves and conic programs have the same solutions.
 func TestDirectIsConic(t *testing.T) {
-	split, _, err := dataset.Generate(dataset.Config{Train: 40, Val: 20, Test: 20, Features: 60}, 3)
-	require.NoError(t, err)
+	split := must.First(dataset.Generate(dataset.Config{Train: 40, Val: 20, Test: 20, Features: 60}, 3))(t)
 	labelled := split.Map(func(y float64) float64 { return math.Copysign(1, y) })
-	group, err := groups.Equal(60, 12)
-	require.NoError(t, err)
-	matrix, err := matcomp.ReadDir("../problems/matcomp/testdata/small", 0)
-	require.NoError(t, err)
+	group := must.Of(groups.Equal(60, 12))(t)
+	matrix := must.Of(matcomp.ReadDir("../problems/matcomp/testdata/small", 0))(t)
 	for _, m := range []problems.Model{
-		must(regression.ElasticNet(split, regression.Options{})),
-		must(regression.ElasticNet(split, regression.Options{Intercept: true, Standardize: true})),
-		must(regression.WeightedLasso(split, regression.Options{Intercept: true})),
-		must(regression.Logistic(labelled, regression.Options{Intercept: true, Standardize: true})),
-		must(regression.Logistic(labelled, regression.Options{})),
-		must(regression.SparseGroupLasso(split, regression.Options{Groups: group, Standardize: true, Intercept: true})),
-		must(matcomp.New(matrix, matcomp.Options{})),
-		must(matcomp.New(matrix, matcomp.Options{Intercept: true, Standardize: true})),
+		must.Of(regression.ElasticNet(split, regression.Options{}))(t),
+		must.Of(regression.ElasticNet(split, regression.Options{Intercept: true, Standardize: true}))(t),
+		must.Of(regression.WeightedLasso(split, regression.Options{Intercept: true}))(t),
+		must.Of(regression.Logistic(labelled, regression.Options{Intercept: true, Standardize: true}))(t),
+		must.Of(regression.Logistic(labelled, regression.Options{}))(t),
+		must.Of(regression.SparseGroupLasso(split, regression.Options{Groups: group, Standardize: true, Intercept: true}))(t),
+		must.Of(matcomp.New(matrix, matcomp.Options{}))(t),
+		must.Of(matcomp.New(matrix, matcomp.Options{Intercept: true, Standardize: true}))(t),
 		// With weights of no simple ratio there is one c; else it may have an interval, of which each way takes another
 		// point.
 		machine(t, svm.Options{ClassWeights: []float64{1, math.Phi}}),
 		machine(t, svm.Options{Standardize: true, ClassWeights: []float64{math.Pi, 1}}),
 	} {
-		task, err := newTask(m, Config{Method: MethodRandom, Workers: 1, Eps: 1e-10}, nil, time.Now())
-		require.NoError(t, err)
+		task := must.Of(newTask(m, Config{Method: MethodRandom, Workers: 1, Eps: 1e-10}, nil, time.Now()))(t)
 		ctx := context.Background()
-		s, err := task.space(ctx, ScopeCommon)
-		require.NoError(t, err)
-		direct, err := task.evaluator(context.Background(), s)
-		require.NoError(t, err)
+		s := must.Of(task.space(ctx, ScopeCommon))(t)
+		direct := must.Of(task.evaluator(context.Background(), s))(t)
 		require.NotNil(t, direct.fit)
 		conic := &evaluator{task: task, space: s}
 		require.NoError(t, conic.compile())
@@ -58,10 +53,8 @@ func TestDirectIsConic(t *testing.T) {
 			for i := range unit {
 				unit[i] = share - 0.1*float64(i)
 			}
-			a, err := direct.at(ctx, s.values(unit))
-			require.NoError(t, err)
-			b, err := conic.at(ctx, s.values(unit))
-			require.NoError(t, err)
+			a := must.Of(direct.at(ctx, s.values(unit)))(t)
+			b := must.Of(conic.at(ctx, s.values(unit)))(t)
 			require.InEpsilon(t, b.Errors.Validation, a.Errors.Validation, 1e-4, "%s %g", m.Name(), share)
 			require.Equal(t, b.Errors.Test == nil, a.Errors.Test == nil)
 			if b.Errors.Test != nil {
@@ -80,17 +73,14 @@ func TestDirectIsConic(t *testing.T) {
 
 // machine is a support vector machine on 60 rows of 12 features, of which 3 count, in 3 folds.
 func machine(t *testing.T, o svm.Options) *svm.Model {
-	split, _, err := dataset.Generate(dataset.Config{Train: 61, Val: 5, Test: 5, Features: 12}, 4)
-	require.NoError(t, err)
+	split := must.First(dataset.Generate(dataset.Config{Train: 61, Val: 5, Test: 5, Features: 12}, 4))(t)
 	table := split.Train
 	for i, y := range table.Y {
 		table.Y[i] = math.Copysign(1, y-1)
 	}
-	classes, err := svm.Classes(table)
-	require.NoError(t, err)
-	cv, err := dataset.CrossValidate(table, 3, 1, classes)
-	require.NoError(t, err)
-	return must(svm.New(cv, o))
+	classes := must.Of(svm.Classes(table))(t)
+	cv := must.Of(dataset.CrossValidate(table, 3, 1, classes))(t)
+	return must.Of(svm.New(cv, o))(t)
 }
 
 // Methods on the support vector machine: the same with any number of workers; descents, with a bound for each feature,
@@ -102,8 +92,7 @@ func TestMachineMethods(t *testing.T) {
 	for _, method := range []string{MethodGrid, MethodRandom, MethodTPE, MethodIGJO, MethodIFDM, MethodHOAG} {
 		var first *Result
 		for _, workers := range []int{1, 3} {
-			r, err := Run(ctx, m, Config{Method: method, Preset: PresetPaper, Workers: workers, Evaluations: 60})
-			require.NoError(t, err)
+			r := must.Of(Run(ctx, m, Config{Method: method, Preset: PresetPaper, Workers: workers, Evaluations: 60}))(t)
 			require.Len(t, r.Selection.Upper, 12)
 			require.Len(t, r.Hyperparameters, 13)
 			if first == nil {
@@ -122,54 +111,44 @@ func TestMachineMethods(t *testing.T) {
 		case MethodIGJO, MethodIFDM, MethodHOAG:
 			require.Less(t, first.Refit.Validation, grid, method)
 		}
-		task, err := newTask(m, Config{Method: MethodRandom, Eps: 1e-10}, nil, time.Now())
-		require.NoError(t, err)
-		conic, err := dca.NewPenalized(task.Program, task.settings())
-		require.NoError(t, err)
-		b, err := conic.Solve(ctx, first.Lambda, first.Selection.Upper)
-		require.NoError(t, err)
+		task := must.Of(newTask(m, Config{Method: MethodRandom, Eps: 1e-10}, nil, time.Now()))(t)
+		conic := must.Of(dca.NewPenalized(task.Program, task.settings()))(t)
+		b := must.Of(conic.Solve(ctx, first.Lambda, first.Selection.Upper))(t)
 		require.NoError(t, conic.Close())
 		require.InDelta(t, m.Evaluate(b.X).Validation, first.Refit.Validation, 1e-6, method)
 	}
-	both, err := Compare(ctx, m, []string{MethodGrid, MethodIFDM}, true, Config{Evaluations: 40})
-	require.NoError(t, err)
+	both := must.Of(Compare(ctx, m, []string{MethodGrid, MethodIFDM}, true, Config{Evaluations: 40}))(t)
 	require.LessOrEqual(t, both[1].Refit.Validation, both[0].Refit.Validation*(1+1e-9))
 }
 
 // Descents on matrix completions go below a path of common weights; the forward mode is not theirs.
 func TestCompletionDescents(t *testing.T) {
-	data, err := matcomp.ReadDir("../problems/matcomp/testdata/small", 0)
-	require.NoError(t, err)
+	data := must.Of(matcomp.ReadDir("../problems/matcomp/testdata/small", 0))(t)
 	ctx := context.Background()
 	for _, o := range []matcomp.Options{{}, {Intercept: true, Standardize: true}} {
-		m := must(matcomp.New(data, o))
-		direct, err := m.Penalised()
-		require.NoError(t, err)
+		m := must.Of(matcomp.New(data, o))(t)
+		direct := must.Of(m.Penalised())(t)
 		lambda := make([]float64, direct.Dim())
 		require.Len(t, lambda, len(m.Names()))
 		for i := range lambda {
 			lambda[i] = 0.2 * direct.LambdaMax() / float64(1+i%3)
 		}
-		a, err := direct.Solve(ctx, lambda, 1e-10, nil)
-		require.NoError(t, err)
+		a := must.Of(direct.Solve(ctx, lambda, 1e-10, nil))(t)
 		require.True(t, a.Solved)
 		for _, method := range []string{MethodIGJO, MethodHOAG} {
-			r, err := Run(ctx, m, Config{Method: method, Evaluations: 20})
-			require.NoError(t, err)
+			r := must.Of(Run(ctx, m, Config{Method: method, Evaluations: 20}))(t)
 			require.Less(t, r.Refit.Validation, m.Evaluate(a.X).Validation)
 		}
-		_, err = Run(ctx, m, Config{Method: MethodIFDM})
+		_, err := Run(ctx, m, Config{Method: MethodIFDM})
 		require.ErrorContains(t, err, "ifdm cannot do the model matrix-completion")
 	}
 }
 
 // What was recorded makes the result: the least error with the radii of its solution, and how many lower levels failed.
 func TestRecord(t *testing.T) {
-	split, _, err := dataset.Generate(dataset.Config{Train: 40, Val: 20, Features: 20}, 3)
-	require.NoError(t, err)
-	task, err := newTask(must(regression.ElasticNet(split, regression.Options{})), Config{Method: MethodGrid}, nil,
-		time.Now())
-	require.NoError(t, err)
+	split := must.First(dataset.Generate(dataset.Config{Train: 40, Val: 20, Features: 20}, 3))(t)
+	task := must.Of(newTask(must.Of(regression.ElasticNet(split, regression.Options{}))(t), Config{Method: MethodGrid}, nil,
+		time.Now()))(t)
 	errors := map[float64]float64{}
 	for _, l := range []float64{1, 0.1} {
 		b := make([]float64, 20)
@@ -182,8 +161,7 @@ func TestRecord(t *testing.T) {
 		require.InEpsilon(t, sum/float64(2*len(split.Val.Y)), errors[l], 1e-12)
 	}
 	require.True(t, math.IsInf(task.record(trial{Lambda: []float64{9, 9}}), 1))
-	r, err := task.finish(context.Background(), "", "")
-	require.NoError(t, err)
+	r := must.Of(task.finish(context.Background(), "", ""))(t)
 	require.Equal(t, outcome.Converged, r.Status)
 	require.Equal(t, "1 of 3 lower levels could not be solved", r.Message)
 	require.Equal(t, 3, r.Iterations)
@@ -191,48 +169,33 @@ func TestRecord(t *testing.T) {
 	x := 1 - r.Lambda[0]
 	require.InDeltaSlice(t, []float64{x, x * x / 2}, r.Radii, 1e-12)
 	require.Nil(t, r.Trace[2].Refit)
-	line, err := json.Marshal(r.Trace[2])
-	require.NoError(t, err)
+	line := must.Of(json.Marshal(r.Trace[2]))(t)
 	require.Contains(t, string(line), `"validation_error":null`)
 }
 
 // A start by radii is that of Init.
 func TestStartAtRadii(t *testing.T) {
-	split, _, err := dataset.Generate(dataset.Config{Train: 40, Val: 20, Features: 20}, 3)
-	require.NoError(t, err)
-	m, c := must(regression.ElasticNet(split, regression.Options{})), Config{Preset: PresetPaper, MaxIter: 1}
-	r, err := run(context.Background(), m, c, &Selection{Radii: []float64{3, 2}})
-	require.NoError(t, err)
+	split := must.First(dataset.Generate(dataset.Config{Train: 40, Val: 20, Features: 20}, 3))(t)
+	m, c := must.Of(regression.ElasticNet(split, regression.Options{}))(t), Config{Preset: PresetPaper, MaxIter: 1}
+	r := must.Of(run(context.Background(), m, c, &Selection{Radii: []float64{3, 2}}))(t)
 	c.Init = []float64{3, 2}
-	same, err := VFiDCA(context.Background(), m, c)
-	require.NoError(t, err)
+	same := must.Of(VFiDCA(context.Background(), m, c))(t)
 	require.Equal(t, same.Radii, r.Radii)
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // VF-iDCA on a matrix completion has the start and the iterates of conic programs.
 func TestCompletionSolversAreConic(t *testing.T) {
-	data, err := matcomp.ReadDir("../problems/matcomp/testdata/small", 0)
-	require.NoError(t, err)
+	data := must.Of(matcomp.ReadDir("../problems/matcomp/testdata/small", 0))(t)
 	for _, o := range []matcomp.Options{{}, {Intercept: true, Standardize: true}} {
-		m := must(matcomp.New(data, o))
-		task, err := newTask(m, Config{Method: MethodVFiDCA}, nil, time.Now())
-		require.NoError(t, err)
+		m := must.Of(matcomp.New(data, o))(t)
+		task := must.Of(newTask(m, Config{Method: MethodVFiDCA}, nil, time.Now()))(t)
 		ctx := context.Background()
 		s := task.settings()
 		s.PathStart, s.MaxIter = true, 2
 		p := task.Program
-		conic, err := dca.Solve(ctx, p, s)
-		require.NoError(t, err)
+		conic := must.Of(dca.Solve(ctx, p, s))(t)
 		require.NoError(t, task.solvers(t.Context(), &p))
-		direct, err := dca.Solve(ctx, p, s)
-		require.NoError(t, err)
+		direct := must.Of(dca.Solve(ctx, p, s))(t)
 		require.NotEmpty(t, direct.StartWeights)
 		require.Equal(t, conic.StartWeights, direct.StartWeights)
 		require.InDeltaSlice(t, conic.H, direct.H, 1e-3)
@@ -240,9 +203,8 @@ func TestCompletionSolversAreConic(t *testing.T) {
 		require.InDelta(t, m.Evaluate(conic.X).Validation, m.Evaluate(direct.X).Validation, 1e-4)
 		require.Less(t, direct.Stats.Iterations, conic.Stats.Iterations)
 	}
-	task, err := newTask(must(matcomp.New(data, matcomp.Options{})), Config{Method: MethodVFiDCA, Eps: 1e-11}, nil,
-		time.Now())
-	require.NoError(t, err)
+	task := must.Of(newTask(must.Of(matcomp.New(data, matcomp.Options{}))(t), Config{Method: MethodVFiDCA, Eps: 1e-11}, nil,
+		time.Now()))(t)
 	p := task.Program
 	require.NoError(t, task.solvers(t.Context(), &p))
 	require.Nil(t, p.Fit, "conic programs are more accurate")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
@@ -15,16 +16,14 @@ func weighted(t *testing.T, seed uint64) (*dataset.Split, *regression.Model) {
 	t.Helper()
 	split, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 40, Test: 200, Features: 60, Nonzeros: 5}, seed)
 	require.NoError(t, err)
-	m, err := regression.WeightedLasso(split, regression.Options{})
-	require.NoError(t, err)
+	m := must.Of(regression.WeightedLasso(split, regression.Options{}))(t)
 	return split, m
 }
 
 // The refit on all rows solves the lower level of the union at the same radii.
 func TestFinalRows(t *testing.T) {
 	split, m := weighted(t, 3)
-	r, err := tune.VFiDCA(context.Background(), m, tune.Config{Rung: tune.RungFree})
-	require.NoError(t, err)
+	r := must.Of(tune.VFiDCA(context.Background(), m, tune.Config{Rung: tune.RungFree}))(t)
 	require.Equal(t, tune.FinalAll, r.TrainedOn)
 	require.Equal(t, r.LowerLevel.Validation, r.Refit.Validation)
 	require.NotEqual(t, *r.LowerLevel.Test, *r.Refit.Test)
@@ -64,10 +63,9 @@ func TestFinalRows(t *testing.T) {
 		}
 	}
 
-	r, err = tune.VFiDCA(context.Background(), m, tune.Config{Final: tune.FinalTrain})
-	require.NoError(t, err)
+	r = must.Of(tune.VFiDCA(context.Background(), m, tune.Config{Final: tune.FinalTrain}))(t)
 	require.Equal(t, tune.FinalTrain, r.TrainedOn)
 	require.Equal(t, r.LowerLevel, r.Refit)
-	_, err = tune.VFiDCA(context.Background(), m, tune.Config{Final: "some"})
+	_, err := tune.VFiDCA(context.Background(), m, tune.Config{Final: "some"})
 	require.ErrorContains(t, err, `unknown final rows "some"; known are: train, all`)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -34,13 +35,11 @@ func scored(finite func(x float64) bool, value float64) tune.Custom {
 
 // requireValid checks what is written about a run, and returns the result as it was read again.
 func requireValid(t *testing.T, r *tune.Result) map[string]any {
-	text, err := json.Marshal(r)
-	require.NoError(t, err)
+	text := must.Of(json.Marshal(r))(t)
 	var read map[string]any
 	require.NoError(t, json.Unmarshal(text, &read))
 	for _, e := range r.Trace {
-		line, err := json.Marshal(e)
-		require.NoError(t, err)
+		line := must.Of(json.Marshal(e))(t)
 		require.True(t, json.Valid(line))
 	}
 	return read
@@ -144,8 +143,7 @@ func TestSettingsBeyondTheirBounds(t *testing.T) {
 	// Within the bounds the extremes end in one way or another, with numbers.
 	for _, c := range []tune.Config{{Rho: 1e12}, {Rho: 1e-12}, {CAlpha: 1e12, Delta: 1e12}, {Tol: 1e-300, GapTol: 1e-300,
 		MaxIter: 40}, {Epsilon: 1e12}} {
-		r, err := tune.Run(context.Background(), m, c)
-		require.NoError(t, err)
+		r := must.Of(tune.Run(context.Background(), m, c))(t)
 		requireValid(t, r)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -21,8 +22,7 @@ func TestHypergradientsSelectLowerLevelSolutions(t *testing.T) {
 	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG, tune.MethodLDMMA} {
 		for _, preset := range []string{"", tune.PresetPaper} {
 			m := model(t, regression.Options{Intercept: true, Standardize: true})
-			res, err := tune.Run(context.Background(), m, tune.Config{Method: method, Preset: preset})
-			require.NoError(t, err)
+			res := must.Of(tune.Run(context.Background(), m, tune.Config{Method: method, Preset: preset}))(t)
 			require.Contains(t, []outcome.Stop{outcome.Converged, outcome.IterationLimit}, res.Status)
 			require.Len(t, res.Trace, res.Iterations)
 			require.Equal(t, *res.LowerLevel, res.Errors)
@@ -34,8 +34,7 @@ func TestHypergradientsSelectLowerLevelSolutions(t *testing.T) {
 				Eps: 1e-11})
 			require.NoError(t, err)
 			require.InEpsilon(t, again.Refit.Validation, res.Refit.Validation, 1e-4, method)
-			grid, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid})
-			require.NoError(t, err)
+			grid := must.Of(tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid}))(t)
 			if method != tune.MethodHOAG && method != tune.MethodLDMMA && preset == tune.PresetPaper {
 				continue // the steps of the paper's programs may end early
 			}
@@ -48,8 +47,7 @@ func TestHypergradientsSelectLowerLevelSolutions(t *testing.T) {
 func TestPaperDescent(t *testing.T) {
 	m := model(t, regression.Options{})
 	n := m.Advice().Rows
-	res, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodIGJO, Preset: tune.PresetPaper})
-	require.NoError(t, err)
+	res := must.Of(tune.Run(context.Background(), m, tune.Config{Method: tune.MethodIGJO, Preset: tune.PresetPaper}))(t)
 	start := res.Trace[0].Lambda
 	require.InEpsilonSlice(t, []float64{0.01 / float64(n), 0.01 / float64(n)}, start, 1e-14)
 	require.LessOrEqual(t, res.Refit.Validation, *res.Trace[0].Best)
@@ -64,8 +62,7 @@ func TestHypergradientsKeepTheBudget(t *testing.T) {
 	m := model(t, regression.Options{})
 	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG} {
 		for _, evaluations := range []int{1, 2, 9, 30} {
-			res, err := tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: evaluations})
-			require.NoError(t, err)
+			res := must.Of(tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: evaluations}))(t)
 			require.Equal(t, outcome.Converged, res.Status)
 			require.LessOrEqual(t, res.Iterations, evaluations)
 			require.False(t, math.IsNaN(res.Refit.Validation))
@@ -76,9 +73,8 @@ func TestHypergradientsKeepTheBudget(t *testing.T) {
 func TestHypergradientsBeginAtASelection(t *testing.T) {
 	m := model(t, regression.Options{})
 	for _, method := range []string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG, tune.MethodLDMMA} {
-		both, err := tune.Compare(context.Background(), m, []string{tune.MethodGrid, method}, true,
-			tune.Config{Evaluations: 16})
-		require.NoError(t, err)
+		both := must.Of(tune.Compare(context.Background(), m, []string{tune.MethodGrid, method}, true,
+			tune.Config{Evaluations: 16}))(t)
 		require.LessOrEqual(t, both[1].Refit.Validation, both[0].Refit.Validation*(1+1e-6))
 		require.InEpsilonSlice(t, both[0].Lambda, both[1].Trace[0].Lambda, 1e-12)
 	}
@@ -86,18 +82,14 @@ func TestHypergradientsBeginAtASelection(t *testing.T) {
 
 // By gaps of the lower level weights are found that are as good as those along the hypergradient.
 func TestGapsAndHypergradientsAgree(t *testing.T) {
-	split, err := input.ReadDir("../problems/regression/testdata/sgl/small")
-	require.NoError(t, err)
+	split := must.Of(input.ReadDir("../problems/regression/testdata/sgl/small"))(t)
 	_, p := split.Train.Dims()
-	six, err := groups.Equal(p, 6)
-	require.NoError(t, err)
-	grouped, err := regression.SparseGroupLasso(split, regression.Options{Groups: six})
-	require.NoError(t, err)
+	six := must.Of(groups.Equal(p, 6))(t)
+	grouped := must.Of(regression.SparseGroupLasso(split, regression.Options{Groups: six}))(t)
 	for _, m := range []problems.Model{model(t, regression.Options{}), grouped} {
 		errors := map[string]float64{}
 		for _, method := range []string{tune.MethodIGJO, tune.MethodLDMMA} {
-			res, err := tune.Run(context.Background(), m, tune.Config{Method: method, Final: tune.FinalTrain})
-			require.NoError(t, err)
+			res := must.Of(tune.Run(context.Background(), m, tune.Config{Method: method, Final: tune.FinalTrain}))(t)
 			require.Equal(t, outcome.Converged, res.Status)
 			errors[method] = res.Refit.Validation
 		}
@@ -106,15 +98,12 @@ func TestGapsAndHypergradientsAgree(t *testing.T) {
 }
 
 func TestHypergradientsOfOtherModels(t *testing.T) {
-	s, _, err := dataset.Generate(dataset.Config{Train: 40, Val: 30, Test: 50, Features: 60}, 2)
-	require.NoError(t, err)
-	m, err := regression.WeightedLasso(s, regression.Options{})
-	require.NoError(t, err)
-	res, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodHOAG, MaxIter: 30})
-	require.NoError(t, err)
+	s := must.First(dataset.Generate(dataset.Config{Train: 40, Val: 30, Test: 50, Features: 60}, 2))(t)
+	m := must.Of(regression.WeightedLasso(s, regression.Options{}))(t)
+	res := must.Of(tune.Run(context.Background(), m, tune.Config{Method: tune.MethodHOAG, MaxIter: 30}))(t)
 	require.Len(t, res.Lambda, 60)
 	require.Equal(t, res.Names[3], "x4")
-	_, err = tune.Run(context.Background(), other{m}, tune.Config{Method: tune.MethodIGJO})
+	_, err := tune.Run(context.Background(), other{m}, tune.Config{Method: tune.MethodIGJO})
 	require.ErrorContains(t, err, "igjo cannot do the model other")
 }
 

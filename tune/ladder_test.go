@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -19,13 +20,11 @@ import (
 // few are rows of few features that count, in folds or as a split.
 func few(t *testing.T, folds bool) dataset.Division {
 	t.Helper()
-	s, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 60, Test: 200, Features: 80, Nonzeros: 6}, 4)
-	require.NoError(t, err)
+	s := must.First(dataset.Generate(dataset.Config{Train: 60, Val: 60, Test: 200, Features: 80, Nonzeros: 6}, 4))(t)
 	if !folds {
 		return s
 	}
-	cv, err := dataset.CrossValidate(s.Train, 5, 1, nil)
-	require.NoError(t, err)
+	cv := must.Of(dataset.CrossValidate(s.Train, 5, 1, nil))(t)
 	return cv
 }
 
@@ -60,11 +59,9 @@ func TestLadder(t *testing.T) {
 func ladder(t *testing.T, build func(dataset.Division, regression.Options) (*regression.Model, error),
 	slope func(f, y float64) float64, d dataset.Division, rows []*dataset.Data, folds bool) {
 	ctx := context.Background()
-	m, err := build(d, regression.Options{})
-	require.NoError(t, err)
+	m := must.Of(build(d, regression.Options{}))(t)
 	run := func(rung string) *tune.Result {
-		r, err := tune.Run(ctx, m, tune.Config{Rung: rung})
-		require.NoError(t, err)
+		r := must.Of(tune.Run(ctx, m, tune.Config{Rung: rung}))(t)
 		require.Equal(t, m.Names(), r.Names)
 		require.Len(t, r.Lambda, 80)
 		optimal(t, r, rows, slope)
@@ -73,10 +70,8 @@ func ladder(t *testing.T, build func(dataset.Division, regression.Options) (*reg
 	common, adaptive := run("common"), run("adaptive")
 	require.Equal(t, slices.Max(common.Lambda), slices.Min(common.Lambda))
 	if folds && m.Name() == "weighted-lasso" {
-		plain, err := regression.Lasso(d, regression.Options{})
-		require.NoError(t, err)
-		of, err := tune.Run(ctx, plain, tune.Config{})
-		require.NoError(t, err)
+		plain := must.Of(regression.Lasso(d, regression.Options{}))(t)
+		of := must.Of(tune.Run(ctx, plain, tune.Config{}))(t)
 		require.InEpsilon(t, of.Lambda[0], common.Lambda[0], 1e-6)
 		require.InDeltaSlice(t, of.RefitFit.Coefficients, common.RefitFit.Coefficients, 1e-6)
 	}
@@ -96,8 +91,7 @@ func ladder(t *testing.T, build func(dataset.Division, regression.Options) (*reg
 		require.InEpsilon(t, want, adaptive.Lambda[j], 1e-6)
 	}
 
-	all, err := tune.Run(ctx, m, tune.Config{})
-	require.NoError(t, err)
+	all := must.Of(tune.Run(ctx, m, tune.Config{}))(t)
 	require.Len(t, all.Ladder, 3)
 	require.Equal(t, common.Ladder[0].Validation, all.Ladder[0].Validation)
 	require.Equal(t, adaptive.Ladder[1].Validation, all.Ladder[1].Validation)
@@ -130,16 +124,13 @@ func optimal(t *testing.T, r *tune.Result, rows []*dataset.Data, slope func(f, y
 func TestRungs(t *testing.T) {
 	ctx := context.Background()
 	d := few(t, false)
-	m, err := regression.WeightedLasso(d, regression.Options{})
-	require.NoError(t, err)
+	m := must.Of(regression.WeightedLasso(d, regression.Options{}))(t)
 	for _, c := range []tune.Config{{Rung: tune.RungFree, MaxIter: 2}, {MaxIter: 2}, {Preset: tune.PresetPaper,
 		MaxIter: 2}, {Init: []float64{1}, MaxIter: 2}} {
-		r, err := tune.Run(ctx, m, c)
-		require.NoError(t, err)
+		r := must.Of(tune.Run(ctx, m, c))(t)
 		require.Empty(t, r.Ladder)
 	}
-	plain, err := regression.Lasso(d, regression.Options{})
-	require.NoError(t, err)
+	plain := must.Of(regression.Lasso(d, regression.Options{}))(t)
 	for want, of := range map[string]struct {
 		m problems.Model
 		c tune.Config
@@ -156,20 +147,14 @@ func TestRungs(t *testing.T) {
 
 // Free weights that the folds share are no worse in validation than those of descents along the hypergradient.
 func TestFreeByFolds(t *testing.T) {
-	g, err := groups.Equal(48, 16)
-	require.NoError(t, err)
+	g := must.Of(groups.Equal(48, 16))(t)
 	for seed := range uint64(2) {
-		s, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 1, Features: 48, Nonzeros: 6}, seed)
-		require.NoError(t, err)
-		cv, err := dataset.CrossValidate(s.Train, 5, 1, nil)
-		require.NoError(t, err)
-		m, err := regression.SparseGroupLasso(cv, regression.Options{Groups: g})
-		require.NoError(t, err)
-		free, err := tune.VFiDCA(context.Background(), m, tune.Config{Rung: tune.RungFree})
-		require.NoError(t, err)
+		s := must.First(dataset.Generate(dataset.Config{Train: 60, Val: 1, Features: 48, Nonzeros: 6}, seed))(t)
+		cv := must.Of(dataset.CrossValidate(s.Train, 5, 1, nil))(t)
+		m := must.Of(regression.SparseGroupLasso(cv, regression.Options{Groups: g}))(t)
+		free := must.Of(tune.VFiDCA(context.Background(), m, tune.Config{Rung: tune.RungFree}))(t)
 		for _, method := range []string{tune.MethodIGJO, tune.MethodHOAG} {
-			r, err := tune.Run(context.Background(), m, tune.Config{Method: method})
-			require.NoError(t, err)
+			r := must.Of(tune.Run(context.Background(), m, tune.Config{Method: method}))(t)
 			require.LessOrEqual(t, free.Refit.Validation, 1.005*r.Refit.Validation, "%s, %d", method, seed)
 		}
 	}

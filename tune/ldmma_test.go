@@ -13,6 +13,7 @@ import (
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/proptest"
 )
 
@@ -36,13 +37,10 @@ func TestMajorisedGap(t *testing.T) {
 					Constraints: []convex.Convex{convex.Norm1(b.Expr()).MinusAffine(h)}}
 			})
 		}
-		backend, err := backends.Open(backends.Default)
-		require.NoError(t, err)
+		backend := must.Of(backends.Open(backends.Default))(t)
 		of := &task{Program: p, Backend: backend}
-		first, err := of.majorise(false)
-		require.NoError(t, err)
-		h, phi, err := first.at(context.Background(), c, 0)
-		require.NoError(t, err)
+		first := must.Of(of.majorise(false))(t)
+		h, phi := must.Both(first.at(context.Background(), c, 0))(t)
 		lambda := c[0] * h[0]
 		loss, norm := 0.0, 0.0 // of the fits at lambda
 		for _, a := range parts {
@@ -54,10 +52,8 @@ func TestMajorisedGap(t *testing.T) {
 		require.InDelta(t, norm, h[0], 1e-4)
 		require.InDelta(t, loss+lambda*norm/2, phi, 1e-6)
 
-		second, err := of.majorise(true)
-		require.NoError(t, err)
-		h, value, err := second.at(context.Background(), c, phi+epsilon)
-		require.NoError(t, err)
+		second := must.Of(of.majorise(true))(t)
+		h, value := must.Both(second.at(context.Background(), c, phi+epsilon))(t)
 		require.LessOrEqual(t, value, phi+epsilon+1e-6)
 		train := value - c[0]*h[0]*h[0]/2
 		gap := train + lambda*h[0] - (loss + lambda*norm)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // A snake passes every point of the grid once, in steps of one along one axis.
@@ -48,8 +49,7 @@ func TestTour(t *testing.T) {
 func TestPerAxis(t *testing.T) {
 	for _, c := range []struct{ n, axes, want int }{{100, 2, 10}, {99, 2, 9}, {125, 3, 5}, {1000, 3, 10}, {7, 1, 7},
 		{1, 4, 1}, {16, 4, 2}} {
-		k, err := perAxis(c.n, c.axes)
-		require.NoError(t, err)
+		k := must.Of(perAxis(c.n, c.axes))(t)
 		require.Equal(t, c.want, k)
 	}
 	_, err := perAxis(100, 31)

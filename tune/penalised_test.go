@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
@@ -82,8 +83,7 @@ func TestVFiDCAStartsFromTheFit(t *testing.T) {
 	m := newRidge(1e-12)
 	m.Bilevel.Path = [][]float64{{4}, {2}, {1}}
 	m.Settings.PathStart = true
-	r, err := tune.Run(context.Background(), m, tune.Config{})
-	require.NoError(t, err)
+	r := must.Of(tune.Run(context.Background(), m, tune.Config{}))(t)
 	require.Equal(t, outcome.Converged, r.Status)
 	require.Equal(t, 3, m.fit.calls)
 	require.InDelta(t, 1./8, r.Refit.Validation, 1e-3)
@@ -99,22 +99,19 @@ func TestGapsThatAreNotComputed(t *testing.T) {
 		model problems.Model
 		gap   *float64
 	}{{newRidge(known), &known}, {newRidge(math.NaN()), nil}, {newRidge(known).Custom, nil}} {
-		r, err := tune.Run(ctx, test.model, c)
-		require.NoError(t, err)
+		r := must.Of(tune.Run(ctx, test.model, c))(t)
 		require.True(t, math.IsNaN(r.LowerGap) && math.IsNaN(r.Stationarity))
 		for _, e := range r.Trace {
 			require.Equal(t, test.gap, e.FitGap)
 			require.True(t, math.IsNaN(e.Gap) && math.IsNaN(e.Residual) && math.IsNaN(e.Stationarity))
 			fields := map[string]any{}
-			raw, err := json.Marshal(e)
-			require.NoError(t, err)
+			raw := must.Of(json.Marshal(e))(t)
 			require.NoError(t, json.Unmarshal(raw, &fields))
 			require.Contains(t, fields, "fit_gap")
 			require.Equal(t, test.gap == nil, fields["fit_gap"] == nil)
 		}
 		fields := map[string]any{}
-		raw, err := json.Marshal(r)
-		require.NoError(t, err)
+		raw := must.Of(json.Marshal(r))(t)
 		require.NoError(t, json.Unmarshal(raw, &fields))
 		require.Contains(t, fields, "lower_gap")
 		require.Nil(t, fields["lower_gap"])

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
@@ -18,8 +19,7 @@ import (
 func TestPlaces(t *testing.T) {
 	places := func(m problems.Model, c tune.Config) (list []string) {
 		c.Begin = func(p dca.Place) { list = append(list, p.String()) }
-		_, err := tune.Run(context.Background(), m, c)
-		require.NoError(t, err)
+		must.Of(tune.Run(context.Background(), m, c))(t)
 		return list
 	}
 	net := model(t, regression.Options{})
@@ -40,7 +40,6 @@ func TestPlaces(t *testing.T) {
 	require.Equal(t, "fit 0 of at most 9", list[0])
 	require.Equal(t, "final fit", list[len(list)-1])
 
-	lasso, err := regression.WeightedLasso(sample(t), regression.Options{})
-	require.NoError(t, err)
+	lasso := must.Of(regression.WeightedLasso(sample(t), regression.Options{}))(t)
 	require.Contains(t, places(lasso, tune.Config{MaxIter: 3}), "iteration 1: subproblem")
 }

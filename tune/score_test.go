@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/tune"
 )
@@ -27,8 +28,7 @@ func newNearTwo() nearTwo {
 func TestScored(t *testing.T) {
 	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodCMAES} {
 		c := tune.Config{Method: method, Evaluations: 60, Seed: 1}
-		r, err := tune.Run(context.Background(), newNearTwo(), c)
-		require.NoError(t, err)
+		r := must.Of(tune.Run(context.Background(), newNearTwo(), c))(t)
 		require.InEpsilon(t, 0.5, r.Lambda[0], 0.3, method)
 		x := 3 / (1 + r.Lambda[0])
 		require.InDelta(t, math.Abs(x-2), *r.Score, 1e-6)
@@ -41,8 +41,7 @@ func TestScored(t *testing.T) {
 		}
 
 		c.Preset = tune.PresetPaper
-		r, err = tune.Run(context.Background(), newNearTwo(), c)
-		require.NoError(t, err)
+		r = must.Of(tune.Run(context.Background(), newNearTwo(), c))(t)
 		require.InEpsilon(t, 2, r.Lambda[0], 0.3, method)
 		require.Nil(t, r.Score)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -19,8 +20,7 @@ import (
 )
 
 func sample(t testing.TB) *dataset.Split {
-	s, err := input.ReadDir("../problems/regression/testdata/elasticnet/small")
-	require.NoError(t, err)
+	s := must.Of(input.ReadDir("../problems/regression/testdata/elasticnet/small"))(t)
 	return s
 }
 
@@ -63,11 +63,10 @@ func halfMeanSquare(d *dataset.Data, b []float64) float64 {
 // All points of a grid, against coordinate descent.
 func TestGridAgainstCoordinateDescent(t *testing.T) {
 	s := sample(t)
-	r, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{
+	r := must.Of(tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{
 		Method: tune.MethodGrid, Evaluations: 9,
 		Ranges: []tune.Range{{Axis: "lambda1", Low: 0.01, High: 1}, {Axis: "lambda2", Low: 0.1, High: 10}},
-	})
-	require.NoError(t, err)
+	}))(t)
 	require.Equal(t, outcome.Converged, r.Status)
 	require.Equal(t, 9, r.Iterations)
 	require.Len(t, r.Trace, 9)
@@ -100,11 +99,9 @@ func TestGridAgainstCoordinateDescent(t *testing.T) {
 // With a weight of its own for each feature, the points are those of the draws and the fits weighted lassos.
 func TestEachAgainstCoordinateDescent(t *testing.T) {
 	s := sample(t)
-	m, err := regression.WeightedLasso(s, regression.Options{})
-	require.NoError(t, err)
-	r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodRandom, Evaluations: 5, Seed: 3,
-		Scope: tune.ScopeEach})
-	require.NoError(t, err)
+	m := must.Of(regression.WeightedLasso(s, regression.Options{}))(t)
+	r := must.Of(tune.Run(context.Background(), m, tune.Config{Method: tune.MethodRandom, Evaluations: 5, Seed: 3,
+		Scope: tune.ScopeEach}))(t)
 	for _, e := range r.Trace {
 		require.NotEqual(t, e.Lambda[0], e.Lambda[1])
 		b := descend(s.Train, func(j int) float64 { return e.Lambda[j] }, 0)
@@ -122,8 +119,7 @@ func plain(t *testing.T, r *tune.Result) string {
 		trace[i].Elapsed = 0
 		trace[i].SubSeconds, trace[i].LowerSeconds = 0, 0
 	}
-	raw, err := json.Marshal([]any{c, c.RefitFit, trace, c.Selection})
-	require.NoError(t, err)
+	raw := must.Of(json.Marshal([]any{c, c.RefitFit, trace, c.Selection}))(t)
 	return string(raw)
 }
 
@@ -153,11 +149,10 @@ func TestWorkersDoNotMatter(t *testing.T) {
 func TestRanges(t *testing.T) {
 	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodTPE2,
 		tune.MethodCMAES} {
-		r, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{
+		r := must.Of(tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{
 			Method: method, Evaluations: 30, Ranges: []tune.Range{{Axis: "lambda2", Low: 0.5, High: 0.7},
 				{Low: 0.01, High: 0.02}},
-		})
-		require.NoError(t, err)
+		}))(t)
 		for _, e := range r.Trace {
 			require.GreaterOrEqual(t, e.Lambda[0], 0.01*(1-1e-12))
 			require.LessOrEqual(t, e.Lambda[0], 0.02*(1+1e-12))
@@ -165,9 +160,8 @@ func TestRanges(t *testing.T) {
 			require.LessOrEqual(t, e.Lambda[1], 0.7*(1+1e-12))
 		}
 	}
-	paper, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{Method: tune.MethodGrid,
-		Preset: tune.PresetPaper})
-	require.NoError(t, err)
+	paper := must.Of(tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{Method: tune.MethodGrid,
+		Preset: tune.PresetPaper}))(t)
 	require.Equal(t, 100, paper.Iterations)
 	require.InEpsilonSlice(t, []float64{1e-2, 1e-2}, paper.Trace[0].Lambda, 1e-12)
 	require.InEpsilonSlice(t, []float64{1e-5, 1e-5}, paper.Trace[99].Lambda, 1e-12)
@@ -176,13 +170,11 @@ func TestRanges(t *testing.T) {
 // A search without time has no fit, and can be told.
 func TestSearchTimeLimit(t *testing.T) {
 	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodCMAES} {
-		r, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{Method: method,
-			TimeLimit: time.Nanosecond})
-		require.NoError(t, err)
+		r := must.Of(tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{Method: method,
+			TimeLimit: time.Nanosecond}))(t)
 		require.Equal(t, outcome.TimeLimit, r.Status, method)
 		require.Nil(t, r.Refit)
-		_, err = json.Marshal(r)
-		require.NoError(t, err)
+		must.Of(json.Marshal(r))(t)
 	}
 }
 
@@ -190,8 +182,7 @@ func TestSearchTimeLimit(t *testing.T) {
 func TestCompareChain(t *testing.T) {
 	m := model(t, regression.Options{})
 	c := tune.Config{Evaluations: 25, Seed: 1}
-	alone, err := tune.Compare(context.Background(), m, []string{tune.MethodGrid, tune.MethodVFiDCA}, false, c)
-	require.NoError(t, err)
+	alone := must.Of(tune.Compare(context.Background(), m, []string{tune.MethodGrid, tune.MethodVFiDCA}, false, c))(t)
 	chained, err := tune.Compare(context.Background(), m, []string{tune.MethodGrid, tune.MethodVFiDCA, tune.MethodRandom},
 		true, c)
 	require.NoError(t, err)
@@ -208,8 +199,7 @@ func TestCompareChain(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	c.Progress = func(tune.Event) { cancel() }
-	stopped, err := tune.Compare(ctx, m, []string{tune.MethodGrid, tune.MethodVFiDCA}, false, c)
-	require.NoError(t, err)
+	stopped := must.Of(tune.Compare(ctx, m, []string{tune.MethodGrid, tune.MethodVFiDCA}, false, c))(t)
 	require.Len(t, stopped, 1)
 	require.Equal(t, outcome.Cancelled, stopped[0].Status)
 	_, err = tune.Compare(context.Background(), m, nil, false, c)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/libsvm"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -68,8 +69,7 @@ func TestSparseTablesGiveTheSameFits(t *testing.T) {
 	number := func(f float64) float64 { return f }
 	label := func(f float64) float64 { return math.Copysign(1, f) }
 	tally := func(f float64) float64 { return math.Round(math.Exp(math.Min(f, 3))) }
-	g, err := groups.Equal(30, 6)
-	require.NoError(t, err)
+	g := must.Of(groups.Equal(30, 6))(t)
 	weights := make([]float64, 30)
 	for j := range weights {
 		weights[j] = 0.01 * float64(1+j%4)
@@ -112,16 +112,13 @@ func TestSparseTablesGiveTheSameFits(t *testing.T) {
 			var division dataset.Division = &dataset.Split{Train: mostlyZeros(1, 60, 30, c.target), Val: mostlyZeros(2, 40, 30,
 				c.target), Test: mostlyZeros(3, 40, 30, c.target)}
 			if c.folds {
-				cv, err := dataset.CrossValidate(mostlyZeros(1, 90, 30, c.target), 3, 1, nil)
-				require.NoError(t, err)
+				cv := must.Of(dataset.CrossValidate(mostlyZeros(1, 90, 30, c.target), 3, 1, nil))(t)
 				cv.Test = mostlyZeros(3, 40, 30, c.target)
 				division = cv
 			}
 			for _, u := range units {
-				dense, err := c.model(division, u)
-				require.NoError(t, err)
-				sparse, err := c.model(compressed(division), u)
-				require.NoError(t, err)
+				dense := must.Of(c.model(division, u))(t)
+				sparse := must.Of(c.model(compressed(division), u))(t)
 				a, before := solved(t, dense, c.lambda)
 				b, after := solved(t, sparse, c.lambda)
 				sameFit(t, a, b, 1e-8)
@@ -143,16 +140,14 @@ func TestSparseTablesGiveTheSameFits(t *testing.T) {
 func TestSparseMachine(t *testing.T) {
 	d := mostlyZeros(1, 60, 30, func(f float64) float64 { return math.Copysign(1, f) })
 	require.True(t, d.MostlyZero())
-	cv, err := dataset.CrossValidate(d, 3, 1, nil)
-	require.NoError(t, err)
+	cv := must.Of(dataset.CrossValidate(d, 3, 1, nil))(t)
 	cv.Test = mostlyZeros(3, 40, 30, func(f float64) float64 { return math.Copysign(1, f) })
 	lambda := make([]float64, 31)
 	for j := range lambda {
 		lambda[j] = 0.3
 	}
 	for _, u := range units {
-		dense, err := svm.New(cv, svm.Options{Standardize: u.on, Scaling: u.by})
-		require.NoError(t, err)
+		dense := must.Of(svm.New(cv, svm.Options{Standardize: u.on, Scaling: u.by}))(t)
 		sparse, err := svm.New(compressed(cv).(*dataset.CrossValidation), svm.Options{Standardize: u.on, Scaling: u.by})
 		require.NoError(t, err)
 		a, before := solved(t, dense, lambda)
@@ -169,9 +164,8 @@ func TestSparseConicProgram(t *testing.T) {
 		Test: mostlyZeros(3, 40, 30, number)}
 	var errors []float64
 	for _, d := range []dataset.Division{s, compressed(s)} {
-		m, err := regression.BoundedElasticNet(d, regression.Options{Intercept: true, Standardize: true,
-			Scaling: dataset.ByDeviation})
-		require.NoError(t, err)
+		m := must.Of(regression.BoundedElasticNet(d, regression.Options{Intercept: true, Standardize: true,
+			Scaling: dataset.ByDeviation}))(t)
 		fit, test := retrained(t, m, []float64{0.02, 0.01})
 		require.NotEmpty(t, fit.Coefficients)
 		errors = append(errors, test)
@@ -182,8 +176,7 @@ func TestSparseConicProgram(t *testing.T) {
 // solved is the lower-level solution of a model at weights, by its fast fit, in the user's units.
 func solved(t *testing.T, m problems.Model, lambda []float64) (problems.Fit, problems.Errors) {
 	t.Helper()
-	fit, err := m.Advice().Fit()
-	require.NoError(t, err)
+	fit := must.Of(m.Advice().Fit())(t)
 	pt, err := fit.Solve(context.Background(), lambda, 1e-18, nil) // as far as rounding lets it
 	require.NoError(t, err)
 	require.Less(t, pt.Gap, 1e-14)
@@ -192,8 +185,7 @@ func solved(t *testing.T, m problems.Model, lambda []float64) (problems.Fit, pro
 
 func retrained(t *testing.T, m problems.Model, lambda []float64) (problems.Fit, float64) {
 	t.Helper()
-	native, err := backends.Open(backends.Default)
-	require.NoError(t, err)
+	native := must.Of(backends.Open(backends.Default))(t)
 	fit, test, err := m.Advice().RetrainWeighted(context.Background(), problems.Solver{Backend: native, Fits: true},
 		lambda)
 	require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/stop/stoptest"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
@@ -38,8 +39,7 @@ func labelled(t testing.TB, n, p int) *dataset.CrossValidation {
 		}
 		d.Y = append(d.Y, y)
 	}
-	cv, err := dataset.CrossValidate(d, 3, 1, nil)
-	require.NoError(t, err)
+	cv := must.Of(dataset.CrossValidate(d, 3, 1, nil))(t)
 	return cv
 }
 
@@ -48,16 +48,11 @@ func stopModels(t testing.TB) map[string]problems.Model {
 	cv := labelled(t, 45, 6)
 	cv.Test = cv.Data
 	out := map[string]problems.Model{}
-	var err error
-	out["svm"], err = svm.New(cv, svm.Options{})
-	require.NoError(t, err)
-	out["elastic net, folds"], err = regression.ElasticNet(cv, regression.Options{Intercept: true})
-	require.NoError(t, err)
+	out["svm"] = must.Of(svm.New(cv, svm.Options{}))(t)
+	out["elastic net, folds"] = must.Of(regression.ElasticNet(cv, regression.Options{Intercept: true}))(t)
 	out["elastic net"] = model(t, regression.Options{Intercept: true, Standardize: true})
-	out["weighted lasso"], err = regression.WeightedLasso(sample(t), regression.Options{Intercept: true})
-	require.NoError(t, err)
-	out["logistic"], err = regression.Logistic(cv, regression.Options{Intercept: true})
-	require.NoError(t, err)
+	out["weighted lasso"] = must.Of(regression.WeightedLasso(sample(t), regression.Options{Intercept: true}))(t)
+	out["logistic"] = must.Of(regression.Logistic(cv, regression.Options{Intercept: true}))(t)
 	return out
 }
 
@@ -69,8 +64,7 @@ func TestStoppedAnywhere(t *testing.T) {
 		for _, c := range []tune.Config{{}, {MaxIter: 9}, {Method: "tpe", Evaluations: 6}, {Method: "hoag"}} {
 			at := fmt.Sprintf("%s by %s %d", name, c.Method, c.MaxIter)
 			models := 0
-			whole, err := tune.Run(context.Background(), m, c)
-			require.NoError(t, err)
+			whole := must.Of(tune.Run(context.Background(), m, c))(t)
 			for n := 1; ; n += 1 + n/4 + n*n/100 {
 				ctx := stoptest.After(n)
 				r, err := tune.Run(ctx, m, c)
@@ -133,12 +127,10 @@ func TestDeadline(t *testing.T) {
 	defer end()
 	for _, method := range tune.Methods() {
 		for limit, ctx := range map[time.Duration]context.Context{0: ctx, time.Nanosecond: context.Background()} {
-			r, err := tune.Run(ctx, model(t, regression.Options{}), tune.Config{Method: method, TimeLimit: limit})
-			require.NoError(t, err)
+			r := must.Of(tune.Run(ctx, model(t, regression.Options{}), tune.Config{Method: method, TimeLimit: limit}))(t)
 			require.Equal(t, outcome.TimeLimit, r.Status, method)
 			require.Nil(t, r.Refit)
-			_, err = json.Marshal(r)
-			require.NoError(t, err)
+			must.Of(json.Marshal(r))(t)
 		}
 	}
 }
@@ -163,8 +155,7 @@ func (m trained) Advice() problems.Advice {
 func TestFinalTrainingAfterAStop(t *testing.T) {
 	cv := labelled(t, 45, 6)
 	cv.Test = cv.Data
-	net, err := regression.ElasticNet(cv, regression.Options{Intercept: true})
-	require.NoError(t, err)
+	net := must.Of(regression.ElasticNet(cv, regression.Options{Intercept: true}))(t)
 	for _, method := range []string{"vf-idca", "grid"} {
 		for _, limit := range []bool{false, true} {
 			run := func(train func(ctx context.Context) (problems.Fit, *float64, error)) *tune.Result {
@@ -179,8 +170,7 @@ func TestFinalTrainingAfterAStop(t *testing.T) {
 					c.Progress = nil
 					c.MaxIter, c.Evaluations = 2, 4
 				}
-				r, err := tune.Run(ctx, trained{net, train}, c)
-				require.NoError(t, err)
+				r := must.Of(tune.Run(ctx, trained{net, train}, c))(t)
 				return r
 			}
 			r := run(func(ctx context.Context) (problems.Fit, *float64, error) {
@@ -220,8 +210,7 @@ func halfMeanSquareOf(d *dataset.Data, f problems.Fit) float64 {
 // called converged, and one that was cancelled, or that its deadline stopped before the timer of the context has had a
 // turn, as on a busy machine, leaves the mean of the folds' fits.
 func TestHowTheFinalTrainingEnds(t *testing.T) {
-	net, err := regression.ElasticNet(labelled(t, 45, 6), regression.Options{Intercept: true})
-	require.NoError(t, err)
+	net := must.Of(regression.ElasticNet(labelled(t, 45, 6), regression.Options{Intercept: true}))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	for _, c := range []struct {
 		train   func(ctx context.Context) (problems.Fit, error)
@@ -244,12 +233,11 @@ func TestHowTheFinalTrainingEnds(t *testing.T) {
 			return problems.Fit{}, ctx.Err()
 		}, outcome.Cancelled, tune.FinalFolds, "mean of the folds' fits"},
 	} {
-		r, err := tune.Run(ctx, trained{net, func(ctx context.Context) (problems.Fit, *float64, error) {
+		r := must.Of(tune.Run(ctx, trained{net, func(ctx context.Context) (problems.Fit, *float64, error) {
 			fit, err := c.train(ctx)
 			fit.Coefficients = make([]float64, 6)
 			return fit, nil, err
-		}}, tune.Config{Method: tune.MethodGrid, Evaluations: 4})
-		require.NoError(t, err)
+		}}, tune.Config{Method: tune.MethodGrid, Evaluations: 4}))(t)
 		require.Equal(t, c.status, r.Status)
 		require.NotNil(t, r.Refit)
 		require.Equal(t, c.on, r.TrainedOn)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/input"
@@ -18,19 +19,16 @@ import (
 )
 
 func model(t testing.TB, o regression.Options) *regression.Model {
-	s, err := input.ReadDir("../problems/regression/testdata/elasticnet/small")
-	require.NoError(t, err)
-	m, err := regression.ElasticNet(s, o)
-	require.NoError(t, err)
+	s := must.Of(input.ReadDir("../problems/regression/testdata/elasticnet/small"))(t)
+	m := must.Of(regression.ElasticNet(s, o))(t)
 	return m
 }
 
 func TestResultFields(t *testing.T) {
 	var events []tune.Event
-	res, err := tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{
+	res := must.Of(tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{
 		Preset: tune.PresetPaper, Seed: 5, Progress: func(e tune.Event) { events = append(events, e) },
-	})
-	require.NoError(t, err)
+	}))(t)
 	require.Equal(t, outcome.Converged, res.Status)
 	require.Equal(t, fmt.Sprint(res.Trace), fmt.Sprint(events)) // with NaN
 	require.Len(t, events, res.Iterations)
@@ -44,8 +42,7 @@ func TestResultFields(t *testing.T) {
 	require.Positive(t, res.SolverIterations)
 	require.Zero(t, res.BackendSetups)
 	fields := map[string]any{}
-	raw, err := json.Marshal(res)
-	require.NoError(t, err)
+	raw := must.Of(json.Marshal(res))(t)
 	require.NoError(t, json.Unmarshal(raw, &fields))
 	for _, name := range []string{
 		"model", "method", "backend", "status", "time_seconds", "setup_seconds", "iterations", "validation_error",
@@ -61,8 +58,7 @@ func TestResultFields(t *testing.T) {
 	require.Equal(t, "converged", fields["status"])
 	require.Contains(t, fields["refit"], "test_error")
 
-	raw, err = json.Marshal(last)
-	require.NoError(t, err)
+	raw = must.Of(json.Marshal(last))(t)
 	line := map[string]any{}
 	require.NoError(t, json.Unmarshal(raw, &line))
 	for _, name := range []string{"k", "step", "t", "alpha", "gap", "distance", "bound", "h", "lambda", "validation_error",
@@ -73,16 +69,15 @@ func TestResultFields(t *testing.T) {
 }
 
 func TestOverrides(t *testing.T) {
-	res, err := tune.VFiDCA(context.Background(), model(t, regression.Options{}), tune.Config{
+	res := must.Of(tune.VFiDCA(context.Background(), model(t, regression.Options{}), tune.Config{
 		Preset: tune.PresetPaper, Tol: 1e-9, MaxIter: 2, Delta: 7, Init: []float64{8},
-	})
-	require.NoError(t, err)
+	}))(t)
 	require.Equal(t, outcome.IterationLimit, res.Status)
 	require.Equal(t, 2, res.Iterations)
 	require.Equal(t, 1.0, res.Trace[0].Alpha)
 	require.Contains(t, []float64{1, 8}, res.Trace[1].Alpha)
 
-	res, err = tune.VFiDCA(context.Background(), model(t, regression.Options{}), tune.Config{Preset: tune.PresetPaper,
+	res, err := tune.VFiDCA(context.Background(), model(t, regression.Options{}), tune.Config{Preset: tune.PresetPaper,
 		GapTol: 1e-4})
 	require.NoError(t, err)
 	require.LessOrEqual(t, res.LowerGap, 1e-4)
@@ -91,12 +86,10 @@ func TestOverrides(t *testing.T) {
 
 func TestSameSeedSameBytes(t *testing.T) {
 	run := func() string {
-		res, err := tune.VFiDCA(context.Background(), model(t, regression.Options{Intercept: true, Standardize: true}),
-			tune.Config{Seed: 3})
-		require.NoError(t, err)
+		res := must.Of(tune.VFiDCA(context.Background(), model(t, regression.Options{Intercept: true, Standardize: true}),
+			tune.Config{Seed: 3}))(t)
 		res.TimeSeconds, res.SetupSeconds = 0, 0
-		raw, err := json.Marshal([]any{res, res.Iterate, res.RefitFit})
-		require.NoError(t, err)
+		raw := must.Of(json.Marshal([]any{res, res.Iterate, res.RefitFit}))(t)
 		return string(raw)
 	}
 	require.Equal(t, run(), run())
@@ -138,8 +131,7 @@ func TestBadConfigurations(t *testing.T) {
 		require.ErrorContains(t, tune.Check(model(t, regression.Options{}), c), want, "before any work")
 	}
 	widest := tune.Config{Method: tune.MethodRandom, Evaluations: 5, Ranges: []tune.Range{{Low: 1e-100, High: 1e100}}}
-	r, err := tune.Run(context.Background(), model(t, regression.Options{}), widest)
-	require.NoError(t, err)
+	r := must.Of(tune.Run(context.Background(), model(t, regression.Options{}), widest))(t)
 	requireValid(t, r)
 	require.IsIncreasing(t, tune.Methods())
 	require.Subset(t, tune.Methods(), []string{"vf-idca", "vf-idca-t", "grid", "random", "tpe", "tpe2", "cma-es"})
@@ -150,8 +142,7 @@ func TestBadConfigurations(t *testing.T) {
 func TestCancelledByProgress(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	config := tune.Config{Preset: tune.PresetPaper, Tol: 1e-9, Progress: func(tune.Event) { cancel() }}
-	res, err := tune.VFiDCA(ctx, model(t, regression.Options{}), config)
-	require.NoError(t, err)
+	res := must.Of(tune.VFiDCA(ctx, model(t, regression.Options{}), config))(t)
 	require.Equal(t, outcome.Cancelled, res.Status)
 	require.Equal(t, 1, res.Iterations)
 	require.NotNil(t, res.Refit)

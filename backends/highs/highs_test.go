@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/backends/highs"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -208,10 +209,9 @@ func TestZeroCost(t *testing.T) {
 
 func TestProcess(t *testing.T) {
 	backendtest.Process(t, open(t), func() backends.Solver {
-		s, err := open(t).Setup(backendtest.Boxed(700), backends.Options{
+		s := must.Of(open(t).Setup(backendtest.Boxed(700), backends.Options{
 			TimeLimit: 200 * time.Millisecond, Settings: highs.Settings{NoPresolve: true},
-		})
-		require.NoError(t, err)
+		}))(t)
 		return s
 	}, backendtest.Boxed(8), backendtest.Boxed(20))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 )
@@ -34,8 +35,7 @@ func TestAttempts(t *testing.T) {
 		{linear(backends.PSD(3)), warmed, []string{"embedding", "embedding", "direct"}},
 		{problemWith(rng, backends.PSD(3), 2), fresh, []string{"embedding"}},
 	} {
-		r, err := newRunner(formOf(t, c.p))
-		require.NoError(t, err)
+		r := must.Of(newRunner(formOf(t, c.p)))(t)
 		var got []string
 		for _, a := range r.attempts(c.from) {
 			name, _, _ := strings.Cut(a.strategy.String(), ",")
@@ -53,8 +53,7 @@ func TestAttemptsAreLogged(t *testing.T) {
 	cut := &backends.Problem{Q: []float64{-1}, A: compress(mat.NewDense(3, 1, []float64{1, math.Sqrt2, 1}), false),
 		B: []float64{1, 0, 1}, Cones: []backends.Cone{backends.PSD(2)}}
 	log := slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s, err := Backend{}.Setup(cut, backends.Options{Logger: log})
-	require.NoError(t, err)
+	s := must.Of(Backend{}.Setup(cut, backends.Options{Logger: log}))(t)
 	sol := backendtest.Answer(t, s)
 	require.Equal(t, backends.Optimal, sol.Status)
 	first, _, _ := strings.Cut(text.String(), "\n")

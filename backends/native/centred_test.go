@@ -7,6 +7,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/stretchr/testify/require"
 )
 
@@ -27,9 +28,7 @@ func TestFlatOptimum(t *testing.T) {
 			entries.Add(3+3*i, n+i, -1)
 			p.Cones = append(p.Cones, backends.Exponential())
 		}
-		var err error
-		p.A, err = entries.CSC(1+3*n, 2*n)
-		require.NoError(t, err)
+		p.A = must.Of(entries.CSC(1+3*n, 2*n))(t)
 		r := backendtest.Answer(t, opened(t, p))
 		require.Equal(t, backends.Optimal, r.Status)
 		for _, x := range r.X[n:] {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/planted"
 )
 
@@ -169,8 +170,7 @@ func TestRowsByThemselves(t *testing.T) {
 		"verdict:8:all:102097661": planted.Undecided, "far:10:gen:104006357": planted.Undecided,
 		"far:10:gen:89003946": planted.Undecided,
 	} {
-		id, err := planted.ParseID(name)
-		require.NoError(t, err)
+		id := must.Of(planted.ParseID(name))(t)
 		v := planted.Generate(id).Run(backendtest.Open(t, "native"), backends.Options{})
 		if v.Outcome != planted.Right {
 			assert.Equal(t, want, v.Outcome, "%s: %s", name, v.Detail)

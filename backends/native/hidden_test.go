@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // control is min 1/2 sum (y_i - 1)^2 over a rod, 2 y_i - y_(i-1) - y_(i+1) = h^2 u_i with y = 0 at its ends and 0 <=
@@ -39,8 +40,7 @@ func control(n int) *backends.Problem {
 // x'rd - z'rp the objective stands still where z'rp is as large as s'z.
 func TestEquationsHideNoGap(t *testing.T) {
 	p := control(1000)
-	r, err := newRunner(formOf(t, p))
-	require.NoError(t, err)
+	r := must.Of(newRunner(formOf(t, p)))(t)
 	r.f.fill(p)
 	require.True(t, r.k.load())
 	r.options = backends.Options{}.WithDefaults()
@@ -59,8 +59,7 @@ func TestEquationsHideNoGap(t *testing.T) {
 		if m.worst <= r.options.Eps {
 			return
 		}
-		_, err := r.step(context.Background(), m)
-		require.NoError(t, err)
+		must.Of(r.step(context.Background(), m))(t)
 	}
 	t.Fatal("no end")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
@@ -135,8 +136,7 @@ func normalMatrix(rng *rand.Rand, r, c int) *mat.Dense {
 // factoredAt returns the factored Newton systems of p at a random point.
 func factoredAt(t *testing.T, rng *rand.Rand, p *backends.Problem) *iterate {
 	f := formOf(t, p)
-	it, err := newIterate(f)
-	require.NoError(t, err)
+	it := must.Of(newIterate(f))(t)
 	f.fill(p)
 	require.True(t, it.k.load())
 	for i, c := range it.cones {
@@ -284,8 +284,7 @@ func TestIterationsAllocateNothing(t *testing.T) {
 	}
 	p := enLower(40, 60, 5, 2, 1)
 	f := formOf(t, p)
-	r, err := newRunner(f)
-	require.NoError(t, err)
+	r := must.Of(newRunner(f))(t)
 	f.fill(p)
 	require.True(t, r.k.load())
 	r.best.error, r.strategy = math.Inf(1), r.embedding

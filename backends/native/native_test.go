@@ -7,6 +7,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/stretchr/testify/require"
 )
 
@@ -22,8 +23,7 @@ func TestSetEpsGoesOn(t *testing.T) {
 			continue
 		}
 		want := backendtest.Answer(t, opened(t, p))
-		s, err := backendtest.Open(t, "native").Setup(p, backends.Options{Eps: 1e-2})
-		require.NoError(t, err)
+		s := must.Of(backendtest.Open(t, "native").Setup(p, backends.Options{Eps: 1e-2}))(t)
 		first := backendtest.Answer(t, s)
 		require.Equal(t, backends.Optimal, first.Status)
 		require.NoError(t, s.(backends.Tightener).SetEps(1e-8))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // min sum t_i, |x_i| <= t_i, whose solution is zero: t is inside of its constraints, so that a program with this t in
@@ -29,9 +30,7 @@ func TestPointsKeepToConstraints(t *testing.T) {
 		if fixed != nil {
 			p.B, p.Cones = append(p.B, fixed...), append(p.Cones, backends.Zero(n))
 		}
-		var err error
-		p.A, err = entries.CSC(len(p.B), 2*n)
-		require.NoError(t, err)
+		p.A = must.Of(entries.CSC(len(p.B), 2*n))(t)
 		return p
 	}
 	solve := func(p *backends.Problem) *backends.Solution {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/planted"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/internal/stop/stoptest"
@@ -20,8 +21,7 @@ import (
 // formOf returns the form of a problem without bounds of time and memory.
 func formOf(t *testing.T, p *backends.Problem) *form {
 	t.Helper()
-	f, err := newForm(p, nil, 0)
-	require.NoError(t, err)
+	f := must.Of(newForm(p, nil, 0))(t)
 	return f
 }
 
@@ -49,13 +49,11 @@ func stopCases() (out []backendtest.Case) {
 func TestStopAnywhere(t *testing.T) {
 	for _, c := range stopCases() {
 		t.Run(c.Name, func(t *testing.T) {
-			fresh, err := Backend{}.Setup(c.Problem, backends.Options{})
-			require.NoError(t, err)
+			fresh := must.Of(Backend{}.Setup(c.Problem, backends.Options{}))(t)
 			want := backendtest.Answer(t, fresh)
 			var kept *solver // one that was stopped again and again
 			for at := 0; ; at += 1 + at/12 {
-				new, err := Backend{}.Setup(c.Problem, backends.Options{})
-				require.NoError(t, err)
+				new := must.Of(Backend{}.Setup(c.Problem, backends.Options{}))(t)
 				solvers := []*solver{new.(*solver), kept}
 				if kept == nil {
 					solvers = solvers[:1]
@@ -112,8 +110,7 @@ func TestStopAnywhere(t *testing.T) {
 func embeddingOf(t *testing.T, p *backends.Problem) *embedding {
 	f := formOf(t, p)
 	f.fill(p)
-	it, err := newIterate(f)
-	require.NoError(t, err)
+	it := must.Of(newIterate(f))(t)
 	return newEmbedding(it)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -116,11 +117,10 @@ func BenchmarkNuclearNorm(b *testing.B) {
 // which one does.
 func TestNuclearNormElsewhere(t *testing.T) {
 	needsOurLibrary(t)
-	other, err := backends.Open("native")
-	require.NoError(t, err)
+	other := must.Of(backends.Open("native"))(t)
 	p := &backends.Problem{Q: []float64{1, 0}, A: matrices.Identity(2, -1), B: []float64{0, 1},
 		Cones: []backends.Cone{backends.NuclearNorm(1, 1)}}
-	_, err = other.Setup(p, backends.Options{})
+	_, err := other.Setup(p, backends.Options{})
 	var unsupported *backends.UnsupportedError
 	require.ErrorAs(t, err, &unsupported)
 	assert.Equal(t, "the nuclear norm cone", unsupported.Feature)

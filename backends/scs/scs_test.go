@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/backends/scs"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/usage"
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/assert"
@@ -160,8 +161,7 @@ func TestCancelWithinIterations(t *testing.T) {
 func TestTimeLimit(t *testing.T) {
 	const enough, longest = 500, 10 * time.Second
 	for limit := 50 * time.Millisecond; ; limit *= 2 {
-		s, err := open(t).Setup(backendtest.Projection(20), backends.Options{Eps: 1e-300, TimeLimit: limit})
-		require.NoError(t, err)
+		s := must.Of(open(t).Setup(backendtest.Projection(20), backends.Options{Eps: 1e-300, TimeLimit: limit}))(t)
 		least := math.MaxInt
 		for range 2 {
 			begin := usage.Processor()

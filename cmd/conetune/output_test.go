@@ -18,6 +18,7 @@ import (
 
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/root"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // command is set in a process that is the program itself.
@@ -102,8 +103,7 @@ func TestFileSizeLimit(t *testing.T) {
 	require.Contains(t, o.stdout, "chosen by vf-idca", "the result is printed all the same")
 	raw := readFile(t, save)
 	require.Equal(t, "old", string(raw))
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	entries := must.Of(os.ReadDir(dir))(t)
 	require.Len(t, entries, 3, "something was left behind")
 }
 

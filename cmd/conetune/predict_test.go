@@ -15,6 +15,7 @@ import (
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/predict"
 	"github.com/conetune/conetune/internal/cli/root"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // savedElasticNet returns the paths of a small table and of a model that was tuned on it.
@@ -143,8 +144,7 @@ func TestPredictLongInput(t *testing.T) {
 		require.True(t, want.stdout == stdout.String(), name)
 		require.Equal(t, want.stderr, stderr.String())
 	}
-	left, err := os.ReadDir(temporary)
-	require.NoError(t, err)
+	left := must.Of(os.ReadDir(temporary))(t)
 	require.Empty(t, left)
 }
 

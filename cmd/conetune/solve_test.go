@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/must"
 )
 
 func solvedFile(format, name string) string {
@@ -77,8 +78,7 @@ func TestSolveFormats(t *testing.T) {
 	// A file in upper case, gzipped; a diagonal program in the SDPA format.
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	_, err := w.Write([]byte("1\n1\n-2\n1\n0 1 1 1 3\n1 1 1 1 1\n1 1 2 2 1\n"))
-	require.NoError(t, err)
+	must.Of(w.Write([]byte("1\n1\n-2\n1\n0 1 1 1 3\n1 1 1 1 1\n1 1 2 2 1\n")))(t)
 	require.NoError(t, w.Close())
 	m = conetune(t, "solve", write(t, t.TempDir(), "LP.DAT-S.GZ", packed.String()), "--json").object(t)
 	require.Equal(t, "LP", m["name"])

@@ -17,6 +17,7 @@ import (
 
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/root"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -129,8 +130,7 @@ func TestTableTraceAndFigure(t *testing.T) {
 			require.Contains(t, keys(m), name)
 		}
 	}
-	_, err := png.Decode(strings.NewReader(contents(t, dir)[plot]))
-	require.NoError(t, err)
+	must.Of(png.Decode(strings.NewReader(contents(t, dir)[plot])))(t)
 	conetune(t, "tune", "elastic-net", "--data", data, "--plot", filepath.Join(dir, "p.svg"), "--plot-trace",
 		filepath.Join(dir, "t.svg")).ok(t)
 	require.Contains(t, contents(t, dir)[filepath.Join(dir, "t.svg")], "validation, refit")
@@ -350,11 +350,9 @@ func TestCompare(t *testing.T) {
 	require.Equal(t, 9, lines["grid"])
 	require.Equal(t, 9, lines["random"])
 	require.Equal(t, int(results[2]["iterations"].(float64)), lines["vf-idca"])
-	f, err := os.Open(plot)
-	require.NoError(t, err)
+	f := must.Of(os.Open(plot))(t)
 	defer f.Close()
-	_, err = png.Decode(f)
-	require.NoError(t, err)
+	must.Of(png.Decode(f))(t)
 
 	text := conetune(t, args...).ok(t)
 	for _, want := range []string{"grid", "random", "vf-idca", "9 evaluations", "The model of " + least,

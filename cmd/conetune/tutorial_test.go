@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // updateTutorials is set to write what the commands of the tutorials print into the pages; read the difference.
@@ -110,8 +112,7 @@ func TestTutorials(t *testing.T) {
 			commands, parts := readTutorial(string(page))
 			require.NotEmpty(t, commands)
 			dir := t.TempDir()
-			tables, err := filepath.Glob(filepath.Join("..", "..", "examples", "rents*.csv"))
-			require.NoError(t, err)
+			tables := must.Of(filepath.Glob(filepath.Join("..", "..", "examples", "rents*.csv")))(t)
 			for _, table := range tables {
 				text := readFile(t, table)
 				write(t, dir, filepath.Base(table), string(text))

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // weightedText is a table with the folds and the weights, 0 to 3, of its rows, and the table with each row as often as
@@ -225,8 +226,7 @@ func TestOffsetOfSquares(t *testing.T) {
 	for i, line := range lines[1:] {
 		first, rest, _ := strings.Cut(line, ",")
 		var y float64
-		_, err := fmt.Sscan(first, &y)
-		require.NoError(t, err)
+		must.Of(fmt.Sscan(first, &y))(t)
 		with += fmt.Sprintf("%.17g,%s,%d\n", y+float64(i%11), rest, i%11)
 		less += fmt.Sprintf("%.17g,%s\n", y, rest)
 	}

@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/readertest"
 )
 
 func TestReadSmall(t *testing.T) {
-	m, err := Read("testdata/small.cbf")
-	require.NoError(t, err)
+	m := must.Of(Read("testdata/small.cbf"))(t)
 	assert.Equal(t, &Model{
 		Version: 1, Maximize: true,
 		Var: []Cone{{Kind: RotatedSecond, Dim: 3}, {Kind: Free, Dim: 1}},
@@ -27,8 +26,7 @@ func TestReadSmall(t *testing.T) {
 }
 
 func TestReadCones(t *testing.T) {
-	m, err := Read("testdata/cones.cbf")
-	require.NoError(t, err)
+	m := must.Of(Read("testdata/cones.cbf"))(t)
 	assert.Equal(t, []Cone{{Kind: Exponential, Dim: 3}, {Kind: Power, Dim: 3, Powers: []float64{1, 3}},
 		{Kind: Free, Dim: 1}}, m.Var)
 	assert.Equal(t, []int{2}, m.PSDVar)
@@ -41,9 +39,8 @@ func TestReadCones(t *testing.T) {
 
 // Cones that cones.cbf has not.
 func TestReadOtherCones(t *testing.T) {
-	m, err := Decode("cones.cbf", strings.NewReader(head+"POW*CONES\n2 3\n1\n5\n2\n1\n2\n"+
-		"VAR\n9 3\nEXP* 3\n@1:POW* 3\nSVECPSD 3\nCON\n6 2\nGMEANABS 3\nGMEANABS* 3\nFCOORD\n0\n"))
-	require.NoError(t, err)
+	m := must.Of(Decode("cones.cbf", strings.NewReader(head+"POW*CONES\n2 3\n1\n5\n2\n1\n2\n"+
+		"VAR\n9 3\nEXP* 3\n@1:POW* 3\nSVECPSD 3\nCON\n6 2\nGMEANABS 3\nGMEANABS* 3\nFCOORD\n0\n")))(t)
 	assert.Equal(t, []Cone{{Kind: DualExponential, Dim: 3}, {Kind: DualPower, Dim: 3, Powers: []float64{1, 2}},
 		{Kind: PSDVector, Dim: 3}}, m.Var)
 	assert.Equal(t, []Cone{{Kind: GeometricMean, Dim: 3}, {Kind: DualGeometricMean, Dim: 3}}, m.Con)

@@ -11,20 +11,19 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/readertest"
 )
 
 func solve(t *testing.T, m *Model) (*backends.Solution, formats.Solution) {
 	t.Helper()
-	p, err := m.Conic()
-	require.NoError(t, err)
+	p := must.Of(m.Conic())(t)
 	s := readertest.Solve(t, p.Problem)
 	return s, p.Solution(s)
 }
 
 func TestSolveSmall(t *testing.T) {
-	m, err := Read("testdata/small.cbf")
-	require.NoError(t, err)
+	m := must.Of(Read("testdata/small.cbf"))(t)
 	s, got := solve(t, m)
 	require.Equal(t, backends.Optimal, s.Status)
 	assert.InDeltaSlice(t, []float64{math.Sqrt2, math.Sqrt2, 2, 1}, got.X, 1e-5)
@@ -35,8 +34,7 @@ func TestSolveSmall(t *testing.T) {
 	const h = 1e-4
 	for i, y := range got.Y {
 		value := func(shift float64) float64 {
-			m, err := Read("testdata/small.cbf")
-			require.NoError(t, err)
+			m := must.Of(Read("testdata/small.cbf"))(t)
 			m.B = append(m.B, Entry{[4]int{i}, shift})
 			s, got := solve(t, m)
 			require.Equal(t, backends.Optimal, s.Status)
@@ -47,8 +45,7 @@ func TestSolveSmall(t *testing.T) {
 }
 
 func TestSolveInfeasible(t *testing.T) {
-	m, err := Read("testdata/small.cbf")
-	require.NoError(t, err)
+	m := must.Of(Read("testdata/small.cbf"))(t)
 	m.A = append(m.A, Entry{[4]int{5, 1}, -2}) // -x1 + b >= 0 with x1 >= 0
 	m.B = append(m.B, Entry{[4]int{5}, -1})
 	s, got := solve(t, m)
@@ -56,8 +53,7 @@ func TestSolveInfeasible(t *testing.T) {
 	assert.Nil(t, got.X)
 	assert.Equal(t, math.Inf(-1), got.Objective, "a maximum over nothing")
 
-	m, err = Read("testdata/small.cbf")
-	require.NoError(t, err)
+	m = must.Of(Read("testdata/small.cbf"))(t)
 	m.Objective = append(m.Objective, Entry{[4]int{3}, 2})
 	s, got = solve(t, m)
 	assert.Equal(t, backends.DualInfeasible, s.Status)
@@ -67,10 +63,8 @@ func TestSolveInfeasible(t *testing.T) {
 
 // TestKnownOptimum checks the point that cones.cbf states, and multipliers found by hand.
 func TestKnownOptimum(t *testing.T) {
-	m, err := Read("testdata/cones.cbf")
-	require.NoError(t, err)
-	p, err := m.Conic()
-	require.NoError(t, err)
+	m := must.Of(Read("testdata/cones.cbf"))(t)
+	p := must.Of(m.Conic())(t)
 	assert.Equal(t, []backends.Cone{backends.Zero(5), backends.PSD(2), backends.PSD(2), backends.Exponential(),
 		backends.Power(.25)}, p.Problem.Cones)
 	x := []float64{math.E, 1, 1, 1, 1, 1, 2, 1, math.Sqrt2, 1}
@@ -183,8 +177,7 @@ func TestCones(t *testing.T) {
 			asCon.B = append(asCon.B, Entry{[4]int{k}, x})
 		}
 		for _, m := range []*Model{asVar, asCon} {
-			p, err := m.Conic()
-			require.NoError(t, err)
+			p := must.Of(m.Conic())(t)
 			n, rows := p.Problem.Dims()
 			x := make([]float64, n)
 			copy(x, v)
@@ -247,8 +240,7 @@ func TestLongPowers(t *testing.T) {
 			for k := range l {
 				m.A = append(m.A, Entry{[4]int{0, k}, 1})
 			}
-			p, err := m.Conic()
-			require.NoError(t, err)
+			p := must.Of(m.Conic())(t)
 			columns, _ := p.Problem.Dims()
 			assert.Equal(t, l > longPower, columns > l+2, "a tower has auxiliary columns")
 			s, got := solve(t, m)
@@ -270,8 +262,7 @@ func TestMatrices(t *testing.T) {
 	for range 200 {
 		m := random(rng)
 		m.Var, m.Con = []Cone{{Kind: Free, Dim: total(m.Var)}}, []Cone{{Kind: Nonnegative, Dim: total(m.Con)}}
-		p, err := m.Conic()
-		require.NoError(t, err)
+		p := must.Of(m.Conic())(t)
 		columns, rows := p.Problem.Dims()
 		x := make([]float64, columns)
 		for k := range x {

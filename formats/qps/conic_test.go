@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/readertest"
 )
 
@@ -23,8 +24,7 @@ func solve(t *testing.T, m *Model) (*backends.Solution, formats.Solution) {
 }
 
 func TestSolveSmall(t *testing.T) {
-	m, err := Read("testdata/small.qps")
-	require.NoError(t, err)
+	m := must.Of(Read("testdata/small.qps"))(t)
 	s, got := solve(t, m)
 	require.Equal(t, backends.Optimal, s.Status)
 	// 3x - 2 = y1 and 2y - 2 = y1 at x = 1, y = 3/2 with y1 = 1; z = x.
@@ -37,8 +37,7 @@ func TestSolveSmall(t *testing.T) {
 }
 
 func TestSolveMaximize(t *testing.T) {
-	m, err := Read("testdata/fixed.mps")
-	require.NoError(t, err)
+	m := must.Of(Read("testdata/fixed.mps"))(t)
 	s, got := solve(t, m)
 	require.Equal(t, backends.Optimal, s.Status)
 	assert.InDeltaSlice(t, []float64{3, 1}, got.X, 1e-6)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/readertest"
 )
 
@@ -21,8 +22,7 @@ var inf = math.Inf(1)
 
 func parse(t *testing.T, text string) *Model {
 	t.Helper()
-	m, err := Decode("test.mps", strings.NewReader(text))
-	require.NoError(t, err)
+	m := must.Of(Decode("test.mps", strings.NewReader(text)))(t)
 	return m
 }
 
@@ -40,8 +40,7 @@ func dense(a *sparse.CSC) [][]float64 {
 }
 
 func TestReadSmall(t *testing.T) {
-	m, err := Read("testdata/small.qps")
-	require.NoError(t, err)
+	m := must.Of(Read("testdata/small.qps"))(t)
 	assert.Equal(t, "small", m.Name)
 	assert.Equal(t, "cost", m.Objective)
 	assert.Equal(t, []string{"sum", "cap", "link"}, m.Rows)
@@ -58,8 +57,7 @@ func TestReadSmall(t *testing.T) {
 }
 
 func TestReadFixed(t *testing.T) {
-	m, err := Read("testdata/fixed.mps")
-	require.NoError(t, err)
+	m := must.Of(Read("testdata/fixed.mps"))(t)
 	assert.True(t, m.Maximize)
 	assert.Equal(t, []string{"DAY 1", "DAY 2"}, m.Rows)
 	assert.Equal(t, []string{"A 1", "B 1"}, m.Columns)
@@ -194,20 +192,15 @@ func TestQuadratic(t *testing.T) {
 }
 
 func TestGzipAndEndings(t *testing.T) {
-	text, err := os.ReadFile("testdata/small.qps")
-	require.NoError(t, err)
-	want, err := Read("testdata/small.qps")
-	require.NoError(t, err)
+	text := must.Of(os.ReadFile("testdata/small.qps"))(t)
+	want := must.Of(Read("testdata/small.qps"))(t)
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	_, err = w.Write(bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")))
-	require.NoError(t, err)
+	must.Of(w.Write(bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))))(t)
 	require.NoError(t, w.Close())
-	got, err := Decode("small.qps.gz", &packed)
-	require.NoError(t, err)
+	got := must.Of(Decode("small.qps.gz", &packed))(t)
 	assert.Equal(t, want, got)
-	got, err = Decode("tabs", bytes.NewReader(bytes.ReplaceAll(text, []byte(" "), []byte("\t"))))
-	require.NoError(t, err)
+	got = must.Of(Decode("tabs", bytes.NewReader(bytes.ReplaceAll(text, []byte(" "), []byte("\t")))))(t)
 	got.Name = want.Name
 	assert.Equal(t, want, got)
 }
@@ -262,8 +255,7 @@ func TestErrors(t *testing.T) {
 
 // TestErrorsFixed has mistakes after the file turned out to be in columns.
 func TestErrorsFixed(t *testing.T) {
-	text, err := os.ReadFile("testdata/fixed.mps")
-	require.NoError(t, err)
+	text := must.Of(os.ReadFile("testdata/fixed.mps"))(t)
 	for _, c := range []struct{ from, to, says string }{
 		{"    B 1       DAY 2              3.0", "    B 1       DAY 3              3.0",
 			`fixed.mps:15: column "B 1": row "DAY 3" is not in ROWS (by columns`},

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // A pipe without a reader is an error at once; with one it gets the text, which Check has not ended before.
@@ -23,8 +25,7 @@ func TestPipe(t *testing.T) {
 	_, err := Create(path)
 	require.EqualError(t, err, path+": cannot be written: it is a pipe that nobody reads")
 
-	r, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	require.NoError(t, err)
+	r := must.Of(os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0))(t)
 	defer r.Close()
 	require.NoError(t, Check(path))
 	long := strings.Repeat("0123456789", 30_000) // more than a pipe holds

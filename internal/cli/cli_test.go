@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 func TestExitStatusOfErrors(t *testing.T) {
@@ -20,13 +22,12 @@ func TestExitStatusOfErrors(t *testing.T) {
 
 func TestInterruptible(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	v, err := Interruptible(ctx, func() (int, error) { return 3, nil })
-	require.NoError(t, err)
+	v := must.Of(Interruptible(ctx, func() (int, error) { return 3, nil }))(t)
 	require.Equal(t, 3, v)
 	cancel()
 	block := make(chan struct{})
 	defer close(block)
-	_, err = Interruptible(ctx, func() (int, error) { <-block; return 0, nil })
+	_, err := Interruptible(ctx, func() (int, error) { <-block; return 0, nil })
 	require.ErrorIs(t, err, ErrInterrupted)
 	require.PanicsWithValue(t, "bug", func() {
 		_, _ = Interruptible(context.Background(), func() (int, error) { panic("bug") })

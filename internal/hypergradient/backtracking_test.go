@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -45,8 +46,7 @@ func TestBacktracking(t *testing.T) {
 	run := func(b Backtracking, o Settings) *Result {
 		seen = nil
 		o.Backtracking, o.Observe = &b, func(_ int, at *lower.Point) { seen = append(seen, at.Lambda[0]) }
-		r, err := IGJO(context.Background(), parabola{}, o)
-		require.NoError(t, err)
+		r := must.Of(IGJO(context.Background(), parabola{}, o))(t)
 		return r
 	}
 	r := run(steps, Settings{Start: []float64{1}})
@@ -76,9 +76,8 @@ func TestBacktracking(t *testing.T) {
 	require.InEpsilonSlice(t, []float64{4, 2.5}, seen[:2], 1e-12)
 
 	// A lower level that cannot be solved.
-	r, err := IGJO(context.Background(), broken{}, Settings{Start: []float64{1},
-		Backtracking: &Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1, Floor: 1e-3}})
-	require.NoError(t, err)
+	r = must.Of(IGJO(context.Background(), broken{}, Settings{Start: []float64{1},
+		Backtracking: &Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1, Floor: 1e-3}}))(t)
 	require.Equal(t, Stationary, r.Status)
 	require.InEpsilon(t, 1.004, r.Best.Lambda[0], 1e-12)
 
@@ -91,7 +90,7 @@ func TestBacktracking(t *testing.T) {
 		_, err := IGJO(context.Background(), parabola{}, Settings{Backtracking: &b})
 		require.ErrorContains(t, err, "Backtracking is")
 	}
-	_, err = IFDM(context.Background(), parabola{}, Settings{Normalised: &Normalised{Length: 1, Shrink: 2,
+	_, err := IFDM(context.Background(), parabola{}, Settings{Normalised: &Normalised{Length: 1, Shrink: 2,
 		Free: 1}})
 	require.ErrorContains(t, err, "Normalised is")
 	for _, start := range []float64{0, -1, math.NaN(), math.Inf(1)} {
@@ -107,10 +106,9 @@ func TestBacktracking(t *testing.T) {
 func TestNormalised(t *testing.T) {
 	const points = 30
 	var seen []float64
-	r, err := IFDM(context.Background(), parabola{}, Settings{Start: []float64{0.5}, MaxIter: points,
+	r := must.Of(IFDM(context.Background(), parabola{}, Settings{Start: []float64{0.5}, MaxIter: points,
 		Normalised: &Normalised{Length: 0.7, Shrink: 0.1, Free: 5},
-		Observe:    func(_ int, at *lower.Point) { seen = append(seen, at.Lambda[0]) }})
-	require.NoError(t, err)
+		Observe:    func(_ int, at *lower.Point) { seen = append(seen, at.Lambda[0]) }}))(t)
 	require.Equal(t, Stationary, r.Status)
 	require.Len(t, seen, points)
 	loss := func(l float64) float64 { return (l-3)*(l-3) + 1 }

@@ -15,6 +15,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -29,12 +30,10 @@ func TestCompare(t *testing.T) {
 		Train, Val, P, Repeats int
 		Start                  float64
 	}
-	raw, err := os.ReadFile(filepath.Join(dir, "jobs.json"))
-	require.NoError(t, err)
+	raw := must.Of(os.ReadFile(filepath.Join(dir, "jobs.json")))(t)
 	require.NoError(t, json.Unmarshal(raw, &jobs))
 	read := func(name string, n int) []float64 {
-		f, err := os.Open(filepath.Join(dir, name))
-		require.NoError(t, err)
+		f := must.Of(os.Open(filepath.Join(dir, name)))(t)
 		defer f.Close()
 		v := make([]float64, n)
 		require.NoError(t, binary.Read(f, binary.LittleEndian, v))
@@ -64,15 +63,13 @@ func TestCompare(t *testing.T) {
 				var u0, u1 syscall.Rusage
 				_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u0)
 				begun := time.Now()
-				m, err := newModel(fits.Rows{X: design.FromColumns(jobs.Train, jobs.P, trainX), Y: trainY},
-					fits.Rows{X: design.FromColumns(jobs.Val, jobs.P, valX), Y: valY}, false)
-				require.NoError(t, err)
+				m := must.Of(newModel(fits.Rows{X: design.FromColumns(jobs.Train, jobs.P, trainX), Y: trainY},
+					fits.Rows{X: design.FromColumns(jobs.Val, jobs.P, valX), Y: valY}, false))(t)
 				var s Settings
 				if start == "start" {
 					s.Start = []float64{jobs.Start}
 				}
-				r, err := HOAG(context.Background(), m, s)
-				require.NoError(t, err)
+				r := must.Of(HOAG(context.Background(), m, s))(t)
 				seconds := time.Since(begun).Seconds()
 				_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u1)
 				if cpu := float64(u1.Utime.Nano()-u0.Utime.Nano()) / 1e9; cpu < best.CPU {
@@ -82,7 +79,6 @@ func TestCompare(t *testing.T) {
 			results[kind+" "+start] = best
 		}
 	}
-	raw, err = json.Marshal(results)
-	require.NoError(t, err)
+	raw = must.Of(json.Marshal(results))(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "results.json"), raw, 0o644))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -56,8 +57,7 @@ func TestNotFinite(t *testing.T) {
 			}
 		}
 	}
-	r, err := IGJO(context.Background(), edged{edge: math.Inf(1), loss: math.Inf(1)}, Settings{})
-	require.NoError(t, err)
+	r := must.Of(IGJO(context.Background(), edged{edge: math.Inf(1), loss: math.Inf(1)}, Settings{}))(t)
 	require.Equal(t, NotFinite, r.Status)
 	require.Nil(t, r.Best)
 }

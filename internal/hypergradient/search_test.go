@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
 )
@@ -23,10 +24,8 @@ var methods = []struct {
 
 // generated are training and validation rows of the paper's elastic net.
 func generated(t testing.TB, shape string, seed uint64) (train, val fits.Rows) {
-	c, err := dataset.Preset(shape)
-	require.NoError(t, err)
-	s, _, err := dataset.Generate(c, seed)
-	require.NoError(t, err)
+	c := must.Of(dataset.Preset(shape))(t)
+	s := must.First(dataset.Generate(c, seed))(t)
 	return fits.NewRows(s.Train.X, s.Train.Y), fits.NewRows(s.Val.X, s.Val.Y)
 }
 
@@ -43,8 +42,7 @@ func TestLassoAgainstScan(t *testing.T) {
 		least = min(least, last.Validation)
 	}
 	for _, method := range methods {
-		r, err := method.run(context.Background(), m, Settings{})
-		require.NoError(t, err)
+		r := must.Of(method.run(context.Background(), m, Settings{}))(t)
 		require.Less(t, r.Best.Validation, least*(1+1e-4), method.name)
 		require.Contains(t, []Status{Stationary, IterationLimit}, r.Status)
 	}
@@ -53,34 +51,30 @@ func TestLassoAgainstScan(t *testing.T) {
 // A result is a lower-level solution, no worse than any that was observed, and than a grid for the elastic net.
 func TestElasticNetAgainstGrid(t *testing.T) {
 	train, val := generated(t, "100-100-0-p150", 2)
-	m, err := fits.ElasticNet(train, val, true, sparse.Terms{})
-	require.NoError(t, err)
+	m := must.Of(fits.ElasticNet(train, val, true, sparse.Terms{}))(t)
 	grid := math.Inf(1)
 	for i := range 10 {
 		var last *lower.Point
 		for k := range 10 {
 			at := []float64{m.LambdaMax() * math.Pow(10, -3*float64(i+1)/10), m.LambdaMax() * math.Pow(10, -3*float64(k)/10)}
-			last, err = m.Solve(context.Background(), at, 1e-10, last)
-			require.NoError(t, err)
+			last = must.Of(m.Solve(context.Background(), at, 1e-10, last))(t)
 			grid = min(grid, last.Validation)
 		}
 	}
 	for _, method := range methods {
 		best, solves := math.Inf(1), 0
-		r, err := method.run(context.Background(), m, Settings{Observe: func(k int, at *lower.Point) {
+		r := must.Of(method.run(context.Background(), m, Settings{Observe: func(k int, at *lower.Point) {
 			solves++
 			require.Equal(t, solves, k)
 			if at.Gap <= 1e-10 {
 				best = min(best, at.Validation)
 			}
-		}})
-		require.NoError(t, err)
+		}}))(t)
 		require.Equal(t, solves, r.Solves, method.name)
 		require.LessOrEqual(t, r.Best.Validation, best)
 		require.LessOrEqual(t, r.Best.Gap, 1e-10)
 		require.Less(t, r.Best.Validation, grid*1.01, method.name)
-		again, err := m.Solve(context.Background(), r.Best.Lambda, 1e-12, nil)
-		require.NoError(t, err)
+		again := must.Of(m.Solve(context.Background(), r.Best.Lambda, 1e-12, nil))(t)
 		require.InEpsilon(t, again.Validation, r.Best.Validation, 1e-4)
 	}
 }
@@ -90,12 +84,10 @@ func TestSameBytes(t *testing.T) {
 	for _, method := range methods {
 		var traces [2][]float64
 		for i := range traces {
-			m, err := fits.NewWeightedLasso(train, val, false)
-			require.NoError(t, err)
-			r, err := method.run(context.Background(), m, Settings{MaxIter: 8, Observe: func(_ int, at *lower.Point) {
+			m := must.Of(fits.NewWeightedLasso(train, val, false))(t)
+			r := must.Of(method.run(context.Background(), m, Settings{MaxIter: 8, Observe: func(_ int, at *lower.Point) {
 				traces[i] = append(append(traces[i], at.Validation), at.X[0]...)
-			}})
-			require.NoError(t, err)
+			}}))(t)
 			traces[i] = append(traces[i], r.Best.Lambda...)
 		}
 		require.Equal(t, traces[0], traces[1], method.name)
@@ -104,25 +96,22 @@ func TestSameBytes(t *testing.T) {
 
 func TestCancelledAndBadStart(t *testing.T) {
 	train, val := generated(t, "60-40-0-p90", 8)
-	m, err := fits.ElasticNet(train, val, false, sparse.Terms{})
-	require.NoError(t, err)
+	m := must.Of(fits.ElasticNet(train, val, false, sparse.Terms{}))(t)
 	for _, method := range methods {
 		ctx, cancel := context.WithCancel(context.Background())
-		r, err := method.run(ctx, m, Settings{Observe: func(k int, _ *lower.Point) {
+		r := must.Of(method.run(ctx, m, Settings{Observe: func(k int, _ *lower.Point) {
 			if k == 3 {
 				cancel()
 			}
-		}})
-		require.NoError(t, err)
+		}}))(t)
 		require.Equal(t, Cancelled, r.Status)
 		require.Equal(t, 3, r.Solves)
 		require.NotNil(t, r.Best)
-		_, err = method.run(context.Background(), m, Settings{Start: []float64{1, 1, 1}})
+		_, err := method.run(context.Background(), m, Settings{Start: []float64{1, 1, 1}})
 		require.ErrorContains(t, err, "3 hyperparameters")
 	}
-	none, err := fits.Lasso(fits.Rows{X: train.X, Y: make([]float64, 60)}, val, true, sparse.Terms{})
-	require.NoError(t, err)
-	_, err = IGJO(context.Background(), none, Settings{})
+	none := must.Of(fits.Lasso(fits.Rows{X: train.X, Y: make([]float64, 60)}, val, true, sparse.Terms{}))(t)
+	_, err := IGJO(context.Background(), none, Settings{})
 	require.ErrorContains(t, err, "do not depend")
 }
 

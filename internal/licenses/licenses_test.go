@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // remedy is what a failing test asks for.
@@ -16,8 +18,7 @@ const remedy = "run make deps and go run ./internal/licenses/gen"
 
 func file(t *testing.T, elements ...string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(elements...))
-	require.NoError(t, err)
+	text := must.Of(os.ReadFile(filepath.Join(elements...)))(t)
 	return string(text)
 }
 

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // outcome is made up: the error of a method falls from twice its last value, seed by seed a little higher.
@@ -129,18 +131,14 @@ func TestNothingThere(t *testing.T) {
 func TestWriteReport(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, WriteReport(dir, outcome()))
-	page, err := os.ReadFile(filepath.Join(dir, pageFile))
-	require.NoError(t, err)
+	page := must.Of(os.ReadFile(filepath.Join(dir, pageFile)))(t)
 	require.Equal(t, pageOf(t, outcome()), string(page))
 	for _, name := range []string{"en-100-20-250-p250-iterate", "en-100-20-250-p250-refit", "en-100-20-250-p250-alpha",
 		"svm3-liver-disorders-alpha"} {
-		svg, err := os.ReadFile(filepath.Join(dir, FiguresDir, name+".svg"))
-		require.NoError(t, err)
+		svg := must.Of(os.ReadFile(filepath.Join(dir, FiguresDir, name+".svg")))(t)
 		require.Contains(t, string(svg), ">VF-iDCA, ours<")
-		file, err := os.Open(filepath.Join(dir, FiguresDir, name+".png"))
-		require.NoError(t, err)
-		_, err = png.Decode(file)
-		require.NoError(t, err)
+		file := must.Of(os.Open(filepath.Join(dir, FiguresDir, name+".png")))(t)
+		must.Of(png.Decode(file))(t)
 		require.NoError(t, file.Close())
 	}
 	// A folder that cannot be made.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/usage"
 	"github.com/conetune/conetune/internal/worklist"
 )
@@ -42,8 +43,7 @@ func tabular(t *testing.T) string {
 func small(t *testing.T, data string, repeats int) Options {
 	t.Helper()
 	files := &Files{Dir: data}
-	p, err := NewPlan([]string{"svm3"}, []string{"random", "tpe", "vf-idca", "vf-idca-t"}, nil, repeats, files)
-	require.NoError(t, err)
+	p := must.Of(NewPlan([]string{"svm3"}, []string{"random", "tpe", "vf-idca", "vf-idca-t"}, nil, repeats, files))(t)
 	return Options{worklist.Options[Plan]{Dir: filepath.Join(t.TempDir(), "out"), Plan: p, Workers: 2, Version: "test"},
 		files}
 }
@@ -53,8 +53,7 @@ func errorTables(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for _, name := range []string{"errors.md", "errors.csv"} {
-		text, err := os.ReadFile(filepath.Join(dir, TablesDir, name))
-		require.NoError(t, err)
+		text := must.Of(os.ReadFile(filepath.Join(dir, TablesDir, name)))(t)
 		out[name] = string(text)
 	}
 	return out
@@ -62,8 +61,7 @@ func errorTables(t *testing.T, dir string) map[string]string {
 
 func do(t *testing.T, o Options) *Outcome {
 	t.Helper()
-	out, err := Run(context.Background(), o)
-	require.NoError(t, err)
+	out := must.Of(Run(context.Background(), o))(t)
 	return out
 }
 
@@ -134,11 +132,10 @@ func TestOtherData(t *testing.T) {
 	o := small(t, tabular(t), 1)
 	do(t, o)
 	path := filepath.Join(o.Files.Dir, "diabetes_scale")
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
+	text := must.Of(os.ReadFile(path))(t)
 	require.NoError(t, os.WriteFile(path, append(text, "1 1:3\n"...), 0o666))
 	o.Files, o.Resume = &Files{Dir: o.Files.Dir}, true
-	_, err = Run(context.Background(), o)
+	_, err := Run(context.Background(), o)
 	require.ErrorContains(t, err, "the results of svm3 diabetes were made with")
 }
 
@@ -156,15 +153,14 @@ func TestMerge(t *testing.T) {
 		parts = append(parts, o.Dir)
 	}
 	into := filepath.Join(t.TempDir(), "all")
-	out, err := Merge(parts, into)
-	require.NoError(t, err)
+	out := must.Of(Merge(parts, into))(t)
 	require.Zero(t, out.Missing)
 	require.Equal(t, []string{"1/3", "2/3", "3/3"}, out.Manifest.Shards)
 	require.Equal(t, []string{"machine 1", "machine 2", "machine 3"}, out.Manifest.Machines)
 	require.Equal(t, errorTables(t, whole.Dir), errorTables(t, into))
 	other := small(t, data, 1)
 	do(t, other)
-	_, err = Merge([]string{parts[0], other.Dir}, filepath.Join(t.TempDir(), "bad"))
+	_, err := Merge([]string{parts[0], other.Dir}, filepath.Join(t.TempDir(), "bad"))
 	require.ErrorContains(t, err, "repeats 2 and 1")
 }
 
@@ -172,13 +168,11 @@ func TestUnreadableData(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a1a"), []byte("1 1:2\n-1 0:zero\n"), 0o666))
 	files := &Files{Dir: dir}
-	p, err := NewPlan([]string{"svm6"}, nil, nil, 1, files)
-	require.NoError(t, err)
-	_, err = Run(context.Background(), Options{worklist.Options[Plan]{Dir: filepath.Join(dir, "out"), Plan: p, Workers: 1},
+	p := must.Of(NewPlan([]string{"svm6"}, nil, nil, 1, files))(t)
+	_, err := Run(context.Background(), Options{worklist.Options[Plan]{Dir: filepath.Join(dir, "out"), Plan: p, Workers: 1},
 		files})
 	require.ErrorContains(t, err, "a1a")
-	records, err := experiments.Read(filepath.Join(dir, "out"))
-	require.NoError(t, err)
+	records := must.Of(experiments.Read(filepath.Join(dir, "out")))(t)
 	require.Empty(t, records)
 
 	// Rows that do not make six folds are no reason to lose other items.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/worklist"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -18,8 +19,7 @@ import (
 )
 
 func TestPlan(t *testing.T) {
-	p, err := NewPlan(nil, nil, nil, 30, nil)
-	require.NoError(t, err)
+	p := must.Of(NewPlan(nil, nil, nil, 30, nil))(t)
 	require.Len(t, p.Skipped, 3+6+6)
 	require.Contains(t, p.Skipped[0].Reason, "--data DIR")
 	items := p.Items()
@@ -33,37 +33,32 @@ func TestPlan(t *testing.T) {
 	}
 	require.Zero(t, len(items)%30)
 
-	two, err := NewPlan([]string{"en"}, []string{"igjo", "vf-idca"}, []string{"native"}, 2, nil)
-	require.NoError(t, err)
+	two := must.Of(NewPlan([]string{"en"}, []string{"igjo", "vf-idca"}, []string{"native"}, 2, nil))(t)
 	two.Backends = []string{"native", "scs"}
 	// IGJO solves no conic programs: 3 rows, 2 seeds, 1 + 2 lines.
 	require.Len(t, two.Items(), 3*2*3)
 
-	_, err = NewPlan([]string{"svm3"}, nil, nil, 1, nil)
+	_, err := NewPlan([]string{"svm3"}, nil, nil, 1, nil)
 	require.ErrorContains(t, err, "nothing to do: needs the file liver-disorders_scale")
 	_, err = NewPlan([]string{"en"}, []string{"tpe2"}, nil, 1, nil)
 	require.ErrorContains(t, err, "nothing to do: none of the methods tpe2 is in the tables en")
 }
 
 func TestOnly(t *testing.T) {
-	all, err := NewPlan([]string{"en", "sgl"}, nil, nil, 2, nil)
-	require.NoError(t, err)
-	p, err := all.Only([]string{"100-20-250-p250", "100-100-100-p600-m300"})
-	require.NoError(t, err)
+	all := must.Of(NewPlan([]string{"en", "sgl"}, nil, nil, 2, nil))(t)
+	p := must.Of(all.Only([]string{"100-20-250-p250", "100-100-100-p600-m300"}))(t)
 	require.Len(t, p.Skipped, 4)
 	require.Empty(t, all.Skipped)
 	require.Len(t, p.Items(), 2*(8+8))
-	_, err = all.Only([]string{"w1a"})
+	_, err := all.Only([]string{"w1a"})
 	require.ErrorContains(t, err, `unknown row "w1a"; known in these tables are: 100-20-250-p250, `)
-	machines, err := NewPlan([]string{"en", "svm3"}, nil, nil, 2, nil)
-	require.NoError(t, err)
+	machines := must.Of(NewPlan([]string{"en", "svm3"}, nil, nil, 2, nil))(t)
 	_, err = machines.Only([]string{"w1a"})
 	require.ErrorContains(t, err, "nothing to do: needs the file")
 }
 
 func TestShards(t *testing.T) {
-	p, err := NewPlan([]string{"en", "sgl"}, nil, nil, 7, nil)
-	require.NoError(t, err)
+	p := must.Of(NewPlan([]string{"en", "sgl"}, nil, nil, 7, nil))(t)
 	items := p.Items()
 	for _, n := range []int{1, 2, 3, 8} {
 		owner := map[Item]int{}
@@ -121,8 +116,7 @@ func TestPaper(t *testing.T) {
 				continue
 			}
 			n++
-			_, err := table.row(c[1])
-			require.NoError(t, err)
+			must.Of(table.row(c[1]))(t)
 			require.Contains(t, table.Methods, c[2])
 		}
 		require.NotZero(t, n, table.Name)
@@ -131,19 +125,15 @@ func TestPaper(t *testing.T) {
 
 // An item gives what the library gives with the same data and settings.
 func TestExecute(t *testing.T) {
-	c, err := dataset.Preset("100-20-250-p250")
-	require.NoError(t, err)
-	split, _, err := dataset.Generate(c, 5)
-	require.NoError(t, err)
-	m, err := regression.ElasticNet(split, regression.Options{})
-	require.NoError(t, err)
+	c := must.Of(dataset.Preset("100-20-250-p250"))(t)
+	split := must.First(dataset.Generate(c, 5))(t)
+	m := must.Of(regression.ElasticNet(split, regression.Options{}))(t)
 	for method, config := range map[string]tune.Config{
 		"vf-idca":   {Preset: tune.PresetPaper},
 		"igjo":      {Method: "igjo", Preset: tune.PresetPaper},
 		OurDefaults: {},
 	} {
-		want, err := tune.Run(context.Background(), m, config)
-		require.NoError(t, err)
+		want := must.Of(tune.Run(context.Background(), m, config))(t)
 		got, err := Execute(context.Background(), Item{Table: "en", Row: "100-20-250-p250", Method: method, Backend: "native",
 			Seed: 5}, nil)
 		require.NoError(t, err)
@@ -169,21 +159,15 @@ func TestExecute(t *testing.T) {
 // The sizes of the paper's tables.
 func TestShapes(t *testing.T) {
 	row := func(table, name string) Row {
-		tab, err := FindTable(table)
-		require.NoError(t, err)
-		r, err := tab.row(name)
-		require.NoError(t, err)
+		tab := must.Of(FindTable(table))(t)
+		r := must.Of(tab.row(name))(t)
 		return r
 	}
 	dimension := func(r Row, method string, file *dataset.Data) int {
-		make, err := r.data(file, 1)
-		require.NoError(t, err)
-		model, err := make()
-		require.NoError(t, err)
-		m, err := FindMethod(method)
-		require.NoError(t, err)
-		n, err := m.dimension(model)
-		require.NoError(t, err)
+		make := must.Of(r.data(file, 1))(t)
+		model := must.Of(make())(t)
+		m := must.Of(FindMethod(method))(t)
+		n := must.Of(m.dimension(model))(t)
 		return n
 	}
 	for _, c := range []struct {
@@ -205,8 +189,7 @@ func TestShapes(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "liver-disorders_scale")
 	require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o666))
-	file, err := input.ReadFile(path, "")
-	require.NoError(t, err)
+	file := must.Of(input.ReadFile(path, ""))(t)
 	for _, table := range []string{"svm3", "svm6"} {
 		r := row(table, "liver-disorders")
 		require.Equal(t, 2, dimension(r, "grid", file))
@@ -218,18 +201,15 @@ func TestShapes(t *testing.T) {
 
 // On real data the paper's searches look further, and IFDM stops earlier.
 func TestSettingsOnRealData(t *testing.T) {
-	table, err := FindTable("en-real")
-	require.NoError(t, err)
-	r, err := table.row("duke")
-	require.NoError(t, err)
+	table := must.Of(FindTable("en-real"))(t)
+	r := must.Of(table.row("duke"))(t)
 	for name, want := range map[string]tune.Config{
 		"grid":      {Ranges: []tune.Range{{Low: 1e-5, High: 1e2}}},
 		"ifdm":      {MaxIter: 10},
 		"vf-idca":   {},
 		OurDefaults: {},
 	} {
-		m, err := FindMethod(name)
-		require.NoError(t, err)
+		m := must.Of(FindMethod(name))(t)
 		c := m.config(Item{}, r)
 		require.Equal(t, want.Ranges, c.Ranges)
 		require.Equal(t, want.MaxIter, c.MaxIter)
@@ -239,15 +219,12 @@ func TestSettingsOnRealData(t *testing.T) {
 // BenchmarkItem does the first seed of every line of the tables with drawn data, and reports the errors of the refit
 // beside the time.
 func BenchmarkItem(b *testing.B) {
-	p, err := NewPlan(nil, nil, nil, 1, nil)
-	require.NoError(b, err)
+	p := must.Of(NewPlan(nil, nil, nil, 1, nil))(b)
 	for _, i := range p.Items() {
 		b.Run(fmt.Sprintf("table=%s/row=%s/method=%s/backend=%s", i.Table, i.Row, i.Method, i.Backend), func(b *testing.B) {
 			var r *Record
 			for b.Loop() {
-				var err error
-				r, err = Execute(context.Background(), i, nil)
-				require.NoError(b, err)
+				r = must.Of(Execute(context.Background(), i, nil))(b)
 				require.NotEqual(b, failed, r.Status, r.Message)
 			}
 			if r.Refit.Validation != nil && r.Refit.Test != nil {

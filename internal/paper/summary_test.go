@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/tune"
 )
@@ -56,8 +57,7 @@ func TestTables(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, WriteTables(dir, p, records))
 	read := func(name string) string {
-		text, err := os.ReadFile(filepath.Join(dir, TablesDir, name))
-		require.NoError(t, err)
+		text := must.Of(os.ReadFile(filepath.Join(dir, TablesDir, name)))(t)
 		return regexp.MustCompile(` +`).ReplaceAllString(string(text), " ") // the columns of a table stand below each other
 	}
 	md := read("errors.md")
@@ -83,8 +83,7 @@ func TestTables(t *testing.T) {
 
 func TestVerdicts(t *testing.T) {
 	line := func(name string, v, se float64) Line {
-		m, err := FindMethod(name)
-		require.NoError(t, err)
+		m := must.Of(FindMethod(name))(t)
 		s := Stat{Mean: v, Error: se, N: 30}
 		return Line{Method: m, Iterate: Pair{s, s}, Refit: Pair{s, s}}
 	}

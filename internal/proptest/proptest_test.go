@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // Runs draw the same values.
@@ -51,8 +53,7 @@ func TestFailureIsKept(t *testing.T) {
 	f := &failing{TB: t}
 	Check(f, large(&drawn))
 	require.True(t, f.failed)
-	files, err := filepath.Glob("testdata/rapid/" + t.Name() + "/*.fail")
-	require.NoError(t, err)
+	files := must.Of(filepath.Glob("testdata/rapid/" + t.Name() + "/*.fail"))(t)
 	require.Len(t, files, 1)
 	f.failed = false
 	Check(f, large(&again))

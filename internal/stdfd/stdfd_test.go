@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // asked is set in the process that looks at its own descriptors.
@@ -52,8 +54,7 @@ func TestClosed(t *testing.T) {
 		cmd.Env = append(os.Environ(), asked+"="+path)
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s: %s", redirection, out)
-		got, err := os.ReadFile(path)
-		require.NoError(t, err)
+		got := must.Of(os.ReadFile(path))(t)
 		require.Equal(t, want, strings.TrimSpace(string(got)), redirection)
 	}
 }

@@ -188,7 +188,7 @@ func TestBlocksSideBySide(t *testing.T) {
 	group.Add(3)
 	all := make(chan struct{})
 	go func() { group.Wait(); close(all) }()
-	err := Blocks(s, func(b *Block, waited *bool) error {
+	require.NoError(t, Blocks(s, func(b *Block, waited *bool) error {
 		if *waited {
 			return nil
 		}
@@ -200,7 +200,6 @@ func TestBlocksSideBySide(t *testing.T) {
 		case <-time.After(time.Minute):
 			return errors.New("alone")
 		}
-	}, func(*Block, *bool) error { return nil })
-	require.NoError(t, err)
+	}, func(*Block, *bool) error { return nil }))
 	<-all
 }

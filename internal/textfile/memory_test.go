@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 func TestCharge(t *testing.T) {
@@ -54,8 +56,7 @@ func TestGrowthIsBounded(t *testing.T) {
 	require.Less(t, cap(s.long), 2<<20)
 	s = source(t, packed(t, strings.Repeat("x", 1<<22)))
 	s.SetMemory(65 << 20)
-	line, err := s.Line()
-	require.NoError(t, err)
+	line := must.Of(s.Line())(t)
 	require.Len(t, line, 1<<22)
 	_, err = s.Line()
 	require.Equal(t, io.EOF, err)

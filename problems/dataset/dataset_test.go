@@ -240,8 +240,7 @@ func TestWriteDirErrors(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "precious.txt", "keep me")
 	require.EqualError(t, WriteDir(s, dir), dir+": is not empty (precious.txt), expected a new or an empty directory")
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	entries := must.Of(os.ReadDir(dir))(t)
 	require.Len(t, entries, 1)
 
 	file := filepath.Join(dir, "precious.txt")

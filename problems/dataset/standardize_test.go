@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 func randomSplit() *Split {
@@ -66,8 +68,7 @@ func TestStandardizeWithoutCenter(t *testing.T) {
 // A model for the transformed features and its undone form predict the same.
 func TestUndo(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	s, _, err := Generate(Config{Train: 20, Val: 10, Features: 6}, 1)
-	require.NoError(t, err)
+	s := must.First(Generate(Config{Train: 20, Val: 10, Features: 6}, 1))(t)
 	b := make([]float64, 6)
 	for j := range b {
 		b[j] = r.NormFloat64()
@@ -166,8 +167,7 @@ func TestOfNorm(t *testing.T) {
 
 func TestParseScaling(t *testing.T) {
 	for _, name := range Scalings() {
-		s, err := ParseScaling(name)
-		require.NoError(t, err)
+		s := must.Of(ParseScaling(name))(t)
 		require.Equal(t, name, s.String())
 	}
 	_, err := ParseScaling("by-table")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/must"
 	lowerfits "github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/groups"
@@ -62,10 +63,8 @@ func TestFactorsAndMatrix(t *testing.T) {
 	require.Greater(t, len(d.Train), 2000)
 	for _, o := range []matcomp.Options{{}, {Intercept: true, Standardize: true}} {
 		m := newModel(t, d, o)
-		fit, err := m.Penalised()
-		require.NoError(t, err)
-		pt, err := fit.Solve(context.Background(), []float64{0.3 * fit.LambdaMax()}, 1e-8, nil)
-		require.NoError(t, err)
+		fit := must.Of(m.Penalised())(t)
+		pt := must.Of(fit.Solve(context.Background(), []float64{0.3 * fit.LambdaMax()}, 1e-8, nil))(t)
 		require.True(t, pt.Solved)
 		full := dense(d, pt.X)
 		a, b := m.Evaluate(pt.X), m.Evaluate(full)
@@ -91,22 +90,17 @@ type comparison struct {
 
 func compare(t *testing.T, d *matcomp.Data, radii []float64, iterations int) (c comparison) {
 	c.m = newModel(t, d, matcomp.Options{Intercept: true})
-	var err error
-	c.fit, err = c.m.Penalised()
-	require.NoError(t, err)
+	c.fit = must.Of(c.m.Penalised())(t)
 	require.True(t, c.fit.Traits().Compact())
 	c.settings = c.m.DefaultSettings()
 	c.settings.MaxIter = iterations
-	c.settings.Backend, err = backends.Open("native")
-	require.NoError(t, err)
+	c.settings.Backend = must.Of(backends.Open("native"))(t)
 	c.conic = c.m.Program()
 	c.conic.H0 = radii
 	c.quick = c.conic
 	c.quick.Fit = c.fit
-	c.want, err = dca.LowerLevel(context.Background(), c.conic, c.settings)
-	require.NoError(t, err)
-	c.got, err = dca.LowerLevel(context.Background(), c.quick, c.settings)
-	require.NoError(t, err)
+	c.want = must.Of(dca.LowerLevel(context.Background(), c.conic, c.settings))(t)
+	c.got = must.Of(dca.LowerLevel(context.Background(), c.quick, c.settings))(t)
 	require.False(t, math.IsNaN(c.got.Gap))
 	c.conic.PathRise, c.quick.PathRise = 1, 1
 	return c
@@ -114,10 +108,8 @@ func compare(t *testing.T, d *matcomp.Data, radii []float64, iterations int) (c 
 
 // solve runs the method by conic programs and by the fit.
 func (c comparison) solve(t *testing.T) (a, b *dca.Result) {
-	a, err := dca.Solve(context.Background(), c.conic, c.settings)
-	require.NoError(t, err)
-	b, err = dca.Solve(context.Background(), c.quick, c.settings)
-	require.NoError(t, err)
+	a = must.Of(dca.Solve(context.Background(), c.conic, c.settings))(t)
+	b = must.Of(dca.Solve(context.Background(), c.quick, c.settings))(t)
 	return a, b
 }
 
@@ -142,8 +134,7 @@ func TestFactoredAgainstConic(t *testing.T) {
 	// the same bytes again, with other numbers of workers
 	of.settings.Workers = 2
 	of.quick.Fit = of.fit
-	c, err := dca.Solve(context.Background(), of.quick, of.settings)
-	require.NoError(t, err)
+	c := must.Of(dca.Solve(context.Background(), of.quick, of.settings))(t)
 	require.Equal(t, b.X, c.X)
 	require.Equal(t, b.H, c.H)
 }
@@ -152,18 +143,15 @@ func TestFactoredAgainstConic(t *testing.T) {
 func TestFactoredRetrain(t *testing.T) {
 	d := large()
 	m := newModel(t, d, matcomp.Options{})
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
-	fit, test, err := m.Advice().Retrain(context.Background(), problems.Solver{Backend: backend, Fits: true},
-		[]float64{50})
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
+	fit, test := must.Both(m.Advice().Retrain(context.Background(), problems.Solver{Backend: backend, Fits: true},
+		[]float64{50}))(t)
 	all := *d
 	all.Train = append(append([]matcomp.Entry{}, d.Train...), d.Val...)
 	p := newModel(t, &matcomp.Data{Rows: d.Rows, Cols: d.Cols, Train: all.Train, Val: d.Test[:5], Test: d.Test[5:]},
 		matcomp.Options{}).Program()
 	p.H0 = []float64{50}
-	want, err := dca.LowerLevel(context.Background(), p, dca.Settings{Backend: backend})
-	require.NoError(t, err)
+	want := must.Of(dca.LowerLevel(context.Background(), p, dca.Settings{Backend: backend}))(t)
 	sum := 0.0
 	for _, e := range d.Test {
 		r := e.Value - want.X[1][e.Row*d.Cols+e.Col]
@@ -185,8 +173,7 @@ func featured(t *testing.T) *matcomp.Data {
 				f.X.Set(i, j, rng.NormFloat64())
 			}
 		}
-		g, err := groups.Of(of)
-		require.NoError(t, err)
+		g := must.Of(groups.Of(of))(t)
 		f.Groups = g
 		return f
 	}

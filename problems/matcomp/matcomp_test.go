@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/groups"
@@ -26,27 +27,23 @@ var (
 
 func small(t testing.TB) *matcomp.Data {
 	t.Helper()
-	d, err := matcomp.ReadDir("testdata/small", 0)
-	require.NoError(t, err)
+	d := must.Of(matcomp.ReadDir("testdata/small", 0))(t)
 	return d
 }
 
 func newModel(t testing.TB, d *matcomp.Data, o matcomp.Options) *matcomp.Model {
 	t.Helper()
-	m, err := matcomp.New(d, o)
-	require.NoError(t, err)
+	m := must.Of(matcomp.New(d, o))(t)
 	return m
 }
 
 // lower solves the lower level at the radii.
 func lower(t testing.TB, m *matcomp.Model, radii []float64) *dca.Solution {
 	t.Helper()
-	b, err := backends.Open("native")
-	require.NoError(t, err)
+	b := must.Of(backends.Open("native"))(t)
 	p := m.Program()
 	p.H0 = radii
-	low, err := dca.LowerLevel(context.Background(), p, dca.Settings{Backend: b})
-	require.NoError(t, err)
+	low := must.Of(dca.LowerLevel(context.Background(), p, dca.Settings{Backend: b}))(t)
 	require.Equal(t, backends.Optimal, low.Status)
 	return low
 }
@@ -159,8 +156,7 @@ func TestHoldZeros(t *testing.T) {
 
 // The runs of an independent implementation in Python, see testdata/README.md.
 func TestAgainstPython(t *testing.T) {
-	raw, err := os.ReadFile("testdata/small/vfidca_cvxpy.json")
-	require.NoError(t, err)
+	raw := must.Of(os.ReadFile("testdata/small/vfidca_cvxpy.json"))(t)
 	var runs []struct {
 		R0         []float64   `json:"r0"`
 		Tol        float64     `json:"tol"`
@@ -334,11 +330,9 @@ func TestPathStartsAtZero(t *testing.T) {
 func TestRetrain(t *testing.T) {
 	d := small(t)
 	m := newModel(t, d, matcomp.Options{})
-	b, err := backends.Open("native")
-	require.NoError(t, err)
+	b := must.Of(backends.Open("native"))(t)
 	radii := []float64{3, .3, .2, .2, .1}
-	fit, test, err := m.Advice().Retrain(context.Background(), problems.Solver{Backend: b, Fits: true}, radii)
-	require.NoError(t, err)
+	fit, test := must.Both(m.Advice().Retrain(context.Background(), problems.Solver{Backend: b, Fits: true}, radii))(t)
 	require.NotNil(t, test)
 	all := small(t)
 	all.Train = append(append([]matcomp.Entry{}, d.Train...), d.Val...)

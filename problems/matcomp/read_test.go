@@ -9,18 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
 )
 
 // What is written is what is read, to the last bit.
 func TestWriteAndRead(t *testing.T) {
-	d, err := matcomp.Generate(matcomp.Config{Rows: 20, Cols: 15, Train: 2, Val: 1}, 3)
-	require.NoError(t, err)
+	d := must.Of(matcomp.Generate(matcomp.Config{Rows: 20, Cols: 15, Train: 2, Val: 1}, 3))(t)
 	dir := filepath.Join(t.TempDir(), "new")
 	require.NoError(t, matcomp.WriteDir(d, dir))
-	back, err := matcomp.ReadDir(dir, 0)
-	require.NoError(t, err)
+	back := must.Of(matcomp.ReadDir(dir, 0))(t)
 	require.Equal(t, d.Row, back.Row)
 	require.Equal(t, d.Col, back.Col)
 	require.Equal(t, []int{d.Rows, d.Cols}, []int{back.Rows, back.Cols})
@@ -29,18 +28,14 @@ func TestWriteAndRead(t *testing.T) {
 	require.ElementsMatch(t, d.Test, back.Test)
 	require.ErrorContains(t, matcomp.WriteDir(d, dir), "is not empty")
 	// Other groups than the written ones.
-	back, err = matcomp.ReadDir(dir, 6)
-	require.NoError(t, err)
+	back = must.Of(matcomp.ReadDir(dir, 6))(t)
 	require.Equal(t, 6, back.Row.Groups.Len())
 }
 
 func TestGenerate(t *testing.T) {
-	c, err := matcomp.Preset("60-60")
-	require.NoError(t, err)
-	d, err := matcomp.Generate(c, 1)
-	require.NoError(t, err)
-	again, err := matcomp.Generate(c, 1)
-	require.NoError(t, err)
+	c := must.Of(matcomp.Preset("60-60"))(t)
+	d := must.Of(matcomp.Generate(c, 1))(t)
+	again := must.Of(matcomp.Generate(c, 1))(t)
 	require.Equal(t, d, again)
 	require.Len(t, append(append(d.Train, d.Val...), d.Test...), 3600)
 	// Two training entries of each row and two of each column, which may be the same.
@@ -97,8 +92,7 @@ func TestReadAndSplit(t *testing.T) {
 	entries := file("entries.csv", "value,col,row,who\n1.5,0,0,a\n\n-2,3,1,b\n\"3\",1,2,c\n4,2,2,d\n5,3,0,e\n6,0,1,f\n")
 	features := file("features.csv", "age,size\n1,2\n3,4\n5,6\n")
 	test := file("test.csv", "row,col,value\n0,1,7\n")
-	d, err := matcomp.ReadAndSplit(matcomp.Files{Entries: entries, Row: features}, "3/2/rest", 5)
-	require.NoError(t, err)
+	d := must.Of(matcomp.ReadAndSplit(matcomp.Files{Entries: entries, Row: features}, "3/2/rest", 5))(t)
 	require.Equal(t, []int{3, 4}, []int{d.Rows, d.Cols})
 	require.Equal(t, []int{3, 2, 1}, []int{len(d.Train), len(d.Val), len(d.Test)})
 	require.Equal(t, []string{"age", "size"}, d.Row.Names)
@@ -110,10 +104,9 @@ func TestReadAndSplit(t *testing.T) {
 	}
 	require.Equal(t, 17.5, sum)
 
-	d, err = matcomp.ReadAndSplit(matcomp.Files{Entries: entries, Test: test}, "4/rest", 5)
-	require.NoError(t, err)
+	d = must.Of(matcomp.ReadAndSplit(matcomp.Files{Entries: entries, Test: test}, "4/rest", 5))(t)
 	require.Equal(t, []matcomp.Entry{{Row: 0, Col: 1, Value: 7}}, d.Test)
-	_, err = matcomp.ReadAndSplit(matcomp.Files{Entries: entries, Test: test}, "3/2/rest", 5)
+	_, err := matcomp.ReadAndSplit(matcomp.Files{Entries: entries, Test: test}, "3/2/rest", 5)
 	require.ErrorContains(t, err, "leaves test entries, but there is a file with them")
 	again := file("again.csv", "row,col,value\n0,0,7\n")
 	_, err = matcomp.ReadAndSplit(matcomp.Files{Entries: entries, Test: again}, "4/rest", 5)
@@ -125,8 +118,7 @@ func TestBadFolders(t *testing.T) {
 	files := map[string]string{}
 	for _, name := range []string{"observations.csv", "row_features.csv", "col_features.csv", "row_groups.csv",
 		"col_groups.csv"} {
-		text, err := os.ReadFile(filepath.Join("testdata/small", name))
-		require.NoError(t, err)
+		text := must.Of(os.ReadFile(filepath.Join("testdata/small", name)))(t)
 		files[name] = string(text)
 	}
 	lines := strings.Split(files["observations.csv"], "\n")
@@ -192,24 +184,21 @@ func TestBadFolders(t *testing.T) {
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	d, err := matcomp.ReadDir(dir, 0)
-	require.NoError(t, err)
+	d := must.Of(matcomp.ReadDir(dir, 0))(t)
 	require.Equal(t, 13, d.Rows) // a row without entries
 }
 
 // Names that CSV has to quote come back from a folder.
 func TestNamesWithCommas(t *testing.T) {
 	names := []string{`a,b`, `say "c"`, "d"}
-	g, err := groups.Of([]int{4, 0, 4})
-	require.NoError(t, err)
+	g := must.Of(groups.Of([]int{4, 0, 4}))(t)
 	d := &matcomp.Data{
 		Rows: 2, Cols: 2, Row: matcomp.Features{X: mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6}), Names: names, Groups: g},
 		Train: []matcomp.Entry{{0, 0, 1}, {1, 1, 2}}, Val: []matcomp.Entry{{0, 1, 3}},
 	}
 	dir := filepath.Join(t.TempDir(), "new")
 	require.NoError(t, matcomp.WriteDir(d, dir))
-	got, err := matcomp.ReadDir(dir, 0)
-	require.NoError(t, err)
+	got := must.Of(matcomp.ReadDir(dir, 0))(t)
 	require.Equal(t, names, got.Row.Names)
 	require.Equal(t, g, got.Row.Groups)
 }

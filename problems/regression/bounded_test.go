@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -27,8 +28,7 @@ func TestBoundedOptimality(t *testing.T) {
 		{R0: []float64{2, 3}, Terms: regression.Terms{Lower: []float64{-1}, Upper: []float64{2}}},
 		{R0: []float64{9, 3}, Terms: regression.Terms{Upper: []float64{1, 2, 3, inf, 0.5, inf, 0, 1}}},
 	} {
-		m, err := regression.BoundedElasticNet(s, o)
-		require.NoError(t, err)
+		m := must.Of(regression.BoundedElasticNet(s, o))(t)
 		x, lambda := modeltest.LowerLevel(t, m)
 		lower, upper := o.Terms.Lower, o.Terms.Upper
 		if lower == nil && upper == nil {
@@ -65,8 +65,7 @@ func TestBoundedUnits(t *testing.T) {
 		}
 	}
 	terms := regression.Terms{Lower: []float64{-1}, Upper: []float64{0.002, 1, 1, 1, 0.5, 1, 1, 1}}
-	m, err := regression.BoundedElasticNet(s, options{Intercept: true, Standardize: true, Terms: terms})
-	require.NoError(t, err)
+	m := must.Of(regression.BoundedElasticNet(s, options{Intercept: true, Standardize: true, Terms: terms}))(t)
 	res := modeltest.Solve(t, m, m.DefaultSettings())
 	require.Equal(t, outcome.Converged, res.Status, res.Message)
 	for _, x := range [][][]float64{res.X, res.Refit} {
@@ -79,8 +78,7 @@ func TestBoundedUnits(t *testing.T) {
 }
 
 func TestBoundedNonnegative(t *testing.T) {
-	m, err := regression.BoundedElasticNet(boundedSplit(), options{})
-	require.NoError(t, err)
+	m := must.Of(regression.BoundedElasticNet(boundedSplit(), options{}))(t)
 	res := modeltest.Solve(t, m, m.PaperSettings())
 	require.Equal(t, outcome.Converged, res.Status)
 	for _, x := range [][][]float64{res.X, res.Refit} {

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
@@ -34,8 +35,7 @@ func large(rng *rand.Rand, n, p int) *dataset.Data {
 func TestLargeTableByColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	s := &dataset.Split{Train: large(rng, 60, 20_000), Val: large(rng, 11, 20_000)}
-	d, err := newData(s, Options{Intercept: true, Standardize: true}, Net{})
-	require.NoError(t, err)
+	d := must.Of(newData(s, Options{Intercept: true, Standardize: true}, Net{}))(t)
 	train, val := d.Rows()
 	for _, rows := range []*dataset.Data{train, val} {
 		require.Implements(t, (*design.Columnwise)(nil), rows.X)
@@ -58,14 +58,13 @@ func TestLargeTableByColumns(t *testing.T) {
 	want, got := trainGradient(plain, x), trainGradient(d, x)
 	require.InDeltaSlice(t, want[0], got[0], 1e-12)
 	require.InDelta(t, want[1][0], got[1][0], 1e-12)
-	all, err := d.All(context.Background())
-	require.NoError(t, err)
+	all := must.Of(d.All(context.Background()))(t)
 	rows, _ := all.Rows()
 	require.Implements(t, (*design.Columnwise)(nil), rows.X)
 	require.True(t, mat.Equal(dataset.Stack(&fit, &choose).X, rows.X))
 	soon, end := context.WithDeadline(context.Background(), time.Now().Add(-time.Hour))
 	defer end()
-	_, err = d.All(soon)
+	_, err := d.All(soon)
 	require.ErrorIs(t, err, context.DeadlineExceeded, "no time to make rows ready")
 }
 
@@ -73,8 +72,7 @@ func TestLargeTableByColumns(t *testing.T) {
 func TestTallTableByRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	s := &dataset.Split{Train: large(rng, 120_000, 10), Val: large(rng, 10, 10)}
-	d, err := newData(s, Options{Standardize: true}, Net{})
-	require.NoError(t, err)
+	d := must.Of(newData(s, Options{Standardize: true}, Net{}))(t)
 	train, _ := d.Rows()
 	require.Implements(t, (*mat.RawRowViewer)(nil), train.X)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -32,8 +33,7 @@ func bound(list []float64, j int, none float64) float64 {
 // folded are the training rows of a split in folds, beside its test rows.
 func folded(t *testing.T, s *dataset.Split, folds int) *dataset.CrossValidation {
 	t.Helper()
-	cv, err := dataset.CrossValidate(s.Train, folds, 1, nil)
-	require.NoError(t, err)
+	cv := must.Of(dataset.CrossValidate(s.Train, folds, 1, nil))(t)
 	cv.Test = s.Test
 	return cv
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -62,15 +63,11 @@ func events(y []float64) (n float64) {
 
 // lung are the rows of R's data set of that name (Loprinzi et al. 1994) that have age, sex and ph.ecog.
 func lung(t *testing.T) *dataset.Data {
-	f, err := table.Read("testdata/lung.csv", table.Options{})
-	require.NoError(t, err)
-	d, err := table.Choose(f, table.Wanted{Targets: []string{"time", "status"}, Features: []string{"age", "sex",
-		"ph.ecog"}, Missing: table.DropRows})
-	require.NoError(t, err)
-	e, err := d.Fit(d.Rows())
-	require.NoError(t, err)
-	r, err := e.Read(f, d.Targets(), false)
-	require.NoError(t, err)
+	f := must.Of(table.Read("testdata/lung.csv", table.Options{}))(t)
+	d := must.Of(table.Choose(f, table.Wanted{Targets: []string{"time", "status"}, Features: []string{"age", "sex",
+		"ph.ecog"}, Missing: table.DropRows}))(t)
+	e := must.Of(d.Fit(d.Rows()))(t)
+	r := must.Of(e.Read(f, d.Targets(), false))(t)
 	data, values := r.Encode(d.Rows(), false), r.Targets(d.Rows())
 	for i, v := range values[0] {
 		data.Y[i] = survival.Row(v, values[1][i] == 2)
@@ -86,10 +83,8 @@ func TestLung(t *testing.T) {
 	for _, standardize := range []bool{false, true} {
 		m, err := regression.Cox(&dataset.Split{Train: rows, Val: rows}, options{Ties: "efron", Standardize: standardize})
 		require.NoError(t, err)
-		fit, err := m.Penalised()
-		require.NoError(t, err)
-		pt, err := fit.Solve(context.Background(), []float64{1e-9, 1e-10}, 1e-12, nil)
-		require.NoError(t, err)
+		fit := must.Of(m.Penalised())(t)
+		pt := must.Of(fit.Solve(context.Background(), []float64{1e-9, 1e-10}, 1e-12, nil))(t)
 		f := m.Fit(pt.X)
 		require.InDeltaSlice(t, []float64{0.011067, -0.552612, 0.463728}, f.Coefficients, 2e-6)
 		zero := m.Evaluate([][]float64{make([]float64, 3)}).Validation
@@ -114,17 +109,13 @@ func TestLung(t *testing.T) {
 func TestCoxOptimum(t *testing.T) {
 	s := timedSplit(7, 60)
 	for _, ties := range []survival.Ties{survival.Breslow, survival.Efron} {
-		m, err := regression.Cox(s, options{Ties: ties.String()})
-		require.NoError(t, err)
-		conic, err := tune.Run(context.Background(), m, tune.Config{
+		m := must.Of(regression.Cox(s, options{Ties: ties.String()}))(t)
+		conic := must.Of(tune.Run(context.Background(), m, tune.Config{
 			Method: tune.MethodGrid, Evaluations: 1, Engine: tune.EngineConic, Final: tune.FinalTrain,
 			Ranges: []tune.Range{{Low: 0.02, High: 0.02}}, Eps: 1e-10,
-		})
-		require.NoError(t, err)
-		fit, err := m.Penalised()
-		require.NoError(t, err)
-		pt, err := fit.Solve(context.Background(), conic.Lambda, 1e-12, nil)
-		require.NoError(t, err)
+		}))(t)
+		fit := must.Of(m.Penalised())(t)
+		pt := must.Of(fit.Solve(context.Background(), conic.Lambda, 1e-12, nil))(t)
 		require.True(t, pt.Solved)
 		likelihood := survival.New(s.Train.Y, nil, ties)
 		objective := func(b []float64) float64 {
@@ -173,10 +164,8 @@ func TestCoxWeightsAreRows(t *testing.T) {
 	} {
 		var results []*tune.Result
 		for _, s := range []*dataset.Split{weighted, repeated} {
-			m, err := regression.Cox(s, options{Terms: terms})
-			require.NoError(t, err)
-			r, err := tune.Run(context.Background(), m, c)
-			require.NoError(t, err)
+			m := must.Of(regression.Cox(s, options{Terms: terms}))(t)
+			r := must.Of(tune.Run(context.Background(), m, c))(t)
 			require.NotZero(t, r.RefitFit.Coefficients[0])
 			for j, v := range r.RefitFit.Coefficients[1:] {
 				require.LessOrEqual(t, v, terms.Upper[1+j]+1e-9)
@@ -200,10 +189,8 @@ func TestCoxIterationsAgainstConic(t *testing.T) {
 	for _, o := range []options{{Standardize: true}, {Ties: "efron", Terms: terms}} {
 		var errors []float64
 		for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
-			m, err := regression.Cox(weighted, o)
-			require.NoError(t, err)
-			r, err := tune.VFiDCA(context.Background(), m, tune.Config{Engine: engine, Eps: 1e-9})
-			require.NoError(t, err)
+			m := must.Of(regression.Cox(weighted, o))(t)
+			r := must.Of(tune.VFiDCA(context.Background(), m, tune.Config{Engine: engine, Eps: 1e-9}))(t)
 			require.Positive(t, len(r.Trace))
 			errors = append(errors, r.Refit.Validation)
 		}
@@ -219,8 +206,7 @@ func TestCoxTogether(t *testing.T) {
 		if !weights {
 			s.Train.Weights = nil
 		}
-		cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)
-		require.NoError(t, err)
+		cv := must.Of(dataset.CrossValidate(s.Train, 3, 1, nil))(t)
 		for _, o := range []options{
 			{}, {Ties: "efron", Standardize: true},
 			{Ties: "efron", Terms: regression.Terms{
@@ -228,18 +214,13 @@ func TestCoxTogether(t *testing.T) {
 					1},
 			}},
 		} {
-			m, err := regression.Cox(cv, o)
-			require.NoError(t, err)
-			alone, err := m.Penalised()
-			require.NoError(t, err)
-			together, err := m.Advice().Together(context.Background())
-			require.NoError(t, err)
+			m := must.Of(regression.Cox(cv, o))(t)
+			alone := must.Of(m.Penalised())(t)
+			together := must.Of(m.Advice().Together(context.Background()))(t)
 			var one, all *lower.Point
 			for _, lambda := range [][]float64{{0.3, 0.03}, {0.1, 1e-4}, {0.02, 0.01}, {1e-3, 1e-5}, {1e-5, 1e-5}} {
-				one, err = alone.Solve(context.Background(), lambda, 1e-11, one)
-				require.NoError(t, err)
-				all, err = together.Solve(context.Background(), lambda, 1e-9, all)
-				require.NoError(t, err)
+				one = must.Of(alone.Solve(context.Background(), lambda, 1e-11, one))(t)
+				all = must.Of(together.Solve(context.Background(), lambda, 1e-9, all))(t)
 				require.True(t, all.Solved, "weights %g of %+v: gap %g", lambda, o, all.Gap)
 				require.InEpsilon(t, one.Validation, all.Validation, 1e-5)
 				require.InEpsilonSlice(t, one.Folds, all.Folds, 1e-4)

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 )
@@ -73,8 +74,7 @@ func half(d *dataset.Data, c []float64, c0 float64) float64 {
 func TestUnits(t *testing.T) {
 	for _, o := range all {
 		s := sample()
-		d, err := newData(s, o, Net{})
-		require.NoError(t, err)
+		d := must.Of(newData(s, o, Net{}))(t)
 		vars, x, pt := values(d)
 		f := d.Fit(x)
 		unit := 1.0
@@ -96,8 +96,7 @@ func TestUnits(t *testing.T) {
 }
 
 func TestStandardizedData(t *testing.T) {
-	d, err := newData(sample(), Options{Intercept: true, Standardize: true}, Net{})
-	require.NoError(t, err)
+	d := must.Of(newData(sample(), Options{Intercept: true, Standardize: true}, Net{}))(t)
 	n, p := d.Dims()
 	for j := range p {
 		mean, sq := 0.0, 0.0
@@ -133,8 +132,7 @@ func trainGradient(d *data, x [][]float64) (out [][]float64) {
 
 func TestGradient(t *testing.T) {
 	for _, o := range all {
-		d, err := newData(sample(), o, Net{})
-		require.NoError(t, err)
+		d := must.Of(newData(sample(), o, Net{}))(t)
 		vars, x, pt := values(d)
 		g := trainGradient(d, x)
 		l := d.Train(vars)
@@ -158,8 +156,7 @@ func TestGradient(t *testing.T) {
 func TestLambdaMax(t *testing.T) {
 	one := &dataset.Data{X: mat.NewDense(4, 1, []float64{1, 2, -1, 0}), Y: []float64{2, 3, 1, 0}, Features: []string{"a"},
 		Target: "y"}
-	d, err := newData(&dataset.Split{Train: one, Val: one}, Options{}, Net{})
-	require.NoError(t, err)
+	d := must.Of(newData(&dataset.Split{Train: one, Val: one}, Options{}, Net{}))(t)
 	require.InDelta(t, (2.0+6-1)/4, d.LambdaMax(), 1e-15)
 	path := d.Path(3)
 	require.Len(t, path, 3)
@@ -167,13 +164,11 @@ func TestLambdaMax(t *testing.T) {
 	require.InDelta(t, path[1]/path[0], path[2]/path[1], 1e-12)
 
 	// With an intercept only the centred target counts: y - 1.5 = 0.5, 1.5, -0.5, -1.5.
-	d, err = newData(&dataset.Split{Train: one, Val: one}, Options{Intercept: true}, Net{})
-	require.NoError(t, err)
+	d = must.Of(newData(&dataset.Split{Train: one, Val: one}, Options{Intercept: true}, Net{}))(t)
 	require.InDelta(t, (0.5+3+0.5)/4, d.LambdaMax(), 1e-15)
 
 	flat := &dataset.Data{X: one.X, Y: []float64{1, 1, 1, 1}, Features: one.Features, Target: "y"}
-	d, err = newData(&dataset.Split{Train: flat, Val: flat}, Options{Intercept: true, Standardize: true}, Net{})
-	require.NoError(t, err)
+	d = must.Of(newData(&dataset.Split{Train: flat, Val: flat}, Options{Intercept: true, Standardize: true}, Net{}))(t)
 	require.Nil(t, d.Path(3))
 }
 
@@ -212,8 +207,7 @@ var bowl = Loss{
 func TestOtherLoss(t *testing.T) {
 	for _, o := range all {
 		s := sample()
-		d, err := newData(s, o, Net{Loss: bowl})
-		require.NoError(t, err)
+		d := must.Of(newData(s, o, Net{Loss: bowl}))(t)
 		_, x, _ := values(d)
 		f := d.Fit(x)
 		mean := func(rows *dataset.Data) (sum float64) {
@@ -264,8 +258,7 @@ func TestOtherLoss(t *testing.T) {
 // Coefficients of 1 in the unit of the model are Unit in the user's.
 func TestUnit(t *testing.T) {
 	for _, o := range all {
-		d, err := newData(sample(), o, Net{})
-		require.NoError(t, err)
+		d := must.Of(newData(sample(), o, Net{}))(t)
 		_, x, _ := values(d)
 		for j, c := range d.Fit(x).Coefficients {
 			require.InEpsilon(t, c, d.Unit(j)*x[0][j], 1e-12)
@@ -288,8 +281,7 @@ func TestTally(t *testing.T) {
 // Factors of 1 beside tiny ones exclude nothing, nor do factors that are all large.
 func TestNothingExcluded(t *testing.T) {
 	for _, factors := range [][]float64{{1e-9, 1, 1, 1, 1}, {1e9, 2e9, 1e9, 1e9, 1e9}} {
-		m, err := ElasticNet(sample(), Options{Intercept: true, Terms: Terms{Factors: factors}})
-		require.NoError(t, err)
+		m := must.Of(ElasticNet(sample(), Options{Intercept: true, Terms: Terms{Factors: factors}}))(t)
 		require.Equal(t, factors, m.data.terms.Factors)
 		require.Nil(t, m.data.terms.Upper)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -19,15 +20,13 @@ import (
 )
 
 func small(t testing.TB) *dataset.Split {
-	s, err := input.ReadDir("testdata/elasticnet/small")
-	require.NoError(t, err)
+	s := must.Of(input.ReadDir("testdata/elasticnet/small"))(t)
 	return s
 }
 
 // Every record keeps the promises of the method.
 func TestRecords(t *testing.T) {
-	m, err := regression.ElasticNet(small(t), options{})
-	require.NoError(t, err)
+	m := must.Of(regression.ElasticNet(small(t), options{}))(t)
 	s := m.PaperSettings()
 	s.Tol = 1e-2
 	res := modeltest.Solve(t, m, s)
@@ -47,8 +46,7 @@ func TestRecords(t *testing.T) {
 // With GapTol the iterate and the refit agree, and no tolerance of the plain method gets a
 // lower validation value of the refit from the same start.
 func TestGapTolerance(t *testing.T) {
-	m, err := regression.ElasticNet(small(t), options{})
-	require.NoError(t, err)
+	m := must.Of(regression.ElasticNet(small(t), options{}))(t)
 	plain := m.PaperSettings()
 	plain.Tol = 1e-3
 	want := modeltest.Solve(t, m, plain)
@@ -66,11 +64,9 @@ func TestGapTolerance(t *testing.T) {
 // The same problem gives the same bytes.
 func TestDeterminism(t *testing.T) {
 	run := func() string {
-		m, err := regression.ElasticNet(small(t), options{})
-		require.NoError(t, err)
+		m := must.Of(regression.ElasticNet(small(t), options{}))(t)
 		res := modeltest.Solve(t, m, m.DefaultSettings())
-		out, err := json.Marshal([]any{res.X, res.H, res.Lambda, res.Refit, res.Gap, res.KKT, res.Iterations})
-		require.NoError(t, err)
+		out := must.Of(json.Marshal([]any{res.X, res.H, res.Lambda, res.Refit, res.Gap, res.KKT, res.Iterations}))(t)
 		return string(out)
 	}
 	require.Equal(t, run(), run())
@@ -89,8 +85,7 @@ func TestAwkwardData(t *testing.T) {
 	single := &dataset.Split{Train: split.Train.Rows([]int{0}), Val: split.Val}
 	for _, s := range []*dataset.Split{split, single} {
 		for _, o := range []options{{}, {Intercept: true, Standardize: true}} {
-			m, err := regression.ElasticNet(s, o)
-			require.NoError(t, err)
+			m := must.Of(regression.ElasticNet(s, o))(t)
 			for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
 				res := modeltest.Solve(t, m, set)
 				if s != single {
@@ -108,8 +103,7 @@ func TestAwkwardData(t *testing.T) {
 func TestLeastNormRefit(t *testing.T) {
 	split := small(t)
 	split.Train = split.Train.Rows([]int{0, 1, 2, 3, 4})
-	m, err := regression.ElasticNet(split, options{R0: []float64{300, 300}})
-	require.NoError(t, err)
+	m := must.Of(regression.ElasticNet(split, options{R0: []float64{300, 300}}))(t)
 	s := m.PaperSettings()
 	s.MaxIter = 1
 	res := modeltest.Solve(t, m, s)
@@ -128,16 +122,14 @@ func TestLeastNormRefit(t *testing.T) {
 func TestAgainstPython(t *testing.T) {
 	within := modeltest.Within{Errors: 1e-3, Radii: 1e-3, Lambda: 1e-3, Trace: 1e-3, Step: 1e-4}
 	modeltest.AgainstPython(t, "testdata/elasticnet/small", 2, within, func(float64) problems.Model {
-		m, err := regression.ElasticNet(small(t), options{})
-		require.NoError(t, err)
+		m := must.Of(regression.ElasticNet(small(t), options{}))(t)
 		return m
 	})
 	split, g := smallGroups(t)
 	// Multipliers of the size of ECOS's tolerance, divided by rho, move its radii in each iteration.
 	within = modeltest.Within{Errors: 2e-3, Radii: 3e-3, Lambda: 2e-3, Trace: 3e-3, Step: 1e-3}
 	modeltest.AgainstPython(t, "testdata/sgl/small", 3, within, func(r0 float64) problems.Model {
-		m, err := regression.SparseGroupLasso(split, options{Groups: g, R0: []float64{r0}})
-		require.NoError(t, err)
+		m := must.Of(regression.SparseGroupLasso(split, options{Groups: g, R0: []float64{r0}}))(t)
 		return m
 	})
 }
@@ -168,8 +160,7 @@ func TestInvariance(t *testing.T) {
 	for j := range p {
 		other[j] = 10 - number[at(j)]
 	}
-	h, err := groups.Of(other)
-	require.NoError(t, err)
+	h := must.Of(groups.Of(other))(t)
 	for _, c := range []struct {
 		build constructor
 		a, b  options
@@ -179,10 +170,8 @@ func TestInvariance(t *testing.T) {
 			regression.SparseGroupLasso, options{Groups: g, R0: []float64{1.5}}, options{Groups: h, R0: []float64{1.5}},
 		},
 	} {
-		a, err := c.build(split, c.a)
-		require.NoError(t, err)
-		b, err := c.build(turned, c.b)
-		require.NoError(t, err)
+		a := must.Of(c.build(split, c.a))(t)
+		b := must.Of(c.build(turned, c.b))(t)
 		x, y := modeltest.Solve(t, a, a.PaperSettings()), modeltest.Solve(t, b, b.PaperSettings())
 		require.Equal(t, x.Iterations, y.Iterations)
 		for j := range p {
@@ -209,10 +198,8 @@ func TestUnitsOfTheData(t *testing.T) {
 		for _, d := range []*dataset.Data{wide.Train, wide.Val, wide.Test} {
 			d.Dense().Apply(func(_, j int, v float64) float64 { return v*float64(j+1) - 30 }, d.Dense())
 		}
-		a, err := c.build(c.rows(), o)
-		require.NoError(t, err)
-		b, err := c.build(wide, o)
-		require.NoError(t, err)
+		a := must.Of(c.build(c.rows(), o))(t)
+		b := must.Of(c.build(wide, o))(t)
 		require.InDelta(t, 100*a.Options().Threshold, b.Options().Threshold, 1e-9)
 		x, y := modeltest.Solve(t, a, a.DefaultSettings()), modeltest.Solve(t, b, b.DefaultSettings())
 		require.Equal(t, outcome.Converged, x.Status)

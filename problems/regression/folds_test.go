@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -23,8 +24,7 @@ import (
 // crossValidation splits 40 rows of six features into three folds.
 func crossValidation(t *testing.T) *dataset.CrossValidation {
 	s := modeltest.Split(3, 40, 1, 30, []float64{2, -1, 0, 0.5, 0, 0}, 0.5)
-	cv, err := dataset.CrossValidate(s.Train, 3, 1, nil)
-	require.NoError(t, err)
+	cv := must.Of(dataset.CrossValidate(s.Train, 3, 1, nil))(t)
 	cv.Test = s.Test
 	return cv
 }
@@ -75,19 +75,16 @@ func within(d *dataset.Data, r float64, intercept bool) (b []float64, b0, lambda
 // bisection, lambda is the mean of theirs, and the final fit is the lasso of all rows with the same norm.
 func TestFoldsShareRadii(t *testing.T) {
 	ctx := context.Background()
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	cv := crossValidation(t)
 	for _, intercept := range []bool{false, true} {
 		if !intercept && testing.Short() {
 			continue
 		}
-		m, err := regression.ElasticNet(cv, options{Intercept: intercept, R0: []float64{2.5, 100}})
-		require.NoError(t, err)
+		m := must.Of(regression.ElasticNet(cv, options{Intercept: intercept, R0: []float64{2.5, 100}}))(t)
 		require.True(t, m.Advice().Folds)
 		p := m.Program()
-		low, err := dca.LowerLevel(ctx, p, dca.Settings{Backend: backend})
-		require.NoError(t, err)
+		low := must.Of(dca.LowerLevel(ctx, p, dca.Settings{Backend: backend}))(t)
 		require.Equal(t, backends.Optimal, low.Status)
 		each := len(low.X) / 3
 		validation, mean := 0.0, 0.0
@@ -103,15 +100,14 @@ func TestFoldsShareRadii(t *testing.T) {
 		require.Nil(t, e.Test)
 
 		b, b0, _ := within(cv.Data, 2.5, intercept)
-		fit, test, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, p.H0)
-		require.NoError(t, err)
+		fit, test := must.Both(m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, p.H0))(t)
 		require.InDeltaSlice(t, b, fit.Coefficients, 1e-5)
 		require.InDelta(t, b0, fit.Intercept, 1e-5)
 		require.InDelta(t, half(cv.Test, b, b0), *test, 1e-5)
 
 		// With weights it is the lasso of all rows with that lambda.
 		b, b0 = lasso(cv.Data, 0.1, intercept)
-		fit, test, err = m.Advice().RetrainWeighted(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{0.1, 0})
+		fit, test, err := m.Advice().RetrainWeighted(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{0.1, 0})
 		require.NoError(t, err)
 		require.InDeltaSlice(t, b, fit.Coefficients, 1e-5)
 		require.InDelta(t, half(cv.Test, b, b0), *test, 1e-5)
@@ -128,13 +124,11 @@ func half(d *dataset.Data, b []float64, b0 float64) float64 {
 // The choice by grid over lambda is that of a loop over the folds with coordinate descent.
 func TestGridOverFolds(t *testing.T) {
 	cv := crossValidation(t)
-	m, err := regression.ElasticNet(cv, options{Intercept: true})
-	require.NoError(t, err)
-	res, err := tune.Run(context.Background(), m, tune.Config{
+	m := must.Of(regression.ElasticNet(cv, options{Intercept: true}))(t)
+	res := must.Of(tune.Run(context.Background(), m, tune.Config{
 		Method: tune.MethodGrid, Evaluations: 16,
 		Ranges: []tune.Range{{Axis: "lambda1", Low: 1e-3, High: 1}, {Axis: "lambda2", Low: 1e-9, High: 1e-8}},
-	})
-	require.NoError(t, err)
+	}))(t)
 	best, at := math.Inf(1), 0.0
 	for k := range 4 {
 		lambda := math.Pow(10, -3+float64(k))
@@ -172,8 +166,7 @@ func TestOutlineIsTheProgram(t *testing.T) {
 	for name, build := range ofFolds(t) {
 		for _, d := range []dataset.Division{cv, split} {
 			t.Run(fmt.Sprintf("%s %T", name, d), func(t *testing.T) {
-				m, err := build.intercepted(d)
-				require.NoError(t, err)
+				m := must.Of(build.intercepted(d))(t)
 				whole := m.Program()
 				require.NotNil(t, whole.Outline)
 				whole.Outline = nil
@@ -189,10 +182,8 @@ func TestOutlineIsTheProgram(t *testing.T) {
 				for i := range alone.Blocks {
 					alone.Blocks[i] = forbidden
 				}
-				want, err := whole.Kinds()
-				require.NoError(t, err)
-				kinds, err := alone.Kinds()
-				require.NoError(t, err)
+				want := must.Of(whole.Kinds())(t)
+				kinds := must.Of(alone.Kinds())(t)
 				require.Equal(t, want, kinds)
 
 				variables := 1
@@ -203,12 +194,10 @@ func TestOutlineIsTheProgram(t *testing.T) {
 				for k := range variables {
 					x = append(x, []float64{1, -2, 0.5, float64(k), 0, 3}, []float64{0.25})
 				}
-				p, err := whole.Penalties(x, nil)
-				require.NoError(t, err)
-				again, err := alone.Penalties(x, nil)
-				require.NoError(t, err)
+				p := must.Of(whole.Penalties(x, nil))(t)
+				again := must.Of(alone.Penalties(x, nil))(t)
 				require.Equal(t, p, again)
-				_, err = alone.Penalties(x[1:], nil)
+				_, err := alone.Penalties(x[1:], nil)
 				require.Error(t, err)
 			})
 		}
@@ -218,20 +207,16 @@ func TestOutlineIsTheProgram(t *testing.T) {
 // In penalty form the folds of every model are splits with the same weights, and their mean is what counts.
 func TestFoldsAreSplits(t *testing.T) {
 	ctx := context.Background()
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	cv := crossValidation(t)
 	for name, build := range ofFolds(t) {
 		t.Run(name, func(t *testing.T) {
-			whole, err := build.intercepted(cv)
-			require.NoError(t, err)
+			whole := must.Of(build.intercepted(cv))(t)
 			solve := func(m problems.Model) *dca.Solution {
 				p := m.Program()
-				q, err := dca.NewPenalized(p, dca.Settings{Backend: backend})
-				require.NoError(t, err)
+				q := must.Of(dca.NewPenalized(p, dca.Settings{Backend: backend}))(t)
 				defer q.Close()
-				s, err := q.Solve(ctx, slices.Repeat([]float64{0.05}, p.Radii), nil)
-				require.NoError(t, err)
+				s := must.Of(q.Solve(ctx, slices.Repeat([]float64{0.05}, p.Radii), nil))(t)
 				require.Equal(t, backends.Optimal, s.Status)
 				return s
 			}
@@ -240,8 +225,7 @@ func TestFoldsAreSplits(t *testing.T) {
 			var errors problems.Errors
 			var train float64
 			for k, f := range cv.Folds {
-				one, err := build.intercepted(&dataset.Split{Train: cv.Data.Rows(f.Train), Val: cv.Data.Rows(f.Val)})
-				require.NoError(t, err)
+				one := must.Of(build.intercepted(&dataset.Split{Train: cv.Data.Rows(f.Train), Val: cv.Data.Rows(f.Val)}))(t)
 				s := solve(one)
 				require.InDeltaSlice(t, s.X[0], all.X[2*k], 2e-3) // the losses agree to 1e-8, and are flat
 				train += s.Train / 3
@@ -256,13 +240,11 @@ func TestFoldsAreSplits(t *testing.T) {
 // The multipliers of radii that the folds share are the derivatives of the mean of their losses, by finite differences.
 func TestFoldsDerivative(t *testing.T) {
 	ctx := context.Background()
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	cv := crossValidation(t)
 	for name, build := range ofFolds(t) {
 		t.Run(name, func(t *testing.T) {
-			m, err := build.intercepted(cv)
-			require.NoError(t, err)
+			m := must.Of(build.intercepted(cv))(t)
 			p := m.Program()
 			for j := range p.H0 {
 				p.H0[j] = 0.6 + 0.05*float64(j)
@@ -270,8 +252,7 @@ func TestFoldsDerivative(t *testing.T) {
 			value := func(r []float64) *dca.Solution {
 				q := p
 				q.H0 = r
-				s, err := dca.LowerLevel(ctx, q, dca.Settings{Backend: backend})
-				require.NoError(t, err)
+				s := must.Of(dca.LowerLevel(ctx, q, dca.Settings{Backend: backend}))(t)
 				require.Equal(t, backends.Optimal, s.Status)
 				return s
 			}
@@ -293,10 +274,8 @@ func TestFoldsTuned(t *testing.T) {
 	cv := crossValidation(t)
 	for name, build := range ofFolds(t) {
 		t.Run(name, func(t *testing.T) {
-			m, err := build.intercepted(cv)
-			require.NoError(t, err)
-			res, err := tune.Run(context.Background(), m, tune.Config{MaxIter: 4, Tol: 0.05})
-			require.NoError(t, err)
+			m := must.Of(build.intercepted(cv))(t)
+			res := must.Of(tune.Run(context.Background(), m, tune.Config{MaxIter: 4, Tol: 0.05}))(t)
 			require.NotNil(t, res.Refit)
 			require.Equal(t, tune.FinalAll, res.TrainedOn)
 			require.Nil(t, res.LowerLevel)
@@ -309,8 +288,7 @@ func TestFoldsTuned(t *testing.T) {
 // Standardised on all rows of the folds, predictions are those of the rescaled table.
 func TestFoldsUnits(t *testing.T) {
 	ctx := context.Background()
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	cv := crossValidation(t)
 	wide := *cv
 	wide.Data, wide.Test = cv.Data.Rows(all(cv.Data)), cv.Test.Rows(all(cv.Test))
@@ -323,12 +301,9 @@ func TestFoldsUnits(t *testing.T) {
 		}
 	}
 	fit := func(cv *dataset.CrossValidation) (problems.Fit, float64, float64) {
-		m, err := regression.ElasticNet(cv, options{Intercept: true, Standardize: true, R0: []float64{0.8, 0.2}})
-		require.NoError(t, err)
-		low, err := dca.LowerLevel(ctx, m.Program(), dca.Settings{Backend: backend})
-		require.NoError(t, err)
-		fit, test, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, m.Program().H0)
-		require.NoError(t, err)
+		m := must.Of(regression.ElasticNet(cv, options{Intercept: true, Standardize: true, R0: []float64{0.8, 0.2}}))(t)
+		low := must.Of(dca.LowerLevel(ctx, m.Program(), dca.Settings{Backend: backend}))(t)
+		fit, test := must.Both(m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, m.Program().H0))(t)
 		return fit, m.Evaluate(low.X).Validation, *test
 	}
 	narrow, v, e := fit(cv)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -81,8 +82,7 @@ func TestProximalMap(t *testing.T) {
 	for order := 1; order <= 2; order++ {
 		d := orthogonal(noisy...)
 		for _, r0 := range [][]float64{{8, 6}, {20, 3}, {10, 12}, {4, 9}} {
-			m, err := regression.FusedLasso(&dataset.Split{Train: d, Val: d}, options{Order: order, R0: r0})
-			require.NoError(t, err)
+			m := must.Of(regression.FusedLasso(&dataset.Split{Train: d, Val: d}, options{Order: order, R0: r0}))(t)
 			x, lambda := modeltest.LowerLevel(t, m)
 			want := prox(noisy, lambda[0], lambda[1], order)
 			require.InDeltaSlice(t, want, x[0], 1e-3, "order %d, radii %v, lambda %v", order, r0, lambda)
@@ -93,8 +93,7 @@ func TestProximalMap(t *testing.T) {
 // On piecewise constant coefficients the model beats what it is without fusion.
 func TestFusedSelection(t *testing.T) {
 	s := steps(25)
-	m, err := regression.FusedLasso(s, options{})
-	require.NoError(t, err)
+	m := must.Of(regression.FusedLasso(s, options{}))(t)
 	res := modeltest.Solve(t, m, m.DefaultSettings())
 	require.Equal(t, outcome.Converged, res.Status, res.Message)
 	require.Greater(t, res.Lambda[1], 0.01)

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table/split"
 )
@@ -17,8 +18,7 @@ func TestGapsOfFolds(t *testing.T) {
 	folds := []split.Fold{{Train: []int{0, 2}, Val: []int{1, 3}}, {Train: []int{1, 3}, Val: []int{0, 2}}}
 	cv := &dataset.CrossValidation{Data: rows, Folds: folds, Gaps: &dataset.Gaps{Row: []int{1, 3}, Feature: []int{0, 0},
 		Fill: [][]float64{{1.5}, {5}}}}
-	d, err := newData(cv, Options{}, Net{})
-	require.NoError(t, err)
+	d := must.Of(newData(cv, Options{}, Net{}))(t)
 	// b = 1 in the first fold: residuals 1.5 - 2 and 1.5 - 4; b = 2 in the second: 2 - 1 and 4 - 3. Halves of the mean
 	// squares.
 	require.InDelta(t, ((0.25+6.25)/4+(1.0+1.0)/4)/2, d.Evaluate([][]float64{{1}, {2}}).Validation, 1e-15)

@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
@@ -43,8 +44,7 @@ func chainSplit() *dataset.Split {
 func TestGroupOptimality(t *testing.T) {
 	s, g := chainSplit(), chain()
 	for _, r0 := range [][]float64{{2}, {3, 1, 0.5, 1, 0.2}, {9, 9, 0.1, 9, 9}} {
-		m, err := regression.GroupLasso(s, options{Groups: g, R0: r0})
-		require.NoError(t, err)
+		m := must.Of(regression.GroupLasso(s, options{Groups: g, R0: r0}))(t)
 		x, lambda := modeltest.LowerLevel(t, m)
 		grad := modeltest.Gradient(s.Train, modeltest.Residuals(s.Train, x[0]))
 		top := 0.0
@@ -68,8 +68,7 @@ func TestGroupOptimality(t *testing.T) {
 }
 
 func TestGroupSelection(t *testing.T) {
-	m, err := regression.GroupLasso(chainSplit(), options{Groups: chain()})
-	require.NoError(t, err)
+	m := must.Of(regression.GroupLasso(chainSplit(), options{Groups: chain()}))(t)
 	require.Equal(t, []string{"a", "b", "c", "d", "e"}, m.Names())
 	require.Equal(t, 5, m.Options().Groups.Len())
 	for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
@@ -83,15 +82,11 @@ func TestGroupSelection(t *testing.T) {
 // difference quotient; overlapping groups have none.
 func TestGroupFit(t *testing.T) {
 	ctx := context.Background()
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
-	g, err := groups.Equal(16, 4)
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
+	g := must.Of(groups.Equal(16, 4))(t)
 	for _, intercept := range []bool{false, true} {
-		m, err := regression.GroupLasso(chainSplit(), options{Groups: g, Intercept: intercept})
-		require.NoError(t, err)
-		p, err := m.Penalised()
-		require.NoError(t, err)
+		m := must.Of(regression.GroupLasso(chainSplit(), options{Groups: g, Intercept: intercept}))(t)
+		p := must.Of(m.Penalised())(t)
 		fit := p
 		require.Equal(t, 4, fit.Dim())
 		top := fit.LambdaMax()
@@ -103,11 +98,9 @@ func TestGroupFit(t *testing.T) {
 			for k, v := range share {
 				lambda[k] = v * top
 			}
-			at, err := fit.Solve(ctx, lambda, 1e-14, nil)
-			require.NoError(t, err)
+			at := must.Of(fit.Solve(ctx, lambda, 1e-14, nil))(t)
 			require.True(t, at.Solved)
-			conic, err := form.Solve(ctx, lambda, nil)
-			require.NoError(t, err)
+			conic := must.Of(form.Solve(ctx, lambda, nil))(t)
 			v, objective := fit.(bilevel.Fit).Values(at.X), conic.Train
 			for k, l := range lambda {
 				objective += l * (conic.Radii[k] - v.Penalties[k])
@@ -115,16 +108,14 @@ func TestGroupFit(t *testing.T) {
 			require.InEpsilon(t, objective, v.Train, 1e-8)
 			require.InDeltaSlice(t, conic.X[0], at.X[0], 1e-5) // of a group that is next to zero the program has five digits
 			require.InEpsilon(t, conic.Validation, at.Validation, 1e-6)
-			slope, err := fit.Traits().Gradient(ctx, at, lower.Adjoint, 1e-10)
-			require.NoError(t, err)
+			slope := must.Of(fit.Traits().Gradient(ctx, at, lower.Adjoint, 1e-10))(t)
 			for k := range lambda {
 				step := 1e-5 * lambda[k]
 				var ends [2]float64
 				for i, sign := range []float64{-1, 1} {
 					moved := slices.Clone(lambda)
 					moved[k] += sign * step
-					end, err := fit.Solve(ctx, moved, 1e-15, at)
-					require.NoError(t, err)
+					end := must.Of(fit.Solve(ctx, moved, 1e-15, at))(t)
 					require.True(t, end.Solved)
 					ends[i] = end.Validation
 				}
@@ -135,14 +126,11 @@ func TestGroupFit(t *testing.T) {
 			share float64
 			zero  bool
 		}{{1 + 1e-9, true}, {0.99, false}} {
-			at, err := fit.Solve(ctx, slices.Repeat([]float64{c.share * top}, 4), 1e-12, nil)
-			require.NoError(t, err)
+			at := must.Of(fit.Solve(ctx, slices.Repeat([]float64{c.share * top}, 4), 1e-12, nil))(t)
 			require.Equal(t, c.zero, floats.Norm(at.X[0], 1) == 0)
 		}
 	}
-	m, err := regression.GroupLasso(chainSplit(), options{Groups: chain()})
-	require.NoError(t, err)
-	none, err := m.Penalised()
-	require.NoError(t, err)
+	m := must.Of(regression.GroupLasso(chainSplit(), options{Groups: chain()}))(t)
+	none := must.Of(m.Penalised())(t)
 	require.Nil(t, none)
 }

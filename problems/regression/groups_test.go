@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
@@ -14,10 +15,8 @@ import (
 )
 
 func smallGroups(t testing.TB) (*dataset.Split, *groups.Groups) {
-	s, err := input.ReadDir("testdata/sgl/small")
-	require.NoError(t, err)
-	g, err := groups.ReadDir("testdata/sgl/small", s.Train.Features, false)
-	require.NoError(t, err)
+	s := must.Of(input.ReadDir("testdata/sgl/small"))(t)
+	g := must.Of(groups.ReadDir("testdata/sgl/small", s.Train.Features, false))(t)
 	return s, g
 }
 
@@ -32,8 +31,7 @@ func TestSparseGroupOptimality(t *testing.T) {
 	binding := 0
 	for _, r0 := range [][]float64{{0.8, 0.1, 1, 0.2, 0.3, 0.1, 4}, {3, 3, 3, 3, 3, 3, 2}, {2, .01, 1.5, .01, .01, .01,
 		50}} {
-		m, err := regression.SparseGroupLasso(split, options{Groups: g, R0: r0})
-		require.NoError(t, err)
+		m := must.Of(regression.SparseGroupLasso(split, options{Groups: g, R0: r0}))(t)
 		s := m.PaperSettings()
 		s.MaxIter = 1
 		res := modeltest.Solve(t, m, s)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -39,12 +40,10 @@ func TestHuberRobust(t *testing.T) {
 		}
 		return sum
 	}
-	m, err := regression.Huber(s, options{Threshold: 1})
-	require.NoError(t, err)
+	m := must.Of(regression.Huber(s, options{Threshold: 1}))(t)
 	res := modeltest.Solve(t, m, m.DefaultSettings())
 	require.Equal(t, outcome.Converged, res.Status, res.Message)
-	e, err := regression.ElasticNet(s, options{})
-	require.NoError(t, err)
+	e := must.Of(regression.ElasticNet(s, options{}))(t)
 	other := modeltest.Solve(t, e, e.DefaultSettings())
 	require.Less(t, square(m.Fit(res.Refit).Coefficients), 0.2) // 0.125 is the noise
 	require.Greater(t, square(e.Fit(other.Refit).Coefficients), 1.0)
@@ -68,8 +67,7 @@ func TestThreshold(t *testing.T) {
 		want float64
 	}{{[]float64{-2, 0, 0, 1, 2, 3, 400}, 1.345 / 0.6745 / 2}, {[]float64{5, 5, 5, 9}, 1}, {[]float64{5}, 1}} {
 		d := &dataset.Data{X: mat.NewDense(len(c.y), 1, nil), Y: c.y, Features: []string{"a"}}
-		m, err := regression.Huber(&dataset.Split{Train: d, Val: d}, options{})
-		require.NoError(t, err)
+		m := must.Of(regression.Huber(&dataset.Split{Train: d, Val: d}, options{}))(t)
 		require.InDelta(t, c.want, m.Options().Threshold, 1e-12)
 	}
 }
@@ -77,15 +75,11 @@ func TestThreshold(t *testing.T) {
 // On this table a subproblem that began at the end of the last one had nothing left of mu, and a residual that fell by
 // a hundredth in ten iterations: where a warm start gets on so slowly, another start has to follow.
 func TestWarmStartThatStalls(t *testing.T) {
-	d, err := input.ReadFile("testdata/huber.csv", "y")
-	require.NoError(t, err)
-	folds, err := split.RandomFolds(len(d.Y), 3, 3, 1, nil)
-	require.NoError(t, err)
+	d := must.Of(input.ReadFile("testdata/huber.csv", "y"))(t)
+	folds := must.Of(split.RandomFolds(len(d.Y), 3, 3, 1, nil))(t)
 	cv := &dataset.CrossValidation{Data: d, Folds: folds}
-	m, err := regression.Huber(cv, options{Standardize: true, Intercept: true})
-	require.NoError(t, err)
-	r, err := tune.Run(t.Context(), m, tune.Config{MaxIter: 200})
-	require.NoError(t, err)
+	m := must.Of(regression.Huber(cv, options{Standardize: true, Intercept: true}))(t)
+	r := must.Of(tune.Run(t.Context(), m, tune.Config{MaxIter: 200}))(t)
 	require.Equal(t, outcome.Converged, r.Status)
 	require.Empty(t, r.Message)
 }

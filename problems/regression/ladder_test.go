@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/warm"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
@@ -29,10 +30,8 @@ func climbed(t *testing.T, m *regression.Model, lambda []float64) (x [2][][]floa
 	require.Len(t, ladder, 3)
 	rungs[0] = ladder[0].Models(nil, nil, nil)[0].(*regression.Model)
 	for k := range rungs {
-		fit, err := rungs[k].Advice().Together(ctx)
-		require.NoError(t, err)
-		pt, err := warm.NewChain(fit).Solve(ctx, lambda, 1e-12)
-		require.NoError(t, err)
+		fit := must.Of(rungs[k].Advice().Together(ctx))(t)
+		pt := must.Of(warm.NewChain(fit).Solve(ctx, lambda, 1e-12))(t)
 		require.True(t, pt.Solved)
 		if x[k] = pt.X; k == 0 {
 			rungs[1] = ladder[1].Models(rungs[0], lambda, pt.X)[1].(*regression.Model)
@@ -48,8 +47,7 @@ func TestPilotsSeeTrainingRows(t *testing.T) {
 		for i := range s.Val.Y {
 			s.Val.Y[i] *= change
 		}
-		m, err := regression.WeightedLasso(s, options{Intercept: true})
-		require.NoError(t, err)
+		m := must.Of(regression.WeightedLasso(s, options{Intercept: true}))(t)
 		x, _ := climbed(t, m, []float64{0.1})
 		return x
 	}
@@ -67,8 +65,7 @@ func TestAdaptivePilotsSeeTrainingRows(t *testing.T) {
 		for i := range s.Val.Y {
 			s.Val.Y[i] *= change
 		}
-		m, err := regression.AdaptiveLasso(s, options{Intercept: true})
-		require.NoError(t, err)
+		m := must.Of(regression.AdaptiveLasso(s, options{Intercept: true}))(t)
 		return m.Fit(solved(t, m, 1e-10, 0.1).X).Coefficients
 	}
 	require.Equal(t, fit(1), fit(1+1e-6))
@@ -78,25 +75,21 @@ func TestAdaptivePilotsSeeTrainingRows(t *testing.T) {
 // they do not.
 func TestFoldsOfRungs(t *testing.T) {
 	s := modeltest.Split(5, 60, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7)
-	whole, err := dataset.CrossValidate(s.Train, 3, 1, nil)
-	require.NoError(t, err)
+	whole := must.Of(dataset.CrossValidate(s.Train, 3, 1, nil))(t)
 	first := make([]int, 60)
 	for i := range first {
 		first[i] = i
 	}
 	parts := &dataset.CrossValidation{Data: s.Train, Folds: []split.Fold{{Train: first[:20], Val: first[20:40]},
 		{Train: first[:40], Val: first[40:]}}}
-	g, err := groups.Equal(6, 3)
-	require.NoError(t, err)
+	g := must.Of(groups.Equal(6, 3))(t)
 	for _, cv := range []*dataset.CrossValidation{whole, parts} {
-		all, err := regression.SparseGroupLasso(cv, options{Groups: g})
-		require.NoError(t, err)
+		all := must.Of(regression.SparseGroupLasso(cv, options{Groups: g}))(t)
 		lambda := []float64{0.1, 0.05}
 		x, _ := climbed(t, all, lambda)
 		for f, fold := range cv.Folds {
 			rows := &dataset.Split{Train: cv.Data.Rows(fold.Train), Val: cv.Data.Rows(fold.Val)}
-			one, err := regression.SparseGroupLasso(rows, options{Groups: g})
-			require.NoError(t, err)
+			one := must.Of(regression.SparseGroupLasso(rows, options{Groups: g}))(t)
 			alone, _ := climbed(t, one, lambda)
 			for k := range x {
 				require.InDeltaSlice(t, alone[k][0], x[k][f], 1e-6)
@@ -109,10 +102,8 @@ func TestFoldsOfRungs(t *testing.T) {
 // groups and, for the 1-norm, the mean ones.
 func TestCompareAndSpread(t *testing.T) {
 	s := modeltest.Split(5, 60, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7)
-	g, err := groups.Equal(6, 3)
-	require.NoError(t, err)
-	m, err := regression.SparseGroupLasso(s, options{Groups: g})
-	require.NoError(t, err)
+	g := must.Of(groups.Equal(6, 3))(t)
+	m := must.Of(regression.SparseGroupLasso(s, options{Groups: g}))(t)
 	lambda := []float64{0.1, 0.2}
 	x, rungs := climbed(t, m, lambda)
 	var differences []float64
@@ -148,12 +139,10 @@ func TestCompareAndSpread(t *testing.T) {
 	factors := []float64{2, 1, 0.5, 3}
 	floats.Mul(want, factors)
 	require.InDeltaSlice(t, want, spread(rungs[1].Advice().Times(factors)), 1e-9)
-	parts, err := rungs[1].Advice().Deviations(lambda)
-	require.NoError(t, err)
+	parts := must.Of(rungs[1].Advice().Deviations(lambda))(t)
 	var losses [3]float64
 	for k, fit := range parts {
-		at, err := fit.Solve(context.Background(), []float64{1, 1, 1, 1}, 1e-12, nil)
-		require.NoError(t, err)
+		at := must.Of(fit.Solve(context.Background(), []float64{1, 1, 1, 1}, 1e-12, nil))(t)
 		require.InDeltaSlice(t, x[1][0], at.X[0], 1e-6)
 		losses[k] = at.Validation
 	}

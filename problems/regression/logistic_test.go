@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -57,8 +58,7 @@ func TestLogisticSelection(t *testing.T) {
 			d.Dense().Set(i, 1, 100*d.X.At(i, 1)-40)
 		}
 	}
-	m, err := regression.Logistic(s, options{Intercept: true, Standardize: true})
-	require.NoError(t, err)
+	m := must.Of(regression.Logistic(s, options{Intercept: true, Standardize: true}))(t)
 	for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
 		res := modeltest.Solve(t, m, set)
 		require.Equal(t, outcome.Converged, res.Status, res.Message)
@@ -96,13 +96,10 @@ func TestSeparableFolds(t *testing.T) {
 		return &dataset.Data{X: x, Y: y, Features: []string{"a", "b", "c", "d"}}
 	}
 	table := rows(60)
-	cv, err := dataset.CrossValidate(table, 5, 1, nil)
-	require.NoError(t, err)
+	cv := must.Of(dataset.CrossValidate(table, 5, 1, nil))(t)
 	cv.Test = rows(2000)
-	m, err := regression.Logistic(cv, options{Intercept: true})
-	require.NoError(t, err)
-	r, err := tune.Run(context.Background(), m, tune.Config{})
-	require.NoError(t, err)
+	m := must.Of(regression.Logistic(cv, options{Intercept: true}))(t)
+	r := must.Of(tune.Run(context.Background(), m, tune.Config{}))(t)
 	require.Contains(t, r.Message, "without iterations")
 	require.Contains(t, r.Message, "Config.MaxIter iterates first")
 	top := 0.0
@@ -111,8 +108,7 @@ func TestSeparableFolds(t *testing.T) {
 	}
 	require.Greater(t, math.Max(r.Lambda[0], r.Lambda[1]), 1e-8*top)
 	require.Less(t, *r.Refit.Test, 0.005)
-	native, err := backends.Open("native")
-	require.NoError(t, err)
+	native := must.Of(backends.Open("native"))(t)
 	for e := 0.0; e >= -4; e-- {
 		l := top * math.Pow(10, e)
 		_, test, err := m.Advice().RetrainWeighted(context.Background(), problems.Solver{Backend: native, Fits: true},
@@ -120,8 +116,7 @@ func TestSeparableFolds(t *testing.T) {
 		require.NoError(t, err)
 		require.Greater(t, *test, *r.Refit.Test, "lambda %g", l)
 	}
-	iterated, err := tune.Run(context.Background(), m, tune.Config{MaxIter: 1})
-	require.NoError(t, err)
+	iterated := must.Of(tune.Run(context.Background(), m, tune.Config{MaxIter: 1}))(t)
 	require.NotContains(t, iterated.Message, "without iterations")
 }
 
@@ -143,13 +138,10 @@ func TestFarDownOnNoise(t *testing.T) {
 	cv, err := dataset.CrossValidate(&dataset.Data{X: x, Y: y, Features: []string{"a", "b", "c", "d", "e", "f"}}, 5, 1,
 		nil)
 	require.NoError(t, err)
-	m, err := regression.Logistic(cv, options{Intercept: true})
-	require.NoError(t, err)
-	r, err := tune.Run(context.Background(), m, tune.Config{})
-	require.NoError(t, err)
-	grid, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Engine: tune.EngineConic,
-		Evaluations: 16, Ranges: []tune.Range{{Low: 1e-6, High: 1}}})
-	require.NoError(t, err)
+	m := must.Of(regression.Logistic(cv, options{Intercept: true}))(t)
+	r := must.Of(tune.Run(context.Background(), m, tune.Config{}))(t)
+	grid := must.Of(tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Engine: tune.EngineConic,
+		Evaluations: 16, Ranges: []tune.Range{{Low: 1e-6, High: 1}}}))(t)
 	require.Less(t, r.Refit.Validation, grid.Refit.Validation*(1+1e-3))
 	require.Greater(t, r.Lambda[0]+r.Lambda[1], 1e-3)
 }
@@ -164,21 +156,17 @@ func TestSeparableRanges(t *testing.T) {
 		x.SetRow(i, []float64{y[i] + rng.NormFloat64()/4, rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()})
 	}
 	table := &dataset.Data{X: x, Y: y, Features: []string{"a", "b", "c", "d"}}
-	cv, err := dataset.CrossValidate(table, 5, 1, nil)
-	require.NoError(t, err)
-	m, err := regression.Logistic(cv, options{Intercept: true})
-	require.NoError(t, err)
+	cv := must.Of(dataset.CrossValidate(table, 5, 1, nil))(t)
+	m := must.Of(regression.Logistic(cv, options{Intercept: true}))(t)
 	least := math.Inf(1)
 	for _, lambda := range m.Program().Path {
 		least = min(least, floats.Max(lambda))
 	}
 	for _, method := range []string{tune.MethodGrid, tune.MethodTPE} {
-		r, err := tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: 16, Seed: 1})
-		require.NoError(t, err)
+		r := must.Of(tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: 16, Seed: 1}))(t)
 		require.Less(t, floats.Max(r.Lambda), least/5, method)
-		within, err := tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: 16, Seed: 1,
-			Ranges: []tune.Range{{Low: least, High: 1}}})
-		require.NoError(t, err)
+		within := must.Of(tune.Run(context.Background(), m, tune.Config{Method: method, Evaluations: 16, Seed: 1,
+			Ranges: []tune.Range{{Low: least, High: 1}}}))(t)
 		require.Less(t, r.Refit.Validation, within.Refit.Validation/2, method)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -27,8 +28,7 @@ type constructor func(dataset.Division, options) (*regression.Model, error)
 // models are all regressions of six features.
 func models(t *testing.T) map[string]builder {
 	t.Helper()
-	g, err := groups.Equal(6, 3)
-	require.NoError(t, err)
+	g := must.Of(groups.Equal(6, 3))(t)
 	with := func(build constructor, change func(o *options)) builder {
 		return func(d dataset.Division, o options) (problems.Model, error) {
 			change(&o)
@@ -94,8 +94,7 @@ func tuned(t *testing.T, c tune.Config) func(m *regression.Model, err error) *tu
 	return func(m *regression.Model, err error) *tune.Result {
 		t.Helper()
 		require.NoError(t, err)
-		r, err := tune.Run(context.Background(), m, c)
-		require.NoError(t, err)
+		r := must.Of(tune.Run(context.Background(), m, c))(t)
 		return r
 	}
 }
@@ -103,10 +102,8 @@ func tuned(t *testing.T, c tune.Config) func(m *regression.Model, err error) *tu
 // solved is the point of the fit of a model to a gap, at weights.
 func solved(t *testing.T, m *regression.Model, gap float64, lambda ...float64) *lower.Point {
 	t.Helper()
-	fit, err := m.Penalised()
-	require.NoError(t, err)
-	pt, err := fit.Solve(context.Background(), lambda, gap, nil)
-	require.NoError(t, err)
+	fit := must.Of(m.Penalised())(t)
+	pt := must.Of(fit.Solve(context.Background(), lambda, gap, nil))(t)
 	return pt
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -83,8 +84,7 @@ func proximal(d *dataset.Data, l1, l2 float64) *mat.Dense {
 func TestMultiTaskAgainstProximalGradient(t *testing.T) {
 	for _, r0 := range [][]float64{{5, 50}, {50, 4}, {6, 4}} {
 		s := severalSplit()
-		m, err := regression.MultiTask(s, options{R0: r0})
-		require.NoError(t, err)
+		m := must.Of(regression.MultiTask(s, options{R0: r0}))(t)
 		x, lambda := modeltest.LowerLevel(t, m)
 		require.Greater(t, math.Max(lambda[0], lambda[1]), 0.01)
 		want := proximal(s.Train, lambda[0], lambda[1])
@@ -96,8 +96,7 @@ func TestMultiTaskAgainstProximalGradient(t *testing.T) {
 func TestMultiTaskSelection(t *testing.T) {
 	rows := severalSplit()
 	rows.Train.TargetNames = []string{"a", "b", "c"}
-	m, err := regression.MultiTask(rows, options{})
-	require.NoError(t, err)
+	m := must.Of(regression.MultiTask(rows, options{}))(t)
 	for _, s := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
 		res := modeltest.Solve(t, m, s)
 		require.Equal(t, outcome.Converged, res.Status, res.Message)
@@ -115,8 +114,7 @@ func TestMultiTaskSelection(t *testing.T) {
 // the unit of the model being the same; the final fit is that of all rows together.
 func TestMultiTaskUnitsAndRetrain(t *testing.T) {
 	ctx := context.Background()
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	rng := rand.New(rand.NewPCG(8, 3))
 	sets := []*dataset.Data{severalRows(rng, 40, 1), severalRows(rng, 30, 1), severalRows(rng, 20, 1)}
 	var wide []*dataset.Data
@@ -128,11 +126,9 @@ func TestMultiTaskUnitsAndRetrain(t *testing.T) {
 	}
 	o := options{Intercept: true, Standardize: true, R0: []float64{1.5, 0.5}}
 	fit := func(sets []*dataset.Data) (x [][]float64, e, last float64, predicted []float64) {
-		m, err := regression.MultiTask(&dataset.Split{Train: sets[0], Val: sets[1], Test: sets[2]}, o)
-		require.NoError(t, err)
+		m := must.Of(regression.MultiTask(&dataset.Split{Train: sets[0], Val: sets[1], Test: sets[2]}, o))(t)
 		x, _ = modeltest.LowerLevel(t, m)
-		final, test, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, o.R0)
-		require.NoError(t, err)
+		final, test := must.Both(m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, o.R0))(t)
 		return x, m.Evaluate(x).Validation, *test, final.Values(sets[2].Dense().RawRowView(3))
 	}
 	x, e, last, predicted := fit(sets)
@@ -145,14 +141,12 @@ func TestMultiTaskUnitsAndRetrain(t *testing.T) {
 	}
 
 	// Without units, the final fit is the lower level of the union.
-	m, err := regression.MultiTask(&dataset.Split{Train: sets[0], Val: sets[1]}, options{R0: []float64{5, 50}})
-	require.NoError(t, err)
+	m := must.Of(regression.MultiTask(&dataset.Split{Train: sets[0], Val: sets[1]}, options{R0: []float64{5, 50}}))(t)
 	final, test, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{5, 50})
 	require.NoError(t, err)
 	require.Nil(t, test)
 	union := dataset.Stack(sets[0], sets[1])
-	all, err := regression.MultiTask(&dataset.Split{Train: union, Val: sets[1]}, options{R0: []float64{5, 50}})
-	require.NoError(t, err)
+	all := must.Of(regression.MultiTask(&dataset.Split{Train: union, Val: sets[1]}, options{R0: []float64{5, 50}}))(t)
 	_, lambda := modeltest.LowerLevel(t, all)
 	require.InDeltaSlice(t, proximal(union, lambda[0], lambda[1]).RawMatrix().Data, final.Coefficients, 1e-4)
 }
@@ -162,22 +156,17 @@ func TestMultiTaskUnitsAndRetrain(t *testing.T) {
 // rows.
 func TestMultiTaskFolds(t *testing.T) {
 	ctx := context.Background()
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	rng := rand.New(rand.NewPCG(12, 3))
 	d, test := severalRows(rng, 45, 1), severalRows(rng, 30, 1)
-	folds, err := split.RandomFolds(45, 3, 1, 1, nil)
-	require.NoError(t, err)
+	folds := must.Of(split.RandomFolds(45, 3, 1, 1, nil))(t)
 	cv := &dataset.CrossValidation{Data: d, Folds: folds, Test: test}
-	m, err := regression.MultiTask(cv, options{R0: []float64{6, 4}})
-	require.NoError(t, err)
+	m := must.Of(regression.MultiTask(cv, options{R0: []float64{6, 4}}))(t)
 	require.True(t, m.Advice().Folds)
 	p := m.Program()
-	form, err := dca.NewPenalized(p, dca.Settings{Backend: backend})
-	require.NoError(t, err)
+	form := must.Of(dca.NewPenalized(p, dca.Settings{Backend: backend}))(t)
 	defer form.Close()
-	s, err := form.Solve(ctx, []float64{0.1, 0.05}, nil)
-	require.NoError(t, err)
+	s := must.Of(form.Solve(ctx, []float64{0.1, 0.05}, nil))(t)
 	validation := 0.0
 	for k, f := range folds {
 		want := proximal(d.Rows(f.Train), 0.1, 0.05)
@@ -196,8 +185,7 @@ func TestMultiTaskFolds(t *testing.T) {
 	value := func(r ...float64) *dca.Solution {
 		q := p
 		q.H0 = r
-		low, err := dca.LowerLevel(ctx, q, dca.Settings{Backend: backend})
-		require.NoError(t, err)
+		low := must.Of(dca.LowerLevel(ctx, q, dca.Settings{Backend: backend}))(t)
 		return low
 	}
 	at := value(6, 4)
@@ -205,11 +193,9 @@ func TestMultiTaskFolds(t *testing.T) {
 	require.InDelta(t, (value(6-step, 4).Value-value(6+step, 4).Value)/(2*step), at.Lambda[0], 1e-4)
 	require.InDelta(t, (value(6, 4-step).Value-value(6, 4+step).Value)/(2*step), at.Lambda[1], 1e-4)
 
-	final, e2, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{6, 4})
-	require.NoError(t, err)
+	final, e2 := must.Both(m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{6, 4}))(t)
 	require.NotNil(t, e2)
-	all, err := regression.MultiTask(&dataset.Split{Train: d, Val: test}, options{R0: []float64{6, 4}})
-	require.NoError(t, err)
+	all := must.Of(regression.MultiTask(&dataset.Split{Train: d, Val: test}, options{R0: []float64{6, 4}}))(t)
 	_, lambda := modeltest.LowerLevel(t, all)
 	require.InDeltaSlice(t, proximal(d, lambda[0], lambda[1]).RawMatrix().Data, final.Coefficients, 1e-4)
 }
@@ -222,14 +208,13 @@ func TestMultiTaskOfOne(t *testing.T) {
 		return several(d.Dense(), mat.DenseCopyOf(d.Targets.Slice(0, n, 0, 1)))
 	}
 	s := &dataset.Split{Train: first(severalRows(rng, 40, 1)), Val: first(severalRows(rng, 30, 1))}
-	m, err := regression.MultiTask(s, regression.Options{R0: []float64{3, 50}})
-	require.NoError(t, err)
+	m := must.Of(regression.MultiTask(s, regression.Options{R0: []float64{3, 50}}))(t)
 	modeltest.ElasticOptimality(t, m, s.Train, false, func(y, f float64) float64 { return f - y })
 	for _, build := range []constructor{regression.ElasticNet, regression.Huber, regression.FusedLasso} {
 		_, err := build(s, regression.Options{})
 		require.ErrorContains(t, err, "rows with several targets")
 	}
 	s.Train.TargetNames, s.Val.TargetNames = []string{"a"}, []string{"b"}
-	_, err = regression.MultiTask(s, regression.Options{})
+	_, err := regression.MultiTask(s, regression.Options{})
 	require.ErrorContains(t, err, `its targets are ["b"], expected ["a"]`)
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
@@ -37,11 +38,9 @@ func TestOffsetOfDifferences(t *testing.T) {
 		}
 		var results []*tune.Result
 		for _, cv := range []*dataset.CrossValidation{with, less} {
-			m, err := build(cv, options{Standardize: true, Intercept: true})
-			require.NoError(t, err)
-			r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 4,
-				Ranges: []tune.Range{{Low: 0.01, High: 0.3}}})
-			require.NoError(t, err)
+			m := must.Of(build(cv, options{Standardize: true, Intercept: true}))(t)
+			r := must.Of(tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 4,
+				Ranges: []tune.Range{{Low: 0.01, High: 0.3}}}))(t)
 			results = append(results, r)
 		}
 		require.Equal(t, results[1].RefitFit, results[0].RefitFit, name)
@@ -63,12 +62,9 @@ func TestOffsetOfLogOdds(t *testing.T) {
 	}
 	var x [][][]float64
 	for _, d := range []*dataset.CrossValidation{with, without} {
-		m, err := regression.Logistic(d, options{Intercept: true})
-		require.NoError(t, err)
-		fit, err := m.Penalised()
-		require.NoError(t, err)
-		pt, err := fit.Solve(context.Background(), []float64{0, 1e-7}, 1e-13, nil)
-		require.NoError(t, err)
+		m := must.Of(regression.Logistic(d, options{Intercept: true}))(t)
+		fit := must.Of(m.Penalised())(t)
+		pt := must.Of(fit.Solve(context.Background(), []float64{0, 1e-7}, 1e-13, nil))(t)
 		require.InEpsilon(t, m.Evaluate(pt.X).Validation, pt.Validation, 1e-9)
 		x = append(x, pt.X)
 	}

@@ -4,11 +4,11 @@ import (
 	"math"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 )
@@ -55,8 +55,7 @@ func TestElasticOptimality(t *testing.T) {
 		},
 	} {
 		for _, o := range c.o {
-			m, err := c.build(c.rows, o)
-			require.NoError(t, err)
+			m := must.Of(c.build(c.rows, o))(t)
 			modeltest.ElasticOptimality(t, m, c.rows.Train, o.Intercept, c.slope)
 		}
 	}

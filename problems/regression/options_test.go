@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
@@ -21,8 +22,7 @@ func TestBadOptions(t *testing.T) {
 	type terms = regression.Terms
 	s := modeltest.Split(1, 12, 5, 5, []float64{1, 2, 3}, 1)
 	six := modeltest.Split(1, 12, 5, 5, []float64{1, 2, 3, 0, 0, 0}, 1)
-	few, err := groups.Equal(2, 1)
-	require.NoError(t, err)
+	few := must.Of(groups.Equal(2, 1))(t)
 	as := func(_ *regression.Model, err error) error { return err }
 	for name, build := range models(t) {
 		of := func(s dataset.Division, o options) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -47,8 +48,7 @@ func TestSoftThreshold(t *testing.T) {
 		_, e := threshold(lambda)
 		best = math.Min(best, e)
 	}
-	m, err := regression.Lasso(&dataset.Split{Train: orthogonal(a...), Val: orthogonal(w...)}, options{})
-	require.NoError(t, err)
+	m := must.Of(regression.Lasso(&dataset.Split{Train: orthogonal(a...), Val: orthogonal(w...)}, options{}))(t)
 	for _, engine := range tune.Engines() {
 		for _, method := range []string{tune.MethodVFiDCA, tune.MethodGrid, tune.MethodHOAG, tune.MethodIGJO} {
 			r := tuned(t, tune.Config{Method: method, Engine: engine, Final: tune.FinalTrain})(m, nil)
@@ -67,12 +67,10 @@ func TestWeightedClosedForm(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []float64{1, 1, 1, 1}, m.Program().H0)
 	require.Equal(t, []string{"x0", "x1", "x2", "x3"}, m.Names())
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	for _, s := range []dca.Settings{{Tol: 1e-4, MaxIter: 500}, {Tol: 1e-4, GapTol: 1e-8, Agreement: 1e-3}} {
 		s.Backend = backend
-		res, err := dca.Solve(context.Background(), m.Program(), s)
-		require.NoError(t, err)
+		res := must.Of(dca.Solve(context.Background(), m.Program(), s))(t)
 		require.Equal(t, outcome.Converged, res.Status)
 		for j, b := range want {
 			require.InDelta(t, b, res.Refit[0][j], 3e-2, "feature %d", j)
@@ -99,9 +97,7 @@ func TestAdaptiveClosedForm(t *testing.T) {
 		}
 	}
 	rows = orthogonal(0, 0)
-	m, err := regression.AdaptiveLasso(&dataset.Split{Train: rows, Val: rows}, options{Intercept: true})
-	require.NoError(t, err)
-	f, err := m.Penalised()
-	require.NoError(t, err)
+	m := must.Of(regression.AdaptiveLasso(&dataset.Split{Train: rows, Val: rows}, options{Intercept: true}))(t)
+	f := must.Of(m.Penalised())(t)
 	require.Zero(t, f.LambdaMax())
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -55,8 +56,7 @@ func TestPoissonSelection(t *testing.T) {
 			d.Dense().Set(i, 1, 100*d.X.At(i, 1)-40)
 		}
 	}
-	m, err := regression.Poisson(s, options{Intercept: true, Standardize: true})
-	require.NoError(t, err)
+	m := must.Of(regression.Poisson(s, options{Intercept: true, Standardize: true}))(t)
 	for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
 		res := modeltest.Solve(t, m, set)
 		require.Equal(t, outcome.Converged, res.Status, res.Message)

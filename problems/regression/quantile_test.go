@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -41,8 +42,7 @@ func TestAgainstEnumeration(t *testing.T) {
 				}
 			}
 		}
-		m, err := regression.Quantile(s, options{Level: level, R0: []float64{100, 100}})
-		require.NoError(t, err)
+		m := must.Of(regression.Quantile(s, options{Level: level, R0: []float64{100, 100}}))(t)
 		x, _ := modeltest.LowerLevel(t, m)
 		require.InEpsilon(t, best, pinballOf(level, modeltest.Residuals(s.Train, x[0])), 1e-6)
 	}
@@ -55,8 +55,7 @@ func TestQuantileOptimality(t *testing.T) {
 	b[0], b[1], b[5] = 3, -2, 1
 	s := modeltest.Split(4, 30, 20, 10, b, 1)
 	const level = 0.7
-	m, err := regression.Quantile(s, options{Level: level, R0: []float64{4, 4.5}})
-	require.NoError(t, err)
+	m := must.Of(regression.Quantile(s, options{Level: level, R0: []float64{4, 4.5}}))(t)
 	x, lambda := modeltest.LowerLevel(t, m)
 	require.Greater(t, lambda[0], 0.01)
 	sub := modeltest.Residuals(s.Train, x[0])
@@ -108,8 +107,7 @@ func TestQuantileOptimality(t *testing.T) {
 func TestLevel(t *testing.T) {
 	s := modeltest.Split(5, 400, 200, 2000, []float64{1, 0, 0, -1}, 1)
 	for _, level := range []float64{0.1, 0.5, 0.8} {
-		m, err := regression.Quantile(s, options{Level: level, Intercept: true, Standardize: true})
-		require.NoError(t, err)
+		m := must.Of(regression.Quantile(s, options{Level: level, Intercept: true, Standardize: true}))(t)
 		res := modeltest.Solve(t, m, m.DefaultSettings())
 		require.Equal(t, outcome.Converged, res.Status, res.Message)
 		f := m.Fit(res.Refit)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
@@ -51,8 +52,7 @@ func TestNormalEquations(t *testing.T) {
 			best = min(best, halfOf(s.Val, normalEquations(s.Train, lambda)))
 		}
 		for _, engine := range tune.Engines() {
-			m, err := regression.Ridge(s, options{})
-			require.NoError(t, err)
+			m := must.Of(regression.Ridge(s, options{}))(t)
 			for _, method := range []string{tune.MethodVFiDCA, tune.MethodGrid, tune.MethodHOAG} {
 				r, err := tune.Run(context.Background(), m, tune.Config{Method: method, Engine: engine, Final: tune.FinalTrain})
 				require.NoError(t, err)

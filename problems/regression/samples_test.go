@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -26,10 +27,8 @@ func TestSampleWeights(t *testing.T) {
 		Penalised() (lower.Fit, error)
 	}, err error, lambda2 float64) [][]float64 {
 		require.NoError(t, err)
-		fit, err := m.Penalised()
-		require.NoError(t, err)
-		pt, err := fit.Solve(context.Background(), []float64{0, lambda2}, 1e-14, nil)
-		require.NoError(t, err)
+		fit := must.Of(m.Penalised())(t)
+		pt := must.Of(fit.Solve(context.Background(), []float64{0, lambda2}, 1e-14, nil))(t)
 		return pt.X
 	}
 	two, err := regression.Logistic(rows(1, 1, 0, 1, 0, 0, 0, 1), options{Intercept: true})

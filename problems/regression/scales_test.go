@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
@@ -22,11 +23,9 @@ import (
 
 // pairs is the sparse group lasso with the loss 1/2 |b - a|^2, in groups of two features.
 func pairs(t *testing.T, a []float64) *regression.Model {
-	g, err := groups.Equal(len(a), len(a)/2)
-	require.NoError(t, err)
+	g := must.Of(groups.Equal(len(a), len(a)/2))(t)
 	d := orthogonal(a...)
-	m, err := regression.SparseGroupLasso(&dataset.Split{Train: d, Val: d}, options{Groups: g})
-	require.NoError(t, err)
+	m := must.Of(regression.SparseGroupLasso(&dataset.Split{Train: d, Val: d}, options{Groups: g}))(t)
 	return m
 }
 
@@ -53,25 +52,20 @@ func TestOneLargeWeight(t *testing.T) {
 	ctx := context.Background()
 	a := []float64{3, -2, 1, 4, -2, 0.5, 2, 2}
 	m := pairs(t, a)
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	for _, lambda := range [][]float64{{3e12, 1, 0.5, 0.25, 0.1}, {3e12, 1, 0, 1e-9, 0.1}, {3e12, 1e12, 3, 1e-12, 1e-3}} {
 		want := shrunk(a, lambda)
-		fit, _, err := m.Advice().RetrainWeighted(ctx, problems.Solver{Backend: backend, Fits: true}, lambda)
-		require.NoError(t, err)
+		fit := must.First(m.Advice().RetrainWeighted(ctx, problems.Solver{Backend: backend, Fits: true}, lambda))(t)
 		require.InDeltaSlice(t, want, fit.Coefficients, 1e-5)
-		form, err := dca.NewPenalized(m.Program(), dca.Settings{Backend: backend})
-		require.NoError(t, err)
-		s, err := form.Solve(ctx, lower.Positive(lambda), nil)
-		require.NoError(t, err)
+		form := must.Of(dca.NewPenalized(m.Program(), dca.Settings{Backend: backend}))(t)
+		s := must.Of(form.Solve(ctx, lower.Positive(lambda), nil))(t)
 		require.InDeltaSlice(t, want, s.X[0], 1e-4)
 	}
 }
 
 // Conic programs with weights of 24 decades have the solution, or say that they have not.
 func TestConicWeightsOfManyScales(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	for seed := range 60 {
 		rng := rand.New(rand.NewPCG(uint64(seed), 1))
 		a, lambda := make([]float64, 8), make([]float64, 5)
@@ -82,10 +76,8 @@ func TestConicWeightsOfManyScales(t *testing.T) {
 			lambda[j] = math.Pow(10, 24*rng.Float64()-12)
 		}
 		lambda[4] = math.Min(lambda[4], 1)
-		form, err := dca.NewPenalized(pairs(t, a).Program(), dca.Settings{Backend: backend})
-		require.NoError(t, err)
-		s, err := form.Solve(context.Background(), lambda, nil)
-		require.NoError(t, err)
+		form := must.Of(dca.NewPenalized(pairs(t, a).Program(), dca.Settings{Backend: backend}))(t)
+		s := must.Of(form.Solve(context.Background(), lambda, nil))(t)
 		if s.Status == backends.Optimal {
 			require.InDeltaSlice(t, shrunk(a, lambda), s.X[0], 1e-4, "seed %d", seed)
 		}
@@ -94,8 +86,7 @@ func TestConicWeightsOfManyScales(t *testing.T) {
 
 // A conic program that is stopped early leaves no model, one that says so, or the solution.
 func TestTrainingSaysHowItEnded(t *testing.T) {
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	backend := must.Of(backends.Open("native"))(t)
 	a, lambda := []float64{3, -2, 1, 4, -2, 0.5, 2, 2}, []float64{4, 1, 0.5, 0.25, 0.1}
 	m := pairs(t, a)
 	inaccurate := 0
@@ -118,19 +109,13 @@ func TestTrainingSaysHowItEnded(t *testing.T) {
 // that it ends with predicts: of these rows, one group's weight went to 1e11, and no coefficient was left in the
 // final training.
 func TestSearchKeepsWeights(t *testing.T) {
-	c, count, err := dataset.GroupedPreset("300-100-100-p600-m30")
-	require.NoError(t, err)
-	split, _, err := dataset.Generate(c, 4)
-	require.NoError(t, err)
-	g, err := groups.Equal(c.Features, count)
-	require.NoError(t, err)
-	m, err := regression.SparseGroupLasso(split, options{Groups: g})
-	require.NoError(t, err)
-	r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodIGJO})
-	require.NoError(t, err)
+	c, count := must.Both(dataset.GroupedPreset("300-100-100-p600-m30"))(t)
+	split := must.First(dataset.Generate(c, 4))(t)
+	g := must.Of(groups.Equal(c.Features, count))(t)
+	m := must.Of(regression.SparseGroupLasso(split, options{Groups: g}))(t)
+	r := must.Of(tune.Run(context.Background(), m, tune.Config{Method: tune.MethodIGJO}))(t)
 	require.Equal(t, outcome.Converged, r.Status)
-	fit, err := m.Penalised()
-	require.NoError(t, err)
+	fit := must.Of(m.Penalised())(t)
 	for _, w := range r.Lambda {
 		require.LessOrEqual(t, w, lower.MostShare*fit.LambdaMax())
 	}

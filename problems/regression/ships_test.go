@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
@@ -50,12 +51,9 @@ func shipData() *dataset.Data {
 func TestShips(t *testing.T) {
 	want := []float64{-0.54334, -0.68740, -0.07596, 0.32558, 0.69714, 0.81843, 0.45343, 0.38447}
 	d := shipData()
-	m, err := regression.Poisson(&dataset.Split{Train: d, Val: d}, options{Intercept: true})
-	require.NoError(t, err)
-	fit, err := m.Penalised()
-	require.NoError(t, err)
-	pt, err := fit.Solve(context.Background(), []float64{0, 1e-8}, 1e-14, nil)
-	require.NoError(t, err)
+	m := must.Of(regression.Poisson(&dataset.Split{Train: d, Val: d}, options{Intercept: true}))(t)
+	fit := must.Of(m.Penalised())(t)
+	pt := must.Of(fit.Solve(context.Background(), []float64{0, 1e-8}, 1e-14, nil))(t)
 	require.InDeltaSlice(t, want, pt.X[0], 2e-5)
 	require.InDelta(t, -6.40590, pt.X[1][0], 2e-5)
 	require.InDelta(t, 38.69505/2/34, m.Evaluate(pt.X).Validation, 1e-6) // the deviance published with it
@@ -67,13 +65,10 @@ func TestOffsetByConicPrograms(t *testing.T) {
 	run := func(change func(d *dataset.Data), c tune.Config) *tune.Result {
 		d := shipData()
 		change(d)
-		cv, err := dataset.CrossValidate(d, 2, 1, nil)
-		require.NoError(t, err)
-		m, err := regression.Poisson(cv, options{Standardize: true, Intercept: true})
-		require.NoError(t, err)
+		cv := must.Of(dataset.CrossValidate(d, 2, 1, nil))(t)
+		m := must.Of(regression.Poisson(cv, options{Standardize: true, Intercept: true}))(t)
 		c.Method, c.Evaluations, c.Ranges = tune.MethodGrid, 4, []tune.Range{{Low: 0.01, High: 0.3}}
-		r, err := tune.Run(context.Background(), m, c)
-		require.NoError(t, err)
+		r := must.Of(tune.Run(context.Background(), m, c))(t)
 		return r
 	}
 	fast := run(func(*dataset.Data) {}, tune.Config{})

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -19,8 +20,7 @@ import (
 func TestFactorsScaleColumns(t *testing.T) {
 	s := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0.5, 0, 0, 1}, 0.7)
 	factors := []float64{1, 2, 0.5, 1, 3, 0.2}
-	termed, err := regression.Lasso(s, options{Terms: regression.Terms{Factors: factors}})
-	require.NoError(t, err)
+	termed := must.Of(regression.Lasso(s, options{Terms: regression.Terms{Factors: factors}}))(t)
 	scaled := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0.5, 0, 0, 1}, 0.7)
 	for _, d := range []*dataset.Data{scaled.Train, scaled.Val, scaled.Test} {
 		for i := range d.Y {
@@ -29,19 +29,14 @@ func TestFactorsScaleColumns(t *testing.T) {
 			}
 		}
 	}
-	plain, err := regression.Lasso(scaled, options{})
-	require.NoError(t, err)
-	a, err := termed.Penalised()
-	require.NoError(t, err)
-	b, err := plain.Penalised()
-	require.NoError(t, err)
+	plain := must.Of(regression.Lasso(scaled, options{}))(t)
+	a := must.Of(termed.Penalised())(t)
+	b := must.Of(plain.Penalised())(t)
 	require.InEpsilon(t, b.LambdaMax(), a.LambdaMax(), 1e-12)
 	for _, share := range []float64{0.5, 0.1, 0.01} {
 		lambda := []float64{share * a.LambdaMax()}
-		x, err := a.Solve(context.Background(), lambda, 1e-12, nil)
-		require.NoError(t, err)
-		z, err := b.Solve(context.Background(), lambda, 1e-12, nil)
-		require.NoError(t, err)
+		x := must.Of(a.Solve(context.Background(), lambda, 1e-12, nil))(t)
+		z := must.Of(b.Solve(context.Background(), lambda, 1e-12, nil))(t)
 		require.InEpsilon(t, z.Validation, x.Validation, 1e-8)
 		for j, f := range factors {
 			require.InDelta(t, z.X[0][j]/f, x.X[0][j], 1e-7)
@@ -75,10 +70,8 @@ func TestExcludedFeatures(t *testing.T) {
 				s     *dataset.Split
 				terms regression.Terms
 			}{{s, factors(1e12)}, {without, factors()}} {
-				m, err := build(of.s, options{Intercept: true, Terms: of.terms})
-				require.NoError(t, err)
-				r, err := tune.Run(context.Background(), m, c)
-				require.NoError(t, err)
+				m := must.Of(build(of.s, options{Intercept: true, Terms: of.terms}))(t)
+				r := must.Of(tune.Run(context.Background(), m, c))(t)
 				require.Equal(t, outcome.Converged, r.Status, "%s %s: %s", name, c.Method, r.Message)
 				fits = append(fits, r.RefitFit)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -151,11 +152,9 @@ func TestWeightsOfAdaptive(t *testing.T) {
 		if scale == 0 {
 			cv.Data.Weights = nil
 		}
-		m, err := regression.AdaptiveLasso(cv, options{Intercept: true})
-		require.NoError(t, err)
-		r, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 9,
-			Ranges: []tune.Range{{Low: 1e-3, High: 0.3}}})
-		require.NoError(t, err)
+		m := must.Of(regression.AdaptiveLasso(cv, options{Intercept: true}))(t)
+		r := must.Of(tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 9,
+			Ranges: []tune.Range{{Low: 1e-3, High: 0.3}}}))(t)
 		return r.RefitFit
 	}
 	dense := func(d dataset.Division) dataset.Division { return d }

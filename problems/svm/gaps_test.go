@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table/split"
 )
@@ -18,13 +19,11 @@ func TestGaps(t *testing.T) {
 	folds := []split.Fold{{Train: []int{0, 2}, Val: []int{1, 3}}, {Train: []int{1, 3}, Val: []int{0, 2}}}
 	cv := &dataset.CrossValidation{Data: data, Folds: folds, Gaps: &dataset.Gaps{Row: []int{1, 3}, Feature: []int{0, 0},
 		Fill: [][]float64{{0.25}, {9}}}}
-	m, err := New(cv, Options{})
-	require.NoError(t, err)
+	m := must.Of(New(cv, Options{}))(t)
 	// w = 2, c = 0: the first fold validates (0.25, +) and (0.25, -), which cost 1 - 0.5 and 1 + 0.5; the second (1, +)
 	// and (-1, -), which cost nothing.
 	require.InDelta(t, 0.5, m.Evaluate([][]float64{{2}, {0}, {2}, {0}}).Validation, 1e-15)
 	cv.Gaps = nil
-	m, err = New(cv, Options{})
-	require.NoError(t, err)
+	m = must.Of(New(cv, Options{}))(t)
 	require.InDelta(t, 9.5/2, m.Evaluate([][]float64{{2}, {0}, {2}, {0}}).Validation, 1e-15) // without, 9 costs 0 and 19
 }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -20,13 +21,10 @@ func boxed(t *testing.T, m *Model, rows []int, lambda float64, bound []float64) 
 	x, shift := model.Variable("w", len(bound)), model.Variable("c", 1)
 	model.Minimize(m.rows.design(rows, m.weights).hinge(x, shift).Plus(convex.SumSquares(x.Expr()).Scale(lambda / 2)))
 	model.Constrain(convex.LessEqual(convex.Abs(x.Expr()), convex.Const(bound...)))
-	prog, err := model.Compile()
-	require.NoError(t, err)
-	solver, err := prog.Solver(convex.SolverOptions{Backend: native(t)})
-	require.NoError(t, err)
+	prog := must.Of(model.Compile())(t)
+	solver := must.Of(prog.Solver(convex.SolverOptions{Backend: native(t)}))(t)
 	defer solver.Close()
-	res, err := solver.Solve(context.Background())
-	require.NoError(t, err)
+	res := must.Of(solver.Solve(context.Background()))(t)
 	return res.Value(x), res.Value(shift)[0]
 }
 
@@ -35,12 +33,9 @@ func boxed(t *testing.T, m *Model, rows []int, lambda float64, bound []float64) 
 func TestLadder(t *testing.T) {
 	ctx := context.Background()
 	cv := folded(t, 11, 60, 5, 3, 1)
-	m, err := New(cv, Options{ClassWeights: []float64{1, 2}})
-	require.NoError(t, err)
-	first, err := tune.Run(ctx, m, tune.Config{Rung: "common"})
-	require.NoError(t, err)
-	r, err := tune.Run(ctx, m, tune.Config{Rung: "adaptive"})
-	require.NoError(t, err)
+	m := must.Of(New(cv, Options{ClassWeights: []float64{1, 2}}))(t)
+	first := must.Of(tune.Run(ctx, m, tune.Config{Rung: "common"}))(t)
+	r := must.Of(tune.Run(ctx, m, tune.Config{Rung: "adaptive"}))(t)
 	require.Equal(t, m.Names(), r.Names)
 	bounds := func(rows []int) []float64 {
 		w, _ := free(t, m, rows, first.Lambda[0])
@@ -62,8 +57,7 @@ func TestLadder(t *testing.T) {
 	require.InDeltaSlice(t, w, r.RefitFit.Coefficients, 1e-3)
 	require.InDelta(t, -c, r.RefitFit.Intercept, 1e-3)
 
-	again, err := tune.Run(ctx, m, tune.Config{Rung: "adaptive", Workers: 3})
-	require.NoError(t, err)
+	again := must.Of(tune.Run(ctx, m, tune.Config{Rung: "adaptive", Workers: 3}))(t)
 	require.Equal(t, r.RefitFit, again.RefitFit)
 }
 
@@ -71,8 +65,7 @@ func TestLadder(t *testing.T) {
 // that of rows of one weight in folds of one size.
 func TestCompare(t *testing.T) {
 	cv := folded(t, 4, 60, 4, 3, 1)
-	m, err := New(cv, Options{})
-	require.NoError(t, err)
+	m := must.Of(New(cv, Options{}))(t)
 	rungs := m.ladder()
 	r := rungs[0].Models(nil, nil, nil)[0].Advice()
 	var x, y [][]float64

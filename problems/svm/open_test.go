@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/machine"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -24,13 +25,10 @@ func free(t *testing.T, m *Model, rows []int, lambda float64) (w []float64, c fl
 	model := convex.NewModel()
 	x, shift := model.Variable("w", p), model.Variable("c", 1)
 	model.Minimize(m.rows.design(rows, m.weights).hinge(x, shift).Plus(convex.SumSquares(x.Expr()).Scale(lambda / 2)))
-	prog, err := model.Compile()
-	require.NoError(t, err)
-	solver, err := prog.Solver(convex.SolverOptions{Backend: native(t)})
-	require.NoError(t, err)
+	prog := must.Of(model.Compile())(t)
+	solver := must.Of(prog.Solver(convex.SolverOptions{Backend: native(t)}))(t)
 	defer solver.Close()
-	res, err := solver.Solve(context.Background())
-	require.NoError(t, err)
+	res := must.Of(solver.Solve(context.Background()))(t)
 	return res.Value(x), res.Value(shift)[0]
 }
 
@@ -38,10 +36,8 @@ func free(t *testing.T, m *Model, rows []int, lambda float64) (w []float64, c fl
 // its machine the one of all rows at this lambda.
 func TestOpen(t *testing.T) {
 	cv := folded(t, 11, 60, 4, 3, 1)
-	m, err := New(cv, Options{ClassWeights: []float64{1, 2}})
-	require.NoError(t, err)
-	r, err := tune.Run(context.Background(), m, tune.Config{Rung: "common"})
-	require.NoError(t, err)
+	m := must.Of(New(cv, Options{ClassWeights: []float64{1, 2}}))(t)
+	r := must.Of(tune.Run(context.Background(), m, tune.Config{Rung: "common"}))(t)
 	require.True(t, r.Selection.Weighted)
 	at := func(lambda float64) (hinge, score float64) {
 		for _, f := range cv.Folds {
@@ -61,20 +57,17 @@ func TestOpen(t *testing.T) {
 	w, c := free(t, m, m.all(), r.Lambda[0])
 	require.InDeltaSlice(t, w, r.RefitFit.Coefficients, 1e-4)
 	require.InDelta(t, -c, r.RefitFit.Intercept, 1e-4)
-	conic, d, err := m.train(context.Background(), problems.Solver{Backend: native(t)},
-		weighted(slices.Concat(r.Lambda, r.Selection.Upper)))
-	require.NoError(t, err)
+	conic, d := must.Both(m.train(context.Background(), problems.Solver{Backend: native(t)},
+		weighted(slices.Concat(r.Lambda, r.Selection.Upper))))(t)
 	require.InDeltaSlice(t, w, conic, 1e-4)
 	require.InDelta(t, c, d, 1e-4)
 
 	for _, other := range []tune.Config{{GapTol: 1e-4}, {Preset: tune.PresetPaper}, {MaxIter: 4}} {
-		r, err := tune.Run(context.Background(), m, other)
-		require.NoError(t, err)
+		r := must.Of(tune.Run(context.Background(), m, other))(t)
 		require.Nil(t, r.Ladder)
 	}
 	for _, o := range []Options{{R0: 3}, {WBar0: 0.1}} {
-		m, err := New(cv, o)
-		require.NoError(t, err)
+		m := must.Of(New(cv, o))(t)
 		require.Nil(t, m.ladder())
 	}
 }
@@ -86,19 +79,15 @@ func TestOpenLarge(t *testing.T) {
 		t.Skip("ten thousand rows")
 	}
 	cv := folded(t, 5, 10_000, 100, 2, 1)
-	m, err := New(cv, Options{})
-	require.NoError(t, err)
+	m := must.Of(New(cv, Options{}))(t)
 	open := m.open()
 	require.Positive(t, open.Gap)
-	r, err := tune.Run(context.Background(), m, tune.Config{Rung: "common"})
-	require.NoError(t, err)
+	r := must.Of(tune.Run(context.Background(), m, tune.Config{Rung: "common"}))(t)
 	at := func(lambda float64) (hinge, score float64) {
 		for _, f := range cv.Folds {
 			part := m.rows.part(f.Train, m.weights)
-			g, err := machine.New(part.X, part.Y, part.Weights)
-			require.NoError(t, err)
-			s, err := g.Solve(context.Background(), lambda, []float64{openBound}, machine.Options{Tol: 1e-9})
-			require.NoError(t, err)
+			g := must.Of(machine.New(part.X, part.Y, part.Weights))(t)
+			s := must.Of(g.Solve(context.Background(), lambda, []float64{openBound}, machine.Options{Tol: 1e-9}))(t)
 			require.Equal(t, outcome.Converged, s.Status)
 			hinge += meanHinge(cv.Data, f.Val, m.weights, s.W, s.C) / 2
 			score += meanScore(cv.Data, f.Val, m.weights, s.W, s.C) / 2
@@ -132,15 +121,11 @@ func TestOpenSeparable(t *testing.T) {
 		return d
 	}
 	d := draw(90)
-	classes, err := Classes(d)
-	require.NoError(t, err)
-	cv, err := dataset.CrossValidate(d, 5, 1, classes)
-	require.NoError(t, err)
+	classes := must.Of(Classes(d))(t)
+	cv := must.Of(dataset.CrossValidate(d, 5, 1, classes))(t)
 	cv.Test = draw(400)
-	m, err := New(cv, Options{Standardize: true})
-	require.NoError(t, err)
-	r, err := tune.Run(context.Background(), m, tune.Config{})
-	require.NoError(t, err)
+	m := must.Of(New(cv, Options{Standardize: true}))(t)
+	r := must.Of(tune.Run(context.Background(), m, tune.Config{}))(t)
 	require.Greater(t, math.Abs(r.RefitFit.Coefficients[0]), 3.0*highest)
 	require.Less(t, *r.Refit.Test, 0.05) // the grid has 0.2: its bounds are those of the paper
 }

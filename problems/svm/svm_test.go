@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -44,17 +45,14 @@ func table(seed uint64, n, p int, share float64) *dataset.Data {
 
 func folded(t testing.TB, seed uint64, n, p, folds int, share float64) *dataset.CrossValidation {
 	d := table(seed, n, p, share)
-	classes, err := Classes(d)
-	require.NoError(t, err)
-	cv, err := dataset.CrossValidate(d, folds, seed, classes)
-	require.NoError(t, err)
+	classes := must.Of(Classes(d))(t)
+	cv := must.Of(dataset.CrossValidate(d, folds, seed, classes))(t)
 	cv.Test = table(seed+100, n, p, share)
 	return cv
 }
 
 func native(t testing.TB) backends.ConicBackend {
-	b, err := backends.Open("native")
-	require.NoError(t, err)
+	b := must.Of(backends.Open("native"))(t)
 	return b
 }
 
@@ -108,8 +106,7 @@ func TestLosses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cv := folded(t, 1, 30, 6, 3, c.share)
-			m, err := New(cv, c.o)
-			require.NoError(t, err)
+			m := must.Of(New(cv, c.o))(t)
 			require.Equal(t, c.share < 0.25, m.rows.x.Sparse())
 			p := m.Program()
 			require.Len(t, p.Blocks, 3)
@@ -177,8 +174,7 @@ func best(d *dataset.Data, top float64) float64 {
 func TestRetrain(t *testing.T) {
 	cv := folded(t, 2, 60, 1, 2, 1)
 	for _, standardize := range []bool{false, true} {
-		m, err := New(cv, Options{Standardize: standardize})
-		require.NoError(t, err)
+		m := must.Of(New(cv, Options{Standardize: standardize}))(t)
 		data := cv.Data
 		if standardize {
 			data = dataset.NewTransform(data, dataset.ByTable, true).Apply(data)
@@ -205,9 +201,8 @@ func TestRetrain(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
-	m, err := New(cv, Options{})
-	require.NoError(t, err)
-	_, _, err = m.Advice().Retrain(cancelled, problems.Solver{Backend: native(t), Fits: true}, []float64{1, 1})
+	m := must.Of(New(cv, Options{}))(t)
+	_, _, err := m.Advice().Retrain(cancelled, problems.Solver{Backend: native(t), Fits: true}, []float64{1, 1})
 	require.ErrorContains(t, err, "ended without a model: cancelled")
 }
 
@@ -223,10 +218,8 @@ func seq(n int) []int {
 func TestRun(t *testing.T) {
 	for _, share := range []float64{1, 0.1} {
 		cv := folded(t, 4, 60, 6, 3, share)
-		m, err := New(cv, Options{})
-		require.NoError(t, err)
-		res, err := tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper})
-		require.NoError(t, err)
+		m := must.Of(New(cv, Options{}))(t)
+		res := must.Of(tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper}))(t)
 		conic, err := tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper, Engine: tune.EngineConic})
 		require.NoError(t, err)
 		require.Equal(t, outcome.Converged, res.Status)
@@ -248,8 +241,7 @@ func TestRun(t *testing.T) {
 		require.Less(t, *res.Errors.Test, 0.35)
 		require.Greater(t, math.Abs(res.RefitFit.Coefficients[0]), 0.1)
 
-		closed, err := tune.Run(context.Background(), m, tune.Config{MaxIter: 200})
-		require.NoError(t, err)
+		closed := must.Of(tune.Run(context.Background(), m, tune.Config{MaxIter: 200}))(t)
 		require.Equal(t, outcome.Converged, closed.Status, closed.Message)
 		require.LessOrEqual(t, closed.LowerGap, 1e-4)
 		require.InEpsilon(t, closed.Refit.Validation, closed.Errors.Validation, 0.02)
@@ -259,8 +251,7 @@ func TestRun(t *testing.T) {
 
 // The search methods find hyperparameters too, and their machine is trained on all rows.
 func TestSearch(t *testing.T) {
-	m, err := New(folded(t, 5, 40, 3, 2, 1), Options{})
-	require.NoError(t, err)
+	m := must.Of(New(folded(t, 5, 40, 3, 2, 1), Options{}))(t)
 	res, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodRandom, Evaluations: 12, Seed: 1})
 	require.NoError(t, err)
 	require.NotNil(t, res.Errors.Test)

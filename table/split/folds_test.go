@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // Each row of each repeat validates once and trains in the other folds, parts have equal sizes and their share of each
@@ -15,12 +17,10 @@ func TestRandomFolds(t *testing.T) {
 		all[i] = i
 	}
 	for _, classes := range [][]int{nil, {0, 1, 1, 0, 1, 2, 0, 1, 1, 1, 0, 2, 0, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1}} {
-		folds, err := RandomFolds(23, 4, 3, 7, classes)
-		require.NoError(t, err)
+		folds := must.Of(RandomFolds(23, 4, 3, 7, classes))(t)
 		require.NoError(t, CheckFolds(folds, 23))
 		require.Len(t, folds, 12)
-		once, err := RandomFolds(23, 4, 1, 7, classes)
-		require.NoError(t, err)
+		once := must.Of(RandomFolds(23, 4, 1, 7, classes))(t)
 		require.Equal(t, once, folds[:4])
 		require.NotEqual(t, folds[:4], folds[4:8])
 		require.NotEqual(t, folds[4:8], folds[8:])

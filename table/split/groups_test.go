@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/proptest"
 )
 
@@ -20,10 +21,9 @@ func TestPartsOf(t *testing.T) {
 func TestGroupPartsByHand(t *testing.T) {
 	group := []int{5, 5, 5, 5, 8, 8, 8, 1, 1, 0}
 	for seed := range uint64(4) {
-		parts, err := GroupParts(group, 2, seed, nil)
-		require.NoError(t, err)
+		parts := must.Of(GroupParts(group, 2, seed, nil))(t)
 		require.Equal(t, [][]int{{0, 1, 2, 3, 9}, {4, 5, 6, 7, 8}}, parts)
-		parts, err = ByGroup(group, "0.5/0.3/rest", seed) // 5, 3 and 2 rows: 4 | 3 | 2, and the last row where one is lacking
+		parts, err := ByGroup(group, "0.5/0.3/rest", seed) // 5, 3 and 2 rows: 4 | 3 | 2, and the last row where one is lacking
 		require.NoError(t, err)
 		require.Equal(t, [][]int{{0, 1, 2, 3, 9}, {4, 5, 6}, {7, 8}}, parts)
 	}
@@ -35,8 +35,7 @@ func TestGroupPartsByHand(t *testing.T) {
 	require.ErrorContains(t, err, "0 repeats")
 	// Groups of the same size are drawn.
 	var seen []int
-	folds, err := GroupFolds([]int{0, 0, 1, 1, 2, 2, 3, 3}, 2, 20, 1, nil)
-	require.NoError(t, err)
+	folds := must.Of(GroupFolds([]int{0, 0, 1, 1, 2, 2, 3, 3}, 2, 20, 1, nil))(t)
 	require.Len(t, folds, 40)
 	for _, f := range folds {
 		require.Len(t, f.Val, 4)
@@ -52,23 +51,20 @@ func TestGroupPartsByHand(t *testing.T) {
 // Seven rows at six times: 2 stands twice and stays together.
 func TestTimeFoldsByHand(t *testing.T) {
 	at := []float64{3, 1, 2, 9, 2, 5, 4} // in order: 1, 2, 4, 0, 6, 5, 3
-	folds, err := TimeFolds(at, 2)
-	require.NoError(t, err)
+	folds := must.Of(TimeFolds(at, 2))(t)
 	require.Equal(t, []Fold{{Train: []int{1, 2, 4}, Val: []int{0, 6}}, {Train: []int{0, 1, 2, 4, 6}, Val: []int{3, 5}}},
 		folds)
-	folds, err = TimeFolds(at, 5)
-	require.NoError(t, err)
+	folds = must.Of(TimeFolds(at, 5))(t)
 	require.Equal(t, Fold{Train: []int{1}, Val: []int{2, 4}}, folds[0])
 	require.Equal(t, Fold{Train: []int{0, 1, 2, 4, 5, 6}, Val: []int{3}}, folds[4])
-	_, err = TimeFolds(at, 6)
+	_, err := TimeFolds(at, 6)
 	require.ErrorContains(t, err, "6 folds of 6 different times")
 	for spec, want := range map[string][][]int{
 		"0.5/0.25/rest": {{0, 1, 2, 4}, {6}, {3, 5}}, // 4, 1 and 2 rows
 		"2/2":           {{0, 6}, {3, 5}},            // the last ones
 		"2/rest":        {{1}, {0, 2, 3, 4, 5, 6}},   // the cut after one row is as near as that after three
 	} {
-		parts, err := ByTime(at, spec)
-		require.NoError(t, err)
+		parts := must.Of(ByTime(at, spec))(t)
 		require.Equal(t, want, parts, spec)
 	}
 	_, err = ByTime([]float64{1, 1, 1}, "2/1")
@@ -88,8 +84,7 @@ func TestDesignsKeepTheirPromises(t *testing.T) {
 			if rapid.Bool().Draw(r, "stratified") {
 				classes = rapid.SliceOfN(rapid.IntRange(0, 2), len(number), len(number)).Draw(r, "classes")
 			}
-			folds, err := GroupFolds(number, k, 2, seed, classes)
-			require.NoError(r, err)
+			folds := must.Of(GroupFolds(number, k, 2, seed, classes))(r)
 			require.NoError(r, CheckFolds(folds, len(number)))
 			largest := 0
 			for _, part := range PartsOf(number) {
@@ -114,8 +109,7 @@ func TestDesignsKeepTheirPromises(t *testing.T) {
 			at[i] = float64(v)
 		}
 		if kinds > k {
-			folds, err := TimeFolds(at, k)
-			require.NoError(r, err)
+			folds := must.Of(TimeFolds(at, k))(r)
 			require.NoError(r, CheckFolds(folds, len(at)))
 			validated := map[int]bool{}
 			for _, f := range folds {
@@ -155,8 +149,7 @@ func TestDesignsKeepTheirPromises(t *testing.T) {
 // Classes do not make one fold larger than another by more than the largest group: here the class of the last row is
 // nearly all in one fold.
 func TestStratifiedGroupsStayAsLarge(t *testing.T) {
-	parts, err := GroupParts([]int{1, 0, 0, 1, 2, 2, 3}, 2, 0, []int{0, 1, 1, 0, 0, 2, 0})
-	require.NoError(t, err)
+	parts := must.Of(GroupParts([]int{1, 0, 0, 1, 2, 2, 3}, 2, 0, []int{0, 1, 1, 0, 0, 2, 0}))(t)
 	require.Len(t, parts, 2)
 	require.LessOrEqual(t, max(len(parts[0]), len(parts[1])), 4)
 }
@@ -183,8 +176,7 @@ func TestStratifiedGroups(t *testing.T) {
 			}
 		}
 		for seed := range uint64(20) {
-			parts, err := GroupParts(group, c.folds, seed, class)
-			require.NoError(t, err)
+			parts := must.Of(GroupParts(group, c.folds, seed, class))(t)
 			for _, part := range parts {
 				ones := 0
 				for _, i := range part {

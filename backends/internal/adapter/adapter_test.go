@@ -7,6 +7,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -52,9 +53,8 @@ func (countingBackend) Capabilities() backends.Capabilities { return backends.Ca
 
 func set(t *testing.T) *counting {
 	l, p := &counting{}, &backends.Problem{P: matrices.Identity(1, 1), Q: []float64{1}}
-	_, err := Setup(countingBackend{}, p, backends.Options{}, func(struct{}) []Check { return nil },
-		func(struct{}, backends.Options) Library { return l })
-	require.NoError(t, err)
+	must.Of(Setup(countingBackend{}, p, backends.Options{}, func(struct{}) []Check { return nil },
+		func(struct{}, backends.Options) Library { return l }))(t)
 	return l
 }
 
@@ -63,8 +63,7 @@ func set(t *testing.T) *counting {
 func TestUpdate(t *testing.T) {
 	l := set(t)
 	x := func() float64 {
-		out, err := l.Solve(t.Context())
-		require.NoError(t, err)
+		out := must.Of(l.Solve(t.Context()))(t)
 		require.Equal(t, backends.Optimal, out.Status)
 		return out.X[0]
 	}
@@ -88,8 +87,7 @@ func TestUpdate(t *testing.T) {
 func TestGoesOn(t *testing.T) {
 	l := set(t)
 	after := func(f func() error) bool {
-		_, err := l.Solve(t.Context())
-		require.NoError(t, err)
+		must.Of(l.Solve(t.Context()))(t)
 		require.NoError(t, f())
 		require.NoError(t, l.SetEps(1e-9))
 		return l.GoOn

@@ -261,11 +261,10 @@ func TestStopAnywhere(t *testing.T) {
 func TestMemory(t *testing.T) {
 	u := quasidefinite(rand.New(rand.NewPCG(1, 1)), 150, 60, 0.02, 30)
 	var asked []int64
-	f, err := AnalyzeWith(u.n, u.ptr, u.ind, u.sign, Options{Memory: func(lasting, passing int64) error {
+	f := must.Of(AnalyzeWith(u.n, u.ptr, u.ind, u.sign, Options{Memory: func(lasting, passing int64) error {
 		asked = append(asked, lasting, passing)
 		return nil
-	}})
-	require.NoError(t, err)
+	}}))(t)
 	require.Len(t, asked, 6)
 	require.Greater(t, asked[4], int64(8*f.Nonzeros()))
 	require.LessOrEqual(t, asked[2], asked[4], "the bound from the column counts is one from below")

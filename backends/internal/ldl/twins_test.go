@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/conetune/conetune/backends/internal/order"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/proptest"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -326,8 +327,7 @@ func TestTwinsLeaveTheFill(t *testing.T) {
 	}
 	ours, whole := 0.0, 0.0
 	for _, c := range tests {
-		f, err := Analyze(c.s.n, c.s.ptr, c.s.ind, c.s.sign)
-		require.NoError(t, err)
+		f := must.Of(Analyze(c.s.n, c.s.ptr, c.s.ind, c.s.sign))(t)
 		a, b := fill(c.s, f.perm), fill(c.s, order.AMD(c.s.n, c.s.ptr, c.s.ind, order.Options{}))
 		require.LessOrEqual(t, a, 1.1*b, c.name)
 		ours += a / b

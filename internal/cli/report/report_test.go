@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/outcome"
@@ -201,8 +202,7 @@ func TestPathsOf(t *testing.T) {
 	require.Len(t, lines, 3)
 	require.Equal(t, []float64{0.5, 0.5}, lines[2].X)
 	require.Equal(t, []float64{-3.5, 4}, lines[2].Y)
-	drawn, err := pathDrawing(split, r).onPage()
-	require.NoError(t, err)
+	drawn := must.Of(pathDrawing(split, r).onPage())(t)
 	require.Contains(t, string(drawn.SVG), "In use: 0 features at 5, 2 features at 0.005.")
 	r.Curve = r.Curve[:1]
 	require.Nil(t, pathDrawing(split, r))

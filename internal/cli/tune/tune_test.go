@@ -172,8 +172,7 @@ func TestFoldsByColumns(t *testing.T) {
 
 	// By days: 3, 1, 5, 9, 7, 10, {4, 11}, 6, 0, 8, 2. In four blocks of three these are the rows
 	// 3 1 5 | 9 7 10 | 4 11 6 | 0 8 2.
-	rows, err := readDesign(t, false, "--data", data, "--time", "day", "--folds", "3", "--split", "all")
-	require.NoError(t, err)
+	rows := must.Of(readDesign(t, false, "--data", data, "--time", "day", "--folds", "3", "--split", "all"))(t)
 	require.Equal(t, []split.Fold{
 		{Train: []int{1, 3, 5}, Val: []int{7, 9, 10}},
 		{Train: []int{1, 3, 5, 7, 9, 10}, Val: []int{4, 6, 11}},
@@ -181,7 +180,7 @@ func TestFoldsByColumns(t *testing.T) {
 	}, rows.CV.Folds)
 
 	// The last quarter is for the test, and of the others the last two thirds validate.
-	rows, err = readDesign(t, false, "--data", data, "--time", "day", "--folds", "2", "--split", "0.75/rest", "--features",
+	rows, err := readDesign(t, false, "--data", data, "--time", "day", "--folds", "2", "--split", "0.75/rest", "--features",
 		"x")
 	require.NoError(t, err)
 	require.Equal(t, []float64{1, 4, 9}, rows.CV.Test.Y)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // BenchmarkSolve follows a common weight down, by the interior-point method and by Newton's.
@@ -19,9 +19,7 @@ func BenchmarkSolve(b *testing.B) {
 				}
 				var o Options
 				for l := c.LambdaMax() / 2; l > 1e-2*c.LambdaMax(); l *= 0.5 {
-					var err error
-					o.Start, err = c.Solve(context.Background(), Weights{l, []float64{l}}, o)
-					require.NoError(b, err)
+					o.Start = must.Of(c.Solve(context.Background(), Weights{l, []float64{l}}, o))(b)
 				}
 			}
 		})

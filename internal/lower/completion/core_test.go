@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -140,8 +141,7 @@ func sampled(m, n, entries, rank int, seed uint64) Data {
 // a dense decomposition.
 func TestFactoredAgainstProximal(t *testing.T) {
 	d := sampled(60, 75, 2200, 3, 1)
-	c, err := New(d, false)
-	require.NoError(t, err)
+	c := must.Of(New(d, false))(t)
 	require.False(t, c.interior != nil)
 	top := c.LambdaMax()
 	tols := []float64{1e-3, 1e-7}
@@ -152,8 +152,7 @@ func TestFactoredAgainstProximal(t *testing.T) {
 		var start *Solution
 		for _, share := range []float64{0.5, 0.2, 0.1} {
 			name := fmt.Sprint(tol, share)
-			s, err := c.Solve(context.Background(), Weights{Nuclear: share * top}, Options{Tol: tol, Start: start})
-			require.NoError(t, err)
+			s := must.Of(c.Solve(context.Background(), Weights{Nuclear: share * top}, Options{Tol: tol, Start: start}))(t)
 			require.Equal(t, outcome.Converged, s.Status, name)
 			require.LessOrEqual(t, c.Relative(s.Gap), tol, name)
 			want := softImpute(&d, share*top)
@@ -179,11 +178,9 @@ func TestFactoredAgainstProximal(t *testing.T) {
 // The norm outside of the singular vectors of G is bounded, and the bound is one of the objective.
 func TestNormOfTheRest(t *testing.T) {
 	d := sampled(60, 75, 2200, 3, 4)
-	c, err := New(d, false)
-	require.NoError(t, err)
+	c := must.Of(New(d, false))(t)
 	weight := 0.1 * c.LambdaMax()
-	s, err := c.Solve(context.Background(), Weights{Nuclear: weight}, Options{Tol: 1e-4})
-	require.NoError(t, err)
+	s := must.Of(c.Solve(context.Background(), Weights{Nuclear: weight}, Options{Tol: 1e-4}))(t)
 	f := c.startAt(s)
 	f.weigh(&bilevel.JointWeights{Train: 1, Penalties: []float64{weight}})
 	f.refresh()
@@ -217,10 +214,8 @@ func TestManyFeatures(t *testing.T) {
 	small, large := d.problem(t, false), d.problem(t, false)
 	large.interior = nil
 	w := Weights{0.3 * small.LambdaMax(), []float64{0.3 * small.LambdaMax()}}
-	a, err := small.Solve(context.Background(), w, Options{Tol: 1e-9})
-	require.NoError(t, err)
-	b, err := large.Solve(context.Background(), w, Options{Tol: 1e-7})
-	require.NoError(t, err)
+	a := must.Of(small.Solve(context.Background(), w, Options{Tol: 1e-9}))(t)
+	b := must.Of(large.Solve(context.Background(), w, Options{Tol: 1e-7}))(t)
 	require.Equal(t, outcome.Converged, b.Status)
 	require.InDelta(t, a.Objective, b.Objective, 2e-7*small.groups.Scale)
 	require.NotEmpty(t, b.Support)

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/lower/bilevel"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -78,13 +79,11 @@ func TestProductsByBlocks(t *testing.T) {
 // several, and the gap that a dense decomposition of its residual gives.
 func TestSameBytesOnAnyThreads(t *testing.T) {
 	d := sampled(300, 260, 20000, 4, 9)
-	c, err := New(d, false)
-	require.NoError(t, err)
+	c := must.Of(New(d, false))(t)
 	weight := 0.08 * c.LambdaMax()
 	solve := func(threads int) *Solution {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
-		s, err := c.Solve(context.Background(), Weights{Nuclear: weight}, Options{Tol: 1e-3})
-		require.NoError(t, err)
+		s := must.Of(c.Solve(context.Background(), Weights{Nuclear: weight}, Options{Tol: 1e-3}))(t)
 		return s
 	}
 	one := solve(1)

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -65,16 +66,14 @@ func TestInteriorGap(t *testing.T) {
 			for _, share := range []float64{1.01, 0.9, 0.1, 0.01, 1e-3, 1e-4} {
 				for _, ratio := range []float64{0.03, 1, 30} {
 					w := Weights{share * top, []float64{ratio * share * top}}
-					s, err := c.Solve(ctx, w, Options{Tol: 1e-9})
-					require.NoError(t, err)
+					s := must.Of(c.Solve(ctx, w, Options{Tol: 1e-9}))(t)
 					name := fmt.Sprint(intercept, shape, share, ratio)
 					require.Equal(t, outcome.Converged, s.Status, name)
 					require.Zero(t, s.Outer, name)
 					require.LessOrEqual(t, s.Newton, 25, name)
 					objective, unit := definition(t, d, w, s), c.groups.Scale
 					require.InDelta(t, objective, s.Objective, 1e-9*unit, name)
-					far, err := other.Solve(ctx, w, Options{Tol: 1e-10, Start: s})
-					require.NoError(t, err)
+					far := must.Of(other.Solve(ctx, w, Options{Tol: 1e-10, Start: s}))(t)
 					require.InDelta(t, far.Objective-far.Gap, objective, 1.2e-9*unit, name)
 				}
 			}
@@ -103,10 +102,8 @@ func TestInteriorAgainstNewton(t *testing.T) {
 			top := small.LambdaMax()
 			for _, share := range []float64{0.3, 0.1, 0.03} {
 				w := Weights{share * top, []float64{0.6 * share * top}}
-				a, err := small.Solve(ctx, w, Options{Tol: 1e-10})
-				require.NoError(t, err)
-				b, err := large.Solve(ctx, w, Options{Tol: 1e-12})
-				require.NoError(t, err)
+				a := must.Of(small.Solve(ctx, w, Options{Tol: 1e-10}))(t)
+				b := must.Of(large.Solve(ctx, w, Options{Tol: 1e-12}))(t)
 				require.InDelta(t, b.Objective, a.Objective, 2e-10*b.Objective+1e-10*small.groups.Scale)
 				require.Equal(t, b.Left == nil, a.Left == nil)
 				if a.Left != nil {
@@ -119,17 +116,14 @@ func TestInteriorAgainstNewton(t *testing.T) {
 					require.Equal(t, rb, ra)
 				}
 				require.InDeltaSlice(t, b.B, a.B, 1e-4)
-				na, da, err := small.Derivative(w, b, v, x, other.row, other.col, 1e-12)
-				require.NoError(t, err)
-				nb, db, err := large.Derivative(w, b, v, x, other.row, other.col, 1e-12)
-				require.NoError(t, err)
+				na, da := must.Both(small.Derivative(w, b, v, x, other.row, other.col, 1e-12))(t)
+				nb, db := must.Both(large.Derivative(w, b, v, x, other.row, other.col, 1e-12))(t)
 				unit := math.Max(math.Abs(nb), floats.Norm(append([]float64{0}, db...), math.Inf(1)))
 				require.InDelta(t, nb, na, 1e-6*unit, "%v %v %g", intercept, shape, share)
 				for g := range db {
 					require.InDelta(t, db[g], da[g], 1e-6*unit, "%v %v %g", intercept, shape, share)
 				}
-				na, _, err = small.Derivative(w, a, v, x, other.row, other.col, 1e-12)
-				require.NoError(t, err)
+				na = must.First(small.Derivative(w, a, v, x, other.row, other.col, 1e-12))(t)
 				require.InDelta(t, nb, na, 1e-3*unit, "at the less accurate solution")
 			}
 			_, _, err := small.Derivative(Weights{1, []float64{1}}, &Solution{}, v[1:], x, other.row, other.col, 0)
@@ -148,8 +142,7 @@ func TestWithin(t *testing.T) {
 			c := d.problem(t, intercept)
 			for _, share := range []float64{0.5, 0.1, 0.01, 1e-3} {
 				w := Weights{share * c.LambdaMax(), []float64{0.5 * share * c.LambdaMax()}}
-				s, err := c.Solve(ctx, w, Options{Tol: 1e-11})
-				require.NoError(t, err)
+				s := must.Of(c.Solve(ctx, w, Options{Tol: 1e-11}))(t)
 				const least = 1e-7 // in the place of zero
 				r, loss := Bounds{Nuclear: least}, 0.0
 				var gamma mat.Dense
@@ -166,8 +159,7 @@ func TestWithin(t *testing.T) {
 					loss += v * v / float64(2*len(d.y))
 				}
 				name := fmt.Sprint(intercept, shape, share)
-				o, l, err := c.Within(ctx, r, Options{Tol: 1e-9})
-				require.NoError(t, err)
+				o, l := must.Both(c.Within(ctx, r, Options{Tol: 1e-9}))(t)
 				require.Equal(t, outcome.Converged, o.Status, name)
 				require.LessOrEqual(t, o.Newton, 25, name)
 				slack := least * (w.Nuclear + float64(len(d.groups))*w.Norm[0])
@@ -212,8 +204,7 @@ func TestDerivativeAtRandomWeights(t *testing.T) {
 		v[i] = rng.NormFloat64()
 	}
 	value := func(w Weights, tol float64) (float64, *Solution) {
-		s, err := c.Solve(ctx, w, Options{Tol: tol})
-		require.NoError(t, err)
+		s := must.Of(c.Solve(ctx, w, Options{Tol: tol}))(t)
 		f := make([]float64, len(v))
 		x.Mul(f, s.B)
 		if s.Left != nil {
@@ -233,8 +224,7 @@ func TestDerivativeAtRandomWeights(t *testing.T) {
 			along[i] = rng.NormFloat64()
 		}
 		_, s := value(w, 1e-10)
-		nuclear, groups, err := c.Derivative(w, s, v, x, other.row, other.col, 1e-10)
-		require.NoError(t, err)
+		nuclear, groups := must.Both(c.Derivative(w, s, v, x, other.row, other.col, 1e-10))(t)
 		want, scale := 0.0, math.Abs(nuclear)*w.Nuclear
 		got := along[0] * nuclear * w.Nuclear
 		for g, a := range groups {

@@ -17,6 +17,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/stop/stoptest"
 	"github.com/conetune/conetune/outcome"
 )
@@ -52,8 +53,7 @@ func newJointOf(t testing.TB, d sample, intercept bool) (j *Joint, train, val Da
 		return out
 	}
 	train, val = pick(0), pick(1)
-	j, err := jointOf(train, val, intercept)
-	require.NoError(t, err)
+	j = must.Of(jointOf(train, val, intercept))(t)
 	return j, train, val
 }
 
@@ -148,14 +148,11 @@ func TestJointAgainstConic(t *testing.T) {
 					s := j.Joint()
 					solved := func(w *bilevel.JointWeights) (*bilevel.JointPoint, bilevel.JointPoint) {
 						for range 60 {
-							pt, err := s.Solve(context.Background(), w)
-							require.NoError(t, err)
+							pt := must.Of(s.Solve(context.Background(), w))(t)
 							require.NotNil(t, pt)
-							c, err := s.Check(context.Background(), w)
-							require.NoError(t, err)
+							c := must.Of(s.Check(context.Background(), w))(t)
 							if !c.Grew {
-								pt, err = s.Solve(context.Background(), w)
-								require.NoError(t, err)
+								pt = must.Of(s.Solve(context.Background(), w))(t)
 								return pt, c
 							}
 						}
@@ -213,10 +210,8 @@ func repeat(v float64, n int) []float64 {
 // factoredProblem is a sample as a large completion.
 func factoredProblem(t testing.TB, d sample, intercept bool) *Problem {
 	c := d.problem(t, intercept)
-	var err error
 	c.interior = nil
-	c.joint, err = newJoint(d.data(), intercept)
-	require.NoError(t, err)
+	c.joint = must.Of(newJoint(d.data(), intercept))(t)
 	return c
 }
 
@@ -249,10 +244,8 @@ func TestFactoredAgainstInterior(t *testing.T) {
 			var start *Solution
 			for _, share := range []float64{1.01, 0.5, 0.1, 0.02} {
 				w := Weights{share * top, []float64{0.7 * share * top}}
-				a, err := want.Solve(context.Background(), w, Options{Tol: 1e-10})
-				require.NoError(t, err)
-				b, err := got.Solve(context.Background(), w, Options{Tol: 1e-9, Start: start})
-				require.NoError(t, err)
+				a := must.Of(want.Solve(context.Background(), w, Options{Tol: 1e-10}))(t)
+				b := must.Of(got.Solve(context.Background(), w, Options{Tol: 1e-9, Start: start}))(t)
 				start = b
 				scale := want.groups.Scale
 				require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, b.Status,
@@ -304,14 +297,10 @@ func TestFactoredDerivative(t *testing.T) {
 			}
 			for _, share := range []float64{0.5, 0.2} {
 				w := Weights{share * small.LambdaMax(), []float64{0.6 * share * small.LambdaMax()}}
-				a, err := small.Solve(context.Background(), w, Options{Tol: 1e-11})
-				require.NoError(t, err)
-				b, err := large.Solve(context.Background(), w, Options{Tol: 1e-11})
-				require.NoError(t, err)
-				want, wanted, err := small.Derivative(w, a, v, x, other.row, other.col, 1e-10)
-				require.NoError(t, err)
-				got, gotten, err := large.Derivative(w, b, v, x, other.row, other.col, 1e-8)
-				require.NoError(t, err)
+				a := must.Of(small.Solve(context.Background(), w, Options{Tol: 1e-11}))(t)
+				b := must.Of(large.Solve(context.Background(), w, Options{Tol: 1e-11}))(t)
+				want, wanted := must.Both(small.Derivative(w, a, v, x, other.row, other.col, 1e-10))(t)
+				got, gotten := must.Both(large.Derivative(w, b, v, x, other.row, other.col, 1e-8))(t)
 				scale := math.Abs(want) + floats.Norm(wanted, 1)
 				require.Positive(t, scale)
 				require.InDelta(t, want, got, 1e-4*scale, name)
@@ -354,8 +343,7 @@ func TestFactoredCancelled(t *testing.T) {
 	require.NotNil(t, c.joint)
 	for _, n := range []int{0, 1, 5, 20, 100} {
 		ctx := stoptest.After(n)
-		s, err := c.Solve(ctx, Weights{Nuclear: 0.01 * c.LambdaMax()}, Options{Tol: 1e-12})
-		require.NoError(t, err)
+		s := must.Of(c.Solve(ctx, Weights{Nuclear: 0.01 * c.LambdaMax()}, Options{Tol: 1e-12}))(t)
 		require.Equal(t, outcome.Cancelled, s.Status, n)
 		require.LessOrEqual(t, ctx.Looks(), n+12, "it asked again and again")
 	}
@@ -369,12 +357,10 @@ func TestFirstColumns(t *testing.T) {
 	s := j.Joint()
 	for _, share := range []float64{1.01, 0.4} {
 		w := Weights{share * c.LambdaMax(), []float64{share * c.LambdaMax()}}
-		want, err := c.Solve(context.Background(), w, Options{Tol: 1e-9})
-		require.NoError(t, err)
+		want := must.Of(c.Solve(context.Background(), w, Options{Tol: 1e-9}))(t)
 		weights := bilevel.JointWeights{Train: 1, Tol: 1e-9, Flat: true, Penalties: append([]float64{w.Nuclear},
 			repeat(w.Norm[0], len(j.members))...)}
-		pt, err := s.Solve(context.Background(), &weights)
-		require.NoError(t, err)
+		pt := must.Of(s.Solve(context.Background(), &weights))(t)
 		require.InDelta(t, want.Objective, pt.Objective, 1e-5*want.Objective)
 		require.Equal(t, want.Left == nil, pt.Penalties[0] == 0)
 	}

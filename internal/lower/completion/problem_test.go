@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -59,8 +60,7 @@ func draw(seed uint64, m, n, p int, share float64) sample {
 }
 
 func (d sample) problem(t testing.TB, intercept bool) *Problem {
-	c, err := New(d.data(), intercept)
-	require.NoError(t, err)
+	c := must.Of(New(d.data(), intercept))(t)
 	return c
 }
 
@@ -82,8 +82,7 @@ func TestOptimality(t *testing.T) {
 			top := c.LambdaMax()
 			for _, share := range []float64{1.01, 0.5, 0.1, 0.01} {
 				w := Weights{share * top, []float64{0.7 * share * top}}
-				s, err := c.Solve(context.Background(), w, Options{Tol: 1e-12})
-				require.NoError(t, err)
+				s := must.Of(c.Solve(context.Background(), w, Options{Tol: 1e-12}))(t)
 				require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status,
 					"%v %v %g", intercept, shape, share)
 				N := float64(len(d.y))
@@ -159,8 +158,7 @@ func TestKnownMatrix(t *testing.T) {
 	require.True(t, svd.Factorize(full, mat.SVDThin))
 	values := svd.Values(nil)
 	w := Weights{Nuclear: values[1] * 0.5 / 63}
-	s, err := c.Solve(context.Background(), w, Options{Tol: 1e-13})
-	require.NoError(t, err)
+	s := must.Of(c.Solve(context.Background(), w, Options{Tol: 1e-13}))(t)
 	var u, v, want, got mat.Dense
 	svd.UTo(&u)
 	svd.VTo(&v)
@@ -173,8 +171,7 @@ func TestKnownMatrix(t *testing.T) {
 	want.Mul(&u, v.T())
 	got.Mul(s.Left, s.Right.T())
 	require.True(t, mat.EqualApprox(&want, &got, 1e-7))
-	zero, err := c.Solve(context.Background(), Weights{Nuclear: c.LambdaMax() * 1.0001}, Options{Start: s})
-	require.NoError(t, err)
+	zero := must.Of(c.Solve(context.Background(), Weights{Nuclear: c.LambdaMax() * 1.0001}, Options{Start: s}))(t)
 	require.Nil(t, zero.Left)
 }
 
@@ -188,8 +185,7 @@ func TestNonsense(t *testing.T) {
 	short.Row = d.row[1:]
 	_, err = New(short, false)
 	require.ErrorContains(t, err, "column indices")
-	c, err := New(d.data(), false)
-	require.NoError(t, err)
+	c := must.Of(New(d.data(), false))(t)
 	_, err = c.Solve(context.Background(), Weights{Nuclear: 0, Norm: []float64{1}}, Options{})
 	require.ErrorContains(t, err, "nuclear norm is 0")
 	_, err = c.Solve(context.Background(), Weights{Nuclear: 1}, Options{})

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
@@ -37,8 +38,7 @@ func TestStorage(t *testing.T) {
 			require.Equal(t, mat.Col(nil, j, x), full, name)
 			require.Equal(t, mat.Dot(x.ColView(j), mat.NewVecDense(3, []float64{5, 6, 7})), d.Dot(j, []float64{5, 6, 7}), name)
 		}
-		sum, squares, err := d.Sums(1)
-		require.NoError(t, err)
+		sum, squares := must.Both(d.Sums(1))(t)
 		require.Equal(t, []float64{2, 20}, []float64{sum, squares}, name)
 		out, back := []float64{1, 1, 1}, make([]float64, 2)
 		d.Mul(out, []float64{2, 3})

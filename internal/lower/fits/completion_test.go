@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -60,8 +61,7 @@ func TestCompletionHypergradient(t *testing.T) {
 				if p > 0 {
 					groups = triples(p)
 				}
-				m, err := NewCompletion(train, val, 14, 11, groups, intercept)
-				require.NoError(t, err)
+				m := must.Of(NewCompletion(train, val, 14, 11, groups, intercept))(t)
 				lambda := make([]float64, m.Dim())
 				for i := range lambda {
 					lambda[i] = share * m.LambdaMax() / float64(1+i)
@@ -76,27 +76,22 @@ func TestCompletionHypergradient(t *testing.T) {
 // the factors, along which the Hessian vanishes at an exact solution only, stay out of the hypergradient.
 func TestCompletionRotations(t *testing.T) {
 	train, val := entries(3, 14, 11, 0)
-	m, err := NewCompletion(train, val, 14, 11, nil, true)
-	require.NoError(t, err)
+	m := must.Of(NewCompletion(train, val, 14, 11, nil, true))(t)
 	for _, tol := range []float64{1e-6, 1e-8, 1e-10, 1e-12} {
-		at, err := m.Solve(context.Background(), []float64{0.1 * m.LambdaMax()}, tol, nil)
-		require.NoError(t, err)
-		rough, err := m.Traits().Gradient(context.Background(), at, lower.Adjoint, 1e-6)
-		require.NoError(t, err)
-		fine, err := m.Traits().Gradient(context.Background(), at, lower.Adjoint, 1e-14)
-		require.NoError(t, err)
+		at := must.Of(m.Solve(context.Background(), []float64{0.1 * m.LambdaMax()}, tol, nil))(t)
+		rough := must.Of(m.Traits().Gradient(context.Background(), at, lower.Adjoint, 1e-6))(t)
+		fine := must.Of(m.Traits().Gradient(context.Background(), at, lower.Adjoint, 1e-14))(t)
 		require.InEpsilon(t, rough[0], fine[0], 1e-4, "tolerance %g", tol)
 	}
 }
 
 func TestCompletionSearch(t *testing.T) {
 	train, val := entries(4, 14, 14, 6)
-	m, err := NewCompletion(train, val, 14, 14, triples(6), false)
-	require.NoError(t, err)
+	m := must.Of(NewCompletion(train, val, 14, 14, triples(6), false))(t)
 	descend(t, m, 1, hypergradient.Settings{MaxIter: 10}, hypergradient.IGJO, hypergradient.HOAG)
 	val.Row = append([]int(nil), val.Row...)
 	val.Row[3] = 14
-	_, err = NewCompletion(train, val, 14, 14, triples(6), false)
+	_, err := NewCompletion(train, val, 14, 14, triples(6), false)
 	require.ErrorContains(t, err, "validation entries of the matrix completion: completion: known entry 3")
 }
 
@@ -106,22 +101,18 @@ func TestAnchoredSubproblem(t *testing.T) {
 	const m, n = 80, 70
 	train, val := entries(5, m, n, 0)
 	require.Greater(t, len(val.Y), 100)
-	fit, err := NewCompletion(again(train), val, m, n, nil, false)
-	require.NoError(t, err)
-	at, err := fit.Solve(context.Background(), []float64{0.1 * fit.LambdaMax()}, 1e-7, nil)
-	require.NoError(t, err)
+	fit := must.Of(NewCompletion(again(train), val, m, n, nil, false))(t)
+	at := must.Of(fit.Solve(context.Background(), []float64{0.1 * fit.LambdaMax()}, 1e-7, nil))(t)
 	v := fit.Values(at.X)
 	c := &bilevel.Centre{
 		X: [][][]float64{at.X}, R: v.Penalties, Value: v.Train, Gamma: at.Lambda, Alpha: 10, Rho: 1e-2, Low: []float64{1e-3},
 		High: []float64{1e6}, Tol: 1e-6,
 	}
-	exact, err := fit.Subproblem([]bilevel.Fit{fit}, 1)(context.Background(), c)
-	require.NoError(t, err)
+	exact := must.Of(fit.Subproblem([]bilevel.Fit{fit}, 1)(context.Background(), c))(t)
 	require.True(t, exact.Solved)
 	require.Positive(t, exact.Fits)
 	c.Tol = v.Validation
-	rough, err := fit.Subproblem([]bilevel.Fit{fit}, 1)(context.Background(), c)
-	require.NoError(t, err)
+	rough := must.Of(fit.Subproblem([]bilevel.Fit{fit}, 1)(context.Background(), c))(t)
 	require.True(t, rough.Solved)
 	require.Zero(t, rough.Fits)
 	require.Equal(t, at.X, rough.X[0])

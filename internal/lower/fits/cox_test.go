@@ -15,6 +15,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // timed replaces targets by times, some equal, that fall with them, every third one censored.
@@ -35,8 +36,7 @@ func TestCoxHypergradient(t *testing.T) {
 		for _, compressed := range []bool{false, true} {
 			for _, share := range []float64{0.3, 0.05} {
 				train, val := generated(t, "60-30-0-p40", 4, compressed)
-				m, err := NewCox(timed(train), timed(val), o)
-				require.NoError(t, err)
+				m := must.Of(NewCox(timed(train), timed(val), o))(t)
 				lambda := []float64{share * m.LambdaMax(), 0.5 * share * m.LambdaMax()}
 				coxGradients.check(t, m, lambda, o, compressed, share)
 			}
@@ -59,8 +59,7 @@ func TestCoxTermsHypergradient(t *testing.T) {
 		terms.Factors[j], terms.Upper[j] = float64(j)/2, math.Inf(1)
 	}
 	for _, o := range []CoxOptions{{Terms: terms}, {Ties: survival.Efron, Grouped: true, Terms: terms}} {
-		m, err := NewCox(train, val, o)
-		require.NoError(t, err)
+		m := must.Of(NewCox(train, val, o))(t)
 		lambda := []float64{0.1 * m.LambdaMax(), 0.05 * m.LambdaMax()}
 		require.Contains(t, coxGradients.check(t, m, lambda, o).X[0], 0.05)
 	}
@@ -71,17 +70,13 @@ func TestCoxTermsHypergradient(t *testing.T) {
 func TestCoxValidation(t *testing.T) {
 	rows := func(x, y []float64) Rows { return Rows{X: design.FromColumns(len(y), 1, x), Y: y} }
 	train, val := rows([]float64{1, 0}, []float64{1, 3}), rows([]float64{2}, []float64{2})
-	m, err := NewCox(train, val, CoxOptions{Grouped: true})
-	require.NoError(t, err)
-	at, err := m.Solve(context.Background(), []float64{0.01, 0.1}, 1e-10, nil)
-	require.NoError(t, err)
+	m := must.Of(NewCox(train, val, CoxOptions{Grouped: true}))(t)
+	at := must.Of(m.Solve(context.Background(), []float64{0.01, 0.1}, 1e-10, nil))(t)
 	b := at.X[0][0]
 	one := math.Log(1 + math.Exp(2*b) + math.Exp(b))
 	require.InDelta(t, 2*(one-b+math.Log(1+math.Exp(2*b))-2*b-(math.Log(1+math.Exp(b))-b)), at.Validation, 1e-14)
-	m, err = NewCox(train, rows([]float64{2, 3}, []float64{2, -5}), CoxOptions{})
-	require.NoError(t, err)
-	at, err = m.Solve(context.Background(), []float64{0.01, 0.1}, 1e-10, nil)
-	require.NoError(t, err)
+	m = must.Of(NewCox(train, rows([]float64{2, 3}, []float64{2, -5}), CoxOptions{}))(t)
+	at = must.Of(m.Solve(context.Background(), []float64{0.01, 0.1}, 1e-10, nil))(t)
 	require.InDelta(t, 2*(math.Log(math.Exp(2*b)+math.Exp(3*b))-2*b), at.Validation, 1e-8)
 	for want, bad := range map[string][2]Rows{
 		"no event of the validation rows": {train, val},
@@ -92,14 +87,13 @@ func TestCoxValidation(t *testing.T) {
 		_, err := NewCox(bad[0], bad[1], CoxOptions{})
 		require.ErrorContains(t, err, want)
 	}
-	_, err = NewCox(train, rows([]float64{2}, []float64{-2}), CoxOptions{Grouped: true})
+	_, err := NewCox(train, rows([]float64{2}, []float64{-2}), CoxOptions{Grouped: true})
 	require.ErrorContains(t, err, "no event in the validation rows")
 }
 
 func TestCoxSearch(t *testing.T) {
 	train, val := generated(t, "60-60-0-p40", 4, false)
-	m, err := NewCox(timed(train), timed(val), CoxOptions{Grouped: true})
-	require.NoError(t, err)
+	m := must.Of(NewCox(timed(train), timed(val), CoxOptions{Grouped: true}))(t)
 	descend(t, m, 1+1e-8, hypergradient.Settings{}, hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG)
 }
 
@@ -179,8 +173,7 @@ func cox(t *testing.T, rng *rand.Rand, n, m, p int) problem {
 		terms.Factors[j] = float64(1 + j%2)
 	}
 	terms.Factors[1], terms.Upper[1] = 0, math.Inf(1)
-	f, err := NewCox(train.rows(), val.rows(), CoxOptions{Terms: terms})
-	require.NoError(t, err)
+	f := must.Of(NewCox(train.rows(), val.rows(), CoxOptions{Terms: terms}))(t)
 	all, _ := train.total()
 	_, events := val.total()
 	return problem{f, func(m *convex.Model) conicPart {

@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -27,8 +28,7 @@ func differenceAt(t testing.TB, m lower.Fit, at *lower.Point, i int, h, tol floa
 	value := func(factor float64) float64 {
 		lambda := slices.Clone(at.Lambda)
 		lambda[i] *= factor
-		pt, err := m.Solve(context.Background(), lambda, tol, at)
-		require.NoError(t, err)
+		pt := must.Of(m.Solve(context.Background(), lambda, tol, at))(t)
 		require.True(t, pt.Solved)
 		return pt.Validation
 	}
@@ -44,19 +44,16 @@ type gradients struct{ tol, h, share, forward, accuracy float64 }
 func (c gradients) check(t testing.TB, m lower.Fit, lambda []float64, name ...any) *lower.Point {
 	t.Helper()
 	ctx := context.Background()
-	at, err := m.Solve(ctx, lambda, c.tol, nil)
-	require.NoError(t, err)
+	at := must.Of(m.Solve(ctx, lambda, c.tol, nil))(t)
 	require.True(t, at.Solved)
-	adjoint, err := m.Traits().Gradient(ctx, at, lower.Adjoint, c.accuracy)
-	require.NoError(t, err)
+	adjoint := must.Of(m.Traits().Gradient(ctx, at, lower.Adjoint, c.accuracy))(t)
 	scale := floats.Norm(adjoint, math.Inf(1))
 	require.Positive(t, scale)
 	for i := range lambda {
 		require.InDelta(t, differenceAt(t, m, at, i, c.h, c.tol), adjoint[i], c.share*scale, "%v %d", name, i)
 	}
 	if c.forward > 0 {
-		forward, err := m.Traits().Gradient(ctx, at, lower.Forward, c.accuracy)
-		require.NoError(t, err)
+		forward := must.Of(m.Traits().Gradient(ctx, at, lower.Forward, c.accuracy))(t)
 		require.InDeltaSlice(t, adjoint, forward, c.forward*scale, "%v", name)
 	}
 	return at
@@ -79,14 +76,12 @@ func descend(t testing.TB, m lower.Fit, share float64, s hypergradient.Settings,
 	t.Helper()
 	least := math.Inf(1)
 	for _, lambda := range m.Traits().Path() {
-		at, err := m.Solve(context.Background(), lambda, 1e-10, nil)
-		require.NoError(t, err)
+		at := must.Of(m.Solve(context.Background(), lambda, 1e-10, nil))(t)
 		require.True(t, at.Solved)
 		least = min(least, at.Validation)
 	}
 	for _, run := range methods {
-		r, err := run(context.Background(), m, s)
-		require.NoError(t, err)
+		r := must.Of(run(context.Background(), m, s))(t)
 		require.Less(t, r.Best.Validation, share*least)
 	}
 }
@@ -147,8 +142,7 @@ func TestGradientOfScatteredGroups(t *testing.T) {
 		groups[j%20] = append(groups[j%20], j)
 	}
 	for _, build := range []func(Rows, Rows, [][]int, bool) (*Net, error){NewSparseGroupLasso, NewGroupLasso} {
-		m, err := build(train, val, groups, true)
-		require.NoError(t, err)
+		m := must.Of(build(train, val, groups, true))(t)
 		lambda := slices.Repeat([]float64{0.2 * m.LambdaMax()}, m.Dim())
 		gradients{tol: 1e-15, h: 1e-5, share: 1e-4}.check(t, m, lambda, m.Dim())
 	}
@@ -163,8 +157,7 @@ func TestGradientOfFactors(t *testing.T) {
 		groups[j%20] = append(groups[j%20], j)
 	}
 	for _, build := range []func(Rows, Rows, [][]int, bool) (*Net, error){NewSparseGroupLasso, NewGroupLasso} {
-		m, err := build(train, val, groups, true)
-		require.NoError(t, err)
+		m := must.Of(build(train, val, groups, true))(t)
 		w := &glm.Weights{Norm: make([]float64, 20)}
 		for g := range w.Norm {
 			w.Norm[g] = m.LambdaMax() * (0.1 + 0.02*float64(g))
@@ -177,14 +170,11 @@ func TestGradientOfFactors(t *testing.T) {
 		factors := slices.Repeat([]float64{0.9}, m.Dim())
 		gradients{tol: 1e-15, h: 1e-5, share: 1e-4}.check(t, m.Times(w), factors, m.Dim())
 	}
-	m, err := NewGroupLasso(train, val, groups, true)
-	require.NoError(t, err)
+	m := must.Of(NewGroupLasso(train, val, groups, true))(t)
 	lambda := slices.Repeat([]float64{0.3 * m.LambdaMax()}, 20)
-	want, err := m.Solve(context.Background(), lambda, 1e-12, nil)
-	require.NoError(t, err)
+	want := must.Of(m.Solve(context.Background(), lambda, 1e-12, nil))(t)
 	one := slices.Repeat([]float64{1}, 20)
-	got, err := m.Times(&glm.Weights{Norm: lambda}).Solve(context.Background(), one, 1e-12, nil)
-	require.NoError(t, err)
+	got := must.Of(m.Times(&glm.Weights{Norm: lambda}).Solve(context.Background(), one, 1e-12, nil))(t)
 	require.InDeltaSlice(t, want.X[0], got.X[0], 1e-9)
 }
 
@@ -195,23 +185,17 @@ func TestTruncatedGradient(t *testing.T) {
 	for j := range 80 {
 		groups[j%20] = append(groups[j%20], j)
 	}
-	lasso, err := NewWeightedLasso(train, val, true)
-	require.NoError(t, err)
-	net, err := ElasticNet(train, val, true, sparse.Terms{})
-	require.NoError(t, err)
-	grouped, err := NewSparseGroupLasso(train, val, groups, true)
-	require.NoError(t, err)
+	lasso := must.Of(NewWeightedLasso(train, val, true))(t)
+	net := must.Of(ElasticNet(train, val, true, sparse.Terms{}))(t)
+	grouped := must.Of(NewSparseGroupLasso(train, val, groups, true))(t)
 	for _, m := range []lower.Fit{lasso, net, grouped} {
 		lambda := make([]float64, m.Dim())
 		for i := range lambda {
 			lambda[i] = 0.7 * m.LambdaMax()
 		}
-		at, err := m.Solve(context.Background(), lambda, 1e-12, nil)
-		require.NoError(t, err)
-		want, err := m.Traits().Gradient(context.Background(), at, lower.Adjoint, 1e-10)
-		require.NoError(t, err)
-		got, err := m.Traits().Gradient(context.Background(), at, lower.Truncated, 1e-10)
-		require.NoError(t, err)
+		at := must.Of(m.Solve(context.Background(), lambda, 1e-12, nil))(t)
+		want := must.Of(m.Traits().Gradient(context.Background(), at, lower.Adjoint, 1e-10))(t)
+		got := must.Of(m.Traits().Gradient(context.Background(), at, lower.Truncated, 1e-10))(t)
 		require.Positive(t, floats.Norm(want, 2))
 		require.InDeltaSlice(t, want, got, 1e-4*floats.Norm(want, 2), "%T", m)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/multipliers"
 	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // anyJoint is another name, as the method of that one is wanted.
@@ -56,8 +57,7 @@ func TestWorkEnds(t *testing.T) {
 	for _, work := range []float64{0, 1e8} {
 		solves := 0
 		s := multipliers.NewLower(slow{regression, work, &solves})
-		out, err := s.Solve(context.Background(), []float64{0.5, 0.1}, 1e-13)
-		require.NoError(t, err)
+		out := must.Of(s.Solve(context.Background(), []float64{0.5, 0.1}, 1e-13))(t)
 		if work > 0 {
 			require.LessOrEqual(t, solves, 100+60)
 			require.False(t, out.Solved)
@@ -98,8 +98,7 @@ func TestFewFeaturesDoNotMakeTheWeightZero(t *testing.T) {
 	s := multipliers.NewLower(watched{p.fit.(bilevel.Joint), &least})
 	for _, radii := range [][]float64{{3, 1}, {12, 2}} {
 		least = math.Inf(1)
-		got, err := s.Solve(context.Background(), radii, 1e-9)
-		require.NoError(t, err)
+		got := must.Of(s.Solve(context.Background(), radii, 1e-9))(t)
 		require.True(t, got.Solved)
 		want := conicWithin(t, p.build, radii)
 		require.InDelta(t, want.Value, got.Loss, 1e-6)

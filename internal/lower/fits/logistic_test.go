@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -69,10 +70,8 @@ func TestLogisticHypergradient(t *testing.T) {
 func TestWeightedHypergradients(t *testing.T) {
 	for _, compressed := range []bool{false, true} {
 		train, val := generated(t, "60-30-0-p40", 4, compressed)
-		logistic, err := WeightedLogistic(labelled(train), labelled(val), true, sparse.Terms{})
-		require.NoError(t, err)
-		poisson, err := WeightedPoisson(counted(train), counted(val), true, sparse.Terms{})
-		require.NoError(t, err)
+		logistic := must.Of(WeightedLogistic(labelled(train), labelled(val), true, sparse.Terms{}))(t)
+		poisson := must.Of(WeightedPoisson(counted(train), counted(val), true, sparse.Terms{}))(t)
 		for _, m := range []lower.Fit{logistic, poisson} {
 			for _, share := range []float64{0.6, 0.2} {
 				gradients{tol: 1e-14, h: 1e-5, share: 1e-4, forward: 1e-7}.check(t, m, rolling(m, share), compressed, share)
@@ -88,8 +87,7 @@ func smoothHypergradient(t *testing.T, tol, h float64, of func(train, val Rows, 
 		for _, compressed := range []bool{false, true} {
 			for _, share := range []float64{0.3, 0.05} {
 				train, val := generated(t, "60-30-0-p40", 4, compressed)
-				m, err := of(train, val, intercept)
-				require.NoError(t, err)
+				m := must.Of(of(train, val, intercept))(t)
 				lambda := []float64{share * m.LambdaMax(), 0.5 * share * m.LambdaMax()}
 				gradients{tol: tol, h: h, share: 1e-4, forward: 1e-7}.check(t, m, lambda, intercept, compressed, share)
 			}
@@ -99,10 +97,9 @@ func smoothHypergradient(t *testing.T, tol, h float64, of func(train, val Rows, 
 
 func TestLogisticSearch(t *testing.T) {
 	train, val := generated(t, "60-60-0-p40", 4, false)
-	m, err := Logistic(labelled(train), labelled(val), true, sparse.Terms{})
-	require.NoError(t, err)
+	m := must.Of(Logistic(labelled(train), labelled(val), true, sparse.Terms{}))(t)
 	descend(t, m, 1+1e-8, hypergradient.Settings{}, hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG)
-	_, err = Logistic(train, val, true, sparse.Terms{})
+	_, err := Logistic(train, val, true, sparse.Terms{})
 	require.ErrorContains(t, err, "expected -1 or 1")
 }
 
@@ -154,11 +151,9 @@ func TestLogisticWithinLooseRadii(t *testing.T) {
 			l2 += b.AtVec(j) * b.AtVec(j) / 2
 		}
 		rows := NewRows(x, y)
-		m, err := Logistic(rows, rows, false, sparse.Terms{})
-		require.NoError(t, err)
+		m := must.Of(Logistic(rows, rows, false, sparse.Terms{}))(t)
 		for _, share := range []float64{1.05, 1.23, 3} {
-			at, err := m.Within().Solve(ctx, []float64{share * l1, share * l2}, 7e-10)
-			require.NoError(t, err)
+			at := must.Of(m.Within().Solve(ctx, []float64{share * l1, share * l2}, 7e-10))(t)
 			require.True(t, at.Solved, "seed %d, share %v, gap %v", seed, share, at.Gap)
 			require.InDelta(t, value, at.Loss, 1e-8)
 			for j := range p {

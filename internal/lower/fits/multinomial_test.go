@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -29,13 +30,11 @@ func TestMultinomialStart(t *testing.T) {
 	}
 	rows := Rows{X: design.FromColumns(n, p, columns), Y: class}
 	factors := []float64{1, 2, 0.5, 1}
-	m, err := NewMultinomial(rows, rows, k, true, sparse.Terms{Factors: factors})
-	require.NoError(t, err)
+	m := must.Of(NewMultinomial(rows, rows, k, true, sparse.Terms{Factors: factors}))(t)
 	require.NotNil(t, m.Traits().Start)
 	var points []*lower.Point
 	for _, lambda := range [][]float64{{0.05, 0.01}, {0.01, 0.01}, {1e-3, 1}, {1e-3, 1e-3}} {
-		pt, err := m.Solve(ctx, lambda, 1e-10, nil)
-		require.NoError(t, err)
+		pt := must.Of(m.Solve(ctx, lambda, 1e-10, nil))(t)
 		points = append(points, pt)
 	}
 	objective := func(pt *lower.Point, lambda []float64) float64 {
@@ -50,11 +49,9 @@ func TestMultinomialStart(t *testing.T) {
 		for _, pt := range points {
 			require.LessOrEqual(t, objective(from, lambda), objective(pt, lambda)*(1+1e-12))
 		}
-		want, err := m.Solve(ctx, lambda, 1e-10, nil)
-		require.NoError(t, err)
+		want := must.Of(m.Solve(ctx, lambda, 1e-10, nil))(t)
 		for _, start := range points {
-			pt, err := m.Solve(ctx, lambda, 1e-10, start)
-			require.NoError(t, err)
+			pt := must.Of(m.Solve(ctx, lambda, 1e-10, start))(t)
 			require.InDelta(t, objective(want, lambda), objective(pt, lambda), 1e-9)
 		}
 	}
@@ -119,8 +116,7 @@ func (s classes) loss(x []*convex.Variable) convex.Convex {
 // multinomial is a regression of three classes.
 func multinomial(t *testing.T, rng *rand.Rand, n, m, p int) problem {
 	train, val := drawClasses(rng, n, p), drawClasses(rng, m, p)
-	f, err := NewMultinomial(train.rows(), val.rows(), 3, true, sparse.Terms{})
-	require.NoError(t, err)
+	f := must.Of(NewMultinomial(train.rows(), val.rows(), 3, true, sparse.Terms{}))(t)
 	return problem{f, func(m *convex.Model) conicPart {
 		x := []*convex.Variable{m.Variable("B", 3*p), m.Variable("c", 3)}
 		m.Constrain(convex.Equal(x[1].Expr().Sum(), convex.Const(0)))

@@ -16,6 +16,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // norms are the penalties of a regression, a norm for each group of features.
@@ -93,8 +94,7 @@ func TestLowerOfNormsAgainstConic(t *testing.T) {
 					r[len(r)-1] = scale
 				}
 				name := fmt.Sprint(name, size, scale)
-				got, err := low.Solve(context.Background(), r, 1e-9)
-				require.NoError(t, err)
+				got := must.Of(low.Solve(context.Background(), r, 1e-9))(t)
 				require.True(t, got.Solved, "%s: gap %g", name, got.Gap)
 				want := m.lower(t, train, r)
 				require.InDelta(t, want.Value, got.Loss, 1e-6, name)
@@ -157,8 +157,7 @@ func TestSubproblemOfNormsAgainstConic(t *testing.T) {
 				for _, alpha := range []float64{1, 100, 0.05, 3} {
 					c.Alpha = alpha
 					name := fmt.Sprint(name, size, folds, " ", alpha)
-					got, err := solver(context.Background(), c)
-					require.NoError(t, err)
+					got := must.Of(solver(context.Background(), c))(t)
 					require.True(t, got.Solved, "%s: gap %g after %d", name, got.Gap, got.Fits)
 					want := conicSubproblem(t, c, func(k *convex.Model, f int) conicPart { return m.part(k, trains[f], vals[f]) })
 					require.InDelta(t, want.Value, got.Objective, 1e-6, name)
@@ -262,30 +261,25 @@ func TestNormsStartsAndThreads(t *testing.T) {
 	}
 	var solutions []*bilevel.Subsolution
 	for _, workers := range []int{1, 3} {
-		s, err := parts[0].Subproblem(parts, workers)(context.Background(), c)
-		require.NoError(t, err)
+		s := must.Of(parts[0].Subproblem(parts, workers)(context.Background(), c))(t)
 		require.True(t, s.Solved)
 		solutions = append(solutions, s)
 	}
 	require.Equal(t, solutions[0], solutions[1])
 
 	r := append(slices.Repeat([]float64{0.3}, 12), 1.5)
-	cold, err := parts[0].Within().Solve(context.Background(), r, 1e-9)
-	require.NoError(t, err)
+	cold := must.Of(parts[0].Within().Solve(context.Background(), r, 1e-9))(t)
 	warm := parts[0].Within()
 	require.NoError(t, warm.Begin(context.Background(), cold.Lambda, cold.X))
-	again, err := warm.Solve(context.Background(), r, 1e-9)
-	require.NoError(t, err)
+	again := must.Of(warm.Solve(context.Background(), r, 1e-9))(t)
 	require.True(t, again.Solved)
 	require.InDelta(t, cold.Loss, again.Loss, 1e-8)
 
 	stopped, cancel := context.WithCancel(context.Background())
 	cancel()
-	none, err := parts[0].Within().Solve(stopped, r, 1e-9)
-	require.NoError(t, err)
+	none := must.Of(parts[0].Within().Solve(stopped, r, 1e-9))(t)
 	require.False(t, none.Solved)
-	sub, err := parts[0].Subproblem(parts, 1)(stopped, c)
-	require.NoError(t, err)
+	sub := must.Of(parts[0].Subproblem(parts, 1)(stopped, c))(t)
 	require.False(t, sub.Solved)
 	require.Nil(t, sub.X)
 }
@@ -317,8 +311,7 @@ func TestLeastNormIsThatOfTheConicProgram(t *testing.T) {
 		for i := range loose {
 			loose[i] = 100
 		}
-		free, err := g.Traits().LeastNorm(context.Background(), loose, 1e-12)
-		require.NoError(t, err)
+		free := must.Of(g.Traits().LeastNorm(context.Background(), loose, 1e-12))(t)
 		held := g.Values(free).Penalties
 		for i := range held {
 			held[i] *= []float64{0.9, 2, 1.5}[i%3]
@@ -330,8 +323,7 @@ func TestLeastNormIsThatOfTheConicProgram(t *testing.T) {
 			held[len(held)-1] = 0.97 * floats.Norm(m.shortest(t, s, held)[0], 1)
 		}
 		for i, r := range [][]float64{loose, held} {
-			x, err := g.Traits().LeastNorm(context.Background(), r, 1e-12)
-			require.NoError(t, err)
+			x := must.Of(g.Traits().LeastNorm(context.Background(), r, 1e-12))(t)
 			require.NotNil(t, x, "%d %d", k, i)
 			for v, want := range m.shortest(t, s, r) {
 				for j := range want {
@@ -352,15 +344,13 @@ func TestLeastNormWithoutOne(t *testing.T) {
 	for j := range tight {
 		tight[j] = 1e-3
 	}
-	x, err := g.Traits().LeastNorm(context.Background(), tight, 1e-9)
-	require.NoError(t, err)
+	x := must.Of(g.Traits().LeastNorm(context.Background(), tight, 1e-9))(t)
 	require.Nil(t, x, "no point within the radii interpolates")
-	_, err = g.Traits().LeastNorm(context.Background(), tight[:3], math.Inf(1))
+	_, err := g.Traits().LeastNorm(context.Background(), tight[:3], math.Inf(1))
 	require.Error(t, err)
 	done, stop := context.WithCancel(context.Background())
 	stop()
-	x, err = g.Traits().LeastNorm(done, tight, math.Inf(1))
-	require.NoError(t, err)
+	x = must.Of(g.Traits().LeastNorm(done, tight, math.Inf(1)))(t)
 	require.Nil(t, x)
 }
 
@@ -386,8 +376,7 @@ func TestLargePenalty(t *testing.T) {
 		}
 		c.Value, c.X = low.Value, low.X
 		f := m.fit(t, train, val)
-		got, err := f.Subproblem([]bilevel.Fit{f}, 1)(context.Background(), c)
-		require.NoError(t, err)
+		got := must.Of(f.Subproblem([]bilevel.Fit{f}, 1)(context.Background(), c))(t)
 		gaps = append(gaps, got.Gap)
 
 		b, excess := got.X[0][0], m.loss(train, got.X[0][0])-low.Value-epsilon
@@ -436,8 +425,7 @@ func TestGroupsThatAreNone(t *testing.T) {
 		_, err := NewGroupLasso(a, b, members, false)
 		require.ErrorContains(t, err, want)
 	}
-	m, err := NewGroupLasso(a, b, [][]int{{0, 1}, {2, 3}}, false)
-	require.NoError(t, err)
-	_, err = m.Solve(context.Background(), []float64{1, 0}, 0, nil)
+	m := must.Of(NewGroupLasso(a, b, [][]int{{0, 1}, {2, 3}}, false))(t)
+	_, err := m.Solve(context.Background(), []float64{1, 0}, 0, nil)
 	require.ErrorContains(t, err, "feature 2 of group 1 has no penalty")
 }

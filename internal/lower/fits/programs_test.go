@@ -15,6 +15,7 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // sample are rows with a few coefficients that are not zero; labels of -1 and 1 if classes is set.
@@ -191,8 +192,7 @@ func someTerms(p int) sparse.Terms {
 
 // check compares a lower level with the conic one.
 func (p problem) check(t *testing.T, low bilevel.WithinSolver, r []float64, name string) conic {
-	got, err := low.Solve(context.Background(), r, 1e-9)
-	require.NoError(t, err)
+	got := must.Of(low.Solve(context.Background(), r, 1e-9))(t)
 	require.True(t, got.Solved, "%s: gap %g", name, got.Gap)
 	want := conicWithin(t, p.build, r)
 	require.InDelta(t, want.Value, got.Loss, 1e-6, name)
@@ -275,8 +275,7 @@ func TestSubproblemAgainstConic(t *testing.T) {
 				}
 				solver := joint[0].Subproblem(joint, 1)
 				for _, c.Alpha = range s.alphas {
-					got, err := solver(context.Background(), &c)
-					require.NoError(t, err)
+					got := must.Of(solver(context.Background(), &c))(t)
 					require.True(t, got.Solved, "%s: gap %g", name, got.Gap)
 					want := conicSubproblem(t, &c, func(m *convex.Model, k int) conicPart { return parts[k].build(m) })
 					require.InDelta(t, want.Value, got.Objective, 1e-6, name)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -32,29 +33,23 @@ func TestSquaresRowsKeepFits(t *testing.T) {
 	require.Equal(t, 32, small.X.Rows())
 	for _, intercept := range []bool{false, true} {
 		for _, kind := range kinds {
-			all, err := kind.make(NewRows(x, y), val, intercept)
-			require.NoError(t, err)
-			reduced, err := kind.make(small, few, intercept)
-			require.NoError(t, err)
+			all := must.Of(kind.make(NewRows(x, y), val, intercept))(t)
+			reduced := must.Of(kind.make(small, few, intercept))(t)
 			require.InEpsilon(t, all.LambdaMax(), reduced.LambdaMax(), 1e-10)
 			for _, share := range []float64{0.3, 0.01, 1e-4} {
 				lambda := make([]float64, all.Dim())
 				for i := range lambda {
 					lambda[i] = share * all.LambdaMax() / float64(1+i%3)
 				}
-				want, err := all.Solve(context.Background(), lambda, 1e-12, nil)
-				require.NoError(t, err)
-				got, err := reduced.Solve(context.Background(), lambda, 1e-12, nil)
-				require.NoError(t, err)
+				want := must.Of(all.Solve(context.Background(), lambda, 1e-12, nil))(t)
+				got := must.Of(reduced.Solve(context.Background(), lambda, 1e-12, nil))(t)
 				require.True(t, got.Solved)
 				require.InEpsilon(t, want.Validation, got.Validation, 1e-9)
 				for v := range want.X {
 					require.InDeltaSlice(t, want.X[v], got.X[v], 1e-8)
 				}
-				first, err := all.Traits().Gradient(context.Background(), want, lower.Adjoint, 1e-10)
-				require.NoError(t, err)
-				second, err := reduced.Traits().Gradient(context.Background(), got, lower.Adjoint, 1e-10)
-				require.NoError(t, err)
+				first := must.Of(all.Traits().Gradient(context.Background(), want, lower.Adjoint, 1e-10))(t)
+				second := must.Of(reduced.Traits().Gradient(context.Background(), got, lower.Adjoint, 1e-10))(t)
 				require.InDeltaSlice(t, first, second, 1e-7)
 			}
 		}

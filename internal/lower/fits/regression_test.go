@@ -13,16 +13,15 @@ import (
 	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
 // generated are training and validation rows of the paper's elastic net, dense or by sparse columns.
 func generated(t testing.TB, shape string, seed uint64, compressed bool) (train, val Rows) {
-	c, err := dataset.Preset(shape)
-	require.NoError(t, err)
-	s, _, err := dataset.Generate(c, seed)
-	require.NoError(t, err)
+	c := must.Of(dataset.Preset(shape))(t)
+	s := must.First(dataset.Generate(c, seed))(t)
 	rows := func(d *dataset.Data) Rows {
 		if !compressed {
 			return Rows{X: design.New(d.X), Y: d.Y}
@@ -61,14 +60,11 @@ func TestHypergradientsAreFiniteDifferences(t *testing.T) {
 			for _, compressed := range []bool{false, true} {
 				for _, share := range []float64{0.3, 0.05, 0.02} {
 					train, val := generated(t, "60-30-0-p80", 4, compressed)
-					m, err := kind.make(train, val, intercept)
-					require.NoError(t, err)
-					at, err := m.Solve(context.Background(), rolling(m, share), 1e-15, nil)
-					require.NoError(t, err)
+					m := must.Of(kind.make(train, val, intercept))(t)
+					at := must.Of(m.Solve(context.Background(), rolling(m, share), 1e-15, nil))(t)
 					require.True(t, at.Solved)
 					for _, mode := range []lower.Mode{lower.Adjoint, lower.Forward} {
-						g, err := m.Traits().Gradient(context.Background(), at, mode, 1e-13)
-						require.NoError(t, err)
+						g := must.Of(m.Traits().Gradient(context.Background(), at, mode, 1e-13))(t)
 						scale := floats.Norm(g, math.Inf(1))
 						require.Positive(t, scale)
 						for i := range g {
@@ -100,24 +96,18 @@ func TestSingularSupport(t *testing.T) {
 		}
 		return Rows{X: design.FromColumns(n, 2*p, data), Y: r.Y}
 	}
-	one, err := Lasso(train, val, false, sparse.Terms{})
-	require.NoError(t, err)
-	two, err := Lasso(twice(train), twice(val), false, sparse.Terms{})
-	require.NoError(t, err)
+	one := must.Of(Lasso(train, val, false, sparse.Terms{}))(t)
+	two := must.Of(Lasso(twice(train), twice(val), false, sparse.Terms{}))(t)
 	lambda := []float64{0.1 * one.LambdaMax()}
-	a, err := one.Solve(context.Background(), lambda, 1e-14, nil)
-	require.NoError(t, err)
+	a := must.Of(one.Solve(context.Background(), lambda, 1e-14, nil))(t)
 	// Start where both copies are in use.
 	half := slices.Concat(a.X[0], a.X[0])
 	floats.Scale(0.5, half)
-	b, err := two.Solve(context.Background(), lambda, 1e-10,
-		&lower.Point{State: &netState{Solution: &sparse.Solution{B: half}}})
-	require.NoError(t, err)
+	b := must.Of(two.Solve(context.Background(), lambda, 1e-10,
+		&lower.Point{State: &netState{Solution: &sparse.Solution{B: half}}}))(t)
 	require.Greater(t, len(b.State.(*netState).free), len(a.State.(*netState).free))
-	want, err := one.Traits().Gradient(context.Background(), a, lower.Adjoint, 1e-10)
-	require.NoError(t, err)
-	got, err := two.Traits().Gradient(context.Background(), b, lower.Adjoint, 1e-10)
-	require.NoError(t, err)
+	want := must.Of(one.Traits().Gradient(context.Background(), a, lower.Adjoint, 1e-10))(t)
+	got := must.Of(two.Traits().Gradient(context.Background(), b, lower.Adjoint, 1e-10))(t)
 	require.InEpsilon(t, want[0], got[0], 1e-4)
 }
 
@@ -135,9 +125,8 @@ func TestBadRows(t *testing.T) {
 		_, err := NewWeightedLasso(rows[0], rows[1], false)
 		require.ErrorContains(t, err, want)
 	}
-	m, err := ElasticNet(train, val, false, sparse.Terms{})
-	require.NoError(t, err)
-	_, err = m.Solve(context.Background(), []float64{1}, 1e-8, nil)
+	m := must.Of(ElasticNet(train, val, false, sparse.Terms{}))(t)
+	_, err := m.Solve(context.Background(), []float64{1}, 1e-8, nil)
 	require.ErrorContains(t, err, "1 hyperparameters, expected 2")
 	_, err = m.Solve(context.Background(), []float64{1, -1}, 1e-8, nil)
 	require.ErrorContains(t, err, "weights 1 and -1")
@@ -155,8 +144,7 @@ func TestSparseGroupHypergradient(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
 		for _, share := range []float64{0.3, 0.1, 0.03} {
 			train, val := generated(t, "60-30-0-p90", 4, false)
-			m, err := NewSparseGroupLasso(train, val, triples(90), intercept)
-			require.NoError(t, err)
+			m := must.Of(NewSparseGroupLasso(train, val, triples(90), intercept))(t)
 			gradients{tol: 1e-15, h: 1e-5, share: 1e-5}.check(t, m, rolling(m, share), intercept, share)
 		}
 	}
@@ -164,10 +152,9 @@ func TestSparseGroupHypergradient(t *testing.T) {
 
 func TestSparseGroupSearch(t *testing.T) {
 	train, val := generated(t, "80-60-0-p90", 5, false)
-	m, err := NewSparseGroupLasso(train, val, triples(90), false)
-	require.NoError(t, err)
+	m := must.Of(NewSparseGroupLasso(train, val, triples(90), false))(t)
 	descend(t, m, 0.95, hypergradient.Settings{MaxIter: 40}, hypergradient.IGJO, hypergradient.HOAG)
-	_, err = hypergradient.IFDM(context.Background(), m, hypergradient.Settings{})
+	_, err := hypergradient.IFDM(context.Background(), m, hypergradient.Settings{})
 	require.ErrorContains(t, err, "no forward mode")
 	_, err = NewSparseGroupLasso(train, val, triples(60), false)
 	require.ErrorContains(t, err, "feature 60 is in no group")

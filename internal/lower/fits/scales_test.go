@@ -19,6 +19,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/stop/stoptest"
 	"github.com/conetune/conetune/outcome"
 )
@@ -144,8 +145,7 @@ func (d *instance) factored(t *testing.T, g *sparse.Fit, factors []float64, tol 
 	start *sparse.Solution,
 ) (*sparse.Solution, lowertest.Coefficients) {
 	w := spread(d.rng, 2, 6)
-	s, err := solve(stoptest.After(mostLooks), g, w, tol, start)
-	require.NoError(t, err)
+	s := must.Of(solve(stoptest.After(mostLooks), g, w, tol, start))(t)
 	c := lowertest.Coefficients{L1: slices.Clone(factors), L2: slices.Clone(factors)}
 	floats.Scale(w[0], c.L1)
 	floats.Scale(w[1], c.L2)
@@ -169,8 +169,7 @@ var scaled = []struct {
 			if w.Norm == nil {
 				w.Norm = make([]float64, d.p)
 			}
-			s, err := path.Solve(ctx, w, tol)
-			require.NoError(t, err)
+			s := must.Of(path.Solve(ctx, w, tol))(t)
 			status := outcome.Stalled
 			if s.Solved {
 				status = outcome.Converged
@@ -181,12 +180,10 @@ var scaled = []struct {
 	}},
 	{"groups", func(t *testing.T, d *instance, tol float64) []answer {
 		members := lowertest.EqualGroups(d.p, 3)
-		g, err := sparse.New(nil, sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, sparse.Terms{}, members)
-		require.NoError(t, err)
+		g := must.Of(sparse.New(nil, sparse.Sample{X: d.x(), Y: d.signal}, d.intercept, sparse.Terms{}, members))(t)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			w := &glm.Weights{Norm: spread(d.rng, len(members), 12), L1: full(d.weights(d.p), d.p)}
-			s, err := g.Solve(context.Background(), w, tol, start)
-			require.NoError(t, err)
+			s := must.Of(g.Solve(context.Background(), w, tol, start))(t)
 			u, scale := d.squares(s.B, s.B0[0])
 			c := lowertest.Coefficients{Groups: members, Norm: w.Norm, L1: w.L1}
 			return s, answer{s.Status, d.violation(c, s.B, u, scale)}
@@ -281,8 +278,7 @@ var scaled = []struct {
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			w := spread(d.rng, 2, 6)
-			s, err := solve(context.Background(), g, w, tol, start)
-			require.NoError(t, err)
+			s := must.Of(solve(context.Background(), g, w, tol, start))(t)
 			f := make([][]float64, k)
 			for c := range f {
 				b, b0 := make([]float64, d.p), 0.0
@@ -324,12 +320,10 @@ var scaled = []struct {
 		}
 		members := lowertest.EqualGroups(d.p, 3)
 		data := completion.Data{M: m, N: n, Row: row, Col: col, Y: d.signal, X: d.x(), Groups: members}
-		g, err := completion.New(data, d.intercept)
-		require.NoError(t, err)
+		g := must.Of(completion.New(data, d.intercept))(t)
 		return twice(func(start *completion.Solution) (*completion.Solution, answer) {
 			w := completion.Weights{Nuclear: spread(d.rng, 1, 12)[0], Norm: spread(d.rng, len(members), 12)}
-			s, err := g.Solve(context.Background(), w, completion.Options{Tol: tol, Start: start})
-			require.NoError(t, err)
+			s := must.Of(g.Solve(context.Background(), w, completion.Options{Tol: tol, Start: start}))(t)
 			low := mat.NewDense(m, n, nil)
 			if s.Left != nil {
 				low.Mul(s.Left, s.Right.T())
@@ -408,12 +402,10 @@ func TestRadiiOfManyScales(t *testing.T) {
 			for seed := range instances {
 				d := draw(uint64(seed))
 				members := lowertest.EqualGroups(d.p, 3)
-				fit, err := k.fit(Rows{X: d.x(), Y: d.signal}, members, d.intercept)
-				require.NoError(t, err)
+				fit := must.Of(k.fit(Rows{X: d.x(), Y: d.signal}, members, d.intercept))(t)
 				radii := spread(d.rng, fit.Dim(), 12)
 				_, scale := d.squares(make([]float64, d.p), 0)
-				w, err := fit.Within().Solve(context.Background(), radii, 1e-11*scale)
-				require.NoError(t, err)
+				w := must.Of(fit.Within().Solve(context.Background(), radii, 1e-11*scale))(t)
 				if !w.Solved {
 					continue
 				}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/bilevel"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // conicCompletion is the matrix completion as a conic model.
@@ -75,8 +76,7 @@ func TestSmallCompletionAgainstConic(t *testing.T) {
 			var parts []bilevel.Fit
 			for f := range folds {
 				a, b := entries(uint64(7+f), q.m, q.n, q.p)
-				fit, err := NewCompletion(a, b, q.m, q.n, q.groups, q.intercept)
-				require.NoError(t, err)
+				fit := must.Of(NewCompletion(a, b, q.m, q.n, q.groups, q.intercept))(t)
 				train, val, parts = append(train, a), append(val, b), append(parts, fit)
 			}
 			n := 1 + len(q.groups)
@@ -95,8 +95,7 @@ func TestSmallCompletionAgainstConic(t *testing.T) {
 			for _, alpha := range []float64{0.3, 1, 10} {
 				c.Alpha, c.Value, c.Gamma = alpha, 0, make([]float64, n)
 				for f, part := range parts {
-					w, err := part.Within().Solve(context.Background(), c.R, 1e-9)
-					require.NoError(t, err)
+					w := must.Of(part.Within().Solve(context.Background(), c.R, 1e-9))(t)
 					want := conicWithin(t, func(m *convex.Model) conicPart { return q.part(m, train[f], val[f]) }, c.R)
 					v := part.Values(w.X)
 					for j, l := range want.Lambda {
@@ -113,8 +112,7 @@ func TestSmallCompletionAgainstConic(t *testing.T) {
 					}
 					c.Value += want.Value / float64(folds)
 				}
-				got, err := solver(context.Background(), c)
-				require.NoError(t, err)
+				got := must.Of(solver(context.Background(), c))(t)
 				require.True(t, got.Solved, "%s: gap %g after %d", name, got.Gap, got.Fits)
 				want := conicSubproblem(t, c, func(m *convex.Model, f int) conicPart { return q.part(m, train[f], val[f]) })
 				require.InDelta(t, want.Value, got.Objective, 1e-6*(1+want.Value), name)

@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -38,8 +39,7 @@ func classified(seed uint64, n, p int) Rows {
 func machines(t *testing.T, folds int) []*SVM {
 	var out []*SVM
 	for k := range uint64(folds) {
-		m, err := NewSVM(classified(10+k, 60, 8), classified(20+k, 40, 8), 1e-6, 10)
-		require.NoError(t, err)
+		m := must.Of(NewSVM(classified(10+k, 60, 8), classified(20+k, 40, 8), 1e-6, 10))(t)
 		out = append(out, m)
 	}
 	return out
@@ -51,21 +51,17 @@ func TestSVMGradientsAreFiniteDifferences(t *testing.T) {
 	for _, m := range machines(t, 3) {
 		parts = append(parts, m)
 	}
-	folds, err := lower.NewFolds(parts)
-	require.NoError(t, err)
+	folds := must.Of(lower.NewFolds(parts))(t)
 	for _, lambda := range []float64{1, 0.1, 0.01} {
 		h := []float64{lambda}
 		for j := range 8 {
 			h = append(h, math.Pow(10, -float64(j%4)/2)*(0.9+0.01*float64(j)))
 		}
 		for _, m := range []lower.Fit{parts[0], folds} {
-			at, err := m.Solve(ctx, h, 1e-14, nil)
-			require.NoError(t, err)
+			at := must.Of(m.Solve(ctx, h, 1e-14, nil))(t)
 			require.True(t, at.Solved)
-			adjoint, err := m.Traits().Gradient(ctx, at, lower.Adjoint, 1e-10)
-			require.NoError(t, err)
-			forward, err := m.Traits().Gradient(ctx, at, lower.Forward, 1e-10)
-			require.NoError(t, err)
+			adjoint := must.Of(m.Traits().Gradient(ctx, at, lower.Adjoint, 1e-10))(t)
+			forward := must.Of(m.Traits().Gradient(ctx, at, lower.Forward, 1e-10))(t)
 			require.InDeltaSlice(t, adjoint, forward, 1e-9)
 			require.Positive(t, floats.Norm(adjoint, 1))
 			for i := range h {
@@ -82,8 +78,7 @@ func TestSVMSearch(t *testing.T) {
 	val := classified(20, 40, 8)
 	least := math.Inf(1)
 	for _, h := range m.Traits().Path() {
-		pt, err := m.Solve(context.Background(), h, 1e-10, nil)
-		require.NoError(t, err)
+		pt := must.Of(m.Solve(context.Background(), h, 1e-10, nil))(t)
 		least = math.Min(least, pt.Validation)
 		margin, sum := make([]float64, 40), 0.0
 		val.X.Mul(margin, pt.X[0])
@@ -94,17 +89,14 @@ func TestSVMSearch(t *testing.T) {
 	}
 	for _, run := range []func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result,
 		error){hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG} {
-		out, err := run(context.Background(), m, hypergradient.Settings{Observe: func(_ int, at *lower.Point) {
+		out := must.Of(run(context.Background(), m, hypergradient.Settings{Observe: func(_ int, at *lower.Point) {
 			require.LessOrEqual(t, slices.Max(at.Lambda[1:]), 10.0)
 			require.GreaterOrEqual(t, slices.Min(at.Lambda[1:]), 1e-6)
-		}})
-		require.NoError(t, err)
+		}}))(t)
 		require.LessOrEqual(t, out.Best.Validation, least)
 		start := slices.Repeat([]float64{0.1}, m.Dim())
-		at, err := m.Solve(context.Background(), start, 1e-10, nil)
-		require.NoError(t, err)
-		out, err = run(context.Background(), m, hypergradient.Settings{Start: start})
-		require.NoError(t, err)
+		at := must.Of(m.Solve(context.Background(), start, 1e-10, nil))(t)
+		out = must.Of(run(context.Background(), m, hypergradient.Settings{Start: start}))(t)
 		require.Less(t, out.Best.Validation, 0.6*at.Validation)
 	}
 }
@@ -116,8 +108,7 @@ func TestSVMStart(t *testing.T) {
 	for _, m := range machines(t, 2) {
 		parts = append(parts, m)
 	}
-	all, err := lower.NewFolds(parts)
-	require.NoError(t, err)
+	all := must.Of(lower.NewFolds(parts))(t)
 	var points []*lower.Point
 	at := func(lambda, wbar float64) []float64 {
 		h := slices.Repeat([]float64{wbar}, all.Dim())
@@ -125,24 +116,21 @@ func TestSVMStart(t *testing.T) {
 		return h
 	}
 	for _, h := range [][]float64{at(1, 10), at(0.1, 0.3), at(1e-3, 10), at(1e-3, 0.01)} {
-		pt, err := all.Solve(ctx, h, 1e-10, nil)
-		require.NoError(t, err)
+		pt := must.Of(all.Solve(ctx, h, 1e-10, nil))(t)
 		points = append(points, pt)
 	}
 	from := all.Traits().Start(at(0.11, 0.29), points)
 	for k, pt := range from.State.([]*lower.Point) {
 		require.Same(t, points[1].State.([]*lower.Point)[k], pt)
 	}
-	pt, err := all.Solve(ctx, at(0.11, 0.29), 1e-10, from)
-	require.NoError(t, err)
+	pt := must.Of(all.Solve(ctx, at(0.11, 0.29), 1e-10, from))(t)
 	require.True(t, pt.Solved)
 
 	logistic, err := Logistic(labelled(Rows{X: design.FromColumns(4, 1, []float64{1, 2, 3, 4}), Y: []float64{1, 3, 2, 5}}),
 		labelled(Rows{X: design.FromColumns(1, 1, []float64{1}), Y: []float64{1}}), false, sparse.Terms{})
 	require.NoError(t, err)
 	require.Nil(t, logistic.Traits().Start)
-	mixed, err := lower.NewFolds([]lower.Fit{logistic})
-	require.NoError(t, err)
+	mixed := must.Of(lower.NewFolds([]lower.Fit{logistic}))(t)
 	require.Nil(t, mixed.Traits().Start)
 }
 
@@ -163,8 +151,7 @@ func TestSVMErrors(t *testing.T) {
 	bad.Weights = []float64{1}
 	_, err = NewSVM(good, bad, 1e-6, 10)
 	require.ErrorContains(t, err, "1 weights and 0 entries of the offset for 10 rows")
-	m, err := NewSVM(good, good, 1e-6, 10)
-	require.NoError(t, err)
+	m := must.Of(NewSVM(good, good, 1e-6, 10))(t)
 	_, err = m.Solve(context.Background(), []float64{1}, 1e-8, nil)
 	require.ErrorContains(t, err, "1 hyperparameters of the support vector machine, expected lambda and 2 bounds")
 }
@@ -174,21 +161,19 @@ func TestSVMWithin(t *testing.T) {
 	ctx := context.Background()
 	within := machines(t, 1)[0].Within()
 	radii := []float64{0.2, 0.5, 0.3, 0.4, 0.1, 0.02, 0.3, 0.05, 1}
-	at, err := within.Solve(ctx, radii, 1e-10)
-	require.NoError(t, err)
+	at := must.Of(within.Solve(ctx, radii, 1e-10))(t)
 	require.True(t, at.Solved)
 	require.LessOrEqual(t, at.Gap, 1e-9)
 	for i := range radii {
 		loss := func(h float64) float64 {
 			r := slices.Clone(radii)
 			r[i] *= 1 + h
-			w, err := within.Solve(ctx, r, 1e-10)
-			require.NoError(t, err)
+			w := must.Of(within.Solve(ctx, r, 1e-10))(t)
 			return w.Loss
 		}
 		require.GreaterOrEqual(t, at.Lambda[i], 0.0)
 		require.InDelta(t, (loss(-1e-4)-loss(1e-4))/2e-4, at.Lambda[i]*radii[i], 1e-5, i)
 	}
-	_, err = within.Solve(ctx, []float64{1}, 1e-10)
+	_, err := within.Solve(ctx, []float64{1}, 1e-10)
 	require.ErrorContains(t, err, "1 radii")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // table are labelled rows of a kind, with the weight 2.5 for one label if weighted.
@@ -103,8 +104,7 @@ func (s table) part(m *convex.Model, val table) conicPart {
 func bilevels(t *testing.T, rng *rand.Rand, kind string, folds, n, p int) (parts []bilevel.Fit, train, val []table) {
 	for range folds {
 		a, b := tableOf(rng, n, p, kind), tableOf(rng, n/2, p, kind)
-		f, err := NewSVM(a.rows(kind), b.rows(kind), 1e-6, 10)
-		require.NoError(t, err)
+		f := must.Of(NewSVM(a.rows(kind), b.rows(kind), 1e-6, 10))(t)
 		parts, train, val = append(parts, f), append(train, a), append(val, b)
 	}
 	return parts, train, val
@@ -136,9 +136,7 @@ func TestSVMLowerAgainstConic(t *testing.T) {
 				}
 				require.LessOrEqual(t, value, want+1e-6, kind)
 			}
-			var err error
-			at, err = low.Solve(context.Background(), h, 1e-9)
-			require.NoError(t, err)
+			at = must.Of(low.Solve(context.Background(), h, 1e-9))(t)
 			require.True(t, at.Solved)
 			require.InDelta(t, want, at.Loss, 1e-6, "%s %d", kind, step)
 			v := parts[0].Values(at.X)
@@ -181,15 +179,13 @@ func TestSVMSubproblemAgainstConic(t *testing.T) {
 					name := fmt.Sprint(kind, folds, shape, alpha)
 					c.Alpha, c.Value, c.Gamma = alpha, 0, make([]float64, p+1)
 					for i := range lows {
-						at, err := lows[i].Solve(context.Background(), c.R, 1e-9)
-						require.NoError(t, err)
+						at := must.Of(lows[i].Solve(context.Background(), c.R, 1e-9))(t)
 						c.Value += at.Loss / float64(folds)
 						for j, l := range at.Lambda {
 							c.Gamma[j] += l / float64(folds)
 						}
 					}
-					got, err := sub(context.Background(), c)
-					require.NoError(t, err)
+					got := must.Of(sub(context.Background(), c))(t)
 					if shape[1] < shape[0] && kind != "binary" {
 						require.True(t, got.Solved, "%s: gap %g", name, got.Gap)
 					} else if !got.Solved {
@@ -224,16 +220,13 @@ func TestSVMSubproblemWorkers(t *testing.T) {
 	for range parts {
 		c.X = append(c.X, [][]float64{{0.1, -0.1, 0.1, 0, 0, 0.05}, {0.1}})
 	}
-	one, err := parts[0].Subproblem(parts, 1)(context.Background(), c)
-	require.NoError(t, err)
+	one := must.Of(parts[0].Subproblem(parts, 1)(context.Background(), c))(t)
 	require.True(t, one.Solved)
-	three, err := parts[0].Subproblem(parts, 3)(context.Background(), c)
-	require.NoError(t, err)
+	three := must.Of(parts[0].Subproblem(parts, 3)(context.Background(), c))(t)
 	require.Equal(t, one, three)
-	ended, err := parts[0].Subproblem(parts, 1)(ctx, c)
-	require.NoError(t, err)
+	ended := must.Of(parts[0].Subproblem(parts, 1)(ctx, c))(t)
 	require.False(t, ended.Solved)
-	_, err = parts[0].Subproblem(parts, 1)(context.Background(), &bilevel.Centre{R: c.R})
+	_, err := parts[0].Subproblem(parts, 1)(context.Background(), &bilevel.Centre{R: c.R})
 	require.ErrorContains(t, err, "0 folds")
 	_, err = parts[0].Within().Solve(context.Background(), []float64{1}, 1e-9)
 	require.ErrorContains(t, err, "1 radii")

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // BenchmarkSolve follows lambda down, each solution from the one before.
@@ -17,12 +18,10 @@ func BenchmarkSolve(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			x, y, u := sample(7, 300, 30, binary)
 			for b.Loop() {
-				g, err := New(design.New(x), y, u)
-				require.NoError(b, err)
+				g := must.Of(New(design.New(x), y, u))(b)
 				var o Options
 				for lambda := 1.0; lambda > 1e-4; lambda *= 0.6 {
-					o.Start, err = g.Solve(context.Background(), lambda, []float64{0.5}, o)
-					require.NoError(b, err)
+					o.Start = must.Of(g.Solve(context.Background(), lambda, []float64{0.5}, o))(b)
 				}
 			}
 		})
@@ -34,8 +33,7 @@ func BenchmarkSolve(b *testing.B) {
 func BenchmarkRows(b *testing.B) {
 	for _, n := range []int{500, 2000, 8000, 32000} {
 		x, y, u := sample(7, n, 100, false)
-		g, err := New(design.New(x), y, u)
-		require.NoError(b, err)
+		g := must.Of(New(design.New(x), y, u))(b)
 		bound := slices.Repeat([]float64{0.5}, 100)
 		for name, solve := range map[string]func(lambda float64, o Options) *Solution{
 			"path":  func(lambda float64, o Options) *Solution { return g.follow(context.Background(), lambda, bound, o) },

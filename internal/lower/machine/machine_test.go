@@ -17,6 +17,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -94,10 +95,8 @@ func TestOptimality(t *testing.T) {
 	}{{60, 8, false}, {40, 60, false}, {150, 12, true}, {120, 40, true}, {12, 2, true}} {
 		x, y, u := sample(7, shape.n, shape.p, shape.binary)
 		for _, weights := range [][]float64{nil, u} {
-			g, err := New(design.New(x), y, weights)
-			require.NoError(t, err)
-			compressed, err := New(design.New(matrices.Compress(x)), y, weights)
-			require.NoError(t, err)
+			g := must.Of(New(design.New(x), y, weights))(t)
+			compressed := must.Of(New(design.New(matrices.Compress(x)), y, weights))(t)
 			w := weights
 			if w == nil {
 				w = slices.Repeat([]float64{1}, shape.n)
@@ -111,11 +110,9 @@ func TestOptimality(t *testing.T) {
 							bound = append(bound, math.Pow(10, -float64((j+k)%5)))
 						}
 					}
-					cold, err := g.Solve(ctx, lambda, bound, Options{Tol: 1e-12})
-					require.NoError(t, err)
+					cold := must.Of(g.Solve(ctx, lambda, bound, Options{Tol: 1e-12}))(t)
 					check(t, x, y, w, lambda, bound, g, cold, name)
-					warm, err := compressed.Solve(ctx, lambda, bound, Options{Tol: 1e-12, Start: last})
-					require.NoError(t, err)
+					warm := must.Of(compressed.Solve(ctx, lambda, bound, Options{Tol: 1e-12, Start: last}))(t)
 					check(t, x, y, w, lambda, bound, compressed, warm, name)
 					require.InDeltaSlice(t, cold.W, warm.W, 1e-5*(1+largest(cold.W)), name)
 					last = warm
@@ -156,8 +153,7 @@ func TestKinds(t *testing.T) {
 				y[i] = math.Copysign(1, y[i]+2*r.NormFloat64()-0.5)
 			}
 			y[0], y[1] = 1, -1
-			g, err := New(design.New(x), y, nil)
-			require.NoError(t, err)
+			g := must.Of(New(design.New(x), y, nil))(t)
 			var last *Solution
 			for range 20 {
 				bound := []float64{math.Pow(10, 8*r.Float64()-6)}
@@ -193,8 +189,7 @@ func TestClosedForm(t *testing.T) {
 	require.Equal(t, 2, n)
 	for _, lambda := range []float64{0.01, 0.5, 2, 50} {
 		for _, bound := range []float64{0.1, 0.7, 20} {
-			m, err := g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-13})
-			require.NoError(t, err)
+			m := must.Of(g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-13}))(t)
 			require.InDelta(t, math.Min(math.Min(1, 1/lambda), bound), m.W[0], 1e-9)
 			require.InDelta(t, 0, m.C, 1e-9)
 		}
@@ -207,11 +202,9 @@ func TestManyFeaturesBound(t *testing.T) {
 	for _, seed := range []uint64{2, 11} {
 		x, y := words(seed, 120, 1200, 12)
 		u := slices.Repeat([]float64{1.0 / 120}, 120)
-		g, err := New(design.New(matrices.Compress(x)), y, nil)
-		require.NoError(t, err)
+		g := must.Of(New(design.New(matrices.Compress(x)), y, nil))(t)
 		for _, lambda := range []float64{1e-2, 1e-4} {
-			got, err := g.Solve(context.Background(), lambda, []float64{0.3}, Options{})
-			require.NoError(t, err)
+			got := must.Of(g.Solve(context.Background(), lambda, []float64{0.3}, Options{}))(t)
 			require.Equal(t, outcome.Converged, got.Status)
 			certified(t, x, y, u, lambda, g, got, fmt.Sprint(seed, lambda))
 			m := convex.NewModel()
@@ -227,26 +220,20 @@ func TestManyFeaturesBound(t *testing.T) {
 func TestStart(t *testing.T) {
 	ctx := context.Background()
 	x, y, _ := sample(3, 200, 30, false)
-	g, err := New(design.New(x), y, nil)
-	require.NoError(t, err)
-	m, err := g.Solve(ctx, 0.01, []float64{0.4}, Options{Tol: 1e-10})
-	require.NoError(t, err)
+	g := must.Of(New(design.New(x), y, nil))(t)
+	m := must.Of(g.Solve(ctx, 0.01, []float64{0.4}, Options{Tol: 1e-10}))(t)
 	before := slices.Clone(m.W)
-	again, err := g.Solve(ctx, 0.01, []float64{0.4}, Options{Tol: 1e-10, Start: m})
-	require.NoError(t, err)
+	again := must.Of(g.Solve(ctx, 0.01, []float64{0.4}, Options{Tol: 1e-10, Start: m}))(t)
 	require.Zero(t, again.Exchanges)
 	require.InDeltaSlice(t, m.W, again.W, 1e-8)
-	near, err := g.Solve(ctx, 0.012, []float64{0.41}, Options{Tol: 1e-10, Start: m})
-	require.NoError(t, err)
+	near := must.Of(g.Solve(ctx, 0.012, []float64{0.41}, Options{Tol: 1e-10, Start: m}))(t)
 	require.Less(t, 4*near.Exchanges, m.Exchanges)
 	require.Equal(t, before, m.W)
-	other, err := g.Solve(ctx, 0.012, []float64{0.41}, Options{Tol: 1e-10, Start: m})
-	require.NoError(t, err)
+	other := must.Of(g.Solve(ctx, 0.012, []float64{0.41}, Options{Tol: 1e-10, Start: m}))(t)
 	require.Equal(t, near.W, other.W)
 	ended, stop := context.WithCancel(ctx)
 	stop()
-	none, err := g.Solve(ended, 1, []float64{1}, Options{})
-	require.NoError(t, err)
+	none := must.Of(g.Solve(ended, 1, []float64{1}, Options{}))(t)
 	require.Equal(t, outcome.Cancelled, none.Status)
 }
 
@@ -254,13 +241,11 @@ func TestStart(t *testing.T) {
 func TestBound(t *testing.T) {
 	ctx := context.Background()
 	x, y, u := sample(11, 70, 9, true)
-	g, err := New(design.New(x), y, u)
-	require.NoError(t, err)
+	g := must.Of(New(design.New(x), y, u))(t)
 	var all []*Solution
 	for _, lambda := range []float64{10, 0.1, 1e-3} {
 		for _, bound := range []float64{3, 0.1, 1e-4} {
-			m, err := g.Solve(ctx, lambda, []float64{bound}, Options{Tol: 1e-12})
-			require.NoError(t, err)
+			m := must.Of(g.Solve(ctx, lambda, []float64{bound}, Options{Tol: 1e-12}))(t)
 			require.InDelta(t, m.Objective, g.Bound(m, lambda, []float64{bound}), 1e-11)
 			for _, other := range all {
 				require.LessOrEqual(t, g.Bound(other, lambda, slices.Repeat([]float64{bound}, 9)), m.Objective+1e-11)
@@ -279,8 +264,7 @@ func TestDerivative(t *testing.T) {
 		if seed%3 == 0 {
 			u = nil // then c may have an interval
 		}
-		g, err := New(design.New(x), y, u)
-		require.NoError(t, err)
+		g := must.Of(New(design.New(x), y, u))(t)
 		for _, lambda := range []float64{30, 3, 0.1, 0.01} {
 			bound := []float64{0.11, 0.53, 0.052, 1.7, 0.31, 0.23}
 			at := func(k int, h float64) *Solution {
@@ -290,8 +274,7 @@ func TestDerivative(t *testing.T) {
 				} else if k > 0 {
 					b[k-1] += h * bound[k-1]
 				}
-				m, err := g.Solve(ctx, l, b, Options{Tol: 1e-14})
-				require.NoError(t, err)
+				m := must.Of(g.Solve(ctx, l, b, Options{Tol: 1e-14}))(t)
 				return m
 			}
 			m := at(-1, 0)
@@ -336,8 +319,7 @@ func TestErrors(t *testing.T) {
 	}
 	_, err := New(design.New(mat.NewDense(2, 1, []float64{1, math.NaN()})), []float64{1, -1}, nil)
 	require.ErrorContains(t, err, "not finite")
-	g, err := New(x, []float64{1, -1}, nil)
-	require.NoError(t, err)
+	g := must.Of(New(x, []float64{1, -1}, nil))(t)
 	for _, c := range []struct {
 		lambda float64
 		bound  []float64

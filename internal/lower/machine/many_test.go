@@ -17,6 +17,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/stop/stoptest"
 	"github.com/conetune/conetune/outcome"
 )
@@ -132,8 +133,7 @@ func TestManyIsPath(t *testing.T) {
 	for name, draw := range samples() {
 		x, y, u := draw()
 		for _, d := range []*design.Matrix{design.New(x), design.New(matrices.Compress(x))} {
-			g, err := New(d, y, u)
-			require.NoError(t, err)
+			g := must.Of(New(d, y, u))(t)
 			var last *Solution
 			for _, lambda := range []float64{1e4, 1, 1e-2, 1e-4, 1e-7} {
 				for _, bound := range []float64{math.Inf(1), 10, 0.3, 1e-2, 1e-6} {
@@ -141,8 +141,7 @@ func TestManyIsPath(t *testing.T) {
 					many := byMany(t, g, lambda, []float64{bound}, Options{Tol: 1e-9, Start: last})
 					require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, many.Status, what)
 					certified(t, x, y, u, lambda, g, many, what)
-					path, err := g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-10})
-					require.NoError(t, err)
+					path := must.Of(g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-10}))(t)
 					if path.Status != outcome.NumericalError {
 						require.InDelta(t, path.Objective, many.Objective, 1e-8*g.scale, what)
 						require.LessOrEqual(t, lambda*floats.Distance(path.W, many.W, 2)*floats.Distance(path.W, many.W, 2)/2,
@@ -179,8 +178,7 @@ func TestWideIsPath(t *testing.T) {
 	n := fewer(450, 200)
 	x, y := words(2, n, mostStored+200, 12)
 	u := slices.Repeat([]float64{1 / float64(n)}, n)
-	g, err := New(design.New(matrices.Compress(x)), y, nil)
-	require.NoError(t, err)
+	g := must.Of(New(design.New(matrices.Compress(x)), y, nil))(t)
 	var last *Solution
 	for _, lambda := range []float64{1, 1e-2, 1e-4} {
 		for _, bound := range []float64{math.Inf(1), 0.3, 1e-6} {
@@ -188,8 +186,7 @@ func TestWideIsPath(t *testing.T) {
 			bounds := reached(g, lambda, []float64{bound})
 			warm := g.manyOrPath(context.Background(), lambda, bounds, Options{Tol: 1e-9, Start: last})
 			cold := g.manyOrPath(context.Background(), lambda, bounds, Options{Tol: 1e-9})
-			path, err := g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-10})
-			require.NoError(t, err)
+			path := must.Of(g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-10}))(t)
 			require.Equal(t, outcome.Converged, path.Status, what)
 			for _, m := range []*Solution{warm, cold} {
 				require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, m.Status, what)
@@ -205,25 +202,21 @@ func TestWideIsPath(t *testing.T) {
 // there, with work enough, it comes to the solution.
 func TestWorkIsBounded(t *testing.T) {
 	x, y := words(4, fewRows+100, mostStored+200, 12)
-	g, err := New(design.New(matrices.Compress(x)), y, nil)
-	require.NoError(t, err)
+	g := must.Of(New(design.New(matrices.Compress(x)), y, nil))(t)
 	ctx, bound := context.Background(), []float64{0.3}
-	best, err := g.Solve(ctx, 1e-4, bound, Options{Tol: 1e-8})
-	require.NoError(t, err)
+	best := must.Of(g.Solve(ctx, 1e-4, bound, Options{Tol: 1e-8}))(t)
 	require.Equal(t, outcome.Converged, best.Status)
 	var last *Solution
 	for _, share := range []float64{1e6, 1e7} {
 		g.mostWork = share
-		out, err := g.Solve(ctx, 1e-4, bound, Options{Tol: 1e-8, Start: last})
-		require.NoError(t, err)
+		out := must.Of(g.Solve(ctx, 1e-4, bound, Options{Tol: 1e-8, Start: last}))(t)
 		require.Equal(t, outcome.IterationLimit, out.Status)
 		require.Greater(t, out.Gap, 1e-8*g.scale)
 		require.InDelta(t, best.Objective, out.Objective, out.Gap+1e-8)
 		last = out
 	}
 	g.mostWork = mostWork
-	out, err := g.Solve(ctx, 1e-4, bound, Options{Tol: 1e-8, Start: last})
-	require.NoError(t, err)
+	out := must.Of(g.Solve(ctx, 1e-4, bound, Options{Tol: 1e-8, Start: last}))(t)
 	require.Equal(t, outcome.Converged, out.Status)
 	require.InDelta(t, best.Objective, out.Objective, 2e-8)
 }
@@ -292,8 +285,7 @@ func TestCurvature(t *testing.T) {
 func TestManyRows(t *testing.T) {
 	ctx := context.Background()
 	x, y, u := sample(8, 2*fewRows, 6, false)
-	g, err := New(design.New(x), y, u)
-	require.NoError(t, err)
+	g := must.Of(New(design.New(x), y, u))(t)
 	bound := []float64{0.11, 0.53, 0.052, 1.7, 0.31, 0.23}
 	for _, lambda := range []float64{0.3, 0.03} {
 		at := func(k int, h float64) *Solution {
@@ -303,8 +295,7 @@ func TestManyRows(t *testing.T) {
 			} else if k > 0 {
 				b[k-1] += h * bound[k-1]
 			}
-			m, err := g.Solve(ctx, l, b, Options{Tol: 1e-15})
-			require.NoError(t, err)
+			m := must.Of(g.Solve(ctx, l, b, Options{Tol: 1e-15}))(t)
 			require.NotNil(t, m.many)
 			return m
 		}
@@ -330,13 +321,11 @@ func TestManyRows(t *testing.T) {
 // Solves side by side have the bytes of one alone.
 func TestManySameBytes(t *testing.T) {
 	x, y, u := sample(12, 3000, 20, false)
-	g, err := New(design.New(x), y, u)
-	require.NoError(t, err)
+	g := must.Of(New(design.New(x), y, u))(t)
 	solve := func() *Solution {
 		var o Options
 		for _, lambda := range []float64{1, 0.1, 0.01} {
-			m, err := g.Solve(context.Background(), lambda, []float64{0.3}, o)
-			require.NoError(t, err)
+			m := must.Of(g.Solve(context.Background(), lambda, []float64{0.3}, o))(t)
 			o.Start = m
 		}
 		return o.Start
@@ -356,32 +345,26 @@ func TestManySameBytes(t *testing.T) {
 
 func TestManyStopped(t *testing.T) {
 	x, y, u := sample(12, 6000, 40, false)
-	g, err := New(design.New(x), y, u)
-	require.NoError(t, err)
+	g := must.Of(New(design.New(x), y, u))(t)
 	lowertest.StopsInTime(t, map[string]func(ctx context.Context) lowertest.End{
 		"many": func(ctx context.Context) lowertest.End {
-			s, err := g.Solve(ctx, 1e-3, []float64{0.3}, Options{})
-			require.NoError(t, err)
+			s := must.Of(g.Solve(ctx, 1e-3, []float64{0.3}, Options{}))(t)
 			return lowertest.End{Status: s.Status, Objective: s.Objective}
 		},
 	})
 	// A solve that was stopped is a start like any other.
-	cold, err := g.Solve(context.Background(), 1e-3, []float64{0.3}, Options{})
-	require.NoError(t, err)
+	cold := must.Of(g.Solve(context.Background(), 1e-3, []float64{0.3}, Options{}))(t)
 	for looks := range 8 {
-		stopped, err := g.Solve(stoptest.After(looks), 1e-3, []float64{0.3}, Options{})
-		require.NoError(t, err)
+		stopped := must.Of(g.Solve(stoptest.After(looks), 1e-3, []float64{0.3}, Options{}))(t)
 		require.Equal(t, outcome.Cancelled, stopped.Status)
-		warm, err := g.Solve(context.Background(), 1e-3, []float64{0.3}, Options{Start: stopped})
-		require.NoError(t, err)
+		warm := must.Of(g.Solve(context.Background(), 1e-3, []float64{0.3}, Options{Start: stopped}))(t)
 		require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, warm.Status)
 		certified(t, x, y, u, 1e-3, g, warm, "after a stop")
 		require.InDelta(t, cold.Objective, warm.Objective, 2e-8)
 	}
 	for _, n := range []int{0, 1, 3, 10} {
 		ctx := stoptest.After(n)
-		s, err := g.Within(ctx, 0.1, []float64{0.2}, Options{Tol: 1e-12})
-		require.NoError(t, err)
+		s := must.Of(g.Within(ctx, 0.1, []float64{0.2}, Options{Tol: 1e-12}))(t)
 		require.Equal(t, outcome.Cancelled, s.Status, n)
 		require.True(t, math.IsInf(s.Gap, 1))
 		require.LessOrEqual(t, ctx.Looks(), n+12, "it asked again and again")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -36,11 +37,9 @@ func TestBoundsOfManyScales(t *testing.T) {
 			y[i] = math.Copysign(1, f)
 		}
 		y[0], y[1] = 1, -1
-		g, err := New(design.FromColumns(n, p, columns), y, nil)
-		require.NoError(t, err)
+		g := must.Of(New(design.FromColumns(n, p, columns), y, nil))(t)
 		lambda := math.Pow(10, 24*rng.Float64()-12)
-		s, err := g.Solve(context.Background(), lambda, bound, Options{Tol: 1e-9})
-		require.NoError(t, err)
+		s := must.Of(g.Solve(context.Background(), lambda, bound, Options{Tol: 1e-9}))(t)
 		if s.Status != outcome.Converged && s.Status != numerics.Exhausted {
 			continue
 		}

@@ -5,10 +5,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/must"
 )
 
 func TestStopped(t *testing.T) {
@@ -16,12 +15,10 @@ func TestStopped(t *testing.T) {
 	for i, v := range y {
 		y[i] = math.Copysign(1, v)
 	}
-	g, err := New(design.New(x), y, nil)
-	require.NoError(t, err)
+	g := must.Of(New(design.New(x), y, nil))(t)
 	lowertest.StopsInTime(t, map[string]func(ctx context.Context) lowertest.End{
 		"machine": func(ctx context.Context) lowertest.End {
-			s, err := g.Solve(ctx, 1e-2, []float64{0.3}, Options{})
-			require.NoError(t, err)
+			s := must.Of(g.Solve(ctx, 1e-2, []float64{0.3}, Options{}))(t)
 			return lowertest.End{Status: s.Status, Objective: s.Objective}
 		},
 	})

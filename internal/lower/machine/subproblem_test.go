@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // folds are stacked rows of some folds, with the lower levels of their training rows.
@@ -21,10 +22,8 @@ func folds(t *testing.T, count, n, p, entries int) (stacks, trains []*Problem) {
 	for k := range count {
 		x, y := words(uint64(20+k), n, p, entries)
 		m := 2 * n / 3
-		g, err := NewStacked(design.New(matrices.Compress(x)), y, nil, m)
-		require.NoError(t, err)
-		low, err := New(design.New(x.Slice(0, m, 0, p)), y[:m], nil)
-		require.NoError(t, err)
+		g := must.Of(NewStacked(design.New(matrices.Compress(x)), y, nil, m))(t)
+		low := must.Of(New(design.New(x.Slice(0, m, 0, p)), y[:m], nil))(t)
 		stacks, trains = append(stacks, g), append(trains, low)
 	}
 	return stacks, trains
@@ -40,8 +39,7 @@ func centre(t *testing.T, trains []*Problem, h []float64, alpha, rho float64) *b
 	}
 	c.High[0] = 1000
 	for _, g := range trains {
-		w, err := g.Within(context.Background(), h[0], h[1:], Options{Tol: 1e-10})
-		require.NoError(t, err)
+		w := must.Of(g.Within(context.Background(), h[0], h[1:], Options{Tol: 1e-10}))(t)
 		c.X = append(c.X, [][]float64{w.W, {w.C}})
 		c.Value += w.Loss / float64(len(trains))
 		for j, v := range append([]float64{w.Lambda}, w.Bound...) {
@@ -71,11 +69,9 @@ func TestSubproblemByProducts(t *testing.T) {
 						c := centre(t, trains, h, alpha, rho)
 						var found [2]*bilevel.Subsolution
 						for k, block := range []int{manyHeavy, 3} {
-							s, err := NewSubproblem(stacks, 1)
-							require.NoError(t, err)
+							s := must.Of(NewSubproblem(stacks, 1))(t)
 							s.block = block
-							found[k], err = s.Solve(context.Background(), c)
-							require.NoError(t, err)
+							found[k] = must.Of(s.Solve(context.Background(), c))(t)
 							t.Log(name, found[k].Solved, found[k].Gap, found[k].Fits)
 						}
 						if found[0].Fits > count*mostJointSteps/2 {
@@ -101,12 +97,10 @@ func TestSubproblemEarly(t *testing.T) {
 	c := centre(t, trains, append([]float64{0.7}, slices.Repeat([]float64{0.3}, 30)...), 5, 1)
 	for _, block := range []int{manyHeavy, 3} {
 		solve := func(tol float64) *bilevel.Subsolution {
-			s, err := NewSubproblem(stacks, 1)
-			require.NoError(t, err)
+			s := must.Of(NewSubproblem(stacks, 1))(t)
 			s.block = block
 			c.Tol = tol
-			out, err := s.Solve(context.Background(), c)
-			require.NoError(t, err)
+			out := must.Of(s.Solve(context.Background(), c))(t)
 			require.True(t, out.Solved)
 			require.LessOrEqual(t, out.Gap, tol)
 			return out

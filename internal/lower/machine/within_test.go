@@ -16,6 +16,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -53,13 +54,11 @@ func TestWithin(t *testing.T) {
 	for _, n := range []int{80, fewRows + 500} {
 		const p = 5
 		x, y, u := sample(6, n, p, false)
-		g, err := New(design.New(x), y, u)
-		require.NoError(t, err)
+		g := must.Of(New(design.New(x), y, u))(t)
 		for _, r := range []float64{1e-3, 0.1, 0.6, 10} {
 			for _, bound := range [][]float64{{1e-6}, {0.3}, {10}, {0.5, 0.2, 0.05, 1, 0.01}} {
 				name := fmt.Sprint(n, " ", r, " ", bound)
-				s, err := g.Within(ctx, r, bound, Options{Tol: 1e-9})
-				require.NoError(t, err)
+				s := must.Of(g.Within(ctx, r, bound, Options{Tol: 1e-9}))(t)
 				require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status, name)
 				require.LessOrEqual(t, floats.Dot(s.W, s.W)/2, r*(1+1e-12), name)
 				for j, w := range s.W {
@@ -81,8 +80,7 @@ func TestWithin(t *testing.T) {
 			}
 		}
 		bound := []float64{0.5, 0.2, 0.05, 1, 0.01}
-		s, err := g.Within(ctx, 0.1, bound, Options{Tol: 1e-10})
-		require.NoError(t, err)
+		s := must.Of(g.Within(ctx, 0.1, bound, Options{Tol: 1e-10}))(t)
 		require.Positive(t, s.Lambda)
 		for k, want := range append([]float64{s.Lambda}, s.Bound...) {
 			loss := func(h float64) float64 {
@@ -92,8 +90,7 @@ func TestWithin(t *testing.T) {
 				} else {
 					b[k-1] *= 1 + h
 				}
-				m, err := g.Within(ctx, r, b, Options{Tol: 1e-10})
-				require.NoError(t, err)
+				m := must.Of(g.Within(ctx, r, b, Options{Tol: 1e-10}))(t)
 				return m.Loss
 			}
 			unit := 0.1
@@ -104,9 +101,8 @@ func TestWithin(t *testing.T) {
 		}
 	}
 	x, y, _ := sample(6, 30, 3, false)
-	g, err := New(design.New(x), y, nil)
-	require.NoError(t, err)
-	_, err = g.Within(ctx, 0, []float64{1}, Options{})
+	g := must.Of(New(design.New(x), y, nil))(t)
+	_, err := g.Within(ctx, 0, []float64{1}, Options{})
 	require.ErrorContains(t, err, "radius is 0")
 	_, err = g.Within(ctx, 1, []float64{0}, Options{})
 	require.ErrorContains(t, err, "bound 0 is 0")

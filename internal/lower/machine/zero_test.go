@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -40,8 +41,7 @@ func TestZero(t *testing.T) {
 				u[i] = random.Float64() + 0.5
 			}
 		}
-		g, err := New(design.New(x), y, u)
-		require.NoError(t, err)
+		g := must.Of(New(design.New(x), y, u))(t)
 		less := 0.0
 		for i, v := range u {
 			if y[i] < 0 {
@@ -49,8 +49,7 @@ func TestZero(t *testing.T) {
 			}
 		}
 		for _, lambda := range []float64{10, 1e-3, 1e-6} {
-			s, err := g.Solve(context.Background(), lambda, []float64{50}, Options{Tol: 1e-9})
-			require.NoError(t, err)
+			s := must.Of(g.Solve(context.Background(), lambda, []float64{50}, Options{Tol: 1e-9}))(t)
 			require.Equal(t, outcome.Converged, s.Status)
 			require.InDelta(t, 2*less, s.Objective, 1e-9)
 			require.LessOrEqual(t, lambda/2*floats.Dot(s.W, s.W), 1e-9)
@@ -64,8 +63,7 @@ func TestZero(t *testing.T) {
 			require.InDelta(t, 0, balance, 1e-10)
 			require.InDelta(t, 0, floats.Norm(sum, 2), math.Sqrt(2*lambda*1e-9))
 			// And from there to other hyperparameters.
-			next, err := g.Solve(context.Background(), lambda/7, []float64{0.3}, Options{Tol: 1e-9, Start: s})
-			require.NoError(t, err)
+			next := must.Of(g.Solve(context.Background(), lambda/7, []float64{0.3}, Options{Tol: 1e-9, Start: s}))(t)
 			require.InDelta(t, 2*less, next.Objective, 1e-9)
 		}
 	}
@@ -84,10 +82,8 @@ func TestNotZero(t *testing.T) {
 			x.Set(i, j, random.NormFloat64()+1.5*y[i])
 		}
 	}
-	g, err := New(design.New(x), y, nil)
-	require.NoError(t, err)
-	s, err := g.Solve(context.Background(), 1e-3, []float64{50}, Options{Tol: 1e-9})
-	require.NoError(t, err)
+	g := must.Of(New(design.New(x), y, nil))(t)
+	s := must.Of(g.Solve(context.Background(), 1e-3, []float64{50}, Options{Tol: 1e-9}))(t)
 	require.Equal(t, outcome.Converged, s.Status)
 	require.Less(t, s.Objective, 0.15) // 0.2 of w = 0
 }

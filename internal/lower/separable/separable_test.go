@@ -10,6 +10,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/separable"
+	"github.com/conetune/conetune/internal/must"
 )
 
 func TestWrongInput(t *testing.T) {
@@ -27,17 +28,15 @@ func TestWrongInput(t *testing.T) {
 		_, err := separable.New(rows(2, 3), of.val, of.members, false, false)
 		require.ErrorContains(t, err, want)
 	}
-	g, err := separable.New(rows(2, 3), rows(2, 3), nil, false, false)
-	require.NoError(t, err)
+	g := must.Of(separable.New(rows(2, 3), rows(2, 3), nil, false, false))(t)
 	low := separable.NewLower(g)
-	_, err = low.Solve(context.Background(), []float64{1}, 1e-9)
+	_, err := low.Solve(context.Background(), []float64{1}, 1e-9)
 	require.ErrorContains(t, err, "1 radii, expected 3")
 	require.ErrorContains(t, low.Begin(context.Background(), []float64{1}, nil), "1 weights")
 	_, err = separable.NewSubproblem([]*separable.Regression{g}, 1).Solve(context.Background(), &bilevel.Centre{})
 	require.ErrorContains(t, err, "0 parts")
 	// Nothing to explain, and nothing to explain it by.
-	got, err := low.Solve(context.Background(), []float64{1, 1, 1}, 0)
-	require.NoError(t, err)
+	got := must.Of(low.Solve(context.Background(), []float64{1, 1, 1}, 0))(t)
 	require.True(t, got.Solved)
 	require.Zero(t, got.Loss)
 }

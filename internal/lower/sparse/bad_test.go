@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // Errors say what is wrong with the rows, the terms of features, the weights of penalties and the start.
@@ -79,19 +80,17 @@ func TestBadInput(t *testing.T) {
 		if k == 3 {
 			labels[4] = 2
 		}
-		g, err := of(Sample{X: x, Y: labels}, Terms{})
-		require.NoError(t, err)
+		g := must.Of(of(Sample{X: x, Y: labels}, Terms{}))(t)
 		for _, w := range [][2]float64{{0, 0}, {-1, 1}, {nan, 1}, {inf, 0}} {
 			_, err := g.solve(context.Background(), w[0], w[1], 0, nil)
 			require.ErrorContains(t, err, "expected finite numbers, not negative, one of them positive")
 		}
-		_, err = g.solve(context.Background(), 1, 1, nan, nil)
+		_, err := g.solve(context.Background(), 1, 1, nan, nil)
 		require.ErrorContains(t, err, "tolerance NaN")
 		_, err = g.solve(context.Background(), 1, 1, 0, &Solution{B: make([]float64, 2)})
 		require.ErrorContains(t, err, "start has 2 coefficients")
 	}
-	g, err := squares(Sample{X: x, Y: y}, Terms{})
-	require.NoError(t, err)
-	_, err = g.Solve(context.Background(), &glm.Weights{Norm: make([]float64, 3), L2: make([]float64, 2)}, 0, nil)
+	g := must.Of(squares(Sample{X: x, Y: y}, Terms{}))(t)
+	_, err := g.Solve(context.Background(), &glm.Weights{Norm: make([]float64, 3), L2: make([]float64, 2)}, 0, nil)
 	require.ErrorContains(t, err, "3, 0 and 2 weights for 3 units")
 }

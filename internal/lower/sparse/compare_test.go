@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // TestCompare is the Go side of bench/lasso.py, which sets the folder with its data: it
@@ -31,18 +32,15 @@ func TestCompare(t *testing.T) {
 		Batch     int
 		Jobs      []struct{ Lambda, Tol float64 }
 	}
-	raw, err := os.ReadFile(filepath.Join(dir, "jobs.json"))
-	require.NoError(t, err)
+	raw := must.Of(os.ReadFile(filepath.Join(dir, "jobs.json")))(t)
 	require.NoError(t, json.Unmarshal(raw, &jobs))
 	read := func(name string, to any) {
-		f, err := os.Open(filepath.Join(dir, name))
-		require.NoError(t, err)
+		f := must.Of(os.Open(filepath.Join(dir, name)))(t)
 		defer f.Close()
 		require.NoError(t, binary.Read(f, binary.LittleEndian, to))
 	}
 	count := func(name string) int {
-		info, err := os.Stat(filepath.Join(dir, name))
-		require.NoError(t, err)
+		info := must.Of(os.Stat(filepath.Join(dir, name)))(t)
 		return int(info.Size() / 8)
 	}
 	value := make([]float64, count("value"))
@@ -77,11 +75,8 @@ func TestCompare(t *testing.T) {
 			var g *Fit
 			var s *Solution
 			for range jobs.Batch {
-				var err error
-				g, err = Squares(Sample{X: data(), Y: y}, jobs.Intercept, Terms{})
-				require.NoError(t, err)
-				s, err = g.solve(context.Background(), job.Lambda, 0, job.Tol, nil)
-				require.NoError(t, err)
+				g = must.Of(Squares(Sample{X: data(), Y: y}, jobs.Intercept, Terms{}))(t)
+				s = must.Of(g.solve(context.Background(), job.Lambda, 0, job.Tol, nil))(t)
 			}
 			seconds := time.Since(start).Seconds() / float64(jobs.Batch)
 			_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u1)
@@ -91,7 +86,6 @@ func TestCompare(t *testing.T) {
 		}
 		results = append(results, best)
 	}
-	raw, err = json.Marshal(results)
-	require.NoError(t, err)
+	raw = must.Of(json.Marshal(results))(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "results.json"), raw, 0o644))
 }

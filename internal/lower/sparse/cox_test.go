@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -55,15 +56,12 @@ func TestCoxPeer(t *testing.T) {
 			{survival.Efron, 0.02, 0, 1.683630670965648, []float64{1.73029642, -0.759474419, 0, 0, 0}},
 			{survival.Efron, 0.01, 0.03, 1.706480116292498, []float64{1.48945749, -0.66790041, 0, 0, 0.022764718}},
 		} {
-			g, err := Cox(Sample{X: data, Y: y}, c.ties, Terms{})
-			require.NoError(t, err)
-			s, err := g.solve(context.Background(), c.w1, c.w2, 1e-13, nil)
-			require.NoError(t, err)
+			g := must.Of(Cox(Sample{X: data, Y: y}, c.ties, Terms{}))(t)
+			s := must.Of(g.solve(context.Background(), c.w1, c.w2, 1e-13, nil))(t)
 			require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 			require.InDelta(t, c.objective, s.Objective, 1e-12)
 			require.InDeltaSlice(t, c.b, s.B, 1e-6)
-			again, err := g.solve(context.Background(), c.w1, c.w2, 1e-13, s)
-			require.NoError(t, err)
+			again := must.Of(g.solve(context.Background(), c.w1, c.w2, 1e-13, s))(t)
 			require.InDeltaSlice(t, s.B, again.B, 1e-9)
 		}
 	}
@@ -85,10 +83,8 @@ func TestCoxOvarian(t *testing.T) {
 		{[]float64{1, 1, 1, 2, 1, 1, 2, 2, 1, 2, 1, 2, 2, 2, 1, 1, 1, 1, 2, 2, 2, 1, 1, 2, 2, 2}, -0.5964, 5e-5, 1.05},
 	} {
 		for _, ties := range []survival.Ties{survival.Breslow, survival.Efron} {
-			g, err := Cox(Sample{X: design.FromColumns(26, 1, c.x), Y: y}, ties, Terms{})
-			require.NoError(t, err)
-			s, err := g.solve(context.Background(), 1e-9, 0, 1e-12, nil)
-			require.NoError(t, err)
+			g := must.Of(Cox(Sample{X: design.FromColumns(26, 1, c.x), Y: y}, ties, Terms{}))(t)
+			s := must.Of(g.solve(context.Background(), 1e-9, 0, 1e-12, nil))(t)
 			require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 			require.InDelta(t, c.coefficient, s.B[0], c.within)
 			require.InDelta(t, c.ratio, 2*26*(g.scale-s.Objective), 0.005)
@@ -119,24 +115,19 @@ func TestCoxTermsPeer(t *testing.T) {
 		{survival.Efron, 0.02, 0, 1.727252795460753, []float64{1, -0.606449207, 0, 0, 0.0196518481}},
 		{survival.Efron, 0.01, 0.03, 1.732056842595816, []float64{1, -0.607049929, 0.01, 0, 0.0338095198}},
 	} {
-		g, err := Cox(Sample{X: design.New(x), Y: y, Weights: weights, Offset: offset}, c.ties, terms)
-		require.NoError(t, err)
-		s, err := g.solve(context.Background(), c.w1, c.w2, 1e-11, nil)
-		require.NoError(t, err)
+		g := must.Of(Cox(Sample{X: design.New(x), Y: y, Weights: weights, Offset: offset}, c.ties, terms))(t)
+		s := must.Of(g.solve(context.Background(), c.w1, c.w2, 1e-11, nil))(t)
 		require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 		require.InDelta(t, c.objective, s.Objective, 1e-11)
 		require.LessOrEqual(t, s.Gap, 1e-10)
 		require.InDeltaSlice(t, c.b, s.B, 1e-5)
 		// What is found at a loose tolerance is as near as it says.
-		loose, err := g.solve(context.Background(), c.w1, c.w2, 1e-3, nil)
-		require.NoError(t, err)
+		loose := must.Of(g.solve(context.Background(), c.w1, c.w2, 1e-3, nil))(t)
 		require.LessOrEqual(t, loose.Objective-c.objective, loose.Gap+1e-11)
 		// From the largest weight on only the feature without a penalty is in use.
 		top := g.LambdaMax()
-		at, err := g.solve(context.Background(), top*(1+1e-6), 0, 1e-11, nil)
-		require.NoError(t, err)
-		below, err := g.solve(context.Background(), top*0.99, 0, 1e-11, nil)
-		require.NoError(t, err)
+		at := must.Of(g.solve(context.Background(), top*(1+1e-6), 0, 1e-11, nil))(t)
+		below := must.Of(g.solve(context.Background(), top*0.99, 0, 1e-11, nil))(t)
 		for j, v := range at.B {
 			require.Equal(t, j == 1, v != 0)
 		}
@@ -157,24 +148,19 @@ func TestCoxWide(t *testing.T) {
 		y[i] = survival.Row(math.Exp(r.NormFloat64()-f), r.Float64() < 0.7)
 	}
 	for _, ties := range []survival.Ties{survival.Breslow, survival.Efron} {
-		g, err := Cox(Sample{X: design.New(x), Y: y}, ties, Terms{})
-		require.NoError(t, err)
+		g := must.Of(Cox(Sample{X: design.New(x), Y: y}, ties, Terms{}))(t)
 		top := g.LambdaMax()
-		s, err := g.solve(context.Background(), top, 0, 1e-9, nil)
-		require.NoError(t, err)
+		s := must.Of(g.solve(context.Background(), top, 0, 1e-9, nil))(t)
 		require.Equal(t, make([]float64, p), s.B)
 		for _, w := range [][2]float64{{0.5 * top, 0}, {0.1 * top, 0}, {0.02 * top, 0}, {0.01 * top, 0.1 * top},
 			{0, 0.5 * top}} {
 			t.Run(fmt.Sprint(ties, w), func(t *testing.T) {
-				loose, err := g.solve(context.Background(), w[0], w[1], 1e-4, nil)
-				require.NoError(t, err)
-				tight, err := g.solve(context.Background(), w[0], w[1], 1e-11, loose)
-				require.NoError(t, err)
+				loose := must.Of(g.solve(context.Background(), w[0], w[1], 1e-4, nil))(t)
+				tight := must.Of(g.solve(context.Background(), w[0], w[1], 1e-11, loose))(t)
 				require.Equal(t, outcome.Converged, loose.Status)
 				require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, tight.Status)
 				require.LessOrEqual(t, loose.Objective-tight.Objective, loose.Gap+1e-10)
-				fresh, err := g.solve(context.Background(), w[0], w[1], 1e-11, nil)
-				require.NoError(t, err)
+				fresh := must.Of(g.solve(context.Background(), w[0], w[1], 1e-11, nil))(t)
 				require.InDeltaSlice(t, fresh.B, tight.B, 1e-5)
 			})
 		}
@@ -188,10 +174,8 @@ func TestCoxWeighted(t *testing.T) {
 	x := []float64{2, 0, 1, 1, 0, 1, 0, 1, 0}
 	weights := []float64{1, 2, 3, 4, 3, 2, 1, 2, 1}
 	for ties, want := range map[survival.Ties]float64{survival.Breslow: 0.85955744, survival.Efron: 0.87260425} {
-		g, err := Cox(Sample{X: design.FromColumns(9, 1, x), Y: y, Weights: weights}, ties, Terms{})
-		require.NoError(t, err)
-		s, err := g.solve(context.Background(), 1e-10, 0, 1e-13, nil)
-		require.NoError(t, err)
+		g := must.Of(Cox(Sample{X: design.FromColumns(9, 1, x), Y: y, Weights: weights}, ties, Terms{}))(t)
+		s := must.Of(g.solve(context.Background(), 1e-10, 0, 1e-13, nil))(t)
 		require.InDelta(t, want, s.B[0], 5e-8)
 	}
 }
@@ -199,12 +183,10 @@ func TestCoxWeighted(t *testing.T) {
 // Solves of a fit may run at the same time.
 func TestCoxAtTheSameTime(t *testing.T) {
 	x, y := tiedRows()
-	g, err := Cox(Sample{X: design.New(x), Y: y}, survival.Efron, Terms{})
-	require.NoError(t, err)
+	g := must.Of(Cox(Sample{X: design.New(x), Y: y}, survival.Efron, Terms{}))(t)
 	var all, alone [6]*Solution
 	solve := func(i int) *Solution {
-		s, err := g.solve(context.Background(), 0.002*float64(1+i), 0.01, 1e-10, nil)
-		require.NoError(t, err)
+		s := must.Of(g.solve(context.Background(), 0.002*float64(1+i), 0.01, 1e-10, nil))(t)
 		return s
 	}
 	for i := range alone {

@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -19,20 +20,16 @@ func TestEqualColumns(t *testing.T) {
 	x, y := lowertest.Sample(8, 30, 20, 4, 1)
 	twice := mat.NewDense(30, 40, nil)
 	twice.Augment(x, x)
-	g, err := Squares(Sample{X: design.New(twice), Y: y}, false, Terms{})
-	require.NoError(t, err)
+	g := must.Of(Squares(Sample{X: design.New(twice), Y: y}, false, Terms{}))(t)
 	w1, w2 := 1e-3*g.LambdaMax(), 0.0
 	start := &Solution{B: make([]float64, 40)}
 	for j := range start.B {
 		start.B[j] = 1
 	}
-	s, err := g.solve(context.Background(), w1, w2, 1e-12, start)
-	require.NoError(t, err)
+	s := must.Of(g.solve(context.Background(), w1, w2, 1e-12, start))(t)
 	require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
-	once, err := Squares(Sample{X: design.New(x), Y: y}, false, Terms{})
-	require.NoError(t, err)
-	want, err := once.solve(context.Background(), w1, w2, 1e-12, nil)
-	require.NoError(t, err)
+	once := must.Of(Squares(Sample{X: design.New(x), Y: y}, false, Terms{}))(t)
+	want := must.Of(once.solve(context.Background(), w1, w2, 1e-12, nil))(t)
 	require.InEpsilon(t, want.Objective, s.Objective, 1e-10)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -18,8 +19,7 @@ import (
 func TestGroupsWithTinyWeights(t *testing.T) {
 	x, y := lowertest.Sample(7, 40, 160, 12, 0.5)
 	c := problem{kind: "squares", x: x, y: y, groups: lowertest.EqualGroups(160, 20)}
-	g, err := Groups(Sample{X: design.New(x), Y: y}, false, c.groups)
-	require.NoError(t, err)
+	g := must.Of(Groups(Sample{X: design.New(x), Y: y}, false, c.groups))(t)
 	top := groupLambdaMax(g, c.groups)
 	c.l1 = []float64{1e-7 * top}
 	for k := range c.groups {
@@ -42,8 +42,7 @@ func TestGroupsOfTinyAndHugeFeatures(t *testing.T) {
 		x.Scale(scale, x)
 		for _, intercept := range []bool{false, true} {
 			c := problem{groups: lowertest.EqualGroups(6, 3), norm: []float64{0.1, 0.1}}
-			g, err := Groups(Sample{X: design.New(x), Y: y}, intercept, c.groups)
-			require.NoError(t, err)
+			g := must.Of(Groups(Sample{X: design.New(x), Y: y}, intercept, c.groups))(t)
 			require.Positive(t, groupLambdaMax(g, c.groups))
 			c.solve(t, g, 1e-10, nil)
 		}
@@ -62,8 +61,7 @@ func TestGroupsStall(t *testing.T) {
 	})
 	c := problem{groups: [][]int{{0, 1, 2, 3}}, norm: []float64{0.001}, l1: []float64{0.001}}
 	y := []float64{1.5652475842498528, 1.5652475842498528, 0, 0, 0}
-	g, err := Groups(Sample{X: design.New(x), Y: y}, false, c.groups)
-	require.NoError(t, err)
+	g := must.Of(Groups(Sample{X: design.New(x), Y: y}, false, c.groups))(t)
 	s := c.solve(t, g, 1e-9, nil)
 	// by the rounding of the processor
 	require.Contains(t, []outcome.Stop{outcome.Stalled, numerics.Exhausted, outcome.Converged}, s.Status)

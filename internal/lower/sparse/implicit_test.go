@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/stop/stoptest"
 )
 
@@ -41,10 +42,8 @@ var smooth = []string{"squares", "logistic", "poisson"}
 // joined is a fit of two sets of rows.
 func joined(t *testing.T, name string, train, val Sample) *Fit {
 	t.Helper()
-	g, err := lossesOfTests[name].of(train, true, Terms{})
-	require.NoError(t, err)
-	g, err = g.With(val)
-	require.NoError(t, err)
+	g := must.Of(lossesOfTests[name].of(train, true, Terms{}))(t)
+	g = must.Of(g.With(val))(t)
 	return g
 }
 
@@ -85,8 +84,7 @@ func TestImplicit(t *testing.T) {
 						if points[way], err = s.Solve(context.Background(), w); err != nil || points[way] == nil {
 							t.Fatal(name, k, dense, way, err)
 						}
-						checks[way], err = s.Check(context.Background(), w)
-						require.NoError(t, err)
+						checks[way] = must.Of(s.Check(context.Background(), w))(t)
 					}
 					solutions[way] = s.X()
 					if way == 1 {
@@ -169,8 +167,7 @@ func TestImplicitStops(t *testing.T) {
 	s.take(nil)
 	require.NoError(t, s.Model(context.Background(), nil))
 	for looks := range 3 {
-		pt, err := s.Solve(stoptest.After(looks), &bilevel.JointWeights{Train: 1, Penalties: []float64{0.003, 0}})
-		require.NoError(t, err)
+		pt := must.Of(s.Solve(stoptest.After(looks), &bilevel.JointWeights{Train: 1, Penalties: []float64{0.003, 0}}))(t)
 		require.Nil(t, pt)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -35,8 +36,7 @@ func TestMultinomialPeer(t *testing.T) {
 		if storage == "sparse" {
 			data = compressedColumns(x)
 		}
-		g, err := ofClasses(data, class, 3, true)
-		require.NoError(t, err)
+		g := must.Of(ofClasses(data, class, 3, true))(t)
 		for _, c := range []struct {
 			w1, w2, objective float64
 			b, b0             []float64
@@ -52,8 +52,7 @@ func TestMultinomialPeer(t *testing.T) {
 				-0.141523054, -0.029116585, -0.552298278, 0.914748196,
 				0, 0.039513756, -0.104082933, 0.079150943, 0, 0}, []float64{-0.065142055, 0.104061693, -0.038919638}},
 		} {
-			s, err := g.solve(context.Background(), c.w1, c.w2, 1e-13, nil)
-			require.NoError(t, err)
+			s := must.Of(g.solve(context.Background(), c.w1, c.w2, 1e-13, nil))(t)
 			require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 			require.InDelta(t, c.objective, s.Objective, 1e-10)
 			require.InDeltaSlice(t, c.b, s.B, 1e-6)
@@ -110,10 +109,8 @@ func TestMultinomialSecond(t *testing.T) {
 	}
 	var want []float64
 	for _, data := range []*design.Matrix{design.New(x), compressedColumns(x)} {
-		g, err := ofTerms(data, classesOf(y, k), weights, k, true, Terms{})
-		require.NoError(t, err)
-		at, err := g.solve(context.Background(), 0.01, 0.1, 1e-6, nil)
-		require.NoError(t, err)
+		g := must.Of(ofTerms(data, classesOf(y, k), weights, k, true, Terms{}))(t)
+		at := must.Of(g.solve(context.Background(), 0.01, 0.1, 1e-6, nil))(t)
 		b := g.vector(at.x(true))
 		var set []int
 		for _, e := range g.all {
@@ -154,15 +151,11 @@ func TestMultinomialOfTwoClasses(t *testing.T) {
 			class[i], label[i] = 1, 1
 		}
 	}
-	g, err := ofClasses(design.New(x), class, 2, true)
-	require.NoError(t, err)
-	binary, err := Logistic(Sample{X: design.New(x), Y: label}, true, Terms{})
-	require.NoError(t, err)
+	g := must.Of(ofClasses(design.New(x), class, 2, true))(t)
+	binary := must.Of(Logistic(Sample{X: design.New(x), Y: label}, true, Terms{}))(t)
 	for _, w2 := range []float64{0.001, 0.05} {
-		s, err := g.solve(context.Background(), 0.03, w2, 1e-13, nil)
-		require.NoError(t, err)
-		want, err := binary.solve(context.Background(), 0.03, w2/2, 1e-13, nil)
-		require.NoError(t, err)
+		s := must.Of(g.solve(context.Background(), 0.03, w2, 1e-13, nil))(t)
+		want := must.Of(binary.solve(context.Background(), 0.03, w2/2, 1e-13, nil))(t)
 		require.InEpsilon(t, want.Objective, s.Objective, 1e-9)
 		for j, b := range want.B {
 			require.InDelta(t, b, s.B[2*j+1]-s.B[2*j], 1e-5)

@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -74,10 +75,8 @@ func TestRowsOfWeight(t *testing.T) {
 					require.InEpsilon(t, b.LambdaMax(), a.LambdaMax(), 1e-9, name)
 					require.InEpsilon(t, b.scale, a.scale, 1e-9, name)
 					for _, share := range []float64{0.5, 0.05} {
-						s, err := a.solve(ctx, share*a.LambdaMax(), 0.01, 1e-13, nil)
-						require.NoError(t, err)
-						r, err := b.solve(ctx, share*a.LambdaMax(), 0.01, 1e-13, nil)
-						require.NoError(t, err)
+						s := must.Of(a.solve(ctx, share*a.LambdaMax(), 0.01, 1e-13, nil))(t)
+						r := must.Of(b.solve(ctx, share*a.LambdaMax(), 0.01, 1e-13, nil))(t)
 						require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status, name)
 						require.InDelta(t, r.Objective, s.Objective, 1e-10, name)
 						require.InDelta(t, r.B0[0], s.B0[0], 1e-6, name)
@@ -105,10 +104,8 @@ func TestJointOfWeights(t *testing.T) {
 		train, trains := weighed(3, 50, 10, c.target, true)
 		val, vals := weighed(4, 30, 10, c.target, true)
 		for k, s := range [2][2]Sample{{train, val}, {trains, vals}} {
-			g, err := c.of(s[0], true, Terms{Factors: []float64{2, 1, 1, 1, 1, 1, 1, 1, 1, 1}})
-			require.NoError(t, err)
-			joints[k], err = g.With(s[1])
-			require.NoError(t, err)
+			g := must.Of(c.of(s[0], true, Terms{Factors: []float64{2, 1, 1, 1, 1, 1, 1, 1, 1, 1}}))(t)
+			joints[k] = must.Of(g.With(s[1]))(t)
 		}
 		x := [][]float64{{0.3, -0.2, 0, 0, 0.1, 0, 0, 0, 0, 0}, {0.2}}
 		a, b := joints[0].Values(x), joints[1].Values(x)
@@ -126,10 +123,8 @@ func TestJointOfWeights(t *testing.T) {
 			s := j.Joint()
 			require.NoError(t, s.Model(ctx, x))
 			for range 30 {
-				_, err := s.Solve(ctx, w)
-				require.NoError(t, err)
-				check, err := s.Check(ctx, w)
-				require.NoError(t, err)
+				must.Of(s.Solve(ctx, w))(t)
+				check := must.Of(s.Check(ctx, w))(t)
 				if check.Gap < 1e-13 {
 					break
 				}
@@ -155,8 +150,7 @@ func TestRate(t *testing.T) {
 		Terms{})
 	require.NoError(t, err)
 	require.InDelta(t, math.Log(floats.Sum(y)/floats.Sum(exposure)), g.start[1], 1e-12)
-	s, err := g.solve(context.Background(), 1e-9, 0, 1e-14, nil)
-	require.NoError(t, err)
+	s := must.Of(g.solve(context.Background(), 1e-9, 0, 1e-14, nil))(t)
 	first, second := math.Log(9/(127+63+1095+1512.)), math.Log(29/(3353+2244.))
 	require.InDelta(t, first, s.B0[0], 1e-6)
 	require.InDelta(t, second-first, s.B[0], 1e-6)
@@ -168,21 +162,16 @@ func TestMultinomialRowsOfWeight(t *testing.T) {
 	once, often := weighed(8, 60, 6, func(f float64) float64 { return math.Max(0, math.Min(2, math.Round(f+1))) }, true)
 	classes := func(s Sample) Sample { return Sample{X: s.X, Y: s.Y, Weights: s.Weights} }
 	for _, intercept := range []bool{true, false} {
-		a, err := Multinomial(classes(once), 3, intercept, Terms{})
-		require.NoError(t, err)
-		b, err := Multinomial(classes(often), 3, intercept, Terms{})
-		require.NoError(t, err)
+		a := must.Of(Multinomial(classes(once), 3, intercept, Terms{}))(t)
+		b := must.Of(Multinomial(classes(often), 3, intercept, Terms{}))(t)
 		require.InEpsilon(t, b.LambdaMax(), a.LambdaMax(), 1e-9)
-		s, err := a.solve(ctx, 0.05*a.LambdaMax(), 0.01, 1e-13, nil)
-		require.NoError(t, err)
-		r, err := b.solve(ctx, 0.05*a.LambdaMax(), 0.01, 1e-13, nil)
-		require.NoError(t, err)
+		s := must.Of(a.solve(ctx, 0.05*a.LambdaMax(), 0.01, 1e-13, nil))(t)
+		r := must.Of(b.solve(ctx, 0.05*a.LambdaMax(), 0.01, 1e-13, nil))(t)
 		require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 		require.InDelta(t, r.Objective, s.Objective, 1e-10)
 		require.InDeltaSlice(t, r.B, s.B, 1e-6)
 		require.InDeltaSlice(t, r.B0, s.B0, 1e-6)
-		j, err := a.With(classes(once))
-		require.NoError(t, err)
+		j := must.Of(a.With(classes(once)))(t)
 		validation, _ := j.Validation([][]float64{s.B, s.B0})
 		require.InDelta(t, s.Objective, validation+0.05*a.LambdaMax()*floats.Norm(s.B, 1)+0.005*math.Pow(floats.Norm(s.B, 2),
 			2), 1e-10)

@@ -16,6 +16,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -77,8 +78,7 @@ type problem struct {
 
 func (c problem) fit(t *testing.T, x *design.Matrix) *Fit {
 	t.Helper()
-	g, err := lossesOfTests[c.kind].of(Sample{X: x, Y: c.y}, c.intercept, c.terms)
-	require.NoError(t, err)
+	g := must.Of(lossesOfTests[c.kind].of(Sample{X: x, Y: c.y}, c.intercept, c.terms))(t)
 	return g
 }
 
@@ -106,8 +106,7 @@ func (c problem) weights(g *Fit) *glm.Weights {
 
 func (c problem) solve(t *testing.T, g *Fit, tol float64, start *Solution) *Solution {
 	t.Helper()
-	s, err := g.Solve(context.Background(), c.weights(g), tol, start)
-	require.NoError(t, err)
+	s := must.Of(g.Solve(context.Background(), c.weights(g), tol, start))(t)
 	return s
 }
 
@@ -118,8 +117,7 @@ func (c problem) optimal(t *testing.T, s *Solution, near float64, name string) {
 	require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status, "%s: gap %g", name, s.Gap)
 	n, p := c.x.Dims()
 	k := len(s.B) / p
-	full, err := c.terms.check(p)
-	require.NoError(t, err)
+	full := must.Of(c.terms.check(p))(t)
 	value, u := 0.0, mat.NewDense(n, k, nil)
 	for i, y := range c.y {
 		f := slices.Clone(s.B0)
@@ -266,8 +264,7 @@ func TestGroupOptimality(t *testing.T) {
 		}
 		for _, intercept := range []bool{false, true} {
 			c := problem{kind: "squares", x: x, y: y, intercept: intercept, groups: lowertest.EqualGroups(shape.p, shape.size)}
-			g, err := Groups(Sample{X: data, Y: y}, intercept, c.groups)
-			require.NoError(t, err)
+			g := must.Of(Groups(Sample{X: data, Y: y}, intercept, c.groups))(t)
 			top := groupLambdaMax(g, c.groups)
 			for _, ratio := range []float64{0.5, 0.1, 0.01} {
 				for kind, norm := range map[string][3]float64{"both": {1, 1, 1}, "norms": {1, 1, 1}, "l1": {}, "mixed": {0, 1, 2}} {

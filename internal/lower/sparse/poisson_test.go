@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -20,19 +21,16 @@ import (
 func TestPoissonTwoGroups(t *testing.T) {
 	x := mat.NewDense(6, 1, []float64{-1, -1, -1, 1, 1, 1})
 	y := []float64{0, 2, 1, 5, 3, 7} // means 1 and 5
-	g, err := Poisson(Sample{X: design.New(x), Y: y}, true, Terms{})
-	require.NoError(t, err)
+	g := must.Of(Poisson(Sample{X: design.New(x), Y: y}, true, Terms{}))(t)
 	for _, w := range []float64{1e-6, 0.1, 0.5, 1, 1.9} {
-		s, err := g.solve(context.Background(), w, 0, 1e-12, nil)
-		require.NoError(t, err)
+		s := must.Of(g.solve(context.Background(), w, 0, 1e-12, nil))(t)
 		require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
 		low, high := math.Log(1+w), math.Log(5-w)
 		require.InDelta(t, (high-low)/2, s.B[0], 1e-6, w)
 		require.InDelta(t, (high+low)/2, s.B0[0], 1e-6, w)
 	}
 	require.InDelta(t, 2, g.LambdaMax(), 1e-12)
-	s, err := g.solve(context.Background(), 2.1, 0, 0, nil)
-	require.NoError(t, err)
+	s := must.Of(g.solve(context.Background(), 2.1, 0, 0, nil))(t)
 	require.Zero(t, s.B[0])
 	require.InDelta(t, math.Log(3), s.B0[0], 1e-9)
 }
@@ -54,8 +52,7 @@ func TestBound(t *testing.T) {
 		g, err := of()
 		require.NoError(t, err, name)
 		for _, w := range [][]float64{{0.3, 0.05}, {0.05, 0}, {0, 0.1}} {
-			best, err := g.solve(context.Background(), w[0], w[1], 1e-13, nil)
-			require.NoError(t, err)
+			best := must.Of(g.solve(context.Background(), w[0], w[1], 1e-13, nil))(t)
 			for _, b := range [][]float64{{0, 0}, {1, 1}, {-2, 0.3}, {0.4, -0.2}} {
 				start := &Solution{B: make([]float64, g.p*g.k), B0: make([]float64, g.k)}
 				for e := range start.B {
@@ -64,8 +61,7 @@ func TestBound(t *testing.T) {
 				}
 				s := g.solver()
 				require.NoError(t, s.move(start.x(g.intercept)))
-				c, err := s.Check(context.Background(), &bilevel.JointWeights{Train: 1, Penalties: w})
-				require.NoError(t, err)
+				c := must.Of(s.Check(context.Background(), &bilevel.JointWeights{Train: 1, Penalties: w}))(t)
 				require.LessOrEqual(t, c.Objective-c.Gap, best.Objective+1e-10, "%s %v", name, w)
 				require.GreaterOrEqual(t, c.Objective, best.Objective-1e-10, name)
 			}
@@ -77,8 +73,7 @@ func TestPoissonOfEqualCounts(t *testing.T) {
 	x := design.New(mat.NewDense(3, 1, []float64{1, 2, 3}))
 	g, err := Poisson(Sample{X: x, Y: []float64{2, 2, 2}}, true, Terms{}) // nothing is left to explain
 	require.NoError(t, err)
-	s, err := g.solve(context.Background(), 0.1, 0, 0, nil)
-	require.NoError(t, err)
+	s := must.Of(g.solve(context.Background(), 0.1, 0, 0, nil))(t)
 	require.Equal(t, outcome.Converged, s.Status)
 	require.Zero(t, s.B[0])
 }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/lower/bilevel"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // rare are rows with a few entries in columns of very different lengths, each column divided by its standard deviation,
@@ -74,10 +75,9 @@ func TestRareFeatures(t *testing.T) {
 			s.take(nil)
 			require.NoError(t, s.Model(context.Background(), nil))
 			for range 12 {
-				pt, err := s.Solve(context.Background(), w)
-				require.NoError(t, err)
+				pt := must.Of(s.Solve(context.Background(), w))(t)
 				require.NotNil(t, pt, what)
-				_, err = s.Check(context.Background(), w) // which lets features in
+				_, err := s.Check(context.Background(), w) // which lets features in
 				require.NoError(t, err)
 			}
 			stationary(t, s, w, x, v)

@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -23,11 +24,9 @@ func TestOrthogonalDesign(t *testing.T) {
 		x.SetRow(i, []float64{sgn(i & 1), sgn(i & 2), sgn(i&1 ^ i&2>>1)})
 	}
 	y := []float64{3, 1, -2, 4, 0.5, -1, 2, 6}
-	g, err := Squares(Sample{X: design.New(x), Y: y}, false, Terms{})
-	require.NoError(t, err)
+	g := must.Of(Squares(Sample{X: design.New(x), Y: y}, false, Terms{}))(t)
 	const l1, l2 = 0.4, 0.25
-	s, err := g.solve(context.Background(), l1, l2, 0, nil)
-	require.NoError(t, err)
+	s := must.Of(g.solve(context.Background(), l1, l2, 0, nil))(t)
 	for j := range 3 {
 		c := mat.Dot(x.ColView(j), mat.NewVecDense(n, y)) / n
 		want := math.Copysign(math.Max(0, math.Abs(c)-l1), c) / (1 + l2)
@@ -45,14 +44,11 @@ func sgn(bit int) float64 {
 // The gap bounds the error of the objective at any tolerance.
 func TestGapBoundsTheError(t *testing.T) {
 	x, y := lowertest.Sample(6, 80, 200, 6, 1)
-	g, err := Squares(Sample{X: design.New(x), Y: y}, true, Terms{})
-	require.NoError(t, err)
+	g := must.Of(Squares(Sample{X: design.New(x), Y: y}, true, Terms{}))(t)
 	w1, w2 := 0.02*g.LambdaMax(), 1e-3
-	exact, err := g.solve(context.Background(), w1, w2, 1e-14, nil)
-	require.NoError(t, err)
+	exact := must.Of(g.solve(context.Background(), w1, w2, 1e-14, nil))(t)
 	for _, tol := range []float64{0.3, 1e-1, 1e-2, 1e-4} {
-		s, err := g.solve(context.Background(), w1, w2, tol, nil)
-		require.NoError(t, err)
+		s := must.Of(g.solve(context.Background(), w1, w2, tol, nil))(t)
 		require.LessOrEqual(t, s.Gap, tol*g.scale)
 		require.LessOrEqual(t, s.Objective-exact.Objective, s.Gap*(1+1e-9)+1e-14*g.scale)
 		require.GreaterOrEqual(t, s.Objective, exact.Objective*(1-1e-12))
@@ -61,16 +57,12 @@ func TestGapBoundsTheError(t *testing.T) {
 
 func TestWarmStartAtTheSameTime(t *testing.T) {
 	x, y := lowertest.Sample(7, 120, 2000, 8, 1)
-	g, err := Squares(Sample{X: design.New(x), Y: y}, true, Terms{})
-	require.NoError(t, err)
+	g := must.Of(Squares(Sample{X: design.New(x), Y: y}, true, Terms{}))(t)
 	top := g.LambdaMax()
-	first, err := g.solve(context.Background(), 0.1*top, 0, 1e-12, nil)
-	require.NoError(t, err)
+	first := must.Of(g.solve(context.Background(), 0.1*top, 0, 1e-12, nil))(t)
 	w1, w2 := 0.09*top, 0.0
-	cold, err := g.solve(context.Background(), w1, w2, 1e-12, nil)
-	require.NoError(t, err)
-	warm, err := g.solve(context.Background(), w1, w2, 1e-12, first)
-	require.NoError(t, err)
+	cold := must.Of(g.solve(context.Background(), w1, w2, 1e-12, nil))(t)
+	warm := must.Of(g.solve(context.Background(), w1, w2, 1e-12, first))(t)
 	require.InDeltaSlice(t, cold.B, warm.B, 1e-7)
 	var again [4]*Solution
 	crew.Each(len(again), len(again), func(i int) {
@@ -97,10 +89,8 @@ func TestDegenerateColumns(t *testing.T) {
 		require.Zero(t, s.B[1])
 		require.Zero(t, s.B[2])
 	}
-	g, err := Squares(Sample{X: design.New(x), Y: make([]float64, 50)}, true, Terms{})
-	require.NoError(t, err)
-	s, err := g.solve(context.Background(), 1, 0, 0, nil)
-	require.NoError(t, err)
+	g := must.Of(Squares(Sample{X: design.New(x), Y: make([]float64, 50)}, true, Terms{}))(t)
+	s := must.Of(g.solve(context.Background(), 1, 0, 0, nil))(t)
 	require.Equal(t, outcome.Converged, s.Status)
 	require.Empty(t, support(s))
 }
@@ -108,13 +98,11 @@ func TestDegenerateColumns(t *testing.T) {
 // Weights near zero and more features than rows: the solution all but interpolates.
 func TestTinyWeights(t *testing.T) {
 	x, y := lowertest.Sample(9, 50, 300, 5, 1)
-	g, err := Squares(Sample{X: design.New(x), Y: y}, false, Terms{})
-	require.NoError(t, err)
+	g := must.Of(Squares(Sample{X: design.New(x), Y: y}, false, Terms{}))(t)
 	top := g.LambdaMax()
 	for _, l1 := range []float64{1e-4, 1e-6} {
 		for _, l2 := range []float64{0, 1e-5, 1e-2} {
-			s, err := g.solve(context.Background(), l1*top, l2*top, 1e-10, nil)
-			require.NoError(t, err)
+			s := must.Of(g.solve(context.Background(), l1*top, l2*top, 1e-10, nil))(t)
 			require.Equal(t, outcome.Converged, s.Status, "%g %g", l1, l2)
 			require.LessOrEqual(t, s.Gap, 1e-10*g.scale)
 		}

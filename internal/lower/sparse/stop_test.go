@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/stop/stoptest"
 	"github.com/conetune/conetune/outcome"
 )
@@ -18,21 +19,17 @@ import (
 func TestStopped(t *testing.T) {
 	x, y := lowertest.Sample(5, 60, 90, 10, 1)
 	d := design.New(x)
-	g, err := Squares(Sample{X: d, Y: y}, true, Terms{})
-	require.NoError(t, err)
+	g := must.Of(Squares(Sample{X: d, Y: y}, true, Terms{}))(t)
 	top := g.LambdaMax()
-	near, err := g.solve(context.Background(), 0.1*top, 0, 0, nil)
-	require.NoError(t, err)
+	near := must.Of(g.solve(context.Background(), 0.1*top, 0, 0, nil))(t)
 	q := problem{groups: lowertest.EqualGroups(90, 9), l1: []float64{0.05 * top}}
 	q.norm = slices.Repeat([]float64{0.1 * top}, len(q.groups))
-	groups, err := Groups(Sample{X: d, Y: y}, true, q.groups)
-	require.NoError(t, err)
+	groups := must.Of(Groups(Sample{X: d, Y: y}, true, q.groups))(t)
 	labels := make([]float64, len(y))
 	for i, v := range y {
 		labels[i] = math.Copysign(1, v)
 	}
-	l, err := Logistic(Sample{X: d, Y: labels}, true, Terms{})
-	require.NoError(t, err)
+	l := must.Of(Logistic(Sample{X: d, Y: labels}, true, Terms{}))(t)
 	end := func(s *Solution, err error) lowertest.End {
 		require.NoError(t, err)
 		return lowertest.End{Status: s.Status, Objective: s.Objective}
@@ -62,14 +59,11 @@ func TestCancelled(t *testing.T) {
 	for looks := range 3 {
 		for kind := range lossesOfTests {
 			g := problem{kind: kind, y: targets(kind, y)}.fit(t, design.New(x))
-			s, err := g.solve(stoptest.After(looks), 1e-3*g.LambdaMax(), 0, 1e-10, nil)
-			require.NoError(t, err)
+			s := must.Of(g.solve(stoptest.After(looks), 1e-3*g.LambdaMax(), 0, 1e-10, nil))(t)
 			require.Equal(t, outcome.Cancelled, s.Status, kind)
 		}
-		g, err := Cox(Sample{X: design.New(x), Y: y}, survival.Breslow, Terms{})
-		require.NoError(t, err)
-		s, err := g.solve(stoptest.After(looks), 1e-3*g.LambdaMax(), 0, 1e-10, nil)
-		require.NoError(t, err)
+		g := must.Of(Cox(Sample{X: design.New(x), Y: y}, survival.Breslow, Terms{}))(t)
+		s := must.Of(g.solve(stoptest.After(looks), 1e-3*g.LambdaMax(), 0, 1e-10, nil))(t)
 		require.Equal(t, outcome.Cancelled, s.Status)
 	}
 }

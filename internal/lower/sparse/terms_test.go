@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // every third feature has no penalty, and the others have different ones.
@@ -57,8 +58,7 @@ func TestUnpenalisedProjectedOut(t *testing.T) {
 	for j := k; j < p; j++ {
 		factors[j] = 1
 	}
-	g, err := Squares(Sample{X: design.New(x), Y: y}, true, Terms{Factors: factors})
-	require.NoError(t, err)
+	g := must.Of(Squares(Sample{X: design.New(x), Y: y}, true, Terms{Factors: factors}))(t)
 	base := mat.NewDense(n, 4, nil)
 	for i := range n {
 		base.Set(i, 0, 1)
@@ -80,15 +80,12 @@ func TestUnpenalisedProjectedOut(t *testing.T) {
 		project(column)
 		rest.SetCol(j-k, column)
 	}
-	plain, err := Squares(Sample{X: design.New(rest), Y: residual}, false, Terms{})
-	require.NoError(t, err)
+	plain := must.Of(Squares(Sample{X: design.New(rest), Y: residual}, false, Terms{}))(t)
 	require.InEpsilon(t, plain.LambdaMax(), g.LambdaMax(), 1e-9)
 	for _, ratio := range []float64{0.5, 0.1, 0.02} {
 		w1, w2 := ratio*g.LambdaMax(), 0.01
-		s, err := g.solve(context.Background(), w1, w2, 1e-12, nil)
-		require.NoError(t, err)
-		want, err := plain.solve(context.Background(), w1, w2, 1e-12, nil)
-		require.NoError(t, err)
+		s := must.Of(g.solve(context.Background(), w1, w2, 1e-12, nil))(t)
+		want := must.Of(plain.solve(context.Background(), w1, w2, 1e-12, nil))(t)
 		require.InEpsilon(t, want.Objective, s.Objective, 1e-9)
 		require.InDeltaSlice(t, want.B, s.B[k:], 1e-5)
 		require.Zero(t, s.B[3])
@@ -106,10 +103,8 @@ func TestNonnegativePeer(t *testing.T) {
 		}
 		y[i] = 2*x.At(i, 0) - x.At(i, 1) + 0.5*x.At(i, 2) + math.Cos(3*float64(i)) + 1
 	}
-	g, err := Squares(Sample{X: design.New(x), Y: y}, true, Terms{Lower: make([]float64, p)})
-	require.NoError(t, err)
-	s, err := g.solve(context.Background(), 0.05, 0.05, 1e-14, nil)
-	require.NoError(t, err)
+	g := must.Of(Squares(Sample{X: design.New(x), Y: y}, true, Terms{Lower: make([]float64, p)}))(t)
+	s := must.Of(g.solve(context.Background(), 0.05, 0.05, 1e-14, nil))(t)
 	require.InDeltaSlice(t, []float64{1.802466707754437, 0, 0.28438825414774543, 0, 0.01389953311037507, 0}, s.B, 1e-7)
 	require.InDelta(t, 1.0691141894200373, s.B0[0], 1e-7)
 }
@@ -152,8 +147,7 @@ func TestTermsImplicit(t *testing.T) {
 		c := problem{kind: kind, x: x, y: targets(kind, y), intercept: true}
 		ways["both"](&c, 0)
 		g := c.fit(t, compressedColumns(x))
-		j, err := g.With(Sample{X: compressedColumns(x), Y: c.y})
-		require.NoError(t, err)
+		j := must.Of(g.With(Sample{X: compressedColumns(x), Y: c.y}))(t)
 		centre := [][]float64{make([]float64, 120), {0.1}}
 		for _, w := range []*bilevel.JointWeights{
 			{Train: 1, Penalties: []float64{0.05 * g.LambdaMax(), 1e-2}},
@@ -167,11 +161,9 @@ func TestTermsImplicit(t *testing.T) {
 				s.take(nil)
 				for range 20 {
 					require.NoError(t, s.Model(context.Background(), nil))
-					points[way], err = s.Solve(context.Background(), w)
-					require.NoError(t, err)
+					points[way] = must.Of(s.Solve(context.Background(), w))(t)
 					require.NotNil(t, points[way])
-					_, err = s.Check(context.Background(), w)
-					require.NoError(t, err)
+					must.Of(s.Check(context.Background(), w))(t)
 				}
 				solutions[way] = s.X()
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -20,17 +21,14 @@ func TestSmoothFromNearby(t *testing.T) {
 	for i, v := range y {
 		y[i] = math.Copysign(1, v)
 	}
-	g, err := Logistic(Sample{X: design.New(matrices.Compress(x)), Y: y}, true, Terms{})
-	require.NoError(t, err)
+	g := must.Of(Logistic(Sample{X: design.New(matrices.Compress(x)), Y: y}, true, Terms{}))(t)
 	for _, share := range []float64{0.3, 0.1, 0.05} {
 		for _, w2 := range []float64{1e-3, 1e-5, 1e-7} {
 			for _, tol := range []float64{1e-4, 1e-6} {
 				l := share * g.LambdaMax()
-				s, err := g.solve(context.Background(), l, w2, tol, nil)
-				require.NoError(t, err)
+				s := must.Of(g.solve(context.Background(), l, w2, tol, nil))(t)
 				for _, step := range []float64{1e-1, 1e-2, 1e-3, 1e-4} {
-					next, err := g.solve(context.Background(), l*(1-step), w2, tol, s)
-					require.NoError(t, err)
+					next := must.Of(g.solve(context.Background(), l*(1-step), w2, tol, s))(t)
 					require.Equal(t, outcome.Converged, next.Status, "%v %v %v %v: gap %v", share, w2, tol, step, g.Relative(next.Gap))
 				}
 			}

@@ -20,9 +20,9 @@ import (
 // Squares are least squares, by the normal equations and a step of refinement where the columns are far from depending
 // on each other, and else by an orthogonal basis of them (Gram and Schmidt, twice where need be, as Giraud, Langou,
 // Rozloznik and van den Eshof, Computers and Mathematics with Applications 50, 2005, have it). Labels and counts are
-// fitted by maximum likelihood, with Newton steps that are weighted least squares (McCullagh, Nelder, Generalized Linear Models, 2nd ed.,
-// 1989, section 2.5) and are cut in half until the likelihood rises. A column that depends on those before it has the
-// coefficient 0.
+// fitted by maximum likelihood, with Newton steps that are weighted least squares (McCullagh, Nelder, Generalized
+// Linear Models, 2nd ed., 1989, section 2.5) and are cut in half until the likelihood rises. A column that depends on
+// those before it has the coefficient 0.
 
 // plainKind is a loss.
 type plainKind int

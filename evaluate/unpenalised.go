@@ -18,11 +18,11 @@ import (
 // Package unpenalised fits regressions without a penalty: what a choice of penalties is compared with.
 //
 // Squares are least squares, by the normal equations and a step of refinement where the columns are far from depending
-// on each other, and else by an orthogonal basis of them (Gram and Schmidt, twice, as Giraud, Langou, Rozloznik and van
-// den Eshof, Computers and Mathematics with Applications 50, 2005, have it). Labels and counts are fitted by maximum
-// likelihood, with Newton steps that are weighted least squares (McCullagh, Nelder, Generalized Linear Models, 2nd ed.,
-// 1989, section 2.5) and are cut in half until the likelihood rises. A column that depends on those before it has the
-// coefficient 0.
+// on each other, and else by an orthogonal basis of them (Gram and Schmidt, twice where need be, as Giraud, Langou,
+// Rozloznik and van den Eshof, Computers and Mathematics with Applications 50, 2005, have it). Labels and counts are
+// fitted by maximum likelihood, with Newton steps that are weighted least squares (McCullagh, Nelder, Generalized
+// Linear Models, 2nd ed., 1989, section 2.5) and are cut in half until the likelihood rises. A column that depends on
+// those before it has the coefficient 0.
 
 // plainKind is a loss.
 type plainKind int
@@ -301,7 +301,7 @@ func (g *fit) squares(w, target []float64) ([]float64, error) {
 
 // orthogonal is squares by an orthogonal basis.
 func (g *fit) orthogonal(w, target []float64) ([]float64, error) {
-	root, v := make([]float64, g.n), make([]float64, g.n)
+	root := make([]float64, g.n)
 	for i, of := range w {
 		root[i] = math.Sqrt(of)
 	}
@@ -313,17 +313,16 @@ func (g *fit) orthogonal(w, target []float64) ([]float64, error) {
 		for i := range column {
 			column[i] = g.rows[i*g.k+j] * root[i]
 		}
-		copy(v, column)
-		if !basis.Grow(column) {
+		along := basis.Grow(column)
+		if along == nil {
 			continue
 		}
 		if len(used)+1 >= g.n {
 			return nil, errRows
 		}
-		r, used = append(r, basis.Along(v)), append(used, j)
+		r, used = append(r, along), append(used, j)
 	}
-	floats.MulTo(v, target, root)
-	b, z := make([]float64, g.k), basis.Along(v)
+	b, z := make([]float64, g.k), basis.Without(floats.MulTo(root, target, root))
 	for k := len(used) - 1; k >= 0; k-- {
 		b[used[k]] = z[k] / r[k][k]
 		floats.AddScaled(z[:k], -b[used[k]], r[k][:k])

@@ -239,7 +239,8 @@ var scaled = []struct {
 		}
 		d.intercept = false
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.New(glm.Hazards{Ties: survival.Breslow}, sparse.Sample{X: d.x(), Y: y}, false, sparse.Terms{Factors: factors}, nil)
+		g, err := sparse.New(glm.Hazards{Ties: survival.Breslow}, sparse.Sample{X: d.x(), Y: y}, false,
+			sparse.Terms{Factors: factors}, nil)
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			s, c := d.factored(t, g, factors, tol, start)
@@ -274,7 +275,8 @@ var scaled = []struct {
 			y[i] = float64(class[i])
 		}
 		factors := spread(d.rng, d.p, 6)
-		g, err := sparse.New(glm.Multinomial{Classes: k}, sparse.Sample{X: d.x(), Y: y}, d.intercept, sparse.Terms{Factors: factors}, nil)
+		g, err := sparse.New(glm.Multinomial{Classes: k}, sparse.Sample{X: d.x(), Y: y}, d.intercept,
+			sparse.Terms{Factors: factors}, nil)
 		require.NoError(t, err)
 		return twice(func(start *sparse.Solution) (*sparse.Solution, answer) {
 			w := spread(d.rng, 2, 6)

@@ -9,32 +9,37 @@ type Basis struct {
 	q     [][]float64
 }
 
-// Without takes off a column what the basis has of it.
-func (q *Basis) Without(v []float64) {
-	for range 2 { // twice is enough (Kahan, Parlett)
-		for _, e := range q.q {
-			floats.AddScaled(v, -floats.Dot(e, v), e)
+// little is the share of a column that is left of it where rounding calls for another round, of which one is enough
+// (Kahan, Parlett).
+const little = 0.1
+
+// Without takes off a column what the basis has of it, and returns that.
+func (q *Basis) Without(v []float64) (along []float64) {
+	along = make([]float64, len(q.q), len(q.q)+1)
+	for range 2 {
+		before := floats.Norm(v, 2)
+		for k, e := range q.q {
+			a := floats.Dot(e, v)
+			along[k] += a
+			floats.AddScaled(v, -a, e)
+		}
+		if floats.Norm(v, 2) > little*before {
+			break
 		}
 	}
+	return along
 }
 
-// Along is what a column has of each of the basis.
-func (q *Basis) Along(v []float64) (out []float64) {
-	for _, e := range q.q {
-		out = append(out, floats.Dot(e, v))
-	}
-	return out
-}
-
-// Grow adds what a column, which it changes, has beside the basis, and says whether that is something.
-func (q *Basis) Grow(v []float64) bool {
+// Grow adds what a column, which it changes, has beside the basis, where that is something. It returns what the column
+// has of the basis, with what was added, nil if that is nothing.
+func (q *Basis) Grow(v []float64) (along []float64) {
 	before := floats.Norm(v, 2)
-	q.Without(v)
+	along = q.Without(v)
 	after := floats.Norm(v, 2)
 	if !(after > q.Least*before) {
-		return false
+		return nil
 	}
 	floats.Scale(1/after, v)
 	q.q = append(q.q, v)
-	return true
+	return append(along, after)
 }

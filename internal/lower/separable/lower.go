@@ -235,7 +235,7 @@ func (g *Regression) detached(u, norms, radii []float64) (v, c []float64) {
 			if g.intercept {
 				floats.AddConst(-floats.Sum(column)/float64(len(column)), column)
 			}
-			if basis.Grow(column) {
+			if basis.Grow(column) != nil {
 				of = append(of, j)
 			}
 		}

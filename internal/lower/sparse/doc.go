@@ -3,13 +3,13 @@
 //
 // # Formulation
 //
-// With an n x p design X, targets y, half squares or a loss l of package glm, weights w1,
-// w2 >= 0 and factors f of the features, [Fit] solves
+// With an n x p design X, targets y, half squares or a loss l of package glm, weights w1, w2 >= 0 and factors f of the
+// features, [Fit] solves
 //
 //	minimize over b (and b0)   1/n sum_i l(y_i, x_i'b + b0) + sum_j f_j (w1 |b_j| + w2/2 b_j^2)
 //
-// with bounds of coefficients, and perhaps with validation rows in it; units have norms of groups of coefficients. Without an intercept b0 is absent; with one it is free. The error of a solution is bounded by a duality
-// gap.
+// with bounds of coefficients, and perhaps with validation rows in it; units have norms of groups of coefficients.
+// Without an intercept b0 is absent; with one it is free. The error of a solution is bounded by a duality gap.
 //
 // # Method
 //

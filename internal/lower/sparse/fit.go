@@ -170,7 +170,7 @@ func (g *Fit) unpenalised(x *design.Matrix) (free bool) {
 		}
 		column := make([]float64, x.Rows())
 		x.Axpy(1, j, column)
-		if free = true; !basis.Grow(column) {
+		if free = true; basis.Grow(column) == nil {
 			g.terms.Lower[j], g.terms.Upper[j] = 0, 0
 		}
 	}

@@ -70,5 +70,6 @@ func TestGroupsStall(t *testing.T) {
 
 // groupLambdaMax is that common to the norms of groups and the 1-norm.
 func groupLambdaMax(g *Fit, members [][]int) float64 {
-	return g.LambdaMaxOf(&glm.Weights{Norm: slices.Repeat([]float64{1}, len(members)), L1: slices.Repeat([]float64{1}, g.p)})
+	ones := func(n int) []float64 { return slices.Repeat([]float64{1}, n) }
+	return g.LambdaMaxOf(&glm.Weights{Norm: ones(len(members)), L1: ones(g.p)})
 }

@@ -175,6 +175,9 @@ func (m *Net) gradient(ctx context.Context, at *lower.Point, mode lower.Mode, to
 	}
 	one := make([]float64, m.dim) // the penalties are linear in their weights
 	for i := range out {
+		if m.kept == nil && !h.Has(i) { // the norm of a unit of zeros
+			continue
+		}
 		one[i] = 1
 		w, _ := m.weights(one)
 		q := h.Slope(w)

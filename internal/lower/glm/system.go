@@ -90,6 +90,12 @@ func (d *Data) Free(b []float64) (features, unit []int) {
 	return features, unit
 }
 
+// Has says that features of a unit are in the system, or that there is no such unit.
+func (s *System) Has(unit int) bool {
+	_, has := slices.BinarySearch(s.newton.unit, unit)
+	return has || unit >= len(s.newton.f.d.units)
+}
+
 // Slope is the gradient of penalties with some weights in the coefficients, and 0 for the constant.
 func (s *System) Slope(w *Weights) []float64 {
 	g := s.newton.f.slopes(s.Features, s.newton.unit, w)

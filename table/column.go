@@ -70,8 +70,8 @@ func (t *Table) count() {
 		c := &t.columns[j]
 		c.Integer, c.low, c.high = true, math.Inf(1), math.Inf(-1)
 	}
-	stored := make([]int, len(t.columns))
 	t.sideBySide(len(t.columns), func(from, to int) {
+		stored := make([]int, to-from)
 		for s := range t.blocks {
 			b := &t.blocks[s]
 			for k := range b.n {
@@ -85,7 +85,7 @@ func (t *Table) count() {
 					if index != nil {
 						j = int(index[at])
 					}
-					stored[j]++
+					stored[j-from]++
 					c := &t.columns[j]
 					if v == v {
 						c.number(v, i)
@@ -97,7 +97,7 @@ func (t *Table) count() {
 		}
 		for j := from; j < to; j++ {
 			c := &t.columns[j]
-			if zeros := t.rows - stored[j]; zeros > 0 {
+			if zeros := t.rows - stored[j-from]; zeros > 0 {
 				c.low, c.high = min(c.low, 0), max(c.high, 0)
 				if zeros == 1 {
 					c.counts[0]++ // that is the first row, or others do not count

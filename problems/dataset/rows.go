@@ -344,7 +344,26 @@ func (d *Data) Moments() (mean, deviation []float64) {
 type moments struct{ mean, deviation []float64 }
 
 func (d *Data) moments() moments {
-	n, p := d.Dims()
+	_, p := d.Dims()
+	m := moments{make([]float64, p), make([]float64, p)}
+	const columns = 16 // of one range: whole lines of the cache
+	parts := 1
+	if _, ok := d.X.(*mat.Dense); ok {
+		parts = (p + columns - 1) / columns
+	}
+	crew.Each(parts, runtime.GOMAXPROCS(0), func(k int) {
+		from, to := k*p/parts, (k+1)*p/parts
+		own := d.momentsOf(from, to)
+		copy(m.mean[from:to], own.mean)
+		copy(m.deviation[from:to], own.deviation)
+	})
+	return m
+}
+
+// momentsOf are those of a range of the columns, which is that of all where the table is sparse.
+func (d *Data) momentsOf(from, to int) moments {
+	n, _ := d.Dims()
+	p := to - from
 	m := moments{make([]float64, p), make([]float64, p)}
 	if n == 0 {
 		return m
@@ -356,27 +375,21 @@ func (d *Data) moments() moments {
 	// Row by row, as X lies in memory. First the means and half the ranges ..
 	lo, hi := slices.Repeat([]float64{math.Inf(1)}, p), slices.Repeat([]float64{math.Inf(-1)}, p)
 	stored, weight := make([]int, p), make([]float64, p)
-	d.byColumns(func(from, to int, index []int, value []float64, w float64) {
+	d.eachRow(func(index []int, value []float64, w float64) {
 		if index == nil {
-			mean, lo, hi, weight := m.mean[from:to], lo[from:to], hi[from:to], weight[from:to]
-			for k, v := range value[from:to] {
-				mean[k] += w * v / total
-				lo[k], hi[k] = min(lo[k], v), max(hi[k], v)
-				weight[k] += w
-			}
-			return
+			value = value[from:to]
 		}
-		for k, j := range index {
-			v := value[k]
+		for k, v := range value {
+			j := k
+			if index != nil {
+				j = index[k]
+			}
 			m.mean[j] += w * v / total
 			lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
 			stored[j]++
 			weight[j] += w
 		}
 	})
-	if !d.Sparse() {
-		stored = slices.Repeat([]int{n}, p)
-	}
 	half := make([]float64, p)
 	for j := range half {
 		if stored[j] < n {
@@ -389,17 +402,16 @@ func (d *Data) moments() moments {
 	}
 	// .. then the variances, in units of the half range, whose squares stay in the range of a float64 whatever the unit of
 	// the column.
-	d.byColumns(func(from, to int, index []int, value []float64, w float64) {
+	d.eachRow(func(index []int, value []float64, w float64) {
 		if index == nil {
-			mean, half, deviation := m.mean[from:to], half[from:to], m.deviation[from:to]
-			for k, v := range value[from:to] {
-				u := (v - mean[k]) / half[k]
-				deviation[k] += w * u * u / total
-			}
-			return
+			value = value[from:to]
 		}
-		for k, j := range index {
-			u := (value[k] - m.mean[j]) / half[j]
+		for k, v := range value {
+			j := k
+			if index != nil {
+				j = index[k]
+			}
+			u := (v - m.mean[j]) / half[j]
 			m.deviation[j] += w * u * u / total
 		}
 	})
@@ -411,20 +423,6 @@ func (d *Data) moments() moments {
 		m.deviation[j] = math.Sqrt(m.deviation[j]) * h
 	}
 	return m
-}
-
-// byColumns is eachRow with a range of columns to look at, those of a dense matrix side by side.
-func (d *Data) byColumns(f func(from, to int, index []int, value []float64, w float64)) {
-	_, p := d.Dims()
-	const columns = 16 // of one range: whole lines of the cache
-	parts := 1
-	if _, ok := d.X.(*mat.Dense); ok {
-		parts = (p + columns - 1) / columns
-	}
-	crew.Each(parts, runtime.GOMAXPROCS(0), func(k int) {
-		from, to := k*p/parts, (k+1)*p/parts
-		d.eachRow(func(index []int, value []float64, w float64) { f(from, to, index, value, w) })
-	})
 }
 
 // eachRow calls f for the stored entries of each row, as [Data.Row] has them, with the weight of the row.

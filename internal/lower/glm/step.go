@@ -168,9 +168,10 @@ func (f *fold) spectrum(u int, vectors bool) spectrum {
 		return *e
 	}
 	h := mat.NewSymDense(n, nil)
-	for i, row := range f.work.block(members) {
+	products := f.work.block(members)
+	for i := range n {
 		for j := i; j < n; j++ {
-			h.SetSym(i, j, row[j])
+			h.SetSym(i, j, products[i*n+j])
 		}
 	}
 	var eigen mat.EigenSym

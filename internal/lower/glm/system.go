@@ -180,11 +180,15 @@ func (s *newton) matrix() (h []float64, order int, pivot float64) {
 	features, unit := s.features, s.unit
 	f, w, n, q := s.f, s.w, len(features), s.f.d.q
 	order, pivot = n*q, slight
-	h = make([]float64, order*order)
-	for a, row := range f.work.block(features) {
-		for b := a; b < n; b++ {
-			for k := range q {
-				h[(a*q+k)*order+b*q+k] = row[b]
+	h = f.work.block(features)
+	if q > 1 {
+		block := h
+		h = make([]float64, order*order)
+		for a := range n {
+			for b := a; b < n; b++ {
+				for k := range q {
+					h[(a*q+k)*order+b*q+k] = block[a*n+b]
+				}
 			}
 		}
 	}

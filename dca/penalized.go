@@ -57,7 +57,7 @@ func NewPenalized(p Program, s Settings) (*Penalized, error) {
 	if p.Fit != nil {
 		q.fit = warm.NewChain(p.Fit)
 	}
-	if q.form.joint != nil {
+	if q.form.joint != nil || q.fit != nil {
 		return q, nil
 	}
 	return q, q.compile()
@@ -198,6 +198,17 @@ func (b *block) set(weights, upper []float64) error {
 // Solve solves the penalty form at the weights, positive and one for each radius, and the
 // upper variables, of which nil leaves the last. It starts from the solve before.
 func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Solution, error) {
+	return q.solve(ctx, weights, upper, q.score)
+}
+
+// Minimize is Solve without the radii, losses and value of the solution, which are NaN or nil: where there are fits,
+// nothing is compiled for them.
+func (q *Penalized) Minimize(ctx context.Context, weights, upper []float64) (*Solution, error) {
+	return q.solve(ctx, weights, upper, func(*Solution) error { return nil })
+}
+
+func (q *Penalized) solve(ctx context.Context, weights, upper []float64, score func(*Solution) error) (*Solution,
+	error) {
 	if q.closed {
 		return nil, backends.ErrClosed
 	}
@@ -209,7 +220,7 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Solut
 			return nil, q.form.program.errorf("penalty form: weight %d is %v, expected a positive finite number", k, w)
 		}
 	}
-	if s, err := q.direct(ctx, weights); s != nil || err != nil {
+	if s, err := q.direct(ctx, weights, score); s != nil || err != nil {
 		return s, err
 	}
 	if err := q.compile(); err != nil {
@@ -235,7 +246,9 @@ func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Solut
 	for i, b := range q.form.blocks {
 		s.X = append(s.X, values(results[i], b.level.X)...)
 	}
-	q.score(s)
+	if err := score(s); err != nil {
+		return nil, err
+	}
 	if !s.finite() {
 		s.refuse()
 	}
@@ -248,9 +261,9 @@ func unscored(c conic, gap float64, weights []float64) *Solution {
 		Train: math.NaN(), Validation: math.NaN()}
 }
 
-// finite says that all numbers of a solution are.
+// finite says that all numbers of a solution are, of those that were computed.
 func (s *Solution) finite() bool {
-	return finite.All(s.Train, s.Validation) && finite.All(s.Radii...) && finite.Every(s.X)
+	return (s.Radii == nil || finite.All(s.Train, s.Validation) && finite.All(s.Radii...)) && finite.Every(s.X)
 }
 
 // refuse makes a solution one that was not found.
@@ -259,7 +272,7 @@ func (s *Solution) refuse() {
 }
 
 // direct is by [Program.Fit]; nil where there is none, or where it cannot.
-func (q *Penalized) direct(ctx context.Context, weights []float64) (*Solution, error) {
+func (q *Penalized) direct(ctx context.Context, weights []float64, score func(*Solution) error) (*Solution, error) {
 	if q.fit == nil {
 		return nil, nil
 	}
@@ -276,7 +289,10 @@ func (q *Penalized) direct(ctx context.Context, weights []float64) (*Solution, e
 	}
 	s := unscored(none(backends.Optimal), pt.Gap, weights)
 	s.X = pt.X
-	if q.score(s); !s.finite() {
+	if err := score(s); err != nil {
+		return nil, err
+	}
+	if !s.finite() {
 		if q.form.joint.alone() {
 			s.refuse()
 			return s, nil
@@ -287,7 +303,12 @@ func (q *Penalized) direct(ctx context.Context, weights []float64) (*Solution, e
 }
 
 // score computes the radii, the losses and the value at X.
-func (q *Penalized) score(s *Solution) {
+func (q *Penalized) score(s *Solution) error {
+	if q.form.joint == nil {
+		if err := q.compile(); err != nil {
+			return err
+		}
+	}
 	defer func() { s.Value = s.Train + floats.Dot(s.Lambda, s.Radii) }()
 	s.Radii, s.Train, s.Validation = make([]float64, q.form.program.Radii), 0, 0
 	if q.form.joint != nil {
@@ -297,7 +318,7 @@ func (q *Penalized) score(s *Solution) {
 			j := i % len(s.Radii)
 			s.Radii[j] = math.Max(s.Radii[j], v)
 		}
-		return
+		return nil
 	}
 	x := s.X
 	for _, b := range q.form.blocks {
@@ -309,6 +330,7 @@ func (q *Penalized) score(s *Solution) {
 			s.Radii[j] = math.Max(s.Radii[j], v)
 		}
 	}
+	return nil
 }
 
 // Stats adds up what the conic solvers did.

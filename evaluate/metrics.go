@@ -297,34 +297,38 @@ func (s *Sample) weight(i int) float64 {
 // error is the standard error of a mean of contributions, which sum to 0 over the rows of each class; nil for one
 // class. It is NaN where a class has one row.
 func (s *Sample) error(contributions []float64, class func(i int) int) float64 {
-	type row struct{ class, row int }
-	sums := map[row]float64{}
-	var rows []row
-	number := map[int]float64{}
 	share := 1.0
 	if s.Weight != nil {
 		share = float64(len(s.Weight)) / floats.Sum(s.Weight)
 	}
+	if class == nil {
+		class = func(int) int { return 0 }
+	}
+	row := func(i int) int { return i }
+	if s.Row != nil {
+		row = func(i int) int { return s.Row[i] }
+	}
+	rows, classes := 0, 0
+	for i := range contributions {
+		rows, classes = max(rows, row(i)+1), max(classes, class(i)+1)
+	}
+	sums, seen := make([]float64, rows*classes), make([]bool, rows*classes)
+	number, order := make([]float64, classes), make([]int, 0, len(contributions))
 	for i, c := range contributions {
 		if s.Weight != nil {
 			c *= s.Weight[i] * share
 		}
-		at := row{row: i}
-		if s.Row != nil {
-			at.row = s.Row[i]
-		}
-		if class != nil {
-			at.class = class(i)
-		}
-		if _, seen := sums[at]; !seen {
-			rows = append(rows, at)
-			number[at.class]++
+		at := row(i)*classes + class(i)
+		if !seen[at] {
+			seen[at], order = true, append(order, at)
+			number[at%classes]++
 		}
 		sums[at] += c
 	}
 	variance := 0.0
-	for _, at := range rows {
-		variance += square(sums[at]) * number[at.class] / (number[at.class] - 1)
+	for _, at := range order {
+		n := number[at%classes]
+		variance += square(sums[at]) * n / (n - 1)
 	}
 	return math.Sqrt(variance) / float64(len(contributions))
 }

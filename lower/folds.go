@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/crew"
 )
 
 // folds is the mean of several fits that share their hyperparameters, as the folds of a cross-validation do: each has a
@@ -67,21 +70,22 @@ func (f *folds) bounds() (low, high []float64) {
 	return low, high
 }
 
-// Solve implements [Fit], fold by fold; the values of the variables of one fold follow those of the fold before. The
-// gap is the largest of theirs.
+// Solve implements [Fit], the folds side by side; the values of the variables of one fold follow those of the fold
+// before. The gap is the largest of theirs.
 func (f *folds) Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
 	out := &Point{Lambda: slices.Clone(lambda), Solved: true}
-	points := make([]*Point, len(f.parts))
-	for t, p := range f.parts {
+	points, errs := make([]*Point, len(f.parts)), make([]error, len(f.parts))
+	crew.Each(len(f.parts), runtime.GOMAXPROCS(0), func(t int) {
 		var from *Point
 		if start != nil {
 			from = start.State.([]*Point)[t]
 		}
-		pt, err := p.Solve(ctx, lambda, tol, from)
-		if err != nil {
-			return nil, err
+		points[t], errs[t] = f.parts[t].Solve(ctx, lambda, tol, from)
+	})
+	for t, pt := range points {
+		if errs[t] != nil {
+			return nil, errs[t]
 		}
-		points[t] = pt
 		out.X = append(out.X, pt.X...)
 		out.Validation += pt.Validation / float64(len(f.parts))
 		out.Folds = append(out.Folds, pt.Validation)

@@ -43,7 +43,7 @@ func TrainWeighted(ctx context.Context, p dca.Program, s Solver, lambda []float6
 		return Fit{}, err
 	}
 	defer form.Close()
-	at, err := form.Solve(ctx, lower.Positive(lambda), nil)
+	at, err := form.Minimize(ctx, lower.Positive(lambda), nil)
 	if err != nil {
 		return Fit{}, err
 	}

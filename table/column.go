@@ -70,37 +70,42 @@ func (t *Table) count() {
 		c := &t.columns[j]
 		c.Integer, c.low, c.high = true, math.Inf(1), math.Inf(-1)
 	}
-	stored := make([]int, len(t.columns))
-	for s := range t.blocks {
-		b := &t.blocks[s]
-		for k := range b.n {
-			i := b.first + k
-			index, cells := b.row(k, len(t.columns))
-			for at, v := range cells {
-				j := at
-				if index != nil {
-					j = int(index[at])
+	t.sideBySide(len(t.columns), func(from, to int) {
+		stored := make([]int, to-from)
+		for s := range t.blocks {
+			b := &t.blocks[s]
+			for k := range b.n {
+				i := b.first + k
+				index, cells := b.row(k, len(t.columns))
+				if index == nil {
+					cells = cells[from:to]
 				}
-				stored[j]++
-				c := &t.columns[j]
-				if v == v {
-					c.number(v, i)
-				} else {
-					c.other(v, b.lineOf(k))
+				for at, v := range cells {
+					j := from + at
+					if index != nil {
+						j = int(index[at])
+					}
+					stored[j-from]++
+					c := &t.columns[j]
+					if v == v {
+						c.number(v, i)
+					} else {
+						c.other(v, b.lineOf(k))
+					}
 				}
 			}
 		}
-	}
-	for j := range t.columns {
-		c := &t.columns[j]
-		if zeros := t.rows - stored[j]; zeros > 0 {
-			c.low, c.high = min(c.low, 0), max(c.high, 0)
-			if zeros == 1 {
-				c.counts[0]++ // that is the first row, or others do not count
+		for j := from; j < to; j++ {
+			c := &t.columns[j]
+			if zeros := t.rows - stored[j-from]; zeros > 0 {
+				c.low, c.high = min(c.low, 0), max(c.high, 0)
+				if zeros == 1 {
+					c.counts[0]++ // that is the first row, or others do not count
+				}
 			}
+			t.settle(j)
 		}
-		t.settle(j)
-	}
+	})
 }
 
 // number counts a cell.

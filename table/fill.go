@@ -16,14 +16,15 @@ func (t *Table) fills(rows, columns []int, rule string) []float64 {
 		}
 		return out
 	}
-	// Columns are gathered together as far as some memory goes, since a pass over the rows costs the same for many as for
-	// one.
-	const room = 1 << 23
+	// Columns are gathered together as far as some memory goes.
+	const room = 1 << 22
 	each := max(8, room/max(1, len(rows)))
-	for from := 0; from < len(columns); from += each {
-		to := min(from+each, len(columns))
-		t.medians(rows, columns[from:to], out[from:to])
-	}
+	t.sideBySide(len(columns), func(from, to int) {
+		for ; from < to; from += each {
+			end := min(from+each, to)
+			t.medians(rows, columns[from:end], out[from:end])
+		}
+	})
 	return out
 }
 
@@ -45,6 +46,15 @@ func (t *Table) medians(rows, columns []int, out []float64) {
 		at[j] = int32(k + 1)
 	}
 	values, gone := make([][]float64, len(columns)), make([]int, len(columns))
+	if len(rows) > 0 {
+		if index, _ := t.row(rows[0]); index == nil {
+			n := len(rows)
+			all := make([]float64, len(columns)*n)
+			for k := range values {
+				values[k] = all[k*n : k*n : (k+1)*n]
+			}
+		}
+	}
 	for _, i := range rows {
 		index, cells := t.row(i)
 		if index == nil {

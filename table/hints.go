@@ -47,7 +47,17 @@ func (d *Design) units(j int) bool {
 func (d *Design) hints() {
 	t := d.table
 	var ids, leaks, units, crowded []FoundColumn
-	for _, j := range d.features {
+	var y []float64
+	if len(d.targets) == 1 {
+		y = d.target()
+	}
+	says := make([]bool, len(d.features))
+	t.sideBySide(len(says), func(from, to int) {
+		for k := from; k < to && len(y) >= 5; k++ {
+			says[k] = d.determines(d.features[k], y)
+		}
+	})
+	for k, j := range d.features {
 		c := &t.columns[j]
 		if c.Kind == Number && c.Distinct && c.Texts == 0 && t.rows > 10 && !d.category[j] &&
 			(c.Counting || looksLikeID(c.Name)) {
@@ -55,7 +65,7 @@ func (d *Design) hints() {
 		} else if d.units(j) {
 			units = append(units, FoundColumn{Name: c.Name})
 		}
-		if len(d.rows) >= 5 && len(d.targets) == 1 && d.determines(j) {
+		if says[k] {
 			leaks = append(leaks, FoundColumn{Name: c.Name})
 		}
 	}
@@ -76,41 +86,46 @@ func (d *Design) hints() {
 		"%s says the target by itself: is it known before the target is? Wanted.Drop leaves it out")
 }
 
-// determines says whether a feature gives the target: numbers by a straight line, categories by their level.
-func (d *Design) determines(j int) bool {
-	t := d.table
-	c, y := &t.columns[j], &t.columns[d.targets[0]]
-	target := func(i int) float64 {
+// target are its numbers, or those of its labels.
+func (d *Design) target() []float64 {
+	t, y := d.table, make([]float64, len(d.rows))
+	c := &t.columns[d.targets[0]]
+	for k, i := range d.rows {
 		v := t.cell(i, d.targets[0])
-		if d.labels != nil {
-			text, _ := y.level(v)
-			return float64(slices.Index(d.labels, text))
+		if y[k] = c.value(v); d.labels != nil {
+			text, _ := c.level(v)
+			y[k] = float64(slices.Index(d.labels, text))
 		}
-		return y.value(v)
 	}
+	return y
+}
+
+// determines says whether a feature gives the target: numbers by a straight line, categories by their level.
+func (d *Design) determines(j int, target []float64) bool {
+	t := d.table
+	c := &t.columns[j]
 	if d.category[j] {
 		levels := map[string]float64{}
 		varies := false
-		first := target(d.rows[0])
-		for _, i := range d.rows {
+		for k, i := range d.rows {
 			level, there := c.level(t.cell(i, j))
 			if !there {
 				return false
 			}
-			v := target(i)
+			v := target[k]
 			if before, seen := levels[level]; seen && before != v {
 				return false
 			}
 			levels[level] = v
-			varies = varies || v != first
+			varies = varies || v != target[0]
 		}
 		return varies && 2*len(levels) <= len(d.rows)
 	}
 	const aFew = 64
 	// Welford's sums of squares and products.
 	var n, mx, my, xx, yy, xy float64
-	for _, i := range d.rows {
-		u, v := c.value(t.cell(i, j)), target(i)
+	for k, i := range d.rows {
+		u, v := c.value(t.cell(i, j)), target[k]
 		if u != u || v != v {
 			return false
 		}

@@ -353,11 +353,11 @@ func (s *slot) emit(list []entry, t *Table, row int, v float64) []entry {
 	return list
 }
 
-// features appends those of a row.
-func (r *Reading) features(list []entry, i int) []entry {
+// features appends those of a row, of slots from from to to where it has all cells.
+func (r *Reading) features(list []entry, i, from, to int) []entry {
 	index, cells := r.table.row(i)
 	if index == nil {
-		for k := range r.slots {
+		for k := from; k < to; k++ {
 			s := &r.slots[k]
 			list = s.emit(list, r.table, i, cells[s.column])
 		}
@@ -390,14 +390,16 @@ func (r *Reading) Encode(rows []int, compressed bool) *dataset.Data {
 		return d
 	}
 	x := mat.NewDense(len(rows), r.width, nil)
-	var list []entry
-	for k, i := range rows {
-		row := x.RawRowView(k)
-		list = r.features(list[:0], i)
-		for _, e := range list {
-			row[e.feature] = e.value
+	r.table.sideBySide(len(r.slots), func(from, to int) {
+		var list []entry
+		for k, i := range rows {
+			row := x.RawRowView(k)
+			list = r.features(list[:0], i, from, to)
+			for _, e := range list {
+				row[e.feature] = e.value
+			}
 		}
-	}
+	})
 	d.X = x
 	return d
 }
@@ -410,7 +412,7 @@ func (r *Reading) compressed(rows []int) *sparse.CSR {
 	var list []entry
 	byFeature := func(a, b entry) int { return cmp.Compare(a.feature, b.feature) }
 	for _, i := range rows {
-		list = r.features(list[:0], i)
+		list = r.features(list[:0], i, 0, len(r.slots))
 		if !slices.IsSortedFunc(list, byFeature) {
 			slices.SortFunc(list, byFeature)
 		}

@@ -3,8 +3,11 @@ package table
 import (
 	"iter"
 	"math"
+	"runtime"
 	"slices"
 	"sort"
+
+	"github.com/conetune/conetune/internal/crew"
 )
 
 // block is a stretch of rows: dense, x row by row, or with the cells that are not zero in compressed rows.
@@ -89,6 +92,17 @@ func (t *Table) at(i int) (b *block, k int) {
 func (t *Table) row(i int) (index []int32, cells []float64) {
 	b, k := t.at(i)
 	return b.row(k, len(t.columns))
+}
+
+// sideBySide calls f for ranges of n columns, on the threads that there are. A pass over rows that have only the cells
+// that are not zero costs the same for a few columns as for all: there it is one range.
+func (t *Table) sideBySide(n int, f func(from, to int)) {
+	const columns = 16 // of one range: whole lines of the cache
+	parts := (n + columns - 1) / columns
+	if slices.ContainsFunc(t.blocks, func(b block) bool { return b.start != nil }) {
+		parts = 1
+	}
+	crew.Each(parts, runtime.GOMAXPROCS(0), func(k int) { f(k*n/parts, (k+1)*n/parts) })
 }
 
 // cell is that of a row and a column.

@@ -109,8 +109,9 @@ func TestTargetsTooLarge(t *testing.T) {
 		if at == "target" {
 			train.Y = append([]float64{-1e71}, train.Y[1:]...)
 		} else {
-			train = *train.Rows([]int{0, 1, 2})
-			train.Dense().Set(0, 0, 1e200)
+			x := train.Rows([]int{0, 1, 2}).Dense()
+			x.Set(0, 0, 1e200)
+			train = dataset.Data{X: x, Y: train.Y[:3], Features: train.Features, Target: train.Target}
 		}
 		s.Train = &train
 		_, err := regression.ElasticNet(&s, regression.Options{})

@@ -75,3 +75,14 @@ func Scale(v []float64, by float64) {
 		v[i] *= by
 	}
 }
+
+// Zeros allocates zeros that a product is added to. It writes to each page: where the first access of a page reads, as
+// that of a product does, the operating system maps it twice, and stops the other threads the second time.
+func Zeros(n int) []float64 {
+	const page = 512
+	v := make([]float64, n)
+	for i := 0; i < n; i += page {
+		v[i] = 0
+	}
+	return v
+}

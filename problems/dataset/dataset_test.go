@@ -105,18 +105,21 @@ func tableAndTransform(n, p int) (*Data, *Transform) {
 	return d, NewTransform(d, ByDeviation, true)
 }
 
-// A table by columns has the numbers of the one by rows, and whatever is made of it, too.
-func TestColumnsAgainstRows(t *testing.T) {
+// A table whose rows are made where they are wanted has the numbers of the one in memory, and whatever is made of it,
+// too, by rows and by columns.
+func TestLaterAgainstRows(t *testing.T) {
 	d, unit := tableAndTransform(21, 37)
-	rows, columns := unit.Apply(d), unit.Columns(d)
-	n, p := columns.Dims()
+	rows, later := unit.Apply(d), unit.Later(d)
+	n, p := later.Dims()
 	require.Equal(t, []int{21, 37}, []int{n, p})
-	require.True(t, mat.Equal(rows.X, columns.X))
-	require.True(t, mat.Equal(rows.X.T(), columns.X.T()))
-	require.Equal(t, rows.Dense(), columns.Dense())
+	require.True(t, mat.Equal(rows.X, later.X))
+	require.True(t, mat.Equal(rows.X.T(), later.X.T()))
+	require.Equal(t, rows.Dense(), later.Dense())
+	require.Equal(t, design.New(rows.X), design.New(later.X))
+	require.Same(t, design.New(later.X), design.New(later.X), "fits share it")
 	for i := range n {
 		_, want := rows.Row(i)
-		_, got := columns.Row(i)
+		_, got := later.Row(i)
 		require.Equal(t, want, got)
 	}
 	for _, step := range []int{1, 7} { // many and few coefficients
@@ -124,27 +127,19 @@ func TestColumnsAgainstRows(t *testing.T) {
 		for j := 0; j < p; j += step {
 			b[j] = 1 / float64(1+j)
 		}
-		require.InDeltaSlice(t, rows.Mul(b), columns.Mul(b), 1e-13)
-		require.InDelta(t, rows.Dot(3, b), columns.Dot(3, b), 1e-13)
+		require.InDeltaSlice(t, rows.Mul(b), later.Mul(b), 1e-13)
+		require.InDelta(t, rows.Dot(3, b), later.Dot(3, b), 1e-13)
 	}
-	require.InDeltaSlice(t, rows.MulTrans(d.Y), columns.MulTrans(d.Y), 1e-13)
+	require.InDeltaSlice(t, rows.MulTrans(d.Y), later.MulTrans(d.Y), 1e-13)
 
 	some := []int{4, 20, 4, 0}
-	require.True(t, mat.Equal(rows.Rows(some).X, columns.Rows(some).X))
+	require.True(t, mat.Equal(rows.Rows(some).X, later.Rows(some).X))
+	require.Equal(t, design.New(rows.Rows(some).Dense()), design.New(later.Rows(some).X))
 	scale := []float64{1, 2, 3, 4}
-	require.True(t, mat.Equal(rows.ScaledRows(some, scale).X, columns.ScaledRows(some, scale).X))
-	require.True(t, mat.Equal(unit.Apply(rows).X, unit.Apply(columns).X))
-	require.True(t, mat.Equal(Stack(rows, rows.Rows(some)).X, Stack(columns, columns.Rows(some)).X))
-	require.True(t, mat.Equal(Stack(rows, rows.Rows(some)).X, Stack(columns, rows.Rows(some)).X), "one of each kind")
-	require.Equal(t, rows.Compress().X, columns.Compress().X)
-}
-
-// Fits work with the numbers themselves.
-func TestColumnsShared(t *testing.T) {
-	d, unit := tableAndTransform(5, 3)
-	columns := unit.Columns(d)
-	require.Same(t, design.New(columns.X), design.New(columns.X))
-	require.Equal(t, design.New(unit.Apply(d).X), design.New(columns.X))
+	require.True(t, mat.Equal(rows.ScaledRows(some, scale).X, later.ScaledRows(some, scale).X))
+	require.True(t, mat.Equal(unit.Apply(rows).X, unit.Apply(later).X))
+	require.True(t, mat.Equal(Stack(rows, rows.Rows(some)).X, Stack(later, later.Rows(some)).X))
+	require.Equal(t, rows.Compress().X, later.Compress().X)
 }
 
 func TestDivision(t *testing.T) {
@@ -155,8 +150,10 @@ func TestDivision(t *testing.T) {
 	require.Same(t, d, cv.Table())
 	require.Same(t, test, cv.Tests())
 	for k, part := range cv.Parts() {
-		require.Equal(t, d.Rows(cv.Folds[k].Train), part.Train)
-		require.Equal(t, d.Rows(cv.Folds[k].Val), part.Val)
+		for _, pair := range [][2]*Data{{d.Rows(cv.Folds[k].Train), part.Train}, {d.Rows(cv.Folds[k].Val), part.Val}} {
+			require.Equal(t, pair[0].Dense(), pair[1].Dense())
+			require.Equal(t, pair[0].Y, pair[1].Y)
+		}
 		require.Nil(t, part.Test)
 	}
 	s := &Split{Train: d, Val: test}
@@ -220,7 +217,10 @@ func TestSplitRows(t *testing.T) {
 	require.Equal(t, d.Y, all, "each row is in one set")
 
 	again := must.Of(SplitRows(d, "50/20/rest", 7))(t)
-	require.Equal(t, s, again)
+	for k, set := range again.sets() {
+		require.Equal(t, s.sets()[k].data.Dense(), set.data.Dense())
+		require.Equal(t, s.sets()[k].data.Y, set.data.Y)
+	}
 	other := must.Of(SplitRows(d, "50/20/rest", 8))(t)
 	require.NotEqual(t, s.Train.Y, other.Train.Y)
 

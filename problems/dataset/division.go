@@ -2,7 +2,10 @@ package dataset
 
 import (
 	"errors"
+	"runtime"
 	"slices"
+
+	"github.com/conetune/conetune/internal/crew"
 )
 
 // Division is a table whose rows are divided for the choice of hyperparameters: a [Split], or a [CrossValidation].
@@ -53,9 +56,10 @@ func (c *CrossValidation) Table() *Data { return c.Data }
 // Parts returns the rows of each fold, to be read only.
 func (c *CrossValidation) Parts() []*Split {
 	parts := make([]*Split, len(c.Folds))
-	for t, f := range c.Folds {
+	crew.Each(len(parts), runtime.GOMAXPROCS(0), func(t int) {
+		f := c.Folds[t]
 		parts[t] = &Split{Train: c.Gaps.Filled(c.Data, t, f.Train), Val: c.Gaps.Filled(c.Data, t, f.Val)}
-	}
+	})
 	return parts
 }
 

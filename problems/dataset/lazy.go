@@ -1,24 +1,27 @@
 package dataset
 
 import (
+	"runtime"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/internal/lower/design"
 )
 
-// lazyEntries is the number of entries from which on rows of a dense table are no copies of them.
-const lazyEntries = 1 << 20
-
 // lazy has dense rows of other tables, which are computed where they are asked for, and copied only where all of them
-// are asked for in one piece. Rows of two tables are such, and the folds of a cross-validation of a large table.
+// are asked for in one piece, or by columns, in the form in which fits work with them and which they share. Rows of two
+// tables are such, those of folds, and tables in other units.
 type lazy struct {
 	n, p     int
 	share    func(i int) []float64     // row i where it lies in memory, else nil
 	fill     func(to []float64, i int) // copies row i
 	mulTrans func(out, r []float64)    // adds X'r; nil where rows do
 	whole    func() *mat.Dense
+	columns  func() *design.Matrix
 }
 
 func newLazy(n, p int, share func(i int) []float64, fill func(to []float64, i int)) *lazy {
@@ -30,8 +33,41 @@ func newLazy(n, p int, share func(i int) []float64, fill func(to []float64, i in
 		}
 		return x
 	})
+	l.columns = sync.OnceValue(l.transposed)
 	return l
 }
+
+// transposed has the rows by columns. They are passed over in blocks that stay in the cache.
+func (l *lazy) transposed() *design.Matrix {
+	const block = 16
+	data := make([]float64, l.n*l.p)
+	blocks, threads := (l.n+block-1)/block, runtime.GOMAXPROCS(0)
+	parts := min(blocks, 2*threads)
+	crew.Each(parts, threads, func(k int) {
+		room, rows := make([]float64, block*l.p), make([][]float64, block)
+		for i0 := k * blocks / parts * block; i0 < min(l.n, (k+1)*blocks/parts*block); i0 += block {
+			rows = rows[:min(block, l.n-i0)]
+			for i := range rows {
+				if rows[i] = l.share(i0 + i); rows[i] == nil {
+					rows[i] = room[i*l.p : (i+1)*l.p]
+					l.fill(rows[i], i0+i)
+				}
+			}
+			for j0 := 0; j0 < l.p; j0 += block {
+				for j := j0; j < min(l.p, j0+block); j++ {
+					column := data[j*l.n+i0:]
+					for i, row := range rows {
+						column[i] = row[j]
+					}
+				}
+			}
+		}
+	})
+	return design.FromColumns(l.n, l.p, data)
+}
+
+// ByColumns implements [design.Columnwise].
+func (l *lazy) ByColumns() *design.Matrix { return l.columns() }
 
 // Dims implements [mat.Matrix].
 func (l *lazy) Dims() (rows, columns int) { return l.n, l.p }
@@ -55,8 +91,12 @@ func (l *lazy) RawRowView(i int) []float64 {
 	return out
 }
 
+// FillRow copies row i.
+func (l *lazy) FillRow(to []float64, i int) { l.fill(to, i) }
+
 // lazyRows are the rows of index of a table that is neither sparse nor by columns, with what fill has in the gaps.
 func (d *Data) lazyRows(index []int, gaps *Gaps, fill []float64) *lazy {
+	d = &Data{X: d.X}
 	_, p := d.Dims()
 	share := func(i int) []float64 {
 		if len(gaps.of(index[i])) > 0 {
@@ -75,6 +115,7 @@ func (d *Data) lazyRows(index []int, gaps *Gaps, fill []float64) *lazy {
 
 // above has the rows of one table and then those of another.
 func above(first, second *Data) *lazy {
+	first, second = &Data{X: first.X}, &Data{X: second.X}
 	n, p := first.Dims()
 	m, _ := second.Dims()
 	of := func(i int) (*Data, int) {
@@ -99,6 +140,7 @@ func above(first, second *Data) *lazy {
 
 // later are rows in the units of the transform.
 func (t *Transform) later(d *Data) *lazy {
+	d = &Data{X: d.X}
 	n, p := d.Dims()
 	return newLazy(n, p, func(int) []float64 { return nil }, func(to []float64, i int) {
 		d.Fill(to, i)
@@ -108,19 +150,19 @@ func (t *Transform) later(d *Data) *lazy {
 	})
 }
 
-// Later is [Transform.Apply] with rows that are computed where they are asked for, where d is dense by rows and large.
+// Later is [Transform.Apply] with rows that are computed where they are asked for, where d is dense by rows.
 func (t *Transform) Later(d *Data) *Data {
 	if d == nil {
 		return nil
 	}
-	n, p := d.Dims()
-	if _, ok := d.X.(mat.RawRowViewer); !ok || n*p < lazyEntries || p != len(t.Scale) {
+	_, p := d.Dims()
+	if _, ok := d.X.(mat.RawRowViewer); !ok || p != len(t.Scale) {
 		return t.Apply(d)
 	}
-	l := t.later(d)
+	l, of := t.later(d), &Data{X: d.X}
 	l.mulTrans = func(out, r []float64) { // of the sums in the place of the rows
 		for i, a := range r {
-			d.AddRow(out, a, i)
+			of.AddRow(out, a, i)
 		}
 		total := floats.Sum(r)
 		for j, sum := range out {
@@ -133,6 +175,7 @@ func (t *Transform) Later(d *Data) *Data {
 }
 
 var (
-	_ mat.RawRowViewer = (*lazy)(nil)
-	_ mat.RawMatrixer  = (*lazy)(nil)
+	_ mat.RawRowViewer  = (*lazy)(nil)
+	_ mat.RawMatrixer   = (*lazy)(nil)
+	_ design.Columnwise = (*lazy)(nil)
 )

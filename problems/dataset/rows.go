@@ -2,12 +2,14 @@ package dataset
 
 import (
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/libsvm"
 )
@@ -38,8 +40,6 @@ func (d *Data) Row(i int) (index []int, value []float64) {
 			index = []int{}
 		}
 		return index, raw.Data[lo:hi:hi]
-	case *columns:
-		return nil, x.row(i)
 	case mat.RawRowViewer:
 		return nil, x.RawRowView(i)
 	}
@@ -49,7 +49,7 @@ func (d *Data) Row(i int) (index []int, value []float64) {
 // Fill sets row, of length p, to row i with its zeros.
 func (d *Data) Fill(row []float64, i int) {
 	if l, ok := d.X.(*lazy); ok {
-		l.fill(row, i)
+		l.FillRow(row, i)
 		return
 	}
 	index, value := d.Row(i)
@@ -92,10 +92,6 @@ func (d *Data) AddRow(out []float64, a float64, i int) {
 func (d *Data) Mul(b []float64) []float64 {
 	n, p := d.Dims()
 	out := make([]float64, n)
-	if c, ok := d.X.(*columns); ok {
-		c.x.Mul(out, b)
-		return out
-	}
 	if d.Sparse() {
 		for i := range out {
 			out[i] = d.Dot(i, b)
@@ -125,10 +121,6 @@ func (d *Data) Mul(b []float64) []float64 {
 func (d *Data) MulTrans(r []float64) []float64 {
 	_, p := d.Dims()
 	out := make([]float64, p)
-	if c, ok := d.X.(*columns); ok {
-		c.x.MulTrans(out, r)
-		return out
-	}
 	if l, ok := d.X.(*lazy); ok && l.mulTrans != nil {
 		l.mulTrans(out, r)
 		return out
@@ -151,23 +143,17 @@ func (d *Data) rows(index []int, gaps *Gaps, fill []float64) *Data {
 	if len(index) == 0 || p == 0 {
 		return part
 	}
-	switch x := d.X.(type) {
-	case *sparse.CSR:
-		part.X = pick(p, index, d.Row)
-		for k, i := range index {
-			at, value := part.Row(k)
-			for _, j := range gaps.of(i) {
-				if stored, found := slices.BinarySearch(at, j); found {
-					value[stored] = fill[j]
-				}
+	if !d.Sparse() {
+		part.X = d.lazyRows(index, gaps, fill)
+		return part
+	}
+	part.X = pick(p, index, d.Row)
+	for k, i := range index {
+		at, value := part.Row(k)
+		for _, j := range gaps.of(i) {
+			if stored, found := slices.BinarySearch(at, j); found {
+				value[stored] = fill[j]
 			}
-		}
-	case *columns:
-		part.X = x.pick(index)
-	default:
-		l := d.lazyRows(index, gaps, fill)
-		if part.X = l; len(index)*p < lazyEntries {
-			part.X = l.whole()
 		}
 	}
 	return part
@@ -249,10 +235,7 @@ func Stack(a, b *Data) *Data {
 		out.Targets, out.TargetNames = new(mat.Dense), a.TargetNames
 		out.Targets.Stack(a.Targets, b.Targets)
 	}
-	first, byColumns := a.X.(*columns)
-	second, too := b.X.(*columns)
-	switch {
-	case a.Sparse() && b.Sparse():
+	if a.Sparse() && b.Sparse() {
 		all := indices.Range(0, n+m)
 		out.X = pick(p, all, func(i int) ([]int, []float64) {
 			if i < n {
@@ -260,9 +243,7 @@ func Stack(a, b *Data) *Data {
 			}
 			return b.Row(i - n)
 		})
-	case byColumns && too:
-		out.X = first.above(second)
-	default:
+	} else {
 		out.X = above(a, b)
 	}
 	return out
@@ -273,8 +254,6 @@ func (d *Data) Dense() *mat.Dense {
 	switch x := d.X.(type) {
 	case *mat.Dense:
 		return x
-	case *columns:
-		return x.whole()
 	case *lazy:
 		return x.whole()
 	}
@@ -365,7 +344,26 @@ func (d *Data) Moments() (mean, deviation []float64) {
 type moments struct{ mean, deviation []float64 }
 
 func (d *Data) moments() moments {
-	n, p := d.Dims()
+	_, p := d.Dims()
+	m := moments{make([]float64, p), make([]float64, p)}
+	const columns = 16 // of one range: whole lines of the cache
+	parts := 1
+	if _, ok := d.X.(*mat.Dense); ok {
+		parts = (p + columns - 1) / columns
+	}
+	crew.Each(parts, runtime.GOMAXPROCS(0), func(k int) {
+		from, to := k*p/parts, (k+1)*p/parts
+		own := d.momentsOf(from, to)
+		copy(m.mean[from:to], own.mean)
+		copy(m.deviation[from:to], own.deviation)
+	})
+	return m
+}
+
+// momentsOf are those of a range of the columns, which is that of all where the table is sparse.
+func (d *Data) momentsOf(from, to int) moments {
+	n, _ := d.Dims()
+	p := to - from
 	m := moments{make([]float64, p), make([]float64, p)}
 	if n == 0 {
 		return m
@@ -378,6 +376,9 @@ func (d *Data) moments() moments {
 	lo, hi := slices.Repeat([]float64{math.Inf(1)}, p), slices.Repeat([]float64{math.Inf(-1)}, p)
 	stored, weight := make([]int, p), make([]float64, p)
 	d.eachRow(func(index []int, value []float64, w float64) {
+		if index == nil {
+			value = value[from:to]
+		}
 		for k, v := range value {
 			j := k
 			if index != nil {
@@ -402,6 +403,9 @@ func (d *Data) moments() moments {
 	// .. then the variances, in units of the half range, whose squares stay in the range of a float64 whatever the unit of
 	// the column.
 	d.eachRow(func(index []int, value []float64, w float64) {
+		if index == nil {
+			value = value[from:to]
+		}
 		for k, v := range value {
 			j := k
 			if index != nil {

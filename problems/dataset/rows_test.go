@@ -238,7 +238,6 @@ func TestViews(t *testing.T) {
 		require.InDeltaSlice(t, c.want.Deviations(), c.got.Deviations(), 1e-9, name)
 	}
 	require.IsType(t, &lazy{}, d.Rows(index).X)
-	require.IsType(t, &mat.Dense{}, d.Rows(some).X)
 	require.IsType(t, &lazy{}, g.Filled(d, 1, index).X)
 	require.Panics(t, func() { d.Rows([]int{n}) })
 }

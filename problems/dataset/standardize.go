@@ -60,9 +60,6 @@ func (t *Transform) Apply(d *Data) *Data {
 		out.X = sparse.NewCSR(n, p, raw.Indptr, raw.Ind, value) // the indices are shared
 		return out
 	}
-	if _, ok := d.X.(*columns); ok {
-		return t.Columns(d)
-	}
 	out.X = t.later(d).whole()
 	return out
 }

@@ -120,15 +120,17 @@ func (h *hazards) divide() error {
 		return fmt.Errorf("no event in the rows for validation")
 	}
 	h.repeats = float64(rows) / float64(len(h.user.Table().Y))
-	for _, s := range parts {
+	h.parts = make([]hazardsPart, len(parts))
+	each(len(parts), func(t int) {
+		s := parts[t]
 		one := hazardsPart{Split: s}
 		if len(parts) > 1 {
 			one.plus, one.minus = h.together(s.Train, s.Val), h.likelihood(s.Train)
 		} else {
 			one.plus = h.likelihood(s.Val)
 		}
-		h.parts = append(h.parts, one)
-	}
+		h.parts[t] = one
+	})
 	if tests := h.user.Tests(); tests != nil {
 		if err := survival.Check(tests.Y); err != nil {
 			return fmt.Errorf("test rows: %w", err)
@@ -207,17 +209,19 @@ func (h *hazards) loss() Loss {
 }
 
 // deviances of the validation rows of each part.
-func (h *hazards) deviances(m *Model, x [][]float64) (list []float64) {
-	for t, f := range m.FoldFits(x) {
+func (h *hazards) deviances(m *Model, x [][]float64) []float64 {
+	fits := m.FoldFits(x)
+	list := make([]float64, len(fits))
+	each(len(list), func(t int) {
 		p := h.parts[t]
-		v := valuesOf(p.Val, f)
+		v := valuesOf(p.Val, fits[t])
 		if p.minus == nil {
-			list = append(list, 2*p.plus.HalfDeviance(v))
-			continue
+			list[t] = 2 * p.plus.HalfDeviance(v)
+			return
 		}
-		u := valuesOf(p.Train, f)
-		list = append(list, 2*(p.plus.HalfDeviance(both(u, v))-p.minus.HalfDeviance(u)))
-	}
+		u := valuesOf(p.Train, fits[t])
+		list[t] = 2 * (p.plus.HalfDeviance(both(u, v)) - p.minus.HalfDeviance(u))
+	})
 	return list
 }
 

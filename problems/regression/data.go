@@ -3,6 +3,7 @@ package regression
 import (
 	"errors"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -11,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/internal/lower/fits"
+	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -26,8 +27,9 @@ type data struct {
 	outputs   int
 	user      dataset.Division
 	parts     []part
-	transform *dataset.Transform // nil: the features are in the user's units
-	shift, sd float64            // the target of the model is (y - shift) / sd
+	transform *dataset.Transform   // nil: the features are in the user's units
+	whole     func() *dataset.Data // the table with features in the unit of the model
+	shift, sd float64              // the target of the model is (y - shift) / sd
 	terms     sparse.Terms
 	top       func() float64 // LambdaMax
 }
@@ -70,13 +72,16 @@ func newData(s dataset.Division, o Options, n Net) (*data, error) {
 			d.shift, d.sd = targetUnit(s.Table(), o.Intercept)
 		}
 	}
+	d.whole = sync.OnceValue(func() *dataset.Data { return d.transform.Later(s.Table()) })
 	var err error
 	if d.terms, err = o.Terms.spread(d); err != nil {
 		return nil, err
 	}
-	for _, p := range parts {
-		d.parts = append(d.parts, d.newPart(d.inUnits(p.Train), d.inUnits(p.Val), p.Val))
-	}
+	d.parts = make([]part, len(parts))
+	each(len(parts), func(t int) {
+		p := parts[t]
+		d.parts[t] = d.newPart(d.inUnits(p.Train), d.inUnits(p.Val), p.Val)
+	})
 	d.top = sync.OnceValue(d.largestGradient)
 	return d, nil
 }
@@ -122,7 +127,12 @@ func (d *data) inUnits(rows *dataset.Data) *dataset.Data {
 	if d.transform == nil {
 		return rows
 	}
-	z := *d.inFeatureUnits(rows)
+	var z dataset.Data
+	if rows == d.user.Table() {
+		z = *d.whole()
+	} else {
+		z = *d.transform.Later(rows)
+	}
 	if !d.net.KeepTarget {
 		z.Y = slices.Clone(z.Y)
 		for i, v := range z.Y {
@@ -134,25 +144,6 @@ func (d *data) inUnits(rows *dataset.Data) *dataset.Data {
 		}
 	}
 	return &z
-}
-
-// columnEntries is the number of entries of a dense table from which on it is kept by columns in the units of the
-// model, as fits work with it: beside the user's table there is no other copy then.
-const columnEntries = 1 << 20
-
-// inFeatureUnits is inUnits but for the targets.
-func (d *data) inFeatureUnits(rows *dataset.Data) *dataset.Data {
-	table := d.user.Table()
-	n, p := table.Dims()
-	switch {
-	// a few rows are made of them, for which they are passed through twice
-	case d.squares() && fits.Reducible(n, p) && table.Weights == nil,
-		rows != table && d.folded(): // which are solved together
-		return d.transform.Later(rows)
-	case n*p < columnEntries || table.Weights != nil:
-		return d.transform.Apply(rows)
-	}
-	return d.transform.Columns(rows)
 }
 
 // squares says that losses are half the squares of f - y.
@@ -173,12 +164,6 @@ func outputs(rows *dataset.Data) [][]float64 {
 
 // intercept says that there are constants.
 func (d *data) intercept() bool { return d.options.Intercept && !d.net.noConstant }
-
-// folded says that the rows of the parts are those of folds of a table without gaps of their own.
-func (d *data) folded() bool {
-	cv, ok := d.user.(*dataset.CrossValidation)
-	return ok && cv.Gaps == nil
-}
 
 // Columns are the features of the training rows, or of all rows of folds.
 func (d *data) Columns() (*dataset.Data, bool) { return d.user.Table(), d.options.Intercept }
@@ -216,6 +201,9 @@ func (d *data) Variables(m *convex.Model) []*convex.Variable {
 	}
 	return vars
 }
+
+// each calls f for each of n parts, on the threads that there are.
+func each(n int, f func(t int)) { crew.Each(n, runtime.GOMAXPROCS(0), f) }
 
 // of returns what belongs to part t of the variables or their values.
 func of[T any](d *data, x []T, t int) []T {
@@ -342,8 +330,9 @@ func (d *data) gradient(rows *dataset.Data, f []float64) (gb []float64, g0 float
 func (d *data) LambdaMax() float64 { return d.top() }
 
 func (d *data) largestGradient() float64 {
-	most := 0.0
-	for _, p := range d.parts {
+	largest := make([]float64, len(d.parts))
+	each(len(largest), func(t int) {
+		p := d.parts[t]
 		f, c := make([]float64, len(p.train.Y)), 0.0
 		switch {
 		case !d.intercept():
@@ -354,9 +343,9 @@ func (d *data) largestGradient() float64 {
 		}
 		floats.AddConst(c, f)
 		gb, _ := d.gradient(p.train, f)
-		most = math.Max(most, floats.Norm(gb, math.Inf(1)))
-	}
-	return most
+		largest[t] = floats.Norm(gb, math.Inf(1))
+	})
+	return slices.Max(largest)
 }
 
 // Path returns a geometric sequence of weights from below [data.LambdaMax] down to a
@@ -442,8 +431,10 @@ func (d *data) Unit(j int) float64 {
 // is none of theirs.
 func (d *data) Evaluate(x [][]float64) problems.Errors {
 	var e problems.Errors
-	for t, p := range d.parts {
-		e.Validation += d.score(p.user, d.Fold(t).Fit(of(d, x, t))) / float64(len(d.parts))
+	scores := make([]float64, len(d.parts))
+	each(len(scores), func(t int) { scores[t] = d.score(d.parts[t].user, d.Fold(t).Fit(of(d, x, t))) })
+	for _, s := range scores {
+		e.Validation += s / float64(len(d.parts))
 	}
 	if len(d.parts) == 1 {
 		e.Test = d.test(d.Fit(x))
@@ -467,11 +458,10 @@ func (d *data) independent(n int) int {
 }
 
 // losses are those of the validation rows in the user's units, one part after the other.
-func (d *data) losses(x [][]float64) (losses []float64) {
-	for t, p := range d.parts {
-		losses = append(losses, d.lossesOf(p.user, d.Fold(t).Fit(of(d, x, t)))...)
-	}
-	return losses
+func (d *data) losses(x [][]float64) []float64 {
+	list := make([][]float64, len(d.parts))
+	each(len(list), func(t int) { list[t] = d.lossesOf(d.parts[t].user, d.Fold(t).Fit(of(d, x, t))) })
+	return slices.Concat(list...)
 }
 
 // valWeights are the weights of these rows, nil for equal ones.

@@ -293,6 +293,7 @@ func TestFoldsUnits(t *testing.T) {
 	wide := *cv
 	wide.Data, wide.Test = cv.Data.Rows(all(cv.Data)), cv.Test.Rows(all(cv.Test))
 	for _, d := range []*dataset.Data{wide.Data, wide.Test} {
+		d.X = d.Dense()
 		for i, y := range d.Y {
 			d.Y[i] = 100 + 7*y
 			for j := range d.Features {

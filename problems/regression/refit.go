@@ -83,7 +83,7 @@ func (m *Model) retrainPath(ctx context.Context, s problems.Solver, lambda [][]f
 	defer form.Close()
 	var list []problems.Fit
 	for _, l := range lambda {
-		at, err := form.Solve(ctx, lower.Positive(l), nil)
+		at, err := form.Minimize(ctx, lower.Positive(l), nil)
 		switch {
 		case ctx.Err() != nil:
 			return list, nil

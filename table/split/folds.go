@@ -123,15 +123,28 @@ func CheckFolds(folds []Fold, n int) error {
 
 // FoldsOf makes folds of parts of the rows: each part validates the model of one fold, which all other parts train.
 func FoldsOf(parts [][]int) []Fold {
+	last, rows := -1, 0
+	for _, val := range parts {
+		rows += len(val)
+		for _, i := range val {
+			last = max(last, i)
+		}
+	}
+	of := make([]int, last+1) // the part of each row, from 1
+	for k, val := range parts {
+		for _, i := range val {
+			of[i] = k + 1
+		}
+	}
 	folds := make([]Fold, len(parts))
-	for k := range parts {
-		folds[k].Val = parts[k]
-		for other := range parts {
-			if other != k {
-				folds[k].Train = append(folds[k].Train, parts[other]...)
+	for k, val := range parts {
+		train := make([]int, 0, rows-len(val))
+		for i, at := range of {
+			if at > 0 && at != k+1 {
+				train = append(train, i)
 			}
 		}
-		slices.Sort(folds[k].Train)
+		folds[k] = Fold{Train: train, Val: val}
 	}
 	return folds
 }

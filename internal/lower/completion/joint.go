@@ -62,10 +62,10 @@ type side struct {
 	row, col  []int
 	y         []float64
 	x         *design.Matrix
-	lipschitz []float64   // bounds of X_g'X_g
-	norm2     []float64   // of columns
-	gram      [][]float64 // (X, 1)'(X, 1); nil where there are more than blockMost features
-	copies    float64     // the most times that an entry is there
+	lipschitz []float64 // bounds of X_g'X_g
+	norm2     []float64 // of columns
+	gram      []float64 // (X, 1)'(X, 1); nil where there are more than blockMost features
+	copies    float64   // the most times that an entry is there
 }
 
 // Joint is the completion with these validation entries, whose groups and size are those of the known ones.

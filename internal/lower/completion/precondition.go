@@ -87,7 +87,7 @@ func (f *factored) prepareCoefficients(b *blocks) {
 		sum := 0.0
 		for s, w := range f.w {
 			if w > 0 {
-				sum += w * f.side(s).gram[index(i)][index(l)]
+				sum += w * f.side(s).gram[index(i)*(p+1)+index(l)]
 			}
 		}
 		if i == l {

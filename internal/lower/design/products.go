@@ -19,7 +19,7 @@ const (
 // Products returns the matrix sum_i w_i x_ij x_ik with a row for each column j of a list and a column for each k of b,
 // by rows. The weights w are nil for ones. Where the context ends before, the numbers mean nothing.
 func (d *Matrix) Products(ctx context.Context, a, b []int, w []float64, threads int) []float64 {
-	out := make([]float64, len(a)*len(b))
+	out := dense.Zeros(len(a) * len(b))
 	var of *Listed
 	if !d.packed() {
 		of = d.List(b)
@@ -91,10 +91,10 @@ func (d *Matrix) pack(to []float64, columns []int, from, rows int, w []float64, 
 	}
 }
 
-// Gram returns the rows of the symmetric matrix of [Matrix.Products] of a list with itself.
-func (d *Matrix) Gram(ctx context.Context, columns []int, w []float64, threads int) [][]float64 {
+// Gram returns the symmetric matrix of [Matrix.Products] of a list with itself, by rows.
+func (d *Matrix) Gram(ctx context.Context, columns []int, w []float64, threads int) []float64 {
 	k := len(columns)
-	out := make([]float64, k*k) // the lower triangle by columns
+	out := dense.Zeros(k * k) // the lower triangle by columns
 	parts := (k + productColumns - 1) / productColumns
 	if d.packed() {
 		left, right := make([]float64, k*productRows), make([]float64, k*productRows)
@@ -123,7 +123,6 @@ func (d *Matrix) Gram(ctx context.Context, columns []int, w []float64, threads i
 			}
 		})
 	}
-	rows := make([][]float64, k)
 	for from := 0; from < k; from += productColumns { // in blocks that stay in the cache
 		for i := from; i < k; i++ {
 			for l := from; l < min(i, from+productColumns); l++ {
@@ -131,8 +130,5 @@ func (d *Matrix) Gram(ctx context.Context, columns []int, w []float64, threads i
 			}
 		}
 	}
-	for i := range rows {
-		rows[i] = out[i*k : (i+1)*k]
-	}
-	return rows
+	return out
 }

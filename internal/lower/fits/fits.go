@@ -58,9 +58,6 @@ func SquaresRows(x mat.Matrix, y []float64) Rows {
 	return NewRows(x, y)
 }
 
-// Reducible says that [SquaresRows] of a dense n x p table may be few, for which it has to be stored by rows.
-func Reducible(n, p int) bool { return glm.Reducible(n, p) }
-
 // check says what is wrong with the rows of a fit.
 func check(name string, train, val Rows) error {
 	n, p := train.X.Dims()

@@ -186,7 +186,7 @@ func (c *chain) newton(f *fold, w *Weights) (cut bool) {
 		if a < 0 || b < 0 {
 			return 0
 		}
-		return h[a][b]
+		return h[min(a, b)*len(ends)+max(a, b)]
 	}
 	system := make([]float64, k*k)
 	for i := range k {

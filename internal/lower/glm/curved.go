@@ -46,6 +46,8 @@ type point struct {
 	model       []float64 // curvatures of the model
 	unit        float64   // total over their sum
 	before      []float64 // coefficients of the working set before a round
+	from        []float64 // predictions before it
+	change      []float64 // of the predictions by the whole step
 	inner       Weights   // in the unit of the model
 }
 
@@ -279,7 +281,12 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 			s.end(f)
 		}
 	}
-	change := make([]float64, d.n)
+	if pt.change == nil {
+		pt.change, pt.from = make([]float64, d.n), make([]float64, d.n)
+	}
+	change, eta := pt.change, pt.from
+	clear(change)
+	copy(eta, pt.eta)
 	for i, j := range features {
 		if s := f.b[j] - pt.before[i]; s != 0 {
 			d.entries().Axpy(s, j, change)
@@ -302,7 +309,6 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 	}
 	before := pt.value + f.penalties(f.working, w)
 	const halvings = 20
-	eta := slices.Clone(pt.eta)
 	far := 1.0
 	if pt.envelope != nil {
 		far = f.reach(eta, change, features, after, w)

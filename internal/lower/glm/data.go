@@ -114,8 +114,9 @@ type work interface {
 	move(j int, step []float64)
 	// diagonal is the curvature of feature j.
 	diagonal(j int) float64
-	// block are the products of some features with each other, of one target.
-	block(features []int) [][]float64
+	// block are the products of some features with each other, of one target: a square matrix by columns, of which the
+	// lower triangle counts.
+	block(features []int) []float64
 	// times sets out, which is zero, to the products of features of one target with a direction.
 	times(features []int, step, out []float64)
 }

@@ -61,7 +61,7 @@ func (f *fold) byRows(active []int, w *Weights) *residual {
 // solveDual solves over the working set by the dual problem. It says whether it came to the end, and whether it moved.
 func (f *fold) solveDual(ctx context.Context, s *residual, w *Weights) (solved, moved bool) {
 	n := s.x.Rows()
-	y := &dual{d: f.d, s: s, root: s.roots(), sum: make([]float64, n*n)}
+	y := &dual{d: f.d, s: s, root: s.roots(), sum: dense.Zeros(n * n)}
 	floats.Scale(1/math.Sqrt(s.weight), y.root)
 	for _, u := range f.working {
 		for _, j := range f.d.units[u] {

@@ -37,6 +37,7 @@ type fold struct {
 	joins            []int   // what joins the working set in the next round
 	step             []float64
 	next             []float64 // of a unit
+	pull             []float64 // gradients of it
 }
 
 func (d *Data) newFold(t int) *fold {

@@ -13,7 +13,7 @@ import (
 // gram has the products of all features: of all rows, and about their means of each fold.
 type gram struct {
 	d    *Data
-	all  *sums
+	all  []float64   // products of all rows
 	h    [][]float64 // of each fold
 	sums []*sums     // of the validation rows of each fold, without products
 }
@@ -25,29 +25,29 @@ func newGram(ctx context.Context, d *Data) *gram {
 	g := &gram{d: d, h: make([][]float64, len(folds)), sums: make([]*sums, len(folds))}
 	d.parts = make([]*part, len(folds))
 	apart, rest := d.disjoint()
+	var all *sums
 	crew.Each(apart+1, d.threads, func(t int) {
 		if t == apart {
-			g.all = d.sums(ctx, rest)
+			all = d.sums(ctx, rest)
 		} else {
 			g.sums[t] = d.sums(ctx, folds[t])
 		}
 	})
-	for _, s := range g.sums[:apart] {
-		g.all.add(s)
-	}
+	all.add(g.sums[:apart], d.threads)
 	d.each(func(t int) {
 		if t >= apart {
 			g.sums[t] = d.sums(ctx, folds[t])
 		}
-		train := g.all.less(g.sums[t])
+		train, products := all.without(g.sums[t])
 		p := d.part(train, folds[t])
-		g.h[t] = train.products
+		g.h[t] = products
 		p.centre(g.h[t], d.p)
 		p.share(d.q, g.h[t])
-		d.parts[t], g.sums[t].products = p, nil
+		d.parts[t] = p
 	})
-	if ctx.Err() == nil {
-		mirror(g.all.products, d.p)
+	if g.all = all.less; ctx.Err() == nil {
+		dense.Scale(g.all, -1)
+		mirror(g.all, d.p)
 	}
 	return g
 }
@@ -151,7 +151,7 @@ func (g *gram) validation(f *fold) float64 {
 		clear(column)
 		for _, j := range support {
 			if b := f.b[j*q+k]; b != 0 {
-				dense.Axpy(b, g.all.products[j*d.p:(j+1)*d.p], column)
+				dense.Axpy(b, g.all[j*d.p:(j+1)*d.p], column)
 			}
 		}
 		quadratic, train := 0.0, 0.0

@@ -125,7 +125,8 @@ func (g *whole) begin(f *fold) {
 		floats.Scale(1/pt.total, h)
 		g.curve = slices.Clone(pt.curve)
 	} else {
-		h = slices.Concat(f.local.block(features)...)
+		h = f.local.block(features)
+		mirror(h, len(features))
 	}
 	l, _ := f.localise()
 	l.h = h

@@ -39,7 +39,7 @@ func (f *fold) localise() (l *local, same bool) {
 	return l, same
 }
 
-func (l *local) block(features []int) [][]float64 {
+func (l *local) block(features []int) []float64 {
 	at := make([]int, len(features))
 	for a, j := range features {
 		at[a] = l.place[j]

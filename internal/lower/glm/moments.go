@@ -61,16 +61,16 @@ func (d *Data) weight(i int) float64 {
 
 // sums are those of rows: weights, columns and targets, products of columns with targets, squares of targets.
 type sums struct {
-	weight   float64
-	x, y     []float64
-	xy       []float64
-	yy       float64
-	products []float64 // p x p, its lower triangle
+	weight float64
+	x, y   []float64
+	xy     []float64
+	yy     float64
+	less   []float64 // p x p: minus the products of columns, by columns, the lower triangle
 }
 
 func (d *Data) sums(ctx context.Context, rows []int) *sums {
 	s := &sums{x: make([]float64, d.p), y: make([]float64, d.q), xy: make([]float64, d.p*d.q),
-		products: make([]float64, d.p*d.p)}
+		less: dense.Zeros(d.p * d.p)}
 	if Sparse(d.x) {
 		d.sparseSums(ctx, rows, s)
 		return s
@@ -103,10 +103,7 @@ func (d *Data) sums(ctx context.Context, rows []int) *sums {
 				}
 			}
 		}
-		dense.SyrkNT(d.p, len(list), block, d.p, block, d.p, s.products, d.p) // less them
-	}
-	for k := range s.products {
-		s.products[k] = -s.products[k]
+		dense.SyrkNT(d.p, len(list), block, d.p, block, d.p, s.less, d.p)
 	}
 	return s
 }
@@ -132,34 +129,47 @@ func (d *Data) sparseSums(ctx context.Context, rows []int, s *sums) {
 		for m, j := range at {
 			v := w * value[m]
 			s.x[j] += v
-			column, after := s.products[int(j)*d.p:], value[m:]
+			column, after := s.less[int(j)*d.p:], value[m:]
 			for k, i := range at[m:] {
-				column[i] += v * after[k]
+				column[i] -= v * after[k]
 			}
 		}
 	}
 }
 
-// add takes other rows in.
-func (s *sums) add(o *sums) {
-	s.weight += o.weight
-	s.yy += o.yy
-	for _, pair := range [][2][]float64{{s.x, o.x}, {s.y, o.y}, {s.xy, o.xy}, {s.products, o.products}} {
-		dense.Axpy(1, pair[1], pair[0])
+// add adds those of other rows.
+func (s *sums) add(others []*sums, threads int) {
+	for _, o := range others {
+		s.weight += o.weight
+		s.yy += o.yy
+		for _, pair := range [][2][]float64{{s.x, o.x}, {s.y, o.y}, {s.xy, o.xy}} {
+			dense.Axpy(1, pair[1], pair[0])
+		}
 	}
+	p := len(s.x)
+	const columns = 16
+	crew.Each((p+columns-1)/columns, threads, func(k int) {
+		for j := k * columns; j < min(p, (k+1)*columns); j++ {
+			for _, o := range others {
+				dense.Axpy(1, o.less[j*p+j:(j+1)*p], s.less[j*p+j:])
+			}
+		}
+	})
 }
 
-// less subtracts other rows.
-func (s *sums) less(o *sums) *sums {
-	out := &sums{weight: s.weight - o.weight, x: slices.Clone(s.x), y: slices.Clone(s.y), xy: slices.Clone(s.xy),
-		yy: s.yy - o.yy, products: o.products}
+// without are those without other rows, and the products of columns, which stand in the place of the others'.
+func (s *sums) without(o *sums) (out *sums, products []float64) {
+	out = &sums{weight: s.weight - o.weight, x: slices.Clone(s.x), y: slices.Clone(s.y), xy: slices.Clone(s.xy),
+		yy: s.yy - o.yy}
 	for _, pair := range [][2][]float64{{out.x, o.x}, {out.y, o.y}, {out.xy, o.xy}} {
 		dense.Axpy(-1, pair[1], pair[0])
 	}
-	for k, v := range s.products { // in the place of the other's
-		out.products[k] = v - out.products[k]
+	p := len(s.x)
+	for j := range p {
+		dense.Axpy(-1, s.less[j*p+j:(j+1)*p], o.less[j*p+j:])
 	}
-	return out
+	products, o.less = o.less, nil
+	return out, products
 }
 
 // part are the moments of training rows with these sums.

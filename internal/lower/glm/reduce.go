@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/design"
@@ -53,7 +54,7 @@ func Reduce(x mat.Matrix, y []float64, threads int) (small *design.Matrix, targe
 	default:
 		return nil, nil, false
 	}
-	if len(y) != n || !Reducible(n, p) {
+	if len(y) != n || p > reduceColumns || n < reduceRows*(p+2) || n*p < reduceEntries {
 		return nil, nil, false
 	}
 	ofTargets := floats.Sum(y) / float64(n)
@@ -67,15 +68,14 @@ func Reduce(x mat.Matrix, y []float64, threads int) (small *design.Matrix, targe
 		parts[k] = d.sums(context.Background(), indices.Range(k*each, min(n, (k+1)*each)))
 	})
 	all := parts[0]
-	for _, s := range parts[1:] {
-		all.add(s)
-	}
-	of := d.part(all, nil)
-	if !finite.All(of.mean...) || !finite.All(of.c...) || !finite.All(all.products...) {
+	all.add(parts[1:], threads)
+	of, products := d.part(all, nil), all.less
+	dense.Scale(products, -1)
+	if !finite.All(of.mean...) || !finite.All(of.c...) || !finite.All(products...) {
 		return nil, nil, false
 	}
-	of.centre(all.products, p)
-	r := of.factor(all.products)
+	of.centre(products, p)
+	r := of.factor(products)
 	if r == nil {
 		return nil, nil, false
 	}
@@ -85,11 +85,6 @@ func Reduce(x mat.Matrix, y []float64, threads int) (small *design.Matrix, targe
 	floats.Add(mean[:p], d.center)
 	reflect(data, m, mean, r, math.Sqrt(float64(m)))
 	return design.FromColumns(m, p, data[:m*p:m*p]), data[m*p:], true
-}
-
-// Reducible says that a table has so many more rows than columns.
-func Reducible(n, p int) bool {
-	return p <= reduceColumns && n >= reduceRows*(p+2) && n*p >= reduceEntries
 }
 
 // reflect sets the columns of length m to mu_j + H [0; scale r_j], with H = I - v v' / (m - sqrt m), v = 1 - sqrt(m)

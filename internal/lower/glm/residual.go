@@ -98,7 +98,7 @@ func (s *residual) times(features []int, step, out []float64) {
 	}
 }
 
-func (s *residual) block(features []int) [][]float64 {
+func (s *residual) block(features []int) []float64 {
 	if s.whole != nil {
 		return pick(s.whole(), len(s.place), features)
 	}
@@ -108,22 +108,23 @@ func (s *residual) block(features []int) [][]float64 {
 	}
 	h := s.x.Gram(context.Background(), columns, s.rows, 1)
 	for a, c := range columns {
-		h[a][a] = s.squares[c]
+		column := h[a*len(columns):]
+		column[a] = s.squares[c]
 		for b := a + 1; b < len(columns); b++ {
-			v := (h[a][b]/s.weight - s.mean[c]*s.mean[columns[b]]) / float64(len(s.r))
-			h[a][b], h[b][a] = v, v
+			column[b] = (column[b]/s.weight - s.mean[c]*s.mean[columns[b]]) / float64(len(s.r))
 		}
 	}
 	return h
 }
 
-// pick are the entries of some features of a matrix of order p.
-func pick(h []float64, p int, features []int) [][]float64 {
-	out := make([][]float64, len(features))
+// pick are the entries of some features of a symmetric matrix of order p: the lower triangle, by columns.
+func pick(h []float64, p int, features []int) []float64 {
+	n := len(features)
+	out := make([]float64, n*n)
 	for a, j := range features {
-		out[a] = make([]float64, len(features))
-		for b, i := range features {
-			out[a][b] = h[j*p+i]
+		column, from := out[a*n:(a+1)*n], h[j*p:(j+1)*p]
+		for b := a; b < n; b++ {
+			column[b] = from[features[b]]
 		}
 	}
 	return out

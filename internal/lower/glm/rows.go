@@ -75,7 +75,11 @@ func newRows(ctx context.Context, d *Data) *rows {
 	if size := float64(g.x.Stored()); len(d.folds) == 1 && d.p <= mostWhole && size*size/float64(d.n) <= fewProducts {
 		all := g.folds[0]
 		all.r = make([][]float64, d.q)
-		g.folds[0].whole = sync.OnceValue(func() []float64 { return slices.Concat(all.block(place)...) })
+		g.folds[0].whole = sync.OnceValue(func() []float64 {
+			h := all.block(place)
+			mirror(h, d.p)
+			return h
+		})
 	}
 	return g
 }

@@ -144,23 +144,28 @@ func (p *Path) SolveEach(ctx context.Context, weights []*Weights, tol float64) (
 }
 
 // rounds takes rounds of each fold, with what joins its working set, until it is judged to be solved, or ended without.
-// Between these, the gradients of all features are made for all folds together.
+// Between these, the gradients of all features are made for several folds together, with one pass over the columns: for
+// as many sets of folds as there are threads, so that they need not wait for each other.
 func (p *Path) rounds(
 	ctx context.Context, most int, gradients func(ctx context.Context, folds []*fold), round, judge func(f *fold),
 ) {
-	open := slices.Clone(p.folds)
-	for _, f := range open {
-		f.solved, f.ended = false, false
-	}
-	for k := 0; len(open) > 0 && k < most && ctx.Err() == nil; k++ {
-		crew.Each(len(open), p.d.threads, func(i int) {
-			open[i].join(open[i].joins)
-			round(open[i])
-		})
-		gradients(ctx, open)
-		crew.Each(len(open), p.d.threads, func(i int) { judge(open[i]) })
-		open = slices.DeleteFunc(open, func(f *fold) bool { return f.solved || f.ended })
-	}
+	threads, n := p.d.threads, len(p.folds)
+	sets := min(threads, n)
+	crew.Each(sets, threads, func(s int) {
+		open := slices.Clone(p.folds[s*n/sets : (s+1)*n/sets])
+		for _, f := range open {
+			f.solved, f.ended = false, false
+		}
+		for k := 0; len(open) > 0 && k < most && ctx.Err() == nil; k++ {
+			crew.Each(len(open), threads, func(i int) {
+				open[i].join(open[i].joins)
+				round(open[i])
+			})
+			gradients(ctx, open)
+			crew.Each(len(open), threads, func(i int) { judge(open[i]) })
+			open = slices.DeleteFunc(open, func(f *fold) bool { return f.solved || f.ended })
+		}
+	})
 }
 
 // roundingGap is the relative gap that rounding may leave where the conditions of optimality hold.

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
@@ -44,8 +45,8 @@ func (f *fold) single(j int, first, second float64) float64 {
 	return (curve + second) * step * step
 }
 
-// block minimises over a unit with several coefficients, or takes a proximal step, which comes near where it has
-// absolute values, or squares of different weights.
+// block minimises over a unit with several coefficients, or takes proximal steps, which come near where it has absolute
+// values, or squares of different weights.
 func (f *fold) block(u int, w *Weights) float64 {
 	members, q := f.d.units[u], f.d.q
 	second, exact := 0.0, q == 1 && w.L1 == nil && w.Norm[u] > 0
@@ -61,7 +62,7 @@ func (f *fold) block(u int, w *Weights) float64 {
 	if exact && e.vectors != nil {
 		f.exact(u, e, second, w.Norm[u])
 	} else {
-		f.prox(u, curve, w, w.Norm[u])
+		f.prox(u, curve, w, e.products)
 	}
 	moved := 0.0
 	for i, v := range f.next {
@@ -77,15 +78,19 @@ func (f *fold) block(u int, w *Weights) float64 {
 	return curve * moved
 }
 
-// prox sets next to a unit's coefficients after a proximal step of curvature curve.
-func (f *fold) prox(u int, curve float64, w *Weights, norm float64) {
-	f.next = f.next[:0]
-	size, q := 0.0, f.d.q
-	for _, j := range f.d.units[u] {
+// prox sets next to a unit's coefficients after a proximal step of curvature curve, and where that does not make all of
+// them zero and the products of the features are known, after steps of single coefficients, which are cheap beside what
+// the whole change moves: with the norm below the half square that touches it where the step begins.
+func (f *fold) prox(u int, curve float64, w *Weights, products []float64) {
+	members, q, norm := f.d.units[u], f.d.q, w.Norm[u]
+	n := len(members)
+	f.next, f.pull = f.next[:0], f.pull[:0]
+	size := 0.0
+	for _, j := range members {
 		for k := range q {
-			b := f.b[j*q+k]
-			v := numerics.Soft(curve*b+f.work.at(j, k)-w.second(j)*b, w.absolute(j))
-			f.next = append(f.next, v)
+			b, g := f.b[j*q+k], f.work.at(j, k)
+			v := numerics.Soft(curve*b+g-w.second(j)*b, w.absolute(j))
+			f.next, f.pull = append(f.next, v), append(f.pull, g)
 			size += v * v
 		}
 	}
@@ -94,6 +99,36 @@ func (f *fold) prox(u int, curve float64, w *Weights, norm float64) {
 		factor = (1 - norm/size) / curve
 	}
 	floats.Scale(factor, f.next)
+	if size *= factor; size == 0 || products == nil || q > 1 {
+		return
+	}
+	moves := func(i int, step float64) { dense.Axpy(-step, products[i*n:(i+1)*n], f.pull) }
+	for i, j := range members {
+		if s := f.next[i] - f.b[j]; s != 0 {
+			moves(i, s)
+		}
+	}
+	const most, near = 10, 1e-2 // sweeps, and length of the change in the last beside the coefficients
+	for range most {
+		change := 0.0
+		for i, j := range members {
+			b, h := f.next[i], products[i*n+i]
+			if !(h > 0) {
+				continue
+			}
+			v := numerics.Soft(f.pull[i]+h*b, w.absolute(j)) / (h + w.second(j) + norm/size)
+			if v == b {
+				continue
+			}
+			moves(i, v-b)
+			change += (v - b) * (v - b)
+			size = math.Sqrt(max(size*size-b*b+v*v, 1e-300))
+			f.next[i] = v
+		}
+		if change <= near*near*size*size {
+			return
+		}
+	}
 }
 
 // exact sets next to the coefficients of a unit of one target that minimise the objective, with H = V D V' its products
@@ -145,9 +180,10 @@ func (f *fold) exact(u int, e spectrum, second, norm float64) {
 // spectrum are the eigenvalues of the products of a unit: the largest, or a bound of it, and all with their vectors
 // where they are few.
 type spectrum struct {
-	most    float64
-	values  []float64
-	vectors []float64 // one after the other
+	most     float64
+	values   []float64
+	vectors  []float64 // one after the other
+	products []float64 // where they are few
 }
 
 // spectrum is that of a unit, with vectors only where they are asked for.
@@ -168,10 +204,15 @@ func (f *fold) spectrum(u int, vectors bool) spectrum {
 		return *e
 	}
 	h := mat.NewSymDense(n, nil)
-	for i, row := range f.work.block(members) {
+	products := f.work.block(members)
+	for i := range n {
 		for j := i; j < n; j++ {
-			h.SetSym(i, j, row[j])
+			h.SetSym(i, j, products[i*n+j])
 		}
+	}
+	if n <= few {
+		mirror(products, n)
+		e.products = products
 	}
 	var eigen mat.EigenSym
 	if n > few || !eigen.Factorize(h, vectors) {

@@ -180,11 +180,15 @@ func (s *newton) matrix() (h []float64, order int, pivot float64) {
 	features, unit := s.features, s.unit
 	f, w, n, q := s.f, s.w, len(features), s.f.d.q
 	order, pivot = n*q, slight
-	h = make([]float64, order*order)
-	for a, row := range f.work.block(features) {
-		for b := a; b < n; b++ {
-			for k := range q {
-				h[(a*q+k)*order+b*q+k] = row[b]
+	h = f.work.block(features)
+	if q > 1 {
+		block := h
+		h = make([]float64, order*order)
+		for a := range n {
+			for b := a; b < n; b++ {
+				for k := range q {
+					h[(a*q+k)*order+b*q+k] = block[a*n+b]
+				}
 			}
 		}
 	}
@@ -289,7 +293,7 @@ func (s *residual) wide(ctx context.Context, features []int, w *Weights) *wide {
 	for _, j := range features {
 		y.second = append(y.second, w.second(j))
 	}
-	h := make([]float64, n*n)
+	h := dense.Zeros(n * n)
 	if !addOuters(ctx, n, len(features), h, func(i int, column []float64) float64 {
 		s.image(features[i:i+1], []float64{1}, y.root, column)
 		return 1 / y.second[i]

@@ -67,9 +67,10 @@ func (q *Groups) LargestEigenvalue(k int) float64 {
 		return trace
 	}
 	h := mat.NewSymDense(len(set), nil)
-	for i, row := range q.X.Gram(context.Background(), set, nil, 1) {
+	products := q.X.Gram(context.Background(), set, nil, 1)
+	for i := range set {
 		for j := i; j < len(set); j++ {
-			if v := row[j] / float64(q.X.Rows()); math.Abs(v) >= 1e-30*trace {
+			if v := products[i*len(set)+j] / float64(q.X.Rows()); math.Abs(v) >= 1e-30*trace {
 				h.SetSym(i, j, v)
 			}
 		}

@@ -183,7 +183,7 @@ func (r *rowSet) look(eta []float64) *look {
 
 // matrix are the rows from one on of the second derivatives over a set of entries.
 func (l *look) matrix(ctx context.Context, set []int, from int) []float64 {
-	threads, columns, k := runtime.GOMAXPROCS(0), l.x.Features(set), len(set)
+	threads, columns := runtime.GOMAXPROCS(0), l.x.Features(set)
 	if l.coupled.Second != nil {
 		out := l.coupled.Second(ctx, l.x, set, from, threads)
 		floats.Scale(1/l.n, out)
@@ -192,11 +192,7 @@ func (l *look) matrix(ctx context.Context, set []int, from int) []float64 {
 	if from > 0 {
 		return l.x.X.Products(ctx, columns[from:], columns, l.curve, threads)
 	}
-	out := make([]float64, 0, k*k)
-	for _, row := range l.x.X.Gram(ctx, columns, l.curve, threads) {
-		out = append(out, row...)
-	}
-	return out
+	return l.x.X.Gram(ctx, columns, l.curve, threads)
 }
 
 // descent is minus the derivative in an entry.

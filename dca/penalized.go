@@ -57,7 +57,7 @@ func NewPenalized(p Program, s Settings) (*Penalized, error) {
 	if p.Fit != nil {
 		q.fit = warm.NewChain(p.Fit)
 	}
-	if q.form.joint != nil || q.fit != nil {
+	if q.fit != nil {
 		return q, nil
 	}
 	return q, q.compile()

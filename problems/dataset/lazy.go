@@ -1,14 +1,12 @@
 package dataset
 
 import (
-	"runtime"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/lower/design"
 )
 
@@ -33,37 +31,8 @@ func newLazy(n, p int, share func(i int) []float64, fill func(to []float64, i in
 		}
 		return x
 	})
-	l.columns = sync.OnceValue(l.transposed)
+	l.columns = sync.OnceValue(func() *design.Matrix { return design.FromRows(n, p, l.row) })
 	return l
-}
-
-// transposed has the rows by columns. They are passed over in blocks that stay in the cache.
-func (l *lazy) transposed() *design.Matrix {
-	const block = 16
-	data := make([]float64, l.n*l.p)
-	blocks, threads := (l.n+block-1)/block, runtime.GOMAXPROCS(0)
-	parts := min(blocks, 2*threads)
-	crew.Each(parts, threads, func(k int) {
-		room, rows := make([]float64, block*l.p), make([][]float64, block)
-		for i0 := k * blocks / parts * block; i0 < min(l.n, (k+1)*blocks/parts*block); i0 += block {
-			rows = rows[:min(block, l.n-i0)]
-			for i := range rows {
-				if rows[i] = l.share(i0 + i); rows[i] == nil {
-					rows[i] = room[i*l.p : (i+1)*l.p]
-					l.fill(rows[i], i0+i)
-				}
-			}
-			for j0 := 0; j0 < l.p; j0 += block {
-				for j := j0; j < min(l.p, j0+block); j++ {
-					column := data[j*l.n+i0:]
-					for i, row := range rows {
-						column[i] = row[j]
-					}
-				}
-			}
-		}
-	})
-	return design.FromColumns(l.n, l.p, data)
 }
 
 // ByColumns implements [design.Columnwise].
@@ -86,9 +55,16 @@ func (l *lazy) RawRowView(i int) []float64 {
 	if row := l.share(i); row != nil {
 		return row
 	}
-	out := make([]float64, l.p)
-	l.fill(out, i)
-	return out
+	return l.row(make([]float64, l.p), i)
+}
+
+// row is row i where it lies in memory, and else computed in room.
+func (l *lazy) row(room []float64, i int) []float64 {
+	if row := l.share(i); row != nil {
+		return row
+	}
+	l.fill(room, i)
+	return room
 }
 
 // FillRow copies row i.

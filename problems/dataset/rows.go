@@ -131,9 +131,8 @@ func (d *Data) MulTrans(r []float64) []float64 {
 	return out
 }
 
-// Rows returns the rows with these indices, in this order, to be read only: a copy of them, of a sparse table of their
-// nonzeros, or where these are many of a dense table, what looks them up there. It panics when an index is out of
-// range.
+// Rows returns the rows with these indices, in this order, to be read only: a copy of their nonzeros where the table is
+// sparse, and else what looks them up there. It panics when an index is out of range.
 func (d *Data) Rows(index []int) *Data { return d.rows(index, nil, nil) }
 
 // rows are those of index with what fill has in the gaps; both may be nil.

@@ -42,9 +42,8 @@ type part struct {
 	fit, choose *dataset.Data
 }
 
-// newData prepares a split or a cross-validation. It keeps references to the data, which must not change, and
-// copies them only to standardise or for folds. Units are those of the training rows, with folds those of all rows, so
-// that they are the same in all folds.
+// newData prepares a split or a cross-validation. It keeps references to the data, which must not change. Units are
+// those of the training rows, with folds those of all rows, so that they are the same in all folds.
 func newData(s dataset.Division, o Options, n Net) (*data, error) {
 	if err := dataset.Check(s); err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func (d *data) All(ctx context.Context) (*data, error) {
 		return nil, err
 	}
 	if n, p := d.Dims(); float64(n)*float64(p) >= largeTable {
-		runtime.GC() // columns that a search made of the table; those of all rows are about to be made
+		runtime.GC() // what a search made; of a split, columns of all rows are about to be made
 	}
 	out := *d
 	var rows, val *dataset.Data

@@ -2,12 +2,14 @@ package design
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/dense"
 )
 
@@ -34,25 +36,24 @@ func New(x mat.Matrix) *Matrix {
 	}
 	n, p := x.Dims()
 	if s, ok := x.(*sparse.CSR); ok {
-		return fromRows(n, p, s)
+		return fromCompressed(n, p, s)
 	}
 	if s, ok := x.(*sparse.CSC); ok {
 		raw := s.RawMatrix()
 		return &Matrix{n: n, p: p, start: raw.Indptr, index: raw.Ind, value: raw.Data}
 	}
-	d := &Matrix{n: n, p: p, dense: make([]float64, n*p)}
 	if rows, ok := x.(mat.RawRowViewer); ok {
-		d.transpose(rows)
-		return d
+		return FromRows(n, p, func(_ []float64, i int) []float64 { return rows.RawRowView(i) })
 	}
+	d := &Matrix{n: n, p: p, dense: make([]float64, n*p)}
 	for j := range p {
 		mat.Col(d.column(j), j, x)
 	}
 	return d
 }
 
-// fromRows copies compressed rows by columns, whose indices rise.
-func fromRows(n, p int, x *sparse.CSR) *Matrix {
+// fromCompressed copies compressed rows by columns, whose indices rise.
+func fromCompressed(n, p int, x *sparse.CSR) *Matrix {
 	raw := x.RawMatrix()
 	entries := func(f func(j, i int, v float64)) {
 		for i := range n {
@@ -71,25 +72,30 @@ func fromRows(n, p int, x *sparse.CSR) *Matrix {
 	return d
 }
 
-// transpose copies rows to columns in blocks that stay in the cache.
-func (d *Matrix) transpose(x mat.RawRowViewer) {
-	const block = 16
-	var rows [block][]float64
-	for i0 := 0; i0 < d.n; i0 += block {
-		i1 := min(d.n, i0+block)
-		for i := i0; i < i1; i++ {
-			rows[i-i0] = x.RawRowView(i)
-		}
-		for j0 := 0; j0 < d.p; j0 += block {
-			j1 := min(d.p, j0+block)
-			for i := i0; i < i1; i++ {
-				row := rows[i-i0]
-				for j := j0; j < j1; j++ {
-					d.dense[j*d.n+i] = row[j]
+// FromRows copies a dense matrix by columns. row returns row i, in room of length p where it does not lie in memory.
+func FromRows(n, p int, row func(room []float64, i int) []float64) *Matrix {
+	const block = 16 // rows and columns that stay in the cache
+	d := &Matrix{n: n, p: p, dense: make([]float64, n*p)}
+	blocks, threads := (n+block-1)/block, runtime.GOMAXPROCS(0)
+	parts := min(blocks, 2*threads)
+	crew.Each(parts, threads, func(k int) {
+		room, rows := make([]float64, block*p), make([][]float64, block)
+		for i0 := k * blocks / parts * block; i0 < min(n, (k+1)*blocks/parts*block); i0 += block {
+			rows = rows[:min(block, n-i0)]
+			for i := range rows {
+				rows[i] = row(room[i*p:(i+1)*p], i0+i)
+			}
+			for j0 := 0; j0 < p; j0 += block {
+				for j := j0; j < min(p, j0+block); j++ {
+					column := d.dense[j*n+i0:]
+					for i, row := range rows {
+						column[i] = row[j]
+					}
 				}
 			}
 		}
-	}
+	})
+	return d
 }
 
 // FromColumns shares a dense matrix that is stored by columns: entry (i, j) is data[j*n+i].

@@ -33,7 +33,7 @@ func newGram(ctx context.Context, d *Data) *gram {
 			g.sums[t] = d.sums(ctx, folds[t])
 		}
 	})
-	all.add(g.sums[:apart], d.threads)
+	d.add(ctx, all, g.sums[:apart])
 	d.each(func(t int) {
 		if t >= apart {
 			g.sums[t] = d.sums(ctx, folds[t])

@@ -138,7 +138,7 @@ func (d *Data) sparseSums(ctx context.Context, rows []int, s *sums) {
 }
 
 // add adds those of other rows.
-func (s *sums) add(others []*sums, threads int) {
+func (d *Data) add(ctx context.Context, s *sums, others []*sums) {
 	for _, o := range others {
 		s.weight += o.weight
 		s.yy += o.yy
@@ -146,12 +146,10 @@ func (s *sums) add(others []*sums, threads int) {
 			dense.Axpy(1, pair[1], pair[0])
 		}
 	}
-	p := len(s.x)
-	const columns = 16
-	crew.Each((p+columns-1)/columns, threads, func(k int) {
-		for j := k * columns; j < min(p, (k+1)*columns); j++ {
+	d.columnwise(ctx, func(from, to int) {
+		for j := from; j < to; j++ {
 			for _, o := range others {
-				dense.Axpy(1, o.less[j*p+j:(j+1)*p], s.less[j*p+j:])
+				dense.Axpy(1, o.less[j*d.p+j:(j+1)*d.p], s.less[j*d.p+j:])
 			}
 		}
 	})

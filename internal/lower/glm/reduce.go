@@ -60,7 +60,8 @@ func Reduce(x mat.Matrix, y []float64, threads int) (small *design.Matrix, targe
 	ofTargets := floats.Sum(y) / float64(n)
 	y = slices.Clone(y)
 	floats.AddConst(-ofTargets, y)
-	d := &Data{x: x, y: [][]float64{y}, n: n, p: p, q: 1, intercept: true, center: make([]float64, p)}
+	d := &Data{x: x, y: [][]float64{y}, n: n, p: p, q: 1, intercept: true, center: make([]float64, p),
+		threads: max(1, threads)}
 	d.center = d.someMeans()
 	each := max(reducePart, (n+reduceParts-1)/reduceParts)
 	parts := make([]*sums, (n+each-1)/each)
@@ -68,7 +69,7 @@ func Reduce(x mat.Matrix, y []float64, threads int) (small *design.Matrix, targe
 		parts[k] = d.sums(context.Background(), indices.Range(k*each, min(n, (k+1)*each)))
 	})
 	all := parts[0]
-	all.add(parts[1:], threads)
+	d.add(context.Background(), all, parts[1:])
 	of, products := d.part(all, nil), all.less
 	dense.Scale(products, -1)
 	if !finite.All(of.mean...) || !finite.All(of.c...) || !finite.All(products...) {

@@ -45,8 +45,8 @@ func (f *fold) single(j int, first, second float64) float64 {
 	return (curve + second) * step * step
 }
 
-// block minimises over a unit with several coefficients, or takes proximal steps, which come near where it has absolute
-// values, or squares of different weights.
+// block minimises over a unit with several coefficients, or takes the steps of prox, which come near where it has
+// absolute values, or squares of different weights.
 func (f *fold) block(u int, w *Weights) float64 {
 	members, q := f.d.units[u], f.d.q
 	second, exact := 0.0, q == 1 && w.L1 == nil && w.Norm[u] > 0
@@ -203,17 +203,12 @@ func (f *fold) spectrum(u int, vectors bool) spectrum {
 	if e.most > 0 && (!vectors || e.vectors != nil || n > few) {
 		return *e
 	}
-	h := mat.NewSymDense(n, nil)
 	products := f.work.block(members)
-	for i := range n {
-		for j := i; j < n; j++ {
-			h.SetSym(i, j, products[i*n+j])
-		}
-	}
 	if n <= few {
 		mirror(products, n)
 		e.products = products
 	}
+	h := mat.NewSymDense(n, products)
 	var eigen mat.EigenSym
 	if n > few || !eigen.Factorize(h, vectors) {
 		e.most = mat.Norm(h, math.Inf(1))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -110,7 +109,7 @@ func (c *Choice) Nested(ctx context.Context, o *input.Outer, folds []split.Fold,
 	var done atomic.Int64
 	results, errs := make([]*NestedFold, len(folds)), make([]error, len(folds))
 	var reading sync.Mutex // of the tables
-	crew.Each(len(folds), runtime.GOMAXPROCS(0), func(k int) {
+	crew.All(len(folds), func(k int) {
 		if ctx.Err() != nil {
 			return
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -75,7 +74,7 @@ func (f *folds) bounds() (low, high []float64) {
 func (f *folds) Solve(ctx context.Context, lambda []float64, tol float64, start *Point) (*Point, error) {
 	out := &Point{Lambda: slices.Clone(lambda), Solved: true}
 	points, errs := make([]*Point, len(f.parts)), make([]error, len(f.parts))
-	crew.Each(len(f.parts), runtime.GOMAXPROCS(0), func(t int) {
+	crew.All(len(f.parts), func(t int) {
 		var from *Point
 		if start != nil {
 			from = start.State.([]*Point)[t]

@@ -3,7 +3,6 @@ package table
 import (
 	"iter"
 	"math"
-	"runtime"
 	"slices"
 	"sort"
 
@@ -102,7 +101,7 @@ func (t *Table) sideBySide(n int, f func(from, to int)) {
 	if slices.ContainsFunc(t.blocks, func(b block) bool { return b.start != nil }) {
 		parts = 1
 	}
-	crew.Each(parts, runtime.GOMAXPROCS(0), func(k int) { f(k*n/parts, (k+1)*n/parts) })
+	crew.All(parts, func(k int) { f(k*n/parts, (k+1)*n/parts) })
 }
 
 // cell is that of a row and a column.

@@ -3,6 +3,7 @@
 package crew
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -53,6 +54,9 @@ func Each(n, workers int, f func(i int)) {
 	}
 	group.Wait()
 }
+
+// All is Each with as many workers as there are threads.
+func All(n int, f func(i int)) { Each(n, runtime.GOMAXPROCS(0), f) }
 
 // Settle waits for all.
 func (c *Crew) Settle() { c.group.Wait() }

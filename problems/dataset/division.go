@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"errors"
-	"runtime"
 	"slices"
 
 	"github.com/conetune/conetune/internal/crew"
@@ -56,7 +55,7 @@ func (c *CrossValidation) Table() *Data { return c.Data }
 // Parts returns the rows of each fold, to be read only.
 func (c *CrossValidation) Parts() []*Split {
 	parts := make([]*Split, len(c.Folds))
-	crew.Each(len(parts), runtime.GOMAXPROCS(0), func(t int) {
+	crew.All(len(parts), func(t int) {
 		f := c.Folds[t]
 		parts[t] = &Split{Train: c.Gaps.Filled(c.Data, t, f.Train), Val: c.Gaps.Filled(c.Data, t, f.Val)}
 	})

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"math"
-	"runtime"
 	"slices"
 
 	"github.com/james-bowman/sparse"
@@ -350,7 +349,7 @@ func (d *Data) moments() moments {
 	if _, ok := d.X.(*mat.Dense); ok {
 		parts = (p + columns - 1) / columns
 	}
-	crew.Each(parts, runtime.GOMAXPROCS(0), func(k int) {
+	crew.All(parts, func(k int) {
 		from, to := k*p/parts, (k+1)*p/parts
 		own := d.momentsOf(from, to)
 		copy(m.mean[from:to], own.mean)

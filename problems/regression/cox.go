@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
@@ -121,7 +122,7 @@ func (h *hazards) divide() error {
 	}
 	h.repeats = float64(rows) / float64(len(h.user.Table().Y))
 	h.parts = make([]hazardsPart, len(parts))
-	each(len(parts), func(t int) {
+	crew.All(len(parts), func(t int) {
 		s := parts[t]
 		one := hazardsPart{Split: s}
 		if len(parts) > 1 {
@@ -212,7 +213,7 @@ func (h *hazards) loss() Loss {
 func (h *hazards) deviances(m *Model, x [][]float64) []float64 {
 	fits := m.FoldFits(x)
 	list := make([]float64, len(fits))
-	each(len(list), func(t int) {
+	crew.All(len(list), func(t int) {
 		p := h.parts[t]
 		v := valuesOf(p.Val, fits[t])
 		if p.minus == nil {

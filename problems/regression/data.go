@@ -3,7 +3,6 @@ package regression
 import (
 	"errors"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -77,7 +76,7 @@ func newData(s dataset.Division, o Options, n Net) (*data, error) {
 		return nil, err
 	}
 	d.parts = make([]part, len(parts))
-	each(len(parts), func(t int) {
+	crew.All(len(parts), func(t int) {
 		p := parts[t]
 		d.parts[t] = d.newPart(d.inUnits(p.Train), d.inUnits(p.Val), p.Val)
 	})
@@ -200,9 +199,6 @@ func (d *data) Variables(m *convex.Model) []*convex.Variable {
 	}
 	return vars
 }
-
-// each calls f for each of n parts, on the threads that there are.
-func each(n int, f func(t int)) { crew.Each(n, runtime.GOMAXPROCS(0), f) }
 
 // of returns what belongs to part t of the variables or their values.
 func of[T any](d *data, x []T, t int) []T {
@@ -330,7 +326,7 @@ func (d *data) LambdaMax() float64 { return d.top() }
 
 func (d *data) largestGradient() float64 {
 	largest := make([]float64, len(d.parts))
-	each(len(largest), func(t int) {
+	crew.All(len(largest), func(t int) {
 		p := d.parts[t]
 		f, c := make([]float64, len(p.train.Y)), 0.0
 		switch {
@@ -431,7 +427,7 @@ func (d *data) Unit(j int) float64 {
 func (d *data) Evaluate(x [][]float64) problems.Errors {
 	var e problems.Errors
 	scores := make([]float64, len(d.parts))
-	each(len(scores), func(t int) { scores[t] = d.score(d.parts[t].user, d.Fold(t).Fit(of(d, x, t))) })
+	crew.All(len(scores), func(t int) { scores[t] = d.score(d.parts[t].user, d.Fold(t).Fit(of(d, x, t))) })
 	for _, s := range scores {
 		e.Validation += s / float64(len(d.parts))
 	}
@@ -459,7 +455,7 @@ func (d *data) independent(n int) int {
 // losses are those of the validation rows in the user's units, one part after the other.
 func (d *data) losses(x [][]float64) []float64 {
 	list := make([][]float64, len(d.parts))
-	each(len(list), func(t int) { list[t] = d.lossesOf(d.parts[t].user, d.Fold(t).Fit(of(d, x, t))) })
+	crew.All(len(list), func(t int) { list[t] = d.lossesOf(d.parts[t].user, d.Fold(t).Fit(of(d, x, t))) })
 	return slices.Concat(list...)
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -82,7 +81,7 @@ func (s *solver) descents(w *bilevel.JointWeights) (descent []float64, losses [2
 			at = s.lookAt(k, s.b)
 		}
 		at.products = make([]float64, len(s.at))
-		crew.Each((len(s.at)+productColumns-1)/productColumns, runtime.GOMAXPROCS(0), func(part int) {
+		crew.All((len(s.at)+productColumns-1)/productColumns, func(part int) {
 			if from := part * productColumns; s.ctx.Err() == nil {
 				at.x.Dots(from, at.slopes, at.products[from:min(len(s.at), from+productColumns)])
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/finite"
@@ -27,9 +28,9 @@ const (
 	pathStep = 0.5623413251903491
 	// pathLeast is the share of the weight with which nothing is selected at which a path ends at the latest.
 	pathLeast = 1e-8
-	// A path ends where the error does not fall by the share pathGain from point to point, and is above the least in each
-	// fold, or has been above it at pathIdle points, or where a decade has lowered the least by less than that share.
-	pathIdle, pathGain = 3, 1e-3
+	// A path ends where the error does not fall by the share pathGain from point to point, and is above the least by
+	// pathErrors standard errors of the differences of the folds, or has been above it at pathIdle points, or where a decade has lowered the least by less than that share.
+	pathIdle, pathGain, pathErrors = 3, 1e-3, 2
 	// lastFirst is by how much the last path of two weights begins above the others, and lastStep its factor from point to
 	// point.
 	lastFirst, lastStep = 100, 0.1
@@ -401,17 +402,16 @@ func curved(xs, values []float64, i int) float64 {
 	return 2 * ((values[i+1]-values[i])/right - (values[i]-values[i-1])/left) / (right + left)
 }
 
-// risen says whether the error of each fold is above that of a better trial.
+// risen says whether the error is above that of a better trial by more than the folds' differences leave to chance.
 func (tr *trial) risen(best *trial) bool {
-	if len(tr.folds) < 2 || len(best.folds) != len(tr.folds) {
+	n := len(tr.folds)
+	if n < 2 || len(best.folds) != n {
 		return false // they are not known
 	}
-	for k, v := range tr.folds {
-		if !(v > best.folds[k]) {
-			return false
-		}
-	}
-	return true
+	above := make([]float64, n)
+	floats.SubTo(above, tr.folds, best.folds)
+	mean, deviation := stat.MeanStdDev(above, nil)
+	return mean > pathErrors*stat.StdErr(deviation, float64(n))
 }
 
 // recorded is an evaluation that tells where the run is, of so many points, and keeps the trial. Weights so small that

@@ -17,8 +17,8 @@ import (
 // Paths of weights, by folds.
 //
 // One or two weights that the folds share are chosen on paths: from weights with which nothing is selected down, all
-// folds together, each fit from the one before. A path ends by itself, where its error has risen in all folds, or falls
-// no more. Two weights have a path for the first alone; those of other shares are looked at from the sum of the best
+// folds together, each fit from the one before. A path ends by itself, where its error has risen by more than chance, or
+// falls no more. Two weights have a path for the first alone; those of other shares are looked at from the sum of the best
 // one so far on, and that of the second alone in long steps. Between points of the best path there are more where the
 // bend of its errors lets one be lower, and a compass search refines two weights. Iterations of VF-iDCA could only find
 // the same minimum again, so there are none unless they are asked for.
@@ -30,7 +30,7 @@ const (
 	pathLeast = 1e-8
 	// A path ends where the error does not fall by the share pathGain from point to point, and is above the least by
 	// pathErrors standard errors of the differences of the folds, or has been above it at pathIdle points, or where a decade has lowered the least by less than that share.
-	pathIdle, pathGain, pathErrors = 3, 1e-3, 2
+	pathIdle, pathGain, pathErrors = 3, 1e-3, 2.5
 	// lastFirst is by how much the last path of two weights begins above the others, and lastStep its factor from point to
 	// point.
 	lastFirst, lastStep = 100, 0.1
@@ -300,7 +300,7 @@ func (c *compass) descend(points [][]float64, p *paths) error {
 }
 
 // beside tries the points of a path near the best one of another share, as long as they are better, and returns the
-// least; nil where the first is above that by more than chance.
+// least; nil where there is none.
 func (c *compass) beside(points [][]float64) (least *trial, err error) {
 	if c.best.X == nil {
 		return nil, nil
@@ -311,9 +311,8 @@ func (c *compass) beside(points [][]float64) (least *trial, err error) {
 		return nil, nil
 	}
 	c.trials = 0
-	before := c.best
 	first, err := c.score(points[from])
-	if first == nil || err != nil || first.risen(&before) {
+	if first == nil || err != nil {
 		return nil, err
 	}
 	return c.walk(points, from, first)

@@ -265,15 +265,20 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 		if f.byRows(active, w) != nil || f.overRows(active, w, mostOrder) {
 			slow = 1
 		}
-		if size := len(f.d.units[active[0]]) * f.d.q; size > 1 { // whose objective is not quadratic
-			slow = 3 + len(active)*size/20
+		coupled := f.coupled(active, w) // where objectives are not quadratic, and systems large
+		if coupled {
+			slow = 3 + len(active)*len(f.d.units[active[0]])*f.d.q/20
 		}
 		if again {
 			f.newtons(ctx, active, w)
 		}
+		past := past{units: active}
 		for n := 1; left > 0 && f.sweep(active, w) > end.fall; n++ {
-			if left--; ctx.Err() != nil || n%(slow+1) == 0 && f.newtons(ctx, active, w) {
+			if left--; ctx.Err() != nil || (end.again || !coupled) && n%(slow+1) == 0 && f.newtons(ctx, active, w) {
 				break
+			}
+			if coupled {
+				f.extrapolate(&past, w)
 			}
 		}
 		if end.gap > 0 && f.d.single {

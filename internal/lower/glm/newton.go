@@ -46,8 +46,8 @@ func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved boo
 	return moved
 }
 
-// newton goes along Newton's direction for the coefficients that are not zero, as far as no sign changes, none passes a
-// bound, and the objective falls. It says whether it moved, and whether one of the first two has cut it.
+// newton goes along a direction, as Newton's, for the coefficients that are not zero, as far as no sign changes, none
+// passes a bound, and the objective falls. It says whether it moved, and whether one of the first two has cut it.
 func (f *fold) newton(active []int, w *Weights, direction func(features, unit []int, g []float64,
 	w *Weights) []float64) (moved, cutShort bool) {
 	q := f.d.q

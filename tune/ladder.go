@@ -181,7 +181,7 @@ func simplest(ladder []Rung) int {
 // on is the task for the model of a rung.
 func (t *task) on(m problems.Model) *task {
 	s := *t
-	s.Model, s.Program, s.Advice, s.fit, s.together, s.best = m, m.Program(), m.Advice(), nil, nil, trial{}
+	s.Model, s.Program, s.Advice, s.fit, s.together, s.best, s.rival = m, m.Program(), m.Advice(), nil, nil, trial{}, nil
 	return &s
 }
 
@@ -191,6 +191,9 @@ func (t *task) searchRung(ctx context.Context, models []problems.Model) (best cl
 		s := t.on(m)
 		if a := s.Advice; a.Losses == nil || a.Compare == nil || a.Used == nil {
 			return best, fmt.Errorf("tune: a rung of the model %s lacks Losses, Compare or Used", m.Name())
+		}
+		if best.x != nil {
+			s.rival = &best.task.best
 		}
 		p, err := s.paths(ctx)
 		if err != nil {

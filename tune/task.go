@@ -35,6 +35,7 @@ type task struct {
 	trials int
 	failed int
 	best   trial
+	rival  *trial // of other models, to be worse than which is to be out; nil for none
 	// notFinite counts those of the failed trials whose error is not a finite number.
 	notFinite int
 	trace     []Event

@@ -141,17 +141,25 @@ func (f *fold) prox(u int, curve float64, w *Weights, products []float64) {
 func (f *fold) exact(u int, e spectrum, second, norm float64) {
 	members := f.d.units[u]
 	n := len(members)
-	old, pull := make([]float64, n), make([]float64, n)
-	for i, j := range members {
-		old[i], pull[i] = f.b[j], f.work.at(j, 0)
+	f.next, f.pull = append(f.next[:0], make([]float64, n)...), f.pull[:0]
+	for _, j := range members {
+		f.pull = append(f.pull, f.work.at(j, 0))
+	}
+	old := f.inUse(u)
+	if !old && !(floats.Norm(f.pull, 2) > norm) {
+		return
 	}
 	// In the basis of V: v = D V'b + V'gradient.
 	turned := make([]float64, n)
 	for i := range n {
 		vector := e.vectors[i*n : (i+1)*n]
-		turned[i] = e.values[i]*floats.Dot(vector, old) + floats.Dot(vector, pull)
+		turned[i] = floats.Dot(vector, f.pull)
+		if old {
+			for k, j := range members {
+				turned[i] += e.values[i] * vector[k] * f.b[j]
+			}
+		}
 	}
-	f.next = append(f.next[:0], make([]float64, n)...)
 	size := floats.Norm(turned, 2)
 	if !(size > norm) {
 		return

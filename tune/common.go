@@ -42,7 +42,7 @@ const (
 // byWeights says whether the selection of the task is to be weights that its folds share.
 func (t *task) byWeights() bool {
 	a := &t.Advice
-	return a.RetrainWeighted != nil && (a.Folds || a.Spread != nil) && t.Config.Preset != PresetPaper &&
+	return (a.Spread != nil || a.RetrainWeighted != nil && a.Folds) && t.Config.Preset != PresetPaper &&
 		t.Program.Radii == len(t.Program.H0)
 }
 

@@ -120,7 +120,11 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 		if n := len(list); n > 0 {
 			below, from = list[n-1].task.Model, *list[n-1].out.Selection
 		}
-		best, err := t.searchRung(ctx, r.Models(below, from.Lambda, from.X))
+		models, err := r.Models(below, from.Lambda, from.X)
+		if err != nil {
+			return nil, err
+		}
+		best, err := t.searchRung(ctx, models)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +144,10 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 	for k, c := range list {
 		a := c.task.Advice
 		ladder[k] = Rung{Name: names[k], Validation: c.out.Refit.Validation, Features: a.Used(c.x)}
-		losses[k] = a.Losses(c.x)
+		if losses[k] = a.Losses(c.x); len(losses[k]) == 0 || len(losses[k]) != len(losses[0]) {
+			return nil, fmt.Errorf("tune: the model %s has %d losses of validation rows on the rung %s, and %d on the first",
+				t.Model.Name(), len(losses[k]), names[k], len(losses[0]))
+		}
 		if above, _ := on.Compare(losses[k], losses[least]); above < 0 {
 			least = k
 		}

@@ -74,7 +74,7 @@ func (t *task) paths(ctx context.Context) (*paths, error) {
 // lines are the paths of one or two weights that the folds share, nil where there are others.
 func (t *task) lines(ctx context.Context) (*paths, error) {
 	axes := t.Program.Radii
-	if !t.byWeights() || len(t.Program.Path) == 0 || axes > compassMost {
+	if !t.byWeights() || len(t.Program.Path) == 0 && t.Advice.Spread == nil || axes > compassMost {
 		return nil, nil
 	}
 	out := &paths{gap: pathGap}
@@ -89,6 +89,13 @@ func (t *task) lines(ctx context.Context) (*paths, error) {
 	}
 	if fit != nil {
 		top = math.Max(top, fit.LambdaMax())
+	}
+	if top == 0 {
+		_, high, err := t.dataRanges(ctx)
+		if err != nil {
+			return nil, err
+		}
+		top = slices.Max(high)
 	}
 	shares := pathShares
 	if axes == 1 {

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/indices"
@@ -28,15 +27,9 @@ import (
 //	(|b_u| + delta)^-gamma,   delta = 0.01 max |b|,   gamma in {1/2, 1, 2},
 //
 // with b the solution of the rung below, its pilot, for the training rows of the same fold, at the weights that all
-// folds chose, and |b_u| the root of the mean square of the coefficients of the unit (Zou, The adaptive lasso and its
-// oracle properties, JASA 101, 2006; Candes, Wakin, Boyd, Enhancing sparsity by reweighted l1 minimization, J. Fourier
-// Anal. Appl. 14, 2008). The pilot of all rows is a fit of the rung below to them, at the same weights. No pilot sees
-// the rows that its fold validates.
-
-// exponents are those tried on each rung, pilotFloor is the share of the largest pilot in delta.
-var exponents = []float64{0.5, 1, 2}
-
-const pilotFloor = 0.01
+// folds chose, and |b_u| the root of the mean square of the coefficients of the unit, see [problems.AdaptiveRungs]. The
+// pilot of all rows is a fit of the rung below to them, at the same weights. No pilot sees the rows that its fold
+// validates.
 
 // ladder is what the rungs of a model have in common.
 type ladder struct {
@@ -63,22 +56,15 @@ func (m *Model) ladder() []problems.Rung {
 	if m.spec.Common == nil || !(m.data.LambdaMax() > 0) {
 		return nil
 	}
-	common := func(problems.Model, []float64, [][]float64) []problems.Model {
+	common := func() (problems.Model, error) {
 		factors := slices.Repeat([]*glm.Weights{m.spec.Common}, m.data.Folds())
-		l := &ladder{full: m, base: m.spec.Common, floor: pilotFloor}
-		return []problems.Model{m.onRung(&rung{ladder: l, factors: factors})}
+		l := &ladder{full: m, base: m.spec.Common, floor: problems.PilotFloor}
+		return m.onRung(&rung{ladder: l, factors: factors}), nil
 	}
-	adaptive := func(below problems.Model, lambda []float64, x [][]float64) (list []problems.Model) {
-		for _, gamma := range exponents {
-			list = append(list, below.(*Model).adaptive(gamma, lambda, x))
-		}
-		return list
-	}
-	return []problems.Rung{
-		{Name: "common", Models: common},
-		{Name: "adaptive", Models: adaptive},
-		{Name: "adaptive-twice", Models: adaptive},
-	}
+	return problems.AdaptiveRungs(common, func(below problems.Model, gamma float64, lambda []float64,
+		x [][]float64) (problems.Model, error) {
+		return below.(*Model).adaptive(gamma, lambda, x), nil
+	})
 }
 
 // onRung is the model of a rung.
@@ -305,10 +291,7 @@ func (m *Model) spread(lambda []float64) (weights, upper []float64) {
 // compare is by how much losses of the validation rows are larger than others in the mean, and its standard error, row
 // by row.
 func (m *Model) compare(a, b []float64) (mean, se float64) {
-	difference := make([]float64, len(a))
-	floats.SubTo(difference, a, b)
-	weights := m.data.valWeights()
-	return stat.Mean(difference, weights), problems.StandardError(difference, weights, m.data.independent(len(a)))
+	return problems.Compare(a, b, m.data.valWeights(), m.data.independent(len(a)))
 }
 
 // deviations are those of [problems.Advice].
@@ -387,12 +370,8 @@ const leftOut = 1e30
 // inverse are factors times powers of the sizes of pilots, beside the largest one; the factors themselves where there
 // is no pilot. What has so small a pilot that its factor would be more than [excludedFactor] is left out.
 func (l *ladder) inverse(factors, sizes []float64, gamma float64) []float64 {
-	out, top := slices.Clone(factors), slices.Max(sizes)
-	if !(top > 0) {
-		return out
-	}
-	for u, v := range sizes {
-		power := math.Pow((v/top+l.floor)/(1+l.floor), -gamma)
+	out := slices.Clone(factors)
+	for u, power := range problems.Powers(sizes, gamma, l.floor) {
 		if out[u] *= power; power > excludedFactor {
 			out[u] = leftOut
 		}

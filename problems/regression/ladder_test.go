@@ -28,13 +28,13 @@ func climbed(t *testing.T, m *regression.Model, lambda []float64) (x [2][][]floa
 	ctx := context.Background()
 	ladder := m.Advice().Ladder()
 	require.Len(t, ladder, 3)
-	rungs[0] = ladder[0].Models(nil, nil, nil)[0].(*regression.Model)
+	rungs[0] = must.Of(ladder[0].Models(nil, nil, nil))(t)[0].(*regression.Model)
 	for k := range rungs {
 		fit := must.Of(rungs[k].Advice().Together(ctx))(t)
 		pt := must.Of(warm.NewChain(fit).Solve(ctx, lambda, 1e-12))(t)
 		require.True(t, pt.Solved)
 		if x[k] = pt.X; k == 0 {
-			rungs[1] = ladder[1].Models(rungs[0], lambda, pt.X)[1].(*regression.Model)
+			rungs[1] = must.Of(ladder[1].Models(rungs[0], lambda, pt.X))(t)[1].(*regression.Model)
 		}
 	}
 	return x, rungs

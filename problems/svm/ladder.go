@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
@@ -49,7 +48,7 @@ func (m *Model) ladder() []problems.Rung {
 	if m.started || !(m.longest() > 0) {
 		return nil
 	}
-	common := func(problems.Model, []float64, [][]float64) []problems.Model {
+	common := func(problems.Model, []float64, [][]float64) ([]problems.Model, error) {
 		open := slices.Repeat([]float64{openBound}, len(m.h0)-1)
 		r := &rung{Model: m, bounds: slices.Repeat([][]float64{open}, len(m.cv.Folds)), all: open}
 		r.machines = sync.OnceValues(func() (list []*fits.SVM, err error) {
@@ -60,14 +59,14 @@ func (m *Model) ladder() []problems.Rung {
 			}
 			return list, err
 		})
-		return []problems.Model{r}
+		return []problems.Model{r}, nil
 	}
-	adaptive := func(below problems.Model, lambda []float64, x [][]float64) []problems.Model {
+	adaptive := func(below problems.Model, lambda []float64, x [][]float64) ([]problems.Model, error) {
 		r := &rung{Model: m, machines: below.(*rung).machines, below: below.(*rung), lambda: lambda}
 		for t := range m.cv.Folds {
 			r.bounds = append(r.bounds, bounded(x[2*t]))
 		}
-		return []problems.Model{r}
+		return []problems.Model{r}, nil
 	}
 	return []problems.Rung{
 		{Name: "common", Models: common}, {Name: "adaptive", Models: adaptive}, {Name: "adaptive-twice", Models: adaptive},
@@ -161,7 +160,7 @@ func (r *rung) losses(x [][]float64) (list []float64) {
 }
 
 func (r *rung) compare(a, b []float64) (mean, se float64) {
-	difference, weights := floats.SubTo(make([]float64, len(a)), a, b), make([]float64, 0, len(a))
+	weights := make([]float64, 0, len(a))
 	for t, f := range r.cv.Folds {
 		from := len(weights)
 		for _, i := range f.Val {
@@ -169,8 +168,7 @@ func (r *rung) compare(a, b []float64) (mean, se float64) {
 		}
 		floats.Scale(1/floats.Sum(weights[from:]), weights[from:])
 	}
-	n := min(len(a), len(r.cv.Data.Y))
-	return stat.Mean(difference, weights), problems.StandardError(difference, weights, n)
+	return problems.Compare(a, b, weights, min(len(a), len(r.cv.Data.Y)))
 }
 
 // spread are the hyperparameters of the model at the lambda of the rung: the bounds for all rows once they are known,

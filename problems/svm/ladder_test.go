@@ -67,7 +67,7 @@ func TestCompare(t *testing.T) {
 	cv := folded(t, 4, 60, 4, 3, 1)
 	m := must.Of(New(cv, Options{}))(t)
 	rungs := m.ladder()
-	r := rungs[0].Models(nil, nil, nil)[0].Advice()
+	r := must.Of(rungs[0].Models(nil, nil, nil))(t)[0].Advice()
 	var x, y [][]float64
 	for _, k := range []float64{0, 1, 2} {
 		x = append(x, []float64{1, -k, 0.5, 0}, []float64{0.2})

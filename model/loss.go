@@ -65,8 +65,17 @@ func (m *Model) Classes() bool { return m.Labels != nil && m.Targets != nil }
 // whose values are logarithms of hazards beside that of the Baseline.
 func (m *Model) Times() bool { return m.Loss != nil && m.Loss.Kind == Cox }
 
-// Class is the label of the largest of the values of the classes, see [Model.PredictTargets].
-func (m *Model) Class(values []float64) float64 { return m.Labels[floats.MaxIdx(values)] }
+// Class is the label of the largest of the values of the classes, see [Model.PredictTargets], or by the Threshold.
+func (m *Model) Class(values []float64) float64 {
+	last := len(values) - 1
+	switch {
+	case m.Threshold == nil:
+		last = floats.MaxIdx(values)
+	case !(evaluate.Softmax(values)[last] > *m.Threshold):
+		last = floats.MaxIdx(values[:last])
+	}
+	return m.Labels[last]
+}
 
 // Score sums the losses of rows.
 type Score struct {
@@ -118,11 +127,7 @@ func (s *Score) AddWeighted(value, y, w float64) {
 			s.Rows++
 		}
 	case m.Labels != nil:
-		predicted := m.Labels[0]
-		if value > 0 {
-			predicted = m.Labels[1]
-		}
-		if k := s.labelled(y, predicted, w); k >= 0 {
+		if k := s.labelled(y, m.label(value), w); k >= 0 {
 			if m.Loss.ClassWeights != nil {
 				w *= m.Loss.ClassWeights[k]
 			}

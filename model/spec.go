@@ -214,8 +214,11 @@ func namesOf(wanted func(Spec) bool) (names []string) {
 	return names
 }
 
-// Takes says whether the model takes an option: a field of [Options], or Weights or Offset of [table.Wanted].
-func (s *Spec) Takes(option string) bool { return slices.Contains(s.options, option) }
+// Takes says whether the model takes an option: a field of [Options], Weights or Offset of [table.Wanted], or
+// Decisions, see [evaluate.Decisions].
+func (s *Spec) Takes(option string) bool {
+	return slices.Contains(s.options, option) || option == "Decisions" && s.Labels
+}
 
 // Unit says what the errors are.
 func (s *Spec) Unit() string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/report"
 	"github.com/conetune/conetune/internal/figure"
@@ -27,8 +28,9 @@ import (
 // tuneJob is a checked command line of conetune tune.
 type tuneJob struct {
 	*tuneFlags
-	run   *report.Run
-	built problems.Model // of the rows
+	run       *report.Run
+	built     problems.Model // of the rows
+	decisions evaluate.Decisions
 }
 
 // NewJob checks everything that can be checked without reading the data.
@@ -68,6 +70,9 @@ func NewJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
 		return nil, cli.BadInput(err)
 	}
 	if err := f.parseClassWeights(); err != nil {
+		return nil, err
+	}
+	if err := job.parseDecisions(spec); err != nil {
 		return nil, err
 	}
 	f.model.Groups = f.readGroups
@@ -182,6 +187,25 @@ func (f *tuneFlags) parseClassWeights() (err error) {
 		err = cli.BadInputf("--class-weights is %q, expected "+expected, f.classWeights, least, cli.MostWeight)
 	}
 	return err
+}
+
+// parseDecisions reads --decide.
+func (job *tuneJob) parseDecisions(spec model.Spec) (err error) {
+	d := &job.decisions
+	d.Unequal = job.Data.Wanted.Positive != "" || job.classWeights != ""
+	if job.decide == "" {
+		return nil
+	}
+	if d.Rule, err = evaluate.ParseRule(job.decide); err != nil {
+		return cli.BadInputf("--decide: %w", err)
+	}
+	switch at := d.Rule.At; {
+	case spec.Classes && job.Data.Wanted.Positive == "":
+		return cli.BadInputf("--decide: %s has several labels; --positive LABEL says which one is to be found", spec.Name)
+	case spec.Loss != model.Hinge && !(at >= 0 && at <= 1):
+		return cli.BadInputf("--decide is %v, expected a probability from 0 to 1", at)
+	}
+	return nil
 }
 
 // checkNames rejects unknown methods, presets and backends, and names those there are.

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
+)
+
+// ills is a table of patients, of whom the 6 % with y > 280 are ill: yes and no, or 0 and 1.
+func ills(t *testing.T, yes, no string) (path string) {
+	rows := must.Of(csv.NewReader(strings.NewReader(string(readFile(t, "../../examples/diabetes.csv")))).ReadAll())(t)
+	var b strings.Builder
+	fmt.Fprintf(&b, "ill,fold,%s\n", strings.Join(rows[0][1:], ","))
+	for i, row := range rows[1:] {
+		ill := no
+		if number(t, row[0]) > 280 {
+			ill = yes
+		}
+		fmt.Fprintf(&b, "%s,%d,%s\n", ill, i%5, strings.Join(row[1:], ","))
+	}
+	return write(t, t.TempDir(), "ills.csv", b.String())
+}
+
+// ridge fits at a given weight.
+var ridge = []string{"--target", "ill", "--fold-column", "fold", "--method", "grid", "--evaluations", "1", "--range",
+	"lambda1=1e-12:1e-11,lambda2=0.01:0.010001", "--json"}
+
+// The threshold of the rows out of their folds, and the measures of the rows of each fold by that of the other folds,
+// are those of scikit-learn by testdata/decide.py; which label is the larger makes no difference.
+func TestDecide(t *testing.T) {
+	for _, labels := range [][2]string{{"yes", "no"}, {"0", "1"}, {"1", "0"}} {
+		table := ills(t, labels[0], labels[1])
+		for rule, want := range map[string]map[string]float64{
+			"f1":             {"": 0.17155621442152372, "f1": 1 - 0.6944444444444444, "error_rate": 50. / 442},
+			"balanced-error": {"": 0.034109744529727634, "balanced_error": 0.27376171352074974, "error_rate": 141. / 442},
+			"1:10":           {"": 0.07594295963630332, "cost": 0.416289592760181, "error_rate": 85. / 442},
+		} {
+			args := append([]string{"tune", "logistic", "--data", table, "--positive", labels[0], "--decide", rule}, ridge...)
+			m := conetune(t, args...).object(t)
+			require.InDelta(t, want[""], m["threshold"], 1e-6)
+			for name, v := range want {
+				if name != "" {
+					require.InDelta(t, v, m["metrics"].(map[string]any)[name].(map[string]any)["value"], 1e-9, name)
+				}
+			}
+		}
+	}
+}
+
+// A threshold is chosen without the rows of the test, is kept in the model, and predict predicts by it or by another
+// one, also where multinomial and svm are asked.
+func TestPredictByThreshold(t *testing.T) {
+	dir, table := t.TempDir(), ills(t, "yes", "no")
+	wrong := func(m map[string]any) any {
+		return m["metrics"].(map[string]any)["error_rate"].(map[string]any)["value"]
+	}
+	for _, name := range []string{"logistic", "weighted-logistic", "multinomial", "svm"} {
+		model := dir + "/" + name + ".json"
+		args := []string{"tune", name, "--data", table, "--target", "ill", "--drop", "fold", "--split", "0.7/rest",
+			"--folds", "5", "--positive", "yes", "--save", model, "--json"}
+		if name == "svm" {
+			args = append(args, "--class-weights", "1,9")
+		}
+		tuned := conetune(t, append(args, "--decide", "balanced-error")...).object(t)
+		at := tuned["threshold"].(float64)
+		calls := func(args ...string) []string {
+			args = append([]string{"predict", "--model", model, "--data", table}, args...)
+			return strings.Fields(conetune(t, args...).ok(t))
+		}
+		count := func(list []string) int { return strings.Count(strings.Join(list, " "), "yes") }
+		require.Equal(t, calls(fmt.Sprint("--threshold=", at)), calls())
+		score := " probability is above"
+		if name == "svm" {
+			require.Greater(t, count(calls("--threshold=-0.5")), count(calls("--threshold", "0")))
+			score = "the sum is above"
+		} else {
+			n := 0
+			for _, line := range calls("--prob") {
+				p := strings.Split(line, ",")
+				if number(t, p[len(p)-1]) > 0.2 {
+					n++
+				}
+			}
+			require.Equal(t, n, count(calls("--threshold", "0.2")))
+			require.Equal(t, 442, count(calls("--threshold", "0")))
+			require.Zero(t, count(calls("--threshold", "1")))
+		}
+		require.Contains(t, conetune(t, "show", model).ok(t), score)
+		fixed := conetune(t, append(args, "--decide", fmt.Sprint(at))...).object(t)
+		require.Equal(t, wrong(tuned), wrong(fixed), name)
+	}
+}
+
+// Flags about decisions that say nothing are refused.
+func TestRefusedDecisions(t *testing.T) {
+	table := ills(t, "yes", "no")
+	for _, c := range []struct{ args, message string }{
+		{"ridge --target age --decide f1",
+			"--decide is not for ridge; it is for logistic, weighted-logistic, multinomial, svm"},
+		{"ridge --target age --positive yes", "--positive is not for ridge"},
+		{"logistic --target ill --positive maybe", `no row has the label "maybe" of --positive; the labels are "no", "yes"`},
+		{"logistic --target ill --decide f2", `--decide: "f2" found, expected balanced-error, f1,`},
+		{"logistic --target ill --decide 2", "--decide is 2, expected a probability from 0 to 1"},
+		{"multinomial --target ill --decide f1", "--positive LABEL says which one is to be found"},
+	} {
+		o := conetune(t, append([]string{"tune", "--data", table}, strings.Fields(c.args)...)...)
+		require.Equal(t, 2, o.code, c.args)
+		require.Contains(t, o.stderr, c.message)
+	}
+	model := t.TempDir() + "/m.json"
+	for _, c := range []struct{ name, target, at, message string }{
+		{"ridge", "age", "0.5",
+			"--threshold: ridge predicts numbers; logistic, weighted-logistic, multinomial, svm predict labels"},
+		{"multinomial", "ill", "0.5", "--threshold: the model has no label that is to be found"},
+		{"logistic", "ill", "1.5", "--threshold is 1.5, expected a probability"},
+		{"svm", "ill", "Inf", "--threshold is +Inf, expected a finite number"},
+	} {
+		conetune(t, "tune", c.name, "--data", table, "--target", c.target, "--drop", "fold", "--save", model).ok(t)
+		o := conetune(t, "predict", "--model", model, "--data", table, "--threshold", c.at)
+		require.Equal(t, 2, o.code)
+		require.Contains(t, o.stderr, c.message)
+	}
+}

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -25,23 +25,16 @@ type Rule struct {
 
 // ParseRule reads balanced-error, f1, the costs FP:FN, or a threshold.
 func ParseRule(text string) (*Rule, error) {
-	number := func(text string) float64 {
-		if v, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(v, 0) {
-			return v
-		}
-		return math.NaN()
-	}
-	positive, negative, costs := strings.Cut(text, ":")
 	u := &Rule{Measure: strings.ReplaceAll(text, "-", "_")}
-	if costs {
-		u = &Rule{Measure: Cost, FalsePositive: number(positive), FalseNegative: number(negative)}
-		if u.FalsePositive > 0 && u.FalseNegative > 0 {
-			return u, nil
-		}
-	} else if u.Measure == BalancedError || u.Measure == F1 {
+	var at, positive, negative float64
+	_, none := fmt.Sscanf(text+"\n", "%g:%g\n", &positive, &negative)
+	switch _, err := fmt.Sscanf(text+"\n", "%g\n", &at); {
+	case u.Measure == BalancedError, u.Measure == F1:
 		return u, nil
-	} else if u = (&Rule{At: number(text)}); u.At == u.At {
-		return u, nil
+	case none == nil && positive > 0 && negative > 0 && finite.All(positive, negative):
+		return &Rule{Measure: Cost, FalsePositive: positive, FalseNegative: negative}, nil
+	case err == nil && finite.All(at):
+		return &Rule{At: at}, nil
 	}
 	return nil, fmt.Errorf("%q found, expected balanced-error, f1, a threshold such as 0.2, or FP:FN, the costs of a "+
 		"false positive and a false negative, such as 1:20", text)
@@ -60,43 +53,57 @@ func (u *Rule) loss(right, wrong, positive, negative float64) float64 {
 }
 
 // threshold is that of the least loss of the rows of a sample but those left out, the largest of equals, in the middle
-// between two scores. Order are the rows by their scores, the largest first. Rows of one label leave it at even odds.
-func (u *Rule) threshold(s *Sample, order []int, left []bool) float64 {
+// between two scores. Rows of one label leave it at even odds.
+func (u *Rule) threshold(s *Sample, tied [][]int, left []bool) float64 {
 	if u.Measure == "" {
 		return u.At
 	}
-	var number, called [2]float64 // weights of the rows of both labels
-	for i, y := range s.Y {
-		if !left[i] {
-			number[int(y)] += s.weight(i)
-		}
-	}
-	best, least, last := s.even(), math.Inf(1), math.NaN()
-	if number[0] == 0 || number[1] == 0 {
-		return best
-	}
-	consider := func(next float64) {
-		if loss := u.loss(called[1], called[0], number[1], number[0]); loss < least {
-			least, best = loss, last+(next-last)/2
-			if last != last { // no row is called positive
-				best = next
-			} else if next != next { // all are
-				best = math.Nextafter(last, math.Inf(-1))
+	weigh := func(rows []int) (n [2]float64) { // of both labels
+		for _, i := range rows {
+			if !left[i] {
+				n[int(s.Y[i])] += s.weight(i)
 			}
 		}
+		return n
 	}
-	for _, i := range order {
-		if left[i] {
+	all, called := weigh(slices.Concat(tied...)), [2]float64{}
+	best, least, last := 0.0, math.Inf(1), math.NaN()
+	if all[0] == 0 || all[1] == 0 {
+		return s.even()
+	}
+	consider := func(next float64) {
+		if loss := u.loss(called[1], called[0], all[1], all[0]); loss < least {
+			least, best = loss, last+(next-last)/2
+		}
+	}
+	for _, rows := range tied {
+		n, score := weigh(rows), s.score(rows[0])
+		if n[0]+n[1] == 0 {
 			continue
+		} else if last != last {
+			last = score // no row is called positive
 		}
-		if score := s.score(i); score != last {
-			consider(score)
-			last = score
-		}
-		called[int(s.Y[i])] += s.weight(i)
+		consider(score)
+		called, last = [2]float64{called[0] + n[0], called[1] + n[1]}, score
 	}
-	consider(math.NaN())
+	consider((last - 1) * (1 - 2*s.even())) // all rows are
 	return best
+}
+
+// tied are the rows by their values, the largest first, those of one value together.
+func (s *Sample) tied() (out [][]int) {
+	order := make([]int, len(s.Y))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.Value[b], s.Value[a]) })
+	for k, i := range order {
+		if k == 0 || s.Value[i] != s.Value[order[k-1]] {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], i)
+	}
+	return out
 }
 
 // Decisions say how the decisions of a classifier are made.
@@ -121,13 +128,8 @@ func (j *Judge) decide(s *Sample, r *tune.Result) {
 		}
 		held = held.Last()
 	}
-	order := make([]int, len(held.Y))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(held.score(b), held.score(a)) })
-	left := make([]bool, len(order))
-	s.Threshold = s.Rule.threshold(held, order, left)
+	tied, left := held.tied(), make([]bool, len(held.Y))
+	s.Threshold = s.Rule.threshold(held, tied, left)
 	cut := slices.Repeat([]float64{s.Threshold}, len(s.Y))
 	if s.On == OnFolds {
 		from, out := 0, map[int]bool{}
@@ -139,7 +141,7 @@ func (j *Judge) decide(s *Sample, r *tune.Result) {
 			for k, i := range s.Row {
 				left[k] = out[i]
 			}
-			t := s.Rule.threshold(held, order, left)
+			t := s.Rule.threshold(held, tied, left)
 			for range p.fold.Val {
 				cut[from], from = t, from+1
 			}
@@ -204,50 +206,86 @@ func (s *Sample) called(i int) bool {
 	return s.score(i) > s.Cut[i]
 }
 
-// decided are the measures with those in front that judge the decisions of labels that do not count alike.
+// rare is the share of a label below which it is judged by measures that do not depend on its share: one of wrong labels
+// is below it if that label is never predicted.
+const rare = 0.1
+
+// decided are the measures with those in front that judge labels that do not count alike, as where one is rare.
 func (s *Sample) decided(list []Metric) []Metric {
-	if s.Rule == nil && !s.Unequal {
+	share := 0.5
+	if s.Probability == nil {
+		share = s.average(s.Base)
+	}
+	if s.Unequal = s.Unequal || s.Rule != nil || min(share, 1-share) < rare; !s.Unequal {
 		return list
 	}
-	b, front := s.Last(), []Metric{s.balanced()}
+	if s.Probability != nil && s.Rule == nil {
+		return append([]Metric{s.balanced()}, list...)
+	}
+	b := s.Last()
+	front := []Metric{b.area(), b.precision(), b.balanced()}
 	if s.Rule != nil {
-		front = []Metric{b.balanced()}
 		switch s.Rule.Measure {
 		case F1:
-			front = []Metric{b.f1(), front[0]}
+			front = append([]Metric{b.f1()}, front...)
 		case Cost:
-			front = []Metric{b.cost(), front[0]}
+			front = append([]Metric{b.cost()}, front...)
+		case BalancedError:
+			front[0], front[1], front[2] = front[2], front[0], front[1]
 		}
 	}
-	return append(front, list...)
+	return append(front, slices.DeleteFunc(list, func(m Metric) bool { return m.Name == AUC })...)
 }
 
-// balanced is the mean of the shares of wrong labels among the rows of each label.
+// precision is the average precision: the mean over the positive rows of p, the share of them among the rows whose
+// values are as large, which have the share q of all. A row contributes to the p of all below it, too.
+func (s *Sample) precision() Metric {
+	tied, total := s.tied(), floats.Sum(s.each(s.weight))
+	p, q := make([]float64, len(tied)), make([]float64, len(tied))
+	share, called, right, area := s.average(s.Y), 0.0, 0.0, 0.0
+	positive := func(k int) (sum float64) {
+		for _, i := range tied[k] {
+			sum += s.Y[i] * s.weight(i) / total
+		}
+		return sum
+	}
+	for k, rows := range tied {
+		for _, i := range rows {
+			called += s.weight(i) / total
+		}
+		right += positive(k)
+		p[k], q[k] = right/called, called
+		area += positive(k) * p[k] / share
+	}
+	contributes, below, belowRight := make([]float64, len(s.Y)), 0.0, 0.0
+	for k := len(tied) - 1; k >= 0; k-- {
+		below, belowRight = below+positive(k)/q[k], belowRight+positive(k)*p[k]/q[k]
+		for _, i := range tied[k] {
+			contributes[i] = (s.Y[i]*(p[k]-area+below) - belowRight) / share
+		}
+	}
+	return Metric{AveragePrecision, area, s.error(contributes, nil), share, math.NaN()}
+}
+
+// balanced is the mean of the shares of wrong labels among the rows of each label that rows have.
 func (s *Sample) balanced() Metric {
-	wrong, of := s.each(s.wrong), [][2]float64{} // weights of the rows of each label, and of those that are wrong
-	classes, total := 0.0, 0.0
+	most := 1 + int(slices.Max(s.Y))
+	all, wrong, labels, value := make([]float64, most), make([]float64, most), 0.0, 0.0
 	for i, y := range s.Y {
-		for int(y) >= len(of) {
-			of = append(of, [2]float64{})
-		}
-		of[int(y)][0] += s.weight(i)
-		of[int(y)][1] += s.weight(i) * wrong[i]
-		total += s.weight(i)
+		all[int(y)] += s.weight(i)
+		wrong[int(y)] += s.weight(i) * s.wrong(i)
 	}
-	m := Metric{Name: BalancedError, Plain: math.NaN()}
-	for _, n := range of {
-		if n[0] > 0 {
-			classes++
-			m.Value += n[1] / n[0]
+	for k, n := range all {
+		if n > 0 {
+			labels, value = labels+1, value+wrong[k]/n
 		}
 	}
-	m.Value /= classes
-	m.Base = 1 - 1/classes
-	m.StandardError = s.error(s.each(func(i int) float64 {
-		n := of[int(s.Y[i])]
-		return (wrong[i] - n[1]/n[0]) * total / n[0] / classes
-	}), func(i int) int { return int(s.Y[i]) })
-	return m
+	total, label := floats.Sum(all), func(i int) int { return int(s.Y[i]) }
+	contributes := func(i int) float64 {
+		k := label(i)
+		return (s.wrong(i) - wrong[k]/all[k]) * total / all[k] / labels
+	}
+	return Metric{BalancedError, value / labels, s.error(s.each(contributes), label), 1 - 1/labels, math.NaN()}
 }
 
 // wrong is 1 where the label of a row is not the predicted one.

@@ -1,9 +1,7 @@
 package evaluate
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,27 +38,23 @@ func TestDecisionMeasures(t *testing.T) {
 	} {
 		s := ranked(c.weights)
 		s.Rule = must.Of(ParseRule(c.rule))(t)
-		order := make([]int, len(s.Y))
-		for i := range order {
-			order[i] = i
-		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.Value[b], s.Value[a]) })
-		at := s.Rule.threshold(s, order, make([]bool, len(order)))
+		at := s.Rule.threshold(s, s.tied(), make([]bool, len(s.Y)))
 		require.InDelta(t, c.at, at, 1e-12, c.rule)
 		s.decideAt(at)
 		list := s.decided(s.Labels(false))
 		require.Equal(t, c.measure, list[0].Name)
+		precision := map[bool]float64{false: 0.34936157796451917, true: 0.3774838807859248}[c.weights]
+		require.InDelta(t, precision, named(t, list, AveragePrecision).Value, 1e-12)
 		require.InDelta(t, c.value, list[0].Value, 1e-12, c.rule)
 	}
 	// Of rows of one label nothing can be chosen; where nothing is worth its cost no row is called, or all are.
 	s := ranked(false)
-	order := []int{2, 1, 0}
 	s.Y, s.Value, s.losses.logOdds = []float64{1, 1, 1}, []float64{-1, 0, 1}, true
 	rule := must.Of(ParseRule("1:1"))(t)
-	require.Equal(t, 0.5, rule.threshold(s, order, make([]bool, 3)))
+	require.Equal(t, 0.5, rule.threshold(s, s.tied(), make([]bool, 3)))
 	s.Y = []float64{0, 1, 0}
 	called := func() (n int) {
-		s.decideAt(rule.threshold(s, order, make([]bool, 3)))
+		s.decideAt(rule.threshold(s, s.tied(), make([]bool, 3)))
 		for i := range s.Y {
 			n += int(indicator(s.called(i)))
 		}
@@ -81,7 +75,8 @@ func TestDecisionMeasures(t *testing.T) {
 func TestDecisionErrors(t *testing.T) {
 	s := ranked(false)
 	s.Decisions = Decisions{Rule: &Rule{Measure: F1}}
-	for name, want := range map[string]float64{F1: 0.09829868861449376, BalancedError: 0.06844329223192465} {
+	for name, want := range map[string]float64{F1: 0.09829868861449376, BalancedError: 0.06844329223192465,
+		AveragePrecision: 0.11455290156845957} {
 		require.InEpsilon(t, want, named(t, s.decided(nil), name).StandardError, 0.03, name)
 	}
 }
@@ -98,8 +93,7 @@ func TestDecidedClasses(t *testing.T) {
 	last := s.Last()
 	require.Equal(t, []float64{0, 0, 1, 1}, last.Y)
 	require.InDelta(t, math.Log(0.4/0.6), last.Value[2], 1e-15)
-	order := []int{2, 3, 0, 1}
-	require.InDelta(t, 0.275, s.Rule.threshold(last, order, make([]bool, 4)), 1e-15)
+	require.InDelta(t, 0.275, s.Rule.threshold(last, last.tied(), make([]bool, 4)), 1e-15)
 	s.decideAt(0.275)
 	require.Equal(t, []float64{0, 1, 2, 2}, s.Value)
 	require.Zero(t, s.decided(s.Classes(s.Probability, s.Share))[0].Value-1) // F1 of no mistake

@@ -29,6 +29,7 @@ const (
 	Brier             = "brier"
 	AUC               = "auc"
 	ErrorRate         = "error_rate"
+	AveragePrecision  = "average_precision"
 	BalancedError     = "balanced_error"
 	F1                = "f1"
 	Cost              = "cost"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/must"
 )
 
@@ -48,6 +49,29 @@ func TestDecide(t *testing.T) {
 					require.InDelta(t, v, m["metrics"].(map[string]any)[name].(map[string]any)["value"], 1e-9, name)
 				}
 			}
+		}
+	}
+}
+
+// Where 6 % of the rows are ill, the first sentence is about the area under the ROC curve, and the average precision is
+// that of scikit-learn by testdata/decide.py.
+func TestRareLabels(t *testing.T) {
+	for _, c := range []struct{ yes, no, positive, says string }{
+		{"yes", "no", "", "The average precision for yes is 0.2"}, {"a", "b", "a", "The average precision for a is 0.2"},
+		{"a", "b", "", "Rows of a have a share of 0.0611; --positive a measures how they are found."},
+	} {
+		args := append([]string{"tune", "logistic", "--data", ills(t, c.yes, c.no)}, ridge...)
+		if c.positive != "" {
+			args = append(args, "--positive", c.positive)
+		}
+		o := conetune(t, append(args, "--json=false")...)
+		text := strings.Join(strings.Fields(o.ok(t)), " ")
+		require.Contains(t, text, "without it: area under the ROC curve 0.843 ± 0.030, against 0.500 for chance; 1 is the best.")
+		require.Contains(t, text, c.says)
+		require.NotContains(t, text, "do not help")
+		if c.says[0] == 'T' {
+			metrics := conetune(t, args...).object(t)["metrics"].(map[string]any)
+			require.InDelta(t, 0.21183351739332676, metrics[evaluate.AveragePrecision].(map[string]any)["value"], 1e-9)
 		}
 	}
 }

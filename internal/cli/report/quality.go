@@ -23,6 +23,7 @@ var measureNames = map[string]string{
 	evaluate.MAE:     "mean absolute error",
 	evaluate.LogLoss: "log loss", evaluate.Brier: "Brier score", evaluate.AUC: "area under the ROC curve",
 	evaluate.ErrorRate: "share of wrong labels", evaluate.Cost: "mean cost of a row", evaluate.F1: "F1",
+	evaluate.AveragePrecision:  "average precision",
 	evaluate.BalancedError:     "balanced error, mean over the labels",
 	evaluate.DevianceExplained: "share of the deviance explained", evaluate.Deviance: "mean Poisson deviance",
 	evaluate.Pinball: "mean pinball loss", evaluate.Coverage: "share of targets at or below the prediction",
@@ -105,18 +106,30 @@ func verdict(run *Run, j *evaluate.Sample) []string {
 		words.PlusMinus(m.Value, m.StandardError), words.ToError(m.Base, m.StandardError), without(run, j, m.Name))
 	rises := slices.Contains([]string{evaluate.Concordance, evaluate.AUC, evaluate.F1}, m.Name)
 	switch change := 100 * (m.Value/m.Base - 1); {
+	case !words.Finite(change):
+		text += "."
 	case rises && change <= 0:
 		text += ". The features do not help on these rows."
 	case rises:
 		text += "; 1 is the best."
-	case !words.Finite(change):
-		text += "."
 	case math.Abs(change) < 0.5:
 		text += ": no better. The features do not help on these rows."
 	case change < 0:
 		text += fmt.Sprintf(": %.0f %% less.", -change)
 	default:
 		text += fmt.Sprintf(": %.0f %% more. The features do not help on these rows.", change)
+	}
+	if k := slices.IndexFunc(j.Metrics, func(m evaluate.Metric) bool {
+		return m.Name == evaluate.AveragePrecision
+	}); k >= 0 {
+		p, names := j.Metrics[k], run.labels(j.Fit)
+		if p.Base <= 0.5 || run.Source.Wanted.Positive != "" {
+			text += fmt.Sprintf(" The average precision for %s is %s, and by chance their share, %s.", positive(run, j),
+				words.PlusMinus(p.Value, p.StandardError), words.ToError(p.Base, p.StandardError))
+		} else {
+			text += fmt.Sprintf(" Rows of %s have a share of %s; --positive %[1]s measures how they are found.", names[0],
+				words.Short(1-p.Base))
+		}
 	}
 	plain := "The fit without a penalty"
 	if j.LeastSquares() {

@@ -66,12 +66,34 @@ func TestRareLabels(t *testing.T) {
 		}
 		o := conetune(t, append(args, "--json=false")...)
 		text := strings.Join(strings.Fields(o.ok(t)), " ")
-		require.Contains(t, text, "without it: area under the ROC curve 0.843 ± 0.030, against 0.500 for chance; 1 is the best.")
+		require.Contains(t, text, "area under the ROC curve 0.843 ± 0.030, against 0.500 for chance; 1 is the best.")
 		require.Contains(t, text, c.says)
 		require.NotContains(t, text, "do not help")
 		if c.says[0] == 'T' {
 			metrics := conetune(t, args...).object(t)["metrics"].(map[string]any)
 			require.InDelta(t, 0.21183351739332676, metrics[evaluate.AveragePrecision].(map[string]any)["value"], 1e-9)
+		}
+	}
+}
+
+// Weights of labels are weights of rows in fits and units, by testdata/decide.py, and not in measures; the error of the
+// rows of a test has them in tune and predict.
+func TestClassWeights(t *testing.T) {
+	table, model := ills(t, "yes", "no"), t.TempDir()+"/m.json"
+	for weights, want := range map[string][]float64{"balanced": {0.204690252979659, 1.2899366133143373},
+		"yes=12": {0.19965716523126598, 1.2360114291910538}, "1,12": {0.19965716523126598, 1.2360114291910538}} {
+		args := append([]string{"tune", "logistic", "--data", table, "--class-weights", weights}, ridge...)
+		m := conetune(t, args...).object(t)
+		require.InDelta(t, want[0], m["coefficients"].(map[string]any)["bmi"], 1e-6)
+		require.InDelta(t, want[1], m["coefficients"].(map[string]any)["s5"], 1e-6)
+		require.InDelta(t, 27./442, m["metrics"].(map[string]any)["error_rate"].(map[string]any)["baseline"], 1e-9)
+	}
+	for _, name := range []string{"logistic", "weighted-logistic", "multinomial", "svm"} {
+		for _, weights := range []string{"balanced", "yes=5"} {
+			m := conetune(t, "tune", name, "--data", table, "--target", "ill", "--drop", "fold", "--test", table, "--save",
+				model, "--class-weights", weights, "--json").object(t)
+			p := conetune(t, "predict", "--model", model, "--data", table, "--json").object(t)
+			require.InEpsilon(t, m["refit"].(map[string]any)["test_error"], p["error"], 1e-9, name)
 		}
 	}
 }

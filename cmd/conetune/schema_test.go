@@ -153,8 +153,8 @@ func TestSchema(t *testing.T) {
 		}
 	}
 	// The cases are such that fields which are not always there have been seen.
-	for _, name := range []string{"message", "findings", "metrics_on", "nested", "auc", "threshold", "f1", "cost", "balanced_error", "log_loss", "brier", "pinball",
-		"coverage", "deviance", "concordance", "lines",
+	for _, name := range []string{"message", "findings", "metrics_on", "nested", "auc", "log_loss", "brier", "pinball",
+		"threshold", "f1", "cost", "balanced_error", "average_precision", "coverage", "deviance", "concordance", "lines",
 		"model compact", "model labels", "model loss", "model level", "model threshold", "model class_weights",
 		"model deviations", "model encoding", "model layout", "model levels",
 		"model missing", "model log_link", "model targets", "model intercepts", "model matrix", "model preset", "model split",

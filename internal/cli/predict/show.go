@@ -162,8 +162,7 @@ func describeLoss(l *model.Loss) string {
 	case l.Level != 0:
 		return l.Kind + ", level " + words.Number(l.Level)
 	case l.ClassWeights != nil:
-		return fmt.Sprintf("%s, classes weighed %s and %s", l.Kind, words.Number(l.ClassWeights[0]),
-			words.Number(l.ClassWeights[1]))
+		return l.Kind + ", labels weighed by " + words.Numbers(l.ClassWeights)
 	}
 	return l.Kind
 }

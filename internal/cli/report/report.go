@@ -269,6 +269,9 @@ func describeData(run *Run, split *dataset.Split) string {
 	if name := run.Source.Wanted.Offset; name != "" {
 		target += ", offset " + name
 	}
+	if _, classes, _ := run.Options.Weighed(run.Rows); classes != nil {
+		target += ", labels weighed by " + words.Numbers(classes)
+	}
 	if run.Spec.Survival {
 		target += ", " + words.Count(events, "event")
 		if e := run.Rows.Encoder; e != nil && e.Event != nil {

@@ -176,8 +176,8 @@ func (f *tuneFlags) table() []flagGroup {
 			cli.NewFlag("pilot", &m.Pilot, "`MODEL` that the weights of adaptive-lasso come from: "+words.Joined(
 				regression.Pilots()), cli.Traits{Of: "Pilot"}),
 			cli.NewFlag("class-weights", &f.classWeights,
-				"weights of the losses of the two labels, for svm: `W1,W2`, or balanced (default: 1,1)",
-				cli.Traits{Of: "ClassWeights", List: true}),
+				"weights of the losses of the labels of classifiers: `LABEL=W,..`, 1 for others, or those of all labels, or "+
+					"balanced, all labels alike", cli.Traits{Option: "Options.ClassWeights", Of: "ClassWeights", List: true}),
 			cli.NewFlag("scale", &f.scale, "`UNIT` of standardised features: deviation, mean 0 (of dense tables) and standard "+
 				"deviation 1, largest, the largest absolute value 1, or common, all divided by one number (default: deviation, "+
 				"largest for sparse tables of 1000 features or more; svm has common where the sizes of sparse columns are "+

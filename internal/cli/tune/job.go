@@ -174,19 +174,23 @@ func (f *tuneFlags) readGroups(features []string, overlap bool) (*groups.Groups,
 	return g, nil
 }
 
-// parseClassWeights reads "balanced" or "1,3".
-func (f *tuneFlags) parseClassWeights() (err error) {
-	if f.model.Balanced = f.classWeights == "balanced"; f.model.Balanced {
+// parseClassWeights reads "balanced", "1,3" or "ill=3".
+func (f *tuneFlags) parseClassWeights() error {
+	if f.model.Balanced = f.classWeights == "balanced"; f.model.Balanced || f.classWeights == "" {
 		return nil
 	}
-	const least, expected = 1 / cli.MostWeight,
-		"balanced, or a positive number for the rows of the smaller label and one for those of the larger, from %g to %g"
-	f.model.ClassWeights, err = cli.NumbersOf("class-weights", "weight", f.classWeights, cli.Sprintf(expected, least,
-		cli.MostWeight), func(v float64) bool { return v >= least && v <= cli.MostWeight })
-	if n := len(f.model.ClassWeights); err == nil && n != 0 && n != 2 {
-		err = cli.BadInputf("--class-weights is %q, expected "+expected, f.classWeights, least, cli.MostWeight)
+	const least = 1 / cli.MostWeight
+	for _, field := range strings.Split(f.classWeights, ",") {
+		at := strings.LastIndex(field, "=")
+		w, err := strconv.ParseFloat(strings.TrimSpace(field[at+1:]), 64)
+		if named := at >= 0; err != nil || !(w >= least && w <= cli.MostWeight) ||
+			len(f.model.ClassWeights) > 0 && named != (f.model.ClassWeights[0].Label != "") {
+			return cli.BadInputf("--class-weights is %q, expected balanced, LABEL=W,.. or a positive number for the rows of "+
+				"each label, the smaller one first, from %g to %g", f.classWeights, least, cli.MostWeight)
+		}
+		f.model.ClassWeights = append(f.model.ClassWeights, model.ClassWeight{Label: field[:max(0, at)], Weight: w})
 	}
-	return err
+	return nil
 }
 
 // parseDecisions reads --decide.

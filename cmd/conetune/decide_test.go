@@ -98,6 +98,30 @@ func TestClassWeights(t *testing.T) {
 	}
 }
 
+// The page has the table of the rows at their thresholds, of scikit-learn by testdata/decide.py, and the point of them
+// on both curves, for multinomial as for logistic.
+func TestDecisionOnPage(t *testing.T) {
+	table, page := ills(t, "yes", "no"), t.TempDir()+"/page.html"
+	args := append([]string{"--data", table, "--positive", "yes", "--decide", "1:10", "--report", page}, ridge...)
+	conetune(t, append([]string{"tune", "logistic"}, args...)...).ok(t)
+	text := string(readFile(t, page))
+	require.Contains(t, text, "Labels and predicted labels at a threshold of 0.0759")
+	_, confusion, _ := strings.Cut(text, `<table id="confusion">`)
+	for _, n := range []string{"341", "74", "11", "16"} {
+		_, confusion, _ = strings.Cut(confusion, ">"+n+"<")
+		require.NotEmpty(t, confusion)
+	}
+	conetune(t, append([]string{"tune", "multinomial"}, args...)...).ok(t)
+	for _, text := range []string{text, string(readFile(t, page))} {
+		for _, figure := range []string{"roc", "precision"} {
+			_, after, _ := strings.Cut(text, `<desc id="`+figure+`-desc">`)
+			svg, _, _ := strings.Cut(after, "</svg>")
+			require.Contains(t, svg, ">threshold<")
+		}
+		require.Contains(t, text, `id="calibration"`)
+	}
+}
+
 // A threshold is chosen without the rows of the test, is kept in the model, and predict predicts by it or by another
 // one, also where multinomial and svm are asked.
 func TestPredictByThreshold(t *testing.T) {

@@ -31,8 +31,9 @@ var measureNames = map[string]string{
 	evaluate.PartialDeviance: "partial-likelihood deviance for each event",
 }
 
-// shortNames are measures of decisions.
-var shortNames = map[string]string{evaluate.BalancedError: "balanced error", evaluate.F1: "F1", evaluate.Cost: "cost"}
+// shortNames are measures that decide.
+var shortNames = map[string]string{evaluate.BalancedError: "least balanced error", evaluate.F1: "best F1",
+	evaluate.Cost: "least cost"}
 
 // briefNames are measures of regressions in heads of narrow columns.
 var briefNames = map[string]string{evaluate.R2: "R²", evaluate.RMSE: "RMSE", evaluate.MAE: "MAE"}
@@ -174,7 +175,7 @@ func decision(run *Run, j *evaluate.Sample) string {
 	if j.Rule.Measure == "" {
 		return text + "."
 	}
-	text += fmt.Sprintf(", the threshold of the best %s %s", shortNames[j.Rule.Measure], on)
+	text += fmt.Sprintf(", the threshold of the %s %s", shortNames[j.Rule.Measure], on)
 	if j.On == evaluate.OnFolds {
 		text += "; here the rows of each fold are called by that of the other folds"
 	}
@@ -337,6 +338,9 @@ func confusionTable(run *Run, j *evaluate.Sample, fit problems.Fit) *webpage.Tab
 	}
 	if j.Rows != len(j.Y) {
 		each = "each row once for each repeat, "
+	}
+	if j.Rule != nil {
+		by += " at a threshold of " + words.Short(j.Threshold)
 	}
 	t := webpage.NewTable("confusion", "Labels and predicted labels"+by+", "+each+judgedOn(j), webpage.Text("label"))
 	for _, name := range names {

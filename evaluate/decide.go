@@ -54,25 +54,22 @@ func (u *Rule) loss(right, wrong, positive, negative float64) float64 {
 
 // threshold is that of the least loss of the rows of a sample but those left out, the largest of equals, in the middle
 // between two scores. Rows of one label leave it at even odds.
-func (u *Rule) threshold(s *Sample, tied [][]int, left []bool) float64 {
+func (u *Rule) threshold(s *Sample, tied [][]int, left func(i int) bool) float64 {
 	if u.Measure == "" {
 		return u.At
 	}
 	weigh := func(rows []int) (n [2]float64) { // of both labels
 		for _, i := range rows {
-			if !left[i] {
+			if !left(i) {
 				n[int(s.Y[i])] += s.weight(i)
 			}
 		}
 		return n
 	}
 	all, called := weigh(slices.Concat(tied...)), [2]float64{}
-	best, least, last := 0.0, math.Inf(1), math.NaN()
-	if all[0] == 0 || all[1] == 0 {
-		return s.even()
-	}
+	best, least, last := s.even(), math.Inf(1), math.NaN()
 	consider := func(next float64) {
-		if loss := u.loss(called[1], called[0], all[1], all[0]); loss < least {
+		if loss := u.loss(called[1], called[0], all[1], all[0]); loss < least && all[0] > 0 && all[1] > 0 {
 			least, best = loss, last+(next-last)/2
 		}
 	}
@@ -90,15 +87,15 @@ func (u *Rule) threshold(s *Sample, tied [][]int, left []bool) float64 {
 	return best
 }
 
-// tied are the rows by their values, the largest first, those of one value together.
+// tied are the rows by their scores, the largest first, those of one score together.
 func (s *Sample) tied() (out [][]int) {
 	order := make([]int, len(s.Y))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.Value[b], s.Value[a]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.score(b), s.score(a)) })
 	for k, i := range order {
-		if k == 0 || s.Value[i] != s.Value[order[k-1]] {
+		if k == 0 || s.score(i) != s.score(order[k-1]) {
 			out = append(out, nil)
 		}
 		out[len(out)-1] = append(out[len(out)-1], i)
@@ -128,33 +125,27 @@ func (j *Judge) decide(s *Sample, r *tune.Result) {
 		}
 		held = held.Last()
 	}
-	tied, left := held.tied(), make([]bool, len(held.Y))
+	tied, seen := held.tied(), map[int]bool{}
+	left := func(i int) bool { return len(seen) > 0 && seen[s.Row[i]] }
 	s.Threshold = s.Rule.threshold(held, tied, left)
-	cut := slices.Repeat([]float64{s.Threshold}, len(s.Y))
-	if s.On == OnFolds {
-		from, out := 0, map[int]bool{}
-		for _, p := range parts {
-			clear(out)
-			for _, i := range p.fold.Val {
-				out[i] = true
-			}
-			for k, i := range s.Row {
-				left[k] = out[i]
-			}
-			t := s.Rule.threshold(held, tied, left)
-			for range p.fold.Val {
-				cut[from], from = t, from+1
-			}
-		}
+	if s.On != OnFolds {
+		s.decideAt(slices.Repeat([]float64{s.Threshold}, len(s.Y)))
+		return
 	}
-	s.decideAt(cut...)
+	var at []float64
+	for _, p := range parts {
+		clear(seen)
+		for _, i := range p.fold.Val {
+			seen[i] = true
+		}
+		at = append(at, slices.Repeat([]float64{s.Rule.threshold(held, tied, left)}, len(p.fold.Val))...)
+	}
+	s.decideAt(at)
 }
 
-// decideAt calls the rows by their thresholds, or by one.
-func (s *Sample) decideAt(cut ...float64) {
-	if s.Cut = cut; len(cut) == 1 {
-		s.Cut = slices.Repeat(cut, len(s.Y))
-	}
+// decideAt calls the rows by their thresholds.
+func (s *Sample) decideAt(at []float64) {
+	s.Cut = at
 	for i, p := range s.Probability {
 		last := len(p) - 1
 		if s.Value[i] = float64(floats.MaxIdx(p[:last])); s.called(i) {
@@ -216,50 +207,41 @@ func (s *Sample) decided(list []Metric) []Metric {
 	if s.Probability == nil {
 		share = s.average(s.Base)
 	}
-	if s.Unequal = s.Unequal || s.Rule != nil || min(share, 1-share) < rare; !s.Unequal {
+	switch b := s.Last(); {
+	case s.Rule == nil && !s.Unequal && min(share, 1-share) >= rare:
 		return list
-	}
-	if s.Probability != nil && s.Rule == nil {
+	case s.Rule == nil && s.Probability != nil:
 		return append([]Metric{s.balanced()}, list...)
-	}
-	b := s.Last()
-	front := []Metric{b.area(), b.precision(), b.balanced()}
-	if s.Rule != nil {
-		switch s.Rule.Measure {
-		case F1:
-			front = append([]Metric{b.f1()}, front...)
-		case Cost:
-			front = append([]Metric{b.cost()}, front...)
-		case BalancedError:
-			front[0], front[1], front[2] = front[2], front[0], front[1]
+	default:
+		front := []Metric{b.area(), b.precision(), b.balanced()}
+		if s.Rule != nil && s.Rule.Measure == F1 {
+			front = slices.Insert(front, 0, b.f1())
+		} else if s.Rule != nil && s.Rule.Measure == Cost {
+			front = slices.Insert(front, 0, b.cost())
+		} else if s.Rule != nil && s.Rule.Measure == BalancedError {
+			front = []Metric{front[2], front[0], front[1]}
 		}
+		return append(front, slices.DeleteFunc(list, func(m Metric) bool { return m.Name == AUC })...)
 	}
-	return append(front, slices.DeleteFunc(list, func(m Metric) bool { return m.Name == AUC })...)
 }
 
 // precision is the average precision: the mean over the positive rows of p, the share of them among the rows whose
-// values are as large, which have the share q of all. A row contributes to the p of all below it, too.
+// scores are as large, which have the share q of all. A row contributes to the p of all below it, too.
 func (s *Sample) precision() Metric {
 	tied, total := s.tied(), floats.Sum(s.each(s.weight))
-	p, q := make([]float64, len(tied)), make([]float64, len(tied))
+	p, q, y := make([]float64, len(tied)), make([]float64, len(tied)), make([]float64, len(tied))
 	share, called, right, area := s.average(s.Y), 0.0, 0.0, 0.0
-	positive := func(k int) (sum float64) {
-		for _, i := range tied[k] {
-			sum += s.Y[i] * s.weight(i) / total
-		}
-		return sum
-	}
 	for k, rows := range tied {
 		for _, i := range rows {
-			called += s.weight(i) / total
+			called, y[k] = called+s.weight(i)/total, y[k]+s.Y[i]*s.weight(i)/total
 		}
-		right += positive(k)
+		right += y[k]
 		p[k], q[k] = right/called, called
-		area += positive(k) * p[k] / share
+		area += y[k] * p[k] / share
 	}
 	contributes, below, belowRight := make([]float64, len(s.Y)), 0.0, 0.0
 	for k := len(tied) - 1; k >= 0; k-- {
-		below, belowRight = below+positive(k)/q[k], belowRight+positive(k)*p[k]/q[k]
+		below, belowRight = below+y[k]/q[k], belowRight+y[k]*p[k]/q[k]
 		for _, i := range tied[k] {
 			contributes[i] = (s.Y[i]*(p[k]-area+below) - belowRight) / share
 		}
@@ -269,23 +251,23 @@ func (s *Sample) precision() Metric {
 
 // balanced is the mean of the shares of wrong labels among the rows of each label that rows have.
 func (s *Sample) balanced() Metric {
-	most := 1 + int(slices.Max(s.Y))
-	all, wrong, labels, value := make([]float64, most), make([]float64, most), 0.0, 0.0
-	for i, y := range s.Y {
-		all[int(y)] += s.weight(i)
-		wrong[int(y)] += s.weight(i) * s.wrong(i)
+	label, n := func(i int) int { return int(s.Y[i]) }, 1+int(slices.Max(s.Y))
+	all, wrong, total := make([]float64, n), make([]float64, n), 0.0
+	for i := range s.Y {
+		all[label(i)] += s.weight(i)
+		wrong[label(i)] += s.weight(i) * s.wrong(i)
+		total += s.weight(i)
 	}
+	labels, value := 0.0, 0.0
 	for k, n := range all {
 		if n > 0 {
 			labels, value = labels+1, value+wrong[k]/n
 		}
 	}
-	total, label := floats.Sum(all), func(i int) int { return int(s.Y[i]) }
-	contributes := func(i int) float64 {
-		k := label(i)
-		return (s.wrong(i) - wrong[k]/all[k]) * total / all[k] / labels
-	}
-	return Metric{BalancedError, value / labels, s.error(s.each(contributes), label), 1 - 1/labels, math.NaN()}
+	contributes := s.each(func(i int) float64 {
+		return (s.wrong(i) - wrong[label(i)]/all[label(i)]) * total / all[label(i)] / labels
+	})
+	return Metric{BalancedError, value / labels, s.error(contributes, label), 1 - 1/labels, math.NaN()}
 }
 
 // wrong is 1 where the label of a row is not the predicted one.
@@ -313,12 +295,15 @@ func (s *Sample) f1() Metric {
 
 // cost is the mean cost of a row; without features it is that of the cheaper of calling all rows positive or none.
 func (s *Sample) cost() Metric {
-	of := func(called float64, i int) float64 {
-		return s.Rule.FalsePositive*called*(1-s.Y[i]) + s.Rule.FalseNegative*(1-called)*s.Y[i]
+	u := s.Rule
+	of := func(called func(i int) bool) []float64 {
+		return s.each(func(i int) float64 {
+			if called(i) {
+				return u.FalsePositive * (1 - s.Y[i])
+			}
+			return u.FalseNegative * s.Y[i]
+		})
 	}
-	all := func(i int) float64 {
-		return indicator(s.Rule.FalseNegative*s.Base[i] > s.Rule.FalsePositive*(1-s.Base[i]))
-	}
-	return s.meanOf(Cost, s.each(func(i int) float64 { return of(indicator(s.called(i)), i) }),
-		s.each(func(i int) float64 { return of(all(i), i) }), math.NaN())
+	all := func(i int) bool { return u.FalseNegative*s.Base[i] > u.FalsePositive*(1-s.Base[i]) }
+	return s.meanOf(Cost, of(s.called), of(all), math.NaN())
 }

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,6 +23,9 @@ func ranked(weights bool) *Sample {
 	return s
 }
 
+// none are left out.
+func none(int) bool { return false }
+
 // Thresholds and their measures are those of scikit-learn, by cmd/conetune/testdata/decide.py.
 func TestDecisionMeasures(t *testing.T) {
 	for _, c := range []struct {
@@ -38,9 +42,9 @@ func TestDecisionMeasures(t *testing.T) {
 	} {
 		s := ranked(c.weights)
 		s.Rule = must.Of(ParseRule(c.rule))(t)
-		at := s.Rule.threshold(s, s.tied(), make([]bool, len(s.Y)))
+		at := s.Rule.threshold(s, s.tied(), none)
 		require.InDelta(t, c.at, at, 1e-12, c.rule)
-		s.decideAt(at)
+		s.decideAt(slices.Repeat([]float64{at}, 60))
 		list := s.decided(s.Labels(false))
 		require.Equal(t, c.measure, list[0].Name)
 		precision := map[bool]float64{false: 0.34936157796451917, true: 0.3774838807859248}[c.weights]
@@ -51,10 +55,10 @@ func TestDecisionMeasures(t *testing.T) {
 	s := ranked(false)
 	s.Y, s.Value, s.losses.logOdds = []float64{1, 1, 1}, []float64{-1, 0, 1}, true
 	rule := must.Of(ParseRule("1:1"))(t)
-	require.Equal(t, 0.5, rule.threshold(s, s.tied(), make([]bool, 3)))
+	require.Equal(t, 0.5, rule.threshold(s, s.tied(), none))
 	s.Y = []float64{0, 1, 0}
 	called := func() (n int) {
-		s.decideAt(rule.threshold(s, s.tied(), make([]bool, 3)))
+		s.decideAt(slices.Repeat([]float64{rule.threshold(s, s.tied(), none)}, 3))
 		for i := range s.Y {
 			n += int(indicator(s.called(i)))
 		}
@@ -93,8 +97,8 @@ func TestDecidedClasses(t *testing.T) {
 	last := s.Last()
 	require.Equal(t, []float64{0, 0, 1, 1}, last.Y)
 	require.InDelta(t, math.Log(0.4/0.6), last.Value[2], 1e-15)
-	require.InDelta(t, 0.275, s.Rule.threshold(last, last.tied(), make([]bool, 4)), 1e-15)
-	s.decideAt(0.275)
+	require.InDelta(t, 0.275, s.Rule.threshold(last, last.tied(), none), 1e-15)
+	s.decideAt([]float64{0.275, 0.275, 0.275, 0.275})
 	require.Equal(t, []float64{0, 1, 2, 2}, s.Value)
 	require.Zero(t, s.decided(s.Classes(s.Probability, s.Share))[0].Value-1) // F1 of no mistake
 }

@@ -64,7 +64,7 @@ type ClassWeight struct {
 	Weight float64
 }
 
-// Weighed are the rows of a classifier by the weights of its labels, and these in their order, nil where all are 1.
+// Weighed are the rows of a classifier by the weights of its labels, and these in their order, nil for none.
 func (o Options) Weighed(rows *input.Rows) (dataset.Division, []float64, error) {
 	v := rows.ForModel()
 	if !o.Balanced && o.ClassWeights == nil {
@@ -78,24 +78,16 @@ func (o Options) Weighed(rows *input.Rows) (dataset.Division, []float64, error) 
 	if o.Balanced {
 		weights = v.Table().Balanced(labels)
 	}
-	var names []string
-	for _, y := range labels {
-		names = append(names, rows.Label(y))
-	}
 	for k, w := range o.ClassWeights {
 		if w.Label != "" {
-			k = slices.Index(names, w.Label)
+			k = slices.IndexFunc(labels, func(y float64) bool { return rows.Label(y) == w.Label })
 		} else if len(o.ClassWeights) != len(labels) {
 			return nil, nil, fmt.Errorf("Options.ClassWeights: %d weights of %d labels", len(o.ClassWeights), len(labels))
 		}
 		if k < 0 {
-			return nil, nil, fmt.Errorf("Options.ClassWeights: there is no label %q; the labels are: %s", w.Label,
-				strings.Join(names, ", "))
+			return nil, nil, fmt.Errorf("Options.ClassWeights: no row has the label %q", w.Label)
 		}
 		weights[k] = w.Weight
-	}
-	if !slices.ContainsFunc(weights, func(w float64) bool { return w != 1 }) {
-		return v, nil, nil
 	}
 	return dataset.Weighed(v, labels, weights), weights, nil
 }

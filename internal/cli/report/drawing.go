@@ -259,7 +259,7 @@ func calibrationOf(j *evaluate.Sample, label string) *drawing {
 			append(line.Error, math.Sqrt(share*(1-share)/n))
 	}
 	guide, last := diagonal(), len(line.X)-1
-	if j.Unequal { // up to where the probabilities of a rare label are
+	if j.Metrics[0].Name != evaluate.ErrorRate { // up to where the probabilities of a rare label are
 		end := max(slices.Max(line.X), slices.Max(line.Y))
 		guide.X, guide.Y = []float64{0, end}, []float64{0, end}
 	}

@@ -148,6 +148,9 @@ func verdict(run *Run, j *evaluate.Sample) []string {
 	}
 	if j.On != evaluate.OnTest {
 		text := "The hyperparameters were chosen by these rows, so that new rows will be predicted a little worse"
+		if j.On == evaluate.OnValidation && j.Rule != nil && j.Rule.Measure != "" {
+			text = strings.Replace(text, "were", "and the threshold were", 1)
+		}
 		if run.Outside == nil && run.Source.CrossValidates() {
 			text += " (--nested says how much)"
 		}

@@ -197,8 +197,8 @@ func (s *Sample) called(i int) bool {
 	return s.score(i) > s.Cut[i]
 }
 
-// rare is the share of a label below which it is judged by measures that do not depend on its share: one of wrong labels
-// is below it if that label is never predicted.
+// rare is the share of a label below which it is judged by measures that do not depend on its share: that of wrong
+// labels is below it if that label is never predicted.
 const rare = 0.1
 
 // decided are the measures with those in front that judge labels that do not count alike, as where one is rare.

@@ -19,6 +19,8 @@ type Judge struct {
 	model problems.Model
 	losses
 	intercept bool // the model has one
+	// Decisions are those of a classifier.
+	Decisions Decisions
 	// plain are the fits without penalty to what predictors were compared on, see [Judge.unpenalised].
 	plain map[string]unpenalisedFits
 	// known are the results that were judged.
@@ -77,11 +79,11 @@ func Together(parts []*Sample, rows [][]int) *Sample {
 		}
 		all.Probability, all.Share = append(all.Probability, d.Probability...), append(all.Share, d.Share...)
 		all.Y, all.Value, all.Base = append(all.Y, d.Y...), append(all.Value, d.Value...), append(all.Base, d.Base...)
-		all.Weight = append(all.Weight, d.Weight...)
+		all.Weight, all.Cut = append(all.Weight, d.Weight...), append(all.Cut, d.Cut...)
 		all.Plain = append(all.Plain, d.Plain...)
 		all.Ends, all.Rows = append(all.Ends, len(all.Y)), len(all.Y)
 		all.Row = append(all.Row, rows[k]...)
-		all.Fit, all.losses = d.Fit, d.losses
+		all.Fit, all.losses, all.Decisions = d.Fit, d.losses, d.Decisions
 	}
 	if len(all.Plain) < len(all.Y) { // a choice has none
 		all.Plain = nil
@@ -111,6 +113,7 @@ func (j *Judge) judge(r *tune.Result) *Sample {
 	}
 	out.Rows = distinct(out.Row, len(out.Y))
 	j.addUnpenalised(out, r.TrainedOn)
+	j.decide(out, r)
 	out.measure()
 	return out
 }
@@ -124,14 +127,21 @@ type part struct {
 
 // parts are the rows that the refit of a result is judged by; none where there are none.
 func (j *Judge) parts(r *tune.Result) (on string, parts []part) {
+	rows := j.rows.Split
+	if rows.Test == nil {
+		return j.held(r)
+	}
+	train := rows.Train
+	if r.TrainedOn == tune.FinalAll && rows.Val != nil {
+		train = dataset.Stack(rows.Train, rows.Val)
+	}
+	return OnTest, []part{{rows: rows.Test, from: train, fit: r.RefitFit}}
+}
+
+// held are the rows that choose the hyperparameters, each with a fit that has not seen it.
+func (j *Judge) held(r *tune.Result) (on string, parts []part) {
 	rows, fits := j.rows.Split, j.foldFits(r)
 	switch {
-	case rows.Test != nil:
-		train := rows.Train
-		if r.TrainedOn == tune.FinalAll && rows.Val != nil {
-			train = dataset.Stack(rows.Train, rows.Val)
-		}
-		return OnTest, []part{{rows: rows.Test, from: train, fit: r.RefitFit}}
 	case fits == nil:
 	case j.rows.CV != nil:
 		for t, s := range j.rows.CV.Parts() {
@@ -209,9 +219,9 @@ func (s *Sample) measure() {
 	case f.Hazard:
 		s.Metrics = s.times()
 	case f.Classes():
-		s.Metrics = s.Classes(s.Probability, s.Share)
+		s.Metrics = s.decided(s.Classes(s.Probability, s.Share))
 	case f.Labels != nil:
-		s.Metrics = s.Labels(s.losses.logOdds)
+		s.Metrics = s.decided(s.Labels(s.losses.logOdds))
 	case f.LogLink:
 		s.Metrics = s.Counts()
 	case s.losses.quantile:

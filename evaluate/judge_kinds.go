@@ -45,12 +45,7 @@ func (s *Sample) Confusion(labels int) [][]float64 {
 		n[k] = make([]float64, labels)
 	}
 	for i, y := range s.Y {
-		called := int(s.Value[i])
-		if s.Probability == nil {
-			if called = 0; s.Value[i] > 0 {
-				called = 1
-			}
-		}
+		called := s.predicted(i)
 		if s.Weight == nil {
 			n[int(y)][called]++
 		} else {

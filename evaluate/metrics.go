@@ -29,6 +29,10 @@ const (
 	Brier             = "brier"
 	AUC               = "auc"
 	ErrorRate         = "error_rate"
+	AveragePrecision  = "average_precision"
+	BalancedError     = "balanced_error"
+	F1                = "f1"
+	Cost              = "cost"
 	Deviance          = "deviance"
 	DevianceExplained = "deviance_explained"
 	Pinball           = "pinball"
@@ -84,6 +88,11 @@ type Sample struct {
 	// Probability are those of the labels, and Share those of the training rows, of a model with a value for each
 	// label, whose Y are their numbers.
 	Probability, Share [][]float64
+	// Decisions are those of a classifier, whose rows are called positive above the thresholds Cut of their scores, nil
+	// for even odds; Threshold is that of new rows.
+	Decisions
+	Cut       []float64
+	Threshold float64
 	// WhyNotPlain says why there are no predictions without penalty, where there could be some.
 	WhyNotPlain error
 	// Ends are where the rows of each part end, of a model of times, whose Y are negative where these are censored.
@@ -131,7 +140,11 @@ func (s *Sample) Labels(logOdds bool) []Metric {
 	wrong := func(above float64) loss {
 		return func(y, f float64) float64 { return indicator(f > above != (y == 1)) }
 	}
-	out := []Metric{s.mean(ErrorRate, wrong(0), wrong(0.5)), s.area()}
+	plain := s.plain(wrong(0))
+	if s.Cut != nil { // which is not at its threshold
+		plain = math.NaN()
+	}
+	out := []Metric{s.meanOf(ErrorRate, s.each(s.wrong), s.at(wrong(0.5), s.Base), plain), s.area()}
 	if !logOdds {
 		return out
 	}
@@ -343,10 +356,12 @@ func (s *Sample) Classes(probability, base [][]float64) []Metric {
 	logLoss := func(p [][]float64) []float64 {
 		return s.each(func(i int) float64 { return -math.Log(p[i][int(s.Y[i])]) })
 	}
-	return []Metric{
-		s.meanOf(ErrorRate, wrong(probability), wrong(base), math.NaN()), s.meanOf(LogLoss, logLoss(probability),
-			logLoss(base), math.NaN()),
+	at := wrong(probability)
+	if s.Cut != nil {
+		at = s.each(s.wrong)
 	}
+	return []Metric{s.meanOf(ErrorRate, at, wrong(base), math.NaN()),
+		s.meanOf(LogLoss, logLoss(probability), logLoss(base), math.NaN())}
 }
 
 // Softmax are the probabilities that go with the exponentials of some values.

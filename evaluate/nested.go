@@ -29,6 +29,7 @@ type Choice struct {
 	// Build makes the model of rows; Intercept says that it has one.
 	Build     func(*input.Rows) (problems.Model, error)
 	Intercept bool
+	Decisions Decisions // of a classifier
 	// Methods, Chain and Config are those of [tune.Compare].
 	Methods []string
 	Chain   bool
@@ -164,5 +165,6 @@ func (c *Choice) choose(ctx context.Context, rows *input.Rows, model problems.Mo
 		return nil, fmt.Errorf("a choice without an outer fold came to no model: %s", r.Status)
 	}
 	j := NewJudge(rows, model, c.Intercept)
+	j.Decisions = c.Decisions
 	return &NestedFold{Error: *r.Refit.Test, Method: r.Method, Status: r.Status, judged: j.Of(r)}, nil
 }

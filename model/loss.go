@@ -34,7 +34,7 @@ type Loss struct {
 	Level float64 `json:"level,omitempty"`
 	// Ties is the rule of Cox for events at one time, see [survival.ParseTies].
 	Ties string `json:"ties,omitempty"`
-	// ClassWeights weigh the hinge losses of the first and the second label in the fit.
+	// ClassWeights weigh the losses of the labels, in their order.
 	ClassWeights []float64 `json:"class_weights,omitempty"`
 }
 
@@ -65,8 +65,17 @@ func (m *Model) Classes() bool { return m.Labels != nil && m.Targets != nil }
 // whose values are logarithms of hazards beside that of the Baseline.
 func (m *Model) Times() bool { return m.Loss != nil && m.Loss.Kind == Cox }
 
-// Class is the label of the largest of the values of the classes, see [Model.PredictTargets].
-func (m *Model) Class(values []float64) float64 { return m.Labels[floats.MaxIdx(values)] }
+// Class is the label of the largest of the values of the classes, see [Model.PredictTargets], or by the Threshold.
+func (m *Model) Class(values []float64) float64 {
+	last := len(values) - 1
+	switch {
+	case m.Threshold == nil:
+		last = floats.MaxIdx(values)
+	case !(evaluate.Softmax(values)[last] > *m.Threshold):
+		last = floats.MaxIdx(values[:last])
+	}
+	return m.Labels[last]
+}
 
 // Score sums the losses of rows.
 type Score struct {
@@ -103,6 +112,14 @@ func (s *Score) labelled(y, predicted, w float64) int {
 	return k
 }
 
+// classWeight is that of a label.
+func (s *Score) classWeight(k int) float64 {
+	if w := s.model.Loss.ClassWeights; w != nil {
+		return w[k]
+	}
+	return 1
+}
+
 // Add scores a row by its [Model.Value] and its target, a NaN where it has none.
 func (s *Score) Add(value, y float64) { s.AddWeighted(value, y, 1) }
 
@@ -118,15 +135,8 @@ func (s *Score) AddWeighted(value, y, w float64) {
 			s.Rows++
 		}
 	case m.Labels != nil:
-		predicted := m.Labels[0]
-		if value > 0 {
-			predicted = m.Labels[1]
-		}
-		if k := s.labelled(y, predicted, w); k >= 0 {
-			if m.Loss.ClassWeights != nil {
-				w *= m.Loss.ClassWeights[k]
-			}
-			s.add(m.lossAt(value, 2*float64(k)-1), w)
+		if k := s.labelled(y, m.label(value), w); k >= 0 {
+			s.add(m.lossAt(value, 2*float64(k)-1), w*s.classWeight(k))
 		}
 	default:
 		s.add(m.lossAt(value, y), w)
@@ -140,7 +150,7 @@ func (s *Score) AddTargets(values, y []float64, w float64) {
 	case !(w > 0) || floats.HasNaN(y):
 	case s.model.Classes():
 		if k := s.labelled(y[0], s.model.Class(values), w); k >= 0 {
-			s.add(math.Max(0, floats.LogSumExp(values)-values[k]), w)
+			s.add(math.Max(0, floats.LogSumExp(values)-values[k]), w*s.classWeight(k))
 		}
 	default:
 		square := 0.0

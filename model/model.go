@@ -16,6 +16,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/table"
 )
@@ -44,9 +45,12 @@ type Model struct {
 	// Compact is nil but in a file.
 	Compact   *Compact `json:"compact,omitempty"`
 	Intercept float64  `json:"intercept"`
-	// Labels are those of a classifier, which predicts the second one where the value
+	// Labels are those of a classifier, which without a Threshold predicts the second one where the value
 	// above is positive and the first one elsewhere; a regression has none.
 	Labels []float64 `json:"labels,omitempty"`
+	// Threshold of a classifier is that of the probability of the last label, of the hinge loss of the value, above which
+	// this label is predicted; nil for the most probable label, and the sign of the value.
+	Threshold *float64 `json:"threshold,omitempty"`
 	// Loss is that of the model's errors, where they are no squares or deviances of counts; nil there.
 	Loss *Loss `json:"loss,omitempty"`
 	// Deviations are the standard deviations of the features over the training rows, by which effects of coefficients
@@ -195,10 +199,22 @@ func (m *Model) Prediction(value float64) (float64, error) {
 		return finite(math.Exp(value))
 	case m.Labels == nil:
 		return value, nil
-	case value > 0:
-		return m.Labels[1], nil
 	}
-	return m.Labels[0], nil
+	return m.label(value), nil
+}
+
+// label is that of a classifier of two at a value.
+func (m *Model) label(value float64) float64 {
+	called := value > 0
+	if m.Threshold != nil && m.Loss.Kind != Hinge {
+		called = evaluate.Probability(value) > *m.Threshold
+	} else if m.Threshold != nil {
+		called = value > *m.Threshold
+	}
+	if called {
+		return m.Labels[1]
+	}
+	return m.Labels[0]
 }
 
 // PredictTargets returns the predictions of all targets for one row of features. The error is [ErrOverflow].

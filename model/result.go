@@ -6,7 +6,6 @@ import (
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
-	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 
@@ -22,7 +21,7 @@ func New(source *input.Source, rows *input.Rows, m problems.Model, o Options, r 
 		Model: r.Model, Target: split.Train.Target, Matrix: newMatrix(fit.Matrix),
 		Features: fit.Features, Coefficients: fit.Coefficients, Intercept: fit.Intercept,
 		Targets: fit.Targets, Intercepts: fit.Intercepts, Labels: fit.Labels, LogLink: fit.LogLink,
-		Loss:     lossOf(r.Model, m),
+		Loss:     lossOf(r.Model, m, rows, o),
 		Encoding: rows.Encoder, Weights: source.Wanted.Weights, Offset: source.Wanted.Offset,
 		Hyperparameters: r.Hyperparameters, Radii: r.Radii, ValidationError: orNull(&r.Refit.Validation),
 		TestError: orNull(r.Refit.Test),
@@ -45,20 +44,18 @@ func New(source *input.Source, rows *input.Rows, m problems.Model, o Options, r 
 
 // lossOf is the loss of a model of that name, with what it takes to work it out anew; nil for squares and deviances of
 // counts.
-func lossOf(name string, m problems.Model) *Loss {
+func lossOf(name string, m problems.Model, rows *input.Rows, o Options) *Loss {
 	spec, err := Find(name)
 	if err != nil || spec.Loss == "" {
 		return nil
 	}
 	l := &Loss{Kind: spec.Loss}
-	switch m := m.(type) {
-	case *regression.Model:
+	if m, ok := m.(*regression.Model); ok {
 		o := m.Options()
 		l.Threshold, l.Level, l.Ties = o.Threshold, o.Level, o.Ties
-	case *svm.Model:
-		if w := m.ClassWeights(); w != [2]float64{1, 1} {
-			l.ClassWeights = w[:]
-		}
+	}
+	if spec.Labels {
+		_, l.ClassWeights, _ = o.Weighed(rows)
 	}
 	return l
 }

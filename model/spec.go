@@ -53,9 +53,43 @@ type Options struct {
 	Order            int
 	Threshold, Level float64
 	Ties             string
-	// ClassWeights weigh the losses of the two labels of svm; Balanced does so by the numbers of their rows.
-	ClassWeights []float64
+	// ClassWeights weigh the losses of the labels of classifiers; Balanced does so by the weights of their rows.
+	ClassWeights []ClassWeight
 	Balanced     bool
+}
+
+// ClassWeight is the weight of a label; without its text it is one of all labels in their order.
+type ClassWeight struct {
+	Label  string
+	Weight float64
+}
+
+// Weighed are the rows of a classifier by the weights of its labels, and these in their order, nil for none.
+func (o Options) Weighed(rows *input.Rows) (dataset.Division, []float64, error) {
+	v := rows.ForModel()
+	if !o.Balanced && o.ClassWeights == nil {
+		return v, nil, nil
+	}
+	labels, err := dataset.FindClasses(v.Table())
+	if err != nil {
+		return nil, nil, err
+	}
+	weights := slices.Repeat([]float64{1}, len(labels))
+	if o.Balanced {
+		weights = v.Table().Balanced(labels)
+	}
+	for k, w := range o.ClassWeights {
+		if w.Label != "" {
+			k = slices.IndexFunc(labels, func(y float64) bool { return rows.Label(y) == w.Label })
+		} else if len(o.ClassWeights) != len(labels) {
+			return nil, nil, fmt.Errorf("Options.ClassWeights: %d weights of %d labels", len(o.ClassWeights), len(labels))
+		}
+		if k < 0 {
+			return nil, nil, fmt.Errorf("Options.ClassWeights: no row has the label %q", w.Label)
+		}
+		weights[k] = w.Weight
+	}
+	return dataset.Weighed(v, labels, weights), weights, nil
 }
 
 // normModes are the modes of fits of nets, and of norms of single features.
@@ -174,7 +208,7 @@ var specs = []Spec{
 		Summary: "entries of a matrix, bounds on the nuclear norm and on the 2-norms of groups of row and column features",
 	},
 	{
-		Name: "svm", modes: []lower.Mode{lower.Adjoint, lower.Forward}, options: []string{"Weights", "ClassWeights"},
+		Name: "svm", modes: []lower.Mode{lower.Adjoint, lower.Forward}, options: []string{"Weights"},
 		Labels: true, Folds: true, Loss: Hinge, unit: "mean hinge loss (validation), error rate (test)",
 		Score:   "smoothed error rate of the folds",
 		Summary: "classifier of two labels by cross-validation, bounds on the squared 2-norm and on each coefficient",
@@ -214,8 +248,11 @@ func namesOf(wanted func(Spec) bool) (names []string) {
 	return names
 }
 
-// Takes says whether the model takes an option: a field of [Options], or Weights or Offset of [table.Wanted].
-func (s *Spec) Takes(option string) bool { return slices.Contains(s.options, option) }
+// Takes says whether the model takes an option: a field of [Options], Weights or Offset of [table.Wanted], or
+// Decisions, see [evaluate.Decisions].
+func (s *Spec) Takes(option string) bool {
+	return slices.Contains(s.options, option) || s.Labels && (option == "ClassWeights" || option == "Decisions")
+}
 
 // Unit says what the errors are.
 func (s *Spec) Unit() string {
@@ -253,7 +290,13 @@ func (s *Spec) Build(rows *input.Rows, o Options) (problems.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.build(rows.ForModel(), options)
+	v := rows.ForModel()
+	if s.Labels {
+		if v, _, err = o.Weighed(rows); err != nil {
+			return nil, err
+		}
+	}
+	m, err := s.build(v, options)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +338,9 @@ func newMachine(rows *input.Rows, o Options) (problems.Model, error) {
 	if !ok {
 		return nil, fmt.Errorf("svm is chosen by folds; the rows have none")
 	}
-	return svm.New(cv, svm.Options{
-		Standardize: o.Standardize, Scaling: o.Scaling, Balanced: o.Balanced, ClassWeights: o.ClassWeights,
-	})
+	_, weights, err := o.Weighed(rows)
+	if err != nil {
+		return nil, err
+	}
+	return svm.New(cv, svm.Options{Standardize: o.Standardize, Scaling: o.Scaling, ClassWeights: weights})
 }

@@ -57,8 +57,10 @@ func (m *Model) validate() error {
 		return fmt.Errorf("field \"targets\" has %d entries, expected several", len(m.Targets))
 	case m.Classes() && len(m.Labels) != q, m.Labels != nil && !m.Classes() && len(m.Labels) != 2:
 		return fmt.Errorf("field \"labels\" has %d entries", len(m.Labels))
-	case l != nil && l.ClassWeights != nil && len(l.ClassWeights) != 2:
-		return fmt.Errorf("%d class weights, expected two", len(l.ClassWeights))
+	case m.Threshold != nil && (m.Labels == nil || loss != Hinge && !(*m.Threshold >= 0 && *m.Threshold <= 1)):
+		return fmt.Errorf("field \"threshold\" is %v, expected a probability of a label", *m.Threshold)
+	case l != nil && l.ClassWeights != nil && len(l.ClassWeights) != len(m.Labels):
+		return fmt.Errorf("%d class weights, expected one for each label", len(l.ClassWeights))
 	case m.Times() && (len(m.Baseline.Times) == 0 || len(m.Baseline.Times) != len(m.Baseline.Hazard)):
 		return fmt.Errorf("a baseline hazard of %d times and %d values", len(m.Baseline.Times), len(m.Baseline.Hazard))
 	}

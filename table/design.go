@@ -40,6 +40,9 @@ type Wanted struct {
 	// two.
 	Classes     bool
 	MostClasses int
+	// Positive is the text of the label that comes last, whose probability is predicted; empty for the order of numbers
+	// or texts.
+	Positive string
 	// Survival says that the target is a time, by default the column y or time, until an event or until a row was
 	// censored, and Event is the column that says which it was, NAME or NAME=VALUE with the value of events; by default
 	// event or status, whose value is found. Times of censored rows become negative; in a table without such a column,
@@ -332,7 +335,8 @@ func (d *Design) checkTargets() {
 func (d *Design) checkClasses(j int) {
 	t := d.table
 	c := &t.columns[j]
-	if c.Kind == Number && c.Texts == 0 {
+	positive := d.wanted.Positive
+	if c.Kind == Number && c.Texts == 0 && positive == "" {
 		return // its values are the labels
 	}
 	levels, _ := t.levels(j, nil)
@@ -349,6 +353,12 @@ func (d *Design) checkClasses(j int) {
 		}
 		d.wrong.add(0, t.field(j), "the target has %d labels (%s), expected two; multinomial takes more%s", len(levels),
 			list(levels), more)
+	}
+	if k := indexOf(levels, positive); k >= 0 && positive != "" {
+		levels = slices.Concat(levels[:k], levels[k+1:], levels[k:k+1])
+	} else if positive != "" {
+		d.wrong.add(0, t.field(j), "no row has the label %s of Wanted.Positive; the labels are %s", quote(positive),
+			list(levels))
 	}
 	d.labels = levels
 }

@@ -73,7 +73,8 @@ func TestReportOfEveryModel(t *testing.T) {
 			case m.Classes:
 				page, drawn, went[0] = append(page, `id="confusion"`), append(drawn, "confusion, "), ">norms over labels, refit<"
 			case m.Labels:
-				page, drawn = append(page, `id="confusion"`, `id="roc"`), append(drawn, "confusion, ", "ROC curve, area ")
+				page, drawn = append(page, `id="confusion"`, `id="roc"`, `id="precision"`),
+					append(drawn, "confusion, ", "ROC curve, area ", "precision over recall, ")
 			default:
 				page, drawn = append(page, `id="residuals"`), append(drawn, "over predictions, by cross-validation<", ">residual<",
 					">prediction<")

@@ -115,6 +115,9 @@ func TestSchema(t *testing.T) {
 			"--missing", "mean"},
 		[]string{"svm", "--data", "mixed.csv", "--target", "sick", "--drop", "outcome", "--folds", "3", "--class-weights",
 			"1,2"},
+		[]string{"logistic", "--data", "mixed.csv", "--target", "sick", "--drop", "outcome", "--decide", "f1"},
+		[]string{"multinomial", "--data", "mixed.csv", "--target", "sick", "--drop", "outcome", "--decide", "1:2",
+			"--positive", "no"},
 		[]string{"ridge", "--data", "mixed.csv", "--target", "outcome", "--drop", "sick", "--group", "place", "--folds", "3",
 			"--test", "mixed.csv"},
 		[]string{"lasso", "--data", "t.csv", "--nested=3", "--folds", "3"},
@@ -151,7 +154,7 @@ func TestSchema(t *testing.T) {
 	}
 	// The cases are such that fields which are not always there have been seen.
 	for _, name := range []string{"message", "findings", "metrics_on", "nested", "auc", "log_loss", "brier", "pinball",
-		"coverage", "deviance", "concordance", "lines",
+		"threshold", "f1", "cost", "balanced_error", "average_precision", "coverage", "deviance", "concordance", "lines",
 		"model compact", "model labels", "model loss", "model level", "model threshold", "model class_weights",
 		"model deviations", "model encoding", "model layout", "model levels",
 		"model missing", "model log_link", "model targets", "model intercepts", "model matrix", "model preset", "model split",

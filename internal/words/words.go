@@ -38,6 +38,15 @@ func Sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] 
 
 func Joined(names []string) string { return strings.Join(names, ", ") }
 
+// Numbers are those of a list, as [Short] writes them.
+func Numbers(list []float64) string {
+	var texts []string
+	for _, v := range list {
+		texts = append(texts, Short(v))
+	}
+	return Joined(texts)
+}
+
 // Count is so many of something.
 func Count(n int, what string) string {
 	if n == 1 {

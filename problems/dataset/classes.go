@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // MostClasses bounds the classes of a target: more of them are numbers rather than classes.
@@ -148,12 +150,41 @@ func (l Labels) Class(y float64) int {
 	return 0
 }
 
-// Weighed are the sums of the weights of the rows with the two labels, their numbers where rows have no weights.
-func (l Labels) Weighed(d *Data) (n [2]float64) {
+// Balanced are weights of classes, in their order, with which the rows of all have the same sum of weights, and those
+// of all together the sum that they have without.
+func (d *Data) Balanced(classes []float64) []float64 {
+	out := make([]float64, len(classes))
 	for i, w := range d.weights() {
-		n[l.Class(d.Y[i])] += w
+		k, _ := slices.BinarySearch(classes, d.Y[i])
+		out[k] += w
 	}
-	return n
+	total := floats.Sum(out)
+	for k, n := range out {
+		out[k] = total / (float64(len(out)) * n)
+	}
+	return out
+}
+
+// Weighed returns the division with the weights of rows times those of their classes.
+func Weighed(v Division, classes, weights []float64) Division {
+	each := func(d *Data) *Data {
+		if d == nil {
+			return nil
+		}
+		out := *d
+		out.Weights = slices.Clone(d.weights())
+		for i, y := range d.Y {
+			if k, known := slices.BinarySearch(classes, y); known {
+				out.Weights[i] *= weights[k]
+			}
+		}
+		return &out
+	}
+	if c, folds := v.(*CrossValidation); folds {
+		return &CrossValidation{Data: each(c.Data), Folds: c.Folds, Test: each(c.Test), Gaps: c.Gaps}
+	}
+	s := v.(*Split)
+	return &Split{Train: each(s.Train), Val: each(s.Val), Test: each(s.Test)}
 }
 
 // CheckLabels returns the two labels of a division, and says why where the targets are others, or why a classifier

@@ -130,7 +130,8 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 	sameTuned(t, "logistic, terms", tune.Config{MaxIter: 2}, 1e-2, termed(weighted), termed(repeated))
 	machine := func(d dataset.Division) func() (problems.Model, error) {
 		return func() (problems.Model, error) {
-			return svm.New(classified(d, 2).(*dataset.CrossValidation), svm.Options{Standardize: true, Balanced: true})
+			return svm.New(classified(d, 2).(*dataset.CrossValidation), svm.Options{Standardize: true,
+				ClassWeights: classified(d, 2).Table().Balanced([]float64{0, 1})})
 		}
 	}
 	sameTuned(t, "svm", tune.Config{Method: tune.MethodRandom, Evaluations: 6}, 1e-4, machine(weighted), machine(repeated))

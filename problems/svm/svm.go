@@ -57,8 +57,6 @@ type Options struct {
 	// ClassWeights weigh the losses of the rows with the smaller and with the larger label, in this order;
 	// means become weighted means. Nil means 1 for both.
 	ClassWeights []float64
-	// Balanced weighs the classes by the inverse of their numbers of rows, or of the sums of their weights.
-	Balanced bool
 	// R0 is the start of r, 0 means 10; WBar0 that of all wbar, 0 means 1e-6: the paper's. With one of them given, the
 	// default starts there, too, and runs to the end.
 	R0, WBar0 float64
@@ -131,24 +129,14 @@ func (m *Model) ClassWeights() [2]float64 { return m.weights }
 // weigh sets the weights of the two classes.
 func (m *Model) weigh(o Options) error {
 	m.weights = [2]float64{1, 1}
-	switch {
-	case o.Balanced && o.ClassWeights != nil:
-		return fmt.Errorf("both Balanced and ClassWeights are given, expected one of them")
-	case o.Balanced:
-		counts := m.labels.Weighed(m.cv.Data)
-		for k, n := range counts {
-			m.weights[k] = (counts[0] + counts[1]) / (2 * n)
+	if o.ClassWeights != nil && len(o.ClassWeights) != 2 {
+		return fmt.Errorf("%d class weights, expected 2", len(o.ClassWeights))
+	}
+	for k, w := range o.ClassWeights {
+		if !(w > 0) || math.IsInf(w, 1) {
+			return fmt.Errorf("the weight of label %v is %v, expected a positive number", m.labels[k], w)
 		}
-	case o.ClassWeights != nil:
-		if len(o.ClassWeights) != 2 {
-			return fmt.Errorf("%d class weights, expected 2", len(o.ClassWeights))
-		}
-		for k, w := range o.ClassWeights {
-			if !(w > 0) || math.IsInf(w, 1) {
-				return fmt.Errorf("the weight of label %v is %v, expected a positive number", m.labels[k], w)
-			}
-			m.weights[k] = w
-		}
+		m.weights[k] = w
 	}
 	return nil
 }

@@ -99,10 +99,9 @@ func TestLosses(t *testing.T) {
 		o     Options
 		w     [2]float64
 	}{
-		"dense":    {1, Options{}, [2]float64{1, 1}},
-		"sparse":   {0.05, Options{}, [2]float64{1, 1}},
-		"weights":  {1, Options{ClassWeights: []float64{1, 3}}, [2]float64{1, 3}},
-		"balanced": {0.05, Options{Balanced: true}, [2]float64{1, 1}}, // both classes have half of the rows
+		"dense":   {1, Options{}, [2]float64{1, 1}},
+		"sparse":  {0.05, Options{}, [2]float64{1, 1}},
+		"weights": {1, Options{ClassWeights: []float64{1, 3}}, [2]float64{1, 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cv := folded(t, 1, 30, 6, 3, c.share)
@@ -299,7 +298,6 @@ func TestBadData(t *testing.T) {
 		{"nothing", nil, Options{}, "no data"},
 		{"weights", folded(t, 6, 24, 2, 3, 1), Options{ClassWeights: []float64{1}}, "1 class weights, expected 2"},
 		{"weight", folded(t, 6, 24, 2, 3, 1), Options{ClassWeights: []float64{1, 0}}, "the weight of label 8 is 0"},
-		{"both weights", folded(t, 6, 24, 2, 3, 1), Options{ClassWeights: []float64{1, 1}, Balanced: true}, "both"},
 		{"r", folded(t, 6, 24, 2, 3, 1), Options{R0: -1}, "r starts at -1"},
 		{"wbar", folded(t, 6, 24, 2, 3, 1), Options{WBar0: 11}, "wbar starts at 11"},
 	} {

@@ -200,6 +200,7 @@ func (s *Source) ForColumns() string {
 		{"Division.Fold", w.Division.Fold != ""}, {"Division.Group", w.Division.Group != ""},
 		{"Division.Time", w.Division.Time != ""},
 		{"Wanted.Weights", w.Weights != ""}, {"Wanted.Offset", w.Offset != ""}, {"Wanted.Event", w.Event != ""},
+		{"Wanted.Positive", w.Positive != ""},
 		{"Options.Separator", s.Options.Separator != ""}, {"Options.Decimal", s.Options.Decimal != ""},
 		{"Options.Encoding", s.Options.Encoding != ""}, {"Options.Comment", s.Options.Comment != ""},
 		{"Options.Header", s.Options.Header != ""}, {"Options.Sheet", s.Options.Sheet != ""},

@@ -86,6 +86,7 @@ type predictions struct {
 // predictionForm says what is written for a row.
 type predictionForm struct {
 	prob, labels bool
+	threshold    *float64  // in the place of the model's; nil for that
 	times        []float64 // at which survival is written
 	id           string    // a column; empty for none
 	json         bool
@@ -101,6 +102,14 @@ func (f predictionForm) check(m *model.Model) error {
 		return cli.BadInputf("--survival: %s has no times until an event; cox has", m.Model)
 	case f.times != nil && f.prob:
 		return cli.BadInputf("--survival and --prob: one of them, the probabilities at times or the relative risk")
+	case f.threshold != nil && m.Labels == nil:
+		return cli.BadInputf("--threshold: %s predicts numbers; %s predict labels", m.Model,
+			words.Joined(model.Taking("Decisions")))
+	case f.threshold != nil && m.Classes() && m.Threshold == nil:
+		return cli.BadInputf("--threshold: the model has no label that is to be found; conetune tune --positive LABEL " +
+			"--decide RULE gives it one")
+	case f.threshold != nil && m.Loss.Kind != model.Hinge && !(*f.threshold >= 0 && *f.threshold <= 1):
+		return cli.BadInputf("--threshold is %v, expected a probability from 0 to 1", *f.threshold)
 	case f.labels && m.Labels == nil:
 		return cli.BadInputf("--labels: %s predicts numbers", m.Model)
 	case f.id != "" && m.Encoding == nil:
@@ -112,6 +121,7 @@ func (f predictionForm) check(m *model.Model) error {
 // Command is conetune predict.
 func Command(a *cli.App) *cobra.Command {
 	var modelPath, dataPath, out, times string
+	var threshold float64
 	var asJSON bool
 	var dialect table.Options
 	var form predictionForm
@@ -146,7 +156,11 @@ func Command(a *cli.App) *cobra.Command {
 			if form.times, err = cli.NumbersOf("survival", "time", times, "positive numbers", positive); err != nil {
 				return err
 			}
-			form.json = asJSON
+			if form.json = asJSON; cmd.Flags().Changed("threshold") {
+				if form.threshold = &threshold; math.IsNaN(threshold) || math.IsInf(threshold, 0) {
+					return cli.BadInputf("--threshold is %v, expected a finite number", threshold)
+				}
+			}
 			return predictTable(a, cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect,
 				in: input.Input{Stdin: a.Stdin}, form: form}, out, asJSON)
 		},
@@ -161,6 +175,8 @@ func Command(a *cli.App) *cobra.Command {
 		"logistic; those of all labels for multinomial")
 	fs.BoolVar(&form.labels, "labels", false,
 		"write labels, for classifiers: what is written without --prob, and in front of the probability with it")
+	fs.Float64Var(&threshold, "threshold", 0, "predict the second label, or that of --positive, where its probability, "+
+		"for svm the value, is above `T` (default: that of --decide, or the label of even odds)")
 	fs.StringVar(&times, "survival", "", "write the probabilities that the event comes after each of the times "+
 		"`T1,T2,..` in the place of the logarithm of the hazard, for cox")
 	fs.StringVar(&form.id, "id", "",
@@ -218,6 +234,9 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 	}
 	if err := data.form.check(m); err != nil {
 		return nil, err
+	}
+	if data.form.threshold != nil {
+		m.Threshold = data.form.threshold
 	}
 	if m.Matrix != nil {
 		return predictEntries(m, data.path, data.form)

@@ -162,8 +162,7 @@ func describeLoss(l *model.Loss) string {
 	case l.Level != 0:
 		return l.Kind + ", level " + words.Number(l.Level)
 	case l.ClassWeights != nil:
-		return fmt.Sprintf("%s, classes weighed %s and %s", l.Kind, words.Number(l.ClassWeights[0]),
-			words.Number(l.ClassWeights[1]))
+		return l.Kind + ", labels weighed by " + words.Numbers(l.ClassWeights)
 	}
 	return l.Kind
 }
@@ -246,6 +245,14 @@ func describeCoefficients(m *model.Model) string {
 	}
 	if names := labelsOf(m); m.Classes() {
 		b.WriteString("the label is that of the largest sum; the probabilities go with the exponentials of the sums\n")
+		if m.Threshold != nil {
+			fmt.Fprintf(&b, "but %s where its probability is above %s, and elsewhere the most probable of the others\n",
+				names[len(names)-1], words.Number(*m.Threshold))
+		}
+	} else if names != nil && m.Threshold != nil {
+		score := map[bool]string{true: "sum", false: "probability"}[m.Loss.Kind == model.Hinge]
+		fmt.Fprintf(&b, "the label is %s where the %s is above %s, and %s elsewhere\n", names[1], score,
+			words.Number(*m.Threshold), names[0])
 	} else if names != nil {
 		fmt.Fprintf(&b, "the label is %s where the sum is positive, and %s elsewhere\n", names[1], names[0])
 	} else if m.Times() {

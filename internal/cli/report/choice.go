@@ -76,10 +76,13 @@ func choiceOf(run *Run, r *tune.Result) choice {
 	if r.TrainedOn == tune.FinalTrain {
 		c.what = "The same model"
 	}
-	whole := totalWeight(run.Rows.Split.Train)
+	fitted, classes, _ := run.Options.Weighed(run.Rows) // without an error, as the model was built of them
+	whole := totalWeight(fitted.Table())
 	if s := r.Selection; s != nil && s.Weighted && r.TrainedOn != tune.FinalTrain {
 		of, c.what = "of the model", "The same model"
-		whole += totalWeight(run.Rows.Split.Val)
+		if s, ok := fitted.(*dataset.Split); ok {
+			whole += totalWeight(s.Val)
+		}
 	}
 	units := "on the features and the target as they are"
 	if run.Options.Standardize {
@@ -98,7 +101,8 @@ func choiceOf(run *Run, r *tune.Result) choice {
 			c.said += ", l1_ratio " + words.Ratio(l1, 3)
 			add("l1_ratio", words.Ratio(l1, 4), "share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet")
 		}
-		c.same = sameAs(r.Model, lambda, l1, whole, run.Source.Wanted.Weights != "", run.Source.Wanted.Offset != "")
+		c.same = sameAs(r.Model, lambda, l1, whole, classes != nil || run.Source.Wanted.Weights != "",
+			run.Source.Wanted.Offset != "")
 		return c
 	}
 	values := r.Lambda

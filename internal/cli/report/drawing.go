@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/internal/words"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
@@ -103,17 +104,21 @@ func confusionFigure(run *Run, j *evaluate.Sample, fit problems.Fit) figure.Figu
 // predictionDrawings are those that fit the model.
 func predictionDrawings(run *Run, j *evaluate.Sample, fit problems.Fit) (list []*drawing) {
 	switch names := run.labels(fit); {
-	case fit.Classes(): // the confusion table has it
+	case fit.Classes() && j.Rule == nil: // the confusion table has it
 	case fit.Hazard:
 		list = append(list, risksOf(j))
 	case fit.Labels == nil:
 		list = append(list, residualsOf(j))
 	default:
-		if run.logOdds() {
-			list = append(list, calibrationOf(j, names[1]))
+		last := j.Last()
+		if names = []string{names[0], positive(run, j)}; fit.Classes() {
+			names[0] = "others"
 		}
-		if slices.Contains(j.Y, 0) && slices.Contains(j.Y, 1) {
-			list = append(list, rocOf(j, names))
+		if run.Spec.Loss != model.Hinge {
+			list = append(list, calibrationOf(last, names[1]))
+		}
+		if slices.Contains(last.Y, 0) && slices.Contains(last.Y, 1) {
+			list = append(list, rocOf(last, names), precisionOf(last, names))
 		}
 	}
 	return list
@@ -141,14 +146,51 @@ func rocOf(j *evaluate.Sample, names []string) *drawing {
 	x, y := roc(j.Value, j.Y, j.Weight)
 	area := j.Metrics[slices.IndexFunc(j.Metrics, func(m evaluate.Metric) bool { return m.Name == evaluate.AUC })].Value
 	curve := figure.Line{Name: "model", X: webpage.Thinned(x, mostPoints), Y: webpage.Thinned(y, mostPoints)}
+	n := j.Confusion(2)
+	lines := append([]figure.Line{diagonal(), curve}, chosen(j, n[0][1]/(n[0][0]+n[0][1]), n[1][1]/(n[1][0]+n[1][1]))...)
 	return &drawing{
 		"roc", fmt.Sprintf("ROC curve, area %.3f", area),
 		fmt.Sprintf("The share of %s that is found over the share of %s that is called %s, for all thresholds. The "+
 			"diagonal is chance. The area below the curve is %.3f.", names[1], names[0], names[1], area),
 		figure.Figure{Title: fmt.Sprintf("ROC curve, area %.3f", area), XLabel: "share of " + names[0] + " called " +
 			names[1], XFromZero: true, PanelHeight: tallPanel,
-			Panels: []figure.Panel{{YLabel: "share of " + names[1] + " found", Lines: []figure.Line{diagonal(), curve}}}},
+			Panels: []figure.Panel{{YLabel: "share of " + names[1] + " found", Lines: lines}}},
 	}
+}
+
+// chosen is the point of the rows that are called positive by a rule, on a curve of all thresholds.
+func chosen(j *evaluate.Sample, x, y float64) []figure.Line {
+	if j.Rule == nil || !words.Finite(x+y) {
+		return nil
+	}
+	return []figure.Line{{Name: "threshold", Points: true, X: []float64{x}, Y: []float64{y}, Style: 2}}
+}
+
+// precision returns the share of positive rows that are found (x), and that of them among the rows called positive (y),
+// from a ROC curve and their share of all.
+func precision(others, found []float64, share float64) (x, y []float64) {
+	for k := 1; k < len(found); k++ {
+		if right := found[k] * share; found[k] > found[k-1] {
+			x, y = append(x, found[k]), append(y, right/(right+others[k]*(1-share)))
+		}
+	}
+	return x, y
+}
+
+// precisionOf is the precision over the recall of rows of both labels.
+func precisionOf(j *evaluate.Sample, names []string) *drawing {
+	n, share := j.Confusion(2), stat.Mean(j.Y, j.Weight)
+	others, found := roc(j.Value, j.Y, j.Weight)
+	x, y := precision(others, found, share)
+	chance := figure.Line{X: []float64{0, 1}, Y: []float64{share, share}, Style: guideStyle}
+	curve := figure.Line{Name: "model", X: webpage.Thinned(x, mostPoints), Y: webpage.Thinned(y, mostPoints)}
+	lines := append([]figure.Line{chance, curve}, chosen(j, n[1][1]/(n[1][0]+n[1][1]), n[1][1]/(n[0][1]+n[1][1]))...)
+	about := fmt.Sprintf("The share of %s among the rows that are called %s, over the share of %s that is found, for all "+
+		"thresholds. The level line is chance, %s; at the end all are found, with a share of %s.", names[1], names[1],
+		names[1], words.Short(share), words.Short(y[len(y)-1]))
+	return &drawing{"precision", "Precision over recall", about, figure.Figure{Title: "precision over recall",
+		XLabel: "share of " + names[1] + " found (recall)", XFromZero: true, PanelHeight: tallPanel,
+		Panels: []figure.Panel{{YLabel: "share of " + names[1] + " among called", Lines: lines}}}}
 }
 
 // ordered are the places of values by their size, or by another order.
@@ -216,7 +258,11 @@ func calibrationOf(j *evaluate.Sample, label string) *drawing {
 		line.X, line.Y, line.Error = append(line.X, p), append(line.Y, share),
 			append(line.Error, math.Sqrt(share*(1-share)/n))
 	}
-	last := len(line.X) - 1
+	guide, last := diagonal(), len(line.X)-1
+	if j.Metrics[0].Name != evaluate.ErrorRate { // up to where the probabilities of a rare label are
+		end := max(slices.Max(line.X), slices.Max(line.Y))
+		guide.X, guide.Y = []float64{0, end}, []float64{0, end}
+	}
 	caption := fmt.Sprintf("Calibration: share of %s over its predicted probability, in %d bins of equal size, with "+
 		"bars of one standard error", label, len(line.X))
 	about := fmt.Sprintf("In the lowest bin the mean probability is %s and the share %s, in the highest %s and %s. On "+
@@ -224,7 +270,7 @@ func calibrationOf(j *evaluate.Sample, label string) *drawing {
 		words.Short(line.X[0]), words.Short(line.Y[0]), words.Short(line.X[last]), words.Short(line.Y[last]))
 	return &drawing{"calibration", caption, about, figure.Figure{Title: "calibration",
 		XLabel: "predicted probability of " + label, XFromZero: true, PanelHeight: tallPanel,
-		Panels: []figure.Panel{{YLabel: "share of " + label, Lines: []figure.Line{diagonal(), line}}}}}
+		Panels: []figure.Panel{{YLabel: "share of " + label, Lines: []figure.Line{guide, line}}}}}
 }
 
 // riskNames are the groups of rows of a figure, by their values.

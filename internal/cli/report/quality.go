@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/internal/words"
+	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/tune"
@@ -21,12 +22,18 @@ var measureNames = map[string]string{
 	evaluate.R2: "R², share of the variance explained", evaluate.RMSE: "root mean squared error",
 	evaluate.MAE:     "mean absolute error",
 	evaluate.LogLoss: "log loss", evaluate.Brier: "Brier score", evaluate.AUC: "area under the ROC curve",
-	evaluate.ErrorRate:         "share of wrong labels",
+	evaluate.ErrorRate: "share of wrong labels", evaluate.Cost: "mean cost of a row", evaluate.F1: "F1",
+	evaluate.AveragePrecision:  "average precision",
+	evaluate.BalancedError:     "balanced error, mean over the labels",
 	evaluate.DevianceExplained: "share of the deviance explained", evaluate.Deviance: "mean Poisson deviance",
 	evaluate.Pinball: "mean pinball loss", evaluate.Coverage: "share of targets at or below the prediction",
 	evaluate.Concordance:     "concordance, share of pairs in the right order",
 	evaluate.PartialDeviance: "partial-likelihood deviance for each event",
 }
+
+// shortNames are measures that decide.
+var shortNames = map[string]string{evaluate.BalancedError: "least balanced error", evaluate.F1: "best F1",
+	evaluate.Cost: "least cost"}
 
 // briefNames are measures of regressions in heads of narrow columns.
 var briefNames = map[string]string{evaluate.R2: "R²", evaluate.RMSE: "RMSE", evaluate.MAE: "MAE"}
@@ -54,8 +61,14 @@ func onRows(many, on, what string) string {
 }
 
 // without is what is predicted without any feature.
-func without(run *Run, j *evaluate.Sample) string {
+func without(run *Run, j *evaluate.Sample, measure string) string {
 	switch {
+	case measure == evaluate.AUC, measure == evaluate.BalancedError:
+		return "chance"
+	case measure == evaluate.F1:
+		return "all rows called " + positive(run, j)
+	case measure == evaluate.Cost:
+		return "the cheaper of all rows called " + positive(run, j) + " and none"
 	case j.Entries:
 		return "the mean of the training entries"
 	case run.Spec.Survival:
@@ -74,6 +87,9 @@ func without(run *Run, j *evaluate.Sample) string {
 
 // headline is the measure that a verdict is about.
 func headline(list []evaluate.Metric) evaluate.Metric {
+	if slices.Contains([]string{evaluate.AUC, evaluate.BalancedError, evaluate.F1, evaluate.Cost}, list[0].Name) {
+		return list[0] // labels do not count alike
+	}
 	m := list[len(list)-1]
 	for _, name := range []string{evaluate.RMSE, evaluate.ErrorRate, evaluate.Pinball, evaluate.Deviance,
 		evaluate.Concordance, evaluate.LogLoss} {
@@ -88,14 +104,15 @@ func headline(list []evaluate.Metric) evaluate.Metric {
 func verdict(run *Run, j *evaluate.Sample) []string {
 	m := headline(j.Metrics)
 	text := fmt.Sprintf("On %s: %s %s, against %s for %s", judgedOn(j), measureNames[m.Name],
-		words.PlusMinus(m.Value, m.StandardError), words.ToError(m.Base, m.StandardError), without(run, j))
+		words.PlusMinus(m.Value, m.StandardError), words.ToError(m.Base, m.StandardError), without(run, j, m.Name))
+	rises := slices.Contains([]string{evaluate.Concordance, evaluate.AUC, evaluate.F1}, m.Name)
 	switch change := 100 * (m.Value/m.Base - 1); {
-	case m.Name == evaluate.Concordance && change <= 0:
-		text += ". The features do not help on these rows."
-	case m.Name == evaluate.Concordance:
-		text += "; 1 is the best."
 	case !words.Finite(change):
 		text += "."
+	case rises && change <= 0:
+		text += ". The features do not help on these rows."
+	case rises:
+		text += "; 1 is the best."
 	case math.Abs(change) < 0.5:
 		text += ": no better. The features do not help on these rows."
 	case change < 0:
@@ -103,25 +120,69 @@ func verdict(run *Run, j *evaluate.Sample) []string {
 	default:
 		text += fmt.Sprintf(": %.0f %% more. The features do not help on these rows.", change)
 	}
+	if k := slices.IndexFunc(j.Metrics, func(m evaluate.Metric) bool {
+		return m.Name == evaluate.AveragePrecision
+	}); k >= 0 {
+		p, names := j.Metrics[k], run.labels(j.Fit)
+		if p.Base <= 0.5 || run.Source.Wanted.Positive != "" {
+			text += fmt.Sprintf(" The average precision for %s is %s, and by chance their share, %s.", positive(run, j),
+				words.PlusMinus(p.Value, p.StandardError), words.ToError(p.Base, p.StandardError))
+		} else {
+			text += fmt.Sprintf(" Rows of %s have a share of %s; --positive %[1]s measures how they are found.", names[0],
+				words.Short(1-p.Base))
+		}
+	}
 	plain := "The fit without a penalty"
 	if j.LeastSquares() {
 		plain = "Least squares, without a penalty,"
 	}
 	switch {
-	case j.Plain != nil:
+	case j.Plain != nil && !math.IsNaN(m.Plain):
 		text += fmt.Sprintf(" %s has %s.", plain, words.ToError(m.Plain, m.StandardError))
 	case j.WhyNotPlain != nil:
 		text += fmt.Sprintf(" %s has no answer here: %s.", plain, j.WhyNotPlain)
 	}
 	list := []string{text}
+	if j.Rule != nil {
+		list = append(list, decision(run, j))
+	}
 	if j.On != evaluate.OnTest {
 		text := "The hyperparameters were chosen by these rows, so that new rows will be predicted a little worse"
+		if j.On == evaluate.OnValidation && j.Rule != nil && j.Rule.Measure != "" {
+			text = strings.Replace(text, "were", "and the threshold were", 1)
+		}
 		if run.Outside == nil && run.Source.CrossValidates() {
 			text += " (--nested says how much)"
 		}
 		list = append(list, text+".")
 	}
 	return list
+}
+
+// positive is the last label.
+func positive(run *Run, j *evaluate.Sample) string {
+	names := run.labels(j.Fit)
+	return names[len(names)-1]
+}
+
+// decision says from which threshold on rows are called positive.
+func decision(run *Run, j *evaluate.Sample) string {
+	score, on := "value", "on the validation rows"
+	if run.Spec.Loss != model.Hinge {
+		score = "probability"
+	}
+	if run.Source.CrossValidates() {
+		on = "in cross-validation"
+	}
+	text := fmt.Sprintf("A row is called %s where its %s is above %s", positive(run, j), score, words.Short(j.Threshold))
+	if j.Rule.Measure == "" {
+		return text + "."
+	}
+	text += fmt.Sprintf(", the threshold of the %s %s", shortNames[j.Rule.Measure], on)
+	if j.On == evaluate.OnFolds {
+		text += "; here the rows of each fold are called by that of the other folds"
+	}
+	return text + "."
 }
 
 // qualityTable has the measures.
@@ -280,6 +341,9 @@ func confusionTable(run *Run, j *evaluate.Sample, fit problems.Fit) *webpage.Tab
 	}
 	if j.Rows != len(j.Y) {
 		each = "each row once for each repeat, "
+	}
+	if j.Rule != nil {
+		by += " at a threshold of " + words.Short(j.Threshold)
 	}
 	t := webpage.NewTable("confusion", "Labels and predicted labels"+by+", "+each+judgedOn(j), webpage.Text("label"))
 	for _, name := range names {

@@ -109,8 +109,9 @@ func Text(run *Run, split *dataset.Split, results []*tune.Result, written []stri
 		b.WriteString(words.Wrapped(text))
 	}
 	if what.quality != nil {
-		shown, rest := what.quality.First(mostTargets)
+		shown, rest := what.quality, 0
 		if what.judged == nil { // of several targets, with no sentence about them
+			shown, rest = shown.First(mostTargets)
 			b.WriteString(words.Wrapped(shown.Caption + "."))
 		}
 		b.WriteString("\n" + shown.String())
@@ -267,6 +268,9 @@ func describeData(run *Run, split *dataset.Split) string {
 	}
 	if name := run.Source.Wanted.Offset; name != "" {
 		target += ", offset " + name
+	}
+	if _, classes, _ := run.Options.Weighed(run.Rows); classes != nil {
+		target += ", labels weighed by " + words.Numbers(classes)
 	}
 	if run.Spec.Survival {
 		target += ", " + words.Count(events, "event")

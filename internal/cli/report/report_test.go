@@ -214,6 +214,9 @@ func TestWeightedROC(t *testing.T) {
 	x, y := roc([]float64{4, 3, 2, 1}, []float64{1, 0, 1, 0}, []float64{2, 1, 2, 2})
 	require.InDeltaSlice(t, []float64{0, 0, 1. / 3, 1. / 3, 1}, x, 1e-15)
 	require.InDeltaSlice(t, []float64{0, 0.5, 0.5, 1, 1}, y, 1e-15)
+	found, right := precision(x, y, 4./7) // rows of weight 4 of 7 are positive
+	require.InDeltaSlice(t, []float64{0.5, 1}, found, 1e-15)
+	require.InDeltaSlice(t, []float64{1, 4. / 5}, right, 1e-15)
 }
 
 // lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2) is the penalty of the elastic net in one parametrisation.

@@ -27,6 +27,7 @@ type tuneFlags struct {
 	nested                      int
 	standardize, intercept      bool
 	scale, groups, classWeights string
+	decide                      string
 	trace, plot, plotTrace      string
 	save, coefficients, report  string
 	configFile, saveConfig      string
@@ -114,6 +115,11 @@ func (f *tuneFlags) table() []flagGroup {
 			cli.NewFlag("standardize", &f.standardize,
 				"bring features to one unit, that of --scale, on the training rows (default: on with --data and --train)"),
 			cli.NewFlag("intercept", &f.intercept, "fit an intercept (default: on with --data and --train)"),
+			cli.NewFlag("positive", &w.Positive, "`LABEL` that classifiers give the probability of, and whose rows they are to "+
+				"find (default: the larger number, or the later text)", cli.Traits{Option: "Wanted.Positive", Of: "Decisions"}),
+			cli.NewFlag("decide", &f.decide, "`RULE` by which classifiers call a row positive: balanced-error or f1, at the "+
+				"threshold that is best in cross-validation, FP:FN, at that of the least costs of false positives and "+
+				"negatives, or a threshold of the probability, of svm of the value", cli.Traits{Of: "Decisions"}),
 			cli.NewFlag("one-se", &c.OneSE, "take the simplest model whose validation error is within one standard error of "+
 				"the least: that with all weights larger by the same factor"),
 		}},
@@ -170,8 +176,8 @@ func (f *tuneFlags) table() []flagGroup {
 			cli.NewFlag("pilot", &m.Pilot, "`MODEL` that the weights of adaptive-lasso come from: "+words.Joined(
 				regression.Pilots()), cli.Traits{Of: "Pilot"}),
 			cli.NewFlag("class-weights", &f.classWeights,
-				"weights of the losses of the two labels, for svm: `W1,W2`, or balanced (default: 1,1)",
-				cli.Traits{Of: "ClassWeights", List: true}),
+				"weights of the losses of the labels of classifiers: `LABEL=W,..`, 1 for others, or those of all labels, or "+
+					"balanced, all labels alike", cli.Traits{Option: "Options.ClassWeights", Of: "ClassWeights", List: true}),
 			cli.NewFlag("scale", &f.scale, "`UNIT` of standardised features: deviation, mean 0 (of dense tables) and standard "+
 				"deviation 1, largest, the largest absolute value 1, or common, all divided by one number (default: deviation, "+
 				"largest for sparse tables of 1000 features or more; svm has common where the sizes of sparse columns are "+

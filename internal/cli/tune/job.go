@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/report"
 	"github.com/conetune/conetune/internal/figure"
@@ -27,8 +28,9 @@ import (
 // tuneJob is a checked command line of conetune tune.
 type tuneJob struct {
 	*tuneFlags
-	run   *report.Run
-	built problems.Model // of the rows
+	run       *report.Run
+	built     problems.Model // of the rows
+	decisions evaluate.Decisions
 }
 
 // NewJob checks everything that can be checked without reading the data.
@@ -68,6 +70,9 @@ func NewJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
 		return nil, cli.BadInput(err)
 	}
 	if err := f.parseClassWeights(); err != nil {
+		return nil, err
+	}
+	if err := job.parseDecisions(spec); err != nil {
 		return nil, err
 	}
 	f.model.Groups = f.readGroups
@@ -169,19 +174,42 @@ func (f *tuneFlags) readGroups(features []string, overlap bool) (*groups.Groups,
 	return g, nil
 }
 
-// parseClassWeights reads "balanced" or "1,3".
-func (f *tuneFlags) parseClassWeights() (err error) {
-	if f.model.Balanced = f.classWeights == "balanced"; f.model.Balanced {
+// parseClassWeights reads "balanced", "1,3" or "ill=3".
+func (f *tuneFlags) parseClassWeights() error {
+	if f.model.Balanced = f.classWeights == "balanced"; f.model.Balanced || f.classWeights == "" {
 		return nil
 	}
-	const least, expected = 1 / cli.MostWeight,
-		"balanced, or a positive number for the rows of the smaller label and one for those of the larger, from %g to %g"
-	f.model.ClassWeights, err = cli.NumbersOf("class-weights", "weight", f.classWeights, cli.Sprintf(expected, least,
-		cli.MostWeight), func(v float64) bool { return v >= least && v <= cli.MostWeight })
-	if n := len(f.model.ClassWeights); err == nil && n != 0 && n != 2 {
-		err = cli.BadInputf("--class-weights is %q, expected "+expected, f.classWeights, least, cli.MostWeight)
+	const least = 1 / cli.MostWeight
+	for _, field := range strings.Split(f.classWeights, ",") {
+		at := strings.LastIndex(field, "=")
+		w, err := strconv.ParseFloat(strings.TrimSpace(field[at+1:]), 64)
+		if named := at >= 0; err != nil || !(w >= least && w <= cli.MostWeight) ||
+			len(f.model.ClassWeights) > 0 && named != (f.model.ClassWeights[0].Label != "") {
+			return cli.BadInputf("--class-weights is %q, expected balanced, LABEL=W,.. or a positive number for the rows of "+
+				"each label, the smaller one first, from %g to %g", f.classWeights, least, cli.MostWeight)
+		}
+		f.model.ClassWeights = append(f.model.ClassWeights, model.ClassWeight{Label: field[:max(0, at)], Weight: w})
 	}
-	return err
+	return nil
+}
+
+// parseDecisions reads --decide.
+func (job *tuneJob) parseDecisions(spec model.Spec) (err error) {
+	d := &job.decisions
+	d.Unequal = job.Data.Wanted.Positive != "" || job.classWeights != ""
+	if job.decide == "" {
+		return nil
+	}
+	if d.Rule, err = evaluate.ParseRule(job.decide); err != nil {
+		return cli.BadInputf("--decide: %w", err)
+	}
+	switch at := d.Rule.At; {
+	case spec.Classes && job.Data.Wanted.Positive == "":
+		return cli.BadInputf("--decide: %s has several labels; --positive LABEL says which one is to be found", spec.Name)
+	case spec.Loss != model.Hinge && !(at >= 0 && at <= 1):
+		return cli.BadInputf("--decide is %v, expected a probability from 0 to 1", at)
+	}
+	return nil
 }
 
 // checkNames rejects unknown methods, presets and backends, and names those there are.

@@ -18,7 +18,7 @@ import (
 // choice is how the hyperparameters are chosen.
 func (job *tuneJob) choice() *evaluate.Choice {
 	return &evaluate.Choice{Build: job.build, Intercept: job.model.Intercept, Methods: job.run.Methods, Chain: job.chain,
-		Config: job.config}
+		Config: job.config, Decisions: job.decisions}
 }
 
 // outerFolds splits the rows into outer folds, by the design of those inside.

@@ -38,10 +38,14 @@ func (r toldResult) MarshalJSON() ([]byte, error) {
 		On       string                                `json:"metrics_on,omitempty"`
 		Metrics  map[string]evaluate.Metric            `json:"metrics,omitempty"`
 		Targets  map[string]map[string]evaluate.Metric `json:"metrics_of_targets,omitempty"`
+		Cut      *float64                              `json:"threshold,omitempty"`
 		Nested   *evaluate.Nested                      `json:"nested,omitempty"`
 	}{Fields: Fields(*r.Result), Findings: r.notes, Nested: r.nested}
 	if r.judged != nil {
 		out.On, out.Metrics = r.judged.On, evaluate.ByName(r.judged.Metrics)
+		if r.judged.Rule != nil {
+			out.Cut = &r.judged.Threshold
+		}
 	}
 	if r.several != nil {
 		out.On, out.Targets = r.several[0].On, map[string]map[string]evaluate.Metric{}

@@ -51,6 +51,7 @@ func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
 		return cli.BadInput(err)
 	}
 	job.built, job.run.Judge = model, evaluate.NewJudge(rows, model, job.model.Intercept)
+	job.run.Judge.Decisions = job.decisions
 	if m, ok := model.(*regression.Model); ok {
 		job.run.Groups = m.Options().Groups
 	}
@@ -165,6 +166,9 @@ func (job *tuneJob) build(rows *input.Rows) (problems.Model, error) {
 func (job *tuneJob) saved(r *tune.Result) model.Model {
 	m := model.New(&job.Data.Source, job.run.Rows, job.built, job.model.Options, r)
 	m.Provenance.Preset, m.Provenance.Files = job.config.Preset, job.Data.AllFiles()
+	if j := job.run.Judge.Of(r); j != nil && j.Rule != nil {
+		m.Threshold = &j.Threshold
+	}
 	return m
 }
 

@@ -87,6 +87,16 @@ func (f Fit) Of(j int) []float64 {
 	return f.Coefficients[j*q : (j+1)*q]
 }
 
+// Used is the number of features with coefficients that are not zero.
+func (f Fit) Used() (n int) {
+	for j := range f.Features {
+		if floats.Norm(f.Of(j), math.Inf(1)) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // Values returns the values for a row of features of a model of several targets.
 func (f Fit) Values(row []float64) []float64 {
 	q := len(f.Targets)

@@ -33,7 +33,7 @@ func (t *task) curve(ctx context.Context, out *Result) error {
 		!(slices.Max(s.Lambda) > 0) {
 		return nil
 	}
-	e, err := t.everyWeight(ctx)
+	e, err := t.everyWeight(ctx, nil)
 	if e == nil || err != nil {
 		return err
 	}

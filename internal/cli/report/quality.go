@@ -85,7 +85,7 @@ func headline(list []evaluate.Metric) evaluate.Metric {
 }
 
 // verdict puts the measures into sentences.
-func verdict(run *Run, j *evaluate.Sample) []string {
+func verdict(run *Run, j *evaluate.Sample, given bool) []string {
 	m := headline(j.Metrics)
 	text := fmt.Sprintf("On %s: %s %s, against %s for %s", judgedOn(j), measureNames[m.Name],
 		words.PlusMinus(m.Value, m.StandardError), words.ToError(m.Base, m.StandardError), without(run, j))
@@ -114,7 +114,7 @@ func verdict(run *Run, j *evaluate.Sample) []string {
 		text += fmt.Sprintf(" %s has no answer here: %s.", plain, j.WhyNotPlain)
 	}
 	list := []string{text}
-	if j.On != evaluate.OnTest {
+	if j.On != evaluate.OnTest && !given {
 		text := "The hyperparameters were chosen by these rows, so that new rows will be predicted a little worse"
 		if run.Outside == nil && run.Source.CrossValidates() {
 			text += " (--nested says how much)"

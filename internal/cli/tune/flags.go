@@ -23,6 +23,7 @@ type tuneFlags struct {
 	config tune.Config // without the method, and what is read of the next three
 
 	method, ranges, init        string
+	lambda, ratio               string
 	chain                       bool
 	nested                      int
 	standardize, intercept      bool
@@ -114,8 +115,11 @@ func (f *tuneFlags) table() []flagGroup {
 			cli.NewFlag("standardize", &f.standardize,
 				"bring features to one unit, that of --scale, on the training rows (default: on with --data and --train)"),
 			cli.NewFlag("intercept", &f.intercept, "fit an intercept (default: on with --data and --train)"),
+			cli.NewFlag("lambda", &f.lambda, "do not choose the weight of the penalty, it is `L`, or of several weights those "+
+				"of NAME=L,..; in the units that reports have", cli.Traits{Option: "Config.Fixed", List: true}),
+			cli.NewFlag("l1-ratio", &f.ratio, "do not choose the share of the 1-norm in the penalty, it is `R`"),
 			cli.NewFlag("one-se", &c.OneSE, "take the simplest model whose validation error is within one standard error of "+
-				"the least: that with all weights larger by the same factor"),
+				"the least: the fewest features, the largest weights"),
 		}},
 		{"Output", true, []cli.Flag{
 			cli.NewFlag("report", &f.report, "write a page about the choice to `FILE.html`: how good it is, coefficients, "+

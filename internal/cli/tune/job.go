@@ -61,6 +61,9 @@ func NewJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.parseFixed(); err != nil {
+		return nil, err
+	}
 	job.run.Methods = strings.Split(f.method, ",")
 	c := &f.config
 	c.Init, c.Ranges, c.Seed, c.IgnoreGap = radii, ranges, int64(f.Data.Seed), fs.Changed("gap-tol") && c.GapTol == 0
@@ -243,6 +246,38 @@ func parseRanges(text string) ([]tune.Range, error) {
 		ranges = append(ranges, r)
 	}
 	return ranges, nil
+}
+
+// parseFixed reads "0.1", the value of lambda, or "l1=0.1,fusion=0.2", and the ratio.
+func (f *tuneFlags) parseFixed() error {
+	if f.lambda == "" && f.ratio == "" {
+		return nil
+	}
+	fixed := map[string]float64{}
+	add := func(flag, name, text string) error {
+		v, err := strconv.ParseFloat(text, 64)
+		if _, twice := fixed[name]; err != nil || twice || name == "" {
+			return cli.BadInputf("--%s: %q found, expected a number, or NAME=NUMBER for different names", flag, text)
+		}
+		fixed[name] = v
+		return nil
+	}
+	if f.ratio != "" {
+		if err := add("l1-ratio", "l1_ratio", f.ratio); err != nil {
+			return err
+		}
+	}
+	for _, field := range strings.Split(f.lambda, ",") {
+		name, value := "lambda", field
+		if i := strings.LastIndex(field, "="); i >= 0 {
+			name, value = field[:i], field[i+1:]
+		}
+		if err := add("lambda", name, value); f.lambda != "" && err != nil {
+			return err
+		}
+	}
+	f.config.Fixed = fixed
+	return nil
 }
 
 // checkOutputs finds out before the work whether its files can be written, and

@@ -46,6 +46,8 @@ type Fit struct {
 	Intercepts []float64
 	// Matrix is set where the model predicts the entries of a matrix instead.
 	Matrix *Matrix
+	// Freedom are the degrees of freedom, without the constant; nil where they are not known.
+	Freedom *float64
 	// Inaccurate says that the coefficients are of a solve that missed its tolerances.
 	Inaccurate bool
 }

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"encoding/csv"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/must"
 )
 
 // flattened are the numbers of coefficients and intercept of a run, by their names.
@@ -74,14 +78,14 @@ func TestChosenValuesAgain(t *testing.T) {
 // waves is a table that the program of the recorded values makes, too: x_ij = sin(i j) + j and a target, i and j from 1.
 func waves() string {
 	var b strings.Builder
-	b.WriteString("x1,x2,x3,x4,x5,y\n")
+	b.WriteString("x1,x2,x3,x4,x5,y,fold\n")
 	for i := 1.0; i <= 40; i++ {
 		x := make([]float64, 5)
 		for j := range x {
 			x[j] = math.Sin(i*float64(j+1)) + float64(j+1)
 			fmt.Fprintf(&b, "%v,", x[j])
 		}
-		fmt.Fprintf(&b, "%v\n", x[0]-2*x[1]+0.5*x[3]+math.Cos(3*i)/2)
+		fmt.Fprintf(&b, "%v,%v\n", x[0]-2*x[1]+0.5*x[3]+math.Cos(3*i)/2, math.Mod(i, 4))
 	}
 	return b.String()
 }
@@ -104,7 +108,7 @@ func TestFixedAgainstScikitLearn(t *testing.T) {
 		{[]string{"elastic-net", "--lambda", "lambda1=0.1,lambda2=0.1"}, map[string]any{"x1": 0.6914476187440086,
 			"x2": -1.6204427387085838, "x4": 0.26109300441353495}, 0.5180921985737247},
 	} {
-		told := conetune(t, append([]string{"tune", "--data", data, "--json"}, c.args...)...).object(t)
+		told := conetune(t, append([]string{"tune", "--data", data, "--json", "--drop", "fold"}, c.args...)...).object(t)
 		require.InDeltaMapValues(t, c.want, told["coefficients"], 1e-8)
 		require.InDelta(t, c.b0, told["intercept"], 1e-8)
 	}
@@ -161,5 +165,51 @@ func TestFewestFeatures(t *testing.T) {
 			simple := conetune(t, m.command("--json", "--one-se")...).object(t)
 			require.LessOrEqual(t, len(simple["coefficients"].(map[string]any)), len(least["coefficients"].(map[string]any)))
 		}
+	}
+}
+
+// The numbers of a path are those of scikit-learn (1.9.1): errors of ElasticNet on the rows of each of four folds that
+// it is not fitted to, of all rows degrees of freedom by the trace of the hat matrix, features and coefficients.
+func TestPathAgainstScikitLearn(t *testing.T) {
+	dir := t.TempDir()
+	data, path := write(t, dir, "waves.csv", waves()), filepath.Join(dir, "path.csv")
+	for _, c := range []struct {
+		ratio string
+		want  [][]float64 // lambda, degrees of freedom, error, its standard error, features, intercept, second coefficient
+	}{
+		{"1", [][]float64{
+			{1, 1, 1.3701014499334794, 0.25443803123172665, 1, -0.8489818305377164, -0.05095125104128383},
+			{0.1, 3, 0.08798658165621359, 0.017569653356946657, 3, 0.5007171122788728, -1.8272143587303054},
+			{0.01, 4, 0.058819082571408485, 0.0074489303944724914, 4, -0.07006461649004303, -2.0155420789852143},
+		}},
+		{"0.5", [][]float64{
+			{1, 1.0106988116238655, 0.9474927682092282, 0.19353559848913046, 2, 0.07964486480117616, -0.519397952533725},
+			{0.1, 2.730535902961949, 0.08976686886049348, 0.01772041252944618, 3, 0.1202982017702986, -1.7571337145189032},
+			{0.01, 3.9615723650176493, 0.05896603421466432, 0.007457112325599376, 4, -0.07883560350094077,
+				-2.0061271798953713},
+		}},
+	} {
+		conetune(t, "tune", "elastic-net", "--data", data, "--fold-column", "fold", "--standardize=false", "--lambda", "0.1",
+			"--l1-ratio", c.ratio, "--path", path, "--path-coefficients").ok(t)
+		lines := must.Of(csv.NewReader(strings.NewReader(string(readFile(t, path)))).ReadAll())(t)
+		require.Equal(t, "factor,lambda,l1_ratio,degrees_of_freedom,validation_error,standard_error,features,intercept,"+
+			"coefficient_x1,coefficient_x2,coefficient_x3,coefficient_x4,coefficient_x5", strings.Join(lines[0], ","))
+		require.Len(t, lines, 98)
+		for k, want := range c.want {
+			line := lines[25+24*k] // factors 10, 1 and 0.1
+			require.InDelta(t, number(t, c.ratio), number(t, line[2]), 1e-8)
+			for i, column := range []int{1, 3, 4, 5, 6, 7, 9} {
+				require.InEpsilon(t, want[i], number(t, line[column]), 1e-6, "%s at %v", lines[0][column], want[0])
+			}
+		}
+	}
+	refuse(t, []string{"tune", "lasso", "--data", data, "--path-coefficients"}, "--path-coefficients goes with --path")
+	for _, m := range everyModel(t, dir, 5, 40, 4) {
+		conetune(t, m.command("--path", path, "--path-coefficients", "--folds", "3")...).ok(t)
+		if m.Name == "svm" {
+			continue
+		}
+		lines := must.Of(csv.NewReader(strings.NewReader(string(readFile(t, path)))).ReadAll())(t)
+		require.Greater(t, len(lines), 50, m.Name)
 	}
 }

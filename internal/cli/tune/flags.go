@@ -29,6 +29,8 @@ type tuneFlags struct {
 	standardize, intercept      bool
 	scale, groups, classWeights string
 	trace, plot, plotTrace      string
+	path                        string
+	pathCoefficients            bool
 	save, coefficients, report  string
 	configFile, saveConfig      string
 	asJSON, verbose             bool
@@ -129,6 +131,10 @@ func (f *tuneFlags) table() []flagGroup {
 				cli.Traits{Unsaved: true}),
 			cli.NewFlag("coefficients", &f.coefficients, "write the coefficients of the refit that are not zero, with the "+
 				"effects of one standard deviation, to `FILE.csv`", cli.Traits{Unsaved: true}),
+			cli.NewFlag("path", &f.path, "write the validation error over lambda, with its standard error, degrees of freedom and "+
+				"the number of features, to `FILE.csv`", cli.Traits{Unsaved: true}),
+			cli.NewFlag("path-coefficients", &f.pathCoefficients, "put the coefficients into the file of --path, too",
+				cli.Traits{Unsaved: true}),
 			cli.NewFlag("save", &f.save, "write the refit to `MODEL.json`, for conetune predict", cli.Traits{Unsaved: true}),
 			cli.NewFlag("json", &f.asJSON, "print one JSON object instead of a table", cli.Traits{Unsaved: true}),
 			cli.NewFlag("config", &f.configFile, "take settings from `FILE.yaml`, a line for each flag, such as folds: 5, and "+

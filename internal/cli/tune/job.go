@@ -100,6 +100,7 @@ func (f *tuneFlags) check(spec model.Spec, fs *pflag.FlagSet) error {
 		cli.When("nested", f.Data.matrix || f.Data.Data == "" || !folds, " goes with the folds of --data FILE"),
 		cli.When("fold-column", f.nested != 0 && f.nested != input.DefaultFolds,
 			" "+fold+" says how many outer folds there are: give --nested without a number"),
+		cli.When("path-coefficients", f.path == "", " goes with --path FILE.csv"),
 		cli.When("coefficients", spec.Matrix, ": "+spec.Name+" predicts by a matrix; --save has it"),
 		cli.When("folds", f.Data.matrix, ": "+spec.Name+" has no folds, its entries are for training, validation or test"),
 		cli.When("final", folds,
@@ -325,5 +326,5 @@ type fileFlag struct{ flag, path string }
 // outputs are the files to write, those without a name among them.
 func (f *tuneFlags) outputs() []fileFlag {
 	return []fileFlag{{"--trace", f.trace}, {"--plot", f.plot}, {"--plot-trace", f.plotTrace}, {"--save", f.save},
-		{"--coefficients", f.coefficients}, {"--report", f.report}, {"--save-config", f.saveConfig}}
+		{"--coefficients", f.coefficients}, {"--path", f.path}, {"--report", f.report}, {"--save-config", f.saveConfig}}
 }

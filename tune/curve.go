@@ -95,9 +95,8 @@ func (t *task) path(ctx context.Context, out *Result) error {
 	}
 	for k := range out.Curve {
 		if p := &out.Curve[k]; p.Factor == 1 && p.Fit.Coefficients != nil {
-			freedom := p.Fit.Freedom
+			out.RefitFit.Freedom = p.Fit.Freedom
 			p.Fit = out.RefitFit
-			p.Fit.Freedom = freedom
 		}
 		if p := &out.Curve[k]; !p.Fit.Finite() {
 			p.Fit = problems.Fit{}

@@ -14,8 +14,8 @@ import (
 // Fixed values.
 //
 // What [Config.Fixed] names is no axis of a search: the others are searched beside its value, by methods that search a
-// space, and by VF-iDCA, whose iterations have radii in the place of weights, along a path of one of them. Where nothing
-// is left to search, the path is a point. Two weights lambda1 and lambda2 may be given as those of glmnet and
+// space, and by VF-iDCA, whose iterations have radii in the place of weights, along a path of one of them. Where
+// nothing is left to search, the path is a point. Two weights lambda1 and lambda2 may be given as those of glmnet and
 // scikit-learn,
 //
 //	lambda1 P_1 + lambda2 P_2 = lambda (l1_ratio P_1 + (1 - l1_ratio) P_2),

@@ -53,7 +53,8 @@ func TestChosenValuesAgain(t *testing.T) {
 			}
 			told := conetune(t, args...).object(t)
 			for _, method := range []string{"vf-idca", "grid"} {
-				again := conetune(t, m.command("--folds", "3", "--json", "--lambda", fixedAs(told), "--method", method)...).object(t)
+				args := m.command("--folds", "3", "--json", "--lambda", fixedAs(told), "--method", method)
+				again := conetune(t, args...).object(t)
 				require.EqualValues(t, 1, again["iterations"])
 				want, got := flattened(told), flattened(again)
 				scale := 0.0
@@ -75,7 +76,8 @@ func TestChosenValuesAgain(t *testing.T) {
 	}
 }
 
-// waves is a table that the program of the recorded values makes, too: x_ij = sin(i j) + j and a target, i and j from 1.
+// waves is a table that the program of the recorded values makes, too: x_ij = sin(i j) + j, i and j from
+// 1, a target and four folds.
 func waves() string {
 	var b strings.Builder
 	b.WriteString("x1,x2,x3,x4,x5,y,fold\n")
@@ -151,7 +153,8 @@ func TestHoldOneSearchTheOther(t *testing.T) {
 	refuse(t, []string{"tune", "elastic-net", "--data", data, "--l1-ratio", "2"}, "from 0 to 1")
 	refuse(t, []string{"tune", "elastic-net", "--data", data, "--lambda", "x"}, "--lambda", "expected a number")
 	refuse(t, []string{"tune", "lasso", "--data", data, "--lambda", "1", "--one-se"}, "nothing is left to choose")
-	refuse(t, []string{"tune", "lasso", "--data", data, "--lambda", "1", "--max-iter", "3"}, "--lambda", "without iterations")
+	refuse(t, []string{"tune", "lasso", "--data", data, "--lambda", "1", "--max-iter", "3"}, "--lambda",
+		"without iterations")
 }
 
 // Within one standard error the model of fewest features is taken, never more than of the least error.

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Degrees of freedom, without the constant. Of a 1-norm they are the number of features in use (Zou, Hastie, Tibshirani,
-// On the degrees of freedom of the lasso, Annals of Statistics 35, 2007). With squares beside it, and of squares alone,
-// they are the trace of the hat matrix of these features,
+// Degrees of freedom, without the constant. Of a 1-norm they are the number of features in use (Zou, Hastie,
+// Tibshirani, On the degrees of freedom of the lasso, Annals of Statistics 35, 2007). With squares beside it, and of
+// squares alone, they are the trace of the hat matrix of these features,
 //
 //	sum_i e_i / (e_i + lambda_2),   e the eigenvalues of X'X/n,
 //

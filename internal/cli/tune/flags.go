@@ -131,10 +131,6 @@ func (f *tuneFlags) table() []flagGroup {
 				cli.Traits{Unsaved: true}),
 			cli.NewFlag("coefficients", &f.coefficients, "write the coefficients of the refit that are not zero, with the "+
 				"effects of one standard deviation, to `FILE.csv`", cli.Traits{Unsaved: true}),
-			cli.NewFlag("path", &f.path, "write the validation error over lambda, with its standard error, degrees of freedom and "+
-				"the number of features, to `FILE.csv`", cli.Traits{Unsaved: true}),
-			cli.NewFlag("path-coefficients", &f.pathCoefficients, "put the coefficients into the file of --path, too",
-				cli.Traits{Unsaved: true}),
 			cli.NewFlag("save", &f.save, "write the refit to `MODEL.json`, for conetune predict", cli.Traits{Unsaved: true}),
 			cli.NewFlag("json", &f.asJSON, "print one JSON object instead of a table", cli.Traits{Unsaved: true}),
 			cli.NewFlag("config", &f.configFile, "take settings from `FILE.yaml`, a line for each flag, such as folds: 5, and "+
@@ -197,6 +193,10 @@ func (f *tuneFlags) table() []flagGroup {
 				cli.Traits{Unsaved: true}),
 			cli.NewFlag("plot-trace", &f.plotTrace, "draw how the method went into `FILE.png` or .svg: errors, penalty, gap, "+
 				"step and coefficients over the iterations, or several methods over time", cli.Traits{Unsaved: true}),
+			cli.NewFlag("path", &f.path, "write the validation error over lambda, with its standard error, degrees of freedom "+
+				"and the number of features, to `FILE.csv`", cli.Traits{Unsaved: true}),
+			cli.NewFlag("path-coefficients", &f.pathCoefficients, "put the coefficients into the file of --path, too",
+				cli.Traits{Unsaved: true}),
 			cli.NewFlag("save-config", &f.saveConfig, "write the settings to `FILE.yaml`, for --config",
 				cli.Traits{Unsaved: true}),
 			cli.NewFlag("threads", &c.Threads,

@@ -55,7 +55,8 @@ func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
 		job.run.Groups = m.Options().Groups
 	}
 	hyperparameters := len(model.Names())
-	if slices.Equal(job.run.Methods, []string{tune.MethodVFiDCA}) && (job.config.Climbs(model) || job.config.Fixed != nil) {
+	few := job.config.Climbs(model) || job.config.Fixed != nil
+	if slices.Equal(job.run.Methods, []string{tune.MethodVFiDCA}) && few {
 		hyperparameters = 0 // but for one or two of each rung
 	}
 	if radii := model.Program().Radii; len(job.config.Init) > radii {

@@ -315,7 +315,7 @@ func (s *space) hyper(values []float64) (lambda, upper []float64) {
 		sum, ratio := h[0], math.Min(h[1], 1)
 		lambda[0], lambda[1] = sum*ratio, sum*(1-ratio)
 	}
-	if s.held != nil {
+	if s.held != nil && len(lambda) > 0 && slices.Max(lambda) > 0 {
 		lambda = lower.Positive(lambda)
 	}
 	if len(s.upper) > 0 {

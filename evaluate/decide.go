@@ -77,7 +77,7 @@ func (u *Rule) threshold(s *Sample, tied [][]int, left func(i int) bool) float64
 		n, score := weigh(rows), s.score(rows[0])
 		if n[0]+n[1] == 0 {
 			continue
-		} else if last != last {
+		} else if math.IsNaN(last) {
 			last = score // no row is called positive
 		}
 		consider(score)

@@ -46,6 +46,8 @@ type Fit struct {
 	Intercepts []float64
 	// Matrix is set where the model predicts the entries of a matrix instead.
 	Matrix *Matrix
+	// Freedom are the degrees of freedom, without the constant; nil where they are not known.
+	Freedom *float64
 	// Inaccurate says that the coefficients are of a solve that missed its tolerances.
 	Inaccurate bool
 }
@@ -85,6 +87,16 @@ func (f Fit) Value(row []float64) float64 { return f.Intercept + floats.Dot(f.Co
 func (f Fit) Of(j int) []float64 {
 	q := max(1, len(f.Targets))
 	return f.Coefficients[j*q : (j+1)*q]
+}
+
+// Used is the number of features with coefficients that are not zero.
+func (f Fit) Used() (n int) {
+	for j := range f.Features {
+		if floats.Norm(f.Of(j), math.Inf(1)) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // Values returns the values for a row of features of a model of several targets.

@@ -69,7 +69,8 @@ func (f *charged) Traits() lower.Traits {
 // bridge goes from a rung as far as held-back rows allow. The point has no x where that is nowhere.
 func (t *task) bridge(ctx context.Context, from climbed) (to climbed, r Rung, err error) {
 	on := from.task.Advice
-	if on.Deviations == nil || t.Config.final() != FinalTrain || t.Config.Rung != "" || !t.Config.quick() {
+	asked := t.Config.Rung != "" || t.Config.Fixed != nil
+	if on.Deviations == nil || t.Config.final() != FinalTrain || asked || !t.Config.quick() {
 		return to, r, nil
 	}
 	lambda := from.out.Selection.Lambda

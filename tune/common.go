@@ -56,7 +56,7 @@ func (t *task) common(ctx context.Context, out *Result, start []float64) error {
 	if !t.byWeights() || out.Refit == nil || out.Selection == nil || ctx.Err() != nil {
 		return nil
 	}
-	e, err := t.everyWeight(ctx)
+	e, err := t.everyWeight(ctx, nil)
 	if e == nil || err != nil {
 		return err
 	}
@@ -138,11 +138,14 @@ func (out *Result) choose(t *task, tr trial) error {
 	return nil
 }
 
-// everyWeight is an evaluator with an axis for each weight, nil where the context ended.
-func (t *task) everyWeight(ctx context.Context) (*evaluator, error) {
-	s := &space{radii: t.Program.Radii}
-	for j := range s.radii {
-		s.axes = append(s.axes, problems.Axis{Members: []int{j}})
+// everyWeight is an evaluator of a space, or where that is nil with an axis for each weight; nil where the context
+// ended.
+func (t *task) everyWeight(ctx context.Context, s *space) (*evaluator, error) {
+	if s == nil {
+		s = &space{radii: t.Program.Radii}
+		for j := range s.radii {
+			s.axes = append(s.axes, problems.Axis{Members: []int{j}})
+		}
 	}
 	e, err := t.evaluator(ctx, s)
 	if errors.Is(err, errStopped) {

@@ -65,6 +65,11 @@ type Config struct {
 	// all weights of the penalties multiplied by the same factor, as large as possible. The model has to have a standard
 	// error.
 	OneSE bool
+	// Fixed are values of hyperparameters that are not chosen, by their names in [Result.Hyperparameters], so that
+	// those of a result give its model again, or by the name of an axis of a search. Two weights lambda1 and lambda2
+	// may be given by lambda, their sum, and l1_ratio, the share of the first in it; of a model with a ladder the
+	// weights of the first rung may be. What is free is chosen by the methods that search, and one by VF-iDCA.
+	Fixed map[string]float64
 	// MaxIter bounds the iterations; 0 leaves the preset's value.
 	MaxIter int
 	// TimeLimit bounds the whole run; 0 means none. A tenth of it is kept for the final training where a cross-validation
@@ -177,7 +182,7 @@ func (c Config) Validate() error {
 			return err
 		}
 	}
-	return nil
+	return c.validateFixed()
 }
 
 // final is Final with its default filled in.

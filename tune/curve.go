@@ -33,7 +33,7 @@ func (t *task) curve(ctx context.Context, out *Result) error {
 		!(slices.Max(s.Lambda) > 0) {
 		return nil
 	}
-	e, err := t.everyWeight(ctx)
+	e, err := t.everyWeight(ctx, nil)
 	if e == nil || err != nil {
 		return err
 	}
@@ -95,6 +95,7 @@ func (t *task) path(ctx context.Context, out *Result) error {
 	}
 	for k := range out.Curve {
 		if p := &out.Curve[k]; p.Factor == 1 && p.Fit.Coefficients != nil {
+			out.RefitFit.Freedom = p.Fit.Freedom
 			p.Fit = out.RefitFit
 		}
 		if p := &out.Curve[k]; !p.Fit.Finite() {

@@ -113,6 +113,11 @@ func known(gap float64) *float64 {
 // at solves and scores the lower level at values of the axes. The trial has no X where the solve failed.
 func (e *evaluator) at(ctx context.Context, values []float64) (trial, error) {
 	lambda, upper := e.space.hyper(values)
+	return e.with(ctx, lambda, upper)
+}
+
+// with is that with hyperparameters.
+func (e *evaluator) with(ctx context.Context, lambda, upper []float64) (trial, error) {
 	tr := trial{Lambda: lambda, Upper: upper}
 	solved, err := e.descend(ctx, &tr)
 	if err == nil && !solved {

@@ -34,6 +34,9 @@ func (t *task) checkGrid() error {
 
 // perAxis is how many values of each axis make a grid of at most n points.
 func perAxis(n, axes int) (int, error) {
+	if axes == 0 {
+		return 1, nil
+	}
 	k := int(math.Pow(float64(n), 1/float64(axes)))
 	for power(k+1, axes) <= float64(n) { // the root may be rounded down
 		k++

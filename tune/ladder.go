@@ -72,6 +72,12 @@ func rungs(a problems.Advice) []problems.Rung {
 
 // ladder is the model's, nil where free weights are tuned.
 func (t *task) ladder() []problems.Rung {
+	if t.Config.Fixed != nil {
+		if list := rungs(t.Advice); t.firstRung(list) != nil {
+			return list[:1]
+		}
+		return nil
+	}
 	if t.asked() {
 		return nil
 	}

@@ -53,6 +53,7 @@ type paths struct {
 	rise  int           // points without a smaller error that end a path; 0 for the rule of paths
 	gap   float64       // to which the search solves, before the best weights are solved for to the end; 0 for that
 	ends  bool          // paths end by the rule of their errors
+	space *space        // what the points are of; nil for all weights
 	// far says that a path that has ended looks at its far end, where fits that determine all coefficients may have a
 	// valley of their own. always says that the last path is taken whatever the others.
 	far, always bool
@@ -61,6 +62,9 @@ type paths struct {
 
 // paths are those of a model, nil where it is tuned by iterations.
 func (t *task) paths(ctx context.Context) (*paths, error) {
+	if t.Config.Fixed != nil {
+		return t.beside(ctx)
+	}
 	if t.asked() {
 		return nil, nil
 	}
@@ -130,7 +134,7 @@ func line(first, last, step, share float64, weights int) (points [][]float64) {
 
 // searchPaths is a run of VF-iDCA without iterations.
 func (t *task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
-	e, err := t.everyWeight(ctx)
+	e, err := t.everyWeight(ctx, p.space)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +163,9 @@ func (t *task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 		}
 		t.best = last
 	}
+	if p.space != nil {
+		return t.finish(ctx, "", "")
+	}
 	return t.finish(ctx, "", searchedFirst)
 }
 
@@ -168,7 +175,7 @@ func (e *evaluator) exactly(ctx context.Context, p *paths, best trial) (trial, e
 		return best, nil
 	}
 	for _, lambda := range [][]float64{p.whole(best.Lambda), best.Lambda} {
-		last, err := e.at(ctx, lambda)
+		last, err := e.with(ctx, lambda, best.Upper)
 		if err != nil {
 			return best, err
 		}
@@ -219,7 +226,7 @@ func (c *compass) down(e *evaluator, p *paths) error {
 			return err
 		}
 	}
-	if c.best.X == nil {
+	if c.best.X == nil || len(p.lines) == 1 && len(p.lines[0]) == 1 {
 		return nil
 	}
 	if p.ends {
@@ -236,7 +243,7 @@ func (c *compass) down(e *evaluator, p *paths) error {
 
 // whole are weights without one that is next to nothing beside the other, as at the ends of the shares.
 func (p *paths) whole(lambda []float64) []float64 {
-	if len(lambda) != compassMost {
+	if len(lambda) != compassMost || p.space != nil {
 		return lambda
 	}
 	out := slices.Clone(lambda)

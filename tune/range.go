@@ -118,7 +118,7 @@ func (t *task) farther(ctx context.Context, low, high []float64) error {
 	if !t.Advice.Separable || !t.byWeights() {
 		return nil
 	}
-	e, err := t.everyWeight(ctx)
+	e, err := t.everyWeight(ctx, nil)
 	if e == nil || err != nil {
 		return err
 	}

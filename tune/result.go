@@ -137,6 +137,9 @@ type Result struct {
 	// Trace holds one event for each iteration.
 	Trace []Event `json:"-"`
 
+	// Given says that nothing was chosen, as [Config.Fixed] has all hyperparameters.
+	Given bool `json:"-"`
+
 	measured bool // LowerGap and Stationarity, which are numbers then
 }
 

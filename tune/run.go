@@ -25,7 +25,11 @@ func run(ctx context.Context, m problems.Model, c Config, start *Selection) (*Re
 	}
 	limits := t.limits(ctx, begun)
 	defer limits.end()
-	out, err := t.tuner.tune(t, limits.search)
+	search := t.tuner.tune
+	if t.allFixed() {
+		search = (*task).vfidca
+	}
+	out, err := search(t, limits.search)
 	if errors.Is(err, errStopped) {
 		out, err = t.finish(limits.search, "", "")
 	}
@@ -34,6 +38,10 @@ func run(ctx context.Context, m problems.Model, c Config, start *Selection) (*Re
 	}
 	if limits.search.Err() != nil {
 		out.end(stoppedBy(limits.search))
+	}
+	if c.Fixed != nil {
+		out.say(c.given())
+		out.Given = t.allFixed()
 	}
 	out.rate(t)
 	if err := t.simplify(limits.search, out); err != nil {

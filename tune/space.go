@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -55,19 +56,20 @@ func (r Range) validate() error {
 type space struct {
 	axes  []problems.Axis
 	radii int
-	upper []float64 // upper variables where no axis has them
+	upper []float64       // upper variables where no axis has them
+	held  map[int]float64 // hyperparameters that no axis has, as they are fixed
+	mixes bool            // see [task.mixes]
 }
 
 // space works out where the method of the task searches.
 func (t *task) space(ctx context.Context, scope string) (*space, error) {
-	axes, err := t.checkSearch(scope)
+	s, err := t.openSpace(scope)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.bound(ctx, axes); err != nil {
+	if err := t.bound(ctx, s.axes); err != nil {
 		return nil, err
 	}
-	s := &space{axes: axes, radii: t.Program.Radii, upper: slices.Clone(t.Program.H0[t.Program.Radii:])}
 	if err := s.check(len(t.Program.H0)); err != nil {
 		return nil, fmt.Errorf("tune: %s: %w", t.Model.Name(), err)
 	}
@@ -77,8 +79,23 @@ func (t *task) space(ctx context.Context, scope string) (*space, error) {
 	return s, nil
 }
 
+// openSpace has no bounds but those that the model gives.
+func (t *task) openSpace(scope string) (*space, error) {
+	axes, err := t.checkSearch(scope)
+	if err != nil {
+		return nil, err
+	}
+	s := &space{axes: axes, radii: t.Program.Radii, upper: slices.Clone(t.Program.H0[t.Program.Radii:]), mixes: t.mixes()}
+	_, s.held, err = t.hold(nil)
+	return s, err
+}
+
 // axes are the axes by kind, or one for each hyperparameter, without bounds where the model gives none.
 func (t *task) axes(each bool) ([]problems.Axis, error) {
+	if t.mixes() {
+		return []problems.Axis{{Name: mixing[0], Members: []int{0}}, {Name: mixing[1], Members: []int{1}, Low: leastMixing,
+			High: 1}}, nil
+	}
 	if of := t.Advice.Axes; of != nil {
 		return slices.Clone(of(each)), nil
 	}
@@ -161,6 +178,9 @@ func (t *task) ranges(axes []problems.Axis) (general *Range, named map[string]Ra
 func (t *task) checkSearch(scope string) ([]problems.Axis, error) {
 	axes, err := t.axes(cmp.Or(t.Config.Scope, scope) == ScopeEach)
 	if err == nil {
+		axes, _, err = t.hold(axes)
+	}
+	if err == nil {
 		_, _, err = t.ranges(axes)
 	}
 	return axes, err
@@ -200,6 +220,9 @@ func (t *task) bound(ctx context.Context, axes []problems.Axis) error {
 		for _, j := range a.Members {
 			a.Low, a.High = math.Min(a.Low, low[j]), math.Max(a.High, high[j])
 		}
+		if ratio, fixed := t.Config.Fixed[mixing[1]]; fixed && a.Name == mixing[0] {
+			a.High *= math.Min(1/ratio, lastFirst)
+		}
 	}
 	return nil
 }
@@ -221,6 +244,9 @@ func listed(axes []problems.Axis) string {
 // check rejects axes that do not divide the hyperparameters among them.
 func (s *space) check(n int) error {
 	owner := make([]bool, n)
+	for j := range s.held {
+		owner[j] = true
+	}
 	for _, a := range s.axes {
 		if !(a.Low > 0) || !(a.Low <= a.High) || math.IsInf(a.High, 1) || math.IsInf(a.High/a.Low, 1) {
 			return fmt.Errorf("axis %s of the search goes from %v to %v, expected positive numbers in order, whose ratio is "+
@@ -276,18 +302,36 @@ func (s *space) values(unit []float64) []float64 {
 
 // hyper turns values into the weight of each radius, and the upper variables.
 func (s *space) hyper(values []float64) (lambda, upper []float64) {
-	lambda = make([]float64, s.radii)
-	if len(s.upper) > 0 {
-		upper = slices.Clone(s.upper)
+	h := slices.Concat(make([]float64, s.radii), s.upper)
+	for j, v := range s.held {
+		h[j] = v
 	}
 	for k, a := range s.axes {
 		for _, j := range a.Members {
-			if j < s.radii {
-				lambda[j] = values[k]
-			} else {
-				upper[j-s.radii] = values[k]
-			}
+			h[j] = values[k]
 		}
 	}
+	if lambda = h[:s.radii:s.radii]; s.mixes {
+		sum, ratio := h[0], math.Min(h[1], 1)
+		lambda[0], lambda[1] = sum*ratio, sum*(1-ratio)
+	}
+	if s.held != nil && len(lambda) > 0 && slices.Max(lambda) > 0 {
+		lambda = lower.Positive(lambda)
+	}
+	if len(s.upper) > 0 {
+		upper = h[s.radii:]
+	}
 	return lambda, upper
+}
+
+// point are the values of the axes at hyperparameters.
+func (s *space) point(lambda, upper []float64) (values []float64) {
+	h := slices.Concat(lambda, upper)
+	if s.mixes {
+		h[0], h[1] = h[0]+h[1], h[0]/(h[0]+h[1])
+	}
+	for _, a := range s.axes {
+		values = append(values, h[a.Members[0]])
+	}
+	return values
 }

@@ -94,8 +94,10 @@ func newTask(m problems.Model, c Config, start *Selection, begun time.Time) (*ta
 	if err := tuner.check(t); err != nil {
 		return nil, err
 	}
-	if err := t.checkRung(); err != nil {
-		return nil, err
+	for _, check := range []func() error{t.checkRung, t.checkFixed} {
+		if err := check(); err != nil {
+			return nil, err
+		}
 	}
 	if c.OneSE && !t.measured() {
 		return nil, fmt.Errorf("tune: one-se: the model %s has no standard error of its validation error", m.Name())

@@ -56,11 +56,11 @@ func (m *Model) retrainWeighted(ctx context.Context, s problems.Solver, lambda [
 
 func (m *Model) train(ctx context.Context, s problems.Solver, h []float64, by func(context.Context, dca.Program,
 	problems.Solver, []float64, func(x [][]float64) problems.Fit) (problems.Fit, error)) (problems.Fit, *float64, error) {
-	p, of, err := m.whole(ctx, s, problems.FinalGap)
+	p, all, err := m.whole(ctx, s, problems.FinalGap)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
-	fit, err := by(ctx, p, s, h, of)
+	fit, err := by(ctx, p, s, h, all.Fit)
 	if err != nil {
 		return problems.Fit{}, nil, err
 	}
@@ -72,7 +72,7 @@ const pathGap = 1e-6
 
 // retrainPath solves it with each of some weights, each from the one before.
 func (m *Model) retrainPath(ctx context.Context, s problems.Solver, lambda [][]float64) ([]problems.Fit, error) {
-	p, of, err := m.whole(ctx, s, pathGap)
+	p, all, err := m.whole(ctx, s, pathGap)
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +82,7 @@ func (m *Model) retrainPath(ctx context.Context, s problems.Solver, lambda [][]f
 	}
 	defer form.Close()
 	var list []problems.Fit
+	freedom := all.freedom()
 	for _, l := range lambda {
 		at, err := form.Minimize(ctx, lower.Positive(l), nil)
 		switch {
@@ -92,22 +93,24 @@ func (m *Model) retrainPath(ctx context.Context, s problems.Solver, lambda [][]f
 		case at.X == nil:
 			list = append(list, problems.Fit{})
 		default:
-			list = append(list, of(at.X))
+			fit := all.Fit(at.X)
+			if freedom != nil {
+				fit.Freedom = freedom(at.X[0], l)
+			}
+			list = append(list, fit)
 		}
 	}
 	return list, nil
 }
 
-// whole is the program of all rows, with its fast fit to a relative gap where the solver takes fits, and the predictor
-// that its values are.
-func (m *Model) whole(ctx context.Context, s problems.Solver, gap float64) (dca.Program,
-	func(x [][]float64) problems.Fit, error) {
+// whole is the program of all rows, with its fast fit to a relative gap where the solver takes fits, and their model.
+func (m *Model) whole(ctx context.Context, s problems.Solver, gap float64) (dca.Program, *Model, error) {
 	data, err := m.data.All(ctx)
 	if err != nil {
 		return dca.Program{}, nil, err
 	}
 	all, p, err := m.on(ctx, data, s, gap)
-	return p, all.Fit, err
+	return p, all, err
 }
 
 // on is the model of the training rows of data, with its program, which has the fast fit, if there is one.

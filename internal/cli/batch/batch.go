@@ -27,7 +27,7 @@ type batchFlags struct {
 	cli.WorkFlags
 	model, config string
 	retry         bool
-	outputs       [4]bool // as Outputs
+	outputs       [5]bool // as Outputs
 }
 
 const batchHelp = `Tune many tables: JOBS.csv has a row for each job and a column for each flag of conetune tune, such

@@ -26,6 +26,7 @@ var Outputs = []Output{
 	{"save", "models", ".json"},
 	{"report", "reports", ".html"},
 	{"coefficients", "coefficients", ".csv"},
+	{"path", "paths", ".csv"},
 	{"plot", "figures", ".svg"},
 }
 

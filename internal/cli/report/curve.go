@@ -2,7 +2,9 @@ package report
 
 import (
 	"cmp"
+	"encoding/csv"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 
@@ -19,6 +21,8 @@ import (
 const (
 	// curvePoints is how many points the curve has to each side of the selection.
 	CurvePoints = 12
+	// PathPoints is that of the file of a path, of about as many points as glmnet has.
+	PathPoints = 48
 	// namedPaths are the coefficients of a path that are drawn with a name, those of the largest effects, and morePaths
 	// the next ones, thin and without.
 	namedPaths, morePaths = 7, 60
@@ -59,6 +63,67 @@ func CurveOf(r *tune.Result) *curve {
 		}
 	}
 	return c
+}
+
+// WritePath writes the curve of a result as CSV, from the largest weights on: the weights, of models with lambda and
+// l1_ratio these, the error, and what is known of the fits that have them, in the end on request their coefficients.
+func WritePath(w io.Writer, r *tune.Result, coefficients bool) error {
+	weights := r.Names[:len(r.Lambda)]
+	_, _, mixes := parametrised(r)
+	if mixes {
+		weights = []string{"lambda", "l1_ratio"}
+	}
+	head := slices.Concat([]string{"factor"}, weights, []string{"degrees_of_freedom", "validation_error", "standard_error",
+		"features"})
+	targets := []string{""}
+	if r.RefitFit.Targets != nil {
+		targets = slices.Clone(r.RefitFit.Targets)
+		for k := range targets {
+			targets[k] = "_" + targets[k]
+		}
+	}
+	if coefficients {
+		for _, name := range targets {
+			head = append(head, "intercept"+name)
+		}
+		for _, feature := range r.RefitFit.Features {
+			for _, name := range targets {
+				head = append(head, "coefficient_"+feature+name)
+			}
+		}
+	}
+	lines := [][]string{head}
+	for _, p := range r.Curve {
+		values := append([]float64{p.Factor}, p.Lambda...)
+		if lambda := floats.Sum(p.Lambda); mixes {
+			values = []float64{p.Factor, lambda, p.Lambda[0] / lambda}
+			if r.Model == "ridge" {
+				values[2] = 0
+			}
+		}
+		freedom, features := "", ""
+		values = append(values, p.Validation, p.StandardError)
+		if p.Fit.Coefficients != nil {
+			if features = fmt.Sprint(p.Fit.Used()); p.Fit.Freedom != nil {
+				freedom = words.Exact(*p.Fit.Freedom)
+			}
+			if coefficients {
+				constants := p.Fit.Intercepts
+				if p.Fit.Targets == nil {
+					constants = []float64{p.Fit.Intercept}
+				}
+				values = slices.Concat(values, constants, p.Fit.Coefficients)
+			}
+		}
+		line := make([]string, len(values), len(head))
+		for k, v := range values {
+			line[k] = words.Exact(v)
+		}
+		at := 1 + len(weights)
+		line = slices.Insert(slices.Insert(line, at+2, features), at, freedom)
+		lines = append(lines, append(line, make([]string, len(head)-len(line))...))
+	}
+	return csv.NewWriter(w).WriteAll(lines)
 }
 
 // figure draws the curve.

@@ -101,7 +101,7 @@ func headline(list []evaluate.Metric) evaluate.Metric {
 }
 
 // verdict puts the measures into sentences.
-func verdict(run *Run, j *evaluate.Sample) []string {
+func verdict(run *Run, j *evaluate.Sample, given bool) []string {
 	m := headline(j.Metrics)
 	text := fmt.Sprintf("On %s: %s %s, against %s for %s", judgedOn(j), measureNames[m.Name],
 		words.PlusMinus(m.Value, m.StandardError), words.ToError(m.Base, m.StandardError), without(run, j, m.Name))
@@ -146,7 +146,7 @@ func verdict(run *Run, j *evaluate.Sample) []string {
 	if j.Rule != nil {
 		list = append(list, decision(run, j))
 	}
-	if j.On != evaluate.OnTest {
+	if j.On != evaluate.OnTest && !given {
 		text := "The hyperparameters were chosen by these rows, so that new rows will be predicted a little worse"
 		if j.On == evaluate.OnValidation && j.Rule != nil && j.Rule.Measure != "" {
 			text = strings.Replace(text, "were", "and the threshold were", 1)

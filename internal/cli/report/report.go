@@ -79,7 +79,11 @@ func summarize(run *Run, split *dataset.Split, results []*tune.Result) summary {
 		return s
 	}
 	s.choice = choiceOf(run, r)
-	s.lead += ", chosen by " + r.Method
+	if r.Given {
+		s.lead += ", with the weights given"
+	} else {
+		s.lead += ", chosen by " + r.Method
+	}
 	if s.choice.said != "" {
 		s.lead += ": " + s.choice.said
 	}
@@ -89,7 +93,7 @@ func summarize(run *Run, split *dataset.Split, results []*tune.Result) summary {
 			fmt.Sprintf("The run did not end by itself: it was %s. What follows is what it had reached.", ended(r)))
 	}
 	if s.judged != nil {
-		s.verdict = append(s.verdict, verdict(run, s.judged)...)
+		s.verdict = append(s.verdict, verdict(run, s.judged, r.Given)...)
 		s.quality = qualityTable(run, s.judged)
 	} else {
 		s.quality = targetsTable(run.Judge.Targets(r))

@@ -23,12 +23,15 @@ type tuneFlags struct {
 	config tune.Config // without the method, and what is read of the next three
 
 	method, ranges, init        string
+	lambda, ratio               string
 	chain                       bool
 	nested                      int
 	standardize, intercept      bool
 	scale, groups, classWeights string
 	decide                      string
 	trace, plot, plotTrace      string
+	path                        string
+	pathCoefficients            bool
 	save, coefficients, report  string
 	configFile, saveConfig      string
 	asJSON, verbose             bool
@@ -120,8 +123,11 @@ func (f *tuneFlags) table() []flagGroup {
 			cli.NewFlag("decide", &f.decide, "`RULE` by which classifiers call a row positive: balanced-error or f1, at the "+
 				"threshold that is best in cross-validation, FP:FN, at that of the least costs of false positives and "+
 				"negatives, or a threshold of the probability, of svm of the value", cli.Traits{Of: "Decisions"}),
+			cli.NewFlag("lambda", &f.lambda, "do not choose the weight of the penalty, it is `L`, or of several weights those "+
+				"of NAME=L,..; in the units that reports have", cli.Traits{Option: "Config.Fixed", List: true}),
+			cli.NewFlag("l1-ratio", &f.ratio, "do not choose the share of the 1-norm in the penalty, it is `R`"),
 			cli.NewFlag("one-se", &c.OneSE, "take the simplest model whose validation error is within one standard error of "+
-				"the least: that with all weights larger by the same factor"),
+				"the least: the fewest features, the largest weights"),
 		}},
 		{"Output", true, []cli.Flag{
 			cli.NewFlag("report", &f.report, "write a page about the choice to `FILE.html`: how good it is, coefficients, "+
@@ -193,6 +199,10 @@ func (f *tuneFlags) table() []flagGroup {
 				cli.Traits{Unsaved: true}),
 			cli.NewFlag("plot-trace", &f.plotTrace, "draw how the method went into `FILE.png` or .svg: errors, penalty, gap, "+
 				"step and coefficients over the iterations, or several methods over time", cli.Traits{Unsaved: true}),
+			cli.NewFlag("path", &f.path, "write the validation error over lambda, with its standard error, degrees of freedom "+
+				"and the number of features, to `FILE.csv`", cli.Traits{Unsaved: true}),
+			cli.NewFlag("path-coefficients", &f.pathCoefficients, "put the coefficients into the file of --path, too",
+				cli.Traits{Unsaved: true}),
 			cli.NewFlag("save-config", &f.saveConfig, "write the settings to `FILE.yaml`, for --config",
 				cli.Traits{Unsaved: true}),
 			cli.NewFlag("threads", &c.Threads,

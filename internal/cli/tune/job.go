@@ -63,6 +63,9 @@ func NewJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.parseFixed(); err != nil {
+		return nil, err
+	}
 	job.run.Methods = strings.Split(f.method, ",")
 	c := &f.config
 	c.Init, c.Ranges, c.Seed, c.IgnoreGap = radii, ranges, int64(f.Data.Seed), fs.Changed("gap-tol") && c.GapTol == 0
@@ -102,6 +105,7 @@ func (f *tuneFlags) check(spec model.Spec, fs *pflag.FlagSet) error {
 		cli.When("nested", f.Data.matrix || f.Data.Data == "" || !folds, " goes with the folds of --data FILE"),
 		cli.When("fold-column", f.nested != 0 && f.nested != input.DefaultFolds,
 			" "+fold+" says how many outer folds there are: give --nested without a number"),
+		cli.When("path-coefficients", f.path == "", " goes with --path FILE.csv"),
 		cli.When("coefficients", spec.Matrix, ": "+spec.Name+" predicts by a matrix; --save has it"),
 		cli.When("folds", f.Data.matrix, ": "+spec.Name+" has no folds, its entries are for training, validation or test"),
 		cli.When("final", folds,
@@ -273,6 +277,38 @@ func parseRanges(text string) ([]tune.Range, error) {
 	return ranges, nil
 }
 
+// parseFixed reads "0.1", the value of lambda, or "l1=0.1,fusion=0.2", and the ratio.
+func (f *tuneFlags) parseFixed() error {
+	if f.lambda == "" && f.ratio == "" {
+		return nil
+	}
+	fixed := map[string]float64{}
+	add := func(flag, name, text string) error {
+		v, err := strconv.ParseFloat(text, 64)
+		if _, twice := fixed[name]; err != nil || twice || name == "" {
+			return cli.BadInputf("--%s: %q found, expected a number, or NAME=NUMBER for different names", flag, text)
+		}
+		fixed[name] = v
+		return nil
+	}
+	if f.ratio != "" {
+		if err := add("l1-ratio", "l1_ratio", f.ratio); err != nil {
+			return err
+		}
+	}
+	for _, field := range strings.Split(f.lambda, ",") {
+		name, value := "lambda", field
+		if i := strings.LastIndex(field, "="); i >= 0 {
+			name, value = field[:i], field[i+1:]
+		}
+		if err := add("lambda", name, value); f.lambda != "" && err != nil {
+			return err
+		}
+	}
+	f.config.Fixed = fixed
+	return nil
+}
+
 // checkOutputs finds out before the work whether its files can be written, and
 // that none of them would replace another one or the data.
 func (f *tuneFlags) checkOutputs() error {
@@ -318,5 +354,5 @@ type fileFlag struct{ flag, path string }
 // outputs are the files to write, those without a name among them.
 func (f *tuneFlags) outputs() []fileFlag {
 	return []fileFlag{{"--trace", f.trace}, {"--plot", f.plot}, {"--plot-trace", f.plotTrace}, {"--save", f.save},
-		{"--coefficients", f.coefficients}, {"--report", f.report}, {"--save-config", f.saveConfig}}
+		{"--coefficients", f.coefficients}, {"--path", f.path}, {"--report", f.report}, {"--save-config", f.saveConfig}}
 }

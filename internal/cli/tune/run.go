@@ -56,7 +56,8 @@ func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
 		job.run.Groups = m.Options().Groups
 	}
 	hyperparameters := len(model.Names())
-	if slices.Equal(job.run.Methods, []string{tune.MethodVFiDCA}) && job.config.Climbs(model) {
+	few := job.config.Climbs(model) || job.config.Fixed != nil
+	if slices.Equal(job.run.Methods, []string{tune.MethodVFiDCA}) && few {
 		hyperparameters = 0 // but for one or two of each rung
 	}
 	if radii := model.Program().Radii; len(job.config.Init) > radii {
@@ -180,6 +181,9 @@ func runMethods(a *cli.App, ctx context.Context, job *tuneJob, model problems.Mo
 	if job.report != "" || job.plot != "" {
 		config.Curve = report.CurvePoints
 	}
+	if job.path != "" {
+		config.Curve = report.PathPoints
+	}
 	config.KeepFits = job.plotTrace != "" && len(job.run.Methods) == 1
 	config.Progress = func(e tune.Event) {
 		trace.write(e)
@@ -264,6 +268,9 @@ func writeFiles(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.
 		}},
 		{fileFlag{"--coefficients", job.coefficients}, "coefficients", "", r.Refit != nil, func(w io.Writer) error {
 			return job.run.WriteCoefficients(w, r.RefitFit, job.run.Judge.Of(r))
+		}},
+		{fileFlag{"--path", job.path}, "path", "to write", len(r.Curve) > 0, func(w io.Writer) error {
+			return report.WritePath(w, r, job.pathCoefficients)
 		}},
 		{fileFlag{"--report", job.report}, "report", "", r.Refit != nil, func(w io.Writer) error {
 			return report.Page(w, a.Args, job.run, split, results)

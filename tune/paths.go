@@ -17,11 +17,11 @@ import (
 // Paths of weights, by folds.
 //
 // One or two weights that the folds share are chosen on paths: from weights with which nothing is selected down, all
-// folds together, each fit from the one before. A path ends by itself, where its error has risen by more than chance, or
-// falls no more. Two weights have a path for the first alone; those of other shares are looked at from the sum of the best
-// one so far on, and that of the second alone in long steps. Between points of the best path there are more where the
-// bend of its errors lets one be lower, and a compass search refines two weights. Iterations of VF-iDCA could only find
-// the same minimum again, so there are none unless they are asked for.
+// folds together, each fit from the one before. A path ends by itself, where its error has risen by more than chance,
+// or falls no more. Two weights have a path for the first alone; those of other shares are looked at from the sum of
+// the best one so far on, and that of the second alone in long steps. Between points of the best path there are more
+// where the bend of its errors lets one be lower, and a compass search refines two weights. Iterations of VF-iDCA could
+// only find the same minimum again, so there are none unless they are asked for.
 
 const (
 	// pathStep is the factor from point to point, 4 points to a decade.
@@ -29,7 +29,8 @@ const (
 	// pathLeast is the share of the weight with which nothing is selected at which a path ends at the latest.
 	pathLeast = 1e-8
 	// A path ends where the error does not fall by the share pathGain from point to point, and is above the least by
-	// pathErrors standard errors of the differences of the folds, or has been above it at pathIdle points, or where a decade has lowered the least by less than that share.
+	// pathErrors standard errors of the differences of the folds, or has been above it at pathIdle points, or where a
+	// decade has lowered the least by less than that share.
 	pathIdle, pathGain, pathErrors = 3, 1e-3, 2.5
 	// lastFirst is by how much the last path of two weights begins above the others, and lastStep its factor from point to
 	// point.

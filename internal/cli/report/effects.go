@@ -111,12 +111,14 @@ func effectsNote(run *Run, fit problems.Fit, used, shown int, j *evaluate.Sample
 	case fit.LogLink:
 		note += " Effects are on the logarithm of the mean."
 	case fit.Labels != nil:
-		label, what := run.Rows.Label(fit.Labels[1]), "that sum."
+		label, what := run.Rows.Label(fit.Labels[1]), "the sum of features times coefficients and the intercept"
 		if run.logOdds() {
-			what = fmt.Sprintf("the log odds of %s, which are that sum.", label)
+			what = fmt.Sprintf("the log odds of %s, which are %s", label, what)
 		}
-		note += fmt.Sprintf(" The label is %s where features times coefficients and the intercept sum up to more than 0. "+
-			"Effects are on %s", label, what)
+		note += " Effects are on " + what + "."
+		if j == nil || j.Rule == nil {
+			note += fmt.Sprintf(" The label is %s where that is above 0.", label)
+		}
 	}
 	return note + interceptNote(run, fit, shown)
 }

@@ -83,9 +83,6 @@ func (f *tuneFlags) table() []flagGroup {
 					List: true}),
 			cli.NewFlag("categorical", cli.NewNameList(&w.Categorical), "columns `A,B,..` whose numbers are names of categories",
 				cli.Traits{Option: "Wanted.Categorical", List: true}),
-			cli.NewFlag("id", cli.NewNameList(&w.Labels), "columns `A,B,..` that name the rows and are no features, beside "+
-				"row names and numbers of rows, which are found; none: no column does", cli.Traits{Option: "Wanted.Labels",
-				List: true}),
 			cli.NewFlag("missing", &w.Missing, "`RULE` for missing values of features: "+words.Joined(
 				table.MissingRules())+" (default: median, that of the training rows)", cli.Traits{Option: "Wanted.Missing"}),
 			cli.NewFlag("weights", &w.Weights,
@@ -106,8 +103,6 @@ func (f *tuneFlags) table() []flagGroup {
 				cli.Traits{Option: "Division.Group"}),
 			cli.NewFlag("time", &w.Division.Time, "column `A` of numbers or dates: no fold is trained on rows that come later "+
 				"than those it validates, and --split takes the last rows for the test", cli.Traits{Option: "Division.Time"}),
-			cli.NewFlag("fold-column", &w.Division.Fold, "column `A` that says in which fold a row validates",
-				cli.Traits{Option: "Division.Fold"}),
 			cli.NewFlag("nested", &f.nested, "estimate the error of the whole choice: make it anew without each of `T` outer "+
 				"folds, and score it there (--nested alone: 5)"),
 			cli.NewFlag("seed", &d.Seed, "seed `N` of the division into rows and of random draws"),
@@ -148,6 +143,11 @@ func (f *tuneFlags) table() []flagGroup {
 			cli.MemoryFlag(),
 		}},
 		{"Tables", false, append(DialectFlags(&d.Options),
+			cli.NewFlag("id", cli.NewNameList(&w.Labels), "columns `A,B,..` that name the rows and are no features, beside "+
+				"row names and numbers of rows, which are found; none: no column does", cli.Traits{Option: "Wanted.Labels",
+				List: true}),
+			cli.NewFlag("fold-column", &w.Division.Fold, "column `A` that says in which fold a row validates",
+				cli.Traits{Option: "Division.Fold"}),
 			cli.NewFlag("row-features", &d.rowFeatures,
 				"table with a line of features for each row of the matrix, `FILE`, for matrix-completion with --data"),
 			cli.NewFlag("col-features", &d.colFeatures, "the same for each column, `FILE`"),

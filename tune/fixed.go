@@ -80,8 +80,8 @@ func (t *task) hold(axes []problems.Axis) (free []problems.Axis, held map[int]fl
 	return free, held, nil
 }
 
-// firstRung is the model of the first rung of a ladder, which needs no pilots, if all that is fixed are its weights; nil
-// elsewhere.
+// firstRung is the model of the first rung of a ladder, which needs no pilots, if all that is fixed are its weights;
+// nil elsewhere.
 func (t *task) firstRung(rungs []problems.Rung) problems.Model {
 	if rungs == nil {
 		return nil

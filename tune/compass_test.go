@@ -89,6 +89,10 @@ func TestRefine(t *testing.T) {
 		for k := range 1000 {
 			least = math.Min(least, f(9*-math.Log(pathStep)*float64(k)/999))
 		}
+		c.rival = &trial{Errors: &problems.Errors{Validation: least / 2}}
+		require.NoError(t, c.refine(c.point))
+		require.Zero(t, c.trials, "what cannot be the best of a rung is left as it is")
+		c.rival = nil
 		require.NoError(t, c.refine(c.point))
 		require.Less(t, c.best.value(), least*1.001, name)
 		require.LessOrEqual(t, c.trials, 25, name)

@@ -274,7 +274,7 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 		}
 		past := past{units: active}
 		for n := 1; left > 0 && f.sweep(active, w) > end.fall; n++ {
-			if left--; ctx.Err() != nil || (end.again || !coupled) && n%(slow+1) == 0 && f.newtons(ctx, active, w) {
+			if left--; ctx.Err() != nil || n%(slow+1) == 0 && f.newtons(ctx, active, w) {
 				break
 			}
 			if coupled {

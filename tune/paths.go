@@ -154,10 +154,7 @@ func (t *task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 	if ctx.Err() != nil || t.failed > 0 {
 		return t.finish(ctx, "", "")
 	}
-	if t.best.X != nil && c.aim() < t.best.value() {
-		return t.finish(ctx, "", searchedFirst)
-	}
-	if t.best.X != nil {
+	if t.best.X != nil && !(c.aim() < t.best.value()) {
 		last, err := e.exactly(ctx, p, t.best)
 		if err != nil {
 			return nil, err

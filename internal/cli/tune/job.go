@@ -296,12 +296,16 @@ func (f *tuneFlags) parseFixed() error {
 			return err
 		}
 	}
-	for _, field := range strings.Split(f.lambda, ",") {
+	var fields []string
+	if f.lambda != "" {
+		fields = strings.Split(f.lambda, ",")
+	}
+	for _, field := range fields {
 		name, value := "lambda", field
 		if i := strings.LastIndex(field, "="); i >= 0 {
 			name, value = field[:i], field[i+1:]
 		}
-		if err := add("lambda", name, value); f.lambda != "" && err != nil {
+		if err := add("lambda", name, value); err != nil {
 			return err
 		}
 	}

@@ -272,13 +272,13 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 		if again {
 			f.newtons(ctx, active, w)
 		}
-		past := past{units: active}
+		done := past{units: active}
 		for n := 1; left > 0 && f.sweep(active, w) > end.fall; n++ {
 			if left--; ctx.Err() != nil || n%(slow+1) == 0 && f.newtons(ctx, active, w) {
 				break
 			}
 			if coupled {
-				f.extrapolate(&past, w)
+				f.extrapolate(&done, w)
 			}
 		}
 		if end.gap > 0 && f.d.single {

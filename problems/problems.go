@@ -46,8 +46,8 @@ type Fit struct {
 	Intercepts []float64
 	// Matrix is set where the model predicts the entries of a matrix instead.
 	Matrix *Matrix
-	// Freedom are the degrees of freedom, without the constant; nil where they are not known.
-	Freedom *float64
+	// Freedom works out the degrees of freedom, without the constant; nil where they are not known.
+	Freedom *Freedom `json:"-"`
 	// Inaccurate says that the coefficients are of a solve that missed its tolerances.
 	Inaccurate bool
 }
@@ -88,6 +88,9 @@ func (f Fit) Of(j int) []float64 {
 	q := max(1, len(f.Targets))
 	return f.Coefficients[j*q : (j+1)*q]
 }
+
+// Freedom works out degrees of freedom, nil where they are not known.
+type Freedom struct{ Of func() *float64 }
 
 // Used is the number of features with coefficients that are not zero.
 func (f Fit) Used() (n int) {

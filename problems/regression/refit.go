@@ -3,6 +3,7 @@ package regression
 import (
 	"context"
 	"runtime"
+	"slices"
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/lower/glm"
@@ -95,7 +96,8 @@ func (m *Model) retrainPath(ctx context.Context, s problems.Solver, lambda [][]f
 		default:
 			fit := all.Fit(at.X)
 			if freedom != nil {
-				fit.Freedom = freedom(at.X[0], l)
+				b := slices.Clone(at.X[0])
+				fit.Freedom = &problems.Freedom{Of: func() *float64 { return freedom(b, l) }}
 			}
 			list = append(list, fit)
 		}

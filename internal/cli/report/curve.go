@@ -104,8 +104,11 @@ func WritePath(w io.Writer, r *tune.Result, coefficients bool) error {
 		freedom, features := "", ""
 		values = append(values, p.Validation, p.StandardError)
 		if p.Fit.Coefficients != nil {
-			if features = fmt.Sprint(p.Fit.Used()); p.Fit.Freedom != nil {
-				freedom = words.Exact(*p.Fit.Freedom)
+			features = fmt.Sprint(p.Fit.Used())
+			if known := p.Fit.Freedom; known != nil {
+				if v := known.Of(); v != nil {
+					freedom = words.Exact(*v)
+				}
 			}
 			if coefficients {
 				constants := p.Fit.Intercepts

@@ -19,7 +19,7 @@ import (
 //
 //  1. Each rung has a weight or two, which a search on paths chooses (paths.go), by the validation error. Its pilots
 //     are fits of the rung below to the same training rows, of each fold its own, so that no rung has seen the rows
-//     that it is scored on.
+//     that it is scored on. It is refined as far as its error may be below those of the rungs below.
 //  2. The losses of the validation rows are compared row by row with those of the rung of least mean loss. The simplest
 //     rung is taken whose mean is above the least by at most one standard error of the mean difference (the rule of one
 //     standard error, Breiman, Friedman, Olshen, Stone, Classification and Regression Trees, 1984).
@@ -110,16 +110,21 @@ func (t *task) checkRung() error {
 
 // climbed is a rung with its model, as it was searched.
 type climbed struct {
-	task *task
-	out  *Result
-	x    [][]float64
+	task   *task
+	out    *Result
+	x      [][]float64
+	models []problems.Model // all of the rung
 }
+
+// beaten says that the rung was left where it could not have the least error.
+func (c climbed) beaten() bool { r := c.task.rival; return r != nil && r.below(&c.task.best) }
 
 // climb searches the rungs one after the other, each from the one below, and makes the one that the rule takes the
 // model of the task.
 func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error) {
 	var list []climbed
 	names := make([]string, 0, len(rungs))
+	var rival *trial // of the rungs below
 	for _, r := range rungs {
 		var below problems.Model
 		var from Selection
@@ -130,7 +135,7 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 		if err != nil {
 			return nil, err
 		}
-		best, err := t.searchRung(ctx, models)
+		best, err := t.searchRung(ctx, models, rival)
 		if err != nil {
 			return nil, err
 		}
@@ -141,6 +146,9 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 			break
 		}
 		list, names = append(list, best), append(names, r.Name)
+		if tr := &best.task.best; t.Config.Rung == "" && (rival == nil || tr.below(rival)) {
+			rival = tr
+		}
 		if r.Name == t.Config.Rung || ctx.Err() != nil {
 			break
 		}
@@ -168,6 +176,14 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 		taken = len(list) - 1
 	}
 	chosen := list[taken]
+	if chosen.beaten() {
+		if again, err := t.searchRung(ctx, chosen.models, nil); err != nil {
+			return nil, err
+		} else if again.x != nil {
+			chosen = again
+			ladder[taken].Validation, ladder[taken].Features = again.out.Refit.Validation, again.task.Advice.Used(again.x)
+		}
+	}
 	over, rung, err := t.bridge(ctx, chosen)
 	if err != nil {
 		return nil, err
@@ -198,14 +214,15 @@ func (t *task) on(m problems.Model) *task {
 	return &s
 }
 
-// searchRung searches the models of a rung, and returns the best.
-func (t *task) searchRung(ctx context.Context, models []problems.Model) (best climbed, err error) {
+// searchRung searches the models of a rung, as far as they may be better than a rival, and returns the best.
+func (t *task) searchRung(ctx context.Context, models []problems.Model, rival *trial) (best climbed, err error) {
 	for _, m := range models {
 		s := t.on(m)
+		s.rival = rival
 		if a := s.Advice; a.Losses == nil || a.Compare == nil || a.Used == nil {
 			return best, fmt.Errorf("tune: a rung of the model %s lacks Losses, Compare or Used", m.Name())
 		}
-		if best.x != nil {
+		if best.x != nil && (rival == nil || best.task.best.below(rival)) {
 			s.rival = &best.task.best
 		}
 		p, err := s.paths(ctx)
@@ -218,7 +235,7 @@ func (t *task) searchRung(ctx context.Context, models []problems.Model) (best cl
 		}
 		t.trials, t.failed, t.notFinite, t.short = s.trials, s.failed, s.notFinite, s.short
 		t.trace, t.stats = s.trace, s.stats
-		c := climbed{task: s, out: out}
+		c := climbed{task: s, out: out, models: models}
 		if out.Selection != nil {
 			c.x = out.Selection.X
 		}

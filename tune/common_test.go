@@ -124,11 +124,11 @@ func TestSharedWeightsWithoutIterations(t *testing.T) {
 	cv := must.Of(dataset.CrossValidate(s.Train, 4, 1, nil))(t)
 	large := must.Of(regression.ElasticNet(cv, regression.Options{Intercept: true}))(t)
 	r := must.Of(tune.Run(context.Background(), large, tune.Config{}))(t)
-	require.Contains(t, r.Message, "Config.MaxIter iterates first")
+	require.False(t, r.Trace[0].Iterates())
 	grid := must.Of(tune.Run(context.Background(), large, tune.Config{Method: tune.MethodGrid}))(t)
 	require.LessOrEqual(t, r.Refit.Validation, grid.Refit.Validation*(1+1e-4))
 
 	small := must.Of(tune.Run(context.Background(), validated(t, 1), tune.Config{MaxIter: 200}))(t)
 	require.Positive(t, small.Iterations)
-	require.Empty(t, small.Message)
+	require.True(t, small.Trace[0].Iterates())
 }

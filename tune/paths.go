@@ -161,10 +161,7 @@ func (t *task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 		}
 		t.best = last
 	}
-	if p.space != nil {
-		return t.finish(ctx, "", "")
-	}
-	return t.finish(ctx, "", searchedFirst)
+	return t.finish(ctx, "", "")
 }
 
 // exactly is the best trial of paths solved to the end, where rounding lets it.

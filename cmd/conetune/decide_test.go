@@ -66,7 +66,7 @@ func TestRareLabels(t *testing.T) {
 		}
 		o := conetune(t, append(args, "--json=false")...)
 		text := strings.Join(strings.Fields(o.ok(t)), " ")
-		require.Contains(t, text, "area under the ROC curve 0.843 ± 0.030, against 0.500 for chance; 1 is the best.")
+		require.Contains(t, text, "area under the ROC curve 0.843 ± 0.030, against 0.500 by chance; 1 is the best.")
 		require.Contains(t, text, c.says)
 		require.NotContains(t, text, "do not help")
 		if c.says[0] == 'T' {

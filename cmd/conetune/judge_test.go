@@ -191,7 +191,7 @@ func TestMetricsOfTargets(t *testing.T) {
 		require.InEpsilon(t, 1-squares/total, value("r2"), 1e-4)
 	}
 	report := readFile(t, page)
-	require.Contains(t, string(report), "How good it is on 40 rows for the test")
+	require.Contains(t, string(report), "How good it is, on the test (40 rows, used for nothing else)")
 	for on, args := range map[string][]string{"cross-validation": {"--folds", "4"},
 		"validation": {"--split", "0.7/rest"}} {
 		r := conetune(t, append([]string{"tune", "multi-task", "--data", data, "--target", "y,z", "--json"},
@@ -238,7 +238,7 @@ func TestMetricsOfMatrix(t *testing.T) {
 		require.InEpsilon(t, want, rmse*rmse/2, 1e-6, on)
 		require.Less(t, m["mae"].(map[string]any)["value"], m["mae"].(map[string]any)["baseline"])
 		report := readFile(t, page)
-		require.Contains(t, string(report), "the mean of the training entries")
+		require.Contains(t, string(report), "when every entry gets the mean")
 		require.Contains(t, string(report), `id="residuals"`)
 	}
 }

@@ -118,9 +118,9 @@ func TestReportFirstScreen(t *testing.T) {
 	head := first(page)
 	for _, want := range []string{
 		"ridge for y, chosen by vf-idca: lambda " + fmt.Sprintf("%.3g", lambda),
-		"On 110 rows for the test, which were used for nothing else: root mean squared error " +
+		"On the test (110 rows, used for nothing else): root mean squared error " +
 			fmt.Sprintf("%.1f ± %.1f, against %.1f", m["rmse"]["value"], m["rmse"]["standard_error"], m["rmse"]["baseline"]) +
-			" for the mean of the training rows",
+			" when every row gets the mean",
 		fmt.Sprintf("%.4g", m["r2"]["value"]), fmt.Sprintf("%.4g", m["mae"]["value"]),
 	} {
 		require.Contains(t, head, want)

@@ -112,7 +112,7 @@ func TestTableTraceAndFigure(t *testing.T) {
 	for _, want := range []string{
 		"elastic-net for y, chosen by vf-idca: ", "vf-idca on the native backend, converged after",
 		"6 features; 45 training, 23 validation, 22 test rows; target y",
-		"split 0.5/0.25/rest, seed 1", "features standardised", "22 rows for the test, which were used for nothing else",
+		"split 0.5/0.25/rest, seed 1", "features standardised", "On the test (22 rows, used for nothing else): ",
 		"root mean squared error", "Least squares, without a penalty, has", "features are in the model", "intercept",
 		"trace in " + trace, "figure in " + plot, "model in " + save,
 	} {
@@ -231,7 +231,7 @@ func TestFigureWithoutIterations(t *testing.T) {
 	plot, trace := filepath.Join(dir, "p.svg"), filepath.Join(dir, "t.png")
 	o := conetune(t, "tune", "elastic-net", "--data", data, "--plot", plot, "--plot-trace", trace, "--trace",
 		filepath.Join(dir, "t.jsonl"))
-	require.Contains(t, o.ok(t), "without iterations")
+	require.Contains(t, o.ok(t), "searched along a path (")
 	require.Contains(t, o.stdout, "figure in "+plot)
 	require.FileExists(t, plot)
 	require.FileExists(t, trace)

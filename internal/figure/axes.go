@@ -20,6 +20,17 @@ type axis struct {
 	log      bool
 	ticks    ticker
 	bare     bool // without labels
+	upright  bool // with labels that read upwards
+}
+
+// deep is by how much labels that read upwards are deeper than others.
+func (a *axis) deep() (deep float64) {
+	if a.upright {
+		for _, t := range a.marks() {
+			deep = max(deep, widthOf(t.label, textSize)-textSize)
+		}
+	}
+	return deep
 }
 
 // ticker puts ticks between two values.
@@ -104,9 +115,12 @@ func (a *axes) margins() rectangle {
 		m.left += textSize + 4
 	}
 	if !a.x.bare {
-		m.bottom += textSize + labelGap
+		m.bottom += textSize + labelGap + a.x.deep()
 		for _, t := range a.x.marks() {
 			half := widthOf(t.label, textSize) / 2
+			if a.x.upright {
+				half = textSize / 2
+			}
 			m.right = max(m.right, half*a.x.share(t.value)) // a label at the end stands beyond it by half
 		}
 	}
@@ -126,15 +140,23 @@ func (a *axes) draw(c *canvas, frame, margins rectangle) rectangle {
 	middle := point{(area.left + area.right) / 2, (area.top + area.bottom) / 2}
 	a.x.draw(c, a.grid, area.bottom-area.top, func(v, out float64) point {
 		return point{at(point{v, a.y.min}).x, area.bottom + axisGap + out}
-	}, func(text string, p point) { c.write(text, point{p.x, p.y + textSize/2}, textSize, 0.5) })
+	}, func(text string, p point) {
+		if a.x.upright {
+			c.writeUp(text, point{p.x, p.y + widthOf(text, textSize)/2}, textSize)
+		} else {
+			c.write(text, point{p.x, p.y + textSize/2}, textSize, 0.5)
+		}
+	})
 	if a.xLabel != "" {
-		c.write(a.xLabel, point{middle.x, area.bottom + margins.bottom - textSize/2}, textSize, 0.5)
+		c.write(a.xLabel, point{middle.x, area.bottom + margins.bottom - textSize/2},
+			fitting(a.xLabel, textSize, 2*min(middle.x, width-middle.x)), 0.5)
 	}
 	a.y.draw(c, a.grid, area.right-area.left, func(v, out float64) point {
 		return point{area.left - axisGap - out, at(point{a.x.min, v}).y}
 	}, func(text string, p point) { c.write(text, p, textSize, 1) })
 	if a.yLabel != "" {
-		c.writeUp(a.yLabel, point{frame.left + textSize/2, middle.y}, textSize)
+		c.writeUp(a.yLabel, point{frame.left + textSize/2, middle.y},
+			fitting(a.yLabel, textSize, 2*min(middle.y-frame.top, frame.bottom-middle.y)))
 	}
 	for _, draw := range a.content {
 		draw(c, at)

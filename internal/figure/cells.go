@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -42,6 +43,8 @@ func (m *Cells) plot(p *panelPlot) (*panelPlot, error) {
 			len(m.RowNames), len(m.ColNames))
 	}
 	p.x.ticks, p.y.ticks = names(m.ColNames), names(m.RowNames)
+	room := float64(width-legendMargin-p.margins().left) / float64(m.Cols)
+	p.x.upright = slices.ContainsFunc(m.ColNames, func(name string) bool { return widthOf(name, textSize) > room })
 	p.content = append(p.content, m.drawNumbers)
 	return p, nil
 }

@@ -23,7 +23,9 @@ import (
 type Figure struct {
 	Title, XLabel   string
 	XFromZero, LogX bool
-	Panels          []Panel
+	// Start is where a reader of its numbers begins; 0 for the last place.
+	Start  float64
+	Panels []Panel
 	// PanelHeight is the height of each panel in points, with its axis; 0 means 130.
 	PanelHeight float64
 	// Below are figures in the same picture, of which those without a point are left out.
@@ -150,7 +152,7 @@ func (f Figure) on(c *canvas) ([]Area, error) {
 	each := cmp.Or(f.PanelHeight, panelHeight)
 	f.drawTitle(c)
 	top := c.height + titleHeight
-	c.height = top + each*float64(len(panels)) + xLabelHeight
+	c.height = top + each*float64(len(panels)) + xLabelHeight + panels[len(panels)-1].x.deep()
 	shared := rectangle{}
 	for _, p := range panels {
 		m := p.margins()
@@ -216,14 +218,19 @@ func (f Figure) plots() (plots []*panelPlot, areas []Area, err error) {
 
 // drawTitle writes the title in the middle of the panels, over the legends too, and smaller if that is not enough.
 func (f Figure) drawTitle(c *canvas) {
-	size, middle := float64(textSize+2), float64(width-legendMargin)/2
-	if w := widthOf(f.Title, size); w > width-legendMargin-12 {
+	const size = textSize + 2
+	middle := float64(width-legendMargin) / 2
+	if widthOf(f.Title, size) > width-legendMargin-12 {
 		middle = width / 2
-		size *= min(1, (width-12)/w)
 	}
 	if f.Title != "" {
-		c.write(f.Title, point{middle, c.height + titleHeight/2}, size, 0.5)
+		c.write(f.Title, point{middle, c.height + titleHeight/2}, fitting(f.Title, size, width-12), 0.5)
 	}
+}
+
+// fitting is a size, or what is left of it where a text has only so much room.
+func fitting(text string, size, room float64) float64 {
+	return size * min(1, room/max(widthOf(text, size), 1))
 }
 
 // panelPlot is a panel with its legend, or the scale of its colours, which stands beside it.
@@ -249,7 +256,7 @@ func (p *panelPlot) drawLegend(c *canvas, at point) {
 			s.marker(c, point{at.x + piece/2, y}, l.markSize(), s.color)
 		}
 		from := at.x + piece + 4
-		c.write(l.Name, point{from, y}, textSize*min(1, (width-2-from)/widthOf(l.Name, textSize)), 0)
+		c.write(l.Name, point{from, y}, fitting(l.Name, textSize, width-2-from), 0)
 	}
 }
 

@@ -105,7 +105,7 @@ func Draw(id, title, caption, about string, f figure.Figure) (Figure, error) {
 	}
 	slices.Sort(places)
 	for _, x := range Thinned(slices.Compact(places), mostPlaces) {
-		row := Row{X: areas[0].X(x), Cells: []Cell{{Text: words.Fine(x)}}}
+		row := Row{X: areas[0].X(x), Start: x == f.Start, Cells: []Cell{{Text: words.Fine(x)}}}
 		for _, l := range columns {
 			text := ""
 			if k := slices.Index(l.X, x); k >= 0 {

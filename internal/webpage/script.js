@@ -20,6 +20,22 @@
     }
   }
 
+  // What is wider than its place says so, until its end is seen.
+  for (const wide of document.querySelectorAll(".wide")) {
+    const cue = document.createElement("p");
+    cue.className = "cue quiet";
+    cue.textContent = "Scroll sideways for the rest \u2192";
+    wide.before(cue);
+    const look = () => {
+      const left = wide.scrollWidth - wide.clientWidth - wide.scrollLeft;
+      wide.classList.toggle("more", left > 2);
+      cue.hidden = wide.scrollWidth <= wide.clientWidth + 2;
+    };
+    wide.addEventListener("scroll", look);
+    new ResizeObserver(look).observe(wide);
+    look();
+  }
+
   function sort(table, column, numeric, sign) {
     const body = table.tBodies[0];
     const key = (row) => row.cells[column].dataset.sort ?? row.cells[column].textContent.trim();
@@ -38,7 +54,7 @@
     const rows = [...table.tBodies[0].rows].filter((r) => r.dataset.x);
     if (rows.length === 0) continue;
     const [groups, columns] = table.tHead.rows.length === 2 ? table.tHead.rows : [null, table.tHead.rows[0]];
-    const place = columns.cells[0].textContent;
+    const [what, ...besides] = columns.cells[0].textContent.split(", ");
     const lines = new Map(); // name of a line to the columns that have it, one for each panel
     for (const th of [...columns.cells].slice(1)) lines.set(th.textContent, [...(lines.get(th.textContent) ?? []), th.cellIndex]);
     const panels = groups ? [...groups.cells].map((c) => c.textContent).filter((t) => t !== "") : [];
@@ -64,8 +80,8 @@
 
     const show = (k, seen) => {
       const row = rows[k];
-      const where = `${place} ${row.cells[0].textContent}`;
-      at.textContent = panels.length > 1 ? `At ${where}, ${panels.join(" / ")}` : `At ${where}`;
+      const where = [`${what} = ${row.cells[0].textContent}`, ...besides].join(", ");
+      at.textContent = panels.length > 1 ? `${where}: ${panels.join(" / ")}` : where;
       slider.value = k;
       slider.setAttribute("aria-label", `Read ${svg.querySelector("title").textContent}`);
       list.replaceChildren();
@@ -84,8 +100,7 @@
       guide.setAttribute("x2", row.dataset.x);
       guide.setAttribute("visibility", seen ? "visible" : "hidden");
     };
-    const chosen = [...lines].filter(([name]) => name.startsWith("chosen")).flatMap(([, cells]) => cells);
-    const first = rows.findIndex((r) => chosen.some((c) => r.cells[c].textContent !== ""));
+    const first = rows.findIndex((r) => "start" in r.dataset);
     show(first < 0 ? rows.length - 1 : first, false);
     slider.addEventListener("input", () => show(Number(slider.value), true));
     svg.addEventListener("pointermove", (e) => {

@@ -17,6 +17,9 @@ type Table struct {
 	Sortable bool
 }
 
+// Broad says that the table has more columns than stand in half a page.
+func (t Table) Broad() bool { return len(t.Columns) > 6 }
+
 // Group is a heading over Span columns; an empty title says that they have none.
 type Group struct {
 	Title string
@@ -39,7 +42,9 @@ func Number(title string) Column { return Column{Title: title, Number: true} }
 // Row is a row; the first cell is its heading.
 type Row struct {
 	// X is the place of the row in the figure that the table is the text of; 0 where there is none.
-	X     float64
+	X float64
+	// Start says that the reading of the figure begins here.
+	Start bool
 	Cells []Cell
 }
 

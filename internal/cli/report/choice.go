@@ -228,16 +228,17 @@ func ladderTable(r *tune.Result) *webpage.Table {
 func sameAs(model string, lambda, l1, n float64, weights, offset bool) []sameModel {
 	digits := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 	l, a := digits(lambda), words.Ratio(l1, 6)
+	const exactly = ", tol=1e-8, max_iter=100000)" // of scikit-learn 1.8 and later
 	learn, family := "", "gaussian"
 	switch model {
 	case "elastic-net":
-		learn = "ElasticNet(alpha=" + l + ", l1_ratio=" + a + ")"
+		learn = "ElasticNet(alpha=" + l + ", l1_ratio=" + a + exactly
 	case "lasso":
-		learn = "Lasso(alpha=" + l + ")"
+		learn = "Lasso(alpha=" + l + exactly
 	case "ridge":
 		learn = "Ridge(alpha=" + digits(lambda*n) + ")"
 	case "logistic", "multinomial":
-		learn = `LogisticRegression(penalty="elasticnet", solver="saga", C=` + digits(1/(lambda*n)) + ", l1_ratio=" + a + ")"
+		learn = "LogisticRegression(C=" + digits(1/(lambda*n)) + ", l1_ratio=" + a + `, solver="saga"` + exactly
 		if family = model; model == "logistic" {
 			family = "binomial"
 		}

@@ -131,7 +131,7 @@ func WritePath(w io.Writer, r *tune.Result, coefficients bool) error {
 
 // figure draws the curve.
 func (c *curve) figure() figure.Figure {
-	return figure.Figure{Title: "validation error", XLabel: c.label, LogX: true, PanelHeight: 240,
+	return figure.Figure{Title: "validation error", XLabel: c.label, LogX: true, Start: c.scale, PanelHeight: 240,
 		Panels: []figure.Panel{{YLabel: "validation error", Lines: []figure.Line{c.line, c.chosen}}}}
 }
 
@@ -300,8 +300,8 @@ func pathDrawing(split *dataset.Split, r *tune.Result) *drawing {
 	if more := min(len(p.name), namedPaths+morePaths) - named; more > 0 {
 		about += fmt.Sprintf(", thin and without a name the next %d", more)
 	}
-	f := figure.Figure{Title: "paths of the coefficients", XLabel: c.label, LogX: true, PanelHeight: tallPanel,
-		Panels: []figure.Panel{p.around(c)}}
+	f := figure.Figure{Title: "paths of the coefficients", XLabel: c.label, LogX: true, Start: c.scale,
+		PanelHeight: tallPanel, Panels: []figure.Panel{p.around(c)}}
 	return &drawing{"paths", "Paths of the coefficients: effects of one standard deviation over " + c.label, about + ".",
 		f}
 }

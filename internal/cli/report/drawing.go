@@ -57,6 +57,9 @@ func Statistics(run *Run, split *dataset.Split, results []*tune.Result) figure.F
 		f.Panels = f.Panels[:1] // the others are about the method
 	}
 	f.Below = matrixFigure(r)
+	if len(results) > 1 && CurveOf(r) != nil {
+		f.Below = append(f.Below, progressFigure(run, results))
+	}
 	if j := run.Judge.Of(r); j != nil && !j.Entries {
 		for _, d := range predictionDrawings(run, j, r.RefitFit) {
 			d.figure.Title += ", " + whereJudged[j.On]
@@ -87,7 +90,10 @@ var whereJudged = map[string]string{evaluate.OnTest: "test rows", evaluate.OnFol
 
 // confusionFigure is the confusion table of a classifier.
 func confusionFigure(run *Run, j *evaluate.Sample, fit problems.Fit) figure.Figure {
-	names := run.labels(fit)
+	var names []string
+	for _, name := range run.labels(fit) {
+		names = append(names, shortened(name))
+	}
 	n, by := j.Confusion(len(names)), ""
 	if j.Weight != nil {
 		by = " by weight"

@@ -49,7 +49,11 @@ func coefficientTable(run *Run, fit problems.Fit, j *evaluate.Sample, most int) 
 	}
 	t = webpage.NewTable("effects", "Effects of one standard deviation", webpage.Text("feature"), webpage.Number("effect"))
 	t.Sortable = true
-	shown := shownTargets(fit)
+	shown := []string{"coefficient"}
+	if fit.Targets != nil {
+		shown = fit.Targets[:min(len(fit.Targets), most/2)]
+		t.Groups = []webpage.Group{{Span: 2}, {Title: "coefficients", Span: len(shown)}}
+	}
 	for _, name := range shown {
 		t.Columns = append(t.Columns, webpage.Number(name))
 	}
@@ -58,6 +62,9 @@ func coefficientTable(run *Run, fit problems.Fit, j *evaluate.Sample, most int) 
 		t.Columns = append(t.Columns, webpage.Number("chosen by folds"))
 	}
 	t.Columns = append(t.Columns, webpage.Column{Title: "picture", Spoken: "of the effect", Number: true, Picture: true})
+	if t.Groups != nil {
+		t.Groups = append(t.Groups, webpage.Group{Span: len(t.Columns) - 2 - len(shown)})
+	}
 	for _, e := range list[:min(len(list), most)] {
 		effect := e.Size
 		if fit.Targets == nil {
@@ -120,36 +127,26 @@ func effectsNote(run *Run, fit problems.Fit, used, shown int, j *evaluate.Sample
 			note += fmt.Sprintf(" The label is %s where that is above 0.", label)
 		}
 	}
-	return note + interceptNote(run, fit, shown)
+	return note + interceptNote(run, fit)
 }
 
-// interceptNote tells the constants, of several targets or labels those that are shown.
-func interceptNote(run *Run, fit problems.Fit, shown int) string {
+// interceptNote tells the constants.
+func interceptNote(run *Run, fit problems.Fit) string {
 	switch {
 	case !run.Options.Intercept:
 		return ""
 	case fit.Targets == nil:
 		return " The intercept is " + words.Fine(fit.Intercept) + "."
 	}
+	const most = 40
 	var list []string
-	for _, v := range fit.Intercepts[:min(shown, len(fit.Intercepts))] {
-		list = append(list, words.Fine(v))
+	for k, v := range fit.Intercepts[:min(len(fit.Intercepts), most)] {
+		list = append(list, words.Fine(v)+" of "+fit.Targets[k])
+	}
+	if rest := len(fit.Intercepts) - most; rest > 0 {
+		list = append(list, fmt.Sprintf("%d more", rest))
 	}
 	return " The intercepts are " + words.Joined(list) + "."
-}
-
-// mostTargets bounds the targets or labels that have columns of coefficients.
-const mostTargets = 6
-
-// shownTargets are the headings of the columns of coefficients: one, or the first of several targets or labels.
-func shownTargets(fit problems.Fit) (names []string) {
-	if fit.Targets == nil {
-		return []string{"coefficient"}
-	}
-	for _, name := range fit.Targets[:min(len(fit.Targets), mostTargets)] {
-		names = append(names, "coefficient, "+name)
-	}
-	return names
 }
 
 // effectBar is a bar from the middle to a share of the half width, from -1 to 1; the number beside it is its text.

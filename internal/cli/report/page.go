@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
@@ -73,7 +74,10 @@ func Page(w io.Writer, args []string, run *Run, split *dataset.Split, results []
 	case j == nil || j.Entries:
 		c.Errors = methodsTable(run, results)
 	}
-	c.Curve = draw(curveDrawing(run, r))
+	progress := draw(traceDrawing(run, results))
+	if c.Curve = draw(curveDrawing(run, r)); len(results) > 1 { // how soon each method had what
+		c.Curve, progress = append(progress, c.Curve...), nil
+	}
 	if run.Entries == nil {
 		if c.Coefficients, c.CoefficientsNote, more = coefficientTable(run, r.RefitFit, j, mostListed); more > 0 {
 			c.CoefficientsNote += fmt.Sprintf(" The %d largest are shown.", mostListed)
@@ -81,7 +85,7 @@ func Page(w io.Writer, args []string, run *Run, split *dataset.Split, results []
 		c.Paths = draw(pathDrawing(split, r))
 	}
 	if j != nil {
-		c.On, c.Figures = judgedOn(j), draw(predictionDrawings(run, j, r.RefitFit)...)
+		c.On, c.Figures = words.Sentence(judgedOn(j)), draw(predictionDrawings(run, j, r.RefitFit)...)
 		if r.RefitFit.Labels != nil {
 			c.Confusion = confusionTable(run, j, r.RefitFit)
 		}
@@ -92,7 +96,7 @@ func Page(w io.Writer, args []string, run *Run, split *dataset.Split, results []
 	for _, n := range run.Rows.Notes {
 		c.Findings = append(c.Findings, n.File+": "+strings.ReplaceAll(n.Text, "\n", " "))
 	}
-	if c.Trace = draw(traceDrawing(run, results)); err != nil {
+	if c.Trace = progress; err != nil {
 		return err
 	}
 	return webpage.Write(w, reportPage, "How "+what.target+" was modelled", c)

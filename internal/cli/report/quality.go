@@ -53,36 +53,36 @@ func judgedOn(j *evaluate.Sample) string {
 func onRows(many, on, what string) string {
 	switch on {
 	case evaluate.OnTest:
-		return many + " for the test, which were used for nothing else"
+		return "on the test (" + many + ", used for nothing else)"
 	case evaluate.OnFolds:
-		return many + " of the cross-validation, each predicted by fits that were made without it"
+		return "cross-validated (" + many + ")"
 	}
-	return many + " for validation, predicted by the fit to the training " + what
+	return "on the validation " + what + " (" + many + ")"
 }
 
-// without is what is predicted without any feature.
+// without says what stands beside the model: predictions without any feature.
 func without(run *Run, j *evaluate.Sample, measure string) string {
 	switch {
 	case measure == evaluate.AUC, measure == evaluate.BalancedError:
-		return "chance"
+		return "by chance"
 	case measure == evaluate.F1:
-		return "all rows called " + positive(run, j)
+		return "when every row is called " + positive(run, j)
 	case measure == evaluate.Cost:
-		return "the cheaper of all rows called " + positive(run, j) + " and none"
+		return "when every row is called " + positive(run, j) + ", or none, the cheaper of the two"
 	case j.Entries:
-		return "the mean of the training entries"
+		return "when every entry gets the mean"
 	case run.Spec.Survival:
-		return "rows that are all alike"
+		return "when all rows are alike"
 	case run.Spec.Name == "quantile":
-		return "the quantile of the training rows"
+		return "when every row gets the overall quantile"
 	case run.Spec.Classes:
-		return "the shares of the training rows"
+		return "when every row gets the overall rates"
 	case run.Spec.Labels && run.logOdds():
-		return "the share of the training rows"
+		return "when every row gets the overall rate"
 	case run.Spec.Labels:
-		return "the more frequent label"
+		return "when every row gets the more frequent label"
 	}
-	return "the mean of the training rows"
+	return "when every row gets the mean"
 }
 
 // headline is the measure that a verdict is about.
@@ -103,7 +103,7 @@ func headline(list []evaluate.Metric) evaluate.Metric {
 // verdict puts the measures into sentences.
 func verdict(run *Run, j *evaluate.Sample, given bool) []string {
 	m := headline(j.Metrics)
-	text := fmt.Sprintf("On %s: %s %s, against %s for %s", judgedOn(j), measureNames[m.Name],
+	text := fmt.Sprintf("%s: %s %s, against %s %s", words.Sentence(judgedOn(j)), measureNames[m.Name],
 		words.PlusMinus(m.Value, m.StandardError), words.ToError(m.Base, m.StandardError), without(run, j, m.Name))
 	rises := slices.Contains([]string{evaluate.Concordance, evaluate.AUC, evaluate.F1}, m.Name)
 	switch change := 100 * (m.Value/m.Base - 1); {
@@ -196,6 +196,11 @@ func qualityTable(run *Run, j *evaluate.Sample) *webpage.Table {
 		}
 		t.Columns = append(t.Columns, webpage.Number(name))
 	}
+	nested := map[string]evaluate.Metric{}
+	if run.Outside != nil && run.Outside.Metrics != nil {
+		nested = evaluate.ByName(run.Outside.Metrics)
+		t.Columns = append(t.Columns, webpage.Number("nested"))
+	}
 	for _, m := range j.Metrics {
 		name, se := measureNames[m.Name], words.Short(m.StandardError)
 		if m.Name == evaluate.Coverage {
@@ -205,8 +210,14 @@ func qualityTable(run *Run, j *evaluate.Sample) *webpage.Table {
 			se = "0"
 		}
 		cells := []webpage.Cell{{Text: name}, {Text: words.Fine(m.Value), Strong: true}, {Text: se},
-			{Text: words.Fine(m.Base)}, {Text: words.Fine(m.Plain)}}
-		t.Add(cells[:len(t.Columns)]...)
+			{Text: words.Fine(m.Base)}}
+		if j.Plain != nil {
+			cells = append(cells, webpage.Cell{Text: words.Fine(m.Plain)})
+		}
+		if n, ok := nested[m.Name]; ok {
+			cells = append(cells, webpage.Cell{Text: words.Fine(n.Value)})
+		}
+		t.Add(append(cells, make([]webpage.Cell, len(t.Columns)-len(cells))...)...)
 	}
 	return t
 }
@@ -217,7 +228,7 @@ func targetsTable(targets []evaluate.Sample) *webpage.Table {
 		return nil
 	}
 	first := &targets[0]
-	t := webpage.NewTable("quality", "How good it is on "+onRows(words.Count(first.Rows, "row"), first.On, "rows"),
+	t := webpage.NewTable("quality", "How good it is, "+onRows(words.Count(first.Rows, "row"), first.On, "rows"),
 		webpage.Text("target"))
 	for _, m := range first.Metrics {
 		t.Columns = append(t.Columns, webpage.Number(briefNames[m.Name]), webpage.Column{Title: "s.e.",
@@ -241,10 +252,19 @@ func searches(method string) bool {
 	return method != tune.MethodVFiDCA && method != tune.MethodVFiDCAT
 }
 
+// onPath says that VF-iDCA needed no iterations, as the weights were searched for along a path.
+func onPath(r *tune.Result) bool {
+	return !searches(r.Method) && len(r.Trace) > 0 &&
+		!slices.ContainsFunc(r.Trace, func(e tune.Event) bool { return e.Iterates() })
+}
+
 // Progress says how far a run went.
 func Progress(r *tune.Result) string {
-	if searches(r.Method) {
+	switch {
+	case searches(r.Method):
 		return words.Count(r.Iterations, "evaluation")
+	case onPath(r):
+		return words.Count(r.Iterations, "fit")
 	}
 	return words.Count(r.Iterations, "iteration")
 }
@@ -346,8 +366,9 @@ func confusionTable(run *Run, j *evaluate.Sample, fit problems.Fit) *webpage.Tab
 		by += " at a threshold of " + words.Short(j.Threshold)
 	}
 	t := webpage.NewTable("confusion", "Labels and predicted labels"+by+", "+each+judgedOn(j), webpage.Text("label"))
+	t.Groups = []webpage.Group{{Span: 1}, {Title: "predicted label", Span: len(names)}, {Span: 1}}
 	for _, name := range names {
-		t.Columns = append(t.Columns, webpage.Number("predicted "+name))
+		t.Columns = append(t.Columns, webpage.Number(name))
 	}
 	t.Columns = append(t.Columns, webpage.Number("share right"))
 	for k, name := range names {
@@ -386,23 +407,6 @@ func DescribeNested(run *Run, n *evaluate.Nested) string {
 	if len(n.Folds) < n.Of {
 		folds = fmt.Sprintf("%d of %d outer folds", len(n.Folds), n.Of)
 	}
-	text := fmt.Sprintf("%s of the whole choice, made anew without each of %s: %s", unit, folds,
+	return fmt.Sprintf("%s of the whole choice, made anew without each of %s: %s", unit, folds,
 		words.PlusMinus(n.Mean, n.StandardError))
-	if len(n.Metrics) == 0 {
-		return text
-	}
-	said := []evaluate.Metric{headline(n.Metrics)}
-	if first := n.Metrics[0]; first.Name != said[0].Name {
-		said = append(said, first)
-	}
-	for k, m := range said {
-		text += []string{"; on all rows left out ", "; "}[k]
-		plain := ""
-		if !math.IsNaN(m.Plain) {
-			plain = ", without penalty " + words.ToError(m.Plain, m.StandardError)
-		}
-		text += fmt.Sprintf("%s: %s (without features %s%s)", measureNames[m.Name], words.PlusMinus(m.Value, m.StandardError),
-			words.ToError(m.Base, m.StandardError), plain)
-	}
-	return text
 }

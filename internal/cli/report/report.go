@@ -115,7 +115,7 @@ func Text(run *Run, split *dataset.Split, results []*tune.Result, written []stri
 	if what.quality != nil {
 		shown, rest := what.quality, 0
 		if what.judged == nil { // of several targets, with no sentence about them
-			shown, rest = shown.First(mostTargets)
+			shown, rest = shown.First(mostFeatures / 2)
 			b.WriteString(words.Wrapped(shown.Caption + "."))
 		}
 		b.WriteString("\n" + shown.String())
@@ -243,8 +243,11 @@ func trainedOn(run *Run, split *dataset.Split, r *tune.Result) string {
 
 // madeBy says by what a result was made, and how far it went.
 func madeBy(r *tune.Result) string {
-	return fmt.Sprintf("%s on the %s backend, %s after %s, %s", r.Method, r.Backend, ended(r), Progress(r),
-		words.Seconds(r.TimeSeconds))
+	how := ended(r) + " after " + Progress(r)
+	if onPath(r) && r.Status == outcome.Converged {
+		how = "searched along a path (" + Progress(r) + ")"
+	}
+	return fmt.Sprintf("%s on the %s backend, %s, %s", r.Method, r.Backend, how, words.Seconds(r.TimeSeconds))
 }
 
 func describeData(run *Run, split *dataset.Split) string {
@@ -320,8 +323,7 @@ func describeFit(run *Run, fit problems.Fit, j *evaluate.Sample) string {
 	}
 	t, note, more := coefficientTable(run, fit, j, mostFeatures)
 	if t == nil {
-		return words.Wrapped(fmt.Sprintf("No feature of %d is in the model.", len(fit.Features)) + interceptNote(run, fit,
-			len(shownTargets(fit))))
+		return words.Wrapped(fmt.Sprintf("No feature of %d is in the model.", len(fit.Features)) + interceptNote(run, fit))
 	}
 	text := t.String()
 	if more > 0 {

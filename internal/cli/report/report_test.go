@@ -69,7 +69,7 @@ lambda       0.5   weight of the penalty
 l1_ratio       0   share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet
 The weight is that of the fit to the training rows, on the features and the target as they are.
 The same model elsewhere:
-  ElasticNet(alpha=0.5, l1_ratio=0)
+  ElasticNet(alpha=0.5, l1_ratio=0, tol=1e-8, max_iter=100000)
   glmnet(x, y, family = "gaussian", alpha = 0, lambda = 0.5, standardize = FALSE)
 
 feature   effect   coefficient
@@ -81,7 +81,7 @@ standard deviation; a coefficient is in the unit of the table.
 data      data
           3 features; 2 training, 2 validation rows; target y
           features as they are, no intercept
-made by   vf-idca on the native backend, converged after 2 iterations, 0.250 s
+made by   vf-idca on the native backend, searched along a path (2 fits), 0.250 s
           the model is trained on the training rows
 
 model in m.json
@@ -91,8 +91,8 @@ model in m.json
 	run.Verbose, run.Options.Intercept = true, true
 	text = Text(run, split, []*tune.Result{r}, nil)
 	require.Contains(t, text, `
-method    validation   test   iterate, validation   iterate, test      time   steps          status
-vf-idca          2.5      -                   1.5            3.25   0.250 s   2 iterations   converged
+method    validation   test   iterate, validation   iterate, test      time   steps    status
+vf-idca          2.5      -                   1.5            3.25   0.250 s   2 fits   converged
 `)
 	require.Contains(t, text, "lower gap, 0.01, is small (--gap-tol).")
 	require.Regexp(t, `(?m)^lambda2 +0.5 +1$`, text)
@@ -116,7 +116,7 @@ vf-idca          2.5      -                   1.5            3.25   0.250 s   2 
 func TestTraceFigure(t *testing.T) {
 	_, _, r := made(2)
 	f := traceFigure(r)
-	require.Equal(t, "elastic-net by vf-idca: converged after 2 iterations", f.Title)
+	require.Equal(t, "elastic-net by vf-idca: converged after 2 fits", f.Title)
 	require.Len(t, f.Panels, 4)
 	refit := f.Panels[0].Lines[1]
 	require.Equal(t, []float64{2}, refit.X)
@@ -227,7 +227,7 @@ func TestParametrised(t *testing.T) {
 	require.InDelta(t, 0.4, lambda, 1e-15)
 	require.InDelta(t, 0.75, l1, 1e-15)
 	require.Contains(t, sameAs("elastic-net", lambda, l1, 10, false, false)[0].Code,
-		"ElasticNet(alpha=0.4, l1_ratio=0.75)")
+		"ElasticNet(alpha=0.4, l1_ratio=0.75, tol=1e-8, max_iter=100000)")
 	require.Contains(t, sameAs("logistic", lambda, l1, 10, false, false)[0].Code, "C=0.25, l1_ratio=0.75")
 	require.Equal(t, []string{"0", "1", "0.25", "0.999", "0.00008", "0.99999"}, []string{words.Ratio(1e-10, 3),
 		words.Ratio(1-1e-10, 3), words.Ratio(0.25, 3), words.Ratio(0.999, 3), words.Ratio(8e-5, 3), words.Ratio(0.99999, 3)})

@@ -197,8 +197,9 @@ func (f *tuneFlags) table() []flagGroup {
 		{"Files and processes", false, []cli.Flag{
 			cli.NewFlag("trace", &f.trace, "write one JSON object for each iteration to `FILE.jsonl`, while the run goes on",
 				cli.Traits{Unsaved: true}),
-			cli.NewFlag("plot-trace", &f.plotTrace, "draw how the method went into `FILE.png` or .svg: errors, penalty, gap, "+
-				"step and coefficients over the iterations, or several methods over time", cli.Traits{Unsaved: true}),
+			cli.NewFlag("plot-trace", &f.plotTrace, "for developers: draw how the method went into `FILE.png` or .svg: "+
+				"errors, penalty, gap, step and coefficients over the iterations, or several methods over time",
+				cli.Traits{Unsaved: true}),
 			cli.NewFlag("path", &f.path, "write the validation error over lambda, with its standard error, degrees of freedom "+
 				"and the number of features, to `FILE.csv`", cli.Traits{Unsaved: true}),
 			cli.NewFlag("path-coefficients", &f.pathCoefficients, "put the coefficients into the file of --path, too",

@@ -149,7 +149,7 @@ grid, random, tpe and cma-es are searches: they fit the model at --evaluations p
 igjo and hoag follow a gradient, for the models %s (ifdm: %s), which they fit without the conic solver; --evaluations
 bounds the fits, --max-iter the steps. All of these take the fit of least validation error, so that the iterate is a
 fit to the training rows. Several methods, --method grid,random,vf-idca, give a table; with --json an array with an
-object for each; --plot-trace draws the best validation error over time, and --save writes the model of the method
+object for each; --plot draws the best validation error over time, too, and --save writes the model of the method
 whose refit has the least validation error. With --chain each method begins at the choice of the one before: vf-idca
 at its radii, a search around its lambda.`
 
@@ -158,7 +158,7 @@ const tuneExample = `  conetune tune elastic-net --data table.csv --target price
   conetune tune elastic-net --data sales.csv --target sold --time day --split 0.75/rest --folds 5
   conetune tune svm --data table.svm --folds 3 --split 0.5/rest --json
   conetune tune elastic-net --dir DIR --preset paper --trace run.jsonl
-  conetune tune elastic-net --data table.csv --method grid,random,tpe,vf-idca --plot-trace methods.png`
+  conetune tune elastic-net --data table.csv --method grid,random,tpe,vf-idca --plot methods.png`
 
 // printHelp prints the help of conetune tune, with all flags or those that most need.
 func (f *tuneFlags) printHelp(cmd *cobra.Command, all bool) error {

@@ -56,7 +56,8 @@ func progressFigure(run *Run, results []*tune.Result) figure.Figure {
 		return f
 	}
 	f := figure.Figure{
-		Title: fmt.Sprintf("%s by %s: least errors so far", r.Model, words.Joined(run.Methods)), XLabel: "seconds" + note, XFromZero: true,
+		Title:  fmt.Sprintf("%s by %s: least errors so far", r.Model, words.Joined(run.Methods)),
+		XLabel: "seconds" + note, XFromZero: true,
 		Panels: []figure.Panel{{YLabel: "best validation error, refit"}, {YLabel: "its test error"}},
 	}
 	if len(results) == 1 {

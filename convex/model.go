@@ -212,8 +212,8 @@ func (m *Model) Compile() (*Program, error) {
 	return &Program{p, slices.Clone(m.vars)}, nil
 }
 
-// Solve compiles the model, and solves it by the native backend. What it found is in the status of the result; the error
-// is for a model that does not compile. [Program.Solver] has other backends, options, and solves again.
+// Solve compiles the model, and solves it by the native backend. What it found is in the status of the result; the
+// error is for a model that does not compile. [Program.Solver] has other backends, options, and solves again.
 func (m *Model) Solve(ctx context.Context) (*Result, error) {
 	p, err := m.Compile()
 	if err != nil {

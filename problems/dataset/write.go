@@ -6,15 +6,13 @@ import (
 	"io"
 	"slices"
 
-	"github.com/conetune/conetune/internal/libsvm"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/table/split"
 )
 
 // WriteDir writes a split into a folder that input.ReadDir reads: train.csv.gz, val.csv.gz and, if there is one,
-// test.csv.gz, with 17 significant digits; sparse tables whose features are called x1, x2, .. and their target y have
-// the ending .svm.gz and the format of LIBSVM. The folder is made if needed; one that holds anything is an error. After
-// an error nothing is left of what was written.
+// test.csv.gz, with 17 significant digits. The folder is made if needed; one that holds anything is an error. After an
+// error nothing is left of what was written.
 func WriteDir(s *Split, dir string) error {
 	if err := s.Validate(); err != nil {
 		return err
@@ -42,11 +40,7 @@ func writeTables(dir string, sets []namedSet, folds []split.Fold) error {
 			if set.data == nil {
 				continue
 			}
-			name, encode := set.name+".csv.gz", set.data.encodeCSV
-			if sets[0].data.unnamed() && set.data.Sparse() {
-				name, encode = set.name+".svm.gz", set.data.encodeLIBSVM
-			}
-			err := write(name, func(path string) error { return textfile.Write(path, encode) })
+			err := write(set.name+".csv.gz", func(path string) error { return textfile.Write(path, set.data.encodeCSV) })
 			if err != nil {
 				return err
 			}
@@ -69,17 +63,6 @@ func (d *Data) encodeCSV(w io.Writer) error {
 		d.Fill(row[1:], i)
 		return row
 	})
-}
-
-// encodeLIBSVM writes the nonzeros of a sparse table.
-func (d *Data) encodeLIBSVM(w io.Writer) error {
-	_, p := d.Dims()
-	return libsvm.Encode(w, libsvm.Rows{Labels: d.Y, Features: p, Row: d.Row})
-}
-
-// unnamed says that a file without names gives back those of the table.
-func (d *Data) unnamed() bool {
-	return d.Target == "y" && slices.Equal(d.Features, libsvm.Names(len(d.Features)))
 }
 
 // encodeFolds writes the table of folds: fold by fold, the rows for training first.

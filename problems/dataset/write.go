@@ -20,7 +20,7 @@ func WriteDir(s *Split, dir string) error {
 	return writeTables(dir, []namedSet{{"train", s.Train}, {"val", s.Val}, {"test", s.Test}}, nil)
 }
 
-// WriteFoldsDir writes a cross-validation into a folder that ReadFoldsDir of package table/input reads: data.csv.gz,
+// WriteFoldsDir writes a cross-validation into a folder that Source.Dir of package table/input names: data.csv.gz,
 // folds.csv and, if there are test rows, test.csv.gz. For the folder see [WriteDir].
 func WriteFoldsDir(c *CrossValidation, dir string) error {
 	if err := c.Validate(); err != nil {

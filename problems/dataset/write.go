@@ -35,23 +35,17 @@ func writeTables(dir string, sets []namedSet, folds []split.Fold) error {
 		return fmt.Errorf("dataset: the feature \"y\" would be read back as the target instead of %q, give it another name",
 			d.Target)
 	}
-	return textfile.WriteDir(dir, func(write func(string, func(string) error) error) error {
-		for _, set := range sets {
-			if set.data == nil {
-				continue
-			}
-			err := write(set.name+".csv.gz", func(path string) error { return textfile.Write(path, set.data.encodeCSV) })
-			if err != nil {
-				return err
-			}
+	var files []textfile.File
+	for _, set := range sets {
+		if set.data != nil {
+			files = append(files, textfile.File{Name: set.name + ".csv.gz", Encode: set.data.encodeCSV})
 		}
-		if folds == nil {
-			return nil
-		}
-		return write("folds.csv", func(path string) error {
-			return textfile.Write(path, func(w io.Writer) error { return encodeFolds(w, folds) })
-		})
-	})
+	}
+	if folds != nil {
+		encode := func(w io.Writer) error { return encodeFolds(w, folds) }
+		files = append(files, textfile.File{Name: "folds.csv", Encode: encode})
+	}
+	return textfile.WriteDir(dir, files)
 }
 
 // encodeCSV writes the table with all its zeros, the target first.

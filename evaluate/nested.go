@@ -140,7 +140,7 @@ func (c *Choice) Nested(ctx context.Context, o *input.Outer, folds []split.Fold,
 			values, parts, left = append(values, f.Error), append(parts, f.judged), append(left, folds[k].Val)
 		}
 	}
-	if all := Together(parts, left); all != nil {
+	if all := together(parts, left); all != nil {
 		n.Metrics = all.Metrics
 	}
 	if len(values) > 0 {

@@ -150,7 +150,7 @@ func (s *Source) Files() []string {
 
 // CrossValidates says whether a model is chosen by folds.
 func (s *Source) CrossValidates() bool {
-	if s.Always || s.Folds != 0 || s.Each || s.Dir != "" && HasFolds(s.Dir) {
+	if s.Always || s.Folds != 0 || s.Each || s.Dir != "" && hasFolds(s.Dir) {
 		return true
 	}
 	all := s.Split == "" || s.Split == SplitAll || s.Wanted.Division.Fold != ""

@@ -37,14 +37,3 @@ func TestBoundedUnits(t *testing.T) {
 		require.Greater(t, c[4], 0.4) // 1 without the bound
 	}
 }
-
-func TestBoundedNonnegative(t *testing.T) {
-	m := must.Of(regression.BoundedElasticNet(boundedSplit(), options{}))(t)
-	res := modeltest.Solve(t, m, m.PaperSettings())
-	require.Equal(t, outcome.Converged, res.Status)
-	for _, x := range [][][]float64{res.X, res.Refit} {
-		for _, v := range x[0] {
-			require.GreaterOrEqual(t, v, -1e-7)
-		}
-	}
-}

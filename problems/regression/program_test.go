@@ -9,8 +9,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/internal/must"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
@@ -80,13 +82,7 @@ func TestProgramIsTheDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for name, want := range definitions() {
 		t.Run(name, func(t *testing.T) {
-			rows := s
-			switch name {
-			case "logistic", "weighted-logistic":
-				rows = classified(s, 2).(*dataset.Split)
-			case "poisson", "weighted-poisson":
-				rows = counts(s).(*dataset.Split)
-			}
+			rows := rowsOf(s, name)
 			m := must.Of(models(t)[name](s, options{Intercept: true}))(t)
 			p := m.Program()
 			model := convex.NewModel()
@@ -115,6 +111,55 @@ func TestProgramIsTheDefinition(t *testing.T) {
 	}
 }
 
+// Whatever the units, errors are the mean losses of the predictor in those of the user, and with the settings of the
+// paper and by default VF-iDCA ends at a better one than the constant.
+func TestErrorsAreMeanLosses(t *testing.T) {
+	s := modeltest.Split(2, 60, 40, 50, []float64{1, -0.5, 0.5, 0, 0, 0}, 0.5)
+	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
+		for i := range d.Y {
+			d.Dense().Set(i, 1, 100*d.X.At(i, 1)-40)
+			if d.Y[i] *= 2; i%5 == 0 { // labels that no feature tells apart
+				d.Y[i] = -d.Y[i]
+			}
+		}
+	}
+	for name, want := range definitions() {
+		t.Run(name, func(t *testing.T) {
+			rows := rowsOf(s, name)
+			mean := func(d *dataset.Data, b []float64, b0 float64) (sum float64) {
+				for i, y := range d.Y {
+					sum += want.loss(y, b0+d.Dot(i, b)) / float64(len(d.Y))
+				}
+				return sum
+			}
+			m := must.Of(models(t)[name](s, options{Intercept: true, Standardize: true}))(t)
+			for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
+				res := modeltest.Solve(t, m, set)
+				require.Contains(t, []outcome.Stop{outcome.Converged, outcome.IterationLimit}, res.Status, res.Message)
+				f, e := m.Fit(res.Refit), m.Evaluate(res.Refit)
+				require.InEpsilon(t, mean(rows.Val, f.Coefficients, f.Intercept), e.Validation, 1e-9)
+				require.InEpsilon(t, mean(rows.Test, f.Coefficients, f.Intercept), *e.Test, 1e-9)
+				constant := math.Inf(1)
+				for c := -3.0; c < 3; c += 0.01 {
+					constant = math.Min(constant, mean(rows.Test, make([]float64, 6), c))
+				}
+				require.Less(t, *e.Test, constant)
+			}
+		})
+	}
+}
+
+// rowsOf are the rows of a model in models, as it takes them.
+func rowsOf(s *dataset.Split, name string) *dataset.Split {
+	switch name {
+	case "logistic", "weighted-logistic":
+		return classified(s, 2).(*dataset.Split)
+	case "poisson", "weighted-poisson":
+		return counts(s).(*dataset.Split)
+	}
+	return s
+}
+
 // Groups may share features, and differences be of higher order.
 func TestPenaltiesOfOptions(t *testing.T) {
 	s := modeltest.Split(3, 30, 20, 10, []float64{1, -0.5, 0.3, 0.2, 0, 0}, 0.5)
@@ -133,4 +178,16 @@ func TestPenaltiesOfOptions(t *testing.T) {
 		penalties := must.Of(p.Penalties([][]float64{b}, nil))(t)
 		require.InDeltaSlice(t, c.want, penalties, 1e-12)
 	}
+}
+
+// differ is D b by its definition.
+func differ(b []float64, order int) []float64 {
+	for range order {
+		next := make([]float64, len(b)-1)
+		for j := range next {
+			next[j] = b[j+1] - b[j]
+		}
+		b = next
+	}
+	return b
 }

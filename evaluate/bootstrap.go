@@ -118,8 +118,10 @@ func (b *Bootstrap) Selected() []float64 {
 	return share
 }
 
-// Interval are the percentiles of a value over the samples between which is a share level of them, interpolated between
-// values (definition 7 of Hyndman, Fan, American Statistician 50, 1996), and the median.
+// Interval are the percentiles of a value over the samples between which a share level of further samples is, and the
+// median: of B samples the values at the places (B + 1) q in their order, interpolated between neighbours (Davison,
+// Hinkley, Bootstrap Methods and their Application, 1997, section 5.3). For less than 2/(1 - level) samples these are the
+// least and the largest.
 func (b *Bootstrap) Interval(level float64, of func(f *BootstrapFit) float64) (low, median, high float64) {
 	values := make([]float64, len(b.Samples))
 	for k := range values {
@@ -132,10 +134,10 @@ func (b *Bootstrap) Interval(level float64, of func(f *BootstrapFit) float64) (l
 
 // percentile is the value at a share q of the way through sorted values.
 func percentile(sorted []float64, q float64) float64 {
-	place := q * float64(len(sorted)-1)
+	place := min(max(q*float64(len(sorted)+1)-1, 0), float64(len(sorted)-1))
 	i := int(place)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
+	if i+1 == len(sorted) {
+		return sorted[i]
 	}
 	return sorted[i] + (place-float64(i))*(sorted[i+1]-sorted[i])
 }

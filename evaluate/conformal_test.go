@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,4 +91,83 @@ func TestIntervalCoverage(t *testing.T) {
 			require.InDelta(t, level, mean, 2*sd/math.Sqrt(tables), "rule %q, noise %d", rule, k)
 		}
 	}
+}
+
+// Bounds are those of all differences and sums in order, also of ties, of folds of single rows, and where every other
+// residual stands for the one before it, too.
+func TestIntervalOfSorted(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for trial := range 200 {
+		c := &evaluate.Conformal{Around: evaluate.AroundFolds}
+		var below, above, at []float64
+		for range 1 + rng.IntN(8) {
+			p, f := evaluate.ConformalPart{Rows: 1 + rng.IntN(9)}, math.Round(4*rng.NormFloat64())/2
+			for range p.Rows {
+				p.Residuals = append(p.Residuals, math.Round(8*rng.ExpFloat64())/4)
+			}
+			slices.Sort(p.Residuals)
+			for _, r := range p.Residuals {
+				below, above = append(below, f-r), append(above, f+r)
+			}
+			if trial%2 == 1 {
+				twice := make([]float64, 2*p.Rows)
+				for i := range twice {
+					twice[i] = p.Residuals[i/2]
+				}
+				below, above, p.Rows = slices.Concat(below, below[len(below)-p.Rows:]), slices.Concat(above,
+					above[len(above)-p.Rows:]), 2*p.Rows
+			}
+			c.Parts, at = append(c.Parts, p), append(at, f)
+		}
+		slices.Sort(below)
+		slices.Sort(above)
+		n := len(above)
+		require.Equal(t, n, c.Rows())
+		require.NoError(t, c.Validate(0))
+		for m := 1; m <= n; m++ {
+			level := (float64(m) - 0.5) / float64(n+1)
+			low, high, err := c.Interval(level, at)
+			require.NoError(t, err)
+			require.Equal(t, []float64{below[n-m], above[m-1]}, []float64{low, high}, "trial %d, %d of %d", trial, m, n)
+		}
+		_, _, err := c.Interval((float64(n)+0.5)/float64(n+1), at)
+		require.ErrorContains(t, err, fmt.Sprintf("but there are %d residuals", n))
+	}
+}
+
+// Of many rows the residuals that are kept are never less than those of as many rows, and intervals around a model whose
+// folds are too large are those of its own predictions.
+func TestConformalKeepsLittle(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	rows, m, r := run(t, "ridge", sourceOf(linear(rng, 12_000, 2, same), "9000/rest"), tune.Config{Backend: "native"})
+	judge := evaluate.NewJudge(rows, m, true)
+	c, fit := judge.Conformal(r), m.(interface {
+		FoldFits(x [][]float64) []problems.Fit
+	}).FoldFits(r.Selection.X)[0]
+	require.Len(t, c.Parts, 1)
+	require.Equal(t, 3000, c.Parts[0].Rows)
+	require.Len(t, c.Parts[0].Residuals, 3000, "few enough")
+	var all []float64
+	row := make([]float64, 2)
+	for i, y := range rows.Split.Val.Y {
+		rows.Split.Val.Fill(row, i)
+		all = append(all, math.Abs(y-fit.Value(row)))
+	}
+	slices.Sort(all)
+	require.InDeltaSlice(t, all, c.Parts[0].Residuals, 1e-12)
+
+	rows, m, r = run(t, "ridge", sourceOf(linear(rng, 12_000, 2, same), ""), tune.Config{Backend: "native"})
+	c = evaluate.NewJudge(rows, m, true).Conformal(r)
+	require.Len(t, c.Parts, 5)
+	at := []float64{0, 0, 0, 0, 0}
+	for _, p := range c.Parts {
+		require.Equal(t, 2400, p.Rows)
+		require.Len(t, p.Residuals, 1000)
+	}
+	low, high, err := c.Interval(0.9, at)
+	require.NoError(t, err)
+	require.InDelta(t, 1.645, high, 0.05, "of a normal distribution")
+	require.Equal(t, -high, low)
+	c.Around = evaluate.AroundModel
+	require.Equal(t, slices.Repeat([]problems.Fit{r.RefitFit}, 5), c.Fits(r.RefitFit))
 }

@@ -118,68 +118,80 @@ func (c *Conformal) Rows() (n int) {
 	return n
 }
 
-// rank is the number of residuals, of the n rows, that an interval of a level has on either side. The error says that
-// these are too few for it.
-func (c *Conformal) rank(level float64) (int64, error) {
+// Bounds are the intervals of a level.
+type Bounds struct {
+	parts  []ConformalPart
+	rank   int64   // of the n rows, those that an interval has on either side
+	margin float64 // the bound where all fits predict 0
+
+	from, to, upTo []int // scratch
+	mirrored       []float64
+}
+
+// At are the intervals of a level, for one goroutine at a time. The error says that it is none, or higher than the number
+// of rows allows.
+func (c *Conformal) At(level float64) (*Bounds, error) {
 	n := float64(c.Rows())
 	if !(level > 0 && level < 1) {
-		return 0, fmt.Errorf("level %v, expected a number between 0 and 1", level)
+		return nil, fmt.Errorf("level %v, expected a number between 0 and 1", level)
 	}
 	m := math.Ceil((level - 1e-12) * (n + 1)) // a product that is a whole number but for rounding
 	if m > n {
-		return 0, fmt.Errorf("level %v takes at least %.0f rows, but there are %.0f residuals", level,
+		return nil, fmt.Errorf("level %v takes at least %.0f rows, but there are %.0f residuals", level,
 			math.Ceil(level/(1-level)-1e-9), n)
 	}
-	return int64(m), nil
+	k := len(c.Parts)
+	b := &Bounds{parts: c.Parts, rank: int64(m), from: make([]int, k), to: make([]int, k), upTo: make([]int, k),
+		mirrored: make([]float64, k)}
+	b.margin = b.above(b.mirrored, 0, math.Inf(1))
+	return b, nil
 }
 
-// Interval are the bounds for a row that the fit of each part predicts, or the model in the place of all; see
-// [Conformal]. The error says that the level is none, or higher than the number of rows allows.
-func (c *Conformal) Interval(level float64, predictions []float64) (low, high float64, err error) {
-	rank, err := c.rank(level)
-	if err != nil {
-		return math.NaN(), math.NaN(), err
-	}
-	high = c.above(rank, predictions)
-	mirrored := make([]float64, len(predictions))
+// Of are the bounds for a row that the fit of each part, or the model in the place of all, predicts so, see [Conformal].
+func (b *Bounds) Of(predictions []float64) (low, high float64) {
 	for k, f := range predictions {
-		mirrored[k] = -f
+		b.mirrored[k] = -f
 	}
-	return -c.above(rank, mirrored), high, nil
+	least, largest := slices.Min(predictions), slices.Max(predictions)
+	low = -b.above(b.mirrored, b.margin-largest, b.margin-least)
+	return low, b.above(predictions, b.margin+least, b.margin+largest)
 }
 
-// above is the least of the predictions plus residuals that so many of them are not above. It is looked for in a range of
-// each part, the widest of which is halved.
-func (c *Conformal) above(rank int64, predictions []float64) float64 {
-	from, to, upTo := make([]int, len(c.Parts)), make([]int, len(c.Parts)), make([]int, len(c.Parts))
-	for k, p := range c.Parts {
-		to[k] = len(p.Residuals)
+// above is the least of the predictions plus residuals that so many of them are not above, which is at least low and at
+// most high. It is looked for in a range of each part, the widest of which is halved.
+func (b *Bounds) above(predictions []float64, low, high float64) float64 {
+	upTo := func(k, from, to int, v float64) int { // the first place in a range from which on sums are larger
+		r := b.parts[k].Residuals
+		return from + sort.Search(to-from, func(i int) bool { return predictions[k]+r[from+i] > v })
 	}
-	least := math.Inf(1)
+	below := math.Nextafter(low, math.Inf(-1))
+	for k, p := range b.parts {
+		b.from[k] = upTo(k, 0, len(p.Residuals), below)
+		b.to[k] = upTo(k, b.from[k], len(p.Residuals), high)
+	}
+	least := high
 	for {
 		widest := 0
-		for k := range c.Parts {
-			if to[k]-from[k] > to[widest]-from[widest] {
+		for k := range b.parts {
+			if b.to[k]-b.from[k] > b.to[widest]-b.from[widest] {
 				widest = k
 			}
 		}
-		if to[widest] == from[widest] {
+		if b.to[widest] == b.from[widest] {
 			return least
 		}
-		middle := (from[widest] + to[widest]) / 2
-		v, below := predictions[widest]+c.Parts[widest].Residuals[middle], int64(0)
-		for k, p := range c.Parts {
-			upTo[k] = from[k] + sort.Search(to[k]-from[k], func(i int) bool {
-				return predictions[k]+p.Residuals[from[k]+i] > v
-			})
-			below += int64(p.Rows) * int64(upTo[k]) / int64(len(p.Residuals))
+		middle := (b.from[widest] + b.to[widest]) / 2
+		v, rows := predictions[widest]+b.parts[widest].Residuals[middle], int64(0)
+		for k, p := range b.parts {
+			b.upTo[k] = upTo(k, b.from[k], b.to[k], v)
+			rows += int64(p.Rows) * int64(b.upTo[k]) / int64(len(p.Residuals))
 		}
-		if below < rank {
-			copy(from, upTo)
+		if rows < b.rank {
+			copy(b.from, b.upTo)
 		} else {
 			least = v
-			copy(to, upTo)
-			to[widest] = middle
+			copy(b.to, b.upTo)
+			b.to[widest] = middle
 		}
 	}
 }
@@ -209,8 +221,8 @@ func (j *Judge) Intervals(r *tune.Result, level float64) *Covered {
 
 // On says what intervals of a level do on rows that a model predicts; nil where the level is too high, and for no rows.
 func (c *Conformal) On(level float64, rows *dataset.Data, model problems.Fit) *Covered {
-	_, err := c.rank(level)
-	if n := len(rows.Y); err != nil || n == 0 {
+	bounds, err := c.At(level)
+	if err != nil || len(rows.Y) == 0 {
 		return nil
 	}
 	by := make([][]float64, len(c.Parts))
@@ -222,7 +234,7 @@ func (c *Conformal) On(level float64, rows *dataset.Data, model problems.Fit) *C
 		for k := range f {
 			f[k] = by[k][i]
 		}
-		low, high, _ := c.Interval(level, f)
+		low, high := bounds.Of(f)
 		if model.LogLink {
 			low = max(0, low)
 		}

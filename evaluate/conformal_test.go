@@ -126,11 +126,10 @@ func TestIntervalOfSorted(t *testing.T) {
 		require.NoError(t, c.Validate(0))
 		for m := 1; m <= n; m++ {
 			level := (float64(m) - 0.5) / float64(n+1)
-			low, high, err := c.Interval(level, at)
-			require.NoError(t, err)
+			low, high := must.Of(c.At(level))(t).Of(at)
 			require.Equal(t, []float64{below[n-m], above[m-1]}, []float64{low, high}, "trial %d, %d of %d", trial, m, n)
 		}
-		_, _, err := c.Interval((float64(n)+0.5)/float64(n+1), at)
+		_, err := c.At((float64(n) + 0.5) / float64(n+1))
 		require.ErrorContains(t, err, fmt.Sprintf("but there are %d residuals", n))
 	}
 }
@@ -164,8 +163,7 @@ func TestConformalKeepsLittle(t *testing.T) {
 		require.Equal(t, 2400, p.Rows)
 		require.Len(t, p.Residuals, 1000)
 	}
-	low, high, err := c.Interval(0.9, at)
-	require.NoError(t, err)
+	low, high := must.Of(c.At(0.9))(t).Of(at)
 	require.InDelta(t, 1.645, high, 0.05, "of a normal distribution")
 	require.Equal(t, -high, low)
 	c.Around = evaluate.AroundModel

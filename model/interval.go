@@ -4,15 +4,16 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/problems"
 )
 
 // Intervals are the prediction intervals of a model at a level.
 type Intervals struct {
-	level   float64
-	model   *Model
-	fits    []problems.Fit
-	between []float64 // predictions of the fits for a row
+	model       *Model
+	fits        []problems.Fit
+	bounds      *evaluate.Bounds
+	predictions []float64 // of the fits for a row
 }
 
 // Intervals are those of a level, the share of new rows whose target is to be inside, see [evaluate.Conformal]. The error
@@ -31,27 +32,27 @@ func (m *Model) Intervals(level float64) (*Intervals, error) {
 		return nil, errors.New("the file has no residuals of rows left out, which an earlier version did not save: make it " +
 			"once more by conetune tune --save")
 	}
-	i := &Intervals{level: level, model: m, fits: m.Conformal.Fits(m.Fit())}
-	i.between = make([]float64, len(i.fits))
-	_, _, err := m.Conformal.Interval(level, i.between)
-	return i, err
+	bounds, err := m.Conformal.At(level)
+	if err != nil {
+		return nil, err
+	}
+	fits := m.Conformal.Fits(m.Fit())
+	return &Intervals{m, fits, bounds, make([]float64, len(fits))}, nil
 }
 
 // Of are the bounds for a row: dot are coefficients times its features, to which its offset, 0 without, is added. The
 // error is [ErrOverflow]. One goroutine at a time.
 func (i *Intervals) Of(dot func(coefficients []float64) float64, offset float64) (low, high float64, err error) {
 	for k, f := range i.fits {
-		if i.between[k], err = i.model.Prediction(f.Intercept + dot(f.Coefficients) + offset); err != nil {
+		if i.predictions[k], err = i.model.Prediction(f.Intercept + dot(f.Coefficients) + offset); err != nil {
 			return 0, 0, err
 		}
 	}
-	if low, high, err = i.model.Conformal.Interval(i.level, i.between); i.model.LogLink {
+	if low, high = i.bounds.Of(i.predictions); i.model.LogLink {
 		low = max(0, low) // of counts
 	}
-	if err == nil {
-		if _, err = finite(low); err == nil {
-			_, err = finite(high)
-		}
+	if _, err = finite(low); err == nil {
+		_, err = finite(high)
 	}
 	return low, high, err
 }
